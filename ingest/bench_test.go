@@ -17,7 +17,8 @@ func BenchmarkUnpack(b *testing.B) {
 		size int
 	}{
 		"gz": {gz(whole), len(whole)}, "zst": {zst(whole), len(whole)}, "zip": {zipped(file{"a.etl", whole}), len(whole)},
-		"7z-stored": {sevenZipped(file{"a.etl", whole}), len(whole)}, "7z-lzma2-small": {testdata(b, "pair-solid-lzma2.7z"), len(kernel) + len(heap)},
+		"7z-stored":      {sevenZipped(file{"a.etl", whole}), len(whole)},
+		"7z-lzma2-small": {testdata(b, "pair-solid-lzma2.7z"), len(kernel) + len(heap)},
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(test.size))

@@ -18,9 +18,10 @@ type skippedFile struct {
 	symbols bool // it is a PDB or an image
 }
 
-// eachEvidence visits every piece of evidence in a source. In an archive of several files those that are no evidence are
-// passed over and returned; at least one must be evidence.
-func eachEvidence(ctx context.Context, src Source, progress func(done, total int64), visit func(Member, *format) error) (left []skippedFile, err error) {
+// eachEvidence visits every piece of evidence in a source. In an archive of several files those that are no evidence
+// are passed over and returned; at least one must be evidence.
+func eachEvidence(ctx context.Context, src Source, progress func(done, total int64),
+	visit func(Member, *format) error) (left []skippedFile, err error) {
 	found := 0
 	w := walker{progress: progress}
 	var symbols bool // of the member that was visited last
@@ -59,7 +60,8 @@ func eachEvidence(ctx context.Context, src Source, progress func(done, total int
 }
 
 func noEvidence(archive string, last *evidence.Error) *evidence.Error {
-	e := &evidence.Error{Code: evidence.CodeNoEvidence, File: archive, Message: "the archive holds no evidence that this version reads"}
+	e := &evidence.Error{Code: evidence.CodeNoEvidence, File: archive,
+		Message: "the archive holds no evidence that this version reads"}
 	if last != nil {
 		e.Err = last
 	}
@@ -69,13 +71,15 @@ func noEvidence(archive string, last *evidence.Error) *evidence.Error {
 // isNoEvidence reports whether a code says that a file is something else, rather than that it is harmful or damaged.
 func isNoEvidence(code string) bool {
 	switch code {
-	case evidence.CodeEmpty, evidence.CodeUnknown, evidence.CodeUnsupported, evidence.CodeKernelDump, evidence.CodeNotTrace, evidence.CodeNoHeap, evidence.CodeOtherSystem:
+	case evidence.CodeEmpty, evidence.CodeUnknown, evidence.CodeUnsupported, evidence.CodeKernelDump,
+		evidence.CodeNotTrace, evidence.CodeNoHeap, evidence.CodeOtherSystem:
 		return true
 	}
 	return false
 }
 
-// isOfArchive reports whether a code says that an archive cannot be unpacked any further, so that no file of it can be read.
+// isOfArchive reports whether a code says that an archive cannot be unpacked any further, so that no file of it can be
+// read.
 func isOfArchive(code string) bool { return code == evidence.CodeBomb || code == evidence.CodeDamaged }
 
 // leftOutOf says that files of an archive of logs are no evidence.

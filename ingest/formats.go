@@ -33,7 +33,8 @@ type format struct {
 var formats = []format{
 	{
 		Format: evidence.Format{
-			Kind: "minidump", Name: "a dump", Plural: "full dumps", Extensions: []string{".dmp"}, Tools: "procdump -ma, DebugDiag, Task Manager",
+			Kind: "minidump", Name: "a dump", Plural: "full dumps", Extensions: []string{".dmp"},
+			Tools:    "procdump -ma, DebugDiag, Task Manager",
 			Captures: kinds(dump.Kind), Witness: "Full dump", Rank: 4, Searches: true, Leads: 1, Random: true, Free: 4 << 30, // dumps are mostly zeros
 			Sniff: dump.Sniff,
 		},
@@ -50,7 +51,8 @@ var formats = []format{
 	},
 	{
 		Format: evidence.Format{
-			Kind: "etl", Name: "a trace", Plural: "ETW traces", Extensions: []string{".etl"}, Tools: "xperf, wpr, PerfView, Visual Studio",
+			Kind: "etl", Name: "a trace", Plural: "ETW traces", Extensions: []string{".etl"},
+			Tools:    "xperf, wpr, PerfView, Visual Studio",
 			Captures: kinds(tracecapture.Kind), Witness: "Trace", Leads: 2, Together: true, Random: true, Free: 1 << 30, // idle buffers are filled with 0xFF
 			Sniff: etl.Sniff,
 		},
@@ -58,8 +60,9 @@ var formats = []format{
 	},
 	{
 		Format: evidence.Format{
-			Kind: "appverifier-log", Name: "a log of Application Verifier", Plural: "logs of Application Verifier", Extensions: []string{".xml"},
-			Tools: "appverif -export log", Captures: kinds(appverifier.Kind), Sniff: appverifier.Sniff,
+			Kind: "appverifier-log", Name: "a log of Application Verifier", Plural: "logs of Application Verifier",
+			Extensions: []string{".xml"},
+			Tools:      "appverif -export log", Captures: kinds(appverifier.Kind), Sniff: appverifier.Sniff,
 		},
 		read: streamed(appverifier.Read),
 	},
@@ -72,8 +75,9 @@ var formats = []format{
 	},
 	{
 		Format: evidence.Format{
-			Kind: "debugdiag-report", Name: "a report of DebugDiag", Plural: "reports of DebugDiag", Extensions: []string{".mht", ".html"},
-			Tools: "DebugDiag Analysis", Captures: kinds(debugdiag.Kind), Rank: 2, Sniff: debugdiag.Sniff,
+			Kind: "debugdiag-report", Name: "a report of DebugDiag", Plural: "reports of DebugDiag",
+			Extensions: []string{".mht", ".html"},
+			Tools:      "DebugDiag Analysis", Captures: kinds(debugdiag.Kind), Rank: 2, Sniff: debugdiag.Sniff,
 		},
 		read: streamed(debugdiag.Read),
 	},
@@ -124,7 +128,8 @@ func kinds(list ...capture.Kind) (names []string) {
 }
 
 // streamed is the reader of a format that is read from its beginning to its end.
-func streamed(read func(context.Context, io.Reader) ([]*capture.Capture, error)) func(context.Context, Member, Options) ([]*capture.Capture, error) {
+func streamed(read func(context.Context, io.Reader) ([]*capture.Capture,
+	error)) func(context.Context, Member, Options) ([]*capture.Capture, error) {
 	return func(ctx context.Context, m Member, _ Options) ([]*capture.Capture, error) { return read(ctx, m) }
 }
 

@@ -23,7 +23,8 @@ const (
 )
 
 func dumpOf(seed uint64) []byte {
-	return dumptest.Of(ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: seed, Heaps: 1, Segments: 1, Blocks: 20}), dumptest.Program{PID: 42}).Bytes()
+	return dumptest.Of(ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: seed, Heaps: 1, Segments: 1,
+		Blocks: 20}), dumptest.Program{PID: 42}).Bytes()
 }
 
 // Every format is told by what is in the file, packed or not.
@@ -44,7 +45,8 @@ func TestFormats(t *testing.T) {
 		for _, packed := range []struct {
 			name string
 			data []byte
-		}{{name, test.data}, {name + ".gz", gz(test.data)}, {name + ".zst", zst(test.data)}, {name + ".zip", zipped(file{name, test.data}, file{"notes.md", []byte("# notes")})}} {
+		}{{name, test.data}, {name + ".gz", gz(test.data)}, {name + ".zst", zst(test.data)},
+			{name + ".zip", zipped(file{name, test.data}, file{"notes.md", []byte("# notes")})}} {
 			src := source(packed.name, packed.data)
 			kind, err := ingest.Inspect(t.Context(), src)
 			if err != nil || kind != test.kind {
@@ -60,7 +62,8 @@ func TestFormats(t *testing.T) {
 
 // An archive of dumps is a series in the order of their names, and what lies beside them is read as well.
 func TestArchiveOfDumps(t *testing.T) {
-	src := source("all.zip", zipped(file{"app-10.dmp", dumpOf(3)}, file{"app-9.dmp", dumpOf(2)}, file{"session.log", []byte(heapLog)}))
+	src := source("all.zip",
+		zipped(file{"app-10.dmp", dumpOf(3)}, file{"app-9.dmp", dumpOf(2)}, file{"session.log", []byte(heapLog)}))
 	if kind, err := ingest.Inspect(t.Context(), src); err != nil || kind != "minidump" {
 		t.Errorf("%q %v", kind, err)
 	}
@@ -79,7 +82,8 @@ func TestArchiveOfDumps(t *testing.T) {
 
 // A dump that tells nothing about heaps keeps nobody from reading the others.
 func TestArchiveWithADumpOfACrash(t *testing.T) {
-	crash := dumptest.Of(ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win7x64, Heaps: 1, Segments: 1, Blocks: 5}), dumptest.Program{})
+	crash := dumptest.Of(ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win7x64, Heaps: 1, Segments: 1, Blocks: 5}),
+		dumptest.Program{})
 	crash.Small, crash.Flags, crash.Memory = true, 0x1000, crash.Memory[:1]
 	for name, test := range map[string]struct {
 		files    []file
@@ -88,14 +92,17 @@ func TestArchiveWithADumpOfACrash(t *testing.T) {
 	}{
 		"beside a full dump": {[]file{{"a-crash.dmp", crash.Bytes()}, {"b.dmp", dumpOf(3)}}, 1, ""},
 		"alone":              {[]file{{"a-crash.dmp", crash.Bytes()}}, 0, evidence.CodeNoHeap},
-		"beside another":     {[]file{{"a-crash.dmp", crash.Bytes()}, {"b-crash.dmp", crash.Bytes()}}, 0, evidence.CodeNoEvidence},
+		"beside another": {[]file{{"a-crash.dmp", crash.Bytes()}, {"b-crash.dmp", crash.Bytes()}}, 0,
+			evidence.CodeNoEvidence},
 	} {
 		r, err := ingest.Read(t.Context(), source("all.zip", zipped(test.files...)), ingest.Options{})
 		var refused *evidence.Error
-		if errors.As(err, &refused) != (test.code != "") || refused != nil && refused.Code != test.code || len(r.Captures) != test.captures {
+		if errors.As(err, &refused) != (test.code != "") || refused != nil && refused.Code != test.code ||
+			len(r.Captures) != test.captures {
 			t.Errorf("%s: %v, %d captures", name, err, len(r.Captures))
 		}
-		if test.captures > 0 && !strings.Contains(r.Captures[0].Warnings[len(r.Captures[0].Warnings)-1].Message, "a-crash.dmp") {
+		if test.captures > 0 &&
+			!strings.Contains(r.Captures[0].Warnings[len(r.Captures[0].Warnings)-1].Message, "a-crash.dmp") {
 			t.Errorf("%s: %+v", name, r.Captures[0].Warnings)
 		}
 	}
@@ -124,7 +131,8 @@ func TestRows(t *testing.T) {
 			t.Errorf("%s: read at random %v", kind, !want)
 		}
 	}
-	for kind, want := range map[string]int{"minidump": 4, "vmmap": 3, "debugdiag-report": 2, "windbg-log": 1, "etl": 0, "umdh-diff": 0, "unknown": 0} {
+	for kind, want := range map[string]int{"minidump": 4, "vmmap": 3, "debugdiag-report": 2, "windbg-log": 1, "etl": 0,
+		"umdh-diff": 0, "unknown": 0} {
 		if got := formats.Rank(kind); got != want {
 			t.Errorf("rank of %s: %d, want %d", kind, got, want)
 		}

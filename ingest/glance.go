@@ -16,9 +16,9 @@ type Glance struct {
 	Refused *evidence.Error // why the file will be refused, however it goes on
 }
 
-// GlanceAt looks at the first bytes of a file, HeadBytes of them or the whole file where it is shorter. It decides by the rows
-// that Inspect decides by: what it refuses, Inspect refuses with the same words. What it takes, Inspect may still refuse for
-// what comes later in the file.
+// GlanceAt looks at the first bytes of a file, HeadBytes of them or the whole file where it is shorter. It decides by
+// the rows that Inspect decides by: what it refuses, Inspect refuses with the same words. What it takes, Inspect may
+// still refuse for what comes later in the file.
 func GlanceAt(name string, head []byte) Glance {
 	if p := packingOf(head); p != nil {
 		return Glance{Packed: p.name}

@@ -15,24 +15,31 @@ func TestGlanceSaysWhatInspectSays(t *testing.T) {
 		data []byte
 		want ingest.Glance // of its refusal the code alone
 	}{
-		"snap1.log":    {log(8), ingest.Glance{Name: "a UMDH log"}},
-		"heap.etl":     {trace(), ingest.Glance{Name: "a trace"}},
-		"series.zip":   {zipped(file{"a.txt", log(8)}), ingest.Glance{Packed: "a zip archive"}},
-		"series.7z":    {sevenZipped(file{"a.txt", log(8)}), ingest.Glance{Packed: "a 7z archive"}},
-		"a.txt.gz":     {gz(log(8)), ingest.Glance{Packed: "a gz file"}},
-		"a.txt.zst":    {zst(log(8)), ingest.Glance{Packed: "a zst file"}},
-		"empty.txt":    {nil, ingest.Glance{Refused: &evidence.Error{Code: evidence.CodeEmpty}}},
-		"photo.log":    {[]byte("\xff\xd8\xff\xe0\x00\x10JFIF"), ingest.Glance{Refused: &evidence.Error{Code: evidence.CodeUnknown}}},
-		"MEMORY.DMP":   {[]byte("PAGEDU64" + strings.Repeat("\x00", 100)), ingest.Glance{Refused: &evidence.Error{Code: evidence.CodeKernelDump}}},
-		"app.pdb":      {[]byte("Microsoft C/C++ MSF 7.00\r\n\x1aDS"), ingest.Glance{Refused: &evidence.Error{Code: evidence.CodeUnsupported}}},
-		"notes.txt":    {[]byte("We saw the leak on Tuesday.\n"), ingest.Glance{Refused: &evidence.Error{Code: evidence.CodeUnknown}}},
-		"renamed.etl":  {[]byte(strings.Repeat("no trace ", 999)), ingest.Glance{Refused: &evidence.Error{Code: evidence.CodeNotTrace}}},
-		"zeros.etl":    {make([]byte, ingest.HeadBytes+1), ingest.Glance{Refused: &evidence.Error{Code: evidence.CodeNotTrace}}},
+		"snap1.log":  {log(8), ingest.Glance{Name: "a UMDH log"}},
+		"heap.etl":   {trace(), ingest.Glance{Name: "a trace"}},
+		"series.zip": {zipped(file{"a.txt", log(8)}), ingest.Glance{Packed: "a zip archive"}},
+		"series.7z":  {sevenZipped(file{"a.txt", log(8)}), ingest.Glance{Packed: "a 7z archive"}},
+		"a.txt.gz":   {gz(log(8)), ingest.Glance{Packed: "a gz file"}},
+		"a.txt.zst":  {zst(log(8)), ingest.Glance{Packed: "a zst file"}},
+		"empty.txt":  {nil, ingest.Glance{Refused: &evidence.Error{Code: evidence.CodeEmpty}}},
+		"photo.log": {[]byte("\xff\xd8\xff\xe0\x00\x10JFIF"),
+			ingest.Glance{Refused: &evidence.Error{Code: evidence.CodeUnknown}}},
+		"MEMORY.DMP": {[]byte("PAGEDU64" + strings.Repeat("\x00", 100)),
+			ingest.Glance{Refused: &evidence.Error{Code: evidence.CodeKernelDump}}},
+		"app.pdb": {[]byte("Microsoft C/C++ MSF 7.00\r\n\x1aDS"),
+			ingest.Glance{Refused: &evidence.Error{Code: evidence.CodeUnsupported}}},
+		"notes.txt": {[]byte("We saw the leak on Tuesday.\n"),
+			ingest.Glance{Refused: &evidence.Error{Code: evidence.CodeUnknown}}},
+		"renamed.etl": {[]byte(strings.Repeat("no trace ", 999)),
+			ingest.Glance{Refused: &evidence.Error{Code: evidence.CodeNotTrace}}},
+		"zeros.etl": {make([]byte, ingest.HeadBytes+1),
+			ingest.Glance{Refused: &evidence.Error{Code: evidence.CodeNotTrace}}},
 		"long log.txt": {log(8 + ingest.HeadBytes), ingest.Glance{Name: "a UMDH log"}},
 	} {
 		got := ingest.GlanceAt(name, test.data[:min(len(test.data), ingest.HeadBytes)])
 		kind, err := ingest.Inspect(t.Context(), source(name, test.data))
-		if got.Name != test.want.Name || got.Packed != test.want.Packed || (got.Refused == nil) != (test.want.Refused == nil) {
+		if got.Name != test.want.Name || got.Packed != test.want.Packed ||
+			(got.Refused == nil) != (test.want.Refused == nil) {
 			t.Errorf("%s: %+v, want %+v", name, got, test.want)
 			continue
 		}
@@ -42,7 +49,8 @@ func TestGlanceSaysWhatInspectSays(t *testing.T) {
 			t.Errorf("%s: the door refuses what was called %+v: %v", name, got, err)
 		case got.Name != "" && got.Name != ingest.Formats().Name(string(kind)):
 			t.Errorf("%s: called %s, and the door takes it as %s", name, got.Name, kind)
-		case got.Refused != nil && (!errors.As(err, &refused) || refused.Error() != got.Refused.Error() || refused.Code != test.want.Refused.Code):
+		case got.Refused != nil &&
+			(!errors.As(err, &refused) || refused.Error() != got.Refused.Error() || refused.Code != test.want.Refused.Code):
 			t.Errorf("%s: said %v, the door says %v", name, got.Refused, err)
 		}
 	}

@@ -2,11 +2,12 @@
 // archives as people upload them. Out goes a Reading: captures, the allocation table of a trace, and which files of an
 // archive were refused or skipped. A file that cannot be read gives an *evidence.Error.
 //
-// Logs and reports are read as they stream out of an archive. Traces and dumps need random access: one that is a file of its own
-// is read where it lies, one that is packed is unpacked to a temporary file that no folder lists and that goes with the read.
+// Logs and reports are read as they stream out of an archive. Traces and dumps need random access: one that is a file
+// of its own is read where it lies, one that is packed is unpacked to a temporary file that no folder lists and that
+// goes with the read.
 //
-// What is unpacked, by the first bytes and never by the name: gz (RFC 1952), zst (RFC 8878), zip (PKWARE APPNOTE; PerfView's
-// .etl.zip and Visual Studio's .diagsession are zips), and 7z (7zFormat.txt of the LZMA SDK).
+// What is unpacked, by the first bytes and never by the name: gz (RFC 1952), zst (RFC 8878), zip (PKWARE APPNOTE;
+// PerfView's .etl.zip and Visual Studio's .diagsession are zips), and 7z (7zFormat.txt of the LZMA SDK).
 package ingest
 
 import (
@@ -33,9 +34,10 @@ type Options struct {
 	Progress func(done, total int64) // bytes of the sources consumed; may be nil
 }
 
-// Inspect says which format a source is of, without reading what it says; where it is not packed, it takes the closer look
-// that some formats have. Archives are unpacked to nowhere, so that one that would never end is refused here; what they are
-// called is that of their files which leads most. Its error is an *evidence.Error unless reading itself failed.
+// Inspect says which format a source is of, without reading what it says; where it is not packed, it takes the closer
+// look that some formats have. Archives are unpacked to nowhere, so that one that would never end is refused here; what
+// they are called is that of their files which leads most. Its error is an *evidence.Error unless reading itself
+// failed.
 func Inspect(ctx context.Context, src Source) (evidence.Kind, error) {
 	found := &evidence.Format{Leads: -1}
 	_, err := eachEvidence(ctx, src, nil, func(m Member, f *format) error {

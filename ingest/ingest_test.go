@@ -100,17 +100,20 @@ func TestWrappings(t *testing.T) {
 		want []int64
 		left string
 	}{
-		"plain.txt":     {log(8), []int64{8}, ""},
-		"a.txt.gz":      {gz(log(8)), []int64{8}, ""},
-		"a.txt.zst":     {zst(log(8)), []int64{8}, ""},
-		"twice.gz.zst":  {zst(gz(log(8))), []int64{8}, ""},
-		"two.gz":        {append(gz(log(8)), gz(log(9))...), []int64{8, 9}, ""},
-		"series.zip":    {zipped(file{"snap10.txt", log(10)}, file{"snap9.txt", log(9)}, file{"dir/", nil}), []int64{9, 10}, ""},
-		"packed.zip":    {zipped(file{"a.txt.gz", gz(log(8))}), []int64{8}, ""},
-		"readme.zip":    {zipped(file{"README.md", []byte("# How this was made\n")}, file{"a.txt", log(8)}), []int64{8}, "1 files of readme.zip are no evidence and are left out: README.md"},
+		"plain.txt":    {log(8), []int64{8}, ""},
+		"a.txt.gz":     {gz(log(8)), []int64{8}, ""},
+		"a.txt.zst":    {zst(log(8)), []int64{8}, ""},
+		"twice.gz.zst": {zst(gz(log(8))), []int64{8}, ""},
+		"two.gz":       {append(gz(log(8)), gz(log(9))...), []int64{8, 9}, ""},
+		"series.zip": {zipped(file{"snap10.txt", log(10)}, file{"snap9.txt", log(9)}, file{"dir/", nil}),
+			[]int64{9, 10}, ""},
+		"packed.zip": {zipped(file{"a.txt.gz", gz(log(8))}), []int64{8}, ""},
+		"readme.zip": {zipped(file{"README.md", []byte("# How this was made\n")}, file{"a.txt", log(8)}), []int64{8},
+			"1 files of readme.zip are no evidence and are left out: README.md"},
 		"wrong-name.gz": {log(7), []int64{7}, ""}, // the content counts
 		"series.7z":     {sevenZipped(file{"snap10.txt", log(10)}, file{"snap9.txt", log(9)}), []int64{9, 10}, ""},
-		"readme.7z":     {sevenZipped(file{"README.md", []byte("# How this was made\n")}, file{"a.txt", log(8)}), []int64{8}, "1 files of readme.7z are no evidence and are left out: README.md"},
+		"readme.7z": {sevenZipped(file{"README.md", []byte("# How this was made\n")}, file{"a.txt", log(8)}), []int64{8},
+			"1 files of readme.7z are no evidence and are left out: README.md"},
 	} {
 		sizes, warnings := bytesOf(t, name, test.data)
 		if !slices.Equal(sizes, test.want) {
@@ -145,13 +148,15 @@ func TestRefusals(t *testing.T) {
 		"notes.txt":     {[]byte("We saw the leak on Tuesday.\n"), evidence.CodeUnknown, "not known"},
 		"bomb.zip":      {bomb(), evidence.CodeBomb, "200 times"},
 		"bomb.gz":       {filled(log(8), 0), evidence.CodeBomb, "200 times"},
-		"inner.zip":     {zipped(file{"b.zip", zipped(file{"a.txt", log(8)})}), evidence.CodeUnsupported, "archive inside an archive"},
-		"deep.gz":       {gz(gz(gz(log(8)))), evidence.CodeUnsupported, "archive inside an archive"},
-		"cut.gz":        {gz(bytes.Repeat(log(8), 99))[:150], evidence.CodeDamaged, "damaged or cut short"},
-		"cut.zip":       {zipped(file{"a.txt", log(8)})[:200], evidence.CodeDamaged, "damaged or cut short"},
-		"cut.zst":       {zst(log(8))[:60], evidence.CodeDamaged, "damaged or cut short"},
-		"nothing.zip":   {zipped(file{"a.md", []byte("# a")}, file{"b.md", []byte("# b")}), evidence.CodeNoEvidence, "no evidence"},
-		"hollow.zip":    {zipped(), evidence.CodeNoEvidence, "no evidence"},
+		"inner.zip": {zipped(file{"b.zip", zipped(file{"a.txt", log(8)})}), evidence.CodeUnsupported,
+			"archive inside an archive"},
+		"deep.gz": {gz(gz(gz(log(8)))), evidence.CodeUnsupported, "archive inside an archive"},
+		"cut.gz":  {gz(bytes.Repeat(log(8), 99))[:150], evidence.CodeDamaged, "damaged or cut short"},
+		"cut.zip": {zipped(file{"a.txt", log(8)})[:200], evidence.CodeDamaged, "damaged or cut short"},
+		"cut.zst": {zst(log(8))[:60], evidence.CodeDamaged, "damaged or cut short"},
+		"nothing.zip": {zipped(file{"a.md", []byte("# a")}, file{"b.md", []byte("# b")}),
+			evidence.CodeNoEvidence, "no evidence"},
+		"hollow.zip": {zipped(), evidence.CodeNoEvidence, "no evidence"},
 	} {
 		for call, do := range map[string]func() error{
 			"inspect": func() error { _, err := ingest.Inspect(t.Context(), source(name, test.data)); return err },
@@ -174,7 +179,8 @@ func TestRefusals(t *testing.T) {
 
 // An archive that is cut or has a flipped bit gives an error or what is there: it never panics, and never invents.
 func TestDamagedArchives(t *testing.T) {
-	for name, whole := range map[string][]byte{"a.zip": zipped(file{"a.txt", log(8)}, file{"b.txt", log(9)}), "a.gz": gz(log(8)), "a.zst": zst(log(8)), "a.7z": sevenZipped(file{"a.txt", log(8)}, file{"b.txt", log(9)})} {
+	for name, whole := range map[string][]byte{"a.zip": zipped(file{"a.txt", log(8)}, file{"b.txt", log(9)}),
+		"a.gz": gz(log(8)), "a.zst": zst(log(8)), "a.7z": sevenZipped(file{"a.txt", log(8)}, file{"b.txt", log(9)})} {
 		for at := range whole {
 			flipped := bytes.Clone(whole)
 			flipped[at] ^= 0x10
@@ -225,7 +231,8 @@ func TestNaturalOrder(t *testing.T) {
 }
 
 func Example() {
-	reading, err := ingest.Read(context.Background(), source("series.zip", zipped(file{"2.txt", log(30)}, file{"1.txt", log(20)})), ingest.Options{})
+	reading, err := ingest.Read(context.Background(),
+		source("series.zip", zipped(file{"2.txt", log(30)}, file{"1.txt", log(20)})), ingest.Options{})
 	for _, c := range reading.Captures {
 		fmt.Println(c.Process.Name, c.Total(0).Bytes)
 	}

@@ -25,8 +25,8 @@ func (r *Reading) Close() error {
 	return r.Rows.Close()
 }
 
-// Read reads one file or archive: one trace, where it holds any .etl file, or else all other evidence in the order of the
-// names. Captures that were read are returned beside an error that ended the reading.
+// Read reads one file or archive: one trace, where it holds any .etl file, or else all other evidence in the order of
+// the names. Captures that were read are returned beside an error that ended the reading.
 func Read(ctx context.Context, src Source, opt Options) (*Reading, error) {
 	type file struct {
 		name     string
@@ -59,7 +59,8 @@ func Read(ctx context.Context, src Source, opt Options) (*Reading, error) {
 	return r, err
 }
 
-// ReadTogether reads .etl files, each of which may be packed, as the one trace that they are: kernel.etl with its heap.etl.
+// ReadTogether reads .etl files, each of which may be packed, as the one trace that they are: kernel.etl with its
+// heap.etl.
 func ReadTogether(ctx context.Context, srcs []Source, opt Options) (*Reading, error) {
 	traces, err := OpenTraces(ctx, srcs, opt.Progress)
 	if err != nil {
@@ -69,8 +70,8 @@ func ReadTogether(ctx context.Context, srcs []Source, opt Options) (*Reading, er
 	return traces.read(ctx, false)
 }
 
-// read reads the files as one trace. Where they are of different recordings and that is no mistake of whoever gave them,
-// the only one with memory events is read.
+// read reads the files as one trace. Where they are of different recordings and that is no mistake of whoever gave
+// them, the only one with memory events is read.
 func (t *Traces) read(ctx context.Context, apart bool) (*Reading, error) {
 	if err := t.readOnce(ctx); err != nil {
 		return &Reading{}, readError(t.Files[0].Name, err)

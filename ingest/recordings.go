@@ -31,7 +31,8 @@ func (t *Traces) readApart(ctx context.Context) (found *tracecapture.Result, err
 			continue
 		case err == nil && found != nil:
 			_ = result.Close() // the error says more
-			err = &evidence.Error{Code: etl.CodeOtherBoot, File: names[0], Message: fmt.Sprintf("this trace and %s were recorded in different boots of Windows, or on different clocks, and both hold memory events", holder[0]), Do: "analyse them one by one"}
+			err = &evidence.Error{Code: etl.CodeOtherBoot, File: names[0],
+				Message: fmt.Sprintf("this trace and %s were recorded in different boots of Windows, or on different clocks, and both hold memory events", holder[0]), Do: "analyse them one by one"}
 		}
 		if err != nil {
 			if found != nil {
@@ -45,7 +46,8 @@ func (t *Traces) readApart(ctx context.Context) (found *tracecapture.Result, err
 		return nil, none
 	}
 	t.Warnings = append(t.Warnings, capture.Warning{Code: capture.Unsupported, Count: int64(len(without)),
-		Message: "of another boot or clock than " + holder[0] + ", without memory events, and left out: " + strings.Join(without, ", ")})
+		Message: "of another boot or clock than " + holder[0] + ", without memory events, and left out: " +
+			strings.Join(without, ", ")})
 	return found, nil
 }
 

@@ -83,8 +83,9 @@ func (t *Traces) readOnce(ctx context.Context) error {
 	for i := range raw {
 		names[i] = raw[i].Name
 	}
-	t.Warnings = append(t.Warnings, capture.Warning{Code: capture.Unsupported, Count: int64(len(raw)), Message: fmt.Sprintf(
-		"%s left out: %s was merged from them and has their events", strings.Join(names, ", "), merged[0].Name)})
+	t.Warnings = append(t.Warnings,
+		capture.Warning{Code: capture.Unsupported, Count: int64(len(raw)), Message: fmt.Sprintf(
+			"%s left out: %s was merged from them and has their events", strings.Join(names, ", "), merged[0].Name)})
 	t.Files = merged
 	return nil
 }
@@ -103,7 +104,8 @@ func areKnown(before []etl.File, old []etl.Source, after []etl.File, sources []e
 	return true
 }
 
-// atOneTime reports whether any file of one list was recorded while one of the other was, or goes on where that is full.
+// atOneTime reports whether any file of one list was recorded while one of the other was, or goes on where that is
+// full.
 func atOneTime(a, b []etl.File) bool {
 	for i := range a {
 		for k := range b {
@@ -129,7 +131,8 @@ func areMerged(files []etl.File) bool {
 
 // holdTheSame reports whether both lists of files hold events of heaps, or both of virtual memory.
 func holdTheSame(ctx context.Context, a, b []etl.Source) (bool, error) {
-	for _, kinds := range []etl.KindSet{etl.Kinds(etl.KindHeapAlloc, etl.KindHeapFree, etl.KindHeapReAlloc), etl.Kinds(etl.KindVirtualAlloc, etl.KindVirtualFree)} {
+	for _, kinds := range []etl.KindSet{etl.Kinds(etl.KindHeapAlloc, etl.KindHeapFree, etl.KindHeapReAlloc),
+		etl.Kinds(etl.KindVirtualAlloc, etl.KindVirtualFree)} {
 		both := true
 		for _, files := range [][]etl.Source{a, b} {
 			held, err := holds(ctx, files, kinds)

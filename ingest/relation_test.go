@@ -19,9 +19,11 @@ func TestMergedBesideRaw(t *testing.T) {
 	file := func(name string, content []byte) ingest.Source {
 		return ingest.Source{Name: name, ReaderAt: bytes.NewReader(content), Size: int64(len(content))}
 	}
-	sources := map[string]ingest.Source{"m": file("merged.etl", merged), "k": file("kernel.etl", kernel), "h": file("heap.etl", heap)}
+	sources := map[string]ingest.Source{"m": file("merged.etl", merged), "k": file("kernel.etl", kernel),
+		"h": file("heap.etl", heap)}
 	want := totals(t, sources["m"])
-	for order, left := range map[string]string{"mkh": "kernel.etl, heap.etl", "khm": "kernel.etl, heap.etl", "hm": "heap.etl", "kh": "", "m": ""} {
+	for order, left := range map[string]string{"mkh": "kernel.etl, heap.etl", "khm": "kernel.etl, heap.etl",
+		"hm": "heap.etl", "kh": "", "m": ""} {
 		var list []ingest.Source
 		for _, letter := range strings.Split(order, "") {
 			list = append(list, sources[letter])
@@ -33,7 +35,8 @@ func TestMergedBesideRaw(t *testing.T) {
 		if got := sum(r.Captures); got != want {
 			t.Errorf("%s: %d bytes held, want %d", order, got, want)
 		}
-		i := slices.IndexFunc(r.Captures[0].Warnings, func(w capture.Warning) bool { return strings.Contains(w.Message, "was merged from them") })
+		i := slices.IndexFunc(r.Captures[0].Warnings,
+			func(w capture.Warning) bool { return strings.Contains(w.Message, "was merged from them") })
 		if left == "" != (i < 0) || i >= 0 && !strings.HasPrefix(r.Captures[0].Warnings[i].Message, left+" left out") {
 			t.Errorf("%s: %+v", order, r.Captures[0].Warnings)
 		}

@@ -12,8 +12,8 @@ import (
 	"heapdrift/ingest/evidence"
 )
 
-// open7z takes the files of a 7z apart in the order in which they lie in it: several make one stream, a folder, which can
-// only be unpacked from its beginning.
+// open7z takes the files of a 7z apart in the order in which they lie in it: several make one stream, a folder, which
+// can only be unpacked from its beginning.
 func (w *walker) open7z(name string) error {
 	files, err := list7z(w.in, w.src.Size)
 	if err != nil {

@@ -75,7 +75,8 @@ func (h *header7z) want(id byte) {
 	}
 }
 
-// number reads a NUMBER: as many further bytes as the first has leading ones, little-endian, below the rest of its bits.
+// number reads a NUMBER: as many further bytes as the first has leading ones, little-endian, below the rest of its
+// bits.
 func (h *header7z) number() uint64 {
 	first := h.id()
 	more := bits.LeadingZeros8(^first)
@@ -120,7 +121,8 @@ func (h *header7z) check() (encoded bool, err error) {
 	}
 	if id == idFiles { // what follows this count is bounded by it
 		if n := h.number(); n > maxEntries && h.err == nil {
-			h.fail(&evidence.Error{Code: evidence.CodeBomb, Message: fmt.Sprintf("the archive claims to hold %d files; at most %d are taken", n, maxEntries)})
+			h.fail(&evidence.Error{Code: evidence.CodeBomb,
+				Message: fmt.Sprintf("the archive claims to hold %d files; at most %d are taken", n, maxEntries)})
 		}
 	} else if id != idEnd {
 		h.fail(errHeaderClaims) // archive properties and additional streams, which no tool writes

@@ -13,8 +13,8 @@ import (
 	"heapdrift/ingest/evidence"
 )
 
-// SignatureHeader of a 7z, 32 bytes (7zFormat.txt): signature 0, version 6, CRC of the rest 8 u32, then of the header its
-// offset from here 0xC u64, size 0x14 u64 and CRC 0x1C u32.
+// SignatureHeader of a 7z, 32 bytes (7zFormat.txt): signature 0, version 6, CRC of the rest 8 u32, then of the header
+// its offset from here 0xC u64, size 0x14 u64 and CRC 0x1C u32.
 const (
 	signature7z     = "7z\xbc\xaf\x27\x1c"
 	signatureSize7z = 32
@@ -67,7 +67,8 @@ func header7zOf(src io.ReaderAt, size int64) ([]byte, error) {
 	case offset > room || length > room-offset:
 		return nil, fmt.Errorf("its header is said to end at %d and it has %d bytes: it is cut short, or the first of several volumes", offset+length+signatureSize7z, size)
 	case length > maxHeader7z:
-		return nil, &evidence.Error{Code: evidence.CodeBomb, Message: fmt.Sprintf("the archive's header has %d bytes; at most %d are read", length, maxHeader7z)}
+		return nil, &evidence.Error{Code: evidence.CodeBomb,
+			Message: fmt.Sprintf("the archive's header has %d bytes; at most %d are read", length, maxHeader7z)}
 	}
 	header := make([]byte, length)
 	if n, err := src.ReadAt(header, int64(offset)+signatureSize7z); n < len(header) {
@@ -98,7 +99,8 @@ func decodeHeader7z(src io.ReaderAt, size int64, encoded []byte) ([]byte, error)
 	defer func() { _ = r.Close() }()
 	header, err := io.ReadAll(io.LimitReader(r, maxHeader7z+1))
 	if len(header) > maxHeader7z {
-		return nil, &evidence.Error{Code: evidence.CodeBomb, Message: fmt.Sprintf("the archive's header unpacks to more than %d bytes", maxHeader7z)}
+		return nil, &evidence.Error{Code: evidence.CodeBomb,
+			Message: fmt.Sprintf("the archive's header unpacks to more than %d bytes", maxHeader7z)}
 	}
 	return header, err
 }

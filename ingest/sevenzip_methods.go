@@ -12,11 +12,13 @@ import (
 const maxDictionary = 256 << 20
 
 func tooLarge7z(dictionary uint64) error {
-	return &evidence.Error{Code: evidence.CodeUnsupported, Message: fmt.Sprintf("the archive needs a dictionary of %d MB to unpack; at most %d MB are given", dictionary>>20, maxDictionary>>20), Do: "pack it with a smaller one (7z a -md=64m)"}
+	return &evidence.Error{Code: evidence.CodeUnsupported,
+		Message: fmt.Sprintf("the archive needs a dictionary of %d MB to unpack; at most %d MB are given", dictionary>>20,
+			maxDictionary>>20), Do: "pack it with a smaller one (7z a -md=64m)"}
 }
 
-// methods7z are the coders that are read, by their ids, with the bytes of memory that their properties ask for. Those of
-// forks of 7-Zip are not among them.
+// methods7z are the coders that are read, by their ids, with the bytes of memory that their properties ask for. Those
+// of forks of 7-Zip are not among them.
 var methods7z = map[string]func(properties []byte) (uint64, error){
 	"\x00":             nil,             // Copy
 	"\x03":             delta7z,         // Delta
@@ -39,7 +41,9 @@ func coder7z(method string, properties []byte) (uint64, error) {
 	memory, known := methods7z[method]
 	switch {
 	case !known:
-		return 0, &evidence.Error{Code: evidence.CodeUnsupported, Message: fmt.Sprintf("the archive is packed by a method that is not read (%x)", method), Do: "pack it with 7-Zip's own settings, or as zip"}
+		return 0, &evidence.Error{Code: evidence.CodeUnsupported,
+			Message: fmt.Sprintf("the archive is packed by a method that is not read (%x)", method),
+			Do:      "pack it with 7-Zip's own settings, or as zip"}
 	case memory == nil:
 		return 0, nil
 	}
@@ -70,5 +74,6 @@ func delta7z(properties []byte) (uint64, error) {
 }
 
 func encrypted7z([]byte) (uint64, error) {
-	return 0, &evidence.Error{Code: evidence.CodeUnsupported, Message: "the archive is packed with a password", Do: "pack it without one"}
+	return 0, &evidence.Error{Code: evidence.CodeUnsupported, Message: "the archive is packed with a password",
+		Do: "pack it without one"}
 }

@@ -29,7 +29,8 @@ type packing struct {
 
 var packings = []packing{
 	{"\x1f\x8b", wrapGzip, "a gz file"}, {"\x28\xb5\x2f\xfd", wrapZstd, "a zst file"},
-	{"PK\x03\x04", wrapZip, "a zip archive"}, {"PK\x05\x06", wrapZip, "a zip archive"}, {signature7z, wrap7z, "a 7z archive"},
+	{"PK\x03\x04", wrapZip, "a zip archive"}, {"PK\x05\x06", wrapZip, "a zip archive"},
+	{signature7z, wrap7z, "a 7z archive"},
 }
 
 // A foreigner is a kind of file that people upload and that is not read.
@@ -53,8 +54,10 @@ var foreign = []foreigner{
 	{"PAGEDUMP", evidence.CodeKernelDump, kernelDump, fullDump, false},
 	{"USERDUMP", evidence.CodeUnsupported, oldDump, fullDump, false},
 	{"HDMP", evidence.CodeUnsupported, oldDump, fullDump, false},
-	{"\x7fELF", evidence.CodeUnsupported, "this is a program or a core dump of Linux; heapdrift analyses Windows processes", "", false},
-	{"MSCF", evidence.CodeUnsupported, "this is a CAB archive", unpackIt + ". A compressed PDB or image is uploaded as symbols: PUT /api/v1/symbols", false},
+	{"\x7fELF", evidence.CodeUnsupported,
+		"this is a program or a core dump of Linux; heapdrift analyses Windows processes", "", false},
+	{"MSCF", evidence.CodeUnsupported, "this is a CAB archive", unpackIt +
+		". A compressed PDB or image is uploaded as symbols: PUT /api/v1/symbols", false},
 	{"Rar!", evidence.CodeUnsupported, "this is a RAR archive", unpackIt, false},
 	{"\xfd7zXZ\x00", evidence.CodeUnsupported, "this is an xz file", unpackIt, false},
 	{"BZh", evidence.CodeUnsupported, "this is a bzip2 file", unpackIt, false},
@@ -102,7 +105,8 @@ func wrappingOf(head []byte) wrapping {
 	return plain
 }
 
-// IsPacked reports whether a file begins as one that holds others, which are unpacked before anything can be said of them.
+// IsPacked reports whether a file begins as one that holds others, which are unpacked before anything can be said of
+// them.
 func IsPacked(r io.ReaderAt) (bool, error) {
 	head := make([]byte, 8)
 	n, err := r.ReadAt(head, 0)
@@ -115,7 +119,8 @@ func IsPacked(r io.ReaderAt) (bool, error) {
 // recognise says which format a file is of by its beginning, or why of none.
 func recognise(name string, head []byte) (*format, error) {
 	if len(head) == 0 {
-		return nil, &evidence.Error{Code: evidence.CodeEmpty, File: name, Message: "the file is empty", Do: "check that the tool that made it ran to its end"}
+		return nil, &evidence.Error{Code: evidence.CodeEmpty, File: name, Message: "the file is empty",
+			Do: "check that the tool that made it ran to its end"}
 	}
 	if f := foreignerOf(head); f != nil {
 		return nil, &evidence.Error{Code: f.code, File: name, Message: f.message, Do: f.do}

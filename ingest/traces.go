@@ -41,7 +41,8 @@ func OpenTraces(ctx context.Context, srcs []Source, report func(done, total int6
 		held := len(t.Files)
 		err := t.gather(ctx, src, nil)
 		if err == nil && len(t.Files) == held {
-			err = &evidence.Error{Code: evidence.CodeNoEvidence, File: src.Name, Message: "this holds no trace", Do: "give traces (.etl) only"}
+			err = &evidence.Error{Code: evidence.CodeNoEvidence, File: src.Name, Message: "this holds no trace",
+				Do: "give traces (.etl) only"}
 		}
 		if err != nil {
 			_ = t.Close() // the error says more
@@ -51,8 +52,8 @@ func OpenTraces(ctx context.Context, srcs []Source, report func(done, total int6
 	return t, nil
 }
 
-// gather adds the traces of a source, and what to say about the rest. Where there is no trace it gives the other evidence to
-// read, which may be nil; that such a file cannot be read is an error only there.
+// gather adds the traces of a source, and what to say about the rest. Where there is no trace it gives the other
+// evidence to read, which may be nil; that such a file cannot be read is an error only there.
 func (t *Traces) gather(ctx context.Context, src Source, read func(Member, *format) error) error {
 	others, held := 0, len(t.Files)
 	var refused error // by a reader, and none is asked any more

@@ -92,29 +92,37 @@ func TestWrappedTraces(t *testing.T) {
 		t.Fatalf("%s %v", wantPair, err)
 	}
 	pdb := []byte("Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00\x00\x00")
-	perfView := zipped(file{"PerfViewData.etl", whole}, file{"symbols/app.pdb/1/app.pdb", pdb}, file{"symbols/b.pdb/1/b.pdb", pdb}, file{"LogFile.txt", []byte("Started\r\n")})
-	session := zipped(file{"[Content_Types].xml", []byte("<?xml?>")}, file{"x/kernel.etl", kernel}, file{"x/heap.etl", heap}, file{"metadata.xml", []byte("<?xml?>")})
+	perfView := zipped(file{"PerfViewData.etl", whole}, file{"symbols/app.pdb/1/app.pdb", pdb},
+		file{"symbols/b.pdb/1/b.pdb", pdb}, file{"LogFile.txt", []byte("Started\r\n")})
+	session := zipped(file{"[Content_Types].xml", []byte("<?xml?>")}, file{"x/kernel.etl", kernel},
+		file{"x/heap.etl", heap}, file{"metadata.xml", []byte("<?xml?>")})
 	for name, test := range map[string]struct {
 		data    []byte
 		want    string
 		warning string
 	}{
-		"a.etl.gz":      {gz(whole), want, ""},
-		"a.etl.zst":     {zst(whole), want, ""},
-		"a.7z":          {sevenZipped(file{"a.etl", whole}), want, ""},
-		"twice.zst":     {zst(gz(whole)), want, ""},
-		"a.etl.zip":     {perfView, want, "a.etl.zip brings symbols of its own, which are not taken from there: 2 PDBs or images"},
+		"a.etl.gz":  {gz(whole), want, ""},
+		"a.etl.zst": {zst(whole), want, ""},
+		"a.7z":      {sevenZipped(file{"a.etl", whole}), want, ""},
+		"twice.zst": {zst(gz(whole)), want, ""},
+		"a.etl.zip": {perfView, want,
+			"a.etl.zip brings symbols of its own, which are not taken from there: 2 PDBs or images"},
 		"a.diagsession": {session, wantPair, ""},
 		"pair.zip":      {zipped(file{"kernel.etl.gz", gz(kernel)}, file{"heap.etl", heap}), wantPair, ""},
 		"pair.7z":       {sevenZipped(file{"kernel.etl", kernel}, file{"heap.etl", heap}), wantPair, ""},
 		"lzma2.7z":      {testdata(t, "pair-solid-lzma2.7z"), wantPair, ""},
 		"ppmd.7z":       {testdata(t, "pair-ppmd.7z"), wantPair, ""},
-		"mixed.zip":     {zipped(file{"1.txt", log(8)}, file{"a.etl", whole}, file{"z.txt", log(9)}), want, "mixed.zip holds a trace and other evidence (2)"},
-		"badlog.zip":    {zipped(file{"1.txt", log(8)[:400]}, file{"a.etl", whole}), want, "badlog.zip holds a trace and other evidence (1)"},
-		"empty.zip":     {zipped(file{"a.etl", whole}, file{"b.etl", nil}, file{"c.txt", nil}), want, "1 files of empty.zip are no evidence and are left out: b.etl"},
-		"zeros.zip":     {zipped(file{"a.etl", whole}, file{"b.etl", make([]byte, 9000)}), want, "1 files of zeros.zip are no evidence and are left out: b.etl"},
-		"idle.etl.gz":   {filled(whole, 0xFF), want, ""}, // no bomb
-		"boots.zip":     {zipped(file{"a.etl", whole}, file{"b.etl", alien(false)}), want, "of another boot or clock than boots.zip/a.etl, without memory events, and left out: boots.zip/b.etl"},
+		"mixed.zip": {zipped(file{"1.txt", log(8)}, file{"a.etl", whole}, file{"z.txt", log(9)}), want,
+			"mixed.zip holds a trace and other evidence (2)"},
+		"badlog.zip": {zipped(file{"1.txt", log(8)[:400]}, file{"a.etl", whole}), want,
+			"badlog.zip holds a trace and other evidence (1)"},
+		"empty.zip": {zipped(file{"a.etl", whole}, file{"b.etl", nil}, file{"c.txt", nil}), want,
+			"1 files of empty.zip are no evidence and are left out: b.etl"},
+		"zeros.zip": {zipped(file{"a.etl", whole}, file{"b.etl", make([]byte, 9000)}), want,
+			"1 files of zeros.zip are no evidence and are left out: b.etl"},
+		"idle.etl.gz": {filled(whole, 0xFF), want, ""}, // no bomb
+		"boots.zip": {zipped(file{"a.etl", whole}, file{"b.etl", alien(false)}), want,
+			"of another boot or clock than boots.zip/a.etl, without memory events, and left out: boots.zip/b.etl"},
 	} {
 		got, warnings, err := read(t, source(name, test.data))
 		if err != nil || got != test.want {
@@ -153,11 +161,13 @@ func TestRefusedTraces(t *testing.T) {
 		"cut.etl":        {whole[:50], evidence.CodeNotTrace, "50 bytes and ends inside the header"},
 		"text.etl":       {[]byte(strings.Repeat("not a trace\n", 20)), evidence.CodeNotTrace, "6e 6f 74 20 61"},
 		"cut-header.etl": {whole[:0x100], etl.CodeBadHeader, "cut short"},
-		"twoboots.zip":   {zipped(file{"a.etl", whole}, file{"b.etl", alien(true)}), etl.CodeOtherBoot, "twoboots.zip/a.etl were recorded in different boots"},
-		"none.etl":       {alien(false), tracecapture.CodeNoMemory, "neither heap nor VirtualAlloc"},
-		"none.zip":       {zipped(file{"a.etl", alien(false)}), tracecapture.CodeNoMemory, "neither heap nor VirtualAlloc"},
-		"cut.etl.gz":     {gz(whole)[:900], evidence.CodeDamaged, "damaged or cut short"},
-		"inner.zip":      {zipped(file{"a.etl.zip", zipped(file{"a.etl", whole})}), evidence.CodeUnsupported, "archive inside an archive"},
+		"twoboots.zip": {zipped(file{"a.etl", whole}, file{"b.etl", alien(true)}), etl.CodeOtherBoot,
+			"twoboots.zip/a.etl were recorded in different boots"},
+		"none.etl":   {alien(false), tracecapture.CodeNoMemory, "neither heap nor VirtualAlloc"},
+		"none.zip":   {zipped(file{"a.etl", alien(false)}), tracecapture.CodeNoMemory, "neither heap nor VirtualAlloc"},
+		"cut.etl.gz": {gz(whole)[:900], evidence.CodeDamaged, "damaged or cut short"},
+		"inner.zip": {zipped(file{"a.etl.zip", zipped(file{"a.etl", whole})}), evidence.CodeUnsupported,
+			"archive inside an archive"},
 	} {
 		_, _, err := read(t, source(name, test.data))
 		var refused *evidence.Error
@@ -169,10 +179,14 @@ func TestRefusedTraces(t *testing.T) {
 		sources    []ingest.Source
 		code, says string
 	}{
-		"a log among them": {[]ingest.Source{source("kernel.etl", kernel), source("a.txt", log(8))}, evidence.CodeNoEvidence, "a.txt: this holds no trace"},
-		"other boots":      {[]ingest.Source{source("a.etl", whole), source("b.etl.gz", gz(alien(true)))}, etl.CodeOtherBoot, "b.etl.gz: this file and a.etl"},
-		"one is damaged":   {[]ingest.Source{source("h.gz", gz(heap)), source("k.gz", gz(kernel)[:700])}, evidence.CodeDamaged, "k.gz: the archive is damaged"},
-		"nothing":          {[]ingest.Source{source("a.etl.gz", gz(nil)), source("b.etl", heap)}, evidence.CodeEmpty, "a.etl.gz"},
+		"a log among them": {[]ingest.Source{source("kernel.etl", kernel), source("a.txt", log(8))}, evidence.CodeNoEvidence,
+			"a.txt: this holds no trace"},
+		"other boots": {[]ingest.Source{source("a.etl", whole), source("b.etl.gz", gz(alien(true)))}, etl.CodeOtherBoot,
+			"b.etl.gz: this file and a.etl"},
+		"one is damaged": {[]ingest.Source{source("h.gz", gz(heap)), source("k.gz", gz(kernel)[:700])},
+			evidence.CodeDamaged, "k.gz: the archive is damaged"},
+		"nothing": {[]ingest.Source{source("a.etl.gz", gz(nil)), source("b.etl", heap)},
+			evidence.CodeEmpty, "a.etl.gz"},
 	} {
 		_, _, err := read(t, test.sources...)
 		var refused *evidence.Error
@@ -199,10 +213,13 @@ func (s *stoppingReader) ReadAt(p []byte, off int64) (int, error) {
 func TestCancelledTraces(t *testing.T) {
 	emptyTemp(t)
 	kernel, heap := pair()
-	for name, data := range map[string][]byte{"a.etl": trace(), "a.zip": zipped(file{"kernel.etl", kernel}, file{"heap.etl", heap}), "a.7z": sevenZipped(file{"kernel.etl", kernel}, file{"heap.etl", heap})} {
+	for name, data := range map[string][]byte{"a.etl": trace(),
+		"a.zip": zipped(file{"kernel.etl", kernel}, file{"heap.etl", heap}),
+		"a.7z":  sevenZipped(file{"kernel.etl", kernel}, file{"heap.etl", heap})} {
 		for left := 0; left < len(data); left += 10000 {
 			ctx, cancel := context.WithCancel(t.Context())
-			src := ingest.Source{Name: name, ReaderAt: &stoppingReader{bytes.NewReader(data), left, cancel}, Size: int64(len(data))}
+			src := ingest.Source{Name: name, ReaderAt: &stoppingReader{bytes.NewReader(data), left, cancel},
+				Size: int64(len(data))}
 			r, err := ingest.Read(ctx, src, ingest.Options{})
 			if cancel(); err != nil && !errors.Is(err, context.Canceled) {
 				t.Errorf("%s after %d bytes: %v", name, left, err)
@@ -245,7 +262,8 @@ func TestDamagedTraces(t *testing.T) {
 	_, heap := pair()
 	packed := sevenZipped(file{"heap.etl", heap})
 	for at := 0; at < len(heap); at += 613 {
-		for _, data := range [][]byte{heap[:at], etltest.Flipped(heap, uint64(at), 20), gz(heap[:at]), packed[:at], etltest.Flipped(packed, uint64(at), 3)} {
+		for _, data := range [][]byte{heap[:at], etltest.Flipped(heap, uint64(at), 20), gz(heap[:at]), packed[:at],
+			etltest.Flipped(packed, uint64(at), 3)} {
 			r, err := ingest.Read(t.Context(), source("a.etl", data), ingest.Options{})
 			if err == nil && len(r.Captures) == 0 {
 				t.Errorf("cut at %d: nothing read and nothing said", at)
@@ -259,7 +277,8 @@ func TestDamagedTraces(t *testing.T) {
 
 func ExampleReadTogether() {
 	kernel, heap := pair()
-	r, err := ingest.ReadTogether(context.Background(), []ingest.Source{source("kernel.etl", kernel), source("heap.etl.gz", gz(heap))}, ingest.Options{})
+	r, err := ingest.ReadTogether(context.Background(),
+		[]ingest.Source{source("kernel.etl", kernel), source("heap.etl.gz", gz(heap))}, ingest.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -29,9 +29,10 @@ func (m Member) Unpacking(r io.Reader) io.Reader { return &unpacking{w: m.w, r: 
 
 // Unpack visits the files in a source, whatever they are: the source itself, what a gz or zst holds, those of a zip in
 // the order of their names, or those of a 7z as they lie in it. What it cannot read of an archive, and files for which
-// visit returns an *evidence.Error, go to refuse, by their names in the archive; one that unpacks to too much ends everything,
-// and so does any other error.
-func Unpack(ctx context.Context, src Source, visit func(Member) error, refuse func(name string, e *evidence.Error)) error {
+// visit returns an *evidence.Error, go to refuse, by their names in the archive; one that unpacks to too much ends
+// everything, and so does any other error.
+func Unpack(ctx context.Context, src Source, visit func(Member) error,
+	refuse func(name string, e *evidence.Error)) error {
 	w := walker{visit: visit, pass: func(name string, e *evidence.Error) bool {
 		if e.Code == evidence.CodeBomb {
 			return false
@@ -74,7 +75,8 @@ func (w *walker) open(name string, r io.Reader, depth int) error {
 	case wrap == plain:
 		return w.visit(Member{Reader: buffered, Name: name, Head: head, Packed: depth > 0, w: w})
 	case depth == maxDepth || archive && depth > 0:
-		return &evidence.Error{Code: evidence.CodeUnsupported, File: name, Message: "this is an archive inside an archive", Do: "unpack the outer one first"}
+		return &evidence.Error{Code: evidence.CodeUnsupported, File: name, Message: "this is an archive inside an archive",
+			Do: "unpack the outer one first"}
 	}
 	switch wrap {
 	case wrapGzip:
@@ -84,7 +86,8 @@ func (w *walker) open(name string, r io.Reader, depth int) error {
 		}
 		return w.open(name, &unpacking{w: w, r: z, name: name}, depth+1)
 	case wrapZstd:
-		z, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxWindow), zstd.WithDecoderLowmem(true))
+		z, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxWindow),
+			zstd.WithDecoderLowmem(true))
 		if err != nil {
 			return w.damaged(name, err)
 		}
@@ -109,11 +112,13 @@ func (w *walker) taken(entry string, err error) error {
 // damaged says that unpacking failed, unless the cause is the context, a limit, or that the source cannot be read.
 func (w *walker) damaged(name string, err error) error {
 	// Only what this package says itself passes: how some way of packing calls its damage is the cause.
-	if r := evidence.Refusal(err); r != nil && (isOfArchive(r.Code) || r.Code == evidence.CodeUnsupported) || w.ctx.Err() != nil {
+	if r := evidence.Refusal(err); r != nil && (isOfArchive(r.Code) || r.Code == evidence.CodeUnsupported) ||
+		w.ctx.Err() != nil {
 		return err
 	}
 	if failed := w.in.failure(); failed != nil {
 		return fmt.Errorf("ingest: read %s: %w", w.src.Name, failed)
 	}
-	return &evidence.Error{Code: evidence.CodeDamaged, File: name, Message: "the archive is damaged or cut short", Do: "pack and upload it again", Err: err}
+	return &evidence.Error{Code: evidence.CodeDamaged, File: name, Message: "the archive is damaged or cut short",
+		Do: "pack and upload it again", Err: err}
 }

@@ -41,9 +41,11 @@ func TestUnpack(t *testing.T) {
 		{"a.gz", gz([]byte("text")), []string{"a.gz=text true"}, ""},
 		{"a.zst", zst(gz([]byte("text"))), []string{"a.zst=text true"}, ""},
 		{"a.gz", gz(gz(gz([]byte("text")))), nil, "unsupported-format"},
-		{"a.zip", zipped(file{"b10", []byte("x")}, file{"b9.gz", gz([]byte("y"))}, file{"d/", nil}, file{"c", []byte("no")}, file{"e.zip", zipped()}),
+		{"a.zip", zipped(file{"b10", []byte("x")}, file{"b9.gz", gz([]byte("y"))}, file{"d/", nil}, file{"c", []byte("no")},
+			file{"e.zip", zipped()}),
 			[]string{"a.zip/b9.gz=y true", "a.zip/b10=x true", "c!not-wanted", "e.zip!unsupported-format"}, ""},
-		{"a.zip", zipped(file{"b.gz", gz([]byte("text"))[:5]}, file{"c", []byte("x")}), []string{"b.gz!damaged-archive", "a.zip/c=x true"}, ""},
+		{"a.zip", zipped(file{"b.gz", gz([]byte("text"))[:5]}, file{"c", []byte("x")}),
+			[]string{"b.gz!damaged-archive", "a.zip/c=x true"}, ""},
 		{"a.zip", zipped(), nil, ""},
 		{"a.zip", zipped(file{"b", []byte("x")})[:40], nil, "damaged-archive"},
 	} {
@@ -81,9 +83,11 @@ type zeros struct{}
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 func TestUnpackBombAmongOthers(t *testing.T) {
-	got, err := unpacked(t.Context(), "a.zip", zipped(file{"a", []byte("x")}, file{"b.gz", filled(nil, 0)}, file{"c", []byte("y")}))
+	got, err := unpacked(t.Context(), "a.zip",
+		zipped(file{"a", []byte("x")}, file{"b.gz", filled(nil, 0)}, file{"c", []byte("y")}))
 	var refused *evidence.Error
-	if !errors.As(err, &refused) || refused.Code != evidence.CodeBomb || slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, "a.zip/c") }) {
+	if !errors.As(err, &refused) || refused.Code != evidence.CodeBomb ||
+		slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, "a.zip/c") }) {
 		t.Errorf("%v", err)
 	}
 }
@@ -114,7 +118,8 @@ func TestUnreadableSource(t *testing.T) {
 		"a.txt": log(8), "a.gz": gz(log(8)), "a.zst": zst(log(8)), "a.zip": zipped(file{"a.txt", log(8)}),
 		"a.7z": sevenZipped(file{"a.txt", log(8)}), "a.etl": trace(), "a.etl.gz": gz(trace()),
 	} {
-		_, err := ingest.Read(t.Context(), ingest.Source{Name: name, ReaderAt: failingSource{bytes.NewReader(data)}, Size: int64(len(data))}, ingest.Options{})
+		_, err := ingest.Read(t.Context(),
+			ingest.Source{Name: name, ReaderAt: failingSource{bytes.NewReader(data)}, Size: int64(len(data))}, ingest.Options{})
 		var refused *evidence.Error
 		if !errors.Is(err, errStore) || errors.As(err, &refused) {
 			t.Errorf("%s: %v", name, err)

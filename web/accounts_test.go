@@ -102,8 +102,11 @@ func TestFirstAccount(t *testing.T) {
 	}
 	first, second := setupLink(t, opt.Store), setupLink(t, opt.Store)
 	ada.want(ada.send("GET", first), 200, "")
-	for _, wrong := range [][]string{{"name", "", "password", password, "again", password}, {"name", "ada", "password", password, "again", "x"}, {"name", "ada", "password", "short", "again", "short"}, {"name", "somebody", "password", password, "again", password}} {
-		if w := ada.send("POST", first, wrong...); w.Code != 422 || !strings.Contains(w.Body.String(), `aria-invalid="true"`) {
+	for _, wrong := range [][]string{{"name", "", "password", password, "again", password},
+		{"name", "ada", "password", password, "again", "x"}, {"name", "ada", "password", "short", "again", "short"},
+		{"name", "somebody", "password", password, "again", password}} {
+		if w := ada.send("POST", first, wrong...); w.Code != 422 ||
+			!strings.Contains(w.Body.String(), `aria-invalid="true"`) {
 			t.Errorf("%v: %d", wrong, w.Code)
 		}
 	}
@@ -115,7 +118,8 @@ func TestFirstAccount(t *testing.T) {
 		nobody.want(nobody.send("POST", link, "name", "eve", "password", password, "again", password), 404, "")
 	}
 	ada.h = s.Handler()
-	if body := ada.want(ada.send("GET", "/account"), 200, "").Body.String(); !strings.Contains(body, "/projects/old") || !strings.Contains(body, "administer the server") {
+	if body := ada.want(ada.send("GET", "/account"), 200, "").Body.String(); !strings.Contains(body, "/projects/old") ||
+		!strings.Contains(body, "administer the server") {
 		t.Errorf("%s", body)
 	}
 	nobody.want(nobody.send("GET", "/projects/old?scenario=x"), 303, "/login?next=%2Fprojects%2Fold%3Fscenario%3Dx")
@@ -146,7 +150,8 @@ func TestLogIn(t *testing.T) {
 	ada.cookies["heapdrift"] = before
 	ada.want(ada.send("GET", "/"), 303, "/login")
 	for next, want := range map[string]string{
-		"/runs/1?open=2": "/runs/1?open=2", "": "/", "//evil.example": "/", "https://evil.example/": "/", `/\evil.example`: "/", "javascript:alert(1)": "/", "/\tx": "/",
+		"/runs/1?open=2": "/runs/1?open=2", "": "/", "//evil.example": "/", "https://evil.example/": "/",
+		`/\evil.example`: "/", "javascript:alert(1)": "/", "/\tx": "/",
 	} {
 		ada.want(ada.send("POST", "/login", "name", "ada", "password", password, "next", next), 303, want)
 	}
@@ -202,7 +207,8 @@ func TestLogIn(t *testing.T) {
 	for _, r := range audit {
 		told += fmt.Sprintf("%s %t %s %s; ", r.Actor, r.Verified, r.Action, r.After)
 	}
-	for _, want := range []string{`bob true account {"user": "Ada", "locked": true}`, `Ada true account {"user": "bob", "admin": true}`, `Ada true log-in`, `test false link`} {
+	for _, want := range []string{`bob true account {"user": "Ada", "locked": true}`,
+		`Ada true account {"user": "bob", "admin": true}`, `Ada true log-in`, `test false link`} {
 		if !strings.Contains(told, want) {
 			t.Errorf("the audit lacks %q: %s", want, told)
 		}
@@ -240,32 +246,42 @@ func TestActorIsWhoLoggedIn(t *testing.T) {
 	v := visit(t, tm.server)
 	name, value, _ := strings.Cut(tm.who["admin"].Get("Cookie"), "=")
 	v.cookies[name] = value
-	v.want(v.send("POST", "/projects/ours/rules", "text", "# ours", "version", "0", "do", "save", "actor", "Mallory"), 303, "/projects/ours/rules?saved=1")
-	w := v.want(v.send("POST", "/projects/ours/settings/tokens", "name", "nightly", "scope", "upload", "expires", "6"), 200, "")
-	if !strings.Contains(w.Body.String(), `id="new-token">hd_`) || w.Header().Get("Cache-Control") != "no-store, no-transform" || w.Header().Get("Content-Encoding") != "" {
+	v.want(v.send("POST", "/projects/ours/rules", "text", "# ours", "version", "0", "do", "save", "actor", "Mallory"), 303,
+		"/projects/ours/rules?saved=1")
+	w := v.want(v.send("POST", "/projects/ours/settings/tokens", "name", "nightly", "scope", "upload",
+		"expires", "6"), 200, "")
+	if !strings.Contains(w.Body.String(), `id="new-token">hd_`) ||
+		w.Header().Get("Cache-Control") != "no-store, no-transform" || w.Header().Get("Content-Encoding") != "" {
 		t.Errorf("%v", w.Header())
 	}
 	v.want(v.send("POST", "/projects/ours/settings/tokens", "name", "nightly", "expires", "6"), 422, "")
 	v.want(v.send("POST", "/projects/ours/settings/members", "user", "nobody-known", "role", "member"), 422, "")
-	v.want(v.send("POST", "/projects/ours/settings/members", "user", "OTHER", "role", "viewer"), 303, "/projects/ours/settings#members")
-	if wrong := v.want(v.send("POST", "/projects/ours/settings/sources", "sources", "c:\\src javascript:{path}"), 422, "").Body.String(); !strings.Contains(wrong, "line 1: javascript:{path} is no address") || !strings.Contains(wrong, `c:\src javascript:{path}</textarea>`) {
+	v.want(v.send("POST", "/projects/ours/settings/members", "user", "OTHER", "role", "viewer"), 303,
+		"/projects/ours/settings#members")
+	if wrong := v.want(v.send("POST", "/projects/ours/settings/sources", "sources", "c:\\src javascript:{path}"), 422,
+		"").Body.String(); !strings.Contains(wrong, "line 1: javascript:{path} is no address") ||
+		!strings.Contains(wrong, `c:\src javascript:{path}</textarea>`) {
 		t.Errorf("a source link that is none: %s", wrong)
 	}
-	v.want(v.send("POST", "/projects/ours/settings/sources", "sources", "c:\\src https://git.example/{path}#L{line}"), 303, "/projects/ours/settings#sources")
+	v.want(v.send("POST", "/projects/ours/settings/sources", "sources", "c:\\src https://git.example/{path}#L{line}"), 303,
+		"/projects/ours/settings#sources")
 	v.want(v.send("POST", "/projects/ours/settings/rename", "to", "theirs"), 422, "")
 	v.want(v.send("POST", "/projects/ours/settings/rename", "to", "ours again"), 303, "/projects/ours%20again/settings")
 	view := storetest.Now(t, tm.store)
-	if rules := must[store.RuleFile](t)(view.Rules(t.Context(), "ours again")); rules.Author != "admin" || !rules.Verified {
+	if rules := must[store.RuleFile](t)(view.Rules(t.Context(), "ours again")); rules.Author != "admin" ||
+		!rules.Verified {
 		t.Errorf("%+v", rules)
 	}
-	if w := tm.ask(tm.server.Handler(), "upload", "HEAD", "/api/v1/evidence/"+tm.upload, "Tus-Resumable", "1.0.0"); w.Code != 200 {
+	if w := tm.ask(tm.server.Handler(), "upload", "HEAD", "/api/v1/evidence/"+tm.upload, "Tus-Resumable",
+		"1.0.0"); w.Code != 200 {
 		t.Errorf("an upload under way when the project is renamed: %d", w.Code)
 	}
 	body := v.want(v.send("GET", "/projects/ours%20again/settings"), 200, "").Body.String()
 	if !strings.Contains(body, "https://git.example/{path}#L{line}</textarea>") {
 		t.Error("the source links are not kept")
 	}
-	if !strings.Contains(body, "<b>admin</b> <span>project</span>") || !strings.Contains(body, "<b>test</b> <span title=") {
+	if !strings.Contains(body, "<b>admin</b> <span>project</span>") ||
+		!strings.Contains(body, "<b>test</b> <span title=") {
 		t.Error("the audit does not say who is verified")
 	}
 }
@@ -288,10 +304,12 @@ func newProvider(t *testing.T) *provider {
 		_ = json.NewEncoder(w).Encode(v)
 	}
 	mux.HandleFunc("/.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
-		reply(w, map[string]any{"issuer": p.URL, "authorization_endpoint": p.URL + "/authorize", "token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys", "id_token_signing_alg_values_supported": []string{"RS256"}})
+		reply(w, map[string]any{"issuer": p.URL, "authorization_endpoint": p.URL + "/authorize", "token_endpoint": p.URL +
+			"/token", "jwks_uri": p.URL + "/keys", "id_token_signing_alg_values_supported": []string{"RS256"}})
 	})
 	mux.HandleFunc("/keys", func(w http.ResponseWriter, _ *http.Request) {
-		reply(w, map[string]any{"keys": []any{map[string]any{"kty": "RSA", "kid": "1", "alg": "RS256", "use": "sig", "n": encode(p.key.N.Bytes()), "e": "AQAB"}}})
+		reply(w, map[string]any{"keys": []any{map[string]any{"kty": "RSA", "kid": "1", "alg": "RS256", "use": "sig",
+			"n": encode(p.key.N.Bytes()), "e": "AQAB"}}})
 	})
 	mux.HandleFunc("/token", func(w http.ResponseWriter, r *http.Request) {
 		sum := sha256.Sum256([]byte(r.FormValue("code_verifier")))
@@ -309,7 +327,8 @@ func newProvider(t *testing.T) *provider {
 func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
 func (p *provider) idToken() string {
-	claims := map[string]any{"iss": p.URL, "aud": "heapdrift", "exp": time.Now().Add(time.Minute).Unix(), "iat": time.Now().Unix(), "nonce": p.nonce}
+	claims := map[string]any{"iss": p.URL, "aud": "heapdrift", "exp": time.Now().Add(time.Minute).Unix(),
+		"iat": time.Now().Unix(), "nonce": p.nonce}
 	for name, value := range p.claims {
 		claims[name] = value
 	}
@@ -325,7 +344,9 @@ func (p *provider) logIn(v *visitor, change func(back url.Values)) *httptest.Res
 	w := v.send("GET", "/login/issuer?next=%2Faccount")
 	to := must[*url.URL](p.t)(url.Parse(w.Header().Get("Location")))
 	asked := to.Query()
-	if w.Code != 303 || !strings.HasPrefix(to.String(), p.URL+"/authorize?") || asked.Get("code_challenge_method") != "S256" || asked.Get("redirect_uri") != "http://example.com/login/issuer/return" {
+	if w.Code != 303 || !strings.HasPrefix(to.String(), p.URL+"/authorize?") ||
+		asked.Get("code_challenge_method") != "S256" ||
+		asked.Get("redirect_uri") != "http://example.com/login/issuer/return" {
 		p.t.Fatalf("%d %s", w.Code, to)
 	}
 	p.challenge, p.nonce = asked.Get("code_challenge"), asked.Get("nonce")
@@ -342,7 +363,8 @@ func TestLogInByIssuer(t *testing.T) {
 	opt.Access, opt.Issuer = guard.ByAccount, &account.Issuer{Name: "Shop ID", URL: p.URL, ClientID: "heapdrift"}
 	s := newServer(t, opt)
 	first := visit(t, s)
-	first.want(first.send("POST", setupLink(t, opt.Store), "name", "cara", "password", password, "again", password), 303, "/")
+	first.want(first.send("POST", setupLink(t, opt.Store), "name", "cara", "password", password,
+		"again", password), 303, "/")
 	if body := first.send("GET", "/login").Body.String(); !strings.Contains(body, "Log in by Shop ID") {
 		t.Error("the page of log-ins does not offer the provider")
 	}
@@ -351,7 +373,8 @@ func TestLogInByIssuer(t *testing.T) {
 	cara := visit(t, s)
 	cara.want(p.logIn(cara, nil), 303, "/account")
 	// The name is that of a local account already: nobody gets another's account by it.
-	if body := cara.want(cara.send("GET", "/account"), 200, "").Body.String(); !strings.Contains(body, "<h1>cara 2</h1>") || strings.Contains(body, "administer") {
+	if body := cara.want(cara.send("GET", "/account"), 200, "").Body.String(); !strings.Contains(body,
+		"<h1>cara 2</h1>") || strings.Contains(body, "administer") {
 		t.Error(body)
 	}
 	cara.want(p.logIn(cara, nil), 303, "/account")

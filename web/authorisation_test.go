@@ -37,9 +37,10 @@ type team struct {
 	who     map[string]http.Header
 }
 
-// actors in the order of the columns below: without an account; with each role in ours; who administers the server; an admin of theirs;
-// tokens of ours by scope; an admin token of theirs.
-var actors = []string{"nobody", "viewer", "member", "admin", "server", "other", "upload", "read", "admin token", "other token"}
+// actors in the order of the columns below: without an account; with each role in ours; who administers the server; an
+// admin of theirs; tokens of ours by scope; an admin token of theirs.
+var actors = []string{"nobody", "viewer", "member", "admin", "server", "other", "upload", "read",
+	"admin token", "other token"}
 
 func must[T any](t testing.TB) func(T, error) T {
 	return func(v T, err error) T {
@@ -55,14 +56,19 @@ func newTeam(t testing.TB) *team {
 	t.Helper()
 	opt, _ := options(t)
 	opt.Access, opt.Issuer = guard.ByAccount, &account.Issuer{Name: "id", URL: "https://id.invalid", ClientID: "x"}
-	tm := &team{TB: t, options: opt, store: opt.Store, server: newServer(t, opt), guard: guard.New(opt.Store, guard.ByAccount), who: map[string]http.Header{"nobody": {}}}
+	tm := &team{TB: t, options: opt, store: opt.Store, server: newServer(t, opt),
+		guard: guard.New(opt.Store, guard.ByAccount), who: map[string]http.Header{"nobody": {}}}
 	ctx := t.Context()
 	target := leaks.Target{Project: "ours", Build: "1", Scenario: "default", Run: "1"}
-	tm.run = must[store.Evidence](t)(opt.Store.AddEvidence(ctx, target, store.Evidence{Name: "a.txt", SHA256: strings.Repeat("0", 64), Bytes: 1, Kind: "umdh-snapshot"})).RunID
+	tm.run = must[store.Evidence](t)(opt.Store.AddEvidence(ctx, target,
+		store.Evidence{Name: "a.txt", SHA256: strings.Repeat("0", 64), Bytes: 1, Kind: "umdh-snapshot"})).RunID
 	target.Project = "theirs"
-	must[store.Evidence](t)(opt.Store.AddEvidence(ctx, target, store.Evidence{Name: "a.txt", SHA256: strings.Repeat("1", 64), Bytes: 1, Kind: "umdh-snapshot"}))
+	must[store.Evidence](t)(opt.Store.AddEvidence(ctx, target,
+		store.Evidence{Name: "a.txt", SHA256: strings.Repeat("1", 64), Bytes: 1, Kind: "umdh-snapshot"}))
 	tm.upload = "UPLOADOFOURSABCDEFGHIJKLMN"
-	if err := opt.Store.CreateUpload(ctx, store.Upload{ID: tm.upload, Length: 10, Target: []byte(`{"project":"ours","build":"1","scenario":"default","run":"1","name":"b.txt"}`)}); err != nil {
+	if err := opt.Store.CreateUpload(ctx,
+		store.Upload{ID: tm.upload, Length: 10,
+			Target: []byte(`{"project":"ours","build":"1","scenario":"default","run":"1","name":"b.txt"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	link := accounts.NewLink()
@@ -70,16 +76,19 @@ func newTeam(t testing.TB) *team {
 		t.Fatal(err)
 	}
 	must[store.User](t)(opt.Store.UseLink(ctx, link.Digest, "first", ""))
-	for name, role := range map[string]accounts.Role{"viewer": accounts.Viewer, "member": accounts.Member, "admin": accounts.Admin, "server": "", "other": accounts.Admin} {
+	for name, role := range map[string]accounts.Role{"viewer": accounts.Viewer, "member": accounts.Member,
+		"admin": accounts.Admin, "server": "", "other": accounts.Admin} {
 		must[store.User](t)(opt.Store.AddUser(ctx, name, "", name == "server", "test"))
 		if role != "" {
-			if err := opt.Store.SetMember(ctx, map[bool]string{true: "theirs", false: "ours"}[name == "other"], name, role, "test"); err != nil {
+			if err := opt.Store.SetMember(ctx, map[bool]string{true: "theirs", false: "ours"}[name == "other"], name,
+				role, "test"); err != nil {
 				t.Fatal(err)
 			}
 		}
 		tm.who[name] = http.Header{"Cookie": {tm.session(name)}}
 	}
-	for name, scope := range map[string]accounts.Scope{"upload": accounts.ScopeUpload, "read": accounts.ScopeRead, "admin token": accounts.ScopeAdmin, "other token": accounts.ScopeAdmin} {
+	for name, scope := range map[string]accounts.Scope{"upload": accounts.ScopeUpload, "read": accounts.ScopeRead,
+		"admin token": accounts.ScopeAdmin, "other token": accounts.ScopeAdmin} {
 		project := map[bool]string{true: "theirs", false: "ours"}[name == "other token"]
 		tm.who[name] = http.Header{"Authorization": {"Bearer " + tm.token(project, nil, scope)}}
 	}
@@ -89,7 +98,8 @@ func newTeam(t testing.TB) *team {
 // session is the cookie of a user who has logged in.
 func (tm *team) session(name string) string {
 	tm.Helper()
-	user := must[store.User](tm.TB)(store.Read(tm.Context(), tm.store, func(v store.View) (store.User, error) { return v.UserByName(tm.Context(), name) }))
+	user := must[store.User](tm.TB)(store.Read(tm.Context(), tm.store,
+		func(v store.View) (store.User, error) { return v.UserByName(tm.Context(), name) }))
 	w := httptest.NewRecorder()
 	c := echo.New().NewContext(httptest.NewRequestWithContext(tm.Context(), http.MethodPost, "/login", nil), w)
 	if err := tm.guard.LogIn(c, &user); err != nil {
@@ -101,7 +111,8 @@ func (tm *team) session(name string) string {
 func (tm *team) token(project string, expires *time.Time, scopes ...accounts.Scope) string {
 	tm.Helper()
 	secret, prefix := accounts.NewToken()
-	must[store.Token](tm.TB)(tm.store.AddToken(tm.Context(), project, &store.Token{Name: "ci", Prefix: prefix, Scopes: scopes, CreatedBy: "test", ExpiresAt: expires}, secret))
+	must[store.Token](tm.TB)(tm.store.AddToken(tm.Context(), project,
+		&store.Token{Name: "ci", Prefix: prefix, Scopes: scopes, CreatedBy: "test", ExpiresAt: expires}, secret))
 	return secret.Text
 }
 
@@ -203,8 +214,8 @@ func metadata(project string) string {
 	return "filename " + encode("x.txt") + ",project " + encode(project) + ",build " + encode("1")
 }
 
-// Every route of the router, as everybody: none is missing here, and each lets in whom it should. Behind the guard stands a handler that
-// says so, instead of those that would.
+// Every route of the router, as everybody: none is missing here, and each lets in whom it should. Behind the guard
+// stands a handler that says so, instead of those that would.
 func TestEveryRouteAsEverybody(t *testing.T) {
 	tm := newTeam(t)
 	passed := echo.New()
@@ -258,12 +269,14 @@ func TestNotYoursIsNotThere(t *testing.T) {
 				var answers [2]string
 				for i, path := range []string{there, nowhere} {
 					project := []string{"ours", "none"}[i]
-					w := tm.ask(h, who, r.Method, path, "Accept", accept, "Upload-Metadata", metadata(project), "Tus-Resumable", "1.0.0", "Upload-Length", "5")
+					w := tm.ask(h, who, r.Method, path, "Accept", accept, "Upload-Metadata", metadata(project), "Tus-Resumable",
+						"1.0.0", "Upload-Length", "5")
 					header := w.Header().Clone()
 					header.Del("X-Request-Id")
 					location := strings.ReplaceAll(header.Get("Location"), url.QueryEscape(path), "HERE")
 					header.Set("Location", location)
-					answers[i] = fmt.Sprint(w.Code, header, requestIDs.ReplaceAllString(strings.ReplaceAll(w.Body.String(), path, "HERE"), "ID"))
+					answers[i] = fmt.Sprint(w.Code, header,
+						requestIDs.ReplaceAllString(strings.ReplaceAll(w.Body.String(), path, "HERE"), "ID"))
 				}
 				if answers[0] != answers[1] {
 					t.Errorf("%s %s as %s is answered\n%s\nand where there is none\n%s", r.Method, r.Path, who, answers[0], answers[1])
@@ -279,9 +292,11 @@ func TestNotYoursIsNotThere(t *testing.T) {
 // A comparison reads the runs that it names, whatever project it names beside them.
 func TestComparisonOfOthersRuns(t *testing.T) {
 	tm := newTeam(t)
-	for _, query := range []string{"head_run=%d", "project=theirs&head_run=%d", "base_run=%d", "project=theirs&base_run=%d&head=1", "project=theirs&head_run=%d&base_run=%[1]d"} {
+	for _, query := range []string{"head_run=%d", "project=theirs&head_run=%d", "base_run=%d",
+		"project=theirs&base_run=%d&head=1", "project=theirs&head_run=%d&base_run=%[1]d"} {
 		path := "/api/v1/compare?" + fmt.Sprintf(query, tm.run)
-		if w := tm.ask(tm.server.Handler(), "other", http.MethodGet, path); w.Code != 404 || !strings.Contains(w.Body.String(), `"not-found"`) {
+		if w := tm.ask(tm.server.Handler(), "other", http.MethodGet, path); w.Code != 404 ||
+			!strings.Contains(w.Body.String(), `"not-found"`) {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
 	}
@@ -292,7 +307,8 @@ func TestFormToAnotherProject(t *testing.T) {
 	tm := newTeam(t)
 	send := func(who, project string) int {
 		var b bytes.Buffer
-		b.WriteString("--B\r\nContent-Disposition: form-data; name=\"project\"\r\n\r\n" + project + "\r\n--B\r\nContent-Disposition: form-data; name=\"build\"\r\n\r\n7\r\n" +
+		b.WriteString("--B\r\nContent-Disposition: form-data; name=\"project\"\r\n\r\n" + project +
+			"\r\n--B\r\nContent-Disposition: form-data; name=\"build\"\r\n\r\n7\r\n" +
 			"--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"x.txt\"\r\n\r\nno evidence\r\n--B--\r\n")
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/upload", &b)
 		maps.Copy(r.Header, tm.who[who])
@@ -304,7 +320,8 @@ func TestFormToAnotherProject(t *testing.T) {
 	for _, c := range []struct {
 		who, project string
 		want         int
-	}{{"member", "ours", 422}, {"member", "theirs", 404}, {"member", "new", 404}, {"other", "ours", 404}, {"server", "new", 422}, {"viewer", "ours", 403}, {"nobody", "ours", 401}} {
+	}{{"member", "ours", 422}, {"member", "theirs", 404}, {"member", "new", 404}, {"other", "ours", 404},
+		{"server", "new", 422}, {"viewer", "ours", 403}, {"nobody", "ours", 401}} {
 		if got := send(c.who, c.project); got != c.want {
 			t.Errorf("%s uploads to %s: %d, want %d", c.who, c.project, got, c.want)
 		}
@@ -314,7 +331,8 @@ func TestFormToAnotherProject(t *testing.T) {
 // Lists of projects hold what somebody may see.
 func TestProjectsOfSomebody(t *testing.T) {
 	tm := newTeam(t)
-	for who, want := range map[string]string{"viewer": "ours", "other": "theirs", "server": "ours theirs", "upload": "ours", "other token": "theirs"} {
+	for who, want := range map[string]string{"viewer": "ours", "other": "theirs", "server": "ours theirs",
+		"upload": "ours", "other token": "theirs"} {
 		body := tm.ask(tm.server.Handler(), who, http.MethodGet, "/", "Accept", "text/html").Body.String()
 		var got []string
 		for _, name := range []string{"ours", "theirs"} {
@@ -345,21 +363,25 @@ func TestTokensEnd(t *testing.T) {
 	}
 	for header, want := range map[string]int{
 		"Bearer " + good: 200, "bearer  " + good: 200, basic("symsrv", good): 200, basic("", good): 200,
-		"Bearer " + good + "x": 401, "Bearer ": 401, "Bearer hd_": 401, basic(good, ""): 401, "Digest " + good: 401, "Basic !": 401, "": 401,
+		"Bearer " + good + "x": 401, "Bearer ": 401, "Bearer hd_": 401, basic(good, ""): 401, "Digest " + good: 401,
+		"Basic !": 401, "": 401,
 	} {
 		if got := try("Authorization", header); got != want {
 			t.Errorf("%q: %d, want %d", header, got, want)
 		}
 	}
-	list := must[[]store.Token](t)(store.Read(t.Context(), tm.store, func(v store.View) ([]store.Token, error) { return v.Tokens(t.Context(), "ours") }))
+	list := must[[]store.Token](t)(store.Read(t.Context(), tm.store,
+		func(v store.View) ([]store.Token, error) { return v.Tokens(t.Context(), "ours") }))
 	at := slices.IndexFunc(list, func(t store.Token) bool { return t.ExpiresAt != nil })
 	if list[at].LastUsedAt == nil {
 		t.Error("that the token was used is not noted")
 	}
-	if err := tm.store.RevokeToken(t.Context(), "theirs", list[at].ID, "test"); err == nil || try("Authorization", "Bearer "+good) != 200 {
+	if err := tm.store.RevokeToken(t.Context(), "theirs", list[at].ID, "test"); err == nil ||
+		try("Authorization", "Bearer "+good) != 200 {
 		t.Error("a token is revoked by way of another project")
 	}
-	if err := tm.store.RevokeToken(t.Context(), "ours", list[at].ID, "test"); err != nil || try("Authorization", "Bearer "+good) != 401 {
+	if err := tm.store.RevokeToken(t.Context(), "ours", list[at].ID, "test"); err != nil ||
+		try("Authorization", "Bearer "+good) != 401 {
 		t.Errorf("a token that is revoked lets in: %v", err)
 	}
 	if got := try("Authorization", "Bearer "+good, "Cookie", tm.who["viewer"].Get("Cookie")); got != 401 {
@@ -377,7 +399,8 @@ func TestTokensEnd(t *testing.T) {
 		t.Error("a token ends before its end")
 	}
 	past := time.Now().Add(-time.Second)
-	if _, err := tm.store.AddToken(t.Context(), "ours", &store.Token{Name: "x", ExpiresAt: &past}, accounts.Secret{}); err == nil {
+	if _, err := tm.store.AddToken(t.Context(), "ours", &store.Token{Name: "x", ExpiresAt: &past},
+		accounts.Secret{}); err == nil {
 		t.Error("a token that has ended is made")
 	}
 }
@@ -392,7 +415,8 @@ func BenchmarkWho(b *testing.B) {
 	for _, c := range []struct {
 		name, who string
 		h         http.Handler
-	}{{"open server", "nobody", open.Handler()}, {"token", "read", tm.server.Handler()}, {"session", "viewer", tm.server.Handler()}} {
+	}{{"open server", "nobody", open.Handler()}, {"token", "read", tm.server.Handler()},
+		{"session", "viewer", tm.server.Handler()}} {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
 				if w := tm.ask(c.h, c.who, http.MethodGet, path); w.Code != 200 {

@@ -13,8 +13,8 @@ import (
 // endless are routes whose answers have no end: their headers tell nothing, and nobody would end them.
 var endless = []string{"/runs/:id/events"}
 
-// routeHead has HEAD answered by the handler of GET where no handler of its own is registered: whoever guards a route guards both. It
-// comes before the router, which asks the request for its method.
+// routeHead has HEAD answered by the handler of GET where no handler of its own is registered: whoever guards a route
+// guards both. It comes before the router, which asks the request for its method.
 func (s *Server) routeHead(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
@@ -32,7 +32,8 @@ func (s *Server) routeHead(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// answerHead comes behind the router and gives handlers a request of their own. That of net/http is HEAD again: it leaves the body out.
+// answerHead comes behind the router and gives handlers a request of their own. That of net/http is HEAD again: it
+// leaves the body out.
 func answerHead(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if c.Get(api.WasHead) != nil {

@@ -40,14 +40,16 @@ func sameOrigin(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// addressed refuses requests for hosts that the server does not answer for. A site of others can let its own name point to this machine, and
-// the browser takes its pages and the server for one origin then: no other check sees that. Questions for health are answered
-// anyway, since those who ask go by address.
+// addressed refuses requests for hosts that the server does not answer for. A site of others can let its own name point
+// to this machine, and the browser takes its pages and the server for one origin then: no other check sees that.
+// Questions for health are answered anyway, since those who ask go by address.
 func (s *Server) addressed(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		host := hostName(c.Request().Host)
 		if len(s.opt.Hosts) > 0 && c.Path() != healthPath && c.Path() != readyPath && !slices.Contains(s.opt.Hosts, host) {
-			return problem.New(http.StatusMisdirectedRequest, "wrong-host", "the server does not answer for host %q; ask it for %s, or name the host in HEAPDRIFT_HOSTS where the server runs", host, s.opt.Hosts[0])
+			return problem.New(http.StatusMisdirectedRequest, "wrong-host",
+				"the server does not answer for host %q; ask it for %s, or name the host in HEAPDRIFT_HOSTS where the server runs",
+				host, s.opt.Hosts[0])
 		}
 		return next(c)
 	}

@@ -83,9 +83,10 @@ func (s *Server) checks() map[string]func(context.Context) error {
 	return Checks(s.opt.Store, s.opt.Blobs, s.opt.Intake.MinFree, s.opt.PingQueue)
 }
 
-// Checks are what a server or a worker depends on: the database and its schema, the store of files with so many bytes free, and the
-// queue where there is one.
-func Checks(database *store.Store, blobs blob.Store, minFree int64, pingQueue func(context.Context) error) map[string]func(context.Context) error {
+// Checks are what a server or a worker depends on: the database and its schema, the store of files with so many bytes
+// free, and the queue where there is one.
+func Checks(database *store.Store, blobs blob.Store, minFree int64,
+	pingQueue func(context.Context) error) map[string]func(context.Context) error {
 	checks := map[string]func(context.Context) error{
 		"database": database.Ping,
 		"schema":   database.CheckSchema,

@@ -9,7 +9,8 @@ import (
 	"heapdrift/web"
 )
 
-// A site whose name points to this machine is of one origin with the server for the browser; only the Host header tells.
+// A site whose name points to this machine is of one origin with the server for the browser; only the Host header
+// tells.
 func TestHosts(t *testing.T) {
 	opt, _ := options(t)
 	opt.Hosts = []string{"localhost", "127.0.0.1", "::1"}
@@ -42,7 +43,8 @@ func TestHosts(t *testing.T) {
 		if w.Code != test.status {
 			t.Errorf("%s %s of %q: %d, want %d\n%s", test.method, test.path, test.host, w.Code, test.status, w.Body)
 		}
-		if says := strings.Contains(w.Body.String(), "HEAPDRIFT_HOSTS"); says != (test.status == http.StatusMisdirectedRequest) {
+		if says := strings.Contains(w.Body.String(),
+			"HEAPDRIFT_HOSTS"); says != (test.status == http.StatusMisdirectedRequest) {
 			t.Errorf("%s %s of %q does not say what to do: %s", test.method, test.path, test.host, w.Body)
 		}
 	}

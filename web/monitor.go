@@ -13,7 +13,8 @@ import (
 // metricsPath is where a Prometheus asks.
 const metricsPath = "/metrics"
 
-// A Monitor answers those who watch over a process, a server or a worker, on an address of its own: /metrics, /healthz and /readyz.
+// A Monitor answers those who watch over a process, a server or a worker, on an address of its own: /metrics, /healthz
+// and /readyz.
 type Monitor struct {
 	Metrics http.Handler
 	Version string
@@ -23,7 +24,8 @@ type Monitor struct {
 
 // Serve answers on the listener until ctx is done.
 func (m *Monitor) Serve(ctx context.Context, l net.Listener) error {
-	server := &http.Server{Handler: m.Handler(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(m.Log.Handler(), slog.LevelWarn)}
+	server := &http.Server{Handler: m.Handler(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(m.Log.Handler(), slog.LevelWarn)}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // nobody waits for more than one look
 	defer stop()
 	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {

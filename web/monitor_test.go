@@ -31,7 +31,8 @@ func TestMonitor(t *testing.T) {
 	}
 	t.Cleanup(opt.Store.Close)
 	target := leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: "r"}
-	if _, err := opt.Store.AddEvidence(t.Context(), target, store.Evidence{Name: "a.txt", SHA256: "a", Bytes: 123, Kind: "umdh"}); err != nil {
+	if _, err := opt.Store.AddEvidence(t.Context(), target,
+		store.Evidence{Name: "a.txt", SHA256: "a", Bytes: 123, Kind: "umdh"}); err != nil {
 		t.Fatal(err)
 	}
 	queueFails := false
@@ -40,12 +41,13 @@ func TestMonitor(t *testing.T) {
 	m.Request(503)
 	m.Uploaded(77)
 	m.Searched("msdl.microsoft.com", "not-found")
-	monitor := &web.Monitor{Metrics: m.Handler(), Version: "1.2.3", Log: slog.New(slog.DiscardHandler), Checks: web.Checks(opt.Store, opt.Blobs, 0, func(context.Context) error {
-		if queueFails {
-			return http.ErrBodyNotAllowed
-		}
-		return nil
-	})}
+	monitor := &web.Monitor{Metrics: m.Handler(), Version: "1.2.3", Log: slog.New(slog.DiscardHandler),
+		Checks: web.Checks(opt.Store, opt.Blobs, 0, func(context.Context) error {
+			if queueFails {
+				return http.ErrBodyNotAllowed
+			}
+			return nil
+		})}
 	get := func(path string) (int, string) {
 		t.Helper()
 		answer := httptest.NewRecorder()
@@ -63,8 +65,10 @@ func TestMonitor(t *testing.T) {
 		t.Fatal(status, err)
 	}
 	for name, want := range map[string]float64{
-		"heapdrift_jobs": 1, "heapdrift_evidence_bytes": 123, "heapdrift_uploaded_bytes_total": 77, "heapdrift_symbol_searches_total": 1, "heapdrift_http_requests_total": 1,
-		"heapdrift_jobs_stuck": 0, "heapdrift_database_up": 1, "heapdrift_schema_version": float64(store.KnownSchema()), "heapdrift_build_info": 1,
+		"heapdrift_jobs": 1, "heapdrift_evidence_bytes": 123, "heapdrift_uploaded_bytes_total": 77,
+		"heapdrift_symbol_searches_total": 1, "heapdrift_http_requests_total": 1,
+		"heapdrift_jobs_stuck": 0, "heapdrift_database_up": 1, "heapdrift_schema_version": float64(store.KnownSchema()),
+		"heapdrift_build_info": 1,
 	} {
 		f := families[name]
 		if f == nil || len(f.Metric) != 1 || f.Metric[0].GetGauge().GetValue()+f.Metric[0].GetCounter().GetValue() != want {

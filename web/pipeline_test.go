@@ -22,7 +22,8 @@ func snapshotLog(number int) string {
 	b.WriteString("// Loaded modules: \r\n//     Base Size Module\r\n//           400000   2A6000 C:\\Shop\\shop.exe\r\n//         77650000   180000 C:\\Windows\\SysWOW64\\ntdll.dll\r\n//\r\n// Process modules enumerated.\r\n\r\n" +
 		"*- - - - - - - - - - Start of data for heap @ 3F0000 - - - - - - - - - -\r\n\r\n")
 	for i := range 64 * number {
-		fmt.Fprintf(&b, "00000040 bytes + 00000018 at %08X by BackTrace0000001\r\n\t77650123\r\n\t00401234\r\n\r\n", 0x3F1000+i*0x60)
+		fmt.Fprintf(&b, "00000040 bytes + 00000018 at %08X by BackTrace0000001\r\n\t77650123\r\n\t00401234\r\n\r\n",
+			0x3F1000+i*0x60)
 	}
 	b.WriteString("*- - - - - - - - - - End of data for heap @ 3F0000 - - - - - - - - - -\r\n")
 	return b.String()
@@ -37,7 +38,8 @@ func TestPipeline(t *testing.T) {
 	}
 	t.Cleanup(redis.Stop)
 	work := &worker.Worker{Store: opt.Store, Blobs: opt.Blobs}
-	jobs, err := queue.New(opt.Store, work.Handlers(), queue.Options{RedisURL: "redis://" + redis.Addr(), FreshBroker: true, Poll: 50 * time.Millisecond})
+	jobs, err := queue.New(opt.Store, work.Handlers(),
+		queue.Options{RedisURL: "redis://" + redis.Addr(), FreshBroker: true, Poll: 50 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +76,8 @@ func TestPipeline(t *testing.T) {
 		t.Fatalf("not ready: %s", answer)
 	}
 	for i := range 3 {
-		if status, answer := call("PUT", fmt.Sprintf("/api/v1/evidence?project=shop&build=1&name=s%d.txt", i), snapshotLog(i+1)); status != http.StatusCreated {
+		if status, answer := call("PUT", fmt.Sprintf("/api/v1/evidence?project=shop&build=1&name=s%d.txt", i),
+			snapshotLog(i+1)); status != http.StatusCreated {
 			t.Fatalf("%d %s", status, answer)
 		}
 	}
@@ -83,11 +86,14 @@ func TestPipeline(t *testing.T) {
 	}
 	status, answer := call("GET", "/api/v1/runs/1/verdict?wait=60s", "")
 	var verdict struct{ Gate, Status, Sentence string }
-	if err := json.Unmarshal([]byte(answer), &verdict); err != nil || status != http.StatusOK || verdict.Gate != "inconclusive" || !strings.Contains(verdict.Sentence, "snapshots") {
+	if err := json.Unmarshal([]byte(answer), &verdict); err != nil || status != http.StatusOK ||
+		verdict.Gate != "inconclusive" || !strings.Contains(verdict.Sentence, "snapshots") {
 		t.Errorf("verdict: %d %s %v\n%s", status, answer, err, log.text())
 	}
-	for format, want := range map[string]string{"json": `"schema":"heapdrift.report/v2"`, "text": "INCONCLUSIVE", "markdown": "**inconclusive**", "csv": "signature,kind", "folded": "heap;"} {
-		if status, answer := call("GET", "/api/v1/runs/1/report?format="+format, ""); status != http.StatusOK || !strings.Contains(answer, want) {
+	for format, want := range map[string]string{"json": `"schema":"heapdrift.report/v2"`, "text": "INCONCLUSIVE",
+		"markdown": "**inconclusive**", "csv": "signature,kind", "folded": "heap;"} {
+		if status, answer := call("GET", "/api/v1/runs/1/report?format="+format, ""); status != http.StatusOK ||
+			!strings.Contains(answer, want) {
 			t.Errorf("%s: %d %.300s", format, status, answer)
 		}
 	}

@@ -38,7 +38,8 @@ func TestShutdown(t *testing.T) {
 	opt, _ := options(t)
 	address, stop, ended := serve(t, opt)
 	target := leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: "1"}
-	e, err := opt.Store.AddEvidence(t.Context(), target, store.Evidence{Name: "a", SHA256: strings.Repeat("0", 64), Kind: "umdh"})
+	e, err := opt.Store.AddEvidence(t.Context(), target,
+		store.Evidence{Name: "a", SHA256: strings.Repeat("0", 64), Kind: "umdh"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,22 +53,26 @@ func TestShutdown(t *testing.T) {
 		_ = res.Body.Close()
 		verdict <- res.StatusCode
 	}()
-	create, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+"/api/v1/evidence", http.NoBody)
+	create, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+
+		"/api/v1/evidence", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
-	create.Header = http.Header{"Tus-Resumable": {"1.0.0"}, "Upload-Length": {"1000"}, "Upload-Metadata": {"project cA==,build MQ==,filename YQ=="}}
+	create.Header = http.Header{"Tus-Resumable": {"1.0.0"}, "Upload-Length": {"1000"},
+		"Upload-Metadata": {"project cA==,build MQ==,filename YQ=="}}
 	res, err := http.DefaultClient.Do(create)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = res.Body.Close()
 	body, feed := io.Pipe()
-	patch, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, "http://"+address+res.Header.Get("Location"), body)
+	patch, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, "http://"+
+		address+res.Header.Get("Location"), body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	patch.Header = http.Header{"Tus-Resumable": {"1.0.0"}, "Upload-Offset": {"0"}, "Content-Type": {"application/offset+octet-stream"}}
+	patch.Header = http.Header{"Tus-Resumable": {"1.0.0"}, "Upload-Offset": {"0"},
+		"Content-Type": {"application/offset+octet-stream"}}
 	offset := make(chan string, 1)
 	go func() {
 		res, err := http.DefaultClient.Do(patch)

@@ -42,7 +42,8 @@ type Options struct {
 	PingQueue func(context.Context) error
 	Log       *slog.Logger
 	Version   string
-	// Hosts are the names and addresses that the server answers for, in lower case and without ports: "localhost", "::1". Empty for any.
+	// Hosts are the names and addresses that the server answers for, in lower case and without ports: "localhost", "::1".
+	// Empty for any.
 	Hosts []string
 	// Access is whether the server asks who somebody is; by account where nothing is said.
 	Access guard.Access
@@ -90,13 +91,16 @@ func New(opt Options) (*Server, error) {
 	s.hub = watch.New(opt.Store, s.log)
 	queries := &query.Library{Blobs: opt.Blobs, Budget: opt.Budget}
 	s.api = api.New(api.Options{
-		Store: opt.Store, Blobs: opt.Blobs, Intake: opt.Intake, Windows: opt.Windows, Queries: queries, Budget: opt.Budget, Log: s.log, Closing: s.closing, Watch: s.hub.Watch, Idle: opt.UploadIdle,
+		Store: opt.Store, Blobs: opt.Blobs, Intake: opt.Intake, Windows: opt.Windows, Queries: queries, Budget: opt.Budget,
+		Log: s.log, Closing: s.closing, Watch: s.hub.Watch, Idle: opt.UploadIdle,
 	})
 	door := guard.New(opt.Store, opt.Access)
 	e.Pre(s.routeHead)
-	e.Use(answerHead, headers, s.access, compress.Answers, s.answered, s.recover, s.addressed, sameOrigin, door.Check, s.api.Bodies)
+	e.Use(answerHead, headers, s.access, compress.Answers, s.answered, s.recover, s.addressed, sameOrigin,
+		door.Check, s.api.Bodies)
 	s.api.Register(e)
-	pages.Register(e, pages.Options{Store: opt.Store, Guard: door, Issuer: opt.Issuer, Intake: opt.Intake, Hub: s.hub, Windows: opt.Windows, Queries: queries, Version: opt.Version, Closing: s.closing})
+	pages.Register(e, pages.Options{Store: opt.Store, Guard: door, Issuer: opt.Issuer, Intake: opt.Intake, Hub: s.hub,
+		Windows: opt.Windows, Queries: queries, Version: opt.Version, Closing: s.closing})
 	if err := guard.Covers(e.Routes()); err != nil {
 		return nil, err
 	}

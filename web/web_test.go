@@ -58,7 +58,8 @@ func options(t testing.TB) (web.Options, *logText) {
 		t.Fatal(err)
 	}
 	log := &logText{}
-	return web.Options{Access: guard.Everybody, Store: s, Blobs: blobs, Intake: &intake.Intake{Store: s, Blobs: blobs}, Log: slog.New(slog.NewJSONHandler(log, nil)), Version: "1.2.3"}, log
+	return web.Options{Access: guard.Everybody, Store: s, Blobs: blobs, Intake: &intake.Intake{Store: s, Blobs: blobs},
+		Log: slog.New(slog.NewJSONHandler(log, nil)), Version: "1.2.3"}, log
 }
 
 func newServer(t testing.TB, opt web.Options) *web.Server {
@@ -106,7 +107,8 @@ func TestHealth(t *testing.T) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	for _, method := range []string{"GET", "HEAD", "GET"} {
-		if w := ask(h, method, "/readyz"); w.Code != 200 || method == "GET" && !strings.Contains(w.Body.String(), `"queue":"ok"`) {
+		if w := ask(h, method, "/readyz"); w.Code != 200 || method == "GET" &&
+			!strings.Contains(w.Body.String(), `"queue":"ok"`) {
 			t.Errorf("%d %s", w.Code, w.Body)
 		}
 	}
@@ -116,7 +118,8 @@ func TestHealth(t *testing.T) {
 	queueDown.Store(true)
 	time.Sleep(1100 * time.Millisecond) // the outcome is kept for a second
 	w := ask(h, "GET", "/readyz")
-	if w.Code != 503 || !strings.Contains(w.Body.String(), `"queue":"failing"`) || !strings.Contains(w.Body.String(), `"database":"ok"`) || strings.Contains(w.Body.String(), "10.1.2.3") {
+	if w.Code != 503 || !strings.Contains(w.Body.String(), `"queue":"failing"`) ||
+		!strings.Contains(w.Body.String(), `"database":"ok"`) || strings.Contains(w.Body.String(), "10.1.2.3") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	if !strings.Contains(log.text(), "10.1.2.3") {
@@ -150,7 +153,8 @@ func TestHeaders(t *testing.T) {
 	h := newServer(t, opt).Handler()
 	w := ask(h, "GET", "/api/v1/runs/1", "Traceparent", "00-abc-def-01")
 	for name, want := range map[string]string{
-		"Content-Security-Policy": "script-src 'self'; style-src 'self'", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "same-origin",
+		"Content-Security-Policy": "script-src 'self'; style-src 'self'", "X-Content-Type-Options": "nosniff",
+		"X-Frame-Options": "DENY", "Referrer-Policy": "same-origin",
 	} {
 		if got := w.Header().Get(name); !strings.Contains(got, want) {
 			t.Errorf("%s: %q", name, got)
@@ -158,7 +162,8 @@ func TestHeaders(t *testing.T) {
 	}
 	var p problem.Problem
 	id := w.Header().Get("X-Request-Id")
-	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || id == "" || p.Instance != "urn:heapdrift:request:"+id || !strings.Contains(log.text(), id) || !strings.Contains(log.text(), "00-abc-def-01") {
+	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || id == "" || p.Instance != "urn:heapdrift:request:"+id ||
+		!strings.Contains(log.text(), id) || !strings.Contains(log.text(), "00-abc-def-01") {
 		t.Errorf("request %q, problem %+v, log %s", id, p, log.text())
 	}
 }
@@ -167,17 +172,20 @@ func TestErrorsForPeopleAndPrograms(t *testing.T) {
 	opt, _ := options(t)
 	h := newServer(t, opt).Handler()
 	for _, test := range []struct{ path, accept, contentType string }{
-		{"/api/nowhere", "text/html", "application/problem+json"}, {"/nowhere", "application/json", "application/problem+json"},
+		{"/api/nowhere", "text/html", "application/problem+json"},
+		{"/nowhere", "application/json", "application/problem+json"},
 		{"/nowhere", "text/html,*/*;q=0.8", "text/html"}, {"/nowhere", "", "text/html"}, {"/nowhere", "*/*", "text/html"},
 	} {
-		if w := ask(h, "GET", test.path, "Accept", test.accept); w.Code != 404 || !strings.HasPrefix(w.Header().Get("Content-Type"), test.contentType) {
+		if w := ask(h, "GET", test.path, "Accept", test.accept); w.Code != 404 ||
+			!strings.HasPrefix(w.Header().Get("Content-Type"), test.contentType) {
 			t.Errorf("%s, Accept %q: %d %s", test.path, test.accept, w.Code, w.Header().Get("Content-Type"))
 		}
 	}
 	if w := ask(h, "HEAD", "/api/nowhere"); w.Body.Len() > 0 {
 		t.Errorf("HEAD has a body: %s", w.Body)
 	}
-	if w := ask(h, "POST", "/api/v1/runs/1/complete", "Sec-Fetch-Site", "cross-site"); w.Code != 403 || !strings.Contains(w.Body.String(), `"cross-origin"`) {
+	if w := ask(h, "POST", "/api/v1/runs/1/complete", "Sec-Fetch-Site", "cross-site"); w.Code != 403 ||
+		!strings.Contains(w.Body.String(), `"cross-origin"`) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
@@ -188,7 +196,8 @@ func TestInternalErrors(t *testing.T) {
 	h := newServer(t, opt).Handler()
 	opt.Store.Close()
 	w := ask(h, "GET", "/api/v1/runs/1")
-	if w.Code != 500 || !strings.Contains(w.Body.String(), `"code":"internal"`) || strings.Contains(w.Body.String(), "pool") || !strings.Contains(log.text(), "closed pool") {
+	if w.Code != 500 || !strings.Contains(w.Body.String(), `"code":"internal"`) ||
+		strings.Contains(w.Body.String(), "pool") || !strings.Contains(log.text(), "closed pool") {
 		t.Errorf("%d %s\n%s", w.Code, w.Body, log.text())
 	}
 }
@@ -227,20 +236,23 @@ func TestClientAddress(t *testing.T) {
 	}
 }
 
-// Pages go out compressed and with a tag, and the log counts what went over the wire. An error is compressed like any page.
+// Pages go out compressed and with a tag, and the log counts what went over the wire. An error is compressed like any
+// page.
 func TestPagesAreCompressed(t *testing.T) {
 	opt, log := options(t)
 	h := newServer(t, opt).Handler()
 	for path, status := range map[string]int{"/": 200, "/runs/1": 404} {
 		plain := ask(h, "GET", path, "Accept", "text/html")
-		if plain.Code != status || plain.Header().Get("Content-Encoding") != "" || !strings.Contains(strings.Join(plain.Header().Values("Vary"), ","), "Accept-Encoding") {
+		if plain.Code != status || plain.Header().Get("Content-Encoding") != "" ||
+			!strings.Contains(strings.Join(plain.Header().Values("Vary"), ","), "Accept-Encoding") {
 			t.Errorf("%s: %d %v", path, plain.Code, plain.Header())
 		}
 		coded := ask(h, "GET", path, "Accept", "text/html", "Accept-Encoding", "gzip, deflate, br, zstd")
 		if coded.Code != status || coded.Header().Get("Content-Encoding") != "zstd" || coded.Body.Len() >= plain.Body.Len() {
 			t.Errorf("%s: %d %v, %d bytes instead of %d", path, coded.Code, coded.Header(), coded.Body.Len(), plain.Body.Len())
 		}
-		if !strings.Contains(log.text(), fmt.Sprintf(`"sent":%d,`, coded.Body.Len())) || !strings.Contains(log.text(), fmt.Sprintf(`"sent":%d,`, plain.Body.Len())) {
+		if !strings.Contains(log.text(), fmt.Sprintf(`"sent":%d,`, coded.Body.Len())) ||
+			!strings.Contains(log.text(), fmt.Sprintf(`"sent":%d,`, plain.Body.Len())) {
 			t.Errorf("%s: %d and %d bytes were sent:\n%s", path, plain.Body.Len(), coded.Body.Len(), log.text())
 		}
 		tag := coded.Header().Get("ETag")
@@ -250,7 +262,8 @@ func TestPagesAreCompressed(t *testing.T) {
 	}
 	tag := ask(h, "GET", "/").Header().Get("ETag")
 	for _, method := range []string{"GET", "HEAD"} {
-		if w := ask(h, method, "/", "If-None-Match", `"x", `+tag, "Accept-Encoding", "gzip"); w.Code != 304 || w.Body.Len() > 0 || w.Header().Get("ETag") != tag || w.Header().Get("Content-Encoding") != "" {
+		if w := ask(h, method, "/", "If-None-Match", `"x", `+tag, "Accept-Encoding", "gzip"); w.Code != 304 ||
+			w.Body.Len() > 0 || w.Header().Get("ETag") != tag || w.Header().Get("Content-Encoding") != "" {
 			t.Errorf("%s: %d %v", method, w.Code, w.Header())
 		}
 	}

@@ -50,11 +50,13 @@ func (w *Worker) analyse(ctx context.Context, job *queue.Job) error {
 		return err
 	}
 	job.Progress(85, "storing sites")
-	return w.Store.SaveResult(ctx, job.Lease, store.Result{Report: report, Key: blob.ContentKey(digest.SHA256), Revision: in.Revision, Table: tableOf(report, list)})
+	return w.Store.SaveResult(ctx, job.Lease, store.Result{Report: report, Key: blob.ContentKey(digest.SHA256),
+		Revision: in.Revision, Table: tableOf(report, list)})
 }
 
 // reportOn reports on the process that was chosen for the run.
-func reportOn(ctx context.Context, in store.Input, list []evidenceCaptures, names *capture.Names) (*analysis.Report, error) {
+func reportOn(ctx context.Context, in store.Input, list []evidenceCaptures,
+	names *capture.Names) (*analysis.Report, error) {
 	opt, err := optionsOf(in, names)
 	if err != nil {
 		return nil, err
@@ -71,7 +73,9 @@ func optionsOf(in store.Input, names *capture.Names) (analysis.Options, error) {
 	}
 	var err error
 	if opt.Rules, err = blame.ParseRules(in.Rules.Text); err != nil {
-		return opt, &analysis.Error{Code: "bad-rules", Message: fmt.Sprintf("version %d of the project's rules: %v; correct them on the page of rules", in.Rules.Version, err)}
+		return opt, &analysis.Error{Code: "bad-rules",
+			Message: fmt.Sprintf("version %d of the project's rules: %v; correct them on the page of rules",
+				in.Rules.Version, err)}
 	}
 	return opt, nil
 }
@@ -97,7 +101,8 @@ func analyzeChosen(ctx context.Context, inputs []analysis.Input, opt analysis.Op
 // warnOfNames warns, with the reason, where frames may lack names that another search would find.
 func warnOfNames(r *analysis.Report, in store.Input) {
 	if in.NamesError != "" {
-		r.Warnings = append(r.Warnings, analysis.Warning{Code: capture.NoSymbols, Message: "the last search for symbols failed: " + in.NamesError, Count: 1})
+		r.Warnings = append(r.Warnings,
+			analysis.Warning{Code: capture.NoSymbols, Message: "the last search for symbols failed: " + in.NamesError, Count: 1})
 	}
 }
 
@@ -110,11 +115,13 @@ type evidenceCaptures struct {
 
 // isTimeless reports whether the evidence has no clock and nothing depends on its time.
 func (in *evidenceCaptures) isTimeless() bool {
-	return in.taken == nil && !slices.ContainsFunc(in.Captures, func(c *capture.Capture) bool { return c.Shape != capture.ShapeFacts })
+	return in.taken == nil &&
+		!slices.ContainsFunc(in.Captures, func(c *capture.Capture) bool { return c.Shape != capture.ShapeFacts })
 }
 
 // load reads the captures' artifacts and puts the evidence in the order of time.
-func load(ctx context.Context, blobs blob.Store, refs []store.CaptureRef, progress func(percent int)) ([]evidenceCaptures, error) {
+func load(ctx context.Context, blobs blob.Store, refs []store.CaptureRef,
+	progress func(percent int)) ([]evidenceCaptures, error) {
 	var list []evidenceCaptures
 	for i, ref := range refs {
 		progress(100 * i / len(refs))
@@ -154,7 +161,8 @@ func load(ctx context.Context, blobs blob.Store, refs []store.CaptureRef, progre
 				return c
 			}
 		}
-		return cmp.Or(ingest.NaturalOrder(a.Files[0].Name, b.Files[0].Name), cmp.Compare(a.Files[0].SHA256, b.Files[0].SHA256))
+		return cmp.Or(ingest.NaturalOrder(a.Files[0].Name, b.Files[0].Name),
+			cmp.Compare(a.Files[0].SHA256, b.Files[0].SHA256))
 	})
 	return list, nil
 }

@@ -10,14 +10,15 @@ import (
 	"heapdrift/worker/workertest"
 )
 
-// Readers of a worker run in processes of their own: one that takes more processor time than it may fails its evidence alone, and
-// says so.
+// Readers of a worker run in processes of their own: one that takes more processor time than it may fails its evidence
+// alone, and says so.
 func TestReadersApart(t *testing.T) {
 	if !apart.Supported {
 		t.Skip("this system has no readers in processes of their own")
 	}
 	p := &pipeline{t, workertest.StartApart(t, &apart.Runner{Time: time.Nanosecond, PerMegabyte: time.Nanosecond})}
-	long := strings.Replace(log(1, 50), "\n\n", "\n\n"+strings.Repeat("58 bytes + 10 at 5E1A88 by BackTraceA1\n\t401000\n\t402000\n\n", 1_000_000), 1)
+	long := strings.Replace(log(1, 50), "\n\n", "\n\n"+
+		strings.Repeat("58 bytes + 10 at 5E1A88 by BackTraceA1\n\t401000\n\t402000\n\n", 1_000_000), 1)
 	run := p.settled(p.upload("a.txt", long))
 	list, err := storetest.Now(t, p.Store).EvidenceOfRun(t.Context(), run.ID)
 	if err != nil || len(list) != 1 || list[0].State != "failed" || list[0].ErrorCode != apart.CodeExpensive {

@@ -15,7 +15,8 @@ import (
 	"heapdrift/worker/workertest"
 )
 
-// The demo goes through the real pipeline and its reports say what its table of sites says; loading it twice changes nothing.
+// The demo goes through the real pipeline and its reports say what its table of sites says; loading it twice changes
+// nothing.
 func TestDemo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -45,8 +46,10 @@ func TestDemo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if builds[i].Name != want.build || run.Status != want.status || summary.Totals.Heap.Growth.Bytes != want.growth || run.Evidence != 11 {
-			t.Errorf("build %s: %s, growth %d, %d files; want %+v", builds[i].Name, run.Status, summary.Totals.Heap.Growth.Bytes, run.Evidence, want)
+		if builds[i].Name != want.build || run.Status != want.status || summary.Totals.Heap.Growth.Bytes != want.growth ||
+			run.Evidence != 11 {
+			t.Errorf("build %s: %s, growth %d, %d files; want %+v", builds[i].Name, run.Status, summary.Totals.Heap.Growth.Bytes,
+				run.Evidence, want)
 		}
 	}
 	soak, trace := runOf(t, builds[0].Runs, "soak-60min"), runOf(t, builds[0].Runs, "trace-60s")
@@ -75,7 +78,8 @@ func TestDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	heap, virtual := summary.Totals.Heap, summary.Totals.Virtual
-	if want := (analysis.Amount{Count: 6300, Bytes: 6000*0x2C0 + 300*0x10000}); heap.AIFI != want || heap.AIFO.Bytes != demoHeld {
+	if want := (analysis.Amount{Count: 6300, Bytes: 6000*0x2C0 + 300*0x10000}); heap.AIFI != want ||
+		heap.AIFO.Bytes != demoHeld {
 		t.Errorf("heap %+v, want %+v and %d bytes", heap.Lifetimes, want, demoHeld)
 	}
 	if virtual.AIFI.Bytes != 5*0xA00000 || virtual.AIFO.Bytes != 4*0x100000 || virtual.Peak.Bytes != 0xA00000+4*0x100000 {
@@ -103,7 +107,8 @@ func TestDemoHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]string{
-		"shopd!SearchIndex::Rebuild": "fixed since 4809, fixed in 4811", "shopd!Receipt::AppendLine": "new since 4812, fixed in ", "audit!<unknown>": "new since 4812, fixed in ",
+		"shopd!SearchIndex::Rebuild": "fixed since 4809, fixed in 4811",
+		"shopd!Receipt::AppendLine":  "new since 4812, fixed in ", "audit!<unknown>": "new since 4812, fixed in ",
 	}
 	for _, s := range page.Rows {
 		for title, state := range want {
@@ -118,12 +123,14 @@ func TestDemoHistory(t *testing.T) {
 	if len(want) > 0 || len(page.Rows) != 3 {
 		t.Errorf("%d signatures, missing %v: %+v", len(page.Rows), want, page.Rows)
 	}
-	for _, step := range []struct{ head, base, want string }{{"4810", "4809", "1 persisting"}, {"4811", "4810", "1 fixed"}, {"4812", "4811", "2 new"}} {
+	for _, step := range []struct{ head, base, want string }{{"4810", "4809", "1 persisting"}, {"4811", "4810", "1 fixed"},
+		{"4812", "4811", "2 new"}} {
 		base, err := storetest.Now(t, p.Store).BaselineOf(t.Context(), demo.Project, "soak-60min", step.head)
 		if err != nil || base != step.base {
 			t.Errorf("the baseline of %s is %q, %v", step.head, base, err)
 		}
-		c, err := storetest.Now(t, p.Store).Compare(t.Context(), leaks.Question{Project: demo.Project, Scenario: "soak-60min", Base: step.base, Head: step.head})
+		c, err := storetest.Now(t, p.Store).Compare(t.Context(),
+			leaks.Question{Project: demo.Project, Scenario: "soak-60min", Base: step.base, Head: step.head})
 		if err != nil {
 			t.Fatal(err)
 		}

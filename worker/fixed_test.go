@@ -11,7 +11,8 @@ import (
 	"heapdrift/worker/workertest"
 )
 
-// served is a raw log of till.exe whose handler of requests holds a buffer and n blocks that it leaks; 0 for a build that frees them.
+// served is a raw log of till.exe whose handler of requests holds a buffer and n blocks that it leaks; 0 for a build
+// that frees them.
 func served(minute, n int) string {
 	stacks := []string{"till!Buffer::Take", "till!Receipt::Append"}
 	log := workertest.TillLog(minute)
@@ -20,7 +21,8 @@ func served(minute, n int) string {
 	var b strings.Builder
 	b.WriteString(head)
 	for i := range n + 1 {
-		fmt.Fprintf(&b, "40 bytes + 10 at %X by BackTrace1B000000A%d\n\tntdll!RtlAllocateHeap+0x00000010\n", 0x1B0003F0880+0x60*i, min(i, 1))
+		fmt.Fprintf(&b, "40 bytes + 10 at %X by BackTrace1B000000A%d\n\tntdll!RtlAllocateHeap+0x00000010\n",
+			0x1B0003F0880+0x60*i, min(i, 1))
 		for _, frame := range []string{stacks[min(i, 1)], "till!Till::Serve", "till!Till::Loop", "till!main"} {
 			fmt.Fprintf(&b, "\t%s+0x00000020 (c:\\till\\till.cpp, 12)\n", frame)
 		}
@@ -48,7 +50,8 @@ func fixedLeakIsInNoLog(t *testing.T, order []string) {
 			if build == "b9" {
 				n = 5 + 20*k
 			}
-			e, err := p.Intake.Accept(t.Context(), leaks.Target{Project: "p", Build: build}, fmt.Sprintf("%d.txt", k), strings.NewReader(served(k, n)))
+			e, err := p.Intake.Accept(t.Context(), leaks.Target{Project: "p", Build: build}, fmt.Sprintf("%d.txt", k),
+				strings.NewReader(served(k, n)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,7 +72,8 @@ func fixedLeakIsInNoLog(t *testing.T, order []string) {
 	if !found {
 		t.Errorf("%+v", p.signatures())
 	}
-	c, err := storetest.Now(t, p.Store).Compare(t.Context(), leaks.Question{Project: "p", Scenario: leaks.DefaultScenario, Base: "b9", Head: "b10"})
+	c, err := storetest.Now(t, p.Store).Compare(t.Context(),
+		leaks.Question{Project: "p", Scenario: leaks.DefaultScenario, Base: "b9", Head: "b10"})
 	if err != nil {
 		t.Fatal(err)
 	}

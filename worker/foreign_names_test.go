@@ -12,9 +12,11 @@ import (
 func TestNamesThatAreNoText(t *testing.T) {
 	p := start(t)
 	program := &pdbtest.Program{
-		GUID: [16]byte{3: 9}, Age: 1, Sections: pdbtest.Standard(0x1000), Structs: []pdbtest.Struct{{Name: "It\xffem", Size: 8}},
+		GUID: [16]byte{3: 9}, Age: 1, Sections: pdbtest.Standard(0x1000),
+		Structs: []pdbtest.Struct{{Name: "It\xffem", Size: 8}},
 		Modules: []pdbtest.Module{{Name: "main.obj", Functions: []pdbtest.Function{{
-			Name: strings.Repeat("Very<Long>::", 3000) + "m\xe4in\r\n\x1b[31m<script>", Address: pdbtest.Address{Section: 1, Offset: 0x10}, Length: 0x80,
+			Name:    strings.Repeat("Very<Long>::", 3000) + "m\xe4in\r\n\x1b[31m<script>",
+			Address: pdbtest.Address{Section: 1, Offset: 0x10}, Length: 0x80,
 			Lines:       []pdbtest.Line{{Offset: 0, File: "c:\\till\\\xc4rger\n.cpp", Line: 10}},
 			Allocations: []pdbtest.Allocation{{Call: pdbtest.Call{Offset: 0x20, Length: 5}, Type: "It\xffem"}},
 		}}}},
@@ -30,7 +32,8 @@ func TestNamesThatAreNoText(t *testing.T) {
 	}
 	r := p.report(run)
 	f := r.Stack(r.Sites[0].Stack)[0]
-	if !strings.HasSuffix(f.Function, "m\ufffdin\ufffd\ufffd\ufffd[31m<script>") || f.File != "c:\\till\\\ufffdrger\ufffd.cpp" || f.Type != "It\ufffdem" {
+	if !strings.HasSuffix(f.Function, "m\ufffdin\ufffd\ufffd\ufffd[31m<script>") ||
+		f.File != "c:\\till\\\ufffdrger\ufffd.cpp" || f.Type != "It\ufffdem" {
 		t.Errorf("%q, %q, %q", f.Function[len(f.Function)-40:], f.File, f.Type)
 	}
 }

@@ -58,7 +58,8 @@ func (l *teamLibrary) find(ctx context.Context, want symbols.Want) (*symbols.Fil
 		key = symbols.Identity{Kind: symbols.KindImage, Timestamp: want.Timestamp, SizeOfImage: want.SizeOfImage}.Key()
 	}
 	place := teamStore + ": " + want.Name + "/" + key
-	f, err := store.Read(ctx, l.store, func(v store.View) (store.SymbolFile, error) { return v.SymbolFileByKey(ctx, want.Name, key) })
+	f, err := store.Read(ctx, l.store,
+		func(v store.View) (store.SymbolFile, error) { return v.SymbolFileByKey(ctx, want.Name, key) })
 	switch {
 	case err == nil:
 		return l.file(f), []capture.Attempt{{Place: place, Result: symbols.ResultFound}}, nil
@@ -80,7 +81,8 @@ func (l *teamLibrary) find(ctx context.Context, want symbols.Want) (*symbols.Fil
 
 // Named implements symbols.Library. Files that the symbol path has too count once.
 func (l *teamLibrary) Named(ctx context.Context, names []string) ([]*symbols.File, []capture.Attempt, error) {
-	own, err := store.Read(ctx, l.store, func(v store.View) ([]store.SymbolFile, error) { return v.SymbolFilesNamed(ctx, names) })
+	own, err := store.Read(ctx, l.store,
+		func(v store.View) ([]store.SymbolFile, error) { return v.SymbolFilesNamed(ctx, names) })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -111,8 +113,9 @@ func (l *teamLibrary) Named(ctx context.Context, names []string) ([]*symbols.Fil
 func (l *teamLibrary) file(f store.SymbolFile) *symbols.File {
 	return &symbols.File{
 		Identity: symbols.Identity{
-			Kind: symbols.FileKind(f.Kind), Name: f.Name, DebugID: f.DebugID, PDB: f.PDB, Timestamp: uint32(f.Timestamp), SizeOfImage: uint32(f.SizeOfImage),
-			Bits: uint8(f.Bits), Machine: f.Machine, Symbols: capture.SymbolKind(f.Symbols), Note: f.Note,
+			Kind: symbols.FileKind(f.Kind), Name: f.Name, DebugID: f.DebugID, PDB: f.PDB, Timestamp: uint32(f.Timestamp),
+			SizeOfImage: uint32(f.SizeOfImage),
+			Bits:        uint8(f.Bits), Machine: f.Machine, Symbols: capture.SymbolKind(f.Symbols), Note: f.Note,
 		},
 		Place: teamStore + ": " + f.Name + "/" + f.Key,
 		Own:   f.Origin == store.OriginUpload,
@@ -120,7 +123,8 @@ func (l *teamLibrary) file(f store.SymbolFile) *symbols.File {
 		Open: func(ctx context.Context) (symbols.Content, error) {
 			r, err := l.blobs.Open(ctx, blob.ContentKey(f.SHA256))
 			if errors.Is(err, blob.ErrNotFound) {
-				return nil, &evidence.Error{Code: "blob-missing", File: f.Name, Message: "the file is not in the blob store any more", Do: "upload it again"}
+				return nil, &evidence.Error{Code: "blob-missing", File: f.Name,
+					Message: "the file is not in the blob store any more", Do: "upload it again"}
 			}
 			if err != nil {
 				return nil, fmt.Errorf("worker: open %s: %w", f.Name, err)
@@ -130,8 +134,8 @@ func (l *teamLibrary) file(f store.SymbolFile) *symbols.File {
 	}
 }
 
-// keep copies a file of the symbol path into the team store, under the name that was asked for: a pointer in a store may
-// lead to a file of another name.
+// keep copies a file of the symbol path into the team store, under the name that was asked for: a pointer in a store
+// may lead to a file of another name.
 func (l *teamLibrary) keep(ctx context.Context, f *symbols.File, name string) (*symbols.File, error) {
 	content, err := f.Open(ctx)
 	if err != nil {

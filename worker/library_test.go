@@ -29,9 +29,10 @@ type singleFilePath struct {
 }
 
 func newPath(id symbols.Identity, content string) *singleFilePath {
-	return &singleFilePath{File: symbols.File{Identity: id, Place: "path", Group: "folder", Open: func(context.Context) (symbols.Content, error) {
-		return memoryContent{strings.NewReader(content)}, nil
-	}}}
+	return &singleFilePath{File: symbols.File{Identity: id, Place: "path", Group: "folder",
+		Open: func(context.Context) (symbols.Content, error) {
+			return memoryContent{strings.NewReader(content)}, nil
+		}}}
 }
 
 func (p *singleFilePath) Find(_ context.Context, want symbols.Want) (*symbols.File, []capture.Attempt, error) {
@@ -65,7 +66,8 @@ func newBlobs(t *testing.T) blob.Store {
 	return blobs
 }
 
-var app = symbols.Identity{Kind: symbols.KindPDB, Name: "app.pdb", PDB: "app.pdb", DebugID: "0102030405060708090A0B0C0D0E0F101", Bits: 64, Symbols: capture.SymbolsPrivate}
+var app = symbols.Identity{Kind: symbols.KindPDB, Name: "app.pdb", PDB: "app.pdb",
+	DebugID: "0102030405060708090A0B0C0D0E0F101", Bits: 64, Symbols: capture.SymbolsPrivate}
 
 func text(t *testing.T, c symbols.Content) string {
 	t.Helper()
@@ -118,7 +120,8 @@ func TestFilesOfThePathAreKept(t *testing.T) {
 	if files, _, err := l.Named(t.Context(), []string{"APP.pdb"}); len(files) != 1 || err != nil {
 		t.Errorf("a file of both places counts %d times, %v", len(files), err)
 	}
-	if f, tried, err := l.Find(t.Context(), symbols.Want{Name: "none.pdb", DebugID: app.DebugID}); f != nil || len(tried) != 2 || err != nil {
+	if f, tried, err := l.Find(t.Context(), symbols.Want{Name: "none.pdb", DebugID: app.DebugID}); f != nil ||
+		len(tried) != 2 || err != nil {
 		t.Errorf("%+v, %+v, %v", f, tried, err)
 	}
 }
@@ -142,7 +145,8 @@ func TestIndexesThatAreMadeTwice(t *testing.T) {
 	for range 4 {
 		makers.Go(func() {
 			for range 5 {
-				if err := c.Put(t.Context(), "A-private", func(w io.Writer) error { _, err := w.Write(whole); return err }); err != nil {
+				if err := c.Put(t.Context(), "A-private",
+					func(w io.Writer) error { _, err := w.Write(whole); return err }); err != nil {
 					t.Error(err)
 				}
 				got, err := c.Open(t.Context(), "A-private")

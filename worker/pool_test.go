@@ -33,7 +33,8 @@ func TestLogsOfThreeRunsAddUp(t *testing.T) {
 			t.Fatalf("%d findings, %v", len(page), err)
 		}
 		alone, f := report.Findings[0], page[0]
-		if slices.ContainsFunc(alone.Clauses, func(c score.Clause) bool { return c.Rule == "pooled" }) || alone.Evidence == nil {
+		if slices.ContainsFunc(alone.Clauses, func(c score.Clause) bool { return c.Rule == "pooled" }) ||
+			alone.Evidence == nil {
 			t.Errorf("build %s: the report says %+v", build, alone)
 		}
 		if n == 0 {
@@ -47,10 +48,12 @@ func TestLogsOfThreeRunsAddUp(t *testing.T) {
 			evidence = append(evidence, alone.Evidence)
 		}
 		want, _ := score.Pool(evidence)
-		if f.Class != analysis.ClassLeak || !want.Leaks || f.Pooled == nil || f.Pooled.PooledResult != want || !slices.Equal(f.Pooled.Builds, builds[:n+1]) || *f.Score != want.Score {
+		if f.Class != analysis.ClassLeak || !want.Leaks || f.Pooled == nil || f.Pooled.PooledResult != want ||
+			!slices.Equal(f.Pooled.Builds, builds[:n+1]) || *f.Score != want.Score {
 			t.Errorf("build %s: %+v, want %+v", build, f, want)
 		}
-		if f.Alone == nil || f.Alone.Class != alone.Verdict || *f.Alone.Score != *alone.Score || f.Alone.Certain != alone.Certain {
+		if f.Alone == nil || f.Alone.Class != alone.Verdict || *f.Alone.Score != *alone.Score ||
+			f.Alone.Certain != alone.Certain {
 			t.Errorf("build %s by itself: %+v, want %s", build, f.Alone, alone.Verdict)
 		}
 	}

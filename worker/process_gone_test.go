@@ -11,7 +11,8 @@ import (
 
 // Evidence that does not show the chosen process any more gives a report all the same, which says so.
 func TestChosenProcessIsGone(t *testing.T) {
-	c := &capture.Capture{Kind: capture.KindUMDHSnapshot, Process: capture.Process{Name: "app.exe", PID: 7}, Snapshots: make([]capture.Snapshot, 1)}
+	c := &capture.Capture{Kind: capture.KindUMDHSnapshot, Process: capture.Process{Name: "app.exe", PID: 7},
+		Snapshots: make([]capture.Snapshot, 1)}
 	in := []analysis.Input{{Files: []analysis.File{{Name: "a.txt"}}, Captures: []*capture.Capture{c}}}
 	for process, gone := range map[string]bool{"": false, "app": false, "7": false, "8": true, "old.exe": true} {
 		r, err := analyzeChosen(t.Context(), in, analysis.Options{Process: process})
@@ -27,7 +28,8 @@ func TestChosenProcessIsGone(t *testing.T) {
 		}
 	}
 	var refused *analysis.Error
-	if _, err := analyzeChosen(t.Context(), nil, analysis.Options{Process: "app.exe"}); !errors.As(err, &refused) || refused.Code != "no-captures" {
+	if _, err := analyzeChosen(t.Context(), nil, analysis.Options{Process: "app.exe"}); !errors.As(err, &refused) ||
+		refused.Code != "no-captures" {
 		t.Error(err)
 	}
 }

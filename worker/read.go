@@ -19,8 +19,8 @@ import (
 // formats are those that evidence may be of.
 var formats = ingest.Formats()
 
-// read turns a piece of evidence into captures. A trace is read together with those other files of its run that are of the same
-// recording.
+// read turns a piece of evidence into captures. A trace is read together with those other files of its run that are of
+// the same recording.
 func (w *Worker) read(ctx context.Context, job *queue.Job) error {
 	files, stored, err := w.filesOf(ctx, *job.EvidenceID)
 	if err != nil {
@@ -54,8 +54,8 @@ func (w *Worker) read(ctx context.Context, job *queue.Job) error {
 	return w.Store.SaveCaptures(ctx, job.Lease, h.captures, together...)
 }
 
-// filesOf are a piece of evidence and, of a trace, the files of its run that may be of the same recording. stored says that they
-// have been read together already.
+// filesOf are a piece of evidence and, of a trace, the files of its run that may be of the same recording. stored says
+// that they have been read together already.
 func (w *Worker) filesOf(ctx context.Context, id int64) (files []store.Evidence, stored bool, err error) {
 	err = w.Store.View(ctx, func(v store.View) error {
 		e, err := v.EvidenceByID(ctx, id)
@@ -94,7 +94,8 @@ func idsOf(files []store.Evidence) []int64 {
 func (w *Worker) openEvidence(ctx context.Context, e store.Evidence) (blob.Content, error) {
 	r, err := w.Blobs.Open(ctx, blob.ContentKey(e.SHA256))
 	if errors.Is(err, blob.ErrNotFound) {
-		return nil, &evidence.Error{Code: "blob-missing", File: e.Name, Message: "the file is not in the blob store any more", Do: "upload it again"}
+		return nil, &evidence.Error{Code: "blob-missing", File: e.Name, Message: "the file is not in the blob store any more",
+			Do: "upload it again"}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("worker: open %s: %w", e.Name, err)

@@ -43,7 +43,8 @@ func TestKeeperDeletesOldEvidence(t *testing.T) {
 	if n, err := keeper.Expire(t.Context()); err != nil || n != 0 {
 		t.Errorf("%d files were deleted twice, %v", n, err)
 	}
-	if after := p.report(p.settled(run)); after.Totals.Heap.Outstanding != before.Totals.Heap.Outstanding || evidenceOf(p, run)[0].ExpiredAt == nil {
+	if after := p.report(p.settled(run)); after.Totals.Heap.Outstanding != before.Totals.Heap.Outstanding ||
+		evidenceOf(p, run)[0].ExpiredAt == nil {
 		t.Errorf("%+v", after.Totals)
 	}
 	p.upload("1.txt", log(1, 50))
@@ -74,7 +75,8 @@ func TestKeeperSweepsWhatIsDeleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	unwanted := 0
-	if _, err := p.Store.DropUnwanted(t.Context(), 100, func(string, bool) (bool, error) { unwanted++; return false, nil }); err != nil || unwanted != 4 {
+	if _, err := p.Store.DropUnwanted(t.Context(), 100,
+		func(string, bool) (bool, error) { unwanted++; return false, nil }); err != nil || unwanted != 4 {
 		t.Errorf("%d blobs of a run are unwanted, want its file, capture, names and report; %v", unwanted, err)
 	}
 	sweep(false)
@@ -92,7 +94,8 @@ func (o agedStore) Stat(ctx context.Context, key string) (blob.Info, error) {
 	return info, err
 }
 
-// What a job at work may be about to refer to is kept for blob.KeptFor after it was put; where none is at work nothing is.
+// What a job at work may be about to refer to is kept for blob.KeptFor after it was put; where none is at work nothing
+// is.
 func TestKeeperWaitsForJobs(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -100,7 +103,8 @@ func TestKeeperWaitsForJobs(t *testing.T) {
 		age     time.Duration
 		kept    bool
 	}{
-		{"a job is at work", true, 0, true}, {"a minute before the end", true, blob.KeptFor - time.Minute, true}, {"at the end", true, blob.KeptFor, false},
+		{"a job is at work", true, 0, true}, {"a minute before the end", true, blob.KeptFor - time.Minute, true},
+		{"at the end", true, blob.KeptFor, false},
 		{"none is at work", false, 0, false},
 	} {
 		s, err := store.Open(t.Context(), testdb.New(t))
@@ -134,7 +138,8 @@ func TestKeeperWaitsForJobs(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := (&worker.Keeper{Store: s, Blobs: agedStore{blobs, test.age}, Log: slog.New(slog.DiscardHandler)}).Sweep(t.Context()); err != nil {
+		if _, err := (&worker.Keeper{Store: s, Blobs: agedStore{blobs, test.age},
+			Log: slog.New(slog.DiscardHandler)}).Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := blobs.Stat(t.Context(), blob.ContentKey(deleted.SHA256)); (err == nil) != test.kept {

@@ -18,7 +18,8 @@ func (p *pipeline) leaking(build string, step int) int64 {
 	var run int64
 	for k := range 12 {
 		target := leaks.Target{Project: "p", Build: build}
-		e, err := p.Intake.Accept(p.Context(), target, fmt.Sprintf("%d.txt", k), strings.NewReader(workertest.TillLeak(k, 5+k*step)))
+		e, err := p.Intake.Accept(p.Context(), target, fmt.Sprintf("%d.txt", k),
+			strings.NewReader(workertest.TillLeak(k, 5+k*step)))
 		if err != nil {
 			p.Fatal(err)
 		}
@@ -29,7 +30,8 @@ func (p *pipeline) leaking(build string, step int) int64 {
 
 func (p *pipeline) signatures() []store.SignatureRow {
 	p.Helper()
-	page, err := storetest.Now(p, p.Store).Signatures(p.Context(), store.SignatureQuery{Project: "p", Class: "all", Limit: 50})
+	page, err := storetest.Now(p, p.Store).Signatures(p.Context(),
+		store.SignatureQuery{Project: "p", Class: "all", Limit: 50})
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -50,7 +52,8 @@ func TestLateSymbolsKeepTheLeak(t *testing.T) {
 		}
 	}
 	list := p.signatures()
-	if len(list) != 1 || !list[0].Provisional || list[0].State != leaks.StateOngoing || list[0].FirstBad != "1" || list[0].LastBad != "2" {
+	if len(list) != 1 || !list[0].Provisional || list[0].State != leaks.StateOngoing || list[0].FirstBad != "1" ||
+		list[0].LastBad != "2" {
 		t.Fatalf("%d signatures, the first %+v", len(list), list)
 	}
 	former := list[0].Text
@@ -58,7 +61,8 @@ func TestLateSymbolsKeepTheLeak(t *testing.T) {
 		t.Fatal(err)
 	}
 	owner := "ann"
-	if _, err := p.Store.ChangeTriage(t.Context(), "p", former, leaks.Change{Actor: "ann", Version: -1, Assignee: &owner}); err != nil {
+	if _, err := p.Store.ChangeTriage(t.Context(), "p", former,
+		leaks.Change{Actor: "ann", Version: -1, Assignee: &owner}); err != nil {
 		t.Fatal(err)
 	}
 	pdb, _ := workertest.Till(t)
@@ -69,14 +73,16 @@ func TestLateSymbolsKeepTheLeak(t *testing.T) {
 		p.settled(run)
 	}
 	list = p.signatures()
-	if len(list) != 1 || list[0].Provisional || list[0].Text == former || list[0].Title != "till!main" || list[0].State != leaks.StateOngoing || list[0].Assignee != "ann" || list[0].FirstBad != "1" {
+	if len(list) != 1 || list[0].Provisional || list[0].Text == former || list[0].Title != "till!main" ||
+		list[0].State != leaks.StateOngoing || list[0].Assignee != "ann" || list[0].FirstBad != "1" {
 		t.Fatalf("%d signatures, the first %+v", len(list), list)
 	}
 	found, err := storetest.Now(t, p.Store).Signature(t.Context(), "p", former)
 	if err != nil || found.Text != list[0].Text {
 		t.Errorf("by its former name: %+v, %v", found, err)
 	}
-	if comments, err := storetest.Now(t, p.Store).Comments(t.Context(), "p", list[0].Text); err != nil || len(comments) != 1 || comments[0].Text != "mine" {
+	if comments, err := storetest.Now(t, p.Store).Comments(t.Context(), "p", list[0].Text); err != nil ||
+		len(comments) != 1 || comments[0].Text != "mine" {
 		t.Errorf("comments %+v, %v", comments, err)
 	}
 }
@@ -91,12 +97,14 @@ func TestRulesOfTheProject(t *testing.T) {
 	p.symbols("till.pdb", pdb)
 	run := p.leaking("1", 20)
 	p.settled(run)
-	if _, n, err := p.Store.SaveRules(t.Context(), "p", store.RuleChange{Text: `module:till -> owner=tills known="drawer, see #7"`, Author: "ann"}); err != nil || n != 1 {
+	if _, n, err := p.Store.SaveRules(t.Context(), "p",
+		store.RuleChange{Text: `module:till -> owner=tills known="drawer, see #7"`, Author: "ann"}); err != nil || n != 1 {
 		t.Fatalf("%d runs are analysed again, %v", n, err)
 	}
 	r := p.report(p.settled(run))
 	f := r.Findings[0]
-	if f.Owner != "tills" || f.Known != "drawer, see #7" || f.Verdict != analysis.ClassLeak || r.Verdict.Status != analysis.StatusNoLeak || r.Verdict.Known != 1 {
+	if f.Owner != "tills" || f.Known != "drawer, see #7" || f.Verdict != analysis.ClassLeak ||
+		r.Verdict.Status != analysis.StatusNoLeak || r.Verdict.Known != 1 {
 		t.Errorf("%+v, %+v", f, r.Verdict)
 	}
 	if list := p.signatures(); len(list) != 1 || list[0].State != leaks.StateKnown || list[0].Owner != "tills" {

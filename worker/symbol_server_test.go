@@ -22,7 +22,9 @@ const tillKey = "010000000000000000000000000000001"
 
 // identified is workertest.TillLog, which names no PDB, with the banner of one from a symbol store.
 func identified(minute int) string {
-	return strings.Replace(workertest.TillLog(minute), "enumerated.\n", "enumerated.\n7FF600000000-7FF600005FFF DBGHELP: till - private symbols & lines\n        c:\\sym\\till.pdb\\"+tillKey+"\\till.pdb\n", 1)
+	return strings.Replace(workertest.TillLog(minute), "enumerated.\n",
+		"enumerated.\n7FF600000000-7FF600005FFF DBGHELP: till - private symbols & lines\n        c:\\sym\\till.pdb\\"+
+			tillKey+"\\till.pdb\n", 1)
 }
 
 // A cloud is a symbol server and the store that it sends its clients to, by their names.
@@ -80,7 +82,8 @@ func TestSymbolsOfMicrosoftsServer(t *testing.T) {
 		case r.Host == tillStore && r.URL.Query().Get("sig") == "s/e+c=":
 			_, _ = rw.Write(pdb)
 		case r.Host == "msdl.microsoft.com" && r.URL.Path == "/download/symbols/till.pdb/"+tillKey+"/till.pdb":
-			http.Redirect(rw, r, "https://"+tillStore+"/b-4712e0ed/AB12.blob?sv=2019-07-07&sr=b&si=1&sig=s%2Fe%2Bc%3D&spr=https", http.StatusFound)
+			http.Redirect(rw, r, "https://"+tillStore+"/b-4712e0ed/AB12.blob?sv=2019-07-07&sr=b&si=1&sig=s%2Fe%2Bc%3D&spr=https",
+				http.StatusFound)
 		default:
 			http.NotFound(rw, r)
 		}
@@ -88,17 +91,20 @@ func TestSymbolsOfMicrosoftsServer(t *testing.T) {
 	p := &pipeline{t, workertest.StartWith(t, c.path)}
 	r := p.report(p.settled(p.upload("1.txt", identified(1))))
 	m := r.Modules[0]
-	if got := stack(r); got != `till!main main.cpp:10, till!main main.cpp:12` || m.Symbols != capture.SymbolsPrivate || m.Own {
+	if got := stack(r); got != `till!main main.cpp:10, till!main main.cpp:12` ||
+		m.Symbols != capture.SymbolsPrivate || m.Own {
 		t.Errorf("%s, %+v", got, m)
 	}
-	if text := strings.Join(triedOf(m), "\n"); strings.Contains(text, "sig") || !strings.Contains(text, "https://msdl.microsoft.com/download/symbols/till.pdb/"+tillKey) {
+	if text := strings.Join(triedOf(m), "\n"); strings.Contains(text, "sig") ||
+		!strings.Contains(text, "https://msdl.microsoft.com/download/symbols/till.pdb/"+tillKey) {
 		t.Errorf("tried %s", text)
 	}
 	if asked := c.questions(); len(asked) != 3 || !strings.HasPrefix(asked[2], tillStore+"/b-4712e0ed/") {
 		t.Errorf("asked %q", asked)
 	}
 	// What the server gave is kept: the next run does not ask it.
-	if got := stack(p.report(p.settled(p.upload("2.txt", identified(2))))); !strings.HasPrefix(got, "till!main") || len(c.questions()) != 0 {
+	if got := stack(p.report(p.settled(p.upload("2.txt", identified(2))))); !strings.HasPrefix(got, "till!main") ||
+		len(c.questions()) != 0 {
 		t.Errorf("of the second file: %s, asked %q", got, c.asked)
 	}
 }
@@ -120,7 +126,8 @@ func TestSymbolsOfASilentServer(t *testing.T) {
 			pending = append(pending, w.Message)
 		}
 	}
-	if len(pending) != 1 || !strings.Contains(pending[0], "msdl.microsoft.com") || !strings.Contains(pending[0], "till.pdb "+tillKey) || !strings.Contains(pending[0], "HEAPDRIFT_SYMBOL_WAIT") {
+	if len(pending) != 1 || !strings.Contains(pending[0], "msdl.microsoft.com") ||
+		!strings.Contains(pending[0], "till.pdb "+tillKey) || !strings.Contains(pending[0], "HEAPDRIFT_SYMBOL_WAIT") {
 		t.Errorf("warnings %+v", r.Warnings)
 	}
 	if match := r.Modules[0].Match; !strings.Contains(match, "; but https://msdl.microsoft.com/") {

@@ -44,7 +44,8 @@ func TestLateSymbols(t *testing.T) {
 	pdb, image := workertest.Till(t)
 	run := p.upload("1.txt", workertest.TillLog(1))
 	r := p.report(p.settled(run))
-	if got, m := stack(r), r.Modules[0]; got != "till+0x1035, till+0x1055" || m.Unnamed != 2 || m.Stake.Bytes != 101 || len(m.Tried) != 2 {
+	if got, m := stack(r), r.Modules[0]; got != "till+0x1035, till+0x1055" || m.Unnamed != 2 ||
+		m.Stake.Bytes != 101 || len(m.Tried) != 2 {
 		t.Errorf("without symbols: %s, %+v", got, m)
 	}
 	for _, e := range evidenceOf(p, run) {
@@ -60,7 +61,8 @@ func TestLateSymbols(t *testing.T) {
 	}
 	const named = `till!main main.cpp:10, till!main main.cpp:12`
 	r = p.report(p.settled(run))
-	if got, m := stack(r), r.Modules[0]; got != named || m.Symbols != capture.SymbolsPrivate || !m.Own || !m.Unproven || m.Unnamed != 0 {
+	if got, m := stack(r), r.Modules[0]; got != named || m.Symbols != capture.SymbolsPrivate || !m.Own ||
+		!m.Unproven || m.Unnamed != 0 {
 		t.Errorf("with the PDB: %s, %+v", got, m)
 	}
 	if n := p.symbols("TILL.pdb", pdb); n != 0 {
@@ -70,7 +72,8 @@ func TestLateSymbols(t *testing.T) {
 		t.Errorf("the image renews %d runs", n)
 	}
 	r = p.report(p.settled(run))
-	if got, m := stack(r), r.Modules[0]; got != named || m.Unproven || !strings.Contains(m.Match, "proven: all 2 return addresses") {
+	if got, m := stack(r), r.Modules[0]; got != named || m.Unproven ||
+		!strings.Contains(m.Match, "proven: all 2 return addresses") {
 		t.Errorf("with the image: %s, %+v", got, m)
 	}
 }
@@ -109,7 +112,8 @@ func TestSymbolsOfTheNextRun(t *testing.T) {
 	if err := p.Blobs.Delete(t.Context(), blob.ContentKey(file.SHA256)); err != nil {
 		t.Fatal(err)
 	}
-	e, err := p.Intake.Accept(t.Context(), leaks.Target{Project: "p", Build: "2"}, "1.txt", strings.NewReader(workertest.TillLog(2)))
+	e, err := p.Intake.Accept(t.Context(), leaks.Target{Project: "p", Build: "2"}, "1.txt",
+		strings.NewReader(workertest.TillLog(2)))
 	if err != nil {
 		t.Fatal(err)
 	}

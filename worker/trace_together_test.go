@@ -94,7 +94,8 @@ func TestHalfOfATrace(t *testing.T) {
 		t.Fatalf("%+v %+v %v", run, list, err)
 	}
 	run = p.settled(p.upload("heap.etl", string(heap)))
-	if owners := p.owners(run.ID); run.State() != "ready" || !slices.Equal(owners, []string{"heap.etl read", "kernel.etl read with heap.etl"}) {
+	if owners := p.owners(run.ID); run.State() != "ready" ||
+		!slices.Equal(owners, []string{"heap.etl read", "kernel.etl read with heap.etl"}) {
 		t.Errorf("%s: %v", run.State(), owners)
 	}
 	if name := p.report(run).Process.Name; name == "" {
@@ -107,7 +108,8 @@ func TestTraceOfAnotherBoot(t *testing.T) {
 	scenario := etltest.Invent(1, etltest.Size{})
 	kernel, heap := scenario.Pair(etltest.Format{})
 	other := etltest.Invent(9, etltest.Size{Steps: 40}).File(etltest.Format{Frequency: 3_000_000})
-	for _, order := range [][]string{{"kernel.etl", "other.etl", "heap.etl"}, {"other.etl", "heap.etl", "kernel.etl"}, {"heap.etl", "kernel.etl", "other.etl"}} {
+	for _, order := range [][]string{{"kernel.etl", "other.etl", "heap.etl"}, {"other.etl", "heap.etl", "kernel.etl"},
+		{"heap.etl", "kernel.etl", "other.etl"}} {
 		t.Run(fmt.Sprint(order), func(t *testing.T) {
 			t.Parallel()
 			p := start(t)
@@ -121,7 +123,8 @@ func TestTraceOfAnotherBoot(t *testing.T) {
 				t.Error(owners)
 			}
 			pair := slices.DeleteFunc(owners, func(s string) bool { return s == "other.etl read" })
-			if !slices.Equal(pair, []string{"heap.etl read", "kernel.etl read with heap.etl"}) && !slices.Equal(pair, []string{"heap.etl read with kernel.etl", "kernel.etl read"}) {
+			if !slices.Equal(pair, []string{"heap.etl read", "kernel.etl read with heap.etl"}) &&
+				!slices.Equal(pair, []string{"heap.etl read with kernel.etl", "kernel.etl read"}) {
 				t.Error(pair)
 			}
 		})
@@ -139,7 +142,8 @@ func TestRecordingsApart(t *testing.T) {
 		t.Fatal("the first lasts too long")
 	}
 	for what, files := range map[string]map[string][]byte{
-		"another time":     {"b-first.etl": scenario.File(etltest.Format{}), "a-second.etl": later.File(etltest.Format{Origin: 9_500_000_000_123 + 9_000_000})},
+		"another time": {"b-first.etl": scenario.File(etltest.Format{}),
+			"a-second.etl": later.File(etltest.Format{Origin: 9_500_000_000_123 + 9_000_000})},
 		"the merged trace": {"merged.etl": scenario.File(etltest.Format{}), "kernel.etl": kernel, "heap.etl": heap},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -162,15 +166,16 @@ func TestRecordingsApart(t *testing.T) {
 			if apart != 2 {
 				t.Errorf("%v", p.owners(run))
 			}
-			if names := evidenceNames(p.report(p.settled(run))); what == "another time" && !slices.Equal(names, []string{"b-first.etl used=false", "a-second.etl used=true"}) {
+			if names := evidenceNames(p.report(p.settled(run))); what == "another time" &&
+				!slices.Equal(names, []string{"b-first.etl used=false", "a-second.etl used=true"}) {
 				t.Errorf("the report is of %v, not of the last trace", names)
 			}
 		})
 	}
 }
 
-// The recordings of one run of a program in the lab are the same report: merged, compressed, with stack keys, and as the
-// pair of files that was never merged.
+// The recordings of one run of a program in the lab are the same report: merged, compressed, with stack keys, and as
+// the pair of files that was never merged.
 func TestRecordingsOfOneRunInTheLab(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

@@ -10,9 +10,10 @@ import (
 	"heapdrift/internal/store"
 )
 
-// Report makes the whole report on a window of a run's trace, about the process that the run's report is about. head is that report
-// without its sites, in what it rests on; both are of one View. Errors are as those of Window.
-func (w *Windows) Report(ctx context.Context, head *analysis.Report, in store.Input, window capture.Window) (*analysis.Report, error) {
+// Report makes the whole report on a window of a run's trace, about the process that the run's report is about. head is
+// that report without its sites, in what it rests on; both are of one View. Errors are as those of Window.
+func (w *Windows) Report(ctx context.Context, head *analysis.Report, in store.Input,
+	window capture.Window) (*analysis.Report, error) {
 	if head.Trace == nil {
 		return nil, notATrace()
 	}
@@ -44,7 +45,8 @@ func (w *Windows) Report(ctx context.Context, head *analysis.Report, in store.In
 }
 
 // narrow leaves of all captures only that of the report's process, with the numbers of the window.
-func (w *Windows) narrow(ctx context.Context, list []evidenceCaptures, head *analysis.Report, window capture.Window) error {
+func (w *Windows) narrow(ctx context.Context, list []evidenceCaptures, head *analysis.Report,
+	window capture.Window) error {
 	used := tableOf(head, list)
 	if used.Key == "" {
 		return readAgain()
@@ -76,7 +78,8 @@ func (w *Windows) narrow(ctx context.Context, list []evidenceCaptures, head *ana
 }
 
 func readAgain() error {
-	return &analysis.Error{Code: analysis.CodeReadAgain, Message: "the run's trace was read again since its report; ask again when the next report is there"}
+	return &analysis.Error{Code: analysis.CodeReadAgain,
+		Message: "the run's trace was read again since its report; ask again when the next report is there"}
 }
 
 // isAbout reports whether a report of a trace is about the process of a capture.

@@ -37,8 +37,10 @@ func TestWindowOfATraceThatWasReadAgain(t *testing.T) {
 		Evidence: []analysis.Evidence{{SHA256: "heap", Used: true}},
 	}
 	narrow := func(file, process string) error {
-		c := &capture.Capture{Process: capture.Process{Name: process, PID: 7}, Trace: &capture.Trace{To: 9, Began: allocations.BeforeTrace}}
-		list := []evidenceCaptures{{table: store.Table{Key: blob.ContentKey(digest.SHA256)}, Input: analysis.Input{Files: []analysis.File{{SHA256: file}}, Captures: []*capture.Capture{c}}}}
+		c := &capture.Capture{Process: capture.Process{Name: process, PID: 7},
+			Trace: &capture.Trace{To: 9, Began: allocations.BeforeTrace}}
+		list := []evidenceCaptures{{table: store.Table{Key: blob.ContentKey(digest.SHA256)},
+			Input: analysis.Input{Files: []analysis.File{{SHA256: file}}, Captures: []*capture.Capture{c}}}}
 		return w.narrow(t.Context(), list, head, capture.Window{To: 9})
 	}
 	if err := narrow("heap", "Process 7"); err != nil {

@@ -14,8 +14,8 @@ import (
 	"heapdrift/internal/store"
 )
 
-// Windows answers for windows of the traces that runs are about. It keeps the tables of the last few open. It is safe for
-// concurrent use.
+// Windows answers for windows of the traces that runs are about. It keeps the tables of the last few open. It is safe
+// for concurrent use.
 type Windows struct {
 	Store *store.Store
 	Blobs blob.Store
@@ -54,8 +54,9 @@ func (w *Windows) Prepare(ctx context.Context, run int64) (done func(), err erro
 	return done, err
 }
 
-// Table opens the allocation table that a report of a run rests on and waits for a turn, as Prepare does, and returns what ends both.
-// The table is nil where the run has none that can be opened. Where the report is not the run's any more, it says so.
+// Table opens the allocation table that a report of a run rests on and waits for a turn, as Prepare does, and returns
+// what ends both. The table is nil where the run has none that can be opened. Where the report is not the run's any
+// more, it says so.
 func (w *Windows) Table(ctx context.Context, run int64, report string) (*query.Table, func(), error) {
 	t, done, err := w.prepare(ctx, run)
 	if t == nil || err != nil {
@@ -107,10 +108,11 @@ func (w *Windows) prepare(ctx context.Context, run int64) (t *openTable, done fu
 	return t, sync.OnceFunc(func() { turn(); leave() }), nil
 }
 
-// Window gives the numbers of a run's report in a window of its trace, both as the View has them. The caller has called Prepare: only
-// where the report was replaced since does it open a table. Its error is an *analysis.Error where there are no numbers to give, or
-// store.ErrNotFound for a run without a report.
-func (w *Windows) Window(ctx context.Context, v store.View, run int64, window capture.Window) (*analysis.Windowed, error) {
+// Window gives the numbers of a run's report in a window of its trace, both as the View has them. The caller has called
+// Prepare: only where the report was replaced since does it open a table. Its error is an *analysis.Error where there
+// are no numbers to give, or store.ErrNotFound for a run without a report.
+func (w *Windows) Window(ctx context.Context, v store.View, run int64,
+	window capture.Window) (*analysis.Windowed, error) {
 	t, err := w.open(ctx, v, run)
 	if err != nil {
 		return nil, err
@@ -135,8 +137,8 @@ func isWhole(w capture.Window, t *analysis.Trace) bool {
 	return w.From <= min(0, t.FromNS) && w.To >= t.ToNS
 }
 
-// takePeaks takes the peaks of the whole trace from the report. Those were found while it was read, when the size of each
-// block was known at each instant; the table has the last size of blocks that were resized.
+// takePeaks takes the peaks of the whole trace from the report. Those were found while it was read, when the size of
+// each block was known at each instant; the table has the last size of blocks that were resized.
 func takePeaks(w *analysis.Windowed, r *analysis.Report) {
 	take := func(to, from *analysis.Amounts) {
 		if to != nil && from != nil && to.Lifetimes != nil && from.Lifetimes != nil {
@@ -193,7 +195,8 @@ func (w *Windows) load(ctx context.Context, run int64, trace *store.RunTrace) (_
 }
 
 func notATrace() error {
-	return &analysis.Error{Code: analysis.CodeNotATrace, Message: "the run's report is of snapshots; only a trace has windows"}
+	return &analysis.Error{Code: analysis.CodeNotATrace,
+		Message: "the run's report is of snapshots; only a trace has windows"}
 }
 
 // openAllocations opens an allocation table.
@@ -222,10 +225,12 @@ func checkWindow(w capture.Window, t *analysis.Trace) error {
 	from, to := min(0, t.FromNS), max(t.ToNS, t.FromNS)
 	switch {
 	case w.From > w.To:
-		return &analysis.Error{Code: analysis.CodeBadWindow, Message: fmt.Sprintf("the window ends at %s, before it begins at %s", seconds(w.To), seconds(w.From))}
+		return &analysis.Error{Code: analysis.CodeBadWindow,
+			Message: fmt.Sprintf("the window ends at %s, before it begins at %s", seconds(w.To), seconds(w.From))}
 	case w.From > to || w.To < from:
-		return &analysis.Error{Code: analysis.CodeBadWindow, Message: fmt.Sprintf("the window from %s to %s is outside of the trace, which lasts from %s to %s",
-			seconds(w.From), seconds(w.To), seconds(from), seconds(to))}
+		return &analysis.Error{Code: analysis.CodeBadWindow,
+			Message: fmt.Sprintf("the window from %s to %s is outside of the trace, which lasts from %s to %s",
+				seconds(w.From), seconds(w.To), seconds(from), seconds(to))}
 	}
 	return nil
 }

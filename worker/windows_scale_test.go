@@ -27,13 +27,15 @@ import (
 // hour is how long a large trace lasts, in ns.
 const hour = int64(time.Hour)
 
-// largeRows calls fn with the rows of a large trace, in parts: lifetimes from microseconds to an hour, some without end.
+// largeRows calls fn with the rows of a large trace, in parts: lifetimes from microseconds to an hour, some without
+// end.
 func largeRows(rows, sites int, fn func([]allocations.Row) error) error {
 	rng := rand.New(rand.NewPCG(11, uint64(rows)))
 	part := make([]allocations.Row, 0, 8192)
 	for i := range rows {
 		r := allocations.Row{
-			AllocTime: int64(float64(hour) * float64(i) / float64(rows)), Size: 16 + rng.Uint64N(4096), Address: 0x10000 + uint64(i)*64, Heap: 0x1000, Stack: 1, Thread: 7,
+			AllocTime: int64(float64(hour) * float64(i) / float64(rows)), Size: 16 + rng.Uint64N(4096),
+			Address: 0x10000 + uint64(i)*64, Heap: 0x1000, Stack: 1, Thread: 7,
 			Site: uint32(min(rng.IntN(sites), rng.IntN(sites))), FreeTime: allocations.Never, Process: 1,
 		}
 		if rng.IntN(100) > 0 {
@@ -75,22 +77,29 @@ func startLarge(t testing.TB, rows, sites int) *largeTrace {
 	}
 	l := &largeTrace{store: s, blobs: blobs}
 	c := &capture.Capture{
-		Kind: capture.KindETL, Shape: capture.ShapeTrace, Process: capture.Process{Name: "large.exe", PID: 7, Bits: 64}, Snapshots: make([]capture.Snapshot, 2),
-		Heaps: []capture.Heap{{Handle: 0x1000}},
-		Trace: &capture.Trace{To: hour, Window: capture.Window{To: hour}, Began: allocations.BeforeTrace, Exited: allocations.Never},
+		Kind: capture.KindETL, Shape: capture.ShapeTrace, Process: capture.Process{Name: "large.exe", PID: 7, Bits: 64},
+		Snapshots: make([]capture.Snapshot, 2),
+		Heaps:     []capture.Heap{{Handle: 0x1000}},
+		Trace: &capture.Trace{To: hour, Window: capture.Window{To: hour}, Began: allocations.BeforeTrace,
+			Exited: allocations.Never},
 	}
 	meta := &allocations.Meta{To: hour, Sites: make([]allocations.Site, sites)}
 	for i := range sites {
-		stack := c.Stacks.AddStack([]capture.FrameID{c.Stacks.AddText(capture.Text{Module: "large", Function: fmt.Sprintf("Function%d", i)}, 0)})
-		c.Sites = append(c.Sites, capture.Site{Stack: stack, Usage: make([]capture.Usage, 2), Life: &capture.Life{Number: uint32(i)}})
+		stack := c.Stacks.AddStack([]capture.FrameID{c.Stacks.AddText(capture.Text{Module: "large",
+			Function: fmt.Sprintf("Function%d", i)}, 0)})
+		c.Sites = append(c.Sites,
+			capture.Site{Stack: stack, Usage: make([]capture.Usage, 2), Life: &capture.Life{Number: uint32(i)}})
 		meta.Sites[i] = allocations.Site{Process: 1, Heap: 0x1000, Stack: uint32(i)}
 	}
 	table := l.table(t, rows, sites, meta)
-	report, err := analysis.Analyze(t.Context(), []analysis.Input{{Files: []analysis.File{{Name: "large.etl", SHA256: "1"}}, Captures: []*capture.Capture{c}}}, analysis.Options{})
+	report, err := analysis.Analyze(t.Context(),
+		[]analysis.Input{{Files: []analysis.File{{Name: "large.etl", SHA256: "1"}}, Captures: []*capture.Capture{c}}},
+		analysis.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := s.AddEvidence(t.Context(), leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: "1"}, store.Evidence{Name: "large.etl", SHA256: "1", Kind: "etl"})
+	e, err := s.AddEvidence(t.Context(), leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: "1"},
+		store.Evidence{Name: "large.etl", SHA256: "1", Kind: "etl"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +115,8 @@ func startLarge(t testing.TB, rows, sites int) *largeTrace {
 		}
 		return lease
 	}
-	if err := s.SaveCaptures(t.Context(), lease(), []store.StoredCapture{{Capture: c, Artifact: "none", Table: table}}); err != nil {
+	if err := s.SaveCaptures(t.Context(), lease(),
+		[]store.StoredCapture{{Capture: c, Artifact: "none", Table: table}}); err != nil {
 		t.Fatal(err)
 	}
 	naming, err := s.BeginNaming(t.Context(), l.run)
@@ -116,7 +126,8 @@ func startLarge(t testing.TB, rows, sites int) *largeTrace {
 	if err := s.SaveNames(t.Context(), lease(), naming, ""); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SaveResult(t.Context(), lease(), store.Result{Report: report, Key: "report", Revision: 9, Table: table}); err != nil {
+	if err := s.SaveResult(t.Context(), lease(),
+		store.Result{Report: report, Key: "report", Revision: 9, Table: table}); err != nil {
 		t.Fatal(err)
 	}
 	return l
@@ -195,7 +206,8 @@ func TestWindowsOfManyRows(t *testing.T) {
 			}
 			for _, s := range got.Sites {
 				c := want.Sites[s.Numbers[0]]
-				if s.AIFI.Count != c.AIFI.Count || s.AIFI.Bytes != c.AIFI.Bytes || s.AOFI.Bytes != c.AOFI.Bytes || s.AOFO.Count != c.AOFO.Count || s.Growth.Bytes != c.Growth().Bytes {
+				if s.AIFI.Count != c.AIFI.Count || s.AIFI.Bytes != c.AIFI.Bytes || s.AOFI.Bytes != c.AOFI.Bytes ||
+					s.AOFO.Count != c.AOFO.Count || s.Growth.Bytes != c.Growth().Bytes {
 					t.Errorf("window %v, site %d: %+v, want %+v", w, s.Ordinal, s.Lifetimes, c)
 				}
 			}
@@ -219,8 +231,8 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// BenchmarkWindow asks for windows of a trace of ten million allocations: cold, with the table and the sites of the run yet to be opened, and
-// warm. All sites keep something, so that all are judged.
+// BenchmarkWindow asks for windows of a trace of ten million allocations: cold, with the table and the sites of the run
+// yet to be opened, and warm. All sites keep something, so that all are judged.
 func BenchmarkWindow(b *testing.B) {
 	for _, sites := range []int{4000, 20_000} {
 		b.Run(fmt.Sprintf("sites=%d", sites), func(b *testing.B) {
@@ -230,8 +242,10 @@ func BenchmarkWindow(b *testing.B) {
 				w    capture.Window
 				cold bool
 			}{
-				{"cold/whole", capture.Window{To: hour}, true}, {"cold/minute", capture.Window{From: hour / 2, To: hour/2 + hour/60}, true},
-				{"warm/whole", capture.Window{To: hour}, false}, {"warm/half", capture.Window{From: hour / 2, To: hour}, false}, {"warm/minute", capture.Window{From: hour / 2, To: hour/2 + hour/60}, false},
+				{"cold/whole", capture.Window{To: hour}, true},
+				{"cold/minute", capture.Window{From: hour / 2, To: hour/2 + hour/60}, true},
+				{"warm/whole", capture.Window{To: hour}, false}, {"warm/half", capture.Window{From: hour / 2, To: hour}, false},
+				{"warm/minute", capture.Window{From: hour / 2, To: hour/2 + hour/60}, false},
 			} {
 				b.Run(bench.name, func(b *testing.B) { l.window(b, bench.w, bench.cold) })
 			}

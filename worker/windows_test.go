@@ -21,18 +21,21 @@ import (
 )
 
 // inWindow asks for a window of a run: what it waits for first, then a View.
-func inWindow(t testing.TB, windows *worker.Windows, s *store.Store, run int64, w capture.Window) (*analysis.Windowed, error) {
+func inWindow(t testing.TB, windows *worker.Windows, s *store.Store, run int64,
+	w capture.Window) (*analysis.Windowed, error) {
 	t.Helper()
 	done, err := windows.Prepare(t.Context(), run)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer done()
-	return store.Read(t.Context(), s, func(v store.View) (*analysis.Windowed, error) { return windows.Window(t.Context(), v, run, w) })
+	return store.Read(t.Context(), s,
+		func(v store.View) (*analysis.Windowed, error) { return windows.Window(t.Context(), v, run, w) })
 }
 
 // reportOn asks for the report on a window of a run.
-func reportOn(t testing.TB, windows *worker.Windows, s *store.Store, run int64, w capture.Window) (*analysis.Report, error) {
+func reportOn(t testing.TB, windows *worker.Windows, s *store.Store, run int64,
+	w capture.Window) (*analysis.Report, error) {
 	t.Helper()
 	var head *analysis.Report
 	var in store.Input
@@ -124,7 +127,8 @@ func TestWindowsThatThereAreNot(t *testing.T) {
 	p := start(t)
 	scenario := etltest.Invent(4, etltest.Size{Steps: 50})
 	trace := p.settled(p.upload("whole.etl", string(scenario.File(etltest.Format{}))))
-	e, err := p.Intake.Accept(t.Context(), leaks.Target{Project: "p", Build: "2"}, "log.txt", strings.NewReader(log(1, 50)))
+	e, err := p.Intake.Accept(t.Context(), leaks.Target{Project: "p", Build: "2"}, "log.txt",
+		strings.NewReader(log(1, 50)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,8 +178,8 @@ func TestWindowsThatThereAreNot(t *testing.T) {
 	}
 }
 
-// The exercise of Microsoft's documentation gives its numbers: VirtualAlloc of 126 MB in all with nothing left at the end, and
-// in the middle ten seconds 10 MB that stay, four buffers of 10 MB that do not, and 319 blocks of 40 bytes.
+// The exercise of Microsoft's documentation gives its numbers: VirtualAlloc of 126 MB in all with nothing left at the
+// end, and in the middle ten seconds 10 MB that stay, four buffers of 10 MB that do not, and 319 blocks of 40 bytes.
 func TestWindowsOfTheMicrosoftExercise(t *testing.T) {
 	content, err := os.ReadFile(corpus.Path(t, "lab", "B", "memory.etl"))
 	if err != nil {

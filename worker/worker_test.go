@@ -118,7 +118,10 @@ func TestDamageIsSaid(t *testing.T) {
 	p := start(t)
 	cut, _, _ := strings.Cut(log(1, 50), "*- - - - - - - - - - End")
 	r := p.report(p.settled(p.upload("cut.txt", cut)))
-	if !slices.ContainsFunc(r.Warnings, func(w analysis.Warning) bool { return w.Code == "truncated" || w.Code == "partial-heap" }) || r.Totals.Heap.Outstanding.Bytes != 50 {
+	if !slices.ContainsFunc(r.Warnings, func(w analysis.Warning) bool {
+		return w.Code == "truncated" ||
+			w.Code == "partial-heap"
+	}) || r.Totals.Heap.Outstanding.Bytes != 50 {
 		t.Errorf("%+v %+v", r.Warnings, r.Totals)
 	}
 }
@@ -129,12 +132,14 @@ func TestLostBlob(t *testing.T) {
 	run := p.upload("kept.txt", log(1, 50))
 	p.settled(run)
 	lost := log(2, 60)
-	e, err := p.Store.AddEvidence(t.Context(), leaks.Target{Project: "p", Build: "1", Scenario: "default", Run: "1"}, store.Evidence{Name: "lost.txt", SHA256: strings.Repeat("ab", 32), Bytes: int64(len(lost)), Kind: "umdh"})
+	e, err := p.Store.AddEvidence(t.Context(), leaks.Target{Project: "p", Build: "1", Scenario: "default", Run: "1"},
+		store.Evidence{Name: "lost.txt", SHA256: strings.Repeat("ab", 32), Bytes: int64(len(lost)), Kind: "umdh"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	after := p.settled(run)
-	if e, err = storetest.Now(t, p.Store).EvidenceByID(t.Context(), e.ID); err != nil || e.State != "failed" || e.ErrorCode != "blob-missing" {
+	if e, err = storetest.Now(t, p.Store).EvidenceByID(t.Context(), e.ID); err != nil || e.State != "failed" ||
+		e.ErrorCode != "blob-missing" {
 		t.Errorf("%+v, %v", e, err)
 	}
 	if after.State() != "ready" || after.Failed != 1 {

@@ -90,7 +90,8 @@ func newSetupLink(ctx context.Context, s *store.Store, url string) (string, erro
 // admin who has lost the password.
 func setupLink(ctx context.Context, args []string, s streams) (int, error) {
 	flags := flag.NewFlagSet("setup-link", flag.ContinueOnError)
-	url := flags.String("url", "", "address of the server as browsers reach it; HEAPDRIFT_URL, or HEAPDRIFT_LISTEN, when not given")
+	url := flags.String("url", "",
+		"address of the server as browsers reach it; HEAPDRIFT_URL, or HEAPDRIFT_LISTEN, when not given")
 	rest, err := parse(flags, args, s)
 	if err != nil {
 		return exitUsage, err
@@ -103,7 +104,8 @@ func setupLink(ctx context.Context, args []string, s streams) (int, error) {
 		return exitUsage, err
 	}
 	if c.DatabaseURL == "" { // that of up, which runs
-		if c.DatabaseURL, err = embedded.RunningPostgres(filepath.Join(cmp.Or(c.StateDir, embedded.DefaultStateDir()), "postgres")); err != nil {
+		if c.DatabaseURL, err = embedded.RunningPostgres(filepath.Join(cmp.Or(c.StateDir, embedded.DefaultStateDir()),
+			"postgres")); err != nil {
 			return exitInput, err
 		}
 	}

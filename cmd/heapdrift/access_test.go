@@ -61,7 +61,8 @@ func TestSetupLink(t *testing.T) {
 	url := testdb.New(t)
 	t.Setenv("HEAPDRIFT_DATABASE_URL", url)
 	var out, errs bytes.Buffer
-	if code := run(t.Context(), []string{"setup-link", "--url", "https://leaks.example/"}, streams{out: &out, err: &errs}); code != exitOK {
+	if code := run(t.Context(), []string{"setup-link", "--url", "https://leaks.example/"},
+		streams{out: &out, err: &errs}); code != exitOK {
 		t.Fatalf("%d %s", code, &errs)
 	}
 	if link := strings.TrimSpace(out.String()); !regexp.MustCompile(`^https://leaks\.example/setup/[A-Z2-7]{26}$`).MatchString(link) {
@@ -78,7 +79,8 @@ func TestSetupLink(t *testing.T) {
 	t.Setenv("HEAPDRIFT_DATABASE_URL", "")
 	t.Setenv("HEAPDRIFT_STATE_DIR", t.TempDir())
 	errs.Reset()
-	if code := run(t.Context(), []string{"setup-link"}, streams{out: &out, err: &errs}); code != exitInput || !strings.Contains(errs.String(), "heapdrift up") {
+	if code := run(t.Context(), []string{"setup-link"}, streams{out: &out, err: &errs}); code != exitInput ||
+		!strings.Contains(errs.String(), "heapdrift up") {
 		t.Errorf("without a database: %d %s", code, &errs)
 	}
 }

@@ -44,12 +44,16 @@ type analyzeFlags struct {
 func (f *analyzeFlags) set() *flag.FlagSet {
 	set := flag.NewFlagSet("analyze", flag.ContinueOnError)
 	set.Var(&f.symbols, "symbols", "symbol `path`, _NT_SYMBOL_PATH syntax; repeatable; $_NT_SYMBOL_PATH when not given")
-	set.StringVar(&f.format, "format", "text", "text, json, markdown, folded, umdh-text, csv, pprof, speedscope, sarif or junit; of a trace also parquet, its allocation table")
-	set.StringVar(&f.process, "process", "", "`pid or image name`, where the evidence holds several; pid#2 is the second process of a pid")
-	set.StringVar(&f.window, "window", "", "trace window `A,B` in seconds from the trace's start; the whole trace when not given")
+	set.StringVar(&f.format, "format", "text",
+		"text, json, markdown, folded, umdh-text, csv, pprof, speedscope, sarif or junit; of a trace also parquet, its allocation table")
+	set.StringVar(&f.process, "process", "",
+		"`pid or image name`, where the evidence holds several; pid#2 is the second process of a pid")
+	set.StringVar(&f.window, "window", "",
+		"trace window `A,B` in seconds from the trace's start; the whole trace when not given")
 	set.StringVar(&f.base, "base", "auto", "number base of UMDH differences: dec, hex or auto")
 	set.StringVar(&f.rules, "rules", "", "`file` of the project's rules, as the page of rules has them")
-	set.StringVar(&f.work, "work", "", "how much work the process had done at each snapshot, `N,N,…` in the order of the files")
+	set.StringVar(&f.work, "work", "",
+		"how much work the process had done at each snapshot, `N,N,…` in the order of the files")
 	set.StringVar(&f.unit, "work-unit", "", "what --work counts, as in document")
 	set.IntVar(&f.top, "top", 20, "sites in text and markdown; 0 for all")
 	set.StringVar(&f.output, "o", "", "output `file` instead of the standard output")

@@ -51,7 +51,8 @@ type labRun struct {
 	}
 }
 
-// labDump is a dump of a run of the lab: a fabricated heap whose blocks have the stacks of the run, and how many have each.
+// labDump is a dump of a run of the lab: a fabricated heap whose blocks have the stacks of the run, and how many have
+// each.
 func labDump(t *testing.T, name string) (data []byte, run labRun, counts []int) {
 	t.Helper()
 	text, err := os.ReadFile(corpus.Path(t, "lab", "A", "truth.json"))
@@ -75,7 +76,8 @@ func labDump(t *testing.T, name string) (data []byte, run labRun, counts []int) 
 			t.Fatal(err)
 		}
 		bases[m.Name] = base
-		modules = append(modules, minidumptest.Module{Path: m.Path, Base: base, Size: m.Size, PDB: m.PDB, GUID: guid(t, m.GUID), Age: m.Age})
+		modules = append(modules,
+			minidumptest.Module{Path: m.Path, Base: base, Size: m.Size, PDB: m.PDB, GUID: guid(t, m.GUID), Age: m.Age})
 	}
 	var stacks [][]uint64
 	for _, s := range run.Stacks[:5] {
@@ -85,7 +87,8 @@ func labDump(t *testing.T, name string) (data []byte, run labRun, counts []int) 
 		}
 		stacks = append(stacks, stack)
 	}
-	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 2, Stacks: true, Heaps: 1, Segments: 2, Blocks: 400})
+	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 2, Stacks: true, Heaps: 1,
+		Segments: 2, Blocks: 400})
 	counts = dumptest.Retrace(p, stacks)
 	d := dumptest.Of(p, dumptest.Program{PID: run.PID})
 	d.Modules = append(modules, d.Modules...)
@@ -111,8 +114,10 @@ func TestDumpHasTheSignaturesOfOtherEvidence(t *testing.T) {
 	path := write(t, "batterymeter.dmp", data)
 	alone := analyzeJSON(t, "--symbols", labSymbols(t), path)
 	logs := corpus.Path(t, "lab", "A", "umdh_x64")
-	both := analyzeJSON(t, "--symbols", labSymbols(t), filepath.Join(logs, "snap1.txt"), filepath.Join(logs, "snap2.txt"), path, filepath.Join(logs, "snap3.txt"))
-	traced := analyzeJSON(t, "--symbols", labSymbols(t), "--process", "batterymeter.exe", corpus.Path(t, "lab", "A", "etl_x64", "merged_plain.etl"))
+	both := analyzeJSON(t, "--symbols", labSymbols(t), filepath.Join(logs, "snap1.txt"), filepath.Join(logs, "snap2.txt"),
+		path, filepath.Join(logs, "snap3.txt"))
+	traced := analyzeJSON(t, "--symbols", labSymbols(t), "--process", "batterymeter.exe",
+		corpus.Path(t, "lab", "A", "etl_x64", "merged_plain.etl"))
 	if layout := alone.Memory[0].Heaps[0].Layout; layout != "ntdll.pdb" {
 		t.Errorf("the heap's structures are known from %s, although ntdll's PDB is there", layout)
 	}
@@ -159,14 +164,19 @@ func findingBySignature(r *analysis.Report, signature string) (*analysis.Finding
 
 // Five dumps of one process are a series: what stays is matched by address.
 func TestSeriesOfDumps(t *testing.T) {
-	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 2, Stacks: true, Heaps: 1, Segments: 1, Blocks: 50})
+	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 2, Stacks: true, Heaps: 1,
+		Segments: 1, Blocks: 50})
 	var paths []string
 	for i := range 5 {
-		paths = append(paths, write(t, fmt.Sprintf("%d.dmp", i), dumptest.Of(p, dumptest.Program{PID: 7, Private: []uint64{uint64(i+1) << 20}}).Bytes()))
+		paths = append(paths,
+			write(t, fmt.Sprintf("%d.dmp", i),
+				dumptest.Of(p, dumptest.Program{PID: 7, Private: []uint64{uint64(i+1) << 20}}).Bytes()))
 	}
 	r := analyzeJSON(t, paths...)
-	if len(r.Snapshots) != 5 || len(r.Memory) != 5 || r.Totals.Heap.Growth.Bytes != 0 || r.Totals.Virtual.Growth.Bytes != 4<<20 || r.MatchedBy != "id" {
-		t.Errorf("%d snapshots, growth %+v and %+v, matched by %q", len(r.Snapshots), r.Totals.Heap.Growth, r.Totals.Virtual.Growth, r.MatchedBy)
+	if len(r.Snapshots) != 5 || len(r.Memory) != 5 || r.Totals.Heap.Growth.Bytes != 0 ||
+		r.Totals.Virtual.Growth.Bytes != 4<<20 || r.MatchedBy != "id" {
+		t.Errorf("%d snapshots, growth %+v and %+v, matched by %q", len(r.Snapshots), r.Totals.Heap.Growth,
+			r.Totals.Virtual.Growth, r.MatchedBy)
 	}
 }
 
@@ -178,7 +188,8 @@ func TestWalkthroughOfDebugDiag(t *testing.T) {
 		t.Fatalf("exit %d, %s", code, errOut)
 	}
 	sentence := strings.Split(out, "\n")[1]
-	if !strings.Contains(sentence, "the most, 148 MB in 37,888 blocks, from 3rdparty!IFMX_IsInTransaction") || strings.Contains(sentence, "mscorsvr") {
+	if !strings.Contains(sentence, "the most, 148 MB in 37,888 blocks, from 3rdparty!IFMX_IsInTransaction") ||
+		strings.Contains(sentence, "mscorsvr") {
 		t.Error(sentence)
 	}
 	r := analyzeJSON(t, path)
@@ -231,7 +242,8 @@ func TestLogOfWinDbg(t *testing.T) {
 	}
 }
 
-// Blocks whose first word is the address of a table of virtual functions are told by their class, once symbols are there.
+// Blocks whose first word is the address of a table of virtual functions are told by their class, once symbols are
+// there.
 func TestBlocksByClass(t *testing.T) {
 	folder := corpus.Path(t, "symbols", "node-pty", "prebuilds", "win32-x64")
 	file, err := os.Open(filepath.Join(folder, "conpty.pdb"))
@@ -261,8 +273,10 @@ func TestBlocksByClass(t *testing.T) {
 		}
 		return b
 	})
-	module := minidumptest.Module{Path: `C:\node\conpty.node`, PDB: `D:\a\conpty.pdb`, GUID: guid(t, id.DebugID[:32]), Age: uint32(age)}
-	path := write(t, "node.dmp", dumptest.Of(p, dumptest.Program{Modules: map[string]minidumptest.Module{"leaky.dll": module}}).Bytes())
+	module := minidumptest.Module{Path: `C:\node\conpty.node`, PDB: `D:\a\conpty.pdb`, GUID: guid(t, id.DebugID[:32]),
+		Age: uint32(age)}
+	path := write(t, "node.dmp",
+		dumptest.Of(p, dumptest.Program{Modules: map[string]minidumptest.Module{"leaky.dll": module}}).Bytes())
 	for _, test := range []struct {
 		args []string
 		want string

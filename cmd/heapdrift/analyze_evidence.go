@@ -43,8 +43,8 @@ func readEvidence(ctx context.Context, paths []string, opt ingest.Options, s str
 	return e, e.finish()
 }
 
-// largeEvidence is from how many bytes on it pays to ask for large pages, and room how many bytes of memory a byte of evidence takes
-// at most as a rule.
+// largeEvidence is from how many bytes on it pays to ask for large pages, and room how many bytes of memory a byte of
+// evidence takes at most as a rule.
 const largeEvidence, room = 16 << 20, 4
 
 // roomFor is the order of magnitude of the memory that the evidence takes; 0 where that is little. A missing file is
@@ -101,7 +101,8 @@ func (e *evidenceFiles) readAll(ctx context.Context, paths []string, opt ingest.
 	return err
 }
 
-// readAlone reads files of which each is an input, in their order. It returns the error of the first that cannot be read.
+// readAlone reads files of which each is an input, in their order. It returns the error of the first that cannot be
+// read.
 func (e *evidenceFiles) readAlone(ctx context.Context, files []*evidenceFile, opt ingest.Options, s streams) error {
 	bar := newSharedBar(s.err, files)
 	defer bar.clear()
@@ -168,7 +169,8 @@ func (e *evidenceFiles) finish() error {
 
 // add adds an input that was read from some files.
 func (e *evidenceFiles) add(r *ingest.Reading, files []*evidenceFile) {
-	e.inputs, e.readings, e.given = append(e.inputs, analysis.Input{Captures: r.Captures}), append(e.readings, r), append(e.given, files)
+	e.inputs, e.readings, e.given = append(e.inputs, analysis.Input{Captures: r.Captures}),
+		append(e.readings, r), append(e.given, files)
 }
 
 // in replaces the captures of traces by those of a window.

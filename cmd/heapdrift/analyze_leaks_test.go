@@ -44,7 +44,8 @@ func TestLabLeaksOfTraces(t *testing.T) {
 			if stack.Leak && run.Name[0] == 'F' {
 				continue // these stop long before the trace does, and some after a few blocks
 			}
-			if leak := f.Verdict == analysis.ClassLeak; leak != stack.Leak || (site.Verdict == analysis.ClassLeak) != stack.Leak {
+			if leak := f.Verdict == analysis.ClassLeak; leak != stack.Leak ||
+				(site.Verdict == analysis.ClassLeak) != stack.Leak {
 				t.Errorf("%s: site %s, finding %s with %v", stack.Role, site.Verdict, f.Verdict, f.Clauses)
 			}
 			if stack.Leak {
@@ -200,7 +201,8 @@ func TestLabBuilds(t *testing.T) {
 		for _, kind := range []string{"etl", "umdh"} {
 			for _, reverse := range []bool{false, true} {
 				base, head := pair.From, pair.To
-				want := map[compare.Change][]string{compare.New: pair.Roles["new"], compare.Fixed: pair.Roles["fixed"], compare.Persisting: pair.Roles["persisting"]}
+				want := map[compare.Change][]string{compare.New: pair.Roles["new"], compare.Fixed: pair.Roles["fixed"],
+					compare.Persisting: pair.Roles["persisting"]}
 				if reverse {
 					base, head = head, base
 					want[compare.New], want[compare.Fixed] = want[compare.Fixed], want[compare.New]
@@ -216,7 +218,8 @@ func TestLabBuilds(t *testing.T) {
 					}
 					got[row.Change] = append(got[row.Change], title)
 				}
-				for _, change := range []compare.Change{compare.New, compare.Fixed, compare.Persisting, compare.Grown, compare.Shrunk, compare.NotExercised} {
+				for _, change := range []compare.Change{compare.New, compare.Fixed, compare.Persisting, compare.Grown,
+					compare.Shrunk, compare.NotExercised} {
 					slices.Sort(got[change])
 					slices.Sort(want[change])
 					if !slices.Equal(got[change], want[change]) {
@@ -231,8 +234,8 @@ func TestLabBuilds(t *testing.T) {
 	}
 }
 
-// A difference prints no inlined calls. Its leaks have the signatures of the logs that it compares all the same, and what it is
-// called without symbols stays known.
+// A difference prints no inlined calls. Its leaks have the signatures of the logs that it compares all the same, and
+// what it is called without symbols stays known.
 func TestLabSignaturesOfDifferences(t *testing.T) {
 	expanded := 0
 	for _, folder := range []string{"A/umdh_x64", "A/umdh_x86", "C/umdh_x86", "D/b100/umdh", "D/b101/umdh"} {
@@ -283,7 +286,8 @@ func TestInlinedCallsOfAnotherBuild(t *testing.T) {
 		t.Fatal("the difference has no such line")
 	}
 	for i, r := range []*analysis.Report{
-		analyzeJSON(t, "--symbols", labSymbols(t), write(t, "diff.txt", text)), analyzeJSON(t, "--symbols", labSymbols(t), write(t, "diff.txt", []byte(other))),
+		analyzeJSON(t, "--symbols", labSymbols(t), write(t, "diff.txt", text)),
+		analyzeJSON(t, "--symbols", labSymbols(t), write(t, "diff.txt", []byte(other))),
 	} {
 		expanded := slices.ContainsFunc(r.Findings, func(f analysis.Finding) bool { return f.Outline != "" })
 		if expanded != (i == 0) {

@@ -24,7 +24,8 @@ func TestOutputToAPipe(t *testing.T) {
 		}
 		read <- string(text)
 	}()
-	if err := writeOutput(pipe, io.Discard, func(w io.Writer) error { _, err := io.WriteString(w, "report"); return err }); err != nil {
+	if err := writeOutput(pipe, io.Discard,
+		func(w io.Writer) error { _, err := io.WriteString(w, "report"); return err }); err != nil {
 		t.Fatal(err)
 	}
 	if got := <-read; got != "report" {

@@ -24,7 +24,8 @@ func openFile(ctx context.Context, path string, in io.Reader) (*os.File, error) 
 	case err != nil:
 		return nil, err
 	case info.IsDir():
-		return nil, &evidence.Error{Code: "folder", File: path, Message: "this is a folder", Do: "give the files in it: analyze " + path + "/*"}
+		return nil, &evidence.Error{Code: "folder", File: path, Message: "this is a folder",
+			Do: "give the files in it: analyze " + path + "/*"}
 	case info.Mode().IsRegular():
 		return os.Open(path)
 	}

@@ -22,7 +22,8 @@ func TestAnalyzeStreams(t *testing.T) {
 	}
 	want, _, wantCode := cli(t, "analyze", "--format", "csv", path)
 	var out, errOut bytes.Buffer
-	code := run(t.Context(), []string{"analyze", "--format", "csv", "-"}, streams{in: bytes.NewReader(content), out: &out, err: &errOut})
+	code := run(t.Context(), []string{"analyze", "--format", "csv", "-"},
+		streams{in: bytes.NewReader(content), out: &out, err: &errOut})
 	if code != wantCode || out.String() != want || want == "" {
 		t.Errorf("standard input: %d, want %d: %s%s", code, wantCode, out.String(), errOut.String())
 	}
@@ -54,7 +55,8 @@ func TestAnalyzeStreamsThatNeverCome(t *testing.T) {
 	for _, arg := range []string{pipe, "-"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if code := run(ctx, []string{"analyze", arg}, streams{in: silent, out: io.Discard, err: io.Discard}); code != exitInput {
+		if code := run(ctx, []string{"analyze", arg},
+			streams{in: silent, out: io.Discard, err: io.Discard}); code != exitInput {
 			t.Errorf("%s: %d", arg, code)
 		}
 	}
@@ -65,7 +67,8 @@ func TestAnalyzeStreamsThatNeverCome(t *testing.T) {
 
 func TestAnalyzeWhatIsNoFile(t *testing.T) {
 	dir := t.TempDir()
-	if _, stderr, code := cli(t, "analyze", dir); code != exitInput || !strings.Contains(stderr, "this is a folder") || !strings.Contains(stderr, dir+"/*") {
+	if _, stderr, code := cli(t, "analyze", dir); code != exitInput || !strings.Contains(stderr, "this is a folder") ||
+		!strings.Contains(stderr, dir+"/*") {
 		t.Errorf("folder: %d %s", code, stderr)
 	}
 	if _, stderr, code := cli(t, "analyze", "-", "-"); code != exitUsage || !strings.Contains(stderr, "twice") {
@@ -75,7 +78,9 @@ func TestAnalyzeWhatIsNoFile(t *testing.T) {
 		t.Errorf("nothing: %d %s", code, stderr)
 	}
 	broken := fmt.Errorf("the pipe broke")
-	if code := run(t.Context(), []string{"analyze", "-"}, streams{in: io.MultiReader(strings.NewReader("x"), failingWriter{broken}), out: io.Discard, err: io.Discard}); code != exitInput {
+	if code := run(t.Context(), []string{"analyze", "-"},
+		streams{in: io.MultiReader(strings.NewReader("x"), failingWriter{broken}), out: io.Discard,
+			err: io.Discard}); code != exitInput {
 		t.Errorf("a stream that breaks: %d", code)
 	}
 }

@@ -104,7 +104,8 @@ func TestLabSymbols(t *testing.T) {
 			id := fmt.Sprintf("%s%X", m.GUID, m.Age)
 			switch {
 			case m.Supplied && (got.DebugID != id || got.Unnamed > 0):
-				t.Errorf("%s: %s, %d of %d frames unnamed, want %s: %s", m.Name, got.DebugID, got.Unnamed, got.Frames, id, got.Match)
+				t.Errorf("%s: %s, %d of %d frames unnamed, want %s: %s", m.Name, got.DebugID, got.Unnamed,
+					got.Frames, id, got.Match)
 			case m.Binary != "" && strings.HasPrefix(m.Binary, "bin/") && (got.Unproven || got.Symbols != "private"):
 				t.Errorf("%s: symbols %s: %s", m.Name, got.Symbols, got.Match)
 			case !m.Supplied && got.Symbols != "none":
@@ -189,10 +190,12 @@ func TestAnalyzeWithASilentServer(t *testing.T) {
 	defer server.Close()
 	t.Setenv("HEAPDRIFT_SYMBOL_WAIT", "100ms")
 	t.Setenv("HEAPDRIFT_SYMBOL_CACHE", t.TempDir())
-	log := strings.Replace(workertest.TillLog(1), "enumerated.\n", "enumerated.\n7FF600000000-7FF600005FFF DBGHELP: till - private symbols & lines\n        c:\\sym\\till.pdb\\010000000000000000000000000000001\\till.pdb\n", 1)
+	log := strings.Replace(workertest.TillLog(1), "enumerated.\n",
+		"enumerated.\n7FF600000000-7FF600005FFF DBGHELP: till - private symbols & lines\n        c:\\sym\\till.pdb\\010000000000000000000000000000001\\till.pdb\n", 1)
 	r := analyzeJSON(t, "--symbols", "srv*"+server.URL, write(t, "till.txt", []byte(log)))
 	if !slices.ContainsFunc(r.Warnings, func(w analysis.Warning) bool {
-		return w.Code == capture.SymbolsPending && strings.Contains(w.Message, strings.TrimPrefix(server.URL, "http://")) && strings.Contains(w.Message, "till.pdb")
+		return w.Code == capture.SymbolsPending && strings.Contains(w.Message, strings.TrimPrefix(server.URL, "http://")) &&
+			strings.Contains(w.Message, "till.pdb")
 	}) || asked.Load() == 0 {
 		t.Errorf("asked %d times: %+v", asked.Load(), r.Warnings)
 	}

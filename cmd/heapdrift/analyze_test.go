@@ -121,7 +121,8 @@ func TestLabSnapshots(t *testing.T) {
 
 func checkSnapshot(t *testing.T, r *analysis.Report, s truthSnapshot) {
 	t.Helper()
-	if got, want := r.Totals.Heap.Outstanding, (analysis.Amount{Count: s.Entries, Bytes: s.Requested}); got != want || r.Totals.Heap.Growth != nil {
+	if got, want := r.Totals.Heap.Outstanding, (analysis.Amount{Count: s.Entries, Bytes: s.Requested}); got != want ||
+		r.Totals.Heap.Growth != nil {
 		t.Errorf("%s: total %+v, want %+v and no growth", s.File, r.Totals.Heap, want)
 	}
 	for _, h := range r.Heaps {
@@ -153,7 +154,8 @@ func TestLabSeries(t *testing.T) {
 			}
 			r := analyzeJSON(t, files...)
 			first, last := run.Snapshots[0], run.Snapshots[len(run.Snapshots)-1]
-			if g := *r.Totals.Heap.Growth; g != (analysis.Amount{Count: last.Entries - first.Entries, Bytes: last.Requested - first.Requested}) {
+			if g := *r.Totals.Heap.Growth; g != (analysis.Amount{Count: last.Entries - first.Entries,
+				Bytes: last.Requested - first.Requested}) {
 				t.Errorf("%s: growth %+v", run.Name, g)
 			}
 			if r.MatchedBy != "id" {
@@ -189,11 +191,13 @@ func TestLabDiffs(t *testing.T) {
 				for _, base := range []string{"auto", d.Base} {
 					r := analyzeJSON(t, "--base", base, file)
 					if g := r.Totals.Heap.Growth.Bytes; g != d.TotalRequestedDelta || len(r.Sites) != len(d.Rows) {
-						t.Errorf("%s --base %s: growth %d in %d sites, want %d in %d", d.File, base, g, len(r.Sites), d.TotalRequestedDelta, len(d.Rows))
+						t.Errorf("%s --base %s: growth %d in %d sites, want %d in %d", d.File, base, g, len(r.Sites),
+							d.TotalRequestedDelta, len(d.Rows))
 					}
 					for _, row := range d.Rows {
 						site := byTrace(r, row.BackTrace)
-						if site == nil || *site.Growth != (analysis.Amount{Count: row.CountDelta, Bytes: row.BytesDelta}) || site.Outstanding != (analysis.Amount{Count: row.NewCount, Bytes: row.NewBytes}) {
+						if site == nil || *site.Growth != (analysis.Amount{Count: row.CountDelta, Bytes: row.BytesDelta}) ||
+							site.Outstanding != (analysis.Amount{Count: row.NewCount, Bytes: row.NewBytes}) {
 							t.Errorf("%s --base %s: BackTrace%s: %+v, want %+v", d.File, base, row.BackTrace, site, row)
 						}
 					}
@@ -225,7 +229,8 @@ func TestTheSameLogsTwice(t *testing.T) {
 	dir := corpus.Path(t, "lab", "D", "b101", "umdh")
 	var once, twice []string
 	for _, name := range []string{"snap1.txt", "snap2.txt", "snap3.txt"} {
-		once, twice = append(once, filepath.Join(dir, name)), append(twice, filepath.Join(dir, name), filepath.Join(dir, name))
+		once, twice = append(once, filepath.Join(dir, name)),
+			append(twice, filepath.Join(dir, name), filepath.Join(dir, name))
 	}
 	if _, _, code := cli(t, append([]string{"analyze"}, twice...)...); code != exitInconclusive {
 		t.Errorf("exit %d", code)
@@ -243,7 +248,8 @@ func TestDifferenceBesideItsLogs(t *testing.T) {
 		if name[0] == 'D' {
 			dir = filepath.Join(dir, "umdh")
 		}
-		r := analyzeJSON(t, filepath.Join(dir, "snap1.txt"), filepath.Join(dir, "snap2.txt"), filepath.Join(dir, "diff_1_2.hex.txt"))
+		r := analyzeJSON(t, filepath.Join(dir, "snap1.txt"), filepath.Join(dir, "snap2.txt"),
+			filepath.Join(dir, "diff_1_2.hex.txt"))
 		if hasWarning(r, "several-processes") || len(r.Snapshots) != 2 || !strings.HasSuffix(r.Process.Name, ".exe") {
 			t.Errorf("%s: %+v, %+v", name, r.Process, r.Warnings)
 		}
@@ -275,7 +281,8 @@ func TestOddSnapshots(t *testing.T) {
 		if test.warnings == nil && len(r.Warnings) > 1 { // no-symbols is said of every raw log
 			t.Errorf("%s: warnings %+v", file, r.Warnings)
 		}
-		if test.flag != "" && !slices.ContainsFunc(r.Sites, func(s analysis.Site) bool { return slices.Contains(s.Flags, test.flag) }) {
+		if test.flag != "" &&
+			!slices.ContainsFunc(r.Sites, func(s analysis.Site) bool { return slices.Contains(s.Flags, test.flag) }) {
 			t.Errorf("%s: no site is flagged %s", file, test.flag)
 		}
 	}
@@ -283,7 +290,8 @@ func TestOddSnapshots(t *testing.T) {
 	if len(r.Snapshots) != 2 || r.Totals.Heap.Growth.Bytes != 5414864-3172040 || len(r.Evidence) != 1 {
 		t.Errorf("concatenated: %d snapshots, growth %+v", len(r.Snapshots), r.Totals.Heap.Growth)
 	}
-	if s := byTrace(analyzeJSON(t, filepath.Join(corpus.Path(t, "lab", "U"), "alias.txt")), "5D9C"); s == nil || s.Outstanding != (analysis.Amount{Count: 464, Bytes: 1083728}) || len(s.Aliases) != 1 {
+	if s := byTrace(analyzeJSON(t, filepath.Join(corpus.Path(t, "lab", "U"), "alias.txt")), "5D9C"); s == nil ||
+		s.Outstanding != (analysis.Amount{Count: 464, Bytes: 1083728}) || len(s.Aliases) != 1 {
 		t.Errorf("alias: %+v", s)
 	}
 }
@@ -379,7 +387,8 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"analyze", "--process", "42", one}, exitInconclusive, ""},
 		{[]string{"anal"}, exitUsage, "no command"},
 		{[]string{"serve"}, exitUsage, "HEAPDRIFT_DATABASE_URL"},
-		{[]string{"help"}, exitOK, ""}, {[]string{"help", "env"}, exitOK, ""}, {[]string{"version"}, exitOK, ""}, {[]string{"analyze", "-h"}, exitOK, ""},
+		{[]string{"help"}, exitOK, ""}, {[]string{"help", "env"}, exitOK, ""}, {[]string{"version"}, exitOK, ""},
+		{[]string{"analyze", "-h"}, exitOK, ""},
 	} {
 		t.Setenv("HEAPDRIFT_DATABASE_URL", "")
 		out, errOut, code := cli(t, test.args...)
@@ -402,7 +411,8 @@ func TestSymbolPathThatHasNothing(t *testing.T) {
 	if f := r.Stack(r.Sites[0].Stack)[0]; f.Function != "" || r.Modules[0].Unnamed == 0 {
 		t.Errorf("frame %+v of %+v", f, r.Modules[0])
 	}
-	if _, errOut, code := cli(t, "analyze", "--symbols", "srv*", "--symbols", "symsrv*", writeSample(t, "a.txt", 8)); code != exitUsage || !strings.Contains(errOut, "symsrv*") {
+	if _, errOut, code := cli(t, "analyze", "--symbols", "srv*", "--symbols", "symsrv*",
+		writeSample(t, "a.txt", 8)); code != exitUsage || !strings.Contains(errOut, "symsrv*") {
 		t.Errorf("a symbol path that cannot be meant: exit %d, %s", code, errOut)
 	}
 }
@@ -414,7 +424,8 @@ func TestOutputFile(t *testing.T) {
 	if code != exitInconclusive || stdout != "" || err != nil || !json.Valid(text) {
 		t.Errorf("exit %d, %q, %s, %v", code, stdout, errOut, err)
 	}
-	if _, _, code := cli(t, "analyze", "-o", filepath.Join(out, "below", "a file"), writeSample(t, "a.txt", 8)); code != exitInput {
+	if _, _, code := cli(t, "analyze", "-o", filepath.Join(out, "below", "a file"),
+		writeSample(t, "a.txt", 8)); code != exitInput {
 		t.Errorf("an output that cannot be written: exit %d", code)
 	}
 }

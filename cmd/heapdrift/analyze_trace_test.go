@@ -79,7 +79,8 @@ type traceWindow struct {
 	}
 }
 
-// traces are the recordings of a run, by what is given to analyze: one file each, and the pair of an unmerged recording.
+// traces are the recordings of a run, by what is given to analyze: one file each, and the pair of an unmerged
+// recording.
 func (r *traceRun) traces(t *testing.T, scenario string) (list [][]string, files []traceFile) {
 	t.Helper()
 	var kernel, heap string
@@ -160,8 +161,8 @@ func (r *traceRun) addresses(t *testing.T, s *traceStack) (list []string) {
 	return list
 }
 
-// byRole finds the truth's stacks in the report: those whose own frames lie in the site's one behind the other. Recordings
-// add frames of the kernel and of the emulation of 32-bit processes.
+// byRole finds the truth's stacks in the report: those whose own frames lie in the site's one behind the other.
+// Recordings add frames of the kernel and of the emulation of 32-bit processes.
 func byRole(t *testing.T, r *analysis.Report, run *traceRun) map[string]*analysis.Site {
 	t.Helper()
 	found := map[string]*analysis.Site{}
@@ -268,13 +269,16 @@ func checkWindow(t *testing.T, r *analysis.Report, run *traceRun, w *traceWindow
 		case i < 0:
 			t.Errorf("%s: no heap %s", w.Name, h.Handle)
 		case classesOf(&r.Heaps[i].Amounts) != h.traceClasses || r.Heaps[i].Outstanding != h.Live:
-			t.Errorf("%s, heap %s: %+v %+v, want %+v %+v", w.Name, h.Handle, classesOf(&r.Heaps[i].Amounts), r.Heaps[i].Outstanding, h.traceClasses, h.Live)
+			t.Errorf("%s, heap %s: %+v %+v, want %+v %+v", w.Name, h.Handle, classesOf(&r.Heaps[i].Amounts),
+				r.Heaps[i].Outstanding, h.traceClasses, h.Live)
 		}
 	}
 	if v := w.Virtual; v != nil {
 		a := &r.Totals.Virtual
-		got := [...]int64{a.Allocated.Count, a.Allocated.Bytes, a.AIFO.Bytes, a.AOFO.Bytes + a.AOFI.Bytes, a.Outstanding.Bytes, a.AIFI.Count, a.AIFI.Bytes}
-		if want := [...]int64{v.Count, v.Size, v.Impacting, v.Start, v.End, v.Transient.Count, v.Transient.Bytes}; got != want {
+		got := [...]int64{a.Allocated.Count, a.Allocated.Bytes, a.AIFO.Bytes, a.AOFO.Bytes + a.AOFI.Bytes,
+			a.Outstanding.Bytes, a.AIFI.Count, a.AIFI.Bytes}
+		if want := [...]int64{v.Count, v.Size, v.Impacting, v.Start, v.End, v.Transient.Count,
+			v.Transient.Bytes}; got != want {
 			t.Errorf("%s, virtual: %v, want %v", w.Name, got, want)
 		}
 		for name, want := range v.PerStack {
@@ -298,8 +302,9 @@ func checkWindow(t *testing.T, r *analysis.Report, run *traceRun, w *traceWindow
 // A damaged recording shows what is in the file, and says what is missing.
 func TestLabDamagedTraces(t *testing.T) {
 	codes := map[string][]string{
-		"F/lost_events": {"events-lost", "buffers-lost", "lost-free"}, "F/circular_wrapped": {"circular-wrapped", "unknown-free"},
-		"F/truncated": {"truncated"}, "F/alloc_onto_live": {"lost-free"}, "F/free_unknown": {"unknown-free"},
+		"F/lost_events":      {"events-lost", "buffers-lost", "lost-free"},
+		"F/circular_wrapped": {"circular-wrapped", "unknown-free"},
+		"F/truncated":        {"truncated"}, "F/alloc_onto_live": {"lost-free"}, "F/free_unknown": {"unknown-free"},
 		"F/no_rundown": {"no-image-info"}, "A/etl_x64_attached": {"unknown-free"}, "F/process_exit": {"process-exited"},
 	}
 	n := 0
@@ -327,7 +332,8 @@ func TestLabDamagedTraces(t *testing.T) {
 					t.Errorf("no warning %s in %+v", code, r.Warnings)
 				}
 			}
-			if want := damaged(run) && run.Name != "A/etl_x64_attached" && run.Name != "F/free_unknown"; want && r.Verdict.Status != analysis.StatusInconclusive {
+			if want := damaged(run) && run.Name != "A/etl_x64_attached" && run.Name != "F/free_unknown"; want &&
+				r.Verdict.Status != analysis.StatusInconclusive {
 				t.Errorf("verdict %s of a lossy trace", r.Verdict.Status)
 			}
 			i := slices.IndexFunc(r.Warnings, func(w analysis.Warning) bool { return w.Code == "lost-free" })
@@ -341,9 +347,11 @@ func TestLabDamagedTraces(t *testing.T) {
 			}
 		}
 		if outstanding != run.Visible.Outstanding || unknown != run.Visible.Unknown {
-			t.Errorf("outstanding %+v, %d unknown frees, want %+v and %d", outstanding, unknown, run.Visible.Outstanding, run.Visible.Unknown)
+			t.Errorf("outstanding %+v, %d unknown frees, want %+v and %d", outstanding, unknown,
+				run.Visible.Outstanding, run.Visible.Unknown)
 		}
-		if got, want := amountsOf(perStack), amountsOf(run.Visible.PerStack); run.Name != "A/etl_wow64" && !slices.Equal(got, want) {
+		if got, want := amountsOf(perStack), amountsOf(run.Visible.PerStack); run.Name != "A/etl_wow64" &&
+			!slices.Equal(got, want) {
 			t.Errorf("stacks %v, want %v", got, want)
 		}
 	})
@@ -384,7 +392,8 @@ func TestLabVariantsAreEqual(t *testing.T) {
 		if run.Name == "A/etl_wow64" { // its recordings have the frames of the emulation on other stacks
 			r.Sites, r.Verdict = nil, analysis.Verdict{}
 		}
-		text, err := json.Marshal(map[string]any{"sites": r.Sites, "totals": r.Totals, "heaps": r.Heaps, "window": r.Window, "timeline": r.Trace.Heap, "verdict": r.Verdict})
+		text, err := json.Marshal(map[string]any{"sites": r.Sites, "totals": r.Totals, "heaps": r.Heaps, "window": r.Window,
+			"timeline": r.Trace.Heap, "verdict": r.Verdict})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -397,8 +406,8 @@ func TestLabVariantsAreEqual(t *testing.T) {
 	})
 }
 
-// The memory exercise, as a user of Windows Performance Analyzer walks through it: 126 MB come and go over the whole run,
-// 10 MB stay from main in the middle, four buffers of 10 MB are spikes, and one loop never frees its nodes.
+// The memory exercise, as a user of Windows Performance Analyzer walks through it: 126 MB come and go over the whole
+// run, 10 MB stay from main in the middle, four buffers of 10 MB are spikes, and one loop never frees its nodes.
 func TestMemoryExercise(t *testing.T) {
 	trace := corpus.Path(t, "lab", "B", "memory.etl")
 	report := func(args ...string) *analysis.Report {
@@ -422,10 +431,12 @@ func TestMemoryExercise(t *testing.T) {
 		t.Errorf("main: %+v", s.Amounts)
 	}
 	r := report("--window", "18,30")
-	if s := find(r, "ManipulateTemporaryBuffer"); s.AIFI != (analysis.Amount{Count: 4, Bytes: 40 * mb}) || s.Growth.Bytes != 0 || s.Verdict != analysis.ClassTransient {
+	if s := find(r, "ManipulateTemporaryBuffer"); s.AIFI != (analysis.Amount{Count: 4, Bytes: 40 * mb}) ||
+		s.Growth.Bytes != 0 || s.Verdict != analysis.ClassTransient {
 		t.Errorf("spikes: %+v %s", s.Lifetimes, s.Verdict)
 	}
-	if s := find(report("--window", "10,20"), "InnerLoopOperation"); *s.Growth != (analysis.Amount{Count: 319, Bytes: 319 * 40}) || s.Verdict != analysis.ClassLeak {
+	if s := find(report("--window", "10,20"), "InnerLoopOperation"); *s.Growth != (analysis.Amount{Count: 319,
+		Bytes: 319 * 40}) || s.Verdict != analysis.ClassLeak {
 		t.Errorf("the loop: %+v %s", s.Growth, s.Verdict)
 	}
 }
@@ -434,14 +445,16 @@ func TestMemoryExercise(t *testing.T) {
 func TestLeakOfAProcessThatEnded(t *testing.T) {
 	path := corpus.Path(t, "lab", "F", "process_exit.etl")
 	for format, says := range map[string]string{
-		"text": "    244 KB in 61 blocks before exit of 1 site  +244 KB (+61)", "markdown": "| 244 KB in 61 blocks before exit |", "csv": ",249856,61\n",
+		"text":     "    244 KB in 61 blocks before exit of 1 site  +244 KB (+61)",
+		"markdown": "| 244 KB in 61 blocks before exit |", "csv": ",249856,61\n",
 	} {
 		out, _, code := cli(t, "analyze", "--format", format, path)
 		if code != exitLeak || !strings.Contains(out, says) {
 			t.Errorf("%s lacks %q:\n%s", format, says, out)
 		}
 	}
-	if r := analyzeJSON(t, path); r.Findings[0].Outstanding.Bytes != 0 || r.Findings[0].HeldAtExit == nil || r.Findings[0].HeldAtExit.Bytes != 249856 {
+	if r := analyzeJSON(t, path); r.Findings[0].Outstanding.Bytes != 0 || r.Findings[0].HeldAtExit == nil ||
+		r.Findings[0].HeldAtExit.Bytes != 249856 {
 		t.Errorf("%+v", r.Findings[0].Amounts)
 	}
 }

@@ -52,7 +52,8 @@ func installation(t *testing.T, database, blobs string, r role) (address string,
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := config{DatabaseURL: database, RedisURL: "redis://" + redis.Addr(), BlobURL: "file://" + blobs, Listen: "127.0.0.1:0", MaxUpload: 1 << 30, Concurrency: 2, Open: "1"}
+	c := config{DatabaseURL: database, RedisURL: "redis://" + redis.Addr(), BlobURL: "file://" + blobs,
+		Listen: "127.0.0.1:0", MaxUpload: 1 << 30, Concurrency: 2, Open: "1"}
 	p, err := openParts(t.Context(), c, r, memory.NewBudget(0), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +100,8 @@ func call(t *testing.T, method, url, body string) (status int, answer string) {
 func reportWhenReady(t *testing.T, address string, run int) string {
 	t.Helper()
 	for range 1200 {
-		if status, text := call(t, "GET", fmt.Sprintf("%s/api/v1/runs/%d/report", address, run), ""); status == http.StatusOK {
+		if status, text := call(t, "GET", fmt.Sprintf("%s/api/v1/runs/%d/report", address, run),
+			""); status == http.StatusOK {
 			return text
 		}
 		time.Sleep(50 * time.Millisecond)
@@ -108,7 +110,8 @@ func reportWhenReady(t *testing.T, address string, run int) string {
 	return ""
 }
 
-// The procedure of docs/operations.md: rows first, then blobs, restored into an empty installation, where what waited runs.
+// The procedure of docs/operations.md: rows first, then blobs, restored into an empty installation, where what waited
+// runs.
 func TestBackUpAndRestore(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -119,7 +122,8 @@ func TestBackUpAndRestore(t *testing.T) {
 	database, blobs := testdb.New(t), t.TempDir()
 	put := func(address, run string, n int) {
 		t.Helper()
-		if status, text := call(t, "PUT", address+"/api/v1/evidence?project=p&build=1&scenario=s&run="+run+"&name=a.txt", fmt.Sprintf(raw, n, 100*n)); status >= 300 {
+		if status, text := call(t, "PUT", address+"/api/v1/evidence?project=p&build=1&scenario=s&run="+run+"&name=a.txt",
+			fmt.Sprintf(raw, n, 100*n)); status >= 300 {
 			t.Fatal(status, text)
 		}
 	}
@@ -132,7 +136,8 @@ func TestBackUpAndRestore(t *testing.T) {
 	put(address, "waits", 3)
 
 	file := filepath.Join(t.TempDir(), "heapdrift.dump")
-	if out, err := exec.CommandContext(t.Context(), dump, "--format=custom", "--file", file, database).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), dump, "--format=custom", "--file", file,
+		database).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	put(address, "behind", 4) // an upload goes on: it is not in the backup
@@ -143,7 +148,8 @@ func TestBackUpAndRestore(t *testing.T) {
 	stop()
 
 	empty := testdb.New(t)
-	if out, err := exec.CommandContext(t.Context(), restore, "--no-owner", "--clean", "--if-exists", "--dbname", empty, file).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), restore, "--no-owner", "--clean", "--if-exists", "--dbname", empty,
+		file).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	address, stop = installation(t, empty, copied, role{web: true, work: true, freshBroker: true, atHome: true})
@@ -158,10 +164,12 @@ func TestBackUpAndRestore(t *testing.T) {
 			Heap struct{ Outstanding struct{ Bytes int64 } }
 		}
 	}
-	if err := json.Unmarshal([]byte(reportWhenReady(t, address, 3)), &report); err != nil || report.Totals.Heap.Outstanding.Bytes != 300 {
+	if err := json.Unmarshal([]byte(reportWhenReady(t, address, 3)), &report); err != nil ||
+		report.Totals.Heap.Outstanding.Bytes != 300 {
 		t.Errorf("what waited gives %+v, %v", report, err)
 	}
-	if status, text := call(t, "GET", address+"/api/v1/runs/1/evidence/1", ""); status != http.StatusOK || !bytes.Equal([]byte(text), fmt.Appendf(nil, raw, 1, 100)) {
+	if status, text := call(t, "GET", address+"/api/v1/runs/1/evidence/1", ""); status != http.StatusOK ||
+		!bytes.Equal([]byte(text), fmt.Appendf(nil, raw, 1, 100)) {
 		t.Errorf("the file of the first run: %d, %d bytes", status, len(text))
 	}
 	if status, _ := call(t, "GET", address+"/api/v1/runs/4", ""); status != http.StatusNotFound {

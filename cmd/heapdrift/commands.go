@@ -43,18 +43,23 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"analyze", "[flags] FILE…", "analyse evidence here, without a server; - is the standard input", analyze, false},
-		{"etl census", "[--format json] FILE…", "count what is in a trace, for bug reports; several files are one trace", etlCensus, false},
-		{"push", "--url U --project P --build B [flags] FILE…", "send evidence to a server from a CI job, and wait for the verdict", pushEvidence, false},
+		{"etl census", "[--format json] FILE…", "count what is in a trace, for bug reports; several files are one trace",
+			etlCensus, false},
+		{"push", "--url U --project P --build B [flags] FILE…",
+			"send evidence to a server from a CI job, and wait for the verdict", pushEvidence, false},
 		{"symbols add", "[--url U] DIR|FILE…", "send PDBs, images and archives of them to a server", symbolsAdd, false},
-		{"symbols lookup", "PDB|PE [ADDR…]", "print what a PDB or image says about addresses (RVAs, hexadecimal)", symbolsLookup, false},
+		{"symbols lookup", "PDB|PE [ADDR…]", "print what a PDB or image says about addresses (RVAs, hexadecimal)",
+			symbolsLookup, false},
 		{"symbols undname", "[flags] [NAME…]", "undecorate C++ names", symbolsUndname, false},
 		{"up", "[--demo]", "run everything on this machine: web, worker, private PostgreSQL, Redis", up, true},
 		{"serve", "", "run the web server against HEAPDRIFT_DATABASE_URL, _REDIS_URL, _BLOB_URL", serve, true},
 		{"work", "", "run a worker against the same", work, true},
-		{"setup-link", "[--url U]", "print a link that opens the account of an admin, once, on any server of the database", setupLink, false},
+		{"setup-link", "[--url U]", "print a link that opens the account of an admin, once, on any server of the database",
+			setupLink, false},
 		{"migrate", "", "bring the database to this version", migrate, false},
 		{"health", "", "ask the server on HEAPDRIFT_LISTEN, or what is on HEAPDRIFT_METRICS_LISTEN, whether it is alive; for containers", health, false},
-		{"version", "[--format json]", "print the version, what it was built from and with, and the schema that it needs", version, false},
+		{"version", "[--format json]", "print the version, what it was built from and with, and the schema that it needs",
+			version, false},
 		{"licenses", "", "print the licences of everything in this program", printLicenses, false},
 		{"help", "[env]", "print this, or the environment variables", help, false},
 	}
@@ -103,7 +108,8 @@ func run(ctx context.Context, args []string, s streams) int {
 		_, _ = help(ctx, nil, s)
 		return exitOK
 	}
-	fmt.Fprintf(s.err, "heapdrift: no command %q; heapdrift help lists them\n", strings.Join(args[:min(len(args), nameWords(args[0]))], " "))
+	fmt.Fprintf(s.err, "heapdrift: no command %q; heapdrift help lists them\n",
+		strings.Join(args[:min(len(args), nameWords(args[0]))], " "))
 	return exitUsage
 }
 
@@ -148,7 +154,8 @@ func help(_ context.Context, args []string, s streams) (int, error) {
 func parse(flags *flag.FlagSet, args []string, s streams) ([]string, error) {
 	flags.SetOutput(s.err)
 	var limit memory.Size
-	flags.Var(&limit, "memory", "most memory that the command takes, as in `512M`; past it the command ends with exit code 3; three quarters of the machine's, at most 4G, when neither this nor HEAPDRIFT_MEMORY is given")
+	flags.Var(&limit, "memory",
+		"most memory that the command takes, as in `512M`; past it the command ends with exit code 3; three quarters of the machine's, at most 4G, when neither this nor HEAPDRIFT_MEMORY is given")
 	defer func() {
 		if limit != 0 && s.budget != nil {
 			s.budget.SetLimit(limit)

@@ -64,7 +64,8 @@ func loadConfig() (config, error) {
 		return c, errors.New("environment: HEAPDRIFT_OIDC_ISSUER is set, and HEAPDRIFT_OIDC_CLIENT_ID is not")
 	}
 	if c.SymbolWait <= 0 {
-		return c, fmt.Errorf("environment: HEAPDRIFT_SYMBOL_WAIT is %v, and must be more than nothing, as in 90s", c.SymbolWait)
+		return c, fmt.Errorf("environment: HEAPDRIFT_SYMBOL_WAIT is %v, and must be more than nothing, as in 90s",
+			c.SymbolWait)
 	}
 	return c, nil
 }
@@ -92,7 +93,8 @@ func (c config) logger(w io.Writer) *slog.Logger {
 var elsewhere = [][2]string{
 	{"AWS_ACCESS_KEY_ID", "key to the bucket of HEAPDRIFT_BLOB_URL; with AWS_SECRET_ACCESS_KEY"},
 	{"HEAPDRIFT_PG_BIN", "folder of the PostgreSQL binaries that up uses instead of searching"},
-	{"HEAPDRIFT_PG_USER", "account that the private PostgreSQL runs as when up runs as root; postgres or nobody when empty"},
+	{"HEAPDRIFT_PG_USER",
+		"account that the private PostgreSQL runs as when up runs as root; postgres or nobody when empty"},
 	{"HEAPDRIFT_CORPUS", "folder of the evidence that tests compare with"},
 }
 

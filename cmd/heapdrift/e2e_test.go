@@ -46,7 +46,8 @@ func startServerAs(t *testing.T, open string) (address string, db *store.Store) 
 		t.Fatal(err)
 	}
 	t.Cleanup(redis.Stop)
-	c := config{DatabaseURL: testdb.New(t), RedisURL: "redis://" + redis.Addr(), BlobURL: "file://" + t.TempDir(), Listen: "127.0.0.1:0", MaxUpload: 1 << 30, Concurrency: 2, Open: open}
+	c := config{DatabaseURL: testdb.New(t), RedisURL: "redis://" + redis.Addr(), BlobURL: "file://" + t.TempDir(),
+		Listen: "127.0.0.1:0", MaxUpload: 1 << 30, Concurrency: 2, Open: open}
 	r := role{web: true, work: true, freshBroker: true, atHome: true}
 	p, err := openParts(t.Context(), c, r, memory.NewBudget(0), slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -78,7 +79,8 @@ func startServerAs(t *testing.T, open string) (address string, db *store.Store) 
 func tokenFor(t *testing.T, s *store.Store, project string, scopes ...accounts.Scope) string {
 	t.Helper()
 	secret, prefix := accounts.NewToken()
-	if _, err := s.AddToken(t.Context(), project, &store.Token{Name: "ci", Prefix: prefix, Scopes: scopes, CreatedBy: "test"}, secret); err != nil {
+	if _, err := s.AddToken(t.Context(), project,
+		&store.Token{Name: "ci", Prefix: prefix, Scopes: scopes, CreatedBy: "test"}, secret); err != nil {
 		t.Fatal(err)
 	}
 	return secret.Text
@@ -92,8 +94,10 @@ func startBrowser(t *testing.T, expected ...string) context.Context {
 	if err != nil {
 		t.Skip("chromium is not installed")
 	}
-	options := append(cdp.DefaultExecAllocatorOptions[:], cdp.ExecPath(binary), cdp.UserDataDir(t.TempDir()), cdp.WindowSize(1440, 900))
-	for _, off := range []string{"disable-gpu", "disable-quic", "disable-background-networking", "disable-component-update", "disable-sync"} {
+	options := append(cdp.DefaultExecAllocatorOptions[:], cdp.ExecPath(binary), cdp.UserDataDir(t.TempDir()),
+		cdp.WindowSize(1440, 900))
+	for _, off := range []string{"disable-gpu", "disable-quic", "disable-background-networking",
+		"disable-component-update", "disable-sync"} {
 		options = append(options, cdp.Flag(off, true))
 	}
 	if os.Geteuid() == 0 {
@@ -112,7 +116,8 @@ func startBrowser(t *testing.T, expected ...string) context.Context {
 			if err != nil {
 				return
 			}
-			if (m.Type == cdp.ConsoleError || m.Type == cdp.ConsoleException) && !slices.ContainsFunc(expected, func(e string) bool { return strings.Contains(m.Text, e) }) {
+			if (m.Type == cdp.ConsoleError || m.Type == cdp.ConsoleException) &&
+				!slices.ContainsFunc(expected, func(e string) bool { return strings.Contains(m.Text, e) }) {
 				t.Errorf("the page logged %s: %s", m.Type, m.Text)
 			}
 		}
@@ -183,7 +188,8 @@ func TestTwoLogsBecomeAReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The run opens by itself when both files are there.
-	poll(ctx, t, "the report of both snapshots", `/over 2 snapshots/.test(document.querySelector(".verdict h1")?.innerText || "")`)
+	poll(ctx, t, "the report of both snapshots",
+		`/over 2 snapshots/.test(document.querySelector(".verdict h1")?.innerText || "")`)
 	verdict := text(ctx, t, ".verdict h1")
 	for _, says := range []string{"shop.exe grew by 1.95 MB in 2,000 blocks", "shop+0x14ad", "3 more snapshots"} {
 		if !strings.Contains(verdict, says) {
@@ -212,7 +218,8 @@ func checkAxe(ctx context.Context, t *testing.T) {
 	if err := evaluate(ctx, string(script)+"\n;0"); err != nil {
 		t.Fatal(err)
 	}
-	found, err := cdp.Run(ctx, cdp.Evaluate[string](`axe.run().then(r => JSON.stringify(r.violations.map(v => v.id + ": " + v.nodes.map(n => n.target.join(" ")).join(", "))))`, cdp.EvalAwaitPromise))
+	found, err := cdp.Run(ctx,
+		cdp.Evaluate[string](`axe.run().then(r => JSON.stringify(r.violations.map(v => v.id + ": " + v.nodes.map(n => n.target.join(" ")).join(", "))))`, cdp.EvalAwaitPromise))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +265,8 @@ func TestRefusalIsShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := startBrowser(t, "status of 415")
-	if err := cdp.Do(ctx, cdp.Navigate(server+"/upload?project=shop&build=1"), cdp.SetUploadFiles("#file", []string{photo}), cdp.Click("#start")); err != nil {
+	if err := cdp.Do(ctx, cdp.Navigate(server+"/upload?project=shop&build=1"),
+		cdp.SetUploadFiles("#file", []string{photo}), cdp.Click("#start")); err != nil {
 		t.Fatal(err)
 	}
 	poll(ctx, t, "the refusal", `document.querySelector("#files .failed .err")?.innerText.includes("JPEG")`)

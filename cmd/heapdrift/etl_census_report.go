@@ -95,7 +95,8 @@ type censusClass struct {
 
 func newCensus(trace *etl.Trace, traces *ingest.Traces, counts []etl.Count) *census {
 	info := trace.Info()
-	c := &census{Schema: "heapdrift.census/v1", Start: info.Start, Files: []censusFile{}, Warnings: []censusWarning{}, Classes: []censusClass{}}
+	c := &census{Schema: "heapdrift.census/v1", Start: info.Start, Files: []censusFile{}, Warnings: []censusWarning{},
+		Classes: []censusClass{}}
 	c.Covered.From, c.Covered.To = trace.Covered()
 	for i := range info.Files {
 		c.Files = append(c.Files, newCensusFile(&info.Files[i], traces.Files[i].Size))
@@ -113,14 +114,18 @@ func newCensus(trace *etl.Trace, traces *ingest.Traces, counts []etl.Count) *cen
 func newCensusFile(f *etl.File, size int64) censusFile {
 	l, lost := &f.LogFile, &f.Losses
 	c := censusFile{
-		Name: f.Name, Bytes: size, Buffers: f.Buffers, Compressed: f.Compressed, BufferSize: l.BufferSize, EventBytes: f.Bytes,
-		Version: fmt.Sprintf("%d.%d.%d.%d", l.Version[0], l.Version[1], l.Version[2], l.Version[3]), Build: l.Build, Bits: l.Bits,
+		Name: f.Name, Bytes: size, Buffers: f.Buffers, Compressed: f.Compressed,
+		BufferSize: l.BufferSize, EventBytes: f.Bytes,
+		Version: fmt.Sprintf("%d.%d.%d.%d", l.Version[0], l.Version[1], l.Version[2], l.Version[3]),
+		Build:   l.Build, Bits: l.Bits,
 		CPUs: l.CPUs, MHz: l.CPUSpeed, Clock: clockNames[l.Clock], Frequency: l.Frequency,
 		Mode: fmt.Sprintf("%#x", uint32(l.Mode)), Modes: modesOf(l.Mode), Session: l.Logger,
 		Start: l.Start, Boot: l.Boot, UTCOffset: -int64(l.ZoneBias / time.Minute),
 		Losses: censusLosses{
-			EventsLost: lost.EventsLost, BuffersLost: lost.BuffersLost, FlaggedEvents: lost.FlaggedEvents, FlaggedBuffers: lost.FlaggedBuffers,
-			MissingBuffers: lost.MissingBuffers, Overwritten: lost.Overwritten, CutBuffers: lost.CutBuffers, Truncated: lost.Truncated, Unfinished: lost.Unfinished,
+			EventsLost: lost.EventsLost, BuffersLost: lost.BuffersLost, FlaggedEvents: lost.FlaggedEvents,
+			FlaggedBuffers: lost.FlaggedBuffers,
+			MissingBuffers: lost.MissingBuffers, Overwritten: lost.Overwritten, CutBuffers: lost.CutBuffers,
+			Truncated: lost.Truncated, Unfinished: lost.Unfinished,
 			SkippedBytes: lost.SkippedBytes, BadBuffers: lost.BadBuffers, BadBytes: lost.BadBytes, Disordered: lost.Disordered,
 		},
 	}
@@ -137,7 +142,8 @@ func newCensusFile(f *etl.File, size int64) censusFile {
 }
 
 func newCensusClass(n *etl.Count) censusClass {
-	c := censusClass{Header: n.Header.String(), Op: n.Op, Version: n.Version, Events: n.Events, Bytes: n.Bytes, Least: n.Least, Longest: n.Longest}
+	c := censusClass{Header: n.Header.String(), Op: n.Op, Version: n.Version, Events: n.Events, Bytes: n.Bytes,
+		Least: n.Least, Longest: n.Longest}
 	switch n.Header {
 	case etl.HeaderEvent32, etl.HeaderEvent64:
 		c.Provider, c.ID = n.Provider.String(), &n.ID

@@ -26,7 +26,8 @@ func writeFile(t *testing.T, name string, data []byte) string {
 
 func TestCensusGolden(t *testing.T) {
 	s := etltest.Invent(3, etltest.Size{Steps: 60})
-	merged := writeFile(t, "merged.etl", s.File(etltest.Format{Compressed: true, Keys: 8, EventsLost: 12, DropBuffers: []int{2}, BufferSize: 0x4000}))
+	merged := writeFile(t, "merged.etl",
+		s.File(etltest.Format{Compressed: true, Keys: 8, EventsLost: 12, DropBuffers: []int{2}, BufferSize: 0x4000}))
 	kernel, heap := s.Pair(etltest.Format{Build: 7601, BufferSize: 0x4000, Unfinished: true})
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
@@ -34,7 +35,8 @@ func TestCensusGolden(t *testing.T) {
 	_ = z.Close()
 	pair := []string{writeFile(t, "kernel.etl.gz", packed.Bytes()), writeFile(t, "heap.etl", heap)}
 	for name, args := range map[string][]string{
-		"merged.txt": {merged}, "merged.json": {"--format", "json", merged}, "pair.txt": pair, "pair.json": append(pair, "--format=json"),
+		"merged.txt": {merged}, "merged.json": {"--format", "json", merged}, "pair.txt": pair,
+		"pair.json": append(pair, "--format=json"),
 	} {
 		out, errOut, code := cli(t, append([]string{"etl", "census"}, args...)...)
 		if code != exitOK || errOut != "" {
@@ -68,7 +70,8 @@ func TestCensusRefuses(t *testing.T) {
 
 // The class that Windows' own tools counted is there, in what people paste.
 func TestCensusCorpus(t *testing.T) {
-	out, errOut, code := cli(t, "etl", "census", "--format", "json", corpus.Path(t, "etl", "perfview", "net.4.5.2.x64.etl.zip"))
+	out, errOut, code := cli(t, "etl", "census", "--format", "json",
+		corpus.Path(t, "etl", "perfview", "net.4.5.2.x64.etl.zip"))
 	var c census
 	if err := json.Unmarshal([]byte(out), &c); err != nil || code != exitOK {
 		t.Fatalf("exit %d, %s, %v", code, errOut, err)

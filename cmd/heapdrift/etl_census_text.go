@@ -70,7 +70,8 @@ func (f *censusFile) text(b *strings.Builder) {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(b, "  %-9s "+format+"\n", append([]any{name}, args...)...)
 	}
-	line("size", "%d bytes in %d buffers of %d, %d compressed; %d bytes of events", f.Bytes, f.Buffers, f.BufferSize, f.Compressed, f.EventBytes)
+	line("size", "%d bytes in %d buffers of %d, %d compressed; %d bytes of events", f.Bytes, f.Buffers, f.BufferSize,
+		f.Compressed, f.EventBytes)
 	line("system", "version %s, build %d, %d-bit header, %d CPUs at %d MHz", f.Version, f.Build, f.Bits, f.CPUs, f.MHz)
 	line("session", "%q, mode %s%s", f.Session, f.Mode, inBrackets(strings.Join(f.Modes, ", ")))
 	line("clock", "%s, %d per second", f.Clock, f.Frequency)
@@ -90,9 +91,11 @@ func (l *censusLosses) text() string {
 		what  string
 	}{
 		{l.EventsLost, "events lost"}, {l.BuffersLost, "buffers lost"}, {l.FlaggedEvents, "buffers flagged for lost events"},
-		{l.FlaggedBuffers, "buffers flagged for a lost buffer"}, {l.MissingBuffers, "buffers missing"}, {l.Overwritten, "buffers overwritten"},
+		{l.FlaggedBuffers, "buffers flagged for a lost buffer"}, {l.MissingBuffers, "buffers missing"},
+		{l.Overwritten, "buffers overwritten"},
 		{l.CutBuffers, "buffers behind the file's end"},
-		{l.SkippedBytes, "bytes between buffers"}, {l.BadBuffers, "buffers damaged"}, {l.BadBytes, "bytes of them unread"}, {l.Disordered, "events disordered"},
+		{l.SkippedBytes, "bytes between buffers"}, {l.BadBuffers, "buffers damaged"}, {l.BadBytes, "bytes of them unread"},
+		{l.Disordered, "events disordered"},
 	} {
 		if n.count > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n.count, n.what))

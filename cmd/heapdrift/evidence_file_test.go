@@ -13,7 +13,8 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// However a file is read, in order or not, twice, in part or not at all and by several goroutines, its digest is that of its content.
+// However a file is read, in order or not, twice, in part or not at all and by several goroutines, its digest is that
+// of its content.
 func TestDigestOfEvidence(t *testing.T) {
 	const size = 3<<20 + 77
 	content := make([]byte, size)

@@ -27,7 +27,8 @@ func health(ctx context.Context, _ []string, _ streams) (int, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+"/healthz", http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+
+		"/healthz", http.NoBody)
 	if err != nil {
 		return exitInput, fmt.Errorf("health: %w", err)
 	}

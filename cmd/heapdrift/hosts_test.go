@@ -17,7 +17,8 @@ func TestHosts(t *testing.T) {
 		{"0.0.0.0", "", nil},
 		{"10.0.0.7", "leaks.example,leaks", []string{"leaks.example", "leaks", "localhost", "127.0.0.1", "::1"}},
 	} {
-		if got := hostsFor(&net.TCPAddr{IP: net.ParseIP(test.listen), Port: 8080}, test.named); !slices.Equal(got, test.want) {
+		if got := hostsFor(&net.TCPAddr{IP: net.ParseIP(test.listen), Port: 8080}, test.named); !slices.Equal(got,
+			test.want) {
 			t.Errorf("%s, %q: %q, want %q", test.listen, test.named, got, test.want)
 		}
 	}

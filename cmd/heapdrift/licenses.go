@@ -43,7 +43,8 @@ func writeLicenses(w io.Writer, texts []licenses.Text, modules []*debug.Module) 
 	out := bufio.NewWriter(w)
 	// Where sources are is what the Mozilla licence wants said.
 	fmt.Fprintf(out, "heapdrift %s is licensed under the Apache License 2.0. It contains these parts, each under its own\n"+
-		"licence; all texts follow. The source of a Go module is at https://proxy.golang.org/NAME/@v/VERSION.zip.\n\n", buildVersion())
+		"licence; all texts follow. The source of a Go module is at https://proxy.golang.org/NAME/@v/VERSION.zip.\n\n",
+		buildVersion())
 	for _, p := range parts {
 		fmt.Fprintf(out, "  %s\n", p)
 	}
@@ -55,7 +56,8 @@ func writeLicenses(w io.Writer, texts []licenses.Text, modules []*debug.Module) 
 		return fmt.Errorf("write: %w", err)
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("licenses: this program has no licence text of %s: it was built without `make generate`", strings.Join(missing, ", "))
+		return fmt.Errorf("licenses: this program has no licence text of %s: it was built without `make generate`",
+			strings.Join(missing, ", "))
 	}
 	return nil
 }

@@ -14,20 +14,25 @@ import (
 
 func TestWriteLicenses(t *testing.T) {
 	texts := []licenses.Text{
-		{Uses: []licenses.Use{{Name: licenses.Own, File: "LICENSE"}, {Name: "example.com/b", Version: "v1.0.0", File: "LICENSE"}}, Text: "Apache's.\n"},
+		{Uses: []licenses.Use{{Name: licenses.Own, File: "LICENSE"},
+			{Name: "example.com/b", Version: "v1.0.0", File: "LICENSE"}}, Text: "Apache's.\n"},
 		{Uses: []licenses.Use{{Name: "example.com/a", Version: "v1.0.0", File: "LICENSE"}}, Text: "A's.\n"},
-		{Uses: []licenses.Use{{Name: "example.com/windows", Version: "v1.0.0", File: "LICENSE"}}, Text: "Of another system.\n"},
+		{Uses: []licenses.Use{{Name: "example.com/windows", Version: "v1.0.0", File: "LICENSE"}},
+			Text: "Of another system.\n"},
 		{Uses: []licenses.Use{{Name: "script.js", Version: "2.0.0", File: "script.LICENSE.txt"}}, Text: "The script's.\n"},
 	}
-	a, b := &debug.Module{Path: "example.com/a", Version: "v1.0.0"}, &debug.Module{Path: "example.com/b", Version: "v1.0.0"}
+	a, b := &debug.Module{Path: "example.com/a", Version: "v1.0.0"},
+		&debug.Module{Path: "example.com/b", Version: "v1.0.0"}
 	for _, tt := range []struct {
 		name    string
 		modules []*debug.Module
 		list    string
 		err     string
 	}{
-		{"all known", []*debug.Module{a, b}, "\n  example.com/a v1.0.0\n  example.com/b v1.0.0\n  script.js 2.0.0\n\n==== heapdrift LICENSE\n==== example.com/b v1.0.0 LICENSE\n\nApache's.\n", ""},
-		{"one unknown", []*debug.Module{b, {Path: "example.com/new", Version: "v0.1.0"}}, "\n  example.com/b v1.0.0\n  script.js 2.0.0\n\n", "no licence text of example.com/new v0.1.0"},
+		{"all known", []*debug.Module{a, b},
+			"\n  example.com/a v1.0.0\n  example.com/b v1.0.0\n  script.js 2.0.0\n\n==== heapdrift LICENSE\n==== example.com/b v1.0.0 LICENSE\n\nApache's.\n", ""},
+		{"one unknown", []*debug.Module{b, {Path: "example.com/new", Version: "v0.1.0"}},
+			"\n  example.com/b v1.0.0\n  script.js 2.0.0\n\n", "no licence text of example.com/new v0.1.0"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var out bytes.Buffer
@@ -35,7 +40,8 @@ func TestWriteLicenses(t *testing.T) {
 			if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
 				t.Errorf("error %v, want %q", err, tt.err)
 			}
-			if !strings.HasPrefix(out.String(), "heapdrift "+buildVersion()+" ") || !strings.Contains(out.String(), tt.list) || strings.Contains(out.String(), "another system") || !strings.HasSuffix(out.String(), "The script's.\n\n") {
+			if !strings.HasPrefix(out.String(), "heapdrift "+buildVersion()+" ") || !strings.Contains(out.String(), tt.list) ||
+				strings.Contains(out.String(), "another system") || !strings.HasSuffix(out.String(), "The script's.\n\n") {
 				t.Errorf("printed %s", &out)
 			}
 		})
@@ -84,7 +90,8 @@ func TestLicensesOfTheProgram(t *testing.T) {
 
 func TestLicensesTakesNothing(t *testing.T) {
 	var out, mistakes bytes.Buffer
-	if code := run(t.Context(), []string{"licenses", "pgx"}, streams{out: &out, err: &mistakes}); code != exitUsage || out.Len() > 0 {
+	if code := run(t.Context(), []string{"licenses", "pgx"}, streams{out: &out, err: &mistakes}); code != exitUsage ||
+		out.Len() > 0 {
 		t.Errorf("code %d, printed %q", code, &out)
 	}
 }

@@ -13,7 +13,8 @@ import (
 	"heapdrift/internal/queue"
 )
 
-// What needs more memory than its budget ends with a sentence and the exit code of input that cannot be read; nothing is written.
+// What needs more memory than its budget ends with a sentence and the exit code of input that cannot be read; nothing
+// is written.
 func TestMemoryIsBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -99,7 +100,8 @@ func TestJobsWithinBudget(t *testing.T) {
 		t.Error(err)
 	}
 	var failed *queue.Error
-	if err := handlers["large"](ctx, nil); !errors.As(err, &failed) || failed.Code != memory.Code || !failed.Final || strings.Contains(failed.Message, "again") {
+	if err := handlers["large"](ctx, nil); !errors.As(err, &failed) || failed.Code != memory.Code || !failed.Final ||
+		strings.Contains(failed.Message, "again") {
 		t.Errorf("%+v", failed)
 	}
 }

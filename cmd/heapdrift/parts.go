@@ -68,7 +68,8 @@ func openParts(ctx context.Context, c config, r role, budget *memory.Budget, log
 		p.store.Close()
 		return nil, err
 	}
-	p.metrics = metrics.New(metrics.Options{Store: p.store, Blobs: p.blobs, Version: buildVersion(), Schema: store.KnownSchema(), Log: log})
+	p.metrics = metrics.New(metrics.Options{Store: p.store, Blobs: p.blobs, Version: buildVersion(),
+		Schema: store.KnownSchema(), Log: log})
 	var handlers map[string]queue.Handler
 	if r.work {
 		library, err := symbolLibrary(nil)
@@ -76,9 +77,12 @@ func openParts(ctx context.Context, c config, r role, budget *memory.Budget, log
 			p.store.Close()
 			return nil, err
 		}
-		handlers = withinBudget(budget, (&worker.Worker{Store: p.store, Blobs: p.blobs, Symbols: library, Searched: p.searched, Apart: c.apart(log)}).Handlers())
+		handlers = withinBudget(budget,
+			(&worker.Worker{Store: p.store, Blobs: p.blobs, Symbols: library, Searched: p.searched,
+				Apart: c.apart(log)}).Handlers())
 	}
-	p.node, err = queue.New(p.store, handlers, queue.Options{RedisURL: c.RedisURL, Concurrency: c.Concurrency, FreshBroker: r.freshBroker, Role: r.name(), Version: buildVersion(), Ended: p.metrics.Job, Log: log})
+	p.node, err = queue.New(p.store, handlers, queue.Options{RedisURL: c.RedisURL, Concurrency: c.Concurrency,
+		FreshBroker: r.freshBroker, Role: r.name(), Version: buildVersion(), Ended: p.metrics.Job, Log: log})
 	if err != nil {
 		p.store.Close()
 		return nil, err
@@ -130,10 +134,12 @@ func withinBudget(budget *memory.Budget, handlers map[string]queue.Handler) map[
 }
 
 func (p *parts) intake() *intake.Intake {
-	return &intake.Intake{Store: p.store, Blobs: p.blobs, MaxBytes: p.config.MaxUpload, MinFree: p.config.MinFree, TokenQuota: p.config.TokenQuota, Taken: p.metrics.Uploaded, Apart: p.config.doorApart(p.log)}
+	return &intake.Intake{Store: p.store, Blobs: p.blobs, MaxBytes: p.config.MaxUpload, MinFree: p.config.MinFree,
+		TokenQuota: p.config.TokenQuota, Taken: p.metrics.Uploaded, Apart: p.config.doorApart(p.log)}
 }
 
-// run works until ctx is done: the queue's node, and the web server where the role has one. ready is called once the server listens.
+// run works until ctx is done: the queue's node, and the web server where the role has one. ready is called once the
+// server listens.
 func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context, at serverAddress) error) error {
 	if r.work {
 		n, err := p.store.RetryInternal(ctx, buildVersion())
@@ -147,7 +153,8 @@ func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context,
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return p.node.Run(ctx) })
 	if r.work {
-		keeper := &worker.Keeper{Store: p.store, Blobs: p.blobs, Keep: time.Duration(p.config.KeepEvidence) * 24 * time.Hour, Log: p.log}
+		keeper := &worker.Keeper{Store: p.store, Blobs: p.blobs,
+			Keep: time.Duration(p.config.KeepEvidence) * 24 * time.Hour, Log: p.log}
 		group.Go(func() error { return keeper.Run(ctx) })
 	}
 	if p.config.Metrics != "" {
@@ -155,7 +162,8 @@ func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context,
 		if err != nil {
 			return fmt.Errorf("listen on HEAPDRIFT_METRICS_LISTEN: %w", err)
 		}
-		monitor := &web.Monitor{Metrics: p.metrics.Handler(), Version: buildVersion(), Log: p.log, Checks: web.Checks(p.store, p.blobs, p.config.MinFree, p.node.Ping)}
+		monitor := &web.Monitor{Metrics: p.metrics.Handler(), Version: buildVersion(), Log: p.log,
+			Checks: web.Checks(p.store, p.blobs, p.config.MinFree, p.node.Ping)}
 		group.Go(func() error { return monitor.Serve(ctx, listener) })
 		p.log.Info("metrics and health", "address", listener.Addr().String())
 	}
@@ -167,7 +175,8 @@ func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context,
 		windows := &worker.Windows{Store: p.store, Blobs: p.blobs, Columns: min(maxColumns, int64(p.budget.Limit())/8)}
 		defer func() { _ = windows.Close() }() // read only
 		server, err := web.New(web.Options{
-			Store: p.store, Blobs: p.blobs, Intake: p.intake(), Windows: windows, Budget: p.budget, Log: p.log, Version: buildVersion(), TrustProxy: p.config.TrustProxy, Hosts: hostsFor(listener.Addr(), p.config.Hosts),
+			Store: p.store, Blobs: p.blobs, Intake: p.intake(), Windows: windows, Budget: p.budget, Log: p.log,
+			Version: buildVersion(), TrustProxy: p.config.TrustProxy, Hosts: hostsFor(listener.Addr(), p.config.Hosts),
 			Access: p.config.access(r, listener.Addr()), Issuer: p.config.issuer(),
 			PingQueue: p.node.Ping, Answered: p.metrics.Request,
 		})

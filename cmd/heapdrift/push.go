@@ -32,19 +32,23 @@ const verdictFormat = "json"
 func (f *pushFlags) set() *flag.FlagSet {
 	set := flag.NewFlagSet("push", flag.ContinueOnError)
 	set.StringVar(&f.url, "url", "", "address of the `server`; $HEAPDRIFT_URL when not given")
-	set.StringVar(&f.token, "token", "", "`token` of the project; $HEAPDRIFT_TOKEN when not given, which keeps it out of lists of processes")
+	set.StringVar(&f.token, "token", "",
+		"`token` of the project; $HEAPDRIFT_TOKEN when not given, which keeps it out of lists of processes")
 	set.StringVar(&f.project, "project", "", "`project`; $HEAPDRIFT_PROJECT, or what the CI system says, when not given")
 	set.StringVar(&f.build, "build", "", "`build` under test; what the CI system says when not given")
 	set.StringVar(&f.scenario, "scenario", "", "`workload` that the process ran (default \"default\")")
-	set.StringVar(&f.run, "run", "", "`name` of the run, one for each process in the build and scenario; the attempt that the CI system says, else 1, when not given")
+	set.StringVar(&f.run, "run", "",
+		"`name` of the run, one for each process in the build and scenario; the attempt that the CI system says, else 1, when not given")
 	set.StringVar(&f.branch, "branch", "", "`branch` of the build; what the CI system says when not given")
 	set.StringVar(&f.commit, "commit", "", "`commit` that the build was made of; what the CI system says when not given")
-	set.StringVar(&f.sequence, "sequence", "", "place of the build among all, a whole `number`; what the CI system says when not given")
+	set.StringVar(&f.sequence, "sequence", "",
+		"place of the build among all, a whole `number`; what the CI system says when not given")
 	set.StringVar(&f.baseline, "baseline", "", "`build` to compare with; the server chooses when not given")
 	set.StringVar(&f.failOn, "fail-on", "", "what fails the gate, `new,grown,leak`; the server decides when not given")
 	set.DurationVar(&f.wait, "wait", 5*time.Minute, "how long to wait for the verdict")
 	set.Var(&f.symbols, "symbols", "`PATTERN`, file or folder of PDBs and images; repeatable")
-	set.StringVar(&f.work, "work", "", "how much work the process had done at each file of evidence, `N,N,…` in their order")
+	set.StringVar(&f.work, "work", "",
+		"how much work the process had done at each file of evidence, `N,N,…` in their order")
 	set.StringVar(&f.unit, "work-unit", "", "what --work counts, as in document")
 	f.outputs = map[string]*string{verdictFormat: set.String(verdictFormat, "", "`file` for the verdict as JSON")}
 	for _, o := range outcome.Formats {
@@ -121,8 +125,10 @@ func pushCode(err error) int {
 	return exitInput
 }
 
-// judge asks what the verdict's leaks are. The run is asked for again: only now is known which of its files could not be read.
-func (f *pushFlags) judge(ctx context.Context, client *push.Client, id int64, v *push.Verdict, job *ciJob) (*outcome.Outcome, error) {
+// judge asks what the verdict's leaks are. The run is asked for again: only now is known which of its files could not
+// be read.
+func (f *pushFlags) judge(ctx context.Context, client *push.Client, id int64, v *push.Verdict,
+	job *ciJob) (*outcome.Outcome, error) {
 	run, err := client.Run(ctx, id)
 	if err != nil {
 		return nil, err
@@ -168,8 +174,10 @@ func (f *pushFlags) describe(out io.Writer, p *push.Plan, job *ciJob) error {
 	line("server", f.url)
 	line("system", job.name())
 	for _, field := range [][2]string{
-		{"project", p.Target.Project}, {"build", p.Target.Build}, {"sequence", f.sequence}, {"branch", p.Target.Branch}, {"scenario", p.Target.Scenario},
-		{"run", p.Target.Run}, {"baseline", f.baseline}, {"fail on", f.failOn}, {"commit", p.Target.Commit}, {"job", job.environment.Link},
+		{"project", p.Target.Project}, {"build", p.Target.Build}, {"sequence", f.sequence}, {"branch", p.Target.Branch},
+		{"scenario", p.Target.Scenario},
+		{"run", p.Target.Run}, {"baseline", f.baseline}, {"fail on", f.failOn}, {"commit", p.Target.Commit},
+		{"job", job.environment.Link},
 	} {
 		line(field[0], field[1])
 	}

@@ -78,7 +78,8 @@ type ciCase struct {
 	environment func(n int, workspace, temp string) []string
 	build       string // that the server shall list for build n = 2
 	branch      string
-	// failing are texts that standard output holds where the gate fails, fixed where the leaks are gone; absent are texts that it does not hold where the gate passes.
+	// failing are texts that standard output holds where the gate fails, fixed where the leaks are gone; absent are texts
+	// that it does not hold where the gate passes.
 	failing, fixed, absent []string
 	// said reads what the system is told beside standard output.
 	said func(temp string) string
@@ -91,9 +92,12 @@ func ciCases() []ciCase {
 			name: "GitHub Actions",
 			environment: func(n int, workspace, temp string) []string {
 				return []string{
-					"GITHUB_ACTIONS=true", "CI=true", "GITHUB_REPOSITORY=acme/shopd", "GITHUB_REPOSITORY_OWNER=acme", "GITHUB_WORKFLOW=soak", "GITHUB_JOB=soak",
-					fmt.Sprintf("GITHUB_RUN_ID=1764520%d", n), fmt.Sprintf("GITHUB_RUN_NUMBER=%d", 99+n), "GITHUB_RUN_ATTEMPT=1", "GITHUB_SHA=" + sha(n),
-					"GITHUB_REF=refs/heads/main", "GITHUB_REF_NAME=main", "GITHUB_REF_TYPE=branch", "GITHUB_HEAD_REF=", "GITHUB_EVENT_NAME=push",
+					"GITHUB_ACTIONS=true", "CI=true", "GITHUB_REPOSITORY=acme/shopd", "GITHUB_REPOSITORY_OWNER=acme",
+					"GITHUB_WORKFLOW=soak", "GITHUB_JOB=soak",
+					fmt.Sprintf("GITHUB_RUN_ID=1764520%d", n), fmt.Sprintf("GITHUB_RUN_NUMBER=%d", 99+n),
+					"GITHUB_RUN_ATTEMPT=1", "GITHUB_SHA=" + sha(n),
+					"GITHUB_REF=refs/heads/main", "GITHUB_REF_NAME=main", "GITHUB_REF_TYPE=branch", "GITHUB_HEAD_REF=",
+					"GITHUB_EVENT_NAME=push",
 					"GITHUB_SERVER_URL=https://github.com", "GITHUB_WORKSPACE=" + workspace,
 					"GITHUB_STEP_SUMMARY=" + filepath.Join(temp, "summary.md"), "GITHUB_OUTPUT=" + filepath.Join(temp, "output"),
 				}
@@ -112,9 +116,12 @@ func ciCases() []ciCase {
 			name: "Azure Pipelines",
 			environment: func(n int, workspace, temp string) []string {
 				return []string{
-					"TF_BUILD=True", "AGENT_OS=Linux", "AGENT_TEMPDIRECTORY=" + temp, "BUILD_REPOSITORY_NAME=acme/shopd", "SYSTEM_TEAMPROJECT=Shop",
-					"SYSTEM_COLLECTIONURI=https://dev.azure.com/acme/", fmt.Sprintf("BUILD_BUILDNUMBER=20261123.%d", n), fmt.Sprintf("BUILD_BUILDID=%d", 88000+n),
-					"BUILD_SOURCEVERSION=" + sha(n), "BUILD_SOURCEBRANCH=refs/heads/main", "BUILD_SOURCESDIRECTORY=" + workspace, "SYSTEM_JOBATTEMPT=1",
+					"TF_BUILD=True", "AGENT_OS=Linux", "AGENT_TEMPDIRECTORY=" + temp, "BUILD_REPOSITORY_NAME=acme/shopd",
+					"SYSTEM_TEAMPROJECT=Shop",
+					"SYSTEM_COLLECTIONURI=https://dev.azure.com/acme/", fmt.Sprintf("BUILD_BUILDNUMBER=20261123.%d", n),
+					fmt.Sprintf("BUILD_BUILDID=%d", 88000+n),
+					"BUILD_SOURCEVERSION=" + sha(n), "BUILD_SOURCEBRANCH=refs/heads/main", "BUILD_SOURCESDIRECTORY=" +
+						workspace, "SYSTEM_JOBATTEMPT=1",
 				}
 			},
 			build: "20261123.2-ccccccc", branch: "main",
@@ -134,7 +141,8 @@ func ciCases() []ciCase {
 	}
 }
 
-// The life of a leak in CI: a build that is clean passes, the next brings a leak and fails with its name, the one after that mends it and passes.
+// The life of a leak in CI: a build that is clean passes, the next brings a leak and fails with its name, the one after
+// that mends it and passes.
 func TestPushInCI(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the program")
@@ -161,7 +169,8 @@ func TestPushInCI(t *testing.T) {
 					t.Fatal(err)
 				}
 				environment := append(system.environment(n+1, workspace, temp), "HEAPDRIFT_URL="+server, "HEAPDRIFT_TOKEN="+token)
-				j := runJob(t, dir, environment, "push", "--scenario", "soak", "--wait", "5m", "--fail-on", "new", "--symbols", "symbols", "--junit", "junit.xml", "--sarif", "heapdrift.sarif",
+				j := runJob(t, dir, environment, "push", "--scenario", "soak", "--wait", "5m", "--fail-on", "new", "--symbols",
+					"symbols", "--junit", "junit.xml", "--sarif", "heapdrift.sarif",
 					"--codeclimate", "climate.json", "--markdown", "comment.md", "--json", "verdict.json", "shopd-*.log")
 				if want := 0 + n%2; j.code != want {
 					t.Fatalf("build %s ends with %d, want %d\n%s\n%s", build, j.code, want, j.stdout, j.stderr)
@@ -226,11 +235,13 @@ func (c *ciCase) check(t *testing.T, j *job, temp, server, build string) {
 		t.Fatal(err)
 	}
 	comment, climate, said := string(read("comment.md")), string(read("climate.json")), c.said(temp)
-	if !strings.HasPrefix(comment, "<!-- heapdrift shopd soak -->\n") || !strings.Contains(said, strings.TrimSpace(comment)) || verdict.URL != page {
+	if !strings.HasPrefix(comment, "<!-- heapdrift shopd soak -->\n") ||
+		!strings.Contains(said, strings.TrimSpace(comment)) || verdict.URL != page {
 		t.Errorf("the comment is\n%s\nand the system is told\n%s", comment, said)
 	}
 	if build != demo.Leaking {
-		if verdict.Gate != "passed" || len(verdict.New) > 0 || junit.Failures+junit.Errors > 0 || !strings.Contains(comment, "✅ passed") {
+		if verdict.Gate != "passed" || len(verdict.New) > 0 || junit.Failures+junit.Errors > 0 ||
+			!strings.Contains(comment, "✅ passed") {
 			t.Errorf("build %s: %+v %+v\n%s", build, verdict, junit, comment)
 		}
 		for _, text := range c.absent {
@@ -243,12 +254,15 @@ func (c *ciCase) check(t *testing.T, j *job, temp, server, build string) {
 				t.Errorf("build %s does not say %s:\n%s", build, text, j.stdout)
 			}
 		}
-		if build == demo.Fixed && (len(verdict.Fixed) != 2 || !strings.Contains(j.stdout, "fixed    shopd!Receipt::AppendLine") || strings.Contains(climate, "Receipt")) {
+		if build == demo.Fixed &&
+			(len(verdict.Fixed) != 2 || !strings.Contains(j.stdout, "fixed    shopd!Receipt::AppendLine") ||
+				strings.Contains(climate, "Receipt")) {
 			t.Errorf("the fixed leak is not said: %+v\n%s", verdict, j.stdout)
 		}
 		return
 	}
-	if verdict.Gate != "failed" || verdict.Schema != "heapdrift.verdict/v1" || verdict.Build != c.build || len(verdict.New) != 2 || junit.Failures < 2 || junit.Errors > 0 {
+	if verdict.Gate != "failed" || verdict.Schema != "heapdrift.verdict/v1" || verdict.Build != c.build ||
+		len(verdict.New) != 2 || junit.Failures < 2 || junit.Errors > 0 {
 		t.Errorf("verdict %+v, junit %+v", verdict, junit)
 	}
 	if l := verdict.Leaks[0]; !l.Fails || l.Change != "new" || l.Class != "leak" {
@@ -257,7 +271,8 @@ func (c *ciCase) check(t *testing.T, j *job, temp, server, build string) {
 	named := false
 	for _, r := range sarif.Runs[0].Results {
 		for _, l := range r.Locations {
-			named = named || r.Level == "error" && r.BaselineState == "new" && l.PhysicalLocation.ArtifactLocation.URI == "order/receipt.cpp" && l.PhysicalLocation.Region.StartLine == 118
+			named = named || r.Level == "error" && r.BaselineState == "new" &&
+				l.PhysicalLocation.ArtifactLocation.URI == "order/receipt.cpp" && l.PhysicalLocation.Region.StartLine == 118
 		}
 	}
 	if !named {
@@ -268,7 +283,8 @@ func (c *ciCase) check(t *testing.T, j *job, temp, server, build string) {
 			t.Errorf("standard output does not say %s:\n%s", text, j.stdout)
 		}
 	}
-	for name, text := range map[string]string{"comment": comment, "climate": climate, "junit": string(read("junit.xml")), "output": j.stdout} {
+	for name, text := range map[string]string{"comment": comment, "climate": climate, "junit": string(read("junit.xml")),
+		"output": j.stdout} {
 		if !strings.Contains(text, "Receipt::AppendLine") {
 			t.Errorf("the %s does not name the leak:\n%s", name, text)
 		}

@@ -49,7 +49,8 @@ func (j *ciJob) root() string {
 // failed tells the system that the push failed, and returns the reason.
 func (j *ciJob) failed(out io.Writer, err error) error {
 	err = fmt.Errorf("push: %w; there is no verdict", err)
-	note := ci.Note{Level: ci.LevelError, Code: "push-failed", Identity: "heapdrift-push", Title: "heapdrift push", Text: err.Error()}
+	note := ci.Note{Level: ci.LevelError, Code: "push-failed", Identity: "heapdrift-push",
+		Title: "heapdrift push", Text: err.Error()}
 	return errors.Join(err, j.system.Annotate(out, []ci.Note{note}))
 }
 
@@ -65,10 +66,13 @@ func (j *ciJob) tell(out io.Writer, o *outcome.Outcome, v *push.Verdict, quiet b
 	if err := outcome.Markdown(&markdown, o); err != nil {
 		return err
 	}
-	summary := ci.Summary{Markdown: markdown.String(), Sentence: o.Sentence, Failed: o.Gate == outcome.GateFailed, Outputs: []ci.Value{
-		{Name: "gate", Text: o.Gate}, {Name: "url", Text: o.URL}, {Name: "run", Text: strconv.FormatInt(v.Run, 10)}, {Name: "sentence", Text: o.Sentence},
-	}}
-	for _, change := range []string{outcome.ChangeNew, outcome.ChangeGrown, outcome.ChangePersisting, outcome.ChangeKnown, outcome.ChangeFixed} {
+	summary := ci.Summary{Markdown: markdown.String(), Sentence: o.Sentence, Failed: o.Gate == outcome.GateFailed,
+		Outputs: []ci.Value{
+			{Name: "gate", Text: o.Gate}, {Name: "url", Text: o.URL}, {Name: "run", Text: strconv.FormatInt(v.Run, 10)},
+			{Name: "sentence", Text: o.Sentence},
+		}}
+	for _, change := range []string{outcome.ChangeNew, outcome.ChangeGrown, outcome.ChangePersisting,
+		outcome.ChangeKnown, outcome.ChangeFixed} {
 		summary.Counts = append(summary.Counts, ci.Count{Name: change, N: o.Count(change)})
 	}
 	if err := j.system.Summarize(out, j.get, &summary); err != nil {
@@ -145,20 +149,24 @@ func notesOf(o *outcome.Outcome) (notes []ci.Note) {
 		if !l.Fails {
 			continue
 		}
-		n := ci.Note{Level: ci.LevelError, Code: "LEAK001", Identity: l.Signature, Title: l.Headline(), Text: strings.TrimSpace(l.Text() + " " + l.URL)}
+		n := ci.Note{Level: ci.LevelError, Code: "LEAK001", Identity: l.Signature, Title: l.Headline(),
+			Text: strings.TrimSpace(l.Text() + " " + l.URL)}
 		if l.InSource {
 			n.File, n.Line = l.File, l.Line
 		}
 		notes = append(notes, n)
 	}
 	if o.Gate == outcome.GateFailed && len(notes) == 0 { // of something that is no leak of its own
-		notes = append(notes, ci.Note{Level: ci.LevelError, Code: "gate-failed", Identity: "heapdrift-gate", Title: "heapdrift: gate failed", Text: cmp.Or(o.Why, o.Sentence)})
+		notes = append(notes, ci.Note{Level: ci.LevelError, Code: "gate-failed", Identity: "heapdrift-gate",
+			Title: "heapdrift: gate failed", Text: cmp.Or(o.Why, o.Sentence)})
 	}
 	if o.Gate != outcome.GatePassed && o.Gate != outcome.GateFailed {
-		notes = append(notes, ci.Note{Level: ci.LevelWarning, Code: "no-verdict", Identity: "heapdrift-gate", Title: "heapdrift: " + o.Gate, Text: o.Sentence})
+		notes = append(notes, ci.Note{Level: ci.LevelWarning, Code: "no-verdict", Identity: "heapdrift-gate",
+			Title: "heapdrift: " + o.Gate, Text: o.Sentence})
 	}
 	for _, p := range o.Problems {
-		notes = append(notes, ci.Note{Level: ci.LevelWarning, Code: "unread-evidence", Identity: "heapdrift-evidence", Title: "heapdrift: evidence not read", Text: p})
+		notes = append(notes, ci.Note{Level: ci.LevelWarning, Code: "unread-evidence", Identity: "heapdrift-evidence",
+			Title: "heapdrift: evidence not read", Text: p})
 	}
 	return notes
 }

@@ -50,8 +50,8 @@ func (f *pushFlags) writeOutputs(o *outcome.Outcome, v *push.Verdict) error {
 	return nil
 }
 
-// writeVerdict writes the server's answer with all its fields, those of newer servers included, and beside them full addresses, the leaks, and what
-// could not be read.
+// writeVerdict writes the server's answer with all its fields, those of newer servers included, and beside them full
+// addresses, the leaks, and what could not be read.
 func writeVerdict(w io.Writer, o *outcome.Outcome, v *push.Verdict) error {
 	fields := map[string]any{}
 	if err := json.Unmarshal(v.Text, &fields); err != nil {
@@ -62,7 +62,8 @@ func writeVerdict(w io.Writer, o *outcome.Outcome, v *push.Verdict) error {
 		all = []outcome.Leak{}
 	}
 	maps.Copy(fields, map[string]any{
-		"schema": "heapdrift.verdict/v1", "url": o.URL, "sentence": o.Sentence, "why": o.Why, "project": o.Project, "build": o.Build, "scenario": o.Scenario,
+		"schema": "heapdrift.verdict/v1", "url": o.URL, "sentence": o.Sentence, "why": o.Why, "project": o.Project,
+		"build": o.Build, "scenario": o.Scenario,
 		"commit": o.Commit, "job_url": o.CI, "problems": append([]string{}, o.Problems...), "leaks": all,
 	})
 	e := json.NewEncoder(w)

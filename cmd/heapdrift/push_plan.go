@@ -58,7 +58,8 @@ func (f *pushFlags) plan(ctx context.Context, patterns []string) (*push.Plan, er
 	if len(patterns) == 0 {
 		return nil, &usageError{"no files of evidence given"}
 	}
-	fields := map[string]string{"project": f.project, "build": f.build, "scenario": f.scenario, "run": f.run, "branch": f.branch, "commit": f.commit, "sequence": f.sequence}
+	fields := map[string]string{"project": f.project, "build": f.build, "scenario": f.scenario, "run": f.run,
+		"branch": f.branch, "commit": f.commit, "sequence": f.sequence}
 	target, err := leaks.TargetOf(func(name string) string { return fields[name] })
 	var wrong *leaks.FieldError
 	if errors.As(err, &wrong) {
@@ -94,7 +95,8 @@ func (f *pushFlags) addWork(p *push.Plan) error {
 	}
 	numbers := strings.Split(f.work, ",")
 	if len(numbers) != len(p.Evidence) {
-		return &usageError{fmt.Sprintf("--work: %s for %s of evidence", analysis.Plural(int64(len(numbers)), "number"), analysis.Plural(int64(len(p.Evidence)), "file"))}
+		return &usageError{fmt.Sprintf("--work: %s for %s of evidence", analysis.Plural(int64(len(numbers)), "number"),
+			analysis.Plural(int64(len(p.Evidence)), "file"))}
 	}
 	for i, text := range numbers {
 		fields := map[string]string{"project": f.project, "build": f.build, "work": text, "work_unit": f.unit}
@@ -110,8 +112,8 @@ func (f *pushFlags) addWork(p *push.Plan) error {
 	return nil
 }
 
-// findSymbols lists the files of symbols: what patterns name, and what folders hold that begins as symbols do. A pattern that names other files too, as
-// out/* does, is one for the symbols among them.
+// findSymbols lists the files of symbols: what patterns name, and what folders hold that begins as symbols do. A
+// pattern that names other files too, as out/* does, is one for the symbols among them.
 func (f *pushFlags) findSymbols(ctx context.Context) ([]push.File, error) {
 	var files []push.File
 	for _, pattern := range f.symbols {
@@ -126,7 +128,8 @@ func (f *pushFlags) findSymbols(ctx context.Context) ([]push.File, error) {
 				return nil, err
 			}
 			if len(found) == 0 {
-				return nil, &push.Error{Code: push.CodeNoFile, File: pattern, Message: "the folder holds no PDBs and no images", Do: "check that the build has put them there"}
+				return nil, &push.Error{Code: push.CodeNoFile, File: pattern, Message: "the folder holds no PDBs and no images",
+					Do: "check that the build has put them there"}
 			}
 			sought, paths = true, nil
 			for _, file := range found {

@@ -12,7 +12,8 @@ import (
 	"heapdrift/internal/push/ci"
 )
 
-// A pushProgress shows how far a push is: on a terminal a line that is rewritten, with speed and time left, elsewhere a line for each file.
+// A pushProgress shows how far a push is: on a terminal a line that is rewritten, with speed and time left, elsewhere a
+// line for each file.
 type pushProgress struct {
 	w        io.Writer
 	terminal bool
@@ -32,7 +33,8 @@ type pushProgress struct {
 const drawEvery = 200 * time.Millisecond
 
 func newPushProgress(w io.Writer, total int64, quiet bool) *pushProgress {
-	return &pushProgress{w: w, terminal: isTerminal(w), quiet: quiet, total: total, begun: time.Now(), at: map[*push.File]int64{}, pending: -1}
+	return &pushProgress{w: w, terminal: isTerminal(w), quiet: quiet, total: total, begun: time.Now(),
+		at: map[*push.File]int64{}, pending: -1}
 }
 
 // Moved draws the line.

@@ -20,7 +20,8 @@ import (
 // pushed runs push in this process, outside of any CI system.
 func pushed(ctx context.Context, t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	for _, name := range []string{"GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD", "TEAMCITY_VERSION", "JENKINS_URL", "HEAPDRIFT_URL", "HEAPDRIFT_TOKEN", "HEAPDRIFT_PROJECT"} {
+	for _, name := range []string{"GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD", "TEAMCITY_VERSION", "JENKINS_URL",
+		"HEAPDRIFT_URL", "HEAPDRIFT_TOKEN", "HEAPDRIFT_PROJECT"} {
 		t.Setenv(name, "")
 	}
 	var out, errs bytes.Buffer
@@ -35,8 +36,10 @@ func TestExitOfOutcome(t *testing.T) {
 		problems []string
 		want     int
 	}{
-		{outcome.GatePassed, nil, 0}, {outcome.GateFailed, nil, 1}, {outcome.GateInconclusive, nil, 4}, {outcome.GatePending, nil, 4}, {outcome.GateError, nil, 3},
-		{outcome.GatePassed, []string{"x"}, 3}, {outcome.GateFailed, []string{"x"}, 1}, {outcome.GateInconclusive, []string{"x"}, 3}, {"of a newer server", nil, 3},
+		{outcome.GatePassed, nil, 0}, {outcome.GateFailed, nil, 1}, {outcome.GateInconclusive, nil, 4},
+		{outcome.GatePending, nil, 4}, {outcome.GateError, nil, 3},
+		{outcome.GatePassed, []string{"x"}, 3}, {outcome.GateFailed, []string{"x"}, 1},
+		{outcome.GateInconclusive, []string{"x"}, 3}, {"of a newer server", nil, 3},
 	} {
 		if got := exitOfOutcome(&outcome.Outcome{Gate: test.gate, Problems: test.problems}); got != test.want {
 			t.Errorf("%s with %v ends with %d, want %d", test.gate, test.problems, got, test.want)
@@ -99,7 +102,9 @@ func TestPushToAServer(t *testing.T) {
 	with := func(more ...string) []string { return append(append([]string{}, args...), more...) }
 
 	code, stdout, stderr := pushed(t.Context(), t, with(photo, one)...)
-	if code != exitInput || stdout != "" || !strings.Contains(stderr, "refused  "+photo+"  the server answers 415 Unsupported Media Type: unknown-format: ") || !strings.Contains(stderr, "sent     "+one) || !strings.Contains(stderr, "there is no verdict") {
+	if code != exitInput || stdout != "" ||
+		!strings.Contains(stderr, "refused  "+photo+"  the server answers 415 Unsupported Media Type: unknown-format: ") ||
+		!strings.Contains(stderr, "sent     "+one) || !strings.Contains(stderr, "there is no verdict") {
 		t.Errorf("a photo ends with %d\n%s\n%s", code, stdout, stderr)
 	}
 	if _, err := os.Stat(junit); err == nil {
@@ -107,7 +112,8 @@ func TestPushToAServer(t *testing.T) {
 	}
 	code, stdout, stderr = pushed(t.Context(), t, with("--quiet", one, two)...)
 	lines := strings.Split(stdout, "\n")
-	if code != exitInconclusive || stderr != "" || len(lines) != 3 || !strings.Contains(lines[0], "shop.exe grew") || !strings.HasPrefix(lines[1], server+"/runs/") {
+	if code != exitInconclusive || stderr != "" || len(lines) != 3 || !strings.Contains(lines[0], "shop.exe grew") ||
+		!strings.HasPrefix(lines[1], server+"/runs/") {
 		t.Errorf("two logs end with %d\n%s\n%s", code, stdout, stderr)
 	}
 	if text, err := os.ReadFile(junit); err != nil || !strings.Contains(string(text), `<error type="inconclusive"`) {
@@ -123,8 +129,8 @@ func TestPushToAServer(t *testing.T) {
 	}
 }
 
-// On a server with accounts the token decides: that of another project finds nothing, one that is not good is said to be so, one that
-// may only upload gets the verdict all the same.
+// On a server with accounts the token decides: that of another project finds nothing, one that is not good is said to
+// be so, one that may only upload gets the verdict all the same.
 func TestPushWithTokens(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -141,15 +147,21 @@ func TestPushWithTokens(t *testing.T) {
 		code                 int
 		said                 string
 	}{
-		{"a token that may upload", tokenFor(t, db, "shop", accounts.ScopeUpload), "shop", exitInconclusive, "sent     " + one},
-		{"a token of another project", tokenFor(t, db, "other", accounts.ScopeAdmin), "shop", exitInput, `the server has no project "shop", or the token is not one of it`},
-		{"a project that is not there", tokenFor(t, db, "shop", accounts.ScopeAdmin), "shopp", exitInput, `the server has no project "shopp"`},
-		{"a token that may read", tokenFor(t, db, "shop", accounts.ScopeRead), "shop", exitInput, "403 Forbidden: not-allowed: this needs a token with the scope upload"},
+		{"a token that may upload", tokenFor(t, db, "shop", accounts.ScopeUpload), "shop",
+			exitInconclusive, "sent     " + one},
+		{"a token of another project", tokenFor(t, db, "other", accounts.ScopeAdmin), "shop", exitInput,
+			`the server has no project "shop", or the token is not one of it`},
+		{"a project that is not there", tokenFor(t, db, "shop", accounts.ScopeAdmin), "shopp", exitInput,
+			`the server has no project "shopp"`},
+		{"a token that may read", tokenFor(t, db, "shop", accounts.ScopeRead), "shop", exitInput,
+			"403 Forbidden: not-allowed: this needs a token with the scope upload"},
 		{"a token that is none", "hd_x", "shop", exitInput, "401 Unauthorized: bad-token"},
 		{"no token", "", "shop", exitInput, "401 Unauthorized: not-logged-in"},
 	} {
-		code, stdout, stderr := pushed(t.Context(), t, "--url", server, "--project", c.project, "--build", "1", "--token", c.token, one, two)
-		if code != c.code || !strings.Contains(stderr, c.said) || (code == exitInput) != (stdout == "") || strings.Contains(stderr, "has lost") {
+		code, stdout, stderr := pushed(t.Context(), t, "--url", server, "--project", c.project, "--build", "1",
+			"--token", c.token, one, two)
+		if code != c.code || !strings.Contains(stderr, c.said) || (code == exitInput) != (stdout == "") ||
+			strings.Contains(stderr, "has lost") {
 			t.Errorf("%s ends with %d\n%s\n%s", c.what, code, stdout, stderr)
 		}
 	}
@@ -178,8 +190,11 @@ func TestPushEndsEarly(t *testing.T) {
 	if code != exitInput || stdout != "" || !strings.Contains(stderr, "interrupted") {
 		t.Errorf("an interrupted push ends with %d\n%s\n%s", code, stdout, stderr)
 	}
-	for status, says := range map[int]string{http.StatusUnauthorized: "HEAPDRIFT_TOKEN", http.StatusForbidden: "scope upload", http.StatusFound: "--url"} {
-		refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+	for status, says := range map[int]string{http.StatusUnauthorized: "HEAPDRIFT_TOKEN",
+		http.StatusForbidden: "scope upload", http.StatusFound: "--url"} {
+		refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+		}))
 		code, stdout, stderr := pushed(t.Context(), t, "--url", refusing.URL, "--project", "p", "--build", "1", log)
 		refusing.Close()
 		if code != exitInput || stdout != "" || !strings.Contains(stderr, says) {
@@ -194,12 +209,16 @@ func TestLastTwoLines(t *testing.T) {
 		j := &ciJob{system: &ci.Systems[i], get: func(string) string { return "" }}
 		for _, quiet := range []bool{false, true} {
 			var out bytes.Buffer
-			o := &outcome.Outcome{Gate: outcome.GateFailed, Sentence: "x.exe leaks\n##vso[task.complete result=Succeeded] \x1b[2J.", URL: "http://h/runs/1", Leaks: []outcome.Leak{
-				{Signature: "s", Title: "::error::forged\n::x", Change: outcome.ChangeNew, Fails: true}, {Signature: "t", Change: outcome.ChangeFixed}}}
+			o := &outcome.Outcome{Gate: outcome.GateFailed,
+				Sentence: "x.exe leaks\n##vso[task.complete result=Succeeded] \x1b[2J.",
+				URL:      "http://h/runs/1", Leaks: []outcome.Leak{
+					{Signature: "s", Title: "::error::forged\n::x", Change: outcome.ChangeNew, Fails: true},
+					{Signature: "t", Change: outcome.ChangeFixed}}}
 			if err := j.tell(&out, o, &push.Verdict{Run: 1, Gate: o.Gate}, quiet); err != nil {
 				t.Fatal(err)
 			}
-			if !strings.HasSuffix("\n"+out.String(), "\nx.exe leaks ## vso[task.complete result=Succeeded] [2J.\nhttp://h/runs/1\n") {
+			if !strings.HasSuffix("\n"+out.String(),
+				"\nx.exe leaks ## vso[task.complete result=Succeeded] [2J.\nhttp://h/runs/1\n") {
 				t.Errorf("%s ends\n%s", ci.Systems[i].Name, out.String())
 			}
 			if strings.Contains(out.String(), "\n::x") || strings.HasPrefix(out.String(), "::error::forged") {

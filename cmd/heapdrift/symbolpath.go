@@ -11,8 +11,8 @@ import (
 	"heapdrift/internal/symbols/symsrv"
 )
 
-// symbolLibrary is the symbol path of the command line, else that of the environment; nil where neither has one. Servers
-// that the command line names are asked; those of the environment only if HEAPDRIFT_SYMBOL_SERVERS allows them.
+// symbolLibrary is the symbol path of the command line, else that of the environment; nil where neither has one.
+// Servers that the command line names are asked; those of the environment only if HEAPDRIFT_SYMBOL_SERVERS allows them.
 func symbolLibrary(paths []string) (symbols.Library, error) {
 	c, err := loadConfig()
 	if err != nil {
@@ -41,7 +41,8 @@ func symbolLibrary(paths []string) (symbols.Library, error) {
 
 // symbolOptions are what the environment says about symbol paths.
 func (c config) symbolOptions() (symsrv.Options, error) {
-	opt := symsrv.Options{Cache: c.SymbolCache, Check: symbols.CheckFile, Allow: split(c.SymbolServers, ","), Limits: symsrv.Limits{Wait: c.SymbolWait}}
+	opt := symsrv.Options{Cache: c.SymbolCache, Check: symbols.CheckFile, Allow: split(c.SymbolServers, ","),
+		Limits: symsrv.Limits{Wait: c.SymbolWait}}
 	if opt.Cache == "" {
 		if dir, err := os.UserCacheDir(); err == nil {
 			opt.Cache = filepath.Join(dir, "heapdrift", "symbols")
@@ -72,7 +73,8 @@ func split(list, separator string) []string {
 func hosts(path string) []string {
 	var list []string
 	for _, part := range strings.FieldsFunc(path, func(r rune) bool { return r == ';' || r == '*' }) {
-		if u, err := url.Parse(strings.TrimSpace(part)); err == nil && u.Host != "" && strings.HasPrefix(strings.ToLower(u.Scheme), "http") {
+		if u, err := url.Parse(strings.TrimSpace(part)); err == nil && u.Host != "" &&
+			strings.HasPrefix(strings.ToLower(u.Scheme), "http") {
 			list = append(list, u.Host)
 		}
 	}

@@ -52,7 +52,8 @@ func (c config) serverURL() string {
 }
 
 // sendAll sends files, a few at once, and reports what became of each in their order.
-func (s *symbolServer) sendAll(ctx context.Context, files []symbolCandidate, report func(symbolCandidate, symbolOutcome)) error {
+func (s *symbolServer) sendAll(ctx context.Context, files []symbolCandidate,
+	report func(symbolCandidate, symbolOutcome)) error {
 	outcomes := make([]chan symbolOutcome, len(files))
 	for i := range outcomes {
 		outcomes[i] = make(chan symbolOutcome, 1)
@@ -111,7 +112,8 @@ func (n *symbolSum) add(f symbolCandidate, o symbolOutcome) {
 // print prints the counts and returns the exit code. A refused file of a directory is no failure, because nobody named
 // it.
 func (n *symbolSum) print() (int, error) {
-	if _, err := fmt.Fprintf(n.out, "%d added, %d known, %d refused, %d failed\n", n.added, n.known, n.refused, n.failed); err != nil {
+	if _, err := fmt.Fprintf(n.out, "%d added, %d known, %d refused, %d failed\n", n.added, n.known,
+		n.refused, n.failed); err != nil {
 		return exitInput, fmt.Errorf("write: %w", err)
 	}
 	if n.failed > 0 || n.wrong {

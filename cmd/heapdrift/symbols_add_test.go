@@ -70,7 +70,8 @@ func TestSymbolsAdd(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := tree(t, map[string][]byte{
-		"a/app.pdb": pdb, "b/app.dll": dll, "b/readme.txt": []byte("hello"), "c/own.pd_": packed, "c/setup.cab": packed, "d/cut.pdb": pdb[:5000], "empty": nil,
+		"a/app.pdb": pdb, "b/app.dll": dll, "b/readme.txt": []byte("hello"), "c/own.pd_": packed, "c/setup.cab": packed,
+		"d/cut.pdb": pdb[:5000], "empty": nil,
 	})
 	want := []string{
 		`^added    a/app.pdb  0{31}72, private, 64-bit$`,
@@ -86,13 +87,15 @@ func TestSymbolsAdd(t *testing.T) {
 	}
 	// The cabinet is sent again: what is in it is not known before.
 	out, _, code = cli(t, "symbols", "add", dir, "--url", server+"/")
-	lines(t, strings.ReplaceAll(out, dir+string(filepath.Separator), ""), `^known    a/app.pdb  0{31}72$`, `^known    b/app.dll  `, `^known    c/own.pd_  `, `^refused `, `^0 added, 3 known, 1 refused, 0 failed$`)
+	lines(t, strings.ReplaceAll(out, dir+string(filepath.Separator), ""), `^known    a/app.pdb  0{31}72$`,
+		`^known    b/app.dll  `, `^known    c/own.pd_  `, `^refused `, `^0 added, 3 known, 1 refused, 0 failed$`)
 	if code != exitOK {
 		t.Errorf("code %d", code)
 	}
 	t.Setenv("HEAPDRIFT_URL", server)
 	out, _, code = cli(t, "symbols", "add", filepath.Join(dir, "d", "cut.pdb"), filepath.Join(dir, "b", "readme.txt"))
-	lines(t, out, `^refused  .*cut.pdb  truncated: `, `^refused  .*readme.txt  not-symbols: `, `^0 added, 0 known, 2 refused, 0 failed$`)
+	lines(t, out, `^refused  .*cut.pdb  truncated: `, `^refused  .*readme.txt  not-symbols: `,
+		`^0 added, 0 known, 2 refused, 0 failed$`)
 	if code != exitInput {
 		t.Errorf("code %d", code)
 	}
@@ -140,7 +143,8 @@ func TestSymbolsAddNamesRuns(t *testing.T) {
 		t.Errorf("%d %s", code, out)
 	}
 	decided()
-	if report := send(t, http.MethodGet, server+"/api/v1/runs/1/report?format=text", ""); !strings.Contains(report, "app!") || strings.Contains(report, "app+0x") {
+	if report := send(t, http.MethodGet, server+"/api/v1/runs/1/report?format=text", ""); !strings.Contains(report,
+		"app!") || strings.Contains(report, "app+0x") {
 		t.Errorf("the frame has no name:\n%s", report)
 	}
 }
@@ -194,7 +198,8 @@ func TestSymbolsAddToNobody(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	for path, want := range map[string]string{"/moved": "points to https://else.example.com/", "/odd": "not understood", "": "403 Forbidden"} {
+	for path, want := range map[string]string{"/moved": "points to https://else.example.com/",
+		"/odd": "not understood", "": "403 Forbidden"} {
 		out, _, code := cli(t, "symbols", "add", "--url", server.URL+path, file)
 		lines(t, out, `^failed .*`+regexp.QuoteMeta(want), `^0 added, 0 known, 0 refused, 1 failed$`)
 		if code != exitInput {
@@ -233,7 +238,8 @@ func TestSymbolsAddAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.pause = 0
-	if o := s.send(t.Context(), symbolCandidate{path: path}); o.state != "added" || o.text != "K, export, runs named anew: 2" || puts.Load() != 2 {
+	if o := s.send(t.Context(), symbolCandidate{path: path}); o.state != "added" ||
+		o.text != "K, export, runs named anew: 2" || puts.Load() != 2 {
 		t.Errorf("%+v after %d", o, puts.Load())
 	}
 }

@@ -18,8 +18,8 @@ type symbolCandidate struct {
 	named bool // on the command line, not found in a directory
 }
 
-// findSymbols lists the files that are given, and those of directories that begin as a PDB, an image, or a compressed one
-// of a symbol store does.
+// findSymbols lists the files that are given, and those of directories that begin as a PDB, an image, or a compressed
+// one of a symbol store does.
 func findSymbols(ctx context.Context, paths []string) ([]symbolCandidate, error) {
 	var files []symbolCandidate
 	for _, path := range paths {
@@ -70,7 +70,8 @@ var fileForms = []struct {
 	magic string
 	fileForm
 }{
-	{"MZ", identifiable}, {"Microsoft C/C++ ", identifiable}, {"Microsoft MSFZ ", identifiable}, {"BSJB", identifiable}, {"MSCF", compressed},
+	{"MZ", identifiable}, {"Microsoft C/C++ ", identifiable}, {"Microsoft MSFZ ", identifiable},
+	{"BSJB", identifiable}, {"MSCF", compressed},
 }
 
 func symbolForm(path string) (fileForm, error) {

@@ -16,8 +16,8 @@ import (
 )
 
 // symbolsLookup prints what a PDB or an image says about addresses, one tab-separated line each: address, function,
-// displacement, file, line, and the chain of inlined calls, innermost first. Why a file has no answers is said on the standard error, and
-// the exit code is 4 then.
+// displacement, file, line, and the chain of inlined calls, innermost first. Why a file has no answers is said on the
+// standard error, and the exit code is 4 then.
 func symbolsLookup(ctx context.Context, args []string, s streams) (int, error) {
 	rest, err := parse(flag.NewFlagSet("symbols lookup", flag.ContinueOnError), args, s)
 	if err != nil {

@@ -36,7 +36,8 @@ func newSymbolServer(address, group string) (*symbolServer, error) {
 	}
 	// Nobody is sent elsewhere with a file: a PUT that is redirected would become a GET.
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &symbolServer{root: strings.TrimRight(u.String(), "/"), group: group, client: &http.Client{CheckRedirect: stay}, pause: time.Second}, nil
+	return &symbolServer{root: strings.TrimRight(u.String(), "/"), group: group, client: &http.Client{CheckRedirect: stay},
+		pause: time.Second}, nil
 }
 
 // send sends one file unless the server has it.
@@ -75,7 +76,8 @@ func (s *symbolServer) send(ctx context.Context, f symbolCandidate) symbolOutcom
 // server accepts a file any number of times.
 func (s *symbolServer) has(ctx context.Context, id symbols.Identity, size int64) bool {
 	name := url.PathEscape(id.Name)
-	response, err := s.do(ctx, http.MethodHead, "/symbols/"+name+"/"+id.Key()+"/"+name, func() (io.Reader, int64) { return http.NoBody, 0 })
+	response, err := s.do(ctx, http.MethodHead, "/symbols/"+name+"/"+id.Key()+"/"+name,
+		func() (io.Reader, int64) { return http.NoBody, 0 })
 	if err != nil {
 		return false
 	}
@@ -108,7 +110,8 @@ func (s *symbolServer) put(ctx context.Context, file *os.File, name string, size
 }
 
 // do sends a request, and again where the connection or a proxy failed.
-func (s *symbolServer) do(ctx context.Context, method, path string, body func() (io.Reader, int64)) (*http.Response, error) {
+func (s *symbolServer) do(ctx context.Context, method, path string,
+	body func() (io.Reader, int64)) (*http.Response, error) {
 	for try, pause := 1, s.pause; ; try, pause = try+1, 4*pause {
 		r, size := body()
 		request, err := http.NewRequestWithContext(ctx, method, s.root+path, r)
@@ -123,7 +126,8 @@ func (s *symbolServer) do(ctx context.Context, method, path string, body func() 
 			request.Header.Set("Expect", "100-continue") // what is refused by its size alone is not sent
 		}
 		response, err := s.client.Do(request)
-		again := err != nil || response.StatusCode >= http.StatusBadGateway && response.StatusCode <= http.StatusGatewayTimeout
+		again := err != nil || response.StatusCode >= http.StatusBadGateway &&
+			response.StatusCode <= http.StatusGatewayTimeout
 		if !again || try == tries || ctx.Err() != nil {
 			return response, err
 		}

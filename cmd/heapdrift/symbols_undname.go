@@ -13,7 +13,8 @@ import (
 // symbolsUndname undecorates the names that are given, or those on the standard input, one a line.
 func symbolsUndname(ctx context.Context, args []string, s streams) (int, error) {
 	set := flag.NewFlagSet("symbols undname", flag.ContinueOnError)
-	complete := set.Bool("complete", false, "with return type, access, arguments and calling convention; the scope and name alone otherwise")
+	complete := set.Bool("complete", false,
+		"with return type, access, arguments and calling convention; the scope and name alone otherwise")
 	plain := set.Bool("no-ms-keywords", false, "without Microsoft's keywords (__cdecl, __ptr64, …)")
 	names, err := parse(set, args, s)
 	if err != nil {

@@ -26,11 +26,13 @@ func TestSymbolsUsage(t *testing.T) {
 			t.Errorf("%v: %d %s", test.args, code, stderr)
 		}
 	}
-	if _, stderr, code := cli(t, "symbols", "add", filepath.Join(t.TempDir(), "none")); code != exitInput || !strings.Contains(stderr, "none") {
+	if _, stderr, code := cli(t, "symbols", "add", filepath.Join(t.TempDir(), "none")); code != exitInput ||
+		!strings.Contains(stderr, "none") {
 		t.Errorf("%d %s", code, stderr)
 	}
 	help, _, _ := cli(t, "help")
-	for _, want := range []string{"symbols add [--url U] DIR|FILE…", "symbols lookup PDB|PE [ADDR…]", "symbols undname [flags] [NAME…]"} {
+	for _, want := range []string{"symbols add [--url U] DIR|FILE…", "symbols lookup PDB|PE [ADDR…]",
+		"symbols undname [flags] [NAME…]"} {
 		if !strings.Contains(help, want) {
 			t.Errorf("help lacks %s", want)
 		}
@@ -48,7 +50,9 @@ func TestSymbolsUndname(t *testing.T) {
 		}
 	}
 	var out strings.Builder
-	if code := run(t.Context(), []string{"symbols", "undname"}, streams{in: strings.NewReader("?f@@YAXXZ\nmain\n"), out: &out, err: &out}); code != exitOK || out.String() != "f\nmain\n" {
+	if code := run(t.Context(), []string{"symbols", "undname"},
+		streams{in: strings.NewReader("?f@@YAXXZ\nmain\n"), out: &out, err: &out}); code != exitOK ||
+		out.String() != "f\nmain\n" {
 		t.Errorf("%d %q", code, out.String())
 	}
 }
@@ -76,10 +80,12 @@ func TestSymbolsLookup(t *testing.T) {
 		t.Fatal(err)
 	}
 	half := filepath.Join(tree(t, map[string][]byte{"app.pdb": unfinished}), "app.pdb")
-	if out, stderr, code := cli(t, "symbols", "lookup", half, "0x1000"); code != exitInconclusive || out != "0x1000\t\t\t\t\t\n" || !strings.Contains(stderr, "interrupted") {
+	if out, stderr, code := cli(t, "symbols", "lookup", half, "0x1000"); code != exitInconclusive ||
+		out != "0x1000\t\t\t\t\t\n" || !strings.Contains(stderr, "interrupted") {
 		t.Errorf("%d %q %s", code, out, stderr)
 	}
-	if out, stderr, code := cli(t, "symbols", "lookup", filepath.Join(dir, "app.dll"), rva); code != exitOK || !strings.Contains(stderr, "app.pdb") || !strings.Contains(out, ".cpp\t") {
+	if out, stderr, code := cli(t, "symbols", "lookup", filepath.Join(dir, "app.dll"), rva); code != exitOK ||
+		!strings.Contains(stderr, "app.pdb") || !strings.Contains(out, ".cpp\t") {
 		t.Errorf("%d %q %s", code, out, stderr)
 	}
 	out, _, code := cli(t, "symbols", "lookup", filepath.Join(dir, "app.pdb"), "fffffff0")

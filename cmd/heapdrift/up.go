@@ -84,7 +84,8 @@ func startOwn(ctx context.Context, c *config, log *slog.Logger) (*ownServices, e
 	}
 	o := &ownServices{}
 	if c.DatabaseURL == "" {
-		postgres, err := embedded.StartPostgres(ctx, embedded.PostgresOptions{Dir: filepath.Join(c.StateDir, "postgres"), Log: log})
+		postgres, err := embedded.StartPostgres(ctx,
+			embedded.PostgresOptions{Dir: filepath.Join(c.StateDir, "postgres"), Log: log})
 		if err != nil {
 			return nil, err
 		}

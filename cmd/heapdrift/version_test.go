@@ -20,8 +20,10 @@ func TestVersionText(t *testing.T) {
 		info build.Info
 		want string
 	}{
-		{"a release", build.Info{Version: "0.1.0", Commit: commit, Date: date}, "heapdrift 0.1.0\ncommit    " + commit + "\ndate      " + date + "\n"},
-		{"changed", build.Info{Version: "0.1.0+modified", Commit: commit, Date: date, Modified: true}, "heapdrift 0.1.0+modified\ncommit    " + commit + ", modified\ndate      " + date + "\n"},
+		{"a release", build.Info{Version: "0.1.0", Commit: commit, Date: date}, "heapdrift 0.1.0\ncommit    " + commit +
+			"\ndate      " + date + "\n"},
+		{"changed", build.Info{Version: "0.1.0+modified", Commit: commit, Date: date, Modified: true},
+			"heapdrift 0.1.0+modified\ncommit    " + commit + ", modified\ndate      " + date + "\n"},
 		{"outside a clone", build.Info{Version: "0.1.0-dev"}, "heapdrift 0.1.0-dev\ncommit    unknown\ndate      unknown\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -65,7 +67,9 @@ func TestVersionCommand(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]any{"go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH, "schema": float64(store.KnownSchema()), "modified": build.Current().Modified, "commit": build.Current().Commit, "date": build.Current().Date} {
+	for name, want := range map[string]any{"go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
+		"schema": float64(store.KnownSchema()), "modified": build.Current().Modified, "commit": build.Current().Commit,
+		"date": build.Current().Date} {
 		if got[name] != want {
 			t.Errorf("%s is %v, want %v", name, got[name], want)
 		}
@@ -82,7 +86,8 @@ func TestPlainBuild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if first, _, _ := strings.Cut(string(out), "\n"); !strings.HasPrefix(first, "heapdrift ") || strings.Contains(first, "(devel)") || strings.Contains(first, " v") {
+	if first, _, _ := strings.Cut(string(out), "\n"); !strings.HasPrefix(first, "heapdrift ") ||
+		strings.Contains(first, "(devel)") || strings.Contains(first, " v") {
 		t.Errorf("the first line is %q", first)
 	}
 	if want := fmt.Sprintf("schema    %d\n", store.KnownSchema()); !strings.HasSuffix(string(out), want) {

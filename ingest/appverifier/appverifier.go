@@ -1,5 +1,6 @@
-// Package appverifier reads the logs that Application Verifier exports as XML (appverif -export log -for app.exe -with to=log.xml):
-// what it found while one or more processes of a program ran. The namespace is literally "Application Verifier".
+// Package appverifier reads the logs that Application Verifier exports as XML (appverif -export log -for app.exe -with
+// to=log.xml): what it found while one or more processes of a program ran. The namespace is literally "Application
+// Verifier".
 //
 //	<avrf:logfile xmlns:avrf="Application Verifier">
 //	  <avrf:logSession TimeStarted="2024-03-05 : 10:20:30" PID="7132" Version="2">
@@ -31,11 +32,11 @@ import (
 // Kind is that of captures of logs of Application Verifier.
 const Kind capture.Kind = "appverifier-log"
 
-// Read reads a log: one capture for each session with stops, in their order. It holds one element of the log and what the captures
-// hold, which is bounded.
+// Read reads a log: one capture for each session with stops, in their order. It holds one element of the log and what
+// the captures hold, which is bounded.
 //
-// Damage gives warnings, not an error. The error is an *evidence.Error when r holds no stop or when r fails, and the context's when that
-// ends; what was read until then is returned beside it.
+// Damage gives warnings, not an error. The error is an *evidence.Error when r holds no stop or when r fails, and the
+// context's when that ends; what was read until then is returned beside it.
 func Read(ctx context.Context, r io.Reader) ([]*capture.Capture, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -50,13 +51,16 @@ func Read(ctx context.Context, r io.Reader) ([]*capture.Capture, error) {
 	case len(l.done) > 0:
 		return l.done, nil
 	case l.sessions > 0 && !l.damaged:
-		return nil, &evidence.Error{Code: CodeNoStops, Message: "the log has no stops: nothing was found while the process ran", Line: l.in.Line(),
+		return nil, &evidence.Error{Code: CodeNoStops,
+			Message: "the log has no stops: nothing was found while the process ran", Line: l.in.Line(),
 			Do: "run it with appverif -enable Leak -for app.exe until the module is unloaded, which is when leaks are found"}
 	}
-	return nil, &evidence.Error{Code: CodeNoData, Message: "no whole stop of Application Verifier was found", Line: l.in.Line(), Do: "export the log with appverif -export log -for app.exe -with to=log.xml"}
+	return nil, &evidence.Error{Code: CodeNoData, Message: "no whole stop of Application Verifier was found",
+		Line: l.in.Line(), Do: "export the log with appverif -export log -for app.exe -with to=log.xml"}
 }
 
-// Sniff reports whether head, the first bytes of a file, looks like a log of Application Verifier: up to 64 KiB in UTF-8 or UTF-16.
+// Sniff reports whether head, the first bytes of a file, looks like a log of Application Verifier: up to 64 KiB in
+// UTF-8 or UTF-16.
 func Sniff(head []byte) bool {
 	plain, _ := io.ReadAll(markup.NewText(bytes.NewReader(head))) // reading from memory does not fail
 	plain = bytes.TrimLeft(plain, " \t\r\n\uFEFF-")
@@ -158,16 +162,19 @@ func (l *log) finish(err error) error {
 	if n := len(l.done); n > 0 {
 		c := l.done[n-1]
 		if l.damaged && n == before {
-			c.Warnings = append(c.Warnings, capture.Warning{Code: capture.Truncated, Count: 1, Place: fmt.Sprintf("line %d", l.in.Line()),
-				Message: "the log ends early: the session is whole, and later ones may be missing"})
+			c.Warnings = append(c.Warnings,
+				capture.Warning{Code: capture.Truncated, Count: 1, Place: fmt.Sprintf("line %d", l.in.Line()),
+					Message: "the log ends early: the session is whole, and later ones may be missing"})
 		}
 		if markup.IsMarkup(err) && !strings.Contains(err.Error(), "unexpected EOF") {
-			c.Warnings = append(c.Warnings, capture.Warning{Code: capture.Malformed, Count: 1, Place: fmt.Sprintf("line %d", l.in.Line()),
-				Message: "the markup is damaged, and what follows is not read: " + err.Error()})
+			c.Warnings = append(c.Warnings,
+				capture.Warning{Code: capture.Malformed, Count: 1, Place: fmt.Sprintf("line %d", l.in.Line()),
+					Message: "the markup is damaged, and what follows is not read: " + err.Error()})
 		}
 		if l.left > 0 {
 			c.Warnings = append(c.Warnings, capture.Warning{Code: capture.Truncated, Count: l.left,
-				Message: fmt.Sprintf("the log holds more than %d sessions with stops; the %d after this one are left out", maxSessions, l.left)})
+				Message: fmt.Sprintf("the log holds more than %d sessions with stops; the %d after this one are left out",
+					maxSessions, l.left)})
 		}
 	}
 	if errors.Is(err, io.EOF) || markup.IsMarkup(err) {

@@ -99,7 +99,8 @@ func renderAll(captures []*capture.Capture) string {
 	var out strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }
 	for _, c := range captures {
-		line("%s %s pid %d, %d bits, at %s, lower bound %t", c.Kind, c.Memory.Source, c.Process.PID, c.Process.Bits, c.Snapshots[0].TakenAt.Format("2006-01-02T15:04:05"), c.Snapshots[0].LowerBound)
+		line("%s %s pid %d, %d bits, at %s, lower bound %t", c.Kind, c.Memory.Source, c.Process.PID, c.Process.Bits,
+			c.Snapshots[0].TakenAt.Format("2006-01-02T15:04:05"), c.Snapshots[0].LowerBound)
 		for _, s := range c.Memory.Samples {
 			line("sample %s: %#x, %d bytes, %q: %s", s.Title, s.Address, s.Size, s.Note, stack(c, s.Stack))
 		}
@@ -196,7 +197,8 @@ func TestWarnings(t *testing.T) {
 		"a tag that is none":          {`<logEntry <<>`, capture.Truncated},
 	} {
 		c := read(t, entry+test.tail)[0]
-		if !slices.ContainsFunc(c.Warnings, func(w capture.Warning) bool { return w.Code == test.code }) || len(c.Memory.Samples) != 1 {
+		if !slices.ContainsFunc(c.Warnings, func(w capture.Warning) bool { return w.Code == test.code }) ||
+			len(c.Memory.Samples) != 1 {
 			t.Errorf("%s: no %s in %v, %d samples", name, test.code, c.Warnings, len(c.Memory.Samples))
 		}
 	}
@@ -211,14 +213,18 @@ func TestLimits(t *testing.T) {
 	for i := range 12_000 {
 		fmt.Fprintf(&b, `<logEntry StopCode="0x900"><message>m</message><parameter1>%x - a</parameter1></logEntry><logEntry StopCode="0x7"><message>m %d</message></logEntry>`, i, i)
 	}
-	b.WriteString(`<logEntry StopCode="0x900">` + strings.Repeat("<trace>a!b+1</trace>", 300) + "</logEntry></logSession></logfile>")
+	b.WriteString(`<logEntry StopCode="0x900">` + strings.Repeat("<trace>a!b+1</trace>", 300) +
+		"</logEntry></logSession></logfile>")
 	c := read(t, b.String())[0]
 	dropped := slices.IndexFunc(c.Warnings, func(w capture.Warning) bool { return w.Code == capture.Truncated })
-	if m := c.Memory; len(m.Samples) != 10_000 || len(m.Notes) != 1000 || dropped < 0 || c.Warnings[dropped].Count != 13_001 {
+	if m := c.Memory; len(m.Samples) != 10_000 || len(m.Notes) != 1000 || dropped < 0 ||
+		c.Warnings[dropped].Count != 13_001 {
 		t.Errorf("%d samples, %d notes, %v", len(m.Samples), len(m.Notes), c.Warnings)
 	}
 	text := strings.Repeat("x", 4100) // of which 4096 bytes are kept
-	huge := `<logfile><logSession PID="1">` + strings.Repeat(`<logEntry StopCode="0x900"><message>`+text+`</message><formatmessage>`+text+`</formatmessage></logEntry>`, 8000)
+	huge := `<logfile><logSession PID="1">` +
+		strings.Repeat(`<logEntry StopCode="0x900"><message>`+text+`</message><formatmessage>`+text+
+			`</formatmessage></logEntry>`, 8000)
 	c = read(t, huge)[0]
 	if n := len(c.Memory.Samples); n < 7500 || n > 7800 {
 		t.Errorf("%d samples of 8.5 KiB each were kept", n)
@@ -226,7 +232,8 @@ func TestLimits(t *testing.T) {
 }
 
 func TestEntitiesAreNotExpanded(t *testing.T) {
-	bomb := `<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>` + strings.Replace(entry, ">m<", ">&b;<", 1)
+	bomb := `<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>` +
+		strings.Replace(entry, ">m<", ">&b;<", 1)
 	if got := read(t, bomb)[0].Memory.Samples[0].Note; got != "Application Verifier says: &b;" {
 		t.Errorf("the entity became %q", got)
 	}
@@ -235,10 +242,12 @@ func TestEntitiesAreNotExpanded(t *testing.T) {
 func TestErrors(t *testing.T) {
 	var ours *evidence.Error
 	for log, code := range map[string]string{
-		"": appverifier.CodeNoData, "<root/>": appverifier.CodeNoData, "hello": appverifier.CodeNoData, `<logfile><logSession PID="1">`: appverifier.CodeNoData,
+		"": appverifier.CodeNoData, "<root/>": appverifier.CodeNoData, "hello": appverifier.CodeNoData,
+		`<logfile><logSession PID="1">`:                        appverifier.CodeNoData,
 		`<logfile><logSession PID="1"></logSession></logfile>`: appverifier.CodeNoStops,
 	} {
-		if _, err := appverifier.Read(t.Context(), strings.NewReader(log)); !errors.As(err, &ours) || ours.Code != code || !strings.Contains(err.Error(), "appverif -") {
+		if _, err := appverifier.Read(t.Context(), strings.NewReader(log)); !errors.As(err, &ours) || ours.Code != code ||
+			!strings.Contains(err.Error(), "appverif -") {
 			t.Errorf("%q: %v", log, err)
 		}
 	}
@@ -256,7 +265,8 @@ func TestErrors(t *testing.T) {
 
 func TestSniff(t *testing.T) {
 	for text, want := range map[string]bool{
-		sample: true, sample[:200]: true, "": false, "<root/>": false, "Application Verifier logfile": false, "<Snapshot><Region UseType='1'/></Snapshot>": false,
+		sample: true, sample[:200]: true, "": false, "<root/>": false, "Application Verifier logfile": false,
+		"<Snapshot><Region UseType='1'/></Snapshot>": false,
 	} {
 		if appverifier.Sniff([]byte(text)) != want {
 			t.Errorf("%.40q is taken for a log: %t", text, !want)
@@ -271,7 +281,9 @@ func TestPublishedShape(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := renderAll(read(t, string(text)))
-	if !appverifier.Sniff(text) || !strings.Contains(got, `sample heap allocation (stop 0x900): 0x0, 0 bytes, "Application Verifier says: A heap allocation was leaked."`) {
+	if !appverifier.Sniff(text) ||
+		!strings.Contains(got,
+			`sample heap allocation (stop 0x900): 0x0, 0 bytes, "Application Verifier says: A heap allocation was leaked."`) {
 		t.Errorf("got:\n%s", got)
 	}
 }

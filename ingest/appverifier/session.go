@@ -18,8 +18,8 @@ const (
 	fewFrames  = 4        // that a note tells
 )
 
-// leakStops are the stops of the layer Leak (Application Verifier's help, "Leak Stop Details"): what leaked, and whether the first
-// parameter is its address or another value.
+// leakStops are the stops of the layer Leak (Application Verifier's help, "Leak Stop Details"): what leaked, and
+// whether the first parameter is its address or another value.
 var leakStops = map[uint64]struct {
 	what    string
 	address bool
@@ -90,7 +90,8 @@ func (s *session) leak(e *entry) {
 		return
 	}
 	kind := leakStops[e.code]
-	sample := capture.Sample{Title: fmt.Sprintf("%s (stop %#x)", kind.what, e.code), Stack: s.stack(e), Size: e.size(), Note: "Application Verifier says: " + e.says(), Leaked: true}
+	sample := capture.Sample{Title: fmt.Sprintf("%s (stop %#x)", kind.what, e.code), Stack: s.stack(e), Size: e.size(),
+		Note: "Application Verifier says: " + e.says(), Leaked: true}
 	value, _, ok := e.param(0)
 	switch {
 	case kind.address && ok:
@@ -186,7 +187,8 @@ func (s *session) warn() {
 	}{
 		{capture.Malformed, s.unread, "%d frames were not understood, and are missing in their stacks"},
 		{capture.Malformed, s.noAddress, "%d leaks have no address, or one that is no number"},
-		{capture.StackMissing, s.noStack, "%d leaks have no stack; let Application Verifier log stacks, and put the PDBs on the symbol path for the export"},
+		{capture.StackMissing, s.noStack,
+			"%d leaks have no stack; let Application Verifier log stacks, and put the PDBs on the symbol path for the export"},
 		{capture.Truncated, s.dropped, "%d stops beyond the first are left out: the log holds more than can be shown"},
 	} {
 		if w.n > 0 {
@@ -194,7 +196,8 @@ func (s *session) warn() {
 		}
 	}
 	if s.cut > 0 {
-		s.c.Warnings = append(s.c.Warnings, capture.Warning{Code: capture.Truncated, Count: 1, Place: fmt.Sprintf("line %d", s.cut),
-			Message: "the log ends in the middle of a session: later stops are missing, export it again"})
+		s.c.Warnings = append(s.c.Warnings,
+			capture.Warning{Code: capture.Truncated, Count: 1, Place: fmt.Sprintf("line %d", s.cut),
+				Message: "the log ends in the middle of a session: later stops are missing, export it again"})
 	}
 }

@@ -12,8 +12,8 @@ import (
 //	version  1            1 byte
 //	sections              zstd stream of: tag uvarint, length uvarint, payload; in the order of the tags
 //
-// A reader skips sections whose tag it does not know, so new kinds of facts are added as sections without a new version. Numbers in payloads are varints; a count
-// is a claim and is checked against the bytes that are there.
+// A reader skips sections whose tag it does not know, so new kinds of facts are added as sections without a new
+// version. Numbers in payloads are varints; a count is a claim and is checked against the bytes that are there.
 const (
 	artifactMagic   = "hdcap"
 	artifactVersion = 1 // of both kinds of artifact
@@ -96,7 +96,8 @@ func (c *Capture) check() error {
 	}
 	for i := range c.Sites {
 		site := &c.Sites[i]
-		ok := int(site.Stack) < s.Count() && site.Heap >= NoHeap && int(site.Heap) < len(c.Heaps) && len(site.Usage) == len(c.Snapshots) && site.Kind <= KindHeapVirtual &&
+		ok := int(site.Stack) < s.Count() && site.Heap >= NoHeap && int(site.Heap) < len(c.Heaps) &&
+			len(site.Usage) == len(c.Snapshots) && site.Kind <= KindHeapVirtual &&
 			(site.Life != nil) == (c.Trace != nil)
 		for _, alias := range site.Aliases {
 			ok = ok && int(alias) < s.Count()

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// A blockList is the blocks of one snapshot in the order of their addresses, each once. Where the evidence has them so, the list
-// is the capture's own columns; else it is sorted copies of them.
+// A blockList is the blocks of one snapshot in the order of their addresses, each once. Where the evidence has them so,
+// the list is the capture's own columns; else it is sorted copies of them.
 type blockList struct {
 	within   addressRange
 	parts    []blockPart // of the capture, where they can be put in order
@@ -21,8 +21,8 @@ type blockList struct {
 	missing  []int64 // by merged site: blocks that are counted and not listed
 }
 
-// columns are blocks of merged sites. Of sizes only 32 bits are kept: two sizes at one address that differ by a multiple of
-// 4 GB pass for one.
+// columns are blocks of merged sites. Of sizes only 32 bits are kept: two sizes at one address that differ by a
+// multiple of 4 GB pass for one.
 type columns struct {
 	addresses []uint64
 	sites     []int32
@@ -31,11 +31,13 @@ type columns struct {
 
 // compare tells whether a block comes before another one, is it, or comes behind.
 func (c *columns) compare(i int, o *columns, k int) int {
-	return cmp.Or(cmp.Compare(c.addresses[i], o.addresses[k]), cmp.Compare(c.sites[i], o.sites[k]), cmp.Compare(c.sizes[i], o.sizes[k]))
+	return cmp.Or(cmp.Compare(c.addresses[i], o.addresses[k]), cmp.Compare(c.sites[i], o.sites[k]),
+		cmp.Compare(c.sizes[i], o.sizes[k]))
 }
 
 func (c *columns) clear(room int) {
-	c.addresses, c.sites, c.sizes = slices.Grow(c.addresses[:0], room), slices.Grow(c.sites[:0], room), slices.Grow(c.sizes[:0], room)
+	c.addresses, c.sites, c.sizes = slices.Grow(c.addresses[:0], room), slices.Grow(c.sites[:0], room),
+		slices.Grow(c.sizes[:0], room)
 }
 
 func (c *columns) add(address uint64, site int32, size uint32) {
@@ -51,7 +53,8 @@ func (c *columns) part(from, to int) columns {
 	return columns{c.addresses[from:to], c.sites[from:to], c.sizes[from:to]}
 }
 
-// fill takes the blocks of a capture. Site numbers the merged sites of its sites. What the list had before is room for it.
+// fill takes the blocks of a capture. Site numbers the merged sites of its sites. What the list had before is room for
+// it.
 func (l *blockList) fill(ctx context.Context, c *Capture, site func(site uint32) int32, sites int) {
 	l.number(c, site, sites)
 	if l.parts, l.apart = c.Blocks.inOrder(l.parts[:0]); l.apart {
@@ -128,7 +131,8 @@ func (l *blockList) copy(p *blockPage, ends []int) []int {
 	return ends
 }
 
-// sort merges ascending runs, which end where ends says: as many as there are heaps, mostly. It drops what is listed twice.
+// sort merges ascending runs, which end where ends says: as many as there are heaps, mostly. It drops what is listed
+// twice.
 func (l *blockList) sort(ends []int) {
 	n := len(l.sorted.sites)
 	l.room.clear(n)

@@ -47,8 +47,8 @@ type stretch struct {
 	first, last uint64 // addresses
 }
 
-// inOrder appends the parts of the list in the order of their addresses. It reports false where stretches of it lie within each
-// other, so that no order of parts is one of the blocks.
+// inOrder appends the parts of the list in the order of their addresses. It reports false where stretches of it lie
+// within each other, so that no order of parts is one of the blocks.
 func (b *Blocks) inOrder(parts []blockPart) ([]blockPart, bool) {
 	if b.n == 0 {
 		return parts, true

@@ -9,8 +9,8 @@ type Block struct {
 	Size    uint64 // requested bytes
 }
 
-// Blocks is a list of blocks in the order of the evidence, as columns: twelve bytes a block, because the blocks of a page
-// are mostly within 4 GiB. The zero value is empty.
+// Blocks is a list of blocks in the order of the evidence, as columns: twelve bytes a block, because the blocks of a
+// page are mostly within 4 GiB. The zero value is empty.
 type Blocks struct {
 	pages  []*blockPage // all but the last are full
 	n      int

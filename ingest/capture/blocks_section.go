@@ -5,12 +5,13 @@ import (
 	"math/bits"
 )
 
-// In an artifact a block is one byte that says how long its three numbers are, and the numbers, little-endian in as few bytes as
-// they need: the change of the site (1 to 4 bytes: bits 0–1 of the first byte hold the length − 1), the change of the address
-// (1 to 8: bits 2–4) and the size (1 to 8: bits 5–7). Changes are zigzag, against the block before. That is about seven bytes a
-// block, because neighbours in a heap are near each other.
+// In an artifact a block is one byte that says how long its three numbers are, and the numbers, little-endian in as few
+// bytes as they need: the change of the site (1 to 4 bytes: bits 0–1 of the first byte hold the length − 1), the change
+// of the address (1 to 8: bits 2–4) and the size (1 to 8: bits 5–7). Changes are zigzag, against the block before. That
+// is about seven bytes a block, because neighbours in a heap are near each other.
 
-// leastBlock is the shortest that a block can be, longestBlock the longest with room for its last number to be written as a whole word.
+// leastBlock is the shortest that a block can be, longestBlock the longest with room for its last number to be written
+// as a whole word.
 const (
 	leastBlock   = 4
 	longestBlock = 1 + 4 + 8 + 8 + 8

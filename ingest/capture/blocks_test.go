@@ -43,7 +43,8 @@ func TestBlocksComeBack(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c.Blocks.Len() != n || !slices.Equal(slices.Collect(c.Blocks.All()), want) || !slices.Equal(slices.Collect(read.Blocks.All()), want) {
+			if c.Blocks.Len() != n || !slices.Equal(slices.Collect(c.Blocks.All()), want) ||
+				!slices.Equal(slices.Collect(read.Blocks.All()), want) {
 				t.Errorf("%s: %d blocks are others", name, n)
 			}
 		}

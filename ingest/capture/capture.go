@@ -85,8 +85,8 @@ type Module struct {
 	PDB     string // file name of its PDB, "" if unknown
 	DebugID string // GUID as 32 upper-case hex digits and the age in hex, "" if unknown
 	Symbols SymbolKind
-	// Former says that another module of the list has the addresses: the process unloaded this one, or loaded it in the place of the
-	// other. Frames in it name it.
+	// Former says that another module of the list has the addresses: the process unloaded this one, or loaded it in the
+	// place of the other. Frames in it name it.
 	Former bool
 }
 

@@ -21,7 +21,8 @@ func Example() { // a snapshot of one process, written and read back
 	var c capture.Capture
 	c.Kind, c.Snapshots = capture.KindUMDHSnapshot, make([]capture.Snapshot, 1)
 	stack := c.Stacks.AddStack([]capture.FrameID{c.Stacks.AddAddress(0x401000), c.Stacks.AddAddress(0x402000)})
-	c.Sites = append(c.Sites, capture.Site{Stack: stack, Heap: capture.NoHeap, Usage: []capture.Usage{{Count: 2, Bytes: 200}}})
+	c.Sites = append(c.Sites,
+		capture.Site{Stack: stack, Heap: capture.NoHeap, Usage: []capture.Usage{{Count: 2, Bytes: 200}}})
 
 	var artifact bytes.Buffer
 	if err := c.Write(&artifact); err != nil {
@@ -49,15 +50,18 @@ func sample() *capture.Capture {
 		Kind: capture.KindUMDHDiff, Shape: capture.ShapeDifference,
 		Process:   capture.Process{Name: "app.exe", PID: 4242, Bits: 64, Machine: "LAB"},
 		Snapshots: []capture.Snapshot{{}, {TakenAt: time.Date(2025, 3, 4, 12, 10, 0, 0, time.UTC), LowerBound: true}},
-		Modules:   []capture.Module{{Path: `C:\app\app.exe`, Base: 0x7FF654800000, Size: 0x6000, PDB: "app.pdb", DebugID: "00", Symbols: capture.SymbolsPrivate}},
-		Heaps:     []capture.Heap{{Handle: 0x1D147000000, Partial: true}},
-		Warnings:  []capture.Warning{{Code: capture.Truncated, Message: "cut", Place: "line 3", Count: 1}},
+		Modules: []capture.Module{{Path: `C:\app\app.exe`, Base: 0x7FF654800000, Size: 0x6000, PDB: "app.pdb",
+			DebugID: "00", Symbols: capture.SymbolsPrivate}},
+		Heaps:    []capture.Heap{{Handle: 0x1D147000000, Partial: true}},
+		Warnings: []capture.Warning{{Code: capture.Truncated, Message: "cut", Place: "line 3", Count: 1}},
 	}
-	text := c.Stacks.AddText(capture.Text{Module: "app", Function: "main", Offset: 0x1f, File: `c:\a.cpp`, Line: 12, Inline: true}, 0)
+	text := c.Stacks.AddText(capture.Text{Module: "app", Function: "main", Offset: 0x1f, File: `c:\a.cpp`,
+		Line: 12, Inline: true}, 0)
 	raw := c.Stacks.AddAddress(0x7FF654801000)
 	one, two := c.Stacks.AddStack([]capture.FrameID{raw, text}), c.Stacks.AddStack([]capture.FrameID{text})
 	c.Sites = []capture.Site{
-		{Stack: one, Aliases: []capture.StackID{two}, Heap: 0, Trace: 0xBD55953A, Usage: []capture.Usage{{1, 2, 3}, {-4, 1 << 60, 6}}},
+		{Stack: one, Aliases: []capture.StackID{two}, Heap: 0, Trace: 0xBD55953A,
+			Usage: []capture.Usage{{1, 2, 3}, {-4, 1 << 60, 6}}},
 		{Heap: capture.NoHeap, Kind: capture.KindVirtual, Usage: []capture.Usage{{}, {7, 8, 9}}},
 	}
 	for _, b := range []capture.Block{{1, 0x1000, 8}, {0, 1<<64 - 1, 1 << 63}, {1, 0, 0}} {
@@ -122,9 +126,11 @@ func TestRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, pair := range map[string][2]any{
-		"process": {c.Process, read.Process}, "snapshots": {c.Snapshots, read.Snapshots}, "modules": {c.Modules, read.Modules},
-		"heaps": {c.Heaps, read.Heaps}, "sites": {c.Sites, read.Sites}, "warnings": {c.Warnings, read.Warnings},
-		"blocks": {slices.Collect(c.Blocks.All()), slices.Collect(read.Blocks.All())}, "kind": {c.Kind, read.Kind}, "shape": {c.Shape, read.Shape},
+		"process": {c.Process, read.Process}, "snapshots": {c.Snapshots, read.Snapshots},
+		"modules": {c.Modules, read.Modules},
+		"heaps":   {c.Heaps, read.Heaps}, "sites": {c.Sites, read.Sites}, "warnings": {c.Warnings, read.Warnings},
+		"blocks": {slices.Collect(c.Blocks.All()), slices.Collect(read.Blocks.All())}, "kind": {c.Kind, read.Kind},
+		"shape": {c.Shape, read.Shape},
 	} {
 		if !reflect.DeepEqual(pair[0], pair[1]) {
 			t.Errorf("%s: wrote %+v, read %+v", name, pair[0], pair[1])
@@ -143,11 +149,13 @@ func TestRoundTrip(t *testing.T) {
 		}
 	}
 	// What was read goes on interning where the writer stopped.
-	if again := read.Stacks.AddText(capture.Text{Module: "app", Function: "main", Offset: 0x1f, File: `c:\a.cpp`, Line: 12, Inline: true}, 0); again != 0 {
+	if again := read.Stacks.AddText(capture.Text{Module: "app", Function: "main", Offset: 0x1f, File: `c:\a.cpp`, Line: 12,
+		Inline: true}, 0); again != 0 {
 		t.Errorf("known text became frame %d", again)
 	}
 	read.Blocks.Add(capture.Block{Site: 1, Address: 0x20, Size: 5})
-	if all := slices.Collect(read.Blocks.All()); len(all) != 4 || all[3] != (capture.Block{Site: 1, Address: 0x20, Size: 5}) {
+	if all := slices.Collect(read.Blocks.All()); len(all) != 4 ||
+		all[3] != (capture.Block{Site: 1, Address: 0x20, Size: 5}) {
 		t.Errorf("block added after reading: %+v", all)
 	}
 }
@@ -212,8 +220,10 @@ func TestForeignBytes(t *testing.T) {
 }
 
 func TestModuleMap(t *testing.T) {
-	m := capture.NewModuleMap([]capture.Module{{Path: "b", Base: 0x2000, Size: 0x1000}, {Path: "a", Base: 0x1000, Size: 0x800}, {Path: "name only"}, {Path: "top", Base: 1<<64 - 0x1000, Size: 0x1000}})
-	for address, want := range map[uint64]int{0: -1, 0xfff: -1, 0x1000: 1, 0x17ff: 1, 0x1800: -1, 0x2fff: 0, 0x3000: -1, 1<<64 - 1: 3} {
+	m := capture.NewModuleMap([]capture.Module{{Path: "b", Base: 0x2000, Size: 0x1000},
+		{Path: "a", Base: 0x1000, Size: 0x800}, {Path: "name only"}, {Path: "top", Base: 1<<64 - 0x1000, Size: 0x1000}})
+	for address, want := range map[uint64]int{0: -1, 0xfff: -1, 0x1000: 1, 0x17ff: 1, 0x1800: -1, 0x2fff: 0,
+		0x3000: -1, 1<<64 - 1: 3} {
 		if got := m.Find(address); got != want {
 			t.Errorf("Find(%#x) = %d, want %d", address, got, want)
 		}
@@ -222,7 +232,8 @@ func TestModuleMap(t *testing.T) {
 
 func TestModuleNames(t *testing.T) {
 	for path, want := range map[string][2]string{
-		`C:\Windows\ntdll.dll`: {"ntdll.dll", "ntdll"}, "app": {"app", "app"}, `d:/x/a.b.exe`: {"a.b.exe", "a.b"}, `c:\.hidden`: {".hidden", ".hidden"},
+		`C:\Windows\ntdll.dll`: {"ntdll.dll", "ntdll"}, "app": {"app", "app"}, `d:/x/a.b.exe`: {"a.b.exe", "a.b"},
+		`c:\.hidden`: {".hidden", ".hidden"},
 	} {
 		if m := (capture.Module{Path: path}); m.FileName() != want[0] || m.Name() != want[1] {
 			t.Errorf("%s: %q %q, want %q", path, m.FileName(), m.Name(), want)

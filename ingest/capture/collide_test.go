@@ -16,8 +16,8 @@ func collisions(n int, hash func(i uint64) uint32) float64 {
 	return float64(steps) / float64(n)
 }
 
-// Addresses that whoever wrote the evidence chose do not fall together: those that did by the hash of before, whatever its
-// seed, those of a pattern, and those that make up for the text beside them.
+// Addresses that whoever wrote the evidence chose do not fall together: those that did by the hash of before, whatever
+// its seed, those of a pattern, and those that make up for the text beside them.
 func TestChosenFramesDoNotCollide(t *testing.T) {
 	const inverse = 0xF1DE83E19937733D // of the former factor, the golden ratio
 	for name, frame := range map[string]func(i uint64) Frame{

@@ -21,7 +21,8 @@ type section struct {
 	put func(*encoder)
 }
 
-// compressors are encoders of zstd that are not in use. Making one costs more than compressing a small artifact: it clears megabytes.
+// compressors are encoders of zstd that are not in use. Making one costs more than compressing a small artifact: it
+// clears megabytes.
 var compressors sync.Pool
 
 // compressor is an encoder that writes to w.
@@ -73,7 +74,8 @@ func readArtifact(r io.Reader, magic string, takers map[uint64]func(*decoder)) e
 	if string(head) != magic+string(rune(artifactVersion)) {
 		return ErrArtifact
 	}
-	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20), zstd.WithDecoderLowmem(true))
+	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20),
+		zstd.WithDecoderLowmem(true))
 	if err != nil {
 		return fmt.Errorf("capture: read artifact: %w", err)
 	}

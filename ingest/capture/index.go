@@ -9,8 +9,8 @@ import (
 // An index finds rows of a table by content without keeping the content twice, in open addressing with linear steps.
 // Evidence has up to millions of frames, and a map would cost several times as much time and memory.
 //
-// A slot holds 32 bits of the row's hash above the row's number + 1; 0 is free. The bits of the hash give the place of the
-// row, and tell nearly all other rows apart without a look at the table.
+// A slot holds 32 bits of the row's hash above the row's number + 1; 0 is free. The bits of the hash give the place of
+// the row, and tell nearly all other rows apart without a look at the table.
 type index struct {
 	slots []uint64 // the length is a power of two
 	used  int
@@ -21,8 +21,8 @@ const rowBits = 1<<32 - 1
 // leastSlots are few: of the captures of a trace, most may have a stack or two.
 const leastSlots = 1 << 4
 
-// find returns the slot of the row that has this hash and equals what is looked for, or the free slot for it. The slot is
-// good until the next fill.
+// find returns the slot of the row that has this hash and equals what is looked for, or the free slot for it. The slot
+// is good until the next fill.
 func (x *index) find(hash uint32, equals func(row uint32) bool) *uint64 {
 	if x.slots == nil {
 		x.slots = make([]uint64, leastSlots)
@@ -74,8 +74,9 @@ func (x *index) free() {
 	*x = index{}
 }
 
-// manySlots is from how many slots on their memory is kept for the next index: an index is gone as soon as its evidence is read, and
-// files of a series need as many, one after the other. Memory that was touched before costs a tenth of new memory.
+// manySlots is from how many slots on their memory is kept for the next index: an index is gone as soon as its evidence
+// is read, and files of a series need as many, one after the other. Memory that was touched before costs a tenth of new
+// memory.
 const manySlots = 1 << 14
 
 // spareSlots are slots that are no longer needed, by the logarithm of their number.
@@ -99,7 +100,8 @@ func freeSlots(slots []uint64) {
 }
 
 // These make the places of rows differ from process to process, so that nobody can choose addresses that collide. The
-// factor is as unknown as the seed: by a known one, differences can be chosen that collide under a good part of all seeds.
+// factor is as unknown as the seed: by a known one, differences can be chosen that collide under a good part of all
+// seeds.
 var (
 	seed   = rand.Uint64()
 	factor = rand.Uint64() | 1

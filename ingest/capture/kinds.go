@@ -1,7 +1,7 @@
 package capture
 
-// Kinds that fixtures of analysis, store and pages have. Readers name the kinds of their captures themselves: a new format
-// adds nothing here.
+// Kinds that fixtures of analysis, store and pages have. Readers name the kinds of their captures themselves: a new
+// format adds nothing here.
 const (
 	KindUMDHSnapshot Kind = "umdh-snapshot"
 	KindUMDHDiff     Kind = "umdh-diff"

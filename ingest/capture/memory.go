@@ -5,9 +5,9 @@ import (
 	"strconv"
 )
 
-// Memory is what evidence says of the memory of a process beside its sites: where it is, what the heaps hold, who holds on to
-// it, and what could not be read. Evidence that says one of these things leaves the others empty. Sizes are bytes. As JSON it is as
-// reports print it, but for the numbers of stacks, which mean something in the capture only.
+// Memory is what evidence says of the memory of a process beside its sites: where it is, what the heaps hold, who holds
+// on to it, and what could not be read. Evidence that says one of these things leaves the others empty. Sizes are
+// bytes. As JSON it is as reports print it, but for the numbers of stacks, which mean something in the capture only.
 type Memory struct {
 	Source string      `json:"source"` // who says so: "dump", "DebugDiag 2.2.0.14", "WinDbg !heap -s", "VMMap"
 	Space  *Space      `json:"space,omitempty"`
@@ -52,7 +52,8 @@ type Space struct {
 	States      []Share `json:"states,omitempty"`
 	Types       []Share `json:"types,omitempty"`
 	Protections []Share `json:"protections,omitempty"`
-	// Largest are the largest reservations that are no image, heap or stack, and Repeated the sizes that many of them have.
+	// Largest are the largest reservations that are no image, heap or stack, and Repeated the sizes that many of them
+	// have.
 	Largest  []Reservation          `json:"largest,omitempty"`
 	Repeated []RepeatedReservations `json:"repeated,omitempty"`
 	// LargestFree is the largest hole; 0 where the evidence does not tell.
@@ -66,8 +67,8 @@ type Space struct {
 	Partial bool `json:"partial,omitempty"`
 	// Map says what lies where; nil where the evidence has sums only.
 	Map *Map `json:"map,omitempty"`
-	// Bits is the width of the program, 32 or 64, and Limit the address space that it may use: 2, 3 or 4 GB of one of 32 bits. Each
-	// is 0 where the evidence does not tell.
+	// Bits is the width of the program, 32 or 64, and Limit the address space that it may use: 2, 3 or 4 GB of one of 32
+	// bits. Each is 0 where the evidence does not tell.
 	Bits  uint8 `json:"bits,omitempty"`
 	Limit int64 `json:"limit,omitempty"`
 	// MachineCommit is what all processes of the machine are charged, of at most MachineCommitLimit; 0 unknown.
@@ -78,7 +79,8 @@ type Space struct {
 // A UseName says what a part of the address space is used for.
 type UseName string
 
-// The uses. Everything that is none of the others and private is UsePrivate: VirtualAlloc by the program or its libraries.
+// The uses. Everything that is none of the others and private is UsePrivate: VirtualAlloc by the program or its
+// libraries.
 const (
 	UseImage    UseName = "image"
 	UseHeap     UseName = "heap"
@@ -96,7 +98,8 @@ const (
 )
 
 // UseNames are the uses in the order in which tables show them.
-var UseNames = []UseName{UsePrivate, UseUnreached, UseHeap, UsePageHeap, UseManaged, UseStack, UseImage, UseMapped, UsePEB, UseTEB, UseSystem, UseFree}
+var UseNames = []UseName{UsePrivate, UseUnreached, UseHeap, UsePageHeap, UseManaged, UseStack, UseImage, UseMapped,
+	UsePEB, UseTEB, UseSystem, UseFree}
 
 // A Use sums the regions of one use. Reserved is the address space taken, committed or not, as VirtualAlloc counts it.
 type Use struct {
@@ -195,7 +198,8 @@ type Group struct {
 	Key    string  `json:"key,omitempty"`
 	Module string  `json:"module,omitempty"` // file name; of ByType, with the offset in it
 	Offset Address `json:"offset,omitempty"`
-	// Symbol is a stack of one frame, one byte behind the place that Key names, so that symbols name it as they name calls.
+	// Symbol is a stack of one frame, one byte behind the place that Key names, so that symbols name it as they name
+	// calls.
 	Symbol StackID `json:"symbol,omitempty"`
 	Usage  Usage   `json:"usage"`
 	// Percent is the part of the heap's busy bytes that they are, as the evidence prints it; 0 where it does not.
@@ -208,9 +212,9 @@ type Group struct {
 	Growth      *Usage `json:"growth,omitempty"` // as that of HeapFacts
 }
 
-// Reach is the outcome of looking for pointers to blocks in all memory that the evidence has. It is conservative: a number that
-// looks like a pointer is one, so what is unreachable is certainly not pointed to from there, and what is reachable may be a leak
-// all the same.
+// Reach is the outcome of looking for pointers to blocks in all memory that the evidence has. It is conservative: a
+// number that looks like a pointer is one, so what is unreachable is certainly not pointed to from there, and what is
+// reachable may be a leak all the same.
 type Reach struct {
 	Scanned     int64  `json:"scanned"` // bytes that were searched for pointers
 	Blocks      Usage  `json:"blocks"`  // that were looked for

@@ -17,14 +17,18 @@ func withMemory() *capture.Capture {
 	c.Memory = &capture.Memory{
 		Source: "dump",
 		Space: &capture.Space{
-			Uses:        []capture.Use{{Name: capture.UseHeap, Regions: 2, Reserved: 1 << 20, Committed: 4096, Private: 4096, Largest: 1 << 19}},
+			Uses: []capture.Use{{Name: capture.UseHeap, Regions: 2, Reserved: 1 << 20, Committed: 4096,
+				Private: 4096, Largest: 1 << 19}},
 			States:      []capture.Share{{Name: "MEM_COMMIT", Regions: 1, Bytes: 4096}},
 			Largest:     []capture.Reservation{{Address: 0x10000, Use: capture.UsePrivate, Reserved: 65536, Committed: 4096}},
 			LargestFree: 1 << 40, LargestFreeAt: 1 << 41,
 		},
-		Heaps:   []capture.HeapFacts{{Handle: 0x3f0000, Kind: "NT heap", Reserved: 1 << 20, Committed: 4096, Busy: capture.Usage{Count: 2, Bytes: 30, Overhead: 18}}},
-		Groups:  []capture.Group{{By: capture.BySize, Size: 24, Usage: capture.Usage{Count: 2, Bytes: 48}, Unreachable: &capture.Usage{Count: 1, Bytes: 24}}},
-		Claims:  []capture.Claim{{Stack: 1, Type: "Heap allocation(s)", Percent: 97, Samples: []capture.Sample{{Title: "Call stack sample 1", Stack: 1, Size: 24}}}},
+		Heaps: []capture.HeapFacts{{Handle: 0x3f0000, Kind: "NT heap", Reserved: 1 << 20, Committed: 4096,
+			Busy: capture.Usage{Count: 2, Bytes: 30, Overhead: 18}}},
+		Groups: []capture.Group{{By: capture.BySize, Size: 24, Usage: capture.Usage{Count: 2, Bytes: 48},
+			Unreachable: &capture.Usage{Count: 1, Bytes: 24}}},
+		Claims: []capture.Claim{{Stack: 1, Type: "Heap allocation(s)", Percent: 97,
+			Samples: []capture.Sample{{Title: "Call stack sample 1", Stack: 1, Size: 24}}}},
 		Samples: []capture.Sample{{Stack: 1, Address: 0x20, Unreachable: true}},
 		Gaps:    []capture.Gap{{What: "segment", Heap: 0x3f0000, Address: 0x400000, Bytes: 8192, Why: "not in the dump"}},
 	}

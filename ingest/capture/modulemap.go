@@ -33,7 +33,8 @@ func (m *ModuleMap) Of(f Frame) int {
 
 // Find returns the index of the module that holds the address, or −1.
 func (m *ModuleMap) Find(address uint64) int {
-	at, exact := slices.BinarySearchFunc(m.byBase, address, func(i int32, a uint64) int { return cmp.Compare(m.modules[i].Base, a) })
+	at, exact := slices.BinarySearchFunc(m.byBase, address,
+		func(i int32, a uint64) int { return cmp.Compare(m.modules[i].Base, a) })
 	if !exact {
 		at--
 	}

@@ -42,7 +42,8 @@ type Image struct {
 	places map[Place][]NamedFrame
 }
 
-// A Place is a return address as evidence has it that prints names instead: so many bytes behind the start of a function.
+// A Place is a return address as evidence has it that prints names instead: so many bytes behind the start of a
+// function.
 type Place struct {
 	Function string
 	Offset   uint64
@@ -134,7 +135,8 @@ func (n *Names) Image(id ImageID) *Image {
 	return nil
 }
 
-// Sort puts the images in the order of their ids and makes Image find them. It is called once, after the last image is there.
+// Sort puts the images in the order of their ids and makes Image find them. It is called once, after the last image is
+// there.
 func (n *Names) Sort() {
 	slices.SortFunc(n.Images, func(a, b Image) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Size, b.Size), strings.Compare(a.DebugID, b.DebugID))

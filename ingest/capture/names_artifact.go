@@ -142,7 +142,8 @@ func (i *Image) take(d *decoder, texts []string) {
 	frames := func() []NamedFrame {
 		list := make([]NamedFrame, d.count(7))
 		for k := range list {
-			list[k] = NamedFrame{Function: text(), Offset: d.uint(), File: text(), Line: uint32(d.uint()), Type: text(), Inline: d.bool(), Approx: d.bool()}
+			list[k] = NamedFrame{Function: text(), Offset: d.uint(), File: text(), Line: uint32(d.uint()), Type: text(),
+				Inline: d.bool(), Approx: d.bool()}
 		}
 		return list
 	}

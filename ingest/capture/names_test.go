@@ -11,17 +11,21 @@ import (
 
 func names() *capture.Names {
 	app := capture.Image{
-		ImageID: capture.ImageID{File: "app.exe", Size: 0x5000, DebugID: "0123456789ABCDEF0123456789ABCDEF1"}, Symbols: capture.SymbolsPrivate,
-		PDB: "app.pdb", Used: "0123456789ABCDEF0123456789ABCDEF1", Match: "by its id", Own: true,
+		ImageID: capture.ImageID{File: "app.exe", Size: 0x5000, DebugID: "0123456789ABCDEF0123456789ABCDEF1"},
+		Symbols: capture.SymbolsPrivate,
+		PDB:     "app.pdb", Used: "0123456789ABCDEF0123456789ABCDEF1", Match: "by its id", Own: true,
 		Tried: []capture.Attempt{{Place: `C:\Symbols\app.pdb`, Result: "found"}},
 	}
 	app.Add(0x1005, capture.NamedFrame{Function: "Grow", File: "a.cpp", Line: 7, Inline: true},
 		capture.NamedFrame{Function: "main", Offset: 0x15, File: "main.cpp", Line: 12, Type: "Node"})
 	app.Add(0x1009)
 	app.Add(0x1010, capture.NamedFrame{Function: "main", Offset: 0x20, Approx: true})
-	app.AddPlace(capture.Place{Function: "main", Offset: 0x15}, capture.NamedFrame{Function: "Grow", File: "a.cpp", Line: 7, Inline: true}, capture.NamedFrame{Function: "main", Offset: 0x15})
+	app.AddPlace(capture.Place{Function: "main", Offset: 0x15},
+		capture.NamedFrame{Function: "Grow", File: "a.cpp", Line: 7, Inline: true},
+		capture.NamedFrame{Function: "main", Offset: 0x15})
 	app.AddPlace(capture.Place{Function: "idle", Offset: 2}, capture.NamedFrame{Function: "idle", Offset: 2})
-	n := &capture.Names{Images: []capture.Image{{ImageID: capture.ImageID{File: "ntdll.dll", Size: 0x1000}, Symbols: capture.SymbolsNone, Match: "nobody has it", Tried: []capture.Attempt{}}, app}}
+	n := &capture.Names{Images: []capture.Image{{ImageID: capture.ImageID{File: "ntdll.dll", Size: 0x1000},
+		Symbols: capture.SymbolsNone, Match: "nobody has it", Tried: []capture.Attempt{}}, app}}
 	n.Sort()
 	return n
 }
@@ -41,7 +45,8 @@ func TestNames(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Fatalf("%v\n%+v\nwant\n%+v", err, got, want)
 	}
-	module := capture.Module{Path: `c:\Bin\APP.EXE`, Base: 0x400000, Size: 0x5000, DebugID: "0123456789ABCDEF0123456789ABCDEF1"}
+	module := capture.Module{Path: `c:\Bin\APP.EXE`, Base: 0x400000, Size: 0x5000,
+		DebugID: "0123456789ABCDEF0123456789ABCDEF1"}
 	app := got.Image(module.ImageID())
 	if app == nil || app.Named() != 2 {
 		t.Fatalf("%+v", app)

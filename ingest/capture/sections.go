@@ -47,7 +47,8 @@ func (c *Capture) putModules(e *encoder) {
 func (c *Capture) takeModules(d *decoder) {
 	c.Modules = make([]Module, d.count(6))
 	for i := range c.Modules {
-		c.Modules[i] = Module{Path: d.string(), Base: d.uint(), Size: d.uint(), PDB: d.string(), DebugID: d.string(), Symbols: SymbolKind(d.string())}
+		c.Modules[i] = Module{Path: d.string(), Base: d.uint(), Size: d.uint(), PDB: d.string(), DebugID: d.string(),
+			Symbols: SymbolKind(d.string())}
 	}
 }
 
@@ -108,7 +109,8 @@ func (c *Capture) takeTexts(d *decoder) {
 	texts := make([]Text, d.count(6))
 	ids := make(map[Text]uint32, len(texts))
 	for i := range texts {
-		texts[i] = Text{Module: d.string(), Function: d.string(), Offset: d.uint(), File: d.string(), Line: uint32(d.uint()), Inline: d.bool()}
+		texts[i] = Text{Module: d.string(), Function: d.string(), Offset: d.uint(), File: d.string(),
+			Line: uint32(d.uint()), Inline: d.bool()}
 		if i > 0 {
 			ids[texts[i]] = uint32(i)
 		}

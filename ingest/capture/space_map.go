@@ -8,17 +8,18 @@ import (
 
 // A Map says what lies where in the address space, as finely as a picture needs it.
 type Map struct {
-	// Stretches are what is taken, by address; no two overlap. What lies between them is free, or not known where the Space is
-	// Partial.
+	// Stretches are what is taken, by address; no two overlap. What lies between them is free, or not known where the
+	// Space is Partial.
 	Stretches []Stretch `json:"stretches"`
-	// Grain is 0 where every stretch has one use. Else neighbours that begin in the same Grain bytes, a power of two, are one
-	// stretch, whose use is that of most of its bytes.
+	// Grain is 0 where every stretch has one use. Else neighbours that begin in the same Grain bytes, a power of two, are
+	// one stretch, whose use is that of most of its bytes.
 	Grain int64 `json:"grain,omitempty"`
 	// LeftOut says that a report has no room for the map, and its stretches are not in it.
 	LeftOut bool `json:"left_out,omitempty"`
 }
 
-// A Stretch is address space of one use. Taken is how much of Size is not free: all of it, but for stretches that were joined.
+// A Stretch is address space of one use. Taken is how much of Size is not free: all of it, but for stretches that were
+// joined.
 type Stretch struct {
 	Address   Address `json:"address"`
 	Size      int64   `json:"size"`
@@ -36,8 +37,8 @@ const maxStretches = 1024
 // leastGrain is the granularity in which Windows reserves address space, in bytes.
 const leastGrain = 64 << 10
 
-// MapOf draws the map of stretches in any order. Those that cannot be are left out, and of two that overlap the one that begins first
-// stays whole. It changes the list.
+// MapOf draws the map of stretches in any order. Those that cannot be are left out, and of two that overlap the one
+// that begins first stays whole. It changes the list.
 func MapOf(list []Stretch) *Map {
 	m := &Map{Stretches: joinAlike(sound(list))}
 	if len(m.Stretches) > maxStretches {
@@ -48,7 +49,8 @@ func MapOf(list []Stretch) *Map {
 	return m
 }
 
-// grainOf is the least grain that leaves so few stretches as a map holds. It ends: below 2^63 there are no more cells of 2^53 bytes.
+// grainOf is the least grain that leaves so few stretches as a map holds. It ends: below 2^63 there are no more cells
+// of 2^53 bytes.
 func grainOf(list []Stretch) int64 {
 	for grain := int64(leastGrain); ; grain *= 2 {
 		cells := 1
@@ -85,8 +87,9 @@ func sound(list []Stretch) []Stretch {
 	return kept
 }
 
-// A commitment tells stretches apart that are committed to different degrees: those that are committed, those that are only reserved,
-// and reservations of which the evidence counts the committed part and does not say where in them it lies.
+// A commitment tells stretches apart that are committed to different degrees: those that are committed, those that are
+// only reserved, and reservations of which the evidence counts the committed part and does not say where in them it
+// lies.
 func commitment(s *Stretch) int {
 	switch s.Committed {
 	case 0:

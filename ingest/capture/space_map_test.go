@@ -37,16 +37,19 @@ func TestMapOf(t *testing.T) {
 			[]capture.Stretch{taken(0x1000, 0x1000, heap, 0x1000), taken(0x3000, 0x1000, heap, 0x1000)},
 		},
 		"of two that overlap the first stays whole": {
-			[]capture.Stretch{of(0x1000, 0x3000, heap, 0x3000), of(0x2000, 0x3000, image, 0x3000), of(0x2000, 0x1000, image, 0x1000)},
+			[]capture.Stretch{of(0x1000, 0x3000, heap, 0x3000), of(0x2000, 0x3000, image, 0x3000),
+				of(0x2000, 0x1000, image, 0x1000)},
 			[]capture.Stretch{taken(0x1000, 0x3000, heap, 0x3000), taken(0x4000, 0x1000, image, 0x1000)},
 		},
 		"what cannot be is left out": {
-			[]capture.Stretch{of(0x1000, -1, heap, 0), of(0x1000, 0, heap, 0), of(math.MaxUint64-4095, 4096, heap, 0), of(1<<63, 4096, heap, 0), of(0x1000, math.MaxInt64, heap, 0),
+			[]capture.Stretch{of(0x1000, -1, heap, 0), of(0x1000, 0, heap, 0), of(math.MaxUint64-4095, 4096, heap, 0),
+				of(1<<63, 4096, heap, 0), of(0x1000, math.MaxInt64, heap, 0),
 				of(0x5000, 0x1000, image, math.MaxInt64), of(0x6000, 0x1000, heap, -5)},
 			[]capture.Stretch{taken(0x5000, 0x1000, image, 0x1000), taken(0x6000, 0x1000, heap, 0)},
 		},
 	} {
-		if got := capture.MapOf(test.in); len(got.Stretches) != len(test.want) || len(test.want) > 0 && !reflect.DeepEqual(got.Stretches, test.want) || got.Grain != 0 {
+		if got := capture.MapOf(test.in); len(got.Stretches) != len(test.want) || len(test.want) > 0 &&
+			!reflect.DeepEqual(got.Stretches, test.want) || got.Grain != 0 {
 			t.Errorf("%s: %+v, want %+v", name, got, test.want)
 		}
 	}
@@ -63,7 +66,8 @@ func TestMapIsBounded(t *testing.T) {
 		var taken, committed int64
 		at := uint64(0x10000)
 		for i := range test.n {
-			s := capture.Stretch{Address: capture.Address(at), Size: 4096 * (1 + random.Int64N(16)), Use: []capture.UseName{capture.UseHeap, capture.UsePrivate}[i%2]}
+			s := capture.Stretch{Address: capture.Address(at), Size: 4096 * (1 + random.Int64N(16)),
+				Use: []capture.UseName{capture.UseHeap, capture.UsePrivate}[i%2]}
 			if i%3 > 0 {
 				s.Committed = s.Size
 			}
@@ -73,7 +77,8 @@ func TestMapIsBounded(t *testing.T) {
 		}
 		first, last := list[0].Address, list[len(list)-1].End()
 		m := capture.MapOf(list)
-		if len(m.Stretches) > 1024 || (m.Grain > 0) != (test.n > 1024) || m.Stretches[0].Address != first || m.Stretches[len(m.Stretches)-1].End() != last {
+		if len(m.Stretches) > 1024 || (m.Grain > 0) != (test.n > 1024) || m.Stretches[0].Address != first ||
+			m.Stretches[len(m.Stretches)-1].End() != last {
 			t.Errorf("%+v: %d stretches, grain %d", test, len(m.Stretches), m.Grain)
 		}
 		if half := uint64(m.Grain / 2); half >= 64<<10 {
@@ -102,7 +107,8 @@ func TestMapIsBounded(t *testing.T) {
 func TestMapIsJoinedOnce(t *testing.T) {
 	list := make([]capture.Stretch, 20_000)
 	for i := range list {
-		list[i] = capture.Stretch{Address: capture.Address(i) << 40, Size: 4096, Use: []capture.UseName{capture.UseHeap, capture.UsePrivate}[i%2]}
+		list[i] = capture.Stretch{Address: capture.Address(i) << 40, Size: 4096,
+			Use: []capture.UseName{capture.UseHeap, capture.UsePrivate}[i%2]}
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -117,7 +123,8 @@ func TestUseOfMostBytesStandsForJoinedStretches(t *testing.T) {
 	var list []capture.Stretch
 	for i := range uint64(3000) {
 		at := capture.Address(0x10000 + i<<20)
-		list = append(list, capture.Stretch{Address: at, Size: 4096, Use: capture.UseTEB, Committed: 4096}, capture.Stretch{Address: at + 4096, Size: 8192, Use: capture.UseStack})
+		list = append(list, capture.Stretch{Address: at, Size: 4096, Use: capture.UseTEB, Committed: 4096},
+			capture.Stretch{Address: at + 4096, Size: 8192, Use: capture.UseStack})
 	}
 	for _, s := range capture.MapOf(list).Stretches {
 		if s.Use != capture.UseStack || s.Committed >= s.Taken {

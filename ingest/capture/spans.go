@@ -9,15 +9,15 @@ import (
 	"sync"
 )
 
-// A Span says how many blocks of a merged site were first seen in one snapshot and seen without a gap until another, as places
-// in SiteSpans.Looked. Those whose Last is the last place are left.
+// A Span says how many blocks of a merged site were first seen in one snapshot and seen without a gap until another, as
+// places in SiteSpans.Looked. Those whose Last is the last place are left.
 type Span struct {
 	First, Last int32
 	Count       int64
 }
 
-// Of so many snapshots at most blocks are followed: a span for each pair of them has to be countable for each site. Where there
-// are more, they are looked at in even steps, the first and the last always.
+// Of so many snapshots at most blocks are followed: a span for each pair of them has to be countable for each site.
+// Where there are more, they are looked at in even steps, the first and the last always.
 const (
 	mostLooked = 24
 	fewLooked  = 12
@@ -33,8 +33,8 @@ type SiteSpans struct {
 	unlisted []bool // by site
 }
 
-// Of are the spans of a merged site in the order of First and then of Last. They are not known of a site of which a snapshot does
-// not list every block with its address, nor of fewer than three snapshots.
+// Of are the spans of a merged site in the order of First and then of Last. They are not known of a site of which a
+// snapshot does not list every block with its address, nor of fewer than three snapshots.
 func (s *SiteSpans) Of(site int) (spans []Span, known bool) {
 	if s == nil || len(s.Looked) == 0 || s.unlisted[site] {
 		return nil, false
@@ -46,15 +46,18 @@ func (s *SiteSpans) Of(site int) (spans []Span, known bool) {
 	return s.spans[from:s.ends[site]], true
 }
 
-// Spans says of each merged site when its blocks came and went, over snapshots of one process life, oldest first. Site numbers the
-// merged site of a capture's site from 0 to sites−1, negative for none.
+// Spans says of each merged site when its blocks came and went, over snapshots of one process life, oldest first. Site
+// numbers the merged site of a capture's site from 0 to sites−1, negative for none.
 //
-// A block is the same where address, size and merged site are: one that was freed and whose address was given to the same site
-// again between two snapshots passes for one that stayed. What is gone in a snapshot and back in a later one is another block.
+// A block is the same where address, size and merged site are: one that was freed and whose address was given to the
+// same site again between two snapshots passes for one that stayed. What is gone in a snapshot and back in a later one
+// is another block.
 //
-// It takes a byte for each block of three neighbouring snapshots, 33 where a snapshot does not list its blocks by address, and
-// 4 bytes for each pair of snapshots and site, or 8 where there are many blocks. Site is called from several goroutines then.
-func Spans(ctx context.Context, captures []*Capture, site func(capture int, site uint32) int32, sites int) (*SiteSpans, error) {
+// It takes a byte for each block of three neighbouring snapshots, 33 where a snapshot does not list its blocks by
+// address, and 4 bytes for each pair of snapshots and site, or 8 where there are many blocks. Site is called from
+// several goroutines then.
+func Spans(ctx context.Context, captures []*Capture, site func(capture int, site uint32) int32,
+	sites int) (*SiteSpans, error) {
 	out := &SiteSpans{}
 	if len(captures) < 3 {
 		return out, nil
@@ -65,7 +68,8 @@ func Spans(ctx context.Context, captures []*Capture, site func(capture int, site
 	counters, errs := make([]*spanCounter, len(ranges)), make([]error, len(ranges))
 	var all sync.WaitGroup
 	for i, r := range ranges {
-		counters[i] = &spanCounter{snapshots: len(out.Looked), cells: make([]uint32, sites*len(out.Looked)*(len(out.Looked)+1)/2)}
+		counters[i] = &spanCounter{snapshots: len(out.Looked),
+			cells: make([]uint32, sites*len(out.Looked)*(len(out.Looked)+1)/2)}
 		all.Go(func() { errs[i] = out.follow(ctx, captures, counters[i], r, site, sites) })
 	}
 	all.Wait()
@@ -82,8 +86,8 @@ func Spans(ctx context.Context, captures []*Capture, site func(capture int, site
 	return out, nil
 }
 
-// An addressRange is the blocks of which a goroutine follows each, both ends inside. counts says that it looks for what is not listed,
-// which is no matter of addresses.
+// An addressRange is the blocks of which a goroutine follows each, both ends inside. counts says that it looks for what
+// is not listed, which is no matter of addresses.
 type addressRange struct {
 	first, last uint64
 	counts      bool
@@ -105,7 +109,8 @@ func rangesOf(captures []*Capture) []addressRange {
 }
 
 // follow counts the spans of the blocks in a range.
-func (s *SiteSpans) follow(ctx context.Context, captures []*Capture, counter *spanCounter, r addressRange, site func(capture int, site uint32) int32, sites int) error {
+func (s *SiteSpans) follow(ctx context.Context, captures []*Capture, counter *spanCounter, r addressRange,
+	site func(capture int, site uint32) int32, sites int) error {
 	lists, used, stop := make(chan *blockList, 1), make(chan *blockList, 3), make(chan struct{})
 	defer close(stop)
 	for range cap(used) {

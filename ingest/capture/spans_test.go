@@ -37,16 +37,17 @@ func TestSpans(t *testing.T) {
 		series [][]capture.Block
 		want   []capture.Span
 	}{
-		"from the second on":  {[][]capture.Block{{}, {stays}, {stays}}, []capture.Span{{1, 2, 1}}},
-		"from the first on":   {[][]capture.Block{{stays}, {stays}, {stays}}, []capture.Span{{0, 2, 1}}},
-		"in the last only":    {[][]capture.Block{{}, {}, {stays}}, []capture.Span{{2, 2, 1}}},
-		"gone at the end":     {[][]capture.Block{{}, {stays}, {}}, []capture.Span{{1, 1, 1}}},
-		"gone for a while":    {[][]capture.Block{{}, {stays}, {}, {stays}, {stays}}, []capture.Span{{1, 1, 1}, {3, 4, 1}}},
-		"another size":        {[][]capture.Block{{}, {stays}, {at(0, 0x100, 9)}}, []capture.Span{{1, 1, 1}, {2, 2, 1}}},
-		"another site":        {[][]capture.Block{{}, {stays}, {at(1, 0x100, 8)}}, []capture.Span{{1, 1, 1}}},
-		"two, at other times": {[][]capture.Block{{}, {stays}, {stays, other}, {other, stays}}, []capture.Span{{1, 3, 1}, {2, 3, 1}}},
-		"listed twice":        {[][]capture.Block{{}, {stays, stays}, {stays, stays}}, []capture.Span{{1, 2, 1}}},
-		"nothing":             {[][]capture.Block{{}, {}, {}}, nil},
+		"from the second on": {[][]capture.Block{{}, {stays}, {stays}}, []capture.Span{{1, 2, 1}}},
+		"from the first on":  {[][]capture.Block{{stays}, {stays}, {stays}}, []capture.Span{{0, 2, 1}}},
+		"in the last only":   {[][]capture.Block{{}, {}, {stays}}, []capture.Span{{2, 2, 1}}},
+		"gone at the end":    {[][]capture.Block{{}, {stays}, {}}, []capture.Span{{1, 1, 1}}},
+		"gone for a while":   {[][]capture.Block{{}, {stays}, {}, {stays}, {stays}}, []capture.Span{{1, 1, 1}, {3, 4, 1}}},
+		"another size":       {[][]capture.Block{{}, {stays}, {at(0, 0x100, 9)}}, []capture.Span{{1, 1, 1}, {2, 2, 1}}},
+		"another site":       {[][]capture.Block{{}, {stays}, {at(1, 0x100, 8)}}, []capture.Span{{1, 1, 1}}},
+		"two, at other times": {[][]capture.Block{{}, {stays}, {stays, other}, {other, stays}},
+			[]capture.Span{{1, 3, 1}, {2, 3, 1}}},
+		"listed twice": {[][]capture.Block{{}, {stays, stays}, {stays, stays}}, []capture.Span{{1, 2, 1}}},
+		"nothing":      {[][]capture.Block{{}, {}, {}}, nil},
 	} {
 		var captures []*capture.Capture
 		for _, blocks := range c.series {
@@ -156,8 +157,8 @@ func checkSpans(t *testing.T, sets []map[capture.Block]bool, captures []*capture
 	}
 }
 
-// From 131,072 blocks of the first snapshot on, two goroutines share the addresses: whether all blocks are low, high or on both sides of
-// where they divide them, and whatever the other snapshots hold there, the spans are those of sets.
+// From 131,072 blocks of the first snapshot on, two goroutines share the addresses: whether all blocks are low, high or
+// on both sides of where they divide them, and whatever the other snapshots hold there, the spans are those of sets.
 func TestSpansInTwoRanges(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -176,7 +177,8 @@ func TestSpansInTwoRanges(t *testing.T) {
 			for k := range 3 {
 				set, list := map[capture.Block]bool{}, []capture.Block(nil)
 				for place := uint64(k * 1000); len(list) < n-k*n/3; place++ {
-					if b := (capture.Block{Site: uint32(place % sites), Address: address(place), Size: 8 + place%2}); r.IntN(8) > 0 && !set[b] {
+					if b := (capture.Block{Site: uint32(place % sites), Address: address(place),
+						Size: 8 + place%2}); r.IntN(8) > 0 && !set[b] {
 						set[b] = true
 						list = append(list, b)
 					}
@@ -201,7 +203,8 @@ func TestSpansOfManySnapshots(t *testing.T) {
 		}
 		want := min(n, 24)
 		spans, _ := got.Of(0)
-		if len(got.Looked) != want || got.Looked[0] != 0 || got.Looked[want-1] != n-1 || !slices.Equal(spans, []capture.Span{{0, int32(want - 1), 1}}) {
+		if len(got.Looked) != want || got.Looked[0] != 0 || got.Looked[want-1] != n-1 ||
+			!slices.Equal(spans, []capture.Span{{0, int32(want - 1), 1}}) {
 			t.Errorf("%d snapshots: %v, %v", n, got.Looked, spans)
 		}
 	}
@@ -241,7 +244,8 @@ func TestSpansThatEndHalfWayLeaveNothing(t *testing.T) {
 	})
 }
 
-// BenchmarkSpans follows the blocks of twelve snapshots of as many blocks each, of which a twelfth is new each time, in four heaps.
+// BenchmarkSpans follows the blocks of twelve snapshots of as many blocks each, of which a twelfth is new each time, in
+// four heaps.
 func BenchmarkSpans(b *testing.B) {
 	for name, n := range map[string]int{"200 thousand": 200_000, "2 million": 2_000_000} {
 		b.Run(name, func(b *testing.B) {
@@ -252,7 +256,8 @@ func BenchmarkSpans(b *testing.B) {
 				for heap := range 4 {
 					for i := range n / 4 {
 						place := uint64(i + k*n/4/snapshots)
-						c.Blocks.Add(capture.Block{Site: uint32(place*7919>>4) % sites, Address: uint64(heap^2)<<36 + place*48, Size: 16 + place%7*8})
+						c.Blocks.Add(capture.Block{Site: uint32(place*7919>>4) % sites, Address: uint64(heap^2)<<36 + place*48,
+							Size: 16 + place%7*8})
 					}
 				}
 				captures = append(captures, c)

@@ -15,8 +15,8 @@ const NoStack StackID = 0
 type Frame struct {
 	Address uint64 // return address; 0 where only text is known
 	Text    uint32 // index for Stacks.Text; 0 for none
-	// Module is 1 + the place in Capture.Modules of a former module, which had the address when the stack was recorded; 0 where
-	// the address tells the module.
+	// Module is 1 + the place in Capture.Modules of a former module, which had the address when the stack was recorded; 0
+	// where the address tells the module.
 	Module uint32
 }
 
@@ -117,8 +117,8 @@ func (s *Stacks) AddText(text Text, address uint64) FrameID {
 	return s.add(Frame{Address: address, Text: id})
 }
 
-// Trim gives back what only adding needs, which is more than what frames and stacks take. What is added later costs as much as all before
-// it, once.
+// Trim gives back what only adding needs, which is more than what frames and stacks take. What is added later costs as
+// much as all before it, once.
 func (s *Stacks) Trim() {
 	s.flat, s.ends = slices.Clip(s.flat), slices.Clip(s.ends)
 	s.frameIDs.free()

@@ -2,8 +2,9 @@ package capture
 
 import "heapdrift/ingest/capture/allocations"
 
-// The payload of the section of survivals: the teardown, how many are left out, and for each Survival the distance of its site to
-// the one before, its times and its numbers. Most numbers are zero: those that are not follow their distance to the one before.
+// The payload of the section of survivals: the teardown, how many are left out, and for each Survival the distance of
+// its site to the one before, its times and its numbers. Most numbers are zero: those that are not follow their
+// distance to the one before.
 
 func (c *Capture) putSurvivals(e *encoder) {
 	if c.Trace == nil {
@@ -49,7 +50,8 @@ func (c *Capture) takeSurvivals(d *decoder) {
 	site := uint64(0)
 	for i := range n {
 		step := d.uint()
-		if site += step; step > uint64(len(c.Sites)) || site >= uint64(len(c.Sites)) || i > 0 && step == 0 || c.Sites[site].Life == nil {
+		if site += step; step > uint64(len(c.Sites)) || site >= uint64(len(c.Sites)) || i > 0 && step == 0 ||
+			c.Sites[site].Life == nil {
 			d.bad = true
 			return
 		}

@@ -27,7 +27,8 @@ func withSurvivals(t testing.TB) *capture.Capture {
 			t.Fatal(err)
 		}
 	}
-	if err := rows.Rows([]allocations.Row{{AllocTime: allocations.BeforeTrace, FreeTime: 6e9, Heap: 0x10000, Unknown: true, End: allocations.EndFree}}); err != nil {
+	if err := rows.Rows([]allocations.Row{{AllocTime: allocations.BeforeTrace, FreeTime: 6e9, Heap: 0x10000, Unknown: true,
+		End: allocations.EndFree}}); err != nil {
 		t.Fatal(err)
 	}
 	captures[0].Trace.Teardown = 8e9
@@ -48,7 +49,8 @@ func TestSurvivalsInWindow(t *testing.T) {
 		t.Fatalf("survivals %v and %v", s, c.Sites[1].Life.Survival)
 	}
 	born, left := s.Total()
-	if s.From != 1e9 || s.Over != 8e9 || born != 12 || left != (allocations.Usage{Count: 6, Bytes: 5*50 + 40}) || s.LateUnknownFrees != 1 {
+	if s.From != 1e9 || s.Over != 8e9 || born != 12 || left != (allocations.Usage{Count: 6, Bytes: 5*50 + 40}) ||
+		s.LateUnknownFrees != 1 {
 		t.Errorf("in [%d, %d] %d made, %+v left, %d late unknown frees", s.From, s.Over, born, left, s.LateUnknownFrees)
 	}
 	if ended := s.Ended[allocations.Bucket(1e9)] + s.Ended[allocations.Bucket(2e9)]; ended != 3 { // of 5, 4, 3, 2 and 1 s, and 2 s
@@ -100,7 +102,8 @@ func joined(t testing.TB, head []byte, list []taggedSection) []byte {
 	for _, s := range list {
 		plain = append(binary.AppendUvarint(binary.AppendUvarint(plain, s.tag), uint64(len(s.payload))), s.payload...)
 	}
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(1<<10))
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest),
+		zstd.WithWindowSize(1<<10))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +119,8 @@ func TestArtifactWithoutSurvivals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Trace.Teardown != allocations.Never || c.Sites[0].Life.Survival != nil || c.Sites[0].Life.Classes.AIFO.Count == 0 {
+	if c.Trace.Teardown != allocations.Never || c.Sites[0].Life.Survival != nil ||
+		c.Sites[0].Life.Classes.AIFO.Count == 0 {
 		t.Errorf("%+v, %+v", c.Trace, c.Sites[0].Life)
 	}
 }
@@ -147,7 +151,8 @@ func TestDamagedSurvivals(t *testing.T) {
 			if s == nil {
 				continue
 			}
-			if born, left := s.Total(); s.From > s.Over || born < 0 || left.Count < 0 || left.Bytes < 0 || s.LateUnknownFrees < 0 {
+			if born, left := s.Total(); s.From > s.Over || born < 0 || left.Count < 0 || left.Bytes < 0 ||
+				s.LateUnknownFrees < 0 {
 				t.Errorf("bit %d: %+v", bit, s)
 			}
 		}

@@ -19,11 +19,11 @@ type Trace struct {
 	HeapFrom int64
 	Began    int64 // when the process began: allocations.BeforeTrace where it was there already, or nothing tells
 	Exited   int64 // when it ended; allocations.Never where it did not
-	// Teardown is the last instant before the process began to free what it held in order to end; allocations.Never where it
-	// did not. What it frees after that was outstanding as long as it worked.
+	// Teardown is the last instant before the process began to free what it held in order to end; allocations.Never where
+	// it did not. What it frees after that was outstanding as long as it worked.
 	Teardown int64
-	// SurvivalsBeyond is how many sites of the whole trace, of all its processes, have a Survival no more because so many others
-	// have more left.
+	// SurvivalsBeyond is how many sites of the whole trace, of all its processes, have a Survival no more because so many
+	// others have more left.
 	SurvivalsBeyond int64
 	Events          int64 // in the trace, of all processes
 	// Heap and Virtual are outstanding memory: of all heaps, and committed by the program.
@@ -36,8 +36,8 @@ type Window struct{ From, To int64 }
 // Whole is the window that holds everything a trace knows.
 func (t *Trace) Whole() Window { return Window{min(0, t.From), max(t.To, t.From)} }
 
-// Over is when the process's work in a window is over: when the window is, or when the process ends or begins to free what it
-// holds. What happened before the trace is in no window.
+// Over is when the process's work in a window is over: when the window is, or when the process ends or begins to free
+// what it holds. What happened before the trace is in no window.
 func (t *Trace) Over(w Window) int64 {
 	over := w.To
 	for _, at := range []int64{t.Exited, t.Teardown} {
@@ -48,8 +48,8 @@ func (t *Trace) Over(w Window) int64 {
 	return max(over, w.From)
 }
 
-// Since is when the work in a window begins that is seen of one kind of memory: when the window does, or the process, or for heaps
-// the first session that traced them.
+// Since is when the work in a window begins that is seen of one kind of memory: when the window does, or the process,
+// or for heaps the first session that traced them.
 func (t *Trace) Since(w Window, kind SiteKind) int64 {
 	since := max(w.From, t.From, t.Began) // of a circular trace the beginning is gone
 	if kind == KindHeap {
@@ -95,8 +95,8 @@ type Life struct {
 	Classes allocations.Classes
 	// Peak is the most bytes that were outstanding at once inside the window.
 	Peak allocations.Peak
-	// Survival is of the time from Trace.Since to Trace.Over; nil for sites that have fewer than
-	// allocations.SurvivalLeast allocations of that time left then, of KindHeapVirtual, which the heap's blocks tell more of,
-	// those of Trace.SurvivalsBeyond, and where the artifact is older than survivals are.
+	// Survival is of the time from Trace.Since to Trace.Over; nil for sites that have fewer than allocations.SurvivalLeast
+	// allocations of that time left then, of KindHeapVirtual, which the heap's blocks tell more of, those of
+	// Trace.SurvivalsBeyond, and where the artifact is older than survivals are.
 	Survival *allocations.Survival
 }

@@ -21,7 +21,8 @@ func twoProcesses(t testing.TB) ([]*capture.Capture, *allocations.Spool) {
 	if err := rows.Rows([]allocations.Row{
 		{AllocTime: 1e9, FreeTime: 3e9, Size: 100, Site: heap, Heap: 0x10000, Address: 0x10100, End: allocations.EndFree},
 		{AllocTime: 2e9, FreeTime: never, Size: 40, Site: heap, Heap: 0x10000, Address: 0x10200},
-		{AllocTime: 2e9, FreeTime: 9e9, Size: 4096, Site: virtual, Address: 0x20000, Kind: allocations.KindVirtual, End: allocations.EndExit},
+		{AllocTime: 2e9, FreeTime: 9e9, Size: 4096, Site: virtual, Address: 0x20000, Kind: allocations.KindVirtual,
+			End: allocations.EndExit},
 		{AllocTime: 5e9, FreeTime: never, Size: 7, Site: other, Process: 1, Heap: 0x10000, Address: 0x10200},
 	}); err != nil {
 		t.Fatal(err)
@@ -29,10 +30,12 @@ func twoProcesses(t testing.TB) ([]*capture.Capture, *allocations.Spool) {
 	process := func(pid uint32, sites ...capture.Site) *capture.Capture {
 		c := &capture.Capture{
 			Kind: capture.KindETL, Shape: capture.ShapeTrace, Process: capture.Process{Name: "app.exe", PID: pid, Bits: 64},
-			Heaps: []capture.Heap{{Handle: 0x10000, Line: capture.Line{Points: []allocations.Point{{Time: 1 << 20, Last: 100, Max: 140, MaxAt: 2e6}}}}},
+			Heaps: []capture.Heap{{Handle: 0x10000,
+				Line: capture.Line{Points: []allocations.Point{{Time: 1 << 20, Last: 100, Max: 140, MaxAt: 2e6}}}}},
 			Trace: &capture.Trace{
 				Start: time.Date(2026, 1, 2, 3, 4, 5, 678, time.UTC), Bias: -2 * time.Hour, From: -5, To: 10e9, Events: 12,
-				Began: allocations.BeforeTrace, Exited: never, Teardown: never, Virtual: capture.Line{Points: []allocations.Point{{Time: -4, Last: 1, Max: 2, MaxAt: -3}}},
+				Began: allocations.BeforeTrace, Exited: never, Teardown: never,
+				Virtual: capture.Line{Points: []allocations.Point{{Time: -4, Last: 1, Max: 2, MaxAt: -3}}},
 			},
 		}
 		c.Trace.Window = c.Trace.Whole()
@@ -45,7 +48,8 @@ func twoProcesses(t testing.TB) ([]*capture.Capture, *allocations.Spool) {
 		return c
 	}
 	return []*capture.Capture{
-		process(1, capture.Site{Life: &capture.Life{Number: heap}}, capture.Site{Heap: capture.NoHeap, Kind: capture.KindVirtual, Life: &capture.Life{Number: virtual}}),
+		process(1, capture.Site{Life: &capture.Life{Number: heap}},
+			capture.Site{Heap: capture.NoHeap, Kind: capture.KindVirtual, Life: &capture.Life{Number: virtual}}),
 		process(2, capture.Site{Life: &capture.Life{Number: other}}),
 	}, rows
 }
@@ -69,10 +73,12 @@ func TestInWindow(t *testing.T) {
 		t.Errorf("the other process %+v, want nothing", other)
 	}
 	first := got[0]
-	if first.Trace.Heap.Peak.Bytes != 140 || first.Trace.Virtual.Peak.Bytes != 4096 || first.Heaps[0].Line.Peak.Bytes != 140 || got[1].Heaps[0].Line.Peak.Bytes != 0 {
+	if first.Trace.Heap.Peak.Bytes != 140 || first.Trace.Virtual.Peak.Bytes != 4096 ||
+		first.Heaps[0].Line.Peak.Bytes != 140 || got[1].Heaps[0].Line.Peak.Bytes != 0 {
 		t.Errorf("peaks %+v %+v %+v", first.Trace.Heap.Peak, first.Trace.Virtual.Peak, first.Heaps[0].Line.Peak)
 	}
-	if want := (capture.Usage{Count: 1, Bytes: 40}); first.Sites[0].Usage[2] != want || len(first.Snapshots) != 3 || !first.Snapshots[2].TakenAt.Equal(first.Trace.Start.Add(2*time.Hour+4*time.Second)) {
+	if want := (capture.Usage{Count: 1, Bytes: 40}); first.Sites[0].Usage[2] != want || len(first.Snapshots) != 3 ||
+		!first.Snapshots[2].TakenAt.Equal(first.Trace.Start.Add(2*time.Hour+4*time.Second)) {
 		t.Errorf("series %+v at %+v", first.Sites[0].Usage, first.Snapshots)
 	}
 	if captures[0].Trace.Window.To != 10e9 || captures[0].Sites[0].Life.Classes != (allocations.Classes{}) {
@@ -103,7 +109,8 @@ func TestTraceRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, pair := range map[string][2]any{"trace": {c.Trace, read.Trace}, "heaps": {c.Heaps, read.Heaps}, "sites": {c.Sites, read.Sites}} {
+		for name, pair := range map[string][2]any{"trace": {c.Trace, read.Trace}, "heaps": {c.Heaps, read.Heaps},
+			"sites": {c.Sites, read.Sites}} {
 			if !reflect.DeepEqual(pair[0], pair[1]) {
 				t.Errorf("%s: wrote %+v, read %+v", name, pair[0], pair[1])
 			}
@@ -153,7 +160,8 @@ func TestInWholeWindow(t *testing.T) {
 	for _, test := range []struct {
 		window capture.Window
 		same   bool
-	}{{whole, true}, {capture.Window{From: whole.From, To: whole.To + 50e6}, true}, {capture.Window{From: 0, To: whole.To}, false}, {capture.Window{From: whole.From, To: 2 * whole.To}, false}} {
+	}{{whole, true}, {capture.Window{From: whole.From, To: whole.To + 50e6}, true},
+		{capture.Window{From: 0, To: whole.To}, false}, {capture.Window{From: whole.From, To: 2 * whole.To}, false}} {
 		got, err := capture.InWindow(context.Background(), captures, rows, test.window)
 		if err != nil {
 			t.Fatal(err)

@@ -54,7 +54,8 @@ const (
 // verdict may rest on them.
 func (c Code) Lossy() bool {
 	switch c {
-	case Truncated, PartialHeap, NoStacks, StackMissing, BrokenSDK, Malformed, Inconsistent, Implausible, BaseAssumed, BaseMismatch,
+	case Truncated, PartialHeap, NoStacks, StackMissing, BrokenSDK, Malformed, Inconsistent, Implausible,
+		BaseAssumed, BaseMismatch,
 		EventsLost, BuffersLost, CircularWrapped, ClockDisorder, StackKeyLost, LostFree, PIDChanged:
 		return true
 	}

@@ -29,9 +29,9 @@ func ParseWindow(s string) (Window, error) {
 }
 
 // InWindow returns the captures of a trace with the numbers of a window, which come from the rows of the trace's
-// allocation table by one scan. Stacks, modules and lines over time are shared with the captures given. A window that is
-// the whole trace, but for rounding, gives the captures themselves: they know the size that each block had at its peak, of
-// which the table has the last only.
+// allocation table by one scan. Stacks, modules and lines over time are shared with the captures given. A window that
+// is the whole trace, but for rounding, gives the captures themselves: they know the size that each block had at its
+// peak, of which the table has the last only.
 func InWindow(ctx context.Context, captures []*Capture, rows allocations.Scanner, w Window) ([]*Capture, error) {
 	if !slices.ContainsFunc(captures, func(c *Capture) bool { return !c.Trace.shows(w) }) {
 		return captures, nil
@@ -42,7 +42,8 @@ func InWindow(ctx context.Context, captures []*Capture, rows allocations.Scanner
 		g.add(c)
 		samples = max(samples, len(c.Snapshots))
 	}
-	q := allocations.Question{From: w.From, To: w.To, Sites: len(g.sites), Samples: samples, Peaks: [][]int32{g.sites, g.kinds, g.heaps}}
+	q := allocations.Question{From: w.From, To: w.To, Sites: len(g.sites), Samples: samples,
+		Peaks: [][]int32{g.sites, g.kinds, g.heaps}}
 	beyond, err := askSurvivals(ctx, captures, rows, &q)
 	if err != nil {
 		return nil, err
@@ -63,11 +64,12 @@ func InWindow(ctx context.Context, captures []*Capture, rows allocations.Scanner
 // outside of the trace, a hundredth at most.
 func (t *Trace) shows(w Window) bool {
 	whole := t.Whole()
-	return t.Window == whole && w.From <= whole.From && w.To >= whole.To && (whole.From-w.From)+(w.To-whole.To) <= (whole.To-whole.From)/100
+	return t.Window == whole && w.From <= whole.From && w.To >= whole.To &&
+		(whole.From-w.From)+(w.To-whole.To) <= (whole.To-whole.From)/100
 }
 
-// groupings say, by number in the table, which group of sites, kinds and heaps a site belongs to: counted through over all
-// captures, or −1.
+// groupings say, by number in the table, which group of sites, kinds and heaps a site belongs to: counted through over
+// all captures, or −1.
 type groupings struct {
 	sites, kinds, heaps []int32
 	n                   windowAnswer

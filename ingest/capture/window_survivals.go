@@ -7,8 +7,10 @@ import (
 )
 
 // askSurvivals adds to a question about a window which sites' Survivals are wanted.
-func askSurvivals(ctx context.Context, captures []*Capture, rows allocations.Scanner, q *allocations.Question) (beyond int, err error) {
-	s := &allocations.SurvivalQuestion{From: make([]int64, q.Sites), Over: make([]int64, q.Sites), Heaps: make([]int32, q.Sites)}
+func askSurvivals(ctx context.Context, captures []*Capture, rows allocations.Scanner,
+	q *allocations.Question) (beyond int, err error) {
+	s := &allocations.SurvivalQuestion{From: make([]int64, q.Sites), Over: make([]int64, q.Sites),
+		Heaps: make([]int32, q.Sites)}
 	for i := range s.Heaps {
 		s.Heaps[i] = -1
 	}

@@ -1,6 +1,6 @@
-// Package debugdiag reads the analysis reports of DebugDiag, the Debug Diagnostic Tool of Windows: what LeakTrack.dll saw a
-// process allocate and not free, by module and function, and what the report says of its heaps and its address space. There is no
-// specification; the hooks below are those of DebugDiag 2.x.
+// Package debugdiag reads the analysis reports of DebugDiag, the Debug Diagnostic Tool of Windows: what LeakTrack.dll
+// saw a process allocate and not free, by module and function, and what the report says of its heaps and its address
+// space. There is no specification; the hooks below are those of DebugDiag 2.x.
 //
 // A report is a MIME document whose first text/html part is the page, or that page saved from a browser:
 //
@@ -15,8 +15,8 @@
 //	    table of three tables side by side               a bar graph: captions, values, bars
 //	div .analysisRuleSummarySection                      Rule Name, Status, Details
 //
-// Sections are known by the beginning of their ids, and by their titles where these are missing. Reports of DebugDiag 1.x have none
-// of the hooks; their facts and tables are found by label, and the capture says so.
+// Sections are known by the beginning of their ids, and by their titles where these are missing. Reports of DebugDiag
+// 1.x have none of the hooks; their facts and tables are found by label, and the capture says so.
 //
 // Counts are exact. Sizes are rounded to two decimals of their unit: a Claim keeps by how much that may be wrong.
 package debugdiag
@@ -32,11 +32,11 @@ import (
 // Kind is that of captures of reports of DebugDiag.
 const Kind capture.Kind = "debugdiag-report"
 
-// Read reads a report: one capture for each dump that it is about, in its order. A dump of whose allocations it tells gives a
-// snapshot, any other one facts. It holds one buffer of the report and what the captures hold.
+// Read reads a report: one capture for each dump that it is about, in its order. A dump of whose allocations it tells
+// gives a snapshot, any other one facts. It holds one buffer of the report and what the captures hold.
 //
-// Damage gives warnings, not an error. The error is an *evidence.Error when r is no report of DebugDiag's or when r fails, and the context's
-// when that ends; what was read until then is returned beside it.
+// Damage gives warnings, not an error. The error is an *evidence.Error when r is no report of DebugDiag's or when r
+// fails, and the context's when that ends; what was read until then is returned beside it.
 func Read(ctx context.Context, r io.Reader) ([]*capture.Capture, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -51,13 +51,15 @@ func Read(ctx context.Context, r io.Reader) ([]*capture.Capture, error) {
 	case src.err != nil && ctx.Err() != nil:
 		return report.finish(), context.Cause(ctx)
 	case src.err != nil:
-		return report.finish(), &evidence.Error{Code: CodeReadFailed, Message: "reading the report failed", Offset: src.offset, Err: src.err}
+		return report.finish(),
+			&evidence.Error{Code: CodeReadFailed, Message: "reading the report failed", Offset: src.offset, Err: src.err}
 	case err != nil:
 		return nil, err
 	}
 	captures := report.finish()
 	if len(captures) == 0 {
-		return nil, &evidence.Error{Code: CodeNoData, Message: "nothing that DebugDiag reports was found", Do: "upload the .mht file that its analysis wrote", Offset: src.offset}
+		return nil, &evidence.Error{Code: CodeNoData, Message: "nothing that DebugDiag reports was found",
+			Do: "upload the .mht file that its analysis wrote", Offset: src.offset}
 	}
 	return captures, nil
 }

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// dumpNames is how DebugDiag names the dumps it writes: leakyapp.exe__PID__4660__Date__03_14_2024__Time_10_22_07AM__511__Manual Dump.dmp
+// dumpNames is how DebugDiag names the dumps it writes:
+// leakyapp.exe__PID__4660__Date__03_14_2024__Time_10_22_07AM__511__Manual Dump.dmp
 var dumpNames = lazy(`(?i)^(.+?)__PID__(\d{1,10})__(?:Date__(\d{1,2})_(\d{1,2})_(\d{4})__Time_(\d{1,2})_(\d{2})_(\d{2})\s?([AP]M)?)?`)
 
 // A dumpName is what the name of a dump says.
@@ -46,9 +47,10 @@ func parseDumpName(name string) dumpName {
 	return d
 }
 
-// clocks are the ways in which facts print an instant. The order of day and month is that of the machine: only those in which it
-// cannot be mistaken, and the American one with AM or PM.
-var clocks = []string{"2006-01-02 15:04:05", "2006-01-02T15:04:05", "1/2/2006 3:04:05 PM", "Mon Jan 2 15:04:05 2006", "Monday, January 2, 2006 3:04:05 PM"}
+// clocks are the ways in which facts print an instant. The order of day and month is that of the machine: only those in
+// which it cannot be mistaken, and the American one with AM or PM.
+var clocks = []string{"2006-01-02 15:04:05", "2006-01-02T15:04:05", "1/2/2006 3:04:05 PM", "Mon Jan 2 15:04:05 2006",
+	"Monday, January 2, 2006 3:04:05 PM"}
 
 func parseClock(text string) (time.Time, bool) {
 	for _, layout := range clocks {

@@ -7,8 +7,9 @@ import (
 
 var durations = lazy(`(?i)(?:(\d{1,6}) days?(?:\(s\))? )?(\d{1,2}):(\d{2}):(\d{2})`)
 
-// parseDuration reads "1 day(s) 02:30:25". The number of days is rounded, not cut off: from 12:00:00 on it counts the day that has
-// only begun. Of exactly 12:00:00, which is rounded to the even number, it cannot be told; doubtful says that it may be a day more.
+// parseDuration reads "1 day(s) 02:30:25". The number of days is rounded, not cut off: from 12:00:00 on it counts the
+// day that has only begun. Of exactly 12:00:00, which is rounded to the even number, it cannot be told; doubtful says
+// that it may be a day more.
 func parseDuration(text string) (d time.Duration, doubtful, ok bool) {
 	m := durations().FindStringSubmatch(text)
 	if m == nil {

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// decodeText takes off the byte order mark and turns UTF-16 into UTF-8; browsers save pages as "Unicode" too. Bytes of other code
-// pages pass as they are, because all that the hooks consist of is ASCII.
+// decodeText takes off the byte order mark and turns UTF-16 into UTF-8; browsers save pages as "Unicode" too. Bytes of
+// other code pages pass as they are, because all that the hooks consist of is ASCII.
 func decodeText(in *bufio.Reader) io.Reader {
 	head, _ := in.Peek(4)
 	switch {

@@ -21,45 +21,96 @@ var facts = map[place]func(d *draft, value string){
 	{topicNone, "dump time"}:          (*draft).takenAt,
 	{topicNone, "dump creation time"}: (*draft).takenAt,
 
-	{topicNone, "size of largest free vm block"}: func(d *draft, value string) { d.sized(&d.largestFree, "the largest free block", value) },
-	{topicNone, "free memory"}:                   func(d *draft, value string) { d.sized(&d.free, "free memory", value) },
-	{topicSpaceTotals, "reserved memory"}:        func(d *draft, value string) { d.sized(&d.reserved, "reserved memory", value) },
-	{topicSpaceTotals, "committed memory"}:       func(d *draft, value string) { d.sized(&d.committed, "committed memory", value) },
-	{topicNone, "largest free block at"}:         (*draft).largestFreeAt,
+	{topicNone, "size of largest free vm block"}: func(d *draft, value string) {
+		d.sized(&d.largestFree,
+			"the largest free block", value)
+	},
+	{topicNone, "free memory"}: func(d *draft, value string) { d.sized(&d.free, "free memory", value) },
+	{topicSpaceTotals, "reserved memory"}: func(d *draft, value string) {
+		d.sized(&d.reserved,
+			"reserved memory", value)
+	},
+	{topicSpaceTotals, "committed memory"}: func(d *draft, value string) {
+		d.sized(&d.committed,
+			"committed memory", value)
+	},
+	{topicNone, "largest free block at"}: (*draft).largestFreeAt,
 
-	{topicVirtual, "reserved memory"}:           func(d *draft, value string) { d.sized(&d.virtual.reserved, "reserved virtual memory", value) },
-	{topicVirtual, "committed memory"}:          func(d *draft, value string) { d.sized(&d.virtual.committed, "committed virtual memory", value) },
-	{topicVirtual, "mapped memory"}:             func(d *draft, value string) { d.sized(&d.mapped.committed, "mapped memory", value) },
-	{topicVirtual, "reserved block count"}:      func(d *draft, value string) { d.virtual.count(value) },
-	{topicVirtual, "committed block count"}:     func(d *draft, value string) { d.virtual.count(value) },
-	{topicVirtual, "mapped block count"}:        func(d *draft, value string) { d.mapped.count(value) },
-	{topicImages, "number of modules"}:          func(d *draft, value string) { d.images.count(value) },
-	{topicImages, "total reserved memory"}:      func(d *draft, value string) { d.sized(&d.images.reserved, "memory of modules", value) },
-	{topicImages, "total committed memory"}:     func(d *draft, value string) { d.sized(&d.images.committed, "memory of modules", value) },
-	{topicThreads, "number of threads"}:         func(d *draft, value string) { d.stacks.count(value) },
-	{topicThreads, "total reserved memory"}:     func(d *draft, value string) { d.sized(&d.stacks.reserved, "memory of stacks", value) },
-	{topicThreads, "total committed memory"}:    func(d *draft, value string) { d.sized(&d.stacks.committed, "memory of stacks", value) },
-	{topicHeapTotals, "number of heaps"}:        func(d *draft, value string) { d.heaps.count(value) },
-	{topicHeapTotals, "total reserved memory"}:  func(d *draft, value string) { d.sized(&d.heaps.reserved, "memory of heaps", value) },
-	{topicHeapTotals, "total committed memory"}: func(d *draft, value string) { d.sized(&d.heaps.committed, "memory of heaps", value) },
+	{topicVirtual, "reserved memory"}: func(d *draft, value string) {
+		d.sized(&d.virtual.reserved,
+			"reserved virtual memory", value)
+	},
+	{topicVirtual, "committed memory"}: func(d *draft, value string) {
+		d.sized(&d.virtual.committed,
+			"committed virtual memory", value)
+	},
+	{topicVirtual, "mapped memory"}: func(d *draft, value string) {
+		d.sized(&d.mapped.committed,
+			"mapped memory", value)
+	},
+	{topicVirtual, "reserved block count"}:  func(d *draft, value string) { d.virtual.count(value) },
+	{topicVirtual, "committed block count"}: func(d *draft, value string) { d.virtual.count(value) },
+	{topicVirtual, "mapped block count"}:    func(d *draft, value string) { d.mapped.count(value) },
+	{topicImages, "number of modules"}:      func(d *draft, value string) { d.images.count(value) },
+	{topicImages, "total reserved memory"}: func(d *draft, value string) {
+		d.sized(&d.images.reserved,
+			"memory of modules", value)
+	},
+	{topicImages, "total committed memory"}: func(d *draft, value string) {
+		d.sized(&d.images.committed,
+			"memory of modules", value)
+	},
+	{topicThreads, "number of threads"}: func(d *draft, value string) { d.stacks.count(value) },
+	{topicThreads, "total reserved memory"}: func(d *draft, value string) {
+		d.sized(&d.stacks.reserved,
+			"memory of stacks", value)
+	},
+	{topicThreads, "total committed memory"}: func(d *draft, value string) {
+		d.sized(&d.stacks.committed,
+			"memory of stacks", value)
+	},
+	{topicHeapTotals, "number of heaps"}: func(d *draft, value string) { d.heaps.count(value) },
+	{topicHeapTotals, "total reserved memory"}: func(d *draft, value string) {
+		d.sized(&d.heaps.reserved,
+			"memory of heaps", value)
+	},
+	{topicHeapTotals, "total committed memory"}: func(d *draft, value string) {
+		d.sized(&d.heaps.committed,
+			"memory of heaps", value)
+	},
 
-	{topicHeapDetails, "heap name"}:                         func(d *draft, value string) { d.heap().Name = value },
-	{topicHeapDetails, "heap description"}:                  func(d *draft, value string) { d.heap().Note = value },
-	{topicHeapDetails, "reserved memory"}:                   func(d *draft, value string) { d.heapSize(&d.heap().Reserved, value) },
-	{topicHeapDetails, "committed memory"}:                  func(d *draft, value string) { d.heapSize(&d.heap().Committed, value) },
-	{topicHeapDetails, "number of heap segments"}:           func(d *draft, value string) { d.counted(&d.heap().Segments, value) },
-	{topicHeapDetails, "number of uncommitted ranges"}:      func(d *draft, value string) { d.counted(&d.heap().UncommittedRanges, value) },
-	{topicHeapDetails, "size of largest uncommitted range"}: func(d *draft, value string) { d.heapSize(&d.heap().LargestUncommitted, value) },
+	{topicHeapDetails, "heap name"}:        func(d *draft, value string) { d.heap().Name = value },
+	{topicHeapDetails, "heap description"}: func(d *draft, value string) { d.heap().Note = value },
+	{topicHeapDetails, "reserved memory"}: func(d *draft, value string) {
+		d.heapSize(&d.heap().Reserved, value)
+	},
+	{topicHeapDetails, "committed memory"}: func(d *draft, value string) {
+		d.heapSize(&d.heap().Committed, value)
+	},
+	{topicHeapDetails, "number of heap segments"}: func(d *draft, value string) {
+		d.counted(&d.heap().Segments, value)
+	},
+	{topicHeapDetails, "number of uncommitted ranges"}: func(d *draft, value string) {
+		d.counted(&d.heap().UncommittedRanges, value)
+	},
+	{topicHeapDetails, "size of largest uncommitted range"}: func(d *draft, value string) {
+		d.heapSize(&d.heap().LargestUncommitted, value)
+	},
 
-	{topicNone, "number of allocations"}:          func(d *draft, value string) { d.counted(&d.total.count, value) },
-	{topicNone, "total size of allocations"}:      func(d *draft, value string) { d.sized(&d.total.size, "all allocations", value) },
+	{topicNone, "number of allocations"}: func(d *draft, value string) { d.counted(&d.total.count, value) },
+	{topicNone, "total size of allocations"}: func(d *draft, value string) {
+		d.sized(&d.total.size,
+			"all allocations", value)
+	},
 	{topicNone, "total outstanding handle count"}: func(d *draft, value string) { d.counted(&d.total.handles, value) },
 	{topicNone, "tracking duration"}:              func(d *draft, value string) { d.tracked = value },
 }
 
-// processFacts are facts of the process that are told as they are printed, where no section says that all of its facts are.
+// processFacts are facts of the process that are told as they are printed, where no section says that all of its facts
+// are.
 var processFacts = map[string]bool{
-	"operating system": true, "command line": true, "number of processors": true, "system up-time": true, "process up-time": true,
+	"operating system": true, "command line": true, "number of processors": true, "system up-time": true,
+	"process up-time":            true,
 	"type of analysis performed": true, "operating system service pack": true,
 }
 

@@ -75,7 +75,8 @@ func (d *draft) makeModules() {
 	for i := range d.modules {
 		m := &d.modules[i]
 		known := capture.Module{Path: cmp.Or(m.path, m.name), PDB: m.pdb[strings.LastIndexAny(m.pdb, `\/`)+1:]}
-		if size := (m.size.low + pageSize - 1) / pageSize * pageSize; m.base != 0 && size > 0 && size <= m.size.high && size+pageSize > m.size.high {
+		if size := (m.size.low + pageSize - 1) / pageSize * pageSize; m.base != 0 && size > 0 && size <= m.size.high &&
+			size+pageSize > m.size.high {
 			known.Base, known.Size = m.base, uint64(size)
 		}
 		key := strings.ToLower(m.name)
@@ -88,7 +89,9 @@ func (d *draft) makeModules() {
 		at[key] = len(d.c.Modules)
 		d.c.Modules = append(d.c.Modules, known)
 		if m.version != "" || m.company != "" {
-			d.note(capture.TopicProcess, strings.Join(slices.DeleteFunc([]string{known.Path, m.version, m.company}, func(s string) bool { return s == "" }), ", "))
+			d.note(capture.TopicProcess,
+				strings.Join(slices.DeleteFunc([]string{known.Path, m.version, m.company},
+					func(s string) bool { return s == "" }), ", "))
 		}
 	}
 }
@@ -163,7 +166,8 @@ func (d *draft) noteTracking() {
 		}
 		text += "; tracking duration: " + d.tracked
 	}
-	d.note(capture.TopicLeakTrack, text+". Until its warm-up is over, 15 minutes unless set otherwise, it records no call stacks.")
+	d.note(capture.TopicLeakTrack,
+		text+". Until its warm-up is over, 15 minutes unless set otherwise, it records no call stacks.")
 	if d.total.count >= 0 {
 		text := counted(d.total.count, "allocation")
 		if d.total.size != (span{}) {
@@ -189,19 +193,23 @@ func (d *draft) noteMethod(r *report) {
 		rounded = rounded || d.functions[i].bytes.margin() > 0
 	}
 	if rounded {
-		d.note(capture.TopicMethod, "DebugDiag rounds sizes to two decimals of their unit; claims say by how much they may be wrong.")
+		d.note(capture.TopicMethod,
+			"DebugDiag rounds sizes to two decimals of their unit; claims say by how much they may be wrong.")
 	}
 	switch n := int64(len(d.functions)); {
 	case n == 0:
 	case bare == n && d.frames == 0:
-		d.warn(capture.NoStacks, n, "the report has no call stack: each function stands for itself; choose \"Begin recording call stacks immediately\" in the leak rule, or track longer than 15 minutes")
+		d.warn(capture.NoStacks, n,
+			"the report has no call stack: each function stands for itself; choose \"Begin recording call stacks immediately\" in the leak rule, or track longer than 15 minutes")
 	case bare > 0:
-		d.note(capture.TopicMethod, fmt.Sprintf("%d of %d functions have no call stack sample; their stacks are the function alone.", bare, n))
+		d.note(capture.TopicMethod,
+			fmt.Sprintf("%d of %d functions have no call stack sample; their stacks are the function alone.", bare, n))
 	}
 	if d.heaps.known() && d.heaps.regions > 0 && len(d.memory.Heaps) == 0 {
 		d.note(capture.TopicInfo, counted(d.heaps.regions, "heap")+", of which the report tells the sums only.")
 	}
 	if !r.hooked {
-		d.note(capture.TopicMethod, "The report has none of the marks of DebugDiag 2: its figures were found by their labels.")
+		d.note(capture.TopicMethod,
+			"The report has none of the marks of DebugDiag 2: its figures were found by their labels.")
 	}
 }

@@ -39,8 +39,8 @@ func (f frame) String() string {
 	return t.Module + "!" + t.Function
 }
 
-// ParseFrame reads a frame as DebugDiag prints it, with or without its source. Offsets are hexadecimal without 0x, line numbers
-// decimal. address is 0 where the frame has a name.
+// ParseFrame reads a frame as DebugDiag prints it, with or without its source. Offsets are hexadecimal without 0x, line
+// numbers decimal. address is 0 where the frame has a name.
 //
 //	leaky!Cache::Add<int>+34                                  module, function, offset
 //	leaky+1a30                                                no symbols: the offset is from the module's beginning

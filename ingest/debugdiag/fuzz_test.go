@@ -39,7 +39,8 @@ func FuzzRead(f *testing.F) {
 }
 
 func FuzzParseFrame(f *testing.F) {
-	for _, frame := range []string{"leaky!Cache::Add<int>+34", "leaky+1a30", "0x79E8C582", "[DEFAULT] [hasThis] Boolean A.B.Read()", "a!operator+++1"} {
+	for _, frame := range []string{"leaky!Cache::Add<int>+34", "leaky+1a30", "0x79E8C582",
+		"[DEFAULT] [hasThis] Boolean A.B.Read()", "a!operator+++1"} {
 		f.Add(frame, `d:\a.cpp @ 1`)
 	}
 	f.Fuzz(func(t *testing.T, name, source string) {

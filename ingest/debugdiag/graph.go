@@ -138,7 +138,8 @@ func (d *draft) blocksOf(caption, value string) {
 		d.dropped++
 		return
 	}
-	d.heapGroups[key] = &capture.Group{By: capture.BySize, Heap: key.heap, Size: each, Usage: capture.Usage{Count: count, Bytes: count * each}}
+	d.heapGroups[key] = &capture.Group{By: capture.BySize, Heap: key.heap, Size: each,
+		Usage: capture.Usage{Count: count, Bytes: count * each}}
 }
 
 // functionSize takes how many blocks of a size the last function has.

@@ -76,10 +76,12 @@ func (d *draft) groups() []capture.Group {
 		return cmp.Or(cmp.Compare(b.Usage.Bytes, a.Usage.Bytes), cmp.Compare(a.Heap, b.Heap), cmp.Compare(a.Size, b.Size))
 	})
 	for name, m := range d.managers {
-		byManager = append(byManager, capture.Group{By: capture.ByManager, Key: name, Usage: capture.Usage{Count: max(m.count, 0), Bytes: m.size.at}})
+		byManager = append(byManager,
+			capture.Group{By: capture.ByManager, Key: name, Usage: capture.Usage{Count: max(m.count, 0), Bytes: m.size.at}})
 	}
 	slices.SortFunc(byManager, func(a, b capture.Group) int {
-		return cmp.Or(cmp.Compare(b.Usage.Bytes, a.Usage.Bytes), cmp.Compare(b.Usage.Count, a.Usage.Count), cmp.Compare(a.Key, b.Key))
+		return cmp.Or(cmp.Compare(b.Usage.Bytes, a.Usage.Bytes), cmp.Compare(b.Usage.Count, a.Usage.Count),
+			cmp.Compare(a.Key, b.Key))
 	})
 	return append(bySize, byManager...)
 }

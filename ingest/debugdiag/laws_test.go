@@ -30,7 +30,8 @@ func wide(text []byte) []byte {
 // savings are the ways in which a report may have been saved.
 func savings(r *debugdiagtest.Report) map[string][]byte {
 	page := r.HTML()
-	tidied := bytes.ReplaceAll(bytes.ReplaceAll(page, []byte("<tr>"), []byte("<tbody><tr>")), []byte("</table>"), []byte("</tbody></table>"))
+	tidied := bytes.ReplaceAll(bytes.ReplaceAll(page, []byte("<tr>"), []byte("<tbody><tr>")), []byte("</table>"),
+		[]byte("</tbody></table>"))
 	return map[string][]byte{
 		"DebugDiag":          r.MIME(),
 		"another boundary":   debugdiagtest.Wrap(page, "----MultipartBoundary--x7=y"),
@@ -52,7 +53,8 @@ func TestSavings(t *testing.T) {
 	want := read(t, r.MIME())
 	for name, saved := range savings(r) {
 		c := read(t, saved)
-		if !reflect.DeepEqual(c.Memory, want.Memory) || !reflect.DeepEqual(c.Sites, want.Sites) || !reflect.DeepEqual(c.Warnings, want.Warnings) {
+		if !reflect.DeepEqual(c.Memory, want.Memory) || !reflect.DeepEqual(c.Sites, want.Sites) ||
+			!reflect.DeepEqual(c.Warnings, want.Warnings) {
 			t.Errorf("%s: %+v %+v", name, c.Memory, c.Warnings)
 		}
 		if !debugdiag.Sniff(saved[:min(len(saved), 64<<10)]) {
@@ -65,7 +67,8 @@ func TestSavings(t *testing.T) {
 	}
 }
 
-// TestCut: a report that is cut anywhere gives what was there and says that it was cut, and no figure of it is more than the whole has.
+// TestCut: a report that is cut anywhere gives what was there and says that it was cut, and no figure of it is more
+// than the whole has.
 func TestCut(t *testing.T) {
 	r := everything(debugdiagtest.English)
 	whole := read(t, r.MIME())
@@ -118,12 +121,14 @@ func TestErrors(t *testing.T) {
 	}
 	captures, err := debugdiag.Read(t.Context(), failingReader{bytes.NewReader(report[:len(report)/2])})
 	var coded *evidence.Error
-	if !errors.As(err, &coded) || coded.Code != debugdiag.CodeReadFailed || !errors.Is(err, io.ErrClosedPipe) || len(captures) != 1 {
+	if !errors.As(err, &coded) || coded.Code != debugdiag.CodeReadFailed || !errors.Is(err, io.ErrClosedPipe) ||
+		len(captures) != 1 {
 		t.Errorf("%d captures, %v", len(captures), err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stop := errors.New("enough")
-	reader := io.MultiReader(bytes.NewReader(report[:len(report)/2]), iotest.ErrReader(nil), bytes.NewReader(report[len(report)/2:]))
+	reader := io.MultiReader(bytes.NewReader(report[:len(report)/2]), iotest.ErrReader(nil),
+		bytes.NewReader(report[len(report)/2:]))
 	if _, err := debugdiag.Read(ctx, &cancellingReader{reader, func() { cancel(stop) }, 2}); !errors.Is(err, stop) {
 		t.Errorf("stopped in the middle: %v", err)
 	}
@@ -170,7 +175,8 @@ func TestHostile(t *testing.T) {
 func TestInconsistent(t *testing.T) {
 	r := everything(debugdiagtest.English)
 	r.Dumps[0].Modules[0].Lost = 3
-	if c := read(t, r.MIME()); codes(c) != "inconsistent" || !strings.Contains(c.Warnings[0].Message, "the functions of svc have 12345 allocations or handles, the module 12348") {
+	if c := read(t, r.MIME()); codes(c) != "inconsistent" ||
+		!strings.Contains(c.Warnings[0].Message, "the functions of svc have 12345 allocations or handles, the module 12348") {
 		t.Errorf("%+v", c.Warnings)
 	}
 	page := everything(debugdiagtest.English).HTML()
@@ -184,7 +190,8 @@ func TestInconsistent(t *testing.T) {
 			t.Errorf("%q: %+v", old, c.Warnings)
 		}
 	}
-	if c := read(t, bytes.ReplaceAll(page, []byte("12 MBytes"), []byte("900 TBytes"))); !strings.Contains(fmt.Sprint(c.Warnings), "larger than the address space") {
+	if c := read(t, bytes.ReplaceAll(page, []byte("12 MBytes"),
+		[]byte("900 TBytes"))); !strings.Contains(fmt.Sprint(c.Warnings), "larger than the address space") {
 		t.Errorf("%+v", c.Warnings)
 	}
 }

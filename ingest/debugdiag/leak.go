@@ -84,8 +84,8 @@ func (d *draft) startModule(name, anchor string, handles bool) {
 // exactDoubles is where numbers that went through a double begin to lose bits.
 const exactDoubles = 1 << 53
 
-// anchorNumber is the number at the end of an anchor "#<dump>Module<number>". It went through a double: what has lost bits, or
-// prints with an exponent, is 0.
+// anchorNumber is the number at the end of an anchor "#<dump>Module<number>". It went through a double: what has lost
+// bits, or prints with an exponent, is 0.
 func anchorNumber(anchor, word string) uint64 {
 	_, digits, found := cutLast(anchor, word)
 	if !found || digits == "" {

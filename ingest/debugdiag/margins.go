@@ -2,7 +2,8 @@ package debugdiag
 
 import "heapdrift/ingest/capture"
 
-// exact finds sizes that other figures state exactly: a size that is stated for each block, or one block whose sample tells it.
+// exact finds sizes that other figures state exactly: a size that is stated for each block, or one block whose sample
+// tells it.
 func (f *function) exact() {
 	if f.count < 0 {
 		return
@@ -93,8 +94,8 @@ func (s *span) within(low, high int64) bool {
 // rounds bounds how often sums are gone through: each makes the bounds of the next one closer, by less and less.
 const rounds = 3
 
-// reconcile brings the printed figures together: modules make up the whole, functions their module. It narrows the bounds of sizes,
-// and warns of those that cannot be.
+// reconcile brings the printed figures together: modules make up the whole, functions their module. It narrows the
+// bounds of sizes, and warns of those that cannot be.
 func (d *draft) reconcile() {
 	for i := range d.functions {
 		d.functions[i].exact()
@@ -122,7 +123,8 @@ func (d *draft) reconcile() {
 	}
 }
 
-// sums are the sums that the report states and whose counts add up, as they do where nothing is left out. It warns of the others.
+// sums are the sums that the report states and whose counts add up, as they do where nothing is left out. It warns of
+// the others.
 func (d *draft) sums() []sum {
 	var sums []sum
 	all := sum{what: "the modules", total: &d.total.size}
@@ -153,7 +155,8 @@ func (d *draft) sums() []sum {
 		switch {
 		case len(members[i]) == 0:
 		case m.count >= 0 && count != m.count:
-			d.warn(capture.Inconsistent, 1, "the functions of %s have %d allocations or handles, the module %d", m.name, count, m.count)
+			d.warn(capture.Inconsistent, 1, "the functions of %s have %d allocations or handles, the module %d", m.name,
+				count, m.count)
 		case !m.handles:
 			sums = append(sums, own)
 		}
@@ -173,7 +176,8 @@ func (d *draft) sums() []sum {
 			what  string
 			count int64
 			known bool
-		}{{"modules", handles, handleModules > 0}, {"modules in the graph", t.byHandles, t.byHandles > t.handles}, {"types", t.byType, t.byType >= 0}} {
+		}{{"modules", handles, handleModules > 0}, {"modules in the graph", t.byHandles, t.byHandles > t.handles},
+			{"types", t.byType, t.byType >= 0}} {
 			if n.known && n.count != t.handles {
 				d.warn(capture.Inconsistent, 1, "the %s have %d handles, of %d in all", n.what, n.count, t.handles)
 			}

@@ -21,12 +21,13 @@ const (
 	maxNested   = 4        // multiparts in multiparts: saving and mailing a report add one each
 )
 
-// unwrap finds the page of a report: the file itself, or the first text/html part of a MIME document. What it returns is UTF-8
-// without a byte order mark. Of its errors those that the source has not given itself are an *evidence.Error.
+// unwrap finds the page of a report: the file itself, or the first text/html part of a MIME document. What it returns
+// is UTF-8 without a byte order mark. Of its errors those that the source has not given itself are an *evidence.Error.
 func unwrap(src *source) (io.Reader, error) {
 	in := bufio.NewReaderSize(src, sourceBlock)
 	if err := skipBlank(in); err != nil {
-		return nil, &evidence.Error{Code: CodeNoData, Message: "the report is empty", Do: "upload the .mht file that its analysis wrote", Offset: src.offset}
+		return nil, &evidence.Error{Code: CodeNoData, Message: "the report is empty",
+			Do: "upload the .mht file that its analysis wrote", Offset: src.offset}
 	}
 	start, _ := in.Peek(256)
 	if !isHeader(start) {
@@ -34,7 +35,8 @@ func unwrap(src *source) (io.Reader, error) {
 	}
 	part := htmlPart(documentHeader(in), in, 0)
 	if part == nil {
-		return nil, &evidence.Error{Code: CodeNoPage, Message: "the MIME document has no part that is text/html", Do: "upload the .mht file as DebugDiag's analysis wrote it", Offset: src.offset}
+		return nil, &evidence.Error{Code: CodeNoPage, Message: "the MIME document has no part that is text/html",
+			Do: "upload the .mht file as DebugDiag's analysis wrote it", Offset: src.offset}
 	}
 	return decodeText(bufio.NewReaderSize(part, sourceBlock)), nil
 }
@@ -68,7 +70,8 @@ func isHeader(text []byte) bool {
 	return false
 }
 
-// documentHeader reads the fields up to the empty line, as far as they are well-formed. Of one that never ends it reads maxHeader bytes.
+// documentHeader reads the fields up to the empty line, as far as they are well-formed. Of one that never ends it reads
+// maxHeader bytes.
 func documentHeader(in *bufio.Reader) textproto.MIMEHeader {
 	if mark, _ := in.Peek(3); bytes.Equal(mark, []byte("\xEF\xBB\xBF")) {
 		_, _ = in.Discard(3) // they were just seen
@@ -86,8 +89,8 @@ func documentHeader(in *bufio.Reader) textproto.MIMEHeader {
 	return header
 }
 
-// htmlPart returns the body of the first text/html part at or below the one with the given header, or nil. A document that breaks
-// off has no further part, and its page ends early.
+// htmlPart returns the body of the first text/html part at or below the one with the given header, or nil. A document
+// that breaks off has no further part, and its page ends early.
 func htmlPart(header textproto.MIMEHeader, body io.Reader, depth int) io.Reader {
 	kind, params, err := mime.ParseMediaType(header.Get("Content-Type"))
 	if err != nil && kind == "" { // the parameters are damaged beyond what the parser forgives

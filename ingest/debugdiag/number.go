@@ -13,8 +13,8 @@ type digits struct {
 	separators []rune
 }
 
-// scanDigits takes a number off the front of text. The separators are those of the cultures of Windows: DebugDiag prints numbers as
-// its machine does. A blank separates only before a group of three.
+// scanDigits takes a number off the front of text. The separators are those of the cultures of Windows: DebugDiag
+// prints numbers as its machine does. A blank separates only before a group of three.
 func scanDigits(text string) (d digits, rest string) {
 	text = strings.TrimSpace(text)
 	for len(d.groups) < 16 {
@@ -52,7 +52,8 @@ func digitsAt(text string) int {
 	return n
 }
 
-// parseCount reads a count: an integer of two digits at least, with thousands separators, "05" or "1,024 allocation(s)".
+// parseCount reads a count: an integer of two digits at least, with thousands separators, "05" or "1,024
+// allocation(s)".
 func parseCount(text string) (n int64, rest string, ok bool) {
 	d, rest := scanDigits(text)
 	if len(d.groups) == 0 {
@@ -62,8 +63,8 @@ func parseCount(text string) (n int64, rest string, ok bool) {
 	return n, rest, err == nil && n <= maxCount
 }
 
-// split tells the decimals of a number from its thousands. Two decimals are printed at most, so that a last group of three belongs
-// to the integer, unless nothing or another separator stands before it.
+// split tells the decimals of a number from its thousands. Two decimals are printed at most, so that a last group of
+// three belongs to the integer, unless nothing or another separator stands before it.
 func (d digits) split() (whole, decimals string) {
 	last := len(d.groups) - 1
 	if last == 0 {

@@ -68,7 +68,8 @@ func TestParseSize(t *testing.T) {
 
 // TestSizesAreCovered: whatever a size is, it lies between the bounds of what is printed for it, in every culture.
 func TestSizesAreCovered(t *testing.T) {
-	for _, culture := range []debugdiagtest.Culture{debugdiagtest.English, debugdiagtest.German, debugdiagtest.French, debugdiagtest.Swiss} {
+	for _, culture := range []debugdiagtest.Culture{debugdiagtest.English, debugdiagtest.German,
+		debugdiagtest.French, debugdiagtest.Swiss} {
 		for bytes := int64(0); bytes < 1<<46; bytes += 1 + bytes/97 {
 			for _, b := range []int64{bytes, bytes - 1, bytes &^ 1023, bytes &^ (1<<20 - 1)} {
 				text := culture.Size(max(b, 0))
@@ -129,16 +130,17 @@ func TestParseDumpName(t *testing.T) {
 		return time.Date(2024, month, day, hour, 22, 7, 0, time.UTC)
 	}
 	for name, want := range map[string]dumpName{
-		"leakyapp.exe__PID__4660__Date__03_14_2024__Time_10_22_07AM__511__Manual Dump.dmp": {"leakyapp.exe", 4660, at(3, 14, 10)},
-		`C:\dumps\a.exe__PID__1__Date__03_14_2024__Time_12_22_07AM__5__Leak.dmp`:           {"a.exe", 1, at(3, 14, 0)},
-		"a.exe__PID__1__Date__03_14_2024__Time_12_22_07PM__5__Leak.dmp":                    {"a.exe", 1, at(3, 14, 12)},
-		"a.exe__PID__1__Date__03_14_2024__Time_13_22_07__5__Leak.dmp":                      {"a.exe", 1, at(3, 14, 13)},
-		"a.exe__PID__1__Date__13_14_2024__Time_10_22_07AM__5__Leak.dmp":                    {"a.exe", 1, time.Time{}},
-		"a.exe__PID__1__Date__02_30_2024__Time_10_22_07AM__5__Leak.dmp":                    {"a.exe", 1, time.Time{}},
-		"a.exe__PID__1__Date__02_03_2024__Time_00_22_07AM__5__Leak.dmp":                    {"a.exe", 1, time.Time{}},
-		"a.exe__PID__9999999999__": {image: "a.exe"},
-		"app.dmp":                  {},
-		"":                         {},
+		"leakyapp.exe__PID__4660__Date__03_14_2024__Time_10_22_07AM__511__Manual Dump.dmp": {"leakyapp.exe", 4660,
+			at(3, 14, 10)},
+		`C:\dumps\a.exe__PID__1__Date__03_14_2024__Time_12_22_07AM__5__Leak.dmp`: {"a.exe", 1, at(3, 14, 0)},
+		"a.exe__PID__1__Date__03_14_2024__Time_12_22_07PM__5__Leak.dmp":          {"a.exe", 1, at(3, 14, 12)},
+		"a.exe__PID__1__Date__03_14_2024__Time_13_22_07__5__Leak.dmp":            {"a.exe", 1, at(3, 14, 13)},
+		"a.exe__PID__1__Date__13_14_2024__Time_10_22_07AM__5__Leak.dmp":          {"a.exe", 1, time.Time{}},
+		"a.exe__PID__1__Date__02_30_2024__Time_10_22_07AM__5__Leak.dmp":          {"a.exe", 1, time.Time{}},
+		"a.exe__PID__1__Date__02_03_2024__Time_00_22_07AM__5__Leak.dmp":          {"a.exe", 1, time.Time{}},
+		"a.exe__PID__9999999999__":                                               {image: "a.exe"},
+		"app.dmp":                                                                {},
+		"":                                                                       {},
 	} {
 		if got := parseDumpName(name); got != want {
 			t.Errorf("%q: %+v", name, got)
@@ -148,8 +150,10 @@ func TestParseDumpName(t *testing.T) {
 
 func TestSectionTopic(t *testing.T) {
 	for id, want := range map[string]topic{
-		"AllocSummaryB1C1D3": topicLeakTotals, "ModReportMemB12C3D14": topicLeakMemory, "ModReportHandleB1C1D3": topicLeakHandles, "TopComittedB1C2D3": topicHeapCommitted,
-		"B1C1D3": topicNone, "warningsAnalysisSummarySection": topicWarnings, "Table_Summary": topicRules, "VMSummary": topicSpaceTotals, "": topicNone, "1": topicNone, "SomethingB1": topicNone,
+		"AllocSummaryB1C1D3": topicLeakTotals, "ModReportMemB12C3D14": topicLeakMemory,
+		"ModReportHandleB1C1D3": topicLeakHandles, "TopComittedB1C2D3": topicHeapCommitted,
+		"B1C1D3": topicNone, "warningsAnalysisSummarySection": topicWarnings, "Table_Summary": topicRules,
+		"VMSummary": topicSpaceTotals, "": topicNone, "1": topicNone, "SomethingB1": topicNone,
 	} {
 		if got := sectionTopic(id); got != want {
 			t.Errorf("%q: %v", id, got)
@@ -159,7 +163,8 @@ func TestSectionTopic(t *testing.T) {
 
 func TestAnchorNumber(t *testing.T) {
 	for anchor, want := range map[string]uint64{
-		"#a.dmpModule140703397052416": 140703397052416, "#Module.dmpHandleModule16": 16, "#a.dmpModule9007199254740991": 1<<53 - 1,
+		"#a.dmpModule140703397052416": 140703397052416, "#Module.dmpHandleModule16": 16,
+		"#a.dmpModule9007199254740991": 1<<53 - 1,
 		"#a.dmpModule9007199254740992": 0, "#a.dmpModule1.4E+15": 0, "#a.dmpModule": 0, "#a.dmpFunction5": 0, "": 0,
 	} {
 		if got := anchorNumber(anchor, "Module"); got != want {

@@ -12,8 +12,9 @@ const (
 	maxSections = 64 // in each other
 )
 
-// A page takes the markup apart and hands on what it is made of, in order: sections, headings, paragraphs, tables, bar graphs. It
-// repairs what browsers repair: ends that are missing, cells without rows, template arguments that were printed as they are.
+// A page takes the markup apart and hands on what it is made of, in order: sections, headings, paragraphs, tables, bar
+// graphs. It repairs what browsers repair: ends that are missing, cells without rows, template arguments that were
+// printed as they are.
 type page struct {
 	out      *report
 	z        *html.Tokenizer
@@ -135,17 +136,22 @@ const (
 )
 
 var tags = map[string]tag{
-	"html": tagHTML, "body": tagBlock, "head": tagBlock, "p": tagBlock, "hr": tagBlock, "ul": tagBlock, "ol": tagBlock, "li": tagBlock, "pre": tagBlock,
+	"html": tagHTML, "body": tagBlock, "head": tagBlock, "p": tagBlock, "hr": tagBlock, "ul": tagBlock, "ol": tagBlock,
+	"li": tagBlock, "pre": tagBlock,
 	"center": tagBlock, "form": tagBlock, "section": tagBlock, "main": tagBlock, "header": tagBlock, "footer": tagBlock,
 	"dl": tagBlock, "dt": tagBlock, "dd": tagBlock, "caption": tagBlock, "blockquote": tagBlock,
 	"br": tagBreak, "div": tagDiv, "a": tagAnchor,
 	"h1": tagHeading, "h2": tagHeading, "h3": tagHeading, "h4": tagHeading, "h5": tagHeading, "h6": tagHeading,
 	"table": tagTable, "tr": tagRow, "td": tagCell, "th": tagCell,
-	"script": tagSkip, "style": tagSkip, "title": tagSkip, "textarea": tagSkip, "noscript": tagSkip, "iframe": tagSkip, "xml": tagSkip,
+	"script": tagSkip, "style": tagSkip, "title": tagSkip, "textarea": tagSkip, "noscript": tagSkip,
+	"iframe": tagSkip, "xml": tagSkip,
 	"thead": tagInline, "tbody": tagInline, "tfoot": tagInline, "colgroup": tagInline, "col": tagInline,
-	"b": tagInline, "i": tagInline, "u": tagInline, "em": tagInline, "strong": tagInline, "small": tagInline, "big": tagInline, "sup": tagInline, "sub": tagInline,
-	"font": tagInline, "span": tagInline, "img": tagInline, "nobr": tagInline, "wbr": tagInline, "meta": tagInline, "link": tagInline, "base": tagInline,
-	"input": tagInline, "button": tagInline, "label": tagInline, "code": tagInline, "tt": tagInline, "o:p": tagInline, "svg": tagInline, "path": tagInline,
+	"b": tagInline, "i": tagInline, "u": tagInline, "em": tagInline, "strong": tagInline, "small": tagInline,
+	"big": tagInline, "sup": tagInline, "sub": tagInline,
+	"font": tagInline, "span": tagInline, "img": tagInline, "nobr": tagInline, "wbr": tagInline, "meta": tagInline,
+	"link": tagInline, "base": tagInline,
+	"input": tagInline, "button": tagInline, "label": tagInline, "code": tagInline, "tt": tagInline, "o:p": tagInline,
+	"svg": tagInline, "path": tagInline,
 }
 
 // start takes a start tag.

@@ -13,7 +13,8 @@ const dumpSection = `<html><div data-debug-details="dump" data-debug-dump="a.dmp
 
 // TestBlanks: blanks that do not break are blanks, and many are one.
 func TestBlanks(t *testing.T) {
-	c := read(t, []byte(dumpSection+"<table><tr><td>Command&nbsp;Line</td><td>&nbsp;&nbsp;a.exe&nbsp;&nbsp; \r\n-x</td></tr></table></html>"))
+	c := read(t, []byte(dumpSection+
+		"<table><tr><td>Command&nbsp;Line</td><td>&nbsp;&nbsp;a.exe&nbsp;&nbsp; \r\n-x</td></tr></table></html>"))
 	if !hasNote(c, capture.TopicProcess, "Command Line: a.exe -x") {
 		t.Errorf("%+v", c.Memory.Notes)
 	}
@@ -21,7 +22,8 @@ func TestBlanks(t *testing.T) {
 
 // TestCutInNumber: a number that the page ends in is not told: it may be the beginning of a longer one.
 func TestCutInNumber(t *testing.T) {
-	c := read(t, []byte(dumpSection+"<table><tr><td>Machine Name</td><td>BOX</td></tr><tr><td>Number of allocations</td><td>12"))
+	c := read(t, []byte(dumpSection+
+		"<table><tr><td>Machine Name</td><td>BOX</td></tr><tr><td>Number of allocations</td><td>12"))
 	if c.Process.Machine != "BOX" || hasNote(c, capture.TopicLeakTrack, "12 allocations") || codes(c) != "truncated" {
 		t.Errorf("%+v %+v", c.Memory.Notes, c.Warnings)
 	}

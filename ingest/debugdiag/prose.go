@@ -5,7 +5,8 @@ import "strings"
 // maxText bounds the text of one cell, heading or paragraph, in bytes.
 const maxText = 64 << 10
 
-// A prose collects text as a page shows it: runs of blanks, also of those that do not break, are one, and <br> ends a line.
+// A prose collects text as a page shows it: runs of blanks, also of those that do not break, are one, and <br> ends a
+// line.
 type prose struct {
 	b     []byte
 	blank bool // before what comes next

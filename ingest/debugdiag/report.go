@@ -10,7 +10,8 @@ import (
 // maxDumps bounds the dumps of a report.
 const maxDumps = 1024
 
-// A report decides for each part of the page which dump it is about and what it tells. The draft of the dump does the rest.
+// A report decides for each part of the page which dump it is about and what it tells. The draft of the dump does the
+// rest.
 type report struct {
 	page    page
 	drafts  []*draft
@@ -183,7 +184,8 @@ func (r *report) paragraph(text string) {
 		r.here().startSample(sampleTitle().FindString(text))
 	case toolVersion().MatchString(text):
 		r.version = toolVersion().FindStringSubmatch(text)[1]
-	case len(text) < 120 && (rankingOf(text) != rankNone || titleTopic(text) != topicNone || heapTitle().MatchString(text) || reportFor().MatchString(text)):
+	case len(text) < 120 && (rankingOf(text) != rankNone || titleTopic(text) != topicNone ||
+		heapTitle().MatchString(text) || reportFor().MatchString(text)):
 		r.heading(text, "") // titles of 1.x are bold text
 	}
 }
@@ -214,7 +216,8 @@ func (r *report) rules(t *table) {
 	for i := range t.rows {
 		row := &t.rows[i]
 		status := strings.ToLower(row.text(1))
-		if strings.EqualFold(row.text(0), "Rule Name") || status == "" || strings.HasPrefix(status, "completed") || strings.HasPrefix(status, "succe") {
+		if strings.EqualFold(row.text(0), "Rule Name") || status == "" || strings.HasPrefix(status, "completed") ||
+			strings.HasPrefix(status, "succe") {
 			continue
 		}
 		r.failed = append(r.failed, strings.TrimSpace(row.text(0)+": "+row.text(1)+" "+row.text(2)))

@@ -19,15 +19,18 @@ func TestFacts(t *testing.T) {
 		claims int
 		note   string
 	}{
-		"no LeakTrack":   {func(d *debugdiagtest.Dump) { d.LeakTrack = "" }, 0, ""},
-		"no allocations": {func(d *debugdiagtest.Dump) { d.Modules, d.Handles = nil, nil }, 0, "Outstanding are 0 allocations and 0 handles in all"},
-		"handles only":   {func(d *debugdiagtest.Dump) { d.Modules = nil }, 1, "1500 handles"},
+		"no LeakTrack": {func(d *debugdiagtest.Dump) { d.LeakTrack = "" }, 0, ""},
+		"no allocations": {func(d *debugdiagtest.Dump) { d.Modules, d.Handles = nil, nil }, 0,
+			"Outstanding are 0 allocations and 0 handles in all"},
+		"handles only": {func(d *debugdiagtest.Dump) { d.Modules = nil }, 1, "1500 handles"},
 	} {
 		r := everything(debugdiagtest.English)
 		c.change(&r.Dumps[0])
 		got := read(t, r.MIME())
-		if got.Shape != capture.ShapeFacts || len(got.Sites) != 0 || len(got.Memory.Claims) != c.claims || len(got.Snapshots) != 1 || len(got.Memory.Heaps) != 2 || len(got.Warnings) > 0 ||
-			c.note != "" && !hasNote(got, capture.TopicLeakTrack, c.note) || c.note == "" == hasNote(got, capture.TopicLeakTrack, "LeakTrack") {
+		if got.Shape != capture.ShapeFacts || len(got.Sites) != 0 || len(got.Memory.Claims) != c.claims ||
+			len(got.Snapshots) != 1 || len(got.Memory.Heaps) != 2 || len(got.Warnings) > 0 ||
+			c.note != "" && !hasNote(got, capture.TopicLeakTrack, c.note) ||
+			c.note == "" == hasNote(got, capture.TopicLeakTrack, "LeakTrack") {
 			t.Errorf("%s: %v %+v %+v %+v", name, got.Shape, got.Memory.Claims, got.Memory.Notes, got.Warnings)
 		}
 		if err := got.Write(&bytes.Buffer{}); err != nil {
@@ -40,7 +43,8 @@ func TestNoStacks(t *testing.T) {
 	r := everything(debugdiagtest.English)
 	r.Dumps[0].Modules[0].Functions[0].Samples, r.Dumps[0].Handles = nil, nil
 	c := read(t, r.MIME())
-	if codes(c) != "no-stacks" || !strings.Contains(c.Warnings[0].Message, "Begin recording call stacks immediately") || render(c, c.Sites[0].Stack) != `svc!Cache::Add<int>+34 (c:\svc\cache.cpp, 118)` {
+	if codes(c) != "no-stacks" || !strings.Contains(c.Warnings[0].Message, "Begin recording call stacks immediately") ||
+		render(c, c.Sites[0].Stack) != `svc!Cache::Add<int>+34 (c:\svc\cache.cpp, 118)` {
 		t.Errorf("%+v", c.Warnings)
 	}
 }
@@ -52,17 +56,21 @@ func TestSharedFrames(t *testing.T) {
 		samples []string
 		want    string
 	}{
-		"one":                   {[]string{"ntdll!Rtl+1|" + f + "|svc!A+1|svc!B+2"}, "ntdll!Rtl+1 < " + f + " < svc!A+1 < svc!B+2"},
-		"equal":                 {[]string{"ntdll!Rtl+1|" + f + "|svc!A+1", "ntdll!Rtl+1|" + f + "|svc!A+1"}, "ntdll!Rtl+1 < " + f + " < svc!A+1"},
-		"other callers":         {[]string{f + "|svc!A+1|svc!B+2", f + "|svc!A+1|svc!C+2"}, f + " < svc!A+1"},
-		"one goes further":      {[]string{f + "|svc!A+1|svc!B+2", f + "|svc!A+1"}, f + " < svc!A+1"},
-		"other allocators":      {[]string{"ntdll!Rtl+1|" + f + "|svc!A+1", "LeakTrack!Hook+9|" + f + "|svc!A+1"}, f + " < svc!A+1"},
-		"one without it":        {[]string{f + "|svc!A+1", "svc!Z+1|svc!A+1"}, f},
-		"all without it":        {[]string{"svc!Z+1"}, f},
-		"one is empty":          {[]string{f + "|svc!A+1", ""}, f + " < svc!A+1"},
-		"another offset in it":  {[]string{"svc!Cache::Add<int>+38|svc!A+1"}, f + " < svc!A+1"},
-		"recursion":             {[]string{f + "|svc!A+1|" + f + "|svc!A+1"}, f + " < svc!A+1 < " + f + " < svc!A+1"},
-		"managed callers":       {[]string{f + "|[DEFAULT] [hasThis] Boolean A.Read()", f + "|[DEFAULT] [hasThis] Boolean A.Read()|x!y+1"}, f + " < A.Read()"},
+		"one": {[]string{"ntdll!Rtl+1|" + f + "|svc!A+1|svc!B+2"}, "ntdll!Rtl+1 < " + f +
+			" < svc!A+1 < svc!B+2"},
+		"equal": {[]string{"ntdll!Rtl+1|" + f + "|svc!A+1", "ntdll!Rtl+1|" + f + "|svc!A+1"},
+			"ntdll!Rtl+1 < " + f + " < svc!A+1"},
+		"other callers":    {[]string{f + "|svc!A+1|svc!B+2", f + "|svc!A+1|svc!C+2"}, f + " < svc!A+1"},
+		"one goes further": {[]string{f + "|svc!A+1|svc!B+2", f + "|svc!A+1"}, f + " < svc!A+1"},
+		"other allocators": {[]string{"ntdll!Rtl+1|" + f + "|svc!A+1", "LeakTrack!Hook+9|" + f + "|svc!A+1"},
+			f + " < svc!A+1"},
+		"one without it":       {[]string{f + "|svc!A+1", "svc!Z+1|svc!A+1"}, f},
+		"all without it":       {[]string{"svc!Z+1"}, f},
+		"one is empty":         {[]string{f + "|svc!A+1", ""}, f + " < svc!A+1"},
+		"another offset in it": {[]string{"svc!Cache::Add<int>+38|svc!A+1"}, f + " < svc!A+1"},
+		"recursion":            {[]string{f + "|svc!A+1|" + f + "|svc!A+1"}, f + " < svc!A+1 < " + f + " < svc!A+1"},
+		"managed callers": {[]string{f + "|[DEFAULT] [hasThis] Boolean A.Read()",
+			f + "|[DEFAULT] [hasThis] Boolean A.Read()|x!y+1"}, f + " < A.Read()"},
 		"nothing but addresses": {[]string{f + "|0x1234|0x5678"}, f + " < 0x1234 < 0x5678"},
 	} {
 		r := everything(debugdiagtest.English)
@@ -115,7 +123,8 @@ func TestExactSizes(t *testing.T) {
 func TestSumsNarrow(t *testing.T) {
 	r := everything(debugdiagtest.English)
 	m := &r.Dumps[0].Modules[0]
-	m.Functions = append(m.Functions, debugdiagtest.Function{Name: "svc!Other+1", Address: 1, Type: "Heap allocation(s)", Manager: "Heap memory manager", Count: 5, Bytes: 5_000, Percent: -1})
+	m.Functions = append(m.Functions, debugdiagtest.Function{Name: "svc!Other+1", Address: 1, Type: "Heap allocation(s)",
+		Manager: "Heap memory manager", Count: 5, Bytes: 5_000, Percent: -1})
 	m.Functions[0].Bytes = 12<<20 + 4_000
 	claims := read(t, r.MIME()).Memory.Claims
 	if c := claims[0]; c.Margin > 5243 || c.Usage.Bytes-c.Margin > 12<<20+4_000 || c.Usage.Bytes+c.Margin < 12<<20+4_000 {
@@ -132,7 +141,8 @@ func TestSeveralDumps(t *testing.T) {
 	second.Name = "other.exe__PID__4__Date__01_02_2024__Time_01_02_03AM__1__x.dmp"
 	second.Facts, second.Heaps, second.Modules = nil, nil, nil
 	r.Dumps = append(r.Dumps, second)
-	r.Conclusions = append(r.Conclusions, debugdiagtest.Conclusion{Group: debugdiagtest.Errors, Dump: "third.dmp", Description: "It could not be opened", Recommendation: "Copy it again"})
+	r.Conclusions = append(r.Conclusions, debugdiagtest.Conclusion{Group: debugdiagtest.Errors, Dump: "third.dmp",
+		Description: "It could not be opened", Recommendation: "Copy it again"})
 	captures, err := debugdiag.Read(t.Context(), bytes.NewReader(r.MIME()))
 	if err != nil || len(captures) != 3 {
 		t.Fatalf("%d, %v", len(captures), err)
@@ -149,7 +159,8 @@ func TestSeveralDumps(t *testing.T) {
 		{"other.exe", 4, time.Date(2024, 1, 2, 1, 2, 3, 0, time.UTC), capture.ShapeFacts, 0},
 	} {
 		c := captures[i]
-		if c.Process.Name != want.name || c.Process.PID != want.pid || !c.Snapshots[0].TakenAt.Equal(want.taken) || c.Shape != want.shape || len(c.Memory.Heaps) != want.heaps {
+		if c.Process.Name != want.name || c.Process.PID != want.pid || !c.Snapshots[0].TakenAt.Equal(want.taken) ||
+			c.Shape != want.shape || len(c.Memory.Heaps) != want.heaps {
 			t.Errorf("%d: %+v %+v %v", i, c.Process, c.Snapshots, c.Shape)
 		}
 		if !hasNote(c, capture.TopicInfo, "did not detect any known") {
@@ -164,11 +175,13 @@ func TestSeveralDumps(t *testing.T) {
 // TestTwoRules: what two rules report of one dump is told once.
 func TestTwoRules(t *testing.T) {
 	page := string(everything(debugdiagtest.English).HTML())
-	start, end := strings.Index(page, `<div class="mt20" data-debug-details="parent"`), strings.Index(page, `<div class="analysisRuleSummarySection"`)
+	start, end := strings.Index(page, `<div class="mt20" data-debug-details="parent"`),
+		strings.Index(page, `<div class="analysisRuleSummarySection"`)
 	again := strings.ReplaceAll(page[start:end], "MemoryAnalysis", "OtherAnalysis")
 	c := read(t, []byte(page[:end]+again+page[end:]))
 	once := read(t, []byte(page))
-	if c.Total(0) != once.Total(0) || len(c.Memory.Claims) != len(once.Memory.Claims) || len(c.Memory.Handles) != 1 || len(c.Memory.Threads) != 2 || len(c.Warnings) > 0 {
+	if c.Total(0) != once.Total(0) || len(c.Memory.Claims) != len(once.Memory.Claims) || len(c.Memory.Handles) != 1 ||
+		len(c.Memory.Threads) != 2 || len(c.Warnings) > 0 {
 		t.Errorf("%+v %+v", c.Total(0), c.Warnings)
 	}
 }
@@ -194,15 +207,18 @@ func TestByLabels(t *testing.T) {
 		t.Error("it is not recognised")
 	}
 	c := read(t, []byte(page))
-	if len(c.Warnings) > 0 || len(c.Sites) != 1 || c.Total(0) != (capture.Usage{Count: 10, Bytes: 1000}) || c.Memory.Claims[0].Percent != 91 || render(c, c.Sites[0].Stack) != "app!Leak+1f < app!main+7" ||
-		c.Process != (capture.Process{Name: "app.exe", PID: 77, Bits: 32, Machine: "OLD"}) || !hasNote(c, capture.TopicMethod, "found by their labels") {
+	if len(c.Warnings) > 0 || len(c.Sites) != 1 || c.Total(0) != (capture.Usage{Count: 10, Bytes: 1000}) ||
+		c.Memory.Claims[0].Percent != 91 || render(c, c.Sites[0].Stack) != "app!Leak+1f < app!main+7" ||
+		c.Process != (capture.Process{Name: "app.exe", PID: 77, Bits: 32, Machine: "OLD"}) ||
+		!hasNote(c, capture.TopicMethod, "found by their labels") {
 		t.Errorf("%+v %+v %+v %+v", c.Process, c.Total(0), c.Memory, c.Warnings)
 	}
 }
 
 // TestAnchors: a base goes through a double on its way into the page; one that has lost bits is not told.
 func TestAnchors(t *testing.T) {
-	for base, told := range map[uint64]bool{0x10000000: true, 0x7ff600000000: true, 1<<53 + 4096: false, 0xffff_f800_0000_0000: false} {
+	for base, told := range map[uint64]bool{0x10000000: true, 0x7ff600000000: true, 1<<53 + 4096: false,
+		0xffff_f800_0000_0000: false} {
 		r := everything(debugdiagtest.English)
 		m := &r.Dumps[0].Modules[0]
 		m.Base, m.Facts = base, [][2]string{{"Module Size", "256 KBytes"}}

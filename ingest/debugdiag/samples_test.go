@@ -65,7 +65,8 @@ func TestSample(t *testing.T) {
 	if len(c.Warnings) > 0 {
 		t.Errorf("%+v", c.Warnings)
 	}
-	if c.Kind != capture.KindDebugDiag || c.Shape != capture.ShapeSnapshot || c.Process != (capture.Process{Name: "leakyapp.exe", PID: 4660, Bits: 64, Machine: "TESTBOX"}) ||
+	if c.Kind != capture.KindDebugDiag || c.Shape != capture.ShapeSnapshot ||
+		c.Process != (capture.Process{Name: "leakyapp.exe", PID: 4660, Bits: 64, Machine: "TESTBOX"}) ||
 		len(c.Snapshots) != 1 || !c.Snapshots[0].TakenAt.Equal(time.Date(2024, 3, 14, 10, 22, 7, 0, time.UTC)) {
 		t.Errorf("%v %v %+v %+v", c.Kind, c.Shape, c.Process, c.Snapshots)
 	}
@@ -82,7 +83,8 @@ func TestSample(t *testing.T) {
 		name  string
 		bytes int64
 		unit  int64
-	}{{"MEM_COMMIT", want.VM.Commit, 1 << 20}, {"MEM_RESERVE", want.VM.Reserved, 1 << 30}, {"MEM_FREE", want.VM.Free, 1 << 40}} {
+	}{{"MEM_COMMIT", want.VM.Commit, 1 << 20}, {"MEM_RESERVE", want.VM.Reserved, 1 << 30},
+		{"MEM_FREE", want.VM.Free, 1 << 40}} {
 		if s.States[i].Name != state.name {
 			t.Errorf("%+v", s.States)
 		}
@@ -112,13 +114,17 @@ func checkSampleTotals(t *testing.T, c *capture.Capture, want *truth) {
 		}
 		managers = append(managers, g.Key)
 	}
-	if got := strings.Join(managers, ", "); got != "Virtual memory manager, Heap memory manager, C/C++ runtime memory manager" {
+	if got := strings.Join(managers,
+		", "); got != "Virtual memory manager, Heap memory manager, C/C++ runtime memory manager" {
 		t.Error(got)
 	}
-	if !hasNote(c, capture.TopicLeakTrack, "LeakTrack 2.2.0.14") || !hasNote(c, capture.TopicLeakTrack, "95425 seconds") || want.Duration != 95425 {
+	if !hasNote(c, capture.TopicLeakTrack, "LeakTrack 2.2.0.14") || !hasNote(c, capture.TopicLeakTrack, "95425 seconds") ||
+		want.Duration != 95425 {
 		t.Errorf("%+v", c.Memory.Notes)
 	}
-	if n := c.Memory.Notes[0]; n.Topic != capture.TopicWarning || !strings.HasPrefix(n.Text, "leaky.dll is responsible for 3.58 MBytes") || !strings.HasPrefix(n.Advice, "If this is unexpected") {
+	if n := c.Memory.Notes[0]; n.Topic != capture.TopicWarning ||
+		!strings.HasPrefix(n.Text, "leaky.dll is responsible for 3.58 MBytes") ||
+		!strings.HasPrefix(n.Advice, "If this is unexpected") {
 		t.Errorf("%+v", n)
 	}
 }
@@ -140,11 +146,13 @@ func checkSampleFunctions(t *testing.T, c *capture.Capture, want *truth) {
 				continue
 			}
 			claim, site := c.Memory.Claims[at], c.Sites[at]
-			if claim.Usage.Count != f.Count || claim.Usage.Bytes < f.Bytes-claim.Margin || claim.Usage.Bytes > f.Bytes+claim.Margin || claim.Percent != f.Probability ||
+			if claim.Usage.Count != f.Count || claim.Usage.Bytes < f.Bytes-claim.Margin ||
+				claim.Usage.Bytes > f.Bytes+claim.Margin || claim.Percent != f.Probability ||
 				claim.Type != types[f.Type] || len(claim.Samples) != f.Stacks || claim.Detached {
 				t.Errorf("%+v, want %+v", claim, f)
 			}
-			if site.Stack != claim.Stack || site.Usage[0] != claim.Usage || site.Kind == capture.KindVirtual != (f.Type == 4) || site.Heap != capture.NoHeap != (f.Type == 0) {
+			if site.Stack != claim.Stack || site.Usage[0] != claim.Usage || site.Kind == capture.KindVirtual != (f.Type == 4) ||
+				site.Heap != capture.NoHeap != (f.Type == 0) {
 				t.Errorf("%+v", site)
 			}
 		}
@@ -152,7 +160,8 @@ func checkSampleFunctions(t *testing.T, c *capture.Capture, want *truth) {
 	if functions != len(c.Memory.Claims) || functions != len(c.Sites) || len(c.Modules) != len(want.Modules) {
 		t.Errorf("%d functions, %d claims, %d sites, %+v", functions, len(c.Memory.Claims), len(c.Sites), c.Modules)
 	}
-	if s := c.Memory.Claims[1].Samples[0]; s.Address != 0x2a3f10 || s.Size != 64 || s.Note != "00:30:20 since tracking started" ||
+	if s := c.Memory.Claims[1].Samples[0]; s.Address != 0x2a3f10 || s.Size != 64 ||
+		s.Note != "00:30:20 since tracking started" ||
 		render(c, s.Stack) != `ntdll!RtlAllocateHeap+7c < leaky!Cache::Add<int>+34 (d:\src\leaky\cache.cpp, 118) < leakyapp!Worker+a1 (d:\src\app\worker.cpp, 42)` {
 		t.Errorf("%+v %s", s, render(c, s.Stack))
 	}

@@ -56,7 +56,8 @@ func (d *draft) space() *capture.Space {
 	for _, p := range []struct {
 		name capture.UseName
 		part *part
-	}{{capture.UsePrivate, &d.virtual}, {capture.UseMapped, &d.mapped}, {capture.UseImage, &d.images}, {capture.UseStack, &d.stacks}, {capture.UseHeap, &d.heaps}} {
+	}{{capture.UsePrivate, &d.virtual}, {capture.UseMapped, &d.mapped}, {capture.UseImage, &d.images},
+		{capture.UseStack, &d.stacks}, {capture.UseHeap, &d.heaps}} {
 		if !p.part.known() {
 			continue
 		}

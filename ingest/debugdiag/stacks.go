@@ -7,9 +7,10 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// stack is the part of a function's stack that all its allocations have, as far as the samples tell: the function, and outward of
-// it the frames that the samples agree on. What lies inward of it in a sample, the allocator and LeakTrack's hook, is kept where
-// all agree on that too. The numbers are of the function, so nothing that only some samples have may be in it.
+// stack is the part of a function's stack that all its allocations have, as far as the samples tell: the function, and
+// outward of it the frames that the samples agree on. What lies inward of it in a sample, the allocator and LeakTrack's
+// hook, is kept where all agree on that too. The numbers are of the function, so nothing that only some samples have
+// may be in it.
 //
 // differ says for each sample whether the frames of the others end before its own do.
 func (f *function) stack() (frames []frame, differ bool) {
@@ -84,7 +85,8 @@ func (d *draft) claim(f *function, scratch []capture.FrameID) capture.Claim {
 			}
 			note += fmt.Sprintf("the samples have %s in common", counted(int64(len(frames)), "frame"))
 		}
-		c.Samples = append(c.Samples, capture.Sample{Title: s.title, Stack: intern(s.frames), Address: s.address, Size: s.size.at, Note: note})
+		c.Samples = append(c.Samples,
+			capture.Sample{Title: s.title, Stack: intern(s.frames), Address: s.address, Size: s.size.at, Note: note})
 	}
 	return c
 }

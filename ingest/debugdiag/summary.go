@@ -6,12 +6,14 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-var summaryTopics = map[topic]string{topicErrors: capture.TopicError, topicWarnings: capture.TopicWarning, topicInformation: capture.TopicInfo}
+var summaryTopics = map[topic]string{topicErrors: capture.TopicError, topicWarnings: capture.TopicWarning,
+	topicInformation: capture.TopicInfo}
 
 // maxGeneral bounds the conclusions that are of no dump.
 const maxGeneral = 1 << 12
 
-// summary takes rows of the analysis summary: a description and a recommendation each. One that names no dump is told of all.
+// summary takes rows of the analysis summary: a description and a recommendation each. One that names no dump is told
+// of all.
 func (r *report) summary(t *table) {
 	name, ok := summaryTopics[r.topic()]
 	if !ok {

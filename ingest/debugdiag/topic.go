@@ -36,17 +36,22 @@ var sections = map[string]topic{
 	"informationsanalysissummarysection": topicInformation, "informationanalysissummarysection": topicInformation,
 	"notificationsanalysissummarysection": topicInformation, "notificationanalysissummarysection": topicInformation,
 	"table_summary": topicRules,
-	"vmreport":      topicSpace, "vmsummary": topicSpaceTotals, "vmdetails": topicSpaceUses, "vaddetails": topicVirtual, "threaddetails": topicThreads,
-	"heapreport": topicHeaps, "heapsummary": topicHeapTotals, "topreserved": topicHeapReserved, "topcomitted": topicHeapCommitted,
+	"vmreport":      topicSpace, "vmsummary": topicSpaceTotals, "vmdetails": topicSpaceUses, "vaddetails": topicVirtual,
+	"threaddetails": topicThreads,
+	"heapreport":    topicHeaps, "heapsummary": topicHeapTotals, "topreserved": topicHeapReserved,
+	"topcomitted":  topicHeapCommitted,
 	"topcommitted": topicHeapCommitted, "heapdetails": topicHeapDetails,
-	"leakreport": topicLeaks, "allocsummary": topicLeakTotals, "modreportmem": topicLeakMemory, "modreporthandle": topicLeakHandles,
+	"leakreport": topicLeaks, "allocsummary": topicLeakTotals, "modreportmem": topicLeakMemory,
+	"modreporthandle": topicLeakHandles,
 }
 
 // titles knows them by title, for sections whose ids are UIDs alone, and for pages that have lost them.
 var titles = map[string]topic{
-	"virtual memory analysis": topicSpace, "virtual memory summary": topicSpaceTotals, "virtual memory details": topicSpaceUses,
+	"virtual memory analysis": topicSpace, "virtual memory summary": topicSpaceTotals,
+	"virtual memory details":     topicSpaceUses,
 	"virtual allocation summary": topicVirtual, "loaded module summary": topicImages, "thread summary": topicThreads,
-	"heap analysis": topicHeaps, "heap analysis report": topicHeaps, "heap summary": topicHeapTotals, "heap details": topicHeapDetails,
+	"heap analysis": topicHeaps, "heap analysis report": topicHeaps, "heap summary": topicHeapTotals,
+	"heap details":  topicHeapDetails,
 	"leak analysis": topicLeaks, "leak analysis report": topicLeaks, "outstanding allocation summary": topicLeakTotals,
 	"detailed module report(memory)": topicLeakMemory, "detailed module report (memory)": topicLeakMemory,
 	"detailed module report(handles)": topicLeakHandles, "detailed module report (handles)": topicLeakHandles,

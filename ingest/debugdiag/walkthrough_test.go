@@ -14,7 +14,8 @@ func TestWalkthrough(t *testing.T) {
 	if len(c.Warnings) > 0 {
 		t.Errorf("%+v", c.Warnings)
 	}
-	if c.Process.Name != "w3wp.exe" || c.Process.PID != 3812 || c.Process.Machine != "WEB01" || c.Process.Bits != 0 || !c.Snapshots[0].TakenAt.Equal(time.Date(2008, 2, 21, 16, 17, 33, 0, time.UTC)) {
+	if c.Process.Name != "w3wp.exe" || c.Process.PID != 3812 || c.Process.Machine != "WEB01" || c.Process.Bits != 0 ||
+		!c.Snapshots[0].TakenAt.Equal(time.Date(2008, 2, 21, 16, 17, 33, 0, time.UTC)) {
 		t.Errorf("%+v %+v", c.Process, c.Snapshots)
 	}
 	claims := c.Memory.Claims
@@ -39,19 +40,22 @@ func TestWalkthrough(t *testing.T) {
 		if got := render(c, claim.Stack); got != want.stack || site.Stack != claim.Stack {
 			t.Errorf("%s", got)
 		}
-		if claim.Usage.Count != want.count || claim.Usage.Bytes != want.bytes || claim.Margin != want.margin || claim.Percent != want.percent || len(claim.Samples) != want.samples ||
+		if claim.Usage.Count != want.count || claim.Usage.Bytes != want.bytes || claim.Margin != want.margin ||
+			claim.Percent != want.percent || len(claim.Samples) != want.samples ||
 			site.Usage[0] != claim.Usage || site.Kind != want.kind || site.Heap != want.heap {
 			t.Errorf("%+v %+v", claim, site)
 		}
 	}
 	whole := render(c, claims[0].Samples[0].Stack)
-	if !strings.HasPrefix(whole, render(c, claims[0].Stack)) || !strings.HasSuffix(whole, "ntdll!ZwContinue+c < kernel32!BaseThreadStart+34") {
+	if !strings.HasPrefix(whole, render(c, claims[0].Stack)) ||
+		!strings.HasSuffix(whole, "ntdll!ZwContinue+c < kernel32!BaseThreadStart+34") {
 		t.Error(whole)
 	}
 	if note := claims[0].Samples[1].Note; note != "1 day(s) 02:00:03 since tracking started; the samples have 4 frames in common" {
 		t.Error(note)
 	}
-	if !hasNote(c, capture.TopicLeakTrack, "LeakTrack 1.2.0.52") || !hasNote(c, capture.TopicLeakTrack, "95400 seconds") || !hasNote(c, capture.TopicWarning, "3rdparty.dll is responsible for 148 MBytes") ||
+	if !hasNote(c, capture.TopicLeakTrack, "LeakTrack 1.2.0.52") || !hasNote(c, capture.TopicLeakTrack, "95400 seconds") ||
+		!hasNote(c, capture.TopicWarning, "3rdparty.dll is responsible for 148 MBytes") ||
 		!hasNote(c, capture.TopicMethod, "2 of 3 functions") || !hasNote(c, capture.TopicProcess, "2.90.0.1") {
 		t.Errorf("%+v", c.Memory.Notes)
 	}

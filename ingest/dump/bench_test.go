@@ -10,7 +10,8 @@ import (
 	"heapdrift/ingest/ntheap/ntheaptest"
 )
 
-// BenchmarkRead reads a dump from a file in the page cache: 125 MB with 300,000 blocks, or with HEAPDRIFT_LARGE 1.9 GB with 4,000,000.
+// BenchmarkRead reads a dump from a file in the page cache: 125 MB with 300,000 blocks, or with HEAPDRIFT_LARGE 1.9 GB
+// with 4,000,000.
 func BenchmarkRead(b *testing.B) {
 	blocks, private := uint64(300_000), uint64(64<<20)
 	if os.Getenv("HEAPDRIFT_LARGE") != "" {

@@ -20,8 +20,8 @@ type block struct {
 // end is the first address behind it; a block of no bytes has one, so that its own address is in it.
 func (b *block) end() uint64 { return b.address + max(b.size, 1) }
 
-// blocks are the busy blocks of all heaps, eight bytes each for nearly all of them: a large process has ten millions. They lie
-// in pages of a megabyte of address space; a block of such a page is one number,
+// blocks are the busy blocks of all heaps, eight bytes each for nearly all of them: a large process has ten millions.
+// They lie in pages of a megabyte of address space; a block of such a page is one number,
 //
 //	bits 47–63  address in the page / 8
 //	bits 27–46  requested bytes
@@ -62,8 +62,8 @@ func (s *blocks) has() bool {
 	return true
 }
 
-// A page is a megabyte of address space. After seal, starts[k] is the first block that begins in the kth 4 KB of it or behind:
-// looking one up is what a search for pointers does most.
+// A page is a megabyte of address space. After seal, starts[k] is the first block that begins in the kth 4 KB of it or
+// behind: looking one up is what a search for pointers does most.
 type page struct {
 	list   []uint64
 	starts []uint32
@@ -74,7 +74,8 @@ const startShift, pageStarts = 12, 1 << (pageShift - 12)
 // nearPages are the pages of 4 GB, which are looked up without a search.
 const nearShift, nearPages = 12, 1 << 12
 
-// worthNear is how many pages more of 4 GB make a table of theirs worth its room, and worthStarts how many blocks of a page.
+// worthNear is how many pages more of 4 GB make a table of theirs worth its room, and worthStarts how many blocks of a
+// page.
 const worthNear, worthStarts = 64, 64
 
 const (
@@ -151,7 +152,8 @@ func (s *blocks) seal(ctx context.Context) error {
 		}
 		p := s.pages[number]
 		slices.Sort(p.list)
-		p.list = slices.CompactFunc(p.list, func(a, b uint64) bool { return a>>(sizeBits+ownerBits) == b>>(sizeBits+ownerBits) })
+		p.list = slices.CompactFunc(p.list,
+			func(a, b uint64) bool { return a>>(sizeBits+ownerBits) == b>>(sizeBits+ownerBits) })
 		p.index()
 		s.first = append(s.first, s.n)
 		s.n += len(p.list)

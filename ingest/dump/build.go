@@ -98,7 +98,8 @@ func (b *builder) takeHeaps() {
 
 // reservation is all regions of the reservation that an address lies in.
 func (p *process) reservation(address uint64, use capture.UseName) (list []mark) {
-	i, _ := slices.BinarySearchFunc(p.regions, address, func(r minidump.Region, a uint64) int { return cmp.Compare(r.Base+r.Size-1, a) })
+	i, _ := slices.BinarySearchFunc(p.regions, address,
+		func(r minidump.Region, a uint64) int { return cmp.Compare(r.Base+r.Size-1, a) })
 	if i == len(p.regions) || p.regions[i].Base > address || p.regions[i].State == minidump.MemFree {
 		return nil
 	}
@@ -173,7 +174,8 @@ func (b *builder) search(ctx context.Context) error {
 
 // notSearched says why no pointers were looked for.
 func (b *builder) notSearched(why string) {
-	b.c.Memory.Notes = append(b.c.Memory.Notes, capture.Note{Topic: capture.TopicMethod, Text: why + ": which blocks nothing points to cannot be told"})
+	b.c.Memory.Notes = append(b.c.Memory.Notes,
+		capture.Note{Topic: capture.TopicMethod, Text: why + ": which blocks nothing points to cannot be told"})
 }
 
 // takeSpace sums the address space.
@@ -219,7 +221,8 @@ func (b *builder) where() func(uint64) string {
 
 // takeGroups counts the blocks in groups.
 func (b *builder) takeGroups(ctx context.Context) error {
-	g := &grouper{memory: b.memory, bits: b.bits(), blocks: b.blocks, owners: b.owners, modules: capture.NewModuleMap(b.c.Modules), reach: b.reach}
+	g := &grouper{memory: b.memory, bits: b.bits(), blocks: b.blocks, owners: b.owners,
+		modules: capture.NewModuleMap(b.c.Modules), reach: b.reach}
 	for _, m := range b.c.Modules {
 		g.bases = append(g.bases, m.Base)
 	}

@@ -74,7 +74,8 @@ func TestDumpOfAWOW64Process(t *testing.T) {
 	}
 	var heaps strings.Builder
 	for _, h := range c.Memory.Heaps {
-		fmt.Fprintf(&heaps, "%v %s %d bit: committed %#x walked %#x busy %d/%d bad %d %s\n", h.Handle, h.Kind, h.Bits, h.Committed, h.Walked, h.Busy.Count-h.LFH.Count-h.Blocks.Count,
+		fmt.Fprintf(&heaps, "%v %s %d bit: committed %#x walked %#x busy %d/%d bad %d %s\n", h.Handle, h.Kind, h.Bits,
+			h.Committed, h.Walked, h.Busy.Count-h.LFH.Count-h.Blocks.Count,
 			h.Busy.Bytes-h.LFH.Bytes-h.Blocks.Bytes, h.BadEntries, h.Name)
 	}
 	want := `0x700000 NT heap 32 bit: committed 0x14000 walked 0x14000 busy 155/65376 bad 0 default process heap
@@ -91,7 +92,8 @@ func TestDumpOfAWOW64Process(t *testing.T) {
 		committed, private = committed+u.Committed, private+u.Private
 	}
 	// Two heaps lie in sections that are mapped, so heaps hold more than is private of them.
-	if u := use(c, capture.UseImage); private != 1_073_152 || committed != 1_073_152+737_280+7_471_104 || u.Committed != 7_471_104 || use(c, capture.UseMapped).Committed != 606_208 {
+	if u := use(c, capture.UseImage); private != 1_073_152 || committed != 1_073_152+737_280+7_471_104 ||
+		u.Committed != 7_471_104 || use(c, capture.UseMapped).Committed != 606_208 {
 		t.Errorf("%d bytes are committed, %d of them private; images %+v", committed, private, u)
 	}
 	if u := use(c, capture.UseStack); u.Regions == 0 || u.Reserved < u.Committed {
@@ -100,7 +102,8 @@ func TestDumpOfAWOW64Process(t *testing.T) {
 	if codes(c) != "no-stacks" || len(c.Memory.Gaps) != 0 {
 		t.Errorf("%s, gaps %+v", codes(c), c.Memory.Gaps)
 	}
-	if r := c.Memory.Reach; r == nil || r.Blocks.Count == 0 || r.Unreachable.Count == r.Blocks.Count || r.Unreachable.Count > r.Blocks.Count/2 {
+	if r := c.Memory.Reach; r == nil || r.Blocks.Count == 0 || r.Unreachable.Count == r.Blocks.Count ||
+		r.Unreachable.Count > r.Blocks.Count/2 {
 		t.Errorf("%+v: a process that does not leak holds nearly all of its blocks", r)
 	}
 }
@@ -110,7 +113,8 @@ func TestDumpThatIsCutShort(t *testing.T) {
 	data := load(t, "llvm/fizzbuzz_wow64.dmp.zst")
 	data = data[:len(data)*95/100]
 	c, err := dump.Read(t.Context(), bytes.NewReader(data), int64(len(data)), dump.Options{})
-	if err != nil || len(c.Heaps) == 0 || c.Shape != capture.ShapeSnapshot || !c.Snapshots[0].LowerBound || !strings.Contains(codes(c), "truncated") || !strings.Contains(codes(c), "partial-heap") {
+	if err != nil || len(c.Heaps) == 0 || c.Shape != capture.ShapeSnapshot || !c.Snapshots[0].LowerBound ||
+		!strings.Contains(codes(c), "truncated") || !strings.Contains(codes(c), "partial-heap") {
 		t.Errorf("%v, heaps %+v, %s", err, c.Heaps, codes(c))
 	}
 }
@@ -135,10 +139,11 @@ func TestDumpWithoutThreads(t *testing.T) {
 func TestStructuresAreAskedForBySide(t *testing.T) {
 	data := load(t, "llvm/fizzbuzz_wow64.dmp.zst")
 	var asked []string
-	_, err := dump.Read(t.Context(), bytes.NewReader(data), int64(len(data)), dump.Options{Types: func(_ context.Context, pdb, _ string) ntheap.Types {
-		asked = append(asked, pdb)
-		return nil
-	}})
+	_, err := dump.Read(t.Context(), bytes.NewReader(data), int64(len(data)),
+		dump.Options{Types: func(_ context.Context, pdb, _ string) ntheap.Types {
+			asked = append(asked, pdb)
+			return nil
+		}})
 	if err != nil || !slices.Equal(asked, []string{"wntdll.pdb", "ntdll.pdb"}) {
 		t.Errorf("%v %v", asked, err)
 	}
@@ -248,10 +253,12 @@ func addressesOf(c *capture.Capture, id capture.StackID) (list []uint64) {
 // Wine's heaps are none that Windows has, which is said; everything else is shown.
 func TestDumpOfWine(t *testing.T) {
 	c := read(t, "wine/wine_mkdump_leak2.dmp.zst")
-	if c.Process.Name != "leak2.exe" || c.Shape != capture.ShapeFacts || len(c.Memory.Heaps) != 0 || len(c.Memory.Gaps) == 0 || !strings.Contains(c.Memory.Gaps[0].Why, "not a Windows NT heap") {
+	if c.Process.Name != "leak2.exe" || c.Shape != capture.ShapeFacts || len(c.Memory.Heaps) != 0 ||
+		len(c.Memory.Gaps) == 0 || !strings.Contains(c.Memory.Gaps[0].Why, "not a Windows NT heap") {
 		t.Errorf("%+v: heaps %+v, gaps %+v", c.Process, c.Memory.Heaps, c.Memory.Gaps)
 	}
-	if len(c.Memory.Threads) != 3 || len(c.Memory.Space.Uses) < 5 || len(c.Memory.Handles) == 0 || use(c, capture.UsePrivate).Committed == 0 {
+	if len(c.Memory.Threads) != 3 || len(c.Memory.Space.Uses) < 5 || len(c.Memory.Handles) == 0 ||
+		use(c, capture.UsePrivate).Committed == 0 {
 		t.Errorf("threads %+v, uses %+v, handles %+v", c.Memory.Threads, c.Memory.Space.Uses, c.Memory.Handles)
 	}
 	comment := false

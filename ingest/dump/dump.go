@@ -37,8 +37,8 @@ func (o *Options) typesOf(ctx context.Context, p *process, bits int) ntheap.Type
 	return nil
 }
 
-// isWOW tells the 32-bit of the two system libraries of a name that a 32-bit process on 64-bit Windows has. Where they lie does
-// not: Windows 7 loads both below 4 GB.
+// isWOW tells the 32-bit of the two system libraries of a name that a 32-bit process on 64-bit Windows has. Where they
+// lie does not: Windows 7 loads both below 4 GB.
 func isWOW(m *minidump.Module) bool {
 	folder, _ := strings.CutSuffix(strings.ToLower(m.Path), strings.ToLower(fileName(m.Path)))
 	return strings.HasSuffix(folder, `\syswow64\`) || strings.HasPrefix(strings.ToLower(fileName(m.PDB)), "wntdll")
@@ -47,8 +47,9 @@ func isWOW(m *minidump.Module) bool {
 // Sniff reports whether a file begins as a minidump, be it damaged: Read says better what is wrong then.
 func Sniff(head []byte) bool { return bytes.HasPrefix(head, []byte("MDMP")) }
 
-// Read makes the capture of the process that a dump is of. Its error is an *evidence.Error where the file is no dump that tells
-// about heaps, else the context's or that of reading. What cannot be read of a dump that does tell is said in the capture.
+// Read makes the capture of the process that a dump is of. Its error is an *evidence.Error where the file is no dump
+// that tells about heaps, else the context's or that of reading. What cannot be read of a dump that does tell is said
+// in the capture.
 func Read(ctx context.Context, r io.ReaderAt, size int64, opt Options) (*capture.Capture, error) {
 	d, err := minidump.Open(ctx, r, size)
 	if err != nil {
@@ -69,8 +70,8 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, opt Options) (*capture
 	return b.c, nil
 }
 
-// Check says whether a file is a dump that Read can make a capture of, by its header, its directory and its lists. Its error is
-// that of Read.
+// Check says whether a file is a dump that Read can make a capture of, by its header, its directory and its lists. Its
+// error is that of Read.
 func Check(ctx context.Context, r io.ReaderAt, size int64) error {
 	d, err := minidump.Open(ctx, r, size)
 	if err != nil {
@@ -103,7 +104,8 @@ func (p *process) inventory() string {
 			}
 		}
 	}
-	return s + fmt.Sprintf(", and lists %d regions of the address space: %d bytes are committed, %d of them private", len(p.regions), committed, private)
+	return s + fmt.Sprintf(", and lists %d regions of the address space: %d bytes are committed, %d of them private",
+		len(p.regions), committed, private)
 }
 
 // capture is what the streams say of the process.
@@ -122,10 +124,12 @@ func (p *process) capture() *capture.Capture {
 	}
 	c.Process.Name = fileName(image)
 	for _, m := range p.modules {
-		c.Modules = append(c.Modules, capture.Module{Path: m.Path, Base: m.Base, Size: m.Size, PDB: fileName(m.PDB), DebugID: m.DebugID, Symbols: capture.SymbolsNone})
+		c.Modules = append(c.Modules, capture.Module{Path: m.Path, Base: m.Base, Size: m.Size, PDB: fileName(m.PDB),
+			DebugID: m.DebugID, Symbols: capture.SymbolsNone})
 	}
 	for _, m := range p.unloaded {
-		c.Memory.Unloaded = append(c.Memory.Unloaded, capture.UnloadedModule{Name: fileName(m.Name), Base: capture.Address(m.Base), Size: m.Size})
+		c.Memory.Unloaded = append(c.Memory.Unloaded,
+			capture.UnloadedModule{Name: fileName(m.Name), Base: capture.Address(m.Base), Size: m.Size})
 	}
 	c.Memory.Notes = p.notes(line)
 	c.Memory.Handles = p.handleTypes()
@@ -162,7 +166,8 @@ func (p *process) notes(commandLine string) []capture.Note {
 	for _, m := range p.modules {
 		if strings.EqualFold(fileName(m.Path), "LeakTrack.dll") {
 			list = append(list, capture.Note{Topic: capture.TopicLeakTrack,
-				Text:   strings.TrimSpace("LeakTrack.dll "+m.FileVersion) + " is loaded; the layout of its tables is not public, so they are not read: what follows is what the heaps themselves tell",
+				Text: strings.TrimSpace("LeakTrack.dll "+m.FileVersion) +
+					" is loaded; the layout of its tables is not public, so they are not read: what follows is what the heaps themselves tell",
 				Advice: "add DebugDiag's own report on this dump (.mht) to the run, which has LeakTrack's stacks"})
 		}
 	}

@@ -40,7 +40,8 @@ func TestDumpsOfKnownHeaps(t *testing.T) {
 			if slices.Contains(ntheaptest.SegmentHeaps, windows) {
 				segmentHeaps = 1
 			}
-			p := ntheaptest.Make(ntheaptest.Recipe{Windows: windows, Seed: uint64(i), Stacks: kept, LFH: true, Heaps: 2, Segments: 2, Blocks: 60, Virtual: 2, SegmentHeaps: segmentHeaps})
+			p := ntheaptest.Make(ntheaptest.Recipe{Windows: windows, Seed: uint64(i), Stacks: kept, LFH: true, Heaps: 2,
+				Segments: 2, Blocks: 60, Virtual: 2, SegmentHeaps: segmentHeaps})
 			file := dumptest.Of(p, dumptest.Program{PID: 77, Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}).File() // up to 35 MB
 			c, err := dump.Read(t.Context(), file, file.Size(), dump.Options{})
 			if err != nil {
@@ -58,11 +59,14 @@ func TestDumpsOfKnownHeaps(t *testing.T) {
 				b, found := got[want.Address]
 				if !found {
 					t.Errorf("%s, stacks %t: %s at %#x is not there", windows.Name, kept, want.Place, want.Address)
-				} else if heap := c.Heaps[c.Sites[b.Site].Heap].Handle; heap != want.Heap || b.Size != want.Size || !slices.Equal(stacks[b.Site], want.Stack) {
-					t.Errorf("%s, stacks %t: %s at %#x: %#x %d %#x, want %#x %d %#x", windows.Name, kept, want.Place, want.Address, heap, b.Size, stacks[b.Site], want.Heap, want.Size, want.Stack)
+				} else if heap := c.Heaps[c.Sites[b.Site].Heap].Handle; heap != want.Heap || b.Size != want.Size ||
+					!slices.Equal(stacks[b.Site], want.Stack) {
+					t.Errorf("%s, stacks %t: %s at %#x: %#x %d %#x, want %#x %d %#x", windows.Name, kept, want.Place, want.Address,
+						heap, b.Size, stacks[b.Site], want.Heap, want.Size, want.Stack)
 				}
 			}
-			if len(got) != len(p.Blocks) || c.Process.PID != 77 || c.Process.Name != "app.exe" || int(c.Process.Bits) != windows.Bits || len(c.Memory.Gaps) != 0 {
+			if len(got) != len(p.Blocks) || c.Process.PID != 77 || c.Process.Name != "app.exe" ||
+				int(c.Process.Bits) != windows.Bits || len(c.Memory.Gaps) != 0 {
 				t.Errorf("%s: %d blocks of %d, %+v, gaps %+v", windows.Name, len(got), len(p.Blocks), c.Process, c.Memory.Gaps)
 			}
 		}
@@ -91,7 +95,8 @@ func TestTimeIsThatOfTheMachine(t *testing.T) {
 
 // A block that the program keeps on its stack is reachable, one that it has nowhere is not.
 func TestUnreachableBlocks(t *testing.T) {
-	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 5, Stacks: true, Heaps: 1, Segments: 1, Blocks: 50})
+	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 5, Stacks: true, Heaps: 1,
+		Segments: 1, Blocks: 50})
 	kept := []uint64{p.Blocks[3].Address, p.Blocks[9].Address + p.Blocks[9].Size/2}
 	c := readBytes(t, dumptest.Of(p, dumptest.Program{Roots: kept}).Bytes())
 	var reachable []uint64
@@ -106,28 +111,32 @@ func TestUnreachableBlocks(t *testing.T) {
 	if !slices.Equal(reachable, want) {
 		t.Errorf("reachable %#x, want %#x", reachable, want)
 	}
-	if r := c.Memory.Reach; int(r.Unreachable.Count) != len(p.Blocks)-2 || int(r.Blocks.Count) != len(p.Blocks) || r.Scanned == 0 {
+	if r := c.Memory.Reach; int(r.Unreachable.Count) != len(p.Blocks)-2 || int(r.Blocks.Count) != len(p.Blocks) ||
+		r.Scanned == 0 {
 		t.Errorf("%+v", r)
 	}
 }
 
 // Where variables of the program are missing, what they point to is not called unreachable.
 func TestWithoutVariablesNothingIsUnreachable(t *testing.T) {
-	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 5, Stacks: true, Heaps: 1, Segments: 1, Blocks: 50})
+	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 5, Stacks: true, Heaps: 1,
+		Segments: 1, Blocks: 50})
 	d := dumptest.Of(p, dumptest.Program{})
 	variables := make([]byte, 4096)
 	for i, b := range p.Blocks {
 		binary.LittleEndian.PutUint64(variables[8*i:], b.Address)
 	}
 	at := p.Images[2].Base + p.Images[2].Size
-	d.Regions = append(d.Regions, minidumptest.Region{Base: at, Size: 4096, AllocationBase: p.Images[2].Base, State: 0x1000, Protect: 0x04, Type: 0x1000000})
+	d.Regions = append(d.Regions, minidumptest.Region{Base: at, Size: 4096, AllocationBase: p.Images[2].Base,
+		State: 0x1000, Protect: 0x04, Type: 0x1000000})
 	d.Memory = append(d.Memory, minidumptest.Memory{Address: at, Bytes: variables})
 	data := d.Bytes()
 	if r := readBytes(t, data).Memory.Reach; r == nil || r.Unreachable.Count != 0 {
 		t.Errorf("all blocks are in a table: %+v", r)
 	}
 	c := readBytes(t, data[:len(data)-4096])
-	said := slices.ContainsFunc(c.Memory.Notes, func(n capture.Note) bool { return strings.Contains(n.Text, "4096 bytes of images") })
+	said := slices.ContainsFunc(c.Memory.Notes,
+		func(n capture.Note) bool { return strings.Contains(n.Text, "4096 bytes of images") })
 	if c.Memory.Reach != nil || !said || slices.ContainsFunc(c.Sites, func(s capture.Site) bool { return s.Unreachable }) {
 		t.Errorf("%+v, %+v", c.Memory.Reach, c.Memory.Notes)
 	}
@@ -147,8 +156,10 @@ func TestCutDumpsHaveNoVirtualSite(t *testing.T) {
 }
 
 func TestVariablesLeftOut(t *testing.T) {
-	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 5, Stacks: true, Heaps: 1, Segments: 1, Blocks: 50})
-	if c := readBytes(t, dumptest.Of(p, dumptest.Program{NoVariables: true}).Bytes()); c.Memory.Reach != nil || c.Blocks.Len() != len(p.Blocks) {
+	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 5, Stacks: true, Heaps: 1,
+		Segments: 1, Blocks: 50})
+	if c := readBytes(t, dumptest.Of(p, dumptest.Program{NoVariables: true}).Bytes()); c.Memory.Reach != nil ||
+		c.Blocks.Len() != len(p.Blocks) {
 		t.Errorf("%+v, %d blocks", c.Memory.Reach, c.Blocks.Len())
 	}
 }
@@ -204,7 +215,8 @@ func TestTextIsNoType(t *testing.T) {
 }
 
 func TestSpaceByUse(t *testing.T) {
-	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 6, Heaps: 1, Segments: 1, Blocks: 20, Virtual: 1})
+	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 6, Heaps: 1, Segments: 1,
+		Blocks: 20, Virtual: 1})
 	d := dumptest.Of(p, dumptest.Program{Private: []uint64{1 << 20, 1 << 20, 1 << 20, 1 << 20, 4096}})
 	d.Counters = &minidumptest.Counters{Private: 9 << 20, WorkingSet: 5 << 20}
 	c := readBytes(t, d.Bytes())
@@ -231,7 +243,8 @@ func TestSpaceByUse(t *testing.T) {
 	if uint64(sum) != want {
 		t.Errorf("all uses take %d bytes, the regions %d", sum, want)
 	}
-	if len(s.Repeated) != 1 || s.Repeated[0].Count != 4 || s.Repeated[0].Reserved != 1<<20 || s.Largest[0].Committed != 1<<20 {
+	if len(s.Repeated) != 1 || s.Repeated[0].Count != 4 || s.Repeated[0].Reserved != 1<<20 ||
+		s.Largest[0].Committed != 1<<20 {
 		t.Errorf("repeated %+v, largest %+v", s.Repeated, s.Largest)
 	}
 	if s.PrivateBytes != 9<<20 || s.WorkingSet != 5<<20 || s.LargestFree == 0 || s.Partial {
@@ -248,7 +261,8 @@ func TestSpaceByUse(t *testing.T) {
 			t.Errorf("without regions nothing tells what is private: %+v", site)
 		}
 	}
-	if !c.Memory.Space.Partial || use(c, capture.UseHeap).Private != 0 || use(c, capture.UseHeap).Committed < heaps || use(c, capture.UseFree).Regions != 0 || !strings.Contains(codes(c), "unsupported") {
+	if !c.Memory.Space.Partial || use(c, capture.UseHeap).Private != 0 || use(c, capture.UseHeap).Committed < heaps ||
+		use(c, capture.UseFree).Regions != 0 || !strings.Contains(codes(c), "unsupported") {
 		t.Errorf("without regions: %+v, %s", c.Memory.Space, codes(c))
 	}
 }
@@ -291,7 +305,8 @@ func TestGroupsByTypeAndContent(t *testing.T) {
 			found[g.Key] = g
 		}
 	}
-	if g := found["leaky.dll+0x5010"]; g.Usage.Count != types || g.Module != "leaky.dll" || g.Offset != 0x5010 || g.Symbol == capture.NoStack {
+	if g := found["leaky.dll+0x5010"]; g.Usage.Count != types || g.Module != "leaky.dll" || g.Offset != 0x5010 ||
+		g.Symbol == capture.NoStack {
 		t.Errorf("by type %+v, want %d blocks", g, types)
 	}
 	if g := found[`"leaked: "…`]; g.Usage.Count != texts {
@@ -328,7 +343,8 @@ func TestDamagedDumps(t *testing.T) {
 		t.Skip("it takes seconds")
 	}
 	for i, windows := range []*ntheaptest.Windows{ntheaptest.Win7x86, ntheaptest.Win10x64} {
-		p := ntheaptest.Make(ntheaptest.Recipe{Windows: windows, Seed: uint64(i), Stacks: true, LFH: true, PageHeap: true, Heaps: 1, Segments: 2, Blocks: 20, Virtual: 1})
+		p := ntheaptest.Make(ntheaptest.Recipe{Windows: windows, Seed: uint64(i), Stacks: true, LFH: true, PageHeap: true,
+			Heaps: 1, Segments: 2, Blocks: 20, Virtual: 1})
 		data := dumptest.Of(p, dumptest.Program{}).Bytes()
 		// Nineteen bytes of twenty lie in what no program wrote: of them only some are damaged, and the more of the others.
 		for n, at := 0, 0; at < len(data); n, at = n+1, at+max(1, len(data)/3000) {
@@ -347,7 +363,8 @@ func TestDamagedDumps(t *testing.T) {
 func uniform(b []byte) bool { return len(bytes.TrimLeft(b, string(b[:1]))) == 0 }
 
 func Example() { // a dump of a program with two heaps
-	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 3, Stacks: true, Heaps: 2, Segments: 1, Blocks: 30})
+	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 3, Stacks: true, Heaps: 2,
+		Segments: 1, Blocks: 30})
 	data := dumptest.Of(p, dumptest.Program{PID: 4660}).Bytes()
 	c, err := dump.Read(context.Background(), bytes.NewReader(data), int64(len(data)), dump.Options{})
 	fmt.Println(c.Process.Name, len(c.Heaps), c.Total(0).Count >= int64(len(p.Blocks)), err)

@@ -13,12 +13,13 @@ import (
 	"heapdrift/ingest/ntheap/ntheaptest"
 )
 
-// FuzzRead writes numbers over parts of a small dump: whatever they are, reading ends, and the capture holds together. What the
-// container and the heaps make of any bytes, their own packages try.
+// FuzzRead writes numbers over parts of a small dump: whatever they are, reading ends, and the capture holds together.
+// What the container and the heaps make of any bytes, their own packages try.
 func FuzzRead(f *testing.F) {
 	var dumps [][]byte
 	for i, windows := range []*ntheaptest.Windows{ntheaptest.Win7x86, ntheaptest.Win10x64} {
-		p := ntheaptest.Make(ntheaptest.Recipe{Windows: windows, Seed: uint64(i), Stacks: true, LFH: true, Heaps: 1, Segments: 1, Blocks: 8, Virtual: 1})
+		p := ntheaptest.Make(ntheaptest.Recipe{Windows: windows, Seed: uint64(i), Stacks: true, LFH: true, Heaps: 1,
+			Segments: 1, Blocks: 8, Virtual: 1})
 		dumps = append(dumps, dumptest.Of(p, dumptest.Program{Roots: []uint64{p.Blocks[0].Address}}).Bytes())
 	}
 	f.Add(uint8(0), uint32(0), uint64(0), uint32(0), uint64(0))

@@ -255,7 +255,8 @@ func (g *grouper) groups(counted *tallies, c *capture.Capture) (list []capture.G
 	for _, way := range slices.Sorted(maps.Keys(ways)) {
 		keys := ways[way]
 		slices.SortFunc(keys, func(a, b grouping) int {
-			return cmp.Or(cmp.Compare(t[b].usage.Bytes, t[a].usage.Bytes), cmp.Compare(t[b].usage.Count, t[a].usage.Count), compareGroupings(a, b))
+			return cmp.Or(cmp.Compare(t[b].usage.Bytes, t[a].usage.Bytes), cmp.Compare(t[b].usage.Count, t[a].usage.Count),
+				compareGroupings(a, b))
 		})
 		limit := listedGroups
 		if keys[0].heap >= 0 {
@@ -275,7 +276,8 @@ func (g *grouper) groups(counted *tallies, c *capture.Capture) (list []capture.G
 }
 
 func (g *grouper) group(key grouping, t *tally, c *capture.Capture) capture.Group {
-	out := capture.Group{By: key.by, Size: int64(key.size), Key: key.text, Usage: t.usage, Example: capture.Address(t.first)}
+	out := capture.Group{By: key.by, Size: int64(key.size), Key: key.text, Usage: t.usage,
+		Example: capture.Address(t.first)}
 	if g.reach != nil {
 		out.Unreachable = new(t.unreachable)
 	}
@@ -292,6 +294,7 @@ func (g *grouper) group(key grouping, t *tally, c *capture.Capture) capture.Grou
 }
 
 func compareGroupings(a, b grouping) int {
-	return cmp.Or(cmp.Compare(a.by, b.by), cmp.Compare(a.heap, b.heap), cmp.Compare(a.size, b.size), cmp.Compare(a.module, b.module),
+	return cmp.Or(cmp.Compare(a.by, b.by), cmp.Compare(a.heap, b.heap), cmp.Compare(a.size, b.size),
+		cmp.Compare(a.module, b.module),
 		cmp.Compare(a.offset, b.offset), cmp.Compare(a.text, b.text))
 }

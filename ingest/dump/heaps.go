@@ -11,8 +11,8 @@ import (
 	"heapdrift/ingest/ntheap"
 )
 
-// maxBlocks is how many busy blocks are kept one by one, at eight bytes each and as many again in the capture. Of more, numbers
-// are kept and addresses are not: nothing says then what points to them.
+// maxBlocks is how many busy blocks are kept one by one, at eight bytes each and as many again in the capture. Of more,
+// numbers are kept and addresses are not: nothing says then what points to them.
 const maxBlocks = 24 << 20
 
 // mostOwners is how many stacks the blocks of one heap may have; blocks of more have one that cannot be read.
@@ -46,8 +46,9 @@ func (p *process) openHeaps(ctx context.Context, opt *Options) ([]*ntheap.Heaps,
 		heaps, err := ntheap.Open(ctx, ntheap.Process{
 			Memory: p.memory, PEB: s.peb, Bits: s.bits, ARM64: p.system.Arch == minidump.ArchARM64,
 			Version: ntheap.Version{Major: p.system.Major, Minor: p.system.Minor, Build: p.system.Build},
-			Types:   opt.typesOf(ctx, p, s.bits), Code: func(a uint64) bool { return inside(code, a) }, Candidates: p.candidates(s.bits),
-			Present: p.memory.Present,
+			Types:   opt.typesOf(ctx, p, s.bits), Code: func(a uint64) bool { return inside(code, a) },
+			Candidates: p.candidates(s.bits),
+			Present:    p.memory.Present,
 		})
 		if err != nil {
 			return nil, err
@@ -60,7 +61,8 @@ func (p *process) openHeaps(ctx context.Context, opt *Options) ([]*ntheap.Heaps,
 // candidates are the bases of private reservations that one side can reach.
 func (p *process) candidates(bits int) (list []uint64) {
 	for _, r := range p.spread() {
-		if r.State == minidump.MemCommit && r.Type == minidump.MemPrivate && r.Base == r.AllocationBase && (bits == 64 || r.Base < 1<<32) {
+		if r.State == minidump.MemCommit && r.Type == minidump.MemPrivate && r.Base == r.AllocationBase &&
+			(bits == 64 || r.Base < 1<<32) {
 			list = append(list, r.Base)
 		}
 	}
@@ -88,7 +90,9 @@ func (p *process) code() []span {
 
 // isCode reports whether memory may be executed.
 func isCode(protect minidump.Protection) bool {
-	return protect&(minidump.PageExecute|minidump.PageExecuteRead|minidump.PageExecuteReadWrite|minidump.PageExecuteWriteCopy) != 0
+	const executable = minidump.PageExecute | minidump.PageExecuteRead | minidump.PageExecuteReadWrite |
+		minidump.PageExecuteWriteCopy
+	return protect&executable != 0
 }
 
 // walkHeaps walks all heaps, some at the same time. A heap that both sides list is walked once.

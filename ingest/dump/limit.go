@@ -2,9 +2,9 @@ package dump
 
 const gigabyte = 1 << 30
 
-// limit is how much address space a 32-bit program may use, 0 where the dump does not tell. A program that is linked with
-// /LARGEADDRESSAWARE has 4 GB on 64-bit Windows; on 32-bit Windows it has what the system was started with, 2 GB or 3. All others
-// have 2 GB.
+// limit is how much address space a 32-bit program may use, 0 where the dump does not tell. A program that is linked
+// with /LARGEADDRESSAWARE has 4 GB on 64-bit Windows; on 32-bit Windows it has what the system was started with, 2 GB
+// or 3. All others have 2 GB.
 func (p *process) limit() int64 {
 	if p.bits() != 32 {
 		return 0

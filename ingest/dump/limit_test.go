@@ -17,7 +17,8 @@ func TestLimitOfTheAddressSpace(t *testing.T) {
 		base    = 0x40_0000 // of the program's image
 	)
 	region := func(base, size uint64, state uint32) []minidumptest.Region {
-		return []minidumptest.Region{{Base: base, Size: size, AllocationBase: base, State: state, Protect: 1, Type: map[uint32]uint32{reserve: 0x20000}[state]}}
+		return []minidumptest.Region{{Base: base, Size: size, AllocationBase: base, State: state, Protect: 1,
+			Type: map[uint32]uint32{reserve: 0x20000}[state]}}
 	}
 	plain, aware := &minidumptest.Image{Bits: 32}, &minidumptest.Image{Bits: 32, LargeAddressAware: true}
 	for name, test := range map[string]struct {
@@ -28,26 +29,33 @@ func TestLimitOfTheAddressSpace(t *testing.T) {
 		limit   int64
 		free    int64
 	}{
-		"64 bits":                           {"x64", false, aware, region(0x7FFF_0000_0000, 0x1_0000, free), 0, 0x1_0000},
-		"32 bits on 64-bit Windows":         {"x64", true, plain, region(0x7F00_0000, 1<<32, free), 2 * gigabyte, 0x100_0000},
-		"large address aware":               {"x64", true, aware, region(0xC000_0000, 1<<32, free), 4 * gigabyte, gigabyte},
-		"free beyond what it may use":       {"x64", true, plain, region(2*gigabyte, 1<<32, free), 2 * gigabyte, 0},
-		"without the header":                {"x64", true, nil, region(0xC000_0000, 1<<32, free), 0, gigabyte},
-		"32-bit Windows":                    {"x86", false, plain, region(0x7F00_0000, 0xFF_0000, free), 2 * gigabyte, 0xFF_0000},
-		"aware, Windows has 2 GB":           {"x86", false, aware, region(0x7F00_0000, 0xFF_0000, free), 2 * gigabyte, 0xFF_0000},
-		"aware, Windows started with 3GB":   {"x86", false, aware, region(0xB000_0000, 0xFFF_0000, free), 3 * gigabyte, 0xFFF_0000},
-		"without the header, on 32 bits":    {"x86", false, nil, region(0xB000_0000, 0xFFF_0000, free), 3 * gigabyte, 0xFFF_0000},
-		"without header and regions":        {"x86", false, nil, nil, 0, 0},
-		"a header of something else":        {"x64", true, &minidumptest.Image{}, region(0xC000_0000, 0x1_0000, reserve), 0, 0},
+		"64 bits":                     {"x64", false, aware, region(0x7FFF_0000_0000, 0x1_0000, free), 0, 0x1_0000},
+		"32 bits on 64-bit Windows":   {"x64", true, plain, region(0x7F00_0000, 1<<32, free), 2 * gigabyte, 0x100_0000},
+		"large address aware":         {"x64", true, aware, region(0xC000_0000, 1<<32, free), 4 * gigabyte, gigabyte},
+		"free beyond what it may use": {"x64", true, plain, region(2*gigabyte, 1<<32, free), 2 * gigabyte, 0},
+		"without the header":          {"x64", true, nil, region(0xC000_0000, 1<<32, free), 0, gigabyte},
+		"32-bit Windows": {"x86", false, plain, region(0x7F00_0000, 0xFF_0000, free),
+			2 * gigabyte, 0xFF_0000},
+		"aware, Windows has 2 GB": {"x86", false, aware, region(0x7F00_0000, 0xFF_0000, free),
+			2 * gigabyte, 0xFF_0000},
+		"aware, Windows started with 3GB": {"x86", false, aware, region(0xB000_0000, 0xFFF_0000, free),
+			3 * gigabyte, 0xFFF_0000},
+		"without the header, on 32 bits": {"x86", false, nil, region(0xB000_0000, 0xFFF_0000, free),
+			3 * gigabyte, 0xFFF_0000},
+		"without header and regions": {"x86", false, nil, nil, 0, 0},
+		"a header of something else": {"x64", true, &minidumptest.Image{},
+			region(0xC000_0000, 0x1_0000, reserve), 0, 0},
 		"what Windows keeps from it":        {"x64", true, plain, region(0x7FFF_0000, 1<<46, reserve), 2 * gigabyte, 0},
 		"a region longer than all there is": {"x86", false, nil, region(0xB000_0000, 1<<62, reserve), 4 * gigabyte, 0},
 		"free for ever":                     {"x64", false, nil, region(0, math.MaxUint64, free), 0, math.MaxInt64},
 		"reserved for ever":                 {"x64", false, nil, region(1, math.MaxUint64-1, reserve), 0, 0},
 		"above all there is":                {"x64", false, nil, region(1<<63, 1<<62, reserve), 0, 0},
 	} {
-		d := minidumptest.Dump{System: minidumptest.System{Arch: test.arch}, Modules: []minidumptest.Module{{Path: `C:\app\app.exe`, Base: base, Size: 0x1_0000}}, Regions: test.regions}
+		d := minidumptest.Dump{System: minidumptest.System{Arch: test.arch},
+			Modules: []minidumptest.Module{{Path: `C:\app\app.exe`, Base: base, Size: 0x1_0000}}, Regions: test.regions}
 		if test.wow64 {
-			d.Modules = append(d.Modules, minidumptest.Module{Path: `C:\Windows\System32\wow64.dll`, Base: 0x7FFF_1000_0000, Size: 0x1000})
+			d.Modules = append(d.Modules,
+				minidumptest.Module{Path: `C:\Windows\System32\wow64.dll`, Base: 0x7FFF_1000_0000, Size: 0x1000})
 		}
 		if test.image != nil {
 			head := test.image.Bytes()

@@ -8,8 +8,8 @@ import (
 	"heapdrift/ingest/minidump"
 )
 
-// A loss is how many bytes of blocks that nothing points to lie in a span of whole pieces of lossBytes: in one of them, or in many that
-// one block fills.
+// A loss is how many bytes of blocks that nothing points to lie in a span of whole pieces of lossBytes: in one of them,
+// or in many that one block fills.
 type loss struct {
 	span
 	bytes uint64
@@ -64,8 +64,8 @@ func joinLosses(list []loss) []loss {
 	return joined
 }
 
-// stretches adds the piece as the map of the address space has it: of heaps, the parts that are mostly blocks without a pointer are
-// told apart.
+// stretches adds the piece as the map of the address space has it: of heaps, the parts that are mostly blocks without a
+// pointer are told apart.
 func (at *piece) stretches(list []capture.Stretch, losses []loss) []capture.Stretch {
 	s := capture.Stretch{Address: capture.Address(at.address), Size: int64(at.size), Use: at.use}
 	if at.state == minidump.MemCommit {
@@ -77,7 +77,8 @@ func (at *piece) stretches(list []capture.Stretch, losses []loss) []capture.Stre
 	from := at.address
 	add := func(to uint64, use capture.UseName) {
 		if to > from {
-			list = append(list, capture.Stretch{Address: capture.Address(from), Size: int64(to - from), Use: use, Committed: int64(to - from)})
+			list = append(list, capture.Stretch{Address: capture.Address(from), Size: int64(to - from), Use: use,
+				Committed: int64(to - from)})
 			from = to
 		}
 	}

@@ -10,14 +10,16 @@ import (
 
 // runtimes are the modules that bring a garbage collector, by file name in lower case.
 var runtimes = map[string]string{
-	"coreclr.dll": ".NET", "clr.dll": ".NET Framework 4", "mscorwks.dll": ".NET Framework 2.0", "mscorsvr.dll": ".NET Framework 1.1 (server)",
+	"coreclr.dll": ".NET", "clr.dll": ".NET Framework 4", "mscorwks.dll": ".NET Framework 2.0",
+	"mscorsvr.dll": ".NET Framework 1.1 (server)",
 }
 
-// segmentHeader is what a segment of the collector begins with, all pointers (heap_segment of gcpriv.h in dotnet/runtime, which is
-// public): allocated, committed, reserved, used, and where the objects begin.
+// segmentHeader is what a segment of the collector begins with, all pointers (heap_segment of gcpriv.h in
+// dotnet/runtime, which is public): allocated, committed, reserved, used, and where the objects begin.
 const segmentHeader = 5
 
-// regionsRange is the least that .NET 7 and later reserve at once for the regions of all heaps; nothing else reserves as much.
+// regionsRange is the least that .NET 7 and later reserve at once for the regions of all heaps; nothing else reserves
+// as much.
 const regionsRange = 64 << 30
 
 // managed finds the memory of the garbage collector by its content: a dump does not say, and the runtime's own tables
@@ -33,9 +35,11 @@ func (p *process) managed(taken []mark) (marks []mark, heaps []capture.ManagedHe
 		return nil, nil, nil
 	}
 	heaps = p.findSegments(taken, &marks)
-	text := strings.Join(loaded, ", ") + " is loaded: memory of the garbage collector is recognised by what it looks like, which is a guess"
+	text := strings.Join(loaded, ", ") +
+		" is loaded: memory of the garbage collector is recognised by what it looks like, which is a guess"
 	if len(heaps) == 0 {
-		text = strings.Join(loaded, ", ") + " is loaded, and no memory of its garbage collector was recognised: it is counted as virtual memory"
+		text = strings.Join(loaded, ", ") +
+			" is loaded, and no memory of its garbage collector was recognised: it is counted as virtual memory"
 	}
 	return marks, heaps, []capture.Note{{Topic: capture.TopicManaged, Text: text,
 		Advice: "WinDbg's !eeheap -gc gives the true figures: add its output to the run"}}
@@ -51,7 +55,8 @@ func (p *process) findSegments(taken []mark, marks *[]mark) []capture.ManagedHea
 	for i := 0; i < len(p.regions); {
 		first := p.regions[i]
 		whole, committed := span{first.AllocationBase, 0}, uint64(0)
-		for ; i < len(p.regions) && p.regions[i].AllocationBase == first.AllocationBase && p.regions[i].State != minidump.MemFree; i++ {
+		for ; i < len(p.regions) && p.regions[i].AllocationBase == first.AllocationBase &&
+			p.regions[i].State != minidump.MemFree; i++ {
 			whole.size = p.regions[i].Base + p.regions[i].Size - whole.address
 			if p.regions[i].State == minidump.MemCommit {
 				committed += p.regions[i].Size
@@ -95,7 +100,8 @@ func (p *process) isSegment(whole span) (allocated uint64, ok bool) {
 	}
 	const leastSegment = 1 << 20
 	end, objects := v[0], v[4]
-	ok = whole.size >= leastSegment && objects > whole.address && objects-whole.address <= 2*pageBytes && objects <= end && end <= v[1] && v[1] <= v[2] &&
+	ok = whole.size >= leastSegment && objects > whole.address && objects-whole.address <= 2*pageBytes && objects <= end &&
+		end <= v[1] && v[1] <= v[2] &&
 		v[2] > whole.address && v[2] <= whole.end() && v[3] >= objects && v[3] <= v[2]
 	return end - objects, ok
 }

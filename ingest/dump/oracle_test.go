@@ -88,9 +88,9 @@ func (o *oracle) blocks(t *testing.T) (all map[uint64]oracleBlock, own map[uint6
 // programs are the images of the program that the oracle ran.
 var programs = []string{"work.exe", "work32.exe", "workp.exe", "plugin.dll"}
 
-// Every block that the program had and every block that ntdll's own walk lists is found, at its address, of its size, in its heap and
-// with its stack, and nothing else is. A dump of segment heaps that is cut says so, and one with wrong bits is read to its end; more
-// of them by HEAPDRIFT_DAMAGE.
+// Every block that the program had and every block that ntdll's own walk lists is found, at its address, of its size,
+// in its heap and with its stack, and nothing else is. A dump of segment heaps that is cut says so, and one with wrong
+// bits is read to its end; more of them by HEAPDRIFT_DAMAGE.
 func TestOracleDumps(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(corpus.Path(t, "oracle"), "*.dmp.zst"))
 	if err != nil || len(files) == 0 {
@@ -156,7 +156,8 @@ func readDamaged(t *testing.T, data []byte, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 14))
 	for range max(1, times) {
 		cut := data[:1+r.IntN(len(data)-1)]
-		if c, err := dump.Read(t.Context(), bytes.NewReader(cut), int64(len(cut)), dump.Options{}); err == nil && !strings.Contains(codes(c), string(capture.Truncated)) {
+		if c, err := dump.Read(t.Context(), bytes.NewReader(cut), int64(len(cut)), dump.Options{}); err == nil &&
+			!strings.Contains(codes(c), string(capture.Truncated)) {
 			t.Errorf("cut at %d of %d, and not a word of it: %s", len(cut), len(data), codes(c))
 		}
 		type flip struct {
@@ -168,7 +169,8 @@ func readDamaged(t *testing.T, data []byte, seed uint64) {
 			flips[i] = flip{r.IntN(len(data)), 1 << r.IntN(8)}
 			data[flips[i].at] ^= flips[i].bit
 		}
-		if _, err := dump.Read(t.Context(), bytes.NewReader(data), int64(len(data)), dump.Options{}); err != nil && t.Context().Err() != nil {
+		if _, err := dump.Read(t.Context(), bytes.NewReader(data), int64(len(data)), dump.Options{}); err != nil &&
+			t.Context().Err() != nil {
 			t.Error(err)
 		}
 		for _, f := range flips { // whatever their order

@@ -12,14 +12,15 @@ import (
 	"heapdrift/ingest/minidump"
 )
 
-// A side is what one width of code sees of the process. A 32-bit process on 64-bit Windows has two: its own, and that of WOW64
-// below it, each with a PEB and heaps of its own.
+// A side is what one width of code sees of the process. A 32-bit process on 64-bit Windows has two: its own, and that
+// of WOW64 below it, each with a PEB and heaps of its own.
 type side struct {
 	pointers
 	peb uint64
 }
 
-// tebLayout is where the fields of a thread's environment block lie (winternl.h and the public PDBs of ntdll, _TEB and _NT_TIB).
+// tebLayout is where the fields of a thread's environment block lie (winternl.h and the public PDBs of ntdll, _TEB and
+// _NT_TIB).
 type tebLayout struct {
 	stackBase, stackLimit, deallocation uint64
 	peb                                 uint64
@@ -31,7 +32,8 @@ var tebs = map[int]tebLayout{
 	32: {stackBase: 0x04, stackLimit: 0x08, deallocation: 0xE0C, peb: 0x30, size: 0x1000},
 }
 
-// pebLayout is where the fields of the process environment block lie (_PEB and _RTL_USER_PROCESS_PARAMETERS of the same).
+// pebLayout is where the fields of the process environment block lie (_PEB and _RTL_USER_PROCESS_PARAMETERS of the
+// same).
 type pebLayout struct {
 	imageBase, loader, parameters uint64
 	imagePath, commandLine        uint64 // UNICODE_STRINGs in the parameters
@@ -124,8 +126,8 @@ func (p *process) bits() int {
 	return p.native()
 }
 
-// findSides follows the threads' environment blocks to the process's, or looks for it where there are no threads: those of a
-// clone of the process have none.
+// findSides follows the threads' environment blocks to the process's, or looks for it where there are no threads: those
+// of a clone of the process have none.
 func (p *process) findSides(ctx context.Context) error {
 	own := side{pointers: pointers{p.memory, p.native()}}
 	for _, t := range p.threads {
@@ -162,8 +164,8 @@ func (p *process) findSides(ctx context.Context) error {
 	return nil
 }
 
-// wowTEB is where the 32-bit environment block of a thread lies: the 64-bit one's list of exception handlers, which 64-bit code
-// does not have, points to it; it lies behind it in all versions of Windows.
+// wowTEB is where the 32-bit environment block of a thread lies: the 64-bit one's list of exception handlers, which
+// 64-bit code does not have, points to it; it lies behind it in all versions of Windows.
 func (p *process) wowTEB(t minidump.Thread) uint64 {
 	const behind = 0x2000
 	if teb, ok := (pointers{p.memory, 64}).at(t.TEB); ok && teb != 0 && teb < 1<<32 {
@@ -192,12 +194,14 @@ func (p *process) searchPEB(ctx context.Context, m pointers) (uint64, error) {
 		if ctx.Err() != nil {
 			return 0, fmt.Errorf("dump: %w", context.Cause(ctx))
 		}
-		for at := (r.Address + pageBytes - 1) &^ (pageBytes - 1); at >= r.Address && at-r.Address+64 <= r.Size; at += pageBytes {
+		for at := (r.Address + pageBytes - 1) &^ (pageBytes - 1); at >= r.Address &&
+			at-r.Address+64 <= r.Size; at += pageBytes {
 			head := v.bytes(at, 64)
 			if len(head) < 64 || number(head[layout.imageBase:], m.bits) != image {
 				continue
 			}
-			if loader := number(head[layout.loader:], m.bits); loader != 0 && loader%8 == 0 && p.has(loader) && p.has(number(head[layout.parameters:], m.bits)) {
+			if loader := number(head[layout.loader:], m.bits); loader != 0 && loader%8 == 0 && p.has(loader) &&
+				p.has(number(head[layout.parameters:], m.bits)) {
 				return at, nil
 			}
 		}
@@ -231,7 +235,8 @@ func (p *process) command() (image, line string) {
 		if !ok || parameters == 0 {
 			continue
 		}
-		if image, line = s.text(parameters+layout.imagePath), s.text(parameters+layout.commandLine); image != "" || line != "" {
+		if image, line = s.text(parameters+layout.imagePath), s.text(parameters+layout.commandLine); image != "" ||
+			line != "" {
 			return image, line
 		}
 	}

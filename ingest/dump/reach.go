@@ -17,8 +17,8 @@ type span struct{ address, size uint64 }
 
 func (s span) end() uint64 { return s.address + s.size }
 
-// reach is the mark phase of a conservative collector: it begins with memory that is in no heap, and follows every aligned word
-// that is an address inside a busy block, into those blocks too.
+// reach is the mark phase of a conservative collector: it begins with memory that is in no heap, and follows every
+// aligned word that is an address inside a busy block, into those blocks too.
 type reach struct {
 	memory  memory
 	word    int // bytes of a pointer
@@ -42,7 +42,8 @@ const rootChunk = 4 << 20
 var errEndless = errors.New("dump: blocks overlap so much that following pointers has no end")
 
 func newReach(m memory, ranges []span, bits int, b *blocks) *reach {
-	r := &reach{memory: m, ranges: ranges, word: bits / 8, blocks: b, marked: make([]uint64, (b.n+63)/64), low: ^uint64(0), alone: view{memory: m}}
+	r := &reach{memory: m, ranges: ranges, word: bits / 8, blocks: b, marked: make([]uint64, (b.n+63)/64),
+		low: ^uint64(0), alone: view{memory: m}}
 	high := uint64(0)
 	for _, first := range [...]int{0, b.n - len(b.large)} {
 		if first < b.n {
@@ -191,8 +192,8 @@ func (r *reach) following(at uint64) uint64 {
 	return max(at, r.ranges[i].address)
 }
 
-// A batch is words that may be pointers and are looked up together: blocks are far more than the processor's caches hold, and
-// it waits for many places at once where it need not look into one to know the next.
+// A batch is words that may be pointers and are looked up together: blocks are far more than the processor's caches
+// hold, and it waits for many places at once where it need not look into one to know the next.
 type batch struct {
 	words [128]uint64
 	n     int
@@ -240,8 +241,8 @@ func (r *reach) isMarked(ordinal int) bool { return r.marked[ordinal/64]>>(ordin
 // pageBytes is the size of a page of memory.
 const pageBytes = 4096
 
-// A view reads memory through a window that grows while it is read in order, so that scattered reads cost little and long ones
-// go in large pieces.
+// A view reads memory through a window that grows while it is read in order, so that scattered reads cost little and
+// long ones go in large pieces.
 type view struct {
 	memory
 	buffer []byte
@@ -257,7 +258,8 @@ const (
 	mostAhead  = 256 << 10
 )
 
-// bytes returns what lies at an address, at most want bytes; of 4 KB or less all that the dump has, nothing where it has none. They are valid until the next call.
+// bytes returns what lies at an address, at most want bytes; of 4 KB or less all that the dump has, nothing where it
+// has none. They are valid until the next call.
 func (v *view) bytes(address, want uint64) []byte {
 	if off := address - v.at; off < uint64(v.have) && uint64(v.have)-off >= min(want, leastAhead) {
 		return v.buffer[off:min(uint64(v.have), off+want)]

@@ -96,7 +96,8 @@ func TestReachIsThatOfAGraph(t *testing.T) {
 		}
 		slices.SortFunc(ranges, compareSpans)
 		r := newReach(mem, ranges, bits, sealed)
-		if err := r.run(t.Context(), []span{{roots, 64 << 10}, {0x7000_0000, 8 << 20}}, []uint64{list[5].address + 1, 0, 1 << 63}); err != nil {
+		if err := r.run(t.Context(), []span{{roots, 64 << 10}, {0x7000_0000, 8 << 20}},
+			[]uint64{list[5].address + 1, 0, 1 << 63}); err != nil {
 			t.Fatal(err)
 		}
 		for ordinal, b := range sealed.all() {
@@ -148,7 +149,8 @@ func TestOverlappingBlocksHaveAnEnd(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if err := newReach(m, []span{{base, size}}, 64, list).run(ctx, []span{{base, size}}, nil); !errors.Is(err, context.Canceled) {
+	if err := newReach(m, []span{{base, size}}, 64, list).run(ctx, []span{{base, size}},
+		nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 }
@@ -170,8 +172,8 @@ func (f flatMemory) ReadMemory(p []byte, addr uint64) (int, error) {
 	return n, nil
 }
 
-// BenchmarkReach follows pointers through 500,000 blocks of 256 bytes, each of which is full of pointers to others anywhere: the worst
-// that memory can hold. chain is the same blocks in a list, one behind the other.
+// BenchmarkReach follows pointers through 500,000 blocks of 256 bytes, each of which is full of pointers to others
+// anywhere: the worst that memory can hold. chain is the same blocks in a list, one behind the other.
 func BenchmarkReach(b *testing.B) {
 	const n, size, base = 500_000, 256, 0x1000_0000
 	for _, chain := range []bool{false, true} {

@@ -6,10 +6,11 @@ import (
 	"heapdrift/ingest/minidump"
 )
 
-// roots is the memory that pointers to blocks are looked for in first: everything that is not part of a heap, and what of heaps
-// could not be walked, as blocks may lie there. Of mapped files only pages that can be written to hold pointers that the program
-// stored, of images all that are no code, because some are written to and protected then; of stacks what lies above the stack
-// pointer is in use. Where the dump does not say what pages are, all of them are taken.
+// roots is the memory that pointers to blocks are looked for in first: everything that is not part of a heap, and what
+// of heaps could not be walked, as blocks may lie there. Of mapped files only pages that can be written to hold
+// pointers that the program stored, of images all that are no code, because some are written to and protected then; of
+// stacks what lies above the stack pointer is in use. Where the dump does not say what pages are, all of them are
+// taken.
 func (p *process) roots(heaps []mark, gaps []span) []span {
 	var skip []span
 	for _, h := range heaps {
@@ -53,8 +54,8 @@ func (p *process) regionsWith(is func(*minidump.Region) bool) (list []span) {
 	return list
 }
 
-// lost counts the memory that the program can have stored pointers in and that is not in the dump, and of it that of images, where
-// its variables lie.
+// lost counts the memory that the program can have stored pointers in and that is not in the dump, and of it that of
+// images, where its variables lie.
 func (p *process) lost() (all, images uint64) {
 	sum := func(spans []span) (bytes uint64) {
 		for _, s := range spans {
@@ -72,7 +73,10 @@ func (p *process) lost() (all, images uint64) {
 		return images + uint64(p.memory.Missing()), images
 	}
 	all = sum(without(p.regionsWith(func(r *minidump.Region) bool { return r.Protect.Writable() }), present))
-	images = sum(without(p.regionsWith(func(r *minidump.Region) bool { return r.Protect.Writable() && r.Type == minidump.MemImage }), present))
+	images = sum(without(p.regionsWith(func(r *minidump.Region) bool {
+		return r.Protect.Writable() &&
+			r.Type == minidump.MemImage
+	}), present))
 	return all, images
 }
 

@@ -7,8 +7,8 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// takeSites makes a site of each owner, two where only some of its blocks are pointed to, and one of the memory that nobody
-// but VirtualAlloc gave.
+// takeSites makes a site of each owner, two where only some of its blocks are pointed to, and one of the memory that
+// nobody but VirtualAlloc gave.
 func (b *builder) takeSites(ctx context.Context) error {
 	places := make([][2]int32, len(b.owners)) // of the sites of an owner: reachable, unreachable
 	usage, err := b.usages(ctx)
@@ -34,7 +34,8 @@ func (b *builder) takeSites(ctx context.Context) error {
 		for k, u := range usage[i] {
 			places[i][k] = int32(len(b.c.Sites))
 			if u.Count > 0 {
-				b.c.Sites = append(b.c.Sites, capture.Site{Stack: stack, Heap: o.heap, Trace: o.trace, Unreachable: k == 1, Usage: []capture.Usage{u}})
+				b.c.Sites = append(b.c.Sites,
+					capture.Site{Stack: stack, Heap: o.heap, Trace: o.trace, Unreachable: k == 1, Usage: []capture.Usage{u}})
 			}
 		}
 	}
@@ -66,7 +67,8 @@ func (b *builder) usages(ctx context.Context) ([][2]capture.Usage, error) {
 	if b.reach == nil {
 		return list, nil
 	}
-	out := &capture.Reach{Scanned: b.reach.scanned.Load(), Note: "conservative: a number that looks like an address counts as a pointer, and pointers that are kept disguised, as EncodePointer does, are not seen" + b.unseen}
+	out := &capture.Reach{Scanned: b.reach.scanned.Load(),
+		Note: "conservative: a number that looks like an address counts as a pointer, and pointers that are kept disguised, as EncodePointer does, are not seen" + b.unseen}
 	n := 0
 	for ordinal, at := range b.blocks.all() {
 		if n++; n%65536 == 0 && ctx.Err() != nil {
@@ -90,7 +92,8 @@ func (b *builder) usages(ctx context.Context) ([][2]capture.Usage, error) {
 	return list, nil
 }
 
-// takeVirtual makes a site of the private memory that is in no heap, stack or the like. Who reserved it, a dump does not tell.
+// takeVirtual makes a site of the private memory that is in no heap, stack or the like. Who reserved it, a dump does
+// not tell.
 func (b *builder) takeVirtual() {
 	// Without a list of regions nothing tells that it is private, and in a dump that is cut it may be a heap or a stack.
 	if b.c.Memory.Space.Partial || b.memory.Missing() > 0 {
@@ -98,7 +101,8 @@ func (b *builder) takeVirtual() {
 	}
 	for _, u := range b.c.Memory.Space.Uses {
 		if u.Name == capture.UsePrivate && u.Committed > 0 {
-			b.c.Sites = append(b.c.Sites, capture.Site{Heap: capture.NoHeap, Kind: capture.KindVirtual, Usage: []capture.Usage{{Count: b.virtual, Bytes: u.Committed}}})
+			b.c.Sites = append(b.c.Sites, capture.Site{Heap: capture.NoHeap, Kind: capture.KindVirtual,
+				Usage: []capture.Usage{{Count: b.virtual, Bytes: u.Committed}}})
 		}
 	}
 }

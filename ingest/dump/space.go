@@ -30,8 +30,8 @@ type piece struct {
 	private     bool
 }
 
-// spaceOf sums the address space by use. Marks say what the regions themselves do not: which are heaps, stacks and the like. Losses
-// say where in heaps blocks are that nothing points to; nil where nobody looked.
+// spaceOf sums the address space by use. Marks say what the regions themselves do not: which are heaps, stacks and the
+// like. Losses say where in heaps blocks are that nothing points to; nil where nobody looked.
 func (p *process) spaceOf(marks []mark, losses []loss) *capture.Space {
 	s := &capture.Space{Partial: len(p.regions) == 0, Bits: uint8(p.bits()), Limit: p.limit()}
 	var stretches []capture.Stretch
@@ -122,14 +122,16 @@ func (p *process) pieces(marks []mark) (list []piece) {
 		top = uint64(limit)
 	}
 	for _, r := range p.spread() {
-		// To a 32-bit process nothing is free that it cannot use, and 64-bit Windows reserves most of that so that nobody takes it.
+		// To a 32-bit process nothing is free that it cannot use, and 64-bit Windows reserves most of that so that nobody
+		// takes it.
 		if p.bits() == 32 && r.State != minidump.MemCommit {
 			if r.Base >= top {
 				continue
 			}
 			r.Size = min(r.Size, top-r.Base)
 		}
-		whole := piece{span: span{r.Base, r.Size}, use: p.useOf(r, modules), reservation: r.AllocationBase, state: r.State, protect: r.Protect, private: r.Type == minidump.MemPrivate}
+		whole := piece{span: span{r.Base, r.Size}, use: p.useOf(r, modules), reservation: r.AllocationBase, state: r.State,
+			protect: r.Protect, private: r.Type == minidump.MemPrivate}
 		if whole.use != capture.UsePrivate && whole.use != capture.UseMapped { // some heaps lie in sections
 			list = append(list, whole)
 			continue
@@ -166,7 +168,8 @@ func (p *process) spread() []minidump.Region {
 	ranges := p.memory.Ranges()
 	list := make([]minidump.Region, len(ranges))
 	for i, r := range ranges {
-		list[i] = minidump.Region{Base: r.Address, Size: r.Size, AllocationBase: r.Address, State: minidump.MemCommit, Type: minidump.MemPrivate}
+		list[i] = minidump.Region{Base: r.Address, Size: r.Size, AllocationBase: r.Address, State: minidump.MemCommit,
+			Type: minidump.MemPrivate}
 	}
 	return list
 }
@@ -233,7 +236,8 @@ func sorted(shares map[string]capture.Share) []capture.Share {
 }
 
 // largest lists the reservations that commit most, and the sizes that many share.
-func largest(order []uint64, all map[uint64]*capture.Reservation) ([]capture.Reservation, []capture.RepeatedReservations) {
+func largest(order []uint64, all map[uint64]*capture.Reservation) ([]capture.Reservation,
+	[]capture.RepeatedReservations) {
 	list := make([]capture.Reservation, 0, len(order))
 	sizes := map[int64]*capture.RepeatedReservations{}
 	for _, base := range order {

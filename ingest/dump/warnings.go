@@ -26,7 +26,8 @@ func (b *builder) warn() error {
 		}
 	}
 	if missing := b.memory.Missing(); missing > 0 {
-		w(capture.Truncated, missing, "the dump is cut short: %d bytes of memory that it lists are not in the file; upload it again", missing)
+		w(capture.Truncated, missing,
+			"the dump is cut short: %d bytes of memory that it lists are not in the file; upload it again", missing)
 		b.c.Snapshots[0].LowerBound = true
 	}
 	busy := int64(0)
@@ -35,25 +36,31 @@ func (b *builder) warn() error {
 	}
 	for _, s := range b.sides {
 		if s.peb == 0 {
-			w(capture.PartialHeap, 1, "the dump does not lead to the %d-bit environment block of the process: heaps are those that look like one, and some may be missing", s.bits)
+			w(capture.PartialHeap, 1,
+				"the dump does not lead to the %d-bit environment block of the process: heaps are those that look like one, and some may be missing", s.bits)
 		}
 	}
 	switch {
 	case len(b.c.Memory.Heaps) == 0:
 		w(capture.PartialHeap, 1, "no Windows heap was found in the dump, so it says nothing of allocations")
 	case b.bare.Count == busy && busy > 0 && b.traced():
-		w(capture.NoStacks, busy, "user-mode stack traces were on, and none could be found: of Windows XP and 2003 they are not read")
+		w(capture.NoStacks, busy,
+			"user-mode stack traces were on, and none could be found: of Windows XP and 2003 they are not read")
 	case b.bare.Count == busy && busy > 0:
-		w(capture.NoStacks, busy, "the blocks have no stacks: user-mode stack traces were off; run gflags /i %s +ust and start the process again before the next dump", b.c.Process.Name)
+		w(capture.NoStacks, busy,
+			"the blocks have no stacks: user-mode stack traces were off; run gflags /i %s +ust and start the process again before the next dump", b.c.Process.Name)
 	case b.isFew(b.bare, busy):
-		w(capture.Unsupported, b.bare.Count, "%d of %d blocks (%d bytes) have no stack, less than one of a hundred", b.bare.Count, busy, b.bare.Bytes)
+		w(capture.Unsupported, b.bare.Count, "%d of %d blocks (%d bytes) have no stack, less than one of a hundred",
+			b.bare.Count, busy, b.bare.Bytes)
 	case b.bare.Count > 0:
 		w(capture.StackMissing, b.bare.Count, "%d blocks (%d bytes) have no stack", b.bare.Count, b.bare.Bytes)
 	}
 	if b.isFew(b.lost, busy) {
-		w(capture.Unsupported, b.lost.Count, "the stacks of %d of %d blocks (%d bytes) are not in the dump or are damaged", b.lost.Count, busy, b.lost.Bytes)
+		w(capture.Unsupported, b.lost.Count, "the stacks of %d of %d blocks (%d bytes) are not in the dump or are damaged",
+			b.lost.Count, busy, b.lost.Bytes)
 	} else if b.lost.Count > 0 {
-		w(capture.StackMissing, b.lost.Count, "the stacks of %d blocks (%d bytes) are not in the dump or are damaged", b.lost.Count, b.lost.Bytes)
+		w(capture.StackMissing, b.lost.Count, "the stacks of %d blocks (%d bytes) are not in the dump or are damaged",
+			b.lost.Count, b.lost.Bytes)
 	}
 	unread := int64(0)
 	for _, g := range b.c.Memory.Gaps {
@@ -61,7 +68,8 @@ func (b *builder) warn() error {
 	}
 	if n := len(b.c.Memory.Gaps); n > 0 {
 		first := b.c.Memory.Gaps[0]
-		w(capture.PartialHeap, int64(n), "%d heaps or ranges (%d bytes) could not be walked; the first: %s at %v, %s", n, unread, first.What, first.Address, first.Why)
+		w(capture.PartialHeap, int64(n), "%d heaps or ranges (%d bytes) could not be walked; the first: %s at %v, %s", n,
+			unread, first.What, first.Address, first.Why)
 	}
 	if b.c.Memory.Space.Partial {
 		w(capture.Unsupported, 1, "the dump has no list of regions: what is only reserved, and what is free, is not known")
@@ -74,8 +82,8 @@ func (b *builder) traced() bool {
 	return slices.ContainsFunc(b.found, func(h *ntheap.Heaps) bool { return h.StackTraces })
 }
 
-// isFew reports whether blocks are so few, by number and by bytes, that no conclusion hangs on them: some are made before
-// stacks are recorded, in every process.
+// isFew reports whether blocks are so few, by number and by bytes, that no conclusion hangs on them: some are made
+// before stacks are recorded, in every process.
 func (b *builder) isFew(some capture.Usage, busy int64) bool {
 	const few = 100
 	var bytes int64
@@ -87,8 +95,10 @@ func (b *builder) isFew(some capture.Usage, busy int64) bool {
 
 // damageCodes are what kinds of damage mean for the report. Those that are not here say nothing of memory.
 var damageCodes = map[string]capture.Code{
-	minidump.CodeTruncated: capture.Truncated, minidump.CodeBadStream: capture.Malformed, minidump.CodeBadEntry: capture.Malformed,
-	minidump.CodeBadName: capture.Unsupported, minidump.CodeTooMany: capture.Unsupported, minidump.CodeOverlap: capture.Unsupported,
+	minidump.CodeTruncated: capture.Truncated, minidump.CodeBadStream: capture.Malformed,
+	minidump.CodeBadEntry: capture.Malformed,
+	minidump.CodeBadName:  capture.Unsupported, minidump.CodeTooMany: capture.Unsupported,
+	minidump.CodeOverlap:  capture.Unsupported,
 	minidump.CodeRepeated: capture.Unsupported,
 }
 
@@ -105,5 +115,6 @@ func (b *builder) damaged(what string, e *minidump.Problem) {
 			return
 		}
 	}
-	b.c.Warnings = append(b.c.Warnings, capture.Warning{Code: code, Count: max(e.Count, 1), Message: message, Place: fmt.Sprintf("%s, offset %#x", e.Stream, e.Offset)})
+	b.c.Warnings = append(b.c.Warnings, capture.Warning{Code: code, Count: max(e.Count, 1), Message: message,
+		Place: fmt.Sprintf("%s, offset %#x", e.Stream, e.Offset)})
 }

@@ -21,7 +21,8 @@ var baselineNames = map[etl.Kind]string{
 	etl.KindProcessDCStart: "Windows Kernel/Process/DCStart", etl.KindProcessDCEnd: "Windows Kernel/Process/DCStop",
 	etl.KindProcessDefunct: "Windows Kernel/Process/Defunct",
 	etl.KindThreadStart:    "Windows Kernel/Thread/Start", etl.KindThreadEnd: "Windows Kernel/Thread/Stop",
-	etl.KindSystemPaths: "Windows Kernel/SysConfig/SystemPaths", etl.KindVolumeMapping: "Windows Kernel/SysConfig/VolumeMapping",
+	etl.KindSystemPaths:   "Windows Kernel/SysConfig/SystemPaths",
+	etl.KindVolumeMapping: "Windows Kernel/SysConfig/VolumeMapping",
 }
 
 var (
@@ -107,7 +108,8 @@ func baseline(t *testing.T, name string) (counts map[string]int64, samples []str
 		if f := imageFields.FindStringSubmatch(m[5]); f != nil && baselineNamed(m[2]) {
 			samples = append(samples, place+fmt.Sprintf("%s %d %d", f[1], number(f[2]), number(f[3])))
 		}
-		if f := processFields.FindStringSubmatch(m[5]); f != nil && strings.Contains(m[2], "/Process/") && baselineNamed(m[2]) {
+		if f := processFields.FindStringSubmatch(m[5]); f != nil && strings.Contains(m[2], "/Process/") &&
+			baselineNamed(m[2]) {
 			samples = append(samples, place+fmt.Sprintf("%d %d %s", number(f[1]), number(f[2]), f[3]))
 		}
 	}

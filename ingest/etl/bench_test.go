@@ -47,7 +47,8 @@ func benchmark(b *testing.B, pass func(ctx context.Context, t *etl.Trace, truth 
 	for _, way := range []struct {
 		name   string
 		format etltest.Format
-	}{{"plain", etltest.Format{}}, {"compressed", etltest.Format{Compressed: true}}, {"keys", etltest.Format{Keys: 4096}}} {
+	}{{"plain", etltest.Format{}}, {"compressed", etltest.Format{Compressed: true}},
+		{"keys", etltest.Format{Keys: 4096}}} {
 		b.Run(way.name, func(b *testing.B) {
 			trace, truth := largeTrace(b, way.format)
 			b.SetBytes(trace.Info().Files[0].Bytes)
@@ -93,7 +94,8 @@ func BenchmarkLifetimes(b *testing.B) {
 			events = events[:0]
 			for i := range batch {
 				o := &batch[i]
-				e := lifetimes.Event{Time: o.Time, Process: o.Process, Thread: o.TID, Stack: uint32(o.Stack), Heap: o.Heap, Address: o.Address, Size: o.Size}
+				e := lifetimes.Event{Time: o.Time, Process: o.Process, Thread: o.TID, Stack: uint32(o.Stack), Heap: o.Heap,
+					Address: o.Address, Size: o.Size}
 				switch o.Kind {
 				case etl.KindHeapAlloc:
 					e.Op = lifetimes.HeapAlloc

@@ -56,7 +56,8 @@ func (rd *reader) load(b *block, r *ref) {
 		if err == nil || errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
-		b.err = &evidence.Error{Code: CodeReadFailed, File: source.Name, Offset: r.offset, Message: "cannot read a buffer", Err: err}
+		b.err = &evidence.Error{Code: CodeReadFailed, File: source.Name, Offset: r.offset,
+			Message: "cannot read a buffer", Err: err}
 		return
 	}
 	if compressed {

@@ -2,8 +2,8 @@ package etl
 
 import "math"
 
-// A brief is what joining needs of the events that are most of a heap trace. It is taken where buffers are decoded: in parallel,
-// and while the event is in the processor's cache.
+// A brief is what joining needs of the events that are most of a heap trace. It is taken where buffers are decoded: in
+// parallel, and while the event is in the processor's cache.
 //
 //	KindHeapAlloc, KindHeapFree          a heap, b address, c size, flags HeapSource; PID and TID that the header names
 //	KindStackKeyKernel, KindStackKeyUser a time stamp of the target, b key; its PID and TID
@@ -49,8 +49,8 @@ func (p *preparer) prepare(f *frame, e []byte) {
 	p.kept = append(p.kept, e...)
 }
 
-// read decodes an event of 64-bit Windows as it mostly is, which are nearly all of a trace; for others, and for those that are too
-// short, it is false. e are the event's bytes with its whole header.
+// read decodes an event of 64-bit Windows as it mostly is, which are nearly all of a trace; for others, and for those
+// that are too short, it is false. e are the event's bytes with its whole header.
 func (b *brief) read(kind Kind, header HeaderType, e []byte) bool {
 	b.pid, b.tid = NoID, NoID
 	switch header {

@@ -9,7 +9,8 @@ import (
 func TestBriefIsThatOfTheEvent(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	kinds := []Kind{KindHeapAlloc, KindHeapFree, KindStackKeyKernel, KindStackKeyUser}
-	headers := []HeaderType{HeaderSystem32, HeaderSystem64, HeaderCompact64, HeaderPerfInfo32, HeaderPerfInfo64, HeaderFull64}
+	headers := []HeaderType{HeaderSystem32, HeaderSystem64, HeaderCompact64, HeaderPerfInfo32,
+		HeaderPerfInfo64, HeaderFull64}
 	quick := 0
 	for range 20_000 {
 		f := frame{kind: kinds[rng.IntN(len(kinds))], header: headers[rng.IntN(len(headers))]}

@@ -67,6 +67,7 @@ func parseBufferHeader(b []byte) bufferHeader {
 // plausible reports whether this may be the header of a buffer of a session with the given buffer size.
 func (h bufferHeader) plausible(limit uint32) bool {
 	const knownFlags, lastType = 0x7F, 7
-	return h.size >= bufferHeaderSize && h.size <= limit+bufferHeaderSize && h.flags&^knownFlags == 0 && h.kind <= lastType &&
+	return h.size >= bufferHeaderSize && h.size <= limit+bufferHeaderSize &&
+		h.flags&^knownFlags == 0 && h.kind <= lastType &&
 		(h.flags&flagCompressed == 0 || h.filled <= limit)
 }

@@ -59,7 +59,8 @@ func (t *Trace) Census(ctx context.Context) ([]Count, error) {
 		out = append(out, *c)
 	}
 	slices.SortFunc(out, func(a, b Count) int {
-		return cmp.Or(cmp.Compare(b.Events, a.Events), cmp.Compare(a.Header, b.Header), bytes.Compare(a.Provider[:], b.Provider[:]),
+		return cmp.Or(cmp.Compare(b.Events, a.Events), cmp.Compare(a.Header, b.Header),
+			bytes.Compare(a.Provider[:], b.Provider[:]),
 			cmp.Compare(a.Group, b.Group), cmp.Compare(a.Op, b.Op), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Version, b.Version))
 	})
 	return out, err

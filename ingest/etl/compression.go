@@ -26,6 +26,8 @@ func decoderOf(state uint32, mode LogFileMode, file string) (decoder, error) {
 	case format == formatXPRESSHuffman:
 		return xpress.DecodeHuffman, nil
 	default:
-		return nil, &evidence.Error{Code: CodeUnsupported, File: file, Offset: 0x2C, Message: fmt.Sprintf("the trace is compressed in format %d, which is not supported", format), Do: "merge it again without -compress (xperf -merge)"}
+		return nil, &evidence.Error{Code: CodeUnsupported, File: file, Offset: 0x2C,
+			Message: fmt.Sprintf("the trace is compressed in format %d, which is not supported", format),
+			Do:      "merge it again without -compress (xperf -merge)"}
 	}
 }

@@ -66,7 +66,8 @@ func TestCutIsPrefix(t *testing.T) {
 		step = 997
 	}
 	for name, f := range map[string]etltest.Format{
-		"plain": {BufferSize: 0x1000}, "compressed": {BufferSize: 0x1000, Compressed: true}, "keys": {BufferSize: 0x1000, Keys: 3},
+		"plain": {BufferSize: 0x1000}, "compressed": {BufferSize: 0x1000, Compressed: true},
+		"keys": {BufferSize: 0x1000, Keys: 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := s.File(f)
@@ -118,7 +119,8 @@ func samePart(t *testing.T, n int, whole, cut *reading, want, got etl.Operation)
 	t.Helper()
 	full := whole.joined.Stacks.Append(nil, want.Stack)
 	part := cut.joined.Stacks.Append(nil, got.Stack)
-	if len(part) > 0 && !slices.Equal(full, part) && (len(part) >= len(full) || !slices.Equal(full[:len(part)], part) && !slices.Equal(full[len(full)-len(part):], part)) {
+	if len(part) > 0 && !slices.Equal(full, part) &&
+		(len(part) >= len(full) || !slices.Equal(full[:len(part)], part) && !slices.Equal(full[len(full)-len(part):], part)) {
 		t.Fatalf("cut at %d: stack %x of %x", n, part, full)
 	}
 	if a, b := whole.joined.Processes[want.Process].PID, cut.joined.Processes[got.Process].PID; a != b {
@@ -149,11 +151,13 @@ func TestFlipGenerated(t *testing.T) {
 	if underRace {
 		seeds = 5
 	}
-	for _, f := range []etltest.Format{{}, {Compressed: true, Keys: 3}, {Build: 7601, Bits: 32}, {OneStream: true, Disorder: 5}} {
+	for _, f := range []etltest.Format{{}, {Compressed: true, Keys: 3}, {Build: 7601, Bits: 32},
+		{OneStream: true, Disorder: 5}} {
 		f.BufferSize = 0x2000
 		file := s.File(f)
 		for seed := range seeds {
-			if r := read(t, etltest.Flipped(file, seed, 1+int(seed))); !slices.IsSortedFunc(r.ops, func(a, b etl.Operation) int { return int(min(1, max(-1, a.Time-b.Time))) }) {
+			if r := read(t, etltest.Flipped(file, seed, 1+int(seed))); !slices.IsSortedFunc(r.ops,
+				func(a, b etl.Operation) int { return int(min(1, max(-1, a.Time-b.Time))) }) {
 				t.Errorf("seed %d: operations out of order", seed)
 			}
 		}

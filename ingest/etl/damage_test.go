@@ -14,7 +14,8 @@ import (
 // session is a small trace of three buffers on two CPUs, with stacks by key.
 func session(mode uint32) []byte {
 	t := newTiny(func(t *tinyTrace) { t.mode = mode })
-	t.add(0, 1, alloc(2000, 0xA0), alloc(2002, 0xA1), key(2010, 2000, 1), key(2012, 2002, 2), define(2020, 1, 0x77001, 0x77002))
+	t.add(0, 1, alloc(2000, 0xA0), alloc(2002, 0xA1), key(2010, 2000, 1), key(2012, 2002, 2),
+		define(2020, 1, 0x77001, 0x77002))
 	t.add(1, 2, alloc(2001, 0xB0), stack(2011, 2001, 0x77003), alloc(2030, 0xB1), key(2031, 2030, 1))
 	t.add(0, 3, define(2040, 1, 0x77004), define(2041, 2, 0x77005), alloc(2050, 0xA2))
 	return t.file
@@ -67,7 +68,8 @@ func TestCut(t *testing.T) {
 			if l := trace.Info().Files[0].Losses; len(got) < len(wholeSession) && !l.Truncated && n%0x200 != 0 && mode == 0 {
 				t.Errorf("cut at %d: nothing said: %+v", n, l)
 			}
-			if _, err := trace.Operations(t.Context(), etl.JoinOptions{}, func(*etl.Operation) error { return nil }); err != nil {
+			if _, err := trace.Operations(t.Context(), etl.JoinOptions{},
+				func(*etl.Operation) error { return nil }); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -102,7 +104,8 @@ func TestDamagedHeader(t *testing.T) {
 	for _, mode := range []uint32{0, compressed} {
 		file := session(mode)
 		second := buffersOf(file)[2] // of CPU 1
-		for name, size := range map[string]uint32{"zero": 0, "small": 0x10, "large": 0x7FFFFFFF, "slightly wrong": le.Uint32(file[second:]) + 8} {
+		for name, size := range map[string]uint32{"zero": 0, "small": 0x10, "large": 0x7FFFFFFF,
+			"slightly wrong": le.Uint32(file[second:]) + 8} {
 			damaged := slices.Clone(file)
 			le.PutUint32(damaged[second:], size)
 			trace := open(t, damaged)
@@ -159,7 +162,8 @@ func TestFlipLab(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			if _, err := trace.Operations(t.Context(), etl.JoinOptions{Also: everything()}, func(*etl.Operation) error { return nil }); err != nil {
+			if _, err := trace.Operations(t.Context(), etl.JoinOptions{Also: everything()},
+				func(*etl.Operation) error { return nil }); err != nil {
 				t.Fatal(err)
 			}
 		}

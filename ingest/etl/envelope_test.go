@@ -22,7 +22,8 @@ func rareEvents() [][]byte {
 	le.PutUint32(full[8:], 7)
 	le.PutUint32(full[12:], 42)
 	le.PutUint64(full[16:], 2003)
-	copy(full[0x18:], []byte{0xab, 0x62, 0x29, 0x22, 0x80, 0x61, 0x88, 0x4b, 0xa8, 0x25, 0x34, 0x6b, 0x75, 0xf2, 0xa2, 0x4a})
+	copy(full[0x18:], []byte{0xab, 0x62, 0x29, 0x22, 0x80, 0x61, 0x88, 0x4b, 0xa8, 0x25, 0x34, 0x6b,
+		0x75, 0xf2, 0xa2, 0x4a})
 	for _, v := range []uint32{0x10000, 24, 0xC0, 2} {
 		full = le.AppendUint32(full, v)
 	}
@@ -45,7 +46,8 @@ func TestEnvelopes(t *testing.T) {
 		seen[e.Header]++
 		switch e.Header {
 		case etl.HeaderPerfInfo64:
-			if v, ok := e.VirtualMemory(); !ok || v != (etl.VirtualMemory{Base: 0x10000, Size: 0x2000, PID: 42, Flags: etl.VirtualCommit | etl.VirtualReserve}) {
+			if v, ok := e.VirtualMemory(); !ok ||
+				v != (etl.VirtualMemory{Base: 0x10000, Size: 0x2000, PID: 42, Flags: etl.VirtualCommit | etl.VirtualReserve}) {
 				t.Errorf("%+v", v)
 			}
 		case etl.HeaderMessage:
@@ -53,11 +55,13 @@ func TestEnvelopes(t *testing.T) {
 				t.Errorf("message %d at %d", e.ID, e.Stamp)
 			}
 		case etl.HeaderFull32:
-			if a, ok := e.HeapAlloc(); !ok || e.Kind != etl.KindHeapAlloc || a != (etl.HeapAlloc{Heap: 0x10000, Size: 24, Address: 0xC0, Source: etl.FromLFH}) {
+			if a, ok := e.HeapAlloc(); !ok || e.Kind != etl.KindHeapAlloc ||
+				a != (etl.HeapAlloc{Heap: 0x10000, Size: 24, Address: 0xC0, Source: etl.FromLFH}) {
 				t.Errorf("kind %d: %+v", e.Kind, a)
 			}
 		case etl.HeaderEvent64:
-			if frames := e.AppendExtendedFrames(nil); !slices.Equal(frames, []uint64{0x77001, 0x77002}) || string(e.Payload) != "\xDD" {
+			if frames := e.AppendExtendedFrames(nil); !slices.Equal(frames, []uint64{0x77001, 0x77002}) ||
+				string(e.Payload) != "\xDD" {
 				t.Errorf("%x, payload %x", frames, e.Payload)
 			}
 		}
@@ -65,7 +69,8 @@ func TestEnvelopes(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if seen[etl.HeaderMessage] != 2 || seen[etl.HeaderPerfInfo64] != 1 || seen[etl.HeaderFull32] != 1 || seen[etl.HeaderEvent64] != 1 {
+	if seen[etl.HeaderMessage] != 2 || seen[etl.HeaderPerfInfo64] != 1 || seen[etl.HeaderFull32] != 1 ||
+		seen[etl.HeaderEvent64] != 1 {
 		t.Errorf("seen %v", seen)
 	}
 }
@@ -108,7 +113,8 @@ func TestClocks(t *testing.T) {
 		{2, 0, 100_000},
 		{3, 0, 333}, // 3 GHz
 	} {
-		trace := open(t, newTiny(func(t *tinyTrace) { t.clock, t.frequency = test.clock, test.frequency }).add(0, 1, alloc(2000, 1)).file)
+		trace := open(t, newTiny(func(t *tinyTrace) { t.clock, t.frequency = test.clock, test.frequency }).add(0,
+			1, alloc(2000, 1)).file)
 		var got int64
 		if err := trace.Events(t.Context(), func(e *etl.Event) error { got = e.Time; return nil }); err != nil {
 			t.Fatal(err)

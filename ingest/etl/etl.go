@@ -57,7 +57,8 @@ const maxSources = 256
 
 // Open indexes the files of one trace. It reads their buffers' headers; events are read by Events.
 //
-// The error is an *evidence.Error, or the context's. Damage behind the first buffer is no error: it is counted in the Losses.
+// The error is an *evidence.Error, or the context's. Damage behind the first buffer is no error: it is counted in the
+// Losses.
 func Open(ctx context.Context, sources []Source, opt Options) (*Trace, error) {
 	if len(sources) == 0 || len(sources) > maxSources {
 		return nil, &evidence.Error{Code: CodeNoSource, Message: "a trace is made of 1 to 256 files"}
@@ -91,7 +92,8 @@ func (t *Trace) join() error {
 		l := &files[i+1].LogFile
 		boot := l.Boot.Sub(first.Boot).Abs()
 		if l.stampFrequency() != first.stampFrequency() || boot > time.Second && l.Clock != ClockSystem {
-			return &evidence.Error{Code: CodeOtherBoot, File: files[i+1].Name, Message: "this file and " + files[0].Name + " were recorded in different boots of Windows, or on different clocks", Do: "analyse them one by one"}
+			return &evidence.Error{Code: CodeOtherBoot, File: files[i+1].Name, Message: "this file and " + files[0].Name +
+				" were recorded in different boots of Windows, or on different clocks", Do: "analyse them one by one"}
 		}
 		if l.Stamp < start.Stamp {
 			start = l

@@ -11,7 +11,8 @@ import (
 func Example() {
 	file := newTiny(nil).add(0, 1, alloc(21000, 0xA0), stack(21010, 21000, 0x77001, 0x77002)).file
 	ctx := context.Background()
-	trace, err := etl.Open(ctx, []etl.Source{{Name: "a.etl", ReaderAt: bytes.NewReader(file), Size: int64(len(file))}}, etl.Options{})
+	trace, err := etl.Open(ctx, []etl.Source{{Name: "a.etl", ReaderAt: bytes.NewReader(file), Size: int64(len(file))}},
+		etl.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

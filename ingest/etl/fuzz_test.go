@@ -28,7 +28,8 @@ func FuzzTrace(f *testing.F) {
 		if events != 0 {
 			t.Errorf("the census is off by %d", events)
 		}
-		joined, err := trace.Operations(t.Context(), etl.JoinOptions{Also: everything()}, func(*etl.Operation) error { return nil })
+		joined, err := trace.Operations(t.Context(), etl.JoinOptions{Also: everything()},
+			func(*etl.Operation) error { return nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +53,8 @@ func FuzzPayload(f *testing.F) {
 			return
 		}
 		large := newTiny(func(t *tinyTrace) { t.bufferSize = 0x800 })
-		trace := open(t, large.add(0, 1, system(group, op, version, 2000, 7, 42, payload), perfInfo(group, op, version, 2001, payload)).file)
+		trace := open(t, large.add(0, 1, system(group, op, version, 2000, 7, 42, payload),
+			perfInfo(group, op, version, 2001, payload)).file)
 		if err := trace.Events(t.Context(), func(e *etl.Event) error {
 			decodeAll(e)
 			return nil

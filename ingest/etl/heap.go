@@ -108,7 +108,8 @@ func (e *Event) HeapSpace() (s HeapSpace, ok bool) {
 	if !e.has(4, 6) {
 		return s, false
 	}
-	s = HeapSpace{Heap: e.p(0, 0), Size: e.p(0, 1), Address: e.p(0, 2), Free: e.p(0, 3), Committed: e.p(0, 4), Reserved: e.p(0, 5), UncommittedRanges: e.u32(0, 6)}
+	s = HeapSpace{Heap: e.p(0, 0), Size: e.p(0, 1), Address: e.p(0, 2), Free: e.p(0, 3), Committed: e.p(0, 4),
+		Reserved: e.p(0, 5), UncommittedRanges: e.u32(0, 6)}
 	if e.Version >= 3 && e.has(4, 7) {
 		s.Allocated = e.p(4, 6)
 	}

@@ -99,7 +99,8 @@ func (s *shelf) finish(all []Process) {
 			image.take(list, KindImageRSDS)
 			image.Path = s.path(image.Path)
 		}
-		slices.SortFunc(all[i].Images, func(a, b Image) int { return cmp.Or(cmp.Compare(a.Base, b.Base), cmp.Compare(a.Load, b.Load)) })
+		slices.SortFunc(all[i].Images,
+			func(a, b Image) int { return cmp.Or(cmp.Compare(a.Base, b.Base), cmp.Compare(a.Load, b.Load)) })
 	}
 }
 

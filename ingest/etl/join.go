@@ -75,7 +75,8 @@ func (t *Trace) Operations(ctx context.Context, opt JoinOptions, fn func(*Operat
 }
 
 // OperationBatches is Operations, a few hundred at a time. The slice is re-used. Joining goes on while fn runs.
-func (t *Trace) OperationBatches(ctx context.Context, opt JoinOptions, fn func([]Operation) error) (*JoinResult, error) {
+func (t *Trace) OperationBatches(ctx context.Context, opt JoinOptions,
+	fn func([]Operation) error) (*JoinResult, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	j := joiner{
@@ -112,7 +113,8 @@ func (t *Trace) OperationBatches(ctx context.Context, opt JoinOptions, fn func([
 func (j *joiner) run(ctx context.Context) error {
 	brief := func(f *frame, at int64, source uint16) error { return j.brief(ctx, f, at, source) }
 	prepare := preparer{stacks: stackCache{kinds: Kinds(KindStackWalk)}, lean: true}
-	if err := j.trace.events(ctx, j.also|joinKinds, prepare, &j.trace.pass, merge{fn: j.take, brief: brief, touch: j.keys.touch}); err != nil {
+	if err := j.trace.events(ctx, j.also|joinKinds, prepare, &j.trace.pass,
+		merge{fn: j.take, brief: brief, touch: j.keys.touch}); err != nil {
 		return err
 	}
 	if err := j.drain(1<<63 - 1); err != nil {
@@ -122,7 +124,8 @@ func (j *joiner) run(ctx context.Context) error {
 }
 
 // joinKinds are the kinds that joining needs.
-var joinKinds = memoryKinds | Kinds(KindProcessStart, KindProcessEnd, KindProcessDCStart, KindProcessDCEnd, KindProcessDefunct,
+var joinKinds = memoryKinds | Kinds(KindProcessStart, KindProcessEnd, KindProcessDCStart,
+	KindProcessDCEnd, KindProcessDefunct,
 	KindImageLoad, KindImageUnload, KindImageDCStart, KindImageDCEnd, KindImageID, KindImageRSDS,
 	KindStackWalk, KindStackKeyCreate, KindStackKeyDelete, KindStackKeyRundown, KindStackKeyKernel, KindStackKeyUser,
 	KindSystemPaths, KindVolumeMapping, KindHeapSnapshotData)
@@ -177,7 +180,8 @@ func (j *joiner) brief(ctx context.Context, f *frame, at int64, source uint16) e
 		if err != nil {
 			return err
 		}
-		w.Operation = Operation{Time: at, Stamp: f.stamp, TID: f.tid, Source: source, Kind: f.kind, Heap: f.a, Address: f.b, Size: f.c, Flags: f.flags}
+		w.Operation = Operation{Time: at, Stamp: f.stamp, TID: f.tid, Source: source, Kind: f.kind, Heap: f.a, Address: f.b,
+			Size: f.c, Flags: f.flags}
 		return j.own(w, f.pid, shapes[f.header].pointer)
 	default:
 		target := StackTarget{int64(f.a), f.pid, f.tid}
@@ -227,7 +231,8 @@ func (j *joiner) ranges(e *Event) error {
 		if err != nil {
 			return err
 		}
-		w.Operation = Operation{Time: e.Time, Stamp: e.Stamp, TID: e.TID, Source: e.Source, Kind: e.Kind, Heap: r.Heap, Address: r.Address, Size: r.Size, Process: j.processes.at(pid)}
+		w.Operation = Operation{Time: e.Time, Stamp: e.Stamp, TID: e.TID, Source: e.Source, Kind: e.Kind, Heap: r.Heap,
+			Address: r.Address, Size: r.Size, Process: j.processes.at(pid)}
 		w.pid, w.ready = pid, true
 	}
 	return j.drain(e.Stamp)

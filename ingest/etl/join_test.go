@@ -33,12 +33,14 @@ func TestRealStacks(t *testing.T) {
 	} {
 		t.Run(test.path, func(t *testing.T) {
 			trace := open(t, realFile(t, test.path, ".etl"))
-			joined, err := trace.Operations(t.Context(), etl.JoinOptions{Also: everything()}, func(*etl.Operation) error { return nil })
+			joined, err := trace.Operations(t.Context(), etl.JoinOptions{Also: everything()},
+				func(*etl.Operation) error { return nil })
 			if err != nil {
 				t.Fatal(err)
 			}
 			if joined.StackEvents != test.count || joined.Unclaimed != 0 || joined.KeysLost != 0 || joined.Malformed != 0 {
-				t.Errorf("%d stacks of %d, %d unclaimed, %d keys lost, %d malformed", joined.StackEvents, test.count, joined.Unclaimed, joined.KeysLost, joined.Malformed)
+				t.Errorf("%d stacks of %d, %d unclaimed, %d keys lost, %d malformed", joined.StackEvents, test.count,
+					joined.Unclaimed, joined.KeysLost, joined.Malformed)
 			}
 		})
 	}
@@ -65,7 +67,8 @@ func replay(t *testing.T, files ...[]byte) (string, *etl.JoinResult) {
 		case o.Kind <= etl.KindHeapOther:
 			o.Flags = 0
 		}
-		fmt.Fprintf(&out, "%d %d pid %d tid %d heap %#x %#x+%d was %#x+%d flags %#x stack %x\n", o.Time, o.Kind, joined.Processes[o.Process].PID, int32(o.TID),
+		fmt.Fprintf(&out, "%d %d pid %d tid %d heap %#x %#x+%d was %#x+%d flags %#x stack %x\n", o.Time, o.Kind,
+			joined.Processes[o.Process].PID, int32(o.TID),
 			o.Heap, o.Address, o.Size, o.Old, o.OldSize, o.Flags, joined.Stacks.Append(nil, o.Stack))
 		if i > 0 && o.Time < ops[i-1].Time {
 			t.Fatalf("operation %d comes before its time", i)
@@ -74,8 +77,8 @@ func replay(t *testing.T, files ...[]byte) (string, *etl.JoinResult) {
 	return out.String(), joined
 }
 
-// TestRecordings checks that one run recorded in several ways is the same: plain, compressed, with stack keys, and as two
-// files that were not merged.
+// TestRecordings checks that one run recorded in several ways is the same: plain, compressed, with stack keys, and as
+// two files that were not merged.
 func TestRecordings(t *testing.T) {
 	want, joined := replay(t, lab(t, "A/etl_x64/merged_plain.etl"))
 	if u := joined.Stacked[etl.KindHeapAlloc]; u.Operations == 0 || u.Operations != u.WithStack {
@@ -167,7 +170,8 @@ func TestLab(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := []int64{joined.Stacked[etl.KindHeapAlloc].Operations, joined.Stacked[etl.KindHeapFree].Operations, joined.Stacked[etl.KindHeapReAlloc].Operations, joined.StackEvents}
+			got := []int64{joined.Stacked[etl.KindHeapAlloc].Operations, joined.Stacked[etl.KindHeapFree].Operations,
+				joined.Stacked[etl.KindHeapReAlloc].Operations, joined.StackEvents}
 			want := []int64{f.Allocs, f.Frees, f.ReAllocs, f.StackRefs}
 			l := trace.Info().Files[0].Losses
 			switch f.File {
@@ -181,7 +185,8 @@ func TestLab(t *testing.T) {
 				}
 			case "kernel.etl":
 			default:
-				if !slices.Equal(got, want) || joined.Unclaimed != 0 || joined.KeysLost != 0 || l.Truncated || l.BadBuffers != 0 || l.Disordered != 0 {
+				if !slices.Equal(got, want) || joined.Unclaimed != 0 || joined.KeysLost != 0 || l.Truncated ||
+					l.BadBuffers != 0 || l.Disordered != 0 {
 					t.Errorf("%d, want %d; %d unclaimed, %d keys lost, %+v", got, want, joined.Unclaimed, joined.KeysLost, l)
 				}
 			}
@@ -207,13 +212,15 @@ func checkModules(t *testing.T, run *labRun, joined *etl.JoinResult) {
 		t.Errorf("process %d has no name", run.PID)
 	}
 	for _, m := range run.Modules {
-		i := slices.IndexFunc(process.Images, func(im etl.Image) bool { return strings.EqualFold(fmt.Sprintf("%#x", im.Base), m.Base) })
+		i := slices.IndexFunc(process.Images,
+			func(im etl.Image) bool { return strings.EqualFold(fmt.Sprintf("%#x", im.Base), m.Base) })
 		if i < 0 {
 			t.Errorf("no image for %s at %s", m.Name, m.Base)
 			continue
 		}
 		im := &process.Images[i]
-		if im.Size != m.Size || im.Identified() && (im.PDB != m.PDB || im.Age != m.Age || !strings.EqualFold(im.GUID.Hex(), m.GUID)) {
+		if im.Size != m.Size || im.Identified() &&
+			(im.PDB != m.PDB || im.Age != m.Age || !strings.EqualFold(im.GUID.Hex(), m.GUID)) {
 			t.Errorf("%s: %+v, want %+v", m.Name, *im, m)
 		}
 	}

@@ -51,8 +51,8 @@ func (ks *keys) home(k stackKey) uint64 {
 // together is how many events of a buffer are looked up at once.
 const together = 32
 
-// touch reads what references to keys will read, for all of them at a time, so that the waits for memory overlap. It changes
-// nothing.
+// touch reads what references to keys will read, for all of them at a time, so that the waits for memory overlap. It
+// changes nothing.
 func (ks *keys) touch(frames []frame, source uint16) {
 	var places [together]uint64
 	var numbers [together]uint32

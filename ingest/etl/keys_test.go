@@ -26,14 +26,16 @@ func (c *byteCounter) ReadAt(b []byte, at int64) (int, error) {
 // TestPassesOverKeys reads a trace once where keys are defined at its end, and twice where they are given out again.
 func TestPassesOverKeys(t *testing.T) {
 	const stacks = 60
-	for name, c := range map[string]struct{ room, passes int }{"all defined at the end": {1000, 1}, "given out again": {8, 2}} {
+	for name, c := range map[string]struct{ room, passes int }{"all defined at the end": {1000, 1},
+		"given out again": {8, 2}} {
 		t.Run(name, func(t *testing.T) {
 			file, err := os.Create(filepath.Join(t.TempDir(), "keys.etl"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer func() { _ = file.Close() }()
-			if _, err := etltest.Large(file, 1, etltest.Format{Keys: c.room}, etltest.LargeSize{Allocs: 20_000, Stacks: stacks, Live: 100}); err != nil {
+			if _, err := etltest.Large(file, 1, etltest.Format{Keys: c.room},
+				etltest.LargeSize{Allocs: 20_000, Stacks: stacks, Live: 100}); err != nil {
 				t.Fatal(err)
 			}
 			info, err := file.Stat()
@@ -64,7 +66,8 @@ func TestPassesOverKeys(t *testing.T) {
 					t.Errorf("stack %d is another, too", id)
 				}
 			}
-			if passes := float64(source.bytes.Load()) / float64(info.Size()); passes < float64(c.passes)-0.1 || passes > float64(c.passes)+0.1 {
+			if passes := float64(source.bytes.Load()) / float64(info.Size()); passes < float64(c.passes)-0.1 ||
+				passes > float64(c.passes)+0.1 {
 				t.Errorf("the file is read %.2f times, want %d", passes, c.passes)
 			}
 		})

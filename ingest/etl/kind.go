@@ -95,18 +95,22 @@ var kinds = func() *[1 << 16]Kind {
 	})
 	set(groupMemory, map[int]Kind{
 		98: KindVirtualAlloc, 99: KindVirtualFree, 128: KindVirtualAllocDCStart, 129: KindVirtualAllocDCEnd,
-		100: KindHeapRangeRundown, 101: KindHeapRangeCreate, 102: KindHeapRangeReserve, 103: KindHeapRangeRelease, 104: KindHeapRangeDestroy,
+		100: KindHeapRangeRundown, 101: KindHeapRangeCreate, 102: KindHeapRangeReserve, 103: KindHeapRangeRelease,
+		104: KindHeapRangeDestroy,
 		112: KindMemInfo, 125: KindProcessMemInfo,
 	})
 	set(groupProcess, map[int]Kind{
-		1: KindProcessStart, 2: KindProcessEnd, 3: KindProcessDCStart, 4: KindProcessDCEnd, 11: KindProcessTerminate, 39: KindProcessDefunct,
+		1: KindProcessStart, 2: KindProcessEnd, 3: KindProcessDCStart, 4: KindProcessDCEnd,
+		11: KindProcessTerminate, 39: KindProcessDefunct,
 		32: KindProcessCounters, 33: KindProcessCounters,
 		10: KindImageLoad, // loads are logged under the process group, the other image events under their own
 	})
-	set(groupThread, map[int]Kind{1: KindThreadStart, 2: KindThreadEnd, 3: KindThreadDCStart, 4: KindThreadDCEnd, 72: KindThreadSetName})
+	set(groupThread, map[int]Kind{1: KindThreadStart, 2: KindThreadEnd, 3: KindThreadDCStart,
+		4: KindThreadDCEnd, 72: KindThreadSetName})
 	set(groupImage, map[int]Kind{2: KindImageUnload, 3: KindImageDCStart, 4: KindImageDCEnd, 10: KindImageLoad})
 	set(groupStack, map[int]Kind{
-		32: KindStackWalk, 34: KindStackKeyCreate, 35: KindStackKeyDelete, 36: KindStackKeyRundown, 37: KindStackKeyKernel, 38: KindStackKeyUser,
+		32: KindStackWalk, 34: KindStackKeyCreate, 35: KindStackKeyDelete, 36: KindStackKeyRundown,
+		37: KindStackKeyKernel, 38: KindStackKeyUser,
 	})
 	return t
 }()

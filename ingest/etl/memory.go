@@ -80,7 +80,8 @@ func (e *Event) ProcessMemInfo() (iter.Seq[ProcessMemory], bool) {
 	return func(yield func(ProcessMemory) bool) {
 		for i := range int(n) {
 			at := 4 + i*int(size)
-			m := ProcessMemory{PID: e.u32(at, 0), WorkingSet: e.p(at+4, 0), Commit: e.p(at+4, 1), VirtualSize: e.p(at+4, 2), PrivateWorkingSet: e.p(at+4, 3)}
+			m := ProcessMemory{PID: e.u32(at, 0), WorkingSet: e.p(at+4, 0), Commit: e.p(at+4, 1), VirtualSize: e.p(at+4, 2),
+				PrivateWorkingSet: e.p(at+4, 3)}
 			if m.PID < pseudoPID && !yield(m) {
 				return
 			}

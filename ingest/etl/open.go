@@ -17,7 +17,8 @@ func (s *scanner) open() error {
 	}
 	payload, bits, stamp := headerEvent(s.head[:n])
 	if payload == 0 {
-		return &evidence.Error{Code: CodeNotETL, File: f.Name, Message: "this is not an .etl file: it does not begin with the header of a trace"}
+		return &evidence.Error{Code: CodeNotETL, File: f.Name,
+			Message: "this is not an .etl file: it does not begin with the header of a trace"}
 	}
 	h := parseBufferHeader(s.head[:])
 	size := min(h.size, h.filled, maxBuffer)
@@ -32,10 +33,14 @@ func (s *scanner) open() error {
 	end := min(bufferHeaderSize+length, len(first))
 	log, ok := parseLogFile(first[payload:max(end, payload)], bits, stamp)
 	if !ok {
-		return &evidence.Error{Code: CodeBadHeader, File: f.Name, Offset: int64(payload), Message: fmt.Sprintf("the log-file header is cut short: %d bytes are there", max(0, end-payload)), Do: "copy the file again after the session was stopped"}
+		return &evidence.Error{Code: CodeBadHeader, File: f.Name, Offset: int64(payload),
+			Message: fmt.Sprintf("the log-file header is cut short: %d bytes are there", max(0, end-payload)),
+			Do:      "copy the file again after the session was stopped"}
 	}
 	if log.stampFrequency() <= 0 || stamp < 0 {
-		return &evidence.Error{Code: CodeBadClock, File: f.Name, Offset: int64(payload), Message: fmt.Sprintf("the trace's clock is unknown: type %d, %d ticks per second, start %d", log.Clock, log.Frequency, stamp)}
+		return &evidence.Error{Code: CodeBadClock, File: f.Name, Offset: int64(payload),
+			Message: fmt.Sprintf("the trace's clock is unknown: type %d, %d ticks per second, start %d",
+				log.Clock, log.Frequency, stamp)}
 	}
 	if s.decode, err = decoderOf(le.Uint32(first[0x2C:]), log.Mode, f.Name); err != nil {
 		return err
@@ -56,7 +61,8 @@ func headerEvent(b []byte) (payload int, bits uint8, stamp int64) {
 	h := parseBufferHeader(b)
 	e := b[bufferHeaderSize:]
 	t := HeaderType(e[2])
-	if h.size < payloadAt || h.filled < payloadAt || h.flags&flagCompressed != 0 || e[3]&(markAny|markTrace) != markAny|markTrace ||
+	if h.size < payloadAt || h.filled < payloadAt || h.flags&flagCompressed != 0 ||
+		e[3]&(markAny|markTrace) != markAny|markTrace ||
 		t != HeaderSystem32 && t != HeaderSystem64 || le.Uint16(e[6:]) != 0 {
 		return 0, 0, 0
 	}
@@ -87,7 +93,8 @@ func Lacks(head []byte) *evidence.Error {
 		e.Message += fmt.Sprintf("it has %d bytes and ends inside the header of its first buffer", len(head))
 		e.Do = "copy it again after the session was stopped"
 	default:
-		e.Message += fmt.Sprintf("it does not begin with the header of a trace (its first bytes are % x)", head[:min(len(head), 16)])
+		e.Message += fmt.Sprintf("it does not begin with the header of a trace (its first bytes are % x)",
+			head[:min(len(head), 16)])
 	}
 	return e
 }

@@ -88,7 +88,8 @@ func TestStops(t *testing.T) {
 		t.Error(err)
 	}
 	n := 0
-	if err := trace.Events(t.Context(), func(*etl.Event) error { n++; return errDisk }); !errors.Is(err, errDisk) || n != 1 {
+	if err := trace.Events(t.Context(), func(*etl.Event) error { n++; return errDisk }); !errors.Is(err,
+		errDisk) || n != 1 {
 		t.Error(n, err)
 	}
 	if first, second := checkOrder(t, trace), checkOrder(t, trace); first != second || first != 5049 {
@@ -104,7 +105,8 @@ func TestOperationsStop(t *testing.T) {
 	f := etltest.Format{Keys: 5, BufferSize: 0x2000}
 	trace := open(t, etltest.Invent(10, etltest.Size{}).File(f))
 	all := 0
-	if _, err := trace.Operations(t.Context(), etl.JoinOptions{}, func(*etl.Operation) error { all++; return nil }); err != nil {
+	if _, err := trace.Operations(t.Context(), etl.JoinOptions{},
+		func(*etl.Operation) error { all++; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	for _, after := range []int{1, 2, all / 2, all} {
@@ -131,7 +133,8 @@ func TestOperationsStop(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errDisk)
-	if _, err := trace.OperationBatches(ctx, etl.JoinOptions{}, func([]etl.Operation) error { return nil }); !errors.Is(err, errDisk) {
+	if _, err := trace.OperationBatches(ctx, etl.JoinOptions{},
+		func([]etl.Operation) error { return nil }); !errors.Is(err, errDisk) {
 		t.Error(err)
 	}
 }

@@ -35,8 +35,8 @@ var memoryKinds = Kinds(KindHeapCreate, KindHeapAlloc, KindHeapReAlloc, KindHeap
 	KindHeapRangeRundown, KindHeapRangeCreate, KindHeapRangeReserve, KindHeapRangeRelease, KindHeapRangeDestroy,
 	KindVirtualAlloc, KindVirtualFree, KindVirtualAllocDCStart, KindVirtualAllocDCEnd)
 
-// decode makes the operation of a memory event that has no brief and returns its process id. The rundown of a heap's ranges,
-// which is several, is none.
+// decode makes the operation of a memory event that has no brief and returns its process id. The rundown of a heap's
+// ranges, which is several, is none.
 func (o *Operation) decode(e *Event) (pid uint32, ok bool) {
 	*o = Operation{Time: e.Time, Stamp: e.Stamp, TID: e.TID, Source: e.Source, Kind: e.Kind}
 	pid = e.PID
@@ -54,7 +54,8 @@ func (o *Operation) decode(e *Event) (pid uint32, ok bool) {
 	case KindHeapSnapShot:
 		var s HeapSnapShot
 		s, ok = e.HeapSnapShot()
-		o.Heap, o.Address, o.Size, o.Old, o.OldSize, o.Flags, pid = s.Heap, s.Free, s.Committed, s.Reserved, s.Allocated, s.Flags, s.PID
+		o.Heap, o.Address, o.Size, o.Old, o.OldSize, o.Flags, pid = s.Heap, s.Free, s.Committed, s.Reserved,
+			s.Allocated, s.Flags, s.PID
 	case KindHeapRangeCreate, KindHeapRangeReserve, KindHeapRangeRelease, KindHeapRangeDestroy:
 		var r HeapRange
 		r, ok = e.HeapRange()

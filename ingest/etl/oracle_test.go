@@ -88,7 +88,8 @@ func checkOracleCall(t *testing.T, bits int, call *oracleCall) (checked int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := Event{Kind: kinds[hook], Group: uint8(hook >> 8), Op: uint8(hook), Pointer: uint8(bits / 8), Version: logged.Version, Payload: payload}
+		e := Event{Kind: kinds[hook], Group: uint8(hook >> 8), Op: uint8(hook), Pointer: uint8(bits / 8),
+			Version: logged.Version, Payload: payload}
 		var right, ok bool
 		switch e.Kind {
 		case KindHeapCreate:
@@ -102,11 +103,13 @@ func checkOracleCall(t *testing.T, bits int, call *oracleCall) (checked int) {
 		case KindHeapFree:
 			var f HeapFree
 			f, ok = e.HeapFree()
-			right = call.Call != "RtlFreeHeap" || f.Heap != args[0] || f.Address%uint64(bits/4) == 0 && args[2]-f.Address <= 64 || f.Address%4096 == 0
+			right = call.Call != "RtlFreeHeap" || f.Heap != args[0] || f.Address%uint64(bits/4) == 0 &&
+				args[2]-f.Address <= 64 || f.Address%4096 == 0
 		case KindHeapReAlloc:
 			var r HeapReAlloc
 			r, ok = e.HeapReAlloc()
-			right = call.Call != "RtlReAllocateHeap" || r.Heap == args[0] && same(r.New, r.NewSize, result, args[3]) && args[2]-r.Old <= 64
+			right = call.Call != "RtlReAllocateHeap" || r.Heap == args[0] && same(r.New, r.NewSize, result, args[3]) &&
+				args[2]-r.Old <= 64
 		case KindHeapDestroy:
 			var heap uint64
 			heap, ok = e.HeapDestroy()
@@ -118,7 +121,8 @@ func checkOracleCall(t *testing.T, bits int, call *oracleCall) (checked int) {
 		}
 		checked++
 		if !ok || !right {
-			t.Errorf("%s%v = %s: event %s, version %d: %s", call.Call, call.Args, call.Result, logged.Hook, logged.Version, logged.Payload)
+			t.Errorf("%s%v = %s: event %s, version %d: %s", call.Call, call.Args, call.Result, logged.Hook,
+				logged.Version, logged.Payload)
 		}
 	}
 	return checked

@@ -103,7 +103,8 @@ func (s *scanner) add(h bufferHeader, at int64, start []byte) error {
 	if h.kind != typeHeader {
 		s.sequence.note(h.logger, h.sequence)
 	}
-	r := ref{sequence: h.sequence, offset: at, size: h.size, filled: h.filled, cpu: h.cpu, logger: h.logger, source: s.number, flags: h.flags}
+	r := ref{sequence: h.sequence, offset: at, size: h.size, filled: h.filled, cpu: h.cpu, logger: h.logger,
+		source: s.number, flags: h.flags}
 	if end := s.source.Size - at; end < int64(h.size) {
 		r.size, r.cut = uint32(end), true
 		l.Truncated = true
@@ -118,7 +119,8 @@ func (s *scanner) add(h bufferHeader, at int64, start []byte) error {
 	}
 	s.file.Bytes += int64(r.filled) - bufferHeaderSize
 	if len(s.refs) == maxBuffers {
-		return &evidence.Error{Code: CodeTooMany, File: s.source.Name, Offset: at, Message: "more than 4 million buffers", Do: "split the trace, or record with larger buffers"}
+		return &evidence.Error{Code: CodeTooMany, File: s.source.Name, Offset: at, Message: "more than 4 million buffers",
+			Do: "split the trace, or record with larger buffers"}
 	}
 	r.first = s.firstStamp(&r, start[:min(len(start), int(r.size)-bufferHeaderSize)])
 	s.refs = append(s.refs, r)
@@ -159,10 +161,12 @@ func (s *scanner) firstStamp(r *ref, start []byte) int64 {
 func (s *scanner) read(b []byte, at int64) (int, error) {
 	n, err := s.source.ReaderAt.ReadAt(b, at)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return n, &evidence.Error{Code: CodeReadFailed, File: s.source.Name, Offset: at, Message: "cannot read the trace", Err: err}
+		return n, &evidence.Error{Code: CodeReadFailed, File: s.source.Name, Offset: at,
+			Message: "cannot read the trace", Err: err}
 	}
 	if n < len(b) && at+int64(n) < s.source.Size {
-		return n, &evidence.Error{Code: CodeReadFailed, File: s.source.Name, Offset: at + int64(n), Message: "the file ends before its size; was it changed meanwhile?", Err: io.ErrUnexpectedEOF}
+		return n, &evidence.Error{Code: CodeReadFailed, File: s.source.Name, Offset: at + int64(n),
+			Message: "the file ends before its size; was it changed meanwhile?", Err: io.ErrUnexpectedEOF}
 	}
 	return n, nil
 }

@@ -41,13 +41,15 @@ func lines(s *etltest.Scenario, f etltest.Format) (all []string) {
 			stack := &s.Stacks[by.Stack-1]
 			frames = slices.Concat(stack.Kernel, stack.User)
 		}
-		all = append(all, fmt.Sprintf("%d %s pid %d stack %x ", f.Seen(ns), what, s.Processes[process].PID, frames)+fmt.Sprintf(format, args...))
+		all = append(all, fmt.Sprintf("%d %s pid %d stack %x ", f.Seen(ns), what, s.Processes[process].PID,
+			frames)+fmt.Sprintf(format, args...))
 	}
 	for i := range s.Blocks {
 		b := &s.Blocks[i]
 		h := &s.Heaps[b.Heap]
 		if b.Allocated != 0 && !b.Unlogged {
-			add(b.Allocated, "alloc", h.Process, b.By, "heap %#x block %#x size %d tid %d", h.Handle, b.Address, b.Size, b.By.Thread)
+			add(b.Allocated, "alloc", h.Process, b.By, "heap %#x block %#x size %d tid %d", h.Handle,
+				b.Address, b.Size, b.By.Thread)
 		}
 		if b.Freed != 0 && !b.FreedUnlogged {
 			add(b.Freed, "free", h.Process, b.FreedBy, "heap %#x block %#x tid %d", h.Handle, b.Address, b.FreedBy.Thread)
@@ -85,7 +87,8 @@ func readLines(t *testing.T, files ...[]byte) ([]string, *etl.JoinResult, *etl.T
 	for i := range ops {
 		o := &ops[i]
 		add := func(what, format string, args ...any) {
-			all = append(all, fmt.Sprintf("%d %s pid %d stack %x ", o.Time, what, joined.Processes[o.Process].PID, joined.Stacks.Append(nil, o.Stack))+fmt.Sprintf(format, args...))
+			all = append(all, fmt.Sprintf("%d %s pid %d stack %x ", o.Time, what, joined.Processes[o.Process].PID,
+				joined.Stacks.Append(nil, o.Stack))+fmt.Sprintf(format, args...))
 		}
 		switch {
 		case o.Kind == etl.KindHeapAlloc:
@@ -105,7 +108,8 @@ func readLines(t *testing.T, files ...[]byte) ([]string, *etl.JoinResult, *etl.T
 }
 
 // check compares what was read with what happened, and the processes with the lives there were.
-func check(t *testing.T, s *etltest.Scenario, f etltest.Format, got []string, joined *etl.JoinResult, trace *etl.Trace) {
+func check(t *testing.T, s *etltest.Scenario, f etltest.Format, got []string,
+	joined *etl.JoinResult, trace *etl.Trace) {
 	t.Helper()
 	want := lines(s, f)
 	if !slices.Equal(got, want) {
@@ -198,7 +202,8 @@ func TestForeign(t *testing.T) {
 		const application = 2
 		p, n := &s.Processes[application], len(s.Extras)
 		for i, e := range f.Kinds(p, s.Heaps[0].Handle) {
-			x := etltest.Extra{Time: s.End/2 + int64(i)*1000, By: etltest.Call{Thread: p.Threads[0].TID, CPU: i}, Process: application, Event: e}
+			x := etltest.Extra{Time: s.End/2 + int64(i)*1000, By: etltest.Call{Thread: p.Threads[0].TID, CPU: i},
+				Process: application, Event: e}
 			s.Extras = append(s.Extras, x)
 		}
 		got, joined, trace := readLines(t, s.File(f))
@@ -212,7 +217,8 @@ func TestForeign(t *testing.T) {
 			headers[c.Header] += c.Events
 		}
 		for _, h := range []etl.HeaderType{
-			etl.HeaderError, etl.HeaderMessage, etl.HeaderInstance32, etl.HeaderInstance64, etl.HeaderCompact32, etl.HeaderCompact64,
+			etl.HeaderError, etl.HeaderMessage, etl.HeaderInstance32, etl.HeaderInstance64,
+			etl.HeaderCompact32, etl.HeaderCompact64,
 			etl.HeaderPerfInfo32, etl.HeaderFull32, etl.HeaderEvent32, etl.HeaderEvent64,
 		} {
 			if headers[h] == 0 && f.Bits != 32 {

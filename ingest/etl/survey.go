@@ -47,10 +47,10 @@ func (j *joiner) define(e *Event) {
 	use.uses, use.stack = 0, NoStack
 }
 
-// survey finds out what every key of the trace stands for at any time, in a pass of its own. It is for traces that define keys
-// and go on: what a key stands for comes as late as at the end, and where a stack had a key before, operations of both must have
-// one stack from the beginning, or there would be a stack and a site for each time that a key is given out. Both passes see the
-// same events in the same order.
+// survey finds out what every key of the trace stands for at any time, in a pass of its own. It is for traces that
+// define keys and go on: what a key stands for comes as late as at the end, and where a stack had a key before,
+// operations of both must have one stack from the beginning, or there would be a stack and a site for each time that a
+// key is given out. Both passes see the same events in the same order.
 func (j *joiner) survey(ctx context.Context) error {
 	all, w := newKeys(), walker{stacks: j.out.Stacks}
 	take := func(e *Event) error {
@@ -71,7 +71,8 @@ func (j *joiner) survey(ctx context.Context) error {
 		}
 		return nil
 	}
-	err := j.trace.events(ctx, j.also|joinKinds, preparer{stacks: stackCache{kinds: definitionKinds}}, new(pass), merge{fn: take})
+	err := j.trace.events(ctx, j.also|joinKinds, preparer{stacks: stackCache{kinds: definitionKinds}},
+		new(pass), merge{fn: take})
 	for i := range all.uses {
 		use := &all.uses[i]
 		pending := false

@@ -72,7 +72,8 @@ func (w *walker) addresses(e *Event) []byte {
 	return w.wide
 }
 
-// kernelStart is where addresses of the kernel begin: on 64-bit Windows the upper half, on 32-bit Windows the upper 2 GB.
+// kernelStart is where addresses of the kernel begin: on 64-bit Windows the upper half, on 32-bit Windows the upper 2
+// GB.
 func kernelStart(pointer uint8) uint64 {
 	if pointer == 4 {
 		return 1 << 31

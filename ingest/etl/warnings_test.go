@@ -62,24 +62,33 @@ func TestWarnings(t *testing.T) {
 		count int64 // 0: any
 		words string
 	}{
-		"events lost":         {whole.File(with(func(f *etltest.Format) { f.EventsLost = 5 })), capture.EventsLost, 5, "upper bound; record again with"},
+		"events lost": {whole.File(with(func(f *etltest.Format) { f.EventsLost = 5 })), capture.EventsLost, 5,
+			"upper bound; record again with"},
 		"events lost by flag": {flagged, capture.EventsLost, 1, "upper bound; record again with"},
-		"buffers lost":        {whole.File(with(func(f *etltest.Format) { f.DropBuffers = []int{3, 9} })), capture.BuffersLost, 2, "upper bound; record"},
-		"native buffers lost": {drop(whole.File(with(func(f *etltest.Format) { f.Native = true })), 5), capture.BuffersLost, 1, "upper bound; record"},
+		"buffers lost": {whole.File(with(func(f *etltest.Format) { f.DropBuffers = []int{3, 9} })),
+			capture.BuffersLost, 2, "upper bound; record"},
+		"native buffers lost": {drop(whole.File(with(func(f *etltest.Format) { f.Native = true })), 5), capture.BuffersLost,
+			1, "upper bound; record"},
 		"buffer lost by flag": {lost, capture.BuffersLost, 1, "upper bound; record"},
 		"cut":                 {inside(whole.File(small)), capture.Truncated, 1, "upper bound (covered: "},
-		"cut at a buffer":     {etltest.Invent(5, etltest.Size{}).File(small)[:0x10000], capture.Truncated, 0, "buffers more than there are"},
-		"keys in doubt":       {whole.File(with(func(f *etltest.Format) { f.Keys, f.DropBuffers = 4, []int{3} })), capture.StackKeyLost, 0, "may be of other code"},
-		"unfinished":          {whole.File(with(func(f *etltest.Format) { f.Unfinished = true })), capture.Truncated, 1, "stop it"},
-		"circular":            {whole.File(with(func(f *etltest.Format) { f.Native, f.Ring = true, 6 })), capture.CircularWrapped, 0, "beginning is missing"},
-		"damaged buffer":      {damaged, capture.Malformed, 1, "not in the numbers"},
-		"disorder":            {newTiny(nil).add(0, 1, alloc(2000, 1)).add(0, 2, alloc(9000, 3), alloc(1500, 2)).file, capture.ClockDisorder, 1, "later time"},
-		"no stacks":           {stackless.File(small), capture.NoStacks, 0, "not from where; record with -stackwalk"},
-		"some stacks":         {some.File(small), capture.StackMissing, 0, "under no code"},
-		"keys lost":           {keyed[:len(keyed)-4*0x2000], capture.StackKeyLost, 0, "stop it before"},
-		"heap session alone":  {heap, capture.NoImageInfo, 0, "merge them"},
-		"unmerged":            {whole.File(with(func(f *etltest.Format) { f.Native = true })), capture.UnmergedSession, 0, "xperf -merge"},
-		"snapshots":           {snapshots.File(small), capture.HeapSnapshot, 4, "record with heap tracing"},
+		"cut at a buffer": {etltest.Invent(5, etltest.Size{}).File(small)[:0x10000], capture.Truncated, 0,
+			"buffers more than there are"},
+		"keys in doubt": {whole.File(with(func(f *etltest.Format) { f.Keys, f.DropBuffers = 4, []int{3} })),
+			capture.StackKeyLost, 0, "may be of other code"},
+		"unfinished": {whole.File(with(func(f *etltest.Format) { f.Unfinished = true })),
+			capture.Truncated, 1, "stop it"},
+		"circular": {whole.File(with(func(f *etltest.Format) { f.Native, f.Ring = true, 6 })),
+			capture.CircularWrapped, 0, "beginning is missing"},
+		"damaged buffer": {damaged, capture.Malformed, 1, "not in the numbers"},
+		"disorder": {newTiny(nil).add(0, 1, alloc(2000, 1)).add(0, 2, alloc(9000, 3), alloc(1500, 2)).file,
+			capture.ClockDisorder, 1, "later time"},
+		"no stacks":          {stackless.File(small), capture.NoStacks, 0, "not from where; record with -stackwalk"},
+		"some stacks":        {some.File(small), capture.StackMissing, 0, "under no code"},
+		"keys lost":          {keyed[:len(keyed)-4*0x2000], capture.StackKeyLost, 0, "stop it before"},
+		"heap session alone": {heap, capture.NoImageInfo, 0, "merge them"},
+		"unmerged": {whole.File(with(func(f *etltest.Format) { f.Native = true })),
+			capture.UnmergedSession, 0, "xperf -merge"},
+		"snapshots": {snapshots.File(small), capture.HeapSnapshot, 4, "record with heap tracing"},
 	} {
 		list := warnings(t, test.file)
 		i := slices.IndexFunc(list, func(w capture.Warning) bool { return w.Code == test.code })
@@ -87,7 +96,8 @@ func TestWarnings(t *testing.T) {
 			t.Errorf("%s: no %s among %v", name, test.code, list)
 			continue
 		}
-		if w := list[i]; test.count != 0 && w.Count != test.count || w.Count == 0 || !strings.Contains(w.Message, test.words) {
+		if w := list[i]; test.count != 0 && w.Count != test.count || w.Count == 0 ||
+			!strings.Contains(w.Message, test.words) {
 			t.Errorf("%s: %d × %s, want %d × …%s…", name, w.Count, w.Message, test.count, test.words)
 		}
 	}

@@ -1,6 +1,6 @@
 // Package evidence has the words that readers of evidence share with everything behind them: the error that says why a
-// file cannot be read, and the facts of a format. It imports nothing of ours, so that readers, jobs, the API and pages can
-// all use it.
+// file cannot be read, and the facts of a format. It imports nothing of ours, so that readers, jobs, the API and pages
+// can all use it.
 package evidence
 
 import (
@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// The codes of errors that more than one package gives or tells apart. They are stable: the API and the command line pass
-// them on. Codes of one reader alone stand in its package.
+// The codes of errors that more than one package gives or tells apart. They are stable: the API and the command line
+// pass them on. Codes of one reader alone stand in its package.
 const (
 	CodeReadFailed = "read-failed" // the reader that was passed in failed; the cause is wrapped
 
@@ -87,8 +87,8 @@ func (e *Error) Unwrap() error { return e.Err }
 // IsRefusal reports whether err says that something is wrong with evidence: another try gives the same.
 func IsRefusal(err error) bool { return Refusal(err) != nil }
 
-// Refusal returns what err says is wrong with evidence, and nil for failures that another try may not meet. It looks behind
-// those: where a reader failed because an archive unpacks to too much, the archive is what is refused.
+// Refusal returns what err says is wrong with evidence, and nil for failures that another try may not meet. It looks
+// behind those: where a reader failed because an archive unpacks to too much, the archive is what is refused.
 func Refusal(err error) *Error {
 	for e := (*Error)(nil); errors.As(err, &e); err = e.Err {
 		if !e.Internal && e.Code != CodeReadFailed {

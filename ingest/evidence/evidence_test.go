@@ -12,10 +12,14 @@ import (
 func TestErrorSaysFilePlaceCauseAndWhatToDo(t *testing.T) {
 	for want, e := range map[string]evidence.Error{
 		"the file is empty": {Message: "the file is empty"},
-		"a.log: nothing was found (line 3, offset 0x1f); upload the log that umdh -f wrote": {File: "a.log", Message: "nothing was found", Line: 3, Offset: 31, Do: "upload the log that umdh -f wrote"},
-		"a.7z: the archive is damaged: unexpected EOF; pack it again":                       {File: "a.7z", Message: "the archive is damaged", Err: io.ErrUnexpectedEOF, Do: "pack it again"},
-		"a record ends early (stream 3, offset 0x10)":                                       {Message: "a record ends early", Part: "stream 3", Offset: 16},
-		"no heap was found (address 0x7ff000)":                                              {Message: "no heap was found", Address: 0x7FF000},
+		"a.log: nothing was found (line 3, offset 0x1f); upload the log that umdh -f wrote": {File: "a.log",
+			Message: "nothing was found", Line: 3, Offset: 31, Do: "upload the log that umdh -f wrote"},
+		"a.7z: the archive is damaged: unexpected EOF; pack it again": {File: "a.7z",
+			Message: "the archive is damaged", Err: io.ErrUnexpectedEOF, Do: "pack it again"},
+		"a record ends early (stream 3, offset 0x10)": {Message: "a record ends early",
+			Part: "stream 3", Offset: 16},
+		"no heap was found (address 0x7ff000)": {Message: "no heap was found",
+			Address: 0x7FF000},
 	} {
 		if got := e.Error(); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
@@ -50,7 +54,8 @@ func TestRefusal(t *testing.T) {
 
 func TestFormats(t *testing.T) {
 	list := evidence.Formats{
-		{Kind: "a", Name: "an A", Plural: "As", Extensions: []string{".a", ".aa"}, Captures: []string{"a1", "a2"}, Rank: 2, Sniff: func(head []byte) bool { return string(head) == "A" }},
+		{Kind: "a", Name: "an A", Plural: "As", Extensions: []string{".a", ".aa"}, Captures: []string{"a1", "a2"}, Rank: 2,
+			Sniff: func(head []byte) bool { return string(head) == "A" }},
 		{Kind: "b", Name: "a B", Plural: "Bs", Captures: []string{"b"}, Sniff: func([]byte) bool { return true }},
 	}
 	if got := list.Files(); got != "As (.a, .aa) and Bs" {
@@ -62,7 +67,8 @@ func TestFormats(t *testing.T) {
 	if list.Rank("a2") != 2 || list.Rank("b") != 0 || list.Rank("z") != 0 {
 		t.Error("ranks")
 	}
-	if list.Sniffed([]byte("A")).Kind != "a" || list.Sniffed([]byte("B")).Kind != "b" || list[:1].Sniffed([]byte("B")) != nil {
+	if list.Sniffed([]byte("A")).Kind != "a" || list.Sniffed([]byte("B")).Kind != "b" ||
+		list[:1].Sniffed([]byte("B")) != nil {
 		t.Error("the first that takes the beginning for its own is the format")
 	}
 	if !list[0].HasExtension("X.AA") || list[0].HasExtension("a") || list.Of("z").Kind != "" {

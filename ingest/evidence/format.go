@@ -17,16 +17,19 @@ type Format struct {
 	Extensions []string // of its files, with the dot; the first bytes decide, never the name
 	Tools      string   // what writes it
 	Captures   []string // the kinds of the captures that it gives
-	// Witness is what a column is called that says what such evidence shows of one leak; "" for formats of which nobody expects that: they have a
-	// column only where they show it.
+	// Witness is what a column is called that says what such evidence shows of one leak; "" for formats of which nobody
+	// expects that: they have a column only where they show it.
 	Witness string
-	// Rank says how sure it is that the address space in the evidence is that of the run's process; 0 for evidence without one.
+	// Rank says how sure it is that the address space in the evidence is that of the run's process; 0 for evidence without
+	// one.
 	Rank int
-	// Searches says that such evidence may tell to which blocks nothing points, because somebody has looked for pointers to them.
+	// Searches says that such evidence may tell to which blocks nothing points, because somebody has looked for pointers
+	// to them.
 	Searches bool
 	// Leads decides what an archive of several formats is called: the format that leads most, of equals the first.
 	Leads int
-	// Together says that several files may be one recording. They are read as one, and alone where other evidence lies beside.
+	// Together says that several files may be one recording. They are read as one, and alone where other evidence lies
+	// beside.
 	Together bool
 	// Random says that the evidence is read at random: it should lie on a disk nearby.
 	Random bool
@@ -46,7 +49,8 @@ func (f *Format) Files() string {
 
 // HasExtension reports whether a file is named as one of the format.
 func (f *Format) HasExtension(name string) bool {
-	return slices.ContainsFunc(f.Extensions, func(ext string) bool { return strings.HasSuffix(strings.ToLower(name), ext) })
+	return slices.ContainsFunc(f.Extensions,
+		func(ext string) bool { return strings.HasSuffix(strings.ToLower(name), ext) })
 }
 
 // Formats are all that are read, in the order in which a file is tried for them.

@@ -11,7 +11,8 @@ import (
 	"io"
 )
 
-// The limits on markup. What VMMap and Application Verifier write is five elements deep at most, and its longest texts are paths and frames.
+// The limits on markup. What VMMap and Application Verifier write is five elements deep at most, and its longest texts
+// are paths and frames.
 const (
 	maxToken = 1 << 20 // bytes
 	maxDepth = 100
@@ -23,7 +24,8 @@ var (
 	errTooDeep = fmt.Errorf("elements lie deeper than %d in each other", maxDepth)
 )
 
-// Elements walks through the markup of a file, one token in memory at a time. Entities of a document type are not expanded.
+// Elements walks through the markup of a file, one token in memory at a time. Entities of a document type are not
+// expanded.
 type Elements struct {
 	ctx   context.Context //nolint:containedctx // lives as long as one call of Read
 	src   *Text

@@ -47,7 +47,8 @@ func TestEveryWayOfStoring(t *testing.T) {
 	const text = `<a><b x="ä😀"/></a>`
 	for name, data := range map[string]string{
 		"UTF-8": text, "with a mark": "\xEF\xBB\xBF" + text, "code page": strings.Replace(text, "ä", "\xe4", 1),
-		"UTF-16": string(wide("\uFEFF"+text, binary.LittleEndian)), "the other way round": string(wide("\uFEFF"+text, binary.BigEndian)),
+		"UTF-16":                string(wide("\uFEFF"+text, binary.LittleEndian)),
+		"the other way round":   string(wide("\uFEFF"+text, binary.BigEndian)),
 		"UTF-16 without a mark": string(wide(text, binary.LittleEndian)),
 	} {
 		for _, r := range []io.Reader{strings.NewReader(data), iotest.OneByteReader(strings.NewReader(data))} {

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// A Text reads a file as UTF-8 that is valid, whatever it is stored in: UTF-16 is transcoded, and bytes of a code page, which stand
-// in paths only, become U+FFFD each.
+// A Text reads a file as UTF-8 that is valid, whatever it is stored in: UTF-16 is transcoded, and bytes of a code page,
+// which stand in paths only, become U+FFFD each.
 type Text struct {
 	src   io.Reader
 	order binary.ByteOrder // of UTF-16; nil for bytes

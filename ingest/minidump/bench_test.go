@@ -124,7 +124,8 @@ func BenchmarkRegions(b *testing.B) {
 func BenchmarkHandles(b *testing.B) {
 	dump := minidumptest.Dump{}
 	for i := range 100_000 {
-		dump.Handles = append(dump.Handles, minidumptest.Handle{Handle: uint64(4 * i), Type: "Event", Name: fmt.Sprintf(`\BaseNamedObjects\event-%d`, i)})
+		dump.Handles = append(dump.Handles,
+			minidumptest.Handle{Handle: uint64(4 * i), Type: "Event", Name: fmt.Sprintf(`\BaseNamedObjects\event-%d`, i)})
 	}
 	d := open(b, dump.Bytes())
 	b.SetBytes(100_000 * 40)

@@ -16,7 +16,8 @@ func parseCodeView(b []byte) codeView {
 	switch {
 	case len(b) > 0x18 && string(b[:4]) == "RSDS":
 		age := le.Uint32(b[0x14:])
-		id := fmt.Sprintf("%08X%04X%04X%X%X", le.Uint32(b[0x04:]), le.Uint16(b[0x08:]), le.Uint16(b[0x0A:]), b[0x0C:0x14], age)
+		id := fmt.Sprintf("%08X%04X%04X%X%X", le.Uint32(b[0x04:]), le.Uint16(b[0x08:]),
+			le.Uint16(b[0x0A:]), b[0x0C:0x14], age)
 		return codeView{narrow(b[0x18:]), id, age, true}
 	case len(b) > 0x10 && string(b[:4]) == "NB10":
 		age := le.Uint32(b[0x0C:])

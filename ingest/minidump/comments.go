@@ -3,8 +3,8 @@ package minidump
 // Comments are what the writer of the dump wrote into it, mostly why: procdump, adplus and DebugDiag do.
 func (d *Dump) Comments() []string { return d.comments }
 
-// readComments reads the streams CommentA, of bytes, and CommentW, of UTF-16. They are short, and Open reads them, so that what is wrong
-// with them is said with the rest.
+// readComments reads the streams CommentA, of bytes, and CommentW, of UTF-16. They are short, and Open reads them, so
+// that what is wrong with them is said with the rest.
 func (d *Dump) readComments() []*Problem {
 	var damage []*Problem
 	for _, s := range d.streams {

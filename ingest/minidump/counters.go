@@ -1,7 +1,7 @@
 package minidump
 
-// Counters are what the system counts of the process, in bytes. There are two layouts, by Revision; what a layout does not have, or
-// its flags say is not set, is 0.
+// Counters are what the system counts of the process, in bytes. There are two layouts, by Revision; what a layout does
+// not have, or its flags say is not set, is 0.
 //
 //	MINIDUMP_PROCESS_VM_COUNTERS_1, 80 bytes        _2, 152 bytes
 //	Revision u16                    0x00            0x00
@@ -64,7 +64,8 @@ func (d *Dump) Counters() (*Counters, error) {
 	case c.Revision < 2:
 		c.PrivateUsage = le.Uint64(b[0x48:])
 	case len(b) < counters2Size:
-		p.add(CodeTruncated, -1, s.Offset, 1, "counters of revision %d have %d bytes; they need %d", c.Revision, len(b), counters2Size)
+		p.add(CodeTruncated, -1, s.Offset, 1, "counters of revision %d have %d bytes; they need %d",
+			c.Revision, len(b), counters2Size)
 	default:
 		if flags&countersVirtualSize != 0 {
 			c.PeakVirtualSize, c.VirtualSize = le.Uint64(b[0x48:]), le.Uint64(b[0x50:])
@@ -79,7 +80,8 @@ func (d *Dump) Counters() (*Counters, error) {
 	return c, p.err()
 }
 
-// SystemMemory is the memory of the machine, in bytes (MINIDUMP_SYSTEM_MEMORY_INFO_1, of which the first 148 bytes are read):
+// SystemMemory is the memory of the machine, in bytes (MINIDUMP_SYSTEM_MEMORY_INFO_1, of which the first 148 bytes are
+// read):
 //
 //	BasicInfo       0x04   PageSize u32 0x08, NumberOfPhysicalPages u32 0x0C
 //	BasicPerfInfo   0x74   in pages: AvailablePages u64 0x74, CommittedPages u64 0x7C, CommitLimit u64 0x84, PeakCommitment u64 0x8C

@@ -16,8 +16,9 @@ import (
 	"heapdrift/ingest/minidump/minidumptest"
 )
 
-// A dump that is cut at any byte is refused, or reads as what is before the cut: lists are the beginning of the whole ones, memory is
-// the same where it is there, and what is missing of it is counted to the byte. Something is always said.
+// A dump that is cut at any byte is refused, or reads as what is before the cut: lists are the beginning of the whole
+// ones, memory is the same where it is there, and what is missing of it is counted to the byte. Something is always
+// said.
 func TestCutAtEveryByte(t *testing.T) {
 	whole := everything().Bytes()
 	w := open(t, whole)
@@ -45,7 +46,8 @@ func TestCutAtEveryByte(t *testing.T) {
 		gotModules, err := d.Modules()
 		said = said || err != nil
 		for i, m := range gotModules {
-			if m.Base != modules[i].Base || m.Size != modules[i].Size || m.Path != "" && !strings.HasPrefix(modules[i].Path, m.Path) || m.DebugID != "" && m.DebugID != modules[i].DebugID {
+			if m.Base != modules[i].Base || m.Size != modules[i].Size || m.Path != "" &&
+				!strings.HasPrefix(modules[i].Path, m.Path) || m.DebugID != "" && m.DebugID != modules[i].DebugID {
 				t.Fatalf("%d bytes: module %+v", n, m)
 			}
 		}
@@ -153,13 +155,14 @@ func TestClaimsCostNothing(t *testing.T) {
 	}
 	const many = 1_000_000_000
 	for name, s := range map[string]minidumptest.Stream{
-		"modules":         {Type: 4, Data: list(many)},
-		"threads":         {Type: 3, Data: list(many)},
-		"more threads":    {Type: 8, Data: list(many)},
-		"thread names":    {Type: 24, Data: list(many)},
-		"thread infos":    {Type: 17, Data: list(12, 64, many)},
-		"memory":          {Type: 5, Data: list(many)},
-		"64-bit memory":   {Type: 9, Data: list(math.MaxUint32, math.MaxUint32, 0, 0, 0x1000, 0, math.MaxUint32, math.MaxUint32)},
+		"modules":      {Type: 4, Data: list(many)},
+		"threads":      {Type: 3, Data: list(many)},
+		"more threads": {Type: 8, Data: list(many)},
+		"thread names": {Type: 24, Data: list(many)},
+		"thread infos": {Type: 17, Data: list(12, 64, many)},
+		"memory":       {Type: 5, Data: list(many)},
+		"64-bit memory": {Type: 9,
+			Data: list(math.MaxUint32, math.MaxUint32, 0, 0, 0x1000, 0, math.MaxUint32, math.MaxUint32)},
 		"far memory":      {Type: 9, Data: list(3, 0, math.MaxUint32, math.MaxUint32, 0x1000, 0, 0x1000, 0)},
 		"handles":         {Type: 12, Data: list(16, 32, many)},
 		"long handles":    {Type: 12, Data: list(16, math.MaxUint32, 2)},
@@ -182,7 +185,8 @@ func TestClaimsCostNothing(t *testing.T) {
 		if cost := after.TotalAlloc - before.TotalAlloc; cost > 4<<20 {
 			t.Errorf("%s: %d bytes were allocated", name, cost)
 		}
-		if !strings.Contains(text, minidump.CodeTruncated) && !strings.Contains(text, minidump.CodeBadStream) && !strings.Contains(text, minidump.CodeBadEntry) {
+		if !strings.Contains(text, minidump.CodeTruncated) && !strings.Contains(text, minidump.CodeBadStream) &&
+			!strings.Contains(text, minidump.CodeBadEntry) {
 			t.Errorf("%s: nothing is said:\n%s", name, text)
 		}
 	}
@@ -192,7 +196,8 @@ func TestClaimsCostNothing(t *testing.T) {
 func TestNamesHaveALimit(t *testing.T) {
 	const n = 2000
 	text := bytes.Repeat([]byte{0xFE, 0xFF, 0, 0}, 0x10000) // wherever a name begins, it has 65534 bytes
-	dump := minidumptest.Dump{Modules: make([]minidumptest.Module, n), Extra: []minidumptest.Stream{{Type: 0x9999, Data: text}}}
+	dump := minidumptest.Dump{Modules: make([]minidumptest.Module, n),
+		Extra: []minidumptest.Stream{{Type: 0x9999, Data: text}}}
 	b := dump.Bytes()
 	var at uint32
 	for _, s := range open(t, b).Streams() {
@@ -208,7 +213,8 @@ func TestNamesHaveALimit(t *testing.T) {
 		}
 	}
 	modules, err := open(t, b).Modules()
-	if p := minidump.Problems(err); len(modules) != n || len(p) != 1 || p[0].Code != minidump.CodeTooMany || p[0].Entry != 511 || p[0].Count != n-511 {
+	if p := minidump.Problems(err); len(modules) != n || len(p) != 1 || p[0].Code != minidump.CodeTooMany ||
+		p[0].Entry != 511 || p[0].Count != n-511 {
 		t.Errorf("%d modules: %v", len(modules), err)
 	}
 }
@@ -232,8 +238,10 @@ func TestOtherSizes(t *testing.T) {
 	thread := make([]byte, 48)
 	le.PutUint32(thread, 77)
 	padded = append(padded, thread...)
-	d := open(t, minidumptest.Dump{Extra: []minidumptest.Stream{{Type: 16, Data: region}, {Type: 3, Data: padded}}}.Bytes())
-	if regions, err := d.Regions(); err != nil || len(regions) != 2 || regions[1].Base != 0x20000 || regions[1].Size != 0x1000 {
+	d := open(t, minidumptest.Dump{Extra: []minidumptest.Stream{{Type: 16, Data: region},
+		{Type: 3, Data: padded}}}.Bytes())
+	if regions, err := d.Regions(); err != nil || len(regions) != 2 || regions[1].Base != 0x20000 ||
+		regions[1].Size != 0x1000 {
 		t.Errorf("%v, regions %+v", err, regions)
 	}
 	if threads, err := d.Threads(); err != nil || len(threads) != 1 || threads[0].ID != 77 {
@@ -244,11 +252,13 @@ func TestOtherSizes(t *testing.T) {
 // Regions that overlap are left out, and those that cannot be.
 func TestBadRegions(t *testing.T) {
 	d := open(t, minidumptest.Dump{Regions: []minidumptest.Region{
-		{Base: 0x1000, Size: 0x3000}, {Base: 0x2000, Size: 0x1000}, {Base: math.MaxUint64, Size: 2}, {Base: 0x9000}, {Base: 0x4000, Size: 0x1000},
+		{Base: 0x1000, Size: 0x3000}, {Base: 0x2000, Size: 0x1000}, {Base: math.MaxUint64, Size: 2}, {Base: 0x9000},
+		{Base: 0x4000, Size: 0x1000},
 	}}.Bytes())
 	regions, err := d.Regions()
 	problems := minidump.Problems(err)
-	if len(regions) != 2 || regions[1].Base != 0x4000 || len(problems) != 2 || problems[0].Code != minidump.CodeBadEntry || problems[0].Count != 2 ||
+	if len(regions) != 2 || regions[1].Base != 0x4000 || len(problems) != 2 || problems[0].Code != minidump.CodeBadEntry ||
+		problems[0].Count != 2 ||
 		problems[0].Entry != 2 || problems[1].Code != minidump.CodeOverlap {
 		t.Errorf("%v, regions %+v", err, regions)
 	}
@@ -266,7 +276,8 @@ func TestBadNames(t *testing.T) {
 		}
 	}
 	modules, err := open(t, b).Modules()
-	if p := minidump.Problems(err); len(modules) != 4 || len(p) != 1 || p[0].Code != minidump.CodeBadName || p[0].Count != 3 || p[0].Entry != 0 || p[0].Offset != 0xFFFFFFF0 {
+	if p := minidump.Problems(err); len(modules) != 4 || len(p) != 1 || p[0].Code != minidump.CodeBadName ||
+		p[0].Count != 3 || p[0].Entry != 0 || p[0].Offset != 0xFFFFFFF0 {
 		t.Errorf("%v, modules %+v", err, modules)
 	}
 	if modules[0].DebugID == "" || modules[3].Path == "" {
@@ -290,7 +301,8 @@ func TestLimits(t *testing.T) {
 	const kept = 262144
 	d := open(t, minidumptest.Dump{Handles: make([]minidumptest.Handle, kept+5), Unused: 5000}.Bytes())
 	handles, err := d.Handles()
-	if p := minidump.Problems(err); len(handles) != kept || len(p) != 1 || p[0].Code != minidump.CodeTooMany || p[0].Count != 5 || p[0].Entry != kept {
+	if p := minidump.Problems(err); len(handles) != kept || len(p) != 1 || p[0].Code != minidump.CodeTooMany ||
+		p[0].Count != 5 || p[0].Entry != kept {
 		t.Errorf("%d handles, %v", len(handles), err)
 	}
 	all := 0
@@ -314,11 +326,13 @@ func TestLongComments(t *testing.T) {
 	if c := d.Comments(); len(c) != 2 || len(c[0]) != 32<<10 || len(c[1]) != 64<<10 {
 		t.Errorf("%d comments", len(c))
 	}
-	if damage := d.Damage(); len(damage) != 2 || damage[0].Code != minidump.CodeTooMany || damage[1].Stream != minidump.StreamCommentA {
+	if damage := d.Damage(); len(damage) != 2 || damage[0].Code != minidump.CodeTooMany ||
+		damage[1].Stream != minidump.StreamCommentA {
 		t.Errorf("damage %v", damage)
 	}
 	cut := open(t, b[:len(b)-99_999])
-	if c, damage := cut.Comments(), cut.Damage(); len(c) != 2 || c[1] != "xx" || damage[len(damage)-1].Code != minidump.CodeTruncated {
+	if c, damage := cut.Comments(), cut.Damage(); len(c) != 2 || c[1] != "xx" ||
+		damage[len(damage)-1].Code != minidump.CodeTruncated {
 		t.Errorf("%d comments, damage %v", len(c), damage)
 	}
 }
@@ -334,14 +348,17 @@ func TestProblems(t *testing.T) {
 	}
 	_, err := open(t, b).Modules()
 	problems := minidump.Problems(err)
-	if len(problems) != 2 || problems[0].Code != minidump.CodeTruncated || problems[0].Count != 5 || problems[1].Code != minidump.CodeBadName {
+	if len(problems) != 2 || problems[0].Code != minidump.CodeTruncated || problems[0].Count != 5 ||
+		problems[1].Code != minidump.CodeBadName {
 		t.Errorf("got %v", err)
 	}
 	var first *minidump.Problem
-	if !errors.As(err, &first) || first != problems[0] || !strings.Contains(err.Error(), "; minidump: a name lies outside the file (ModuleList, entry 0, offset 0xfffffff0)") {
+	if !errors.As(err, &first) || first != problems[0] ||
+		!strings.Contains(err.Error(), "; minidump: a name lies outside the file (ModuleList, entry 0, offset 0xfffffff0)") {
 		t.Errorf("got %v", err)
 	}
-	if minidump.Problems(nil) != nil || minidump.Problems(io.EOF) != nil || len(minidump.Problems(fmt.Errorf("while reading: %w", first))) != 1 {
+	if minidump.Problems(nil) != nil || minidump.Problems(io.EOF) != nil ||
+		len(minidump.Problems(fmt.Errorf("while reading: %w", first))) != 1 {
 		t.Error("problems of other errors")
 	}
 }

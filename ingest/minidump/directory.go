@@ -27,12 +27,14 @@ const (
 	StreamThreadNames      StreamType = 24
 )
 
-// streamNames are the names of the streams as minidumpapiset.h has them, and those of Breakpad and Crashpad (minidump_format.h,
-// minidump_extensions.h), which Windows programs bring along as well.
+// streamNames are the names of the streams as minidumpapiset.h has them, and those of Breakpad and Crashpad
+// (minidump_format.h, minidump_extensions.h), which Windows programs bring along as well.
 var streamNames = map[StreamType]string{
-	0: "Unused", 1: "Reserved0", 2: "Reserved1", 3: "ThreadList", 4: "ModuleList", 5: "MemoryList", 6: "Exception", 7: "SystemInfo",
+	0: "Unused", 1: "Reserved0", 2: "Reserved1", 3: "ThreadList", 4: "ModuleList", 5: "MemoryList",
+	6: "Exception", 7: "SystemInfo",
 	8: "ThreadExList", 9: "Memory64List", 10: "CommentA", 11: "CommentW", 12: "HandleData", 13: "FunctionTable",
-	14: "UnloadedModuleList", 15: "MiscInfo", 16: "MemoryInfoList", 17: "ThreadInfoList", 18: "HandleOperationList", 19: "Token",
+	14: "UnloadedModuleList", 15: "MiscInfo", 16: "MemoryInfoList", 17: "ThreadInfoList",
+	18: "HandleOperationList", 19: "Token",
 	20: "JavaScriptData", 21: "SystemMemoryInfo", 22: "ProcessVmCounters", 23: "IptTrace", 24: "ThreadNames",
 	0x43500001: "CrashpadInfo", 0x47670001: "BreakpadInfo", 0x47670002: "AssertionInfo", 0x47670003: "LinuxCpuInfo",
 	0x47670004: "LinuxProcStatus", 0x47670005: "LinuxLsbRelease", 0x47670006: "LinuxCmdLine", 0x47670007: "LinuxEnviron",
@@ -47,8 +49,8 @@ func (t StreamType) String() string {
 	return fmt.Sprintf("unknown %#x", uint32(t))
 }
 
-// A Stream is an entry of the directory (MINIDUMP_DIRECTORY, 12 bytes: StreamType u32, DataSize u32, Rva u32). Its extent is as
-// claimed, and may lie outside the file.
+// A Stream is an entry of the directory (MINIDUMP_DIRECTORY, 12 bytes: StreamType u32, DataSize u32, Rva u32). Its
+// extent is as claimed, and may lie outside the file.
 type Stream struct {
 	Type         StreamType
 	Name         string
@@ -78,8 +80,9 @@ func (d *Dump) directory(at int64, p *problems) {
 
 // readOnce are the streams of which the first is read alone. Of memory and comments all are.
 var readOnce = map[StreamType]bool{
-	StreamThreadList: true, StreamModuleList: true, StreamException: true, StreamSystemInfo: true, StreamThreadExList: true,
-	StreamHandleData: true, StreamUnloadedModules: true, StreamMiscInfo: true, StreamMemoryInfoList: true,
+	StreamThreadList: true, StreamModuleList: true, StreamException: true, StreamSystemInfo: true,
+	StreamThreadExList: true,
+	StreamHandleData:   true, StreamUnloadedModules: true, StreamMiscInfo: true, StreamMemoryInfoList: true,
 	StreamThreadInfoList: true, StreamSystemMemoryInfo: true, StreamVMCounters: true, StreamThreadNames: true,
 }
 

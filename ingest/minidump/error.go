@@ -7,8 +7,8 @@ import (
 	"heapdrift/ingest/evidence"
 )
 
-// The codes of errors. They are stable: callers tell cases apart by them. Those of the first group are given by Open only, and
-// nothing is returned beside them.
+// The codes of errors. They are stable: callers tell cases apart by them. Those of the first group are given by Open
+// only, and nothing is returned beside them.
 const (
 	CodeNotMinidump = "not-minidump"           // the file is something else
 	CodeKernelDump  = evidence.CodeKernelDump  // memory of the kernel, not of a process
@@ -58,8 +58,8 @@ func (e *Problem) Error() string {
 
 func (e *Problem) Unwrap() error { return e.Err }
 
-// Problems are all that an error of a method of Dump says, in the order of the file: a stream may have several kinds of damage.
-// It is empty for nil and for errors of others.
+// Problems are all that an error of a method of Dump says, in the order of the file: a stream may have several kinds of
+// damage. It is empty for nil and for errors of others.
 func Problems(err error) []*Problem {
 	switch e := err.(type) { //nolint:errorlint // the shape of this package's own errors, not what they wrap
 	case *Problem:
@@ -117,7 +117,8 @@ func (p *problems) addCaused(cause error, code string, entry, offset, count int6
 		}
 	}
 	p.list = append(p.list, &Problem{
-		Code: code, Stream: p.stream, Entry: entry, Offset: offset, Count: count, Message: fmt.Sprintf(format, args...), Err: cause,
+		Code: code, Stream: p.stream, Entry: entry, Offset: offset, Count: count,
+		Message: fmt.Sprintf(format, args...), Err: cause,
 	})
 }
 

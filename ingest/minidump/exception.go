@@ -1,6 +1,7 @@
 package minidump
 
-// An Exception is what stopped the process, or what the writer of the dump put in its place (MINIDUMP_EXCEPTION_STREAM, 168 bytes):
+// An Exception is what stopped the process, or what the writer of the dump put in its place (MINIDUMP_EXCEPTION_STREAM,
+// 168 bytes):
 //
 //	ThreadId u32               0x00
 //	ExceptionCode u32          0x08
@@ -44,7 +45,8 @@ func (d *Dump) Exception() (*Exception, error) {
 	}
 	parameters := le.Uint32(b[0x20:])
 	if parameters > exceptionParameters {
-		p.add(CodeBadEntry, -1, s.Offset+0x20, 1, "the exception claims %d parameters; there is room for %d", parameters, exceptionParameters)
+		p.add(CodeBadEntry, -1, s.Offset+0x20, 1, "the exception claims %d parameters; there is room for %d",
+			parameters, exceptionParameters)
 		parameters = exceptionParameters
 	}
 	for i := range int(parameters) {

@@ -14,7 +14,8 @@ func TestDumpMadeWhenRead(t *testing.T) {
 	d := everything()
 	d.MemoryAt = 0x4000
 	d.Memory = []minidumptest.Memory{
-		{Address: 0x1000, Bytes: bytesOf(1, 100)}, {Address: 0x2000, Size: 5000}, {Address: 0x8000, Size: 300, From: bytes.NewReader(bytesOf(2, 300))}, {Address: 0x9000, Size: 77},
+		{Address: 0x1000, Bytes: bytesOf(1, 100)}, {Address: 0x2000, Size: 5000},
+		{Address: 0x8000, Size: 300, From: bytes.NewReader(bytesOf(2, 300))}, {Address: 0x9000, Size: 77},
 	}
 	want, file := d.Bytes(), d.File()
 	if file.Size() != int64(len(want)) {

@@ -24,7 +24,8 @@ func FuzzStream(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, kind uint8, data []byte) {
 		for _, arch := range []string{"x64", "x86", "arm64"} {
-			survive(t, minidumptest.Dump{System: minidumptest.System{Arch: arch}, Extra: []minidumptest.Stream{{Type: uint32(kind), Data: data}}}.Bytes())
+			survive(t, minidumptest.Dump{System: minidumptest.System{Arch: arch},
+				Extra: []minidumptest.Stream{{Type: uint32(kind), Data: data}}}.Bytes())
 		}
 	})
 }

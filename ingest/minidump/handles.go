@@ -47,7 +47,8 @@ func (d *Dump) Handles() ([]Handle, error) {
 	return handles, err
 }
 
-// EachHandle calls yield with each handle until that returns false, and keeps none: a process that leaks them may have millions.
+// EachHandle calls yield with each handle until that returns false, and keeps none: a process that leaks them may have
+// millions.
 func (d *Dump) EachHandle(yield func(Handle) bool) error {
 	s, ok := d.stream(StreamHandleData)
 	if !ok {

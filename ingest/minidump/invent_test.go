@@ -32,36 +32,46 @@ const someDebugID = "78563412BC9AF0DE0102030405060708"
 // everything is a small dump that has every stream.
 func everything() minidumptest.Dump {
 	return minidumptest.Dump{
-		Time:    someTime,
-		System:  minidumptest.System{Arch: "x64", Major: 6, Minor: 1, Build: 7601, Processors: 4, Product: 3, ServicePack: "Service Pack 1"},
-		Process: &minidumptest.Process{PID: 4242, Created: someTime.Add(-time.Hour), User: 12 * time.Second, Kernel: 3 * time.Second, Build: "7601.win7", DebugBuild: "dbghelp"},
+		Time: someTime,
+		System: minidumptest.System{Arch: "x64", Major: 6, Minor: 1, Build: 7601, Processors: 4, Product: 3,
+			ServicePack: "Service Pack 1"},
+		Process: &minidumptest.Process{PID: 4242, Created: someTime.Add(-time.Hour), User: 12 * time.Second,
+			Kernel: 3 * time.Second, Build: "7601.win7", DebugBuild: "dbghelp"},
 		Modules: []minidumptest.Module{
-			{Path: `C:\app\app.exe`, Base: 0x7FF600000000, Size: 0x5000, Checksum: 7, Timestamp: 0x60000000, Version: [4]uint16{1, 2, 3, 65535}, PDB: `D:\build\app.pdb`, GUID: someGUID, Age: 26},
+			{Path: `C:\app\app.exe`, Base: 0x7FF600000000, Size: 0x5000, Checksum: 7, Timestamp: 0x60000000,
+				Version: [4]uint16{1, 2, 3, 65535}, PDB: `D:\build\app.pdb`, GUID: someGUID, Age: 26},
 			{Path: `C:\app\old.dll`, Base: 0x10000000, Size: 0x2000, Timestamp: 0x3B7DDFC5, PDB: "old.pdb", Age: 2, NB10: true},
 			{Path: `C:\app\ünï.dll`, Base: 0x7FF700000000, Size: 0x3000},
 			{Path: `C:\app\bare.dll`, Base: 0x7FF800000000, Size: 0x1000},
 		},
 		Unloaded: []minidumptest.UnloadedImage{{Name: "gone.dll", Base: 0x20000000, Size: 0x8000, Checksum: 1, Timestamp: 2}},
 		Threads: []minidumptest.Thread{
-			{ID: 0x100, Name: "main", TEB: 0x7EFDB000, Suspend: 1, PriorityClass: 0x20, Priority: -2, Stack: 0x8FF00, StackSize: 0x100,
-				Registers: &minidumptest.Registers{IP: 0x7FF600001234, SP: 0x8FF00, FP: 0x8FF80, General: []uint64{1, 2, 3, 4, 0, 0, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}},
-				Created:   someTime.Add(-time.Hour), Start: 0x7FF600001000, User: 1500 * time.Millisecond, Kernel: 700 * time.Microsecond},
+			{ID: 0x100, Name: "main", TEB: 0x7EFDB000, Suspend: 1, PriorityClass: 0x20, Priority: -2,
+				Stack: 0x8FF00, StackSize: 0x100,
+				Registers: &minidumptest.Registers{IP: 0x7FF600001234, SP: 0x8FF00, FP: 0x8FF80,
+					General: []uint64{1, 2, 3, 4, 0, 0, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}},
+				Created: someTime.Add(-time.Hour), Start: 0x7FF600001000, User: 1500 * time.Millisecond,
+				Kernel: 700 * time.Microsecond},
 			{ID: 0x104, TEB: 0x7EFD8000},
 		},
 		Handles: []minidumptest.Handle{
-			{Handle: 4, Type: "Event", Name: `\BaseNamedObjects\stop`, Attributes: 2, Access: 0x1F0003, HandleCount: 2, PointerCount: 65534},
+			{Handle: 4, Type: "Event", Name: `\BaseNamedObjects\stop`, Attributes: 2, Access: 0x1F0003,
+				HandleCount: 2, PointerCount: 65534},
 			{Handle: 8, Type: "Event", HandleCount: 1, PointerCount: 1},
 			{Handle: 12},
 		},
 		Regions: []minidumptest.Region{
-			{Base: 0x80000, Size: 0x10000, AllocationBase: 0x80000, AllocationProtect: 4, State: 0x1000, Protect: 0x104, Type: 0x20000},
+			{Base: 0x80000, Size: 0x10000, AllocationBase: 0x80000, AllocationProtect: 4, State: 0x1000,
+				Protect: 0x104, Type: 0x20000},
 			{Base: 0x10000, Size: 0x10000, AllocationBase: 0x10000, AllocationProtect: 4, State: 0x2000, Type: 0x40000},
 			{Base: 0x20000, Size: 0x60000, State: 0x10000, Protect: 1},
 		},
-		Comments:  []string{"procdump -ma 4242", "why"},
-		CommentA:  "second opinion",
-		Exception: &minidumptest.Exception{Thread: 0x100, Code: 0xC0000005, Address: 0x7FF600001234, Parameters: []uint64{1, 69}, Registers: &minidumptest.Registers{IP: 5, SP: 6, FP: 7}},
-		Counters: &minidumptest.Counters{PageFaults: 9, WorkingSet: 1 << 20, PeakWorkingSet: 2 << 20, Pagefile: 3 << 20, PeakPagefile: 4 << 20,
+		Comments: []string{"procdump -ma 4242", "why"},
+		CommentA: "second opinion",
+		Exception: &minidumptest.Exception{Thread: 0x100, Code: 0xC0000005, Address: 0x7FF600001234,
+			Parameters: []uint64{1, 69}, Registers: &minidumptest.Registers{IP: 5, SP: 6, FP: 7}},
+		Counters: &minidumptest.Counters{PageFaults: 9, WorkingSet: 1 << 20, PeakWorkingSet: 2 << 20,
+			Pagefile: 3 << 20, PeakPagefile: 4 << 20,
 			VirtualSize: 5 << 30, PeakVirtualSize: 6 << 30, Private: 7 << 20, PrivateWorkingSet: 8 << 20, SharedCommit: 9 << 20},
 		Extra:  []minidumptest.Stream{{Type: 0x12345, Data: []byte("mine")}},
 		Unused: 2,
@@ -105,8 +115,10 @@ func render(d *minidump.Dump) string {
 		}
 	}
 	h, s := d.Header(), d.System()
-	line("header version %#x, %d streams, %s, flags %s, full %t", h.Version, h.Streams, h.Time.Format(time.RFC3339), h.Flags, h.FullMemory)
-	line("system %s, %d bits, %d.%d.%d, %d processors, %s, %q", s.Arch, s.Bits, s.Major, s.Minor, s.Build, s.Processors, s.Product, s.ServicePack)
+	line("header version %#x, %d streams, %s, flags %s, full %t", h.Version, h.Streams,
+		h.Time.Format(time.RFC3339), h.Flags, h.FullMemory)
+	line("system %s, %d bits, %d.%d.%d, %d processors, %s, %q", s.Arch, s.Bits, s.Major, s.Minor, s.Build, s.Processors,
+		s.Product, s.ServicePack)
 	for _, stream := range d.Streams() {
 		line("stream %s at %#x, %d bytes", stream.Name, stream.Offset, stream.Size)
 	}
@@ -131,8 +143,10 @@ func render(d *minidump.Dump) string {
 	problems(err)
 	threads, err := d.Threads()
 	for _, t := range threads {
-		line("thread %#x %q teb %#x stack %#x+%#x suspend %d class %#x priority %d created %s start %#x kernel %s user %s", t.ID, t.Name, t.TEB,
-			t.Stack.Address, t.Stack.Size, t.Suspend, t.PriorityClass, t.Priority, t.Created.Format(time.RFC3339), t.StartAddress, t.Kernel, t.User)
+		line("thread %#x %q teb %#x stack %#x+%#x suspend %d class %#x priority %d created %s start %#x kernel %s user %s",
+			t.ID, t.Name, t.TEB,
+			t.Stack.Address, t.Stack.Size, t.Suspend, t.PriorityClass, t.Priority, t.Created.Format(time.RFC3339),
+			t.StartAddress, t.Kernel, t.User)
 		r, err := d.Registers(t)
 		line("  %s %#x ip %#x sp %#x fp %#x general %#x", r.Arch, r.Flags, r.IP, r.SP, r.FP, r.General)
 		problems(err)

@@ -35,8 +35,8 @@ func sparse(t testing.TB, dump minidumptest.Dump) (*minidump.Dump, int64) {
 	return d, size
 }
 
-// Memory lies beyond what 32 bits number, which is the case of most dumps that matter: both where it begins there, and where the
-// sizes of ranges lead there.
+// Memory lies beyond what 32 bits number, which is the case of most dumps that matter: both where it begins there, and
+// where the sizes of ranges lead there.
 func TestBeyond4GB(t *testing.T) {
 	const gigabyte = 1 << 30
 	for _, at := range []int64{0, 5 * gigabyte} {
@@ -58,7 +58,8 @@ func TestBeyond4GB(t *testing.T) {
 		for _, c := range []struct {
 			at   uint64
 			want string
-		}{{0x10000, "before"}, {0x7FF700000000, "behind"}, {0x300000000 + 3*gigabyte - 6, "\x00\x00\x00\x00\x00\x00"}, {0x7FF800000000 + 1<<20 - 6, "\x00\x00\x00\x00\x00\x00"}} {
+		}{{0x10000, "before"}, {0x7FF700000000, "behind"}, {0x300000000 + 3*gigabyte - 6, "\x00\x00\x00\x00\x00\x00"},
+			{0x7FF800000000 + 1<<20 - 6, "\x00\x00\x00\x00\x00\x00"}} {
 			p := make([]byte, 6)
 			if _, err := d.Memory().ReadMemory(p, c.at); err != nil || string(p) != c.want {
 				t.Errorf("%#x: %q, %v", c.at, p, err)
@@ -79,11 +80,13 @@ func TestLargeProcessCostsLittle(t *testing.T) {
 	for i := range 100_000 {
 		at := 0x10000 + uint64(i)*0x20000
 		dump.Memory = append(dump.Memory, minidumptest.Memory{Address: at, Size: 0x8000})
-		dump.Regions = append(dump.Regions, minidumptest.Region{Base: at, Size: 0x8000, AllocationBase: at, State: 0x1000, Protect: 4, Type: 0x20000},
+		dump.Regions = append(dump.Regions,
+			minidumptest.Region{Base: at, Size: 0x8000, AllocationBase: at, State: 0x1000, Protect: 4, Type: 0x20000},
 			minidumptest.Region{Base: at + 0x8000, Size: 0x18000, AllocationBase: at, State: 0x2000, Type: 0x20000})
 	}
 	for i := range 50_000 {
-		dump.Handles = append(dump.Handles, minidumptest.Handle{Handle: uint64(4 * i), Type: "Event", Name: fmt.Sprintf(`\BaseNamedObjects\event-%d`, i)})
+		dump.Handles = append(dump.Handles,
+			minidumptest.Handle{Handle: uint64(4 * i), Type: "Event", Name: fmt.Sprintf(`\BaseNamedObjects\event-%d`, i)})
 	}
 	d, size := sparse(t, dump)
 	dump = minidumptest.Dump{}

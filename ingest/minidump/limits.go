@@ -13,14 +13,15 @@ const (
 )
 
 const (
-	// maxEntry is how large an entry of a list with declared sizes may be: the layouts that are known have at most 64 bytes, and
-	// newer ones may be longer.
+	// maxEntry is how large an entry of a list with declared sizes may be: the layouts that are known have at most 64
+	// bytes, and newer ones may be longer.
 	maxEntry = 4096
 	// maxName is how many bytes of a name are read: the longest path that Windows allows, in UTF-16.
 	maxName = 2 * 32767
 	// maxNames is how many bytes the names of one stream may take together.
 	maxNames = 32 << 20
-	// maxComment is how many bytes of a comment are read, and maxComments how many comments: those of real dumps have a few lines.
+	// maxComment is how many bytes of a comment are read, and maxComments how many comments: those of real dumps have a
+	// few lines.
 	maxComment = 64 << 10
 	// maxCodeView is how many bytes of a CodeView record are read.
 	maxCodeView = 24 + maxName/2

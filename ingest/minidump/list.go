@@ -9,7 +9,8 @@ type list struct {
 	count  int64 // that are there
 }
 
-// head reads the beginning of a stream: n bytes, or fewer where stream or file end before. Fewer than least is a problem.
+// head reads the beginning of a stream: n bytes, or fewer where stream or file end before. Fewer than least is a
+// problem.
 func (d *Dump) head(s Stream, n, least int64, p *problems) ([]byte, bool) {
 	size := d.src.room(s.Offset, min(n, s.Size))
 	if size < least {
@@ -24,8 +25,8 @@ func (d *Dump) head(s Stream, n, least int64, p *problems) ([]byte, bool) {
 	return b, true
 }
 
-// plainList is a list of a count, u32, and entries of one size. Some writers put the entries on 8 bytes, which the size of the
-// stream tells (Breakpad's, on machines that align; so do the stored dumps that LLVM tests with).
+// plainList is a list of a count, u32, and entries of one size. Some writers put the entries on 8 bytes, which the size
+// of the stream tells (Breakpad's, on machines that align; so do the stored dumps that LLVM tests with).
 func (d *Dump) plainList(s Stream, stride, limit int64, p *problems) list {
 	b, ok := d.head(s, 4, 4, p)
 	if !ok {
@@ -38,8 +39,8 @@ func (d *Dump) plainList(s Stream, stride, limit int64, p *problems) list {
 	return d.bounded(s, from, stride, uint64(claimed), limit, p)
 }
 
-// sizedList is a list that begins with its own sizes: SizeOfHeader u32, SizeOfEntry u32, and how many, u32 or u64, at 8. Newer
-// versions have longer headers and entries.
+// sizedList is a list that begins with its own sizes: SizeOfHeader u32, SizeOfEntry u32, and how many, u32 or u64, at
+// 8. Newer versions have longer headers and entries.
 func (d *Dump) sizedList(s Stream, header, entry, limit int64, p *problems) list {
 	b, ok := d.head(s, header, header, p)
 	if !ok {
@@ -50,7 +51,9 @@ func (d *Dump) sizedList(s Stream, header, entry, limit int64, p *problems) list
 		claimed = le.Uint64(b[8:])
 	}
 	if from < header || stride < entry || stride > maxEntry {
-		p.add(CodeBadStream, -1, s.Offset, 1, "the list declares a header of %d and entries of %d bytes; they have at least %d and %d", from, stride, header, entry)
+		p.add(CodeBadStream, -1, s.Offset, 1,
+			"the list declares a header of %d and entries of %d bytes; they have at least %d and %d",
+			from, stride, header, entry)
 		return list{}
 	}
 	return d.bounded(s, from, stride, claimed, limit, p)
@@ -64,7 +67,8 @@ func (d *Dump) bounded(s Stream, from, stride int64, claimed uint64, limit int64
 	if claimed <= uint64(whole) {
 		l.count = int64(claimed)
 	} else {
-		p.add(CodeTruncated, whole, l.at+whole*stride, int64(min(claimed-uint64(whole), 1<<63-1)), "the list claims %d entries, and %d are there", claimed, whole)
+		p.add(CodeTruncated, whole, l.at+whole*stride, int64(min(claimed-uint64(whole), 1<<63-1)),
+			"the list claims %d entries, and %d are there", claimed, whole)
 	}
 	if l.count > limit {
 		p.add(CodeTooMany, limit, l.at+limit*stride, l.count-limit, "the list has %d entries; %d are read", l.count, limit)

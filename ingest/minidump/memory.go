@@ -41,8 +41,9 @@ func (m *Memory) Present(addr, size uint64) (n uint64) {
 	return n
 }
 
-// ReadMemory reads memory from an address on, across ranges that are neighbours. Where the dump has less than p has room for, it
-// returns how much it read and a *MissingError with the first address that is missing. Other errors are those of the file.
+// ReadMemory reads memory from an address on, across ranges that are neighbours. Where the dump has less than p has
+// room for, it returns how much it read and a *MissingError with the first address that is missing. Other errors are
+// those of the file.
 func (m *Memory) ReadMemory(p []byte, addr uint64) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -67,7 +68,8 @@ func (m *Memory) ReadMemory(p []byte, addr uint64) (int, error) {
 		}
 		n = min(n, want)
 		if err := m.read(p[done:done+int(n)], at); err != nil {
-			return done, &Problem{Code: CodeReadFailed, Entry: -1, Offset: at, Count: 1, Message: "reading the dump failed", Err: err}
+			return done, &Problem{Code: CodeReadFailed, Entry: -1, Offset: at, Count: 1,
+				Message: "reading the dump failed", Err: err}
 		}
 		done += int(n)
 		if done == len(p) {

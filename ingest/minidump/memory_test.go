@@ -49,13 +49,14 @@ func TestReadMemory(t *testing.T) {
 		}
 	}
 	var missing *minidump.MissingError
-	if n, err := d.Memory().ReadMemory(make([]byte, 8), 0xFFFFFFFFFFFFFFFE); n != 2 || !errors.As(err, &missing) || missing.Address != 0 {
+	if n, err := d.Memory().ReadMemory(make([]byte, 8), 0xFFFFFFFFFFFFFFFE); n != 2 ||
+		!errors.As(err, &missing) || missing.Address != 0 {
 		t.Errorf("beyond the last address: %d, %v", n, err)
 	}
 }
 
-// Whatever ranges a dump lists, in whatever order, every address is what one of those lists it says that has it, reads of all
-// lengths agree, and a read ends where the first address is missing.
+// Whatever ranges a dump lists, in whatever order, every address is what one of those lists it says that has it, reads
+// of all lengths agree, and a read ends where the first address is missing.
 func TestMemoryLaw(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 7))
@@ -101,7 +102,8 @@ func TestMemoryLaw(t *testing.T) {
 				}
 			}
 			var missing *minidump.MissingError
-			if _, more := space[at+uint64(n)]; n < len(p) && (more || !errors.As(err, &missing) || missing.Address != at+uint64(n)) || n == len(p) && err != nil {
+			if _, more := space[at+uint64(n)]; n < len(p) &&
+				(more || !errors.As(err, &missing) || missing.Address != at+uint64(n)) || n == len(p) && err != nil {
 				t.Fatalf("seed %d: %#x+%d: %d, %v", seed, at, len(p), n, err)
 			}
 		}
@@ -111,7 +113,8 @@ func TestMemoryLaw(t *testing.T) {
 // Ranges with one address: the first that is listed counts, and what the second has behind it is still there.
 func TestFirstRangeWins(t *testing.T) {
 	d := open(t, minidumptest.Dump{Memory: []minidumptest.Memory{
-		{Address: 0x1000, Bytes: []byte("AAAA")}, {Address: 0x1000, Bytes: []byte("BBBBBB")}, {Address: 0x1001, Bytes: []byte("CC")},
+		{Address: 0x1000, Bytes: []byte("AAAA")}, {Address: 0x1000, Bytes: []byte("BBBBBB")},
+		{Address: 0x1001, Bytes: []byte("CC")},
 	}}.Bytes())
 	p := make([]byte, 6)
 	if _, err := d.Memory().ReadMemory(p, 0x1000); err != nil || string(p) != "AAAABB" {
@@ -151,7 +154,8 @@ func TestReadMemoryFromSeveralGoroutines(t *testing.T) {
 			p := make([]byte, 700)
 			for range 3000 {
 				at, n := r.IntN(size-len(p)), 1+r.IntN(len(p))
-				if _, err := d.Memory().ReadMemory(p[:n], 0x100000+uint64(at)); err != nil || !bytes.Equal(p[:n], content[at:at+n]) {
+				if _, err := d.Memory().ReadMemory(p[:n], 0x100000+uint64(at)); err != nil ||
+					!bytes.Equal(p[:n], content[at:at+n]) {
 					t.Errorf("%d+%d: %v", at, n, err)
 					return
 				}
@@ -164,7 +168,8 @@ func TestReadMemoryFromSeveralGoroutines(t *testing.T) {
 // A dump that ends early keeps what is there of the range that it ends in, and says what is missing.
 func TestCutMemory(t *testing.T) {
 	b := minidumptest.Dump{Memory: []minidumptest.Memory{
-		{Address: 0x1000, Bytes: bytesOf(1, 100)}, {Address: 0x2000, Bytes: bytesOf(2, 100)}, {Address: 0x3000, Bytes: bytesOf(3, 60)}, {Address: 0x3000 + 60, Bytes: bytesOf(3, 40)},
+		{Address: 0x1000, Bytes: bytesOf(1, 100)}, {Address: 0x2000, Bytes: bytesOf(2, 100)},
+		{Address: 0x3000, Bytes: bytesOf(3, 60)}, {Address: 0x3000 + 60, Bytes: bytesOf(3, 40)},
 	}}.Bytes()
 	d := open(t, b[:len(b)-130])
 	m := d.Memory()
@@ -172,10 +177,12 @@ func TestCutMemory(t *testing.T) {
 		t.Errorf("missing %d of %+v", m.Missing(), m.Ranges())
 	}
 	lost := m.MissingRanges()
-	if len(lost) != 2 || lost[0].Address != 0x2000+70 || lost[0].Size != 30 || lost[1].Address != 0x3000 || lost[1].Size != 100 {
+	if len(lost) != 2 || lost[0].Address != 0x2000+70 || lost[0].Size != 30 ||
+		lost[1].Address != 0x3000 || lost[1].Size != 100 {
 		t.Errorf("missing %+v", lost)
 	}
-	if damage := d.Damage(); len(damage) != 1 || damage[0].Code != minidump.CodeTruncated || damage[0].Count != 3 || damage[0].Entry != 1 {
+	if damage := d.Damage(); len(damage) != 1 || damage[0].Code != minidump.CodeTruncated ||
+		damage[0].Count != 3 || damage[0].Entry != 1 {
 		t.Errorf("damage %v", damage)
 	}
 }

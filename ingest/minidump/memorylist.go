@@ -41,7 +41,8 @@ func (d *Dump) readMemoryLists() []*Problem {
 		// Small dumps list stacks and what registers point to apart, and both may have the same bytes: that is no damage.
 		_, some := d.stream(StreamMemoryList)
 		if _, full := d.stream(StreamMemory64List); full && !some {
-			damage = append(damage, &Problem{Code: CodeOverlap, Stream: StreamMemory64List, Entry: -1, Count: overlap, Message: "ranges of memory overlap; the lower one was taken"})
+			damage = append(damage, &Problem{Code: CodeOverlap, Stream: StreamMemory64List, Entry: -1, Count: overlap,
+				Message: "ranges of memory overlap; the lower one was taken"})
 		}
 	}
 	return damage
@@ -88,7 +89,8 @@ func (m *Memory) add(r Range, entry, offset int64, p *problems) {
 	if held < r.Size {
 		short := int64(min(r.Size-held, 1<<63-1))
 		m.missing = saturated(m.missing, short)
-		p.add(CodeTruncated, entry, offset, 1, "the file ends before the bytes of a range of memory; upload it again, or make the dump where the disk has room")
+		p.add(CodeTruncated, entry, offset, 1,
+			"the file ends before the bytes of a range of memory; upload it again, or make the dump where the disk has room")
 		if len(m.lost) < maxLost {
 			m.lost = append(m.lost, Range{Address: r.Address + held, Size: r.Size - held})
 		}
@@ -98,8 +100,8 @@ func (m *Memory) add(r Range, entry, offset int64, p *problems) {
 	}
 }
 
-// arrange sorts the ranges and makes those that overlap not do so; it returns by how many bytes they did. Of ranges with one address
-// the first listed counts, and of others the lower one.
+// arrange sorts the ranges and makes those that overlap not do so; it returns by how many bytes they did. Of ranges
+// with one address the first listed counts, and of others the lower one.
 func (m *Memory) arrange() (overlap int64) {
 	byAddress := func(a, b Range) int { return cmp.Compare(a.Address, b.Address) }
 	slices.SortStableFunc(m.lost, byAddress)

@@ -19,8 +19,9 @@ type Module struct {
 	Base, Size uint64
 	Checksum   uint32
 	Timestamp  uint32 // of the image's header: seconds since 1970, or a hash of a reproducible build
-	// FileVersion is "10.0.19041.1", "" where the dump does not say. Of libraries of Windows 10 and 11 some writers record 6.2 for the
-	// first half, as Windows tells programs that are not made for it (seen of dbgcore 10.0.17134 to 22621); ProductVersion is right.
+	// FileVersion is "10.0.19041.1", "" where the dump does not say. Of libraries of Windows 10 and 11 some writers record
+	// 6.2 for the first half, as Windows tells programs that are not made for it (seen of dbgcore 10.0.17134 to 22621);
+	// ProductVersion is right.
 	FileVersion    string
 	ProductVersion string
 	PDB            string // path or name as the linker recorded it
@@ -35,8 +36,8 @@ const (
 	versionSignature = 0xFEEF04BD
 )
 
-// Modules reads the images that were loaded. Where the list does not name the PDB of one, its image in memory is asked. A 64-bit
-// dump of a 32-bit process has the program twice, as both of its loaders list it, and the ntdll.dll of each.
+// Modules reads the images that were loaded. Where the list does not name the PDB of one, its image in memory is asked.
+// A 64-bit dump of a 32-bit process has the program twice, as both of its loaders list it, and the ntdll.dll of each.
 func (d *Dump) Modules() ([]Module, error) {
 	p := &problems{stream: StreamModuleList}
 	s, ok := d.stream(StreamModuleList)

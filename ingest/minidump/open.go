@@ -20,9 +20,10 @@ type Dump struct {
 	damage   []*Problem
 }
 
-// Open reads the header, the directory, what system the dump is of, comments, and where memory lies. Of a file that is no minidump of a
-// Windows process it returns an *evidence.Error that says what it is and what to do; damage to a dump is no error (see Damage). The context
-// rules all reading from the dump, also by its methods and after Open has returned.
+// Open reads the header, the directory, what system the dump is of, comments, and where memory lies. Of a file that is
+// no minidump of a Windows process it returns an *evidence.Error that says what it is and what to do; damage to a dump
+// is no error (see Damage). The context rules all reading from the dump, also by its methods and after Open has
+// returned.
 func Open(ctx context.Context, r io.ReaderAt, size int64) (*Dump, error) {
 	d := &Dump{src: &source{ctx: ctx, r: r, size: max(size, 0)}, memory: &Memory{}}
 	d.memory.src = d.src
@@ -42,8 +43,10 @@ func Open(ctx context.Context, r io.ReaderAt, size int64) (*Dump, error) {
 	}
 	directory := problems{}
 	d.directory(at, &directory)
-	if unread := func(p *Problem) bool { return p.Code == CodeReadFailed }; len(d.streams) == 0 && slices.ContainsFunc(directory.list, unread) {
-		return nil, &evidence.Error{Code: CodeReadFailed, Offset: at, Message: "reading the directory of the dump failed", Err: directory.err()}
+	if unread := func(p *Problem) bool { return p.Code == CodeReadFailed }; len(d.streams) == 0 &&
+		slices.ContainsFunc(directory.list, unread) {
+		return nil, &evidence.Error{Code: CodeReadFailed, Offset: at, Message: "reading the directory of the dump failed",
+			Err: directory.err()}
 	}
 	system := problems{stream: StreamSystemInfo}
 	d.readSystem(&system)
@@ -74,8 +77,8 @@ func (d *Dump) Memory() *Memory { return d.memory }
 // Damage is what was wrong with the parts that Open reads. Errors of other parts are returned by their methods.
 func (d *Dump) Damage() []*Problem { return d.damage }
 
-// WithoutHeap says why the dump cannot tell about heaps, and what to do; it is nil where it may hold their memory. That is told by the
-// memory that is there, as writers other than Windows' own leave the flags 0.
+// WithoutHeap says why the dump cannot tell about heaps, and what to do; it is nil where it may hold their memory. That
+// is told by the memory that is there, as writers other than Windows' own leave the flags 0.
 func (d *Dump) WithoutHeap() *evidence.Error {
 	const howTo = "make a full dump: procdump -ma PID, or Create memory dump file of Task Manager"
 	_, full := d.stream(StreamMemory64List)

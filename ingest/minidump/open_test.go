@@ -36,11 +36,12 @@ func TestRefusals(t *testing.T) {
 		"short header":    {"MDMP\x93\xa7", minidump.CodeBadHeader, "cut short"},
 		"other version":   {"MDMP\x94\xa7" + strings.Repeat("\x01", 26), minidump.CodeBadHeader, "version"},
 		"no streams":      {"MDMP\x93\xa7" + strings.Repeat("\x00", 26), minidump.CodeBadHeader, "0 streams"},
-		"cut directory":   {"MDMP\x93\xa7\x00\x00\x01\x00\x00\x00\x20\x00\x00\x00" + strings.Repeat("\x00", 16), minidump.CodeBadHeader, "cut short"},
-		"macOS":           {system(0x8101), minidump.CodeOtherSystem, "macOS"},
-		"Linux":           {system(0x8201), minidump.CodeOtherSystem, "Linux"},
-		"Windows 98":      {system(1), minidump.CodeOtherSystem, "Windows 95"},
-		"unknown system":  {system(0x9999), minidump.CodeOtherSystem, "0x9999"},
+		"cut directory": {"MDMP\x93\xa7\x00\x00\x01\x00\x00\x00\x20\x00\x00\x00" + strings.Repeat("\x00", 16),
+			minidump.CodeBadHeader, "cut short"},
+		"macOS":          {system(0x8101), minidump.CodeOtherSystem, "macOS"},
+		"Linux":          {system(0x8201), minidump.CodeOtherSystem, "Linux"},
+		"Windows 98":     {system(1), minidump.CodeOtherSystem, "Windows 95"},
+		"unknown system": {system(0x9999), minidump.CodeOtherSystem, "0x9999"},
 	} {
 		d, err := minidump.Open(t.Context(), strings.NewReader(c.begin), int64(len(c.begin)))
 		if d != nil || code(err) != c.code || !strings.Contains(err.Error(), c.says) {
@@ -69,10 +70,11 @@ func TestWithoutHeap(t *testing.T) {
 		dump []byte
 		says string // "" for a dump that may have heaps
 	}{
-		"full":                       {whole, ""},
-		"full, of another writer":    {minidumptest.Dump{Flags: 1, Memory: memory}.Bytes(), ""},
-		"private memory":             {minidumptest.Dump{Flags: 0x200, Memory: memory, Small: true}.Bytes(), ""},
-		"stacks":                     {minidumptest.Dump{Flags: 0x1000, Memory: memory, Small: true}.Bytes(), "thread stacks and little else (flags 0x1000) (offset 0x18); make a full dump: procdump -ma PID"},
+		"full":                    {whole, ""},
+		"full, of another writer": {minidumptest.Dump{Flags: 1, Memory: memory}.Bytes(), ""},
+		"private memory":          {minidumptest.Dump{Flags: 0x200, Memory: memory, Small: true}.Bytes(), ""},
+		"stacks": {minidumptest.Dump{Flags: 0x1000, Memory: memory, Small: true}.Bytes(),
+			"thread stacks and little else (flags 0x1000) (offset 0x18); make a full dump: procdump -ma PID"},
 		"nothing":                    {minidumptest.Dump{}.Bytes(), "no memory (flags 0x0)"},
 		"full, cut before memory":    {whole[:len(whole)-0x100], "256 bytes of it are missing"},
 		"full, without its own list": {unlisted.Bytes(), "has no list of memory"},
@@ -105,8 +107,10 @@ func TestRepeatedStream(t *testing.T) {
 
 // A dump that does not say what system it is of is read, and that is said.
 func TestWithoutSystem(t *testing.T) {
-	d := open(t, minidumptest.Dump{System: minidumptest.System{Absent: true}, Process: &minidumptest.Process{PID: 7}}.Bytes())
-	if damage := d.Damage(); len(damage) != 1 || damage[0].Code != minidump.CodeNoStream || d.System().Arch != minidump.ArchUnknown {
+	d := open(t, minidumptest.Dump{System: minidumptest.System{Absent: true},
+		Process: &minidumptest.Process{PID: 7}}.Bytes())
+	if damage := d.Damage(); len(damage) != 1 || damage[0].Code != minidump.CodeNoStream ||
+		d.System().Arch != minidump.ArchUnknown {
 		t.Errorf("damage %v, system %+v", damage, d.System())
 	}
 	if p, err := d.Process(); err != nil || p.PID != 7 {

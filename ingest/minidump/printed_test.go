@@ -195,8 +195,10 @@ func TestExpectedTextDump(t *testing.T) {
 		}
 		checked[p.title]++
 	}
-	for title, want := range map[string]int{"MDRawHeader": 1, "MDRawDirectory": 7, "MinidumpThreadList": 1, "MDRawThread": 2, "MDRawContextX86": 3, "MinidumpModuleList": 1,
-		"MDRawModule": 13, "MinidumpMemoryList": 1, "MDMemoryDescriptor": 3, "MDException": 1, "MDRawSystemInfo": 1, "MDRawMiscInfo": 1} {
+	for title, want := range map[string]int{"MDRawHeader": 1, "MDRawDirectory": 7, "MinidumpThreadList": 1,
+		"MDRawThread": 2, "MDRawContextX86": 3, "MinidumpModuleList": 1,
+		"MDRawModule": 13, "MinidumpMemoryList": 1, "MDMemoryDescriptor": 3, "MDException": 1,
+		"MDRawSystemInfo": 1, "MDRawMiscInfo": 1} {
 		if checked[title] != want {
 			t.Errorf("%d sections %s were compared, not %d", checked[title], title, want)
 		}

@@ -63,8 +63,10 @@ var protections = []struct {
 	bit  Protection
 	name string
 }{
-	{PageNoAccess, "PAGE_NOACCESS"}, {PageReadOnly, "PAGE_READONLY"}, {PageReadWrite, "PAGE_READWRITE"}, {PageWriteCopy, "PAGE_WRITECOPY"},
-	{PageExecute, "PAGE_EXECUTE"}, {PageExecuteRead, "PAGE_EXECUTE_READ"}, {PageExecuteReadWrite, "PAGE_EXECUTE_READWRITE"},
+	{PageNoAccess, "PAGE_NOACCESS"}, {PageReadOnly, "PAGE_READONLY"}, {PageReadWrite, "PAGE_READWRITE"},
+	{PageWriteCopy, "PAGE_WRITECOPY"},
+	{PageExecute, "PAGE_EXECUTE"}, {PageExecuteRead, "PAGE_EXECUTE_READ"},
+	{PageExecuteReadWrite, "PAGE_EXECUTE_READWRITE"},
 	{PageExecuteWriteCopy, "PAGE_EXECUTE_WRITECOPY"}, {PageGuard, "PAGE_GUARD"}, {PageNoCache, "PAGE_NOCACHE"},
 	{PageWriteCombine, "PAGE_WRITECOMBINE"}, {0x40000000, "PAGE_TARGETS_INVALID"},
 }

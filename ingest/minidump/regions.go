@@ -66,7 +66,8 @@ func withoutOverlap(regions []Region, s Stream, p *problems) []Region {
 	kept := regions[:0]
 	for _, r := range regions {
 		if n := len(kept); n > 0 && r.Base <= kept[n-1].Base+(kept[n-1].Size-1) {
-			p.add(CodeOverlap, -1, s.Offset, 1, "regions overlap: one at %#x begins inside the one before; it is left out", r.Base)
+			p.add(CodeOverlap, -1, s.Offset, 1,
+				"regions overlap: one at %#x begins inside the one before; it is left out", r.Base)
 			continue
 		}
 		kept = append(kept, r)

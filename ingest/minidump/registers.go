@@ -27,11 +27,14 @@ type contextLayout struct {
 }
 
 var contexts = map[Arch]contextLayout{
-	ArchX64: {arch: ArchX64, width: 8, flagsAt: 0x30, mark: 0x00100000, ip: 0xF8, sp: 0x98, fp: 0xA0, general: every(0x78, 8, 16), least: 0x100},
+	ArchX64: {arch: ArchX64, width: 8, flagsAt: 0x30, mark: 0x00100000, ip: 0xF8, sp: 0x98, fp: 0xA0,
+		general: every(0x78, 8, 16), least: 0x100},
 	ArchX86: {arch: ArchX86, width: 4, mark: 0x00010000, ip: 0xB8, sp: 0xC4, fp: 0xB4, least: 0xC8,
 		general: []int{0xB0, 0xAC, 0xA8, 0xA4, 0xC4, 0xB4, 0xA0, 0x9C}},
-	ArchARM64: {arch: ArchARM64, width: 8, mark: 0x00400000, ip: 0x108, sp: 0x100, fp: 0xF0, general: every(0x08, 8, 32), least: 0x110},
-	ArchARM:   {arch: ArchARM, width: 4, mark: 0x00200000, ip: 0x40, sp: 0x38, fp: 0x30, general: every(0x04, 4, 15), least: 0x48},
+	ArchARM64: {arch: ArchARM64, width: 8, mark: 0x00400000, ip: 0x108, sp: 0x100, fp: 0xF0,
+		general: every(0x08, 8, 32), least: 0x110},
+	ArchARM: {arch: ArchARM, width: 4, mark: 0x00200000, ip: 0x40, sp: 0x38, fp: 0x30,
+		general: every(0x04, 4, 15), least: 0x48},
 }
 
 // every lists the offsets of n registers that follow each other.
@@ -69,7 +72,8 @@ func (c contextLayout) read(b []byte) (Registers, bool) {
 	return r, true
 }
 
-// Registers reads the context of a thread. In a 64-bit dump of a 32-bit process that is the 64-bit side; see WOW64Registers.
+// Registers reads the context of a thread. In a 64-bit dump of a 32-bit process that is the 64-bit side; see
+// WOW64Registers.
 func (d *Dump) Registers(t Thread) (Registers, error) {
 	return d.context(t.Context, StreamThreadList)
 }
@@ -83,7 +87,8 @@ func (d *Dump) context(at Location, stream StreamType) (Registers, error) {
 	}
 	b := make([]byte, d.src.room(at.Offset, min(int64(at.Size), maxContext)))
 	if len(b) < layout.least || at.Offset == 0 {
-		p.add(CodeNoRegisters, -1, at.Offset, 1, "the context has %d bytes in the file; that of %s needs %d", len(b), layout.arch, layout.least)
+		p.add(CodeNoRegisters, -1, at.Offset, 1, "the context has %d bytes in the file; that of %s needs %d", len(b),
+			layout.arch, layout.least)
 		return Registers{}, p.err()
 	}
 	if err := d.src.read(b, at.Offset); err != nil {
@@ -92,20 +97,21 @@ func (d *Dump) context(at Location, stream StreamType) (Registers, error) {
 	}
 	r, ok := layout.read(b)
 	if !ok {
-		p.add(CodeNoRegisters, -1, at.Offset, 1, "the context has flags %#x, which are not those of registers of %s", r.Flags, layout.arch)
+		p.add(CodeNoRegisters, -1, at.Offset, 1, "the context has flags %#x, which are not those of registers of %s", r.Flags,
+			layout.arch)
 	}
 	return r, p.err()
 }
 
-// wow64SlotAt is where a 64-bit TEB of a 32-bit process points to its 32-bit context: TlsSlots[1] (WOW64_TLS_CPURESERVED). It
-// begins with Flags u16 and MachineType u16, and the CONTEXT of x86 follows.
+// wow64SlotAt is where a 64-bit TEB of a 32-bit process points to its 32-bit context: TlsSlots[1]
+// (WOW64_TLS_CPURESERVED). It begins with Flags u16 and MachineType u16, and the CONTEXT of x86 follows.
 const (
 	wow64SlotAt    = 0x1488
 	wow64ContextAt = 4
 )
 
-// WOW64Registers reads the 32-bit registers of a thread of a 32-bit process in a 64-bit dump. Other threads have none, and neither
-// have those that run 64-bit code the whole time.
+// WOW64Registers reads the 32-bit registers of a thread of a 32-bit process in a 64-bit dump. Other threads have none,
+// and neither have those that run 64-bit code the whole time.
 func (d *Dump) WOW64Registers(t Thread) (Registers, error) {
 	p := &problems{stream: StreamThreadList}
 	none := func(format string, args ...any) (Registers, error) {

@@ -20,7 +20,8 @@ func TestHeaderAndSystem(t *testing.T) {
 		t.Errorf("header %+v", h)
 	}
 	s := d.System()
-	if s.Arch != minidump.ArchX64 || s.Bits != 64 || s.Major != 6 || s.Minor != 1 || s.Build != 7601 || s.Processors != 4 ||
+	if s.Arch != minidump.ArchX64 || s.Bits != 64 || s.Major != 6 || s.Minor != 1 ||
+		s.Build != 7601 || s.Processors != 4 ||
 		s.Product != minidump.ProductServer || s.ServicePack != "Service Pack 1" {
 		t.Errorf("system %+v", s)
 	}
@@ -28,7 +29,8 @@ func TestHeaderAndSystem(t *testing.T) {
 		t.Errorf("damage %v, without heap %v", d.Damage(), d.WithoutHeap())
 	}
 	process, err := d.Process()
-	want := minidump.Process{PID: 4242, Created: someTime.Add(-time.Hour), User: 12 * time.Second, Kernel: 3 * time.Second, BuildString: "7601.win7", DebugBuild: "dbghelp"}
+	want := minidump.Process{PID: 4242, Created: someTime.Add(-time.Hour), User: 12 * time.Second, Kernel: 3 * time.Second,
+		BuildString: "7601.win7", DebugBuild: "dbghelp"}
 	if err != nil || process != want {
 		t.Errorf("%v, process %+v", err, process)
 	}
@@ -38,17 +40,21 @@ func TestModules(t *testing.T) {
 	d := open(t, everything().Bytes())
 	modules, err := d.Modules()
 	want := []minidump.Module{
-		{Path: `C:\app\app.exe`, Base: 0x7FF600000000, Size: 0x5000, Checksum: 7, Timestamp: 0x60000000, FileVersion: "1.2.3.65535", ProductVersion: "1.2.3.65535",
+		{Path: `C:\app\app.exe`, Base: 0x7FF600000000, Size: 0x5000, Checksum: 7, Timestamp: 0x60000000,
+			FileVersion: "1.2.3.65535", ProductVersion: "1.2.3.65535",
 			PDB: `D:\build\app.pdb`, DebugID: someDebugID + "1A", Age: 26},
-		{Path: `C:\app\old.dll`, Base: 0x10000000, Size: 0x2000, Timestamp: 0x3B7DDFC5, PDB: "old.pdb", DebugID: "3B7DDFC52", Age: 2},
-		{Path: `C:\app\ünï.dll`, Base: 0x7FF700000000, Size: 0x3000, PDB: "image.pdb", DebugID: someDebugID + "1", Age: 1, FromImage: true},
+		{Path: `C:\app\old.dll`, Base: 0x10000000, Size: 0x2000, Timestamp: 0x3B7DDFC5, PDB: "old.pdb",
+			DebugID: "3B7DDFC52", Age: 2},
+		{Path: `C:\app\ünï.dll`, Base: 0x7FF700000000, Size: 0x3000, PDB: "image.pdb", DebugID: someDebugID + "1",
+			Age: 1, FromImage: true},
 		{Path: `C:\app\bare.dll`, Base: 0x7FF800000000, Size: 0x1000},
 	}
 	if err != nil || !reflect.DeepEqual(modules, want) {
 		t.Errorf("%v, got %+v", err, modules)
 	}
 	unloaded, err := d.Unloaded()
-	if err != nil || !reflect.DeepEqual(unloaded, []minidump.UnloadedModule{{Name: "gone.dll", Base: 0x20000000, Size: 0x8000, Checksum: 1, Timestamp: 2}}) {
+	if err != nil || !reflect.DeepEqual(unloaded,
+		[]minidump.UnloadedModule{{Name: "gone.dll", Base: 0x20000000, Size: 0x8000, Checksum: 1, Timestamp: 2}}) {
 		t.Errorf("%v, got %+v", err, unloaded)
 	}
 }
@@ -83,8 +89,10 @@ func TestThreads(t *testing.T) {
 		t.Fatalf("%v, got %+v", err, threads)
 	}
 	main := threads[0]
-	if main.ID != 0x100 || main.Name != "main" || main.TEB != 0x7EFDB000 || main.Suspend != 1 || main.PriorityClass != 0x20 || main.Priority != -2 ||
-		main.Stack.Address != 0x8FF00 || main.Stack.Size != 0x100 || !main.Created.Equal(someTime.Add(-time.Hour)) || main.StartAddress != 0x7FF600001000 ||
+	if main.ID != 0x100 || main.Name != "main" || main.TEB != 0x7EFDB000 || main.Suspend != 1 ||
+		main.PriorityClass != 0x20 || main.Priority != -2 ||
+		main.Stack.Address != 0x8FF00 || main.Stack.Size != 0x100 || !main.Created.Equal(someTime.Add(-time.Hour)) ||
+		main.StartAddress != 0x7FF600001000 ||
 		main.User != 1500*time.Millisecond || main.Kernel != 700*time.Microsecond {
 		t.Errorf("got %+v", main)
 	}
@@ -111,14 +119,16 @@ func TestRegisters(t *testing.T) {
 		for i := range c.n {
 			r.General = append(r.General, uint64(0x100+i))
 		}
-		d := open(t, minidumptest.Dump{System: minidumptest.System{Arch: c.arch}, Threads: []minidumptest.Thread{{ID: 1, Registers: &r}}}.Bytes())
+		d := open(t, minidumptest.Dump{System: minidumptest.System{Arch: c.arch},
+			Threads: []minidumptest.Thread{{ID: 1, Registers: &r}}}.Bytes())
 		if s := d.System(); s.Arch != c.want || s.Bits != c.bits {
 			t.Errorf("%s: system %+v", c.arch, s)
 		}
 		got, err := d.Registers(first(d.Threads()))
 		want := append([]uint64(nil), r.General...)
 		want[c.sp], want[c.fp] = r.SP, r.FP
-		if err != nil || got.Arch != c.want || got.IP != r.IP || got.SP != r.SP || got.FP != r.FP || !reflect.DeepEqual(got.General, want) {
+		if err != nil || got.Arch != c.want || got.IP != r.IP || got.SP != r.SP || got.FP != r.FP ||
+			!reflect.DeepEqual(got.General, want) {
 			t.Errorf("%s: %v, got %+v", c.arch, err, got)
 		}
 	}
@@ -146,7 +156,8 @@ func TestRegistersOfAnotherArch(t *testing.T) {
 
 func TestWOW64Registers(t *testing.T) {
 	const teb, slot = 0x7EFDB000, 0x20FD20
-	registers := minidumptest.Registers{IP: 0x77CE01FD, SP: 0x37F5B8, FP: 0x37F654, General: []uint64{1, 2, 3, 4, 0, 0, 7, 8}}
+	registers := minidumptest.Registers{IP: 0x77CE01FD, SP: 0x37F5B8, FP: 0x37F654,
+		General: []uint64{1, 2, 3, 4, 0, 0, 7, 8}}
 	dump := minidumptest.Dump{
 		Threads: []minidumptest.Thread{{ID: 1, TEB: teb}, {ID: 2, TEB: 0x1000}, {ID: 3}},
 		Memory: []minidumptest.Memory{
@@ -158,7 +169,8 @@ func TestWOW64Registers(t *testing.T) {
 	d := open(t, dump.Bytes())
 	threads, _ := d.Threads()
 	r, err := d.WOW64Registers(threads[0])
-	if err != nil || r.Arch != minidump.ArchX86 || r.IP != 0x77CE01FD || r.SP != 0x37F5B8 || !reflect.DeepEqual(r.General, []uint64{1, 2, 3, 4, 0x37F5B8, 0x37F654, 7, 8}) {
+	if err != nil || r.Arch != minidump.ArchX86 || r.IP != 0x77CE01FD || r.SP != 0x37F5B8 ||
+		!reflect.DeepEqual(r.General, []uint64{1, 2, 3, 4, 0x37F5B8, 0x37F654, 7, 8}) {
 		t.Errorf("%v, got %+v", err, r)
 	}
 	for _, thread := range threads[1:] {
@@ -172,7 +184,8 @@ func TestHandlesRegionsAndTheRest(t *testing.T) {
 	d := open(t, everything().Bytes())
 	handles, err := d.Handles()
 	if err != nil || !reflect.DeepEqual(handles, []minidump.Handle{
-		{Handle: 4, Type: "Event", Name: `\BaseNamedObjects\stop`, Attributes: 2, GrantedAccess: 0x1F0003, HandleCount: 2, PointerCount: 65534},
+		{Handle: 4, Type: "Event", Name: `\BaseNamedObjects\stop`, Attributes: 2, GrantedAccess: 0x1F0003,
+			HandleCount: 2, PointerCount: 65534},
 		{Handle: 8, Type: "Event", HandleCount: 1, PointerCount: 1},
 		{Handle: 12},
 	}) {
@@ -180,15 +193,18 @@ func TestHandlesRegionsAndTheRest(t *testing.T) {
 	}
 	regions, err := d.Regions()
 	if err != nil || !reflect.DeepEqual(regions, []minidump.Region{
-		{Base: 0x10000, Size: 0x10000, AllocationBase: 0x10000, State: minidump.MemReserve, AllocationProtect: minidump.PageReadWrite, Type: minidump.MemMapped},
+		{Base: 0x10000, Size: 0x10000, AllocationBase: 0x10000, State: minidump.MemReserve,
+			AllocationProtect: minidump.PageReadWrite, Type: minidump.MemMapped},
 		{Base: 0x20000, Size: 0x60000, State: minidump.MemFree, Protect: minidump.PageNoAccess},
-		{Base: 0x80000, Size: 0x10000, AllocationBase: 0x80000, State: minidump.MemCommit, Protect: minidump.PageReadWrite | minidump.PageGuard,
+		{Base: 0x80000, Size: 0x10000, AllocationBase: 0x80000, State: minidump.MemCommit,
+			Protect:           minidump.PageReadWrite | minidump.PageGuard,
 			AllocationProtect: minidump.PageReadWrite, Type: minidump.MemPrivate},
 	}) {
 		t.Errorf("%v, regions %+v", err, regions)
 	}
 	e, err := d.Exception()
-	if err != nil || e.Thread != 0x100 || e.Code != 0xC0000005 || e.Address != 0x7FF600001234 || !reflect.DeepEqual(e.Parameters, []uint64{1, 69}) {
+	if err != nil || e.Thread != 0x100 || e.Code != 0xC0000005 || e.Address != 0x7FF600001234 ||
+		!reflect.DeepEqual(e.Parameters, []uint64{1, 69}) {
 		t.Errorf("%v, exception %+v", err, e)
 	}
 	if r, err := d.ExceptionRegisters(e); err != nil || r.IP != 5 || r.SP != 6 || r.FP != 7 {
@@ -200,15 +216,18 @@ func TestHandlesRegionsAndTheRest(t *testing.T) {
 }
 
 func TestCounters(t *testing.T) {
-	full := minidumptest.Counters{PageFaults: 9, WorkingSet: 1, PeakWorkingSet: 2, Pagefile: 3, PeakPagefile: 4, VirtualSize: 5, PeakVirtualSize: 6, Private: 7, PrivateWorkingSet: 8, SharedCommit: 10}
+	full := minidumptest.Counters{PageFaults: 9, WorkingSet: 1, PeakWorkingSet: 2, Pagefile: 3, PeakPagefile: 4,
+		VirtualSize: 5, PeakVirtualSize: 6, Private: 7, PrivateWorkingSet: 8, SharedCommit: 10}
 	old := full
 	old.Revision = 1
 	for _, c := range []struct {
 		in   minidumptest.Counters
 		want minidump.Counters
 	}{
-		{full, minidump.Counters{Revision: 2, PageFaults: 9, WorkingSet: 1, PeakWorkingSet: 2, PagefileUsage: 3, PeakPagefileUsage: 4, VirtualSize: 5, PeakVirtualSize: 6, PrivateUsage: 7, PrivateWorkingSet: 8, SharedCommit: 10}},
-		{old, minidump.Counters{Revision: 1, PageFaults: 9, WorkingSet: 1, PeakWorkingSet: 2, PagefileUsage: 3, PeakPagefileUsage: 4, PrivateUsage: 7}},
+		{full, minidump.Counters{Revision: 2, PageFaults: 9, WorkingSet: 1, PeakWorkingSet: 2, PagefileUsage: 3,
+			PeakPagefileUsage: 4, VirtualSize: 5, PeakVirtualSize: 6, PrivateUsage: 7, PrivateWorkingSet: 8, SharedCommit: 10}},
+		{old, minidump.Counters{Revision: 1, PageFaults: 9, WorkingSet: 1, PeakWorkingSet: 2, PagefileUsage: 3,
+			PeakPagefileUsage: 4, PrivateUsage: 7}},
 	} {
 		got, err := open(t, minidumptest.Dump{Counters: &c.in}.Bytes()).Counters()
 		if err != nil || *got != c.want {
@@ -231,7 +250,8 @@ func TestAbsent(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if unloaded != nil || handles != nil || regions != nil || exception != nil || counters != nil || memory != nil || d.Comments() != nil {
+	if unloaded != nil || handles != nil || regions != nil || exception != nil || counters != nil ||
+		memory != nil || d.Comments() != nil {
 		t.Error("a dump without streams tells something")
 	}
 	_, err1 = d.Modules()
@@ -265,7 +285,8 @@ func TestNamesOfConstants(t *testing.T) {
 	if s := minidump.MemoryType(0).String() + minidump.Protection(0).String(); s != "" {
 		t.Errorf("nothing is printed as %q", s)
 	}
-	if !minidump.PageExecuteReadWrite.Writable() || minidump.Protection(0x104).Readable() || minidump.PageReadOnly.Writable() || !minidump.PageExecuteRead.Readable() {
+	if !minidump.PageExecuteReadWrite.Writable() || minidump.Protection(0x104).Readable() ||
+		minidump.PageReadOnly.Writable() || !minidump.PageExecuteRead.Readable() {
 		t.Error("what protections allow")
 	}
 }

@@ -49,7 +49,8 @@ const (
 
 // String is "workstation", "domain controller", "server" or "".
 func (p Product) String() string {
-	return map[Product]string{ProductWorkstation: "workstation", ProductDomainController: "domain controller", ProductServer: "server"}[p]
+	return map[Product]string{ProductWorkstation: "workstation", ProductDomainController: "domain controller",
+		ProductServer: "server"}[p]
 }
 
 // A System is the machine and its Windows (MINIDUMP_SYSTEM_INFO, 56 bytes):
@@ -110,7 +111,8 @@ func (d *Dump) readSystem(p *problems) {
 
 // platforms are the values of PlatformId but that of Windows NT: those of winnt.h and of Breakpad (minidump_format.h).
 var platforms = map[uint32]string{
-	0: "Win32s", 1: "Windows 95, 98 or Me", 3: "Windows CE", 0x8000: "Unix", 0x8101: "macOS", 0x8102: "iOS", 0x8201: "Linux", 0x8202: "Solaris",
+	0: "Win32s", 1: "Windows 95, 98 or Me", 3: "Windows CE", 0x8000: "Unix", 0x8101: "macOS", 0x8102: "iOS",
+	0x8201: "Linux", 0x8202: "Solaris",
 	0x8203: "Android", 0x8204: "PlayStation 3", 0x8205: "Native Client", 0x8206: "Fuchsia",
 }
 
@@ -123,5 +125,6 @@ func refuseSystem(s System) error {
 	if !ok {
 		name = fmt.Sprintf("an unknown system (platform %#x)", s.platform)
 	}
-	return &evidence.Error{Code: CodeOtherSystem, Message: "this minidump is of a process on " + name + ", not on Windows; heapdrift reads dumps of Windows processes"}
+	return &evidence.Error{Code: CodeOtherSystem, Message: "this minidump is of a process on " + name +
+		", not on Windows; heapdrift reads dumps of Windows processes"}
 }

@@ -6,8 +6,8 @@ import (
 	"unicode/utf16"
 )
 
-// names reads the names that the entries of one stream refer to. Equal RVAs are one string, and all together have a limit, as a
-// made-up list may refer to one large name from each of its entries.
+// names reads the names that the entries of one stream refer to. Equal RVAs are one string, and all together have a
+// limit, as a made-up list may refer to one large name from each of its entries.
 type names struct {
 	window
 	problems *problems
@@ -19,12 +19,14 @@ func (d *Dump) names(p *problems) *names {
 	return &names{window: window{src: d.src}, problems: p, known: map[int64]string{}, budget: maxNames}
 }
 
-// passingNames are names that are not kept. They take no memory, but time: names that do not overlap are no longer than the file.
+// passingNames are names that are not kept. They take no memory, but time: names that do not overlap are no longer than
+// the file.
 func (d *Dump) passingNames(p *problems) *names {
 	return &names{window: window{src: d.src}, problems: p, budget: max(maxNames, d.src.size)}
 }
 
-// at is the MINIDUMP_STRING at an offset: its length in bytes, u32, and so much UTF-16. 0 is no name. What is no UTF-16 is replaced.
+// at is the MINIDUMP_STRING at an offset: its length in bytes, u32, and so much UTF-16. 0 is no name. What is no UTF-16
+// is replaced.
 func (n *names) at(offset, entry int64) string {
 	if offset == 0 {
 		return ""
@@ -68,7 +70,8 @@ func (n *names) at(offset, entry int64) string {
 func (n *names) afford(length, entry, offset int64) bool {
 	const overhead = 48 // of the string and its place in the map
 	if n.budget -= length + overhead; n.budget < 0 {
-		n.problems.add(CodeTooMany, entry, offset, 1, "the names of the stream are too long together; further ones are left out")
+		n.problems.add(CodeTooMany, entry, offset, 1,
+			"the names of the stream are too long together; further ones are left out")
 		return false
 	}
 	return true
@@ -87,7 +90,8 @@ func wide(b []byte) string {
 	return string(utf16.Decode(units))
 }
 
-// narrow is bytes as a string, up to the first zero. What is no UTF-8 is replaced: the code page is that of the machine, and unknown.
+// narrow is bytes as a string, up to the first zero. What is no UTF-8 is replaced: the code page is that of the
+// machine, and unknown.
 func narrow(b []byte) string {
 	if end := bytes.IndexByte(b, 0); end >= 0 {
 		b = b[:end]

@@ -8,7 +8,8 @@ type Location struct {
 	Size   uint32
 }
 
-// A Thread is a thread of the process (MINIDUMP_THREAD, 48 bytes; MINIDUMP_THREAD_EX has 16 more for a second stack of IA64):
+// A Thread is a thread of the process (MINIDUMP_THREAD, 48 bytes; MINIDUMP_THREAD_EX has 16 more for a second stack of
+// IA64):
 //
 //	ThreadId u32         0x00
 //	SuspendCount u32     0x04
@@ -19,8 +20,8 @@ type Location struct {
 //	ThreadContext        0x28   DataSize u32, Rva u32
 //
 // and what other streams tell of it: MINIDUMP_THREAD_NAME, 12 bytes: ThreadId u32 0x00, RvaOfThreadName u64 0x04; and
-// MINIDUMP_THREAD_INFO, 64 bytes: ThreadId u32 0x00, DumpFlags u32 0x04, DumpError u32 0x08, ExitStatus u32 0x0C, CreateTime,
-// ExitTime, KernelTime, UserTime u64 from 0x10, StartAddress u64 0x30, Affinity u64 0x38.
+// MINIDUMP_THREAD_INFO, 64 bytes: ThreadId u32 0x00, DumpFlags u32 0x04, DumpError u32 0x08, ExitStatus u32 0x0C,
+// CreateTime, ExitTime, KernelTime, UserTime u64 from 0x10, StartAddress u64 0x30, Affinity u64 0x38.
 type Thread struct {
 	ID            uint32
 	Name          string // as SetThreadDescription gave it
@@ -67,8 +68,9 @@ func (d *Dump) Threads() ([]Thread, error) {
 			PriorityClass: le.Uint32(e[0x08:]),
 			Priority:      int32(le.Uint32(e[0x0C:])),
 			TEB:           le.Uint64(e[0x10:]),
-			Stack:         Range{Address: le.Uint64(e[0x18:]), Size: uint64(le.Uint32(e[0x20:])), offset: int64(le.Uint32(e[0x24:]))},
-			Context:       Location{Size: le.Uint32(e[0x28:]), Offset: int64(le.Uint32(e[0x2C:]))},
+			Stack: Range{Address: le.Uint64(e[0x18:]), Size: uint64(le.Uint32(e[0x20:])),
+				offset: int64(le.Uint32(e[0x24:]))},
+			Context: Location{Size: le.Uint32(e[0x28:]), Offset: int64(le.Uint32(e[0x2C:]))},
 		}
 		if _, twice := known[t.ID]; twice {
 			p.add(CodeBadEntry, i, l.at+i*size, 1, "the list has thread %#x twice", t.ID)

@@ -2,8 +2,9 @@ package ntheap
 
 import "encoding/binary"
 
-// What stands before the data of a block with a stack trace (+ust, Vista and later), by HeapStat and DbgHelpUtils: the entry, a
-// granule that begins with the address of the trace, and an entry of another form that leads back to the first. G is 8 or 16.
+// What stands before the data of a block with a stack trace (+ust, Vista and later), by HeapStat and DbgHelpUtils: the
+// entry, a granule that begins with the address of the trace, and an entry of another form that leads back to the
+// first. G is 8 or 16.
 //
 //	field                   offset        source: ntdll's _HEAP_ENTRY, whose members these are
 //	trace                   G             address of an _RTL_STACK_TRACE_ENTRY
@@ -17,8 +18,8 @@ const (
 	prefixSignature = 5
 )
 
-// The bits of UnusedBytes in Vista and later: those of the number, and that of a prefix. unusedElsewhere is where the number is too
-// large for it.
+// The bits of UnusedBytes in Vista and later: those of the number, and that of a prefix. unusedElsewhere is where the
+// number is too large for it.
 const (
 	unusedBits      = 0x3F
 	unusedElsewhere = 0x3F
@@ -37,7 +38,8 @@ func (n *ntWalk) block(at, size uint64, e entry, place Place) error {
 	if n.layout.old {
 		return n.oldBlock(at, size, e, place)
 	}
-	return n.sized(at, size, shape{uint64(e.unused & unusedBits), e.unused&unusedExtended != 0, e.flags&entryExtra != 0}, place)
+	return n.sized(at, size,
+		shape{uint64(e.unused & unusedBits), e.unused&unusedExtended != 0, e.flags&entryExtra != 0}, place)
 }
 
 // sized hands out a block of Vista or later.
@@ -124,9 +126,9 @@ func (n *ntWalk) prefix(w *window, at, size uint64) (trace, unused uint64, kept 
 	return n.heaps.stacks.known(trace), uint64(binary.LittleEndian.Uint16(x[4:])), prefixThere
 }
 
-// unusedBehind reads the number of unused bytes of a block that has 63 or more: the lowest 16 bits of the last word, of the size of a
-// pointer, that the program may use. With 64 bits that word begins the next entry, which lends it; with 32 bits no entry lends anything,
-// and it is the block's last (Valasek, Windows 8 Heap Internals, 2012).
+// unusedBehind reads the number of unused bytes of a block that has 63 or more: the lowest 16 bits of the last word, of
+// the size of a pointer, that the program may use. With 64 bits that word begins the next entry, which lends it; with
+// 32 bits no entry lends anything, and it is the block's last (Valasek, Windows 8 Heap Internals, 2012).
 func (n *ntWalk) unusedBehind(end, size uint64) uint64 {
 	v, ok := n.near.u16(end + n.layout.entry.compact - n.near.pointerSize())
 	if !ok {

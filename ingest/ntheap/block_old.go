@@ -2,11 +2,12 @@ package ntheap
 
 import "heapdrift/ingest/capture"
 
-// oldUnusedElsewhere is UnusedBytes of Windows XP and 2003 where the number is too large for it: the last four bytes of the block have it.
+// oldUnusedElsewhere is UnusedBytes of Windows XP and 2003 where the number is too large for it: the last four bytes of
+// the block have it.
 const oldUnusedElsewhere = 0xFF
 
-// oldBlock hands out a block of Windows XP or 2003. Where its flags say so it ends in a _HEAP_ENTRY_EXTRA, which has the number of
-// its stack trace.
+// oldBlock hands out a block of Windows XP or 2003. Where its flags say so it ends in a _HEAP_ENTRY_EXTRA, which has
+// the number of its stack trace.
 func (n *ntWalk) oldBlock(at, size uint64, e entry, place Place) error {
 	granularity := n.layout.entry.granularity
 	b := Block{Address: at + granularity, Place: place}
@@ -52,7 +53,8 @@ func (n *ntWalk) oldVirtual(at, commit uint64, e entry) error {
 // lookasideLists is how many lists of free blocks a lookaside front end has, one for each size in granules.
 const lookasideLists = 128
 
-// readLookaside finds the free blocks that a front end of Windows XP or 2003 keeps for the next request. Their entries stay busy.
+// readLookaside finds the free blocks that a front end of Windows XP or 2003 keeps for the next request. Their entries
+// stay busy.
 func (n *ntWalk) readLookaside() error {
 	if !n.layout.old || n.frontEndType != frontEndLookaside || n.frontEnd == 0 {
 		return nil
@@ -67,7 +69,8 @@ func (n *ntWalk) readLookaside() error {
 			}
 			after, ok := n.near.pointer(next)
 			if next == 0 || n.unused[next] || !ok {
-				n.warn(capture.Inconsistent, 1, head, "free blocks of heap %#x may be counted as busy: a lookaside list breaks off at %#x", n.handle, next)
+				n.warn(capture.Inconsistent, 1, head,
+					"free blocks of heap %#x may be counted as busy: a lookaside list breaks off at %#x", n.handle, next)
 				break
 			}
 			n.unused[next] = true
@@ -77,8 +80,8 @@ func (n *ntWalk) readLookaside() error {
 	return nil
 }
 
-// slist reads the head of a list of free blocks, SLIST_HEADER of winnt.h. Its 64-bit form of the time has the depth in 16 bits, a
-// sequence number in 9 and the address without its lowest 4 bits in 39; what is above is that of the head.
+// slist reads the head of a list of free blocks, SLIST_HEADER of winnt.h. Its 64-bit form of the time has the depth in
+// 16 bits, a sequence number in 9 and the address without its lowest 4 bits in 39; what is above is that of the head.
 func (n *ntWalk) slist(head uint64) (next uint64, depth uint16) {
 	v, ok := n.near.u64(head)
 	switch {

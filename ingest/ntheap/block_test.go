@@ -36,37 +36,60 @@ func (m words) with(at, value uint64) words {
 	return m
 }
 
-// TestBlockRules reads blocks of 64-bit and 32-bit heaps from what stands in their entries, before them, in them and behind them.
+// TestBlockRules reads blocks of 64-bit and 32-bit heaps from what stands in their entries, before them, in them and
+// behind them.
 func TestBlockRules(t *testing.T) {
 	for _, test := range []blockCase{
 		{"plain", 64, 19045, false, Backend, 0x40, 1, 9, 0, words{}, Block{0x10, 0x37, 9, 0, Backend}, 0, 0, 0},
-		{"the most that an entry can say", 64, 19045, false, Backend, 0x40, 1, 0x3E, 0, words{}, Block{0x10, 2, 0x3E, 0, Backend}, 0, 0, 0},
+		{"the most that an entry can say", 64, 19045, false, Backend, 0x40, 1, 0x3E, 0, words{},
+			Block{0x10, 2, 0x3E, 0, Backend}, 0, 0, 0},
 		{"0 bytes", 64, 19045, false, Backend, 0x20, 1, 0x20, 0, words{}, Block{0x10, 0, 0x20, 0, Backend}, 0, 0, 0},
-		{"more unused than there is", 64, 19045, false, Backend, 0x20, 1, 0x21, 0, words{}, Block{0x10, 0x10, 0x10, 0, Backend}, 1, 0, 0},
-		{"unused behind it", 64, 19045, false, Backend, 0x100, 1, 0x3F, 0, words{0x100: 0x7FFF_0055, 0xF8: 0x44 << 32}, Block{0x10, 0xAB, 0x55, 0, Backend}, 0, 0, 0},
-		{"unused behind it, all of it", 64, 19045, false, Backend, 0x100, 1, 0x3F, 0, words{0x100: 0x100}, Block{0x10, 0, 0x100, 0, Backend}, 0, 0, 0},
-		{"unused behind it, too many", 64, 19045, false, Backend, 0x100, 1, 0x3F, 0, words{0x100: 0x101}, Block{0x10, 0xF0, 0x10, 0, Backend}, 1, 0, 0},
-		{"unused behind it, not there", 64, 19045, false, Backend, 0x100, 1, 0x3F, 0, words{}, Block{0x10, 0xC1, 0x3F, 0, Backend}, 0, 1, 0},
-		{"unused at its end", 32, 19045, false, Backend, 0x100, 1, 0x3F, 0, words{0xF8: 0x44_0055 << 32, 0x100: 0x44}, Block{8, 0xAB, 0x55, 0, Backend}, 0, 0, 0},
-		{"unused at its end, LFH", 32, 9600, false, LFH, 0x100, 0, 0xBF, 0, words{0xF8: 0x60 << 32, 0x100: 0x44}, Block{8, 0xA0, 0x60, 0, LFH}, 0, 0, 0},
-		{"prefix", 64, 19045, true, Backend, 0x100, 1, 0x42, 0, prefix64(0x48), Block{0x30, 0xB8, 0x48, 0x7777, Backend}, 0, 0, 0},
-		{"prefix, LFH", 64, 19045, true, LFH, 0x100, 0, 0xC2, 0, prefix64(0x48), Block{0x30, 0xB8, 0x48, 0x7777, LFH}, 0, 0, 0},
-		{"prefix, and stacks are said to be off", 64, 19045, false, Backend, 0x100, 1, 0x42, 0, prefix64(0x48), Block{0x30, 0xB8, 0x48, 0x7777, Backend}, 0, 0, 0},
-		{"prefix without a trace", 64, 19045, true, Backend, 0x100, 1, 0x42, 0, prefix64(0x48).with(0x10, noTrace64), Block{0x30, 0xB8, 0x48, 0, Backend}, 0, 0, 0},
-		{"prefix, 0 bytes", 64, 19045, true, Backend, 0x30, 1, 0x42, 0, prefix64(0x30), Block{0x30, 0, 0x30, 0x7777, Backend}, 0, 0, 0},
+		{"more unused than there is", 64, 19045, false, Backend, 0x20, 1, 0x21, 0, words{},
+			Block{0x10, 0x10, 0x10, 0, Backend}, 1, 0, 0},
+		{"unused behind it", 64, 19045, false, Backend, 0x100, 1, 0x3F, 0, words{0x100: 0x7FFF_0055, 0xF8: 0x44 << 32},
+			Block{0x10, 0xAB, 0x55, 0, Backend}, 0, 0, 0},
+		{"unused behind it, all of it", 64, 19045, false, Backend, 0x100, 1, 0x3F, 0, words{0x100: 0x100},
+			Block{0x10, 0, 0x100, 0, Backend}, 0, 0, 0},
+		{"unused behind it, too many", 64, 19045, false, Backend, 0x100, 1, 0x3F, 0, words{0x100: 0x101},
+			Block{0x10, 0xF0, 0x10, 0, Backend}, 1, 0, 0},
+		{"unused behind it, not there", 64, 19045, false, Backend, 0x100, 1, 0x3F, 0, words{},
+			Block{0x10, 0xC1, 0x3F, 0, Backend}, 0, 1, 0},
+		{"unused at its end", 32, 19045, false, Backend, 0x100, 1, 0x3F, 0, words{0xF8: 0x44_0055 << 32, 0x100: 0x44},
+			Block{8, 0xAB, 0x55, 0, Backend}, 0, 0, 0},
+		{"unused at its end, LFH", 32, 9600, false, LFH, 0x100, 0, 0xBF, 0, words{0xF8: 0x60 << 32, 0x100: 0x44},
+			Block{8, 0xA0, 0x60, 0, LFH}, 0, 0, 0},
+		{"prefix", 64, 19045, true, Backend, 0x100, 1, 0x42, 0, prefix64(0x48),
+			Block{0x30, 0xB8, 0x48, 0x7777, Backend}, 0, 0, 0},
+		{"prefix, LFH", 64, 19045, true, LFH, 0x100, 0, 0xC2, 0, prefix64(0x48),
+			Block{0x30, 0xB8, 0x48, 0x7777, LFH}, 0, 0, 0},
+		{"prefix, and stacks are said to be off", 64, 19045, false, Backend, 0x100, 1, 0x42, 0, prefix64(0x48),
+			Block{0x30, 0xB8, 0x48, 0x7777, Backend}, 0, 0, 0},
+		{"prefix without a trace", 64, 19045, true, Backend, 0x100, 1, 0x42, 0, prefix64(0x48).with(0x10, noTrace64),
+			Block{0x30, 0xB8, 0x48, 0, Backend}, 0, 0, 0},
+		{"prefix, 0 bytes", 64, 19045, true, Backend, 0x30, 1, 0x42, 0, prefix64(0x30),
+			Block{0x30, 0, 0x30, 0x7777, Backend}, 0, 0, 0},
 		{"stale prefix", 64, 19045, true, Backend, 0x100, 1, 9, 0, prefix64(0x48), Block{0x10, 0xF7, 9, 0, Backend}, 0, 0, 0},
 		{"stale prefix, LFH", 64, 19045, true, LFH, 0x100, 0, 0x89, 0, prefix64(0x48), Block{0x10, 0xF7, 9, 0, LFH}, 0, 0, 0},
-		{"bit without a prefix", 64, 19045, true, Backend, 0x100, 1, 0x42, 0, prefix64(0x48).with(0x28, 0), Block{0x10, 0xF0, 0x10, 0, Backend}, 1, 0, 0},
-		{"bit without room for a prefix", 64, 19045, true, Backend, 0x20, 1, 0x42, 0, prefix64(8), Block{0x10, 0x10, 0x10, 0, Backend}, 1, 0, 0},
+		{"bit without a prefix", 64, 19045, true, Backend, 0x100, 1, 0x42, 0, prefix64(0x48).with(0x28, 0),
+			Block{0x10, 0xF0, 0x10, 0, Backend}, 1, 0, 0},
+		{"bit without room for a prefix", 64, 19045, true, Backend, 0x20, 1, 0x42, 0, prefix64(8),
+			Block{0x10, 0x10, 0x10, 0, Backend}, 1, 0, 0},
 		{"prefix that is not there", 64, 19045, true, Backend, 0x100, 1, 0x42, 0, words{}, Block{}, 0, 0, 1},
-		{"value", 64, 19045, true, Backend, 0x100, 3, 0x18, 0, words{0xF0: 2}, Block{0x10, 0xE8, 0x18, 0x8888, Backend}, 0, 0, 0},
-		{"value, and no stacks", 64, 19045, false, Backend, 0x100, 3, 0x18, 0, words{0xF0: 2}, Block{0x10, 0xE8, 0x18, 0, Backend}, 0, 0, 0},
-		{"value, and a number of none", 64, 19045, true, Backend, 0x100, 3, 0x18, 0, words{0xF0: 0}, Block{0x10, 0xE8, 0x18, 0, Backend}, 0, 0, 0},
-		{"value, 32 bits", 32, 19045, true, Backend, 0x100, 3, 0x10, 0, words{0xF8: 4}, Block{8, 0xF0, 0x10, 0x8888, Backend}, 0, 0, 0},
-		{"value that is not there", 64, 19045, true, Backend, 0x100, 3, 0x18, 0, words{}, Block{0x10, 0xE8, 0x18, 0, Backend}, 0, 1, 0},
+		{"value", 64, 19045, true, Backend, 0x100, 3, 0x18, 0, words{0xF0: 2},
+			Block{0x10, 0xE8, 0x18, 0x8888, Backend}, 0, 0, 0},
+		{"value, and no stacks", 64, 19045, false, Backend, 0x100, 3, 0x18, 0, words{0xF0: 2},
+			Block{0x10, 0xE8, 0x18, 0, Backend}, 0, 0, 0},
+		{"value, and a number of none", 64, 19045, true, Backend, 0x100, 3, 0x18, 0, words{0xF0: 0},
+			Block{0x10, 0xE8, 0x18, 0, Backend}, 0, 0, 0},
+		{"value, 32 bits", 32, 19045, true, Backend, 0x100, 3, 0x10, 0, words{0xF8: 4},
+			Block{8, 0xF0, 0x10, 0x8888, Backend}, 0, 0, 0},
+		{"value that is not there", 64, 19045, true, Backend, 0x100, 3, 0x18, 0, words{},
+			Block{0x10, 0xE8, 0x18, 0, Backend}, 0, 1, 0},
 		{"XP", 32, 2600, true, Backend, 0x100, 3, 0x10, 0, words{0xF8: 4}, Block{8, 0xF0, 0x10, 0x8888, Backend}, 0, 0, 0},
-		{"XP, unused at its end", 32, 2600, false, Backend, 0x400, 1, 0xFF, 0, words{0x3F8: 0x123 << 32}, Block{8, 0x2DD, 0x123, 0, Backend}, 0, 0, 0},
-		{"XP, LFH, of which ntdll takes a byte", 32, 2600, false, LFH, 0x400, 1, 0xFF, 0, words{0x3F8: 0x1FF << 32}, Block{8, 0x301, 0xFF, 0, LFH}, 0, 0, 0},
+		{"XP, unused at its end", 32, 2600, false, Backend, 0x400, 1, 0xFF, 0, words{0x3F8: 0x123 << 32},
+			Block{8, 0x2DD, 0x123, 0, Backend}, 0, 0, 0},
+		{"XP, LFH, of which ntdll takes a byte", 32, 2600, false, LFH, 0x400, 1, 0xFF, 0, words{0x3F8: 0x1FF << 32},
+			Block{8, 0x301, 0xFF, 0, LFH}, 0, 0, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) { checkBlock(t, &test) })
 	}
@@ -76,10 +99,14 @@ func TestBlockRules(t *testing.T) {
 func TestVirtualBlockRules(t *testing.T) {
 	const commit, beforeEntry = 0x8_0000, 1<<64 - 0x20 // the number is behind the link
 	for _, test := range []blockCase{
-		{"plain", 64, 19045, false, Virtual, commit, 1, 4, 0x123, words{}, Block{0x40, commit - 0x123, 0x123, 0, Virtual}, 0, 0, 0},
-		{"prefix", 64, 19045, true, Virtual, commit, 1, 4, 0x123, prefix64(0x143), Block{0x60, commit - 0x123, 0x123, 0x7777, Virtual}, 0, 0, 0},
-		{"stale prefix", 64, 19045, true, Virtual, commit, 1, 4, 0x123, prefix64(0x123), Block{0x40, commit - 0x123, 0x123, 0, Virtual}, 0, 0, 0},
-		{"value", 64, 19045, true, Virtual, commit, 3, 4, 0x123, words{beforeEntry: 2}, Block{0x40, commit - 0x123, 0x123, 0x8888, Virtual}, 0, 0, 0},
+		{"plain", 64, 19045, false, Virtual, commit, 1, 4, 0x123, words{},
+			Block{0x40, commit - 0x123, 0x123, 0, Virtual}, 0, 0, 0},
+		{"prefix", 64, 19045, true, Virtual, commit, 1, 4, 0x123, prefix64(0x143),
+			Block{0x60, commit - 0x123, 0x123, 0x7777, Virtual}, 0, 0, 0},
+		{"stale prefix", 64, 19045, true, Virtual, commit, 1, 4, 0x123, prefix64(0x123),
+			Block{0x40, commit - 0x123, 0x123, 0, Virtual}, 0, 0, 0},
+		{"value", 64, 19045, true, Virtual, commit, 3, 4, 0x123, words{beforeEntry: 2},
+			Block{0x40, commit - 0x123, 0x123, 0x8888, Virtual}, 0, 0, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) { checkBlock(t, &test) })
 	}
@@ -102,7 +129,8 @@ func checkBlock(t *testing.T, test *blockCase) {
 	}
 	var got []Block
 	w := &walk{
-		ctx: t.Context(), heaps: &Heaps{StackTraces: test.stacks, indexEnd: caseTraces, stacks: newTraces(test.bits == 64)}, heap: &Heap{}, out: &WalkResult{},
+		ctx: t.Context(), heaps: &Heaps{StackTraces: test.stacks, indexEnd: caseTraces, stacks: newTraces(test.bits == 64)},
+		heap: &Heap{}, out: &WalkResult{},
 		near: newWindow(m, test.bits == 64, randomWindow), seq: newWindow(m, test.bits == 64, sequentialWindow),
 		visit: func(b Block) error { b.Address -= at; got = append(got, b); return nil },
 	}

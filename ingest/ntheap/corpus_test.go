@@ -19,8 +19,8 @@ type allocation struct {
 	Class           string
 }
 
-// corrected is the memory of the invented dump with what its maker did not know: an entry has a bit that says that a prefix follows, and
-// the prefix of a virtual block counts itself among the unused bytes.
+// corrected is the memory of the invented dump with what its maker did not know: an entry has a bit that says that a
+// prefix follows, and the prefix of a virtual block counts itself among the unused bytes.
 func corrected(t *testing.T, m ntheap.Memory, blocks []allocation) ntheap.Memory {
 	t.Helper()
 	p := &patchedMemory{Memory: m}
@@ -62,7 +62,8 @@ func TestStackTraces(t *testing.T) {
 		t.Fatal(err)
 	}
 	code := func(a uint64) bool { return a>>40 == 0x7f }
-	heaps, err := ntheap.Open(t.Context(), ntheap.Process{Memory: corrected(t, memory, truth.Allocations), PEB: 0x2f0000, Bits: 64, Version: ntheap.Version{Major: 10, Build: 19045}, Code: code})
+	heaps, err := ntheap.Open(t.Context(), ntheap.Process{Memory: corrected(t, memory, truth.Allocations), PEB: 0x2f0000,
+		Bits: 64, Version: ntheap.Version{Major: 10, Build: 19045}, Code: code})
 	if err != nil || len(heaps.List) != 1 || !heaps.StackTraces || len(heaps.Gaps)+len(heaps.Notes) > 0 {
 		t.Fatalf("open: %v, %d heaps, gaps %v, notes %q", err, len(heaps.List), heaps.Gaps, heaps.Notes)
 	}
@@ -72,7 +73,8 @@ func TestStackTraces(t *testing.T) {
 	var got []allocation
 	callers := map[string][2]uint64{}
 	walked, err := heaps.List[0].Walk(t.Context(), func(b ntheap.Block) error {
-		a := allocation{Addr: b.Address, Size: b.Size, UST: b.Trace, Class: strings.ToLower(strings.Fields(b.Place.String())[0])}
+		a := allocation{Addr: b.Address, Size: b.Size, UST: b.Trace,
+			Class: strings.ToLower(strings.Fields(b.Place.String())[0])}
 		for _, frame := range heaps.Stack(b.Trace, nil) {
 			a.Frames = append(a.Frames, fmt.Sprintf("%#x", frame))
 			if _, ok := truth.Callers[a.Frames[len(a.Frames)-1]]; ok {
@@ -87,7 +89,8 @@ func TestStackTraces(t *testing.T) {
 		t.Errorf("walk of %#x: %v, gaps %v, warnings %v", heaps.List[0].Handle, err, walked.Gaps, walked.Warnings)
 	}
 	own := walked.Places[ntheap.Own] // one at the end of each segment; the maker does not count them
-	if f := walked.Facts; f.Busy.Count-own.Count != 518 || f.Busy.Bytes-own.Bytes != 3_747_416 || own.Count != 2 || f.Walked != f.Committed {
+	if f := walked.Facts; f.Busy.Count-own.Count != 518 || f.Busy.Bytes-own.Bytes != 3_747_416 || own.Count != 2 ||
+		f.Walked != f.Committed {
 		t.Errorf("facts %+v", f)
 	}
 	if fmt.Sprint(callers) != fmt.Sprint(truth.Callers) {
@@ -111,7 +114,8 @@ func TestStackTraces(t *testing.T) {
 // TestWine refuses the heaps of a process that ran under Wine, and says what they are.
 func TestWine(t *testing.T) {
 	memory := readDump(t, "dumps", "wine", "wine_mkdump_leak2.dmp.zst")
-	p := ntheap.Process{Memory: memory, PEB: 0x67ff0000, Bits: 64, Version: ntheap.Version{Major: 6, Minor: 1, Build: 7601}}
+	p := ntheap.Process{Memory: memory, PEB: 0x67ff0000, Bits: 64,
+		Version: ntheap.Version{Major: 6, Minor: 1, Build: 7601}}
 	for _, r := range memory.ranges {
 		p.Candidates = append(p.Candidates, r.start)
 	}

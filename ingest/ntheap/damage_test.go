@@ -25,13 +25,15 @@ func read(t testing.TB, p ntheap.Process) outcome {
 	o.heaps, _ = ntheap.Open(t.Context(), p) // damage may leave no heap
 	for _, heap := range o.heaps.List {
 		walked, err := heap.Walk(t.Context(), func(b ntheap.Block) error {
-			o.blocks = append(o.blocks, ntheaptest.Block{Heap: heap.Handle, Address: b.Address, Size: b.Size, Place: b.Place.String(), Stack: o.heaps.Stack(b.Trace, nil)})
+			o.blocks = append(o.blocks, ntheaptest.Block{Heap: heap.Handle, Address: b.Address, Size: b.Size,
+				Place: b.Place.String(), Stack: o.heaps.Stack(b.Trace, nil)})
 			return nil
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f := walked.Facts; f.Busy.Count < 0 || f.Busy.Bytes < 0 || f.Busy.Overhead < 0 || f.Walked < 0 || f.Free.Bytes < 0 || f.Virtual < 0 || f.Committed < 0 {
+		if f := walked.Facts; f.Busy.Count < 0 || f.Busy.Bytes < 0 || f.Busy.Overhead < 0 || f.Walked < 0 ||
+			f.Free.Bytes < 0 || f.Virtual < 0 || f.Committed < 0 {
 			t.Errorf("facts %+v", f)
 		}
 		o.walks = append(o.walks, walked)
@@ -105,7 +107,8 @@ func TestMissingPages(t *testing.T) {
 			}
 			o.blocks = slices.DeleteFunc(o.blocks, func(b ntheaptest.Block) bool { return r.Windows.Old() && !truth[b.Address] })
 			for i, b := range o.blocks {
-				if whole := slices.IndexFunc(made.Blocks, func(w ntheaptest.Block) bool { return w.Address == b.Address }); whole >= 0 && partly(made.Blocks[whole]) {
+				if whole := slices.IndexFunc(made.Blocks,
+					func(w ntheaptest.Block) bool { return w.Address == b.Address }); whole >= 0 && partly(made.Blocks[whole]) {
 					o.blocks[i] = made.Blocks[whole]
 				}
 			}
@@ -141,7 +144,8 @@ func without(m ntheaptest.Memory, missing map[uint64]bool) ntheaptest.Memory {
 	return out
 }
 
-// TestBrokenEntries spoils one entry at a time: all others are found again. Entries before Vista have no check of their own.
+// TestBrokenEntries spoils one entry at a time: all others are found again. Entries before Vista have no check of their
+// own.
 func TestBrokenEntries(t *testing.T) {
 	for name, r := range recipes() {
 		if r.Windows.Old() {
@@ -191,7 +195,8 @@ func edited(m ntheaptest.Memory, edit func(at uint64, b []byte)) ntheaptest.Memo
 	return m.Map(func(start uint64, b []byte) []byte { edit(start, b); return b })
 }
 
-// TestBitFlips changes bits anywhere. Nothing may run away: the walk of a few hundred KB ends at once, whatever they say.
+// TestBitFlips changes bits anywhere. Nothing may run away: the walk of a few hundred KB ends at once, whatever they
+// say.
 func TestBitFlips(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

@@ -2,21 +2,21 @@ package ntheap
 
 import "encoding/binary"
 
-// The bits of _HEAP_ENTRY.Flags (documented with RtlWalkHeap and the !heap command). In Vista and later internal marks what the
-// heap has allocated for itself, above all containers of the low-fragmentation heap.
+// The bits of _HEAP_ENTRY.Flags (documented with RtlWalkHeap and the !heap command). In Vista and later internal marks
+// what the heap has allocated for itself, above all containers of the low-fragmentation heap.
 const (
 	entryBusy     = 0x01
 	entryExtra    = 0x02
 	entryInternal = 0x08
 )
 
-// leastUnused is the least number of unused bytes of a block that a program has asked for: the part of its entry that is not lent to
-// the block before. What the heap has made for itself says less: 1 in the index of free blocks, 3 where the descriptor of an
-// uncommitted range is (seen in a real process of Windows 7).
+// leastUnused is the least number of unused bytes of a block that a program has asked for: the part of its entry that
+// is not lent to the block before. What the heap has made for itself says less: 1 in the index of free blocks, 3 where
+// the descriptor of an uncommitted range is (seen in a real process of Windows 7).
 const leastUnused = 8
 
-// entryFormat is where the fields of a _HEAP_ENTRY lie in its last 8 bytes, as shifts of the number that they make. In 64-bit
-// processes 8 bytes lie before, which belong to the block in front.
+// entryFormat is where the fields of a _HEAP_ENTRY lie in its last 8 bytes, as shifts of the number that they make. In
+// 64-bit processes 8 bytes lie before, which belong to the block in front.
 type entryFormat struct {
 	granularity                   uint64 // of blocks, and the size of an entry: 8 or 16
 	compact                       uint64 // where the 8 bytes begin
@@ -51,14 +51,14 @@ func sound(v uint64) bool {
 	return (v^v>>8)&0xFF == 0
 }
 
-// An encoding is how a heap disguises its entries: where the entry has the bit of mask, the whole is combined with key. A mask
-// of 0 leaves them plain, and unchecked.
+// An encoding is how a heap disguises its entries: where the entry has the bit of mask, the whole is combined with key.
+// A mask of 0 leaves them plain, and unchecked.
 type encoding struct {
 	key, mask uint64
 }
 
-// read decodes the entry whose 8 bytes are b. A plain entry in a heap that encodes is possible while the heap is being changed;
-// it is believed if it says rightly how long the block before is.
+// read decodes the entry whose 8 bytes are b. A plain entry in a heap that encodes is possible while the heap is being
+// changed; it is believed if it says rightly how long the block before is.
 func (n *ntLayout) read(b []byte, enc encoding, previous uint16) (entry, bool) {
 	raw := binary.LittleEndian.Uint64(b)
 	if enc.mask == 0 {

@@ -28,7 +28,8 @@ func Example() {
 		if err != nil {
 			fmt.Println(err)
 		}
-		fmt.Printf("%s, %s, by %s: %d blocks, the deepest stack has %d frames\n", heap.Kind, walked.Facts.Name, heap.Layout, walked.Facts.Busy.Count, len(deepest))
+		fmt.Printf("%s, %s, by %s: %d blocks, the deepest stack has %d frames\n", heap.Kind, walked.Facts.Name, heap.Layout,
+			walked.Facts.Busy.Count, len(deepest))
 	}
 	// Output:
 	// NT heap, default process heap, by 10.0.19045 x64 (embedded): 514 blocks, the deepest stack has 32 frames

@@ -14,8 +14,8 @@ import (
 	"heapdrift/internal/corpus"
 )
 
-// TestFizzbuzz walks the heaps of both sides of a real process (Windows 7, WOW64) and prints them as the walk of another program
-// has printed them.
+// TestFizzbuzz walks the heaps of both sides of a real process (Windows 7, WOW64) and prints them as the walk of
+// another program has printed them.
 func TestFizzbuzz(t *testing.T) {
 	memory := readDump(t, "dumps", "llvm", "fizzbuzz_wow64.dmp.zst")
 	want, err := os.ReadFile(corpus.Path(t, "dumps", "llvm", "fizzbuzz_wow64.heaps.expected.txt"))
@@ -39,7 +39,8 @@ func TestFizzbuzz(t *testing.T) {
 	}
 }
 
-// expectedLines brings the other program's dictionaries into one order. The lines of subsegments are kept for their heap.
+// expectedLines brings the other program's dictionaries into one order. The lines of subsegments are kept for their
+// heap.
 func expectedLines(text string) string {
 	backend := regexp.MustCompile(`'(\w+)': (\d+)`)
 	var out strings.Builder
@@ -50,18 +51,22 @@ func expectedLines(text string) string {
 			for _, m := range backend.FindAllStringSubmatch(dictionary, -1) {
 				v[m[1]] = m[2]
 			}
-			line = fmt.Sprintf("%sbackend n %s busy %s %s free %s %s internal %s %s %s", before, v["n"], v["busy"], v["busy_bytes"], v["free"], v["free_bytes"], v["internal"], v["internal_bytes"], rest)
+			line = fmt.Sprintf("%sbackend n %s busy %s %s free %s %s internal %s %s %s", before, v["n"], v["busy"],
+				v["busy_bytes"], v["free"], v["free_bytes"], v["internal"], v["internal_bytes"], rest)
 		}
 		out.WriteString(line)
 	}
 	return out.String()
 }
 
-// printHeap spells a heap as the other program does. What that knows and a walk does not tell, addresses of structures above all, is
-// read here by offsets of Windows 7.
+// printHeap spells a heap as the other program does. What that knows and a walk does not tell, addresses of structures
+// above all, is read here by offsets of Windows 7.
 func printHeap(t *testing.T, out *strings.Builder, side ntheap.Process, heap *ntheap.Heap) {
 	t.Helper()
-	at := map[int]struct{ encode, frontType, front, largest, virtual, first uint64 }{64: {0x7c, 0x182, 0x178, 0x198, 0x1a0, 0x40}, 32: {0x4c, 0xda, 0xd4, 0xe4, 0xe8, 0x24}}[side.Bits]
+	at := map[int]struct {
+		encode, frontType, front, largest, virtual,
+		first uint64
+	}{64: {0x7c, 0x182, 0x178, 0x198, 0x1a0, 0x40}, 32: {0x4c, 0xda, 0xd4, 0xe4, 0xe8, 0x24}}[side.Bits]
 	read := func(offset uint64, n int) (v uint64) {
 		b := make([]byte, n)
 		if _, err := side.Memory.ReadMemory(b, heap.Handle+offset); err != nil {
@@ -104,10 +109,12 @@ func printHeap(t *testing.T, out *strings.Builder, side ntheap.Process, heap *nt
 	}
 	f, pointer := walked.Facts, side.Bits/8
 	if len(walked.Gaps) > 0 || len(walked.Warnings) > 0 || f.BadEntries > 0 || f.Walked != f.Committed {
-		t.Errorf("heap %#x: walked %#x of %#x committed, %d bad, gaps %v, warnings %v", heap.Handle, f.Walked, f.Committed, f.BadEntries, walked.Gaps, walked.Warnings)
+		t.Errorf("heap %#x: walked %#x of %#x committed, %d bad, gaps %v, warnings %v", heap.Handle, f.Walked, f.Committed,
+			f.BadEntries, walked.Gaps, walked.Warnings)
 	}
 	fmt.Fprintf(out, " heap %x flags %#x encmask %#x FrontEndType %d FrontEnd %x | counters reserved %#x committed %#x largeUCR %#x virt %#x segs %d ucrs %d\n",
-		heap.Handle, f.Flags, read(at.encode, 4), read(at.frontType, 1), read(at.front, pointer), f.Reserved, f.Committed, read(at.largest, pointer), read(at.virtual, pointer), f.Segments, f.UncommittedRanges)
+		heap.Handle, f.Flags, read(at.encode, 4), read(at.frontType, 1), read(at.front, pointer), f.Reserved, f.Committed,
+		read(at.largest, pointer), read(at.virtual, pointer), f.Segments, f.UncommittedRanges)
 	if f.FrontEnd == "LFH" {
 		printSubsegments(t, out, read, heap.Handle, lfh)
 	}
@@ -116,11 +123,13 @@ func printHeap(t *testing.T, out *strings.Builder, side ntheap.Process, heap *nt
 		for _, o := range s.Holes {
 			holes = append(holes, fmt.Sprintf("('%#x', '%#x')", o.Address, o.Size))
 		}
-		fmt.Fprintf(out, "   segment %x pages %#x first %x last %x ucr [%s]\n", s.Address, s.Size/4096, read(s.Address-heap.Handle+at.first, pointer), s.Address+s.Size, strings.Join(holes, ", "))
+		fmt.Fprintf(out, "   segment %x pages %#x first %x last %x ucr [%s]\n", s.Address, s.Size/4096,
+			read(s.Address-heap.Handle+at.first, pointer), s.Address+s.Size, strings.Join(holes, ", "))
 	}
 	p := walked.Places
 	fmt.Fprintf(out, "   backend n %d busy %d %d free %d %d internal %d %d lfh_busy %d lfh_bytes %d virtual_blocks %d\n",
-		p[ntheap.Backend].Count+own.Count+f.Free.Count+walked.Internal.Count, p[ntheap.Backend].Count+own.Count, p[ntheap.Backend].Bytes+own.Bytes, f.Free.Count, f.Free.Bytes,
+		p[ntheap.Backend].Count+own.Count+f.Free.Count+walked.Internal.Count, p[ntheap.Backend].Count+own.Count,
+		p[ntheap.Backend].Bytes+own.Bytes, f.Free.Count, f.Free.Bytes,
 		walked.Internal.Count, walked.Internal.Bytes, p[ntheap.LFH].Count, p[ntheap.LFH].Bytes, f.Blocks.Count)
 	order := slices.SortedFunc(maps.Keys(sizes), func(a, b uint64) int {
 		return cmp.Or(cmp.Compare(int64(b)*sizes[b], int64(a)*sizes[a]), cmp.Compare(b, a))
@@ -132,8 +141,10 @@ func printHeap(t *testing.T, out *strings.Builder, side ntheap.Process, heap *nt
 	fmt.Fprintf(out, "   top sizes by total: [%s]\n", strings.Join(top, ", "))
 }
 
-// printSubsegments spells the subsegments of the one heap that has some, in the order of their zone, which is a block of the heap.
-func printSubsegments(t *testing.T, out *strings.Builder, read func(offset uint64, n int) uint64, heap uint64, lfh []uint64) {
+// printSubsegments spells the subsegments of the one heap that has some, in the order of their zone, which is a block
+// of the heap.
+func printSubsegments(t *testing.T, out *strings.Builder, read func(offset uint64, n int) uint64,
+	heap uint64, lfh []uint64) {
 	t.Helper()
 	const zone, first, size = 0x70c0b8, 0x10, 0x20
 	for at := zone + uint64(first) - heap; at < read(zone-heap+8, 4)-heap; at += size {
@@ -147,7 +158,8 @@ func printSubsegments(t *testing.T, out *strings.Builder, read func(offset uint6
 				busy++
 			}
 		}
-		fmt.Fprintf(out, "   lfh subsegment %x userblocks %x sig %x blocksize %#x count %d busy %d\n", heap+at, container, read(container-heap+0xc, 4), units*8, count, busy)
+		fmt.Fprintf(out, "   lfh subsegment %x userblocks %x sig %x blocksize %#x count %d busy %d\n", heap+at, container,
+			read(container-heap+0xc, 4), units*8, count, busy)
 	}
 }
 

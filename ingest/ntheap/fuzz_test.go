@@ -13,12 +13,15 @@ import (
 func fuzzed() []*ntheaptest.Process {
 	var all []*ntheaptest.Process
 	for i, v := range ntheaptest.All {
-		all = append(all, ntheaptest.Make(ntheaptest.Recipe{Windows: v, Seed: uint64(i), Stacks: i%2 == 0, LFH: true, PageHeap: !v.Old() && i%3 == 0, Segments: 2, Blocks: 8, Virtual: 1}))
+		all = append(all, ntheaptest.Make(ntheaptest.Recipe{Windows: v, Seed: uint64(i), Stacks: i%2 == 0, LFH: true,
+			PageHeap: !v.Old() && i%3 == 0, Segments: 2, Blocks: 8, Virtual: 1}))
 	}
-	return append(all, ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.XPx86, Seed: 99, LFH: true, Segments: 2, Blocks: 8, Virtual: 1}))
+	return append(all, ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.XPx86, Seed: 99, LFH: true, Segments: 2,
+		Blocks: 8, Virtual: 1}))
 }
 
-// FuzzWalk changes bytes of a process: each 7 bytes of the input are a place and what is written there, at most 4 bytes.
+// FuzzWalk changes bytes of a process: each 7 bytes of the input are a place and what is written there, at most 4
+// bytes.
 func FuzzWalk(f *testing.F) {
 	processes := fuzzed()
 	for i := range processes {

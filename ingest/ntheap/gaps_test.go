@@ -33,7 +33,8 @@ func TestManyGaps(t *testing.T) {
 	}
 	f := walked.Facts
 	if n != large.Count-200 || f.BadEntries != 200 || len(walked.Gaps) != 65 || f.Walked+lost != f.Committed {
-		t.Errorf("%d blocks, %d bad entries, %d gaps of %d bytes, %d of %d walked", n, f.BadEntries, len(walked.Gaps), lost, f.Walked, f.Committed)
+		t.Errorf("%d blocks, %d bad entries, %d gaps of %d bytes, %d of %d walked", n, f.BadEntries, len(walked.Gaps),
+			lost, f.Walked, f.Committed)
 	}
 	if last := walked.Gaps[64]; !strings.HasPrefix(last.Why, "136 more places") {
 		t.Errorf("last gap %+v", last)
@@ -43,7 +44,8 @@ func TestManyGaps(t *testing.T) {
 	}
 }
 
-// TestOldLFH tells containers of the low-fragmentation heap of Windows XP whose subsegment is lost, and takes none for a block.
+// TestOldLFH tells containers of the low-fragmentation heap of Windows XP whose subsegment is lost, and takes none for
+// a block.
 func TestOldLFH(t *testing.T) {
 	made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.XPx86, Blocks: 40})
 	heap := made.Heaps[0].Handle
@@ -63,7 +65,8 @@ func TestOldLFH(t *testing.T) {
 		}
 	})
 	o := read(t, p)
-	if gaps := o.walks[0].Gaps; len(gaps) != 1 || gaps[0].What != "LFH subsegment" || uint64(gaps[0].Address) != container.Address || gaps[0].Bytes < int64(container.Size) {
+	if gaps := o.walks[0].Gaps; len(gaps) != 1 || gaps[0].What != "LFH subsegment" ||
+		uint64(gaps[0].Address) != container.Address || gaps[0].Bytes < int64(container.Size) {
 		t.Errorf("gaps %+v", gaps)
 	}
 	for _, b := range o.blocks {

@@ -49,22 +49,24 @@ const (
 
 // A kind knows the structures of one kind of heap.
 type kind interface {
-	// walk looks into everything, and fills w.out. It returns an error only if visit or the context has one: damage is told
-	// in w.out.
+	// walk looks into everything, and fills w.out. It returns an error only if visit or the context has one: damage is
+	// told in w.out.
 	walk(w *walk) error
 }
 
 // Facts are the figures that the heap itself keeps; Walk adds to them what it finds.
 func (h *Heap) Facts() capture.HeapFacts { return h.facts }
 
-// Walk hands every busy block to visit, mostly in the order of addresses, and says what else it found. It stops with the error
-// that visit or the context has, and returns what it had till then beside it. Walks of several heaps may run at once.
+// Walk hands every busy block to visit, mostly in the order of addresses, and says what else it found. It stops with
+// the error that visit or the context has, and returns what it had till then beside it. Walks of several heaps may run
+// at once.
 func (h *Heap) Walk(ctx context.Context, visit func(Block) error) (*WalkResult, error) {
 	wide := h.heaps.process.Bits == 64
 	w := &walk{
 		ctx: ctx, heaps: h.heaps, heap: h, visit: visit,
-		seq: newWindow(h.heaps.process.Memory, wide, sequentialWindow), near: newWindow(h.heaps.process.Memory, wide, randomWindow),
-		out: &WalkResult{Facts: h.facts},
+		seq:  newWindow(h.heaps.process.Memory, wide, sequentialWindow),
+		near: newWindow(h.heaps.process.Memory, wide, randomWindow),
+		out:  &WalkResult{Facts: h.facts},
 	}
 	err := ctx.Err()
 	if err == nil {

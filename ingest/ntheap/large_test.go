@@ -28,12 +28,14 @@ func TestLargeHeap(t *testing.T) {
 				i := uint64(0)
 				walked, err := heap.Walk(t.Context(), func(b ntheap.Block) error {
 					want := large.Block(i)
-					if i++; b.Address != want.Address || b.Size != want.Size || i%1000 == 0 && fmt.Sprint(heaps.Stack(b.Trace, nil)) != fmt.Sprint(want.Stack) {
+					if i++; b.Address != want.Address || b.Size != want.Size || i%1000 == 0 &&
+						fmt.Sprint(heaps.Stack(b.Trace, nil)) != fmt.Sprint(want.Stack) {
 						return fmt.Errorf("block %d: %+v, want %+v", i-1, b, want)
 					}
 					return nil
 				})
-				if err != nil || i != large.Count || len(walked.Gaps)+len(walked.Warnings) > 0 || walked.Facts.Walked != walked.Facts.Committed {
+				if err != nil || i != large.Count || len(walked.Gaps)+len(walked.Warnings) > 0 ||
+					walked.Facts.Walked != walked.Facts.Committed {
 					t.Errorf("%d of %d blocks: %v, gaps %v, warnings %v", i, large.Count, err, walked.Gaps, walked.Warnings)
 				}
 			})

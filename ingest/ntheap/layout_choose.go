@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// choices are the layouts that may fit a process, the likeliest first: ntdll's own, that of its build, and those of neighbouring
-// builds in the order of their distance.
+// choices are the layouts that may fit a process, the likeliest first: ntdll's own, that of its build, and those of
+// neighbouring builds in the order of their distance.
 func choices(p *Process, build uint32) []*layout {
 	type choice struct {
 		*layout
@@ -46,8 +46,8 @@ func arch(p *Process) string {
 	return "x64"
 }
 
-// nearest is the build of a layout that is nearest, and how far it is. Builds count up from version to version, so their
-// numbers alone order them.
+// nearest is the build of a layout that is nearest, and how far it is. Builds count up from version to version, so
+// their numbers alone order them.
 func (l *layout) nearest(build uint32) (Version, uint32) {
 	distance := func(v Version) uint32 { return max(v.Build, build) - min(v.Build, build) }
 	near := slices.MinFunc(l.builds, func(a, b Version) int { return cmp.Compare(distance(a), distance(b)) })

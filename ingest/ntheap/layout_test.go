@@ -43,14 +43,16 @@ func TestTable(t *testing.T) {
 }
 
 func TestBadTables(t *testing.T) {
-	for _, text := range []string{"_HEAP 0x10 Flags 0x4", "layout x64", "layout arm 1.2.3", "layout x64 1.2", "layout x64 1.2.3\n_HEAP", "layout x64 1.2.3\n_HEAP 0x10 Flags", "layout x64 1.2.3\n_HEAP 0x10 Flags four"} {
+	for _, text := range []string{"_HEAP 0x10 Flags 0x4", "layout x64", "layout arm 1.2.3", "layout x64 1.2",
+		"layout x64 1.2.3\n_HEAP", "layout x64 1.2.3\n_HEAP 0x10 Flags", "layout x64 1.2.3\n_HEAP 0x10 Flags four"} {
 		if _, err := parseLayouts(text); err == nil || !strings.Contains(err.Error(), "line ") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
 }
 
-// TestTableAgainstPDBs compares the table with three public PDBs of ntdll itself: where both know a field they must agree.
+// TestTableAgainstPDBs compares the table with three public PDBs of ntdll itself: where both know a field they must
+// agree.
 func TestTableAgainstPDBs(t *testing.T) {
 	path := corpus.Path(t, "layouts", "ntdll_public_pdb_layouts.json.xz")
 	if _, err := exec.LookPath("xz"); err != nil {
@@ -97,7 +99,8 @@ func TestTableAgainstPDBs(t *testing.T) {
 		byPDB, lacks := newNTLayout(&layout{name: near.name, types: completedTypes{own, table}}, of.bits == 64)
 		byTable.lfh.heapSize = byPDB.lfh.heapSize // the table lacks it for some
 		if missing != "" || lacks != "" || !reflect.DeepEqual(byTable, byPDB) {
-			t.Errorf("%s: the table makes %+v %+v, the PDB %+v %+v; they lack %q and %q", name, byTable, byTable.lfh, byPDB, byPDB.lfh, missing, lacks)
+			t.Errorf("%s: the table makes %+v %+v, the PDB %+v %+v; they lack %q and %q", name, byTable, byTable.lfh, byPDB,
+				byPDB.lfh, missing, lacks)
 		}
 		compared := 0
 		for typ, s := range table {

@@ -56,8 +56,8 @@ func (h *ntHeap) subsegments(w *window, step func() error, limit int) ([]subsegm
 	return found, err
 }
 
-// zone yields the addresses of subsegments in a zone. Sources disagree whether NextIndex counts the last, so it is one more than
-// it says: what is no subsegment is found out by the signature of its container.
+// zone yields the addresses of subsegments in a zone. Sources disagree whether NextIndex counts the last, so it is one
+// more than it says: what is no subsegment is found out by the signature of its container.
 func (h *ntHeap) zone(w *window, zone uint64) func(yield func(uint64) bool) {
 	t := h.layout.lfh
 	from, n := zone+t.zoneSubsegment, uint64(0)
@@ -87,10 +87,12 @@ func (h *ntHeap) subsegment(w *window, at uint64) (s subsegment, ok bool) {
 	}
 	mark, ok4 := w.u32(container + t.headerSignature)
 	back, ok5 := w.pointer(container + t.headerSubsegment)
-	return subsegment{container: container, at: at, blockSize: size, count: count}, ok4 && ok5 && mark == containerSignature && back == at
+	return subsegment{container: container, at: at, blockSize: size, count: count}, ok4 && ok5 &&
+		mark == containerSignature && back == at
 }
 
-// An lfhWalk walks the containers of a heap as its segments are walked, and those that were not met in a segment at the end.
+// An lfhWalk walks the containers of a heap as its segments are walked, and those that were not met in a segment at the
+// end.
 type lfhWalk struct {
 	*ntWalk
 	known   []subsegment // by container
@@ -104,7 +106,9 @@ func (n *ntWalk) openLFH(segments []segment) (*lfhWalk, error) {
 	known, err := n.subsegments(n.near, n.step, mostContainers(segments))
 	var broken *brokenList
 	if errors.As(err, &broken) {
-		n.warn(capture.Inconsistent, 1, broken.at, "the low-fragmentation heap of heap %#x is known in part: %s; the rest is found by what it looks like", n.handle, broken)
+		n.warn(capture.Inconsistent, 1, broken.at,
+			"the low-fragmentation heap of heap %#x is known in part: %s; the rest is found by what it looks like",
+			n.handle, broken)
 		err = nil
 	}
 	if err != nil {
@@ -140,11 +144,12 @@ func mostContainers(segments []segment) int {
 
 // seek begins a segment: containers before at are not in it.
 func (l *lfhWalk) seek(at uint64) {
-	l.next, _ = slices.BinarySearchFunc(l.known, at, func(s subsegment, at uint64) int { return cmp.Compare(s.container, at) })
+	l.next, _ = slices.BinarySearchFunc(l.known, at,
+		func(s subsegment, at uint64) int { return cmp.Compare(s.container, at) })
 }
 
-// container says whether the block from user to end is a container. One that no zone leads to is recognised by its header if
-// the heap made it for itself.
+// container says whether the block from user to end is a container. One that no zone leads to is recognised by its
+// header if the heap made it for itself.
 func (l *lfhWalk) container(user, end uint64, internal bool) bool {
 	for l.next < len(l.known) && l.known[l.next].container < user {
 		l.next++

@@ -55,7 +55,8 @@ func (l *lfhWalk) blocks(s *subsegment, end uint64) error {
 	return nil
 }
 
-// agree says whether the bitmap and the first blocks tell mostly the same: a bitmap that means something else is not used.
+// agree says whether the bitmap and the first blocks tell mostly the same: a bitmap that means something else is not
+// used.
 func (l *lfhWalk) agree(bits []byte, first, stride, count uint64) bool {
 	same, read := uint64(0), uint64(0)
 	for i := range count {

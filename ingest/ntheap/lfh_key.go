@@ -3,9 +3,9 @@ package ntheap
 // keySamples is how many subsegments of a heap are asked for the key.
 const keySamples = 512
 
-// recoverKey finds the number with which containers disguise where their blocks begin and how far apart they are. Both are known
-// otherwise, the distance exactly and the beginning where nothing but a bitmap lies before, so each container gives
-// the number; what most of them give is it. It is the same for all heaps of a process.
+// recoverKey finds the number with which containers disguise where their blocks begin and how far apart they are. Both
+// are known otherwise, the distance exactly and the beginning where nothing but a bitmap lies before, so each container
+// gives the number; what most of them give is it. It is the same for all heaps of a process.
 //
 //	EncodedOffsets = (distance<<16 | beginning) ^ container ^ _LFH_HEAP ^ key, the lower 32 bits of each
 func (o *opening) recoverKey() error {

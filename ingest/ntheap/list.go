@@ -2,9 +2,9 @@ package ntheap
 
 import "fmt"
 
-// list follows a circular LIST_ENTRY from head and hands each link to visit, until visit says no. Every link must point back to the
-// one before it, so none is met twice and any list ends. Where the list breaks it is followed from its other end as far as
-// that goes, and the error says where the break is.
+// list follows a circular LIST_ENTRY from head and hands each link to visit, until visit says no. Every link must point
+// back to the one before it, so none is met twice and any list ends. Where the list breaks it is followed from its
+// other end as far as that goes, and the error says where the break is.
 func list(w *window, head uint64, step func() error, visit func(link uint64) bool) error {
 	back := w.pointerSize()
 	broken, stopped, err := chain(w, head, 0, back, step, visit)
@@ -24,8 +24,10 @@ func (b *brokenList) Error() string {
 	return fmt.Sprintf("the list at %#x breaks off at %#x", b.head, b.at)
 }
 
-// chain follows the links at offset on, and checks those at offset back. broken is the first link that does not fit, 0 for none.
-func chain(w *window, head, on, back uint64, step func() error, visit func(link uint64) bool) (broken uint64, stopped bool, err error) {
+// chain follows the links at offset on, and checks those at offset back. broken is the first link that does not fit, 0
+// for none.
+func chain(w *window, head, on, back uint64, step func() error, visit func(link uint64) bool) (broken uint64,
+	stopped bool, err error) {
 	at := head
 	for {
 		if err := step(); err != nil {

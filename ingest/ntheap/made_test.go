@@ -29,7 +29,8 @@ func recipes() map[string]ntheaptest.Recipe {
 	all := map[string]ntheaptest.Recipe{}
 	for i, v := range ntheaptest.All {
 		for kind := range 4 {
-			r := ntheaptest.Recipe{Windows: v, Seed: uint64(i*4 + kind), Stacks: kind&1 != 0, LFH: kind&2 != 0, Heaps: 2, Segments: 3, Blocks: 120, Virtual: 2}
+			r := ntheaptest.Recipe{Windows: v, Seed: uint64(i*4 + kind), Stacks: kind&1 != 0, LFH: kind&2 != 0, Heaps: 2,
+				Segments: 3, Blocks: 120, Virtual: 2}
 			all[fmt.Sprintf("%s stacks=%t LFH=%t", v.Name, r.Stacks, r.LFH)] = r
 		}
 	}
@@ -53,7 +54,8 @@ func checkAll(t *testing.T, made *ntheaptest.Process) {
 	for _, heap := range heaps.List {
 		before := len(got)
 		walked, err := heap.Walk(t.Context(), func(b ntheap.Block) error {
-			got = append(got, ntheaptest.Block{Heap: heap.Handle, Address: b.Address, Size: b.Size, Place: b.Place.String(), Stack: heaps.Stack(b.Trace, nil)})
+			got = append(got, ntheaptest.Block{Heap: heap.Handle, Address: b.Address, Size: b.Size, Place: b.Place.String(),
+				Stack: heaps.Stack(b.Trace, nil)})
 			return nil
 		})
 		if err != nil || len(walked.Gaps)+len(walked.Warnings) > 0 {
@@ -84,13 +86,19 @@ func told(made *ntheaptest.Process, notes []string) bool {
 func compareHeap(t *testing.T, want *ntheaptest.Heap, walked *ntheap.WalkResult) {
 	t.Helper()
 	f := walked.Facts
-	if f.Reserved != int64(want.Reserved) || f.Committed != int64(want.Committed) || f.Walked != int64(want.Committed-want.Front+want.Decommitted) {
-		t.Errorf("heap %#x: reserved %#x, committed %#x, walked %#x; want %#x and %#x", want.Handle, f.Reserved, f.Committed, f.Walked, want.Reserved, want.Committed)
+	if f.Reserved != int64(want.Reserved) || f.Committed != int64(want.Committed) ||
+		f.Walked != int64(want.Committed-want.Front+want.Decommitted) {
+		t.Errorf("heap %#x: reserved %#x, committed %#x, walked %#x; want %#x and %#x", want.Handle, f.Reserved, f.Committed,
+			f.Walked, want.Reserved, want.Committed)
 	}
-	if f.Free.Count != int64(want.Free) || walked.FreeLFH.Count != int64(want.FreeLFH) || len(walked.Segments) != want.Segments {
-		t.Errorf("heap %#x: %d free, %d free in the LFH, %d segments; want %+v", want.Handle, f.Free.Count, walked.FreeLFH.Count, len(walked.Segments), want)
+	if f.Free.Count != int64(want.Free) || walked.FreeLFH.Count != int64(want.FreeLFH) ||
+		len(walked.Segments) != want.Segments {
+		t.Errorf("heap %#x: %d free, %d free in the LFH, %d segments; want %+v", want.Handle, f.Free.Count,
+			walked.FreeLFH.Count, len(walked.Segments), want)
 	}
-	if f.Free.Count == 0 && f.LargestFree != 0 || f.Free.Count > 0 && (f.LargestFree <= 0 || f.Kind != ntheap.KindSegment && (f.LargestFree > f.Free.Bytes || f.LargestFree*f.Free.Count < f.Free.Bytes)) {
+	if f.Free.Count == 0 && f.LargestFree != 0 || f.Free.Count > 0 &&
+		(f.LargestFree <= 0 || f.Kind != ntheap.KindSegment &&
+			(f.LargestFree > f.Free.Bytes || f.LargestFree*f.Free.Count < f.Free.Bytes)) {
 		t.Errorf("heap %#x: the largest of %+v free is %d bytes", want.Handle, f.Free, f.LargestFree)
 	}
 	for _, s := range walked.Segments {
@@ -99,12 +107,14 @@ func compareHeap(t *testing.T, want *ntheaptest.Heap, walked *ntheap.WalkResult)
 			uncommitted += o.Size
 		}
 		if s.Walked+uncommitted != s.Size {
-			t.Errorf("segment %#x: %#x walked and %#x uncommitted are not the whole %#x", s.Address, s.Walked, uncommitted, s.Size)
+			t.Errorf("segment %#x: %#x walked and %#x uncommitted are not the whole %#x", s.Address,
+				s.Walked, uncommitted, s.Size)
 		}
 	}
 }
 
-// checkPlaces checks that every block lies in what the heap is said to take, and that all together are what it is said to hold.
+// checkPlaces checks that every block lies in what the heap is said to take, and that all together are what it is said
+// to hold.
 func checkPlaces(t *testing.T, blocks []ntheaptest.Block, walked *ntheap.WalkResult) {
 	t.Helper()
 	sum := int64(0)
@@ -141,13 +151,15 @@ func compareBlocks(t *testing.T, got, want []ntheaptest.Block) {
 }
 
 func same(a, b ntheaptest.Block) bool {
-	return a.Heap == b.Heap && a.Address == b.Address && a.Size == b.Size && a.Place == b.Place && slices.Equal(a.Stack, b.Stack)
+	return a.Heap == b.Heap && a.Address == b.Address && a.Size == b.Size && a.Place == b.Place &&
+		slices.Equal(a.Stack, b.Stack)
 }
 
 // TestTwoSides walks both sides of a process that runs under WOW64 in one address space.
 func TestTwoSides(t *testing.T) {
 	wow := small(ntheaptest.Win10x86)
-	native := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Blocks: 20, Base: 0x1_0000_0000, TEB32: wow.TEB})
+	native := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Blocks: 20,
+		Base: 0x1_0000_0000, TEB32: wow.TEB})
 	both := ntheaptest.Join(wow.Memory, native.Memory)
 	wow.Memory, native.Memory = both, both
 	if got := read64(native, native.TEB, 8); got != wow.TEB {
@@ -164,7 +176,8 @@ func TestPageHeap(t *testing.T) {
 		}
 		for _, stacks := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s stacks=%t", v.Name, stacks), func(t *testing.T) {
-				checkAll(t, ntheaptest.Make(ntheaptest.Recipe{Windows: v, Seed: uint64(i), Stacks: stacks, PageHeap: true, LFH: true, Heaps: 1, Segments: 2, Blocks: 80, Virtual: 1}))
+				checkAll(t, ntheaptest.Make(ntheaptest.Recipe{Windows: v, Seed: uint64(i), Stacks: stacks, PageHeap: true,
+					LFH: true, Heaps: 1, Segments: 2, Blocks: 80, Virtual: 1}))
 			})
 		}
 	}

@@ -31,8 +31,8 @@ type counts struct {
 	segments, ranges, contention uint32
 }
 
-// check says whether the structures at the heap look as the layout says: fits, if what the walk needs does; full, if lists and
-// counters do as well, which tells neighbouring builds apart.
+// check says whether the structures at the heap look as the layout says: fits, if what the walk needs does; full, if
+// lists and counters do as well, which tells neighbouring builds apart.
 func (h *ntHeap) check(w *window) (fits, full bool) {
 	t := h.layout
 	first, ok1 := w.pointer(h.ownSegment(w) + t.segmentFirst)
@@ -46,7 +46,8 @@ func (h *ntHeap) check(w *window) (fits, full bool) {
 		return true, false
 	}
 	c, ok := h.readCounts(w)
-	return true, ok && (t.old || c.segments > 0 && c.reserved > 0 && c.reserved%pageSize == 0 && c.committed%pageSize == 0 && c.committed <= c.reserved && c.reserved <= mostBytes)
+	return true, ok && (t.old || c.segments > 0 && c.reserved > 0 && c.reserved%pageSize == 0 &&
+		c.committed%pageSize == 0 && c.committed <= c.reserved && c.reserved <= mostBytes)
 }
 
 // ownSegment is the first segment: the heap itself begins with it, but in Windows XP and 2003 an array points to it.

@@ -2,8 +2,8 @@ package ntheap
 
 // ntLayout is what the walk of an NT heap needs of a layout: offsets in bytes, by the names of the structures.
 //
-// Windows XP and 2003 have other structures than Vista and later: an array of segments and single lists of uncommitted ranges
-// (old is set then), no encoding and no counters.
+// Windows XP and 2003 have other structures than Vista and later: an array of segments and single lists of uncommitted
+// ranges (old is set then), no encoding and no counters.
 type ntLayout struct {
 	name string
 	old  bool
@@ -49,19 +49,25 @@ func newNTLayout(l *layout, wide bool) (*ntLayout, string) {
 	_, modern := l.types.Offset("_HEAP", "SegmentList")
 	t := &ntLayout{
 		name: l.name, old: !modern,
-		heapSignature: n.at("_HEAP", "Signature"), heapFlags: n.at("_HEAP", "Flags"), heapVirtualBlocks: n.at("_HEAP", "VirtualAllocdBlocks"),
-		heapFrontEnd: n.at("_HEAP", "FrontEndHeap"), heapFrontEndType: n.at("_HEAP", "FrontEndHeapType"),
-		segmentHeap: n.at("_HEAP_SEGMENT", "Heap"), segmentBase: n.at("_HEAP_SEGMENT", "BaseAddress"), segmentPages: n.at("_HEAP_SEGMENT", "NumberOfPages"),
+		heapSignature: n.at("_HEAP", "Signature"), heapFlags: n.at("_HEAP", "Flags"),
+		heapVirtualBlocks: n.at("_HEAP", "VirtualAllocdBlocks"),
+		heapFrontEnd:      n.at("_HEAP", "FrontEndHeap"), heapFrontEndType: n.at("_HEAP", "FrontEndHeapType"),
+		segmentHeap: n.at("_HEAP_SEGMENT", "Heap"), segmentBase: n.at("_HEAP_SEGMENT", "BaseAddress"),
+		segmentPages: n.at("_HEAP_SEGMENT", "NumberOfPages"),
 		segmentFirst: n.at("_HEAP_SEGMENT", "FirstEntry"), segmentLast: n.at("_HEAP_SEGMENT", "LastValidEntry"),
 		segmentUncommitted: n.at("_HEAP_SEGMENT", "NumberOfUnCommittedPages"),
 	}
 	if modern {
-		t.heapSegments, t.heapEncodeMask, t.heapEncoding = n.at("_HEAP", "SegmentList"), n.at("_HEAP", "EncodeFlagMask"), n.at("_HEAP", "Encoding")
-		t.heapCounters, t.segmentEntry, t.segmentRanges = n.at("_HEAP", "Counters"), n.at("_HEAP_SEGMENT", "SegmentListEntry"), n.at("_HEAP_SEGMENT", "UCRSegmentList")
+		t.heapSegments, t.heapEncodeMask, t.heapEncoding = n.at("_HEAP", "SegmentList"), n.at("_HEAP", "EncodeFlagMask"),
+			n.at("_HEAP", "Encoding")
+		t.heapCounters, t.segmentEntry, t.segmentRanges = n.at("_HEAP", "Counters"),
+			n.at("_HEAP_SEGMENT", "SegmentListEntry"), n.at("_HEAP_SEGMENT", "UCRSegmentList")
 		t.rangeEntry = n.at("_HEAP_UCR_DESCRIPTOR", "SegmentEntry")
 		t.rangeAddress, t.rangeSize = n.at("_HEAP_UCR_DESCRIPTOR", "Address"), n.at("_HEAP_UCR_DESCRIPTOR", "Size")
-		t.countReserved, t.countCommitted = n.at("_HEAP_COUNTERS", "TotalMemoryReserved"), n.at("_HEAP_COUNTERS", "TotalMemoryCommitted")
-		t.countVirtual, t.countContention = n.at("_HEAP_COUNTERS", "TotalSizeInVirtualBlocks"), n.at("_HEAP_COUNTERS", "LockCollisions")
+		t.countReserved, t.countCommitted = n.at("_HEAP_COUNTERS", "TotalMemoryReserved"),
+			n.at("_HEAP_COUNTERS", "TotalMemoryCommitted")
+		t.countVirtual, t.countContention = n.at("_HEAP_COUNTERS", "TotalSizeInVirtualBlocks"),
+			n.at("_HEAP_COUNTERS", "LockCollisions")
 		t.countSegments, t.countRanges = n.at("_HEAP_COUNTERS", "TotalSegments"), n.at("_HEAP_COUNTERS", "TotalUCRs")
 		t.countDecommitted, _ = l.types.Offset("_HEAP_COUNTERS", "InBlockDeccomitSize")
 		t.lfh = newLFHLayout(l.types)
@@ -81,7 +87,8 @@ func newNTLayout(l *layout, wide bool) (*ntLayout, string) {
 // _HEAP_ENTRY_EXTRA, two sizes and a _HEAP_ENTRY.
 func virtualBlockFields(types Types, wide bool) (commit, reserve, busy uint64) {
 	n := lookup{types: types}
-	commit, reserve, busy = n.at("_HEAP_VIRTUAL_ALLOC_ENTRY", "CommitSize"), n.at("_HEAP_VIRTUAL_ALLOC_ENTRY", "ReserveSize"), n.at("_HEAP_VIRTUAL_ALLOC_ENTRY", "BusyBlock")
+	commit, reserve, busy = n.at("_HEAP_VIRTUAL_ALLOC_ENTRY", "CommitSize"),
+		n.at("_HEAP_VIRTUAL_ALLOC_ENTRY", "ReserveSize"), n.at("_HEAP_VIRTUAL_ALLOC_ENTRY", "BusyBlock")
 	switch {
 	case n.missing == "":
 		return commit, reserve, busy
@@ -98,7 +105,8 @@ func (t *ntLayout) readStamp(types Types) {
 	start, end, size := n.at(block, "StartStamp"), n.at(block, "EndStamp"), n.size(block)
 	request, actual, trace := n.at(block, "RequestedSize"), n.at(block, "ActualSize"), n.at(block, "StackTrace")
 	if n.missing == "" {
-		t.stampStart, t.stampEnd, t.stampSize, t.stampRequest, t.stampActual, t.stampTrace = start, end, size, request, actual, trace
+		t.stampStart, t.stampEnd, t.stampSize, t.stampRequest, t.stampActual, t.stampTrace = start, end,
+			size, request, actual, trace
 	}
 }
 
@@ -109,7 +117,8 @@ func newLFHLayout(types Types) *lfhLayout {
 		zones:          n.at("_LFH_HEAP", "SubSegmentZones"),
 		subsegmentSize: n.size("_HEAP_SUBSEGMENT"), userBlocks: n.at("_HEAP_SUBSEGMENT", "UserBlocks"),
 		blockSize: n.at("_HEAP_SUBSEGMENT", "BlockSize"), blockCount: n.at("_HEAP_SUBSEGMENT", "BlockCount"),
-		headerSubsegment: n.at("_HEAP_USERDATA_HEADER", "SubSegment"), headerSignature: n.at("_HEAP_USERDATA_HEADER", "Signature"),
+		headerSubsegment: n.at("_HEAP_USERDATA_HEADER", "SubSegment"),
+		headerSignature:  n.at("_HEAP_USERDATA_HEADER", "Signature"),
 	}
 	f.heapSize, _ = types.Size("_LFH_HEAP")
 	f.uncommitted, _ = types.Offset("_LFH_HEAP", "FirstUncommittedAddress")

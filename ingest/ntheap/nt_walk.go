@@ -71,8 +71,8 @@ type run struct {
 	walked   uint64 // bytes
 }
 
-// run walks entries one behind the other. Each says how long it is and how long the one before is; where that fails, or the
-// check over its bytes, what lies up to the next entry that can be believed is a gap.
+// run walks entries one behind the other. Each says how long it is and how long the one before is; where that fails, or
+// the check over its bytes, what lies up to the next entry that can be believed is a gap.
 func (n *ntWalk) run(r *run) error {
 	t := n.layout
 	granularity, compact := t.entry.granularity, t.entry.compact
@@ -170,10 +170,12 @@ func (n *ntWalk) compare(segments []segment) {
 	// The heap does not subtract pages that are decommitted inside of free blocks, and the walk does not either.
 	counted := n.counts.committed - n.counts.front
 	if counted != uint64(f.Walked) && n.lost == 0 {
-		n.warn(capture.Inconsistent, 1, n.handle, "heap %#x counts %d committed bytes, the walk found %d", n.handle, counted, f.Walked)
+		n.warn(capture.Inconsistent, 1, n.handle, "heap %#x counts %d committed bytes, the walk found %d",
+			n.handle, counted, f.Walked)
 	}
 	if int(n.counts.segments) != len(segments) {
-		n.warn(capture.Inconsistent, 1, n.handle, "heap %#x counts %d segments, the walk found %d", n.handle, n.counts.segments, len(segments))
+		n.warn(capture.Inconsistent, 1, n.handle, "heap %#x counts %d segments, the walk found %d", n.handle,
+			n.counts.segments, len(segments))
 	}
 }
 
@@ -208,7 +210,8 @@ func (n *ntWalk) virtualBlock(at uint64) error {
 		return nil
 	}
 	e, ok := t.read(b, n.enc, 0)
-	if !ok && n.enc.mask != 0 && e.size > 0 || e.flags&entryBusy == 0 || commit == 0 || commit > reserve || reserve > mostBytes {
+	if !ok && n.enc.mask != 0 && e.size > 0 || e.flags&entryBusy == 0 || commit == 0 ||
+		commit > reserve || reserve > mostBytes {
 		n.bad.add(at)
 		n.gap("virtual block", at, min(commit, reserve, mostBytes), "its entry fails its checks")
 		return nil

@@ -25,10 +25,12 @@ type opening struct {
 // Open finds the heaps of a process. It reads their headers, and nothing in them. An error comes with what was found.
 func Open(ctx context.Context, p Process) (*Heaps, error) {
 	if p.Memory == nil || p.Bits != 32 && p.Bits != 64 {
-		return &Heaps{}, &evidence.Error{Code: CodeBadProcess, Message: fmt.Sprintf("a process of %d bits cannot be opened", p.Bits), Do: "give its memory, and 32 or 64", Address: p.PEB}
+		return &Heaps{}, &evidence.Error{Code: CodeBadProcess, Message: fmt.Sprintf("a process of %d bits cannot be opened",
+			p.Bits), Do: "give its memory, and 32 or 64", Address: p.PEB}
 	}
 	hs := &Heaps{process: p, stacks: newTraces(p.Bits == 64)}
-	o := &opening{ctx: ctx, p: &hs.process, hs: hs, w: newWindow(p.Memory, p.Bits == 64, randomWindow), seen: map[uint64]bool{}}
+	o := &opening{ctx: ctx, p: &hs.process, hs: hs, w: newWindow(p.Memory, p.Bits == 64, randomWindow),
+		seen: map[uint64]bool{}}
 	handles := o.readPEB()
 	for _, handle := range handles {
 		if err := ctx.Err(); err != nil {
@@ -52,7 +54,8 @@ func Open(ctx context.Context, p Process) (*Heaps, error) {
 		return hs, err
 	}
 	if len(hs.List) == 0 && len(hs.Gaps) == 0 {
-		return hs, &evidence.Error{Code: CodeNoHeaps, Message: "no heap was found, by the PEB or by what reservations begin with; the evidence may lack the memory of the process", Do: "make a dump that has it (MiniDumpWithFullMemory)", Address: p.PEB}
+		return hs, &evidence.Error{Code: CodeNoHeaps,
+			Message: "no heap was found, by the PEB or by what reservations begin with; the evidence may lack the memory of the process", Do: "make a dump that has it (MiniDumpWithFullMemory)", Address: p.PEB}
 	}
 	return hs, nil
 }
@@ -106,7 +109,8 @@ func (o *opening) readPEB() []uint64 {
 	return handles
 }
 
-// tryCandidates looks for heaps at the beginning of reservations: from Windows 11 24H2 on the PEB lists the process heap only.
+// tryCandidates looks for heaps at the beginning of reservations: from Windows 11 24H2 on the PEB lists the process
+// heap only.
 func (o *opening) tryCandidates() error {
 	before := len(o.hs.List)
 	for _, base := range o.p.Candidates {
@@ -122,7 +126,8 @@ func (o *opening) tryCandidates() error {
 	case before == 0:
 		o.hs.note("the PEB lists no heap that can be read; %d were found by what their reservations begin with", found)
 	default:
-		o.hs.note("the PEB lists %d of the %d heaps; the others were found by what their reservations begin with", before, before+found)
+		o.hs.note("the PEB lists %d of the %d heaps; the others were found by what their reservations begin with", before,
+			before+found)
 	}
 	return nil
 }
@@ -130,7 +135,8 @@ func (o *opening) tryCandidates() error {
 // refuse says why a heap is not in the list.
 func (o *opening) refuse(handle uint64, why string) {
 	if why != "" {
-		o.hs.Gaps = append(o.hs.Gaps, capture.Gap{What: "heap", Heap: capture.Address(handle), Address: capture.Address(handle), Why: why})
+		o.hs.Gaps = append(o.hs.Gaps,
+			capture.Gap{What: "heap", Heap: capture.Address(handle), Address: capture.Address(handle), Why: why})
 	}
 }
 

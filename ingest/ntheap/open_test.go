@@ -16,7 +16,8 @@ import (
 
 // small is a process with two heaps of every kind of block.
 func small(v *ntheaptest.Windows) *ntheaptest.Process {
-	return ntheaptest.Make(ntheaptest.Recipe{Windows: v, Stacks: true, LFH: true, Heaps: 2, Segments: 2, Blocks: 30, Virtual: 1})
+	return ntheaptest.Make(ntheaptest.Recipe{Windows: v, Stacks: true, LFH: true, Heaps: 2, Segments: 2,
+		Blocks: 30, Virtual: 1})
 }
 
 // TestWithoutPEB finds heaps by what reservations begin with.
@@ -66,13 +67,16 @@ func TestPartOfHeapsListed(t *testing.T) {
 			p.Memory = &patchedMemory{p.Memory, []patch{{made.Heaps[2].Handle + 0x98, []byte{0}}}}
 		}
 		heaps, err := ntheap.Open(t.Context(), p)
-		if err != nil || len(heaps.List) != test.heaps || strings.Join(heaps.Notes, " ") != test.note && !strings.HasPrefix(strings.Join(heaps.Notes, " "), test.note+";") || len(heaps.Gaps) < test.gaps || test.gaps == 0 && len(heaps.Gaps) > 0 {
+		if err != nil || len(heaps.List) != test.heaps || strings.Join(heaps.Notes, " ") != test.note &&
+			!strings.HasPrefix(strings.Join(heaps.Notes, " "), test.note+";") || len(heaps.Gaps) < test.gaps ||
+			test.gaps == 0 && len(heaps.Gaps) > 0 {
 			t.Errorf("%+v: %v, %d heaps, notes %q, gaps %v", test, err, len(heaps.List), heaps.Notes, heaps.Gaps)
 		}
 	}
 }
 
-// TestOwnFlags believes a heap that says that it keeps stacks, where the PEB does not, and looks for them where nobody says.
+// TestOwnFlags believes a heap that says that it keeps stacks, where the PEB does not, and looks for them where nobody
+// says.
 func TestOwnFlags(t *testing.T) {
 	made := small(ntheaptest.Win10x64)
 	for _, own := range []bool{true, false} {
@@ -100,7 +104,8 @@ func TestOwnFlags(t *testing.T) {
 
 // TestAtOnce walks all heaps of a process at once.
 func TestAtOnce(t *testing.T) {
-	made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Stacks: true, LFH: true, Heaps: 6, Segments: 2, Blocks: 100, Virtual: 2})
+	made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Stacks: true, LFH: true, Heaps: 6, Segments: 2,
+		Blocks: 100, Virtual: 2})
 	heaps, err := ntheap.Open(t.Context(), process(made))
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +115,8 @@ func TestAtOnce(t *testing.T) {
 	for i, heap := range heaps.List {
 		all.Go(func() {
 			if _, err := heap.Walk(t.Context(), func(b ntheap.Block) error {
-				found[i] = append(found[i], ntheaptest.Block{Heap: heap.Handle, Address: b.Address, Size: b.Size, Place: b.Place.String(), Stack: heaps.Stack(b.Trace, nil)})
+				found[i] = append(found[i], ntheaptest.Block{Heap: heap.Handle, Address: b.Address, Size: b.Size,
+					Place: b.Place.String(), Stack: heaps.Stack(b.Trace, nil)})
 				return nil
 			}); err != nil {
 				t.Error(err)
@@ -123,14 +129,17 @@ func TestAtOnce(t *testing.T) {
 
 func TestNoHeaps(t *testing.T) {
 	var coded *evidence.Error
-	if _, err := ntheap.Open(t.Context(), ntheap.Process{Bits: 64}); !errors.As(err, &coded) || coded.Code != ntheap.CodeBadProcess {
+	if _, err := ntheap.Open(t.Context(), ntheap.Process{Bits: 64}); !errors.As(err, &coded) ||
+		coded.Code != ntheap.CodeBadProcess {
 		t.Errorf("no memory: %v", err)
 	}
-	if _, err := ntheap.Open(t.Context(), ntheap.Process{Memory: ntheaptest.Memory{}, Bits: 16}); !errors.As(err, &coded) || coded.Code != ntheap.CodeBadProcess {
+	if _, err := ntheap.Open(t.Context(), ntheap.Process{Memory: ntheaptest.Memory{}, Bits: 16}); !errors.As(err,
+		&coded) || coded.Code != ntheap.CodeBadProcess {
 		t.Errorf("16 bits: %v", err)
 	}
 	heaps, err := ntheap.Open(t.Context(), ntheap.Process{Memory: ntheaptest.Memory{}, Bits: 64, PEB: 0x1000})
-	if !errors.As(err, &coded) || coded.Code != ntheap.CodeNoHeaps || !strings.Contains(err.Error(), "MiniDumpWithFullMemory") || len(heaps.Notes) != 1 {
+	if !errors.As(err, &coded) || coded.Code != ntheap.CodeNoHeaps ||
+		!strings.Contains(err.Error(), "MiniDumpWithFullMemory") || len(heaps.Notes) != 1 {
 		t.Errorf("nothing there: %v, notes %q", err, heaps.Notes)
 	}
 }
@@ -158,7 +167,8 @@ func TestLayouts(t *testing.T) {
 		p.Version, p.ARM64 = test.said, test.arm
 		heaps, heap := openOne(t, p)
 		if heap.Layout != test.layout || heap.Facts().Layout != test.layout || len(heaps.Notes) != test.notes {
-			t.Errorf("%s said to be %s: layout %q, want %q; notes %q", test.made.Name, test.said, heap.Layout, test.layout, heaps.Notes)
+			t.Errorf("%s said to be %s: layout %q, want %q; notes %q", test.made.Name, test.said, heap.Layout,
+				test.layout, heaps.Notes)
 		}
 	}
 }
@@ -204,8 +214,10 @@ func TestStop(t *testing.T) {
 					}
 					return nil
 				})
-				if own := walked.Places[ntheap.Own].Count; !errors.Is(err, enough) || n != stop || walked.Facts.Busy.Count-own != int64(stop) {
-					t.Fatalf("%s heap %#x stopped at %d: %v after %d, %d counted", v.Name, heap.Handle, stop, err, n, walked.Facts.Busy.Count)
+				if own := walked.Places[ntheap.Own].Count; !errors.Is(err, enough) || n != stop ||
+					walked.Facts.Busy.Count-own != int64(stop) {
+					t.Fatalf("%s heap %#x stopped at %d: %v after %d, %d counted", v.Name, heap.Handle, stop, err, n,
+						walked.Facts.Busy.Count)
 				}
 			}
 		}
@@ -249,11 +261,13 @@ func TestSegmentHeap(t *testing.T) {
 	})
 	_, heap := openOne(t, p)
 	f := heap.Facts()
-	if heap.Kind != ntheap.KindSegment || f.Reserved != 0x300000 || f.Committed != 0x200000 || f.Free.Bytes != 0x10000 || f.Layout != "10.0.19045 x64 (embedded)" {
+	if heap.Kind != ntheap.KindSegment || f.Reserved != 0x300000 || f.Committed != 0x200000 || f.Free.Bytes != 0x10000 ||
+		f.Layout != "10.0.19045 x64 (embedded)" {
 		t.Errorf("%+v", f)
 	}
 	walked, err := heap.Walk(t.Context(), func(ntheap.Block) error { return errors.New("there are no blocks") })
-	if err != nil || len(walked.Gaps) != 1 || walked.Gaps[0].Bytes != 0x200000 || walked.Warnings[0].Code != capture.PartialHeap {
+	if err != nil || len(walked.Gaps) != 1 || walked.Gaps[0].Bytes != 0x200000 ||
+		walked.Warnings[0].Code != capture.PartialHeap {
 		t.Errorf("%v, gaps %v, warnings %v", err, walked.Gaps, walked.Warnings)
 	}
 }

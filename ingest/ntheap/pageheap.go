@@ -7,8 +7,8 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// A pageHeap is a heap of page heap (gflags +hpa): every block lies at the end of pages of its own. Its root is a page behind the
-// handle; an ordinary heap takes what page heap does not.
+// A pageHeap is a heap of page heap (gflags +hpa): every block lies at the end of pages of its own. Its root is a page
+// behind the handle; an ordinary heap takes what page heap does not.
 //
 //	structure                source: public ntdll PDBs
 //	_DPH_HEAP_ROOT           the counters, a tree of the busy blocks and a list of the reservations
@@ -37,13 +37,17 @@ func newPageHeapLayout(l *layout) (pageHeapLayout, string) {
 	const root, block = "_DPH_HEAP_ROOT", "_DPH_HEAP_BLOCK"
 	return pageHeapLayout{
 		name:  l.name,
-		flags: n.at(root, "HeapFlags"), ranges: n.at(root, "pVirtualStorageListHead"), rangeBytes: n.at(root, "nVirtualStorageBytes"),
-		tree: n.at(root, "BusyNodesTable"), busy: n.at(root, "nBusyAllocations"),
-		busyCommitted: n.at(root, "nBusyAllocationBytesCommitted"), freeCommitted: n.at(root, "nFreeAllocationBytesCommitted"),
-		available: n.at(root, "nAvailableAllocationBytesCommitted"), pools: n.at(root, "nNodePoolBytes"),
+		flags: n.at(root, "HeapFlags"), ranges: n.at(root, "pVirtualStorageListHead"),
+		rangeBytes: n.at(root, "nVirtualStorageBytes"),
+		tree:       n.at(root, "BusyNodesTable"), busy: n.at(root, "nBusyAllocations"),
+		busyCommitted: n.at(root, "nBusyAllocationBytesCommitted"),
+		freeCommitted: n.at(root, "nFreeAllocationBytesCommitted"),
+		available:     n.at(root, "nAvailableAllocationBytesCommitted"), pools: n.at(root, "nNodePoolBytes"),
 		next: n.at(root, "NextHeap"), normal: n.at(root, "NormalHeap"),
-		blockNext: n.at(block, "pNextAlloc"), blockUser: n.at(block, "pUserAllocation"), blockAt: n.at(block, "pVirtualBlock"), blockSize: n.at(block, "nVirtualBlockSize"),
-		blockAccess: n.at(block, "nVirtualAccessSize"), blockRequested: n.at(block, "nUserRequestedSize"), blockTrace: n.at(block, "StackTrace"), length: n.size(block),
+		blockNext: n.at(block, "pNextAlloc"), blockUser: n.at(block, "pUserAllocation"),
+		blockAt: n.at(block, "pVirtualBlock"), blockSize: n.at(block, "nVirtualBlockSize"),
+		blockAccess: n.at(block, "nVirtualAccessSize"), blockRequested: n.at(block, "nUserRequestedSize"),
+		blockTrace: n.at(block, "StackTrace"), length: n.size(block),
 	}, n.missing
 }
 
@@ -92,8 +96,8 @@ func (p *pageHeap) readRoot(w *window, f *capture.HeapFacts) {
 	f.Committed = count(t.busyCommitted) + count(t.freeCommitted) + count(t.available) + count(t.pools)
 }
 
-// findPageHeaps adds the page heaps that the known ones are linked to, and those at the beginning of reservations; and has the walks
-// of ordinary heaps look for page heap's marks.
+// findPageHeaps adds the page heaps that the known ones are linked to, and those at the beginning of reservations; and
+// has the walks of ordinary heaps look for page heap's marks.
 func (o *opening) findPageHeaps() error {
 	for i := 0; i < len(o.hs.List) && len(o.hs.List) < mostHeaps; i++ {
 		if err := o.ctx.Err(); err != nil {
@@ -140,7 +144,8 @@ func (p *pageHeap) walk(w *walk) error {
 		return err
 	}
 	if !sound {
-		w.warn(capture.Inconsistent, 1, p.root+p.layout.tree, "the tree of blocks of page heap %#x is damaged; its blocks were searched for by their marks", w.heap.Handle)
+		w.warn(capture.Inconsistent, 1, p.root+p.layout.tree,
+			"the tree of blocks of page heap %#x is damaged; its blocks were searched for by their marks", w.heap.Handle)
 		return p.scan(w, ranges)
 	}
 	busy, _ := w.near.u32(p.root + p.layout.busy)

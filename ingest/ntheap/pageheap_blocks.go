@@ -5,9 +5,9 @@ import "encoding/binary"
 // deepestTree bounds the depth of a tree of blocks: an AVL tree of 2^48 nodes is less than 70 deep.
 const deepestTree = 96
 
-// nodes visits the nodes of the tree of busy blocks in order and counts them. The tree is an RTL_AVL_TABLE, whose root is the right
-// child of the table itself. Every node must lead back to its parent and none is the table, so none is met twice; sound is false where
-// that does not hold.
+// nodes visits the nodes of the tree of busy blocks in order and counts them. The tree is an RTL_AVL_TABLE, whose root
+// is the right child of the table itself. Every node must lead back to its parent and none is the table, so none is met
+// twice; sound is false where that does not hold.
 func (p *pageHeap) nodes(w *walk, visit func(node []byte) error) (count int64, sound bool, err error) {
 	type place struct{ at, parent uint64 }
 	pointer := w.near.pointerSize()
@@ -27,7 +27,8 @@ func (p *pageHeap) nodes(w *walk, visit func(node []byte) error) (count int64, s
 			parent, ok1 := w.near.pointer(here.at)
 			left, ok2 := w.near.pointer(here.at + pointer)
 			right, ok3 := w.near.pointer(here.at + 2*pointer)
-			if !ok1 || !ok2 || !ok3 || parent != here.parent || here.at == table || depth == deepestTree || left != 0 && left == right {
+			if !ok1 || !ok2 || !ok3 || parent != here.parent || here.at == table || depth == deepestTree ||
+				left != 0 && left == right {
 				return count, false, nil
 			}
 			path[depth] = here
@@ -78,7 +79,8 @@ func (p *pageHeap) block(w *walk, marks *window, node []byte) error {
 		trace = s.trace
 	}
 	w.out.Facts.Walked += int64(access)
-	return w.busy(Block{Address: user, Size: requested, Overhead: max(access, requested) - requested, Trace: w.heaps.stacks.known(trace), Place: PageHeap})
+	return w.busy(Block{Address: user, Size: requested, Overhead: max(access, requested) - requested,
+		Trace: w.heaps.stacks.known(trace), Place: PageHeap})
 }
 
 // scan searches reservations for the marks of busy blocks, a page after the other.
@@ -116,7 +118,8 @@ func (p *pageHeap) scanPage(w *walk, page uint64) error {
 		}
 		pages := (p.stamps.stampSize + s.actual + pageSize - 1) &^ (pageSize - 1)
 		w.out.Facts.Walked += int64(pages)
-		block := Block{Address: at + p.stamps.stampSize, Size: s.requested, Overhead: pages - s.requested, Trace: w.heaps.stacks.known(s.trace), Place: PageHeap}
+		block := Block{Address: at + p.stamps.stampSize, Size: s.requested, Overhead: pages - s.requested,
+			Trace: w.heaps.stacks.known(s.trace), Place: PageHeap}
 		if err := w.busy(block); err != nil {
 			return err
 		}

@@ -37,7 +37,8 @@ func walkOne(t *testing.T, p ntheap.Process, handle uint64) ([]ntheaptest.Block,
 		}
 		var blocks []ntheaptest.Block
 		walked, err := heap.Walk(t.Context(), func(b ntheap.Block) error {
-			blocks = append(blocks, ntheaptest.Block{Heap: handle, Address: b.Address, Size: b.Size, Place: b.Place.String(), Stack: heaps.Stack(b.Trace, nil)})
+			blocks = append(blocks, ntheaptest.Block{Heap: handle, Address: b.Address, Size: b.Size, Place: b.Place.String(),
+				Stack: heaps.Stack(b.Trace, nil)})
 			return nil
 		})
 		if err != nil {
@@ -107,7 +108,8 @@ func TestWrongMarks(t *testing.T) {
 	full, light := of(made.Blocks, handle)[3], of(made.Blocks, made.Heaps[len(made.Heaps)-1].Handle)[3]
 	p := process(made)
 	p.Memory = edited(made.Memory, func(at uint64, b []byte) {
-		for _, change := range []struct{ at, to uint64 }{{full.Address - 0x40, 0xABCDBBBA}, {light.Address - 0x40, 0xABCDAAA9}} {
+		for _, change := range []struct{ at, to uint64 }{{full.Address - 0x40, 0xABCDBBBA},
+			{light.Address - 0x40, 0xABCDAAA9}} {
 			if change.at-at < uint64(len(b)) {
 				put(b[change.at-at:], change.to, 4)
 			}
@@ -115,7 +117,8 @@ func TestWrongMarks(t *testing.T) {
 	})
 	blocks, walked := walkOne(t, p, handle)
 	compareBlocks(t, blocks, of(made.Blocks, handle)) // the tree is believed
-	if len(walked.Warnings) != 1 || walked.Warnings[0].Code != capture.Inconsistent || walked.Warnings[0].Place != fmt.Sprintf("address %#x", full.Address) {
+	if len(walked.Warnings) != 1 || walked.Warnings[0].Code != capture.Inconsistent ||
+		walked.Warnings[0].Place != fmt.Sprintf("address %#x", full.Address) {
 		t.Errorf("warnings %v", walked.Warnings)
 	}
 	freed, _ := walkOne(t, p, light.Heap)

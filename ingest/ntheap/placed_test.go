@@ -7,8 +7,8 @@ import (
 	"heapdrift/ingest/ntheap/ntheaptest"
 )
 
-// placed is a heap with neighbours, with gaps of every width up to one that takes several free blocks, with a virtual block, and
-// a heap without blocks.
+// placed is a heap with neighbours, with gaps of every width up to one that takes several free blocks, with a virtual
+// block, and a heap without blocks.
 func placed(v *ntheaptest.Windows) ntheaptest.PlacedRecipe {
 	const first, second, apart = 0x1000_0000, 0x3000_0000, 0x5000_0000
 	r := ntheaptest.PlacedRecipe{
@@ -25,7 +25,8 @@ func placed(v *ntheaptest.Windows) ntheaptest.PlacedRecipe {
 			at += 0x30_0000
 		}
 	}
-	h.Blocks = append(h.Blocks, ntheaptest.PlacedBlock{Address: apart + v.BeforeVirtual(), Size: 0x20_1234, Stack: 1, Virtual: true})
+	h.Blocks = append(h.Blocks,
+		ntheaptest.PlacedBlock{Address: apart + v.BeforeVirtual(), Size: 0x20_1234, Stack: 1, Virtual: true})
 	return r
 }
 
@@ -39,7 +40,8 @@ func TestPlacedBlocks(t *testing.T) {
 			p := ntheaptest.Place(r)
 			checkAll(t, p)
 			for i, b := range r.Heaps[0].Blocks {
-				if got := p.Blocks[i]; got.Address != b.Address || got.Size != b.Size || fmt.Sprint(got.Stack) != fmt.Sprint(r.Stacks[b.Stack]) {
+				if got := p.Blocks[i]; got.Address != b.Address || got.Size != b.Size ||
+					fmt.Sprint(got.Stack) != fmt.Sprint(r.Stacks[b.Stack]) {
 					t.Errorf("block %+v, want %+v with stack %x", got, b, r.Stacks[b.Stack])
 				}
 			}

@@ -30,13 +30,13 @@ type Process struct {
 	Version Version // 0 where the evidence does not tell; the PEB's is used then
 	// Types are the structures of ntdll's own PDB; nil for the embedded table.
 	Types Types
-	// Code says whether a return address may lie at addr: in an image, loaded or unloaded, or in executable memory. Without it
-	// every address that is not 0 may be one.
+	// Code says whether a return address may lie at addr: in an image, loaded or unloaded, or in executable memory.
+	// Without it every address that is not 0 may be one.
 	Code func(addr uint64) bool
 	// Present is how many of the size bytes from addr on the evidence has; nil where that takes looking at each page.
 	Present func(addr, size uint64) uint64
-	// Candidates are the bases of private reservations, ascending. Heaps that the PEB does not list and the database of stacks are looked
-	// for among them.
+	// Candidates are the bases of private reservations, ascending. Heaps that the PEB does not list and the database of
+	// stacks are looked for among them.
 	Candidates []uint64
 }
 

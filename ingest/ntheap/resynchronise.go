@@ -1,15 +1,15 @@
 package ntheap
 
 const (
-	// chainLength is how many entries must follow each other before they are believed. Each must agree with the one before in
-	// 16 bits, so that nothing else looks like it.
+	// chainLength is how many entries must follow each other before they are believed. Each must agree with the one before
+	// in 16 bits, so that nothing else looks like it.
 	chainLength = 4
 	// mostMissing is how many pages in a row may be missing before a run is given up.
 	mostMissing = 1 << 14
 )
 
-// resynchronise looks for the next entry that can be believed, at or behind at, and tells the gap before it. It returns to
-// where there is none.
+// resynchronise looks for the next entry that can be believed, at or behind at, and tells the gap before it. It returns
+// to where there is none.
 func (n *ntWalk) resynchronise(at, to uint64, missing bool) (uint64, error) {
 	why := "an entry fails its checks"
 	if missing {

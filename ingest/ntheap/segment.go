@@ -60,7 +60,8 @@ func (h *ntHeap) segments(w *walk) ([]segment, error) {
 	return found, err
 }
 
-// mostSegments bounds the work of keeping segments apart. A heap has one for each doubling at first, and one for 16 MB later.
+// mostSegments bounds the work of keeping segments apart. A heap has one for each doubling at first, and one for 16 MB
+// later.
 const mostSegments = 1 << 14
 
 func (h *ntHeap) readSegment(w *walk, at uint64) (s segment, why string) {
@@ -77,7 +78,8 @@ func (h *ntHeap) readSegment(w *walk, at uint64) (s segment, why string) {
 		return s, "its header cannot be read"
 	case mark != segmentSignature || owner != h.handle:
 		return s, "its header is that of no segment of the heap"
-	case base > at || size == 0 || base+size < base || first < at || first > last || last > base+size || first%t.entry.granularity != 0:
+	case base > at || size == 0 || base+size < base || first < at || first > last || last > base+size ||
+		first%t.entry.granularity != 0:
 		return s, "its header contradicts itself"
 	}
 	s = segment{at: base, size: size, first: first, end: last}
@@ -95,7 +97,8 @@ func (h *ntHeap) readHoles(w *walk, at uint64, s *segment) error {
 	take := func(descriptor uint64) {
 		address, ok1 := near.pointer(descriptor + t.rangeAddress)
 		size, ok2 := near.pointer(descriptor + t.rangeSize)
-		if !ok1 || !ok2 || address < s.first || address > s.end || size > s.end-address || address%pageSize != 0 || size%pageSize != 0 {
+		if !ok1 || !ok2 || address < s.first || address > s.end || size > s.end-address ||
+			address%pageSize != 0 || size%pageSize != 0 {
 			odd.add(descriptor)
 			return
 		}
@@ -117,10 +120,12 @@ func (h *ntHeap) readHoles(w *walk, at uint64, s *segment) error {
 	}
 	var broken *brokenList
 	if errors.As(err, &broken) {
-		w.warn(capture.Inconsistent, 1, broken.at, "uncommitted ranges of the segment at %#x may be missing: %s", s.at, broken)
+		w.warn(capture.Inconsistent, 1, broken.at, "uncommitted ranges of the segment at %#x may be missing: %s",
+			s.at, broken)
 		err = nil
 	}
-	slices.SortFunc(s.holes, func(a, b hole) int { return cmp.Or(cmp.Compare(a.address, b.address), cmp.Compare(a.size, b.size)) })
+	slices.SortFunc(s.holes,
+		func(a, b hole) int { return cmp.Or(cmp.Compare(a.address, b.address), cmp.Compare(a.size, b.size)) })
 	end := uint64(0)
 	s.holes = slices.DeleteFunc(s.holes, func(o hole) bool {
 		if o.address < end {
@@ -131,7 +136,8 @@ func (h *ntHeap) readHoles(w *walk, at uint64, s *segment) error {
 		return false
 	})
 	if odd.n > 0 {
-		w.warn(capture.Inconsistent, odd.n, odd.first, "%d uncommitted ranges of the segment at %#x lie outside it, or in each other; they were ignored", odd.n, s.at)
+		w.warn(capture.Inconsistent, odd.n, odd.first,
+			"%d uncommitted ranges of the segment at %#x lie outside it, or in each other; they were ignored", odd.n, s.at)
 	}
 	return err
 }

@@ -15,8 +15,8 @@ import (
 //	_HEAP_PAGE_SEGMENT            256 descriptors of units, and the units
 //	_HEAP_PAGE_RANGE_DESCRIPTOR   of a block, of blocks of variable size (VS), or of blocks of one size (LFH)
 //
-// What the fields mean is known from DbgHelpUtils and published research, and holds for memory that ntdll of 10586 to 26100 wrote.
-// 16299 and before have no contexts: one list of segments of 1 MB is in _SEGMENT_HEAP itself.
+// What the fields mean is known from DbgHelpUtils and published research, and holds for memory that ntdll of 10586 to
+// 26100 wrote. 16299 and before have no contexts: one list of segments of 1 MB is in _SEGMENT_HEAP itself.
 type segmentHeap struct {
 	handle   uint64
 	layout   *segmentLayout // nil: the walk does not know the structures
@@ -129,7 +129,8 @@ func (h *segmentHeap) walk(w *walk) error {
 	}
 	if h.keys.strange != "" {
 		h.note(w, []string{h.keys.strange})
-		w.gap("heap", h.handle, uint64(w.heap.facts.Committed), "segment heap: its blocks were not walked, because %s", h.keys.strange)
+		w.gap("heap", h.handle, uint64(w.heap.facts.Committed), "segment heap: its blocks were not walked, because %s",
+			h.keys.strange)
 		return nil
 	}
 	segments, err := h.segments(w, s.broken)
@@ -153,8 +154,9 @@ func (h *segmentHeap) walk(w *walk) error {
 	return nil
 }
 
-// freed counts a free chunk or range. Its bytes are counted by the heap itself, which knows what of a range is committed; the largest
-// is one by the pages that are in the evidence, because most of a new segment is one free range that has none.
+// freed counts a free chunk or range. Its bytes are counted by the heap itself, which knows what of a range is
+// committed; the largest is one by the pages that are in the evidence, because most of a new segment is one free range
+// that has none.
 func (s *segmentWalk) freed(at, size uint64) {
 	s.free++
 	first, last := (at+pageSize-1)&^(pageSize-1), (at+size)&^(pageSize-1)
@@ -164,8 +166,8 @@ func (s *segmentWalk) freed(at, size uint64) {
 	s.out.Facts.LargestFree = max(s.out.Facts.LargestFree, int64(size))
 }
 
-// readRoom takes how much the heap can have. Whether its counters include large allocations, which have some of their own, is not
-// published: this is the most.
+// readRoom takes how much the heap can have. Whether its counters include large allocations, which have some of their
+// own, is not published: this is the most.
 func (s *segmentWalk) readRoom() {
 	reserved, _ := s.near.pointer(s.handle + s.layout.largeReserved)
 	committed, _ := s.near.pointer(s.handle + s.layout.largeCommitted)
@@ -177,13 +179,16 @@ func (s *segmentWalk) readRoom() {
 func (s *segmentWalk) tellKeys() {
 	k := s.keys
 	if k.build > lastSegmentHeapBuild {
-		s.notes = append(s.notes, fmt.Sprintf("build %d is newer than any whose structures are known; those of %s fit", k.build, s.layout.name))
+		s.notes = append(s.notes, fmt.Sprintf("build %d is newer than any whose structures are known; those of %s fit",
+			k.build, s.layout.name))
 	}
 	if k.unmasked {
-		s.notes = append(s.notes, "signatures of segments have no constant in them, as inferred from the chunks that can be read so")
+		s.notes = append(s.notes,
+			"signatures of segments have no constant in them, as inferred from the chunks that can be read so")
 	}
 	if lfh := k.lfhKeyOf(s.handle); lfh.known {
-		s.notes = append(s.notes, fmt.Sprintf("the key of LFH subsegments was inferred from %d of %d of them", lfh.votes, lfh.asked))
+		s.notes = append(s.notes,
+			fmt.Sprintf("the key of LFH subsegments was inferred from %d of %d of them", lfh.votes, lfh.asked))
 	}
 }
 
@@ -202,22 +207,27 @@ func (s *segmentWalk) compare(segments []pageSegment, large []largeBlock) {
 		f.Walked += int64(s.present(l.at, l.size))
 	}
 	f.Segments, f.Free.Count = int64(len(segments)), s.free
-	// Which of the heap's own structures its counters include is not published: only a walk that found more than there can be, or
-	// much less and tells no gap, contradicts them.
+	// Which of the heap's own structures its counters include is not published: only a walk that found more than there can
+	// be, or much less and tells no gap, contradicts them.
 	switch missing := f.Committed - f.Walked; {
 	case reserved > int64(s.room) || f.Walked > s.committed:
-		s.warn(capture.Inconsistent, 1, s.handle, "heap %#x counts %d bytes, %d of them committed; the walk found %d and %d", s.handle, f.Reserved, f.Committed, reserved, f.Walked)
+		s.warn(capture.Inconsistent, 1, s.handle, "heap %#x counts %d bytes, %d of them committed; the walk found %d and %d",
+			s.handle, f.Reserved, f.Committed, reserved, f.Walked)
 	case missing > max(f.Committed/8, 1<<20) && s.lost == 0:
-		s.warn(capture.PartialHeap, missing, s.handle, "heap %#x counts %d committed bytes, the walk found %d: parts of it were not found", s.handle, f.Committed, f.Walked)
+		s.warn(capture.PartialHeap, missing, s.handle,
+			"heap %#x counts %d committed bytes, the walk found %d: parts of it were not found", s.handle, f.Committed, f.Walked)
 	}
 	if s.odds.n > 0 {
-		s.warn(capture.Inconsistent, s.odds.n, s.odds.first, "%d descriptors or segments of heap %#x contradict others; blocks there may be missing", s.odds.n, s.handle)
+		s.warn(capture.Inconsistent, s.odds.n, s.odds.first,
+			"%d descriptors or segments of heap %#x contradict others; blocks there may be missing", s.odds.n, s.handle)
 	}
 	if s.records.n > 0 {
-		s.warn(capture.StackMissing, s.records.n, s.records.first, "%d blocks of heap %#x should have a stack, and where it was looked for there is none", s.records.n, s.handle)
+		s.warn(capture.StackMissing, s.records.n, s.records.first,
+			"%d blocks of heap %#x should have a stack, and where it was looked for there is none", s.records.n, s.handle)
 	}
 	if s.skipped.n > 0 {
-		s.notes = append(s.notes, fmt.Sprintf("%d chunks that the heap marks to be skipped were counted as its own", s.skipped.n))
+		s.notes = append(s.notes,
+			fmt.Sprintf("%d chunks that the heap marks to be skipped were counted as its own", s.skipped.n))
 	}
 	s.note(s.walk, s.notes)
 }

@@ -23,9 +23,9 @@ func part(v uint64, shift, bits uint) uint64 { return v >> shift & (1<<bits - 1)
 // mostChainKeys bounds how many keys are taken from one subsegment.
 const mostChainKeys = 64
 
-// chainKey infers the key of chunks from chunks alone: in 16299 and before the signatures of segments do not give it away. The first chunk
-// of a subsegment has none before it, and the one behind says how long it is; whatever length leads to a chunk that says so is tried.
-// That most subsegments agree decides. One that gives many keys tells nothing.
+// chainKey infers the key of chunks from chunks alone: in 16299 and before the signatures of segments do not give it
+// away. The first chunk of a subsegment has none before it, and the one behind says how long it is; whatever length
+// leads to a chunk that says so is tried. That most subsegments agree decides. One that gives many keys tells nothing.
 func (s *keySearch) chainKey() error {
 	votes := map[uint64]int{}
 	asked := s.vs[:min(len(s.vs), followed)]
@@ -91,8 +91,8 @@ func (s *keySearch) chunksFollow(v keySample, key uint64) bool {
 	return true
 }
 
-// allocatedKey is the part of the key that says which chunks are busy: two free ones never follow each other, so the reading with fewer
-// of those is right.
+// allocatedKey is the part of the key that says which chunks are busy: two free ones never follow each other, so the
+// reading with fewer of those is right.
 func (s *keySearch) allocatedKey(asked []keySample) uint64 {
 	var beside [2]int
 	bases := map[uint64]int{} // what is above the bit, by how many chunks have it

@@ -20,11 +20,13 @@ func (m chainMemory) ReadMemory(p []byte, addr uint64) (int, error) {
 // newChainSearch looks at one subsegment that fills the memory.
 func newChainSearch(t *testing.T, m chainMemory) (*keySearch, keySample) {
 	t.Helper()
-	layout := &segmentLayout{wide: true, granule: 16, vsUnits: 0x20, vsSignature: 0x22, vsFirst: 0x30, chunk: 16, chunkBits: 8}
+	layout := &segmentLayout{wide: true, granule: 16, vsUnits: 0x20, vsSignature: 0x22, vsFirst: 0x30,
+		chunk: 16, chunkBits: 8}
 	units := uint16(min(len(m)/16, 0xFFFF))
 	binary.LittleEndian.PutUint16(m[0x20:], units)
 	binary.LittleEndian.PutUint16(m[0x22:], units&0x7FFF^vsMark)
-	w := &walk{ctx: t.Context(), heaps: &Heaps{}, heap: &Heap{}, out: &WalkResult{}, near: newWindow(m, true, randomWindow), seq: newWindow(m, true, sequentialWindow)}
+	w := &walk{ctx: t.Context(), heaps: &Heaps{}, heap: &Heap{}, out: &WalkResult{},
+		near: newWindow(m, true, randomWindow), seq: newWindow(m, true, sequentialWindow)}
 	sample := keySample{layout, 1, chainBase, uint64(len(m))}
 	return &keySearch{segmentKeys: &segmentKeys{}, w: w, vs: []keySample{sample}}, sample
 }

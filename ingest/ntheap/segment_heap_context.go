@@ -19,7 +19,8 @@ const descriptorCount = 256
 // mostUnitShift bounds the size of a unit. Known ones are 12 and 16.
 const mostUnitShift = 20
 
-// readContexts takes the two contexts if they look like contexts: what they say of segments and units must be the same said twice.
+// readContexts takes the two contexts if they look like contexts: what they say of segments and units must be the same
+// said twice.
 func (h *segmentHeap) readContexts(w *window, t *segmentLayout) bool {
 	h.contexts = nil
 	if t.old { // the heap is its only context
@@ -38,7 +39,8 @@ func (h *segmentHeap) readContexts(w *window, t *segmentLayout) bool {
 		pages, ok3 := w.u8(at + t.pagesShift)
 		first, ok4 := w.u8(at + t.firstIndex)
 		next, ok5 := w.pointer(at + t.list)
-		if !ok1 || !ok2 || !ok3 || !ok4 || !ok5 || next == 0 || unit < 12 || unit > mostUnitShift || pages != unit-12 || first == 0 {
+		if !ok1 || !ok2 || !ok3 || !ok4 || !ok5 || next == 0 || unit < 12 || unit > mostUnitShift ||
+			pages != unit-12 || first == 0 {
 			return false
 		}
 		size := uint64(descriptorCount) << unit

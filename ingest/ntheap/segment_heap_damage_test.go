@@ -54,8 +54,8 @@ func (m *patchedMemory) ReadMemory(p []byte, addr uint64) (int, error) {
 	return n, err
 }
 
-// segmentPages are the pages of a process that hold structures of segment heaps: their first, those of segments, those in which
-// subsegments begin, and those of the tree.
+// segmentPages are the pages of a process that hold structures of segment heaps: their first, those of segments, those
+// in which subsegments begin, and those of the tree.
 func segmentPages(t testing.TB, made *ntheaptest.Process, o *outcome) []uint64 {
 	t.Helper()
 	var pages []uint64
@@ -116,7 +116,8 @@ func descriptors(made *ntheaptest.Process, s ntheap.Segment) []descriptor {
 		if old { // what the later ones would say
 			said = b[flags]>>2&3 | [0x40]uint8{1: 2 << 2, 0x20: 3 << 2}[b[flags]&0x21]
 		}
-		all = append(all, descriptor{at, s.Address + i*s.Size/256, uint64(b[units]) * s.Size / 256, said, at + flags, at + units})
+		all = append(all, descriptor{at, s.Address + i*s.Size/256, uint64(b[units]) * s.Size / 256, said,
+			at + flags, at + units})
 		i += uint64(b[units])
 	}
 	return all
@@ -195,7 +196,8 @@ func TestSegmentHeapBitFlips(t *testing.T) {
 	}
 }
 
-// TestSegmentHeapCircles bends the list of segments and the tree of large allocations, pointer by pointer, to themselves and to each other.
+// TestSegmentHeapCircles bends the list of segments and the tree of large allocations, pointer by pointer, to
+// themselves and to each other.
 func TestSegmentHeapCircles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -250,10 +252,11 @@ func TestSegmentHeapCircles(t *testing.T) {
 	}
 }
 
-// TestSegmentHeapKeys damages what keys are inferred from: one segment in three may have another signature, but where no
-// subsegments agree, or no key fits the chunks, their blocks are gaps, and the others are found.
+// TestSegmentHeapKeys damages what keys are inferred from: one segment in three may have another signature, but where
+// no subsegments agree, or no key fits the chunks, their blocks are gaps, and the others are found.
 func TestSegmentHeapKeys(t *testing.T) {
-	made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 11, Segments: 3, Blocks: 8, SegmentHeaps: 1})
+	made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 11, Segments: 3,
+		Blocks: 8, SegmentHeaps: 1})
 	whole := read(t, process(made))
 	random := rand.New(rand.NewPCG(11, 10))
 	var signatures, offsets, chunks patchedMemory
@@ -263,16 +266,19 @@ func TestSegmentHeapKeys(t *testing.T) {
 		}
 		for _, d := range descriptors(made, s) {
 			for page := d.address; page < d.address+d.size && d.flags == 3|2<<2; page += d.size {
-				offsets.patches = append(offsets.patches, patch{page + 0x28, binary.LittleEndian.AppendUint32(nil, random.Uint32())})
+				offsets.patches = append(offsets.patches,
+					patch{page + 0x28, binary.LittleEndian.AppendUint32(nil, random.Uint32())})
 			}
 			if d.flags == 3|3<<2 {
-				chunks.patches = append(chunks.patches, patch{d.address + 0x30, binary.LittleEndian.AppendUint64(nil, random.Uint64())})
+				chunks.patches = append(chunks.patches,
+					patch{d.address + 0x30, binary.LittleEndian.AppendUint64(nil, random.Uint64())})
 			}
 			if d.flags == 3|3<<2 { // subsegments that are chunks would give the key: their bytes that say so
 				for at := d.address + 0x30; at < d.address+d.size; {
 					size := (pointerAt(made, at) ^ at ^ made.SegmentKey) >> 16 & 0xFFFF * 16
 					if pointerAt(made, at+size-8)>>48&0xA000 == 0x2000 {
-						offsets.patches = append(offsets.patches, patch{at + 0x38, binary.LittleEndian.AppendUint32(nil, random.Uint32())})
+						offsets.patches = append(offsets.patches,
+							patch{at + 0x38, binary.LittleEndian.AppendUint32(nil, random.Uint32())})
 					}
 					at += size
 				}
@@ -299,7 +305,8 @@ func TestSegmentHeapKeys(t *testing.T) {
 			if name == "offsets" && (lfh != 0 || !strings.Contains(o.walks[1].Gaps[0].Why, "could not be inferred")) {
 				t.Errorf("%d blocks, gaps %v", lfh, o.walks[1].Gaps)
 			}
-			if name == "chunks" && (o.walks[1].Places[ntheap.VS].Count != 0 || !strings.Contains(o.walks[1].Gaps[0].Why, "could not be inferred")) {
+			if name == "chunks" &&
+				(o.walks[1].Places[ntheap.VS].Count != 0 || !strings.Contains(o.walks[1].Gaps[0].Why, "could not be inferred")) {
 				t.Errorf("%+v, gaps %v", o.walks[1].Places, o.walks[1].Gaps)
 			}
 			if name == "signatures" && (len(o.walks[1].Gaps) > 0 || len(o.walks[1].Warnings) == 0) {
@@ -340,12 +347,14 @@ func TestSegmentHeapLies(t *testing.T) {
 		{"a range over others", of(block)[0].unitsAt, []byte{200}, capture.Inconsistent, len(made.Blocks)},
 		{"more unused than there is", of(block)[0].at + 4, []byte{255, 255, 255, 255}, capture.Inconsistent, 1},
 		{"a range that begins nowhere", of(vs)[0].flagsAt, []byte{1 | 3<<2}, capture.Malformed, len(made.Blocks)},
-		{"more blocks of one size than fit", of(lfh)[0].address + 0x22, []byte{255, 255}, capture.PartialHeap, len(made.Blocks)},
+		{"more blocks of one size than fit", of(lfh)[0].address + 0x22, []byte{255, 255},
+			capture.PartialHeap, len(made.Blocks)},
 		{"no blocks of one size", of(lfh)[0].address + 0x22, []byte{0, 0}, capture.PartialHeap, len(made.Blocks)},
 		{"blocks of another size", of(lfh)[0].address + 0x28, []byte{1, 2, 3, 4}, capture.PartialHeap, len(made.Blocks)},
 		{"chunks without a mark", of(vs)[0].address + 0x22, []byte{1, 2}, capture.PartialHeap, len(made.Blocks)},
 		{"a chunk with other sizes", of(vs)[0].address + 0x30, []byte{0, 0, 0, 0, 0, 0, 0, 0}, capture.Malformed, 1},
-		{"a large allocation in a segment", segmentPages(t, made, &whole)[1] + 0x18, binary.LittleEndian.AppendUint64(nil, segment), capture.Inconsistent, 1},
+		{"a large allocation in a segment", segmentPages(t, made, &whole)[1] + 0x18,
+			binary.LittleEndian.AppendUint64(nil, segment), capture.Inconsistent, 1},
 		{"too few pages", made.Heaps[1].Handle + 0x88, []byte{0x10, 0, 0, 0}, capture.Inconsistent, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -2,8 +2,9 @@ package ntheap
 
 import "encoding/binary"
 
-// The last two bytes of a block with unused bytes, by the PDB's _HEAP_LFH_UNUSED_BYTES_INFO and _HEAP_VS_UNUSED_BYTES_INFO. The latter
-// has a bit less for the number, and says with it that the chunk is a subsegment of the LFH.
+// The last two bytes of a block with unused bytes, by the PDB's _HEAP_LFH_UNUSED_BYTES_INFO and
+// _HEAP_VS_UNUSED_BYTES_INFO. The latter has a bit less for the number, and says with it that the chunk is a subsegment
+// of the LFH.
 const (
 	unusedOne     = 0x8000 // a single byte is unused; the other of the two is the block's
 	unusedExtra   = 0x4000 // a record precedes
@@ -15,8 +16,8 @@ const (
 // recordRoom bounds the size of a record.
 const recordRoom = 256
 
-// record is the address of the stack that the record of a block leads to: from is where the bytes begin that were not asked for, to the
-// end of the block. The record, a _SEGMENT_HEAP_EXTRA and an address, begins at the next granule.
+// record is the address of the stack that the record of a block leads to: from is where the bytes begin that were not
+// asked for, to the end of the block. The record, a _SEGMENT_HEAP_EXTRA and an address, begins at the next granule.
 //
 //	field             offset 32/64
 //	InterceptorIndex  2             4 bits, 0 where no stack was kept; UserFlags in the others
@@ -55,8 +56,8 @@ func (s *segmentWalk) noRecord(at uint64) {
 	}
 }
 
-// tail hands out a block whose last two bytes say how much of it was not asked for. It has size bytes from at, and the heap
-// spends header bytes more on it.
+// tail hands out a block whose last two bytes say how much of it was not asked for. It has size bytes from at, and the
+// heap spends header bytes more on it.
 func (s *segmentWalk) tail(at, size, header uint64, mask uint16, place Place) error {
 	b := Block{Address: at, Size: size, Overhead: header, Place: place}
 	info, ok := s.seq.u16(at + size - 2)

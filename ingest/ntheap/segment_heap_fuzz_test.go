@@ -9,13 +9,14 @@ import (
 	"heapdrift/ingest/ntheap/ntheaptest"
 )
 
-// FuzzSegmentHeap changes bytes of structures: each 8 bytes of the input are a page, a place in it, and what is written there, at most
-// 4 bytes.
+// FuzzSegmentHeap changes bytes of structures: each 8 bytes of the input are a page, a place in it, and what is written
+// there, at most 4 bytes.
 func FuzzSegmentHeap(f *testing.F) {
 	var processes []*ntheaptest.Process
 	var pages [][]uint64
 	for i, v := range ntheaptest.SegmentHeaps {
-		made := ntheaptest.Make(ntheaptest.Recipe{Windows: v, Seed: uint64(i), Stacks: i%2 == 0, Segments: 1, Blocks: 6, Virtual: 3, SegmentHeaps: 1})
+		made := ntheaptest.Make(ntheaptest.Recipe{Windows: v, Seed: uint64(i), Stacks: i%2 == 0, Segments: 1, Blocks: 6,
+			Virtual: 3, SegmentHeaps: 1})
 		o := read(f, process(made))
 		processes, pages = append(processes, made), append(pages, segmentPages(f, made, &o))
 		f.Add(uint8(i), []byte{})
@@ -48,7 +49,8 @@ func FuzzSegmentHeap(f *testing.F) {
 
 // BenchmarkSegmentHeap walks a segment heap with all kinds of blocks, from memory.
 func BenchmarkSegmentHeap(b *testing.B) {
-	made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win11, Segments: 4, Blocks: 60, Virtual: 8, SegmentHeaps: 1})
+	made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win11, Segments: 4, Blocks: 60,
+		Virtual: 8, SegmentHeaps: 1})
 	heaps, err := ntheap.Open(b.Context(), process(made))
 	if err != nil {
 		b.Fatal(err)

@@ -8,11 +8,12 @@ import (
 	"sync"
 )
 
-// segmentMark is a constant in the signature of segments, by DbgHelpUtils and MemProcFS. In builds from 26100 on it is said to be 0.
+// segmentMark is a constant in the signature of segments, by DbgHelpUtils and MemProcFS. In builds from 26100 on it is
+// said to be 0.
 const segmentMark = 0xA2E64EADA2E64EAD
 
-// segmentKeys are the numbers with which a process disguises sizes and offsets in its segment heaps, RtlpHpHeapGlobals.HeapKey and
-// LfhKey. They are inferred from what they disguise, once for all heaps of the process.
+// segmentKeys are the numbers with which a process disguises sizes and offsets in its segment heaps,
+// RtlpHpHeapGlobals.HeapKey and LfhKey. They are inferred from what they disguise, once for all heaps of the process.
 //
 //	signature of a segment = segment ^ context ^ HeapKey ^ segmentMark; before 17134 segment>>20 ^ heap ^ another number
 //	BlockOffsets           = (first<<16 | size) ^ subsegment>>12 ^ LfhKey, the lower 32 bits of each
@@ -138,10 +139,11 @@ const fewChunks = 4
 // fewBases is how many numbers are tried as the key.
 const fewBases = 4
 
-// heapKey takes the number that most segments give: with the constant, or without it if chunks can be read only so. Where chunks can
-// be read with neither, the numbers that fewer segments give are tried.
+// heapKey takes the number that most segments give: with the constant, or without it if chunks can be read only so.
+// Where chunks can be read with neither, the numbers that fewer segments give are tried.
 func (s *keySearch) heapKey() {
-	bases := slices.SortedFunc(maps.Keys(s.votes), func(a, b uint64) int { return cmp.Or(cmp.Compare(s.votes[b], s.votes[a]), cmp.Compare(a, b)) })
+	bases := slices.SortedFunc(maps.Keys(s.votes),
+		func(a, b uint64) int { return cmp.Or(cmp.Compare(s.votes[b], s.votes[a]), cmp.Compare(a, b)) })
 	if len(bases) == 0 {
 		return
 	}

@@ -20,8 +20,8 @@ type largeBlock struct {
 // mostLarge bounds how many large allocations of a heap are kept in memory, 32 bytes each.
 const mostLarge = 1 << 20
 
-// A tree is an _RTL_RB_TREE: Root, and behind it Min, whose lowest bit says that pointers are exclusive-ored with the address of
-// what holds them. Public sources differ in whether those of nodes are as well, so both are tried.
+// A tree is an _RTL_RB_TREE: Root, and behind it Min, whose lowest bit says that pointers are exclusive-ored with the
+// address of what holds them. Public sources differ in whether those of nodes are as well, so both are tried.
 type tree struct {
 	at, root uint64
 	children bool // the pointers of nodes are encoded
@@ -60,8 +60,10 @@ func (s *segmentWalk) large(segments []pageSegment) ([]largeBlock, error) {
 		}
 	}
 	if broken.n > 0 {
-		s.gap("heap", broken.first, 0, "the tree of large allocations is damaged in %d places; some of them may be missing", broken.n)
-		s.warn(capture.PartialHeap, broken.n, broken.first, "large allocations of heap %#x may be missing: their tree is damaged", s.handle)
+		s.gap("heap", broken.first, 0,
+			"the tree of large allocations is damaged in %d places; some of them may be missing", broken.n)
+		s.warn(capture.PartialHeap, broken.n, broken.first,
+			"large allocations of heap %#x may be missing: their tree is damaged", s.handle)
 	}
 	found = s.apart(found, segments)
 	for _, l := range found {
@@ -84,8 +86,8 @@ func (s *segmentWalk) largeBlock(l largeBlock) error {
 	return s.hand(b)
 }
 
-// nodes visits the nodes of a tree. Every node must lead back to its parent, so none is met twice; the places where one does not
-// are counted, and what hangs there is left out.
+// nodes visits the nodes of a tree. Every node must lead back to its parent, so none is met twice; the places where one
+// does not are counted, and what hangs there is left out.
 func (s *segmentWalk) nodes(t tree, broken *tally, visit func(node uint64)) error {
 	type place struct{ at, parent uint64 }
 	pointer := s.near.pointerSize()
@@ -135,12 +137,14 @@ func (s *segmentWalk) readLarge(node uint64, to []largeBlock, broken *tally) []l
 	t := s.layout
 	address, ok1 := s.near.pointer(node + t.largeAddress)
 	pages, ok2 := s.near.pointer(node + t.largePages)
-	l := largeBlock{at: address &^ 0xFFFF, size: pages >> 12 * pageSize, unused: address & 0xFFFF, extra: pages&extraPresent != 0}
+	l := largeBlock{at: address &^ 0xFFFF, size: pages >> 12 * pageSize, unused: address & 0xFFFF,
+		extra: pages&extraPresent != 0}
 	most := uint64(1) << 47
 	if !t.wide {
 		most = 1 << 32
 	}
-	if !ok1 || !ok2 || l.at == 0 || l.size == 0 || l.size > s.room || l.at > most-l.size || l.unused > l.size || len(to) == mostLarge {
+	if !ok1 || !ok2 || l.at == 0 || l.size == 0 || l.size > s.room || l.at > most-l.size ||
+		l.unused > l.size || len(to) == mostLarge {
 		broken.add(node)
 		return to
 	}
@@ -149,10 +153,12 @@ func (s *segmentWalk) readLarge(node uint64, to []largeBlock, broken *tally) []l
 
 // apart sorts large allocations, and leaves out those that lie in another or in a segment.
 func (s *segmentWalk) apart(found []largeBlock, segments []pageSegment) []largeBlock {
-	slices.SortFunc(found, func(a, b largeBlock) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.size, b.size)) })
+	slices.SortFunc(found,
+		func(a, b largeBlock) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.size, b.size)) })
 	end := uint64(0)
 	return slices.DeleteFunc(found, func(l largeBlock) bool {
-		i, _ := slices.BinarySearchFunc(segments, l.at, func(p pageSegment, at uint64) int { return cmp.Compare(p.at+p.size(), at+1) })
+		i, _ := slices.BinarySearchFunc(segments, l.at,
+			func(p pageSegment, at uint64) int { return cmp.Compare(p.at+p.size(), at+1) })
 		if l.at < end || i < len(segments) && segments[i].at < l.at+l.size {
 			s.odds.add(l.at)
 			return true

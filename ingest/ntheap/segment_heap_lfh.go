@@ -2,8 +2,8 @@ package ntheap
 
 import "encoding/binary"
 
-// An lfhHeader is what a _HEAP_LFH_SUBSEGMENT says of its blocks. BlockOffsets is exclusive-ored with the upper bits of its address
-// and a key of the process: the lower half is the size of a block, the upper where the first begins.
+// An lfhHeader is what a _HEAP_LFH_SUBSEGMENT says of its blocks. BlockOffsets is exclusive-ored with the upper bits of
+// its address and a key of the process: the lower half is the size of a block, the upper where the first begins.
 type lfhHeader struct {
 	count   uint64
 	encoded uint32 // BlockOffsets without the address
@@ -30,7 +30,8 @@ func (t *segmentLayout) leastFirst(count uint64) uint64 {
 func (h lfhHeader) places(t *segmentLayout, size uint64, key uint32) (first, stride uint64, ok bool) {
 	plain := h.encoded ^ key
 	first, stride = uint64(plain>>16), uint64(plain&0xFFFF)
-	return first, stride, stride > 0 && stride%t.granule == 0 && first >= t.leastFirst(h.count) && first <= size && h.count*stride <= size-first
+	return first, stride, stride > 0 && stride%t.granule == 0 && first >= t.leastFirst(h.count) && first <= size &&
+		h.count*stride <= size-first
 }
 
 // lfhSubsegment walks the blocks of a subsegment that has blocks of one size.

@@ -6,7 +6,8 @@ type keyVote struct{ all, exact int }
 // firstSlack is how far behind their bitmap blocks may begin: other fields may lie between.
 const firstSlack = 8
 
-// mostSizes bounds how many sizes of blocks are tried for one beginning: a subsegment of a few large blocks tells little.
+// mostSizes bounds how many sizes of blocks are tried for one beginning: a subsegment of a few large blocks tells
+// little.
 const mostSizes = 64
 
 // An lfhKey is what disguises where the blocks of LFH subsegments lie.
@@ -44,8 +45,8 @@ func (s *keySearch) lfhKeys() (err error) {
 	return nil
 }
 
-// lfhKey takes the key that most subsegments agree with. Of each the number of blocks is known and the room they have, so few sizes
-// are possible; each with each beginning gives a key.
+// lfhKey takes the key that most subsegments agree with. Of each the number of blocks is known and the room they have,
+// so few sizes are possible; each with each beginning gives a key.
 func (s *keySearch) lfhKey(samples []keySample) (found lfhKey, err error) {
 	votes := map[uint32]keyVote{}
 	for _, v := range samples {
@@ -92,8 +93,8 @@ func (s *keySearch) lfhKey(samples []keySample) (found lfhKey, err error) {
 // sampledBlocks is how many blocks of a subsegment are asked for a size.
 const sampledBlocks = 64
 
-// plausible says whether the ends of busy blocks look as ends do, were the blocks of that size: what is unused of one is less than
-// all, and more than the two bytes that say so.
+// plausible says whether the ends of busy blocks look as ends do, were the blocks of that size: what is unused of one
+// is less than all, and more than the two bytes that say so.
 func (s *keySearch) plausible(v keySample, h lfhHeader, first, stride uint64) bool {
 	good, bad := 0, 0
 	var bits uint64

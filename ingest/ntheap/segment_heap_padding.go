@@ -1,7 +1,7 @@
 package ntheap
 
-// Blocks of segment heaps of 15063 to 19045 begin with bytes of the heap's own in ordinary programs, and not in those of Windows (svchost,
-// csrss, services and others). What the program has lies behind.
+// Blocks of segment heaps of 15063 to 19045 begin with bytes of the heap's own in ordinary programs, and not in those
+// of Windows (svchost, csrss, services and others). What the program has lies behind.
 //
 //	_RTLP_HP_PADDING_HEADER   PaddingSize, a pointer: a granule, or four of them for large blocks, the first and the last of which have it.
 //	                          15063 and 16299 leave it out
@@ -11,8 +11,8 @@ const (
 	lastPaddedBuild   = 19045
 )
 
-// The largest blocks with one granule of padding, with it: what more was asked for has four. With 32 bits the border is not known to the
-// byte, between blocks of 0x7EFF0 and 0x7F000 bytes.
+// The largest blocks with one granule of padding, with it: what more was asked for has four. With 32 bits the border is
+// not known to the byte, between blocks of 0x7EFF0 and 0x7F000 bytes.
 const (
 	mostPadded32 = 0x7EFF0 + 8
 	mostPadded64 = 0xFEFF8 + 16
@@ -21,7 +21,8 @@ const (
 // heldBlocks is how many blocks of a heap are looked at before it is said whether they begin with padding.
 const heldBlocks = 256
 
-// padding is whether the blocks of a heap begin with bytes of the heap's own. The first blocks are held until it is known.
+// padding is whether the blocks of a heap begin with bytes of the heap's own. The first blocks are held until it is
+// known.
 type padding struct {
 	settled, is bool
 	held        []Block
@@ -58,7 +59,8 @@ func (s *segmentWalk) settle() error {
 			p.is = p.is && p.held[i].Size >= s.layout.granule
 		}
 		if p.is {
-			s.notes = append(s.notes, "blocks begin with padding that has no mark; a program of Windows has none, and its sizes are too small by that")
+			s.notes = append(s.notes,
+				"blocks begin with padding that has no mark; a program of Windows has none, and its sizes are too small by that")
 		}
 	default:
 		counted, read := 0, 0

@@ -34,7 +34,8 @@ func paddedWalk(t *testing.T, m Memory, build uint32, wide bool) (*segmentWalk, 
 	}
 	got := new([]Block)
 	w := &walk{
-		ctx: t.Context(), heaps: &Heaps{}, heap: &Heap{}, out: &WalkResult{}, near: newWindow(m, wide, randomWindow), seq: newWindow(m, wide, sequentialWindow),
+		ctx: t.Context(), heaps: &Heaps{}, heap: &Heap{}, out: &WalkResult{}, near: newWindow(m, wide, randomWindow),
+		seq:   newWindow(m, wide, sequentialWindow),
 		visit: func(b Block) error { *got = append(*got, b); return nil },
 	}
 	return &segmentWalk{walk: w, segmentHeap: &segmentHeap{layout: layout, keys: &segmentKeys{build: build}}}, got
@@ -55,15 +56,20 @@ func TestPadding(t *testing.T) {
 	}{
 		{"before there is any", 10585, Block{at, 100, 1, 0, LFH}, sixteen, Block{at, 100, 1, 0, LFH}, 0, 0},
 		{"first build", 10586, Block{at, 100, 1, 0, LFH}, none, Block{at + 16, 84, 17, 0, LFH}, 0, 0},
-		{"last build without a number, and a number", 17133, Block{at, 100, 1, 0, LFH}, four, Block{at + 16, 84, 17, 0, LFH}, 0, 0},
-		{"large block without a number", 16299, Block{at, 0x200000, 1, 0, Large}, none, Block{at, 0x200000 - 16, 17, 0, Large}, 0, 0},
+		{"last build without a number, and a number", 17133, Block{at, 100, 1, 0, LFH}, four,
+			Block{at + 16, 84, 17, 0, LFH}, 0, 0},
+		{"large block without a number", 16299, Block{at, 0x200000, 1, 0, Large}, none,
+			Block{at, 0x200000 - 16, 17, 0, Large}, 0, 0},
 		{"first build with a number", 17134, Block{at, 100, 1, 0, VS}, sixteen, Block{at + 16, 84, 17, 0, VS}, 0, 0},
-		{"large block with a number", 17134, Block{at, 0x200000, 1, 0, Large}, four, Block{at + 64, 0x200000 - 64, 65, 0, Large}, 0, 0},
+		{"large block with a number", 17134, Block{at, 0x200000, 1, 0, Large}, four,
+			Block{at + 64, 0x200000 - 64, 65, 0, Large}, 0, 0},
 		{"nothing but padding", 19045, Block{at, 16, 1, 0, LFH}, sixteen, Block{at + 16, 0, 17, 0, LFH}, 0, 0},
 		{"less than padding", 19045, Block{at, 15, 1, 0, LFH}, sixteen, Block{at + 15, 0, 16, 0, LFH}, 1, 0},
 		{"overwritten", 19045, Block{at, 100, 1, 0, LFH}, words{at: 17}, Block{at + 16, 84, 17, 0, LFH}, 1, 0},
-		{"not there, the largest with one granule", 19045, Block{at, 0xFEFF8 + 16, 0, 0, Large}, none, Block{at + 16, 0xFEFF8, 16, 0, Large}, 0, 1},
-		{"not there, the smallest with four", 19045, Block{at, 0xFEFF9 + 64, 0, 0, Large}, none, Block{at + 64, 0xFEFF9, 64, 0, Large}, 0, 1},
+		{"not there, the largest with one granule", 19045, Block{at, 0xFEFF8 + 16, 0, 0, Large}, none,
+			Block{at + 16, 0xFEFF8, 16, 0, Large}, 0, 1},
+		{"not there, the smallest with four", 19045, Block{at, 0xFEFF9 + 64, 0, 0, Large}, none,
+			Block{at + 64, 0xFEFF9, 64, 0, Large}, 0, 1},
 		{"last build", 19045, Block{at, 100, 1, 0, Backend}, sixteen, Block{at + 16, 84, 17, 0, Backend}, 0, 0},
 		{"no more", 19046, Block{at, 100, 1, 0, Backend}, sixteen, Block{at, 100, 1, 0, Backend}, 0, 0},
 	} {
@@ -81,8 +87,10 @@ func TestPadding(t *testing.T) {
 		if len(*got) != heldBlocks {
 			t.Errorf("%s: %d blocks after %d", test.name, len(*got), heldBlocks)
 		}
-		if err := s.hand(test.block); err != nil || (*got)[heldBlocks] != test.want || s.odd.n != test.odd || s.unread.n != test.unread {
-			t.Errorf("%s: %+v, want %+v; %v, %d odd, %d not read", test.name, (*got)[heldBlocks], test.want, err, s.odd.n, s.unread.n)
+		if err := s.hand(test.block); err != nil || (*got)[heldBlocks] != test.want || s.odd.n != test.odd ||
+			s.unread.n != test.unread {
+			t.Errorf("%s: %+v, want %+v; %v, %d odd, %d not read", test.name, (*got)[heldBlocks], test.want,
+				err, s.odd.n, s.unread.n)
 		}
 	}
 }
@@ -129,7 +137,8 @@ func TestPaddingDecision(t *testing.T) {
 		if len(*got) != 0 {
 			t.Errorf("%s: %d blocks were handed out before it was decided", test.name, len(*got))
 		}
-		if err := s.settle(); err != nil || s.padding.is != test.is || len(*got) != test.marked+test.plain+test.unread+test.tiny {
+		if err := s.settle(); err != nil || s.padding.is != test.is ||
+			len(*got) != test.marked+test.plain+test.unread+test.tiny {
 			t.Errorf("%s: %v, padding %t, %d blocks", test.name, err, s.padding.is, len(*got))
 		}
 	}

@@ -2,8 +2,8 @@ package ntheap
 
 import "encoding/binary"
 
-// The bits of RangeFlags, as MemProcFS and DbgHelpUtils read them since build 18362. Bits 2 and 3 are a number, the PDB's enum
-// _HEAP_SEG_RANGE_TYPE; with 32 bits the upper three count committed pages.
+// The bits of RangeFlags, as MemProcFS and DbgHelpUtils read them since build 18362. Bits 2 and 3 are a number, the
+// PDB's enum _HEAP_SEG_RANGE_TYPE; with 32 bits the upper three count committed pages.
 const (
 	unitAllocated = 1
 	unitFirst     = 2 // of its range; UnitSize is how many units that has
@@ -18,7 +18,8 @@ const (
 	rangeVS       = 3
 )
 
-// The bits of RangeFlags of 16299 and before, as they are published for 14295 (Yason, Windows 10 Segment Heap Internals, 2016).
+// The bits of RangeFlags of 16299 and before, as they are published for 14295 (Yason, Windows 10 Segment Heap
+// Internals, 2016).
 const (
 	oldUnitLFH       = 0x01
 	oldUnitAllocated = 0x04
@@ -67,7 +68,8 @@ func (h *segmentHeap) readDescriptors(w *window, s *pageSegment, to *[descriptor
 			continue
 		}
 		to[i] = unitDescriptor{
-			read: true, flags: b[t.range8], units: b[t.units8], extra: b[t.extra]&extraPresent != 0, unused: uint32(binary.LittleEndian.Uint16(b[t.unused:])),
+			read: true, flags: b[t.range8], units: b[t.units8], extra: b[t.extra]&extraPresent != 0,
+			unused: uint32(binary.LittleEndian.Uint16(b[t.unused:])),
 		}
 		if t.old {
 			to[i].flags = modernFlags(to[i].flags)
@@ -77,9 +79,10 @@ func (h *segmentHeap) readDescriptors(w *window, s *pageSegment, to *[descriptor
 	}
 }
 
-// ranges hands the ranges of a segment to visit: the index of their first unit, and how many they have. Units that are in none
-// come one by one: those whose descriptor cannot be read, or says that another is the first of its range.
-func (c *segmentContext) ranges(all *[descriptorCount]unitDescriptor, visit func(i, units int, whole bool) error) error {
+// ranges hands the ranges of a segment to visit: the index of their first unit, and how many they have. Units that are
+// in none come one by one: those whose descriptor cannot be read, or says that another is the first of its range.
+func (c *segmentContext) ranges(all *[descriptorCount]unitDescriptor,
+	visit func(i, units int, whole bool) error) error {
 	for i := c.first; i < descriptorCount; {
 		d := &all[i]
 		units := int(d.units)
@@ -144,7 +147,8 @@ func (s *segmentWalk) segment(p *pageSegment) error {
 
 // checkSignature compares the signature of a segment with those of the others.
 func (s *segmentWalk) checkSignature(p *pageSegment) {
-	if signature, ok := s.near.pointer(p.at + s.layout.signature); ok && s.keys.signed && s.layout.base(signature, p) != s.keys.base {
+	if signature, ok := s.near.pointer(p.at + s.layout.signature); ok && s.keys.signed &&
+		s.layout.base(signature, p) != s.keys.base {
 		s.odds.add(p.at)
 	}
 }
@@ -197,8 +201,9 @@ func (s *segmentWalk) look(to uint64) {
 	}
 }
 
-// present is how many bytes of whole pages the evidence has. The last pages of a block need not be committed. Where each page must be
-// looked at, a long stretch of missing ones ends the count: the size of a large block is a claim of up to 128 TB.
+// present is how many bytes of whole pages the evidence has. The last pages of a block need not be committed. Where
+// each page must be looked at, a long stretch of missing ones ends the count: the size of a large block is a claim of
+// up to 128 TB.
 func (s *segmentWalk) present(at, size uint64) (n uint64) {
 	if present := s.heaps.process.Present; present != nil {
 		return present(at, size)

@@ -57,12 +57,13 @@ func TestSegmentHeaps(t *testing.T) {
 	}
 }
 
-// TestSegmentHeapsWithoutPadding walks those of programs of Windows, whose blocks begin with none. 16299 and before have nothing that says
-// so but blocks that are smaller than padding.
+// TestSegmentHeapsWithoutPadding walks those of programs of Windows, whose blocks begin with none. 16299 and before
+// have nothing that says so but blocks that are smaller than padding.
 func TestSegmentHeapsWithoutPadding(t *testing.T) {
 	for i, v := range ntheaptest.SegmentHeaps {
 		t.Run(v.Name, func(t *testing.T) {
-			made := ntheaptest.Make(ntheaptest.Recipe{Windows: v, Seed: uint64(i), System: true, Segments: 2, Blocks: 14, Virtual: 3, SegmentHeaps: 1})
+			made := ntheaptest.Make(ntheaptest.Recipe{Windows: v, Seed: uint64(i), System: true, Segments: 2, Blocks: 14,
+				Virtual: 3, SegmentHeaps: 1})
 			o := read(t, process(made))
 			compareSegmentHeap(t, &made.Heaps[1], o.walks[1])
 			compareBlocks(t, o.blocks, made.Blocks)
@@ -77,7 +78,8 @@ func compareSegmentHeap(t *testing.T, want *ntheaptest.Heap, w *ntheap.WalkResul
 		t.Errorf("gaps %v, warnings %v", w.Gaps, w.Warnings)
 	}
 	if f.Reserved != int64(want.Reserved) || f.Committed != int64(want.Committed) || f.Walked != int64(want.Committed) {
-		t.Errorf("reserved %#x, committed %#x, walked %#x; want %#x and %#x", f.Reserved, f.Committed, f.Walked, want.Reserved, want.Committed)
+		t.Errorf("reserved %#x, committed %#x, walked %#x; want %#x and %#x", f.Reserved, f.Committed, f.Walked,
+			want.Reserved, want.Committed)
 	}
 	if f.Free.Count != int64(want.Free) || w.FreeLFH.Count != int64(want.FreeLFH) || f.Segments != int64(want.Segments) {
 		t.Errorf("%d free, %d free in the LFH, %d segments; want %+v", f.Free.Count, w.FreeLFH.Count, f.Segments, want)
@@ -85,7 +87,8 @@ func compareSegmentHeap(t *testing.T, want *ntheaptest.Heap, w *ntheap.WalkResul
 	if most := max(f.Free.Bytes, 0x3000); f.LargestFree <= 0 || f.LargestFree > most { // free chunks keep what is not a whole page
 		t.Errorf("the largest of %d free has %#x bytes, of %#x that are committed", f.Free.Count, f.LargestFree, f.Free.Bytes)
 	}
-	if f.Busy.Count == 0 || w.Places[ntheap.VS].Count == 0 || f.LFH.Count == 0 || f.Blocks.Count == 0 || w.Places[ntheap.Backend].Count == 0 || w.Subsegments == 0 {
+	if f.Busy.Count == 0 || w.Places[ntheap.VS].Count == 0 || f.LFH.Count == 0 || f.Blocks.Count == 0 ||
+		w.Places[ntheap.Backend].Count == 0 || w.Subsegments == 0 {
 		t.Errorf("a kind of blocks is missing: %+v", w.Places)
 	}
 	if !strings.Contains(f.Note, "key of LFH subsegments was inferred") {
@@ -93,7 +96,8 @@ func compareSegmentHeap(t *testing.T, want *ntheaptest.Heap, w *ntheap.WalkResul
 	}
 }
 
-// checkInside checks what holds whatever the memory says: every block of a segment heap lies in an extent, and in no other block.
+// checkInside checks what holds whatever the memory says: every block of a segment heap lies in an extent, and in no
+// other block.
 func checkInside(t *testing.T, o *outcome) {
 	t.Helper()
 	for i, w := range o.walks {
@@ -134,7 +138,8 @@ func checkInside(t *testing.T, o *outcome) {
 	}
 }
 
-// TestSegmentHeapCounters takes the counters of a heap whose other structures fit nothing. Offsets are those of Windows 10 from 1903 on.
+// TestSegmentHeapCounters takes the counters of a heap whose other structures fit nothing. Offsets are those of Windows
+// 10 from 1903 on.
 func TestSegmentHeapCounters(t *testing.T) {
 	made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Blocks: 2, SegmentHeaps: 1})
 	handle := made.Heaps[1].Handle
@@ -168,11 +173,13 @@ func TestSegmentHeapCounters(t *testing.T) {
 			if !test.counted {
 				want = [3]int64{}
 			}
-			if got := [3]int64{f.Reserved, f.Committed, f.Free.Bytes}; f.Kind != ntheap.KindSegment || got != want || (f.Note == "") != test.counted {
+			if got := [3]int64{f.Reserved, f.Committed, f.Free.Bytes}; f.Kind != ntheap.KindSegment || got != want ||
+				(f.Note == "") != test.counted {
 				t.Errorf("%+v", f)
 			}
 			w := o.walks[1]
-			if len(w.Gaps) != 1 || w.Gaps[0].Bytes != want[1] || !strings.Contains(w.Gaps[0].Why, test.why) || w.Facts.Busy.Count != 0 {
+			if len(w.Gaps) != 1 || w.Gaps[0].Bytes != want[1] || !strings.Contains(w.Gaps[0].Why, test.why) ||
+				w.Facts.Busy.Count != 0 {
 				t.Errorf("%+v", w)
 			}
 			if test.counted && w.Warnings[0].Code != capture.PartialHeap {
@@ -184,20 +191,24 @@ func TestSegmentHeapCounters(t *testing.T) {
 
 // TestSegmentHeapNextWindows walks a build that is newer than any known, and says that it is, and what was inferred.
 func TestSegmentHeapNextWindows(t *testing.T) {
-	made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win24H2x64, Seed: 3, Stacks: true, Segments: 2, Blocks: 14, Virtual: 3, SegmentHeaps: 1})
+	made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win24H2x64, Seed: 3, Stacks: true, Segments: 2,
+		Blocks: 14, Virtual: 3, SegmentHeaps: 1})
 	p := process(made)
 	p.Version.Build = 27842
 	o := read(t, p)
 	compareSegmentHeap(t, &made.Heaps[1], o.walks[1])
 	compareBlocks(t, o.blocks, made.Blocks)
-	if note := o.walks[1].Facts.Note; !strings.Contains(note, "no constant in them, as inferred") || !strings.Contains(note, "newer than any") {
+	if note := o.walks[1].Facts.Note; !strings.Contains(note, "no constant in them, as inferred") ||
+		!strings.Contains(note, "newer than any") {
 		t.Errorf("note %q", note)
 	}
 }
 
-// TestSegmentHeapOwnTypes believes the types of a build that the table lacks, unless what they lead to does not look so.
+// TestSegmentHeapOwnTypes believes the types of a build that the table lacks, unless what they lead to does not look
+// so.
 func TestSegmentHeapOwnTypes(t *testing.T) {
-	made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, System: true, Segments: 1, Blocks: 14, Virtual: 3, SegmentHeaps: 1})
+	made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, System: true, Segments: 1, Blocks: 14,
+		Virtual: 3, SegmentHeaps: 1})
 	p := process(made)
 	p.Version.Build, p.Types = 10240, listed(t, "layout x64 10.0.18362")
 	o := read(t, p)
@@ -214,7 +225,9 @@ func TestSegmentHeapOwnTypes(t *testing.T) {
 		}
 	})
 	o = read(t, p)
-	if w := o.walks[1]; len(w.Gaps) != 1 || w.Gaps[0].Bytes != w.Facts.Committed || !strings.Contains(w.Gaps[0].Why, "describes its pages in another way") || !strings.Contains(w.Facts.Note, "another way") {
+	if w := o.walks[1]; len(w.Gaps) != 1 || w.Gaps[0].Bytes != w.Facts.Committed ||
+		!strings.Contains(w.Gaps[0].Why, "describes its pages in another way") ||
+		!strings.Contains(w.Facts.Note, "another way") {
 		t.Errorf("%+v", w)
 	}
 }
@@ -251,7 +264,8 @@ func listed(t *testing.T, head string) pdb {
 
 // TestSegmentHeapsAtOnce walks heaps of a process at the same time: they infer the keys that they share once.
 func TestSegmentHeapsAtOnce(t *testing.T) {
-	made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win11, Seed: 5, Segments: 1, Blocks: 8, Virtual: 2, SegmentHeaps: 3})
+	made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win11, Seed: 5, Segments: 1, Blocks: 8,
+		Virtual: 2, SegmentHeaps: 3})
 	heaps, err := ntheap.Open(t.Context(), process(made))
 	if err != nil {
 		t.Fatal(err)
@@ -292,10 +306,12 @@ func TestSegmentHeapCancelled(t *testing.T) {
 	}); !errors.Is(err, context.Canceled) || n > 10_000 {
 		t.Errorf("%v after %d blocks", err, n)
 	}
-	if _, err := heaps.List[2].Walk(ctx, func(ntheap.Block) error { return errors.New("it goes on") }); !errors.Is(err, context.Canceled) {
+	if _, err := heaps.List[2].Walk(ctx, func(ntheap.Block) error { return errors.New("it goes on") }); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	if walked, err := heaps.List[2].Walk(t.Context(), func(ntheap.Block) error { return nil }); err != nil || len(walked.Gaps) > 0 {
+	if walked, err := heaps.List[2].Walk(t.Context(), func(ntheap.Block) error { return nil }); err != nil ||
+		len(walked.Gaps) > 0 {
 		t.Errorf("%v, gaps %v", err, walked.Gaps)
 	}
 }

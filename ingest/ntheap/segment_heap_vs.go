@@ -70,8 +70,8 @@ func (s *segmentWalk) vsSubsegment(at, size uint64) error {
 	return s.chunks(from, end, at+uint64(units)*s.layout.granule)
 }
 
-// chunks walks chunks one behind the other. Each says how long the one before is; where that fails, what lies up to the next that can
-// be believed is a gap. From last on, where Size leads, nothing need be a chunk.
+// chunks walks chunks one behind the other. Each says how long the one before is; where that fails, what lies up to the
+// next that can be believed is a gap. From last on, where Size leads, nothing need be a chunk.
 func (s *segmentWalk) chunks(from, end, last uint64) error {
 	previous, known := uint64(0), true
 	for at := from; at < end && end-at >= s.layout.granule; {
@@ -119,7 +119,8 @@ func (s *segmentWalk) nextChunk(at, from, end uint64) (uint64, error) {
 			continue
 		}
 		c, ok := s.layout.readChunk(s.seq, at, end, s.keys.heap)
-		if ok && c.previous > 0 && c.previous <= at-from && s.agrees(at, end, c.size) || ok && at == from && c.previous == 0 && s.agrees(at, end, c.size) {
+		if ok && c.previous > 0 && c.previous <= at-from && s.agrees(at, end, c.size) || ok && at == from &&
+			c.previous == 0 && s.agrees(at, end, c.size) {
 			return at, nil
 		}
 	}

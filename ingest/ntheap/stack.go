@@ -34,8 +34,9 @@ func (t *traces) known(trace uint64) uint64 {
 	return trace
 }
 
-// Stack appends the return addresses of a trace to to, the innermost first. It appends none where the trace cannot be read or
-// does not look like one: it must have 1 to 32 frames, each of which may be code. It may be called by several goroutines.
+// Stack appends the return addresses of a trace to to, the innermost first. It appends none where the trace cannot be
+// read or does not look like one: it must have 1 to 32 frames, each of which may be code. It may be called by several
+// goroutines.
 //
 //	field      offset 32/64  source: public ntdll PDBs, _RTL_STACK_TRACE_ENTRY
 //	Index      8 / 0xC       u16: the number of frames where the entry has no number of its own, and Depth is 0 then

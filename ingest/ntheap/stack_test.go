@@ -42,14 +42,16 @@ func TestStack(t *testing.T) {
 		entry = append(entry, test.frames...)
 		made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Blocks: 1})
 		p := process(made)
-		p.Memory = append(ntheaptest.Memory{{Start: at, Size: uint64(len(entry)), Bytes: bytes.NewReader(entry)}}, made.Memory...)
+		p.Memory = append(ntheaptest.Memory{{Start: at, Size: uint64(len(entry)), Bytes: bytes.NewReader(entry)}},
+			made.Memory...)
 		p.Code = func(addr uint64) bool { return addr>>32 == code>>32 }
 		heaps, err := ntheap.Open(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := heaps.Stack(at, []uint64{7})
-		if len(got) != test.want+1 || got[0] != 7 || test.want > 1 && fmt.Sprintf("%x", got[1:3]) != "[7ff600100000 7ff600100100]" {
+		if len(got) != test.want+1 || got[0] != 7 || test.want > 1 &&
+			fmt.Sprintf("%x", got[1:3]) != "[7ff600100000 7ff600100100]" {
 			t.Errorf("%s: %x", test.name, got)
 		}
 	}

@@ -2,8 +2,8 @@ package ntheap
 
 import "encoding/binary"
 
-// The marks that page heap puts around what stands before a block, _DPH_BLOCK_INFORMATION: at its start and at its end, for
-// blocks on pages of their own (full) and for those in an ordinary heap (light).
+// The marks that page heap puts around what stands before a block, _DPH_BLOCK_INFORMATION: at its start and at its end,
+// for blocks on pages of their own (full) and for those in an ordinary heap (light).
 const (
 	stampFullStart  = 0xABCDBBBB
 	stampFullEnd    = 0xDCBABBBB
@@ -37,8 +37,8 @@ func (t *ntLayout) readStampAt(w *window, at uint64) (s stampInfo, ok bool) {
 	}, true
 }
 
-// stamp corrects a block that light page heap has marked: its data begin behind the mark, which knows what was asked for. It
-// reports false for one that the program has freed and page heap still keeps.
+// stamp corrects a block that light page heap has marked: its data begin behind the mark, which knows what was asked
+// for. It reports false for one that the program has freed and page heap still keeps.
 func (n *ntWalk) stamp(w *window, b *Block) bool {
 	s, ok := n.layout.readStampAt(w, b.Address)
 	total := b.Size + b.Overhead

@@ -1,8 +1,9 @@
 package ntheap
 
-// findDatabase looks for the database of stacks, _STACK_TRACE_DATABASE, which begins a private reservation. Blocks of Windows XP and 2003,
-// and those with a value of the program's, have but the number of their stack: the database has an array of addresses that grows downwards
-// from its end. It says itself where it begins (CommitBase), and what its first number leads to lies in it.
+// findDatabase looks for the database of stacks, _STACK_TRACE_DATABASE, which begins a private reservation. Blocks of
+// Windows XP and 2003, and those with a value of the program's, have but the number of their stack: the database has an
+// array of addresses that grows downwards from its end. It says itself where it begins (CommitBase), and what its first
+// number leads to lies in it.
 func (o *opening) findDatabase() error {
 	if !o.hs.StackTraces && !o.hs.blind {
 		return nil

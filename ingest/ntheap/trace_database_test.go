@@ -8,8 +8,8 @@ import (
 	"heapdrift/ingest/ntheap/ntheaptest"
 )
 
-// TestTraceDatabase finds the database of stacks by what it says of itself. Where it is not found, or lies, blocks have no stacks, and
-// their sizes are right.
+// TestTraceDatabase finds the database of stacks by what it says of itself. Where it is not found, or lies, blocks have
+// no stacks, and their sizes are right.
 func TestTraceDatabase(t *testing.T) {
 	const base, array, size = 0x48, 0x64, 0x8000
 	for _, v := range []*ntheaptest.Windows{ntheaptest.XPx86, ntheaptest.Win7x86, ntheaptest.Win10x86} {
@@ -45,8 +45,8 @@ func TestTraceDatabase(t *testing.T) {
 	}
 }
 
-// compareNumbered compares blocks but for stacks, and counts stacks that blocks have by number: with the database at least half of
-// them must be right, without it none is there.
+// compareNumbered compares blocks but for stacks, and counts stacks that blocks have by number: with the database at
+// least half of them must be right, without it none is there.
 func compareNumbered(t *testing.T, name string, made *ntheaptest.Process, p ntheap.Process, found bool) {
 	t.Helper()
 	truth := map[uint64]ntheaptest.Block{}

@@ -10,8 +10,9 @@ import (
 // A Place says which part of a heap a block lies in.
 type Place uint8
 
-// The places. Own are blocks that the heap has made for itself and does not mark so: the index of its free blocks, descriptors of
-// uncommitted ranges, and its front end where that is a virtual block. !heap counts them as busy, and so does Facts, but nobody asked for them, and Walk does not hand them out.
+// The places. Own are blocks that the heap has made for itself and does not mark so: the index of its free blocks,
+// descriptors of uncommitted ranges, and its front end where that is a virtual block. !heap counts them as busy, and so
+// does Facts, but nobody asked for them, and Walk does not hand them out.
 const (
 	Backend Place = iota
 	Own
@@ -78,7 +79,8 @@ type Segment struct {
 // A Hole is an uncommitted range of a segment.
 type Hole struct{ Address, Size uint64 }
 
-// mostBytes is more than anything in an address space can have: sizes beyond it are wrong, and sums of others do not overflow.
+// mostBytes is more than anything in an address space can have: sizes beyond it are wrong, and sums of others do not
+// overflow.
 const mostBytes = 1 << 40
 
 // fewGaps is how many gaps of one heap are told one by one; the others become one.
@@ -151,7 +153,8 @@ func (w *walk) gap(what string, at, bytes uint64, format string, args ...any) {
 	w.lost += int64(bytes)
 	if len(w.out.Gaps) < fewGaps {
 		w.out.Gaps = append(w.out.Gaps, capture.Gap{
-			What: what, Heap: capture.Address(w.heap.Handle), Address: capture.Address(at), Bytes: int64(bytes), Why: fmt.Sprintf(format, args...),
+			What: what, Heap: capture.Address(w.heap.Handle), Address: capture.Address(at), Bytes: int64(bytes),
+			Why: fmt.Sprintf(format, args...),
 		})
 		return
 	}
@@ -166,7 +169,8 @@ func (w *walk) warn(code capture.Code, count int64, at uint64, format string, ar
 	if at != 0 {
 		place = fmt.Sprintf("address %#x", at)
 	}
-	w.out.Warnings = append(w.out.Warnings, capture.Warning{Code: code, Message: fmt.Sprintf(format, args...), Place: place, Count: count})
+	w.out.Warnings = append(w.out.Warnings,
+		capture.Warning{Code: code, Message: fmt.Sprintf(format, args...), Place: place, Count: count})
 }
 
 // finish sums up.
@@ -188,15 +192,19 @@ func (w *walk) finish() {
 		w.out.Gaps = append(w.out.Gaps, w.moreGaps)
 	}
 	if w.lost > 0 {
-		w.warn(capture.PartialHeap, w.lost, uint64(w.out.Gaps[0].Address), "%d bytes of heap %#x could not be looked into; what is in them is not in the numbers", w.lost, handle)
+		w.warn(capture.PartialHeap, w.lost, uint64(w.out.Gaps[0].Address),
+			"%d bytes of heap %#x could not be looked into; what is in them is not in the numbers", w.lost, handle)
 	}
 	if w.bad.n > 0 {
-		w.warn(capture.Malformed, w.bad.n, w.bad.first, "%d entries of heap %#x failed their checks: the heap was being changed, or is damaged", w.bad.n, handle)
+		w.warn(capture.Malformed, w.bad.n, w.bad.first,
+			"%d entries of heap %#x failed their checks: the heap was being changed, or is damaged", w.bad.n, handle)
 	}
 	if w.unread.n > 0 {
-		w.warn(capture.PartialHeap, w.unread.n, w.unread.first, "%d blocks of heap %#x reach into memory that is not in the evidence; their sizes may be too large, and their stacks missing", w.unread.n, handle)
+		w.warn(capture.PartialHeap, w.unread.n, w.unread.first,
+			"%d blocks of heap %#x reach into memory that is not in the evidence; their sizes may be too large, and their stacks missing", w.unread.n, handle)
 	}
 	if w.odd.n > 0 {
-		w.warn(capture.Inconsistent, w.odd.n, w.odd.first, "%d blocks of heap %#x contradict themselves; their sizes are as large as their place", w.odd.n, handle)
+		w.warn(capture.Inconsistent, w.odd.n, w.odd.first,
+			"%d blocks of heap %#x contradict themselves; their sizes are as large as their place", w.odd.n, handle)
 	}
 }

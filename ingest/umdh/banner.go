@@ -128,7 +128,8 @@ func (d *draft) applyBanners() {
 		}
 		if !known {
 			at = len(d.c.Modules)
-			d.c.Modules = append(d.c.Modules, capture.Module{Path: b.name, Base: b.base, Size: b.size, Symbols: capture.SymbolsNone})
+			d.c.Modules = append(d.c.Modules,
+				capture.Module{Path: b.name, Base: b.base, Size: b.size, Symbols: capture.SymbolsNone})
 			put(at)
 		}
 		m := &d.c.Modules[at]

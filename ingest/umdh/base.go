@@ -24,7 +24,8 @@ func ParseBase(name string) (Base, error) {
 			return b, nil
 		}
 	}
-	return BaseAuto, &evidence.Error{Code: CodeBadBase, Message: fmt.Sprintf("%q is not a number base", name), Do: "use auto, dec or hex"}
+	return BaseAuto, &evidence.Error{Code: CodeBadBase, Message: fmt.Sprintf("%q is not a number base", name),
+		Do: "use auto, dec or hex"}
 }
 
 func (b Base) String() string {

@@ -59,7 +59,8 @@ func TestBase(t *testing.T) {
 			"9", "9", "9",
 		},
 	} {
-		for base, want := range map[umdh.Base]string{umdh.BaseAuto: test.auto, umdh.BaseDecimal: test.dec, umdh.BaseHex: test.hex} {
+		for base, want := range map[umdh.Base]string{umdh.BaseAuto: test.auto, umdh.BaseDecimal: test.dec,
+			umdh.BaseHex: test.hex} {
 			c := read(t, []byte(test.log), base)[0]
 			got := strings.TrimSpace(strconv.FormatInt(c.Total(1).Bytes, 10) + " " + codes(c))
 			if got != want {

@@ -36,7 +36,8 @@ func (d *draft) finishSnapshot() {
 	d.warnMissing()
 	d.warnIDs(holdings)
 	if n := s.conflict; n.n > 0 {
-		d.warn(capture.Inconsistent, n.n, n.line, "another stack is listed later for %s; the first is used", counted(n.n, "id"))
+		d.warn(capture.Inconsistent, n.n, n.line, "another stack is listed later for %s; the first is used",
+			counted(n.n, "id"))
 	}
 	if n := s.arithmetic; n.n > 0 {
 		d.warn(capture.Inconsistent, n.n, n.line, "%s: count times size is not the number of bytes", counted(n.n, "entry"))
@@ -71,14 +72,18 @@ func (d *draft) warnMissing() {
 		if d.lastLineCut {
 			where += ", and its last line, which breaks off, is left out"
 		}
-		d.warn(capture.Truncated, 1, d.in.number, "the log ends %s: what it lists was there, and all totals are lower bounds; take it again, or upload the whole file", where)
+		d.warn(capture.Truncated, 1, d.in.number,
+			"the log ends %s: what it lists was there, and all totals are lower bounds; take it again, or upload the whole file", where)
 	case stray > 0:
-		d.warn(capture.Truncated, stray, s.stray, "%s outside the data of any heap: this is an excerpt, and its totals are lower bounds", counted(stray, "block"))
+		d.warn(capture.Truncated, stray, s.stray,
+			"%s outside the data of any heap: this is an excerpt, and its totals are lower bounds", counted(stray, "block"))
 	case len(c.Heaps) == 0 && d.broken.n == 0:
-		d.warn(capture.Truncated, 1, d.in.number, "the log ends before the first heap and lists nothing; take it again, or upload the whole file")
+		d.warn(capture.Truncated, 1, d.in.number,
+			"the log ends before the first heap and lists nothing; take it again, or upload the whole file")
 	}
 	if len(partial) > 0 {
-		d.warn(capture.PartialHeap, int64(len(partial)), 0, "the data of %s is not whole: %s", counted(int64(len(partial)), "heap"), shortList(partial))
+		d.warn(capture.PartialHeap, int64(len(partial)), 0, "the data of %s is not whole: %s",
+			counted(int64(len(partial)), "heap"), shortList(partial))
 	}
 }
 
@@ -95,9 +100,11 @@ func (d *draft) finishDifference(opt Options) {
 	lower := true
 	switch {
 	case d.lastLineCut || d.unread:
-		d.warn(capture.Truncated, 1, d.in.number, "the log breaks off inside a line, which is left out; compare the logs again, or upload the whole file")
+		d.warn(capture.Truncated, 1, d.in.number,
+			"the log breaks off inside a line, which is left out; compare the logs again, or upload the whole file")
 	case f.total.line == 0:
-		d.warn(capture.Truncated, 1, d.in.number, "the total that ends a difference is missing: the log is cut short or is an excerpt")
+		d.warn(capture.Truncated, 1, d.in.number,
+			"the total that ends a difference is missing: the log is cut short or is an excerpt")
 	default:
 		lower = false
 	}
@@ -108,7 +115,8 @@ func (d *draft) finishDifference(opt Options) {
 		}
 	}
 	if halved.n > 0 {
-		d.warn(capture.Truncated, halved.n, halved.line, "the second line is missing from %s: how many blocks there were before is not known", counted(halved.n, "entry"))
+		d.warn(capture.Truncated, halved.n, halved.line,
+			"the second line is missing from %s: how many blocks there were before is not known", counted(halved.n, "entry"))
 	}
 	c.Snapshots[0].LowerBound, c.Snapshots[1].LowerBound = lower, lower
 

@@ -32,7 +32,8 @@ func unflatten(line []byte) (pieces [][]byte) {
 		case string(word) == "//", beginsBanner(rest):
 			banner = string(word) != "//"
 			cut(at)
-		case beginsCounter(rest), bytes.HasPrefix(rest, []byte("Total increase ==")), bytes.HasPrefix(rest, []byte("Total decrease ==")):
+		case beginsCounter(rest), bytes.HasPrefix(rest, []byte("Total increase ==")),
+			bytes.HasPrefix(rest, []byte("Total decrease ==")):
 			banner = false
 			cut(at)
 		case banner && bytes.IndexByte(word, '\\') >= 0:

@@ -37,7 +37,8 @@ func FuzzRead(f *testing.F) {
 }
 
 func FuzzParseFrame(f *testing.F) {
-	for _, frame := range []string{"mod!func+00000274 (path, 228)", "7C8531E4 : ntdll!Rtl+1", "<no module>!???+0 : 7FFE", "77929B07", "a!operator+++1 (c:\\(x86)\\a.cpp, 1)"} {
+	for _, frame := range []string{"mod!func+00000274 (path, 228)", "7C8531E4 : ntdll!Rtl+1", "<no module>!???+0 : 7FFE",
+		"77929B07", "a!operator+++1 (c:\\(x86)\\a.cpp, 1)"} {
 		f.Add(frame)
 	}
 	f.Fuzz(func(t *testing.T, in string) {

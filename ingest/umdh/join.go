@@ -10,11 +10,12 @@ import (
 // maxJoined bounds the raw entries that a difference shows beside its own.
 const maxJoined = 1000
 
-// join makes one capture of a difference and of raw entries that were pasted beside it: lines of one of the two logs that it
-// compares, without the data of any heap around them. Their blocks become samples of the difference, each with its stack. What one
-// part knows of an id the other learns: a stack where it has none, names where it has addresses.
+// join makes one capture of a difference and of raw entries that were pasted beside it: lines of one of the two logs
+// that it compares, without the data of any heap around them. Their blocks become samples of the difference, each with
+// its stack. What one part knows of an id the other learns: a stack where it has none, names where it has addresses.
 func join(done []*capture.Capture) []*capture.Capture {
-	at := slices.IndexFunc(done, func(c *capture.Capture) bool { return c.Shape == capture.ShapeDifference && len(c.Sites) > 0 })
+	at := slices.IndexFunc(done,
+		func(c *capture.Capture) bool { return c.Shape == capture.ShapeDifference && len(c.Sites) > 0 })
 	if at < 0 {
 		return done
 	}
@@ -30,7 +31,8 @@ func join(done []*capture.Capture) []*capture.Capture {
 
 // isExcerpt reports whether a snapshot is some entries of a log and no more.
 func isExcerpt(c *capture.Capture) bool {
-	return c.Shape == capture.ShapeSnapshot && len(c.Heaps) == 0 && !listsModules(c) && c.Process.PID == 0 && len(c.Sites) > 0
+	return c.Shape == capture.ShapeSnapshot && len(c.Heaps) == 0 && !listsModules(c) &&
+		c.Process.PID == 0 && len(c.Sites) > 0
 }
 
 func takeExcerpt(d, from *capture.Capture) {
@@ -59,7 +61,8 @@ func takeExcerpt(d, from *capture.Capture) {
 			}
 		}
 		m.Samples = append(m.Samples, capture.Sample{
-			Title: fmt.Sprintf("%s by BackTrace%X, listed beside the difference", counted(u.Count, "block"), site.Trace), Stack: stack, Address: addressOf(from, i), Size: u.Bytes,
+			Title: fmt.Sprintf("%s by BackTrace%X, listed beside the difference", counted(u.Count, "block"), site.Trace),
+			Stack: stack, Address: addressOf(from, i), Size: u.Bytes,
 		})
 	}
 	d.Process.Bits = max(d.Process.Bits, from.Process.Bits)
@@ -116,7 +119,8 @@ func copyStack(to, from *capture.Stacks, id capture.StackID) capture.StackID {
 	return to.AddStack(frames)
 }
 
-// listsModules reports whether a capture has the list of modules of a log; frames with names tell names of modules only.
+// listsModules reports whether a capture has the list of modules of a log; frames with names tell names of modules
+// only.
 func listsModules(c *capture.Capture) bool {
 	return slices.ContainsFunc(c.Modules, func(m capture.Module) bool { return m.Base != 0 || m.Size != 0 })
 }

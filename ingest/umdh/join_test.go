@@ -29,17 +29,20 @@ const rawEntries = `00005320 bytes in 0x14 allocations (@ 0x00000428) by: BackTr
 `
 
 func TestDifferenceAndRawEntriesInOneFile(t *testing.T) {
-	for name, log := range map[string]string{"difference first": both, "entries first": rawEntries + "\n" + differenceOnly} {
+	for name, log := range map[string]string{"difference first": both, "entries first": rawEntries +
+		"\n" + differenceOnly} {
 		captures, err := umdh.Read(t.Context(), strings.NewReader(log), umdh.Options{})
 		if err != nil || len(captures) != 1 || captures[0].Shape != capture.ShapeDifference {
 			t.Fatalf("%s: %d captures, %v", name, len(captures), err)
 		}
 		c := captures[0]
-		if site := c.Sites[0]; len(c.Sites) != 1 || site.Usage[0].Bytes != 131072 || site.Usage[1] != (capture.Usage{Count: 4, Bytes: 262144}) || len(c.Stacks.Stack(site.Stack)) != 3 {
+		if site := c.Sites[0]; len(c.Sites) != 1 || site.Usage[0].Bytes != 131072 ||
+			site.Usage[1] != (capture.Usage{Count: 4, Bytes: 262144}) || len(c.Stacks.Stack(site.Stack)) != 3 {
 			t.Errorf("%s: the difference is %+v", name, c.Sites)
 		}
 		m := c.Memory
-		if m == nil || len(m.Samples) != 1 || m.Samples[0].Size != 0x5320 || m.Samples[0].Stack != c.Sites[0].Stack || !strings.HasPrefix(m.Samples[0].Title, "20 blocks by BackTraceF9A156DA") {
+		if m == nil || len(m.Samples) != 1 || m.Samples[0].Size != 0x5320 || m.Samples[0].Stack != c.Sites[0].Stack ||
+			!strings.HasPrefix(m.Samples[0].Title, "20 blocks by BackTraceF9A156DA") {
 			t.Fatalf("%s: the entries are %+v", name, m)
 		}
 		for _, w := range c.Warnings {
@@ -93,7 +96,8 @@ func TestPastedDifferences(t *testing.T) {
 			t.Fatalf("%s: %d captures, %v", file, len(captures), err)
 		}
 		c := captures[0]
-		if got := [4]int64{c.Sites[0].Usage[0].Bytes, c.Sites[0].Usage[1].Bytes, int64(len(c.Memory.Samples)), c.Memory.Samples[0].Size}; got != want {
+		if got := [4]int64{c.Sites[0].Usage[0].Bytes, c.Sites[0].Usage[1].Bytes, int64(len(c.Memory.Samples)),
+			c.Memory.Samples[0].Size}; got != want {
 			t.Errorf("%s: %v, want %v", file, got, want)
 		}
 	}

@@ -126,12 +126,14 @@ func TestLabSnapshots(t *testing.T) {
 				if run.Arch == "x86" {
 					bits = 32
 				}
-				if c.Process.Name != run.Process || c.Process.PID != run.PID || c.Process.Bits != bits || c.Snapshots[0].TakenAt.Format("2006-01-02 15:04") != want.Logtime {
+				if c.Process.Name != run.Process || c.Process.PID != run.PID || c.Process.Bits != bits ||
+					c.Snapshots[0].TakenAt.Format("2006-01-02 15:04") != want.Logtime {
 					t.Errorf("read %+v at %v", c.Process, c.Snapshots[0].TakenAt)
 				}
 				for _, got := range c.Modules {
 					if !slices.ContainsFunc(run.Modules, func(m labModule) bool {
-						return got.Path == m.Path && got.Base == m.base() && got.Size == m.Size && (got.DebugID == "" || strings.HasPrefix(got.DebugID, m.GUID))
+						return got.Path == m.Path && got.Base == m.base() && got.Size == m.Size &&
+							(got.DebugID == "" || strings.HasPrefix(got.DebugID, m.GUID))
 					}) {
 						t.Errorf("module %+v is none of %+v", got, run.Modules)
 					}
@@ -213,7 +215,8 @@ func TestLabDiffs(t *testing.T) {
 			other := map[string]umdh.Base{"hex": umdh.BaseDecimal, "dec": umdh.BaseHex}[want.Base]
 			right, _ := umdh.ParseBase(want.Base)
 			for _, base := range []umdh.Base{umdh.BaseAuto, right} {
-				t.Run(fmt.Sprintf("%s/%s in %s", run.Name, want.File, base), func(t *testing.T) { checkDiff(t, &run, &want, read(t, log, base)) })
+				t.Run(fmt.Sprintf("%s/%s in %s", run.Name, want.File, base),
+					func(t *testing.T) { checkDiff(t, &run, &want, read(t, log, base)) })
 			}
 			t.Run(fmt.Sprintf("%s/%s in the wrong base", run.Name, want.File), func(t *testing.T) {
 				c := read(t, log, other)[0]
@@ -228,16 +231,19 @@ func TestLabDiffs(t *testing.T) {
 func checkDiff(t *testing.T, run *labRun, want *labDiff, captures []*capture.Capture) {
 	t.Helper()
 	c := captures[0]
-	if len(captures) != 1 || c.Shape != capture.ShapeDifference || strings.Trim(codes(c), " ") != strings.Repeat("no-symbols", strings.Count(codes(c), "no-symbols")) {
+	if len(captures) != 1 || c.Shape != capture.ShapeDifference ||
+		strings.Trim(codes(c), " ") != strings.Repeat("no-symbols", strings.Count(codes(c), "no-symbols")) {
 		t.Errorf("%d captures, warnings %q", len(captures), warnings(c))
 	}
 	if len(c.Sites) != len(want.Rows) || c.Total(1).Bytes-c.Total(0).Bytes != want.Requested {
-		t.Fatalf("%d sites, %d bytes of growth; want %d, %d", len(c.Sites), c.Total(1).Bytes-c.Total(0).Bytes, len(want.Rows), want.Requested)
+		t.Fatalf("%d sites, %d bytes of growth; want %d, %d", len(c.Sites), c.Total(1).Bytes-c.Total(0).Bytes,
+			len(want.Rows), want.Requested)
 	}
 	for i, w := range want.Rows {
 		s := &c.Sites[i]
 		if fmt.Sprintf("%X", s.Trace) != w.Backtrace || s.Heap != capture.NoHeap ||
-			s.Usage[0] != (capture.Usage{Count: w.OldCount, Bytes: w.OldBytes}) || s.Usage[1] != (capture.Usage{Count: w.NewCount, Bytes: w.NewBytes}) {
+			s.Usage[0] != (capture.Usage{Count: w.OldCount, Bytes: w.OldBytes}) ||
+			s.Usage[1] != (capture.Usage{Count: w.NewCount, Bytes: w.NewBytes}) {
 			t.Errorf("site %d is %+v, want %+v", i, s, w)
 		}
 		frames := run.frames(w.Stack)
@@ -255,12 +261,14 @@ func checkDiff(t *testing.T, run *labRun, want *labDiff, captures []*capture.Cap
 				if !strings.Contains(run.addresses(w.Stack), fmt.Sprintf("%X", got.Address)) {
 					t.Errorf("frame %d of site %d is at %X", k, i, got.Address)
 				}
-			case text.Function != want.Function || text.Offset != want.Offset || text.File != "" && (text.File != want.File || text.Line != want.Line):
+			case text.Function != want.Function || text.Offset != want.Offset || text.File != "" &&
+				(text.File != want.File || text.Line != want.Line):
 				t.Errorf("frame %d of site %d is %+v, want %+v", k, i, *text, want)
 			}
 		}
 	}
-	if !slices.ContainsFunc(c.Modules, func(m capture.Module) bool { return m.Symbols == capture.SymbolsPrivate }) && len(want.Rows) > 0 {
+	if !slices.ContainsFunc(c.Modules, func(m capture.Module) bool { return m.Symbols == capture.SymbolsPrivate }) &&
+		len(want.Rows) > 0 {
 		t.Errorf("no module has private symbols: %+v", c.Modules)
 	}
 }
@@ -283,7 +291,8 @@ func TestLabOddFiles(t *testing.T) {
 				checkBlocks(t, c)
 			}
 			want, known := says[odd.File]
-			if got := strings.TrimSpace(strings.Join(found, " ")); sum != odd.labTotal || !known || got != want || (got == "") != (len(odd.Warnings) == 0) {
+			if got := strings.TrimSpace(strings.Join(found, " ")); sum != odd.labTotal || !known || got != want ||
+				(got == "") != (len(odd.Warnings) == 0) {
 				t.Errorf("%s: %+v, want %+v; warnings %q, want %q for %q", odd.File, sum, odd.labTotal, got, want, odd.Warnings)
 			}
 			switch odd.File {
@@ -292,7 +301,8 @@ func TestLabOddFiles(t *testing.T) {
 					t.Errorf("%s: %d captures", odd.File, len(captures))
 				}
 			case "alias.txt":
-				if w := captures[0].Warnings[0]; w.Count != 464 || !strings.HasPrefix(w.Message, odd.Warnings[0]) || !strings.Contains(w.Message, "1083728") {
+				if w := captures[0].Warnings[0]; w.Count != 464 || !strings.HasPrefix(w.Message, odd.Warnings[0]) ||
+					!strings.Contains(w.Message, "1083728") {
 					t.Errorf("%s: %+v", odd.File, w)
 				}
 			case "db_full.txt":
@@ -311,7 +321,8 @@ func TestHeapsInAnyOrder(t *testing.T) {
 	end := strings.LastIndex(log, "*- - - - - - - - - - Start of data")
 	turned := log[:at] + log[end:] + log[at:end]
 	want, got := read(t, []byte(log), umdh.BaseAuto)[0], read(t, []byte(turned), umdh.BaseAuto)[0]
-	if got.Total(0) != want.Total(0) || len(got.Heaps) != len(want.Heaps) || len(got.Sites) != len(want.Sites) || len(got.Warnings) != 0 {
+	if got.Total(0) != want.Total(0) || len(got.Heaps) != len(want.Heaps) || len(got.Sites) != len(want.Sites) ||
+		len(got.Warnings) != 0 {
 		t.Errorf("%+v, want %+v", got.Total(0), want.Total(0))
 	}
 	if bytes.Equal([]byte(log), []byte(turned)) {

@@ -104,8 +104,10 @@ func TestInventedProcess(t *testing.T) {
 			}
 			for _, name := range []string{"hex", "decimal"} {
 				c := readWhole(t, logs[name])[0]
-				if got := c.Total(1).Bytes - c.Total(0).Bytes; got != growth || strings.Trim(warned([]*capture.Capture{c}), " ") != "no-symbols" {
-					t.Errorf("seed %d, %d bit, %s: growth %d, want %d; warnings %s", seed, bits, name, got, growth, warned([]*capture.Capture{c}))
+				if got := c.Total(1).Bytes - c.Total(0).Bytes; got != growth ||
+					strings.Trim(warned([]*capture.Capture{c}), " ") != "no-symbols" {
+					t.Errorf("seed %d, %d bit, %s: growth %d, want %d; warnings %s", seed, bits, name, got, growth,
+						warned([]*capture.Capture{c}))
 				}
 			}
 		}
@@ -151,7 +153,8 @@ func TestEncodingsAreEqual(t *testing.T) {
 		lf := bytes.ReplaceAll(log, []byte("\r\n"), []byte("\n"))
 		for variant, in := range map[string][]byte{
 			"LF": lf, "BOM": append([]byte("\xef\xbb\xbf"), log...), "padded": append(slices.Clone(log), make([]byte, 3000)...),
-			"UTF-16LE": utf16Of(log, false, true), "UTF-16BE": utf16Of(log, true, true), "UTF-16LE without BOM": utf16Of(lf, false, false), "UTF-16BE without BOM": utf16Of(lf, true, false),
+			"UTF-16LE": utf16Of(log, false, true), "UTF-16BE": utf16Of(log, true, true),
+			"UTF-16LE without BOM": utf16Of(lf, false, false), "UTF-16BE without BOM": utf16Of(lf, true, false),
 		} {
 			if got := listing(readWhole(t, in)); got != want {
 				t.Errorf("%s as %s differs:\n%s\nwant\n%s", name, variant, got, want)
@@ -226,8 +229,8 @@ func cutAnywhere(t *testing.T, name string, log []byte, step int) {
 	}
 }
 
-// betweenHeaps reports whether a log ends behind a heap's last line. UMDH does not say which heap is the last, so nobody
-// can tell that another was to follow.
+// betweenHeaps reports whether a log ends behind a heap's last line. UMDH does not say which heap is the last, so
+// nobody can tell that another was to follow.
 func betweenHeaps(log []byte) bool {
 	text := bytes.TrimSpace(bytes.ReplaceAll(log, []byte{0}, nil))
 	last := text[bytes.LastIndexByte(text, '\n')+1:]
@@ -277,7 +280,8 @@ func TestCorpusCutAnywhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range []string{"A/umdh_x64/snap1.txt", "A/umdh_x64/diff_1_3.hex.txt", "A/umdh_x86/diff_1_3.dec.txt", "C/umdh_x86/snap4.txt", "U/alias.txt", "U/utf16le_bom.txt"} {
+	for _, file := range []string{"A/umdh_x64/snap1.txt", "A/umdh_x64/diff_1_3.hex.txt", "A/umdh_x86/diff_1_3.dec.txt",
+		"C/umdh_x86/snap4.txt", "U/alias.txt", "U/utf16le_bom.txt"} {
 		log, err := os.ReadFile(corpus.Path(t, "lab", file))
 		if err != nil {
 			t.Fatal(err)
@@ -332,7 +336,8 @@ func TestCorpusSamples(t *testing.T) {
 			}
 			deepest = max(deepest, len(c.Stacks.Stack(s.Stack)))
 		}
-		got := fmt.Sprintf("modules %d, heaps %d, entries %d, aliases %d, deepest %d", len(c.Modules), len(c.Heaps), entries, aliases, deepest)
+		got := fmt.Sprintf("modules %d, heaps %d, entries %d, aliases %d, deepest %d", len(c.Modules), len(c.Heaps),
+			entries, aliases, deepest)
 		if want != "" && got != want {
 			t.Errorf("%s: %s, want %s", file, got, want)
 		}
@@ -344,15 +349,18 @@ func TestContextEndsReading(t *testing.T) {
 	reason := errors.New("the lease is lost")
 	cancel(reason)
 	_, logs := invented(t, 7, umdhtest.Size{})
-	if _, err := umdh.Read(ctx, bytes.NewReader(logs["first"]), umdh.Options{}); !errors.Is(err, reason) && !errors.Is(err, context.Canceled) {
+	if _, err := umdh.Read(ctx, bytes.NewReader(logs["first"]), umdh.Options{}); !errors.Is(err, reason) &&
+		!errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestSniffRefuses(t *testing.T) {
 	for name, in := range map[string]string{
-		"empty": "", "JPEG": "\xff\xd8\xff\xe0\x00\x10JFIF", "zip": "PK\x03\x04\x14\x00", "PDB": "Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00\x00\x00", "prose": "The quick brown fox.\nIt jumps.\n",
-		"C": "int main(void)\n{\n\treturn 0;\n}\n", "HTML": "<!DOCTYPE html><html><body>// UMDH: version 6</body></html>", "zeros": strings.Repeat("\x00", 4096),
+		"empty": "", "JPEG": "\xff\xd8\xff\xe0\x00\x10JFIF", "zip": "PK\x03\x04\x14\x00",
+		"PDB": "Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00\x00\x00", "prose": "The quick brown fox.\nIt jumps.\n",
+		"C": "int main(void)\n{\n\treturn 0;\n}\n", "HTML": "<!DOCTYPE html><html><body>// UMDH: version 6</body></html>",
+		"zeros": strings.Repeat("\x00", 4096),
 	} {
 		if umdh.Sniff([]byte(in)) {
 			t.Errorf("%s is taken for UMDH", name)

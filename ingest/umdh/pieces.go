@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// A piece is a part of a log that ends behind an LF, with the runs of lines that scan found in it. Only a piece without any LF,
-// and the last one, end elsewhere.
+// A piece is a part of a log that ends behind an LF, with the runs of lines that scan found in it. Only a piece without
+// any LF, and the last one, end elsewhere.
 type piece struct {
 	text []byte
 	last bool
@@ -23,8 +23,8 @@ type piece struct {
 	scanned chan struct{} // one, when scan is done; nil where it is done before
 }
 
-// A run is lines of a piece, one behind the other, each of which scan took: from text[from] to text[to], with these entries and
-// stacks of the piece.
+// A run is lines of a piece, one behind the other, each of which scan took: from text[from] to text[to], with these
+// entries and stacks of the piece.
 type run struct {
 	from, to            int
 	lines               int64
@@ -47,8 +47,8 @@ type listedStack struct {
 	from, to int
 }
 
-// pieces cuts a log at line ends. Where it is longer than a piece, several goroutines take turns to read pieces of it and scan
-// them beside each other; who takes them gets them in the order of the log.
+// pieces cuts a log at line ends. Where it is longer than a piece, several goroutines take turns to read pieces of it
+// and scan them beside each other; who takes them gets them in the order of the log.
 type pieces struct {
 	ctx  context.Context //nolint:containedctx // lives as long as one call of Read
 	src  *textDecoder

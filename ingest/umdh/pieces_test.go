@@ -48,23 +48,31 @@ func logsToCut(t *testing.T) map[string][]byte {
 	t.Helper()
 	p := umdhtest.Invent(3, umdhtest.Size{Modules: 3, Stacks: 5, Blocks: 25, Heaps: 2})
 	var snapshot, diff bytes.Buffer
-	if err := errors.Join(p.WriteSnapshot(&snapshot, p.Snapshot(0)), p.WriteDiff(&diff, p.Snapshot(0), p.Snapshot(1), umdhtest.Hex)); err != nil {
+	if err := errors.Join(p.WriteSnapshot(&snapshot, p.Snapshot(0)),
+		p.WriteDiff(&diff, p.Snapshot(0), p.Snapshot(1), umdhtest.Hex)); err != nil {
 		t.Fatal(err)
 	}
-	const start, end = "*- - - - - - - - - - Start of data for heap @ 10000 - - - - - - - - - -\n", "*- - - - - - - - - - End of data for heap @ 10000 - - - - - - - - - -\n"
+	const start, end = "*- - - - - - - - - - Start of data for heap @ 10000 - - - - - - - - - -\n",
+		"*- - - - - - - - - - End of data for heap @ 10000 - - - - - - - - - -\n"
 	raw := snapshot.Bytes()
 	lf := bytes.ReplaceAll(raw, []byte("\r\n"), []byte("\n"))
-	deep := start + "1 bytes + 2 at 10010 by BackTraceA\n" + strings.Repeat("\t7FF1\n\n", maxDepth+3) + "3 bytes + 2 at 10020 by BackTrace0\n\t7FF2\n4 bytes + 2 at 10020 by BackTraceA\n" + end
+	deep := start + "1 bytes + 2 at 10010 by BackTraceA\n" + strings.Repeat("\t7FF1\n\n", maxDepth+3) +
+		"3 bytes + 2 at 10020 by BackTrace0\n\t7FF2\n4 bytes + 2 at 10020 by BackTraceA\n" + end
 	utf16 := []byte("\xFF\xFE")
 	for _, c := range lf[:min(len(lf), 3000)] {
 		utf16 = append(utf16, c, 0)
 	}
 	return map[string][]byte{
-		"LF": lf, "CR LF": bytes.ReplaceAll(lf, []byte("\n"), []byte("\r\n")), "CR": bytes.ReplaceAll(lf, []byte("\n"), []byte("\r")), "CR CR LF": bytes.ReplaceAll(lf, []byte("\n"), []byte("\r\r\n")),
-		"UTF-16": utf16, "difference": diff.Bytes(), "cut": lf[:len(lf)*2/3], "two": append(bytes.Clone(lf), raw...), "mixed": append(bytes.Clone(diff.Bytes()), raw...),
+		"LF": lf, "CR LF": bytes.ReplaceAll(lf, []byte("\n"), []byte("\r\n")),
+		"CR":       bytes.ReplaceAll(lf, []byte("\n"), []byte("\r")),
+		"CR CR LF": bytes.ReplaceAll(lf, []byte("\n"), []byte("\r\r\n")),
+		"UTF-16":   utf16, "difference": diff.Bytes(), "cut": lf[:len(lf)*2/3], "two": append(bytes.Clone(lf), raw...),
+		"mixed":              append(bytes.Clone(diff.Bytes()), raw...),
 		"lists modules only": lf[:bytes.IndexByte(lf, '*')], "too deep": []byte(deep),
-		"lower case and aliases": []byte(start + "1 bytes + 2 at 10010 by BackTracea\n\t7ff1\nAlias\n\t7FF2\n\t7FF3\n1 bytes + 2 at 10020 by BackTraceA\nprose\n2 bytes + 2 at 10030 by BackTraceb\n\t7FF4\n1 bytes + 2 at 10040 by BackTrace0B\n" + end),
-		"long lines":             []byte(start + "1 bytes + 2 at 10010 by BackTraceA\n" + strings.Repeat("x", 3000) + "\n1 bytes + 2 at 10010 by BackTraceA\n\t77\n" + strings.Repeat("\x00", 2000)),
+		"lower case and aliases": []byte(start +
+			"1 bytes + 2 at 10010 by BackTracea\n\t7ff1\nAlias\n\t7FF2\n\t7FF3\n1 bytes + 2 at 10020 by BackTraceA\nprose\n2 bytes + 2 at 10030 by BackTraceb\n\t7FF4\n1 bytes + 2 at 10040 by BackTrace0B\n" + end),
+		"long lines": []byte(start + "1 bytes + 2 at 10010 by BackTraceA\n" + strings.Repeat("x", 3000) +
+			"\n1 bytes + 2 at 10010 by BackTraceA\n\t77\n" + strings.Repeat("\x00", 2000)),
 	}
 }
 

@@ -48,7 +48,8 @@ type site struct {
 }
 
 func newSnapshot(c *capture.Capture, g *stackCollector) *snapshot {
-	return &snapshot{c: c, gathering: g, heap: capture.NoHeap, last: none, ids: newTable(), places: newTable(), heaps: newTable()}
+	return &snapshot{c: c, gathering: g, heap: capture.NoHeap, last: none, ids: newTable(),
+		places: newTable(), heaps: newTable()}
 }
 
 // begun reports whether anything but a header was there.

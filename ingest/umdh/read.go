@@ -57,9 +57,11 @@ func (r *reader) read() ([]*capture.Capture, error) {
 	case r.in.err != nil && r.ctx.Err() != nil:
 		return r.done, r.in.err
 	case r.in.err != nil:
-		return r.done, &evidence.Error{Code: CodeReadFailed, Message: "reading the log failed", Line: r.in.number, Offset: r.in.src.offset, Err: r.in.err}
+		return r.done, &evidence.Error{Code: CodeReadFailed, Message: "reading the log failed", Line: r.in.number,
+			Offset: r.in.src.offset, Err: r.in.err}
 	case len(r.done) == 0:
-		return nil, &evidence.Error{Code: CodeNoData, Message: "nothing that UMDH writes was found", Do: "upload the text file that umdh -f wrote", Line: r.in.number, Offset: r.in.src.offset}
+		return nil, &evidence.Error{Code: CodeNoData, Message: "nothing that UMDH writes was found",
+			Do: "upload the text file that umdh -f wrote", Line: r.in.number, Offset: r.in.src.offset}
 	}
 	return r.done, nil
 }

@@ -120,7 +120,8 @@ func TestRelatedAreRefused(t *testing.T) {
 			t.Errorf("%s is taken for UMDH", filepath.Base(file))
 		}
 	}
-	for _, other := range []string{corpus.Path(t, "umdh", "INDEX.md"), corpus.Path(t, "lab", "README.md"), "umdh.go", "raw.go", "cases_test.go", "umdhtest/snapshot.go", "umdhtest/diff.go"} {
+	for _, other := range []string{corpus.Path(t, "umdh", "INDEX.md"), corpus.Path(t, "lab", "README.md"), "umdh.go",
+		"raw.go", "cases_test.go", "umdhtest/snapshot.go", "umdhtest/diff.go"} {
 		text, err := os.ReadFile(other)
 		if err != nil {
 			t.Fatal(err)

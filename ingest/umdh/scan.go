@@ -48,8 +48,8 @@ func lineEndAt(p *[lineRoom]byte, at uint) uint {
 	return at + 1
 }
 
-// A scanner reads the lines of a piece that have exactly the form that UMDH writes. It knows nothing of what is before the
-// piece: whether the lines count, and for which heap, is for who takes the runs.
+// A scanner reads the lines of a piece that have exactly the form that UMDH writes. It knows nothing of what is before
+// the piece: whether the lines count, and for which heap, is for who takes the runs.
 type scanner struct {
 	p    *piece
 	run  run
@@ -76,8 +76,8 @@ func (p *piece) scan() {
 	}
 }
 
-// lines takes entries, addresses of stacks and blank lines from a place on while they have their form, and returns the place
-// behind them.
+// lines takes entries, addresses of stacks and blank lines from a place on while they have their form, and returns the
+// place behind them.
 func (s *scanner) lines(room []byte, at int) int {
 	for p := s.p; at+lineRoom <= len(room) && at < len(p.text); s.run.lines++ {
 		line := (*[lineRoom]byte)(room[at:])
@@ -187,7 +187,8 @@ func (s *scanner) entry(p *[lineRoom]byte, place int) uint {
 		return 0
 	}
 	s.p.entries = append(s.p.entries, listedEntry{
-		id: uint32(packed(id)), requested: uint32(requested), overhead: uint32(overhead), address: address, at: uint32(place), line: uint32(s.run.lines + 1),
+		id: uint32(packed(id)), requested: uint32(requested), overhead: uint32(overhead), address: address, at: uint32(place),
+		line: uint32(s.run.lines + 1),
 	})
 	return end
 }

@@ -25,7 +25,8 @@ func TestFastAndCareful(t *testing.T) {
 		if err := p.WriteSnapshot(&log, p.Snapshot(1)); err != nil {
 			t.Fatal(err)
 		}
-		fast, careful := render(read(t, log.Bytes(), umdh.BaseAuto)[0]), render(read(t, slowly(log.Bytes()), umdh.BaseAuto)[0])
+		fast, careful := render(read(t, log.Bytes(), umdh.BaseAuto)[0]),
+			render(read(t, slowly(log.Bytes()), umdh.BaseAuto)[0])
 		if fast != careful {
 			t.Errorf("%d bits: fast\n%.2000s\ncareful\n%.2000s", bits, fast, careful)
 		}
@@ -45,10 +46,12 @@ func FuzzFastAndCareful(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, lines []byte) {
 		crs := bytes.Count(lines, []byte("\r"))
-		if bytes.IndexByte(lines, 0) >= 0 || bytes.Contains(lines, []byte("\uFEFF")) || crs != bytes.Count(lines, []byte("\r\n")) || bytes.HasSuffix(lines, []byte("\r")) {
+		if bytes.IndexByte(lines, 0) >= 0 || bytes.Contains(lines, []byte("\uFEFF")) ||
+			crs != bytes.Count(lines, []byte("\r\n")) || bytes.HasSuffix(lines, []byte("\r")) {
 			return // may pass for UTF-16, or blanks at the ends of lines are lines themselves
 		}
-		log := []byte("*- - - - - - - - - - Start of data for heap @ 10000 - - - - - - - - - -\n" + string(lines) + "\n" + room +
+		log := []byte("*- - - - - - - - - - Start of data for heap @ 10000 - - - - - - - - - -\n" +
+			string(lines) + "\n" + room +
 			"*- - - - - - - - - - End of data for heap @ 10000 - - - - - - - - - -\n")
 		fast, careful := read(t, log, umdh.BaseAuto), read(t, slowly(log), umdh.BaseAuto)
 		if len(fast) != len(careful) {

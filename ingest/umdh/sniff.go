@@ -99,7 +99,8 @@ func sniffText(head []byte) (text []byte, ok bool) {
 func isOurs(text []byte) bool {
 	switch text[0] {
 	case '/':
-		for _, comment := range []string{"// UMDH: version ", "//     Base Size Module", "// Each log entry has the following syntax:"} {
+		for _, comment := range []string{"// UMDH: version ", "//     Base Size Module",
+			"// Each log entry has the following syntax:"} {
 			if bytes.HasPrefix(text, []byte(comment)) {
 				return true
 			}

@@ -66,12 +66,15 @@ func (f *difference) settle(forced Base) Base {
 		return proven
 	case forced == BaseAuto:
 		if n := f.evidence.numbers; n.n > 0 { // below ten both are the same
-			f.d.warn(capture.BaseAssumed, n.n, n.line, "nothing in the log shows whether its numbers are hexadecimal or decimal (umdh -d); "+
-				"they are read as hexadecimal, which is what umdh prints by default: if it ran with -d, read the log with base dec")
+			f.d.warn(capture.BaseAssumed, n.n, n.line,
+				"nothing in the log shows whether its numbers are hexadecimal or decimal (umdh -d); "+
+					"they are read as hexadecimal, which is what umdh prints by default: if it ran with -d, read the log with base dec")
 		}
 		return BaseHex
 	case proven != BaseAuto && proven != forced:
-		f.d.warn(capture.BaseMismatch, 1, line, "the log was read in base %s as asked for, but it is in base %s: its %s; read it with base auto", forced, proven, why)
+		f.d.warn(capture.BaseMismatch, 1, line,
+			"the log was read in base %s as asked for, but it is in base %s: its %s; read it with base auto", forced,
+			proven, why)
 	}
 	return forced
 }
@@ -115,7 +118,9 @@ func (f *difference) fill(base Base) (holdings []holding) {
 		c.Sites, holdings = append(c.Sites, site), append(holdings, h)
 	}
 	if wrong.n > 0 {
-		f.d.warn(capture.Inconsistent, wrong.n, wrong.line, "%s with numbers that contradict each other: change, new and old, or the two lines; new and old are used", counted(wrong.n, "entry"))
+		f.d.warn(capture.Inconsistent, wrong.n, wrong.line,
+			"%s with numbers that contradict each other: change, new and old, or the two lines; new and old are used",
+			counted(wrong.n, "entry"))
 	}
 	f.check(base, sum, summed)
 	return holdings
@@ -138,7 +143,9 @@ func (f *difference) check(base Base, sum int64, summed bool) {
 			"the total counts %d bytes of overhead and %d requested, and no entry says whose they are", overhead, requested)
 	}
 	if !summed || !t.requests(sum, base) {
-		f.d.warn(capture.Inconsistent, 1, t.line, "the total says %d requested bytes, the entries add up to %d: entries are missing or wrong", requested, max(sum, -sum))
+		f.d.warn(capture.Inconsistent, 1, t.line,
+			"the total says %d requested bytes, the entries add up to %d: entries are missing or wrong",
+			requested, max(sum, -sum))
 	}
 	if t.hasParts && !t.adds(base) {
 		f.d.warn(capture.Inconsistent, 1, t.line, "the total contradicts itself: requested and overhead do not give the sum")

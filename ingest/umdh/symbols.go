@@ -59,7 +59,8 @@ func (d *draft) warnSymbols() {
 		}
 	}
 	if len(poor) > 0 {
-		d.warn(capture.NoSymbols, int64(len(poor)), 0, "UMDH had no PDB for %s, so names in frames there are guesses or missing: %s; compare again with the PDBs on the symbol path",
+		d.warn(capture.NoSymbols, int64(len(poor)), 0,
+			"UMDH had no PDB for %s, so names in frames there are guesses or missing: %s; compare again with the PDBs on the symbol path",
 			counted(int64(len(poor)), "module"), shortList(poor))
 	}
 }

@@ -10,8 +10,8 @@ import (
 // lookups is how many sites are looked up at once, so that they are on their way from memory at the same time.
 const lookups = 32
 
-// take adds the lines of a run from the place at on, behind the given number of lines. It returns the place and the number of lines
-// up to which it went; all is false where the line there is for the careful reading.
+// take adds the lines of a run from the place at on, behind the given number of lines. It returns the place and the
+// number of lines up to which it went; all is false where the line there is for the careful reading.
 func (s *snapshot) take(p *piece, r *run, at int, before int64) (to int, lines int64, all bool) {
 	entries, stacks := p.entries[:r.entriesEnd], p.stacks[r.stacks:r.stacksEnd]
 	next, first := r.entries, before
@@ -46,8 +46,8 @@ func (s *snapshot) take(p *piece, r *run, at int, before int64) (to int, lines i
 	}
 }
 
-// frameAt finds the line of the nth address, from 0, below the entry before the given one, and how many lines of the run come
-// before it.
+// frameAt finds the line of the nth address, from 0, below the entry before the given one, and how many lines of the
+// run come before it.
 func (p *piece) frameAt(r *run, entry, n int) (at int, lines int64) {
 	at = r.from
 	if entry > r.entries {

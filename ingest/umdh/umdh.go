@@ -57,8 +57,8 @@ type Options struct {
 // Read reads a log: one capture for each snapshot or difference in it, in their order. It holds one buffer of the
 // log and what the captures hold.
 //
-// Damage gives warnings, not an error. The error is an *evidence.Error when there is nothing of UMDH's in r or when r fails,
-// and the context's when that ends; what was read until then is returned beside it.
+// Damage gives warnings, not an error. The error is an *evidence.Error when there is nothing of UMDH's in r or when r
+// fails, and the context's when that ends; what was read until then is returned beside it.
 func Read(ctx context.Context, r io.Reader, opt Options) ([]*capture.Capture, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

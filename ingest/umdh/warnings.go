@@ -26,15 +26,19 @@ func (d *draft) warnCommon() {
 	}
 	const otherSDK = "use umdh.exe of a Windows 10 SDK, or of SDK 10.0.28000 or later"
 	if b := d.broken; b.n > 0 {
-		d.warn(capture.BrokenSDK, b.n, b.line, "UMDH says that it found no stacks because the stack trace database is full; UMDH of the Windows 11 SDK says so whatever its size: "+otherSDK)
+		d.warn(capture.BrokenSDK, b.n, b.line,
+			"UMDH says that it found no stacks because the stack trace database is full; UMDH of the Windows 11 SDK says so whatever its size: "+otherSDK)
 	} else if d.bare {
-		d.warn(capture.BrokenSDK, 1, 0, "no entry has a stack, which is a known fault of UMDH of the Windows 11 SDK: "+otherSDK)
+		d.warn(capture.BrokenSDK, 1, 0,
+			"no entry has a stack, which is a known fault of UMDH of the Windows 11 SDK: "+otherSDK)
 	}
 	if d.in.src.guessed {
-		d.warn(capture.EncodingGuessed, 1, 0, "the log is UTF-16 without a byte order mark; that was guessed from its zero bytes")
+		d.warn(capture.EncodingGuessed, 1, 0,
+			"the log is UTF-16 without a byte order mark; that was guessed from its zero bytes")
 	}
 	if f := d.foreign; f.n > 0 {
-		d.warn(capture.EncodingGuessed, f.n, f.line, "%s in an unknown code page: letters outside ASCII are replaced", counted(f.n, "name"))
+		d.warn(capture.EncodingGuessed, f.n, f.line, "%s in an unknown code page: letters outside ASCII are replaced",
+			counted(f.n, "name"))
 	}
 }
 
@@ -87,17 +91,23 @@ func (d *draft) warnIDs(holdings []holding) {
 		}
 	}
 	if bare.entries > 0 {
-		d.warn(capture.NoStacks, bare.entries, bare.line, "no stack was recorded for %s (%d bytes, BackTrace0): the stack trace database was full; "+
-			"enlarge it (gflags /i IMAGE +ust /tracedb 512) and start the process again", counted(bare.entries, "entry"), bare.bytes)
+		d.warn(capture.NoStacks, bare.entries, bare.line,
+			"no stack was recorded for %s (%d bytes, BackTrace0): the stack trace database was full; "+
+				"enlarge it (gflags /i IMAGE +ust /tracedb 512) and start the process again",
+			counted(bare.entries, "entry"), bare.bytes)
 		d.bare = d.raw != nil && len(holdings) == 1
 	}
 	if blocks, bytes := sumHoldings(ambiguous); len(ambiguous) > 0 {
-		names := nameIDs(ambiguous, func(h holding) string { return fmt.Sprintf("BackTrace%X is ambiguous: %d stacks", h.id, h.stacks) })
-		d.warn(capture.AmbiguousStack, blocks, ambiguous[0].line, "%s share the id, any of which may have made %s (%d bytes); they are shown under the first", names, counted(blocks, "allocation"), bytes)
+		names := nameIDs(ambiguous,
+			func(h holding) string { return fmt.Sprintf("BackTrace%X is ambiguous: %d stacks", h.id, h.stacks) })
+		d.warn(capture.AmbiguousStack, blocks, ambiguous[0].line,
+			"%s share the id, any of which may have made %s (%d bytes); they are shown under the first", names,
+			counted(blocks, "allocation"), bytes)
 	}
 	if blocks, bytes := sumHoldings(missing); len(missing) > 0 {
 		names := nameIDs(missing, func(h holding) string { return fmt.Sprintf("BackTrace%X", h.id) })
-		d.warn(capture.StackMissing, blocks, missing[0].line, "the log has no stack for %s: %s (%d bytes) cannot be attributed", names, counted(blocks, "allocation"), bytes)
+		d.warn(capture.StackMissing, blocks, missing[0].line,
+			"the log has no stack for %s: %s (%d bytes) cannot be attributed", names, counted(blocks, "allocation"), bytes)
 	}
 }
 

@@ -101,8 +101,10 @@ var kinds = []struct {
 	prefix string
 	use    capture.UseName
 }{
-	{"heap", capture.UseHeap}, {"thread stack", capture.UseStack}, {"stack", capture.UseStack}, {"image", capture.UseImage}, {"mapped file", capture.UseMapped},
-	{"private data", capture.UsePrivate}, {"shareable", capture.UseMapped}, {"free", capture.UseFree}, {"managed heap", capture.UseManaged},
+	{"heap", capture.UseHeap}, {"thread stack", capture.UseStack}, {"stack", capture.UseStack},
+	{"image", capture.UseImage}, {"mapped file", capture.UseMapped},
+	{"private data", capture.UsePrivate}, {"shareable", capture.UseMapped}, {"free", capture.UseFree},
+	{"managed heap", capture.UseManaged},
 	{"unusable", capture.UseSystem}, {"page table", capture.UseSystem},
 }
 
@@ -141,7 +143,8 @@ var protections = []struct {
 	bit  uint64
 	name string
 }{
-	{0x01, "PAGE_NOACCESS"}, {0x02, "PAGE_READONLY"}, {0x04, "PAGE_READWRITE"}, {0x08, "PAGE_WRITECOPY"}, {0x10, "PAGE_EXECUTE"},
+	{0x01, "PAGE_NOACCESS"}, {0x02, "PAGE_READONLY"}, {0x04, "PAGE_READWRITE"},
+	{0x08, "PAGE_WRITECOPY"}, {0x10, "PAGE_EXECUTE"},
 	{0x20, "PAGE_EXECUTE_READ"}, {0x40, "PAGE_EXECUTE_READWRITE"}, {0x80, "PAGE_EXECUTE_WRITECOPY"}, {0x100, "PAGE_GUARD"},
 	{0x200, "PAGE_NOCACHE"}, {0x400, "PAGE_WRITECOMBINE"},
 }
@@ -188,7 +191,8 @@ func (p *process) take(attributes []xml.Attr) {
 }
 
 // layouts are the ways in which a time may be written.
-var layouts = []string{time.RFC3339, "2006-01-02 15:04:05", "2006-01-02T15:04:05", "1/2/2006 3:04:05 PM", "1/2/2006 15:04:05"}
+var layouts = []string{time.RFC3339, "2006-01-02 15:04:05", "2006-01-02T15:04:05",
+	"1/2/2006 3:04:05 PM", "1/2/2006 15:04:05"}
 
 // clock reads a time: text, or a FILETIME, which counts 100 ns from 1601.
 func clock(s string) (time.Time, bool) {
@@ -205,7 +209,8 @@ func clock(s string) (time.Time, bool) {
 	}
 	for _, layout := range layouts {
 		if at, err := time.Parse(layout, s); err == nil {
-			return time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), at.Nanosecond(), time.UTC), true
+			return time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(),
+				at.Nanosecond(), time.UTC), true
 		}
 	}
 	return time.Time{}, false

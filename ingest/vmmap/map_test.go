@@ -31,7 +31,8 @@ func TestMapOfTheAddressSpace(t *testing.T) {
 		if whole.Bits != test.bits || whole.Limit != test.limit || len(whole.Map.Stretches) != test.taken {
 			t.Errorf("%s: %d bits, limit %d, %+v", name, whole.Bits, whole.Limit, whole.Map)
 		}
-		if at := whole.Map.Stretches[0]; at != (capture.Stretch{Address: 0x10000, Size: 1 << 20, Use: capture.UseHeap, Taken: 1 << 20, Committed: 4096}) {
+		if at := whole.Map.Stretches[0]; at != (capture.Stretch{Address: 0x10000, Size: 1 << 20, Use: capture.UseHeap,
+			Taken: 1 << 20, Committed: 4096}) {
 			t.Errorf("%s: %+v", name, at)
 		}
 		if cut := read(t, file)[0].Memory.Space; cut.Limit != 0 {
@@ -47,7 +48,8 @@ func TestTooManyReservationsForAMap(t *testing.T) {
 	for i := range 1<<18 + 1 {
 		fmt.Fprintf(&b, `<Region Address="%d" Size="4096" Commit="4096" UseType="4"/>`, (i+1)<<16)
 	}
-	if s := read(t, b.String()+`</MemoryRegions></Snapshot>`)[0].Memory.Space; s.Map != nil || s.Uses[0].Regions != 1<<18+1 {
+	if s := read(t, b.String()+`</MemoryRegions></Snapshot>`)[0].Memory.Space; s.Map != nil ||
+		s.Uses[0].Regions != 1<<18+1 {
 		t.Errorf("%+v", s.Uses)
 	}
 }

@@ -58,7 +58,8 @@ const (
 )
 
 func newSnapshot(p process, room *int) *snapshot {
-	return &snapshot{process: p, room: room, uses: map[capture.UseName]*capture.Use{}, heaps: map[int64]*capture.HeapFacts{}, repeat: map[int64]*capture.RepeatedReservations{}}
+	return &snapshot{process: p, room: room, uses: map[capture.UseName]*capture.Use{},
+		heaps: map[int64]*capture.HeapFacts{}, repeat: map[int64]*capture.RepeatedReservations{}}
 }
 
 // element takes one region.
@@ -125,7 +126,8 @@ func (s *snapshot) count(use capture.UseName, r *region, own totals) {
 		return
 	}
 	if len(s.taken) < maxMapped {
-		s.taken = append(s.taken, capture.Stretch{Address: capture.Address(r.address), Size: r.size, Use: use, Committed: own.commit})
+		s.taken = append(s.taken,
+			capture.Stretch{Address: capture.Address(r.address), Size: r.size, Use: use, Committed: own.commit})
 	} else {
 		s.left++
 	}
@@ -174,8 +176,9 @@ func (s *snapshot) large(use capture.UseName, r *region, own totals) {
 		at, _ := slices.BinarySearchFunc(s.space.Largest, r.size, func(l capture.Reservation, size int64) int {
 			return cmp.Or(cmp.Compare(size, l.Reserved), -1) // behind those of the same size
 		})
-		s.space.Largest = slices.Insert(s.space.Largest, at, capture.Reservation{Address: capture.Address(r.address), Use: use, Reserved: r.size,
-			Committed: own.commit, Protect: protectionOf(r), Note: r.details})
+		s.space.Largest = slices.Insert(s.space.Largest, at,
+			capture.Reservation{Address: capture.Address(r.address), Use: use, Reserved: r.size,
+				Committed: own.commit, Protect: protectionOf(r), Note: r.details})
 		s.space.Largest = s.space.Largest[:min(len(s.space.Largest), maxLargest)]
 	}
 	same := s.repeat[r.size]
@@ -215,7 +218,9 @@ func (s *snapshot) finish() *capture.Capture {
 		m.Heaps = append(m.Heaps, *s.heaps[id])
 	}
 	if s.unknown.n > 0 {
-		m.Notes = append(m.Notes, capture.Note{Topic: capture.TopicMethod, Text: fmt.Sprintf("%d regions are of a use that is not known; they count as the system's", s.unknown.n)})
+		m.Notes = append(m.Notes,
+			capture.Note{Topic: capture.TopicMethod,
+				Text: fmt.Sprintf("%d regions are of a use that is not known; they count as the system's", s.unknown.n)})
 	}
 	c := &capture.Capture{Kind: Kind, Shape: capture.ShapeFacts, Process: s.process.Process, Memory: m,
 		Snapshots: []capture.Snapshot{{TakenAt: s.process.takenAt, LowerBound: s.cut > 0}}}
@@ -223,8 +228,8 @@ func (s *snapshot) finish() *capture.Capture {
 	return c
 }
 
-// width tells the program's bits and, of one of 32, the address space that it may use: VMMap lists what is free up to its end, and the
-// last 64 KB are nobody's. Of a file that ends early the highest region says nothing.
+// width tells the program's bits and, of one of 32, the address space that it may use: VMMap lists what is free up to
+// its end, and the last 64 KB are nobody's. Of a file that ends early the highest region says nothing.
 func (s *snapshot) width() (bits uint8, limit int64) {
 	const gigabyte = 1 << 30
 	free := s.uses[capture.UseFree] != nil
@@ -263,7 +268,8 @@ func (s *snapshot) repeated() {
 		}
 	}
 	bytes := func(r capture.RepeatedReservations) float64 { return float64(r.Reserved) * float64(r.Count) }
-	slices.SortStableFunc(s.space.Repeated, func(a, b capture.RepeatedReservations) int { return cmp.Compare(bytes(b), bytes(a)) })
+	slices.SortStableFunc(s.space.Repeated,
+		func(a, b capture.RepeatedReservations) int { return cmp.Compare(bytes(b), bytes(a)) })
 	s.space.Repeated = s.space.Repeated[:min(len(s.space.Repeated), maxRepeated)]
 }
 
@@ -276,10 +282,12 @@ func (s *snapshot) warn(c *capture.Capture) {
 	}{
 		{capture.Malformed, s.malformed, "%d regions have no size, or a number that is none, and are not counted"},
 		{capture.Inconsistent, s.disorder, "%d regions overlap those before them: what they share is counted twice"},
-		{capture.Inconsistent, s.differing, "the blocks of %d reservations do not make their sums; those of the reservations count"},
+		{capture.Inconsistent, s.differing,
+			"the blocks of %d reservations do not make their sums; those of the reservations count"},
 	} {
 		if w.t.n > 0 {
-			c.Warnings = append(c.Warnings, capture.Warning{Code: w.code, Message: fmt.Sprintf(w.message, w.t.n), Count: w.t.n, Place: fmt.Sprintf("line %d", w.t.line)})
+			c.Warnings = append(c.Warnings, capture.Warning{Code: w.code, Message: fmt.Sprintf(w.message, w.t.n), Count: w.t.n,
+				Place: fmt.Sprintf("line %d", w.t.line)})
 		}
 	}
 	if s.homeless > 0 {
@@ -287,8 +295,9 @@ func (s *snapshot) warn(c *capture.Capture) {
 			Message: fmt.Sprintf("the file has more heaps than can be told: %d regions are in the sums of the space and in no heap", s.homeless)})
 	}
 	if s.cut > 0 {
-		c.Warnings = append(c.Warnings, capture.Warning{Code: capture.Truncated, Count: 1, Place: fmt.Sprintf("line %d", s.cut),
-			Message: "the file ends inside this snapshot: the regions behind that are missing, save it again"})
+		c.Warnings = append(c.Warnings,
+			capture.Warning{Code: capture.Truncated, Count: 1, Place: fmt.Sprintf("line %d", s.cut),
+				Message: "the file ends inside this snapshot: the regions behind that are missing, save it again"})
 	}
 }
 

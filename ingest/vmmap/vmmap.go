@@ -6,8 +6,9 @@
 //	  <Region Address="65536" Size="1048576" Commit="69632" PrivateBytes="69632" PrivateWS="65536" ShareableWS="0" SharedWS="0"
 //	          Blocks="2" Id="1" Protection="4" Storage="…" UseType="0" Type="Heap (Private Data)" Details="Heap ID: 1 [LOW FRAGMENTATION]"/>
 //
-// Numbers are decimal, or hexadecimal with 0x or where a digit says so; sizes are bytes. A reservation stands before the blocks that
-// it consists of, which are regions as well: the reservations are counted, and the blocks compared with them.
+// Numbers are decimal, or hexadecimal with 0x or where a digit says so; sizes are bytes. A reservation stands before
+// the blocks that it consists of, which are regions as well: the reservations are counted, and the blocks compared with
+// them.
 package vmmap
 
 import (
@@ -27,11 +28,11 @@ import (
 // Kind is that of captures of files of VMMap.
 const Kind capture.Kind = "vmmap"
 
-// Read reads a file: one capture for each snapshot in it, in their order. It holds one element of the file and what the captures
-// hold, which is bounded.
+// Read reads a file: one capture for each snapshot in it, in their order. It holds one element of the file and what the
+// captures hold, which is bounded.
 //
-// Damage gives warnings, not an error. The error is an *evidence.Error when r holds no region or when r fails, and the context's when that
-// ends; what was read until then is returned beside it.
+// Damage gives warnings, not an error. The error is an *evidence.Error when r holds no region or when r fails, and the
+// context's when that ends; what was read until then is returned beside it.
 func Read(ctx context.Context, r io.Reader) ([]*capture.Capture, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -44,7 +45,8 @@ func Read(ctx context.Context, r io.Reader) ([]*capture.Capture, error) {
 	case err != nil:
 		return f.done, &evidence.Error{Code: CodeReadFailed, Message: "reading the file failed", Line: f.in.Line(), Err: err}
 	case len(f.done) == 0:
-		return nil, &evidence.Error{Code: CodeNoData, Message: "no region was found", Do: "save the file with File, Save As in VMMap, as *.mmp", Line: f.in.Line()}
+		return nil, &evidence.Error{Code: CodeNoData, Message: "no region was found",
+			Do: "save the file with File, Save As in VMMap, as *.mmp", Line: f.in.Line()}
 	}
 	return f.done, nil
 }
@@ -53,8 +55,9 @@ func Read(ctx context.Context, r io.Reader) ([]*capture.Capture, error) {
 func Sniff(head []byte) bool {
 	plain, _ := io.ReadAll(markup.NewText(bytes.NewReader(head))) // reading from memory does not fail
 	plain = bytes.ToLower(bytes.TrimLeft(plain, " \t\r\n\uFEFF"))
-	return bytes.HasPrefix(plain, []byte("<")) && (bytes.Contains(plain, []byte("<region ")) && bytes.Contains(plain, []byte("usetype=")) ||
-		bytes.Contains(plain, []byte("<snapshot")) && bytes.Contains(plain, []byte("memoryregions")))
+	return bytes.HasPrefix(plain, []byte("<")) &&
+		(bytes.Contains(plain, []byte("<region ")) && bytes.Contains(plain, []byte("usetype=")) ||
+			bytes.Contains(plain, []byte("<snapshot")) && bytes.Contains(plain, []byte("memoryregions")))
 }
 
 // A file is read into snapshots. What its outer elements say of the process holds for all of them.
@@ -133,16 +136,19 @@ func (f *file) finish(err error) error {
 	if n := len(f.done); n > 0 {
 		c := f.done[n-1]
 		if damaged && n == before {
-			c.Warnings = append(c.Warnings, capture.Warning{Code: capture.Truncated, Count: 1, Place: fmt.Sprintf("line %d", f.in.Line()),
-				Message: "the file ends early behind this snapshot, which is whole: others may be missing"})
+			c.Warnings = append(c.Warnings,
+				capture.Warning{Code: capture.Truncated, Count: 1, Place: fmt.Sprintf("line %d", f.in.Line()),
+					Message: "the file ends early behind this snapshot, which is whole: others may be missing"})
 		}
 		if markup.IsMarkup(err) && !strings.Contains(err.Error(), "unexpected EOF") {
-			c.Warnings = append(c.Warnings, capture.Warning{Code: capture.Malformed, Count: 1, Place: fmt.Sprintf("line %d", f.in.Line()),
-				Message: "the markup is damaged, and what follows is not read: " + err.Error()})
+			c.Warnings = append(c.Warnings,
+				capture.Warning{Code: capture.Malformed, Count: 1, Place: fmt.Sprintf("line %d", f.in.Line()),
+					Message: "the markup is damaged, and what follows is not read: " + err.Error()})
 		}
 		if f.left > 0 {
 			c.Warnings = append(c.Warnings, capture.Warning{Code: capture.Truncated, Count: f.left,
-				Message: fmt.Sprintf("the file holds more than %d snapshots; the %d after this one are left out", maxSnapshots, f.left)})
+				Message: fmt.Sprintf("the file holds more than %d snapshots; the %d after this one are left out",
+					maxSnapshots, f.left)})
 		}
 	}
 	if errors.Is(err, io.EOF) || markup.IsMarkup(err) {

@@ -62,10 +62,12 @@ func render(c *capture.Capture) string {
 	var out strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }
 	m, s := c.Memory, c.Memory.Space
-	line("%s %s %q pid %d, %d bits, at %s, lower bound %t", c.Kind, m.Source, c.Process.Name, c.Process.PID, c.Process.Bits, c.Snapshots[0].TakenAt.Format("2006-01-02T15:04:05"), c.Snapshots[0].LowerBound)
+	line("%s %s %q pid %d, %d bits, at %s, lower bound %t", c.Kind, m.Source, c.Process.Name, c.Process.PID,
+		c.Process.Bits, c.Snapshots[0].TakenAt.Format("2006-01-02T15:04:05"), c.Snapshots[0].LowerBound)
 	line("private %d, working set %d, largest free %d at %s", s.PrivateBytes, s.WorkingSet, s.LargestFree, s.LargestFreeAt)
 	for _, u := range s.Uses {
-		line("use %s: %d regions, reserved %d, committed %d, private %d, largest %d", u.Name, u.Regions, u.Reserved, u.Committed, u.Private, u.Largest)
+		line("use %s: %d regions, reserved %d, committed %d, private %d, largest %d", u.Name, u.Regions, u.Reserved,
+			u.Committed, u.Private, u.Largest)
 	}
 	for _, x := range s.States {
 		line("state %s %d", x.Name, x.Bytes)
@@ -77,7 +79,8 @@ func render(c *capture.Capture) string {
 		line("repeated %d times %d, committed %d, first %s", r.Count, r.Reserved, r.Committed, r.First)
 	}
 	for _, h := range m.Heaps {
-		line("heap %s %s %s %s reserved %d committed %d in %d", h.Handle, h.Kind, h.Name, h.FrontEnd, h.Reserved, h.Committed, h.Segments)
+		line("heap %s %s %s %s reserved %d committed %d in %d", h.Handle, h.Kind, h.Name, h.FrontEnd, h.Reserved,
+			h.Committed, h.Segments)
 	}
 	for _, n := range m.Notes {
 		line("note %s: %s", n.Topic, n.Text)
@@ -185,7 +188,8 @@ func TestCutAnywhere(t *testing.T) {
 }
 
 func region(attributes string) string {
-	return `<Snapshot><Region Address="4096" Size="4096" Commit="4096" PrivateBytes="4096" UseType="4"/>` + attributes + `</Snapshot>`
+	return `<Snapshot><Region Address="4096" Size="4096" Commit="4096" PrivateBytes="4096" UseType="4"/>` +
+		attributes + `</Snapshot>`
 }
 
 func TestWarnings(t *testing.T) {
@@ -193,14 +197,18 @@ func TestWarnings(t *testing.T) {
 		file string
 		code capture.Code
 	}{
-		"regions that overlap":                {region(`<Region Address="6144" Size="4096" UseType="4"/>`), capture.Inconsistent},
-		"regions in disorder":                 {region(`<Region Address="0" Size="4096" UseType="4"/>`), capture.Inconsistent},
-		"blocks that do not make their whole": {region(`<Region Address="4096" Size="1024" Commit="1024" UseType="4"/>`), capture.Inconsistent},
-		"a size beyond the address space":     {region(`<Region Address="18446744073709551615" Size="4096" UseType="4"/>`), capture.Malformed},
-		"a number that is none":               {region(`<Region Address="65536" Size="-1" UseType="4"/>`), capture.Malformed},
-		"an attribute without an end":         {region(`<Region Address="` + strings.Repeat("9", 3<<20)), capture.Truncated},
-		"elements that lie deep":              {region(strings.Repeat("<a>", 1000)), capture.Malformed},
-		"a tag that is none":                  {region(`<Region <<>`), capture.Truncated},
+		"regions that overlap": {region(`<Region Address="6144" Size="4096" UseType="4"/>`),
+			capture.Inconsistent},
+		"regions in disorder": {region(`<Region Address="0" Size="4096" UseType="4"/>`),
+			capture.Inconsistent},
+		"blocks that do not make their whole": {region(`<Region Address="4096" Size="1024" Commit="1024" UseType="4"/>`),
+			capture.Inconsistent},
+		"a size beyond the address space": {region(`<Region Address="18446744073709551615" Size="4096" UseType="4"/>`),
+			capture.Malformed},
+		"a number that is none":       {region(`<Region Address="65536" Size="-1" UseType="4"/>`), capture.Malformed},
+		"an attribute without an end": {region(`<Region Address="` + strings.Repeat("9", 3<<20)), capture.Truncated},
+		"elements that lie deep":      {region(strings.Repeat("<a>", 1000)), capture.Malformed},
+		"a tag that is none":          {region(`<Region <<>`), capture.Truncated},
 	} {
 		captures := read(t, test.file)
 		c := captures[len(captures)-1]
@@ -226,7 +234,8 @@ func TestManyOfEverything(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("<Snapshot>")
 	for i := range 20_000 {
-		fmt.Fprintf(&b, `<Region Address="%d" Size="%d" Commit="4096" Id="%d" UseType="%d"/>`, (i+1)<<20, 4096*(1+i/100), i, 4*(i%2))
+		fmt.Fprintf(&b, `<Region Address="%d" Size="%d" Commit="4096" Id="%d" UseType="%d"/>`, (i+1)<<20,
+			4096*(1+i/100), i, 4*(i%2))
 	}
 	b.WriteString("</Snapshot>")
 	m := read(t, b.String())[0].Memory
@@ -236,7 +245,8 @@ func TestManyOfEverything(t *testing.T) {
 	if first, last := m.Space.Largest[0].Reserved, m.Space.Largest[49].Reserved; first != 4096*200 || last != first {
 		t.Errorf("the largest are %d to %d", first, last)
 	}
-	if r := m.Space.Repeated[0]; r != (capture.RepeatedReservations{Reserved: 4096 * 200, Count: 50, Committed: 50 * 4096, First: capture.Address(19902 << 20)}) {
+	if r := m.Space.Repeated[0]; r != (capture.RepeatedReservations{Reserved: 4096 * 200, Count: 50, Committed: 50 * 4096,
+		First: capture.Address(19902 << 20)}) {
 		t.Errorf("repeated first: %+v", r)
 	}
 }
@@ -244,7 +254,8 @@ func TestManyOfEverything(t *testing.T) {
 func TestErrors(t *testing.T) {
 	var ours *evidence.Error
 	for _, file := range []string{"", "<root/>", "hello", "<Snapshot><Region/></Snapshot>"} {
-		if _, err := vmmap.Read(t.Context(), strings.NewReader(file)); !errors.As(err, &ours) || ours.Code != vmmap.CodeNoData || !strings.Contains(err.Error(), "Save As") {
+		if _, err := vmmap.Read(t.Context(), strings.NewReader(file)); !errors.As(err, &ours) ||
+			ours.Code != vmmap.CodeNoData || !strings.Contains(err.Error(), "Save As") {
 			t.Errorf("%q: %v", file, err)
 		}
 	}

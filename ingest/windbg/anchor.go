@@ -7,9 +7,12 @@ import (
 
 // anchors are what nobody but the debugger writes, wherever it stands in a line.
 var anchors = [][]byte{
-	[]byte("Heap     Flags   Reserv"), []byte("heap @ "), []byte("_HEAP @ "), []byte("_DPH_HEAP_ROOT @ "), []byte("group-by: "), []byte("LFH Key  "), []byte("Index   Address  Name"),
-	[]byte("Heap Address      NT/Segment"), []byte("HEAP_ENTRY Size Prev"), []byte("Searching the memory for potential unreachable"), []byte("Segment at "), []byte("VERIFIER STOP "),
-	[]byte("--- Usage Summary ---"), []byte("-------------------- Usage SUMMARY ---"), []byte("Entry     User      Heap"), []byte("Entry             User              Heap"),
+	[]byte("Heap     Flags   Reserv"), []byte("heap @ "), []byte("_HEAP @ "), []byte("_DPH_HEAP_ROOT @ "),
+	[]byte("group-by: "), []byte("LFH Key  "), []byte("Index   Address  Name"),
+	[]byte("Heap Address      NT/Segment"), []byte("HEAP_ENTRY Size Prev"),
+	[]byte("Searching the memory for potential unreachable"), []byte("Segment at "), []byte("VERIFIER STOP "),
+	[]byte("--- Usage Summary ---"), []byte("-------------------- Usage SUMMARY ---"), []byte("Entry     User      Heap"),
+	[]byte("Entry             User              Heap"),
 }
 
 // anchorIn is the place of text that only the debugger writes, or of a prompt with a command whose output is read; −1
@@ -65,7 +68,8 @@ func isAnchored(text, anchor []byte) bool {
 
 // saysMore reports whether text before an anchor is the debugger's own.
 func saysMore(before []byte) bool {
-	for _, own := range []string{"Allocations statistics for", "Start of data for", "End of data for", "Heap entries", "found in", "busy", "Walking"} {
+	for _, own := range []string{"Allocations statistics for", "Start of data for", "End of data for", "Heap entries",
+		"found in", "busy", "Walking"} {
 		if bytes.Contains(before, []byte(own)) {
 			return true
 		}
@@ -82,8 +86,8 @@ func isDash(r rune) bool {
 	return false
 }
 
-// isRule reports whether a line is a rule of dashes, and no title with dashes around it. Pages make long dashes of short ones, and
-// tables cut them at their columns.
+// isRule reports whether a line is a rule of dashes, and no title with dashes around it. Pages make long dashes of
+// short ones, and tables cut them at their columns.
 func isRule(text []byte) bool {
 	n := 0
 	for i := 0; i < len(text); {

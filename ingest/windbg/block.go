@@ -62,7 +62,8 @@ func openBlock(r *reader, text []byte) section {
 }
 
 func (s *block) line(text []byte) bool {
-	if isEntryHeader(text) || bytes.HasPrefix(text, []byte("_HEAP @ ")) || bytes.HasPrefix(text, []byte("_DPH_HEAP_ROOT @ ")) {
+	if isEntryHeader(text) || bytes.HasPrefix(text, []byte("_HEAP @ ")) ||
+		bytes.HasPrefix(text, []byte("_DPH_HEAP_ROOT @ ")) {
 		return !s.found
 	}
 	if bytes.HasPrefix(text, []byte("in free-ed allocation")) {
@@ -135,10 +136,12 @@ func (s *block) close() {
 	}
 	if s.freed {
 		s.in.note("block", sourceBlock)
-		s.in.say(s.r, capture.TopicInfo, fmt.Sprintf("the block at %s is free: !heap -p -a shows who freed it", capture.Address(s.user)))
+		s.in.say(s.r, capture.TopicInfo,
+			fmt.Sprintf("the block at %s is free: !heap -p -a shows who freed it", capture.Address(s.user)))
 		return
 	}
-	sample := capture.Sample{Title: strings.TrimSpace(sourceBlock + " " + s.asked), Stack: s.in.c.Stacks.AddStack(s.frames), Address: s.user, Size: s.size}
+	sample := capture.Sample{Title: strings.TrimSpace(sourceBlock + " " + s.asked),
+		Stack: s.in.c.Stacks.AddStack(s.frames), Address: s.user, Size: s.size}
 	if s.content != "" {
 		sample.Note = "its content looks like " + s.content
 	}

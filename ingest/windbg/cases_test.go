@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Each case is a log below what must be read from it: lines of render, of which all must be there, in this order. A line that begins
-// with "no " must not be there. "=" begins the log.
+// Each case is a log below what must be read from it: lines of render, of which all must be there, in this order. A
+// line that begins with "no " must not be there. "=" begins the log.
 var cases = map[string]string{
 	"heaps of a 64-bit process, in KiB, with what is said below them": `
 windbg-log: WinDbg !heap -s "" pid 0, 64 bits, machine "", at ?, lower bound false

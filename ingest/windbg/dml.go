@@ -2,12 +2,13 @@ package windbg
 
 import "bytes"
 
-// dmlTags are the elements of the debugger markup language, and of the languages of pages, of which logs and pasted text keep
-// remains.
-var dmlTags = []string{"exec", "link", "altlink", "col", "b", "i", "u", "pre", "code", "span", "font", "br", "blockquote", "details", "summary", "strong", "em", "nowiki"}
+// dmlTags are the elements of the debugger markup language, and of the languages of pages, of which logs and pasted
+// text keep remains.
+var dmlTags = []string{"exec", "link", "altlink", "col", "b", "i", "u", "pre", "code", "span", "font", "br",
+	"blockquote", "details", "summary", "strong", "em", "nowiki"}
 
-// replaced are characters that pages and word processors put in place of others, and what stands for characters in markup. The
-// zero is nothing at all.
+// replaced are characters that pages and word processors put in place of others, and what stands for characters in
+// markup. The zero is nothing at all.
 var replaced = []struct {
 	text string
 	char byte
@@ -31,8 +32,8 @@ var isMarked = func() (t [256]bool) {
 // escape begins the codes of colours of a terminal.
 const escape = '\x1b'
 
-// unmark takes markup off a line, twice where a page has escaped what was escaped already. The outcome lies in scratch, or is the
-// line itself where it has none.
+// unmark takes markup off a line, twice where a page has escaped what was escaped already. The outcome lies in scratch,
+// or is the line itself where it has none.
 func unmark(line, scratch []byte) (text, used []byte) {
 	text, scratch = unmarkOnce(line, scratch)
 	if len(text) < len(line) && (bytes.IndexByte(text, '&') >= 0 || bytes.IndexByte(text, '<') >= 0) {
@@ -143,7 +144,8 @@ func tagLength(b []byte) int {
 		name = name[1:]
 	}
 	for _, tag := range dmlTags {
-		if rest, ok := bytes.CutPrefix(name, []byte(tag)); ok && len(rest) > 0 && (rest[0] == '>' || rest[0] == ' ' || rest[0] == '/' || rest[0] == '\\') {
+		if rest, ok := bytes.CutPrefix(name, []byte(tag)); ok && len(rest) > 0 &&
+			(rest[0] == '>' || rest[0] == ' ' || rest[0] == '/' || rest[0] == '\\') {
 			end := tagEnd(rest)
 			if end < 0 {
 				return 0

@@ -12,8 +12,8 @@ import (
 // decodeBlock is how many bytes are taken from the source at once.
 const decodeBlock = 64 << 10
 
-// textDecoder reads a log as UTF-8, or as the bytes of an ANSI code page that it has: all that the outputs consist of is ASCII.
-// WinDbg writes UTF-16 with .logopen /u, and PowerShell where a log was redirected.
+// textDecoder reads a log as UTF-8, or as the bytes of an ANSI code page that it has: all that the outputs consist of
+// is ASCII. WinDbg writes UTF-16 with .logopen /u, and PowerShell where a log was redirected.
 type textDecoder struct {
 	src     io.Reader
 	order   binary.ByteOrder // of UTF-16; nil for bytes
@@ -110,7 +110,8 @@ func (d *textDecoder) transcode() {
 			}
 			r = utf8.RuneError
 			if len(d.raw)-d.at >= 4 {
-				if r = utf16.DecodeRune(rune(d.order.Uint16(d.raw[d.at:])), rune(d.order.Uint16(d.raw[d.at+2:]))); r != utf8.RuneError {
+				if r = utf16.DecodeRune(rune(d.order.Uint16(d.raw[d.at:])),
+					rune(d.order.Uint16(d.raw[d.at+2:]))); r != utf8.RuneError {
 					d.at += 2
 				}
 			}

@@ -44,7 +44,9 @@ func openFault(r *reader, _ []byte) section {
 }
 
 // faultWords begin the lines of an error.
-var faultWords = []string{"Heap address:", "Error address:", "Error type:", "Details:", "Follow-up:", "Follow up:", "Stack trace:", "Stack trace at", "Last known valid blocks:", "Parameter 1:", "Parameter 2:", "Parameter 3:", "Previous good block:"}
+var faultWords = []string{"Heap address:", "Error address:", "Error type:", "Details:", "Follow-up:", "Follow up:",
+	"Stack trace:", "Stack trace at", "Last known valid blocks:", "Parameter 1:", "Parameter 2:",
+	"Parameter 3:", "Previous good block:"}
 
 func (s *fault) line(text []byte) bool {
 	for _, word := range faultWords {
@@ -65,7 +67,8 @@ func (s *fault) line(text []byte) bool {
 		s.passing++
 		return true
 	}
-	if was := s.values[s.last]; s.last == "details" && was != "" && len(was) < maxText && 'a' <= text[0] && text[0] <= 'z' && bytes.IndexByte(text, ' ') > 0 {
+	if was := s.values[s.last]; s.last == "details" && was != "" && len(was) < maxText && 'a' <= text[0] &&
+		text[0] <= 'z' && bytes.IndexByte(text, ' ') > 0 {
 		s.values[s.last] = was + " " + plain(text)
 		return true
 	}

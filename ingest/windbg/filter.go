@@ -7,7 +7,8 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// filter reads !heap -flt s N and -flt r A B, and the lists of !heap -p -all: for each heap the blocks whose size passes.
+// filter reads !heap -flt s N and -flt r A B, and the lists of !heap -p -all: for each heap the blocks whose size
+// passes.
 //
 //	_HEAP @ 510000
 //	HEAP_ENTRY Size Prev Flags    UserPtr UserSize - state
@@ -100,7 +101,8 @@ func newFilter(r *reader) *filter {
 		key, source = fmt.Sprintf("!heap -p %s", argumentOf(r.command, "-p")), "!heap -p"
 	}
 	in := r.begin(key, source)
-	return &filter{r: r, in: in, sizes: newSizer(r, in), seen: map[capture.Address]bool{}, began: r.in.number, source: source}
+	return &filter{r: r, in: in, sizes: newSizer(r, in), seen: map[capture.Address]bool{},
+		began: r.in.number, source: source}
 }
 
 func (s *filter) enter(heap uint64) {
@@ -118,9 +120,12 @@ func (s *filter) line(text []byte) bool {
 		return true
 	}
 	switch {
-	case isEntryHeader(text), bytes.HasPrefix(text, []byte("DPH_HEAP_BLOCK :")), bytes.HasPrefix(text, []byte("_HEAP_LOOKASIDE @")),
-		bytes.HasPrefix(text, []byte("_HEAP_SEGMENT @")), bytes.HasPrefix(text, []byte("_HEAP_SUBSEGMENT")), bytes.HasPrefix(text, []byte("_LFH_HEAP @")),
-		bytes.HasPrefix(text, []byte("CommittedRange")), bytes.HasPrefix(text, []byte("uncommitted bytes")), bytes.HasPrefix(text, []byte("VirtualAlloc")):
+	case isEntryHeader(text), bytes.HasPrefix(text, []byte("DPH_HEAP_BLOCK :")),
+		bytes.HasPrefix(text, []byte("_HEAP_LOOKASIDE @")),
+		bytes.HasPrefix(text, []byte("_HEAP_SEGMENT @")), bytes.HasPrefix(text, []byte("_HEAP_SUBSEGMENT")),
+		bytes.HasPrefix(text, []byte("_LFH_HEAP @")),
+		bytes.HasPrefix(text, []byte("CommittedRange")), bytes.HasPrefix(text, []byte("uncommitted bytes")),
+		bytes.HasPrefix(text, []byte("VirtualAlloc")):
 		return true
 	case bytes.HasPrefix(text, []byte("Freed and decommitted blocks")), bytes.HasPrefix(text, []byte("Busy allocations")):
 		s.freed = text[0] == 'F'
@@ -152,7 +157,8 @@ func (s *filter) line(text []byte) bool {
 func (s *filter) follows(text []byte) bool {
 	if frame, _, ok := parseFrame(plain(text)); s.rows > 0 && (s.stack != nil || ok && frame.Module != "") {
 		if s.stack == nil {
-			s.stack = &block{r: s.r, in: s.in, asked: fmt.Sprintf("%x", s.block.user), began: s.r.in.number, found: true, user: s.block.user, size: s.block.bytes}
+			s.stack = &block{r: s.r, in: s.in, asked: fmt.Sprintf("%x", s.block.user), began: s.r.in.number, found: true,
+				user: s.block.user, size: s.block.bytes}
 		}
 		return s.stack.line(text)
 	}

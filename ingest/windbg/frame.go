@@ -38,7 +38,8 @@ func parseFrame(line string) (text capture.Text, address uint64, ok bool) {
 	return text, address, true
 }
 
-// cutSource takes " [path @ line]" off the end of a frame. It begins behind the offset: names and paths have brackets, too.
+// cutSource takes " [path @ line]" off the end of a frame. It begins behind the offset: names and paths have brackets,
+// too.
 func cutSource(s string) (rest, file string, line uint32) {
 	inner, closed := strings.CutSuffix(s, "]")
 	for from := 0; closed; {

@@ -87,7 +87,8 @@ func (s *heapDetails) line(text []byte) bool {
 		}
 		return true
 	}
-	for _, known := range [...]string{"flags", "external fragmentation", "virtual address fragmentation", "low fragmentation heap", "metadata usage", "statistics"} {
+	for _, known := range [...]string{"flags", "external fragmentation", "virtual address fragmentation",
+		"low fragmentation heap", "metadata usage", "statistics"} {
 		if strings.HasPrefix(line, known) {
 			return true
 		}

@@ -19,9 +19,9 @@ const sourceHeaps = "!heap -s"
 //	    External fragmentation  29 % (1549 free blocks)
 //	-------------------------------------------------------------------------------------
 //
-// Lock contention is hexadecimal, or N/A for a heap without a lock. Before the table, where there are any, stand the segment heaps:
-// heap, signature ddeeddee, two numbers, reserved and committed in KiB. That is known from a printed page only, so a row is told by
-// the signature and not by its heading.
+// Lock contention is hexadecimal, or N/A for a heap without a lock. Before the table, where there are any, stand the
+// segment heaps: heap, signature ddeeddee, two numbers, reserved and committed in KiB. That is known from a printed
+// page only, so a row is told by the signature and not by its heading.
 type heaps struct {
 	r    *reader
 	in   *instant
@@ -69,7 +69,8 @@ func openHeapTable(r *reader, text []byte) section {
 
 func isHeapHeader(text []byte) bool {
 	w := split(text)
-	return w.n >= 5 && string(w.words[0]) == "Heap" && string(w.words[1]) == "Flags" && bytes.HasPrefix(w.words[2], []byte("Reserv"))
+	return w.n >= 5 && string(w.words[0]) == "Heap" && string(w.words[1]) == "Flags" &&
+		bytes.HasPrefix(w.words[2], []byte("Reserv"))
 }
 
 func (s *heaps) line(text []byte) bool {
@@ -136,7 +137,8 @@ func (s *heaps) segment(text []byte) {
 		s.in.malformed.add(s.r.in.number)
 		return
 	}
-	s.add(capture.HeapFacts{Handle: capture.Address(handle), Kind: "segment heap", Reserved: reserved, Committed: committed})
+	s.add(capture.HeapFacts{Handle: capture.Address(handle), Kind: "segment heap",
+		Reserved: reserved, Committed: committed})
 }
 
 // columns are those of an NT heap from the third on, in their order.
@@ -222,7 +224,8 @@ func (s *heaps) add(h capture.HeapFacts) {
 }
 
 // remarks are lines below a heap that say something of it.
-var remarks = [][]byte{[]byte("External fragmentation"), []byte("Virtual address fragmentation"), []byte("Lock contention")}
+var remarks = [][]byte{[]byte("External fragmentation"), []byte("Virtual address fragmentation"),
+	[]byte("Lock contention")}
 
 // troubles are words of lines in which the debugger says that it could not read a heap, or that one is damaged.
 var troubles = [][]byte{[]byte("error"), []byte("invalid"), []byte("unable"), []byte("corrupt")}
@@ -265,7 +268,9 @@ func (s *heaps) trouble(text []byte) {
 			if len(s.in.m.Gaps) == maxNotes {
 				s.r.dropped.add(s.r.in.number)
 			} else if s.r.keep(1) {
-				s.in.m.Gaps = append(s.in.m.Gaps, capture.Gap{What: "heap", Heap: capture.Address(handle), Address: capture.Address(handle), Why: "WinDbg says: " + plain(text)})
+				s.in.m.Gaps = append(s.in.m.Gaps,
+					capture.Gap{What: "heap", Heap: capture.Address(handle), Address: capture.Address(handle),
+						Why: "WinDbg says: " + plain(text)})
 			}
 			return
 		}
@@ -293,6 +298,7 @@ func (s *heaps) close() {
 		s.in.truncate(s.began, "the table of segment heaps of !heap -s names no heap: the log is cut short or an excerpt")
 	}
 	if !s.empty && (s.state == tableHeader || s.state == tableRows) {
-		s.in.truncate(s.began, "the table of !heap -s is not closed: the log is cut short or an excerpt, and heaps may be missing")
+		s.in.truncate(s.began,
+			"the table of !heap -s is not closed: the log is cut short or an excerpt, and heaps may be missing")
 	}
 }

@@ -149,7 +149,8 @@ func addFinding(list []finding, line int64, text string) []finding {
 func (n *instant) finish(r *reader, last bool) *capture.Capture {
 	m, c := n.m, n.c
 	n.warn()
-	if m.Space == nil && m.Reach == nil && len(m.Heaps)+len(m.Groups)+len(m.Managed)+len(m.Samples)+len(m.Notes)+len(m.Gaps) == 0 {
+	if m.Space == nil && m.Reach == nil &&
+		len(m.Heaps)+len(m.Groups)+len(m.Managed)+len(m.Samples)+len(m.Notes)+len(m.Gaps) == 0 {
 		r.orphans = append(r.orphans, c.Warnings...)
 		return nil
 	}
@@ -169,7 +170,8 @@ func (n *instant) finish(r *reader, last bool) *capture.Capture {
 	return c
 }
 
-// joinStops gives the leaks that Application Verifier reports the stacks and sizes that !heap -p -a shows of their blocks.
+// joinStops gives the leaks that Application Verifier reports the stacks and sizes that !heap -p -a shows of their
+// blocks.
 func (n *instant) joinStops() {
 	shown := map[uint64]*capture.Sample{}
 	for i := range n.m.Samples {
@@ -188,7 +190,9 @@ func (n *instant) joinStops() {
 // warn says what limits the numbers.
 func (n *instant) warn() {
 	if t := n.malformed; t.n > 0 {
-		n.c.Warnings = append(n.c.Warnings, warning(capture.Malformed, t.n, t.line, "%s inside an output not understood, and not in the numbers", counted(t.n, "line")))
+		n.c.Warnings = append(n.c.Warnings,
+			warning(capture.Malformed, t.n, t.line, "%s inside an output not understood, and not in the numbers",
+				counted(t.n, "line")))
 	}
 	for _, f := range n.inconsistent {
 		n.c.Warnings = append(n.c.Warnings, warning(capture.Inconsistent, f.n, f.line, "%s", f.text))
@@ -201,17 +205,23 @@ func (n *instant) warn() {
 // warnWhole says on the last capture what concerns the whole log.
 func (r *reader) warnWhole(c *capture.Capture) {
 	if t := r.in.long; t.n > 0 {
-		c.Warnings = append(c.Warnings, warning(capture.Malformed, t.n, t.line, "%s longer than %d KiB left out", counted(t.n, "line"), maxLine>>10))
+		c.Warnings = append(c.Warnings,
+			warning(capture.Malformed, t.n, t.line, "%s longer than %d KiB left out", counted(t.n, "line"), maxLine>>10))
 	}
 	if t := r.dropped; t.n > 0 {
-		c.Warnings = append(c.Warnings, warning(capture.Truncated, t.n, t.line, "the log holds more than is kept of one log or one answer, and %s left out: upload the outputs in several logs", counted(t.n, "row")))
+		c.Warnings = append(c.Warnings,
+			warning(capture.Truncated, t.n, t.line,
+				"the log holds more than is kept of one log or one answer, and %s left out: upload the outputs in several logs",
+				counted(t.n, "row")))
 	}
 	for _, f := range r.silent {
 		c.Warnings = append(c.Warnings, warning(capture.Unsupported, f.n, f.line, "%s", f.text+r.whyBlind()))
 	}
 	c.Warnings = append(c.Warnings, r.orphans[:min(len(r.orphans), maxOrphans)]...)
 	if r.in.src.guessed {
-		c.Warnings = append(c.Warnings, warning(capture.EncodingGuessed, 1, 0, "the log is UTF-16 without a byte order mark; that was guessed from its zero bytes"))
+		c.Warnings = append(c.Warnings,
+			warning(capture.EncodingGuessed, 1, 0,
+				"the log is UTF-16 without a byte order mark; that was guessed from its zero bytes"))
 	}
 }
 

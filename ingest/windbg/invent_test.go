@@ -35,7 +35,8 @@ func invent(seed uint64, heaps, blocks int) *inventedProcess {
 	}
 	for i := range blocks {
 		h := p.heaps[random.IntN(heaps)]
-		p.leaked = append(p.leaked, inventedBlock{h.handle, h.handle + int64(i)*0x100, 1 + 16*random.Int64N(64), 8 + random.Int64N(24)})
+		p.leaked = append(p.leaked,
+			inventedBlock{h.handle, h.handle + int64(i)*0x100, 1 + 16*random.Int64N(64), 8 + random.Int64N(24)})
 	}
 	return p
 }
@@ -45,7 +46,8 @@ func (p *inventedProcess) summary() string {
 	b.WriteString("0:000> !heap -s\n  Heap     Flags   Reserv  Commit  Virt   Free  List   UCR  Virt  Lock  Fast \n" +
 		"                    (k)     (k)    (k)     (k) length      blocks cont. heap \n-----\n")
 	for _, h := range p.heaps {
-		fmt.Fprintf(&b, "%08x %08x %7d %6d %6d %6d %5d %5d %4d %6x   LFH\n", h.handle, 2, h.reserved, h.committed, h.committed, 1, 2, 3, 4, 5)
+		fmt.Fprintf(&b, "%08x %08x %7d %6d %6d %6d %5d %5d %4d %6x   LFH\n", h.handle, 2, h.reserved, h.committed,
+			h.committed, 1, 2, 3, 4, 5)
 	}
 	b.WriteString("-----\n")
 	return b.String()
@@ -67,7 +69,8 @@ func (p *inventedProcess) leaks() string {
 	b.WriteString("0:000> !heap -l\nSearching the memory for potential unreachable busy blocks.\n" +
 		"Entry     User      Heap      Segment       Size  PrevSize  Unused    Flags\n-----------------------------------------------------------------------------\n")
 	for _, l := range p.leaked {
-		fmt.Fprintf(&b, "%08x  %08x  %08x  %08x  %8x  %8x  %8x  busy \n", l.address-8, l.address, l.heap, l.heap, l.size+l.unused, 0x200, l.unused)
+		fmt.Fprintf(&b, "%08x  %08x  %08x  %08x  %8x  %8x  %8x  busy \n", l.address-8, l.address, l.heap, l.heap,
+			l.size+l.unused, 0x200, l.unused)
 	}
 	fmt.Fprintf(&b, "%d potential unreachable blocks were detected.\n", len(p.leaked))
 	return b.String()
@@ -82,7 +85,8 @@ func TestInventedProcessesAreReadAsTheyAre(t *testing.T) {
 		}
 		m := c[0].Memory
 		for i, h := range p.heaps {
-			if got := m.Heaps[i]; got.Handle != capture.Address(h.handle) || got.Reserved != h.reserved*1024 || got.Committed != h.committed*1024 {
+			if got := m.Heaps[i]; got.Handle != capture.Address(h.handle) || got.Reserved != h.reserved*1024 ||
+				got.Committed != h.committed*1024 {
 				t.Errorf("seed %d, heap %d: %+v, want %+v", seed, i, got, h)
 			}
 			for size, count := range h.sizes {

@@ -65,7 +65,8 @@ func TestCutAnywhere(t *testing.T) {
 			}
 		}
 		complete := n >= len(log)-1
-		if said := slices.ContainsFunc(captures[0].Warnings, func(w capture.Warning) bool { return w.Code.Lossy() }); said == complete && m.Reach != nil {
+		if said := slices.ContainsFunc(captures[0].Warnings,
+			func(w capture.Warning) bool { return w.Code.Lossy() }); said == complete && m.Reach != nil {
 			t.Fatalf("cut at %d of %d: %v", n, len(log), captures[0].Warnings)
 		}
 	}
@@ -116,7 +117,8 @@ func valid(t *testing.T, c *capture.Capture) {
 	}
 	if m.Space != nil {
 		for i, u := range m.Space.Uses {
-			if u.Reserved < 0 || u.Regions < 0 || i > 0 && slices.Index(capture.UseNames, u.Name) <= slices.Index(capture.UseNames, m.Space.Uses[i-1].Name) {
+			if u.Reserved < 0 || u.Regions < 0 || i > 0 &&
+				slices.Index(capture.UseNames, u.Name) <= slices.Index(capture.UseNames, m.Space.Uses[i-1].Name) {
 				t.Errorf("use %+v", u)
 			}
 		}
@@ -167,7 +169,8 @@ func TestEncodings(t *testing.T) {
 	}
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		captures, err := windbg.Read(t.Context(), bytes.NewReader(wide(order, false)))
-		if err != nil || !slices.ContainsFunc(captures[len(captures)-1].Warnings, func(w capture.Warning) bool { return w.Code == capture.EncodingGuessed }) {
+		if err != nil || !slices.ContainsFunc(captures[len(captures)-1].Warnings,
+			func(w capture.Warning) bool { return w.Code == capture.EncodingGuessed }) {
 			t.Errorf("UTF-16 without a mark, %v: %v", order, err)
 		}
 	}
@@ -195,7 +198,8 @@ func difference(got, want string) string {
 // In which order the commands were typed does not matter within an instant.
 func TestOrderOfCommands(t *testing.T) {
 	p := invent(3, 3, 20)
-	outputs := []string{p.summary(), p.sizes(), p.leaks(), "0:000> !eeheap -gc\nNumber of GC Heaps: 1\n013e0000 013e1000 013e35f8 0x000025f8(9720)\nGC Heap Size   0x25f8(9720)\n"}
+	outputs := []string{p.summary(), p.sizes(), p.leaks(),
+		"0:000> !eeheap -gc\nNumber of GC Heaps: 1\n013e0000 013e1000 013e35f8 0x000025f8(9720)\nGC Heap Size   0x25f8(9720)\n"}
 	facts := func(order ...int) string {
 		var log strings.Builder
 		for _, i := range order {
@@ -220,12 +224,14 @@ func TestOrderOfCommands(t *testing.T) {
 func TestLimits(t *testing.T) {
 	p := invent(1, 1, 10_050)
 	m := read(t, p.leaks())[0].Memory
-	if len(m.Samples) != 10_000 || m.Reach.Unreachable.Count != 10_050 || !strings.Contains(m.Reach.Note, "the first of them listed") {
+	if len(m.Samples) != 10_000 || m.Reach.Unreachable.Count != 10_050 ||
+		!strings.Contains(m.Reach.Note, "the first of them listed") {
 		t.Errorf("%d samples of %d blocks: %s", len(m.Samples), m.Reach.Unreachable.Count, m.Reach.Note)
 	}
 	long := "0:000> !heap -s\n" + strings.Repeat("x", 1<<20) + "\n" + p.summary()
 	c := read(t, long)[0]
-	if len(c.Memory.Heaps) != 1 || len(c.Warnings) != 2 || c.Warnings[0].Code != capture.Malformed || c.Warnings[0].Place != "line 2" {
+	if len(c.Memory.Heaps) != 1 || len(c.Warnings) != 2 || c.Warnings[0].Code != capture.Malformed ||
+		c.Warnings[0].Place != "line 2" {
 		t.Errorf("a long line: %v", c.Warnings)
 	}
 	var many strings.Builder
@@ -241,12 +247,14 @@ func TestLimits(t *testing.T) {
 func TestErrors(t *testing.T) {
 	failed := errors.New("the disk is gone")
 	var ours *evidence.Error
-	captures, err := windbg.Read(t.Context(), io.MultiReader(strings.NewReader(invent(1, 2, 0).summary()), iotest.ErrReader(failed)))
+	captures, err := windbg.Read(t.Context(),
+		io.MultiReader(strings.NewReader(invent(1, 2, 0).summary()), iotest.ErrReader(failed)))
 	if len(captures) != 1 || !errors.As(err, &ours) || ours.Code != windbg.CodeReadFailed || !errors.Is(err, failed) {
 		t.Errorf("a reader that fails: %d captures, %v", len(captures), err)
 	}
 	for _, log := range []string{"", "hello\n", "0:000> !heap -s\n", "0:000> k\nntdll!NtWait+0xc\n"} {
-		if _, err := windbg.Read(t.Context(), strings.NewReader(log)); !errors.As(err, &ours) || ours.Code != windbg.CodeNoData || !strings.Contains(err.Error(), ".logopen") {
+		if _, err := windbg.Read(t.Context(), strings.NewReader(log)); !errors.As(err, &ours) ||
+			ours.Code != windbg.CodeNoData || !strings.Contains(err.Error(), ".logopen") {
 			t.Errorf("%q: %v", log, err)
 		}
 	}

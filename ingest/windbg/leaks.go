@@ -12,7 +12,8 @@ import (
 
 const sourceLeaks = "!heap -l"
 
-// leaks reads !heap -l: the busy blocks to which no pointer was found, all numbers of the table hexadecimal and in bytes.
+// leaks reads !heap -l: the busy blocks to which no pointer was found, all numbers of the table hexadecimal and in
+// bytes.
 //
 //	Searching the memory for potential unreachable busy blocks.
 //	Heap 00150000
@@ -37,7 +38,8 @@ type leaks struct {
 }
 
 func openLeaks(r *reader, _ []byte) section {
-	s := &leaks{r: r, in: r.begin(sourceLeaks, sourceLeaks), began: r.in.number, detected: -1, sizes: map[groupKey]capture.Usage{}}
+	s := &leaks{r: r, in: r.begin(sourceLeaks, sourceLeaks), began: r.in.number, detected: -1,
+		sizes: map[groupKey]capture.Usage{}}
 	s.reach = &capture.Reach{}
 	s.in.m.Reach = s.reach
 	return s
@@ -79,7 +81,8 @@ func openLeakRows(r *reader, text []byte) section {
 	return s
 }
 
-// asksForOne reports whether a command is !heap -x, whose table is that of !heap -l and whose block is not unreachable for that.
+// asksForOne reports whether a command is !heap -x, whose table is that of !heap -l and whose block is not unreachable
+// for that.
 func asksForOne(command []byte) bool {
 	return bytes.Contains(command, []byte(" -x")) && bytes.Contains(command, []byte("heap"))
 }
@@ -108,7 +111,8 @@ func (s *blockSearch) line(text []byte) bool {
 		return false
 	case unused > total:
 		s.in.malformed.add(s.r.in.number)
-	case s.in.sample(s.r, capture.Sample{Title: "!heap -x", Address: user, Size: total - unused, Note: plain(rowTail(text, 7))}):
+	case s.in.sample(s.r,
+		capture.Sample{Title: "!heap -x", Address: user, Size: total - unused, Note: plain(rowTail(text, 7))}):
 		s.in.note(fmt.Sprintf("block %x", user), "!heap -x")
 	}
 	return true
@@ -131,7 +135,8 @@ func (s *leaks) line(text []byte) bool {
 		s.scanned(text)
 		return true
 	}
-	return isRule(text) || text[0] == '.' || isEllipsis(text) || bytes.HasPrefix(text, []byte("Scanning")) || isLeakHeader(text) || isHeapLine(text)
+	return isRule(text) || text[0] == '.' || isEllipsis(text) || bytes.HasPrefix(text, []byte("Scanning")) ||
+		isLeakHeader(text) || isHeapLine(text)
 }
 
 // isHeapLine reports whether a line is "Heap 00150000".
@@ -254,9 +259,11 @@ func (s *leaks) close() {
 	s.reach.Note = "as !heap -l found them: it searches what it takes for memory in use"
 	switch {
 	case s.detected < 0:
-		s.in.truncate(s.began, "the total that ends !heap -l is missing: the log is cut short or an excerpt, and blocks may be missing")
+		s.in.truncate(s.began,
+			"the total that ends !heap -l is missing: the log is cut short or an excerpt, and blocks may be missing")
 	case s.detected > listed:
-		s.in.truncate(s.began, "!heap -l detected %d blocks and %d of them are listed: their bytes are those that count", s.detected, listed)
+		s.in.truncate(s.began, "!heap -l detected %d blocks and %d of them are listed: their bytes are those that count",
+			s.detected, listed)
 		s.reach.Note = fmt.Sprintf("!heap -l detected %d blocks; %d of them are in the log", s.detected, listed)
 	case s.detected < listed:
 		s.in.contradict(s.began, "!heap -l lists %d blocks and says that it detected %d", listed, s.detected)
@@ -273,7 +280,8 @@ const maxLeakSizes = 1000
 // group tells the unreachable blocks by heap and size.
 func (s *leaks) group() {
 	keys := slices.SortedFunc(maps.Keys(s.sizes), func(a, b groupKey) int {
-		return cmp.Or(cmp.Compare(s.sizes[b].Bytes, s.sizes[a].Bytes), cmp.Compare(a.heap, b.heap), cmp.Compare(a.size, b.size))
+		return cmp.Or(cmp.Compare(s.sizes[b].Bytes, s.sizes[a].Bytes), cmp.Compare(a.heap, b.heap),
+			cmp.Compare(a.size, b.size))
 	})
 	for _, key := range keys[:min(len(keys), maxLeakSizes)] {
 		_, known := s.in.groups[key]

@@ -9,7 +9,8 @@ import (
 
 const sourceList = "!heap"
 
-// list reads the list of heaps, and what the options -m, -f, -a, -h and -v add to it: all numbers are hexadecimal, but for the index.
+// list reads the list of heaps, and what the options -m, -f, -a, -h and -v add to it: all numbers are hexadecimal, but
+// for the index.
 //
 //	Index   Address  Name      Debugging options enabled
 //	  1:   00150000                 tail checking
@@ -49,7 +50,8 @@ type list struct {
 
 func openList(r *reader, text []byte) section {
 	switch {
-	case bytes.HasPrefix(text, []byte("Index ")) && bytes.Contains(text, []byte("Address")) && bytes.Contains(text, []byte("Debugging options")):
+	case bytes.HasPrefix(text, []byte("Index ")) && bytes.Contains(text, []byte("Address")) &&
+		bytes.Contains(text, []byte("Debugging options")):
 		return newList(r, false)
 	case bytes.HasPrefix(text, []byte("Heap Address")) && bytes.Contains(text, []byte("NT/Segment Heap")):
 		return newList(r, true)
@@ -223,10 +225,14 @@ func (s *list) fact(text []byte) bool {
 
 // details begin lines of -a and -v that say nothing of sizes.
 var details = [][]byte{
-	[]byte("ForceFlags"), []byte("Segment Reserve"), []byte("Segment Commit"), []byte("DeCommit"), []byte("Max. Allocation Size"), []byte("Lock Variable"), []byte("Next TagIndex"), []byte("Maximum TagIndex"),
-	[]byte("Tag Entries"), []byte("PsuedoTag Entries"), []byte("PseudoTag Entries"), []byte("Virtual Alloc List"), []byte("UCR FreeList"), []byte("Uncommitted ranges"), []byte("UnCommitted Ranges"),
-	[]byte("FreeList"), []byte("128-bit"), []byte("Segment0"), []byte("Segment1"), []byte("Base"), []byte("First Entry"), []byte("Last Entry"), []byte("Total Pages"), []byte("Total UnCommit"), []byte("Largest UnCommit"),
-	[]byte("address: psize"), []byte("Address"), []byte("Entry "), []byte("Free "), []byte("List "), []byte("# "), []byte("Head "), []byte("0x"), []byte("Lookaside"), []byte("Unable to read"), []byte("Trace Buffer"),
+	[]byte("ForceFlags"), []byte("Segment Reserve"), []byte("Segment Commit"), []byte("DeCommit"),
+	[]byte("Max. Allocation Size"), []byte("Lock Variable"), []byte("Next TagIndex"), []byte("Maximum TagIndex"),
+	[]byte("Tag Entries"), []byte("PsuedoTag Entries"), []byte("PseudoTag Entries"), []byte("Virtual Alloc List"),
+	[]byte("UCR FreeList"), []byte("Uncommitted ranges"), []byte("UnCommitted Ranges"),
+	[]byte("FreeList"), []byte("128-bit"), []byte("Segment0"), []byte("Segment1"), []byte("Base"), []byte("First Entry"),
+	[]byte("Last Entry"), []byte("Total Pages"), []byte("Total UnCommit"), []byte("Largest UnCommit"),
+	[]byte("address: psize"), []byte("Address"), []byte("Entry "), []byte("Free "), []byte("List "), []byte("# "),
+	[]byte("Head "), []byte("0x"), []byte("Lookaside"), []byte("Unable to read"), []byte("Trace Buffer"),
 	[]byte("Number of"), []byte("Heap Lock"), []byte("Process heap"), []byte("heap "),
 }
 
@@ -273,7 +279,8 @@ func (s *list) close() {
 	entries := s.entries
 	s.settle()
 	if entries {
-		s.in.say(s.r, capture.TopicMethod, "!heap lists the blocks of the low-fragmentation heap as the larger blocks that hold them: they are counted as those")
+		s.in.say(s.r, capture.TopicMethod,
+			"!heap lists the blocks of the low-fragmentation heap as the larger blocks that hold them: they are counted as those")
 	}
 	if s.rows == 0 && s.in == s.r.now && len(s.in.m.Heaps) == 0 {
 		s.in.truncate(s.began, "the list of !heap names no heap: the log is cut short or an excerpt")

@@ -66,6 +66,7 @@ func (s *list) block(e entry, overhead int64) {
 	if s.heap == nil {
 		return
 	}
-	s.busy = capture.Usage{Count: sum(s.busy.Count, 1), Bytes: sum(s.busy.Bytes, e.bytes), Overhead: sum(s.busy.Overhead, overhead)}
+	s.busy = capture.Usage{Count: sum(s.busy.Count, 1), Bytes: sum(s.busy.Bytes, e.bytes),
+		Overhead: sum(s.busy.Overhead, overhead)}
 	s.sizes.count(s.heap.Handle, e)
 }

@@ -12,7 +12,8 @@ const (
 	sourceLoader  = "!eeheap -loader"
 )
 
-// managedHeaps reads !eeheap -gc of any generation of SOS: the segments of each heap of the garbage collector, and their sums.
+// managedHeaps reads !eeheap -gc of any generation of SOS: the segments of each heap of the garbage collector, and
+// their sums.
 //
 //	Number of GC Heaps: 4
 //	------------------------------
@@ -25,8 +26,8 @@ const (
 //	------------------------------
 //	GC Heap Size  0x54e06e8(88,999,656)
 //
-// Later the rows have a fourth address, the end of what is committed, and a second size; there are pinned and frozen objects; with
-// regions the small objects stand under "generation 0:", and a size of nothing is blank:
+// Later the rows have a fourth address, the end of what is committed, and a second size; there are pinned and frozen
+// objects; with regions the small objects stand under "generation 0:", and a size of nothing is blank:
 //
 //	7f104ad7e1a8     7f106a800028     7f106a800028     7f106a801000                    0x1000 (4096)
 //
@@ -50,12 +51,14 @@ func openManaged(r *reader, text []byte) section {
 		return nil
 	}
 	in := r.begin(sourceManaged, sourceManaged)
-	return &managedHeaps{r: r, in: in, began: r.in.number, expected: expected, first: len(in.m.Managed), part: smallObjects}
+	return &managedHeaps{r: r, in: in, began: r.in.number, expected: expected,
+		first: len(in.m.Managed), part: smallObjects}
 }
 
 func smallObjects(h *capture.ManagedHeap) *int64 { return &h.Small }
 
-// parts are the lines that say what the segments below them hold, in lower case; nil is what the model has no figure for.
+// parts are the lines that say what the segments below them hold, in lower case; nil is what the model has no figure
+// for.
 var parts = []struct {
 	prefix string
 	part   func(h *capture.ManagedHeap) *int64
@@ -124,7 +127,8 @@ func (s *managedHeaps) begin(name string) {
 	}
 }
 
-// segment takes a row, if the line is one: three addresses and a size, or four and two sizes, of which the first may be blank.
+// segment takes a row, if the line is one: three addresses and a size, or four and two sizes, of which the first may be
+// blank.
 func (s *managedHeaps) segment(text []byte) bool {
 	w := split(text)
 	var address [4]uint64
@@ -184,8 +188,8 @@ func rowTail(text []byte, n int) []byte {
 	return text
 }
 
-// amounts reads sizes as SOS prints them, "0x138030c(20,448,012)" or "Size: 0x5b1000 (5967872) bytes": the first of them, and how
-// many there are. The decimal digits are grouped as on the machine, and must say the same.
+// amounts reads sizes as SOS prints them, "0x138030c(20,448,012)" or "Size: 0x5b1000 (5967872) bytes": the first of
+// them, and how many there are. The decimal digits are grouped as on the machine, and must say the same.
 func amounts(text []byte) (first int64, count int, ok bool) {
 	for {
 		open, end := bytes.IndexByte(text, '('), bytes.IndexByte(text, ')')
@@ -212,7 +216,8 @@ func (s *managedHeaps) heapTotal(text []byte) {
 	case !ok:
 		s.in.malformed.add(s.r.in.number)
 	case s.heap != nil && printed != s.heap.Bytes:
-		s.in.contradict(s.r.in.number, "%s of !eeheap -gc is %d bytes by its segments and %d by its total", s.heap.Name, s.heap.Bytes, printed)
+		s.in.contradict(s.r.in.number, "%s of !eeheap -gc is %d bytes by its segments and %d by its total",
+			s.heap.Name, s.heap.Bytes, printed)
 	}
 }
 
@@ -225,7 +230,8 @@ func (s *managedHeaps) total(text []byte) {
 	}
 	s.complete = true
 	if all := s.all(); all != printed {
-		s.in.contradict(s.r.in.number, "the heaps of !eeheap -gc hold %d bytes by their segments and %d by the total", all, printed)
+		s.in.contradict(s.r.in.number, "the heaps of !eeheap -gc hold %d bytes by their segments and %d by the total",
+			all, printed)
 	}
 }
 
@@ -239,21 +245,25 @@ func (s *managedHeaps) all() (total int64) {
 
 func (s *managedHeaps) close() {
 	if found := int64(len(s.in.m.Managed) - s.first); !s.complete || found < s.expected {
-		s.in.truncate(s.began, "!eeheap -gc is incomplete, %d of %d heaps are there: the log is cut short or an excerpt", found, s.expected)
+		s.in.truncate(s.began, "!eeheap -gc is incomplete, %d of %d heaps are there: the log is cut short or an excerpt",
+			found, s.expected)
 	}
 	if s.committed > 0 {
-		s.in.say(s.r, capture.TopicManaged, fmt.Sprintf("the garbage collector has committed %d bytes for %d that are allocated", s.committed, s.all()))
+		s.in.say(s.r, capture.TopicManaged,
+			fmt.Sprintf("the garbage collector has committed %d bytes for %d that are allocated", s.committed, s.all()))
 	}
 }
 
-// openLoader takes the one line of !eeheap -loader that matters: "Total LoaderHeap size: Size: 0x5b1000 (5967872) bytes total, …".
+// openLoader takes the one line of !eeheap -loader that matters: "Total LoaderHeap size: Size: 0x5b1000 (5967872) bytes
+// total, …".
 func openLoader(r *reader, text []byte) section {
 	amount, _, ok := amounts(text)
 	if !ok {
 		return nil
 	}
 	in := r.begin(sourceLoader, sourceLoader)
-	in.say(r, capture.TopicManaged, fmt.Sprintf("the loader heaps of the runtime, for types and code, hold %d bytes", amount))
+	in.say(r, capture.TopicManaged,
+		fmt.Sprintf("the loader heaps of the runtime, for types and code, hold %d bytes", amount))
 	return oneLine{}
 }
 

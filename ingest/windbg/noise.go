@@ -2,17 +2,23 @@ package windbg
 
 import "bytes"
 
-// noises are how lines begin that the debugger prints between any others: about symbols, mostly, while a command looks for them.
+// noises are how lines begin that the debugger prints between any others: about symbols, mostly, while a command looks
+// for them.
 var noises = [][]byte{
-	[]byte("DBGHELP:"), []byte("SYMSRV:"), []byte("DBGENG:"), []byte("*** ERROR: Symbol file"), []byte("*** ERROR: Module load"), []byte("*** WARNING:"), []byte("*** ERROR: "),
-	[]byte("Unable to load image"), []byte("WARNING: Stack unwind"), []byte("WARNING: Minidump contains"), []byte("WARNING: Unable to verify"), []byte("Reading symbols"), []byte("Loading symbols for"),
-	[]byte("ReadVirtual:"), []byte("CLRDLL:"), []byte("SYMCACHE:"), []byte("NatVis script"), []byte("Processing "), []byte("Please wait"),
+	[]byte("DBGHELP:"), []byte("SYMSRV:"), []byte("DBGENG:"), []byte("*** ERROR: Symbol file"),
+	[]byte("*** ERROR: Module load"), []byte("*** WARNING:"), []byte("*** ERROR: "),
+	[]byte("Unable to load image"), []byte("WARNING: Stack unwind"), []byte("WARNING: Minidump contains"),
+	[]byte("WARNING: Unable to verify"), []byte("Reading symbols"), []byte("Loading symbols for"),
+	[]byte("ReadVirtual:"), []byte("CLRDLL:"), []byte("SYMCACHE:"), []byte("NatVis script"),
+	[]byte("Processing "), []byte("Please wait"),
 }
 
 // noSymbols are parts of lines that say why !heap prints nothing: it needs the types of ntdll.
 var noSymbols = [][]byte{
-	[]byte("Type referenced: ntdll!"), []byte("Type referenced: nt!"), []byte("not using the correct symbols"), []byte("Unable to resolve ntdll!"), []byte("Unable to get address of ntdll!RtlpGlobal"),
-	[]byte("Unable to get address of NTDLL!"), []byte("No type information found for"), []byte("Unable to get address of ntdll!NtGlobalFlag"),
+	[]byte("Type referenced: ntdll!"), []byte("Type referenced: nt!"), []byte("not using the correct symbols"),
+	[]byte("Unable to resolve ntdll!"), []byte("Unable to get address of ntdll!RtlpGlobal"),
+	[]byte("Unable to get address of NTDLL!"), []byte("No type information found for"),
+	[]byte("Unable to get address of ntdll!NtGlobalFlag"),
 }
 
 // isNoise reports whether a line belongs to no output, and notes what it says of symbols.

@@ -50,8 +50,8 @@ var hexValue = func() (t [256]int8) {
 	return t
 }()
 
-// hex reads a hexadecimal number of at most 64 bits. The debugger puts a grave accent between the halves of wide ones, and some
-// versions 0x before them.
+// hex reads a hexadecimal number of at most 64 bits. The debugger puts a grave accent between the halves of wide ones,
+// and some versions 0x before them.
 func hex(b []byte) (v uint64, ok bool) {
 	if len(b) > 2 && b[0] == '0' && b[1]|0x20 == 'x' {
 		b = b[2:]

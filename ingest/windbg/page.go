@@ -10,9 +10,9 @@ import (
 // pageHead is how much of a text tells whether it is a page.
 const pageHead = 64 << 10
 
-// A page reads the text of a page in HTML: a line for each line that a browser shows, as far as that matters to output of a
-// debugger. Tags that HTML does not have stay: templates of C++ and the debugger's own markup have angle brackets, too. Entities
-// stay as well, for unmark.
+// A page reads the text of a page in HTML: a line for each line that a browser shows, as far as that matters to output
+// of a debugger. Tags that HTML does not have stay: templates of C++ and the debugger's own markup have angle brackets,
+// too. Entities stay as well, for unmark.
 type page struct {
 	ctx   context.Context //nolint:containedctx // lives as long as one call of Read
 	src   io.Reader
@@ -55,7 +55,8 @@ func isDocument(head []byte) bool {
 // isFragment reports whether a text has tags of a page that no debugger writes.
 func isFragment(head []byte) bool {
 	lower := bytes.ToLower(head)
-	for _, tag := range []string{"<br>", "<br/>", "<br />", "</p>", "</div>", "</pre>", "</td>", "</tr>", "</li>", "</span>"} {
+	for _, tag := range []string{"<br>", "<br/>", "<br />", "</p>", "</div>", "</pre>", "</td>",
+		"</tr>", "</li>", "</span>"} {
 		if bytes.Contains(lower, []byte(tag)) {
 			return true
 		}
@@ -72,14 +73,21 @@ const (
 )
 
 var pageTags = map[string]int{
-	"br": breaks, "p": breaks, "div": breaks, "tr": breaks, "li": breaks, "ul": breaks, "ol": breaks, "table": breaks, "pre": breaks, "hr": breaks,
-	"h1": breaks, "h2": breaks, "h3": breaks, "h4": breaks, "h5": breaks, "h6": breaks, "blockquote": breaks, "section": breaks, "article": breaks,
-	"dd": breaks, "dt": breaks, "dl": breaks, "body": breaks, "html": breaks, "head": breaks, "textarea": breaks, "details": breaks, "summary": breaks,
-	"tbody": breaks, "thead": breaks, "main": breaks, "header": breaks, "footer": breaks, "nav": breaks, "form": breaks, "title": breaks, "figure": breaks,
+	"br": breaks, "p": breaks, "div": breaks, "tr": breaks, "li": breaks, "ul": breaks, "ol": breaks, "table": breaks,
+	"pre": breaks, "hr": breaks,
+	"h1": breaks, "h2": breaks, "h3": breaks, "h4": breaks, "h5": breaks, "h6": breaks, "blockquote": breaks,
+	"section": breaks, "article": breaks,
+	"dd": breaks, "dt": breaks, "dl": breaks, "body": breaks, "html": breaks, "head": breaks, "textarea": breaks,
+	"details": breaks, "summary": breaks,
+	"tbody": breaks, "thead": breaks, "main": breaks, "header": breaks, "footer": breaks, "nav": breaks, "form": breaks,
+	"title": breaks, "figure": breaks,
 	"td": cell, "th": cell, "script": hides, "style": hides, "!--": hides,
-	"span": inline, "a": inline, "b": inline, "i": inline, "u": inline, "em": inline, "strong": inline, "code": inline, "font": inline, "tt": inline, "samp": inline, "kbd": inline,
-	"small": inline, "img": inline, "meta": inline, "link": inline, "input": inline, "button": inline, "svg": inline, "path": inline, "label": inline, "sub": inline, "sup": inline,
-	"center": inline, "wbr": inline, "colgroup": inline, "col": inline, "o:p": inline, "mark": inline, "ins": inline, "del": inline, "!doctype": inline, "?xml": inline, "base": inline,
+	"span": inline, "a": inline, "b": inline, "i": inline, "u": inline, "em": inline, "strong": inline, "code": inline,
+	"font": inline, "tt": inline, "samp": inline, "kbd": inline,
+	"small": inline, "img": inline, "meta": inline, "link": inline, "input": inline, "button": inline, "svg": inline,
+	"path": inline, "label": inline, "sub": inline, "sup": inline,
+	"center": inline, "wbr": inline, "colgroup": inline, "col": inline, "o:p": inline, "mark": inline, "ins": inline,
+	"del": inline, "!doctype": inline, "?xml": inline, "base": inline,
 }
 
 // keepsLines are the elements inside of which the ends of lines are those of the text.
@@ -127,8 +135,8 @@ func (g *page) char(c byte) {
 	}
 }
 
-// mostJoined is how many lines of a row or a paragraph are one. More are no row: strings of a program may hold markup that nobody
-// closes.
+// mostJoined is how many lines of a row or a paragraph are one. More are no row: strings of a program may hold markup
+// that nobody closes.
 const mostJoined = 64
 
 // join makes a blank of the end of a line.

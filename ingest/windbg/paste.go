@@ -2,9 +2,9 @@ package windbg
 
 import "bytes"
 
-// A paste takes off a line what pasting has put before and around it: marks of quotation and comment, bullets, times, the numbers
-// of lines, fences and emphasis of markdown and wikis. Marks that no list knows are learned: where something that only the
-// debugger writes stands behind other text, that text is taken off the lines that begin alike.
+// A paste takes off a line what pasting has put before and around it: marks of quotation and comment, bullets, times,
+// the numbers of lines, fences and emphasis of markdown and wikis. Marks that no list knows are learned: where
+// something that only the debugger writes stands behind other text, that text is taken off the lines that begin alike.
 type paste struct {
 	prefix []byte // learned; nil for none
 	number int64  // of the line before, where the prefix is a number
@@ -35,7 +35,8 @@ func (p *paste) strip(text []byte) []byte {
 	return text
 }
 
-// isAddressRow reports whether a line begins with an address and a blank, as most rows do: nobody has put anything before it.
+// isAddressRow reports whether a line begins with an address and a blank, as most rows do: nobody has put anything
+// before it.
 func isAddressRow(text []byte) bool {
 	const least, most = 8, 17
 	at := 0
@@ -63,11 +64,14 @@ func (p *paste) layers(text []byte) []byte {
 const blanks = " \t\x00\x1a\r\f\v"
 
 // marks are what stands before a pasted line, where a blank or the text follows it at once.
-var marks = [][]byte{[]byte("///"), []byte("//"), []byte("/*"), []byte("*/"), []byte("<!--"), []byte("-->"), []byte("```"), []byte("~~~"), []byte("{{{"), []byte("}}}"),
-	[]byte("{code}"), []byte("{noformat}"), []byte("[code]"), []byte("[/code]"), []byte("[quote]"), []byte("[/quote]"), []byte("[pre]"), []byte("[/pre]"), []byte("[b]"), []byte("[/b]")}
+var marks = [][]byte{[]byte("///"), []byte("//"), []byte("/*"), []byte("*/"), []byte("<!--"), []byte("-->"),
+	[]byte("```"), []byte("~~~"), []byte("{{{"), []byte("}}}"),
+	[]byte("{code}"), []byte("{noformat}"), []byte("[code]"), []byte("[/code]"), []byte("[quote]"), []byte("[/quote]"),
+	[]byte("[pre]"), []byte("[/pre]"), []byte("[b]"), []byte("[/b]")}
 
 // ends are those of marks that stand behind a line, too.
-var ends = [][]byte{[]byte("*/"), []byte("-->"), []byte("```"), []byte("}}}"), []byte("{code}"), []byte("{noformat}"), []byte("[/code]"), []byte("[/quote]"), []byte("[/pre]"), []byte("[/b]"), []byte(" *")}
+var ends = [][]byte{[]byte("*/"), []byte("-->"), []byte("```"), []byte("}}}"), []byte("{code}"), []byte("{noformat}"),
+	[]byte("[/code]"), []byte("[/quote]"), []byte("[/pre]"), []byte("[/b]"), []byte(" *")}
 
 // layer takes one mark off a line.
 func (p *paste) layer(text []byte) []byte {
@@ -166,7 +170,8 @@ func unfence(text []byte) []byte {
 	return bytes.TrimSuffix(text[1:], []byte("`"))
 }
 
-// timeLength is the length of a time that a line begins with, with what divides it from the rest; 0 where there is none:
+// timeLength is the length of a time that a line begins with, with what divides it from the rest; 0 where there is
+// none:
 //
 //	12:34:56.789  [12:34:56]  2024-03-05 10:20:30,123  2024-03-05T10:20:30.123Z  05.03.2024 10:20
 func timeLength(text []byte) int {
@@ -264,8 +269,8 @@ func (p *paste) learn(prefix []byte) {
 	}
 }
 
-// cutLearned takes the prefix off a line that begins alike: digits stand for digits of any number, all else for itself. Where the
-// prefix is nothing but a number, it must be the next one.
+// cutLearned takes the prefix off a line that begins alike: digits stand for digits of any number, all else for itself.
+// Where the prefix is nothing but a number, it must be the next one.
 func (p *paste) cutLearned(text []byte) (rest []byte, ok bool) {
 	if len(p.prefix) == 0 {
 		return text, false

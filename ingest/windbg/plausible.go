@@ -61,11 +61,14 @@ func (n *instant) doubt() {
 		}
 	}
 	if odd.n > 0 {
-		n.c.Warnings = append(n.c.Warnings, warning(capture.Implausible, odd.n, 0, "%s cannot be: more than the heaps of the log have room for; the debugger read damaged memory or its symbols are of another ntdll, so take these numbers for no measure", counted(odd.n, "size")))
+		n.c.Warnings = append(n.c.Warnings,
+			warning(capture.Implausible, odd.n, 0,
+				"%s cannot be: more than the heaps of the log have room for; the debugger read damaged memory or its symbols are of another ntdll, so take these numbers for no measure", counted(odd.n, "size")))
 	}
 }
 
-// room is what all heaps have reserved together; open says that they may hold more, in blocks of their own whose size is not known.
+// room is what all heaps have reserved together; open says that they may hold more, in blocks of their own whose size
+// is not known.
 func (n *instant) room() (whole int64, open bool) {
 	for i := range n.m.Heaps {
 		h := &n.m.Heaps[i]
@@ -87,7 +90,8 @@ func roomFor(h *capture.HeapFacts, each int64) int64 {
 	return sum(room, max(h.Blocks.Bytes, h.Blocks.Count*each))
 }
 
-// isDoubtful reports whether a heap has a size that cannot be. Some versions print small negative numbers as very large ones.
+// isDoubtful reports whether a heap has a size that cannot be. Some versions print small negative numbers as very large
+// ones.
 func isDoubtful(h *capture.HeapFacts, space int64) bool {
 	for _, v := range [...]int64{h.Reserved, h.Committed, h.Virtual, h.Free.Bytes, h.Blocks.Bytes} {
 		if v > space || v > vast && v/16 > max(h.Committed, 1) && v != h.Committed {

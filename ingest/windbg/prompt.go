@@ -2,7 +2,8 @@ package windbg
 
 import "bytes"
 
-// cutPrompt takes the prompt off a line and returns the command that was typed there and the debugger's number of the process:
+// cutPrompt takes the prompt off a line and returns the command that was typed there and the debugger's number of the
+// process:
 //
 //	0:000> !heap -s          process 0, thread 0
 //	1:005:x86> !heap -s      process 1, in the 32-bit half of WOW64

@@ -67,21 +67,24 @@ func (r *reader) read() ([]*capture.Capture, error) {
 	case r.in.err != nil && r.in.ctx.Err() != nil:
 		return r.done, r.in.err
 	case r.in.err != nil:
-		return r.done, &evidence.Error{Code: CodeReadFailed, Message: "reading the log failed", Line: r.in.number, Err: r.in.err}
+		return r.done, &evidence.Error{Code: CodeReadFailed, Message: "reading the log failed",
+			Line: r.in.number, Err: r.in.err}
 	case len(r.done) == 0:
 		message := "no whole output of !heap, !address -summary or !eeheap was found, and no stop of Application Verifier"
 		if len(r.orphans) > 0 {
 			message += ": " + r.orphans[0].Message
 		}
 		return nil, &evidence.Error{Code: CodeNoData, Message: message + r.whyBlind(),
-			Do: "open a log with .logopen before !heap -s, !heap -stat -h 0 and !address -summary, and upload that", Line: r.in.number}
+			Do:   "open a log with .logopen before !heap -s, !heap -stat -h 0 and !address -summary, and upload that",
+			Line: r.in.number}
 	}
 	return r.done, nil
 }
 
 // endsWhole reports whether a line without a line end cannot be a longer one cut short.
 func endsWhole(line []byte) bool {
-	return len(line) == 0 || bytes.IndexByte([]byte(")%-."), line[len(line)-1]) >= 0 || bytes.HasSuffix(line, []byte(" LFH"))
+	return len(line) == 0 || bytes.IndexByte([]byte(")%-."), line[len(line)-1]) >= 0 ||
+		bytes.HasSuffix(line, []byte(" LFH"))
 }
 
 // line takes one line.
@@ -152,7 +155,8 @@ func init() {
 		{"Total LoaderHeap size", openLoader},
 		{"VERIFIER STOP ", openStop},
 	}
-	bare = []func(r *reader, text []byte) section{openSegmentHeap, openRows, openHeapDetails, openSizes, openEntries, openLeakRows, openUseRows}
+	bare = []func(r *reader, text []byte) section{openSegmentHeap, openRows, openHeapDetails, openSizes, openEntries,
+		openLeakRows, openUseRows}
 }
 
 // bare open an output by a row of it, where what stands before is missing. They are tried in their order.
@@ -176,8 +180,8 @@ func (r *reader) prompt(command []byte, process int64) {
 	}
 }
 
-// begin is called by a section that has recognised itself. It ends the section before, and begins the next instant where this one
-// has the output of the same command already. source is how reports name the command.
+// begin is called by a section that has recognised itself. It ends the section before, and begins the next instant
+// where this one has the output of the same command already. source is how reports name the command.
 func (r *reader) begin(key, source string) *instant {
 	r.end()
 	r.question.answered = true

@@ -27,13 +27,16 @@ func render(c *capture.Capture) string {
 	if taken := c.Snapshots[0].TakenAt; !taken.IsZero() {
 		at = taken.Format("2006-01-02T15:04:05")
 	}
-	line("%s: %s %q pid %d, %d bits, machine %q, at %s, lower bound %t", c.Kind, m.Source, c.Process.Name, c.Process.PID, c.Process.Bits, c.Process.Machine, at, c.Snapshots[0].LowerBound)
+	line("%s: %s %q pid %d, %d bits, machine %q, at %s, lower bound %t", c.Kind, m.Source, c.Process.Name, c.Process.PID,
+		c.Process.Bits, c.Process.Machine, at, c.Snapshots[0].LowerBound)
 	for _, h := range m.Heaps {
 		line("heap %s %s %s %x %s reserved %d committed %d virtual %d free %s ucr %d blocks %s lock %d %s",
-			h.Handle, h.Kind, bits(h.Bits), h.Flags, h.FrontEnd, h.Reserved, h.Committed, h.Virtual, usage(h.Free), h.UncommittedRanges, usage(h.Blocks), h.Contention, h.Note)
+			h.Handle, h.Kind, bits(h.Bits), h.Flags, h.FrontEnd, h.Reserved, h.Committed, h.Virtual, usage(h.Free),
+			h.UncommittedRanges, usage(h.Blocks), h.Contention, h.Note)
 	}
 	for _, g := range m.Groups {
-		line("group %s of %s size %d: %s example %s %s%s", g.By, g.Heap, g.Size, usage(g.Usage), g.Example, g.Key, unreachable(g.Unreachable))
+		line("group %s of %s size %d: %s example %s %s%s", g.By, g.Heap, g.Size, usage(g.Usage), g.Example, g.Key,
+			unreachable(g.Unreachable))
 	}
 	if r := m.Reach; r != nil {
 		line("reach: of %s unreachable %s: %s", usage(r.Blocks), usage(r.Unreachable), r.Note)
@@ -50,10 +53,12 @@ func render(c *capture.Capture) string {
 		line("largest free: %d at %s", s.LargestFree, s.LargestFreeAt)
 	}
 	for _, h := range m.Managed {
-		line("managed %s: %d bytes, small %d, large %d, pinned %d, %d segments", h.Name, h.Bytes, h.Small, h.Large, h.Pinned, h.Segments)
+		line("managed %s: %d bytes, small %d, large %d, pinned %d, %d segments", h.Name, h.Bytes, h.Small,
+			h.Large, h.Pinned, h.Segments)
 	}
 	for _, s := range m.Samples {
-		line("sample %s: %#x, %d bytes, unreachable %t, note %q: %s", s.Title, s.Address, s.Size, s.Unreachable, s.Note, stack(c, s.Stack))
+		line("sample %s: %#x, %d bytes, unreachable %t, note %q: %s", s.Title, s.Address, s.Size, s.Unreachable,
+			s.Note, stack(c, s.Stack))
 	}
 	for _, n := range m.Notes {
 		line("note %s: %s", n.Topic, n.Text)

@@ -58,7 +58,8 @@ func TestPublishedOutputs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := renderAll(read(t, string(text))); !strings.Contains(got, want) || strings.Contains(got, "\nmalformed") || strings.Contains(got, "\ninconsistent") {
+		if got := renderAll(read(t, string(text))); !strings.Contains(got, want) || strings.Contains(got, "\nmalformed") ||
+			strings.Contains(got, "\ninconsistent") {
 			t.Errorf("%s: no %q in\n%s", file, want, got)
 		}
 		if !windbg.Sniff(text) {
@@ -88,11 +89,13 @@ func TestPastedOutputs(t *testing.T) {
 		if !windbg.Sniff(text) {
 			t.Errorf("%s is not recognised", file)
 		}
-		if got := renderAll(read(t, string(text))); !strings.Contains(got, want) || strings.Contains(got, "\nmalformed") || strings.Contains(got, "\ninconsistent") {
+		if got := renderAll(read(t, string(text))); !strings.Contains(got, want) || strings.Contains(got, "\nmalformed") ||
+			strings.Contains(got, "\ninconsistent") {
 			t.Errorf("%s: no %q in\n%s", file, want, got)
 		}
 	}
-	for file, want := range map[string][3]int{"t09_sql_commented.txt": {1, 6, 0}, "t10_goapp.md": {1, 5, 4}, "t29_terminal_2009.md": {1, 5, 3}, "t31_heap0.txt": {1, 2, 0}, "t37_growth_two_s.log": {2, 1, 0}} {
+	for file, want := range map[string][3]int{"t09_sql_commented.txt": {1, 6, 0}, "t10_goapp.md": {1, 5, 4},
+		"t29_terminal_2009.md": {1, 5, 3}, "t31_heap0.txt": {1, 2, 0}, "t37_growth_two_s.log": {2, 1, 0}} {
 		text, err := os.ReadFile(filepath.Join(root, file))
 		if err != nil {
 			t.Fatal(err)
@@ -107,7 +110,8 @@ func TestPastedOutputs(t *testing.T) {
 
 // Logs of UMDH and pages about it are not taken for logs of WinDbg.
 func TestSniffPassesOthers(t *testing.T) {
-	for _, file := range []string{"umdh/INDEX.md", "umdh/related/appverifier.leak-layer.schema.excerpt.xml", "../seeds/004_8f2751642d70861c.txt"} {
+	for _, file := range []string{"umdh/INDEX.md", "umdh/related/appverifier.leak-layer.schema.excerpt.xml",
+		"../seeds/004_8f2751642d70861c.txt"} {
 		text, err := os.ReadFile(corpus.Path(t, strings.Split(file, "/")...))
 		if err != nil {
 			t.Fatal(err)

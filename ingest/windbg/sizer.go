@@ -15,7 +15,8 @@ func newSizer(r *reader, in *instant) sizer {
 	return sizer{r: r, in: in, own: map[groupKey]int{}, last: groupKey{size: -1}, at: -1}
 }
 
-// count adds a block to the group of its size. A group that !heap -stat has is complete there already, and gets an example only.
+// count adds a block to the group of its size. A group that !heap -stat has is complete there already, and gets an
+// example only.
 func (s *sizer) count(heap capture.Address, e entry) {
 	if key := (groupKey{heap, e.bytes}); key != s.last {
 		s.last, s.at = key, s.place(key, e)

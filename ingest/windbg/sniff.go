@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// Sniff reports whether head, the first bytes of a file, looks like a log of WinDbg or text pasted from one: up to 64 KiB in any
-// encoding that Read takes, pages included that quote a debugger.
+// Sniff reports whether head, the first bytes of a file, looks like a log of WinDbg or text pasted from one: up to 64
+// KiB in any encoding that Read takes, pages included that quote a debugger.
 func Sniff(head []byte) bool {
 	text, ok := sniffText(head)
 	if !ok {
@@ -25,7 +25,8 @@ func Sniff(head []byte) bool {
 }
 
 // banners are lines that a debugger or a log of it begins with.
-var banners = []string{"Microsoft (R) Windows Debugger Version ", "Opened log file '", "NT HEAP STATS BELOW", "HEAP ERROR DETECTED"}
+var banners = []string{"Microsoft (R) Windows Debugger Version ", "Opened log file '",
+	"NT HEAP STATS BELOW", "HEAP ERROR DETECTED"}
 
 // isOurs reports whether a line is one that nothing but a debugger writes.
 func isOurs(line []byte) bool {
@@ -42,7 +43,8 @@ func isOurs(line []byte) bool {
 		return isBareCommand(command) && !bytes.HasPrefix(line, []byte("!")) // without a prompt it may be an instruction to a reader
 	}
 	if _, _, ok := titleOf(line); ok {
-		return bytes.Contains(line, []byte("RgnCount")) || bytes.Contains(line, []byte(" SUMMARY ---")) || bytes.Contains(line, []byte("Region Size"))
+		return bytes.Contains(line, []byte("RgnCount")) || bytes.Contains(line, []byte(" SUMMARY ---")) ||
+			bytes.Contains(line, []byte("Region Size"))
 	}
 	if _, ok := heapRow(line); ok || isSegmentRow(line) {
 		return true
@@ -66,10 +68,13 @@ func isOurs(line []byte) bool {
 	if _, ok := decimal(number); ok && isCount {
 		return true
 	}
-	return bytes.HasPrefix(line, []byte("Index ")) && bytes.Contains(line, []byte("Debugging options")) || bytes.HasPrefix(line, []byte("Heap Address")) && bytes.Contains(line, []byte("NT/Segment Heap")) ||
-		bytes.HasPrefix(line, []byte("in busy allocation (")) || bytes.HasPrefix(line, []byte("address ")) && bytes.HasSuffix(line, []byte(" found in")) ||
+	return bytes.HasPrefix(line, []byte("Index ")) && bytes.Contains(line, []byte("Debugging options")) ||
+		bytes.HasPrefix(line, []byte("Heap Address")) && bytes.Contains(line, []byte("NT/Segment Heap")) ||
+		bytes.HasPrefix(line, []byte("in busy allocation (")) || bytes.HasPrefix(line, []byte("address ")) &&
+		bytes.HasSuffix(line, []byte(" found in")) ||
 		isHeapHeader(line) || isLeakHeader(line) || bytes.HasPrefix(line, []byte("HEAP_ENTRY Size Prev Flags")) ||
-		bytes.HasPrefix(line, []byte("Searching the memory for potential unreachable")) || bytes.HasPrefix(line, []byte("group-by: ")) && bytes.Contains(line, []byte(" max-display: "))
+		bytes.HasPrefix(line, []byte("Searching the memory for potential unreachable")) ||
+		bytes.HasPrefix(line, []byte("group-by: ")) && bytes.Contains(line, []byte(" max-display: "))
 }
 
 // sniffText gives the beginning of a file as text, unless it has bytes that text has not.
@@ -80,7 +85,8 @@ func sniffText(head []byte) ([]byte, bool) {
 		return nil, false
 	}
 	start := bytes.ToLower(bytes.TrimLeft(text[:min(len(text), 256)], " \t\r\n"))
-	if bytes.HasPrefix(start, []byte("{\\rtf")) || bytes.HasPrefix(start, []byte("<?xml")) && !bytes.Contains(start, []byte("<html")) {
+	if bytes.HasPrefix(start, []byte("{\\rtf")) || bytes.HasPrefix(start, []byte("<?xml")) &&
+		!bytes.Contains(start, []byte("<html")) {
 		return nil, false
 	}
 	text, _ = io.ReadAll(openPage(context.Background(), bytes.NewReader(text)))

@@ -30,7 +30,8 @@ func openSizes(r *reader, text []byte) section {
 		return nil
 	}
 	w := split(text)
-	isHeader := w.n >= 3 && string(w.words[0]) == "size" && string(w.words[1]) == "#blocks" || bytes.HasPrefix(text, []byte("group-by:")) && bytes.Contains(text, []byte("max-display"))
+	isHeader := w.n >= 3 && string(w.words[0]) == "size" && string(w.words[1]) == "#blocks" ||
+		bytes.HasPrefix(text, []byte("group-by:")) && bytes.Contains(text, []byte("max-display"))
 	if !isHeader && !isSizeRow(&w) {
 		return nil
 	}
@@ -97,7 +98,8 @@ func (s *stat) line(text []byte) bool {
 	}
 	w := split(text)
 	last := w.words[min(w.n, len(w.words))-1]
-	if w.n < 3 || hexValue[text[0]] < 0 || string(w.words[2]) != "-" && (w.n > 5 || last[0] != '(' && last[len(last)-1] != ')') {
+	if w.n < 3 || hexValue[text[0]] < 0 || string(w.words[2]) != "-" &&
+		(w.n > 5 || last[0] != '(' && last[len(last)-1] != ')') {
 		return false
 	}
 	size, isSize := size(w.words[0])
@@ -156,6 +158,7 @@ func (s *stat) close() {
 		s.in.say(s.r, capture.TopicInfo, fmt.Sprintf("!heap -stat lists no busy block of heap %#x", s.heap))
 	}
 	if s.in != nil && s.most > 0 && s.rows >= s.most {
-		s.in.say(s.r, capture.TopicMethod, fmt.Sprintf("!heap -stat lists the %d largest sizes of a heap: its other blocks are in no group", s.most))
+		s.in.say(s.r, capture.TopicMethod,
+			fmt.Sprintf("!heap -stat lists the %d largest sizes of a heap: its other blocks are in no group", s.most))
 	}
 }

@@ -27,7 +27,8 @@ type verifierStop struct {
 // mostParameters is how many parameters a stop has at most.
 const mostParameters = 4
 
-// leakStops are the stops of the layer Leak (Application Verifier's help, "Leak Stop Details"), with what their first parameter is.
+// leakStops are the stops of the layer Leak (Application Verifier's help, "Leak Stop Details"), with what their first
+// parameter is.
 var leakStops = map[uint64]struct{ address bool }{
 	0x900: {true}, // heap allocation
 	0x901: {},     // handle

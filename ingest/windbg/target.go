@@ -41,8 +41,8 @@ func (t *target) share(done []*capture.Capture) {
 	}
 }
 
-// describe puts what is known into a capture. The bits that the heaps show are those of the process; the system's are a fallback,
-// because a 32-bit process of a 64-bit system is examined by either debugger.
+// describe puts what is known into a capture. The bits that the heaps show are those of the process; the system's are a
+// fallback, because a 32-bit process of a 64-bit system is examined by either debugger.
 func (t *target) describe(c *capture.Capture) {
 	if c.Process.Bits != 0 {
 		t.process.Bits = c.Process.Bits
@@ -50,7 +50,8 @@ func (t *target) describe(c *capture.Capture) {
 	c.Process = t.process
 	c.Snapshots[0].TakenAt = t.takenAt
 	if t.dump != "" {
-		c.Memory.Notes = append(c.Memory.Notes, capture.Note{Topic: capture.TopicProcess, Text: "the debugger read the dump " + t.dump})
+		c.Memory.Notes = append(c.Memory.Notes,
+			capture.Note{Topic: capture.TopicProcess, Text: "the debugger read the dump " + t.dump})
 	}
 	if t.system != "" {
 		c.Memory.Notes = append(c.Memory.Notes, capture.Note{Topic: capture.TopicProcess, Text: t.system})
@@ -94,8 +95,8 @@ func (t *target) line(r *reader, text []byte) {
 	}
 }
 
-// sessionTime reads the clock of the machine: "Tue Jan 25 11:24:37.000 2022 (UTC + 8:00)". Another time than before is another
-// instant, where outputs lie between.
+// sessionTime reads the clock of the machine: "Tue Jan 25 11:24:37.000 2022 (UTC + 8:00)". Another time than before is
+// another instant, where outputs lie between.
 func (r *reader) sessionTime(value string) {
 	clock, _, _ := strings.Cut(value, " (")
 	at, err := time.Parse("Mon Jan _2 15:04:05 2006", clock)
@@ -159,9 +160,10 @@ func (r *reader) pid(digits string, base int) {
 	r.target.process.PID = uint32(id)
 }
 
-// event reads the ids of an event: "(1a2c.3b4c): Break instruction exception - code 80000003". They tell of the process only while
-// none is known, because events of child processes are shown, too. The process has run until then, so that what was measured
-// before is of another instant; a stop of Application Verifier breaks in as well, and its next one belongs to it.
+// event reads the ids of an event: "(1a2c.3b4c): Break instruction exception - code 80000003". They tell of the process
+// only while none is known, because events of child processes are shown, too. The process has run until then, so that
+// what was measured before is of another instant; a stop of Application Verifier breaks in as well, and its next one
+// belongs to it.
 func (r *reader) event(text []byte) {
 	const longest = 20
 	end := bytes.Index(text[:min(len(text), longest)], []byte("): "))

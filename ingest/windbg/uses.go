@@ -53,7 +53,8 @@ const (
 )
 
 // titles are parts of the lines that begin the tables, in the order of the constants, in lower case.
-var titles = [tables]string{"usage summary", "type summary", "state summary", "protect summary", "largest region by usage"}
+var titles = [tables]string{"usage summary", "type summary", "state summary", "protect summary",
+	"largest region by usage"}
 
 // titleOf tells which table a line begins.
 func titleOf(text []byte) (t table, old, ok bool) {
@@ -80,7 +81,8 @@ func openUses(r *reader, text []byte) section {
 }
 
 func newUses(r *reader, old bool) *uses {
-	s := &uses{r: r, in: r.begin(sourceUses, sourceUses), byUse: map[capture.UseName]*capture.Use{}, space: &capture.Space{}, old: old}
+	s := &uses{r: r, in: r.begin(sourceUses, sourceUses), byUse: map[capture.UseName]*capture.Use{},
+		space: &capture.Space{}, old: old}
 	s.in.m.Space = s.space
 	return s
 }
@@ -113,8 +115,8 @@ func (s *uses) line(text []byte) bool {
 	return s.row(text)
 }
 
-// row takes "name count size (rounded) shares"; in the table of the largest regions the count is the base. The name may have
-// blanks, and is missing where a page has taken <unknown> for markup.
+// row takes "name count size (rounded) shares"; in the table of the largest regions the count is the base. The name may
+// have blanks, and is missing where a page has taken <unknown> for markup.
 func (s *uses) row(text []byte) bool {
 	open := bytes.IndexByte(text, '(')
 	if open <= 0 {
@@ -193,7 +195,8 @@ func (s *uses) add(name []byte, regions, amount int64) {
 		u.Regions, u.Reserved = sum(u.Regions, regions), sum(u.Reserved, amount)
 		return
 	}
-	list := map[table]*[]capture.Share{tableTypes: &s.space.Types, tableStates: &s.space.States, tableProtections: &s.space.Protections}[s.table]
+	list := map[table]*[]capture.Share{tableTypes: &s.space.Types, tableStates: &s.space.States,
+		tableProtections: &s.space.Protections}[s.table]
 	const most = 100 // combinations of protections
 	if list == nil || string(name) == "<free>" || len(*list) == most {
 		return
@@ -239,10 +242,12 @@ func (s *uses) close() {
 		}
 	}
 	if !s.excerpt && s.seen[tableUses] && s.seen[tableStates] && s.sums[tableUses] != s.sums[tableStates] {
-		s.in.contradict(s.r.in.number, "the uses of !address -summary make %d bytes and the states %d: rows are missing", s.sums[tableUses], s.sums[tableStates])
+		s.in.contradict(s.r.in.number, "the uses of !address -summary make %d bytes and the states %d: rows are missing",
+			s.sums[tableUses], s.sums[tableStates])
 	}
 	if len(s.space.Uses) > 0 {
-		s.in.say(s.r, capture.TopicMethod, "!address -summary gives one size for each use: what is reserved and what is committed of it together")
+		s.in.say(s.r, capture.TopicMethod,
+			"!address -summary gives one size for each use: what is reserved and what is committed of it together")
 		return
 	}
 	if len(s.space.States)+len(s.space.Types)+len(s.space.Protections) == 0 {
@@ -251,10 +256,12 @@ func (s *uses) close() {
 	s.in.truncate(s.r.in.number, "!address -summary has no table of uses: the log is cut short or an excerpt")
 }
 
-// useNames says which use is meant, in lower case and without the bits of WOW64 ("Heap32"). What is not here is the system's.
+// useNames says which use is meant, in lower case and without the bits of WOW64 ("Heap32"). What is not here is the
+// system's.
 var useNames = map[string]capture.UseName{
-	"": capture.UsePrivate, "<unknown>": capture.UsePrivate, "unknown": capture.UsePrivate, "regionusageisvad": capture.UsePrivate,
-	"heap": capture.UseHeap, "regionusageheap": capture.UseHeap,
+	"": capture.UsePrivate, "<unknown>": capture.UsePrivate, "unknown": capture.UsePrivate,
+	"regionusageisvad": capture.UsePrivate,
+	"heap":             capture.UseHeap, "regionusageheap": capture.UseHeap,
 	"pageheap": capture.UsePageHeap, "regionusagepageheap": capture.UsePageHeap,
 	"image": capture.UseImage, "regionusageimage": capture.UseImage,
 	"stack": capture.UseStack, "regionusagestack": capture.UseStack,

@@ -1,5 +1,5 @@
-// Package windbg reads what WinDbg, cdb and ntsd print about memory: logs of .logopen, and text that was pasted from a command
-// window. There is no specification; the layouts are those of published outputs from Windows XP to 11.
+// Package windbg reads what WinDbg, cdb and ntsd print about memory: logs of .logopen, and text that was pasted from a
+// command window. There is no specification; the layouts are those of published outputs from Windows XP to 11.
 //
 //	!heap, 0, -m, -f, -a, -h the heaps, their segments, all their blocks                 Memory.Heaps, Groups
 //	!heap -s                 the heaps: reserved, committed, free                        Memory.Heaps
@@ -14,12 +14,13 @@
 //	!eeheap -gc, -loader     what the .NET runtime holds, segments and regions           Memory.Managed, Notes
 //	VERIFIER STOP            what Application Verifier tells the debugger                Memory.Samples, Notes
 //
-// All other output is passed over. A log is a time line: outputs belong to one instant until a command comes again that the
-// instant has already, or until the process is let run, and each instant becomes a capture of its own. Asking for one block twice
-// makes no new instant.
+// All other output is passed over. A log is a time line: outputs belong to one instant until a command comes again that
+// the instant has already, or until the process is let run, and each instant becomes a capture of its own. Asking for
+// one block twice makes no new instant.
 //
-// Logs arrive cut short, quoted, commented, as pages, re-encoded and without their headers, so nothing is required: marks of pasting
-// are taken off, rows that are whole are read, and what is missing or was not understood becomes a warning of the capture.
+// Logs arrive cut short, quoted, commented, as pages, re-encoded and without their headers, so nothing is required:
+// marks of pasting are taken off, rows that are whole are read, and what is missing or was not understood becomes a
+// warning of the capture.
 package windbg
 
 import (
@@ -32,11 +33,11 @@ import (
 // Kind is that of captures of logs of WinDbg.
 const Kind capture.Kind = "windbg-log"
 
-// Read reads a log: one capture for each instant in it, in their order. It holds one buffer of the log and what the captures hold,
-// which is bounded.
+// Read reads a log: one capture for each instant in it, in their order. It holds one buffer of the log and what the
+// captures hold, which is bounded.
 //
-// Damage gives warnings, not an error. The error is an *evidence.Error when r holds no output that is known or when r fails, and the
-// context's when that ends; what was read until then is returned beside it.
+// Damage gives warnings, not an error. The error is an *evidence.Error when r holds no output that is known or when r
+// fails, and the context's when that ends; what was read until then is returned beside it.
 func Read(ctx context.Context, r io.Reader) ([]*capture.Capture, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

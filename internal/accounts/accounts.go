@@ -1,5 +1,5 @@
-// Package accounts decides who may do what. It knows people, their roles in projects, the tokens of CI jobs and their scopes, and how
-// secrets are made and kept; it speaks neither SQL nor HTTP.
+// Package accounts decides who may do what. It knows people, their roles in projects, the tokens of CI jobs and their
+// scopes, and how secrets are made and kept; it speaks neither SQL nor HTTP.
 //
 // In come an Actor, as the store knows it, and the Right that a request needs in a project. Out goes yes or no.
 package accounts
@@ -98,8 +98,8 @@ func ScopesOf(texts []string) ([]Scope, error) {
 // maxName is how long the name of a user or a token may be, in characters.
 const maxName = 64
 
-// CheckUserName refuses names that no account may have: they stand in the audit beside names that somebody typed. Its error is a
-// *leaks.FieldError.
+// CheckUserName refuses names that no account may have: they stand in the audit beside names that somebody typed. Its
+// error is a *leaks.FieldError.
 func CheckUserName(name string) error {
 	if err := checkName("name", name, " ._+@-"); err != nil {
 		return err
@@ -116,7 +116,8 @@ func CheckTokenName(name string) error { return checkName("name", name, " ._+@#:
 func checkName(field, name, marks string) error {
 	for i, r := range name {
 		if !unicode.IsLetter(r) && !unicode.IsNumber(r) && (i == 0 || !strings.ContainsRune(marks, r)) {
-			return &leaks.FieldError{Field: field, Message: "is not a name: letters, digits and " + strings.TrimSpace(marks) + ", starting with a letter or digit"}
+			return &leaks.FieldError{Field: field, Message: "is not a name: letters, digits and " + strings.TrimSpace(marks) +
+				", starting with a letter or digit"}
 		}
 	}
 	if name == "" {

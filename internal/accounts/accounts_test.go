@@ -76,7 +76,8 @@ func TestTokens(t *testing.T) {
 	token, prefix := accounts.NewToken()
 	other, _ := accounts.NewToken()
 	digest, ok := accounts.TokenDigest(token.Text)
-	if !ok || string(digest) != string(token.Digest) || token.Text == other.Text || !strings.HasPrefix(token.Text, prefix) || !strings.HasPrefix(prefix, "hd_") {
+	if !ok || string(digest) != string(token.Digest) || token.Text == other.Text ||
+		!strings.HasPrefix(token.Text, prefix) || !strings.HasPrefix(prefix, "hd_") {
 		t.Errorf("%q %q %t", token.Text, prefix, ok)
 	}
 	for i := range token.Text { // a slip of the keyboard is no token
@@ -126,7 +127,9 @@ func TestPasswords(t *testing.T) {
 			t.Errorf("%.12q: %v", short, err)
 		}
 	}
-	for _, broken := range []string{"x", "$argon2id$v=19$m=19456,t=2,p=1$AA$AA", "$argon2id$v=19$m=99999999,t=2,p=1$AAAA$AAAAAAAAAAAAAAAAAAAAAAAA", "$argon2id$v=19$m=1,t=0,p=0$AAAA$AAAAAAAAAAAAAAAAAAAAAAAA", "$2a$10$x"} {
+	for _, broken := range []string{"x", "$argon2id$v=19$m=19456,t=2,p=1$AA$AA",
+		"$argon2id$v=19$m=99999999,t=2,p=1$AAAA$AAAAAAAAAAAAAAAAAAAAAAAA",
+		"$argon2id$v=19$m=1,t=0,p=0$AAAA$AAAAAAAAAAAAAAAAAAAAAAAA", "$2a$10$x"} {
 		if is, err := accounts.PasswordIs(ctx, broken, password); is || err == nil {
 			t.Errorf("%s: %t, %v", broken, is, err)
 		}
@@ -149,7 +152,8 @@ func TestPasswords(t *testing.T) {
 func TestNames(t *testing.T) {
 	for name, want := range map[string]bool{
 		"ada": true, "Ada Kirsch": true, "ada@shop.example": true, "Zoë": true, "7of9": true,
-		"": false, " ada": false, "somebody": false, "SomeBody": false, "token ci": false, "Token x": false, "a\nb": false, "<b>": false,
+		"": false, " ada": false, "somebody": false, "SomeBody": false, "token ci": false, "Token x": false,
+		"a\nb": false, "<b>": false,
 		strings.Repeat("x", 64): true, strings.Repeat("x", 65): false, "a\u202eb": false,
 	} {
 		if got := accounts.CheckUserName(name) == nil; got != want {
@@ -162,7 +166,8 @@ func TestNames(t *testing.T) {
 }
 
 func TestScopesOf(t *testing.T) {
-	for text, want := range map[string]string{"upload": "[upload]", "read,upload,read": "[read upload]", "": "", "root": "", "upload,": ""} {
+	for text, want := range map[string]string{"upload": "[upload]", "read,upload,read": "[read upload]", "": "",
+		"root": "", "upload,": ""} {
 		scopes, err := accounts.ScopesOf(strings.Split(text, ","))
 		if got := fmt.Sprint(scopes); want != "" && (got != want || err != nil) || want == "" && err == nil {
 			t.Errorf("%q: %s, %v", text, got, err)
@@ -177,7 +182,8 @@ func TestScopesOf(t *testing.T) {
 
 func TestThrottle(t *testing.T) {
 	for f, want := range map[accounts.Failures]bool{
-		{}: false, {Pair: 9, Client: 9, UserName: 9}: false, {Pair: 10}: true, {Client: 50}: true, {UserName: 100}: true, {Client: 49, UserName: 99}: false,
+		{}: false, {Pair: 9, Client: 9, UserName: 9}: false, {Pair: 10}: true, {Client: 50}: true, {UserName: 100}: true,
+		{Client: 49, UserName: 99}: false,
 	} {
 		if got := accounts.LogIns.Refuses(f); got != want {
 			t.Errorf("%+v: %t", f, got)

@@ -10,7 +10,8 @@ const tokenActor = "token "
 
 // An Actor is who a request comes from. The zero one is nobody, who may do nothing.
 type Actor struct {
-	// Name is who did it, for the audit: of a user, or of a token behind "token ". Empty for nobody and where a server is open.
+	// Name is who did it, for the audit: of a user, or of a token behind "token ". Empty for nobody and where a server is
+	// open.
 	Name string
 	User int64 // 0 for none
 	// Server says that a user administers the server: all of its projects and its accounts.
@@ -69,7 +70,8 @@ func (a *Actor) MaySomewhere(right Right) bool {
 // MaySee reports whether the actor may know that a project exists.
 func (a *Actor) MaySee(project int64) bool { return a.May(Decide, project) }
 
-// MayEverywhere reports whether the actor administers the server: makes projects, accounts, and reads what belongs to no project.
+// MayEverywhere reports whether the actor administers the server: makes projects, accounts, and reads what belongs to
+// no project.
 func (a *Actor) MayEverywhere() bool { return a.Open || a.Server }
 
 func (a *Actor) scoped(right Right) bool {
@@ -91,8 +93,8 @@ func From(ctx context.Context) *Actor {
 	return &Actor{}
 }
 
-// Verified reports whether a name in an audit is that of the actor for whom work is done, as heapdrift knows it, and not one that
-// somebody typed.
+// Verified reports whether a name in an audit is that of the actor for whom work is done, as heapdrift knows it, and
+// not one that somebody typed.
 func Verified(ctx context.Context, name string) bool {
 	a := From(ctx)
 	return a.Known() && a.Name == name

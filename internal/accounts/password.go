@@ -15,8 +15,8 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// Costs of argon2id: 19 MiB and two passes in one lane, what OWASP's Password Storage Cheat Sheet asks for at least. A hash names its own, so
-// that they may rise.
+// Costs of argon2id: 19 MiB and two passes in one lane, what OWASP's Password Storage Cheat Sheet asks for at least. A
+// hash names its own, so that they may rise.
 const (
 	hashPasses  = 2
 	hashMemory  = 19 << 10 // KiB
@@ -60,13 +60,15 @@ func HashPassword(ctx context.Context, password string) (string, error) {
 		return "", err
 	}
 	encode := base64.RawStdEncoding.EncodeToString
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.memory, h.passes, h.threads, encode(salt), encode(sum)), nil
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.memory, h.passes, h.threads,
+		encode(salt), encode(sum)), nil
 }
 
 // nobodysHash is compared with where there is no account: to find that out takes as long as a wrong password.
 const nobodysHash = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
-// PasswordIs reports whether a password is the one that a hash was made of. An empty hash is no password's, and takes as long to compare.
+// PasswordIs reports whether a password is the one that a hash was made of. An empty hash is no password's, and takes
+// as long to compare.
 func PasswordIs(ctx context.Context, hash, password string) (bool, error) {
 	if len(password) > maxPassword {
 		return false, nil
@@ -122,7 +124,8 @@ func parseHash(text string) (*passwordHash, error) {
 	if h.sum, err = base64.RawStdEncoding.DecodeString(parts[5]); err != nil {
 		return nil, errHash
 	}
-	if h.memory > mostMemory || h.passes > mostPasses || h.passes == 0 || h.threads == 0 || len(h.sum) < 16 || len(h.sum) > 64 {
+	if h.memory > mostMemory || h.passes > mostPasses || h.passes == 0 || h.threads == 0 ||
+		len(h.sum) < 16 || len(h.sum) > 64 {
 		return nil, errHash
 	}
 	return &h, nil

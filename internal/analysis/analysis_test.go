@@ -54,7 +54,8 @@ func (p process) snapshot(rows ...row) *capture.Capture {
 		name = "app.exe"
 	}
 	c := &capture.Capture{
-		Kind: capture.KindUMDHSnapshot, Process: capture.Process{Name: name, PID: p.pid, Bits: 32}, Snapshots: make([]capture.Snapshot, 1),
+		Kind: capture.KindUMDHSnapshot, Process: capture.Process{Name: name, PID: p.pid, Bits: 32},
+		Snapshots: make([]capture.Snapshot, 1),
 		Modules: []capture.Module{
 			{Path: `C:\app\` + name, Base: p.image, Size: 0x10000, Symbols: capture.SymbolsNone},
 			{Path: `C:\Windows\ntdll.dll`, Base: p.library, Size: 0x10000, Symbols: capture.SymbolsNone},
@@ -62,13 +63,15 @@ func (p process) snapshot(rows ...row) *capture.Capture {
 		Heaps: []capture.Heap{{Handle: uint64(p.pid)<<16 | 0x1000}, {Handle: uint64(p.pid)<<16 | 0x2000}},
 	}
 	for _, r := range rows {
-		site := capture.Site{Stack: addStack(c, r.stack), Heap: r.heap, Trace: r.id, Usage: []capture.Usage{{Count: r.count, Bytes: r.bytes}}}
+		site := capture.Site{Stack: addStack(c, r.stack), Heap: r.heap, Trace: r.id,
+			Usage: []capture.Usage{{Count: r.count, Bytes: r.bytes}}}
 		for _, a := range r.alias {
 			site.Aliases = append(site.Aliases, addStack(c, a))
 		}
 		c.Sites = append(c.Sites, site)
 		for k := range max(r.count, 0) { // what is there stays where it is
-			c.Blocks.Add(capture.Block{Site: uint32(len(c.Sites) - 1), Address: uint64(len(c.Sites))<<32 + uint64(k)<<16, Size: uint64(r.bytes / r.count)})
+			c.Blocks.Add(capture.Block{Site: uint32(len(c.Sites) - 1), Address: uint64(len(c.Sites))<<32 + uint64(k)<<16,
+				Size: uint64(r.bytes / r.count)})
 		}
 	}
 	return c
@@ -85,7 +88,8 @@ func addStack(c *capture.Capture, addresses []uint64) capture.StackID {
 func inputs(captures ...*capture.Capture) []analysis.Input {
 	var list []analysis.Input
 	for i, c := range captures {
-		list = append(list, analysis.Input{Files: []analysis.File{{Name: fmt.Sprintf("snap%d.txt", i+1)}}, Captures: []*capture.Capture{c}})
+		list = append(list, analysis.Input{Files: []analysis.File{{Name: fmt.Sprintf("snap%d.txt", i+1)}},
+			Captures: []*capture.Capture{c}})
 	}
 	return list
 }
@@ -108,7 +112,8 @@ func table(r *analysis.Report) string {
 		if s.Growth != nil {
 			growth = fmt.Sprintf("%+d/%+d", s.Growth.Count, s.Growth.Bytes)
 		}
-		fmt.Fprintf(&b, "%s %d/%d %s %s%s\n", s.Where(), s.Outstanding.Count, s.Outstanding.Bytes, growth, s.Verdict, strings.Join(append([]string{""}, s.Flags...), " "))
+		fmt.Fprintf(&b, "%s %d/%d %s %s%s\n", s.Where(), s.Outstanding.Count, s.Outstanding.Bytes, growth, s.Verdict,
+			strings.Join(append([]string{""}, s.Flags...), " "))
 	}
 	return b.String()
 }
@@ -141,22 +146,26 @@ func TestMatching(t *testing.T) {
 		{
 			name: "ids match within a process life",
 			in: []*capture.Capture{
-				app.snapshot(row{id: 1, stack: app.in(-0x10, 0x20), count: 2, bytes: 30}, row{id: 2, stack: app.in(0x30), count: 1, bytes: 8}),
-				app.snapshot(row{id: 2, stack: app.in(0x30), count: 1, bytes: 8}, row{id: 1, stack: app.in(-0x10, 0x20), count: 5, bytes: 90}),
+				app.snapshot(row{id: 1, stack: app.in(-0x10, 0x20), count: 2, bytes: 30},
+					row{id: 2, stack: app.in(0x30), count: 1, bytes: 8}),
+				app.snapshot(row{id: 2, stack: app.in(0x30), count: 1, bytes: 8},
+					row{id: 1, stack: app.in(-0x10, 0x20), count: 5, bytes: 90}),
 			},
 			want: "app+0x20 5/90 +3/+60 growing\napp+0x30 1/8 +0/+0 stable\n", by: "id",
 		},
 		{
 			name: "equal stacks under two ids are one site",
 			in: []*capture.Capture{
-				app.snapshot(row{id: 1, stack: app.in(0x20), count: 2, bytes: 30}, row{id: 9, stack: app.in(0x20), count: 1, bytes: 10}),
+				app.snapshot(row{id: 1, stack: app.in(0x20), count: 2, bytes: 30},
+					row{id: 9, stack: app.in(0x20), count: 1, bytes: 10}),
 				app.snapshot(row{id: 9, stack: app.in(0x20), count: 3, bytes: 40}),
 			},
 			want: "app+0x20 3/40 +0/+0 stable\n", by: "id",
 		},
 		{
 			name: "the same stack in two heaps is two sites",
-			in:   []*capture.Capture{app.snapshot(row{id: 1, stack: app.in(0x20), count: 2, bytes: 30}, row{id: 1, stack: app.in(0x20), heap: 1, count: 1, bytes: 40})},
+			in: []*capture.Capture{app.snapshot(row{id: 1, stack: app.in(0x20), count: 2, bytes: 30},
+				row{id: 1, stack: app.in(0x20), heap: 1, count: 1, bytes: 40})},
 			want: "app+0x20 1/40 none unknown\napp+0x20 2/30 none unknown\n",
 		},
 		{
@@ -169,7 +178,8 @@ func TestMatching(t *testing.T) {
 		},
 		{
 			name: "no stack at all is one site per id, and one for those without an id",
-			in:   []*capture.Capture{app.snapshot(row{id: 1, count: 2, bytes: 30}, row{id: 2, count: 1, bytes: 20}, row{count: 4, bytes: 5})},
+			in: []*capture.Capture{app.snapshot(row{id: 1, count: 2, bytes: 30}, row{id: 2, count: 1, bytes: 20},
+				row{count: 4, bytes: 5})},
 			want: "allocations without a stack 2/30 none unknown no-stack\nallocations without a stack 1/20 none unknown no-stack\nallocations without a stack 4/5 none unknown no-stack\n",
 		},
 		{
@@ -261,7 +271,8 @@ func TestTotalsAreSumsInAnyOrder(t *testing.T) {
 		for _, h := range r.Heaps {
 			heaps += h.Outstanding.Bytes
 		}
-		if total := r.Totals.Heap; sites != total.Outstanding.Bytes || heaps != sites || growth != total.Growth.Bytes || r.Snapshots[1].Bytes != sites {
+		if total := r.Totals.Heap; sites != total.Outstanding.Bytes || heaps != sites || growth != total.Growth.Bytes ||
+			r.Snapshots[1].Bytes != sites {
 			t.Errorf("sites %d, heaps %d, total %+v, snapshot %+v", sites, heaps, total, r.Snapshots[1])
 		}
 	}
@@ -271,7 +282,8 @@ func TestVerdict(t *testing.T) {
 	grow := func(n int, step int64) []analysis.Input {
 		var list []*capture.Capture
 		for i := range n {
-			list = append(list, app.snapshot(row{id: 1, stack: app.in(-0x10, 0x20), count: 10 + int64(i)*step, bytes: 1024 * (10 + int64(i)*step)}))
+			list = append(list, app.snapshot(row{id: 1, stack: app.in(-0x10, 0x20), count: 10 + int64(i)*step,
+				bytes: 1024 * (10 + int64(i)*step)}))
 		}
 		return inputs(list...)
 	}
@@ -285,14 +297,19 @@ func TestVerdict(t *testing.T) {
 		missing int
 		says    string
 	}{
-		{"one", grow(1, 1), analysis.StatusInconclusive, 4, "app.exe holds 10.0 KB in 10 blocks at one instant, all from app+0x20; 4 more snapshots of the same process would decide whether it leaks."},
-		{"three", grow(3, 2), analysis.StatusInconclusive, 2, "app.exe grew by 4.00 KB in 4 blocks over 3 snapshots; the most, 4.00 KB in 4 blocks, from app+0x20; 2 more snapshots of the same process would decide whether it leaks."},
+		{"one", grow(1, 1), analysis.StatusInconclusive, 4,
+			"app.exe holds 10.0 KB in 10 blocks at one instant, all from app+0x20; 4 more snapshots of the same process would decide whether it leaks."},
+		{"three", grow(3, 2), analysis.StatusInconclusive, 2,
+			"app.exe grew by 4.00 KB in 4 blocks over 3 snapshots; the most, 4.00 KB in 4 blocks, from app+0x20; 2 more snapshots of the same process would decide whether it leaks."},
 		{"four", grow(4, 0), analysis.StatusInconclusive, 1, "nothing keeps growing over 4 snapshots"},
 		{"five that do not grow", grow(5, 0), analysis.StatusNoLeak, 0, "no leak seen."},
 		{"six that do not grow", grow(6, 0), analysis.StatusNoLeak, 0, "no leak seen; it would have seen ≥ "},
-		{"five that grow", grow(5, 1), analysis.StatusInconclusive, 0, "1 place growing, which a leak and a cache that is not full yet both do; run longer."},
-		{"six that grow", grow(6, 100), analysis.StatusInconclusive, 0, "1 place probably leaking, which a cache that is not full yet would look like as well; run longer."},
-		{"twelve that grow", grow(12, 100), analysis.StatusLeak, 0, "app.exe leaks 1.07 MB in 1,100 blocks from app+0x20, 100 KB per snapshot."},
+		{"five that grow", grow(5, 1), analysis.StatusInconclusive, 0,
+			"1 place growing, which a leak and a cache that is not full yet both do; run longer."},
+		{"six that grow", grow(6, 100), analysis.StatusInconclusive, 0,
+			"1 place probably leaking, which a cache that is not full yet would look like as well; run longer."},
+		{"twelve that grow", grow(12, 100), analysis.StatusLeak, 0,
+			"app.exe leaks 1.07 MB in 1,100 blocks from app+0x20, 100 KB per snapshot."},
 		{"five, one cut short", cut, analysis.StatusInconclusive, 0, "inconclusive because of the evidence (truncated)."},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -319,27 +336,34 @@ func TestChoiceOfProcess(t *testing.T) {
 	}
 	_, err := analysis.Analyze(t.Context(), inputs(small), analysis.Options{Process: "nobody"})
 	var refused *analysis.Error
-	if !errors.As(err, &refused) || refused.Code != "no-such-process" || !strings.Contains(err.Error(), "app.exe (pid 10)") {
+	if !errors.As(err, &refused) || refused.Code != "no-such-process" ||
+		!strings.Contains(err.Error(), "app.exe (pid 10)") {
 		t.Errorf("unknown process: %v", err)
 	}
-	if _, err := analysis.Analyze(t.Context(), nil, analysis.Options{}); !errors.As(err, &refused) || refused.Code != "no-captures" {
+	if _, err := analysis.Analyze(t.Context(), nil, analysis.Options{}); !errors.As(err, &refused) ||
+		refused.Code != "no-captures" {
 		t.Errorf("no input: %v", err)
 	}
 }
 
 // difference is a capture of the changed rows between two instants.
 func difference(rows ...[2]capture.Usage) *capture.Capture {
-	c := &capture.Capture{Kind: capture.KindUMDHDiff, Shape: capture.ShapeDifference, Snapshots: make([]capture.Snapshot, 2)}
+	c := &capture.Capture{Kind: capture.KindUMDHDiff, Shape: capture.ShapeDifference,
+		Snapshots: make([]capture.Snapshot, 2)}
 	for i, usage := range rows {
-		frame := c.Stacks.AddText(capture.Text{Module: "app", Function: fmt.Sprintf("f%d", i), Offset: 4, File: `c:\a.cpp`, Line: 7}, 0)
-		c.Sites = append(c.Sites, capture.Site{Stack: c.Stacks.AddStack([]capture.FrameID{frame}), Heap: capture.NoHeap, Usage: usage[:]})
+		frame := c.Stacks.AddText(capture.Text{Module: "app", Function: fmt.Sprintf("f%d", i), Offset: 4,
+			File: `c:\a.cpp`, Line: 7}, 0)
+		c.Sites = append(c.Sites,
+			capture.Site{Stack: c.Stacks.AddStack([]capture.FrameID{frame}), Heap: capture.NoHeap, Usage: usage[:]})
 	}
 	return c
 }
 
 func TestDifferences(t *testing.T) {
-	d := difference([2]capture.Usage{{Count: 1, Bytes: 10}, {Count: 4, Bytes: 40}}, [2]capture.Usage{{Count: 1, Bytes: 10}, {}})
-	if got, want := table(analyze(t, inputs(d))), "app!f0 (a.cpp:7) 4/40 +3/+30 growing\napp!f1 (a.cpp:7) 0/0 -1/-10 stable\n"; got != want {
+	d := difference([2]capture.Usage{{Count: 1, Bytes: 10}, {Count: 4, Bytes: 40}},
+		[2]capture.Usage{{Count: 1, Bytes: 10}, {}})
+	if got, want := table(analyze(t, inputs(d))),
+		"app!f0 (a.cpp:7) 4/40 +3/+30 growing\napp!f1 (a.cpp:7) 0/0 -1/-10 stable\n"; got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	first := difference([2]capture.Usage{{}, {Count: 1, Bytes: 1}})
@@ -373,13 +397,16 @@ func TestLayers(t *testing.T) {
 		var frames []capture.FrameID
 		for _, f := range strings.Split(strings.ReplaceAll(test.stack, "operator new", "operator_new"), " ") {
 			module, function, _ := strings.Cut(strings.ReplaceAll(f, "operator_new", "operator new"), "!")
-			frames = append(frames, c.Stacks.AddText(capture.Text{Module: module, Function: function, Offset: uint64(len(frames))}, 0))
+			frames = append(frames,
+				c.Stacks.AddText(capture.Text{Module: module, Function: function, Offset: uint64(len(frames))}, 0))
 		}
-		c.Sites = []capture.Site{{Stack: c.Stacks.AddStack(frames), Heap: capture.NoHeap, Usage: []capture.Usage{{Count: 1, Bytes: 1}}}}
+		c.Sites = []capture.Site{{Stack: c.Stacks.AddStack(frames), Heap: capture.NoHeap,
+			Usage: []capture.Usage{{Count: 1, Bytes: 1}}}}
 		got := ""
 		r := analyze(t, inputs(c))
 		for _, f := range r.Stack(r.Sites[0].Stack) {
-			got += map[analysis.Layer]string{"alloc": "a", "base": "b", "system": "s", "third-party": "t", "app": "p", "tool": "i"}[f.Layer]
+			got += map[analysis.Layer]string{"alloc": "a", "base": "b", "system": "s", "third-party": "t",
+				"app": "p", "tool": "i"}[f.Layer]
 		}
 		if got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
@@ -390,7 +417,8 @@ func TestLayers(t *testing.T) {
 func TestNamesInTheEvidenceAreSaidOfTheirModules(t *testing.T) {
 	c := app.snapshot(row{id: 1, stack: app.in(-0x10), count: 1, bytes: 1})
 	frame := c.Stacks.AddText(capture.Text{Module: "APP", Function: "main"}, 0)
-	c.Sites = append(c.Sites, capture.Site{Stack: c.Stacks.AddStack([]capture.FrameID{frame}), Heap: capture.NoHeap, Usage: []capture.Usage{{Count: 1, Bytes: 1}}})
+	c.Sites = append(c.Sites, capture.Site{Stack: c.Stacks.AddStack([]capture.FrameID{frame}), Heap: capture.NoHeap,
+		Usage: []capture.Usage{{Count: 1, Bytes: 1}}})
 	r := analyze(t, inputs(c))
 	if r.Modules[0].Symbols != capture.SymbolsText || r.Modules[1].Symbols != capture.SymbolsNone {
 		t.Errorf("%+v", r.Modules)
@@ -421,7 +449,8 @@ func TestTruncatedStacks(t *testing.T) {
 }
 
 func TestClockAgainstOrder(t *testing.T) {
-	one, two := app.snapshot(row{id: 1, stack: app.in(1), count: 1, bytes: 1}), app.snapshot(row{id: 1, stack: app.in(1), count: 2, bytes: 2})
+	one, two := app.snapshot(row{id: 1, stack: app.in(1), count: 1, bytes: 1}),
+		app.snapshot(row{id: 1, stack: app.in(1), count: 2, bytes: 2})
 	one.Snapshots[0].TakenAt = time.Date(2025, 3, 4, 12, 10, 0, 0, time.UTC)
 	two.Snapshots[0].TakenAt = time.Date(2025, 3, 4, 12, 9, 0, 0, time.UTC)
 	if r := analyze(t, inputs(one, two)); codes(r) != "clock-disorder" || r.Totals.Heap.Growth.Bytes != 1 {
@@ -436,7 +465,8 @@ func TestClockAgainstOrder(t *testing.T) {
 func TestContextEndsAnalysis(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := analysis.Analyze(ctx, inputs(app.snapshot(row{id: 1, stack: app.in(1), count: 1, bytes: 1})), analysis.Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := analysis.Analyze(ctx, inputs(app.snapshot(row{id: 1, stack: app.in(1), count: 1, bytes: 1})),
+		analysis.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -469,14 +499,17 @@ func TestJSONRoundTrip(t *testing.T) {
 
 func TestNumbers(t *testing.T) {
 	for n, want := range map[int64]string{
-		0: "0 B", 999: "999 B", 1023: "1,023 B", 1024: "1.00 KB", 10188: "9.95 KB", 10 << 10: "10.0 KB", 102348: "99.9 KB", 102350: "100 KB",
-		1 << 20: "1.00 MB", 1023 << 10: "1.00 MB", 8601600: "8.20 MB", -2048: "−2.00 KB", -5: "−5 B", 1<<63 - 1: "8388608 TB", -1 << 63: "−8388608 TB",
+		0: "0 B", 999: "999 B", 1023: "1,023 B", 1024: "1.00 KB", 10188: "9.95 KB", 10 << 10: "10.0 KB",
+		102348: "99.9 KB", 102350: "100 KB",
+		1 << 20: "1.00 MB", 1023 << 10: "1.00 MB", 8601600: "8.20 MB", -2048: "−2.00 KB", -5: "−5 B", 1<<63 - 1: "8388608 TB",
+		-1 << 63: "−8388608 TB",
 	} {
 		if got := analysis.Bytes(n); got != want {
 			t.Errorf("Bytes(%d) = %q, want %q", n, got, want)
 		}
 	}
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1000: "−1,000", -1 << 63: "−9,223,372,036,854,775,808"} {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1000: "−1,000",
+		-1 << 63: "−9,223,372,036,854,775,808"} {
 		if got := analysis.Count(n); got != want {
 			t.Errorf("Count(%d) = %q, want %q", n, got, want)
 		}

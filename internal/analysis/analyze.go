@@ -78,8 +78,8 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 	return r, nil
 }
 
-// report makes the report on parts that are of one kind, without the evidence that they stem from and without a verdict.
-// others are other evidence of the run, which may have found blocks that nothing points to.
+// report makes the report on parts that are of one kind, without the evidence that they stem from and without a
+// verdict. others are other evidence of the run, which may have found blocks that nothing points to.
 func report(ctx context.Context, parts []part, opt *Options, others []part) (*Report, error) {
 	s, err := merge(ctx, parts)
 	if err != nil {

@@ -2,7 +2,8 @@ package analysis
 
 import "heapdrift/ingest/capture"
 
-// BeforeExit is the time that the trace covers up to the instant before the process ended; false where it does not record an end.
+// BeforeExit is the time that the trace covers up to the instant before the process ended; false where it does not
+// record an end.
 func (t *Trace) BeforeExit() (capture.Window, bool) {
 	whole := (&capture.Trace{From: t.FromNS, To: t.ToNS}).Whole()
 	from := whole.From
@@ -15,8 +16,8 @@ func (t *Trace) BeforeExit() (capture.Window, bool) {
 	return capture.Window{From: whole.From, To: *t.ExitedNS - 1}, true
 }
 
-// TellBeforeExit reports whether the totals, and the sites that they sum, tell the numbers of the time before the process ended, as
-// Amounts.UpToExit gives them.
+// TellBeforeExit reports whether the totals, and the sites that they sum, tell the numbers of the time before the
+// process ended, as Amounts.UpToExit gives them.
 func (t *Totals) TellBeforeExit() bool {
 	for _, a := range []*Amounts{&t.Heap, &t.Virtual, t.HeapVirtual} {
 		if a != nil && !a.tellBeforeExit() {

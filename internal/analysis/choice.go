@@ -51,13 +51,15 @@ func (c *choice) strangers() (list []Warning) {
 // withFacts adds facts that name no program to the evidence on one program, except for facts with another process id.
 func withFacts(parts, nameless []part, warnings []Warning) *choice {
 	for _, f := range nameless {
-		other := f.Process.PID != 0 && !slices.ContainsFunc(parts, func(p part) bool { return p.Process.PID == f.Process.PID || p.Process.PID == 0 })
+		other := f.Process.PID != 0 &&
+			!slices.ContainsFunc(parts, func(p part) bool { return p.Process.PID == f.Process.PID || p.Process.PID == 0 })
 		if !other {
 			parts = append(parts, f)
 			continue
 		}
 		warnings = append(warnings, Warning{Code: capture.SeveralProcesses, File: f.file, Count: 1, Message: fmt.Sprintf(
-			"%s is of process %d, and the report is about %s, pid %d; it is left out", f.file, f.Process.PID, named(parts[0].Process), parts[0].Process.PID)})
+			"%s is of process %d, and the report is about %s, pid %d; it is left out", f.file, f.Process.PID,
+			named(parts[0].Process), parts[0].Process.PID)})
 	}
 	return ofKind(parts, warnings)
 }
@@ -101,7 +103,8 @@ func ofKind(parts []part, warnings []Warning) *choice {
 	}
 	c.left = left
 	for _, p := range left {
-		c.warnings = append(c.warnings, Warning{Code: capture.Unsupported, File: p.file, Count: 1, Message: p.file + " is left out: " + reason})
+		c.warnings = append(c.warnings,
+			Warning{Code: capture.Unsupported, File: p.file, Count: 1, Message: p.file + " is left out: " + reason})
 	}
 	return c
 }
@@ -149,7 +152,8 @@ func oneTrace(traces []part) (part, []Warning) {
 	for _, p := range traces {
 		switch {
 		case p.input != last:
-			warnings = append(warnings, Warning{Code: capture.Unsupported, File: p.file, Count: 1, Message: p.file + " is left out: it is another trace, and the report is about one"})
+			warnings = append(warnings, Warning{Code: capture.Unsupported, File: p.file, Count: 1, Message: p.file +
+				" is left out: it is another trace, and the report is about one"})
 		default:
 			others++
 			if p.Held() > chosen.Held() {

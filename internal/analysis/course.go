@@ -9,8 +9,8 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// A Course is the memory of the process over time, as all evidence of the run tells it together: dumps, VMMap and debuggers say what is
-// committed and for what, UMDH, dumps and traces what the blocks of heaps hold.
+// A Course is the memory of the process over time, as all evidence of the run tells it together: dumps, VMMap and
+// debuggers say what is committed and for what, UMDH, dumps and traces what the blocks of heaps hold.
 type Course struct {
 	// Measure is what parts and totals count: MeasurePrivate, or MeasureCommitted where no evidence tells private bytes.
 	Measure  string    `json:"measure"`
@@ -153,7 +153,8 @@ func instantsOf(p part, measure string) (list []Instant) {
 		return nil
 	}
 	for k := range p.Snapshots {
-		at := Instant{File: p.file, Kind: string(p.Kind), TakenAt: takenAt(p.Snapshots[k].TakenAt), LowerBound: p.Snapshots[k].LowerBound, taken: p.Snapshots[k].TakenAt}
+		at := Instant{File: p.file, Kind: string(p.Kind), TakenAt: takenAt(p.Snapshots[k].TakenAt),
+			LowerBound: p.Snapshots[k].LowerBound, taken: p.Snapshots[k].TakenAt}
 		if p.Memory != nil && k == len(p.Snapshots)-1 {
 			at.takeSpace(p.Memory.Space, measure)
 		}
@@ -332,7 +333,8 @@ func (c *Course) Growth() (from, to *Instant, growth Instant, by string, ok bool
 		}
 		return new(*b - *a)
 	}
-	growth.Unexplained, growth.Blocks, growth.Taken = difference(from.Unexplained, to.Unexplained), difference(from.Blocks, to.Blocks), difference(from.Taken, to.Taken)
+	growth.Unexplained, growth.Blocks, growth.Taken = difference(from.Unexplained, to.Unexplained),
+		difference(from.Blocks, to.Blocks), difference(from.Taken, to.Taken)
 	return from, to, growth, f.name, true
 }
 

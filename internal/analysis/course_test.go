@@ -20,7 +20,8 @@ const (
 
 var midday = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
-// told is evidence of an instant that says what the memory is used for: private bytes by the system's count, and megabytes by use.
+// told is evidence of an instant that says what the memory is used for: private bytes by the system's count, and
+// megabytes by use.
 func told(minutes int, private int64, uses map[capture.UseName]int64) *capture.Capture {
 	s := &capture.Space{PrivateBytes: private * mega}
 	for _, name := range capture.UseNames {
@@ -59,8 +60,10 @@ func say(c *analysis.Course) string {
 	fmt.Fprintf(&b, "%s, timed %t\n", c.Measure, c.Timed)
 	for i := range c.Instants {
 		at := &c.Instants[i]
-		fmt.Fprintf(&b, "%v %s: total %s, heaps %s, VirtualAlloc %s, unexplained %s, blocks %s", time.Duration(at.AtNS), at.File, known(at.Total),
-			analysis.Bytes(at.Part(capture.UseHeap)), analysis.Bytes(at.Part(capture.UsePrivate)), known(at.Unexplained), known(at.Blocks))
+		fmt.Fprintf(&b, "%v %s: total %s, heaps %s, VirtualAlloc %s, unexplained %s, blocks %s", time.Duration(at.AtNS),
+			at.File, known(at.Total),
+			analysis.Bytes(at.Part(capture.UseHeap)), analysis.Bytes(at.Part(capture.UsePrivate)),
+			known(at.Unexplained), known(at.Blocks))
 		if at.OtherLife {
 			b.WriteString(", another life")
 		}
@@ -84,9 +87,10 @@ func TestMemoryOverTime(t *testing.T) {
 		in   []*capture.Capture
 		want string
 	}{
-		"one instant":     {[]*capture.Capture{told(0, 100, heaps(30, 20))}, "nothing\n"},
-		"only blocks":     {[]*capture.Capture{blocksAt(0, 160), blocksAt(10, 320)}, "nothing\n"},
-		"nothing is told": {[]*capture.Capture{facts(capture.Memory{Space: &capture.Space{}}), facts(capture.Memory{Space: &capture.Space{}})}, "nothing\n"},
+		"one instant": {[]*capture.Capture{told(0, 100, heaps(30, 20))}, "nothing\n"},
+		"only blocks": {[]*capture.Capture{blocksAt(0, 160), blocksAt(10, 320)}, "nothing\n"},
+		"nothing is told": {[]*capture.Capture{facts(capture.Memory{Space: &capture.Space{}}),
+			facts(capture.Memory{Space: &capture.Space{}})}, "nothing\n"},
 		"several kinds, by their time": {[]*capture.Capture{told(20, 150, heaps(40, 60)), bare, blocksAt(10, 16*mega), told(0, 100, heaps(30, 20))}, `private bytes, timed true
 0s snap4.txt: total 100 MB, heaps 30.0 MB, VirtualAlloc 20.0 MB, unexplained 50.0 MB, blocks –
 10m0s snap3.txt: total –, heaps 0 B, VirtualAlloc 0 B, unexplained –, blocks 16.0 MB
@@ -144,20 +148,32 @@ func TestGrowthOverTime(t *testing.T) {
 			"Unexplained: 90.0 MB of 220 MB of private bytes that no evidence accounts for at the last instant."},
 		"shrank": {[]*capture.Capture{told(0, 100, heaps(80, 20)), told(1, 50, heaps(30, 20))},
 			"From the first instant to the last over 60 seconds, private bytes by the regions changed by −50.0 MB: Heaps −50.0 MB.", ""},
-		"the system counted once":  {[]*capture.Capture{told(0, 0, heaps(30, 20)), told(60, 100, heaps(35, 20))}, "private bytes by the regions changed by +5.00 MB: Heaps +5.00 MB.", "Unexplained: 45.0 MB of 100 MB"},
-		"the system counted twice": {[]*capture.Capture{told(0, 60, heaps(30, 20)), told(30, 62, heaps(30, 20)), told(60, 0, heaps(90, 20))}, "over 30 minutes, private bytes by the system's count changed by +2.00 MB: +2.00 MB unexplained.", "Unexplained: 12.0 MB of 62.0 MB of private bytes that no evidence accounts for at the last instant that tells it."},
-		"only the rest grew":       {[]*capture.Capture{told(0, 100, heaps(30, 20)), told(60, 101, heaps(30, 20))}, "private bytes by the system's count changed by +1.00 MB: +1.00 MB unexplained.", "Unexplained: 51.0 MB of 101 MB"},
-		"the parts are more":       {[]*capture.Capture{told(0, 55, heaps(30, 20)), told(60, 40, heaps(30, 20))}, "changed by −15.0 MB: −15.0 MB unexplained.", "the regions have 10.0 MB more than the system's own count"},
-		"nothing changed":          {[]*capture.Capture{told(0, 55, heaps(30, 20)), told(60, 55, heaps(30, 20))}, "private bytes by the system's count did not change.", "Unexplained: 5.00 MB of 55.0 MB"},
-		"one instant":              {[]*capture.Capture{told(0, 0, heaps(30, 20)), blocksAt(60, 16)}, "", ""},
-		"another process told it":  {[]*capture.Capture{first, again, again}, "private bytes by the regions did not change.", ""},
-		"nobody lists the regions": {[]*capture.Capture{told(0, 55, nil), told(60, 58, nil)}, "private bytes by the system's count changed by +3.00 MB.", ""},
-		"the last has no regions":  {[]*capture.Capture{told(0, 100, heaps(30, 20)), told(60, 110, nil)}, "private bytes by the system's count changed by +10.0 MB.", "Unexplained: 50.0 MB of 100 MB"},
-		"a count and a sum":        {[]*capture.Capture{told(0, 50, heaps(30, 20)), told(60, 110, nil)}, "", ""},
+		"the system counted once": {[]*capture.Capture{told(0, 0, heaps(30, 20)), told(60, 100, heaps(35, 20))},
+			"private bytes by the regions changed by +5.00 MB: Heaps +5.00 MB.", "Unexplained: 45.0 MB of 100 MB"},
+		"the system counted twice": {[]*capture.Capture{told(0, 60, heaps(30, 20)), told(30, 62, heaps(30, 20)),
+			told(60, 0, heaps(90, 20))},
+			"over 30 minutes, private bytes by the system's count changed by +2.00 MB: +2.00 MB unexplained.",
+			"Unexplained: 12.0 MB of 62.0 MB of private bytes that no evidence accounts for at the last instant that tells it."},
+		"only the rest grew": {[]*capture.Capture{told(0, 100, heaps(30, 20)), told(60, 101, heaps(30, 20))},
+			"private bytes by the system's count changed by +1.00 MB: +1.00 MB unexplained.", "Unexplained: 51.0 MB of 101 MB"},
+		"the parts are more": {[]*capture.Capture{told(0, 55, heaps(30, 20)), told(60, 40, heaps(30, 20))},
+			"changed by −15.0 MB: −15.0 MB unexplained.", "the regions have 10.0 MB more than the system's own count"},
+		"nothing changed": {[]*capture.Capture{told(0, 55, heaps(30, 20)), told(60, 55, heaps(30, 20))},
+			"private bytes by the system's count did not change.", "Unexplained: 5.00 MB of 55.0 MB"},
+		"one instant": {[]*capture.Capture{told(0, 0, heaps(30, 20)), blocksAt(60, 16)}, "", ""},
+		"another process told it": {[]*capture.Capture{first, again, again},
+			"private bytes by the regions did not change.", ""},
+		"nobody lists the regions": {[]*capture.Capture{told(0, 55, nil), told(60, 58, nil)},
+			"private bytes by the system's count changed by +3.00 MB.", ""},
+		"the last has no regions": {[]*capture.Capture{told(0, 100, heaps(30, 20)), told(60, 110, nil)},
+			"private bytes by the system's count changed by +10.0 MB.", "Unexplained: 50.0 MB of 100 MB"},
+		"a count and a sum": {[]*capture.Capture{told(0, 50, heaps(30, 20)), told(60, 110, nil)}, "", ""},
 	} {
 		c := analyze(t, inputs(test.in...)).Course
-		if growth, unexplained := c.SayGrowth(), c.SayUnexplained(); !strings.Contains(growth, test.growth) || (growth == "") != (test.growth == "") ||
-			!strings.HasPrefix(unexplained, strings.TrimPrefix(test.unexplained, "the regions have")) && !strings.Contains(unexplained, test.unexplained) || (unexplained == "") != (test.unexplained == "") {
+		if growth, unexplained := c.SayGrowth(), c.SayUnexplained(); !strings.Contains(growth, test.growth) ||
+			(growth == "") != (test.growth == "") ||
+			!strings.HasPrefix(unexplained, strings.TrimPrefix(test.unexplained, "the regions have")) &&
+				!strings.Contains(unexplained, test.unexplained) || (unexplained == "") != (test.unexplained == "") {
 			t.Errorf("%s: %q, %q", name, growth, unexplained)
 		}
 	}
@@ -176,7 +192,8 @@ func TestCourseIsBounded(t *testing.T) {
 			told++
 		}
 	}
-	if len(c.Instants) != 200 || told != 150 || c.Instants[199].AtNS != int64(149*time.Minute) || *c.Instants[0].Total != 100*mega {
+	if len(c.Instants) != 200 || told != 150 || c.Instants[199].AtNS != int64(149*time.Minute) ||
+		*c.Instants[0].Total != 100*mega {
 		t.Errorf("%d instants, %d of them told: %s", len(c.Instants), told, say(c))
 	}
 	var text bytes.Buffer
@@ -184,7 +201,8 @@ func TestCourseIsBounded(t *testing.T) {
 	if err := r.WriteJSON(&text); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := analysis.ReadJSON(&text); err != nil || say(again.Course) != say(r.Course) || strings.Join(again.Course.Sentences(), "\n") != strings.Join(r.Course.Sentences(), "\n") {
+	if again, err := analysis.ReadJSON(&text); err != nil || say(again.Course) != say(r.Course) ||
+		strings.Join(again.Course.Sentences(), "\n") != strings.Join(r.Course.Sentences(), "\n") {
 		t.Errorf("%v: %s", err, say(again.Course))
 	}
 }
@@ -195,7 +213,8 @@ func TestCourseKeepsBothEnds(t *testing.T) {
 	for i := range 250 {
 		list = append(list, told((i+100)%250, 100, heaps(30, 20)))
 	}
-	if c := analyze(t, inputs(list...)).Course; len(c.Instants) != 200 || c.Instants[0].AtNS != 0 || c.Instants[199].AtNS != int64(249*time.Minute) {
+	if c := analyze(t, inputs(list...)).Course; len(c.Instants) != 200 || c.Instants[0].AtNS != 0 ||
+		c.Instants[199].AtNS != int64(249*time.Minute) {
 		t.Errorf("%d instants: %s", len(c.Instants), say(c))
 	}
 }
@@ -236,25 +255,38 @@ func TestOutlooks(t *testing.T) {
 		in   []*capture.Capture
 		want []string
 	}{
-		"2 GB":                              {grows(32, 2*giga, 50, 2), []string{"At 100 MB per hour, as measured between two instants 60 minutes apart, the address space reaches the limit of 2.00 GB, of which 200 MB are used, in 18.5 hours. An allocation that is larger"}},
-		"4 GB":                              {grows(32, 4*giga, 50, 4), []string{"At 100 MB per hour, as measured at 4 instants over 3 hours, the address space reaches the limit of 4.00 GB, of which 400 MB are used, in 37 hours."}},
-		"a spike does not count":            {odd, []string{"At 100 MB per hour, as measured at 5 instants over 4 hours, the address space reaches the limit of 2.00 GB, of which 500 MB are used, in 15.5 hours."}},
-		"the limit is not told":             {grows(32, 0, 50, 2), []string{"When the address space reaches its limit is unknown: the evidence does not tell the limit; it grows by 100 MB per hour."}},
-		"nothing grew":                      {grows(32, 2*giga, 0, 3), []string{"When the address space reaches the limit of 2.00 GB, of which 100 MB are used, is unknown: no growth was measured."}},
-		"it shrank":                         {shrunk, []string{"is unknown: no growth was measured."}},
-		"without a time":                    {untimed, []string{"is unknown: not all of the evidence says when it was taken."}},
-		"at the same time":                  {together, []string{"is unknown: all of the evidence was taken at one time."}},
-		"of two processes":                  {restarted, []string{"is unknown: one instant shows no growth."}},
-		"only one tells the address space":  {partial, []string{"is unknown: one instant shows no growth."}},
-		"the last does not tell it":         {lastPartial, []string{"as measured between two instants 60 minutes apart, the address space reaches the limit of 2.00 GB, of which 200 MB are used, in 18.5 hours."}},
-		"nobody tells the address space":    {allPartial, []string{"When the address space reaches the limit of 2.00 GB is unknown: the evidence does not tell how much is used."}},
-		"used up":                           {full, []string{"reaches the limit of 200 MB, of which 200 MB are used, now."}},
-		"64 bits, the machine does not say": {grows(64, 0, 50, 2), []string{"When the commit of the machine reaches its limit is unknown: the evidence does not tell the limit; it grows by 50.0 MB per hour."}},
-		"64 bits":                           {commit(grows(64, 0, 50, 2), 5*giga, 8*giga), []string{"At 50.0 MB per hour, as measured between two instants 60 minutes apart, the commit of the machine reaches the limit of 8.00 GB, of which 5.00 GB are used, in 2.56 days. What other processes commit"}},
-		"both":                              {commit(grows(32, 2*giga, 50, 2), 5*giga, 8*giga), []string{"the address space reaches the limit of 2.00 GB", "the commit of the machine reaches the limit of 8.00 GB"}},
-		"long from now":                     {commit(grows(64, 0, 1, 2), 5*giga, 800*giga), []string{"in more than ten years."}},
-		"just too little growth":            {commit(grows(64, 0, 0, 2), 5*giga, 8*giga), []string{"no growth was measured"}},
-		"nobody tells the width":            {grows(0, 0, 50, 2), nil},
+		"2 GB": {grows(32, 2*giga, 50, 2),
+			[]string{"At 100 MB per hour, as measured between two instants 60 minutes apart, the address space reaches the limit of 2.00 GB, of which 200 MB are used, in 18.5 hours. An allocation that is larger"}},
+		"4 GB": {grows(32, 4*giga, 50, 4),
+			[]string{"At 100 MB per hour, as measured at 4 instants over 3 hours, the address space reaches the limit of 4.00 GB, of which 400 MB are used, in 37 hours."}},
+		"a spike does not count": {odd,
+			[]string{"At 100 MB per hour, as measured at 5 instants over 4 hours, the address space reaches the limit of 2.00 GB, of which 500 MB are used, in 15.5 hours."}},
+		"the limit is not told": {grows(32, 0, 50, 2),
+			[]string{"When the address space reaches its limit is unknown: the evidence does not tell the limit; it grows by 100 MB per hour."}},
+		"nothing grew": {grows(32, 2*giga, 0, 3),
+			[]string{"When the address space reaches the limit of 2.00 GB, of which 100 MB are used, is unknown: no growth was measured."}},
+		"it shrank": {shrunk, []string{"is unknown: no growth was measured."}},
+		"without a time": {untimed,
+			[]string{"is unknown: not all of the evidence says when it was taken."}},
+		"at the same time":                 {together, []string{"is unknown: all of the evidence was taken at one time."}},
+		"of two processes":                 {restarted, []string{"is unknown: one instant shows no growth."}},
+		"only one tells the address space": {partial, []string{"is unknown: one instant shows no growth."}},
+		"the last does not tell it": {lastPartial,
+			[]string{"as measured between two instants 60 minutes apart, the address space reaches the limit of 2.00 GB, of which 200 MB are used, in 18.5 hours."}},
+		"nobody tells the address space": {allPartial,
+			[]string{"When the address space reaches the limit of 2.00 GB is unknown: the evidence does not tell how much is used."}},
+		"used up": {full, []string{"reaches the limit of 200 MB, of which 200 MB are used, now."}},
+		"64 bits, the machine does not say": {grows(64, 0, 50, 2),
+			[]string{"When the commit of the machine reaches its limit is unknown: the evidence does not tell the limit; it grows by 50.0 MB per hour."}},
+		"64 bits": {commit(grows(64, 0, 50, 2), 5*giga, 8*giga),
+			[]string{"At 50.0 MB per hour, as measured between two instants 60 minutes apart, the commit of the machine reaches the limit of 8.00 GB, of which 5.00 GB are used, in 2.56 days. What other processes commit"}},
+		"both": {commit(grows(32, 2*giga, 50, 2), 5*giga, 8*giga),
+			[]string{"the address space reaches the limit of 2.00 GB",
+				"the commit of the machine reaches the limit of 8.00 GB"}},
+		"long from now": {commit(grows(64, 0, 1, 2), 5*giga, 800*giga),
+			[]string{"in more than ten years."}},
+		"just too little growth": {commit(grows(64, 0, 0, 2), 5*giga, 8*giga), []string{"no growth was measured"}},
+		"nobody tells the width": {grows(0, 0, 50, 2), nil},
 	} {
 		list := analyze(t, inputs(test.in...)).Course.Outlooks
 		if len(list) != len(test.want) {
@@ -284,7 +316,8 @@ func TestOutlookCountsWhatTheProgramCanUse(t *testing.T) {
 		list = append(list, c)
 	}
 	c := analyze(t, inputs(list...)).Course
-	if o := c.Outlooks[0]; *c.Instants[0].Taken != 210*mega || o.Used != 310*mega || o.PerHour != 100*mega || o.LeftNS == nil {
+	if o := c.Outlooks[0]; *c.Instants[0].Taken != 210*mega || o.Used != 310*mega ||
+		o.PerHour != 100*mega || o.LeftNS == nil {
 		t.Errorf("%d taken, %+v", *c.Instants[0].Taken, o)
 	}
 	list[1].Memory.Space.Limit = 0
@@ -309,7 +342,8 @@ func TestLeastGrowthOfAnOutlook(t *testing.T) {
 
 // A trace tells what was allocated since it began, at a few of its instants, beside what is told by others.
 func TestTraceInACourse(t *testing.T) {
-	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code + 1}, allocations.Classes{AIFO: u(3, 300)}, 400}, life{capture.KindVirtual, []uint64{ntdll, code + 2}, allocations.Classes{AIFO: u(1, 4096)}, 4096})
+	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code + 1}, allocations.Classes{AIFO: u(3, 300)}, 400},
+		life{capture.KindVirtual, []uint64{ntdll, code + 2}, allocations.Classes{AIFO: u(1, 4096)}, 4096})
 	space := told(0, 100, heaps(30, 20))
 	space.Snapshots[0].TakenAt = c.Snapshots[2].TakenAt.Add(time.Minute)
 	if got, want := say(analyze(t, inputs(c, space)).Course), `private bytes, timed true

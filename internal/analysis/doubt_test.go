@@ -28,7 +28,8 @@ func TestTheSameEvidenceCountsOnce(t *testing.T) {
 	space.Memory = &capture.Memory{Space: &capture.Space{}}
 	log := app.snapshot(row{id: 1, stack: app.in(0x20), count: 4, bytes: 64})
 	for name, c := range map[string]*capture.Capture{
-		"dump": space, "log": log, "facts": facts(capture.Memory{}), "difference": difference([2]capture.Usage{{}, {Count: 1, Bytes: 1}}),
+		"dump": space, "log": log, "facts": facts(capture.Memory{}),
+		"difference": difference([2]capture.Usage{{}, {Count: 1, Bytes: 1}}),
 	} {
 		in := inputs(c, c)
 		for i := range in {
@@ -56,7 +57,8 @@ func TestSnapshotsOfOneMinute(t *testing.T) {
 	}
 }
 
-// Where it is not certain that the snapshots are of one process and in the order of time, nothing is certain of what they show.
+// Where it is not certain that the snapshots are of one process and in the order of time, nothing is certain of what
+// they show.
 func TestDoubtfulEvidenceDecidesNothing(t *testing.T) {
 	elsewhere := process{pid: 10, image: 0x900000, library: 0x7700_0000}
 	still := func(pid uint32) []*capture.Capture { return grown(pid, 5, 5, 5, 5, 5, 5) }
@@ -70,16 +72,18 @@ func TestDoubtfulEvidenceDecidesNothing(t *testing.T) {
 		captures []*capture.Capture
 		codes    string
 	}{
-		"a leak against the clock":         {leaking(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 10), "clock-disorder"},
-		"no leak against the clock":        {disordered, strings.TrimSpace(strings.Repeat("clock-disorder ", 5))},
-		"a leak of two processes":          {append(leaking(), grown(11, 5)...), "pid-changed"},
-		"no leak of two processes":         {append(still(10), still(11)...), "pid-changed"},
-		"a process id behind an unknown":   {unknown, "pid-changed"},
-		"a process that was started again": {append(leaking(), elsewhere.snapshot(row{id: 1, stack: elsewhere.in(0x20), count: 5, bytes: 320})), "module-moved"},
-		"a process that came before":       {append(grown(9, 5), leaking()...), "pid-changed"},
+		"a leak against the clock":       {leaking(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 10), "clock-disorder"},
+		"no leak against the clock":      {disordered, strings.TrimSpace(strings.Repeat("clock-disorder ", 5))},
+		"a leak of two processes":        {append(leaking(), grown(11, 5)...), "pid-changed"},
+		"no leak of two processes":       {append(still(10), still(11)...), "pid-changed"},
+		"a process id behind an unknown": {unknown, "pid-changed"},
+		"a process that was started again": {append(leaking(),
+			elsewhere.snapshot(row{id: 1, stack: elsewhere.in(0x20), count: 5, bytes: 320})), "module-moved"},
+		"a process that came before": {append(grown(9, 5), leaking()...), "pid-changed"},
 	} {
 		r := analyze(t, inputs(test.captures...))
-		if r.Verdict.Status != analysis.StatusInconclusive || !strings.Contains(r.Verdict.Sentence, "inconclusive because of the evidence ("+strings.Fields(test.codes)[0]+")") {
+		if r.Verdict.Status != analysis.StatusInconclusive ||
+			!strings.Contains(r.Verdict.Sentence, "inconclusive because of the evidence ("+strings.Fields(test.codes)[0]+")") {
 			t.Errorf("%s: %+v", name, r.Verdict)
 		}
 		if codes(r) != test.codes {
@@ -117,14 +121,20 @@ func TestProcessesOfSeveralKindsOfEvidence(t *testing.T) {
 		captures []*capture.Capture
 		says     string
 	}{
-		"logs and a dump":              {append(leaking(), stranger.dump(other)), "snap1.txt shows process 10, snap13.txt shows process 11"},
-		"logs and facts":               {append(leaking(), about(11)), "snap1.txt shows process 10, snap13.txt shows process 11"},
-		"logs and a difference":        {append(leaking(), changedElsewhere), "snap1.txt shows process 10, snap13.txt shows process 11"},
-		"a trace and logs":             {append(leaking(), traced()), "snap13.txt shows process 7, snap1.txt shows process 10"},
-		"a difference and two reports": {[]*capture.Capture{changed, about(10), about(11)}, "snap2.txt shows process 10, snap3.txt shows process 11"},
+		"logs and a dump": {append(leaking(), stranger.dump(other)),
+			"snap1.txt shows process 10, snap13.txt shows process 11"},
+		"logs and facts": {append(leaking(), about(11)),
+			"snap1.txt shows process 10, snap13.txt shows process 11"},
+		"logs and a difference": {append(leaking(), changedElsewhere),
+			"snap1.txt shows process 10, snap13.txt shows process 11"},
+		"a trace and logs": {append(leaking(), traced()),
+			"snap13.txt shows process 7, snap1.txt shows process 10"},
+		"a difference and two reports": {[]*capture.Capture{changed, about(10), about(11)},
+			"snap2.txt shows process 10, snap3.txt shows process 11"},
 	} {
 		r := analyze(t, inputs(test.captures...))
-		if !strings.Contains(codes(r), "pid-changed") || !strings.Contains(r.Warnings[0].Message, test.says) || r.Verdict.Status != analysis.StatusInconclusive {
+		if !strings.Contains(codes(r), "pid-changed") || !strings.Contains(r.Warnings[0].Message, test.says) ||
+			r.Verdict.Status != analysis.StatusInconclusive {
 			t.Errorf("%s: %s, %+v", name, r.Verdict.Status, r.Warnings)
 		}
 		for _, f := range r.Findings {

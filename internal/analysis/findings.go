@@ -108,7 +108,8 @@ func (f *Finding) tell(scratch *scratch) {
 		return
 	}
 	t := f.from.frames.tell(scratch, f.from.stack, f.from.key.kind)
-	f.Title, f.Blame, f.Origin, f.Frames, f.Fine, f.Leaf, f.Provisional, f.Outline = t.Title, f.from.frames.blamed(f.from.stack), t.origin, t.Frames, t.Fine, t.Leaf, t.Provisional, t.outline
+	f.Title, f.Blame, f.Origin, f.Frames, f.Fine, f.Leaf, f.Provisional, f.Outline = t.Title,
+		f.from.frames.blamed(f.from.stack), t.origin, t.Frames, t.Fine, t.Leaf, t.Provisional, t.outline
 	f.Owner, f.Known, f.Group = t.Owner, t.Known, t.Group
 	if f.why != nil {
 		f.Clauses = append(f.why(), f.Clauses...)
@@ -170,7 +171,8 @@ func graver(a, b *score.Result) bool {
 	return cmp.Or(cmp.Compare(a.Class.Gravity(), b.Class.Gravity()), cmp.Compare(a.Score, b.Score)) > 0
 }
 
-// findingNumbers are what findings are ordered by, the largest first: the gravest, and of one class the surest and fastest.
+// findingNumbers are what findings are ordered by, the largest first: the gravest, and of one class the surest and
+// fastest.
 var findingNumbers = []func(*Finding) int64{
 	func(f *Finding) int64 { return int64(f.Verdict.Gravity()) },
 	func(f *Finding) int64 { return scoreNumber(f.Score) },
@@ -249,7 +251,8 @@ func witnessWarnings(list []Warning) []Warning {
 		switch {
 		case w.Code == capture.NoSymbols, w.Code == capture.SymbolsPending:
 		case w.Code.Lossy():
-			w.Message = fmt.Sprintf("of evidence beside that of the verdict, which proves nothing by itself therefore: %s (%s)", w.Message, w.Code)
+			w.Message = fmt.Sprintf("of evidence beside that of the verdict, which proves nothing by itself therefore: %s (%s)",
+				w.Message, w.Code)
 			w.Code = capture.Unsupported
 			out = append(out, w)
 		default:

@@ -11,7 +11,8 @@ import (
 	"heapdrift/internal/analysis/blame"
 )
 
-// listed is a snapshot whose blocks are listed by address: n of 64 bytes each, from the given one on, of a site with the stack.
+// listed is a snapshot whose blocks are listed by address: n of 64 bytes each, from the given one on, of a site with
+// the stack.
 func listed(first, n int, stack ...int64) *capture.Capture {
 	c := app.snapshot(row{id: 1, stack: app.in(stack...), count: int64(n), bytes: int64(64 * n)})
 	c.Blocks = capture.Blocks{}
@@ -41,7 +42,8 @@ func TestWorkAxis(t *testing.T) {
 	in := func() []analysis.Input {
 		var list []*capture.Capture
 		for k := range 12 {
-			list = append(list, app.snapshot(row{id: 1, stack: app.in(0x20), count: int64(10 + 300*k), bytes: int64(64 * (10 + 300*k))}))
+			list = append(list, app.snapshot(row{id: 1, stack: app.in(0x20), count: int64(10 + 300*k),
+				bytes: int64(64 * (10 + 300*k))}))
 		}
 		in := inputs(list...)
 		for k := range in {
@@ -58,7 +60,8 @@ func TestWorkAxis(t *testing.T) {
 		return r
 	}
 	r := report(in())
-	if rate := r.Findings[0].Rate; r.Work == nil || rate == nil || rate.Unit != "document" || rate.Count < 2.9 || rate.Count > 3.1 || !strings.Contains(r.Verdict.Sentence, "per document") {
+	if rate := r.Findings[0].Rate; r.Work == nil || rate == nil || rate.Unit != "document" || rate.Count < 2.9 ||
+		rate.Count > 3.1 || !strings.Contains(r.Verdict.Sentence, "per document") {
 		t.Errorf("%+v, %+v: %s", r.Work, rate, r.Verdict.Sentence)
 	}
 	missing := in()
@@ -81,15 +84,18 @@ func TestGrowthOverARestart(t *testing.T) {
 		if k >= 2 {
 			p.pid = 11
 		}
-		list = append(list, p.snapshot(row{id: 1, stack: p.in(0x20), count: int64(1000 * (k + 1)), bytes: int64(64000 * (k + 1))}))
+		list = append(list, p.snapshot(row{id: 1, stack: p.in(0x20), count: int64(1000 * (k + 1)),
+			bytes: int64(64000 * (k + 1))}))
 	}
 	r := analyze(t, inputs(list...))
-	if f := r.Findings[0]; f.Verdict != analysis.ClassLeak || f.Clauses[0].Rule != "snapshots" || !strings.HasPrefix(f.Clauses[0].Text, "5 snapshots") {
+	if f := r.Findings[0]; f.Verdict != analysis.ClassLeak || f.Clauses[0].Rule != "snapshots" ||
+		!strings.HasPrefix(f.Clauses[0].Text, "5 snapshots") {
 		t.Errorf("%s, %+v", f.Verdict, f.Clauses)
 	}
 }
 
-// Sites of one signature are one finding, in whatever heaps and by whatever lines; the gravest of them and all together decide.
+// Sites of one signature are one finding, in whatever heaps and by whatever lines; the gravest of them and all together
+// decide.
 func TestFindingsJoinSites(t *testing.T) {
 	var list []*capture.Capture
 	for k := range 12 {
@@ -103,7 +109,8 @@ func TestFindingsJoinSites(t *testing.T) {
 		t.Fatalf("%d sites, %d findings", len(r.Sites), len(r.Findings))
 	}
 	leak := r.Findings[0]
-	if leak.Sites != 2 || leak.Verdict != analysis.ClassLeak || leak.Outstanding.Bytes != 6400*11+500 || leak.Growth.Count != 1100 || !leak.Provisional || leak.Signature != r.Sites[0].Signature {
+	if leak.Sites != 2 || leak.Verdict != analysis.ClassLeak || leak.Outstanding.Bytes != 6400*11+500 ||
+		leak.Growth.Count != 1100 || !leak.Provisional || leak.Signature != r.Sites[0].Signature {
 		t.Errorf("%+v", leak)
 	}
 	if r.Findings[1].Verdict != analysis.ClassStable || r.Findings[1].Clauses != nil || r.Verdict.Leaks != 1 {
@@ -125,7 +132,8 @@ func TestKnownLeaksDecideNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := r.Findings[0]; f.Owner != "us" || f.Known != "see #7" || f.Verdict != analysis.ClassLeak || r.Verdict.Status != analysis.StatusNoLeak || r.Verdict.Known != 1 || r.Verdict.Leaks != 0 ||
+	if f := r.Findings[0]; f.Owner != "us" || f.Known != "see #7" || f.Verdict != analysis.ClassLeak ||
+		r.Verdict.Status != analysis.StatusNoLeak || r.Verdict.Known != 1 || r.Verdict.Leaks != 0 ||
 		!strings.HasSuffix(r.Verdict.Sentence, "; 1 known finding not counted.") {
 		t.Errorf("%+v, %+v", f, r.Verdict)
 	}
@@ -133,7 +141,8 @@ func TestKnownLeaksDecideNothing(t *testing.T) {
 
 // named is a snapshot by text, as debuggers print it: with lines, and frames of which some are inlined calls.
 func named(stack string, inlined bool) *capture.Capture {
-	c := &capture.Capture{Kind: capture.KindUMDHSnapshot, Process: capture.Process{Name: "app.exe", PID: 1, Bits: 64}, Snapshots: make([]capture.Snapshot, 1)}
+	c := &capture.Capture{Kind: capture.KindUMDHSnapshot, Process: capture.Process{Name: "app.exe", PID: 1, Bits: 64},
+		Snapshots: make([]capture.Snapshot, 1)}
 	var frames []capture.FrameID
 	for frame := range strings.FieldsSeq(stack) {
 		inline := strings.HasPrefix(frame, "~")
@@ -141,9 +150,11 @@ func named(stack string, inlined bool) *capture.Capture {
 			continue
 		}
 		module, function, _ := strings.Cut(strings.TrimPrefix(frame, "~"), "!")
-		frames = append(frames, c.Stacks.AddText(capture.Text{Module: module, Function: function, File: `c:\src\a.cpp`, Line: 3, Inline: inline}, 0))
+		frames = append(frames,
+			c.Stacks.AddText(capture.Text{Module: module, Function: function, File: `c:\src\a.cpp`, Line: 3, Inline: inline}, 0))
 	}
-	c.Sites = []capture.Site{{Stack: c.Stacks.AddStack(frames), Heap: capture.NoHeap, Usage: []capture.Usage{{Count: 1, Bytes: 1}}}}
+	c.Sites = []capture.Site{{Stack: c.Stacks.AddStack(frames), Heap: capture.NoHeap,
+		Usage: []capture.Usage{{Count: 1, Bytes: 1}}}}
 	return c
 }
 
@@ -152,9 +163,11 @@ func TestOutline(t *testing.T) {
 	const stack = "ntdll!RtlAllocateHeap ~app!Batch app!Add ~app!Each app!Collect app!main"
 	full, bare := analyze(t, inputs(named(stack, true))).Findings[0], analyze(t, inputs(named(stack, false))).Findings[0]
 	if full.Signature == bare.Signature || full.Outline != bare.Signature || bare.Outline != "" {
-		t.Errorf("with inlined calls %s, outline %s; without %s, outline %q", full.Signature, full.Outline, bare.Signature, bare.Outline)
+		t.Errorf("with inlined calls %s, outline %s; without %s, outline %q", full.Signature, full.Outline,
+			bare.Signature, bare.Outline)
 	}
-	if full.Blame.Function != "Batch" || bare.Blame.Function != "Add" || !slices.Equal(full.Frames, []string{"app!Batch", "app!Add", "app!Each", "app!Collect", "app!main"}) {
+	if full.Blame.Function != "Batch" || bare.Blame.Function != "Add" ||
+		!slices.Equal(full.Frames, []string{"app!Batch", "app!Add", "app!Each", "app!Collect", "app!main"}) {
 		t.Errorf("%+v %+v %q", full.Blame, bare.Blame, full.Frames)
 	}
 }
@@ -175,10 +188,12 @@ func TestLeakOfAProcessThatFreesAllAtItsEnd(t *testing.T) {
 	c.Sites[0].Life.Survival = survived(c.Trace.Teardown)
 	r := analyze(t, inputs(c))
 	f := r.Findings[0]
-	if f.Verdict != analysis.ClassLeak || f.BeforeExit() != (analysis.Amount{Count: 64, Bytes: 4096}) || f.Growth.Bytes != 0 || *r.Trace.TeardownNS != 9_800_000_000 {
+	if f.Verdict != analysis.ClassLeak || f.BeforeExit() != (analysis.Amount{Count: 64, Bytes: 4096}) ||
+		f.Growth.Bytes != 0 || *r.Trace.TeardownNS != 9_800_000_000 {
 		t.Errorf("%+v, before the end %+v", f, f.BeforeExit())
 	}
-	if r.Verdict.Status != analysis.StatusLeak || !strings.HasPrefix(r.Verdict.Sentence, "app.exe leaks 4.00 KB in 64 blocks from app+0x1000") {
+	if r.Verdict.Status != analysis.StatusLeak ||
+		!strings.HasPrefix(r.Verdict.Sentence, "app.exe leaks 4.00 KB in 64 blocks from app+0x1000") {
 		t.Errorf("%+v", r.Verdict)
 	}
 }
@@ -187,7 +202,8 @@ func TestLeakOfAProcessThatFreesAllAtItsEnd(t *testing.T) {
 func TestScatteredLeak(t *testing.T) {
 	var lives []life
 	for i := range 40 { // one block each, by stacks that differ in the allocator only
-		lives = append(lives, life{capture.KindHeap, []uint64{ntdll + uint64(i)*16, code}, allocations.Classes{AIFO: u(1, 64), AIFI: u(9, 10)}, 64})
+		lives = append(lives, life{capture.KindHeap, []uint64{ntdll + uint64(i)*16, code},
+			allocations.Classes{AIFO: u(1, 64), AIFI: u(9, 10)}, 64})
 	}
 	c := trace(7, lives...)
 	c.Snapshots = c.Trace.Instants(41)
@@ -198,7 +214,8 @@ func TestScatteredLeak(t *testing.T) {
 		}
 	}
 	r := analyze(t, inputs(c))
-	if f := r.Findings[0]; len(r.Findings) != 1 || f.Sites != 40 || f.Verdict != analysis.ClassGrowing || f.Certain || f.Growth.Count != 40 {
+	if f := r.Findings[0]; len(r.Findings) != 1 || f.Sites != 40 || f.Verdict != analysis.ClassGrowing ||
+		f.Certain || f.Growth.Count != 40 {
 		t.Errorf("%d findings, the first %+v", len(r.Findings), r.Findings[0])
 	}
 	for i := range r.Sites {
@@ -217,7 +234,8 @@ func TestWitnessByOutline(t *testing.T) {
 	grown := named(stack, false)
 	grown.Sites[0].Usage[0] = capture.Usage{Count: 50, Bytes: 500}
 	r := analyze(t, inputs(bare, c, grown))
-	if f := r.Findings[0]; len(r.Findings) != 1 || f.Outline == "" || len(f.Witnesses) != 2 || f.Witnesses[1].Kind != "umdh-snapshot" || f.Witnesses[1].Growth.Count != 49 {
+	if f := r.Findings[0]; len(r.Findings) != 1 || f.Outline == "" || len(f.Witnesses) != 2 ||
+		f.Witnesses[1].Kind != "umdh-snapshot" || f.Witnesses[1].Growth.Count != 49 {
 		t.Errorf("%d findings, the first %+v", len(r.Findings), r.Findings[0])
 	}
 }

@@ -16,8 +16,8 @@ type frames struct {
 	rules   *blame.Classifier
 	modules []blame.Module           // by module of the keys
 	named   map[string]*blame.Module // by name in lower case
-	// Of each module of the keys: its name as text of the table, its place in the report, and what its frames without a function have
-	// in common.
+	// Of each module of the keys: its name as text of the table, its place in the report, and what its frames without a
+	// function have in common.
 	texts    []uint32
 	places   []int32
 	nameless []*blame.Decision
@@ -56,7 +56,8 @@ func newFrames(table *frameTable, keys *stackKeys, opt *Options, process capture
 	c := keys.capture
 	n := len(keys.modules)
 	f := &frames{
-		table: table, keys: keys, images: make([]*capture.Image, n), modules: make([]blame.Module, n), named: map[string]*blame.Module{},
+		table: table, keys: keys, images: make([]*capture.Image, n), modules: make([]blame.Module, n),
+		named: map[string]*blame.Module{},
 		texts: make([]uint32, n), places: make([]int32, n), nameless: make([]*blame.Decision, n),
 		calls: make([]calls, c.Stacks.FrameCount()), placed: make([]placedStack, c.Stacks.Count()),
 	}
@@ -74,7 +75,8 @@ func newFrames(table *frameTable, keys *stackKeys, opt *Options, process capture
 		f.images[i] = image
 		name := keys.lowerNames[i]
 		f.modules[i] = blame.Module{
-			Name: m.Name(), Path: m.Path, Own: opt.Own[name] || image != nil && image.Own, Private: m.Symbols == capture.SymbolsPrivate || image != nil && image.Symbols == capture.SymbolsPrivate,
+			Name: m.Name(), Path: m.Path, Own: opt.Own[name] || image != nil &&
+				image.Own, Private: m.Symbols == capture.SymbolsPrivate || image != nil && image.Symbols == capture.SymbolsPrivate,
 			Program: name == program, Build: hexNumber(m.Size),
 		}
 		f.named[name] = &f.modules[i]
@@ -115,7 +117,8 @@ func (f *frames) learnTexts(opt *Options, program string) {
 func (f *frames) expect(stacks int) {
 	c := &f.keys.capture.Stacks
 	n := min(c.FrameCount(), stacks*depthLimit)
-	f.table.rows, f.table.classes, f.table.modules = slices.Grow(f.table.rows, n), slices.Grow(f.table.classes, n), slices.Grow(f.table.modules, n)
+	f.table.rows, f.table.classes, f.table.modules = slices.Grow(f.table.rows, n), slices.Grow(f.table.classes, n),
+		slices.Grow(f.table.modules, n)
 	f.table.list = slices.Grow(f.table.list, min(stacks, c.Count())*depthLimit)
 }
 
@@ -131,8 +134,8 @@ func (f *frames) rowsOf(id capture.FrameID) calls {
 	return c
 }
 
-// inKernel reports whether an address lies in the half of 64-bit Windows that is the kernel's: the inner end of the stacks
-// of system calls.
+// inKernel reports whether an address lies in the half of 64-bit Windows that is the kernel's: the inner end of the
+// stacks of system calls.
 func inKernel(address uint64) bool { return address >= 0xFFFF800000000000 }
 
 // make adds the rows of a return address.
@@ -154,13 +157,15 @@ func (f *frames) make(id capture.FrameID) {
 		if module >= 0 {
 			of, place = &f.modules[module], f.places[module]
 		}
-		r := frameRow{module: f.table.text(text.Module), function: f.table.text(text.Function), offset: text.Offset, address: from.Address, file: f.table.text(text.File), line: text.Line, flags: rowHasOffset}
+		r := frameRow{module: f.table.text(text.Module), function: f.table.text(text.Function), offset: text.Offset,
+			address: from.Address, file: f.table.text(text.File), line: text.Line, flags: rowHasOffset}
 		if text.Inline {
 			r.flags |= rowInline
 		}
 		f.add(&r, place, f.classOf(&r, of))
 	case module >= 0:
-		r := frameRow{module: f.texts[module], offset: from.Address - f.keys.modules[module].Base, address: from.Address, flags: rowHasOffset}
+		r := frameRow{module: f.texts[module], offset: from.Address - f.keys.modules[module].Base,
+			address: from.Address, flags: rowHasOffset}
 		if f.nameless[module] == nil || inKernel(from.Address) {
 			class := f.classOf(&r, &f.modules[module])
 			if !inKernel(from.Address) {
@@ -178,7 +183,8 @@ func (f *frames) make(id capture.FrameID) {
 
 // classOf is the class of a row in a module.
 func (f *frames) classOf(r *frameRow, module *blame.Module) blame.Class {
-	frame := blame.Frame{Module: module, Function: f.table.texts[r.function], Offset: r.offset, File: f.table.texts[r.file], Kernel: inKernel(r.address)}
+	frame := blame.Frame{Module: module, Function: f.table.texts[r.function], Offset: r.offset,
+		File: f.table.texts[r.file], Kernel: inKernel(r.address)}
 	if module == nil && frame.Function == "" { // outside every module nothing else tells places apart
 		frame.Offset = r.address
 	}
@@ -218,7 +224,8 @@ func (f *frames) addNamed(named []capture.NamedFrame, module int, address uint64
 		t := f.table
 		t.repeats = t.repeats || slices.Contains(named[:i], *n) // a function that is inlined into itself
 		r := frameRow{
-			module: f.texts[module], function: t.text(n.Function), offset: n.Offset, address: address, file: t.text(n.File), line: n.Line, kind: t.text(n.Type),
+			module: f.texts[module], function: t.text(n.Function), offset: n.Offset, address: address, file: t.text(n.File),
+			line: n.Line, kind: t.text(n.Type),
 			flags: rowHasOffset,
 		}
 		if n.Inline {

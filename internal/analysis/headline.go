@@ -73,7 +73,8 @@ func saidOfMost(r *Report) string {
 			what = "committed bytes"
 		}
 	}
-	s := fmt.Sprintf("blocks of %s B hold %s %% of the %s of heap %s, %s in %s", Count(top.Size), percent(part), what, top.Heap, Bytes(top.Usage.Bytes), blocks(top.Usage.Count))
+	s := fmt.Sprintf("blocks of %s B hold %s %% of the %s of heap %s, %s in %s", Count(top.Size), percent(part), what,
+		top.Heap, Bytes(top.Usage.Bytes), blocks(top.Usage.Count))
 	if committed > 0 {
 		s += " of " + Bytes(committed) + " committed"
 	}
@@ -152,14 +153,16 @@ func saidOfGrowth(r *Report) string {
 func saidOfGroups(m *Memory) string {
 	var top *capture.Group
 	for k := range m.Groups {
-		if g := &m.Groups[k]; g.By == capture.BySize && g.Growth != nil && !g.Doubtful && g.Growth.Bytes > 0 && (top == nil || g.Growth.Bytes > top.Growth.Bytes) {
+		if g := &m.Groups[k]; g.By == capture.BySize && g.Growth != nil && !g.Doubtful && g.Growth.Bytes > 0 &&
+			(top == nil || g.Growth.Bytes > top.Growth.Bytes) {
 			top = g
 		}
 	}
 	if top == nil {
 		return ""
 	}
-	return fmt.Sprintf("blocks of %s grew by %s in %s from the first look to the last", NameOfGroup(top), Bytes(top.Growth.Bytes), blocks(top.Growth.Count))
+	return fmt.Sprintf("blocks of %s grew by %s in %s from the first look to the last", NameOfGroup(top),
+		Bytes(top.Growth.Bytes), blocks(top.Growth.Count))
 }
 
 // smallestBlock is about the least that a virtual block has, where its size is not known.
@@ -184,7 +187,8 @@ func HeapChange(h *capture.HeapFacts) string {
 	g := h.Growth
 	said := []string{"committed " + signed(Bytes(g.Committed), g.Committed)}
 	if g.Blocks != nil && *g.Blocks != (capture.Usage{}) {
-		s := fmt.Sprintf("virtual blocks %s (%s to %s)", signed(Count(g.Blocks.Count), g.Blocks.Count), Count(h.Blocks.Count-g.Blocks.Count), Count(h.Blocks.Count))
+		s := fmt.Sprintf("virtual blocks %s (%s to %s)", signed(Count(g.Blocks.Count), g.Blocks.Count),
+			Count(h.Blocks.Count-g.Blocks.Count), Count(h.Blocks.Count))
 		if g.Blocks.Bytes != 0 {
 			s += " of " + signed(Bytes(g.Blocks.Bytes), g.Blocks.Bytes)
 		}
@@ -224,7 +228,8 @@ const (
 	mostAddresses = 10
 )
 
-// reported collects the leaks that tools report, those with most bytes and blocks first. A stop that two logs show counts once.
+// reported collects the leaks that tools report, those with most bytes and blocks first. A stop that two logs show
+// counts once.
 func reported(list []Memory) []Reported {
 	var out []Reported
 	at, seen := map[string]int{}, map[string]bool{}
@@ -247,7 +252,8 @@ func reported(list []Memory) []Reported {
 					n = mostReported - 1
 				} else {
 					n = len(out)
-					out = append(out, Reported{Title: s.Title, Where: s.Where, Signature: s.Signature, Note: s.Note, Stack: s.Stack, File: m.File})
+					out = append(out, Reported{Title: s.Title, Where: s.Where, Signature: s.Signature, Note: s.Note,
+						Stack: s.Stack, File: m.File})
 				}
 				at[key] = n
 			}

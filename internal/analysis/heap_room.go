@@ -12,7 +12,8 @@ import (
 type HeapRoom struct {
 	Committed int64
 	Free      int64 // of Committed, in free blocks of the heap and of its low-fragmentation heap
-	// Largest is the largest free block: a larger one takes new memory, however much is free. 0 where the evidence does not tell.
+	// Largest is the largest free block: a larger one takes new memory, however much is free. 0 where the evidence does
+	// not tell.
 	Largest int64
 }
 
@@ -32,7 +33,8 @@ func RoomOf(h *capture.HeapFacts) (r HeapRoom, ok bool) {
 // FreeShare is the part of the committed bytes that is free.
 func (r *HeapRoom) FreeShare() float64 { return float64(r.Free) / float64(r.Committed) }
 
-// Scattered is the part of what is free that lies outside of the largest free block; ok is false where that is not told.
+// Scattered is the part of what is free that lies outside of the largest free block; ok is false where that is not
+// told.
 func (r *HeapRoom) Scattered() (part float64, ok bool) {
 	if r.Largest == 0 || r.Free == 0 {
 		return 0, false
@@ -65,9 +67,11 @@ func SayRoom(heaps []capture.HeapFacts) string {
 	if n < len(heaps) {
 		of = fmt.Sprintf("%d of %s, of which the evidence tells it,", n, Plural(int64(len(heaps)), "heap"))
 	}
-	s := fmt.Sprintf("Of %s that %s commit, %s are free inside (%.1f %%)", Bytes(sum.Committed), of, Bytes(sum.Free), 100*sum.FreeShare())
+	s := fmt.Sprintf("Of %s that %s commit, %s are free inside (%.1f %%)", Bytes(sum.Committed), of,
+		Bytes(sum.Free), 100*sum.FreeShare())
 	if n == 1 {
-		s = fmt.Sprintf("Of %s that %s commits, %s are free inside (%.1f %%)", Bytes(sum.Committed), of, Bytes(sum.Free), 100*sum.FreeShare())
+		s = fmt.Sprintf("Of %s that %s commits, %s are free inside (%.1f %%)", Bytes(sum.Committed), of,
+			Bytes(sum.Free), 100*sum.FreeShare())
 	}
 	if sum.Free == 0 {
 		return s + "."

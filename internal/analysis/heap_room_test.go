@@ -17,17 +17,24 @@ func TestRoomOfAHeap(t *testing.T) {
 		share     float64
 		scattered float64 // below 0: not told
 	}{
-		"walked":                             {capture.HeapFacts{Committed: 1000, Walked: 1000, Free: free(400), LargestFree: 100}, true, 400, .4, .75},
-		"with the low-fragmentation heap":    {capture.HeapFacts{Committed: 1000, Walked: 1000, Free: free(400), FreeLFH: free(100), LargestFree: 250}, true, 500, .5, .5},
-		"all of it in one block":             {capture.HeapFacts{Committed: 1000, Walked: 1000, Free: free(400), LargestFree: 400}, true, 400, .4, 0},
-		"full":                               {capture.HeapFacts{Committed: 1000, Walked: 1000}, true, 0, 0, -1},
-		"as !heap -s prints it":              {capture.HeapFacts{Committed: 1000, Free: free(400)}, true, 400, .4, -1},
-		"nobody looked":                      {capture.HeapFacts{Committed: 1000}, false, 0, 0, -1},
-		"nothing is committed":               {capture.HeapFacts{Walked: 1000, Free: free(400)}, false, 0, 0, -1},
-		"a size that cannot be":              {capture.HeapFacts{Committed: 1000, Free: free(400), Doubtful: true}, false, 0, 0, -1},
-		"more is free than is committed":     {capture.HeapFacts{Committed: 1000, Walked: 1000, Free: free(1400), LargestFree: 1200}, true, 1000, 1, 0},
-		"less than nothing is free":          {capture.HeapFacts{Committed: 1000, Walked: 1000, Free: free(-1)}, false, 0, 0, -1},
-		"more is free than numbers can tell": {capture.HeapFacts{Committed: 1000, Walked: 1000, Free: free(math.MaxInt64), FreeLFH: free(math.MaxInt64)}, false, 0, 0, -1},
+		"walked": {capture.HeapFacts{Committed: 1000, Walked: 1000, Free: free(400),
+			LargestFree: 100}, true, 400, .4, .75},
+		"with the low-fragmentation heap": {capture.HeapFacts{Committed: 1000, Walked: 1000, Free: free(400),
+			FreeLFH: free(100), LargestFree: 250}, true, 500, .5, .5},
+		"all of it in one block": {capture.HeapFacts{Committed: 1000, Walked: 1000, Free: free(400),
+			LargestFree: 400}, true, 400, .4, 0},
+		"full":                  {capture.HeapFacts{Committed: 1000, Walked: 1000}, true, 0, 0, -1},
+		"as !heap -s prints it": {capture.HeapFacts{Committed: 1000, Free: free(400)}, true, 400, .4, -1},
+		"nobody looked":         {capture.HeapFacts{Committed: 1000}, false, 0, 0, -1},
+		"nothing is committed":  {capture.HeapFacts{Walked: 1000, Free: free(400)}, false, 0, 0, -1},
+		"a size that cannot be": {capture.HeapFacts{Committed: 1000, Free: free(400), Doubtful: true},
+			false, 0, 0, -1},
+		"more is free than is committed": {capture.HeapFacts{Committed: 1000, Walked: 1000, Free: free(1400),
+			LargestFree: 1200}, true, 1000, 1, 0},
+		"less than nothing is free": {capture.HeapFacts{Committed: 1000, Walked: 1000, Free: free(-1)},
+			false, 0, 0, -1},
+		"more is free than numbers can tell": {capture.HeapFacts{Committed: 1000, Walked: 1000, Free: free(math.MaxInt64),
+			FreeLFH: free(math.MaxInt64)}, false, 0, 0, -1},
 	} {
 		r, ok := analysis.RoomOf(&test.in)
 		scattered, told := r.Scattered()
@@ -41,8 +48,10 @@ func TestRoomOfAHeap(t *testing.T) {
 }
 
 func TestSayRoom(t *testing.T) {
-	one := capture.HeapFacts{Handle: 0x1000, Committed: 100 << 20, Walked: 1, Free: capture.Usage{Count: 9, Bytes: 40 << 20}, LargestFree: 1 << 20}
-	two := capture.HeapFacts{Handle: 0x2000, Committed: 300 << 20, Walked: 1, Free: capture.Usage{Count: 9, Bytes: 60 << 20}, LargestFree: 8 << 20}
+	one := capture.HeapFacts{Handle: 0x1000, Committed: 100 << 20, Walked: 1,
+		Free: capture.Usage{Count: 9, Bytes: 40 << 20}, LargestFree: 1 << 20}
+	two := capture.HeapFacts{Handle: 0x2000, Committed: 300 << 20, Walked: 1,
+		Free: capture.Usage{Count: 9, Bytes: 60 << 20}, LargestFree: 8 << 20}
 	full := capture.HeapFacts{Handle: 0x3000, Committed: 1 << 20, Walked: 1}
 	bare := capture.HeapFacts{Handle: 0x4000, Committed: 1 << 20}
 	for _, test := range []struct {
@@ -51,8 +60,10 @@ func TestSayRoom(t *testing.T) {
 	}{
 		{nil, ""}, {[]capture.HeapFacts{bare}, ""},
 		{[]capture.HeapFacts{full}, "Of 1.00 MB that 1 heap commits, 0 B are free inside (0.0 %)."},
-		{[]capture.HeapFacts{one}, "Of 100 MB that 1 heap commits, 40.0 MB are free inside (40.0 %); the largest free block has 1.00 MB."},
-		{[]capture.HeapFacts{one, bare, two}, "Of 400 MB that 2 of 3 heaps, of which the evidence tells it, commit, 100 MB are free inside (25.0 %); the largest free block has 8.00 MB; most are in heap 0x2000, 60.0 MB."},
+		{[]capture.HeapFacts{one},
+			"Of 100 MB that 1 heap commits, 40.0 MB are free inside (40.0 %); the largest free block has 1.00 MB."},
+		{[]capture.HeapFacts{one, bare, two},
+			"Of 400 MB that 2 of 3 heaps, of which the evidence tells it, commit, 100 MB are free inside (25.0 %); the largest free block has 8.00 MB; most are in heap 0x2000, 60.0 MB."},
 	} {
 		if got := analysis.SayRoom(test.in); got != test.want {
 			t.Errorf("%q, want %q", got, test.want)

@@ -49,8 +49,9 @@ func (s *series) histories() []*history {
 	return list
 }
 
-// lend is the module at an address that a part shows none at: the one that all others show there, or, where they disagree, that
-// of the nearest. Of two that are as near the earlier counts: a stack is older than the snapshot that it is in.
+// lend is the module at an address that a part shows none at: the one that all others show there, or, where they
+// disagree, that of the nearest. Of two that are as near the earlier counts: a stack is older than the snapshot that it
+// is in.
 func (h *history) lend(p int, address uint64) *capture.Module {
 	seen, ok := h.known[address]
 	if !ok {

@@ -38,7 +38,8 @@ func (in *Input) name() string {
 
 // Options choose what is analysed.
 type Options struct {
-	// Process is a pid, an image name, or pid#n for the n-th process of that pid; "" for the one with most outstanding bytes.
+	// Process is a pid, an image name, or pid#n for the n-th process of that pid; "" for the one with most outstanding
+	// bytes.
 	Process string
 	// Names are what symbols tell about the return addresses; nil for nothing.
 	Names *capture.Names
@@ -73,7 +74,8 @@ const (
 )
 
 // ErrTableMissing says that the allocation table of a report is gone.
-var ErrTableMissing = &Error{CodeTableMissing, "the allocation table of the trace is not in the blob store any more; upload the trace again under another name"}
+var ErrTableMissing = &Error{CodeTableMissing,
+	"the allocation table of the trace is not in the blob store any more; upload the trace again under another name"}
 
 // A part is one capture with the file it came from.
 type part struct {
@@ -84,8 +86,8 @@ type part struct {
 	work  *float64
 }
 
-// repeated reports whether all files of an input were there before, and notes them. The same bytes are the same instant: counted
-// twice, they would make growth look as if it came in steps with rests between them.
+// repeated reports whether all files of an input were there before, and notes them. The same bytes are the same
+// instant: counted twice, they would make growth look as if it came in steps with rests between them.
 func repeated(in *Input, seen map[string]string) (first string, ok bool) {
 	ok = len(in.Files) > 0
 	for _, f := range in.Files {

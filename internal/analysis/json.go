@@ -11,7 +11,8 @@ import (
 	"strconv"
 )
 
-// WriteJSON writes a report as one JSON document in the layout of Schema, row by row, so that memory does not grow with it.
+// WriteJSON writes a report as one JSON document in the layout of Schema, row by row, so that memory does not grow with
+// it.
 func (r *Report) WriteJSON(w io.Writer) error {
 	head := *r
 	head.Schema = Schema
@@ -21,7 +22,8 @@ func (r *Report) WriteJSON(w io.Writer) error {
 		return fmt.Errorf("analysis: write report: %w", err)
 	}
 	const end = `"findings":null,"sites":null}` // the last fields
-	out := rowWriter{w: bufio.NewWriterSize(w, 64<<10), parts: make([]rowPart, runtime.GOMAXPROCS(0)), written: make([]rowPart, runtime.GOMAXPROCS(0))}
+	out := rowWriter{w: bufio.NewWriterSize(w, 64<<10), parts: make([]rowPart, runtime.GOMAXPROCS(0)),
+		written: make([]rowPart, runtime.GOMAXPROCS(0))}
 	out.text(string(bytes.TrimSuffix(text, []byte(end))))
 	out.list("findings", len(r.Findings), func(b []byte, i int, s *scratch) ([]byte, error) {
 		f := r.Findings[i]
@@ -30,7 +32,8 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	})
 	out.text(",")
 	quoted := r.Stacks.quoted()
-	out.list("frames", r.Stacks.FrameCount(), func(b []byte, i int, _ *scratch) ([]byte, error) { return r.Stacks.appendFrame(b, i, quoted), nil })
+	out.list("frames", r.Stacks.FrameCount(),
+		func(b []byte, i int, _ *scratch) ([]byte, error) { return r.Stacks.appendFrame(b, i, quoted), nil })
 	out.text(",")
 	out.list("stacks", r.Stacks.Count(), func(b []byte, i int, _ *scratch) ([]byte, error) {
 		return appendNumbers(b, r.Stacks.Numbers(StackRef(i+1))), nil

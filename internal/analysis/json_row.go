@@ -193,7 +193,8 @@ func (t *rowText) int() int64 {
 // float takes a number.
 func (t *rowText) float() float64 {
 	from := t.at
-	for t.at < len(t.text) && (t.text[t.at] >= '0' && t.text[t.at] <= '9' || t.text[t.at] == '.' || t.text[t.at] == '-' && t.at == from) {
+	for t.at < len(t.text) &&
+		(t.text[t.at] >= '0' && t.text[t.at] <= '9' || t.text[t.at] == '.' || t.text[t.at] == '-' && t.at == from) {
 		t.at++
 	}
 	if !json.Valid(t.text[from:t.at]) { // "0." and "01" are no numbers

@@ -58,7 +58,8 @@ func sameAsJSON[T any](t *testing.T, r randomRows, text []byte, decode func(*row
 // Numbers are read up to what their fields hold, and beyond that refused as encoding/json refuses them.
 func TestNumbersAsJSON(t *testing.T) {
 	for _, number := range []string{
-		"0", "-0", "-1", "00", "01", "-", "9223372036854775807", "9223372036854775808", "-9223372036854775807", "-9223372036854775808", "-9223372036854775809", "10000000000000000000", "18446744073709551616", "1.0", "1e3",
+		"0", "-0", "-1", "00", "01", "-", "9223372036854775807", "9223372036854775808", "-9223372036854775807",
+		"-9223372036854775808", "-9223372036854775809", "10000000000000000000", "18446744073709551616", "1.0", "1e3",
 	} {
 		sameOnce(t, `{"signature":"a","outstanding":{"count":`+number+`,"bytes":1}}`, decodeSite)
 	}

@@ -6,7 +6,8 @@ import (
 	"runtime"
 )
 
-// rowsOf takes a list, or null. Its rows are decoded on all cores while those behind them are read, and added in their order.
+// rowsOf takes a list, or null. Its rows are decoded on all cores while those behind them are read, and added in their
+// order.
 func rowsOf[T any](j *jsonText, decode func(*rowText, []byte, *T) error, add func(*T) error) error {
 	switch c, err := j.peek(); {
 	case err != nil:

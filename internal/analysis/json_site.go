@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// appendSite appends a site as encoding/json writes it, which takes several times as long. Of traces it does: those have few sites for
-// their size.
+// appendSite appends a site as encoding/json writes it, which takes several times as long. Of traces it does: those
+// have few sites for their size.
 func appendSite(b []byte, s *Site) ([]byte, error) {
 	if s.Lifetimes != nil || s.Rows != nil {
 		return appendJSON(b, s)
@@ -46,7 +46,8 @@ func appendSite(b []byte, s *Site) ([]byte, error) {
 	}
 	b = strconv.AppendInt(append(b, `,"stack":`...), int64(s.Stack)-1, 10)
 	if len(s.Aliases) > 0 {
-		b = appendList(append(b, `,"aliases":`...), s.Aliases, func(b []byte, a StackRef) []byte { return strconv.AppendInt(b, int64(a)-1, 10) })
+		b = appendList(append(b, `,"aliases":`...), s.Aliases,
+			func(b []byte, a StackRef) []byte { return strconv.AppendInt(b, int64(a)-1, 10) })
 	}
 	return append(b, '}'), nil
 }

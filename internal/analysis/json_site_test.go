@@ -10,7 +10,8 @@ import (
 type randomRows struct{ *rand.Rand }
 
 func (r randomRows) text() string {
-	all := []string{"", "app.exe", `c:\src\a "b".cpp`, "std::vector<int>&", "naïve", "\x00\t\n", "\xff", " ", "0x3f0000", "~", "\x7f"}
+	all := []string{"", "app.exe", `c:\src\a "b".cpp`, "std::vector<int>&", "naïve", "\x00\t\n", "\xff", " ",
+		"0x3f0000", "~", "\x7f"}
 	return all[r.IntN(len(all))]
 }
 
@@ -50,7 +51,8 @@ func (r randomRows) site() Site {
 }
 
 func (r randomRows) frame() Frame {
-	return Frame{r.text(), r.text(), r.text(), r.text(), r.text(), r.Uint32(), r.IntN(2) == 0, Layer(r.text()), r.text(), r.text(), r.IntN(2) == 0}
+	return Frame{r.text(), r.text(), r.text(), r.text(), r.text(), r.Uint32(), r.IntN(2) == 0, Layer(r.text()), r.text(),
+		r.text(), r.IntN(2) == 0}
 }
 
 // A site is written as encoding/json writes it, whatever it holds.

@@ -12,8 +12,8 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// A function that is inlined into itself gives one return address the same call several times: the report has it once, and is read
-// as it was.
+// A function that is inlined into itself gives one return address the same call several times: the report has it once,
+// and is read as it was.
 func TestCallsThatAreInlinedIntoThemselves(t *testing.T) {
 	c := app.snapshot(row{id: 1, stack: app.in(-0x10, 0x1005), count: 2, bytes: 100})
 	image := capture.Image{ImageID: c.Modules[0].ImageID(), Symbols: capture.SymbolsPrivate}
@@ -44,7 +44,8 @@ func TestCallsThatAreInlinedIntoThemselves(t *testing.T) {
 // Frames and stacks are numbered as they come, even where two are equal: an address behind them means what it says.
 func TestEqualRowsKeepTheirNumbers(t *testing.T) {
 	const frame = `{"module":"m","function":"f","offset":"0x1"}`
-	r, err := analysis.ReadJSON(strings.NewReader(`{"schema":"heapdrift.report/v2","frames":[` + frame + `,` + frame + `,{"module":"n"}],"stacks":[[0],[1],[0],[2]],"sites":[{"stack":3}]}`))
+	r, err := analysis.ReadJSON(strings.NewReader(`{"schema":"heapdrift.report/v2","frames":[` + frame + `,` + frame +
+		`,{"module":"n"}],"stacks":[[0],[1],[0],[2]],"sites":[{"stack":3}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +56,8 @@ func TestEqualRowsKeepTheirNumbers(t *testing.T) {
 
 // A number that is no stack's is an error, however large.
 func TestNumbersOfStacks(t *testing.T) {
-	for number, want := range map[string]bool{"-1": true, "0": true, "1": false, "-2": false, "2147483646": false, "2147483647": false, "9999999999999999999999": false, "null": false, `"0"`: false, "0.0": false} {
+	for number, want := range map[string]bool{"-1": true, "0": true, "1": false, "-2": false, "2147483646": false,
+		"2147483647": false, "9999999999999999999999": false, "null": false, `"0"`: false, "0.0": false} {
 		for _, field := range []string{`"stack":` + number, `"stack":0,"aliases":[` + number + `]`} {
 			_, err := analysis.ReadJSON(strings.NewReader(`{"schema":"heapdrift.report/v2","frames":[{"module":"n"}],"stacks":[[0]],"sites":[{` + field + `}]}`))
 			if (err == nil) != want {
@@ -81,7 +83,8 @@ func TestTooManyRules(t *testing.T) {
 func TestWriteJSONAtOnce(t *testing.T) {
 	var rows []row
 	for i := range int64(1200) {
-		rows = append(rows, row{id: uint64(i + 1), stack: app.in(-0x10, 0x1000+i%700*8, 0x4000+i*4), heap: int32(i % 2), count: i%7 + 1, bytes: (i%7 + 1) * 16})
+		rows = append(rows, row{id: uint64(i + 1), stack: app.in(-0x10, 0x1000+i%700*8, 0x4000+i*4), heap: int32(i % 2),
+			count: i%7 + 1, bytes: (i%7 + 1) * 16})
 	}
 	all, err := analysis.Analyze(t.Context(), inputs(app.snapshot(rows...)), analysis.Options{})
 	if err != nil {

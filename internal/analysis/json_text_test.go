@@ -30,7 +30,8 @@ func TestReportInPieces(t *testing.T) {
 		t.Errorf("byte by byte it is\n%s", got)
 	}
 	for cut := range text {
-		if _, err := analysis.ReadJSON(bytes.NewReader(text[:cut])); !errors.Is(err, io.ErrUnexpectedEOF) && (cut > 0 || !errors.Is(err, io.EOF)) {
+		if _, err := analysis.ReadJSON(bytes.NewReader(text[:cut])); !errors.Is(err, io.ErrUnexpectedEOF) &&
+			(cut > 0 || !errors.Is(err, io.EOF)) {
 			t.Fatalf("of %d bytes: %v", cut, err)
 		}
 	}
@@ -39,7 +40,8 @@ func TestReportInPieces(t *testing.T) {
 // Fields come in any order: a database keeps none.
 func TestReportInAnyOrder(t *testing.T) {
 	fields := []string{
-		`"schema":"heapdrift.report/v2"`, `"findings":null`, `"frames":[{"module":"app","function":"Serve","offset":"0x10","line":7}]`, `"stacks":[[0]]`,
+		`"schema":"heapdrift.report/v2"`, `"findings":null`,
+		`"frames":[{"module":"app","function":"Serve","offset":"0x10","line":7}]`, `"stacks":[[0]]`,
 		`"sites":[{"signature":"sig1:a","stack":0}]`, `"process":{"name":"app.exe","pid":7}`,
 	}
 	want := written(t, strings.NewReader("{"+strings.Join(fields, ",")+"}"))
@@ -75,8 +77,10 @@ func TestWrongRows(t *testing.T) {
 	rows := func(n int, row string) string { return strings.TrimSuffix(strings.Repeat(row+",", n), ",") }
 	for _, test := range []struct{ name, lists, want string }{
 		{"a frame", `"frames":[` + rows(3000, `{"line":7}`) + `,{"line":-7}]`, "field frames: row 3000: "},
-		{"the offset of a frame", `"frames":[` + rows(3000, `{"offset":"0x7"}`) + `,{"offset":"seven"}]`, "field frames: row 3000: "},
-		{"an early row, and another in the same part", `"frames":[{"line":7},{"line":-7},{"line":7},,]`, "field frames: row 1: "},
+		{"the offset of a frame", `"frames":[` + rows(3000, `{"offset":"0x7"}`) + `,{"offset":"seven"}]`,
+			"field frames: row 3000: "},
+		{"an early row, and another in the same part", `"frames":[{"line":7},{"line":-7},{"line":7},,]`,
+			"field frames: row 1: "},
 		{"no row", `"frames":[` + rows(3000, `{"line":7}`) + `,,]`, "field frames: row 3000: ',' where a value belongs"},
 		{"no comma", `"frames":[{"line":7} {"line":7}]`, "field frames: row 1: '{' where ',' belongs"},
 		{"no list", `"frames":{"line":7}`, `field frames: {"line":7} where a list belongs`},
@@ -104,14 +108,17 @@ func BenchmarkReadJSON(b *testing.B) {
 	c.Snapshots, c.Heaps = make([]capture.Snapshot, 1), []capture.Heap{{Handle: 1}}
 	frames := make([]capture.FrameID, 20_000)
 	for i := range frames {
-		frames[i] = c.Stacks.AddText(capture.Text{Module: fmt.Sprintf("mod%03d", i%120), Function: fmt.Sprintf("Space%d::Class%d::Function%d", i%40, i%900, i), File: fmt.Sprintf(`c:\src\file%d.cpp`, i%900), Line: uint32(i % 3000)}, 0)
+		frames[i] = c.Stacks.AddText(capture.Text{Module: fmt.Sprintf("mod%03d", i%120),
+			Function: fmt.Sprintf("Space%d::Class%d::Function%d", i%40, i%900, i), File: fmt.Sprintf(`c:\src\file%d.cpp`, i%900),
+			Line: uint32(i % 3000)}, 0)
 	}
 	for i := range 50_000 {
 		stack := make([]capture.FrameID, 24)
 		for k := range stack {
 			stack[k] = frames[(i*7919+k*104729)%len(frames)]
 		}
-		c.Sites = append(c.Sites, capture.Site{Stack: c.Stacks.AddStack(stack), Trace: uint64(i + 1), Usage: []capture.Usage{{Count: int64(i), Bytes: int64(i) * 24}}})
+		c.Sites = append(c.Sites, capture.Site{Stack: c.Stacks.AddStack(stack), Trace: uint64(i + 1),
+			Usage: []capture.Usage{{Count: int64(i), Bytes: int64(i) * 24}}})
 	}
 	report, err := analysis.Analyze(b.Context(), []analysis.Input{{Captures: []*capture.Capture{&c}}}, analysis.Options{})
 	if err != nil {

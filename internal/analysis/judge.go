@@ -241,7 +241,8 @@ func judgeTrace(s *sample, clock *score.Clock, judge survivalJudge) score.Result
 	return score.Result{Class: ClassOneTime}
 }
 
-// sumOf joins the samples of several sites. Sites that kept too little for a survival of their own are in no sum of them.
+// sumOf joins the samples of several sites. Sites that kept too little for a survival of their own are in no sum of
+// them.
 func sumOf(samples []*sample) sample {
 	sum := sample{kind: samples[0].kind, scattered: true, usage: make([]capture.Usage, len(samples[0].usage))}
 	for i, s := range samples {
@@ -268,8 +269,10 @@ func addAmounts(a, b Amounts) Amounts {
 	}
 	if x, y := a.Lifetimes, b.Lifetimes; x != nil && y != nil {
 		out.Lifetimes = &Lifetimes{
-			Allocated: sum(x.Allocated, y.Allocated), Freed: sum(x.Freed, y.Freed), AIFO: sum(x.AIFO, y.AIFO), AIFI: sum(x.AIFI, y.AIFI),
-			AOFI: sum(x.AOFI, y.AOFI), AOFO: sum(x.AOFO, y.AOFO), AtExit: sum(x.AtExit, y.AtExit), UnknownFrees: x.UnknownFrees + y.UnknownFrees,
+			Allocated: sum(x.Allocated, y.Allocated), Freed: sum(x.Freed, y.Freed), AIFO: sum(x.AIFO, y.AIFO),
+			AIFI: sum(x.AIFI, y.AIFI),
+			AOFI: sum(x.AOFI, y.AOFI), AOFO: sum(x.AOFO, y.AOFO), AtExit: sum(x.AtExit, y.AtExit),
+			UnknownFrees: x.UnknownFrees + y.UnknownFrees,
 		}
 		if x.Teardown != nil || y.Teardown != nil { // of one that kept next to nothing it is not known
 			out.Teardown = new(sum(orNone(x.Teardown), orNone(y.Teardown)))

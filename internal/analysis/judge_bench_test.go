@@ -6,8 +6,8 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// BenchmarkJudge follows the blocks of twelve snapshots and judges their sites: 20,000 sites, of which one in eight grows, and
-// 2,000,000 blocks in all snapshots together or in the last alone.
+// BenchmarkJudge follows the blocks of twelve snapshots and judges their sites: 20,000 sites, of which one in eight
+// grows, and 2,000,000 blocks in all snapshots together or in the last alone.
 func BenchmarkJudge(b *testing.B) {
 	const sites, snapshots = 20_000, 12
 	for name, each := range map[string]int{"2 million blocks in all": 8, "2 million blocks in the last": 100} {
@@ -47,7 +47,8 @@ func grownSeries(b *testing.B, sites, snapshots, each int) (*series, *Report) {
 			if i%8 == 0 {
 				n = each * (k + 1) / snapshots
 			}
-			c.Sites[i] = capture.Site{Stack: c.Stacks.AddStack([]capture.FrameID{c.Stacks.AddAddress(uint64(0x1000 + 16*i))}), Heap: capture.NoHeap, Usage: []capture.Usage{{Count: int64(n), Bytes: int64(64 * n)}}}
+			c.Sites[i] = capture.Site{Stack: c.Stacks.AddStack([]capture.FrameID{c.Stacks.AddAddress(uint64(0x1000 + 16*i))}),
+				Heap: capture.NoHeap, Usage: []capture.Usage{{Count: int64(n), Bytes: int64(64 * n)}}}
 			for block := range n {
 				at := block
 				if i%8 == 1 && block%10 == k%10 { // some are freed and allocated again

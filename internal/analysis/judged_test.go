@@ -29,17 +29,23 @@ func TestVerdictIsOfTheLongestLife(t *testing.T) {
 		growth   int64
 		sentence string
 	}{
-		"two lives of three":  {append(grown(10, 5, 5, 5), grown(11, 5, 5, 5)...), analysis.StatusInconclusive, 2, 0, "nothing keeps growing over 3 snapshots"},
-		"more in a former":    {append(grown(10, 50000, 50000), grown(11, 10, 110, 210, 310, 410, 510)...), analysis.StatusInconclusive, 0, 500, "app.exe grew by 31.2 KB in 500 blocks over 6 snapshots"},
-		"less in a later":     {append(grown(10, 10, 110, 210, 310, 410, 510), grown(11, 1, 1)...), analysis.StatusInconclusive, 0, 500, "app.exe grew by 31.2 KB in 500 blocks over 6 snapshots"},
-		"growth, undecidable": {append(grown(10, 900, 900), grown(11, 10, 50, 90)...), analysis.StatusInconclusive, 2, 80, "grew by 5.00 KB in 80 blocks over 3 snapshots"},
+		"two lives of three": {append(grown(10, 5, 5, 5), grown(11, 5, 5, 5)...), analysis.StatusInconclusive, 2, 0,
+			"nothing keeps growing over 3 snapshots"},
+		"more in a former": {append(grown(10, 50000, 50000), grown(11, 10, 110, 210, 310, 410, 510)...),
+			analysis.StatusInconclusive, 0, 500, "app.exe grew by 31.2 KB in 500 blocks over 6 snapshots"},
+		"less in a later": {append(grown(10, 10, 110, 210, 310, 410, 510), grown(11, 1, 1)...),
+			analysis.StatusInconclusive, 0, 500, "app.exe grew by 31.2 KB in 500 blocks over 6 snapshots"},
+		"growth, undecidable": {append(grown(10, 900, 900), grown(11, 10, 50, 90)...), analysis.StatusInconclusive, 2, 80,
+			"grew by 5.00 KB in 80 blocks over 3 snapshots"},
 	} {
 		r := analyze(t, inputs(test.captures...))
-		if v := r.Verdict; v.Status != test.status || v.SnapshotsMissing != test.missing || r.Findings[0].Growth.Count != test.growth || !strings.Contains(v.Sentence, test.sentence) {
+		if v := r.Verdict; v.Status != test.status || v.SnapshotsMissing != test.missing ||
+			r.Findings[0].Growth.Count != test.growth || !strings.Contains(v.Sentence, test.sentence) {
 			t.Errorf("%s: growth %+v, %+v", name, r.Findings[0].Growth, v)
 		}
 	}
-	r := analyze(t, inputs(append(append(grown(10, 5), grown(11, 5)...), append(grown(12, 5), append(grown(13, 5), grown(14, 5)...)...)...)...))
+	r := analyze(t, inputs(append(append(grown(10, 5), grown(11, 5)...),
+		append(grown(12, 5), append(grown(13, 5), grown(14, 5)...)...)...)...))
 	if r.Verdict.Status != analysis.StatusInconclusive || r.Verdict.SnapshotsMissing != 4 || r.Findings[0].Growth != nil {
 		t.Errorf("five lives: %+v", r.Verdict)
 	}
@@ -75,7 +81,9 @@ func TestGrowthOfAProcessThatFreesAllAtItsEnd(t *testing.T) {
 	}
 	c.Sites[0].Life.Survival = v
 	r := analyze(t, inputs(c))
-	if s := r.Verdict.Sentence; r.Findings[0].Verdict != analysis.ClassGrowing || strings.Contains(s, "less") || !strings.Contains(s, "before it began to free what it held, the most, 600 B in 6 blocks, was outstanding from app+0x1000") {
+	if s := r.Verdict.Sentence; r.Findings[0].Verdict != analysis.ClassGrowing || strings.Contains(s, "less") ||
+		!strings.Contains(s,
+			"before it began to free what it held, the most, 600 B in 6 blocks, was outstanding from app+0x1000") {
 		t.Errorf("%s", s)
 	}
 }
@@ -84,7 +92,8 @@ func TestGrowthOfAProcessThatFreesAllAtItsEnd(t *testing.T) {
 func TestSitesWithoutSurvival(t *testing.T) {
 	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.Classes{AIFO: u(1, 100)}, 100})
 	c.Trace.SurvivalsBeyond = 5
-	if r := analyze(t, inputs(c)); r.Sites[0].Verdict != analysis.ClassOneTime || r.Verdict.Status != analysis.StatusNoLeak {
+	if r := analyze(t, inputs(c)); r.Sites[0].Verdict != analysis.ClassOneTime ||
+		r.Verdict.Status != analysis.StatusNoLeak {
 		t.Errorf("%s, %+v", r.Sites[0].Verdict, r.Verdict)
 	}
 }
@@ -97,15 +106,19 @@ func TestWitnessWithLosses(t *testing.T) {
 			list = append(list, listed(0, 100+50*k, 0x20))
 		}
 		if damaged {
-			list[2].Warnings = append(list[2].Warnings, capture.Warning{Code: capture.Truncated, Message: "the log is cut", Count: 1})
+			list[2].Warnings = append(list[2].Warnings,
+				capture.Warning{Code: capture.Truncated, Message: "the log is cut", Count: 1})
 		}
-		return inputs(append(list, trace(app.pid, life{capture.KindHeap, []uint64{ntdll, code}, allocations.Classes{AIFI: u(64, 6400)}, 300}))...)
+		return inputs(append(list,
+			trace(app.pid, life{capture.KindHeap, []uint64{ntdll, code}, allocations.Classes{AIFI: u(64, 6400)}, 300}))...)
 	}
 	if r := analyze(t, in(false)); r.Verdict.Status != analysis.StatusLeak || codes(r) != "" {
 		t.Errorf("%+v, %s", r.Verdict, codes(r))
 	}
 	r := analyze(t, in(true))
-	if f := r.Findings[0]; r.Verdict.Status != analysis.StatusInconclusive || f.Certain || f.Verdict != analysis.ClassGrowing || codes(r) != "unsupported" || !strings.Contains(r.Warnings[0].Message, "the log is cut (truncated)") {
+	if f := r.Findings[0]; r.Verdict.Status != analysis.StatusInconclusive || f.Certain ||
+		f.Verdict != analysis.ClassGrowing || codes(r) != "unsupported" ||
+		!strings.Contains(r.Warnings[0].Message, "the log is cut (truncated)") {
 		t.Errorf("%+v, %+v", r.Verdict, r.Warnings)
 	}
 }

@@ -31,9 +31,10 @@ func (h *hasher) key() Key {
 	return Key(sum[:16])
 }
 
-// stackKeys says which stacks of a capture are equal, and to which of other captures: by numbers while sites are merged, and by Keys, which
-// cost more and outlast the program, for whoever stores them. Addresses count as module and offset in it, so equal stacks are equal
-// wherever the modules were loaded; an address outside every module counts as it is.
+// stackKeys says which stacks of a capture are equal, and to which of other captures: by numbers while sites are
+// merged, and by Keys, which cost more and outlast the program, for whoever stores them. Addresses count as module and
+// offset in it, so equal stacks are equal wherever the modules were loaded; an address outside every module counts as
+// it is.
 type stackKeys struct {
 	capture *capture.Capture
 	modules []capture.Module // the capture's, behind them those that lend gave
@@ -49,7 +50,8 @@ type stackKeys struct {
 }
 
 func newStackKeys(c *capture.Capture, numbers *stackNumbers, lend func(address uint64) *capture.Module) *stackKeys {
-	k := &stackKeys{capture: c, places: capture.NewModuleMap(c.Modules), lend: lend, lent: map[uint64]int{}, numbers: numbers, stacks: make([]stackNumber, c.Stacks.Count())}
+	k := &stackKeys{capture: c, places: capture.NewModuleMap(c.Modules), lend: lend, lent: map[uint64]int{},
+		numbers: numbers, stacks: make([]stackNumber, c.Stacks.Count())}
 	for i := range c.Modules {
 		k.list(&c.Modules[i])
 	}
@@ -57,12 +59,14 @@ func newStackKeys(c *capture.Capture, numbers *stackNumbers, lend func(address u
 	return k
 }
 
-// next makes the keys of a capture of the same modules, none of which another capture can lend. Stacks that have their id and their
-// addresses in both have one number, so it is not looked for twice, and few of the frames are.
+// next makes the keys of a capture of the same modules, none of which another capture can lend. Stacks that have their
+// id and their addresses in both have one number, so it is not looked for twice, and few of the frames are.
 func (k *stackKeys) next(c *capture.Capture) *stackKeys {
 	n := &stackKeys{
-		capture: c, modules: slices.Clip(k.modules), places: k.places, numbers: k.numbers, stacks: make([]stackNumber, c.Stacks.Count()),
-		moduleNumbers: slices.Clip(k.moduleNumbers), lowerNames: slices.Clip(k.lowerNames), lowerPaths: slices.Clip(k.lowerPaths),
+		capture: c, modules: slices.Clip(k.modules), places: k.places, numbers: k.numbers,
+		stacks:        make([]stackNumber, c.Stacks.Count()),
+		moduleNumbers: slices.Clip(k.moduleNumbers), lowerNames: slices.Clip(k.lowerNames),
+		lowerPaths: slices.Clip(k.lowerPaths),
 	}
 	if c.Process.Bits != k.capture.Process.Bits {
 		return n
@@ -75,14 +79,16 @@ func (k *stackKeys) next(c *capture.Capture) *stackKeys {
 	}
 	for i := range c.Sites {
 		s := &c.Sites[i]
-		if id := before[s.Trace]; id != capture.NoStack && n.stacks[s.Stack] == 0 && s.Stack != capture.NoStack && hasSameAddresses(&c.Stacks, s.Stack, &k.capture.Stacks, id) {
+		if id := before[s.Trace]; id != capture.NoStack && n.stacks[s.Stack] == 0 && s.Stack != capture.NoStack &&
+			hasSameAddresses(&c.Stacks, s.Stack, &k.capture.Stacks, id) {
 			n.stacks[s.Stack] = k.number(id)
 		}
 	}
 	return n
 }
 
-// hasSameAddresses reports whether two stacks of different captures have equal addresses, which nothing but modules names.
+// hasSameAddresses reports whether two stacks of different captures have equal addresses, which nothing but modules
+// names.
 func hasSameAddresses(a *capture.Stacks, x capture.StackID, b *capture.Stacks, y capture.StackID) bool {
 	return slices.EqualFunc(a.Stack(x), b.Stack(y), func(i, j capture.FrameID) bool {
 		f := a.Frame(i)
@@ -212,8 +218,9 @@ func (k *stackKeys) frame(h *hasher, id capture.FrameID) Key {
 	return h.key()
 }
 
-// own is a stack without the frames at its outer end that are not the program's: whether Windows records those of the emulation
-// that runs a 32-bit program is chance, and one place in the program has stacks with and without them. A stack of nothing else is kept.
+// own is a stack without the frames at its outer end that are not the program's: whether Windows records those of the
+// emulation that runs a 32-bit program is chance, and one place in the program has stacks with and without them. A
+// stack of nothing else is kept.
 func (k *stackKeys) own(stack []capture.FrameID) []capture.FrameID {
 	end := len(stack)
 	for i, id := range slices.Backward(stack) {

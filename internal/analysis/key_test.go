@@ -11,14 +11,16 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// Whether the frames of the emulation are at the outer end of a stack makes no other site, and what lies in 64-bit modules
-// alone is one of its own.
+// Whether the frames of the emulation are at the outer end of a stack makes no other site, and what lies in 64-bit
+// modules alone is one of its own.
 func TestStacksWithAndWithoutTheEmulation(t *testing.T) {
 	const cpu, wow, ntdll64 = 0x7FF8_0E10_0000, 0x7FF8_1730_0000, 0x7FF8_1461_0000
 	c := trace(7,
 		life{capture.KindHeap, app.in(-0x10, 0x20), allocations.Classes{AIFO: u(1, 10)}, 10},
-		life{capture.KindHeap, append(app.in(-0x10, 0x20), cpu+0x10, wow+0x20, ntdll64+0x30), allocations.Classes{AIFO: u(2, 20)}, 20},
-		life{capture.KindHeap, append(app.in(-0x10, 0x20), cpu+0x14, wow+0x20, ntdll64+0x30), allocations.Classes{AIFO: u(3, 30)}, 30},
+		life{capture.KindHeap, append(app.in(-0x10, 0x20), cpu+0x10, wow+0x20, ntdll64+0x30),
+			allocations.Classes{AIFO: u(2, 20)}, 20},
+		life{capture.KindHeap, append(app.in(-0x10, 0x20), cpu+0x14, wow+0x20, ntdll64+0x30),
+			allocations.Classes{AIFO: u(3, 30)}, 30},
 		life{capture.KindHeap, []uint64{ntdll64 + 0x40, wow + 0x20, ntdll64 + 0x30}, allocations.Classes{AIFO: u(4, 40)}, 40},
 		life{capture.KindHeap, []uint64{ntdll64 + 0x50, wow + 0x20, ntdll64 + 0x30}, allocations.Classes{AIFO: u(5, 50)}, 50})
 	c.Process.Bits = 32
@@ -38,14 +40,15 @@ func TestStacksWithAndWithoutTheEmulation(t *testing.T) {
 // Where the evidence has names and no addresses, the names of the emulation's modules tell.
 func TestStacksWithNamesOfTheEmulation(t *testing.T) {
 	const bare = "ntdll!RtlAllocateHeap app!Add kernel32!BaseThreadInitThunk ntdll!RtlUserThreadStart"
-	long, short := named(bare+" wow64cpu!BTCpuSimulate wow64!Wow64LdrpInitialize ntdll!LdrInitializeThunk", true), named(bare, true)
+	long, short := named(bare+" wow64cpu!BTCpuSimulate wow64!Wow64LdrpInitialize ntdll!LdrInitializeThunk", true),
+		named(bare, true)
 	if r := analyze(t, inputs(long, short)); len(r.Sites) != 1 {
 		t.Errorf("%s", table(r))
 	}
 }
 
-// Keys of stacks are in databases: they are the same in all versions. Of a frame they are SHA-256 of its fields, each text before its length,
-// of a stack that of its frames, cut to 128 bits.
+// Keys of stacks are in databases: they are the same in all versions. Of a frame they are SHA-256 of its fields, each
+// text before its length, of a stack that of its frames, cut to 128 bits.
 func TestKeysOfStacksStay(t *testing.T) {
 	c := app.snapshot(row{id: 1, stack: append(app.in(0x10), 0x1234), count: 1, bytes: 8})
 	text := named("App!Add", true)

@@ -28,7 +28,9 @@ func (s *series) findLives() {
 				"%s lies at another address in %s than in %s although the process id is the same: the process was restarted, so stacks are matched by module and offset",
 				which, now.file, before.file))
 		case moved == libraryMoved:
-			s.warn(capture.ModuleMoved, 1, fmt.Sprintf("%s was unloaded and loaded again elsewhere between %s and %s; its frames are matched by offset", which, before.file, now.file))
+			s.warn(capture.ModuleMoved, 1,
+				fmt.Sprintf("%s was unloaded and loaded again elsewhere between %s and %s; its frames are matched by offset",
+					which, before.file, now.file))
 		}
 		if now.Process.PID != 0 || moved == imageMoved {
 			known = now

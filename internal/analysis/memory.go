@@ -77,8 +77,8 @@ func memories(ctx context.Context, parts []part, opt *Options, table *frameTable
 	return list, nil
 }
 
-// keptMaps is how many maps of the address space a report has: a file of VMMap may have a thousand, and each is some 80 KB in what
-// every page of the run reads.
+// keptMaps is how many maps of the address space a report has: a file of VMMap may have a thousand, and each is some 80
+// KB in what every page of the run reads.
 const keptMaps = 4
 
 // keepMaps leaves all maps out but the first one and the last ones.
@@ -98,7 +98,8 @@ func keepMaps(list []Memory) {
 	}
 }
 
-// firstOf is the first of the parts that is of the same kind and the same life of the process and says something; −1 for none.
+// firstOf is the first of the parts that is of the same kind and the same life of the process and says something; −1
+// for none.
 func firstOf(before []part, p part, says func(*capture.Memory) bool) int {
 	return slices.IndexFunc(before, func(b part) bool {
 		moved, _ := movedModules(b.Modules, p.Modules)
@@ -110,7 +111,8 @@ func firstOf(before []part, p part, says func(*capture.Memory) bool) int {
 func samePID(a, b capture.Process) bool { return a.PID == b.PID || a.PID == 0 || b.PID == 0 }
 
 func memoryOf(p part, opt *Options, table *frameTable) Memory {
-	m := Memory{File: p.file, Kind: string(p.Kind), TakenAt: takenAt(p.Snapshots[len(p.Snapshots)-1].TakenAt), Memory: *p.Memory}
+	m := Memory{File: p.file, Kind: string(p.Kind), TakenAt: takenAt(p.Snapshots[len(p.Snapshots)-1].TakenAt),
+		Memory: *p.Memory}
 	m.Heaps, m.Groups = slices.Clone(m.Heaps), slices.Clone(m.Groups)
 	var f *frames
 	stackOf := func(id capture.StackID, kind capture.SiteKind) *placedStack {
@@ -145,7 +147,8 @@ func memoryOf(p part, opt *Options, table *frameTable) Memory {
 				}
 			}
 			at := stackOf(s.Stack, capture.KindHeap)
-			sample := Sample{Title: s.Title, Size: s.Size, Note: s.Note, Unreachable: s.Unreachable, Leaked: s.Leaked, Signature: at.signatures[capture.KindHeap], Stack: at.ref, Where: where(s.Stack)}
+			sample := Sample{Title: s.Title, Size: s.Size, Note: s.Note, Unreachable: s.Unreachable, Leaked: s.Leaked,
+				Signature: at.signatures[capture.KindHeap], Stack: at.ref, Where: where(s.Stack)}
 			if s.Address != 0 {
 				sample.Address = hexNumber(s.Address)
 			}
@@ -157,7 +160,8 @@ func memoryOf(p part, opt *Options, table *frameTable) Memory {
 	for _, c := range p.Memory.Claims {
 		kind := kinds[c.Stack]
 		at := stackOf(c.Stack, kind)
-		claim := Claim{Type: c.Type, Amount: Amount{c.Usage.Count, c.Usage.Bytes}, Margin: c.Margin, Detached: c.Detached, Where: where(c.Stack), Stack: at.ref, Samples: samples(c.Samples)}
+		claim := Claim{Type: c.Type, Amount: Amount{c.Usage.Count, c.Usage.Bytes}, Margin: c.Margin, Detached: c.Detached,
+			Where: where(c.Stack), Stack: at.ref, Samples: samples(c.Samples)}
 		if !c.Detached {
 			claim.Signature = at.signatures[kind]
 		}
@@ -205,8 +209,8 @@ func symbolName(f *Frame) string {
 	return f.Name() + "+" + f.Offset
 }
 
-// growHeaps fills in how heaps have changed since the first evidence that counts any. Of a heap that was not wholly walked, or
-// whose busy bytes nobody counted, then or now, their growth is not known.
+// growHeaps fills in how heaps have changed since the first evidence that counts any. Of a heap that was not wholly
+// walked, or whose busy bytes nobody counted, then or now, their growth is not known.
 func (m *Memory) growHeaps(first *Memory) {
 	heaps := map[capture.Address]*capture.HeapFacts{}
 	for i := range first.Heaps {

@@ -161,8 +161,8 @@ func sitesByStack(r *Report, t *frameTable) []stackSites {
 	return list
 }
 
-// A returnSet holds return addresses as any evidence tells them: by module, function and offset. Most have no function, and are
-// one number then, in a table of numbers at places that input cannot choose.
+// A returnSet holds return addresses as any evidence tells them: by module, function and offset. Most have no function,
+// and are one number then, in a table of numbers at places that input cannot choose.
 type returnSet struct {
 	slots  []uint64 // 1 + a number; 0 is free
 	others map[returnPlace]struct{}
@@ -223,7 +223,8 @@ func symbolWarnings(r *Report) []Warning {
 	}
 	if len(unproven) > 0 {
 		list = append(list, Warning{Code: capture.NoImageInfo, Count: int64(len(unproven)), Message: fmt.Sprintf(
-			"the evidence holds no PDB ids: the symbols of %s are matched by name and image size only", strings.Join(unproven, ", "))})
+			"the evidence holds no PDB ids: the symbols of %s are matched by name and image size only",
+			strings.Join(unproven, ", "))})
 	}
 	return list
 }

@@ -8,12 +8,14 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// A name that is only the nearest export's leaves memory at stake; one that symbols give does not. The report says which
-// symbols belong to other builds, which are not proven, and what would help most.
+// A name that is only the nearest export's leaves memory at stake; one that symbols give does not. The report says
+// which symbols belong to other builds, which are not proven, and what would help most.
 func TestWhatSymbolsLeaveAtStake(t *testing.T) {
-	c := app.snapshot(row{id: 1, stack: app.in(-0x10, 0x1005), count: 2, bytes: 100}, row{id: 2, stack: app.in(-0x20, 0x2005), count: 3, bytes: 1000})
+	c := app.snapshot(row{id: 1, stack: app.in(-0x10, 0x1005), count: 2, bytes: 100},
+		row{id: 2, stack: app.in(-0x20, 0x2005), count: 3, bytes: 1000})
 	named := func(module int, function string, kind capture.SymbolKind, rvas ...uint32) capture.Image {
-		i := capture.Image{ImageID: c.Modules[module].ImageID(), Symbols: kind, PDB: "some.pdb", Match: "a match", Tried: []capture.Attempt{{Place: "p", Result: "found"}}}
+		i := capture.Image{ImageID: c.Modules[module].ImageID(), Symbols: kind, PDB: "some.pdb", Match: "a match",
+			Tried: []capture.Attempt{{Place: "p", Result: "found"}}}
 		for _, rva := range rvas {
 			i.Add(rva, capture.NamedFrame{Function: function, Offset: uint64(rva), Approx: kind == capture.SymbolsExport})
 		}
@@ -28,10 +30,14 @@ func TestWhatSymbolsLeaveAtStake(t *testing.T) {
 		warnings  string
 		sentences []string
 	}{
-		"private":  {named(0, "Grow", capture.SymbolsPrivate, 0x1005, 0x2005), capture.SymbolsPrivate, 0, analysis.Amount{}, false, "no-image-info", []string{"app.exe"}},
-		"one left": {named(0, "Grow", capture.SymbolsPublic, 0x1005), capture.SymbolsPublic, 1, analysis.Amount{Count: 3, Bytes: 1000}, false, "no-symbols no-image-info", nil},
-		"exports":  {named(0, "Grow", capture.SymbolsExport, 0x1005, 0x2005), capture.SymbolsExport, 0, analysis.Amount{Count: 5, Bytes: 1100}, false, "no-image-info", nil},
-		"mismatch": {named(0, "Grow", capture.SymbolsMismatch), capture.SymbolsNone, 2, analysis.Amount{Count: 5, Bytes: 1100}, true, "no-symbols symbol-mismatch",
+		"private": {named(0, "Grow", capture.SymbolsPrivate, 0x1005, 0x2005), capture.SymbolsPrivate, 0, analysis.Amount{},
+			false, "no-image-info", []string{"app.exe"}},
+		"one left": {named(0, "Grow", capture.SymbolsPublic, 0x1005), capture.SymbolsPublic, 1,
+			analysis.Amount{Count: 3, Bytes: 1000}, false, "no-symbols no-image-info", nil},
+		"exports": {named(0, "Grow", capture.SymbolsExport, 0x1005, 0x2005), capture.SymbolsExport, 0,
+			analysis.Amount{Count: 5, Bytes: 1100}, false, "no-image-info", nil},
+		"mismatch": {named(0, "Grow", capture.SymbolsMismatch), capture.SymbolsNone, 2,
+			analysis.Amount{Count: 5, Bytes: 1100}, true, "no-symbols symbol-mismatch",
 			[]string{"wanted: some.pdb of the app.exe with 65,536 bytes of image size", "app.exe: a match"}},
 	} {
 		library := named(1, "RtlAllocateHeap", capture.SymbolsPublic, 0x10, 0x20)
@@ -43,7 +49,8 @@ func TestWhatSymbolsLeaveAtStake(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := r.Modules[0]
-		if m.Symbols != test.kind || m.Frames != 2 || m.Unnamed != test.unnamed || m.Stake != test.stake || m.Mismatch != test.mismatch || m.Match != "a match" || len(m.Tried) != 1 {
+		if m.Symbols != test.kind || m.Frames != 2 || m.Unnamed != test.unnamed || m.Stake != test.stake ||
+			m.Mismatch != test.mismatch || m.Match != "a match" || len(m.Tried) != 1 {
 			t.Errorf("%s: %+v", name, m)
 		}
 		if l := r.Modules[1]; l.Unnamed != 0 || l.Stake.Bytes != 0 || l.Unproven {

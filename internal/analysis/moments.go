@@ -53,7 +53,8 @@ func (t *Timeline) Moments(from, to int64) []Moment {
 		if spike, n := spikeOf(near, base); spike.Bytes >= least {
 			list = append(list, spike)
 			i += n
-		} else if step := (Moment{From: near[0].from, To: near[0].to, Bytes: near[0].last - base}); step.Bytes >= least && stays(near, base+step.Bytes/2) {
+		} else if step := (Moment{From: near[0].from, To: near[0].to, Bytes: near[0].last - base}); step.Bytes >= least &&
+			stays(near, base+step.Bytes/2) {
 			list = append(list, step)
 		}
 	}
@@ -75,8 +76,8 @@ func (t *Timeline) cut(from int64, width uint64) []momentStretch {
 	return list
 }
 
-// spikeOf is the spike that near begins with, and how many stretches behind the first it takes; none where it does not fall to a fifth of its
-// height.
+// spikeOf is the spike that near begins with, and how many stretches behind the first it takes; none where it does not
+// fall to a fifth of its height.
 func spikeOf(near []momentStretch, base int64) (spike Moment, more int) {
 	highest := int64(0)
 	for n, s := range near {
@@ -96,7 +97,8 @@ func stays(near []momentStretch, level int64) bool {
 func joined(list []Moment, width uint64) []Moment {
 	var out []Moment
 	for _, m := range list {
-		if n := len(out); n > 0 && !m.Spike && !out[n-1].Spike && uint64(m.From-out[n-1].To) <= 2*width && uint64(m.To-out[n-1].From) <= momentLasts*width {
+		if n := len(out); n > 0 && !m.Spike && !out[n-1].Spike && uint64(m.From-out[n-1].To) <= 2*width &&
+			uint64(m.To-out[n-1].From) <= momentLasts*width {
 			out[n-1].To, out[n-1].Bytes = m.To, out[n-1].Bytes+m.Bytes
 			continue
 		}

@@ -12,7 +12,8 @@ type ranking[T any] struct {
 	rest    func(equals []T) // sorts what all numbers are equal of
 }
 
-// rankedItem is an item with the number that it is sorted by at the moment: 16 bytes, so that sorting large lists moves little.
+// rankedItem is an item with the number that it is sorted by at the moment: 16 bytes, so that sorting large lists moves
+// little.
 type rankedItem[T any] struct {
 	number int64
 	it     T

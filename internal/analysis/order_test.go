@@ -39,9 +39,11 @@ func TestRanking(t *testing.T) {
 	}
 }
 
-// Findings of one class are ordered by their scores as CompareScores orders those, and by signature where all else is equal.
+// Findings of one class are ordered by their scores as CompareScores orders those, and by signature where all else is
+// equal.
 func TestOrderOfFindings(t *testing.T) {
-	scores := []*float64{nil, new(math.NaN()), new(math.Copysign(0, -1)), new(0.0), new(5e-324), new(1e-9), new(0.5), new(1.0), new(1e300), new(math.Inf(1))}
+	scores := []*float64{nil, new(math.NaN()), new(math.Copysign(0, -1)), new(0.0), new(5e-324), new(1e-9), new(0.5),
+		new(1.0), new(1e300), new(math.Inf(1))}
 	for i, a := range scores {
 		for j, b := range scores {
 			if got, want := cmp.Compare(scoreNumber(a), scoreNumber(b)), CompareScores(a, b); got != want {
@@ -54,14 +56,19 @@ func TestOrderOfFindings(t *testing.T) {
 		list := make([]*Finding, r.IntN(40))
 		for i, signature := range r.Perm(len(list)) {
 			list[i] = &Finding{
-				Signature: string(rune('A' + signature)), Verdict: []Class{ClassLeak, ClassGrowing, ClassStable, ClassUnknown}[r.IntN(4)], Score: scores[r.IntN(len(scores))],
-				Amounts: Amounts{Outstanding: Amount{Bytes: r.Int64N(3)}, Growth: &Amount{Count: r.Int64N(2), Bytes: r.Int64N(2)}},
+				Signature: string(rune('A' + signature)),
+				Verdict:   []Class{ClassLeak, ClassGrowing, ClassStable, ClassUnknown}[r.IntN(4)],
+				Score:     scores[r.IntN(len(scores))],
+				Amounts: Amounts{Outstanding: Amount{Bytes: r.Int64N(3)},
+					Growth: &Amount{Count: r.Int64N(2), Bytes: r.Int64N(2)}},
 			}
 		}
 		want := slices.SortedFunc(slices.Values(list), func(a, b *Finding) int {
 			return cmp.Or(
-				cmp.Compare(b.Verdict.Gravity(), a.Verdict.Gravity()), CompareScores(b.Score, a.Score), cmp.Compare(b.BeforeExit().Bytes, a.BeforeExit().Bytes),
-				cmp.Compare(b.BeforeExit().Count, a.BeforeExit().Count), cmp.Compare(b.Outstanding.Bytes, a.Outstanding.Bytes), cmp.Compare(a.Signature, b.Signature),
+				cmp.Compare(b.Verdict.Gravity(), a.Verdict.Gravity()), CompareScores(b.Score, a.Score),
+				cmp.Compare(b.BeforeExit().Bytes, a.BeforeExit().Bytes),
+				cmp.Compare(b.BeforeExit().Count, a.BeforeExit().Count), cmp.Compare(b.Outstanding.Bytes, a.Outstanding.Bytes),
+				cmp.Compare(a.Signature, b.Signature),
 			)
 		})
 		SortFindings(list)

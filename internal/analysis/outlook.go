@@ -76,7 +76,8 @@ func outlook(of string, limit, used int64, c *Course, figure func(*Instant) *int
 	var ns []int64
 	for i := range c.Instants {
 		if n := figure(&c.Instants[i]); n != nil && !c.Instants[i].OtherLife {
-			ns, at, values = append(ns, c.Instants[i].AtNS), append(at, float64(c.Instants[i].AtNS)/float64(time.Hour)), append(values, float64(*n))
+			ns, at, values = append(ns, c.Instants[i].AtNS), append(at, float64(c.Instants[i].AtNS)/float64(time.Hour)),
+				append(values, float64(*n))
 		}
 	}
 	o.Instants = len(ns)
@@ -110,7 +111,8 @@ func outlook(of string, limit, used int64, c *Course, figure func(*Instant) *int
 	return o
 }
 
-// middleSlope is the median of the slopes between all pairs of points, which one odd point does not move (Theil and Sen).
+// middleSlope is the median of the slopes between all pairs of points, which one odd point does not move (Theil and
+// Sen).
 func middleSlope(x, y []float64) float64 {
 	var slopes []float64
 	for i := range x {
@@ -172,7 +174,8 @@ func (c *Course) Sentences() (list []string) {
 	return list
 }
 
-// SayGrowth tells what grew: the total, its largest parts, and the rest that nothing explains. It is "" where growth cannot be told.
+// SayGrowth tells what grew: the total, its largest parts, and the rest that nothing explains. It is "" where growth
+// cannot be told.
 func (c *Course) SayGrowth() string {
 	_, _, growth, by, ok := c.Growth()
 	if !ok {
@@ -194,16 +197,19 @@ func (c *Course) SayGrowth() string {
 		if p.Bytes == 0 || told == 4 {
 			break
 		}
-		s += fmt.Sprintf("%s%s %s", map[bool]string{true: ": ", false: ", "}[told == 0], WordOf(p.Use).Title, grownBy(p.Bytes))
+		s += fmt.Sprintf("%s%s %s", map[bool]string{true: ": ", false: ", "}[told == 0],
+			WordOf(p.Use).Title, grownBy(p.Bytes))
 		told++
 	}
 	if growth.Unexplained != nil && *growth.Unexplained != 0 {
-		s += fmt.Sprintf("%s%s unexplained", map[bool]string{true: ": ", false: ", "}[told == 0], grownBy(*growth.Unexplained))
+		s += fmt.Sprintf("%s%s unexplained", map[bool]string{true: ": ", false: ", "}[told == 0],
+			grownBy(*growth.Unexplained))
 	}
 	return s + "."
 }
 
-// SayUnexplained names what no evidence accounts for at the last instant of the process that tells it; "" where none does.
+// SayUnexplained names what no evidence accounts for at the last instant of the process that tells it; "" where none
+// does.
 func (c *Course) SayUnexplained() string {
 	which := "at the last instant"
 	for _, at := range slices.Backward(c.Instants) {
@@ -215,7 +221,8 @@ func (c *Course) SayUnexplained() string {
 			return fmt.Sprintf("Unexplained: %s of %s of private bytes that no evidence accounts for %s. Pages of images and mapped files that were written to, and page tables, are among them.",
 				Bytes(*at.Unexplained), Bytes(*at.Total), which)
 		case *at.Unexplained < 0:
-			return fmt.Sprintf("Nothing is unexplained %s: the regions have %s more than the system's own count.", which, Bytes(-*at.Unexplained))
+			return fmt.Sprintf("Nothing is unexplained %s: the regions have %s more than the system's own count.", which,
+				Bytes(-*at.Unexplained))
 		}
 	}
 	return ""

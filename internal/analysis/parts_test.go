@@ -19,7 +19,8 @@ func TestPanicInAPart(t *testing.T) {
 		})
 		return nil
 	}()
-	if text, _ := said.(string); done.Load() != 10_000 || !strings.HasPrefix(text, "no such row\n") || !strings.Contains(text, "parts_test.go") {
+	if text, _ := said.(string); done.Load() != 10_000 || !strings.HasPrefix(text, "no such row\n") ||
+		!strings.Contains(text, "parts_test.go") {
 		t.Errorf("%d done, %v", done.Load(), said)
 	}
 }

@@ -97,8 +97,8 @@ func Choices(seen []CaptureProcess, limit int) (list []Choice, all int) {
 	return list, len(order)
 }
 
-// ownersOf are the programs, in lower case, of those that name none and are known to be of one by less than choose knows, which
-// reads captures; "" for others.
+// ownersOf are the programs, in lower case, of those that name none and are known to be of one by less than choose
+// knows, which reads captures; "" for others.
 func ownersOf(seen []CaptureProcess) []string {
 	var sure []*CaptureProcess
 	programs := map[string]bool{}

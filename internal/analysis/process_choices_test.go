@@ -19,8 +19,10 @@ func held(name string, pid uint32, bytes, began int64) *capture.Capture {
 }
 
 func snapshotOf(name string, pid uint32, bytes int64) *capture.Capture {
-	c := &capture.Capture{Kind: capture.KindUMDHSnapshot, Process: capture.Process{Name: name, PID: pid}, Snapshots: make([]capture.Snapshot, 1)}
-	c.Sites = []capture.Site{{Stack: c.Stacks.AddStack([]capture.FrameID{c.Stacks.AddAddress(code)}), Heap: capture.NoHeap, Usage: []capture.Usage{{Count: 1, Bytes: bytes}}}}
+	c := &capture.Capture{Kind: capture.KindUMDHSnapshot, Process: capture.Process{Name: name, PID: pid},
+		Snapshots: make([]capture.Snapshot, 1)}
+	c.Sites = []capture.Site{{Stack: c.Stacks.AddStack([]capture.FrameID{c.Stacks.AddAddress(code)}), Heap: capture.NoHeap,
+		Usage: []capture.Usage{{Count: 1, Bytes: bytes}}}}
 	return c
 }
 
@@ -49,26 +51,37 @@ func TestChoices(t *testing.T) {
 		want string // choices with what each holds
 		all  int
 	}{
-		"one":                {[]analysis.Input{file("a.etl", held("app.exe", 7, 10, before))}, "app.exe=10", 1},
-		"two programs":       {[]analysis.Input{file("a.etl", held("app.exe", 7, 10, before), held("b.exe", 8, 20, before))}, "b.exe=20 app.exe=10", 2},
-		"one name":           {[]analysis.Input{file("a.etl", held("app.exe", 7, 10, before), held("APP.EXE", 8, 20, before))}, "8=20 7=10", 2},
-		"names that fit two": {[]analysis.Input{file("a.etl", held("app", 7, 10, before), held("app.exe", 8, 20, before))}, "app.exe=20 7=10", 2},
+		"one": {[]analysis.Input{file("a.etl", held("app.exe", 7, 10, before))}, "app.exe=10", 1},
+		"two programs": {[]analysis.Input{file("a.etl", held("app.exe", 7, 10, before), held("b.exe", 8, 20, before))},
+			"b.exe=20 app.exe=10", 2},
+		"one name": {[]analysis.Input{file("a.etl", held("app.exe", 7, 10, before),
+			held("APP.EXE", 8, 20, before))}, "8=20 7=10", 2},
+		"names that fit two": {[]analysis.Input{file("a.etl", held("app", 7, 10, before), held("app.exe", 8, 20, before))},
+			"app.exe=20 7=10", 2},
 		"a pid given out thrice, listed by what is held": {
-			[]analysis.Input{file("a.etl", held("app.exe", 7, 30, 5e9), held("app.exe", 7, 10, before), held("app.exe", 7, 20, 1))}, "7#3=30 7#2=20 7#1=10", 3,
+			[]analysis.Input{file("a.etl", held("app.exe", 7, 30, 5e9), held("app.exe", 7, 10, before),
+				held("app.exe", 7, 20, 1))}, "7#3=30 7#2=20 7#1=10", 3,
 		},
-		"a pid given to another program": {[]analysis.Input{file("a.etl", held("app.exe", 7, 30, 5e9), held("b.exe", 7, 10, before))}, "app.exe=30 b.exe=10", 2},
-		"no names":                       {[]analysis.Input{file("a.etl", held("", 7, 10, before), held("", 8, 20, before))}, "8=20 7=10", 2},
-		"two traces of one process":      {[]analysis.Input{file("a.etl", held("app.exe", 7, 10, before)), file("b.etl", held("app.exe", 7, 20, before))}, "app.exe=20", 1},
-		"two boots":                      {[]analysis.Input{file("a.etl", held("app.exe", 7, 10, before)), file("b.etl", held("app.exe", 8, 20, before))}, "8=20 7=10", 2},
+		"a pid given to another program": {[]analysis.Input{file("a.etl", held("app.exe", 7, 30, 5e9),
+			held("b.exe", 7, 10, before))}, "app.exe=30 b.exe=10", 2},
+		"no names": {[]analysis.Input{file("a.etl", held("", 7, 10, before), held("", 8, 20, before))},
+			"8=20 7=10", 2},
+		"two traces of one process": {[]analysis.Input{file("a.etl", held("app.exe", 7, 10, before)),
+			file("b.etl", held("app.exe", 7, 20, before))}, "app.exe=20", 1},
+		"two boots": {[]analysis.Input{file("a.etl", held("app.exe", 7, 10, before)),
+			file("b.etl", held("app.exe", 8, 20, before))}, "8=20 7=10", 2},
 		"a pid of two programs, both with a namesake": {
 			[]analysis.Input{
 				file("a.etl", held("app.exe", 7, 10, before), held("b.exe", 9, 1, before)),
 				file("b.etl", held("b.exe", 7, 20, before), held("app.exe", 8, 2, before)),
 			}, "8=2 9=1", 4,
 		},
-		"snapshots of two programs":        {[]analysis.Input{file("1.txt", snapshotOf("app.exe", 7, 10)), file("2.txt", snapshotOf("app.exe", 8, 30)), file("3.txt", snapshotOf("b.exe", 9, 20))}, "app.exe=30 b.exe=20", 2},
-		"snapshots without names and pids": {[]analysis.Input{file("1.txt", snapshotOf("", 0, 10)), file("2.txt", snapshotOf("", 0, 30))}, "0=30", 1},
-		"a trace beside snapshots":         {[]analysis.Input{file("1.txt", snapshotOf("app.exe", 8, 30)), file("a.etl", held("app.exe", 7, 10, before), held("b.exe", 8, 1, before))}, "app.exe=10 b.exe=1", 2},
+		"snapshots of two programs": {[]analysis.Input{file("1.txt", snapshotOf("app.exe", 7, 10)),
+			file("2.txt", snapshotOf("app.exe", 8, 30)), file("3.txt", snapshotOf("b.exe", 9, 20))}, "app.exe=30 b.exe=20", 2},
+		"snapshots without names and pids": {[]analysis.Input{file("1.txt", snapshotOf("", 0, 10)),
+			file("2.txt", snapshotOf("", 0, 30))}, "0=30", 1},
+		"a trace beside snapshots": {[]analysis.Input{file("1.txt", snapshotOf("app.exe", 8, 30)),
+			file("a.etl", held("app.exe", 7, 10, before), held("b.exe", 8, 1, before))}, "app.exe=10 b.exe=1", 2},
 	} {
 		seen := seenIn(test.in)
 		choices, all := analysis.Choices(seen, 50)
@@ -118,8 +131,10 @@ func TestChoicesAreBounded(t *testing.T) {
 		}
 	}
 	r := analyze(t, []analysis.Input{in})
-	if w := r.Warnings[0]; w.Code != capture.SeveralProcesses || len(w.Message) > 800 || !strings.Contains(w.Message, "and 68 more") ||
-		!strings.Contains(w.Message, "choose another: --process on the command line") || !strings.Contains(w.Message, "Processes on the page") {
+	if w := r.Warnings[0]; w.Code != capture.SeveralProcesses || len(w.Message) > 800 ||
+		!strings.Contains(w.Message, "and 68 more") ||
+		!strings.Contains(w.Message, "choose another: --process on the command line") ||
+		!strings.Contains(w.Message, "Processes on the page") {
 		t.Errorf("%d bytes: %+v", len(w.Message), w)
 	}
 }
@@ -128,7 +143,8 @@ func TestChoicesAreBounded(t *testing.T) {
 func BenchmarkChoices2000(b *testing.B) {
 	var seen []analysis.CaptureProcess
 	for i := range 2000 {
-		seen = append(seen, analysis.CaptureProcess{Process: capture.Process{Name: fmt.Sprintf("p%d.exe", i), PID: uint32(i)}, Trace: true, Held: int64(i)})
+		seen = append(seen, analysis.CaptureProcess{Process: capture.Process{Name: fmt.Sprintf("p%d.exe", i), PID: uint32(i)},
+			Trace: true, Held: int64(i)})
 	}
 	for b.Loop() {
 		if list, _ := analysis.Choices(seen, 50); len(list) != 50 {

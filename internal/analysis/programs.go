@@ -36,7 +36,8 @@ func choose(inputs []Input, opt Options) (*choice, error) {
 		if opt.Process == "" {
 			return nil, &Error{"no-captures", "analysis: nothing to analyse: the evidence holds no capture"}
 		}
-		return nil, &Error{CodeNoSuchProcess, fmt.Sprintf("analysis: no evidence of process %q; it holds %s", opt.Process, strings.Join(processes(inputs), ", "))}
+		return nil, &Error{CodeNoSuchProcess,
+			fmt.Sprintf("analysis: no evidence of process %q; it holds %s", opt.Process, strings.Join(processes(inputs), ", "))}
 	case 1:
 		return withFacts(byProgram[order[0]], all.nameless, all.again), nil
 	}
@@ -49,7 +50,8 @@ func choose(inputs []Input, opt Options) (*choice, error) {
 	return withFacts(byProgram[most], all.nameless, append(all.again, Warning{
 		Code: capture.SeveralProcesses, Count: int64(len(order)),
 		Message: fmt.Sprintf("the evidence holds %d programs (%s); this report is about %s, which holds the most; %s%s",
-			len(order), strings.Join(processes(inputs), ", "), named(byProgram[most][0].Process), chooseAnother, heapsOf(byProgram, order, most)),
+			len(order), strings.Join(processes(inputs), ", "), named(byProgram[most][0].Process), chooseAnother,
+			heapsOf(byProgram, order, most)),
 	})), nil
 }
 
@@ -59,7 +61,8 @@ func programsOf(inputs []Input) *programs {
 	nth := 0
 	for i := range inputs {
 		if first, ok := repeated(&inputs[i], seen); ok {
-			all.again = append(all.again, Warning{Code: capture.Unsupported, File: inputs[i].name(), Count: 1, Message: fmt.Sprintf("%s is the same file as %s, and counts once", inputs[i].name(), first)})
+			all.again = append(all.again, Warning{Code: capture.Unsupported, File: inputs[i].name(), Count: 1,
+				Message: fmt.Sprintf("%s is the same file as %s, and counts once", inputs[i].name(), first)})
 			continue
 		}
 		lives := map[uint32]int{}
@@ -103,7 +106,8 @@ func (all *programs) programOf(p part) string {
 	modules := modulesIn(p.Capture)
 	for _, isOf := range []func(string) bool{
 		func(program string) bool {
-			return p.Process.PID != 0 && slices.ContainsFunc(all.sure[program], func(s part) bool { return s.Process.PID == p.Process.PID })
+			return p.Process.PID != 0 &&
+				slices.ContainsFunc(all.sure[program], func(s part) bool { return s.Process.PID == p.Process.PID })
 		},
 		func(program string) bool { return stem(program) == stem(p.Process.Name) },
 		func(program string) bool { return modules[stem(program)] },
@@ -169,7 +173,8 @@ func isComparisonOf(d, snapshot *capture.Capture) bool {
 // Captures that name no process go with the process of their program.
 func (all *programs) wanted(process string) (byProgram map[string][]part, order []string) {
 	is := func(f *programCandidate) bool {
-		return process == "" || isProcess(f.Process, f.nth, process) || isProcess(capture.Process{Name: f.program, PID: f.Process.PID}, f.nth, process)
+		return process == "" || isProcess(f.Process, f.nth, process) ||
+			isProcess(capture.Process{Name: f.program, PID: f.Process.PID}, f.nth, process)
 	}
 	asked := map[string]bool{}
 	for i := range all.captures {

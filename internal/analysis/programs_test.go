@@ -23,8 +23,8 @@ func again(c *capture.Capture) *capture.Capture {
 	return &other
 }
 
-// Evidence that does not name the program is of that which its process id, its frames or the snapshots that it compares say, and
-// of the only one where it says nothing.
+// Evidence that does not name the program is of that which its process id, its frames or the snapshots that it compares
+// say, and of the only one where it says nothing.
 func TestProgramOfEvidenceWithoutItsName(t *testing.T) {
 	logs := []*capture.Capture{
 		app.snapshot(row{id: 1, stack: app.in(0x20), count: 2, bytes: 20}),
@@ -41,7 +41,8 @@ func TestProgramOfEvidenceWithoutItsName(t *testing.T) {
 	excerpt.Process.PID, excerpt.Modules = 0, nil
 	foreign := compared("", [2]capture.Usage{{Count: 3, Bytes: 1}, {Count: 9, Bytes: 2}})
 	foreign.Stacks = capture.Stacks{}
-	foreign.Sites[0].Stack = foreign.Stacks.AddStack([]capture.FrameID{foreign.Stacks.AddText(capture.Text{Module: "ntdll", Function: "f"}, 0)})
+	foreign.Sites[0].Stack = foreign.Stacks.AddStack([]capture.FrameID{foreign.Stacks.AddText(capture.Text{Module: "ntdll",
+		Function: "f"}, 0)})
 	matched := compared("ntdll", grew)
 	matched.Stacks, matched.Sites[0].Stack = foreign.Stacks, foreign.Sites[0].Stack
 	for name, test := range map[string]struct {
@@ -50,15 +51,18 @@ func TestProgramOfEvidenceWithoutItsName(t *testing.T) {
 		codes    string
 		instants int
 	}{
-		"a difference by its debugger's name":   {append(logs[:2:2], named("app", again(foreign))), "", "unsupported", 2},
-		"a difference by its frames":            {append(logs[:2:2], big, compared("ntdll", grew)), "app.exe", "unsupported", 2},
-		"a difference by its snapshots":         {append(logs[:2:2], big, matched), "app.exe", "unsupported", 2},
-		"a difference of none of them":          {append(logs[:2:2], big, foreign), "app.exe", "", 2},
-		"a difference that names nothing":       {append(logs[:2:2], foreign), "", "unsupported", 2},
-		"a log by its process id":               {append(logs[:2:2], big, named("ntdll.dll", app.snapshot(row{id: 1, stack: app.in(0x20), count: 7, bytes: 70}))), "10", "", 3},
+		"a difference by its debugger's name": {append(logs[:2:2], named("app", again(foreign))), "", "unsupported", 2},
+		"a difference by its frames": {append(logs[:2:2], big, compared("ntdll", grew)),
+			"app.exe", "unsupported", 2},
+		"a difference by its snapshots":   {append(logs[:2:2], big, matched), "app.exe", "unsupported", 2},
+		"a difference of none of them":    {append(logs[:2:2], big, foreign), "app.exe", "", 2},
+		"a difference that names nothing": {append(logs[:2:2], foreign), "", "unsupported", 2},
+		"a log by its process id": {append(logs[:2:2], big,
+			named("ntdll.dll", app.snapshot(row{id: 1, stack: app.in(0x20), count: 7, bytes: 70}))), "10", "", 3},
 		"an excerpt of a log, the only program": {append(logs[:2:2], excerpt), "", "", 3},
 		"an excerpt of a log, by the pid":       {append(logs[:2:2], excerpt), "10", "", 3},
-		"a difference of another program":       {append(logs[:2:2], named("Other", again(foreign))), "", "several-processes", 2},
+		"a difference of another program": {append(logs[:2:2], named("Other", again(foreign))), "",
+			"several-processes", 2},
 	} {
 		r, err := analysis.Analyze(t.Context(), inputs(test.captures...), analysis.Options{Process: test.process})
 		if err != nil {

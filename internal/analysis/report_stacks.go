@@ -25,8 +25,8 @@ func cloneMemory(list []Memory) []Memory {
 // Stack makes the frames of a stack, innermost first.
 func (r *Report) Stack(ref StackRef) []*Frame { return r.Stacks.Frames(ref) }
 
-// AddStack adds a stack, innermost frame first, to a report that is made by hand, unless it is there. It panics at an offset or
-// address that is no hexadecimal number.
+// AddStack adds a stack, innermost frame first, to a report that is made by hand, unless it is there. It panics at an
+// offset or address that is no hexadecimal number.
 func (r *Report) AddStack(frames ...*Frame) StackRef {
 	if r.Stacks == nil {
 		r.Stacks = newStacks()

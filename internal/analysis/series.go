@@ -57,7 +57,8 @@ type mergedSite struct {
 
 // merge builds the series. The parts are in the order given, which is the order in time.
 func merge(ctx context.Context, parts []part) (*series, error) {
-	s := &series{parts: parts, sites: make(map[siteKey]*mergedSite, len(parts[0].Sites)), order: make([]*mergedSite, 0, len(parts[0].Sites))}
+	s := &series{parts: parts, sites: make(map[siteKey]*mergedSite, len(parts[0].Sites)),
+		order: make([]*mergedSite, 0, len(parts[0].Sites))}
 	for p := range parts {
 		for snapshot := range parts[p].Snapshots {
 			s.instants = append(s.instants, instant{p, snapshot})
@@ -105,7 +106,8 @@ func (s *series) makeKeys() {
 // add counts one site of one part in and returns its place in order; first is the index of the part's first instant.
 func (s *series) add(p int, site *capture.Site, first int, ids map[uint64]origin, slots []int32) int32 {
 	from := origin{part: p, site: site, candidates: s.keys[p].candidates(site)}
-	if known, ok := ids[site.Trace]; ok && site.Trace != 0 && (covers(known.candidates, from.candidates) || s.isSameStack(known, from)) {
+	if known, ok := ids[site.Trace]; ok && site.Trace != 0 &&
+		(covers(known.candidates, from.candidates) || s.isSameStack(known, from)) {
 		from = known
 	}
 	key := siteKey{stack: s.keys[p].numbers.joint(from.candidates), heap: capture.NoHeap, kind: site.Kind}
@@ -169,8 +171,8 @@ func (s *series) newSite() *mergedSite {
 	return m
 }
 
-// addUsage adds the usage of a site from the first instant of its part on. One site with all instants, which in traces nearly
-// every one is, needs no copy: a trace can have very many.
+// addUsage adds the usage of a site from the first instant of its part on. One site with all instants, which in traces
+// nearly every one is, needs no copy: a trace can have very many.
 func (s *series) addUsage(m *mergedSite, usage []capture.Usage, first int) {
 	if m.usage == nil && len(usage) == len(s.instants) {
 		m.usage, m.borrowed = usage, true
@@ -220,7 +222,8 @@ func (s *series) resolveIDs() []map[uint64]origin {
 		}
 	}
 	if n := len(contradicted); n > 0 {
-		s.warn(capture.Inconsistent, int64(n), fmt.Sprintf("%d stack ids name different stacks in different snapshots although the process is the same; each snapshot's own stack is used", n))
+		s.warn(capture.Inconsistent, int64(n),
+			fmt.Sprintf("%d stack ids name different stacks in different snapshots although the process is the same; each snapshot's own stack is used", n))
 	}
 	return lives
 }

@@ -49,7 +49,8 @@ func sortByStack(sites []*judgedSite) {
 			identify(equals)
 		}
 		slices.SortFunc(equals, func(a, b *judgedSite) int {
-			return cmp.Or(slices.Compare(a.stackKey[:], b.stackKey[:]), cmp.Compare(a.heapHandle, b.heapHandle), cmp.Compare(a.place, b.place))
+			return cmp.Or(slices.Compare(a.stackKey[:], b.stackKey[:]), cmp.Compare(a.heapHandle, b.heapHandle),
+				cmp.Compare(a.place, b.place))
 		})
 		from = to
 	}

@@ -32,9 +32,10 @@ type judgedSite struct {
 	verdict     Class
 }
 
-// fillSites makes the report's sites, most growth first, and behind them those that are in no total, and the findings that
-// they are.
-func (s *series) fillSites(ctx context.Context, r *Report, judge *judge, spans *capture.SiteSpans, opt *Options) ([]*judgedSite, error) {
+// fillSites makes the report's sites, most growth first, and behind them those that are in no total, and the findings
+// that they are.
+func (s *series) fillSites(ctx context.Context, r *Report, judge *judge, spans *capture.SiteSpans,
+	opt *Options) ([]*judgedSite, error) {
 	made, process := make([]*frames, len(s.parts)), processIn(s.parts)
 	sites, kept := make([]*judgedSite, len(s.order)), make([]judgedSite, len(s.order))
 	handles := make([]string, len(s.heaps))
@@ -116,7 +117,8 @@ func (s *series) fillSites(ctx context.Context, r *Report, judge *judge, spans *
 	return sites, err
 }
 
-// signSites gives sites, the rows of whose stacks are there, their signatures, on all cores. Several sites may have one stack.
+// signSites gives sites, the rows of whose stacks are there, their signatures, on all cores. Several sites may have one
+// stack.
 func signSites(ctx context.Context, sites []*judgedSite) error {
 	type signedStack struct {
 		frames *frames
@@ -163,7 +165,9 @@ func signSites(ctx context.Context, sites []*judgedSite) error {
 
 // fill takes the figures of a site.
 func (s *series) fill(site *judgedSite, m *mergedSite, f *frames) {
-	*site = judgedSite{mergedSite: m, frames: f, placed: &f.placed[m.stack], aliased: len(m.aliases) > 0, Amounts: amounts(m.usage), agreed: Amount{m.agreed.Count, m.agreed.Bytes}, sample: sample{kind: m.key.kind, usage: m.usage}}
+	*site = judgedSite{mergedSite: m, frames: f, placed: &f.placed[m.stack], aliased: len(m.aliases) > 0,
+		Amounts: amounts(m.usage), agreed: Amount{m.agreed.Count, m.agreed.Bytes},
+		sample: sample{kind: m.key.kind, usage: m.usage}}
 	if s.looked {
 		site.unreachable = &Amount{m.unreachable.Count, m.unreachable.Bytes}
 	}
@@ -176,7 +180,8 @@ func (s *series) fill(site *judgedSite, m *mergedSite, f *frames) {
 
 // figures are the numbers of a site, without text.
 func (s *judgedSite) figures() Site {
-	out := Site{Signature: s.signature, Kind: s.key.kind.String(), Amounts: s.Amounts, Unreachable: s.unreachable, Verdict: s.verdict, Stack: s.placed.ref, Rows: s.rows}
+	out := Site{Signature: s.signature, Kind: s.key.kind.String(), Amounts: s.Amounts, Unreachable: s.unreachable,
+		Verdict: s.verdict, Stack: s.placed.ref, Rows: s.rows}
 	if s.result.Class != ClassUnknown {
 		out.Score = &s.result.Score
 	}
@@ -186,7 +191,8 @@ func (s *judgedSite) figures() Site {
 // write adds the text of a site, whose stack is numbered.
 func (s *series) write(out *Site, site *judgedSite, snapshots []Snapshot) {
 	m, f := site.mergedSite, site.frames
-	out.Heap, out.Flags, out.Series, out.Blame = site.heapHandle, []string{}, make([]Point, len(m.usage)), f.blamed(m.stack)
+	out.Heap, out.Flags, out.Series, out.Blame = site.heapHandle, []string{},
+		make([]Point, len(m.usage)), f.blamed(m.stack)
 	for i, u := range m.usage {
 		out.Series[i] = Point{snapshots[i].AtNS, Amount{u.Count, u.Bytes}}
 	}
@@ -207,8 +213,8 @@ func (s *series) write(out *Site, site *judgedSite, snapshots []Snapshot) {
 	}
 }
 
-// isTruncated reports whether a stack ends because no more return addresses were recorded. At the old limit only a stack that does
-// not end in the start of a thread counts.
+// isTruncated reports whether a stack ends because no more return addresses were recorded. At the old limit only a
+// stack that does not end in the start of a thread counts.
 func (f *frames) isTruncated(id capture.StackID) bool {
 	depth := len(f.keys.capture.Stacks.Stack(id))
 	if depth != oldDepthLimit {

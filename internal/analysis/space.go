@@ -11,18 +11,23 @@ type UseWord struct {
 }
 
 var useWords = map[capture.UseName]UseWord{
-	capture.UsePrivate:   {"VirtualAlloc", "<unknown>", "RegionUsageIsVAD", "private memory that is in no heap and no stack: VirtualAlloc by the program, its libraries or its runtime"},
-	capture.UseHeap:      {"Heaps", "Heap", "RegionUsageHeap", "segments and virtual blocks of the heaps that HeapAlloc serves, malloc and new mostly with it"},
-	capture.UseUnreached: {"Heap blocks without a pointer", "Heap", "RegionUsageHeap", "parts of heaps that are mostly blocks which no pointer was found to"},
-	capture.UsePageHeap:  {"Page heap", "PageHeap", "RegionUsagePageHeap", "the heaps of gflags +hpa or Application Verifier, with pages of their own for every block"},
-	capture.UseManaged:   {"Managed heaps", "<unknown>", "RegionUsageIsVAD", "memory of the garbage collector of .NET"},
-	capture.UseStack:     {"Thread stacks", "Stack", "RegionUsageStack", "the stacks of threads, as far as they may grow"},
-	capture.UseImage:     {"Images", "Image", "RegionUsageImage", "programs and libraries"},
-	capture.UseMapped:    {"Mapped files", "MappedFile", "RegionUsageIsVAD", "files and shared sections"},
-	capture.UsePEB:       {"PEB", "PEB", "RegionUsagePeb", "the environment block of the process"},
-	capture.UseTEB:       {"TEBs", "TEB", "RegionUsageTeb", "the environment blocks of threads"},
-	capture.UseSystem:    {"System", "Other", "RegionUsageEnvironmentBlock, RegionUsageProcessParametrs", "what the evidence counts as the system's"},
-	capture.UseFree:      {"Free", "Free", "RegionUsageFree", "address space that nothing has taken"},
+	capture.UsePrivate: {"VirtualAlloc", "<unknown>", "RegionUsageIsVAD",
+		"private memory that is in no heap and no stack: VirtualAlloc by the program, its libraries or its runtime"},
+	capture.UseHeap: {"Heaps", "Heap", "RegionUsageHeap",
+		"segments and virtual blocks of the heaps that HeapAlloc serves, malloc and new mostly with it"},
+	capture.UseUnreached: {"Heap blocks without a pointer", "Heap", "RegionUsageHeap",
+		"parts of heaps that are mostly blocks which no pointer was found to"},
+	capture.UsePageHeap: {"Page heap", "PageHeap", "RegionUsagePageHeap",
+		"the heaps of gflags +hpa or Application Verifier, with pages of their own for every block"},
+	capture.UseManaged: {"Managed heaps", "<unknown>", "RegionUsageIsVAD", "memory of the garbage collector of .NET"},
+	capture.UseStack:   {"Thread stacks", "Stack", "RegionUsageStack", "the stacks of threads, as far as they may grow"},
+	capture.UseImage:   {"Images", "Image", "RegionUsageImage", "programs and libraries"},
+	capture.UseMapped:  {"Mapped files", "MappedFile", "RegionUsageIsVAD", "files and shared sections"},
+	capture.UsePEB:     {"PEB", "PEB", "RegionUsagePeb", "the environment block of the process"},
+	capture.UseTEB:     {"TEBs", "TEB", "RegionUsageTeb", "the environment blocks of threads"},
+	capture.UseSystem: {"System", "Other", "RegionUsageEnvironmentBlock, RegionUsageProcessParametrs",
+		"what the evidence counts as the system's"},
+	capture.UseFree: {"Free", "Free", "RegionUsageFree", "address space that nothing has taken"},
 }
 
 // WordOf says what tools call a use.
@@ -51,7 +56,8 @@ func Taken(s *capture.Space) (bytes int64) {
 	return bytes
 }
 
-// TakenBelowLimit is the address space that is not free and that the program can use: the 64-bit side of a 32-bit one lies above that.
+// TakenBelowLimit is the address space that is not free and that the program can use: the 64-bit side of a 32-bit one
+// lies above that.
 func TakenBelowLimit(s *capture.Space) (bytes int64) {
 	if s.Bits != 32 || s.Map == nil || s.Map.LeftOut {
 		return Taken(s)

@@ -19,5 +19,6 @@ func (s *series) spans(ctx context.Context) (*capture.SiteSpans, error) {
 		}
 		captures, parts = append(captures, s.parts[p].Capture), append(parts, p)
 	}
-	return capture.Spans(ctx, captures, func(capture int, site uint32) int32 { return s.places[parts[capture]][site] }, len(s.order))
+	return capture.Spans(ctx, captures, func(capture int, site uint32) int32 { return s.places[parts[capture]][site] },
+		len(s.order))
 }

@@ -8,8 +8,8 @@ import (
 // A stackNumber stands for the content of a stack, or of what a site has in its place; 0 is none.
 type stackNumber int32
 
-// stackNumbers numbers what stacks hold. Equal content has one number in all captures of a series. A stack is found by 128 bits of two
-// hashes whose seeds nobody knows, so that no evidence can choose two that collide.
+// stackNumbers numbers what stacks hold. Equal content has one number in all captures of a series. A stack is found by
+// 128 bits of two hashes whose seeds nobody knows, so that no evidence can choose two that collide.
 type stackNumbers struct {
 	seeds   [2]maphash.Seed
 	known   map[[2]uint64]stackNumber

@@ -10,8 +10,8 @@ import (
 	"heapdrift/internal/analysis/blame"
 )
 
-// A StackRef names a stack of a report: one more than its number in Report.Stacks, so that the zero value names none. In JSON
-// it is the number, and −1 for none.
+// A StackRef names a stack of a report: one more than its number in Report.Stacks, so that the zero value names none.
+// In JSON it is the number, and −1 for none.
 type StackRef int32
 
 // MarshalJSON writes the number.
@@ -27,7 +27,8 @@ func (s *StackRef) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Stacks are the stacks of a report and their frames, each once, as numbers: the text of a frame is made when it is asked for.
+// Stacks are the stacks of a report and their frames, each once, as numbers: the text of a frame is made when it is
+// asked for.
 type Stacks struct {
 	rows  []frameRow
 	texts []string     // names of modules, functions, files and types; texts[0] is ""
@@ -65,7 +66,8 @@ type stackIndex struct {
 }
 
 func newStacks() *Stacks {
-	return &Stacks{texts: []string{""}, marks: []blame.Mark{{}}, textIDs: map[string]uint32{"": 0}, markIDs: map[blame.Mark]uint16{{}: 0}}
+	return &Stacks{texts: []string{""}, marks: []blame.Mark{{}}, textIDs: map[string]uint32{"": 0},
+		markIDs: map[blame.Mark]uint16{{}: 0}}
 }
 
 // Count is the number of stacks; nil has none.
@@ -84,7 +86,8 @@ func (s *Stacks) FrameCount() int {
 	return len(s.rows)
 }
 
-// Numbers are the frames of a stack, innermost first, as numbers for Frame. The slice is shared and must not be written to.
+// Numbers are the frames of a stack, innermost first, as numbers for Frame. The slice is shared and must not be written
+// to.
 func (s *Stacks) Numbers(ref StackRef) []uint32 {
 	if ref <= 0 {
 		return nil
@@ -101,8 +104,9 @@ func (s *Stacks) Frame(number uint32) *Frame {
 	r := &s.rows[number]
 	m := &s.marks[r.mark]
 	f := &Frame{
-		Module: s.texts[r.module], Function: s.texts[r.function], File: s.texts[r.file], Line: r.line, Inline: r.flags&rowInline != 0,
-		Layer: m.Layer, Rule: m.Rule, Type: s.texts[r.kind], Approx: r.flags&rowApprox != 0,
+		Module: s.texts[r.module], Function: s.texts[r.function], File: s.texts[r.file], Line: r.line,
+		Inline: r.flags&rowInline != 0,
+		Layer:  m.Layer, Rule: m.Rule, Type: s.texts[r.kind], Approx: r.flags&rowApprox != 0,
 	}
 	if r.flags&rowHasOffset != 0 {
 		f.Offset = hexNumber(r.offset)
@@ -123,8 +127,8 @@ func (s *Stacks) Frames(ref StackRef) []*Frame {
 	return frames
 }
 
-// Add adds a stack, innermost frame first, unless it is there. No frames give no stack. Offsets and addresses are as a report
-// writes them, or "".
+// Add adds a stack, innermost frame first, unless it is there. No frames give no stack. Offsets and addresses are as a
+// report writes them, or "".
 func (s *Stacks) Add(frames []*Frame) (StackRef, error) {
 	if len(frames) == 0 {
 		return 0, nil
@@ -291,7 +295,8 @@ func (s *Stacks) only(names []*StackRef) *Stacks {
 // take adds a frame of other stacks, unless it is there.
 func (s *Stacks) take(from *Stacks, number uint32) uint32 {
 	r := from.rows[number]
-	r.module, r.function, r.file, r.kind = s.text(from.texts[r.module]), s.text(from.texts[r.function]), s.text(from.texts[r.file]), s.text(from.texts[r.kind])
+	r.module, r.function, r.file, r.kind = s.text(from.texts[r.module]), s.text(from.texts[r.function]),
+		s.text(from.texts[r.file]), s.text(from.texts[r.kind])
 	r.mark = s.mark(from.marks[r.mark])
 	n, ok := s.index().rows[r]
 	if !ok {

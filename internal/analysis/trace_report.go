@@ -26,8 +26,8 @@ type Lifetimes struct {
 	// Teardown is what was allocated inside the window and outstanding when the process began to free its memory before
 	// it ended; nil where it did not, or where next to nothing was left.
 	Teardown *Amount `json:"teardown,omitempty"`
-	// HeldAtExit is what was outstanding before the process ended inside the window, as HeldBeforeExit says; nil where nothing
-	// ended with it.
+	// HeldAtExit is what was outstanding before the process ended inside the window, as HeldBeforeExit says; nil where
+	// nothing ended with it.
 	HeldAtExit *Amount `json:"before_exit,omitempty"`
 }
 
@@ -65,7 +65,8 @@ type Trace struct {
 	Virtual Timeline `json:"virtual_timeline"`
 }
 
-// A Timeline is outstanding bytes over the whole trace, in stretches. Stretch i begins at AtNS[i] and lasts to the next.
+// A Timeline is outstanding bytes over the whole trace, in stretches. Stretch i begins at AtNS[i] and lasts to the
+// next.
 type Timeline struct {
 	AtNS []int64 `json:"at_ns"`
 	Last []int64 `json:"bytes"` // as the stretch ends
@@ -91,7 +92,8 @@ func timelineOf(points []allocations.Point, n int) Timeline {
 			joined.Last, joined.Max = points[i].Last, max(joined.Max, points[i].Max)
 		}
 		t.add(joined.Time, joined.Last, joined.Max)
-		if end := int64(uint64(first) + (stretch+1)*width); joined.Max > joined.Last && i < len(points) && points[i].Time > end {
+		if end := int64(uint64(first) + (stretch+1)*width); joined.Max > joined.Last &&
+			i < len(points) && points[i].Time > end {
 			t.add(end, joined.Last, joined.Last)
 		}
 	}
@@ -118,8 +120,8 @@ func lifetimesOf(c *allocations.Classes, peak *allocations.Peak) Amounts {
 
 func amount(u allocations.Usage) Amount { return Amount{u.Count, u.Bytes} }
 
-// BeforeExit is growth as of the instant before the process ended, or began to free what it held in order to end, which is
-// what a verdict goes by. Without an end it is Growth.
+// BeforeExit is growth as of the instant before the process ended, or began to free what it held in order to end, which
+// is what a verdict goes by. Without an end it is Growth.
 func (a *Amounts) BeforeExit() Amount {
 	if a.Growth == nil {
 		return Amount{}
@@ -143,7 +145,8 @@ func (a *Amounts) HeldBeforeExit() (held Amount, ended bool) {
 		return a.Outstanding, false
 	}
 	before := a.BeforeExit()
-	return Amount{a.Outstanding.Count + before.Count - a.Growth.Count, a.Outstanding.Bytes + before.Bytes - a.Growth.Bytes}, true
+	return Amount{a.Outstanding.Count + before.Count - a.Growth.Count,
+		a.Outstanding.Bytes + before.Bytes - a.Growth.Bytes}, true
 }
 
 // sayHeldAtExit notes in the findings, sites and totals what they held before the process ended.
@@ -273,7 +276,8 @@ func highest(heaps []capture.Heap, n int) map[int]bool {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(heaps[b].Line.Peak.Bytes, heaps[a].Line.Peak.Bytes) })
+	slices.SortStableFunc(order,
+		func(a, b int) int { return cmp.Compare(heaps[b].Line.Peak.Bytes, heaps[a].Line.Peak.Bytes) })
 	out := map[int]bool{}
 	for _, i := range order[:min(n, len(order))] {
 		out[i] = true

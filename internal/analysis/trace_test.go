@@ -26,10 +26,12 @@ func u(count, bytes int64) allocations.Usage { return allocations.Usage{Count: c
 func trace(pid uint32, lives ...life) *capture.Capture {
 	c := &capture.Capture{
 		Kind: capture.KindETL, Shape: capture.ShapeTrace, Process: capture.Process{Name: "app.exe", PID: pid, Bits: 64},
-		Modules: []capture.Module{{Path: `C:\app.exe`, Base: 0x400000, Size: 0x10000}, {Path: `C:\ntdll.dll`, Base: 0x7FF00000, Size: 0x10000}},
-		Heaps:   []capture.Heap{{Handle: 0x10000}},
+		Modules: []capture.Module{{Path: `C:\app.exe`, Base: 0x400000, Size: 0x10000},
+			{Path: `C:\ntdll.dll`, Base: 0x7FF00000, Size: 0x10000}},
+		Heaps: []capture.Heap{{Handle: 0x10000}},
 		Trace: &capture.Trace{
-			Start: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), To: 10e9, Events: 99, Began: allocations.BeforeTrace, Exited: allocations.Never, Teardown: allocations.Never,
+			Start: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), To: 10e9, Events: 99, Began: allocations.BeforeTrace,
+			Exited: allocations.Never, Teardown: allocations.Never,
 		},
 	}
 	c.Trace.Window = c.Trace.Whole()
@@ -39,13 +41,15 @@ func trace(pid uint32, lives ...life) *capture.Capture {
 		for _, a := range l.stack {
 			frames = append(frames, c.Stacks.AddAddress(a))
 		}
-		s := capture.Site{Stack: c.Stacks.AddStack(frames), Kind: l.kind, Heap: capture.NoHeap, Usage: make([]capture.Usage, 3)}
+		s := capture.Site{Stack: c.Stacks.AddStack(frames), Kind: l.kind, Heap: capture.NoHeap,
+			Usage: make([]capture.Usage, 3)}
 		if l.kind == capture.KindHeap {
 			s.Heap = 0
 		}
 		out := l.classes.Outstanding()
 		s.Usage[2] = capture.Usage{Count: out.Count, Bytes: out.Bytes}
-		s.Life = &capture.Life{Number: uint32(10 + i), Classes: l.classes, Peak: allocations.Peak{Usage: u(1, l.peak), At: 5e9}}
+		s.Life = &capture.Life{Number: uint32(10 + i), Classes: l.classes,
+			Peak: allocations.Peak{Usage: u(1, l.peak), At: 5e9}}
 		c.Sites = append(c.Sites, s)
 	}
 	return c
@@ -55,7 +59,8 @@ const code, ntdll, kernel = 0x401000, 0x7FF01000, 0xFFFFF80312001000
 
 func TestTraceReport(t *testing.T) {
 	c := trace(7,
-		life{capture.KindHeap, []uint64{ntdll, code + 1}, allocations.Classes{AIFO: u(3, 300), AIFI: u(5, 50), AOFI: u(1, 20), AOFO: u(2, 8)}, 400},
+		life{capture.KindHeap, []uint64{ntdll, code + 1},
+			allocations.Classes{AIFO: u(3, 300), AIFI: u(5, 50), AOFI: u(1, 20), AOFO: u(2, 8)}, 400},
 		life{capture.KindHeap, []uint64{ntdll, code + 2}, allocations.Classes{AIFI: u(9, 90)}, 30},
 		life{capture.KindVirtual, []uint64{kernel, ntdll, code + 3}, allocations.Classes{AIFO: u(1, 4096)}, 4096},
 		life{capture.KindHeapVirtual, []uint64{kernel, ntdll, code + 4}, allocations.Classes{AIFO: u(1, 65536)}, 65536},
@@ -64,11 +69,14 @@ func TestTraceReport(t *testing.T) {
 	r := analyze(t, inputs(c))
 	heap, virtual := r.Totals.Heap, r.Totals.Virtual
 	amount := func(count, bytes int64) analysis.Amount { return analysis.Amount{Count: count, Bytes: bytes} }
-	if heap.Outstanding != amount(5, 308) || *heap.Growth != amount(2, 280) || heap.Allocated != amount(17, 440) || heap.Freed != amount(15, 160) ||
-		heap.AIFO != amount(3, 300) || heap.AIFI != amount(14, 140) || heap.AOFI != amount(1, 20) || heap.AOFO != amount(2, 8) || heap.Peak.Bytes != 410 {
+	if heap.Outstanding != amount(5, 308) || *heap.Growth != amount(2, 280) || heap.Allocated != amount(17, 440) ||
+		heap.Freed != amount(15, 160) ||
+		heap.AIFO != amount(3, 300) || heap.AIFI != amount(14, 140) || heap.AOFI != amount(1, 20) ||
+		heap.AOFO != amount(2, 8) || heap.Peak.Bytes != 410 {
 		t.Errorf("heap %+v %+v %+v", heap, heap.Growth, heap.Lifetimes)
 	}
-	if virtual.Outstanding != amount(1, 4096) || r.Totals.HeapVirtual.Outstanding != amount(1, 65536) || r.Heaps[0].Outstanding != heap.Outstanding {
+	if virtual.Outstanding != amount(1, 4096) || r.Totals.HeapVirtual.Outstanding != amount(1, 65536) ||
+		r.Heaps[0].Outstanding != heap.Outstanding {
 		t.Errorf("virtual %+v, of heaps %+v, heap %+v: nothing is counted twice", virtual, r.Totals.HeapVirtual, r.Heaps[0])
 	}
 	var got []string
@@ -78,25 +86,32 @@ func TestTraceReport(t *testing.T) {
 	if want := "virtual one-time app0x1003, heap growing app0x1001, heap transient app0x1002, heap-virtual unknown app0x1004"; strings.Join(got, ", ") != want {
 		t.Errorf("sites %s, want %s", strings.Join(got, ", "), want)
 	}
-	if *r.Window != (analysis.Window{ToNS: 10e9, DurationNS: 10e9}) || r.Trace.Events != 99 || r.Evidence[0].Events != 99 || r.Snapshots[1].AtNS != 5e9 || r.Sites[0].Rows[0] != 12 {
+	if *r.Window != (analysis.Window{ToNS: 10e9, DurationNS: 10e9}) || r.Trace.Events != 99 ||
+		r.Evidence[0].Events != 99 || r.Snapshots[1].AtNS != 5e9 || r.Sites[0].Rows[0] != 12 {
 		t.Errorf("window %+v, trace %+v, evidence %+v", r.Window, r.Trace, r.Evidence)
 	}
-	if r.Verdict.Status != analysis.StatusInconclusive || !strings.Contains(r.Verdict.Sentence, "app.exe allocated 4.43 KB in 18 blocks over 10.0 s; at the end 4.27 KB more was outstanding") {
+	if r.Verdict.Status != analysis.StatusInconclusive ||
+		!strings.Contains(r.Verdict.Sentence,
+			"app.exe allocated 4.43 KB in 18 blocks over 10.0 s; at the end 4.27 KB more was outstanding") {
 		t.Errorf("%+v", r.Verdict)
 	}
 }
 
-// The verdict on a process that ended inside the trace is as of the instant before, and its numbers are as WPA shows them.
+// The verdict on a process that ended inside the trace is as of the instant before, and its numbers are as WPA shows
+// them.
 func TestTraceThatEnded(t *testing.T) {
-	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.Classes{AIFI: u(3, 300), AtExit: u(2, 200)}, 300})
+	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code},
+		allocations.Classes{AIFI: u(3, 300), AtExit: u(2, 200)}, 300})
 	c.Trace.Exited = 9e9
 	r := analyze(t, inputs(c))
 	s := r.Sites[0]
-	if s.Growth.Bytes != 0 || s.Outstanding.Bytes != 0 || s.AtExit.Bytes != 200 || s.Verdict != analysis.ClassOneTime || *r.Trace.ExitedNS != 9e9 {
+	if s.Growth.Bytes != 0 || s.Outstanding.Bytes != 0 || s.AtExit.Bytes != 200 || s.Verdict != analysis.ClassOneTime ||
+		*r.Trace.ExitedNS != 9e9 {
 		t.Errorf("%+v %+v", s, s.Lifetimes)
 	}
 	want := analysis.Amount{Count: 2, Bytes: 200}
-	if held, ended := r.Findings[0].HeldBeforeExit(); held != want || !ended || s.HeldAtExit == nil || *s.HeldAtExit != want || *r.Totals.Heap.HeldAtExit != want {
+	if held, ended := r.Findings[0].HeldBeforeExit(); held != want || !ended || s.HeldAtExit == nil ||
+		*s.HeldAtExit != want || *r.Totals.Heap.HeldAtExit != want {
 		t.Errorf("before its end it held %+v, %+v, in all %+v", held, s.HeldAtExit, r.Totals.Heap.HeldAtExit)
 	}
 	if !strings.Contains(r.Verdict.Sentence, "and then ended") || r.Findings[0].BeforeExit().Bytes != 200 {
@@ -111,10 +126,12 @@ func TestTraceWithoutGrowth(t *testing.T) {
 	if r := analyze(t, inputs(quiet())); r.Verdict.Status != analysis.StatusNoLeak {
 		t.Errorf("%+v", r.Verdict)
 	}
-	for _, loss := range []capture.Code{capture.EventsLost, capture.BuffersLost, capture.LostFree, capture.CircularWrapped, capture.Truncated, capture.StackMissing} {
+	for _, loss := range []capture.Code{capture.EventsLost, capture.BuffersLost, capture.LostFree, capture.CircularWrapped,
+		capture.Truncated, capture.StackMissing} {
 		c := quiet()
 		c.Warnings = []capture.Warning{{Code: loss, Message: "lost", Count: 1}}
-		if r := analyze(t, inputs(c)); r.Verdict.Status != analysis.StatusInconclusive || !strings.Contains(r.Verdict.Sentence, string(loss)) {
+		if r := analyze(t, inputs(c)); r.Verdict.Status != analysis.StatusInconclusive ||
+			!strings.Contains(r.Verdict.Sentence, string(loss)) {
 			t.Errorf("%s: %+v: what is lost forbids a clean verdict", loss, r.Verdict)
 		}
 	}
@@ -131,14 +148,15 @@ func TestWindowsThatShowNothing(t *testing.T) {
 		status   analysis.Status
 		sentence string
 	}{
-		"inside":               {seconds(3, 5), analysis.StatusNoLeak, "no leak seen"},
-		"from its start":       {seconds(0, 5), analysis.StatusNoLeak, "no leak seen"},
-		"rounded up":           {seconds(5, 10.02), analysis.StatusNoLeak, "and then ended"},
-		"half of it outside":   {seconds(5, 15), analysis.StatusInconclusive, "truncated"},
-		"behind":               {seconds(20, 30), analysis.StatusInconclusive, "truncated"},
-		"before":               {seconds(-30, -20), analysis.StatusInconclusive, "truncated"},
-		"an instant outside":   {seconds(20, 20), analysis.StatusInconclusive, "truncated"},
-		"before the process":   {seconds(0, 1), analysis.StatusInconclusive, "did not run in the window; choose a window that shows more of it"},
+		"inside":             {seconds(3, 5), analysis.StatusNoLeak, "no leak seen"},
+		"from its start":     {seconds(0, 5), analysis.StatusNoLeak, "no leak seen"},
+		"rounded up":         {seconds(5, 10.02), analysis.StatusNoLeak, "and then ended"},
+		"half of it outside": {seconds(5, 15), analysis.StatusInconclusive, "truncated"},
+		"behind":             {seconds(20, 30), analysis.StatusInconclusive, "truncated"},
+		"before":             {seconds(-30, -20), analysis.StatusInconclusive, "truncated"},
+		"an instant outside": {seconds(20, 20), analysis.StatusInconclusive, "truncated"},
+		"before the process": {seconds(0, 1), analysis.StatusInconclusive,
+			"did not run in the window; choose a window that shows more of it"},
 		"behind the process":   {seconds(7, 8), analysis.StatusInconclusive, "did not run in the window"},
 		"the end of a process": {seconds(6, 6), analysis.StatusInconclusive, "choose a window"},
 	} {
@@ -156,7 +174,8 @@ func TestTraceOfSeveralProcesses(t *testing.T) {
 		trace(9, life{capture.KindHeap, []uint64{code}, allocations.Classes{AIFO: u(1, 1000)}, 1000}),
 		trace(7, life{capture.KindHeap, []uint64{code}, allocations.Classes{AIFO: u(1, 30)}, 30})
 	again.Trace.Began = 5e9
-	in := []analysis.Input{{Files: []analysis.File{{Name: "kernel.etl"}, {Name: "heap.etl"}}, Captures: []*capture.Capture{again, big, small}}}
+	in := []analysis.Input{{Files: []analysis.File{{Name: "kernel.etl"}, {Name: "heap.etl"}},
+		Captures: []*capture.Capture{again, big, small}}}
 	for process, want := range map[string]int64{"": 1000, "9": 1000, "7": 30, "7#1": 10, "7#2": 30} {
 		r, err := analysis.Analyze(context.Background(), in, analysis.Options{Process: process})
 		if err != nil {
@@ -190,7 +209,8 @@ func TestTraceBesideSnapshots(t *testing.T) {
 		c.Process.Name = "app.exe"
 		list := []*capture.Capture{c}
 		for k := range int64(test.snapshots) {
-			list = append(list, app.snapshot(row{id: 1, stack: app.in(0x1000), count: 10 + 40*k, bytes: 100 + 400*k}, row{id: 2, stack: app.in(0x2000), count: 10 + 40*k, bytes: 100 + 400*k}))
+			list = append(list, app.snapshot(row{id: 1, stack: app.in(0x1000), count: 10 + 40*k, bytes: 100 + 400*k},
+				row{id: 2, stack: app.in(0x2000), count: 10 + 40*k, bytes: 100 + 400*k}))
 		}
 		r := analyze(t, inputs(list...))
 		if codes(r) != "" || r.Trace == nil || !r.Evidence[0].Used || !r.Evidence[1].Used || len(r.Sites) != 1 {
@@ -222,7 +242,8 @@ func TestTimelineIsJoined(t *testing.T) {
 	points[1234].Max = 1e6
 	c.Trace.Heap.Points = slices.Concat(points, []allocations.Point{{Time: 9e9, Last: 3, Max: 5000}})
 	line := analyze(t, inputs(c)).Trace.Heap
-	if len(line.AtNS) > 2048 || len(line.AtNS) != len(line.Last) || len(line.Max) != len(line.Last) || !slices.IsSorted(line.AtNS) {
+	if len(line.AtNS) > 2048 || len(line.AtNS) != len(line.Last) || len(line.Max) != len(line.Last) ||
+		!slices.IsSorted(line.AtNS) {
 		t.Fatalf("%d points", len(line.AtNS))
 	}
 	highest := slices.Index(line.Max, 1e6)
@@ -254,8 +275,8 @@ func TestWindowOfNoLength(t *testing.T) {
 	}
 }
 
-// What was held before the end is what was there at the start and what came since, whether the process freed it in order to end,
-// or its end did; a window without that end holds what is outstanding.
+// What was held before the end is what was there at the start and what came since, whether the process freed it in
+// order to end, or its end did; a window without that end holds what is outstanding.
 func TestHeldBeforeExit(t *testing.T) {
 	amount := func(n int64) analysis.Amount { return analysis.Amount{Count: n, Bytes: 10 * n} }
 	growth := func(n int64) *analysis.Amount { return new(amount(n)) }
@@ -264,10 +285,13 @@ func TestHeldBeforeExit(t *testing.T) {
 		held    int64
 		ended   bool
 	}{
-		"snapshots":             {analysis.Amounts{Outstanding: amount(7), Growth: growth(2)}, 7, false},
-		"no end":                {analysis.Amounts{Outstanding: amount(7), Growth: growth(2), Lifetimes: &analysis.Lifetimes{}}, 7, false},
-		"ended with it":         {analysis.Amounts{Growth: growth(-1), Lifetimes: &analysis.Lifetimes{AtExit: amount(6)}}, 6, true},
-		"freed in order to end": {analysis.Amounts{Growth: growth(-1), Lifetimes: &analysis.Lifetimes{Teardown: growth(4)}}, 5, true},
+		"snapshots": {analysis.Amounts{Outstanding: amount(7), Growth: growth(2)}, 7, false},
+		"no end": {analysis.Amounts{Outstanding: amount(7), Growth: growth(2),
+			Lifetimes: &analysis.Lifetimes{}}, 7, false},
+		"ended with it": {analysis.Amounts{Growth: growth(-1),
+			Lifetimes: &analysis.Lifetimes{AtExit: amount(6)}}, 6, true},
+		"freed in order to end": {analysis.Amounts{Growth: growth(-1),
+			Lifetimes: &analysis.Lifetimes{Teardown: growth(4)}}, 5, true},
 	} {
 		if held, ended := test.amounts.HeldBeforeExit(); held != amount(test.held) || ended != test.ended {
 			t.Errorf("%s: %+v, %v", name, held, ended)

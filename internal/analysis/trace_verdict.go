@@ -27,11 +27,13 @@ func whatOfTrace(r *Report, t *tally) string {
 	}
 	grown := t.top.BeforeExit()
 	if t.top.Lifetimes == nil { // of snapshots beside the trace
-		return fmt.Sprintf("%s; snapshots show growth that it does not, the most, %s in %s, from %s", s, Bytes(grown.Bytes), blocks(grown.Count), t.top.Where())
+		return fmt.Sprintf("%s; snapshots show growth that it does not, the most, %s in %s, from %s", s, Bytes(grown.Bytes),
+			blocks(grown.Count), t.top.Where())
 	}
 	growth := sum(r.Totals.Heap.BeforeExit(), r.Totals.Virtual.BeforeExit())
 	if growth.Bytes <= 0 && r.Trace.isTorn(r.Window.capture()) { // totals are of the time behind
-		return fmt.Sprintf("%s; before it began to free what it held, the most, %s in %s, was outstanding from %s", s, Bytes(grown.Bytes), blocks(grown.Count), t.top.Where())
+		return fmt.Sprintf("%s; before it began to free what it held, the most, %s in %s, was outstanding from %s", s,
+			Bytes(grown.Bytes), blocks(grown.Count), t.top.Where())
 	}
 	when := "; at the end"
 	if end != "" {
@@ -44,7 +46,8 @@ func whatOfTrace(r *Report, t *tally) string {
 	if growth.Bytes <= 0 {
 		more = fmt.Sprintf("%s less was outstanding in all while %s grew", Bytes(-growth.Bytes), places(t))
 	}
-	return fmt.Sprintf("%s%s %s, the most, %s in %s, from %s", s, when, more, Bytes(grown.Bytes), blocks(grown.Count), t.top.Where())
+	return fmt.Sprintf("%s%s %s, the most, %s in %s, from %s", s, when, more, Bytes(grown.Bytes),
+		blocks(grown.Count), t.top.Where())
 }
 
 func sum(a, b Amount) Amount { return Amount{a.Count + b.Count, a.Bytes + b.Bytes} }

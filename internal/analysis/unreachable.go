@@ -81,11 +81,12 @@ func lastOfKinds(parts []part) (list []part) {
 
 // looked reports whether evidence says which blocks nothing points to.
 func looked(p part) bool {
-	return p.Memory != nil && (p.Memory.Reach != nil || slices.ContainsFunc(p.Memory.Samples, func(s capture.Sample) bool { return s.Unreachable }))
+	return p.Memory != nil &&
+		(p.Memory.Reach != nil || slices.ContainsFunc(p.Memory.Samples, func(s capture.Sample) bool { return s.Unreachable }))
 }
 
-// joinUnreachable counts the blocks of the last snapshot that other evidence of the same process found no pointer to, where
-// the snapshot has addresses and does not tell by itself.
+// joinUnreachable counts the blocks of the last snapshot that other evidence of the same process found no pointer to,
+// where the snapshot has addresses and does not tell by itself.
 func (s *series) joinUnreachable(ctx context.Context, others []part) error {
 	at := len(s.parts) - 1
 	last := s.parts[at]
@@ -110,7 +111,8 @@ func (s *series) joinUnreachable(ctx context.Context, others []part) error {
 		if n++; n%65536 == 0 && ctx.Err() != nil {
 			return fmt.Errorf("analysis: %w", context.Cause(ctx))
 		}
-		i, ok := slices.BinarySearchFunc(list, b.Address, func(u unreachableBlock, address uint64) int { return cmp.Compare(u.address, address) })
+		i, ok := slices.BinarySearchFunc(list, b.Address,
+			func(u unreachableBlock, address uint64) int { return cmp.Compare(u.address, address) })
 		for ok && i < len(list) && list[i].address == b.Address {
 			if list[i].size == 0 || list[i].size == b.Size {
 				joined = append(joined, siteBlock{s.order[s.places[at][b.Site]], b.Size})

@@ -26,12 +26,12 @@ const (
 // isUnreferenced reports whether blocks of a stack that no pointer reaches are worth a finding of their own. Blocks
 // without a stack come from many places.
 func isUnreferenced(class Class, blamed bool, unreachable *Amount) bool {
-	return unreachable != nil && unreachable.Count >= leastUnreferenced && blamed && class.Gravity() < ClassUnreferenced.Gravity()
+	return unreachable != nil && unreachable.Count >= leastUnreferenced && blamed &&
+		class.Gravity() < ClassUnreferenced.Gravity()
 }
 
-// judgeUnreferenced makes a finding one of blocks that no pointer reaches, if it is nothing graver; blamed says that its stack has
-// a frame to blame, agreed are those that dumpsToAgree
-// dumps say so of.
+// judgeUnreferenced makes a finding one of blocks that no pointer reaches, if it is nothing graver; blamed says that
+// its stack has a frame to blame, agreed are those that dumpsToAgree dumps say so of.
 func (f *Finding) judgeUnreferenced(blamed bool, agreed Amount) {
 	if f.Unreachable == nil || f.Unreachable.Count == 0 {
 		return
@@ -42,7 +42,8 @@ func (f *Finding) judgeUnreferenced(blamed bool, agreed Amount) {
 	if !f.Verdict.IsSuspect() {
 		return
 	}
-	text := fmt.Sprintf("no pointer reaches %s of %s, %s", blocks(f.Unreachable.Count), Count(f.Outstanding.Count), Bytes(f.Unreachable.Bytes))
+	text := fmt.Sprintf("no pointer reaches %s of %s, %s", blocks(f.Unreachable.Count), Count(f.Outstanding.Count),
+		Bytes(f.Unreachable.Bytes))
 	if agreed.Count > 0 {
 		text += fmt.Sprintf("; of %s so say %d dumps and more", blocks(agreed.Count), dumpsToAgree)
 	} else {
@@ -51,8 +52,8 @@ func (f *Finding) judgeUnreferenced(blamed bool, agreed Amount) {
 	f.Clauses = append(f.Clauses, score.Clause{Rule: "unreferenced", Holds: new(true), Text: text})
 }
 
-// agree counts the blocks of each site that the last dump and others of its process found no pointer to, in each of dumpsToAgree dumps at
-// least.
+// agree counts the blocks of each site that the last dump and others of its process found no pointer to, in each of
+// dumpsToAgree dumps at least.
 func (s *series) agree(ctx context.Context) error {
 	type place struct {
 		address, size uint64

@@ -9,10 +9,12 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// unreachedDump is a dump with blocks of one stack, of which those at the addresses given are reached by no pointer, and 20 others are.
+// unreachedDump is a dump with blocks of one stack, of which those at the addresses given are reached by no pointer,
+// and 20 others are.
 func unreachedDump(nth int, stack []uint64, addresses ...uint64) *capture.Capture {
 	n := int64(len(addresses))
-	c := app.dump(row{stack: stack, count: n, bytes: 16 * n}, row{stack: stack, count: 20, bytes: 320}, row{stack: app.in(0x30), count: 1, bytes: 16})
+	c := app.dump(row{stack: stack, count: n, bytes: 16 * n}, row{stack: stack, count: 20, bytes: 320},
+		row{stack: app.in(0x30), count: 1, bytes: 16})
 	c.Snapshots[0].TakenAt = time.Date(2026, 1, 1, 0, 10*nth, 0, 0, time.UTC)
 	c.Sites[0].Unreachable, c.Memory.Reach = true, &capture.Reach{}
 	c.Blocks = capture.Blocks{}
@@ -38,18 +40,23 @@ func TestUnreferenced(t *testing.T) {
 		status   analysis.Status
 		sentence string
 	}{
-		{"one dump", []*capture.Capture{dump(0, 0x10, 0x20, 0x30)}, analysis.ClassUnreferenced, false, analysis.StatusInconclusive,
+		{"one dump", []*capture.Capture{dump(0, 0x10, 0x20, 0x30)}, analysis.ClassUnreferenced, false,
+			analysis.StatusInconclusive,
 			"app.exe holds 48 B in 3 blocks that no pointer reaches, all of it from app+0x20; one dump alone proves no leak; 3 dumps of the process that agree do, or 5 snapshots that show it grow."},
 		{"too few blocks", []*capture.Capture{dump(0, 0x10, 0x20)}, analysis.ClassUnknown, false, analysis.StatusInconclusive,
 			"app.exe holds 368 B in 23 blocks at one instant, the most, 352 B in 22 blocks, from app+0x20, which is 96 % of it; 4 more snapshots of the same process would decide whether it leaks."},
-		{"two dumps", []*capture.Capture{dump(0, 0x10, 0x20, 0x30), dump(1, 0x10, 0x20, 0x30)}, analysis.ClassUnreferenced, false, analysis.StatusInconclusive, "one dump alone proves no leak"},
-		{"three dumps that agree", []*capture.Capture{dump(0, 0x10, 0x20, 0x30), dump(1, 0x10, 0x20, 0x30), dump(2, 0x10, 0x20, 0x30, 0x40)}, analysis.ClassUnreferenced, true, analysis.StatusLeak,
+		{"two dumps", []*capture.Capture{dump(0, 0x10, 0x20, 0x30), dump(1, 0x10, 0x20, 0x30)}, analysis.ClassUnreferenced,
+			false, analysis.StatusInconclusive, "one dump alone proves no leak"},
+		{"three dumps that agree", []*capture.Capture{dump(0, 0x10, 0x20, 0x30), dump(1, 0x10, 0x20, 0x30),
+			dump(2, 0x10, 0x20, 0x30, 0x40)}, analysis.ClassUnreferenced, true, analysis.StatusLeak,
 			"app.exe holds 64 B in 4 blocks that no pointer reaches, all of it from app+0x20, as 3 or more of its dumps agree."},
-		{"three dumps of other blocks", []*capture.Capture{dump(0, 0x50, 0x20, 0x30), dump(1, 0x10, 0x60, 0x30), dump(2, 0x10, 0x20, 0x30)}, analysis.ClassUnreferenced, false, analysis.StatusInconclusive, ""},
+		{"three dumps of other blocks", []*capture.Capture{dump(0, 0x50, 0x20, 0x30), dump(1, 0x10, 0x60, 0x30),
+			dump(2, 0x10, 0x20, 0x30)}, analysis.ClassUnreferenced, false, analysis.StatusInconclusive, ""},
 	} {
 		r := analyze(t, inputs(c.dumps...))
 		f := r.Findings[0]
-		if f.Verdict != c.class || f.Certain != c.certain || r.Verdict.Status != c.status || !strings.Contains(r.Verdict.Sentence, c.sentence) {
+		if f.Verdict != c.class || f.Certain != c.certain || r.Verdict.Status != c.status ||
+			!strings.Contains(r.Verdict.Sentence, c.sentence) {
 			t.Errorf("%s: %s, certain %t, %s: %s", c.name, f.Verdict, f.Certain, r.Verdict.Status, r.Verdict.Sentence)
 		}
 		if got := r.Sites[0].Verdict; (got == analysis.ClassUnreferenced) != (c.class == analysis.ClassUnreferenced) {
@@ -63,7 +70,9 @@ func TestUnreferencedWithoutStacks(t *testing.T) {
 	c := unreachedDump(0, nil, 0x10, 0x20, 0x30)
 	c.Sites[0].Usage[0].Bytes = 2 << 20
 	r := analyze(t, inputs(c))
-	if r.Findings[0].Verdict == analysis.ClassUnreferenced || !strings.HasPrefix(r.Verdict.Sentence, "app.exe holds 2.00 MB in 3 blocks that no pointer reaches, of which no stacks were kept; ") {
+	if r.Findings[0].Verdict == analysis.ClassUnreferenced ||
+		!strings.HasPrefix(r.Verdict.Sentence,
+			"app.exe holds 2.00 MB in 3 blocks that no pointer reaches, of which no stacks were kept; ") {
 		t.Errorf("%s: %s", r.Findings[0].Verdict, r.Verdict.Sentence)
 	}
 }

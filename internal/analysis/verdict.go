@@ -48,7 +48,8 @@ func tallyOf(findings []Finding) tally {
 				t.certain++
 			}
 		}
-		if t.top == nil || f.Verdict.Gravity() > t.top.Verdict.Gravity() || f.Verdict == t.top.Verdict && f.BeforeExit().Bytes > t.top.BeforeExit().Bytes {
+		if t.top == nil || f.Verdict.Gravity() > t.top.Verdict.Gravity() || f.Verdict == t.top.Verdict &&
+			f.BeforeExit().Bytes > t.top.BeforeExit().Bytes {
 			t.top = f
 		}
 	}
@@ -79,12 +80,14 @@ func decide(r *Report) Verdict {
 	return v
 }
 
-// Suffices reports whether the evidence lost nothing, lists all, is of one process for certain and enough for growth to be judged: what it says of a
-// signature may be judged together with what other runs say. Of a report that was read from JSON it is not known.
+// Suffices reports whether the evidence lost nothing, lists all, is of one process for certain and enough for growth to
+// be judged: what it says of a signature may be judged together with what other runs say. Of a report that was read
+// from JSON it is not known.
 func (r *Report) Suffices() bool {
 	partial := slices.ContainsFunc(r.Snapshots, func(s Snapshot) bool { return s.LowerBound })
 	shows := r.Trace == nil || r.Window != nil && !isAbsent(r) && !isInstant(r)
-	return r.Verdict.SnapshotsMissing == 0 && firstLossy(r.Warnings) == nil && r.doubted == nil && r.ListsAll() && !partial && shows
+	return r.Verdict.SnapshotsMissing == 0 && firstLossy(r.Warnings) == nil && r.doubted == nil &&
+		r.ListsAll() && !partial && shows
 }
 
 // sentence writes the verdict and the facts that it rests on.
@@ -113,9 +116,11 @@ func sentence(r *Report, v *Verdict, t *tally, lossy *Warning) string {
 func leaks(r *Report, t *tally) string {
 	top := t.top.BeforeExit()
 	if t.leaks == 1 {
-		return fmt.Sprintf("%s leaks %s in %s from %s%s", nameOf(r), Bytes(top.Bytes), blocks(top.Count), t.top.Where(), perUnit(t.top))
+		return fmt.Sprintf("%s leaks %s in %s from %s%s", nameOf(r), Bytes(top.Bytes), blocks(top.Count),
+			t.top.Where(), perUnit(t.top))
 	}
-	return fmt.Sprintf("%s leaks %s in %s from %d places; the most, %s in %s, from %s%s", nameOf(r), Bytes(t.leaked.Bytes), blocks(t.leaked.Count), t.leaks,
+	return fmt.Sprintf("%s leaks %s in %s from %d places; the most, %s in %s, from %s%s", nameOf(r), Bytes(t.leaked.Bytes),
+		blocks(t.leaked.Count), t.leaks,
 		Bytes(top.Bytes), blocks(top.Count), t.top.Where(), perUnit(t.top))
 }
 
@@ -146,7 +151,8 @@ func what(r *Report, t *tally) string {
 	}
 	total := sum(r.Totals.Heap.Outstanding, r.Totals.Virtual.Outstanding)
 	if n == 1 {
-		s := fmt.Sprintf("%s holds %s in %s at one instant", name, Bytes(total.Bytes), blocks(total.Count)) + most(r.Findings, total)
+		s := fmt.Sprintf("%s holds %s in %s at one instant", name, Bytes(total.Bytes),
+			blocks(total.Count)) + most(r.Findings, total)
 		if size := saidOfMost(r); size != "" {
 			s += "; " + size
 		}
@@ -156,7 +162,8 @@ func what(r *Report, t *tally) string {
 		return name + ": no stack changed between the two instants"
 	}
 	if t.top == nil {
-		return fmt.Sprintf("%s: nothing keeps growing over %d snapshots; it holds %s in %s", name, n, Bytes(total.Bytes), blocks(total.Count))
+		return fmt.Sprintf("%s: nothing keeps growing over %d snapshots; it holds %s in %s", name, n,
+			Bytes(total.Bytes), blocks(total.Count))
 	}
 	from, to := r.judged[0], r.judged[n-1]
 	growth := Amount{to.Count - from.Count, to.Bytes - from.Bytes}
@@ -182,7 +189,8 @@ func most(findings []Finding, total Amount) string {
 	case top.Outstanding == total:
 		return ", all from " + top.Where()
 	}
-	s := fmt.Sprintf(", the most, %s in %s, from %s", Bytes(top.Outstanding.Bytes), blocks(top.Outstanding.Count), top.Where())
+	s := fmt.Sprintf(", the most, %s in %s, from %s", Bytes(top.Outstanding.Bytes), blocks(top.Outstanding.Count),
+		top.Where())
 	if share := 100 * float64(top.Outstanding.Bytes) / float64(max(total.Bytes, 1)); share >= Most && share <= 100 {
 		s += fmt.Sprintf(", which is %s %% of it", percent(share))
 	}
@@ -214,9 +222,11 @@ func conclusion(r *Report, v *Verdict, t *tally, lossy *Warning) string {
 	case v.Status == StatusNoLeak:
 		return "no leak seen"
 	case t.leaks > 0:
-		return Plural(int64(t.leaks), "place") + " probably leaking, which a cache that is not full yet would look like as well; run longer"
+		return Plural(int64(t.leaks), "place") +
+			" probably leaking, which a cache that is not full yet would look like as well; run longer"
 	case t.growing > 0:
-		return Plural(int64(t.growing), "place") + " growing, which a leak and a cache that is not full yet both do; run longer"
+		return Plural(int64(t.growing), "place") +
+			" growing, which a leak and a cache that is not full yet both do; run longer"
 	}
 	return "choose a window that shows more of it"
 }

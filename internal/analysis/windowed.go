@@ -59,7 +59,8 @@ func (r *Report) TraceSites() *TraceSites {
 
 // InWindow gives the numbers of a window by the rows of the trace's allocation table. Peaks are of each kind and heap;
 // those of the whole trace the report knows better, so they need not be asked for.
-func (t *TraceSites) InWindow(ctx context.Context, rows allocations.Scanner, w capture.Window, peaks bool) (*Windowed, error) {
+func (t *TraceSites) InWindow(ctx context.Context, rows allocations.Scanner, w capture.Window,
+	peaks bool) (*Windowed, error) {
 	q := t.question(w, peaks)
 	if _, err := q.Pick(ctx, rows, t.most()); err != nil {
 		return nil, fmt.Errorf("analysis: window: %w", err)
@@ -155,7 +156,8 @@ func (t *TraceSites) answer(q *allocations.Question, a *allocations.Answer, w ca
 	inParts(len(t.Sites), func(from, to int) { // to judge takes longer than to add up
 		for i := from; i < to; i++ {
 			s := &samples[i]
-			out.Sites[i] = WindowedSite{SiteRows: t.Sites[i], Amounts: s.amounts, Verdict: judgeTrace(s, &j.clock, score.Trace).Class}
+			out.Sites[i] = WindowedSite{SiteRows: t.Sites[i], Amounts: s.amounts,
+				Verdict: judgeTrace(s, &j.clock, score.Trace).Class}
 		}
 	})
 	for i := range t.Sites {

@@ -26,7 +26,8 @@ func (s *series) work(unit string) *Work {
 		return nil
 	}
 	if !ascends(w.At) {
-		s.doubt(capture.ClockDisorder, "the work counter does not rise from snapshot to snapshot: growth counts by time instead")
+		s.doubt(capture.ClockDisorder,
+			"the work counter does not rise from snapshot to snapshot: growth counts by time instead")
 		return nil
 	}
 	return w

@@ -2,8 +2,8 @@
 // its parent, and with limits of processor time and memory. In comes a Task and its input; out go its answers and
 // files, or a *ProcessError. A panic or a decompression bomb in the child fails that task alone.
 //
-// The two processes talk over a pair of sockets. The parent sends a task; the child asks for what it needs and hands over what it
-// makes, mostly as open files; its last message says how the task ended.
+// The two processes talk over a pair of sockets. The parent sends a task; the child asks for what it needs and hands
+// over what it makes, mostly as open files; its last message says how the task ended.
 package apart
 
 import (
@@ -81,8 +81,8 @@ type Runner struct {
 	Parts int
 	// AtOnce is how many processes of this runner there may be; others wait. 0 is any number.
 	AtOnce int
-	// Time is the processor time that every task may take, PerMegabyte what each MiB that it is handed adds; 0 is DefaultTime and
-	// DefaultPerMegabyte.
+	// Time is the processor time that every task may take, PerMegabyte what each MiB that it is handed adds; 0 is
+	// DefaultTime and DefaultPerMegabyte.
 	Time, PerMegabyte time.Duration
 	// Still is how long a process may neither compute nor wait for an answer; 0 is DefaultStill.
 	Still time.Duration

@@ -66,7 +66,8 @@ var tasks = map[string]apart.Task{
 		return nil, err
 	},
 	"refuse": func(context.Context, *apart.Parent, json.RawMessage) (any, error) {
-		return nil, fmt.Errorf("reading: %w", &evidence.Error{Code: "bad", File: "a.etl", Message: "it is bad", Do: "mend it", Line: 3, Err: errors.New("the cause")})
+		return nil, fmt.Errorf("reading: %w", &evidence.Error{Code: "bad", File: "a.etl", Message: "it is bad", Do: "mend it",
+			Line: 3, Err: errors.New("the cause")})
 	},
 	"fail": func(ctx context.Context, p *apart.Parent, _ json.RawMessage) (any, error) {
 		_, err := p.Ask(ctx, "broken", nil, nil, nil)
@@ -101,7 +102,8 @@ var tasks = map[string]apart.Task{
 	"look around": func(context.Context, *apart.Parent, json.RawMessage) (any, error) {
 		_, dialed := net.Dial("udp", "127.0.0.1:9")
 		ran := exec.Command("/bin/true").Run()
-		return map[string]string{"dial": fmt.Sprint(dialed), "run": fmt.Sprint(ran), "env": strings.Join(os.Environ(), " ")}, nil
+		return map[string]string{"dial": fmt.Sprint(dialed), "run": fmt.Sprint(ran),
+			"env": strings.Join(os.Environ(), " ")}, nil
 	},
 }
 
@@ -113,7 +115,9 @@ func run(t *testing.T, r *apart.Runner, w apart.Work) error {
 func TestOutcomeAndProgress(t *testing.T) {
 	var got int
 	var heard []string
-	err := run(t, &apart.Runner{}, apart.Work{Task: "double", Input: 21, Outcome: &got, Progress: func(p int, s string) { heard = append(heard, fmt.Sprint(p, s)) }})
+	err := run(t, &apart.Runner{},
+		apart.Work{Task: "double", Input: 21, Outcome: &got,
+			Progress: func(p int, s string) { heard = append(heard, fmt.Sprint(p, s)) }})
 	if err != nil || got != 42 || len(heard) != 1 || heard[0] != "50doubling" {
 		t.Errorf("%d, %v, %v", got, heard, err)
 	}
@@ -121,27 +125,33 @@ func TestOutcomeAndProgress(t *testing.T) {
 
 func TestFilesGoBothWays(t *testing.T) {
 	var got []string
-	err := run(t, &apart.Runner{}, apart.Work{Task: "ask", Outcome: &got, Answers: map[string]apart.Answer{"file": func(_ context.Context, in json.RawMessage, _ *os.File) (any, *apart.File, error) {
-		f, err := apart.Temporary()
-		if err != nil {
-			return nil, nil, err
-		}
-		_, err = f.WriteString("file " + string(in))
-		if err == nil {
-			_, err = f.Seek(0, io.SeekStart)
-		}
-		return nil, &apart.File{File: f}, err
-	}}})
+	err := run(t, &apart.Runner{},
+		apart.Work{Task: "ask", Outcome: &got,
+			Answers: map[string]apart.Answer{"file": func(_ context.Context, in json.RawMessage, _ *os.File) (any,
+				*apart.File, error) {
+				f, err := apart.Temporary()
+				if err != nil {
+					return nil, nil, err
+				}
+				_, err = f.WriteString("file " + string(in))
+				if err == nil {
+					_, err = f.Seek(0, io.SeekStart)
+				}
+				return nil, &apart.File{File: f}, err
+			}}})
 	if err != nil || len(got) != 20 || got[7] != "file 7" {
 		t.Errorf("%q, %v", got, err)
 	}
 	var content string
 	var long string
-	err = run(t, &apart.Runner{}, apart.Work{Task: "give", Answers: map[string]apart.Answer{"take": func(_ context.Context, in json.RawMessage, f *os.File) (any, *apart.File, error) {
-		b, err := io.ReadAll(io.NewSectionReader(f, 0, 100))
-		content = string(b)
-		return nil, nil, errors.Join(err, json.Unmarshal(in, &long))
-	}}})
+	err = run(t, &apart.Runner{},
+		apart.Work{Task: "give",
+			Answers: map[string]apart.Answer{"take": func(_ context.Context, in json.RawMessage, f *os.File) (any,
+				*apart.File, error) {
+				b, err := io.ReadAll(io.NewSectionReader(f, 0, 100))
+				content = string(b)
+				return nil, nil, errors.Join(err, json.Unmarshal(in, &long))
+			}}})
 	if err != nil || content != "made apart" || len(long) != 500_000 {
 		t.Errorf("%q, %d bytes, %v", content, len(long), err)
 	}
@@ -150,11 +160,17 @@ func TestFilesGoBothWays(t *testing.T) {
 func TestErrorsStayWhatTheyAre(t *testing.T) {
 	err := run(t, &apart.Runner{}, apart.Work{Task: "refuse"})
 	var refused *evidence.Error
-	if !errors.As(err, &refused) || refused.Error() != "a.etl: it is bad (line 3): the cause; mend it" || refused.Code != "bad" {
+	if !errors.As(err, &refused) || refused.Error() != "a.etl: it is bad (line 3): the cause; mend it" ||
+		refused.Code != "bad" {
 		t.Errorf("%v", err)
 	}
 	away := errors.New("the database is away")
-	err = run(t, &apart.Runner{}, apart.Work{Task: "fail", Answers: map[string]apart.Answer{"broken": func(context.Context, json.RawMessage, *os.File) (any, *apart.File, error) { return nil, nil, away }}})
+	err = run(t, &apart.Runner{},
+		apart.Work{Task: "fail",
+			Answers: map[string]apart.Answer{"broken": func(context.Context, json.RawMessage, *os.File) (any, *apart.File,
+				error) {
+				return nil, nil, away
+			}}})
 	if !errors.Is(err, away) {
 		t.Errorf("%v", err)
 	}
@@ -185,7 +201,8 @@ func TestWhatEndsAProcess(t *testing.T) {
 			continue
 		}
 		var exceeded *memory.LimitError
-		if err := run(t, &apart.Runner{Memory: 64 << 20, Time: time.Hour}, apart.Work{Task: task}); !errors.As(err, &exceeded) || exceeded.Limit != 64<<20 {
+		if err := run(t, &apart.Runner{Memory: 64 << 20, Time: time.Hour}, apart.Work{Task: task}); !errors.As(err,
+			&exceeded) || exceeded.Limit != 64<<20 {
 			t.Errorf("%s: %v", task, err)
 		}
 	}
@@ -207,11 +224,13 @@ func TestAtOnce(t *testing.T) {
 	asked, ended := make(chan bool), make(chan error)
 	for range 2 {
 		go func() {
-			ended <- r.Run(ctx, apart.Work{Task: "give", Answers: map[string]apart.Answer{"take": func(ctx context.Context, _ json.RawMessage, _ *os.File) (any, *apart.File, error) {
-				asked <- true
-				<-ctx.Done()
-				return nil, nil, ctx.Err()
-			}}})
+			ended <- r.Run(ctx, apart.Work{Task: "give",
+				Answers: map[string]apart.Answer{"take": func(ctx context.Context, _ json.RawMessage, _ *os.File) (any,
+					*apart.File, error) {
+					asked <- true
+					<-ctx.Done()
+					return nil, nil, ctx.Err()
+				}}})
 		}()
 	}
 	<-asked
@@ -241,7 +260,8 @@ func TestConfined(t *testing.T) {
 	if err := run(t, &apart.Runner{}, apart.Work{Task: "look around", Outcome: &got}); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(got["dial"], "operation not permitted") || !strings.Contains(got["run"], "operation not permitted") || strings.Contains(got["env"], "postgres") {
+	if !strings.Contains(got["dial"], "operation not permitted") ||
+		!strings.Contains(got["run"], "operation not permitted") || strings.Contains(got["env"], "postgres") {
 		t.Errorf("%v", got)
 	}
 }

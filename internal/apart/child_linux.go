@@ -18,8 +18,8 @@ const childEnv = "HEAPDRIFT_APART"
 // prepared says that Main was called. Without the call, a child would run the whole program again.
 var prepared atomic.Bool
 
-// Main does the task of a parent where this process was started for that, and ends the process then. It is called first in main,
-// and does nothing in any other process.
+// Main does the task of a parent where this process was started for that, and ends the process then. It is called first
+// in main, and does nothing in any other process.
 func Main(tasks map[string]Task) {
 	prepared.Store(true)
 	if os.Getenv(childEnv) == "" {
@@ -95,8 +95,8 @@ func (p *Parent) listen(packet []byte) {
 	}
 }
 
-// Ask asks the parent and waits for its answer, which goes to output as for json.Unmarshal; nil for none. file goes with the
-// question; the caller closes it. The file that the answer hands over may be nil.
+// Ask asks the parent and waits for its answer, which goes to output as for json.Unmarshal; nil for none. file goes
+// with the question; the caller closes it. The file that the answer hands over may be nil.
 func (p *Parent) Ask(ctx context.Context, question string, input any, file *os.File, output any) (*os.File, error) {
 	answer := make(chan message, 1)
 	p.mu.Lock()

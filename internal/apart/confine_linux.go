@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// A process may map more than its budget: the budget ends the work with a sentence, the limit of the system is for what
-	// grows faster than anybody looks. The runtime maps 64 MiB at a time.
+	// A process may map more than its budget: the budget ends the work with a sentence, the limit of the system is for
+	// what grows faster than anybody looks. The runtime maps 64 MiB at a time.
 	memoryFactor = 2
 	memoryRoom   = 1 << 30  // bytes
 	fileLimit    = 64 << 30 // bytes of a temporary file

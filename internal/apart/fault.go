@@ -53,7 +53,8 @@ func (f *fault) err() error {
 		return &memory.LimitError{Limit: memory.Size(f.Exceeded)}
 	case f.Refused != nil:
 		r := f.Refused
-		e := &evidence.Error{Code: r.Code, File: r.File, Message: r.Message, Do: r.Do, Line: r.Line, Part: r.Part, Offset: r.Offset, Address: r.Address, Internal: r.Internal}
+		e := &evidence.Error{Code: r.Code, File: r.File, Message: r.Message, Do: r.Do, Line: r.Line, Part: r.Part,
+			Offset: r.Offset, Address: r.Address, Internal: r.Internal}
 		if r.Cause != "" {
 			e.Err = errors.New(r.Cause)
 		}

@@ -24,8 +24,9 @@ const Supported = true
 // self is this program even where its file has been replaced by a newer version.
 const self = "/proc/self/exe"
 
-// Run does the work in a process of its own. Its error is the task's, with an *evidence.Error or *memory.LimitError as what it was;
-// a *ProcessError where the process ended before its task did; or the cause of ctx, which ends the process at once.
+// Run does the work in a process of its own. Its error is the task's, with an *evidence.Error or *memory.LimitError as
+// what it was; a *ProcessError where the process ended before its task did; or the cause of ctx, which ends the process
+// at once.
 func (r *Runner) Run(ctx context.Context, work Work) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx) //nolint:wrapcheck // the caller's own
@@ -84,7 +85,9 @@ func (r *Runner) ended(c *child, state *os.ProcessState) error {
 	if strings.Contains(said, "out of memory") || strings.Contains(said, "cannot allocate memory") {
 		return &memory.LimitError{Limit: c.limit}
 	}
-	return &ProcessError{Code: CodeCrashed, Again: true, Message: "the process that read the files ended before it was through (" + state.String() + "); the log of the server says what it said last"}
+	return &ProcessError{Code: CodeCrashed, Again: true,
+		Message: "the process that read the files ended before it was through (" + state.String() +
+			"); the log of the server says what it said last"}
 }
 
 // A child is a process as its parent sees it.
@@ -248,9 +251,11 @@ func (r *Runner) watch(c *child) {
 		may := limit + time.Duration(float64(perMegabyte)*float64(c.handed.Load())/(1<<20))
 		switch {
 		case used > may:
-			c.stop(r.Log, &ProcessError{Code: CodeExpensive, Message: fmt.Sprintf("reading took more than %s of processor time, far more than files of this size need; it was ended", may.Round(time.Second))})
+			c.stop(r.Log, &ProcessError{Code: CodeExpensive,
+				Message: fmt.Sprintf("reading took more than %s of processor time, far more than files of this size need; it was ended", may.Round(time.Second))})
 		case time.Since(moved) > still:
-			c.stop(r.Log, &ProcessError{Code: CodeStuck, Again: true, Message: fmt.Sprintf("reading stood still for %s; it was ended", still)})
+			c.stop(r.Log, &ProcessError{Code: CodeStuck, Again: true,
+				Message: fmt.Sprintf("reading stood still for %s; it was ended", still)})
 		}
 	}
 }

@@ -13,7 +13,8 @@ import (
 // clockTick is the unit of times in /proc: the system gives 100 a second to programs, on every machine that Go runs on.
 const clockTick = 10 * time.Millisecond
 
-// processorTime is what a process has taken so far, in its own code and in the system: fields 14 and 15 of /proc/PID/stat (proc(5)).
+// processorTime is what a process has taken so far, in its own code and in the system: fields 14 and 15 of
+// /proc/PID/stat (proc(5)).
 func processorTime(pid int) (time.Duration, error) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

@@ -76,7 +76,8 @@ func Open(ctx context.Context, rawURL string) (Store, error) {
 			return nil, fmt.Errorf("blob: %s: the path is not absolute; write file:///path", u.Redacted())
 		}
 		if u.RawQuery != "" || u.Fragment != "" {
-			return nil, fmt.Errorf("blob: %s: the path ends at \"?\" or \"#\"; write %%3F or %%23 where it holds them", u.Redacted())
+			return nil, fmt.Errorf("blob: %s: the path ends at \"?\" or \"#\"; write %%3F or %%23 where it holds them",
+				u.Redacted())
 		}
 		return openDisk(filepath.FromSlash(u.Path))
 	case "s3":

@@ -58,8 +58,8 @@ func PutContent(ctx context.Context, s Store, r io.Reader) (Digest, error) {
 // KeptFor is how long content must not be deleted after it was put: whoever put it may be about to record that.
 const KeptFor = time.Hour
 
-// settle moves a blob to the key that its digest gives it, or deletes it where that is there already, unless that was put so long ago
-// that it might be deleted.
+// settle moves a blob to the key that its digest gives it, or deletes it where that is there already, unless that was
+// put so long ago that it might be deleted.
 func settle(ctx context.Context, s Store, key string, digest Digest) error {
 	there, err := s.Stat(ctx, ContentKey(digest.SHA256))
 	known := err == nil && there.Size == digest.Bytes && time.Since(there.Modified) < KeptFor/2

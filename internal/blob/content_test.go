@@ -85,7 +85,8 @@ func TestPutContentConcurrently(t *testing.T) {
 				group.Go(func() {
 					content := contents[i%2]
 					digest, err := blob.PutContent(t.Context(), s, bytes.NewReader(content))
-					if sum := sha256.Sum256(content); err != nil || digest.SHA256 != hex.EncodeToString(sum[:]) || digest.Bytes != int64(len(content)) {
+					if sum := sha256.Sum256(content); err != nil || digest.SHA256 != hex.EncodeToString(sum[:]) ||
+						digest.Bytes != int64(len(content)) {
 						t.Errorf("%+v, %v", digest, err)
 					}
 				})
@@ -173,7 +174,8 @@ func TestPutContentRenewsAge(t *testing.T) {
 	put()
 	sum := sha256.Sum256([]byte("content"))
 	path := filepath.Join(dir, blob.ContentKey(hex.EncodeToString(sum[:])))
-	for age, renewed := range map[time.Duration]bool{blob.KeptFor/2 - time.Minute: false, blob.KeptFor/2 + time.Minute: true} {
+	for age, renewed := range map[time.Duration]bool{blob.KeptFor/2 - time.Minute: false,
+		blob.KeptFor/2 + time.Minute: true} {
 		old := time.Now().Add(-age)
 		if err := os.Chtimes(path, old, old); err != nil {
 			t.Fatal(err)

@@ -110,10 +110,12 @@ func TestRoundTrip(t *testing.T) {
 	for name, open := range stores() {
 		t.Run(name, func(t *testing.T) {
 			s := open(t)
-			for _, size := range []int{0, 1, blob.BlockBytes - 1, 3*blob.BlockBytes + 7, blob.UploadPart - 1, blob.UploadPart, 2*blob.UploadPart + 1} {
+			for _, size := range []int{0, 1, blob.BlockBytes - 1, 3*blob.BlockBytes + 7, blob.UploadPart - 1, blob.UploadPart,
+				2*blob.UploadPart + 1} {
 				content := noise(1, size)
 				put(t, s, "a/blob", content)
-				if info := must[blob.Info](t)(s.Stat(t.Context(), "a/blob")); info.Key != "a/blob" || info.Size != int64(size) || info.Modified.IsZero() {
+				if info := must[blob.Info](t)(s.Stat(t.Context(), "a/blob")); info.Key != "a/blob" || info.Size != int64(size) ||
+					info.Modified.IsZero() {
 					t.Errorf("%d bytes: Stat says %+v", size, info)
 				}
 				if !bytes.Equal(get(t, s, "a/blob"), content) {
@@ -154,7 +156,8 @@ func TestKeys(t *testing.T) {
 			s := open(t)
 			ctx := t.Context()
 			for _, key := range []string{
-				"", "/", "/a", "a/", "a//b", "..", "../a", "a/../b", "a/..", ".", "./a", ".hidden", "a/.b", `a\b`, "C:a", "a b", "ä", "a\x00", "a\n",
+				"", "/", "/a", "a/", "a//b", "..", "../a", "a/../b", "a/..", ".", "./a", ".hidden", "a/.b", `a\b`, "C:a",
+				"a b", "ä", "a\x00", "a\n",
 				"a?b", "a%2fb", strings.Repeat("x", 201), strings.Repeat("x/", 260) + "x",
 			} {
 				_, put := s.Put(ctx, key, strings.NewReader("x"))

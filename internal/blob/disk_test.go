@@ -144,7 +144,8 @@ func TestDiskBlobInTheWay(t *testing.T) {
 	put(t, s, "a", []byte("a"))
 	put(t, s, "b/c", []byte("b"))
 	for _, key := range []string{"a/b", "b"} {
-		if _, err := s.Put(t.Context(), key, strings.NewReader("x")); err == nil || !strings.Contains(err.Error(), "put "+key) {
+		if _, err := s.Put(t.Context(), key, strings.NewReader("x")); err == nil ||
+			!strings.Contains(err.Error(), "put "+key) {
 			t.Errorf("Put %s: %v", key, err)
 		}
 		if err := s.Rename(t.Context(), "a", key); err == nil || errors.Is(err, blob.ErrNotFound) {

@@ -25,8 +25,8 @@ type LocalFile interface {
 	Descriptor() *os.File
 }
 
-// Local gives what is read at random, or by another process, as a file of this machine: r itself where it is one, else a copy in a
-// temporary file that no folder lists. It takes r over.
+// Local gives what is read at random, or by another process, as a file of this machine: r itself where it is one, else
+// a copy in a temporary file that no folder lists. It takes r over.
 func Local(ctx context.Context, r Content) (_ LocalFile, err error) {
 	if here, ok := r.(LocalFile); ok {
 		return here, nil

@@ -15,14 +15,16 @@ func IsFull(err error) bool {
 		return true
 	}
 	var answered minio.ErrorResponse
-	return errors.As(err, &answered) && (answered.StatusCode == http.StatusInsufficientStorage || answered.Code == "XMinioStorageFull" || answered.Code == "QuotaExceeded")
+	return errors.As(err, &answered) && (answered.StatusCode == http.StatusInsufficientStorage ||
+		answered.Code == "XMinioStorageFull" || answered.Code == "QuotaExceeded")
 }
 
 // IsAway reports whether an error says that the store does not answer now. What was asked may succeed later.
 func IsAway(err error) bool {
 	var answered minio.ErrorResponse
 	if errors.As(err, &answered) {
-		return answered.StatusCode >= http.StatusInternalServerError && !IsFull(err) || answered.Code == "SlowDown" || answered.Code == "ServiceUnavailable"
+		return answered.StatusCode >= http.StatusInternalServerError && !IsFull(err) || answered.Code == "SlowDown" ||
+			answered.Code == "ServiceUnavailable"
 	}
 	var network net.Error
 	return errors.As(err, &network) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.EIO)

@@ -153,7 +153,8 @@ func (s *s3) Rename(ctx context.Context, from, to string) error {
 		return err
 	}
 	source := minio.CopySrcOptions{Bucket: s.bucket, Object: s.prefix + from, MatchETag: info.ETag}
-	target := minio.CopyDestOptions{Bucket: s.bucket, Object: s.prefix + to, PartSize: uint64(s.copyPart), NumThreads: copyThreads}
+	target := minio.CopyDestOptions{Bucket: s.bucket, Object: s.prefix + to, PartSize: uint64(s.copyPart),
+		NumThreads: copyThreads}
 	if info.Size <= s.copyPart {
 		_, err = s.client.Client.CopyObject(ctx, target, source)
 	} else {
@@ -189,7 +190,8 @@ func (s *s3) List(ctx context.Context, prefix string) iter.Seq2[Info, error] {
 		}
 		listing, stop := context.WithCancel(ctx) // minio-go asks for it where the caller breaks off
 		defer stop()
-		for o := range s.client.ListObjectsIter(listing, s.bucket, minio.ListObjectsOptions{Prefix: s.prefix + prefix, Recursive: true}) {
+		for o := range s.client.ListObjectsIter(listing, s.bucket,
+			minio.ListObjectsOptions{Prefix: s.prefix + prefix, Recursive: true}) {
 			if o.Err != nil {
 				yield(Info{}, s.fail(ctx, "list", prefix, o.Err))
 				return
@@ -231,7 +233,8 @@ func (s *s3) fetch(ctx context.Context, key, etag string, p []byte, off int64) e
 	var err error
 	for range fetchAttempts {
 		var n int
-		if n, err = s.fetchOnce(ctx, key, etag, p, off); err == nil || ctx.Err() != nil || errors.As(err, new(minio.ErrorResponse)) {
+		if n, err = s.fetchOnce(ctx, key, etag, p, off); err == nil || ctx.Err() != nil ||
+			errors.As(err, new(minio.ErrorResponse)) {
 			return err
 		}
 		p, off = p[n:], off+int64(n)

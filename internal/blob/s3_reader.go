@@ -41,7 +41,8 @@ type run struct {
 	err         error
 }
 
-func newBlockReader(ctx context.Context, size int64, fetch func(ctx context.Context, p []byte, off int64) error) *blockReader {
+func newBlockReader(ctx context.Context, size int64,
+	fetch func(ctx context.Context, p []byte, off int64) error) *blockReader {
 	r := &blockReader{size: size, fetch: fetch}
 	r.ctx, r.stop = context.WithCancelCause(ctx)
 	return r

@@ -35,14 +35,16 @@ func TestS3FetchesBlocks(t *testing.T) {
 		reads [][2]int // offset, length
 		want  []string
 	}{
-		"one page":           {[][2]int{{5 * mib, 4096}}, ranges(5*mib, 6*mib)},
-		"pages of a block":   {[][2]int{{5*mib + 9000, 4096}, {5 * mib, 10}, {6*mib - 1, 1}}, ranges(5*mib, 6*mib)},
-		"over a boundary":    {[][2]int{{5*mib - 2, 4}}, ranges(4*mib, 5*mib, 5*mib, 7*mib)},
-		"the rest":           {[][2]int{{40 * mib, 5}}, ranges(40*mib, size)},
-		"back and forth":     {[][2]int{{9 * mib, 1}, {2 * mib, 1}, {9 * mib, 1}}, ranges(9*mib, 10*mib, 2*mib, 3*mib)},
-		"much at once":       {[][2]int{{100, 9 * mib}}, ranges(100, 100+9*mib)},
-		"the oldest goes":    {pages(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 32, 2, 0), append(blocks(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32), blocks(0)...)},
-		"the last used stay": {pages(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 0, 32, 0), blocks(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32)},
+		"one page":         {[][2]int{{5 * mib, 4096}}, ranges(5*mib, 6*mib)},
+		"pages of a block": {[][2]int{{5*mib + 9000, 4096}, {5 * mib, 10}, {6*mib - 1, 1}}, ranges(5*mib, 6*mib)},
+		"over a boundary":  {[][2]int{{5*mib - 2, 4}}, ranges(4*mib, 5*mib, 5*mib, 7*mib)},
+		"the rest":         {[][2]int{{40 * mib, 5}}, ranges(40*mib, size)},
+		"back and forth":   {[][2]int{{9 * mib, 1}, {2 * mib, 1}, {9 * mib, 1}}, ranges(9*mib, 10*mib, 2*mib, 3*mib)},
+		"much at once":     {[][2]int{{100, 9 * mib}}, ranges(100, 100+9*mib)},
+		"the oldest goes": {pages(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 32, 2, 0),
+			append(blocks(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32), blocks(0)...)},
+		"the last used stay": {pages(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 0, 32, 0),
+			blocks(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32)},
 	} {
 		r := must[blob.Reader](t)(s.Open(t.Context(), "blob"))
 		fake.Seen()
@@ -91,7 +93,8 @@ func TestS3ReadsAhead(t *testing.T) {
 	if !bytes.Equal(got.Bytes(), content) {
 		t.Error("read something else")
 	}
-	want := append([]string{"HEAD"}, ranges(0, mib, mib, 3*mib, 3*mib, 7*mib, 7*mib, 15*mib, 15*mib, 23*mib, 23*mib, 30*mib)...)
+	want := append([]string{"HEAD"},
+		ranges(0, mib, mib, 3*mib, 3*mib, 7*mib, 7*mib, 15*mib, 15*mib, 23*mib, 23*mib, 30*mib)...)
 	if got := fake.Seen(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -195,11 +198,13 @@ func TestS3ReplacedWhileReading(t *testing.T) {
 func TestS3AbortsUploads(t *testing.T) {
 	fake := newFakeS3(t)
 	s := fake.open(t)
-	source := io.MultiReader(bytes.NewReader(noise(1, 2*blob.UploadPart)), readFunc(func([]byte) (int, error) { return 0, errSource }))
+	source := io.MultiReader(bytes.NewReader(noise(1, 2*blob.UploadPart)),
+		readFunc(func([]byte) (int, error) { return 0, errSource }))
 	if _, err := s.Put(t.Context(), "blob", source); !errors.Is(err, errSource) {
 		t.Fatal(err)
 	}
-	if w := fake.Do(http.MethodGet, "/evidence?uploads", nil, nil); w.Code != http.StatusOK || strings.Contains(w.Body.String(), "<Upload>") {
+	if w := fake.Do(http.MethodGet, "/evidence?uploads", nil, nil); w.Code != http.StatusOK ||
+		strings.Contains(w.Body.String(), "<Upload>") {
 		t.Errorf("%d: %s", w.Code, w.Body)
 	}
 }
@@ -235,7 +240,8 @@ func TestS3DeniesAccess(t *testing.T) {
 		w.WriteHeader(http.StatusForbidden)
 		return true
 	}
-	if _, err := blob.Open(t.Context(), fake.url); err == nil || !strings.Contains(err.Error(), "bucket evidence at 127.0.0.1") {
+	if _, err := blob.Open(t.Context(), fake.url); err == nil ||
+		!strings.Contains(err.Error(), "bucket evidence at 127.0.0.1") {
 		t.Errorf("%v", err)
 	}
 }
@@ -269,7 +275,8 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	t.Setenv("AWS_ACCESS_KEY_ID", "key")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
-	if _, err := blob.Open(t.Context(), "s3://bucket?endpoint=http://x"); err == nil || !strings.Contains(err.Error(), "endpoint=host:port") {
+	if _, err := blob.Open(t.Context(), "s3://bucket?endpoint=http://x"); err == nil ||
+		!strings.Contains(err.Error(), "endpoint=host:port") {
 		t.Errorf("%v", err)
 	}
 }

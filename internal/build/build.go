@@ -1,5 +1,6 @@
-// Package build tells what this program is: its version, and the commit, the compiler and the platform that it was built
-// with. Versions are decided here alone, for releases and for plain builds alike, so that one commit has one version.
+// Package build tells what this program is: its version, and the commit, the compiler and the platform that it was
+// built with. Versions are decided here alone, for releases and for plain builds alike, so that one commit has one
+// version.
 package build
 
 import (
@@ -135,7 +136,8 @@ func following(release string) string {
 // Stamp are the linker's flags that make a program say i of itself.
 func (i *Info) Stamp() string {
 	var b strings.Builder
-	for _, v := range [][2]string{{"version", i.Version}, {"commit", i.Commit}, {"date", i.Date}, {"modified", strconv.FormatBool(i.Modified)}} {
+	for _, v := range [][2]string{{"version", i.Version}, {"commit", i.Commit}, {"date", i.Date},
+		{"modified", strconv.FormatBool(i.Modified)}} {
 		if b.Len() > 0 {
 			b.WriteByte(' ')
 		}

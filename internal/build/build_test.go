@@ -44,19 +44,23 @@ func TestFromToolchain(t *testing.T) {
 		{"a release", "v0.1.0", someCommit, "false", "0.1.0"},
 		{"a release, changed", "v0.1.0+dirty", someCommit, "true", "0.1.0+modified"},
 		{"behind a release", "v0.1.1-0.20261125024000-e113e10aa0f1", someCommit, "false", "0.1.1-dev+e113e10aa0f1"},
-		{"behind a release, changed", "v0.1.10-0.20261125024000-e113e10aa0f1+dirty", someCommit, "true", "0.1.10-dev+e113e10aa0f1.modified"},
+		{"behind a release, changed", "v0.1.10-0.20261125024000-e113e10aa0f1+dirty", someCommit, "true",
+			"0.1.10-dev+e113e10aa0f1.modified"},
 		{"a candidate", "v0.2.0-rc.1", someCommit, "false", "0.2.0-rc.1"},
-		{"behind a candidate", "v0.2.0-rc.1.0.20261125024000-e113e10aa0f1", someCommit, "false", "0.2.0-rc.1.dev+e113e10aa0f1"},
+		{"behind a candidate", "v0.2.0-rc.1.0.20261125024000-e113e10aa0f1", someCommit, "false",
+			"0.2.0-rc.1.dev+e113e10aa0f1"},
 		{"before the first tag", "v0.0.0-20261125024000-e113e10aa0f1", someCommit, "false", "0.1.0-dev+e113e10aa0f1"},
 		{"outside a clone", "(devel)", "", "", "0.1.0-dev"},
 		{"under go test", "", "", "", "0.1.0-dev"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			recorded := &debug.BuildInfo{Main: debug.Module{Version: tt.main}}
-			want := Info{Version: tt.want, Commit: tt.commit, Modified: tt.modified == "true", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+			want := Info{Version: tt.want, Commit: tt.commit, Modified: tt.modified == "true", Go: runtime.Version(),
+				Platform: runtime.GOOS + "/" + runtime.GOARCH}
 			if tt.commit != "" {
 				want.Date = "2026-11-25T02:40:00Z"
-				recorded.Settings = []debug.BuildSetting{{Key: "vcs", Value: "git"}, {Key: "vcs.revision", Value: tt.commit}, {Key: "vcs.time", Value: want.Date}, {Key: "vcs.modified", Value: tt.modified}}
+				recorded.Settings = []debug.BuildSetting{{Key: "vcs", Value: "git"}, {Key: "vcs.revision", Value: tt.commit},
+					{Key: "vcs.time", Value: want.Date}, {Key: "vcs.modified", Value: tt.modified}}
 			}
 			if got := fromToolchain(recorded); got != want {
 				t.Errorf("%+v, want %+v", got, want)
@@ -71,9 +75,11 @@ func TestFromToolchain(t *testing.T) {
 // What a stamp names, the linker finds, and the program says.
 func TestStamp(t *testing.T) {
 	for _, modified := range []bool{false, true} {
-		want := Info{"9.8.7-dev+e113e10aa0f1", someCommit, modified, "2026-11-25T02:40:00Z", runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+		want := Info{"9.8.7-dev+e113e10aa0f1", someCommit, modified, "2026-11-25T02:40:00Z", runtime.Version(),
+			runtime.GOOS + "/" + runtime.GOARCH}
 		program := filepath.Join(t.TempDir(), "say")
-		if out, err := exec.Command("go", "build", "-ldflags", want.Stamp(), "-o", program, "./testdata/say").CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-ldflags", want.Stamp(), "-o", program,
+			"./testdata/say").CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		out, err := exec.Command(program).Output()

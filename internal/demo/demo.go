@@ -39,7 +39,8 @@ func Load(ctx context.Context, in *intake.Intake, s *store.Store) (path string, 
 			if err := build.write(&log, images, k); err != nil {
 				return "", fmt.Errorf("demo: %w", err)
 			}
-			e, err := in.Accept(ctx, leaks.Target{Project: Project, Build: build.name, Branch: "main", Scenario: scenario}, fmt.Sprintf("shopd-%d.log", k+1), &log)
+			e, err := in.Accept(ctx, leaks.Target{Project: Project, Build: build.name, Branch: "main", Scenario: scenario},
+				fmt.Sprintf("shopd-%d.log", k+1), &log)
 			if err != nil {
 				return "", fmt.Errorf("demo: %w", err)
 			}
@@ -49,7 +50,8 @@ func Load(ctx context.Context, in *intake.Intake, s *store.Store) (path string, 
 			continue
 		}
 		trace := build.trace(images).File(etltest.Format{Compressed: true})
-		if _, err := in.Accept(ctx, leaks.Target{Project: Project, Build: build.name, Branch: "main", Scenario: traceScenario}, traceFile, bytes.NewReader(trace)); err != nil {
+		if _, err := in.Accept(ctx, leaks.Target{Project: Project, Build: build.name, Branch: "main",
+			Scenario: traceScenario}, traceFile, bytes.NewReader(trace)); err != nil {
 			return "", fmt.Errorf("demo: %w", err)
 		}
 	}

@@ -8,7 +8,8 @@ import (
 	"slices"
 )
 
-// Names of builds for WriteFiles: nothing leaks in Clean, two leaks come with Leaking, and Fixed runs the same code without them.
+// Names of builds for WriteFiles: nothing leaks in Clean, two leaks come with Leaking, and Fixed runs the same code
+// without them.
 const (
 	Clean   = "4811"
 	Leaking = "4812"
@@ -21,7 +22,8 @@ var fixed = build{Fixed, day.AddDate(0, 0, 4), 5988, append(quiet(), mended(rece
 // everyBuild are the builds of the demo project and those that WriteFiles writes beside them.
 func everyBuild() []build { return append(slices.Clone(builds), fixed) }
 
-// WriteFiles writes what a CI job of a build would have into a folder: the logs of the process, and the PDBs and images of the build in the folder symbols.
+// WriteFiles writes what a CI job of a build would have into a folder: the logs of the process, and the PDBs and images
+// of the build in the folder symbols.
 func WriteFiles(ctx context.Context, dir, name string) error {
 	all := everyBuild()
 	i := slices.IndexFunc(all, func(b build) bool { return b.name == name })

@@ -38,7 +38,8 @@ func (b build) process(images []image) *umdhtest.Process {
 	return p
 }
 
-// write writes the raw log of snapshot k. A block stays where it was: addresses are given in the order in which blocks came.
+// write writes the raw log of snapshot k. A block stays where it was: addresses are given in the order in which blocks
+// came.
 func (b build) write(w io.Writer, images []image, k int) error {
 	heap := umdhtest.Heap{Handle: heapHandle}
 	at := uint64(firstBlock)
@@ -46,7 +47,8 @@ func (b build) write(w io.Writer, images []image, k int) error {
 	for round := range k + 1 {
 		for i, s := range b.sites {
 			for ; have[i] < s.blocks(round); have[i]++ {
-				heap.Blocks = append(heap.Blocks, umdhtest.Block{Address: at, Requested: uint64(s.size), Overhead: overhead, Stack: int32(i)})
+				heap.Blocks = append(heap.Blocks,
+					umdhtest.Block{Address: at, Requested: uint64(s.size), Overhead: overhead, Stack: int32(i)})
 				at += uint64(s.size+overhead+15) &^ 15
 			}
 		}

@@ -16,8 +16,8 @@ type build struct {
 	sites []site
 }
 
-// A site is one stack of the process: the size of its blocks, and how many there are at each snapshot. Frames are written
-// module!function+offset, with the file and line of the call where the module's symbols are private.
+// A site is one stack of the process: the size of its blocks, and how many there are at each snapshot. Frames are
+// written module!function+offset, with the file and line of the call where the module's symbols are private.
 type site struct {
 	id     int
 	size   int
@@ -45,11 +45,16 @@ const (
 func steady() []site {
 	return []site{
 		{0x1001, 0x58, newed + `shopd!Config::Load+0x000000A1~(c:\src\shopd\config.cpp,~37)` + start, always(412)},
-		{0x1002, 0x4000, newed + `shopd!Catalog::Preload+0x0000006E~(c:\src\shopd\catalog\catalog.cpp,~93)` + start, always(96)},
-		{0x1003, 0x1000, newed + `shopd!Net::BufferPool::Acquire+0x00000052~(c:\src\shopd\net\buffer_pool.cpp,~40) shopd!Http::Worker::Read+0x00000033~(c:\src\shopd\http\worker.cpp,~101)` + request, always(64)},
-		{0x1004, 0x240, newed + `shopd!std::make_unique<Session>+0x0000001C shopd!SessionCache::Add+0x0000007B~(c:\src\shopd\session\session_cache.cpp,~58)` + request, fills(512, 256, 2048)},
-		{0x1005, 0x30, allocator + `ucrtbase!_strdup+0x0000001A shopd!Log::Rotate+0x00000044~(c:\src\shopd\log.cpp,~71)` + start, always(7)},
-		{0x1006, 0x20, newed + "shopd!std::_Tree<int>::_Insert+0x00000029 shopd!Metrics::`anonymous~namespace'::Register+0x00000017~(c:\\src\\shopd\\metrics.cpp,~22)" + start, always(188)},
+		{0x1002, 0x4000, newed + `shopd!Catalog::Preload+0x0000006E~(c:\src\shopd\catalog\catalog.cpp,~93)` + start,
+			always(96)},
+		{0x1003, 0x1000, newed +
+			`shopd!Net::BufferPool::Acquire+0x00000052~(c:\src\shopd\net\buffer_pool.cpp,~40) shopd!Http::Worker::Read+0x00000033~(c:\src\shopd\http\worker.cpp,~101)` + request, always(64)},
+		{0x1004, 0x240, newed +
+			`shopd!std::make_unique<Session>+0x0000001C shopd!SessionCache::Add+0x0000007B~(c:\src\shopd\session\session_cache.cpp,~58)` + request, fills(512, 256, 2048)},
+		{0x1005, 0x30, allocator + `ucrtbase!_strdup+0x0000001A shopd!Log::Rotate+0x00000044~(c:\src\shopd\log.cpp,~71)` +
+			start, always(7)},
+		{0x1006, 0x20, newed +
+			"shopd!std::_Tree<int>::_Insert+0x00000029 shopd!Metrics::`anonymous~namespace'::Register+0x00000017~(c:\\src\\shopd\\metrics.cpp,~22)" + start, always(188)},
 	}
 }
 
@@ -67,15 +72,18 @@ func mended(s site) site {
 }
 
 var (
-	receipt = site{0x2001, 0x180, newed + `shopd!Receipt::AppendLine+0x000000C4~(c:\src\shopd\order\receipt.cpp,~118) shopd!Order::Commit+0x000001D2~(c:\src\shopd\order\order.cpp,~207)` + request, leak(140, 565)}
-	audit   = site{0x2002, 0x68, allocator + `ucrtbase!_wcsdup+0x00000020 audit!AuditLog::Note+0x0000003B~(c:\src\audit\audit_log.cpp,~29) shopd!Order::Commit+0x00000210~(c:\src\shopd\order\order.cpp,~213)` + request, leak(140, 565)}
-	index   = site{0x2003, 0x900, newed + `shopd!SearchIndex::Rebuild+0x00000166~(c:\src\shopd\search\search_index.cpp,~74) shopd!Scheduler::Tick+0x0000005D~(c:\src\shopd\scheduler.cpp,~46)` + threads, leak(3, 6)}
+	receipt = site{0x2001, 0x180, newed +
+		`shopd!Receipt::AppendLine+0x000000C4~(c:\src\shopd\order\receipt.cpp,~118) shopd!Order::Commit+0x000001D2~(c:\src\shopd\order\order.cpp,~207)` + request, leak(140, 565)}
+	audit = site{0x2002, 0x68, allocator +
+		`ucrtbase!_wcsdup+0x00000020 audit!AuditLog::Note+0x0000003B~(c:\src\audit\audit_log.cpp,~29) shopd!Order::Commit+0x00000210~(c:\src\shopd\order\order.cpp,~213)` + request, leak(140, 565)}
+	index = site{0x2003, 0x900, newed +
+		`shopd!SearchIndex::Rebuild+0x00000166~(c:\src\shopd\search\search_index.cpp,~74) shopd!Scheduler::Tick+0x0000005D~(c:\src\shopd\scheduler.cpp,~46)` + threads, leak(3, 6)}
 )
 
 var day = time.Date(2025, 3, 3, 9, 0, 0, 0, time.UTC)
 
-// modules are what the process loads. The team has the symbols of its program, a symbol server has those of Windows, and
-// nobody has uploaded those of the audit library.
+// modules are what the process loads. The team has the symbols of its program, a symbol server has those of Windows,
+// and nobody has uploaded those of the audit library.
 var modules = []module{
 	{`C:\Program Files (x86)\Shop\shopd.exe`, 0x400000, "shopd.pdb", private},
 	{`C:\Program Files (x86)\Shop\audit.dll`, 0x10000000, "audit.pdb", missing},

@@ -112,8 +112,9 @@ func (m *module) program(build int) *pdbtest.Program {
 		list = append(list, f)
 	}
 	p := &pdbtest.Program{
-		Age: 1, Signature: uint32(day.Unix()), Machine: petest.X86, Sections: pdbtest.Standard(max(at, 0x8000)), Stripped: m.symbols == public,
-		Modules: []pdbtest.Module{{Name: m.name() + ".obj", Functions: list}},
+		Age: 1, Signature: uint32(day.Unix()), Machine: petest.X86, Sections: pdbtest.Standard(max(at, 0x8000)),
+		Stripped: m.symbols == public,
+		Modules:  []pdbtest.Module{{Name: m.name() + ".obj", Functions: list}},
 	}
 	if m.symbols == private {
 		p.Signature += uint32(build)
@@ -141,7 +142,8 @@ func add(f *pdbtest.Function, m *module, c call) {
 	if len(f.Lines) == 0 {
 		f.Lines = append(f.Lines, pdbtest.Line{Offset: 0, File: c.file, Line: c.line - 2})
 	}
-	f.Lines = append(f.Lines, pdbtest.Line{Offset: at.Offset, File: c.file, Line: c.line}, pdbtest.Line{Offset: c.offset, File: c.file, Line: c.line + 1})
+	f.Lines = append(f.Lines, pdbtest.Line{Offset: at.Offset, File: c.file, Line: c.line},
+		pdbtest.Line{Offset: c.offset, File: c.file, Line: c.line + 1})
 	slices.SortStableFunc(f.Lines, func(a, b pdbtest.Line) int { return cmp.Compare(a.Offset, b.Offset) })
 }
 

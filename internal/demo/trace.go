@@ -18,10 +18,14 @@ const (
 
 // Sites that only a trace shows, because nothing of them is left.
 var (
-	parse   = site{0x3001, 0x2C0, newed + `shopd!Http::Parser::Header+0x00000039~(c:\src\shopd\http\parser.cpp,~203) shopd!Http::Worker::Read+0x00000033~(c:\src\shopd\http\worker.cpp,~101)` + request, always(6000)}
-	page    = site{0x3002, 0x10000, newed + `shopd!Render::Page+0x000000B8~(c:\src\shopd\render\page.cpp,~77)` + request, always(300)}
-	rebuild = site{0x3003, 0xA00000, virtual + `shopd!SearchIndex::Rebuild+0x000001F0~(c:\src\shopd\search\search_index.cpp,~81) shopd!Scheduler::Tick+0x0000005D~(c:\src\shopd\scheduler.cpp,~46)` + threads, always(5)}
-	arena   = site{0x3004, 0x100000, virtual + `shopd!Catalog::Grow+0x00000047~(c:\src\shopd\catalog\catalog.cpp,~131)` + request, always(4)}
+	parse = site{0x3001, 0x2C0, newed +
+		`shopd!Http::Parser::Header+0x00000039~(c:\src\shopd\http\parser.cpp,~203) shopd!Http::Worker::Read+0x00000033~(c:\src\shopd\http\worker.cpp,~101)` + request, always(6000)}
+	page = site{0x3002, 0x10000, newed + `shopd!Render::Page+0x000000B8~(c:\src\shopd\render\page.cpp,~77)` + request,
+		always(300)}
+	rebuild = site{0x3003, 0xA00000, virtual +
+		`shopd!SearchIndex::Rebuild+0x000001F0~(c:\src\shopd\search\search_index.cpp,~81) shopd!Scheduler::Tick+0x0000005D~(c:\src\shopd\scheduler.cpp,~46)` + threads, always(5)}
+	arena = site{0x3004, 0x100000, virtual + `shopd!Catalog::Grow+0x00000047~(c:\src\shopd\catalog\catalog.cpp,~131)` +
+		request, always(4)}
 )
 
 const virtual = "ntdll!NtAllocateVirtualMemory+0x00000015 kernel32!VirtualAlloc+0x0000001F "
@@ -32,15 +36,18 @@ func (b build) trace(images []image) *etltest.Scenario {
 		Start: uint64(b.at.Unix()+11_644_473_600) * 10_000_000, End: minute + second, CPUs: 4,
 		Volumes: []etltest.Volume{{NT: `\Device\HarddiskVolume3`, DOS: "C:"}},
 		Processes: []etltest.Process{{
-			PID: uint32(b.pid), Parent: 612, Session: 1, Bits: 32, Name: "shopd.exe", Key: 0xFFFFE00100000080, Started: second / 20,
-			CommandLine: `"C:\Program Files (x86)\Shop\shopd.exe" --soak`, Threads: []etltest.Thread{{TID: mainThread}, {TID: worker}},
+			PID: uint32(b.pid), Parent: 612, Session: 1, Bits: 32, Name: "shopd.exe",
+			Key: 0xFFFFE00100000080, Started: second / 20,
+			CommandLine: `"C:\Program Files (x86)\Shop\shopd.exe" --soak`,
+			Threads:     []etltest.Thread{{TID: mainThread}, {TID: worker}},
 		}},
 		Heaps: []etltest.Heap{{Handle: heapHandle, Flags: 2, Created: second / 10, By: etltest.Call{Thread: mainThread}}},
 	}
 	for i := range images {
 		m := &images[i]
 		s.Processes[0].Images = append(s.Processes[0].Images, etltest.Image{
-			Path: `\Device\HarddiskVolume3` + m.path[len("C:"):], Base: m.base, Size: m.size, PDB: m.pdbName, GUID: m.guid, Age: m.age, Loaded: second / 15,
+			Path: `\Device\HarddiskVolume3` + m.path[len("C:"):], Base: m.base, Size: m.size, PDB: m.pdbName, GUID: m.guid,
+			Age: m.age, Loaded: second / 15,
 		})
 	}
 	r := recorder{Scenario: s, images: images, next: firstBlock}
@@ -79,12 +86,13 @@ func (r *recorder) stack(s *site) etltest.Call {
 }
 
 func (r *recorder) block(s *site, at, freed int64, by etltest.Call) {
-	r.Blocks = append(r.Blocks, etltest.Block{Address: r.next, Size: uint64(s.size), Source: 2, Allocated: at, Freed: freed, By: by, FreedBy: etltest.Call{Thread: by.Thread, CPU: by.CPU}})
+	r.Blocks = append(r.Blocks, etltest.Block{Address: r.next, Size: uint64(s.size), Source: 2, Allocated: at,
+		Freed: freed, By: by, FreedBy: etltest.Call{Thread: by.Thread, CPU: by.CPU}})
 	r.next += uint64(s.size+overhead+15) &^ 15
 }
 
-// grow allocates what the site holds at each snapshot of the soak: the first in the first second, the others spread over
-// equal parts of the minute.
+// grow allocates what the site holds at each snapshot of the soak: the first in the first second, the others spread
+// over equal parts of the minute.
 func (r *recorder) grow(s *site) {
 	by := r.stack(s)
 	at, step := int64(second/2), int64(second/2)

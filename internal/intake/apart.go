@@ -75,12 +75,14 @@ func sortApart(ctx context.Context, parent *apart.Parent, input json.RawMessage)
 	return s.found, err
 }
 
-func (u symbolUpload) sorting(content apart.Content, keep func(context.Context, symbols.Identity, *os.File) error) *sorting {
+func (u symbolUpload) sorting(content apart.Content,
+	keep func(context.Context, symbols.Identity, *os.File) error) *sorting {
 	return &sorting{name: u.Name, content: content, left: u.MaxBytes, limited: u.MaxBytes > 0, keep: keep}
 }
 
 // sortSymbols looks through an upload of symbols: in a process of its own where there are such.
-func (in *Intake) sortSymbols(ctx context.Context, upload symbolUpload, content blob.Reader, keep func(context.Context, symbols.Identity, *os.File) error) (found sortResult, err error) {
+func (in *Intake) sortSymbols(ctx context.Context, upload symbolUpload, content blob.Reader,
+	keep func(context.Context, symbols.Identity, *os.File) error) (found sortResult, err error) {
 	if in.Apart == nil {
 		s := upload.sorting(content, keep)
 		err = s.sort(ctx)
@@ -101,7 +103,8 @@ func (in *Intake) sortSymbols(ctx context.Context, upload symbolUpload, content 
 
 // inspectPacked says which format a file in an archive is of: in a process of its own.
 func (in *Intake) inspectPacked(ctx context.Context, content blob.Reader, name string) (kind evidence.Kind, err error) {
-	err = in.Apart.Run(ctx, apart.Work{Task: taskInspect, Input: name, Outcome: &kind, Answers: map[string]apart.Answer{askOpen: opens(content)}})
+	err = in.Apart.Run(ctx,
+		apart.Work{Task: taskInspect, Input: name, Outcome: &kind, Answers: map[string]apart.Answer{askOpen: opens(content)}})
 	return kind, ended(err, name)
 }
 
@@ -132,7 +135,9 @@ func ended(err error, name string) error {
 	}
 	var exceeded *memory.LimitError
 	if errors.As(err, &exceeded) {
-		return &evidence.Error{Code: memory.Code, File: name, Message: fmt.Sprintf("unpacking it takes more memory than the %s that the server allows for one file", exceeded.Limit), Do: "unpack it and send what is in it"}
+		return &evidence.Error{Code: memory.Code, File: name,
+			Message: fmt.Sprintf("unpacking it takes more memory than the %s that the server allows for one file",
+				exceeded.Limit), Do: "unpack it and send what is in it"}
 	}
 	return err
 }

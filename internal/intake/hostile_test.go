@@ -28,9 +28,11 @@ func TestArchiveThatHangs(t *testing.T) {
 	}
 	d := open(t)
 	d.Apart.Time = time.Second // of the processor
-	_, err = d.Accept(t.Context(), leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: "r"}, "hang.7z", bytes.NewReader(hang))
+	_, err = d.Accept(t.Context(), leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: "r"},
+		"hang.7z", bytes.NewReader(hang))
 	var refused *evidence.Error
-	if !errors.As(err, &refused) || refused.Code != apart.CodeExpensive || !strings.HasPrefix(refused.Error(), "hang.7z: ") {
+	if !errors.As(err, &refused) || refused.Code != apart.CodeExpensive ||
+		!strings.HasPrefix(refused.Error(), "hang.7z: ") {
 		t.Errorf("%v", err)
 	}
 	if _, err := d.send("hang.7z", hang); !errors.As(err, &refused) || refused.Code != apart.CodeExpensive {

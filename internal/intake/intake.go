@@ -88,15 +88,18 @@ func (in *Intake) Accept(ctx context.Context, t leaks.Target, name string, body 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
 	if err := in.Blobs.Rename(ctx, key, blob.ContentKey(digest.SHA256)); err != nil {
-		return store.Evidence{}, errors.Join(fmt.Errorf("intake: store %s: %w", name, err), in.Blobs.Delete(context.WithoutCancel(ctx), key))
+		return store.Evidence{},
+			errors.Join(fmt.Errorf("intake: store %s: %w", name, err), in.Blobs.Delete(context.WithoutCancel(ctx), key))
 	}
-	e, err := in.Store.AddEvidence(ctx, t, store.Evidence{Name: name, SHA256: digest.SHA256, Bytes: digest.Bytes, Kind: string(kind)})
+	e, err := in.Store.AddEvidence(ctx, t,
+		store.Evidence{Name: name, SHA256: digest.SHA256, Bytes: digest.Bytes, Kind: string(kind)})
 	if err != nil {
 		return store.Evidence{}, fmt.Errorf("intake: record %s: %w", name, err)
 	}
 	// Between the rename and the record a keeper may have deleted the same bytes as those of an older file.
 	if _, err := in.Blobs.Stat(ctx, blob.ContentKey(digest.SHA256)); err != nil {
-		return store.Evidence{}, fmt.Errorf("intake: %s went with an older file of the same content; send it again: %w", name, err)
+		return store.Evidence{},
+			fmt.Errorf("intake: %s went with an older file of the same content; send it again: %w", name, err)
 	}
 	return e, in.sent(ctx, digest.Bytes)
 }
@@ -131,8 +134,8 @@ func cleanName(name string) (string, error) {
 	return name, nil
 }
 
-// printable drops what can neither be shown nor stored, and shows what would act without being seen: a mark that turns the direction
-// of writing has "gpj.exe" end as a picture.
+// printable drops what can neither be shown nor stored, and shows what would act without being seen: a mark that turns
+// the direction of writing has "gpj.exe" end as a picture.
 func printable(name string) string {
 	var b strings.Builder
 	for _, r := range strings.ToValidUTF8(name, "_") {

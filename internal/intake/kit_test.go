@@ -71,7 +71,8 @@ func (d *door) keys() (keys []string) {
 // build is the PDB and the DLL of the build with that number.
 func build(t testing.TB, number byte) (pdb, dll []byte) {
 	t.Helper()
-	p := &pdbtest.Program{GUID: [16]byte{15: number}, Age: 2, Signature: 0x5000_0000 + uint32(number), Sections: pdbtest.Standard(0x1000)}
+	p := &pdbtest.Program{GUID: [16]byte{15: number}, Age: 2, Signature: 0x5000_0000 + uint32(number),
+		Sections: pdbtest.Standard(0x1000)}
 	pdb, err := p.PDB()
 	if err != nil {
 		t.Fatal(err)

@@ -21,10 +21,12 @@ type QuotaError struct {
 }
 
 func (e *QuotaError) Error() string {
-	return fmt.Sprintf("intake: the token may send %d bytes a day, which is used up until %s", e.Quota, e.Until.Format(time.RFC3339))
+	return fmt.Sprintf("intake: the token may send %d bytes a day, which is used up until %s", e.Quota,
+		e.Until.Format(time.RFC3339))
 }
 
-// Room returns an error unless so many bytes more may come from whoever a context is about: ErrNoSpace, or a *QuotaError.
+// Room returns an error unless so many bytes more may come from whoever a context is about: ErrNoSpace, or a
+// *QuotaError.
 func (in *Intake) Room(ctx context.Context, bytes int64) error {
 	if err := in.space(bytes); err != nil {
 		return err

@@ -18,7 +18,8 @@ func TestRoomOfAToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	secret, prefix := accounts.NewToken()
-	token, err := d.Store.AddToken(ctx, "shop", &store.Token{Name: "ci", Prefix: prefix, Scopes: accounts.Scopes(), CreatedBy: "test"}, secret)
+	token, err := d.Store.AddToken(ctx, "shop",
+		&store.Token{Name: "ci", Prefix: prefix, Scopes: accounts.Scopes(), CreatedBy: "test"}, secret)
 	if err != nil {
 		t.Fatal(err)
 	}

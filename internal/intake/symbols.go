@@ -20,7 +20,8 @@ import (
 	"heapdrift/internal/symbols/pe"
 )
 
-// The codes of refused symbol files that this package gives itself; the others are those of internal/symbols and ingest.
+// The codes of refused symbol files that this package gives itself; the others are those of internal/symbols and
+// ingest.
 const (
 	CodeNotSymbols = "not-symbols" // neither a PDB nor an image
 	CodeNoSymbols  = "no-symbols"  // an archive without any
@@ -46,8 +47,8 @@ const maxGroup = 64
 
 // AcceptSymbols reads a file to its end and stores the PDBs and images that it is or holds: plain, in a cabinet of a
 // symbol store, in gz or zst, or many in a zip. Files of one group came together; those of a zip share one of their own
-// where none is given. The same files may be sent again. Its error is an *evidence.Error where nothing could be taken, a
-// *leaks.FieldError where group or name is wrong, or ErrTooLarge; then nothing is kept.
+// where none is given. The same files may be sent again. Its error is an *evidence.Error where nothing could be taken,
+// a *leaks.FieldError where group or name is wrong, or ErrTooLarge; then nothing is kept.
 func (in *Intake) AcceptSymbols(ctx context.Context, group, name string, body io.Reader) (Symbols, error) {
 	if err := CheckGroup(group); err != nil {
 		return Symbols{}, err
@@ -76,8 +77,10 @@ func (in *Intake) AcceptSymbols(ctx context.Context, group, name string, body io
 
 // CheckGroup returns a *leaks.FieldError unless group can name what came together; "" names nothing.
 func CheckGroup(group string) error {
-	if len(group) > maxGroup || strings.Trim(group, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != "" {
-		return &leaks.FieldError{Field: "group", Message: fmt.Sprintf("must be at most %d letters, digits, dots, underscores and hyphens", maxGroup)}
+	if len(group) > maxGroup ||
+		strings.Trim(group, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != "" {
+		return &leaks.FieldError{Field: "group",
+			Message: fmt.Sprintf("must be at most %d letters, digits, dots, underscores and hyphens", maxGroup)}
 	}
 	return nil
 }
@@ -89,23 +92,25 @@ func (s *staging) take(ctx context.Context, name string, whole content) (sortRes
 		return sortResult{}, fmt.Errorf("intake: look at %s: %w", name, err)
 	}
 	defer func() { _ = r.Close() }()
-	found, err := s.in.sortSymbols(ctx, symbolUpload{name, s.in.MaxBytes}, r, func(ctx context.Context, id symbols.Identity, file *os.File) error {
-		c := whole
-		if file != nil {
-			if c, err = s.put(ctx, id.Name, io.NewSectionReader(file, 0, math.MaxInt64)); err != nil {
-				return err
+	found, err := s.in.sortSymbols(ctx, symbolUpload{name, s.in.MaxBytes}, r,
+		func(ctx context.Context, id symbols.Identity, file *os.File) error {
+			c := whole
+			if file != nil {
+				if c, err = s.put(ctx, id.Name, io.NewSectionReader(file, 0, math.MaxInt64)); err != nil {
+					return err
+				}
 			}
-		}
-		s.files = append(s.files, stagedFile{c, id})
-		return nil
-	})
+			s.files = append(s.files, stagedFile{c, id})
+			return nil
+		})
 	switch {
 	case err != nil:
 		return found, err
 	case found.TooLarge:
 		return found, ErrTooLarge
 	case len(s.files) == 0:
-		return found, &evidence.Error{Code: CodeNoSymbols, File: name, Message: "the archive holds no PDB or image that is read: " + found.reasons()}
+		return found, &evidence.Error{Code: CodeNoSymbols, File: name,
+			Message: "the archive holds no PDB or image that is read: " + found.reasons()}
 	}
 	return found, nil
 }
@@ -164,6 +169,6 @@ var unreadFormats = []string{
 	CodeNotSymbols, pdb.CodeNotPDB, pdb.CodePDB2, pdb.CodePortable, pdb.CodeUnsupported, pe.CodeNotPE,
 }
 
-// IsUnreadFormat reports whether a file was refused with this code because its format is not read. Of another refused file the
-// content is wrong.
+// IsUnreadFormat reports whether a file was refused with this code because its format is not read. Of another refused
+// file the content is wrong.
 func IsUnreadFormat(code string) bool { return slices.Contains(unreadFormats, code) }

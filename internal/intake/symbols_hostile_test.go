@@ -49,12 +49,14 @@ func TestSymbolsDamaged(t *testing.T) {
 
 // What an image says about its PDB is anything at all; the database takes text.
 func TestSymbolsOfOddReference(t *testing.T) {
-	image := petest.Image{Sections: []petest.Section{{Name: ".rdata", RVA: 0x1000, Size: 0x1000}}, PDB: "C:\\a\xff\x01b\xc0.pdb", Age: 1}
+	image := petest.Image{Sections: []petest.Section{{Name: ".rdata", RVA: 0x1000, Size: 0x1000}},
+		PDB: "C:\\a\xff\x01b\xc0.pdb", Age: 1}
 	dll, err := image.Bytes()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := open(t).must("odd.dll", dll).Files[0]; f.PDB == "" || !utf8.ValidString(f.PDB) || strings.Contains(f.PDB, "\x01") {
+	if f := open(t).must("odd.dll", dll).Files[0]; f.PDB == "" || !utf8.ValidString(f.PDB) ||
+		strings.Contains(f.PDB, "\x01") {
 		t.Errorf("%+v", f)
 	}
 }
@@ -95,7 +97,8 @@ func TestSymbolsOfClientThatLeaves(t *testing.T) {
 	d := open(t)
 	pdb, _ := build(t, 7)
 	ctx, cancel := context.WithCancel(t.Context())
-	body := io.MultiReader(bytes.NewReader(pdb[:1000]), readerFunc(func([]byte) (int, error) { cancel(); return 0, ctx.Err() }))
+	body := io.MultiReader(bytes.NewReader(pdb[:1000]),
+		readerFunc(func([]byte) (int, error) { cancel(); return 0, ctx.Err() }))
 	if _, err := d.AcceptSymbols(ctx, "", "app.pdb", body); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}

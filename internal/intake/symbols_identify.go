@@ -61,7 +61,8 @@ func (s *sorting) member(ctx context.Context, m ingest.Member) error {
 	if !m.Packed {
 		return s.look(ctx, m, form, s.content, nil)
 	}
-	return s.unpacked(ctx, m, m, func(content apart.Content, file *os.File) error { return s.look(ctx, m, form, content, file) })
+	return s.unpacked(ctx, m, m,
+		func(content apart.Content, file *os.File) error { return s.look(ctx, m, form, content, file) })
 }
 
 func (s *sorting) look(ctx context.Context, m ingest.Member, form form, content apart.Content, file *os.File) error {
@@ -72,7 +73,8 @@ func (s *sorting) look(ctx context.Context, m ingest.Member, form form, content 
 }
 
 // unpacked calls use with what r unpacks.
-func (s *sorting) unpacked(ctx context.Context, m ingest.Member, r io.Reader, use func(content apart.Content, file *os.File) error) error {
+func (s *sorting) unpacked(ctx context.Context, m ingest.Member, r io.Reader,
+	use func(content apart.Content, file *os.File) error) error {
 	f, err := apart.Temporary()
 	if err != nil {
 		return err
@@ -121,7 +123,8 @@ func (s *sorting) identify(ctx context.Context, member, name string, r apart.Con
 	case err != nil:
 		return fmt.Errorf("intake: look at %s: %w", member, err)
 	case id.Key() == "":
-		return &evidence.Error{Code: CodeNoID, File: member, Message: "it has no debug id, so no evidence and no debugger can ever ask for it"}
+		return &evidence.Error{Code: CodeNoID, File: member,
+			Message: "it has no debug id, so no evidence and no debugger can ever ask for it"}
 	}
 	id.Name = restored(id.Name, id.Kind)
 	if id.Kind == symbols.KindPDB {
@@ -138,7 +141,9 @@ func (s *sorting) cabinet(ctx context.Context, m ingest.Member, packed apart.Con
 	}
 	files := open.Files()
 	if len(files) != 1 {
-		return &evidence.Error{Code: evidence.CodeUnsupported, File: m.Name, Message: fmt.Sprintf("the cabinet holds %d files; those of symbol stores hold one", len(files)), Do: "unpack it first, or pack a zip"}
+		return &evidence.Error{Code: evidence.CodeUnsupported, File: m.Name,
+			Message: fmt.Sprintf("the cabinet holds %d files; those of symbol stores hold one", len(files)),
+			Do:      "unpack it first, or pack a zip"}
 	}
 	body, err := files[0].Open()
 	if err != nil {
@@ -174,7 +179,8 @@ func withoutWrapping(name string) string {
 }
 
 // lastLetters are those that compressing replaced by "_", by what comes before them.
-var lastLetters = map[string]string{".dl_": "l", ".ex_": "e", ".sy_": "s", ".oc_": "x", ".cp_": "l", ".dr_": "v", ".sc_": "r"}
+var lastLetters = map[string]string{".dl_": "l", ".ex_": "e", ".sy_": "s", ".oc_": "x", ".cp_": "l",
+	".dr_": "v", ".sc_": "r"}
 
 // restored is the name that a file had before it was compressed.
 func restored(name string, kind symbols.FileKind) string {

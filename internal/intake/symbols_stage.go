@@ -36,8 +36,10 @@ type stagedFile struct {
 // SymbolFile is what the store keeps of a symbol file, whose content is stored.
 func SymbolFile(id symbols.Identity, content blob.Digest, origin, group string) store.SymbolFile {
 	return store.SymbolFile{
-		Kind: string(id.Kind), Name: id.Name, Key: id.Key(), DebugID: id.DebugID, PDB: printable(id.PDB), Timestamp: int64(id.Timestamp),
-		SizeOfImage: int64(id.SizeOfImage), Bits: int(id.Bits), Machine: id.Machine, Symbols: string(id.Symbols), Note: printable(id.Note),
+		Kind: string(id.Kind), Name: id.Name, Key: id.Key(), DebugID: id.DebugID, PDB: printable(id.PDB),
+		Timestamp:   int64(id.Timestamp),
+		SizeOfImage: int64(id.SizeOfImage), Bits: int(id.Bits), Machine: id.Machine, Symbols: string(id.Symbols),
+		Note:   printable(id.Note),
 		SHA256: content.SHA256, Bytes: content.Bytes, Origin: origin, Group: group,
 	}
 }
@@ -71,7 +73,8 @@ var forms = []struct {
 	magic string
 	form
 }{
-	{"MZ", symbolFile}, {"Microsoft C/C++ ", symbolFile}, {"Microsoft MSFZ ", symbolFile}, {"BSJB", symbolFile}, {"MSCF", cabinet},
+	{"MZ", symbolFile}, {"Microsoft C/C++ ", symbolFile}, {"Microsoft MSFZ ", symbolFile},
+	{"BSJB", symbolFile}, {"MSCF", cabinet},
 }
 
 func formOf(head []byte) form {
@@ -86,15 +89,18 @@ func formOf(head []byte) form {
 // recognised refuses what does not begin as symbols do.
 func recognised(m ingest.Member) error {
 	if len(m.Head) == 0 {
-		return &evidence.Error{Code: evidence.CodeEmpty, File: m.Name, Message: "the file is empty", Do: "check that it was copied to its end"}
+		return &evidence.Error{Code: evidence.CodeEmpty, File: m.Name, Message: "the file is empty",
+			Do: "check that it was copied to its end"}
 	}
 	if formOf(m.Head) != other {
 		return nil
 	}
 	if f := formats.Sniffed(m.Head); f != nil {
-		return &evidence.Error{Code: CodeNotSymbols, File: m.Name, Message: "this is " + f.Name + ", not symbols", Do: "upload it as evidence: PUT /api/v1/evidence"}
+		return &evidence.Error{Code: CodeNotSymbols, File: m.Name, Message: "this is " + f.Name + ", not symbols",
+			Do: "upload it as evidence: PUT /api/v1/evidence"}
 	}
-	return &evidence.Error{Code: CodeNotSymbols, File: m.Name, Message: "this is neither a PDB nor an image (EXE, DLL, SYS, OCX), nor a cabinet of one"}
+	return &evidence.Error{Code: CodeNotSymbols, File: m.Name,
+		Message: "this is neither a PDB nor an image (EXE, DLL, SYS, OCX), nor a cabinet of one"}
 }
 
 // asRefusal lets an error that says what is wrong with a file through as that alone.

@@ -44,7 +44,8 @@ func TestSymbolsOfOneFile(t *testing.T) {
 		if test.kind == "image" {
 			want = dll
 		}
-		if !strings.EqualFold(f.Name, test.name) || f.Kind != test.kind || f.DebugID != pdbKey || f.Bytes != int64(len(want)) || f.Group != "" || f.Bits != 64 || f.Origin != store.OriginUpload {
+		if !strings.EqualFold(f.Name, test.name) || f.Kind != test.kind || f.DebugID != pdbKey ||
+			f.Bytes != int64(len(want)) || f.Group != "" || f.Bits != 64 || f.Origin != store.OriginUpload {
 			t.Errorf("%s: %+v", test.sent, f)
 		}
 	}
@@ -58,10 +59,14 @@ func TestSymbolsOfZip(t *testing.T) {
 	pdb, dll := build(t, 7)
 	pdb2, _ := build(t, 8)
 	got := d.must("out.zip", zipOf(
-		packedFile{"Release/app.pdb", pdb}, packedFile{"Release/sub/", nil}, packedFile{"Release/app.dll", dll}, packedFile{"old/app.pdb.gz", gzipped(pdb2)},
-		packedFile{"store/app.pd_", cabinetOf(t, "app.pdb", pdb)}, packedFile{"readme.txt", []byte("hello")}, packedFile{"empty.pdb", nil},
-		packedFile{"cut.pdb", pdb[:5000]}, packedFile{"more.zip", zipOf(packedFile{"b.pdb", pdb})}, packedFile{"log.txt", []byte(log)},
-		packedFile{"two.cab", twoFiles(t)}, packedFile{"x/\x01", pdb}, packedFile{"cut.pd_", cabinetOf(t, "app.pdb", pdb)[:200]}, packedFile{"cut.pdb.gz", gzipped(pdb)[:100]},
+		packedFile{"Release/app.pdb", pdb}, packedFile{"Release/sub/", nil}, packedFile{"Release/app.dll", dll},
+		packedFile{"old/app.pdb.gz", gzipped(pdb2)},
+		packedFile{"store/app.pd_", cabinetOf(t, "app.pdb", pdb)}, packedFile{"readme.txt", []byte("hello")},
+		packedFile{"empty.pdb", nil},
+		packedFile{"cut.pdb", pdb[:5000]}, packedFile{"more.zip", zipOf(packedFile{"b.pdb", pdb})},
+		packedFile{"log.txt", []byte(log)},
+		packedFile{"two.cab", twoFiles(t)}, packedFile{"x/\x01", pdb},
+		packedFile{"cut.pd_", cabinetOf(t, "app.pdb", pdb)[:200]}, packedFile{"cut.pdb.gz", gzipped(pdb)[:100]},
 	))
 	var taken, refused []string
 	for _, f := range got.Files {
@@ -73,14 +78,16 @@ func TestSymbolsOfZip(t *testing.T) {
 	for _, r := range got.Refused {
 		refused = append(refused, r.Name+" "+r.Code)
 	}
-	want := []string{"app.pdb 000000000000000000000000000000082", "app.dll 500000073000", "app.pdb " + pdbKey, "app.pdb " + pdbKey}
+	want := []string{"app.pdb 000000000000000000000000000000082", "app.dll 500000073000", "app.pdb " +
+		pdbKey, "app.pdb " + pdbKey}
 	if len(taken) == 4 {
 		want[1] = taken[1] // the size of the image is petest's
 	}
 	if !slices.Equal(taken, want) {
 		t.Errorf("taken %q, want %q", taken, want)
 	}
-	want = []string{"cut.pd_ damaged-archive", "cut.pdb truncated", "cut.pdb.gz damaged-archive", "empty.pdb empty-file", "log.txt not-symbols",
+	want = []string{"cut.pd_ damaged-archive", "cut.pdb truncated", "cut.pdb.gz damaged-archive",
+		"empty.pdb empty-file", "log.txt not-symbols",
 		"more.zip unsupported-format", "readme.txt not-symbols", "two.cab unsupported-format", "x/ no-name"}
 	if !slices.Equal(refused, want) {
 		t.Errorf("refused %q, want %q", refused, want)
@@ -115,7 +122,8 @@ func TestSymbolsOfOneGroup(t *testing.T) {
 	}
 	var wrong *leaks.FieldError
 	for _, group := range []string{"a b", "ä", strings.Repeat("a", 65)} {
-		if _, err := d.AcceptSymbols(t.Context(), group, "app.pdb", bytes.NewReader(pdb)); !errors.As(err, &wrong) || wrong.Field != "group" {
+		if _, err := d.AcceptSymbols(t.Context(), group, "app.pdb", bytes.NewReader(pdb)); !errors.As(err, &wrong) ||
+			wrong.Field != "group" {
 			t.Errorf("group %q: %v", group, err)
 		}
 	}
@@ -150,7 +158,8 @@ func TestSymbolsRefused(t *testing.T) {
 	} {
 		_, err := d.send(test.name, test.body)
 		var refused *evidence.Error
-		if !errors.As(err, &refused) || refused.Code != test.code || refused.File == "" || strings.HasPrefix(refused.Message, test.name) {
+		if !errors.As(err, &refused) || refused.Code != test.code || refused.File == "" ||
+			strings.HasPrefix(refused.Message, test.name) {
 			t.Errorf("%s: %v, want the code %s", test.name, err, test.code)
 		}
 		if keys := d.keys(); len(keys) > 0 {
@@ -165,7 +174,8 @@ func TestSymbolsTooLarge(t *testing.T) {
 	d.MaxBytes = int64(len(pdb)) + 100
 	for name, body := range map[string][]byte{
 		"app.pdb": append(pdb, make([]byte, 101)...), "two.zip": zipOf(packedFile{"a.pdb", pdb}, packedFile{"b.pdb", pdb}),
-		"app.pdb.gz": gzipped(append(pdb, make([]byte, 101)...)), "app.pd_": cabinetOf(t, "app.pdb", append(pdb, make([]byte, 101)...)),
+		"app.pdb.gz": gzipped(append(pdb, make([]byte, 101)...)),
+		"app.pd_":    cabinetOf(t, "app.pdb", append(pdb, make([]byte, 101)...)),
 	} {
 		if _, err := d.send(name, body); !errors.Is(err, intake.ErrTooLarge) {
 			t.Errorf("%s: %v", name, err)

@@ -56,7 +56,8 @@ func Newest(candidates []Candidate) string {
 	return best.Name
 }
 
-// Release is the newest pinned build before head that has a result in the scenario: what drift is held against; "" for none.
+// Release is the newest pinned build before head that has a result in the scenario: what drift is held against; "" for
+// none.
 func Release(head Candidate, candidates []Candidate) string {
 	older := make([]Candidate, 0, len(candidates))
 	for _, c := range candidates {

@@ -139,11 +139,13 @@ func IsTicketLink(ticket string) bool {
 // Apply returns the word with the change applied. order finds the build that has the fix. Its error is a *FieldError.
 func (c *Change) Apply(w Word, order *Calendar) (Word, error) {
 	if c.Known != nil || c.Fixed != nil || c.Reopen {
-		w.Mark, w.MarkedBy, w.Reason, w.Until, w.UntilBuild, w.FixedID, w.NotLeak, w.NotLeakWhy = "", "", "", nil, "", nil, false, ""
+		w.Mark, w.MarkedBy, w.Reason, w.Until, w.UntilBuild, w.FixedID, w.NotLeak, w.NotLeakWhy = "", "",
+			"", nil, "", nil, false, ""
 	}
 	switch {
 	case c.Known != nil:
-		w.Mark, w.MarkedBy, w.Reason, w.Until, w.UntilBuild = MarkKnown, c.Actor, strings.TrimSpace(c.Known.Reason), c.Known.Until, c.Known.UntilBuild
+		w.Mark, w.MarkedBy, w.Reason, w.Until, w.UntilBuild = MarkKnown, c.Actor, strings.TrimSpace(c.Known.Reason),
+			c.Known.Until, c.Known.UntilBuild
 		if w.Until != nil {
 			t := w.Until.Truncate(time.Microsecond) // as it is stored
 			w.Until = &t
@@ -188,7 +190,8 @@ func UntilText(until time.Time) string {
 	return until.Format(time.RFC3339Nano)
 }
 
-// KnownOf reads why a leak is tolerated, and until when: a day, which still counts, or an instant. Its error is a *FieldError.
+// KnownOf reads why a leak is tolerated, and until when: a day, which still counts, or an instant. Its error is a
+// *FieldError.
 func KnownOf(reason, until, build string) (*Toleration, error) {
 	known := &Toleration{Reason: strings.TrimSpace(reason), UntilBuild: strings.TrimSpace(build)}
 	if until = strings.TrimSpace(until); until == "" {

@@ -43,24 +43,27 @@ func TestCheckOfAChange(t *testing.T) {
 		"fixed and reopened":   {leaks.Change{Actor: "ann", Fixed: new(""), Reopen: true}, "state"},
 		"fixed and not a leak": {leaks.Change{Actor: "ann", Fixed: new(""), NotLeak: new(true)}, "state"},
 		"known and fixed":      {leaks.Change{Actor: "ann", Fixed: new(""), Known: &leaks.Toleration{Reason: "x"}}, "state"},
-		"known and not a leak": {leaks.Change{Actor: "ann", NotLeak: new(true), Known: &leaks.Toleration{Reason: "x"}}, "state"},
+		"known and not a leak": {leaks.Change{Actor: "ann", NotLeak: new(true),
+			Known: &leaks.Toleration{Reason: "x"}}, "state"},
 		"reopened, not a leak": {leaks.Change{Actor: "ann", Reopen: true, NotLeak: new(true)}, "state"},
 
-		"known":                      {known(leaks.Toleration{Reason: "x"}), ""},
-		"known without a reason":     {known(leaks.Toleration{}), "reason"},
-		"known for a blank":          {known(leaks.Toleration{Reason: " \n"}), "reason"},
-		"a reason of 1000":           {known(leaks.Toleration{Reason: strings.Repeat("ä", leaks.MaxReason)}), ""},
-		"a reason of 1001":           {known(leaks.Toleration{Reason: strings.Repeat("ä", leaks.MaxReason+1)}), "reason"},
-		"a reason that is no text":   {known(leaks.Toleration{Reason: "\xff"}), "reason"},
-		"known until a day":          {known(leaks.Toleration{Reason: "x", Until: new(noon)}), ""},
-		"known until a build":        {known(leaks.Toleration{Reason: "x", UntilBuild: "7"}), ""},
-		"known until both":           {known(leaks.Toleration{Reason: "x", Until: new(noon), UntilBuild: "7"}), "until"},
-		"known until what is none":   {known(leaks.Toleration{Reason: "x", UntilBuild: "<b>"}), "until_build"},
-		"known until a name of 128":  {known(leaks.Toleration{Reason: "x", UntilBuild: strings.Repeat("7", 128)}), ""},
-		"known until a name of 129":  {known(leaks.Toleration{Reason: "x", UntilBuild: strings.Repeat("7", 129)}), "until_build"},
-		"assigned":                   {leaks.Change{Actor: "ann", Assignee: new(strings.Repeat("x", leaks.MaxActor))}, ""},
-		"assigned to nobody":         {leaks.Change{Actor: "ann", Assignee: new("")}, ""},
-		"assigned to a name of 65":   {leaks.Change{Actor: "ann", Assignee: new(strings.Repeat("x", leaks.MaxActor+1))}, "assignee"},
+		"known":                     {known(leaks.Toleration{Reason: "x"}), ""},
+		"known without a reason":    {known(leaks.Toleration{}), "reason"},
+		"known for a blank":         {known(leaks.Toleration{Reason: " \n"}), "reason"},
+		"a reason of 1000":          {known(leaks.Toleration{Reason: strings.Repeat("ä", leaks.MaxReason)}), ""},
+		"a reason of 1001":          {known(leaks.Toleration{Reason: strings.Repeat("ä", leaks.MaxReason+1)}), "reason"},
+		"a reason that is no text":  {known(leaks.Toleration{Reason: "\xff"}), "reason"},
+		"known until a day":         {known(leaks.Toleration{Reason: "x", Until: new(noon)}), ""},
+		"known until a build":       {known(leaks.Toleration{Reason: "x", UntilBuild: "7"}), ""},
+		"known until both":          {known(leaks.Toleration{Reason: "x", Until: new(noon), UntilBuild: "7"}), "until"},
+		"known until what is none":  {known(leaks.Toleration{Reason: "x", UntilBuild: "<b>"}), "until_build"},
+		"known until a name of 128": {known(leaks.Toleration{Reason: "x", UntilBuild: strings.Repeat("7", 128)}), ""},
+		"known until a name of 129": {known(leaks.Toleration{Reason: "x", UntilBuild: strings.Repeat("7", 129)}),
+			"until_build"},
+		"assigned":           {leaks.Change{Actor: "ann", Assignee: new(strings.Repeat("x", leaks.MaxActor))}, ""},
+		"assigned to nobody": {leaks.Change{Actor: "ann", Assignee: new("")}, ""},
+		"assigned to a name of 65": {leaks.Change{Actor: "ann", Assignee: new(strings.Repeat("x", leaks.MaxActor+1))},
+			"assignee"},
 		"no ticket":                  {ticket(""), ""},
 		"a ticket":                   {ticket("https://t.example/7?x#y"), ""},
 		"a ticket without TLS":       {ticket("http://t/7"), ""},
@@ -80,7 +83,8 @@ func TestCheckOfAChange(t *testing.T) {
 // Only addresses that browsers may follow are links; all else is text.
 func TestIsTicketLink(t *testing.T) {
 	for ticket, want := range map[string]bool{
-		"https://t.example/7": true, "http://t/7": true, "HTTPS://t/7": true, "APP-12": false, "": false, "javascript:alert(1)": false, "javascript://t/%0aalert(1)": false, "data:text/html,x": false,
+		"https://t.example/7": true, "http://t/7": true, "HTTPS://t/7": true, "APP-12": false, "": false,
+		"javascript:alert(1)": false, "javascript://t/%0aalert(1)": false, "data:text/html,x": false,
 		"ftp://t/7": false, "//t/7": false, "https:///7": false, "http://[::1": false, "t/7": false,
 	} {
 		if got := leaks.IsTicketLink(ticket); got != want {
@@ -107,7 +111,8 @@ func TestCheckComment(t *testing.T) {
 		text string
 		ok   bool
 	}{
-		"none": {"", false}, "one": {"x", true}, "of 10,000": {strings.Repeat("ä", leaks.MaxComment), true}, "of 10,001": {strings.Repeat("ä", leaks.MaxComment+1), false}, "no text": {"a\x00", false},
+		"none": {"", false}, "one": {"x", true}, "of 10,000": {strings.Repeat("ä", leaks.MaxComment), true},
+		"of 10,001": {strings.Repeat("ä", leaks.MaxComment+1), false}, "no text": {"a\x00", false},
 	} {
 		if got := fieldOf(t, leaks.CheckComment(test.text)); (got == "") != test.ok || got != "" && got != "text" {
 			t.Errorf("%s: complains about %q", name, got)
@@ -116,7 +121,8 @@ func TestCheckComment(t *testing.T) {
 }
 
 func TestApply(t *testing.T) {
-	was := leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "eve", Reason: "old", Until: new(noon), Assignee: "bob", Ticket: "https://t/1"}
+	was := leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "eve", Reason: "old", Until: new(noon),
+		Assignee: "bob", Ticket: "https://t/1"}
 	fixed := leaks.Word{Mark: leaks.MarkFixed, MarkedBy: "eve", FixedID: new(int64(3)), NotLeak: true}
 	precise := noon.Add(1234567)
 	for name, test := range map[string]struct {
@@ -124,21 +130,33 @@ func TestApply(t *testing.T) {
 		change leaks.Change
 		want   leaks.Word
 	}{
-		"nothing":     {was, leaks.Change{}, was},
-		"whose":       {was, leaks.Change{Assignee: new(" ann "), Ticket: new("")}, leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "eve", Reason: "old", Until: new(noon), Assignee: "ann"}},
-		"known":       {fixed, leaks.Change{Known: &leaks.Toleration{Reason: " new "}}, leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "ann", Reason: "new"}},
-		"until build": {was, leaks.Change{Known: &leaks.Toleration{Reason: "new", UntilBuild: "31"}}, leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "ann", Reason: "new", UntilBuild: "31", Assignee: "bob", Ticket: "https://t/1"}},
-		"in microseconds, as it is stored": {leaks.Word{}, leaks.Change{Known: &leaks.Toleration{Reason: "new", Until: &precise}},
+		"nothing": {was, leaks.Change{}, was},
+		"whose": {was, leaks.Change{Assignee: new(" ann "), Ticket: new("")},
+			leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "eve", Reason: "old", Until: new(noon), Assignee: "ann"}},
+		"known": {fixed, leaks.Change{Known: &leaks.Toleration{Reason: " new "}},
+			leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "ann", Reason: "new"}},
+		"until build": {was, leaks.Change{Known: &leaks.Toleration{Reason: "new", UntilBuild: "31"}},
+			leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "ann", Reason: "new", UntilBuild: "31", Assignee: "bob",
+				Ticket: "https://t/1"}},
+		"in microseconds, as it is stored": {leaks.Word{},
+			leaks.Change{Known: &leaks.Toleration{Reason: "new", Until: &precise}},
 			leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "ann", Reason: "new", Until: new(noon.Add(1234 * time.Microsecond))}},
-		"fixed":               {was, leaks.Change{Fixed: new("early")}, leaks.Word{Mark: leaks.MarkFixed, MarkedBy: "ann", FixedID: new(int64(2)), Assignee: "bob", Ticket: "https://t/1"}},
-		"fixed by now":        {leaks.Word{}, leaks.Change{Fixed: new("")}, leaks.Word{Mark: leaks.MarkFixed, MarkedBy: "ann", FixedID: new(int64(1))}},
-		"reopened":            {was, leaks.Change{Reopen: true}, leaks.Word{Assignee: "bob", Ticket: "https://t/1"}},
-		"reopened, fixed":     {fixed, leaks.Change{Reopen: true}, leaks.Word{}},
-		"not a leak":          {was, leaks.Change{NotLeak: new(true), Assignee: new("")}, leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "eve", Reason: "old", Until: new(noon), NotLeak: true, Ticket: "https://t/1"}},
-		"not a leak, why":     {leaks.Word{}, leaks.Change{NotLeak: new(true), NotLeakWhy: " a pool "}, leaks.Word{NotLeak: true, NotLeakWhy: "a pool"}},
-		"a leak, and why not": {leaks.Word{NotLeak: true, NotLeakWhy: "a pool"}, leaks.Change{NotLeak: new(false), NotLeakWhy: "x"}, leaks.Word{}},
-		"a leak again":        {leaks.Word{NotLeak: true, NotLeakWhy: "a pool"}, leaks.Change{Reopen: true}, leaks.Word{}},
-		"a leak after all":    {fixed, leaks.Change{NotLeak: new(false)}, leaks.Word{Mark: leaks.MarkFixed, MarkedBy: "eve", FixedID: new(int64(3))}},
+		"fixed": {was, leaks.Change{Fixed: new("early")},
+			leaks.Word{Mark: leaks.MarkFixed, MarkedBy: "ann", FixedID: new(int64(2)), Assignee: "bob", Ticket: "https://t/1"}},
+		"fixed by now": {leaks.Word{}, leaks.Change{Fixed: new("")},
+			leaks.Word{Mark: leaks.MarkFixed, MarkedBy: "ann", FixedID: new(int64(1))}},
+		"reopened":        {was, leaks.Change{Reopen: true}, leaks.Word{Assignee: "bob", Ticket: "https://t/1"}},
+		"reopened, fixed": {fixed, leaks.Change{Reopen: true}, leaks.Word{}},
+		"not a leak": {was, leaks.Change{NotLeak: new(true), Assignee: new("")},
+			leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "eve", Reason: "old", Until: new(noon), NotLeak: true,
+				Ticket: "https://t/1"}},
+		"not a leak, why": {leaks.Word{}, leaks.Change{NotLeak: new(true), NotLeakWhy: " a pool "},
+			leaks.Word{NotLeak: true, NotLeakWhy: "a pool"}},
+		"a leak, and why not": {leaks.Word{NotLeak: true, NotLeakWhy: "a pool"},
+			leaks.Change{NotLeak: new(false), NotLeakWhy: "x"}, leaks.Word{}},
+		"a leak again": {leaks.Word{NotLeak: true, NotLeakWhy: "a pool"}, leaks.Change{Reopen: true}, leaks.Word{}},
+		"a leak after all": {fixed, leaks.Change{NotLeak: new(false)},
+			leaks.Word{Mark: leaks.MarkFixed, MarkedBy: "eve", FixedID: new(int64(3))}},
 	} {
 		test.change.Actor = "ann"
 		if got, err := test.change.Apply(test.word, calendar()); err != nil || !got.IsSame(&test.want) {
@@ -157,7 +175,8 @@ func TestApply(t *testing.T) {
 }
 
 func TestNotLeakWhyOf(t *testing.T) {
-	for reason, want := range map[string]string{" a pool ": "", " ": "reason", "": "reason", strings.Repeat("x", leaks.MaxReason): "", strings.Repeat("x", leaks.MaxReason+1): "reason"} {
+	for reason, want := range map[string]string{" a pool ": "", " ": "reason", "": "reason",
+		strings.Repeat("x", leaks.MaxReason): "", strings.Repeat("x", leaks.MaxReason+1): "reason"} {
 		got, err := leaks.NotLeakWhyOf(reason)
 		if fieldOf(t, err) != want || err == nil && got != strings.TrimSpace(reason) {
 			t.Errorf("%.20q: %.20q, %v", reason, got, err)
@@ -204,7 +223,8 @@ func TestKnownOf(t *testing.T) {
 func TestCheckActor(t *testing.T) {
 	for name, want := range map[string]bool{
 		"ann": true, "Ann Ä. <ann@example.com>": true, strings.Repeat("ä", leaks.MaxActor): true,
-		"": false, leaks.ByOutline: false, " ": false, strings.Repeat("ä", leaks.MaxActor+1): false, "a\tb": false, "a\nb": false, "a\x00": false, "\xff": false, "a\u202eb": false,
+		"": false, leaks.ByOutline: false, " ": false, strings.Repeat("ä", leaks.MaxActor+1): false, "a\tb": false,
+		"a\nb": false, "a\x00": false, "\xff": false, "a\u202eb": false,
 	} {
 		if err := leaks.CheckActor(name); (err == nil) != want {
 			t.Errorf("%q: %v", name, err)

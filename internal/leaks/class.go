@@ -21,7 +21,8 @@ func suspects() (list []analysis.Class) {
 
 // ClassFilters are the classes that lists may be filtered by, in the order of menus.
 var ClassFilters = []string{
-	string(analysis.ClassLeak), string(analysis.ClassGrowingBlock), string(analysis.ClassUnreferenced), string(analysis.ClassGrowing), string(analysis.ClassCache), string(analysis.ClassOneTime),
+	string(analysis.ClassLeak), string(analysis.ClassGrowingBlock), string(analysis.ClassUnreferenced),
+	string(analysis.ClassGrowing), string(analysis.ClassCache), string(analysis.ClassOneTime),
 	string(analysis.ClassTransient), string(analysis.ClassStable), string(analysis.ClassUnknown),
 }
 
@@ -39,18 +40,20 @@ type Figure struct {
 	Rate        *score.Rate      // nil where it does not grow
 }
 
-// CompareGravity puts the graver of two figures first: by class, then the surer, the higher score, the larger growth, and
-// what holds more.
+// CompareGravity puts the graver of two figures first: by class, then the surer, the higher score, the larger growth,
+// and what holds more.
 func CompareGravity(a, b *Figure) int {
 	return cmp.Or(
-		cmp.Compare(b.Class.Gravity(), a.Class.Gravity()), compareBools(b.Certain, a.Certain), analysis.CompareScores(b.Score, a.Score),
+		cmp.Compare(b.Class.Gravity(), a.Class.Gravity()), compareBools(b.Certain, a.Certain),
+		analysis.CompareScores(b.Score, a.Score),
 		cmp.Compare(growthOf(b.Growth), growthOf(a.Growth)), cmp.Compare(b.Outstanding.Bytes, a.Outstanding.Bytes))
 }
 
 // CompareUrgency puts the more urgent figure first: certain ones, then leaks, then those that grow faster where both
 // rates have the same unit, then the graver.
 func CompareUrgency(a, b *Figure) int {
-	if order := cmp.Or(compareBools(b.Certain, a.Certain), compareBools(b.Class == analysis.ClassLeak, a.Class == analysis.ClassLeak)); order != 0 {
+	if order := cmp.Or(compareBools(b.Certain, a.Certain),
+		compareBools(b.Class == analysis.ClassLeak, a.Class == analysis.ClassLeak)); order != 0 {
 		return order
 	}
 	if a.Rate != nil && b.Rate != nil && a.Rate.Unit == b.Rate.Unit {

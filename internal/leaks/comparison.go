@@ -19,16 +19,16 @@ type Refusal struct{ Code, Message string }
 
 func (r *Refusal) Error() string { return r.Message }
 
-// A Question says what is to be compared: builds of a project in a scenario, or runs. Without a head it is the newest build with a
-// result, without a base the baseline.
+// A Question says what is to be compared: builds of a project in a scenario, or runs. Without a head it is the newest
+// build with a result, without a base the baseline.
 type Question struct {
 	Project, Scenario string
 	Base, Head        string
 	BaseRun, HeadRun  int64
 }
 
-// OfRun checks that a run can be one of the sides. The first run decides project and scenario where nobody did. Its error is a
-// *FieldError.
+// OfRun checks that a run can be one of the sides. The first run decides project and scenario where nobody did. Its
+// error is a *FieldError.
 func (q *Question) OfRun(id int64, project, scenario string) error {
 	q.Project, q.Scenario = cmp.Or(q.Project, project), cmp.Or(q.Scenario, scenario)
 	switch {
@@ -59,7 +59,8 @@ func CheckSides(base, head *compare.Side) error {
 // NoBaseline says that a build has nothing to be compared with.
 func NoBaseline(build, scenario string) *Refusal {
 	return &Refusal{CodeNoBaseline, fmt.Sprintf(
-		"there is no older build on the branch of %s with a result in the scenario %s, and none is pinned; name a base", build, scenario)}
+		"there is no older build on the branch of %s with a result in the scenario %s, and none is pinned; name a base",
+		build, scenario)}
 }
 
 // NoResult says that no build of a project has a result.

@@ -29,7 +29,8 @@ type Cell struct {
 }
 
 // statusGravity orders the statuses of runs, the gravest last.
-var statusGravity = map[analysis.Status]int{analysis.StatusInconclusive: 1, analysis.StatusNoLeak: 2, analysis.StatusLeak: 3}
+var statusGravity = map[analysis.Status]int{analysis.StatusInconclusive: 1,
+	analysis.StatusNoLeak: 2, analysis.StatusLeak: 3}
 
 // Take adds a run to the cell. A run that decides takes precedence over one that does not.
 func (c *Cell) Take(run Cell) {

@@ -66,22 +66,26 @@ func (d *decider) sort(f *compare.Finding) {
 	case d.Policy.isCanary(f):
 		if isLeak && f.Certain {
 			d.proof = Proven
-			d.say(EffectSilences, ReasonCanary, f, nil, nil, "", "%s is the canary: that it is found proves that the gate can fail", nameOf(f))
+			d.say(EffectSilences, ReasonCanary, f, nil, nil, "",
+				"%s is the canary: that it is found proves that the gate can fail", nameOf(f))
 		}
 	case IsTolerated(f):
 		switch {
 		case !isLeak:
 		case f.ByRule:
-			d.say(EffectSilences, ReasonRule, f, nil, nil, "", "a rule of the project says that %s is known: %q", nameOf(f), f.Known)
+			d.say(EffectSilences, ReasonRule, f, nil, nil, "", "a rule of the project says that %s is known: %q",
+				nameOf(f), f.Known)
 		default:
 			d.say(EffectSilences, ReasonKnown, f, nil, nil, "", "the team says that %s is known%s", nameOf(f), because(f.Known))
 		}
 	case isLeak && flaps:
 		d.say(EffectSilences, ReasonQuarantined, f, new(float64(changes)), new(float64(d.Policy.Noise.Changes)), "changes",
-			"%s is quarantined: over the last %d runs that decide about it, it changed %d times between found and not found", nameOf(f), min(d.Policy.Noise.Runs, len(d.Past[f.Signature])), changes)
+			"%s is quarantined: over the last %d runs that decide about it, it changed %d times between found and not found",
+			nameOf(f), min(d.Policy.Noise.Runs, len(d.Past[f.Signature])), changes)
 	case flaps: // its growth counts no more than its leak does
 	case d.Policy.isBelowScore(f):
-		d.say(EffectSilences, ReasonScore, f, f.Score, &d.Policy.MinimumScore, "score", "%s leaks with a score of %.2f, below the %.2f that counts", nameOf(f), *f.Score, d.Policy.MinimumScore)
+		d.say(EffectSilences, ReasonScore, f, f.Score, &d.Policy.MinimumScore, "score",
+			"%s leaks with a score of %.2f, below the %.2f that counts", nameOf(f), *f.Score, d.Policy.MinimumScore)
 	default:
 		d.counted = append(d.counted, f)
 		if f.Unconfirmed {
@@ -124,7 +128,8 @@ func (d *decider) kinds() {
 		case row.Change == compare.New && !provesNew(d.Compared.Base, row):
 			d.open[f.Signature] = true
 		case row.Change == compare.New:
-			d.kind(FailOnNew, f, "%s leaks, and build %s, the baseline, was clean or did not have it", nameOf(f), d.Compared.Base.Build)
+			d.kind(FailOnNew, f, "%s leaks, and build %s, the baseline, was clean or did not have it",
+				nameOf(f), d.Compared.Base.Build)
 		case row.Change == compare.Grown:
 			d.kind(FailOnGrown, f, "%s leaks faster than in build %s, the baseline", nameOf(f), d.Compared.Base.Build)
 		case row.Change == compare.Persisting && !d.Compared.Base.Decides():
@@ -153,27 +158,34 @@ func (d *decider) kind(on FailOn, f *compare.Finding, format string, args ...any
 // is silenced, or is the canary, the report may speak of that one.
 func (d *decider) report() {
 	sure := slices.ContainsFunc(d.counted, FailsGate)
-	if d.Status == analysis.StatusLeak && slices.Contains(d.on, FailOnLeak) && !sure && d.alone == 0 && !d.has(EffectSilences) && !d.has(EffectFails) {
+	if d.Status == analysis.StatusLeak && slices.Contains(d.on, FailOnLeak) && !sure && d.alone == 0 &&
+		!d.has(EffectSilences) && !d.has(EffectFails) {
 		d.say(EffectFails, ReasonReport, nil, nil, nil, "", "the report says that it leaks")
 	}
 }
 
 // doubts notes the facts about the evidence that leave the question open.
 func (d *decider) doubts() {
-	asksNew, needsBase := slices.Contains(d.on, FailOnNew), slices.Contains(d.on, FailOnNew) || slices.Contains(d.on, FailOnGrown)
+	asksNew, needsBase := slices.Contains(d.on, FailOnNew), slices.Contains(d.on, FailOnNew) ||
+		slices.Contains(d.on, FailOnGrown)
 	switch {
 	case d.Status == analysis.StatusInconclusive:
 		d.say(EffectDoubts, ReasonEvidence, nil, nil, nil, "", "the evidence does not decide")
 	case needsBase && !slices.Contains(d.on, FailOnLeak) && d.Compared == nil && d.leaks() > 0:
 		d.say(EffectDoubts, ReasonNoBaseline, nil, nil, nil, "", "there is no baseline to tell which leaks are new")
 	case asksNew && len(d.open) > 0:
-		d.say(EffectDoubts, ReasonBaseline, nil, nil, nil, "", "the evidence of build %s, the baseline, does not decide whether %s new", d.Compared.Base.Build, countOpen(len(d.open)))
+		d.say(EffectDoubts, ReasonBaseline, nil, nil, nil, "",
+			"the evidence of build %s, the baseline, does not decide whether %s new",
+			d.Compared.Base.Build, countOpen(len(d.open)))
 	}
 	if slices.Contains(d.on, FailOnGrown) && d.unrated > 0 {
-		d.say(EffectDoubts, ReasonBaseline, nil, nil, nil, "", "the evidence of build %s, the baseline, does not decide whether %s faster", d.Compared.Base.Build, countFaster(d.unrated))
+		d.say(EffectDoubts, ReasonBaseline, nil, nil, nil, "",
+			"the evidence of build %s, the baseline, does not decide whether %s faster",
+			d.Compared.Base.Build, countFaster(d.unrated))
 	}
 	if d.proof == NotProven {
-		d.say(EffectDoubts, ReasonNotProven, nil, nil, nil, "", "the gate is not proven: the canary %s was not found", d.Policy.Canary)
+		d.say(EffectDoubts, ReasonNotProven, nil, nil, nil, "", "the gate is not proven: the canary %s was not found",
+			d.Policy.Canary)
 	}
 }
 
@@ -193,8 +205,10 @@ func (d *decider) has(effect Effect) bool {
 }
 
 // say adds a reason; f is the finding that the reason is about, nil for the whole run.
-func (d *decider) say(effect Effect, code ReasonCode, f *compare.Finding, figure, limit *float64, unit, format string, args ...any) {
-	r := Reason{Effect: effect, Code: code, Sentence: fmt.Sprintf(format, args...), Figure: figure, Limit: limit, Unit: unit}
+func (d *decider) say(effect Effect, code ReasonCode, f *compare.Finding, figure, limit *float64, unit,
+	format string, args ...any) {
+	r := Reason{Effect: effect, Code: code, Sentence: fmt.Sprintf(format, args...), Figure: figure,
+		Limit: limit, Unit: unit}
 	if f != nil {
 		r.Signature = f.Signature
 	}

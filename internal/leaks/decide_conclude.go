@@ -113,7 +113,8 @@ type silenceCount struct {
 
 // silenceWords are the words for each reason that silences leaks.
 var silenceWords = map[ReasonCode]string{
-	ReasonRule: "known by a rule", ReasonKnown: "known by the team", ReasonQuarantined: "quarantined", ReasonScore: "below the score that counts",
+	ReasonRule: "known by a rule", ReasonKnown: "known by the team", ReasonQuarantined: "quarantined",
+	ReasonScore: "below the score that counts",
 }
 
 func (s silenceCount) says() string { return fmt.Sprintf("%d %s", s.n, silenceWords[s.code]) }
@@ -155,7 +156,8 @@ func shortened(list []Reason) []Reason {
 		r := kept[i]
 		if over := counts[r.Code] - namedReasons; over > 0 {
 			counts[r.Code] = 0
-			kept = slices.Insert(kept, i+1, Reason{Effect: r.Effect, Code: r.Code, Sentence: fmt.Sprintf("and %d more like these", over)})
+			kept = slices.Insert(kept, i+1,
+				Reason{Effect: r.Effect, Code: r.Code, Sentence: fmt.Sprintf("and %d more like these", over)})
 		}
 	}
 	return kept

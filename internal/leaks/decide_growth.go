@@ -66,14 +66,18 @@ func (d *decider) budget(b *Budget, subject *compare.Finding, name string, list 
 	g, unit := growthPer(list, b.In, b.Per), string(b.In)+"/"+b.Per
 	switch {
 	case g.sure > b.Limit:
-		d.say(EffectFails, ReasonBudget, subject, &g.sure, &b.Limit, unit, "%s grows by %s, over the budget of %s", name, amountOf(g.sure, b.In, b.Per), amountOf(b.Limit, b.In, b.Per))
+		d.say(EffectFails, ReasonBudget, subject, &g.sure, &b.Limit, unit, "%s grows by %s, over the budget of %s", name,
+			amountOf(g.sure, b.In, b.Per), amountOf(b.Limit, b.In, b.Per))
 	case g.all > b.Limit:
-		d.say(EffectDoubts, ReasonBudgetUncertain, subject, &g.all, &b.Limit, unit, "%s grows by %s, over the budget of %s, and of %s of it the evidence is not sure",
+		d.say(EffectDoubts, ReasonBudgetUncertain, subject, &g.all, &b.Limit, unit,
+			"%s grows by %s, over the budget of %s, and of %s of it the evidence is not sure",
 			name, amountOf(g.all, b.In, b.Per), amountOf(b.Limit, b.In, b.Per), amountOf(g.all-g.sure, b.In, b.Per))
 	case g.other != "":
-		d.say(EffectDoubts, ReasonBudgetUnmeasured, subject, nil, &b.Limit, unit, "%s grows, counted per %s, and its budget is per %s: record evidence with that unit", name, g.other, b.Per)
+		d.say(EffectDoubts, ReasonBudgetUnmeasured, subject, nil, &b.Limit, unit,
+			"%s grows, counted per %s, and its budget is per %s: record evidence with that unit", name, g.other, b.Per)
 	case g.unrated:
-		d.say(EffectDoubts, ReasonBudgetUnmeasured, subject, nil, &b.Limit, unit, "%s leaks, and the evidence does not say how fast: give it snapshots with times or work", name)
+		d.say(EffectDoubts, ReasonBudgetUnmeasured, subject, nil, &b.Limit, unit,
+			"%s leaks, and the evidence does not say how fast: give it snapshots with times or work", name)
 	}
 }
 
@@ -84,7 +88,8 @@ func (d *decider) drift() {
 	case bound == nil:
 		return
 	case d.Release == nil:
-		d.say(EffectDoubts, ReasonNoRelease, nil, nil, nil, "", "no build before this one is pinned as a release, so that drift cannot be told: pin one that has a run of the scenario")
+		d.say(EffectDoubts, ReasonNoRelease, nil, nil, nil, "",
+			"no build before this one is pinned as a release, so that drift cannot be told: pin one that has a run of the scenario")
 		return
 	}
 	silent := map[string]bool{}
@@ -96,7 +101,8 @@ func (d *decider) drift() {
 	}
 	var base []*compare.Finding
 	for i := range d.Release.Findings {
-		if f := &d.Release.Findings[i]; !silent[f.Signature] && !IsTolerated(f) && !d.Policy.isCanary(f) && !d.Policy.isBelowScore(f) {
+		if f := &d.Release.Findings[i]; !silent[f.Signature] && !IsTolerated(f) && !d.Policy.isCanary(f) &&
+			!d.Policy.isBelowScore(f) {
 			base = append(base, f)
 		}
 	}
@@ -104,7 +110,8 @@ func (d *decider) drift() {
 		d.driftPer(bound, per, base)
 	}
 	if growthPer(d.counted, bound.In, "").unrated {
-		d.say(EffectDoubts, ReasonDriftUnmeasured, nil, nil, nil, "", "the run leaks, and the evidence does not say how fast, so that drift cannot be told: give it snapshots with times or work")
+		d.say(EffectDoubts, ReasonDriftUnmeasured, nil, nil, nil, "",
+			"the run leaks, and the evidence does not say how fast, so that drift cannot be told: give it snapshots with times or work")
 	}
 }
 
@@ -116,13 +123,17 @@ func (d *decider) driftPer(bound *Drift, per string, base []*compare.Finding) {
 	switch {
 	case now.all <= limit:
 	case !d.Release.Decides():
-		d.say(EffectDoubts, ReasonDriftUnmeasured, nil, &now.all, nil, unit, "the evidence of build %s, the release, does not decide, so that drift cannot be told", d.Release.Build)
+		d.say(EffectDoubts, ReasonDriftUnmeasured, nil, &now.all, nil, unit,
+			"the evidence of build %s, the release, does not decide, so that drift cannot be told", d.Release.Build)
 	case then.other != "" || then.unrated:
-		d.say(EffectDoubts, ReasonDriftUnmeasured, nil, &now.all, nil, unit, "build %s, the release, was not measured per %s, so that drift cannot be told", d.Release.Build, per)
+		d.say(EffectDoubts, ReasonDriftUnmeasured, nil, &now.all, nil, unit,
+			"build %s, the release, was not measured per %s, so that drift cannot be told", d.Release.Build, per)
 	case now.sure > limit:
-		d.say(EffectFails, ReasonDrift, nil, &now.sure, &limit, unit, "the run grows by %s, and %s: more than %s %% faster", amountOf(now.sure, bound.In, per), was, plain(bound.Percent))
+		d.say(EffectFails, ReasonDrift, nil, &now.sure, &limit, unit, "the run grows by %s, and %s: more than %s %% faster",
+			amountOf(now.sure, bound.In, per), was, plain(bound.Percent))
 	default:
-		d.say(EffectDoubts, ReasonDriftUncertain, nil, &now.all, &limit, unit, "the run grows by %s, of which the evidence is not sure, and %s", amountOf(now.all, bound.In, per), was)
+		d.say(EffectDoubts, ReasonDriftUncertain, nil, &now.all, &limit, unit,
+			"the run grows by %s, of which the evidence is not sure, and %s", amountOf(now.all, bound.In, per), was)
 	}
 }
 

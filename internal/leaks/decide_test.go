@@ -55,72 +55,118 @@ func TestDecide(t *testing.T) {
 		codes   string
 	}{
 		{"nothing is to fail", policy{}, leaky, findings{sure}, nil, nil, leaks.GatePassed, ""},
-		{"regressed", on(leaks.FailOnRegressed), leaky, findings{regressed(sure)}, nil, nil, leaks.GateFailed, "fails regressed"},
+		{"regressed", on(leaks.FailOnRegressed), leaky, findings{regressed(sure)}, nil, nil,
+			leaks.GateFailed, "fails regressed"},
 		{"not regressed", on(leaks.FailOnRegressed), leaky, findings{sure}, nil, nil, leaks.GatePassed, ""},
-		{"regressed and known", on(leaks.FailOnRegressed), leaky, findings{regressed(known)}, nil, nil, leaks.GatePassed, "silences known"},
+		{"regressed and known", on(leaks.FailOnRegressed), leaky, findings{regressed(known)}, nil, nil,
+			leaks.GatePassed, "silences known"},
 
 		{"total below", hourly(leaks.BudgetTotal, "", 101.5), leaky, findings{slow, fast}, nil, nil, leaks.GatePassed, ""},
 		{"total at", hourly(leaks.BudgetTotal, "", 101), leaky, findings{slow, fast}, nil, nil, leaks.GatePassed, ""},
-		{"total above", hourly(leaks.BudgetTotal, "", 100.5), leaky, findings{slow, fast}, nil, nil, leaks.GateFailed, "fails budget"},
+		{"total above", hourly(leaks.BudgetTotal, "", 100.5), leaky, findings{slow, fast}, nil, nil,
+			leaks.GateFailed, "fails budget"},
 		{"each below", hourly(leaks.BudgetSignature, "", 60), leaky, findings{slow, fast}, nil, nil, leaks.GatePassed, ""},
-		{"each above", hourly(leaks.BudgetSignature, "", 59), leaky, findings{slow, fast}, nil, nil, leaks.GateFailed, "fails budget"},
-		{"another one", hourly(leaks.BudgetSignature, "second", 41), leaky, findings{slow, fast}, nil, nil, leaks.GatePassed, ""},
-		{"the one", hourly(leaks.BudgetSignature, "second", 40), leaky, findings{slow, fast}, nil, nil, leaks.GateFailed, "fails budget"},
-		{"the process", hourly(leaks.BudgetProcess, "APP.exe", 100), leaky, findings{slow, fast}, nil, nil, leaks.GateFailed, "fails budget"},
-		{"another process", hourly(leaks.BudgetProcess, "other.exe", 0), leaky, findings{slow, fast}, nil, nil, leaks.GatePassed, ""},
+		{"each above", hourly(leaks.BudgetSignature, "", 59), leaky, findings{slow, fast}, nil, nil,
+			leaks.GateFailed, "fails budget"},
+		{"another one", hourly(leaks.BudgetSignature, "second", 41), leaky, findings{slow, fast}, nil,
+			nil, leaks.GatePassed, ""},
+		{"the one", hourly(leaks.BudgetSignature, "second", 40), leaky, findings{slow, fast}, nil, nil,
+			leaks.GateFailed, "fails budget"},
+		{"the process", hourly(leaks.BudgetProcess, "APP.exe", 100), leaky, findings{slow, fast}, nil, nil,
+			leaks.GateFailed, "fails budget"},
+		{"another process", hourly(leaks.BudgetProcess, "other.exe", 0), leaky, findings{slow, fast}, nil,
+			nil, leaks.GatePassed, ""},
 		{"blocks of work", blocks, leaky, findings{rated(sure, 1e6, 2, "document")}, nil, nil, leaks.GatePassed, ""},
-		{"too many blocks of work", blocks, leaky, findings{rated(sure, 1, 2.1, "document")}, nil, nil, leaks.GateFailed, "fails budget"},
+		{"too many blocks of work", blocks, leaky, findings{rated(sure, 1, 2.1, "document")}, nil, nil,
+			leaks.GateFailed, "fails budget"},
 		{"another unit", blocks, leaky, findings{slow}, nil, nil, leaks.GateInconclusive, "doubts budget-unmeasured"},
-		{"no rate", hourly(leaks.BudgetTotal, "", 0), leaky, findings{sure}, nil, nil, leaks.GateInconclusive, "doubts budget-unmeasured"},
-		{"of what is not sure", hourly(leaks.BudgetTotal, "", 0), noLeak, findings{rated(growing, 1, 1, "hour")}, nil, nil, leaks.GateInconclusive, "doubts budget-uncertain"},
-		{"of what is known", hourly(leaks.BudgetTotal, "", 0), leaky, findings{rated(known, 1, 1, "hour")}, nil, nil, leaks.GatePassed, "silences known"},
-		{"of what shrinks", hourly(leaks.BudgetTotal, "", 0), leaky, findings{rated(sure, -1, -1, "hour")}, nil, nil, leaks.GatePassed, ""},
+		{"no rate", hourly(leaks.BudgetTotal, "", 0), leaky, findings{sure}, nil, nil, leaks.GateInconclusive,
+			"doubts budget-unmeasured"},
+		{"of what is not sure", hourly(leaks.BudgetTotal, "", 0), noLeak, findings{rated(growing, 1, 1, "hour")}, nil, nil,
+			leaks.GateInconclusive, "doubts budget-uncertain"},
+		{"of what is known", hourly(leaks.BudgetTotal, "", 0), leaky, findings{rated(known, 1, 1, "hour")}, nil, nil,
+			leaks.GatePassed, "silences known"},
+		{"of what shrinks", hourly(leaks.BudgetTotal, "", 0), leaky, findings{rated(sure, -1, -1, "hour")}, nil,
+			nil, leaks.GatePassed, ""},
 
 		{"drift: no release", drift, leaky, findings{slow}, nil, nil, leaks.GateInconclusive, "doubts no-release"},
-		{"drift: at", drift, leaky, findings{rated(sure, 110, 1, "hour")}, release(rated(sure, 100, 1, "hour")), nil, leaks.GatePassed, ""},
-		{"drift: above", drift, leaky, findings{rated(sure, 111, 1, "hour")}, release(rated(sure, 100, 1, "hour")), nil, leaks.GateFailed, "fails drift"},
+		{"drift: at", drift, leaky, findings{rated(sure, 110, 1, "hour")}, release(rated(sure, 100, 1, "hour")),
+			nil, leaks.GatePassed, ""},
+		{"drift: above", drift, leaky, findings{rated(sure, 111, 1, "hour")}, release(rated(sure, 100, 1, "hour")), nil,
+			leaks.GateFailed, "fails drift"},
 		{"drift: from nothing", drift, leaky, findings{slow}, release(), nil, leaks.GateFailed, "fails drift"},
-		{"drift: not sure", drift, noLeak, findings{rated(growing, 111, 1, "hour")}, release(rated(growing, 100, 1, "hour")), nil, leaks.GateInconclusive, "doubts drift-uncertain"},
+		{"drift: not sure", drift, noLeak, findings{rated(growing, 111, 1, "hour")}, release(rated(growing, 100, 1, "hour")),
+			nil, leaks.GateInconclusive, "doubts drift-uncertain"},
 		// 50 percent more than 40 is 60, without a rest in binary.
-		{"drift: just below", policy{Drift: &leaks.Drift{Percent: 50, In: leaks.InBytes}}, leaky, findings{rated(sure, 59.5, 3, "hour")}, release(rated(sure, 40, 1, "hour")), nil, leaks.GatePassed, ""},
-		{"drift: at it", policy{Drift: &leaks.Drift{Percent: 50, In: leaks.InBytes}}, leaky, findings{slow}, release(rated(sure, 40, 1, "hour")), nil, leaks.GatePassed, ""},
-		{"drift: just above", policy{Drift: &leaks.Drift{Percent: 50, In: leaks.InBytes}}, leaky, findings{rated(sure, 60.5, 3, "hour")}, release(rated(sure, 40, 1, "hour")), nil, leaks.GateFailed, "fails drift"},
-		{"drift: another unit", drift, leaky, findings{rated(sure, 111, 1, "hour")}, release(rated(sure, 100, 1, "document")), nil, leaks.GateInconclusive, "doubts drift-unmeasured"},
-		{"drift: the release decides nothing", drift, leaky, findings{slow}, &compare.Side{Build: "r1", Statuses: []analysis.Status{inconclusive}}, nil, leaks.GateInconclusive, "doubts drift-unmeasured"},
-		{"drift: nothing says how fast", drift, leaky, findings{sure}, release(), nil, leaks.GateInconclusive, "doubts drift-unmeasured"},
-		{"drift: nothing says how fast one of two", drift, leaky, findings{rated(sure, 100, 1, "hour"), {Signature: "other", Class: leak, Certain: true}},
+		{"drift: just below", policy{Drift: &leaks.Drift{Percent: 50, In: leaks.InBytes}}, leaky,
+			findings{rated(sure, 59.5, 3, "hour")}, release(rated(sure, 40, 1, "hour")), nil, leaks.GatePassed, ""},
+		{"drift: at it", policy{Drift: &leaks.Drift{Percent: 50, In: leaks.InBytes}}, leaky, findings{slow},
+			release(rated(sure, 40, 1, "hour")), nil, leaks.GatePassed, ""},
+		{"drift: just above", policy{Drift: &leaks.Drift{Percent: 50, In: leaks.InBytes}}, leaky,
+			findings{rated(sure, 60.5, 3, "hour")}, release(rated(sure, 40, 1, "hour")), nil, leaks.GateFailed, "fails drift"},
+		{"drift: another unit", drift, leaky, findings{rated(sure, 111, 1, "hour")}, release(rated(sure, 100, 1, "document")),
+			nil, leaks.GateInconclusive, "doubts drift-unmeasured"},
+		{"drift: the release decides nothing", drift, leaky, findings{slow},
+			&compare.Side{Build: "r1", Statuses: []analysis.Status{inconclusive}}, nil, leaks.GateInconclusive,
+			"doubts drift-unmeasured"},
+		{"drift: nothing says how fast", drift, leaky, findings{sure}, release(), nil, leaks.GateInconclusive,
+			"doubts drift-unmeasured"},
+		{"drift: nothing says how fast one of two", drift, leaky,
+			findings{rated(sure, 100, 1, "hour"), {Signature: "other", Class: leak, Certain: true}},
 			release(rated(sure, 100, 1, "hour")), nil, leaks.GateInconclusive, "doubts drift-unmeasured"},
-		{"drift: what is below the score counts on neither side", policy{Drift: drift.Drift, MinimumScore: 0.9}, leaky, findings{slow},
-			release(scoredAt(rated(compare.Finding{Signature: "gone", Class: leak, Certain: true}, 1e9, 1, "hour"), 0.5)), nil, leaks.GateFailed, "fails drift"},
-		{"drift: what is known counts on neither side", drift, leaky, findings{rated(known, 999, 1, "hour"), rated(sure, 111, 1, "hour")},
-			release(rated(known, 100, 1, "hour"), rated(sure, 100, 1, "hour")), nil, leaks.GateFailed, "fails drift, silences known"},
+		{"drift: what is below the score counts on neither side", policy{Drift: drift.Drift, MinimumScore: 0.9}, leaky,
+			findings{slow},
+			release(scoredAt(rated(compare.Finding{Signature: "gone", Class: leak, Certain: true}, 1e9, 1, "hour"), 0.5)), nil,
+			leaks.GateFailed, "fails drift"},
+		{"drift: what is known counts on neither side", drift, leaky,
+			findings{rated(known, 999, 1, "hour"), rated(sure, 111, 1, "hour")},
+			release(rated(known, 100, 1, "hour"), rated(sure, 100, 1, "hour")), nil, leaks.GateFailed,
+			"fails drift, silences known"},
 
-		{"score below", policy{FailOn: []leaks.FailOn{leaks.FailOnLeak}, MinimumScore: 0.9}, leaky, findings{scoredAt(sure, 0.89)}, nil, nil, leaks.GatePassed, "silences below-score"},
-		{"score at", policy{FailOn: []leaks.FailOn{leaks.FailOnLeak}, MinimumScore: 0.9}, leaky, findings{scoredAt(sure, 0.9)}, nil, nil, leaks.GateFailed, "fails leak"},
-		{"no score", policy{FailOn: []leaks.FailOn{leaks.FailOnLeak}, MinimumScore: 1}, leaky, findings{sure}, nil, nil, leaks.GateFailed, "fails leak"},
+		{"score below", policy{FailOn: []leaks.FailOn{leaks.FailOnLeak}, MinimumScore: 0.9}, leaky,
+			findings{scoredAt(sure, 0.89)}, nil, nil, leaks.GatePassed, "silences below-score"},
+		{"score at", policy{FailOn: []leaks.FailOn{leaks.FailOnLeak}, MinimumScore: 0.9}, leaky,
+			findings{scoredAt(sure, 0.9)}, nil, nil, leaks.GateFailed, "fails leak"},
+		{"no score", policy{FailOn: []leaks.FailOn{leaks.FailOnLeak}, MinimumScore: 1}, leaky, findings{sure}, nil, nil,
+			leaks.GateFailed, "fails leak"},
 
-		{"it flaps", guarded, leaky, findings{sure}, nil, map[string][]bool{"sure": {true, false, true, false, true}}, leaks.GatePassed, "silences quarantined"},
-		{"it flaps, and another does not", guarded, leaky, findings{sure, second}, nil, map[string][]bool{"sure": {true, false, true, false, true}}, leaks.GateFailed, "fails leak, silences quarantined"},
-		{"it came back", guarded, leaky, findings{sure}, nil, map[string][]bool{"sure": {true, true, false, false, true}}, leaks.GateFailed, "fails leak"},
+		{"it flaps", guarded, leaky, findings{sure}, nil, map[string][]bool{"sure": {true, false, true, false, true}},
+			leaks.GatePassed, "silences quarantined"},
+		{"it flaps, and another does not", guarded, leaky, findings{sure, second}, nil,
+			map[string][]bool{"sure": {true, false, true, false, true}}, leaks.GateFailed, "fails leak, silences quarantined"},
+		{"it came back", guarded, leaky, findings{sure}, nil, map[string][]bool{"sure": {true, true, false, false, true}},
+			leaks.GateFailed, "fails leak"},
 
 		{"the canary alone", canary, leaky, findings{bird}, nil, nil, leaks.GatePassed, "silences canary"},
-		{"the canary and another", canary, leaky, findings{bird, sure}, nil, nil, leaks.GateFailed, "fails leak, silences canary"},
+		{"the canary and another", canary, leaky, findings{bird, sure}, nil, nil, leaks.GateFailed,
+			"fails leak, silences canary"},
 		{"no canary", canary, noLeak, nil, nil, nil, leaks.GateInconclusive, "doubts not-proven"},
-		{"a canary that may leak", canary, noLeak, findings{{Signature: "bird", Class: leak, Frames: bird.Frames}}, nil, nil, leaks.GateInconclusive, "doubts not-proven"},
-		{"a canary that does not leak", canary, noLeak, findings{{Signature: "bird", Class: stable, Frames: bird.Frames}}, nil, nil, leaks.GateInconclusive, "doubts not-proven"},
+		{"a canary that may leak", canary, noLeak, findings{{Signature: "bird", Class: leak, Frames: bird.Frames}}, nil, nil,
+			leaks.GateInconclusive, "doubts not-proven"},
+		{"a canary that does not leak", canary, noLeak, findings{{Signature: "bird", Class: stable, Frames: bird.Frames}},
+			nil, nil, leaks.GateInconclusive, "doubts not-proven"},
 		{"no canary, and a leak", canary, leaky, findings{sure}, nil, nil, leaks.GateFailed, "fails leak, doubts not-proven"},
-		{"no canary where what is inconclusive passes", with(canary, leaks.InconclusivePasses), noLeak, nil, nil, nil, leaks.GateInconclusive, "doubts not-proven"},
-		{"no canary where what is inconclusive fails", with(canary, leaks.InconclusiveFails), noLeak, nil, nil, nil, leaks.GateFailed, "doubts not-proven"},
-		{"the canary is known", canary, leaky, findings{{Signature: "bird", Class: leak, Certain: true, Known: "on purpose", Frames: bird.Frames}}, nil, nil, leaks.GatePassed, "silences canary"},
+		{"no canary where what is inconclusive passes", with(canary, leaks.InconclusivePasses), noLeak, nil, nil, nil,
+			leaks.GateInconclusive, "doubts not-proven"},
+		{"no canary where what is inconclusive fails", with(canary, leaks.InconclusiveFails), noLeak, nil, nil, nil,
+			leaks.GateFailed, "doubts not-proven"},
+		{"the canary is known", canary, leaky,
+			findings{{Signature: "bird", Class: leak, Certain: true, Known: "on purpose", Frames: bird.Frames}}, nil, nil,
+			leaks.GatePassed, "silences canary"},
 
-		{"warn", with(policy{}, leaks.InconclusiveWarns), inconclusive, nil, nil, nil, leaks.GateInconclusive, "doubts evidence-inconclusive"},
-		{"fail", with(policy{}, leaks.InconclusiveFails), inconclusive, nil, nil, nil, leaks.GateFailed, "doubts evidence-inconclusive"},
-		{"pass", with(policy{}, leaks.InconclusivePasses), inconclusive, nil, nil, nil, leaks.GatePassed, "doubts evidence-inconclusive"},
-		{"a rule silences all", on(leaks.FailOnLeak), leaky, findings{knownByRule, known}, nil, nil, leaks.GatePassed, "silences known-by-rule, silences known"},
+		{"warn", with(policy{}, leaks.InconclusiveWarns), inconclusive, nil, nil, nil, leaks.GateInconclusive,
+			"doubts evidence-inconclusive"},
+		{"fail", with(policy{}, leaks.InconclusiveFails), inconclusive, nil, nil, nil, leaks.GateFailed,
+			"doubts evidence-inconclusive"},
+		{"pass", with(policy{}, leaks.InconclusivePasses), inconclusive, nil, nil, nil, leaks.GatePassed,
+			"doubts evidence-inconclusive"},
+		{"a rule silences all", on(leaks.FailOnLeak), leaky, findings{knownByRule, known}, nil, nil, leaks.GatePassed,
+			"silences known-by-rule, silences known"},
 	} {
 		policy := test.policy
 		got := leaks.Decide(&leaks.Case{
-			Policy: &policy, Version: 3, Status: test.status, Process: "app.exe", Head: &compare.Side{Build: "2", Findings: test.head}, Release: test.release, Past: test.past,
+			Policy: &policy, Version: 3, Status: test.status, Process: "app.exe",
+			Head: &compare.Side{Build: "2", Findings: test.head}, Release: test.release, Past: test.past,
 		})
 		var codes []string
 		for _, r := range got.Reasons {
@@ -135,7 +181,8 @@ func TestDecide(t *testing.T) {
 		if got.Gate != test.gate || strings.Join(codes, ", ") != test.codes || got.Policy != 3 || got.Why == "" {
 			t.Errorf("%s: %s by %q because %q, want %s by %q", test.name, got.Gate, codes, got.Why, test.gate, test.codes)
 		}
-		if want := map[leaks.Gate]int{leaks.GatePassed: 0, leaks.GateFailed: 1, leaks.GateInconclusive: 4}[got.Gate]; got.Exit != want {
+		if want := map[leaks.Gate]int{leaks.GatePassed: 0, leaks.GateFailed: 1,
+			leaks.GateInconclusive: 4}[got.Gate]; got.Exit != want {
 			t.Errorf("%s: exit %d of %s", test.name, got.Exit, got.Gate)
 		}
 	}
@@ -143,12 +190,15 @@ func TestDecide(t *testing.T) {
 
 // A budget of a process is not passed over where the evidence does not name its process: logs of some tools do not.
 func TestBudgetOfANamelessProcess(t *testing.T) {
-	p := &leaks.Policy{Budgets: []leaks.Budget{{Of: leaks.BudgetProcess, Name: "app.exe", In: leaks.InBytes, Per: "hour", Limit: 1}}}
+	p := &leaks.Policy{Budgets: []leaks.Budget{{Of: leaks.BudgetProcess, Name: "app.exe", In: leaks.InBytes,
+		Per: "hour", Limit: 1}}}
 	for _, test := range []struct {
 		head []compare.Finding
 		gate leaks.Gate
-	}{{[]compare.Finding{rated(sure, 100, 1, "hour")}, leaks.GateInconclusive}, {nil, leaks.GatePassed}, {[]compare.Finding{known}, leaks.GatePassed}} {
-		if got := leaks.Decide(&leaks.Case{Policy: p, Version: 1, Status: noLeak, Head: &compare.Side{Findings: test.head}}); got.Gate != test.gate {
+	}{{[]compare.Finding{rated(sure, 100, 1, "hour")}, leaks.GateInconclusive}, {nil, leaks.GatePassed},
+		{[]compare.Finding{known}, leaks.GatePassed}} {
+		if got := leaks.Decide(&leaks.Case{Policy: p, Version: 1, Status: noLeak,
+			Head: &compare.Side{Findings: test.head}}); got.Gate != test.gate {
 			t.Errorf("%+v: %s because %q", test.head, got.Gate, got.Why)
 		}
 	}
@@ -171,13 +221,15 @@ func TestCallsOnlyTighten(t *testing.T) {
 	for policy := range 1 << len(kinds) {
 		for asked := range 1 << len(kinds) {
 			for _, head := range heads {
-				for _, compared := range []*leaks.RunComparison{nil, against(decided, became(compare.New, sure, "")), against(decided, became(compare.Grown, sure, leak))} {
+				for _, compared := range []*leaks.RunComparison{nil, against(decided, became(compare.New, sure, "")),
+					against(decided, became(compare.Grown, sure, leak))} {
 					p := &leaks.Policy{FailOn: subset(policy)}
 					c := leaks.Case{Policy: p, Version: 1, Status: leaky, Head: &compare.Side{Findings: head}, Compared: compared}
 					plain := leaks.Decide(&c)
 					c.Asked = subset(asked)
 					if tight := leaks.Decide(&c); rank[tight.Gate] < rank[plain.Gate] {
-						t.Errorf("policy %q: %s because %q; with %q %s because %q", p.FailOn, plain.Gate, plain.Why, c.Asked, tight.Gate, tight.Why)
+						t.Errorf("policy %q: %s because %q; with %q %s because %q", p.FailOn, plain.Gate, plain.Why,
+							c.Asked, tight.Gate, tight.Why)
 					}
 				}
 			}
@@ -193,7 +245,8 @@ func TestDecideNamesSoMany(t *testing.T) {
 	}
 	got := leaks.Decide(&leaks.Case{Policy: theDefault(), Status: leaky, Head: &compare.Side{Findings: head}})
 	last := got.Reasons[len(got.Reasons)-1]
-	if len(got.Reasons) != 101 || last.Sentence != "and 150 more like these" || got.Why != "250 leaks" || !slices.Equal(got.FailOn, []leaks.FailOn{leaks.FailOnLeak}) {
+	if len(got.Reasons) != 101 || last.Sentence != "and 150 more like these" || got.Why != "250 leaks" ||
+		!slices.Equal(got.FailOn, []leaks.FailOn{leaks.FailOnLeak}) {
 		t.Errorf("%d reasons, the last %+v, because %q", len(got.Reasons), last, got.Why)
 	}
 }

@@ -10,7 +10,8 @@ import (
 // A leak came with build 101, was fixed in 103 and is back in 104.
 func ExampleFollow() {
 	calendar := leaks.NewCalendar([]leaks.Build{
-		{ID: 7, Name: "103", Sequence: new(int64(103))}, {ID: 4, Name: "100", Sequence: new(int64(100))}, {ID: 9, Name: "101", Sequence: new(int64(101))}, {ID: 8, Name: "104", Sequence: new(int64(104))},
+		{ID: 7, Name: "103", Sequence: new(int64(103))}, {ID: 4, Name: "100", Sequence: new(int64(100))},
+		{ID: 9, Name: "101", Sequence: new(int64(101))}, {ID: 8, Name: "104", Sequence: new(int64(104))},
 	})
 	at := func(build int64) int { return calendar.Place(&build) }
 	course := leaks.Follow([]leaks.Sighting{
@@ -40,14 +41,16 @@ func ExampleDecide() {
 	head := &compare.Side{Build: "101", Runs: []int64{2}, Findings: []compare.Finding{
 		finding("A", leaks.StateOngoing), finding("B", leaks.StateNew), finding("C", leaks.StateKnown),
 	}}
-	compared, policies := &leaks.RunComparison{Base: base, Head: head, Comparison: compare.Compare(base, head)}, leaks.DefaultPolicies()
+	compared, policies := &leaks.RunComparison{Base: base, Head: head, Comparison: compare.Compare(base, head)},
+		leaks.DefaultPolicies()
 	for _, text := range []string{"leak", "new", "grown"} {
 		on, err := leaks.ParseFailOn(text)
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		made := leaks.Decide(&leaks.Case{Policy: policies.For("soak"), Asked: on, Status: leaky, Head: head, Compared: compared})
+		made := leaks.Decide(&leaks.Case{Policy: policies.For("soak"), Asked: on, Status: leaky,
+			Head: head, Compared: compared})
 		fmt.Printf("on %s: %s, %s\n", text, made.Gate, made.Why)
 	}
 	// Output:

@@ -19,8 +19,8 @@ type Marks struct {
 	KnownUntil int // from this build on the leak is tolerated no longer
 }
 
-// A Course is what follows from the sightings of a signature and from the team's word. Builds are places in the Calendar, −1 for
-// none.
+// A Course is what follows from the sightings of a signature and from the team's word. Builds are places in the
+// Calendar, −1 for none.
 type Course struct {
 	// State is the state by the runs alone. It does not include tolerance, which ends by itself: see Shown.
 	State       State
@@ -37,8 +37,8 @@ type Course struct {
 	Scenarios []ScenarioCourse
 }
 
-// Follow draws the conclusions of sightings, which are ordered by build. Only that order counts: evidence of an old build
-// may arrive at any time.
+// Follow draws the conclusions of sightings, which are ordered by build. Only that order counts: evidence of an old
+// build may arrive at any time.
 //
 // A signature is fixed when every scenario that it was bad in has a later build that is clean, or that shows nothing of
 // it although its callers ran. Growth after that may be chance; a leak in a newer build is a regression.

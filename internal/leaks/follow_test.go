@@ -9,10 +9,11 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-var said = map[byte]leaks.Judgement{'L': leaks.Leaking, 'G': leaks.Growing, 'C': leaks.Clean, '?': leaks.Undecided, 'A': leaks.Undecided}
+var said = map[byte]leaks.Judgement{'L': leaks.Leaking, 'G': leaks.Growing, 'C': leaks.Clean,
+	'?': leaks.Undecided, 'A': leaks.Undecided}
 
-// sightings reads a history such as "1L 2? 3C/2": builds with what they say (L leaking, G growing, C clean, ? undecided, A absent) in
-// scenario 1, or in that behind the slash.
+// sightings reads a history such as "1L 2? 3C/2": builds with what they say (L leaking, G growing, C clean, ?
+// undecided, A absent) in scenario 1, or in that behind the slash.
 func sightings(t *testing.T, text string) []leaks.Sighting {
 	t.Helper()
 	var list []leaks.Sighting
@@ -87,7 +88,8 @@ func TestFollow(t *testing.T) {
 		{"3L 3L/2", unmarked, leaks.StateNew, 3, -1, -1, -1},
 	} {
 		c := leaks.Follow(sightings(t, test.history), test.marks)
-		if c.State != test.state || c.FirstBad != test.firstBad || c.LastClean != test.lastClean || c.FixedIn != test.fixedIn || c.RegressedIn != test.regressed {
+		if c.State != test.state || c.FirstBad != test.firstBad || c.LastClean != test.lastClean ||
+			c.FixedIn != test.fixedIn || c.RegressedIn != test.regressed {
 			t.Errorf("%q, %+v: %+v", test.history, test.marks, c)
 		}
 	}
@@ -96,7 +98,8 @@ func TestFollow(t *testing.T) {
 // What is known until a build is known no longer when that build, or a newer one, is bad.
 func TestFollowUntilABuild(t *testing.T) {
 	for history, over := range map[string]bool{
-		"1L 2L": false, "1L 3L": true, "1L 4L": true, "1L 3G": true, "1L 3C": false, "1L 3?": false, "1L 2L 4C": false, "1L 3L 4C": true, "3C 3L/2": true,
+		"1L 2L": false, "1L 3L": true, "1L 4L": true, "1L 3G": true, "1L 3C": false, "1L 3?": false, "1L 2L 4C": false,
+		"1L 3L 4C": true, "3C 3L/2": true,
 	} {
 		if c := leaks.Follow(sightings(t, history), knownUntil(3)); c.UntilOver != over {
 			t.Errorf("%q, known until 3: over %v, want %v", history, c.UntilOver, over)

@@ -11,8 +11,10 @@ import (
 
 func TestParseFailOn(t *testing.T) {
 	for text, want := range map[string][]leaks.FailOn{
-		"": nil, " ": nil, "regressed": {leaks.FailOnRegressed}, "leak": {leaks.FailOnLeak}, "new": {leaks.FailOnNew}, "grown": {leaks.FailOnGrown},
-		" new , grown": {leaks.FailOnNew, leaks.FailOnGrown}, "grown,new,grown,leak": {leaks.FailOnLeak, leaks.FailOnNew, leaks.FailOnGrown},
+		"": nil, " ": nil, "regressed": {leaks.FailOnRegressed}, "leak": {leaks.FailOnLeak}, "new": {leaks.FailOnNew},
+		"grown":                {leaks.FailOnGrown},
+		" new , grown":         {leaks.FailOnNew, leaks.FailOnGrown},
+		"grown,new,grown,leak": {leaks.FailOnLeak, leaks.FailOnNew, leaks.FailOnGrown},
 	} {
 		if got, err := leaks.ParseFailOn(text); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q: %q, %v; want %q", text, got, err, want)
@@ -31,7 +33,8 @@ var (
 	second      = compare.Finding{Signature: "second", Class: leak, Certain: true}
 	unsure      = compare.Finding{Signature: "unsure", Class: leak}
 	known       = compare.Finding{Signature: "known", Class: leak, Certain: true, State: string(leaks.StateKnown)}
-	knownByRule = compare.Finding{Signature: "by rule", Class: leak, Certain: true, State: string(leaks.StateOngoing), Known: "rule", ByRule: true}
+	knownByRule = compare.Finding{Signature: "by rule", Class: leak, Certain: true, State: string(leaks.StateOngoing),
+		Known: "rule", ByRule: true}
 	knownUnsure = compare.Finding{Signature: "known, unsure", Class: leak, State: string(leaks.StateKnown)}
 	growing     = compare.Finding{Signature: "growing", Class: grows, Certain: true}
 	alone       = compare.Finding{Signature: "alone", Class: grows, Unconfirmed: true}
@@ -40,12 +43,14 @@ var (
 )
 
 func TestFailsGate(t *testing.T) {
-	for _, f := range []compare.Finding{unsure, known, knownByRule, knownUnsure, growing, {Class: stable, Certain: true}, {Class: analysis.ClassUnreferenced}, {}} {
+	for _, f := range []compare.Finding{unsure, known, knownByRule, knownUnsure, growing, {Class: stable, Certain: true},
+		{Class: analysis.ClassUnreferenced}, {}} {
 		if leaks.FailsGate(&f) {
 			t.Errorf("%+v fails a gate", f)
 		}
 	}
-	if agreed := (compare.Finding{Class: analysis.ClassUnreferenced, Certain: true}); !leaks.FailsGate(&sure) || !leaks.FailsGate(&agreed) || leaks.FailsGate(nil) {
+	if agreed := (compare.Finding{Class: analysis.ClassUnreferenced, Certain: true}); !leaks.FailsGate(&sure) ||
+		!leaks.FailsGate(&agreed) || leaks.FailsGate(nil) {
 		t.Error("a sure leak fails a gate, and what several dumps find no pointer to, and nothing does not")
 	}
 }
@@ -61,7 +66,8 @@ func became(change compare.Change, head compare.Finding, was analysis.Class) com
 
 // against is a comparison with build 1, whose runs have these statuses.
 func against(statuses []analysis.Status, rows ...compare.Row) *leaks.RunComparison {
-	return &leaks.RunComparison{Base: &compare.Side{Build: "1", Statuses: statuses}, Comparison: &compare.Comparison{Rows: rows}}
+	return &leaks.RunComparison{Base: &compare.Side{Build: "1", Statuses: statuses},
+		Comparison: &compare.Comparison{Rows: rows}}
 }
 
 // theDefault is the policy of a project that has saved none.
@@ -90,18 +96,23 @@ func TestDecideWithoutAPolicy(t *testing.T) {
 		{"two", "", leaky, findings{sure, second, growing}, nil, failed, "2 leaks"},
 		{"a sure leak where the rest is not decided", "", inconclusive, findings{sure}, nil, failed, "1 leak"},
 		{"an unsure one", "", noLeak, findings{unsure}, nil, passed, "nothing leaks"},
-		{"an unsure one that the report takes for one", "", leaky, findings{unsure}, nil, failed, "the report says that it leaks"},
+		{"an unsure one that the report takes for one", "", leaky, findings{unsure}, nil, failed,
+			"the report says that it leaks"},
 		{"a report without findings", "", leaky, nil, nil, failed, "the report says that it leaks"},
 		{"growth", "", noLeak, findings{growing}, nil, passed, "nothing leaks"},
 		{"not decided", "", inconclusive, findings{growing, unsure}, nil, open, "the evidence does not decide"},
 		{"known", "", leaky, findings{known}, nil, passed, "every leak is known"},
 
-		{"not borne out", "", leaky, findings{alone}, nil, passed, "other runs of the scenario do not bear out 1 leak of this one"},
-		{"not borne out for certain", "", leaky, findings{aloneUnsure, alone}, nil, passed, "other runs of the scenario do not bear out 2 leaks of this one"},
-		{"not borne out beside a known one", "", leaky, findings{alone, known}, nil, passed, "other runs of the scenario do not bear out 1 leak of this one"},
+		{"not borne out", "", leaky, findings{alone}, nil, passed,
+			"other runs of the scenario do not bear out 1 leak of this one"},
+		{"not borne out for certain", "", leaky, findings{aloneUnsure, alone}, nil, passed,
+			"other runs of the scenario do not bear out 2 leaks of this one"},
+		{"not borne out beside a known one", "", leaky, findings{alone, known}, nil, passed,
+			"other runs of the scenario do not bear out 1 leak of this one"},
 		{"not borne out, and known", "", leaky, findings{aloneKnown, known}, nil, passed, "every leak is known"},
 		{"not borne out, beside a sure one", "", leaky, findings{alone, sure}, nil, failed, "1 leak"},
-		{"not borne out, for new ones", "new", leaky, findings{alone}, nil, passed, "other runs of the scenario do not bear out 1 leak of this one"},
+		{"not borne out, for new ones", "new", leaky, findings{alone}, nil, passed,
+			"other runs of the scenario do not bear out 1 leak of this one"},
 		{"borne out where the run decides nothing", "", inconclusive, findings{sure}, nil, failed, "1 leak"},
 		{"known by a rule", "", noLeak, findings{knownByRule}, nil, passed, "every leak is known: rules silence 1 leak"},
 		{"known and unsure", "", leaky, findings{knownUnsure}, nil, passed, "every leak is known"},
@@ -113,39 +124,62 @@ func TestDecideWithoutAPolicy(t *testing.T) {
 		{"new: no baseline, and an unsure leak", "new", leaky, findings{unsure}, nil, passed, "nothing leaks"},
 		{"new: no baseline, and a known leak", "new", leaky, findings{known}, nil, passed, "every leak is known"},
 		{"new", "new", leaky, findings{sure}, against(decided, became(compare.New, sure, "")), failed, "1 new leak"},
-		{"new: two", "new", leaky, findings{sure, second}, against(decided, became(compare.New, sure, ""), became(compare.New, second, stable)), failed, "2 new leaks"},
-		{"new: the base was clean", "new", leaky, findings{sure}, against(decided, became(compare.New, sure, stable)), failed, "1 new leak"},
-		{"new: the base does not tell", "new", leaky, findings{sure}, against(decided, became(compare.New, sure, unknown)), open,
+		{"new: two", "new", leaky, findings{sure, second},
+			against(decided, became(compare.New, sure, ""), became(compare.New, second, stable)), failed, "2 new leaks"},
+		{"new: the base was clean", "new", leaky, findings{sure}, against(decided, became(compare.New, sure, stable)), failed,
+			"1 new leak"},
+		{"new: the base does not tell", "new", leaky, findings{sure},
+			against(decided, became(compare.New, sure, unknown)), open,
 			"the evidence of build 1, the baseline, does not decide whether 1 leak is new"},
-		{"new: the base decides nothing", "new", leaky, findings{sure, second}, against(undecided, became(compare.New, sure, ""), became(compare.New, second, stable)), open,
+		{"new: the base decides nothing", "new", leaky, findings{sure, second},
+			against(undecided, became(compare.New, sure, ""), became(compare.New, second, stable)), open,
 			"the evidence of build 1, the baseline, does not decide whether 2 leaks are new"},
-		{"new: one is, one may be", "new", leaky, findings{sure, second}, against(decided, became(compare.New, sure, stable), became(compare.New, second, unknown)), failed, "1 new leak"},
-		{"new: it was there", "new", leaky, findings{sure}, against(decided, became(compare.Persisting, sure, leak)), passed, tolerant},
-		{"new: it was there, and grew", "new", leaky, findings{sure}, against(decided, became(compare.Grown, sure, leak)), passed, tolerant},
-		{"new and known", "new", leaky, findings{known}, against(decided, became(compare.New, known, "")), passed, "every leak is known"},
-		{"new and unsure", "new", leaky, findings{unsure}, against(decided, became(compare.New, unsure, "")), passed, "nothing leaks"},
-		{"new: the run decides nothing either", "new", inconclusive, findings{sure}, against(undecided, became(compare.New, sure, "")), open, "the evidence does not decide"},
+		{"new: one is, one may be", "new", leaky, findings{sure, second},
+			against(decided, became(compare.New, sure, stable), became(compare.New, second, unknown)), failed, "1 new leak"},
+		{"new: it was there", "new", leaky, findings{sure}, against(decided, became(compare.Persisting, sure, leak)),
+			passed, tolerant},
+		{"new: it was there, and grew", "new", leaky, findings{sure}, against(decided, became(compare.Grown, sure, leak)),
+			passed, tolerant},
+		{"new and known", "new", leaky, findings{known}, against(decided, became(compare.New, known, "")),
+			passed, "every leak is known"},
+		{"new and unsure", "new", leaky, findings{unsure}, against(decided, became(compare.New, unsure, "")),
+			passed, "nothing leaks"},
+		{"new: the run decides nothing either", "new", inconclusive, findings{sure},
+			against(undecided, became(compare.New, sure, "")), open, "the evidence does not decide"},
 
-		{"grown", "grown", leaky, findings{sure}, against(decided, became(compare.Grown, sure, leak)), failed, "1 grown leak"},
-		{"grown and known", "grown", leaky, findings{known}, against(decided, became(compare.Grown, known, leak)), passed, "every leak is known"},
-		{"grown: a new one", "grown", leaky, findings{sure}, against(decided, became(compare.New, sure, "")), passed, tolerant},
-		{"grown: perhaps a new one", "grown", leaky, findings{sure}, against(undecided, became(compare.New, sure, "")), passed, tolerant},
-		{"grown: a smaller one", "grown", leaky, findings{sure}, against(decided, became(compare.Shrunk, sure, leak)), passed, tolerant},
-		{"grown: the base decides nothing", "grown", leaky, findings{sure}, against(undecided, became(compare.Persisting, sure, leak)), open,
+		{"grown", "grown", leaky, findings{sure}, against(decided, became(compare.Grown, sure, leak)),
+			failed, "1 grown leak"},
+		{"grown and known", "grown", leaky, findings{known}, against(decided, became(compare.Grown, known, leak)),
+			passed, "every leak is known"},
+		{"grown: a new one", "grown", leaky, findings{sure}, against(decided, became(compare.New, sure, "")),
+			passed, tolerant},
+		{"grown: perhaps a new one", "grown", leaky, findings{sure}, against(undecided, became(compare.New, sure, "")),
+			passed, tolerant},
+		{"grown: a smaller one", "grown", leaky, findings{sure}, against(decided, became(compare.Shrunk, sure, leak)),
+			passed, tolerant},
+		{"grown: the base decides nothing", "grown", leaky, findings{sure},
+			against(undecided, became(compare.Persisting, sure, leak)), open,
 			"the evidence of build 1, the baseline, does not decide whether 1 leak grows faster"},
-		{"grown: the base decides nothing of a known one", "grown", leaky, findings{known}, against(undecided, became(compare.Persisting, known, leak)), passed, "every leak is known"},
+		{"grown: the base decides nothing of a known one", "grown", leaky, findings{known},
+			against(undecided, became(compare.Persisting, known, leak)), passed, "every leak is known"},
 		{"grown: no baseline", "grown", leaky, findings{sure}, nil, open, "there is no baseline to tell which leaks are new"},
 
-		{"both", "new,grown", leaky, findings{sure, second}, against(decided, became(compare.Grown, sure, leak), became(compare.New, second, "")), failed, "1 new leak, 1 grown leak"},
-		{"grown, and perhaps a new one", "new,grown", leaky, findings{sure, second}, against(undecided, became(compare.Grown, sure, leak), became(compare.New, second, "")), failed, "1 grown leak"},
-		{"at all, or new", "leak,new", leaky, findings{sure, second}, against(decided, became(compare.Persisting, sure, leak), became(compare.New, second, "")), failed, "2 leaks, 1 new leak"},
+		{"both", "new,grown", leaky, findings{sure, second},
+			against(decided, became(compare.Grown, sure, leak), became(compare.New, second, "")), failed,
+			"1 new leak, 1 grown leak"},
+		{"grown, and perhaps a new one", "new,grown", leaky, findings{sure, second},
+			against(undecided, became(compare.Grown, sure, leak), became(compare.New, second, "")), failed, "1 grown leak"},
+		{"at all, or new", "leak,new", leaky, findings{sure, second},
+			against(decided, became(compare.Persisting, sure, leak), became(compare.New, second, "")),
+			failed, "2 leaks, 1 new leak"},
 		{"at all, or new: no baseline", "leak,new", leaky, findings{sure}, nil, failed, "1 leak"},
 	} {
 		on, err := leaks.ParseFailOn(test.on)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := leaks.Decide(&leaks.Case{Policy: theDefault(), Asked: on, Status: test.status, Head: &compare.Side{Findings: test.head}, Compared: test.compared})
+		got := leaks.Decide(&leaks.Case{Policy: theDefault(), Asked: on, Status: test.status,
+			Head: &compare.Side{Findings: test.head}, Compared: test.compared})
 		if got.Gate != test.gate || got.Why != test.why {
 			t.Errorf("%s: %s because %q, want %s because %q", test.name, got.Gate, got.Why, test.gate, test.why)
 		}

@@ -92,7 +92,8 @@ func ImpactOf(ctx context.Context, cases, then []PastCase) (*Impact, error) {
 			}
 			key := strings.Join([]string{f.Signature, string(from.Code), string(to.Code)}, "\x00")
 			if tally[key] == nil {
-				tally[key] = &Silencing{Signature: f.Signature, Title: nameOf(f), From: from.Code, To: to.Code, Why: to.Sentence, Of: len(cases)}
+				tally[key] = &Silencing{Signature: f.Signature, Title: nameOf(f), From: from.Code, To: to.Code,
+					Why: to.Sentence, Of: len(cases)}
 				order = append(order, key)
 			}
 			tally[key].Count++
@@ -141,9 +142,11 @@ var gateVerbs = map[Gate]string{GatePassed: "passes", GateFailed: "fails", GateI
 func (t *BuildTurn) Says() string {
 	switch {
 	case t.From != t.To:
-		return fmt.Sprintf("With this, the gate of build %s %s%s. It %s now%s.", t.Build, gateVerbs[t.To], colonWhy(t.ToWhy), gateVerbs[t.From], colonWhy(t.FromWhy))
+		return fmt.Sprintf("With this, the gate of build %s %s%s. It %s now%s.", t.Build, gateVerbs[t.To], colonWhy(t.ToWhy),
+			gateVerbs[t.From], colonWhy(t.FromWhy))
 	case t.ToWhy != t.FromWhy:
-		return fmt.Sprintf("With this, the gate of build %s still %s%s. Now it says: %s.", t.Build, gateVerbs[t.To], colonWhy(t.ToWhy), t.FromWhy)
+		return fmt.Sprintf("With this, the gate of build %s still %s%s. Now it says: %s.", t.Build, gateVerbs[t.To],
+			colonWhy(t.ToWhy), t.FromWhy)
 	}
 	return fmt.Sprintf("The gate of build %s %s with this as it does now%s.", t.Build, gateVerbs[t.To], colonWhy(t.ToWhy))
 }
@@ -176,7 +179,8 @@ func (m *Impact) Says() string {
 		}
 	}
 	return fmt.Sprintf("%s silenced, %s again; the gates of %d of %d recent runs change, %d of them to passed",
-		plural(len(m.Silenced), "leak is", "leaks are"), plural(len(m.Heard), "leak counts", "leaks count"), len(m.Turned), m.Runs, passes)
+		plural(len(m.Silenced), "leak is", "leaks are"), plural(len(m.Heard), "leak counts", "leaks count"),
+		len(m.Turned), m.Runs, passes)
 }
 
 func plural(n int, one, many string) string {

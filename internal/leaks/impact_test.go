@@ -10,7 +10,9 @@ import (
 // What a change does to the gates of builds is said in a sentence for each build: of several runs the gravest speaks.
 func TestImpactOnBuilds(t *testing.T) {
 	past := func(run int64, build string, findings ...compare.Finding) leaks.PastCase {
-		return leaks.PastCase{Run: run, Build: build, Scenario: "soak", Case: &leaks.Case{Policy: &leaks.Policy{}, Asked: []leaks.FailOn{leaks.FailOnLeak}, Status: leaky, Head: &compare.Side{Build: build, Runs: []int64{run}, Findings: findings}}}
+		return leaks.PastCase{Run: run, Build: build, Scenario: "soak",
+			Case: &leaks.Case{Policy: &leaks.Policy{}, Asked: []leaks.FailOn{leaks.FailOnLeak}, Status: leaky,
+				Head: &compare.Side{Build: build, Runs: []int64{run}, Findings: findings}}}
 	}
 	of := func(signature string, state leaks.State) compare.Finding {
 		return compare.Finding{Signature: signature, Title: signature, Class: leak, Certain: true, State: string(state)}
@@ -22,12 +24,21 @@ func TestImpactOnBuilds(t *testing.T) {
 		want          []string
 	}{
 		"nothing is judged": {nil, nil, nil},
-		"it turns":          {[]leaks.PastCase{past(1, "7", open)}, []leaks.PastCase{past(1, "7", known)}, []string{"With this, the gate of build 7 passes: every leak is known. It fails now: 1 leak."}},
-		"and back":          {[]leaks.PastCase{past(1, "7", known)}, []leaks.PastCase{past(1, "7", open)}, []string{"With this, the gate of build 7 fails: 1 leak. It passes now: every leak is known."}},
-		"it changes why":    {[]leaks.PastCase{past(1, "7", open, other)}, []leaks.PastCase{past(1, "7", known, other)}, []string{"With this, the gate of build 7 still fails: 1 leak. Now it says: 2 leaks."}},
-		"nothing changes":   {[]leaks.PastCase{past(1, "7", other)}, []leaks.PastCase{past(1, "7", other)}, []string{"The gate of build 7 fails with this as it does now: 1 leak."}},
-		"another run fails": {[]leaks.PastCase{past(1, "7", open), past(2, "7", other)}, []leaks.PastCase{past(1, "7", known), past(2, "7", other)}, []string{"The gate of build 7 fails with this as it does now: 1 leak."}},
-		"two builds":        {[]leaks.PastCase{past(2, "8", other), past(1, "7", open)}, []leaks.PastCase{past(2, "8", other), past(1, "7", known)}, []string{"The gate of build 8 fails with this as it does now: 1 leak.", "With this, the gate of build 7 passes: every leak is known. It fails now: 1 leak."}},
+		"it turns": {[]leaks.PastCase{past(1, "7", open)}, []leaks.PastCase{past(1, "7", known)},
+			[]string{"With this, the gate of build 7 passes: every leak is known. It fails now: 1 leak."}},
+		"and back": {[]leaks.PastCase{past(1, "7", known)}, []leaks.PastCase{past(1, "7", open)},
+			[]string{"With this, the gate of build 7 fails: 1 leak. It passes now: every leak is known."}},
+		"it changes why": {[]leaks.PastCase{past(1, "7", open, other)}, []leaks.PastCase{past(1, "7", known, other)},
+			[]string{"With this, the gate of build 7 still fails: 1 leak. Now it says: 2 leaks."}},
+		"nothing changes": {[]leaks.PastCase{past(1, "7", other)}, []leaks.PastCase{past(1, "7", other)},
+			[]string{"The gate of build 7 fails with this as it does now: 1 leak."}},
+		"another run fails": {[]leaks.PastCase{past(1, "7", open), past(2, "7", other)},
+			[]leaks.PastCase{past(1, "7", known), past(2, "7", other)},
+			[]string{"The gate of build 7 fails with this as it does now: 1 leak."}},
+		"two builds": {[]leaks.PastCase{past(2, "8", other), past(1, "7", open)},
+			[]leaks.PastCase{past(2, "8", other), past(1, "7", known)},
+			[]string{"The gate of build 8 fails with this as it does now: 1 leak.",
+				"With this, the gate of build 7 passes: every leak is known. It fails now: 1 leak."}},
 	} {
 		made, err := leaks.ImpactOf(t.Context(), test.before, test.after)
 		if err != nil || len(made.Builds) != len(test.want) {

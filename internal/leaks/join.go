@@ -11,7 +11,8 @@ type Namesake struct {
 	Others []OutlinedSignature
 }
 
-// An OutlinedSignature is a signature that a namesake may become part of. Of several signatures of one leak the root comes first.
+// An OutlinedSignature is a signature that a namesake may become part of. Of several signatures of one leak the root
+// comes first.
 type OutlinedSignature struct {
 	ID, Root int64
 	Text     string
@@ -23,7 +24,8 @@ type OutlinedSignature struct {
 // different outline by now, or no longer leaks: neither contradicts the join, and what the team said since applies to
 // both.
 func (n *Namesake) IsMistaken() bool {
-	return n.Joined && slices.ContainsFunc(n.Others, func(o OutlinedSignature) bool { return o.Root != n.Root || o.Beside })
+	return n.Joined && slices.ContainsFunc(n.Others,
+		func(o OutlinedSignature) bool { return o.Root != n.Root || o.Beside })
 }
 
 // Other is the signature that a namesake is to become part of; nil for none. Two signatures that one run shows side by
@@ -66,8 +68,8 @@ const (
 	FoldJoined              // it becomes part of the first candidate that is not part of it; words and parts go with it
 )
 
-// Fold decides what becomes of a signature. leaves reports whether another one leaves as well: two that leave for each other are not
-// joined all at once.
+// Fold decides what becomes of a signature. leaves reports whether another one leaves as well: two that leave for each
+// other are not joined all at once.
 func (l *ReplacedSignature) Fold(leaves func(id int64) bool) Fold {
 	to := l.Candidates[0]
 	switch {
@@ -89,8 +91,8 @@ type Site[Place comparable] struct {
 // A Move is a pair of signatures, the first of which sites left for the second.
 type Move struct{ From, To int64 }
 
-// Moves weighs which signatures the sites of a run left for which others when it was analysed again: by the bytes that they held, and
-// one for each site. One stack and kind may be in several heaps, and counts once.
+// Moves weighs which signatures the sites of a run left for which others when it was analysed again: by the bytes that
+// they held, and one for each site. One stack and kind may be in several heaps, and counts once.
 func Moves[Place comparable](before, after []Site[Place]) map[Move]int64 {
 	held := map[Place]map[int64]int64{}
 	for _, s := range before {

@@ -13,8 +13,8 @@ const (
 	Leaking
 )
 
-// JudgementOf is what one finding says: its class, and the status of the run's verdict. A clean finding counts only where the run
-// could tell a leak from what is none.
+// JudgementOf is what one finding says: its class, and the status of the run's verdict. A clean finding counts only
+// where the run could tell a leak from what is none.
 func JudgementOf(class analysis.Class, status analysis.Status) Judgement {
 	switch {
 	case class == analysis.ClassLeak:

@@ -1,6 +1,6 @@
-// Package leaks is the domain: what a project knows of its leaks, decided in one place. In come what runs found (classes,
-// figures, the order of builds) and what the team says; out go states, outcomes of builds, verdicts and gates, and the words
-// for them. It knows no SQL and no HTTP: the store loads and saves, the API and the pages show.
+// Package leaks is the domain: what a project knows of its leaks, decided in one place. In come what runs found
+// (classes, figures, the order of builds) and what the team says; out go states, outcomes of builds, verdicts and
+// gates, and the words for them. It knows no SQL and no HTTP: the store loads and saves, the API and the pages show.
 package leaks
 
 import "fmt"

@@ -71,7 +71,8 @@ func SharesByModule(rows []ModuleRow, most int) ModuleShares {
 	if len(s.List) > most {
 		s.Rest, s.Modules = &ModuleShare{}, len(s.List)-most
 		for _, share := range s.List[most:] {
-			s.Rest.Bytes, s.Rest.Signatures, s.Rest.Uncounted = s.Rest.Bytes+share.Bytes, s.Rest.Signatures+share.Signatures, s.Rest.Uncounted+share.Uncounted
+			s.Rest.Bytes, s.Rest.Signatures, s.Rest.Uncounted = s.Rest.Bytes+share.Bytes, s.Rest.Signatures+share.Signatures,
+				s.Rest.Uncounted+share.Uncounted
 		}
 		s.List = s.List[:most]
 	}

@@ -11,8 +11,8 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// built reads builds such as "b9", "late@3 14:00" (when its evidence was taken, on a day of May) and "rc=7" (its sequence). Their ids are their numbers in
-// the list.
+// built reads builds such as "b9", "late@3 14:00" (when its evidence was taken, on a day of May) and "rc=7" (its
+// sequence). Their ids are their numbers in the list.
 func built(t *testing.T, texts ...string) (builds []leaks.Build) {
 	t.Helper()
 	for i, text := range texts {
@@ -107,7 +107,8 @@ func TestPlacesStay(t *testing.T) {
 	if !slices.EqualFunc(before, after[:3], func(a, b leaks.Place) bool { return leaks.ComparePlaces(a, b) == 0 }) {
 		t.Errorf("%x became %x", before, after)
 	}
-	if moved := leaks.Places(built(t, "b9", "b11", "x=7", "nightly")); leaks.ComparePlaces(moved[0], before[0]) == 0 || leaks.ComparePlaces(moved[2], before[2]) != 0 {
+	if moved := leaks.Places(built(t, "b9", "b11", "x=7", "nightly")); leaks.ComparePlaces(moved[0], before[0]) == 0 ||
+		leaks.ComparePlaces(moved[2], before[2]) != 0 {
 		t.Errorf("beside another shape %x became %x", before, moved)
 	}
 }
@@ -129,8 +130,10 @@ func TestSequenceOfName(t *testing.T) {
 func calendar() *leaks.Calendar {
 	day := func(n int) time.Time { return time.Date(2026, 5, n, 12, 0, 0, 0, time.UTC) }
 	return leaks.NewCalendar([]leaks.Build{
-		{ID: 1, Name: "30", Sequence: new(int64(30))}, {ID: 2, Name: "early", At: day(1)}, {ID: 3, Name: "10", Sequence: new(int64(10))}, {ID: 4, Name: "late", At: day(2)},
-		{ID: 5, Name: "twenty", Sequence: new(int64(20))}, {ID: 6, Name: "again twenty", Sequence: new(int64(20))}, {ID: 7, Name: "7", Sequence: new(int64(25))},
+		{ID: 1, Name: "30", Sequence: new(int64(30))}, {ID: 2, Name: "early", At: day(1)},
+		{ID: 3, Name: "10", Sequence: new(int64(10))}, {ID: 4, Name: "late", At: day(2)},
+		{ID: 5, Name: "twenty", Sequence: new(int64(20))}, {ID: 6, Name: "again twenty", Sequence: new(int64(20))},
+		{ID: 7, Name: "7", Sequence: new(int64(25))},
 	})
 }
 
@@ -192,10 +195,12 @@ func TestCalendarFrom(t *testing.T) {
 	}
 }
 
-// So does a name of the shape of those that stand in natural order; of builds that declared a sequence it tells nothing.
+// So does a name of the shape of those that stand in natural order; of builds that declared a sequence it tells
+// nothing.
 func TestCalendarFromAShape(t *testing.T) {
 	c := leaks.NewCalendar(built(t, "b9", "b11", "b20", "x=7"))
-	for name, want := range map[string]int{"b8": 0, "b10": 1, "b12": 2, "b21": -1, "b9.1": -1, "c10": -1, "6": 3, "b9": 0, "x": 3} {
+	for name, want := range map[string]int{"b8": 0, "b10": 1, "b12": 2, "b21": -1, "b9.1": -1, "c10": -1,
+		"6": 3, "b9": 0, "x": 3} {
 		if got := c.From(name); got != want {
 			t.Errorf("from %q on is from %d, want %d", name, got, want)
 		}

@@ -51,8 +51,8 @@ func TestJudgementOf(t *testing.T) {
 	}
 }
 
-// A build is clean by a run that shows the signature and can tell, or by callers that ran without it; where the signature is there, what its
-// callers did says nothing.
+// A build is clean by a run that shows the signature and can tell, or by callers that ran without it; where the
+// signature is there, what its callers did says nothing.
 func TestOutcomeIsClean(t *testing.T) {
 	caller := &compare.Caller{Frame: "app!Serve", Stacks: 1}
 	for _, test := range []struct {
@@ -115,7 +115,8 @@ func TestCompareGravity(t *testing.T) {
 		figure(leak, grew(-5)),
 		figure(leak, holds(1e9)), // nothing to compare with
 		figure(grows, certain, scored(1), grew(1e9)),
-		figure(cache), figure(analysis.ClassOneTime), figure(analysis.ClassTransient), figure(unknown), figure(stable), figure(""),
+		figure(cache), figure(analysis.ClassOneTime), figure(analysis.ClassTransient), figure(unknown),
+		figure(stable), figure(""),
 	}
 	for i := range gravestFirst {
 		for k := range gravestFirst {
@@ -160,29 +161,40 @@ func TestOutcomeOfABuild(t *testing.T) {
 		clean, bad  bool
 		isExercised bool
 	}{
-		"not shown":                      {nil, 7, "", false, false, false},
-		"clean":                          {[]takenFinding{{3, stable, noLeak, 0, true}}, 3, stable, true, false, true},
-		"clean beside a leak":            {[]takenFinding{{3, stable, leaky, 0, true}}, 3, stable, true, false, true},
-		"not to be told":                 {[]takenFinding{{3, stable, inconclusive, 0, true}}, 3, stable, false, false, true},
-		"undecided":                      {[]takenFinding{{3, unknown, noLeak, 0, true}}, 3, unknown, false, false, true},
-		"growing":                        {[]takenFinding{{3, grows, inconclusive, 1, true}}, 3, grows, false, true, true},
-		"the gravest speaks":             {[]takenFinding{{3, stable, noLeak, 9, true}, {4, leak, leaky, 1, true}, {5, stable, noLeak, 9, false}}, 4, leak, false, true, true},
-		"the larger growth speaks":       {[]takenFinding{{3, leak, leaky, 9, true}, {4, leak, leaky, 8, false}, {5, leak, leaky, 10, true}}, 5, leak, false, true, true},
-		"of equals the newest run":       {[]takenFinding{{3, leak, leaky, 9, true}, {4, leak, leaky, 9, true}}, 4, leak, false, true, true},
-		"of equal parts in one run one":  {[]takenFinding{{3, leak, leaky, 9, true}, {3, leak, leaky, 9, false}}, 3, leak, false, true, true},
-		"whichever comes first":          {[]takenFinding{{4, leak, leaky, 9, true}, {3, leak, leaky, 9, false}}, 4, leak, false, true, true},
-		"one that could not tell":        {[]takenFinding{{3, stable, noLeak, 0, true}, {4, stable, inconclusive, 0, true}}, 4, stable, true, false, true},
-		"unknown is graver than stable":  {[]takenFinding{{3, stable, noLeak, 0, true}, {4, unknown, noLeak, 0, true}}, 4, unknown, true, false, true},
-		"none of several tells":          {[]takenFinding{{3, unknown, noLeak, 0, true}, {4, stable, inconclusive, 0, false}}, 3, unknown, false, false, true},
-		"clean, but growing in the next": {[]takenFinding{{3, cache, noLeak, 0, true}, {4, grows, inconclusive, 0, true}}, 4, grows, false, true, true},
+		"not shown":           {nil, 7, "", false, false, false},
+		"clean":               {[]takenFinding{{3, stable, noLeak, 0, true}}, 3, stable, true, false, true},
+		"clean beside a leak": {[]takenFinding{{3, stable, leaky, 0, true}}, 3, stable, true, false, true},
+		"not to be told":      {[]takenFinding{{3, stable, inconclusive, 0, true}}, 3, stable, false, false, true},
+		"undecided":           {[]takenFinding{{3, unknown, noLeak, 0, true}}, 3, unknown, false, false, true},
+		"growing":             {[]takenFinding{{3, grows, inconclusive, 1, true}}, 3, grows, false, true, true},
+		"the gravest speaks": {[]takenFinding{{3, stable, noLeak, 9, true}, {4, leak, leaky, 1, true},
+			{5, stable, noLeak, 9, false}}, 4, leak, false, true, true},
+		"the larger growth speaks": {[]takenFinding{{3, leak, leaky, 9, true}, {4, leak, leaky, 8, false},
+			{5, leak, leaky, 10, true}}, 5, leak, false, true, true},
+		"of equals the newest run": {[]takenFinding{{3, leak, leaky, 9, true}, {4, leak, leaky, 9, true}}, 4,
+			leak, false, true, true},
+		"of equal parts in one run one": {[]takenFinding{{3, leak, leaky, 9, true}, {3, leak, leaky, 9, false}}, 3,
+			leak, false, true, true},
+		"whichever comes first": {[]takenFinding{{4, leak, leaky, 9, true}, {3, leak, leaky, 9, false}}, 4,
+			leak, false, true, true},
+		"one that could not tell": {[]takenFinding{{3, stable, noLeak, 0, true}, {4, stable, inconclusive, 0, true}},
+			4, stable, true, false, true},
+		"unknown is graver than stable": {[]takenFinding{{3, stable, noLeak, 0, true}, {4, unknown, noLeak, 0, true}}, 4,
+			unknown, true, false, true},
+		"none of several tells": {[]takenFinding{{3, unknown, noLeak, 0, true}, {4, stable, inconclusive, 0, false}},
+			3, unknown, false, false, true},
+		"clean, but growing in the next": {[]takenFinding{{3, cache, noLeak, 0, true}, {4, grows, inconclusive, 0, true}}, 4,
+			grows, false, true, true},
 	} {
 		o := leaks.Outcome{Build: "1", Runs: 9, Run: 7}
 		for _, s := range test.taken {
-			if got := o.Take(&leaks.SignatureFinding{Run: s.run, Signature: 1, Status: s.status, Figure: figure(s.class, grew(s.grew))}); got != s.speaks {
+			if got := o.Take(&leaks.SignatureFinding{Run: s.run, Signature: 1, Status: s.status,
+				Figure: figure(s.class, grew(s.grew))}); got != s.speaks {
 				t.Errorf("%s: run %d speaks: %v", name, s.run, got)
 			}
 		}
-		if o.Run != test.run || o.Class != test.class || o.IsClean() != test.clean || o.IsBad() != test.bad || o.Exercised != test.isExercised || o.Findings != len(test.taken) || o.Runs != 9 {
+		if o.Run != test.run || o.Class != test.class || o.IsClean() != test.clean || o.IsBad() != test.bad ||
+			o.Exercised != test.isExercised || o.Findings != len(test.taken) || o.Runs != 9 {
 			t.Errorf("%s: %+v, clean %v, bad %v", name, o, o.IsClean(), o.IsBad())
 		}
 	}

@@ -23,8 +23,9 @@ func (p *PastFinding) found() (found, decides bool) {
 	return false, JudgementOf(p.Class, p.Status) == Clean
 }
 
-// PastOf is, by signature, whether runs found it, the oldest first; runs that do not decide about it are left out. The list is ordered by
-// signature and run. Of several findings of one run one that found it speaks, then one that does not decide.
+// PastOf is, by signature, whether runs found it, the oldest first; runs that do not decide about it are left out. The
+// list is ordered by signature and run. Of several findings of one run one that found it speaks, then one that does not
+// decide.
 func PastOf(list []PastFinding) map[string][]bool {
 	past := map[string][]bool{}
 	for len(list) > 0 {

@@ -16,8 +16,9 @@ type Build struct {
 	At       time.Time // when its first evidence was taken, where evidence says so, else when the first arrived
 }
 
-// A Place is where a build stands among the builds of its project: byte by byte, that of an older build is less. It is made of what is known of
-// the build and not of its neighbours, so that a build that comes between two others moves none.
+// A Place is where a build stands among the builds of its project: byte by byte, that of an older build is less. It is
+// made of what is known of the build and not of its neighbours, so that a build that comes between two others moves
+// none.
 type Place []byte
 
 // ComparePlaces puts the older build first.
@@ -29,16 +30,17 @@ func SequenceOfName(name string) (sequence int64, ok bool) {
 	return n, err == nil
 }
 
-// What a place begins with. Builds without a sequence are older than those with one: a project begins to declare sequences once, and its
-// older builds are those that it had before.
+// What a place begins with. Builds without a sequence are older than those with one: a project begins to declare
+// sequences once, and its older builds are those that it had before.
 const (
 	placeNatural  byte = iota // by name
 	placeOfTime               // by evidence
 	placeDeclared             // by sequence
 )
 
-// Places says where the builds of a project stand, which may come in any order. A sequence decides. Builds without one stand in the natural order of
-// their names where these have one shape, else by time. Of builds that tie the names decide: no two places are equal.
+// Places says where the builds of a project stand, which may come in any order. A sequence decides. Builds without one
+// stand in the natural order of their names where these have one shape, else by time. Of builds that tie the names
+// decide: no two places are equal.
 func Places(builds []Build) []Place {
 	_, natural := shapeOfUndeclared(builds)
 	places := make([]Place, len(builds))
@@ -69,8 +71,8 @@ func ascending(place []byte, n int64) []byte {
 	return binary.BigEndian.AppendUint64(place, uint64(n)^1<<63)
 }
 
-// shapeOfUndeclared is the shape that the names of all builds without a sequence have; ok is false where they have several, and where there
-// is no such build.
+// shapeOfUndeclared is the shape that the names of all builds without a sequence have; ok is false where they have
+// several, and where there is no such build.
 func shapeOfUndeclared(builds []Build) (shape string, ok bool) {
 	for i := range builds {
 		switch b := &builds[i]; {
@@ -98,8 +100,9 @@ func shapeOf(name string) string {
 	return shape.String()
 }
 
-// appendNatural appends a name so that the bytes of two names of one shape compare as their numbers do, from the first to the last. A number
-// is the count of its digits, as numbers may be longer than any integer, and the digits; zeros in front of it do not count.
+// appendNatural appends a name so that the bytes of two names of one shape compare as their numbers do, from the first
+// to the last. A number is the count of its digits, as numbers may be longer than any integer, and the digits; zeros in
+// front of it do not count.
 func appendNatural(place []byte, name string) []byte {
 	for name != "" {
 		text, digits, rest := cutDigits(name)

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// A Policy says when the gate of a run fails. Its zero value fails on nothing and warns of evidence that does not decide; a project that
-// has saved none has DefaultPolicy.
+// A Policy says when the gate of a run fails. Its zero value fails on nothing and warns of evidence that does not
+// decide; a project that has saved none has DefaultPolicy.
 type Policy struct {
 	FailOn  []FailOn `json:"fail_on"`
 	Budgets []Budget `json:"budgets"`
@@ -126,7 +126,8 @@ func ParsePolicies(text []byte) (Policies, error) {
 		}
 	}
 	if err != nil {
-		return p, wrongField("policy", "is not the JSON that openapi.yaml describes: %s", strings.TrimPrefix(err.Error(), "json: "))
+		return p, wrongField("policy", "is not the JSON that openapi.yaml describes: %s",
+			strings.TrimPrefix(err.Error(), "json: "))
 	}
 	p = p.said().filled()
 	return p, p.check()
@@ -225,12 +226,15 @@ func (p *Policy) check(at string) error {
 		return wrongField(at+".drift.in", "%q is neither %s nor %s", string(d.In), InBytes, InBlocks)
 	case math.IsNaN(p.MinimumScore) || p.MinimumScore < 0 || p.MinimumScore > 1:
 		return wrongField(at+".minimum_score", "is not a number from 0 to 1")
-	case p.Inconclusive != InconclusiveFails && p.Inconclusive != InconclusiveWarns && p.Inconclusive != InconclusivePasses:
-		return wrongField(at+".inconclusive", "%q is none of %s, %s and %s", string(p.Inconclusive), InconclusiveFails, InconclusiveWarns, InconclusivePasses)
+	case p.Inconclusive != InconclusiveFails && p.Inconclusive != InconclusiveWarns &&
+		p.Inconclusive != InconclusivePasses:
+		return wrongField(at+".inconclusive", "%q is none of %s, %s and %s", string(p.Inconclusive), InconclusiveFails,
+			InconclusiveWarns, InconclusivePasses)
 	case n != nil && (n.Runs < leastNoise || n.Runs > maxNoise):
 		return wrongField(at+".noise.runs", "is not a whole number from %d to %d", leastNoise, maxNoise)
 	case n != nil && (n.Changes < 2 || n.Changes >= n.Runs):
-		return wrongField(at+".noise.changes", "is not a whole number from 2 to %d: %d runs change no oftener", n.Runs-1, n.Runs)
+		return wrongField(at+".noise.changes", "is not a whole number from 2 to %d: %d runs change no oftener",
+			n.Runs-1, n.Runs)
 	case !IsLine(p.Canary):
 		return wrongField(at+".canary", "is not a line of text")
 	}
@@ -259,7 +263,8 @@ func (b *Budget) check(at string) error {
 
 func isLimit(x float64) bool { return x >= 0 && !math.IsInf(x, 0) }
 
-// Flaps counts the changes between found and not found over the last runs that decide, the oldest first, and reports whether they are too many.
+// Flaps counts the changes between found and not found over the last runs that decide, the oldest first, and reports
+// whether they are too many.
 func (n *Noise) Flaps(past []bool) (changes int, flaps bool) {
 	if n == nil {
 		return 0, false

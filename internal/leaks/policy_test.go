@@ -12,7 +12,8 @@ func TestParsePolicies(t *testing.T) {
 	budget := func(fields string) string { return `{"default":{"budgets":[{` + fields + `}]}}` }
 	for text, field := range map[string]string{
 		`{}`: "", `{"default":{}}`: "", `{"default":{"fail_on":["leak","new","regressed","grown"]}}`: "",
-		``: "policy", `{`: "policy", `[]`: "policy", `{} {}`: "policy", `{"defaults":{}}`: "policy", `{"default":{"fail_on":"leak"}}`: "policy",
+		``: "policy", `{`: "policy", `[]`: "policy", `{} {}`: "policy", `{"defaults":{}}`: "policy",
+		`{"default":{"fail_on":"leak"}}`:                                                 "policy",
 		`{"default":{"fail_on":["all"]}}`:                                                "default.fail_on",
 		budget(`"of":"total","in":"bytes","per":"hour","limit":0`):                       "",
 		budget(`"of":"total","per":"hour","limit":1`):                                    "", // bytes by default
@@ -73,8 +74,10 @@ func TestParsePolicies(t *testing.T) {
 // A gate fails on nothing only where somebody has written that.
 func TestUnwrittenFailOn(t *testing.T) {
 	for text, want := range map[string]string{
-		`{}`: "leak leak", `{"default":{}}`: "leak leak", `{"default":{"fail_on":null}}`: "leak leak", `{"scenarios":{"soak":{"inconclusive":"fail"}}}`: "leak leak",
-		`{"default":{"fail_on":[]}}`: "none none", `{"default":{"fail_on":[]},"scenarios":{"soak":{}}}`: "none leak",
+		`{}`: "leak leak", `{"default":{}}`: "leak leak", `{"default":{"fail_on":null}}`: "leak leak",
+		`{"scenarios":{"soak":{"inconclusive":"fail"}}}`:     "leak leak",
+		`{"default":{"fail_on":[]}}`:                         "none none",
+		`{"default":{"fail_on":[]},"scenarios":{"soak":{}}}`: "none leak",
 		`{"default":{"budgets":[{"of":"total","per":"hour","limit":1}]},"scenarios":{"soak":{"fail_on":["new"]}}}`: "leak new",
 	} {
 		policies, err := leaks.ParsePolicies([]byte(text))
@@ -96,7 +99,8 @@ func TestUnwrittenFailOn(t *testing.T) {
 }
 
 func FuzzParsePolicies(f *testing.F) {
-	for _, text := range []string{`{}`, `{"default":{"fail_on":["leak"],"budgets":[{"of":"total","per":"hour","limit":1e300}],"noise":{"runs":5,"changes":2}}}`, `{"scenarios":{"soak":{"drift":{"percent":5}}}}`} {
+	for _, text := range []string{`{}`,
+		`{"default":{"fail_on":["leak"],"budgets":[{"of":"total","per":"hour","limit":1e300}],"noise":{"runs":5,"changes":2}}}`, `{"scenarios":{"soak":{"drift":{"percent":5}}}}`} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -119,7 +123,8 @@ func FuzzParsePolicies(f *testing.F) {
 // A call may only ask for more than the policy does, but for a project that has none.
 func TestTightened(t *testing.T) {
 	for _, test := range []struct{ policy, asked, saved, unsaved string }{
-		{"leak", "", "leak", "leak"}, {"new", "", "new", "new"}, {"new", "leak", "leak,new", "leak"}, {"leak", "new", "leak,new", "new"},
+		{"leak", "", "leak", "leak"}, {"new", "", "new", "new"}, {"new", "leak", "leak,new", "leak"},
+		{"leak", "new", "leak,new", "new"},
 		{"", "grown", "grown", "grown"}, {"new,grown", "regressed,new", "new,regressed,grown", "new,regressed"},
 	} {
 		on, err := leaks.ParseFailOn(test.policy)
@@ -150,7 +155,8 @@ func TestFlaps(t *testing.T) {
 		counted       int
 		flaps         bool
 	}{
-		{"", 3, 2, 0, false}, {"+", 3, 2, 0, false}, {"--+", 3, 2, 1, false}, {"++-", 3, 2, 1, false}, {"+-+", 3, 2, 2, true}, {"-+-", 3, 2, 2, true},
+		{"", 3, 2, 0, false}, {"+", 3, 2, 0, false}, {"--+", 3, 2, 1, false}, {"++-", 3, 2, 1, false},
+		{"+-+", 3, 2, 2, true}, {"-+-", 3, 2, 2, true},
 		{"+-+++", 3, 2, 0, false}, {"+-+-+", 5, 4, 4, true}, {"+-+--", 5, 4, 3, false}, {"+-+-+", 4, 3, 3, true},
 	} {
 		past := make([]bool, len(test.past))

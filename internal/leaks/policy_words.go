@@ -49,7 +49,8 @@ func (p *Policy) Sentences() []string {
 		say("%s", p.Budgets[i].sentence())
 	}
 	if d := p.Drift; d != nil {
-		say("All leaks together may grow at most %s %% faster, in %s, than in the newest pinned release before.", plain(d.Percent), d.In)
+		say("All leaks together may grow at most %s %% faster, in %s, than in the newest pinned release before.",
+			plain(d.Percent), d.In)
 	}
 	if p.MinimumScore > 0 {
 		say("Leaks with a score below %s are shown and fail nothing.", plain(p.MinimumScore))

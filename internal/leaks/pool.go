@@ -48,7 +48,8 @@ func (s *RunRating) isSuspect() bool { return s.Class.IsSuspect() }
 // tells reports whether the rating can be pooled with those of other runs. It cannot where one resized block is judged
 // by its bytes, where blocks are judged by the pointers to them, or where the counts did not suffice for a judgement.
 func (s *RunRating) tells() bool {
-	return s.Class != analysis.ClassUnknown && s.Class != analysis.ClassGrowingBlock && s.Class != analysis.ClassUnreferenced && (s.Evidence != nil || !s.isSuspect())
+	return s.Class != analysis.ClassUnknown && s.Class != analysis.ClassGrowingBlock &&
+		s.Class != analysis.ClassUnreferenced && (s.Evidence != nil || !s.isSuspect())
 }
 
 // leansToLeak reports whether several runs together may find a leak that this run alone does not suspect: the model
@@ -58,7 +59,8 @@ func (s *RunRating) leansToLeak() bool { return s.odds() >= 0 }
 // Speaker returns which of two findings of one leak in one run stands for the run: a suspect one before others, then
 // one that can be pooled, then the one with the higher odds of a leak.
 func Speaker(a, b *RunRating) *RunRating {
-	if cmp.Or(compareBools(b.isSuspect(), a.isSuspect()), compareBools(b.tells(), a.tells()), cmp.Compare(b.odds(), a.odds()), cmp.Compare(b.Class.Gravity(), a.Class.Gravity())) > 0 {
+	if cmp.Or(compareBools(b.isSuspect(), a.isSuspect()), compareBools(b.tells(), a.tells()),
+		cmp.Compare(b.odds(), a.odds()), cmp.Compare(b.Class.Gravity(), a.Class.Gravity())) > 0 {
 		return b
 	}
 	return a
@@ -153,7 +155,8 @@ func (p *Pool) gather(at int, own *RunRating, pooled *PooledRating) []*score.Evi
 			break
 		}
 		fixed := p.Fixed != nil && ComparePlaces(p.Runs[older].Place, p.Fixed) < 0 && ComparePlaces(place, p.Fixed) >= 0
-		// Absences say something of what was bad before them alone: of others it depends on the order of uploads whether they are known.
+		// Absences say something of what was bad before them alone: of others it depends on the order of uploads whether they
+		// are known.
 		if fixed || absent && suspect || isAnotherRate(own.Rate, here) {
 			break
 		}

@@ -4,7 +4,8 @@ package leaks
 // rather different program.
 const MostPooled = 8
 
-// A PoolRun is a run of a scenario that may be judged together with others: its evidence lost nothing, and is enough for growth to be judged.
+// A PoolRun is a run of a scenario that may be judged together with others: its evidence lost nothing, and is enough
+// for growth to be judged.
 type PoolRun struct {
 	Run   int64
 	Build string
@@ -42,8 +43,8 @@ func (p PoolRuns) Window(place Place) (from, to int) {
 	return max(0, min(from, to-MostPooled)), to
 }
 
-// Around finds the runs that are to be judged anew when a result of a build comes, changes or goes: the build's own, and newer ones whose window may
-// reach it.
+// Around finds the runs that are to be judged anew when a result of a build comes, changes or goes: the build's own,
+// and newer ones whose window may reach it.
 func (p PoolRuns) Around(place Place) (from, to int) {
 	from, to = p.build(place)
 	behind := to

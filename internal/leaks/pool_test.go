@@ -13,7 +13,8 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// pooledFrom convicts from a mean of 1 on, and for certain from 2 on: the tests are of which runs are judged together, not of how.
+// pooledFrom convicts from a mean of 1 on, and for certain from 2 on: the tests are of which runs are judged together,
+// not of how.
 func pooledFrom(runs []*score.Evidence) (p score.PooledResult, ok bool) {
 	p.Runs = len(runs)
 	for _, e := range runs {
@@ -28,7 +29,8 @@ func pooledFrom(runs []*score.Evidence) (p score.PooledResult, ok bool) {
 }
 
 func shown(class analysis.Class, odds float64) *leaks.RunRating {
-	return &leaks.RunRating{Rating: leaks.Rating{Class: class, Score: new(0.5), Certain: class == leak}, Evidence: &score.Evidence{LogOdds: odds}}
+	return &leaks.RunRating{Rating: leaks.Rating{Class: class, Score: new(0.5), Certain: class == leak},
+		Evidence: &score.Evidence{LogOdds: odds}}
 }
 
 // bare is what was judged without a look at its shape.
@@ -93,53 +95,82 @@ var poolCases = []poolCase{
 	{name: "one run", runs: ran(1), shown: same(1, shown(leak, 4)), class: leak, sure: true},
 	{name: "two that leak", runs: ran(2), shown: same(2, shown(leak, 4)), class: leak, sure: true, builds: "1 2",
 		says: "2 runs of this scenario together (builds 1 and 2): leaks in each by itself; of generated stacks that look like this 90 % leaked"},
-	{name: "growth that adds up to a leak", runs: []string{"1", "1/b", "2"}, shown: []*leaks.RunRating{shown(leak, 3), shown(grows, 1.9), shown(grows, 1.9)}, class: leak, sure: true, builds: "1 2",
+	{name: "growth that adds up to a leak", runs: []string{"1", "1/b", "2"},
+		shown: []*leaks.RunRating{shown(leak, 3), shown(grows, 1.9), shown(grows, 1.9)}, class: leak,
+		sure: true, builds: "1 2",
 		says: "3 runs of this scenario together (builds 1 and 2): leaks in 1, grows in 2 by itself; of generated stacks that look like this 90 % leaked"},
 	{name: "a mean just below a leak", runs: ran(2), shown: same(2, shown(grows, 0.99)), class: grows, builds: "1 2",
 		says: "2 runs of this scenario together (builds 1 and 2): grows in each by itself, which does not decide; of generated stacks that look like this 90 % leaked"},
 	{name: "a mean at a leak", runs: ran(2), shown: same(2, shown(grows, 1)), class: leak, builds: "1 2"},
 	{name: "a mean just below certainty", runs: ran(2), shown: same(2, shown(leak, 1.99)), class: leak, builds: "1 2",
 		says: "2 runs of this scenario together (builds 1 and 2): leaks in each by itself, not surely enough to fail a gate; of generated stacks that look like this 90 % leaked"},
-	{name: "not borne out", runs: []string{"1/a", "1/b", "1/c"}, shown: []*leaks.RunRating{bare(stable), shown(cache, -3), shown(leak, 4)}, class: grows, builds: "1",
+	{name: "not borne out", runs: []string{"1/a", "1/b", "1/c"},
+		shown: []*leaks.RunRating{bare(stable), shown(cache, -3), shown(leak, 4)}, class: grows, builds: "1",
 		says: "leaks by itself, and 2 other runs of the scenario do not bear it out: growing"},
-	{name: "not borne out by one", runs: []string{"1/a", "1/b"}, shown: []*leaks.RunRating{bare(stable), shown(leak, 4)}, class: grows, builds: "1",
+	{name: "not borne out by one", runs: []string{"1/a", "1/b"}, shown: []*leaks.RunRating{bare(stable), shown(leak, 4)},
+		class: grows, builds: "1",
 		says: "leaks by itself, and the other run of the scenario does not bear it out: growing"},
-	{name: "a build that does not show it", runs: ran(3), shown: []*leaks.RunRating{shown(leak, 4), nil, shown(leak, 4)}, class: leak, sure: true, builds: "1 3"},
-	{name: "a build that cannot tell", runs: ran(3), shown: []*leaks.RunRating{shown(leak, 4), bare(unknown), shown(leak, 4)}, class: leak, sure: true, builds: "1 3"},
-	{name: "growth that could not be judged", runs: ran(3), shown: []*leaks.RunRating{shown(leak, 4), bare(grows), shown(leak, 4)}, class: leak, sure: true, builds: "1 3"},
-	{name: "a block that is resized among others", runs: ran(2), shown: []*leaks.RunRating{bare(analysis.ClassGrowingBlock), shown(leak, 4)}, class: leak, sure: true},
-	{name: "a block that is resized", runs: ran(2), shown: same(2, shown(analysis.ClassGrowingBlock, -2)), class: analysis.ClassGrowingBlock},
-	{name: "growth that could not be judged itself", runs: ran(2), shown: []*leaks.RunRating{shown(leak, 4), bare(grows)}, class: grows},
-	{name: "fixed between", runs: ran(3), shown: []*leaks.RunRating{shown(leak, 4), nil, shown(leak, 4)}, absent: "2", class: leak, sure: true},
-	{name: "fixed before it was there", runs: ran(3), shown: []*leaks.RunRating{nil, shown(leak, 4), shown(leak, 4)}, absent: "1", class: leak, sure: true, builds: "2 3"},
-	{name: "absent from a build that another run of shows it", runs: []string{"1", "2/a", "2/b", "3"}, shown: []*leaks.RunRating{shown(leak, 4), nil, shown(leak, 4), shown(leak, 4)},
+	{name: "a build that does not show it", runs: ran(3), shown: []*leaks.RunRating{shown(leak, 4), nil, shown(leak, 4)},
+		class: leak, sure: true, builds: "1 3"},
+	{name: "a build that cannot tell", runs: ran(3),
+		shown: []*leaks.RunRating{shown(leak, 4), bare(unknown), shown(leak, 4)}, class: leak, sure: true, builds: "1 3"},
+	{name: "growth that could not be judged", runs: ran(3),
+		shown: []*leaks.RunRating{shown(leak, 4), bare(grows), shown(leak, 4)}, class: leak, sure: true, builds: "1 3"},
+	{name: "a block that is resized among others", runs: ran(2),
+		shown: []*leaks.RunRating{bare(analysis.ClassGrowingBlock), shown(leak, 4)}, class: leak, sure: true},
+	{name: "a block that is resized", runs: ran(2), shown: same(2, shown(analysis.ClassGrowingBlock, -2)),
+		class: analysis.ClassGrowingBlock},
+	{name: "growth that could not be judged itself", runs: ran(2), shown: []*leaks.RunRating{shown(leak, 4), bare(grows)},
+		class: grows},
+	{name: "fixed between", runs: ran(3), shown: []*leaks.RunRating{shown(leak, 4), nil, shown(leak, 4)}, absent: "2",
+		class: leak, sure: true},
+	{name: "fixed before it was there", runs: ran(3), shown: []*leaks.RunRating{nil, shown(leak, 4), shown(leak, 4)},
+		absent: "1", class: leak, sure: true, builds: "2 3"},
+	{name: "absent from a build that another run of shows it", runs: []string{"1", "2/a", "2/b", "3"},
+		shown:  []*leaks.RunRating{shown(leak, 4), nil, shown(leak, 4), shown(leak, 4)},
 		absent: "2", class: leak, sure: true, builds: "1 2 3"},
-	{name: "fixed by the team's word", runs: ran(4), shown: same(4, shown(leak, 4)), fixed: 3, class: leak, sure: true, builds: "3 4"},
+	{name: "fixed by the team's word", runs: ran(4), shown: same(4, shown(leak, 4)), fixed: 3, class: leak,
+		sure: true, builds: "3 4"},
 	{name: "fixed in this build", runs: ran(2), shown: same(2, shown(leak, 4)), fixed: 2, class: leak, sure: true},
 	{name: "fixed later", runs: ran(2), shown: same(2, shown(leak, 4)), fixed: 3, class: leak, sure: true, builds: "1 2"},
-	{name: "clean before", runs: ran(3), shown: []*leaks.RunRating{bare(stable), shown(cache, -1), shown(grows, 1.9)}, class: grows, builds: "3", says: "clean in each of the 2 builds before, and grows in this one"},
-	{name: "levelled off before", runs: ran(3), shown: []*leaks.RunRating{shown(cache, -1), bare(cache), shown(grows, 4)}, class: grows, builds: "3",
+	{name: "clean before", runs: ran(3), shown: []*leaks.RunRating{bare(stable), shown(cache, -1), shown(grows, 1.9)},
+		class: grows, builds: "3", says: "clean in each of the 2 builds before, and grows in this one"},
+	{name: "levelled off before", runs: ran(3), shown: []*leaks.RunRating{shown(cache, -1), bare(cache), shown(grows, 4)},
+		class: grows, builds: "3",
 		says: "levelled off in each of the 2 builds before, and grows in this one"},
-	{name: "clean before two that grow", runs: ran(4), shown: []*leaks.RunRating{shown(grows, 1), bare(stable), shown(leak, 4), shown(leak, 4)}, class: leak, sure: true, builds: "3 4",
+	{name: "clean before two that grow", runs: ran(4),
+		shown: []*leaks.RunRating{shown(grows, 1), bare(stable), shown(leak, 4), shown(leak, 4)}, class: leak,
+		sure: true, builds: "3 4",
 		says: "2 runs of this scenario together (builds 3 and 4): leaks in each by itself; of generated stacks that look like this 90 % leaked\nclean in the build before, and leaks since build 3"},
-	{name: "an absence among clean builds", runs: ran(3), shown: []*leaks.RunRating{bare(stable), nil, shown(leak, 4)}, absent: "2", class: leak, sure: true, builds: "3", says: "clean in the build before, and leaks in this one"},
+	{name: "an absence among clean builds", runs: ran(3), shown: []*leaks.RunRating{bare(stable), nil, shown(leak, 4)},
+		absent: "2", class: leak, sure: true, builds: "3", says: "clean in the build before, and leaks in this one"},
 	{name: "clean behind growth", runs: ran(2), shown: []*leaks.RunRating{shown(leak, 4), shown(cache, 0)}, class: cache},
-	{name: "clean, and near to a leak each time", runs: ran(3), shown: same(3, shown(cache, 1)), class: leak, builds: "1 2 3",
+	{name: "clean, and near to a leak each time", runs: ran(3), shown: same(3, shown(cache, 1)),
+		class: leak, builds: "1 2 3",
 		says: "3 runs of this scenario together (builds 1, 2 and 3): is clean in each by itself; of generated stacks that look like this 90 % leaked"},
-	{name: "clean, and below even odds by itself", runs: ran(3), shown: []*leaks.RunRating{shown(cache, 4), shown(cache, 4), shown(cache, -0.01)}, class: cache},
-	{name: "clean, at even odds, and all that is said of it", runs: ran(2), shown: []*leaks.RunRating{shown(cache, 1.99), shown(cache, 0)}, class: cache},
-	{name: "clean beside a leak of the same build", runs: []string{"1/a", "1/b"}, shown: []*leaks.RunRating{shown(leak, 4), shown(cache, 0)}, class: leak, sure: true, builds: "1",
+	{name: "clean, and below even odds by itself", runs: ran(3),
+		shown: []*leaks.RunRating{shown(cache, 4), shown(cache, 4), shown(cache, -0.01)}, class: cache},
+	{name: "clean, at even odds, and all that is said of it", runs: ran(2),
+		shown: []*leaks.RunRating{shown(cache, 1.99), shown(cache, 0)}, class: cache},
+	{name: "clean beside a leak of the same build", runs: []string{"1/a", "1/b"},
+		shown: []*leaks.RunRating{shown(leak, 4), shown(cache, 0)}, class: leak, sure: true, builds: "1",
 		says: "2 runs of this scenario together (build 1): leaks in 1, is clean in 1 by itself; of generated stacks that look like this 90 % leaked"},
-	{name: "as fast as before", runs: ran(2), shown: []*leaks.RunRating{at(10, shown(leak, 4)), at(12, shown(leak, 4))}, class: leak, sure: true, builds: "1 2"},
-	{name: "twice as fast", runs: ran(3), shown: []*leaks.RunRating{at(20, shown(leak, 4)), at(10, shown(leak, 4)), at(20, shown(leak, 4))}, class: leak, sure: true},
-	{name: "half as fast", runs: ran(2), shown: []*leaks.RunRating{at(20, shown(leak, 4)), at(10, shown(leak, 4))}, class: leak, sure: true},
-	{name: "twice as fast in a run of the same build", runs: []string{"1/a", "1/b"}, shown: []*leaks.RunRating{at(10, shown(leak, 4)), at(20, shown(leak, 4))}, class: leak, sure: true, builds: "1"},
+	{name: "as fast as before", runs: ran(2), shown: []*leaks.RunRating{at(10, shown(leak, 4)), at(12, shown(leak, 4))},
+		class: leak, sure: true, builds: "1 2"},
+	{name: "twice as fast", runs: ran(3), shown: []*leaks.RunRating{at(20, shown(leak, 4)), at(10, shown(leak, 4)),
+		at(20, shown(leak, 4))}, class: leak, sure: true},
+	{name: "half as fast", runs: ran(2), shown: []*leaks.RunRating{at(20, shown(leak, 4)), at(10, shown(leak, 4))},
+		class: leak, sure: true},
+	{name: "twice as fast in a run of the same build", runs: []string{"1/a", "1/b"},
+		shown: []*leaks.RunRating{at(10, shown(leak, 4)), at(20, shown(leak, 4))}, class: leak, sure: true, builds: "1"},
 	{name: "eight", runs: ran(8), shown: same(8, shown(leak, 4)), class: leak, sure: true, builds: "1 2 3 4 5 6 7 8",
 		says: "8 runs of this scenario together (8 builds, 1 to 8): leaks in each by itself; of generated stacks that look like this 90 % leaked"},
 	{name: "nine", runs: ran(9), shown: same(9, shown(leak, 4)), class: leak, sure: true, builds: "2 3 4 5 6 7 8 9"},
-	{name: "runs of an older build that fit", runs: []string{"1/a", "1/b", "2/a", "2/b", "2/c", "2/d", "2/e", "2/f", "2/g"}, shown: same(9, shown(leak, 4)), class: leak, sure: true, builds: "1 2",
+	{name: "runs of an older build that fit", runs: []string{"1/a", "1/b", "2/a", "2/b", "2/c", "2/d", "2/e", "2/f",
+		"2/g"}, shown: same(9, shown(leak, 4)), class: leak, sure: true, builds: "1 2",
 		says: "8 runs of this scenario together (builds 1 and 2): leaks in each by itself; of generated stacks that look like this 90 % leaked"},
-	{name: "all runs of a build", runs: []string{"1", "2/a", "2/b", "2/c", "2/d", "2/e", "2/f", "2/g", "2/h", "2/i"}, shown: same(10, shown(leak, 4)), class: leak, sure: true, builds: "2",
+	{name: "all runs of a build", runs: []string{"1", "2/a", "2/b", "2/c", "2/d", "2/e", "2/f", "2/g", "2/h", "2/i"},
+		shown: same(10, shown(leak, 4)), class: leak, sure: true, builds: "2",
 		says: "9 runs of this scenario together (build 2): leaks in each by itself; of generated stacks that look like this 90 % leaked"},
 }
 
@@ -157,7 +188,8 @@ func TestPool(t *testing.T) {
 			}
 		}
 		if judged.Class != c.class || judged.Certain != c.sure || builds != c.builds {
-			t.Errorf("%s: %s, certain %t, by builds %q; want %s, %t, %q", c.name, judged.Class, judged.Certain, builds, c.class, c.sure, c.builds)
+			t.Errorf("%s: %s, certain %t, by builds %q; want %s, %t, %q", c.name, judged.Class, judged.Certain, builds,
+				c.class, c.sure, c.builds)
 		}
 		if got := strings.Join(says, "\n"); c.says != "" && got != c.says {
 			t.Errorf("%s: %s\nwant %s", c.name, got, c.says)
@@ -189,7 +221,8 @@ func TestPoolIsCertainOfLeaksAlone(t *testing.T) {
 	}
 }
 
-// What a result changes is judged in the runs that Around finds: whichever result comes last, they and no others are judged otherwise.
+// What a result changes is judged in the runs that Around finds: whichever result comes last, they and no others are
+// judged otherwise.
 func TestAroundFindsAllThatARunChanges(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for range 2000 {
@@ -224,7 +257,8 @@ func TestAroundFindsAllThatARunChanges(t *testing.T) {
 		after.Shown = slices.Clone(before.Shown)
 		after.Shown[changed] = said()
 		if rng.IntN(2) == 0 {
-			after.Runs, after.Shown = slices.Delete(slices.Clone(runs), changed, changed+1), slices.Delete(after.Shown, changed, changed+1)
+			after.Runs, after.Shown = slices.Delete(slices.Clone(runs), changed, changed+1),
+				slices.Delete(after.Shown, changed, changed+1)
 		}
 		from, to := after.Runs.Around(runs[changed].Place)
 		first, _ := after.Runs.Window(runs[changed].Place)

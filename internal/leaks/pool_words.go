@@ -40,7 +40,8 @@ func (p *PooledRating) says(own Rating) string {
 	case own.Certain && !p.Certain:
 		tail = ", not surely enough to fail a gate"
 	}
-	return fmt.Sprintf("%d runs of this scenario together (%s): %s%s; of generated stacks that look like this %s leaked", p.Runs, p.where(), p.each(), tail, percent(p.Score))
+	return fmt.Sprintf("%d runs of this scenario together (%s): %s%s; of generated stacks that look like this %s leaked",
+		p.Runs, p.where(), p.each(), tail, percent(p.Score))
 }
 
 // namedBuilds is how many builds a line names one by one.

@@ -49,7 +49,8 @@ type RuleStack struct {
 	Told             bool
 }
 
-// RuleTrial is what rules are tried on: the rules that a project has, stacks of its recent runs, and the modules of those runs.
+// RuleTrial is what rules are tried on: the rules that a project has, stacks of its recent runs, and the modules of
+// those runs.
 type RuleTrial struct {
 	Present string // text of the project's rules
 	Stacks  []RuleStack
@@ -109,10 +110,11 @@ type RunModules struct {
 	frames  map[analysis.Frame]*blame.Frame
 }
 
-// NewRunModules takes the modules of a run from the head of its report. own are the stems, in lower case, of modules whose symbols the
-// team has uploaded.
+// NewRunModules takes the modules of a run from the head of its report. own are the stems, in lower case, of modules
+// whose symbols the team has uploaded.
 func NewRunModules(head *analysis.Report, own []string) *RunModules {
-	m := &RunModules{own: map[string]bool{}, program: stem(head.Process.Name), named: map[string]*blame.Module{}, frames: map[analysis.Frame]*blame.Frame{}}
+	m := &RunModules{own: map[string]bool{}, program: stem(head.Process.Name), named: map[string]*blame.Module{},
+		frames: map[analysis.Frame]*blame.Frame{}}
 	for _, name := range own {
 		m.own[name] = true
 	}
@@ -145,7 +147,8 @@ func (m *RunModules) frame(f *analysis.Frame) *blame.Frame {
 		place = f.Address
 	}
 	offset, _ := strconv.ParseUint(place, 0, 64) // "" is none
-	made := &blame.Frame{Function: f.Function, Offset: offset, File: f.File, Kernel: f.Layer == blame.LayerSystem && f.Rule == "origin/kernel" || f.Rule == "alloc/kernel"}
+	made := &blame.Frame{Function: f.Function, Offset: offset, File: f.File, Kernel: f.Layer == blame.LayerSystem &&
+		f.Rule == "origin/kernel" || f.Rule == "alloc/kernel"}
 	if f.Module != "" {
 		made.Module = m.module(f.Module)
 		made.Module.Private = made.Module.Private || f.File != ""

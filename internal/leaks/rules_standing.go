@@ -57,10 +57,12 @@ func (all *ruleStandings) changes() (silenced, heard []Silencing) {
 			if s.joins {
 				to, why = ReasonKnown, "it becomes part of a leak that the team tolerates"
 			}
-			silenced = append(silenced, Silencing{Signature: signature, Title: s.title, To: to, Why: why, Count: s.silent, Of: s.stacks})
+			silenced = append(silenced,
+				Silencing{Signature: signature, Title: s.title, To: to, Why: why, Count: s.silent, Of: s.stacks})
 		}
 		if s.heard > 0 {
-			heard = append(heard, Silencing{Signature: signature, Title: s.title, From: ReasonRule, Why: "no rule tolerates it any more", Count: s.heard, Of: s.stacks})
+			heard = append(heard, Silencing{Signature: signature, Title: s.title, From: ReasonRule,
+				Why: "no rule tolerates it any more", Count: s.heard, Of: s.stacks})
 		}
 	}
 	sortSilencings(silenced)

@@ -17,7 +17,8 @@ func TestAppendRules(t *testing.T) {
 		lines []string
 		want  string
 	}{
-		{"", nil, ""}, {"", []string{"a"}, "a\n"}, {"x", []string{"a", "b"}, "x\na\nb\n"}, {"x\n", []string{"a"}, "x\na\n"}, {"x", nil, "x\n"},
+		{"", nil, ""}, {"", []string{"a"}, "a\n"}, {"x", []string{"a", "b"}, "x\na\nb\n"}, {"x\n", []string{"a"}, "x\na\n"},
+		{"x", nil, "x\n"},
 	} {
 		if got := leaks.AppendRules(test.text, test.lines); got != test.want {
 			t.Errorf("%q and %q: %q, want %q", test.text, test.lines, got, test.want)
@@ -31,7 +32,8 @@ func TestImportRules(t *testing.T) {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}
-	if got, err := leaks.ImportRules("lsan", "leak:Vendor\n"); err != nil || !strings.Contains(strings.Join(got.Rules, "\n"), "Vendor") {
+	if got, err := leaks.ImportRules("lsan", "leak:Vendor\n"); err != nil ||
+		!strings.Contains(strings.Join(got.Rules, "\n"), "Vendor") {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for _, kind := range []string{"", "LSAN", "heob"} {
@@ -41,7 +43,8 @@ func TestImportRules(t *testing.T) {
 	}
 }
 
-// Rules that blame another frame move the stack; those that are there already, or an older program wrote, do not stand in the way.
+// Rules that blame another frame move the stack; those that are there already, or an older program wrote, do not stand
+// in the way.
 func TestPreviewRules(t *testing.T) {
 	frames := func(functions ...string) (list []*analysis.Frame) {
 		for _, f := range functions {
@@ -49,8 +52,10 @@ func TestPreviewRules(t *testing.T) {
 		}
 		return list
 	}
-	stacks := []leaks.RuleStack{{Frames: frames("Alloc", "Work", "main"), Kind: "heap", Run: 1}, {Frames: frames("Other", "main"), Kind: "heap", Run: 2}}
-	head := &analysis.Report{Process: analysis.Process{Name: "app.exe"}, Modules: []analysis.Module{{Name: "app.exe", Path: `C:\app.exe`, Own: true}}}
+	stacks := []leaks.RuleStack{{Frames: frames("Alloc", "Work", "main"), Kind: "heap", Run: 1},
+		{Frames: frames("Other", "main"), Kind: "heap", Run: 2}}
+	head := &analysis.Report{Process: analysis.Process{Name: "app.exe"},
+		Modules: []analysis.Module{{Name: "app.exe", Path: `C:\app.exe`, Own: true}}}
 	runs := map[int64]*leaks.RunModules{1: leaks.NewRunModules(head, nil), 2: leaks.NewRunModules(head, []string{"app"})}
 	after, err := blame.ParseRules("function:Alloc -> alloc\n")
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A ScenarioCourse is what follows from the sightings of a signature in one scenario that it was bad in. Builds are places in the Calendar,
-// −1 for none.
+// A ScenarioCourse is what follows from the sightings of a signature in one scenario that it was bad in. Builds are
+// places in the Calendar, −1 for none.
 type ScenarioCourse struct {
 	Scenario int64
 	Open     bool // bad, and not clean since; a signature is fixed when no scenario is open
@@ -19,7 +19,8 @@ type ScenarioCourse struct {
 	LastSeen int  // the newest build that shows it
 }
 
-// courseByScenario follows sightings, which are ordered by build, in each scenario that was bad. open are those that were bad and not clean since.
+// courseByScenario follows sightings, which are ordered by build, in each scenario that was bad. open are those that
+// were bad and not clean since.
 func courseByScenario(sightings []Sighting, open map[int64]bool) []ScenarioCourse {
 	at := map[int64]int{}
 	var list []ScenarioCourse
@@ -110,7 +111,8 @@ func (s *ScenarioState) Says(fixed string) string {
 	case s.Clean != "":
 		return "clean in build " + s.Clean
 	case s.open && s.Tried != "":
-		return fmt.Sprintf("no deciding run since build %s, in which it was bad: that of build %s does not decide", s.LastBad, s.Tried)
+		return fmt.Sprintf("no deciding run since build %s, in which it was bad: that of build %s does not decide",
+			s.LastBad, s.Tried)
 	case s.open:
 		return fmt.Sprintf("no deciding run since build %s, in which it was bad", s.LastBad)
 	case fixed != "":

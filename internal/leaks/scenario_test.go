@@ -20,9 +20,12 @@ func TestScenarios(t *testing.T) {
 		{"1L 2C", unmarked, []leaks.ScenarioCourse{{1, false, 1, 1, 2, false, -1, 2}}},
 		{"1L 2A", unmarked, []leaks.ScenarioCourse{{1, false, 1, 1, 2, true, -1, 1}}},
 		{"1L 1L/2 2C 3C", unmarked, []leaks.ScenarioCourse{{1, false, 1, 1, 2, false, -1, 3}, {2, true, 1, 1, -1, false, -1, 1}}}, // the other one never decides
-		{"1L 1L/2 2C 2?/2", unmarked, []leaks.ScenarioCourse{{1, false, 1, 1, 2, false, -1, 2}, {2, true, 1, 1, -1, false, 2, 2}}},
-		{"1L 2C 3L/2", unmarked, []leaks.ScenarioCourse{{1, false, 1, 1, 2, false, -1, 2}, {2, true, 3, 3, -1, false, -1, 3}}},
-		{"1L 1L/2 2?", fixedIn(2), []leaks.ScenarioCourse{{1, false, 1, 1, -1, false, 2, 2}, {2, false, 1, 1, -1, false, -1, 1}}},
+		{"1L 1L/2 2C 2?/2", unmarked,
+			[]leaks.ScenarioCourse{{1, false, 1, 1, 2, false, -1, 2}, {2, true, 1, 1, -1, false, 2, 2}}},
+		{"1L 2C 3L/2", unmarked,
+			[]leaks.ScenarioCourse{{1, false, 1, 1, 2, false, -1, 2}, {2, true, 3, 3, -1, false, -1, 3}}},
+		{"1L 1L/2 2?", fixedIn(2),
+			[]leaks.ScenarioCourse{{1, false, 1, 1, -1, false, 2, 2}, {2, false, 1, 1, -1, false, -1, 1}}},
 		{"1L 2C 3G", unmarked, []leaks.ScenarioCourse{{1, false, 1, 3, -1, false, -1, 3}}}, // growth behind a fix is no proof
 	} {
 		if got := leaks.Follow(sightings(t, test.history), test.marks).Scenarios; !slices.Equal(got, test.want) {
@@ -31,8 +34,8 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// The state over all is the gravest of those of the scenarios, for any history and any word of the team; and nothing is fixed over all that is open
-// somewhere.
+// The state over all is the gravest of those of the scenarios, for any history and any word of the team; and nothing is
+// fixed over all that is open somewhere.
 func TestStateIsTheGravest(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {
@@ -78,14 +81,16 @@ func TestSayStates(t *testing.T) {
 		leaks.NewScenarioState(leaks.ScenarioState{Scenario: "soak", LastBad: "1"}, leaks.StateNew, true),
 		leaks.NewScenarioState(leaks.ScenarioState{Scenario: "trace", LastBad: "1", Clean: "2"}, leaks.StateNew, false),
 		leaks.NewScenarioState(leaks.ScenarioState{Scenario: "idle", LastBad: "1", Tried: "2"}, leaks.StateNew, true),
-		leaks.NewScenarioState(leaks.ScenarioState{Scenario: "load", LastBad: "1", Clean: "2", Absent: true}, leaks.StateNew, false),
+		leaks.NewScenarioState(leaks.ScenarioState{Scenario: "load", LastBad: "1", Clean: "2", Absent: true},
+			leaks.StateNew, false),
 	}
 	if list[0].State != leaks.StateNew || list[1].State != leaks.StateFixed {
 		t.Errorf("%+v", list)
 	}
 	want := []string{
 		"trace: clean in build 2", "load: nothing of it is in build 2, though its callers ran",
-		"soak: no deciding run since build 1, in which it was bad", "idle: no deciding run since build 1, in which it was bad: that of build 2 does not decide",
+		"soak: no deciding run since build 1, in which it was bad",
+		"idle: no deciding run since build 1, in which it was bad: that of build 2 does not decide",
 	}
 	if got := leaks.SayStates(list, ""); got != strings.Join(want, "; ") {
 		t.Error(got)

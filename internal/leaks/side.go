@@ -16,8 +16,8 @@ type SideRun struct {
 	Power  *analysis.Power // nil where its evidence could show nothing
 }
 
-// AddRun adds the facts of a run to a side. Of several runs the power of the one that would have shown the smallest leak counts, as
-// far as they count by one unit.
+// AddRun adds the facts of a run to a side. Of several runs the power of the one that would have shown the smallest
+// leak counts, as far as they count by one unit.
 func AddRun(side *compare.Side, r SideRun) {
 	side.Runs, side.Statuses = append(side.Runs, r.ID), append(side.Statuses, r.Status)
 	side.Trace, side.Lossy = side.Trace || r.Trace, side.Lossy || r.Lossy
@@ -33,8 +33,8 @@ type SideFinding struct {
 	compare.Finding
 }
 
-// MergeFindings merges findings into one for each leak: those of its parts in one run to their sum, those of several runs to the
-// largest. Findings of one run stand together.
+// MergeFindings merges findings into one for each leak: those of its parts in one run to their sum, those of several
+// runs to the largest. Findings of one run stand together.
 func MergeFindings(list []SideFinding) []compare.Finding {
 	var merged []compare.Finding
 	at := map[int64]int{} // place in merged, by leak
@@ -73,7 +73,8 @@ func sumsOfRun(list []SideFinding) []SideFinding {
 
 // judged gives a finding the graver of two judgements.
 func judged(into, a, b *compare.Finding) {
-	into.Class, into.Score, into.Certain, into.Unconfirmed = a.Class, a.Score, a.Certain || b.Certain, a.Unconfirmed || b.Unconfirmed
+	into.Class, into.Score, into.Certain, into.Unconfirmed = a.Class, a.Score, a.Certain ||
+		b.Certain, a.Unconfirmed || b.Unconfirmed
 	if b.Class.Gravity() > a.Class.Gravity() {
 		into.Class = b.Class
 	}
@@ -97,7 +98,8 @@ func joined(a, b compare.Finding) compare.Finding {
 	case "":
 		takeRate(&f, &b)
 	case b.RateUnit:
-		f.RateBytes, f.RateCount, f.Dispersion = a.RateBytes+b.RateBytes, a.RateCount+b.RateCount, max(a.Dispersion, b.Dispersion)
+		f.RateBytes, f.RateCount, f.Dispersion = a.RateBytes+b.RateBytes, a.RateCount+b.RateCount,
+			max(a.Dispersion, b.Dispersion)
 	}
 	return f
 }
@@ -120,7 +122,8 @@ func larger(a, b compare.Finding) compare.Finding {
 }
 
 func takeRate(into, from *compare.Finding) {
-	into.RateUnit, into.RateBytes, into.RateCount, into.Exposure, into.Dispersion = from.RateUnit, from.RateBytes, from.RateCount, from.Exposure, from.Dispersion
+	into.RateUnit, into.RateBytes, into.RateCount, into.Exposure, into.Dispersion = from.RateUnit, from.RateBytes,
+		from.RateCount, from.Exposure, from.Dispersion
 }
 
 func sum(a, b analysis.Amount) analysis.Amount {

@@ -36,7 +36,8 @@ func TestAddRun(t *testing.T) {
 		}
 	}
 	want := &compare.Side{
-		Runs: []int64{3, 4, 5, 6, 7, 8}, Statuses: []analysis.Status{inconclusive, leaky, noLeak, noLeak, noLeak, noLeak}, Trace: true, Lossy: true, Power: power("hour", 899),
+		Runs: []int64{3, 4, 5, 6, 7, 8}, Statuses: []analysis.Status{inconclusive, leaky, noLeak, noLeak, noLeak, noLeak},
+		Trace: true, Lossy: true, Power: power("hour", 899),
 	}
 	if !reflect.DeepEqual(side, want) {
 		t.Errorf("%+v, want %+v", side, want)
@@ -71,29 +72,38 @@ func TestMergeFindings(t *testing.T) {
 			oneRun: func(f *compare.Finding) { f.Class = grows }, twoRuns: func(f *compare.Finding) { f.Class = grows },
 		},
 		"score and certainty": {
-			one: func(f *compare.Finding) { f.Score, f.Certain = new(0.5), true }, other: func(f *compare.Finding) { f.Score = new(0.7) },
-			oneRun: func(f *compare.Finding) { f.Score, f.Certain = new(0.7), true }, twoRuns: func(f *compare.Finding) { f.Score, f.Certain = new(0.7), true },
+			one:     func(f *compare.Finding) { f.Score, f.Certain = new(0.5), true },
+			other:   func(f *compare.Finding) { f.Score = new(0.7) },
+			oneRun:  func(f *compare.Finding) { f.Score, f.Certain = new(0.7), true },
+			twoRuns: func(f *compare.Finding) { f.Score, f.Certain = new(0.7), true },
 		},
 		"a score of one": {
 			one: func(f *compare.Finding) { f.Score = new(0.0) }, other: nil,
 			oneRun: func(f *compare.Finding) { f.Score = new(0.0) }, twoRuns: func(f *compare.Finding) { f.Score = new(0.0) },
 		},
 		"outstanding": {
-			one: func(f *compare.Finding) { f.Outstanding = *amount(9, 100) }, other: func(f *compare.Finding) { f.Outstanding = *amount(1, 101) },
-			oneRun: func(f *compare.Finding) { f.Outstanding = *amount(10, 201) }, twoRuns: func(f *compare.Finding) { f.Outstanding = *amount(1, 101) },
+			one:     func(f *compare.Finding) { f.Outstanding = *amount(9, 100) },
+			other:   func(f *compare.Finding) { f.Outstanding = *amount(1, 101) },
+			oneRun:  func(f *compare.Finding) { f.Outstanding = *amount(10, 201) },
+			twoRuns: func(f *compare.Finding) { f.Outstanding = *amount(1, 101) },
 		},
 		"growth": {
-			one: func(f *compare.Finding) { f.Growth = amount(2, 20) }, other: func(f *compare.Finding) { f.Growth = amount(-1, -5) },
-			oneRun: func(f *compare.Finding) { f.Growth = amount(1, 15) }, twoRuns: func(f *compare.Finding) { f.Growth = amount(2, 20) },
+			one:     func(f *compare.Finding) { f.Growth = amount(2, 20) },
+			other:   func(f *compare.Finding) { f.Growth = amount(-1, -5) },
+			oneRun:  func(f *compare.Finding) { f.Growth = amount(1, 15) },
+			twoRuns: func(f *compare.Finding) { f.Growth = amount(2, 20) },
 		},
 		"equal growth": {
-			one: func(f *compare.Finding) { f.Growth = amount(2, 20) }, other: func(f *compare.Finding) { f.Growth = amount(5, 20) },
-			oneRun: func(f *compare.Finding) { f.Growth = amount(7, 40) }, twoRuns: func(f *compare.Finding) { f.Growth = amount(2, 20) },
+			one:              func(f *compare.Finding) { f.Growth = amount(2, 20) },
+			other:            func(f *compare.Finding) { f.Growth = amount(5, 20) },
+			oneRun:           func(f *compare.Finding) { f.Growth = amount(7, 40) },
+			twoRuns:          func(f *compare.Finding) { f.Growth = amount(2, 20) },
 			otherOrderOfRuns: func(f *compare.Finding) { f.Growth = amount(5, 20) },
 		},
 		"growth of one": {
 			one: func(f *compare.Finding) { f.Growth = amount(-2, -20) }, other: nil,
-			oneRun: func(f *compare.Finding) { f.Growth = amount(-2, -20) }, twoRuns: func(f *compare.Finding) { f.Growth = amount(-2, -20) },
+			oneRun:  func(f *compare.Finding) { f.Growth = amount(-2, -20) },
+			twoRuns: func(f *compare.Finding) { f.Growth = amount(-2, -20) },
 		},
 		"allocated": {
 			one: func(f *compare.Finding) { f.Allocated = 3 }, other: func(f *compare.Finding) { f.Allocated = 4 },
@@ -107,7 +117,8 @@ func TestMergeFindings(t *testing.T) {
 			one: rate("hour", 20, 5, 2), other: rate("hour", 30, 6, 1),
 			oneRun: rate("hour", 50, 5, 2), twoRuns: rate("hour", 30, 6, 1),
 		},
-		"rate of one": {one: rate("hour", 20, 5, 2), other: nil, oneRun: rate("hour", 20, 5, 2), twoRuns: rate("hour", 20, 5, 2)},
+		"rate of one": {one: rate("hour", 20, 5, 2), other: nil, oneRun: rate("hour", 20, 5, 2),
+			twoRuns: rate("hour", 20, 5, 2)},
 		"rates of two units": {
 			one: rate("hour", 20, 5, 2), other: rate("document", 30, 6, 1),
 			oneRun: rate("hour", 20, 5, 2), twoRuns: rate("hour", 20, 5, 2), otherOrderOfRuns: rate("document", 30, 6, 1),
@@ -139,7 +150,8 @@ func TestMergeFindings(t *testing.T) {
 
 func TestMergeFindingsOfSeveralLeaks(t *testing.T) {
 	finding := func(run, leak, bytes int64, signature string) leaks.SideFinding {
-		return leaks.SideFinding{Run: run, Leak: leak, Finding: compare.Finding{Signature: signature, Outstanding: *amount(1, bytes)}}
+		return leaks.SideFinding{Run: run, Leak: leak,
+			Finding: compare.Finding{Signature: signature, Outstanding: *amount(1, bytes)}}
 	}
 	got := leaks.MergeFindings([]leaks.SideFinding{
 		finding(1, 10, 5, "A"), finding(1, 11, 1, "B"), finding(1, 10, 6, "A"),

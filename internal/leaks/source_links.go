@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// SourceLinks say where source files of a project can be read that PDBs name by their places on a build machine, and what lies between
-// two of its commits.
+// SourceLinks say where source files of a project can be read that PDBs name by their places on a build machine, and
+// what lies between two of its commits.
 type SourceLinks struct {
 	files, commits string       // as people wrote them
 	links          []sourceLink // the longest folder first
@@ -31,8 +31,9 @@ const (
 
 const mostSourceLinks, longestSourceLink = 100, 2000
 
-// ParseSourceLinks reads lines of a folder, white space and a template, of which empty ones, and those that begin with #, are left out; and
-// the template of the address that shows what lies between two commits, "" for none. Its error is a *FieldError that names the line.
+// ParseSourceLinks reads lines of a folder, white space and a template, of which empty ones, and those that begin with
+// #, are left out; and the template of the address that shows what lies between two commits, "" for none. Its error is
+// a *FieldError that names the line.
 func ParseSourceLinks(files, commits string) (SourceLinks, error) {
 	clean, err := CleanText(files)
 	var wrong *FieldError
@@ -45,7 +46,8 @@ func ParseSourceLinks(files, commits string) (SourceLinks, error) {
 	case utf8.RuneCountInString(s.commits) > longestSourceLink:
 		return SourceLinks{}, wrongField("commits", "the address is longer than %d characters", longestSourceLink)
 	case !IsLine(s.commits) || !isTemplate(s.commits):
-		return SourceLinks{}, wrongField("commits", "%s is no address that begins with https:// or http://", strings.ToValidUTF8(s.commits, "�"))
+		return SourceLinks{},
+			wrongField("commits", "%s is no address that begins with https:// or http://", strings.ToValidUTF8(s.commits, "�"))
 	case !strings.Contains(s.commits, fieldBase) || !strings.Contains(s.commits, fieldHead):
 		return SourceLinks{}, wrongField("commits", "the address lacks {base} or {head}, which stand for the commits")
 	}
@@ -60,11 +62,14 @@ func ParseSourceLinks(files, commits string) (SourceLinks, error) {
 		case utf8.RuneCountInString(line) > longestSourceLink:
 			return SourceLinks{}, wrongField("sources", "line %d is longer than %d characters", i+1, longestSourceLink)
 		case at < 0:
-			return SourceLinks{}, wrongField("sources", "line %d: write a folder, a blank and an address, as in c:\\src\\app https://git.example/app/blob/{build}/{path}#L{line}", i+1)
+			return SourceLinks{},
+				wrongField("sources",
+					"line %d: write a folder, a blank and an address, as in c:\\src\\app https://git.example/app/blob/{build}/{path}#L{line}", i+1)
 		}
 		link := sourceLink{strings.TrimSuffix(slashed(strings.TrimSpace(line[:at])), "/") + "/", line[at+1:]}
 		if !isTemplate(link.template) {
-			return SourceLinks{}, wrongField("sources", "line %d: %s is no address that begins with https:// or http://", i+1, link.template)
+			return SourceLinks{},
+				wrongField("sources", "line %d: %s is no address that begins with https:// or http://", i+1, link.template)
 		}
 		if !strings.Contains(link.template, fieldPath) {
 			return SourceLinks{}, wrongField("sources", "line %d: the address lacks {path}, which stands for the file", i+1)
@@ -77,8 +82,10 @@ func ParseSourceLinks(files, commits string) (SourceLinks, error) {
 
 // isTemplate reports whether a text is an address once its fields are filled in.
 func isTemplate(text string) bool {
-	address, err := url.Parse(strings.NewReplacer(fieldPath, "x", fieldLine, "1", fieldBuild, "x", fieldBranch, "x", fieldBase, "x", fieldHead, "x").Replace(text))
-	return err == nil && (address.Scheme == "https" || address.Scheme == "http") && address.Host != "" && address.User == nil
+	address, err := url.Parse(strings.NewReplacer(fieldPath, "x", fieldLine, "1", fieldBuild, "x", fieldBranch, "x",
+		fieldBase, "x", fieldHead, "x").Replace(text))
+	return err == nil && (address.Scheme == "https" || address.Scheme == "http") &&
+		address.Host != "" && address.User == nil
 }
 
 // escaped is a text as part of a path or of a value in an address.
@@ -101,8 +108,8 @@ func (s SourceLinks) Between(base, head string) string {
 
 func slashed(path string) string { return strings.ToLower(strings.ReplaceAll(path, `\`, "/")) }
 
-// URL is where a line of a file can be read, in a build of a branch; "" where no folder has the file, or where its path leads out of its
-// folder. Folders are compared as Windows does, and the longest counts.
+// URL is where a line of a file can be read, in a build of a branch; "" where no folder has the file, or where its path
+// leads out of its folder. Folders are compared as Windows does, and the longest counts.
 func (s SourceLinks) URL(file string, line uint32, build, branch string) string {
 	lower := slashed(file)
 	for _, link := range s.links {

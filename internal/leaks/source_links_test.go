@@ -20,7 +20,8 @@ func TestSourceLinks(t *testing.T) {
 		{`c:\src\shopd\order\receipt.cpp`, "https://git.example/shopd/blob/4812%2Frc%201/order/receipt.cpp#L118"},
 		{`C:/SRC/Shopd/Order/Receipt.cpp`, "https://git.example/shopd/blob/4812%2Frc%201/Order/Receipt.cpp#L118"},
 		{`c:\src\shopd\third party\x y\#z.c`, "https://git.example/third?at=feature%2Fleak&file=x%20y/%23z.c&line=118"},
-		{`c:\src\shopd\third party\c++\a&b=1.cpp`, "https://git.example/third?at=feature%2Fleak&file=c%2B%2B/a%26b%3D1.cpp&line=118"},
+		{`c:\src\shopd\third party\c++\a&b=1.cpp`,
+			"https://git.example/third?at=feature%2Fleak&file=c%2B%2B/a%26b%3D1.cpp&line=118"},
 		{`c:\src\shopdx\a.cpp`, ""},
 		{`c:\src\shopd\..\..\windows\a.cpp`, ""},
 		{`c:\src\shopd\\a.cpp`, ""},
@@ -36,7 +37,8 @@ func TestSourceLinks(t *testing.T) {
 		}
 	}
 	for _, test := range [][3]string{
-		{"1f0c", "9a/b", "https://git.example/shopd/compare/1f0c...9a%2Fb"}, {"", "9ab", ""}, {"1f0c", "", ""}, {"9ab", "9ab", ""},
+		{"1f0c", "9a/b", "https://git.example/shopd/compare/1f0c...9a%2Fb"}, {"", "9ab", ""},
+		{"1f0c", "", ""}, {"9ab", "9ab", ""},
 	} {
 		if got := links.Between(test[0], test[1]); got != test[2] {
 			t.Errorf("between %q and %q is %q", test[0], test[1], got)
@@ -46,7 +48,8 @@ func TestSourceLinks(t *testing.T) {
 	if err != nil || again.Files() != links.Files() || again.Commits() != links.Commits() {
 		t.Errorf("%q is not read again: %v", links.Files(), err)
 	}
-	if none, err := leaks.ParseSourceLinks("  \n", ""); err != nil || none.URL(`c:\src\a.c`, 1, "", "") != "" || none.Between("1", "2") != "" {
+	if none, err := leaks.ParseSourceLinks("  \n", ""); err != nil || none.URL(`c:\src\a.c`, 1, "", "") != "" ||
+		none.Between("1", "2") != "" {
 		t.Errorf("no links: %v", err)
 	}
 }

@@ -19,7 +19,8 @@ func TestSayStanding(t *testing.T) {
 		{map[leaks.State]int{leaks.StateOngoing: 4, leaks.StateRegressed: 2}, "2 leaks came back, 4 go on; none is new."},
 		{map[leaks.State]int{leaks.StateOngoing: 4}, "4 leaks go on; none is new."},
 		{map[leaks.State]int{leaks.StateNew: 1}, "1 leak is new."},
-		{map[leaks.State]int{leaks.StateNew: 2, leaks.StateRegressed: 1, leaks.StateOngoing: 3}, "2 leaks are new, 1 came back, 3 go on."},
+		{map[leaks.State]int{leaks.StateNew: 2, leaks.StateRegressed: 1, leaks.StateOngoing: 3},
+			"2 leaks are new, 1 came back, 3 go on."},
 	} {
 		if got := leaks.SayStanding(test.counts); got != test.want {
 			t.Errorf("%v: %q, want %q", test.counts, got, test.want)
@@ -31,7 +32,8 @@ func TestGravestGate(t *testing.T) {
 	if got := leaks.GravestGate(); got != "" {
 		t.Error(got)
 	}
-	if got := leaks.GravestGate(leaks.GatePassed, leaks.GateInconclusive, leaks.GatePassed); got != leaks.GateInconclusive {
+	if got := leaks.GravestGate(leaks.GatePassed, leaks.GateInconclusive,
+		leaks.GatePassed); got != leaks.GateInconclusive {
 		t.Error(got)
 	}
 	if got := leaks.GravestGate(leaks.GateFailed, leaks.GateError); got != leaks.GateFailed {
@@ -56,7 +58,8 @@ func TestCellTakesTheRunThatSpeaks(t *testing.T) {
 func TestCompareUrgency(t *testing.T) {
 	surely, rather := 0.99, 0.98
 	of := func(p *float64, certain bool, bytes float64, unit string) *leaks.Figure {
-		return &leaks.Figure{Class: analysis.ClassLeak, Score: p, Certain: certain, Rate: &score.Rate{Unit: unit, Bytes: bytes}}
+		return &leaks.Figure{Class: analysis.ClassLeak, Score: p, Certain: certain,
+			Rate: &score.Rate{Unit: unit, Bytes: bytes}}
 	}
 	slow, fast := of(&surely, true, 10, "hour"), of(&rather, true, 1000, "hour")
 	if leaks.CompareUrgency(fast, slow) >= 0 || leaks.CompareUrgency(slow, fast) <= 0 {

@@ -18,7 +18,8 @@ type Target struct {
 	Commit   string `json:"commit,omitempty"` // that the build was made of
 	Scenario string `json:"scenario"`
 	Run      string `json:"run"`
-	// Work is how much work the process had done when the evidence was taken, counted in WorkUnits; nil where not declared.
+	// Work is how much work the process had done when the evidence was taken, counted in WorkUnits; nil where not
+	// declared.
 	Work     *float64 `json:"work,omitempty"`
 	WorkUnit string   `json:"work_unit,omitempty"` // "document", "request"; of the whole run
 	// Urgent says that somebody waits for the report in a browser: such evidence is read before evidence that programs
@@ -26,11 +27,12 @@ type Target struct {
 	Urgent bool `json:"urgent,omitempty"`
 }
 
-// TargetOf reads a target from fields that people or scripts have written, by their names in forms, addresses and the API, and checks it.
-// Its error is a *FieldError.
+// TargetOf reads a target from fields that people or scripts have written, by their names in forms, addresses and the
+// API, and checks it. Its error is a *FieldError.
 func TargetOf(field func(name string) string) (Target, error) {
 	t := Target{
-		Project: field("project"), Build: field("build"), Scenario: field("scenario"), Run: field("run"), Branch: field("branch"), Commit: field("commit"), WorkUnit: field("work_unit"),
+		Project: field("project"), Build: field("build"), Scenario: field("scenario"), Run: field("run"),
+		Branch: field("branch"), Commit: field("commit"), WorkUnit: field("work_unit"),
 	}
 	if text := strings.TrimSpace(field("sequence")); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
@@ -52,8 +54,8 @@ func TargetOf(field func(name string) string) (Target, error) {
 // DefaultScenario is the scenario of evidence that names none.
 const DefaultScenario = "default"
 
-// A nameForm is what a kind of name may look like: letters and digits, marks behind the first of them, a limit in characters; and
-// that in words.
+// A nameForm is what a kind of name may look like: letters and digits, marks behind the first of them, a limit in
+// characters; and that in words.
 type nameForm struct {
 	marks string
 	limit int
@@ -61,9 +63,11 @@ type nameForm struct {
 }
 
 var (
-	anyName = nameForm{" ._+@#:/-", 128, "letters, digits, spaces and . _ + @ # : / -, starting with a letter or digit, at most 128 characters"}
+	anyName = nameForm{" ._+@#:/-", 128,
+		"letters, digits, spaces and . _ + @ # : / -, starting with a letter or digit, at most 128 characters"}
 	// A project's name is one element of an address.
-	projectName = nameForm{" ._+@-", 64, "letters, digits, spaces and . _ + @ -, starting with a letter or digit, at most 64 characters"}
+	projectName = nameForm{" ._+@-", 64,
+		"letters, digits, spaces and . _ + @ -, starting with a letter or digit, at most 64 characters"}
 )
 
 func (f nameForm) fits(name string) bool {
@@ -75,8 +79,8 @@ func (f nameForm) fits(name string) bool {
 	return name != "" && utf8.RuneCountInString(name) <= f.limit
 }
 
-// Normalize fills defaults in and checks the names. The sequence that a name declares by itself is not filled in: it must not take the place of
-// one that an earlier upload to the build has declared.
+// Normalize fills defaults in and checks the names. The sequence that a name declares by itself is not filled in: it
+// must not take the place of one that an earlier upload to the build has declared.
 func (t *Target) Normalize() error {
 	for _, field := range []struct {
 		name     string
@@ -86,7 +90,8 @@ func (t *Target) Normalize() error {
 		form     nameForm
 	}{
 		{"project", &t.Project, "", true, projectName}, {"build", &t.Build, "", true, anyName},
-		{"scenario", &t.Scenario, DefaultScenario, true, anyName}, {"run", &t.Run, "1", true, anyName}, {"branch", &t.Branch, "", false, anyName},
+		{"scenario", &t.Scenario, DefaultScenario, true, anyName}, {"run", &t.Run, "1", true, anyName},
+		{"branch", &t.Branch, "", false, anyName},
 		{"commit", &t.Commit, "", false, anyName},
 	} {
 		*field.value = strings.TrimSpace(*field.value)
@@ -120,7 +125,8 @@ func (t *Target) normalizeWork() error {
 	case t.Work != nil && (math.IsNaN(*t.Work) || math.IsInf(*t.Work, 0) || *t.Work < 0):
 		return &FieldError{"work", "is not a number of 0 or more"}
 	case t.WorkUnit != "" && (!anyName.fits(t.WorkUnit) || utf8.RuneCountInString(t.WorkUnit) > maxUnit):
-		return &FieldError{"work_unit", fmt.Sprintf("%q is not the name of a unit: at most %d letters and digits, as in document", t.WorkUnit, maxUnit)}
+		return &FieldError{"work_unit",
+			fmt.Sprintf("%q is not the name of a unit: at most %d letters and digits, as in document", t.WorkUnit, maxUnit)}
 	case t.Work != nil && t.WorkUnit == "":
 		t.WorkUnit = "iteration"
 	}

@@ -14,8 +14,8 @@ func IsLine(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
-// CleanText is a text of several lines with ends as files have them on this side. Its error is a *FieldError that says which line is
-// no text.
+// CleanText is a text of several lines with ends as files have them on this side. Its error is a *FieldError that says
+// which line is no text.
 func CleanText(text string) (string, error) {
 	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff")
 	number := 0

@@ -82,7 +82,8 @@ func (r *Record) IsKnownByRule(now time.Time) bool {
 // Triage is the record as people read it at an instant.
 func (r *Record) Triage(now time.Time) Triage {
 	t := Triage{
-		State: r.Shown(now), Version: r.Version, Assignee: r.Assignee, Ticket: r.Ticket, NotLeak: r.NotLeak, NotLeakWhy: r.NotLeakWhy, Owner: r.Owner, Comments: r.Comments,
+		State: r.Shown(now), Version: r.Version, Assignee: r.Assignee, Ticket: r.Ticket, NotLeak: r.NotLeak,
+		NotLeakWhy: r.NotLeakWhy, Owner: r.Owner, Comments: r.Comments,
 	}
 	over := r.isOver(now)
 	switch {

@@ -17,7 +17,8 @@ func tolerated(while time.Duration) leaks.Word {
 var toleratedForEver = leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "ann", Reason: "vendor"}
 
 func TestShownAtAnInstant(t *testing.T) {
-	const never, fresh, ongoing, fixed, regressed, known = leaks.StateNone, leaks.StateNew, leaks.StateOngoing, leaks.StateFixed, leaks.StateRegressed, leaks.StateKnown
+	const never, fresh, ongoing, fixed, regressed, known = leaks.StateNone, leaks.StateNew, leaks.StateOngoing,
+		leaks.StateFixed, leaks.StateRegressed, leaks.StateKnown
 	for _, test := range []struct {
 		name      string
 		record    leaks.Record
@@ -27,32 +28,44 @@ func TestShownAtAnInstant(t *testing.T) {
 		expired   bool
 	}{
 		{"never bad", leaks.Record{Course: never}, never, "", "", false},
-		{"never bad, and known all the same", leaks.Record{Course: never, Word: toleratedForEver}, never, "vendor", "vendor", false},
-		{"never bad, and not a leak", leaks.Record{Course: never, Word: leaks.Word{NotLeak: true}, RuleKnown: "rule"}, never, "rule", "rule", false},
+		{"never bad, and known all the same", leaks.Record{Course: never, Word: toleratedForEver}, never,
+			"vendor", "vendor", false},
+		{"never bad, and not a leak", leaks.Record{Course: never, Word: leaks.Word{NotLeak: true}, RuleKnown: "rule"},
+			never, "rule", "rule", false},
 		{"nothing said: new", leaks.Record{Course: fresh}, fresh, "", "", false},
 		{"nothing said: ongoing", leaks.Record{Course: ongoing}, ongoing, "", "", false},
 		{"nothing said: fixed", leaks.Record{Course: fixed}, fixed, "", "", false},
 		{"nothing said: regressed", leaks.Record{Course: regressed}, regressed, "", "", false},
 
 		{"for ever", leaks.Record{Course: fresh, Word: toleratedForEver}, known, "vendor", "vendor", false},
-		{"for ever, and regressed", leaks.Record{Course: regressed, Word: toleratedForEver}, known, "vendor", "vendor", false},
+		{"for ever, and regressed", leaks.Record{Course: regressed, Word: toleratedForEver}, known,
+			"vendor", "vendor", false},
 		{"until just now", leaks.Record{Course: ongoing, Word: tolerated(-1)}, ongoing, "", "vendor", true},
 		{"until now", leaks.Record{Course: ongoing, Word: tolerated(0)}, ongoing, "", "vendor", true},
 		{"for a moment still", leaks.Record{Course: ongoing, Word: tolerated(1)}, known, "vendor", "vendor", false},
 		{"new, and known no longer", leaks.Record{Course: fresh, Word: tolerated(0)}, ongoing, "", "vendor", true},
 		{"fixed, and known no longer", leaks.Record{Course: fixed, Word: tolerated(0)}, fixed, "", "vendor", true},
-		{"regressed, and known no longer", leaks.Record{Course: regressed, Word: tolerated(0)}, regressed, "", "vendor", true},
-		{"until a build that was bad", leaks.Record{Course: ongoing, Word: toleratedForEver, UntilOver: true}, ongoing, "", "vendor", true},
-		{"until a build that was bad, but new", leaks.Record{Course: fresh, Word: toleratedForEver, UntilOver: true}, ongoing, "", "vendor", true},
+		{"regressed, and known no longer", leaks.Record{Course: regressed, Word: tolerated(0)},
+			regressed, "", "vendor", true},
+		{"until a build that was bad", leaks.Record{Course: ongoing, Word: toleratedForEver, UntilOver: true},
+			ongoing, "", "vendor", true},
+		{"until a build that was bad, but new", leaks.Record{Course: fresh, Word: toleratedForEver, UntilOver: true},
+			ongoing, "", "vendor", true},
 
 		{"by a rule", leaks.Record{Course: fresh, RuleKnown: "rule"}, known, "rule", "rule", false},
-		{"by a rule and the team", leaks.Record{Course: fresh, RuleKnown: "rule", Word: tolerated(1)}, known, "vendor", "vendor", false},
-		{"by a rule, and by the team no longer", leaks.Record{Course: fresh, RuleKnown: "rule", Word: tolerated(0)}, known, "rule", "rule", false},
+		{"by a rule and the team", leaks.Record{Course: fresh, RuleKnown: "rule", Word: tolerated(1)}, known,
+			"vendor", "vendor", false},
+		{"by a rule, and by the team no longer", leaks.Record{Course: fresh, RuleKnown: "rule", Word: tolerated(0)},
+			known, "rule", "rule", false},
 
 		{"not a leak", leaks.Record{Course: ongoing, Word: leaks.Word{NotLeak: true}}, known, "", "", false},
-		{"not a leak, and why", leaks.Record{Course: ongoing, Word: leaks.Word{NotLeak: true, NotLeakWhy: "a pool"}, RuleKnown: "rule"}, known, "a pool", "rule", false},
-		{"not a leak, and known no longer", leaks.Record{Course: fresh, Word: leaks.Word{Mark: leaks.MarkKnown, Reason: "vendor", NotLeak: true}, UntilOver: true}, known, "", "vendor", true},
-		{"a mark that is no tolerance", leaks.Record{Course: fresh, Word: leaks.Word{Mark: leaks.MarkFixed}}, fresh, "", "", false},
+		{"not a leak, and why", leaks.Record{Course: ongoing, Word: leaks.Word{NotLeak: true, NotLeakWhy: "a pool"},
+			RuleKnown: "rule"}, known, "a pool", "rule", false},
+		{"not a leak, and known no longer",
+			leaks.Record{Course: fresh, Word: leaks.Word{Mark: leaks.MarkKnown, Reason: "vendor", NotLeak: true},
+				UntilOver: true}, known, "", "vendor", true},
+		{"a mark that is no tolerance", leaks.Record{Course: fresh, Word: leaks.Word{Mark: leaks.MarkFixed}}, fresh,
+			"", "", false},
 	} {
 		triage := test.record.Triage(noon)
 		if got := test.record.Shown(noon); got != test.state || triage.State != test.state {
@@ -75,7 +88,8 @@ func TestTriageOfARecord(t *testing.T) {
 		Word:    leaks.Word{Mark: leaks.MarkFixed, MarkedBy: "ann", Assignee: "bob", Ticket: "https://t/7"},
 		Version: 3, Course: leaks.StateFixed, Owner: "ui", Comments: 2,
 	}
-	want := leaks.Triage{State: leaks.StateFixed, Version: 3, FixedBy: "ann", Assignee: "bob", Ticket: "https://t/7", Owner: "ui", Comments: 2}
+	want := leaks.Triage{State: leaks.StateFixed, Version: 3, FixedBy: "ann", Assignee: "bob", Ticket: "https://t/7",
+		Owner: "ui", Comments: 2}
 	if got := r.Triage(noon); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -90,7 +104,8 @@ func TestTriageOfARecord(t *testing.T) {
 	for _, test := range []struct {
 		triage leaks.Triage
 		want   string
-	}{{leaks.Triage{}, ""}, {leaks.Triage{Owner: "ui"}, "ui"}, {leaks.Triage{Assignee: "bob"}, "bob"}, {leaks.Triage{Assignee: "bob", Owner: "ui"}, "bob"}} {
+	}{{leaks.Triage{}, ""}, {leaks.Triage{Owner: "ui"}, "ui"}, {leaks.Triage{Assignee: "bob"}, "bob"},
+		{leaks.Triage{Assignee: "bob", Owner: "ui"}, "bob"}} {
 		if got := test.triage.Responsible(); got != test.want {
 			t.Errorf("%+v: %q, want %q", test.triage, got, test.want)
 		}

@@ -26,7 +26,8 @@ type Variant struct {
 	Through []string
 	Frames  []*analysis.Frame // of the stack that stands first in the run that speaks for it
 	Seen    []VariantRun      // in the order of the runs
-	// Lines are its stacks in the shown run where they differ in source lines, or in offsets where there are none; nil where they do not.
+	// Lines are its stacks in the shown run where they differ in source lines, or in offsets where there are none; nil
+	// where they do not.
 	Lines []VariantLine
 
 	calls []call

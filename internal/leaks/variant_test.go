@@ -30,21 +30,27 @@ func stackOf(calls ...string) []*analysis.Frame {
 }
 
 func seenIn(run, bytes, growth int64, stack ...string) leaks.StackSighting {
-	return leaks.StackSighting{Run: run, Frames: stackOf(stack...), Held: analysis.Amount{Count: 1, Bytes: bytes}, Growth: &analysis.Amount{Count: 1, Bytes: growth}}
+	return leaks.StackSighting{Run: run, Frames: stackOf(stack...), Held: analysis.Amount{Count: 1, Bytes: bytes},
+		Growth: &analysis.Amount{Count: 1, Bytes: growth}}
 }
 
 func TestWhichStacksAreOneVariant(t *testing.T) {
-	plain := []string{"alloc:ntdll!RtlAllocateHeap+1", "alloc:shopd!operator new+2", "shopd!Receipt::Append+3", "shopd!Order::Commit+4", "base:kernel32!BaseThreadInitThunk+5"}
+	plain := []string{"alloc:ntdll!RtlAllocateHeap+1", "alloc:shopd!operator new+2", "shopd!Receipt::Append+3",
+		"shopd!Order::Commit+4", "base:kernel32!BaseThreadInitThunk+5"}
 	for name, test := range map[string]struct {
 		other []string
 		one   bool
 	}{
-		"the same":               {plain, true},
-		"at another offset":      {[]string{"alloc:ntdll!RtlAllocateHeap+1", "shopd!Receipt::Append+33", "shopd!Order::Commit+44"}, true},
-		"another allocator":      {[]string{"alloc:ucrtbase!malloc+1", "shopd!Receipt::Append+3", "shopd!Order::Commit+4"}, true},
-		"another thread start":   {[]string{"shopd!Receipt::Append+3", "shopd!Order::Commit+4", "base:ntdll!TppWorkerThread+9"}, true},
-		"with inlined calls":     {[]string{"~shopd!Line::Line", "shopd!Receipt::Append+3", "shopd!Order::Commit+4"}, true},
-		"recursion":              {[]string{"shopd!Receipt::Append+3", "shopd!Receipt::Append+3", "shopd!Order::Commit+4"}, true},
+		"the same": {plain, true},
+		"at another offset": {[]string{"alloc:ntdll!RtlAllocateHeap+1", "shopd!Receipt::Append+33",
+			"shopd!Order::Commit+44"}, true},
+		"another allocator": {[]string{"alloc:ucrtbase!malloc+1", "shopd!Receipt::Append+3",
+			"shopd!Order::Commit+4"}, true},
+		"another thread start": {[]string{"shopd!Receipt::Append+3", "shopd!Order::Commit+4",
+			"base:ntdll!TppWorkerThread+9"}, true},
+		"with inlined calls": {[]string{"~shopd!Line::Line", "shopd!Receipt::Append+3", "shopd!Order::Commit+4"}, true},
+		"recursion": {[]string{"shopd!Receipt::Append+3", "shopd!Receipt::Append+3",
+			"shopd!Order::Commit+4"}, true},
 		"as debuggers spell it":  {[]string{"SHOPD!Receipt::Append(int)+3", "shopd!Order::Commit+4"}, true},
 		"another caller":         {[]string{"shopd!Receipt::Append+3", "shopd!Order::Reprint+4"}, false},
 		"one caller more":        {[]string{"shopd!Receipt::Append+3", "shopd!Order::Commit+4", "shopd!main+1"}, false},
@@ -63,7 +69,8 @@ func TestWhichStacksAreOneVariant(t *testing.T) {
 }
 
 func TestVariantsOfALeak(t *testing.T) {
-	commit, reprint, mail := []string{"s!Append", "s!Commit", "s!Serve", "s!Run"}, []string{"s!Append", "s!Reprint", "s!Queue", "s!Run"}, []string{"s!Append", "s!Mail"}
+	commit, reprint, mail := []string{"s!Append", "s!Commit", "s!Serve", "s!Run"},
+		[]string{"s!Append", "s!Reprint", "s!Queue", "s!Run"}, []string{"s!Append", "s!Mail"}
 	list := []leaks.StackSighting{
 		seenIn(7, 100, 40, commit...), seenIn(7, 900, 50, reprint...), seenIn(7, 10, 20, commit...), // another heap
 		seenIn(6, 80, 30, reprint...), seenIn(6, 1, 500, mail...), seenIn(5, 60, 0, commit...),
@@ -125,7 +132,8 @@ func TestLinesOfAVariant(t *testing.T) {
 		}
 		return s
 	}
-	variants := leaks.VariantsOf([]leaks.StackSighting{at(7, 5, 207, 40), at(7, 9, 213, 40), at(7, 1, 207, 40), at(6, 100, 99, 40)}, 7)
+	variants := leaks.VariantsOf([]leaks.StackSighting{at(7, 5, 207, 40), at(7, 9, 213, 40),
+		at(7, 1, 207, 40), at(6, 100, 99, 40)}, 7)
 	if len(variants) != 1 || len(variants[0].Lines) != 2 {
 		t.Fatalf("%+v", variants)
 	}
@@ -135,13 +143,16 @@ func TestLinesOfAVariant(t *testing.T) {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
-	if two := leaks.VariantsOf([]leaks.StackSighting{at(7, 5, 207, 40), at(7, 9, 213, 41)}, 7); strings.Join(two[0].Lines[0].Places, " ") != "order.cpp:213 order.cpp:41" {
+	if two := leaks.VariantsOf([]leaks.StackSighting{at(7, 5, 207, 40), at(7, 9, 213, 41)},
+		7); strings.Join(two[0].Lines[0].Places, " ") != "order.cpp:213 order.cpp:41" {
 		t.Errorf("%v", two[0].Lines[0].Places)
 	}
-	if one := leaks.VariantsOf([]leaks.StackSighting{at(7, 5, 207, 40), at(7, 9, 207, 40), at(6, 9, 99, 40)}, 7); one[0].Lines != nil {
+	if one := leaks.VariantsOf([]leaks.StackSighting{at(7, 5, 207, 40), at(7, 9, 207, 40), at(6, 9, 99, 40)},
+		7); one[0].Lines != nil {
 		t.Errorf("stacks of the same lines differ in %v", one[0].Lines)
 	}
-	bare := leaks.VariantsOf([]leaks.StackSighting{seenIn(1, 1, 2, "s!A+1", "s!B+2"), seenIn(1, 1, 1, "s!A+1", "s!B+3")}, 1)
+	bare := leaks.VariantsOf([]leaks.StackSighting{seenIn(1, 1, 2, "s!A+1", "s!B+2"),
+		seenIn(1, 1, 1, "s!A+1", "s!B+3")}, 1)
 	if len(bare) != 1 || bare[0].Lines[0].Places[0] != "B+2" {
 		t.Errorf("without lines offsets tell: %+v", bare[0].Lines)
 	}

@@ -7,8 +7,8 @@ import (
 	"heapdrift/internal/analysis/compare"
 )
 
-// A Verdict is the decision on a run. New, Grown, Fixed and Persisting are signatures that leak or grow, against the baseline; those
-// that the team knows stand in Known alone.
+// A Verdict is the decision on a run. New, Grown, Fixed and Persisting are signatures that leak or grow, against the
+// baseline; those that the team knows stand in Known alone.
 type Verdict struct {
 	State    RunState
 	Status   string // of the report's verdict; the gate's word where there is no report to go by
@@ -20,8 +20,8 @@ type Verdict struct {
 	Compared *RunComparison // with the baseline; nil where there is none
 	New      []string
 	Grown    []string
-	// Fixed are signatures that leaked in the baseline, and are clean in the run. Clean are those of them that are not fixed by their state: they
-	// are open in another scenario, or leak in a newer build.
+	// Fixed are signatures that leaked in the baseline, and are clean in the run. Clean are those of them that are not
+	// fixed by their state: they are open in another scenario, or leak in a newer build.
 	Fixed      []string
 	Clean      []string
 	Persisting []string
@@ -87,7 +87,8 @@ func (v *Verdict) decide(c *Case) {
 // list sorts the rows of a comparison into the verdict.
 func (v *Verdict) list(c *compare.Comparison) {
 	lists := map[compare.Change]*[]string{
-		compare.New: &v.New, compare.Grown: &v.Grown, compare.Fixed: &v.Fixed, compare.Clean: &v.Clean, compare.Persisting: &v.Persisting, compare.Shrunk: &v.Persisting,
+		compare.New: &v.New, compare.Grown: &v.Grown, compare.Fixed: &v.Fixed, compare.Clean: &v.Clean,
+		compare.Persisting: &v.Persisting, compare.Shrunk: &v.Persisting,
 	}
 	for _, r := range c.Rows {
 		if list := lists[r.Change]; list != nil && (r.Head == nil || !IsTolerated(r.Head)) {

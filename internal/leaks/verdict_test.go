@@ -16,14 +16,21 @@ func TestJudgeWithoutAReport(t *testing.T) {
 		gate     leaks.Gate
 		sentence string
 	}{
-		"empty":         {leaks.RunResult{}, leaks.RunEmpty, leaks.GateInconclusive, "The run holds no evidence yet."},
-		"one job":       {leaks.RunResult{RunFacts: leaks.RunFacts{Pending: 1}}, leaks.RunProcessing, leaks.GatePending, "The evidence is still being analysed."},
-		"one job again": {leaks.RunResult{RunFacts: leaks.RunFacts{Pending: 1, Analysed: true, Failed: true}, Status: leaky, Sentence: "It leaks.", Error: "no disk"}, leaks.RunProcessing, leaks.GatePending, "The evidence is still being analysed."},
-		"failed":        {leaks.RunResult{RunFacts: leaks.RunFacts{Failed: true}, Error: "no disk"}, leaks.RunFailed, leaks.GateError, "no disk"},
-		"failed after a report": {leaks.RunResult{RunFacts: leaks.RunFacts{Failed: true, Analysed: true}, Status: noLeak, Sentence: "Nothing leaks.", Error: "no disk"},
+		"empty": {leaks.RunResult{}, leaks.RunEmpty, leaks.GateInconclusive, "The run holds no evidence yet."},
+		"one job": {leaks.RunResult{RunFacts: leaks.RunFacts{Pending: 1}}, leaks.RunProcessing, leaks.GatePending,
+			"The evidence is still being analysed."},
+		"one job again": {leaks.RunResult{RunFacts: leaks.RunFacts{Pending: 1, Analysed: true, Failed: true}, Status: leaky,
+			Sentence: "It leaks.", Error: "no disk"}, leaks.RunProcessing, leaks.GatePending,
+			"The evidence is still being analysed."},
+		"failed": {leaks.RunResult{RunFacts: leaks.RunFacts{Failed: true}, Error: "no disk"}, leaks.RunFailed,
+			leaks.GateError, "no disk"},
+		"failed after a report": {leaks.RunResult{RunFacts: leaks.RunFacts{Failed: true, Analysed: true}, Status: noLeak,
+			Sentence: "Nothing leaks.", Error: "no disk"},
 			leaks.RunReady, leaks.GateError, "no disk"},
-		"unread":        {leaks.RunResult{RunFacts: leaks.RunFacts{Unread: 1}, Unreadable: "a.txt could not be read: empty"}, leaks.RunFailed, leaks.GateError, "a.txt could not be read: empty"},
-		"unread of why": {leaks.RunResult{RunFacts: leaks.RunFacts{Unread: 2}}, leaks.RunFailed, leaks.GateError, "The evidence could not be read."},
+		"unread": {leaks.RunResult{RunFacts: leaks.RunFacts{Unread: 1}, Unreadable: "a.txt could not be read: empty"},
+			leaks.RunFailed, leaks.GateError, "a.txt could not be read: empty"},
+		"unread of why": {leaks.RunResult{RunFacts: leaks.RunFacts{Unread: 2}}, leaks.RunFailed, leaks.GateError,
+			"The evidence could not be read."},
 	} {
 		if test.run.IsJudged() {
 			t.Errorf("%s: judged", name)
@@ -39,29 +46,38 @@ func TestJudgeWithoutAReport(t *testing.T) {
 func TestJudge(t *testing.T) {
 	gone, clean := compare.Finding{Signature: "gone", Class: leak}, compare.Finding{Signature: "clean", Class: stable}
 	knownClean := compare.Finding{Signature: "known, clean", Class: stable, State: string(leaks.StateKnown)}
-	head := &compare.Side{Build: "2", Power: power("hour", 900), Findings: []compare.Finding{sure, second, unsure, growing, known, knownByRule, clean, knownClean}}
+	head := &compare.Side{Build: "2", Power: power("hour", 900),
+		Findings: []compare.Finding{sure, second, unsure, growing, known, knownByRule, clean, knownClean}}
 	compared := against(nil,
-		became(compare.New, sure, ""), became(compare.New, known, ""), became(compare.Grown, second, leak), became(compare.Grown, knownByRule, leak),
-		became(compare.Persisting, unsure, leak), became(compare.Shrunk, growing, grows), became(compare.Fixed, clean, leak), became(compare.Fixed, knownClean, leak),
+		became(compare.New, sure, ""), became(compare.New, known, ""), became(compare.Grown, second, leak),
+		became(compare.Grown, knownByRule, leak),
+		became(compare.Persisting, unsure, leak), became(compare.Shrunk, growing, grows), became(compare.Fixed, clean, leak),
+		became(compare.Fixed, knownClean, leak),
 		compare.Row{Change: compare.Fixed, Base: &gone}, compare.Row{Change: compare.NotExercised, Base: &gone})
-	run := &leaks.RunResult{RunFacts: leaks.RunFacts{Analysed: true, Unread: 1}, Status: leaky, Sentence: "It leaks.", Unreadable: "b.txt could not be read: empty"}
+	run := &leaks.RunResult{RunFacts: leaks.RunFacts{Analysed: true, Unread: 1}, Status: leaky, Sentence: "It leaks.",
+		Unreadable: "b.txt could not be read: empty"}
 	if !run.IsJudged() {
 		t.Error("a run with a report is not judged")
 	}
-	got := leaks.Judge(run, &leaks.Case{Policy: theDefault(), Asked: []leaks.FailOn{leaks.FailOnNew}, Status: leaky, Head: head, Compared: compared})
+	got := leaks.Judge(run, &leaks.Case{Policy: theDefault(), Asked: []leaks.FailOn{leaks.FailOnNew}, Status: leaky,
+		Head: head, Compared: compared})
 	checkDecision(t, &got)
 	want := leaks.Verdict{
-		State: leaks.RunReady, Status: string(leaky), Gate: leaks.GateFailed, Why: "1 new leak", Compared: compared, Sentence: "It leaks.", Power: "hour",
-		New: []string{"sure"}, Grown: []string{"second"}, Persisting: []string{"unsure", "growing"}, Fixed: []string{"clean", "gone"}, Known: []string{"known", "by rule"},
+		State: leaks.RunReady, Status: string(leaky), Gate: leaks.GateFailed, Why: "1 new leak", Compared: compared,
+		Sentence: "It leaks.", Power: "hour",
+		New: []string{"sure"}, Grown: []string{"second"}, Persisting: []string{"unsure", "growing"},
+		Fixed: []string{"clean", "gone"}, Known: []string{"known", "by rule"},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	head.Power = nil
-	got = leaks.Judge(run, &leaks.Case{Policy: theDefault(), Asked: []leaks.FailOn{leaks.FailOnNew}, Status: leaky, Head: head})
+	got = leaks.Judge(run,
+		&leaks.Case{Policy: theDefault(), Asked: []leaks.FailOn{leaks.FailOnNew}, Status: leaky, Head: head})
 	checkDecision(t, &got)
 	want = leaks.Verdict{
-		State: leaks.RunReady, Status: string(leaky), Gate: leaks.GateInconclusive, Why: "there is no baseline to tell which leaks are new", Sentence: "It leaks.",
+		State: leaks.RunReady, Status: string(leaky), Gate: leaks.GateInconclusive,
+		Why: "there is no baseline to tell which leaks are new", Sentence: "It leaks.",
 		Known: []string{"known", "by rule"},
 	}
 	if !reflect.DeepEqual(got, want) {

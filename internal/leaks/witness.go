@@ -68,7 +68,8 @@ func Testify(kinds []WitnessKind, runs []WitnessRun) []Testimony {
 				continue
 			}
 			t.Runs++
-			if said := kind.in(r, kind.Searches > 0 && kind.Searches == surestSearch(kinds, r)); said != nil && (t.By == nil || CompareGravity(&said.Figure, &t.Figure) < 0) {
+			if said := kind.in(r, kind.Searches > 0 && kind.Searches == surestSearch(kinds, r)); said != nil &&
+				(t.By == nil || CompareGravity(&said.Figure, &t.Figure) < 0) {
 				said.WitnessKind, said.Runs, said.Unread = kind, t.Runs, t.Unread
 				t = *said
 			}
@@ -153,7 +154,8 @@ func (t *Testimony) Missing() string {
 	case t.Runs == 1:
 		parts = append(parts, fmt.Sprintf("1 run of this build has a %s, and nothing in it tells of this leak.", t.One))
 	case t.Runs > 1:
-		parts = append(parts, fmt.Sprintf("%d runs of this build have a %s, and nothing in them tells of this leak.", t.Runs, t.One))
+		parts = append(parts,
+			fmt.Sprintf("%d runs of this build have a %s, and nothing in them tells of this leak.", t.Runs, t.One))
 	}
 	switch {
 	case t.Unread == 1:
@@ -187,7 +189,8 @@ func Agreement(list []Testimony) string {
 		says  string
 		bad   bool
 	}{
-		{leaks, "it leaks", true}, {grows, "it grows", true}, {lost, "nothing points to it", true}, {clean, "it does not leak", false}, {open, "it is there and undecided", false},
+		{leaks, "it leaks", true}, {grows, "it grows", true}, {lost, "nothing points to it", true},
+		{clean, "it does not leak", false}, {open, "it is there and undecided", false},
 	}
 	var parts []string
 	var says string // the last of them

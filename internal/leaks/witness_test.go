@@ -19,13 +19,17 @@ var witnessKinds = []leaks.WitnessKind{
 
 // told is a run that shows a leak by evidence: "kind class bytes".
 func told(run int64, status analysis.Status, witnesses ...string) leaks.WitnessRun {
-	r := leaks.WitnessRun{Run: run, Name: fmt.Sprint(run), Build: "4812", Scenario: "soak", Status: status, Shows: true, SpanNS: 7}
+	r := leaks.WitnessRun{Run: run, Name: fmt.Sprint(run), Build: "4812", Scenario: "soak",
+		Status: status, Shows: true, SpanNS: 7}
 	for _, w := range witnesses {
 		var kind, class string
 		var bytes int64
 		_, _ = fmt.Sscan(w, &kind, &class, &bytes)
 		r.Kinds = append(r.Kinds, kind)
-		r.Witnesses = append(r.Witnesses, analysis.Witness{Kind: kind, Verdict: analysis.Class(class), Amounts: analysis.Amounts{Outstanding: analysis.Amount{Count: 2, Bytes: bytes}, Growth: &analysis.Amount{Count: 1, Bytes: bytes / 2}}})
+		r.Witnesses = append(r.Witnesses,
+			analysis.Witness{Kind: kind, Verdict: analysis.Class(class),
+				Amounts: analysis.Amounts{Outstanding: analysis.Amount{Count: 2, Bytes: bytes},
+					Growth: &analysis.Amount{Count: 1, Bytes: bytes / 2}}})
 	}
 	r.Figure.Rate = &score.Rate{Unit: "hour", Bytes: 5}
 	return r
@@ -54,7 +58,8 @@ func saying(list []leaks.Testimony) string {
 
 func TestTestify(t *testing.T) {
 	silent := leaks.WitnessRun{Run: 9, Kinds: []string{"trace"}, Status: noLeak}
-	clean := leaks.WitnessRun{Run: 8, Kinds: []string{"trace"}, Status: noLeak, Shows: true, Figure: figure(analysis.ClassTransient)}
+	clean := leaks.WitnessRun{Run: 8, Kinds: []string{"trace"}, Status: noLeak, Shows: true,
+		Figure: figure(analysis.ClassTransient)}
 	mixed := clean
 	mixed.Kinds = []string{"trace", "log"}
 	dumped := told(7, leaky, "log leak 400")
@@ -67,31 +72,59 @@ func TestTestify(t *testing.T) {
 	looked.Kinds, looked.Unreachable = append(looked.Kinds, "dbg"), &analysis.Amount{Count: 2, Bytes: 200}
 	unread := told(3, leaky, "log leak 400")
 	unread.Unread = []string{"dump"}
-	const noTrace, noDump, noLog = "Trace: No trace has been uploaded for this build.", "Dump: No dump has been uploaded for this build.", "Snapshots: No log has been uploaded for this build."
+	const noTrace, noDump, noLog = "Trace: No trace has been uploaded for this build.",
+		"Dump: No dump has been uploaded for this build.", "Snapshots: No log has been uploaded for this build."
 	for name, test := range map[string]struct {
 		runs []leaks.WitnessRun
 		want string
 		says string
 	}{
-		"nothing":                  {nil, noLog + "; " + noTrace + "; " + noDump, "no evidence of this build shows it"},
-		"one run, one kind":        {[]leaks.WitnessRun{told(1, leaky, "log leak 400")}, "Snapshots: leak in run 1, 400 B, rate; " + noTrace + "; " + noDump, "one kind of evidence shows it"},
-		"one run, two kinds":       {[]leaks.WitnessRun{told(1, leaky, "trace leak 400", "log growing 200")}, "Snapshots: growing in run 1, 200 B; Trace: leak in run 1, 400 B, rate; " + noDump, "2 kinds of evidence speak against it: it leaks (Trace), it grows (Snapshots)"},
-		"two runs, the gravest":    {[]leaks.WitnessRun{told(2, leaky, "log growing 900"), told(1, leaky, "log leak 400")}, "Snapshots: leak in run 1, 400 B, rate; " + noTrace + "; " + noDump, "one kind of evidence shows it"},
-		"two equal runs, newest":   {[]leaks.WitnessRun{told(2, leaky, "log leak 400"), told(1, leaky, "log leak 400")}, "Snapshots: leak in run 2, 400 B, rate; " + noTrace + "; " + noDump, "one kind of evidence shows it"},
-		"a trace that is silent":   {[]leaks.WitnessRun{silent, told(1, leaky, "log leak 400")}, "Snapshots: leak in run 1, 400 B, rate; Trace: 1 run of this build has a trace, and nothing in it tells of this leak.; " + noDump, "one kind of evidence shows it"},
-		"two of them":              {[]leaks.WitnessRun{silent, silent}, noLog + "; Trace: 2 runs of this build have a trace, and nothing in them tells of this leak.; " + noDump, "no evidence of this build shows it"},
-		"a trace that disagrees":   {[]leaks.WitnessRun{clean, told(1, leaky, "log leak 400")}, "Snapshots: leak in run 1, 400 B, rate; Trace: transient in run 8, 0 B; " + noDump, "they disagree: it leaks (Snapshots), it does not leak (Trace)"},
-		"whose figures are unsure": {[]leaks.WitnessRun{mixed}, "Snapshots: 1 run of this build has a log, and nothing in it tells of this leak.; Trace: 1 run of this build has a trace, and nothing in it tells of this leak.; " + noDump, "no evidence of this build shows it"},
-		"unexpected evidence":      {[]leaks.WitnessRun{told(1, leaky, "dbg growing 10")}, noLog + "; " + noTrace + "; " + noDump + "; Debugger: growing in run 1, 10 B, rate", "one kind of evidence shows it"},
-		"a dump without stacks":    {[]leaks.WitnessRun{dumped}, "Snapshots: leak in run 7, 400 B, rate; " + noTrace + "; Dump: unknown in run 7, 0 B, 3 without a pointer", "2 kinds of evidence speak against it: it leaks (Snapshots), nothing points to it (Dump)"},
-		"another that looks":       {[]leaks.WitnessRun{both}, "Snapshots: leak in run 5, 400 B, rate; " + noTrace + "; Dump: unknown in run 5, 0 B, 3 without a pointer", "2 kinds of evidence speak against it: it leaks (Snapshots), nothing points to it (Dump)"},
-		"only the debugger looks":  {[]leaks.WitnessRun{looked}, "Snapshots: leak in run 4, 400 B, rate; " + noTrace + "; " + noDump + "; Debugger: unknown in run 4, 0 B, 2 without a pointer", "2 kinds of evidence speak against it: it leaks (Snapshots), nothing points to it (Debugger)"},
-		"a dump that is not read":  {[]leaks.WitnessRun{unread}, "Snapshots: leak in run 3, 400 B, rate; " + noTrace + "; Dump: 1 run has a dump that is not read yet, or cannot be read.", "one kind of evidence shows it"},
-		"two of them, one is":      {[]leaks.WitnessRun{unread, unread, {Run: 2, Kinds: []string{"dump"}}}, "Snapshots: leak in run 3, 400 B, rate; " + noTrace + "; Dump: 1 run of this build has a dump, and nothing in it tells of this leak. 2 runs have a dump that is not read yet, or cannot be read.", "one kind of evidence shows it"},
-		"a dump with pointers":     {[]leaks.WitnessRun{reached}, "Snapshots: leak in run 6, 400 B, rate; " + noTrace + "; Dump: unknown in run 6, 380 B, 0 without a pointer", "it leaks (Snapshots), it is there and undecided (Dump)"},
-		"all clean":                {[]leaks.WitnessRun{clean, told(1, noLeak, "log cache 400")}, "Snapshots: cache in run 1, 400 B, rate; Trace: transient in run 8, 0 B; " + noDump, "2 kinds of evidence agree: it does not leak"},
-		"undecided":                {[]leaks.WitnessRun{told(1, inconclusive, "log unknown 4", "trace unknown 4")}, "Snapshots: unknown in run 1, 4 B, rate; Trace: unknown in run 1, 4 B; " + noDump, "2 kinds of evidence agree: it is there and undecided"},
-		"all grow":                 {[]leaks.WitnessRun{told(1, noLeak, "log growing 4", "trace growing 4", "dump growing 4")}, "Snapshots: growing in run 1, 4 B, rate; Trace: growing in run 1, 4 B; Dump: growing in run 1, 4 B", "3 kinds of evidence agree: it grows"},
+		"nothing": {nil, noLog + "; " + noTrace + "; " + noDump, "no evidence of this build shows it"},
+		"one run, one kind": {[]leaks.WitnessRun{told(1, leaky, "log leak 400")},
+			"Snapshots: leak in run 1, 400 B, rate; " + noTrace + "; " + noDump, "one kind of evidence shows it"},
+		"one run, two kinds": {[]leaks.WitnessRun{told(1, leaky, "trace leak 400", "log growing 200")},
+			"Snapshots: growing in run 1, 200 B; Trace: leak in run 1, 400 B, rate; " + noDump,
+			"2 kinds of evidence speak against it: it leaks (Trace), it grows (Snapshots)"},
+		"two runs, the gravest": {[]leaks.WitnessRun{told(2, leaky, "log growing 900"), told(1, leaky, "log leak 400")},
+			"Snapshots: leak in run 1, 400 B, rate; " + noTrace + "; " + noDump, "one kind of evidence shows it"},
+		"two equal runs, newest": {[]leaks.WitnessRun{told(2, leaky, "log leak 400"), told(1, leaky, "log leak 400")},
+			"Snapshots: leak in run 2, 400 B, rate; " + noTrace + "; " + noDump, "one kind of evidence shows it"},
+		"a trace that is silent": {[]leaks.WitnessRun{silent, told(1, leaky, "log leak 400")},
+			"Snapshots: leak in run 1, 400 B, rate; Trace: 1 run of this build has a trace, and nothing in it tells of this leak.; " + noDump, "one kind of evidence shows it"},
+		"two of them": {[]leaks.WitnessRun{silent, silent}, noLog +
+			"; Trace: 2 runs of this build have a trace, and nothing in them tells of this leak.; " + noDump,
+			"no evidence of this build shows it"},
+		"a trace that disagrees": {[]leaks.WitnessRun{clean, told(1, leaky, "log leak 400")},
+			"Snapshots: leak in run 1, 400 B, rate; Trace: transient in run 8, 0 B; " + noDump,
+			"they disagree: it leaks (Snapshots), it does not leak (Trace)"},
+		"whose figures are unsure": {[]leaks.WitnessRun{mixed},
+			"Snapshots: 1 run of this build has a log, and nothing in it tells of this leak.; Trace: 1 run of this build has a trace, and nothing in it tells of this leak.; " + noDump, "no evidence of this build shows it"},
+		"unexpected evidence": {[]leaks.WitnessRun{told(1, leaky, "dbg growing 10")}, noLog + "; " + noTrace + "; " +
+			noDump + "; Debugger: growing in run 1, 10 B, rate", "one kind of evidence shows it"},
+		"a dump without stacks": {[]leaks.WitnessRun{dumped}, "Snapshots: leak in run 7, 400 B, rate; " + noTrace +
+			"; Dump: unknown in run 7, 0 B, 3 without a pointer",
+			"2 kinds of evidence speak against it: it leaks (Snapshots), nothing points to it (Dump)"},
+		"another that looks": {[]leaks.WitnessRun{both}, "Snapshots: leak in run 5, 400 B, rate; " + noTrace +
+			"; Dump: unknown in run 5, 0 B, 3 without a pointer",
+			"2 kinds of evidence speak against it: it leaks (Snapshots), nothing points to it (Dump)"},
+		"only the debugger looks": {[]leaks.WitnessRun{looked}, "Snapshots: leak in run 4, 400 B, rate; " + noTrace + "; " +
+			noDump + "; Debugger: unknown in run 4, 0 B, 2 without a pointer",
+			"2 kinds of evidence speak against it: it leaks (Snapshots), nothing points to it (Debugger)"},
+		"a dump that is not read": {[]leaks.WitnessRun{unread}, "Snapshots: leak in run 3, 400 B, rate; " + noTrace +
+			"; Dump: 1 run has a dump that is not read yet, or cannot be read.", "one kind of evidence shows it"},
+		"two of them, one is": {[]leaks.WitnessRun{unread, unread, {Run: 2, Kinds: []string{"dump"}}},
+			"Snapshots: leak in run 3, 400 B, rate; " + noTrace +
+				"; Dump: 1 run of this build has a dump, and nothing in it tells of this leak. 2 runs have a dump that is not read yet, or cannot be read.", "one kind of evidence shows it"},
+		"a dump with pointers": {[]leaks.WitnessRun{reached}, "Snapshots: leak in run 6, 400 B, rate; " + noTrace +
+			"; Dump: unknown in run 6, 380 B, 0 without a pointer", "it leaks (Snapshots), it is there and undecided (Dump)"},
+		"all clean": {[]leaks.WitnessRun{clean, told(1, noLeak, "log cache 400")},
+			"Snapshots: cache in run 1, 400 B, rate; Trace: transient in run 8, 0 B; " + noDump,
+			"2 kinds of evidence agree: it does not leak"},
+		"undecided": {[]leaks.WitnessRun{told(1, inconclusive, "log unknown 4", "trace unknown 4")},
+			"Snapshots: unknown in run 1, 4 B, rate; Trace: unknown in run 1, 4 B; " + noDump,
+			"2 kinds of evidence agree: it is there and undecided"},
+		"all grow": {[]leaks.WitnessRun{told(1, noLeak, "log growing 4", "trace growing 4",
+			"dump growing 4")}, "Snapshots: growing in run 1, 4 B, rate; Trace: growing in run 1, 4 B; Dump: growing in run 1, 4 B", "3 kinds of evidence agree: it grows"},
 	} {
 		list := leaks.Testify(witnessKinds, test.runs)
 		if got := saying(list); got != test.want {
@@ -110,7 +143,8 @@ func TestTestimonyBeforeExit(t *testing.T) {
 	w.Outstanding, w.Growth = analysis.Amount{}, &analysis.Amount{}
 	w.Lifetimes = &analysis.Lifetimes{AtExit: analysis.Amount{Count: 4, Bytes: 1600}}
 	list := leaks.Testify(witnessKinds[1:2], []leaks.WitnessRun{r})
-	if got := &list[0]; !got.Ended || got.Outstanding.Bytes != 1600 || got.Growth.Bytes != 1600 || got.Size == nil || *got.Size != 400 || got.SpanNS != 7 {
+	if got := &list[0]; !got.Ended || got.Outstanding.Bytes != 1600 || got.Growth.Bytes != 1600 || got.Size == nil ||
+		*got.Size != 400 || got.SpanNS != 7 {
 		t.Errorf("%+v", got)
 	}
 }

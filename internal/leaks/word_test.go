@@ -10,7 +10,8 @@ import (
 func TestWordsThatSayTheSame(t *testing.T) {
 	full := func() leaks.Word {
 		return leaks.Word{
-			Mark: leaks.MarkKnown, MarkedBy: "ann", Reason: "vendor", Until: new(noon), UntilBuild: "7", FixedID: new(int64(3)), NotLeak: true, Assignee: "bob", Ticket: "https://t/1",
+			Mark: leaks.MarkKnown, MarkedBy: "ann", Reason: "vendor", Until: new(noon), UntilBuild: "7", FixedID: new(int64(3)),
+			NotLeak: true, Assignee: "bob", Ticket: "https://t/1",
 		}
 	}
 	for name, test := range map[string]struct {
@@ -53,15 +54,17 @@ func TestJoinedWords(t *testing.T) {
 		return w
 	}
 	for name, test := range map[string]struct{ word, part, want leaks.Word }{
-		"nothing of either":                {leaks.Word{}, leaks.Word{}, leaks.Word{}},
-		"its own":                          {known, leaks.Word{}, known},
-		"that of the part":                 {leaks.Word{}, known, known},
-		"its own, not that of the part":    {known, fixed, known},
-		"not a leak, and not of the part":  {notLeak, known, notLeak},
-		"the part is not a leak":           {leaks.Word{}, notLeak, notLeak},
-		"whose of the part":                {known, his, with(known, "bob", "https://t/1")},
-		"whose is its own":                 {with(known, "ann", ""), with(fixed, "bob", "https://t/1"), with(known, "ann", "https://t/1")},
-		"judged by the part, whose is its": {with(leaks.Word{}, "ann", "https://t/2"), with(fixed, "bob", "https://t/1"), with(fixed, "ann", "https://t/2")},
+		"nothing of either":               {leaks.Word{}, leaks.Word{}, leaks.Word{}},
+		"its own":                         {known, leaks.Word{}, known},
+		"that of the part":                {leaks.Word{}, known, known},
+		"its own, not that of the part":   {known, fixed, known},
+		"not a leak, and not of the part": {notLeak, known, notLeak},
+		"the part is not a leak":          {leaks.Word{}, notLeak, notLeak},
+		"whose of the part":               {known, his, with(known, "bob", "https://t/1")},
+		"whose is its own": {with(known, "ann", ""), with(fixed, "bob", "https://t/1"),
+			with(known, "ann", "https://t/1")},
+		"judged by the part, whose is its": {with(leaks.Word{}, "ann", "https://t/2"), with(fixed, "bob", "https://t/1"),
+			with(fixed, "ann", "https://t/2")},
 	} {
 		if got := test.word.Joined(test.part); !got.IsSame(&test.want) {
 			t.Errorf("%s: %+v, want %+v", name, got, test.want)

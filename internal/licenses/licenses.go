@@ -67,7 +67,8 @@ func Parse(file string) ([]Text, error) {
 		case 3:
 			u = Use{words[0], words[1], words[2]}
 		default:
-			return nil, fmt.Errorf("licenses: line %d: %d words behind %q, want name, version and file", number+1, len(words), mark)
+			return nil, fmt.Errorf("licenses: line %d: %d words behind %q, want name, version and file",
+				number+1, len(words), mark)
 		}
 		if inText {
 			texts = append(texts, Text{})
@@ -93,7 +94,8 @@ func Write(w io.Writer, texts []Text) error {
 			b.WriteString(mark + u.Key() + " " + u.File + "\n")
 		}
 		if text := texts[i].Text; strings.HasPrefix(text, mark) || strings.Contains(text, "\n"+mark) {
-			return fmt.Errorf("licenses: %s: %s has a line that begins with %q", texts[i].Uses[0].Key(), texts[i].Uses[0].File, mark)
+			return fmt.Errorf("licenses: %s: %s has a line that begins with %q", texts[i].Uses[0].Key(),
+				texts[i].Uses[0].File, mark)
 		}
 		b.WriteString("\n" + texts[i].Text + "\n")
 	}

@@ -11,9 +11,11 @@ import (
 )
 
 var some = []licenses.Text{
-	{Uses: []licenses.Use{{licenses.Own, "", "LICENSE"}, {"example.com/a", "v1.0.0", "LICENSE"}}, Text: "Do what you like.\n\n==\n=====\n"},
+	{Uses: []licenses.Use{{licenses.Own, "", "LICENSE"}, {"example.com/a", "v1.0.0", "LICENSE"}},
+		Text: "Do what you like.\n\n==\n=====\n"},
 	{Uses: []licenses.Use{{licenses.Go, "", "LICENSE"}}, Text: "Do less.\n"},
-	{Uses: []licenses.Use{{"example.com/a", "v1.0.0", "copied/LICENSE"}, {"example.com/windows", "v2.0.0", "COPYING"}}, Text: "Say who wrote it.\n"},
+	{Uses: []licenses.Use{{"example.com/a", "v1.0.0", "copied/LICENSE"}, {"example.com/windows", "v2.0.0", "COPYING"}},
+		Text: "Say who wrote it.\n"},
 	{Uses: []licenses.Use{{"example.com/windows", "v2.0.0", "NOTICE"}}, Text: "Somebody wrote it.\n"},
 	{Uses: []licenses.Use{{"script.js", "2.0.11", "script.LICENSE.txt"}}, Text: "Keep this.\n"},
 }
@@ -45,7 +47,8 @@ func TestMistakes(t *testing.T) {
 }
 
 func TestOf(t *testing.T) {
-	a, windows := &debug.Module{Path: "example.com/a", Version: "v1.0.0"}, &debug.Module{Path: "example.com/windows", Version: "v2.0.0"}
+	a, windows := &debug.Module{Path: "example.com/a", Version: "v1.0.0"},
+		&debug.Module{Path: "example.com/windows", Version: "v2.0.0"}
 	for _, tt := range []struct {
 		name    string
 		modules []*debug.Module
@@ -55,9 +58,12 @@ func TestOf(t *testing.T) {
 		{"all", []*debug.Module{a, windows}, []int{2, 1, 2, 1, 1}, nil},
 		{"another system", []*debug.Module{a}, []int{2, 1, 1, 1}, nil},
 		{"no modules", nil, []int{1, 1, 1}, nil},
-		{"an unknown module", []*debug.Module{a, {Path: "example.com/new", Version: "v0.1.0"}}, []int{2, 1, 1, 1}, []string{"example.com/new v0.1.0"}},
-		{"another version", []*debug.Module{{Path: "example.com/a", Version: "v1.0.1"}}, []int{1, 1, 1}, []string{"example.com/a v1.0.1"}},
-		{"in place of another", []*debug.Module{{Path: "example.com/b", Version: "v3.0.0", Replace: a}}, []int{2, 1, 1, 1}, nil},
+		{"an unknown module", []*debug.Module{a, {Path: "example.com/new", Version: "v0.1.0"}}, []int{2, 1, 1, 1},
+			[]string{"example.com/new v0.1.0"}},
+		{"another version", []*debug.Module{{Path: "example.com/a", Version: "v1.0.1"}}, []int{1, 1, 1},
+			[]string{"example.com/a v1.0.1"}},
+		{"in place of another", []*debug.Module{{Path: "example.com/b", Version: "v3.0.0", Replace: a}},
+			[]int{2, 1, 1, 1}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			used, missing := licenses.Of(some, tt.modules)

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// A Budget bounds what all work of the program takes together. Memory is what the Go runtime has from the system and has not given
-// back: pages of mapped files are the system's, which takes them back by itself.
+// A Budget bounds what all work of the program takes together. Memory is what the Go runtime has from the system and
+// has not given back: pages of mapped files are the system's, which takes them back by itself.
 type Budget struct {
 	limit   atomic.Int64
 	set     chan struct{} // one, when the limit has changed since Watch looked
@@ -114,8 +114,9 @@ func (b *Budget) once(ctx context.Context, do func(context.Context) error, alone
 // workKey finds the work that a context is of.
 type workKey struct{}
 
-// Part takes a part of the budget of the work that ctx is of, for a process of its own: one of so many, or all of it where the work
-// is alone. Until release is called, what this process takes itself has to do with the rest. Outside of Do it is a part of Default.
+// Part takes a part of the budget of the work that ctx is of, for a process of its own: one of so many, or all of it
+// where the work is alone. Until release is called, what this process takes itself has to do with the rest. Outside of
+// Do it is a part of Default.
 func Part(ctx context.Context, parts int) (size Size, release func()) {
 	w, _ := ctx.Value(workKey{}).(*work)
 	switch {
@@ -184,8 +185,8 @@ func isExceeded(ctx context.Context) bool {
 	return errors.As(context.Cause(ctx), &exceeded)
 }
 
-// Watch looks again when the memory that is left can be used up, but not all the time and not too seldom: cores that write new memory
-// all the time take some two GB in a second each.
+// Watch looks again when the memory that is left can be used up, but not all the time and not too seldom: cores that
+// write new memory all the time take some two GB in a second each.
 const (
 	shortest, longest = 5 * time.Millisecond, 100 * time.Millisecond
 	bytesPerSecond    = 4 << 30
@@ -197,7 +198,8 @@ func until(left int64) time.Duration {
 	return min(longest, max(shortest, time.Duration(seconds*float64(time.Second))))
 }
 
-// Watch keeps to the budget until ctx is done. The collector works harder from nine tenths of it on, or from GOMEMLIMIT where that is less.
+// Watch keeps to the budget until ctx is done. The collector works harder from nine tenths of it on, or from GOMEMLIMIT
+// where that is less.
 func (b *Budget) Watch(ctx context.Context) {
 	before := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(before)
@@ -226,7 +228,8 @@ func (b *Budget) Watch(ctx context.Context) {
 	}
 }
 
-// endYoungest ends the work that began last, unless one that was ended has not stopped yet: that gives its memory back first.
+// endYoungest ends the work that began last, unless one that was ended has not stopped yet: that gives its memory back
+// first.
 func (b *Budget) endYoungest() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -13,7 +13,8 @@ import (
 )
 
 func TestSizes(t *testing.T) {
-	for text, want := range map[string]Size{"512M": 512 << 20, "4GiB": 4 << 30, "1.5g": 3 << 29, "1073741824": 1 << 30, "64 MB": 64 << 20, "16M": 16 << 20, "2T": 2 << 40} {
+	for text, want := range map[string]Size{"512M": 512 << 20, "4GiB": 4 << 30, "1.5g": 3 << 29, "1073741824": 1 << 30,
+		"64 MB": 64 << 20, "16M": 16 << 20, "2T": 2 << 40} {
 		var s Size
 		if err := s.Set(text); err != nil || s != want {
 			t.Errorf("%q: %d, %v; want %d", text, s, err, want)
@@ -120,7 +121,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// Of two works the younger ends, and is done again once the older is through, however long that takes. What comes then waits for both.
+// Of two works the younger ends, and is done again once the older is through, however long that takes. What comes then
+// waits for both.
 func TestYoungerWorkWaits(t *testing.T) {
 	b := NewBudget(128 << 20)
 	ctx, stop := watch(t, b)
@@ -182,7 +184,8 @@ func TestYoungerWorkWaits(t *testing.T) {
 
 // Watch costs little while there is memory left, and looks at once when the limit changes.
 func TestWatchIsCheap(t *testing.T) {
-	for left, want := range map[int64]time.Duration{-1: shortest, 0: shortest, 1 << 20: shortest, 1 << 50: longest, math.MaxInt64: longest} {
+	for left, want := range map[int64]time.Duration{-1: shortest, 0: shortest, 1 << 20: shortest, 1 << 50: longest,
+		math.MaxInt64: longest} {
 		if got := until(left); got != want {
 			t.Errorf("%d bytes left: %s, want %s", left, got, want)
 		}

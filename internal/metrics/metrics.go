@@ -1,6 +1,6 @@
-// Package metrics tells a Prometheus what a process does and how the installation stands. In come events of the process and, at each
-// scrape, figures of the database; out goes a handler. Labels are few: kinds, states and codes of ours, hosts of symbol servers that
-// are allowed, and the projects that take the most.
+// Package metrics tells a Prometheus what a process does and how the installation stands. In come events of the process
+// and, at each scrape, figures of the database; out goes a handler. Labels are few: kinds, states and codes of ours,
+// hosts of symbol servers that are allowed, and the projects that take the most.
 package metrics
 
 import (
@@ -42,12 +42,16 @@ func New(opt Options) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		jobs: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "heapdrift_job_seconds", Help: "How long jobs took in this process, by kind and outcome.", Buckets: prometheus.ExponentialBuckets(0.01, 4, 9),
+			Name: "heapdrift_job_seconds", Help: "How long jobs took in this process, by kind and outcome.",
+			Buckets: prometheus.ExponentialBuckets(0.01, 4, 9),
 		}, []string{"kind", "outcome"}),
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "heapdrift_http_requests_total", Help: "Requests that this process answered, by class of status."}, []string{"status"}),
-		uploaded: prometheus.NewCounter(prometheus.CounterOpts{Name: "heapdrift_uploaded_bytes_total", Help: "Bytes of files that this process took in."}),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "heapdrift_http_requests_total",
+			Help: "Requests that this process answered, by class of status."}, []string{"status"}),
+		uploaded: prometheus.NewCounter(prometheus.CounterOpts{Name: "heapdrift_uploaded_bytes_total",
+			Help: "Bytes of files that this process took in."}),
 		searches: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "heapdrift_symbol_searches_total", Help: "Searches of this process for symbol files, by the place that was asked and what it answered.",
+			Name: "heapdrift_symbol_searches_total",
+			Help: "Searches of this process for symbol files, by the place that was asked and what it answered.",
 		}, []string{"place", "result"}),
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
@@ -55,7 +59,8 @@ func New(opt Options) *Metrics {
 		ConstLabels: prometheus.Labels{"version": opt.Version, "schema": strconv.FormatInt(opt.Schema, 10)},
 	})
 	build.Set(1)
-	m.registry.MustRegister(m.jobs, m.requests, m.uploaded, m.searches, build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), &figures{opt: opt})
+	m.registry.MustRegister(m.jobs, m.requests, m.uploaded, m.searches, build, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), &figures{opt: opt})
 	return m
 }
 
@@ -108,20 +113,28 @@ type figures struct {
 }
 
 var (
-	jobsDesc     = prometheus.NewDesc("heapdrift_jobs", "Jobs by kind and state; failed are those of the last day.", []string{"kind", "state"}, nil)
-	oldestDesc   = prometheus.NewDesc("heapdrift_jobs_oldest_seconds", "Age of the oldest job by kind and state.", []string{"kind", "state"}, nil)
-	attemptsDesc = prometheus.NewDesc("heapdrift_jobs_attempts", "Most attempts that a job has had, by kind and state.", []string{"kind", "state"}, nil)
-	stuckDesc    = prometheus.NewDesc("heapdrift_jobs_stuck", "Jobs that are due for ten minutes, or whose worker is gone and that nobody has taken back.", nil, nil)
-	bytesDesc    = prometheus.NewDesc("heapdrift_evidence_bytes", "Bytes of uploaded files by project; of the fifty that have the most.", []string{"project"}, nil)
-	runsDesc     = prometheus.NewDesc("heapdrift_runs", "Runs by project; of the same.", []string{"project"}, nil)
-	freeDesc     = prometheus.NewDesc("heapdrift_disk_free_bytes", "Bytes that are free on the disk of the blobs, where they lie on one.", nil, nil)
-	schemaDesc   = prometheus.NewDesc("heapdrift_schema_version", "Version of the database's schema.", nil, nil)
-	upDesc       = prometheus.NewDesc("heapdrift_database_up", "1 where the database gave the figures of this scrape.", nil, nil)
+	jobsDesc = prometheus.NewDesc("heapdrift_jobs", "Jobs by kind and state; failed are those of the last day.",
+		[]string{"kind", "state"}, nil)
+	oldestDesc = prometheus.NewDesc("heapdrift_jobs_oldest_seconds", "Age of the oldest job by kind and state.",
+		[]string{"kind", "state"}, nil)
+	attemptsDesc = prometheus.NewDesc("heapdrift_jobs_attempts", "Most attempts that a job has had, by kind and state.",
+		[]string{"kind", "state"}, nil)
+	stuckDesc = prometheus.NewDesc("heapdrift_jobs_stuck",
+		"Jobs that are due for ten minutes, or whose worker is gone and that nobody has taken back.", nil, nil)
+	bytesDesc = prometheus.NewDesc("heapdrift_evidence_bytes",
+		"Bytes of uploaded files by project; of the fifty that have the most.", []string{"project"}, nil)
+	runsDesc = prometheus.NewDesc("heapdrift_runs", "Runs by project; of the same.", []string{"project"}, nil)
+	freeDesc = prometheus.NewDesc("heapdrift_disk_free_bytes",
+		"Bytes that are free on the disk of the blobs, where they lie on one.", nil, nil)
+	schemaDesc = prometheus.NewDesc("heapdrift_schema_version", "Version of the database's schema.", nil, nil)
+	upDesc     = prometheus.NewDesc("heapdrift_database_up",
+		"1 where the database gave the figures of this scrape.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (f *figures) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{jobsDesc, oldestDesc, attemptsDesc, stuckDesc, bytesDesc, runsDesc, freeDesc, schemaDesc, upDesc} {
+	for _, d := range []*prometheus.Desc{jobsDesc, oldestDesc, attemptsDesc, stuckDesc, bytesDesc, runsDesc,
+		freeDesc, schemaDesc, upDesc} {
 		to <- d
 	}
 }
@@ -163,7 +176,8 @@ func (f *figures) look(ctx context.Context) (list []prometheus.Metric, err error
 			return err
 		}
 		for _, q := range jobs {
-			list = append(list, gauge(jobsDesc, float64(q.Count), q.Kind, q.State), gauge(oldestDesc, q.Oldest, q.Kind, q.State), gauge(attemptsDesc, float64(q.Attempts), q.Kind, q.State))
+			list = append(list, gauge(jobsDesc, float64(q.Count), q.Kind, q.State), gauge(oldestDesc, q.Oldest, q.Kind, q.State),
+				gauge(attemptsDesc, float64(q.Attempts), q.Kind, q.State))
 		}
 		stuck, err := v.Stuck(ctx)
 		if err != nil {

@@ -1,5 +1,6 @@
-// Package push is the client of a server for CI jobs: it sends evidence and symbols so that broken connections, restarts of the server and
-// changing files cost time and never a wrong verdict, says that a run is complete, and waits for its verdict.
+// Package push is the client of a server for CI jobs: it sends evidence and symbols so that broken connections,
+// restarts of the server and changing files cost time and never a wrong verdict, says that a run is complete, and waits
+// for its verdict.
 package push
 
 import (
@@ -35,15 +36,19 @@ func NewClient(address, token string) (*Client, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return nil, &Error{Code: CodeURL, Message: fmt.Sprintf("%q is not the address of a server", address), Do: "write http://host:port"}
+		return nil, &Error{Code: CodeURL, Message: fmt.Sprintf("%q is not the address of a server", address),
+			Do: "write http://host:port"}
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return nil, &Error{Code: CodeURL, Message: "the address of the server has a user, a query or a fragment", Do: "write http://host:port, and give the token by --token or HEAPDRIFT_TOKEN"}
+		return nil, &Error{Code: CodeURL, Message: "the address of the server has a user, a query or a fragment",
+			Do: "write http://host:port, and give the token by --token or HEAPDRIFT_TOKEN"}
 	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return nil, &Error{Code: CodeToken, Message: "the token holds blanks or characters that no token has", Do: "copy it anew, without quotes and line ends"}
+		return nil, &Error{Code: CodeToken, Message: "the token holds blanks or characters that no token has",
+			Do: "copy it anew, without quotes and line ends"}
 	}
 	// A redirect would carry the token elsewhere, and a PATCH that is redirected would become a GET.
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &Client{root: strings.TrimRight(u.String(), "/"), token: token, http: &http.Client{CheckRedirect: stay}, Pause: pause}, nil
+	return &Client{root: strings.TrimRight(u.String(), "/"), token: token, http: &http.Client{CheckRedirect: stay},
+		Pause: pause}, nil
 }
 
 // Page is the full address of what the server calls by an address relative to it.
@@ -69,7 +74,8 @@ type answer struct {
 	body   []byte
 }
 
-// ask sends a request, again and again where the connection or the server fails for a while, and returns an answer of 2xx.
+// ask sends a request, again and again where the connection or the server fails for a while, and returns an answer of
+// 2xx.
 func (c *Client) ask(ctx context.Context, r request) (*answer, error) {
 	var tries attempts
 	for {
@@ -138,7 +144,8 @@ func (c *Client) request(ctx context.Context, method, path string, body io.Reade
 // decode reads the JSON of an answer. Fields that this version does not know are those of a newer server.
 func (a *answer) decode(into any) error {
 	if err := json.Unmarshal(a.body, into); err != nil {
-		return &Error{Code: CodeNotHeapdrift, Message: "the server's answer is not understood", Do: "check that --url is the address of a heapdrift server", Err: err}
+		return &Error{Code: CodeNotHeapdrift, Message: "the server's answer is not understood",
+			Do: "check that --url is the address of a heapdrift server", Err: err}
 	}
 	return nil
 }
@@ -176,9 +183,11 @@ func (r *Refusal) Error() string {
 	}
 	switch {
 	case r.Status == http.StatusUnauthorized:
-		return "the server does not take the token, or asks for one (" + status + said + "): give a valid one by --token or HEAPDRIFT_TOKEN"
+		return "the server does not take the token, or asks for one (" + status + said +
+			"): give a valid one by --token or HEAPDRIFT_TOKEN"
 	case r.Status == http.StatusForbidden:
-		return "the token may not do that here (" + status + said + "): it needs the scope upload in this project, and read for where in the code the leaks are"
+		return "the token may not do that here (" + status + said +
+			"): it needs the scope upload in this project, and read for where in the code the leaks are"
 	case r.Status >= 300 && r.Status < 400:
 		return fmt.Sprintf("the server answers %s to %s: give that address by --url", status, r.Location)
 	}

@@ -61,7 +61,8 @@ type figure struct {
 // folder of the sources, "" where there is none.
 func (c *Client) Outcome(ctx context.Context, run *Run, v *Verdict, root string) (*outcome.Outcome, error) {
 	o := &outcome.Outcome{
-		Project: run.Project, Build: run.Build, Scenario: run.Scenario, Gate: v.Gate, Why: v.Why, Sentence: v.Sentence, Power: v.Power, URL: c.Page(v.URL),
+		Project: run.Project, Build: run.Build, Scenario: run.Scenario, Gate: v.Gate, Why: v.Why, Sentence: v.Sentence,
+		Power: v.Power, URL: c.Page(v.URL),
 		Problems: run.problems(),
 	}
 	if v.Baseline != nil {
@@ -71,13 +72,15 @@ func (c *Client) Outcome(ctx context.Context, run *Run, v *Verdict, root string)
 		change     string
 		signatures []string
 	}{
-		{outcome.ChangeNew, v.New}, {outcome.ChangeGrown, v.Grown}, {outcome.ChangePersisting, v.Persisting}, {outcome.ChangeKnown, v.Known}, {outcome.ChangeFixed, v.Fixed},
+		{outcome.ChangeNew, v.New}, {outcome.ChangeGrown, v.Grown}, {outcome.ChangePersisting, v.Persisting},
+		{outcome.ChangeKnown, v.Known}, {outcome.ChangeFixed, v.Fixed},
 	} {
 		for _, s := range list.signatures {
 			o.Leaks = append(o.Leaks, outcome.Leak{Signature: s, Change: list.change})
 		}
 	}
-	if v.Baseline == nil && (v.Gate == outcome.GatePassed || v.Gate == outcome.GateFailed || v.Gate == outcome.GateInconclusive) {
+	if v.Baseline == nil &&
+		(v.Gate == outcome.GatePassed || v.Gate == outcome.GateFailed || v.Gate == outcome.GateInconclusive) {
 		found, err := c.found(ctx, run.ID)
 		if err != nil {
 			return nil, err
@@ -188,8 +191,8 @@ func (s *signature) into(l *outcome.Leak, run *Run) {
 	}
 }
 
-// found lists what leaks or grows in a run by its report, for runs that were compared with nothing. Findings stand near the beginning of a report, which
-// may be large: the rest is not read.
+// found lists what leaks or grows in a run by its report, for runs that were compared with nothing. Findings stand near
+// the beginning of a report, which may be large: the rest is not read.
 func (c *Client) found(ctx context.Context, id int64) ([]string, error) {
 	var tries attempts
 	for {

@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// Expand lists the files that patterns name, each once, in the order of the patterns and by name within one. Shells of Windows pass patterns on as they
-// are. * and ? stand for what is within a name, [ab] for one of several characters, ** for any folders. What exists by that very name is no pattern.
+// Expand lists the files that patterns name, each once, in the order of the patterns and by name within one. Shells of
+// Windows pass patterns on as they are. * and ? stand for what is within a name, [ab] for one of several characters, **
+// for any folders. What exists by that very name is no pattern.
 func Expand(patterns []string) ([]string, error) {
 	var files []string
 	for _, pattern := range patterns {
@@ -67,7 +68,8 @@ func expand(pattern string) ([]string, error) {
 		return nil
 	})
 	if err == nil && len(files) == 0 {
-		err = &Error{Code: CodeNoFile, File: pattern, Message: "no file matches", Do: "check the folder, and that the step before has made the files"}
+		err = &Error{Code: CodeNoFile, File: pattern, Message: "no file matches",
+			Do: "check the folder, and that the step before has made the files"}
 	}
 	return files, err
 }

@@ -52,7 +52,8 @@ func TestExpand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := push.Expand([]string{absolute + "/*.txt"}); err != nil || len(got) != 1 || got[0] != filepath.Join(absolute, "d.txt") {
+	if got, err := push.Expand([]string{absolute + "/*.txt"}); err != nil || len(got) != 1 ||
+		got[0] != filepath.Join(absolute, "d.txt") {
 		t.Errorf("%v, %v", got, err)
 	}
 }

@@ -32,7 +32,8 @@ type File struct {
 	Path  string
 	Bytes int64
 	Work  *float64 // how much the process had done when the file was taken; nil where nobody says
-	// Sought says that the file was found by a pattern or in a folder: that the server refuses it as symbols is no failure.
+	// Sought says that the file was found by a pattern or in a folder: that the server refuses it as symbols is no
+	// failure.
 	Sought bool
 }
 
@@ -82,8 +83,9 @@ type Watcher interface {
 	Ended(f *File, o Outcome, err error)
 }
 
-// Send sends the plan's files, symbols first so that evidence has names when it is read, and says that the run is complete. Where a file fails the others
-// are sent nevertheless, so that one look at the log shows all that is wrong; the run is not completed then.
+// Send sends the plan's files, symbols first so that evidence has names when it is read, and says that the run is
+// complete. Where a file fails the others are sent nevertheless, so that one look at the log shows all that is wrong;
+// the run is not completed then.
 func (c *Client) Send(ctx context.Context, p *Plan, w Watcher) (*Run, error) {
 	group := rand.Text() // the symbols are one delivery
 	if err := c.all(ctx, p.Symbols, w, func(ctx context.Context, f *File) (Outcome, error) {
@@ -104,7 +106,9 @@ func (c *Client) Send(ctx context.Context, p *Plan, w Watcher) (*Run, error) {
 	}
 	for _, f := range p.Evidence {
 		if !run.holds(e.digests[f.Path]) {
-			return nil, &Error{Code: CodeDigest, File: f.Path, Message: "what the server has of run " + strconv.FormatInt(run.ID, 10) + " is not what was read here", Do: "send it again; where it happens again, check whether a proxy changes what goes through it"}
+			return nil, &Error{Code: CodeDigest, File: f.Path, Message: "what the server has of run " +
+				strconv.FormatInt(run.ID, 10) + " is not what was read here",
+				Do: "send it again; where it happens again, check whether a proxy changes what goes through it"}
 		}
 	}
 	return run, nil
@@ -125,7 +129,8 @@ func (c *Client) rest(ctx context.Context, files []File, w Watcher, e *evidenceR
 }
 
 // all sends files, a few at once. It returns all that failed.
-func (c *Client) all(ctx context.Context, files []File, w Watcher, send func(context.Context, *File) (Outcome, error)) error {
+func (c *Client) all(ctx context.Context, files []File, w Watcher,
+	send func(context.Context, *File) (Outcome, error)) error {
 	var group errgroup.Group
 	group.SetLimit(atOnce)
 	failures := make([]error, len(files))
@@ -165,7 +170,9 @@ func judged(f *File, o Outcome, err error) (outcome Outcome, failed bool) {
 	switch {
 	case err == nil:
 		return o, false
-	case errors.As(err, &refused) && (refused.Status == http.StatusUnsupportedMediaType || refused.Status == http.StatusUnprocessableEntity || refused.Status == http.StatusRequestEntityTooLarge):
+	case errors.As(err, &refused) &&
+		(refused.Status == http.StatusUnsupportedMediaType || refused.Status == http.StatusUnprocessableEntity ||
+			refused.Status == http.StatusRequestEntityTooLarge):
 		return OutcomeRefused, !f.Sought
 	}
 	return OutcomeFailed, true
@@ -223,9 +230,12 @@ func (e *evidenceRun) send(ctx context.Context, f *File) (Outcome, error) {
 	defer e.mu.Unlock()
 	switch {
 	case err != nil || id <= 0:
-		return "", &Error{Code: CodeNotHeapdrift, File: f.Path, Message: "the server does not say which run the file belongs to", Do: "check that --url is the address of a heapdrift server"}
+		return "", &Error{Code: CodeNotHeapdrift, File: f.Path,
+			Message: "the server does not say which run the file belongs to",
+			Do:      "check that --url is the address of a heapdrift server"}
 	case e.id != 0 && e.id != id:
-		return "", &Error{Code: CodeNotHeapdrift, File: f.Path, Message: fmt.Sprintf("the server puts the file into run %d, and the one before into run %d", id, e.id)}
+		return "", &Error{Code: CodeNotHeapdrift, File: f.Path,
+			Message: fmt.Sprintf("the server puts the file into run %d, and the one before into run %d", id, e.id)}
 	}
 	e.id = id
 	return OutcomeSent, nil
@@ -235,7 +245,8 @@ func (e *evidenceRun) send(ctx context.Context, f *File) (Outcome, error) {
 func (e *evidenceRun) metadata(f *File, name string) map[string]string {
 	t := &e.target
 	m := map[string]string{
-		"project": t.Project, "build": t.Build, "scenario": t.Scenario, "run": t.Run, "branch": t.Branch, "commit": t.Commit, "filename": name,
+		"project": t.Project, "build": t.Build, "scenario": t.Scenario, "run": t.Run, "branch": t.Branch,
+		"commit": t.Commit, "filename": name,
 	}
 	if t.Sequence != nil {
 		m["sequence"] = strconv.FormatInt(*t.Sequence, 10)

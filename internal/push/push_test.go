@@ -79,7 +79,8 @@ func TestUploadSurvives(t *testing.T) {
 				}
 				return true
 			},
-			pauses: []time.Duration{time.Second, 17 * time.Second, 5 * time.Minute}, log: "POST POST POST PATCH 0 HEAD PATCH 0 POST",
+			pauses: []time.Duration{time.Second, 17 * time.Second, 5 * time.Minute},
+			log:    "POST POST POST PATCH 0 HEAD PATCH 0 POST",
 		},
 		{
 			name: "it stands elsewhere",
@@ -147,7 +148,8 @@ func TestServerStaysAway(t *testing.T) {
 	p := files(t, map[string]int{"a.txt": 1000, "b.txt": 2000, "c.txt": 3000})
 	_, err := c.Send(t.Context(), p, &fileLog{})
 	var own *push.Error
-	if !errors.As(err, &own) || own.Code != push.CodeUnreachable || !strings.Contains(err.Error(), "502 Bad Gateway; check that --url") {
+	if !errors.As(err, &own) || own.Code != push.CodeUnreachable ||
+		!strings.Contains(err.Error(), "502 Bad Gateway; check that --url") {
 		t.Errorf("error %v", err)
 	}
 	if len(*pauses) < 11 || (*pauses)[10] != 30*time.Second {
@@ -291,7 +293,8 @@ func TestToken(t *testing.T) {
 	if _, err := c.Send(t.Context(), files(t, map[string]int{"a.txt": 10}), &fileLog{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, wrong := range [][2]string{{"heapdrift", ""}, {"ftp://x", ""}, {"http://a:b@x", ""}, {"http://x?token=1", ""}, {"http://x", "a b"}, {"http://x", "ä"}} {
+	for _, wrong := range [][2]string{{"heapdrift", ""}, {"ftp://x", ""}, {"http://a:b@x", ""}, {"http://x?token=1", ""},
+		{"http://x", "a b"}, {"http://x", "ä"}} {
 		if _, err := push.NewClient(wrong[0], wrong[1]); err == nil {
 			t.Errorf("%q is taken", wrong)
 		}
@@ -311,11 +314,13 @@ func TestVerdictWaits(t *testing.T) {
 	c, pauses := f.client()
 	told := 0
 	v, err := c.Verdict(t.Context(), 7, "b0", "new", time.Hour, func(int) { told++ })
-	if err != nil || v.Gate != outcome.GateFailed || len(v.New) != 1 || told != 2 || len(*pauses) != 2 || f.wait[0] != "50s" {
+	if err != nil || v.Gate != outcome.GateFailed || len(v.New) != 1 || told != 2 ||
+		len(*pauses) != 2 || f.wait[0] != "50s" {
 		t.Errorf("verdict %+v, %v; told %d times, pauses %v, wait %v", v, err, told, *pauses, f.wait)
 	}
 	n = -1000
-	if v, err = c.Verdict(t.Context(), 7, "", "", 0, func(int) {}); err != nil || v.Gate != outcome.GatePending || f.wait[3] != "0s" {
+	if v, err = c.Verdict(t.Context(), 7, "", "", 0, func(int) {}); err != nil || v.Gate != outcome.GatePending ||
+		f.wait[3] != "0s" {
 		t.Errorf("verdict %+v, %v; wait %v", v, err, f.wait)
 	}
 }

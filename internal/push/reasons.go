@@ -8,7 +8,8 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// reasons are what a gate goes by, leak by leak. The server alone knows that: budgets, quarantine and scores are of its policy.
+// reasons are what a gate goes by, leak by leak. The server alone knows that: budgets, quarantine and scores are of its
+// policy.
 type reasons struct {
 	failing  []string            // signatures
 	silenced map[string][]string // by signature, why it fails nothing
@@ -35,7 +36,8 @@ func reasonsOf(v *Verdict) *reasons {
 
 // countsMore reports whether a leak is one of those that the server has counted without naming them.
 func (why *reasons) countsMore(l *outcome.Leak) bool {
-	if !l.Certain || !analysis.Class(l.Class).IsLeak() || len(why.silenced[l.Signature]) > 0 || l.Change == outcome.ChangeKnown || l.Change == outcome.ChangeFixed {
+	if !l.Certain || !analysis.Class(l.Class).IsLeak() || len(why.silenced[l.Signature]) > 0 ||
+		l.Change == outcome.ChangeKnown || l.Change == outcome.ChangeFixed {
 		return false
 	}
 	return slices.Contains(why.more, leaks.FailOnLeak) || slices.Contains(why.more, leaks.FailOn(l.Change))

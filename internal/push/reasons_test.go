@@ -20,12 +20,16 @@ func TestReasonsDecide(t *testing.T) {
 		mayRead       bool
 		want          string
 	}{
-		{"named", reason("fails", "new", "new") + "," + reason("fails", "regressed", "regressed") + "," + reason("fails", "budget", "over") + "," + reason("silences", "quarantined", "quarantined"), true,
+		{"named", reason("fails", "new", "new") + "," + reason("fails", "regressed", "regressed") + "," +
+			reason("fails", "budget", "over") + "," + reason("silences", "quarantined", "quarantined"), true,
 			"new over regressed"},
-		{"a token that may not read leaks", reason("fails", "new", "new") + "," + reason("fails", "leak", "unlisted"), false, "new unlisted"},
+		{"a token that may not read leaks", reason("fails", "new", "new") + "," + reason("fails", "leak", "unlisted"), false,
+			"new unlisted"},
 		{"a reason of the whole run", reason("fails", "report", ""), true, ""},
-		{"more than are named", reason("fails", "new", "new") + "," + reason("fails", "new", "") + "," + reason("silences", "quarantined", "quarantined"), true, "new"},
-		{"all are meant", reason("fails", "leak", "") + "," + reason("silences", "quarantined", "quarantined"), true, "fine new over regressed"},
+		{"more than are named", reason("fails", "new", "new") + "," + reason("fails", "new", "") + "," +
+			reason("silences", "quarantined", "quarantined"), true, "new"},
+		{"all are meant", reason("fails", "leak", "") + "," + reason("silences", "quarantined", "quarantined"), true,
+			"fine new over regressed"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := newFake(t)
@@ -58,7 +62,8 @@ func TestReasonsDecide(t *testing.T) {
 			failing := map[string]bool{}
 			for _, l := range o.Leaks {
 				failing[l.Signature] = l.Fails
-				if silenced := strings.Contains(strings.Join(l.Reasons, ""), "silenced: because"); silenced != (l.Signature == "quarantined" && strings.Contains(test.reasons, "silences")) {
+				if silenced := strings.Contains(strings.Join(l.Reasons, ""),
+					"silenced: because"); silenced != (l.Signature == "quarantined" && strings.Contains(test.reasons, "silences")) {
 					t.Errorf("%s: %q", l.Signature, l.Reasons)
 				}
 			}

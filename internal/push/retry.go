@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// How often something is tried that gets nowhere, and how long the pauses in between are: the first, and the longest. Together they last
-// about four minutes, longer than a server takes to be replaced.
+// How often something is tried that gets nowhere, and how long the pauses in between are: the first, and the longest.
+// Together they last about four minutes, longer than a server takes to be replaced.
 const (
 	maxTries     = 12
 	firstPause   = time.Second
@@ -26,7 +26,8 @@ type attempts struct{ failed int }
 // progressed starts the count anew: something came of the last try.
 func (a *attempts) progressed() { a.failed = 0 }
 
-// again waits before the next try and returns nil, or returns why there is none: it would end as this one did, or enough have failed.
+// again waits before the next try and returns nil, or returns why there is none: it would end as this one did, or
+// enough have failed.
 func (a *attempts) again(ctx context.Context, c *Client, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -42,7 +43,8 @@ func (a *attempts) again(ctx context.Context, c *Client, err error) error {
 	}
 	a.failed++
 	if a.failed >= maxTries {
-		return &Error{Code: CodeUnreachable, Message: fmt.Sprintf("the server fails after %d tries", a.failed), Do: "check that --url reaches it from this machine", Err: err}
+		return &Error{Code: CodeUnreachable, Message: fmt.Sprintf("the server fails after %d tries", a.failed),
+			Do: "check that --url reaches it from this machine", Err: err}
 	}
 	wait := min(firstPause<<(a.failed-1), longestPause)
 	if answered {
@@ -54,7 +56,8 @@ func (a *attempts) again(ctx context.Context, c *Client, err error) error {
 	return c.Pause(ctx, wait)
 }
 
-// passing are answers that another try may not get: of a server that starts, stops or has too much to do, and of the proxies before it.
+// passing are answers that another try may not get: of a server that starts, stops or has too much to do, and of the
+// proxies before it.
 var passing = []int{
 	http.StatusRequestTimeout, http.StatusLocked, http.StatusTooEarly, http.StatusTooManyRequests,
 	http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout,

@@ -120,8 +120,10 @@ type Baseline struct {
 // longestLook is how long one request waits for a verdict: shorter than proxies wait for an answer.
 const longestLook = 50 * time.Second
 
-// Verdict waits until a run is decided, at most for wait, and returns the verdict as it is then. told hears how many jobs are left.
-func (c *Client) Verdict(ctx context.Context, id int64, baseline, failOn string, wait time.Duration, told func(pending int)) (*Verdict, error) {
+// Verdict waits until a run is decided, at most for wait, and returns the verdict as it is then. told hears how many
+// jobs are left.
+func (c *Client) Verdict(ctx context.Context, id int64, baseline, failOn string, wait time.Duration,
+	told func(pending int)) (*Verdict, error) {
 	until := time.Now().Add(wait)
 	for {
 		look := max(min(time.Until(until), longestLook), 0).Round(time.Millisecond)
@@ -131,7 +133,8 @@ func (c *Client) Verdict(ctx context.Context, id int64, baseline, failOn string,
 				query.Set(name, value)
 			}
 		}
-		a, err := c.ask(ctx, request{method: http.MethodGet, path: runPath(id) + "/verdict?" + query.Encode(), timeout: look + answerTime})
+		a, err := c.ask(ctx, request{method: http.MethodGet, path: runPath(id) + "/verdict?" + query.Encode(),
+			timeout: look + answerTime})
 		if err != nil {
 			return nil, err
 		}

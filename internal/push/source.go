@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// A source is a file that is being sent. What is sent is what the file was when it was opened: a file that changes meanwhile is an error, as a
-// mixture of two states would be read as evidence of a third.
+// A source is a file that is being sent. What is sent is what the file was when it was opened: a file that changes
+// meanwhile is an error, as a mixture of two states would be read as evidence of a third.
 type source struct {
 	path    string
 	file    *os.File
@@ -33,14 +33,16 @@ func openSource(path string) (*source, error) {
 	case !info.Mode().IsRegular():
 		return nil, &Error{Code: CodeUnreadable, File: path, Message: "it is not a regular file"}
 	case info.Size() == 0:
-		return nil, &Error{Code: CodeEmptyFile, File: path, Message: "the file is empty", Do: "check that the tool that makes it ran to its end"}
+		return nil, &Error{Code: CodeEmptyFile, File: path, Message: "the file is empty",
+			Do: "check that the tool that makes it ran to its end"}
 	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, &Error{Code: CodeUnreadable, File: path, Message: "the file cannot be read", Err: err}
 	}
 	if info, err = file.Stat(); err != nil {
-		return nil, errors.Join(&Error{Code: CodeUnreadable, File: path, Message: "the file cannot be read", Err: err}, file.Close())
+		return nil, errors.Join(&Error{Code: CodeUnreadable, File: path, Message: "the file cannot be read", Err: err},
+			file.Close())
 	}
 	return &source{path, file, info.Size(), info.ModTime()}, nil
 }
@@ -60,7 +62,8 @@ func (s *source) check() error {
 }
 
 func (s *source) hasChanged() error {
-	return &Error{Code: CodeChanged, File: s.path, Message: "the file changes while it is sent; nothing of it was kept", Do: "wait until the tool that writes it has ended"}
+	return &Error{Code: CodeChanged, File: s.path, Message: "the file changes while it is sent; nothing of it was kept",
+		Do: "wait until the tool that writes it has ended"}
 }
 
 // digest is the SHA-256 of the file, in hexadecimal.
@@ -76,8 +79,8 @@ func (s *source) digest(ctx context.Context) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// A section reads the bytes of a source from at to to, and before it gives the last bytes of the file away it checks that the file is still the
-// one that was opened: the server takes a file when its last byte is there.
+// A section reads the bytes of a source from at to to, and before it gives the last bytes of the file away it checks
+// that the file is still the one that was opened: the server takes a file when its last byte is there.
 type section struct {
 	*source
 	ctx    context.Context

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// inSource is a path of a PDB as one from the root of the sources, and whether it is. A PDB has the path of the machine that compiled: where that is not
-// below the root, the longest end of the path that is a file below it counts.
+// inSource is a path of a PDB as one from the root of the sources, and whether it is. A PDB has the path of the machine
+// that compiled: where that is not below the root, the longest end of the path that is a file below it counts.
 func inSource(root, path string) (string, bool) {
 	if path == "" {
 		return "", false

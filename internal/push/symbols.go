@@ -39,7 +39,8 @@ func (c *Client) sendSymbols(ctx context.Context, f *File, group string, moved f
 // hasSymbols reports whether the server has symbols of that id and size.
 func (c *Client) hasSymbols(ctx context.Context, id symbols.Identity, size int64) (bool, error) {
 	name := url.PathEscape(id.Name)
-	a, err := c.ask(ctx, request{method: http.MethodHead, path: "/symbols/" + name + "/" + id.Key() + "/" + name, timeout: answerTime})
+	a, err := c.ask(ctx,
+		request{method: http.MethodHead, path: "/symbols/" + name + "/" + id.Key() + "/" + name, timeout: answerTime})
 	var refused *Refusal
 	if errors.As(err, &refused) && !refused.isPassing() { // it says no: the server takes the file as often as it comes
 		return false, nil

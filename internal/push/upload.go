@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// maxChunk is how much one request carries, in bytes: what a proxy in between holds back until it is whole is lost with the connection.
+	// maxChunk is how much one request carries, in bytes: what a proxy in between holds back until it is whole is lost
+	// with the connection.
 	maxChunk = 64 << 20
 	// stall is how long a connection may take nothing of a file before it is given up.
 	stall = time.Minute
@@ -27,9 +28,10 @@ const (
 	maxUploads = 3
 )
 
-// upload sends a file by tus 1.0.0 and returns the answer to its last byte. It goes on where the server says that it stands. moved is told how
-// far the file is, in bytes.
-func (c *Client) upload(ctx context.Context, s *source, metadata map[string]string, moved func(at int64)) (*answer, error) {
+// upload sends a file by tus 1.0.0 and returns the answer to its last byte. It goes on where the server says that it
+// stands. moved is told how far the file is, in bytes.
+func (c *Client) upload(ctx context.Context, s *source, metadata map[string]string,
+	moved func(at int64)) (*answer, error) {
 	for n := 1; ; n++ {
 		a, err := c.uploadOnce(ctx, s, metadata, moved)
 		var refusal *Error // of the beginning: there is nothing that could be lost
@@ -43,19 +45,24 @@ func (c *Client) upload(ctx context.Context, s *source, metadata map[string]stri
 	}
 }
 
-func (c *Client) uploadOnce(ctx context.Context, s *source, metadata map[string]string, moved func(at int64)) (*answer, error) {
-	created, err := c.ask(ctx, request{method: http.MethodPost, path: "/api/v1/evidence", timeout: answerTime, header: map[string]string{
-		"Tus-Resumable": "1.0.0", "Upload-Length": strconv.FormatInt(s.size, 10), "Upload-Metadata": encodeMetadata(metadata),
-	}})
+func (c *Client) uploadOnce(ctx context.Context, s *source, metadata map[string]string,
+	moved func(at int64)) (*answer, error) {
+	created, err := c.ask(ctx,
+		request{method: http.MethodPost, path: "/api/v1/evidence", timeout: answerTime, header: map[string]string{
+			"Tus-Resumable": "1.0.0", "Upload-Length": strconv.FormatInt(s.size, 10),
+			"Upload-Metadata": encodeMetadata(metadata),
+		}})
 	var refused *Refusal
 	if errors.As(err, &refused) && refused.Status == http.StatusNotFound && refused.Code == "not-found" {
 		return nil, &Error{
-			Code: CodeNoProject, Message: "the server has no project " + strconv.Quote(metadata["project"]) + ", or the token is not one of it",
+			Code: CodeNoProject, Message: "the server has no project " + strconv.Quote(metadata["project"]) +
+				", or the token is not one of it",
 			Do: "make the token in the settings of the project; who administers the server makes the project",
 		}
 	}
 	if isRefused(err, http.StatusNotFound) || isRefused(err, http.StatusMethodNotAllowed) {
-		return nil, &Error{Code: CodeNotHeapdrift, Message: "the server takes no uploads", Do: "check that --url is the address of a heapdrift server", Err: err}
+		return nil, &Error{Code: CodeNotHeapdrift, Message: "the server takes no uploads",
+			Do: "check that --url is the address of a heapdrift server", Err: err}
 	}
 	if err != nil {
 		return nil, err
@@ -75,7 +82,8 @@ func (c *Client) uploadOnce(ctx context.Context, s *source, metadata map[string]
 func (c *Client) uploadPath(location string) (string, error) {
 	path := strings.TrimPrefix(location, c.root)
 	if !strings.HasPrefix(path, "/api/v1/evidence/") {
-		return "", &Error{Code: CodeNotHeapdrift, Message: fmt.Sprintf("the server puts the upload at %q", location), Do: "check that --url is the address of a heapdrift server"}
+		return "", &Error{Code: CodeNotHeapdrift, Message: fmt.Sprintf("the server puts the upload at %q", location),
+			Do: "check that --url is the address of a heapdrift server"}
 	}
 	return path, nil
 }
@@ -135,7 +143,8 @@ func (u *tusUpload) patch(ctx context.Context) (*answer, error) {
 		stalled.Stop()
 	}
 	a, err := u.client.once(ctx, request{method: http.MethodPatch, path: u.path, header: map[string]string{
-		"Tus-Resumable": "1.0.0", "Upload-Offset": strconv.FormatInt(u.at, 10), "Content-Type": "application/offset+octet-stream",
+		"Tus-Resumable": "1.0.0", "Upload-Offset": strconv.FormatInt(u.at, 10),
+		"Content-Type": "application/offset+octet-stream",
 	}, body: func() (io.Reader, int64) { return body, to - u.at }})
 	if failed := body.failed(); failed != nil && ctx.Err() == nil { // the file, not the connection
 		return nil, failed
@@ -148,7 +157,9 @@ func (u *tusUpload) patch(ctx context.Context) (*answer, error) {
 
 // ask asks how far the server is.
 func (u *tusUpload) ask(ctx context.Context) error {
-	a, err := u.client.ask(ctx, request{method: http.MethodHead, path: u.path, header: map[string]string{"Tus-Resumable": "1.0.0"}, timeout: answerTime})
+	a, err := u.client.ask(ctx,
+		request{method: http.MethodHead, path: u.path, header: map[string]string{"Tus-Resumable": "1.0.0"},
+			timeout: answerTime})
 	if err != nil {
 		return err
 	}
@@ -163,14 +174,17 @@ func (u *tusUpload) stands(a *answer) error {
 	}
 	at, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || at < 0 || at > u.source.size {
-		return &Error{Code: CodeOffset, File: u.source.path, Message: fmt.Sprintf("the server says that it has %q of %d bytes", text, u.source.size), Do: "check whether a proxy changes what goes through it"}
+		return &Error{Code: CodeOffset, File: u.source.path,
+			Message: fmt.Sprintf("the server says that it has %q of %d bytes", text, u.source.size),
+			Do:      "check whether a proxy changes what goes through it"}
 	}
 	u.at = at
 	u.moved(at)
 	return nil
 }
 
-// giveUp deletes what the server has of an upload that will not be continued, so that it need not wait a day for the rest. What it refused is gone.
+// giveUp deletes what the server has of an upload that will not be continued, so that it need not wait a day for the
+// rest. What it refused is gone.
 func (u *tusUpload) giveUp(ctx context.Context, why error) {
 	var refused *Refusal
 	if errors.As(why, &refused) && !refused.isPassing() {

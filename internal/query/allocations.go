@@ -16,7 +16,8 @@ import (
 // MaxAllocations is how many single allocations an answer lists at most.
 const MaxAllocations = 10_000
 
-// An Allocation is one allocation of a trace, with the columns of Windows Performance Analyzer. Times are ns since the trace's start.
+// An Allocation is one allocation of a trace, with the columns of Windows Performance Analyzer. Times are ns since the
+// trace's start.
 type Allocation struct {
 	Signature string `json:"signature"`
 	Function  string `json:"function"` // to blame
@@ -27,7 +28,8 @@ type Allocation struct {
 	Thread    uint32 `json:"thread"`
 	CommitNS  *int64 `json:"commit_ns"`   // Commit Time; nil for before the trace
 	FreedNS   *int64 `json:"decommit_ns"` // Decommit Time; nil for never
-	// Impacting is Impacting Size: Size of what the window's end still holds of what was allocated inside, 0 of what was freed.
+	// Impacting is Impacting Size: Size of what the window's end still holds of what was allocated inside, 0 of what was
+	// freed.
 	Impacting uint64 `json:"impacting_size"`
 	Size      uint64 `json:"size"`
 	Count     int64  `json:"count"` // 0 for the rest of a commit of which a part ended elsewhere
@@ -48,7 +50,8 @@ func (r *Result) Lifetimes(ctx context.Context, most int) (*Allocations, error) 
 	})
 }
 
-// Blocks are the allocations that are outstanding at the window's end, or were when the process ended before, the largest first.
+// Blocks are the allocations that are outstanding at the window's end, or were when the process ended before, the
+// largest first.
 func (r *Result) Blocks(ctx context.Context, most int) (*Allocations, error) {
 	return r.allocations(ctx, most, func(row *allocations.Row, w capture.Window) bool {
 		return row.AllocTime <= w.To && (row.FreeTime > w.To || row.End == allocations.EndExit && row.FreeTime >= w.From)
@@ -56,7 +59,8 @@ func (r *Result) Blocks(ctx context.Context, most int) (*Allocations, error) {
 }
 
 // allocations finds the largest allocations by one scan of the table on all cores.
-func (r *Result) allocations(ctx context.Context, most int, wants func(*allocations.Row, capture.Window) bool) (*Allocations, error) {
+func (r *Result) allocations(ctx context.Context, most int,
+	wants func(*allocations.Row, capture.Window) bool) (*Allocations, error) {
 	most = min(max(most, 1), MaxAllocations)
 	out := &Allocations{List: []Allocation{}}
 	var parts []*largest
@@ -84,14 +88,16 @@ func (r *Result) allocations(ctx context.Context, most int, wants func(*allocati
 }
 
 func compareRows(a, b allocations.Row) int {
-	return cmp.Or(cmp.Compare(b.Size, a.Size), cmp.Compare(a.AllocTime, b.AllocTime), cmp.Compare(a.Address, b.Address), cmp.Compare(a.FreeTime, b.FreeTime), cmp.Compare(a.Site, b.Site))
+	return cmp.Or(cmp.Compare(b.Size, a.Size), cmp.Compare(a.AllocTime, b.AllocTime), cmp.Compare(a.Address, b.Address),
+		cmp.Compare(a.FreeTime, b.FreeTime), cmp.Compare(a.Site, b.Site))
 }
 
 func (r *Result) allocation(row *allocations.Row, site int, w capture.Window) Allocation {
 	b := &r.index.blamed[r.Sites[site].Ordinal]
 	a := Allocation{
 		Signature: r.site(site).Signature, Function: b.name, Place: b.place, Kind: row.Kind.String(), Heap: r.site(site).Heap,
-		Address: "0x" + strconv.FormatUint(row.Address, 16), Thread: row.Thread, Size: row.Size, Count: 1, End: row.End.String(),
+		Address: "0x" + strconv.FormatUint(row.Address, 16), Thread: row.Thread, Size: row.Size,
+		Count: 1, End: row.End.String(),
 	}
 	if row.Part {
 		a.Count = 0
@@ -109,7 +115,8 @@ func (r *Result) allocation(row *allocations.Row, site int, w capture.Window) Al
 }
 
 // scan passes the rows of the selection to a sink for each core, and returns the window.
-func (r *Result) scan(ctx context.Context, sink func(w capture.Window, siteOf []int32) allocations.Sink) (capture.Window, error) {
+func (r *Result) scan(ctx context.Context,
+	sink func(w capture.Window, siteOf []int32) allocations.Sink) (capture.Window, error) {
 	w, err := r.scannable()
 	if err != nil {
 		return w, err
@@ -127,7 +134,9 @@ func (r *Result) scannable() (capture.Window, error) {
 	x := r.index
 	switch {
 	case x.report.Trace == nil:
-		return capture.Window{}, &analysis.Error{Code: analysis.CodeNotATrace, Message: "snapshots do not tell of single allocations in time; only a trace does"}
+		return capture.Window{},
+			&analysis.Error{Code: analysis.CodeNotATrace,
+				Message: "snapshots do not tell of single allocations in time; only a trace does"}
 	case r.table == nil:
 		return capture.Window{}, analysis.ErrTableMissing
 	}
@@ -198,7 +207,8 @@ type SizeClass struct {
 
 // Sizes are what is held, by the size of the block.
 type Sizes struct {
-	// Exact says that each block was looked at; else a block counts with the mean size of its site, which is all that snapshots tell.
+	// Exact says that each block was looked at; else a block counts with the mean size of its site, which is all that
+	// snapshots tell.
 	Exact   bool        `json:"exact"`
 	Classes []SizeClass `json:"classes"` // smallest first, each twice as large as the one before; those without blocks are left out
 }
@@ -260,7 +270,8 @@ func (s *sizeSink) Rows(rows []allocations.Row) error {
 		if row.Unknown || uint64(row.Site) >= uint64(len(s.siteOf)) || s.siteOf[row.Site] < 0 {
 			continue
 		}
-		if row.AllocTime > s.window.To || row.FreeTime <= s.window.To && (row.End != allocations.EndExit || row.FreeTime < s.window.From) {
+		if row.AllocTime > s.window.To || row.FreeTime <= s.window.To &&
+			(row.End != allocations.EndExit || row.FreeTime < s.window.From) {
 			continue
 		}
 		a := &s.counts[bits.Len64(row.Size)]

@@ -12,13 +12,15 @@ import (
 	"heapdrift/internal/query"
 )
 
-// exitsAt lets a process end: what it holds then ends with it, and nothing follows. Where older is false, nothing is older than the trace.
+// exitsAt lets a process end: what it holds then ends with it, and nothing follows. Where older is false, nothing is
+// older than the trace.
 func exitsAt(at int64, older bool) func(*capture.Trace, heldRows) heldRows {
 	return func(trace *capture.Trace, rows heldRows) heldRows {
 		trace.Exited = at
 		var kept heldRows
 		for _, row := range rows {
-			if row.AllocTime >= at || row.Unknown && row.FreeTime >= at || row.AllocTime == allocations.BeforeTrace && !row.Unknown && !older {
+			if row.AllocTime >= at || row.Unknown && row.FreeTime >= at || row.AllocTime == allocations.BeforeTrace &&
+				!row.Unknown && !older {
 				continue
 			}
 			if row.FreeTime >= at {
@@ -58,7 +60,8 @@ func TestBeforeExitFromTheReport(t *testing.T) {
 				t.Fatalf("seed %d, site %d: %+v %+v, scanned %+v %+v", seed, i, got, *got.Lifetimes, want, *want.Lifetimes)
 			}
 		}
-		for _, kind := range []struct{ whole, want analysis.Amounts }{{report.Totals.Heap, scanned.Totals.Heap}, {report.Totals.Virtual, scanned.Totals.Virtual}} {
+		for _, kind := range []struct{ whole, want analysis.Amounts }{{report.Totals.Heap, scanned.Totals.Heap},
+			{report.Totals.Virtual, scanned.Totals.Virtual}} {
 			got := kind.whole.UpToExit()
 			got.Lifetimes, kind.want.Lifetimes = withoutPeak(got.Lifetimes), withoutPeak(kind.want.Lifetimes)
 			if !reflect.DeepEqual(got, kind.want) {
@@ -74,7 +77,8 @@ func withoutPeak(l *analysis.Lifetimes) *analysis.Lifetimes {
 	return &without
 }
 
-// Only a scan tells the time before the exit where memory is older than the trace, where more is selected than a window, and of any other window.
+// Only a scan tells the time before the exit where memory is older than the trace, where more is selected than a
+// window, and of any other window.
 func TestBeforeExitThatNeedsTheTable(t *testing.T) {
 	const exit = traceEnd / 4 * 3
 	r := rand.New(rand.NewPCG(1, 3))

@@ -31,7 +31,8 @@ func (c *Cells) WriteCSV(w io.Writer) error {
 }
 
 // numberColumns are the columns of Numbers.
-var numberColumns = []string{"held_bytes", "held_count", "growth_bytes", "growth_count", "allocated_bytes", "allocated_count", "freed_bytes", "freed_count", "transient_bytes", "transient_count"}
+var numberColumns = []string{"held_bytes", "held_count", "growth_bytes", "growth_count", "allocated_bytes",
+	"allocated_count", "freed_bytes", "freed_count", "transient_bytes", "transient_count"}
 
 func (n *Numbers) cells() []string {
 	cells := []string{number(n.Held.Bytes), number(n.Held.Count)}
@@ -49,14 +50,17 @@ func number(n int64) string { return strconv.FormatInt(n, 10) }
 
 // CellsOfRows is a ranked table as Cells.
 func CellsOfRows(rows []Row) *Cells {
-	c := &Cells{Columns: append([]string{"signature", "kind", "class", "function", "place", "owner", "score", "sites"}, numberColumns...)}
+	c := &Cells{Columns: append([]string{"signature", "kind", "class", "function", "place", "owner", "score", "sites"},
+		numberColumns...)}
 	for i := range rows {
 		r := &rows[i]
 		score := ""
 		if r.Score != nil {
 			score = strconv.FormatFloat(*r.Score, 'f', 4, 64)
 		}
-		c.Rows = append(c.Rows, append([]string{export.Cell(r.Signature), r.Kind, string(r.Class), export.Cell(r.Function), export.Cell(r.Place), export.Cell(r.Owner), score, strconv.Itoa(r.Sites)}, r.cells()...))
+		c.Rows = append(c.Rows,
+			append([]string{export.Cell(r.Signature), r.Kind, string(r.Class), export.Cell(r.Function), export.Cell(r.Place),
+				export.Cell(r.Owner), score, strconv.Itoa(r.Sites)}, r.cells()...))
 	}
 	return c
 }
@@ -82,7 +86,8 @@ func (s *Sizes) Cells() *Cells {
 
 // Cells is the allocations as Cells. A time that the trace does not know is empty.
 func (a *Allocations) Cells() *Cells {
-	c := &Cells{Columns: []string{"signature", "function", "place", "kind", "heap", "address", "thread", "commit_ns", "decommit_ns", "impacting_size", "size", "count", "end"}}
+	c := &Cells{Columns: []string{"signature", "function", "place", "kind", "heap", "address", "thread", "commit_ns",
+		"decommit_ns", "impacting_size", "size", "count", "end"}}
 	at := func(ns *int64) string {
 		if ns == nil {
 			return ""
@@ -92,8 +97,10 @@ func (a *Allocations) Cells() *Cells {
 	for i := range a.List {
 		r := &a.List[i]
 		c.Rows = append(c.Rows, []string{
-			export.Cell(r.Signature), export.Cell(r.Function), export.Cell(r.Place), r.Kind, r.Heap, r.Address, number(int64(r.Thread)),
-			at(r.CommitNS), at(r.FreedNS), strconv.FormatUint(r.Impacting, 10), strconv.FormatUint(r.Size, 10), number(r.Count), r.End,
+			export.Cell(r.Signature), export.Cell(r.Function), export.Cell(r.Place), r.Kind, r.Heap, r.Address,
+			number(int64(r.Thread)),
+			at(r.CommitNS), at(r.FreedNS), strconv.FormatUint(r.Impacting, 10), strconv.FormatUint(r.Size, 10),
+			number(r.Count), r.End,
 		})
 	}
 	return c

@@ -19,8 +19,8 @@ func (n *Numbers) merge(o *Numbers) {
 	}
 }
 
-// Functions are all functions on the stacks of the selection, most of a metric first. A stack counts in each of its functions, once where
-// one calls itself.
+// Functions are all functions on the stacks of the selection, most of a metric first. A stack counts in each of its
+// functions, once where one calls itself.
 func (r *Result) Functions(by Metric) []Group {
 	f := r.index.functions()
 	all, last := make([]Group, len(f.names)), make([]int, len(f.names))
@@ -51,13 +51,14 @@ func (r *Result) Functions(by Metric) []Group {
 // A Butterfly is a function between those that call it and those that it calls.
 type Butterfly struct {
 	Function Group `json:"function"`
-	// Callers and Callees add up to Function. One without a name stands for the stacks that begin, or end, with the function.
+	// Callers and Callees add up to Function. One without a name stands for the stacks that begin, or end, with the
+	// function.
 	Callers []Group `json:"callers"`
 	Callees []Group `json:"callees"`
 }
 
-// Butterfly looks at a function, by its name as module!function, most of a metric first. Where it calls itself the outermost call counts, so that
-// a stack counts once.
+// Butterfly looks at a function, by its name as module!function, most of a metric first. Where it calls itself the
+// outermost call counts, so that a stack counts once.
 func (r *Result) Butterfly(by Metric, function string) *Butterfly {
 	f, stacks := r.index.functions(), r.index.report.Stacks
 	b := &Butterfly{Function: Group{Name: function}}

@@ -9,8 +9,8 @@ import (
 	"heapdrift/internal/query"
 )
 
-// Whatever is selected: a function has what the sites have whose stacks it is on, its callers and callees add up to it, and so do the trees
-// from it.
+// Whatever is selected: a function has what the sites have whose stacks it is on, its callers and callees add up to it,
+// and so do the trees from it.
 func TestFunctionsOfASelection(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 9))
@@ -90,13 +90,16 @@ func TestButterflyOfARecursion(t *testing.T) {
 	if got := text(b.Callees); !slices.Equal(got, []string{" 300 B", "app!Add 200 B", "app!Walk 100 B"}) {
 		t.Errorf("callees %q", got)
 	}
-	if got := text(result.Functions(query.Metrics[1])); !slices.Equal(got, []string{"app!Walk 600 B", "app!main 300 B", "app!Add 200 B"}) {
+	if got := text(result.Functions(query.Metrics[1])); !slices.Equal(got,
+		[]string{"app!Walk 600 B", "app!main 300 B", "app!Add 200 B"}) {
 		t.Errorf("functions %q", got)
 	}
-	if none := result.Butterfly(query.Metrics[1], "app!Nobody"); none.Function.Sites != 0 || none.Callers == nil || len(none.Callers) > 0 {
+	if none := result.Butterfly(query.Metrics[1], "app!Nobody"); none.Function.Sites != 0 ||
+		none.Callers == nil || len(none.Callers) > 0 {
 		t.Errorf("%+v", none)
 	}
-	if c := b.Cells(); len(c.Rows) != 6 || c.Rows[2][0] != "function" || c.Rows[2][1] != "app!Walk" || len(c.Rows[0]) != len(c.Columns) {
+	if c := b.Cells(); len(c.Rows) != 6 || c.Rows[2][0] != "function" || c.Rows[2][1] != "app!Walk" ||
+		len(c.Rows[0]) != len(c.Columns) {
 		t.Errorf("%+v", c)
 	}
 }

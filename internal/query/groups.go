@@ -14,7 +14,8 @@ type Group struct {
 	Numbers
 }
 
-// A naming gives each site of a report, or each frame, the number of a name, so that they are added up by it without a look at texts.
+// A naming gives each site of a report, or each frame, the number of a name, so that they are added up by it without a
+// look at texts.
 type naming struct {
 	names []string
 	of    []int32 // by site, or by number of frame
@@ -56,7 +57,8 @@ func (r *Result) groups(by Metric, n *naming) []Group {
 // sortGroups puts most of a metric first.
 func sortGroups(list []Group, by Metric) {
 	slices.SortFunc(list, func(a, b Group) int {
-		return cmp.Or(compareAmounts(by.of(&b.Numbers), by.of(&a.Numbers)), compareAmounts(b.Held, a.Held), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(compareAmounts(by.of(&b.Numbers), by.of(&a.Numbers)), compareAmounts(b.Held, a.Held),
+			cmp.Compare(a.Name, b.Name))
 	})
 }
 
@@ -113,7 +115,8 @@ func (x *Index) place(signature string) int32 {
 // row is a signature without numbers, by the first of its sites.
 func (r *Result) row(ordinal int) Row {
 	site, b := &r.index.report.Sites[ordinal], &r.index.blamed[ordinal]
-	row := Row{Signature: site.Signature, Kind: site.Kind, Function: b.name, Place: b.place, Title: b.name, Score: site.Score, number: r.index.numbers[ordinal]}
+	row := Row{Signature: site.Signature, Kind: site.Kind, Function: b.name, Place: b.place, Title: b.name,
+		Score: site.Score, number: r.index.numbers[ordinal]}
 	if place := r.index.places[row.number]; place >= 0 {
 		f := &r.index.report.Findings[place]
 		row.Title, row.Score, row.Certain, row.Owner = f.Title, f.Score, f.Certain, f.Owner

@@ -12,7 +12,8 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// An Index is the report of a run, ready for questions. It is safe for concurrent use; nobody may change the report any more.
+// An Index is the report of a run, ready for questions. It is safe for concurrent use; nobody may change the report any
+// more.
 type Index struct {
 	report   *analysis.Report
 	findings map[string]int32 // by signature, where in report.Findings
@@ -106,8 +107,8 @@ type Result struct {
 	beforeExit bool
 }
 
-// Ask answers a selection. table is that of the run's trace, nil where there is none or where it is not at hand. Its error is an
-// *analysis.Error where the evidence cannot answer.
+// Ask answers a selection. table is that of the run's trace, nil where there is none or where it is not at hand. Its
+// error is an *analysis.Error where the evidence cannot answer.
 func (x *Index) Ask(ctx context.Context, s Selection, table *Table) (*Result, error) {
 	r := &Result{Selection: s, index: x, table: table, beforeExit: x.isBeforeExit(&s)}
 	if err := r.check(); err != nil {
@@ -154,14 +155,16 @@ func (x *Index) Ask(ctx context.Context, s Selection, table *Table) (*Result, er
 	return r, nil
 }
 
-// AskIn is Ask for a selection that selects of single allocations nothing but a window, whose numbers are there already.
+// AskIn is Ask for a selection that selects of single allocations nothing but a window, whose numbers are there
+// already.
 func (x *Index) AskIn(s Selection, windowed *analysis.Windowed, table *Table) *Result {
 	r := &Result{Selection: s, index: x, table: table}
 	r.take(windowed)
 	return r
 }
 
-// take selects from the numbers of a window. There is no verdict on the whole signature in it: the gravest of its sites counts.
+// take selects from the numbers of a window. There is no verdict on the whole signature in it: the gravest of its sites
+// counts.
 func (r *Result) take(windowed *analysis.Windowed) {
 	r.Window = &windowed.Window
 	accepts := r.index.matcher(&r.Selection)
@@ -189,8 +192,8 @@ func (r *Result) keep(class string) {
 	}
 }
 
-// isBeforeExit reports whether a selection is of the time before the process ended, whose numbers the report tells without a look at
-// single allocations.
+// isBeforeExit reports whether a selection is of the time before the process ended, whose numbers the report tells
+// without a look at single allocations.
 func (x *Index) isBeforeExit(s *Selection) bool {
 	if x.report.Trace == nil || !s.ofRows() || s.OfAllocations() || !x.report.Totals.TellBeforeExit() {
 		return false
@@ -214,12 +217,14 @@ func (r *Result) check() error {
 	case !s.ofRows():
 		return nil
 	case x.report.Trace == nil:
-		return &analysis.Error{Code: analysis.CodeNotATrace, Message: "snapshots do not tell when, by which thread and in which size single blocks were allocated; only a trace is selected from by window, thread, size or age"}
+		return &analysis.Error{Code: analysis.CodeNotATrace,
+			Message: "snapshots do not tell when, by which thread and in which size single blocks were allocated; only a trace is selected from by window, thread, size or age"}
 	case r.table == nil && !r.beforeExit:
 		return analysis.ErrTableMissing
 	}
 	if s.From != nil && s.To != nil && *s.From > *s.To {
-		return &analysis.Error{Code: analysis.CodeBadWindow, Message: fmt.Sprintf("the window ends at %s s, before it begins at %s s", inSeconds(*s.To), inSeconds(*s.From))}
+		return &analysis.Error{Code: analysis.CodeBadWindow,
+			Message: fmt.Sprintf("the window ends at %s s, before it begins at %s s", inSeconds(*s.To), inSeconds(*s.From))}
 	}
 	return nil
 }
@@ -235,7 +240,8 @@ func (x *Index) windowed(ctx context.Context, s *Selection, table *Table) (*anal
 // hasAny reports whether a site has allocated, freed or held anything in a window.
 func hasAny(a *analysis.Amounts) bool {
 	l := a.Lifetimes
-	return l != nil && (l.AIFO != analysis.Amount{} || l.AIFI != analysis.Amount{} || l.AOFI != analysis.Amount{} || l.AOFO != analysis.Amount{} || l.UnknownFrees != 0)
+	return l != nil && (l.AIFO != analysis.Amount{} || l.AIFI != analysis.Amount{} || l.AOFI != analysis.Amount{} ||
+		l.AOFO != analysis.Amount{} || l.UnknownFrees != 0)
 }
 
 // matcher says which sites a selection takes by what the report says of them, but for their class.
@@ -252,7 +258,8 @@ func (x *Index) matcher(s *Selection) func(ordinal int) bool {
 			s.Module != "" && !strings.EqualFold(x.blamed[ordinal].module, s.Module),
 			function != nil && !x.runsThrough(site, function):
 			return false
-		case text == nil, site.Signature == s.Text, slices.Contains(site.Traces, id), strings.Contains(site.Heap, strings.ToLower(s.Text)):
+		case text == nil, site.Signature == s.Text, slices.Contains(site.Traces, id),
+			strings.Contains(site.Heap, strings.ToLower(s.Text)):
 			return true
 		}
 		return x.runsThrough(site, text)
@@ -292,8 +299,8 @@ func (x *Index) frames(is func(n int) bool) []bool {
 	return list
 }
 
-// Narrowed is the report of the selection's sites alone, for exports: their numbers are those of the selection. What the report says of
-// the whole process, such as its verdict and its snapshots, it says still.
+// Narrowed is the report of the selection's sites alone, for exports: their numbers are those of the selection. What
+// the report says of the whole process, such as its verdict and its snapshots, it says still.
 func (r *Result) Narrowed() *analysis.Report {
 	narrow := *r.index.report
 	narrow.Sites = make([]analysis.Site, len(r.Sites))
@@ -304,7 +311,8 @@ func (r *Result) Narrowed() *analysis.Report {
 		narrow.Sites[i].Amounts, narrow.Sites[i].Verdict = s.Amounts, s.Class
 		told[narrow.Sites[i].Signature] = true
 	}
-	narrow.Findings = slices.DeleteFunc(slices.Clone(narrow.Findings), func(f analysis.Finding) bool { return !told[f.Signature] })
+	narrow.Findings = slices.DeleteFunc(slices.Clone(narrow.Findings),
+		func(f analysis.Finding) bool { return !told[f.Signature] })
 	narrow.Window = r.Window
 	return &narrow
 }

@@ -30,8 +30,8 @@ type keptIndex struct {
 // keptSites is how many sites the kept Indexes have in all, but for the last used one: some 200 MB.
 const keptSites = 200_000
 
-// Index returns that of a stored report. The first who asks reads the report, and others wait for that; it is read to its end although
-// nobody waits any more.
+// Index returns that of a stored report. The first who asks reads the report, and others wait for that; it is read to
+// its end although nobody waits any more.
 func (l *Library) Index(ctx context.Context, key string) (*Index, error) {
 	k, isFirst := l.find(key)
 	if isFirst {

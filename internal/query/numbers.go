@@ -6,8 +6,8 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// Numbers are what some sites have in a selection, together. Where the process ended in the window, Held and Growth are as of the instant
-// before: what is freed because the process ends was held as long as it worked.
+// Numbers are what some sites have in a selection, together. Where the process ended in the window, Held and Growth are
+// as of the instant before: what is freed because the process ends was held as long as it worked.
 type Numbers struct {
 	Held   analysis.Amount  `json:"held"`
 	Growth *analysis.Amount `json:"growth,omitempty"` // nil where there is nothing to compare with
@@ -58,8 +58,10 @@ func (m Metric) Of(n *Numbers) analysis.Amount { return m.of(n) }
 var Metrics = []Metric{
 	{"growth", func(n *Numbers) analysis.Amount { return valueOf(n.Growth) }, growthOf},
 	{"held", func(n *Numbers) analysis.Amount { return n.Held }, heldOf},
-	{"allocated", func(n *Numbers) analysis.Amount { return valueOf(n.Allocated) }, func(a *analysis.Amounts) analysis.Amount { return lifetimesOf(a).Allocated }},
-	{"transient", func(n *Numbers) analysis.Amount { return valueOf(n.Transient) }, func(a *analysis.Amounts) analysis.Amount { return lifetimesOf(a).AIFI }},
+	{"allocated", func(n *Numbers) analysis.Amount { return valueOf(n.Allocated) },
+		func(a *analysis.Amounts) analysis.Amount { return lifetimesOf(a).Allocated }},
+	{"transient", func(n *Numbers) analysis.Amount { return valueOf(n.Transient) },
+		func(a *analysis.Amounts) analysis.Amount { return lifetimesOf(a).AIFI }},
 }
 
 // growthOf and heldOf are as of the instant before the process ended.
@@ -92,7 +94,8 @@ func valueOf(a *analysis.Amount) analysis.Amount {
 	return *a
 }
 
-// Metric is the metric of a name; "" is growth, or what is held where the evidence shows no growth. Its error is an *analysis.Error.
+// Metric is the metric of a name; "" is growth, or what is held where the evidence shows no growth. Its error is an
+// *analysis.Error.
 func (x *Index) Metric(name string) (Metric, error) {
 	compares := x.compares
 	switch {

@@ -52,13 +52,15 @@ func process(t testing.TB, r *rand.Rand, n int) (*analysis.Report, heldRows) {
 }
 
 // processThat is process with a trace and rows that lives may change.
-func processThat(t testing.TB, r *rand.Rand, n int, lives func(*capture.Trace, heldRows) heldRows) (*analysis.Report, heldRows) {
+func processThat(t testing.TB, r *rand.Rand, n int,
+	lives func(*capture.Trace, heldRows) heldRows) (*analysis.Report, heldRows) {
 	t.Helper()
 	c := &capture.Capture{
 		Kind: capture.KindETL, Shape: capture.ShapeTrace, Process: capture.Process{Name: "app.exe", PID: 7, Bits: 64},
 		Heaps:   []capture.Heap{{Handle: 0x10000}, {Handle: 0x20000}},
 		Modules: []capture.Module{{Path: `C:\app.exe`}, {Path: `C:\ntdll.dll`}, {Path: `C:\plugin.dll`}},
-		Trace:   &capture.Trace{Start: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), To: traceEnd, Began: allocations.BeforeTrace, Exited: allocations.Never, Teardown: allocations.Never},
+		Trace: &capture.Trace{Start: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), To: traceEnd,
+			Began: allocations.BeforeTrace, Exited: allocations.Never, Teardown: allocations.Never},
 	}
 	c.Trace.Window = c.Trace.Whole()
 	c.Snapshots = c.Trace.Instants(4)
@@ -83,7 +85,9 @@ func processThat(t testing.TB, r *rand.Rand, n int, lives func(*capture.Trace, h
 	var rows heldRows
 	for i := range n {
 		at := r.IntN(len(places))
-		row := allocations.Row{AllocTime: r.Int64N(traceEnd), FreeTime: allocations.Never, Size: 1 << r.IntN(14), Site: uint32(at), Kind: places[at].kind, Thread: uint32(1 + r.IntN(3)), Address: uint64(i) << 8, Part: r.IntN(9) == 0}
+		row := allocations.Row{AllocTime: r.Int64N(traceEnd), FreeTime: allocations.Never, Size: 1 << r.IntN(14),
+			Site: uint32(at), Kind: places[at].kind, Thread: uint32(1 + r.IntN(3)),
+			Address: uint64(i) << 8, Part: r.IntN(9) == 0}
 		if r.IntN(3) > 0 {
 			row.FreeTime, row.End = row.AllocTime+r.Int64N(traceEnd-row.AllocTime), allocations.EndFree
 		}
@@ -91,7 +95,8 @@ func processThat(t testing.TB, r *rand.Rand, n int, lives func(*capture.Trace, h
 		case 0:
 			row.AllocTime = allocations.BeforeTrace
 		case 1:
-			row.Unknown, row.AllocTime, row.Size, row.Thread, row.FreeTime, row.End = true, allocations.BeforeTrace, 0, 0, r.Int64N(traceEnd), allocations.EndFree
+			row.Unknown, row.AllocTime, row.Size, row.Thread, row.FreeTime, row.End = true, allocations.BeforeTrace, 0, 0,
+				r.Int64N(traceEnd), allocations.EndFree
 		}
 		rows = append(rows, row)
 	}
@@ -106,7 +111,8 @@ func processThat(t testing.TB, r *rand.Rand, n int, lives func(*capture.Trace, h
 			module, function, _ := bytes.Cut([]byte(name), []byte("!"))
 			frames = append(frames, c.Stacks.AddText(capture.Text{Module: string(module), Function: string(function)}, 0))
 		}
-		site := capture.Site{Stack: c.Stacks.AddStack(frames), Kind: capture.SiteKind(p.kind), Heap: capture.NoHeap, Life: &capture.Life{Number: uint32(i), Classes: a.Classes[i]}}
+		site := capture.Site{Stack: c.Stacks.AddStack(frames), Kind: capture.SiteKind(p.kind), Heap: capture.NoHeap,
+			Life: &capture.Life{Number: uint32(i), Classes: a.Classes[i]}}
 		if p.kind == allocations.KindHeap {
 			site.Heap = int32(p.heap)
 		}
@@ -115,7 +121,8 @@ func processThat(t testing.TB, r *rand.Rand, n int, lives func(*capture.Trace, h
 		}
 		c.Sites = append(c.Sites, site)
 	}
-	report, err := analysis.Analyze(t.Context(), []analysis.Input{{Files: []analysis.File{{Name: "a.etl"}}, Captures: []*capture.Capture{c}}}, analysis.Options{})
+	report, err := analysis.Analyze(t.Context(),
+		[]analysis.Input{{Files: []analysis.File{{Name: "a.etl"}}, Captures: []*capture.Capture{c}}}, analysis.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +163,8 @@ func TestViewsOfASelectionAgree(t *testing.T) {
 			t.Fatal(err)
 		}
 		totals := result.Totals()
-		if want := byHand(report, rows, &s); totals.Held != want.held || *or(totals.Allocated) != want.allocated || *or(totals.Transient) != want.transient {
+		if want := byHand(report, rows, &s); totals.Held != want.held || *or(totals.Allocated) != want.allocated ||
+			*or(totals.Transient) != want.transient {
 			t.Fatalf("seed %d, %s: %+v, by hand %+v", seed, s.Values().Encode(), totals.Numbers, want)
 		}
 		for _, name := range []string{"growth", "held", "allocated", "transient"} {
@@ -166,7 +174,8 @@ func TestViewsOfASelectionAgree(t *testing.T) {
 			}
 			for view, sum := range map[string]analysis.Amount{
 				"ranked":  sumOf(allRows(result.Ranked(metric)), func(r query.Row) query.Numbers { return r.Numbers }, name),
-				"modules": sumOf(result.Modules(metric), func(g query.Group) query.Numbers { return g.Numbers }, name), "heaps": sumOf(result.Heaps(metric), func(g query.Group) query.Numbers { return g.Numbers }, name),
+				"modules": sumOf(result.Modules(metric), func(g query.Group) query.Numbers { return g.Numbers }, name),
+				"heaps":   sumOf(result.Heaps(metric), func(g query.Group) query.Numbers { return g.Numbers }, name),
 				"classes": sumOf(totals.Classes, func(g query.Group) query.Numbers { return g.Numbers }, name),
 			} {
 				if want := amountOf(totals.Numbers, name); sum != want {
@@ -229,7 +238,8 @@ func or(a *analysis.Amount) *analysis.Amount {
 }
 
 func amountOf(n query.Numbers, metric string) analysis.Amount {
-	return map[string]analysis.Amount{"growth": *or(n.Growth), "held": n.Held, "allocated": *or(n.Allocated), "transient": *or(n.Transient)}[metric]
+	return map[string]analysis.Amount{"growth": *or(n.Growth), "held": n.Held, "allocated": *or(n.Allocated),
+		"transient": *or(n.Transient)}[metric]
 }
 
 func sumOf[T any](list []T, of func(T) query.Numbers, metric string) (sum analysis.Amount) {
@@ -322,8 +332,10 @@ func TestSelectionRoundTrip(t *testing.T) {
 func TestSelectionsThatMakeNoSense(t *testing.T) {
 	report, rows := process(t, rand.New(rand.NewPCG(1, 1)), 50)
 	for text, code := range map[string]string{
-		"from=x": query.CodeBadSelection, "to=NaN": query.CodeBadSelection, "from=1e9": query.CodeBadSelection, "thread=-1": query.CodeBadSelection,
-		"size=9-3": query.CodeBadSelection, "size=a": query.CodeBadSelection, "age=1-x": query.CodeBadSelection, "size=-1e30": query.CodeBadSelection, "from=8&to=2": analysis.CodeBadWindow,
+		"from=x": query.CodeBadSelection, "to=NaN": query.CodeBadSelection, "from=1e9": query.CodeBadSelection,
+		"thread=-1": query.CodeBadSelection,
+		"size=9-3":  query.CodeBadSelection, "size=a": query.CodeBadSelection, "age=1-x": query.CodeBadSelection,
+		"size=-1e30": query.CodeBadSelection, "from=8&to=2": analysis.CodeBadWindow,
 	} {
 		values, err := url.ParseQuery(text)
 		if err != nil {
@@ -378,7 +390,8 @@ func TestCells(t *testing.T) {
 		t.Fatal(err)
 	}
 	held := query.Metrics[1]
-	for _, c := range []*query.Cells{query.CellsOfRows(allRows(result.Ranked(held))), query.CellsOfGroups("heap", result.Heaps(held)), blocks.Cells(), sizes.Cells()} {
+	for _, c := range []*query.Cells{query.CellsOfRows(allRows(result.Ranked(held))),
+		query.CellsOfGroups("heap", result.Heaps(held)), blocks.Cells(), sizes.Cells()} {
 		var out bytes.Buffer
 		if err := c.WriteCSV(&out); err != nil {
 			t.Fatal(err)

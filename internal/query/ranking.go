@@ -7,7 +7,8 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// A Ranking is the signatures of a selection in their order. A page shows few of them: rows are made of those that are asked for.
+// A Ranking is the signatures of a selection in their order. A page shows few of them: rows are made of those that are
+// asked for.
 type Ranking struct {
 	result *Result
 	order  []int32 // numbers of signatures
@@ -20,8 +21,8 @@ type rankSums struct {
 	suspect   int8  // how grave it is, where it leaks or grows
 }
 
-// Ranked are the signatures of a selection, most of a metric first. By growth they come as the report has them, or, of a part of the time,
-// those that leak or grow before the others.
+// Ranked are the signatures of a selection, most of a metric first. By growth they come as the report has them, or, of
+// a part of the time, those that leak or grow before the others.
 func (r *Result) Ranked(by Metric) *Ranking {
 	x := r.index
 	sums, n := make([]rankSums, len(x.places)), 0
@@ -72,7 +73,8 @@ func (r *Result) Ranked(by Metric) *Ranking {
 	return &Ranking{r, order}
 }
 
-// inReport are the numbers of n signatures as the report's findings have them, and behind them those that are in none, by their first site.
+// inReport are the numbers of n signatures as the report's findings have them, and behind them those that are in none,
+// by their first site.
 func (x *Index) inReport(sums []rankSums, n int) []int32 {
 	found, rest := make([]int32, len(x.report.Findings)), []int32(nil) // by place: 1 + the number
 	for number := range sums {

@@ -31,7 +31,8 @@ func (c *chosenRows) Scan(ctx context.Context, from, to int64, sinks ...allocati
 	return c.Scanner.Scan(ctx, from, to, chosen...)
 }
 
-// A filter hands on the rows that it takes. Rows are in a slice that is used again, so that it takes no memory for each.
+// A filter hands on the rows that it takes. Rows are in a slice that is used again, so that it takes no memory for
+// each.
 type filter struct {
 	takes func(*allocations.Row) bool
 	next  allocations.Sink
@@ -52,8 +53,8 @@ func (c *filter) Rows(rows []allocations.Row) error {
 	return c.next.Rows(c.kept)
 }
 
-// takes reports whether an allocation is selected. Of a free whose allocation is not in the trace neither size nor thread are known: it is
-// selected by neither.
+// takes reports whether an allocation is selected. Of a free whose allocation is not in the trace neither size nor
+// thread are known: it is selected by neither.
 func (s *Selection) takes(r *allocations.Row, w capture.Window) bool {
 	if s.Thread != nil && (r.Unknown || r.Thread != *s.Thread) {
 		return false
@@ -64,8 +65,8 @@ func (s *Selection) takes(r *allocations.Row, w capture.Window) bool {
 	return s.Age == (Range{}) || s.Age.has(ageOf(r, w))
 }
 
-// ageOf is how old an allocation is at a window's end, or was when it was freed, in ns. Of one from before the trace only the time since
-// the trace's start is known.
+// ageOf is how old an allocation is at a window's end, or was when it was freed, in ns. Of one from before the trace
+// only the time since the trace's start is known.
 func ageOf(r *allocations.Row, w capture.Window) uint64 {
 	from, to := r.AllocTime, min(r.FreeTime, w.To)
 	if from == allocations.BeforeTrace {

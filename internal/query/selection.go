@@ -1,6 +1,7 @@
 // Package query answers questions about a part of a run: which of its sites, in which window of its trace, which of its
-// allocations. A Selection says which part; an Index answers it from the run's report, and, where single allocations decide, from
-// the trace's allocation table. All views of an answer, and all exports of them, are of the same selection.
+// allocations. A Selection says which part; an Index answers it from the run's report, and, where single allocations
+// decide, from the trace's allocation table. All views of an answer, and all exports of them, are of the same
+// selection.
 package query
 
 import (
@@ -15,8 +16,8 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// A Selection is a part of a run. The zero value is all of it but what heaps took from the system: those bytes are the heaps' blocks,
-// seen from below, and only Kind "heap-virtual" selects them.
+// A Selection is a part of a run. The zero value is all of it but what heaps took from the system: those bytes are the
+// heaps' blocks, seen from below, and only Kind "heap-virtual" selects them.
 type Selection struct {
 	From, To  *int64 // ends of the window, in ns since the trace's start; nil for the trace's own
 	Snapshots Range  // of a series, from which to which, from 1; growth is from the one to the other
@@ -46,7 +47,8 @@ func badSelection(format string, args ...any) error {
 
 // texts are the fields of a selection that are texts, by their names in an address.
 func (s *Selection) texts() []textField {
-	return []textField{{"kind", &s.Kind}, {"class", &s.Class}, {"module", &s.Module}, {"heap", &s.Heap}, {"fn", &s.Function}, {"signature", &s.Signature}, {"q", &s.Text}}
+	return []textField{{"kind", &s.Kind}, {"class", &s.Class}, {"module", &s.Module}, {"heap", &s.Heap},
+		{"fn", &s.Function}, {"signature", &s.Signature}, {"q", &s.Text}}
 }
 
 type textField struct {
@@ -54,8 +56,8 @@ type textField struct {
 	value *string
 }
 
-// Parse reads a selection from the parameters of an address, as Values writes them. Others are left alone. Its error is an
-// *analysis.Error that names the parameter.
+// Parse reads a selection from the parameters of an address, as Values writes them. Others are left alone. Its error is
+// an *analysis.Error that names the parameter.
 func Parse(values url.Values) (Selection, error) {
 	var s Selection
 	for _, f := range s.texts() {
@@ -135,7 +137,8 @@ func (s *Selection) OfAllocations() bool {
 	return s.Thread != nil || s.Size != (Range{}) || s.Age != (Range{})
 }
 
-// isWhole reports whether all that the evidence covers is selected: of a trace its whole time, of a series all snapshots.
+// isWhole reports whether all that the evidence covers is selected: of a trace its whole time, of a series all
+// snapshots.
 func (s *Selection) isWhole() bool { return !s.ofRows() && s.Snapshots == (Range{}) }
 
 // ofRows reports whether single allocations decide what is selected, not sites alone.

@@ -32,8 +32,8 @@ func (s *Selection) snapshots(r *analysis.Report) *Snapshots {
 	return &part
 }
 
-// amounts is what a site holds in the last of the snapshots, and what it grew by since the first of them; of one alone nothing grew. It
-// is false where the site holds nothing in any of them.
+// amounts is what a site holds in the last of the snapshots, and what it grew by since the first of them; of one alone
+// nothing grew. It is false where the site holds nothing in any of them.
 func (p *Snapshots) amounts(site *analysis.Site) (a analysis.Amounts, held bool) {
 	if len(site.Series) < p.To {
 		return a, false

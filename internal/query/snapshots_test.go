@@ -42,9 +42,11 @@ func series(t testing.TB, r *rand.Rand, snapshots, sites int) (*analysis.Report,
 				continue
 			}
 			frame := c.Stacks.AddText(capture.Text{Module: "app", Function: fmt.Sprintf("Place%d", i)}, 0)
-			c.Sites = append(c.Sites, capture.Site{Stack: c.Stacks.AddStack([]capture.FrameID{frame}), Trace: uint64(i + 1), Usage: []capture.Usage{all[i][k]}})
+			c.Sites = append(c.Sites, capture.Site{Stack: c.Stacks.AddStack([]capture.FrameID{frame}), Trace: uint64(i + 1),
+				Usage: []capture.Usage{all[i][k]}})
 		}
-		inputs = append(inputs, analysis.Input{Files: []analysis.File{{Name: fmt.Sprintf("%d.txt", k+1)}}, Captures: []*capture.Capture{c}})
+		inputs = append(inputs,
+			analysis.Input{Files: []analysis.File{{Name: fmt.Sprintf("%d.txt", k+1)}}, Captures: []*capture.Capture{c}})
 	}
 	report, err := analysis.Analyze(t.Context(), inputs, analysis.Options{})
 	if err != nil {
@@ -61,8 +63,8 @@ func allRows(r *query.Ranking) (rows []query.Row) {
 	return rows
 }
 
-// Of any part of a series: what is held is that of its last snapshot, growth is from its first to its last, and what holds nothing in
-// it is not there.
+// Of any part of a series: what is held is that of its last snapshot, growth is from its first to its last, and what
+// holds nothing in it is not there.
 func TestPartOfASeries(t *testing.T) {
 	const snapshots, sites = 6, 40
 	report, all := series(t, rand.New(rand.NewPCG(3, 4)), snapshots, sites)
@@ -86,10 +88,12 @@ func TestPartOfASeries(t *testing.T) {
 					if want.Growth == nil {
 						want.Growth = &analysis.Amount{}
 					}
-					want.Growth.Count, want.Growth.Bytes = want.Growth.Count+last.Count-first.Count, want.Growth.Bytes+last.Bytes-first.Bytes
+					want.Growth.Count, want.Growth.Bytes = want.Growth.Count+last.Count-first.Count,
+						want.Growth.Bytes+last.Bytes-first.Bytes
 				}
 			}
-			result, err := index.Ask(t.Context(), query.Selection{Snapshots: query.Range{From: uint64(from), To: uint64(to)}}, nil)
+			result, err := index.Ask(t.Context(),
+				query.Selection{Snapshots: query.Range{From: uint64(from), To: uint64(to)}}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +101,8 @@ func TestPartOfASeries(t *testing.T) {
 			if !reflect.DeepEqual(totals.Numbers, want) || totals.Sites != n {
 				t.Errorf("snapshots %d to %d: %d sites with %+v, not %d with %+v", from, to, totals.Sites, totals.Numbers, n, want)
 			}
-			if whole := from == 1 && to == snapshots; whole != (totals.Snapshots == nil) || !whole && *totals.Snapshots != (query.Snapshots{From: from, To: to}) {
+			if whole := from == 1 && to == snapshots; whole != (totals.Snapshots == nil) || !whole &&
+				*totals.Snapshots != (query.Snapshots{From: from, To: to}) {
 				t.Errorf("snapshots %d to %d are said to be %+v", from, to, totals.Snapshots)
 			}
 			var ranked query.Numbers
@@ -133,7 +138,8 @@ func TestSnapshotsInAddresses(t *testing.T) {
 		{"since=3&until=2", "", "since: snapshot 3 comes after snapshot 2, which until names", report},
 		{"since=4", "since=4", "snapshot 4 is not there: the run has 3", report},
 		{"until=9", "until=9", "snapshot 9 is not there: the run has 3", report},
-		{"until=2", "until=2", "since and until are numbers of snapshots, and a trace has none; select its window by from and to", trace},
+		{"until=2", "until=2",
+			"since and until are numbers of snapshots, and a trace has none; select its window by from and to", trace},
 	} {
 		values, err := url.ParseQuery(test.address)
 		if err != nil {
@@ -150,7 +156,8 @@ func TestSnapshotsInAddresses(t *testing.T) {
 		switch {
 		case test.problem == "" && err != nil:
 			t.Errorf("%q: %v", test.address, err)
-		case test.problem != "" && (!errors.As(err, &refused) || refused.Code != query.CodeBadSelection || refused.Message != test.problem):
+		case test.problem != "" &&
+			(!errors.As(err, &refused) || refused.Code != query.CodeBadSelection || refused.Message != test.problem):
 			t.Errorf("%q: %v", test.address, err)
 		}
 	}

@@ -25,7 +25,8 @@ func OpenReport(ctx context.Context, blobs blob.Store, key string) (io.ReadClose
 
 // UnpackReport reads a stored report as plain JSON. It closes what is stored.
 func UnpackReport(stored blob.Reader) (io.ReadCloser, error) {
-	z, err := zstd.NewReader(io.NewSectionReader(stored, 0, stored.Size()), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+	z, err := zstd.NewReader(io.NewSectionReader(stored, 0, stored.Size()), zstd.WithDecoderConcurrency(1),
+		zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
 		_ = stored.Close() // read only
 		return nil, fmt.Errorf("query: open report: %w", err)

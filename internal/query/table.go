@@ -8,8 +8,8 @@ import (
 	"heapdrift/ingest/capture/allocations"
 )
 
-// WriteTable writes the allocations of the selection as an allocation table: what was allocated or freed inside the window, or was there all the
-// while. What its numbers stand for is as in the table of the whole trace.
+// WriteTable writes the allocations of the selection as an allocation table: what was allocated or freed inside the
+// window, or was there all the while. What its numbers stand for is as in the table of the whole trace.
 func (r *Result) WriteTable(ctx context.Context, w io.Writer) error {
 	window, err := r.scannable()
 	if err != nil {
@@ -41,5 +41,6 @@ func (s *selectedRows) Scan(ctx context.Context, from, to int64, sinks ...alloca
 }
 
 func (s *selectedRows) takes(row *allocations.Row) bool {
-	return row.AllocTime <= s.window.To && row.FreeTime >= s.window.From && uint64(row.Site) < uint64(len(s.siteOf)) && s.siteOf[row.Site] >= 0
+	return row.AllocTime <= s.window.To && row.FreeTime >= s.window.From && uint64(row.Site) < uint64(len(s.siteOf)) &&
+		s.siteOf[row.Site] >= 0
 }

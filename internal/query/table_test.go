@@ -60,7 +60,8 @@ func TestTableOfSnapshots(t *testing.T) {
 		t.Fatal(err)
 	}
 	var refused *analysis.Error
-	if err := result.WriteTable(t.Context(), new(bytes.Buffer)); !errors.As(err, &refused) || refused.Code != analysis.CodeNotATrace {
+	if err := result.WriteTable(t.Context(), new(bytes.Buffer)); !errors.As(err, &refused) ||
+		refused.Code != analysis.CodeNotATrace {
 		t.Errorf("%v", err)
 	}
 }

@@ -13,8 +13,8 @@ import (
 // TreeSchema names the layout of Tree as JSON.
 const TreeSchema = "heapdrift.tree/v1"
 
-// A Tree is the stacks of a selection as one tree of calls, outermost first, in columns: a node is a place in each list of Nodes, in
-// pre-order. A program that draws it adds up Self from the leaves to the root.
+// A Tree is the stacks of a selection as one tree of calls, outermost first, in columns: a node is a place in each list
+// of Nodes, in pre-order. A program that draws it adds up Self from the leaves to the root.
 type Tree struct {
 	Schema  string          `json:"schema"`
 	Metric  string          `json:"metric"`
@@ -40,8 +40,10 @@ type TreeNodes struct {
 
 // layerNames are the parts of stacks as trees tell them apart.
 var layerNames = map[blame.Layer]string{
-	blame.LayerApp: "own", blame.LayerThirdParty: "third-party", blame.LayerSystem: "system", blame.LayerPlumbing: "runtime",
-	blame.LayerAllocator: "allocator", blame.LayerTool: "allocator", blame.LayerHeapGrowth: "allocator", blame.LayerBase: "base",
+	blame.LayerApp: "own", blame.LayerThirdParty: "third-party", blame.LayerSystem: "system",
+	blame.LayerPlumbing:  "runtime",
+	blame.LayerAllocator: "allocator", blame.LayerTool: "allocator", blame.LayerHeapGrowth: "allocator",
+	blame.LayerBase: "base",
 }
 
 // A Direction says which way a tree grows from a function.
@@ -92,7 +94,8 @@ func (r *Result) Tree(ctx context.Context, q TreeQuestion) (*Tree, error) {
 	return b.close(), nil
 }
 
-// Union makes the tree of two runs together: each node has what it has by itself on each side. What shrank on a side counts as nothing there.
+// Union makes the tree of two runs together: each node has what it has by itself on each side. What shrank on a side
+// counts as nothing there.
 func Union(ctx context.Context, base, head *Index, metric string) (*Tree, error) {
 	b := newTreeBuilder(base)
 	b.compares = true
@@ -173,7 +176,8 @@ func (b *treeBuilder) name(text, layer, place string) int32 {
 	if !ok {
 		n = int32(len(b.tree.Names))
 		b.names[text] = n
-		b.tree.Names, b.tree.Layers, b.tree.Places = append(b.tree.Names, text), append(b.tree.Layers, layer), append(b.tree.Places, place)
+		b.tree.Names, b.tree.Layers, b.tree.Places = append(b.tree.Names, text), append(b.tree.Layers, layer),
+			append(b.tree.Places, place)
 	}
 	return n
 }
@@ -236,7 +240,8 @@ func (b *treeBuilder) add(path []int32, value, blocks int64, class analysis.Clas
 		if !ok {
 			next = int32(len(b.nodes))
 			b.child[edge{at, name}] = next
-			b.nodes = append(b.nodes, treeNode{name: name, parent: at, depth: b.nodes[at].depth + 1, classes: make([]int64, len(score.Classes))})
+			b.nodes = append(b.nodes,
+				treeNode{name: name, parent: at, depth: b.nodes[at].depth + 1, classes: make([]int64, len(score.Classes))})
 		}
 		at = next
 		b.nodes[at].count(value, c)
@@ -279,7 +284,8 @@ func (b *treeBuilder) close() *Tree {
 		out.Blocks = append(out.Blocks, n.blocks)
 		kids := children[i]
 		slices.SortFunc(kids, func(a, c int32) int { // the last one is popped first
-			return cmp.Or(cmp.Compare(b.nodes[a].total, b.nodes[c].total), cmp.Compare(b.tree.Names[b.nodes[c].name], b.tree.Names[b.nodes[a].name]))
+			return cmp.Or(cmp.Compare(b.nodes[a].total, b.nodes[c].total),
+				cmp.Compare(b.tree.Names[b.nodes[c].name], b.tree.Names[b.nodes[a].name]))
 		})
 		stack = append(stack, kids...)
 	}

@@ -97,7 +97,8 @@ func failure(err error) store.Failure {
 func (n *Node) run(ctx context.Context, lease store.Lease) (err error) {
 	handler := n.handlers[lease.Kind]
 	if handler == nil {
-		return &Error{Code: "internal", Message: fmt.Sprintf("no handler for jobs of kind %q; is an older version running?", lease.Kind)}
+		return &Error{Code: "internal",
+			Message: fmt.Sprintf("no handler for jobs of kind %q; is an older version running?", lease.Kind)}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	progress := make(chan report, 1)

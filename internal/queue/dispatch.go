@@ -14,8 +14,8 @@ import (
 	"heapdrift/internal/store"
 )
 
-// The queues of the broker. A worker has slots for light jobs and one for a heavy one, so that what is small never waits for what
-// is large. What waits in a queue keeps its place: the order is the database's.
+// The queues of the broker. A worker has slots for light jobs and one for a heavy one, so that what is small never
+// waits for what is large. What waits in a queue keeps its place: the order is the database's.
 const (
 	lightQueue = "light"
 	heavyQueue = "heavy"
@@ -30,7 +30,8 @@ func (n *Node) serve(work context.Context) ([]*asynq.Server, error) {
 		queues map[string]int
 	}{{n.opt.Concurrency, map[string]int{lightQueue: 3, oldQueue: 1}}, {1, map[string]int{heavyQueue: 1}}} {
 		server := asynq.NewServer(n.redis, asynq.Config{
-			Concurrency: s.slots, Queues: s.queues, TaskCheckInterval: n.opt.Poll, LogLevel: asynq.ErrorLevel, Logger: asynqLog{n.opt.Log},
+			Concurrency: s.slots, Queues: s.queues, TaskCheckInterval: n.opt.Poll, LogLevel: asynq.ErrorLevel,
+			Logger:          asynqLog{n.opt.Log},
 			ShutdownTimeout: n.opt.Grace, BaseContext: func() context.Context { return work },
 		})
 		if err := server.Start(asynq.HandlerFunc(n.deliver)); err != nil {

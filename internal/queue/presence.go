@@ -38,7 +38,8 @@ func (n *Node) say(ctx context.Context) error {
 	if err != nil {
 		host = "unknown"
 	}
-	self := store.Node{ID: n.presence.id, Role: n.opt.Role, Host: host, Version: n.opt.Version, Schema: store.KnownSchema(), Running: int(n.busy.Load())}
+	self := store.Node{ID: n.presence.id, Role: n.opt.Role, Host: host, Version: n.opt.Version,
+		Schema: store.KnownSchema(), Running: int(n.busy.Load())}
 	if n.handlers != nil {
 		self.Slots = n.opt.Concurrency + 1
 	}

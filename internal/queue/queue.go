@@ -47,7 +47,8 @@ func (o *Options) defaults() {
 	for _, d := range []struct {
 		value    *time.Duration
 		fallback time.Duration
-	}{{&o.Lease, 6 * time.Second}, {&o.Poll, 200 * time.Millisecond}, {&o.Resend, 5 * time.Second}, {&o.Grace, 20 * time.Second}} {
+	}{{&o.Lease, 6 * time.Second}, {&o.Poll, 200 * time.Millisecond}, {&o.Resend, 5 * time.Second},
+		{&o.Grace, 20 * time.Second}} {
 		if *d.value <= 0 {
 			*d.value = d.fallback
 		}
@@ -118,7 +119,8 @@ func New(s *store.Store, handlers map[string]Handler, opt Options) (*Node, error
 		return nil, errors.New("queue: the broker's client is not one of Redis")
 	}
 	return &Node{
-		opt: opt, store: s, redis: broker, client: asynq.NewClient(broker), handlers: handlers, probe: probe, presence: newPresence(),
+		opt: opt, store: s, redis: broker, client: asynq.NewClient(broker), handlers: handlers, probe: probe,
+		presence:  newPresence(),
 		inspector: asynq.NewInspector(broker), kicked: make(chan struct{}, 1), leave: make(chan struct{}),
 	}, nil
 }
@@ -126,8 +128,8 @@ func New(s *store.Store, handlers map[string]Handler, opt Options) (*Node, error
 // probeKey is written by Ping, and gone soon after.
 const probeKey = "heapdrift:probe"
 
-// Ping reports whether the broker takes what is written: one that is full, or a replica, answers and takes nothing. It is also an
-// error that the node takes no more jobs.
+// Ping reports whether the broker takes what is written: one that is full, or a replica, answers and takes nothing. It
+// is also an error that the node takes no more jobs.
 func (n *Node) Ping(ctx context.Context) error {
 	if err := n.probe.Set(ctx, probeKey, 1, time.Minute).Err(); err != nil {
 		return fmt.Errorf("queue: Redis takes no writes: %w", err)

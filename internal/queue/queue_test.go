@@ -51,7 +51,8 @@ var brokers = map[string]func(*testing.T) string{
 		}
 		_, port, _ := net.SplitHostPort(l.Addr().String())
 		_ = l.Close()
-		server := exec.Command(binary, "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", t.TempDir())
+		server := exec.Command(binary, "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly",
+			"no", "--dir", t.TempDir())
 		if err := server.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +86,8 @@ func onBrokers(t *testing.T, test func(t *testing.T, s *store.Store, databaseURL
 
 // fast makes lost workers and lost messages show within a test's patience.
 func fast(redisURL string) queue.Options {
-	return queue.Options{RedisURL: redisURL, Concurrency: 2, Lease: 1500 * time.Millisecond, Poll: 50 * time.Millisecond, Resend: time.Second, Grace: time.Second}
+	return queue.Options{RedisURL: redisURL, Concurrency: 2, Lease: 1500 * time.Millisecond, Poll: 50 * time.Millisecond,
+		Resend: time.Second, Grace: time.Second}
 }
 
 // start runs a node until the test ends or stop is called.
@@ -114,7 +116,8 @@ func start(t *testing.T, s *store.Store, handlers map[string]queue.Handler, opt 
 
 func addEvidence(t *testing.T, s *store.Store, run string) store.Evidence {
 	t.Helper()
-	e, err := s.AddEvidence(t.Context(), leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: run}, store.Evidence{Name: "a.txt", SHA256: run, Bytes: 1, Kind: "umdh"})
+	e, err := s.AddEvidence(t.Context(), leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: run},
+		store.Evidence{Name: "a.txt", SHA256: run, Bytes: 1, Kind: "umdh"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +149,8 @@ func inState(t *testing.T, s *store.Store, run int64, state string) func() bool 
 
 // save stores a capture that says who made it, as the read job does.
 func save(ctx context.Context, s *store.Store, job *queue.Job, by string) error {
-	c := &capture.Capture{Kind: capture.KindUMDHSnapshot, Process: capture.Process{Name: by}, Snapshots: make([]capture.Snapshot, 1)}
+	c := &capture.Capture{Kind: capture.KindUMDHSnapshot, Process: capture.Process{Name: by},
+		Snapshots: make([]capture.Snapshot, 1)}
 	return s.SaveCaptures(ctx, job.Lease, []store.StoredCapture{{Capture: c, Artifact: by}})
 }
 
@@ -159,11 +163,12 @@ func TestJobsRunOnceEach(t *testing.T) {
 	}
 	onBrokers(t, func(t *testing.T, s *store.Store, _, redisURL string) {
 		var ran atomic.Int32
-		handlers := map[string]queue.Handler{store.JobSymbolise: nothing, store.JobAnalyse: nothing, store.JobRead: func(ctx context.Context, job *queue.Job) error {
-			ran.Add(1)
-			job.Progress(50, "halfway")
-			return save(ctx, s, job, "once")
-		}}
+		handlers := map[string]queue.Handler{store.JobSymbolise: nothing, store.JobAnalyse: nothing,
+			store.JobRead: func(ctx context.Context, job *queue.Job) error {
+				ran.Add(1)
+				job.Progress(50, "halfway")
+				return save(ctx, s, job, "once")
+			}}
 		for range 2 { // two workers compete
 			start(t, s, handlers, fast(redisURL))
 		}
@@ -249,14 +254,16 @@ func TestKilledWorkerLosesNoJob(t *testing.T) {
 			}
 		}
 		var ran atomic.Int32
-		start(t, s, map[string]queue.Handler{store.JobSymbolise: nothing, store.JobAnalyse: nothing, store.JobRead: func(ctx context.Context, job *queue.Job) error {
-			ran.Add(1)
-			return save(ctx, s, job, "survivor")
-		}}, fast(redisURL))
+		start(t, s, map[string]queue.Handler{store.JobSymbolise: nothing, store.JobAnalyse: nothing,
+			store.JobRead: func(ctx context.Context, job *queue.Job) error {
+				ran.Add(1)
+				return save(ctx, s, job, "survivor")
+			}}, fast(redisURL))
 		await(t, "job done by the survivor", inState(t, s, e.RunID, "done"))
 		time.Sleep(2 * time.Second) // a second delivery would come now
 		in, err := storetest.Now(t, s).InputOfRun(t.Context(), e.RunID)
-		if err != nil || len(in.Captures) != 1 || in.Captures[0].Artifact != "survivor" || in.Revision != 1 || ran.Load() != 1 {
+		if err != nil || len(in.Captures) != 1 || in.Captures[0].Artifact != "survivor" ||
+			in.Revision != 1 || ran.Load() != 1 {
 			t.Errorf("%+v, ran %d times, %v: the result must be stored once", in, ran.Load(), err)
 		}
 		if job := jobs(t, s, e.RunID)[0]; job.Attempt != 3 {
@@ -265,7 +272,8 @@ func TestKilledWorkerLosesNoJob(t *testing.T) {
 	})
 }
 
-// Where a lease passes on, the first result counts, whichever of the two workers brings it, and the other one is stopped.
+// Where a lease passes on, the first result counts, whichever of the two workers brings it, and the other one is
+// stopped.
 func TestFirstResultCounts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -276,17 +284,18 @@ func TestFirstResultCounts(t *testing.T) {
 				e := addEvidence(t, s, "slow")
 				running, late := make(chan store.Lease, 10), make(chan error, 10)
 				both := make(chan struct{})
-				start(t, s, map[string]queue.Handler{store.JobSymbolise: nothing, store.JobAnalyse: nothing, store.JobRead: func(ctx context.Context, job *queue.Job) error {
-					running <- job.Lease
-					<-both
-					if job.Attempt == winner {
-						return save(ctx, s, job, "winner")
-					}
-					<-ctx.Done() // until the heartbeat finds that the job has ended
-					err := save(context.WithoutCancel(ctx), s, job, "late")
-					late <- err
-					return err
-				}}, fast(redisURL))
+				start(t, s, map[string]queue.Handler{store.JobSymbolise: nothing, store.JobAnalyse: nothing,
+					store.JobRead: func(ctx context.Context, job *queue.Job) error {
+						running <- job.Lease
+						<-both
+						if job.Attempt == winner {
+							return save(ctx, s, job, "winner")
+						}
+						<-ctx.Done() // until the heartbeat finds that the job has ended
+						err := save(context.WithoutCancel(ctx), s, job, "late")
+						late <- err
+						return err
+					}}, fast(redisURL))
 				first := <-running
 				await(t, "a second worker", func() bool {
 					if jobs(t, s, e.RunID)[0].Attempt == 1 {
@@ -309,7 +318,8 @@ func TestFirstResultCounts(t *testing.T) {
 					t.Errorf("the later result: %v", err)
 				}
 				await(t, "the end", inState(t, s, e.RunID, "done"))
-				if in, _ := storetest.Now(t, s).InputOfRun(t.Context(), e.RunID); len(in.Captures) != 1 || in.Captures[0].Artifact != "winner" {
+				if in, _ := storetest.Now(t, s).InputOfRun(t.Context(), e.RunID); len(in.Captures) != 1 ||
+					in.Captures[0].Artifact != "winner" {
 					t.Errorf("stored %+v", in)
 				}
 			})
@@ -327,11 +337,12 @@ func TestLeaseThatRanOutIsTakenBack(t *testing.T) {
 		running, release := make(chan store.Lease, 10), make(chan struct{})
 		opt := fast(redisURL)
 		opt.Concurrency = 1 // nobody else can take it
-		start(t, s, map[string]queue.Handler{store.JobSymbolise: nothing, store.JobAnalyse: nothing, store.JobRead: func(ctx context.Context, job *queue.Job) error {
-			running <- job.Lease
-			<-release
-			return save(ctx, s, job, "only")
-		}}, opt)
+		start(t, s, map[string]queue.Handler{store.JobSymbolise: nothing, store.JobAnalyse: nothing,
+			store.JobRead: func(ctx context.Context, job *queue.Job) error {
+				running <- job.Lease
+				<-release
+				return save(ctx, s, job, "only")
+			}}, opt)
 		lease := <-running
 		if _, err := s.RenewLease(t.Context(), lease, -time.Hour); err != nil {
 			t.Fatal(err)
@@ -348,7 +359,8 @@ func TestLeaseThatRanOutIsTakenBack(t *testing.T) {
 	})
 }
 
-// A worker that dies between taking a task and claiming its job leaves a task of the job's id with the broker, where it stays.
+// A worker that dies between taking a task and claiming its job leaves a task of the job's id with the broker, where it
+// stays.
 func TestKilledBeforeItClaims(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -365,9 +377,10 @@ func TestKilledBeforeItClaims(t *testing.T) {
 				t.Fatalf("%+v: a job that nobody has claimed", job)
 			}
 		}
-		start(t, s, map[string]queue.Handler{store.JobSymbolise: nothing, store.JobAnalyse: nothing, store.JobRead: func(ctx context.Context, job *queue.Job) error {
-			return save(ctx, s, job, "survivor")
-		}}, fast(redisURL))
+		start(t, s, map[string]queue.Handler{store.JobSymbolise: nothing, store.JobAnalyse: nothing,
+			store.JobRead: func(ctx context.Context, job *queue.Job) error {
+				return save(ctx, s, job, "survivor")
+			}}, fast(redisURL))
 		await(t, "job done by the survivor", inState(t, s, e.RunID, "done"))
 		if job := jobs(t, s, e.RunID)[0]; job.Attempt != 1 {
 			t.Errorf("%+v", job)
@@ -383,22 +396,24 @@ func TestHeavyJobsWaitForEachOther(t *testing.T) {
 	onBrokers(t, func(t *testing.T, s *store.Store, _, redisURL string) {
 		var heavy, most atomic.Int32
 		lightDone := make(chan struct{})
-		start(t, s, map[string]queue.Handler{store.JobSymbolise: nothing, store.JobAnalyse: nothing, store.JobRead: func(ctx context.Context, job *queue.Job) error {
-			if *job.EvidenceID == 4 {
-				close(lightDone)
-				return save(ctx, s, job, "light")
-			}
-			if n := heavy.Add(1); n > most.Load() {
-				most.Store(n)
-			}
-			defer heavy.Add(-1)
-			<-lightDone // it cannot end before the light one has run
-			return save(ctx, s, job, "heavy")
-		}}, fast(redisURL))
+		start(t, s, map[string]queue.Handler{store.JobSymbolise: nothing, store.JobAnalyse: nothing,
+			store.JobRead: func(ctx context.Context, job *queue.Job) error {
+				if *job.EvidenceID == 4 {
+					close(lightDone)
+					return save(ctx, s, job, "light")
+				}
+				if n := heavy.Add(1); n > most.Load() {
+					most.Store(n)
+				}
+				defer heavy.Add(-1)
+				<-lightDone // it cannot end before the light one has run
+				return save(ctx, s, job, "heavy")
+			}}, fast(redisURL))
 		var runs []int64
 		for i := range 4 {
 			to := leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: fmt.Sprint(i)}
-			added, err := s.AddEvidence(t.Context(), to, store.Evidence{Name: "a.etl", SHA256: to.Run, Bytes: []int64{1 << 30, 1 << 30, 1 << 30, 1}[i], Kind: "etl"})
+			added, err := s.AddEvidence(t.Context(), to,
+				store.Evidence{Name: "a.etl", SHA256: to.Run, Bytes: []int64{1 << 30, 1 << 30, 1 << 30, 1}[i], Kind: "etl"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -432,7 +447,8 @@ func TestNewerSchemaRetiresWorkers(t *testing.T) {
 		await(t, "retirement", func() bool { return node.Retired() != nil })
 		later := addEvidence(t, s, "later")
 		await(t, "the job given back", inState(t, s, e.RunID, "queued"))
-		if !errors.Is(node.Retired(), store.ErrSchema) || jobs(t, s, e.RunID)[0].Attempt != 0 || jobs(t, s, later.RunID)[0].State != "queued" {
+		if !errors.Is(node.Retired(), store.ErrSchema) || jobs(t, s, e.RunID)[0].Attempt != 0 ||
+			jobs(t, s, later.RunID)[0].State != "queued" {
 			t.Errorf("%v, %+v", node.Retired(), jobs(t, s, e.RunID))
 		}
 		cancel()
@@ -474,9 +490,10 @@ func TestLostBrokerDelaysOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(second.Stop)
-	start(t, s, map[string]queue.Handler{store.JobSymbolise: nothing, store.JobAnalyse: nothing, store.JobRead: func(ctx context.Context, job *queue.Job) error {
-		return save(ctx, s, job, "late")
-	}}, fast("redis://"+second.Addr()))
+	start(t, s, map[string]queue.Handler{store.JobSymbolise: nothing, store.JobAnalyse: nothing,
+		store.JobRead: func(ctx context.Context, job *queue.Job) error {
+			return save(ctx, s, job, "late")
+		}}, fast("redis://"+second.Addr()))
 	await(t, "job done through the second broker", inState(t, s, e.RunID, "done"))
 }
 
@@ -486,15 +503,16 @@ func TestFailuresReachTheEvidence(t *testing.T) {
 	}
 	onBrokers(t, func(t *testing.T, s *store.Store, _, redisURL string) {
 		final, panics := addEvidence(t, s, "final"), addEvidence(t, s, "panics")
-		start(t, s, map[string]queue.Handler{store.JobSymbolise: nothing, store.JobAnalyse: nothing, store.JobRead: func(ctx context.Context, job *queue.Job) error {
-			switch {
-			case *job.EvidenceID == final.ID:
-				return fmt.Errorf("reading: %w", &queue.Error{Code: "unknown-format", Message: "not evidence", Final: true})
-			case job.Attempt == 1:
-				panic("a bug")
-			}
-			return save(ctx, s, job, "second attempt")
-		}}, fast(redisURL))
+		start(t, s, map[string]queue.Handler{store.JobSymbolise: nothing, store.JobAnalyse: nothing,
+			store.JobRead: func(ctx context.Context, job *queue.Job) error {
+				switch {
+				case *job.EvidenceID == final.ID:
+					return fmt.Errorf("reading: %w", &queue.Error{Code: "unknown-format", Message: "not evidence", Final: true})
+				case job.Attempt == 1:
+					panic("a bug")
+				}
+				return save(ctx, s, job, "second attempt")
+			}}, fast(redisURL))
 		await(t, "final failure", inState(t, s, final.RunID, "failed"))
 		e, err := storetest.Now(t, s).EvidenceByID(t.Context(), final.ID)
 		if err != nil || e.ErrorCode != "unknown-format" || e.Error != "not evidence" {
@@ -532,13 +550,14 @@ func TestProgressIsStored(t *testing.T) {
 	onBrokers(t, func(t *testing.T, s *store.Store, _, redisURL string) {
 		e := addEvidence(t, s, "progress")
 		release := make(chan struct{})
-		start(t, s, map[string]queue.Handler{store.JobSymbolise: nothing, store.JobAnalyse: nothing, store.JobRead: func(ctx context.Context, job *queue.Job) error {
-			for i := range 1000 {
-				job.Progress(i/20, "reading")
-			}
-			<-release
-			return save(ctx, s, job, "x")
-		}}, fast(redisURL))
+		start(t, s, map[string]queue.Handler{store.JobSymbolise: nothing, store.JobAnalyse: nothing,
+			store.JobRead: func(ctx context.Context, job *queue.Job) error {
+				for i := range 1000 {
+					job.Progress(i/20, "reading")
+				}
+				<-release
+				return save(ctx, s, job, "x")
+			}}, fast(redisURL))
 		await(t, "progress", func() bool {
 			job := jobs(t, s, e.RunID)[0]
 			return job.Percent > 0 && job.Stage == "reading"

@@ -56,7 +56,8 @@ func (c *resultEffects) absences(ctx context.Context) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := lookInRuns(ctx, c.tx, batch, earlier, `b.place > (select place from builds where id = $2)`, c.project, c.build); err != nil {
+	if err := lookInRuns(ctx, c.tx, batch, earlier, `b.place > (select place from builds where id = $2)`,
+		c.project, c.build); err != nil {
 		return nil, err
 	}
 	return changed, c.tx.SendBatch(ctx, batch).Close()
@@ -79,9 +80,11 @@ func (f *framedLeak) look(batch *pgx.Batch, run int64, seen compare.FrameCounts)
 	return true
 }
 
-// lookAgain looks for all leaks of a project in all its runs: the order of builds changed, and with it which of them are newer than one that was bad.
+// lookAgain looks for all leaks of a project in all its runs: the order of builds changed, and with it which of them
+// are newer than one that was bad.
 func lookAgain(ctx context.Context, tx pgx.Tx, project int64) error {
-	list, err := all[framedLeak](ctx, tx, `select id, frames from signatures where project_id = $1 and bad and alias_of is null`, project)
+	list, err := all[framedLeak](ctx, tx,
+		`select id, frames from signatures where project_id = $1 and bad and alias_of is null`, project)
 	if err != nil {
 		return err
 	}
@@ -94,7 +97,8 @@ func lookFor(ctx context.Context, tx pgx.Tx, roots []int64) error {
 	if len(roots) == 0 {
 		return nil
 	}
-	list, err := all[framedLeak](ctx, tx, `select id, frames from signatures where id = any($1) and alias_of is null`, roots)
+	list, err := all[framedLeak](ctx, tx,
+		`select id, frames from signatures where id = any($1) and alias_of is null`, roots)
 	if err != nil {
 		return err
 	}
@@ -120,7 +124,9 @@ func lookInRuns(ctx context.Context, tx pgx.Tx, batch *pgx.Batch, list []framedL
 	if len(list) == 0 {
 		return nil
 	}
-	rows, err := tx.Query(ctx, `select r.id, r.seen from builds b join runs r on r.build_id = b.id where b.project_id = $1 and r.seen <> '' and `+which+` order by r.id`, args...)
+	rows, err := tx.Query(ctx,
+		`select r.id, r.seen from builds b join runs r on r.build_id = b.id where b.project_id = $1 and r.seen <> '' and `+
+			which+` order by r.id`, args...)
 	if err != nil {
 		return err
 	}
@@ -147,7 +153,8 @@ const unshown = ` from absences a join runs r on r.id = a.run_id
 		where own.root_id = a.signature_id and other.build_id = r.build_id and other.scenario_id = r.scenario_id)`
 
 // readAbsences tells in which builds and scenarios leaks are absent although their callers ran.
-func readAbsences(ctx context.Context, tx pgx.Tx, order *leaks.Calendar, roots []int64, tell func(root int64, s leaks.Sighting)) error {
+func readAbsences(ctx context.Context, tx pgx.Tx, order *leaks.Calendar, roots []int64,
+	tell func(root int64, s leaks.Sighting)) error {
 	type row struct{ SignatureID, BuildID, ScenarioID int64 }
 	rows, err := all[row](ctx, tx, `select distinct a.signature_id, r.build_id, r.scenario_id`+unshown, roots)
 	for _, r := range rows {

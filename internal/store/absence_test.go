@@ -17,10 +17,12 @@ var serve = []string{"app!Serve", "app!Loop", "app!main"}
 
 // leaking has a leak A of a handler, fixed only what else the handler holds, idle neither.
 func leaking() *analysis.Report {
-	return leaksReport(finding{signature: "A", class: leak, bytes: 7, callers: serve}, finding{signature: "B", class: stable, callers: serve})
+	return leaksReport(finding{signature: "A", class: leak, bytes: 7, callers: serve},
+		finding{signature: "B", class: stable, callers: serve})
 }
 func fixed() *analysis.Report {
-	return leaksReport(finding{signature: "B", class: stable, callers: serve}, finding{signature: "C", class: stable, callers: serve})
+	return leaksReport(finding{signature: "B", class: stable, callers: serve},
+		finding{signature: "C", class: stable, callers: serve})
 }
 func idle() *analysis.Report {
 	return leaksReport(finding{signature: "D", class: stable, callers: []string{"app!Tick", "app!Loop", "app!main"}})
@@ -29,7 +31,8 @@ func idle() *analysis.Report {
 // changeOf is what the comparison of two builds says of A, and why.
 func (l *lab) changeOf(base, head string) (compare.Change, string) {
 	l.Helper()
-	compared, err := l.now().Compare(l.Context(), leaks.Question{Project: "demo", Scenario: leaks.DefaultScenario, Base: base, Head: head})
+	compared, err := l.now().Compare(l.Context(),
+		leaks.Question{Project: "demo", Scenario: leaks.DefaultScenario, Base: base, Head: head})
 	if err != nil {
 		l.Fatal(err)
 	}
@@ -41,7 +44,8 @@ func (l *lab) changeOf(base, head string) (compare.Change, string) {
 	return "", ""
 }
 
-// The evidence of a fixed build shows no block of the leak: the leak is fixed where its callers ran, and what says so agrees.
+// The evidence of a fixed build shows no block of the leak: the leak is fixed where its callers ran, and what says so
+// agrees.
 func TestFixedLeakLeavesNoBlock(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -64,7 +68,8 @@ func TestFixedLeakLeavesNoBlock(t *testing.T) {
 		t.Errorf("%s: %s", change, got)
 	}
 	h := must[*store.History](t)(l.now().SignatureHistory(t.Context(), "demo", "A"))
-	if o := h.Outcomes; len(o) != 3 || !o[0].IsBad() || o[1].IsClean() || o[1].IsAbsent() || !o[2].IsClean() || !o[2].IsAbsent() || o[2].Exercised || o[2].Absent.Says("3") != why {
+	if o := h.Outcomes; len(o) != 3 || !o[0].IsBad() || o[1].IsClean() || o[1].IsAbsent() || !o[2].IsClean() ||
+		!o[2].IsAbsent() || o[2].Exercised || o[2].Absent.Says("3") != why {
 		t.Errorf("%+v", o)
 	}
 	strip := l.list(store.SignatureQuery{Strip: 9}).Rows[0].Strip
@@ -91,7 +96,8 @@ func TestAbsenceInAnOlderBuild(t *testing.T) {
 		build  string
 		report *analysis.Report
 		fixed  string
-	}{{"4", fixed(), "4"}, {"5", fixed(), "4"}, {"3", fixed(), "3"}, {"3", idle(), "4"}, {"4", leaking(), "5"}, {"4", fixed(), "4"}} {
+	}{{"4", fixed(), "4"}, {"5", fixed(), "4"}, {"3", fixed(), "3"}, {"3", idle(), "4"},
+		{"4", leaking(), "5"}, {"4", fixed(), "4"}} {
 		l.run(step.build, step.report)
 		if s := l.signature("A"); s.State != leaks.StateFixed || s.FixedIn != step.fixed {
 			t.Errorf("after build %s: %s, fixed in %q, want %q", step.build, s.State, s.FixedIn, step.fixed)
@@ -107,8 +113,10 @@ func TestAbsenceThatProvesNothing(t *testing.T) {
 	short.Verdict.Status = analysis.StatusInconclusive
 	root := leaksReport(finding{signature: "B", class: stable, callers: []string{"app!Loop", "app!main"}})
 	undecided := fixed()
-	undecided.Findings = append(undecided.Findings, leaksReport(finding{signature: "A", class: analysis.ClassUnknown, callers: serve}).Findings...)
-	for name, report := range map[string]*analysis.Report{"losses": lossy, "too few snapshots": short, "only what all have in common ran": root, "it is there, and nobody can tell": undecided} {
+	undecided.Findings = append(undecided.Findings,
+		leaksReport(finding{signature: "A", class: analysis.ClassUnknown, callers: serve}).Findings...)
+	for name, report := range map[string]*analysis.Report{"losses": lossy, "too few snapshots": short,
+		"only what all have in common ran": root, "it is there, and nobody can tell": undecided} {
 		l := newLab(t)
 		l.run("1", leaking())
 		l.run("2", report)
@@ -132,7 +140,8 @@ func TestAbsenceBesideTheLeak(t *testing.T) {
 	}
 }
 
-// In whatever order builds are uploaded, and whichever place they turn out to have, what is absent counts in those behind the first that was bad.
+// In whatever order builds are uploaded, and whichever place they turn out to have, what is absent counts in those
+// behind the first that was bad.
 func TestAbsencesInAnyOrder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

@@ -52,7 +52,8 @@ func (v View) Users(ctx context.Context) ([]User, error) {
 // UserActor is what the user of a session may do, or ErrNotFound where the session has ended: the account is locked or
 // deleted, or has another epoch.
 func (v View) UserActor(ctx context.Context, id int64, epoch int) (*accounts.Actor, error) {
-	u, err := one[User](ctx, v.q, `select `+userColumns+` from users where id = $1 and epoch = $2 and locked_at is null`, id, epoch)
+	u, err := one[User](ctx, v.q, `select `+userColumns+
+		` from users where id = $1 and epoch = $2 and locked_at is null`, id, epoch)
 	if err != nil {
 		return nil, wrap("user", err)
 	}
@@ -87,7 +88,8 @@ func (s *Store) AddUser(ctx context.Context, name, email string, admin bool, by 
 			return err
 		}
 		if !others {
-			return &leaks.FieldError{Field: "name", Message: "cannot be the first: heapdrift setup-link prints the link for that account"}
+			return &leaks.FieldError{Field: "name",
+				Message: "cannot be the first: heapdrift setup-link prints the link for that account"}
 		}
 		if u, err = insertUser(ctx, tx, &User{Name: name, Email: email, Admin: admin}, ""); err != nil {
 			return err
@@ -110,10 +112,11 @@ func insertUser(ctx context.Context, tx pgx.Tx, u *User, subject string) (User, 
 	return added, err
 }
 
-// SetAdmin says whether a user administers the server, and SetLocked whether the user may log in. The last one who administers the
-// server stays: it returns a *leaks.FieldError.
+// SetAdmin says whether a user administers the server, and SetLocked whether the user may log in. The last one who
+// administers the server stays: it returns a *leaks.FieldError.
 func (s *Store) SetAdmin(ctx context.Context, name string, admin bool, by string) error {
-	return s.changeUser(ctx, name, by, "admin", admin, func(u *User) bool { return u.Admin }, `update users set admin = $2, epoch = epoch + 1 where id = $1`)
+	return s.changeUser(ctx, name, by, "admin", admin, func(u *User) bool { return u.Admin },
+		`update users set admin = $2, epoch = epoch + 1 where id = $1`)
 }
 
 // SetLocked locks an account, which ends its sessions, or unlocks it.
@@ -122,10 +125,12 @@ func (s *Store) SetLocked(ctx context.Context, name string, locked bool, by stri
 		`update users set locked_at = case when $2 then now() end, epoch = epoch + 1 where id = $1`)
 }
 
-func (s *Store) changeUser(ctx context.Context, name, by, field string, to bool, was func(*User) bool, update string) error {
+func (s *Store) changeUser(ctx context.Context, name, by, field string, to bool,
+	was func(*User) bool, update string) error {
 	return s.tx(ctx, "change user", func(tx pgx.Tx) error {
 		// Where two admins take the right from each other, the second one waits, and is refused as the last admin.
-		admins, err := all[User](ctx, tx, `select `+userColumns+` from users where lower(name) = lower($1) or (admin and locked_at is null) order by id for update`, name)
+		admins, err := all[User](ctx, tx, `select `+userColumns+
+			` from users where lower(name) = lower($1) or (admin and locked_at is null) order by id for update`, name)
 		if err != nil {
 			return err
 		}
@@ -150,7 +155,8 @@ func (s *Store) changeUser(ctx context.Context, name, by, field string, to bool,
 		if others == 0 && u.Admin && u.LockedAt == nil {
 			return &leaks.FieldError{Field: field, Message: "would leave the server without anybody who administers it"}
 		}
-		return auditServer(ctx, tx, by, "account", map[string]any{"user": u.Name, field: !to}, map[string]any{"user": u.Name, field: to})
+		return auditServer(ctx, tx, by, "account", map[string]any{"user": u.Name, field: !to},
+			map[string]any{"user": u.Name, field: to})
 	})
 }
 

@@ -13,7 +13,8 @@ import (
 
 func sameName(a, b string) bool { return strings.EqualFold(a, b) }
 
-// AddSetupLink keeps a link that opens an account of somebody who administers the server, on any server that uses the database.
+// AddSetupLink keeps a link that opens an account of somebody who administers the server, on any server that uses the
+// database.
 func (s *Store) AddSetupLink(ctx context.Context, link accounts.Secret, by string) error {
 	return s.addLink(ctx, link, nil, by)
 }
@@ -32,7 +33,8 @@ func (s *Store) addLink(ctx context.Context, link accounts.Secret, user *int64, 
 		if _, err := tx.Exec(ctx, `delete from account_links where user_id = $1 or expires_at < now()`, user); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `insert into account_links (digest, user_id, created_by, expires_at) values ($1, $2, $3, $4)`,
+		if _, err := tx.Exec(ctx,
+			`insert into account_links (digest, user_id, created_by, expires_at) values ($1, $2, $3, $4)`,
 			link.Digest, user, by, time.Now().Add(accounts.LinkAge)); err != nil {
 			return err
 		}
@@ -69,7 +71,9 @@ func (s *Store) UseLink(ctx context.Context, digest []byte, name, passwordHash s
 			return err
 		}
 		if l.UserID != nil {
-			u, err = one[User](ctx, tx, `update users set password_hash = $2, epoch = epoch + 1 where id = $1 and locked_at is null returning `+userColumns, *l.UserID, passwordHash)
+			u, err = one[User](ctx, tx,
+				`update users set password_hash = $2, epoch = epoch + 1 where id = $1 and locked_at is null returning `+userColumns,
+				*l.UserID, passwordHash)
 			if errors.Is(err, pgx.ErrNoRows) {
 				return ErrNotFound
 			}
@@ -97,7 +101,8 @@ func (s *Store) useSetupLink(ctx context.Context, tx pgx.Tx, name, passwordHash 
 	if err != nil || !first {
 		return u, err
 	}
-	if _, err := tx.Exec(ctx, `insert into members (project_id, user_id, role) select id, $1, $2 from projects`, u.ID, accounts.Admin); err != nil {
+	if _, err := tx.Exec(ctx, `insert into members (project_id, user_id, role) select id, $1, $2 from projects`, u.ID,
+		accounts.Admin); err != nil {
 		return u, err
 	}
 	// What else was printed for the first account opens no second one.

@@ -45,11 +45,13 @@ func countedName(name string) string {
 	return strings.ToValidUTF8(name[:min(len(name), maxCounted)], "")
 }
 
-// LoggedIn records that a user has logged in, forgets what failed before from the same client, and sessions that are over.
+// LoggedIn records that a user has logged in, forgets what failed before from the same client, and sessions that are
+// over.
 func (s *Store) LoggedIn(ctx context.Context, u *User, client string) error {
 	ctx = accounts.With(ctx, &accounts.Actor{Name: u.Name, User: u.ID})
 	return s.tx(ctx, "log-in", func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `delete from failed_log_ins where name = $1 and client = $2`, countedName(u.Name), client); err != nil {
+		if _, err := tx.Exec(ctx, `delete from failed_log_ins where name = $1 and client = $2`,
+			countedName(u.Name), client); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, `delete from sessions where expiry < now()`); err != nil {
@@ -62,14 +64,15 @@ func (s *Store) LoggedIn(ctx context.Context, u *User, client string) error {
 	})
 }
 
-// UserOfSubject finds or makes the account of somebody whom an OpenID Connect issuer vouches for. wanted is the name of a new account;
-// where it is taken, a number stands behind it. It returns ErrNotFound for an account that is locked.
+// UserOfSubject finds or makes the account of somebody whom an OpenID Connect issuer vouches for. wanted is the name of
+// a new account; where it is taken, a number stands behind it. It returns ErrNotFound for an account that is locked.
 func (s *Store) UserOfSubject(ctx context.Context, issuer, subject, wanted, email string) (u User, err error) {
 	err = s.tx(ctx, "user of an issuer", func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `lock table users in share row exclusive mode`); err != nil {
 			return err
 		}
-		list, err := all[User](ctx, tx, `select `+userColumns+` from users where issuer = $1 and subject = $2`, issuer, subject)
+		list, err := all[User](ctx, tx, `select `+userColumns+` from users where issuer = $1 and subject = $2`,
+			issuer, subject)
 		switch {
 		case err != nil:
 			return err

@@ -30,8 +30,8 @@ func (v View) Aliases(ctx context.Context, project, signature string) ([]Alias, 
 	return list, wrap("aliases", err)
 }
 
-// MergeInto makes a signature part of another, or one of its own again where into is "". It returns ErrNotFound where there is no such
-// signature, and a *leaks.FieldError where there is nothing that it could become part of.
+// MergeInto makes a signature part of another, or one of its own again where into is "". It returns ErrNotFound where
+// there is no such signature, and a *leaks.FieldError where there is nothing that it could become part of.
 func (s *Store) MergeInto(ctx context.Context, project, signature, into, actor string) error {
 	if err := leaks.CheckActor(actor); err != nil {
 		return err
@@ -42,8 +42,8 @@ func (s *Store) MergeInto(ctx context.Context, project, signature, into, actor s
 	return s.merge(ctx, project, signature, into, actor)
 }
 
-// merge makes a signature part of another: its comments, history and what the team says of it, where nothing is said of the other, go
-// with it.
+// merge makes a signature part of another: its comments, history and what the team says of it, where nothing is said of
+// the other, go with it.
 func (s *Store) merge(ctx context.Context, project, from, into, actor string) error {
 	return s.tx(ctx, "merge signatures", func(tx pgx.Tx) error {
 		source, err := lockedRoot(ctx, tx, project, from)
@@ -77,7 +77,8 @@ func (s *Store) split(ctx context.Context, project, alias, actor string) error {
 		if err != nil {
 			return err
 		}
-		into, err := value[string](ctx, tx, `select other.text from signatures s join signatures other on other.id = s.alias_of where s.id = $1`, at.Own)
+		into, err := value[string](ctx, tx,
+			`select other.text from signatures s join signatures other on other.id = s.alias_of where s.id = $1`, at.Own)
 		if err != nil {
 			return wrap("alias", err)
 		}

@@ -41,7 +41,8 @@ func TestSymbolsGiveALeakItsName(t *testing.T) {
 	}
 	must[store.Comment](t)(l.AddComment(t.Context(), "demo", "raw", "ann", "seen before"))
 	assignee, ticket := "bob", "https://tickets.example/7"
-	before := l.change("raw", leaks.Change{Assignee: &assignee, Ticket: &ticket, Known: &leaks.Toleration{Reason: "vendor"}})
+	before := l.change("raw",
+		leaks.Change{Assignee: &assignee, Ticket: &ticket, Known: &leaks.Toleration{Reason: "vendor"}})
 	l.again("1/soak", "1/smoke", "2/soak")
 	for i, place := range []string{"2/soak", "1/smoke", "1/soak"} {
 		l.save(l.runs[place], named)
@@ -50,11 +51,13 @@ func TestSymbolsGiveALeakItsName(t *testing.T) {
 		}
 	}
 	s := l.signature("raw")
-	if s.Text != "named" || s.FirstBad != "1" || s.LastBad != "2" || s.Assignee != "bob" || s.Ticket != ticket || s.Known == nil || s.Known.Reason != "vendor" || s.Comments != 1 || s.Version == before.Version-1 {
+	if s.Text != "named" || s.FirstBad != "1" || s.LastBad != "2" || s.Assignee != "bob" || s.Ticket != ticket ||
+		s.Known == nil || s.Known.Reason != "vendor" || s.Comments != 1 || s.Version == before.Version-1 {
 		t.Errorf("%+v", s)
 	}
 	comments := must[[]store.Comment](t)(l.now().Comments(t.Context(), "demo", "named"))
-	if len(comments) != 1 || comments[0].Text != "seen before" || comments[0].Signature != "raw" || comments[0].Actor != "ann" {
+	if len(comments) != 1 || comments[0].Text != "seen before" || comments[0].Signature != "raw" ||
+		comments[0].Actor != "ann" {
 		t.Errorf("%+v", comments)
 	}
 	aliases := must[[]store.Alias](t)(l.now().Aliases(t.Context(), "demo", "named"))
@@ -103,14 +106,17 @@ func TestRunsThatWaitDoNotCount(t *testing.T) {
 	}
 }
 
-// A signature that some sites left and others keep is no alias; when the last leave, it is one of where most bytes went.
+// A signature that some sites left and others keep is no alias; when the last leave, it is one of where most bytes
+// went.
 func TestSignatureThatSplits(t *testing.T) {
 	l := newLab(t)
 	both := func(a, b string) *analysis.Report {
-		return leaksReport(finding{signature: a, stack: "small", class: leak, bytes: 1}, finding{signature: b, stack: "large", class: leak, bytes: 1 << 20})
+		return leaksReport(finding{signature: a, stack: "small", class: leak, bytes: 1},
+			finding{signature: b, stack: "large", class: leak, bytes: 1 << 20})
 	}
 	old := leaksReport(finding{signature: "S", stack: "small", class: leak, bytes: 1})
-	old.Sites = append(old.Sites, leaksReport(finding{signature: "S", stack: "large", class: leak, bytes: 1 << 20}).Sites...)
+	old.Sites = append(old.Sites,
+		leaksReport(finding{signature: "S", stack: "large", class: leak, bytes: 1 << 20}).Sites...)
 	l.run("1", old)
 	l.run("2", old)
 	l.run("1", both("A", "S"))
@@ -152,7 +158,8 @@ func TestMergeAndSplit(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := l.signature("A")
-	if b.Text != "B" || b.State != leaks.StateKnown || b.Assignee != "bob" || b.FirstBad != "1" || b.LastBad != "2" || b.Comments != 1 {
+	if b.Text != "B" || b.State != leaks.StateKnown || b.Assignee != "bob" || b.FirstBad != "1" ||
+		b.LastBad != "2" || b.Comments != 1 {
 		t.Errorf("%+v", b)
 	}
 	var wrong *leaks.FieldError
@@ -170,7 +177,8 @@ func TestMergeAndSplit(t *testing.T) {
 	if got := l.visible(); got != "C:known" {
 		t.Error(got)
 	}
-	side := must[[]store.Finding](t)(firstOf(l.now().Findings(t.Context(), store.FindingQuery{Run: l.runs["3"], Limit: 9})))
+	side := must[[]store.Finding](t)(firstOf(l.now().Findings(t.Context(),
+		store.FindingQuery{Run: l.runs["3"], Limit: 9})))
 	if len(side) != 1 || side[0].Signature != "C" || side[0].Own != "A" || side[0].State != leaks.StateKnown {
 		t.Errorf("%+v", side)
 	}
@@ -186,7 +194,8 @@ func TestMergeAndSplit(t *testing.T) {
 	if err := l.MergeInto(t.Context(), "demo", "A", "", "ann"); err != nil {
 		t.Fatal(err)
 	}
-	if a, b := l.signature("A"), l.signature("B"); a.State != leaks.StateKnown || a.Comments != 1 || a.LastBad != "3" || b.State != leaks.StateNew || b.Comments != 0 {
+	if a, b := l.signature("A"), l.signature("B"); a.State != leaks.StateKnown || a.Comments != 1 || a.LastBad != "3" ||
+		b.State != leaks.StateNew || b.Comments != 0 {
 		t.Errorf("%+v %+v", a, b)
 	}
 	if err := l.MergeInto(t.Context(), "demo", "C", "", "ann"); !errors.Is(err, store.ErrNotFound) {
@@ -196,8 +205,8 @@ func TestMergeAndSplit(t *testing.T) {
 
 func firstOf[T any](v T, _ int, err error) (T, error) { return v, err }
 
-// Whatever the order in which runs are analysed again with new names, the end is the same: every signature that a result
-// has is itself, and every other one is part of what most of it became.
+// Whatever the order in which runs are analysed again with new names, the end is the same: every signature that a
+// result has is itself, and every other one is part of what most of it became.
 func TestOrderOfRenamingDoesNotCount(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

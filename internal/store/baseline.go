@@ -17,7 +17,8 @@ func (s *Store) PinBaseline(ctx context.Context, project, build string, pinned b
 		if err != nil {
 			return wrap("project", err)
 		}
-		chosen, err := value[int64](ctx, tx, `update builds set pinned = $3 where project_id = $1 and name = $2 returning id`, id, build, pinned)
+		chosen, err := value[int64](ctx, tx, `update builds set pinned = $3 where project_id = $1 and name = $2 returning id`,
+			id, build, pinned)
 		if err != nil {
 			return wrap("build", err)
 		}
@@ -37,8 +38,8 @@ func (v View) Baseline(ctx context.Context, project string) (string, error) {
 	return name, wrap("project", err)
 }
 
-// BaselineOf returns the name of the build that a build is to be compared with in a scenario, as leaks.Baseline chooses it; ErrNotFound
-// where there is none, or no such build.
+// BaselineOf returns the name of the build that a build is to be compared with in a scenario, as leaks.Baseline chooses
+// it; ErrNotFound where there is none, or no such build.
 func (v View) BaselineOf(ctx context.Context, project, scenario, build string) (string, error) {
 	heads, err := candidates(ctx, v.q, project, scenario, `b.name = $3`, build)
 	if err != nil {
@@ -48,7 +49,8 @@ func (v View) BaselineOf(ctx context.Context, project, scenario, build string) (
 		return "", ErrNotFound
 	}
 	// The query leaves out builds that cannot be the head's baseline, because projects have thousands of builds.
-	list, err := candidates(ctx, v.q, project, scenario, `(b.id = p.baseline_id or b.pinned or b.branch = $3)`, heads[0].Branch)
+	list, err := candidates(ctx, v.q, project, scenario, `(b.id = p.baseline_id or b.pinned or b.branch = $3)`,
+		heads[0].Branch)
 	if err != nil {
 		return "", wrap("baseline", err)
 	}

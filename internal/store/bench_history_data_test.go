@@ -51,7 +51,8 @@ var historySQL = []string{
 	`select setval(pg_get_serial_sequence('signatures', 'id'), (select max(id) from signatures))`,
 }
 
-// What the sites of all runs have in common is made once: site k of a run has the shared signature k, or one of the run's own.
+// What the sites of all runs have in common is made once: site k of a run has the shared signature k, or one of the
+// run's own.
 var historyTemplateSQL = []string{
 	`create table template as
 		select k, 'mod' || k % 120 || '!Space::Class' || k % 900 || '::Function' || k as blame, 'file' || k % 900 || '.cpp:' || k % 3000 as place,

@@ -18,7 +18,8 @@ import (
 	"heapdrift/internal/store"
 )
 
-// withoutIndexes does something with tables that have no indexes meanwhile, which makes filling them a matter of minutes.
+// withoutIndexes does something with tables that have no indexes meanwhile, which makes filling them a matter of
+// minutes.
 func (l *lab) withoutIndexes(tables []string, fill func()) {
 	rows, err := l.conn.Query(l.Context(), `
 		select case when c.oid is null then format('drop index %s', i.indexrelid::regclass) else format('alter table %s drop constraint %s', i.indrelid::regclass, c.conname) end,
@@ -66,7 +67,8 @@ func history(b *testing.B) *lab {
 	}
 	began := time.Now()
 	numbers := func(from, to int) *strings.Replacer {
-		return strings.NewReplacer("@runs", fmt.Sprint(size.runs), "@sites", fmt.Sprint(size.sites), "@shared", fmt.Sprint(size.shared), "@bad", fmt.Sprint(size.bad),
+		return strings.NewReplacer("@runs", fmt.Sprint(size.runs), "@sites", fmt.Sprint(size.sites), "@shared",
+			fmt.Sprint(size.shared), "@bad", fmt.Sprint(size.bad),
 			"@from", fmt.Sprint(from), "@to", fmt.Sprint(to))
 	}
 	for _, statement := range slices.Concat(historySQL, historyTemplateSQL) {
@@ -92,7 +94,8 @@ func history(b *testing.B) *lab {
 	return l
 }
 
-// historyServer is a server with the settings of a small installation: what is measured shall not depend on those of tests.
+// historyServer is a server with the settings of a small installation: what is measured shall not depend on those of
+// tests.
 func historyServer(b *testing.B) string {
 	dir := os.Getenv("HEAPDRIFT_HISTORY_DIR")
 	if dir == "" {
@@ -104,8 +107,10 @@ func historyServer(b *testing.B) string {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		b.Fatal(err)
 	}
-	settings := map[string]string{"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off", "wal_level": "minimal", "max_wal_senders": "0"}
-	postgres, err := embedded.StartPostgres(b.Context(), embedded.PostgresOptions{Dir: filepath.Join(dir, "postgres"), Settings: settings})
+	settings := map[string]string{"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off",
+		"autovacuum": "off", "wal_level": "minimal", "max_wal_senders": "0"}
+	postgres, err := embedded.StartPostgres(b.Context(),
+		embedded.PostgresOptions{Dir: filepath.Join(dir, "postgres"), Settings: settings})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -147,7 +152,8 @@ func BenchmarkHistory(b *testing.B) {
 			return err
 		}},
 		{"signatures by last seen and text", func(v store.View) error {
-			_, err := v.Signatures(b.Context(), store.SignatureQuery{Project: "demo", Limit: 50, Strip: 60, Order: "last-seen", Text: "function1"})
+			_, err := v.Signatures(b.Context(),
+				store.SignatureQuery{Project: "demo", Limit: 50, Strip: 60, Order: "last-seen", Text: "function1"})
 			return err
 		}},
 		{"stacks of a signature", func(v store.View) error {
@@ -209,7 +215,8 @@ func BenchmarkHistory(b *testing.B) {
 	b.Run("triage", func(b *testing.B) {
 		for b.Loop() {
 			who := fmt.Sprint(time.Now().UnixNano() % 1e6)
-			if _, err := l.ChangeTriage(b.Context(), "demo", text, leaks.Change{Actor: "ann", Version: -1, Assignee: &who}); err != nil {
+			if _, err := l.ChangeTriage(b.Context(), "demo", text,
+				leaks.Change{Actor: "ann", Version: -1, Assignee: &who}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -226,9 +233,10 @@ func BenchmarkHistory(b *testing.B) {
 			list = append(list, f)
 		}
 		// No View stays open behind it: that would keep what each result replaces.
-		page := must[*store.SignaturePage](b)(store.Read(b.Context(), l.Store, func(v store.View) (*store.SignaturePage, error) {
-			return v.Signatures(b.Context(), store.SignatureQuery{Project: "demo", Limit: size.bad})
-		}))
+		page := must[*store.SignaturePage](b)(store.Read(b.Context(), l.Store,
+			func(v store.View) (*store.SignaturePage, error) {
+				return v.Signatures(b.Context(), store.SignatureQuery{Project: "demo", Limit: size.bad})
+			}))
 		for _, signature := range page.Rows {
 			list = append(list, finding{signature: signature.Text, class: leak})
 		}
@@ -239,7 +247,8 @@ func BenchmarkHistory(b *testing.B) {
 		b.ReportMetric(float64(len(list))*float64(b.N)/b.Elapsed().Seconds(), "sites/s")
 	})
 	for _, table := range []string{"sites", "findings", "signatures"} {
-		b.Logf("%s: %s", table, l.text(`select count(*) || ' rows, ' || pg_total_relation_size('`+table+`') / 1000000 || ' MB, of it indexes ' || pg_indexes_size('`+table+`') / 1000000 || ' MB' from `+table))
+		b.Logf("%s: %s", table, l.text(`select count(*) || ' rows, ' || pg_total_relation_size('`+table+
+			`') / 1000000 || ' MB, of it indexes ' || pg_indexes_size('`+table+`') / 1000000 || ' MB' from `+table))
 	}
 }
 

@@ -19,9 +19,11 @@ const wantedBlobs = `
 // job is running that might be about to refer to the same content. Where drop reports false, the blob is asked for
 // again at the next call. Uploads of the same content that are recorded meanwhile wait. It returns how many were
 // dropped.
-func (s *Store) DropUnwanted(ctx context.Context, limit int, drop func(key string, idle bool) (bool, error)) (dropped int, err error) {
+func (s *Store) DropUnwanted(ctx context.Context, limit int,
+	drop func(key string, idle bool) (bool, error)) (dropped int, err error) {
 	err = s.tx(ctx, "drop unwanted blobs", func(tx pgx.Tx) error {
-		keys, err := values[string](ctx, tx, `select key from unwanted_blobs order by at, key limit $1 for update skip locked`, limit)
+		keys, err := values[string](ctx, tx,
+			`select key from unwanted_blobs order by at, key limit $1 for update skip locked`, limit)
 		if err != nil || len(keys) == 0 {
 			return err
 		}

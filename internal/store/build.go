@@ -26,8 +26,8 @@ type Build struct {
 	Runs []Run
 }
 
-// A BuildQuery chooses a page of a project's builds. Builds come in their order, and uploads add new ones: a page is named by the build
-// that stands before it, so that none is shown twice or passed over.
+// A BuildQuery chooses a page of a project's builds. Builds come in their order, and uploads add new ones: a page is
+// named by the build that stands before it, so that none is shown twice or passed over.
 type BuildQuery struct {
 	Project  string
 	Scenario string // only builds that have a run of it, with those runs; "" for all
@@ -50,15 +50,16 @@ func (p *BuildPage) Next() string {
 	return ""
 }
 
-// Builds returns a page of a project's builds, the newest first. It returns ErrNotFound for a project that does not exist, and a
-// *leaks.FieldError for an After that is none of its builds.
+// Builds returns a page of a project's builds, the newest first. It returns ErrNotFound for a project that does not
+// exist, and a *leaks.FieldError for an After that is none of its builds.
 func (v View) Builds(ctx context.Context, q BuildQuery) (*BuildPage, error) {
 	project, err := projectID(ctx, v.q, q.Project)
 	if err != nil {
 		return nil, err
 	}
 	if q.After != "" {
-		if _, err := value[int64](ctx, v.q, `select id from builds where project_id = $1 and name = $2`, project, q.After); err != nil {
+		if _, err := value[int64](ctx, v.q, `select id from builds where project_id = $1 and name = $2`,
+			project, q.After); err != nil {
 			return nil, unknownAfter(err, q.After)
 		}
 	}
@@ -112,13 +113,14 @@ func (v View) Builds(ctx context.Context, q BuildQuery) (*BuildPage, error) {
 // unknownAfter says that a page stands behind a build that is not there.
 func unknownAfter(err error, name string) error {
 	if errors.Is(err, pgx.ErrNoRows) {
-		return &leaks.FieldError{Field: "after", Message: fmt.Sprintf("the project has no build %q; begin with the first page", name)}
+		return &leaks.FieldError{Field: "after",
+			Message: fmt.Sprintf("the project has no build %q; begin with the first page", name)}
 	}
 	return wrap("build", err)
 }
 
-// BuildsWithResults lists the newest builds of a project that have a result, oldest first; all for no limit. It returns ErrNotFound for
-// a project that does not exist.
+// BuildsWithResults lists the newest builds of a project that have a result, oldest first; all for no limit. It returns
+// ErrNotFound for a project that does not exist.
 func (v View) BuildsWithResults(ctx context.Context, project string, limit int) ([]BuildRef, error) {
 	id, err := projectID(ctx, v.q, project)
 	if err != nil {
@@ -145,8 +147,8 @@ func (v View) Scenarios(ctx context.Context, project string) ([]string, error) {
 	return list, wrap("scenarios", err)
 }
 
-// ScenariosOfResults lists, for each of the newest builds with a result, the scenarios of its results: of the newest build first, of
-// the newest run first.
+// ScenariosOfResults lists, for each of the newest builds with a result, the scenarios of its results: of the newest
+// build first, of the newest run first.
 func (v View) ScenariosOfResults(ctx context.Context, project string, limit int) ([][]string, error) {
 	type row struct{ Scenarios []string }
 	rows, err := all[row](ctx, v.q, `

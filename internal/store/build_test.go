@@ -20,7 +20,8 @@ func TestBuildsAreOrderedBySequence(t *testing.T) {
 	s, _ := open(t)
 	five := int64(5)
 	for _, build := range []leaks.Target{
-		{Project: "p", Build: "30"}, {Project: "p", Build: "first-undeclared"}, {Project: "p", Build: "100"}, {Project: "p", Build: "9"},
+		{Project: "p", Build: "30"}, {Project: "p", Build: "first-undeclared"}, {Project: "p", Build: "100"},
+		{Project: "p", Build: "9"},
 		{Project: "p", Build: "second-undeclared"}, {Project: "p", Build: "feature", Sequence: &five, Branch: "dev"},
 	} {
 		addEvidence(t, s, build, "a.txt")
@@ -36,7 +37,8 @@ func TestBuildsAreOrderedBySequence(t *testing.T) {
 	if want := []string{"100", "30", "9", "feature", "second-undeclared", "first-undeclared"}; !slices.Equal(names, want) {
 		t.Errorf("got %v, want %v", names, want)
 	}
-	if _, err := storetest.Now(t, s).Builds(t.Context(), store.BuildQuery{Project: "nobody", Limit: 100}); !errors.Is(err, store.ErrNotFound) {
+	if _, err := storetest.Now(t, s).Builds(t.Context(), store.BuildQuery{Project: "nobody", Limit: 100}); !errors.Is(err,
+		store.ErrNotFound) {
 		t.Errorf("unknown project: %v", err)
 	}
 	projects := must[[]store.Project](t)(storetest.Now(t, s).Projects(t.Context(), storetest.Anybody))
@@ -57,7 +59,8 @@ func buildNames(p *store.BuildPage) string {
 func TestBuildsInPages(t *testing.T) {
 	s, _ := open(t)
 	for _, build := range []leaks.Target{
-		{Build: "one", Scenario: "smoke"}, {Build: "two"}, {Build: "10"}, {Build: "30", Scenario: "smoke"}, {Build: "20"}, {Build: "20", Scenario: "smoke"}, {Build: "least", Sequence: new(int64(math.MinInt64))},
+		{Build: "one", Scenario: "smoke"}, {Build: "two"}, {Build: "10"}, {Build: "30", Scenario: "smoke"}, {Build: "20"},
+		{Build: "20", Scenario: "smoke"}, {Build: "least", Sequence: new(int64(math.MinInt64))},
 	} {
 		build.Project = "p"
 		addEvidence(t, s, build, "a.txt")
@@ -84,7 +87,8 @@ func TestBuildsInPages(t *testing.T) {
 	} {
 		test.query.Project = "p"
 		page := must[*store.BuildPage](t)(storetest.Now(t, s).Builds(t.Context(), test.query))
-		if got := buildNames(page); got != test.builds || page.Before != test.before || page.Total != test.total || page.Next() != test.next {
+		if got := buildNames(page); got != test.builds || page.Before != test.before || page.Total != test.total ||
+			page.Next() != test.next {
 			t.Errorf("%+v: %q, %d before, of %d, next %q", test.query, got, page.Before, page.Total, page.Next())
 		}
 		for _, b := range page.Builds {
@@ -96,7 +100,8 @@ func TestBuildsInPages(t *testing.T) {
 		}
 	}
 	for _, after := range []string{"nobody", "99"} { // of another project
-		if _, err := storetest.Now(t, s).Builds(t.Context(), store.BuildQuery{Project: "p", After: after, Limit: 9}); !errors.As(err, new(*leaks.FieldError)) {
+		if _, err := storetest.Now(t, s).Builds(t.Context(),
+			store.BuildQuery{Project: "p", After: after, Limit: 9}); !errors.As(err, new(*leaks.FieldError)) {
 			t.Errorf("behind %q: %v", after, err)
 		}
 	}
@@ -159,9 +164,11 @@ func TestBuildsBesideUploads(t *testing.T) {
 		uploading.Go(func() {
 			rng := rand.New(rand.NewPCG(7, uint64(u)))
 			for i := range each {
-				target := leaks.Target{Project: "p", Build: fmt.Sprintf("%d.%d", u, i), Scenario: oneOf(rng, "soak", "smoke"), Run: "1", Sequence: maybe(rng, rng.Int64N(1000))}
+				target := leaks.Target{Project: "p", Build: fmt.Sprintf("%d.%d", u, i), Scenario: oneOf(rng, "soak", "smoke"),
+					Run: "1", Sequence: maybe(rng, rng.Int64N(1000))}
 				for range 1 + rng.IntN(2) { // new runs come to builds that are there, too
-					if _, err := s.AddEvidence(t.Context(), target, store.Evidence{Name: "a.txt", SHA256: target.Build, Kind: "umdh"}); err != nil {
+					if _, err := s.AddEvidence(t.Context(), target,
+						store.Evidence{Name: "a.txt", SHA256: target.Build, Kind: "umdh"}); err != nil {
 						t.Error(err)
 						return
 					}
@@ -178,8 +185,10 @@ func TestBuildsBesideUploads(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	after := ""
 	for n := 0; n < reads || !done.Load(); n++ {
-		query := store.BuildQuery{Project: "p", Scenario: oneOf(rng, "", "", "soak"), After: after, Limit: oneOf(rng, 1, 7, 1000)}
-		page := must[*store.BuildPage](t)(store.Read(t.Context(), s, func(v store.View) (*store.BuildPage, error) { return v.Builds(t.Context(), query) }))
+		query := store.BuildQuery{Project: "p", Scenario: oneOf(rng, "", "", "soak"), After: after,
+			Limit: oneOf(rng, 1, 7, 1000)}
+		page := must[*store.BuildPage](t)(store.Read(t.Context(), s,
+			func(v store.View) (*store.BuildPage, error) { return v.Builds(t.Context(), query) }))
 		if page.Before+len(page.Builds) > page.Total {
 			t.Errorf("%+v: %d behind %d of %d", query, len(page.Builds), page.Before, page.Total)
 		}

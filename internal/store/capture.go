@@ -36,15 +36,16 @@ var errUnread = errors.New("the captures of the trace were replaced meanwhile")
 
 // SaveCaptures stores what a read job found in a piece of evidence, ends the job and queues the naming of the run's
 // frames, in one transaction. together are other pieces of evidence of the run that were read with it as one trace: the
-// captures hang on the newest, and those of an earlier read of some of the files go. Where a read of as many files or more
-// is stored already, it stays; nil captures of several files say that it was when the job looked. SaveCaptures returns
-// ErrFenced, and stores nothing, when the lease is lost.
+// captures hang on the newest, and those of an earlier read of some of the files go. Where a read of as many files or
+// more is stored already, it stays; nil captures of several files say that it was when the job looked. SaveCaptures
+// returns ErrFenced, and stores nothing, when the lease is lost.
 func (s *Store) SaveCaptures(ctx context.Context, l Lease, captures []StoredCapture, together ...int64) error {
 	return s.tx(ctx, "save captures", func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock_shared($1)`, symbolsLock); err != nil {
 			return err
 		}
-		project, err := value[int64](ctx, tx, `select b.project_id from runs r join builds b on b.id = r.build_id where r.id = $1`, l.RunID)
+		project, err := value[int64](ctx, tx,
+			`select b.project_id from runs r join builds b on b.id = r.build_id where r.id = $1`, l.RunID)
 		if err != nil {
 			return wrap("run", err) // it may be deleted
 		}
@@ -88,18 +89,22 @@ func insertCapture(ctx context.Context, tx pgx.Tx, evidence int64, ordinal int, 
 		return fmt.Errorf("store: warnings of a capture: %w", err)
 	}
 	id, err := value[int64](ctx, tx, `
-		insert into captures (evidence_id, ordinal, kind, process, pid, bits, taken_at, artifact, artifact_bytes, outstanding_count, outstanding_bytes, warnings,
+		insert into captures (evidence_id, ordinal, kind, process, pid, bits, taken_at, artifact, artifact_bytes,
+			outstanding_count, outstanding_bytes, warnings,
 			table_key, table_bytes, table_site_count, began_ns, held_bytes)
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) returning id`,
 		evidence, ordinal, c.Kind, c.Process.Name, c.Process.PID, c.Process.Bits, localTime(c.Snapshots[last].TakenAt),
-		c.Artifact, c.Bytes, total.Count, total.Bytes, warnings, c.Table.Key, c.Table.Bytes, c.Table.Sites, beganIn(c.Trace), c.Held())
+		c.Artifact, c.Bytes, total.Count, total.Bytes, warnings, c.Table.Key, c.Table.Bytes, c.Table.Sites,
+		beganIn(c.Trace), c.Held())
 	if err != nil {
 		return err
 	}
-	_, err = tx.CopyFrom(ctx, pgx.Identifier{"modules"}, []string{"capture_id", "ordinal", "path", "base", "size", "pdb", "debug_id", "symbols", "stem", "pdb_stem"},
+	_, err = tx.CopyFrom(ctx, pgx.Identifier{"modules"},
+		[]string{"capture_id", "ordinal", "path", "base", "size", "pdb", "debug_id", "symbols", "stem", "pdb_stem"},
 		pgx.CopyFromSlice(len(c.Modules), func(i int) ([]any, error) {
 			m := c.Modules[i]
-			return []any{id, i, m.Path, numeric(m.Base), numeric(m.Size), m.PDB, m.DebugID, string(m.Symbols), stemOf(m.Path), pdbStemOf(m)}, nil
+			return []any{id, i, m.Path, numeric(m.Base), numeric(m.Size), m.PDB, m.DebugID, string(m.Symbols),
+				stemOf(m.Path), pdbStemOf(m)}, nil
 		}))
 	return err
 }
@@ -145,7 +150,8 @@ func (v View) InputOfRun(ctx context.Context, run int64) (Input, error) {
 	if err != nil {
 		return Input{}, wrap("input of run", err)
 	}
-	in := Input{Names: r.NamesKey, NamesError: r.NamesError, Process: r.Process, Revision: r.InputRev, WorkUnit: r.WorkUnit}
+	in := Input{Names: r.NamesKey, NamesError: r.NamesError, Process: r.Process,
+		Revision: r.InputRev, WorkUnit: r.WorkUnit}
 	if in.Rules, err = rulesOf(ctx, v.q, r.ProjectID); err != nil {
 		return Input{}, err
 	}
@@ -191,19 +197,21 @@ func capturesOf(ctx context.Context, q querier, run int64) ([]CaptureRef, error)
 		from captures c join evidence e on e.id = c.evidence_id where e.run_id = $1 order by e.id, c.ordinal`, run)
 	list := make([]CaptureRef, len(rows))
 	for i, r := range rows {
-		list[i] = CaptureRef{Artifact: r.Artifact, Evidence: r.Evidence, Files: files[r.Evidence], TakenAt: r.TakenAt, Table: r.table()}
+		list[i] = CaptureRef{Artifact: r.Artifact, Evidence: r.Evidence, Files: files[r.Evidence],
+			TakenAt: r.TakenAt, Table: r.table()}
 	}
 	return list, err
 }
 
-// filesOf lists the files of a run by the evidence that their captures hang on, in the order of their names: a report must not
-// depend on which came first.
+// filesOf lists the files of a run by the evidence that their captures hang on, in the order of their names: a report
+// must not depend on which came first.
 func filesOf(ctx context.Context, q querier, run int64) (map[int64][]EvidenceFile, error) {
 	type row struct {
 		EvidenceFile
 		Owner int64
 	}
-	rows, err := all[row](ctx, q, `select coalesce(read_with, id) as owner, name, sha256, bytes, work from evidence where run_id = $1 order by name collate "C", sha256`, run)
+	rows, err := all[row](ctx, q,
+		`select coalesce(read_with, id) as owner, name, sha256, bytes, work from evidence where run_id = $1 order by name collate "C", sha256`, run)
 	files := map[int64][]EvidenceFile{}
 	for _, r := range rows {
 		same := func(other EvidenceFile) bool { return other.SHA256 == r.SHA256 }

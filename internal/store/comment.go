@@ -24,7 +24,8 @@ type Comment struct {
 	Signature string
 }
 
-// Comments lists what was written about a signature and about those that became part of it, oldest first, or says ErrNotFound.
+// Comments lists what was written about a signature and about those that became part of it, oldest first, or says
+// ErrNotFound.
 func (v View) Comments(ctx context.Context, project, signature string) ([]Comment, error) {
 	at, err := rootOf(ctx, v.q, project, signature)
 	if err != nil {
@@ -36,7 +37,8 @@ func (v View) Comments(ctx context.Context, project, signature string) ([]Commen
 	return list, wrap("comments", err)
 }
 
-// AddComment writes about a signature. It returns ErrNotFound, or a *leaks.FieldError for text that is empty or too long.
+// AddComment writes about a signature. It returns ErrNotFound, or a *leaks.FieldError for text that is empty or too
+// long.
 func (s *Store) AddComment(ctx context.Context, project, signature, actor, text string) (Comment, error) {
 	text = strings.TrimSpace(text)
 	var c Comment
@@ -63,7 +65,8 @@ func (s *Store) AddComment(ctx context.Context, project, signature, actor, text 
 	return c, err
 }
 
-// An AuditRow says who changed what about a signature or a project, and when. Before and After are JSON objects of the fields that changed.
+// An AuditRow says who changed what about a signature or a project, and when. Before and After are JSON objects of the
+// fields that changed.
 type AuditRow struct {
 	ID        int64
 	Actor     string // "" for what followed from runs

@@ -13,8 +13,8 @@ import (
 // inconclusive is the status of a run whose evidence does not decide.
 const inconclusive = string(analysis.StatusInconclusive)
 
-// Compare compares what a question names. Its error is a *leaks.Refusal where there is nothing to compare with, a *leaks.FieldError
-// where the question is wrong, or ErrNotFound.
+// Compare compares what a question names. Its error is a *leaks.Refusal where there is nothing to compare with, a
+// *leaks.FieldError where the question is wrong, or ErrNotFound.
 func (v View) Compare(ctx context.Context, q leaks.Question) (*leaks.RunComparison, error) {
 	c, err := v.Sides(ctx, q)
 	if err != nil {
@@ -39,7 +39,8 @@ func (v View) Sides(ctx context.Context, q leaks.Question) (*leaks.RunComparison
 			return nil, err
 		}
 	}
-	return &leaks.RunComparison{Project: q.Project, Scenario: q.Scenario, Base: base, Head: head, Why: why}, leaks.CheckSides(base, head)
+	return &leaks.RunComparison{Project: q.Project, Scenario: q.Scenario, Base: base, Head: head, Why: why},
+		leaks.CheckSides(base, head)
 }
 
 // head finds the side that a question is about, without its findings.
@@ -97,15 +98,18 @@ func (v View) questionedRun(ctx context.Context, q *leaks.Question, id int64) (*
 }
 
 // withBaseline compares the side of a run with its baseline; nil where there is none to take.
-func (v View) withBaseline(ctx context.Context, run *Run, head *compare.Side, baseline string) (*leaks.RunComparison, error) {
+func (v View) withBaseline(ctx context.Context, run *Run, head *compare.Side,
+	baseline string) (*leaks.RunComparison, error) {
 	if baseline == run.Build {
-		return nil, &leaks.FieldError{Field: "baseline", Message: fmt.Sprintf("build %s is the run's own; name another", baseline)}
+		return nil, &leaks.FieldError{Field: "baseline",
+			Message: fmt.Sprintf("build %s is the run's own; name another", baseline)}
 	}
 	base, why, err := v.base(ctx, &leaks.Question{Project: run.Project, Scenario: run.Scenario, Base: baseline}, run.Build)
 	var none *leaks.Refusal
 	switch {
 	case baseline != "" && errors.Is(err, ErrNotFound):
-		return nil, &leaks.FieldError{Field: "baseline", Message: fmt.Sprintf("there is no build %q with a run of the scenario %s", baseline, run.Scenario)}
+		return nil, &leaks.FieldError{Field: "baseline",
+			Message: fmt.Sprintf("there is no build %q with a run of the scenario %s", baseline, run.Scenario)}
 	case errors.As(err, &none) && none.Code == leaks.CodeNoBaseline:
 		return nil, nil
 	case err != nil:
@@ -115,7 +119,8 @@ func (v View) withBaseline(ctx context.Context, run *Run, head *compare.Side, ba
 		return nil, err
 	}
 	return &leaks.RunComparison{
-		Project: run.Project, Scenario: run.Scenario, Base: base, Head: head, Why: why, Comparison: compare.Compare(base, head),
+		Project: run.Project, Scenario: run.Scenario, Base: base, Head: head, Why: why,
+		Comparison: compare.Compare(base, head),
 	}, nil
 }
 

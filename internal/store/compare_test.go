@@ -45,11 +45,15 @@ func TestCompareBuildsAndRuns(t *testing.T) {
 		want     string // sides and sentence, or what it is refused with
 		why      string
 	}{
-		"all by itself":       {leaks.Question{Project: "demo", Scenario: "soak"}, "1 2: 1 new, 1 fixed", "the baseline of build 2"},
-		"both named":          {leaks.Question{Project: "demo", Scenario: "soak", Base: "2", Head: "1"}, "2 1: 1 new, 1 clean here and not fixed", ""},
-		"a head":              {leaks.Question{Project: "demo", Scenario: "soak", Head: "2"}, "1 2: 1 new, 1 fixed", "the baseline of build 2"},
-		"a base":              {leaks.Question{Project: "demo", Scenario: "soak", Base: "1"}, "1 2: 1 new, 1 fixed", ""},
-		"runs":                {leaks.Question{BaseRun: l.runs["1/soak"], HeadRun: l.runs["2/soak"]}, "1 2: 1 new, 1 fixed", ""},
+		"all by itself": {leaks.Question{Project: "demo", Scenario: "soak"}, "1 2: 1 new, 1 fixed",
+			"the baseline of build 2"},
+		"both named": {leaks.Question{Project: "demo", Scenario: "soak", Base: "2", Head: "1"},
+			"2 1: 1 new, 1 clean here and not fixed", ""},
+		"a head": {leaks.Question{Project: "demo", Scenario: "soak", Head: "2"}, "1 2: 1 new, 1 fixed",
+			"the baseline of build 2"},
+		"a base": {leaks.Question{Project: "demo", Scenario: "soak", Base: "1"}, "1 2: 1 new, 1 fixed", ""},
+		"runs": {leaks.Question{BaseRun: l.runs["1/soak"], HeadRun: l.runs["2/soak"]},
+			"1 2: 1 new, 1 fixed", ""},
 		"a run":               {leaks.Question{HeadRun: l.runs["2/soak"]}, "1 2: 1 new, 1 fixed", "the baseline of build 2"},
 		"runs of two":         {leaks.Question{BaseRun: l.runs["1/soak"], HeadRun: l.runs["2/smoke"]}, "scenario", ""},
 		"a run of another":    {leaks.Question{Project: "other", HeadRun: l.runs["2/soak"]}, "project", ""},
@@ -75,7 +79,8 @@ func TestCompareBuildsAndRuns(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
 		sides, err := l.now().Sides(t.Context(), test.question)
-		if got := complaint(t, err); (got == "") != (c != nil) || got != "" && got != test.want || got == "" && (sides.Comparison != nil || sides.Base.Build != c.Base.Build) {
+		if got := complaint(t, err); (got == "") != (c != nil) || got != "" && got != test.want || got == "" &&
+			(sides.Comparison != nil || sides.Base.Build != c.Base.Build) {
 			t.Errorf("%s: sides %+v, %v", name, sides, err)
 		}
 	}
@@ -84,7 +89,8 @@ func TestCompareBuildsAndRuns(t *testing.T) {
 func TestVerdictOnARun(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaksReport(finding{signature: "A", class: leak, bytes: 5}))
-	second := leaksReport(finding{signature: "A", class: leak, bytes: 5}, finding{signature: "B", class: leak, bytes: 7}, finding{signature: "C", class: leak, bytes: 7})
+	second := leaksReport(finding{signature: "A", class: leak, bytes: 5}, finding{signature: "B", class: leak, bytes: 7},
+		finding{signature: "C", class: leak, bytes: 7})
 	second.Power, second.Verdict.Sentence = &analysis.Power{Sentence: "≥ 1 KB per hour"}, "It leaks."
 	l.run("2", second)
 	l.run("2/other", leaksReport())
@@ -99,14 +105,17 @@ func TestVerdictOnARun(t *testing.T) {
 		})
 	}
 	v := must[leaks.Verdict](t)(verdict("2", "", leaks.FailOnNew))
-	if v.Gate != leaks.GateFailed || v.Why != "1 new leak" || v.State != leaks.RunReady || v.Status != "leak" || v.Sentence != "It leaks." || v.Power != "≥ 1 KB per hour" ||
-		strings.Join(v.New, " ") != "B" || strings.Join(v.Persisting, " ") != "A" || strings.Join(v.Known, " ") != "C" || v.Compared.Base.Build != "1" {
+	if v.Gate != leaks.GateFailed || v.Why != "1 new leak" || v.State != leaks.RunReady || v.Status != "leak" ||
+		v.Sentence != "It leaks." || v.Power != "≥ 1 KB per hour" ||
+		strings.Join(v.New, " ") != "B" || strings.Join(v.Persisting, " ") != "A" || strings.Join(v.Known, " ") != "C" ||
+		v.Compared.Base.Build != "1" {
 		t.Errorf("%+v", v)
 	}
 	if v := must[leaks.Verdict](t)(verdict("2", "1", leaks.FailOnGrown)); v.Gate != leaks.GatePassed || v.Compared == nil {
 		t.Errorf("against the one that is named: %+v", v)
 	}
-	if v := must[leaks.Verdict](t)(verdict("1", "", leaks.FailOnNew)); v.Gate != leaks.GateInconclusive || v.Compared != nil {
+	if v := must[leaks.Verdict](t)(verdict("1", "", leaks.FailOnNew)); v.Gate != leaks.GateInconclusive ||
+		v.Compared != nil {
 		t.Errorf("with nothing before: %+v", v)
 	}
 	if v := must[leaks.Verdict](t)(verdict("1", "2", leaks.FailOnNew)); v.Gate != leaks.GatePassed || v.Compared == nil {
@@ -142,10 +151,12 @@ func TestVerdictOnUnreadEvidence(t *testing.T) {
 	if v := verdict(); v.Gate != leaks.GatePending || v.State != leaks.RunProcessing {
 		t.Errorf("%+v", v)
 	}
-	if err := s.FailJob(t.Context(), claim(t, s), store.Failure{Code: "unknown-format", Message: "not evidence", Final: true}); err != nil {
+	if err := s.FailJob(t.Context(), claim(t, s),
+		store.Failure{Code: "unknown-format", Message: "not evidence", Final: true}); err != nil {
 		t.Fatal(err)
 	}
-	if v := verdict(); v.Gate != leaks.GateError || v.State != leaks.RunFailed || v.Sentence != "a.txt could not be read: not evidence" {
+	if v := verdict(); v.Gate != leaks.GateError || v.State != leaks.RunFailed ||
+		v.Sentence != "a.txt could not be read: not evidence" {
 		t.Errorf("%+v", v)
 	}
 }
@@ -159,7 +170,8 @@ func TestScenariosAndBuildsWithResults(t *testing.T) {
 	if got := must[[]string](t)(l.now().Scenarios(t.Context(), "demo")); strings.Join(got, " ") != "smoke soak trace" {
 		t.Errorf("scenarios %q", got)
 	}
-	if got := must[[][]string](t)(l.now().ScenariosOfResults(t.Context(), "demo", 2)); fmt.Sprint(got) != "[[smoke] [soak soak smoke]]" {
+	if got := must[[][]string](t)(l.now().ScenariosOfResults(t.Context(), "demo",
+		2)); fmt.Sprint(got) != "[[smoke] [soak soak smoke]]" {
 		t.Errorf("scenarios of results %q", got)
 	}
 	for limit, want := range map[int]string{0: "1 2 3", 2: "2 3", 9: "1 2 3"} {
@@ -184,8 +196,10 @@ func TestScenariosAndBuildsWithResults(t *testing.T) {
 // Other rules are tried on what leaks, against those that the project has.
 func TestPreviewRules(t *testing.T) {
 	l := newLab(t)
-	r := leaksReport(finding{signature: "A", class: leak}, finding{signature: "B", class: leak}, finding{signature: "C", class: stable})
-	r.Sites[0].Stack = r.AddStack(r.Stack(r.Sites[0].Stack)[0], &analysis.Frame{Module: "app", Function: "main", Layer: "app"})
+	r := leaksReport(finding{signature: "A", class: leak}, finding{signature: "B", class: leak},
+		finding{signature: "C", class: stable})
+	r.Sites[0].Stack = r.AddStack(r.Stack(r.Sites[0].Stack)[0],
+		&analysis.Frame{Module: "app", Function: "main", Layer: "app"})
 	l.run("1", r)
 	preview := func(text string) *leaks.RulesPreview {
 		trial := must[*leaks.RuleTrial](t)(l.now().RuleTrial(t.Context(), "demo"))

@@ -16,9 +16,11 @@ import (
 // object. Whoever holds it sees every result that was stored before.
 const signaturesLock = 0x53494753
 
-// lockSignatures waits for the project's signatures. Rows of runs and jobs are locked before it, those of signatures after.
+// lockSignatures waits for the project's signatures. Rows of runs and jobs are locked before it, those of signatures
+// after.
 func lockSignatures(ctx context.Context, tx pgx.Tx, project int64) error {
-	_, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1::int, ($2::bigint % 2147483647)::int)`, signaturesLock, project)
+	_, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1::int, ($2::bigint % 2147483647)::int)`,
+		signaturesLock, project)
 	return err
 }
 
@@ -50,20 +52,23 @@ func sitesBefore(ctx context.Context, tx pgx.Tx, run int64) (*oldSites, error) {
 		StackKey         *[16]byte
 		OutstandingBytes int64
 	}
-	rows, err := all[row](ctx, tx, `select signature_id, kind, stack_key, outstanding_bytes from sites where run_id = $1 and signature_id is not null`, run)
+	rows, err := all[row](ctx, tx,
+		`select signature_id, kind, stack_key, outstanding_bytes from sites where run_id = $1 and signature_id is not null`, run)
 	old, seen := &oldSites{}, map[int64]bool{}
 	for _, r := range rows {
 		seen[r.SignatureID] = true
 		if r.StackKey != nil {
-			old.sites = append(old.sites, leaks.Site[placedSite]{Place: placedSite{*r.StackKey, r.Kind}, Signature: r.SignatureID, Bytes: r.OutstandingBytes})
+			old.sites = append(old.sites,
+				leaks.Site[placedSite]{Place: placedSite{*r.StackKey, r.Kind}, Signature: r.SignatureID, Bytes: r.OutstandingBytes})
 		}
 	}
 	old.signatures = slices.Sorted(maps.Keys(seen))
 	return old, err
 }
 
-// draw stores the findings and draws the consequences: signatures that sites left for others become part of them, as do those that are the outline
-// of another, runs that are judged together are judged anew, and the states of all that leak or grow, or did, follow from the history as it is now.
+// draw stores the findings and draws the consequences: signatures that sites left for others become part of them, as do
+// those that are the outline of another, runs that are judged together are judged anew, and the states of all that leak
+// or grow, or did, follow from the history as it is now.
 func (c *resultEffects) draw(ctx context.Context, old *oldSites, named *internedFindings, sites []analysis.Site) error {
 	if err := lockSignatures(ctx, c.tx, c.project); err != nil {
 		return err
@@ -164,13 +169,15 @@ func (c *resultEffects) describe(ctx context.Context, named *internedFindings) e
 					is distinct from (t.title, t.blame::jsonb, t.frames, t.fine, t.leaf, t.outline, t.provisional, t.owner, t.known, t.grp)
 				or not s.bad and s.class <> t.class or (s.bad or t.class`+suspect+`) and s.described_id is distinct from $2
 			order by s.id for no key update of s)
-		update signatures s set title = c.title, blame = c.blame::jsonb, frames = c.frames, fine = c.fine, leaf = c.leaf, outline = c.outline, provisional = c.provisional,
+		update signatures s set title = c.title, blame = c.blame::jsonb, frames = c.frames, fine = c.fine, leaf = c.leaf,
+			outline = c.outline, provisional = c.provisional,
 			owner = c.owner, known = c.known, "group" = c.grp, told = c.told,
 			described_id = case when c.bad then $2 end, class = case when s.bad then s.class else c.class end
 		from changing c
 		where s.id = c.id and (s.described_id is null or not c.bad
 			or (select n.place >= o.place from builds n, builds o where n.id = $2 and o.id = s.described_id))
 			and s.project_id = $1`,
-		c.project, c.build, named.idsOf(d.text), d.title, d.blame, d.frames, d.fine, d.leaf, d.outline, d.provisional, d.owner, d.known, d.group, frameEnd, d.class, d.digest)
+		c.project, c.build, named.idsOf(d.text), d.title, d.blame, d.frames, d.fine, d.leaf, d.outline, d.provisional,
+		d.owner, d.known, d.group, frameEnd, d.class, d.digest)
 	return err
 }

@@ -35,7 +35,8 @@ func (c *Coverage) Newest(scenario string) *leaks.Cell {
 	return nil
 }
 
-// Coverage reads what the newest builds with results say, of no more builds than a limit. It returns ErrNotFound for a project that does not exist.
+// Coverage reads what the newest builds with results say, of no more builds than a limit. It returns ErrNotFound for a
+// project that does not exist.
 func (v View) Coverage(ctx context.Context, project string, limit int) (*Coverage, error) {
 	id, err := projectID(ctx, v.q, project)
 	if err != nil {
@@ -81,7 +82,8 @@ func cellsOf(rows []cellRow) (cells []leaks.Cell) {
 			cells = append(cells, leaks.Cell{})
 		}
 		cells[len(cells)-1].Take(leaks.Cell{
-			Build: r.Build, Scenario: r.Scenario, Run: r.Run, Status: analysis.Status(r.Status), Sentence: r.Sentence, Sites: r.Sites, At: r.At,
+			Build: r.Build, Scenario: r.Scenario, Run: r.Run, Status: analysis.Status(r.Status), Sentence: r.Sentence,
+			Sites: r.Sites, At: r.At,
 		})
 	}
 	return cells
@@ -111,7 +113,8 @@ func fillTotals(ctx context.Context, q querier, cells []leaks.Cell) error {
 	return err
 }
 
-// WorstFindings are, by run, the worst of what leaks or grows and is not tolerated, as leaks.CompareUrgency has it. A run without one is left out.
+// WorstFindings are, by run, the worst of what leaks or grows and is not tolerated, as leaks.CompareUrgency has it. A
+// run without one is left out.
 func (v View) WorstFindings(ctx context.Context, runs []int64) (map[int64]Finding, error) {
 	rows, err := all[findingRow](ctx, v.q, `
 		select worst.* from unnest($1::bigint[]) run(id) cross join lateral (`+findingQuery+`

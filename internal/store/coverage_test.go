@@ -13,13 +13,16 @@ import (
 
 func TestCoverage(t *testing.T) {
 	l := newLab(t)
-	l.run("1/soak", leaksReport(finding{signature: "A", class: leak, bytes: 10}, finding{signature: "S", class: stable, bytes: 5}))
-	l.run("2/soak", leaksReport(finding{signature: "A", class: leak, bytes: 30}, finding{signature: "B", class: grows, bytes: 7}))
+	l.run("1/soak", leaksReport(finding{signature: "A", class: leak, bytes: 10},
+		finding{signature: "S", class: stable, bytes: 5}))
+	l.run("2/soak", leaksReport(finding{signature: "A", class: leak, bytes: 30},
+		finding{signature: "B", class: grows, bytes: 7}))
 	l.run("2/smoke", leaksReport(finding{signature: "S", class: stable}))
 	undecided := leaksReport()
 	undecided.Verdict.Status = analysis.StatusInconclusive
 	l.run("3/soak/a", undecided)
-	l.run("3/soak/b", leaksReport(finding{signature: "C", class: leak, bytes: 3}, finding{signature: "A", class: leak, bytes: 40}))
+	l.run("3/soak/b", leaksReport(finding{signature: "C", class: leak, bytes: 3},
+		finding{signature: "A", class: leak, bytes: 40}))
 	says := func(c *store.Coverage) string {
 		var lines []string
 		for _, cell := range c.Cells {
@@ -43,7 +46,8 @@ func TestCoverage(t *testing.T) {
 	if got := says(all); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if fmt.Sprint(all.Scenarios) != "[smoke soak]" || all.At("1", "smoke") != nil || all.Newest("smoke").Build != "2" || all.Newest("soak").Run != l.runs["3/soak/b"] {
+	if fmt.Sprint(all.Scenarios) != "[smoke soak]" || all.At("1", "smoke") != nil || all.Newest("smoke").Build != "2" ||
+		all.Newest("soak").Run != l.runs["3/soak/b"] {
 		t.Errorf("%+v", all)
 	}
 	// What the team tolerates does not count, neither here nor against a budget of the run.
@@ -52,7 +56,8 @@ func TestCoverage(t *testing.T) {
 		t.Error(got)
 	}
 	worst, err := l.now().WorstFindings(t.Context(), []int64{l.runs["2/soak"], l.runs["2/smoke"], l.runs["3/soak/b"]})
-	if err != nil || len(worst) != 2 || worst[l.runs["2/soak"]].Signature != "B" || worst[l.runs["3/soak/b"]].Signature != "C" {
+	if err != nil || len(worst) != 2 || worst[l.runs["2/soak"]].Signature != "B" ||
+		worst[l.runs["3/soak/b"]].Signature != "C" {
 		t.Errorf("%+v %v", worst, err)
 	}
 	told, err := l.now().LastDecisions(t.Context(), []int64{l.runs["1/soak"], l.runs["2/smoke"]})

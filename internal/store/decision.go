@@ -40,7 +40,8 @@ func recordDecision(ctx context.Context, tx pgx.Tx, run int64, q GateQuestion, m
 	if err != nil {
 		return fmt.Errorf("store: decision: %w", err)
 	}
-	if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1::int, ($2::bigint % 2147483647)::int)`, decisionsLock, run); err != nil {
+	if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1::int, ($2::bigint % 2147483647)::int)`,
+		decisionsLock, run); err != nil {
 		return err
 	}
 	there, err := value[bool](ctx, tx, `select exists (select from runs where id = $1)`, run)
@@ -62,7 +63,8 @@ func recordDecision(ctx context.Context, tx pgx.Tx, run int64, q GateQuestion, m
 		return err
 	}
 	const alike = `run_id = $1 and (fail_on = '' and baseline = '') = $2`
-	_, err = tx.Exec(ctx, `delete from decisions where `+alike+` and id <= (select id from decisions where `+alike+` order by id desc offset $3 limit 1)`,
+	_, err = tx.Exec(ctx, `delete from decisions where `+alike+` and id <= (select id from decisions where `+alike+
+		` order by id desc offset $3 limit 1)`,
 		run, len(asked) == 0 && q.Baseline == "", decisionsKept)
 	return err
 }
@@ -83,7 +85,8 @@ func decideOwn(ctx context.Context, tx pgx.Tx, id int64) error {
 
 // Decisions lists what gates said of a run, newest first.
 func (v View) Decisions(ctx context.Context, run int64) ([]StoredDecision, error) {
-	rows, err := all[decisionRow](ctx, v.q, `select `+decisionColumns+` from decisions where run_id = $1 order by id desc`, run)
+	rows, err := all[decisionRow](ctx, v.q, `select `+decisionColumns+
+		` from decisions where run_id = $1 order by id desc`, run)
 	if err != nil {
 		return nil, wrap("decisions", err)
 	}

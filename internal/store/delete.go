@@ -37,7 +37,9 @@ func (s *Store) DeleteRun(ctx context.Context, run int64, by string) error {
 		if err := followRest(ctx, tx, at.Project); err != nil {
 			return err
 		}
-		return auditProject(ctx, tx, at.Project, by, "delete", map[string]any{"run": run, "build": at.Build, "scenario": at.Scenario, "name": at.Name, "files": at.Files}, map[string]any{})
+		return auditProject(ctx, tx, at.Project, by, "delete",
+			map[string]any{"run": run, "build": at.Build, "scenario": at.Scenario, "name": at.Name, "files": at.Files},
+			map[string]any{})
 	})
 }
 
@@ -63,10 +65,13 @@ func (s *Store) DeleteBuild(ctx context.Context, project, build, by string) erro
 		if err := forgetRuns(ctx, tx, id, runs); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `update signatures set described_id = null where project_id = $1 and described_id = $2`, id, at); err != nil {
+		if _, err := tx.Exec(ctx, `update signatures set described_id = null where project_id = $1 and described_id = $2`, id,
+			at); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `delete from builds where id = $1 and not exists (select from signatures where project_id = $2 and fixed_id = $1)`, at, id); err != nil {
+		if _, err := tx.Exec(ctx,
+			`delete from builds where id = $1 and not exists (select from signatures where project_id = $2 and fixed_id = $1)`,
+			at, id); err != nil {
 			return err
 		}
 		if err := takenAnew(ctx, tx, at); err != nil {
@@ -90,7 +95,8 @@ func (s *Store) DeleteProject(ctx context.Context, project, by string) error {
 		if err := lockProject(ctx, tx, id); err != nil {
 			return err
 		}
-		runs, err := values[int64](ctx, tx, `select r.id from runs r join builds b on b.id = r.build_id where b.project_id = $1 order by r.id`, id)
+		runs, err := values[int64](ctx, tx,
+			`select r.id from runs r join builds b on b.id = r.build_id where b.project_id = $1 order by r.id`, id)
 		if err != nil {
 			return err
 		}
@@ -98,7 +104,8 @@ func (s *Store) DeleteProject(ctx context.Context, project, by string) error {
 			return err
 		}
 		// Uploads under way count as forgotten: whoever deletes those deletes their parts.
-		if _, err := tx.Exec(ctx, `update uploads set touched_at = to_timestamp(0) where target->>'project' = $1`, project); err != nil {
+		if _, err := tx.Exec(ctx, `update uploads set touched_at = to_timestamp(0) where target->>'project' = $1`,
+			project); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, `delete from projects where id = $1`, id); err != nil {
@@ -108,11 +115,12 @@ func (s *Store) DeleteProject(ctx context.Context, project, by string) error {
 	})
 }
 
-// DeleteEvidence deletes a file of a run and what was read of it, and has the run analysed again. It returns ErrNotFound where there is none, and
-// a *leaks.FieldError where nothing to analyse would be left.
+// DeleteEvidence deletes a file of a run and what was read of it, and has the run analysed again. It returns
+// ErrNotFound where there is none, and a *leaks.FieldError where nothing to analyse would be left.
 func (s *Store) DeleteEvidence(ctx context.Context, run, evidence int64, by string) error {
 	return s.deleting(ctx, "delete evidence", func(tx pgx.Tx) error {
-		project, err := value[int64](ctx, tx, `select b.project_id from runs r join builds b on b.id = r.build_id where r.id = $1`, run)
+		project, err := value[int64](ctx, tx,
+			`select b.project_id from runs r join builds b on b.id = r.build_id where r.id = $1`, run)
 		if err != nil {
 			return err
 		}
@@ -122,7 +130,8 @@ func (s *Store) DeleteEvidence(ctx context.Context, run, evidence int64, by stri
 		if err := lockRuns(ctx, tx, []int64{run}); err != nil {
 			return err
 		}
-		e, err := one[Evidence](ctx, tx, `select `+evidenceColumns+` from evidence where run_id = $1 and id = $2`, run, evidence)
+		e, err := one[Evidence](ctx, tx, `select `+evidenceColumns+` from evidence where run_id = $1 and id = $2`,
+			run, evidence)
 		if err != nil {
 			return err
 		}
@@ -140,7 +149,9 @@ func (s *Store) DeleteEvidence(ctx context.Context, run, evidence int64, by stri
 		if e.ReadWith != nil {
 			owner = *e.ReadWith
 		}
-		others, err := values[int64](ctx, tx, `select id from evidence where run_id = $1 and id <> $2 and coalesce(read_with, id) = $3 order by id`, run, e.ID, owner)
+		others, err := values[int64](ctx, tx,
+			`select id from evidence where run_id = $1 and id <> $2 and coalesce(read_with, id) = $3 order by id`, run,
+			e.ID, owner)
 		if err != nil {
 			return err
 		}
@@ -161,7 +172,8 @@ func (s *Store) DeleteEvidence(ctx context.Context, run, evidence int64, by stri
 			return err
 		}
 		if !left {
-			return &leaks.FieldError{Field: "evidence", Message: "is the last file that the run's report rests on: delete the run"}
+			return &leaks.FieldError{Field: "evidence",
+				Message: "is the last file that the run's report rests on: delete the run"}
 		}
 		if _, err := tx.Exec(ctx, `update runs set input_rev = input_rev + 1 where id = $1`, run); err != nil {
 			return err
@@ -172,7 +184,8 @@ func (s *Store) DeleteEvidence(ctx context.Context, run, evidence int64, by stri
 		if err := noteTaken(ctx, tx, project, run); err != nil {
 			return err
 		}
-		return auditProject(ctx, tx, project, by, "delete", map[string]any{"run": run, "file": e.Name, "sha256": e.SHA256}, map[string]any{})
+		return auditProject(ctx, tx, project, by, "delete", map[string]any{"run": run, "file": e.Name, "sha256": e.SHA256},
+			map[string]any{})
 	})
 }
 
@@ -228,7 +241,8 @@ func followRest(ctx context.Context, tx pgx.Tx, project int64) error {
 	if err := placeBuilds(ctx, tx, project); err != nil {
 		return err
 	}
-	known, err := values[int64](ctx, tx, `select id from signatures where project_id = $1 and (bad or last_seen_id is not null) and alias_of is null`, project)
+	known, err := values[int64](ctx, tx,
+		`select id from signatures where project_id = $1 and (bad or last_seen_id is not null) and alias_of is null`, project)
 	if err != nil {
 		return err
 	}

@@ -25,17 +25,20 @@ func (l *lab) knownOf(signatures ...string) string {
 		}
 		dump += fmt.Sprintf("%s in %s: %s, %s %d\n", text, s.Text, state(s), s.Latest.Class, s.Latest.Outstanding.Bytes)
 		for _, in := range s.States {
-			dump += fmt.Sprintf("  %s %s..%s clean %s absent %t tried %s\n", in.Scenario, in.FirstBad, in.LastBad, in.Clean, in.Absent, in.Tried)
+			dump += fmt.Sprintf("  %s %s..%s clean %s absent %t tried %s\n", in.Scenario, in.FirstBad, in.LastBad,
+				in.Clean, in.Absent, in.Tried)
 		}
 		h := must[*store.History](l)(l.now().SignatureHistory(l.Context(), "demo", text))
 		for _, o := range h.Outcomes {
-			dump += fmt.Sprintf("  %s/%s %d runs, seen %v absent %v\n", o.Build, o.Scenario, o.Runs, o.Judgement, o.Absent != nil)
+			dump += fmt.Sprintf("  %s/%s %d runs, seen %v absent %v\n", o.Build, o.Scenario, o.Runs,
+				o.Judgement, o.Absent != nil)
 		}
 	}
 	return dump
 }
 
-// What follows after runs and a build are deleted is what follows where they never were, of invented histories in any order.
+// What follows after runs and a build are deleted is what follows where they never were, of invented histories in any
+// order.
 func TestDeletedRunsWereNeverThere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -125,7 +128,9 @@ func TestLateAnalysisOfDeletedFile(t *testing.T) {
 	if err := l.DeleteEvidence(t.Context(), run, e.ID, "ann"); err != nil {
 		t.Fatal(err)
 	}
-	err := l.SaveResult(t.Context(), lease, store.Result{Report: leaksReport(finding{signature: "ONLY-IN-B", class: leak, bytes: 7}), Key: "k", Revision: revision})
+	err := l.SaveResult(t.Context(), lease,
+		store.Result{Report: leaksReport(finding{signature: "ONLY-IN-B", class: leak, bytes: 7}),
+			Key: "k", Revision: revision})
 	if got := l.text(`select coalesce(string_agg(s.text, ' '), '') from findings f join signatures s on s.id = f.signature_id`); strings.Contains(got, "ONLY-IN-B") {
 		t.Errorf("stored (%v): %s", err, got)
 	}
@@ -167,7 +172,10 @@ func TestSplitAfterBuildDeleted(t *testing.T) {
 	for _, d := range must[[]store.DueJob](t)(l.DueJobs(t.Context(), 0)) {
 		lease = must[store.Lease](t)(l.ClaimJob(t.Context(), d.ID, time.Minute))
 	}
-	if err := l.SaveResult(t.Context(), lease, store.Result{Report: leaksReport(finding{signature: "A", class: leak, bytes: 7}, finding{signature: "B", class: leak, bytes: 7}), Key: "k", Revision: input(t, l.Store, lease.RunID).Revision}); err != nil {
+	if err := l.SaveResult(t.Context(), lease,
+		store.Result{Report: leaksReport(finding{signature: "A", class: leak, bytes: 7},
+			finding{signature: "B", class: leak, bytes: 7}), Key: "k",
+			Revision: input(t, l.Store, lease.RunID).Revision}); err != nil {
 		t.Errorf("no result of the run can be stored: %v", err)
 	}
 }

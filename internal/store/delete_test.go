@@ -10,8 +10,8 @@ import (
 	"heapdrift/internal/store"
 )
 
-// Rows that results are stored in by the thousand have no foreign keys. They go with their run and project all the same, and those of
-// others stay.
+// Rows that results are stored in by the thousand have no foreign keys. They go with their run and project all the
+// same, and those of others stay.
 func TestRowsGoWithTheirParent(t *testing.T) {
 	l := newLab(t)
 	for _, build := range []string{"1", "2"} {
@@ -35,7 +35,9 @@ func TestRowsGoWithTheirParent(t *testing.T) {
 
 // builds of the property below: A is bad in some, clean in others; each is its own run.
 var deletable = []upload{
-	{build: "b1", class: stable, taken: on(1)}, {build: "b2", class: leak, taken: on(2)}, {build: "b3", class: leak, taken: on(3)}, {build: "b4", class: stable, taken: on(4)}, {build: "b5", class: leak, taken: on(5)},
+	{build: "b1", class: stable, taken: on(1)}, {build: "b2", class: leak, taken: on(2)},
+	{build: "b3", class: leak, taken: on(3)}, {build: "b4", class: stable, taken: on(4)},
+	{build: "b5", class: leak, taken: on(5)},
 }
 
 // rest is what the project says of its leak once the builds, or their runs, of a mask are gone.
@@ -62,13 +64,16 @@ func rest(t *testing.T, gone int, remove func(l *lab, build string, run int64) e
 	return l.told() + "\n" + figures
 }
 
-// What a project says after builds are deleted is what it says where they never were. All subsets that leave a build which has the leak.
+// What a project says after builds are deleted is what it says where they never were. All subsets that leave a build
+// which has the leak.
 func TestDeletedBuildsWereNeverThere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
 	}
-	for _, gone := range []int{0b00001, 0b00010, 0b00100, 0b01000, 0b10000, 0b11000, 0b10100, 0b01110, 0b10111 &^ 0b00010} {
-		deleted := rest(t, gone, func(l *lab, build string, _ int64) error { return l.DeleteBuild(l.Context(), "demo", build, "ada") })
+	for _, gone := range []int{0b00001, 0b00010, 0b00100, 0b01000, 0b10000, 0b11000, 0b10100,
+		0b01110, 0b10111 &^ 0b00010} {
+		deleted := rest(t, gone,
+			func(l *lab, build string, _ int64) error { return l.DeleteBuild(l.Context(), "demo", build, "ada") })
 		if want := rest(t, gone, nil); deleted != want {
 			t.Errorf("without builds %05b\n%s\nwant\n%s", gone, deleted, want)
 		}
@@ -101,7 +106,8 @@ func TestDeleteRun(t *testing.T) {
 		t.Error(err)
 	}
 	audit := must[[]store.AuditRow](t)(l.now().ProjectAudit(t.Context(), "demo", store.AuditQuery{Limit: 1}))
-	if len(audit) != 1 || audit[0].Action != "delete" || audit[0].Actor != "ada" || !strings.Contains(string(audit[0].Before), `"build": "b5"`) {
+	if len(audit) != 1 || audit[0].Action != "delete" || audit[0].Actor != "ada" ||
+		!strings.Contains(string(audit[0].Before), `"build": "b5"`) {
 		t.Errorf("%+v", audit)
 	}
 }
@@ -114,7 +120,9 @@ func TestDeleteUnderWork(t *testing.T) {
 	if err := l.DeleteRun(t.Context(), e.RunID, "ada"); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.SaveCaptures(t.Context(), lease, []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "art", Bytes: 5}}); !errors.Is(err, store.ErrFenced) && !errors.Is(err, store.ErrNotFound) {
+	if err := l.SaveCaptures(t.Context(), lease,
+		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "art", Bytes: 5}}); !errors.Is(err, store.ErrFenced) &&
+		!errors.Is(err, store.ErrNotFound) {
 		t.Errorf("%v", err)
 	}
 	if n := l.text(`select (select count(*) from captures) + (select count(*) from jobs)`); n != "0" {
@@ -132,7 +140,8 @@ func TestDeleteEvidence(t *testing.T) {
 		e := addEvidence(l, l.Store, target, name)
 		ids, run = append(ids, e.ID), e.RunID
 		l.sql(`delete from jobs where kind <> 'read'`)
-		if err := l.SaveCaptures(t.Context(), claim(l, l.Store), []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "art", Bytes: 5}}, ids...); err != nil {
+		if err := l.SaveCaptures(t.Context(), claim(l, l.Store),
+			[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "art", Bytes: 5}}, ids...); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -153,7 +162,8 @@ func TestDeleteEvidence(t *testing.T) {
 	}
 }
 
-// Blobs of what is deleted are asked for once nothing else refers to them, and come again where they could not be dropped yet.
+// Blobs of what is deleted are asked for once nothing else refers to them, and come again where they could not be
+// dropped yet.
 func TestDropUnwanted(t *testing.T) {
 	l := newLab(t)
 	for _, u := range deletable[:2] {
@@ -193,7 +203,8 @@ func TestDropUnwanted(t *testing.T) {
 	if left := l.text(`select (select count(*) from projects) + (select count(*) from runs) + (select count(*) from signatures)`); left != "0" {
 		t.Errorf("%s rows are left", left)
 	}
-	if audit := must[[]store.AuditRow](t)(l.now().ServerAudit(t.Context(), store.AuditQuery{Limit: 1})); len(audit) != 1 || !strings.Contains(string(audit[0].Before), "demo") {
+	if audit := must[[]store.AuditRow](t)(l.now().ServerAudit(t.Context(), store.AuditQuery{Limit: 1})); len(audit) != 1 ||
+		!strings.Contains(string(audit[0].Before), "demo") {
 		t.Errorf("%+v", audit)
 	}
 }

@@ -42,8 +42,8 @@ func (s *Store) AddEvidence(ctx context.Context, t leaks.Target, e Evidence) (Ev
 	}
 }
 
-// maxAttempts is how often evidence is recorded anew where the database ends the attempt to resolve a deadlock: it locks
-// from the project down, jobs from the run up.
+// maxAttempts is how often evidence is recorded anew where the database ends the attempt to resolve a deadlock: it
+// locks from the project down, jobs from the run up.
 const maxAttempts = 5
 
 func isDeadlock(err error) bool {
@@ -60,7 +60,8 @@ func (s *Store) addEvidence(ctx context.Context, t leaks.Target, e Evidence) (Ev
 		if err := lockDigest(ctx, tx, e.SHA256); err != nil {
 			return err
 		}
-		worked, err := value[*float64](ctx, tx, `select work from evidence where run_id = $1 and name = $2 and sha256 = $3 for update`, run, e.Name, e.SHA256)
+		worked, err := value[*float64](ctx, tx,
+			`select work from evidence where run_id = $1 and name = $2 and sha256 = $3 for update`, run, e.Name, e.SHA256)
 		known := err == nil
 		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return err

@@ -28,6 +28,7 @@ var (
 type TriageRow = triageRow
 
 // TriageImpactWithin is TriageImpact in another time.
-func (s *Store) TriageImpactWithin(ctx context.Context, project, signature string, change leaks.Change, work time.Duration) (*leaks.Impact, error) {
+func (s *Store) TriageImpactWithin(ctx context.Context, project, signature string, change leaks.Change,
+	work time.Duration) (*leaks.Impact, error) {
 	return s.triageImpact(ctx, project, signature, change, work)
 }

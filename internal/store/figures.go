@@ -26,8 +26,8 @@ func (v View) QueueFigures(ctx context.Context) ([]QueueFigure, error) {
 // stuckAfter is when a job that waits for a worker counts as stuck.
 const stuckAfter = 10 * time.Minute
 
-// Stuck counts jobs that somebody should look at: due for ten minutes without a worker, or running under a lease that ran out half
-// a minute ago and that nobody has taken back.
+// Stuck counts jobs that somebody should look at: due for ten minutes without a worker, or running under a lease that
+// ran out half a minute ago and that nobody has taken back.
 func (v View) Stuck(ctx context.Context) (int64, error) {
 	n, err := value[int64](ctx, v.q, `
 		select count(*) from jobs where state = 'queued' and run_at < now() - $1::interval or state = 'running' and lease_until < now() - interval '30 seconds'`, stuckAfter)

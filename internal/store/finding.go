@@ -28,8 +28,8 @@ type FindingIdentity struct {
 	Sites       int
 	Clauses     []score.Clause
 	Witnesses   []analysis.Witness
-	// Alone is what the run says by itself, and Pooled what it is judged to be together with other runs of the scenario; both are nil where the run
-	// stands for itself.
+	// Alone is what the run says by itself, and Pooled what it is judged to be together with other runs of the scenario;
+	// both are nil where the run stands for itself.
 	Alone  *leaks.Rating
 	Pooled *leaks.PooledRating
 }
@@ -44,7 +44,8 @@ type FindingQuery struct {
 	Offset int
 }
 
-// A finding of a signature that became part of another in the same run counts by itself: their figures cannot be joined.
+// A finding of a signature that became part of another in the same run counts by itself: their figures cannot be
+// joined.
 var findingQuery = `
 	select f.run_id as run, s.text as signature, own.text as own, own.kind, own.title, own.blame, own.provisional, f.sites, f.clauses, f.witnesses, f.own as alone, f.pooled,
 		` + figureColumns("f") + `, ` + triageColumns + `
@@ -66,8 +67,8 @@ func (r *findingRow) finding() Finding {
 	return f
 }
 
-// Findings returns a page of a run's findings, the gravest first, and how many the query has in all. A run's findings change only with
-// its result, so a page is a part of their ranks.
+// Findings returns a page of a run's findings, the gravest first, and how many the query has in all. A run's findings
+// change only with its result, so a page is a part of their ranks.
 func (v View) Findings(ctx context.Context, q FindingQuery) (page []Finding, total int, err error) {
 	where := `f.run_id = $1`
 	if !q.All {

@@ -12,8 +12,8 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// findingsOf returns a report's findings. A report that names none has those that its sites make together, except for what
-// heaps took from the system, which is counted in their blocks.
+// findingsOf returns a report's findings. A report that names none has those that its sites make together, except for
+// what heaps took from the system, which is counted in their blocks.
 func findingsOf(r *analysis.Report) []*analysis.Finding {
 	var list []*analysis.Finding
 	if len(r.Findings) > 0 {
@@ -75,10 +75,12 @@ func addSite(f *analysis.Finding, s *analysis.Site) {
 	}
 }
 
-var findingColumns = []string{"run_id", "signature_id", "class", "certain", "sites", "outstanding_count", "outstanding_bytes",
+var findingColumns = []string{"run_id", "signature_id", "class", "certain", "sites",
+	"outstanding_count", "outstanding_bytes",
 	"growth_count", "growth_bytes", "allocated", "score", "rate", "clauses", "witnesses", "ordinal", "evidence"}
 
-// replaceFindings puts a run's findings in the place of those stored before. Whoever calls it holds the lock of the project's signatures.
+// replaceFindings puts a run's findings in the place of those stored before. Whoever calls it holds the lock of the
+// project's signatures.
 func replaceFindings(ctx context.Context, tx pgx.Tx, run int64, named *internedFindings) error {
 	if _, err := tx.Exec(ctx, `delete from findings where run_id = $1`, run); err != nil {
 		return err
@@ -95,31 +97,34 @@ func insertFindings(ctx context.Context, tx pgx.Tx, run int64, named *internedFi
 	for rank, f := range order {
 		ranks[f.Signature] = rank
 	}
-	_, err := tx.CopyFrom(ctx, pgx.Identifier{"findings"}, findingColumns, pgx.CopyFromSlice(len(named.findings), func(i int) ([]any, error) {
-		f := named.findings[i]
-		row := []any{run, named.ids[f.Signature], string(f.Verdict), f.Certain, f.Sites, f.Outstanding.Count, f.Outstanding.Bytes, nil, nil, nil, f.Score, nil, nil, nil, ranks[f.Signature], nil}
-		if f.Growth != nil {
-			growth := f.BeforeExit() // a leak does not end with its process
-			row[7], row[8] = growth.Count, growth.Bytes
-		}
-		if f.Lifetimes != nil {
-			row[9] = f.Allocated.Count
-		}
-		var err error
-		if row[11], err = jsonOrNull(f.Rate, f.Rate != nil); err != nil {
-			return nil, err
-		}
-		// Why a block is stable is worth no page of evidence, and nearly all are.
-		told := f.Verdict.IsSuspect() || f.Verdict == analysis.ClassCache || f.Verdict == analysis.ClassOneTime || f.Evidence != nil && f.Evidence.LogOdds >= 0
-		if row[12], err = jsonOrNull(f.Clauses, told && len(f.Clauses) > 0); err != nil {
-			return nil, err
-		}
-		if row[13], err = jsonOrNull(f.Witnesses, told && len(f.Witnesses) > 0); err != nil {
-			return nil, err
-		}
-		row[15], err = jsonOrNull(f.Evidence, leaks.CountsInPools(f.Verdict, f.Evidence))
-		return row, err
-	}))
+	_, err := tx.CopyFrom(ctx, pgx.Identifier{"findings"}, findingColumns,
+		pgx.CopyFromSlice(len(named.findings), func(i int) ([]any, error) {
+			f := named.findings[i]
+			row := []any{run, named.ids[f.Signature], string(f.Verdict), f.Certain, f.Sites, f.Outstanding.Count,
+				f.Outstanding.Bytes, nil, nil, nil, f.Score, nil, nil, nil, ranks[f.Signature], nil}
+			if f.Growth != nil {
+				growth := f.BeforeExit() // a leak does not end with its process
+				row[7], row[8] = growth.Count, growth.Bytes
+			}
+			if f.Lifetimes != nil {
+				row[9] = f.Allocated.Count
+			}
+			var err error
+			if row[11], err = jsonOrNull(f.Rate, f.Rate != nil); err != nil {
+				return nil, err
+			}
+			// Why a block is stable is worth no page of evidence, and nearly all are.
+			told := f.Verdict.IsSuspect() || f.Verdict == analysis.ClassCache || f.Verdict == analysis.ClassOneTime ||
+				f.Evidence != nil && f.Evidence.LogOdds >= 0
+			if row[12], err = jsonOrNull(f.Clauses, told && len(f.Clauses) > 0); err != nil {
+				return nil, err
+			}
+			if row[13], err = jsonOrNull(f.Witnesses, told && len(f.Witnesses) > 0); err != nil {
+				return nil, err
+			}
+			row[15], err = jsonOrNull(f.Evidence, leaks.CountsInPools(f.Verdict, f.Evidence))
+			return row, err
+		}))
 	return err
 }
 

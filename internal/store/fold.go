@@ -71,7 +71,8 @@ func (c *resultEffects) leavings(ctx context.Context, left []int64) ([]leaks.Rep
 			list = append(list, leaks.ReplacedSignature{ID: r.ID, Now: r.Now, Plain: r.Plain})
 		}
 		last := &list[len(list)-1]
-		last.Candidates = append(last.Candidates, leaks.Candidacy{ID: r.OtherID, Text: r.Text, Whole: r.Whole, AsOutline: r.AsOutline})
+		last.Candidates = append(last.Candidates,
+			leaks.Candidacy{ID: r.OtherID, Text: r.Text, Whole: r.Whole, AsOutline: r.AsOutline})
 	}
 	return list, err
 }
@@ -108,7 +109,8 @@ func (c *resultEffects) foldOne(ctx context.Context, l leaks.ReplacedSignature) 
 			return nil, err
 		}
 		if joined {
-			return append(changed, l.ID, to.ID), audit(ctx, c.tx, l.ID, "", "alias", map[string]any{}, map[string]any{"into": to.Text, "run": c.run})
+			return append(changed, l.ID, to.ID),
+				audit(ctx, c.tx, l.ID, "", "alias", map[string]any{}, map[string]any{"into": to.Text, "run": c.run})
 		}
 	}
 	return changed, nil

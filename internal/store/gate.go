@@ -14,7 +14,8 @@ type GateQuestion struct {
 	FailOn   []leaks.FailOn // nil for nothing more
 }
 
-// Verdict says whether a run passes its gate under the present policy. Its error is a *leaks.FieldError where the baseline cannot be one.
+// Verdict says whether a run passes its gate under the present policy. Its error is a *leaks.FieldError where the
+// baseline cannot be one.
 func (v View) Verdict(ctx context.Context, run *Run, q GateQuestion) (leaks.Verdict, error) {
 	file, err := v.Policy(ctx, run.Project)
 	if err != nil {
@@ -30,8 +31,10 @@ func (v View) Verdict(ctx context.Context, run *Run, q GateQuestion) (leaks.Verd
 }
 
 // gateCase reads the facts about a run and the case that its gate decides on, which is nil where the run is not judged.
-func (v View) gateCase(ctx context.Context, run *Run, q GateQuestion, file *PolicyFile) (*leaks.RunResult, *leaks.Case, error) {
-	result := &leaks.RunResult{RunFacts: run.facts(), Status: analysis.Status(run.Status), Sentence: run.Sentence, Error: run.Error}
+func (v View) gateCase(ctx context.Context, run *Run, q GateQuestion, file *PolicyFile) (*leaks.RunResult,
+	*leaks.Case, error) {
+	result := &leaks.RunResult{RunFacts: run.facts(), Status: analysis.Status(run.Status),
+		Sentence: run.Sentence, Error: run.Error}
 	if !result.IsJudged() {
 		var err error
 		if result.State() == leaks.RunFailed && !result.Failed {
@@ -124,8 +127,8 @@ func (v View) readRelease(ctx context.Context, run *Run, c *leaks.Case) error {
 // pastRuns is how many runs are read for each one that a noise guard looks at: some decide nothing about a signature.
 const pastRuns = 4
 
-// past reads whether the last runs of the scenario, on the branch of the run, found the leaks of a case. Runs are ordered by build and name, and
-// not by when they came.
+// past reads whether the last runs of the scenario, on the branch of the run, found the leaks of a case. Runs are
+// ordered by build and name, and not by when they came.
 func (v View) past(ctx context.Context, run *Run, c *leaks.Case) (map[string][]bool, error) {
 	var signatures []string
 	for i := range c.Head.Findings {
@@ -159,7 +162,8 @@ func (v View) past(ctx context.Context, run *Run, c *leaks.Case) (map[string][]b
 	}
 	list := make([]leaks.PastFinding, len(rows))
 	for i, r := range rows {
-		list[i] = leaks.PastFinding{Signature: r.Text, Order: r.At, Class: analysis.Class(r.Class), Certain: r.Certain, Status: analysis.Status(r.Status), Absent: r.Absent}
+		list[i] = leaks.PastFinding{Signature: r.Text, Order: r.At, Class: analysis.Class(r.Class), Certain: r.Certain,
+			Status: analysis.Status(r.Status), Absent: r.Absent}
 	}
 	return leaks.PastOf(list), nil
 }

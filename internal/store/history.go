@@ -60,10 +60,12 @@ type runFindingRow struct {
 }
 
 // seenColumns are the columns of a runFindingRow, except for the rate of a finding f.
-var seenColumns = `own.root_id, f.run_id, f.signature_id, r.build_id, r.scenario_id, r.status, ` + bareFigureColumns("f")
+var seenColumns = `own.root_id, f.run_id, f.signature_id, r.build_id, r.scenario_id, r.status, ` +
+	bareFigureColumns("f")
 
 func (r *runFindingRow) seen() *leaks.SignatureFinding {
-	return &leaks.SignatureFinding{Run: r.RunID, Signature: r.SignatureID, Status: analysis.Status(r.Status), Figure: r.figure()}
+	return &leaks.SignatureFinding{Run: r.RunID, Signature: r.SignatureID, Status: analysis.Status(r.Status),
+		Figure: r.figure()}
 }
 
 // outcomesOf lists what each build says of a signature in each scenario.

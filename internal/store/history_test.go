@@ -16,7 +16,8 @@ func TestHistoryOfOneLeak(t *testing.T) {
 	l := newLab(t)
 	l.run("100/soak", leaksReport(finding{signature: "A", class: stable}, finding{signature: "B", class: stable}))
 	l.run("101/soak", leaksReport(finding{signature: "B", class: stable})) // does not exercise A
-	l.run("102/soak", leaksReport(finding{signature: "A", class: leak, bytes: 500}, finding{signature: "B", class: stable}))
+	l.run("102/soak", leaksReport(finding{signature: "A", class: leak, bytes: 500},
+		finding{signature: "B", class: stable}))
 	if got := state(l.signature("A")); got != "new bad 102..102 clean 100 seen 102 fixed  regressed " {
 		t.Error(got)
 	}
@@ -32,7 +33,8 @@ func TestHistoryOfOneLeak(t *testing.T) {
 		if o.Growth != nil {
 			growth = o.Growth.Bytes
 		}
-		lines = append(lines, fmt.Sprintf("%s %s %s runs=%d seen=%d exercised=%v clean=%v bad=%v %d", o.Build, o.Scenario, o.Class, o.Runs, o.Findings, o.Exercised, o.IsClean(), o.IsBad(), growth))
+		lines = append(lines, fmt.Sprintf("%s %s %s runs=%d seen=%d exercised=%v clean=%v bad=%v %d", o.Build, o.Scenario,
+			o.Class, o.Runs, o.Findings, o.Exercised, o.IsClean(), o.IsBad(), growth))
 	}
 	want := `100 soak stable runs=1 seen=1 exercised=true clean=true bad=false 0
 101 soak  runs=1 seen=0 exercised=false clean=false bad=false 0
@@ -46,12 +48,15 @@ func TestHistoryOfOneLeak(t *testing.T) {
 		t.Errorf("%+v %v", h.Builds, h.Scenarios)
 	}
 	x := h.Explained
-	if x == nil || x.Run != l.runs["103/soak"] || len(x.Clauses) != 1 || x.Clauses[0].Text != "grew" || len(x.Witnesses) != 1 || x.Rate == nil || x.Rate.Bytes != 700 {
+	if x == nil || x.Run != l.runs["103/soak"] || len(x.Clauses) != 1 || x.Clauses[0].Text != "grew" ||
+		len(x.Witnesses) != 1 || x.Rate == nil || x.Rate.Bytes != 700 {
 		t.Errorf("%+v", x)
 	}
 	a := h.Signature
-	if a.Title != "malloc | app!FA" || a.Blame == nil || a.Blame.Function != "FA" || strings.Join(a.Frames, " ") != "app!FA" || a.Leaf != "leaf" || a.Fine != "fine" || a.Kind != "heap" ||
-		a.Latest.Class != leak || a.Latest.Growth.Bytes != 700 || !a.Latest.Certain || *a.Latest.Score != 0.95 || a.Worst != "leak" {
+	if a.Title != "malloc | app!FA" || a.Blame == nil || a.Blame.Function != "FA" ||
+		strings.Join(a.Frames, " ") != "app!FA" || a.Leaf != "leaf" || a.Fine != "fine" || a.Kind != "heap" ||
+		a.Latest.Class != leak || a.Latest.Growth.Bytes != 700 || !a.Latest.Certain ||
+		*a.Latest.Score != 0.95 || a.Worst != "leak" {
 		t.Errorf("%+v", a)
 	}
 	if _, err := l.now().SignatureHistory(t.Context(), "demo", "nobody"); !errors.Is(err, store.ErrNotFound) {
@@ -88,7 +93,8 @@ func TestRegressionIsOfNewerBuildsOnly(t *testing.T) {
 		t.Error(got)
 	}
 	audit := must[[]store.AuditRow](t)(l.now().Audit(t.Context(), "demo", "A", store.AuditQuery{Limit: 10}))
-	if len(audit) != 2 || string(audit[0].After) != `{"state": "regressed"}` || audit[0].Actor != "" || audit[0].Action != "state" {
+	if len(audit) != 2 || string(audit[0].After) != `{"state": "regressed"}` || audit[0].Actor != "" ||
+		audit[0].Action != "state" {
 		t.Errorf("%+v", audit)
 	}
 }

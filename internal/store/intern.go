@@ -11,25 +11,29 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// An internTable is a table of content-addressed rows, which are never changed: id, hash, and the columns of the content.
+// An internTable is a table of content-addressed rows, which are never changed: id, hash, and the columns of the
+// content.
 type internTable struct {
 	name    string
 	columns []string
 }
 
 var (
-	frameTable = internTable{"frames", []string{"id", "hash", "module", "function", "offset", "file", "line", "inline", "layer", "address", "rule"}}
+	frameTable = internTable{"frames", []string{"id", "hash", "module", "function", "offset", "file", "line", "inline",
+		"layer", "address", "rule"}}
 	stackTable = internTable{"stacks", []string{"id", "hash", "frames"}}
 )
 
-// internTries is how often rows are copied before it is given up: each time, somebody else has stored one of them meanwhile.
+// internTries is how often rows are copied before it is given up: each time, somebody else has stored one of them
+// meanwhile.
 const internTries = 20
 
 // uniqueViolation is PostgreSQL's code for a key that is there already.
 const uniqueViolation = "23505"
 
 // lookUp adds the ids of stored rows to ids, and returns the hashes of the others in their order.
-func lookUp(ctx context.Context, tx pgx.Tx, table string, hashes []digest, ids map[digest]int64) (missing []digest, err error) {
+func lookUp(ctx context.Context, tx pgx.Tx, table string, hashes []digest, ids map[digest]int64) (missing []digest,
+	err error) {
 	list := make([]pgtype.UUID, len(hashes))
 	for i, h := range hashes {
 		list[i] = pgtype.UUID{Bytes: h, Valid: true}
@@ -57,7 +61,8 @@ func lookUp(ctx context.Context, tx pgx.Tx, table string, hashes []digest, ids m
 //
 // Rows are copied in the order of their hash, so that two workers that store the same ones wait for each other and
 // never in a circle. The second worker finds a key taken, rolls back what it copied and looks again.
-func intern(ctx context.Context, tx pgx.Tx, t internTable, hashes []digest, ids map[digest]int64, row func(digest) []any) error {
+func intern(ctx context.Context, tx pgx.Tx, t internTable, hashes []digest, ids map[digest]int64,
+	row func(digest) []any) error {
 	for try := 1; ; try++ {
 		missing, err := lookUp(ctx, tx, t.name, hashes, ids)
 		if err != nil || len(missing) == 0 {
@@ -93,7 +98,8 @@ func drawIDs(ctx context.Context, tx pgx.Tx, table string, n int) ([]int64, erro
 // copyRows copies rows into a table. Where that fails, the transaction is as it was.
 func copyRows(ctx context.Context, tx pgx.Tx, table string, columns []string, n int, row func(i int) []any) error {
 	return pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
-		_, err := tx.CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromSlice(n, func(i int) ([]any, error) { return row(i), nil }))
+		_, err := tx.CopyFrom(ctx, pgx.Identifier{table}, columns,
+			pgx.CopyFromSlice(n, func(i int) ([]any, error) { return row(i), nil }))
 		return err
 	})
 }

@@ -66,10 +66,10 @@ func (s *Store) DueJobs(ctx context.Context, resend time.Duration) ([]DueJob, er
 	return s.NextJobs(ctx, resend, unbounded)
 }
 
-// NextJobs marks jobs as handed over and returns them in the order in which they are to run: those of evidence that somebody has
-// sent by browser, then those of runs that have no report yet, then all others; among these the projects take turns, and each
-// project's are in the order of their age. A job that was handed over but not started within the resend interval is handed over
-// again: the broker may have lost it.
+// NextJobs marks jobs as handed over and returns them in the order in which they are to run: those of evidence that
+// somebody has sent by browser, then those of runs that have no report yet, then all others; among these the projects
+// take turns, and each project's are in the order of their age. A job that was handed over but not started within the
+// resend interval is handed over again: the broker may have lost it.
 func (s *Store) NextJobs(ctx context.Context, resend time.Duration, most Window) ([]DueJob, error) {
 	due, err := all[DueJob](ctx, s.pool, `
 		with waiting as (
@@ -110,7 +110,8 @@ func (s *Store) ForgetSent(ctx context.Context) error {
 
 // SetProgress tells pages how far a job is.
 func (s *Store) SetProgress(ctx context.Context, l Lease, percent int, stage string) error {
-	_, err := s.pool.Exec(ctx, `update jobs set percent = $3, stage = $4 where id = $1 and lease_token = $2`, l.ID, l.token, percent, stage)
+	_, err := s.pool.Exec(ctx, `update jobs set percent = $3, stage = $4 where id = $1 and lease_token = $2`, l.ID,
+		l.token, percent, stage)
 	return wrap("set progress", err)
 }
 

@@ -28,13 +28,15 @@ type versionedWord struct {
 
 // wordOf returns the team's word, with the row locked.
 func wordOf(ctx context.Context, tx pgx.Tx, id int64) (versionedWord, error) {
-	return one[versionedWord](ctx, tx, `select `+wordColumns+`, s.version from signatures s where s.id = $1 for no key update`, id)
+	return one[versionedWord](ctx, tx, `select `+wordColumns+
+		`, s.version from signatures s where s.id = $1 for no key update`, id)
 }
 
 // say stores the team's word and returns its new version.
 func say(ctx context.Context, tx pgx.Tx, id int64, w leaks.Word) (version int64, err error) {
 	return value[int64](ctx, tx, `
-		update signatures set mark = $2, marked_by = $3, reason = $4, until = $5, until_build = $6, fixed_id = $7, not_leak = $8, assignee = $9, ticket = $10, not_leak_why = $11,
+		update signatures set mark = $2, marked_by = $3, reason = $4, until = $5, until_build = $6, fixed_id = $7,
+			not_leak = $8, assignee = $9, ticket = $10, not_leak_why = $11,
 			version = version + 1 where id = $1 returning version`,
 		id, w.Mark, w.MarkedBy, w.Reason, w.Until, w.UntilBuild, w.FixedID, w.NotLeak, w.Assignee, w.Ticket, w.NotLeakWhy)
 }
@@ -67,7 +69,8 @@ func join(ctx context.Context, tx pgx.Tx, from, into int64, actor string) (bool,
 			return false, err
 		}
 	}
-	_, err = tx.Exec(ctx, `update signatures set alias_of = $2, alias_by = $3, alias_at = now(), alias_word = $4, alias_version = $5 where id = $1`, from, into, actor, kept, version)
+	_, err = tx.Exec(ctx,
+		`update signatures set alias_of = $2, alias_by = $3, alias_at = now(), alias_word = $4, alias_version = $5 where id = $1`, from, into, actor, kept, version)
 	if err != nil {
 		return false, err
 	}
@@ -94,7 +97,8 @@ func separate(ctx context.Context, tx pgx.Tx, id int64) (root int64, err error) 
 			return 0, err
 		}
 	}
-	_, err = tx.Exec(ctx, `update signatures set alias_of = null, alias_by = '', alias_at = null, alias_word = null, alias_version = null where id = $1`, id)
+	_, err = tx.Exec(ctx,
+		`update signatures set alias_of = null, alias_by = '', alias_at = null, alias_word = null, alias_version = null where id = $1`, id)
 	if err != nil {
 		return 0, err
 	}
@@ -105,7 +109,8 @@ func separate(ctx context.Context, tx pgx.Tx, id int64) (root int64, err error) 
 	return was.RootID, err
 }
 
-// restoreWord gives a signature the word back that it had before another became part of it, unless the team has changed it since.
+// restoreWord gives a signature the word back that it had before another became part of it, unless the team has changed
+// it since.
 func restoreWord(ctx context.Context, tx pgx.Tx, root int64, kept []byte, version *int64) error {
 	var before keptWord
 	if err := json.Unmarshal(kept, &before); err != nil {
@@ -130,12 +135,14 @@ func restoreWord(ctx context.Context, tx pgx.Tx, root int64, kept []byte, versio
 
 // audit records who changed what.
 func audit(ctx context.Context, tx pgx.Tx, signature int64, actor, action string, before, after any) error {
-	return auditInto(ctx, tx, `insert into signature_audit (signature_id, actor, verified, action, before, after)`, signature, actor, action, before, after)
+	return auditInto(ctx, tx, `insert into signature_audit (signature_id, actor, verified, action, before, after)`,
+		signature, actor, action, before, after)
 }
 
 // auditProject records what became of a project; actor is "" where the server did it.
 func auditProject(ctx context.Context, tx pgx.Tx, project int64, actor, action string, before, after any) error {
-	return auditInto(ctx, tx, `insert into project_audit (project_id, actor, verified, action, before, after)`, project, actor, action, before, after)
+	return auditInto(ctx, tx, `insert into project_audit (project_id, actor, verified, action, before, after)`, project,
+		actor, action, before, after)
 }
 
 func auditInto(ctx context.Context, tx pgx.Tx, insert string, of int64, actor, action string, before, after any) error {
@@ -143,7 +150,8 @@ func auditInto(ctx context.Context, tx pgx.Tx, insert string, of int64, actor, a
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, insert+` values ($1, $2, $3, $4, $5, $6)`, of, actor, accounts.Verified(ctx, actor), action, old, now)
+	_, err = tx.Exec(ctx, insert+` values ($1, $2, $3, $4, $5, $6)`, of, actor, accounts.Verified(ctx, actor),
+		action, old, now)
 	return err
 }
 

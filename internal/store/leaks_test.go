@@ -31,7 +31,8 @@ type finding struct {
 
 // leaksReport is a report of findings. Its status is what they give, or "inconclusive" where that is said.
 func leaksReport(findings ...finding) *analysis.Report {
-	r := &analysis.Report{Process: analysis.Process{Name: "app.exe", PID: 1, Bits: 64}, Verdict: analysis.Verdict{Status: analysis.StatusNoLeak}}
+	r := &analysis.Report{Process: analysis.Process{Name: "app.exe", PID: 1, Bits: 64},
+		Verdict: analysis.Verdict{Status: analysis.StatusNoLeak}}
 	for _, f := range findings {
 		p := 0.1
 		switch f.class {
@@ -47,7 +48,8 @@ func leaksReport(findings ...finding) *analysis.Report {
 		frame := &analysis.Frame{Module: "app", Function: "F" + f.stack, Offset: "0x10", Layer: "app", Rule: "own/pdb"}
 		blame := &analysis.Blame{Module: "app", Function: "F" + f.stack}
 		sum := sha256.Sum256([]byte(f.stack))
-		amounts := analysis.Amounts{Outstanding: analysis.Amount{Count: 10, Bytes: 1000 + f.bytes}, Growth: &analysis.Amount{Count: 1, Bytes: f.bytes}}
+		amounts := analysis.Amounts{Outstanding: analysis.Amount{Count: 10, Bytes: 1000 + f.bytes},
+			Growth: &analysis.Amount{Count: 1, Bytes: f.bytes}}
 		var rate *score.Rate
 		if f.bytes > 0 {
 			rate = &score.Rate{Unit: "hour", Bytes: float64(f.bytes), Count: 1, Over: 1, Dispersion: 1 + float64(f.bytes)}
@@ -62,14 +64,17 @@ func leaksReport(findings ...finding) *analysis.Report {
 		}
 		yes := true
 		r.Findings = append(r.Findings, analysis.Finding{
-			Signature: f.signature, Kind: "heap", Title: "malloc | app!F" + f.stack, Verdict: f.class, Score: &p, Certain: f.class == analysis.ClassLeak, Amounts: amounts,
-			Sites: 1, Blame: blame, Frames: append([]string{"app!F" + f.stack}, f.callers...), Fine: "fine", Leaf: "leaf", Rate: rate, Owner: f.owner, Known: f.known,
+			Signature: f.signature, Kind: "heap", Title: "malloc | app!F" + f.stack, Verdict: f.class, Score: &p,
+			Certain: f.class == analysis.ClassLeak, Amounts: amounts,
+			Sites: 1, Blame: blame, Frames: append([]string{"app!F" + f.stack}, f.callers...), Fine: "fine", Leaf: "leaf",
+			Rate: rate, Owner: f.owner, Known: f.known,
 			Evidence:  evidence,
 			Clauses:   []score.Clause{{Rule: "slope", Holds: &yes, Text: "grew"}},
 			Witnesses: []analysis.Witness{{Kind: "umdh-snapshot", Verdict: f.class}},
 		})
 		r.Sites = append(r.Sites, analysis.Site{
-			Signature: f.signature, Kind: "heap", Amounts: amounts, Score: &p, Verdict: f.class, Blame: blame, Stack: r.AddStack(frame),
+			Signature: f.signature, Kind: "heap", Amounts: amounts, Score: &p, Verdict: f.class, Blame: blame,
+			Stack:    r.AddStack(frame),
 			StackKey: analysis.Key(sum[:16]),
 		})
 	}
@@ -116,7 +121,8 @@ func (l *lab) run(place string, r *analysis.Report) int64 {
 func (l *lab) save(run int64, r *analysis.Report) {
 	l.Helper()
 	var job int64
-	if err := l.conn.QueryRow(l.Context(), `select id from jobs where run_id = $1 and kind = 'analyse' and state = 'queued'`, run).Scan(&job); err != nil {
+	if err := l.conn.QueryRow(l.Context(),
+		`select id from jobs where run_id = $1 and kind = 'analyse' and state = 'queued'`, run).Scan(&job); err != nil {
 		l.Fatal(err)
 	}
 	lease := must[store.Lease](l)(l.ClaimJob(l.Context(), job, time.Minute))
@@ -173,5 +179,6 @@ const (
 
 // state prints what is to be known at a glance.
 func state(s store.Signature) string {
-	return fmt.Sprintf("%s bad %s..%s clean %s seen %s fixed %s regressed %s", s.State, s.FirstBad, s.LastBad, s.LastClean, s.LastSeen, s.FixedIn, s.RegressedIn)
+	return fmt.Sprintf("%s bad %s..%s clean %s seen %s fixed %s regressed %s", s.State, s.FirstBad, s.LastBad, s.LastClean,
+		s.LastSeen, s.FixedIn, s.RegressedIn)
 }

@@ -16,12 +16,13 @@ type Lease struct {
 	token int64
 }
 
-// ClaimJob takes a queued job for the given time. ErrNotFound means that it is no longer queued: a second delivery. ErrSchema means
-// that a newer version has changed the database, so that this one must leave its jobs to that.
+// ClaimJob takes a queued job for the given time. ErrNotFound means that it is no longer queued: a second delivery.
+// ErrSchema means that a newer version has changed the database, so that this one must leave its jobs to that.
 func (s *Store) ClaimJob(ctx context.Context, id int64, lease time.Duration) (Lease, error) {
 	token := rand.Int64()
 	job, err := one[Job](ctx, s.pool, `
-		update jobs set state = 'running', attempt = attempt + 1, lease_token = $2, tokens = tokens || $2::bigint, lease_until = now() + $3::interval, percent = 0, stage = ''
+		update jobs set state = 'running', attempt = attempt + 1, lease_token = $2, tokens = tokens || $2::bigint,
+			lease_until = now() + $3::interval, percent = 0, stage = ''
 		where id = $1 and state = 'queued' and (select max(version_id) from goose_db_version) <= $4 returning `+jobColumns, id, token, lease, known)
 	if errors.Is(err, pgx.ErrNoRows) {
 		if newer := s.CheckSchema(ctx); errors.Is(newer, ErrSchema) {
@@ -41,18 +42,21 @@ func (s *Store) RenewLease(ctx context.Context, l Lease, lease time.Duration) (p
 	if err != nil || tag.RowsAffected() > 0 {
 		return false, wrap("renew lease", err)
 	}
-	going, err := value[bool](ctx, s.leases, `select exists (select from jobs where id = $1 and state in ('queued', 'running'))`, l.ID)
+	going, err := value[bool](ctx, s.leases,
+		`select exists (select from jobs where id = $1 and state in ('queued', 'running'))`, l.ID)
 	if err == nil && !going {
 		return false, ErrFenced
 	}
 	return true, wrap("renew lease", err)
 }
 
-// finish ends a job inside the transaction that stores its result, so that a result is stored exactly once. Whoever has claimed
-// the job may bring it, also when its lease has run out or passed on, or when the job was given up because all its workers seemed lost.
+// finish ends a job inside the transaction that stores its result, so that a result is stored exactly once. Whoever has
+// claimed the job may bring it, also when its lease has run out or passed on, or when the job was given up because all
+// its workers seemed lost.
 func finish(ctx context.Context, tx pgx.Tx, l Lease) error {
 	tag, err := tx.Exec(ctx, `
-		update jobs set state = 'done', percent = 100, stage = '', lease_token = null, lease_until = null, ended_at = now(), error_code = '', error = ''
+		update jobs set state = 'done', percent = 100, stage = '', lease_token = null, lease_until = null, ended_at = now(),
+			error_code = '', error = ''
 		where id = $1 and $2 = any(tokens) and (state in ('queued', 'running') or state = 'failed' and error_code = 'worker-lost')`, l.ID, l.token)
 	if err == nil && tag.RowsAffected() == 0 {
 		return ErrFenced
@@ -63,10 +67,12 @@ func finish(ctx context.Context, tx pgx.Tx, l Lease) error {
 // ReapJobs takes jobs back from workers whose lease has run out and returns how many. A job that has lost its
 // worker on every attempt fails.
 func (s *Store) ReapJobs(ctx context.Context) (int, error) {
-	lost := Failure{Code: "worker-lost", Message: "the worker that ran this job was lost on every attempt; the evidence may need more memory than a worker has"}
+	lost := Failure{Code: "worker-lost",
+		Message: "the worker that ran this job was lost on every attempt; the evidence may need more memory than a worker has"}
 	n := 0
 	err := s.tx(ctx, "reap jobs", func(tx pgx.Tx) error {
-		ids, err := values[int64](ctx, tx, `select id from jobs where state = 'running' and lease_until < now() order by run_id, id for update skip locked`)
+		ids, err := values[int64](ctx, tx,
+			`select id from jobs where state = 'running' and lease_until < now() order by run_id, id for update skip locked`)
 		if err != nil {
 			return err
 		}

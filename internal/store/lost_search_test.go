@@ -18,7 +18,8 @@ func look(t *testing.T, s *store.Store, run int64) store.Lease {
 	return claim(t, s)
 }
 
-// Two searches of a run may run at once. Where the workers of both are lost one goes on, and the jobs of other runs too.
+// Two searches of a run may run at once. Where the workers of both are lost one goes on, and the jobs of other runs
+// too.
 func TestLostSearchesOfOneRun(t *testing.T) {
 	s, _ := open(t)
 	run := withModule(t, s, target, capture.Module{Path: `C:\app.exe`}, 64, asItIs)
@@ -46,7 +47,8 @@ func TestFailureOfAnOlderSearch(t *testing.T) {
 	slow := look(t, s, run)
 	name(t, s, look(t, s, run), "newer")
 	before := input(t, s, run)
-	if err := s.FailJob(t.Context(), slow, store.Failure{Code: "internal", Message: "the share is away", Final: true}); err != nil {
+	if err := s.FailJob(t.Context(), slow,
+		store.Failure{Code: "internal", Message: "the share is away", Final: true}); err != nil {
 		t.Fatal(err)
 	}
 	if in := input(t, s, run); in.NamesError != "" || in.Names != "newer" || in.Revision != before.Revision {

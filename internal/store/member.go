@@ -25,7 +25,8 @@ func (v View) Members(ctx context.Context, project string) ([]Membership, error)
 	return list, wrap("members", err)
 }
 
-// SetMember gives a user a role in a project, or takes it where role is "". It returns ErrNotFound where there is no such project or user.
+// SetMember gives a user a role in a project, or takes it where role is "". It returns ErrNotFound where there is no
+// such project or user.
 func (s *Store) SetMember(ctx context.Context, project, user string, role accounts.Role, by string) error {
 	return s.tx(ctx, "member", func(tx pgx.Tx) error {
 		id, err := projectID(ctx, tx, project)
@@ -36,7 +37,8 @@ func (s *Store) SetMember(ctx context.Context, project, user string, role accoun
 		if err != nil {
 			return err
 		}
-		was, err := values[accounts.Role](ctx, tx, `select role from members where project_id = $1 and user_id = $2 for update`, id, u.ID)
+		was, err := values[accounts.Role](ctx, tx,
+			`select role from members where project_id = $1 and user_id = $2 for update`, id, u.ID)
 		if err != nil {
 			return err
 		}
@@ -64,7 +66,8 @@ func (v View) ProjectID(ctx context.Context, project string) (int64, error) {
 
 // ProjectOfRun is the number of the project that a run belongs to, or ErrNotFound.
 func (v View) ProjectOfRun(ctx context.Context, run int64) (int64, error) {
-	id, err := value[int64](ctx, v.q, `select b.project_id from runs r join builds b on b.id = r.build_id where r.id = $1`, run)
+	id, err := value[int64](ctx, v.q,
+		`select b.project_id from runs r join builds b on b.id = r.build_id where r.id = $1`, run)
 	return id, wrap("project of a run", err)
 }
 

@@ -9,7 +9,8 @@ import (
 // A is merged into B, and B into C. Taking A apart again gives B back the word it had; C keeps its own.
 func TestSplitFromChainLeavesOtherWords(t *testing.T) {
 	l := newLab(t)
-	l.run("1", leaksReport(finding{signature: "A", class: leak}, finding{signature: "B", class: leak}, finding{signature: "C", class: leak}))
+	l.run("1", leaksReport(finding{signature: "A", class: leak}, finding{signature: "B", class: leak},
+		finding{signature: "C", class: leak}))
 	l.change("A", leaks.Change{Known: &leaks.Toleration{Reason: "of A"}})
 	l.change("C", leaks.Change{Known: &leaks.Toleration{Reason: "of C"}}) // as many changes as B has after the merge
 	for _, pair := range [][2]string{{"A", "B"}, {"B", "C"}} {

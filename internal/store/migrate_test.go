@@ -23,7 +23,8 @@ func TestSymbolsMigrationDownAndUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	var kind string
-	if err := conn.QueryRow(t.Context(), `select kind from jobs where run_id = $1 and state = 'queued'`, run).Scan(&kind); err != nil || kind != "analyse" {
+	if err := conn.QueryRow(t.Context(), `select kind from jobs where run_id = $1 and state = 'queued'`,
+		run).Scan(&kind); err != nil || kind != "analyse" {
 		t.Errorf("%q is queued, %v", kind, err)
 	}
 	if _, err := conn.Exec(t.Context(), up); err != nil {
@@ -34,13 +35,15 @@ func TestSymbolsMigrationDownAndUp(t *testing.T) {
 	}
 }
 
-// The migration of leaks can be taken back with data in the database, and made again: then all that has a report is to be
-// analysed once more, for signatures of the new kind.
+// The migration of leaks can be taken back with data in the database, and made again: then all that has a report is to
+// be analysed once more, for signatures of the new kind.
 func TestLeaksMigrationDownAndUp(t *testing.T) {
 	l := newLab(t)
 	run := l.run("1", leaksReport(finding{signature: "A", class: leak, bytes: 7}, finding{signature: "B", class: stable}))
 	var up, down []string
-	for _, name := range []string{"00004_leaks.sql", "00005_places.sql", "00006_absences.sql", "00007_growing_block.sql", "00008_runs_add_up.sql", "00010_bulk.sql", "00011_accounts.sql", "00012_deletion.sql", "00014_states.sql", "00019_page_of_a_leak.sql"} {
+	for _, name := range []string{"00004_leaks.sql", "00005_places.sql", "00006_absences.sql", "00007_growing_block.sql",
+		"00008_runs_add_up.sql", "00010_bulk.sql", "00011_accounts.sql", "00012_deletion.sql", "00014_states.sql",
+		"00019_page_of_a_leak.sql"} {
 		text := string(must[[]byte](t)(migrations.FS.ReadFile(name)))
 		above, below, _ := strings.Cut(text, "-- +goose Down")
 		up, down = append(up, above), append(down, below)

@@ -10,11 +10,12 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// returned makes signatures that runs turned into parts of others signatures of their own again where this result has them.
-// It returns them and the others.
+// returned makes signatures that runs turned into parts of others signatures of their own again where this result has
+// them. It returns them and the others.
 func (c *resultEffects) returned(ctx context.Context, named *internedFindings) (parted []int64, err error) {
 	ids := slices.Sorted(maps.Values(named.ids))
-	back, err := values[int64](ctx, c.tx, `select id from signatures where id = any($1) and alias_of is not null and alias_by = '' order by id`, ids)
+	back, err := values[int64](ctx, c.tx,
+		`select id from signatures where id = any($1) and alias_of is not null and alias_by = '' order by id`, ids)
 	if err != nil || len(back) == 0 {
 		return nil, err
 	}
@@ -34,10 +35,12 @@ func (c *resultEffects) returned(ctx context.Context, named *internedFindings) (
 
 // move remembers which signatures sites of the run left for which others, and makes those that no other result has any
 // more parts of the others. It returns all signatures whose history changed by it.
-func (c *resultEffects) move(ctx context.Context, old *oldSites, named *internedFindings, sites []analysis.Site) ([]int64, error) {
+func (c *resultEffects) move(ctx context.Context, old *oldSites, named *internedFindings,
+	sites []analysis.Site) ([]int64, error) {
 	after := make([]leaks.Site[placedSite], len(sites))
 	for i := range sites {
-		after[i] = leaks.Site[placedSite]{Place: placedSite{sites[i].StackKey, sites[i].Kind}, Signature: named.ids[sites[i].Signature]}
+		after[i] = leaks.Site[placedSite]{Place: placedSite{sites[i].StackKey, sites[i].Kind},
+			Signature: named.ids[sites[i].Signature]}
 	}
 	weights := leaks.Moves(old.sites, after)
 	has := map[int64]bool{}
@@ -60,7 +63,8 @@ func (c *resultEffects) remember(ctx context.Context, weights map[leaks.Move]int
 		return nil
 	}
 	var from, to, weight []int64
-	for _, m := range slices.SortedFunc(maps.Keys(weights), func(a, b leaks.Move) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) }) {
+	for _, m := range slices.SortedFunc(maps.Keys(weights),
+		func(a, b leaks.Move) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) }) {
 		from, to, weight = append(from, m.From), append(to, m.To), append(weight, weights[m])
 	}
 	_, err := c.tx.Exec(ctx, `

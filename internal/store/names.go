@@ -16,7 +16,8 @@ type Naming struct {
 func (s *Store) BeginNaming(ctx context.Context, run int64) (Naming, error) {
 	var n Naming
 	err := s.tx(ctx, "begin naming", func(tx pgx.Tx) (err error) {
-		if n.begun, err = value[int64](ctx, tx, `update runs set names_begun = names_begun + 1 where id = $1 returning names_begun`, run); err != nil {
+		if n.begun, err = value[int64](ctx, tx,
+			`update runs set names_begun = names_begun + 1 where id = $1 returning names_begun`, run); err != nil {
 			return wrap("begin naming", err)
 		}
 		n.Captures, err = capturesOf(ctx, tx, run)

@@ -47,7 +47,8 @@ func (s *Store) ForgetNode(ctx context.Context, id string) error {
 
 // Nodes are the servers and workers that were heard of lately.
 func (v View) Nodes(ctx context.Context) ([]NodeRecord, error) {
-	list, err := all[NodeRecord](ctx, v.q, `select id, role, host, version, schema, slots, running, says, started_at, seen_at from nodes order by role, host, started_at, id`)
+	list, err := all[NodeRecord](ctx, v.q,
+		`select id, role, host, version, schema, slots, running, says, started_at, seen_at from nodes order by role, host, started_at, id`)
 	return list, wrap("nodes", err)
 }
 
@@ -74,6 +75,7 @@ func (s *Store) NotePlaces(ctx context.Context, answers []PlaceAnswer) error {
 
 // Places are the answers of the places that were asked for symbol files.
 func (v View) Places(ctx context.Context) ([]PlaceAnswer, error) {
-	list, err := all[PlaceAnswer](ctx, v.q, `select place, result, count, last_at from symbol_places order by place, count desc, result limit 200`)
+	list, err := all[PlaceAnswer](ctx, v.q,
+		`select place, result, count, last_at from symbol_places order by place, count desc, result limit 200`)
 	return list, wrap("places", err)
 }

@@ -19,11 +19,14 @@ func IsAway(err error) bool {
 	switch {
 	case errors.As(err, &refused):
 		// 08: connection, 53: resources, 57P: shutdown, 25006: read-only (PostgreSQL, appendix A)
-		return strings.HasPrefix(refused.Code, "08") || strings.HasPrefix(refused.Code, "53") && !IsFull(err) || strings.HasPrefix(refused.Code, "57P") || refused.Code == "25006"
+		return strings.HasPrefix(refused.Code, "08") || strings.HasPrefix(refused.Code, "53") && !IsFull(err) ||
+			strings.HasPrefix(refused.Code, "57P") || refused.Code == "25006"
 	case errors.As(err, &connect), errors.As(err, &network), pgconn.Timeout(err):
 		return true
 	}
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.ErrUnexpectedEOF) && strings.HasPrefix(err.Error(), "store: ") || errors.Is(err, net.ErrClosed) || strings.Contains(err.Error(), "conn closed")
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.ErrUnexpectedEOF) &&
+		strings.HasPrefix(err.Error(), "store: ") || errors.Is(err, net.ErrClosed) ||
+		strings.Contains(err.Error(), "conn closed")
 }
 
 // IsFull reports whether the database's disk is full.

@@ -8,8 +8,8 @@ import (
 )
 
 // outlines makes of the signatures that leak or grow those that are the outline of exactly one other leak parts of it,
-// whichever came first, and takes back what later evidence made ambiguous. It looks at the names of the roots, whose history
-// this result may have changed, and returns all whose history changed by it.
+// whichever came first, and takes back what later evidence made ambiguous. It looks at the names of the roots, whose
+// history this result may have changed, and returns all whose history changed by it.
 func (c *resultEffects) outlines(ctx context.Context, roots []int64) (changed []int64, err error) {
 	list, err := c.namesakes(ctx, roots)
 	if err != nil {
@@ -42,7 +42,8 @@ func (c *resultEffects) outlines(ctx context.Context, roots []int64) (changed []
 			continue
 		}
 		changed = append(changed, list[i].ID, into.Root)
-		if err := audit(ctx, c.tx, list[i].ID, "", "outline", map[string]any{}, map[string]any{"into": into.Text, "run": c.run}); err != nil {
+		if err := audit(ctx, c.tx, list[i].ID, "", "outline", map[string]any{},
+			map[string]any{"into": into.Text, "run": c.run}); err != nil {
 			return nil, err
 		}
 	}
@@ -51,7 +52,8 @@ func (c *resultEffects) outlines(ctx context.Context, roots []int64) (changed []
 
 // leave makes a namesake a leak of its own again, and returns the signatures whose history changed by it.
 func (c *resultEffects) leave(ctx context.Context, n *leaks.Namesake) (changed []int64, err error) {
-	from, err := value[string](ctx, c.tx, `select other.text from signatures s join signatures other on other.id = s.alias_of where s.id = $1`, n.ID)
+	from, err := value[string](ctx, c.tx,
+		`select other.text from signatures s join signatures other on other.id = s.alias_of where s.id = $1`, n.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +61,8 @@ func (c *resultEffects) leave(ctx context.Context, n *leaks.Namesake) (changed [
 	if err != nil {
 		return nil, err
 	}
-	return []int64{n.ID, root}, audit(ctx, c.tx, n.ID, "", "outline", map[string]any{"into": from}, map[string]any{"run": c.run})
+	return []int64{n.ID, root},
+		audit(ctx, c.tx, n.ID, "", "outline", map[string]any{"into": from}, map[string]any{"run": c.run})
 }
 
 // turn makes a leak part of the signature that was part of it as its outline, because no evidence with inlined calls
@@ -116,13 +119,15 @@ func (c *resultEffects) namesakes(ctx context.Context, roots []int64) ([]leaks.N
 			list = append(list, leaks.Namesake{ID: r.ID, Root: r.RootID, Joined: r.Joined})
 		}
 		last := &list[len(list)-1]
-		last.Others = append(last.Others, leaks.OutlinedSignature{ID: r.OtherID, Root: r.OtherRoot, Text: r.OtherText, Beside: r.Beside, Left: r.Left})
+		last.Others = append(last.Others,
+			leaks.OutlinedSignature{ID: r.OtherID, Root: r.OtherRoot, Text: r.OtherText, Beside: r.Beside, Left: r.Left})
 	}
 	return list, err
 }
 
-// bad is the condition that a leak of which a column p has the root leaks or grows in some run. What is stored of that in
-// the signature may be older than the result.
+// bad is the condition that a leak of which a column p has the root leaks or grows in some run. What is stored of that
+// in the signature may be older than the result.
 func bad(column string) string {
-	return `exists (select from signatures part join findings f on f.signature_id = part.id where part.root_id = p.` + column + ` and f.class` + suspect + `)`
+	return `exists (select from signatures part join findings f on f.signature_id = part.id where part.root_id = p.` +
+		column + ` and f.class` + suspect + `)`
 }

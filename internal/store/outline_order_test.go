@@ -79,7 +79,8 @@ func TestOutlinesAtOnce(t *testing.T) {
 			if i%2 == 0 {
 				report = one(raws...)
 			}
-			if err := l.SaveResult(t.Context(), leases[i], store.Result{Report: report, Key: "k", Revision: input(t, l.Store, leases[i].RunID).Revision}); err != nil {
+			if err := l.SaveResult(t.Context(), leases[i],
+				store.Result{Report: report, Key: "k", Revision: input(t, l.Store, leases[i].RunID).Revision}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -12,7 +12,8 @@ import (
 	"heapdrift/internal/store"
 )
 
-// outlined is a report of findings of which some have an outline: "F<A" is F, which evidence without inlined calls calls A.
+// outlined is a report of findings of which some have an outline: "F<A" is F, which evidence without inlined calls
+// calls A.
 func outlined(findings ...finding) *analysis.Report {
 	outlines := make([]string, len(findings))
 	for i := range findings {
@@ -82,21 +83,25 @@ func TestOutlineIsTheSameLeak(t *testing.T) {
 			}
 			l.want("both", "F=A")
 			s := l.signature("A")
-			if s.Text != "F" || s.FirstBad != "1" || s.LastBad != "2" || s.State != leaks.StateKnown || s.Known.Reason != "vendor" || s.Assignee != "bob" || s.Comments != 2 {
+			if s.Text != "F" || s.FirstBad != "1" || s.LastBad != "2" || s.State != leaks.StateKnown ||
+				s.Known.Reason != "vendor" || s.Assignee != "bob" || s.Comments != 2 {
 				t.Errorf("%+v", s)
 			}
 			if a := must[[]store.Alias](t)(l.now().Aliases(t.Context(), "demo", "F"))[0]; a.By != leaks.ByOutline {
 				t.Errorf("%+v", a)
 			}
-			if got := l.audited("A", "outline"); len(got) != 1 || got[0].Actor != "" || !strings.Contains(string(got[0].After), `"into": "F"`) {
+			if got := l.audited("A", "outline"); len(got) != 1 || got[0].Actor != "" ||
+				!strings.Contains(string(got[0].After), `"into": "F"`) {
 				t.Errorf("%+v", got)
 			}
-			found := must[[]store.Finding](t)(firstOf(l.now().Findings(t.Context(), store.FindingQuery{Run: l.runs["1"], Limit: 9})))
+			found := must[[]store.Finding](t)(firstOf(l.now().Findings(t.Context(),
+				store.FindingQuery{Run: l.runs["1"], Limit: 9})))
 			if len(found) != 1 || found[0].Signature != "F" || found[0].Own != "A" {
 				t.Errorf("%+v", found)
 			}
 			for _, build := range []string{"1", "2"} {
-				if side, err := l.now().SideOf(t.Context(), "demo", "default", build); err != nil || len(side.Findings) != 1 || side.Findings[0].Signature != "F" {
+				if side, err := l.now().SideOf(t.Context(), "demo", "default", build); err != nil || len(side.Findings) != 1 ||
+					side.Findings[0].Signature != "F" {
 					t.Errorf("build %s: %+v, %v", build, side, err)
 				}
 			}
@@ -115,7 +120,8 @@ func (l *lab) audited(text, action string) (list []store.AuditRow) {
 	return list
 }
 
-// The text keeps its names for ever: results that are made again change nothing, and names that get better take it along.
+// The text keeps its names for ever: results that are made again change nothing, and names that get better take it
+// along.
 func TestOutlineSurvivesReanalysis(t *testing.T) {
 	l := newLab(t)
 	text, raw := one("A"), one("F<A")
@@ -138,7 +144,8 @@ func TestOutlineSurvivesReanalysis(t *testing.T) {
 	l.want("text renamed", "G=A=B=F")
 }
 
-// Symbols that know no inlined calls may take the place of those that do. The leak stays one, with the team's last word.
+// Symbols that know no inlined calls may take the place of those that do. The leak stays one, with the team's last
+// word.
 func TestOutlineOutlivesInlinedCalls(t *testing.T) {
 	l := newLab(t)
 	l.run("1", one("A"))
@@ -259,7 +266,8 @@ func TestOutlineTakenApart(t *testing.T) {
 	l = newLab(t)
 	l.run("1", one("A"))
 	l.run("2", outlined(finding{signature: "F<A", class: stable}))
-	if err := errors.Join(l.MergeInto(t.Context(), "demo", "F", "A", "ann"), l.MergeInto(t.Context(), "demo", "F", "", "ann")); err != nil {
+	if err := errors.Join(l.MergeInto(t.Context(), "demo", "F", "A", "ann"),
+		l.MergeInto(t.Context(), "demo", "F", "", "ann")); err != nil {
 		t.Fatal(err)
 	}
 	l.run("3", one("F<A"))

@@ -11,8 +11,8 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// lockProject waits for the builds of a project, of which at most one transaction adds some or moves some. It comes before the rows of
-// runs and jobs.
+// lockProject waits for the builds of a project, of which at most one transaction adds some or moves some. It comes
+// before the rows of runs and jobs.
 func lockProject(ctx context.Context, tx pgx.Tx, project int64) error {
 	_, err := tx.Exec(ctx, `select from projects where id = $1 for no key update`, project)
 	return err
@@ -27,11 +27,12 @@ type placedBuild struct {
 	Place []byte
 }
 
-// placeBuilds finds the places of a project's builds anew, as leaks.Places has them. Where builds move that something is said of, the states
-// of all that leaked follow again, and a change of the order has a line in the audit of the project. Whoever calls it has called
-// lockProject.
+// placeBuilds finds the places of a project's builds anew, as leaks.Places has them. Where builds move that something
+// is said of, the states of all that leaked follow again, and a change of the order has a line in the audit of the
+// project. Whoever calls it has called lockProject.
 func placeBuilds(ctx context.Context, tx pgx.Tx, project int64) error {
-	list, err := all[placedBuild](ctx, tx, `select `+buildColumns+`, nullif(place, '') as place from builds where project_id = $1 order by place, id`, project)
+	list, err := all[placedBuild](ctx, tx, `select `+buildColumns+
+		`, nullif(place, '') as place from builds where project_id = $1 order by place, id`, project)
 	if err != nil {
 		return err
 	}
@@ -60,7 +61,9 @@ func placeBuilds(ctx context.Context, tx pgx.Tx, project int64) error {
 			return err
 		}
 	}
-	if _, err := tx.Exec(ctx, `update builds b set place = n.place from unnest($1::bigint[], $2::bytea[]) n (id, place) where b.id = n.id`, moves.ids, moves.places); err != nil {
+	if _, err := tx.Exec(ctx,
+		`update builds b set place = n.place from unnest($1::bigint[], $2::bytea[]) n (id, place) where b.id = n.id`,
+		moves.ids, moves.places); err != nil {
 		return err
 	}
 	told, err := value[bool](ctx, tx, `
@@ -80,7 +83,8 @@ func placeBuilds(ctx context.Context, tx pgx.Tx, project int64) error {
 	if err := lookAgain(ctx, tx, project); err != nil {
 		return err
 	}
-	bad, err := values[int64](ctx, tx, `select id from signatures where project_id = $1 and bad and alias_of is null`, project)
+	bad, err := values[int64](ctx, tx,
+		`select id from signatures where project_id = $1 and bad and alias_of is null`, project)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,8 @@ func (l *lab) upload(u upload) {
 	e := addEvidence(l, l.Store, target, fmt.Sprint("a", u.sequence != nil, ".txt"))
 	c := snapshot(1, 0)
 	c.Snapshots[0].TakenAt = u.taken
-	if err := l.SaveCaptures(l.Context(), claim(l, l.Store), []store.StoredCapture{{Capture: c, Artifact: "art", Bytes: 5}}); err != nil {
+	if err := l.SaveCaptures(l.Context(), claim(l, l.Store),
+		[]store.StoredCapture{{Capture: c, Artifact: "art", Bytes: 5}}); err != nil {
 		l.Fatal(err)
 	}
 	name(l, l.Store, claim(l, l.Store), "names")
@@ -82,7 +83,8 @@ func permutations[T any](list []T, f func([]T)) {
 	permute(0)
 }
 
-// Whatever the order in which builds are uploaded, their order, the states, the first bad and the last clean build and the baselines are the same.
+// Whatever the order in which builds are uploaded, their order, the states, the first bad and the last clean build and
+// the baselines are the same.
 func TestOrderOfUploadsOfBuildsDoesNotCount(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -92,19 +94,24 @@ func TestOrderOfUploadsOfBuildsDoesNotCount(t *testing.T) {
 		want    []string
 	}{
 		"names of one shape": {
-			[]upload{{build: "b9", class: stable}, {build: "b10", class: leak}, {build: "b11", class: leak}, {build: "b101", class: stable}},
+			[]upload{{build: "b9", class: stable}, {build: "b10", class: leak}, {build: "b11", class: leak},
+				{build: "b101", class: stable}},
 			[]string{"b9 b10 b11 b101", "fixed bad b10..b11 clean b9 seen b101 fixed b101 regressed ", "-", "b9", "b10", "b11"},
 		},
 		"names of several shapes": {
-			[]upload{{build: "nightly", taken: on(1), class: stable}, {build: "b10", taken: on(2), class: leak}, {build: "rc", taken: on(3), class: stable}, {build: "b9", taken: on(4), class: leak}},
-			[]string{"nightly b10 rc b9", "regressed bad b10..b9 clean nightly seen b9 fixed rc regressed b9", "-", "nightly", "b10", "rc"},
+			[]upload{{build: "nightly", taken: on(1), class: stable}, {build: "b10", taken: on(2), class: leak},
+				{build: "rc", taken: on(3), class: stable}, {build: "b9", taken: on(4), class: leak}},
+			[]string{"nightly b10 rc b9", "regressed bad b10..b9 clean nightly seen b9 fixed rc regressed b9", "-",
+				"nightly", "b10", "rc"},
 		},
 		"numbers, and declared sequences": {
-			[]upload{{build: "7", class: stable}, {build: "b1", sequence: new(int64(9)), class: leak}, {build: "b2", sequence: new(int64(8)), class: stable}, {build: "10", class: leak}},
+			[]upload{{build: "7", class: stable}, {build: "b1", sequence: new(int64(9)), class: leak},
+				{build: "b2", sequence: new(int64(8)), class: stable}, {build: "10", class: leak}},
 			[]string{"7 b2 b1 10", "ongoing bad b1..10 clean b2 seen 10 fixed  regressed ", "-", "7", "b2", "b1"},
 		},
 		"a sequence that one of two uploads declares": {
-			[]upload{{build: "4812", class: leak}, {build: "4812", sequence: new(int64(1)), class: leak}, {build: "2", class: stable}, {build: "0", class: stable}},
+			[]upload{{build: "4812", class: leak}, {build: "4812", sequence: new(int64(1)), class: leak},
+				{build: "2", class: stable}, {build: "0", class: stable}},
 			[]string{"0 4812 2", "fixed bad 4812..4812 clean 0 seen 2 fixed 2 regressed ", "-", "0", "4812"},
 		},
 	} {
@@ -124,7 +131,8 @@ func TestOrderOfUploadsOfBuildsDoesNotCount(t *testing.T) {
 	}
 }
 
-// A build that arrives with a name of another shape ends natural order: what follows from the order follows again at once, and the project says so.
+// A build that arrives with a name of another shape ends natural order: what follows from the order follows again at
+// once, and the project says so.
 func TestOrderThatChanges(t *testing.T) {
 	l := newLab(t)
 	l.upload(upload{build: "b9", taken: on(2), class: stable})
@@ -136,7 +144,8 @@ func TestOrderThatChanges(t *testing.T) {
 		t.Errorf("nothing moved yet: %v", lines)
 	}
 	addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "nightly"}, "a.txt")
-	if got := l.order() + ": " + state(l.signature("A")); got != "b10 b9 nightly: fixed bad b10..b10 clean  seen b9 fixed b9 regressed " {
+	if got := l.order() + ": " +
+		state(l.signature("A")); got != "b10 b9 nightly: fixed bad b10..b10 clean  seen b9 fixed b9 regressed " {
 		t.Error(got)
 	}
 	if got, want := l.projectAudit(), []string{"order [b9 b10] -> [b10 b9]"}; !slices.Equal(got, want) {
@@ -144,7 +153,8 @@ func TestOrderThatChanges(t *testing.T) {
 	}
 	// A sequence is declared: the older of the two is the newest build.
 	addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "b10", Sequence: new(int64(1))}, "a.txt")
-	if got := l.order() + ": " + state(l.signature("A")); got != "b9 nightly b10: new bad b10..b10 clean b9 seen b10 fixed  regressed " {
+	if got := l.order() + ": " +
+		state(l.signature("A")); got != "b9 nightly b10: new bad b10..b10 clean b9 seen b10 fixed  regressed " {
 		t.Error(got)
 	}
 	if got := l.projectAudit(); len(got) != 2 || got[0] != "order [b10 b9] -> [b9 b10]" {
@@ -189,7 +199,8 @@ func (l *lab) projectAudit() (lines []string) {
 // A project of an older version is ordered anew when the server starts on it: each whose order changes says so, once.
 func TestProjectsAreOrderedAnew(t *testing.T) {
 	l := newLab(t)
-	for _, u := range []upload{{build: "b11", class: stable}, {build: "b101", class: leak}, {build: "b10", class: stable}, {build: "b9", class: leak}} {
+	for _, u := range []upload{{build: "b11", class: stable}, {build: "b101", class: leak}, {build: "b10", class: stable},
+		{build: "b9", class: leak}} {
 		l.upload(u)
 	}
 	const want = "b9 b10 b11 b101\nregressed bad b9..b101 clean  seen b101 fixed b10 regressed b101\n-\nb9\nb10\nb11"
@@ -216,7 +227,8 @@ func TestProjectsAreOrderedAnew(t *testing.T) {
 			t.Errorf("%v, want %v", got, want)
 		}
 	}
-	if rows := must[[]store.AuditRow](t)(l.now().ProjectAudit(t.Context(), "ordered", store.AuditQuery{Limit: 9})); len(rows) != 0 {
+	if rows := must[[]store.AuditRow](t)(l.now().ProjectAudit(t.Context(), "ordered",
+		store.AuditQuery{Limit: 9})); len(rows) != 0 {
 		t.Errorf("where nothing changed: %+v", rows)
 	}
 	if got := l.audited("A", "state"); len(got) == 0 || !strings.Contains(string(got[0].Before), "fixed") {
@@ -232,7 +244,8 @@ func TestBuildsThatComeAtOnce(t *testing.T) {
 	for _, build := range names {
 		uploading.Go(func() {
 			target := leaks.Target{Project: "demo", Build: build, Scenario: leaks.DefaultScenario, Run: "1"}
-			if _, err := l.AddEvidence(t.Context(), target, store.Evidence{Name: "a.txt", SHA256: build, Kind: "umdh"}); err != nil {
+			if _, err := l.AddEvidence(t.Context(), target,
+				store.Evidence{Name: "a.txt", SHA256: build, Kind: "umdh"}); err != nil {
 				t.Error(err)
 			}
 		})

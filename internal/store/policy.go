@@ -12,7 +12,8 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// A PolicyFile is one version of a project's policies. That of a project that has saved none has version 0 and the default.
+// A PolicyFile is one version of a project's policies. That of a project that has saved none has version 0 and the
+// default.
 type PolicyFile struct {
 	Version  int // counts from 1
 	Policies leaks.Policies
@@ -42,7 +43,8 @@ func (v View) PolicyVersions(ctx context.Context, project string) ([]PolicyFile,
 
 // policyOf reads the present version.
 func policyOf(ctx context.Context, q querier, project int64) (PolicyFile, error) {
-	list, err := readPolicies(ctx, q, `version = (select max(version) from project_policies where project_id = $1)`, project)
+	list, err := readPolicies(ctx, q,
+		`version = (select max(version) from project_policies where project_id = $1)`, project)
 	if err != nil || len(list) > 0 {
 		return append(list, PolicyFile{})[0], err
 	}
@@ -56,7 +58,9 @@ func readPolicies(ctx context.Context, q querier, which string, project int64) (
 		Verified               bool
 		At                     time.Time
 	}
-	rows, err := all[row](ctx, q, `select version, policies, author, verified, note, at from project_policies where project_id = $1 and `+which+` order by version desc`, project)
+	rows, err := all[row](ctx, q,
+		`select version, policies, author, verified, note, at from project_policies where project_id = $1 and `+which+
+			` order by version desc`, project)
 	if err != nil {
 		return nil, wrap("policies", err)
 	}
@@ -77,8 +81,8 @@ type PolicyChange struct {
 	Version      int64 // that it was made of; negative for any
 }
 
-// SavePolicy stores the next version of a project's policies. It returns ErrConflict where the present version is another than that of the
-// change.
+// SavePolicy stores the next version of a project's policies. It returns ErrConflict where the present version is
+// another than that of the change.
 func (s *Store) SavePolicy(ctx context.Context, project string, change PolicyChange) (saved PolicyFile, err error) {
 	if err := leaks.CheckActor(change.Author); err != nil {
 		return saved, err
@@ -112,13 +116,16 @@ func (s *Store) SavePolicy(ctx context.Context, project string, change PolicyCha
 		if change.Version >= 0 && change.Version != int64(*present) {
 			return ErrConflict
 		}
-		saved = PolicyFile{Version: *present + 1, Policies: change.Policies, Author: change.Author, Verified: accounts.Verified(ctx, change.Author), Note: change.Note}
-		saved.At, err = value[time.Time](ctx, tx, `insert into project_policies (project_id, version, policies, author, note, verified) values ($1, $2, $3, $4, $5, $6) returning at`,
+		saved = PolicyFile{Version: *present + 1, Policies: change.Policies, Author: change.Author,
+			Verified: accounts.Verified(ctx, change.Author), Note: change.Note}
+		saved.At, err = value[time.Time](ctx, tx,
+			`insert into project_policies (project_id, version, policies, author, note, verified) values ($1, $2, $3, $4, $5, $6) returning at`,
 			id, saved.Version, string(text), change.Author, change.Note, saved.Verified)
 		if err != nil {
 			return err
 		}
-		return auditProject(ctx, tx, id, change.Author, "policy", map[string]any{"version": *present}, map[string]any{"version": saved.Version, "note": saved.Note})
+		return auditProject(ctx, tx, id, change.Author, "policy", map[string]any{"version": *present},
+			map[string]any{"version": saved.Version, "note": saved.Note})
 	})
 	if err != nil {
 		return PolicyFile{}, err

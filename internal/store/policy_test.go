@@ -19,7 +19,8 @@ func policies(t testing.TB, text string) leaks.Policies {
 
 func (l *lab) policy(text string) {
 	l.Helper()
-	must[store.PolicyFile](l)(l.SavePolicy(l.Context(), "demo", store.PolicyChange{Policies: policies(l, text), Author: "ann", Version: -1}))
+	must[store.PolicyFile](l)(l.SavePolicy(l.Context(), "demo",
+		store.PolicyChange{Policies: policies(l, text), Author: "ann", Version: -1}))
 }
 
 func (l *lab) gateOf(place string, on ...leaks.FailOn) leaks.Verdict {
@@ -58,7 +59,8 @@ func TestPolicies(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if versions := must[[]store.PolicyFile](t)(l.now().PolicyVersions(t.Context(), "demo")); saved != 1 || len(versions) != 2 || versions[1].Note != "first" {
+	if versions := must[[]store.PolicyFile](t)(l.now().PolicyVersions(t.Context(), "demo")); saved != 1 ||
+		len(versions) != 2 || versions[1].Note != "first" {
 		t.Errorf("%d saved, %+v", saved, versions)
 	}
 	if _, err := l.SavePolicy(t.Context(), "nobody", change); !errors.Is(err, store.ErrNotFound) {
@@ -81,7 +83,8 @@ func TestDecisionsAreStored(t *testing.T) {
 		return must[[]store.StoredDecision](t)(l.now().Decisions(t.Context(), run))
 	}
 	list := decisions()
-	if len(list) != 1 || list[0].Gate != leaks.GateFailed || list[0].Reasons[0].Signature != "A" || *list[0].Reasons[0].Figure != 5 {
+	if len(list) != 1 || list[0].Gate != leaks.GateFailed || list[0].Reasons[0].Signature != "A" ||
+		*list[0].Reasons[0].Figure != 5 {
 		t.Fatalf("%+v", list)
 	}
 	l.policy(`{"fail_on":[]}`)
@@ -115,7 +118,8 @@ func TestDecisionsAreStored(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if list = decisions(); len(list) != 200 || list[0].Baseline != "219" || list[100].Baseline != "" || list[100].Policy != 219 {
+	if list = decisions(); len(list) != 200 || list[0].Baseline != "219" || list[100].Baseline != "" ||
+		list[100].Policy != 219 {
 		t.Errorf("%d decisions, the newest by the policy alone of policy %d", len(list), list[min(100, len(list)-1)].Policy)
 	}
 	if err := l.RecordDecision(t.Context(), 999, store.GateQuestion{}, v.Decision); !errors.Is(err, store.ErrNotFound) {
@@ -140,7 +144,8 @@ func TestQuarantine(t *testing.T) {
 			t.Errorf("%v: without a guard %s", order, v.Why)
 		}
 		l.policy(`{"fail_on":["leak"],"noise":{"runs":5,"changes":4}}`)
-		if v := l.gateOf("5"); v.Gate != leaks.GatePassed || v.Decision.Reasons[0].Code != leaks.ReasonQuarantined || *v.Decision.Reasons[0].Figure != 4 {
+		if v := l.gateOf("5"); v.Gate != leaks.GatePassed || v.Decision.Reasons[0].Code != leaks.ReasonQuarantined ||
+			*v.Decision.Reasons[0].Figure != 4 {
 			t.Errorf("%v: %s %+v", order, v.Why, v.Decision.Reasons)
 		}
 		if v := l.gateOf("3"); v.Gate != leaks.GateFailed {
@@ -176,7 +181,8 @@ func TestDriftAgainstTheRelease(t *testing.T) {
 // A budget and a canary hold on when their signature becomes part of another.
 func TestPolicyOfAMergedSignature(t *testing.T) {
 	l := newLab(t)
-	l.run("1", leaksReport(finding{signature: "A", class: leak, bytes: 100}, finding{signature: "B", class: leak, bytes: 100}))
+	l.run("1", leaksReport(finding{signature: "A", class: leak, bytes: 100},
+		finding{signature: "B", class: leak, bytes: 100}))
 	if err := l.MergeInto(t.Context(), "demo", "A", "B", "ann"); err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +203,8 @@ func TestPolicyOfAScenarioAndAProcess(t *testing.T) {
 	made := must[leaks.Policies](t)(leaks.ParsePolicies([]byte(`{
 		"default":{"fail_on":["leak"]},
 		"scenarios":{"soak":{"fail_on":[],"budgets":[{"of":"process","name":"APP.EXE","per":"hour","limit":100},{"of":"process","name":"other.exe","per":"hour","limit":1}]}}}`)))
-	must[store.PolicyFile](t)(l.SavePolicy(t.Context(), "demo", store.PolicyChange{Policies: made, Author: "ann", Version: -1}))
+	must[store.PolicyFile](t)(l.SavePolicy(t.Context(), "demo",
+		store.PolicyChange{Policies: made, Author: "ann", Version: -1}))
 	if v := l.gateOf("1"); v.Gate != leaks.GateFailed {
 		t.Errorf("default: %s", v.Why)
 	}
@@ -206,7 +213,8 @@ func TestPolicyOfAScenarioAndAProcess(t *testing.T) {
 	}
 	soak := made.Scenarios["soak"]
 	soak.Budgets[0].Limit = 99
-	must[store.PolicyFile](t)(l.SavePolicy(t.Context(), "demo", store.PolicyChange{Policies: made, Author: "ann", Version: -1}))
+	must[store.PolicyFile](t)(l.SavePolicy(t.Context(), "demo",
+		store.PolicyChange{Policies: made, Author: "ann", Version: -1}))
 	if v := l.gateOf("1/soak"); v.Gate != leaks.GateFailed || v.Decision.Reasons[0].Code != leaks.ReasonBudget {
 		t.Errorf("soak below: %s", v.Why)
 	}
@@ -215,7 +223,8 @@ func TestPolicyOfAScenarioAndAProcess(t *testing.T) {
 // A leak that was fixed fails as regressed in the builds in which it is back, and not in those before.
 func TestRegressedFromTheBuildOn(t *testing.T) {
 	l := newLab(t)
-	shows, clean := leaksReport(finding{signature: "A", class: leak, bytes: 5}), leaksReport(finding{signature: "A", class: stable})
+	shows, clean := leaksReport(finding{signature: "A", class: leak, bytes: 5}),
+		leaksReport(finding{signature: "A", class: stable})
 	for build, r := range map[string]bool{"1": true, "2": false, "3": true, "4": true} {
 		if r {
 			l.run(build, shows)
@@ -224,7 +233,8 @@ func TestRegressedFromTheBuildOn(t *testing.T) {
 		}
 	}
 	l.policy(`{"fail_on":["regressed"]}`)
-	for build, want := range map[string]leaks.Gate{"1": leaks.GatePassed, "2": leaks.GatePassed, "3": leaks.GateFailed, "4": leaks.GateFailed} {
+	for build, want := range map[string]leaks.Gate{"1": leaks.GatePassed, "2": leaks.GatePassed, "3": leaks.GateFailed,
+		"4": leaks.GateFailed} {
 		if v := l.gateOf(build); v.Gate != want {
 			t.Errorf("build %s: %s because %s", build, v.Gate, v.Why)
 		}
@@ -243,10 +253,12 @@ func TestPreviewOfARuleThatSilencesAll(t *testing.T) {
 		return must[*leaks.RulesPreview](t)(trial.Preview(t.Context(), must[*blame.Rules](t)(blame.ParseRules(text))))
 	}
 	p := preview(`module:* -> known="x"`)
-	if len(p.Moves) != 0 || len(p.Silenced) != 1 || p.Silenced[0].Signature != "B" || p.Silenced[0].To != leaks.ReasonRule || p.Silenced[0].Why != "x" {
+	if len(p.Moves) != 0 || len(p.Silenced) != 1 || p.Silenced[0].Signature != "B" ||
+		p.Silenced[0].To != leaks.ReasonRule || p.Silenced[0].Why != "x" {
 		t.Errorf("%+v", p)
 	}
-	if len(p.Turned) != 2 || p.Turned[0].Build != "2" || p.Turned[0].From != leaks.GateFailed || p.Turned[0].To != leaks.GatePassed || p.Runs != 3 {
+	if len(p.Turned) != 2 || p.Turned[0].Build != "2" || p.Turned[0].From != leaks.GateFailed ||
+		p.Turned[0].To != leaks.GatePassed || p.Runs != 3 {
 		t.Errorf("%+v", p.Turned)
 	}
 	if !strings.Contains(p.Says(), "1 leak is silenced") || !strings.Contains(p.Says(), "2 of them to passed") {
@@ -261,13 +273,16 @@ func TestPreviewOfAPolicy(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaksReport(finding{signature: "A", class: leak, bytes: 5}))
 	l.run("2", leaksReport(finding{signature: "A", class: leak, bytes: 5}))
-	impact := must[*leaks.Impact](t)(l.now().PolicyImpact(t.Context(), "demo", policies(t, `{"fail_on":["leak"],"minimum_score":0.96}`)))
-	if len(impact.Silenced) != 1 || impact.Silenced[0].To != leaks.ReasonScore || impact.Silenced[0].Count != 2 || len(impact.Turned) != 2 || impact.Turned[0].To != leaks.GatePassed {
+	impact := must[*leaks.Impact](t)(l.now().PolicyImpact(t.Context(), "demo",
+		policies(t, `{"fail_on":["leak"],"minimum_score":0.96}`)))
+	if len(impact.Silenced) != 1 || impact.Silenced[0].To != leaks.ReasonScore || impact.Silenced[0].Count != 2 ||
+		len(impact.Turned) != 2 || impact.Turned[0].To != leaks.GatePassed {
 		t.Errorf("%+v", impact)
 	}
 	l.policy(`{"fail_on":["leak"],"minimum_score":0.96}`)
 	impact = must[*leaks.Impact](t)(l.now().PolicyImpact(t.Context(), "demo", policies(t, `{"fail_on":["leak"]}`)))
-	if len(impact.Heard) != 1 || impact.Heard[0].From != leaks.ReasonScore || len(impact.Turned) != 2 || impact.Turned[0].To != leaks.GateFailed {
+	if len(impact.Heard) != 1 || impact.Heard[0].From != leaks.ReasonScore || len(impact.Turned) != 2 ||
+		impact.Turned[0].To != leaks.GateFailed {
 		t.Errorf("%+v", impact)
 	}
 	if _, err := l.now().PolicyImpact(t.Context(), "nobody", policies(t, `{}`)); !errors.Is(err, store.ErrNotFound) {

@@ -16,21 +16,23 @@ type pooledRun struct {
 	ScenarioID int64
 }
 
-// poolRuns lists the runs r that can be judged together of which a condition holds, those of one scenario together and as leaks.PoolRuns wants them.
+// poolRuns lists the runs r that can be judged together of which a condition holds, those of one scenario together and
+// as leaks.PoolRuns wants them.
 func poolRuns(ctx context.Context, tx pgx.Tx, which string, arg int64) ([]pooledRun, error) {
 	return all[pooledRun](ctx, tx, `
 		select r.id as run, b.name as build, b.place, r.scenario_id from runs r join builds b on b.id = r.build_id
 		where `+which+` and r.suffices and r.analysed_at is not null order by r.scenario_id, `+oldestFirst+`, r.name collate "C"`, arg)
 }
 
-// poolAround judges anew what the runs say together whose judgement may rest on a run, after its result changed, and returns the leaks of which a
-// judgement did. Whoever calls it holds the lock of the project's signatures.
+// poolAround judges anew what the runs say together whose judgement may rest on a run, after its result changed, and
+// returns the leaks of which a judgement did. Whoever calls it holds the lock of the project's signatures.
 func poolAround(ctx context.Context, tx pgx.Tx, run int64) ([]int64, error) {
 	list, err := poolRuns(ctx, tx, `r.scenario_id = (select scenario_id from runs where id = $1)`, run)
 	if err != nil {
 		return nil, err
 	}
-	place, err := value[[]byte](ctx, tx, `select b.place from runs r join builds b on b.id = r.build_id where r.id = $1`, run)
+	place, err := value[[]byte](ctx, tx,
+		`select b.place from runs r join builds b on b.id = r.build_id where r.id = $1`, run)
 	if err != nil {
 		return nil, err
 	}
@@ -41,8 +43,8 @@ func poolAround(ctx context.Context, tx pgx.Tx, run int64) ([]int64, error) {
 	return p.judge(ctx, nil)
 }
 
-// poolAll judges anew what all runs of a project say together of some leaks; nil for all. It returns those of which a judgement changed. Whoever calls
-// it holds the lock of the project's signatures.
+// poolAll judges anew what all runs of a project say together of some leaks; nil for all. It returns those of which a
+// judgement changed. Whoever calls it holds the lock of the project's signatures.
 func poolAll(ctx context.Context, tx pgx.Tx, project int64, roots []int64) ([]int64, error) {
 	if roots != nil && len(roots) == 0 {
 		return nil, nil
@@ -86,7 +88,8 @@ type poolers struct {
 	judged  map[int64]bool // by run: it is a target
 }
 
-// leaksAtOnce is how many leaks are read at once: all runs of a project have as many findings as memory should not hold.
+// leaksAtOnce is how many leaks are read at once: all runs of a project have as many findings as memory should not
+// hold.
 const leaksAtOnce = 1000
 
 // judge judges leaks, or all for nil, and returns those of which a judgement changed.
@@ -164,7 +167,8 @@ func (p *poolers) judgeSome(ctx context.Context, roots []int64, changes *poolCha
 		for n < len(rows) && rows[n].RootID == root {
 			n++
 		}
-		pool := leaks.Pool{Runs: p.runs, Shown: make([]*leaks.RunRating, len(p.runs)), Absent: absent[root], Fixed: fixed[root], Judge: score.Pool}
+		pool := leaks.Pool{Runs: p.runs, Shown: make([]*leaks.RunRating, len(p.runs)), Absent: absent[root],
+			Fixed: fixed[root], Judge: score.Pool}
 		for i := range rows[:n] {
 			here := &pool.Shown[at[rows[i].RunID]]
 			if *here == nil {

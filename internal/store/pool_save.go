@@ -35,7 +35,8 @@ func (c *poolChanges) take(r *poolRow, judged leaks.Rating, pooled *leaks.Pooled
 		own = &r.alone().Rating
 	}
 	c.runs, c.signatures = append(c.runs, r.RunID), append(c.signatures, r.SignatureID)
-	c.classes, c.scores, c.certain = append(c.classes, string(judged.Class)), append(c.scores, judged.Score), append(c.certain, judged.Certain)
+	c.classes, c.scores, c.certain = append(c.classes, string(judged.Class)), append(c.scores, judged.Score),
+		append(c.certain, judged.Certain)
 	c.own, c.pooled = append(c.own, c.json(own, own != nil)), append(c.pooled, c.json(pooled, pooled != nil))
 	if n := len(c.roots); n == 0 || c.roots[n-1] != r.RootID {
 		c.roots = append(c.roots, r.RootID)
@@ -65,7 +66,8 @@ func (c *poolChanges) save(ctx context.Context, tx pgx.Tx) error {
 		return c.err
 	}
 	_, err := tx.Exec(ctx, `
-		update findings f set class = n.class, score = n.score, certain = n.certain, own = n.own::jsonb, pooled = n.pooled::jsonb
+		update findings f set class = n.class, score = n.score, certain = n.certain, own = n.own::jsonb,
+			pooled = n.pooled::jsonb
 		from unnest($1::bigint[], $2::bigint[], $3::text[], $4::double precision[], $5::boolean[], $6::text[], $7::text[])
 			as n (run_id, signature_id, class, score, certain, own, pooled)
 		where f.run_id = n.run_id and f.signature_id = n.signature_id`, c.runs, c.signatures, c.classes, c.scores, c.certain, c.own, c.pooled)

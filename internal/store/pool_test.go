@@ -16,7 +16,8 @@ import (
 	"heapdrift/internal/store"
 )
 
-// withPools skips a test where no table says how runs are judged together. Log odds of 4 are enough for every threshold, those of −8 for none.
+// withPools skips a test where no table says how runs are judged together. Log odds of 4 are enough for every
+// threshold, those of −8 for none.
 func withPools(t testing.TB) {
 	t.Helper()
 	sure := &score.Evidence{LogOdds: 4}
@@ -51,7 +52,8 @@ func (l *lab) verdict(place string) leaks.Verdict {
 	l.Helper()
 	view := l.now()
 	run := must[store.Run](l)(view.Run(l.Context(), l.runs[place]))
-	return must[leaks.Verdict](l)(view.Verdict(l.Context(), &run, store.GateQuestion{FailOn: []leaks.FailOn{leaks.FailOnLeak}}))
+	return must[leaks.Verdict](l)(view.Verdict(l.Context(), &run,
+		store.GateQuestion{FailOn: []leaks.FailOn{leaks.FailOnLeak}}))
 }
 
 // Growth that no run decides by itself is a certain leak by three, in each of them, and pages read that.
@@ -67,13 +69,17 @@ func TestRunsAddUp(t *testing.T) {
 	l.run("3", leaksReport(judged(grows, 4), other))
 	want, _ := score.Pool([]*score.Evidence{{LogOdds: 4}, {LogOdds: 4}, {LogOdds: 4}})
 	f := l.found("3", "A")
-	if f.Class != leak || !f.Certain || f.Score == nil || *f.Score != want.Score || f.Alone == nil || f.Alone.Class != grows || f.Pooled == nil || f.Pooled.PooledResult != want {
+	if f.Class != leak || !f.Certain || f.Score == nil || *f.Score != want.Score || f.Alone == nil ||
+		f.Alone.Class != grows || f.Pooled == nil || f.Pooled.PooledResult != want {
 		t.Errorf("%+v", f)
 	}
-	if len(f.Clauses) != 2 || f.Clauses[0].Rule != "pooled" || !strings.HasPrefix(f.Clauses[0].Text, "3 runs of this scenario together (builds 1, 2 and 3): grows in each by itself") {
+	if len(f.Clauses) != 2 || f.Clauses[0].Rule != "pooled" ||
+		!strings.HasPrefix(f.Clauses[0].Text,
+			"3 runs of this scenario together (builds 1, 2 and 3): grows in each by itself") {
 		t.Errorf("%+v", f.Clauses)
 	}
-	if a := l.signature("A"); a.Latest.Class != leak || !a.Latest.Certain || a.State != leaks.StateOngoing || a.Worst != string(leak) {
+	if a := l.signature("A"); a.Latest.Class != leak || !a.Latest.Certain || a.State != leaks.StateOngoing ||
+		a.Worst != string(leak) {
 		t.Errorf("%+v", a)
 	}
 	// Two of three runs judged by then: the first stands alone, since no older one bears it out.
@@ -111,7 +117,8 @@ func TestRunsAddUp(t *testing.T) {
 	}
 }
 
-// A certain leak of one run that others of its build do not bear out grows, fails no gate, and stands behind what leaks.
+// A certain leak of one run that others of its build do not bear out grows, fails no gate, and stands behind what
+// leaks.
 func TestLeakThatIsNotBorneOut(t *testing.T) {
 	withPools(t)
 	l := newLab(t)
@@ -126,10 +133,12 @@ func TestLeakThatIsNotBorneOut(t *testing.T) {
 	l.run("1/soak/b", leaksReport(clean))
 	l.run("1/soak/c", leaksReport(clean))
 	f := l.found("1/soak/a", "A")
-	if f.Class != grows || f.Certain || f.Alone == nil || f.Alone.Class != leak || !f.Alone.Certain || f.Clauses[0].Text != "leaks by itself, and 2 other runs of the scenario do not bear it out: growing" {
+	if f.Class != grows || f.Certain || f.Alone == nil || f.Alone.Class != leak || !f.Alone.Certain ||
+		f.Clauses[0].Text != "leaks by itself, and 2 other runs of the scenario do not bear it out: growing" {
 		t.Errorf("%+v", f)
 	}
-	if v := l.verdict("1/soak/a"); v.Gate != leaks.GatePassed || v.Why != "other runs of the scenario do not bear out 1 leak of this one" || v.Status != string(analysis.StatusLeak) {
+	if v := l.verdict("1/soak/a"); v.Gate != leaks.GatePassed ||
+		v.Why != "other runs of the scenario do not bear out 1 leak of this one" || v.Status != string(analysis.StatusLeak) {
 		t.Errorf("%s because %s, %s", v.Gate, v.Why, v.Status)
 	}
 	page, _, err := l.now().Findings(t.Context(), store.FindingQuery{Run: l.runs["1/soak/a"], Limit: 9})
@@ -144,7 +153,8 @@ func TestLeakThatIsNotBorneOut(t *testing.T) {
 	}
 }
 
-// A fix parts the runs before it from those behind, by the team's word or because nothing of the leak is there; the word may be taken back.
+// A fix parts the runs before it from those behind, by the team's word or because nothing of the leak is there; the
+// word may be taken back.
 func TestPoolsEndAtAFix(t *testing.T) {
 	withPools(t)
 	l := newLab(t)
@@ -207,17 +217,20 @@ func TestPoolsFollowTheOrder(t *testing.T) {
 		t.Errorf("%+v %+v", a, b)
 	}
 	addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "b9", Sequence: new(int64(1))}, "a.txt")
-	if a, b := l.found("b9", "A").Pooled, l.found("b10", "A").Pooled; a == nil || fmt.Sprint(a.Builds) != "[b10 b9]" || b != nil {
+	if a, b := l.found("b9", "A").Pooled, l.found("b10", "A").Pooled; a == nil ||
+		fmt.Sprint(a.Builds) != "[b10 b9]" || b != nil {
 		t.Errorf("%+v %+v", a, b)
 	}
 }
 
-// What nobody suspects by itself may be a leak by several runs; then it is one in every way, and its callers are looked for in what came before.
+// What nobody suspects by itself may be a leak by several runs; then it is one in every way, and its callers are looked
+// for in what came before.
 func TestPoolConvicts(t *testing.T) {
 	withPools(t)
 	l := newLab(t)
 	l.run("2", leaksReport(judged(cache, 4)))
-	l.run("3", leaksReport(finding{signature: "R", class: stable, callers: serve}, finding{signature: "S", class: stable, callers: serve}))
+	l.run("3", leaksReport(finding{signature: "R", class: stable, callers: serve},
+		finding{signature: "S", class: stable, callers: serve}))
 	l.run("1", leaksReport(judged(cache, 4)))
 	f := l.found("2", "A")
 	if f.Class != leak || !f.Certain || f.Alone.Class != cache {
@@ -232,9 +245,11 @@ func TestPoolConvicts(t *testing.T) {
 func TestEvidenceThatIsKept(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaksReport(
-		finding{signature: "leak", class: leak, odds: new(-7.0)}, finding{signature: "near", class: cache, odds: new(-5.9)}, finding{signature: "far", class: cache, odds: new(-6.0)},
+		finding{signature: "leak", class: leak, odds: new(-7.0)}, finding{signature: "near", class: cache, odds: new(-5.9)},
+		finding{signature: "far", class: cache, odds: new(-6.0)},
 		finding{signature: "none", class: grows}, finding{signature: "unasked", class: grows, odds: new(math.Inf(-1))}))
-	kept := query(l, pgx.RowTo[string], `select s.text from findings f join signatures s on s.id = f.signature_id where f.evidence is not null order by 1`)
+	kept := query(l, pgx.RowTo[string],
+		`select s.text from findings f join signatures s on s.id = f.signature_id where f.evidence is not null order by 1`)
 	if want := []string{"leak", "near"}; !reflect.DeepEqual(kept, want) {
 		t.Errorf("%v, want %v", kept, want)
 	}

@@ -72,7 +72,8 @@ func (v View) PolicyImpact(ctx context.Context, project string, policies leaks.P
 		if err != nil {
 			return nil, err
 		}
-		if err := v.underPolicy(ctx, &run, then[i].Case, &PolicyFile{Version: file.Version + 1, Policies: policies}); err != nil {
+		if err := v.underPolicy(ctx, &run, then[i].Case,
+			&PolicyFile{Version: file.Version + 1, Policies: policies}); err != nil {
 			return nil, err
 		}
 	}
@@ -81,7 +82,8 @@ func (v View) PolicyImpact(ctx context.Context, project string, policies leaks.P
 
 // pastCases reads what gates of the newest runs decide on under policies. Runs that are not judged are left out.
 func (v View) pastCases(ctx context.Context, project string, file *PolicyFile) ([]leaks.PastCase, error) {
-	runs, err := all[Run](ctx, v.q, `select `+runColumns+runTables+` where p.name = $1 and r.analysed_at is not null order by `+newestFirst+`, r.id desc limit $2`, project, previewRuns)
+	runs, err := all[Run](ctx, v.q, `select `+runColumns+runTables+
+		` where p.name = $1 and r.analysed_at is not null order by `+newestFirst+`, r.id desc limit $2`, project, previewRuns)
 	if err != nil {
 		return nil, wrap("runs of a preview", err)
 	}
@@ -141,7 +143,8 @@ func (v View) RuleStacks(ctx context.Context, project string, limit int) ([]leak
 	}
 	list := make([]leaks.RuleStack, len(rows))
 	for i, r := range rows {
-		list[i] = leaks.RuleStack{Frames: frames[r.StackID], Kind: r.Kind, Run: r.RunID, Signature: r.Text, Title: r.Title, Told: r.Told}
+		list[i] = leaks.RuleStack{Frames: frames[r.StackID], Kind: r.Kind, Run: r.RunID, Signature: r.Text,
+			Title: r.Title, Told: r.Told}
 	}
 	return list, nil
 }

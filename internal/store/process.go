@@ -14,8 +14,9 @@ import (
 // ErrNoProcess says that a run's evidence does not show the process that was asked for.
 var ErrNoProcess = errors.New("the evidence does not show this process")
 
-// ChooseProcess sets which process a run's report is to be about, as analysis.Options.Process, and queues the analysis, in
-// one transaction. It returns ErrNotFound for no run, and ErrNoProcess, with nothing changed, where no capture shows the process.
+// ChooseProcess sets which process a run's report is to be about, as analysis.Options.Process, and queues the analysis,
+// in one transaction. It returns ErrNotFound for no run, and ErrNoProcess, with nothing changed, where no capture shows
+// the process.
 func (s *Store) ChooseProcess(ctx context.Context, run int64, process string) error {
 	return s.tx(ctx, "choose process", func(tx pgx.Tx) error {
 		// The lock keeps captures from being replaced between the look at them and the end.
@@ -30,7 +31,8 @@ func (s *Store) ChooseProcess(ctx context.Context, run int64, process string) er
 			return ErrNoProcess
 		}
 		// An analysis that runs already is about the choice before: its result must not replace that of the new one.
-		if _, err := tx.Exec(ctx, `update runs set process = $2, input_rev = input_rev + 1 where id = $1`, run, process); err != nil {
+		if _, err := tx.Exec(ctx, `update runs set process = $2, input_rev = input_rev + 1 where id = $1`,
+			run, process); err != nil {
 			return err
 		}
 		if len(seen) == 0 {

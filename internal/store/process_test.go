@@ -19,7 +19,8 @@ func tracedOf(name string, pid uint32, sites int, began int64) store.StoredCaptu
 	if began != 0 {
 		c.Trace.Began = began
 	}
-	return store.StoredCapture{Capture: c, Artifact: fmt.Sprintf("%s-%d-%d", name, pid, began), Table: store.Table{Key: "table"}}
+	return store.StoredCapture{Capture: c, Artifact: fmt.Sprintf("%s-%d-%d", name, pid, began),
+		Table: store.Table{Key: "table"}}
 }
 
 func choices(t testing.TB, s *store.Store, run int64, limit int) string {
@@ -52,7 +53,8 @@ func TestChooseProcess(t *testing.T) {
 	if got := choices(t, s, e.RunID, 9); got != " of 0" {
 		t.Error(got)
 	}
-	captures := []store.StoredCapture{tracedOf("app.exe", 7, 30, 5e9), tracedOf("app.exe", 7, 10, 0), tracedOf("other.exe", 9, 1, 0)}
+	captures := []store.StoredCapture{tracedOf("app.exe", 7, 30, 5e9), tracedOf("app.exe", 7, 10, 0),
+		tracedOf("other.exe", 9, 1, 0)}
 	if err := s.SaveCaptures(t.Context(), claim(t, s), captures); err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +65,8 @@ func TestChooseProcess(t *testing.T) {
 		t.Error(got)
 	}
 	list, _, err := storetest.Now(t, s).Processes(t.Context(), e.RunID, 9)
-	if err != nil || list[0].Held != captures[0].Held() || list[0].Began != 5e9 || list[1].Began != captures[1].Trace.Began {
+	if err != nil || list[0].Held != captures[0].Held() || list[0].Began != 5e9 ||
+		list[1].Began != captures[1].Trace.Began {
 		t.Errorf("%+v, %v", list, err)
 	}
 	name(t, s, claim(t, s), "names")
@@ -85,7 +88,8 @@ func TestChooseProcess(t *testing.T) {
 	// An analysis of the choice before may end last.
 	save(t, s, queued, report(t, captures[1].Capture), "chosen", after.Revision)
 	save(t, s, running, report(t, captures[0].Capture), "before", before.Revision)
-	if run := must[store.Run](t)(storetest.Now(t, s).Run(t.Context(), e.RunID)); run.ReportKey != "chosen" || run.Process != "7#1" {
+	if run := must[store.Run](t)(storetest.Now(t, s).Run(t.Context(), e.RunID)); run.ReportKey != "chosen" ||
+		run.Process != "7#1" {
 		t.Errorf("%+v", run)
 	}
 	choose("", nil)
@@ -109,8 +113,10 @@ func TestProcessesOfSnapshots(t *testing.T) {
 		t.Fatal(err)
 	}
 	list, all, err := storetest.Now(t, s).Processes(t.Context(), run, 9)
-	want := analysis.Choice{Choose: "app.exe", CaptureProcess: analysis.CaptureProcess{Process: capture.Process{Name: "app.exe", PID: 8, Bits: 64}, Held: 300}}
-	if err != nil || all != 1 || list[0].Choose != want.Choose || list[0].Process != want.Process || list[0].Held != want.Held || list[0].Trace {
+	want := analysis.Choice{Choose: "app.exe",
+		CaptureProcess: analysis.CaptureProcess{Process: capture.Process{Name: "app.exe", PID: 8, Bits: 64}, Held: 300}}
+	if err != nil || all != 1 || list[0].Choose != want.Choose || list[0].Process != want.Process ||
+		list[0].Held != want.Held || list[0].Trace {
 		t.Errorf("%+v of %d, %v", list, all, err)
 	}
 }

@@ -37,8 +37,8 @@ func (v View) Projects(ctx context.Context, a *accounts.Actor) ([]Project, error
 	return visible, wrap("projects", err)
 }
 
-// AddProject makes a project; the user who makes it is its first admin, 0 for none. Its error is a *leaks.FieldError for a name that is none or
-// that is taken.
+// AddProject makes a project; the user who makes it is its first admin, 0 for none. Its error is a *leaks.FieldError
+// for a name that is none or that is taken.
 func (s *Store) AddProject(ctx context.Context, name string, user int64, by string) error {
 	if err := leaks.CheckProjectName(name); err != nil {
 		return err
@@ -52,7 +52,8 @@ func (s *Store) AddProject(ctx context.Context, name string, user int64, by stri
 			return err
 		}
 		if user != 0 {
-			if _, err := tx.Exec(ctx, `insert into members (project_id, user_id, role) values ($1, $2, $3)`, id, user, accounts.Admin); err != nil {
+			if _, err := tx.Exec(ctx, `insert into members (project_id, user_id, role) values ($1, $2, $3)`, id, user,
+				accounts.Admin); err != nil {
 				return err
 			}
 		}
@@ -66,8 +67,8 @@ func projectID(ctx context.Context, q querier, project string) (int64, error) {
 	return id, wrap("project", err)
 }
 
-// RenameProject gives a project another name; uploads under way go with it. Its error is ErrNotFound, or a *leaks.FieldError for a name that is none
-// or that is taken.
+// RenameProject gives a project another name; uploads under way go with it. Its error is ErrNotFound, or a
+// *leaks.FieldError for a name that is none or that is taken.
 func (s *Store) RenameProject(ctx context.Context, project, to, by string) error {
 	if err := leaks.CheckProjectName(to); err != nil {
 		return err
@@ -80,7 +81,8 @@ func (s *Store) RenameProject(ctx context.Context, project, to, by string) error
 		if err != nil {
 			return wrap("project", err)
 		}
-		if _, err := tx.Exec(ctx, `update uploads set target = jsonb_set(target, '{project}', to_jsonb($2::text)) where target->>'project' = $1 and result is null`, project, to); err != nil {
+		if _, err := tx.Exec(ctx,
+			`update uploads set target = jsonb_set(target, '{project}', to_jsonb($2::text)) where target->>'project' = $1 and result is null`, project, to); err != nil {
 			return err
 		}
 		return auditProject(ctx, tx, id, by, "project", map[string]any{"name": project}, map[string]any{"name": to})

@@ -25,10 +25,11 @@ type Result struct {
 }
 
 // SaveResult replaces a run's result and ends the job, in one transaction: with it go the signatures that its sites had
-// and have, and what the project knows of them. A result that rests on older captures, names or rules than the one that is
-// stored is dropped: the newer one stays. It returns ErrFenced when the lease is lost.
+// and have, and what the project knows of them. A result that rests on older captures, names or rules than the one that
+// is stored is dropped: the newer one stays. It returns ErrFenced when the lease is lost.
 func (s *Store) SaveResult(ctx context.Context, l Lease, result Result) error {
-	// Stacks and signatures are content: to have some that no site names does no harm, so they need not be in the transaction.
+	// Stacks and signatures are content: to have some that no site names does no harm, so they need not be in the
+	// transaction.
 	result.Report.Identify()
 	var stacks []siteStacks
 	var named *internedFindings
@@ -75,7 +76,8 @@ func (s *Store) SaveResult(ctx context.Context, l Lease, result Result) error {
 		if err := updateRun(ctx, tx, l.RunID, result, seen); err != nil {
 			return err
 		}
-		c := resultEffects{tx: tx, project: named.project, build: named.build, run: l.RunID, seen: seen, latest: result.Revision >= stored.InputRev}
+		c := resultEffects{tx: tx, project: named.project, build: named.build, run: l.RunID, seen: seen,
+			latest: result.Revision >= stored.InputRev}
 		if err := c.draw(ctx, old, named, result.Report.Sites); err != nil || !c.latest {
 			return err
 		}
@@ -97,36 +99,43 @@ func updateRun(ctx context.Context, tx pgx.Tx, run int64, result Result, seen co
 		}
 	}
 	_, err = tx.Exec(ctx, `
-		update runs set report_rev = $2, analysed_at = now(), report_key = $3, summary = $4, status = $5, sentence = $6, site_count = $7,
+		update runs set report_rev = $2, analysed_at = now(), report_key = $3, summary = $4, status = $5, sentence = $6,
+			site_count = $7,
 			table_key = $8, table_bytes = $9, table_site_count = $10, error_code = '', error = '',
 			trace = $11, lossy = $12, power = $13, seen = $14, suffices = $15 where id = $1`,
-		run, result.Revision, result.Key, summary.Bytes(), string(head.Verdict.Status), head.Verdict.Sentence, len(result.Report.Sites), result.Table.Key, result.Table.Bytes, result.Table.Sites,
+		run, result.Revision, result.Key, summary.Bytes(), string(head.Verdict.Status), head.Verdict.Sentence,
+		len(result.Report.Sites), result.Table.Key, result.Table.Bytes, result.Table.Sites,
 		head.Trace != nil, slices.ContainsFunc(head.Warnings, func(w analysis.Warning) bool { return w.Code.Lossy() }), power,
 		seen.Bytes(), result.Report.Suffices())
 	return err
 }
 
 // replaceSites puts the report's sites in the place of those stored before.
-func replaceSites(ctx context.Context, tx pgx.Tx, run int64, r *analysis.Report, stacks []siteStacks, named *internedFindings, names []siteName) error {
+func replaceSites(ctx context.Context, tx pgx.Tx, run int64, r *analysis.Report, stacks []siteStacks,
+	named *internedFindings, names []siteName) error {
 	batch := &pgx.Batch{}
 	batch.Queue(`delete from sites where run_id = $1`, run)
 	batch.Queue(`delete from site_names where run_id = $1`, run)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return err
 	}
-	_, err := tx.CopyFrom(ctx, pgx.Identifier{"sites"}, []string{"run_id", "ordinal", "signature_id", "kind", "heap", "verdict", "blame", "place",
-		"outstanding_count", "outstanding_bytes", "growth_count", "growth_bytes", "series", "flags", "traces", "stack_id", "alias_ids",
-		"aifo_count", "aifo_bytes", "aifi_count", "aifi_bytes", "aofi_count", "aofi_bytes", "aofo_count", "aofo_bytes", "at_exit_count", "at_exit_bytes",
-		"unknown_frees", "peak_count", "peak_bytes", "peak_at_ns", "table_sites", "stack_key", "score"},
+	_, err := tx.CopyFrom(ctx, pgx.Identifier{"sites"},
+		[]string{"run_id", "ordinal", "signature_id", "kind", "heap", "verdict", "blame", "place",
+			"outstanding_count", "outstanding_bytes", "growth_count", "growth_bytes", "series", "flags", "traces",
+			"stack_id", "alias_ids",
+			"aifo_count", "aifo_bytes", "aifi_count", "aifi_bytes", "aofi_count", "aofi_bytes", "aofo_count", "aofo_bytes",
+			"at_exit_count", "at_exit_bytes",
+			"unknown_frees", "peak_count", "peak_bytes", "peak_at_ns", "table_sites", "stack_key", "score"},
 		pgx.CopyFromSlice(len(r.Sites), func(i int) ([]any, error) {
 			return siteRow(run, i, r, stacks[i], named.id(r.Sites[i].Signature)), nil
 		}))
 	if err != nil {
 		return err
 	}
-	_, err = tx.CopyFrom(ctx, pgx.Identifier{"site_names"}, []string{"run_id", "name", "ordinals"}, pgx.CopyFromSlice(len(names), func(i int) ([]any, error) {
-		return []any{run, names[i].name, names[i].ordinals}, nil
-	}))
+	_, err = tx.CopyFrom(ctx, pgx.Identifier{"site_names"}, []string{"run_id", "name", "ordinals"},
+		pgx.CopyFromSlice(len(names), func(i int) ([]any, error) {
+			return []any{run, names[i].name, names[i].ordinals}, nil
+		}))
 	return err
 }
 
@@ -176,7 +185,8 @@ func namesOf(r *analysis.Report) []siteName {
 }
 
 // listsOfStack are the lists of all texts that a stack is found by. Frames has those of frames that were met before.
-func listsOfStack(stacks *analysis.Stacks, stack analysis.StackRef, frames [][]*[]int32, list func(name string) *[]int32) []*[]int32 {
+func listsOfStack(stacks *analysis.Stacks, stack analysis.StackRef, frames [][]*[]int32,
+	list func(name string) *[]int32) []*[]int32 {
 	lists := []*[]int32{}
 	for _, number := range stacks.Numbers(stack) {
 		if frames[number] == nil {
@@ -207,7 +217,8 @@ func siteRow(run int64, ordinal int, r *analysis.Report, stacks siteStacks, sign
 	if s.Growth != nil {
 		growthCount, growthBytes = &s.Growth.Count, &s.Growth.Bytes
 	}
-	row := []any{run, ordinal, signature, s.Kind, s.Heap, string(s.Verdict), blame, place, s.Outstanding.Count, s.Outstanding.Bytes,
+	row := []any{run, ordinal, signature, s.Kind, s.Heap, string(s.Verdict), blame, place,
+		s.Outstanding.Count, s.Outstanding.Bytes,
 		growthCount, growthBytes, series, orEmpty(s.Flags), orEmpty(s.Traces), stacks.stack, stacks.aliases}
 	key := pgtype.UUID{Bytes: s.StackKey, Valid: s.StackKey != analysis.Key{}}
 	return append(append(row, lifetimeColumns(s.Lifetimes)...), orEmpty(s.Rows), key, s.Score)

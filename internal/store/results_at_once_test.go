@@ -47,11 +47,13 @@ func TestResultsAtOnce(t *testing.T) {
 				}
 				shuffled[(k*7+i)%signatures] = f
 			}
-			errs[i] = l.SaveResult(t.Context(), leases[i], store.Result{Report: leaksReport(shuffled...), Key: "k", Revision: input(t, l.Store, leases[i].RunID).Revision})
+			errs[i] = l.SaveResult(t.Context(), leases[i],
+				store.Result{Report: leaksReport(shuffled...), Key: "k", Revision: input(t, l.Store, leases[i].RunID).Revision})
 		})
 		wait.Go(func() {
 			reason := fmt.Sprint("because of ", i)
-			_, errs[runs+i] = l.ChangeTriage(t.Context(), "demo", list[i].signature, leaks.Change{Actor: "ann", Version: -1, Known: &leaks.Toleration{Reason: reason}})
+			_, errs[runs+i] = l.ChangeTriage(t.Context(), "demo", list[i].signature,
+				leaks.Change{Actor: "ann", Version: -1, Known: &leaks.Toleration{Reason: reason}})
 		})
 	}
 	wait.Wait()

@@ -7,11 +7,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ExpireEvidence marks uploaded files of completed and analysed runs as deleted where they are older than that, the oldest
-// first and at most limit of them, and returns how many and the digests that nothing else refers to, those of before that were
-// not dropped among them: pass each to DropExpired. What was read of the files, names, reports and findings stay. A second call
-// finds the next ones.
-func (s *Store) ExpireEvidence(ctx context.Context, olderThan time.Duration, limit int) (digests []string, expired int, err error) {
+// ExpireEvidence marks uploaded files of completed and analysed runs as deleted where they are older than that, the
+// oldest first and at most limit of them, and returns how many and the digests that nothing else refers to, those of
+// before that were not dropped among them: pass each to DropExpired. What was read of the files, names, reports and
+// findings stay. A second call finds the next ones.
+func (s *Store) ExpireEvidence(ctx context.Context, olderThan time.Duration, limit int) (digests []string,
+	expired int, err error) {
 	err = s.tx(ctx, "expire evidence", func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, `
 			update evidence set expired_at = now() where id in (
@@ -34,14 +35,16 @@ func (s *Store) ExpireEvidence(ctx context.Context, olderThan time.Duration, lim
 // unreferred holds for a digest d of which no file is wanted any more.
 const unreferred = `not exists (select from evidence e where e.sha256 = d and e.expired_at is null) and not exists (select from symbol_files f where f.sha256 = d)`
 
-// DropExpired calls drop, which deletes the content of a digest, unless something refers to it by now: the same file may
-// have been uploaded again. Uploads of the same content that are recorded meanwhile wait for drop. It reports whether it called drop.
+// DropExpired calls drop, which deletes the content of a digest, unless something refers to it by now: the same file
+// may have been uploaded again. Uploads of the same content that are recorded meanwhile wait for drop. It reports
+// whether it called drop.
 func (s *Store) DropExpired(ctx context.Context, digest string, drop func() error) (dropped bool, err error) {
 	err = s.tx(ctx, "drop expired evidence", func(tx pgx.Tx) error {
 		if err := lockDigest(ctx, tx, digest); err != nil {
 			return err
 		}
-		if dropped, err = value[bool](ctx, tx, `select `+unreferred+` from (select $1::text as d) x`, digest); err != nil || !dropped {
+		if dropped, err = value[bool](ctx, tx, `select `+unreferred+` from (select $1::text as d) x`,
+			digest); err != nil || !dropped {
 			return err
 		}
 		if err := drop(); err != nil {

@@ -65,7 +65,8 @@ func TestExpireEvidence(t *testing.T) {
 		t.Errorf("%d, %q", n, digests)
 	}
 	failed := errors.New("the disk is gone")
-	if dropped, err := l.DropExpired(t.Context(), "a.txt-sha", func() error { return failed }); dropped || !errors.Is(err, failed) {
+	if dropped, err := l.DropExpired(t.Context(), "a.txt-sha", func() error { return failed }); dropped ||
+		!errors.Is(err, failed) {
 		t.Errorf("%v %v", dropped, err)
 	}
 	if dropped, err := l.DropExpired(t.Context(), "a.txt-sha", func() error { return nil }); !dropped || err != nil {
@@ -76,7 +77,8 @@ func TestExpireEvidence(t *testing.T) {
 	}
 }
 
-// An upload of the same bytes waits for the deletion and is recorded after it: the caller sees that the content is gone.
+// An upload of the same bytes waits for the deletion and is recorded after it: the caller sees that the content is
+// gone.
 func TestUploadWaitsForDeletion(t *testing.T) {
 	l := newLab(t)
 	if err := l.CompleteRun(t.Context(), l.run("1", leaksReport())); err != nil {

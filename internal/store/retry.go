@@ -13,7 +13,8 @@ const codeCancelled = "cancelled"
 // mended are the codes of failures that another try may not meet, because this program, its machine or its limits
 // failed. Files refused with other codes have wrong content.
 var mended = []string{
-	"internal", "worker-lost", "blob-missing", "memory-exceeded", "reader-crashed", "reader-stuck", "reader-expensive", codeCancelled,
+	"internal", "worker-lost", "blob-missing", "memory-exceeded", "reader-crashed", "reader-stuck",
+	"reader-expensive", codeCancelled,
 }
 
 // MayTryAgain reports whether a failure with this code may end better.
@@ -62,13 +63,15 @@ func (s *Store) RetryInternal(ctx context.Context, version string) (int, error) 
 	return n, nil
 }
 
-// retry queues what of a run failed with one of the codes. The search for names has no code: where it failed, it is tried again.
+// retry queues what of a run failed with one of the codes. The search for names has no code: where it failed, it is
+// tried again.
 func retry(ctx context.Context, tx pgx.Tx, run int64, codes []string) (int, error) {
 	type failedParts struct {
 		Report bool
 		Names  bool
 	}
-	f, err := one[failedParts](ctx, tx, `select error_code = any($2) report, names_error <> '' names from runs where id = $1 for no key update`, run, codes)
+	f, err := one[failedParts](ctx, tx,
+		`select error_code = any($2) report, names_error <> '' names from runs where id = $1 for no key update`, run, codes)
 	if err != nil {
 		return 0, wrap("run", err)
 	}
@@ -108,12 +111,15 @@ func retry(ctx context.Context, tx pgx.Tx, run int64, codes []string) (int, erro
 // workers stop with the next heartbeat. What was read before stays.
 func (s *Store) CancelRun(ctx context.Context, run int64, who string) (n int, err error) {
 	err = s.tx(ctx, "cancel run", func(tx pgx.Tx) error {
-		if _, err := one[struct{ ID int64 }](ctx, tx, `select id from runs where id = $1 for no key update`, run); err != nil {
+		if _, err := one[struct{ ID int64 }](ctx, tx, `select id from runs where id = $1 for no key update`,
+			run); err != nil {
 			return wrap("run", err)
 		}
-		f := Failure{Code: codeCancelled, Message: fmt.Sprintf("%s has cancelled it; it can be tried again", who), Final: true}
+		f := Failure{Code: codeCancelled, Message: fmt.Sprintf("%s has cancelled it; it can be tried again", who),
+			Final: true}
 		jobs, err := all[Job](ctx, tx, `
-			update jobs set state = 'failed', error_code = $2, error = $3, lease_token = null, lease_until = null, tokens = '{}', ended_at = now()
+			update jobs set state = 'failed', error_code = $2, error = $3, lease_token = null, lease_until = null,
+				tokens = '{}', ended_at = now()
 			where run_id = $1 and state in ('queued', 'running') returning `+jobColumns, run, f.Code, f.Message)
 		if err != nil {
 			return err

@@ -15,7 +15,8 @@ func TestRetry(t *testing.T) {
 	s, _ := open(t)
 	fail := func(code string) {
 		t.Helper()
-		if err := s.FailJob(t.Context(), claim(t, s), store.Failure{Code: code, Message: "x", Final: true, Version: "1"}); err != nil {
+		if err := s.FailJob(t.Context(), claim(t, s),
+			store.Failure{Code: code, Message: "x", Final: true, Version: "1"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -36,7 +37,8 @@ func TestRetry(t *testing.T) {
 	if n, err := s.RetryRun(t.Context(), run); n != 0 || err != nil {
 		t.Errorf("while it is at work: %d, %v", n, err)
 	}
-	if err := s.SaveCaptures(t.Context(), lease, []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "a"}}); err != nil {
+	if err := s.SaveCaptures(t.Context(), lease,
+		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "a"}}); err != nil {
 		t.Fatal(err)
 	}
 	fail("internal") // the search for names
@@ -63,7 +65,8 @@ func TestRetryInternal(t *testing.T) {
 	addEvidence(t, s, target, "a.txt")
 	fail := func(version string) {
 		t.Helper()
-		if err := s.FailJob(t.Context(), claim(t, s), store.Failure{Code: "internal", Message: "x", Final: true, Version: version}); err != nil {
+		if err := s.FailJob(t.Context(), claim(t, s),
+			store.Failure{Code: "internal", Message: "x", Final: true, Version: version}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -96,23 +99,27 @@ func TestCancel(t *testing.T) {
 	if _, err := s.RenewLease(t.Context(), lease, time.Minute); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("its worker goes on: %v", err)
 	}
-	if err := s.SaveCaptures(t.Context(), lease, []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "a"}}); !errors.Is(err, store.ErrFenced) {
+	if err := s.SaveCaptures(t.Context(), lease,
+		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "a"}}); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("its result: %v", err)
 	}
-	if e := must[store.Evidence](t)(storetest.Now(t, s).EvidenceByID(t.Context(), e.ID)); e.State != "failed" || e.ErrorCode != "cancelled" || e.Error != "Ann has cancelled it; it can be tried again" {
+	if e := must[store.Evidence](t)(storetest.Now(t, s).EvidenceByID(t.Context(), e.ID)); e.State != "failed" ||
+		e.ErrorCode != "cancelled" || e.Error != "Ann has cancelled it; it can be tried again" {
 		t.Errorf("%+v", e)
 	}
 	if n, err := s.RetryRun(t.Context(), e.RunID); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
-	if err := s.SaveCaptures(t.Context(), claim(t, s), []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "a"}}); err != nil {
+	if err := s.SaveCaptures(t.Context(), claim(t, s),
+		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "a"}}); err != nil {
 		t.Fatal(err)
 	}
 	// The search for names is cancelled: there is no report either, and both come with another try.
 	if n, err := s.CancelRun(t.Context(), e.RunID, "Ann"); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
-	if run := must[store.Run](t)(storetest.Now(t, s).Run(t.Context(), e.RunID)); run.State() != "failed" || run.ErrorCode != "cancelled" {
+	if run := must[store.Run](t)(storetest.Now(t, s).Run(t.Context(), e.RunID)); run.State() != "failed" ||
+		run.ErrorCode != "cancelled" {
 		t.Errorf("%s, %+v", run.State(), run)
 	}
 	if n, err := s.RetryRun(t.Context(), e.RunID); n != 2 || err != nil {

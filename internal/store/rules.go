@@ -36,7 +36,8 @@ func (v View) Rules(ctx context.Context, project string) (RuleFile, error) {
 const ruleColumns = `version, text, author, verified, note, at`
 
 func rulesOf(ctx context.Context, q querier, project int64) (RuleFile, error) {
-	f, err := one[RuleFile](ctx, q, `select `+ruleColumns+` from project_rules where project_id = $1 order by version desc limit 1`, project)
+	f, err := one[RuleFile](ctx, q, `select `+ruleColumns+
+		` from project_rules where project_id = $1 order by version desc limit 1`, project)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return RuleFile{}, nil
 	}
@@ -49,7 +50,8 @@ func (v View) RuleVersions(ctx context.Context, project string) ([]RuleFile, err
 	if err != nil {
 		return nil, err
 	}
-	list, err := all[RuleFile](ctx, v.q, `select `+ruleColumns+` from project_rules where project_id = $1 order by version desc`, id)
+	list, err := all[RuleFile](ctx, v.q, `select `+ruleColumns+
+		` from project_rules where project_id = $1 order by version desc`, id)
 	return list, wrap("rules", err)
 }
 
@@ -73,9 +75,10 @@ func (c *RuleChange) check() error {
 }
 
 // SaveRules stores the text as the next version of a project's rules and queues the analysis of all its runs, in one
-// transaction; it returns how many. It returns ErrConflict where the present version is another than that of the change, and the error
-// of blame.ParseRules where the text is not a rule file.
-func (s *Store) SaveRules(ctx context.Context, project string, change RuleChange) (saved RuleFile, queued int, err error) {
+// transaction; it returns how many. It returns ErrConflict where the present version is another than that of the
+// change, and the error of blame.ParseRules where the text is not a rule file.
+func (s *Store) SaveRules(ctx context.Context, project string, change RuleChange) (saved RuleFile,
+	queued int, err error) {
 	if err := change.check(); err != nil {
 		return RuleFile{}, 0, err
 	}
@@ -104,7 +107,8 @@ func (s *Store) SaveRules(ctx context.Context, project string, change RuleChange
 		if err != nil {
 			return err
 		}
-		if err := auditProject(ctx, tx, id, change.Author, "rules", map[string]any{"version": present.Version}, map[string]any{"version": saved.Version, "note": saved.Note}); err != nil {
+		if err := auditProject(ctx, tx, id, change.Author, "rules", map[string]any{"version": present.Version},
+			map[string]any{"version": saved.Version, "note": saved.Note}); err != nil {
 			return err
 		}
 		queued, err = queueAnalyses(ctx, tx, id)
@@ -116,9 +120,9 @@ func (s *Store) SaveRules(ctx context.Context, project string, change RuleChange
 	return saved, queued, nil
 }
 
-// queueAnalyses queues the analysis of all runs of a project that have captures, and returns how many. Results under way
-// are of the rules before: they are stored, and replaced. Jobs are handed out in the order of their ids, so that the newest
-// builds, which people look at, come first.
+// queueAnalyses queues the analysis of all runs of a project that have captures, and returns how many. Results under
+// way are of the rules before: they are stored, and replaced. Jobs are handed out in the order of their ids, so that
+// the newest builds, which people look at, come first.
 func queueAnalyses(ctx context.Context, tx pgx.Tx, project int64) (int, error) {
 	ids, err := values[int64](ctx, tx, `
 		select r.id from runs r join builds b on b.id = r.build_id where b.project_id = $1

@@ -7,8 +7,8 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// The rules below are those of internal/leaks, in the words of SQL where a query must know one for speed. A test holds each of them
-// against the function that decides.
+// The rules below are those of internal/leaks, in the words of SQL where a query must know one for speed. A test holds
+// each of them against the function that decides.
 
 // classes are the classes of sites and findings in the order of their gravity, the gravest last, for array_position.
 var classes = `array[` + quoted(score.Classes) + `]`
@@ -20,7 +20,8 @@ var suspect = ` in (` + quoted(leaks.Suspects) + `)`
 var openStates = ` in (` + quoted(leaks.OpenStates) + `)`
 
 // gravestFirst sorts findings f as leaks.CompareGravity does.
-var gravestFirst = `array_position(` + classes + `, f.class) desc nulls last, f.certain desc, f.score desc nulls last, f.growth_bytes desc nulls last, f.outstanding_bytes desc`
+var gravestFirst = `array_position(` + classes +
+	`, f.class) desc nulls last, f.certain desc, f.score desc nulls last, f.growth_bytes desc nulls last, f.outstanding_bytes desc`
 
 // newestFirst and oldestFirst sort builds b by the places that placeBuilds stores, as leaks.ComparePlaces does.
 const (

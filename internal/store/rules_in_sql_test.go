@@ -18,8 +18,8 @@ import (
 	"heapdrift/internal/store"
 )
 
-// Some rules of internal/leaks are written in SQL as well, for speed. The tests below hold the two against each other on what chance
-// makes: the function is the truth.
+// Some rules of internal/leaks are written in SQL as well, for speed. The tests below hold the two against each other
+// on what chance makes: the function is the truth.
 
 // query returns what a statement gives.
 func query[T any](l *lab, row pgx.RowToFunc[T], sql string, args ...any) []T {
@@ -42,7 +42,8 @@ func maybe[T any](rng *rand.Rand, v T) *T {
 	return &v
 }
 
-// invented makes signatures of which the team and the runs say what chance has it. until are the ends of tolerance that there are.
+// invented makes signatures of which the team and the runs say what chance has it. until are the ends of tolerance that
+// there are.
 func (l *lab) invented(rng *rand.Rand, n int, until ...string) {
 	l.Helper()
 	for i := range n {
@@ -56,7 +57,8 @@ func (l *lab) invented(rng *rand.Rand, n int, until ...string) {
 			insert into signatures (id, project_id, text, root_id, kind, title, class, bad, state, until_over, mark, marked_by, reason, until, until_build, not_leak, known, fixed_by_runs, assignee)
 			overriding system value
 			select id, (select id from projects where name = 'demo'), $1, id, 'heap', '', 'leak', true, $2, $3, $4, 'ann', 'vendor', `+oneOf(rng, until...)+`, $5, $6, $7, $8, $9 from made`,
-			fmt.Sprintf("S%03d", i), course, rng.IntN(4) == 0, oneOf(rng, "", leaks.MarkKnown, leaks.MarkKnown, leaks.MarkFixed), oneOf(rng, "", "7"), rng.IntN(5) == 0, known,
+			fmt.Sprintf("S%03d", i), course, rng.IntN(4) == 0, oneOf(rng, "", leaks.MarkKnown, leaks.MarkKnown, leaks.MarkFixed),
+			oneOf(rng, "", "7"), rng.IntN(5) == 0, known,
 			rng.IntN(2) == 0, oneOf(rng, "", "bob"))
 	}
 }
@@ -76,7 +78,8 @@ func TestShownStateInSQL(t *testing.T) {
 		Shown leaks.State
 	}
 	states, ends := map[leaks.State]int{}, map[time.Duration]int{}
-	for _, r := range query(l, pgx.RowToStructByName[row], `select `+store.TriageColumns+`, s.id, `+store.ShownState+` as shown from signatures s`) {
+	for _, r := range query(l, pgx.RowToStructByName[row], `select `+store.TriageColumns+`, s.id, `+store.ShownState+
+		` as shown from signatures s`) {
 		if want := r.Record.Shown(r.Now); r.Shown != want {
 			t.Errorf("%+v at %v: %q, want %q", r.Record, r.Now, r.Shown, want)
 		}
@@ -105,7 +108,8 @@ func TestShownStateOfLists(t *testing.T) {
 	}
 	for _, state := range leaks.States {
 		page := l.list(store.SignatureQuery{State: state, Limit: 1000})
-		if got, want := listed(page), strings.Join(shown[state], " "); got != want || page.Total != len(shown[state]) || page.Counts[state] != page.Total {
+		if got, want := listed(page), strings.Join(shown[state], " "); got != want || page.Total != len(shown[state]) ||
+			page.Counts[state] != page.Total {
 			t.Errorf("%s: %d, counted %d: %s; want %s", state, page.Total, page.Counts[state], got, want)
 		}
 		for _, r := range page.Rows {
@@ -131,14 +135,16 @@ func TestGravestFirstInSQL(t *testing.T) {
 	}
 	var list []sqlRow
 	for id := range 600 {
-		f := sqlRow{id, leaks.Figure{Class: oneOf(rng, classes...), Certain: rng.IntN(2) == 0, Score: maybe(rng, oneOf(rng, 0, 0.25, 0.5, 1))}}
+		f := sqlRow{id, leaks.Figure{Class: oneOf(rng, classes...), Certain: rng.IntN(2) == 0,
+			Score: maybe(rng, oneOf(rng, 0, 0.25, 0.5, 1))}}
 		growth := maybe(rng, oneOf[int64](rng, -7, 0, 7, math.MaxInt64))
 		f.Outstanding.Bytes = oneOf[int64](rng, 0, 7, math.MaxInt64)
 		if growth != nil {
 			f.Growth = &analysis.Amount{Bytes: *growth}
 		}
 		list = append(list, f)
-		l.sql(`insert into f values ($1, $2, $3, $4, $5, $6)`, id, string(f.Class), f.Certain, f.Score, growth, f.Outstanding.Bytes)
+		l.sql(`insert into f values ($1, $2, $3, $4, $5, $6)`, id, string(f.Class), f.Certain, f.Score,
+			growth, f.Outstanding.Bytes)
 	}
 	slices.SortStableFunc(list, func(a, b sqlRow) int { return leaks.CompareGravity(&a.Figure, &b.Figure) })
 	for i, id := range query(l, pgx.RowTo[int], `select f.id from f order by `+store.GravestFirst+`, f.id`) {
@@ -156,14 +162,16 @@ func TestOrderOfBuildsInSQL(t *testing.T) {
 	for project, form := range map[string][]string{"of one shape": {"b%d"}, "of several": {"b%d", "1.%d", "rc %d a"}} {
 		for i := range 150 {
 			l.sql(`insert into builds (project_id, name, sequence, taken_at) select id, $2, $3, $4 from projects where name = $1`, project, fmt.Sprintf(oneOf(rng, form...), i),
-				maybe(rng, oneOf[int64](rng, math.MinInt64, math.MinInt64+1, -1, 0, 1, 7, 4812, math.MaxInt64)), maybe(rng, time.Date(1969, 12, 31, rng.IntN(48), 0, 0, 1000*rng.IntN(3), time.UTC)))
+				maybe(rng, oneOf[int64](rng, math.MinInt64, math.MinInt64+1, -1, 0, 1, 7, 4812, math.MaxInt64)),
+				maybe(rng, time.Date(1969, 12, 31, rng.IntN(48), 0, 0, 1000*rng.IntN(3), time.UTC)))
 		}
 	}
 	if err := l.OrderBuilds(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, project := range []string{"of one shape", "of several"} {
-		builds := query(l, pgx.RowToStructByName[leaks.Build], `select `+store.BuildColumns+` from builds where project_id = (select id from projects where name = $1)`, project)
+		builds := query(l, pgx.RowToStructByName[leaks.Build], `select `+store.BuildColumns+
+			` from builds where project_id = (select id from projects where name = $1)`, project)
 		places := map[int64]leaks.Place{}
 		var ids []int64
 		for i, place := range leaks.Places(builds) {
@@ -172,7 +180,8 @@ func TestOrderOfBuildsInSQL(t *testing.T) {
 		}
 		slices.SortFunc(ids, func(a, b int64) int { return leaks.ComparePlaces(places[a], places[b]) })
 		const from = ` from builds b where b.project_id = (select id from projects where name = $1)`
-		if got := query(l, pgx.RowTo[int64], `select b.id`+from+` order by `+store.OldestFirst, project); !slices.Equal(got, ids) {
+		if got := query(l, pgx.RowTo[int64], `select b.id`+from+` order by `+store.OldestFirst,
+			project); !slices.Equal(got, ids) {
 			t.Errorf("oldest first: %v, want %v", got, ids)
 		}
 		older := map[int64]int{}
@@ -183,13 +192,16 @@ func TestOrderOfBuildsInSQL(t *testing.T) {
 			ID    int64
 			Older int
 		}
-		for _, r := range query(l, pgx.RowToStructByName[row], `select b.id, (select count(*) from builds o where o.project_id = b.project_id and o.place < b.place) as older`+from, project) {
+		for _, r := range query(l, pgx.RowToStructByName[row],
+			`select b.id, (select count(*) from builds o where o.project_id = b.project_id and o.place < b.place) as older`+
+				from, project) {
 			if r.Older != older[r.ID] {
 				t.Errorf("%d builds are older than build %d, want %d", r.Older, r.ID, older[r.ID])
 			}
 		}
 		slices.Reverse(ids)
-		if got := query(l, pgx.RowTo[int64], `select b.id`+from+` order by `+store.NewestFirst, project); !slices.Equal(got, ids) {
+		if got := query(l, pgx.RowTo[int64], `select b.id`+from+` order by `+store.NewestFirst,
+			project); !slices.Equal(got, ids) {
 			t.Errorf("newest first: %v, want %v", got, ids)
 		}
 	}
@@ -202,14 +214,16 @@ func TestClassesInSQL(t *testing.T) {
 			Suspect bool
 			Gravity int
 		}
-		got := query(l, pgx.RowToStructByName[row], `select c.class`+store.Suspect+` as suspect, coalesce(array_position(`+store.Classes+`, c.class), 0) - 1 as gravity from (select $1::text as class) c`, string(class))[0]
+		got := query(l, pgx.RowToStructByName[row], `select c.class`+store.Suspect+` as suspect, coalesce(array_position(`+
+			store.Classes+`, c.class), 0) - 1 as gravity from (select $1::text as class) c`, string(class))[0]
 		if got.Suspect != class.IsSuspect() || got.Gravity != class.Gravity() {
 			t.Errorf("%q: %+v, want %v and %d", class, got, class.IsSuspect(), class.Gravity())
 		}
 	}
 }
 
-// Of all builds of a project the database hands over those that leaks.Baseline chooses from: it chooses the same from all.
+// Of all builds of a project the database hands over those that leaks.Baseline chooses from: it chooses the same from
+// all.
 func TestBaselineFromSQL(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for range 4 {
@@ -221,10 +235,12 @@ func TestBaselineFromSQL(t *testing.T) {
 		chosen := rng.IntN(40) // one of 30, or none
 		for i := range 30 {
 			b := leaks.Candidate{
-				Name: fmt.Sprint("b", i), Branch: oneOf(rng, "main", "dev", ""), Pinned: rng.IntN(8) == 0, Chosen: i == chosen, HasRun: rng.IntN(3) > 0,
+				Name: fmt.Sprint("b", i), Branch: oneOf(rng, "main", "dev", ""), Pinned: rng.IntN(8) == 0, Chosen: i == chosen,
+				HasRun: rng.IntN(3) > 0,
 			}
 			facts := leaks.Build{Name: b.Name, Sequence: maybe(rng, oneOf[int64](rng, math.MinInt64, 0, 5, 6, 7))}
-			facts.ID = query(l, pgx.RowTo[int64], `insert into builds (project_id, name, sequence, branch, pinned) select id, $1, $2, $3, $4 from projects returning id`, b.Name, facts.Sequence, b.Branch, b.Pinned)[0]
+			facts.ID = query(l, pgx.RowTo[int64],
+				`insert into builds (project_id, name, sequence, branch, pinned) select id, $1, $2, $3, $4 from projects returning id`, b.Name, facts.Sequence, b.Branch, b.Pinned)[0]
 			order = append(order, facts)
 			if b.Chosen {
 				l.sql(`update projects set baseline_id = $1`, facts.ID)
@@ -257,7 +273,8 @@ func TestBaselineFromSQL(t *testing.T) {
 				t.Fatalf("the baseline of %+v is %q, %v; want %q", head, got, err, want)
 			}
 		}
-		if got, want := must[string](t)(l.now().NewestWithResult(t.Context(), "demo", "soak")), leaks.Newest(builds); got != want {
+		if got, want := must[string](t)(l.now().NewestWithResult(t.Context(), "demo", "soak")),
+			leaks.Newest(builds); got != want {
 			t.Errorf("the newest is %q, want %q", got, want)
 		}
 	}

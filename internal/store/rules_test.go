@@ -23,7 +23,8 @@ func TestRules(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	before := input(t, l.Store, l.runs["1"])
-	saved, queued, err := l.SaveRules(t.Context(), "demo", store.RuleChange{Text: "module:app -> +app\n", Author: "ann", Note: "ours"})
+	saved, queued, err := l.SaveRules(t.Context(), "demo",
+		store.RuleChange{Text: "module:app -> +app\n", Author: "ann", Note: "ours"})
 	if err != nil || saved.Version != 1 || queued != 3 || saved.Author != "ann" || saved.At.IsZero() {
 		t.Fatalf("%+v %d %v", saved, queued, err)
 	}
@@ -44,7 +45,8 @@ func TestRules(t *testing.T) {
 	if strings.Join(builds, " ") != "3 2 1" {
 		t.Errorf("analysed in the order %v", builds)
 	}
-	if _, queued, err = l.SaveRules(t.Context(), "demo", store.RuleChange{Author: "bob", Note: "none any more", Version: 1}); err != nil || queued != 3 {
+	if _, queued, err = l.SaveRules(t.Context(), "demo",
+		store.RuleChange{Author: "bob", Note: "none any more", Version: 1}); err != nil || queued != 3 {
 		t.Errorf("%d %v", queued, err)
 	}
 	versions := must[[]store.RuleFile](t)(l.now().RuleVersions(t.Context(), "demo"))
@@ -79,7 +81,8 @@ func TestRules(t *testing.T) {
 		t.Errorf("%d conflicts", conflicts)
 	}
 	var wrong *leaks.FieldError
-	if _, _, err := l.SaveRules(t.Context(), "demo", store.RuleChange{Text: "a\x00", Author: "ann", Version: 3}); !errors.As(err, &wrong) || wrong.Field != "text" {
+	if _, _, err := l.SaveRules(t.Context(), "demo",
+		store.RuleChange{Text: "a\x00", Author: "ann", Version: 3}); !errors.As(err, &wrong) || wrong.Field != "text" {
 		t.Error(err)
 	}
 	if _, err := l.now().Rules(t.Context(), "nobody"); !errors.Is(err, store.ErrNotFound) {
@@ -105,7 +108,8 @@ func TestRulesThatAreRefused(t *testing.T) {
 		}
 	}
 	var line *blame.RuleError
-	if _, _, err := l.SaveRules(t.Context(), "demo", store.RuleChange{Text: "module:x -> +app\nno rule\n", Author: "ann"}); !errors.As(err, &line) || line.Line != 2 {
+	if _, _, err := l.SaveRules(t.Context(), "demo",
+		store.RuleChange{Text: "module:x -> +app\nno rule\n", Author: "ann"}); !errors.As(err, &line) || line.Line != 2 {
 		t.Errorf("no rule file: %v", err)
 	}
 	if f := must[store.RuleFile](t)(l.now().Rules(t.Context(), "demo")); f.Version != 0 {
@@ -128,10 +132,12 @@ func ruleChange(version int64) store.RuleChange {
 
 func TestRuleStacks(t *testing.T) {
 	l := newLab(t)
-	first := l.run("1", leaksReport(finding{signature: "A", class: leak}, finding{signature: "B", class: stable}, finding{signature: "C", class: grows}))
+	first := l.run("1", leaksReport(finding{signature: "A", class: leak}, finding{signature: "B", class: stable},
+		finding{signature: "C", class: grows}))
 	run := l.run("2", leaksReport(finding{signature: "A", class: leak}))
 	stacks := must[[]leaks.RuleStack](t)(l.now().RuleStacks(t.Context(), "demo", 10))
-	if len(stacks) != 2 || stacks[0].Run != run || stacks[0].Kind != "heap" || len(stacks[0].Frames) != 1 || stacks[0].Frames[0].Function != "FA" ||
+	if len(stacks) != 2 || stacks[0].Run != run || stacks[0].Kind != "heap" || len(stacks[0].Frames) != 1 ||
+		stacks[0].Frames[0].Function != "FA" ||
 		stacks[1].Run != first || len(stacks[1].Frames) != 1 || stacks[1].Frames[0].Function != "FC" {
 		t.Errorf("%+v", stacks)
 	}
@@ -166,7 +172,8 @@ func TestWork(t *testing.T) {
 	work := func(v float64) *float64 { return &v }
 	target := leaks.Target{Project: "demo", Build: "1", Work: work(120), WorkUnit: "document"}
 	e := addEvidence(t, l.Store, target, "a.txt")
-	if err := l.SaveCaptures(t.Context(), claim(t, l.Store), []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "art", Bytes: 5}}); err != nil {
+	if err := l.SaveCaptures(t.Context(), claim(t, l.Store),
+		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "art", Bytes: 5}}); err != nil {
 		t.Fatal(err)
 	}
 	name(t, l.Store, claim(t, l.Store), "names")
@@ -176,7 +183,8 @@ func TestWork(t *testing.T) {
 	}
 	save(t, l.Store, claim(t, l.Store), &analysis.Report{}, "r", in.Revision)
 	again := leaks.Target{Project: "demo", Build: "1"} // the file again, without a word of work
-	if e := addEvidence(t, l.Store, again, "a.txt"); *e.Work != 120 || len(must[[]store.DueJob](t)(l.DueJobs(t.Context(), 0))) != 0 {
+	if e := addEvidence(t, l.Store, again, "a.txt"); *e.Work != 120 ||
+		len(must[[]store.DueJob](t)(l.DueJobs(t.Context(), 0))) != 0 {
 		t.Errorf("%+v", e)
 	}
 	target.Work = work(150)

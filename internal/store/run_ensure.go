@@ -8,11 +8,12 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// ensureRun finds the target's run or makes it, and returns its id. A declared sequence or branch updates the build; a build that is new, or that
-// takes another place among the others by it, is placed.
+// ensureRun finds the target's run or makes it, and returns its id. A declared sequence or branch updates the build; a
+// build that is new, or that takes another place among the others by it, is placed.
 func ensureRun(ctx context.Context, tx pgx.Tx, t leaks.Target) (int64, error) {
-	// "do update" instead of "do nothing", so that the row comes back whether it was there or not. Of a project a column is set
-	// that is no key: else the row would be locked against those who refer to it, and they may hold the run that is wanted next.
+	// "do update" instead of "do nothing", so that the row comes back whether it was there or not. Of a project a column
+	// is set that is no key: else the row would be locked against those who refer to it, and they may hold the run that is
+	// wanted next.
 	project, err := value[int64](ctx, tx, `
 		insert into projects (name) values ($1) on conflict (name) do update set created_at = projects.created_at returning id`, t.Project)
 	if err != nil {
@@ -37,7 +38,8 @@ func ensureRun(ctx context.Context, tx pgx.Tx, t leaks.Target) (int64, error) {
 			on conflict (project_id, name) do update set name = excluded.name returning id),
 		run as (
 			insert into runs (build_id, scenario_id, name, work_unit) select build.id, scenario.id, $6, $7 from build, scenario
-			on conflict (build_id, scenario_id, name) do update set work_unit = case when excluded.work_unit = '' then runs.work_unit else excluded.work_unit end
+			on conflict (build_id, scenario_id,
+				name) do update set work_unit = case when excluded.work_unit = '' then runs.work_unit else excluded.work_unit end
 			returning id)
 		select run.id, not exists (select from former where former.sequence is not distinct from build.sequence) as moved from run, build`,
 		project, t.Build, t.Sequence, t.Branch, t.Scenario, t.Run, t.WorkUnit, ownSequence(t.Build), t.Commit)

@@ -54,8 +54,9 @@ func replaceModules(ctx context.Context, tx pgx.Tx, run int64, r *analysis.Repor
 	if _, err := tx.Exec(ctx, `delete from run_modules where run_id = $1`, run); err != nil {
 		return err
 	}
-	_, err := tx.CopyFrom(ctx, pgx.Identifier{"run_modules"}, []string{"run_id", "ordinal", "name", "stem", "pdb", "debug_id", "size", "bits", "symbols", "match",
-		"own", "unproven", "frames", "unnamed", "stake_count", "stake_bytes", "tried"},
+	_, err := tx.CopyFrom(ctx, pgx.Identifier{"run_modules"},
+		[]string{"run_id", "ordinal", "name", "stem", "pdb", "debug_id", "size", "bits", "symbols", "match",
+			"own", "unproven", "frames", "unnamed", "stake_count", "stake_bytes", "tried"},
 		pgx.CopyFromSlice(len(r.Modules), func(i int) ([]any, error) {
 			m := &r.Modules[i]
 			tried := m.Tried
@@ -70,7 +71,8 @@ func replaceModules(ctx context.Context, tx pgx.Tx, run int64, r *analysis.Repor
 			if m.Mismatch {
 				symbols = capture.SymbolsMismatch
 			}
-			return []any{run, i, m.Name, stemOf(m.Name), m.PDB, m.DebugID, int64(min(m.Size, math.MaxInt64)), r.Process.Bits, string(symbols), m.Match,
+			return []any{run, i, m.Name, stemOf(m.Name), m.PDB, m.DebugID, int64(min(m.Size, math.MaxInt64)), r.Process.Bits,
+				string(symbols), m.Match,
 				m.Own, m.Unproven, m.Frames, m.Unnamed, m.Stake.Count, m.Stake.Bytes, text}, nil
 		}))
 	return err

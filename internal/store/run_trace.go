@@ -21,7 +21,8 @@ func (v View) TraceReport(ctx context.Context, run int64) (report string, t Tabl
 		tableRow
 		ReportKey string
 	}
-	r, err := one[row](ctx, v.q, `select report_key, table_key, table_bytes, table_site_count from runs where id = $1 and analysed_at is not null`, run)
+	r, err := one[row](ctx, v.q,
+		`select report_key, table_key, table_bytes, table_site_count from runs where id = $1 and analysed_at is not null`, run)
 	return r.ReportKey, r.table(), wrap("report of run", err)
 }
 
@@ -33,7 +34,8 @@ func (v View) TraceOfRun(ctx context.Context, run int64) (*RunTrace, error) {
 		ReportKey string
 		Summary   []byte
 	}
-	r, err := one[row](ctx, v.q, `select report_key, table_key, table_bytes, table_site_count, summary from runs where id = $1 and summary is not null`, run)
+	r, err := one[row](ctx, v.q,
+		`select report_key, table_key, table_bytes, table_site_count, summary from runs where id = $1 and summary is not null`, run)
 	if err != nil {
 		return nil, wrap("trace of run", err)
 	}
@@ -41,7 +43,8 @@ func (v View) TraceOfRun(ctx context.Context, run int64) (*RunTrace, error) {
 	if err != nil {
 		return nil, err
 	}
-	sites, err := all[analysis.SiteRows](ctx, v.q, `select ordinal, kind, heap, table_sites as numbers from sites where run_id = $1 order by ordinal`, run)
+	sites, err := all[analysis.SiteRows](ctx, v.q,
+		`select ordinal, kind, heap, table_sites as numbers from sites where run_id = $1 order by ordinal`, run)
 	if err != nil {
 		return nil, wrap("trace of run", err)
 	}

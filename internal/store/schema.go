@@ -53,7 +53,8 @@ func (s *Store) CheckSchema(ctx context.Context) error {
 	case err != nil:
 		return err
 	case v.Have < v.Want:
-		return fmt.Errorf("%w: the database has version %d, this heapdrift needs %d; run heapdrift migrate", ErrSchema, v.Have, v.Want)
+		return fmt.Errorf("%w: the database has version %d, this heapdrift needs %d; run heapdrift migrate",
+			ErrSchema, v.Have, v.Want)
 	case v.Have > v.Want:
 		return fmt.Errorf("%w: the database has version %d, this heapdrift knows %d only; a newer one has migrated it: install that here too", ErrSchema, v.Have, v.Want)
 	}

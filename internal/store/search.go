@@ -81,7 +81,8 @@ func (v View) Search(ctx context.Context, a *accounts.Actor, q SearchQuery) (*Se
 		where s.project_id = any($1) and s.bad and s.alias_of is null and (lower(s.title) like $2 or lower(s.blame->>'file') like $2 or s.text = $3)
 			and ($4 = '' or $4 in (lower(s.owner), lower(s.assignee))) and ($5 = '' or lower(s.blame->>'file') like $6) and ($7 = '' or $7 in (lower(b.name), lower(first.name)))
 		order by b.place desc nulls last, s.score desc nulls last, s.id limit $8`,
-		ids, likeText(q.Text), q.Text, strings.ToLower(q.Owner), q.File, likeText(q.File), strings.ToLower(q.Build), q.Limit); err != nil || narrowed {
+		ids, likeText(q.Text), q.Text, strings.ToLower(q.Owner), q.File, likeText(q.File), strings.ToLower(q.Build),
+		q.Limit); err != nil || narrowed {
 		return f, wrap("search leaks", err)
 	}
 	if f.Runs, err = all[RunHit](ctx, v.q, `
@@ -109,6 +110,8 @@ func (v View) Search(ctx context.Context, a *accounts.Actor, q SearchQuery) (*Se
 		where p.id = any($1) and lower(e.name) like $2 order by e.id desc limit $3`, ids, likeText(q.Text), q.Limit); err != nil {
 		return nil, wrap("search files", err)
 	}
-	f.Projects, err = values[string](ctx, v.q, `select name from projects where id = any($1) and lower(name) like $2 order by name limit $3`, ids, likeText(q.Text), q.Limit)
+	f.Projects, err = values[string](ctx, v.q,
+		`select name from projects where id = any($1) and lower(name) like $2 order by name limit $3`, ids,
+		likeText(q.Text), q.Limit)
 	return f, wrap("search projects", err)
 }

@@ -125,10 +125,12 @@ func suspectsOf(ctx context.Context, q querier, runs []int64) ([]compare.Finding
 func (r *sideRow) finding() compare.Finding {
 	figure, triage := r.figure(), r.Triage(r.Now)
 	f := compare.Finding{
-		Signature: r.Text, Kind: r.Kind, Title: r.Title, Leaf: r.Leaf, Outline: r.Outline, Frames: r.Frames, Class: figure.Class, Score: figure.Score,
+		Signature: r.Text, Kind: r.Kind, Title: r.Title, Leaf: r.Leaf, Outline: r.Outline, Frames: r.Frames,
+		Class: figure.Class, Score: figure.Score,
 		Certain: figure.Certain, Outstanding: figure.Outstanding, Growth: figure.Growth, Allocated: -1,
 		State: string(triage.State), Owner: triage.Responsible(), Known: r.Tolerance(r.Now),
-		ByRule: r.IsKnownByRule(r.Now), Regressed: r.Regressed, Open: r.Course != leaks.StateNone && r.Course != leaks.StateFixed,
+		ByRule: r.IsKnownByRule(r.Now), Regressed: r.Regressed, Open: r.Course != leaks.StateNone &&
+			r.Course != leaks.StateFixed,
 	}
 	if r.Allocated != nil {
 		f.Allocated = *r.Allocated

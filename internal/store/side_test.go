@@ -14,11 +14,13 @@ import (
 
 func TestSide(t *testing.T) {
 	l := newLab(t)
-	first := leaksReport(finding{signature: "A", class: grows, bytes: 50, owner: "ui"}, finding{signature: "B", class: stable})
+	first := leaksReport(finding{signature: "A", class: grows, bytes: 50, owner: "ui"},
+		finding{signature: "B", class: stable})
 	first.Warnings = []analysis.Warning{{Code: capture.EventsLost}}
 	first.Power = &analysis.Power{Sentence: "weak"}
 	first.Power.Unit, first.Power.Bytes = "hour", 900
-	second := leaksReport(finding{signature: "A", class: leak, bytes: 20}, finding{signature: "C", class: stable, blocks: 77})
+	second := leaksReport(finding{signature: "A", class: leak, bytes: 20},
+		finding{signature: "C", class: stable, blocks: 77})
 	second.Power = &analysis.Power{Sentence: "strong"}
 	second.Power.Unit, second.Power.Bytes = "hour", 300
 	one, two := l.run("7/soak/1", first), l.run("7/soak/2", second)
@@ -27,7 +29,8 @@ func TestSide(t *testing.T) {
 	l.change("A", leaks.Change{Assignee: &bob, Known: &leaks.Toleration{Reason: "tolerated"}})
 
 	side := must[*compare.Side](t)(l.now().SideOf(t.Context(), "demo", "soak", "7"))
-	if side.Build != "7" || *side.Sequence != 7 || len(side.Runs) != 2 || side.Runs[0] != one || side.Runs[1] != two || side.Statuses[1] != "leak" ||
+	if side.Build != "7" || *side.Sequence != 7 || len(side.Runs) != 2 || side.Runs[0] != one || side.Runs[1] != two ||
+		side.Statuses[1] != "leak" ||
 		!side.Trace || !side.Lossy || side.Power.Sentence != "strong" || len(side.Findings) != 1 {
 		t.Errorf("%+v", side)
 	}
@@ -36,8 +39,10 @@ func TestSide(t *testing.T) {
 		by[f.Signature] = f
 	}
 	a := by["A"]
-	if a.Class != leak || *a.Score != 0.95 || !a.Certain || a.Growth.Bytes != 50 || a.Outstanding.Bytes != 1050 || a.RateUnit != "hour" || a.RateBytes != 50 || a.Exposure != 1 || a.Dispersion != 51 ||
-		a.Allocated != -1 || a.State != "known" || a.Owner != "bob" || a.Known != "tolerated" || a.Leaf != "leaf" || len(a.Frames) != 1 || a.Kind != "heap" || a.Title != "malloc | app!FA" {
+	if a.Class != leak || *a.Score != 0.95 || !a.Certain || a.Growth.Bytes != 50 || a.Outstanding.Bytes != 1050 ||
+		a.RateUnit != "hour" || a.RateBytes != 50 || a.Exposure != 1 || a.Dispersion != 51 ||
+		a.Allocated != -1 || a.State != "known" || a.Owner != "bob" || a.Known != "tolerated" || a.Leaf != "leaf" ||
+		len(a.Frames) != 1 || a.Kind != "heap" || a.Title != "malloc | app!FA" {
 		t.Errorf("%+v", a)
 	}
 	for frame, want := range map[string]bool{"app!FA": true, "app!FB": false, "app!FC": true, "app!FD": false} { // not of the run with losses; of those that never leaked as well
@@ -57,7 +62,8 @@ func TestSide(t *testing.T) {
 		t.Fatal(err)
 	}
 	side = must[*compare.Side](t)(l.now().SideOfRun(t.Context(), one))
-	if len(side.Findings) != 1 || side.Findings[0].Outstanding.Bytes != 2050 || side.Findings[0].Class != grows || side.Trace {
+	if len(side.Findings) != 1 || side.Findings[0].Outstanding.Bytes != 2050 || side.Findings[0].Class != grows ||
+		side.Trace {
 		t.Errorf("%+v", side.Findings)
 	}
 	for _, where := range [][2]string{{"soak", "8"}, {"none", "7"}} {
@@ -76,7 +82,8 @@ func TestBaseline(t *testing.T) {
 		l.run(place, leaksReport())
 	}
 	six := int64(6)
-	addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "dev", Sequence: &six, Branch: "dev", Scenario: "soak"}, "a.txt")
+	addEvidence(t, l.Store,
+		leaks.Target{Project: "demo", Build: "dev", Sequence: &six, Branch: "dev", Scenario: "soak"}, "a.txt")
 	is := func(scenario, build, want string) {
 		t.Helper()
 		got, err := l.now().BaselineOf(t.Context(), "demo", scenario, build)
@@ -123,7 +130,8 @@ func TestBaseline(t *testing.T) {
 	ok(l.PinBaseline(t.Context(), "demo", "1", false)) // which is none any more
 	ok(l.PinBaseline(t.Context(), "demo", "2", false))
 	is("soak", "5", "4")
-	for _, err := range []error{l.PinBaseline(t.Context(), "demo", "x", true), l.PinBaseline(t.Context(), "demo", "x", false), l.PinBaseline(t.Context(), "x", "1", true)} {
+	for _, err := range []error{l.PinBaseline(t.Context(), "demo", "x", true),
+		l.PinBaseline(t.Context(), "demo", "x", false), l.PinBaseline(t.Context(), "x", "1", true)} {
 		if !errors.Is(err, store.ErrNotFound) {
 			t.Error(err)
 		}

@@ -56,7 +56,8 @@ func figureColumns(table string) string { return bareFigureColumns(table) + `, `
 
 // bareFigureColumns are figureColumns but for the rate.
 func bareFigureColumns(table string) string {
-	columns := []string{"class", "score", "certain", "outstanding_count", "outstanding_bytes", "growth_count", "growth_bytes"}
+	columns := []string{"class", "score", "certain", "outstanding_count", "outstanding_bytes",
+		"growth_count", "growth_bytes"}
 	return table + `.` + strings.Join(columns, `, `+table+`.`)
 }
 
@@ -87,7 +88,8 @@ func buildName(column string) string {
 }
 
 var signatureColumns = `s.id, s.text, s.kind, s.title, s.blame, s.frames, s.fine, s.leaf, s.outline, s."group", s.created_at, s.provisional, s.worst, ` +
-	buildName("first_bad") + `, ` + buildName("last_clean") + `, ` + buildName("last_bad") + `, ` + buildName("last_seen") + `, ` +
+	buildName("first_bad") + `, ` + buildName("last_clean") + `, ` + buildName("last_bad") + `, ` +
+	buildName("last_seen") + `, ` +
 	buildName("fixed_in") + `, coalesce((select b.name from builds b where b.id = s.regressed_id), '') as regressed_in, ` +
 	`coalesce((select sc.name from scenarios sc where sc.id = s.figure_scenario_id), '') as measured, ` +
 	triageColumns + `, ` + figureColumns("s")

@@ -26,8 +26,10 @@ type internedFindings struct {
 // internSignatures stores the signatures of a report that the run's project does not have yet.
 func (s *Store) internSignatures(ctx context.Context, run int64, r *analysis.Report) (*internedFindings, error) {
 	named := &internedFindings{findings: findingsOf(r)}
-	slices.SortStableFunc(named.findings, func(a, b *analysis.Finding) int { return cmp.Compare(a.Signature, b.Signature) })
-	named.findings = slices.CompactFunc(named.findings, func(a, b *analysis.Finding) bool { return a.Signature == b.Signature })
+	slices.SortStableFunc(named.findings,
+		func(a, b *analysis.Finding) int { return cmp.Compare(a.Signature, b.Signature) })
+	named.findings = slices.CompactFunc(named.findings,
+		func(a, b *analysis.Finding) bool { return a.Signature == b.Signature })
 	known := map[string]bool{"": true}
 	for _, f := range named.findings {
 		known[f.Signature] = true
@@ -45,7 +47,8 @@ func (s *Store) internSignatures(ctx context.Context, run int64, r *analysis.Rep
 	}
 	err = s.tx(ctx, "intern signatures", func(tx pgx.Tx) error {
 		type place struct{ ProjectID, BuildID int64 }
-		at, err := one[place](ctx, tx, `select b.project_id, b.id as build_id from runs r join builds b on b.id = r.build_id where r.id = $1 for key share of r`, run)
+		at, err := one[place](ctx, tx,
+			`select b.project_id, b.id as build_id from runs r join builds b on b.id = r.build_id where r.id = $1 for key share of r`, run)
 		if err != nil {
 			return wrap("run", err)
 		}
@@ -81,7 +84,8 @@ func (n *internedFindings) id(signature string) *int64 {
 
 // look finds the ids of what is stored.
 func (n *internedFindings) look(ctx context.Context, tx pgx.Tx) error {
-	rows, err := tx.Query(ctx, `select text, id from signatures where project_id = $1 and text = any($2)`, n.project, n.told.text)
+	rows, err := tx.Query(ctx, `select text, id from signatures where project_id = $1 and text = any($2)`, n.project,
+		n.told.text)
 	if err != nil {
 		return err
 	}
@@ -95,7 +99,8 @@ func (n *internedFindings) look(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-// insert stores signatures by the numbers of their descriptions. Rows are copied in the order of their texts, as intern does it.
+// insert stores signatures by the numbers of their descriptions. Rows are copied in the order of their texts, as intern
+// does it.
 func (n *internedFindings) insert(ctx context.Context, tx pgx.Tx, numbers []int) error {
 	d := &n.told
 	slices.SortFunc(numbers, func(a, b int) int { return cmp.Compare(d.text[a], d.text[b]) })
@@ -103,7 +108,8 @@ func (n *internedFindings) insert(ctx context.Context, tx pgx.Tx, numbers []int)
 	if err != nil {
 		return err
 	}
-	columns := []string{"id", "project_id", "text", "root_id", "kind", "title", "blame", "frames", "fine", "leaf", "outline", "provisional", "owner", "known", "group", "class", "told"}
+	columns := []string{"id", "project_id", "text", "root_id", "kind", "title", "blame", "frames", "fine", "leaf",
+		"outline", "provisional", "owner", "known", "group", "class", "told"}
 	err = copyRows(ctx, tx, "signatures", columns, len(numbers), func(row int) []any {
 		i := numbers[row]
 		frames := []string{}
@@ -111,7 +117,8 @@ func (n *internedFindings) insert(ctx context.Context, tx pgx.Tx, numbers []int)
 			frames = strings.Split(d.frames[i], frameEnd)
 		}
 		// The root of a signature is at first itself.
-		return []any{ids[row], n.project, d.text[i], ids[row], d.kind[i], d.title[i], d.blame[i], frames, d.fine[i], d.leaf[i], d.outline[i], d.provisional[i],
+		return []any{ids[row], n.project, d.text[i], ids[row], d.kind[i], d.title[i], d.blame[i], frames, d.fine[i],
+			d.leaf[i], d.outline[i], d.provisional[i],
 			d.owner[i], d.known[i], d.group[i], d.class[i], d.digest[i]}
 	})
 	if err != nil {
@@ -149,9 +156,11 @@ func describe(findings []*analysis.Finding) (d descriptions, err error) {
 			blame = new(string(text))
 		}
 		d.text, d.kind, d.title = append(d.text, f.Signature), append(d.kind, f.Kind), append(d.title, f.Title)
-		d.blame, d.frames, d.provisional = append(d.blame, blame), append(d.frames, strings.Join(f.Frames, frameEnd)), append(d.provisional, f.Provisional)
+		d.blame, d.frames, d.provisional = append(d.blame, blame), append(d.frames, strings.Join(f.Frames, frameEnd)),
+			append(d.provisional, f.Provisional)
 		d.fine, d.leaf, d.outline = append(d.fine, f.Fine), append(d.leaf, f.Leaf), append(d.outline, f.Outline)
-		d.owner, d.known, d.group, d.class = append(d.owner, f.Owner), append(d.known, f.Known), append(d.group, f.Group), append(d.class, string(f.Verdict))
+		d.owner, d.known, d.group, d.class = append(d.owner, f.Owner), append(d.known, f.Known), append(d.group, f.Group),
+			append(d.class, string(f.Verdict))
 		room = d.appendLast(room[:0])
 		sum := sha256.Sum256(room)
 		d.digest = append(d.digest, pgtype.UUID{Bytes: digest(sum[:16]), Valid: true})
@@ -181,12 +190,14 @@ func (d *descriptions) pick(numbers []int) (some descriptions) {
 		from []string
 		to   *[]string
 	}{
-		{d.text, &some.text}, {d.kind, &some.kind}, {d.title, &some.title}, {d.frames, &some.frames}, {d.fine, &some.fine}, {d.leaf, &some.leaf}, {d.outline, &some.outline},
+		{d.text, &some.text}, {d.kind, &some.kind}, {d.title, &some.title}, {d.frames, &some.frames}, {d.fine, &some.fine},
+		{d.leaf, &some.leaf}, {d.outline, &some.outline},
 		{d.owner, &some.owner}, {d.known, &some.known}, {d.group, &some.group}, {d.class, &some.class},
 	} {
 		*column.to = pickOf(column.from, numbers)
 	}
-	some.blame, some.provisional, some.digest = pickOf(d.blame, numbers), pickOf(d.provisional, numbers), pickOf(d.digest, numbers)
+	some.blame, some.provisional, some.digest = pickOf(d.blame, numbers), pickOf(d.provisional, numbers),
+		pickOf(d.digest, numbers)
 	return some
 }
 

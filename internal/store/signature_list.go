@@ -24,8 +24,8 @@ const (
 // ValidSignatureOrder reports whether signatures can be sorted by o.
 func ValidSignatureOrder(o SignatureOrder) bool { return o == "" || signatureOrders[o] != nil }
 
-// A SignatureQuery chooses a page of a project's signatures: those that ever leaked or grew, unless it asks for a class. Runs add
-// signatures and change their ranks: a page is named by the signature that stands before it.
+// A SignatureQuery chooses a page of a project's signatures: those that ever leaked or grew, unless it asks for a
+// class. Runs add signatures and change their ranks: a page is named by the signature that stands before it.
 type SignatureQuery struct {
 	Project  string
 	State    leaks.State    // "" for all
@@ -107,8 +107,8 @@ func (o *keyOrder) behind() string {
 	return condition
 }
 
-// Signatures returns a page of a project's signatures. It returns ErrNotFound for no project, and a *leaks.FieldError for an After that is
-// none of its signatures.
+// Signatures returns a page of a project's signatures. It returns ErrNotFound for no project, and a *leaks.FieldError
+// for an After that is none of its signatures.
 func (v View) Signatures(ctx context.Context, q SignatureQuery) (*SignaturePage, error) {
 	if q.Order == "" {
 		q.Order = BySignatureScore
@@ -139,7 +139,8 @@ func (v View) Signatures(ctx context.Context, q SignatureQuery) (*SignaturePage,
 }
 
 // readSignatures reads the rows of a page.
-func readSignatures(ctx context.Context, q querier, page *SignaturePage, query *SignatureQuery, order *keyOrder, where string, args pgx.NamedArgs) error {
+func readSignatures(ctx context.Context, q querier, page *SignaturePage, query *SignatureQuery, order *keyOrder,
+	where string, args pgx.NamedArgs) error {
 	args["state"], args["limit"], args["offset"], args["after"] = query.State, query.Limit, query.Offset, query.After
 	where += ` and (@state = '' or @state = ` + shownState + `)`
 	from := ` from signatures s` + order.join + ` where `
@@ -155,7 +156,8 @@ func readSignatures(ctx context.Context, q querier, page *SignaturePage, query *
 		page.Before = page.Total - left
 	}
 	page.Before += query.Offset
-	rows, err := all[signatureRow](ctx, q, `select `+signatureColumns+from+where+` order by `+order.by()+` limit @limit offset @offset`, args)
+	rows, err := all[signatureRow](ctx, q, `select `+signatureColumns+from+where+` order by `+order.by()+
+		` limit @limit offset @offset`, args)
 	page.Rows = make([]SignatureRow, len(rows))
 	if err != nil {
 		return err
@@ -170,9 +172,11 @@ func readSignatures(ctx context.Context, q querier, page *SignaturePage, query *
 
 // checkAfter refuses a page behind a signature that the project does not have.
 func checkAfter(ctx context.Context, q querier, after int64, args pgx.NamedArgs) error {
-	there, err := value[bool](ctx, q, `select exists (select from signatures where id = @after and project_id = @project)`, args)
+	there, err := value[bool](ctx, q,
+		`select exists (select from signatures where id = @after and project_id = @project)`, args)
 	if err == nil && !there {
-		return &leaks.FieldError{Field: "after", Message: fmt.Sprintf("the project has no signature %d; begin with the first page", after)}
+		return &leaks.FieldError{Field: "after",
+			Message: fmt.Sprintf("the project has no signature %d; begin with the first page", after)}
 	}
 	return err
 }
@@ -192,7 +196,8 @@ func (q SignatureQuery) where(project int64) (string, pgx.NamedArgs) {
 	}
 	if q.Scenario != "" {
 		// Only of signatures that ever leaked or grew is it noted where they were seen.
-		conditions, args["scenario"] = append(conditions, `s.scenarios && (select coalesce(array_agg(sc.id), '{}') from scenarios sc where sc.project_id = @project and sc.name = @scenario)`), q.Scenario
+		conditions, args["scenario"] = append(conditions,
+			`s.scenarios && (select coalesce(array_agg(sc.id), '{}') from scenarios sc where sc.project_id = @project and sc.name = @scenario)`), q.Scenario
 	}
 	if q.Module != "" {
 		args["module"] = q.Module
@@ -210,12 +215,14 @@ func (q SignatureQuery) where(project int64) (string, pgx.NamedArgs) {
 }
 
 // countSignatures counts a query by state. Those of no state are only in the total.
-func countSignatures(ctx context.Context, q querier, page *SignaturePage, state leaks.State, where string, args pgx.NamedArgs) error {
+func countSignatures(ctx context.Context, q querier, page *SignaturePage, state leaks.State, where string,
+	args pgx.NamedArgs) error {
 	type row struct {
 		State leaks.State
 		N     int
 	}
-	rows, err := all[row](ctx, q, `select `+shownState+` as state, count(*) as n from signatures s where `+where+` group by 1`, args)
+	rows, err := all[row](ctx, q, `select `+shownState+` as state, count(*) as n from signatures s where `+
+		where+` group by 1`, args)
 	for _, r := range rows {
 		if r.State != leaks.StateNone {
 			page.Counts[r.State] = r.N
@@ -227,7 +234,8 @@ func countSignatures(ctx context.Context, q querier, page *SignaturePage, state 
 	return err
 }
 
-// StateCounts counts the signatures of a project that ever leaked or grew, by state. It returns ErrNotFound for no project.
+// StateCounts counts the signatures of a project that ever leaked or grew, by state. It returns ErrNotFound for no
+// project.
 func (v View) StateCounts(ctx context.Context, project string) (map[leaks.State]int, error) {
 	id, err := projectID(ctx, v.q, project)
 	if err != nil {
@@ -254,8 +262,8 @@ func ownersOf(ctx context.Context, q querier, project int64) ([]string, error) {
 		union select assignee from signatures where project_id = $1 and bad and alias_of is null and assignee <> '' order by 1`, project)
 }
 
-// fillStrips reads what the newest builds with results say of a page's signatures. What no run shows is not exercised where the build
-// was run.
+// fillStrips reads what the newest builds with results say of a page's signatures. What no run shows is not exercised
+// where the build was run.
 func fillStrips(ctx context.Context, q querier, page *SignaturePage, project int64, query *SignatureQuery) (err error) {
 	if page.Builds, err = buildsWithResults(ctx, q, project, query.Strip); err != nil {
 		return err
@@ -306,7 +314,8 @@ func fillStrips(ctx context.Context, q querier, page *SignaturePage, project int
 }
 
 // runsByBuild counts the runs with a result of each build.
-func runsByBuild(ctx context.Context, q querier, project int64, builds []string, scenario string) (map[string]int, error) {
+func runsByBuild(ctx context.Context, q querier, project int64, builds []string,
+	scenario string) (map[string]int, error) {
 	type row struct {
 		Build string
 		N     int

@@ -13,10 +13,13 @@ import (
 
 func TestSignatureList(t *testing.T) {
 	l := newLab(t)
-	l.run("1/soak", leaksReport(finding{signature: "A", class: stable}, finding{signature: "B", class: leak, bytes: 10, owner: "ui"}, finding{signature: "Q", class: cache}))
-	l.run("2/soak", leaksReport(finding{signature: "A", class: leak, bytes: 30}, finding{signature: "B", class: stable, owner: "ui"}, finding{signature: "C", class: grows, bytes: 20}))
+	l.run("1/soak", leaksReport(finding{signature: "A", class: stable},
+		finding{signature: "B", class: leak, bytes: 10, owner: "ui"}, finding{signature: "Q", class: cache}))
+	l.run("2/soak", leaksReport(finding{signature: "A", class: leak, bytes: 30},
+		finding{signature: "B", class: stable, owner: "ui"}, finding{signature: "C", class: grows, bytes: 20}))
 	l.run("2/smoke", leaksReport(finding{signature: "D", class: leak, bytes: 5}))
-	l.run("3/soak", leaksReport(finding{signature: "A", class: leak, bytes: 40}, finding{signature: "Z", class: analysis.ClassTransient}))
+	l.run("3/soak", leaksReport(finding{signature: "A", class: leak, bytes: 40},
+		finding{signature: "Z", class: analysis.ClassTransient}))
 	bob := "bob"
 	l.change("D", leaks.Change{Assignee: &bob, Known: &leaks.Toleration{Reason: "x"}})
 	for _, test := range []struct {
@@ -59,7 +62,8 @@ func TestSignatureList(t *testing.T) {
 		t.Errorf("%+v", page.Builds)
 	}
 	strip := page.Rows[0].Strip
-	if len(strip) != 2 || strip[0].Class != grows || !strip[0].Exercised || strip[0].Runs != 2 || strip[0].Findings != 1 || strip[0].Growth.Bytes != 20 || strip[0].Run != l.runs["2/soak"] ||
+	if len(strip) != 2 || strip[0].Class != grows || !strip[0].Exercised || strip[0].Runs != 2 || strip[0].Findings != 1 ||
+		strip[0].Growth.Bytes != 20 || strip[0].Run != l.runs["2/soak"] ||
 		strip[1].Exercised || strip[1].Runs != 1 || strip[1].Build != "3" {
 		t.Errorf("%+v", strip)
 	}
@@ -71,10 +75,13 @@ func TestSignatureList(t *testing.T) {
 	if strip := smoke.Rows[0].Strip; strip[0].Runs != 0 || strip[1].Runs != 1 || strip[1].Scenario != "smoke" {
 		t.Errorf("%+v", strip)
 	}
-	if _, err := l.now().Signatures(t.Context(), store.SignatureQuery{Project: "demo", Order: "x; drop table runs"}); err == nil || store.ValidSignatureOrder("x") || !store.ValidSignatureOrder("") {
+	if _, err := l.now().Signatures(t.Context(),
+		store.SignatureQuery{Project: "demo", Order: "x; drop table runs"}); err == nil || store.ValidSignatureOrder("x") ||
+		!store.ValidSignatureOrder("") {
 		t.Error("an order that there is not was taken")
 	}
-	if _, err := l.now().Signatures(t.Context(), store.SignatureQuery{Project: "nobody"}); !errors.Is(err, store.ErrNotFound) {
+	if _, err := l.now().Signatures(t.Context(), store.SignatureQuery{Project: "nobody"}); !errors.Is(err,
+		store.ErrNotFound) {
 		t.Error(err)
 	}
 }
@@ -88,10 +95,12 @@ func TestFindings(t *testing.T) {
 	list[7].class, list[9].class, list[11].class = leak, leak, grows
 	run := l.run("1", leaksReport(list...))
 	page, total, err := l.now().Findings(t.Context(), store.FindingQuery{Run: run, Limit: 10})
-	if err != nil || total != 3 || len(page) != 3 || page[0].Signature != "S09" || page[1].Signature != "S07" || page[2].Signature != "S11" {
+	if err != nil || total != 3 || len(page) != 3 || page[0].Signature != "S09" || page[1].Signature != "S07" ||
+		page[2].Signature != "S11" {
 		t.Fatalf("%d %v %+v", total, err, page)
 	}
-	if f := page[0]; f.Run != run || f.State != leaks.StateNew || f.Sites != 1 || f.Growth.Bytes != 9 || f.Blame.Function != "FS09" || len(f.Clauses) != 1 || f.Witnesses[0].Kind != "umdh-snapshot" {
+	if f := page[0]; f.Run != run || f.State != leaks.StateNew || f.Sites != 1 || f.Growth.Bytes != 9 ||
+		f.Blame.Function != "FS09" || len(f.Clauses) != 1 || f.Witnesses[0].Kind != "umdh-snapshot" {
 		t.Errorf("%+v", f)
 	}
 	page, total, err = l.now().Findings(t.Context(), store.FindingQuery{Run: run, All: true, Limit: 10, Offset: 25})

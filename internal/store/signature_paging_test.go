@@ -12,8 +12,8 @@ import (
 	"heapdrift/internal/store"
 )
 
-// In every order, pages that are named by the signature before them show each signature once, in the order of one large page: also
-// where many have nothing to be sorted by, or the same.
+// In every order, pages that are named by the signature before them show each signature once, in the order of one large
+// page: also where many have nothing to be sorted by, or the same.
 func TestSignaturesInPages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -32,7 +32,8 @@ func TestSignaturesInPages(t *testing.T) {
 	}, `select id from builds union all select null from generate_series(1, 3)`)
 	for _, id := range query(l, pgx.RowTo[int64], `select id from signatures`) {
 		l.sql(`update signatures set score = $2, growth_bytes = $3, first_bad_id = $4, last_bad_id = $5 where id = $1`, id,
-			maybe(rng, oneOf(rng, 0, 0.5, 0.9)), maybe(rng, oneOf[int64](rng, -5, 0, 7)), oneOf(rng, builds...), oneOf(rng, builds...))
+			maybe(rng, oneOf(rng, 0, 0.5, 0.9)), maybe(rng, oneOf[int64](rng, -5, 0, 7)),
+			oneOf(rng, builds...), oneOf(rng, builds...))
 	}
 	ids := func(p *store.SignaturePage) (list []int64) {
 		for _, r := range p.Rows {
@@ -40,7 +41,8 @@ func TestSignaturesInPages(t *testing.T) {
 		}
 		return list
 	}
-	for _, order := range []store.SignatureOrder{"", store.BySignatureScore, store.BySignatureGrowth, store.BySignatureLastSeen, store.BySignatureFirstBad} {
+	for _, order := range []store.SignatureOrder{"", store.BySignatureScore, store.BySignatureGrowth,
+		store.BySignatureLastSeen, store.BySignatureFirstBad} {
 		for _, state := range []leaks.State{"", leaks.StateKnown} {
 			what := fmt.Sprintf("by %q, state %q", order, state)
 			whole := l.list(store.SignatureQuery{Order: order, State: state, Limit: 1000})
@@ -69,7 +71,8 @@ func TestSignaturesInPages(t *testing.T) {
 			if got := ids(passed); !slices.Equal(got, all[6:9]) || passed.Before != 6 {
 				t.Errorf("%s, two passed over behind the fourth: %v at %d, want %v", what, got, passed.Before, all[6:9])
 			}
-			if last := l.list(store.SignatureQuery{Order: order, State: state, After: all[len(all)-1], Limit: 3}); len(last.Rows) != 0 || last.Before != len(all) || last.Next() != 0 {
+			if last := l.list(store.SignatureQuery{Order: order, State: state, After: all[len(all)-1],
+				Limit: 3}); len(last.Rows) != 0 || last.Before != len(all) || last.Next() != 0 {
 				t.Errorf("%s, behind the last: %v at %d", what, ids(last), last.Before)
 			}
 		}
@@ -80,7 +83,8 @@ func TestSignaturesInPages(t *testing.T) {
 func TestSignaturePageBehindOneThatIsGone(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaksReport(
-		finding{signature: "A", class: leak, bytes: 40}, finding{signature: "B", class: leak, bytes: 30}, finding{signature: "C", class: leak, bytes: 20}, finding{signature: "D", class: leak, bytes: 10}))
+		finding{signature: "A", class: leak, bytes: 40}, finding{signature: "B", class: leak, bytes: 30},
+		finding{signature: "C", class: leak, bytes: 20}, finding{signature: "D", class: leak, bytes: 10}))
 	q := store.SignatureQuery{State: leaks.StateNew, Order: store.BySignatureGrowth, Limit: 2}
 	first := l.list(q)
 	l.change("B", leaks.Change{Known: &leaks.Toleration{Reason: "vendor"}})

@@ -80,8 +80,10 @@ type SiteQuery struct {
 }
 
 const siteColumns = `ordinal, coalesce((select root.text from signatures own join signatures root on root.id = own.root_id where own.id = signature_id), '') as signature,
-	kind, heap, verdict, blame, place, outstanding_count, outstanding_bytes, growth_count, growth_bytes, series, flags, traces, stack_id, alias_ids,
-	aifo_count, aifo_bytes, aifi_count, aifi_bytes, aofi_count, aofi_bytes, aofo_count, aofo_bytes, at_exit_count, at_exit_bytes,
+	kind, heap, verdict, blame, place, outstanding_count, outstanding_bytes, growth_count, growth_bytes, series, flags,
+	traces, stack_id, alias_ids,
+	aifo_count, aifo_bytes, aifi_count, aifi_bytes, aofi_count, aofi_bytes, aofo_count, aofo_bytes, at_exit_count,
+	at_exit_bytes,
 	unknown_frees, peak_count, peak_bytes, peak_at_ns, table_sites, score`
 
 // storedSite is siteColumns. What only traces tell is nil for snapshots.
@@ -105,9 +107,12 @@ type storedSite struct {
 
 func (s *storedSite) row() SiteRow {
 	return SiteRow{
-		Ordinal: s.Ordinal, Signature: s.Signature, Kind: s.Kind, Heap: s.Heap, Verdict: s.Verdict, Blame: s.Blame, Place: s.Place,
-		Count: s.OutstandingCount, Bytes: s.OutstandingBytes, GrowthCount: s.GrowthCount, GrowthBytes: s.GrowthBytes, Series: s.Series,
-		Flags: s.Flags, Traces: s.Traces, StackID: s.StackID, AliasIDs: s.AliasIDs, Life: s.lifetimes(), TableSites: s.TableSites, Score: s.Score,
+		Ordinal: s.Ordinal, Signature: s.Signature, Kind: s.Kind, Heap: s.Heap, Verdict: s.Verdict,
+		Blame: s.Blame, Place: s.Place,
+		Count: s.OutstandingCount, Bytes: s.OutstandingBytes, GrowthCount: s.GrowthCount,
+		GrowthBytes: s.GrowthBytes, Series: s.Series,
+		Flags: s.Flags, Traces: s.Traces, StackID: s.StackID, AliasIDs: s.AliasIDs, Life: s.lifetimes(),
+		TableSites: s.TableSites, Score: s.Score,
 	}
 }
 
@@ -120,7 +125,8 @@ func (s *storedSite) lifetimes() *analysis.Lifetimes {
 		return analysis.Amount{Count: a.Count + b.Count, Bytes: a.Bytes + b.Bytes}
 	}
 	l := &analysis.Lifetimes{
-		AIFO: amount(s.AIFOCount, s.AIFOBytes), AIFI: amount(s.AIFICount, s.AIFIBytes), AOFI: amount(s.AOFICount, s.AOFIBytes),
+		AIFO: amount(s.AIFOCount, s.AIFOBytes), AIFI: amount(s.AIFICount, s.AIFIBytes),
+		AOFI: amount(s.AOFICount, s.AOFIBytes),
 		AOFO: amount(s.AOFOCount, s.AOFOBytes), AtExit: amount(s.AtExitCount, s.AtExitBytes), UnknownFrees: *s.UnknownFrees,
 	}
 	l.Allocated, l.Freed = sum(l.AIFO, l.AIFI), sum(l.AIFI, l.AOFI)
@@ -182,7 +188,8 @@ func (q SiteQuery) where() (string, pgx.NamedArgs) {
 		conditions, args["kind"] = append(conditions, `kind = @kind`), q.Kind
 	}
 	if q.Own != "" {
-		conditions, args["own"] = append(conditions, `signature_id = (select s.id from signatures s join builds b on b.project_id = s.project_id join runs r on r.build_id = b.id where r.id = @run and s.text = @own)`), q.Own
+		conditions, args["own"] = append(conditions,
+			`signature_id = (select s.id from signatures s join builds b on b.project_id = s.project_id join runs r on r.build_id = b.id where r.id = @run and s.text = @own)`), q.Own
 	}
 	if q.Ordinals != nil {
 		conditions, args["ordinals"] = append(conditions, `ordinal = any(@ordinals)`), q.Ordinals
@@ -207,7 +214,8 @@ func likeText(text string) string {
 
 // Site returns one site by its rank, or ErrNotFound.
 func (v View) Site(ctx context.Context, run int64, ordinal int) (SiteRow, error) {
-	site, err := one[storedSite](ctx, v.q, `select `+siteColumns+` from sites where run_id = $1 and ordinal = $2`, run, ordinal)
+	site, err := one[storedSite](ctx, v.q, `select `+siteColumns+` from sites where run_id = $1 and ordinal = $2`,
+		run, ordinal)
 	return site.row(), wrap("site", err)
 }
 
@@ -235,7 +243,8 @@ func (v View) StackFrames(ctx context.Context, ids []int64) (map[int64][]*analys
 			return nil, wrap("stack frames", err)
 		}
 		stacks[r.ID] = append(stacks[r.ID], &analysis.Frame{
-			Module: r.Module, Function: r.Function, Offset: r.Offset, File: r.File, Line: uint32(r.Line), Inline: r.Inline, Layer: r.Layer,
+			Module: r.Module, Function: r.Function, Offset: r.Offset, File: r.File, Line: uint32(r.Line),
+			Inline: r.Inline, Layer: r.Layer,
 			Address: r.Address, Rule: r.Rule,
 		})
 	}

@@ -27,17 +27,21 @@ func (s *Store) SetSourceLinks(ctx context.Context, project string, links leaks.
 			SourceLinks string
 			CommitsLink string
 		}
-		old, err := one[projectLinks](ctx, tx, `select id, source_links, commits_link from projects where name = $1 for update`, project)
+		old, err := one[projectLinks](ctx, tx,
+			`select id, source_links, commits_link from projects where name = $1 for update`, project)
 		if err != nil {
 			return wrap("project", err)
 		}
 		if old.SourceLinks == links.Files() && old.CommitsLink == links.Commits() {
 			return nil
 		}
-		if _, err := tx.Exec(ctx, `update projects set source_links = $2, commits_link = $3 where id = $1`, old.ID, links.Files(), links.Commits()); err != nil {
+		if _, err := tx.Exec(ctx, `update projects set source_links = $2, commits_link = $3 where id = $1`, old.ID,
+			links.Files(), links.Commits()); err != nil {
 			return err
 		}
-		return auditProject(ctx, tx, old.ID, by, "source links", map[string]any{"links": old.SourceLinks, "commits": old.CommitsLink}, map[string]any{"links": links.Files(), "commits": links.Commits()})
+		return auditProject(ctx, tx, old.ID, by, "source links",
+			map[string]any{"links": old.SourceLinks, "commits": old.CommitsLink},
+			map[string]any{"links": links.Files(), "commits": links.Commits()})
 	})
 }
 

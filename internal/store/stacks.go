@@ -74,8 +74,8 @@ func (h *hashing) stack(stack []uint32) digest {
 	return digest(sum[:16])
 }
 
-// internStacks stores the frames and stacks of all sites that are not stored yet and returns the ids of each site's. Frames
-// are looked at only where their stack is new.
+// internStacks stores the frames and stacks of all sites that are not stored yet and returns the ids of each site's.
+// Frames are looked at only where their stack is new.
 func (s *Store) internStacks(ctx context.Context, r *analysis.Report) ([]siteStacks, error) {
 	sites, h, stacks := r.Sites, newHashing(r.Stacks), map[digest][]uint32{}
 	hashes := make([][]digest, len(sites)) // of each site: its stack's, where it has one, then its aliases'
@@ -107,7 +107,8 @@ func (s *Store) internStacks(ctx context.Context, r *analysis.Report) ([]siteSta
 		frameIDs := make(map[digest]int64, len(frames))
 		err = intern(ctx, tx, frameTable, slices.Collect(maps.Keys(frames)), frameIDs, func(hash digest) []any {
 			f := r.Stacks.Frame(frames[hash])
-			return []any{f.Module, f.Function, f.Offset, f.File, int64(f.Line), f.Inline, string(f.Layer), bareAddress(f), f.Rule}
+			return []any{f.Module, f.Function, f.Offset, f.File, int64(f.Line), f.Inline,
+				string(f.Layer), bareAddress(f), f.Rule}
 		})
 		if err != nil {
 			return err

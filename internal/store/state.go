@@ -25,8 +25,8 @@ type subject struct {
 	scenarios []int64
 }
 
-// followHistory finds the states of signatures, roots, anew from all runs of the project and from the team's word. Whoever
-// calls it holds the lock of the project's signatures.
+// followHistory finds the states of signatures, roots, anew from all runs of the project and from the team's word.
+// Whoever calls it holds the lock of the project's signatures.
 func followHistory(ctx context.Context, tx pgx.Tx, project int64, roots []int64, actor string) error {
 	if len(roots) == 0 {
 		return nil
@@ -43,7 +43,8 @@ func followHistory(ctx context.Context, tx pgx.Tx, project int64, roots []int64,
 	for i := range subjects {
 		courses[i] = leaks.Follow(subjects[i].sightings, subjects[i].marks)
 		if old, now := subjects[i].state, courses[i].State; old != now && old != leaks.StateNone {
-			if err := audit(ctx, tx, subjects[i].id, actor, "state", map[string]leaks.State{"state": old}, map[string]leaks.State{"state": now}); err != nil {
+			if err := audit(ctx, tx, subjects[i].id, actor, "state", map[string]leaks.State{"state": old},
+				map[string]leaks.State{"state": now}); err != nil {
 				return err
 			}
 		}
@@ -101,9 +102,10 @@ func readSubjects(ctx context.Context, tx pgx.Tx, order *leaks.Calendar, roots [
 	return subjects, nil
 }
 
-// readSightings tells what each build says of signatures in each scenario. A history may have many thousands of findings: the database
-// sends each combination of class and status once, and leaks.JudgementOf judges it.
-func readSightings(ctx context.Context, tx pgx.Tx, order *leaks.Calendar, roots []int64, tell func(root int64, s leaks.Sighting)) error {
+// readSightings tells what each build says of signatures in each scenario. A history may have many thousands of
+// findings: the database sends each combination of class and status once, and leaks.JudgementOf judges it.
+func readSightings(ctx context.Context, tx pgx.Tx, order *leaks.Calendar, roots []int64,
+	tell func(root int64, s leaks.Sighting)) error {
 	type row struct {
 		RootID, BuildID, ScenarioID int64
 		Class, Status               string
@@ -139,15 +141,19 @@ func readSightings(ctx context.Context, tx pgx.Tx, order *leaks.Calendar, roots 
 	return rows.Err()
 }
 
-// saveCourses stores what follows from histories, with the figures of the gravest finding in the newest build that has one.
-func saveCourses(ctx context.Context, tx pgx.Tx, order *leaks.Calendar, subjects []subject, courses []leaks.Course) error {
+// saveCourses stores what follows from histories, with the figures of the gravest finding in the newest build that has
+// one.
+func saveCourses(ctx context.Context, tx pgx.Tx, order *leaks.Calendar, subjects []subject,
+	courses []leaks.Course) error {
 	batch := &pgx.Batch{}
 	for i := range subjects {
 		s, c := &subjects[i], &courses[i]
 		batch.Queue(`
-			update signatures set bad = $2, state = $3, until_over = $4, worst = $5, first_bad_id = $6, last_clean_id = $7, last_bad_id = $8, last_seen_id = $9,
+			update signatures set bad = $2, state = $3, until_over = $4, worst = $5, first_bad_id = $6, last_clean_id = $7,
+				last_bad_id = $8, last_seen_id = $9,
 				fixed_in_id = $10, fixed_by_runs = $11, regressed_id = $12, scenarios = $13 where id = $1`,
-			s.id, c.LastBad >= 0, string(c.State), c.UntilOver, string(c.Worst.Class()), order.ID(c.FirstBad), order.ID(c.LastClean), order.ID(c.LastBad), order.ID(c.LastSeen),
+			s.id, c.LastBad >= 0, string(c.State), c.UntilOver, string(c.Worst.Class()), order.ID(c.FirstBad),
+			order.ID(c.LastClean), order.ID(c.LastBad), order.ID(c.LastSeen),
 			order.ID(c.FixedIn), c.FixedByRuns, order.ID(c.RegressedIn), s.scenarios)
 		if c.LastSeen < 0 { // no result has it any more
 			batch.Queue(`
@@ -170,8 +176,10 @@ func saveCourses(ctx context.Context, tx pgx.Tx, order *leaks.Calendar, subjects
 				join signatures own on own.root_id = root.id join findings f on f.run_id = r.id and f.signature_id = own.id
 			where root.id = any($1)
 			order by root.id, `+gravestFirst+`, f.signature_id, r.scenario_id, r.name)
-		update signatures s set class = g.class, score = g.score, certain = g.certain, outstanding_count = g.outstanding_count,
-			outstanding_bytes = g.outstanding_bytes, growth_count = g.growth_count, growth_bytes = g.growth_bytes, rate = g.rate, figure_scenario_id = g.scenario_id
+		update signatures s set class = g.class, score = g.score, certain = g.certain,
+			outstanding_count = g.outstanding_count,
+			outstanding_bytes = g.outstanding_bytes, growth_count = g.growth_count, growth_bytes = g.growth_bytes,
+			rate = g.rate, figure_scenario_id = g.scenario_id
 		from gravest g where g.id = s.id`, ids)
 	return err
 }

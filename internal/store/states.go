@@ -23,7 +23,8 @@ func saveStates(batch *pgx.Batch, order *leaks.Calendar, subjects []subject, cou
 // stateKey names a leak in a scenario.
 type stateKey struct{ SignatureID, ScenarioID int64 }
 
-// fillStates reads how signatures stand in each scenario, with the figures of the newest bad build there and of the newest one.
+// fillStates reads how signatures stand in each scenario, with the figures of the newest bad build there and of the
+// newest one.
 func fillStates(ctx context.Context, q querier, list []*Signature) error {
 	if len(list) == 0 {
 		return nil
@@ -68,7 +69,8 @@ func figuresIn(ctx context.Context, q querier, ids []int64, column string) (map[
 		stateKey
 		figureRow
 	}
-	// "offset 0" keeps the order of the joins: by the few names of a leak, and not through all findings of the run for each leak.
+	// "offset 0" keeps the order of the joins: by the few names of a leak, and not through all findings of the run for
+	// each leak.
 	rows, err := all[row](ctx, q, `
 		select st.signature_id, st.scenario_id, g.*
 		from signature_states st, lateral (
@@ -85,7 +87,8 @@ func figuresIn(ctx context.Context, q querier, ids []int64, column string) (map[
 	return figures, err
 }
 
-// followAnew follows the histories of projects of which an older program stored less. Instances that start together take turns.
+// followAnew follows the histories of projects of which an older program stored less. Instances that start together
+// take turns.
 func (s *Store) followAnew(ctx context.Context) error {
 	for {
 		done := false
@@ -104,7 +107,8 @@ func (s *Store) followAnew(ctx context.Context) error {
 			if err := lockSignatures(ctx, tx, project); err != nil {
 				return err
 			}
-			bad, err := values[int64](ctx, tx, `select id from signatures where project_id = $1 and bad and alias_of is null order by id`, project)
+			bad, err := values[int64](ctx, tx,
+				`select id from signatures where project_id = $1 and bad and alias_of is null order by id`, project)
 			if err != nil {
 				return err
 			}

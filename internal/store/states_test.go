@@ -24,7 +24,8 @@ func standing(s store.Signature) string {
 	return strings.Join(list, " ")
 }
 
-// A build whose trace is clean does not fix what a scenario of logs found and never decided since; all that is said of it says so.
+// A build whose trace is clean does not fix what a scenario of logs found and never decided since; all that is said of
+// it says so.
 func TestCleanInOneScenario(t *testing.T) {
 	l := newLab(t)
 	shows := leaksReport(finding{signature: "A", class: leak, bytes: 50, blocks: 9})
@@ -37,10 +38,12 @@ func TestCleanInOneScenario(t *testing.T) {
 	if s.State != leaks.StateNew || standing(s) != "soak=new trace=fixed" {
 		t.Fatalf("%s %s", s.State, standing(s))
 	}
-	if got := leaks.SayStates(s.States, s.FixedIn); got != "trace: clean in build 2; soak: no deciding run since build 1, in which it was bad" {
+	if got := leaks.SayStates(s.States,
+		s.FixedIn); got != "trace: clean in build 2; soak: no deciding run since build 1, in which it was bad" {
 		t.Error(got)
 	}
-	if soak, trace := s.States[0], s.States[1]; soak.Bad.Growth.Bytes != 70 || trace.Bad.Growth.Bytes != 50 || trace.Now.Growth.Bytes != 0 || trace.NowBuild != "2" || s.Measured != "trace" {
+	if soak, trace := s.States[0], s.States[1]; soak.Bad.Growth.Bytes != 70 || trace.Bad.Growth.Bytes != 50 ||
+		trace.Now.Growth.Bytes != 0 || trace.NowBuild != "2" || s.Measured != "trace" {
 		t.Errorf("soak %+v, trace %+v, measured in %q", soak.Bad, trace.Bad, s.Measured)
 	}
 	v := l.gateOf("2/trace")
@@ -64,7 +67,8 @@ func TestCleanInOneScenario(t *testing.T) {
 	}
 }
 
-// States do not depend on the order of uploads; the state over all is the gravest; no comparison says fixed where a state says otherwise.
+// States do not depend on the order of uploads; the state over all is the gravest; no comparison says fixed where a
+// state says otherwise.
 func TestStatesInAnyOrder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -104,7 +108,8 @@ func TestStatesInAnyOrder(t *testing.T) {
 			}
 			for _, pair := range [][2]string{{"1", "2"}, {"1", "3"}, {"2", "3"}} {
 				for _, scenario := range []string{"soak", "trace"} {
-					c := must[*leaks.RunComparison](t)(l.now().Compare(t.Context(), leaks.Question{Project: "demo", Scenario: scenario, Base: pair[0], Head: pair[1]}))
+					c := must[*leaks.RunComparison](t)(l.now().Compare(t.Context(),
+						leaks.Question{Project: "demo", Scenario: scenario, Base: pair[0], Head: pair[1]}))
 					for _, r := range c.Rows {
 						if r.Change == compare.Fixed && s.State != leaks.StateFixed {
 							t.Errorf("%v: fixed in %s from %v, and %s over all", uploads, scenario, pair, s.State)
@@ -124,7 +129,8 @@ func TestStatesOfAnOlderDatabase(t *testing.T) {
 	l.run("1/soak", leaksReport(finding{signature: "A", class: leak, bytes: 70}))
 	l.run("2/trace", leaksReport(finding{signature: "A", class: stable}))
 	read := func() store.Signature { // a view that stays open would keep the schema from changing
-		return must[store.Signature](t)(store.Read(t.Context(), l.Store, func(v store.View) (store.Signature, error) { return v.Signature(t.Context(), "demo", "A") }))
+		return must[store.Signature](t)(store.Read(t.Context(), l.Store,
+			func(v store.View) (store.Signature, error) { return v.Signature(t.Context(), "demo", "A") }))
 	}
 	before := read()
 	var up, down []string
@@ -145,7 +151,8 @@ func TestStatesOfAnOlderDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	after := read()
-	if standing(after) != standing(before) || after.Measured != before.Measured || leaks.SayStates(after.States, after.FixedIn) != leaks.SayStates(before.States, before.FixedIn) {
+	if standing(after) != standing(before) || after.Measured != before.Measured ||
+		leaks.SayStates(after.States, after.FixedIn) != leaks.SayStates(before.States, before.FixedIn) {
 		t.Errorf("%s, before %s", standing(after), standing(before))
 	}
 	if v := l.gateOf("2/trace"); v.Policy != 0 || v.Gate != leaks.GatePassed {

@@ -73,7 +73,8 @@ func (s *Store) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Migrate brings the schema to the version of this program, and the builds into its order. Instances that start together take turns.
+// Migrate brings the schema to the version of this program, and the builds into its order. Instances that start
+// together take turns.
 func Migrate(ctx context.Context, url string) error {
 	db, err := sql.Open("pgx", url)
 	if err != nil {

@@ -55,7 +55,8 @@ func addEvidence(t testing.TB, s *store.Store, target leaks.Target, name string)
 	if err := target.Normalize(); err != nil {
 		t.Fatal(err)
 	}
-	return must[store.Evidence](t)(s.AddEvidence(t.Context(), target, store.Evidence{Name: name, SHA256: name + "-sha", Bytes: 9, Kind: "umdh"}))
+	return must[store.Evidence](t)(s.AddEvidence(t.Context(), target,
+		store.Evidence{Name: name, SHA256: name + "-sha", Bytes: 9, Kind: "umdh"}))
 }
 
 // claim claims the only due job.
@@ -71,17 +72,20 @@ func claim(t testing.TB, s *store.Store) store.Lease {
 // snapshot is a capture with n sites of growing size; one more byte each for every step.
 func snapshot(n int, step int64) *capture.Capture {
 	c := &capture.Capture{
-		Kind: capture.KindUMDHSnapshot, Process: capture.Process{Name: "app.exe", PID: 7, Bits: 64}, Snapshots: make([]capture.Snapshot, 1),
-		Modules: []capture.Module{{Path: `C:\app.exe`, Base: 1<<64 - 1<<40, Size: 1 << 39, Symbols: capture.SymbolsNone}},
-		Heaps:   []capture.Heap{{Handle: 0x1000}},
+		Kind: capture.KindUMDHSnapshot, Process: capture.Process{Name: "app.exe", PID: 7, Bits: 64},
+		Snapshots: make([]capture.Snapshot, 1),
+		Modules:   []capture.Module{{Path: `C:\app.exe`, Base: 1<<64 - 1<<40, Size: 1 << 39, Symbols: capture.SymbolsNone}},
+		Heaps:     []capture.Heap{{Handle: 0x1000}},
 	}
 	for i := range n {
 		frames := []capture.FrameID{
 			c.Stacks.AddText(capture.Text{Module: "ntdll", Function: "RtlAllocateHeap", Offset: 4}, 0),
-			c.Stacks.AddText(capture.Text{Module: "app", Function: fmt.Sprintf("Leak%03d", i), Offset: 8, File: `c:\src\app.cpp`, Line: uint32(i + 1)}, 0),
+			c.Stacks.AddText(capture.Text{Module: "app", Function: fmt.Sprintf("Leak%03d", i), Offset: 8, File: `c:\src\app.cpp`,
+				Line: uint32(i + 1)}, 0),
 			c.Stacks.AddText(capture.Text{Module: "app", Function: "main_50%_done", Offset: uint64(i % 3)}, 0),
 		}
-		c.Sites = append(c.Sites, capture.Site{Stack: c.Stacks.AddStack(frames), Trace: uint64(0xA00 + i), Usage: []capture.Usage{{Count: int64(i + 1), Bytes: int64(i)*100 + step*int64(i%5)}}})
+		c.Sites = append(c.Sites, capture.Site{Stack: c.Stacks.AddStack(frames), Trace: uint64(0xA00 + i),
+			Usage: []capture.Usage{{Count: int64(i + 1), Bytes: int64(i)*100 + step*int64(i%5)}}})
 	}
 	return c
 }
@@ -90,7 +94,8 @@ func report(t testing.TB, captures ...*capture.Capture) *analysis.Report {
 	t.Helper()
 	var inputs []analysis.Input
 	for i, c := range captures {
-		inputs = append(inputs, analysis.Input{Files: []analysis.File{{Name: fmt.Sprintf("s%d.txt", i)}}, Captures: []*capture.Capture{c}})
+		inputs = append(inputs,
+			analysis.Input{Files: []analysis.File{{Name: fmt.Sprintf("s%d.txt", i)}}, Captures: []*capture.Capture{c}})
 	}
 	return must[*analysis.Report](t)(analysis.Analyze(t.Context(), inputs, analysis.Options{}))
 }
@@ -99,7 +104,8 @@ func report(t testing.TB, captures ...*capture.Capture) *analysis.Report {
 func analysed(t testing.TB, s *store.Store, r *analysis.Report) int64 {
 	t.Helper()
 	e := addEvidence(t, s, target, "a.txt")
-	if err := s.SaveCaptures(t.Context(), claim(t, s), []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "art", Bytes: 5}}); err != nil {
+	if err := s.SaveCaptures(t.Context(), claim(t, s),
+		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "art", Bytes: 5}}); err != nil {
 		t.Fatal(err)
 	}
 	name(t, s, claim(t, s), "names")
@@ -109,7 +115,8 @@ func analysed(t testing.TB, s *store.Store, r *analysis.Report) int64 {
 
 func input(t testing.TB, s *store.Store, run int64) store.Input {
 	t.Helper()
-	return must[store.Input](t)(store.Read(t.Context(), s, func(v store.View) (store.Input, error) { return v.InputOfRun(t.Context(), run) }))
+	return must[store.Input](t)(store.Read(t.Context(), s,
+		func(v store.View) (store.Input, error) { return v.InputOfRun(t.Context(), run) }))
 }
 
 // name does a naming job.
@@ -149,10 +156,12 @@ func TestEvidenceIsRecordedOnce(t *testing.T) {
 		t.Errorf("the same file became %d and %d", first.ID, again.ID)
 	}
 	lease := claim(t, s) // fails where there are two jobs
-	if err := s.FailJob(t.Context(), lease, store.Failure{Code: "unknown-format", Message: "not evidence", Final: true}); err != nil {
+	if err := s.FailJob(t.Context(), lease,
+		store.Failure{Code: "unknown-format", Message: "not evidence", Final: true}); err != nil {
 		t.Fatal(err)
 	}
-	if e := must[store.Evidence](t)(storetest.Now(t, s).EvidenceByID(t.Context(), first.ID)); e.State != "failed" || e.ErrorCode != "unknown-format" {
+	if e := must[store.Evidence](t)(storetest.Now(t, s).EvidenceByID(t.Context(), first.ID)); e.State != "failed" ||
+		e.ErrorCode != "unknown-format" {
 		t.Errorf("after a final failure: %+v", e)
 	}
 	if run := must[store.Run](t)(storetest.Now(t, s).Run(t.Context(), first.RunID)); run.State() != "failed" {
@@ -200,13 +209,15 @@ func TestLeases(t *testing.T) {
 		t.Errorf("failing with a lost lease: %v", err)
 	}
 	// Both work on: the first result counts, and the second is refused.
-	if err := s.SaveCaptures(t.Context(), lease, []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "first"}}); err != nil {
+	if err := s.SaveCaptures(t.Context(), lease,
+		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "first"}}); err != nil {
 		t.Fatal(err)
 	}
 	_, renewed := s.RenewLease(t.Context(), second, time.Minute)
 	for what, err := range map[string]error{
-		"renewing": renewed, "saving": s.SaveCaptures(t.Context(), second, []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "second"}}),
-		"failing": s.FailJob(t.Context(), second, store.Failure{Code: "x", Message: "x"}),
+		"renewing": renewed,
+		"saving":   s.SaveCaptures(t.Context(), second, []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "second"}}),
+		"failing":  s.FailJob(t.Context(), second, store.Failure{Code: "x", Message: "x"}),
 	} {
 		if !errors.Is(err, store.ErrFenced) {
 			t.Errorf("%s when the job has ended: %v", what, err)
@@ -229,24 +240,29 @@ func TestResultAfterAllWorkersSeemedLost(t *testing.T) {
 		}
 		must[int](t)(s.ReapJobs(t.Context()))
 	}
-	if e := must[store.Evidence](t)(storetest.Now(t, s).EvidenceByID(t.Context(), e.ID)); e.State != "failed" || e.ErrorCode != "worker-lost" {
+	if e := must[store.Evidence](t)(storetest.Now(t, s).EvidenceByID(t.Context(), e.ID)); e.State != "failed" ||
+		e.ErrorCode != "worker-lost" {
 		t.Fatalf("%+v", e)
 	}
-	if err := s.SaveCaptures(t.Context(), last, []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "late"}}); err != nil {
+	if err := s.SaveCaptures(t.Context(), last,
+		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "late"}}); err != nil {
 		t.Fatal(err)
 	}
-	if e := must[store.Evidence](t)(storetest.Now(t, s).EvidenceByID(t.Context(), e.ID)); e.State != "read" || e.Error != "" {
+	if e := must[store.Evidence](t)(storetest.Now(t, s).EvidenceByID(t.Context(), e.ID)); e.State != "read" ||
+		e.Error != "" {
 		t.Errorf("%+v", e)
 	}
 }
 
-// What somebody waits for goes first, then what has no report yet; projects take turns, and what is heavy has a window of its own.
+// What somebody waits for goes first, then what has no report yet; projects take turns, and what is heavy has a window
+// of its own.
 func TestOrderOfJobs(t *testing.T) {
 	s, conn := open(t)
 	add := func(project, run string, urgent bool, bytes int64) {
 		t.Helper()
 		to := leaks.Target{Project: project, Build: "1", Scenario: "s", Run: run, Urgent: urgent}
-		if _, err := s.AddEvidence(t.Context(), to, store.Evidence{Name: run, SHA256: project + run, Bytes: bytes, Kind: "umdh"}); err != nil {
+		if _, err := s.AddEvidence(t.Context(), to,
+			store.Evidence{Name: run, SHA256: project + run, Bytes: bytes, Kind: "umdh"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -257,7 +273,8 @@ func TestOrderOfJobs(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), `update runs set report_key = 'x' where name = 'old'`); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := conn.Exec(t.Context(), `update jobs set run_at = now() - interval '1 hour' where run_id = (select id from runs where name = 'old')`); err != nil {
+	if _, err := conn.Exec(t.Context(),
+		`update jobs set run_at = now() - interval '1 hour' where run_id = (select id from runs where name = 'old')`); err != nil {
 		t.Fatal(err)
 	}
 	add("a", "large", false, 1<<30)
@@ -268,7 +285,8 @@ func TestOrderOfJobs(t *testing.T) {
 		t.Helper()
 		for _, d := range due {
 			var name string
-			if err := conn.QueryRow(t.Context(), `select r.name from jobs j join runs r on r.id = j.run_id where j.id = $1`, d.ID).Scan(&name); err != nil {
+			if err := conn.QueryRow(t.Context(), `select r.name from jobs j join runs r on r.id = j.run_id where j.id = $1`,
+				d.ID).Scan(&name); err != nil {
 				t.Fatal(err)
 			}
 			if d.Heavy {
@@ -280,7 +298,8 @@ func TestOrderOfJobs(t *testing.T) {
 	}
 	next := func(light, heavy int) string {
 		t.Helper()
-		return strings.Join(names(must[[]store.DueJob](t)(s.NextJobs(t.Context(), time.Hour, store.Window{Light: light, Heavy: heavy}))), ", ")
+		return strings.Join(names(must[[]store.DueJob](t)(s.NextJobs(t.Context(), time.Hour,
+			store.Window{Light: light, Heavy: heavy}))), ", ")
 	}
 	if got, want := next(5, 2), "waiting, large (heavy), a0, b0, a1, b1"; got != want {
 		t.Errorf("first %s, want %s", got, want)
@@ -319,7 +338,8 @@ func TestFailuresAreTriedAgainUntilTheyAreTooMany(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if e := must[store.Evidence](t)(storetest.Now(t, s).EvidenceByID(t.Context(), e.ID)); e.State != "failed" || e.Error != "database away" {
+	if e := must[store.Evidence](t)(storetest.Now(t, s).EvidenceByID(t.Context(), e.ID)); e.State != "failed" ||
+		e.Error != "database away" {
 		t.Errorf("%+v", e)
 	}
 }
@@ -341,13 +361,15 @@ func TestReleaseDoesNotCountAsAnAttempt(t *testing.T) {
 func TestOlderResultDoesNotReplaceNewer(t *testing.T) {
 	s, _ := open(t)
 	e := addEvidence(t, s, target, "a.txt")
-	if err := s.SaveCaptures(t.Context(), claim(t, s), []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "one"}}); err != nil {
+	if err := s.SaveCaptures(t.Context(), claim(t, s),
+		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "one"}}); err != nil {
 		t.Fatal(err)
 	}
 	name(t, s, claim(t, s), "names")
 	slow, oldRevision := claim(t, s), input(t, s, e.RunID).Revision // analyses what is there now
 	addEvidence(t, s, target, "b.txt")
-	if err := s.SaveCaptures(t.Context(), claim(t, s), []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "two"}}); err != nil {
+	if err := s.SaveCaptures(t.Context(), claim(t, s),
+		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "two"}}); err != nil {
 		t.Fatal(err)
 	}
 	name(t, s, claim(t, s), "more names")
@@ -401,7 +423,8 @@ func TestSites(t *testing.T) {
 			t.Errorf("%+v: first is %s, want %s", test.query, page[0].Blame, test.first)
 		}
 	}
-	if _, _, err := storetest.Now(t, s).Sites(t.Context(), store.SiteQuery{Run: run, Order: "1; drop table sites"}); err == nil {
+	if _, _, err := storetest.Now(t, s).Sites(t.Context(),
+		store.SiteQuery{Run: run, Order: "1; drop table sites"}); err == nil {
 		t.Error("an unknown order was taken")
 	}
 	site := must[store.SiteRow](t)(storetest.Now(t, s).Site(t.Context(), run, 7))
@@ -446,7 +469,9 @@ func TestStacksAreInternedConcurrently(t *testing.T) {
 	}
 	wait.Wait()
 	var stacks, frames int
-	if err := conn.QueryRow(t.Context(), `select (select count(*) from stacks), (select count(*) from frames)`).Scan(&stacks, &frames); err != nil || stacks != 300 || frames != 304 {
+	if err := conn.QueryRow(t.Context(),
+		`select (select count(*) from stacks), (select count(*) from frames)`).Scan(&stacks, &frames); err != nil ||
+		stacks != 300 || frames != 304 {
 		t.Errorf("%d stacks, %d frames, %v; want 300 and 304", stacks, frames, err)
 	}
 }
@@ -482,7 +507,8 @@ func TestListenHearsOfJobs(t *testing.T) {
 
 func TestUploads(t *testing.T) {
 	s, conn := open(t)
-	if err := s.CreateUpload(t.Context(), store.Upload{ID: "u1", Length: 10, Target: []byte(`{"project":"p"}`)}); err != nil {
+	if err := s.CreateUpload(t.Context(),
+		store.Upload{ID: "u1", Length: 10, Target: []byte(`{"project":"p"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	lock := must[*store.LockedUpload](t)(s.LockUpload(t.Context(), "u1"))

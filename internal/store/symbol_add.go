@@ -70,17 +70,21 @@ const symbolColumns = `id, kind, name, key, debug_id, pdb, timestamp, size_of_im
 
 func insertSymbolFile(ctx context.Context, tx pgx.Tx, f SymbolFile) (SymbolFile, error) {
 	return one[SymbolFile](ctx, tx, `
-		insert into symbol_files (kind, name, key, debug_id, pdb, timestamp, size_of_image, bits, machine, symbols, note, sha256, bytes, origin, "group", folded)
+		insert into symbol_files (kind, name, key, debug_id, pdb, timestamp, size_of_image, bits, machine, symbols, note,
+			sha256, bytes, origin, "group", folded)
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) returning `+symbolColumns,
-		f.Kind, f.Name, f.Key, f.DebugID, f.PDB, f.Timestamp, f.SizeOfImage, f.Bits, f.Machine, f.Symbols, f.Note, f.SHA256, f.Bytes, f.Origin, f.Group,
+		f.Kind, f.Name, f.Key, f.DebugID, f.PDB, f.Timestamp, f.SizeOfImage, f.Bits, f.Machine, f.Symbols, f.Note, f.SHA256,
+		f.Bytes, f.Origin, f.Group,
 		strings.ToLower(f.Name))
 }
 
 // updateSymbolFile puts a file in the place of another. What the team has uploaded stays its own.
 func updateSymbolFile(ctx context.Context, tx pgx.Tx, id int64, f SymbolFile) (SymbolFile, error) {
 	return one[SymbolFile](ctx, tx, `
-		update symbol_files set name = $2, pdb = $3, size_of_image = $4, bits = $5, machine = $6, symbols = $7, note = $8, sha256 = $9, bytes = $10,
-			origin = case when origin = 'upload' then origin else $11 end, "group" = case when $12 = '' then "group" else $12 end, uploaded_at = now()
+		update symbol_files set name = $2, pdb = $3, size_of_image = $4, bits = $5, machine = $6, symbols = $7, note = $8,
+			sha256 = $9, bytes = $10,
+			origin = case when origin = 'upload' then origin else $11 end,
+			"group" = case when $12 = '' then "group" else $12 end, uploaded_at = now()
 		where id = $1 returning `+symbolColumns,
 		id, f.Name, f.PDB, f.SizeOfImage, f.Bits, f.Machine, f.Symbols, f.Note, f.SHA256, f.Bytes, f.Origin, f.Group)
 }
@@ -91,9 +95,10 @@ func ownSymbolFile(ctx context.Context, tx pgx.Tx, id int64) (SymbolFile, error)
 }
 
 // queueWanting queues the naming of every run that may gain by a file, and returns how many these are. Where evidence
-// has ids they decide; else the file's name, image size and bitness, and the names of images that name this PDB. Each name is
-// looked up by itself, since modules are many and captures that arrive wait for this. The 32-bit system libraries of 64-bit Windows have PDBs whose names start with a "w". A run at rest is left alone if its
-// report shows that the file would change nothing; one that replaces another may tell more than that did.
+// has ids they decide; else the file's name, image size and bitness, and the names of images that name this PDB. Each
+// name is looked up by itself, since modules are many and captures that arrive wait for this. The 32-bit system
+// libraries of 64-bit Windows have PDBs whose names start with a "w". A run at rest is left alone if its report shows
+// that the file would change nothing; one that replaces another may tell more than that did.
 func queueWanting(ctx context.Context, tx pgx.Tx, f *SymbolFile, replaced bool) (int, error) {
 	stem := stemOf(f.Name)
 	queued, err := values[int](ctx, tx, `
@@ -128,7 +133,8 @@ func stemOf(name string) string {
 	return strings.TrimSuffix(name, path.Ext(name))
 }
 
-// pdbStemOf is the stem of the PDB that evidence names for a module without an id, where it is another than the module's.
+// pdbStemOf is the stem of the PDB that evidence names for a module without an id, where it is another than the
+// module's.
 func pdbStemOf(m capture.Module) string {
 	if stem := stemOf(m.PDB); m.DebugID == "" && stem != stemOf(m.Path) {
 		return stem

@@ -40,7 +40,8 @@ type AddedSymbolFile struct {
 	Runs int  // how many runs are being symbolised again because of it
 }
 
-// A SymbolQuery chooses a page of symbol files, which are uploaded all the time: a page is named by the file that stands before it.
+// A SymbolQuery chooses a page of symbol files, which are uploaded all the time: a page is named by the file that
+// stands before it.
 type SymbolQuery struct {
 	Filter string // part of a name or key, in any case; "" for all
 	After  int64  // id of a file: only older ones; 0 for the newest
@@ -64,7 +65,8 @@ func (p *SymbolPage) Next() int64 {
 
 // symbolFile returns a file by its place in a symbol store.
 func symbolFile(ctx context.Context, q querier, name, key string) (SymbolFile, error) {
-	return one[SymbolFile](ctx, q, `select `+symbolColumns+` from symbol_files where folded = $1 and lower(key) = lower($2)`, strings.ToLower(name), key)
+	return one[SymbolFile](ctx, q, `select `+symbolColumns+
+		` from symbol_files where folded = $1 and lower(key) = lower($2)`, strings.ToLower(name), key)
 }
 
 // SymbolFileByKey returns the file that has the key under the name, in any case, or ErrNotFound.
@@ -79,7 +81,8 @@ func (v View) SymbolFilesNamed(ctx context.Context, names []string) ([]SymbolFil
 	for i, n := range names {
 		lower[i] = strings.ToLower(n)
 	}
-	list, err := all[SymbolFile](ctx, v.q, `select `+symbolColumns+` from symbol_files where folded = any($1) order by uploaded_at desc, id desc`, lower)
+	list, err := all[SymbolFile](ctx, v.q, `select `+symbolColumns+
+		` from symbol_files where folded = any($1) order by uploaded_at desc, id desc`, lower)
 	return list, wrap("symbol files by name", err)
 }
 
@@ -90,11 +93,13 @@ func (v View) SymbolFiles(ctx context.Context, q SymbolQuery) (*SymbolPage, erro
 	const before = `exists (select from symbol_files mark where mark.id = $2 and (f.uploaded_at, f.id) >= (mark.uploaded_at, mark.id))`
 	filter, page := strings.ToLower(q.Filter), &SymbolPage{}
 	type counts struct{ Total, Before int }
-	n, err := one[counts](ctx, v.q, `select count(*) as total, count(*) filter (where `+before+`) as before`+matching, filter, q.After)
+	n, err := one[counts](ctx, v.q, `select count(*) as total, count(*) filter (where `+before+`) as before`+
+		matching, filter, q.After)
 	if err != nil {
 		return nil, wrap("symbol files", err)
 	}
 	page.Total, page.Before = n.Total, n.Before
-	page.Files, err = all[SymbolFile](ctx, v.q, `select `+symbolColumns+matching+` and not `+before+` order by uploaded_at desc, id desc limit $3`, filter, q.After, q.Limit)
+	page.Files, err = all[SymbolFile](ctx, v.q, `select `+symbolColumns+matching+` and not `+before+
+		` order by uploaded_at desc, id desc limit $3`, filter, q.After, q.Limit)
 	return page, wrap("symbol files", err)
 }

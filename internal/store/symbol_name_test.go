@@ -26,13 +26,15 @@ func TestNamesBeyondASCII(t *testing.T) {
 	if added := addFile(t, s, appPDB(func(f *store.SymbolFile) { f.Name = "kern.pdb" })); added.Runs != 1 {
 		t.Errorf("the PDB that the image names renews %d runs", added.Runs)
 	}
-	if named := must[[]store.SymbolFile](t)(storetest.Now(t, s).SymbolFilesNamed(t.Context(), []string{"Ärger.exe"})); len(named) != 1 {
+	if named := must[[]store.SymbolFile](t)(storetest.Now(t, s).SymbolFilesNamed(t.Context(),
+		[]string{"Ärger.exe"})); len(named) != 1 {
 		t.Errorf("%d files go by the name", len(named))
 	}
 	if _, err := storetest.Now(t, s).SymbolFileByKey(t.Context(), "ärger.EXE", "5f0000001000"); err != nil {
 		t.Error(err)
 	}
-	if page, err := storetest.Now(t, s).SymbolFiles(t.Context(), store.SymbolQuery{Filter: "äRG", Limit: 1}); err != nil || page.Total != 1 {
+	if page, err := storetest.Now(t, s).SymbolFiles(t.Context(), store.SymbolQuery{Filter: "äRG", Limit: 1}); err != nil ||
+		page.Total != 1 {
 		t.Errorf("the filter finds %+v, %v", page, err)
 	}
 	if added := addFile(t, s, image); added.New {
@@ -51,13 +53,16 @@ func TestPDBThatEvidenceNamesWithoutID(t *testing.T) {
 	}
 }
 
-// A stripped PDB that the team uploads does not take the place of the whole one that a server gave, but makes it their own.
+// A stripped PDB that the team uploads does not take the place of the whole one that a server gave, but makes it their
+// own.
 func TestStrippedUploadMakesOwn(t *testing.T) {
 	s, _ := open(t)
 	addFile(t, s, appPDB(func(f *store.SymbolFile) { f.Origin, f.SHA256 = store.OriginServer, "whole" }))
-	withModule(t, s, target, capture.Module{Path: `C:\app.exe`, DebugID: debugID}, 64, func(m *analysis.Module) { m.Symbols = capture.SymbolsPrivate })
+	withModule(t, s, target, capture.Module{Path: `C:\app.exe`, DebugID: debugID}, 64,
+		func(m *analysis.Module) { m.Symbols = capture.SymbolsPrivate })
 	stripped := appPDB(func(f *store.SymbolFile) { f.Symbols, f.SHA256 = "public", "stripped" })
-	if added := addFile(t, s, stripped); added.Origin != store.OriginUpload || added.SHA256 != "whole" || added.Runs != 1 || added.New {
+	if added := addFile(t, s, stripped); added.Origin != store.OriginUpload || added.SHA256 != "whole" ||
+		added.Runs != 1 || added.New {
 		t.Errorf("%+v", added)
 	}
 }

@@ -24,7 +24,8 @@ const debugID = "0102030405060708090A0B0C0D0E0F101"
 // appPDB is the PDB of the module that snapshot has.
 func appPDB(change ...func(*store.SymbolFile)) store.SymbolFile {
 	f := store.SymbolFile{
-		Kind: "pdb", Name: "app.pdb", Key: debugID, DebugID: debugID, PDB: "app.pdb", Bits: 64, Machine: "x64", Symbols: "private", SHA256: "one", Bytes: 7,
+		Kind: "pdb", Name: "app.pdb", Key: debugID, DebugID: debugID, PDB: "app.pdb", Bits: 64, Machine: "x64",
+		Symbols: "private", SHA256: "one", Bytes: 7,
 		Origin: store.OriginUpload,
 	}
 	for _, c := range change {
@@ -39,7 +40,8 @@ func addFile(t testing.TB, s *store.Store, f store.SymbolFile) store.AddedSymbol
 }
 
 // withModule brings a run to rest whose only module is m, of which the report says what edit leaves.
-func withModule(t testing.TB, s *store.Store, to leaks.Target, m capture.Module, bits uint8, edit func(*analysis.Module)) int64 {
+func withModule(t testing.TB, s *store.Store, to leaks.Target, m capture.Module, bits uint8,
+	edit func(*analysis.Module)) int64 {
 	t.Helper()
 	c := snapshot(1, 0)
 	c.Process.Bits, c.Modules = bits, []capture.Module{m}
@@ -49,7 +51,8 @@ func withModule(t testing.TB, s *store.Store, to leaks.Target, m capture.Module,
 	}
 	name(t, s, claim(t, s), "names")
 	r := report(t, c)
-	r.Modules = []analysis.Module{{Name: m.FileName(), Path: m.Path, Size: m.Size, PDB: m.PDB, DebugID: m.DebugID, Symbols: capture.SymbolsNone, Frames: 3, Unnamed: 2}}
+	r.Modules = []analysis.Module{{Name: m.FileName(), Path: m.Path, Size: m.Size, PDB: m.PDB, DebugID: m.DebugID,
+		Symbols: capture.SymbolsNone, Frames: 3, Unnamed: 2}}
 	edit(&r.Modules[0])
 	save(t, s, claim(t, s), r, "rep", input(t, s, e.RunID).Revision)
 	return e.RunID
@@ -73,19 +76,27 @@ func TestFilesFindTheRunsThatWantThem(t *testing.T) {
 		file   store.SymbolFile
 		want   int
 	}{
-		"the id that the evidence gives": {module: capture.Module{Path: `C:\x.dll`, DebugID: strings.ToLower(debugID)}, file: appPDB(), want: 1},
-		"another id":                     {module: capture.Module{Path: `C:\app.exe`, DebugID: "FF" + debugID[2:]}, file: appPDB()},
-		"the name":                       {module: capture.Module{Path: `C:\App.exe`, Size: 4096}, file: appPDB(), want: 1},
-		"another name":                   {module: capture.Module{Path: `C:\apps.exe`, Size: 4096}, file: appPDB()},
-		"the image's name":               {module: capture.Module{Path: `C:\app.exe`, Size: 4096}, file: appPDB(image), want: 1},
-		"the size":                       {module: capture.Module{Path: `C:\app.exe`, Size: 4096}, file: appPDB(sized(4096)), want: 1},
-		"another size":                   {module: capture.Module{Path: `C:\app.exe`, Size: 4096}, file: appPDB(sized(8192))},
-		"another bitness":                {module: capture.Module{Path: `C:\app.exe`}, bits: 32, file: appPDB()},
-		"32-bit system library":          {module: capture.Module{Path: `C:\app.exe`}, bits: 32, file: appPDB(func(f *store.SymbolFile) { f.Name, f.Bits = "wapp.pdb", 32 }), want: 1},
-		"not so on 64 bits":              {module: capture.Module{Path: `C:\app.exe`}, file: appPDB(func(f *store.SymbolFile) { f.Name = "wapp.pdb" })},
-		"the PDB that the image names": {module: capture.Module{Path: `C:\app.exe`}, before: []store.SymbolFile{appPDB(image)},
-			file: appPDB(func(f *store.SymbolFile) { f.Name = "other.pdb" }), want: 1},
-		"no frame of it": {module: capture.Module{Path: `C:\app.exe`}, edit: func(m *analysis.Module) { m.Frames = 0 }, file: appPDB()},
+		"the id that the evidence gives": {module: capture.Module{Path: `C:\x.dll`, DebugID: strings.ToLower(debugID)},
+			file: appPDB(), want: 1},
+		"another id": {module: capture.Module{Path: `C:\app.exe`, DebugID: "FF" + debugID[2:]},
+			file: appPDB()},
+		"the name":     {module: capture.Module{Path: `C:\App.exe`, Size: 4096}, file: appPDB(), want: 1},
+		"another name": {module: capture.Module{Path: `C:\apps.exe`, Size: 4096}, file: appPDB()},
+		"the image's name": {module: capture.Module{Path: `C:\app.exe`, Size: 4096},
+			file: appPDB(image), want: 1},
+		"the size": {module: capture.Module{Path: `C:\app.exe`, Size: 4096},
+			file: appPDB(sized(4096)), want: 1},
+		"another size":    {module: capture.Module{Path: `C:\app.exe`, Size: 4096}, file: appPDB(sized(8192))},
+		"another bitness": {module: capture.Module{Path: `C:\app.exe`}, bits: 32, file: appPDB()},
+		"32-bit system library": {module: capture.Module{Path: `C:\app.exe`}, bits: 32,
+			file: appPDB(func(f *store.SymbolFile) { f.Name, f.Bits = "wapp.pdb", 32 }), want: 1},
+		"not so on 64 bits": {module: capture.Module{Path: `C:\app.exe`},
+			file: appPDB(func(f *store.SymbolFile) { f.Name = "wapp.pdb" })},
+		"the PDB that the image names": {module: capture.Module{Path: `C:\app.exe`},
+			before: []store.SymbolFile{appPDB(image)},
+			file:   appPDB(func(f *store.SymbolFile) { f.Name = "other.pdb" }), want: 1},
+		"no frame of it": {module: capture.Module{Path: `C:\app.exe`}, edit: func(m *analysis.Module) { m.Frames = 0 },
+			file: appPDB()},
 		"named by it already": {module: capture.Module{Path: `C:\app.exe`}, edit: func(m *analysis.Module) {
 			m.Symbols, m.Own, m.DebugID = capture.SymbolsPrivate, true, debugID
 		}, file: appPDB()},
@@ -95,7 +106,8 @@ func TestFilesFindTheRunsThatWantThem(t *testing.T) {
 		"named by it, but not as own": {module: capture.Module{Path: `C:\app.exe`}, edit: func(m *analysis.Module) {
 			m.Symbols, m.DebugID = capture.SymbolsPrivate, debugID
 		}, file: appPDB(), want: 1},
-		"from a server": {module: capture.Module{Path: `C:\app.exe`}, file: appPDB(func(f *store.SymbolFile) { f.Origin = store.OriginServer })},
+		"from a server": {module: capture.Module{Path: `C:\app.exe`},
+			file: appPDB(func(f *store.SymbolFile) { f.Origin = store.OriginServer })},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
@@ -147,7 +159,8 @@ func TestSymbolFilesOfOnePlace(t *testing.T) {
 		addFile(t, s, appPDB(func(f *store.SymbolFile) { f.Symbols, f.SHA256, f.Origin = symbols, sha, origin }))
 		f := must[store.SymbolFile](t)(storetest.Now(t, s).SymbolFileByKey(t.Context(), "APP.PDB", strings.ToLower(debugID)))
 		if f.SHA256 != wantSHA || f.Origin != wantOrigin {
-			t.Errorf("behind %s %s of %s there is %s of %s, want %s of %s", symbols, sha, origin, f.SHA256, f.Origin, wantSHA, wantOrigin)
+			t.Errorf("behind %s %s of %s there is %s of %s, want %s of %s", symbols, sha, origin, f.SHA256,
+				f.Origin, wantSHA, wantOrigin)
 		}
 	}
 	step("public", "a", store.OriginServer, "a", store.OriginServer)
@@ -164,7 +177,10 @@ func TestSymbolFilesOfOnePlace(t *testing.T) {
 func TestSymbolFilesInPages(t *testing.T) {
 	s, _ := open(t)
 	for i := range 5 {
-		addFile(t, s, appPDB(func(f *store.SymbolFile) { f.Name, f.Key = fmt.Sprintf("Lib%d.pdb", i), fmt.Sprintf("KEY%d", i%2) }))
+		addFile(t, s, appPDB(func(f *store.SymbolFile) {
+			f.Name, f.Key = fmt.Sprintf("Lib%d.pdb", i),
+				fmt.Sprintf("KEY%d", i%2)
+		}))
 	}
 	id := func(name, key string) int64 {
 		return must[store.SymbolFile](t)(storetest.Now(t, s).SymbolFileByKey(t.Context(), name, key)).ID
@@ -176,7 +192,8 @@ func TestSymbolFilesInPages(t *testing.T) {
 		next          int64
 	}{
 		{store.SymbolQuery{Limit: 2}, 0, 5, []string{"Lib4.pdb", "Lib3.pdb"}, id("Lib3.pdb", "KEY1")},
-		{store.SymbolQuery{Limit: 2, After: id("Lib3.pdb", "KEY1")}, 2, 5, []string{"Lib2.pdb", "Lib1.pdb"}, id("Lib1.pdb", "KEY1")},
+		{store.SymbolQuery{Limit: 2, After: id("Lib3.pdb", "KEY1")}, 2, 5, []string{"Lib2.pdb", "Lib1.pdb"},
+			id("Lib1.pdb", "KEY1")},
 		{store.SymbolQuery{Limit: 2, After: id("Lib1.pdb", "KEY1")}, 4, 5, []string{"Lib0.pdb"}, 0},
 		{store.SymbolQuery{Limit: 2, After: id("Lib0.pdb", "KEY0")}, 5, 5, nil, 0},
 		{store.SymbolQuery{Limit: 9, Filter: "lib3"}, 0, 1, []string{"Lib3.pdb"}, 0},
@@ -214,7 +231,8 @@ func TestWantedModules(t *testing.T) {
 	})
 	other := target
 	other.Run = "3"
-	withModule(t, s, other, capture.Module{Path: `C:\app.exe`, Size: 1}, 64, func(m *analysis.Module) { m.Stake.Bytes = 20 })
+	withModule(t, s, other, capture.Module{Path: `C:\app.exe`, Size: 1}, 64,
+		func(m *analysis.Module) { m.Stake.Bytes = 20 })
 	other.Run = "4"
 	withModule(t, s, other, capture.Module{Path: `C:\named.exe`, Size: 1}, 64, func(m *analysis.Module) { m.Unnamed = 0 })
 	list := must[[]store.WantedModule](t)(storetest.Now(t, s).WantedModules(t.Context(), target.Project, 10))
@@ -222,16 +240,20 @@ func TestWantedModules(t *testing.T) {
 		t.Fatalf("%+v", list)
 	}
 	m := list[0]
-	if m.Name != "lib.dll" || m.PDB != "lib.pdb" || m.DebugID != debugID || m.Size != 4096 || m.Bits != 64 || m.Symbols != "mismatch" || m.Match != "none fits" ||
+	if m.Name != "lib.dll" || m.PDB != "lib.pdb" || m.DebugID != debugID || m.Size != 4096 || m.Bits != 64 ||
+		m.Symbols != "mismatch" || m.Match != "none fits" ||
 		m.Runs != 2 || m.LastRun != run || m.Unnamed != 2 || m.StakeCount != 5 || m.StakeBytes != 50 || len(m.Tried) != 1 {
 		t.Errorf("%+v", m)
 	}
 	other.Run = "5"
-	withModule(t, s, other, capture.Module{Path: `C:\guessed.exe`, Size: 1}, 64, func(m *analysis.Module) { m.Unnamed, m.Symbols, m.Stake.Bytes = 0, capture.SymbolsExport, 5 })
-	if list := must[[]store.WantedModule](t)(storetest.Now(t, s).WantedModules(t.Context(), target.Project, 10)); len(list) != 3 || list[2].Name != "guessed.exe" {
+	withModule(t, s, other, capture.Module{Path: `C:\guessed.exe`, Size: 1}, 64,
+		func(m *analysis.Module) { m.Unnamed, m.Symbols, m.Stake.Bytes = 0, capture.SymbolsExport, 5 })
+	if list := must[[]store.WantedModule](t)(storetest.Now(t, s).WantedModules(t.Context(), target.Project,
+		10)); len(list) != 3 || list[2].Name != "guessed.exe" {
 		t.Errorf("%+v", list)
 	}
-	if list := must[[]store.WantedModule](t)(storetest.Now(t, s).WantedModules(t.Context(), target.Project, 1)); len(list) != 1 {
+	if list := must[[]store.WantedModule](t)(storetest.Now(t, s).WantedModules(t.Context(),
+		target.Project, 1)); len(list) != 1 {
 		t.Errorf("%d modules, want 1", len(list))
 	}
 	if _, err := storetest.Now(t, s).WantedModules(t.Context(), "nobody", 1); !errors.Is(err, store.ErrNotFound) {
@@ -268,7 +290,8 @@ func TestFailedNaming(t *testing.T) {
 	if err := s.QueueSymbolise(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.FailJob(t.Context(), claim(t, s), store.Failure{Code: "internal", Message: "the share is away", Final: true}); err != nil {
+	if err := s.FailJob(t.Context(), claim(t, s),
+		store.Failure{Code: "internal", Message: "the share is away", Final: true}); err != nil {
 		t.Fatal(err)
 	}
 	in := input(t, s, run)
@@ -345,13 +368,15 @@ func TestFileThatIsBeingAddedIsSeen(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
 	}
-	for what, queued := range map[string]bool{"by a search that is queued": true, "by the search for captures that come": false} {
+	for what, queued := range map[string]bool{"by a search that is queued": true,
+		"by the search for captures that come": false} {
 		t.Run(what, func(t *testing.T) {
 			s, conn := open(t)
 			e := addEvidence(t, s, target, "a.txt")
 			read := claim(t, s)
 			saveCaptures := func() {
-				if err := s.SaveCaptures(t.Context(), read, []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "a"}}); err != nil {
+				if err := s.SaveCaptures(t.Context(), read,
+					[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "a"}}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -7,8 +7,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// TraceFiles lists the evidence of a run that is there and may be one trace with e: e first, the others of its kind in the order of upload.
-// Those that failed are among them: half of a trace may be none. done says that all are stored as one trace already.
+// TraceFiles lists the evidence of a run that is there and may be one trace with e: e first, the others of its kind in
+// the order of upload. Those that failed are among them: half of a trace may be none. done says that all are stored as
+// one trace already.
 func (v View) TraceFiles(ctx context.Context, e Evidence) (files []Evidence, done bool, err error) {
 	files, err = all[Evidence](ctx, v.q, `
 		select `+evidenceColumns+` from evidence where run_id = $1 and (id = $2 or kind = $3 and expired_at is null) order by id <> $2, id`, e.RunID, e.ID, e.Kind)
@@ -16,7 +17,8 @@ func (v View) TraceFiles(ctx context.Context, e Evidence) (files []Evidence, don
 		return files, false, wrap("files of a trace", err)
 	}
 	owner := files[0].owner()
-	return files, !slices.ContainsFunc(files, func(f Evidence) bool { return f.State != "read" || f.owner() != owner }), nil
+	return files, !slices.ContainsFunc(files,
+		func(f Evidence) bool { return f.State != "read" || f.owner() != owner }), nil
 }
 
 // owner is the evidence that has the captures.
@@ -31,7 +33,8 @@ func (e *Evidence) owner() int64 {
 // reads of any of them go. It returns 0 where a read of all these files is stored that saw more, or as much.
 //
 // Each job sees the files that were recorded before it began, so the one that begins last sees all. Two reads that
-// overlap and have neither all of the other are a passing state; should one last, the files that it leaves are read again.
+// overlap and have neither all of the other are a passing state; should one last, the files that it leaves are read
+// again.
 func claimFiles(ctx context.Context, tx pgx.Tx, run int64, files []int64) (owner int64, err error) {
 	slices.Sort(files)
 	files = slices.Compact(files)
@@ -81,20 +84,22 @@ func claimFiles(ctx context.Context, tx pgx.Tx, run int64, files []int64) (owner
 	return owner, nil
 }
 
-// maxReads is how often a file is read before something must be wrong: files whose clocks allow each two of three to be one
-// trace, and not all three, would take each other's place for ever.
+// maxReads is how often a file is read before something must be wrong: files whose clocks allow each two of three to be
+// one trace, and not all three, would take each other's place for ever.
 const maxReads = 10
 
 // readAgain queues the reading of a file whose captures have gone.
 func readAgain(ctx context.Context, tx pgx.Tx, run, evidence int64) error {
-	reads, err := value[int](ctx, tx, `update evidence set state = 'stored', read_with = null where id = $1 returning (select count(*) from jobs where evidence_id = $1)`, evidence)
+	reads, err := value[int](ctx, tx,
+		`update evidence set state = 'stored', read_with = null where id = $1 returning (select count(*) from jobs where evidence_id = $1)`, evidence)
 	if err != nil {
 		return err
 	}
 	if reads < maxReads {
 		return queueRead(ctx, tx, run, evidence)
 	}
-	_, err = tx.Exec(ctx, `update evidence set state = 'failed', error_code = 'other-boot', error = $2 where id = $1`, evidence,
+	_, err = tx.Exec(ctx,
+		`update evidence set state = 'failed', error_code = 'other-boot', error = $2 where id = $1`, evidence,
 		"the files of this run cannot be told apart into traces of one boot each; upload those of each boot as a run of its own")
 	return err
 }

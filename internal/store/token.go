@@ -32,12 +32,14 @@ func (v View) Tokens(ctx context.Context, project string) ([]Token, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := all[Token](ctx, v.q, `select `+tokenColumns+` from tokens where project_id = $1 order by revoked_at is not null, id`, id)
+	list, err := all[Token](ctx, v.q, `select `+tokenColumns+
+		` from tokens where project_id = $1 order by revoked_at is not null, id`, id)
 	return list, wrap("tokens", err)
 }
 
 // AddToken keeps a new token of a project; of it, Name, Prefix, Scopes, CreatedBy and ExpiresAt count.
-func (s *Store) AddToken(ctx context.Context, project string, t *Token, secret accounts.Secret) (added Token, err error) {
+func (s *Store) AddToken(ctx context.Context, project string, t *Token, secret accounts.Secret) (added Token,
+	err error) {
 	if err := accounts.CheckTokenName(t.Name); err != nil {
 		return added, err
 	}
@@ -55,7 +57,8 @@ func (s *Store) AddToken(ctx context.Context, project string, t *Token, secret a
 		if err != nil {
 			return err
 		}
-		return auditProject(ctx, tx, id, t.CreatedBy, "token", map[string]any{}, map[string]any{"token": t.Name, "prefix": t.Prefix, "scopes": t.Scopes, "expires": t.ExpiresAt})
+		return auditProject(ctx, tx, id, t.CreatedBy, "token", map[string]any{},
+			map[string]any{"token": t.Name, "prefix": t.Prefix, "scopes": t.Scopes, "expires": t.ExpiresAt})
 	})
 	return added, err
 }
@@ -67,18 +70,22 @@ func (s *Store) RevokeToken(ctx context.Context, project string, token int64, by
 		if err != nil {
 			return err
 		}
-		t, err := one[Token](ctx, tx, `update tokens set revoked_at = coalesce(revoked_at, now()) where id = $1 and project_id = $2 returning `+tokenColumns, token, id)
+		t, err := one[Token](ctx, tx,
+			`update tokens set revoked_at = coalesce(revoked_at, now()) where id = $1 and project_id = $2 returning `+
+				tokenColumns, token, id)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return ErrNotFound
 		}
 		if err != nil {
 			return err
 		}
-		return auditProject(ctx, tx, id, by, "token", map[string]any{"token": t.Name, "prefix": t.Prefix}, map[string]any{"revoked": true})
+		return auditProject(ctx, tx, id, by, "token", map[string]any{"token": t.Name, "prefix": t.Prefix},
+			map[string]any{"revoked": true})
 	})
 }
 
-// TokenActor is what a token may do, or ErrNotFound for one that is not known, ended or too old. That it was used is noted, to the minute.
+// TokenActor is what a token may do, or ErrNotFound for one that is not known, ended or too old. That it was used is
+// noted, to the minute.
 func (s *Store) TokenActor(ctx context.Context, digest []byte) (*accounts.Actor, error) {
 	type row struct {
 		ID        int64

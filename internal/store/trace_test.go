@@ -29,19 +29,23 @@ func traced(n int) *capture.Capture {
 		return allocations.Usage{Count: rng.Int64N(1000), Bytes: rng.Int64N(1 << 30)}
 	}
 	c := &capture.Capture{
-		Kind: capture.KindETL, Shape: capture.ShapeTrace, Process: capture.Process{Name: "app.exe", PID: 7, Bits: 64}, Snapshots: make([]capture.Snapshot, 2),
-		Heaps: []capture.Heap{{Handle: 0x1000}, {Handle: 0x2000}},
-		Trace: &capture.Trace{To: 30e9, Window: capture.Window{To: 30e9}, Began: allocations.BeforeTrace, Exited: allocations.Never, Events: 99},
+		Kind: capture.KindETL, Shape: capture.ShapeTrace, Process: capture.Process{Name: "app.exe", PID: 7, Bits: 64},
+		Snapshots: make([]capture.Snapshot, 2),
+		Heaps:     []capture.Heap{{Handle: 0x1000}, {Handle: 0x2000}},
+		Trace: &capture.Trace{To: 30e9, Window: capture.Window{To: 30e9}, Began: allocations.BeforeTrace,
+			Exited: allocations.Never, Events: 99},
 	}
 	for i := range n {
 		s := capture.Site{Heap: int32(i % 2), Kind: capture.SiteKind(i % 3), Usage: make([]capture.Usage, 2)}
 		if s.Kind != capture.KindHeap {
 			s.Heap = capture.NoHeap
 		}
-		s.Stack = c.Stacks.AddStack([]capture.FrameID{c.Stacks.AddText(capture.Text{Module: "app", Function: fmt.Sprintf("F%d", i)}, 0)})
-		s.Life = &capture.Life{Number: uint32(3*i + 1), Peak: allocations.Peak{Usage: usage(), At: rng.Int64()}, Classes: allocations.Classes{
-			AIFO: usage(), AIFI: usage(), AOFO: usage(), AOFI: usage(), AtExit: usage(), UnknownFrees: rng.Int64N(9),
-		}}
+		s.Stack = c.Stacks.AddStack([]capture.FrameID{c.Stacks.AddText(capture.Text{Module: "app",
+			Function: fmt.Sprintf("F%d", i)}, 0)})
+		s.Life = &capture.Life{Number: uint32(3*i + 1), Peak: allocations.Peak{Usage: usage(), At: rng.Int64()},
+			Classes: allocations.Classes{
+				AIFO: usage(), AIFI: usage(), AOFO: usage(), AOFI: usage(), AtExit: usage(), UnknownFrees: rng.Int64N(9),
+			}}
 		c.Sites = append(c.Sites, s)
 	}
 	return c
@@ -52,7 +56,8 @@ func analysedTrace(t testing.TB, s *store.Store, r *analysis.Report) int64 {
 	t.Helper()
 	e := addEvidence(t, s, target, "a.etl")
 	table := store.Table{Key: "table", Bytes: 77, Sites: 3 * len(r.Sites)}
-	if err := s.SaveCaptures(t.Context(), claim(t, s), []store.StoredCapture{{Capture: traced(1), Artifact: "art", Bytes: 5, Table: table}}); err != nil {
+	if err := s.SaveCaptures(t.Context(), claim(t, s),
+		[]store.StoredCapture{{Capture: traced(1), Artifact: "art", Bytes: 5, Table: table}}); err != nil {
 		t.Fatal(err)
 	}
 	name(t, s, claim(t, s), "names")
@@ -60,7 +65,8 @@ func analysedTrace(t testing.TB, s *store.Store, r *analysis.Report) int64 {
 	if got := in.Captures[0]; got.Table != table || len(got.Files) != 1 || got.Files[0].Name != "a.etl" {
 		t.Errorf("%+v", got)
 	}
-	if err := s.SaveResult(t.Context(), claim(t, s), store.Result{Report: r, Key: "rep", Revision: in.Revision, Table: table}); err != nil {
+	if err := s.SaveResult(t.Context(), claim(t, s),
+		store.Result{Report: r, Key: "rep", Revision: in.Revision, Table: table}); err != nil {
 		t.Fatal(err)
 	}
 	return e.RunID
@@ -82,20 +88,24 @@ func TestSitesOfTrace(t *testing.T) {
 		}
 	}
 	for order, of := range map[store.SiteOrder]func(*analysis.Lifetimes) int64{
-		"size": func(l *analysis.Lifetimes) int64 { return l.Allocated.Bytes }, "allocs": func(l *analysis.Lifetimes) int64 { return l.Allocated.Count },
-		"transient": func(l *analysis.Lifetimes) int64 { return l.AIFI.Bytes }, "peak": func(l *analysis.Lifetimes) int64 { return l.Peak.Bytes },
+		"size":      func(l *analysis.Lifetimes) int64 { return l.Allocated.Bytes },
+		"allocs":    func(l *analysis.Lifetimes) int64 { return l.Allocated.Count },
+		"transient": func(l *analysis.Lifetimes) int64 { return l.AIFI.Bytes },
+		"peak":      func(l *analysis.Lifetimes) int64 { return l.Peak.Bytes },
 	} {
 		if !store.ValidSiteOrder(order) {
 			t.Errorf("no order %q", order)
 		}
 		sorted := must[[]store.SiteRow](t)(sites(t, s, store.SiteQuery{Run: run, Order: order, Limit: 100}))
-		if !slices.IsSortedFunc(sorted, func(a, b store.SiteRow) int { return cmp.Compare(of(b.Life), of(a.Life)) }) || len(sorted) != 60 {
+		if !slices.IsSortedFunc(sorted, func(a, b store.SiteRow) int { return cmp.Compare(of(b.Life), of(a.Life)) }) ||
+			len(sorted) != 60 {
 			t.Errorf("by %s the sites are not in order", order)
 		}
 	}
 	virtual := store.SiteQuery{Run: run, Kind: "virtual", Limit: 7}
 	page, total, err := storetest.Now(t, s).Sites(t.Context(), virtual)
-	if err != nil || total != 20 || len(page) != 7 || slices.ContainsFunc(page, func(r store.SiteRow) bool { return r.Kind != "virtual" }) {
+	if err != nil || total != 20 || len(page) != 7 ||
+		slices.ContainsFunc(page, func(r store.SiteRow) bool { return r.Kind != "virtual" }) {
 		t.Errorf("virtual memory: %d of %d, %v", len(page), total, err)
 	}
 	ordinals := must[[]int](t)(storetest.Now(t, s).SiteOrdinals(t.Context(), virtual))
@@ -106,7 +116,8 @@ func TestSitesOfTrace(t *testing.T) {
 	if len(chosen) != 3 || chosen[0].Ordinal != 3 || chosen[2].Ordinal != 41 {
 		t.Errorf("%d chosen sites", len(chosen))
 	}
-	if none := must[[]store.SiteRow](t)(sites(t, s, store.SiteQuery{Run: run, Ordinals: []int{}, Limit: 50})); len(none) != 0 {
+	if none := must[[]store.SiteRow](t)(sites(t, s,
+		store.SiteQuery{Run: run, Ordinals: []int{}, Limit: 50})); len(none) != 0 {
 		t.Errorf("%d sites of none", len(none))
 	}
 }
@@ -126,11 +137,13 @@ func TestTraceOfRun(t *testing.T) {
 		t.Errorf("%q %+v %v", key, table, err)
 	}
 	trace := must[*store.RunTrace](t)(storetest.Now(t, s).TraceOfRun(t.Context(), run))
-	if trace.Report != key || trace.Table != table || trace.Head.Trace == nil || trace.Head.Trace.ToNS != 30e9 || len(trace.Sites) != 12 {
+	if trace.Report != key || trace.Table != table || trace.Head.Trace == nil || trace.Head.Trace.ToNS != 30e9 ||
+		len(trace.Sites) != 12 {
 		t.Errorf("%+v", trace)
 	}
 	for i, site := range trace.Sites {
-		if want := r.Sites[i]; site.Ordinal != i || site.Kind != want.Kind || site.Heap != want.Heap || !slices.Equal(site.Numbers, want.Rows) {
+		if want := r.Sites[i]; site.Ordinal != i || site.Kind != want.Kind || site.Heap != want.Heap ||
+			!slices.Equal(site.Numbers, want.Rows) {
 			t.Errorf("site %d: %+v, want %+v", i, site, want.Rows)
 		}
 	}
@@ -175,7 +188,8 @@ func (r *tracer) add(names ...string) {
 		r.Fatal(err)
 	}
 	for _, name := range names {
-		e := must[store.Evidence](r)(r.store.AddEvidence(r.Context(), t, store.Evidence{Name: name, SHA256: name, Kind: "etl"}))
+		e := must[store.Evidence](r)(r.store.AddEvidence(r.Context(), t,
+			store.Evidence{Name: name, SHA256: name, Kind: "etl"}))
 		r.run, r.ids[name] = e.RunID, e.ID
 	}
 }
@@ -282,7 +296,8 @@ func TestFilesOfOneTrace(t *testing.T) {
 		},
 		"half of a trace that was none is one with the other half": func(r *tracer) {
 			r.add("kernel")
-			if err := r.store.FailJob(r.Context(), r.claim("kernel"), store.Failure{Code: "no-memory-events", Final: true}); err != nil {
+			if err := r.store.FailJob(r.Context(), r.claim("kernel"),
+				store.Failure{Code: "no-memory-events", Final: true}); err != nil {
 				r.Fatal(err)
 			}
 			r.add("heap")
@@ -294,7 +309,8 @@ func TestFilesOfOneTrace(t *testing.T) {
 			r.save(r.claim("heap"), "kernel", "heap")
 			r.want("kernel+heap=heap+kernel")
 			kernel := must[store.Evidence](r)(storetest.Now(r, r.store).EvidenceByID(r.Context(), r.ids["kernel"]))
-			if _, done, err := storetest.Now(r, r.store).TraceFiles(r.Context(), kernel); err != nil || !done || kernel.State != "read" || kernel.Error != "" || *kernel.ReadWith != heap.ID {
+			if _, done, err := storetest.Now(r, r.store).TraceFiles(r.Context(), kernel); err != nil || !done ||
+				kernel.State != "read" || kernel.Error != "" || *kernel.ReadWith != heap.ID {
 				r.Error(kernel, done, err)
 			}
 		},
@@ -305,7 +321,8 @@ func TestFilesOfOneTrace(t *testing.T) {
 			if err := r.store.FailJob(r.Context(), slow, store.Failure{Code: "x", Final: true}); err != nil {
 				r.Fatal(err)
 			}
-			if e := must[store.Evidence](r)(storetest.Now(r, r.store).EvidenceByID(r.Context(), r.ids["a"])); e.State != "read" || e.ErrorCode != "" {
+			if e := must[store.Evidence](r)(storetest.Now(r, r.store).EvidenceByID(r.Context(),
+				r.ids["a"])); e.State != "read" || e.ErrorCode != "" {
 				r.Error(e)
 			}
 			r.want("a+b=a+b")

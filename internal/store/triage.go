@@ -13,11 +13,13 @@ import (
 // ErrConflict says that somebody else has changed what was to be changed since it was read.
 var ErrConflict = errors.New("store: it was changed by somebody else meanwhile")
 
-// recordColumns are what leaks.Record is made of, of a signature s, but for its comments. Now is the instant of the snapshot: what is
-// tolerated until a date ends by itself.
-const recordColumns = wordColumns + `, s.version, s.state as course, s.until_over, s.fixed_by_runs, s.known as rule_known, s.owner, now() as now`
+// recordColumns are what leaks.Record is made of, of a signature s, but for its comments. Now is the instant of the
+// snapshot: what is tolerated until a date ends by itself.
+const recordColumns = wordColumns +
+	`, s.version, s.state as course, s.until_over, s.fixed_by_runs, s.known as rule_known, s.owner, now() as now`
 
-const triageColumns = recordColumns + `, (select coalesce(sum(part.comments), 0) from signatures part where part.root_id = s.id) as comments`
+const triageColumns = recordColumns +
+	`, (select coalesce(sum(part.comments), 0) from signatures part where part.root_id = s.id) as comments`
 
 // triageRow is triageColumns.
 type triageRow struct {
@@ -27,9 +29,10 @@ type triageRow struct {
 
 func (r *triageRow) triage() leaks.Triage { return r.Triage(r.Now) }
 
-// ChangeTriage changes what the team says of a signature and records who did it. It returns ErrNotFound, ErrConflict, or a
-// *leaks.FieldError that says which field is wrong.
-func (s *Store) ChangeTriage(ctx context.Context, project, signature string, change leaks.Change) (after leaks.Triage, err error) {
+// ChangeTriage changes what the team says of a signature and records who did it. It returns ErrNotFound, ErrConflict,
+// or a *leaks.FieldError that says which field is wrong.
+func (s *Store) ChangeTriage(ctx context.Context, project, signature string, change leaks.Change) (after leaks.Triage,
+	err error) {
 	if err := change.Check(); err != nil {
 		return after, err
 	}
@@ -63,7 +66,8 @@ func (s *Store) ChangeTriages(ctx context.Context, project string, picks []Pick,
 	})
 }
 
-func changeTriage(ctx context.Context, tx pgx.Tx, project, signature string, change leaks.Change) (leaks.Triage, error) {
+func changeTriage(ctx context.Context, tx pgx.Tx, project, signature string,
+	change leaks.Change) (leaks.Triage, error) {
 	at, err := lockedRoot(ctx, tx, project, signature)
 	if err != nil {
 		return leaks.Triage{}, err

@@ -12,8 +12,8 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// ErrInUse says that a preview cannot be made at the moment: others hold the project's signatures, or its runs are too large to be decided again in
-// the time for which a preview may hold them itself.
+// ErrInUse says that a preview cannot be made at the moment: others hold the project's signatures, or its runs are too
+// large to be decided again in the time for which a preview may hold them itself.
 var ErrInUse = errors.New("store: the signatures of the project are in use")
 
 // errUndone ends the transaction of a preview, so that it changes nothing.
@@ -28,12 +28,14 @@ const (
 // TriageImpact says what a change of what the team says of a signature would do to the gates of the newest build, and
 // of the newest one in which the signature was bad. It makes the change, decides again and rolls the change back, so
 // that the effects of a change are computed in one place only. Its errors are those of ChangeTriage, and ErrInUse.
-func (s *Store) TriageImpact(ctx context.Context, project, signature string, change leaks.Change) (*leaks.Impact, error) {
+func (s *Store) TriageImpact(ctx context.Context, project, signature string,
+	change leaks.Change) (*leaks.Impact, error) {
 	return s.triageImpact(ctx, project, signature, change, previewWork)
 }
 
 // triageImpact may hold the project's signatures for some time.
-func (s *Store) triageImpact(ctx context.Context, project, signature string, change leaks.Change, work time.Duration) (*leaks.Impact, error) {
+func (s *Store) triageImpact(ctx context.Context, project, signature string, change leaks.Change,
+	work time.Duration) (*leaks.Impact, error) {
 	change.Version = -1 // whatever others have changed, this is what it would do now
 	if err := change.Check(); err != nil {
 		return nil, err
@@ -46,7 +48,8 @@ func (s *Store) triageImpact(ctx context.Context, project, signature string, cha
 	short, cancel := context.WithTimeoutCause(ctx, work, ErrInUse)
 	defer cancel()
 	err = pgx.BeginFunc(short, s.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(short, `select set_config('lock_timeout', $1, true)`, fmt.Sprintf("%dms", previewWait.Milliseconds())); err != nil {
+		if _, err := tx.Exec(short, `select set_config('lock_timeout', $1, true)`,
+			fmt.Sprintf("%dms", previewWait.Milliseconds())); err != nil {
 			return err
 		}
 		if _, err := lockedRoot(short, tx, project, signature); err != nil {
@@ -92,8 +95,8 @@ func (v View) gatedCases(ctx context.Context, project, signature string) (c gate
 	return c, err
 }
 
-// gatedRuns are the runs whose gates are the gates of builds, as leaks.Cell chooses them: of the project's newest build, and of the newest one in which
-// a signature was bad; the newest build first.
+// gatedRuns are the runs whose gates are the gates of builds, as leaks.Cell chooses them: of the project's newest
+// build, and of the newest one in which a signature was bad; the newest build first.
 func (v View) gatedRuns(ctx context.Context, at signatureIDs) ([]Run, error) {
 	newest, err := buildsWithResults(ctx, v.q, at.Project, 1)
 	if err != nil || len(newest) == 0 {

@@ -34,21 +34,28 @@ func TestEffectOfATriage(t *testing.T) {
 		change leaks.Change
 		want   string
 	}{
-		"known":             {known, "With this, the gate of build 101 passes: every leak is known. It fails now: 1 leak."},
-		"not a leak":        {leaks.Change{NotLeak: &yes, NotLeakWhy: "a pool"}, "With this, the gate of build 101 passes: every leak is known. It fails now: 1 leak."},
-		"known until today": {leaks.Change{Known: &leaks.Toleration{Reason: "x", UntilBuild: "101"}}, "The gate of build 101 fails with this as it does now: 1 leak."},
-		"known until later": {leaks.Change{Known: &leaks.Toleration{Reason: "x", UntilBuild: "102"}}, "With this, the gate of build 101 passes: every leak is known. It fails now: 1 leak."},
-		"fixed":             {leaks.Change{Fixed: new("101")}, "The gate of build 101 fails with this as it does now: 1 leak."},
-		"assigned":          {leaks.Change{Assignee: new("bob")}, "The gate of build 101 fails with this as it does now: 1 leak."},
+		"known": {known, "With this, the gate of build 101 passes: every leak is known. It fails now: 1 leak."},
+		"not a leak": {leaks.Change{NotLeak: &yes, NotLeakWhy: "a pool"},
+			"With this, the gate of build 101 passes: every leak is known. It fails now: 1 leak."},
+		"known until today": {leaks.Change{Known: &leaks.Toleration{Reason: "x", UntilBuild: "101"}},
+			"The gate of build 101 fails with this as it does now: 1 leak."},
+		"known until later": {leaks.Change{Known: &leaks.Toleration{Reason: "x", UntilBuild: "102"}},
+			"With this, the gate of build 101 passes: every leak is known. It fails now: 1 leak."},
+		"fixed": {leaks.Change{Fixed: new("101")},
+			"The gate of build 101 fails with this as it does now: 1 leak."},
+		"assigned": {leaks.Change{Assignee: new("bob")},
+			"The gate of build 101 fails with this as it does now: 1 leak."},
 	} {
 		if got := l.effect("A", test.change); got != test.want {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, test.want)
 		}
 	}
-	if after := l.signature("A"); after.Version != before.Version || after.State != before.State || after.Known != nil || after.NotLeak {
+	if after := l.signature("A"); after.Version != before.Version || after.State != before.State ||
+		after.Known != nil || after.NotLeak {
 		t.Errorf("a preview changed %+v to %+v", before.Triage, after.Triage)
 	}
-	if audit := must[[]store.AuditRow](t)(l.now().Audit(t.Context(), "demo", "A", store.AuditQuery{Limit: 9})); len(audit) != 0 {
+	if audit := must[[]store.AuditRow](t)(l.now().Audit(t.Context(), "demo", "A",
+		store.AuditQuery{Limit: 9})); len(audit) != 0 {
 		t.Errorf("a preview was recorded: %+v", audit)
 	}
 	gate := func() leaks.Gate {
@@ -62,7 +69,8 @@ func TestEffectOfATriage(t *testing.T) {
 	if got := gate(); got != leaks.GatePassed {
 		t.Errorf("the gate says %s after", got)
 	}
-	if got := l.effect("A", leaks.Change{Reopen: true}); got != "With this, the gate of build 101 fails: 1 leak. It passes now: every leak is known." {
+	if got := l.effect("A",
+		leaks.Change{Reopen: true}); got != "With this, the gate of build 101 fails: 1 leak. It passes now: every leak is known." {
 		t.Error(got)
 	}
 }
@@ -86,24 +94,28 @@ func TestEffectThatCannotBeSaid(t *testing.T) {
 	l := newLab(t)
 	l.run("100", leaksReport(finding{signature: "A", class: leak, bytes: 500}))
 	var wrong *leaks.FieldError
-	for name, change := range map[string]leaks.Change{"no reason": {Actor: "ann", Known: &leaks.Toleration{}}, "no such build": {Actor: "ann", Fixed: new("nosuch")}} {
+	for name, change := range map[string]leaks.Change{"no reason": {Actor: "ann", Known: &leaks.Toleration{}},
+		"no such build": {Actor: "ann", Fixed: new("nosuch")}} {
 		if _, err := l.TriageImpact(t.Context(), "demo", "A", change); !errors.As(err, &wrong) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := l.TriageImpact(t.Context(), "demo", "nosuch", leaks.Change{Actor: "ann", Reopen: true}); !errors.Is(err, store.ErrNotFound) {
+	if _, err := l.TriageImpact(t.Context(), "demo", "nosuch", leaks.Change{Actor: "ann", Reopen: true}); !errors.Is(err,
+		store.ErrNotFound) {
 		t.Errorf("a signature that is not there: %v", err)
 	}
 	// Whoever stores a result holds the lock: a reader does not wait for it.
 	l.sql(`begin`)
 	l.sql(`select pg_advisory_xact_lock(x'53494753'::int, (id % 2147483647)::int) from projects`)
 	begun := time.Now()
-	if _, err := l.TriageImpact(t.Context(), "demo", "A", leaks.Change{Actor: "ann", Reopen: true}); !errors.Is(err, store.ErrInUse) || time.Since(begun) > 10*time.Second {
+	if _, err := l.TriageImpact(t.Context(), "demo", "A", leaks.Change{Actor: "ann", Reopen: true}); !errors.Is(err,
+		store.ErrInUse) || time.Since(begun) > 10*time.Second {
 		t.Errorf("%v after %s", err, time.Since(begun))
 	}
 	l.sql(`rollback`)
 	// It holds the lock itself no longer than it may.
-	if _, err := l.TriageImpactWithin(t.Context(), "demo", "A", leaks.Change{Actor: "ann", Reopen: true}, 0); !errors.Is(err, store.ErrInUse) {
+	if _, err := l.TriageImpactWithin(t.Context(), "demo", "A", leaks.Change{Actor: "ann", Reopen: true},
+		0); !errors.Is(err, store.ErrInUse) {
 		t.Errorf("%v in no time", err)
 	}
 	if got := l.effect("A", leaks.Change{Known: &leaks.Toleration{Reason: "x"}}); !strings.Contains(got, "passes") {

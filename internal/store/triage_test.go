@@ -22,10 +22,13 @@ func TestTriage(t *testing.T) {
 		t.Errorf("%+v", known)
 	}
 	past := time.Now().Add(-time.Hour)
-	if got := l.change("A", leaks.Change{Version: 1, Known: &leaks.Toleration{Reason: "x", Until: &past}}); got.State != leaks.StateOngoing || !got.Known.Expired {
+	if got := l.change("A",
+		leaks.Change{Version: 1, Known: &leaks.Toleration{Reason: "x", Until: &past}}); got.State != leaks.StateOngoing ||
+		!got.Known.Expired {
 		t.Errorf("known until an hour ago: %+v", got)
 	}
-	if got := l.change("A", leaks.Change{Version: 2, Known: &leaks.Toleration{Reason: "x", UntilBuild: "3"}}); got.State != leaks.StateKnown {
+	if got := l.change("A",
+		leaks.Change{Version: 2, Known: &leaks.Toleration{Reason: "x", UntilBuild: "3"}}); got.State != leaks.StateKnown {
 		t.Errorf("known until a build to come: %+v", got)
 	}
 	l.run("4", leaksReport(finding{signature: "A", class: leak}))
@@ -33,7 +36,8 @@ func TestTriage(t *testing.T) {
 		t.Errorf("known until 3, and 4 leaks: %+v", got)
 	}
 	latest := ""
-	if got := l.change("A", leaks.Change{Version: 3, Fixed: &latest}); got.State != leaks.StateFixed || got.FixedBy != "ann" || l.signature("A").FixedIn != "4" {
+	if got := l.change("A", leaks.Change{Version: 3, Fixed: &latest}); got.State != leaks.StateFixed ||
+		got.FixedBy != "ann" || l.signature("A").FixedIn != "4" {
 		t.Errorf("%+v", got)
 	}
 	l.run("5", leaksReport(finding{signature: "A", class: leak}))
@@ -58,7 +62,8 @@ func TestTriage(t *testing.T) {
 	actions := map[string]int{}
 	for _, row := range audit {
 		actions[row.Action]++
-		if row.Action == "triage" && (row.Actor != "ann" || !json.Valid(row.Before) || row.Signature != "A" || row.At.IsZero()) {
+		if row.Action == "triage" &&
+			(row.Actor != "ann" || !json.Valid(row.Before) || row.Signature != "A" || row.At.IsZero()) {
 			t.Errorf("%+v", row)
 		}
 	}
@@ -93,10 +98,12 @@ func TestTriageRefusals(t *testing.T) {
 			t.Errorf("%q was taken", ticket)
 		}
 	}
-	if _, err := l.ChangeTriage(t.Context(), "demo", "Z", leaks.Change{Actor: "a", Reopen: true}); !errors.Is(err, store.ErrNotFound) {
+	if _, err := l.ChangeTriage(t.Context(), "demo", "Z", leaks.Change{Actor: "a", Reopen: true}); !errors.Is(err,
+		store.ErrNotFound) {
 		t.Error(err)
 	}
-	if _, err := l.ChangeTriage(t.Context(), "other", "A", leaks.Change{Actor: "a", Reopen: true}); !errors.Is(err, store.ErrNotFound) {
+	if _, err := l.ChangeTriage(t.Context(), "other", "A", leaks.Change{Actor: "a", Reopen: true}); !errors.Is(err,
+		store.ErrNotFound) {
 		t.Error(err)
 	}
 	for _, bad := range []string{"", " \n", strings.Repeat("x", 10_001), "a\x00"} {

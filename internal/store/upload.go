@@ -70,7 +70,8 @@ func (s *Store) LockUpload(ctx context.Context, id string) (*LockedUpload, error
 
 // Release gives the upload back.
 func (l *LockedUpload) Release(ctx context.Context) {
-	if _, err := l.conn.Exec(context.WithoutCancel(ctx), `select pg_advisory_unlock(hashtextextended($1, 0))`, l.ID); err != nil {
+	if _, err := l.conn.Exec(context.WithoutCancel(ctx), `select pg_advisory_unlock(hashtextextended($1, 0))`,
+		l.ID); err != nil {
 		_ = l.conn.Conn().Close(context.WithoutCancel(ctx)) // the lock dies with the connection
 	}
 	l.conn.Release()
@@ -78,7 +79,9 @@ func (l *LockedUpload) Release(ctx context.Context) {
 
 // Advance records a part that was stored: bytes received in all, parts in all, and the digest's state.
 func (l *LockedUpload) Advance(ctx context.Context, received int64, parts int, hashState []byte) error {
-	_, err := l.conn.Exec(ctx, `update uploads set received = $2, parts = $3, hash_state = $4, touched_at = now() where id = $1`, l.ID, received, parts, hashState)
+	_, err := l.conn.Exec(ctx,
+		`update uploads set received = $2, parts = $3, hash_state = $4, touched_at = now() where id = $1`, l.ID,
+		received, parts, hashState)
 	if err == nil {
 		l.Received, l.Parts, l.HashState = received, parts, hashState
 	}
@@ -91,7 +94,8 @@ func (l *LockedUpload) Complete(ctx context.Context, result any) error {
 	if err != nil {
 		return fmt.Errorf("store: complete upload: %w", err)
 	}
-	_, err = l.conn.Exec(ctx, `update uploads set result = $2, received = length, hash_state = null, touched_at = now() where id = $1`, l.ID, text)
+	_, err = l.conn.Exec(ctx,
+		`update uploads set result = $2, received = length, hash_state = null, touched_at = now() where id = $1`, l.ID, text)
 	if err == nil {
 		l.Result, l.Received = text, l.Length
 	}
@@ -106,6 +110,7 @@ func (s *Store) DeleteUpload(ctx context.Context, id string) error {
 
 // StaleUploads lists uploads that nobody has touched for the given time, whose parts may be deleted.
 func (v View) StaleUploads(ctx context.Context, age time.Duration) ([]Upload, error) {
-	list, err := all[Upload](ctx, v.q, `select `+uploadColumns+` from uploads where touched_at < now() - $1::interval order by touched_at limit 100`, age)
+	list, err := all[Upload](ctx, v.q, `select `+uploadColumns+
+		` from uploads where touched_at < now() - $1::interval order by touched_at limit 100`, age)
 	return list, wrap("stale uploads", err)
 }

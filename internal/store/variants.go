@@ -10,7 +10,8 @@ import (
 const (
 	// variantRuns is how many runs, those of the newest builds, the stacks of a leak are read from.
 	variantRuns = 12
-	// variantSites is how many sites of a leak are read from each of them, those that grow most. A leak may have many thousands.
+	// variantSites is how many sites of a leak are read from each of them, those that grow most. A leak may have many
+	// thousands.
 	variantSites = 24
 )
 
@@ -44,8 +45,8 @@ func (l *LeakStacks) Run(id int64) *StackRun {
 	return nil
 }
 
-// stacksOfRuns are the stacks of a signature, by the id of its root ($2), in runs ($1), so many of each ($3). "offset 0" keeps the order of the joins: by
-// the index of a signature's sites in a run, and never through all sites of that.
+// stacksOfRuns are the stacks of a signature, by the id of its root ($2), in runs ($1), so many of each ($3). "offset
+// 0" keeps the order of the joins: by the index of a signature's sites in a run, and never through all sites of that.
 const stacksOfRuns = `
 	select n.run_id, st.stack_id, st.outstanding_count, st.outstanding_bytes, st.growth_count, st.growth_bytes, st.at_exit_count, st.at_exit_bytes
 	from unnest($1::bigint[]) with ordinality as n (run_id, at), lateral (
@@ -54,8 +55,8 @@ const stacksOfRuns = `
 		order by site.ordinal limit $3) st
 	order by n.at, st.ordinal`
 
-// StacksOfLeak returns the stacks of a signature, by the id of its root, in its newest runs. shown is the run that the page is about; it is looked at
-// whatever its build.
+// StacksOfLeak returns the stacks of a signature, by the id of its root, in its newest runs. shown is the run that the
+// page is about; it is looked at whatever its build.
 func (v View) StacksOfLeak(ctx context.Context, root, shown int64) (*LeakStacks, error) {
 	list := &LeakStacks{}
 	var err error

@@ -21,8 +21,10 @@ func manyStacks(signature string, n int) *analysis.Report {
 		sum := sha256.Sum256([]byte(name))
 		r.Sites = append(r.Sites, analysis.Site{
 			Signature: signature, Kind: "heap", Verdict: leak, StackKey: analysis.Key(sum[:16]),
-			Amounts: analysis.Amounts{Outstanding: analysis.Amount{Count: 10, Bytes: 1000}, Growth: &analysis.Amount{Count: 1, Bytes: int64(n - i)}},
-			Stack:   r.AddStack(&analysis.Frame{Module: "app", Function: "F" + name, Offset: "0x10", Layer: "app", File: `c:\a.cpp`, Line: uint32(i + 1)}),
+			Amounts: analysis.Amounts{Outstanding: analysis.Amount{Count: 10, Bytes: 1000},
+				Growth: &analysis.Amount{Count: 1, Bytes: int64(n - i)}},
+			Stack: r.AddStack(&analysis.Frame{Module: "app", Function: "F" + name, Offset: "0x10", Layer: "app",
+				File: `c:\a.cpp`, Line: uint32(i + 1)}),
 		})
 	}
 	return r
@@ -41,7 +43,8 @@ func TestStacksOfALeakAreBounded(t *testing.T) {
 	newest := l.run("116", manyStacks("A", 10_000))
 	id := l.signature("A").ID
 	list := must[*store.LeakStacks](t)(l.now().StacksOfLeak(t.Context(), id, newest))
-	if len(list.Runs) != 12 || list.Runs[0].ID != newest || list.Runs[0].Sites != 10_000 || list.Runs[0].Read != 24 || list.Runs[1].Build != "115" || list.Runs[1].Sites != 2 || list.Runs[1].Read != 2 {
+	if len(list.Runs) != 12 || list.Runs[0].ID != newest || list.Runs[0].Sites != 10_000 || list.Runs[0].Read != 24 ||
+		list.Runs[1].Build != "115" || list.Runs[1].Sites != 2 || list.Runs[1].Read != 2 {
 		t.Fatalf("%d runs, the first %+v, then %+v", len(list.Runs), list.Runs[0], list.Runs[1])
 	}
 	if len(list.Seen) != 24+11*2 {
@@ -53,13 +56,15 @@ func TestStacksOfALeakAreBounded(t *testing.T) {
 		}
 	}
 	// The run that the page is about is looked at whatever its build.
-	if list = must[*store.LeakStacks](t)(l.now().StacksOfLeak(t.Context(), id, first)); list.Runs[0].ID != first || list.Runs[0].Read != 3 || list.Runs[1].ID != newest || len(list.Runs) != 12 {
+	if list = must[*store.LeakStacks](t)(l.now().StacksOfLeak(t.Context(), id, first)); list.Runs[0].ID != first ||
+		list.Runs[0].Read != 3 || list.Runs[1].ID != newest || len(list.Runs) != 12 {
 		t.Errorf("%+v", list.Runs)
 	}
 	if list.Run(first) != &list.Runs[0] || list.Run(-1) != nil {
 		t.Error("a run is not found by its id")
 	}
-	if none := must[*store.LeakStacks](t)(l.now().StacksOfLeak(t.Context(), -1, first)); len(none.Runs) != 0 || none.Seen != nil {
+	if none := must[*store.LeakStacks](t)(l.now().StacksOfLeak(t.Context(), -1, first)); len(none.Runs) != 0 ||
+		none.Seen != nil {
 		t.Errorf("no leak has %+v", none)
 	}
 }
@@ -74,7 +79,8 @@ func TestStacksOfALeakByIndex(t *testing.T) {
 	run := l.run("100", leaksReport(append(others, finding{signature: "A", class: leak, bytes: 5})...))
 	l.sql(`analyze sites`)
 	var plan strings.Builder
-	rows, err := l.conn.Query(t.Context(), "explain "+store.StacksOfRuns, []int64{run}, l.signature("A").ID, store.VariantSites)
+	rows, err := l.conn.Query(t.Context(), "explain "+store.StacksOfRuns, []int64{run},
+		l.signature("A").ID, store.VariantSites)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +96,8 @@ func TestStacksOfALeakByIndex(t *testing.T) {
 	}
 }
 
-// Stacks under the names of leaks that became part of another are that one's, and what a trace held before its process ended counts.
+// Stacks under the names of leaks that became part of another are that one's, and what a trace held before its process
+// ended counts.
 func TestStacksOfMergedLeak(t *testing.T) {
 	l := newLab(t)
 	r := leaksReport(finding{signature: "A", class: leak, bytes: 50}, finding{signature: "B", class: leak, bytes: 70})

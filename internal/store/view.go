@@ -8,13 +8,13 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// A View is one snapshot of the database: everything that is read through it is of one instant, however many statements it takes.
-// All reading of pages and of the API goes through one, and so do lists that a job works from. It is good for the function that it
-// was given to, and for one goroutine.
+// A View is one snapshot of the database: everything that is read through it is of one instant, however many statements
+// it takes. All reading of pages and of the API goes through one, and so do lists that a job works from. It is good for
+// the function that it was given to, and for one goroutine.
 type View struct{ q querier }
 
-// View calls f with a snapshot and returns its error as it is. The snapshot holds one of the store's few connections: f must not wait
-// for anything but the database.
+// View calls f with a snapshot and returns its error as it is. The snapshot holds one of the store's few connections: f
+// must not wait for anything but the database.
 func (s *Store) View(ctx context.Context, f func(View) error) error {
 	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
@@ -41,8 +41,8 @@ type querier interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 }
 
-// The functions below read rows into structs by the names of their columns: a column that moves, or one too many, is an error and no
-// wrong number. A column's name is the field's, with underscores between its words.
+// The functions below read rows into structs by the names of their columns: a column that moves, or one too many, is an
+// error and no wrong number. A column's name is the field's, with underscores between its words.
 
 // all returns every row.
 func all[T any](ctx context.Context, q querier, sql string, args ...any) ([]T, error) {

@@ -11,7 +11,8 @@ import (
 	"heapdrift/internal/store/storetest"
 )
 
-// A View shows what there was when its first question was asked, whatever is changed meanwhile; the next one shows the change.
+// A View shows what there was when its first question was asked, whatever is changed meanwhile; the next one shows the
+// change.
 func TestViewIsOfOneInstant(t *testing.T) {
 	l := newLab(t)
 	id := l.run("1", leaksReport(finding{signature: "A", class: leak}))
@@ -61,7 +62,8 @@ func TestViewIsOfOneInstant(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := must[runSnapshot](t)(look(l.now()))
-	if now.run.CompletedAt == nil || now.run.Pending != 1 || len(now.jobs) != 2 || now.builds != 2 || now.signature.State != leaks.StateKnown {
+	if now.run.CompletedAt == nil || now.run.Pending != 1 || len(now.jobs) != 2 || now.builds != 2 ||
+		now.signature.State != leaks.StateKnown {
 		t.Errorf("the next View shows %+v", now)
 	}
 }
@@ -86,7 +88,9 @@ func TestViewsEnd(t *testing.T) {
 			t.Fatalf("nobody asks any more: %v", err)
 		}
 	}
-	if list, err := store.Read(t.Context(), s, func(v store.View) ([]store.Project, error) { return v.Projects(t.Context(), storetest.Anybody) }); err != nil || len(list) != 0 {
+	if list, err := store.Read(t.Context(), s,
+		func(v store.View) ([]store.Project, error) { return v.Projects(t.Context(), storetest.Anybody) }); err != nil ||
+		len(list) != 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
 }

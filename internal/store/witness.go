@@ -8,7 +8,8 @@ import (
 )
 
 const (
-	// witnessRuns is how many runs of a build are asked what their evidence shows of a leak: those that show it, then the newest.
+	// witnessRuns is how many runs of a build are asked what their evidence shows of a leak: those that show it, then the
+	// newest.
 	witnessRuns = 40
 	// otherWitnesses is how many runs of other builds are looked at for kinds of evidence that the build lacks.
 	otherWitnesses = 60
@@ -22,8 +23,8 @@ type OtherWitness struct {
 	Build, Scenario string
 }
 
-// WitnessesOfLeak returns what the runs of a build, that of a run which shows the leak, say of it, the newest first; and where other builds have
-// evidence that shows it. root is the id of its signature.
+// WitnessesOfLeak returns what the runs of a build, that of a run which shows the leak, say of it, the newest first;
+// and where other builds have evidence that shows it. root is the id of its signature.
 func (v View) WitnessesOfLeak(ctx context.Context, root, shown int64) ([]leaks.WitnessRun, []OtherWitness, error) {
 	type row struct {
 		Run                   int64
@@ -61,7 +62,8 @@ func (v View) WitnessesOfLeak(ctx context.Context, root, shown int64) ([]leaks.W
 	for i := range rows {
 		r := &rows[i]
 		list[i] = leaks.WitnessRun{
-			Run: r.Run, Name: r.Name, Build: r.Build, Scenario: r.Scenario, Kinds: r.Kinds, Unread: r.Unread, Status: analysis.Status(r.Status), Shows: r.Shows,
+			Run: r.Run, Name: r.Name, Build: r.Build, Scenario: r.Scenario, Kinds: r.Kinds, Unread: r.Unread,
+			Status: analysis.Status(r.Status), Shows: r.Shows,
 			Figure: r.figure(), Witnesses: r.Witnesses, Unreachable: r.Unreachable, SpanNS: r.SpanNS,
 		}
 	}

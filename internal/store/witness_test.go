@@ -28,7 +28,8 @@ func TestWitnessesOfALeak(t *testing.T) {
 	silent := l.run("101/silent", leaksReport(finding{signature: "B", class: stable}))
 	clean := l.run("101/clean", seenBy("A", stable, "umdh-snapshot"))
 	lost := seenBy("A", leak, "umdh-snapshot", "etl")
-	lost.Unreachable = []analysis.Unreached{{Signature: "B", Unreachable: analysis.Amount{Count: 9, Bytes: 9}}, {Signature: "A", Unreachable: analysis.Amount{Count: 3, Bytes: 48}}}
+	lost.Unreachable = []analysis.Unreached{{Signature: "B", Unreachable: analysis.Amount{Count: 9, Bytes: 9}},
+		{Signature: "A", Unreachable: analysis.Amount{Count: 3, Bytes: 48}}}
 	lost.Snapshots = []analysis.Snapshot{{AtNS: 5}, {AtNS: 65}}
 	shown := l.run("101/soak", lost)
 	l.run("102/soak", leaksReport(finding{signature: "B", class: stable}))
@@ -42,7 +43,8 @@ func TestWitnessesOfALeak(t *testing.T) {
 	}
 	var got []string
 	for _, r := range runs {
-		got = append(got, fmt.Sprintf("%d %s/%s shows %v, %s of %s, without %s", r.Run, r.Build, r.Scenario, r.Shows, r.Figure.Class, strings.Join(r.Kinds, " "), strings.Join(r.Unread, " ")))
+		got = append(got, fmt.Sprintf("%d %s/%s shows %v, %s of %s, without %s", r.Run, r.Build, r.Scenario, r.Shows,
+			r.Figure.Class, strings.Join(r.Kinds, " "), strings.Join(r.Unread, " ")))
 	}
 	want := []string{
 		fmt.Sprintf("%d 101/soak shows true, leak of umdh-snapshot, without etl minidump", shown),
@@ -52,7 +54,8 @@ func TestWitnessesOfALeak(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	if first := runs[0]; len(first.Witnesses) != 2 || first.Unreachable == nil || first.Unreachable.Count != 3 || first.SpanNS != 60 || first.Figure.Rate == nil {
+	if first := runs[0]; len(first.Witnesses) != 2 || first.Unreachable == nil || first.Unreachable.Count != 3 ||
+		first.SpanNS != 60 || first.Figure.Rate == nil {
 		t.Errorf("%+v", first)
 	}
 	if runs[1].Unreachable != nil || runs[2].Witnesses != nil {
@@ -76,7 +79,8 @@ func TestWitnessesAreBounded(t *testing.T) {
 	l.sql(`insert into runs (build_id, scenario_id, name, analysed_at) select build_id, scenario_id, 'x' || i, now() from runs, generate_series(1, 200) i where id = $1`, shown)
 	id := l.signature("A").ID
 	runs, _, err := l.now().WitnessesOfLeak(t.Context(), id, shown)
-	if err != nil || len(runs) != 40 || !slices.ContainsFunc(runs, func(r leaks.WitnessRun) bool { return r.Run == shown && r.Shows }) {
+	if err != nil || len(runs) != 40 ||
+		!slices.ContainsFunc(runs, func(r leaks.WitnessRun) bool { return r.Run == shown && r.Shows }) {
 		t.Errorf("%d runs, %v", len(runs), err)
 	}
 }

@@ -37,15 +37,16 @@ func BuildIndex(ctx context.Context, f *pdb.File) (*index.Builder, error) {
 	return b, nil
 }
 
-// A spelling says what a PDB knows as debuggers print it: names of public symbols are undecorated. It remembers the last
-// one, because the addresses of a function come together.
+// A spelling says what a PDB knows as debuggers print it: names of public symbols are undecorated. It remembers the
+// last one, because the addresses of a function come together.
 type spelling struct {
 	x86              bool
 	decorated, spelt string
 }
 
 func (s *spelling) location(l *pdb.Location) index.Location {
-	at := index.Location{Function: l.Function, Displacement: l.Displacement, File: l.File, Line: l.Line, Approx: l.LowConfidence}
+	at := index.Location{Function: l.Function, Displacement: l.Displacement, File: l.File, Line: l.Line,
+		Approx: l.LowConfidence}
 	if l.Kind == pdb.KindPublic {
 		if s.decorated != l.Function {
 			s.decorated, s.spelt = l.Function, undname.Display(l.Function, s.x86)

@@ -44,8 +44,8 @@ func (c candidate) limits() string {
 // called reports whether the image proves itself: its calls are where the return addresses say.
 func (c candidate) called() bool { return c.calls >= fewCalls }
 
-// fewCalls is the number of calls that prove an image of the right name, size and bitness: a random address follows what
-// looks like a call once in some twenty times.
+// fewCalls is the number of calls that prove an image of the right name, size and bitness: a random address follows
+// what looks like a call once in some twenty times.
 const fewCalls = 2
 
 // byName names a module of evidence that has no ids. A file may belong to it if it goes by its name and has its image
@@ -173,7 +173,8 @@ func (s *search) unlike(f *File) (result, why string) {
 	case f.Bits != 0 && s.bits != 0 && f.Bits != s.bits:
 		return ResultMismatch, fmt.Sprintf("it is for %d-bit processes", f.Bits)
 	case f.SizeOfImage == 0:
-		return ResultAmbiguous, "it keeps no section headers: the image that names it would tell whether it belongs to this module"
+		return ResultAmbiguous,
+			"it keeps no section headers: the image that names it would tell whether it belongs to this module"
 	case uint64(f.SizeOfImage) != s.Size:
 		return ResultMismatch, fmt.Sprintf("it belongs to an image of 0x%x bytes, the module has 0x%x", f.SizeOfImage, s.Size)
 	}
@@ -204,7 +205,8 @@ func (s *search) contradicts(c candidate) bool {
 	if c.others == 0 || c.others <= (c.calls+c.others)/20 {
 		return false
 	}
-	s.note(c.image.Place, ResultMismatch, "%d of %d return addresses do not follow a call in it: it is another build", c.others, c.calls+c.others)
+	s.note(c.image.Place, ResultMismatch, "%d of %d return addresses do not follow a call in it: it is another build",
+		c.others, c.calls+c.others)
 	s.out.Symbols = capture.SymbolsMismatch
 	return true
 }
@@ -270,15 +272,18 @@ func (s *search) only(c candidate) (match string, proven bool) {
 	case c.called() && c.others == 0:
 		return fmt.Sprintf("%s; proven: all %d return addresses follow calls in the image", match, c.calls), true
 	case c.called():
-		return fmt.Sprintf("%s; proven: %d of %d return addresses follow calls in the image", match, c.calls, c.calls+c.others), true
+		return fmt.Sprintf("%s; proven: %d of %d return addresses follow calls in the image", match,
+			c.calls, c.calls+c.others), true
 	case c.calls > 0 && s.beside(c):
-		return fmt.Sprintf("%s; proven: the return address follows a call in the image, which lies beside %s", match, s.neighbour(c)), true
+		return fmt.Sprintf("%s; proven: the return address follows a call in the image, which lies beside %s",
+			match, s.neighbour(c)), true
 	case s.beside(c):
 		return fmt.Sprintf("%s; it lies beside %s, which is proven", match, s.neighbour(c)), false
 	case c.calls > 0:
 		return match + "; the one return address follows a call in the image, which may be chance", false
 	}
-	return fmt.Sprintf("%s only: the evidence holds no id of its PDB; the image itself (%s) would prove it", match, s.FileName()), false
+	return fmt.Sprintf("%s only: the evidence holds no id of its PDB; the image itself (%s) would prove it",
+		match, s.FileName()), false
 }
 
 // nothing says what is missing where no file can be used.

@@ -12,7 +12,8 @@ import (
 	"heapdrift/internal/symbols/pdb"
 )
 
-// A writtenModule is an image of which a difference prints functions in the place of addresses, and what it prints of them.
+// A writtenModule is an image of which a difference prints functions in the place of addresses, and what it prints of
+// them.
 type writtenModule struct {
 	*wantedModule
 	symbols capture.SymbolKind
@@ -25,8 +26,8 @@ type line struct {
 	line uint32
 }
 
-// expand finds the inlined calls at the places that differences name. Evidence that prints names leaves them out, so its leaks
-// have other signatures than those of evidence with addresses.
+// expand finds the inlined calls at the places that differences name. Evidence that prints names leaves them out, so
+// its leaks have other signatures than those of evidence with addresses.
 func (r *Resolver) expand(ctx context.Context, captures []*capture.Capture, names *capture.Names) error {
 	for _, w := range collectPlaces(captures) {
 		image := capture.Image{ImageID: w.ImageID()}
@@ -71,7 +72,8 @@ func collectPlaces(captures []*capture.Capture) []*writtenModule {
 			}
 			w := byID[m.ImageID()]
 			if w == nil {
-				w = &writtenModule{wantedModule: &wantedModule{Module: *m, bits: c.Process.Bits}, symbols: m.Symbols, places: map[capture.Place]line{}}
+				w = &writtenModule{wantedModule: &wantedModule{Module: *m, bits: c.Process.Bits}, symbols: m.Symbols,
+					places: map[capture.Place]line{}}
 				byID[m.ImageID()] = w
 				order = append(order, w)
 			}
@@ -124,12 +126,13 @@ func (s *search) files(ctx context.Context) ([]*File, error) {
 	}
 	files, _, err := s.resolver.Library.Named(ctx, []string{s.pdbName()})
 	return slices.DeleteFunc(slices.Clone(files), func(f *File) bool {
-		return f.Kind != KindPDB || s.Size != 0 && f.SizeOfImage != 0 && uint64(f.SizeOfImage) != s.Size || s.bits != 0 && f.Bits != 0 && f.Bits != s.bits
+		return f.Kind != KindPDB || s.Size != 0 && f.SizeOfImage != 0 && uint64(f.SizeOfImage) != s.Size || s.bits != 0 &&
+			f.Bits != 0 && f.Bits != s.bits
 	}), err
 }
 
-// expandBy looks the places up in a PDB. Without an id it is the module's only if every line that the evidence prints is where
-// the PDB has it.
+// expandBy looks the places up in a PDB. Without an id it is the module's only if every line that the evidence prints
+// is where the PDB has it.
 func (s *search) expandBy(ctx context.Context, f *File, w *writtenModule) (image capture.Image, ok bool, err error) {
 	image = *s.out
 	file, done, err := s.openPDB(ctx, candidate{pdb: f})
@@ -171,7 +174,8 @@ func (s *search) expandBy(ctx context.Context, f *File, w *writtenModule) (image
 	return image, true, nil
 }
 
-// placeSymbols are what a PDB has at the places that a printed frame may stand for: several functions may have one name.
+// placeSymbols are what a PDB has at the places that a printed frame may stand for: several functions may have one
+// name.
 type placeSymbols struct {
 	calls [][]capture.NamedFrame // of the call, one byte before the return address
 	lines []line                 // of the call and of the return address, inlined calls among them
@@ -181,14 +185,16 @@ func (s *placeSymbols) has(l line) bool { return s != nil && slices.Contains(s.l
 
 // only is the frames of the call, where all functions of the name agree on them.
 func (s *placeSymbols) only() []capture.NamedFrame {
-	if s == nil || len(s.calls) == 0 || slices.ContainsFunc(s.calls, func(c []capture.NamedFrame) bool { return !slices.Equal(c, s.calls[0]) }) {
+	if s == nil || len(s.calls) == 0 ||
+		slices.ContainsFunc(s.calls, func(c []capture.NamedFrame) bool { return !slices.Equal(c, s.calls[0]) }) {
 		return nil
 	}
 	return s.calls[0]
 }
 
 // lookupPlaces walks a PDB once and collects what it has at the places.
-func lookupPlaces(ctx context.Context, file *pdb.File, places map[capture.Place]line) (map[capture.Place]*placeSymbols, error) {
+func lookupPlaces(ctx context.Context, file *pdb.File,
+	places map[capture.Place]line) (map[capture.Place]*placeSymbols, error) {
 	offsets := map[string][]uint64{}
 	at := map[capture.Place]*placeSymbols{}
 	for p := range places {

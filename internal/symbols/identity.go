@@ -63,7 +63,8 @@ func Identify(ctx context.Context, name string, r io.ReaderAt, size int64) (Iden
 			return k.identify(name, r, size)
 		}
 	}
-	return Identity{}, &evidence.Error{Code: "not-symbols", File: name, Message: "this is neither a PDB nor an image (EXE, DLL, SYS)"}
+	return Identity{}, &evidence.Error{Code: "not-symbols", File: name,
+		Message: "this is neither a PDB nor an image (EXE, DLL, SYS)"}
 }
 
 // kinds tells symbol files by their first bytes.
@@ -84,7 +85,8 @@ func identifyImage(name string, r io.ReaderAt, size int64) (Identity, error) {
 		return Identity{}, refused(name, err)
 	}
 	info := f.Info()
-	id := Identity{Kind: KindImage, Name: name, Timestamp: info.Timestamp, SizeOfImage: info.SizeOfImage, Bits: uint8(info.Bits), Machine: info.Arch(), Symbols: capture.SymbolsExport}
+	id := Identity{Kind: KindImage, Name: name, Timestamp: info.Timestamp, SizeOfImage: info.SizeOfImage,
+		Bits: uint8(info.Bits), Machine: info.Arch(), Symbols: capture.SymbolsExport}
 	view, ok, err := f.CodeView()
 	switch {
 	case err != nil:

@@ -24,10 +24,15 @@ func TestIdentify(t *testing.T) {
 		want Identity
 		note string // part of the note
 	}{
-		"till.pdb":     {pdbOf(t, till(1, 0, false)), Identity{Kind: KindPDB, DebugID: id, SizeOfImage: tillSize, Bits: 64, Machine: "x64", Symbols: capture.SymbolsPrivate}, ""},
-		"stripped.pdb": {pdbOf(t, stripped), Identity{Kind: KindPDB, DebugID: id, SizeOfImage: tillSize, Bits: 64, Machine: "x64", Symbols: capture.SymbolsPublic}, ""},
-		"fast.pdb":     {pdbOf(t, fast), Identity{Kind: KindPDB, DebugID: id, SizeOfImage: tillSize, Bits: 64, Machine: "x64", Symbols: capture.SymbolsPublic}, "FASTLINK"},
-		"till.exe":     {imageOf(t, till(1, 0, false), `c:\build\till.pdb`), Identity{Kind: KindImage, DebugID: id, SizeOfImage: tillSize, Bits: 64, Machine: "x64", Symbols: capture.SymbolsExport, PDB: "till.pdb"}, ""},
+		"till.pdb": {pdbOf(t, till(1, 0, false)), Identity{Kind: KindPDB, DebugID: id, SizeOfImage: tillSize, Bits: 64,
+			Machine: "x64", Symbols: capture.SymbolsPrivate}, ""},
+		"stripped.pdb": {pdbOf(t, stripped), Identity{Kind: KindPDB, DebugID: id, SizeOfImage: tillSize, Bits: 64,
+			Machine: "x64", Symbols: capture.SymbolsPublic}, ""},
+		"fast.pdb": {pdbOf(t, fast), Identity{Kind: KindPDB, DebugID: id, SizeOfImage: tillSize, Bits: 64, Machine: "x64",
+			Symbols: capture.SymbolsPublic}, "FASTLINK"},
+		"till.exe": {imageOf(t, till(1, 0, false), `c:\build\till.pdb`),
+			Identity{Kind: KindImage, DebugID: id, SizeOfImage: tillSize, Bits: 64, Machine: "x64",
+				Symbols: capture.SymbolsExport, PDB: "till.pdb"}, ""},
 	} {
 		got, err := Identify(t.Context(), name, bytes.NewReader(c.data), int64(len(c.data)))
 		if err != nil {

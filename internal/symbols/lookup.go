@@ -17,10 +17,12 @@ type Outcome struct {
 	Useless bool   // the file cannot tell functions and lines, whatever the address
 }
 
-// Lookup says what a PDB says about addresses, or an image by the PDB that lies beside it, else by its exports: answer is called for each
-// of them, in their order, with a Location that is good until it returns. One without a function means that nothing is known. Addresses
-// are looked up as they are: give one less than a return address to get its call. Files may be compressed as in symbol stores.
-func Lookup(ctx context.Context, path string, rvas []uint32, answer func(rva uint32, at *index.Location) error) (Outcome, error) {
+// Lookup says what a PDB says about addresses, or an image by the PDB that lies beside it, else by its exports: answer
+// is called for each of them, in their order, with a Location that is good until it returns. One without a function
+// means that nothing is known. Addresses are looked up as they are: give one less than a return address to get its
+// call. Files may be compressed as in symbol stores.
+func Lookup(ctx context.Context, path string, rvas []uint32,
+	answer func(rva uint32, at *index.Location) error) (Outcome, error) {
 	f, err := openExpanded(ctx, path)
 	if err != nil {
 		return Outcome{}, err
@@ -52,7 +54,8 @@ func Lookup(ctx context.Context, path string, rvas []uint32, answer func(rva uin
 }
 
 // lookupFile answers by a PDB. One without section headers is given those of its image, if there is one.
-func lookupFile(ctx context.Context, f, image *expandedFile, rvas []uint32, answer func(rva uint32, at *index.Location) error) (Outcome, error) {
+func lookupFile(ctx context.Context, f, image *expandedFile, rvas []uint32,
+	answer func(rva uint32, at *index.Location) error) (Outcome, error) {
 	file, err := pdb.OpenFile(f.data) // in memory, which is faster than reading
 	if err != nil {
 		return Outcome{}, err
@@ -76,7 +79,8 @@ func useSectionsOf(file *pdb.File, content Content) error {
 	return file.UseSections(sectionsOf(image))
 }
 
-func lookupPDB(ctx context.Context, file *pdb.File, rvas []uint32, answer func(rva uint32, at *index.Location) error) error {
+func lookupPDB(ctx context.Context, file *pdb.File, rvas []uint32,
+	answer func(rva uint32, at *index.Location) error) error {
 	found := make([]pdb.Location, len(rvas))
 	if err := file.LookupAll(ctx, rvas, found); err != nil {
 		return err
@@ -87,7 +91,8 @@ func lookupPDB(ctx context.Context, file *pdb.File, rvas []uint32, answer func(r
 		l := &found[i]
 		at = index.Location{Inlines: at.Inlines[:0]}
 		if l.Function != "" {
-			at.Function, at.Displacement, at.File, at.Line, at.Approx = l.Function, l.Displacement, l.File, shownLine(l.Line), l.LowConfidence
+			at.Function, at.Displacement, at.File, at.Line, at.Approx = l.Function, l.Displacement, l.File,
+				shownLine(l.Line), l.LowConfidence
 			if l.Kind == pdb.KindPublic {
 				name, ok := displayed[l.Function]
 				if !ok {
@@ -109,7 +114,8 @@ func lookupPDB(ctx context.Context, file *pdb.File, rvas []uint32, answer func(r
 }
 
 // lookupExports answers by an image's exports and returns how many addresses lie behind one.
-func lookupExports(content Content, rvas []uint32, answer func(rva uint32, at *index.Location) error) (answered int, err error) {
+func lookupExports(content Content, rvas []uint32, answer func(rva uint32, at *index.Location) error) (answered int,
+	err error) {
 	image, err := pe.Open(content, content.Size())
 	if err != nil {
 		return 0, err

@@ -70,19 +70,22 @@ func (f *expandedFile) close() {
 	}
 }
 
-// beside finds the PDB of an image in its folder, by the name that the image gives it and by the image's own. Without one it says why.
+// beside finds the PDB of an image in its folder, by the name that the image gives it and by the image's own. Without
+// one it says why.
 func (f *expandedFile) beside(ctx context.Context) (found *expandedFile, missing string, err error) {
 	if f.DebugID == "" {
 		return nil, "The image names no PDB: only its exports are known.", nil
 	}
 	stem := strings.TrimSuffix(filepath.Base(f.path), filepath.Ext(f.path))
 	wanted := cmp.Or(f.PDB, stem+".pdb")
-	missing = fmt.Sprintf("Only the image's exports are known: %s with the id %s does not lie beside it.", wanted, f.DebugID)
+	missing = fmt.Sprintf("Only the image's exports are known: %s with the id %s does not lie beside it.",
+		wanted, f.DebugID)
 	entries, err := os.ReadDir(filepath.Dir(f.path)) // names are compared without regard to case, as Windows does
 	if err != nil {
 		return nil, "", err
 	}
-	for _, name := range []string{wanted, stem + ".pdb", symsrv.CompressedName(wanted), symsrv.CompressedName(stem + ".pdb")} {
+	for _, name := range []string{wanted, stem + ".pdb", symsrv.CompressedName(wanted),
+		symsrv.CompressedName(stem + ".pdb")} {
 		for _, entry := range entries {
 			if entry.IsDir() || !strings.EqualFold(entry.Name(), name) {
 				continue

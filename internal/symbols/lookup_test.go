@@ -79,17 +79,23 @@ func TestLookupSaysWhy(t *testing.T) {
 		"private":                         {"app.pdb", whole, true, false, ""},
 		"compressed":                      {"app.pd_", packed(t, "app.pdb", whole), true, false, ""},
 		"compressed under the plain name": {"app.pdb", packed(t, "app.pdb", whole), true, false, ""},
-		"FASTLINK":                        {"app.pdb", change(func(p *pdbtest.Program) { p.FastLink = true }), true, true, "mspdbcmf.exe"},
-		"compiler's":                      {"vc143.pdb", change(func(p *pdbtest.Program) { p.NoSymbols = true }), false, true, "compiler's PDB"},
-		"interrupted":                     {"app.pdb", made(t, &pdbtest.Program{NoSymbols: true}), false, true, "interrupted"},
-		"managed":                         {"app.pdb", change(func(p *pdbtest.Program) { p.Machine = 0xC0EE; p.Modules = nil; p.Publics = nil }), false, true, ".NET"},
-		"portable":                        {"app.pdb", append([]byte("BSJB\x01\x00\x01\x00"), make([]byte, 64)...), false, true, "portable"},
+		"FASTLINK": {"app.pdb", change(func(p *pdbtest.Program) { p.FastLink = true }),
+			true, true, "mspdbcmf.exe"},
+		"compiler's": {"vc143.pdb", change(func(p *pdbtest.Program) { p.NoSymbols = true }), false,
+			true, "compiler's PDB"},
+		"interrupted": {"app.pdb", made(t, &pdbtest.Program{NoSymbols: true}),
+			false, true, "interrupted"},
+		"managed": {"app.pdb",
+			change(func(p *pdbtest.Program) { p.Machine = 0xC0EE; p.Modules = nil; p.Publics = nil }), false, true, ".NET"},
+		"portable": {"app.pdb", append([]byte("BSJB\x01\x00\x01\x00"), make([]byte, 64)...),
+			false, true, "portable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), c.file)
 			write(t, path, c.data)
 			function, _, out, err := asked(t, path)
-			if err != nil || (function != "") != c.named || out.Useless != c.useless || (c.note == "") != (out.Note == "") || !strings.Contains(out.Note, c.note) || out.From != "" {
+			if err != nil || (function != "") != c.named || out.Useless != c.useless || (c.note == "") != (out.Note == "") ||
+				!strings.Contains(out.Note, c.note) || out.From != "" {
 				t.Errorf("%q, %+v, %v", function, out, err)
 			}
 		})
@@ -148,7 +154,8 @@ func TestLookupBesideImage(t *testing.T) {
 				write(t, filepath.Join(dir, file), data)
 			}
 			_, at, out, err := asked(t, filepath.Join(dir, "app.dll"))
-			if err != nil || (at.File != "") != (c.from != "") || c.from != "" && out.From != filepath.Join(dir, c.from) || !strings.Contains(out.Note, c.note) || (c.note == "") != (out.Note == "") {
+			if err != nil || (at.File != "") != (c.from != "") || c.from != "" && out.From != filepath.Join(dir, c.from) ||
+				!strings.Contains(out.Note, c.note) || (c.note == "") != (out.Note == "") {
 				t.Errorf("%+v, %+v, %v", at, out, err)
 			}
 		})
@@ -166,7 +173,8 @@ func TestLookupHidesMarks(t *testing.T) {
 		if _, at, _, err := asked(t, path); err != nil || at.Function == "" || at.File == "" || at.Line != 0 {
 			t.Errorf("%#x: %+v, %v", mark, at, err)
 		}
-		at := index.Location{Function: "f", File: "a.cpp", Line: mark, Inlines: []index.Inline{{Function: "g", File: "b.cpp", Line: mark}}}
+		at := index.Location{Function: "f", File: "a.cpp", Line: mark,
+			Inlines: []index.Inline{{Function: "g", File: "b.cpp", Line: mark}}}
 		for _, frame := range frames(&at, "") {
 			if frame.Line != 0 {
 				t.Errorf("%#x: %+v", mark, frame)

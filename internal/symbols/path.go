@@ -22,7 +22,8 @@ func CheckFile(ctx context.Context, path string, want symsrv.Identity) error {
 	if err != nil {
 		return err
 	}
-	if want.DebugID != "" && f.Kind == KindPDB && f.DebugID == want.Key() || want.DebugID == "" && f.Kind == KindImage && f.Key() == want.Key() {
+	if want.DebugID != "" && f.Kind == KindPDB && f.DebugID == want.Key() || want.DebugID == "" &&
+		f.Kind == KindImage && f.Key() == want.Key() {
 		return nil
 	}
 	return &evidence.Error{Code: "other-file", Message: "it has the id " + f.Key()}
@@ -30,7 +31,8 @@ func CheckFile(ctx context.Context, path string, want symsrv.Identity) error {
 
 // Find implements Library.
 func (l PathLibrary) Find(ctx context.Context, want Want) (*File, []capture.Attempt, error) {
-	found, attempts, err := l.Path.Find(ctx, symsrv.Identity{Name: want.Name, DebugID: want.DebugID, Timestamp: want.Timestamp, SizeOfImage: want.SizeOfImage})
+	found, attempts, err := l.Path.Find(ctx,
+		symsrv.Identity{Name: want.Name, DebugID: want.DebugID, Timestamp: want.Timestamp, SizeOfImage: want.SizeOfImage})
 	tried := make([]capture.Attempt, 0, len(attempts)+1)
 	for _, a := range attempts {
 		tried = append(tried, capture.Attempt{Place: a.Place, Result: string(a.Result), Detail: a.Detail})
@@ -58,7 +60,8 @@ func (l PathLibrary) Named(ctx context.Context, names []string) ([]*File, []capt
 		var partly *symsrv.Error // some directories could not be read, or there are too many files: those found count
 		switch {
 		case errors.As(err, &partly):
-			tried = append(tried, capture.Attempt{Place: name, Result: ResultFailed, Detail: strings.TrimPrefix(partly.Error(), "symsrv: ")})
+			tried = append(tried,
+				capture.Attempt{Place: name, Result: ResultFailed, Detail: strings.TrimPrefix(partly.Error(), "symsrv: ")})
 		case err != nil:
 			return nil, tried, err
 		}
@@ -74,7 +77,8 @@ func (l PathLibrary) Named(ctx context.Context, names []string) ([]*File, []capt
 			}
 		}
 		if len(paths) == 0 && err == nil {
-			tried = append(tried, capture.Attempt{Place: name, Result: ResultNotFound, Detail: "no local directory of the symbol path has it"})
+			tried = append(tried,
+				capture.Attempt{Place: name, Result: ResultNotFound, Detail: "no local directory of the symbol path has it"})
 		}
 	}
 	return files, tried, nil
@@ -91,7 +95,8 @@ func openLocal(ctx context.Context, path, place string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &File{Identity: identity, Place: place, Group: filepath.Dir(path), Open: func(context.Context) (Content, error) { return openFile(path) }}, nil
+	return &File{Identity: identity, Place: place, Group: filepath.Dir(path),
+		Open: func(context.Context) (Content, error) { return openFile(path) }}, nil
 }
 
 // A localFile is a file of this machine as Content.

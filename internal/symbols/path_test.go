@@ -50,7 +50,8 @@ func TestPathLibrary(t *testing.T) {
 		}
 		places = append(places, filepath.ToSlash(rel)+" "+string(f.Kind))
 	}
-	if got, want := strings.Join(places, ", "), "plain/Till.pdb pdb, store/till.pdb/"+id+"/till.pdb pdb, plain/till.exe image"; got != want || err != nil {
+	if got, want := strings.Join(places, ", "), "plain/Till.pdb pdb, store/till.pdb/"+id+
+		"/till.pdb pdb, plain/till.exe image"; got != want || err != nil {
 		t.Errorf("%s, %v\nwant %s", got, err, want)
 	}
 	results := map[string]string{}

@@ -23,8 +23,10 @@ type Resolver struct {
 const atOnce = 2
 
 // Resolve finds symbols for every module that return addresses of the captures lie in. What cannot be found or read is
-// said in the names; its error is the context's or the library's. No symbol server is waited for longer than a run may wait.
-func (r *Resolver) Resolve(ctx context.Context, captures []*capture.Capture, progress func(percent int, stage string)) (*capture.Names, error) {
+// said in the names; its error is the context's or the library's. No symbol server is waited for longer than a run may
+// wait.
+func (r *Resolver) Resolve(ctx context.Context, captures []*capture.Capture,
+	progress func(percent int, stage string)) (*capture.Names, error) {
 	ctx = symsrv.InRun(ctx)
 	modules := collect(captures)
 	names := &capture.Names{Images: make([]capture.Image, len(modules))}

@@ -76,7 +76,8 @@ func till(build byte, shift uint32, old bool) *pdbtest.Program {
 	const source, header = `c:\till\main.cpp`, `c:\till\item.h`
 	main := pdbtest.Function{
 		Name: "main", Decorated: "main", Address: pdbtest.Address{Section: 1, Offset: 0x10}, Length: 0x80,
-		Lines:       []pdbtest.Line{{Offset: 0, File: source, Line: 10 + shift}, {Offset: 0x30, File: source, Line: 12 + shift}},
+		Lines: []pdbtest.Line{{Offset: 0, File: source, Line: 10 + shift},
+			{Offset: 0x30, File: source, Line: 12 + shift}},
 		Allocations: []pdbtest.Allocation{{Call: pdbtest.Call{Offset: 0x20, Length: 5}, Type: "Item"}},
 		Inlines: []pdbtest.Inline{{Function: "Item::make", File: header, Line: 3, Ranges: []pdbtest.Range{
 			{Offset: 0x18, Length: 0x10, Line: 4 + shift},
@@ -86,7 +87,8 @@ func till(build byte, shift uint32, old bool) *pdbtest.Program {
 		main.Calls = []pdbtest.Call{{Offset: 0x40, Length: 5, Target: "main"}, {Offset: 0x50, Length: 5, Target: "main"}}
 	}
 	return &pdbtest.Program{
-		GUID: [16]byte{3: build}, Age: 1, Sections: pdbtest.Standard(0x1000), Structs: []pdbtest.Struct{{Name: "Item", Size: 8}},
+		GUID: [16]byte{3: build}, Age: 1, Sections: pdbtest.Standard(0x1000),
+		Structs: []pdbtest.Struct{{Name: "Item", Size: 8}},
 		Modules: []pdbtest.Module{{Name: "main.obj", Functions: []pdbtest.Function{main}}},
 	}
 }
@@ -165,7 +167,8 @@ func spell(list []capture.NamedFrame) string {
 
 func TestResolve(t *testing.T) {
 	const id1, id2 = "010000000000000000000000000000001", "020000000000000000000000000000001"
-	const inlined, plain = `Item::make+0x0 c:\till\item.h:4 inline new Item; main+0x25 c:\till\main.cpp:10`, `main+0x45 c:\till\main.cpp:12`
+	const inlined, plain = `Item::make+0x0 c:\till\item.h:4 inline new Item; main+0x25 c:\till\main.cpp:10`,
+		`main+0x45 c:\till\main.cpp:12`
 	big := till(3, 0, false)
 	big.Sections = pdbtest.Standard(0x5000)
 	narrow := till(4, 0, false)
@@ -182,7 +185,8 @@ func TestResolve(t *testing.T) {
 	}{
 		"by id": {
 			shelf: func(t *testing.T, s *shelf) { s.put(t, "a", "till.pdb", pdbOf(t, till(1, 0, false))) },
-			id:    id1, symbols: capture.SymbolsPrivate, match: "by its id", proven: true, used: id1, frames: [2]string{inlined, plain}, attempts: "found",
+			id:    id1, symbols: capture.SymbolsPrivate, match: "by its id", proven: true, used: id1,
+			frames: [2]string{inlined, plain}, attempts: "found",
 		},
 		"of another id": {
 			shelf: func(t *testing.T, s *shelf) { s.put(t, "a", "till.pdb", pdbOf(t, till(2, 0, false))) },
@@ -205,7 +209,8 @@ func TestResolve(t *testing.T) {
 				s.put(t, "a", "till.pdb", pdbOf(t, till(1, 0, false)))
 				s.put(t, "b", "till.exe", imageOf(t, till(1, 0, false), "till.pdb"))
 			},
-			symbols: capture.SymbolsPrivate, match: "proven: all 3 return addresses follow calls", proven: true, used: id1, frames: [2]string{inlined, plain},
+			symbols: capture.SymbolsPrivate, match: "proven: all 3 return addresses follow calls", proven: true, used: id1,
+			frames: [2]string{inlined, plain},
 		},
 		"told by calls from another build": {
 			shelf: func(t *testing.T, s *shelf) {
@@ -214,7 +219,8 @@ func TestResolve(t *testing.T) {
 				s.put(t, "b", "till.pdb", pdbOf(t, till(1, 0, false)))
 				s.put(t, "b", "till.exe", imageOf(t, till(1, 0, false), "till.pdb"))
 			},
-			symbols: capture.SymbolsPrivate, match: "proven: all 3", proven: true, used: id1, frames: [2]string{inlined, plain}, attempts: "mismatch",
+			symbols: capture.SymbolsPrivate, match: "proven: all 3", proven: true, used: id1, frames: [2]string{inlined, plain},
+			attempts: "mismatch",
 		},
 		"another build only": {
 			shelf: func(t *testing.T, s *shelf) {
@@ -228,14 +234,16 @@ func TestResolve(t *testing.T) {
 				s.put(t, "a", "till.pdb", pdbOf(t, till(1, 0, false)))
 				s.put(t, "b", "till.pdb", pdbOf(t, till(2, 5, false)))
 			},
-			symbols: capture.SymbolsPrivate, match: "only what they agree on", frames: [2]string{"main+0x25", "main+0x45"}, attempts: "ambiguous ambiguous",
+			symbols: capture.SymbolsPrivate, match: "only what they agree on", frames: [2]string{"main+0x25", "main+0x45"},
+			attempts: "ambiguous ambiguous",
 		},
 		"two builds that agree": {
 			shelf: func(t *testing.T, s *shelf) {
 				s.put(t, "a", "till.pdb", pdbOf(t, till(1, 0, false)))
 				s.put(t, "b", "till.pdb", pdbOf(t, till(2, 0, false)))
 			},
-			symbols: capture.SymbolsPrivate, match: "agree on every frame", frames: [2]string{inlined, plain}, attempts: "ambiguous ambiguous",
+			symbols: capture.SymbolsPrivate, match: "agree on every frame", frames: [2]string{inlined, plain},
+			attempts: "ambiguous ambiguous",
 		},
 		"another size": {
 			shelf:   func(t *testing.T, s *shelf) { s.put(t, "a", "till.pdb", pdbOf(t, big)) },
@@ -250,7 +258,8 @@ func TestResolve(t *testing.T) {
 			s := &shelf{}
 			c.shelf(t, s)
 			got := resolve(t, Resolver{Library: s}, running(tillReturns, tillModule(c.id)))
-			if got.Symbols != c.symbols || !strings.Contains(got.Match, c.match) || got.Proven != c.proven || got.Used != c.used {
+			if got.Symbols != c.symbols || !strings.Contains(got.Match, c.match) ||
+				got.Proven != c.proven || got.Used != c.used {
 				t.Errorf("%s, %q, proven %v, used %s", got.Symbols, got.Match, got.Proven, got.Used)
 			}
 			var attempts []string
@@ -299,7 +308,8 @@ func TestNeighbours(t *testing.T) {
 	s.put(t, "new", "till.exe", imageOf(t, till(1, 0, false), "till.pdb"))
 	coin := capture.Module{Path: `C:\till\coin.dll`, Base: 0x7ff700000000, Size: tillSize}
 	got := resolve(t, Resolver{Library: s}, running(tillReturns, coin, tillModule("")))
-	if got.Used != "060000000000000000000000000000001" || !strings.Contains(got.Match, "lies beside till.exe, which is proven") {
+	if got.Used != "060000000000000000000000000000001" ||
+		!strings.Contains(got.Match, "lies beside till.exe, which is proven") {
 		t.Errorf("used %s: %s", got.Used, got.Match)
 	}
 }
@@ -360,7 +370,8 @@ func TestUnreadable(t *testing.T) {
 	s.broken = nil
 	clear(data[len(data)/4:])
 	got := resolve(t, Resolver{Library: s}, c)
-	if got.Named() != 0 || !slices.ContainsFunc(got.Tried, func(a capture.Attempt) bool { return a.Result == ResultFailed }) {
+	if got.Named() != 0 ||
+		!slices.ContainsFunc(got.Tried, func(a capture.Attempt) bool { return a.Result == ResultFailed }) {
 		t.Errorf("%d frames of a damaged PDB, attempts %v", got.Named(), got.Tried)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -113,7 +113,8 @@ func (s *search) useIdentified(ctx context.Context, c candidate) (bool, error) {
 
 // useless says why a PDB that belongs to the module names nothing. That is the last thing that was noted.
 func (s *search) useless(pdb *File) string {
-	return fmt.Sprintf("%s %s is there and names nothing: %s", pdb.Name, pdb.DebugID, s.out.Tried[len(s.out.Tried)-1].Detail)
+	return fmt.Sprintf("%s %s is there and names nothing: %s", pdb.Name, pdb.DebugID,
+		s.out.Tried[len(s.out.Tried)-1].Detail)
 }
 
 // hindrance continues a sentence about what was not found with the first place that could not be searched or read, or

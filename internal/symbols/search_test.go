@@ -24,15 +24,23 @@ func TestPDBsThatLackSomething(t *testing.T) {
 		match   string // its parts
 		frame   string // of the second return address
 	}{
-		"fastlink, by id":            {fastLink, id, false, capture.SymbolsPublic, "by its id|/DEBUG:FASTLINK", "main+0x45"},
-		"fastlink, by name":          {fastLink, "", false, capture.SymbolsPublic, "would prove it. The image was linked with /DEBUG:FASTLINK", "main+0x45"},
-		"no sections, by id":         {noSections, id, false, capture.SymbolsNone, "is there and names nothing|no section headers", ""},
-		"no sections, by name":       {noSections, "", false, capture.SymbolsNone, "no till.pdb of an image of 0x6000 bytes was found", ""},
-		"no sections, by id, image":  {noSections, id, true, capture.SymbolsPrivate, "by its id " + id + ", which the evidence gives", line},
-		"no sections, by its image":  {noSections, "", true, capture.SymbolsPrivate, "till.pdb " + id + "|proven: all 3 return addresses follow calls in the image", line},
-		"no functions, by id":        {empty, id, false, capture.SymbolsNone, "is there and names nothing: none of the 3 return addresses", ""},
-		"no functions, by name":      {empty, "", false, capture.SymbolsNone, "names nothing: none of the 3 return addresses", ""},
-		"no functions, by id, image": {empty, id, true, capture.SymbolsExport, "nearest exports of till.exe; till.pdb " + id + " is there and names nothing", export},
+		"fastlink, by id": {fastLink, id, false, capture.SymbolsPublic, "by its id|/DEBUG:FASTLINK", "main+0x45"},
+		"fastlink, by name": {fastLink, "", false, capture.SymbolsPublic,
+			"would prove it. The image was linked with /DEBUG:FASTLINK", "main+0x45"},
+		"no sections, by id": {noSections, id, false, capture.SymbolsNone,
+			"is there and names nothing|no section headers", ""},
+		"no sections, by name": {noSections, "", false, capture.SymbolsNone,
+			"no till.pdb of an image of 0x6000 bytes was found", ""},
+		"no sections, by id, image": {noSections, id, true, capture.SymbolsPrivate, "by its id " + id +
+			", which the evidence gives", line},
+		"no sections, by its image": {noSections, "", true, capture.SymbolsPrivate, "till.pdb " + id +
+			"|proven: all 3 return addresses follow calls in the image", line},
+		"no functions, by id": {empty, id, false, capture.SymbolsNone,
+			"is there and names nothing: none of the 3 return addresses", ""},
+		"no functions, by name": {empty, "", false, capture.SymbolsNone,
+			"names nothing: none of the 3 return addresses", ""},
+		"no functions, by id, image": {empty, id, true, capture.SymbolsExport, "nearest exports of till.exe; till.pdb " + id +
+			" is there and names nothing", export},
 		"no functions, by its image": {empty, "", true, capture.SymbolsExport, "nearest exports of till.exe", export},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -60,7 +68,8 @@ func TestPDBsThatLackSomething(t *testing.T) {
 // A sentence about what was not found says what stood in the way.
 func TestHindrance(t *testing.T) {
 	s := &search{out: &capture.Image{Tried: []capture.Attempt{
-		{Place: "a", Result: ResultNotFound}, {Place: "b", Result: ResultOffline, Detail: "not asked"}, {Place: "c", Result: ResultFailed, Detail: "no such directory"},
+		{Place: "a", Result: ResultNotFound}, {Place: "b", Result: ResultOffline, Detail: "not asked"},
+		{Place: "c", Result: ResultFailed, Detail: "no such directory"},
 	}}}
 	if got := s.hindrance(); got != "; but c: no such directory" {
 		t.Error(got)
@@ -82,15 +91,18 @@ func TestManyBuildsThatFit(t *testing.T) {
 		s.put(t, fmt.Sprint(i), "till.pdb", pdbOf(t, till(byte(i), uint32(i), false)))
 	}
 	got := resolve(t, Resolver{Library: s}, running(tillReturns, tillModule("")))
-	if !strings.Contains(got.Match, "30 files fit by name") || !strings.Contains(got.Match, ", 26 more)") || len(got.Tried) != 30 {
+	if !strings.Contains(got.Match, "30 files fit by name") || !strings.Contains(got.Match, ", 26 more)") ||
+		len(got.Tried) != 30 {
 		t.Errorf("%q, %d places", got.Match, len(got.Tried))
 	}
 }
 
 func TestLegible(t *testing.T) {
 	for name, want := range map[string]string{
-		"": "", "std::vector<int>::push_back": "std::vector<int>::push_back", `D:\проекты\main.cpp`: `D:\проекты\main.cpp`, "`string'": "`string'",
-		"caf\xe9": "caf\ufffd", "a\r\nb\tc\x1b[31m": "a\ufffd\ufffdb\ufffdc\ufffd[31m", "a\u2028b\u202ec": "a\ufffdb\ufffdc", "\ufffd": "\ufffd",
+		"": "", "std::vector<int>::push_back": "std::vector<int>::push_back", `D:\проекты\main.cpp`: `D:\проекты\main.cpp`,
+		"`string'": "`string'",
+		"caf\xe9":  "caf\ufffd", "a\r\nb\tc\x1b[31m": "a\ufffd\ufffdb\ufffdc\ufffd[31m", "a\u2028b\u202ec": "a\ufffdb\ufffdc",
+		"\ufffd": "\ufffd",
 	} {
 		if got := legible(name); got != want {
 			t.Errorf("%q is %q, want %q", name, got, want)
@@ -102,12 +114,14 @@ func TestLegible(t *testing.T) {
 func TestAddressesInLibrariesThatAreGone(t *testing.T) {
 	program, s := till(1, 0, false), &shelf{}
 	s.put(t, "a", "till.pdb", pdbOf(t, program))
-	loaded, gone, stranger := running(nil, tillModule("")), running(tillReturns, tillModule("")), running(tillReturns, tillModule(""))
+	loaded, gone, stranger := running(nil, tillModule("")), running(tillReturns, tillModule("")),
+		running(tillReturns, tillModule(""))
 	gone.Modules, stranger.Modules, stranger.Process.PID, loaded.Process.PID = nil, nil, 8, 7
 	for name, test := range map[string]struct {
 		captures []*capture.Capture
 		named    int
-	}{"of the process": {[]*capture.Capture{loaded, gone}, len(tillReturns)}, "of another": {[]*capture.Capture{loaded, stranger}, -1}} {
+	}{"of the process": {[]*capture.Capture{loaded, gone}, len(tillReturns)},
+		"of another": {[]*capture.Capture{loaded, stranger}, -1}} {
 		names, err := (&Resolver{Library: s}).Resolve(t.Context(), test.captures, nil)
 		if err != nil {
 			t.Fatal(err)

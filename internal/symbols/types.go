@@ -21,8 +21,8 @@ type Types struct {
 	layouts map[string]*pdb.Layout // nil for what is not defined
 }
 
-// OpenTypes finds a PDB and opens its structures; nil where the library does not have it, or where it cannot be read. Its error
-// is the library's or the context's.
+// OpenTypes finds a PDB and opens its structures; nil where the library does not have it, or where it cannot be read.
+// Its error is the library's or the context's.
 func OpenTypes(ctx context.Context, library Library, name, debugID string) (*Types, error) {
 	f, _, err := library.Find(ctx, Want{Name: name, DebugID: debugID})
 	if err != nil || f == nil || f.Kind != KindPDB {
@@ -42,8 +42,8 @@ func OpenTypes(ctx context.Context, library Library, name, debugID string) (*Typ
 	return &Types{ctx: ctx, file: file, content: content, layouts: map[string]*pdb.Layout{}}, nil
 }
 
-// Offset is where a field of a structure lies in it; a field of a field is told by a dot. ok is false where the PDB does not
-// define it.
+// Offset is where a field of a structure lies in it; a field of a field is told by a dot. ok is false where the PDB
+// does not define it.
 func (t *Types) Offset(typ, field string) (offset uint64, ok bool) {
 	name, rest, nested := strings.Cut(field, ".")
 	layout := t.layout(typ)

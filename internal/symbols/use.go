@@ -114,10 +114,12 @@ func allocatedTypes(ctx context.Context, f *pdb.File, rets []uint32) (map[uint32
 func frames(at *index.Location, allocated string) []capture.NamedFrame {
 	list := make([]capture.NamedFrame, 0, len(at.Inlines)+1)
 	for _, i := range at.Inlines {
-		list = append(list, capture.NamedFrame{Function: legible(i.Function), File: legible(i.File), Line: shownLine(i.Line), Inline: true})
+		list = append(list, capture.NamedFrame{Function: legible(i.Function), File: legible(i.File),
+			Line: shownLine(i.Line), Inline: true})
 	}
 	list = append(list, capture.NamedFrame{
-		Function: legible(at.Function), Offset: uint64(at.Displacement) + 1, File: legible(at.File), Line: shownLine(at.Line), Approx: at.Approx,
+		Function: legible(at.Function), Offset: uint64(at.Displacement) + 1, File: legible(at.File),
+		Line: shownLine(at.Line), Approx: at.Approx,
 	})
 	list[0].Type = legible(allocated)
 	return list
@@ -201,7 +203,8 @@ func sectionsOf(image *pe.File) (sections []pdb.Section) {
 func (s *search) noteDamage(f *File, file *pdb.File) bool {
 	damage := file.Damage()
 	if len(damage) > 0 {
-		s.note(f.Place, ResultFailed, "%d parts of it could not be read: functions there lack lines, or names; the first: %v", len(damage), damage[0])
+		s.note(f.Place, ResultFailed, "%d parts of it could not be read: functions there lack lines, or names; the first: %v",
+			len(damage), damage[0])
 	}
 	return len(damage) > 0
 }

@@ -61,14 +61,16 @@ func collect(captures []*capture.Capture) []*wantedModule {
 	return order
 }
 
-// snapshotsOf are the other snapshots that may be of the process that a snapshot is of, one of several with equal modules.
+// snapshotsOf are the other snapshots that may be of the process that a snapshot is of, one of several with equal
+// modules.
 func snapshotsOf(captures []*capture.Capture, c *capture.Capture) (list []int) {
 	if c.Shape != capture.ShapeSnapshot {
 		return nil
 	}
 	for i, other := range captures {
 		known := func(k int) bool { return slices.Equal(captures[k].Modules, other.Modules) }
-		if other != c && other.Shape == c.Shape && (other.Process.PID == c.Process.PID || other.Process.PID == 0 || c.Process.PID == 0) &&
+		if other != c && other.Shape == c.Shape &&
+			(other.Process.PID == c.Process.PID || other.Process.PID == 0 || c.Process.PID == 0) &&
 			!slices.Equal(other.Modules, c.Modules) && !slices.ContainsFunc(list, known) {
 			list = append(list, i)
 		}

@@ -70,7 +70,8 @@ func New(t testing.TB) string {
 	}
 	name := "test_" + strconv.FormatInt(shared.next.Add(1), 10)
 	// Faster than file_copy, which makes two checkpoints.
-	if err := shared.admin("create database " + name + " template " + shared.template() + " strategy wal_log"); err != nil {
+	if err := shared.admin("create database " + name + " template " + shared.template() +
+		" strategy wal_log"); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -95,7 +96,8 @@ func (s *server) launch(migrate func(ctx context.Context, url string) error) err
 	if err != nil {
 		return fmt.Errorf("testdb: state directory: %w", err)
 	}
-	s.postgres, err = embedded.StartPostgres(ctx, embedded.PostgresOptions{Dir: filepath.Join(s.dir, "postgres"), Settings: settings})
+	s.postgres, err = embedded.StartPostgres(ctx,
+		embedded.PostgresOptions{Dir: filepath.Join(s.dir, "postgres"), Settings: settings})
 	if err != nil {
 		return fmt.Errorf("testdb: %w", err)
 	}

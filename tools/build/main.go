@@ -1,5 +1,5 @@
-// Command build writes heapdrift for every platform of a release, and the sums of the files. "make build" runs it at the
-// root of the repository:
+// Command build writes heapdrift for every platform of a release, and the sums of the files. "make build" runs it at
+// the root of the repository:
 //
 //	go run ./tools/build [-o dist] [-platforms linux/amd64,windows/amd64]
 //	go run ./tools/build -stamp        prints the flags of the linker that name the commit, for builds without git
@@ -31,7 +31,8 @@ const sumsName = "SHA256SUMS"
 
 func main() {
 	out := flag.String("o", "dist", "the folder to write to; what an earlier build left there goes")
-	platforms := flag.String("platforms", strings.Join(build.Platforms, ","), "what to build for, as GOOS/GOARCH with commas between")
+	platforms := flag.String("platforms", strings.Join(build.Platforms, ","),
+		"what to build for, as GOOS/GOARCH with commas between")
 	stamp := flag.Bool("stamp", false, "print the flags of the linker that name this commit, and build nothing")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -89,15 +90,16 @@ func describe(ctx context.Context, root string) (build.Info, error) {
 	return i, nil
 }
 
-// Flags of every build, of that in the Dockerfile too. The toolchain's own record of the commit stays out: whether it is
-// made depends on settings of the machine, and bytes must not.
+// Flags of every build, of that in the Dockerfile too. The toolchain's own record of the commit stays out: whether it
+// is made depends on settings of the machine, and bytes must not.
 var flags = []string{"-trimpath", "-buildvcs=false"}
 
 // strip are the linker's flags beside the stamp: without symbols and DWARF, of which stack traces need neither.
 const strip = "-s -w"
 
 // settings take the place of what the machine may have set otherwise, in the environment or by "go env -w".
-var settings = []string{"CGO_ENABLED=0", "GOFLAGS=-mod=readonly", "GOWORK=off", "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFIPS140=off"}
+var settings = []string{"CGO_ENABLED=0", "GOFLAGS=-mod=readonly", "GOWORK=off", "GOAMD64=v1", "GOARM64=v8.0",
+	"GOEXPERIMENT=", "GOFIPS140=off"}
 
 // release builds for all platforms and writes the sums.
 func release(ctx context.Context, root, out string, info *build.Info, platforms []string, w io.Writer) error {
@@ -116,7 +118,8 @@ func release(ctx context.Context, root, out string, info *build.Info, platforms 
 		}
 		name := fileName(info.Version, system, architecture)
 		path := filepath.Join(out, name)
-		args := slices.Concat([]string{"build"}, flags, []string{"-ldflags", strip + " " + info.Stamp(), "-o", path, "./cmd/heapdrift"})
+		args := slices.Concat([]string{"build"}, flags,
+			[]string{"-ldflags", strip + " " + info.Stamp(), "-o", path, "./cmd/heapdrift"})
 		cmd := exec.CommandContext(ctx, "go", args...)
 		cmd.Dir = root
 		cmd.Env = slices.Concat(os.Environ(), settings, []string{"GOOS=" + system, "GOARCH=" + architecture})

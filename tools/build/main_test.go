@@ -53,8 +53,10 @@ func git(t *testing.T, root string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", args...)
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=test", "GIT_AUTHOR_EMAIL=test@example.com", "GIT_COMMITTER_NAME=test",
-		"GIT_COMMITTER_EMAIL=test@example.com", "GIT_AUTHOR_DATE=2026-11-25T03:40:00+01:00", "GIT_COMMITTER_DATE=2026-11-25T03:40:00+01:00")
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=test",
+		"GIT_AUTHOR_EMAIL=test@example.com", "GIT_COMMITTER_NAME=test",
+		"GIT_COMMITTER_EMAIL=test@example.com", "GIT_AUTHOR_DATE=2026-11-25T03:40:00+01:00",
+		"GIT_COMMITTER_DATE=2026-11-25T03:40:00+01:00")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("git %s: %v\n%s", args, err, out)
@@ -71,12 +73,17 @@ func TestDescribe(t *testing.T) {
 	}{
 		{"no tag", func(*testing.T, string) {}, "0.1.0-dev+COMMIT", false},
 		{"a tag", func(t *testing.T, root string) { git(t, root, "tag", "v0.1.0") }, "0.1.0", false},
-		{"a tag with a message", func(t *testing.T, root string) { git(t, root, "tag", "-m", "release", "v0.1.0") }, "0.1.0", false},
-		{"behind a tag", func(t *testing.T, root string) { git(t, root, "tag", "v0.1.0"); commit(t, root, "second") }, "0.1.1-dev+COMMIT", false},
+		{"a tag with a message", func(t *testing.T, root string) { git(t, root, "tag", "-m", "release", "v0.1.0") },
+			"0.1.0", false},
+		{"behind a tag", func(t *testing.T, root string) { git(t, root, "tag", "v0.1.0"); commit(t, root, "second") },
+			"0.1.1-dev+COMMIT", false},
 		{"another tag", func(t *testing.T, root string) { git(t, root, "tag", "demo") }, "0.1.0-dev+COMMIT", false},
-		{"a change", func(t *testing.T, root string) { write(t, filepath.Join(root, "go.mod"), "module heapdrift\n") }, "0.1.0-dev+COMMIT.modified", true},
-		{"a new file", func(t *testing.T, root string) { write(t, filepath.Join(root, "new.go"), "package x\n") }, "0.1.0-dev+COMMIT.modified", true},
-		{"an ignored file", func(t *testing.T, root string) { write(t, filepath.Join(root, "dist/old"), "") }, "0.1.0-dev+COMMIT", false},
+		{"a change", func(t *testing.T, root string) { write(t, filepath.Join(root, "go.mod"), "module heapdrift\n") },
+			"0.1.0-dev+COMMIT.modified", true},
+		{"a new file", func(t *testing.T, root string) { write(t, filepath.Join(root, "new.go"), "package x\n") },
+			"0.1.0-dev+COMMIT.modified", true},
+		{"an ignored file", func(t *testing.T, root string) { write(t, filepath.Join(root, "dist/old"), "") },
+			"0.1.0-dev+COMMIT", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			root := clone(t)
@@ -86,7 +93,8 @@ func TestDescribe(t *testing.T) {
 				t.Fatal(err)
 			}
 			head := git(t, root, "rev-parse", "HEAD")
-			want := build.Info{Version: strings.ReplaceAll(tt.want, "COMMIT", head[:12]), Commit: head, Modified: tt.modified, Date: "2026-11-25T02:40:00Z"}
+			want := build.Info{Version: strings.ReplaceAll(tt.want, "COMMIT", head[:12]), Commit: head, Modified: tt.modified,
+				Date: "2026-11-25T02:40:00Z"}
 			if got != want {
 				t.Errorf("%+v, want %+v", got, want)
 			}
@@ -99,7 +107,8 @@ func TestDescribe(t *testing.T) {
 	})
 }
 
-// Two clones of a commit give the same bytes, whatever the machine has set; and the program says what it was built from.
+// Two clones of a commit give the same bytes, whatever the machine has set; and the program says what it was built
+// from.
 func TestRelease(t *testing.T) {
 	here := runtime.GOOS + "/" + runtime.GOARCH
 	releaseOf := func(t *testing.T, root string) string {
@@ -111,7 +120,8 @@ func TestRelease(t *testing.T) {
 		if err := run(t.Context(), root, dist, []string{here, "windows/amd64"}, false, &said); err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range []string{"heapdrift_0.1.0_" + strings.ReplaceAll(here, "/", "_"), "heapdrift_0.1.0_windows_amd64.exe"} {
+		for _, name := range []string{"heapdrift_0.1.0_" + strings.ReplaceAll(here, "/", "_"),
+			"heapdrift_0.1.0_windows_amd64.exe"} {
 			if !strings.Contains(said.String(), name) {
 				t.Errorf("said %q, nothing of %s", &said, name)
 			}
@@ -148,8 +158,10 @@ func TestRelease(t *testing.T) {
 
 func TestMistakes(t *testing.T) {
 	root := clone(t)
-	for platform, want := range map[string]string{"linux": "is no platform", "plan9000/amd64": "plan9000/amd64: exit status"} {
-		if err := run(context.Background(), root, t.TempDir(), []string{platform}, false, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), want) {
+	for platform, want := range map[string]string{"linux": "is no platform",
+		"plan9000/amd64": "plan9000/amd64: exit status"} {
+		if err := run(context.Background(), root, t.TempDir(), []string{platform}, false, &bytes.Buffer{}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", platform, err, want)
 		}
 	}
@@ -164,7 +176,8 @@ func TestDockerfile(t *testing.T) {
 	var stamp bytes.Buffer
 	root := clone(t)
 	git(t, root, "tag", "v0.1.0")
-	if err := run(t.Context(), root, "", nil, true, &stamp); err != nil || !strings.HasPrefix(stamp.String(), "-X heapdrift/internal/build.version=0.1.0 -X ") {
+	if err := run(t.Context(), root, "", nil, true, &stamp); err != nil ||
+		!strings.HasPrefix(stamp.String(), "-X heapdrift/internal/build.version=0.1.0 -X ") {
 		t.Errorf("stamp %q: %v", &stamp, err)
 	}
 }

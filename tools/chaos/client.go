@@ -16,7 +16,8 @@ import (
 	"time"
 )
 
-// A client sends files as a script does that follows docs/api.md: again after any 5xx and any broken connection, to any server.
+// A client sends files as a script does that follows docs/api.md: again after any 5xx and any broken connection, to any
+// server.
 type client struct {
 	servers []string
 	lenient bool // 500 is tried again
@@ -79,7 +80,8 @@ func (c *client) put(ctx context.Context, f file) error {
 			c.counts[f.run]++
 			c.mu.Unlock()
 			return nil
-		case status >= 400 && status < 500 && status != http.StatusRequestTimeout && status != http.StatusTooManyRequests && status != http.StatusLocked && status != http.StatusConflict:
+		case status >= 400 && status < 500 && status != http.StatusRequestTimeout && status != http.StatusTooManyRequests &&
+			status != http.StatusLocked && status != http.StatusConflict:
 			if !f.refused {
 				return fmt.Errorf("%s of %s was refused: %d %s", f.name, f.run, status, body)
 			}
@@ -122,8 +124,8 @@ type outcome struct {
 	report   string
 }
 
-// outcomes waits until all runs are at rest and returns them by name. A run is stuck where, for as long as jobs may take, it does
-// not come to rest and no other does.
+// outcomes waits until all runs are at rest and returns them by name. A run is stuck where, for as long as jobs may
+// take, it does not come to rest and no other does.
 func (c *client) outcomes(ctx context.Context) (map[string]outcome, error) {
 	out := map[string]outcome{}
 	for _, name := range slices.Sorted(maps.Keys(c.runs)) {
@@ -191,14 +193,15 @@ func (c *client) pending(ctx context.Context) int {
 // canonical is a report without what has to differ: nothing has, so far.
 func canonical(report []byte) string { return strings.TrimSpace(string(report)) }
 
-// compare returns what differs between the calm round and the storm, whose runs are those of the calm one several times: in states,
-// and in reports where those are to be equal.
+// compare returns what differs between the calm round and the storm, whose runs are those of the calm one several
+// times: in states, and in reports where those are to be equal.
 func compare(want, got map[string]outcome, reports bool) error {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(got)) {
 		base := name[:strings.LastIndexByte(name, '-')]
 		if w, g := want[base], got[name]; w.state != g.state || reports && w.report != g.report {
-			errs = append(errs, fmt.Errorf("%s is %s with a report of %d bytes, calm it is %s with %d; they differ at byte %d", name, g.state, len(g.report), w.state, len(w.report), differ(w.report, g.report)))
+			errs = append(errs, fmt.Errorf("%s is %s with a report of %d bytes, calm it is %s with %d; they differ at byte %d",
+				name, g.state, len(g.report), w.state, len(w.report), differ(w.report, g.report)))
 		}
 	}
 	if len(got) == 0 {

@@ -17,7 +17,8 @@ type file struct {
 	refused   bool // it is not evidence
 }
 
-// evidence is the same for the same seed but for its order: series of logs, traces in two files, and files that are none.
+// evidence is the same for the same seed but for its order: series of logs, traces in two files, and files that are
+// none.
 func evidence(seed uint64, runs int) []file {
 	var files []file
 	rng := rand.New(rand.NewPCG(seed, 2))
@@ -26,9 +27,11 @@ func evidence(seed uint64, runs int) []file {
 		switch i % 4 {
 		case 0:
 			kernel, heap := etltest.Invent(uint64(i+1), etltest.Size{}).Pair(etltest.Format{})
-			files = append(files, file{run: name, name: "kernel.etl", content: kernel}, file{run: name, name: "heap.etl", content: heap})
+			files = append(files, file{run: name, name: "kernel.etl", content: kernel},
+				file{run: name, name: "heap.etl", content: heap})
 		case 1:
-			files = append(files, file{run: name, name: "snap-1.txt.gz", content: packed(log(i, 1))}, file{run: name, name: "picture.png", content: []byte("\x89PNG nothing"), refused: true})
+			files = append(files, file{run: name, name: "snap-1.txt.gz", content: packed(log(i, 1))},
+				file{run: name, name: "picture.png", content: []byte("\x89PNG nothing"), refused: true})
 		default:
 			for snapshot := range 3 {
 				files = append(files, file{run: name, name: fmt.Sprintf("snap-%d.txt", snapshot), content: log(i, snapshot)})
@@ -50,7 +53,8 @@ func log(run, snapshot int) []byte {
 		blocks *= 100
 	}
 	for i := range blocks {
-		fmt.Fprintf(&b, "00000040 bytes + 00000018 at %08X by BackTrace%07d\n\t77650123\n\t%08X\n\n", 0x3F1000+i*0x60, 1+(i+run)%50, 0x401000+(i+run)%50*16)
+		fmt.Fprintf(&b, "00000040 bytes + 00000018 at %08X by BackTrace%07d\n\t77650123\n\t%08X\n\n", 0x3F1000+i*0x60,
+			1+(i+run)%50, 0x401000+(i+run)%50*16)
 	}
 	b.WriteString("*- - - - - - - - - - End of data for heap @ 3F0000 - - - - - - - - - -\n")
 	return []byte(b.String())

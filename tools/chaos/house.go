@@ -36,7 +36,8 @@ type house struct {
 func startHouse(ctx context.Context, dir string, o options) (*house, error) {
 	h := &house{dir: dir}
 	var err error
-	if h.postgres, err = embedded.StartPostgres(ctx, embedded.PostgresOptions{Dir: filepath.Join(dir, "postgres")}); err != nil {
+	if h.postgres, err = embedded.StartPostgres(ctx,
+		embedded.PostgresOptions{Dir: filepath.Join(dir, "postgres")}); err != nil {
 		return nil, err
 	}
 	if h.door, err = openDoor(hostOf(h.postgres.URL())); err != nil {
@@ -52,8 +53,10 @@ func startHouse(ctx context.Context, dir string, o options) (*house, error) {
 	h.redis = &process{name: "redis", log: filepath.Join(dir, "redis.log"), path: "redis-server",
 		args: []string{"--port", redisPort, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", dir}}
 	h.redis.start()
-	env := append(os.Environ(), "HEAPDRIFT_DATABASE_URL="+through(h.postgres.URL(), h.door.address), "HEAPDRIFT_REDIS_URL=redis://127.0.0.1:"+redisPort,
-		"HEAPDRIFT_BLOB_URL=s3://chaos/prefix?insecure=1&region=us-east-1&endpoint="+h.s3.address, "AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret",
+	env := append(os.Environ(), "HEAPDRIFT_DATABASE_URL="+through(h.postgres.URL(), h.door.address),
+		"HEAPDRIFT_REDIS_URL=redis://127.0.0.1:"+redisPort,
+		"HEAPDRIFT_BLOB_URL=s3://chaos/prefix?insecure=1&region=us-east-1&endpoint="+h.s3.address, "AWS_ACCESS_KEY_ID=key",
+		"AWS_SECRET_ACCESS_KEY=secret",
 		"HEAPDRIFT_OPEN=1", "TMPDIR="+dir)
 	first := o.binary
 	if o.old != "" {
@@ -78,8 +81,10 @@ func startHouse(ctx context.Context, dir string, o options) (*house, error) {
 		h.web = append(h.web, "http://127.0.0.1:"+port)
 		listen := slices.Concat(env, []string{"HEAPDRIFT_LISTEN=127.0.0.1:" + port})
 		h.nodes = append(h.nodes,
-			&process{name: fmt.Sprint("serve-", i), log: filepath.Join(dir, fmt.Sprintf("serve-%d.log", i)), path: binary, args: []string{"serve"}, env: listen},
-			&process{name: fmt.Sprint("work-", i), log: filepath.Join(dir, fmt.Sprintf("work-%d.log", i)), path: binary, args: []string{"work"}, env: env})
+			&process{name: fmt.Sprint("serve-", i), log: filepath.Join(dir, fmt.Sprintf("serve-%d.log", i)), path: binary,
+				args: []string{"serve"}, env: listen},
+			&process{name: fmt.Sprint("work-", i), log: filepath.Join(dir, fmt.Sprintf("work-%d.log", i)), path: binary,
+				args: []string{"work"}, env: env})
 	}
 	for _, n := range h.nodes {
 		n.start()
@@ -188,7 +193,8 @@ func (h *house) killPostgres() {
 	<-h.postgres.Done()
 	_ = h.postgres.Stop() // it is dead
 	for range 20 {
-		p, err := embedded.StartPostgres(context.Background(), embedded.PostgresOptions{Dir: filepath.Join(h.dir, "postgres")})
+		p, err := embedded.StartPostgres(context.Background(),
+			embedded.PostgresOptions{Dir: filepath.Join(h.dir, "postgres")})
 		if err == nil {
 			h.postgres = p
 			h.door.lead(hostOf(p.URL()))

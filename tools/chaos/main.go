@@ -1,10 +1,10 @@
-// Command chaos runs two servers and two workers on PostgreSQL, redis-server and an S3 server, sends them a fixed set of evidence
-// while it kills, freezes and starves what it can, and compares every report with that of a calm run:
+// Command chaos runs two servers and two workers on PostgreSQL, redis-server and an S3 server, sends them a fixed set
+// of evidence while it kills, freezes and starves what it can, and compares every report with that of a calm run:
 //
 //	go run ./tools/chaos -for 2m [-seed N] [-binary heapdrift] [-old heapdrift-of-the-last-release]
 //
-// It fails where an upload that was accepted is lost or doubled, where a job has not ended a minute after the storm, or where a
-// report differs by a byte. It prints what it does, and keeps the logs of all processes where it fails.
+// It fails where an upload that was accepted is lost or doubled, where a job has not ended a minute after the storm, or
+// where a report differs by a byte. It prints what it does, and keeps the logs of all processes where it fails.
 package main
 
 import (
@@ -53,7 +53,8 @@ func chaos(ctx context.Context, o options) error {
 	}
 	if o.binary == "" {
 		o.binary = filepath.Join(dir, "heapdrift")
-		if out, err := exec.CommandContext(ctx, "go", "build", "-o", o.binary, "./cmd/heapdrift").CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(ctx, "go", "build", "-o", o.binary,
+			"./cmd/heapdrift").CombinedOutput(); err != nil {
 			return fmt.Errorf("build: %w\n%s", err, out)
 		}
 	}

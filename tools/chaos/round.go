@@ -16,7 +16,8 @@ const settle = 60 * time.Second
 // pause is how long the senders rest between two rows of the evidence.
 const pause = 3 * time.Second
 
-// round starts everything in dir, sends the evidence, with or without a storm, and returns the outcome of each run by its name.
+// round starts everything in dir, sends the evidence, with or without a storm, and returns the outcome of each run by
+// its name.
 func round(ctx context.Context, dir string, o options) (_ map[string]outcome, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err

@@ -53,7 +53,8 @@ func TestDockerignore(t *testing.T) {
 // sources lists the files of ours that go into the binary in an image, relative to the repository.
 func sources(t *testing.T) []string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-deps", "-json=Dir,Standard,GoFiles,EmbedFiles,Module", "./cmd/heapdrift")
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-deps", "-json=Dir,Standard,GoFiles,EmbedFiles,Module",
+		"./cmd/heapdrift")
 	var stderr bytes.Buffer
 	cmd.Dir, cmd.Stderr = root, &stderr
 	cmd.Env = append(os.Environ(), "GOOS=linux", "CGO_ENABLED=0")

@@ -67,8 +67,8 @@ func TestNobodyElseNamesAFormat(t *testing.T) {
 	}
 }
 
-// No reader knows another: what two of them need is a package that no row names. .golangci.yml says more for those that are
-// there; this holds for a new one, too.
+// No reader knows another: what two of them need is a package that no row names. .golangci.yml says more for those that
+// are there; this holds for a new one, too.
 func TestNoReaderKnowsAnother(t *testing.T) {
 	readers := readersOf(t, ingest.Formats())
 	for kind, folders := range readers {

@@ -58,7 +58,8 @@ func (r *repository) walk(t *testing.T) {
 		}
 		name := filepath.ToSlash(strings.TrimPrefix(path, filepath.Clean(root)+string(filepath.Separator)))
 		if d.IsDir() {
-			if skipped := []string{"testdata", "docs", "node_modules", "bin", "tools"}; slices.Contains(skipped, d.Name()) || strings.HasPrefix(d.Name(), ".") && path != root || strings.HasSuffix(d.Name(), "test") {
+			if skipped := []string{"testdata", "docs", "node_modules", "bin", "tools"}; slices.Contains(skipped, d.Name()) ||
+				strings.HasPrefix(d.Name(), ".") && path != root || strings.HasSuffix(d.Name(), "test") {
 				return filepath.SkipDir
 			}
 			return nil

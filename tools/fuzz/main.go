@@ -2,8 +2,9 @@
 //
 //	go run ./tools/fuzz -time 60s [-only REGEXP] [PACKAGE...]
 //
-// An input that fails is kept as a seed, under testdata/fuzz of its package, and the exit status is 1 then. A target that does
-// fewer than -least executions a second is marked: its seeds are too large, or its target too slow, to find anything.
+// An input that fails is kept as a seed, under testdata/fuzz of its package, and the exit status is 1 then. A target
+// that does fewer than -least executions a second is marked: its seeds are too large, or its target too slow, to find
+// anything.
 package main
 
 import (
@@ -117,10 +118,11 @@ func list(ctx context.Context, packages []string) ([]target, error) {
 	return targets, nil
 }
 
-// run runs a target for a while. Inputs that reach new code are made smaller in a few steps only: with the default, a minute
-// for each, targets of large inputs do little else.
+// run runs a target for a while. Inputs that reach new code are made smaller in a few steps only: with the default, a
+// minute for each, targets of large inputs do little else.
 func (t target) run(ctx context.Context, each time.Duration) (result, error) {
-	text, err := goTest(ctx, "-run", "^$", "-fuzz", "^"+t.name+"$", "-fuzztime", each.String(), "-fuzzminimizetime", "5x", t.pkg)
+	text, err := goTest(ctx, "-run", "^$", "-fuzz", "^"+t.name+"$", "-fuzztime", each.String(),
+		"-fuzzminimizetime", "5x", t.pkg)
 	if ctx.Err() != nil {
 		return result{}, ctx.Err()
 	}
@@ -129,7 +131,8 @@ func (t target) run(ctx context.Context, each time.Duration) (result, error) {
 	return r, nil
 }
 
-// progress is what the fuzzer says every three seconds: "fuzz: elapsed: 3s, execs: 9876 (3291/sec), new interesting: 0 (total: 5)".
+// progress is what the fuzzer says every three seconds: "fuzz: elapsed: 3s, execs: 9876 (3291/sec), new interesting: 0
+// (total: 5)".
 var progress = regexp.MustCompile(`^fuzz: elapsed: (\S+), execs: (\d+) `)
 
 func parse(text string) result {

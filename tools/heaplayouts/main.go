@@ -1,12 +1,12 @@
-// Command heaplayouts makes the table of structures that ingest/ntheap embeds. It reads facts about public PDBs and keeps of them
-// the fields that the walker uses; builds whose fields lie alike share one entry.
+// Command heaplayouts makes the table of structures that ingest/ntheap embeds. It reads facts about public PDBs and
+// keeps of them the fields that the walker uses; builds whose fields lie alike share one entry.
 //
 //	xz -dc nt_pdb_layouts_by_build.json.xz |
 //	go run ./tools/heaplayouts -public <(xz -dc ntdll_public_pdb_layouts.json.xz) -ntdll ntdll_only_layouts.json \
 //	  -segment ntdll_segment_heap_15063_17134_17763_x64.json > ingest/ntheap/layouts.txt
 //
-// What the kernel's PDB has comes from there, for each build. Structures that only ntdll.dll has are given for a few versions of
-// Windows, and stand for the builds between them; source.go says which.
+// What the kernel's PDB has comes from there, for each build. Structures that only ntdll.dll has are given for a few
+// versions of Windows, and stand for the builds between them; source.go says which.
 package main
 
 import (

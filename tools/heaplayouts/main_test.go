@@ -57,13 +57,15 @@ func TestBadSources(t *testing.T) {
 		{"{}", good, "nowhere.json", "-ntdll"},
 		{"{}", good, good, "-ntdll"}, // it lacks the structures
 	} {
-		if err := run([]string{"-public", test.public, "-ntdll", test.ntdll}, strings.NewReader(test.in), &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), test.want) {
+		if err := run([]string{"-public", test.public, "-ntdll", test.ntdll}, strings.NewReader(test.in),
+			&bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%+v: %v", test, err)
 		}
 	}
 }
 
-// TestBadSegmentSources refuses lists of structures of segment heaps in which a build is missing, or something cannot be read.
+// TestBadSegmentSources refuses lists of structures of segment heaps in which a build is missing, or something cannot
+// be read.
 func TestBadSegmentSources(t *testing.T) {
 	builds := func(types string) string {
 		return `{"15063.413": ` + types + `, "17134.523": ` + types + `, "17763.107": ` + types + `}`

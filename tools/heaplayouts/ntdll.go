@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// ntdllVersion names the version, as the source spells it, that stands for a build: Windows Vista and 7, 8.0, and 8.1 to 11.
+// ntdllVersion names the version, as the source spells it, that stands for a build: Windows Vista and 7, 8.0, and 8.1
+// to 11.
 func ntdllVersion(typ string, b build) string {
 	windows7, windows80 := b.before(2), b.before(3)
 	switch {

@@ -12,9 +12,10 @@ import (
 // segmentTypes are the structures of segment heaps of some builds, by what the source calls the build.
 type segmentTypes map[string]map[string]structure
 
-// segmentBuilds says whose structures a 64-bit build has that the kernel's PDB has none of. Of 10586, 14393 and 16299 no types are public:
-// memory that their ntdll wrote reads by those of 15063.
-var segmentBuilds = map[int]string{10586: "15063.413", 14393: "15063.413", 15063: "15063.413", 16299: "15063.413", 17134: "17134.523", 17763: "17763.107"}
+// segmentBuilds says whose structures a 64-bit build has that the kernel's PDB has none of. Of 10586, 14393 and 16299
+// no types are public: memory that their ntdll wrote reads by those of 15063.
+var segmentBuilds = map[int]string{10586: "15063.413", 14393: "15063.413", 15063: "15063.413", 16299: "15063.413",
+	17134: "17134.523", 17763: "17763.107"}
 
 // readSegment reads lists of types: of each its size, and fields as offset, type, name and the place of bits.
 func (s *sources) readSegment(path string) error {
@@ -69,8 +70,10 @@ func (s *sources) addSegment(all map[string]structure, b build) {
 		types = smallSegment(b)
 	}
 	for typ, t := range types {
-		if strings.HasPrefix(typ, "_SEGMENT_HEAP") || strings.HasPrefix(typ, "_HEAP_SEG_") || strings.HasPrefix(typ, "_HEAP_PAGE_") || strings.HasPrefix(typ, "_HEAP_VS_") ||
-			strings.HasPrefix(typ, "_HEAP_LFH_") || typ == "_HEAP_LARGE_ALLOC_DATA" || typ == "_HEAP_RUNTIME_MEMORY_STATS" || typ == "_RTLP_HP_HEAP_GLOBALS" {
+		if strings.HasPrefix(typ, "_SEGMENT_HEAP") || strings.HasPrefix(typ, "_HEAP_SEG_") ||
+			strings.HasPrefix(typ, "_HEAP_PAGE_") || strings.HasPrefix(typ, "_HEAP_VS_") ||
+			strings.HasPrefix(typ, "_HEAP_LFH_") || typ == "_HEAP_LARGE_ALLOC_DATA" || typ == "_HEAP_RUNTIME_MEMORY_STATS" ||
+			typ == "_RTLP_HP_HEAP_GLOBALS" {
 			all[typ] = t
 		}
 	}
@@ -82,8 +85,8 @@ func (s *sources) addSegment(all map[string]structure, b build) {
 	}
 }
 
-// smallSegment are the structures of 10586 to 16299 for 32 bits. No types of them are public: they are those of 15063 for 64 bits with
-// pointers of 4 bytes, and memory that ntdll of 14393 wrote reads so.
+// smallSegment are the structures of 10586 to 16299 for 32 bits. No types of them are public: they are those of 15063
+// for 64 bits with pointers of 4 bytes, and memory that ntdll of 14393 wrote reads so.
 func smallSegment(b build) map[string]structure {
 	if b.number < 10586 || b.number > 16299 {
 		return nil
@@ -91,27 +94,32 @@ func smallSegment(b build) map[string]structure {
 	return map[string]structure{
 		"_SEGMENT_HEAP": {0x2f8, map[string]uint64{
 			"TotalReservedPages": 0, "TotalCommittedPages": 4, "Signature": 8, "GlobalFlags": 0xc, "FreeCommittedPages": 0x10,
-			"LargeAllocMetadata": 0x24, "LargeReservedPages": 0x2c, "LargeCommittedPages": 0x30, "SegmentListHead": 0x38, "SegmentCount": 0x40,
+			"LargeAllocMetadata": 0x24, "LargeReservedPages": 0x2c, "LargeCommittedPages": 0x30,
+			"SegmentListHead": 0x38, "SegmentCount": 0x40,
 		}},
-		"_HEAP_PAGE_SEGMENT":          {0x1000, map[string]uint64{"ListEntry": 0, "Signature": 8, "DescArray": 0}},
-		"_HEAP_PAGE_RANGE_DESCRIPTOR": {0x10, map[string]uint64{"TreeSignature": 0, "ExtraPresent": 4, "UnusedBytes": 6, "RangeFlags": 0xc, "Offset": 0xf, "Size": 0xf}},
-		"_HEAP_VS_SUBSEGMENT":         {0x18, map[string]uint64{"ListEntry": 0, "Size": 0x14, "Signature": 0x16}},
-		"_HEAP_VS_CHUNK_HEADER":       {8, map[string]uint64{"Sizes": 0, "EncodedSegmentPageOffset": 4}},
-		"_HEAP_VS_CHUNK_HEADER_SIZE":  {4, map[string]uint64{"UnsafeSize": 0, "UnsafePrevSize": 0, "Allocated": 0}},
+		"_HEAP_PAGE_SEGMENT": {0x1000, map[string]uint64{"ListEntry": 0, "Signature": 8, "DescArray": 0}},
+		"_HEAP_PAGE_RANGE_DESCRIPTOR": {0x10, map[string]uint64{"TreeSignature": 0, "ExtraPresent": 4, "UnusedBytes": 6,
+			"RangeFlags": 0xc, "Offset": 0xf, "Size": 0xf}},
+		"_HEAP_VS_SUBSEGMENT":        {0x18, map[string]uint64{"ListEntry": 0, "Size": 0x14, "Signature": 0x16}},
+		"_HEAP_VS_CHUNK_HEADER":      {8, map[string]uint64{"Sizes": 0, "EncodedSegmentPageOffset": 4}},
+		"_HEAP_VS_CHUNK_HEADER_SIZE": {4, map[string]uint64{"UnsafeSize": 0, "UnsafePrevSize": 0, "Allocated": 0}},
 		"_HEAP_LFH_SUBSEGMENT": {0x28, map[string]uint64{
-			"ListEntry": 0, "Owner": 8, "FreeCount": 0x10, "BlockCount": 0x12, "BlockOffsets": 0x18, "CommitUnitShift": 0x1c, "CommitUnitCount": 0x1d,
+			"ListEntry": 0, "Owner": 8, "FreeCount": 0x10, "BlockCount": 0x12, "BlockOffsets": 0x18, "CommitUnitShift": 0x1c,
+			"CommitUnitCount":   0x1d,
 			"CommitStateOffset": 0x1e, "BlockBitmap": 0x20,
 		}},
-		"_HEAP_LARGE_ALLOC_DATA": {0x14, map[string]uint64{"TreeNode": 0, "VirtualAddress": 0xc, "UnusedBytes": 0xc, "ExtraPresent": 0x10, "AllocatedPages": 0x10}},
-		"_SEGMENT_HEAP_EXTRA":    {8, map[string]uint64{"AllocationTag": 0, "InterceptorIndex": 2, "ExtraSizeInUnits": 3, "Settable": 4}},
+		"_HEAP_LARGE_ALLOC_DATA": {0x14, map[string]uint64{"TreeNode": 0, "VirtualAddress": 0xc, "UnusedBytes": 0xc,
+			"ExtraPresent": 0x10, "AllocatedPages": 0x10}},
+		"_SEGMENT_HEAP_EXTRA": {8,
+			map[string]uint64{"AllocationTag": 0, "InterceptorIndex": 2, "ExtraSizeInUnits": 3, "Settable": 4}},
 	}
 }
 
 // windows24H2 is the build of Windows 11 24H2.
 const windows24H2 = 26100
 
-// segment24H2 changes structures of 23H2 to those of 24H2, by published descriptions that agree (Rickebo/ntoskrnlib, two write-ups) and by
-// memory that ntdll of 26100.2454 wrote.
+// segment24H2 changes structures of 23H2 to those of 24H2, by published descriptions that agree (Rickebo/ntoskrnlib,
+// two write-ups) and by memory that ntdll of 26100.2454 wrote.
 func segment24H2(all map[string]structure) {
 	change := func(typ string, size uint64, fields map[string]uint64) {
 		t := all[typ]
@@ -121,5 +129,6 @@ func segment24H2(all map[string]structure) {
 	}
 	change("_SEGMENT_HEAP", 0xa00, map[string]uint64{"LfhContext": 0x340})
 	change("_HEAP_PAGE_RANGE_DESCRIPTOR", all["_HEAP_PAGE_RANGE_DESCRIPTOR"].size, map[string]uint64{"UnitOffset": 0x1a})
-	change("_HEAP_LFH_SUBSEGMENT", 0x48, map[string]uint64{"BlockBitmap": 0x40, "CommitStateOffset": 0x18, "CommitUnitShift": 0x26, "CommitUnitCount": 0x27})
+	change("_HEAP_LFH_SUBSEGMENT", 0x48,
+		map[string]uint64{"BlockBitmap": 0x40, "CommitStateOffset": 0x18, "CommitUnitShift": 0x26, "CommitUnitCount": 0x27})
 }

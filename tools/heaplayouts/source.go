@@ -99,7 +99,8 @@ func (s *sources) builds() (map[build][]string, []build, error) {
 	for _, name := range slices.Sorted(maps.Keys(s.kernel)) {
 		var b build
 		var update int
-		if _, err := fmt.Sscanf(strings.Replace(name, "-", " ", 1), "%d.%d.%d.%d %s", &b.major, &b.minor, &b.number, &update, &b.arch); err != nil {
+		if _, err := fmt.Sscanf(strings.Replace(name, "-", " ", 1), "%d.%d.%d.%d %s", &b.major, &b.minor, &b.number,
+			&update, &b.arch); err != nil {
 			return nil, nil, fmt.Errorf("build %q: %w", name, err)
 		}
 		names[b] = append(names[b], name)
@@ -131,7 +132,8 @@ func (s *sources) structures(name string, b build) (map[string]structure, error)
 		delete(all, "_HEAP_USERDATA_HEADER")
 		return all, s.addPublic(all, b, "_STACK_TRACE_DATABASE", "_RTL_STACK_TRACE_ENTRY")
 	}
-	if err := s.addPublic(all, b, "_STACK_TRACE_DATABASE", "_RTL_STACK_TRACE_ENTRY", "_DPH_HEAP_ROOT", "_DPH_HEAP_BLOCK", "_DPH_BLOCK_INFORMATION"); err != nil {
+	if err := s.addPublic(all, b, "_STACK_TRACE_DATABASE", "_RTL_STACK_TRACE_ENTRY", "_DPH_HEAP_ROOT", "_DPH_HEAP_BLOCK",
+		"_DPH_BLOCK_INFORMATION"); err != nil {
 		return nil, err
 	}
 	s.addSegment(all, b)
@@ -141,7 +143,8 @@ func (s *sources) structures(name string, b build) (map[string]structure, error)
 	return all, s.addNTDLL(all, b)
 }
 
-// publicPDBs stand for all builds of a processor: the structures that are taken from them are the same in Windows 7 and 10.
+// publicPDBs stand for all builds of a processor: the structures that are taken from them are the same in Windows 7 and
+// 10.
 var publicPDBs = map[string]string{"x64": "ntdll-x64-b.pdb", "x86": "wntdll-x86-b.pdb"}
 
 func (s *sources) addPublic(all map[string]structure, b build, types ...string) error {

@@ -1,6 +1,6 @@
-// Command largedump writes a full dump of a 64-bit Windows 10 process with one heap of many blocks, each with its stack, and private
-// memory beside it: of zeros, which take no room on disks that know holes, or with pointers to blocks all over the heap.
-// docs/performance.md measures with it.
+// Command largedump writes a full dump of a 64-bit Windows 10 process with one heap of many blocks, each with its
+// stack, and private memory beside it: of zeros, which take no room on disks that know holes, or with pointers to
+// blocks all over the heap. docs/performance.md measures with it.
 package main
 
 import (

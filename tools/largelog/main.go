@@ -1,5 +1,5 @@
-// Command largelog writes a raw log of UMDH, or a series of them, about a 64-bit process with many blocks and stacks of random
-// frames: the worst that a reader of logs has to number, name and sort. docs/performance.md measures with it.
+// Command largelog writes a raw log of UMDH, or a series of them, about a 64-bit process with many blocks and stacks of
+// random frames: the worst that a reader of logs has to number, name and sort. docs/performance.md measures with it.
 package main
 
 import (
@@ -27,7 +27,8 @@ func main() {
 	flag.IntVar(&r.stacks, "stacks", 20_000, "distinct stacks")
 	flag.IntVar(&r.frames, "frames", 32, "frames of a stack")
 	flag.IntVar(&r.modules, "modules", 120, "modules that they lead through")
-	flag.IntVar(&r.logs, "logs", 1, "logs of the process, ten minutes apart; from the second on a number is put behind the file's name")
+	flag.IntVar(&r.logs, "logs", 1,
+		"logs of the process, ten minutes apart; from the second on a number is put behind the file's name")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "usage: largelog [flags] FILE")
@@ -43,7 +44,8 @@ func (r *recipe) write(name string) error {
 	rng := rand.New(rand.NewPCG(1, 15))
 	p := &umdhtest.Process{PID: 4660, Machine: "LARGE", Version: "10.0.19041.1"}
 	for i := range r.modules {
-		p.Modules = append(p.Modules, umdhtest.Module{Path: fmt.Sprintf(`C:\large\module%03d.dll`, i), Base: 0x7FF6_0000_0000 + uint64(i)<<24, Size: 0x80_0000, Symbols: umdhtest.None})
+		p.Modules = append(p.Modules, umdhtest.Module{Path: fmt.Sprintf(`C:\large\module%03d.dll`, i),
+			Base: 0x7FF6_0000_0000 + uint64(i)<<24, Size: 0x80_0000, Symbols: umdhtest.None})
 	}
 	for i := range r.stacks {
 		s := umdhtest.Stack{ID: uint64(0x1000 + 16*i)}
@@ -67,7 +69,8 @@ func (r *recipe) write(name string) error {
 	return nil
 }
 
-// snapshot is what the process holds when a log is taken: half of the blocks are the same in all, the others come and go.
+// snapshot is what the process holds when a log is taken: half of the blocks are the same in all, the others come and
+// go.
 func (r *recipe) snapshot(log int) *umdhtest.Snapshot {
 	rng := rand.New(rand.NewPCG(uint64(log), 16))
 	s := &umdhtest.Snapshot{Time: time.Date(2026, 1, 2, 3, 10*log, 0, 0, time.UTC)}
@@ -80,7 +83,8 @@ func (r *recipe) snapshot(log int) *umdhtest.Snapshot {
 				place += rng.Uint64N(2)
 			}
 			heap.Blocks = append(heap.Blocks, umdhtest.Block{
-				Address: heap.Handle + 0x1000 + 0x200*place, Requested: 16 + uint64(i*37%400), Overhead: 48, Stack: int32((i*7919 + h) % r.stacks),
+				Address: heap.Handle + 0x1000 + 0x200*place, Requested: 16 + uint64(i*37%400), Overhead: 48,
+				Stack: int32((i*7919 + h) % r.stacks),
 			})
 		}
 		s.Heaps = append(s.Heaps, heap)

@@ -1,5 +1,5 @@
-// Command largetrace writes a heap trace of a 64-bit process with many allocations, whose stacks are keys that are defined at the
-// end of the session, as Windows logs them with stack caching. docs/performance.md measures with it.
+// Command largetrace writes a heap trace of a 64-bit process with many allocations, whose stacks are keys that are
+// defined at the end of the session, as Windows logs them with stack caching. docs/performance.md measures with it.
 package main
 
 import (
@@ -13,7 +13,8 @@ import (
 
 func main() {
 	var size etltest.LargeSize
-	flag.IntVar(&size.Allocs, "allocs", 6_750_000, "allocations; each has a free, but one in a hundred, and both have a stack")
+	flag.IntVar(&size.Allocs, "allocs", 6_750_000,
+		"allocations; each has a free, but one in a hundred, and both have a stack")
 	flag.IntVar(&size.Stacks, "stacks", 5000, "distinct stacks")
 	flag.IntVar(&size.Frames, "frames", 32, "frames of a stack")
 	flag.IntVar(&size.Live, "live", 100_000, "blocks that are live at any time")
@@ -43,6 +44,7 @@ func write(name string, size etltest.LargeSize, keys int) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s: %d bytes, %d events of the heap and of stacks, %d allocations, %d stacks\n", name, info.Size(), truth.Events, truth.Allocs, size.Stacks)
+	fmt.Printf("%s: %d bytes, %d events of the heap and of stacks, %d allocations, %d stacks\n", name, info.Size(),
+		truth.Events, truth.Allocs, size.Stacks)
 	return nil
 }

@@ -1,9 +1,10 @@
-// Command leakeval measures how well heapdrift tells leaks from what only grows, on generated processes whose leaks are known:
+// Command leakeval measures how well heapdrift tells leaks from what only grows, on generated processes whose leaks are
+// known:
 //
 //	go run ./tools/leakeval [-set kept|afterwards|tuning] [-seeds 1,2,3] [-processes 100] [-snapshots 5,6,8,12,20] [-runs 3]
 //
-// It prints precision and recall for each kind of evidence, a calibration table, what other rules would have flagged, and what became
-// of each behaviour, the worst first. docs/method.md publishes what it prints.
+// It prints precision and recall for each kind of evidence, a calibration table, what other rules would have flagged,
+// and what became of each behaviour, the worst first. docs/method.md publishes what it prints.
 //
 //	go run ./tools/leakeval -fit internal/analysis/score/model_table.go
 //
@@ -37,7 +38,8 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("leakeval", flag.ContinueOnError)
-	set := flags.String("set", "kept", "behaviours: kept, which nothing was chosen on, afterwards, which were written when the method was final, or tuning")
+	set := flags.String("set", "kept",
+		"behaviours: kept, which nothing was chosen on, afterwards, which were written when the method was final, or tuning")
 	seeds := flags.String("seeds", "1,2,3", "seeds of the processes")
 	processes := flags.Int("processes", 100, "processes for each seed")
 	runs := flags.Int("runs", 1, "runs of each process; of several they are judged together")
@@ -84,7 +86,8 @@ func run(ctx context.Context, args []string) error {
 		return evaluation.Print(os.Stdout, all)
 	}
 	models := evaluation.FitAll(all)
-	o.Counted, o.Runs, o.Snapshots, o.Processes = false, evaluation.FittedRuns, evaluation.PooledSnapshots, max(1, o.Processes/2)
+	o.Counted, o.Runs, o.Snapshots, o.Processes = false, evaluation.FittedRuns,
+		evaluation.PooledSnapshots, max(1, o.Processes/2)
 	if all, err = evaluation.Run(ctx, o); err != nil {
 		return err
 	}

@@ -3,8 +3,8 @@
 //
 //	go run ./tools/licenses
 //
-// It reads them where the toolchain has the modules, and asks it to download what is not there. What it writes depends on
-// go.mod, the imports and the vendored scripts alone. A part without a licence is an error: nobody may pass it on.
+// It reads them where the toolchain has the modules, and asks it to download what is not there. What it writes depends
+// on go.mod, the imports and the vendored scripts alone. A part without a licence is an error: nobody may pass it on.
 package main
 
 import (
@@ -82,7 +82,8 @@ func linked(ctx context.Context, root string, platforms []string) ([]*module, er
 	byKey := map[string]*module{}
 	for _, platform := range platforms {
 		system, architecture, _ := strings.Cut(platform, "/")
-		out, err := goCommand(ctx, root, []string{"GOOS=" + system, "GOARCH=" + architecture, "CGO_ENABLED=0"}, "list", "-deps", "-json=Dir,Module", "./cmd/heapdrift")
+		out, err := goCommand(ctx, root, []string{"GOOS=" + system, "GOARCH=" + architecture, "CGO_ENABLED=0"}, "list",
+			"-deps", "-json=Dir,Module", "./cmd/heapdrift")
 		if err != nil {
 			return nil, err
 		}
@@ -229,7 +230,8 @@ func (c *collection) addModule(m *module) (found bool, err error) {
 			if err != nil {
 				return false, err
 			}
-			c.add(licenses.Use{Name: m.path, Version: m.version, File: filepath.ToSlash(filepath.Join(folder, e.Name()))}, string(text))
+			c.add(licenses.Use{Name: m.path, Version: m.version, File: filepath.ToSlash(filepath.Join(folder, e.Name()))},
+				string(text))
 			found = found || folder == "." && !noLicense.MatchString(e.Name())
 		}
 	}

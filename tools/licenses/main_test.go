@@ -147,12 +147,15 @@ func TestWithoutLicence(t *testing.T) {
 		want   string
 	}{
 		{"a module", func(f map[string]string) { delete(f, "b/COPYING") }, "no licence file in example.com/b v0.2.0"},
-		{"a notice is none", func(f map[string]string) { delete(f, "a/LICENSE.md") }, "no licence file in example.com/a v1.0.0"},
-		{"two modules", func(f map[string]string) { delete(f, "a/LICENSE.md"); delete(f, "b/COPYING") }, "example.com/a v1.0.0, example.com/b v0.2.0"},
+		{"a notice is none", func(f map[string]string) { delete(f, "a/LICENSE.md") },
+			"no licence file in example.com/a v1.0.0"},
+		{"two modules", func(f map[string]string) { delete(f, "a/LICENSE.md"); delete(f, "b/COPYING") },
+			"example.com/a v1.0.0, example.com/b v0.2.0"},
 		{"a script", func(f map[string]string) {
 			f["web/assets/vendor/VERSIONS.json"] = `[{"name": "s", "version": "2.0.0", "file": "s.js"}]`
 		}, "no licence file in s 2.0.0"},
-		{"a file that is not there", func(f map[string]string) { delete(f, "web/assets/vendor/s.LICENSE.txt") }, "s.LICENSE.txt"},
+		{"a file that is not there", func(f map[string]string) { delete(f, "web/assets/vendor/s.LICENSE.txt") },
+			"s.LICENSE.txt"},
 		{"ours", func(f map[string]string) { delete(f, "LICENSE") }, "LICENSE"},
 		{"Go's", func(f map[string]string) { f["go/VERSION"] = "go1.26"; delete(f, "go/LICENSE") }, "no licence file in Go"},
 	} {
@@ -170,7 +173,8 @@ func TestLinked(t *testing.T) {
 	root, _ := plant(t, func(f map[string]string) {
 		f["go.mod"] += "\nrequire (\n\texample.com/a v1.0.0\n\texample.com/b v0.2.0\n\texample.com/c v0.3.0\n)\n\n" +
 			"replace example.com/b v0.2.0 => ./b\n\nreplace example.com/a v1.0.0 => ./a\n\nreplace example.com/c v0.3.0 => ./c\n"
-		f["a/go.mod"], f["b/go.mod"], f["c/go.mod"] = "module example.com/a\n", "module example.com/b\n", "module example.com/c\n"
+		f["a/go.mod"], f["b/go.mod"], f["c/go.mod"] = "module example.com/a\n", "module example.com/b\n",
+			"module example.com/c\n"
 		f["b/b.go"], f["c/c.go"] = "package b\n", "package c\n"
 		f["cmd/heapdrift/main.go"] = "package main\n\nimport _ \"example.com/a/deep/er\"\n\nfunc main() {}\n"
 		f["cmd/heapdrift/main_windows.go"] = "package main\n\nimport _ \"example.com/b\"\n"

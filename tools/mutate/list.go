@@ -106,7 +106,8 @@ func joined(before, line string) string {
 // apply returns the code with the mutation in it, and its line.
 func (r *row) apply(code string) (mutated string, line int, err error) {
 	if n := strings.Count(code, r.old); n != 1 {
-		return "", 0, fmt.Errorf("%s: the list is out of date: %q occurs %d times in %s, not once; make the row fit the code", r.at, r.old, n, r.file)
+		return "", 0, fmt.Errorf("%s: the list is out of date: %q occurs %d times in %s, not once; make the row fit the code",
+			r.at, r.old, n, r.file)
 	}
 	before, after, _ := strings.Cut(code, r.old)
 	return before + r.new + after, 1 + strings.Count(before, "\n"), nil

@@ -3,8 +3,9 @@
 //	go run ./tools/mutate [-run REGEXP] [-list] [LIST...]
 //	go run ./tools/mutate -diff COMMIT [-run REGEXP]
 //
-// The places are rows of tools/mutate/mutations/*.txt (list.go says how they are written). Each is tested with `go test -overlay`:
-// the work tree is never changed. With -diff, gremlins makes mutations of the lines that changed since a commit. The exit status is 1 where a mutation survives or a row no longer fits the code.
+// The places are rows of tools/mutate/mutations/*.txt (list.go says how they are written). Each is tested with `go test
+// -overlay`: the work tree is never changed. With -diff, gremlins makes mutations of the lines that changed since a
+// commit. The exit status is 1 where a mutation survives or a row no longer fits the code.
 package main
 
 import (
@@ -31,7 +32,8 @@ func main() {
 	os.Exit(status)
 }
 
-// run returns the exit status: 0 where all mutations are found, 1 where one survives or cannot be tried, 2 where nothing was tried.
+// run returns the exit status: 0 where all mutations are found, 1 where one survives or cannot be tried, 2 where
+// nothing was tried.
 func run(ctx context.Context, args []string, out io.Writer) (status int, err error) {
 	flags := flag.NewFlagSet("mutate", flag.ContinueOnError)
 	dir := flags.String("dir", ".", "the `folder` of the module")
@@ -39,7 +41,8 @@ func run(ctx context.Context, args []string, out io.Writer) (status int, err err
 	show := flags.Bool("list", false, "print the rows and try none")
 	atOnce := flags.Int("p", 2, "how many mutations are tried at the same time")
 	since := flags.String("diff", "", "mutate what changed since this `commit`, and not the rows; -run chooses folders")
-	limit := flags.Duration("limit", 2*time.Minute, "how long the tests of one mutation may run; a mutation that makes them hang is found")
+	limit := flags.Duration("limit", 2*time.Minute,
+		"how long the tests of one mutation may run; a mutation that makes them hang is found")
 	if err := flags.Parse(args); err != nil {
 		return 2, err
 	}

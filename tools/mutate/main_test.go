@@ -53,18 +53,27 @@ func TestRun(t *testing.T) {
 		says       []string
 		fails      string // what the error says
 	}{
-		{"found", bitten, nil, 0, []string{"killed    small.go:3  the limit itself fails  (TestPasses/at_the_limit, ", "1 mutations: 1 killed, 0 survived, 0 errors of the list"}, ""},
-		{"survives", bitten + "\n" + passed, nil, 1, []string{"killed    small.go:3", "SURVIVED  small.go:5  it has another name\n    - \"small\" }\n    + \"large\" }\n", "1 killed, 1 survived"}, ""},
+		{"found", bitten, nil, 0, []string{"killed    small.go:3  the limit itself fails  (TestPasses/at_the_limit, ",
+			"1 mutations: 1 killed, 0 survived, 0 errors of the list"}, ""},
+		{"survives", bitten + "\n" + passed, nil, 1,
+			[]string{"killed    small.go:3", "SURVIVED  small.go:5  it has another name\n    - \"small\" }\n    + \"large\" }\n",
+				"1 killed, 1 survived"}, ""},
 		{"hangs", hanging, []string{"-limit", "1s"}, 0, []string{"killed    small.go:9", "TestCount, which hangs"}, ""},
-		{"does not compile", "# it is no code\n- n <= 10\n+ n <=\n", nil, 1, []string{"ERROR", "list.txt:3: the mutation does not compile", "0 killed, 0 survived, 1 errors"}, ""},
-		{"stands nowhere", "# what is gone\n- n <= 11\n+ n < 11\n", nil, 1, []string{`list.txt:3: the list is out of date: "n <= 11" occurs 0 times in small.go`}, ""},
-		{"stands twice", "# what is there twice\n- func \n+ func  \n", nil, 1, []string{"the list is out of date", "occurs 3 times"}, ""},
+		{"does not compile", "# it is no code\n- n <= 10\n+ n <=\n", nil, 1,
+			[]string{"ERROR", "list.txt:3: the mutation does not compile", "0 killed, 0 survived, 1 errors"}, ""},
+		{"stands nowhere", "# what is gone\n- n <= 11\n+ n < 11\n", nil, 1,
+			[]string{`list.txt:3: the list is out of date: "n <= 11" occurs 0 times in small.go`}, ""},
+		{"stands twice", "# what is there twice\n- func \n+ func  \n", nil, 1,
+			[]string{"the list is out of date", "occurs 3 times"}, ""},
 		{"other tests", "test . -run Name\n\n" + bitten, nil, 1, []string{"SURVIVED  small.go:3"}, ""},
-		{"no tests", "test . -run Nobody\n\n" + bitten, nil, 2, nil, "list.txt:5: the list is out of date: go test . -run Nobody runs no test"},
+		{"no tests", "test . -run Nobody\n\n" + bitten, nil, 2, nil,
+			"list.txt:5: the list is out of date: go test . -run Nobody runs no test"},
 		{"chosen", bitten + "\n" + passed, []string{"-run", "limit"}, 0, []string{"1 mutations: 1 killed"}, ""},
-		{"listed", bitten + "\n" + passed, []string{"-list"}, 0, []string{"small.go  the limit itself fails\nsmall.go  it has another name\n"}, ""},
+		{"listed", bitten + "\n" + passed, []string{"-list"}, 0,
+			[]string{"small.go  the limit itself fails\nsmall.go  it has another name\n"}, ""},
 		{"none chosen", bitten, []string{"-run", "nothing"}, 2, nil, "no row matches"},
-		{"nothing to replace", "# a sentence\n", nil, 2, nil, "list.txt:3: a row takes a file, a sentence (#) and the text to replace (-)"},
+		{"nothing to replace", "# a sentence\n", nil, 2, nil,
+			"list.txt:3: a row takes a file, a sentence (#) and the text to replace (-)"},
 		{"changes nothing", "# a sentence\n- n\n+ n\n", nil, 2, nil, "list.txt:3: the row changes nothing"},
 		{"no list", "what?\n", nil, 2, nil, `list.txt:3: lines begin with //, file, test, #, - or +, not "what?"`},
 	} {
@@ -75,8 +84,10 @@ func TestRun(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out bytes.Buffer
-			status, err := run(t.Context(), append(append([]string{"-dir", dir}, test.args...), filepath.Join(dir, "list.txt")), &out)
-			if status != test.status || (err == nil) != (test.fails == "") || err != nil && !strings.Contains(err.Error(), test.fails) {
+			status, err := run(t.Context(),
+				append(append([]string{"-dir", dir}, test.args...), filepath.Join(dir, "list.txt")), &out)
+			if status != test.status || (err == nil) != (test.fails == "") || err != nil &&
+				!strings.Contains(err.Error(), test.fails) {
 				t.Errorf("status %d, %v; want %d, %q\n%s", status, err, test.status, test.fails, out.String())
 			}
 			for _, s := range test.says {
@@ -93,8 +104,10 @@ func TestRun(t *testing.T) {
 
 // Of tests that fail without a mutation nothing follows.
 func TestBroken(t *testing.T) {
-	dir := module(t, map[string]string{"list.txt": "file small.go\n\n" + bitten, "broken_test.go": "package small\n\nimport \"testing\"\n\nfunc TestBroken(t *testing.T) { t.Fatal(\"anyway\") }\n"})
-	if status, err := run(t.Context(), []string{"-dir", dir, filepath.Join(dir, "list.txt")}, &bytes.Buffer{}); status != 2 || err == nil || !strings.Contains(err.Error(), "TestBroken fails without a mutation") {
+	dir := module(t, map[string]string{"list.txt": "file small.go\n\n" + bitten,
+		"broken_test.go": "package small\n\nimport \"testing\"\n\nfunc TestBroken(t *testing.T) { t.Fatal(\"anyway\") }\n"})
+	if status, err := run(t.Context(), []string{"-dir", dir, filepath.Join(dir, "list.txt")},
+		&bytes.Buffer{}); status != 2 || err == nil || !strings.Contains(err.Error(), "TestBroken fails without a mutation") {
 		t.Errorf("%d, %v", status, err)
 	}
 }
@@ -113,7 +126,8 @@ func TestInterrupt(t *testing.T) {
 	time.AfterFunc(2*time.Second, cancel)
 	begun := time.Now()
 	status, err := (&trial{dir: dir, scratch: t.TempDir(), limit: time.Hour, atOnce: 1}).all(ctx, rows, &bytes.Buffer{})
-	if status != 1 || err == nil || errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "2 of 2 mutations were not tried") {
+	if status != 1 || err == nil || errors.Is(err, context.DeadlineExceeded) ||
+		!strings.Contains(err.Error(), "2 of 2 mutations were not tried") {
 		t.Errorf("%d, %v", status, err)
 	}
 	if took := time.Since(begun); took > time.Minute {

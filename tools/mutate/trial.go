@@ -27,7 +27,8 @@ type verdict struct {
 	err    error
 }
 
-// unchanged runs all tests that the rows name without a mutation: of tests that fail anyway, or that are none, nothing follows.
+// unchanged runs all tests that the rows name without a mutation: of tests that fail anyway, or that are none, nothing
+// follows.
 func (t *trial) unchanged(ctx context.Context, rows []row) error {
 	known := map[string]bool{}
 	for i := range rows {
@@ -85,7 +86,8 @@ func (t *trial) all(ctx context.Context, rows []row, out io.Writer) (status int,
 			fmt.Fprintf(out, "killed    %s  %s  (%s, %.1f s)\n", place, r.what, v.killer, v.took.Seconds())
 		}
 	}
-	fmt.Fprintf(out, "%d mutations: %d killed, %d survived, %d errors of the list, in %s\n", len(rows), killed, survived, wrong, time.Since(begun).Round(time.Second))
+	fmt.Fprintf(out, "%d mutations: %d killed, %d survived, %d errors of the list, in %s\n", len(rows), killed, survived,
+		wrong, time.Since(begun).Round(time.Second))
 	switch {
 	case ctx.Err() != nil:
 		return 1, fmt.Errorf("stopped: %d of %d mutations were not tried", len(rows)-killed-survived-wrong, len(rows))
@@ -148,5 +150,6 @@ func (t *trial) write(r *row, number int) (overlay string, line int, err error) 
 	if err != nil {
 		return "", 0, err
 	}
-	return overlay, line, errors.Join(os.WriteFile(replacement, []byte(mutated), 0o600), os.WriteFile(overlay, paths, 0o600))
+	return overlay, line,
+		errors.Join(os.WriteFile(replacement, []byte(mutated), 0o600), os.WriteFile(overlay, paths, 0o600))
 }

@@ -2,7 +2,8 @@
 //
 //	go run tools/testsummary/main.go DIR[:PACKAGE,...]... -- [go test arguments]
 //
-// The packages that stand behind a module begin before those of "./...": a long one that begins last runs alone at the end.
+// The packages that stand behind a module begin before those of "./...": a long one that begins last runs alone at the
+// end.
 //
 // A failing test's output appears when it fails, a report of the race detector when it is complete, a package's result
 // when go test prints it. The end lists what failed and what was skipped, with reasons, and closes with a line

@@ -213,7 +213,8 @@ func TestRunLongFirst(t *testing.T) {
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	var stdout, stderr bytes.Buffer
-	if got := run(t.Context(), []string{"--", "./..."}, &stdout, &stderr); got != 2 || !strings.HasPrefix(stderr.String(), "usage:") {
+	if got := run(t.Context(), []string{"--", "./..."}, &stdout, &stderr); got != 2 ||
+		!strings.HasPrefix(stderr.String(), "usage:") {
 		t.Errorf("exit status %d, want 2 and a usage line; stderr: %s", got, &stderr)
 	}
 }

@@ -1,5 +1,5 @@
-// Package address knows where the server's pages are: in go names and numbers, out come addresses relative to the server. Pages and
-// the API lead to the same places by it.
+// Package address knows where the server's pages are: in go names and numbers, out come addresses relative to the
+// server. Pages and the API lead to the same places by it.
 package address
 
 import (

@@ -31,7 +31,8 @@ func TestAbsentLeak(t *testing.T) {
 		}
 	}
 	v := decode[leak](t, n.do("GET", at(sigLeak), nil).want(t, 200, ""))
-	if v.State != "fixed" || len(v.History) != 2 || v.History[0].Absent != nil || v.History[1].Exercised || v.History[1].Absent == nil {
+	if v.State != "fixed" || len(v.History) != 2 || v.History[0].Absent != nil || v.History[1].Exercised ||
+		v.History[1].Absent == nil {
 		t.Fatalf("%+v", v)
 	}
 	const why = "its caller shop!Serve ran in build 2 (1 other stack shows it) and left none of these blocks"
@@ -41,7 +42,8 @@ func TestAbsentLeak(t *testing.T) {
 	type comparison struct {
 		Fixed []struct{ Signature, Why string }
 	}
-	c := decode[comparison](t, n.do("GET", "/api/v1/compare?project=shop&scenario=soak&base=1&head=2", nil).want(t, 200, ""))
+	c := decode[comparison](t,
+		n.do("GET", "/api/v1/compare?project=shop&scenario=soak&base=1&head=2", nil).want(t, 200, ""))
 	if len(c.Fixed) != 1 || c.Fixed[0].Signature != sigLeak || c.Fixed[0].Why != why {
 		t.Errorf("%+v", c)
 	}

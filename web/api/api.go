@@ -72,10 +72,12 @@ const (
 // New makes an API.
 func New(opt Options) *API {
 	a := &API{
-		store: opt.Store, blobs: opt.Blobs, intake: opt.Intake, windows: opt.Windows, queries: opt.Queries, budget: opt.Budget, log: opt.Log, closing: opt.Closing, watch: opt.Watch,
+		store: opt.Store, blobs: opt.Blobs, intake: opt.Intake, windows: opt.Windows, queries: opt.Queries,
+		budget: opt.Budget, log: opt.Log, closing: opt.Closing, watch: opt.Watch,
 		poll: cmp.Or(opt.Poll, time.Second), idle: cmp.Or(opt.Idle, 30*time.Second),
-		receiving: make(chan struct{}, maxReceiving), finishing: make(chan struct{}, maxFinishing), conversions: make(chan struct{}, maxConversions),
-		unpacking: make(chan struct{}, maxUnpacking),
+		receiving: make(chan struct{}, maxReceiving), finishing: make(chan struct{}, maxFinishing),
+		conversions: make(chan struct{}, maxConversions),
+		unpacking:   make(chan struct{}, maxUnpacking),
 	}
 	a.claims = claims{held: map[string]chan struct{}{}, patience: a.idle / 10}
 	if a.log == nil {

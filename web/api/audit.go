@@ -26,12 +26,14 @@ func (a *API) signatureAudit(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.sendAudit(c, "audit-"+project+"-"+signature, func(v store.View, q store.AuditQuery) ([]store.AuditRow, error) {
-		return v.Audit(c.Request().Context(), project, signature, q)
-	})
+	return a.sendAudit(c, "audit-"+project+"-"+signature,
+		func(v store.View, q store.AuditQuery) ([]store.AuditRow, error) {
+			return v.Audit(c.Request().Context(), project, signature, q)
+		})
 }
 
-// projectAudit handles GET /api/v1/projects/:project/audit: what became of the project but for its signatures, newest first.
+// projectAudit handles GET /api/v1/projects/:project/audit: what became of the project but for its signatures, newest
+// first.
 func (a *API) projectAudit(c echo.Context) error {
 	project, err := pathText(c, "project")
 	if err != nil {
@@ -50,7 +52,8 @@ func (a *API) serverAudit(c echo.Context) error {
 }
 
 // sendAudit answers with the page of an audit that the query asks for; name is that of its file.
-func (a *API) sendAudit(c echo.Context, name string, read func(store.View, store.AuditQuery) ([]store.AuditRow, error)) error {
+func (a *API) sendAudit(c echo.Context, name string,
+	read func(store.View, store.AuditQuery) ([]store.AuditRow, error)) error {
 	var q store.AuditQuery
 	var err error
 	if q.Limit, err = whole(c, "limit", defaultSignatures, 1, maxSignatures); err != nil {
@@ -62,7 +65,8 @@ func (a *API) sendAudit(c echo.Context, name string, read func(store.View, store
 	if q.After, err = afterParam(c); err != nil {
 		return err
 	}
-	rows, err := store.Read(c.Request().Context(), a.store, func(v store.View) ([]store.AuditRow, error) { return read(v, q) })
+	rows, err := store.Read(c.Request().Context(), a.store,
+		func(v store.View) ([]store.AuditRow, error) { return read(v, q) })
 	if err != nil {
 		return err
 	}

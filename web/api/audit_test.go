@@ -19,13 +19,15 @@ func TestProjectAudit(t *testing.T) {
 	if trail := decode[audit](t, n.do("GET", path, nil).want(t, 200, "")); len(trail.Audit) != 0 {
 		t.Errorf("%+v", trail)
 	}
-	n.do("PUT", "/api/v1/evidence?project=shop&build=1&sequence=9&scenario=declared&name=a.log", strings.NewReader(umdhLog(1000))).want(t, 201, "")
+	n.do("PUT", "/api/v1/evidence?project=shop&build=1&sequence=9&scenario=declared&name=a.log",
+		strings.NewReader(umdhLog(1000))).want(t, 201, "")
 	trail := decode[audit](t, n.do("GET", path+"?limit=1", nil).want(t, 200, ""))
 	if got, want := fmt.Sprint(trail.Audit), "[{order   {[1 2 3]} {[2 3 1]}}]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	// An upload that declares none leaves it as it was declared.
-	n.do("PUT", "/api/v1/evidence?project=shop&build=1&scenario=declared&name=b.log", strings.NewReader(umdhLog(1000))).want(t, 201, "")
+	n.do("PUT", "/api/v1/evidence?project=shop&build=1&scenario=declared&name=b.log",
+		strings.NewReader(umdhLog(1000))).want(t, 201, "")
 	if trail := decode[audit](t, n.do("GET", path, nil).want(t, 200, "")); len(trail.Audit) != 1 {
 		t.Errorf("%+v", trail)
 	}

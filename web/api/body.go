@@ -28,8 +28,8 @@ type body struct {
 	ended bool // at its proper end
 }
 
-// Bodies is middleware for all routes of a server: a client that stands still while it sends, or hardly moves, ends the reading of
-// the body. There is no limit on how long a body that moves may take.
+// Bodies is middleware for all routes of a server: a client that stands still while it sends, or hardly moves, ends the
+// reading of the body. There is no limit on how long a body that moves may take.
 func (a *API) Bodies(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
@@ -100,7 +100,8 @@ func (b *body) Read(p []byte) (int, error) {
 	switch {
 	case err == nil:
 	case errors.Is(err, errTooSlow):
-		b.err = problem.New(http.StatusRequestTimeout, problem.CodeStalled, "less than %d bytes a second came for %v; ask for the upload's offset and go on from there", slowest, b.idle)
+		b.err = problem.New(http.StatusRequestTimeout, problem.CodeStalled,
+			"less than %d bytes a second came for %v; ask for the upload's offset and go on from there", slowest, b.idle)
 	case errors.Is(err, io.EOF):
 		b.end()
 	case errors.Is(err, os.ErrDeadlineExceeded) && !b.isClosing():
@@ -137,7 +138,8 @@ func (b *body) fastEnough(n int, waited time.Duration) error {
 }
 
 func shuttingDown() error {
-	return problem.New(http.StatusServiceUnavailable, problem.CodeClosing, "the server is shutting down; ask for the upload's offset and go on from there")
+	return problem.New(http.StatusServiceUnavailable, problem.CodeClosing,
+		"the server is shutting down; ask for the upload's offset and go on from there")
 }
 
 func (b *body) isClosing() bool {

@@ -84,17 +84,20 @@ func (a *API) compareShow(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	compared, err := store.Read(ctx, a.store, func(v store.View) (*leaks.RunComparison, error) { return v.Compare(ctx, q) })
+	compared, err := store.Read(ctx, a.store,
+		func(v store.View) (*leaks.RunComparison, error) { return v.Compare(ctx, q) })
 	if err != nil {
 		return err
 	}
 	view := viewOfComparison(compared)
-	return sendList(c, view, view.rows(), strings.Join([]string{"compare", view.Project, view.Base.Build, view.Head.Build}, "-"), "")
+	return sendList(c, view, view.rows(),
+		strings.Join([]string{"compare", view.Project, view.Base.Build, view.Head.Build}, "-"), "")
 }
 
 // questionOf reads what is to be compared.
 func questionOf(c echo.Context) (q leaks.Question, err error) {
-	for name, into := range map[string]*string{"project": &q.Project, "scenario": &q.Scenario, "base": &q.Base, "head": &q.Head} {
+	for name, into := range map[string]*string{"project": &q.Project, "scenario": &q.Scenario,
+		"base": &q.Base, "head": &q.Head} {
 		if *into, err = textParam(c, name); err != nil {
 			return q, err
 		}
@@ -123,10 +126,13 @@ func viewOfComparison(c *leaks.RunComparison) *comparisonView {
 		rows[r.Change] = append(rows[r.Change], viewOfRow(c.Project, r))
 	}
 	v := &comparisonView{
-		Project: c.Project, Scenario: c.Scenario, Base: viewOfSide(c.Base), Head: viewOfSide(c.Head), Baseline: c.Why, Sentence: c.Sentence,
-		New: filled(rows[compare.New]), Grown: filled(rows[compare.Grown]), Shrunk: filled(rows[compare.Shrunk]), Fixed: filled(rows[compare.Fixed]), Clean: filled(rows[compare.Clean]),
-		Persisting: filled(rows[compare.Persisting]), NotExercised: filled(rows[compare.NotExercised]), Renames: []renameView{},
-		URL: address.Compare(c.Project, c.Scenario, c.Base.Build, c.Head.Build),
+		Project: c.Project, Scenario: c.Scenario, Base: viewOfSide(c.Base), Head: viewOfSide(c.Head),
+		Baseline: c.Why, Sentence: c.Sentence,
+		New: filled(rows[compare.New]), Grown: filled(rows[compare.Grown]), Shrunk: filled(rows[compare.Shrunk]),
+		Fixed: filled(rows[compare.Fixed]), Clean: filled(rows[compare.Clean]),
+		Persisting: filled(rows[compare.Persisting]), NotExercised: filled(rows[compare.NotExercised]),
+		Renames: []renameView{},
+		URL:     address.Compare(c.Project, c.Scenario, c.Base.Build, c.Head.Build),
 	}
 	for _, r := range c.Renames {
 		v.Renames = append(v.Renames, renameView{r.Base, r.Head, r.Likeness, r.Why})
@@ -145,7 +151,8 @@ func (v *comparisonView) rows() (all []changedRow) {
 	for _, list := range []struct {
 		change compare.Change
 		rows   []rowView
-	}{{compare.New, v.New}, {compare.Grown, v.Grown}, {compare.Shrunk, v.Shrunk}, {compare.Fixed, v.Fixed}, {compare.Persisting, v.Persisting}, {compare.NotExercised, v.NotExercised}} {
+	}{{compare.New, v.New}, {compare.Grown, v.Grown}, {compare.Shrunk, v.Shrunk}, {compare.Fixed, v.Fixed},
+		{compare.Persisting, v.Persisting}, {compare.NotExercised, v.NotExercised}} {
 		for _, r := range list.rows {
 			all = append(all, changedRow{string(list.change), r})
 		}

@@ -21,8 +21,8 @@ const (
 // measures are what the tree may count.
 var measures = map[string]compare.Measure{"growth": compare.Growth, "outstanding": compare.Outstanding}
 
-// compareTree handles GET /api/v1/compare/tree: the callers of both sides in one tree, with what each side has below them.
-// Of a side with several runs it is the newest one.
+// compareTree handles GET /api/v1/compare/tree: the callers of both sides in one tree, with what each side has below
+// them. Of a side with several runs it is the newest one.
 func (a *API) compareTree(c echo.Context) error {
 	q, err := questionOf(c)
 	if err != nil {

@@ -18,7 +18,8 @@ func (a *API) runDelete(c echo.Context) error {
 	return a.deleted(c, func(by string) error { return a.store.DeleteRun(c.Request().Context(), id, by) })
 }
 
-// evidenceDelete handles DELETE /api/v1/runs/:id/evidence/:file: a file, and what was read of it; the run is analysed again.
+// evidenceDelete handles DELETE /api/v1/runs/:id/evidence/:file: a file, and what was read of it; the run is analysed
+// again.
 func (a *API) evidenceDelete(c echo.Context) error {
 	run, file, err := fileOfRun(c)
 	if err != nil {

@@ -18,12 +18,16 @@ import (
 func TestEvidenceDownload(t *testing.T) {
 	n := start(t)
 	content := umdhLog(500)
-	a := decode[struct{ ID, Run int64 }](t, n.do("PUT", evidence("name", `lo"g é.txt`), strings.NewReader(content)).want(t, 201, ""))
+	a := decode[struct{ ID, Run int64 }](t,
+		n.do("PUT", evidence("name", `lo"g é.txt`), strings.NewReader(content)).want(t, 201, ""))
 	path := fmt.Sprintf("/api/v1/runs/%d/evidence/%d", a.Run, a.ID)
 	got := n.do("GET", path, nil, "X-Heapdrift-Actor", "Ada").want(t, 200, "")
 	sum := sha256.Sum256([]byte(content))
-	if string(got.body) != content || got.Header.Get("Content-Type") != "application/octet-stream" || !strings.HasPrefix(got.Header.Get("Content-Disposition"), "attachment; filename") ||
-		!strings.Contains(got.Header.Get("Content-Security-Policy"), "sandbox") || got.Header.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(got.Header.Get("ETag"), hex.EncodeToString(sum[:])) {
+	if string(got.body) != content || got.Header.Get("Content-Type") != "application/octet-stream" ||
+		!strings.HasPrefix(got.Header.Get("Content-Disposition"), "attachment; filename") ||
+		!strings.Contains(got.Header.Get("Content-Security-Policy"), "sandbox") ||
+		got.Header.Get("X-Content-Type-Options") != "nosniff" ||
+		!strings.Contains(got.Header.Get("ETag"), hex.EncodeToString(sum[:])) {
 		t.Errorf("%v", got.Header)
 	}
 	if part := n.do("GET", path, nil, "Range", "bytes=10-19").want(t, 206, ""); string(part.body) != content[10:20] {
@@ -55,11 +59,13 @@ func TestEvidenceDownload(t *testing.T) {
 	}
 }
 
-// What is deleted is gone from pages, API and, once the keeper has come by, from the blob store; what others refer to stays.
+// What is deleted is gone from pages, API and, once the keeper has come by, from the blob store; what others refer to
+// stays.
 func TestDelete(t *testing.T) {
 	n := start(t)
 	put := func(build, name string, seed int) (run, file int64) {
-		a := decode[struct{ ID, Run int64 }](t, n.do("PUT", evidence("build", build, "name", name), strings.NewReader(umdhLog(500*seed))).want(t, 201, ""))
+		a := decode[struct{ ID, Run int64 }](t,
+			n.do("PUT", evidence("build", build, "name", name), strings.NewReader(umdhLog(500*seed))).want(t, 201, ""))
 		return a.Run, a.ID
 	}
 	first, _ := put("1", "a.txt", 1)

@@ -17,15 +17,16 @@ import (
 	"heapdrift/web/problem"
 )
 
-// evidenceGet handles GET /api/v1/runs/:id/evidence/:file: the file as it was uploaded. It may hold anything, so browsers save it and do not
-// show it.
+// evidenceGet handles GET /api/v1/runs/:id/evidence/:file: the file as it was uploaded. It may hold anything, so
+// browsers save it and do not show it.
 func (a *API) evidenceGet(c echo.Context) error {
 	run, file, err := fileOfRun(c)
 	if err != nil {
 		return err
 	}
 	ctx := c.Request().Context()
-	list, err := store.Read(ctx, a.store, func(v store.View) ([]store.Evidence, error) { return v.EvidenceOfRun(ctx, run) })
+	list, err := store.Read(ctx, a.store,
+		func(v store.View) ([]store.Evidence, error) { return v.EvidenceOfRun(ctx, run) })
 	if err != nil {
 		return err
 	}
@@ -34,7 +35,8 @@ func (a *API) evidenceGet(c echo.Context) error {
 		return store.ErrNotFound
 	}
 	e := &list[at]
-	expired := problem.New(http.StatusGone, problem.CodeExpired, "the file is older than this server keeps files; what was read of it stays")
+	expired := problem.New(http.StatusGone, problem.CodeExpired,
+		"the file is older than this server keeps files; what was read of it stays")
 	if e.ExpiredAt != nil {
 		return expired
 	}
@@ -62,12 +64,13 @@ func (a *API) evidenceGet(c echo.Context) error {
 // WasHead marks, in the context of a request, that it is a HEAD which the server has routed as GET.
 const WasHead = "heapdrift.head"
 
-// noteDownload writes into the audit who takes something out of a project. A range behind the first bytes is a part of a download that is
-// noted already, and HEAD takes nothing.
+// noteDownload writes into the audit who takes something out of a project. A range behind the first bytes is a part of
+// a download that is noted already, and HEAD takes nothing.
 func (a *API) noteDownload(c echo.Context, run int64, what map[string]any) error {
 	r := c.Request()
 	begin := r.Header.Get("Range")
-	if r.Method != http.MethodGet || c.Get(WasHead) != nil || begin != "" && !strings.HasPrefix(begin, "bytes=0-") && !strings.HasPrefix(begin, "bytes=-") {
+	if r.Method != http.MethodGet || c.Get(WasHead) != nil || begin != "" && !strings.HasPrefix(begin, "bytes=0-") &&
+		!strings.HasPrefix(begin, "bytes=-") {
 		return nil
 	}
 	by, err := actorOf(r)

@@ -24,7 +24,8 @@ type evidenceReceipt struct {
 }
 
 func acceptedOf(e store.Evidence) evidenceReceipt {
-	return evidenceReceipt{ID: e.ID, SHA256: e.SHA256, Run: e.RunID, URL: address.Run(e.RunID), Name: e.Name, Bytes: e.Bytes, Kind: e.Kind}
+	return evidenceReceipt{ID: e.ID, SHA256: e.SHA256, Run: e.RunID, URL: address.Run(e.RunID), Name: e.Name,
+		Bytes: e.Bytes, Kind: e.Kind}
 }
 
 // evidencePut handles PUT /api/v1/evidence: the body is the file. The same file may be sent again; it is recorded once.
@@ -51,7 +52,8 @@ func (a *API) evidencePut(c echo.Context) error {
 // wholePut refuses, by its head alone, a PUT of a part of a file or of one that is too large.
 func (a *API) wholePut(r *http.Request) error {
 	if r.Header.Get("Content-Range") != "" { // curl -C: to store a part as the whole would be worse than to refuse
-		return problem.New(http.StatusBadRequest, problem.CodePartial, "a PUT carries a whole file; resume with the tus protocol instead")
+		return problem.New(http.StatusBadRequest, problem.CodePartial,
+			"a PUT carries a whole file; resume with the tus protocol instead")
 	}
 	if limit := a.intake.MaxBytes; limit > 0 && r.ContentLength > limit {
 		return intake.ErrTooLarge

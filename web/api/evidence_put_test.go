@@ -63,7 +63,8 @@ func TestPut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if builds := page.Builds; len(builds) != 1 || builds[0].Branch != "main" || *builds[0].Sequence != 100 && *builds[0].Sequence != 7 {
+	if builds := page.Builds; len(builds) != 1 || builds[0].Branch != "main" || *builds[0].Sequence != 100 &&
+		*builds[0].Sequence != 7 {
 		t.Errorf("builds: %+v", builds)
 	}
 }
@@ -94,8 +95,10 @@ func TestPutRefused(t *testing.T) {
 func TestPutWrongTarget(t *testing.T) {
 	n := start(t)
 	for _, test := range []struct{ field, value string }{
-		{"project", ""}, {"project", "a/b"}, {"project", "\xff\xfe"}, {"project", strings.Repeat("p", 65)}, {"build", ""}, {"build", "<script>"},
-		{"scenario", "-x"}, {"run", "a\x00b"}, {"sequence", "seven"}, {"sequence", "9223372036854775808"}, {"branch", "a\x00b"}, {"branch", "\xff"},
+		{"project", ""}, {"project", "a/b"}, {"project", "\xff\xfe"}, {"project", strings.Repeat("p", 65)},
+		{"build", ""}, {"build", "<script>"},
+		{"scenario", "-x"}, {"run", "a\x00b"}, {"sequence", "seven"}, {"sequence", "9223372036854775808"},
+		{"branch", "a\x00b"}, {"branch", "\xff"},
 		{"branch", strings.Repeat("b", 300)}, {"name", ""}, {"name", "/"}, {"name", "\x01\x02"},
 	} {
 		n.do("PUT", evidence(test.field, test.value), strings.NewReader(umdhLog(0))).want(t, 422, "invalid-"+test.field)
@@ -198,7 +201,8 @@ func TestPutByCurl(t *testing.T) {
 	if err := os.WriteFile(file, []byte(umdhLog(2_000_000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), curl, "-sS", "--fail-with-body", "-T", file, n.URL+evidence()).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), curl, "-sS", "--fail-with-body", "-T", file,
+		n.URL+evidence()).CombinedOutput()
 	if err != nil || !strings.Contains(string(out), `"url":"/runs/`) {
 		t.Errorf("curl: %v: %s", err, out)
 	}

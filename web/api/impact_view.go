@@ -37,9 +37,11 @@ type turnView struct {
 }
 
 func viewOfImpact(m *leaks.Impact) impactView {
-	v := impactView{Sentence: m.Says(), Silenced: viewOfSilencings(m.Silenced), Heard: viewOfSilencings(m.Heard), Runs: m.Runs, Verdicts: []turnView{}}
+	v := impactView{Sentence: m.Says(), Silenced: viewOfSilencings(m.Silenced), Heard: viewOfSilencings(m.Heard),
+		Runs: m.Runs, Verdicts: []turnView{}}
 	for _, t := range m.Turned {
-		v.Verdicts = append(v.Verdicts, turnView{t.Run, t.Build, t.Scenario, t.Name, t.From, t.To, t.FromWhy, t.ToWhy, address.Run(t.Run)})
+		v.Verdicts = append(v.Verdicts,
+			turnView{t.Run, t.Build, t.Scenario, t.Name, t.From, t.To, t.FromWhy, t.ToWhy, address.Run(t.Run)})
 	}
 	return v
 }

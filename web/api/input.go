@@ -47,7 +47,8 @@ func readJSON(c echo.Context, into any) error {
 	case errors.As(err, &tooLarge):
 		return problem.New(http.StatusRequestEntityTooLarge, problem.CodeTooLarge, "the body takes at most %d bytes", maxJSON)
 	case err != nil:
-		return problem.Invalid("body", "body: it is not the JSON that openapi.yaml describes: %s", strings.TrimPrefix(err.Error(), "json: "))
+		return problem.Invalid("body", "body: it is not the JSON that openapi.yaml describes: %s",
+			strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return nil
 }
@@ -58,7 +59,8 @@ func readText(c echo.Context, limit int64) (string, error) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return "", problem.New(http.StatusRequestEntityTooLarge, problem.CodeTooLarge, "the body takes at most %d bytes", limit)
+		return "", problem.New(http.StatusRequestEntityTooLarge, problem.CodeTooLarge,
+			"the body takes at most %d bytes", limit)
 	case err != nil:
 		return "", problem.New(http.StatusBadRequest, problem.CodeBroken, "the body did not come whole")
 	}

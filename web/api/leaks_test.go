@@ -26,10 +26,12 @@ func found(signature, name string, class analysis.Class, bytes int64) analysis.F
 	}
 	return analysis.Finding{
 		Signature: signature, Kind: "heap", Title: "shop!" + name, Verdict: class, Score: &p, Certain: holds, Sites: 1,
-		Amounts: analysis.Amounts{Outstanding: analysis.Amount{Count: bytes / 10, Bytes: bytes}, Growth: &analysis.Amount{Count: bytes / 10, Bytes: bytes}},
-		Blame:   &analysis.Blame{Module: "shop", Function: name, File: `c:\shop\` + strings.ToLower(name) + ".cpp", Line: 7},
-		Frames:  []string{"shop!" + name, "shop!main"}, Fine: signature + "f", Leaf: signature + "l",
-		Clauses: []score.Clause{{Rule: "slope", Holds: &holds, Text: "it rises"}}, Rate: &score.Rate{Unit: "hour", Bytes: float64(bytes), Count: float64(bytes) / 10},
+		Amounts: analysis.Amounts{Outstanding: analysis.Amount{Count: bytes / 10, Bytes: bytes},
+			Growth: &analysis.Amount{Count: bytes / 10, Bytes: bytes}},
+		Blame:  &analysis.Blame{Module: "shop", Function: name, File: `c:\shop\` + strings.ToLower(name) + ".cpp", Line: 7},
+		Frames: []string{"shop!" + name, "shop!main"}, Fine: signature + "f", Leaf: signature + "l",
+		Clauses:   []score.Clause{{Rule: "slope", Holds: &holds, Text: "it rises"}},
+		Rate:      &score.Rate{Unit: "hour", Bytes: float64(bytes), Count: float64(bytes) / 10},
 		Witnesses: []analysis.Witness{{Kind: "umdh-snapshot", Verdict: class, Score: &p}},
 	}
 }
@@ -53,8 +55,11 @@ func (n *node) told(status analysis.Status, name string, findings ...analysis.Fi
 	r.Findings = findings
 	for _, f := range findings {
 		r.Sites = append(r.Sites, analysis.Site{
-			Signature: f.Signature, Kind: f.Kind, Verdict: f.Verdict, Series: []analysis.Point{}, Flags: []string{}, Amounts: f.Amounts,
-			Stack: r.AddStack(&analysis.Frame{Module: "ntdll", Function: "RtlAllocateHeap", Layer: "alloc"}, &analysis.Frame{Module: "shop", Function: f.Blame.Function, Layer: "app"}, &analysis.Frame{Module: "shop", Function: "main", Layer: "app"}),
+			Signature: f.Signature, Kind: f.Kind, Verdict: f.Verdict, Series: []analysis.Point{},
+			Flags: []string{}, Amounts: f.Amounts,
+			Stack: r.AddStack(&analysis.Frame{Module: "ntdll", Function: "RtlAllocateHeap", Layer: "alloc"},
+				&analysis.Frame{Module: "shop", Function: f.Blame.Function, Layer: "app"},
+				&analysis.Frame{Module: "shop", Function: "main", Layer: "app"}),
 		})
 	}
 	up := n.put(umdhLog(1000), "build", name, "branch", "main")
@@ -108,7 +113,8 @@ func TestSignatures(t *testing.T) {
 		return decode[list](t, n.do("GET", "/api/v1/projects/shop/signatures"+query, nil).want(t, 200, ""))
 	}
 	all := get("")
-	if all.Total != 2 || len(all.Signatures) != 2 || all.Signatures[0].Signature != sigLeak || all.Counts["fixed"] != 1 || all.Counts["ongoing"] != 1 || all.Next != "" {
+	if all.Total != 2 || len(all.Signatures) != 2 || all.Signatures[0].Signature != sigLeak || all.Counts["fixed"] != 1 ||
+		all.Counts["ongoing"] != 1 || all.Next != "" {
 		t.Errorf("%+v", all)
 	}
 	first := get("?limit=1&sort=last-seen")
@@ -116,17 +122,21 @@ func TestSignatures(t *testing.T) {
 		t.Fatalf("%+v", first)
 	}
 	second := decode[list](t, n.do("GET", first.Next, nil).want(t, 200, ""))
-	if len(second.Signatures) != 1 || second.Next != "" || second.Signatures[0].Signature == first.Signatures[0].Signature {
+	if len(second.Signatures) != 1 || second.Next != "" ||
+		second.Signatures[0].Signature == first.Signatures[0].Signature {
 		t.Errorf("%+v", second)
 	}
-	for query, want := range map[string]int{"?state=fixed": 1, "?state=known": 0, "?q=LEAK": 1, "?class=stable": 1, "?class=all": 2, "?scenario=soak": 2, "?scenario=other": 0, "?owner=nobody": 0} {
+	for query, want := range map[string]int{"?state=fixed": 1, "?state=known": 0, "?q=LEAK": 1, "?class=stable": 1,
+		"?class=all": 2, "?scenario=soak": 2, "?scenario=other": 0, "?owner=nobody": 0} {
 		if got := get(query); got.Total != want {
 			t.Errorf("%s: %d, want %d", query, got.Total, want)
 		}
 	}
 	for query, code := range map[string]string{
-		"?state=x": "invalid-state", "?class=x": "invalid-class", "?sort=x": "invalid-sort", "?limit=0": "invalid-limit", "?limit=501": "invalid-limit",
-		"?offset=-1": "invalid-offset", "?q=%00": "invalid-q", "?q=" + strings.Repeat("x", 300): "invalid-q", "?owner=%FF": "invalid-owner",
+		"?state=x": "invalid-state", "?class=x": "invalid-class", "?sort=x": "invalid-sort", "?limit=0": "invalid-limit",
+		"?limit=501": "invalid-limit",
+		"?offset=-1": "invalid-offset", "?q=%00": "invalid-q", "?q=" + strings.Repeat("x", 300): "invalid-q",
+		"?owner=%FF": "invalid-owner",
 	} {
 		n.do("GET", "/api/v1/projects/shop/signatures"+query, nil).want(t, 422, code)
 	}
@@ -138,13 +148,16 @@ func TestSignature(t *testing.T) {
 	n := shopHistory(t)
 	a := n.do("GET", at(sigLeak), nil).want(t, 200, "")
 	leak := decode[leakView](t, a)
-	if leak.State != "ongoing" || leak.FirstBad != "2" || leak.LastClean != "1" || leak.LastBad != "3" || len(leak.History) != 3 || len(leak.Builds) != 3 || leak.URL != "/projects/shop/signatures/"+sigLeak || leak.Evidence == nil || len(leak.Evidence.Clauses) != 1 {
+	if leak.State != "ongoing" || leak.FirstBad != "2" || leak.LastClean != "1" || leak.LastBad != "3" ||
+		len(leak.History) != 3 || len(leak.Builds) != 3 || leak.URL != "/projects/shop/signatures/"+sigLeak ||
+		leak.Evidence == nil || len(leak.Evidence.Clauses) != 1 {
 		t.Errorf("%+v", leak)
 	}
 	if tag := a.Header.Get("ETag"); strings.TrimPrefix(tag, "W/") != fmt.Sprintf(`"%d"`, leak.Version) { // weak where it is compressed
 		t.Errorf("ETag %s of version %d", tag, leak.Version)
 	}
-	for _, path := range []string{at("nosuch"), at("%00"), at("%FF"), "/api/v1/projects/nobody/signatures/" + sigLeak, at("nosuch") + "/audit"} {
+	for _, path := range []string{at("nosuch"), at("%00"), at("%FF"), "/api/v1/projects/nobody/signatures/" + sigLeak,
+		at("nosuch") + "/audit"} {
 		n.do("GET", path, nil).want(t, 404, "not-found")
 	}
 }
@@ -157,35 +170,43 @@ func TestTriage(t *testing.T) {
 	patch := func(body string, header ...string) answer {
 		return n.do("PATCH", at(sigLeak), strings.NewReader(body), header...)
 	}
-	v := decode[leakView](t, patch(`{"assignee": "bob", "ticket": "https://t/1"}`, "X-Heapdrift-Actor", "Ada").want(t, 200, ""))
+	v := decode[leakView](t,
+		patch(`{"assignee": "bob", "ticket": "https://t/1"}`, "X-Heapdrift-Actor", "Ada").want(t, 200, ""))
 	if v.Assignee != "bob" || v.Ticket != "https://t/1" {
 		t.Errorf("%+v", v)
 	}
 	old := fmt.Sprintf(`"%d"`, v.Version-1)
 	patch(`{"assignee": "carol"}`, "If-Match", old).want(t, 412, "conflict")
 	patch(fmt.Sprintf(`{"assignee": "carol", "version": %d}`, v.Version-1)).want(t, 409, "conflict")
-	v = decode[leakView](t, patch(`{"state": "known", "reason": "until 5.2", "until": "2099-01-31"}`, "If-Match", fmt.Sprintf(`W/"%d"`, v.Version)).want(t, 200, ""))
-	if v.State != "known" || v.Known == nil || v.Known.Reason != "until 5.2" || v.Known.Until != "2099-01-31" || v.Assignee != "bob" {
+	v = decode[leakView](t, patch(`{"state": "known", "reason": "until 5.2", "until": "2099-01-31"}`, "If-Match",
+		fmt.Sprintf(`W/"%d"`, v.Version)).want(t, 200, ""))
+	if v.State != "known" || v.Known == nil || v.Known.Reason != "until 5.2" || v.Known.Until != "2099-01-31" ||
+		v.Assignee != "bob" {
 		t.Errorf("%+v %+v", v, v.Known)
 	}
 	if v = decode[leakView](t, patch(`{"state": "open"}`).want(t, 200, "")); v.State != "ongoing" || v.Known != nil {
 		t.Errorf("%+v", v)
 	}
-	if v = decode[leakView](t, patch(`{"state": "fixed", "fixed_in": "2"}`, "If-Match", "*").want(t, 200, "")); v.State != "regressed" {
+	if v = decode[leakView](t,
+		patch(`{"state": "fixed", "fixed_in": "2"}`, "If-Match", "*").want(t, 200, "")); v.State != "regressed" {
 		t.Errorf("fixed in 2 and leaking in 3: %+v", v)
 	}
 	patch(`{"not_leak": false, "reason": "x"}`).want(t, 422, "invalid-state")
-	if v = decode[leakView](t, patch(`{"not_leak": true, "reason": "a pool"}`).want(t, 200, "")); !v.NotLeak || v.NotLeakWhy != "a pool" {
+	if v = decode[leakView](t, patch(`{"not_leak": true, "reason": "a pool"}`).want(t, 200, "")); !v.NotLeak ||
+		v.NotLeakWhy != "a pool" {
 		t.Errorf("%+v", v)
 	}
 	if v = decode[leakView](t, patch(`{"not_leak": true}`).want(t, 200, "")); !v.NotLeak {
 		t.Errorf("%+v", v)
 	}
 	for body, code := range map[string]string{
-		``: "invalid-body", `{}`: "invalid-body", `[]`: "invalid-body", `{"asignee": "x"}`: "invalid-body", `{"assignee": 7}`: "invalid-body", `{"assignee": "x"} {}`: "invalid-body",
-		`{"state": "new"}`: "invalid-state", `{"state": ""}`: "invalid-state", `{"state": "known"}`: "invalid-reason", `{"state": "known", "reason": "x", "until": "soon"}`: "invalid-until",
-		`{"reason": "x"}`: "invalid-state", `{"fixed_in": "2"}`: "invalid-state", `{"state": "fixed", "fixed_in": "99"}`: "invalid-fixed",
-		`{"ticket": "a\nb"}`: "invalid-ticket", `{"assignee": "a\u0000b"}`: "invalid-assignee",
+		``: "invalid-body", `{}`: "invalid-body", `[]`: "invalid-body", `{"asignee": "x"}`: "invalid-body",
+		`{"assignee": 7}`: "invalid-body", `{"assignee": "x"} {}`: "invalid-body",
+		`{"state": "new"}`: "invalid-state", `{"state": ""}`: "invalid-state", `{"state": "known"}`: "invalid-reason",
+		`{"state": "known", "reason": "x", "until": "soon"}`: "invalid-until",
+		`{"reason": "x"}`: "invalid-state", `{"fixed_in": "2"}`: "invalid-state",
+		`{"state": "fixed", "fixed_in": "99"}`: "invalid-fixed",
+		`{"ticket": "a\nb"}`:                   "invalid-ticket", `{"assignee": "a\u0000b"}`: "invalid-assignee",
 	} {
 		a := patch(body)
 		if a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), `"code":"invalid-`) {
@@ -198,10 +219,13 @@ func TestTriage(t *testing.T) {
 	patch(`{"assignee": "x"}`, "X-Heapdrift-Actor", strings.Repeat("x", 65)).want(t, 422, "invalid-actor")
 	patch(`{"assignee": "`+strings.Repeat("x", 1<<20)+`"}`).want(t, 413, "too-large")
 	n.do("PATCH", at("nosuch"), strings.NewReader(`{"assignee": "x"}`)).want(t, 404, "not-found")
-	n.do("PATCH", at(sigLeak), strings.NewReader(`{"assignee": "x"}`), "Sec-Fetch-Site", "cross-site").want(t, 403, "cross-origin")
+	n.do("PATCH", at(sigLeak), strings.NewReader(`{"assignee": "x"}`), "Sec-Fetch-Site",
+		"cross-site").want(t, 403, "cross-origin")
 
-	c := decode[leakView](t, n.do("POST", at(sigLeak)+"/comments", strings.NewReader(`{"text": "seen in <b>2</b>\nand 3"}`)).want(t, 201, ""))
-	if len(c.Discussion) != 1 || c.Discussion[0].Actor != "somebody" || c.Discussion[0].Text != "seen in <b>2</b>\nand 3" || c.Comments != 1 {
+	c := decode[leakView](t,
+		n.do("POST", at(sigLeak)+"/comments", strings.NewReader(`{"text": "seen in <b>2</b>\nand 3"}`)).want(t, 201, ""))
+	if len(c.Discussion) != 1 || c.Discussion[0].Actor != "somebody" ||
+		c.Discussion[0].Text != "seen in <b>2</b>\nand 3" || c.Comments != 1 {
 		t.Errorf("%+v", c)
 	}
 	n.do("POST", at(sigLeak)+"/comments", strings.NewReader(`{"text": "  "}`)).want(t, 422, "invalid-text")
@@ -216,10 +240,12 @@ func TestTriage(t *testing.T) {
 	}
 	trail := decode[audit](t, n.do("GET", at(sigLeak)+"/audit?limit=500", nil).want(t, 200, ""))
 	last := trail.Audit[len(trail.Audit)-1]
-	if len(trail.Audit) < 6 || trail.Audit[0].Action != "comment" || !strings.Contains(fmt.Sprint(trail.Audit), "Ada") || last.Action == "" {
+	if len(trail.Audit) < 6 || trail.Audit[0].Action != "comment" || !strings.Contains(fmt.Sprint(trail.Audit), "Ada") ||
+		last.Action == "" {
 		t.Errorf("%+v", trail)
 	}
-	if part := decode[audit](t, n.do("GET", at(sigLeak)+"/audit?limit=2", nil).want(t, 200, "")); len(part.Audit) != 2 || part.Next == "" {
+	if part := decode[audit](t, n.do("GET", at(sigLeak)+"/audit?limit=2", nil).want(t, 200, "")); len(part.Audit) != 2 ||
+		part.Next == "" {
 		t.Errorf("%+v", part)
 	}
 	n.do("GET", at(sigLeak)+"/audit?limit=x", nil).want(t, 422, "invalid-limit")
@@ -266,12 +292,16 @@ func TestCompare(t *testing.T) {
 		return decode[view](t, n.do("GET", "/api/v1/compare?"+query, nil).want(t, 200, ""))
 	}
 	v := get("project=shop&scenario=soak&base=1&head=2")
-	if len(v.New) != 1 || v.New[0].Signature != sigLeak || len(v.Persisting) != 1 || v.Persisting[0].Signature != sigOther || v.Sentence == "" || v.New[0].Why == "" || v.URL != "/projects/shop/compare?base=1&head=2&scenario=soak" {
+	if len(v.New) != 1 || v.New[0].Signature != sigLeak || len(v.Persisting) != 1 ||
+		v.Persisting[0].Signature != sigOther || v.Sentence == "" || v.New[0].Why == "" ||
+		v.URL != "/projects/shop/compare?base=1&head=2&scenario=soak" {
 		t.Errorf("%+v", v)
 	}
-	for _, query := range []string{"project=shop&scenario=soak&head=3", "project=shop&scenario=soak", "head_run=3", "head_run=3&base_run=2", "project=shop&head_run=3"} {
+	for _, query := range []string{"project=shop&scenario=soak&head=3", "project=shop&scenario=soak", "head_run=3",
+		"head_run=3&base_run=2", "project=shop&head_run=3"} {
 		v = get(query)
-		if v.Base.Build != "2" || v.Head.Build != "3" || len(v.Fixed) != 1 || v.Fixed[0].Signature != sigOther || len(v.Persisting) != 1 {
+		if v.Base.Build != "2" || v.Head.Build != "3" || len(v.Fixed) != 1 || v.Fixed[0].Signature != sigOther ||
+			len(v.Persisting) != 1 {
 			t.Errorf("%s: %+v", query, v)
 		}
 	}
@@ -306,11 +336,14 @@ func TestCompare(t *testing.T) {
 		Measure string
 		Root    node
 	}](t, n.do("GET", "/api/v1/compare/tree?head_run=2&base_run=1", nil).want(t, 200, ""))
-	if tree.Measure != "growth" || tree.Root.Base.Bytes != 500 || tree.Root.Head.Bytes != 1500 || len(tree.Root.Children) != 1 || tree.Root.Children[0].Name != "shop!main" {
+	if tree.Measure != "growth" || tree.Root.Base.Bytes != 500 || tree.Root.Head.Bytes != 1500 ||
+		len(tree.Root.Children) != 1 || tree.Root.Children[0].Name != "shop!main" {
 		t.Errorf("%+v", tree)
 	}
-	columns := decode[query.Tree](t, n.do("GET", "/api/v1/compare/tree?head_run=2&base_run=1&layout=columns", nil).want(t, 200, ""))
-	if len(columns.Nodes.Before) != len(columns.Nodes.Depth) || len(columns.Nodes.After) != len(columns.Nodes.Depth) || len(columns.Names) < 2 {
+	columns := decode[query.Tree](t,
+		n.do("GET", "/api/v1/compare/tree?head_run=2&base_run=1&layout=columns", nil).want(t, 200, ""))
+	if len(columns.Nodes.Before) != len(columns.Nodes.Depth) || len(columns.Nodes.After) != len(columns.Nodes.Depth) ||
+		len(columns.Names) < 2 {
 		t.Errorf("%+v", columns)
 	}
 	n.do("GET", "/api/v1/compare/tree?head_run=2&measure=x", nil).want(t, 422, "invalid-measure")
@@ -340,7 +373,8 @@ func TestGate(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	expect(1, "fail_on=new", "inconclusive") // nothing to compare with
-	if v := expect(2, "fail_on=new,grown", "failed"); len(v.New) != 1 || v.New[0] != sigLeak || len(v.Persisting) != 1 || v.Baseline == nil || v.Baseline.Build != "1" {
+	if v := expect(2, "fail_on=new,grown", "failed"); len(v.New) != 1 || v.New[0] != sigLeak || len(v.Persisting) != 1 ||
+		v.Baseline == nil || v.Baseline.Build != "1" {
 		t.Errorf("%+v", v)
 	}
 	if v := expect(3, "fail_on=new", "passed"); len(v.Fixed) != 1 || v.Status != "leak" {
@@ -356,7 +390,8 @@ func TestGate(t *testing.T) {
 	if v := expect(2, "fail_on=new", "passed"); len(v.New) != 0 || len(v.Known) != 1 {
 		t.Errorf("%+v", v)
 	}
-	n.do("PATCH", at(sigLeak), strings.NewReader(`{"state": "known", "reason": "vendor", "until": "2020-01-01"}`)).want(t, 200, "")
+	n.do("PATCH", at(sigLeak),
+		strings.NewReader(`{"state": "known", "reason": "vendor", "until": "2020-01-01"}`)).want(t, 200, "")
 	if v := expect(3, "", "failed"); len(v.Known) != 0 || len(v.Persisting) != 1 {
 		t.Errorf("known until a day that is over: %+v", v)
 	}
@@ -377,10 +412,13 @@ func TestGateAgainstUndecidedBaseline(t *testing.T) {
 		Baseline  struct{ Build string }
 	}
 	for query, want := range map[string]view{
-		"2/verdict?fail_on=new":            {"inconclusive", "the evidence of build 1, the baseline, does not decide whether 1 leak is new", struct{ Build string }{"1"}},
-		"2/verdict?fail_on=new,leak":       {"failed", "1 leak", struct{ Build string }{"1"}},
-		"4/verdict?fail_on=new":            {"inconclusive", "the evidence of build 2, the baseline, does not decide whether 1 leak is new", struct{ Build string }{"2"}},
-		"4/verdict?fail_on=new&baseline=3": {"inconclusive", "the evidence of build 3, the baseline, does not decide whether 2 leaks are new", struct{ Build string }{"3"}},
+		"2/verdict?fail_on=new": {"inconclusive",
+			"the evidence of build 1, the baseline, does not decide whether 1 leak is new", struct{ Build string }{"1"}},
+		"2/verdict?fail_on=new,leak": {"failed", "1 leak", struct{ Build string }{"1"}},
+		"4/verdict?fail_on=new": {"inconclusive",
+			"the evidence of build 2, the baseline, does not decide whether 1 leak is new", struct{ Build string }{"2"}},
+		"4/verdict?fail_on=new&baseline=3": {"inconclusive",
+			"the evidence of build 3, the baseline, does not decide whether 2 leaks are new", struct{ Build string }{"3"}},
 	} {
 		if v := decode[view](t, n.do("GET", "/api/v1/runs/"+query, nil).want(t, 200, "")); v != want {
 			t.Errorf("%s: %+v", query, v)
@@ -407,11 +445,13 @@ func TestRules(t *testing.T) {
 	if m.Stacks == 0 || len(m.Moves) != 1 || m.Moves[0].From.Blame != "shop!Leak" || m.Moves[0].To.Blame != "shop!main" {
 		t.Errorf("%+v", m)
 	}
-	a = n.do("PUT", path+"?note=first", strings.NewReader(rules), "If-Match", `"0"`, "X-Heapdrift-Actor", "Ada").want(t, 200, "")
+	a = n.do("PUT", path+"?note=first", strings.NewReader(rules), "If-Match", `"0"`,
+		"X-Heapdrift-Actor", "Ada").want(t, 200, "")
 	if s := decode[struct{ Version, Runs int }](t, a); s.Version != 1 || a.Header.Get("ETag") != `"1"` {
 		t.Errorf("%+v", s)
 	}
-	if a = n.do("GET", path, nil).want(t, 200, ""); string(a.body) != strings.ReplaceAll(rules, "\r", "") || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/plain") {
+	if a = n.do("GET", path, nil).want(t, 200, ""); string(a.body) != strings.ReplaceAll(rules, "\r", "") ||
+		!strings.HasPrefix(a.Header.Get("Content-Type"), "text/plain") {
 		t.Errorf("%q", a.body)
 	}
 	for _, old := range []string{`"0"`, `"2147483647"`, `"4294967296"`, `"9223372036854775807"`} {
@@ -436,11 +476,13 @@ func TestRules(t *testing.T) {
 		Rejected []struct{ Line int }
 		Saved    *struct{ Version int }
 	}
-	i := decode[imported](t, n.do("POST", path+"/import?kind=triage", strings.NewReader("shop!Leak*=logs\nnonsense")).want(t, 200, ""))
+	i := decode[imported](t,
+		n.do("POST", path+"/import?kind=triage", strings.NewReader("shop!Leak*=logs\nnonsense")).want(t, 200, ""))
 	if len(i.Lines) != 1 || len(i.Rejected) != 1 || i.Rejected[0].Line != 2 || i.Saved != nil {
 		t.Errorf("%+v", i)
 	}
-	i = decode[imported](t, n.do("POST", path+"/import?kind=lsan&apply=1", strings.NewReader("leak:Leak")).want(t, 200, ""))
+	i = decode[imported](t,
+		n.do("POST", path+"/import?kind=lsan&apply=1", strings.NewReader("leak:Leak")).want(t, 200, ""))
 	if len(i.Lines) != 1 || i.Saved == nil || i.Saved.Version != 3 {
 		t.Errorf("%+v", i)
 	}
@@ -455,8 +497,10 @@ func TestWorkOfUpload(t *testing.T) {
 	n := start(t)
 	n.put(umdhLog(1000), "work", "1500.5", "work_unit", "document")
 	n.do("PUT", evidence("work", "many"), strings.NewReader(umdhLog(1000))).want(t, 422, "invalid-work")
-	n.do("PUT", evidence("work", "-1", "work_unit", "document"), strings.NewReader(umdhLog(1000))).want(t, 422, "invalid-work")
-	n.do("PUT", evidence("work", "NaN", "work_unit", "document"), strings.NewReader(umdhLog(1000))).want(t, 422, "invalid-work")
+	n.do("PUT", evidence("work", "-1", "work_unit", "document"), strings.NewReader(umdhLog(1000))).want(t, 422,
+		"invalid-work")
+	n.do("PUT", evidence("work", "NaN", "work_unit", "document"), strings.NewReader(umdhLog(1000))).want(t, 422,
+		"invalid-work")
 	files, err := storetest.Now(n.t, n.store).EvidenceOfRun(t.Context(), 1)
 	if err != nil || len(files) != 1 || files[0].Work == nil || *files[0].Work != 1500.5 {
 		t.Errorf("%+v %v", files, err)

@@ -19,8 +19,8 @@ import (
 // csvFormat is the format of lists for spreadsheets; others are JSON.
 const csvFormat = "csv"
 
-// sendList answers with a list in the format that the query asks for: the view as JSON, or its rows as CSV, a column for each field that is
-// a value, and a link to the next page in the header. name is the file's, without its extension.
+// sendList answers with a list in the format that the query asks for: the view as JSON, or its rows as CSV, a column
+// for each field that is a value, and a link to the next page in the header. name is the file's, without its extension.
 func sendList[R any](c echo.Context, view any, rows []R, name, next string) error {
 	format, err := oneOf(c, "format", jsonFormat, csvFormat)
 	if err != nil {
@@ -35,7 +35,8 @@ func sendList[R any](c echo.Context, view any, rows []R, name, next string) erro
 	}
 	header.Set("Cache-Control", "no-store")
 	header.Set(echo.HeaderContentType, "text/csv; charset=utf-8")
-	header.Set(echo.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": fileName(name) + ".csv"}))
+	header.Set(echo.HeaderContentDisposition,
+		mime.FormatMediaType("attachment", map[string]string{"filename": fileName(name) + ".csv"}))
 	c.Response().WriteHeader(http.StatusOK)
 	w := csv.NewWriter(c.Response())
 	_ = w.Write(columnsOf(reflect.TypeFor[R](), "")) // the error stays in the writer
@@ -109,7 +110,8 @@ func cellsOf(cells []string, row reflect.Value) []string {
 	return cells
 }
 
-// cell writes a value: numbers as they are, texts so that no spreadsheet runs them, several of them with blanks between.
+// cell writes a value: numbers as they are, texts so that no spreadsheet runs them, several of them with blanks
+// between.
 func cell(v reflect.Value) string {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {

@@ -19,7 +19,8 @@ func TestListsAsCSV(t *testing.T) {
 		t.Fatalf("%+v", list)
 	}
 	signature := "/api/v1/projects/shop/signatures/" + url.PathEscape(list.Signatures[0].Signature)
-	n.do("PATCH", signature, strings.NewReader(`{"assignee": "=cmd|'/c calc'!A0", "ticket": "@SUM(A1)"}`), "X-Heapdrift-Actor", "+ada").want(t, 200, "")
+	n.do("PATCH", signature, strings.NewReader(`{"assignee": "=cmd|'/c calc'!A0", "ticket": "@SUM(A1)"}`),
+		"X-Heapdrift-Actor", "+ada").want(t, 200, "")
 
 	rows := func(path string) []map[string]string {
 		t.Helper()
@@ -27,7 +28,8 @@ func TestListsAsCSV(t *testing.T) {
 		if got := a.Header.Get("Content-Type"); got != "text/csv; charset=utf-8" {
 			t.Errorf("%s: %s", path, got)
 		}
-		if got := a.Header.Get("Content-Disposition"); !strings.HasPrefix(got, "attachment; filename=") || !strings.HasSuffix(strings.Trim(got, `"`), ".csv") || a.Header.Get("X-Content-Type-Options") != "nosniff" {
+		if got := a.Header.Get("Content-Disposition"); !strings.HasPrefix(got, "attachment; filename=") ||
+			!strings.HasSuffix(strings.Trim(got, `"`), ".csv") || a.Header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %q", path, got)
 		}
 		all, err := csv.NewReader(strings.NewReader(string(a.body))).ReadAll()
@@ -52,7 +54,8 @@ func TestListsAsCSV(t *testing.T) {
 
 	all := rows("/api/v1/projects/shop/signatures?class=all&format=csv")
 	at := slices.IndexFunc(all, func(m map[string]string) bool { return m["signature"] == list.Signatures[0].Signature })
-	if len(all) != len(list.Signatures) || at < 0 || all[at]["assignee"] != "'=cmd|'/c calc'!A0" || all[at]["ticket"] != "'@SUM(A1)" || all[at]["title"] != list.Signatures[0].Title ||
+	if len(all) != len(list.Signatures) || at < 0 || all[at]["assignee"] != "'=cmd|'/c calc'!A0" ||
+		all[at]["ticket"] != "'@SUM(A1)" || all[at]["title"] != list.Signatures[0].Title ||
 		all[at]["latest_outstanding_bytes"] == "" || all[at]["state"] == "" {
 		t.Errorf("%+v", all)
 	}
@@ -60,11 +63,13 @@ func TestListsAsCSV(t *testing.T) {
 	if len(audit) == 0 || audit[0]["actor"] != "'+ada" || !strings.Contains(audit[0]["after"], "cmd") {
 		t.Errorf("%+v", audit)
 	}
-	n.do("PUT", "/api/v1/evidence?project=shop&build=1&sequence=9&scenario=declared&name=a.log", strings.NewReader(umdhLog(1000))).want(t, 201, "")
+	n.do("PUT", "/api/v1/evidence?project=shop&build=1&sequence=9&scenario=declared&name=a.log",
+		strings.NewReader(umdhLog(1000))).want(t, 201, "")
 	if trail := rows("/api/v1/projects/shop/audit?format=csv"); len(trail) != 1 || trail[0]["action"] != "order" {
 		t.Errorf("%+v", trail)
 	}
-	if changed := rows("/api/v1/compare?project=shop&scenario=soak&base=1&head=2&format=csv"); len(changed) == 0 || changed[0]["change"] == "" || changed[0]["signature"] == "" {
+	if changed := rows("/api/v1/compare?project=shop&scenario=soak&base=1&head=2&format=csv"); len(changed) == 0 ||
+		changed[0]["change"] == "" || changed[0]["signature"] == "" {
 		t.Errorf("%+v", changed)
 	}
 
@@ -76,7 +81,8 @@ func TestListsAsCSV(t *testing.T) {
 	if more := rows(next); len(more) != 1 || strings.Contains(string(first.body), more[0]["signature"]) {
 		t.Errorf("%+v", more)
 	}
-	for _, path := range []string{"/api/v1/projects/shop/signatures", signature + "/audit", "/api/v1/projects/shop/audit", "/api/v1/compare?project=shop&scenario=soak&base=1&head=2"} {
+	for _, path := range []string{"/api/v1/projects/shop/signatures", signature + "/audit", "/api/v1/projects/shop/audit",
+		"/api/v1/compare?project=shop&scenario=soak&base=1&head=2"} {
 		mark := "?"
 		if strings.Contains(path, "?") {
 			mark = "&"

@@ -21,7 +21,8 @@ func (a *API) memberList(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	list, err := store.Read(ctx, a.store, func(v store.View) ([]store.Membership, error) { return v.Members(ctx, project) })
+	list, err := store.Read(ctx, a.store,
+		func(v store.View) ([]store.Membership, error) { return v.Members(ctx, project) })
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,8 @@ type policyView struct {
 }
 
 func viewOfPolicy(f *store.PolicyFile) policyView {
-	v := policyView{Version: f.Version, Policies: f.Policies, Meaning: map[string][]string{"": f.Policies.Default.Sentences()}, Author: f.Author, Note: f.Note}
+	v := policyView{Version: f.Version, Policies: f.Policies,
+		Meaning: map[string][]string{"": f.Policies.Default.Sentences()}, Author: f.Author, Note: f.Note}
 	for name, own := range f.Policies.Scenarios {
 		v.Meaning[name] = own.Sentences()
 	}
@@ -57,7 +58,8 @@ func (a *API) policyVersion(c echo.Context, project string) (store.PolicyFile, e
 	if err != nil || version < 1 {
 		return store.PolicyFile{}, problem.Invalid("version", "version: %q is not a version", c.QueryParam("version"))
 	}
-	versions, err := store.Read(ctx, a.store, func(v store.View) ([]store.PolicyFile, error) { return v.PolicyVersions(ctx, project) })
+	versions, err := store.Read(ctx, a.store,
+		func(v store.View) ([]store.PolicyFile, error) { return v.PolicyVersions(ctx, project) })
 	if err != nil {
 		return store.PolicyFile{}, err
 	}
@@ -116,7 +118,8 @@ func (a *API) policyPreview(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	impact, err := store.Read(ctx, a.store, func(v store.View) (*leaks.Impact, error) { return v.PolicyImpact(ctx, project, policies) })
+	impact, err := store.Read(ctx, a.store,
+		func(v store.View) (*leaks.Impact, error) { return v.PolicyImpact(ctx, project, policies) })
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,8 @@ func TestPolicy(t *testing.T) {
 	n := shopHistory(t)
 	const path = "/api/v1/projects/shop/policy"
 	a := n.do("GET", path, nil).want(t, 200, "")
-	if p := decode[policyAnswer](t, a); p.Version != 0 || a.Header.Get("ETag") != `"0"` || p.Default.Inconclusive != "warn" || len(p.Meaning[""]) != 2 {
+	if p := decode[policyAnswer](t, a); p.Version != 0 || a.Header.Get("ETag") != `"0"` ||
+		p.Default.Inconclusive != "warn" || len(p.Meaning[""]) != 2 {
 		t.Errorf("%+v", p)
 	}
 	const lenient = `{"default": {"fail_on": []}}`
@@ -31,7 +32,8 @@ func TestPolicy(t *testing.T) {
 	if len(impact.Verdicts) == 0 || impact.Verdicts[0].From != "failed" || impact.Verdicts[0].To != "passed" {
 		t.Errorf("%+v", impact)
 	}
-	a = n.do("PUT", path+"?note=first", strings.NewReader(lenient), "If-Match", `"0"`, "X-Heapdrift-Actor", "Ada").want(t, 200, "")
+	a = n.do("PUT", path+"?note=first", strings.NewReader(lenient), "If-Match", `"0"`,
+		"X-Heapdrift-Actor", "Ada").want(t, 200, "")
 	if p := decode[policyAnswer](t, a); p.Version != 1 || a.Header.Get("ETag") != `"1"` {
 		t.Errorf("%+v", p)
 	}
@@ -50,10 +52,12 @@ func TestPolicy(t *testing.T) {
 		Policy, Exit int
 		Reasons      []struct{ Effect, Code, Signature string }
 	}
-	if v := decode[verdict](t, n.do("GET", "/api/v1/runs/3/verdict", nil).want(t, 200, "")); v.Gate != "passed" || v.Policy != 1 || v.Exit != 0 {
+	if v := decode[verdict](t, n.do("GET", "/api/v1/runs/3/verdict", nil).want(t, 200, "")); v.Gate != "passed" ||
+		v.Policy != 1 || v.Exit != 0 {
 		t.Errorf("%+v", v)
 	}
-	if v := decode[verdict](t, n.do("GET", "/api/v1/runs/3/verdict?fail_on=leak", nil).want(t, 200, "")); v.Gate != "failed" || v.Exit != 1 || v.Reasons[0].Code != "leak" {
+	if v := decode[verdict](t, n.do("GET", "/api/v1/runs/3/verdict?fail_on=leak", nil).want(t, 200,
+		"")); v.Gate != "failed" || v.Exit != 1 || v.Reasons[0].Code != "leak" {
 		t.Errorf("%+v", v)
 	}
 	type decisions struct {
@@ -62,18 +66,21 @@ func TestPolicy(t *testing.T) {
 			Policy      int
 		}
 	}
-	if d := decode[decisions](t, n.do("GET", "/api/v1/runs/3/decisions", nil).want(t, 200, "")); len(d.Decisions) != 2 || d.Decisions[0].Asked != "leak" || d.Decisions[1].Policy != 1 {
+	if d := decode[decisions](t, n.do("GET", "/api/v1/runs/3/decisions", nil).want(t, 200, "")); len(d.Decisions) != 2 ||
+		d.Decisions[0].Asked != "leak" || d.Decisions[1].Policy != 1 {
 		t.Errorf("%+v", d)
 	}
 	n.do("GET", "/api/v1/runs/999/decisions", nil).want(t, 404, "not-found")
 }
 
-// A rule that calls everything known moves nothing; the preview says what it silences, and so does the verdict behind it.
+// A rule that calls everything known moves nothing; the preview says what it silences, and so does the verdict behind
+// it.
 func TestRuleThatSilencesAll(t *testing.T) {
 	n := shopHistory(t)
 	const path, all = "/api/v1/projects/shop/rules", `module:* -> known="x"`
 	p := decode[impactAnswer](t, n.do("POST", path+"/preview", strings.NewReader(all)).want(t, 200, ""))
-	if len(p.Moves) != 0 || len(p.Silenced) == 0 || p.Silenced[0].From != "shown" || p.Silenced[0].To != "known-by-rule" || len(p.Verdicts) == 0 || p.Verdicts[0].To != "passed" {
+	if len(p.Moves) != 0 || len(p.Silenced) == 0 || p.Silenced[0].From != "shown" || p.Silenced[0].To != "known-by-rule" ||
+		len(p.Verdicts) == 0 || p.Verdicts[0].To != "passed" {
 		t.Errorf("%+v", p)
 	}
 }

@@ -45,13 +45,15 @@ func TestPooledLeak(t *testing.T) {
 	if v.Class != "leak" || v.Evidence == nil || v.Evidence.Pooled == nil || v.Evidence.Own == nil {
 		t.Fatalf("%+v", v)
 	}
-	if p := v.Evidence.Pooled; p.Runs != 2 || p.Score != want.Score || !p.Leaks || p.Certain != want.Certain || !slices.Equal(p.Builds, []string{"1", "2"}) {
+	if p := v.Evidence.Pooled; p.Runs != 2 || p.Score != want.Score || !p.Leaks || p.Certain != want.Certain ||
+		!slices.Equal(p.Builds, []string{"1", "2"}) {
 		t.Errorf("%+v, want %+v", p, want)
 	}
 	if own := v.Evidence.Own; own.Class != "growing" || own.Certain || own.Score == nil || *own.Score != *grows.Score {
 		t.Errorf("by itself: %+v", own)
 	}
-	if c := v.Evidence.Clauses; len(c) != 2 || c[0].Rule != "pooled" || !strings.HasPrefix(c[0].Text, "2 runs of this scenario together (builds 1 and 2)") {
+	if c := v.Evidence.Clauses; len(c) != 2 || c[0].Rule != "pooled" ||
+		!strings.HasPrefix(c[0].Text, "2 runs of this scenario together (builds 1 and 2)") {
 		t.Errorf("%+v", c)
 	}
 }

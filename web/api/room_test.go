@@ -32,7 +32,9 @@ func closedNode(t *testing.T, change func(*intake.Intake)) (url, token string, s
 		t.Fatal(err)
 	}
 	secret, prefix := accounts.NewToken()
-	if _, err := n.store.AddToken(t.Context(), "shop", &store.Token{Name: "ci", Prefix: prefix, Scopes: []accounts.Scope{accounts.ScopeUpload}, CreatedBy: "test"}, secret); err != nil {
+	if _, err := n.store.AddToken(t.Context(), "shop",
+		&store.Token{Name: "ci", Prefix: prefix, Scopes: []accounts.Scope{accounts.ScopeUpload}, CreatedBy: "test"},
+		secret); err != nil {
 		t.Fatal(err)
 	}
 	return closed.URL, secret.Text, n.store
@@ -67,7 +69,8 @@ func TestNoRoom(t *testing.T) {
 		"PUT":     func() (int, string, int) { return upload(t, "PUT", url+evidence(), token, umdhLog(10)) },
 		"symbols": func() (int, string, int) { return upload(t, "PUT", url+"/api/v1/symbols?name=a.pdb", token, "MZ") },
 		"tus": func() (int, string, int) {
-			return upload(t, "POST", url+"/api/v1/evidence", token, "", "Tus-Resumable", "1.0.0", "Upload-Length", "10", "Upload-Metadata", "filename YS50eHQ=,project c2hvcA==,build MQ==")
+			return upload(t, "POST", url+"/api/v1/evidence", token, "", "Tus-Resumable", "1.0.0", "Upload-Length", "10",
+				"Upload-Metadata", "filename YS50eHQ=,project c2hvcA==,build MQ==")
 		},
 	} {
 		if status, code, retry := ask(); status != 507 || code != "no-space" || retry < 1 {
@@ -92,14 +95,17 @@ func TestQuota(t *testing.T) {
 	if status, code, retry := put("3.txt", log); status != 429 || code != "quota-used-up" || retry < 1 || retry > 86401 {
 		t.Errorf("%d %s, again in %d s", status, code, retry)
 	}
-	if status, code, _ := upload(t, "POST", url+"/api/v1/evidence", token, "", "Tus-Resumable", "1.0.0", "Upload-Length", "100", "Upload-Metadata", "filename YS50eHQ=,project c2hvcA==,build MQ=="); status != 429 {
+	if status, code, _ := upload(t, "POST", url+"/api/v1/evidence", token, "", "Tus-Resumable", "1.0.0", "Upload-Length",
+		"100", "Upload-Metadata", "filename YS50eHQ=,project c2hvcA==,build MQ=="); status != 429 {
 		t.Errorf("tus: %d %s", status, code)
 	}
 	if status, code, _ := put("4.txt", "no log"); status == 201 {
 		t.Errorf("%d %s", status, code)
 	}
 	secret, prefix := accounts.NewToken()
-	if _, err := db.AddToken(t.Context(), "shop", &store.Token{Name: "other", Prefix: prefix, Scopes: []accounts.Scope{accounts.ScopeUpload}, CreatedBy: "test"}, secret); err != nil {
+	if _, err := db.AddToken(t.Context(), "shop",
+		&store.Token{Name: "other", Prefix: prefix, Scopes: []accounts.Scope{accounts.ScopeUpload}, CreatedBy: "test"},
+		secret); err != nil {
 		t.Fatal(err)
 	}
 	token = secret.Text

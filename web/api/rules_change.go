@@ -39,7 +39,8 @@ func (a *API) rulesPut(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	file, runs, err := a.store.SaveRules(c.Request().Context(), project, store.RuleChange{Text: text, Author: actor, Note: note, Version: version})
+	file, runs, err := a.store.SaveRules(c.Request().Context(), project,
+		store.RuleChange{Text: text, Author: actor, Note: note, Version: version})
 	if err != nil {
 		return conflicting(c, err)
 	}
@@ -47,8 +48,8 @@ func (a *API) rulesPut(c echo.Context) error {
 	return fresh(c, http.StatusOK, rulesReceipt{file.Version, runs})
 }
 
-// rulesImport handles POST /api/v1/projects/:project/rules/import: the body is the file of another tool; apply=1 appends
-// what it was translated to.
+// rulesImport handles POST /api/v1/projects/:project/rules/import: the body is the file of another tool; apply=1
+// appends what it was translated to.
 func (a *API) rulesImport(c echo.Context) error {
 	project, err := pathText(c, "project")
 	if err != nil {
@@ -78,7 +79,8 @@ func (a *API) rulesImport(c echo.Context) error {
 	}{filled(made.Rules), problem.Rejected(&made), nil}
 	if apply, _ := strconv.ParseBool(c.QueryParam("apply")); apply && len(made.Rules) > 0 {
 		change := store.RuleChange{
-			Text: leaks.AppendRules(present.Text, made.Rules), Author: actor, Note: "import of " + c.QueryParam("kind"), Version: int64(present.Version),
+			Text: leaks.AppendRules(present.Text, made.Rules), Author: actor, Note: "import of " + c.QueryParam("kind"),
+			Version: int64(present.Version),
 		}
 		file, runs, err := a.store.SaveRules(ctx, project, change)
 		if err != nil {

@@ -37,7 +37,8 @@ func (a *API) rulesVersion(c echo.Context, project string) (store.RuleFile, erro
 	if err != nil || version < 0 {
 		return store.RuleFile{}, problem.Invalid("version", "version: %q is not a version", c.QueryParam("version"))
 	}
-	versions, err := store.Read(ctx, a.store, func(v store.View) ([]store.RuleFile, error) { return v.RuleVersions(ctx, project) })
+	versions, err := store.Read(ctx, a.store,
+		func(v store.View) ([]store.RuleFile, error) { return v.RuleVersions(ctx, project) })
 	if err != nil {
 		return store.RuleFile{}, err
 	}
@@ -64,7 +65,8 @@ func (a *API) rulesPreview(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	trial, err := store.Read(ctx, a.store, func(v store.View) (*leaks.RuleTrial, error) { return v.RuleTrial(ctx, project) })
+	trial, err := store.Read(ctx, a.store,
+		func(v store.View) (*leaks.RuleTrial, error) { return v.RuleTrial(ctx, project) })
 	if err != nil {
 		return err
 	}
@@ -80,7 +82,8 @@ func (a *API) rulesPreview(c echo.Context) error {
 	for i := range preview.Moves {
 		m := &preview.Moves[i]
 		view.Moves = append(view.Moves, moveView{
-			From: movedView{m.From.ID, m.From.Title, m.FromBlame, string(m.FromOrigin)}, To: movedView{m.To.ID, m.To.Title, m.ToBlame, string(m.ToOrigin)}, Stacks: m.Stacks,
+			From: movedView{m.From.ID, m.From.Title, m.FromBlame, string(m.FromOrigin)},
+			To:   movedView{m.To.ID, m.To.Title, m.ToBlame, string(m.ToOrigin)}, Stacks: m.Stacks,
 		})
 	}
 	return fresh(c, http.StatusOK, view)

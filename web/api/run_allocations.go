@@ -20,8 +20,8 @@ import (
 // parquetType is what IANA has registered for Parquet.
 const parquetType = "application/vnd.apache.parquet"
 
-// runAllocations handles GET and HEAD /api/v1/runs/:id/allocations: the allocation table of the trace that the run's report
-// is about, in which ranges may be asked for, as tools for Parquet do.
+// runAllocations handles GET and HEAD /api/v1/runs/:id/allocations: the allocation table of the trace that the run's
+// report is about, in which ranges may be asked for, as tools for Parquet do.
 func (a *API) runAllocations(c echo.Context) error {
 	id, err := runID(c)
 	if err != nil {
@@ -41,7 +41,8 @@ func (a *API) runAllocations(c echo.Context) error {
 		return err
 	}
 	if table.Key == "" {
-		return problem.New(http.StatusNotFound, analysis.CodeNotATrace, "the run's report is of snapshots; only a trace has an allocation table")
+		return problem.New(http.StatusNotFound, analysis.CodeNotATrace,
+			"the run's report is of snapshots; only a trace has an allocation table")
 	}
 	content, err := a.blobs.Open(ctx, table.Key)
 	if errors.Is(err, blob.ErrNotFound) {
@@ -51,14 +52,16 @@ func (a *API) runAllocations(c echo.Context) error {
 		return fmt.Errorf("api: allocation table of run %d: %w", id, err)
 	}
 	defer func() { _ = content.Close() }() // read only
-	if err := a.noteDownload(c, id, map[string]any{"allocations": downloadName(&run, "-allocations.parquet")}); err != nil {
+	if err := a.noteDownload(c, id,
+		map[string]any{"allocations": downloadName(&run, "-allocations.parquet")}); err != nil {
 		return err
 	}
 	header := c.Response().Header()
 	header.Set(echo.HeaderContentType, parquetType)
 	header.Set("ETag", `"`+path.Base(table.Key)+`"`)
 	header.Set("Cache-Control", "private, no-cache")
-	header.Set(echo.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": downloadName(&run, "-allocations.parquet")}))
+	header.Set(echo.HeaderContentDisposition,
+		mime.FormatMediaType("attachment", map[string]string{"filename": downloadName(&run, "-allocations.parquet")}))
 	http.ServeContent(c.Response(), c.Request(), "", time.Time{}, io.NewSectionReader(content, 0, content.Size()))
 	return nil
 }

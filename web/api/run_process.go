@@ -52,9 +52,11 @@ func chosenProcess(c echo.Context) (string, error) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return "", problem.New(http.StatusRequestEntityTooLarge, problem.CodeTooLarge, "the choice of a process takes at most %d bytes", maxChoice)
+		return "", problem.New(http.StatusRequestEntityTooLarge, problem.CodeTooLarge,
+			"the choice of a process takes at most %d bytes", maxChoice)
 	case err != nil || choice.Process == nil:
-		return "", problem.Invalid("process", `process: the body must be JSON such as {"process": "app.exe"}; "" lets the server choose`)
+		return "", problem.Invalid("process",
+			`process: the body must be JSON such as {"process": "app.exe"}; "" lets the server choose`)
 	}
 	return *choice.Process, nil
 }

@@ -41,11 +41,13 @@ func TestChooseProcess(t *testing.T) {
 	if r.Process.PID != other.PID || r.Process.Name != other.Name {
 		t.Errorf("a report on %+v, want %+v", r.Process, other)
 	}
-	for _, body := range []string{"", "{}", "[]", "x", `{"process": 7}`, `{"process": null}`, `{"process": "nobody.exe"}`, `{"process": "\u0000"}`} {
+	for _, body := range []string{"", "{}", "[]", "x", `{"process": 7}`, `{"process": null}`, `{"process": "nobody.exe"}`,
+		`{"process": "\u0000"}`} {
 		post(body).want(t, 422, "invalid-process")
 	}
 	post(`{"process": "`+strings.Repeat("x", 1<<20)+`"}`).want(t, 413, "too-large")
-	if now := decode[view](t, n.do("GET", "/api/v1/runs/1", nil).want(t, 200, "")); now.Process != other.Process || now.State != "ready" {
+	if now := decode[view](t, n.do("GET", "/api/v1/runs/1", nil).want(t, 200, "")); now.Process != other.Process ||
+		now.State != "ready" {
 		t.Errorf("%+v", now)
 	}
 	if back := decode[view](t, post(`{"process": ""}`).want(t, 202, "")); back.Process != "" {

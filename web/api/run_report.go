@@ -26,7 +26,8 @@ import (
 	"heapdrift/web/problem"
 )
 
-// jsonFormat is the format of the stored report; it is sent as it is, unless an older version stored it in the layout before.
+// jsonFormat is the format of the stored report; it is sent as it is, unless an older version stored it in the layout
+// before.
 const jsonFormat = "json"
 
 // shownFormats are those that a browser may show; it saves the others.
@@ -79,7 +80,8 @@ func (a *API) runReport(c echo.Context) error {
 	if known {
 		return c.NoContent(http.StatusNotModified)
 	}
-	if download, _ := strconv.ParseBool(c.QueryParam("download")); download || !slices.Contains(shownFormats, format.Name) {
+	if download, _ := strconv.ParseBool(c.QueryParam("download")); download ||
+		!slices.Contains(shownFormats, format.Name) {
 		name := downloadName(&run, format.Extension)
 		header.Set(echo.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 		if err := a.noteDownload(c, id, map[string]any{"report": name}); err != nil {
@@ -93,12 +95,13 @@ func (a *API) runReport(c echo.Context) error {
 	return a.sendReport(c, run.ReportKey, format, export.Options{Top: top})
 }
 
-// reportTag is the ETag of a report. The key is the digest of the stored report, so the same tag means the same report in the same format.
-// The version of the layout tells what is sent apart from what an older version sent.
+// reportTag is the ETag of a report. The key is the digest of the stored report, so the same tag means the same report
+// in the same format. The version of the layout tells what is sent apart from what an older version sent.
 func reportTag(run *store.Run, format export.Format, top int, window *capture.Window) string {
 	layout := path.Base(analysis.Schema)
 	if window != nil {
-		return etag.Weak(fmt.Sprintf("%s-%s-%s-%d-%d-%d", path.Base(run.ReportKey), layout, format.Name, top, window.From, window.To))
+		return etag.Weak(fmt.Sprintf("%s-%s-%s-%d-%d-%d", path.Base(run.ReportKey), layout, format.Name, top,
+			window.From, window.To))
 	}
 	return etag.Weak(fmt.Sprintf("%s-%s-%s-%d", path.Base(run.ReportKey), layout, format.Name, top))
 }
@@ -114,13 +117,15 @@ func runWithReport(ctx context.Context, v store.View, id int64) (store.Run, erro
 
 // noReport says that a run has no report yet, and how far it is.
 func noReport(run *store.Run) *problem.Problem {
-	p := problem.New(http.StatusNotFound, problem.CodeNoReport, "the run is %s; its report comes with the first analysis", run.State())
+	p := problem.New(http.StatusNotFound, problem.CodeNoReport, "the run is %s; its report comes with the first analysis",
+		run.State())
 	p.State = string(run.State())
 	return p
 }
 
 // sendConverted writes a report in a format. To make the report, and to write it, takes memory: few do so at once.
-func (a *API) sendConverted(c echo.Context, report func(context.Context) (*analysis.Report, error), format export.Format, opt export.Options) error {
+func (a *API) sendConverted(c echo.Context, report func(context.Context) (*analysis.Report, error),
+	format export.Format, opt export.Options) error {
 	ctx := c.Request().Context()
 	if err := enter(ctx, a.conversions); err != nil {
 		return err
@@ -138,11 +143,13 @@ func (a *API) sendConverted(c echo.Context, report func(context.Context) (*analy
 	return format.Write(c.Response(), made, opt)
 }
 
-// sendReport sends a stored report: as JSON as it lies there, if it is of today's layout, which to most clients means in zstd, too.
+// sendReport sends a stored report: as JSON as it lies there, if it is of today's layout, which to most clients means
+// in zstd, too.
 func (a *API) sendReport(c echo.Context, key string, format export.Format, opt export.Options) error {
 	ctx := c.Request().Context()
 	if format.Name != jsonFormat {
-		return a.sendConverted(c, func(ctx context.Context) (*analysis.Report, error) { return query.ReadReport(ctx, a.blobs, key) }, format, opt)
+		return a.sendConverted(c,
+			func(ctx context.Context) (*analysis.Report, error) { return query.ReadReport(ctx, a.blobs, key) }, format, opt)
 	}
 	stored, err := a.blobs.Open(ctx, key)
 	if err != nil {
@@ -157,7 +164,8 @@ func (a *API) sendReport(c echo.Context, key string, format export.Format, opt e
 	start, _ := plain.Peek(firstFields) // a failure to read is met again below
 	switch {
 	case bytes.Contains(start, []byte(strconv.Quote(analysis.Schema1))):
-		return a.sendConverted(c, func(ctx context.Context) (*analysis.Report, error) { return query.ReadReport(ctx, a.blobs, key) }, format, opt)
+		return a.sendConverted(c,
+			func(ctx context.Context) (*analysis.Report, error) { return query.ReadReport(ctx, a.blobs, key) }, format, opt)
 	case compress.Of(c) == compress.Zstd:
 		header := c.Response().Header()
 		header.Set(echo.HeaderContentEncoding, string(compress.Zstd))
@@ -194,7 +202,8 @@ func reportFormat(c echo.Context) (export.Format, error) {
 	}
 	i := Preferred(strings.Join(c.Request().Header.Values("Accept"), ","), types...)
 	if i < 0 {
-		return export.Format{}, problem.New(http.StatusNotAcceptable, problem.CodeAcceptable, "the report is written as %s", strings.Join(types, ", "))
+		return export.Format{}, problem.New(http.StatusNotAcceptable, problem.CodeAcceptable, "the report is written as %s",
+			strings.Join(types, ", "))
 	}
 	return formats[i], nil
 }

@@ -6,7 +6,8 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// runRetry handles POST /api/v1/runs/:id/retry: what failed and may end better is queued again. It answers with the run.
+// runRetry handles POST /api/v1/runs/:id/retry: what failed and may end better is queued again. It answers with the
+// run.
 func (a *API) runRetry(c echo.Context) error {
 	id, err := runID(c)
 	if err != nil {

@@ -120,10 +120,12 @@ func readRun(ctx context.Context, v store.View, id int64) (*runView, error) {
 
 func viewOf(run *store.Run, jobs []store.Job, evidence []store.Evidence) runView {
 	view := runView{
-		ID: run.ID, Project: run.Project, Build: run.Build, Branch: run.Branch, Commit: run.Commit, Scenario: run.Scenario, Name: run.Name,
+		ID: run.ID, Project: run.Project, Build: run.Build, Branch: run.Branch, Commit: run.Commit,
+		Scenario: run.Scenario, Name: run.Name,
 		State: string(run.State()), Complete: run.CompletedAt != nil,
 		CreatedAt: run.CreatedAt.UTC(), CompletedAt: utc(run.CompletedAt), AnalysedAt: utc(run.AnalysedAt),
-		Status: run.Status, Sentence: run.Sentence, Sites: run.SiteCount, Process: run.Process, Error: viewOfError(run.ErrorCode, run.Error),
+		Status: run.Status, Sentence: run.Sentence, Sites: run.SiteCount, Process: run.Process,
+		Error:    viewOfError(run.ErrorCode, run.Error),
 		Progress: progressView{Pending: run.Pending, Jobs: []jobView{}}, Evidence: []evidenceView{},
 		Links: linksView{
 			Self: runResource(run.ID), Page: address.Run(run.ID), Report: runResource(run.ID) + "/report",
@@ -137,7 +139,8 @@ func viewOf(run *store.Run, jobs []store.Job, evidence []store.Evidence) runView
 		}
 		done += j.Percent
 		view.Progress.Jobs = append(view.Progress.Jobs, jobView{
-			ID: j.ID, Kind: j.Kind, Evidence: j.EvidenceID, State: j.State, Attempt: j.Attempt, Percent: j.Percent, Stage: j.Stage,
+			ID: j.ID, Kind: j.Kind, Evidence: j.EvidenceID, State: j.State, Attempt: j.Attempt,
+			Percent: j.Percent, Stage: j.Stage,
 			Error: viewOfError(j.ErrorCode, j.Error),
 		})
 	}

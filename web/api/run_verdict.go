@@ -65,7 +65,8 @@ func (q *verdictQuestion) gate() store.GateQuestion {
 	return store.GateQuestion{Baseline: q.baseline, FailOn: q.failOn}
 }
 
-// runVerdict handles GET /api/v1/runs/:id/verdict: it waits until no job is pending and says whether the gate is passed.
+// runVerdict handles GET /api/v1/runs/:id/verdict: it waits until no job is pending and says whether the gate is
+// passed.
 func (a *API) runVerdict(c echo.Context) error {
 	var q verdictQuestion
 	var err error
@@ -99,8 +100,8 @@ func (a *API) runVerdict(c echo.Context) error {
 	return fresh(c, http.StatusOK, verdict)
 }
 
-// settled returns the verdict when no job of the run is pending any more, or as it is when the time is up. Each look is a View of its
-// own: none is held while waiting.
+// settled returns the verdict when no job of the run is pending any more, or as it is when the time is up. Each look is
+// a View of its own: none is held while waiting.
 func (a *API) settled(ctx context.Context, q *verdictQuestion, wait time.Duration) (*verdictView, error) {
 	changed, stop := a.watch(q.run)
 	defer stop()
@@ -151,9 +152,11 @@ func readVerdict(ctx context.Context, v store.View, q *verdictQuestion) (*verdic
 
 func viewOfVerdict(run *store.Run, v *leaks.Verdict) *verdictView {
 	view := &verdictView{
-		Run: run.ID, State: v.State, Status: v.Status, Gate: v.Gate, Why: v.Why, FailOn: filled(v.FailOn), Policy: v.Policy, Exit: v.Gate.ExitCode(), Reasons: []leaks.Reason{},
+		Run: run.ID, State: v.State, Status: v.Status, Gate: v.Gate, Why: v.Why, FailOn: filled(v.FailOn), Policy: v.Policy,
+		Exit: v.Gate.ExitCode(), Reasons: []leaks.Reason{},
 		New: filled(v.New), Grown: filled(v.Grown),
-		Fixed: filled(v.Fixed), Clean: filled(v.Clean), Persisting: filled(v.Persisting), Known: filled(v.Known), Power: v.Power, Sentence: v.Sentence,
+		Fixed: filled(v.Fixed), Clean: filled(v.Clean), Persisting: filled(v.Persisting), Known: filled(v.Known),
+		Power: v.Power, Sentence: v.Sentence,
 		URL: address.Run(run.ID), Pending: run.Pending, FailedEvidence: run.Failed,
 	}
 	if d := v.Decision; d != nil {
@@ -161,7 +164,8 @@ func viewOfVerdict(run *store.Run, v *leaks.Verdict) *verdictView {
 	}
 	if c := v.Compared; c != nil {
 		view.Baseline = &baselineView{
-			Build: c.Base.Build, Runs: filled(c.Base.Runs), Sentence: c.Sentence, URL: address.Compare(c.Project, c.Scenario, c.Base.Build, run.Build),
+			Build: c.Base.Build, Runs: filled(c.Base.Runs), Sentence: c.Sentence,
+			URL: address.Compare(c.Project, c.Scenario, c.Base.Build, run.Build),
 		}
 	}
 	return view

@@ -131,8 +131,9 @@ func treeView(d query.Direction) func(context.Context, *viewRequest) (shownView,
 // exported are the formats of reports that a selection is written in whatever the view: they hold all its sites.
 var exported = []string{"folded", "pprof", "speedscope", "umdh-text"}
 
-// runView handles GET /api/v1/runs/:id/views/:view: a part of a run, as the parameters select it, in one of its views. format=csv writes
-// tables, folded, pprof, speedscope and umdh-text write the sites that are selected for other tools, and parquet the allocations of a trace that are.
+// runView handles GET /api/v1/runs/:id/views/:view: a part of a run, as the parameters select it, in one of its views.
+// format=csv writes tables, folded, pprof, speedscope and umdh-text write the sites that are selected for other tools,
+// and parquet the allocations of a trace that are.
 func (a *API) runView(c echo.Context) error {
 	id, err := runID(c)
 	if err != nil {
@@ -225,7 +226,8 @@ func (a *API) exportSelection(c echo.Context, run *store.Run, r *query.Result, n
 // formatParquet is the allocation table of what is selected of a trace.
 const formatParquet = "parquet"
 
-// exportTable writes the allocations that are selected. The turn of windows is over before they are sent, which may take long.
+// exportTable writes the allocations that are selected. The turn of windows is over before they are sent, which may
+// take long.
 func (a *API) exportTable(c echo.Context, run *store.Run, r *query.Result, done func()) error {
 	file, err := os.CreateTemp("", "heapdrift-selection-*")
 	if err != nil {

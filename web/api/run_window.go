@@ -69,7 +69,8 @@ func (a *API) runWindow(c echo.Context) error {
 
 // windowOf computes numbers and reads the names that belong to them in one View.
 func (a *API) windowOf(ctx context.Context, id int64, w capture.Window, top int) (*windowView, error) {
-	if _, err := store.Read(ctx, a.store, func(v store.View) (store.Run, error) { return runWithReport(ctx, v, id) }); err != nil {
+	if _, err := store.Read(ctx, a.store,
+		func(v store.View) (store.Run, error) { return runWithReport(ctx, v, id) }); err != nil {
 		return nil, err
 	}
 	done, err := a.windows.Prepare(ctx, id)
@@ -105,7 +106,8 @@ func most(sites []analysis.WindowedSite, top int) []*analysis.WindowedSite {
 		list[i] = &sites[i]
 	}
 	slices.SortFunc(list, func(a, b *analysis.WindowedSite) int {
-		return cmp.Or(cmp.Compare(b.Growth.Bytes, a.Growth.Bytes), cmp.Compare(b.Growth.Count, a.Growth.Count), cmp.Compare(a.Ordinal, b.Ordinal))
+		return cmp.Or(cmp.Compare(b.Growth.Bytes, a.Growth.Bytes), cmp.Compare(b.Growth.Count, a.Growth.Count),
+			cmp.Compare(a.Ordinal, b.Ordinal))
 	})
 	if top > 0 && top < len(list) {
 		list = list[:top]
@@ -114,7 +116,8 @@ func most(sites []analysis.WindowedSite, top int) []*analysis.WindowedSite {
 }
 
 func viewOfWindow(run int64, w *analysis.Windowed, chosen []*analysis.WindowedSite, rows []store.SiteRow) *windowView {
-	view := &windowView{Run: run, Window: w.Window, Totals: w.Totals, Heaps: []heapView{}, SiteCount: len(w.Sites), Sites: []windowSiteView{}}
+	view := &windowView{Run: run, Window: w.Window, Totals: w.Totals, Heaps: []heapView{}, SiteCount: len(w.Sites),
+		Sites: []windowSiteView{}}
 	for i := range w.Heaps {
 		view.Heaps = append(view.Heaps, heapView{w.Heaps[i].Handle, w.Heaps[i].Amounts})
 	}
@@ -124,7 +127,8 @@ func viewOfWindow(run int64, w *analysis.Windowed, chosen []*analysis.WindowedSi
 	}
 	for _, s := range chosen {
 		row := byOrdinal[s.Ordinal]
-		view.Sites = append(view.Sites, windowSiteView{s.Ordinal, row.Signature, row.Kind, row.Heap, row.Blame, row.Place, string(s.Verdict), s.Amounts})
+		view.Sites = append(view.Sites, windowSiteView{s.Ordinal, row.Signature, row.Kind, row.Heap, row.Blame, row.Place,
+			string(s.Verdict), s.Amounts})
 	}
 	return view
 }

@@ -81,7 +81,8 @@ func (n *node) analyseAs(r *analysis.Report, write func(io.Writer) error) {
 		n.t.Fatal(err)
 	}
 	for _, lease := range n.claim() {
-		if err := n.store.SaveResult(n.t.Context(), lease, store.Result{Report: r, Key: blob.ContentKey(digest.SHA256), Revision: 1}); err != nil {
+		if err := n.store.SaveResult(n.t.Context(), lease,
+			store.Result{Report: r, Key: blob.ContentKey(digest.SHA256), Revision: 1}); err != nil {
 			n.t.Fatal(err)
 		}
 	}
@@ -91,7 +92,8 @@ func (n *node) analyseAs(r *analysis.Report, write func(io.Writer) error) {
 func (n *node) fail(code, message string) {
 	n.t.Helper()
 	for _, lease := range n.claim() {
-		if err := n.store.FailJob(n.t.Context(), lease, store.Failure{Code: code, Message: message, Final: true}); err != nil {
+		if err := n.store.FailJob(n.t.Context(), lease,
+			store.Failure{Code: code, Message: message, Final: true}); err != nil {
 			n.t.Fatal(err)
 		}
 	}
@@ -106,8 +108,9 @@ func report(status analysis.Status, sites int) *analysis.Report {
 	for range sites {
 		r.Sites = append(r.Sites, analysis.Site{
 			Signature: "s", Kind: "heap", Verdict: analysis.ClassGrowing, Series: []analysis.Point{}, Flags: []string{},
-			Amounts: analysis.Amounts{Outstanding: analysis.Amount{Count: 1, Bytes: 10}, Growth: &analysis.Amount{Count: 1, Bytes: 10}},
-			Stack:   r.AddStack(&analysis.Frame{Module: "shop", Function: "Leak"}),
+			Amounts: analysis.Amounts{Outstanding: analysis.Amount{Count: 1, Bytes: 10},
+				Growth: &analysis.Amount{Count: 1, Bytes: 10}},
+			Stack: r.AddStack(&analysis.Frame{Module: "shop", Function: "Leak"}),
 		})
 	}
 	return r
@@ -134,7 +137,9 @@ func TestRun(t *testing.T) {
 	up := n.put(umdhLog(1000), "branch", "main")
 	n.put(umdhLog(2000), "name", "b.txt")
 	run := decode[runView](t, n.do("GET", "/api/v1/runs/1", nil).want(t, 200, ""))
-	if run.ID != up.Run || run.Project != "shop" || run.Build != "100" || run.Scenario != "soak" || run.Name != "1" || run.Branch != "main" || run.State != "processing" || run.Complete || run.Progress.Pending != 2 || len(run.Evidence) != 2 {
+	if run.ID != up.Run || run.Project != "shop" || run.Build != "100" || run.Scenario != "soak" || run.Name != "1" ||
+		run.Branch != "main" || run.State != "processing" || run.Complete || run.Progress.Pending != 2 ||
+		len(run.Evidence) != 2 {
 		t.Errorf("%+v", run)
 	}
 	for range 2 { // once more changes nothing
@@ -144,7 +149,8 @@ func TestRun(t *testing.T) {
 	}
 	n.fail("no-stacks", "the log has no stacks")
 	run = decode[runView](t, n.do("GET", run.Links["self"], nil).want(t, 200, ""))
-	if run.State != "failed" || run.Progress.Pending != 0 || run.Progress.Percent != 100 || run.Evidence[0].Error == nil || run.Evidence[0].Error.Code != "no-stacks" {
+	if run.State != "failed" || run.Progress.Pending != 0 || run.Progress.Percent != 100 || run.Evidence[0].Error == nil ||
+		run.Evidence[0].Error.Code != "no-stacks" {
 		t.Errorf("%+v", run)
 	}
 }
@@ -162,7 +168,8 @@ func TestRunReady(t *testing.T) {
 
 func TestNotFound(t *testing.T) {
 	n := start(t)
-	for _, path := range []string{"/api/v1/runs/7", "/api/v1/runs/7/report", "/api/v1/runs/7/verdict?wait=5s", "/api/v1/runs/x", "/api/v1/runs/99999999999999999999", "/api/v1/runs/-1", "/api/v1/runs/",
+	for _, path := range []string{"/api/v1/runs/7", "/api/v1/runs/7/report", "/api/v1/runs/7/verdict?wait=5s",
+		"/api/v1/runs/x", "/api/v1/runs/99999999999999999999", "/api/v1/runs/-1", "/api/v1/runs/",
 		"/api/v1/compare?project=p", "/api/v1/projects/p/signatures", "/api/v1/", "/api/v2/runs/1"} {
 		n.do("GET", path, nil).want(t, 404, "not-found")
 	}
@@ -188,24 +195,32 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct{ query, accept, contentType, has string }{
-		{"", "", "application/json", stored.String()}, {"", "*/*", "application/json", stored.String()}, {"?format=json", "text/csv", "application/json", stored.String()},
-		{"", "text/html,*/*;q=0.1", "application/json", stored.String()}, {"", "text/plain", "text/plain; charset=utf-8", "LEAK\n"},
-		{"?format=text&top=2", "", "text/plain; charset=utf-8", "28 more sites"}, {"?format=markdown&top=2", "", "text/markdown; charset=utf-8", "28 more sites"},
-		{"", "text/markdown;q=0.9, text/plain;q=0.1", "text/markdown; charset=utf-8", "| 30 |"}, {"", "text/csv", "text/csv; charset=utf-8", "signature,kind"},
+		{"", "", "application/json", stored.String()}, {"", "*/*", "application/json", stored.String()},
+		{"?format=json", "text/csv", "application/json", stored.String()},
+		{"", "text/html,*/*;q=0.1", "application/json", stored.String()},
+		{"", "text/plain", "text/plain; charset=utf-8", "LEAK\n"},
+		{"?format=text&top=2", "", "text/plain; charset=utf-8", "28 more sites"},
+		{"?format=markdown&top=2", "", "text/markdown; charset=utf-8", "28 more sites"},
+		{"", "text/markdown;q=0.9, text/plain;q=0.1", "text/markdown; charset=utf-8", "| 30 |"},
+		{"", "text/csv", "text/csv; charset=utf-8", "signature,kind"},
 		{"?format=folded", "", "text/plain; charset=utf-8", "heap;shop!Leak"},
-		{"?format=sarif", "", "application/sarif+json", `"version": "2.1.0"`}, {"", "application/sarif+json", "application/sarif+json", "LEAK001"},
-		{"?format=junit", "", "application/xml", "<testsuites"}, {"?format=speedscope", "", "application/vnd.speedscope+json", "shop!Leak"}, {"?format=pprof", "", "application/octet-stream", "\x1f\x8b"},
+		{"?format=sarif", "", "application/sarif+json", `"version": "2.1.0"`},
+		{"", "application/sarif+json", "application/sarif+json", "LEAK001"},
+		{"?format=junit", "", "application/xml", "<testsuites"}, {"?format=speedscope", "", "application/vnd.speedscope+json",
+			"shop!Leak"}, {"?format=pprof", "", "application/octet-stream", "\x1f\x8b"},
 	} {
 		a := n.do("GET", "/api/v1/runs/1/report"+test.query, nil, "Accept", test.accept).want(t, 200, "")
 		if a.Header.Get("Content-Type") != test.contentType || !strings.Contains(string(a.body), test.has) {
 			t.Errorf("%s, Accept %s: %s\n%.300s", test.query, test.accept, a.Header.Get("Content-Type"), a.body)
 		}
 		tag := a.Header.Get("ETag")
-		if again := n.do("GET", "/api/v1/runs/1/report"+test.query, nil, "Accept", test.accept, "If-None-Match", `"x", `+tag); again.StatusCode != http.StatusNotModified || len(again.body) > 0 {
+		if again := n.do("GET", "/api/v1/runs/1/report"+test.query, nil, "Accept", test.accept, "If-None-Match", `"x", `+
+			tag); again.StatusCode != http.StatusNotModified || len(again.body) > 0 {
 			t.Errorf("%s: %d for a report that the client has", test.query, again.StatusCode)
 		}
 	}
-	for query, code := range map[string]string{"format=x": "invalid-format", "top=-1": "invalid-top", "top=x": "invalid-top"} {
+	for query, code := range map[string]string{"format=x": "invalid-format", "top=-1": "invalid-top",
+		"top=x": "invalid-top"} {
 		n.do("GET", "/api/v1/runs/1/report?"+query, nil).want(t, 422, code)
 	}
 	n.do("GET", "/api/v1/runs/1/report", nil, "Accept", "image/png").want(t, 406, "not-acceptable")
@@ -231,7 +246,8 @@ func TestReportOfTheLayoutBefore(t *testing.T) {
 			t.Errorf("%s: %.300s", coding, body)
 		}
 	}
-	if a := n.do("GET", "/api/v1/runs/1/report?format=folded", nil).want(t, 200, ""); !strings.Contains(string(a.body), "heap;plugin+0x2a40;") {
+	if a := n.do("GET", "/api/v1/runs/1/report?format=folded", nil).want(t, 200, ""); !strings.Contains(string(a.body),
+		"heap;plugin+0x2a40;") {
 		t.Errorf("%s", a.body)
 	}
 }
@@ -275,15 +291,18 @@ func TestReportCoded(t *testing.T) {
 	n.read()
 	n.analyse(report(analysis.StatusLeak, 300))
 	plain := n.do("GET", "/api/v1/runs/1/report", nil, "Accept-Encoding", "identity").want(t, 200, "")
-	if plain.Header.Get("Content-Encoding") != "" || plain.Header.Get("Vary") != "Accept, Accept-Encoding" && len(plain.Header.Values("Vary")) != 2 {
+	if plain.Header.Get("Content-Encoding") != "" || plain.Header.Get("Vary") != "Accept, Accept-Encoding" &&
+		len(plain.Header.Values("Vary")) != 2 {
 		t.Errorf("%v", plain.Header)
 	}
-	for accept, coding := range map[string]string{"zstd": "zstd", "gzip, deflate, br, zstd": "zstd", "br;q=0.5, zstd;q=0.4": "br", "gzip;q=1, *;q=0.1": "gzip"} {
+	for accept, coding := range map[string]string{"zstd": "zstd", "gzip, deflate, br, zstd": "zstd",
+		"br;q=0.5, zstd;q=0.4": "br", "gzip;q=1, *;q=0.1": "gzip"} {
 		res, got := n.reportCoded(accept)
 		if coding == "zstd" && res.ContentLength <= 0 {
 			t.Errorf("%s: of unknown length", accept)
 		}
-		if !bytes.Equal(got, plain.body) || res.Header.Get("Content-Encoding") != coding || res.Header.Get("ETag") != plain.Header.Get("ETag") {
+		if !bytes.Equal(got, plain.body) || res.Header.Get("Content-Encoding") != coding ||
+			res.Header.Get("ETag") != plain.Header.Get("ETag") {
 			t.Errorf("%s: %d bytes instead of %d, %v", accept, len(got), len(plain.body), res.Header)
 		}
 	}
@@ -339,7 +358,8 @@ func TestVerdict(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
 	}
-	for status, gate := range map[analysis.Status]string{analysis.StatusLeak: "failed", analysis.StatusNoLeak: "passed", analysis.StatusInconclusive: "inconclusive"} {
+	for status, gate := range map[analysis.Status]string{analysis.StatusLeak: "failed", analysis.StatusNoLeak: "passed",
+		analysis.StatusInconclusive: "inconclusive"} {
 		n := start(t)
 		n.put(umdhLog(1000))
 		v := decode[verdictView](t, n.do("GET", "/api/v1/runs/1/verdict", nil).want(t, 202, ""))
@@ -361,7 +381,8 @@ func TestVerdict(t *testing.T) {
 		}
 		n.analyse(report(status, 1))
 		v = decode[verdictView](t, (<-decided).want(t, 200, ""))
-		if v.Gate != gate || v.Status != string(status) || v.State != "ready" || v.Sentence == "" || v.URL != "/runs/1" || v.New == nil || v.Fixed == nil || v.Persisting == nil {
+		if v.Gate != gate || v.Status != string(status) || v.State != "ready" || v.Sentence == "" || v.URL != "/runs/1" ||
+			v.New == nil || v.Fixed == nil || v.Persisting == nil {
 			t.Errorf("%+v", v)
 		}
 	}
@@ -372,13 +393,15 @@ func TestVerdictOfFailures(t *testing.T) {
 	n.put(umdhLog(1000))
 	n.fail("worker-lost", "the worker was lost")
 	v := decode[verdictView](t, n.do("GET", "/api/v1/runs/1/verdict?wait=1s", nil).want(t, 200, ""))
-	if v.Gate != "error" || v.Status != "error" || v.FailedEvidence != 1 || !strings.Contains(v.Sentence, "a.txt could not be read: the worker was lost") {
+	if v.Gate != "error" || v.Status != "error" || v.FailedEvidence != 1 ||
+		!strings.Contains(v.Sentence, "a.txt could not be read: the worker was lost") {
 		t.Errorf("%+v", v)
 	}
 	n.put(umdhLog(2000), "name", "b.txt")
 	n.read()
 	n.fail("pid-changed", "the logs are of two processes")
-	if v = decode[verdictView](t, n.do("GET", "/api/v1/runs/1/verdict", nil).want(t, 200, "")); v.Gate != "error" || !strings.Contains(v.Sentence, "two processes") {
+	if v = decode[verdictView](t, n.do("GET", "/api/v1/runs/1/verdict", nil).want(t, 200, "")); v.Gate != "error" ||
+		!strings.Contains(v.Sentence, "two processes") {
 		t.Errorf("%+v", v)
 	}
 	for _, wait := range []string{"soon", "-1s", "60", "1h1"} {

@@ -87,7 +87,8 @@ func startOn(t testing.TB, s *store.Store, blobs blob.Store) *node {
 	windows := &worker.Windows{Store: s, Blobs: blobs, Columns: 256 << 20}
 	t.Cleanup(func() { _ = windows.Close() })
 	in, log := &intake.Intake{Store: s, Blobs: blobs, MaxBytes: maxBytes}, &logText{}
-	server, err := web.New(web.Options{Access: guard.Everybody, Store: s, Blobs: blobs, Intake: in, Windows: windows, UploadIdle: 3 * time.Second, Log: slog.New(slog.NewJSONHandler(log, nil))})
+	server, err := web.New(web.Options{Access: guard.Everybody, Store: s, Blobs: blobs, Intake: in, Windows: windows,
+		UploadIdle: 3 * time.Second, Log: slog.New(slog.NewJSONHandler(log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +144,8 @@ func (a answer) want(t testing.TB, status int, code string) answer {
 		}
 	}
 	if a.StatusCode != status || p.Code != code {
-		t.Fatalf("%s %s: status %d %s, want %d with code %q", a.Request.Method, a.Request.URL, a.StatusCode, a.body, status, code)
+		t.Fatalf("%s %s: status %d %s, want %d with code %q", a.Request.Method, a.Request.URL,
+			a.StatusCode, a.body, status, code)
 	}
 	return a
 }
@@ -183,7 +185,8 @@ func (n *node) nothingStored() {
 	if keys := n.keys(""); len(keys) > 0 {
 		n.t.Errorf("blobs are left: %v", keys)
 	}
-	if projects, err := storetest.Now(n.t, n.store).Projects(n.t.Context(), storetest.Anybody); err != nil || len(projects) > 0 {
+	if projects, err := storetest.Now(n.t, n.store).Projects(n.t.Context(), storetest.Anybody); err != nil ||
+		len(projects) > 0 {
 		n.t.Errorf("projects are left: %v %v", projects, err)
 	}
 	if stale, err := storetest.Now(n.t, n.store).StaleUploads(n.t.Context(), -time.Hour); err != nil || len(stale) > 0 {
@@ -235,7 +238,8 @@ func umdhLog(size int) string {
 		"// Loaded modules: \r\n//     Base Size Module\r\n//           400000   2A6000 C:\\Shop\\shop.exe\r\n//\r\n// Process modules enumerated.\r\n\r\n" +
 		"*- - - - - - - - - - Start of data for heap @ 3F0000 - - - - - - - - - -\r\n\r\n")
 	for i := 0; i == 0 || b.Len() < size; i++ {
-		fmt.Fprintf(&b, "00000040 bytes + 00000018 at %08X by BackTrace%07X\r\n\t77650123\r\n\t0040%04X\r\n\r\n", 0x3F1000+i*0x60, i+1, i&0xFFFF)
+		fmt.Fprintf(&b, "00000040 bytes + 00000018 at %08X by BackTrace%07X\r\n\t77650123\r\n\t0040%04X\r\n\r\n",
+			0x3F1000+i*0x60, i+1, i&0xFFFF)
 	}
 	b.WriteString("*- - - - - - - - - - End of data for heap @ 3F0000 - - - - - - - - - -\r\n")
 	return b.String()

@@ -50,7 +50,8 @@ func TestSlowBodies(t *testing.T) {
 		bytes  int
 		waited time.Duration
 		slow   bool
-	}{{1, 10 * time.Second, false}, {1, 10 * time.Second, false}, {30 << 10, 10 * time.Second, false}, {30<<10 - 1, 30 * time.Second, true}} {
+	}{{1, 10 * time.Second, false}, {1, 10 * time.Second, false}, {30 << 10, 10 * time.Second, false},
+		{30<<10 - 1, 30 * time.Second, true}} {
 		if err := b.fastEnough(step.bytes, step.waited); (err != nil) != step.slow {
 			t.Errorf("step %d: %v", i, err)
 		}

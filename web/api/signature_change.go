@@ -67,14 +67,16 @@ func (b *triageChange) parse() (leaks.Change, error) {
 	if b.State != nil {
 		state = *b.State
 	}
-	for field, value := range map[string]*string{"reason": b.Reason, "assignee": b.Assignee, "ticket": b.Ticket, "until_build": b.UntilBuild, "fixed_in": b.FixedIn} {
+	for field, value := range map[string]*string{"reason": b.Reason, "assignee": b.Assignee, "ticket": b.Ticket,
+		"until_build": b.UntilBuild, "fixed_in": b.FixedIn} {
 		if value != nil && !leaks.IsLine(*value) {
 			return change, problem.Invalid(field, "%s: text of one line, without control characters", field)
 		}
 	}
 	isNoLeak := b.NotLeak != nil && *b.NotLeak && b.State == nil
 	if (b.Reason != nil && !isNoLeak || b.Until != nil || b.UntilBuild != nil) && state != setKnown {
-		return change, problem.Invalid("state", "state: reason, until and until_build belong to the state known, and reason to not_leak")
+		return change, problem.Invalid("state",
+			"state: reason, until and until_build belong to the state known, and reason to not_leak")
 	}
 	if isNoLeak {
 		change.NotLeakWhy = text(b.Reason)
@@ -101,7 +103,8 @@ func (b *triageChange) parse() (leaks.Change, error) {
 		}
 		change.Known = known
 	default:
-		return change, problem.Invalid("state", "state: %q cannot be set: only known, fixed and open can, the others follow from the runs", state)
+		return change, problem.Invalid("state",
+			"state: %q cannot be set: only known, fixed and open can, the others follow from the runs", state)
 	}
 	if b.State == nil && b.NotLeak == nil && b.Assignee == nil && b.Ticket == nil {
 		return change, problem.Invalid("body", "body: it changes nothing")
@@ -142,8 +145,8 @@ func (a *API) signatureComment(c echo.Context) error {
 	return a.sendSignature(c, http.StatusCreated, project, signature)
 }
 
-// signatureMerge handles POST /api/v1/projects/:project/signatures/:signature/merge: the signature is another one under an
-// older name, or, where none is named, one of its own again.
+// signatureMerge handles POST /api/v1/projects/:project/signatures/:signature/merge: the signature is another one under
+// an older name, or, where none is named, one of its own again.
 func (a *API) signatureMerge(c echo.Context) error {
 	project, signature, err := signatureOf(c)
 	if err != nil {

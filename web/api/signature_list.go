@@ -42,7 +42,8 @@ func (a *API) signatureList(c echo.Context) error {
 		Owners     []string            `json:"owners"`
 		Signatures []signatureView     `json:"signatures"`
 		Next       string              `json:"next,omitempty"`
-	}{Project: project, Total: page.Total, Counts: map[leaks.State]int{}, Owners: filled(page.Owners), Signatures: []signatureView{}}
+	}{Project: project, Total: page.Total, Counts: map[leaks.State]int{}, Owners: filled(page.Owners),
+		Signatures: []signatureView{}}
 	for _, state := range leaks.States {
 		view.Counts[state] = page.Counts[state]
 	}
@@ -71,7 +72,8 @@ func signatureQuery(c echo.Context, project string) (store.SignatureQuery, error
 	if q.Class, err = oneOf(c, "class", signatureClasses...); err != nil {
 		return q, err
 	}
-	order, err := oneOf(c, "sort", string(store.BySignatureScore), string(store.BySignatureGrowth), string(store.BySignatureLastSeen), string(store.BySignatureFirstBad))
+	order, err := oneOf(c, "sort", string(store.BySignatureScore), string(store.BySignatureGrowth),
+		string(store.BySignatureLastSeen), string(store.BySignatureFirstBad))
 	if err != nil {
 		return q, err
 	}

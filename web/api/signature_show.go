@@ -119,7 +119,8 @@ func signatureOf(c echo.Context) (project, signature string, err error) {
 
 func (a *API) sendSignature(c echo.Context, status int, project, signature string) error {
 	ctx := c.Request().Context()
-	detail, err := store.Read(ctx, a.store, func(v store.View) (*signatureDetail, error) { return readSignature(ctx, v, project, signature) })
+	detail, err := store.Read(ctx, a.store,
+		func(v store.View) (*signatureDetail, error) { return readSignature(ctx, v, project, signature) })
 	if err != nil {
 		return err
 	}
@@ -143,7 +144,8 @@ func readSignature(ctx context.Context, v store.View, project, signature string)
 	return viewOfHistory(project, history, aliases, comments), nil
 }
 
-func viewOfHistory(project string, history *store.History, aliases []store.Alias, comments []store.Comment) *signatureDetail {
+func viewOfHistory(project string, history *store.History, aliases []store.Alias,
+	comments []store.Comment) *signatureDetail {
 	d := &signatureDetail{
 		signatureView: viewOfSignature(project, &history.Signature),
 		Builds:        []buildView{}, History: []outcomeView{}, Aliases: []aliasView{}, Discussion: []commentView{},
@@ -153,7 +155,8 @@ func viewOfHistory(project string, history *store.History, aliases []store.Alias
 	}
 	for i := range history.Outcomes {
 		o := &history.Outcomes[i]
-		d.History = append(d.History, outcomeView{o.Build, o.Scenario, o.Runs, o.Findings, o.Run, o.Exercised, viewOfAbsent(o), viewOfFigure(&o.Figure)})
+		d.History = append(d.History,
+			outcomeView{o.Build, o.Scenario, o.Runs, o.Findings, o.Run, o.Exercised, viewOfAbsent(o), viewOfFigure(&o.Figure)})
 	}
 	if f := history.Explained; f != nil {
 		d.Evidence = viewOfEvidence(f)
@@ -162,7 +165,8 @@ func viewOfHistory(project string, history *store.History, aliases []store.Alias
 		d.Aliases = append(d.Aliases, aliasView{alias.Text, alias.Title, alias.By, alias.At})
 	}
 	for _, comment := range comments {
-		d.Discussion = append(d.Discussion, commentView{comment.ID, comment.Actor, comment.Verified, comment.Text, comment.At, comment.Signature})
+		d.Discussion = append(d.Discussion,
+			commentView{comment.ID, comment.Actor, comment.Verified, comment.Text, comment.At, comment.Signature})
 	}
 	return d
 }

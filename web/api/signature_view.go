@@ -70,14 +70,19 @@ type figuresView struct {
 
 func viewOfSignature(project string, s *store.Signature) signatureView {
 	return signatureView{
-		Signature: s.Text, Kind: s.Kind, Title: s.Title, URL: address.Signature(project, s.Text), Blame: s.Blame, Frames: filled(s.Frames), Fine: s.Fine, Leaf: s.Leaf,
-		Group: s.Group, Provisional: s.Provisional, CreatedAt: s.CreatedAt, triageView: viewOfTriage(&s.Triage), Class: s.Worst,
-		FirstBadBuild: s.FirstBad, LastCleanBuild: s.LastClean, LastBadBuild: s.LastBad, LastSeenBuild: s.LastSeen, FixedBuild: s.FixedIn,
-		RegressedBuild: s.RegressedIn, Latest: viewOfFigure(&s.Latest), LatestScenario: s.Measured, Standing: leaks.SayStates(s.States, s.FixedIn), States: viewOfStates(s),
+		Signature: s.Text, Kind: s.Kind, Title: s.Title, URL: address.Signature(project, s.Text), Blame: s.Blame,
+		Frames: filled(s.Frames), Fine: s.Fine, Leaf: s.Leaf,
+		Group: s.Group, Provisional: s.Provisional, CreatedAt: s.CreatedAt, triageView: viewOfTriage(&s.Triage),
+		Class:         s.Worst,
+		FirstBadBuild: s.FirstBad, LastCleanBuild: s.LastClean, LastBadBuild: s.LastBad,
+		LastSeenBuild: s.LastSeen, FixedBuild: s.FixedIn,
+		RegressedBuild: s.RegressedIn, Latest: viewOfFigure(&s.Latest), LatestScenario: s.Measured,
+		Standing: leaks.SayStates(s.States, s.FixedIn), States: viewOfStates(s),
 	}
 }
 
-// stateView is how a leak stands in one scenario, with the figures of the build in which it was bad last beside those of the newest.
+// stateView is how a leak stands in one scenario, with the figures of the build in which it was bad last beside those
+// of the newest.
 type stateView struct {
 	Scenario string       `json:"scenario"`
 	State    string       `json:"state"`
@@ -94,7 +99,8 @@ func viewOfStates(s *store.Signature) []stateView {
 	list := make([]stateView, len(s.States))
 	for i := range s.States {
 		st := &s.States[i]
-		list[i] = stateView{st.Scenario, string(st.State), st.Says(s.FixedIn), st.FirstBad, st.LastBad, st.Clean, figuresOf(st.Bad), st.NowBuild, figuresOf(st.Now)}
+		list[i] = stateView{st.Scenario, string(st.State), st.Says(s.FixedIn), st.FirstBad, st.LastBad, st.Clean,
+			figuresOf(st.Bad), st.NowBuild, figuresOf(st.Now)}
 	}
 	return list
 }
@@ -109,7 +115,8 @@ func figuresOf(f *leaks.Figure) *figuresView {
 
 func viewOfTriage(t *leaks.Triage) triageView {
 	v := triageView{
-		State: string(t.State), Version: t.Version, FixedBy: t.FixedBy, Assignee: t.Assignee, Owner: t.Owner, Ticket: t.Ticket,
+		State: string(t.State), Version: t.Version, FixedBy: t.FixedBy, Assignee: t.Assignee,
+		Owner: t.Owner, Ticket: t.Ticket,
 		NotLeak: t.NotLeak, NotLeakWhy: t.NotLeakWhy, Comments: t.Comments,
 	}
 	if k := t.Known; k != nil {
@@ -123,7 +130,8 @@ func viewOfTriage(t *leaks.Triage) triageView {
 }
 
 func viewOfFigure(f *leaks.Figure) figuresView {
-	return figuresView{Class: string(f.Class), Score: f.Score, Certain: f.Certain, Outstanding: f.Outstanding, Growth: f.Growth, Rate: f.Rate}
+	return figuresView{Class: string(f.Class), Score: f.Score, Certain: f.Certain, Outstanding: f.Outstanding,
+		Growth: f.Growth, Rate: f.Rate}
 }
 
 // filled is a list that is shown as an empty one where there is none.

@@ -42,7 +42,8 @@ func checkAgainstSpec(t testing.TB, req *http.Request, res *http.Response, body 
 	}
 	route, params, err := r.FindRoute(req)
 	if err != nil {
-		if res.StatusCode != http.StatusNotFound && res.StatusCode != http.StatusMethodNotAllowed && res.StatusCode != http.StatusForbidden {
+		if res.StatusCode != http.StatusNotFound && res.StatusCode != http.StatusMethodNotAllowed &&
+			res.StatusCode != http.StatusForbidden {
 			t.Errorf("%s %s: %v, but it answers %d", req.Method, req.URL.Path, err, res.StatusCode)
 		}
 		return

@@ -24,11 +24,11 @@ const symbolServer = "/symbols/"
 // msfzType is how clients that read MSFZ containers of version 0 ask for them, and how these are sent.
 const msfzType = "application/msfz0"
 
-// symbolGet handles GET and HEAD /symbols/name/KEY/name, in the layout of symbol servers. Debuggers ask for much that is
-// not there, in several forms: a short text says so, and they read nothing but its status.
+// symbolGet handles GET and HEAD /symbols/name/KEY/name, in the layout of symbol servers. Debuggers ask for much that
+// is not there, in several forms: a short text says so, and they read nothing but its status.
 //
-// A PDB that was uploaded or fetched as an MSFZ container goes out as such to clients that ask for that, in Accept or by
-// name/KEY/msfz0/name, and unpacked to all others. What is stored plain goes out plain.
+// A PDB that was uploaded or fetched as an MSFZ container goes out as such to clients that ask for that, in Accept or
+// by name/KEY/msfz0/name, and unpacked to all others. What is stored plain goes out plain.
 func (a *API) symbolGet(c echo.Context) error {
 	r := c.Request()
 	request, ok := symsrv.ParseRequest(strings.TrimPrefix(r.URL.Path, symbolServer))

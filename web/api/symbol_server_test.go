@@ -32,7 +32,8 @@ func TestSymbolServer(t *testing.T) {
 		a := n.do("GET", "/symbols/"+path, nil).want(t, 200, "")
 		h := n.do("HEAD", "/symbols/"+path, nil).want(t, 200, "")
 		for _, got := range []answer{a, h} {
-			if got.Header.Get("Content-Length") != strconv.Itoa(len(want)) || got.Header.Get("ETag") != `"`+digest(want)+`"` || got.Header.Get("Last-Modified") == "" ||
+			if got.Header.Get("Content-Length") != strconv.Itoa(len(want)) || got.Header.Get("ETag") != `"`+digest(want)+`"` ||
+				got.Header.Get("Last-Modified") == "" ||
 				got.Header.Get("Content-Type") != "application/octet-stream" {
 				t.Errorf("%s: %v", path, got.Header)
 			}
@@ -49,7 +50,8 @@ func TestSymbolServerRanges(t *testing.T) {
 	n.putSymbols("app.pdb", pdb)
 	path := "/symbols/app.pdb/" + pdbKey + "/app.pdb"
 	part := n.do("GET", path, nil, "Range", "bytes=4096-8191").want(t, 206, "")
-	if string(part.body) != pdb[4096:8192] || part.Header.Get("Content-Range") != "bytes 4096-8191/"+strconv.Itoa(len(pdb)) {
+	if string(part.body) != pdb[4096:8192] || part.Header.Get("Content-Range") != "bytes 4096-8191/"+
+		strconv.Itoa(len(pdb)) {
 		t.Errorf("%v", part.Header)
 	}
 	if tail := n.do("GET", path, nil, "Range", "bytes=-10").want(t, 206, ""); string(tail.body) != pdb[len(pdb)-10:] {
@@ -65,9 +67,12 @@ func TestSymbolServerMissing(t *testing.T) {
 	pdb, _ := symbolsOf(t, 7)
 	n.putSymbols("app.pdb", pdb)
 	for _, path := range []string{
-		"", "index2.txt", "pingme.txt", "app.pdb", "app.pdb/" + pdbKey, "app.pdb/" + pdbKey + "/", "app.pdb/" + pdbKey + "/app.pd_", "app.pdb/" + pdbKey + "/file.ptr",
-		"app.pdb/" + pdbKey + "/other.pdb", "app.pdb/" + pdbKey + "3/app.pdb", "app.pdb/" + pdbKey[1:] + "/app.pdb", "ap/app.pdb/" + pdbKey + "/app.pdb",
-		"app.pdb/" + pdbKey + "/msfz0/app.pdb", "..%2f..%2fapp.pdb/" + pdbKey + "/app.pdb", "app.pdb/%00/app.pdb", "%ff/" + pdbKey + "/%ff", "a/b/c/d/e/f",
+		"", "index2.txt", "pingme.txt", "app.pdb", "app.pdb/" + pdbKey, "app.pdb/" + pdbKey + "/", "app.pdb/" + pdbKey +
+			"/app.pd_", "app.pdb/" + pdbKey + "/file.ptr",
+		"app.pdb/" + pdbKey + "/other.pdb", "app.pdb/" + pdbKey + "3/app.pdb", "app.pdb/" + pdbKey[1:] + "/app.pdb",
+		"ap/app.pdb/" + pdbKey + "/app.pdb",
+		"app.pdb/" + pdbKey + "/msfz0/app.pdb", "..%2f..%2fapp.pdb/" + pdbKey + "/app.pdb", "app.pdb/%00/app.pdb", "%ff/" +
+			pdbKey + "/%ff", "a/b/c/d/e/f",
 	} {
 		for _, method := range []string{"GET", "HEAD"} {
 			a := n.do(method, "/symbols/"+path, nil, "Accept", "text/html").want(t, 404, "")
@@ -76,7 +81,8 @@ func TestSymbolServerMissing(t *testing.T) {
 			}
 		}
 	}
-	n.do("POST", "/symbols/app.pdb/"+pdbKey+"/app.pdb", nil, "Accept", "application/json").want(t, 405, "method-not-allowed")
+	n.do("POST", "/symbols/app.pdb/"+pdbKey+"/app.pdb", nil, "Accept", "application/json").want(t,
+		405, "method-not-allowed")
 }
 
 func BenchmarkSymbolServer(b *testing.B) {
@@ -103,10 +109,12 @@ func TestSymbolServerOfMSFZ(t *testing.T) {
 	}
 	f := n.putSymbols("app.pdb", string(packed)).Modules[0]
 	path := "/symbols/" + f.Name + "/" + f.Key + "/"
-	for _, ask := range []struct{ path, accept string }{{f.Name, "application/msfz0"}, {f.Name, "application/msfz0;q=0.5, */*;q=0.1"}, {"msfz0/" + f.Name, ""}} {
+	for _, ask := range []struct{ path, accept string }{{f.Name, "application/msfz0"},
+		{f.Name, "application/msfz0;q=0.5, */*;q=0.1"}, {"msfz0/" + f.Name, ""}} {
 		for _, method := range []string{"GET", "HEAD"} {
 			a := n.do(method, path+ask.path, nil, "Accept", ask.accept).want(t, 200, "")
-			if a.Header.Get("Content-Type") != "application/msfz0" || a.Header.Get("ETag") != `"`+digest(string(packed))+`"` || a.Header.Get("Vary") != "Accept" ||
+			if a.Header.Get("Content-Type") != "application/msfz0" || a.Header.Get("ETag") != `"`+digest(string(packed))+`"` ||
+				a.Header.Get("Vary") != "Accept" ||
 				a.Header.Get("Content-Length") != strconv.Itoa(len(packed)) || method == "GET" && string(a.body) != string(packed) {
 				t.Errorf("%s of %s, Accept %s: %d bytes, %v", method, ask.path, ask.accept, len(a.body), a.Header)
 			}
@@ -115,8 +123,11 @@ func TestSymbolServerOfMSFZ(t *testing.T) {
 	for _, accept := range []string{"", "*/*", "application/msfz0;q=0", "application/msfz1"} {
 		a := n.do("GET", path+f.Name, nil, "Accept", accept).want(t, 200, "")
 		plain, err := pdbfile.Open(bytes.NewReader(a.body), int64(len(a.body)))
-		if err != nil || plain.Info().Format != pdbfile.FormatMSF || a.Header.Get("Content-Type") != "application/octet-stream" || a.Header.Get("ETag") != `"`+digest(string(packed))+`-msf"` ||
-			a.Header.Get("Vary") != "Accept" || a.Header.Get("Last-Modified") == "" || a.Header.Get("Content-Length") != strconv.Itoa(len(a.body)) {
+		if err != nil || plain.Info().Format != pdbfile.FormatMSF ||
+			a.Header.Get("Content-Type") != "application/octet-stream" ||
+			a.Header.Get("ETag") != `"`+digest(string(packed))+`-msf"` ||
+			a.Header.Get("Vary") != "Accept" || a.Header.Get("Last-Modified") == "" ||
+			a.Header.Get("Content-Length") != strconv.Itoa(len(a.body)) {
 			t.Fatalf("Accept %s: %v, %v", accept, err, a.Header)
 		}
 		if plain.Info().DebugID != f.Key {
@@ -137,7 +148,8 @@ func TestSymbolServerOfSymbolPath(t *testing.T) {
 	pdb, dll := symbolsOf(t, 7)
 	n.putSymbols("out.zip", zipped("App.pdb", pdb, "app.dll", dll))
 	cache := t.TempDir()
-	path, err := symsrv.Parse("srv*"+cache+"*"+n.URL+"/symbols", symsrv.Options{Cache: cache, Allow: []string{"127.0.0.1"}, Check: symbols.CheckFile})
+	path, err := symsrv.Parse("srv*"+cache+"*"+n.URL+"/symbols",
+		symsrv.Options{Cache: cache, Allow: []string{"127.0.0.1"}, Check: symbols.CheckFile})
 	if err != nil {
 		t.Fatal(err)
 	}

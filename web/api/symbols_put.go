@@ -38,7 +38,8 @@ func acceptedSymbolsOf(s intake.Symbols) symbolsReceipt {
 	answer := symbolsReceipt{Modules: []moduleReceipt{}, Refused: []refusedFile{}}
 	for _, f := range s.Files {
 		answer.Modules = append(answer.Modules, moduleReceipt{
-			Name: f.Name, Kind: f.Kind, Key: f.Key, DebugID: f.DebugID, Symbols: f.Symbols, Bits: f.Bits, Bytes: f.Bytes, Note: f.Note, New: f.New, Runs: f.Runs,
+			Name: f.Name, Kind: f.Kind, Key: f.Key, DebugID: f.DebugID, Symbols: f.Symbols, Bits: f.Bits, Bytes: f.Bytes,
+			Note: f.Note, New: f.New, Runs: f.Runs,
 		})
 	}
 	for _, r := range s.Refused {

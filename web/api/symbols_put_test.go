@@ -74,10 +74,12 @@ func TestPutSymbols(t *testing.T) {
 	n := start(t)
 	pdb, dll := symbolsOf(t, 7)
 	got := n.putSymbols("out.zip", zipped("a/app.pdb", pdb, "a/readme.txt", "hello", "b/app.dll", dll))
-	if len(got.Modules) != 2 || len(got.Refused) != 1 || got.Refused[0].Name != "a/readme.txt" || got.Refused[0].Code != "not-symbols" || got.Refused[0].Message == "" {
+	if len(got.Modules) != 2 || len(got.Refused) != 1 || got.Refused[0].Name != "a/readme.txt" ||
+		got.Refused[0].Code != "not-symbols" || got.Refused[0].Message == "" {
 		t.Fatalf("%+v", got)
 	}
-	if m := got.Modules[0]; m.Name != "app.pdb" || m.Kind != "pdb" || m.Key != pdbKey || m.DebugID != pdbKey || m.Bits != 64 || m.Bytes != int64(len(pdb)) || !m.New {
+	if m := got.Modules[0]; m.Name != "app.pdb" || m.Kind != "pdb" || m.Key != pdbKey || m.DebugID != pdbKey ||
+		m.Bits != 64 || m.Bytes != int64(len(pdb)) || !m.New {
 		t.Errorf("%+v", m)
 	}
 	if m := got.Modules[1]; m.Name != "app.dll" || m.Kind != "image" || m.DebugID != pdbKey || m.Symbols != "export" {
@@ -113,7 +115,8 @@ func TestPutSymbolsRefused(t *testing.T) {
 		n.do("PUT", symbolsURL(test.name, test.group), strings.NewReader(test.body)).want(t, test.status, test.code)
 	}
 	n.do("PUT", symbolsURL("a.pdb", ""), strings.NewReader("")).want(t, 422, "empty-file")
-	n.do("PUT", symbolsURL("a.pdb", ""), strings.NewReader(pdb), "Content-Range", "bytes 0-9/100").want(t, 400, "partial-put")
+	n.do("PUT", symbolsURL("a.pdb", ""), strings.NewReader(pdb), "Content-Range",
+		"bytes 0-9/100").want(t, 400, "partial-put")
 	n.do("PUT", symbolsURL("a.pdb", ""), &endlessBody{maxBytes + 100_000}).want(t, 413, "too-large")
 	n.nothingStored()
 }
@@ -160,7 +163,8 @@ func TestPutSymbolsByCurl(t *testing.T) {
 	if err := os.WriteFile(file, []byte(pdb), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), curl, "-sS", "--fail-with-body", "-T", file, n.URL+"/api/v1/symbols?name=app.pdb").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), curl, "-sS", "--fail-with-body", "-T", file, n.URL+
+		"/api/v1/symbols?name=app.pdb").CombinedOutput()
 	if err != nil || !strings.Contains(string(out), `"key":"`+pdbKey+`"`) {
 		t.Errorf("curl: %v: %s", err, out)
 	}

@@ -26,7 +26,8 @@ type tokenView struct {
 }
 
 func viewOfToken(t *store.Token) tokenView {
-	return tokenView{t.ID, t.Name, t.Prefix, t.Scopes, t.CreatedBy, t.CreatedAt, t.ExpiresAt, t.LastUsedAt, t.RevokedAt, ""}
+	return tokenView{t.ID, t.Name, t.Prefix, t.Scopes, t.CreatedBy, t.CreatedAt, t.ExpiresAt,
+		t.LastUsedAt, t.RevokedAt, ""}
 }
 
 // tokenList handles GET /api/v1/projects/:project/tokens.

@@ -42,7 +42,9 @@ func tus(next echo.HandlerFunc) echo.HandlerFunc {
 		header.Set("Cache-Control", "no-store")
 		if r.Method != http.MethodOptions && r.Header.Get(headerResumable) != tusVersion {
 			header.Set(headerVersion, tusVersion)
-			return problem.New(http.StatusPreconditionFailed, problem.CodeTusVersion, "this server speaks tus %s; the request's %s header says %q", tusVersion, headerResumable, r.Header.Get(headerResumable))
+			return problem.New(http.StatusPreconditionFailed, problem.CodeTusVersion,
+				"this server speaks tus %s; the request's %s header says %q", tusVersion, headerResumable,
+				r.Header.Get(headerResumable))
 		}
 		return next(c)
 	}

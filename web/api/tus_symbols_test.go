@@ -12,8 +12,10 @@ import (
 // createSymbols begins an upload of symbols; more is added to its metadata.
 func (n *node) createSymbols(name string, length int, more string) answer {
 	n.t.Helper()
-	meta := "kind " + base64.StdEncoding.EncodeToString([]byte("symbols")) + ",filename " + base64.StdEncoding.EncodeToString([]byte(name)) + more
-	return n.do("POST", "/api/v1/evidence", nil, "Tus-Resumable", "1.0.0", "Upload-Length", strconv.Itoa(length), "Upload-Metadata", meta)
+	meta := "kind " + base64.StdEncoding.EncodeToString([]byte("symbols")) + ",filename " +
+		base64.StdEncoding.EncodeToString([]byte(name)) + more
+	return n.do("POST", "/api/v1/evidence", nil, "Tus-Resumable", "1.0.0", "Upload-Length", strconv.Itoa(length),
+		"Upload-Metadata", meta)
 }
 
 func TestTusSymbols(t *testing.T) {
@@ -37,7 +39,8 @@ func TestTusSymbols(t *testing.T) {
 		}
 	}
 	h := n.head(upload).want(t, 200, "")
-	if h.Header.Get("X-Heapdrift-Modules") != "2" || h.Header.Get("X-Heapdrift-Refused") != "1" || offset(t, h) != len(body) || h.Header.Get("X-Heapdrift-Run") != "" {
+	if h.Header.Get("X-Heapdrift-Modules") != "2" || h.Header.Get("X-Heapdrift-Refused") != "1" ||
+		offset(t, h) != len(body) || h.Header.Get("X-Heapdrift-Run") != "" {
 		t.Errorf("%v", h.Header)
 	}
 	if keys := n.keys(""); len(keys) != 2 || !bytes.Equal(n.content(digest(large)), []byte(large)) {
@@ -54,7 +57,9 @@ func TestTusSymbolsInterrupted(t *testing.T) {
 	pdb, _ := symbolsOf(t, 7)
 	upload := n.createSymbols("app.pdb", len(pdb), "").want(t, 201, "").Header.Get("Location")
 	const sent = 12_345
-	conn, _ := n.dial("PATCH", upload, fmt.Sprintf("Tus-Resumable: 1.0.0\r\nContent-Type: %s\r\nUpload-Offset: 0\r\nContent-Length: %d\r\n", offsetStream, len(pdb)), pdb[:sent])
+	conn, _ := n.dial("PATCH", upload,
+		fmt.Sprintf("Tus-Resumable: 1.0.0\r\nContent-Type: %s\r\nUpload-Offset: 0\r\nContent-Length: %d\r\n",
+			offsetStream, len(pdb)), pdb[:sent])
 	_ = conn.Close()
 	eventually(t, "all that was sent is kept", func() bool { return offset(t, n.head(upload)) == sent })
 	got := decode[takenSymbols](t, n.patch(upload, sent, strings.NewReader(pdb[sent:])).want(t, 200, ""))
@@ -66,7 +71,8 @@ func TestTusSymbolsInterrupted(t *testing.T) {
 func TestTusSymbolsRefused(t *testing.T) {
 	n := start(t)
 	pdb, _ := symbolsOf(t, 7)
-	for body, code := range map[string]string{umdhLog(0): "not-symbols", pdb[:5000]: "truncated", zipped("a.txt", "x"): "no-symbols"} {
+	for body, code := range map[string]string{umdhLog(0): "not-symbols", pdb[:5000]: "truncated",
+		zipped("a.txt", "x"): "no-symbols"} {
 		upload := n.createSymbols("a.bin", len(body), "").want(t, 201, "").Header.Get("Location")
 		status := map[string]int{"not-symbols": 415, "truncated": 422, "no-symbols": 422}[code]
 		n.patch(upload, 0, strings.NewReader(body)).want(t, status, code)
@@ -75,6 +81,7 @@ func TestTusSymbolsRefused(t *testing.T) {
 	n.createSymbols("a.pdb", 0, "").want(t, 422, "empty-file")
 	n.createSymbols("", 10, "").want(t, 422, "invalid-name")
 	n.createSymbols("a.pdb", 10, ",group "+base64.StdEncoding.EncodeToString([]byte("a b"))).want(t, 422, "invalid-group")
-	n.do("POST", "/api/v1/evidence", nil, "Tus-Resumable", "1.0.0", "Upload-Length", "10", "Upload-Metadata", metadata("kind", "other")).want(t, 422, "invalid-kind")
+	n.do("POST", "/api/v1/evidence", nil, "Tus-Resumable", "1.0.0", "Upload-Length", "10", "Upload-Metadata",
+		metadata("kind", "other")).want(t, 422, "invalid-kind")
 	n.nothingStored()
 }

@@ -37,13 +37,15 @@ func metadata(pairs ...string) string {
 // create begins an upload and returns its address.
 func (n *node) create(length int, pairs ...string) string {
 	n.t.Helper()
-	a := n.do("POST", "/api/v1/evidence", nil, "Tus-Resumable", "1.0.0", "Upload-Length", strconv.Itoa(length), "Upload-Metadata", metadata(pairs...)).want(n.t, 201, "")
+	a := n.do("POST", "/api/v1/evidence", nil, "Tus-Resumable", "1.0.0", "Upload-Length", strconv.Itoa(length),
+		"Upload-Metadata", metadata(pairs...)).want(n.t, 201, "")
 	return a.Header.Get("Location")
 }
 
 func (n *node) patch(upload string, offset int, body io.Reader) answer {
 	n.t.Helper()
-	return n.do("PATCH", upload, body, "Tus-Resumable", "1.0.0", "Content-Type", offsetStream, "Upload-Offset", strconv.Itoa(offset))
+	return n.do("PATCH", upload, body, "Tus-Resumable", "1.0.0", "Content-Type", offsetStream,
+		"Upload-Offset", strconv.Itoa(offset))
 }
 
 func (n *node) head(upload string) answer {
@@ -77,13 +79,16 @@ func (n *node) evidenceOf(a answer) string {
 func TestTus(t *testing.T) {
 	n := start(t)
 	options := n.do("OPTIONS", "/api/v1/evidence", nil).want(t, 204, "")
-	if options.Header.Get("Tus-Max-Size") != strconv.Itoa(maxBytes) || options.Header.Get("Tus-Extension") != "creation,termination" {
+	if options.Header.Get("Tus-Max-Size") != strconv.Itoa(maxBytes) ||
+		options.Header.Get("Tus-Extension") != "creation,termination" {
 		t.Errorf("options: %v", options.Header)
 	}
 	log := umdhLog(20 << 20) // more than two parts
 	upload := n.create(len(log), "branch", "main", "sequence", "12")
 	h := n.head(upload).want(t, 200, "")
-	if offset(t, h) != 0 || h.Header.Get("Upload-Length") != strconv.Itoa(len(log)) || h.Header.Get("Cache-Control") != "no-store" || !strings.Contains(h.Header.Get("Upload-Metadata"), "filename YS50eHQ=") {
+	if offset(t, h) != 0 || h.Header.Get("Upload-Length") != strconv.Itoa(len(log)) ||
+		h.Header.Get("Cache-Control") != "no-store" ||
+		!strings.Contains(h.Header.Get("Upload-Metadata"), "filename YS50eHQ=") {
 		t.Errorf("head: %v", h.Header)
 	}
 	var last answer
@@ -121,7 +126,9 @@ func TestTusResumeOnAnotherNode(t *testing.T) {
 	log := umdhLog(9 << 20)
 	upload := n.create(len(log))
 	const sent = 8<<20 + 123 // one part and a bit
-	conn, _ := n.dial("PATCH", upload, fmt.Sprintf("Tus-Resumable: 1.0.0\r\nContent-Type: %s\r\nUpload-Offset: 0\r\nContent-Length: %d\r\n", offsetStream, len(log)), log[:sent])
+	conn, _ := n.dial("PATCH", upload,
+		fmt.Sprintf("Tus-Resumable: 1.0.0\r\nContent-Type: %s\r\nUpload-Offset: 0\r\nContent-Length: %d\r\n",
+			offsetStream, len(log)), log[:sent])
 	_ = conn.Close()
 	eventually(t, "all that was sent is kept", func() bool { return offset(t, other.head(upload)) == sent })
 	last := other.patch(upload, sent, strings.NewReader(log[sent:])).want(t, 204, "")
@@ -137,7 +144,9 @@ func TestTusStalled(t *testing.T) {
 	n := start(t)
 	log := umdhLog(50_000)
 	upload := n.create(len(log))
-	_, r := n.dial("PATCH", upload, fmt.Sprintf("Tus-Resumable: 1.0.0\r\nContent-Type: %s\r\nUpload-Offset: 0\r\nContent-Length: %d\r\n", offsetStream, len(log)), log[:100])
+	_, r := n.dial("PATCH", upload,
+		fmt.Sprintf("Tus-Resumable: 1.0.0\r\nContent-Type: %s\r\nUpload-Offset: 0\r\nContent-Length: %d\r\n",
+			offsetStream, len(log)), log[:100])
 	res, err := http.ReadResponse(r, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -170,7 +179,8 @@ func TestTusTwoWriters(t *testing.T) {
 	}
 }
 
-// Writers on two nodes do not see each other. The one that stores a part first wins, the other is told, whether the file is complete by then or not.
+// Writers on two nodes do not see each other. The one that stores a part first wins, the other is told, whether the
+// file is complete by then or not.
 func TestTusTwoNodes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -213,7 +223,8 @@ func TestTusTermination(t *testing.T) {
 func TestTusOverride(t *testing.T) {
 	n := start(t)
 	upload := n.create(1000)
-	n.do("POST", upload, strings.NewReader("abc"), "Tus-Resumable", "1.0.0", "X-HTTP-Method-Override", "PATCH", "Content-Type", offsetStream, "Upload-Offset", "0").want(t, 204, "")
+	n.do("POST", upload, strings.NewReader("abc"), "Tus-Resumable", "1.0.0", "X-HTTP-Method-Override", "PATCH",
+		"Content-Type", offsetStream, "Upload-Offset", "0").want(t, 204, "")
 	n.do("POST", upload, nil, "Tus-Resumable", "1.0.0").want(t, 405, "method-not-allowed")
 	n.do("POST", upload, nil, "Tus-Resumable", "1.0.0", "X-HTTP-Method-Override", "DELETE").want(t, 204, "")
 	n.nothingStored()
@@ -278,7 +289,8 @@ func TestTusDamagedPart(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.patch(upload, 5000, strings.NewReader(log[5000:])).want(t, 500, "internal")
-	if projects, err := storetest.Now(n.t, n.store).Projects(t.Context(), storetest.Anybody); err != nil || len(projects) > 0 {
+	if projects, err := storetest.Now(n.t, n.store).Projects(t.Context(), storetest.Anybody); err != nil ||
+		len(projects) > 0 {
 		t.Errorf("projects: %v %v", projects, err)
 	}
 }

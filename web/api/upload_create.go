@@ -44,7 +44,8 @@ func (a *API) uploadCreate(c echo.Context) error {
 		return err
 	}
 	if length == 0 {
-		return &evidence.Error{Code: evidence.CodeEmpty, File: upload.Name, Message: "the file is empty", Do: "check that the tool that made it ran to its end"}
+		return &evidence.Error{Code: evidence.CodeEmpty, File: upload.Name, Message: "the file is empty",
+			Do: "check that the tool that made it ran to its end"}
 	}
 	if limit := a.intake.MaxBytes; limit > 0 && length > limit {
 		return intake.ErrTooLarge
@@ -76,8 +77,10 @@ func announced(header http.Header) (pendingUpload, error) {
 		upload.Name = fields["name"]
 	}
 	// The database takes no NUL in text; intake drops all control characters from names anyway.
-	if upload.Name = strings.ToValidUTF8(strings.ReplaceAll(upload.Name, "\x00", ""), "_"); strings.TrimSpace(upload.Name) == "" {
-		return pendingUpload{}, problem.Invalid("name", "name: is missing: give the file's name as filename in %s", headerMetadata)
+	if upload.Name = strings.ToValidUTF8(strings.ReplaceAll(upload.Name, "\x00", ""),
+		"_"); strings.TrimSpace(upload.Name) == "" {
+		return pendingUpload{},
+			problem.Invalid("name", "name: is missing: give the file's name as filename in %s", headerMetadata)
 	}
 	switch upload.Kind {
 	case kindSymbols: // they belong to no run

@@ -17,8 +17,10 @@ func (a *API) uploadPatch(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if media, _, err := mime.ParseMediaType(r.Header.Get(echo.HeaderContentType)); err != nil || media != offsetStreamType {
-		return problem.New(http.StatusUnsupportedMediaType, problem.CodeContentType, "the content type must be %s", offsetStreamType)
+	if media, _, err := mime.ParseMediaType(r.Header.Get(echo.HeaderContentType)); err != nil ||
+		media != offsetStreamType {
+		return problem.New(http.StatusUnsupportedMediaType, problem.CodeContentType, "the content type must be %s",
+			offsetStreamType)
 	}
 	offset, err := byteCount(r, headerOffset)
 	if err != nil {
@@ -39,7 +41,8 @@ func (a *API) uploadPatch(c echo.Context) error {
 	case upload.Result != nil: // the last request once more, whose answer was lost
 		return sendOffset(c, http.StatusNoContent, upload)
 	case r.ContentLength > upload.Length-offset:
-		return problem.New(http.StatusRequestEntityTooLarge, problem.CodeTooLarge, "%d bytes are missing, the request carries %d", upload.Length-offset, r.ContentLength)
+		return problem.New(http.StatusRequestEntityTooLarge, problem.CodeTooLarge,
+			"%d bytes are missing, the request carries %d", upload.Length-offset, r.ContentLength)
 	}
 	if err := a.intake.Room(r.Context(), upload.Length-offset); err != nil {
 		return err
@@ -51,7 +54,8 @@ func (a *API) uploadPatch(c echo.Context) error {
 }
 
 func mismatch(sent, stands int64) error {
-	return problem.New(http.StatusConflict, problem.CodeOffset, "the request starts at offset %d, the upload stands at %d", sent, stands)
+	return problem.New(http.StatusConflict, problem.CodeOffset, "the request starts at offset %d, the upload stands at %d",
+		sent, stands)
 }
 
 // uploadOverride handles POST /api/v1/evidence/:id for clients that can send no PATCH or DELETE.

@@ -27,7 +27,8 @@ const (
 	acceptTimeout = 30 * time.Minute
 )
 
-// receive stores what comes from a client, part by part, and counts u on. Whatever ends the body early, all that came is kept.
+// receive stores what comes from a client, part by part, and counts u on. Whatever ends the body early, all that came
+// is kept.
 func (a *API) receive(ctx context.Context, client string, u *store.Upload, body *body) error {
 	leaveShare, err := a.shares.enter(ctx, client)
 	if err != nil {

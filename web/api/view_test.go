@@ -21,11 +21,13 @@ import (
 	"heapdrift/internal/query"
 )
 
-// All views of a selection of a real run add up to the same, and its exports are read by the programs that they are for.
+// All views of a selection of a real run add up to the same, and its exports are read by the programs that they are
+// for.
 func TestViews(t *testing.T) {
 	n, run, end := startTrace(t)
 	path := func(view, q string) string { return fmt.Sprintf("/api/v1/runs/%d/views/%s?%s", run.ID, view, q) }
-	for _, selection := range []string{"", "kind=heap", fmt.Sprintf("from=%g&to=%g", float64(end)/4e9, float64(end)/2e9), "size=64-4096"} {
+	for _, selection := range []string{"", "kind=heap", fmt.Sprintf("from=%g&to=%g", float64(end)/4e9, float64(end)/2e9),
+		"size=64-4096"} {
 		totals := decode[query.Totals](t, n.do("GET", path("totals", selection), nil).want(t, 200, ""))
 		if totals.Sites == 0 || totals.Held == (analysis.Amount{}) {
 			t.Fatalf("%q: %+v", selection, totals)
@@ -57,7 +59,8 @@ func TestViews(t *testing.T) {
 			t.Errorf("tree of %q holds %d bytes, in all %d", selection, sum, totals.Held.Bytes)
 		}
 		blocks := decode[query.Allocations](t, n.do("GET", path("blocks", selection+"&limit=3"), nil).want(t, 200, ""))
-		if blocks.Numbers != totals.Held || len(blocks.List) != 3 || blocks.List[0].Size < blocks.List[2].Size || blocks.Left == 0 {
+		if blocks.Numbers != totals.Held || len(blocks.List) != 3 || blocks.List[0].Size < blocks.List[2].Size ||
+			blocks.Left == 0 {
 			t.Errorf("blocks of %q: %+v, held %+v", selection, blocks, totals.Held)
 		}
 	}
@@ -72,25 +75,31 @@ func TestViews(t *testing.T) {
 	if one.Signatures != 1 || one.Held != page.Rows[0].Held {
 		t.Errorf("%+v, in the table %+v", one, page.Rows[0])
 	}
-	callers := decode[query.Tree](t, n.do("GET", path("callers", "metric=held&of="+strings.ReplaceAll(page.Rows[0].Function, "+", "%2B")), nil).want(t, 200, ""))
+	callers := decode[query.Tree](t,
+		n.do("GET", path("callers", "metric=held&of="+strings.ReplaceAll(page.Rows[0].Function, "+", "%2B")),
+			nil).want(t, 200, ""))
 	if len(callers.Nodes.Name) < 2 || callers.Names[callers.Nodes.Name[1]] != page.Rows[0].Function {
 		t.Errorf("%+v", callers)
 	}
 	a := n.do("GET", path("tree", ""), nil).want(t, 200, "")
 	n.do("GET", path("tree", ""), nil, "If-None-Match", a.Header.Get("ETag")).want(t, 304, "")
-	for q, code := range map[string]string{"metric=x": "bad-selection", "from=x": "bad-selection", "from=3&to=1": "bad-window", "format=x": "invalid-format", "limit=0": "invalid-limit", "unit=x": "invalid-unit"} {
+	for q, code := range map[string]string{"metric=x": "bad-selection", "from=x": "bad-selection",
+		"from=3&to=1": "bad-window", "format=x": "invalid-format", "limit=0": "invalid-limit", "unit=x": "invalid-unit"} {
 		n.do("GET", path("ranked", q), nil).want(t, 422, code)
 	}
 	n.do("GET", path("callers", ""), nil).want(t, 422, "invalid-of")
 	n.do("GET", path("butterfly", ""), nil).want(t, 422, "invalid-of")
-	around := decode[query.Butterfly](t, n.do("GET", path("butterfly", "metric=held&of="+url.QueryEscape(page.Rows[0].Function)), nil).want(t, 200, ""))
-	focused := decode[query.Butterfly](t, n.do("GET", path("butterfly", "metric=held&fn="+url.QueryEscape(page.Rows[0].Function)), nil).want(t, 200, ""))
+	around := decode[query.Butterfly](t,
+		n.do("GET", path("butterfly", "metric=held&of="+url.QueryEscape(page.Rows[0].Function)), nil).want(t, 200, ""))
+	focused := decode[query.Butterfly](t,
+		n.do("GET", path("butterfly", "metric=held&fn="+url.QueryEscape(page.Rows[0].Function)), nil).want(t, 200, ""))
 	functions := decode[struct {
 		Total int
 		Rows  []query.Group
 	}](t, n.do("GET", path("functions", "metric=held&limit=10000"), nil).want(t, 200, ""))
 	at := slices.IndexFunc(functions.Rows, func(g query.Group) bool { return g.Name == page.Rows[0].Function })
-	if at < 0 || functions.Total != len(functions.Rows) || functions.Rows[at].Held != around.Function.Held || around.Function.Held != focused.Function.Held || len(around.Callers) == 0 {
+	if at < 0 || functions.Total != len(functions.Rows) || functions.Rows[at].Held != around.Function.Held ||
+		around.Function.Held != focused.Function.Held || len(around.Callers) == 0 {
 		t.Errorf("%+v, focused %+v, in the list at %d", around.Function, focused.Function, at)
 	}
 	n.do("GET", path("totals", "format=csv"), nil).want(t, 422, "invalid-format")
@@ -106,7 +115,8 @@ func TestExportsOfASelection(t *testing.T) {
 	path := func(format string) string {
 		return fmt.Sprintf("/api/v1/runs/%d/views/ranked?kind=heap&format=%s", run.ID, format)
 	}
-	totals := decode[query.Totals](t, n.do("GET", fmt.Sprintf("/api/v1/runs/%d/views/totals?kind=heap", run.ID), nil).want(t, 200, ""))
+	totals := decode[query.Totals](t,
+		n.do("GET", fmt.Sprintf("/api/v1/runs/%d/views/totals?kind=heap", run.ID), nil).want(t, 200, ""))
 
 	body := n.do("GET", path("pprof"), nil).want(t, 200, "").body
 	p, err := profile.Parse(bytes.NewReader(body))
@@ -117,7 +127,8 @@ func TestExportsOfASelection(t *testing.T) {
 	if err := os.WriteFile(file, body, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), "go", "tool", "pprof", "-top", "-sample_index=inuse_space", file).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "go", "tool", "pprof", "-top",
+		"-sample_index=inuse_space", file).CombinedOutput()
 	if err != nil || !bytes.Contains(out, []byte("flat%")) {
 		t.Errorf("go tool pprof: %v\n%s", err, out)
 	}
@@ -129,7 +140,8 @@ func TestExportsOfASelection(t *testing.T) {
 			Weights []int64
 		}
 	}
-	if err := json.Unmarshal(n.do("GET", path("speedscope"), nil).want(t, 200, "").body, &file2); err != nil || len(file2.Profiles) == 0 || len(file2.Profiles[0].Samples) != len(file2.Profiles[0].Weights) {
+	if err := json.Unmarshal(n.do("GET", path("speedscope"), nil).want(t, 200, "").body, &file2); err != nil ||
+		len(file2.Profiles) == 0 || len(file2.Profiles[0].Samples) != len(file2.Profiles[0].Weights) {
 		t.Errorf("%+v, %v", file2, err)
 	}
 	if text := n.do("GET", path("folded"), nil).want(t, 200, "").body; !bytes.Contains(text, []byte(";")) {
@@ -138,7 +150,9 @@ func TestExportsOfASelection(t *testing.T) {
 
 	// So does another reader of Parquet.
 	from, to := float64(end)/4e9, float64(end)/2e9
-	allocated := decode[query.Totals](t, n.do("GET", fmt.Sprintf("/api/v1/runs/%d/views/totals?kind=heap&from=%g&to=%g", run.ID, from, to), nil).want(t, 200, "")).Allocated
+	allocated := decode[query.Totals](t,
+		n.do("GET", fmt.Sprintf("/api/v1/runs/%d/views/totals?kind=heap&from=%g&to=%g", run.ID, from, to),
+			nil).want(t, 200, "")).Allocated
 	table := n.do("GET", path("parquet")+fmt.Sprintf("&from=%g&to=%g", from, to), nil).want(t, 200, "")
 	type row struct {
 		AllocTime *int64 `parquet:"alloc_time_ns,optional"`

@@ -15,8 +15,8 @@ import (
 	"heapdrift/web/problem"
 )
 
-// Windows answers for windows of the traces that runs are about. Errors are an *analysis.Error where there is no answer, or
-// store.ErrNotFound for a run without a report.
+// Windows answers for windows of the traces that runs are about. Errors are an *analysis.Error where there is no
+// answer, or store.ErrNotFound for a run without a report.
 type Windows interface {
 	// Prepare does what a window of a run has to wait for, before the View of Window, and returns what ends that.
 	Prepare(ctx context.Context, run int64) (done func(), err error)
@@ -45,7 +45,8 @@ func (noWindows) Report(context.Context, *analysis.Report, store.Input, capture.
 	return nil, errNoWindows
 }
 
-var errNoWindows = problem.New(http.StatusNotImplemented, problem.CodeNoWindows, "this server does not answer for windows of traces")
+var errNoWindows = problem.New(http.StatusNotImplemented, problem.CodeNoWindows,
+	"this server does not answer for windows of traces")
 
 // badWindow says that a parameter which names a window is wrong.
 func badWindow(field, format string, args ...any) *problem.Problem {
@@ -84,8 +85,10 @@ func exactWindow(c echo.Context) (capture.Window, error) {
 		value *int64
 	}{{"from_ns", &w.From}, {"to_ns", &w.To}} {
 		var err error
-		if *end.value, err = strconv.ParseInt(c.QueryParam(end.field), 10, 64); err != nil || *end.value < -farthest || *end.value > farthest {
-			return w, badWindow(end.field, "%s: %q is not a number of nanoseconds since the trace's start; give from_ns and to_ns, or window=A,B in seconds",
+		if *end.value, err = strconv.ParseInt(c.QueryParam(end.field), 10, 64); err != nil ||
+			*end.value < -farthest || *end.value > farthest {
+			return w, badWindow(end.field,
+				"%s: %q is not a number of nanoseconds since the trace's start; give from_ns and to_ns, or window=A,B in seconds",
 				end.field, c.QueryParam(end.field))
 		}
 	}

@@ -22,8 +22,10 @@ func startTrace(t *testing.T) (n *node, run store.Run, end int64) {
 	p := workertest.Start(t)
 	n = startOn(t, p.Store, p.Blobs)
 	scenario := etltest.Invent(5, etltest.Size{})
-	n.do("PUT", evidence("name", "broken.etl"), strings.NewReader(strings.Repeat("no trace ", 100))).want(t, 415, "not-etl")
-	e := decode[uploadedFile](t, n.do("PUT", evidence("name", "whole.etl"), bytes.NewReader(scenario.File(etltest.Format{}))).want(t, 201, ""))
+	n.do("PUT", evidence("name", "broken.etl"), strings.NewReader(strings.Repeat("no trace ", 100))).want(t,
+		415, "not-etl")
+	e := decode[uploadedFile](t,
+		n.do("PUT", evidence("name", "whole.etl"), bytes.NewReader(scenario.File(etltest.Format{}))).want(t, 201, ""))
 	return n, p.Settled(t, e.Run), scenario.End
 }
 
@@ -49,11 +51,14 @@ func TestWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if whole.Run != run.ID || len(whole.Sites) != 3 || whole.SiteCount != run.SiteCount || whole.Sites[0].Ordinal != 0 || whole.Sites[0].Blame == "" ||
+	if whole.Run != run.ID || len(whole.Sites) != 3 || whole.SiteCount != run.SiteCount || whole.Sites[0].Ordinal != 0 ||
+		whole.Sites[0].Blame == "" ||
 		*whole.Totals.Heap.Growth != *summary.Totals.Heap.Growth || whole.Totals.Virtual.AIFI != summary.Totals.Virtual.AIFI {
 		t.Errorf("%+v\n%+v", whole, summary.Totals)
 	}
-	part := decode[view](t, n.do("GET", path("top=0&window="+url.QueryEscape(fmt.Sprintf("%f,%f", float64(end)/3e9, float64(end)/2e9))), nil).want(t, 200, ""))
+	part := decode[view](t,
+		n.do("GET", path("top=0&window="+url.QueryEscape(fmt.Sprintf("%f,%f", float64(end)/3e9, float64(end)/2e9))),
+			nil).want(t, 200, ""))
 	if int64(len(part.Sites)) != run.SiteCount || !slices.IsSortedFunc(part.Sites, func(a, b struct {
 		Ordinal int
 		Blame   string
@@ -74,8 +79,10 @@ func TestWindow(t *testing.T) {
 		t.Errorf("sites allocated %d bytes, in all %d", sum, all)
 	}
 	for query, code := range map[string]string{
-		"": "bad-window", "from_ns=1": "bad-window", "from_ns=x&to_ns=2": "bad-window", "from_ns=3&to_ns=2": "bad-window", "window=1": "bad-window", "window=2,1": "bad-window",
-		"window=5000,6000": "bad-window", "window=0,1&top=-1": "invalid-top", "window=NaN,1": "bad-window", "from_ns=1&to_ns=99999999999999999999": "bad-window",
+		"": "bad-window", "from_ns=1": "bad-window", "from_ns=x&to_ns=2": "bad-window", "from_ns=3&to_ns=2": "bad-window",
+		"window=1": "bad-window", "window=2,1": "bad-window",
+		"window=5000,6000": "bad-window", "window=0,1&top=-1": "invalid-top", "window=NaN,1": "bad-window",
+		"from_ns=1&to_ns=99999999999999999999":                   "bad-window",
 		"from_ns=-9223372036854775808&to_ns=9223372036854775807": "bad-window",
 	} {
 		n.do("GET", path(query), nil).want(t, 422, code)
@@ -119,7 +126,8 @@ func TestAllocations(t *testing.T) {
 	n, run, _ := startTrace(t)
 	path := fmt.Sprintf("/api/v1/runs/%d/allocations", run.ID)
 	a := n.do("GET", path, nil).want(t, 200, "")
-	if !bytes.HasPrefix(a.body, []byte("PAR1")) || !bytes.HasSuffix(a.body, []byte("PAR1")) || a.ContentLength != int64(len(a.body)) ||
+	if !bytes.HasPrefix(a.body, []byte("PAR1")) || !bytes.HasSuffix(a.body, []byte("PAR1")) ||
+		a.ContentLength != int64(len(a.body)) ||
 		!strings.Contains(a.Header.Get("Content-Disposition"), "heapdrift-shop-100-soak-1-allocations.parquet") {
 		t.Errorf("%d bytes, %v", len(a.body), a.Header)
 	}

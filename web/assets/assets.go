@@ -39,8 +39,8 @@ type file struct {
 	coded       map[compress.Coding]func() []byte // made when the first client asks for it
 }
 
-// files returns the same files by name and by path. They are made when the first is asked for, since commands that serve
-// no pages should not wait for it.
+// files returns the same files by name and by path. They are made when the first is asked for, since commands that
+// serve no pages should not wait for it.
 var files = sync.OnceValues(load)
 
 func load() (byName, byPath map[string]*file) {

@@ -67,19 +67,22 @@ func TestEveryFileIsServedForGood(t *testing.T) {
 		if string(got) != string(want) || !strings.Contains(res.Header.Get("Cache-Control"), "immutable") {
 			t.Errorf("%s: %d bytes, headers %v", url, len(got), res.Header)
 		}
-		if kind := res.Header.Get("Content-Type"); !strings.HasPrefix(kind, "text/") && kind != "image/svg+xml" && !strings.Contains(kind, "javascript") {
+		if kind := res.Header.Get("Content-Type"); !strings.HasPrefix(kind, "text/") && kind != "image/svg+xml" &&
+			!strings.Contains(kind, "javascript") {
 			t.Errorf("%s is served as %q", url, kind)
 		}
 		for _, accept := range []string{"gzip, br;q=0.8", "br, gzip, zstd", "zstd", "gzip;q=0"} {
 			res := get(url, accept)
 			body, _ := io.ReadAll(res.Body)
-			if got := decode(t, res.Header.Get("Content-Encoding"), body); string(got) != string(want) || res.Header.Get("Vary") != "Accept-Encoding" {
+			if got := decode(t, res.Header.Get("Content-Encoding"), body); string(got) != string(want) ||
+				res.Header.Get("Vary") != "Accept-Encoding" {
 				t.Errorf("%s, %s: %d bytes instead of %d", url, accept, len(got), len(want))
 			}
 			if length := res.Header.Get("Content-Length"); length != strconv.Itoa(len(body)) || len(body) > len(want) {
 				t.Errorf("%s, %s: %s bytes announced, %d sent", url, accept, length, len(body))
 			}
-			if coding := res.Header.Get("Content-Encoding"); len(want) > 1<<10 && coding != accept[:min(len(coding), len(accept))] {
+			if coding := res.Header.Get("Content-Encoding"); len(want) > 1<<10 &&
+				coding != accept[:min(len(coding), len(accept))] {
 				t.Errorf("%s, %s: coded in %q", url, accept, coding)
 			}
 		}
@@ -91,7 +94,8 @@ func TestEveryFileIsServedForGood(t *testing.T) {
 }
 
 func TestOtherAddresses(t *testing.T) {
-	for _, url := range []string{"/static/", "/static/pages.css", "/static/pages.000000000000.css", "/static/../assets.go", "/static/vendor/VERSIONS.json"} {
+	for _, url := range []string{"/static/", "/static/pages.css", "/static/pages.000000000000.css", "/static/../assets.go",
+		"/static/vendor/VERSIONS.json"} {
 		if res := get(url, ""); res.StatusCode != http.StatusNotFound {
 			t.Errorf("%s: %d", url, res.StatusCode)
 		}

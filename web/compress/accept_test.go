@@ -17,14 +17,20 @@ var accepts = []struct {
 	{"gzip", "gzip"}, {"x-gzip", "gzip"}, {"GZip", "gzip"}, {"br", "br"}, {"zstd", "zstd"},
 	{"gzip, deflate, br, zstd", "zstd"}, {"gzip, deflate, br", "br"}, {"gzip,deflate", "gzip"}, {"*", "zstd"},
 	// Weights
-	{"gzip;q=1.0, br;q=0.8, zstd;q=0.5", "gzip"}, {"gzip;q=0.8, br;q=0.9", "br"}, {"gzip;q=0.999, br;q=1", "br"}, {"gzip;q=0.01,br;q=0.001", "gzip"},
-	{"zstd;q=0, br, gzip", "br"}, {"zstd;q=0.000, br;q=0.0, gzip;q=0.", ""}, {"gzip;q=0", ""}, {"gzip ; Q=0.5 , br ; q = 0.4", "gzip"},
-	{"*;q=0", ""}, {"gzip, *;q=0", "gzip"}, {"zstd;q=0, *", "br"}, {"*;q=0.5, gzip;q=0.6", "gzip"}, {"*;q=0.5, gzip;q=0.1", "zstd"},
-	{"identity, gzip;q=0.5", ""}, {"identity;q=0.5, gzip;q=0.5", "gzip"}, {"identity;q=0.5, gzip;q=0.4", ""}, {"identity;q=0, gzip;q=0.1", "gzip"}, {"identity;q=0", ""},
+	{"gzip;q=1.0, br;q=0.8, zstd;q=0.5", "gzip"}, {"gzip;q=0.8, br;q=0.9", "br"}, {"gzip;q=0.999, br;q=1", "br"},
+	{"gzip;q=0.01,br;q=0.001", "gzip"},
+	{"zstd;q=0, br, gzip", "br"}, {"zstd;q=0.000, br;q=0.0, gzip;q=0.", ""}, {"gzip;q=0", ""},
+	{"gzip ; Q=0.5 , br ; q = 0.4", "gzip"},
+	{"*;q=0", ""}, {"gzip, *;q=0", "gzip"}, {"zstd;q=0, *", "br"}, {"*;q=0.5, gzip;q=0.6", "gzip"},
+	{"*;q=0.5, gzip;q=0.1", "zstd"},
+	{"identity, gzip;q=0.5", ""}, {"identity;q=0.5, gzip;q=0.5", "gzip"}, {"identity;q=0.5, gzip;q=0.4", ""},
+	{"identity;q=0, gzip;q=0.1", "gzip"}, {"identity;q=0", ""},
 	{"gzip;q=0, gzip;q=1", ""}, {"gzip, gzip;q=0", "gzip"},
 	// What is malformed accepts nothing.
-	{"gzip;q=2", ""}, {"gzip;q=-1", ""}, {"gzip;q=1.001", ""}, {"gzip;q=0.1234", ""}, {"gzip;q=.5", ""}, {"gzip;q=nan", ""}, {"gzip;q=1e0", ""}, {"gzip;q=", ""}, {"gzip;q", ""}, {"gzip;q=0,5", ""},
-	{"gzip;q=x, br;q=0.1", "br"}, {"gzip;level=9", "gzip"}, {"gzip;level=9;q=0", ""}, {",,;,gzip,", "gzip"}, {"gzip br", ""}, {"gzipped", ""}, {"\tgzip\t;\tq=0.3\t", "gzip"}, {";q=1", ""}, {"\x00", ""},
+	{"gzip;q=2", ""}, {"gzip;q=-1", ""}, {"gzip;q=1.001", ""}, {"gzip;q=0.1234", ""}, {"gzip;q=.5", ""},
+	{"gzip;q=nan", ""}, {"gzip;q=1e0", ""}, {"gzip;q=", ""}, {"gzip;q", ""}, {"gzip;q=0,5", ""},
+	{"gzip;q=x, br;q=0.1", "br"}, {"gzip;level=9", "gzip"}, {"gzip;level=9;q=0", ""}, {",,;,gzip,", "gzip"},
+	{"gzip br", ""}, {"gzipped", ""}, {"\tgzip\t;\tq=0.3\t", "gzip"}, {";q=1", ""}, {"\x00", ""},
 }
 
 func TestChoose(t *testing.T) {
@@ -38,8 +44,8 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// What a client names with a weight of 0, or does not name, it does not get; and a coding that is offered alone is taken
-// unless Identity weighs more.
+// What a client names with a weight of 0, or does not name, it does not get; and a coding that is offered alone is
+// taken unless Identity weighs more.
 func FuzzChoose(f *testing.F) {
 	for _, test := range accepts {
 		f.Add(test.header)
@@ -53,7 +59,8 @@ func FuzzChoose(f *testing.F) {
 		if compress.Choose(header, compress.Codings...) != got {
 			t.Errorf("%q gets something else the second time", header)
 		}
-		if refusing := string(got) + ";q=0," + header; got != compress.Identity && compress.Choose(refusing, got) != compress.Identity {
+		if refusing := string(got) + ";q=0," + header; got != compress.Identity &&
+			compress.Choose(refusing, got) != compress.Identity {
 			t.Errorf("%q gets %q", refusing, got)
 		}
 		if alone := compress.Choose(header, got); got != compress.Identity && alone != got {
@@ -67,7 +74,8 @@ func BenchmarkChoose(b *testing.B) {
 	for b.Loop() {
 		_ = compress.Choose("gzip, deflate, br, zstd", compress.Codings...)
 	}
-	if n := testing.AllocsPerRun(10, func() { _ = compress.Choose("gzip, deflate, br, zstd", compress.Codings...) }); math.Round(n) != 0 {
+	if n := testing.AllocsPerRun(10,
+		func() { _ = compress.Choose("gzip, deflate, br, zstd", compress.Codings...) }); math.Round(n) != 0 {
 		b.Errorf("%v allocations", n)
 	}
 }

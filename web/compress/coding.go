@@ -22,12 +22,12 @@ const (
 	Gzip     Coding = "gzip"
 )
 
-// Codings are those of answers that are coded while they are sent, the best for the server first. At these levels pages come
-// out alike within a twentieth, and zstd takes the least time.
+// Codings are those of answers that are coded while they are sent, the best for the server first. At these levels pages
+// come out alike within a twentieth, and zstd takes the least time.
 var Codings = []Coding{Zstd, Brotli, Gzip}
 
-// maxEncoders bounds the memory of encoders, each of which holds 1 to 3 MB for as long as its client takes to receive the
-// answer. Who comes when all are taken gets a plain answer.
+// maxEncoders bounds the memory of encoders, each of which holds 1 to 3 MB for as long as its client takes to receive
+// the answer. Who comes when all are taken gets a plain answer.
 const maxEncoders = 32
 
 // window is how far back an encoder looks for what repeats, in bytes. A larger one shortens pages by nothing.
@@ -44,7 +44,8 @@ var (
 	taken    = make(chan struct{}, maxEncoders)
 	encoders = map[Coding]*sync.Pool{
 		Zstd: {New: func() any {
-			w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(window))
+			w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true),
+				zstd.WithWindowSize(window))
 			if err != nil {
 				panic(err) // the options are constants
 			}
@@ -81,7 +82,8 @@ func Best(coding Coding, body []byte) []byte {
 	var err error
 	switch coding {
 	case Zstd:
-		w, err = zstd.NewWriter(&b, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedBetterCompression), zstd.WithWindowSize(window))
+		w, err = zstd.NewWriter(&b, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedBetterCompression),
+			zstd.WithWindowSize(window))
 	case Brotli:
 		w = brotli.NewWriterLevel(&b, 9) // 11 takes twenty times as long for a tenth less
 	case Gzip:

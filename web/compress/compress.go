@@ -5,9 +5,9 @@
 // of files, and answers to HTTP/1.0, whose caches know no Vary. A handler that codes its answer itself asks Of and sets
 // Content-Encoding.
 //
-// The length of a compressed answer tells whether a text that a request chose occurs beside a secret of the page (BREACH).
-// So a handler whose page shows a secret says "Cache-Control: no-transform", which ends compression here and in proxies, and
-// what a page of another site asks for is never compressed.
+// The length of a compressed answer tells whether a text that a request chose occurs beside a secret of the page
+// (BREACH). So a handler whose page shows a secret says "Cache-Control: no-transform", which ends compression here and
+// in proxies, and what a page of another site asks for is never compressed.
 package compress
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// Answers is the middleware. It stands outside of what turns errors into answers, and inside of what counts the bytes of an
-// answer. A handler that panics, as one does whose answer breaks off half-way, leaves an answer without its end.
+// Answers is the middleware. It stands outside of what turns errors into answers, and inside of what counts the bytes
+// of an answer. A handler that panics, as one does whose answer breaks off half-way, leaves an answer without its end.
 func Answers(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
@@ -43,8 +43,8 @@ func For(r *http.Request, offers ...Coding) Coding {
 	return Choose(strings.Join(r.Header.Values("Accept-Encoding"), ","), offers...)
 }
 
-// Of is the coding in which Answers would send an answer, for handlers that have a body in several; Identity where Answers is
-// not at work.
+// Of is the coding in which Answers would send an answer, for handlers that have a body in several; Identity where
+// Answers is not at work.
 func Of(c echo.Context) Coding {
 	if w, ok := c.Response().Writer.(*response); ok {
 		return w.coding

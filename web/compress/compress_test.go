@@ -136,12 +136,14 @@ func TestBodyIsTheSame(t *testing.T) {
 		var body []byte
 		todo, body = steps(rng)
 		status, length = []int{200, 200, 404, 503}[rng.IntN(4)], -1
-		kind = []string{"text/html; charset=utf-8", "application/json", "text/csv", "application/octet-stream", "image/svg+xml", "text/event-stream"}[rng.IntN(6)]
+		kind = []string{"text/html; charset=utf-8", "application/json", "text/csv", "application/octet-stream",
+			"image/svg+xml", "text/event-stream"}[rng.IntN(6)]
 		if rng.IntN(3) == 0 {
 			length = len(body)
 		}
 		for _, test := range accepts {
-			if strings.ContainsRune(test.header, 0) || rng.IntN(8) > 0 && test.header != "zstd" && test.header != "br" && test.header != "gzip" {
+			if strings.ContainsRune(test.header, 0) || rng.IntN(8) > 0 && test.header != "zstd" &&
+				test.header != "br" && test.header != "gzip" {
 				continue
 			}
 			res, got, err := ask(t, s, http.MethodGet, "Accept-Encoding", test.header)
@@ -150,7 +152,8 @@ func TestBodyIsTheSame(t *testing.T) {
 			}
 			coding := res.Header.Get("Content-Encoding")
 			plain, err := decode(coding, got)
-			if err != nil || res.StatusCode != status || !bytes.Equal(plain, body) || coding != "" && coding != string(test.want) {
+			if err != nil || res.StatusCode != status || !bytes.Equal(plain, body) || coding != "" &&
+				coding != string(test.want) {
 				t.Fatalf("%q: %d, %q, %d bytes instead of %d, %v", test.header, res.StatusCode, coding, len(plain), len(body), err)
 			}
 			if coding != "" {
@@ -161,7 +164,8 @@ func TestBodyIsTheSame(t *testing.T) {
 				t.Errorf("%s: %v", kind, res.Header)
 			}
 			head, none, err := ask(t, s, http.MethodHead, "Accept-Encoding", test.header)
-			if err != nil || len(none) > 0 || head.StatusCode != status || head.Header.Get("Content-Encoding") != coding || head.Header.Get("Vary") != res.Header.Get("Vary") {
+			if err != nil || len(none) > 0 || head.StatusCode != status || head.Header.Get("Content-Encoding") != coding ||
+				head.Header.Get("Vary") != res.Header.Get("Vary") {
 				t.Errorf("HEAD: %v, %v; GET: %v", err, head.Header, res.Header)
 			}
 			if a, b := head.Header.Get("Content-Length"), res.Header.Get("Content-Length"); a != "" && b != "" && a != b {
@@ -184,18 +188,23 @@ func TestSentAsItIs(t *testing.T) {
 		bytes   int
 		plain   bool
 	}{
-		"page":                  {},
-		"short":                 {bytes: 1023, plain: true},
-		"just long enough":      {bytes: 1024},
-		"evidence":              {edit: func(h http.Header) { h.Set("Content-Type", "application/octet-stream") }, plain: true},
-		"archive":               {edit: func(h http.Header) { h.Set("Content-Type", "application/gzip") }, plain: true},
-		"table":                 {edit: func(h http.Header) { h.Set("Content-Type", "application/vnd.apache.parquet") }, plain: true},
-		"no type":               {edit: func(h http.Header) { h.Del("Content-Type") }, plain: true},
-		"problem":               {edit: func(h http.Header) { h.Set("Content-Type", "application/problem+json") }, status: 500},
-		"coded by its handler":  {edit: func(h http.Header) { h.Set("Content-Encoding", "zstd") }, plain: true},
-		"served in ranges":      {edit: func(h http.Header) { h.Set("Accept-Ranges", "bytes") }, plain: true},
-		"part":                  {edit: func(h http.Header) { h.Set("Content-Range", "bytes 0-19999/30000") }, status: 206, plain: true},
-		"page with a secret":    {edit: func(h http.Header) { h.Set("Cache-Control", "no-store, no-transform") }, plain: true},
+		"page":             {},
+		"short":            {bytes: 1023, plain: true},
+		"just long enough": {bytes: 1024},
+		"evidence": {edit: func(h http.Header) { h.Set("Content-Type", "application/octet-stream") },
+			plain: true},
+		"archive": {edit: func(h http.Header) { h.Set("Content-Type", "application/gzip") }, plain: true},
+		"table": {edit: func(h http.Header) { h.Set("Content-Type", "application/vnd.apache.parquet") },
+			plain: true},
+		"no type": {edit: func(h http.Header) { h.Del("Content-Type") }, plain: true},
+		"problem": {edit: func(h http.Header) { h.Set("Content-Type", "application/problem+json") },
+			status: 500},
+		"coded by its handler": {edit: func(h http.Header) { h.Set("Content-Encoding", "zstd") }, plain: true},
+		"served in ranges":     {edit: func(h http.Header) { h.Set("Accept-Ranges", "bytes") }, plain: true},
+		"part": {edit: func(h http.Header) { h.Set("Content-Range", "bytes 0-19999/30000") },
+			status: 206, plain: true},
+		"page with a secret": {edit: func(h http.Header) { h.Set("Cache-Control", "no-store, no-transform") },
+			plain: true},
 		"page that is private":  {edit: func(h http.Header) { h.Set("Cache-Control", "private, no-cache") }},
 		"range is asked for":    {request: []string{"Range", "bytes=0-9"}, plain: true},
 		"another site asks":     {request: []string{"Sec-Fetch-Site", "cross-site"}, plain: true},
@@ -246,12 +255,14 @@ func TestAnswersWithoutBody(t *testing.T) {
 			c.Response().Header().Set("Content-Type", "text/html")
 			return c.NoContent(status)
 		})
-		if res, body, err := ask(t, s, http.MethodGet, "Accept-Encoding", "gzip"); err != nil || res.StatusCode != status || len(body) > 0 || res.Header.Get("Content-Encoding") != "" {
+		if res, body, err := ask(t, s, http.MethodGet, "Accept-Encoding", "gzip"); err != nil || res.StatusCode != status ||
+			len(body) > 0 || res.Header.Get("Content-Encoding") != "" {
 			t.Errorf("%d: %v %v", status, err, res)
 		}
 	}
 	s := serve(t, func(c echo.Context) error { return nil })
-	if res, body, err := ask(t, s, http.MethodGet, "Accept-Encoding", "gzip"); err != nil || res.StatusCode != http.StatusOK || len(body) > 0 {
+	if res, body, err := ask(t, s, http.MethodGet, "Accept-Encoding", "gzip"); err != nil ||
+		res.StatusCode != http.StatusOK || len(body) > 0 {
 		t.Errorf("%v %v", err, res)
 	}
 }
@@ -273,7 +284,8 @@ func TestOldProtocol(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	if body, err := io.ReadAll(res.Body); err != nil || !bytes.Equal(body, page) || len(res.TransferEncoding) > 0 || res.Header.Get("Content-Encoding") != "" {
+	if body, err := io.ReadAll(res.Body); err != nil || !bytes.Equal(body, page) || len(res.TransferEncoding) > 0 ||
+		res.Header.Get("Content-Encoding") != "" {
 		t.Errorf("%v, %d bytes, %v", err, len(body), res)
 	}
 }
@@ -404,7 +416,8 @@ func TestManyAtOnce(t *testing.T) {
 	if n != 32 {
 		t.Errorf("%d of %d answers were compressed", n, clients)
 	}
-	if res, _, err := ask(t, s, http.MethodGet, "Accept-Encoding", "br"); err != nil || res.Header.Get("Content-Encoding") != "br" {
+	if res, _, err := ask(t, s, http.MethodGet, "Accept-Encoding", "br"); err != nil ||
+		res.Header.Get("Content-Encoding") != "br" {
 		t.Errorf("afterwards: %v %v", err, res)
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// shrinks reports whether bodies of a media type get shorter. Evidence, images, archives and Parquet do not; neither does
-// a stream of events, each of which must arrive at once.
+// shrinks reports whether bodies of a media type get shorter. Evidence, images, archives and Parquet do not; neither
+// does a stream of events, each of which must arrive at once.
 func shrinks(contentType string) bool {
 	media, _, _ := strings.Cut(contentType, ";")
 	media = strings.ToLower(strings.Trim(media, " \t"))
@@ -19,10 +19,11 @@ func shrinks(contentType string) bool {
 	return strings.HasPrefix(media, "text/") || strings.HasSuffix(media, "+json") || strings.HasSuffix(media, "+xml")
 }
 
-// varies reports whether an answer may be sent in several codings: its kind allows it, and its handler has neither coded
-// it already, nor serves ranges of it, nor forbids to change it.
+// varies reports whether an answer may be sent in several codings: its kind allows it, and its handler has neither
+// coded it already, nor serves ranges of it, nor forbids to change it.
 func varies(h http.Header) bool {
-	return shrinks(h.Get("Content-Type")) && h.Get("Content-Encoding") == "" && h.Get("Content-Range") == "" && h.Get("Accept-Ranges") == "" &&
+	return shrinks(h.Get("Content-Type")) && h.Get("Content-Encoding") == "" && h.Get("Content-Range") == "" &&
+		h.Get("Accept-Ranges") == "" &&
 		!lists(h, "Cache-Control", "no-transform")
 }
 

@@ -10,8 +10,8 @@ import (
 // least is the length in bytes from which a body is compressed: what fits into a packet gains nothing.
 const least = 1 << 10
 
-// A response compresses the body that is written to it. Status and headers go out when it is known how: a body that may be
-// compressed is held until it is long enough, ends, or is flushed.
+// A response compresses the body that is written to it. Status and headers go out when it is known how: a body that may
+// be compressed is held until it is long enough, ends, or is flushed.
 type response struct {
 	http.ResponseWriter
 	coding Coding
@@ -65,7 +65,8 @@ func (w *response) Write(p []byte) (int, error) {
 	return w.send(p)
 }
 
-// begin sends the headers of a coded body, and what was held of it. Where no encoder is free the body goes out as it is.
+// begin sends the headers of a coded body, and what was held of it. Where no encoder is free the body goes out as it
+// is.
 func (w *response) begin() error {
 	w.holding = false
 	h := w.Header()

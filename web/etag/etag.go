@@ -2,8 +2,8 @@
 // that they send. In come a name or a body, or the header of a request; out go a tag, or whether the client has the
 // tagged body already.
 //
-// Tags are weak where the server codes a body on its way: they stand for what it says, not for its bytes (RFC 9110, 8.8.3).
-// Files that are sent byte for byte, in parts if wanted, have strong ones by their digests.
+// Tags are weak where the server codes a body on its way: they stand for what it says, not for its bytes (RFC 9110,
+// 8.8.3). Files that are sent byte for byte, in parts if wanted, have strong ones by their digests.
 package etag
 
 import (
@@ -30,8 +30,8 @@ func Known(r *http.Request, tag string) bool {
 	return Matches(strings.Join(r.Header.Values("If-None-Match"), ","), tag)
 }
 
-// Matches reports whether an If-None-Match header names the tag, strong or weak (RFC 9110, 13.1.2). What stands behind a
-// malformed member is not read.
+// Matches reports whether an If-None-Match header names the tag, strong or weak (RFC 9110, 13.1.2). What stands behind
+// a malformed member is not read.
 func Matches(header, tag string) bool {
 	opaque := strings.TrimPrefix(tag, "W/")
 	if strings.Trim(header, " \t") == "*" {

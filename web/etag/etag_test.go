@@ -13,8 +13,10 @@ var headers = []struct {
 	header string
 	known  bool // of the tag "abc"
 }{
-	{"", false}, {"*", true}, {" * ", true}, {`"abc"`, true}, {`W/"abc"`, true}, {`"x", W/"abc"`, true}, {`"x","y" ,"abc"`, true}, {`"a,b", "abc"`, true},
-	{`"x,abc"`, false}, {`"abcd"`, false}, {`abc`, false}, {`w/"abc"`, false}, {`"abc`, false}, {`"x" junk "abc"`, false}, {`, ,"abc"`, true}, {`""`, false}, {`W/`, false},
+	{"", false}, {"*", true}, {" * ", true}, {`"abc"`, true}, {`W/"abc"`, true}, {`"x", W/"abc"`, true},
+	{`"x","y" ,"abc"`, true}, {`"a,b", "abc"`, true},
+	{`"x,abc"`, false}, {`"abcd"`, false}, {`abc`, false}, {`w/"abc"`, false}, {`"abc`, false}, {`"x" junk "abc"`, false},
+	{`, ,"abc"`, true}, {`""`, false}, {`W/`, false},
 }
 
 func TestMatches(t *testing.T) {
@@ -49,7 +51,8 @@ func FuzzMatches(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, header string) {
 		const tag = `W/"0123456789abcdef"`
-		if got := etag.Matches(header, tag); got && !strings.Contains(header, `"0123456789abcdef"`) && strings.Trim(header, " \t") != "*" {
+		if got := etag.Matches(header, tag); got && !strings.Contains(header, `"0123456789abcdef"`) &&
+			strings.Trim(header, " \t") != "*" {
 			t.Errorf("%q names the tag", header)
 		}
 		if !etag.Matches(tag+", "+header, tag) {

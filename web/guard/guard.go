@@ -1,5 +1,5 @@
-// Package guard lets requests in. It finds out who asks, by a session or a token, looks up in one table what a route needs, and
-// asks package accounts whether that may be. A route that the table does not name is not served.
+// Package guard lets requests in. It finds out who asks, by a session or a token, looks up in one table what a route
+// needs, and asks package accounts whether that may be. A route that the table does not name is not served.
 //
 // In come requests before their handlers. A request that passes carries its Actor in the context. A request that does
 // not pass gets the same answer whether the thing that it asks for does not exist or belongs to others.
@@ -101,7 +101,8 @@ func (g *Guard) allow(c echo.Context, actor *accounts.Actor, need need) error {
 	return nil
 }
 
-// allowed returns an error unless an actor has a right in a project. Who may not know of the project does not learn of it.
+// allowed returns an error unless an actor has a right in a project. Who may not know of the project does not learn of
+// it.
 func allowed(a *accounts.Actor, right accounts.Right, project int64) error {
 	switch {
 	case a.May(right, project):
@@ -112,7 +113,8 @@ func allowed(a *accounts.Actor, right accounts.Right, project int64) error {
 	return store.ErrNotFound
 }
 
-// AllowUpload returns an error unless whoever a context is about may upload to a project. A form says which it is behind the guard.
+// AllowUpload returns an error unless whoever a context is about may upload to a project. A form says which it is
+// behind the guard.
 func AllowUpload(ctx context.Context, s *store.Store, project string) error {
 	actor := accounts.From(ctx)
 	if actor.MayEverywhere() {
@@ -153,7 +155,8 @@ const (
 	CodeNotAllowed  = "not-allowed"
 )
 
-var errBadToken = problem.New(http.StatusUnauthorized, CodeBadToken, "the token is not known, has ended or is revoked; make a new one on the project's settings")
+var errBadToken = problem.New(http.StatusUnauthorized, CodeBadToken,
+	"the token is not known, has ended or is revoked; make a new one on the project's settings")
 
 // what names rights in sentences.
 var what = map[accounts.Right]struct{ role, scope string }{
@@ -169,7 +172,8 @@ func refusal(a *accounts.Actor, right accounts.Right) error {
 	if a.Token != 0 {
 		return problem.New(http.StatusForbidden, CodeNotAllowed, "this needs a token with the scope %s", what[right].scope)
 	}
-	return problem.New(http.StatusForbidden, CodeNotAllowed, "this needs the role %s; an admin of the project gives it", what[right].role)
+	return problem.New(http.StatusForbidden, CodeNotAllowed, "this needs the role %s; an admin of the project gives it",
+		what[right].role)
 }
 
 // askWho answers somebody who is not known: browsers log in, programs send a token.
@@ -179,11 +183,13 @@ func (g *Guard) askWho(c echo.Context) error {
 	switch to := logInURL(r); {
 	case r.Header.Get("HX-Request") == "true":
 		header.Set("HX-Redirect", to)
-	case !strings.HasPrefix(r.URL.Path, "/api/") && !strings.HasPrefix(r.URL.Path, "/symbols/") && strings.Contains(r.Header.Get("Accept"), "text/html"):
+	case !strings.HasPrefix(r.URL.Path, "/api/") && !strings.HasPrefix(r.URL.Path, "/symbols/") &&
+		strings.Contains(r.Header.Get("Accept"), "text/html"):
 		return c.Redirect(http.StatusSeeOther, to)
 	}
 	header.Set("WWW-Authenticate", `Bearer realm="heapdrift", Basic realm="heapdrift: any name, a token as password"`)
-	return problem.New(http.StatusUnauthorized, CodeNotLoggedIn, "the server must know who asks: log in, or send a token as Authorization: Bearer hd_…")
+	return problem.New(http.StatusUnauthorized, CodeNotLoggedIn,
+		"the server must know who asks: log in, or send a token as Authorization: Bearer hd_…")
 }
 
 // logInURL is the page to log in on, which leads back to a page that can be read again.
@@ -207,7 +213,8 @@ const LogInPath = "/login"
 // LocalPath is where to go on after a log-in: a path of this server, or "/" for anything else.
 func LocalPath(next string) string {
 	u, err := url.Parse(next)
-	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n\t") {
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(next, "/") ||
+		strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n\t") {
 		return "/"
 	}
 	return next

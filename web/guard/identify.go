@@ -15,7 +15,8 @@ import (
 	"heapdrift/internal/store"
 )
 
-// identify is who a request comes from: by a token, by a session, or anybody where the server is open; the zero Actor for nobody.
+// identify is who a request comes from: by a token, by a session, or anybody where the server is open; the zero Actor
+// for nobody.
 func (g *Guard) identify(c echo.Context) (*accounts.Actor, error) {
 	ctx := c.Request().Context()
 	open, err := g.IsOpen(ctx)
@@ -64,7 +65,8 @@ func (g *Guard) known(c echo.Context) (*accounts.Actor, error) {
 	return actor, err
 }
 
-// tokenOf is the token of an Authorization header. Clients that know names and passwords only, as symbol servers' do, send it as the password.
+// tokenOf is the token of an Authorization header. Clients that know names and passwords only, as symbol servers' do,
+// send it as the password.
 func tokenOf(header string) (string, bool) {
 	scheme, rest, _ := strings.Cut(header, " ")
 	rest = strings.TrimSpace(rest)
@@ -133,8 +135,8 @@ func (g *Guard) endSession(c echo.Context) error {
 	return g.sessions.Destroy(ctx)
 }
 
-// cookieName is the session's cookie. By its prefix browsers refuse one that another host of the domain has set, and they take the
-// prefix over TLS only.
+// cookieName is the session's cookie. By its prefix browsers refuse one that another host of the domain has set, and
+// they take the prefix over TLS only.
 func cookieName(c echo.Context) string {
 	if c.Scheme() == "https" {
 		return "__Host-heapdrift"
@@ -154,6 +156,7 @@ func cookieOf(c echo.Context) string {
 
 func sessionCookie(c echo.Context, token string, until time.Time) *http.Cookie {
 	return &http.Cookie{
-		Name: cookieName(c), Value: token, Path: "/", Expires: until, HttpOnly: true, Secure: c.Scheme() == "https", SameSite: http.SameSiteLaxMode,
+		Name: cookieName(c), Value: token, Path: "/", Expires: until, HttpOnly: true, Secure: c.Scheme() == "https",
+		SameSite: http.SameSiteLaxMode,
 	}
 }

@@ -23,9 +23,9 @@ type need struct {
 	makes bool   // the project may be a new one, where the actor may make projects
 }
 
-// A finder is the numbers of the projects that a request is about, of which all must be the asker's; errAnywhere where any project will do,
-// errServer where it is about the server as a whole. It returns store.ErrNotFound where there is nothing of the name, and another error where
-// the server fails.
+// A finder is the numbers of the projects that a request is about, of which all must be the asker's; errAnywhere where
+// any project will do, errServer where it is about the server as a whole. It returns store.ErrNotFound where there is
+// nothing of the name, and another error where the server fails.
 type finder func(echo.Context, store.View) ([]int64, error)
 
 var (
@@ -162,8 +162,8 @@ var table = map[string]need{
 	"DELETE /api/v1/projects/:project/members/:user":                in(projectOfPath, accounts.Manage),
 }
 
-// needOf is what the route of a request needs; false where there is no such route, or none for the method: the router has its own handler
-// then, and knows no parameters.
+// needOf is what the route of a request needs; false where there is no such route, or none for the method: the router
+// has its own handler then, and knows no parameters.
 func needOf(c echo.Context) (need, bool) {
 	if c.Get(echo.ContextKeyHeaderAllow) != nil {
 		return need{}, false
@@ -233,7 +233,8 @@ func projectOfRun(c echo.Context, v store.View) ([]int64, error) {
 	return []int64{id}, err
 }
 
-// projectsCompared are those of the project and of the runs that a comparison names. What is no number the handler refuses.
+// projectsCompared are those of the project and of the runs that a comparison names. What is no number the handler
+// refuses.
 func projectsCompared(c echo.Context, v store.View) ([]int64, error) {
 	projects, err := projectOfQuery(c, v)
 	if err != nil && !errors.Is(err, errAnywhere) {
@@ -256,8 +257,8 @@ func projectsCompared(c echo.Context, v store.View) ([]int64, error) {
 	return projects, nil
 }
 
-// projectOfMetadata is where an upload that is announced belongs. Symbols belong to all projects, and metadata that the handler will
-// refuse to none.
+// projectOfMetadata is where an upload that is announced belongs. Symbols belong to all projects, and metadata that the
+// handler will refuse to none.
 func projectOfMetadata(c echo.Context, v store.View) ([]int64, error) {
 	return uploaded(c, v, api.AnnouncedUpload(c.Request().Header))
 }

@@ -12,8 +12,8 @@ import (
 	"heapdrift/web/pages/account"
 )
 
-// The first admin opens an account, makes a project, an account for somebody and a token, and logs out; all in a browser, in which each
-// page can be used by everybody and fits.
+// The first admin opens an account, makes a project, an account for somebody and a token, and logs out; all in a
+// browser, in which each page can be used by everybody and fits.
 func TestAccountsInBrowser(t *testing.T) {
 	s, b := openClosed(t), browse(t)
 	link := accounts.NewLink()
@@ -24,7 +24,8 @@ func TestAccountsInBrowser(t *testing.T) {
 		t.Helper()
 		for _, dark := range []bool{false, true} {
 			b.do(cdp.EmulateViewport(1440, 900))
-			must[bool](t)(cdp.Run(b.ctx, cdp.Evaluate[bool](fmt.Sprintf(`document.documentElement.dataset.theme = %v ? "dark" : "light", true`, dark))))
+			must[bool](t)(cdp.Run(b.ctx,
+				cdp.Evaluate[bool](fmt.Sprintf(`document.documentElement.dataset.theme = %v ? "dark" : "light", true`, dark))))
 			b.accessible(fmt.Sprintf("%s, dark %v", name, dark))
 			b.fits(name)
 			b.keep(fmt.Sprintf("%s-%s", name, map[bool]string{false: "light", true: "dark"}[dark]))
@@ -40,32 +41,42 @@ func TestAccountsInBrowser(t *testing.T) {
 	look("login-empty")
 	b.do(cdp.Navigate(s.url + account.SetupPath(link.Text)))
 	look("setup")
-	b.do(cdp.SendKeys("#name", "Ada Kirsch"), cdp.SendKeys("#password", "correct horse"), cdp.SendKeys("#again", "correct horse"), cdp.Click(`//button[text()="Go on"]`))
+	b.do(cdp.SendKeys("#name", "Ada Kirsch"), cdp.SendKeys("#password", "correct horse"),
+		cdp.SendKeys("#again", "correct horse"), cdp.Click(`//button[text()="Go on"]`))
 	b.see(`location.pathname === "/" && document.querySelector(".topbar .account a").innerText === "Ada Kirsch"`)
 	if err := s.store.AddProject(t.Context(), "shopd", 0, "somebody"); err != nil {
 		t.Fatal(err)
 	}
-	b.do(cdp.Navigate(s.url+"/"), cdp.Click(`//summary[text()="New project"]`), cdp.SendKeys("#new-project", "audit"), cdp.Click(`//button[text()="Make it"]`))
+	b.do(cdp.Navigate(s.url+"/"), cdp.Click(`//summary[text()="New project"]`), cdp.SendKeys("#new-project", "audit"),
+		cdp.Click(`//button[text()="Make it"]`))
 	b.see(`location.pathname === "/projects/audit/settings" && document.querySelector("#members td").innerText === "Ada Kirsch"`)
-	b.do(cdp.Navigate(s.url+"/accounts"), cdp.SendKeys("#name", "Bo Olsen"), cdp.SendKeys("#email", "bo@shop.example"), cdp.Click(`//button[text()="Make the account"]`))
+	b.do(cdp.Navigate(s.url+"/accounts"), cdp.SendKeys("#name", "Bo Olsen"), cdp.SendKeys("#email", "bo@shop.example"),
+		cdp.Click(`//button[text()="Make the account"]`))
 	b.see(`document.querySelector("#new-link").innerText.startsWith(location.origin + "/setup/")`)
 	look("accounts")
-	node := store.Node{ID: "1", Role: "work", Host: "build-server-17.shop.example", Version: "1.2.3", Schema: 16, Slots: 3, Says: "store: another schema: the database has version 17, this heapdrift knows 16 only"}
-	if err := errors.Join(s.store.SeeNode(t.Context(), node), s.store.NotePlaces(t.Context(), []store.PlaceAnswer{{Place: "msdl.microsoft.com", Result: "found", Count: 12345}})); err != nil {
+	node := store.Node{ID: "1", Role: "work", Host: "build-server-17.shop.example", Version: "1.2.3", Schema: 16, Slots: 3,
+		Says: "store: another schema: the database has version 17, this heapdrift knows 16 only"}
+	if err := errors.Join(s.store.SeeNode(t.Context(), node),
+		s.store.NotePlaces(t.Context(),
+			[]store.PlaceAnswer{{Place: "msdl.microsoft.com", Result: "found", Count: 12345}})); err != nil {
 		t.Fatal(err)
 	}
-	fail(t, s.store, addEvidence(t, s.store, target, "a.txt").RunID, store.Failure{Code: "reader-crashed", Message: "the process that read the files ended before it was through", Final: true})
+	fail(t, s.store, addEvidence(t, s.store, target, "a.txt").RunID,
+		store.Failure{Code: "reader-crashed", Message: "the process that read the files ended before it was through",
+			Final: true})
 	b.do(cdp.Navigate(s.url + "/operators"))
 	b.see(`document.querySelector("h1").innerText === "Operators"`)
 	look("operators")
-	b.do(cdp.Navigate(s.url+"/projects/audit/settings"), cdp.SendKeys("#user", "bo olsen"), cdp.Click(`//button[text()="Add"]`))
+	b.do(cdp.Navigate(s.url+"/projects/audit/settings"), cdp.SendKeys("#user", "bo olsen"),
+		cdp.Click(`//button[text()="Add"]`))
 	b.see(`document.querySelectorAll("#members tbody tr").length === 2`)
 	b.do(cdp.SendKeys("#name", "Jenkins nightly"), cdp.Click(`//button[text()="Make a token"]`))
 	b.see(`document.querySelector("#new-token").innerText.startsWith("hd_")`)
 	look("settings")
 	b.do(cdp.Navigate(s.url+"/account"), cdp.Click(`//div[contains(@class, "right")]//button[text()="Log out"]`))
 	b.see(`location.pathname === "/login"`)
-	b.do(cdp.Navigate(s.url+"/login?next=/account"), cdp.SendKeys("#name", "ada kirsch"), cdp.SendKeys("#password", "correct horse"), cdp.Click(`//button[text()="Log in"]`))
+	b.do(cdp.Navigate(s.url+"/login?next=/account"), cdp.SendKeys("#name", "ada kirsch"),
+		cdp.SendKeys("#password", "correct horse"), cdp.Click(`//button[text()="Log in"]`))
 	b.see(`location.pathname === "/account" && document.querySelector("h1").innerText === "Ada Kirsch"`)
 	look("account")
 }

@@ -63,8 +63,10 @@ func (b *browser) start(binary string) error {
 			b.err = err
 			return
 		}
-		options := append(cdp.DefaultExecAllocatorOptions[:], cdp.ExecPath(binary), cdp.UserDataDir(profile), cdp.WindowSize(1440, 900))
-		for _, off := range []string{"disable-gpu", "disable-quic", "disable-background-networking", "disable-component-update", "disable-sync"} {
+		options := append(cdp.DefaultExecAllocatorOptions[:], cdp.ExecPath(binary), cdp.UserDataDir(profile),
+			cdp.WindowSize(1440, 900))
+		for _, off := range []string{"disable-gpu", "disable-quic", "disable-background-networking",
+			"disable-component-update", "disable-sync"} {
 			options = append(options, cdp.Flag(off, true))
 		}
 		if os.Geteuid() == 0 {
@@ -132,8 +134,8 @@ func (b *tab) do(steps ...cdp.Action[cdp.Void]) {
 	}
 }
 
-// see waits until an expression in the page is true, and the page has its scripts: keys and clicks before that are lost. The page may load anew
-// meanwhile.
+// see waits until an expression in the page is true, and the page has its scripts: keys and clicks before that are
+// lost. The page may load anew meanwhile.
 func (b *tab) see(expression string) {
 	b.t.Helper()
 	var err error
@@ -167,7 +169,8 @@ func (b *tab) accessible(what string) {
 // fits checks that nothing makes the page wider than the window.
 func (b *tab) fits(what string) {
 	b.t.Helper()
-	if wide := must[int](b.t)(cdp.Run(b.ctx, cdp.Evaluate[int](`document.documentElement.scrollWidth - innerWidth`))); wide > 0 {
+	if wide := must[int](b.t)(cdp.Run(b.ctx,
+		cdp.Evaluate[int](`document.documentElement.scrollWidth - innerWidth`))); wide > 0 {
 		b.t.Errorf("%s: the page is %d px wider than the window", what, wide)
 	}
 }
@@ -208,7 +211,8 @@ func TestOtherPagesInBrowser(t *testing.T) {
 	} {
 		for _, dark := range []bool{false, true} {
 			b.do(cdp.EmulateViewport(1440, 900), cdp.Navigate(s.url+path))
-			must[bool](t)(cdp.Run(b.ctx, cdp.Evaluate[bool](fmt.Sprintf(`document.documentElement.dataset.theme = %v ? "dark" : "light", true`, dark))))
+			must[bool](t)(cdp.Run(b.ctx,
+				cdp.Evaluate[bool](fmt.Sprintf(`document.documentElement.dataset.theme = %v ? "dark" : "light", true`, dark))))
 			b.accessible(fmt.Sprintf("%s, dark %v", name, dark))
 		}
 		b.keep(name + "-dark")

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// A door stands before a site. It holds pieces of uploads in the middle, breaks them, answers with an error instead, and
-// closes: tests wait for what they need to happen, and not for a time.
+// A door stands before a site. It holds pieces of uploads in the middle, breaks them, answers with an error instead,
+// and closes: tests wait for what they need to happen, and not for a time.
 type door struct {
 	t    testing.TB
 	url  string

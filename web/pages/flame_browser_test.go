@@ -41,7 +41,8 @@ func smallTree() *query.Tree {
 	return &query.Tree{
 		Schema: query.TreeSchema, Metric: "growth", Unit: "bytes",
 		Names:  []string{"all", "app!main", "app!Serve", "app!Cache::Add", "ntdll!RtlAllocateHeap", "app!Warm"},
-		Layers: []string{"", "own", "own", "own", "allocator", "own"}, Places: []string{"", "main.cpp:1", "", "", "", ""}, Classes: []string{"leak", "stable"},
+		Layers: []string{"", "own", "own", "own", "allocator", "own"}, Places: []string{"", "main.cpp:1", "", "", "", ""},
+		Classes: []string{"leak", "stable"},
 		Nodes: query.TreeNodes{
 			Depth: []int32{0, 1, 2, 3, 4, 2, 3}, Name: []int32{0, 1, 2, 3, 4, 5, 3}, Class: []int32{0, 0, 0, 0, 0, 1, 1},
 			Self: []int64{0, 0, 0, 0, 3072, 0, 1024}, Blocks: []int64{0, 0, 0, 0, 3, 0, 1},
@@ -69,7 +70,8 @@ func TestIcicleInBrowser(t *testing.T) {
 	b.see(`document.querySelector(".flame-live").innerText.startsWith("app!Warm")`)
 	b.do(cdp.KeyEvent(kb.Enter))
 	b.see(`document.querySelector(".flame-path").innerText.replace(/\s+/g, " ").includes("all main Warm")`)
-	b.do(cdp.KeyEvent(kb.Escape), cdp.KeyEvent("0"), cdp.KeyEvent(kb.ArrowDown), cdp.KeyEvent(kb.ArrowDown), cdp.KeyEvent("f"))
+	b.do(cdp.KeyEvent(kb.Escape), cdp.KeyEvent("0"), cdp.KeyEvent(kb.ArrowDown),
+		cdp.KeyEvent(kb.ArrowDown), cdp.KeyEvent("f"))
 	b.see(rows + ` === "all 3.00 KB|app!Serve 3.00 KB|app!Cache::Add 3.00 KB" && location.search === "?of=app%21Serve"`)
 	b.do(cdp.Click(`[data-flame-do="reset"]`), cdp.Focus(".flame-canvas"), cdp.KeyEvent(kb.ArrowDown), cdp.KeyEvent("h"))
 	b.see(rows + ` === "all 4.00 KB|app!Serve 3.00 KB|app!Cache::Add 3.00 KB|app!Warm 1.00 KB" && document.querySelector(".flame-hidden").innerText.includes("main") && new URLSearchParams(location.search).getAll("hide").join() === "app!main"`)
@@ -87,7 +89,8 @@ func TestIcicleInBrowser(t *testing.T) {
 // A comparison is as wide as the larger side, and coloured by the change.
 func TestIcicleOfTwoInBrowser(t *testing.T) {
 	b, tree := browse(t), smallTree()
-	tree.Nodes.Self, tree.Nodes.Before, tree.Nodes.After = nil, []int64{0, 0, 0, 0, 1024, 0, 2048}, []int64{0, 0, 0, 0, 3072, 0, 1024}
+	tree.Nodes.Self, tree.Nodes.Before, tree.Nodes.After = nil, []int64{0, 0, 0, 0, 1024, 0, 2048},
+		[]int64{0, 0, 0, 0, 3072, 0, 1024}
 	b.do(cdp.EmulateViewport(1200, 800), cdp.Navigate(flamePage(t, tree)))
 	b.see(`document.querySelector(".flame").flame?.t?.total[0] === 5120`)
 	b.see(`[...document.querySelectorAll(".flame-tree tr")].some(r => r.innerText.includes("app!Warm") && r.cells[3].innerText === "▼ −1.00 KB")`)
@@ -97,22 +100,24 @@ func TestIcicleOfTwoInBrowser(t *testing.T) {
 // largeTree is a tree of n nodes.
 func largeTree(n int) *query.Tree {
 	r := rand.New(rand.NewPCG(1, 2))
-	tree := &query.Tree{Schema: query.TreeSchema, Unit: "bytes", Names: []string{"all"}, Layers: []string{""}, Places: []string{""}, Classes: []string{"leak", "cache", "stable"}}
+	tree := &query.Tree{Schema: query.TreeSchema, Unit: "bytes", Names: []string{"all"}, Layers: []string{""},
+		Places: []string{""}, Classes: []string{"leak", "cache", "stable"}}
 	for i := range 5000 {
 		tree.Names = append(tree.Names, fmt.Sprintf("module%d!Space::Class%d::Method%d", i%40, i%500, i))
 		tree.Layers, tree.Places = append(tree.Layers, "own"), append(tree.Places, "file.cpp:1")
 	}
 	depth := int32(0)
 	for i := range n {
-		tree.Nodes.Depth, tree.Nodes.Name, tree.Nodes.Class = append(tree.Nodes.Depth, depth), append(tree.Nodes.Name, int32(i%5001)), append(tree.Nodes.Class, int32(r.IntN(3)))
+		tree.Nodes.Depth, tree.Nodes.Name, tree.Nodes.Class = append(tree.Nodes.Depth, depth),
+			append(tree.Nodes.Name, int32(i%5001)), append(tree.Nodes.Class, int32(r.IntN(3)))
 		tree.Nodes.Self, tree.Nodes.Blocks = append(tree.Nodes.Self, int64(r.IntN(5000))), append(tree.Nodes.Blocks, 1)
 		depth = 1 + int32(r.IntN(int(min(depth+1, 40))))
 	}
 	return tree
 }
 
-// BenchmarkIcicle draws trees in Chromium: from the text of the API to the first picture, with and without the remaking that folding takes, and
-// the picture after a zoom.
+// BenchmarkIcicle draws trees in Chromium: from the text of the API to the first picture, with and without the remaking
+// that folding takes, and the picture after a zoom.
 func BenchmarkIcicle(b *testing.B) {
 	for _, nodes := range []int{10_000, 100_000, 300_000} {
 		b.Run(fmt.Sprint(nodes), func(b *testing.B) {

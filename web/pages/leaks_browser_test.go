@@ -14,22 +14,30 @@ func TestLeakPagesInBrowser(t *testing.T) {
 	leak := signatureOf(t, s, appendLine)
 	path := "/projects/shopd/signatures/" + leak.Text
 	for _, form := range [][]string{
-		{"do", "assign", "assignee", "ada", "ticket", "https://tickets.example/7"}, {"do", "known", "reason", "the vendor mends it", "until", "2099-12-31"}, {"do", "open"},
+		{"do", "assign", "assignee", "ada", "ticket", "https://tickets.example/7"},
+		{"do", "known", "reason", "the vendor mends it", "until", "2099-12-31"}, {"do", "open"},
 	} {
-		if status, page := s.fill(path, append([]string{"actor", "Ada", "version", fmt.Sprint(signatureOf(t, s, appendLine).Version)}, form...)...); status != 303 {
+		if status, page := s.fill(path,
+			append([]string{"actor", "Ada", "version", fmt.Sprint(signatureOf(t, s, appendLine).Version)},
+				form...)...); status != 303 {
 			t.Fatalf("%v: %d %.300s", form, status, page)
 		}
 	}
-	if status, page := s.fill(path+"/comments", "actor", "Ada", "text", "Lines are kept until the receipt is printed,\nwhich orders by mail never are."); status != 303 {
+	if status, page := s.fill(path+"/comments", "actor", "Ada", "text",
+		"Lines are kept until the receipt is printed,\nwhich orders by mail never are."); status != 303 {
 		t.Fatalf("%d %.300s", status, page)
 	}
 	for name, address := range map[string]string{
-		"project-leaks": "/projects/shopd", "signature": path, "compare-builds": "/projects/shopd/compare?base=4811&head=4813", "rules": "/projects/shopd/rules?add=module:audit+-%3E+owner=billing",
-		"run-findings": fmt.Sprintf("/runs/%d?open=%s", runs[1], leak.Text), "site-rules": fmt.Sprintf("/runs/%d?view=sites&open=0", runs[1]),
+		"project-leaks": "/projects/shopd", "signature": path,
+		"compare-builds": "/projects/shopd/compare?base=4811&head=4813",
+		"rules":          "/projects/shopd/rules?add=module:audit+-%3E+owner=billing",
+		"run-findings":   fmt.Sprintf("/runs/%d?open=%s", runs[1], leak.Text),
+		"site-rules":     fmt.Sprintf("/runs/%d?view=sites&open=0", runs[1]),
 	} {
 		for _, dark := range []bool{false, true} {
 			b.do(cdp.EmulateViewport(1440, 900), cdp.Navigate(s.url+address))
-			must[bool](t)(cdp.Run(b.ctx, cdp.Evaluate[bool](fmt.Sprintf(`document.documentElement.dataset.theme = %v ? "dark" : "light", document.querySelectorAll("details:not(.menu)").forEach(d => d.open = true), true`, dark))))
+			must[bool](t)(cdp.Run(b.ctx,
+				cdp.Evaluate[bool](fmt.Sprintf(`document.documentElement.dataset.theme = %v ? "dark" : "light", document.querySelectorAll("details:not(.menu)").forEach(d => d.open = true), true`, dark))))
 			b.accessible(fmt.Sprintf("%s, dark %v", name, dark))
 			b.fits(name)
 			b.keep(fmt.Sprintf("%s-%s", name, map[bool]string{false: "light", true: "dark"}[dark]))
@@ -54,7 +62,8 @@ func TestLeaksInBrowser(t *testing.T) {
 	b.see(`document.querySelector(".rt .clauses") && location.search.includes("open=sig1")`)
 	b.do(cdp.NavigateBack())
 	b.see(`!document.querySelector(".rt .clauses") && location.search === "?open=none"`)
-	b.do(cdp.Navigate(s.url+"/projects/shopd/signatures/"+leak.Text), cdp.SendKeys("#comment", "It is kept."), cdp.SendKeys("#comment-actor", "Ada"), cdp.Click(`//button[text()="Comment"]`))
+	b.do(cdp.Navigate(s.url+"/projects/shopd/signatures/"+leak.Text), cdp.SendKeys("#comment", "It is kept."),
+		cdp.SendKeys("#comment-actor", "Ada"), cdp.Click(`//button[text()="Comment"]`))
 	b.see(`document.querySelector("#triage .push").innerText === "you are Ada" && document.querySelector(".said .comment")`)
 
 	// The effect is said before anything is saved, and told anew as fields change.
@@ -64,7 +73,8 @@ func TestLeaksInBrowser(t *testing.T) {
 	b.see(`document.querySelector("#effect").innerText.startsWith("The gate of build 4813 fails with this as it does now")`)
 	b.do(cdp.SendKeys("#reason", "vendor"), cdp.Click(`//button[text()="Tolerate it"]`))
 	b.see(`!location.search && document.querySelector("#triage .s-ongoing")`)
-	b.do(cdp.Click(`//a[text()="Not a leak…"]`), cdp.SendKeys("#reason", "a pool"), cdp.Click(`//button[text()="It is not a leak"]`))
+	b.do(cdp.Click(`//a[text()="Not a leak…"]`), cdp.SendKeys("#reason", "a pool"),
+		cdp.Click(`//button[text()="It is not a leak"]`))
 	b.see(`document.querySelector("#triage .s-known")`)
 	b.do(cdp.Click(`//button[text()="Take it"]`))
 	b.see(`document.querySelector("#triage .av").title === "Ada"`)

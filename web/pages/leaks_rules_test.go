@@ -19,23 +19,27 @@ func TestRulesPage(t *testing.T) {
 	if status != http.StatusOK {
 		t.Fatalf("preview: %d %.300s", status, page)
 	}
-	has(t, words(page), "AppendLine -&gt; plumbing", "stacks of recent runs looked at", "shopd!Shop::Orders::Receipts::Receipt::AppendLine", "your own", "shopd!Shop::Orders::Order::Commit")
+	has(t, words(page), "AppendLine -&gt; plumbing", "stacks of recent runs looked at",
+		"shopd!Shop::Orders::Receipts::Receipt::AppendLine", "your own", "shopd!Shop::Orders::Order::Commit")
 	has(t, page, signatureOf(t, s, appendLine).Text) // the stacks are judged as the analysis did
 	if file := must[store.RuleFile](t)(storetest.Now(t, s.store).Rules(t.Context(), "shopd")); file.Version != 0 {
 		t.Errorf("a preview saved %+v", file)
 	}
-	status, location := s.fill(path, "text", "# ours\r\n"+rule, "version", "0", "do", "save", "note", "first", "actor", "Ada")
+	status, location := s.fill(path, "text", "# ours\r\n"+rule, "version", "0", "do", "save", "note",
+		"first", "actor", "Ada")
 	if status != http.StatusSeeOther || location != path+"?saved=1" {
 		t.Fatalf("save: %d %.300s", status, location)
 	}
 	has(t, words(s.page(location)), "Saved.", "the present version is 1", "Versions", "first", "Ada")
 	has(t, s.page(path), "\n# ours\n"+strings.ReplaceAll(rule, ">", "&gt;"))
 
-	if status, page = s.fill(path, "text", "nonsense\n\nmodule:x -> fly", "version", "1", "do", "save"); status != http.StatusUnprocessableEntity {
+	if status, page = s.fill(path, "text", "nonsense\n\nmodule:x -> fly", "version", "1", "do",
+		"save"); status != http.StatusUnprocessableEntity {
 		t.Errorf("wrong rules: %d", status)
 	}
 	has(t, words(page), "nonsense", "Line 1:", "Line 3:")
-	if status, page = s.fill(path, "text", "module:x -> +app", "version", "0", "do", "save"); status != http.StatusConflict {
+	if status, page = s.fill(path, "text", "module:x -> +app", "version", "0", "do",
+		"save"); status != http.StatusConflict {
 		t.Errorf("an old page: %d", status)
 	}
 	has(t, words(page), "Someone saved version 1 meanwhile", "module:x -&gt; +app")
@@ -43,8 +47,11 @@ func TestRulesPage(t *testing.T) {
 		t.Errorf("a second version: %d", status)
 	}
 	has(t, words(s.page(path+"?version=1")), "Version 1, not the present one", "# ours")
-	has(t, words(s.page(path+"?add=module:a+-%3E+base%0Amodule:b+-%3E+base")), "Proposed at the end", "module:a -&gt; base", "module:b -&gt; base")
-	for name, form := range map[string][]string{"no version": {"text", "", "do", "save"}, "too long": {"text", strings.Repeat("# x\n", 300_000), "version", "2", "do", "save"}, "no text": {"text", "\x00", "version", "2", "do", "save"}} {
+	has(t, words(s.page(path+"?add=module:a+-%3E+base%0Amodule:b+-%3E+base")), "Proposed at the end",
+		"module:a -&gt; base", "module:b -&gt; base")
+	for name, form := range map[string][]string{"no version": {"text", "", "do", "save"},
+		"too long": {"text", strings.Repeat("# x\n", 300_000), "version", "2", "do", "save"},
+		"no text":  {"text", "\x00", "version", "2", "do", "save"}} {
 		if status, _ := s.fill(path, form...); status != http.StatusUnprocessableEntity {
 			t.Errorf("%s: %d", name, status)
 		}
@@ -61,20 +68,25 @@ func TestRulesImport(t *testing.T) {
 	s := open(t)
 	history(t, s)
 	path := "/projects/shopd/rules/import"
-	status, page := s.postTo(path, formPart{"kind", "", "triage"}, formPart{"import", "", "[owners]\nshopd!Log*=logs\nnonsense\n"})
+	status, page := s.postTo(path, formPart{"kind", "", "triage"},
+		formPart{"import", "", "[owners]\nshopd!Log*=logs\nnonsense\n"})
 	if status != http.StatusOK {
 		t.Fatalf("%d %.300s", status, page)
 	}
-	has(t, words(page), "What the import gave stands at the end below, not saved yet: 1 line.", "Not translated:", "owner=logs")
-	status, page = s.postTo(path, formPart{"kind", "", "lsan"}, formPart{"import", "", ""}, formPart{"file", "lsan.txt", "leak:Log::Rotate\n"})
+	has(t, words(page), "What the import gave stands at the end below, not saved yet: 1 line.",
+		"Not translated:", "owner=logs")
+	status, page = s.postTo(path, formPart{"kind", "", "lsan"}, formPart{"import", "", ""},
+		formPart{"file", "lsan.txt", "leak:Log::Rotate\n"})
 	if status != http.StatusOK {
 		t.Fatalf("%d %.300s", status, page)
 	}
 	has(t, words(page), "What the import gave", "1 line.", "Log::Rotate", "known=")
-	if status, _ := s.postTo(path, formPart{"kind", "", "x"}, formPart{"import", "", "x"}); status != http.StatusUnprocessableEntity {
+	if status, _ := s.postTo(path, formPart{"kind", "", "x"},
+		formPart{"import", "", "x"}); status != http.StatusUnprocessableEntity {
 		t.Errorf("another kind: %d", status)
 	}
-	if status, _ := s.postTo(path, formPart{"kind", "", "lsan"}, formPart{"file", "a", strings.Repeat("x", 2<<20)}); status != http.StatusRequestEntityTooLarge {
+	if status, _ := s.postTo(path, formPart{"kind", "", "lsan"},
+		formPart{"file", "a", strings.Repeat("x", 2<<20)}); status != http.StatusRequestEntityTooLarge {
 		t.Errorf("a large file: %d", status)
 	}
 }

@@ -17,8 +17,8 @@ import (
 // appendLine is the leak that came with build 4812.
 const appendLine = "Receipt::AppendLine"
 
-// history stores three builds of the shop: in 4811 receipts are freed, in 4812 they leak, in 4813 the audit log is fixed.
-// It returns the runs, oldest first.
+// history stores three builds of the shop: in 4811 receipts are freed, in 4812 they leak, in 4813 the audit log is
+// fixed. It returns the runs, oldest first.
 func history(t testing.TB, s *site) (runs []int64) {
 	t.Helper()
 	calm, fixed := slices.Clone(shop), slices.Clone(shop)
@@ -34,7 +34,8 @@ func history(t testing.TB, s *site) (runs []int64) {
 // signatureOf finds the signature of a leak by its title.
 func signatureOf(t testing.TB, s *site, text string) store.Signature {
 	t.Helper()
-	page := must[*store.SignaturePage](t)(storetest.Now(t, s.store).Signatures(t.Context(), store.SignatureQuery{Project: "shopd", Text: text, Class: "all", Limit: 2}))
+	page := must[*store.SignaturePage](t)(storetest.Now(t, s.store).Signatures(t.Context(),
+		store.SignatureQuery{Project: "shopd", Text: text, Class: "all", Limit: 2}))
 	if len(page.Rows) != 1 {
 		t.Fatalf("%d signatures are called %s", len(page.Rows), text)
 	}
@@ -61,13 +62,18 @@ func TestLeaksOfProject(t *testing.T) {
 	s := open(t)
 	history(t, s)
 	page := s.page("/projects/shopd")
-	has(t, words(page), "Leaks", "all", "new 0 ongoing", "State", "Builds to 4813", "Receipt:: AppendLine", "leak", "certain", "receipt.cpp:118", "bad in soak-60min", "2.48 MB/hour", "4812", "exercised and clean", "not exercised: nothing is known", "Runs")
-	has(t, page, `aria-label="bad in 2 of 3 builds, not exercised in 0"`, `class="h-clean"><title>4811: clean, stable</title>`, `class="h-leak"><title>4812: leak</title>`, `title="clean in build 4811">4812<`)
+	has(t, words(page), "Leaks", "all", "new 0 ongoing", "State", "Builds to 4813", "Receipt:: AppendLine", "leak",
+		"certain", "receipt.cpp:118", "bad in soak-60min", "2.48 MB/hour", "4812", "exercised and clean",
+		"not exercised: nothing is known", "Runs")
+	has(t, page, `aria-label="bad in 2 of 3 builds, not exercised in 0"`,
+		`class="h-clean"><title>4811: clean, stable</title>`, `class="h-leak"><title>4812: leak</title>`,
+		`title="clean in build 4811">4812<`)
 	leak := signatureOf(t, s, appendLine)
 	has(t, page, `href="/projects/shopd/signatures/`+leak.Text+`"`)
 	for query, first := range map[string]string{
 		"?state=fixed": "AuditLog::Note", "?q=searchindex": "SearchIndex::Rebuild", "?sort=first-bad": appendLine, "?sort=growth": appendLine, "?sort=nonsense&state=x&class=y&leaks_after=z": "SearchIndex::Rebuild", // which three builds bear out
-		"?leaks_after=99999999": "SearchIndex::Rebuild", "?class=cache&q=sessioncache": "", "?scenario=soak-60min": "SearchIndex::Rebuild",
+		"?leaks_after=99999999": "SearchIndex::Rebuild", "?class=cache&q=sessioncache": "",
+		"?scenario=soak-60min": "SearchIndex::Rebuild",
 	} {
 		page := s.page("/projects/shopd" + query)
 		_, list, _ := strings.Cut(page, `<div id="leaks">`)
@@ -78,7 +84,8 @@ func TestLeaksOfProject(t *testing.T) {
 		}
 	}
 	has(t, words(s.page("/projects/shopd?q=nosuchthing&owner=x")), "No signature matches. Show all")
-	has(t, s.page("/projects/shopd?state=new&q=a&sort=growth"), `value="a"`, `name="state" value="new"`, `href="/projects/shopd?q=a&amp;sort=growth"`)
+	has(t, s.page("/projects/shopd?state=new&q=a&sort=growth"), `value="a"`, `name="state" value="new"`,
+		`href="/projects/shopd?q=a&amp;sort=growth"`)
 }
 
 func TestSignaturePage(t *testing.T) {
@@ -87,10 +94,18 @@ func TestSignaturePage(t *testing.T) {
 	leak := signatureOf(t, s, appendLine)
 	path := "/projects/shopd/signatures/" + leak.Text
 	page := s.page(path)
-	has(t, words(page), "Leaking", "ongoing", "Receipt::AppendLine", "leaks", "2.48 MB/hour", "in soak-60min, build 4813: blocks of 384 B from receipt.cpp:118; first bad in 4812.", "leak", "certain", "one kind of evidence shows it", "open in 1 of 1 scenario", "Compare 4811 → 4812", "Triage", "ongoing", "nobody’s yet", "Assign…", "Known until…", "Not a leak…", "Fixed in…", "Link a ticket…", "changes are recorded as somebody’s",
-		"Growth of this leak, by build", "4812, soak-60min: 2.48 MB per hour", "first bad: 4811 → 4812", "Stacks", "Evidence", "met:", "Witnesses in build 4813", "UMDH snapshots", "History", "4813", "4812", "4811", "stable", "What it is made of", "shopd!Shop::Orders::Receipts::Receipt::AppendLine", "your own, blamed", "blame here instead",
-		"Decisions and comments", "Since when", "Came between build 4811, which exercised it and was clean, and build 4812.", "Compare the two", "last bad in build 4813", "Other names")
-	has(t, page, `href="/projects/shopd/compare?base=4811&amp;head=4812&amp;scenario=soak-60min"`, fmt.Sprintf(`href="/runs/%d"`, runs[2]))
+	has(t, words(page), "Leaking", "ongoing", "Receipt::AppendLine", "leaks", "2.48 MB/hour",
+		"in soak-60min, build 4813: blocks of 384 B from receipt.cpp:118; first bad in 4812.", "leak", "certain",
+		"one kind of evidence shows it", "open in 1 of 1 scenario", "Compare 4811 → 4812", "Triage", "ongoing",
+		"nobody’s yet", "Assign…", "Known until…", "Not a leak…", "Fixed in…", "Link a ticket…",
+		"changes are recorded as somebody’s",
+		"Growth of this leak, by build", "4812, soak-60min: 2.48 MB per hour", "first bad: 4811 → 4812", "Stacks", "Evidence",
+		"met:", "Witnesses in build 4813", "UMDH snapshots", "History", "4813", "4812", "4811", "stable",
+		"What it is made of", "shopd!Shop::Orders::Receipts::Receipt::AppendLine", "your own, blamed", "blame here instead",
+		"Decisions and comments", "Since when", "Came between build 4811, which exercised it and was clean, and build 4812.",
+		"Compare the two", "last bad in build 4813", "Other names")
+	has(t, page, `href="/projects/shopd/compare?base=4811&amp;head=4812&amp;scenario=soak-60min"`,
+		fmt.Sprintf(`href="/runs/%d"`, runs[2]))
 	for _, wrong := range []string{"sig1:00000000000000000000000000000000", "%00", "%FF", "x%2Fy"} {
 		if status, _ := s.get("/projects/shopd/signatures/"+wrong, "Accept", "text/html"); status != http.StatusNotFound {
 			t.Errorf("%s: %d", wrong, status)
@@ -112,7 +127,8 @@ func TestTriageForm(t *testing.T) {
 	version := func() string { return fmt.Sprint(signatureOf(t, s, appendLine).Version) }
 	ok := func(pairs ...string) {
 		t.Helper()
-		status, location := s.fill(path, append([]string{"version", version(), "actor", "Ada\u202e Lovelace\x07"}, pairs...)...)
+		status, location := s.fill(path,
+			append([]string{"version", version(), "actor", "Ada\u202e Lovelace\x07"}, pairs...)...)
 		if status != http.StatusSeeOther || location != path {
 			t.Fatalf("%v: %d %.500s", pairs, status, location)
 		}
@@ -121,18 +137,21 @@ func TestTriageForm(t *testing.T) {
 	has(t, s.page(path), `title="bob" aria-label="bob">BO<`, `href="https://tickets/7"`)
 	has(t, s.page(path+"?say=assign"), `name="assignee" value="bob"`)
 	ok("do", "assign", "assignee", "bob", "ticket", "javascript:alert(1)") // a text like others
-	if page := s.page(path); strings.Contains(page, `href="javascript`) || !strings.Contains(page, `<b>javascript:alert(1)</b>`) {
+	if page := s.page(path); strings.Contains(page, `href="javascript`) ||
+		!strings.Contains(page, `<b>javascript:alert(1)</b>`) {
 		t.Error("a ticket that browsers must not follow is a link, or is not shown")
 	}
 	ok("do", "known", "reason", "until the <new> allocator", "until", "2099-12-31")
-	has(t, words(s.page(path)), "known", "Open again…", "Known: until the &lt;new&gt; allocator, until 2099-12-31", "Decisions and comments", "Ada Lovelace")
+	has(t, words(s.page(path)), "known", "Open again…", "Known: until the &lt;new&gt; allocator, until 2099-12-31",
+		"Decisions and comments", "Ada Lovelace")
 	has(t, s.page("/projects/shopd?state=known"), appendLine)
 	ok("do", "open")
 	ok("do", "fixed", "fixed_in", "4812") // and 4813, which is newer, leaks
 	has(t, words(s.page(path)), "regressed", "fixed in build 4812", "leaks again since build 4813")
 	ok("do", "open")
 	ok("do", "not-leak", "reason", "a pool that fills up")
-	has(t, words(s.page(path)), "Triage", "known", "Not a leak, the team says: a pool that fills up", "not leak why: – → a pool that fills up")
+	has(t, words(s.page(path)), "Triage", "known", "Not a leak, the team says: a pool that fills up",
+		"not leak why: – → a pool that fills up")
 	lacks(t, words(s.page(path)), "Not a leak…")
 
 	for name, form := range map[string][]string{
@@ -164,10 +183,12 @@ func TestTriageForm(t *testing.T) {
 	if status, _ := s.fill(path+"/comments", "text", " "); status != http.StatusUnprocessableEntity {
 		t.Errorf("an empty comment: %d", status)
 	}
-	if status, _ := s.fill(path+"/comments", "text", strings.Repeat("x", 1<<20)); status != http.StatusRequestEntityTooLarge {
+	if status, _ := s.fill(path+"/comments", "text",
+		strings.Repeat("x", 1<<20)); status != http.StatusRequestEntityTooLarge {
 		t.Errorf("a huge comment: %d", status)
 	}
-	req := must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+path, strings.NewReader("do=open&version=1")))
+	req := must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+path,
+		strings.NewReader("do=open&version=1")))
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.Header.Set("Sec-Fetch-Site", "cross-site")
 	if status, _ := s.send(req); status != http.StatusForbidden {
@@ -180,7 +201,8 @@ func TestActorIsRemembered(t *testing.T) {
 	s := open(t)
 	history(t, s)
 	path := "/projects/shopd/signatures/" + signatureOf(t, s, appendLine).Text
-	req := must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+path+"/comments", strings.NewReader("text=x&actor=Zo%C3%AB+%22O%22")))
+	req := must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+path+"/comments",
+		strings.NewReader("text=x&actor=Zo%C3%AB+%22O%22")))
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res := must[*http.Response](t)(client.Do(req))
@@ -193,7 +215,8 @@ func TestActorIsRemembered(t *testing.T) {
 
 	// A form that does not ask for it takes what is remembered, and leaves it.
 	into := signatureOf(t, s, "SearchIndex::Rebuild").Text
-	req = must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+path+"/merge", strings.NewReader("into="+into)))
+	req = must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+path+"/merge",
+		strings.NewReader("into="+into)))
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.AddCookie(res.Cookies()[0])
 	res = must[*http.Response](t)(client.Do(req))
@@ -244,7 +267,8 @@ func TestMergeForm(t *testing.T) {
 	if status, location := s.fill(at(from)+"/merge", "into", into.Text); status != http.StatusSeeOther {
 		t.Fatalf("%d %.300s", status, location)
 	}
-	has(t, words(s.page(at(from))), appendLine, "Other names", "SearchIndex::Rebuild", "merged by somebody", "Take apart again")
+	has(t, words(s.page(at(from))), appendLine, "Other names", "SearchIndex::Rebuild",
+		"merged by somebody", "Take apart again")
 	if status, location := s.fill(at(into)+"/merge", "split", from.Text); status != http.StatusSeeOther {
 		t.Fatalf("%d %.300s", status, location)
 	}
@@ -255,23 +279,29 @@ func TestCompareBuilds(t *testing.T) {
 	s := open(t)
 	history(t, s)
 	page := words(s.page("/projects/shopd/compare?base=4811&head=4812&scenario=soak-60min"))
-	has(t, page, "Compare builds of shopd", "1 new", "What changed", "all 5 new 1", "same 4", "new", "Receipt:: AppendLine", "stable", "leak", "certain", "2.48 MB/hour", "Calls of both sides",
+	has(t, page, "Compare builds of shopd", "1 new", "What changed", "all 5 new 1", "same 4", "new",
+		"Receipt:: AppendLine", "stable", "leak", "certain", "2.48 MB/hour", "Calls of both sides",
 		"By module", "shopd", "Base: build 4811", "Head: build 4812")
 	lacks(t, page, "worse 0", "not exercised 0") // a group without a row takes no room
 	const pair = "/projects/shopd/compare?base=4811&head=4812&scenario=soak-60min"
-	for query, rows := range map[string]int{"": 5, "&group=new": 1, "&group=persisting": 4, "&group=fixed": 0, "&group=nonsense": 5, "&q=appendline": 1, "&q=shopd&group=persisting": 2, "&q=nosuch": 0} {
+	for query, rows := range map[string]int{"": 5, "&group=new": 1, "&group=persisting": 4, "&group=fixed": 0,
+		"&group=nonsense": 5, "&q=appendline": 1, "&q=shopd&group=persisting": 2, "&q=nosuch": 0} {
 		page := s.page(pair + query)
 		if n := strings.Count(page, "<tr data-row="); n != rows {
 			t.Errorf("%s: %d rows, want %d", query, n, rows)
 		}
 	}
-	has(t, s.page(pair+"&group=new&q=a"), `base=4811&amp;group=persisting&amp;head=4812&amp;q=a&amp;scenario=soak-60min#changes`, `name="group" value="new"`, `value="a"`)
+	has(t, s.page(pair+"&group=new&q=a"),
+		`base=4811&amp;group=persisting&amp;head=4812&amp;q=a&amp;scenario=soak-60min#changes`,
+		`name="group" value="new"`, `value="a"`)
 	has(t, words(s.page(pair+"&q=nosuch")), "Nothing matches. Show all")
 	page = words(s.page("/projects/shopd/compare"))
 	has(t, page, "fixed 1", "AuditLog:: Note", "Base: build 4812", "the baseline of build 4813", "Head: build 4813")
 	has(t, words(s.page("/projects/shopd/compare?head=4811")), "There is no older build on the branch of 4811")
-	has(t, words(s.page("/projects/shopd/compare?head=nosuch&base=4811")), "One of the builds has no run of this scenario.")
-	has(t, words(s.page("/projects/shopd/compare?scenario=%3Cb%3E")), "No build of the project has a result in the scenario &lt;b&gt;")
+	has(t, words(s.page("/projects/shopd/compare?head=nosuch&base=4811")),
+		"One of the builds has no run of this scenario.")
+	has(t, words(s.page("/projects/shopd/compare?scenario=%3Cb%3E")),
+		"No build of the project has a result in the scenario &lt;b&gt;")
 	if status, _ := s.get("/projects/nobody/compare", "Accept", "text/html"); status != http.StatusNotFound {
 		t.Errorf("no project: %d", status)
 	}
@@ -293,7 +323,8 @@ func TestFindingsOfRun(t *testing.T) {
 	// A row is addressed by its signature, in whatever order the rows are.
 	open := fmt.Sprintf("/runs/%d?open=%s&metric=held", run, url.QueryEscape(leak.Text))
 	has(t, words(s.page(open)), "Why", "met:", "umdh-snapshot", "Triage and history", "Say whose it is", "Its 1 site")
-	has(t, s.page(open), "metric=held", `href="/projects/shopd/rules?add=module%3Ashopd+function%3AShop%3A%3AOrders%3A%3AReceipts%3A%3AReceipt%3A%3AAppendLine+-%3E+owner%3DNAME"`)
+	has(t, s.page(open), "metric=held",
+		`href="/projects/shopd/rules?add=module%3Ashopd+function%3AShop%3A%3AOrders%3A%3AReceipts%3A%3AReceipt%3A%3AAppendLine+-%3E+owner%3DNAME"`)
 	part := s.page(open, "HX-Request", "true", "HX-Target", "view")
 	if !strings.HasPrefix(part, `<div id="view">`) || strings.Contains(part, `id="q"`) {
 		t.Errorf("the part begins with %.100s", part)
@@ -309,7 +340,9 @@ func TestRuleOfEachFrame(t *testing.T) {
 	page := s.page(sitesOf(run, "open=0"))
 	_, table, _ := strings.Cut(page, `<table class="layers">`)
 	table, _, _ = strings.Cut(table, "</table>")
-	has(t, words(table), "ntdll!RtlAllocateHeap", "allocator", "alloc/ntdll", "shopd!operator new", "AppendLine", "your own, blamed", "origin/", "Order::Commit", "blame here instead", "ntdll!RtlUserThreadStart", "thread start", "base/thread")
+	has(t, words(table), "ntdll!RtlAllocateHeap", "allocator", "alloc/ntdll", "shopd!operator new", "AppendLine",
+		"your own, blamed", "origin/", "Order::Commit", "blame here instead", "ntdll!RtlUserThreadStart",
+		"thread start", "base/thread")
 	m := regexp.MustCompile(`Order::Commit</td>(?s:.*?)href="([^"]*)"`).FindStringSubmatch(table)
 	if m == nil {
 		t.Fatal(table)
@@ -328,7 +361,8 @@ func TestHostileLeaksStayText(t *testing.T) {
 	})
 	leak := signatureOf(t, s, "nasty")
 	sig := url.PathEscape(leak.Text)
-	for _, path := range []string{"/projects/shopd", "/projects/shopd/signatures/" + sig, fmt.Sprintf("/runs/%d?open=%s", run, sig), sitesOf(run, "open=0"), "/projects/shopd/rules?add=%3Cscript%3E%22%27"} {
+	for _, path := range []string{"/projects/shopd", "/projects/shopd/signatures/" + sig,
+		fmt.Sprintf("/runs/%d?open=%s", run, sig), sitesOf(run, "open=0"), "/projects/shopd/rules?add=%3Cscript%3E%22%27"} {
 		lacks(t, s.page(path), "<script>alert", "<i>", "\u202e", "<script>\"")
 	}
 }

@@ -25,7 +25,8 @@ func logIn(t *testing.T, s *site, name string, role accounts.Role) string {
 		t.Fatal(err)
 	}
 	form := url.Values{"password": {"correct horse"}, "again": {"correct horse"}}
-	req := must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+account.SetupPath(link.Text), strings.NewReader(form.Encode())))
+	req := must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodPost,
+		s.url+account.SetupPath(link.Text), strings.NewReader(form.Encode())))
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res := must[*http.Response](t)(client.Do(req))
@@ -48,8 +49,10 @@ func TestEffectIsSaidBeforeItIsSaved(t *testing.T) {
 	addRun(t, s.store, leaky, calm)
 	leak := signatureOf(t, s, appendLine)
 	path := "/projects/shopd/signatures/" + leak.Text
-	has(t, words(s.page(path+"?say=known")), "Why it is tolerated", "Until, the day included", "or until build", "Tolerate it", "With this, the gate of build 4812 passes: every leak is known. It fails now: 1 leak.")
-	has(t, s.page(path+"?say=known"), `aria-current="true"`, `name="reason" value="" maxlength="500" autocomplete="off" required`, `formmethod="get"`)
+	has(t, words(s.page(path+"?say=known")), "Why it is tolerated", "Until, the day included", "or until build",
+		"Tolerate it", "With this, the gate of build 4812 passes: every leak is known. It fails now: 1 leak.")
+	has(t, s.page(path+"?say=known"), `aria-current="true"`,
+		`name="reason" value="" maxlength="500" autocomplete="off" required`, `formmethod="get"`)
 	has(t, words(s.page(path+"?say=known&reason=vendor&until=2099-12-31")), "With this, the gate of build 4812 passes")
 	typed := s.page(path + "?say=known&reason=vendor&until_build=4812")
 	has(t, words(typed), "The gate of build 4812 fails with this as it does now: 1 leak.")
@@ -57,7 +60,8 @@ func TestEffectIsSaidBeforeItIsSaved(t *testing.T) {
 	has(t, words(s.page(path+"?say=not-leak")), "Why it is not a leak", "With this, the gate of build 4812 passes")
 	has(t, words(s.page(path+"?say=fixed")), "In build", "The gate of build 4812 fails with this as it does now")
 	has(t, words(s.page(path+"?say=fixed&fixed_in=nosuch")), "This cannot be saved: fixed: the project has no build")
-	has(t, words(s.page(path+"?say=assign")), "Assignee", "This changes no gate: none asks whose a leak is, or for its ticket.")
+	has(t, words(s.page(path+"?say=assign")), "Assignee",
+		"This changes no gate: none asks whose a leak is, or for its ticket.")
 	has(t, words(s.page(path+"?say=known&until=soon")), "This cannot be saved: until: neither a day")
 	lacks(t, s.page(path+"?say=nonsense"), `id="effect"`)
 	if now := signatureOf(t, s, appendLine); now.Version != leak.Version || now.State != leak.State {
@@ -65,14 +69,18 @@ func TestEffectIsSaidBeforeItIsSaved(t *testing.T) {
 	}
 
 	// What was said is what happens, and taking it back is said too.
-	if status, page := s.fill(path, "version", fmt.Sprint(leak.Version), "do", "known", "reason", "vendor"); status != http.StatusSeeOther {
+	if status, page := s.fill(path, "version", fmt.Sprint(leak.Version), "do", "known", "reason",
+		"vendor"); status != http.StatusSeeOther {
 		t.Fatalf("%d %.300s", status, page)
 	}
 	has(t, words(s.page("/projects/shopd")), "Gate passes")
-	has(t, words(s.page(path+"?say=open")), "With this, the gate of build 4812 fails: 1 leak. It passes now: every leak is known.")
+	has(t, words(s.page(path+"?say=open")),
+		"With this, the gate of build 4812 fails: 1 leak. It passes now: every leak is known.")
 	// What is stored stands in the form, so that saving it again changes nothing: a day, and an instant.
-	for until, field := range map[string]string{"2099-12-31": `type="date" id="until" name="until" value="2099-12-31"`, "2099-12-31T10:30:00Z": `type="text" id="until" name="until" value="2099-12-31T10:30:00Z"`} {
-		if status, page := s.fill(path, "version", fmt.Sprint(signatureOf(t, s, appendLine).Version), "do", "known", "reason", "vendor", "until", until); status != http.StatusSeeOther {
+	for until, field := range map[string]string{"2099-12-31": `type="date" id="until" name="until" value="2099-12-31"`,
+		"2099-12-31T10:30:00Z": `type="text" id="until" name="until" value="2099-12-31T10:30:00Z"`} {
+		if status, page := s.fill(path, "version", fmt.Sprint(signatureOf(t, s, appendLine).Version), "do", "known", "reason",
+			"vendor", "until", until); status != http.StatusSeeOther {
 			t.Fatalf("%d %.300s", status, page)
 		}
 		has(t, s.page(path+"?say=known"), `name="reason" value="vendor"`, field, `name="until_build" value=""`)

@@ -11,9 +11,11 @@ import (
 	"heapdrift/ingest/capture/allocations"
 )
 
-// receipts are the stacks by which lines of receipts are allocated: as in the shop, from another line of Commit, and through a vector.
+// receipts are the stacks by which lines of receipts are allocated: as in the shop, from another line of Commit, and
+// through a vector.
 func receipts() []sample {
-	const reprint, push = `shopd!Shop::Orders::Order::Commit+0x2ff@c:\src\shopd\order\order.cpp:231`, `shopd!std::vector<Line,std::allocator<Line>>::push_back+0x44`
+	const reprint, push = `shopd!Shop::Orders::Order::Commit+0x2ff@c:\src\shopd\order\order.cpp:231`,
+		`shopd!std::vector<Line,std::allocator<Line>>::push_back+0x44`
 	all := slices.Clone(shop)
 	at, through := slices.Clone(shop[0].stack), slices.Clone(shop[0].stack)
 	at[len(newed)+1] = reprint
@@ -22,7 +24,8 @@ func receipts() []sample {
 	return append(all, sample{0, 384, at, nil, rising(10, 60)}, sample{0, 384, through, nil, rising(5, 20)})
 }
 
-// The page of a leak shows the stacks that it comes by: the one that grows most open, with lines, and what each holds in which builds.
+// The page of a leak shows the stacks that it comes by: the one that grows most open, with lines, and what each holds
+// in which builds.
 func TestStacksOfALeak(t *testing.T) {
 	s := open(t)
 	var runs []int64
@@ -36,12 +39,17 @@ func TestStacksOfALeak(t *testing.T) {
 	_, card, _ := strings.Cut(page, `id="stacks"`)
 	card, _, _ = strings.Cut(card, "</section>")
 	has(t, words(card), "Stacks", "2 variants, lines of build 4813",
-		"▲ +2.29 MB in 50 min", "holds 2.34 MB in 6,400 blocks", "4 allocator frames · ntdll, ucrtbase, operator new", "shopd! Shop:: Orders:: Receipts:: Receipt:: AppendLine", "receipt.cpp:118", "order.cpp:207", "2 thread start frames · kernel32, ntdll",
-		"2 calls that differ in lines only", "order.cpp:207", "2.12 MB", "5,790", "order.cpp:231", "229 KB", "610", "seen in 3 builds, 4811 to 4813, 3 runs", "4813", "soak-60min, run 1", "4811",
+		"▲ +2.29 MB in 50 min", "holds 2.34 MB in 6,400 blocks", "4 allocator frames · ntdll, ucrtbase, operator new",
+		"shopd! Shop:: Orders:: Receipts:: Receipt:: AppendLine", "receipt.cpp:118", "order.cpp:207",
+		"2 thread start frames · kernel32, ntdll",
+		"2 calls that differ in lines only", "order.cpp:207", "2.12 MB", "5,790", "order.cpp:231", "229 KB", "610",
+		"seen in 3 builds, 4811 to 4813, 3 runs", "4813", "soak-60min, run 1", "4811",
 		"vector&lt;T&gt;::push_back", "▲ +75.0 KB", "holds 76.9 KB in 205 blocks", "seen in builds 4812 and 4813, 2 runs")
-	has(t, card, `<li class="blame"><span class="fn" title="shopd!Shop::Orders::Receipts::Receipt::AppendLine`, fmt.Sprintf(`href="/runs/%d"`, runs[2]), fmt.Sprintf(`href="/runs/%d"`, runs[0]))
+	has(t, card, `<li class="blame"><span class="fn" title="shopd!Shop::Orders::Receipts::Receipt::AppendLine`,
+		fmt.Sprintf(`href="/runs/%d"`, runs[2]), fmt.Sprintf(`href="/runs/%d"`, runs[0]))
 	open := regexp.MustCompile(`<details class="variant" open>`).FindAllString(card, -1)
-	if all := strings.Count(card, `<details class="variant"`); all != 2 || len(open) != 1 || strings.Index(card, `class="variant" open`) > strings.Index(card, "push_back") {
+	if all := strings.Count(card, `<details class="variant"`); all != 2 || len(open) != 1 ||
+		strings.Index(card, `class="variant" open`) > strings.Index(card, "push_back") {
 		t.Errorf("%d variants, %d of them open: the first one is to be", all, len(open))
 	}
 	lacks(t, card, "more stack", "more variant")
@@ -53,14 +61,17 @@ func TestManyStacksOfALeak(t *testing.T) {
 	var many []sample
 	for i := range 200 {
 		stack := slices.Clone(shop[0].stack)
-		many = append(many, sample{0, 384, slices.Insert(stack, len(newed), fmt.Sprintf("shopd!std::_Uninitialized_copy%dx<Line>+0x10", i)), nil, rising(5, int64(300-i))})
+		many = append(many, sample{0, 384,
+			slices.Insert(stack, len(newed), fmt.Sprintf("shopd!std::_Uninitialized_copy%dx<Line>+0x10", i)), nil,
+			rising(5, int64(300-i))})
 	}
 	addRun(t, s.store, target, capturesOf(many, 6))
 	leak := signatureOf(t, s, appendLine)
 	page := s.page("/projects/shopd/signatures/" + leak.Text)
 	_, card, _ := strings.Cut(page, `id="stacks"`)
 	card, _, _ = strings.Cut(card, "</section>")
-	has(t, words(card), "200 stacks in run 1, lines of build 4812", "194 more stacks of this leak in run 1. All stacks of this leak in the run")
+	has(t, words(card), "200 stacks in run 1, lines of build 4812",
+		"194 more stacks of this leak in run 1. All stacks of this leak in the run")
 	link := linkOf(t, card, "All stacks of this leak in the run")
 	if n := strings.Count(card, `<details class="variant"`); n != 6 {
 		t.Errorf("%d variants are shown", n)
@@ -70,7 +81,8 @@ func TestManyStacksOfALeak(t *testing.T) {
 
 // traced is a process of which the same stack leaks in a trace.
 func traced() tracedProcess {
-	return tracedProcess{name: "shopd.exe", end: 60 * second, heaps: 1, places: []place{{allocations.KindHeap, 0, shop[0].stack, every(ms, 59*second, 10*ms, 0, 384)}}}
+	return tracedProcess{name: "shopd.exe", end: 60 * second, heaps: 1,
+		places: []place{{allocations.KindHeap, 0, shop[0].stack, every(ms, 59*second, 10*ms, 0, 384)}}}
 }
 
 // dumped is the shop as a full dump has it, in which nothing points to the lines of receipts.
@@ -96,28 +108,37 @@ func TestWitnessesOfALeak(t *testing.T) {
 		card, _, _ = strings.Cut(card, `id="states"`)
 		return card
 	}
-	has(t, words(card()), "Witnesses in build 4812", "one kind of evidence shows it", "leak UMDH snapshots", "Held", "2.12 MB in 5,790 blocks", "Growth", "▲ +2.07 MB in 50 min", "Rate", "2.48 MB/hour", "certain", "Block, on average 384 B", "soak-60min, run 1",
+	has(t, words(card()), "Witnesses in build 4812", "one kind of evidence shows it", "leak UMDH snapshots", "Held",
+		"2.12 MB in 5,790 blocks", "Growth", "▲ +2.07 MB in 50 min", "Rate", "2.48 MB/hour", "certain",
+		"Block, on average 384 B", "soak-60min, run 1",
 		"Trace No trace has been uploaded for this build.", "Full dump No dump has been uploaded for this build.")
 
 	trace := target
 	trace.Scenario = "trace-60s"
 	traceRun := addTrace(t, s, trace, traced())
 	again := card()
-	has(t, words(again), "2 kinds of evidence speak against it: it leaks (UMDH snapshots), it grows (Trace)", "UMDH snapshots", "growing Trace", "Growth ▲ +2.16 MB in 60 s", "Block, on average 384 B", "trace-60s, run 1", "No dump has been uploaded for this build.")
+	has(t, words(again), "2 kinds of evidence speak against it: it leaks (UMDH snapshots), it grows (Trace)",
+		"UMDH snapshots", "growing Trace", "Growth ▲ +2.16 MB in 60 s", "Block, on average 384 B", "trace-60s, run 1",
+		"No dump has been uploaded for this build.")
 	has(t, again, fmt.Sprintf(`href="/runs/%d"`, soak), fmt.Sprintf(`href="/runs/%d"`, traceRun))
 
 	// A dump of the same process is a witness by itself: it knows what nothing points to.
 	full := target
 	full.Scenario = "dumped"
 	addRun(t, s.store, full, append(capturesOf(shop, 11), dumped()))
-	has(t, words(card()), "3 kinds of evidence speak against it: it leaks (UMDH snapshots), it grows (Trace), nothing points to it (Full dump)", "unreferenced Full dump", "Held 2.12 MB in 5,790 blocks", "Growth one instant, nothing to compare with", "Block, on average 384 B", "Nothing points to 5,790 of 5,790 blocks", "dumped, run 1")
+	has(t, words(card()),
+		"3 kinds of evidence speak against it: it leaks (UMDH snapshots), it grows (Trace), nothing points to it (Full dump)",
+		"unreferenced Full dump", "Held 2.12 MB in 5,790 blocks", "Growth one instant, nothing to compare with",
+		"Block, on average 384 B", "Nothing points to 5,790 of 5,790 blocks", "dumped, run 1")
 
 	// In the next build there is no trace, and the page leads to the one that shows it.
 	next := target
 	next.Build = "4813"
 	addRun(t, s.store, next, capturesOf(shop, 11))
 	later := card()
-	has(t, words(later), "Witnesses in build 4813", "Trace No trace has been uploaded for this build. Shown by build 4812: trace-60s, run 1", "Full dump No dump", "Shown by build 4812: dumped, run 1")
+	has(t, words(later), "Witnesses in build 4813",
+		"Trace No trace has been uploaded for this build. Shown by build 4812: trace-60s, run 1", "Full dump No dump",
+		"Shown by build 4812: dumped, run 1")
 	if link := linkOf(t, later, "trace-60s, run 1"); link != fmt.Sprintf("/runs/%d", traceRun) {
 		t.Errorf("the trace of the build before is at %s", link)
 	}

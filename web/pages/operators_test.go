@@ -9,7 +9,8 @@ import (
 
 func TestOperators(t *testing.T) {
 	s := open(t)
-	has(t, s.page("/operators"), "Operators", "is version <b>1.2.3</b>", "Nothing waits or runs", "No server or worker has reported", "No job has failed", "There is no project yet", "Nothing was searched for yet")
+	has(t, s.page("/operators"), "Operators", "is version <b>1.2.3</b>", "Nothing waits or runs",
+		"No server or worker has reported", "No job has failed", "There is no project yet", "Nothing was searched for yet")
 	e := addEvidence(t, s.store, target, "a.txt")
 	fail(t, s.store, e.RunID, store.Failure{Code: "reader-crashed", Message: "<b>its reader crashed", Final: true})
 	addEvidence(t, s.store, target, "b.txt")
@@ -23,12 +24,14 @@ func TestOperators(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if err := s.store.NotePlaces(t.Context(), []store.PlaceAnswer{{Place: "msdl.example.com", Result: "found", Count: 3, LastAt: time.Now()}}); err != nil {
+		if err := s.store.NotePlaces(t.Context(),
+			[]store.PlaceAnswer{{Place: "msdl.example.com", Result: "found", Count: 3, LastAt: time.Now()}}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	page := s.page("/operators")
-	has(t, page, "no job is stuck", "read", "failed", "queued", "front", "serves", "back", "runs 2 of 3 jobs", "old", "another schema",
+	has(t, page, "no job is stuck", "read", "failed", "queued", "front", "serves", "back", "runs 2 of 3 jobs",
+		"old", "another schema",
 		"reader-crashed", "&lt;b&gt;its reader crashed", target.Project, "msdl.example.com", "found", ">6<")
 	has(t, s.page("/"), `href="/operators"`)
 	if err := s.store.ForgetNode(t.Context(), "1"); err != nil {

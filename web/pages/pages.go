@@ -51,7 +51,8 @@ func Register(e *echo.Echo, opt Options) {
 	project.Register(e, opt.Store, use)
 	leaks.Register(e, opt.Store, use)
 	search.Register(e, opt.Store, use)
-	run.Register(e, run.Options{Store: opt.Store, Hub: opt.Hub, Windows: opt.Windows, Queries: opt.Queries, Closing: opt.Closing}, use)
+	run.Register(e, run.Options{Store: opt.Store, Hub: opt.Hub, Windows: opt.Windows, Queries: opt.Queries,
+		Closing: opt.Closing}, use)
 	symbols.Register(e, opt.Store, opt.Intake, use)
 	upload.Register(e, opt.Store, opt.Intake, use)
 	settings.Register(e, opt.Store, use)

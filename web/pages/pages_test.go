@@ -65,8 +65,8 @@ func open(t testing.TB) *site {
 	return serve(t, s, must[blob.Store](t)(blob.Open(t.Context(), "file://"+t.TempDir())), nil)
 }
 
-// beside lets a test run beside others, which it does not know of: its server, its database and its profile are its own. A browser and a
-// server wait for each other much of the time.
+// beside lets a test run beside others, which it does not know of: its server, its database and its profile are its
+// own. A browser and a server wait for each other much of the time.
 func beside(t testing.TB) {
 	if test, ok := t.(*testing.T); ok {
 		if _, is := parallel.LoadOrStore(test, true); !is {
@@ -108,7 +108,8 @@ func serveTo(t testing.TB, access guard.Access, s *store.Store, blobs blob.Store
 		windows = made
 	}
 	server := must[*web.Server](t)(web.New(web.Options{
-		Access: access, Store: s, Blobs: blobs, Intake: &intake.Intake{Store: s, Blobs: blobs, MaxBytes: 64 << 20}, Version: "1.2.3", Windows: windows,
+		Access: access, Store: s, Blobs: blobs, Intake: &intake.Intake{Store: s, Blobs: blobs, MaxBytes: 64 << 20},
+		Version: "1.2.3", Windows: windows,
 		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}))
 	listener := must[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))

@@ -15,10 +15,13 @@ func TestModulesOfProject(t *testing.T) {
 	page := s.page("/projects/shopd?sort=growth")
 	_, card, _ := strings.Cut(page, `id="modules"`)
 	card, _, _ = strings.Cut(card, "</section>")
-	has(t, words(card), "By module growth of open leaks per hour", "shopd ▲ +", "MB/hour", "leaks", "audit ▲ +689 KB/hour", "1 leak")
+	has(t, words(card), "By module growth of open leaks per hour", "shopd ▲ +", "MB/hour", "leaks",
+		"audit ▲ +689 KB/hour", "1 leak")
 	has(t, card, `href="/projects/shopd?module=audit&amp;sort=growth#leaks-card"`, `class="part" width="`)
 	list := s.page("/projects/shopd?module=audit&sort=growth")
-	has(t, list, `<option value="audit" selected>audit</option>`, `href="/projects/shopd?module=audit&amp;sort=growth&amp;state=new"`, "AuditLog", `href="/projects/shopd?sort=growth#leaks-card" aria-current="true"`)
+	has(t, list, `<option value="audit" selected>audit</option>`,
+		`href="/projects/shopd?module=audit&amp;sort=growth&amp;state=new"`, "AuditLog",
+		`href="/projects/shopd?sort=growth#leaks-card" aria-current="true"`)
 	_, rows, _ := strings.Cut(list, `<div id="leaks">`)
 	rows, _, _ = strings.Cut(rows, `id="runs"`)
 	lacks(t, rows, appendLine, "SearchIndex")
@@ -34,7 +37,8 @@ func TestOwnersAreInitials(t *testing.T) {
 	s := open(t)
 	addRun(t, s.store, target, capturesOf(shop, 11))
 	leak := signatureOf(t, s, appendLine)
-	if status, page := s.fill("/projects/shopd/signatures/"+leak.Text, "version", fmt.Sprint(leak.Version), "do", "assign", "assignee", "Cara Moss"); status != 303 {
+	if status, page := s.fill("/projects/shopd/signatures/"+leak.Text, "version", fmt.Sprint(leak.Version), "do", "assign",
+		"assignee", "Cara Moss"); status != 303 {
 		t.Fatalf("%d %.300s", status, page)
 	}
 	page := s.page("/projects/shopd")
@@ -47,7 +51,8 @@ func TestModulesInBrowser(t *testing.T) {
 	s, b := open(t), browse(t)
 	history(t, s)
 	leak := signatureOf(t, s, appendLine)
-	if status, page := s.fill("/projects/shopd/signatures/"+leak.Text, "version", fmt.Sprint(leak.Version), "do", "assign", "assignee", "Cara Moss"); status != 303 {
+	if status, page := s.fill("/projects/shopd/signatures/"+leak.Text, "version", fmt.Sprint(leak.Version), "do", "assign",
+		"assignee", "Cara Moss"); status != 303 {
 		t.Fatalf("%d %.300s", status, page)
 	}
 	for _, size := range [][2]int64{{1440, 900}, {1024, 768}, {390, 844}} {
@@ -61,7 +66,8 @@ func TestModulesInBrowser(t *testing.T) {
 		b.fits(fmt.Sprintf("project at %d", size[0]))
 		b.uncut(fmt.Sprintf("project at %d", size[0]))
 	}
-	b.do(cdp.EmulateViewport(1440, 900), cdp.Navigate(s.url+"/projects/shopd"), cdp.Click(`//ul[@class="shares"]//span[text()="plugin"]`))
+	b.do(cdp.EmulateViewport(1440, 900), cdp.Navigate(s.url+"/projects/shopd"),
+		cdp.Click(`//ul[@class="shares"]//span[text()="plugin"]`))
 	b.see(`location.search === "?module=plugin" && document.querySelectorAll("#leaks tr[data-row]").length === 1 && document.querySelector("select[name=module]").value === "plugin"`)
 	b.do(cdp.Click(`.shares a[aria-current]`))
 	b.see(`location.search === "" && document.querySelectorAll("#leaks tr[data-row]").length > 1`)

@@ -15,7 +15,8 @@ func TestProjectStanding(t *testing.T) {
 	s := open(t)
 	history(t, s)
 	text := words(s.page("/projects/shopd"))
-	has(t, text, "Gate fails", "build 4813", "The worst,", "2.48 MB/hour", "in Receipt::AppendLine", "came between 4811 and 4812", "soak-60min leaks", "Compare 4811 → 4812",
+	has(t, text, "Gate fails", "build 4813", "The worst,", "2.48 MB/hour", "in Receipt::AppendLine",
+		"came between 4811 and 4812", "soak-60min leaks", "Compare 4811 → 4812",
 		"Growth of all leaks, by build", "log linear", "first bad: 4811 → 4812", "What was run")
 	page := s.page("/projects/shopd")
 	if n := strings.Count(page, `<circle class="dot is-`); n != 3 {
@@ -28,7 +29,8 @@ func TestProjectStanding(t *testing.T) {
 func TestSeveralLeaksAtOnce(t *testing.T) {
 	s := open(t)
 	history(t, s)
-	all := must[*store.SignaturePage](t)(storetest.Now(t, s.store).Signatures(t.Context(), store.SignatureQuery{Project: "shopd", Limit: 100}))
+	all := must[*store.SignaturePage](t)(storetest.Now(t, s.store).Signatures(t.Context(),
+		store.SignatureQuery{Project: "shopd", Limit: 100}))
 	if len(all.Rows) < 2 {
 		t.Fatalf("%d signatures", len(all.Rows))
 	}
@@ -42,20 +44,23 @@ func TestSeveralLeaksAtOnce(t *testing.T) {
 	}
 	has(t, s.page("/projects/shopd"), `action="/projects/shopd/signatures"`, `value="`+pick(0)+`"`)
 	const path = "/projects/shopd/signatures?sort=growth"
-	if code, _ := s.fill(path, "pick", pick(0), "pick", pick(1), "do", "assign", "assignee", "cara", "actor", "ada"); code != http.StatusSeeOther {
+	if code, _ := s.fill(path, "pick", pick(0), "pick", pick(1), "do", "assign", "assignee", "cara", "actor",
+		"ada"); code != http.StatusSeeOther {
 		t.Fatal(code)
 	}
 	if got := states(); !strings.HasSuffix(got[0], " cara") || !strings.HasSuffix(got[1], " cara") {
 		t.Errorf("%q", got)
 	}
 	// What somebody else changed meanwhile is refused, and nothing of the rest is done either.
-	if code, _ := s.fill(path, "pick", all.Rows[1].Text+"@"+strconv.FormatInt(all.Rows[1].Version+1, 10), "pick", pick(0), "do", "known", "reason", "by design"); code != http.StatusConflict {
+	if code, _ := s.fill(path, "pick", all.Rows[1].Text+"@"+strconv.FormatInt(all.Rows[1].Version+1, 10), "pick", pick(0),
+		"do", "known", "reason", "by design"); code != http.StatusConflict {
 		t.Errorf("a change of what had changed: %d", code)
 	}
 	if got := states(); got[0] == string(leaks.StateKnown)+" cara" || got[1] == string(leaks.StateKnown)+" cara" {
 		t.Errorf("half of it was done: %q", got)
 	}
-	for _, form := range [][]string{{"do", "known", "reason", "x"}, {"pick", "sig1:x", "do", "open"}, {"pick", pick(0), "do", "nothing"}} {
+	for _, form := range [][]string{{"do", "known", "reason", "x"}, {"pick", "sig1:x", "do", "open"},
+		{"pick", pick(0), "do", "nothing"}} {
 		if code, _ := s.fill(path, form...); code < 400 || code >= 500 {
 			t.Errorf("%v: %d", form, code)
 		}
@@ -70,6 +75,7 @@ func TestReleaseBoard(t *testing.T) {
 	addRun(t, s.store, clean, capturesOf(shop[4:7], 11))
 	page := s.page("/")
 	// What fails stands first, whatever it is called.
-	has(t, words(page), "1 of 2 projects fail their gate", "failing 1", "shopd Gate fails", "soak-60min Leaking", "Receipt:: AppendLine", "2.48 MB/hour", "aaa")
+	has(t, words(page), "1 of 2 projects fail their gate", "failing 1", "shopd Gate fails", "soak-60min Leaking",
+		"Receipt:: AppendLine", "2.48 MB/hour", "aaa")
 	lacks(t, words(s.page("/?show=failing")), "aaa")
 }

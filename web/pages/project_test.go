@@ -10,14 +10,17 @@ import (
 
 func TestProjects(t *testing.T) {
 	s := open(t)
-	has(t, s.page("/"), "Find what leaks, and since which build", "curl --fail-with-body -T snap1.log", s.url+"/api/v1/evidence?project=PROJECT&amp;build=BUILD", "Upload evidence")
+	has(t, s.page("/"), "Find what leaks, and since which build", "curl --fail-with-body -T snap1.log", s.url+
+		"/api/v1/evidence?project=PROJECT&amp;build=BUILD", "Upload evidence")
 	addRun(t, s.store, target, capturesOf(shop, 1))
 	other := target
 	other.Project = "résumé + co@home"
 	addEvidence(t, s.store, other, "a.log")
 	page := s.page("/")
 	// What has a verdict stands before what has none.
-	has(t, words(page), "Release board", "0 of 2 projects fail their gate", "all 2", "undecided 2", "shopd", "Gate undecided", "4812", "soak-60min", "Inconclusive", "UTC", "résumé + co@home", "No gate yet", "1 run, none with a result yet")
+	has(t, words(page), "Release board", "0 of 2 projects fail their gate", "all 2", "undecided 2", "shopd",
+		"Gate undecided", "4812", "soak-60min", "Inconclusive", "UTC", "résumé + co@home", "No gate yet",
+		"1 run, none with a result yet")
 	has(t, page, `href="/projects/shopd"`, `href="/projects/r%C3%A9sum%C3%A9%20+%20co@home"`)
 	has(t, words(s.page("/?show=failing")), "failing 0", "No project stands so.")
 	has(t, words(s.page("/?show=nonsense")), "résumé + co@home")
@@ -42,9 +45,12 @@ func TestProject(t *testing.T) {
 	addRun(t, s.store, quiet, capturesOf(shop[4:7], 11))
 	refused := target
 	refused.Build = "4898"
-	fail(t, s.store, addEvidence(t, s.store, refused, "photo.jpg").RunID, store.Failure{Code: "unknown-format", Message: "this is a picture", Final: true})
+	fail(t, s.store, addEvidence(t, s.store, refused, "photo.jpg").RunID,
+		store.Failure{Code: "unknown-format", Message: "this is a picture", Final: true})
 	page := s.page("/projects/shopd")
-	has(t, page, "1–40 of 48 builds", "4900", fmt.Sprintf(`href="/runs/%d"`, run), "leaks 2.77 MB in 11,570 blocks", ">11<", ">13<", "4899", "No leak found", "4898", "No report", "The file is not evidence that heapdrift knows", "4744", "Working", "4743", "Older ›")
+	has(t, page, "1–40 of 48 builds", "4900", fmt.Sprintf(`href="/runs/%d"`, run), "leaks 2.77 MB in 11,570 blocks",
+		">11<", ">13<", "4899", "No leak found", "4898", "No report", "The file is not evidence that heapdrift knows", "4744",
+		"Working", "4743", "Older ›")
 	has(t, page, "Leaking")
 	has(t, page, `href="/upload?branch=main&amp;build=4900&amp;project=shopd&amp;sequence=4900"`)
 	lacks(t, page, ">4700 ")

@@ -32,14 +32,17 @@ func largeCaptures(n int) []*capture.Capture {
 	for at, c := range list {
 		frames := make([]capture.FrameID, 20_000)
 		for i := range frames {
-			frames[i] = c.Stacks.AddText(capture.Text{Module: fmt.Sprintf("mod%03d", i%120), Function: fmt.Sprintf("Space%d::Class%d::Function%d", i%40, i%900, i), Offset: uint64(i % 512), File: fmt.Sprintf(`c:\src\file%d.cpp`, i%900), Line: uint32(i % 3000)}, 0)
+			frames[i] = c.Stacks.AddText(capture.Text{Module: fmt.Sprintf("mod%03d", i%120),
+				Function: fmt.Sprintf("Space%d::Class%d::Function%d", i%40, i%900, i), Offset: uint64(i % 512),
+				File: fmt.Sprintf(`c:\src\file%d.cpp`, i%900), Line: uint32(i % 3000)}, 0)
 		}
 		ids := make([]capture.FrameID, 24)
 		for i := range n {
 			for k, f := range stacks[i] {
 				ids[k] = frames[f]
 			}
-			c.Sites = append(c.Sites, capture.Site{Stack: c.Stacks.AddStack(ids), Trace: uint64(i + 1), Usage: []capture.Usage{usage[i][at]}})
+			c.Sites = append(c.Sites,
+				capture.Site{Stack: c.Stacks.AddStack(ids), Trace: uint64(i + 1), Usage: []capture.Usage{usage[i][at]}})
 		}
 	}
 	return list
@@ -52,17 +55,21 @@ func BenchmarkRunPage100k(b *testing.B) {
 	run := addRun(b, s.store, target, largeCaptures(100_000))
 	for _, test := range []struct{ name, query string }{
 		{"first page before the report is read", ""}, {"first selection", "?q=Function1234"},
-		{"first page", ""}, {"page 1000", "?page=1000"}, {"by held", "?metric=held"}, {"growing", "?class=growing"}, {"heap", "?heap=0x1d147000000"},
-		{"function", "?q=Function1234"}, {"in every frame", "?q=space"}, {"modules", "?view=modules"}, {"sizes", "?view=sizes"},
-		{"sites", "?view=sites"}, {"sites, page 2000", "?view=sites&page=2000"}, {"sites by bytes, page 1000", "?view=sites&sort=bytes&page=1000"}, {"sites by name", "?view=sites&sort=name"},
+		{"first page", ""}, {"page 1000", "?page=1000"}, {"by held", "?metric=held"}, {"growing", "?class=growing"},
+		{"heap", "?heap=0x1d147000000"},
+		{"function", "?q=Function1234"}, {"in every frame", "?q=space"}, {"modules", "?view=modules"},
+		{"sizes", "?view=sizes"},
+		{"sites", "?view=sites"}, {"sites, page 2000", "?view=sites&page=2000"},
+		{"sites by bytes, page 1000", "?view=sites&sort=bytes&page=1000"}, {"sites by name", "?view=sites&sort=name"},
 		{"sites of a class in many frames", "?view=sites&q=class12"}, {"sites in no frame", "?view=sites&q=NoSuchThing"},
 	} {
 		b.Run(test.name, func(b *testing.B) { s.firstByte(b, fmt.Sprintf("/runs/%d%s", run, test.query)) })
 	}
 }
 
-// BenchmarkFirstPaint opens the page of a run with 46,000 sites in Chromium, which has its styles and scripts from a page before: when its first byte
-// comes and when something of it is seen, and what is sent of it. The page has to be seen within 500 ms.
+// BenchmarkFirstPaint opens the page of a run with 46,000 sites in Chromium, which has its styles and scripts from a
+// page before: when its first byte comes and when something of it is seen, and what is sent of it. The page has to be
+// seen within 500 ms.
 func BenchmarkFirstPaint(b *testing.B) {
 	s, tab := open(b), browse(b)
 	run := addRun(b, s.store, target, largeCaptures(46_000))
@@ -86,7 +93,8 @@ func BenchmarkFirstPaint(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkProjectPages100k measures the same of the pages that sum such runs up: of two builds with 100,000 sites each.
+// BenchmarkProjectPages100k measures the same of the pages that sum such runs up: of two builds with 100,000 sites
+// each.
 func BenchmarkProjectPages100k(b *testing.B) {
 	s := open(b)
 	for _, build := range []string{"4811", "4812"} {
@@ -94,7 +102,8 @@ func BenchmarkProjectPages100k(b *testing.B) {
 		to.Build = build
 		addRun(b, s.store, to, largeCaptures(100_000))
 	}
-	for name, path := range map[string]string{"board": "/", "project": "/projects/shopd", "search": "/search?q=function1234"} {
+	for name, path := range map[string]string{"board": "/", "project": "/projects/shopd",
+		"search": "/search?q=function1234"} {
 		b.Run(name, func(b *testing.B) { s.firstByte(b, path) })
 	}
 }

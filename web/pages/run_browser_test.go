@@ -33,7 +33,8 @@ func TestRunPageInBrowser(t *testing.T) {
 	b.do(cdp.KeyEvent("j"), cdp.KeyEvent("j"), cdp.KeyEvent("k"), cdp.KeyEvent("j"), cdp.KeyEvent("o"))
 	b.see(`document.querySelector("#d1 .stack")`)
 	// The protocol sends the character although the page has claimed the key; browsers do not.
-	must[bool](t)(cdp.Run(b.ctx, cdp.Evaluate[bool](`!document.dispatchEvent(new KeyboardEvent("keydown", { key: "/", bubbles: true, cancelable: true }))`)))
+	must[bool](t)(cdp.Run(b.ctx,
+		cdp.Evaluate[bool](`!document.dispatchEvent(new KeyboardEvent("keydown", { key: "/", bubbles: true, cancelable: true }))`)))
 	b.see(`document.activeElement.id === "q"`)
 	b.do(cdp.KeyEvent("Function29"))
 	b.see(`document.querySelectorAll("tr[data-row]").length === 11 && location.search === "?q=Function29&view=sites"`)
@@ -51,7 +52,8 @@ func TestRunPageInBrowser(t *testing.T) {
 	b.do(cdp.Click(`//nav[@class="pager"]/a[text()="7"]`))
 	b.see(`location.search === "?page=7&sort=bytes&view=sites" && document.querySelectorAll("tr[data-row]").length === 13`)
 
-	b.do(cdp.Navigate(s.url+"/"), cdp.Click(cdp.CSS("header [data-theme-toggle]")), cdp.Navigate(fmt.Sprintf("%s/runs/%d?view=sites&open=0", s.url, run)))
+	b.do(cdp.Navigate(s.url+"/"), cdp.Click(cdp.CSS("header [data-theme-toggle]")),
+		cdp.Navigate(fmt.Sprintf("%s/runs/%d?view=sites&open=0", s.url, run)))
 	b.see(`document.documentElement.dataset.theme === "dark" && getComputedStyle(document.body).backgroundColor === "rgb(15, 20, 25)"`)
 	b.accessible("dark")
 	b.keep("run-dark")
@@ -82,6 +84,9 @@ func TestStagesBecomeTheReportInBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.see(`document.querySelector(".verdict h1").innerText === "Naming frames"`)
-	saveReport(t, s.store, run, must[*analysis.Report](t)(analysis.Analyze(t.Context(), []analysis.Input{{Files: []analysis.File{{Name: "shopd-1.log"}}, Captures: []*capture.Capture{c}}}, analysis.Options{})))
+	saveReport(t, s.store, run,
+		must[*analysis.Report](t)(analysis.Analyze(t.Context(),
+			[]analysis.Input{{Files: []analysis.File{{Name: "shopd-1.log"}}, Captures: []*capture.Capture{c}}},
+			analysis.Options{})))
 	b.see(`document.querySelector(".verdict h1").innerText.includes("holds 2.15 MB") && document.querySelector(".chart")`)
 }

@@ -12,8 +12,8 @@ import (
 	"heapdrift/ingest/vmmap"
 )
 
-// overTime is evidence of several kinds of one 32-bit process: VMMap every hour, a dump at the end that has the system's own count, and
-// logs of UMDH between them.
+// overTime is evidence of several kinds of one 32-bit process: VMMap every hour, a dump at the end that has the
+// system's own count, and logs of UMDH between them.
 func overTime(t testing.TB) (list []*capture.Capture) {
 	t.Helper()
 	begin := time.Date(2026, 3, 6, 9, 0, 0, 0, time.UTC)
@@ -21,10 +21,12 @@ func overTime(t testing.TB) (list []*capture.Capture) {
 	for hour := range 6 {
 		at := 0x1_0000
 		region := func(megabytes, committed, private, use int) {
-			fmt.Fprintf(&b, `<Region Address="%d" Size="%d" Commit="%d" PrivateBytes="%d" UseType="%d" Id="1"/>`, at, megabytes<<20, committed<<20, private<<20, use)
+			fmt.Fprintf(&b, `<Region Address="%d" Size="%d" Commit="%d" PrivateBytes="%d" UseType="%d" Id="1"/>`, at,
+				megabytes<<20, committed<<20, private<<20, use)
 			at += megabytes << 20
 		}
-		fmt.Fprintf(&b, `<Snapshot Time="%s" ProcessName="app.exe" PID="4242"><MemoryRegions>`, begin.Add(time.Duration(hour)*time.Hour).Format("2006-01-02 15:04:05"))
+		fmt.Fprintf(&b, `<Snapshot Time="%s" ProcessName="app.exe" PID="4242"><MemoryRegions>`,
+			begin.Add(time.Duration(hour)*time.Hour).Format("2006-01-02 15:04:05"))
 		region(128, 60+6*hour, 60+6*hour, 0)
 		region(400+100*hour, 180+50*hour, 180+50*hour, 4)
 		region(64, 8, 8, 1)
@@ -50,9 +52,12 @@ func overTime(t testing.TB) (list []*capture.Capture) {
 func TestMemoryOverTimeOnThePage(t *testing.T) {
 	s := open(t)
 	page := words(s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, target, overTime(t)))))
-	has(t, page, "Memory over time", "Unexplained", "private bytes", "blocks of heaps, requested bytes", "13 instants", "From the first instant to the last over 6 hours, private bytes by the regions changed by +481 MB: VirtualAlloc +538 MB",
-		"Unexplained: 365 MB of 1.07 GB of private bytes that no evidence accounts for", "the address space reaches the limit of 2.00 GB",
-		"Taken", "Evidence", "Private bytes", "PEB, TEBs, system", "Blocks of heaps", "Address space", "6 Mar 2026 09:00", "vmmap", "254 MB", "First to last", "▲ +481 MB")
+	has(t, page, "Memory over time", "Unexplained", "private bytes", "blocks of heaps, requested bytes", "13 instants",
+		"From the first instant to the last over 6 hours, private bytes by the regions changed by +481 MB: VirtualAlloc +538 MB",
+		"Unexplained: 365 MB of 1.07 GB of private bytes that no evidence accounts for",
+		"the address space reaches the limit of 2.00 GB",
+		"Taken", "Evidence", "Private bytes", "PEB, TEBs, system", "Blocks of heaps", "Address space", "6 Mar 2026 09:00",
+		"vmmap", "254 MB", "First to last", "▲ +481 MB")
 	logs := target
 	logs.Build = "4900"
 	lacks(t, words(s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, logs, capturesOf(shop, 3))))), "Memory over time")
@@ -67,7 +72,8 @@ func TestMemoryOverTimeInBrowser(t *testing.T) {
 	for _, theme := range []string{"light", "dark"} {
 		for _, width := range []int64{1440, 1024, 390} {
 			b.do(cdp.EmulateViewport(width, 900), cdp.Navigate(s.url+path))
-			must[bool](t)(cdp.Run(b.ctx, cdp.Evaluate[bool](fmt.Sprintf(`document.documentElement.dataset.theme = %q, true`, theme))))
+			must[bool](t)(cdp.Run(b.ctx,
+				cdp.Evaluate[bool](fmt.Sprintf(`document.documentElement.dataset.theme = %q, true`, theme))))
 			b.accessible(fmt.Sprintf("%s, %d px", theme, width))
 			b.fits(fmt.Sprintf("%s, %d px", theme, width))
 			b.keep(fmt.Sprintf("course-%s-%d", theme, width))

@@ -22,7 +22,8 @@ func (s *site) listen(run int64) <-chan event {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	s.t.Cleanup(cancel)
-	req := must[*http.Request](s.t)(http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s/runs/%d/events", s.url, run), nil))
+	req := must[*http.Request](s.t)(http.NewRequestWithContext(ctx, http.MethodGet,
+		fmt.Sprintf("%s/runs/%d/events", s.url, run), nil))
 	res := must[*http.Response](s.t)(http.DefaultClient.Do(req))
 	if got := res.Header.Get("Content-Type"); got != "text/event-stream" || res.Header.Get("X-Accel-Buffering") != "no" {
 		s.t.Errorf("headers %v", res.Header)
@@ -86,7 +87,9 @@ func TestStagesAreStreamedToTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	next(t, events, "headline", "Naming frames")
-	r := must[*analysis.Report](t)(analysis.Analyze(t.Context(), []analysis.Input{{Files: []analysis.File{{Name: "shopd-1.log"}}, Captures: []*capture.Capture{c}}}, analysis.Options{}))
+	r := must[*analysis.Report](t)(analysis.Analyze(t.Context(),
+		[]analysis.Input{{Files: []analysis.File{{Name: "shopd-1.log"}}, Captures: []*capture.Capture{c}}},
+		analysis.Options{}))
 	saveReport(t, s.store, run, r)
 	next(t, events, "done", "")
 	if _, open := <-events; open {
@@ -110,7 +113,8 @@ func TestNothingCouldBeRead(t *testing.T) {
 	run := addEvidence(t, s.store, target, "photo.jpg").RunID
 	fail(t, s.store, run, store.Failure{Code: "unknown-format", Message: "this is a picture", Final: true})
 	page := s.page(fmt.Sprintf("/runs/%d", run))
-	has(t, page, "No report", "The file is not evidence that heapdrift knows", "Upload others for the same run", "photo.jpg", "not read", "Upload the trace, the dump or the log of a tool",
+	has(t, page, "No report", "The file is not evidence that heapdrift knows", "Upload others for the same run",
+		"photo.jpg", "not read", "Upload the trace, the dump or the log of a tool",
 		"unknown-format", "this is a picture")
 	lacks(t, page, "sse-connect", "http-equiv")
 }
@@ -118,11 +122,13 @@ func TestNothingCouldBeRead(t *testing.T) {
 // A file that was read and holds nothing is not said to be unreadable, on the page of the run and in the list.
 func TestFilesThatHoldNothing(t *testing.T) {
 	s := open(t)
-	empty := store.Failure{Code: "no-memory-events", Message: "the trace holds neither heap nor VirtualAlloc events", Final: true}
+	empty := store.Failure{Code: "no-memory-events", Message: "the trace holds neither heap nor VirtualAlloc events",
+		Final: true}
 	run := addEvidence(t, s.store, target, "quiet.etl").RunID
 	fail(t, s.store, run, empty)
 	page, list := fmt.Sprintf("/runs/%d", run), "/projects/"+target.Project
-	has(t, s.page(page), "The file was read; it holds no heap events", "read, nothing to use in it", "Record again with heap tracing", "no-memory-events", "neither heap nor VirtualAlloc events")
+	has(t, s.page(page), "The file was read; it holds no heap events", "read, nothing to use in it",
+		"Record again with heap tracing", "no-memory-events", "neither heap nor VirtualAlloc events")
 	lacks(t, s.page(page), "could not be read", "not read")
 	has(t, s.page(list), "The file was read; it holds no heap events")
 	addEvidence(t, s.store, target, "quiet-2.etl")
@@ -141,10 +147,12 @@ func TestAnalysisFailed(t *testing.T) {
 		t.Fatal(err)
 	}
 	saveNames(t, s.store, run)
-	if err := s.store.FailJob(t.Context(), claim(t, s.store, store.JobAnalyse, run), store.Failure{Code: "no-captures", Message: "nothing to analyse", Final: true}); err != nil {
+	if err := s.store.FailJob(t.Context(), claim(t, s.store, store.JobAnalyse, run),
+		store.Failure{Code: "no-captures", Message: "nothing to analyse", Final: true}); err != nil {
 		t.Fatal(err)
 	}
-	has(t, s.page(fmt.Sprintf("/runs/%d", run)), "What was read could not be analysed", "no-captures", "nothing to analyse", "Report", "failed")
+	has(t, s.page(fmt.Sprintf("/runs/%d", run)), "What was read could not be analysed", "no-captures",
+		"nothing to analyse", "Report", "failed")
 }
 
 // A job that is tried again says why.

@@ -20,18 +20,22 @@ import (
 	"heapdrift/ingest/windbg"
 )
 
-// dumps are two full dumps of one process, as the reader gives them; between them a heap and a kind of block have grown.
+// dumps are two full dumps of one process, as the reader gives them; between them a heap and a kind of block have
+// grown.
 func dumps(t testing.TB) []*capture.Capture {
 	t.Helper()
-	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 4, Stacks: true, LFH: true, Heaps: 3, Segments: 2, Blocks: 200, Virtual: 2})
+	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 4, Stacks: true, LFH: true, Heaps: 3,
+		Segments: 2, Blocks: 200, Virtual: 2})
 	kept := []uint64{}
 	for i := 0; i < len(p.Blocks); i += 2 {
 		kept = append(kept, p.Blocks[i].Address)
 	}
-	d := dumptest.Of(p, dumptest.Program{PID: 4242, Roots: kept, Private: []uint64{8 << 20, 1 << 20, 1 << 20, 1 << 20, 1 << 20}})
+	d := dumptest.Of(p, dumptest.Program{PID: 4242, Roots: kept,
+		Private: []uint64{8 << 20, 1 << 20, 1 << 20, 1 << 20, 1 << 20}})
 	d.Counters = &minidumptest.Counters{Private: 40 << 20, WorkingSet: 30 << 20}
 	d.Comments = []string{"*** procdump -ma app.exe: <b>memory</b> above 30 MB"}
-	d.Handles = []minidumptest.Handle{{Handle: 4, Type: "Event", Name: `\BaseNamedObjects\go`}, {Handle: 8, Type: "File"}, {Handle: 12, Type: "Event"}}
+	d.Handles = []minidumptest.Handle{{Handle: 4, Type: "Event", Name: `\BaseNamedObjects\go`}, {Handle: 8, Type: "File"},
+		{Handle: 12, Type: "Event"}}
 	d.Unloaded = []minidumptest.UnloadedImage{{Name: `C:\app\plugin.dll`, Base: 0x7FFE_0000_0000, Size: 0x9000}}
 	var list []*capture.Capture
 	for k := range 2 {
@@ -66,22 +70,28 @@ func TestMemoryOfADump(t *testing.T) {
 	page := s.page(fmt.Sprintf("/runs/%d", run))
 	has(t, page, fmt.Sprintf("/runs/%d/memory?of=1", run), `class="u-heap"`, "&lt;unknown&gt;")
 	// The proof stands before all tables.
-	has(t, words(page), "Allocated here, and nothing points to it", "Nothing in the dump points to", "Address space", "The largest free block has", "Where the memory is", "All tables", "VirtualAlloc", "Heaps", "Thread stacks", "Images",
-		"The system charges the process 40.0 MB of private bytes", "No pointer was found to", "Heaps as they count", "are free inside (", "the largest free block has", "Free inside", "Largest free", "Scattered", "LFH", "▲ +64.0 KB", "▲ +4.00 KB")
+	has(t, words(page), "Allocated here, and nothing points to it", "Nothing in the dump points to", "Address space",
+		"The largest free block has", "Where the memory is", "All tables", "VirtualAlloc", "Heaps", "Thread stacks", "Images",
+		"The system charges the process 40.0 MB of private bytes", "No pointer was found to", "Heaps as they count",
+		"are free inside (", "the largest free block has", "Free inside", "Largest free", "Scattered", "LFH",
+		"▲ +64.0 KB", "▲ +4.00 KB")
 
 	all := s.page(fmt.Sprintf("/runs/%d/memory", run))
 	has(t, all, "procdump -ma app.exe: &lt;b&gt;memory&lt;/b&gt; above 30 MB")
-	has(t, words(all), "shopd-1.log", "shopd-2.log", "Windows 10.0.19045", "Busy blocks by size", "Unreachable", "Largest reservations", "4 of them have 1.00 MB each",
+	has(t, words(all), "shopd-1.log", "shopd-2.log", "Windows 10.0.19045", "Busy blocks by size", "Unreachable",
+		"Largest reservations", "4 of them have 1.00 MB each",
 		"main", "Handles by type", "Event", "MEM_PRIVATE", "PAGE_READWRITE", "plugin.dll")
 	lacks(t, words(s.page(fmt.Sprintf("/runs/%d/memory?of=0", run))), "▲ +64.0 KB")
-	for path, want := range map[string]int{"of=2": http.StatusNotFound, "of=x": http.StatusNotFound, "of=-1": http.StatusNotFound} {
+	for path, want := range map[string]int{"of=2": http.StatusNotFound, "of=x": http.StatusNotFound,
+		"of=-1": http.StatusNotFound} {
 		if code, _ := s.get(fmt.Sprintf("/runs/%d/memory?%s", run, path)); code != want {
 			t.Errorf("%s: %d", path, code)
 		}
 	}
 	logs := target
 	logs.Build = "4900"
-	if code, _ := s.get(fmt.Sprintf("/runs/%d/memory", addRun(t, s.store, logs, capturesOf(shop, 1)))); code != http.StatusNotFound {
+	if code, _ := s.get(fmt.Sprintf("/runs/%d/memory",
+		addRun(t, s.store, logs, capturesOf(shop, 1)))); code != http.StatusNotFound {
 		t.Errorf("a run of logs has a page of memory: %d", code)
 	}
 }
@@ -91,7 +101,8 @@ func TestWalkthroughOfAThirdPartyLibrary(t *testing.T) {
 	s := open(t)
 	run := addRun(t, s.store, target, []*capture.Capture{walkthrough(t)})
 	page := words(s.page(fmt.Sprintf("/runs/%d", run)))
-	has(t, page, "the most, 148 MB in 37,888 blocks, from 3rdparty!IFMX_IsInTransaction", "148 MB", "mscorsvr", "8.75 MB", "Functions as DebugDiag", "Its probability", "SQLFetch", "What holds memory need not leak")
+	has(t, page, "the most, 148 MB in 37,888 blocks, from 3rdparty!IFMX_IsInTransaction", "148 MB", "mscorsvr", "8.75 MB",
+		"Functions as DebugDiag", "Its probability", "SQLFetch", "What holds memory need not leak")
 	lacks(t, page, "1 leak", "probably leaking")
 }
 
@@ -102,19 +113,22 @@ func TestMemoryOfSeveralTools(t *testing.T) {
 	report.Process.Name = "app.exe"
 	run := addRun(t, s.store, target, append(dumps(t), report))
 	page := words(s.page(fmt.Sprintf("/runs/%d", run)))
-	has(t, page, "Where the memory is dump, shopd-2.log", "Thread stacks", "Functions as DebugDiag", "IFMX_IsInTransaction", "Heaps as they count dump, shopd-2.log")
+	has(t, page, "Where the memory is dump, shopd-2.log", "Thread stacks", "Functions as DebugDiag",
+		"IFMX_IsInTransaction", "Heaps as they count dump, shopd-2.log")
 }
 
 // A log of WinDbg lists no allocations, and the page says what it does tell.
 func TestRunOfNothingButFacts(t *testing.T) {
 	s := open(t)
-	list, err := windbg.Read(t.Context(), strings.NewReader("0:000> !heap -s\n  Heap     Flags   Reserv  Commit  Virt   Free  List   UCR  Virt  Lock  Fast\n"+
-		"                    (k)     (k)    (k)     (k) length      blocks cont. heap\n00460000 00000002    1024    512    512      4     2     1    0      0   LFH\n"))
+	list, err := windbg.Read(t.Context(),
+		strings.NewReader("0:000> !heap -s\n  Heap     Flags   Reserv  Commit  Virt   Free  List   UCR  Virt  Lock  Fast\n"+
+			"                    (k)     (k)    (k)     (k) length      blocks cont. heap\n00460000 00000002    1024    512    512      4     2     1    0      0   LFH\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	page := words(s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, target, list))))
-	has(t, page, "Inconclusive", "the evidence says where memory is and lists no allocations", "Memory beside allocations", "WinDbg !heap -s", "Heaps as they count", "0x460000", "512 KB")
+	has(t, page, "Inconclusive", "the evidence says where memory is and lists no allocations", "Memory beside allocations",
+		"WinDbg !heap -s", "Heaps as they count", "0x460000", "512 KB")
 }
 
 // Leaks that Application Verifier reports stand above the sites, and growth is told by what two logs count.
@@ -128,7 +142,8 @@ func TestReportedLeaksOnThePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := words(s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, target, list))))
-	has(t, page, "Application Verifier reports 1 leak", "Leaks that Application Verifier reports", "VERIFIER STOP 900", "A heap allocation was leaked.", "0x191a7be0", "11 → 43")
+	has(t, page, "Application Verifier reports 1 leak", "Leaks that Application Verifier reports", "VERIFIER STOP 900",
+		"A heap allocation was leaked.", "0x191a7be0", "11 → 43")
 }
 
 func TestMemoryInBrowser(t *testing.T) {
@@ -137,10 +152,12 @@ func TestMemoryInBrowser(t *testing.T) {
 	other := target
 	other.Build = "4901"
 	report := addRun(t, s.store, other, []*capture.Capture{walkthrough(t)})
-	for name, path := range map[string]string{"dump": fmt.Sprintf("/runs/%d", run), "memory": fmt.Sprintf("/runs/%d/memory", run), "debugdiag": fmt.Sprintf("/runs/%d", report)} {
+	for name, path := range map[string]string{"dump": fmt.Sprintf("/runs/%d", run),
+		"memory": fmt.Sprintf("/runs/%d/memory", run), "debugdiag": fmt.Sprintf("/runs/%d", report)} {
 		for _, theme := range []string{"light", "dark"} {
 			b.do(cdp.EmulateViewport(1440, 900), cdp.Navigate(s.url+path))
-			must[bool](t)(cdp.Run(b.ctx, cdp.Evaluate[bool](fmt.Sprintf(`document.documentElement.dataset.theme = %q, true`, theme))))
+			must[bool](t)(cdp.Run(b.ctx,
+				cdp.Evaluate[bool](fmt.Sprintf(`document.documentElement.dataset.theme = %q, true`, theme))))
 			b.accessible(name + ", " + theme)
 			b.keep(name + "-" + theme)
 		}

@@ -20,7 +20,8 @@ import (
 // submit sends a form as browsers do.
 func (s *site) submit(path string, form url.Values, header ...string) (int, string) {
 	s.t.Helper()
-	req := must[*http.Request](s.t)(http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url+path, strings.NewReader(form.Encode())))
+	req := must[*http.Request](s.t)(http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url+path,
+		strings.NewReader(form.Encode())))
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	for i := 0; i < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
@@ -42,12 +43,14 @@ func manyProcesses(t testing.TB, s *site, n int, process string) int64 {
 		if i > 0 { // the others hold the same
 			c.Sites = base.Sites[1:]
 		}
-		stored, in.Captures = append(stored, store.StoredCapture{Capture: &c, Artifact: "artifact", Table: store.Table{Key: "table"}}), append(in.Captures, &c)
+		stored, in.Captures = append(stored,
+			store.StoredCapture{Capture: &c, Artifact: "artifact", Table: store.Table{Key: "table"}}), append(in.Captures, &c)
 	}
 	if err := s.store.SaveCaptures(t.Context(), claim(t, s.store, store.JobRead, e.RunID), stored); err != nil {
 		t.Fatal(err)
 	}
-	saveReport(t, s.store, e.RunID, must[*analysis.Report](t)(analysis.Analyze(t.Context(), []analysis.Input{in}, analysis.Options{Process: process})))
+	saveReport(t, s.store, e.RunID,
+		must[*analysis.Report](t)(analysis.Analyze(t.Context(), []analysis.Input{in}, analysis.Options{Process: process})))
 	return e.RunID
 }
 
@@ -65,8 +68,10 @@ func TestProcessPanel(t *testing.T) {
 	s := open(t)
 	run := manyProcesses(t, s, 60, "p30.exe")
 	panel := panelOf(t, s.page(fmt.Sprintf("/runs/%d", run)))
-	has(t, panel, "60, most held first", fmt.Sprintf(`action="/runs/%d/process"`, run), `value="p0.exe"`, "PID 100", `value="p7.exe"`,
-		`value="p30.exe"`, `aria-current="true"`, "in this report", "<details>", "41 more", `value="p8.exe"`, `value="p49.exe"`, "Not listed: 10.")
+	has(t, panel, "60, most held first", fmt.Sprintf(`action="/runs/%d/process"`, run), `value="p0.exe"`,
+		"PID 100", `value="p7.exe"`,
+		`value="p30.exe"`, `aria-current="true"`, "in this report", "<details>", "41 more", `value="p8.exe"`,
+		`value="p49.exe"`, "Not listed: 10.")
 	lacks(t, panel, `value="p50.exe"`, "Report on the one that holds the most")
 	if n := strings.Count(panel, "aria-current"); n != 1 {
 		t.Errorf("%d are marked", n)
@@ -76,7 +81,8 @@ func TestProcessPanel(t *testing.T) {
 func TestNoPanelOfOneProcess(t *testing.T) {
 	s := open(t)
 	lacks(t, s.page(fmt.Sprintf("/runs/%d", addTrace(t, s, target, memtest()))), `id="processes"`)
-	lacks(t, s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, leaks.Target{Project: "p", Build: "2"}, capturesOf(shop[:1], 2)))), `id="processes"`)
+	lacks(t, s.page(fmt.Sprintf("/runs/%d",
+		addRun(t, s.store, leaks.Target{Project: "p", Build: "2"}, capturesOf(shop[:1], 2)))), `id="processes"`)
 }
 
 // A choice on the page leads to the report on the process, without scripts.
@@ -95,10 +101,12 @@ func TestProcessIsChosenOnThePage(t *testing.T) {
 	has(t, before, "Processes on the page")
 	other := choices[1]
 	form := url.Values{"process": {other.Choose}}
-	if status, _ := s.submit("/runs/1/process", form, "Origin", "https://elsewhere.example", "Sec-Fetch-Site", "cross-site"); status != http.StatusForbidden {
+	if status, _ := s.submit("/runs/1/process", form, "Origin", "https://elsewhere.example", "Sec-Fetch-Site",
+		"cross-site"); status != http.StatusForbidden {
 		t.Errorf("from another site: %d", status)
 	}
-	if status, to := s.submit("/runs/1/process", form, "Sec-Fetch-Site", "same-origin"); status != http.StatusSeeOther || to != "/runs/1" {
+	if status, to := s.submit("/runs/1/process", form, "Sec-Fetch-Site", "same-origin"); status != http.StatusSeeOther ||
+		to != "/runs/1" {
 		t.Errorf("%d to %s", status, to)
 	}
 	if now := p.Settled(t, 1); now.Process != other.Choose {
@@ -113,11 +121,13 @@ func TestProcessIsChosenOnThePage(t *testing.T) {
 	has(t, marked, other.Name, "in this report")
 	has(t, panelOf(t, page), `value="">Report on the one that holds the most`)
 	for _, wrong := range []url.Values{{"process": {"nobody.exe"}}, {}, {"other": {"x"}}} {
-		if status, page := s.submit("/runs/1/process", wrong); status != http.StatusUnprocessableEntity || !strings.Contains(page, "invalid-process") {
+		if status, page := s.submit("/runs/1/process", wrong); status != http.StatusUnprocessableEntity ||
+			!strings.Contains(page, "invalid-process") {
 			t.Errorf("%v: %d", wrong, status)
 		}
 	}
-	if status, _ := s.submit("/runs/1/process", url.Values{"process": {strings.Repeat("x", 1<<20)}}); status != http.StatusRequestEntityTooLarge {
+	if status, _ := s.submit("/runs/1/process",
+		url.Values{"process": {strings.Repeat("x", 1<<20)}}); status != http.StatusRequestEntityTooLarge {
 		t.Error(status)
 	}
 	if status, _ := s.submit("/runs/999/process", form); status != http.StatusNotFound {
@@ -138,7 +148,8 @@ func TestProcessPanelInBrowser(t *testing.T) {
 	b.fits("processes, narrow")
 	b.is(`document.querySelector("#processes button[value='p3.exe']").click(), true`)
 	b.see(`document.querySelector("#processes button[value='']") && document.querySelector("[sse-connect]")`)
-	if now := must[store.Run](t)(storetest.Now(t, s.store).Run(t.Context(), run)); now.Process != "p3.exe" || now.State() != "processing" {
+	if now := must[store.Run](t)(storetest.Now(t, s.store).Run(t.Context(), run)); now.Process != "p3.exe" ||
+		now.State() != "processing" {
 		t.Errorf("%+v", now)
 	}
 }

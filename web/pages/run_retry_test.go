@@ -8,7 +8,8 @@ import (
 	"heapdrift/internal/store"
 )
 
-// A run that failed for reasons that may be gone has a button that tries again, and one at work has a button that cancels it.
+// A run that failed for reasons that may be gone has a button that tries again, and one at work has a button that
+// cancels it.
 func TestTryAgainAndCancel(t *testing.T) {
 	s := open(t)
 	e := addEvidence(t, s.store, target, "a.txt")

@@ -10,8 +10,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// Without scripts the menus and links choose snapshots, and every view is of those: the receipts of the shop grow by 565 blocks of 384 B
-// from each snapshot to the next.
+// Without scripts the menus and links choose snapshots, and every view is of those: the receipts of the shop grow by
+// 565 blocks of 384 B from each snapshot to the next.
 func TestSnapshotsOfASeries(t *testing.T) {
 	s := open(t)
 	run := addRun(t, s.store, target, capturesOf(shop, 6))
@@ -43,7 +43,8 @@ func TestSnapshotsOfASeries(t *testing.T) {
 	}
 	other := target
 	other.Build = "4813"
-	if _, page := s.get(fmt.Sprintf("/runs/%d", addRun(t, s.store, other, capturesOf(shop, 2)))); strings.Contains(page, `name="since"`) {
+	if _, page := s.get(fmt.Sprintf("/runs/%d", addRun(t, s.store, other, capturesOf(shop, 2)))); strings.Contains(page,
+		`name="since"`) {
 		t.Error("of two snapshots there is nothing to choose")
 	}
 }
@@ -69,7 +70,8 @@ func TestSnapshotsInBrowser(t *testing.T) {
 	b.see(`document.querySelector(".edge[role=slider]")`)
 	b.see(`(menu => { menu.value = "5"; menu.dispatchEvent(new Event("change", { bubbles: true })); return true; })(document.querySelector("#since"))`)
 	b.see(`new URLSearchParams(location.search).get("since") === "3" && location.search.includes("until=5") && location.search.includes("q=AppendLine") && document.querySelector("#since").selectedIndex === 2 && document.querySelector("#until").selectedIndex === 4`)
-	// The menus of the filter are others: it asks for nothing then. Its own are heard again when an answer has replaced them.
+	// The menus of the filter are others: it asks for nothing then. Its own are heard again when an answer has replaced
+	// them.
 	b.see(`performance.getEntriesByType("resource").filter(e => e.name.includes("/runs/")).length === 1`)
 	settled := `!document.querySelector(".htmx-request, .htmx-swapping, .htmx-settling, .htmx-added")`
 	for _, option := range []int{1, 0, 1} {
@@ -95,18 +97,21 @@ func TestSnapshotsInBrowser(t *testing.T) {
 	b.keep("run-snapshots-390")
 }
 
-// Snapshots that lie nearer to each other than the chart can show stay apart: what the address chooses is what the menus and the
-// handles say, and keys reach each of them.
+// Snapshots that lie nearer to each other than the chart can show stay apart: what the address chooses is what the
+// menus and the handles say, and keys reach each of them.
 func TestNearSnapshotsInBrowser(t *testing.T) {
 	s, b := open(t), browse(t)
 	captures := capturesOf(shop, 6)
 	first := captures[0].Snapshots[0].TakenAt
-	for i, after := range []time.Duration{0, time.Second, 3 * 24 * time.Hour, 4 * 24 * time.Hour, 7*24*time.Hour - time.Second, 7 * 24 * time.Hour} {
+	for i, after := range []time.Duration{0, time.Second, 3 * 24 * time.Hour, 4 * 24 * time.Hour,
+		7*24*time.Hour - time.Second, 7 * 24 * time.Hour} {
 		captures[i].Snapshots[0].TakenAt = first.Add(after)
 	}
 	run := addRun(t, s.store, target, captures)
 	says := func(length, since, until string) string {
-		return `document.querySelector("#window-length").textContent === "` + length + `" && document.querySelector("#since").selectedOptions[0].text.startsWith("` + since + `,") && document.querySelector("#until").selectedOptions[0].text.startsWith("` + until + `,")`
+		return `document.querySelector("#window-length").textContent === "` + length +
+			`" && document.querySelector("#since").selectedOptions[0].text.startsWith("` + since +
+			`,") && document.querySelector("#until").selectedOptions[0].text.startsWith("` + until + `,")`
 	}
 	b.do(cdp.EmulateViewport(1440, 900), cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.url, run)))
 	b.see(says("6 snapshots", "1", "6"))

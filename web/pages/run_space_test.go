@@ -20,9 +20,11 @@ import (
 // fragmented is a dump of a 32-bit program whose address space is cut up by reservations all over it.
 func fragmented(t testing.TB) *capture.Capture {
 	t.Helper()
-	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win7x86, Seed: 7, Stacks: true, LFH: true, Heaps: 4, Segments: 3, Blocks: 300, Virtual: 6})
+	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win7x86, Seed: 7, Stacks: true, LFH: true, Heaps: 4,
+		Segments: 3, Blocks: 300, Virtual: 6})
 	d := dumptest.Of(p, dumptest.Program{PID: 4242})
-	d.Memory = append(d.Memory, minidumptest.Memory{Address: d.Modules[0].Base, Bytes: minidumptest.Image{Bits: 32}.Bytes()})
+	d.Memory = append(d.Memory,
+		minidumptest.Memory{Address: d.Modules[0].Base, Bytes: minidumptest.Image{Bits: 32}.Bytes()})
 	used := slices.DeleteFunc(d.Regions, func(r minidumptest.Region) bool { return r.State == memFree })
 	random := rand.New(rand.NewPCG(3, 4))
 	at := uint64(0x1000_0000)
@@ -82,12 +84,15 @@ func TestAddressSpaceOnThePage(t *testing.T) {
 	s := open(t)
 	narrow := s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, target, []*capture.Capture{fragmented(t)})))
 	has(t, narrow, `<pattern id="use-stack" class="u-stack"`, `fill="url(#use-heap)"`)
-	has(t, words(narrow), "Address space", "free", "pale: reserved", "32-bit program, may use 2.00 GB", "One row is 128 MB, one cell 512 KB", "The largest free block has 227 MB and lies at 0x1cf1000; fragmentation is 78.3 %",
+	has(t, words(narrow), "Address space", "free", "pale: reserved", "32-bit program, may use 2.00 GB",
+		"One row is 128 MB, one cell 512 KB",
+		"The largest free block has 227 MB and lies at 0x1cf1000; fragmentation is 78.3 %",
 		"The map as a table", "0x78000000 – 0x80000000")
 	wide := target
 	wide.Build = "4902"
 	page := words(s.page(fmt.Sprintf("/runs/%d/memory", addRun(t, s.store, wide, dumps(t)))))
-	has(t, page, "Heap blocks without a pointer", "64-bit program", "128 TB free", "2 pieces of more than 64.0 MB each: named, and not drawn")
+	has(t, page, "Heap blocks without a pointer", "64-bit program", "128 TB free",
+		"2 pieces of more than 64.0 MB each: named, and not drawn")
 	sums := target
 	sums.Build = "4903"
 	old := dumps(t)[:1]
@@ -103,11 +108,13 @@ func TestAddressSpaceInBrowser(t *testing.T) {
 	other := target
 	other.Build = "4901"
 	narrow := addRun(t, s.store, other, []*capture.Capture{fragmented(t)})
-	for name, path := range map[string]string{"space-64": fmt.Sprintf("/runs/%d", run), "space-32": fmt.Sprintf("/runs/%d/memory", narrow)} {
+	for name, path := range map[string]string{"space-64": fmt.Sprintf("/runs/%d", run),
+		"space-32": fmt.Sprintf("/runs/%d/memory", narrow)} {
 		for _, theme := range []string{"light", "dark"} {
 			for _, width := range []int64{1440, 1024, 390} {
 				b.do(cdp.EmulateViewport(width, 900), cdp.Navigate(s.url+path))
-				must[bool](t)(cdp.Run(b.ctx, cdp.Evaluate[bool](fmt.Sprintf(`document.documentElement.dataset.theme = %q, true`, theme))))
+				must[bool](t)(cdp.Run(b.ctx,
+					cdp.Evaluate[bool](fmt.Sprintf(`document.documentElement.dataset.theme = %q, true`, theme))))
 				b.accessible(fmt.Sprintf("%s, %s, %d px", name, theme, width))
 				b.fits(name)
 				b.keep(fmt.Sprintf("%s-%s-%d", name, theme, width))

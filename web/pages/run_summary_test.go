@@ -24,10 +24,11 @@ func TestSummariesOfTheLayoutBefore(t *testing.T) {
 	db := must[*store.Store](t)(store.Open(t.Context(), url))
 	t.Cleanup(db.Close)
 	s := serve(t, db, must[blob.Store](t)(blob.Open(t.Context(), "file://"+t.TempDir())), nil)
-	stop := must[[]*capture.Capture](t)(windbg.Read(t.Context(), strings.NewReader("=======================================\nVERIFIER STOP 00000900: pid 0x4E4C: A heap allocation was leaked.\n\n"+
-		"\t191A7BE0 : Address of the leaked allocation.\n\n0:000> !heap -p -a 191a7be0\n    address 191a7be0 found in\n    _HEAP @ 460000\n"+
-		"      HEAP_ENTRY Size Prev Flags    UserPtr UserSize - state\n        191a7bd8 0003 0000  [00]   191a7be0    00010 - (busy)\n"+
-		"        77e0c5a6 ntdll!RtlAllocateHeap+0x00000274\n        00401a2b app!Order::Keep+0x0000002b\n        00401000 app!main+0x00000100\n\n")))
+	stop := must[[]*capture.Capture](t)(windbg.Read(t.Context(),
+		strings.NewReader("=======================================\nVERIFIER STOP 00000900: pid 0x4E4C: A heap allocation was leaked.\n\n"+
+			"\t191A7BE0 : Address of the leaked allocation.\n\n0:000> !heap -p -a 191a7be0\n    address 191a7be0 found in\n    _HEAP @ 460000\n"+
+			"      HEAP_ENTRY Size Prev Flags    UserPtr UserSize - state\n        191a7bd8 0003 0000  [00]   191a7be0    00010 - (busy)\n"+
+			"        77e0c5a6 ntdll!RtlAllocateHeap+0x00000274\n        00401a2b app!Order::Keep+0x0000002b\n        00401000 app!main+0x00000100\n\n")))
 	stacks := 0
 	for k, captures := range [][]*capture.Capture{dumps(t), {walkthrough(t)}, stop, capturesOf(shop, 6)} {
 		to := target

@@ -46,18 +46,24 @@ func TestReport(t *testing.T) {
 	s := open(t)
 	run := addRun(t, s.store, target, capturesOf(shop, 11))
 	page := s.page(fmt.Sprintf("/runs/%d", run))
-	has(t, page, "Leaking", "<strong>shopd.exe leaks 2.77 MB in 11,570 blocks from 5 places</strong>", "<code>shopd!Shop::Orders::Receipts::Receipt::AppendLine</code>",
-		"<b>shopd.exe</b>", "x64, PID 4242", "<b>4812</b>", "main", "<b>soak-60min</b>", "over 50 min", "6 Mar 2025 09:00", "matched by id")
+	has(t, page, "Leaking", "<strong>shopd.exe leaks 2.77 MB in 11,570 blocks from 5 places</strong>",
+		"<code>shopd!Shop::Orders::Receipts::Receipt::AppendLine</code>",
+		"<b>shopd.exe</b>", "x64, PID 4242", "<b>4812</b>", "main", "<b>soak-60min</b>", "over 50 min",
+		"6 Mar 2025 09:00", "matched by id")
 	has(t, page, `aria-label="Outstanding memory over 11 snapshots: 2.15 MB in 1,692 blocks at the first, 5.76 MB in 14,763 blocks at the last."`, "5.76 MB held")
-	has(t, page, `aria-sort="descending"`, `<span class="mod">shopd!</span><wbr><span class="ns">Shop::</span><wbr>`, `<span class="fn">AppendLine</span>`, "receipt.cpp:118", `title="2,223,360 B">2.12 MB`, "5,790", "▲ +2.48 MB/hour")
+	has(t, page, `aria-sort="descending"`, `<span class="mod">shopd!</span><wbr><span class="ns">Shop::</span><wbr>`,
+		`<span class="fn">AppendLine</span>`, "receipt.cpp:118", `title="2,223,360 B">2.12 MB`, "5,790", "▲ +2.48 MB/hour")
 	has(t, page, "4 allocator frames", `class="blame"`, "Each block", "384 B") // the first leak is open
 	page = s.page(sitesOf(run, ""))
-	has(t, page, `aria-sort="descending"`, `shopd!Shop::…::</span><span class="fn">Receipt::AppendLine`, "receipt.cpp:118", `title="2,223,360 B">2.12 MB`, "5,790", "▲ +2.07 MB", "▲ +5,650")
+	has(t, page, `aria-sort="descending"`, `shopd!Shop::…::</span><span class="fn">Receipt::AppendLine`, "receipt.cpp:118",
+		`title="2,223,360 B">2.12 MB`, "5,790", "▲ +2.07 MB", "▲ +5,650")
 	has(t, page, "▼ −1.64 KB") // Log::Rotate shrinks
 	has(t, page, `>alias</span>`)
 	has(t, page, `>no stack</span>`)
 	has(t, page, "Heaps", "0x1d147000000", "5.50 MB")
-	has(t, page, "plugin.dll", "none", "0 of 2 frames named", "<b>plugin.pdb</b>, age 1, GUID <code>5E0A4B5C-9F1D-4E3A-8B6C-7D8E9FA0B1C2</code>", "3 modules with nothing at stake", "shopd.exe", "private")
+	has(t, page, "plugin.dll", "none", "0 of 2 frames named",
+		"<b>plugin.pdb</b>, age 1, GUID <code>5E0A4B5C-9F1D-4E3A-8B6C-7D8E9FA0B1C2</code>", "3 modules with nothing at stake",
+		"shopd.exe", "private")
 	has(t, page, "11 files", "shopd-1.log", "1.18 MB", "umdh-snapshot", "1 snapshot")
 	for _, format := range []string{"text", "json", "markdown", "folded", "csv", "pprof", "speedscope", "sarif", "junit"} {
 		has(t, page, fmt.Sprintf(`href="/api/v1/runs/%d/report?format=%s&amp;download=1"`, run, format))
@@ -74,11 +80,13 @@ func TestReport(t *testing.T) {
 func TestReportOfOneAndTwoSnapshots(t *testing.T) {
 	s := open(t)
 	one := s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, target, capturesOf(shop, 1))))
-	has(t, one, "4 more snapshots decide", "Outstanding memory at one snapshot: 2.15 MB in 1,692 blocks.", "2.15 MB held at one instant")
+	has(t, one, "4 more snapshots decide", "Outstanding memory at one snapshot: 2.15 MB in 1,692 blocks.",
+		"2.15 MB held at one instant")
 	lacks(t, one, "matched by", `class="l-growing"`)
 	cut := capturesOf(shop, 2)
 	cut[1].Snapshots[0].LowerBound = true
-	cut[1].Warnings = append(cut[1].Warnings, capture.Warning{Code: capture.Truncated, Message: "the log ends early", Place: "line 20113", Count: 1})
+	cut[1].Warnings = append(cut[1].Warnings,
+		capture.Warning{Code: capture.Truncated, Message: "the log ends early", Place: "line 20113", Count: 1})
 	to := target
 	to.Run = "2"
 	two := s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, to, cut)))
@@ -138,7 +146,8 @@ func TestSitesAreSortedFilteredAndPaged(t *testing.T) {
 	}
 	page := s.page(sitesOf(run, "q=Class&sort=bytes&class=growing&page=2"))
 	has(t, page, "sort=bytes", "class=growing", "q=Class") // each link keeps the other choices
-	has(t, page, `<input type="hidden" name="sort" value="bytes">`, `<input type="hidden" name="class" value="growing">`, "text: Class", `aria-label="Remove the filter by text"`)
+	has(t, page, `<input type="hidden" name="sort" value="bytes">`, `<input type="hidden" name="class" value="growing">`,
+		"text: Class", `aria-label="Remove the filter by text"`)
 	has(t, s.page(sitesOf(run, "q=nosuchthing")), "No site matches.", "Show all 313")
 }
 
@@ -148,7 +157,8 @@ func TestTableAloneForHtmx(t *testing.T) {
 	part := s.page(fmt.Sprintf("/runs/%d?q=Receipt&sort=growth&class=", run), "HX-Request", "true", "HX-Trigger", "filter")
 	has(t, part, `<div id="sites">`, "Receipt::AppendLine", `id="choices"`, `hx-swap-oob="true"`)
 	lacks(t, part, "<html", "Outstanding memory")
-	if whole := s.page(fmt.Sprintf("/runs/%d", run), "HX-Request", "true", "HX-History-Restore-Request", "true"); !strings.Contains(whole, "<html") {
+	if whole := s.page(fmt.Sprintf("/runs/%d", run), "HX-Request", "true", "HX-History-Restore-Request",
+		"true"); !strings.Contains(whole, "<html") {
 		t.Error("going back gives a part of the page")
 	}
 }
@@ -157,15 +167,18 @@ func TestSiteOpens(t *testing.T) {
 	s := open(t)
 	run := addRun(t, s.store, target, capturesOf(many(300), 3))
 	open := s.page(sitesOf(run, "open=0"))
-	has(t, open, `id="s0" class="open"`, `aria-expanded="true"`, `id="d0"`, "4 allocator frames · ntdll, ucrtbase, operator new",
-		`class="blame"`, "AppendLine", "+0xc4", "receipt.cpp:118", "2 thread start frames · kernel32, ntdll", "487,680 B", "384 B", "BackTrace", "2001", "sig1:")
+	has(t, open, `id="s0" class="open"`, `aria-expanded="true"`, `id="d0"`,
+		"4 allocator frames · ntdll, ucrtbase, operator new",
+		`class="blame"`, "AppendLine", "+0xc4", "receipt.cpp:118", "2 thread start frames · kernel32, ntdll", "487,680 B",
+		"384 B", "BackTrace", "2001", "sig1:")
 	has(t, open, "+   69f00 (  77100 -   d200)", "BackTrace2001", "\tntdll!RtlAllocateHeap+2F4")
 	part := s.page(fmt.Sprintf("/runs/%d/sites/0", run), "HX-Request", "true")
 	if !strings.HasPrefix(part, `<tr class="detail is-growing" id="d0">`) {
 		t.Errorf("the part begins with %.80s", part)
 	}
 	status, location := s.get(fmt.Sprintf("/runs/%d/sites/120", run))
-	if want := fmt.Sprintf("/runs/%d?open=120&page=3&view=sites#s120", run); status != http.StatusSeeOther || location != want {
+	if want := fmt.Sprintf("/runs/%d?open=120&page=3&view=sites#s120", run); status != http.StatusSeeOther ||
+		location != want {
 		t.Errorf("%d to %s, want %s", status, location, want)
 	}
 	has(t, s.page(location), `id="d120"`)
@@ -214,8 +227,10 @@ func TestNothingThere(t *testing.T) {
 	s := open(t)
 	run := addRun(t, s.store, target, capturesOf(shop, 1))
 	for _, path := range []string{
-		"/runs/999", "/runs/x", "/runs/99999999999999999999", "/runs/999/events", fmt.Sprintf("/runs/%d/sites/13", run), fmt.Sprintf("/runs/%d/sites/-1", run),
-		fmt.Sprintf("/runs/%d/sites/x", run), "/runs/999/sites/0", "/projects/nobody", "/projects/%00", "/projects/%FF", "/no/such/page",
+		"/runs/999", "/runs/x", "/runs/99999999999999999999", "/runs/999/events", fmt.Sprintf("/runs/%d/sites/13", run),
+		fmt.Sprintf("/runs/%d/sites/-1", run),
+		fmt.Sprintf("/runs/%d/sites/x", run), "/runs/999/sites/0", "/projects/nobody", "/projects/%00",
+		"/projects/%FF", "/no/such/page",
 	} {
 		status, page := s.get(path, "Accept", "text/html")
 		if status != http.StatusNotFound {
@@ -237,7 +252,8 @@ func TestSourceLinksOfAStack(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, page := s.get(fmt.Sprintf("/runs/%d", run))
-	if !strings.Contains(page, `<a class="loc" href="https://git.example/shopd/blob/main/order/receipt.cpp?build=4812#L118" rel="noreferrer"`) {
+	if !strings.Contains(page,
+		`<a class="loc" href="https://git.example/shopd/blob/main/order/receipt.cpp?build=4812#L118" rel="noreferrer"`) {
 		t.Errorf("receipt.cpp:118 is no link")
 	}
 	_, page = s.get(sitesOf(run, "open=0"))
@@ -269,7 +285,8 @@ func TestCommitsBetweenBuilds(t *testing.T) {
 	if err := s.store.SetSourceLinks(t.Context(), target.Project, links, "mei"); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(page(), `href="https://git.example/shopd/compare/1f0c...9ab" rel="noreferrer">Commits 4811 to 4812</a>`) {
+	if !strings.Contains(page(),
+		`href="https://git.example/shopd/compare/1f0c...9ab" rel="noreferrer">Commits 4811 to 4812</a>`) {
 		t.Error("the comparison does not lead to the commits")
 	}
 }

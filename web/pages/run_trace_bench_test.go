@@ -19,7 +19,8 @@ func large(n int) tracedProcess {
 		stack := make([]string, 24)
 		for k := range stack {
 			f := rng.IntN(20_000)
-			stack[k] = fmt.Sprintf(`mod%03d!Space%d::Class%d::Function%d+0x%x@c:\src\file%d.cpp:%d`, f%120, f%40, f%900, f, f%512, f%900, f%3000)
+			stack[k] = fmt.Sprintf(`mod%03d!Space%d::Class%d::Function%d+0x%x@c:\src\file%d.cpp:%d`, f%120, f%40, f%900,
+				f, f%512, f%900, f%3000)
 		}
 		at := place{allocations.KindHeap, i % 40, stack, nil}
 		if i%10 == 0 {
@@ -46,8 +47,11 @@ func BenchmarkTracePage20k(b *testing.B) {
 	for _, test := range []struct{ name, query, target string }{
 		{"whole trace", "", ""}, {"by AIFI", "?metric=transient", ""},
 		{"new window", "?from=%d&to=400", ""}, {"new window, part of the page", "?from=%d&to=400", "totals"},
-		{"window again", "?from=100&to=400", ""}, {"window by AIFI", "?from=100&to=400&metric=transient", "view"}, {"window, sites by name, page 100", "?view=sites&from=100&to=400&sort=name&page=100", "sites"},
-		{"window, text", "?from=100&to=400&q=class12", "view"}, {"window, in every frame", "?from=100&to=400&q=space", "view"}, {"window, sizes of blocks", "?from=100&to=400&size=64-1024", "view"},
+		{"window again", "?from=100&to=400", ""}, {"window by AIFI", "?from=100&to=400&metric=transient", "view"},
+		{"window, sites by name, page 100", "?view=sites&from=100&to=400&sort=name&page=100", "sites"},
+		{"window, text", "?from=100&to=400&q=class12", "view"},
+		{"window, in every frame", "?from=100&to=400&q=space", "view"},
+		{"window, sizes of blocks", "?from=100&to=400&size=64-1024", "view"},
 		{"window, lifetimes", "?from=100&to=400&view=lifetimes", "view"},
 	} {
 		b.Run(test.name, func(b *testing.B) {
@@ -59,7 +63,8 @@ func BenchmarkTracePage20k(b *testing.B) {
 					query = fmt.Sprintf(query, at%300)
 				}
 				start := time.Now()
-				req := must[*http.Request](b)(http.NewRequestWithContext(b.Context(), http.MethodGet, fmt.Sprintf("%s/runs/%d%s", s.url, run, query), nil))
+				req := must[*http.Request](b)(http.NewRequestWithContext(b.Context(), http.MethodGet,
+					fmt.Sprintf("%s/runs/%d%s", s.url, run, query), nil))
 				if test.target != "" {
 					req.Header.Set("HX-Request", "true")
 					req.Header.Set("HX-Target", test.target)

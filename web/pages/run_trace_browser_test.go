@@ -141,6 +141,8 @@ func TestTracePageDarkAndNarrow(t *testing.T) {
 	b.accessible("narrow, 40 heaps")
 	b.fits("narrow, 40 heaps")
 	to.Run = "3"
-	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.url, addTrace(t, s, to, tracedProcess{name: strings.Repeat("W", 250), end: second, heaps: 1, places: []place{{allocations.KindHeap, 0, nil, []life{{from: 1, size: 16}}}}}))))
+	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.url,
+		addTrace(t, s, to, tracedProcess{name: strings.Repeat("W", 250), end: second, heaps: 1,
+			places: []place{{allocations.KindHeap, 0, nil, []life{{from: 1, size: 16}}}}}))))
 	b.fits("a long name")
 }

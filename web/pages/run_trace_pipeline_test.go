@@ -30,7 +30,8 @@ func openTracing(t testing.TB) (*site, *workertest.Pipeline) {
 // sent uploads evidence as a script does and waits for the report.
 func (s *site) sent(p *workertest.Pipeline, name string, file []byte) store.Run {
 	s.t.Helper()
-	req := must[*http.Request](s.t)(http.NewRequestWithContext(s.t.Context(), http.MethodPut, s.url+"/api/v1/evidence?project=shop&build=1&name="+name, bytes.NewReader(file)))
+	req := must[*http.Request](s.t)(http.NewRequestWithContext(s.t.Context(), http.MethodPut, s.url+
+		"/api/v1/evidence?project=shop&build=1&name="+name, bytes.NewReader(file)))
 	if status, body := s.send(req); status != http.StatusCreated {
 		s.t.Fatalf("%d %s", status, body)
 	}
@@ -61,20 +62,24 @@ func TestTraceThroughPipeline(t *testing.T) {
 	middle := (r.Trace.FromNS + r.Trace.ToNS) / 2 / int64(time.Millisecond) * int64(time.Millisecond)
 	for _, window := range [][2]int64{{0, middle}, {middle, r.Trace.ToNS}, {middle / 2, middle}} {
 		want, _ := etltest.Window(lives, window[0], window[1])
-		part := s.page(fmt.Sprintf("/runs/1?from=%v&to=%v", float64(window[0])/1e9, float64(window[1])/1e9), "HX-Request", "true", "HX-Target", "totals")
+		part := s.page(fmt.Sprintf("/runs/1?from=%v&to=%v", float64(window[0])/1e9, float64(window[1])/1e9), "HX-Request",
+			"true", "HX-Target", "totals")
 		shown := func(sum etltest.Sum) string {
 			return fmt.Sprintf("%s %s", analysis.Bytes(int64(sum.Bytes)), analysis.Count(int64(sum.Count)))
 		}
 		row := text(part)
 		row = row[strings.Index(row, " Heap "):strings.Index(row, " Virtual memory ")]
-		if says := strings.Join([]string{shown(want.AIFO), shown(want.AIFI), shown(want.AOFI), shown(want.AOFO)}, " "); !strings.HasSuffix(row, says) {
+		if says := strings.Join([]string{shown(want.AIFO), shown(want.AIFI), shown(want.AOFI), shown(want.AOFO)},
+			" "); !strings.HasSuffix(row, says) {
 			t.Errorf("window %v of %s: %q, want %q", window, r.Process.Name, row, says)
 		}
 	}
-	if status, table := s.get("/api/v1/runs/1/allocations?download=1"); status != http.StatusOK || !strings.HasPrefix(table, "PAR1") {
+	if status, table := s.get("/api/v1/runs/1/allocations?download=1"); status != http.StatusOK ||
+		!strings.HasPrefix(table, "PAR1") {
 		t.Errorf("the allocation table: %d, %.8q", status, table)
 	}
-	if status, report := s.get("/api/v1/runs/1/report?format=json&window=0,0.5&download=1"); status != http.StatusOK || !strings.Contains(report, `"to_ns":500000000`) {
+	if status, report := s.get("/api/v1/runs/1/report?format=json&window=0,0.5&download=1"); status != http.StatusOK ||
+		!strings.Contains(report, `"to_ns":500000000`) {
 		t.Errorf("the report of a window: %d, %.200s", status, report)
 	}
 }

@@ -27,17 +27,21 @@ func TestTracePage(t *testing.T) {
 	page := s.page(fmt.Sprintf("/runs/%d", run))
 	has(t, page, "; <strong>", "25.2 MB more", "</strong>", "<code>memtest!Cache::Insert</code>")
 	has(t, text(page), "recorded 0.0 – 60.0 s", "exited at 57.5 s", "2,412,380 events", "6 Mar 2025 09:00:00 UTC",
-		"No events or buffers were lost: 2,412,380 events from 0.0 – 60.0 s.", "Outstanding memory", "Virtual memory", "exited at 57.5 s", "Window", "Before exit", "Last half",
-		"Totals", "up to the instant before the process ended", "Heap ▲ +5.18 MB", "Virtual memory ▲ +20.0 MB", "Heap’s own commits same bytes as Heap", "Ranked", "Lifetimes", "Sites", "before exit, grew by")
+		"No events or buffers were lost: 2,412,380 events from 0.0 – 60.0 s.", "Outstanding memory", "Virtual memory",
+		"exited at 57.5 s", "Window", "Before exit", "Last half",
+		"Totals", "up to the instant before the process ended", "Heap ▲ +5.18 MB", "Virtual memory ▲ +20.0 MB",
+		"Heap’s own commits same bytes as Heap", "Ranked", "Lifetimes", "Sites", "before exit, grew by")
 	lacks(t, text(page), "The process ended at 57.5 s, inside this window", "At exit")
 	has(t, page, `aria-label="Outstanding memory from 0.0 s to 60.0 s: heaps 96 B at first, at most 6.10 MB, 0 B at the end; virtual memory 0 B at first, at most 30.0 MB, 0 B at the end."`)
-	has(t, page, fmt.Sprintf(`href="/api/v1/runs/%d/allocations?download=1"`, run), fmt.Sprintf(`href="/api/v1/runs/%d/report?format=json&amp;download=1"`, run))
+	has(t, page, fmt.Sprintf(`href="/api/v1/runs/%d/allocations?download=1"`, run),
+		fmt.Sprintf(`href="/api/v1/runs/%d/report?format=json&amp;download=1"`, run))
 	lacks(t, page, "style=", "onclick", "NaN", "Inf", "Snapshots</h2>", "UMDH text")
 	if scripts := strings.Count(page, "<script"); scripts != strings.Count(page, `<script src="/static/`) {
 		t.Error("a script stands in the page")
 	}
 	whole := s.page(fmt.Sprintf("/runs/%d?from=0&to=60", run))
-	has(t, text(whole), "Totals of the whole trace", "The process ended at 57.5 s, inside this window", "impacting was 5.18 MB of heap and 20.0 MB of virtual memory", "Look at the time before", "before exit")
+	has(t, text(whole), "Totals of the whole trace", "The process ended at 57.5 s, inside this window",
+		"impacting was 5.18 MB of heap and 20.0 MB of virtual memory", "Look at the time before", "before exit")
 	has(t, whole, fmt.Sprintf(`<a href="/runs/%d"`, run)) // the window that it opens on has no address of its own
 }
 
@@ -62,8 +66,8 @@ func TestTraceOpensBeforeExit(t *testing.T) {
 	}
 }
 
-// numbersOfRows are the texts of the rows of a table of sites, without their classes and without what windows do not know: peaks of
-// single sites.
+// numbersOfRows are the texts of the rows of a table of sites, without their classes and without what windows do not
+// know: peaks of single sites.
 func numbersOfRows(page string) (rows []string) {
 	for _, row := range regexp.MustCompile(`(?s)<tr data-row.*?</tr>`).FindAllString(page, -1) {
 		rows = append(rows, text(regexp.MustCompile(`(?s)<td class="(k-class|num k-peak)".*?</td>`).ReplaceAllString(row, "")))
@@ -96,12 +100,16 @@ func TestTraceMoments(t *testing.T) {
 
 	p.places = nil
 	for i := range 12 {
-		p.places = append(p.places, place{allocations.KindVirtual, -1, join(virtualAlloc, testMain), []life{{from: int64(i+1) * 4 * second, to: int64(i+1)*4*second + 500*ms, size: uint64(i+20) << 20, end: allocations.EndFree}}})
+		p.places = append(p.places,
+			place{allocations.KindVirtual, -1, join(virtualAlloc, testMain),
+				[]life{{from: int64(i+1) * 4 * second, to: int64(i+1)*4*second + 500*ms, size: uint64(i+20) << 20,
+					end: allocations.EndFree}}})
 	}
 	to := target
 	to.Run = "2"
 	page = s.page(fmt.Sprintf("/runs/%d", addTrace(t, s, to, p)))
-	if spikes = momentLinks(page, "Spikes of virtual memory"); len(spikes) != 10 || near(spikes[0][1], 12) > 0.25 || !strings.HasSuffix(spikes[0][1], ", 22.0 MB") {
+	if spikes = momentLinks(page, "Spikes of virtual memory"); len(spikes) != 10 || near(spikes[0][1], 12) > 0.25 ||
+		!strings.HasSuffix(spikes[0][1], ", 22.0 MB") {
 		t.Errorf("%q", spikes)
 	}
 	has(t, page, "2 lower ones are not named")
@@ -129,9 +137,11 @@ func TestTraceWindowWithoutScripts(t *testing.T) {
 	s := open(t)
 	run := addTrace(t, s, target, memtest())
 	page := s.page(sitesOf(run, "from=20&to=29&sort=size"))
-	has(t, page, `id="window"`, `value="20"`, `value="29"`, `<noscript><input type="hidden" name="sort" value="size"><input type="hidden" name="view" value="sites">`)
+	has(t, page, `id="window"`, `value="20"`, `value="29"`,
+		`<noscript><input type="hidden" name="sort" value="size"><input type="hidden" name="view" value="sites">`)
 	has(t, page, `class="brush-shade" x="0" y="10" width="33.33%"`)
-	has(t, text(page), "from 20 to 29 s", "Heap ▲ +369 KB +1,059", "Virtual memory ▲ +10.0 MB +1 10.0 MB 1 20.0 MB 2 10.0 MB 1 0 B 0")
+	has(t, text(page), "from 20 to 29 s", "Heap ▲ +369 KB +1,059",
+		"Virtual memory ▲ +10.0 MB +1 10.0 MB 1 20.0 MB 2 10.0 MB 1 0 B 0")
 	has(t, page, "report?format=json&amp;window=20,29&amp;download=1", "of the window")
 	if rows := blames(page); len(rows) != 9 || rows[0] != "memtest!Buffers::Reserve" {
 		t.Errorf("rows %q", rows)
@@ -144,9 +154,12 @@ func TestTraceWindowAddresses(t *testing.T) {
 	s := open(t)
 	run := addTrace(t, s, target, memtest())
 	for query, says := range map[string]string{
-		"": "up to the instant", "?from=0&to=60": "of the whole trace", "?from=-5&to=1e6": "of the whole trace", "?from=x&to=NaN": "up to the instant",
-		"?from=&to=": "up to the instant", "?from=50": "from 50 to 57.499999999 s", "?from=0&to=57.499999999": "up to the instant", "?to=2.5": "from 0 to 2.5 s", "?from=29&to=20": "from 20 to 29 s",
-		"?from=1e1&to=1.0000000001e1": "from 10 to 10.000000001 s", "?from=5&to=5": "from 5 to 5 s", "?from=%2020%20&to=+29": "from 20 to 29 s", "?from=Inf&to=1e300": "up to the instant",
+		"": "up to the instant", "?from=0&to=60": "of the whole trace", "?from=-5&to=1e6": "of the whole trace",
+		"?from=x&to=NaN": "up to the instant",
+		"?from=&to=":     "up to the instant", "?from=50": "from 50 to 57.499999999 s",
+		"?from=0&to=57.499999999": "up to the instant", "?to=2.5": "from 0 to 2.5 s", "?from=29&to=20": "from 20 to 29 s",
+		"?from=1e1&to=1.0000000001e1": "from 10 to 10.000000001 s", "?from=5&to=5": "from 5 to 5 s",
+		"?from=%2020%20&to=+29": "from 20 to 29 s", "?from=Inf&to=1e300": "up to the instant",
 	} {
 		page := text(s.page(fmt.Sprintf("/runs/%d%s", run, query)))
 		if !strings.Contains(page, "Totals "+says) {
@@ -202,7 +215,8 @@ func TestTraceSites(t *testing.T) {
 	has(t, text(s.page(sitesOf(run, "from=59&to=60"))), "Nothing was allocated, freed or held in this window.")
 	seen := map[string]bool{}
 	for _, query := range []string{"", "&page=2"} {
-		for _, row := range regexp.MustCompile(`data-row="(\d+)"`).FindAllStringSubmatch(s.page(sitesOf(many, "from=100&to=500&sort=allocs"+query)), -1) {
+		for _, row := range regexp.MustCompile(`data-row="(\d+)"`).FindAllStringSubmatch(s.page(sitesOf(many,
+			"from=100&to=500&sort=allocs"+query)), -1) {
 			seen[row[1]] = true
 		}
 	}
@@ -216,7 +230,8 @@ func TestTraceSiteOpens(t *testing.T) {
 	run := addTrace(t, s, target, memtest())
 	page := s.page(sitesOf(run, "from=20&to=29&open=0"))
 	has(t, page, `data-fragment="/runs/1/sites/0?from=20&amp;to=29"`, `id="d0"`)
-	has(t, text(page), "In the window Whole trace Impacting ▲ +10.0 MB = 0 B At start 10.0 MB 0 B", "2 allocator frames · ntdll, VirtualAlloc", "10,485,760 B", "25.0 s", "Stack as text", "memtest!Buffers::Reserve+88")
+	has(t, text(page), "In the window Whole trace Impacting ▲ +10.0 MB = 0 B At start 10.0 MB 0 B",
+		"2 allocator frames · ntdll, VirtualAlloc", "10,485,760 B", "25.0 s", "Stack as text", "memtest!Buffers::Reserve+88")
 	part := s.page(fmt.Sprintf("/runs/%d/sites/0?from=20&to=29", run), "HX-Request", "true")
 	has(t, text(part), "In the window", "Whole trace")
 	lacks(t, text(s.page(fmt.Sprintf("/runs/%d/sites/0?from=0&to=60", run), "HX-Request", "true")), "In the window")
@@ -226,7 +241,8 @@ func TestTraceSiteOpens(t *testing.T) {
 func TestTraceWindowsAreKept(t *testing.T) {
 	s := open(t)
 	run := addTrace(t, s, target, memtest())
-	for _, query := range []string{"from=20&to=29", "from=20&to=29&sort=size", "from=20&to=29&q=a", "from=1", "from=2", "from=3", "from=20&to=29", "from=4", "from=5", "from=20&to=29", "from=2"} {
+	for _, query := range []string{"from=20&to=29", "from=20&to=29&sort=size", "from=20&to=29&q=a", "from=1", "from=2",
+		"from=3", "from=20&to=29", "from=4", "from=5", "from=20&to=29", "from=2"} {
 		s.page(fmt.Sprintf("/runs/%d?%s", run, query))
 	}
 	if n := s.windows.asked.Load(); n != 7 {
@@ -234,8 +250,9 @@ func TestTraceWindowsAreKept(t *testing.T) {
 	}
 }
 
-// A page is made of one snapshot: a report that is replaced while a window of the old one is computed has sites of other ranks, and
-// the page shows neither their names beside numbers of the old one, nor keeps those numbers for the new one.
+// A page is made of one snapshot: a report that is replaced while a window of the old one is computed has sites of
+// other ranks, and the page shows neither their names beside numbers of the old one, nor keeps those numbers for the
+// new one.
 func TestReportReplacedMeanwhile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -281,11 +298,13 @@ func (c *writingClient) Write(p []byte) (int, error) {
 	return c.ResponseWriter.Write(p)
 }
 
-// A client that is slow to take its page keeps nobody from computing a window; nor does one whose window is kept already.
+// A client that is slow to take its page keeps nobody from computing a window; nor does one whose window is kept
+// already.
 func TestSlowClientsHoldNoTurn(t *testing.T) {
 	s := open(t)
 	run := addTrace(t, s, target, memtest())
-	for _, path := range []string{"/runs/%d?from=20&to=29", "/runs/%d?from=20&to=29&sort=size", "/runs/%d/sites/0?from=20&to=29", "/runs/%d?from=1"} {
+	for _, path := range []string{"/runs/%d?from=20&to=29", "/runs/%d?from=20&to=29&sort=size",
+		"/runs/%d/sites/0?from=20&to=29", "/runs/%d?from=1"} {
 		client := &writingClient{ResponseWriter: httptest.NewRecorder(), windows: s.windows}
 		req := httptest.NewRequest(http.MethodGet, fmt.Sprintf(path, run), nil)
 		req.Header.Set("HX-Request", "true")
@@ -331,7 +350,8 @@ func TestTraceWithoutTable(t *testing.T) {
 func TestTraceWithLosses(t *testing.T) {
 	s := open(t)
 	page := s.page(fmt.Sprintf("/runs/%d", addTrace(t, s, target, crowd(7))))
-	has(t, text(page), "Inconclusive", "What limits these numbers", "a block whose free was lost looks like a leak", "12,408 events were lost", "3 buffers were lost", "1 note on the evidence", "811 frees", "Outstanding memory")
+	has(t, text(page), "Inconclusive", "What limits these numbers", "a block whose free was lost looks like a leak",
+		"12,408 events were lost", "3 buffers were lost", "1 note on the evidence", "811 frees", "Outstanding memory")
 	has(t, page, `class="show-h5"`, "7, most growth first")
 	lacks(t, page, `class="show-h6"`, "were lost: 2,412,380")
 	page = s.page("/runs/1?heap=0x1d147060000") // a heap too small to be drawn is, where it is chosen
@@ -345,12 +365,19 @@ func TestSmallTraces(t *testing.T) {
 		p        tracedProcess
 		has, not []string
 	}{
-		{tracedProcess{name: "v.exe", end: second, places: []place{{allocations.KindVirtual, -1, nil, []life{{from: 1, size: 4096}}}}},
-			[]string{">Virtual memory</text>", "the trace has no heap events of this process</td>", "The trace has no heap events of this process"}, []string{`class="show-h1"`, ">Heaps</text>"}},
-		{tracedProcess{name: "one.exe", end: 3 * ms, heaps: 1, places: []place{{allocations.KindHeap, 0, nil, []life{{from: 1, size: 16}}}}},
-			[]string{">0 s</text>", ">0.0005</text>", "the trace has no VirtualAlloc events of this process"}, []string{`class="show-h1"`, ">Virtual memory</text>"}},
-		{tracedProcess{name: "instant.exe", end: 1, heaps: 1, places: []place{{allocations.KindHeap, 0, nil, []life{{from: 0, size: 16}}}}}, []string{"16 B"}, nil},
-		{tracedProcess{name: "days.exe", end: 200_000 * second, heaps: 1, places: []place{{allocations.KindHeap, 0, nil, []life{{from: second, size: 1 << 40}}}}}, []string{"50,000", "1.00 TB"}, nil},
+		{tracedProcess{name: "v.exe", end: second,
+			places: []place{{allocations.KindVirtual, -1, nil, []life{{from: 1, size: 4096}}}}},
+			[]string{">Virtual memory</text>", "the trace has no heap events of this process</td>",
+				"The trace has no heap events of this process"}, []string{`class="show-h1"`, ">Heaps</text>"}},
+		{tracedProcess{name: "one.exe", end: 3 * ms, heaps: 1,
+			places: []place{{allocations.KindHeap, 0, nil, []life{{from: 1, size: 16}}}}},
+			[]string{">0 s</text>", ">0.0005</text>", "the trace has no VirtualAlloc events of this process"},
+			[]string{`class="show-h1"`, ">Virtual memory</text>"}},
+		{tracedProcess{name: "instant.exe", end: 1, heaps: 1,
+			places: []place{{allocations.KindHeap, 0, nil, []life{{from: 0, size: 16}}}}}, []string{"16 B"}, nil},
+		{tracedProcess{name: "days.exe", end: 200_000 * second, heaps: 1,
+			places: []place{{allocations.KindHeap, 0, nil, []life{{from: second, size: 1 << 40}}}}},
+			[]string{"50,000", "1.00 TB"}, nil},
 	} {
 		to := target
 		to.Run = fmt.Sprint(i)
@@ -382,6 +409,9 @@ func TestHostileTraceStaysText(t *testing.T) {
 // All pages that take evidence name both kinds.
 func TestTracesAreNamed(t *testing.T) {
 	s := open(t)
-	has(t, text(s.page("/")), "UMDH logs, ETW traces and full dumps", "UMDH snapshots", "a trace of it with wpr or xperf", "7z")
-	has(t, text(s.page("/upload")), "Drop UMDH logs, traces or dumps here", "ETW traces (.etl)", "zip (also .etl.zip and .diagsession)", "kernel.etl and heap.etl", "Record with UMDH", "Record a trace", "wpr -start VirtualAllocation -start Heap -filemode", "xperf -merge")
+	has(t, text(s.page("/")), "UMDH logs, ETW traces and full dumps", "UMDH snapshots",
+		"a trace of it with wpr or xperf", "7z")
+	has(t, text(s.page("/upload")), "Drop UMDH logs, traces or dumps here", "ETW traces (.etl)",
+		"zip (also .etl.zip and .diagsession)", "kernel.etl and heap.etl", "Record with UMDH", "Record a trace",
+		"wpr -start VirtualAllocation -start Heap -filemode", "xperf -merge")
 }

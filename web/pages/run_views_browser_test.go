@@ -7,7 +7,8 @@ import (
 	cdp "github.com/chromedp/chromedp"
 )
 
-// One table of signatures: the first leak is open, a row is addressed by its signature, and each view is of the same selection.
+// One table of signatures: the first leak is open, a row is addressed by its signature, and each view is of the same
+// selection.
 func TestViewsInBrowser(t *testing.T) {
 	s, b := open(t), browse(t)
 	run := addRun(t, s.store, target, capturesOf(many(300), 11))

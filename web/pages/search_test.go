@@ -11,7 +11,8 @@ func TestSearch(t *testing.T) {
 	history(t, s)
 	bob := "bob"
 	leak := signatureOf(t, s, appendLine)
-	must[leaks.Triage](t)(s.store.ChangeTriage(t.Context(), "shopd", leak.Text, leaks.Change{Version: -1, Actor: "ada", Assignee: &bob}))
+	must[leaks.Triage](t)(s.store.ChangeTriage(t.Context(), "shopd", leak.Text,
+		leaks.Change{Version: -1, Actor: "ada", Assignee: &bob}))
 	found := func(q string) string { return words(s.page("/search?q="+q, "HX-Request", "true")) }
 	for q, want := range map[string][]string{
 		"appendline":      {"Leaks", "shopd!", "AppendLine", "receipt.cpp:118 · shopd, last bad in 4813"},
@@ -32,6 +33,7 @@ func TestSearch(t *testing.T) {
 	if text := found(""); text != "" {
 		t.Errorf("nothing asked, and found %s", text)
 	}
-	has(t, s.page("/search?q=appendline"), `<h1>Search</h1>`, `value="appendline"`, `href="/projects/shopd/signatures/`+leak.Text+`"`)
+	has(t, s.page("/search?q=appendline"), `<h1>Search</h1>`, `value="appendline"`, `href="/projects/shopd/signatures/`+
+		leak.Text+`"`)
 	has(t, s.page("/"), `href="/search" data-palette`, `id="palette"`)
 }

@@ -34,11 +34,14 @@ func rising(start, step int64) func(int) int64 {
 }
 
 var (
-	allocate = []string{"ntdll!RtlpAllocateHeapInternal+0xa1c", "ntdll!RtlAllocateHeap+0x2f4", "ucrtbase!_malloc_base+0x36"}
-	newed    = append(append([]string{}, allocate...), "shopd!operator new+0x1f")
-	thread   = []string{"kernel32!BaseThreadInitThunk+0x1d", "ntdll!RtlUserThreadStart+0x28"}
-	request  = append([]string{`shopd!Http::Worker::Serve+0x21c@c:\src\shopd\http\worker.cpp:142`, `shopd!Http::Worker::Run+0x4a@c:\src\shopd\http\worker.cpp:88`}, thread...)
-	start    = append([]string{`shopd!main+0x132@c:\src\shopd\main.cpp:61`, "shopd!__scrt_common_main_seh+0xfa"}, thread...)
+	allocate = []string{"ntdll!RtlpAllocateHeapInternal+0xa1c", "ntdll!RtlAllocateHeap+0x2f4",
+		"ucrtbase!_malloc_base+0x36"}
+	newed   = append(append([]string{}, allocate...), "shopd!operator new+0x1f")
+	thread  = []string{"kernel32!BaseThreadInitThunk+0x1d", "ntdll!RtlUserThreadStart+0x28"}
+	request = append([]string{`shopd!Http::Worker::Serve+0x21c@c:\src\shopd\http\worker.cpp:142`,
+		`shopd!Http::Worker::Run+0x4a@c:\src\shopd\http\worker.cpp:88`}, thread...)
+	start = append([]string{`shopd!main+0x132@c:\src\shopd\main.cpp:61`,
+		"shopd!__scrt_common_main_seh+0xfa"}, thread...)
 )
 
 // hostile is a function name that tries to be markup.
@@ -53,18 +56,29 @@ func join(parts ...[]string) (all []string) {
 
 // shop is a process with a leak, a cache, steady memory, and stacks of every kind that the pages show.
 var shop = []sample{
-	{0, 384, join(newed, []string{`shopd!Shop::Orders::Receipts::Receipt::AppendLine+0xc4@c:\src\shopd\order\receipt.cpp:118`, `shopd!Shop::Orders::Order::Commit+0x1d2@c:\src\shopd\order\order.cpp:207`}, request), nil, rising(140, 565)},
-	{0, 104, join(allocate, []string{"ucrtbase!_wcsdup+0x20", `audit!AuditLog::Note+0x3b@c:\src\audit\audit_log.cpp:29`, `shopd!Shop::Orders::Order::Commit+0x210@c:\src\shopd\order\order.cpp:213`}, request), nil, rising(140, 565)},
-	{0, 2304, join(newed, []string{`shopd!SearchIndex::Rebuild+0x166@c:\src\shopd\search\search_index.cpp:74`, `shopd!Scheduler::Tick+0x5d@c:\src\shopd\scheduler.cpp:46`}, thread), nil, rising(3, 6)},
-	{0, 576, join(newed, []string{`shopd!std::make_unique<Session,std::basic_string<char,std::char_traits<char>>>+0x1c`, `shopd!SessionCache::Add+0x7b@c:\src\shopd\session\session_cache.cpp:58`}, request), nil, func(k int) int64 { return min(2048, 512+256*int64(k)) }},
-	{0, 16384, join(newed, []string{`shopd!Catalog::Preload+0x6e@c:\src\shopd\catalog\catalog.cpp:93`}, start), nil, always(96)},
-	{1, 4096, join(newed, []string{`shopd!Net::BufferPool::Acquire+0x52@c:\src\shopd\net\buffer_pool.cpp:40`}, request), nil, always(64)},
+	{0, 384, join(newed,
+		[]string{`shopd!Shop::Orders::Receipts::Receipt::AppendLine+0xc4@c:\src\shopd\order\receipt.cpp:118`,
+			`shopd!Shop::Orders::Order::Commit+0x1d2@c:\src\shopd\order\order.cpp:207`}, request), nil, rising(140, 565)},
+	{0, 104, join(allocate, []string{"ucrtbase!_wcsdup+0x20", `audit!AuditLog::Note+0x3b@c:\src\audit\audit_log.cpp:29`,
+		`shopd!Shop::Orders::Order::Commit+0x210@c:\src\shopd\order\order.cpp:213`}, request), nil, rising(140, 565)},
+	{0, 2304, join(newed, []string{`shopd!SearchIndex::Rebuild+0x166@c:\src\shopd\search\search_index.cpp:74`,
+		`shopd!Scheduler::Tick+0x5d@c:\src\shopd\scheduler.cpp:46`}, thread), nil, rising(3, 6)},
+	{0, 576, join(newed, []string{`shopd!std::make_unique<Session,std::basic_string<char,std::char_traits<char>>>+0x1c`,
+		`shopd!SessionCache::Add+0x7b@c:\src\shopd\session\session_cache.cpp:58`}, request), nil,
+		func(k int) int64 { return min(2048, 512+256*int64(k)) }},
+	{0, 16384, join(newed, []string{`shopd!Catalog::Preload+0x6e@c:\src\shopd\catalog\catalog.cpp:93`}, start), nil,
+		always(96)},
+	{1, 4096, join(newed, []string{`shopd!Net::BufferPool::Acquire+0x52@c:\src\shopd\net\buffer_pool.cpp:40`}, request),
+		nil, always(64)},
 	{0, 88, join(newed, []string{`shopd!Config::Load+0xa1@c:\src\shopd\config.cpp:37`}, start), nil, always(412)},
-	{0, 48, join(allocate, []string{`shopd!Log::Rotate+0x44@c:\src\shopd\log.cpp:71`}, start), nil, func(k int) int64 { return 70 - 7*int64(k/2) }},
-	{0, 32, join(newed, []string{"shopd!std::_Tree<std::pair<int const ,std::basic_string<char>>>::_Insert+0x29", "shopd!Metrics::`anonymous namespace'::Register+0x17@c:\\src\\shopd\\metrics.cpp:22"}, start), nil, always(188)},
+	{0, 48, join(allocate, []string{`shopd!Log::Rotate+0x44@c:\src\shopd\log.cpp:71`}, start), nil,
+		func(k int) int64 { return 70 - 7*int64(k/2) }},
+	{0, 32, join(newed, []string{"shopd!std::_Tree<std::pair<int const ,std::basic_string<char>>>::_Insert+0x29",
+		"shopd!Metrics::`anonymous namespace'::Register+0x17@c:\\src\\shopd\\metrics.cpp:22"}, start), nil, always(188)},
 	{1, 24, join(allocate, []string{"plugin+0x2a40", "plugin+0x1177"}, thread), nil, rising(9, 20)},
 	{0, 16, join(allocate, []string{"shopd!" + hostile + "+0x1"}, thread), nil, always(5)},
-	{0, 64, join(newed, []string{`shopd!Xml::Node::Clone+0x10@c:\src\shopd\xml.cpp:9`}, thread), [][]string{join(newed, []string{`shopd!Json::Node::Clone+0x12@c:\src\shopd\json.cpp:11`}, thread)}, rising(20, 1)},
+	{0, 64, join(newed, []string{`shopd!Xml::Node::Clone+0x10@c:\src\shopd\xml.cpp:9`}, thread),
+		[][]string{join(newed, []string{`shopd!Json::Node::Clone+0x12@c:\src\shopd\json.cpp:11`}, thread)}, rising(20, 1)},
 	{0, 40, nil, nil, always(33)},
 }
 
@@ -79,12 +93,14 @@ func capturesOf(samples []sample, n int) []*capture.Capture {
 			Modules: []capture.Module{
 				{Path: `C:\Shop\shopd.exe`, Base: 0x7ff65480000, Size: 0x2a6000, Symbols: capture.SymbolsPrivate, PDB: "shopd.pdb"},
 				{Path: `C:\Shop\audit.dll`, Base: 0x7ff70000000, Size: 0x31000, Symbols: capture.SymbolsPublic},
-				{Path: `C:\Shop\plugin.dll`, Base: 0x7ff71000000, Size: 0x9000, Symbols: capture.SymbolsNone, PDB: "plugin.pdb", DebugID: "5E0A4B5C9F1D4E3A8B6C7D8E9FA0B1C21"},
+				{Path: `C:\Shop\plugin.dll`, Base: 0x7ff71000000, Size: 0x9000, Symbols: capture.SymbolsNone, PDB: "plugin.pdb",
+					DebugID: "5E0A4B5C9F1D4E3A8B6C7D8E9FA0B1C21"},
 				{Path: `C:\Windows\System32\ntdll.dll`, Base: 0x7ffa0000000, Size: 0x1f0000, Symbols: capture.SymbolsPublic},
 			},
 		}
 		for i, s := range samples {
-			site := capture.Site{Heap: s.heap, Trace: uint64(0x2001 + i), Usage: []capture.Usage{{Count: s.blocks(k), Bytes: s.blocks(k) * s.size}}}
+			site := capture.Site{Heap: s.heap, Trace: uint64(0x2001 + i),
+				Usage: []capture.Usage{{Count: s.blocks(k), Bytes: s.blocks(k) * s.size}}}
 			site.Stack = addStack(c, s.stack)
 			for _, alias := range s.aliases {
 				site.Aliases = append(site.Aliases, addStack(c, alias))
@@ -156,7 +172,8 @@ func addEvidence(t testing.TB, s *store.Store, to leaks.Target, name string) sto
 		t.Fatal(err)
 	}
 	digest := fmt.Sprintf("%x", sha256.Sum256([]byte(name))) // of no file: nothing is read
-	return must[store.Evidence](t)(s.AddEvidence(t.Context(), to, store.Evidence{Name: name, SHA256: digest, Bytes: 1_234_567, Kind: "umdh"}))
+	return must[store.Evidence](t)(s.AddEvidence(t.Context(), to,
+		store.Evidence{Name: name, SHA256: digest, Bytes: 1_234_567, Kind: "umdh"}))
 }
 
 // claim takes the next job of a kind.
@@ -173,7 +190,8 @@ func claim(t testing.TB, s *store.Store, kind string, run int64) store.Lease {
 }
 
 // addRun stores a run with its report and returns the run's id. edit changes the report before it is stored.
-func addRun(t testing.TB, s *store.Store, to leaks.Target, captures []*capture.Capture, edit ...func(*analysis.Report)) int64 {
+func addRun(t testing.TB, s *store.Store, to leaks.Target, captures []*capture.Capture,
+	edit ...func(*analysis.Report)) int64 {
 	t.Helper()
 	var run int64
 	var inputs []analysis.Input
@@ -181,10 +199,12 @@ func addRun(t testing.TB, s *store.Store, to leaks.Target, captures []*capture.C
 		name := fmt.Sprintf("shopd-%d.log", k+1)
 		e := addEvidence(t, s, to, name)
 		run = e.RunID
-		if err := s.SaveCaptures(t.Context(), claim(t, s, store.JobRead, run), []store.StoredCapture{{Capture: c, Artifact: "artifact", Bytes: 5}}); err != nil {
+		if err := s.SaveCaptures(t.Context(), claim(t, s, store.JobRead, run),
+			[]store.StoredCapture{{Capture: c, Artifact: "artifact", Bytes: 5}}); err != nil {
 			t.Fatal(err)
 		}
-		inputs = append(inputs, analysis.Input{Files: []analysis.File{{Name: name, SHA256: e.SHA256, Bytes: e.Bytes}}, Captures: []*capture.Capture{c}})
+		inputs = append(inputs, analysis.Input{Files: []analysis.File{{Name: name, SHA256: e.SHA256, Bytes: e.Bytes}},
+			Captures: []*capture.Capture{c}})
 	}
 	r := must[*analysis.Report](t)(analysis.Analyze(t.Context(), inputs, analysis.Options{}))
 	for _, change := range edit {
@@ -203,7 +223,8 @@ func saveReport(t testing.TB, s *store.Store, run int64, r *analysis.Report) {
 	if blobs, ok := blobsOf.Load(s); ok {
 		key = putReport(t, blobs.(blob.Store), r)
 	}
-	if err := s.SaveResult(t.Context(), claim(t, s, store.JobAnalyse, run), store.Result{Report: r, Key: key, Revision: in.Revision}); err != nil {
+	if err := s.SaveResult(t.Context(), claim(t, s, store.JobAnalyse, run),
+		store.Result{Report: r, Key: key, Revision: in.Revision}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -231,7 +252,8 @@ func replaceReport(t testing.TB, s *store.Store, run int64, r *analysis.Report) 
 	}
 	saveNames(t, s, run)
 	in := must[store.Input](t)(storetest.Now(t, s).InputOfRun(t.Context(), run))
-	if err := s.SaveResult(t.Context(), claim(t, s, store.JobAnalyse, run), store.Result{Report: r, Key: "another-report", Revision: in.Revision}); err != nil {
+	if err := s.SaveResult(t.Context(), claim(t, s, store.JobAnalyse, run),
+		store.Result{Report: r, Key: "another-report", Revision: in.Revision}); err != nil {
 		t.Fatal(err)
 	}
 }

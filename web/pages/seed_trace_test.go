@@ -57,15 +57,18 @@ func every(from, to, step, length int64, size uint64) (list []life) {
 }
 
 var (
-	heapAllocate = []string{"ntdll!RtlpAllocateHeapInternal+0xa1c", "ntdll!RtlAllocateHeap+0x2f4", "ucrtbase!_malloc_base+0x36", "memtest!operator new+0x1f"}
+	heapAllocate = []string{"ntdll!RtlpAllocateHeapInternal+0xa1c", "ntdll!RtlAllocateHeap+0x2f4",
+		"ucrtbase!_malloc_base+0x36", "memtest!operator new+0x1f"}
 	virtualAlloc = []string{"ntdll!NtAllocateVirtualMemory+0x14", "KERNELBASE!VirtualAlloc+0x5a"}
-	heapGrowth   = []string{"ntdll!NtAllocateVirtualMemory+0x14", "ntdll!RtlpFindAndCommitPages+0x1b7", "ntdll!RtlpExtendHeap+0x41", "ntdll!RtlAllocateHeap+0x2f4"}
-	testMain     = append([]string{`memtest!main+0x1d2@c:\src\memtest\main.cpp:88`, "memtest!__scrt_common_main_seh+0xfa"}, thread...)
-	background   = append([]string{`memtest!Worker::Run+0x4a@c:\src\memtest\worker.cpp:31`}, thread...)
+	heapGrowth   = []string{"ntdll!NtAllocateVirtualMemory+0x14", "ntdll!RtlpFindAndCommitPages+0x1b7",
+		"ntdll!RtlpExtendHeap+0x41", "ntdll!RtlAllocateHeap+0x2f4"}
+	testMain = append([]string{`memtest!main+0x1d2@c:\src\memtest\main.cpp:88`,
+		"memtest!__scrt_common_main_seh+0xfa"}, thread...)
+	background = append([]string{`memtest!Worker::Run+0x4a@c:\src\memtest\worker.cpp:31`}, thread...)
 )
 
-// memtest does what Microsoft's exercise on native memory has as its example: 10 MB of virtual memory more in the middle,
-// four spikes of 10 MB, small blocks that pile up, and frees all of it as it exits.
+// memtest does what Microsoft's exercise on native memory has as its example: 10 MB of virtual memory more in the
+// middle, four spikes of 10 MB, small blocks that pile up, and frees all of it as it exits.
 func memtest() tracedProcess {
 	p := tracedProcess{name: "memtest.exe", end: 60 * second, exited: 57500 * ms, heaps: 3}
 	const mb = 1 << 20
@@ -78,15 +81,29 @@ func memtest() tracedProcess {
 		return list
 	}
 	p.places = []place{
-		{allocations.KindVirtual, -1, join(virtualAlloc, []string{`memtest!Buffers::Reserve+0x88@c:\src\memtest\buffers.cpp:19`}, testMain), atExit([]life{{from: 2 * second, size: 10 * mb}, {from: 25 * second, size: 10 * mb}})},
-		{allocations.KindVirtual, -1, join(virtualAlloc, []string{`memtest!ManipulateTemporaryBuffer+0x6c@c:\src\memtest\buffers.cpp:54`}, testMain), every(30*second, 50*second, 5*second, 800*ms, 10*mb)},
-		{allocations.KindHeap, 0, join(heapAllocate, []string{`memtest!InnerLoopOperation+0x3e@c:\src\memtest\loop.cpp:12`, `memtest!OuterLoop+0x91@c:\src\memtest\loop.cpp:40`}, testMain), atExit(every(10*second, 55*second, 31250*int64(time.Microsecond), 0, 40))},
-		{allocations.KindHeap, 0, join(heapAllocate, []string{`memtest!Cache::Insert+0x77@c:\src\memtest\cache.cpp:61`}, background), atExit(every(1*second, 12*second, 20*ms, 0, 6144))},
-		{allocations.KindHeap, 0, join(heapAllocate, []string{`memtest!Shop::Orders::Receipt::AppendLine+0xc4@c:\src\memtest\receipt.cpp:118`}, background), atExit(every(5*second, 56*second, 12*ms, 0, 384))},
-		{allocations.KindHeap, 1, join(heapAllocate, []string{`memtest!Parser::Tokenize+0x1aa@c:\src\memtest\parser.cpp:203`}, background), every(3*second, 56*second, 9*ms, 45*ms, 2048)},
-		{allocations.KindHeap, 1, join(heapAllocate, []string{`memtest!Parser::Document+0x20@c:\src\memtest\parser.cpp:77`}, background), every(4*second, 52*second, 10*second, 4*second, 1200<<10)},
-		{allocations.KindHeap, 2, join([]string{"ntdll!RtlAllocateHeap+0x2f4"}, []string{"plugin+0x2a40", "plugin+0x1177"}, thread), atExit(every(6*second, 50*second, 500*ms, 0, 4096))},
-		{allocations.KindHeapVirtual, 0, join(heapGrowth, []string{`memtest!Cache::Insert+0x77@c:\src\memtest\cache.cpp:61`}, background), atExit(every(1*second, 12*second, 600*ms, 0, 192<<10))},
+		{allocations.KindVirtual, -1,
+			join(virtualAlloc, []string{`memtest!Buffers::Reserve+0x88@c:\src\memtest\buffers.cpp:19`}, testMain),
+			atExit([]life{{from: 2 * second, size: 10 * mb}, {from: 25 * second, size: 10 * mb}})},
+		{allocations.KindVirtual, -1,
+			join(virtualAlloc, []string{`memtest!ManipulateTemporaryBuffer+0x6c@c:\src\memtest\buffers.cpp:54`}, testMain),
+			every(30*second, 50*second, 5*second, 800*ms, 10*mb)},
+		{allocations.KindHeap, 0,
+			join(heapAllocate, []string{`memtest!InnerLoopOperation+0x3e@c:\src\memtest\loop.cpp:12`,
+				`memtest!OuterLoop+0x91@c:\src\memtest\loop.cpp:40`}, testMain),
+			atExit(every(10*second, 55*second, 31250*int64(time.Microsecond), 0, 40))},
+		{allocations.KindHeap, 0, join(heapAllocate, []string{`memtest!Cache::Insert+0x77@c:\src\memtest\cache.cpp:61`},
+			background), atExit(every(1*second, 12*second, 20*ms, 0, 6144))},
+		{allocations.KindHeap, 0,
+			join(heapAllocate, []string{`memtest!Shop::Orders::Receipt::AppendLine+0xc4@c:\src\memtest\receipt.cpp:118`},
+				background), atExit(every(5*second, 56*second, 12*ms, 0, 384))},
+		{allocations.KindHeap, 1, join(heapAllocate, []string{`memtest!Parser::Tokenize+0x1aa@c:\src\memtest\parser.cpp:203`},
+			background), every(3*second, 56*second, 9*ms, 45*ms, 2048)},
+		{allocations.KindHeap, 1, join(heapAllocate, []string{`memtest!Parser::Document+0x20@c:\src\memtest\parser.cpp:77`},
+			background), every(4*second, 52*second, 10*second, 4*second, 1200<<10)},
+		{allocations.KindHeap, 2, join([]string{"ntdll!RtlAllocateHeap+0x2f4"}, []string{"plugin+0x2a40", "plugin+0x1177"},
+			thread), atExit(every(6*second, 50*second, 500*ms, 0, 4096))},
+		{allocations.KindHeapVirtual, 0, join(heapGrowth, []string{`memtest!Cache::Insert+0x77@c:\src\memtest\cache.cpp:61`},
+			background), atExit(every(1*second, 12*second, 600*ms, 0, 192<<10))},
 		{allocations.KindHeap, 0, nil, atExit(every(0, 3*second, 300*ms, 0, 96))},
 	}
 	return p
@@ -97,7 +114,8 @@ func (p *tracedProcess) rows() heldRows {
 	var rows heldRows
 	for n, place := range p.places {
 		for k, l := range place.lives {
-			r := allocations.Row{AllocTime: l.from, FreeTime: l.to, End: l.end, Size: l.size, Site: uint32(n), Kind: place.kind, Stack: uint32(n + 1), Address: uint64(k) << 24}
+			r := allocations.Row{AllocTime: l.from, FreeTime: l.to, End: l.end, Size: l.size, Site: uint32(n), Kind: place.kind,
+				Stack: uint32(n + 1), Address: uint64(k) << 24}
 			if l.end == allocations.EndNone {
 				r.FreeTime = allocations.Never
 			}
@@ -171,10 +189,13 @@ func (p *tracedProcess) capture(t testing.TB) *capture.Capture {
 		trace.Exited = p.exited
 	}
 	c := &capture.Capture{
-		Kind: capture.KindETL, Shape: capture.ShapeTrace, Process: capture.Process{Name: p.name, PID: 6120, Bits: 64}, Trace: trace, Warnings: p.warnings,
+		Kind: capture.KindETL, Shape: capture.ShapeTrace, Process: capture.Process{Name: p.name, PID: 6120, Bits: 64},
+		Trace: trace, Warnings: p.warnings,
 		Modules: []capture.Module{
-			{Path: `C:\memtest\memtest.exe`, Base: 0x7ff65480000, Size: 0x2a6000, Symbols: capture.SymbolsPrivate, PDB: "memtest.pdb"},
-			{Path: `C:\memtest\plugin.dll`, Base: 0x7ff71000000, Size: 0x9000, Symbols: capture.SymbolsNone, PDB: "plugin.pdb", DebugID: "5E0A4B5C9F1D4E3A8B6C7D8E9FA0B1C21"},
+			{Path: `C:\memtest\memtest.exe`, Base: 0x7ff65480000, Size: 0x2a6000, Symbols: capture.SymbolsPrivate,
+				PDB: "memtest.pdb"},
+			{Path: `C:\memtest\plugin.dll`, Base: 0x7ff71000000, Size: 0x9000, Symbols: capture.SymbolsNone, PDB: "plugin.pdb",
+				DebugID: "5E0A4B5C9F1D4E3A8B6C7D8E9FA0B1C21"},
 			{Path: `C:\Windows\System32\ntdll.dll`, Base: 0x7ffa0000000, Size: 0x1f0000, Symbols: capture.SymbolsPublic},
 		},
 	}
@@ -185,10 +206,12 @@ func (p *tracedProcess) capture(t testing.TB) *capture.Capture {
 	for i := range peaks {
 		peaks[i] = int32(i)
 	}
-	answer := must[*allocations.Answer](t)(allocations.Ask(t.Context(), p.rows(), allocations.Question{From: 0, To: p.end, Sites: len(p.places), Samples: 64, Peaks: [][]int32{peaks}}))
+	answer := must[*allocations.Answer](t)(allocations.Ask(t.Context(), p.rows(),
+		allocations.Question{From: 0, To: p.end, Sites: len(p.places), Samples: 64, Peaks: [][]int32{peaks}}))
 	c.Snapshots = trace.Instants(64)
 	for n, at := range p.places {
-		site := capture.Site{Stack: addStack(c, at.stack), Heap: capture.NoHeap, Kind: capture.SiteKind(at.kind), Life: &capture.Life{Number: uint32(n), Classes: answer.Classes[n], Peak: answer.Peaks[0][n]}}
+		site := capture.Site{Stack: addStack(c, at.stack), Heap: capture.NoHeap, Kind: capture.SiteKind(at.kind),
+			Life: &capture.Life{Number: uint32(n), Classes: answer.Classes[n], Peak: answer.Peaks[0][n]}}
 		if at.kind == allocations.KindHeap {
 			site.Heap = int32(at.heap)
 		}
@@ -231,7 +254,8 @@ func (w *traceWindows) Table(_ context.Context, run int64, _ string) (*query.Tab
 }
 
 // Window is that of a View which sees the report that the test has stored.
-func (w *traceWindows) Window(ctx context.Context, _ store.View, run int64, at capture.Window) (*analysis.Windowed, error) {
+func (w *traceWindows) Window(ctx context.Context, _ store.View, run int64,
+	at capture.Window) (*analysis.Windowed, error) {
 	w.asked.Add(1)
 	r, ok := w.runs[run]
 	if meanwhile := w.meanwhile; meanwhile != nil {
@@ -249,10 +273,12 @@ func addTrace(t testing.TB, s *site, to leaks.Target, p tracedProcess) int64 {
 	t.Helper()
 	e := addEvidence(t, s.store, to, fmt.Sprintf("%s.etl", p.name))
 	c := p.capture(t)
-	if err := s.store.SaveCaptures(t.Context(), claim(t, s.store, store.JobRead, e.RunID), []store.StoredCapture{{Capture: c, Artifact: "artifact", Bytes: 5, Table: store.Table{Key: "table"}}}); err != nil {
+	if err := s.store.SaveCaptures(t.Context(), claim(t, s.store, store.JobRead, e.RunID),
+		[]store.StoredCapture{{Capture: c, Artifact: "artifact", Bytes: 5, Table: store.Table{Key: "table"}}}); err != nil {
 		t.Fatal(err)
 	}
-	inputs := []analysis.Input{{Files: []analysis.File{{Name: e.Name, SHA256: e.SHA256, Bytes: e.Bytes}}, Captures: []*capture.Capture{c}}}
+	inputs := []analysis.Input{{Files: []analysis.File{{Name: e.Name, SHA256: e.SHA256, Bytes: e.Bytes}},
+		Captures: []*capture.Capture{c}}}
 	r := must[*analysis.Report](t)(analysis.Analyze(t.Context(), inputs, analysis.Options{}))
 	saveReport(t, s.store, e.RunID, r)
 	s.windows.runs[e.RunID] = tracedRun{r, p.rows()}
@@ -260,24 +286,29 @@ func addTrace(t testing.TB, s *site, to leaks.Target, p tracedProcess) int64 {
 }
 
 // Report is what the API asks for; the pages only link to it.
-func (w *traceWindows) Report(context.Context, *analysis.Report, store.Input, capture.Window) (*analysis.Report, error) {
+func (w *traceWindows) Report(context.Context, *analysis.Report, store.Input,
+	capture.Window) (*analysis.Report, error) {
 	return nil, &analysis.Error{Code: "table-missing", Message: "a made-up trace has no captures to report on"}
 }
 
 // crowd is a process with many heaps and much lost, whose end is not in the trace.
 func crowd(heaps int) tracedProcess {
 	p := tracedProcess{name: "crowd.exe", end: 600 * second, heaps: heaps, warnings: []capture.Warning{
-		{Code: capture.EventsLost, Count: 12_408, Message: "12,408 events were lost: the session's buffers were full. Blocks whose free is among them look like leaks; record again with more or larger buffers"},
+		{Code: capture.EventsLost, Count: 12_408,
+			Message: "12,408 events were lost: the session's buffers were full. Blocks whose free is among them look like leaks; record again with more or larger buffers"},
 		{Code: capture.BuffersLost, Count: 3, Message: "3 buffers were lost between 41.2 s and 44.9 s"},
 		{Code: capture.UnknownFree, Count: 811, Message: "811 frees of blocks that were allocated before the trace began"},
 		{Code: capture.StackMissing, Count: 96, Message: "96 allocations have no stack"},
 	}}
 	for i := range heaps {
-		stack := join(heapAllocate, []string{fmt.Sprintf(`crowd!Pool%d::Take+0x2a@c:\src\crowd\pool.cpp:%d`, i, 10+i)}, background)
+		stack := join(heapAllocate,
+			[]string{fmt.Sprintf(`crowd!Pool%d::Take+0x2a@c:\src\crowd\pool.cpp:%d`, i, 10+i)}, background)
 		n := int64(i)
 		p.places = append(p.places,
 			place{allocations.KindHeap, i, stack, every(n*second, 590*second, (3+n)*second, 0, uint64(2000*(heaps-i)))},
-			place{allocations.KindHeap, i, join(heapAllocate, []string{fmt.Sprintf(`crowd!Pool%d::Scratch+0x11@c:\src\crowd\pool.cpp:%d`, i, 80+i)}, background), every(n*second, 580*second, 17*second, 40*ms, 300_000)})
+			place{allocations.KindHeap, i,
+				join(heapAllocate, []string{fmt.Sprintf(`crowd!Pool%d::Scratch+0x11@c:\src\crowd\pool.cpp:%d`, i, 80+i)},
+					background), every(n*second, 580*second, 17*second, 40*ms, 300_000)})
 	}
 	return p
 }

@@ -33,7 +33,8 @@ func TestSpeedscopeOpensOurs(t *testing.T) {
 	}))
 	t.Cleanup(reader.Close)
 	b := browse(t) // it closes before the reader's server
-	b.do(cdp.EmulateViewport(1440, 900), cdp.Navigate(reader.URL+"/index.html#profileURL="+reader.URL+"/profile.json&view=sandwich"))
+	b.do(cdp.EmulateViewport(1440, 900),
+		cdp.Navigate(reader.URL+"/index.html#profileURL="+reader.URL+"/profile.json&view=sandwich"))
 	b.see(`document.body.innerText.includes("shopd!Shop::Orders::Receipts::Receipt::AppendLine")`)
 	b.keep("speedscope")
 	// 5 × 565 receipts of 384 B are 1,084,800 B: 1.03 MB.

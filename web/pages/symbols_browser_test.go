@@ -18,7 +18,8 @@ func TestSymbolPanelInBrowser(t *testing.T) {
 	b.see(`document.querySelector("#symbols .modules li:nth-child(2) .tried").checkVisibility()`)
 	b.accessible("opened")
 	b.keep("symbols-run-open")
-	b.do(cdp.Navigate(s.url+"/"), cdp.Click(cdp.CSS("header [data-theme-toggle]")), cdp.Navigate(fmt.Sprintf("%s/runs/%d?view=sites&open=2", s.url, run)))
+	b.do(cdp.Navigate(s.url+"/"), cdp.Click(cdp.CSS("header [data-theme-toggle]")),
+		cdp.Navigate(fmt.Sprintf("%s/runs/%d?view=sites&open=2", s.url, run)))
 	b.do(cdp.Click("#symbols .modules li:nth-child(2) summary"), cdp.Click("#symbols .fold summary"))
 	b.accessible("dark")
 	b.keep("symbols-run-dark")

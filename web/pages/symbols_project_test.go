@@ -20,8 +20,10 @@ func TestProjectSymbols(t *testing.T) {
 	page := s.page("/projects/shopd/symbols")
 	has(t, page, `href="/projects/shopd"`, "<h1>Symbols of shopd</h1>", "3 modules",
 		"BatteryMeter.exe", "the <b>BatteryMeter.pdb</b> of this build, and best <b>BatteryMeter.exe</b> (1,167,360 bytes image size), which proves it",
-		"2 places tried", ">31<", `title="2,223,360 B in 5,790 blocks">2.12 MB<`, `href="/runs/1" title="the newest run that lacks it">1 run<`,
-		"plugin.dll", ">mismatch<", "<b>plugin.pdb</b>, age 1, GUID <code>5E0A4B5C-9F1D-4E3A-8B6C-7D8E9FA0B1C2</code>", "2 places tried", "its GUID differs",
+		"2 places tried", ">31<", `title="2,223,360 B in 5,790 blocks">2.12 MB<`,
+		`href="/runs/1" title="the newest run that lacks it">1 run<`,
+		"plugin.dll", ">mismatch<", "<b>plugin.pdb</b>, age 1, GUID <code>5E0A4B5C-9F1D-4E3A-8B6C-7D8E9FA0B1C2</code>",
+		"2 places tried", "its GUID differs",
 		"0 files", "Nothing yet.", `action="/symbols"`, `name="project" value="shopd"`,
 		"heapdrift symbols add build/ --url "+s.url, `srv*C:\Symbols*`+s.url+"/symbols")
 	lacks(t, page, "ntdll.dll", "silent.dll")
@@ -34,14 +36,17 @@ func TestStoredSymbols(t *testing.T) {
 	s := open(t)
 	addEvidence(t, s.store, target, "a.log")
 	for i := range 120 {
-		f := store.SymbolFile{Kind: "pdb", Name: fmt.Sprintf("Lib%03d.pdb", i), Key: fmt.Sprintf("KEY%d", i%10), Machine: "x64", Symbols: "private", SHA256: "5A", Bytes: 2048, Origin: store.OriginUpload}
+		f := store.SymbolFile{Kind: "pdb", Name: fmt.Sprintf("Lib%03d.pdb", i), Key: fmt.Sprintf("KEY%d", i%10),
+			Machine: "x64", Symbols: "private", SHA256: "5A", Bytes: 2048, Origin: store.OriginUpload}
 		if i == 119 {
 			f.Name, f.Kind, f.Symbols, f.Origin, f.Note = "<b>.dll", "image", "export", store.OriginServer, "it names no PDB"
 		}
 		must[store.AddedSymbolFile](t)(s.store.AddSymbolFile(t.Context(), f))
 	}
 	page := s.page("/projects/shopd/symbols")
-	has(t, page, "Every frame of this project", "1–50 of 120 files", `href="/symbols/%3Cb%3E.dll/KEY9/%3Cb%3E.dll"`, "&lt;b&gt;.dll", "it names no PDB", "image", ">export", "2.00 KB", "server", "Lib118.pdb", "uploaded", "Lib071.pdb", "Older ›")
+	has(t, page, "Every frame of this project", "1–50 of 120 files", `href="/symbols/%3Cb%3E.dll/KEY9/%3Cb%3E.dll"`,
+		"&lt;b&gt;.dll", "it names no PDB", "image", ">export", "2.00 KB", "server", "Lib118.pdb", "uploaded",
+		"Lib071.pdb", "Older ›")
 	lacks(t, page, "Lib068.pdb", "Newest", "<b>.dll")
 	page = s.page(linkOf(t, page, "Older ›"))
 	has(t, page, "51–100 of 120 files", "Lib069.pdb", "« Newest")
@@ -62,13 +67,16 @@ func TestSymbolForm(t *testing.T) {
 	pdb, image := workertest.Till(t)
 	files := []formPart{{"file", "till.pdb", string(pdb)}, {"file", `C:\till\till.exe`, string(image)}}
 	onRun := formPart{"run", "", fmt.Sprint(run)}
-	if status, to := s.postTo("/symbols", append([]formPart{onRun}, files...)...); status != http.StatusSeeOther || to != fmt.Sprintf("/runs/%d#symbols", run) {
+	if status, to := s.postTo("/symbols", append([]formPart{onRun}, files...)...); status != http.StatusSeeOther ||
+		to != fmt.Sprintf("/runs/%d#symbols", run) {
 		t.Errorf("%d to %s", status, to)
 	}
-	if status, to := s.postTo("/symbols", formPart{"project", "", "my shop"}, files[0]); status != http.StatusSeeOther || to != "/projects/my%20shop/symbols" {
+	if status, to := s.postTo("/symbols", formPart{"project", "", "my shop"}, files[0]); status != http.StatusSeeOther ||
+		to != "/projects/my%20shop/symbols" {
 		t.Errorf("%d to %s", status, to)
 	}
-	stored := must[*store.SymbolPage](t)(storetest.Now(t, s.store).SymbolFiles(t.Context(), store.SymbolQuery{Limit: 9})).Files
+	stored := must[*store.SymbolPage](t)(storetest.Now(t, s.store).SymbolFiles(t.Context(),
+		store.SymbolQuery{Limit: 9})).Files
 	if len(stored) != 2 || stored[0].Group == "" || stored[0].Group != stored[1].Group {
 		t.Errorf("stored %+v", stored)
 	}
@@ -87,7 +95,8 @@ func TestSymbolForm(t *testing.T) {
 func TestLookAgain(t *testing.T) {
 	s := open(t)
 	run := addRun(t, s.store, target, capturesOf(shop[:1], 1))
-	if status, to := s.postTo(fmt.Sprintf("/runs/%d/symbolise", run)); status != http.StatusSeeOther || to != fmt.Sprintf("/runs/%d", run) {
+	if status, to := s.postTo(fmt.Sprintf("/runs/%d/symbolise", run)); status != http.StatusSeeOther ||
+		to != fmt.Sprintf("/runs/%d", run) {
 		t.Errorf("%d to %s", status, to)
 	}
 	claim(t, s.store, store.JobSymbolise, run)
@@ -102,7 +111,8 @@ func TestDroppedSymbolsNameFramesInBrowser(t *testing.T) {
 	dir := t.TempDir()
 	pdb, image := workertest.Till(t)
 	var paths []string
-	for name, data := range map[string][]byte{"till.pdb": pdb, "till.exe": image, "1.log": []byte(workertest.TillLog(1)), "2.log": []byte(workertest.TillLog(2))} {
+	for name, data := range map[string][]byte{"till.pdb": pdb, "till.exe": image, "1.log": []byte(workertest.TillLog(1)),
+		"2.log": []byte(workertest.TillLog(2))} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
@@ -111,7 +121,8 @@ func TestDroppedSymbolsNameFramesInBrowser(t *testing.T) {
 			paths = append(paths, path)
 		}
 	}
-	b.do(cdp.Navigate(s.url+"/upload?project=till&build=1"), cdp.SetUploadFiles("#file", []string{filepath.Join(dir, "1.log"), filepath.Join(dir, "2.log")}), press("#start"))
+	b.do(cdp.Navigate(s.url+"/upload?project=till&build=1"),
+		cdp.SetUploadFiles("#file", []string{filepath.Join(dir, "1.log"), filepath.Join(dir, "2.log")}), press("#start"))
 	b.see(`document.querySelector("#symbols .want") && document.querySelector("#view") && document.querySelector("#view").innerText.includes("till+0x1035")`)
 	b.do(cdp.SetUploadFiles("#file", paths))
 	b.see(`document.querySelector("#view") && document.querySelector("#view").innerText.includes("main")`)

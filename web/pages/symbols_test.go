@@ -17,12 +17,15 @@ func TestSymbolPanel(t *testing.T) {
 		"BatteryMeter.exe", `title="2,223,360 B in 5,790 blocks at sites with an unnamed frame in this module"><b>2.12 MB</b> at stake`, ">none<", "0 of 31 frames named",
 		"the <b>BatteryMeter.pdb</b> of this build, and best <b>BatteryMeter.exe</b> (1,167,360 bytes image size), which proves it",
 		"2 places tried", "no file of that name is there", "team store: BatteryMeter.exe", ">not-found<",
-		"plugin.dll", ">mismatch<", "<b>plugin.pdb</b>, age 1, GUID <code>5E0A4B5C-9F1D-4E3A-8B6C-7D8E9FA0B1C2</code>", "its GUID differs", "HTTP 503",
+		"plugin.dll", ">mismatch<", "<b>plugin.pdb</b>, age 1, GUID <code>5E0A4B5C-9F1D-4E3A-8B6C-7D8E9FA0B1C2</code>",
+		"its GUID differs", "HTTP 503",
 		"codec.dll", ">export<", "8 of 9 frames named", "age 10,",
-		"22 modules with nothing at stake", "19 public, 1 private, 1 text, 1 none", "shopd.exe", ">private<", "412 of 412 frames named", ">own<", "0B7A52DA0E5C4E61A9A1C3F0A1D2E3F41",
+		"22 modules with nothing at stake", "19 public, 1 private, 1 text, 1 none", "shopd.exe", ">private<",
+		"412 of 412 frames named", ">own<", "0B7A52DA0E5C4E61A9A1C3F0A1D2E3F41",
 		"ntdll.dll", "the banner of the log names this ntdll", "silent.dll", "in no stack",
 		`action="/symbols"`, `enctype="multipart/form-data"`, fmt.Sprintf(`name="run" value="%d"`, run), `type="file"`, // the fields before the files
-		"<noscript><button", fmt.Sprintf(`method="post" action="/runs/%d/symbolise"`, run), "Look again", `href="/projects/shopd/symbols"`,
+		"<noscript><button", fmt.Sprintf(`method="post" action="/runs/%d/symbolise"`, run), "Look again",
+		`href="/projects/shopd/symbols"`,
 		`<template id="follow">`, fmt.Sprintf(`sse-connect="/runs/%d/events"`, run))
 	has(t, page, "/static/vendor/tus.min.", "/static/queue.", "/static/symbols.")
 }
@@ -35,6 +38,7 @@ func TestSymbolPanelOfNamedAndOfNoModules(t *testing.T) {
 	lacks(t, page, `class="want"`, "module+0xRVA</code>:")
 	to := target
 	to.Run = "2"
-	page = s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, to, capturesOf(shop[:1], 1), func(r *analysis.Report) { r.Modules = nil })))
+	page = s.page(fmt.Sprintf("/runs/%d",
+		addRun(t, s.store, to, capturesOf(shop[:1], 1), func(r *analysis.Report) { r.Modules = nil })))
 	has(t, page, "The evidence does not list the modules.", `id="symbol-form"`)
 }

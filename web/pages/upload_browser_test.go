@@ -12,8 +12,8 @@ import (
 	"heapdrift/internal/store/storetest"
 )
 
-// Several files go up in pieces; one can be held and goes on, the run opens when all are there, and the line for scripts
-// follows what is typed.
+// Several files go up in pieces; one can be held and goes on, the run opens when all are there, and the line for
+// scripts follows what is typed.
 func TestUploadInBrowser(t *testing.T) {
 	s, b := open(t), browse(t)
 	dir := t.TempDir()

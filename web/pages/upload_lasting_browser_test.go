@@ -33,10 +33,12 @@ func sized(t testing.TB, name string, mb int) string {
 // offline takes the network from the browser, or gives it back.
 func (b *tab) offline(is bool) {
 	b.t.Helper()
-	must[network.EmulateNetworkConditionsByRuleResult](b.t)(cdp.Call(b.ctx, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
-		MatchedNetworkConditions: []*network.Conditions{{Offline: is, DownloadThroughput: -1, UploadThroughput: -1}},
-	}))
-	if _, err := cdp.Call(b.ctx, network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: is, DownloadThroughput: -1, UploadThroughput: -1}); err != nil {
+	must[network.EmulateNetworkConditionsByRuleResult](b.t)(cdp.Call(b.ctx, network.EmulateNetworkConditionsByRule,
+		network.EmulateNetworkConditionsByRuleParams{
+			MatchedNetworkConditions: []*network.Conditions{{Offline: is, DownloadThroughput: -1, UploadThroughput: -1}},
+		}))
+	if _, err := cdp.Call(b.ctx, network.OverrideNetworkState,
+		network.OverrideNetworkStateParams{Offline: is, DownloadThroughput: -1, UploadThroughput: -1}); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -138,7 +140,8 @@ func TestUploadSurvivesOffline(t *testing.T) {
 func TestUploadToReachableServerWhileOffline(t *testing.T) {
 	s, b := open(t), browse(t)
 	b.do(cdp.Navigate(s.url+"/upload?project=shop&build=1"), cdp.SetUploadFiles("#file", []string{sized(t, "a.log", 1)}))
-	if _, err := cdp.Call(b.ctx, network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: true, DownloadThroughput: -1, UploadThroughput: -1}); err != nil {
+	if _, err := cdp.Call(b.ctx, network.OverrideNetworkState,
+		network.OverrideNetworkStateParams{Offline: true, DownloadThroughput: -1, UploadThroughput: -1}); err != nil {
 		t.Fatal(err)
 	}
 	b.see(`navigator.onLine === false`)
@@ -169,7 +172,8 @@ func TestUploadSurvivesServer(t *testing.T) {
 	d.reopen()
 	b.see(`location.pathname === "/runs/1"`)
 	s.stored(1, 40<<20)
-	if created, offsets := d.seen(); created != 1 || !strings.Contains(offsets, " 5242880 ") || !strings.Contains(offsets, " 10485760") {
+	if created, offsets := d.seen(); created != 1 || !strings.Contains(offsets, " 5242880 ") ||
+		!strings.Contains(offsets, " 10485760") {
 		t.Errorf("%d uploads with pieces at %s", created, offsets)
 	}
 }
@@ -197,7 +201,8 @@ func TestUploadSurvivesReload(t *testing.T) {
 	b.do(cdp.SetUploadFiles("#before input[type=file]", []string{large}))
 	b.see(`location.pathname === "/runs/1"`)
 	s.stored(1, 20<<20)
-	if run := must[store.Run](t)(storetest.Now(t, s.store).Run(t.Context(), 1)); run.Project != "shop" || run.Scenario != "soak" {
+	if run := must[store.Run](t)(storetest.Now(t, s.store).Run(t.Context(), 1)); run.Project != "shop" ||
+		run.Scenario != "soak" {
 		t.Errorf("it went to %+v", run)
 	}
 	if created, offsets := d.seen(); created != 1 || !strings.HasSuffix(offsets, " 5242880") {
@@ -241,7 +246,8 @@ func TestUploadThatCannotGoOn(t *testing.T) {
 
 	// Chosen again it takes the place of what it was, and nothing of that is left to fail.
 	b.do(cdp.SetUploadFiles("#file", []string{large}))
-	b.see(`document.querySelector("#queue-sum").textContent === "1 file" && ` + aState + ` === "ready" && document.querySelector("#files .err").hidden`)
+	b.see(`document.querySelector("#queue-sum").textContent === "1 file" && ` + aState +
+		` === "ready" && document.querySelector("#files .err").hidden`)
 	b.do(press("#start"))
 	b.see(`location.pathname === "/runs/1"`)
 	s.stored(1, int64(len(log)))
@@ -259,7 +265,8 @@ func TestUploadChosenAgain(t *testing.T) {
 	b.see(aState + ` === "failed" && document.querySelector("#files .err").textContent === "The server answered 403. Your account may not upload there: sign in with one that may, then send the file again."`)
 	d.answer(0)
 	b.do(cdp.SetUploadFiles("#file", []string{small}))
-	b.see(`document.querySelector("#queue-sum").textContent === "1 file" && ` + aState + ` === "ready" && document.querySelector("#files .err").hidden`)
+	b.see(`document.querySelector("#queue-sum").textContent === "1 file" && ` + aState +
+		` === "ready" && document.querySelector("#files .err").hidden`)
 	b.do(press("#start"))
 	b.see(`location.pathname === "/runs/1"`)
 	s.stored(1, 1<<20)

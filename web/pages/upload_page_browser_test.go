@@ -24,14 +24,15 @@ func (b *tab) each(want map[string]string) {
 	}
 }
 
-// everywhere looks at the page wide and narrow, light and dark: for what keeps people out, for what does not fit, for what
-// is cut, for what is too small to hit, and for names that other things squeeze.
+// everywhere looks at the page wide and narrow, light and dark: for what keeps people out, for what does not fit, for
+// what is cut, for what is too small to hit, and for names that other things squeeze.
 func (b *tab) everywhere(what string) {
 	b.t.Helper()
 	for _, size := range [][2]int64{{390, 844}, {1440, 900}} {
 		b.do(cdp.EmulateViewport(size[0], size[1]))
 		for _, theme := range []string{"dark", "light"} {
-			must[bool](b.t)(cdp.Run(b.ctx, cdp.Evaluate[bool](fmt.Sprintf(`document.documentElement.dataset.theme = %q, true`, theme))))
+			must[bool](b.t)(cdp.Run(b.ctx,
+				cdp.Evaluate[bool](fmt.Sprintf(`document.documentElement.dataset.theme = %q, true`, theme))))
 			what := fmt.Sprintf("%s-%d-%s", what, size[0], theme)
 			b.accessible(what)
 			b.fits(what)
@@ -82,11 +83,13 @@ func TestPaceOfUploads(t *testing.T) {
 func TestUploadSaysHowLong(t *testing.T) {
 	s, b := open(t), browse(t)
 	slow := func(bytesPerSecond float64) {
-		must[network.EmulateNetworkConditionsByRuleResult](t)(cdp.Call(b.ctx, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
-			MatchedNetworkConditions: []*network.Conditions{{DownloadThroughput: -1, UploadThroughput: bytesPerSecond}},
-		}))
+		must[network.EmulateNetworkConditionsByRuleResult](t)(cdp.Call(b.ctx, network.EmulateNetworkConditionsByRule,
+			network.EmulateNetworkConditionsByRuleParams{
+				MatchedNetworkConditions: []*network.Conditions{{DownloadThroughput: -1, UploadThroughput: bytesPerSecond}},
+			}))
 	}
-	b.do(cdp.Navigate(s.url+"/upload?project=shop&build=1"), cdp.SetUploadFiles("#file", []string{sized(t, "a.log", 40), sized(t, "b.log", 40)}))
+	b.do(cdp.Navigate(s.url+"/upload?project=shop&build=1"),
+		cdp.SetUploadFiles("#file", []string{sized(t, "a.log", 40), sized(t, "b.log", 40)}))
 	b.see(`document.querySelectorAll("#files .file").length === 2 && document.title === "Upload · heapdrift"`)
 	slow(512 << 10)
 	b.do(press("#start"))
@@ -99,8 +102,8 @@ func TestUploadSaysHowLong(t *testing.T) {
 	s.stored(2, 80<<20)
 }
 
-// A pause counts neither for a file nor for all of them: of one file both have the same figures, and a speed that is not known again yet
-// is not given.
+// A pause counts neither for a file nor for all of them: of one file both have the same figures, and a speed that is
+// not known again yet is not given.
 func TestUploadAfterPause(t *testing.T) {
 	s, b := open(t), browse(t)
 	d := openDoor(t, s)
@@ -149,13 +152,15 @@ func TestUploadRemembersTarget(t *testing.T) {
 	shows("/upload?project=shop&build=4812&scenario=soak", "shop/4812/soak/", false)
 
 	// A field that is emptied stays empty: without an upload, and with one.
-	b.do(cdp.Navigate(s.url+"/upload"), cdp.SendKeys("#f-scenario", kb.End+strings.Repeat(kb.Backspace, len("soak"))), cdp.Focus("#f-run"))
+	b.do(cdp.Navigate(s.url+"/upload"), cdp.SendKeys("#f-scenario", kb.End+strings.Repeat(kb.Backspace, len("soak"))),
+		cdp.Focus("#f-run"))
 	shows("/upload", "shop/4812//", true)
 	b.do(cdp.SetUploadFiles("#file", []string{sized(t, "c.log", 1)}), press("#start"))
 	b.see(`location.pathname === "/runs/3"`)
 	shows("/upload", "shop/4812//", true)
 	b.do(press("#forget-target"))
-	b.each(map[string]string{fields: "///", `document.activeElement.id`: "f-project", `document.querySelector("#curl").textContent.includes("project=PROJECT")`: "true"})
+	b.each(map[string]string{fields: "///", `document.activeElement.id`: "f-project",
+		`document.querySelector("#curl").textContent.includes("project=PROJECT")`: "true"})
 	shows("/upload", "///", false)
 	// A browser that holds something else under that name, or nothing, shows an empty form.
 	b.see(`localStorage.setItem("heapdrift-targets", "{]"), true`)
@@ -167,7 +172,8 @@ func TestUploadSaysWhatFilesAre(t *testing.T) {
 	s, b := open(t), browse(t)
 	dir := t.TempDir()
 	var files []string
-	for _, f := range []struct{ name, text string }{{"snap1.log", log}, {"night.etl.zip", "PK\x03\x04 and more"}, {"photo.dmp", "\xff\xd8\xff\xe0"}, {"empty.log", ""}} {
+	for _, f := range []struct{ name, text string }{{"snap1.log", log}, {"night.etl.zip", "PK\x03\x04 and more"},
+		{"photo.dmp", "\xff\xd8\xff\xe0"}, {"empty.log", ""}} {
 		files = append(files, filepath.Join(dir, f.name))
 		if err := os.WriteFile(files[len(files)-1], []byte(f.text), 0o600); err != nil {
 			t.Fatal(err)
@@ -180,12 +186,15 @@ func TestUploadSaysWhatFilesAre(t *testing.T) {
 	b.offline(true)
 	b.do(cdp.SetUploadFiles("#file", files))
 	rows := func(selector string) string {
-		return `[...document.querySelectorAll("#files .file")].map(r => r.querySelector("` + selector + `").textContent).join("|")`
+		return `[...document.querySelectorAll("#files .file")].map(r => r.querySelector("` + selector +
+			`").textContent).join("|")`
 	}
 	b.see(rows(".says") + ` === "||By its name a dump.|"`)
 	b.offline(false) // some may have been asked for already, and others not yet
-	b.see(rows(".says") + ` === "A UMDH log, by its first bytes.|A zip archive. What is in it shows when it is on the server.|This is not evidence that heapdrift reads: it is not sent.|This is not evidence that heapdrift reads: it is not sent."`)
-	b.see(rows(".err") + ` === "||unknown-format This is a JPEG picture, not evidence; upload the log that umdh -f wrote, the .etl file that xperf or wpr wrote, or a full dump.|empty-file The file is empty; check that the tool that made it ran to its end."`)
+	b.see(rows(".says") +
+		` === "A UMDH log, by its first bytes.|A zip archive. What is in it shows when it is on the server.|This is not evidence that heapdrift reads: it is not sent.|This is not evidence that heapdrift reads: it is not sent."`)
+	b.see(rows(".err") +
+		` === "||unknown-format This is a JPEG picture, not evidence; upload the log that umdh -f wrote, the .etl file that xperf or wpr wrote, or a full dump.|empty-file The file is empty; check that the tool that made it ran to its end."`)
 	b.see(rows(".st") + `.endsWith("|not evidence|not evidence") && document.querySelector("#queue-sum").textContent === "4 files, 2 not evidence"`)
 	b.everywhere("upload-kinds")
 	b.do(press("#files .file:nth-child(2) [data-act=remove]"))
@@ -207,9 +216,14 @@ func TestFolderIsDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.do(cdp.Navigate(s.url + "/upload?project=shop&build=1"))
-	for _, kind := range []input.DispatchDragEventType{input.DispatchDragEventTypeDragEnter, input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop} {
-		at := must[[]float64](t)(cdp.Run(b.ctx, cdp.Evaluate[[]float64](`(box => [box.x + box.width / 2, box.y + box.height / 2])(document.getElementById("drop").getBoundingClientRect())`)))
-		if _, err := cdp.Call(b.ctx, input.DispatchDragEvent, input.DispatchDragEventParams{Type: kind, X: at[0], Y: at[1], Data: &input.DragData{Items: []*input.DragDataItem{}, Files: []string{folder, file}, DragOperationsMask: 1}}); err != nil {
+	for _, kind := range []input.DispatchDragEventType{input.DispatchDragEventTypeDragEnter,
+		input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop} {
+		at := must[[]float64](t)(cdp.Run(b.ctx,
+			cdp.Evaluate[[]float64](`(box => [box.x + box.width / 2, box.y + box.height / 2])(document.getElementById("drop").getBoundingClientRect())`)))
+		if _, err := cdp.Call(b.ctx, input.DispatchDragEvent,
+			input.DispatchDragEventParams{Type: kind, X: at[0], Y: at[1],
+				Data: &input.DragData{Items: []*input.DragDataItem{}, Files: []string{folder, file},
+					DragOperationsMask: 1}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -220,8 +234,8 @@ func TestFolderIsDropped(t *testing.T) {
 	s.stored(1, 1<<20)
 }
 
-// Without scripts the page is a form. All scripts come as files, so where they are empty none runs; the browser's own switch would
-// also stop the test from looking at the page.
+// Without scripts the page is a form. All scripts come as files, so where they are empty none runs; the browser's own
+// switch would also stop the test from looking at the page.
 func TestUploadWithoutScripts(t *testing.T) {
 	s, b := open(t), browse(t)
 	d := openDoor(t, &site{handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -231,8 +245,10 @@ func TestUploadWithoutScripts(t *testing.T) {
 		}
 		s.handler.ServeHTTP(w, r)
 	})})
-	b.do(cdp.Navigate(d.url+"/upload?project=shop&build=1"), cdp.SetUploadFiles("#file", []string{sized(t, "a.log", 1), sized(t, "b.log", 1)}))
-	b.each(map[string]string{`document.documentElement.className`: "", `["before", "queue", "remembered", "opens", "to-run"].every(id => !document.getElementById(id).checkVisibility())`: "true"})
+	b.do(cdp.Navigate(d.url+"/upload?project=shop&build=1"),
+		cdp.SetUploadFiles("#file", []string{sized(t, "a.log", 1), sized(t, "b.log", 1)}))
+	b.each(map[string]string{`document.documentElement.className`: "",
+		`["before", "queue", "remembered", "opens", "to-run"].every(id => !document.getElementById(id).checkVisibility())`: "true"})
 	b.accessible("without scripts")
 	b.do(press("#start"))
 	b.see(`location.pathname === "/runs/1"`)

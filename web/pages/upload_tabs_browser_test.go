@@ -58,7 +58,8 @@ func TestTwoTabsSendSymbols(t *testing.T) {
 		t.Fatal(err)
 	}
 	held := d.hold(100)
-	choose := []cdp.Action[cdp.Void]{cdp.Navigate(d.url + "/projects/shopd/symbols"), cdp.Click("main h1"), cdp.SetUploadFiles("#file", []string{path})}
+	choose := []cdp.Action[cdp.Void]{cdp.Navigate(d.url + "/projects/shopd/symbols"), cdp.Click("main h1"),
+		cdp.SetUploadFiles("#file", []string{path})}
 	one.do(choose...)
 	held.wait(one.ctx, t)
 	two := one.another()
@@ -74,7 +75,8 @@ func TestTwoTabsSendSymbols(t *testing.T) {
 	}
 }
 
-// Two tabs that both insist on a file: the server lets one of them write, the other one waits for that, and both end at the run.
+// Two tabs that both insist on a file: the server lets one of them write, the other one waits for that, and both end at
+// the run.
 func TestTwoTabsInsist(t *testing.T) {
 	s, one := open(t), browse(t)
 	d := openDoor(t, s)
@@ -98,8 +100,8 @@ func TestTwoTabsInsist(t *testing.T) {
 	}
 }
 
-// Who comes back to a tab finds out which of the others are still there. What another one sends counts as sent until there was time to
-// answer.
+// Who comes back to a tab finds out which of the others are still there. What another one sends counts as sent until
+// there was time to answer.
 func TestTabAsksWhoIsThere(t *testing.T) {
 	s, one := open(t), browse(t)
 	d := openDoor(t, s)
@@ -120,7 +122,8 @@ func TestTabAsksWhoIsThere(t *testing.T) {
 	one.see(`location.pathname === "/runs/1"`)
 }
 
-// A tab that waits for another's file goes on with it where that one was closed, and what was closed is listed in a new one.
+// A tab that waits for another's file goes on with it where that one was closed, and what was closed is listed in a new
+// one.
 func TestTabTakesOver(t *testing.T) {
 	s, first := open(t), browse(t)
 	d := openDoor(t, s)

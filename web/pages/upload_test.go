@@ -42,7 +42,8 @@ func (s *site) postTo(path string, parts ...formPart) (int, string) {
 func TestUploadPage(t *testing.T) {
 	s := open(t)
 	page := s.page("/upload?project=my+app&build=7%2Brc&scenario=soak&run=2&branch=main&sequence=9")
-	has(t, page, `enctype="multipart/form-data"`, `name="project" value="my app"`, `name="build" value="7+rc"`, `name="scenario" value="soak"`, `name="run" value="2"`,
+	has(t, page, `enctype="multipart/form-data"`, `name="project" value="my app"`, `name="build" value="7+rc"`,
+		`name="scenario" value="soak"`, `name="run" value="2"`,
 		`<details class="form-more" open`, `name="branch" value="main"`, `name="sequence" value="9"`, `type="file" id="file" name="file" multiple`, // the fields before the files
 		"/api/v1/evidence?project=my+app&amp;build=7%2Brc&amp;branch=main&amp;run=2&amp;scenario=soak&amp;sequence=9&amp;name=snap1.log", "gflags /i APP.exe +ust")
 	has(t, page, `href="/upload?branch=main`)
@@ -52,16 +53,20 @@ func TestUploadPage(t *testing.T) {
 
 func TestFormUploadsFiles(t *testing.T) {
 	s := open(t)
-	fields := []formPart{{"project", "", "app"}, {"build", "", "7"}, {"scenario", "", ""}, {"run", "", ""}, {"branch", "", "main"}, {"sequence", "", "12"}}
-	status, location := s.post(append(fields, formPart{"file", "a.log", log}, formPart{"file", `C:\logs\b.log`, log + "//"})...)
+	fields := []formPart{{"project", "", "app"}, {"build", "", "7"}, {"scenario", "", ""}, {"run", "", ""},
+		{"branch", "", "main"}, {"sequence", "", "12"}}
+	status, location := s.post(append(fields, formPart{"file", "a.log", log},
+		formPart{"file", `C:\logs\b.log`, log + "//"})...)
 	if status != http.StatusSeeOther || location != "/runs/1" {
 		t.Fatalf("%d to %s", status, location)
 	}
 	page := s.page("/runs/1")
-	has(t, page, "Reading the evidence: 0 of 2 files done", "a.log", "b.log", "waiting for a worker", "Report", "waits for the evidence")
+	has(t, page, "Reading the evidence: 0 of 2 files done", "a.log", "b.log", "waiting for a worker", "Report",
+		"waits for the evidence")
 	has(t, page, `<noscript><meta http-equiv="refresh" content="3">`, `sse-connect="/runs/1/events"`)
 	run := must[store.Run](t)(storetest.Now(t, s.store).Run(t.Context(), 1))
-	builds := must[*store.BuildPage](t)(storetest.Now(t, s.store).Builds(t.Context(), store.BuildQuery{Project: "app", Limit: 9})).Builds
+	builds := must[*store.BuildPage](t)(storetest.Now(t, s.store).Builds(t.Context(),
+		store.BuildQuery{Project: "app", Limit: 9})).Builds
 	if run.Scenario != "default" || run.Branch != "main" || *builds[0].Sequence != 12 {
 		t.Errorf("run %+v of build %+v", run, builds[0])
 	}
@@ -75,13 +80,17 @@ func TestFormSaysWhatIsWrong(t *testing.T) {
 		parts []formPart
 		says  []string
 	}{
-		"no project":     {[]formPart{build, {"file", "a.log", log}}, []string{`id="h-project" class="error"`, "is missing"}},
-		"bad build":      {[]formPart{app, {"build", "", "<x>"}, {"file", "a.log", log}}, []string{`value="&lt;x&gt;"`, `aria-invalid="true"`, "is not a name"}},
-		"bad sequence":   {[]formPart{app, build, {"sequence", "", "first"}, {"file", "a.log", log}}, []string{"<details class=\"form-more\" open", "is not a whole number"}},
-		"no file":        {[]formPart{app, build, {"file", "", ""}}, []string{"choose at least one file"}},
-		"a picture":      {[]formPart{app, build, jpeg}, []string{"photo.jpg", "refused", "unknown-format", "this is a JPEG picture", "not every file was taken"}},
-		"an empty file":  {[]formPart{app, build, {"file", "a.log", ""}}, []string{"a.log", "refused", "empty-file"}},
-		"long field":     {[]formPart{{"project", "", strings.Repeat("x", 1<<20)}, build, {"file", "a.log", log}}, []string{"is not a name"}},
+		"no project": {[]formPart{build, {"file", "a.log", log}}, []string{`id="h-project" class="error"`, "is missing"}},
+		"bad build": {[]formPart{app, {"build", "", "<x>"}, {"file", "a.log", log}},
+			[]string{`value="&lt;x&gt;"`, `aria-invalid="true"`, "is not a name"}},
+		"bad sequence": {[]formPart{app, build, {"sequence", "", "first"}, {"file", "a.log", log}},
+			[]string{"<details class=\"form-more\" open", "is not a whole number"}},
+		"no file": {[]formPart{app, build, {"file", "", ""}}, []string{"choose at least one file"}},
+		"a picture": {[]formPart{app, build, jpeg},
+			[]string{"photo.jpg", "refused", "unknown-format", "this is a JPEG picture", "not every file was taken"}},
+		"an empty file": {[]formPart{app, build, {"file", "a.log", ""}}, []string{"a.log", "refused", "empty-file"}},
+		"long field": {[]formPart{{"project", "", strings.Repeat("x", 1<<20)}, build, {"file", "a.log", log}},
+			[]string{"is not a name"}},
 		"fields at last": {[]formPart{{"file", "a.log", log}, app, build}, []string{"is missing"}},
 	} {
 		status, page := s.post(test.parts...)
@@ -90,12 +99,14 @@ func TestFormSaysWhatIsWrong(t *testing.T) {
 		}
 		has(t, page, test.says...)
 	}
-	if list := must[[]store.Project](t)(storetest.Now(t, s.store).Projects(t.Context(), storetest.Anybody)); len(list) != 0 {
+	if list := must[[]store.Project](t)(storetest.Now(t, s.store).Projects(t.Context(),
+		storetest.Anybody)); len(list) != 0 {
 		t.Errorf("refused forms left %+v", list)
 	}
 	_, page := s.post(app, build, formPart{"file", "a.log", log}, jpeg)
 	has(t, page, "a.log", "taken", "photo.jpg", "refused", `href="/runs/1"`)
-	req := must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/upload", strings.NewReader("x")))
+	req := must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/upload",
+		strings.NewReader("x")))
 	if status, page := s.send(req); status != http.StatusUnsupportedMediaType {
 		t.Errorf("no form: %d %s", status, page)
 	}
@@ -105,13 +116,16 @@ func TestFormSaysWhatIsWrong(t *testing.T) {
 func TestGlance(t *testing.T) {
 	s := open(t)
 	ask := func(name, head string) (int, string) {
-		return s.send(must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/upload/glance?name="+name, strings.NewReader(head))))
+		return s.send(must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+
+			"/upload/glance?name="+name, strings.NewReader(head))))
 	}
 	for name, test := range map[string]struct{ head, want string }{
 		"snap1.log": {log, `{"name":"a UMDH log"}`},
 		"a.zip":     {"PK\x03\x04", `{"packed":"a zip archive"}`},
-		"photo.jpg": {"\xff\xd8\xff\xe0", `{"code":"unknown-format","message":"this is a JPEG picture, not evidence; upload the log that umdh -f wrote, the .etl file that xperf or wpr wrote, or a full dump"}`},
-		"app.pdb":   {"Microsoft C/C++ MSF 7.00", `{"code":"unsupported-format","message":"this is a PDB, not evidence; upload it as symbols: heapdrift symbols add, or PUT /api/v1/symbols"}`},
+		"photo.jpg": {"\xff\xd8\xff\xe0",
+			`{"code":"unknown-format","message":"this is a JPEG picture, not evidence; upload the log that umdh -f wrote, the .etl file that xperf or wpr wrote, or a full dump"}`},
+		"app.pdb": {"Microsoft C/C++ MSF 7.00",
+			`{"code":"unsupported-format","message":"this is a PDB, not evidence; upload it as symbols: heapdrift symbols add, or PUT /api/v1/symbols"}`},
 		"empty.log": {"", `{"code":"empty-file","message":"the file is empty; check that the tool that made it ran to its end"}`},
 	} {
 		if status, body := ask(name, test.head); status != http.StatusOK || strings.TrimSpace(body) != test.want {

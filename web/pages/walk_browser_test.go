@@ -8,8 +8,8 @@ import (
 	cdp "github.com/chromedp/chromedp"
 )
 
-// Every page at three widths, light and dark: nothing is logged, nothing keeps people from using it, nothing is wider than the window, and no text is
-// cut without a title.
+// Every page at three widths, light and dark: nothing is logged, nothing keeps people from using it, nothing is wider
+// than the window, and no text is cut without a title.
 func TestEveryPageInBrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it walks all pages with a browser")
@@ -19,10 +19,13 @@ func TestEveryPageInBrowser(t *testing.T) {
 	leak := signatureOf(t, s, appendLine)
 	newest := fmt.Sprintf("/runs/%d", runs[len(runs)-1])
 	for _, page := range []struct{ name, path string }{
-		{"board", "/"}, {"project", "/projects/shopd"}, {"signature", "/projects/shopd/signatures/" + leak.Text}, {"compare", "/projects/shopd/compare?base=4811&head=4812"},
+		{"board", "/"}, {"project", "/projects/shopd"}, {"signature", "/projects/shopd/signatures/" + leak.Text},
+		{"compare", "/projects/shopd/compare?base=4811&head=4812"},
 		{"run", newest}, {"run-modules", newest + "?view=modules"}, {"run-calls", newest + "?view=calls"},
-		{"run-butterfly", newest + "?view=calls&fn=" + url.QueryEscape("app!Shop::Orders::Receipt::AppendLine")}, {"run-flame", newest + "?view=flame"}, {"run-sites", newest + "?view=sites"},
-		{"upload", "/upload?project=shopd"}, {"search", "/search?q=shop"}, {"rules", "/projects/shopd/rules"}, {"policy", "/projects/shopd/policy"},
+		{"run-butterfly", newest + "?view=calls&fn=" + url.QueryEscape("app!Shop::Orders::Receipt::AppendLine")},
+		{"run-flame", newest + "?view=flame"}, {"run-sites", newest + "?view=sites"},
+		{"upload", "/upload?project=shopd"}, {"search", "/search?q=shop"}, {"rules", "/projects/shopd/rules"},
+		{"policy", "/projects/shopd/policy"},
 		{"symbols", "/projects/shopd/symbols"}, {"settings", "/projects/shopd/settings"}, {"operators", "/operators"},
 	} {
 		for _, size := range [][2]int64{{1440, 900}, {1024, 768}, {390, 844}} {

@@ -1,5 +1,5 @@
-// Package problem turns errors into what clients are told: in goes an error of the domain, of the door or of a handler, out comes a
-// status, a stable code and a sentence. The API sends it as problem+json (RFC 9457), pages show it.
+// Package problem turns errors into what clients are told: in goes an error of the domain, of the door or of a handler,
+// out comes a status, a stable code and a sentence. The API sends it as problem+json (RFC 9457), pages show it.
 package problem
 
 import (
@@ -49,7 +49,8 @@ type LineProblem struct {
 
 func (p *Problem) Error() string { return p.Code + ": " + p.Detail }
 
-// The codes of requests that are refused; others come with errors of the door, of the readers and of the domain. They are stable.
+// The codes of requests that are refused; others come with errors of the door, of the readers and of the domain. They
+// are stable.
 const (
 	CodeNotFound    = "not-found"
 	CodeTooLarge    = "too-large"
@@ -184,21 +185,25 @@ func translate(err error) *Problem {
 	case errors.Is(err, intake.ErrTooLarge):
 		return New(http.StatusRequestEntityTooLarge, CodeTooLarge, "the file is larger than this server takes")
 	case errors.Is(err, intake.ErrNoSpace):
-		p := New(http.StatusInsufficientStorage, CodeNoSpace, "the server's disk would be too full: whoever administers it deletes what is old, or makes room")
+		p := New(http.StatusInsufficientStorage, CodeNoSpace,
+			"the server's disk would be too full: whoever administers it deletes what is old, or makes room")
 		p.RetryAfter = 10 * time.Minute
 		return p
 	case errors.As(err, &quota):
-		p := New(http.StatusTooManyRequests, CodeQuota, "the token may send %d bytes a day, which is used up until %s", quota.Quota, quota.Until.UTC().Format(time.RFC3339))
+		p := New(http.StatusTooManyRequests, CodeQuota, "the token may send %d bytes a day, which is used up until %s",
+			quota.Quota, quota.Until.UTC().Format(time.RFC3339))
 		p.RetryAfter = time.Until(quota.Until)
 		return p
 	case errors.Is(err, store.ErrNotFound):
 		return New(http.StatusNotFound, CodeNotFound, "nothing is found under this address")
 	case errors.Is(err, store.ErrConflict):
-		return New(http.StatusConflict, CodeConflict, "somebody else changed it meanwhile; look at what is there now, then change that")
+		return New(http.StatusConflict, CodeConflict,
+			"somebody else changed it meanwhile; look at what is there now, then change that")
 	case errors.Is(err, store.ErrNoProcess):
 		return Invalid("process", "process: the run's evidence does not show it; the run lists those that it does")
 	case errors.Is(err, store.ErrBusy):
-		return New(http.StatusLocked, CodeLocked, "another request is writing to this upload; ask for its offset and try again")
+		return New(http.StatusLocked, CodeLocked,
+			"another request is writing to this upload; ask for its offset and try again")
 	case errors.As(err, &routing) && routing.Code < http.StatusInternalServerError:
 		return New(routing.Code, slug(routing.Code), "%v", routing.Message)
 	}
@@ -211,18 +216,22 @@ const (
 	retryLate = time.Minute
 )
 
-// outage is an error that is nobody's fault here: what the server depends on is away or full. Any other is the server's.
+// outage is an error that is nobody's fault here: what the server depends on is away or full. Any other is the
+// server's.
 func outage(err error) *Problem {
 	var p *Problem
 	switch {
 	case blob.IsFull(err), store.IsFull(err):
-		p = New(http.StatusInsufficientStorage, CodeNoSpace, "the server's disk is full: whoever administers it deletes what is old, or makes room")
+		p = New(http.StatusInsufficientStorage, CodeNoSpace,
+			"the server's disk is full: whoever administers it deletes what is old, or makes room")
 		p.RetryAfter = retryLate
 	case store.IsAway(err), blob.IsAway(err):
-		p = New(http.StatusServiceUnavailable, CodeAway, "the database or the store of files does not answer; try again in a moment")
+		p = New(http.StatusServiceUnavailable, CodeAway,
+			"the database or the store of files does not answer; try again in a moment")
 		p.RetryAfter = retrySoon
 	default:
-		p = New(http.StatusInternalServerError, CodeInternal, "the server failed to do this; its log says why under the request's id")
+		p = New(http.StatusInternalServerError, CodeInternal,
+			"the server failed to do this; its log says why under the request's id")
 	}
 	return p
 }

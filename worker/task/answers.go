@@ -26,10 +26,16 @@ type desk struct {
 func answers(h Host) map[string]apart.Answer {
 	d := &desk{host: h}
 	return map[string]apart.Answer{
-		askOpen:     asked(func(ctx context.Context, file int) (any, *apart.File, error) { return opened(ctx, h.Open, file) }),
-		askFind:     asked(d.find),
-		askNamed:    asked(d.named),
-		askSymbols:  asked(func(ctx context.Context, number int) (any, *apart.File, error) { return opened(ctx, d.open, number) }),
+		askOpen: asked(func(ctx context.Context, file int) (any, *apart.File,
+			error) {
+			return opened(ctx, h.Open, file)
+		}),
+		askFind:  asked(d.find),
+		askNamed: asked(d.named),
+		askSymbols: asked(func(ctx context.Context, number int) (any, *apart.File,
+			error) {
+			return opened(ctx, d.open, number)
+		}),
 		askIndex:    asked(d.index),
 		askPutIndex: given(d.putIndex),
 		askCapture: given(func(ctx context.Context, _ any, artifact io.Reader, write func(io.Writer) error) error {
@@ -60,7 +66,8 @@ func asked[In any](answer func(context.Context, In) (any, *apart.File, error)) a
 }
 
 // given keeps a file that comes with a question.
-func given[In any](keep func(ctx context.Context, in In, content io.Reader, write func(io.Writer) error) error) apart.Answer {
+func given[In any](keep func(ctx context.Context, in In, content io.Reader,
+	write func(io.Writer) error) error) apart.Answer {
 	return func(ctx context.Context, input json.RawMessage, file *os.File) (any, *apart.File, error) {
 		var in In
 		if len(input) > 0 {
@@ -84,7 +91,8 @@ func given[In any](keep func(ctx context.Context, in In, content io.Reader, writ
 }
 
 // opened hands over what open opens.
-func opened(ctx context.Context, open func(context.Context, int) (symbols.Content, error), number int) (any, *apart.File, error) {
+func opened(ctx context.Context, open func(context.Context, int) (symbols.Content, error),
+	number int) (any, *apart.File, error) {
 	content, err := open(ctx, number)
 	if err != nil {
 		return nil, nil, err
@@ -93,7 +101,8 @@ func opened(ctx context.Context, open func(context.Context, int) (symbols.Conten
 	return nil, f, err
 }
 
-// handed is content as a file for another process; what lies elsewhere is copied to this machine first. It takes content over.
+// handed is content as a file for another process; what lies elsewhere is copied to this machine first. It takes
+// content over.
 func handed(ctx context.Context, content symbols.Content) (*apart.File, error) {
 	f, err := blob.Local(ctx, content)
 	if err != nil {

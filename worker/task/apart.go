@@ -48,7 +48,8 @@ func RunRead(ctx context.Context, runner *apart.Runner, t Read, h Host) (covered
 	if runner == nil {
 		return t.Do(ctx, h)
 	}
-	err = runner.Run(ctx, apart.Work{Task: taskRead, Input: t, Answers: answers(h), Progress: h.Progress, Outcome: &covered})
+	err = runner.Run(ctx,
+		apart.Work{Task: taskRead, Input: t, Answers: answers(h), Progress: h.Progress, Outcome: &covered})
 	return covered, err
 }
 

@@ -8,8 +8,8 @@ import (
 	"heapdrift/internal/symbols"
 )
 
-// HeapTypes finds the structures of heaps in the PDBs of a library, for the reader of dumps. The zero value, without a library,
-// finds none.
+// HeapTypes finds the structures of heaps in the PDBs of a library, for the reader of dumps. The zero value, without a
+// library, finds none.
 type HeapTypes struct {
 	Library symbols.Library
 

@@ -12,8 +12,8 @@ import (
 
 // A Read is the task that turns evidence into captures.
 type Read struct {
-	// Files are the file that is to be read and, of a trace, others that may be of the same recording. The Host opens each by its
-	// place here.
+	// Files are the file that is to be read and, of a trace, others that may be of the same recording. The Host opens each
+	// by its place here.
 	Files []File `json:"files"`
 	// Trace reads the files that are of one recording together. Else there is one file.
 	Trace bool `json:"trace"`
@@ -46,7 +46,8 @@ func (t Read) Do(ctx context.Context, h Host) ([]int, error) {
 func keep(ctx context.Context, h Host, r *ingest.Reading) error {
 	if r.Rows != nil {
 		h.Progress(80, "storing allocations")
-		err := h.Table(ctx, len(r.Meta.Sites), func(out io.Writer) error { return allocations.Write(ctx, out, r.Rows, r.Meta) })
+		err := h.Table(ctx, len(r.Meta.Sites),
+			func(out io.Writer) error { return allocations.Write(ctx, out, r.Rows, r.Meta) })
 		if err != nil {
 			return err
 		}
@@ -68,7 +69,8 @@ func (t Read) snapshots(ctx context.Context, h Host) (*ingest.Reading, error) {
 	defer func() { _ = content.Close() }() // read only
 	types := HeapTypes{Library: h.Library()}
 	defer types.Close()
-	return ingest.Read(symsrv.InRun(ctx), source(t.Files[0], content), ingest.Options{Progress: portion(h, 0, 90, "reading"), Types: types.Find})
+	return ingest.Read(symsrv.InRun(ctx), source(t.Files[0], content),
+		ingest.Options{Progress: portion(h, 0, 90, "reading"), Types: types.Find})
 }
 
 func source(f File, content symbols.Content) ingest.Source {
@@ -80,8 +82,8 @@ func portion(h Host, from, to int, stage string) func(done, total int64) {
 	return func(done, total int64) { h.Progress(from+int(int64(to-from)*done/max(total, 1)), stage) }
 }
 
-// trace reads a trace together with those other files that are of the same recording, as the sessions of kernel and heap write
-// them before a merge.
+// trace reads a trace together with those other files that are of the same recording, as the sessions of kernel and
+// heap write them before a merge.
 func (t Read) trace(ctx context.Context, h Host) (*ingest.Reading, []int, error) {
 	h.Progress(0, "opening the trace")
 	r := &recording{host: h, files: t.Files}

@@ -91,8 +91,8 @@ func (r *recording) compare(ctx context.Context, src ingest.Source) (*ingest.Tra
 	return t, relation, err
 }
 
-// read reads the files as the one trace that they are. In the order of their names, and not of arrival: the same files give the
-// same captures, whichever came first.
+// read reads the files as the one trace that they are. In the order of their names, and not of arrival: the same files
+// give the same captures, whichever came first.
 func (r *recording) read(ctx context.Context, opt ingest.Options) (*ingest.Reading, error) {
 	if len(r.pieces) == 1 {
 		return ingest.Read(ctx, r.pieces[0].Source, opt)

@@ -63,9 +63,10 @@ func (r *remote) search(ctx context.Context, question string, input any) ([]*sym
 	}
 	files := make([]*symbols.File, len(answer.Files))
 	for i, f := range answer.Files {
-		files[i] = &symbols.File{Identity: f.Identity, Place: f.Place, Own: f.Own, Group: f.Group, Open: func(ctx context.Context) (symbols.Content, error) {
-			return r.open(ctx, askSymbols, f.Number)
-		}}
+		files[i] = &symbols.File{Identity: f.Identity, Place: f.Place, Own: f.Own, Group: f.Group,
+			Open: func(ctx context.Context) (symbols.Content, error) {
+				return r.open(ctx, askSymbols, f.Number)
+			}}
 	}
 	return files, answer.Tried, nil
 }

@@ -33,7 +33,8 @@ func TillLeak(minute, n int) string {
 	var b strings.Builder
 	b.WriteString(head)
 	for i := range n {
-		fmt.Fprintf(&b, "40 bytes + 10 at %X by BackTrace1B000000A1\n\t7FF600001035\n\t7FF600001055\n\n", 0x1B0003F0880+0x60*i)
+		fmt.Fprintf(&b, "40 bytes + 10 at %X by BackTrace1B000000A1\n\t7FF600001035\n\t7FF600001055\n\n",
+			0x1B0003F0880+0x60*i)
 	}
 	b.WriteString("*- - -" + tail)
 	return b.String()
@@ -46,7 +47,8 @@ func Till(t testing.TB) (pdb, image []byte) {
 		GUID: [16]byte{3: 1}, Age: 1, Sections: pdbtest.Standard(0x1000),
 		Modules: []pdbtest.Module{{Name: "main.obj", Functions: []pdbtest.Function{{
 			Name: "main", Decorated: "main", Address: pdbtest.Address{Section: 1, Offset: 0x10}, Length: 0x80,
-			Lines: []pdbtest.Line{{Offset: 0, File: `c:\till\main.cpp`, Line: 10}, {Offset: 0x30, File: `c:\till\main.cpp`, Line: 12}},
+			Lines: []pdbtest.Line{{Offset: 0, File: `c:\till\main.cpp`, Line: 10},
+				{Offset: 0x30, File: `c:\till\main.cpp`, Line: 12}},
 			Calls: []pdbtest.Call{{Offset: 0x20, Length: 5, Target: "main"}, {Offset: 0x40, Length: 5, Target: "main"}},
 		}}}},
 	}

@@ -31,8 +31,8 @@ type Pipeline struct {
 // runner does the tasks of workers in processes of their own, where Main has been called.
 var runner *apart.Runner
 
-// Main is the TestMain of a package whose workers read evidence as those of a server do: in processes of their own, but for the race
-// detector.
+// Main is the TestMain of a package whose workers read evidence as those of a server do: in processes of their own, but
+// for the race detector.
 func Main(m *testing.M) {
 	tasks := task.Apart()
 	maps.Copy(tasks, intake.Apart())
@@ -77,7 +77,8 @@ func start(t testing.TB, path symbols.Library, readers *apart.Runner) *Pipeline 
 		t.Fatal(err)
 	}
 	t.Cleanup(redis.Stop)
-	node, err := queue.New(s, (&worker.Worker{Store: s, Blobs: blobs, Symbols: path, Apart: readers}).Handlers(), queue.Options{RedisURL: "redis://" + redis.Addr(), Poll: 30 * time.Millisecond, FreshBroker: true})
+	node, err := queue.New(s, (&worker.Worker{Store: s, Blobs: blobs, Symbols: path, Apart: readers}).Handlers(),
+		queue.Options{RedisURL: "redis://" + redis.Addr(), Poll: 30 * time.Millisecond, FreshBroker: true})
 	if err != nil {
 		t.Fatal(err)
 	}

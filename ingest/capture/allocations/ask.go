@@ -24,9 +24,9 @@ type Answer struct {
 	Left      []Usage
 }
 
-// Ask answers a question about rows: classes, samples and survivals by one scan on all cores, peaks of few groups mostly by one more,
-// and others by one for every four million beginnings and ends inside the window, which keeps what is held at a time to
-// 100 MB.
+// Ask answers a question about rows: classes, samples and survivals by one scan on all cores, peaks of few groups
+// mostly by one more, and others by one for every four million beginnings and ends inside the window, which keeps what
+// is held at a time to 100 MB.
 func Ask(ctx context.Context, rows Scanner, q Question) (*Answer, error) {
 	if err := q.check(); err != nil {
 		return nil, err
@@ -41,8 +41,8 @@ func Ask(ctx context.Context, rows Scanner, q Question) (*Answer, error) {
 	return ask(ctx, rows, q, maxChanges)
 }
 
-// rowsPerSite is how many rows a site must have, on average, for each core but one that adds up: each has numbers of its own for
-// every site.
+// rowsPerSite is how many rows a site must have, on average, for each core but one that adds up: each has numbers of
+// its own for every site.
 const rowsPerSite = 8
 
 // clamp keeps the ends of time out: neither before the trace nor never is inside of a window.
@@ -86,7 +86,8 @@ func ask(ctx context.Context, rows Scanner, q Question, atOnce int64) (*Answer, 
 
 func (q *Question) check() error {
 	if q.To < q.From || q.Sites < 0 || q.Samples < 0 {
-		return failure(CodeBounds, nil, "a window from %d to %d with %d sites and %d samples", q.From, q.To, q.Sites, q.Samples)
+		return failure(CodeBounds, nil, "a window from %d to %d with %d sites and %d samples", q.From,
+			q.To, q.Sites, q.Samples)
 	}
 	for i, groups := range q.Peaks {
 		if len(groups) != q.Sites {

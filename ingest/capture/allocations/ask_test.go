@@ -87,7 +87,8 @@ func TestAsk(t *testing.T) {
 		_, table := tableOf(t, spool, &Meta{})
 		r := rand.New(rand.NewPCG(5, 6))
 		for i := range c.ask {
-			q := Question{From: r.Int64N(c.span+c.span/5) - c.span/10, Sites: c.sites, Samples: i % 3 * 9, BeforeExit: i%4 == 0, Peaks: groupings(r, c.sites)}
+			q := Question{From: r.Int64N(c.span+c.span/5) - c.span/10, Sites: c.sites, Samples: i % 3 * 9, BeforeExit: i%4 == 0,
+				Peaks: groupings(r, c.sites)}
 			switch q.To = q.From + r.Int64N(1+r.Int64N(c.span)); i {
 			case 0:
 				q.From, q.To = BeforeTrace+1, Never-1
@@ -98,7 +99,8 @@ func TestAsk(t *testing.T) {
 			want := answer(t, c.rows, q)
 			for name, rows := range map[string]Scanner{"spool": spool, "table": table} {
 				// Fewer changes at once than there are, so that there are slices, and parts that have slices.
-				got, err := ask(context.Background(), rows, q, []int64{maxChanges, int64(len(c.rows)/3 + 1), int64(len(c.rows)/15 + 1)}[i%3])
+				got, err := ask(context.Background(), rows, q,
+					[]int64{maxChanges, int64(len(c.rows)/3 + 1), int64(len(c.rows)/15 + 1)}[i%3])
 				if err != nil {
 					t.Fatalf("%s, %s: %v", c.name, name, err)
 				}
@@ -111,7 +113,8 @@ func TestAsk(t *testing.T) {
 				for k := range want.Peaks {
 					for g, peak := range want.Peaks[k] {
 						if got.Peaks[k][g] != peak {
-							t.Fatalf("%s, %s, [%d, %d]: peak of group %d of grouping %d is %+v, want %+v", c.name, name, q.From, q.To, g, k, got.Peaks[k][g], peak)
+							t.Fatalf("%s, %s, [%d, %d]: peak of group %d of grouping %d is %+v, want %+v", c.name, name, q.From, q.To, g,
+								k, got.Peaks[k][g], peak)
 						}
 					}
 				}

@@ -109,9 +109,11 @@ func BenchmarkAsk(b *testing.B) {
 		{"with all survivals", Question{From: 0, To: hour, Survivals: survivalsOfMany(len(sites), MaxSurvivals)}},
 		{"with survivals", Question{From: 0, To: hour, Survivals: survivalsOfMany(len(sites), 2000)}},
 		{"half, with few peaks", Question{From: hour / 4, To: hour / 4 * 3, Peaks: [][]int32{all}}},
-		{"half, with few peaks and survivals", Question{From: hour / 4, To: hour / 4 * 3, Peaks: [][]int32{all}, Survivals: survivalsOfMany(len(sites), 2000)}},
+		{"half, with few peaks and survivals",
+			Question{From: hour / 4, To: hour / 4 * 3, Peaks: [][]int32{all}, Survivals: survivalsOfMany(len(sites), 2000)}},
 		{"a minute, with few peaks", Question{From: hour / 2, To: hour/2 + hour/60, Peaks: [][]int32{all}}},
-		{"a minute, with few peaks and survivals", Question{From: hour / 2, To: hour/2 + hour/60, Peaks: [][]int32{all}, Survivals: survivalsOfMany(len(sites), 2000)}},
+		{"a minute, with few peaks and survivals",
+			Question{From: hour / 2, To: hour/2 + hour/60, Peaks: [][]int32{all}, Survivals: survivalsOfMany(len(sites), 2000)}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.SetBytes(size)

@@ -146,7 +146,8 @@ func (g *peakGroup) peak(changes []change, d division) Peak {
 	peak := Peak{Usage: g.start, At: d.from}
 	for _, c := range g.candidates {
 		level := c.level
-		at, _ := slices.BinarySearchFunc(changes, d.begin(c.stretch), func(c change, at int64) int { return cmp.Compare(c.at, at) })
+		at, _ := slices.BinarySearchFunc(changes, d.begin(c.stretch),
+			func(c change, at int64) int { return cmp.Compare(c.at, at) })
 		end := d.end(c.stretch)
 		for _, c := range changes[at:] {
 			if c.at > end {

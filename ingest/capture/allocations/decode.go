@@ -90,7 +90,8 @@ func (g *groupColumns) column(column int, chunk []byte) error {
 }
 
 // pages calls values for each page of values with the place of its rows, and dictionary for each dictionary.
-func (g *groupColumns) pages(chunk []byte, optional bool, dictionary func(p *page) bool, values func(p *page, from, to int) bool) error {
+func (g *groupColumns) pages(chunk []byte, optional bool, dictionary func(p *page) bool,
+	values func(p *page, from, to int) bool) error {
 	row := 0
 	for row < g.rows {
 		p, rest, wrong := nextPage(chunk)

@@ -32,13 +32,15 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	answer, err := allocations.Ask(ctx, table, allocations.Question{From: 150, To: 500, Sites: 2, Peaks: [][]int32{{0, 0}}})
+	answer, err := allocations.Ask(ctx, table,
+		allocations.Question{From: 150, To: 500, Sites: 2, Peaks: [][]int32{{0, 0}}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	for site, classes := range answer.Classes {
-		fmt.Printf("site %d: impacting %d, transient %d, before %d\n", site, classes.AIFO.Bytes, classes.AIFI.Bytes, classes.AOFO.Bytes)
+		fmt.Printf("site %d: impacting %d, transient %d, before %d\n", site, classes.AIFO.Bytes,
+			classes.AIFI.Bytes, classes.AOFO.Bytes)
 	}
 	fmt.Printf("peak of both: %d bytes at %d\n", answer.Peaks[0][0].Bytes, answer.Peaks[0][0].At)
 	// Output:

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzTable opens and reads tables of any bytes. With -fuzzminimizetime 5x it does so some thousand times a second; making
-// kilobytes smaller takes all its time otherwise.
+// FuzzTable opens and reads tables of any bytes. With -fuzzminimizetime 5x it does so some thousand times a second;
+// making kilobytes smaller takes all its time otherwise.
 func FuzzTable(f *testing.F) {
 	for _, rows := range [][]Row{nil, extremes(0), extremes(0)[4:]} {
 		b, _ := tableOf(f, spoolOf(f, rows), trace{}.meta())

@@ -28,8 +28,8 @@ const (
 // keptRow is what a row takes, in bytes.
 const keptRow = 8 + 8 + 4 + 4 + 1
 
-// KeepColumns keeps what brief scans decode of row groups from now on, in so many bytes: to decode takes as long as the rest of a scan.
-// 25 bytes are a row. 0 lets go of what is kept.
+// KeepColumns keeps what brief scans decode of row groups from now on, in so many bytes: to decode takes as long as the
+// rest of a scan. 25 bytes are a row. 0 lets go of what is kept.
 func (t *Table) KeepColumns(bytes int64) {
 	k := t.kept
 	k.mu.Lock()
@@ -72,7 +72,8 @@ func (k *keptColumns) put(number int, g *keptGroup) {
 	k.room -= g.bytes()
 }
 
-// give makes a keptGroup of the columns, which are decoded anew the next time; nil where it holds a block of 4 GiB or more.
+// give makes a keptGroup of the columns, which are decoded anew the next time; nil where it holds a block of 4 GiB or
+// more.
 func (g *groupColumns) give() *keptGroup {
 	kept := &keptGroup{size: make([]uint32, g.rows), marks: make([]uint8, g.rows)}
 	for i, size := range g.size[:g.rows] {
@@ -90,7 +91,8 @@ func (g *groupColumns) give() *keptGroup {
 // brief fills the fields that windows take.
 func (g *keptGroup) brief(rows []Row, from int) {
 	to := from + len(rows)
-	allocTime, freeTime, size, site, marks := g.allocTime[from:to], g.freeTime[from:to], g.size[from:to], g.site[from:to], g.marks[from:to]
+	allocTime, freeTime, size, site, marks := g.allocTime[from:to], g.freeTime[from:to], g.size[from:to],
+		g.site[from:to], g.marks[from:to]
 	for i := range rows {
 		r, mark := &rows[i], marks[i]
 		r.AllocTime, r.FreeTime, r.Size, r.Site = allocTime[i], freeTime[i], uint64(size[i]), site[i]

@@ -13,7 +13,8 @@ func TestTableKeepsMeta(t *testing.T) {
 		Start: time.Date(2024, 2, 29, 23, 59, 59, 123456700, time.UTC), From: -5, To: Never,
 		Processes: []Process{{7, 4711, "näme \"quoted\".exe", BeforeTrace, Never}, {8, 4711, "", -3, 12}},
 		Sites:     []Site{{7, 0x1f0_0000_0000, 1, KindHeap}, {7, 0, 0, KindVirtual}, {8, 1<<64 - 1, 2, KindHeapVirtual}},
-		Images:    []Image{{7, 1 << 63, 1 << 40, `C:\a\b.dll`, "b.pdb", "0123-1", BeforeTrace, Never}, {8, 1, 2, "", "", "", 3, 4}},
+		Images: []Image{{7, 1 << 63, 1 << 40, `C:\a\b.dll`, "b.pdb", "0123-1", BeforeTrace, Never},
+			{8, 1, 2, "", "", "", 3, 4}},
 	}
 	for _, stacks := range []map[uint32][]uint64{nil, stacks} {
 		if stacks != nil {

@@ -80,7 +80,8 @@ func inside(t *int64, never int64) int64 {
 
 // pairs are the keys and values of a table's metadata.
 func (m *Meta) pairs() (map[string]string, error) {
-	processes, sites, images := make([]processJSON, len(m.Processes)), make([]siteJSON, len(m.Sites)), make([]imageJSON, len(m.Images))
+	processes, sites, images := make([]processJSON, len(m.Processes)), make([]siteJSON, len(m.Sites)),
+		make([]imageJSON, len(m.Images))
 	for i, p := range m.Processes {
 		processes[i] = processJSON{p.Number, p.PID, p.Name, outside(p.Began, BeforeTrace), outside(p.Exited, Never)}
 	}
@@ -89,7 +90,8 @@ func (m *Meta) pairs() (map[string]string, error) {
 	}
 	for i, n := range m.Images {
 		images[i] = imageJSON{
-			n.Process, address(n.Base), n.Size, n.Path, n.PDB, n.DebugID, outside(n.Loaded, BeforeTrace), outside(n.Unloaded, Never),
+			n.Process, address(n.Base), n.Size, n.Path, n.PDB, n.DebugID, outside(n.Loaded, BeforeTrace),
+			outside(n.Unloaded, Never),
 		}
 	}
 	pairs := map[string]string{keyVersion: tableVersion}
@@ -156,7 +158,8 @@ func (t *Table) Meta() (*Meta, error) {
 	}
 	m := &Meta{Start: trace.Start, From: trace.FromNS, To: trace.ToNS}
 	for _, p := range processes {
-		m.Processes = append(m.Processes, Process{p.Number, p.PID, p.Name, inside(p.BeganNS, BeforeTrace), inside(p.ExitedNS, Never)})
+		m.Processes = append(m.Processes,
+			Process{p.Number, p.PID, p.Name, inside(p.BeganNS, BeforeTrace), inside(p.ExitedNS, Never)})
 	}
 	for _, s := range sites {
 		kind, ok := kindNames[s.Kind]
@@ -167,7 +170,8 @@ func (t *Table) Meta() (*Meta, error) {
 	}
 	for _, n := range images {
 		m.Images = append(m.Images, Image{
-			n.Process, uint64(n.Base), n.Size, n.Path, n.PDB, n.DebugID, inside(n.LoadedNS, BeforeTrace), inside(n.UnloadedNS, Never),
+			n.Process, uint64(n.Base), n.Size, n.Path, n.PDB, n.DebugID, inside(n.LoadedNS, BeforeTrace),
+			inside(n.UnloadedNS, Never),
 		})
 	}
 	if stacks != nil {

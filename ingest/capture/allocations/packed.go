@@ -8,8 +8,8 @@ import (
 // packRows is how many rows are packed together: few enough that their columns stay in the cache.
 const packRows = 2048
 
-// Rows are packed by column. A column is the least of its values and, for each row, the difference from it in as many bytes as
-// the largest difference has, which are none where all are alike. What a site stands for is in no column.
+// Rows are packed by column. A column is the least of its values and, for each row, the difference from it in as many
+// bytes as the largest difference has, which are none where all are alike. What a site stands for is in no column.
 const (
 	packEnd     = iota // FreeTime; of what never ended, what the row before has
 	packAge            // the column before less AllocTime; 0 of what is older than the trace
@@ -37,8 +37,8 @@ const (
 	packMost       = packColumns*(packColumnHead+8*packRows) + packSlack
 )
 
-// A packer gathers rows by column. Columns end a little behind their last row, as values that are a power of two apart share
-// their place in the processor's cache.
+// A packer gathers rows by column. Columns end a little behind their last row, as values that are a power of two apart
+// share their place in the processor's cache.
 type packer struct {
 	n       int
 	columns [packColumns][packRows + 8]int64
@@ -64,7 +64,8 @@ func (p *packer) add(r *Row) {
 	} else {
 		age = end - r.AllocTime
 	}
-	for column, v := range [packColumns]int64{end, age, int64(r.Address), int64(r.Size), int64(r.Site), int64(r.Thread), int64(r.FreeStack), flags} {
+	for column, v := range [packColumns]int64{end, age, int64(r.Address), int64(r.Size), int64(r.Site), int64(r.Thread),
+		int64(r.FreeStack), flags} {
 		p.columns[column][p.n] = v
 	}
 	p.n++
@@ -126,9 +127,11 @@ func (u *unpacker) next(rows []Row) {
 		end, flags := u.values[packEnd][i], u.values[packFlags][i]
 		r := &rows[i]
 		*r = Row{
-			AllocTime: end - u.values[packAge][i], FreeTime: end, Address: uint64(u.values[packAddress][i]), Size: uint64(u.values[packSize][i]),
-			Site: uint32(u.values[packSite][i]), Thread: uint32(u.values[packThread][i]), FreeStack: uint32(u.values[packFreeStack][i]),
-			End: End(flags & packEndBits), Part: flags&packPart != 0, Unknown: flags&packUnknown != 0,
+			AllocTime: end - u.values[packAge][i], FreeTime: end, Address: uint64(u.values[packAddress][i]),
+			Size: uint64(u.values[packSize][i]),
+			Site: uint32(u.values[packSite][i]), Thread: uint32(u.values[packThread][i]),
+			FreeStack: uint32(u.values[packFreeStack][i]),
+			End:       End(flags & packEndBits), Part: flags&packPart != 0, Unknown: flags&packUnknown != 0,
 		}
 		if flags&packBefore != 0 {
 			r.AllocTime = BeforeTrace

@@ -22,8 +22,8 @@ type page struct {
 	body     []byte
 }
 
-// nextPage reads the page at the beginning of b and gives what follows it. What is wrong with it is said in words, "" for
-// nothing.
+// nextPage reads the page at the beginning of b and gives what follows it. What is wrong with it is said in words, ""
+// for nothing.
 func nextPage(b []byte) (p page, rest []byte, wrong string) {
 	var size, crc, levels, repetitions int64
 	c := &thriftCursor{b: b}

@@ -63,7 +63,8 @@ func (w *peakWalk) through(ctx context.Context, counts *timeCounts) error {
 		switch {
 		case n == 0:
 		case n <= w.atOnce:
-			err = w.slice(ctx, &changeSlice{sites: w.sites, times: counts, from: from, to: to, first: first}, counts.changes[first:last+1], n)
+			err = w.slice(ctx, &changeSlice{sites: w.sites, times: counts, from: from, to: to, first: first},
+				counts.changes[first:last+1], n)
 		case from == to:
 			err = w.instant(ctx, from)
 		default:

@@ -15,9 +15,9 @@ const spoolMemory = 32 << 20
 // maxSpoolSites bounds the numbers of sites: who counts them from 0 comes nowhere near.
 const maxSpoolSites = 1 << 28
 
-// A Spool keeps rows, some 20 bytes each, in the order in which they came: in memory first, then on temporary disk. A row's site
-// stands for its process, heap, stack and kind: all rows of a site must have the same. It is a Sink for one goroutine, and,
-// between calls of Rows, a Scanner for any number.
+// A Spool keeps rows, some 20 bytes each, in the order in which they came: in memory first, then on temporary disk. A
+// row's site stands for its process, heap, stack and kind: all rows of a site must have the same. It is a Sink for one
+// goroutine, and, between calls of Rows, a Scanner for any number.
 type Spool struct {
 	mu      sync.Mutex // guards what follows but for the content of chunks
 	packer  *packer    // rows that are in no chunk yet; nil after Close
@@ -89,7 +89,8 @@ func (s *Spool) own(r *Row) error {
 		return nil
 	}
 	if o.known {
-		return failure(CodeSite, nil, "a row of site %d is of another process, heap, stack or kind than one before it", r.Site)
+		return failure(CodeSite, nil,
+			"a row of site %d is of another process, heap, stack or kind than one before it", r.Site)
 	}
 	*o = is
 	return nil
@@ -158,8 +159,8 @@ func (s *Spool) Renumber(sites, stacks []uint32, splits []Split) {
 // SplitSite is where the numbers of splits begin among those of sites.
 const SplitSite = 1 << 31
 
-// A Split gives the rows of one site several numbers, by the time of their allocation: before From[0] it is Sites[0], from From[i] on
-// Sites[i+1].
+// A Split gives the rows of one site several numbers, by the time of their allocation: before From[0] it is Sites[0],
+// from From[i] on Sites[i+1].
 type Split struct {
 	From  []int64 // ascending
 	Sites []uint32

@@ -42,7 +42,8 @@ func extremes(first uint32) []Row {
 		{Site: first},
 		{BeforeTrace, Never, m, m, m, first + 3, n, n, n, n, KindHeapVirtual, EndLost, true, true},
 		{AllocTime: BeforeTrace + 1, FreeTime: Never - 1, Site: first + 1, Kind: KindVirtual, End: EndRealloc, Part: true},
-		{AllocTime: -1, FreeTime: -1, Address: 1 << 63, Size: 1 << 63, Heap: 1 << 63, Site: first + 2, Unknown: true, End: EndExit},
+		{AllocTime: -1, FreeTime: -1, Address: 1 << 63, Size: 1 << 63, Heap: 1 << 63, Site: first + 2,
+			Unknown: true, End: EndExit},
 		{AllocTime: BeforeTrace, FreeTime: 5, Site: first, End: EndDestroy},
 		{AllocTime: 7, FreeTime: Never, Site: first},
 		{AllocTime: Never - 1, FreeTime: BeforeTrace + 1, Site: first},
@@ -56,8 +57,10 @@ func usual(rng *rand.Rand, n int) []Row {
 		at += rng.Int64N(10_000)
 		site := uint32(rng.IntN(100))
 		r := Row{
-			AllocTime: at - rng.Int64N(1<<rng.IntN(40)), FreeTime: at, Address: 0x1D000000000 + uint64(rng.Uint32())*16, Size: uint64(rng.IntN(4096)),
-			Site: site, Heap: uint64(site%3) << 16, Process: site % 2, Stack: site * 7, Thread: uint32(rng.IntN(5)) * 4, End: EndFree,
+			AllocTime: at - rng.Int64N(1<<rng.IntN(40)), FreeTime: at, Address: 0x1D000000000 + uint64(rng.Uint32())*16,
+			Size: uint64(rng.IntN(4096)),
+			Site: site, Heap: uint64(site%3) << 16, Process: site % 2, Stack: site * 7, Thread: uint32(rng.IntN(5)) * 4,
+			End: EndFree,
 		}
 		switch rng.IntN(400) {
 		case 0:
@@ -76,7 +79,8 @@ func TestSpoolKeepsRows(t *testing.T) {
 	for len(mixed) < packRows+700 {
 		mixed = append(mixed, extremes(0)...)
 	}
-	for name, want := range map[string][]Row{"extreme": mixed, "alike": make([]Row, packRows), "usual": usual(rng, 5*packRows+1)} {
+	for name, want := range map[string][]Row{"extreme": mixed, "alike": make([]Row, packRows),
+		"usual": usual(rng, 5*packRows+1)} {
 		for _, memory := range []int64{spoolMemory, 100_000, 0} { // all in memory, some on disk, all on disk
 			t.Run(fmt.Sprintf("%s, %d bytes of memory", name, memory), func(t *testing.T) { checkSpool(t, want, memory) })
 		}
@@ -116,7 +120,8 @@ func checkSpool(t *testing.T, want []Row, memory int64) {
 
 func TestSpoolSites(t *testing.T) {
 	s := spoolOf(t, []Row{{Site: 1, Stack: 2}})
-	for _, r := range []Row{{Site: 1, Stack: 3}, {Site: 1, Stack: 2, Heap: 1}, {Site: 1, Stack: 2, Process: 1}, {Site: 1, Stack: 2, Kind: KindVirtual}, {Site: maxSpoolSites}} {
+	for _, r := range []Row{{Site: 1, Stack: 3}, {Site: 1, Stack: 2, Heap: 1}, {Site: 1, Stack: 2, Process: 1},
+		{Site: 1, Stack: 2, Kind: KindVirtual}, {Site: maxSpoolSites}} {
 		if got := code(s.Rows([]Row{r})); got != CodeSite {
 			t.Errorf("%+v is taken: %q", r, got)
 		}
@@ -185,7 +190,8 @@ func (f *failingSink) Rows(rows []Row) error {
 
 func TestScanEnds(t *testing.T) {
 	s := spoolOf(t, make([]Row, 5*packRows))
-	if err := s.Scan(context.Background(), 0, 0, &failingSink{packRows + 1}, &failingSink{1000}); !errors.Is(err, errSink) {
+	if err := s.Scan(context.Background(), 0, 0, &failingSink{packRows + 1},
+		&failingSink{1000}); !errors.Is(err, errSink) {
 		t.Errorf("an error of a sink: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

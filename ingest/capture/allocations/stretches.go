@@ -6,9 +6,9 @@ import (
 	"math/bits"
 )
 
-// Peaks of a few groups, as of kinds and heaps, need no order of all changes. A first scan adds up what changes in short
-// stretches of time; from that follow the few stretches in which a group can have stood highest, and a second scan brings
-// the changes in these.
+// Peaks of a few groups, as of kinds and heaps, need no order of all changes. A first scan adds up what changes in
+// short stretches of time; from that follow the few stretches in which a group can have stood highest, and a second
+// scan brings the changes in these.
 const (
 	stretchBytes  = 64 << 20 // memory of all stretches, on all cores
 	maxStretches  = 1 << 18  // of time: then ten million allocations are some tens in each
@@ -16,8 +16,8 @@ const (
 	maxCandidates = 2 << 20 // changes in stretches that a peak may lie in
 )
 
-// byStretches answers a question whose peaks are of few groups; nil where it is another, or where too many changes may be
-// peaks.
+// byStretches answers a question whose peaks are of few groups; nil where it is another, or where too many changes may
+// be peaks.
 func byStretches(ctx context.Context, rows Scanner, q *Question) (*Answer, error) {
 	leaf, leaves := leavesOf(q)
 	plan, err := q.survivalPlan()
@@ -33,7 +33,8 @@ func byStretches(ctx context.Context, rows Scanner, q *Question) (*Answer, error
 	d := divide(q.From, q.To, n)
 	parts, sinks := make([]*stretchAdder, cores), make([]Sink, cores)
 	for i := range parts {
-		parts[i] = &stretchAdder{division: d, window: NewWindow(q.From, q.To, q.Sites), survivals: newSurvivalAdder(plan), leaf: leaf, stretches: make([]stretch, leaves*d.n)}
+		parts[i] = &stretchAdder{division: d, window: NewWindow(q.From, q.To, q.Sites), survivals: newSurvivalAdder(plan),
+			leaf: leaf, stretches: make([]stretch, leaves*d.n)}
 		sinks[i] = parts[i]
 	}
 	if err := rows.Scan(ctx, q.From, q.To, sinks...); err != nil {

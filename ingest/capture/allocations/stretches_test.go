@@ -30,7 +30,8 @@ func TestPeaksAreExact(t *testing.T) {
 		sites := 1 + rng.IntN(12)
 		for i := range rows {
 			r := Row{
-				Site: uint32(rng.IntN(sites)), Size: rng.Uint64N(1 << rng.IntN(20)), Part: rng.IntN(9) == 0, Unknown: rng.IntN(20) == 0,
+				Site: uint32(rng.IntN(sites)), Size: rng.Uint64N(1 << rng.IntN(20)), Part: rng.IntN(9) == 0,
+				Unknown:   rng.IntN(20) == 0,
 				AllocTime: rng.Int64N(span) - span/4, FreeTime: Never,
 			}
 			if rng.IntN(9) == 0 {

@@ -10,8 +10,8 @@ const SurvivalBins = 64
 const LifetimeBuckets = 128
 
 // A Survival says of one site when the allocations of a window were made, which of them were left when it was over, and
-// how long the others lived. From is the window's beginning, or the process's where that is inside; Over is the window's end, or the
-// beginning of the process's teardown where that is inside.
+// how long the others lived. From is the window's beginning, or the process's where that is inside; Over is the
+// window's end, or the beginning of the process's teardown where that is inside.
 type Survival struct {
 	From, Over int64 // ns since the trace's start; bins divide [From, Over]
 	Born       [SurvivalBins]int64
@@ -19,8 +19,8 @@ type Survival struct {
 	LeftBytes  [SurvivalBins]int64
 	// Ended counts the lifetimes of allocations made and ended inside.
 	Ended [LifetimeBuckets]int64
-	// LateUnknownFrees are frees in the second half whose allocation is older than the trace and that may have been of this
-	// site: its share of those of its heap. A free event has no size, so that nothing but the heap tells.
+	// LateUnknownFrees are frees in the second half whose allocation is older than the trace and that may have been of
+	// this site: its share of those of its heap. A free event has no size, so that nothing but the heap tells.
 	LateUnknownFrees int64
 }
 
@@ -63,7 +63,8 @@ func Bucket(lifetime uint64) int {
 	return 2 * doubling
 }
 
-// BucketFloor is the shortest lifetime of bucket b in ns. No lifetime is in bucket 1: there is none between 1 ns and 2 ns.
+// BucketFloor is the shortest lifetime of bucket b in ns. No lifetime is in bucket 1: there is none between 1 ns and 2
+// ns.
 func BucketFloor(b int) uint64 {
 	if b%2 == 0 {
 		return 1 << (b / 2)

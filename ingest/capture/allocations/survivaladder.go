@@ -7,9 +7,9 @@ type survivalAdder struct {
 	plan *survivalPlan
 	left []Usage // by site
 	late []int64 // by site: unknown frees in the second half
-	// Bins and buckets, each of all places, as short numbers in arrays of their own: most rows were made and ended inside, and
-	// change one number in each of two arrays. Rows come in the order in which they ended, so that most change the same bin,
-	// whose numbers the processor has at hand.
+	// Bins and buckets, each of all places, as short numbers in arrays of their own: most rows were made and ended inside,
+	// and change one number in each of two arrays. Rows come in the order in which they ended, so that most change the
+	// same bin, whose numbers the processor has at hand.
 	born, ended, kept []uint32
 	keptBytes         []int64
 	added             uint32 // rows since the last flush, which comes before a short number can overflow
@@ -173,8 +173,8 @@ func (a *survivalAdder) into(answer *Answer, q *Question) {
 	answer.Survivals, answer.Left = a.plan.sums, a.left
 }
 
-// shareLate shares the late unknown frees of each heap out over its sites, in proportion to what they have left: which site
-// the freed blocks were of is not known. Shares are rounded up, so that no site looks more like a leak for it.
+// shareLate shares the late unknown frees of each heap out over its sites, in proportion to what they have left: which
+// site the freed blocks were of is not known. Shares are rounded up, so that no site looks more like a leak for it.
 func (a *survivalAdder) shareLate(heaps []int32) {
 	type heap struct{ late, left uint64 }
 	sums := map[int32]heap{}

@@ -13,8 +13,9 @@ import (
 // that numbers could show.
 const SurvivalLeast = 3
 
-// MaxSurvivals is how many sites are given a Survival at most. One takes 2.6 KB, and 1.5 KB on each core that scans, so that
-// these take 100 MB on two. A program has some thousands of sites that leave anything, and the bytes of those beyond are next to nothing.
+// MaxSurvivals is how many sites are given a Survival at most. One takes 2.6 KB, and 1.5 KB on each core that scans, so
+// that these take 100 MB on two. A program has some thousands of sites that leave anything, and the bytes of those
+// beyond are next to nothing.
 const MaxSurvivals = 16_384
 
 // survivalMemory is for the Survivals of all cores together; where it is short, fewer cores scan.
@@ -25,11 +26,11 @@ const survivalBytes = 16*SurvivalBins + 4*LifetimeBuckets
 
 // A SurvivalQuestion says whose Survival is wanted.
 type SurvivalQuestion struct {
-	// Places has for each site the number of the Survival that its rows go to, below MaxSurvivals; −1 for none. Sites of one
-	// process may share a place.
+	// Places has for each site the number of the Survival that its rows go to, below MaxSurvivals; −1 for none. Sites of
+	// one process may share a place.
 	Places []int32
-	// From has for each site when its process, or what is traced of it, began, at the beginning of the window at the earliest.
-	// Nil is the window's beginning for all.
+	// From has for each site when its process, or what is traced of it, began, at the beginning of the window at the
+	// earliest. Nil is the window's beginning for all.
 	From []int64
 	// Over has for each site when it is over, at the end of the window at the latest: when its process ends, or begins
 	// to free what it holds. Nil is the window's end for all.
@@ -39,9 +40,9 @@ type SurvivalQuestion struct {
 	Heaps []int32
 }
 
-// Pick fills Places of the question's survivals. Most has for each site what it has left at most, as the reader of a trace knows
-// it, or what it allocated; sites that have less than SurvivalLeast are left out. Where there are more than MaxSurvivals, a scan
-// tells what each has left, and those with most bytes are picked: beyond counts the others.
+// Pick fills Places of the question's survivals. Most has for each site what it has left at most, as the reader of a
+// trace knows it, or what it allocated; sites that have less than SurvivalLeast are left out. Where there are more than
+// MaxSurvivals, a scan tells what each has left, and those with most bytes are picked: beyond counts the others.
 func (q *Question) Pick(ctx context.Context, rows Scanner, most []Usage) (beyond int, err error) {
 	if q.Survivals == nil {
 		q.Survivals = &SurvivalQuestion{}
@@ -50,7 +51,9 @@ func (q *Question) Pick(ctx context.Context, rows Scanner, most []Usage) (beyond
 		return 0, nil
 	}
 	none, _ := pick(make([]Usage, len(most)))
-	a, err := Ask(ctx, rows, Question{From: q.From, To: q.To, Sites: q.Sites, Survivals: &SurvivalQuestion{Places: none, From: q.Survivals.From, Over: q.Survivals.Over}})
+	a, err := Ask(ctx, rows,
+		Question{From: q.From, To: q.To, Sites: q.Sites,
+			Survivals: &SurvivalQuestion{Places: none, From: q.Survivals.From, Over: q.Survivals.Over}})
 	if err != nil {
 		return 0, err
 	}
@@ -63,8 +66,8 @@ func (q *Question) Pick(ctx context.Context, rows Scanner, most []Usage) (beyond
 	return beyond, nil
 }
 
-// pick gives places to the sites that have SurvivalLeast allocations left, MaxSurvivals at most. Those with many have the first
-// places, so that what is often counted lies together.
+// pick gives places to the sites that have SurvivalLeast allocations left, MaxSurvivals at most. Those with many have
+// the first places, so that what is often counted lies together.
 func pick(left []Usage) (places []int32, beyond int) {
 	places = make([]int32, len(left))
 	var picked []int32
@@ -85,8 +88,8 @@ func pick(left []Usage) (places []int32, beyond int) {
 	return places, beyond
 }
 
-// Survival is what a site that has SurvivalLeast allocations left has as its own; nil for others, and for those that were not
-// picked.
+// Survival is what a site that has SurvivalLeast allocations left has as its own; nil for others, and for those that
+// were not picked.
 func (a *Answer) Survival(q *Question, site int) *Survival {
 	if q.Survivals == nil || q.Survivals.Places[site] < 0 || a.Left[site].Count < SurvivalLeast {
 		return nil
@@ -98,7 +101,8 @@ func (s *SurvivalQuestion) check(sites int) error {
 	if s == nil {
 		return nil
 	}
-	for name, n := range map[string]int{"places": len(s.Places), "beginnings": len(s.From), "ends": len(s.Over), "heaps": len(s.Heaps)} {
+	for name, n := range map[string]int{"places": len(s.Places), "beginnings": len(s.From), "ends": len(s.Over),
+		"heaps": len(s.Heaps)} {
 		if n != sites && (n != 0 || name == "places") {
 			return failure(CodeBounds, nil, "survivals with %s for %d sites of %d", name, n, sites)
 		}
@@ -120,8 +124,8 @@ type lifespan struct {
 	early      bool   // over before the window is: what is destroyed at that instant goes with the process
 }
 
-// bin is the bin of an instant so many ns after the beginning: after / width, without the division, which would take as long as
-// the rest of the work on a row.
+// bin is the bin of an instant so many ns after the beginning: after / width, without the division, which would take as
+// long as the rest of the work on a row.
 func (s *lifespan) bin(after uint64) uint64 {
 	bin, _ := bits.Mul64(after, s.inverse) // one below at most
 	if after-bin*s.width >= s.width {
@@ -147,8 +151,8 @@ const perLine = 16
 // A survivalSite is where the rows of a site go.
 type survivalSite struct{ place, span int32 }
 
-// survivalPlan makes the question about survivals ready, nil where there is none. Its error is places whose sites begin or are over
-// at different times.
+// survivalPlan makes the question about survivals ready, nil where there is none. Its error is places whose sites begin
+// or are over at different times.
 func (q *Question) survivalPlan() (*survivalPlan, error) {
 	s := q.Survivals
 	if s == nil {
@@ -187,7 +191,8 @@ func (q *Question) survivalPlan() (*survivalPlan, error) {
 			continue
 		}
 		if taken[place] && (p.sums[place].From != from || p.sums[place].Over != over) {
-			return nil, failure(CodeBounds, nil, "site %d shares place %d with one that begins or is over at another time", site, place)
+			return nil, failure(CodeBounds, nil, "site %d shares place %d with one that begins or is over at another time",
+				site, place)
 		}
 		taken[place] = true
 		p.sums[place].From, p.sums[place].Over = from, over

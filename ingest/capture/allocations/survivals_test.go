@@ -164,13 +164,15 @@ func TestPick(t *testing.T) {
 	for i := range many {
 		many[i] = Usage{int64(3 + i), int64(i)}
 	}
-	if places, beyond = pick(many); beyond != 10 || places[9] != -1 || places[10] != MaxSurvivals-1 || places[len(places)-1] != 0 {
+	if places, beyond = pick(many); beyond != 10 || places[9] != -1 || places[10] != MaxSurvivals-1 ||
+		places[len(places)-1] != 0 {
 		t.Errorf("beyond %d, places %v … %v", beyond, places[:12], places[len(places)-1])
 	}
 }
 
 func TestBuckets(t *testing.T) {
-	for lifetime, want := range map[uint64]int{0: 0, 1: 0, 2: 2, 3: 3, 4: 4, 5: 4, 6: 5, 7: 5, 8: 6, 1 << 40: 80, math.MaxUint64: 127} {
+	for lifetime, want := range map[uint64]int{0: 0, 1: 0, 2: 2, 3: 3, 4: 4, 5: 4, 6: 5, 7: 5, 8: 6,
+		1 << 40: 80, math.MaxUint64: 127} {
 		if got := Bucket(lifetime); got != want {
 			t.Errorf("bucket of %d is %d, want %d", lifetime, got, want)
 		}
@@ -187,9 +189,12 @@ func TestBuckets(t *testing.T) {
 }
 
 func TestBins(t *testing.T) {
-	for _, s := range []Survival{{From: 5, Over: 5}, {From: -3, Over: 60}, {From: 0, Over: 64}, {From: 0, Over: 1e12}, {From: BeforeTrace + 1, Over: Never - 1}} {
-		if s.Bin(s.From) != 0 || s.Bin(s.Over) >= SurvivalBins || s.BinFloor(0) != s.From || s.BinFloor(SurvivalBins-1) > s.Over {
-			t.Errorf("[%d, %d]: bins %d to %d, the last from %d", s.From, s.Over, s.Bin(s.From), s.Bin(s.Over), s.BinFloor(SurvivalBins-1))
+	for _, s := range []Survival{{From: 5, Over: 5}, {From: -3, Over: 60}, {From: 0, Over: 64}, {From: 0, Over: 1e12},
+		{From: BeforeTrace + 1, Over: Never - 1}} {
+		if s.Bin(s.From) != 0 || s.Bin(s.Over) >= SurvivalBins || s.BinFloor(0) != s.From ||
+			s.BinFloor(SurvivalBins-1) > s.Over {
+			t.Errorf("[%d, %d]: bins %d to %d, the last from %d", s.From, s.Over, s.Bin(s.From), s.Bin(s.Over),
+				s.BinFloor(SurvivalBins-1))
 		}
 		for b := range s.Bin(s.Over) {
 			if s.Bin(s.BinFloor(b)) != b || s.Bin(s.BinFloor(b+1)-1) != b {

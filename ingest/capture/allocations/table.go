@@ -136,8 +136,8 @@ func (f *footer) check(end int64) error {
 // Len is the number of rows.
 func (t *Table) Len() int64 { return t.rows }
 
-// Brief is the same table for scans that need only what Window, Samples and Peaks take: the times, Size, Site, End, Part
-// and Unknown. It reads half of the bytes; other fields are zero.
+// Brief is the same table for scans that need only what Window, Samples and Peaks take: the times, Size, Site, End,
+// Part and Unknown. It reads half of the bytes; other fields are zero.
 func (t *Table) Brief() *Table {
 	brief := *t
 	brief.brief = true
@@ -236,7 +236,8 @@ func (r *tableReader) decode(t *Table, number int) error {
 			return err
 		}
 		if err := r.columns.column(column, r.columns.chunk); err != nil {
-			return failure(CodeDamaged, err, "column %s of row group %d, at offset %d", columnShapes[column].name, number, c.start())
+			return failure(CodeDamaged, err, "column %s of row group %d, at offset %d",
+				columnShapes[column].name, number, c.start())
 		}
 	}
 	return nil

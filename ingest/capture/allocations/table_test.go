@@ -58,7 +58,8 @@ func TestTableKeepsRows(t *testing.T) {
 		}
 		for i, r := range want {
 			want[i] = Row{
-				AllocTime: r.AllocTime, FreeTime: r.FreeTime, Size: r.Size, Site: r.Site, End: r.End, Part: r.Part, Unknown: r.Unknown,
+				AllocTime: r.AllocTime, FreeTime: r.FreeTime, Size: r.Size, Site: r.Site, End: r.End,
+				Part: r.Part, Unknown: r.Unknown,
 			}
 		}
 		if !slices.Equal(rowsOf(t, table.Brief()), want) {
@@ -96,7 +97,8 @@ func TestAnotherReader(t *testing.T) {
 	for i, g := range got {
 		w := want[i]
 		r := Row{
-			AllocTime: inside(g.AllocTime, BeforeTrace), FreeTime: inside(g.FreeTime, Never), Address: g.Address, Size: g.Size, Heap: g.Heap,
+			AllocTime: inside(g.AllocTime, BeforeTrace), FreeTime: inside(g.FreeTime, Never), Address: g.Address,
+			Size: g.Size, Heap: g.Heap,
 			Site: g.Site, Process: g.Process, Thread: g.Thread, Stack: g.Stack, FreeStack: g.FreeStack,
 			Kind: Kind(kindNames[g.Kind]), End: End(endNames[g.End]), Part: g.Part, Unknown: g.Unknown,
 		}
@@ -152,7 +154,8 @@ func (f *fullWriter) Write(b []byte) (int, error) {
 func TestWriteEnds(t *testing.T) {
 	rows := trace{groupRows + 5, 20, 7}
 	for _, room := range []int{0, 1000, groupRows * 18} {
-		if err := Write(context.Background(), &fullWriter{room}, rows, rows.meta()); code(err) != CodeWrite || !errors.Is(err, errSink) {
+		if err := Write(context.Background(), &fullWriter{room}, rows, rows.meta()); code(err) != CodeWrite ||
+			!errors.Is(err, errSink) {
 			t.Errorf("with room for %d bytes: %v", room, err)
 		}
 	}
@@ -176,21 +179,25 @@ func TestOpenRefuses(t *testing.T) {
 	if err := parquet.Write(&foreign, []struct{ A int }{{1}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := parquet.Write(&other, []struct{ A int }{{1}}, parquet.KeyValueMetadata(keyVersion, tableVersion)); err != nil {
+	if err := parquet.Write(&other, []struct{ A int }{{1}},
+		parquet.KeyValueMetadata(keyVersion, tableVersion)); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
 		b    []byte
 		code string
 	}{
-		"nothing":                       {nil, CodeForeign},
-		"text":                          {[]byte(strings.Repeat("text ", 9)), CodeForeign},
-		"another table":                 {foreign.Bytes(), CodeForeign},
-		"other columns":                 {other.Bytes(), CodeForeign},
-		"a later version":               {bytes.Replace(good, []byte(keyVersion+"\x18\x011"), []byte(keyVersion+"\x18\x012"), 1), CodeVersion},
-		"a footer larger than the file": {append(slices.Clone(good[:len(good)-8]), 0xff, 0xff, 0xff, 0x7f, 'P', 'A', 'R', '1'), CodeDamaged},
-		"no footer":                     {append(slices.Clone(good[:len(good)-8]), 0, 0, 0, 0, 'P', 'A', 'R', '1'), CodeDamaged},
-		"half":                          {good[len(good)/2:], CodeDamaged},
+		"nothing":       {nil, CodeForeign},
+		"text":          {[]byte(strings.Repeat("text ", 9)), CodeForeign},
+		"another table": {foreign.Bytes(), CodeForeign},
+		"other columns": {other.Bytes(), CodeForeign},
+		"a later version": {bytes.Replace(good, []byte(keyVersion+"\x18\x011"), []byte(keyVersion+"\x18\x012"),
+			1), CodeVersion},
+		"a footer larger than the file": {append(slices.Clone(good[:len(good)-8]), 0xff, 0xff, 0xff, 0x7f, 'P', 'A',
+			'R', '1'), CodeDamaged},
+		"no footer": {append(slices.Clone(good[:len(good)-8]), 0, 0, 0, 0, 'P', 'A', 'R', '1'),
+			CodeDamaged},
+		"half": {good[len(good)/2:], CodeDamaged},
 	} {
 		if _, err := openBytes(c.b); code(err) != c.code {
 			t.Errorf("%s: %v, want %s", name, err, c.code)

@@ -17,8 +17,9 @@ type Ending struct{ From, Exit int64 }
 //   - thereby frees a quarter of all such blocks, or of their bytes, and
 //   - has stopped to work: it allocates no more than one block for 64 freed, or less than a quarter as often as in all its life.
 //
-// Of such stretches it is the one in which most of the old blocks are freed with fewest allocations. Work in flight that ends
-// shortly before a process does is not old; a cache that is emptied while work goes on comes with allocations.
+// Of such stretches it is the one in which most of the old blocks are freed with fewest allocations. Work in flight
+// that ends shortly before a process does is not old; a cache that is emptied while work goes on comes with
+// allocations.
 const (
 	tearStretch   = 10 // part of the life
 	tearOld       = 5  // part of the life
@@ -27,10 +28,10 @@ const (
 	tearAllocates = 64 // frees for one allocation
 )
 
-// Teardowns finds for each process that ended the last instant before it began to free what it held, Never where it did not.
-// Process has for each site the process that it is of, −1 for none and where a heap committed memory: its blocks tell. What a process frees on its way out was outstanding as long
-// as it worked, and it is judged as of that instant. It takes one scan, or of many processes as many as keep what is counted below
-// 100 MB.
+// Teardowns finds for each process that ended the last instant before it began to free what it held, Never where it did
+// not. Process has for each site the process that it is of, −1 for none and where a heap committed memory: its blocks
+// tell. What a process frees on its way out was outstanding as long as it worked, and it is judged as of that instant.
+// It takes one scan, or of many processes as many as keep what is counted below 100 MB.
 func Teardowns(ctx context.Context, rows Scanner, process []int32, endings []Ending) ([]int64, error) {
 	if t, ok := rows.(*Table); ok {
 		rows = t.Brief()
@@ -62,15 +63,16 @@ func Teardowns(ctx context.Context, rows Scanner, process []int32, endings []End
 }
 
 const (
-	// tearAtOnce is how many processes a scan counts for at least: 20 KB for each on each core, where they have that many rows.
+	// tearAtOnce is how many processes a scan counts for at least: 20 KB for each on each core, where they have that many
+	// rows.
 	tearAtOnce = 1024
 	// tearRows is how many rows there may be, on average, for the processes of one scan: each takes two steps at most.
 	tearRows = 1 << 20
 )
 
-// A tearing is what a process did near its end. Times are distances from its end in buckets whose width grows with it, eight
-// to each doubling: a teardown may take a tenth of a life or a millionth. A trace can have any number of processes that do
-// next to nothing, so there is a step only for buckets in which something was done.
+// A tearing is what a process did near its end. Times are distances from its end in buckets whose width grows with it,
+// eight to each doubling: a teardown may take a tenth of a life or a millionth. A trace can have any number of
+// processes that do next to nothing, so there is a step only for buckets in which something was done.
 type tearing struct {
 	steps []tearStep // by bucket
 	all   int64      // blocks allocated in the whole life
@@ -86,7 +88,8 @@ type tearStep struct {
 
 // at is the step of a bucket. It is good until the next call.
 func (t *tearing) at(bucket int) *tearStep {
-	i, known := slices.BinarySearchFunc(t.steps, bucket, func(s tearStep, bucket int) int { return cmp.Compare(s.bucket, bucket) })
+	i, known := slices.BinarySearchFunc(t.steps, bucket,
+		func(s tearStep, bucket int) int { return cmp.Compare(s.bucket, bucket) })
 	if !known {
 		t.steps = slices.Insert(t.steps, i, tearStep{bucket: bucket})
 	}

@@ -46,10 +46,18 @@ func TestTeardowns(t *testing.T) {
 		"work ends, then it": {func(l *life) { l.blocks(0, 99*second, 5, 500); l.blocks(0, 99*second, 100, 200*second) }, 0},
 		"nothing but work":   {func(l *life) { l.blocks(0, 99*second, 5, 500) }, 0},
 		"destructors":        {func(l *life) { l.held(500, 0, 98*second, 99*second, 1, EndFree) }, 99 * second},
-		"and work before":    {func(l *life) { l.blocks(0, 99*second, 1, 20); l.held(500, 0, 98*second, 99*second, 1, EndFree) }, 99 * second},
-		"in the last ms":     {func(l *life) { l.blocks(0, 99_998, 1, 1); l.held(500, 0, 90*second, 99_999, 0, EndFree) }, 99_999},
-		"heap destroyed":     {func(l *life) { l.held(500, 0, 90*second, 99_999, 0, EndDestroy) }, 99_999},
-		"at the very end":    {func(l *life) { l.held(500, 0, 90*second, 100*second, 0, EndDestroy) }, 100 * second},
+		"and work before": {func(l *life) {
+			l.blocks(0, 99*second, 1, 20)
+			l.held(500, 0, 98*second, 99*second, 1,
+				EndFree)
+		}, 99 * second},
+		"in the last ms": {func(l *life) {
+			l.blocks(0, 99_998, 1, 1)
+			l.held(500, 0, 90*second,
+				99_999, 0, EndFree)
+		}, 99_999},
+		"heap destroyed":  {func(l *life) { l.held(500, 0, 90*second, 99_999, 0, EndDestroy) }, 99_999},
+		"at the very end": {func(l *life) { l.held(500, 0, 90*second, 100*second, 0, EndDestroy) }, 100 * second},
 		"half is left": {func(l *life) {
 			l.blocks(0, 99*second, 200, 200*second)
 			l.held(500, 0, 98*second, 99*second, 1, EndFree)
@@ -58,7 +66,11 @@ func TestTeardowns(t *testing.T) {
 			l.blocks(0, 99*second, 10, 200*second)
 			l.held(100, 0, 98*second, 99*second, 1, EndFree)
 		}, 0},
-		"a purge at work":     {func(l *life) { l.blocks(0, 100*second, 10, 50); l.held(900, 0, 80*second, 92*second, 0, EndFree) }, 0},
+		"a purge at work": {func(l *life) {
+			l.blocks(0, 100*second, 10, 50)
+			l.held(900, 0, 80*second,
+				92*second, 0, EndFree)
+		}, 0},
 		"a purge long before": {func(l *life) { l.held(500, 0, 80*second, 85*second, 0, EndFree) }, 0},
 		"a cache turns over":  {func(l *life) { l.blocks(0, 100*second, 20, 30*second) }, 0},
 		"two blocks":          {func(l *life) { l.held(2, 0, 80*second, 99*second, 1, EndFree) }, 0},

@@ -47,7 +47,8 @@ func unpackHybrid(dst []uint32, src []byte, width int) bool {
 	return len(src) == 0
 }
 
-// unpackBits unpacks values of up to 32 bits; src has at least the bytes of dst's values, rounded up to groups of eight.
+// unpackBits unpacks values of up to 32 bits; src has at least the bytes of dst's values, rounded up to groups of
+// eight.
 func unpackBits(dst []uint32, src []byte, width int) {
 	mask := uint64(1)<<width - 1
 	safe := 0 // values that an 8-byte read at their first byte cannot take beyond src

@@ -19,13 +19,16 @@ func (p *page) leaks() {
 		handles += m.count()
 	}
 	p.section("AllocSummary", "Outstanding allocation summary")
-	p.facts("Number of allocations", c.Count(count)+" allocations", "Total outstanding handle count", c.Count(handles)+" handles",
+	p.facts("Number of allocations", c.Count(count)+" allocations", "Total outstanding handle count",
+		c.Count(handles)+" handles",
 		"Total size of allocations", c.coloured(bytes), "Tracking duration", Duration(d.Tracked))
 	if len(d.Modules) > 0 {
 		p.modules("allocation count", "", d.Modules, (*Module).count, p.allocations)
 		p.modules("allocation size", "", d.Modules, (*Module).bytes, c.coloured)
-		p.managers("Memory manager statistics by allocation count", d.Modules, func(f *Function) int64 { return f.Count }, p.allocations)
-		p.managers("Memory manager statistics by allocation size", d.Modules, func(f *Function) int64 { return f.Bytes }, c.coloured)
+		p.managers("Memory manager statistics by allocation count", d.Modules, func(f *Function) int64 { return f.Count },
+			p.allocations)
+		p.managers("Memory manager statistics by allocation size", d.Modules,
+			func(f *Function) int64 { return f.Bytes }, c.coloured)
 	}
 	if len(d.Handles) > 0 {
 		opened := func(n int64) string { return c.Count(n) + " handle(s)" }
@@ -56,7 +59,8 @@ func (p *page) modules(by, prefix string, modules []Module, value func(*Module) 
 	var bars []bar
 	for i := range modules {
 		m := &modules[i]
-		bars = append(bars, bar{fmt.Sprintf("<a href='#%s%sModule%s'><b>%s</b></a> \r\n", p.dump.Name, prefix, anchor(m.Base), m.Name), text(value(m)), value(m)})
+		bars = append(bars, bar{fmt.Sprintf("<a href='#%s%sModule%s'><b>%s</b></a> \r\n", p.dump.Name, prefix, anchor(m.Base),
+			m.Name), text(value(m)), value(m)})
 	}
 	slices.SortStableFunc(bars, func(a, b bar) int { return cmp.Compare(b.length, a.length) })
 	p.graph(4, fmt.Sprintf("Top %d modules by %s", len(bars), by), bars)
@@ -83,10 +87,12 @@ func (p *page) managers(title string, modules []Module, value func(*Function) in
 
 func (p *page) module(m *Module, prefix string) {
 	c := p.Culture
-	p.f("<a name='#%s%sModule%s'><h4>Module details for <b>%s</b></h4></a>\r\n", p.dump.Name, prefix, anchor(m.Base), m.Name)
+	p.f("<a name='#%s%sModule%s'><h4>Module details for <b>%s</b></h4></a>\r\n", p.dump.Name,
+		prefix, anchor(m.Base), m.Name)
 	pairs := []string{"Module Name", "<b>" + m.Name + "</b>"}
 	if prefix == "" {
-		pairs = append(pairs, "Allocation Count", fmt.Sprintf("%d allocation(s)", m.count()), "Allocation Size", c.coloured(m.bytes()))
+		pairs = append(pairs, "Allocation Count", fmt.Sprintf("%d allocation(s)", m.count()),
+			"Allocation Size", c.coloured(m.bytes()))
 	} else {
 		pairs = append(pairs, "Handle Count", fmt.Sprintf("%d handle(s)", m.count()))
 	}
@@ -96,7 +102,8 @@ func (p *page) module(m *Module, prefix string) {
 	p.facts(pairs...)
 	var bars []bar
 	for _, f := range m.Functions { // the captions are not escaped
-		bars = append(bars, bar{fmt.Sprintf("<a href='#%s%sFunction%s'><b>%s</b></a> \r\n", p.dump.Name, prefix, anchor(f.Address), f.Name), p.allocations(f.Count), f.Count})
+		bars = append(bars, bar{fmt.Sprintf("<a href='#%s%sFunction%s'><b>%s</b></a> \r\n", p.dump.Name, prefix,
+			anchor(f.Address), f.Name), p.allocations(f.Count), f.Count})
 	}
 	p.graph(5, fmt.Sprintf("Top %d functions by allocation count", len(bars)), bars)
 	p.f("<br><br><h5>Function details</h5>")
@@ -109,7 +116,8 @@ func (p *page) module(m *Module, prefix string) {
 func (p *page) function(f *Function, prefix string) {
 	row := func(label, value string) { p.f("\t<tr>\r\n<td>%s</td>\r\n<td>%s</td>\r\n</tr>\r\n", label, value) }
 	p.f("<table border=0 cellpadding=0 cellspacing=0 class='myCustomText'>\r\n")
-	row("Function", fmt.Sprintf("<a name='#%s%sFunction%s'>&nbsp;&nbsp;<b>%s</b></a>", p.dump.Name, prefix, anchor(f.Address), html.EscapeString(f.Name)))
+	row("Function", fmt.Sprintf("<a name='#%s%sFunction%s'>&nbsp;&nbsp;<b>%s</b></a>", p.dump.Name, prefix,
+		anchor(f.Address), html.EscapeString(f.Name)))
 	if f.Source != "" {
 		row("Source Line", "&nbsp;&nbsp;"+html.EscapeString(f.Source))
 	}
@@ -146,7 +154,8 @@ func (p *page) function(f *Function, prefix string) {
 			if j+1 < len(s.Frames) {
 				called = s.Frames[j+1].Name // not escaped
 			}
-			p.f("<tr><td nowrap>%s</td><td nowrap>&nbsp;&nbsp;%s</td><td nowrap>&nbsp;&nbsp;%s</td></tr>", html.EscapeString(frame.Name), html.EscapeString(frame.Source), called)
+			p.f("<tr><td nowrap>%s</td><td nowrap>&nbsp;&nbsp;%s</td><td nowrap>&nbsp;&nbsp;%s</td></tr>",
+				html.EscapeString(frame.Name), html.EscapeString(frame.Source), called)
 		}
 		p.f("</table><br><br>")
 	}

@@ -17,7 +17,8 @@ func (p *page) space() {
 		}
 		p.facts("<b>Size of largest free VM block</b>", c.coloured(s.LargestFree),
 			"<b>Free memory fragmentation</b>", c.percent(float64(s.Free-s.LargestFree)/float64(max(s.Free, 1))),
-			"<b>Free Memory</b>", share(s.Free), "<b>Reserved Memory</b>", share(s.Reserved), "<b>Committed Memory</b>", share(s.Committed),
+			"<b>Free Memory</b>", share(s.Free), "<b>Reserved Memory</b>", share(s.Reserved),
+			"<b>Committed Memory</b>", share(s.Committed),
 			"<b>Total Memory</b>", c.coloured(s.Total),
 			"<b>Largest free block at</b>", fmt.Sprintf("0x%08x`%08x", s.LargestFreeAt>>32, uint32(s.LargestFreeAt)))
 		p.endSection()
@@ -30,8 +31,10 @@ func (p *page) space() {
 			p.graph(4, "", bars)
 			p.endSection()
 			p.section("VADDetails", "Virtual Allocation Summary")
-			p.facts("Reserved memory", c.coloured(s.VirtualReserved), "Committed memory", c.coloured(s.VirtualCommitted), "Mapped memory", c.coloured(s.Mapped),
-				"Reserved block count", c.Count(s.VirtualBlocks/2)+" blocks", "Committed block count", c.Count(s.VirtualBlocks-s.VirtualBlocks/2)+" blocks", "Mapped block count", c.Count(s.MappedBlocks)+" blocks")
+			p.facts("Reserved memory", c.coloured(s.VirtualReserved), "Committed memory", c.coloured(s.VirtualCommitted),
+				"Mapped memory", c.coloured(s.Mapped),
+				"Reserved block count", c.Count(s.VirtualBlocks/2)+" blocks", "Committed block count",
+				c.Count(s.VirtualBlocks-s.VirtualBlocks/2)+" blocks", "Mapped block count", c.Count(s.MappedBlocks)+" blocks")
 			p.endSection()
 		}
 	}
@@ -41,10 +44,12 @@ func (p *page) space() {
 		for _, t := range threads {
 			reserved, committed = reserved+t.Reserved, committed+t.Committed
 		}
-		p.facts("Number of Threads", c.Count(int64(len(threads)))+" Thread(s)", "Total reserved memory", c.coloured(reserved), "Total committed memory", c.coloured(committed))
+		p.facts("Number of Threads", c.Count(int64(len(threads)))+" Thread(s)", "Total reserved memory", c.coloured(reserved),
+			"Total committed memory", c.coloured(committed))
 		p.f("<table border=0><tr><th>Thread ID</th><th>System ID</th><th>EntryPoint</th><th>Reserved</th><th>Committed</th></tr>")
 		for _, t := range threads {
-			p.f("<tr><td>%d</td><td>%d</td><td>%s</td><td>%s</td><td>%s</td></tr>", t.ID, t.System, html.EscapeString(t.Entry), c.coloured(t.Reserved), c.coloured(t.Committed))
+			p.f("<tr><td>%d</td><td>%d</td><td>%s</td><td>%s</td><td>%s</td></tr>", t.ID, t.System, html.EscapeString(t.Entry),
+				c.coloured(t.Reserved), c.coloured(t.Committed))
 		}
 		p.f("</table>")
 		p.endSection()
@@ -64,7 +69,8 @@ func (p *page) heaps() {
 		byCommitted = append(byCommitted, bar{caption, c.coloured(h.Committed), h.Committed})
 	}
 	p.section("HeapSummary", "Heap Summary")
-	p.facts("<b>Number of heaps</b>", fmt.Sprintf("%d Heaps", len(heaps)), "<b>Number of NT heaps</b>", fmt.Sprintf("%d Heaps", len(heaps)),
+	p.facts("<b>Number of heaps</b>", fmt.Sprintf("%d Heaps", len(heaps)), "<b>Number of NT heaps</b>",
+		fmt.Sprintf("%d Heaps", len(heaps)),
 		"<b>Total reserved memory</b>", c.coloured(reserved), "<b>Total committed memory</b>", c.coloured(committed))
 	p.endSection()
 	p.section("TopReserved", fmt.Sprintf("Top %d heaps by reserved memory", len(heaps)))
@@ -75,14 +81,18 @@ func (p *page) heaps() {
 	p.endSection()
 	p.section("HeapDetails", "Heap Details")
 	for i, h := range heaps {
-		p.begin("custom", fmt.Sprintf("%sE%dF%d", p.uid(), 1, i+1), 4, fmt.Sprintf("Heap %d - 0x%016x | %s", i+1, h.Handle, h.Kind))
+		p.begin("custom", fmt.Sprintf("%sE%dF%d", p.uid(), 1, i+1), 4,
+			fmt.Sprintf("Heap %d - 0x%016x | %s", i+1, h.Handle, h.Kind))
 		uncommitted := h.Reserved - h.Committed
 		p.facts("Heap Name", h.Name, "Heap Description", h.Description, "Reserved memory", c.coloured(h.Reserved),
-			"Committed memory", c.coloured(h.Committed)+" ("+c.percent(float64(h.Committed)/float64(max(h.Reserved, 1)))+" of reserved)", "Uncommitted memory", c.coloured(uncommitted),
-			"Number of heap segments", c.Count(h.Segments)+" segments", "Number of uncommitted ranges", c.Count(h.Ranges)+" range(s)",
+			"Committed memory", c.coloured(h.Committed)+" ("+c.percent(float64(h.Committed)/float64(max(h.Reserved, 1)))+
+				" of reserved)", "Uncommitted memory", c.coloured(uncommitted),
+			"Number of heap segments", c.Count(h.Segments)+" segments", "Number of uncommitted ranges",
+			c.Count(h.Ranges)+" range(s)",
 			"Size of largest uncommitted range", c.coloured(h.LargestRange), "Calculated heap fragmentation", "Unavailable")
 		p.f("<table border=0><tr><th>Base Address</th><th>Reserved Size</th><th>Committed Size</th><th>Uncommitted Size</th></tr>")
-		p.f("<tr><td>0x%016x</td><td>%s</td><td>%s</td><td>%s</td><td>&nbsp;</td></tr></table>", h.Handle, c.coloured(h.Reserved), c.coloured(h.Committed), c.coloured(uncommitted))
+		p.f("<tr><td>0x%016x</td><td>%s</td><td>%s</td><td>%s</td><td>&nbsp;</td></tr></table>", h.Handle,
+			c.coloured(h.Reserved), c.coloured(h.Committed), c.coloured(uncommitted))
 		if len(h.Sizes) > 0 {
 			p.sizes(h.Sizes)
 		}
@@ -100,10 +110,12 @@ func (p *page) sizes(sizes []Size) {
 		value func(Size) int64
 		text  func(Size) string
 	}{
-		{"size", func(s Size) int64 { return s.Bytes * s.Count }, func(s Size) string { return c.coloured(s.Bytes * s.Count) }},
+		{"size", func(s Size) int64 { return s.Bytes * s.Count },
+			func(s Size) string { return c.coloured(s.Bytes * s.Count) }},
 		{"count", func(s Size) int64 { return s.Count }, func(s Size) string { return c.Count(s.Count) + " allocation(s)" }},
 	} {
-		sorted := slices.SortedStableFunc(slices.Values(sizes), func(a, b Size) int { return cmp.Compare(by.value(b), by.value(a)) })
+		sorted := slices.SortedStableFunc(slices.Values(sizes),
+			func(a, b Size) int { return cmp.Compare(by.value(b), by.value(a)) })
 		var bars []bar
 		for _, s := range sorted {
 			bars = append(bars, bar{"<b>Allocation Size - " + c.Count(s.Bytes) + "</b>", by.text(s), by.value(s)})

@@ -42,8 +42,8 @@ func (c Culture) coloured(bytes int64) string {
 	return "<font color=" + colour + ">" + s + "</font>"
 }
 
-// Duration prints a time. The number of days is rounded to the nearest, to the even one of two; the hours are what is left of the day
-// that has begun.
+// Duration prints a time. The number of days is rounded to the nearest, to the even one of two; the hours are what is
+// left of the day that has begun.
 func Duration(d time.Duration) string {
 	days := math.RoundToEven(d.Hours() / 24)
 	clock := fmt.Sprintf("%02d:%02d:%02d", int(d.Hours())%24, int(d.Minutes())%60, int(d.Seconds())%60)

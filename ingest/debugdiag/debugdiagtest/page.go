@@ -62,8 +62,10 @@ func (p *page) summary() {
 
 // begin opens a section; the third level has UIDs for ids, those below have their own before them.
 func (p *page) begin(kind, id string, level int, title string) {
-	p.f("<div class=\"mt20 %s\" data-debug-details=\"%s\" data-debug-rule=\"%s\" data-debug-dump=\"%s\" id=\"%s\">", kind, kind, p.Rule, p.dump.Name, id)
-	p.f("<div class=\"groupTitle mt20 ml35\"><H%d>%s</H%d></div><div class=\"normalText group\" id=\"%sgroup\" >", level, title, level, id)
+	p.f("<div class=\"mt20 %s\" data-debug-details=\"%s\" data-debug-rule=\"%s\" data-debug-dump=\"%s\" id=\"%s\">", kind,
+		kind, p.Rule, p.dump.Name, id)
+	p.f("<div class=\"groupTitle mt20 ml35\"><H%d>%s</H%d></div><div class=\"normalText group\" id=\"%sgroup\" >",
+		level, title, level, id)
 }
 
 func (p *page) end() { p.f("</div></div>") }
@@ -111,7 +113,8 @@ func (p *page) graph(level int, title string, bars []bar) {
 	for _, b := range bars {
 		fmt.Fprintf(&captions, "<tr><td nowrap>\r\n%s</td></tr>\r\n", b.caption)
 		fmt.Fprintf(&values, "<tr><td nowrap>\r\n%s<BR></td></tr>\r\n", b.value)
-		fmt.Fprintf(&lengths, "<tr><td><div class=\"bargraph\" style='width:%d%%;'>&nbsp;<BR></div></td>\r\n</tr>\r\n", int(100*float64(b.length)/float64(longest)))
+		fmt.Fprintf(&lengths, "<tr><td><div class=\"bargraph\" style='width:%d%%;'>&nbsp;<BR></div></td>\r\n</tr>\r\n",
+			int(100*float64(b.length)/float64(longest)))
 	}
 	if title != "" {
 		p.f("<br><br><h%d>%s</h%d>", level, title, level)

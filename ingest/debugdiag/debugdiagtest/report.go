@@ -1,5 +1,5 @@
-// Package debugdiagtest writes analysis reports as DebugDiag 2.x writes them, from a description. It spells the hooks of the format a
-// second time and shares nothing with the reader.
+// Package debugdiagtest writes analysis reports as DebugDiag 2.x writes them, from a description. It spells the hooks
+// of the format a second time and shares nothing with the reader.
 package debugdiagtest
 
 import "time"

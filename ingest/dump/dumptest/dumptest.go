@@ -1,4 +1,5 @@
-// Package dumptest makes full dumps of processes whose heaps are known exactly: ntheaptest makes the heaps, minidumptest the file.
+// Package dumptest makes full dumps of processes whose heaps are known exactly: ntheaptest makes the heaps,
+// minidumptest the file.
 package dumptest
 
 import (
@@ -33,7 +34,8 @@ type Program struct {
 	Contents io.ReaderAt
 	// Modules replaces the images that the heaps' stacks lead through, by name.
 	Modules map[string]minidumptest.Module
-	// NoVariables says that the first image has variables, which are not in the dump: which blocks are pointed to cannot be told.
+	// NoVariables says that the first image has variables, which are not in the dump: which blocks are pointed to cannot
+	// be told.
 	NoVariables bool
 }
 
@@ -52,8 +54,9 @@ func privateAt(bits int) uint64 {
 func Of(p *ntheaptest.Process, program Program) minidumptest.Dump {
 	bits := p.Windows.Bits
 	d := minidumptest.Dump{
-		Time:    program.Time,
-		System:  minidumptest.System{Arch: map[int]string{32: "x86", 64: "x64"}[bits], Major: p.Windows.Major, Minor: p.Windows.Minor, Build: p.Windows.Build, Processors: 2, Product: 1},
+		Time: program.Time,
+		System: minidumptest.System{Arch: map[int]string{32: "x86", 64: "x64"}[bits], Major: p.Windows.Major,
+			Minor: p.Windows.Minor, Build: p.Windows.Build, Processors: 2, Product: 1},
 		Process: &minidumptest.Process{PID: program.PID},
 	}
 	for n, i := range p.Images {
@@ -63,7 +66,8 @@ func Of(p *ntheaptest.Process, program Program) minidumptest.Dump {
 		}
 		m.Base, m.Size = i.Base, uint32(i.Size)
 		d.Modules = append(d.Modules, m)
-		code := minidumptest.Region{Base: i.Base, Size: i.Size, AllocationBase: i.Base, AllocationProtect: executeRW, State: commit, Protect: execute, Type: image}
+		code := minidumptest.Region{Base: i.Base, Size: i.Size, AllocationBase: i.Base, AllocationProtect: executeRW,
+			State: commit, Protect: execute, Type: image}
 		if n == 0 && program.NoVariables {
 			variables := code
 			code.Size -= ntheaptest.Page
@@ -73,13 +77,15 @@ func Of(p *ntheaptest.Process, program Program) minidumptest.Dump {
 		d.Regions = append(d.Regions, code)
 	}
 	const used = stackAt + stackSize - 0x4000
-	d.Threads = []minidumptest.Thread{{ID: 0x1234, Name: "main", TEB: p.TEB, Stack: used, Registers: &minidumptest.Registers{IP: p.Images[0].Base + 0x1000, SP: used}}}
+	d.Threads = []minidumptest.Thread{{ID: 0x1234, Name: "main", TEB: p.TEB, Stack: used,
+		Registers: &minidumptest.Registers{IP: p.Images[0].Base + 0x1000, SP: used}}}
 	d.Memory = append(d.Memory, minidumptest.Memory{Address: stackAt, Bytes: stack(program.Roots, bits)})
 	for _, r := range p.Memory {
 		m := minidumptest.Memory{Address: r.Start, Size: r.Size, From: r.Bytes}
 		if r.Start == p.TEB {
 			m = minidumptest.Memory{Address: r.Start, Bytes: minidumptest.TEB{
-				Self: p.TEB, PEB: p.PEB, PID: program.PID, TID: 0x1234, StackBase: stackAt + stackSize, StackLimit: stackAt, Reservation: stackAt}.Bytes(bits)}
+				Self: p.TEB, PEB: p.PEB, PID: program.PID, TID: 0x1234, StackBase: stackAt + stackSize, StackLimit: stackAt,
+				Reservation: stackAt}.Bytes(bits)}
 		}
 		d.Memory = append(d.Memory, m)
 	}
@@ -91,7 +97,8 @@ func Of(p *ntheaptest.Process, program Program) minidumptest.Dump {
 	slices.SortFunc(d.Memory, func(a, b minidumptest.Memory) int { return cmp.Compare(a.Address, b.Address) })
 	for _, m := range d.Memory {
 		size := max(m.Size, uint64(len(m.Bytes)))
-		d.Regions = append(d.Regions, minidumptest.Region{Base: m.Address, Size: size, AllocationBase: m.Address, AllocationProtect: readWrite, State: commit, Protect: readWrite, Type: private})
+		d.Regions = append(d.Regions, minidumptest.Region{Base: m.Address, Size: size, AllocationBase: m.Address,
+			AllocationProtect: readWrite, State: commit, Protect: readWrite, Type: private})
 	}
 	d.Regions = withHoles(d.Regions)
 	return d

@@ -8,8 +8,9 @@ import (
 	"heapdrift/ingest/ntheap/ntheaptest"
 )
 
-// Retrace gives the blocks of a 64-bit process other stacks: each of the given ones, innermost frame first, takes the place of one of
-// its own that is as deep or deeper. It returns how many blocks each has, and panics where there are not enough deep ones.
+// Retrace gives the blocks of a 64-bit process other stacks: each of the given ones, innermost frame first, takes the
+// place of one of its own that is as deep or deeper. It returns how many blocks each has, and panics where there are
+// not enough deep ones.
 func Retrace(p *ntheaptest.Process, stacks [][]uint64) []int {
 	var own [][]uint64
 	for _, b := range p.Blocks {

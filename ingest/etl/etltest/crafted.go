@@ -82,7 +82,8 @@ func craftedBy(step func(c *craftedTrace, i int)) func(n int) []byte {
 		const start = 133_500_000_000_000_000
 		var m memory
 		f := Format{}.filled()
-		c := &craftedTrace{f: f, out: newRecorder(&m, f, start, int64(n)*100_000, 1), at: f.raw(1000, start), rng: rand.New(rand.NewPCG(1, 2))}
+		c := &craftedTrace{f: f, out: newRecorder(&m, f, start, int64(n)*100_000, 1), at: f.raw(1000, start),
+			rng: rand.New(rand.NewPCG(1, 2))}
 		for i := range n {
 			step(c, i)
 		}

@@ -84,7 +84,8 @@ func (r *recording) deliver(all []delivery, heap bool) {
 	for i, cache := range caches {
 		cache.rundown(func(key uint64, stack int) {
 			last++
-			r.all = append(r.all, record{raw: last, heap: heap, event: keyEvent(r.f.Bits, StackKeyRundown, key, r.frames(stack, i == 1))})
+			r.all = append(r.all,
+				record{raw: last, heap: heap, event: keyEvent(r.f.Bits, StackKeyRundown, key, r.frames(stack, i == 1))})
 		})
 	}
 }

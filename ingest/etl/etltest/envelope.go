@@ -17,7 +17,8 @@ import (
 //	10 TimeStamp                     18 GUID                          2E Task u16, Keyword u64, ProcessorTime u64
 //	18 KernelTime, UserTime (SYSTEM) 28 KernelTime, UserTime          40 ActivityId
 //
-// Behind the header of PERFINFO, bit 15 of Version tells of a PEBS index and bits 8 to 10 of how many counters, 8 bytes each.
+// Behind the header of PERFINFO, bit 15 of Version tells of a PEBS index and bits 8 to 10 of how many counters, 8 bytes
+// each.
 func appendEvent(b []byte, e *Event, bits int, pid, tid uint32, raw int64) []byte {
 	le, start := binary.LittleEndian, len(b)
 	if e.Bits != 0 {

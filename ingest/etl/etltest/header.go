@@ -23,7 +23,8 @@ func (r *recorder) header() []byte {
 		p.u32(1)
 		p.u64(0)
 		p.u8(make([]byte, 32)...)
-		b = appendEvent(b, &Event{Envelope: System, Group: groupHeader, Op: 80, Version: 2, Payload: p.b}, f.Bits, 4, 8, origin)
+		b = appendEvent(b, &Event{Envelope: System, Group: groupHeader, Op: 80, Version: 2, Payload: p.b}, f.Bits,
+			4, 8, origin)
 	}
 	filled := len(b)
 	size := f.BufferSize

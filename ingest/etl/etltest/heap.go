@@ -79,5 +79,6 @@ func HeapSnapshotEvent(bits, version int, heap uint64, pid, flags uint32) Event 
 	if version >= 3 {
 		p.ptr(0x1F000)
 	}
-	return Event{Envelope: System, Bits: bits, Group: groupHeap, Op: HeapSnapshot, Version: uint16(max(version, 2)), Payload: p.b}
+	return Event{Envelope: System, Bits: bits, Group: groupHeap, Op: HeapSnapshot, Version: uint16(max(version, 2)),
+		Payload: p.b}
 }

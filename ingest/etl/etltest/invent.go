@@ -16,7 +16,8 @@ type Size struct {
 //
 // No two events of a thread are nearer than a microsecond, so that every clock tells them apart.
 func Invent(seed uint64, size Size) *Scenario {
-	for _, f := range []struct{ field, value *int }{{&size.Steps, new(400)}, {&size.Stacks, new(12)}, {&size.CPUs, new(4)}, {&size.Bits, new(64)}} {
+	for _, f := range []struct{ field, value *int }{{&size.Steps, new(400)}, {&size.Stacks, new(12)}, {&size.CPUs, new(4)},
+		{&size.Bits, new(64)}} {
 		if *f.field == 0 {
 			*f.field = *f.value
 		}
@@ -90,7 +91,8 @@ func (l *life) run(steps int) {
 		case pick < 99:
 			p := &l.s.Processes[l.process]
 			noise := heapNoise(p.Bits, l.s.Heaps[heaps[0]].Handle, p.PID)
-			l.s.Extras = append(l.s.Extras, Extra{Time: l.now, By: l.call(false), Process: l.process, Event: noise[l.rng.IntN(len(noise))]})
+			l.s.Extras = append(l.s.Extras,
+				Extra{Time: l.now, By: l.call(false), Process: l.process, Event: noise[l.rng.IntN(len(noise))]})
 		case l.steps > steps/2 && len(heaps) == 2:
 			l.destroy(heaps[1])
 			heaps = heaps[:1]
@@ -111,7 +113,8 @@ func (l *life) call(virtual bool) Call {
 	} else {
 		stack += l.rng.IntN(3)
 	}
-	c := Call{Thread: l.s.Processes[l.process].Threads[l.rng.IntN(2)].TID, CPU: l.rng.IntN(l.s.CPUs), Stack: l.stacks + stack + 1}
+	c := Call{Thread: l.s.Processes[l.process].Threads[l.rng.IntN(2)].TID, CPU: l.rng.IntN(l.s.CPUs),
+		Stack: l.stacks + stack + 1}
 	if l.rng.IntN(20) == 0 {
 		c.Late = int64(l.rng.IntN(400_000)) * 1000
 	}
@@ -136,7 +139,8 @@ func (l *life) heap(at uint64) int {
 // alloc makes a block, sometimes where another was; from is the index plus one of the one that moves there.
 func (l *life) alloc(heap, from int) int {
 	h := &l.s.Heaps[heap]
-	b := Block{Heap: heap, Size: uint64(1 + l.rng.IntN(4096)), Source: uint32(1 + l.rng.IntN(4)), Allocated: l.now, By: l.call(false), MovedFrom: from}
+	b := Block{Heap: heap, Size: uint64(1 + l.rng.IntN(4096)), Source: uint32(1 + l.rng.IntN(4)), Allocated: l.now,
+		By: l.call(false), MovedFrom: from}
 	if l.rng.IntN(50) == 0 {
 		b.Size = 0
 	}
@@ -214,13 +218,15 @@ func (l *life) destroy(heap int) {
 // region reserves addresses, at once or later commits them, and may give them back.
 func (l *life) region() {
 	const page = 0x1000
-	g := Region{Process: l.process, Base: 0x30000000 + uint64(len(l.s.Regions))*0x100000, Size: 16 * page, Reserved: l.now, By: l.call(true)}
+	g := Region{Process: l.process, Base: 0x30000000 + uint64(len(l.s.Regions))*0x100000, Size: 16 * page,
+		Reserved: l.now, By: l.call(true)}
 	if l.rng.IntN(2) == 0 {
 		g.Commits = append(g.Commits, Commit{Base: g.Base, Size: g.Size, Committed: l.now, By: g.By})
 	} else {
 		for i := range uint64(1 + l.rng.IntN(3)) {
 			l.tick()
-			g.Commits = append(g.Commits, Commit{Base: g.Base + i*4*page, Size: page * uint64(1+l.rng.IntN(4)), Committed: l.now, By: l.call(true)})
+			g.Commits = append(g.Commits,
+				Commit{Base: g.Base + i*4*page, Size: page * uint64(1+l.rng.IntN(4)), Committed: l.now, By: l.call(true)})
 		}
 		if l.rng.IntN(2) == 0 {
 			l.tick()

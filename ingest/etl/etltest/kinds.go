@@ -37,10 +37,13 @@ func (f *Format) foreign() []Event {
 	text.wide("made up")
 	frames := []uint64{0x7FF600001111, 0x7FF600002222}
 	return []Event{
-		{Envelope: Manifest, Provider: provider, ID: 100, Version: 1, Payload: blob.b, Items: []Item{StackItem(64, 7, frames)}},
+		{Envelope: Manifest, Provider: provider, ID: 100, Version: 1, Payload: blob.b,
+			Items: []Item{StackItem(64, 7, frames)}},
 		{Envelope: Manifest, Provider: provider, ID: 200, Version: 1, Payload: total.b},
-		{Envelope: Manifest, Provider: provider, ID: 100, Version: 1, Bits: 32, Payload: blob.b, Items: []Item{{12, []byte("traits")}, StackItem(32, 8, []uint64{0x401111})}},
-		{Envelope: Manifest, Provider: provider, ID: 100, Version: 1, Payload: blob.b, Items: []Item{StackKeyItem(64, 9, 0xFFFFB48100010000)}},
+		{Envelope: Manifest, Provider: provider, ID: 100, Version: 1, Bits: 32, Payload: blob.b,
+			Items: []Item{{12, []byte("traits")}, StackItem(32, 8, []uint64{0x401111})}},
+		{Envelope: Manifest, Provider: provider, ID: 100, Version: 1, Payload: blob.b,
+			Items: []Item{StackKeyItem(64, 9, 0xFFFFB48100010000)}},
 		{Envelope: Message, Provider: provider, ID: 10, Payload: text.b},
 		{Envelope: Silent, ID: 11, Payload: text.b},
 		{Envelope: Error, Op: 1, Payload: text.b},

@@ -44,7 +44,8 @@ func Large(w io.Writer, seed uint64, f Format, size LargeSize) (*LargeTruth, err
 	}
 	rng := rand.New(rand.NewPCG(seed, 11))
 	app := application(rng, 5128, 64, "large.exe")
-	s := &Scenario{Start: 133_500_000_000_000_000, CPUs: 4, Processes: append(cast(64), app), Volumes: []Volume{{`\Device\HarddiskVolume3`, "C:"}}}
+	s := &Scenario{Start: 133_500_000_000_000_000, CPUs: 4, Processes: append(cast(64), app),
+		Volumes: []Volume{{`\Device\HarddiskVolume3`, "C:"}}}
 	truth := &LargeTruth{PID: app.PID, ByStack: make(map[int]Sum)}
 	for range size.Stacks {
 		truth.Stacks = append(truth.Stacks, app.walk(rng, size.Frames).User)

@@ -63,7 +63,8 @@ func HeapRangeRundownEvent(bits, version int, heap uint64, flags, pid uint32, ra
 	for _, r := range ranges {
 		p.ptr(r[0], r[1])
 	}
-	return Event{Envelope: System, Bits: bits, Group: groupMemory, Op: HeapRangeRundown, Version: uint16(version), Payload: p.b}
+	return Event{Envelope: System, Bits: bits, Group: groupMemory, Op: HeapRangeRundown,
+		Version: uint16(version), Payload: p.b}
 }
 
 // MemInfoEvent says what the machine's pages are used for: Zero, Free, Modified, ModifiedNoWrite, Bad P, then eight

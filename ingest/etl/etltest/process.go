@@ -128,7 +128,8 @@ func (f Format) ThreadNameEvent(pid, tid uint32, name string) Event {
 	p := payload{bits: f.Bits}
 	p.u32(pid, tid)
 	p.wide(name)
-	return Event{Envelope: f.kernelEnvelope(ThreadSetName), Group: groupThread, Op: ThreadSetName, Version: 2, Payload: p.b}
+	return Event{Envelope: f.kernelEnvelope(ThreadSetName), Group: groupThread, Op: ThreadSetName,
+		Version: 2, Payload: p.b}
 }
 
 // PerfCountersEvent is what a process had used when it ended: ProcessId, PageFaultCount, HandleCount, Reserved u32,

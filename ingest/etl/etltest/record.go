@@ -162,11 +162,13 @@ func (r *recording) block(b *Block) {
 	}
 	if b.MovedFrom != 0 {
 		old := &r.s.Blocks[b.MovedFrom-1]
-		r.add(max(old.Freed, b.Allocated), 1, b.By, p.PID, HeapEvent(p.Bits, HeapReAlloc, []uint64{h, b.Address, old.Address, b.Size, old.size()}, b.Source))
+		r.add(max(old.Freed, b.Allocated), 1, b.By, p.PID,
+			HeapEvent(p.Bits, HeapReAlloc, []uint64{h, b.Address, old.Address, b.Size, old.size()}, b.Source))
 	}
 	size := b.Size
 	for _, z := range b.Resizes {
-		r.add(z.Time, 0, z.By, p.PID, HeapEvent(p.Bits, HeapReAlloc, []uint64{h, b.Address, b.Address, z.Size, size}, b.Source))
+		r.add(z.Time, 0, z.By, p.PID,
+			HeapEvent(p.Bits, HeapReAlloc, []uint64{h, b.Address, b.Address, z.Size, size}, b.Source))
 		size = z.Size
 	}
 	if b.Freed != 0 && !b.FreedUnlogged {
@@ -213,11 +215,13 @@ func (r *recording) region(g *Region) {
 		at(g.Reserved, g.By, VirtualAlloc, g.Base, g.Size, flags)
 	} else if r.f.MemoryRundown {
 		start, by := r.inventory(Call{})
-		r.add(start, 0, by, p.PID, VirtualRundownEvent(r.f.Bits, VirtualAllocDCStart, g.Base, g.Size, p.PID, MemReserve, first))
+		r.add(start, 0, by, p.PID,
+			VirtualRundownEvent(r.f.Bits, VirtualAllocDCStart, g.Base, g.Size, p.PID, MemReserve, first))
 	}
 	if g.Released != 0 {
 		at(g.Released, g.ReleasedBy, VirtualFree, g.Base, g.Size, MemRelease)
 	} else if r.f.MemoryRundown && p.Ended == 0 {
-		r.add(r.s.End, 0, Call{}, p.PID, VirtualRundownEvent(r.f.Bits, VirtualAllocDCEnd, g.Base, g.Size, p.PID, MemReserve, after))
+		r.add(r.s.End, 0, Call{}, p.PID,
+			VirtualRundownEvent(r.f.Bits, VirtualAllocDCEnd, g.Base, g.Size, p.PID, MemReserve, after))
 	}
 }

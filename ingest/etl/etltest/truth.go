@@ -36,7 +36,8 @@ func (s *Scenario) Lifetimes() []Lifetime {
 	for i := range s.Blocks {
 		b := &s.Blocks[i]
 		h := &s.Heaps[b.Heap]
-		l := Lifetime{Process: h.Process, Heap: b.Heap, Address: b.Address, Size: b.size(), From: b.Allocated, Stack: b.By.Stack}
+		l := Lifetime{Process: h.Process, Heap: b.Heap, Address: b.Address, Size: b.size(),
+			From: b.Allocated, Stack: b.By.Stack}
 		l.end(b.Freed, Freed)
 		if moved[i] && l.Ending == Freed {
 			l.Ending = Moved

@@ -14,7 +14,8 @@ func Example() {
 		Stacks:    []etltest.Stack{{User: []uint64{0x7FF600001000, 0x7FF600002000}}},
 		Heaps:     []etltest.Heap{{Handle: 0x1D000000000}},
 		Blocks: []etltest.Block{
-			{Address: 0x1D000000880, Size: 40, Allocated: 10e9, Freed: 20e9, By: etltest.Call{Thread: 5132, Stack: 1}, FreedBy: etltest.Call{Thread: 5132}},
+			{Address: 0x1D000000880, Size: 40, Allocated: 10e9, Freed: 20e9, By: etltest.Call{Thread: 5132, Stack: 1},
+				FreedBy: etltest.Call{Thread: 5132}},
 			{Address: 0x1D000000900, Size: 60, Allocated: 15e9, By: etltest.Call{Thread: 5132, Stack: 1}},
 		},
 	}
@@ -35,7 +36,8 @@ func TestLifetimes(t *testing.T) {
 			{Size: 4, Allocated: 20},
 			{Size: 8, Allocated: 30, MovedFrom: 1, Resizes: []etltest.Resize{{Time: 40, Size: 16}}, Freed: 70},
 		},
-		Regions: []etltest.Region{{Reserved: 5, Released: 60, Commits: []etltest.Commit{{Size: 1, Committed: 5}, {Size: 2, Committed: 6, Decommitted: 40}}}},
+		Regions: []etltest.Region{{Reserved: 5, Released: 60,
+			Commits: []etltest.Commit{{Size: 1, Committed: 5}, {Size: 2, Committed: 6, Decommitted: 40}}}},
 	}
 	for i, want := range []etltest.Lifetime{
 		{Size: 1, From: 10, To: 30, Ending: etltest.Moved},

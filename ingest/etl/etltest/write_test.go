@@ -184,23 +184,29 @@ func TestKinds(t *testing.T) {
 // Sizes of payloads are those of the MOF classes.
 func TestPayloadSizes(t *testing.T) {
 	size := func(op byte, pointers int, numbers ...uint32) [2]int {
-		return [2]int{len(HeapEvent(64, op, make([]uint64, pointers), numbers...).Payload), len(HeapEvent(32, op, make([]uint64, pointers), numbers...).Payload)}
+		return [2]int{len(HeapEvent(64, op, make([]uint64, pointers), numbers...).Payload),
+			len(HeapEvent(32, op, make([]uint64, pointers), numbers...).Payload)}
 	}
 	both := func(event func(bits int) Event) [2]int { return [2]int{len(event(64).Payload), len(event(32).Payload)} }
 	for name, c := range map[string][2][2]int{
-		"Create 2":        {both(func(bits int) Event { return HeapCreateEvent(bits, 2, 1, 2) }), {12, 8}},
-		"Create 3":        {both(func(bits int) Event { return HeapCreateEvent(bits, 3, 1, 2) }), {36, 20}},
-		"Alloc":           {size(HeapAlloc, 3, 1), {28, 16}},
-		"ReAlloc":         {size(HeapReAlloc, 5, 1), {44, 24}},
-		"Free":            {size(HeapFree, 2, 1), {20, 12}},
-		"Expand 2":        {both(func(bits int) Event { return HeapExpandEvent(bits, 2, HeapExpand, 1, 2, 3) }), {52, 28}},
-		"Expand 3":        {both(func(bits int) Event { return HeapExpandEvent(bits, 3, HeapExpand, 1, 2, 3) }), {60, 32}},
-		"SnapShot 2":      {both(func(bits int) Event { return HeapSnapshotEvent(bits, 2, 1, 2, 3) }), {56, 36}},
-		"SnapShot 3":      {both(func(bits int) Event { return HeapSnapshotEvent(bits, 3, 1, 2, 3) }), {64, 40}},
-		"VirtualAlloc":    {both(func(bits int) Event { return VirtualEvent(bits, VirtualAlloc, 1, 2, 3, 4) }), {24, 16}},
-		"VirtualRundown":  {both(func(bits int) Event { return VirtualRundownEvent(bits, VirtualAllocDCEnd, 1, 2, 3, 4, 5) }), {32, 20}},
-		"ProcessMemInfo1": {both(func(bits int) Event { return ProcessMemInfoEvent(bits, 1, make([]Counters, 1)) }), {4 + 36, 4 + 20}},
-		"ProcessMemInfo2": {both(func(bits int) Event { return ProcessMemInfoEvent(bits, 2, make([]Counters, 1)) }), {4 + 68, 4 + 36}},
+		"Create 2":     {both(func(bits int) Event { return HeapCreateEvent(bits, 2, 1, 2) }), {12, 8}},
+		"Create 3":     {both(func(bits int) Event { return HeapCreateEvent(bits, 3, 1, 2) }), {36, 20}},
+		"Alloc":        {size(HeapAlloc, 3, 1), {28, 16}},
+		"ReAlloc":      {size(HeapReAlloc, 5, 1), {44, 24}},
+		"Free":         {size(HeapFree, 2, 1), {20, 12}},
+		"Expand 2":     {both(func(bits int) Event { return HeapExpandEvent(bits, 2, HeapExpand, 1, 2, 3) }), {52, 28}},
+		"Expand 3":     {both(func(bits int) Event { return HeapExpandEvent(bits, 3, HeapExpand, 1, 2, 3) }), {60, 32}},
+		"SnapShot 2":   {both(func(bits int) Event { return HeapSnapshotEvent(bits, 2, 1, 2, 3) }), {56, 36}},
+		"SnapShot 3":   {both(func(bits int) Event { return HeapSnapshotEvent(bits, 3, 1, 2, 3) }), {64, 40}},
+		"VirtualAlloc": {both(func(bits int) Event { return VirtualEvent(bits, VirtualAlloc, 1, 2, 3, 4) }), {24, 16}},
+		"VirtualRundown": {both(func(bits int) Event {
+			return VirtualRundownEvent(bits, VirtualAllocDCEnd, 1,
+				2, 3, 4, 5)
+		}), {32, 20}},
+		"ProcessMemInfo1": {both(func(bits int) Event { return ProcessMemInfoEvent(bits, 1, make([]Counters, 1)) }),
+			{4 + 36, 4 + 20}},
+		"ProcessMemInfo2": {both(func(bits int) Event { return ProcessMemInfoEvent(bits, 2, make([]Counters, 1)) }),
+			{4 + 68, 4 + 36}},
 	} {
 		if c[0] != c[1] {
 			t.Errorf("%s has %v bytes, want %v", name, c[0], c[1])
@@ -289,11 +295,13 @@ func TestLosses(t *testing.T) {
 	f := Format{BufferSize: 0x4000, DropBuffers: []int{3, 4}, EventsLost: 77}
 	file := Invent(5, Size{}).File(f)
 	buffers, le := Buffers(file), binary.LittleEndian
-	if n := le.Uint64(buffers[3][0x18:]); n != 5 || le.Uint16(buffers[3][0x34:])&flagBufferLost == 0 || le.Uint16(buffers[2][0x34:])&flagEventsLost == 0 {
+	if n := le.Uint64(buffers[3][0x18:]); n != 5 || le.Uint16(buffers[3][0x34:])&flagBufferLost == 0 ||
+		le.Uint16(buffers[2][0x34:])&flagEventsLost == 0 {
 		t.Fatalf("buffer %d", n)
 	}
 	head := walk(t, file)[0].payload
-	if events, lost, written := le.Uint32(head[0x30:]), le.Uint32(head[0x114:]), le.Uint32(head[0x24:]); events != 77 || lost != 2 || int(written) != len(buffers) {
+	if events, lost, written := le.Uint32(head[0x30:]), le.Uint32(head[0x114:]), le.Uint32(head[0x24:]); events != 77 ||
+		lost != 2 || int(written) != len(buffers) {
 		t.Fatalf("%d events and %d buffers lost, %d written", events, lost, written)
 	}
 }

@@ -2,7 +2,8 @@ package lifetimes
 
 import "heapdrift/ingest/capture/allocations"
 
-// An account is what is known of some allocations so far: of a site, a heap or a process. What most events change comes first.
+// An account is what is known of some allocations so far: of a site, a heap or a process. What most events change comes
+// first.
 type account struct {
 	live  allocations.Usage // of these, before is older than the trace
 	freed allocations.Usage // that were allocated inside it
@@ -49,7 +50,8 @@ func (a *account) end(u allocations.Usage, before bool, how allocations.End) {
 // classes are those of the whole trace up to now.
 func (a *account) classes() allocations.Classes {
 	return allocations.Classes{
-		AIFO: a.live.Sub(a.before), AIFI: a.freed, AOFO: a.before, AOFI: a.freedBefore, AtExit: a.atExit, UnknownFrees: a.unknownFrees,
+		AIFO: a.live.Sub(a.before), AIFI: a.freed, AOFO: a.before, AOFI: a.freedBefore, AtExit: a.atExit,
+		UnknownFrees: a.unknownFrees,
 	}
 }
 

@@ -2,12 +2,12 @@ package lifetimes
 
 import "heapdrift/ingest/capture/allocations"
 
-// Together is how many events are looked up at once: enough that the processor waits for many places of memory at a time,
-// few enough that what came is still in its first cache when the events are taken.
+// Together is how many events are looked up at once: enough that the processor waits for many places of memory at a
+// time, few enough that what came is still in its first cache when the events are taken.
 const Together = 32
 
-// AddAll is Add for each event in turn, faster: what costs time is waiting for memory, for each block freed the index of
-// addresses, the block and its site, and those waits overlap here.
+// AddAll is Add for each event in turn, faster: what costs time is waiting for memory, for each block freed the index
+// of addresses, the block and its site, and those waits overlap here.
 func (t *Tracker) AddAll(events []Event) error {
 	for len(events) > 0 {
 		n := min(len(events), Together)
@@ -40,8 +40,8 @@ func (l *lookup) block() uint32 {
 }
 
 // touch reads what the events will read, each step for all of them, and changes nothing. That a hash collides, or an
-// event before changes what is found, only costs time. Loops that wait for memory do nothing else, as a processor looks only so
-// far ahead, and less far where it cannot guess what comes.
+// event before changes what is found, only costs time. Loops that wait for memory do nothing else, as a processor looks
+// only so far ahead, and less far where it cannot guess what comes.
 func (t *Tracker) touch(events []Event) {
 	var allocs, frees [Together]lookup
 	nAllocs, nFrees, sum := 0, 0, uint64(0)

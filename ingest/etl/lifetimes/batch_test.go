@@ -30,8 +30,10 @@ func TestAddAll(t *testing.T) {
 		if err := batched.Finish(); err != nil {
 			t.Fatal(err)
 		}
-		if !reflect.DeepEqual(one.rows, all.rows) || !reflect.DeepEqual(single.Sites(), batched.Sites()) || !reflect.DeepEqual(single.Heaps(), batched.Heaps()) ||
-			!reflect.DeepEqual(single.Processes(), batched.Processes()) || single.Anomalies != batched.Anomalies || single.Events != batched.Events {
+		if !reflect.DeepEqual(one.rows, all.rows) || !reflect.DeepEqual(single.Sites(), batched.Sites()) ||
+			!reflect.DeepEqual(single.Heaps(), batched.Heaps()) ||
+			!reflect.DeepEqual(single.Processes(), batched.Processes()) || single.Anomalies != batched.Anomalies ||
+			single.Events != batched.Events {
 			t.Errorf("seed %d: AddAll and Add differ", seed)
 		}
 		if err := batched.AddAll(events[:1]); err == nil {

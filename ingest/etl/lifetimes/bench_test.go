@@ -30,7 +30,8 @@ func steady(live, n int) []brief {
 	alive := make([]brief, 0, live)
 	next := uint64(0x20000000000)
 	for len(events) < n {
-		a := brief{op: HeapAlloc, address: next, size: uint32(16 + r.IntN(500)), stack: uint16(1 + r.IntN(2000)), heap: uint8(1 + r.IntN(3))}
+		a := brief{op: HeapAlloc, address: next, size: uint32(16 + r.IntN(500)), stack: uint16(1 + r.IntN(2000)),
+			heap: uint8(1 + r.IntN(3))}
 		next += uint64(a.size&^15) + 32
 		events = append(events, a)
 		if len(alive) < live {

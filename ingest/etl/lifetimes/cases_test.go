@@ -34,7 +34,8 @@ func free(at int64, address uint64) Event {
 }
 
 func realloc(at int64, old, address, size uint64, stack uint32) Event {
-	return Event{Op: HeapRealloc, Time: at, Heap: 0x1000, OldAddress: old, OldSize: 8, Address: address, Size: size, Stack: stack}
+	return Event{Op: HeapRealloc, Time: at, Heap: 0x1000, OldAddress: old, OldSize: 8, Address: address,
+		Size: size, Stack: stack}
 }
 
 func commitAt(at int64, base, size uint64, stack uint32) Event {
@@ -49,38 +50,50 @@ func TestRules(t *testing.T) {
 		events []Event
 		rows   []allocations.Row // without Site
 	}{
-		{"a resize in place keeps stack and time", []Event{alloc(1, 16, 8, 5), realloc(2, 16, 16, 80, 6), free(3, 16)}, []allocations.Row{
-			heap(allocations.Row{AllocTime: 1, FreeTime: 3, Address: 16, Size: 80, Stack: 5, End: allocations.EndFree})}},
-		{"a move as Windows logs it", []Event{alloc(1, 16, 8, 5), alloc(2, 32, 80, 6), free(2, 16), realloc(2, 16, 32, 80, 7)}, []allocations.Row{
-			heap(allocations.Row{AllocTime: 1, FreeTime: 2, Address: 16, Size: 8, Stack: 5, End: allocations.EndFree}),
-			heap(allocations.Row{AllocTime: 2, FreeTime: allocations.Never, Address: 32, Size: 80, Stack: 7})}},
+		{"a resize in place keeps stack and time", []Event{alloc(1, 16, 8, 5), realloc(2, 16, 16, 80, 6), free(3, 16)},
+			[]allocations.Row{
+				heap(allocations.Row{AllocTime: 1, FreeTime: 3, Address: 16, Size: 80, Stack: 5, End: allocations.EndFree})}},
+		{"a move as Windows logs it",
+			[]Event{alloc(1, 16, 8, 5), alloc(2, 32, 80, 6), free(2, 16), realloc(2, 16, 32, 80, 7)}, []allocations.Row{
+				heap(allocations.Row{AllocTime: 1, FreeTime: 2, Address: 16, Size: 8, Stack: 5, End: allocations.EndFree}),
+				heap(allocations.Row{AllocTime: 2, FreeTime: allocations.Never, Address: 32, Size: 80, Stack: 7})}},
 		{"a move that is alone", []Event{alloc(1, 16, 8, 5), realloc(2, 16, 32, 80, 7)}, []allocations.Row{
-			heap(allocations.Row{AllocTime: 1, FreeTime: 2, Address: 16, Size: 8, Stack: 5, FreeStack: 7, End: allocations.EndRealloc}),
+			heap(allocations.Row{AllocTime: 1, FreeTime: 2, Address: 16, Size: 8, Stack: 5, FreeStack: 7,
+				End: allocations.EndRealloc}),
 			heap(allocations.Row{AllocTime: 2, FreeTime: allocations.Never, Address: 32, Size: 80, Stack: 7})}},
 		{"a move whose old address is in use again", []Event{
-			alloc(1, 16, 8, 5), alloc(2, 32, 80, 6), free(3, 16), alloc(4, 16, 9, 8), realloc(5, 16, 32, 80, 7)}, []allocations.Row{
-			heap(allocations.Row{AllocTime: 1, FreeTime: 3, Address: 16, Size: 8, Stack: 5, End: allocations.EndFree}),
-			heap(allocations.Row{AllocTime: 2, FreeTime: allocations.Never, Address: 32, Size: 80, Stack: 7}),
-			heap(allocations.Row{AllocTime: 4, FreeTime: allocations.Never, Address: 16, Size: 9, Stack: 8})}},
+			alloc(1, 16, 8, 5), alloc(2, 32, 80, 6), free(3, 16), alloc(4, 16, 9, 8), realloc(5, 16, 32, 80, 7)},
+			[]allocations.Row{
+				heap(allocations.Row{AllocTime: 1, FreeTime: 3, Address: 16, Size: 8, Stack: 5, End: allocations.EndFree}),
+				heap(allocations.Row{AllocTime: 2, FreeTime: allocations.Never, Address: 32, Size: 80, Stack: 7}),
+				heap(allocations.Row{AllocTime: 4, FreeTime: allocations.Never, Address: 16, Size: 9, Stack: 8})}},
 		{"a resize of a block older than the trace", []Event{realloc(2, 16, 16, 80, 6), free(3, 16)}, []allocations.Row{
-			heap(allocations.Row{AllocTime: allocations.BeforeTrace, FreeTime: 3, Address: 16, Size: 80, Stack: 6, End: allocations.EndFree})}},
+			heap(allocations.Row{AllocTime: allocations.BeforeTrace, FreeTime: 3, Address: 16, Size: 80, Stack: 6,
+				End: allocations.EndFree})}},
 		{"a decommit in the middle", []Event{commitAt(1, 0x10000, 0x3000, 5),
 			{Op: VirtualFree, Time: 2, Address: 0x11000, Size: 0x1000, Flags: MemDecommit, Stack: 9},
 			{Op: VirtualFree, Time: 3, Address: 0x10000, Flags: MemRelease}}, []allocations.Row{
-			virtual(allocations.Row{AllocTime: 1, FreeTime: 2, Address: 0x11000, Size: 0x1000, Stack: 5, FreeStack: 9, End: allocations.EndFree, Part: true}),
-			virtual(allocations.Row{AllocTime: 1, FreeTime: 3, Address: 0x10000, Size: 0x1000, Stack: 5, End: allocations.EndFree, Part: true}),
-			virtual(allocations.Row{AllocTime: 1, FreeTime: 3, Address: 0x12000, Size: 0x1000, Stack: 5, End: allocations.EndFree})}},
+			virtual(allocations.Row{AllocTime: 1, FreeTime: 2, Address: 0x11000, Size: 0x1000, Stack: 5, FreeStack: 9,
+				End: allocations.EndFree, Part: true}),
+			virtual(allocations.Row{AllocTime: 1, FreeTime: 3, Address: 0x10000, Size: 0x1000, Stack: 5,
+				End: allocations.EndFree, Part: true}),
+			virtual(allocations.Row{AllocTime: 1, FreeTime: 3, Address: 0x12000, Size: 0x1000, Stack: 5,
+				End: allocations.EndFree})}},
 		{"a region that a rundown knows, released in the trace", []Event{
 			{Op: VirtualRundownStart, Time: 1, Address: 0x10000, Size: 0x4000, Committed: 0x1000},
 			{Op: VirtualFree, Time: 3, Address: 0x10000, Size: 0x4000, Flags: MemRelease}}, []allocations.Row{
-			virtual(allocations.Row{AllocTime: allocations.BeforeTrace, FreeTime: 3, Address: 0x10000, Size: 0x1000, End: allocations.EndFree})}},
-		{"a large block lies in memory of its own", []Event{commitAt(1, 0x10000, 0x200000, 5), alloc(2, 0x10040, 0x1ff000, 5)}, []allocations.Row{
-			heap(allocations.Row{AllocTime: 2, FreeTime: allocations.Never, Address: 0x10040, Size: 0x1ff000, Stack: 5}),
-			{AllocTime: 1, FreeTime: allocations.Never, Address: 0x10000, Size: 0x200000, Stack: 5, Kind: allocations.KindHeapVirtual}}},
+			virtual(allocations.Row{AllocTime: allocations.BeforeTrace, FreeTime: 3, Address: 0x10000, Size: 0x1000,
+				End: allocations.EndFree})}},
+		{"a large block lies in memory of its own",
+			[]Event{commitAt(1, 0x10000, 0x200000, 5), alloc(2, 0x10040, 0x1ff000, 5)}, []allocations.Row{
+				heap(allocations.Row{AllocTime: 2, FreeTime: allocations.Never, Address: 0x10040, Size: 0x1ff000, Stack: 5}),
+				{AllocTime: 1, FreeTime: allocations.Never, Address: 0x10000, Size: 0x200000, Stack: 5,
+					Kind: allocations.KindHeapVirtual}}},
 		{"what a heap commits in its range is its own", []Event{
 			{Op: HeapRange, Time: 1, Heap: 0x1000, Address: 0x10000, Size: 0x100000},
 			{Op: VirtualAlloc, Time: 2, Address: 0x20000, Size: 0x1000, Flags: MemCommit, Stack: 3}}, []allocations.Row{
-			{AllocTime: 2, FreeTime: allocations.Never, Address: 0x20000, Size: 0x1000, Stack: 3, Kind: allocations.KindHeapVirtual}}},
+			{AllocTime: 2, FreeTime: allocations.Never, Address: 0x20000, Size: 0x1000, Stack: 3,
+				Kind: allocations.KindHeapVirtual}}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -130,7 +143,8 @@ func TestTimelineOfWhatIsOlder(t *testing.T) {
 	if want := (allocations.Peak{Usage: allocations.Usage{Count: 2, Bytes: 108}, At: 1}); h.Peak != want {
 		t.Errorf("peak %+v, want %+v", h.Peak, want)
 	}
-	want := []allocations.Point{{Time: 0, Last: 8, Max: 108, MaxAt: 1}, {Time: 1 << 20, Last: 8, Max: 8, MaxAt: 1 << 20}, {Time: 4 << 20, Last: 28, Max: 28, MaxAt: 5e6}}
+	want := []allocations.Point{{Time: 0, Last: 8, Max: 108, MaxAt: 1}, {Time: 1 << 20, Last: 8, Max: 8, MaxAt: 1 << 20},
+		{Time: 4 << 20, Last: 28, Max: 28, MaxAt: 5e6}}
 	if !reflect.DeepEqual(h.Timeline, want) {
 		t.Errorf("timeline %+v, want %+v", h.Timeline, want)
 	}
@@ -169,7 +183,8 @@ func TestTimelineIsBounded(t *testing.T) {
 
 // The ends of time are no place for sums to wrap.
 func TestFarTimes(t *testing.T) {
-	tr, _ := run(t, alloc(allocations.BeforeTrace+1, 16, 1, 1), alloc(0, 32, 1, 1), alloc(allocations.Never-1, 48, 1, 1), alloc(allocations.Never-1, 64, 1, 1), alloc(5, 80, 1, 1))
+	tr, _ := run(t, alloc(allocations.BeforeTrace+1, 16, 1, 1), alloc(0, 32, 1, 1), alloc(allocations.Never-1, 48, 1, 1),
+		alloc(allocations.Never-1, 64, 1, 1), alloc(5, 80, 1, 1))
 	if got := tr.Heaps()[0].Peak.Count; got != 5 || tr.Anomalies.Disordered != 1 {
 		t.Errorf("%d blocks, %+v", got, tr.Anomalies)
 	}

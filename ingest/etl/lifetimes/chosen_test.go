@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// inverse undoes the factor by which addresses were hashed before, which was the same in every run: multiples of it have
-// hashes that follow each other only in the low half.
+// inverse undoes the factor by which addresses were hashed before, which was the same in every run: multiples of it
+// have hashes that follow each other only in the low half.
 const inverse = 0xF1DE83E19937733D
 
 // chosen are streams whose keys were chosen to fall together.
@@ -30,13 +30,15 @@ var chosen = map[string]func(i int) []Event{
 	},
 	"lives of one id": func(i int) []Event {
 		return []Event{
-			{Op: ProcessStart, Process: uint32(i)}, {Op: HeapAlloc, Process: uint32(i), Heap: 1 << 16, Address: 1 << 16, Size: 64},
+			{Op: ProcessStart, Process: uint32(i)},
+			{Op: HeapAlloc, Process: uint32(i), Heap: 1 << 16, Address: 1 << 16, Size: 64},
 			{Op: ProcessEnd, Process: uint32(i)},
 		}
 	},
 	"heaps that go": func(i int) []Event {
 		heap := uint64(i+1) << 16
-		return []Event{{Op: HeapCreate, Heap: heap}, {Op: HeapAlloc, Heap: heap, Address: heap + 16, Size: 64}, {Op: HeapDestroy, Heap: heap}}
+		return []Event{{Op: HeapCreate, Heap: heap}, {Op: HeapAlloc, Heap: heap, Address: heap + 16, Size: 64},
+			{Op: HeapDestroy, Heap: heap}}
 	},
 }
 
@@ -142,13 +144,15 @@ func TestProcessesWithoutMemory(t *testing.T) {
 	if got := len(tr.Processes()); got != 0 {
 		t.Errorf("%d processes for %d without an event of memory", got, n)
 	}
-	for _, e := range []Event{{Op: HeapAlloc, Process: 5, Heap: 1, Address: 16, Size: 1}, {Op: ProcessStart, Process: n}, {Op: HeapFree, Process: n, Heap: 1, Address: 16}} {
+	for _, e := range []Event{{Op: HeapAlloc, Process: 5, Heap: 1, Address: 16, Size: 1}, {Op: ProcessStart, Process: n},
+		{Op: HeapFree, Process: n, Heap: 1, Address: 16}} {
 		e.Time = n
 		if err := tr.Add(&e); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if p := tr.Processes(); len(p) != 1 || !p[0].Started || tr.Anomalies.AfterExit != 1 || tr.Anomalies.UnknownFreesInside != 1 {
+	if p := tr.Processes(); len(p) != 1 || !p[0].Started || tr.Anomalies.AfterExit != 1 ||
+		tr.Anomalies.UnknownFreesInside != 1 {
 		t.Errorf("%+v %+v", p, tr.Anomalies)
 	}
 }

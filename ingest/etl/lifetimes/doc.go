@@ -1,6 +1,6 @@
-// Package lifetimes follows memory from its allocation to its end: heap blocks by (process instance, heap, address), and
-// committed virtual memory as intervals of addresses by the call that committed them. It takes events in time order and
-// knows no file format.
+// Package lifetimes follows memory from its allocation to its end: heap blocks by (process instance, heap, address),
+// and committed virtual memory as intervals of addresses by the call that committed them. It takes events in time order
+// and knows no file format.
 //
 // A Tracker keeps what is alive, in memory that follows the number of living blocks, distinct sites and heaps; every
 // allocation leaves it as a Row when it ends, or at Finish. Numbers for any window of time come from one scan over the

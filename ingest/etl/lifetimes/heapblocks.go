@@ -24,8 +24,8 @@ func (t *Tracker) heapAlloc(e *Event) {
 	t.insertBlock(id, e, e.Time, slot)
 }
 
-// insertBlock starts a block at the event's address, which is free; since is its allocation time, and slot where looking for the
-// address ended.
+// insertBlock starts a block at the event's address, which is free; since is its allocation time, and slot where
+// looking for the address ended.
 func (t *Tracker) insertBlock(id uint32, e *Event, since int64, slot int) {
 	b, ok := t.blocks.add()
 	if !ok {
@@ -94,7 +94,8 @@ func (t *Tracker) unknownFree(id uint32, e *Event) {
 	h.unknownFrees++
 	t.processes.at(h.process).heap.unknownFrees++
 	*t.rows.next() = allocations.Row{
-		AllocTime: allocations.BeforeTrace, FreeTime: e.Time, Address: e.Address, Heap: e.Heap, Site: site, Process: e.Process,
+		AllocTime: allocations.BeforeTrace, FreeTime: e.Time, Address: e.Address, Heap: e.Heap,
+		Site: site, Process: e.Process,
 		FreeStack: e.Stack, End: allocations.EndFree, Unknown: true,
 	}
 }

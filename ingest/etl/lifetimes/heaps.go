@@ -136,8 +136,9 @@ const (
 	pageBytes       = 4096
 )
 
-// mayBeUnlogged reports whether a free of a block that was never allocated is no sign of lost events: segment heaps of Windows 10 and 11 log
-// the end of their subsegments, which are whole pages, as a free, and those of 10.0.15063 no allocation for a block that moves.
+// mayBeUnlogged reports whether a free of a block that was never allocated is no sign of lost events: segment heaps of
+// Windows 10 and 11 log the end of their subsegments, which are whole pages, as a free, and those of 10.0.15063 no
+// allocation for a block that moves.
 func (h *heap) mayBeUnlogged(address uint64) bool {
 	return h.kind == heapSegment || h.kind == heapUnknown && address%pageBytes == 0
 }
@@ -160,8 +161,8 @@ func (t *Tracker) heapSnapshot(e *Event) {
 	h.said.latest, h.said.latestAt = e.Counters, e.Time
 }
 
-// endHeap ends every block of a heap, in the order of their numbers: that of the index differs from one run to the next.
-// With EndNone they stay in the accounts, and only their rows are written.
+// endHeap ends every block of a heap, in the order of their numbers: that of the index differs from one run to the
+// next. With EndNone they stay in the accounts, and only their rows are written.
 func (t *Tracker) endHeap(id uint32, at int64, how allocations.End) {
 	h := t.heaps.at(id)
 	t.ending = t.ending[:0]

@@ -142,7 +142,8 @@ func TestLab(t *testing.T) {
 
 // labFile is where a trace of a run lies: in the folder of the run, or beside the truth.
 func labFile(root, run, file string) string {
-	for _, dir := range []string{filepath.Join(filepath.Dir(root), run), filepath.Join(root, run), filepath.Join(root, run, "etl"), root} {
+	for _, dir := range []string{filepath.Join(filepath.Dir(root), run), filepath.Join(root, run),
+		filepath.Join(root, run, "etl"), root} {
 		if path := filepath.Join(dir, file); fileExists(path) {
 			return path
 		}
@@ -207,11 +208,13 @@ func sorted[K comparable](m map[K]usage) []usage {
 	for _, u := range m {
 		out = append(out, u)
 	}
-	slices.SortFunc(out, func(a, b usage) int { return cmp.Or(cmp.Compare(a.Bytes, b.Bytes), cmp.Compare(a.Count, b.Count)) })
+	slices.SortFunc(out,
+		func(a, b usage) int { return cmp.Or(cmp.Compare(a.Bytes, b.Bytes), cmp.Compare(a.Count, b.Count)) })
 	return out
 }
 
-func checkWindows(t *testing.T, all *truth, run int, tr *lifetimes.Tracker, rows []allocations.Row, instance uint32, stacks bool) {
+func checkWindows(t *testing.T, all *truth, run int, tr *lifetimes.Tracker, rows []allocations.Row,
+	instance uint32, stacks bool) {
 	t.Helper()
 	sites := tr.Sites()
 	for _, want := range all.Runs[run].Windows {
@@ -264,7 +267,8 @@ func checkWindows(t *testing.T, all *truth, run int, tr *lifetimes.Tracker, rows
 			c := sum(allocations.KindVirtual, 0)
 			g := [...]int64{c.Allocated().Count, c.Allocated().Bytes, c.AIFO.Bytes, c.AIFO.Count, c.AtStart().Bytes,
 				c.Outstanding().Bytes, c.AIFI.Count, c.AIFI.Bytes}
-			x := [...]int64{v.Count, v.Size, v.Impacting, v.ImpactingCount, v.OutstandingAtT1, v.OutstandingAtT2, v.Transient.Count, v.Transient.Bytes}
+			x := [...]int64{v.Count, v.Size, v.Impacting, v.ImpactingCount, v.OutstandingAtT1, v.OutstandingAtT2,
+				v.Transient.Count, v.Transient.Bytes}
 			if g != x {
 				t.Errorf("%s, virtual: %v, want %v", want.Name, g, x)
 			}

@@ -1,7 +1,7 @@
 package lifetimes
 
-// A list is values by number, in chunks that are not moved when they are full: growing a long list costs no copy and leaves nothing
-// behind. A pointer into it is good until the next add.
+// A list is values by number, in chunks that are not moved when they are full: growing a long list costs no copy and
+// leaves nothing behind. A pointer into it is good until the next add.
 type list[T any] struct {
 	chunks [][]T
 	n      int

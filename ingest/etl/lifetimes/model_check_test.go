@@ -33,7 +33,8 @@ func randomEvents(r *rand.Rand, n int) []Event {
 		heap := uint64(0x10000 * (1 + r.IntN(3)))
 		e := Event{
 			Time: at, Process: uint32(r.IntN(3)), Thread: uint32(r.IntN(3)), Stack: uint32(r.IntN(4)), Heap: heap,
-			Address: 0x10000*uint64(1+r.IntN(8)) + 0x800*uint64(r.IntN(40)), Size: uint64(r.IntN(300)), OldSize: uint64(r.IntN(300)),
+			Address: 0x10000*uint64(1+r.IntN(8)) + 0x800*uint64(r.IntN(40)), Size: uint64(r.IntN(300)),
+			OldSize: uint64(r.IntN(300)),
 		}
 		e.OldAddress = e.Address
 		switch p := r.IntN(1000); {
@@ -141,7 +142,8 @@ func TestModel(t *testing.T) {
 			}
 			before := len(m.blocks)
 			m.add(e)
-			if b := m.blocks[modelKey{e.Process, e.Heap, e.Address}]; len(m.blocks) > before && e.Op == HeapRealloc && b.AllocTime == allocations.BeforeTrace {
+			if b := m.blocks[modelKey{e.Process, e.Heap, e.Address}]; len(m.blocks) > before && e.Op == HeapRealloc &&
+				b.AllocTime == allocations.BeforeTrace {
 				adopted[holder{e.Process, e.Heap}] += int64(e.OldSize)
 				adopted[holder{e.Process, 0}] += int64(e.OldSize)
 			}

@@ -44,7 +44,8 @@ type modelCommit struct {
 const modelPage = 0x1000
 
 func newModel() *model {
-	return &model{procs: map[uint32]*modelProcess{}, blocks: map[modelKey]*modelBlock{}, created: map[modelKey]bool{}, nt: map[modelKey]bool{}, segment: map[modelKey]bool{}, seen: map[modelKey]bool{}, last: allocations.BeforeTrace}
+	return &model{procs: map[uint32]*modelProcess{}, blocks: map[modelKey]*modelBlock{}, created: map[modelKey]bool{},
+		nt: map[modelKey]bool{}, segment: map[modelKey]bool{}, seen: map[modelKey]bool{}, last: allocations.BeforeTrace}
 }
 
 func (m *model) process(id uint32) *modelProcess {
@@ -101,8 +102,9 @@ func (m *model) add(e Event) {
 		if k := (modelKey{e.Process, e.Heap, 0}); m.inside(e) && (m.nt[k] || !m.segment[k] && e.Address%4096 != 0) {
 			m.an.UnknownFreesInside++
 		}
-		m.rows = append(m.rows, allocations.Row{AllocTime: allocations.BeforeTrace, FreeTime: e.Time, Address: e.Address, Heap: e.Heap,
-			Process: e.Process, FreeStack: e.Stack, End: allocations.EndFree, Unknown: true})
+		m.rows = append(m.rows,
+			allocations.Row{AllocTime: allocations.BeforeTrace, FreeTime: e.Time, Address: e.Address, Heap: e.Heap,
+				Process: e.Process, FreeStack: e.Stack, End: allocations.EndFree, Unknown: true})
 	case HeapRealloc:
 		m.realloc(e, key)
 	case HeapDestroy:
@@ -137,7 +139,8 @@ func (m *model) inside(e Event) bool {
 
 func (m *model) begin(e Event, since int64) {
 	m.blocks[modelKey{e.Process, e.Heap, e.Address}] = &modelBlock{allocations.Row{
-		AllocTime: since, Address: e.Address, Size: e.Size, Heap: e.Heap, Process: e.Process, Thread: e.Thread, Stack: e.Stack,
+		AllocTime: since, Address: e.Address, Size: e.Size, Heap: e.Heap, Process: e.Process,
+		Thread: e.Thread, Stack: e.Stack,
 	}}
 	m.touch(e.Process, e.Address)
 }

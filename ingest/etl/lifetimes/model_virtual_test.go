@@ -70,7 +70,8 @@ func (m *model) unreserve(p *modelProcess, base, end uint64) (known bool) {
 }
 
 func (m *model) commit(p *modelProcess, base, end uint64, since int64, e Event) bool {
-	c := &modelCommit{row: allocations.Row{AllocTime: since, Process: e.Process, Thread: e.Thread, Stack: e.Stack, Kind: allocations.KindVirtual}}
+	c := &modelCommit{row: allocations.Row{AllocTime: since, Process: e.Process, Thread: e.Thread, Stack: e.Stack,
+		Kind: allocations.KindVirtual}}
 	if r := p.regions[base/modelPage]; r != nil && r.heap {
 		c.row.Kind = allocations.KindHeapVirtual
 	}

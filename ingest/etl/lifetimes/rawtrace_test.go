@@ -118,7 +118,8 @@ func readRaw(t *testing.T, file []byte, zero int64) *rawTrace {
 		case 0x1021:
 			e.Op, e.Heap, e.Size, e.Address = lifetimes.HeapAlloc, r.p(0), r.p(1), r.p(2)
 		case 0x1022:
-			e.Op, e.Heap, e.Address, e.OldAddress, e.Size, e.OldSize = lifetimes.HeapRealloc, r.p(0), r.p(1), r.p(2), r.p(3), r.p(4)
+			e.Op, e.Heap, e.Address, e.OldAddress, e.Size, e.OldSize = lifetimes.HeapRealloc, r.p(0),
+				r.p(1), r.p(2), r.p(3), r.p(4)
 		case 0x1023:
 			e.Op, e.Heap = lifetimes.HeapDestroy, r.p(0)
 		case 0x1024:

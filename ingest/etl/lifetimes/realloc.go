@@ -60,8 +60,8 @@ func (t *Tracker) adopt(id uint32, e *Event) {
 	}
 }
 
-// move ends the old block, starts the new one where its own events have not, and gives it to the reallocating stack: the
-// one of its own Alloc event lies inside the heap.
+// move ends the old block, starts the new one where its own events have not, and gives it to the reallocating stack:
+// the one of its own Alloc event lies inside the heap.
 func (t *Tracker) move(id uint32, e *Event, b uint32, live bool) {
 	h := t.heaps.at(id)
 	if slot, old, ok := h.index.find(&t.blocks, e.OldAddress); ok && e.OldAddress != 0 {

@@ -61,7 +61,8 @@ func (t *Tracker) Processes() []Process {
 	return processes
 }
 
-// Process is a process instance with its heaps, in the order they were met; ok is false where it had no events of memory.
+// Process is a process instance with its heaps, in the order they were met; ok is false where it had no events of
+// memory.
 func (t *Tracker) Process(instance uint32) (p Process, heaps []Heap, ok bool) {
 	number, ok := t.processes.known(instance)
 	if !ok {
@@ -82,7 +83,8 @@ func (t *Tracker) processAt(number uint32) Process {
 		Heap: p.heap.classes(), HeapPeak: p.heap.peak, HeapTimeline: p.heapLine.finished(), Anomalies: p.anomalies,
 	}
 	if v := p.virtualMemory; v != nil {
-		process.Virtual, process.VirtualPeak, process.VirtualTimeline = v.virtual.classes(), v.virtual.peak, v.virtualLine.finished()
+		process.Virtual, process.VirtualPeak, process.VirtualTimeline = v.virtual.classes(), v.virtual.peak,
+			v.virtualLine.finished()
 		process.HeapVirtual = v.heapVirtual.classes()
 	}
 	return process

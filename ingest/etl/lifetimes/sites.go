@@ -13,8 +13,8 @@ type Site struct {
 	Peak    allocations.Peak
 }
 
-// A site is a Site as it grows: 128 bytes, of which the first half holds all that most events touch. owner is the number of a
-// heap, or of a process for virtual memory.
+// A site is a Site as it grows: 128 bytes, of which the first half holds all that most events touch. owner is the
+// number of a heap, or of a process for virtual memory.
 type site struct {
 	stack, owner uint32
 	account

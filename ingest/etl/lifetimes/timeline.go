@@ -9,8 +9,8 @@ const (
 	timelineShift = 20
 )
 
-// A timeline is outstanding bytes over time, in stretches of a power of two of nanoseconds. Where nothing happened there
-// is no point. When it is full, stretches double.
+// A timeline is outstanding bytes over time, in stretches of a power of two of nanoseconds. Where nothing happened
+// there is no point. When it is full, stretches double.
 type timeline struct {
 	points []allocations.Point
 	next   int64 // where the last point's stretch ends

@@ -33,11 +33,12 @@ func New(sink allocations.Sink) *Tracker {
 	return &Tracker{rows: rows{sink: sink, buf: make([]allocations.Row, 0, batch)}, last: math.MinInt64}
 }
 
-// Add takes the next event. Events that make no sense are counted in Anomalies; an error is an *evidence.Error, and the same for
-// every later call.
+// Add takes the next event. Events that make no sense are counted in Anomalies; an error is an *evidence.Error, and the
+// same for every later call.
 func (t *Tracker) Add(e *Event) error {
 	if t.finished {
-		return &evidence.Error{Code: CodeFinished, Message: "an event after the end of the trace", Do: "make a new Tracker", Internal: true}
+		return &evidence.Error{Code: CodeFinished, Message: "an event after the end of the trace",
+			Do: "make a new Tracker", Internal: true}
 	}
 	if e.Op > ProcessEnd || e.Time == allocations.BeforeTrace || e.Time == allocations.Never {
 		t.Anomalies.Malformed++
@@ -91,7 +92,8 @@ func (t *Tracker) failure() error {
 
 // tooMany stops the Tracker.
 func (t *Tracker) tooMany() {
-	t.err = &evidence.Error{Code: CodeTooMany, Message: "more than four billion blocks are alive", Do: "analyse a shorter trace"}
+	t.err = &evidence.Error{Code: CodeTooMany, Message: "more than four billion blocks are alive",
+		Do: "analyse a shorter trace"}
 }
 
 // Finish ends the trace: what is alive becomes rows that end Never. Sites, Heaps and Processes are final afterwards.

@@ -87,7 +87,8 @@ func checkPeak(t *testing.T, rows []allocations.Row, sites int, from, to int64) 
 	if err := spool.Rows(rows); err != nil {
 		t.Fatal(err)
 	}
-	a, err := allocations.Ask(t.Context(), spool, allocations.Question{From: from, To: to, Sites: sites, Peaks: [][]int32{make([]int32, sites)}})
+	a, err := allocations.Ask(t.Context(), spool,
+		allocations.Question{From: from, To: to, Sites: sites, Peaks: [][]int32{make([]int32, sites)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +142,9 @@ func TestBeforeExit(t *testing.T) {
 	if got := w.Total(nil); got != (allocations.Classes{AIFO: allocations.Usage{Count: 2, Bytes: 0x100a}}) {
 		t.Errorf("before the exit %+v", got)
 	}
-	if got := window(t, sink.rows, len(tr.Sites()), 0, 10); got != (allocations.Classes{AIFI: allocations.Usage{Count: 2, Bytes: 0x100a}, AtExit: allocations.Usage{Count: 2, Bytes: 0x100a}}) {
+	if got := window(t, sink.rows, len(tr.Sites()), 0,
+		10); got != (allocations.Classes{AIFI: allocations.Usage{Count: 2, Bytes: 0x100a},
+		AtExit: allocations.Usage{Count: 2, Bytes: 0x100a}}) {
 		t.Errorf("after the exit %+v", got)
 	}
 }

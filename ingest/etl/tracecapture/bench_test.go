@@ -14,13 +14,14 @@ import (
 	"heapdrift/ingest/etl/tracecapture"
 )
 
-// BenchmarkRead makes captures of a generated heap trace, with rows on temporary disk; BenchmarkTable writes them as Parquet,
-// too. HEAPDRIFT_LARGE=1 makes the trace 1.3 GB with ten million events, else it has a twelfth of that.
+// BenchmarkRead makes captures of a generated heap trace, with rows on temporary disk; BenchmarkTable writes them as
+// Parquet, too. HEAPDRIFT_LARGE=1 makes the trace 1.3 GB with ten million events, else it has a twelfth of that.
 func BenchmarkRead(b *testing.B)  { benchmark(b, false) }
 func BenchmarkTable(b *testing.B) { benchmark(b, true) }
 
 func benchmark(b *testing.B, table bool) {
-	for name, f := range map[string]etltest.Format{"plain": {BufferSize: 1 << 20}, "compressed": {BufferSize: 1 << 20, Compressed: true}} {
+	for name, f := range map[string]etltest.Format{"plain": {BufferSize: 1 << 20},
+		"compressed": {BufferSize: 1 << 20, Compressed: true}} {
 		b.Run(name, func(b *testing.B) {
 			source, events := large(b, f)
 			b.ReportAllocs()

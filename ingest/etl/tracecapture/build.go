@@ -104,8 +104,8 @@ func (b *builder) build(ctx context.Context) ([]*capture.Capture, error) {
 	return captures, nil
 }
 
-// ask looks through the rows for what the tracker does not know: samples, survivals, and the peaks of sites that were several
-// and of virtual memory beside heaps.
+// ask looks through the rows for what the tracker does not know: samples, survivals, and the peaks of sites that were
+// several and of virtual memory beside heaps.
 func (b *builder) ask(ctx context.Context) (err error) {
 	q := allocations.Question{
 		From: b.window.From, To: b.window.To, Sites: len(b.sites),
@@ -150,7 +150,8 @@ func (b *builder) capture(number uint32, sites []uint32) *capture.Capture {
 		Kind: Kind, Shape: capture.ShapeTrace,
 		Process: capture.Process{Name: processName(p), PID: p.PID, Bits: b.bits(p)},
 		Trace: &capture.Trace{
-			Start: info.Start, Bias: info.Files[0].LogFile.ZoneBias, From: b.covered.From, To: b.covered.To, Window: b.window, HeapFrom: b.heapFrom(), Began: began(p), Exited: exited(p),
+			Start: info.Start, Bias: info.Files[0].LogFile.ZoneBias, From: b.covered.From, To: b.covered.To, Window: b.window,
+			HeapFrom: b.heapFrom(), Began: began(p), Exited: exited(p),
 			Teardown: b.teardown(number), SurvivalsBeyond: int64(b.beyond), Events: info.Events,
 			Heap:    capture.Line{Peak: lines.HeapPeak, Points: lines.HeapTimeline},
 			Virtual: capture.Line{Peak: b.virtualPeak(&lines), Points: lines.VirtualTimeline},
@@ -164,7 +165,8 @@ func (b *builder) capture(number uint32, sites []uint32) *capture.Capture {
 	places := map[uint64]int32{}
 	for i := range heaps {
 		places[heaps[i].Handle] = int32(i)
-		c.Heaps = append(c.Heaps, capture.Heap{Handle: heaps[i].Handle, Line: capture.Line{Peak: heaps[i].Peak, Points: heaps[i].Timeline}})
+		c.Heaps = append(c.Heaps,
+			capture.Heap{Handle: heaps[i].Handle, Line: capture.Line{Peak: heaps[i].Peak, Points: heaps[i].Timeline}})
 	}
 	var addresses []uint64
 	var frames []capture.FrameID

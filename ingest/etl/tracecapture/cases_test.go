@@ -47,7 +47,8 @@ func TestProcessesWithTheSameKey(t *testing.T) {
 		p.Ended = p.Started + second/2
 		s.Processes = append(s.Processes, p)
 		s.Heaps = append(s.Heaps, etltest.Heap{Process: i + 1, Handle: 0x1000000, Created: p.Started + 100})
-		s.Blocks = append(s.Blocks, etltest.Block{Heap: i + 1, Address: 0x1000500, Size: 10, Allocated: p.Started + 1000, By: by(1)})
+		s.Blocks = append(s.Blocks,
+			etltest.Block{Heap: i + 1, Address: 0x1000500, Size: 10, Allocated: p.Started + 1000, By: by(1)})
 		want = append(want, fmt.Sprint(p.Name, p.Started, p.Ended))
 	}
 	var got []string
@@ -59,12 +60,14 @@ func TestProcessesWithTheSameKey(t *testing.T) {
 	}
 }
 
-// What a heap commits counts as virtual memory of the program at no time, though only its first block shows whose it is.
+// What a heap commits counts as virtual memory of the program at no time, though only its first block shows whose it
+// is.
 func TestHeapGrowthIsNoVirtualPeak(t *testing.T) {
 	s := small()
 	commit := func(base, size uint64, at, released int64, stack int) {
-		s.Regions = append(s.Regions, etltest.Region{Base: base, Size: 0x100000, Reserved: at, Released: released, By: by(stack),
-			Commits: []etltest.Commit{{Base: base, Size: size, Committed: at + 1000, By: by(stack)}}})
+		s.Regions = append(s.Regions,
+			etltest.Region{Base: base, Size: 0x100000, Reserved: at, Released: released, By: by(stack),
+				Commits: []etltest.Commit{{Base: base, Size: size, Committed: at + 1000, By: by(stack)}}})
 	}
 	commit(0x2000000, 0x80000, second, 0, 2) // the heap's
 	s.Blocks = []etltest.Block{{Address: 0x2000100, Size: 100, Allocated: 2 * second, By: by(1)}}
@@ -81,7 +84,8 @@ func TestHeapGrowthIsNoVirtualPeak(t *testing.T) {
 	commit(0x6000000, 0x1000, 4*second, 0, 3)
 	r = read(t, s.File(etltest.Format{}))
 	c = r.Captures[0]
-	if p, want := c.Trace.Virtual.Peak, (allocations.Peak{Usage: allocations.Usage{Count: 1, Bytes: 0x3000}, At: second/2 + 1000}); p != want {
+	if p, want := c.Trace.Virtual.Peak,
+		(allocations.Peak{Usage: allocations.Usage{Count: 1, Bytes: 0x3000}, At: second/2 + 1000}); p != want {
 		t.Errorf("peak %+v, want %+v", p, want)
 	}
 	window, err := capture.InWindow(context.Background(), r.Captures, r.Rows, c.Trace.Window)
@@ -132,15 +136,18 @@ func TestNoHeapEvents(t *testing.T) {
 	if i < 0 || !strings.Contains(c.Warnings[i].Message, "-Pids 100") || !c.Warnings[i].Code.Lossy() {
 		t.Errorf("warnings %+v", c.Warnings)
 	}
-	s.Heaps, s.Regions = small().Heaps, append(s.Regions, etltest.Region{Base: 0x3000000, Size: 0x10000, Released: second, ReleasedBy: by(1)})
+	s.Heaps, s.Regions = small().Heaps,
+		append(s.Regions, etltest.Region{Base: 0x3000000, Size: 0x10000, Released: second, ReleasedBy: by(1)})
 	s.Blocks = []etltest.Block{{Address: 0x1001000, Size: 100, Allocated: second, Freed: 2 * second, By: by(1)}}
 	c = read(t, s.File(etltest.Format{})).Captures[0]
-	if i := slices.IndexFunc(c.Warnings, func(w capture.Warning) bool { return w.Code == capture.UnknownFree }); i < 0 || c.Warnings[i].Code.Lossy() {
+	if i := slices.IndexFunc(c.Warnings, func(w capture.Warning) bool { return w.Code == capture.UnknownFree }); i < 0 ||
+		c.Warnings[i].Code.Lossy() {
 		t.Errorf("a release of memory that is older than the trace: %+v", c.Warnings)
 	}
 }
 
-// Where the clock is coarse, what a thread does in a row has one time stamp. Each stack goes to its own event all the same.
+// Where the clock is coarse, what a thread does in a row has one time stamp. Each stack goes to its own event all the
+// same.
 func TestOneInstant(t *testing.T) {
 	for name, freed := range map[string]int{"frees without stacks": 0, "frees with stacks": 3} {
 		s := small()
@@ -162,25 +169,29 @@ func TestOneInstant(t *testing.T) {
 	}
 }
 
-// Where images held the same addresses in turn, a frame lies in the one that was there when its memory was allocated, or nearest to it.
+// Where images held the same addresses in turn, a frame lies in the one that was there when its memory was allocated,
+// or nearest to it.
 func TestImagesInTurn(t *testing.T) {
 	s := small()
 	image := func(path string, base, size uint64, loaded, unloaded int64) {
-		s.Processes[0].Images = append(s.Processes[0].Images, etltest.Image{Path: `\Device\HarddiskVolume3\` + path, Base: base, Size: size, Loaded: loaded, Unloaded: unloaded})
+		s.Processes[0].Images = append(s.Processes[0].Images,
+			etltest.Image{Path: `\Device\HarddiskVolume3\` + path, Base: base, Size: size, Loaded: loaded, Unloaded: unloaded})
 	}
 	image("long.dll", 0x7FF600000000, 0x10000, 0, 0)
 	image("alone.dll", 0x7FF700000000, 0x10000, second, 2*second)
 	image("again.dll", 0x7FF700000000, 0x10000, 3*second, 9*second)
 	image("short.dll", 0x7FF700008000, 0x10000, 2*second, 3*second)
 	image("empty.dll", 0x7FF700004000, 0, second, 9*second)
-	s.Stacks = []etltest.Stack{{User: []uint64{0x7FF600001010, 0x7FF700000000, 0x7FF70000FFFF, 0x7FF700017FFF, 0x7FF700018000}}}
+	s.Stacks = []etltest.Stack{{User: []uint64{0x7FF600001010, 0x7FF700000000, 0x7FF70000FFFF,
+		0x7FF700017FFF, 0x7FF700018000}}}
 	s.Blocks = []etltest.Block{{Address: 0x1000100, Size: 1, Allocated: second, By: by(1)}}
 	c := read(t, s.File(etltest.Format{})).Captures[0]
 	var got []string
 	for _, m := range c.Modules {
 		got = append(got, m.FileName())
 	}
-	if want := []string{"alone.dll", "short.dll", "long.dll", "again.dll"}; !slices.Equal(got, want) || slices.Contains(codes(c), capture.ModuleMoved) {
+	if want := []string{"alone.dll", "short.dll", "long.dll", "again.dll"}; !slices.Equal(got, want) ||
+		slices.Contains(codes(c), capture.ModuleMoved) {
 		t.Errorf("modules %q, want %q; warnings %+v", got, want, c.Warnings)
 	}
 	if got := modulesOf(c, c.Sites[0].Stack); got != "long.dll alone.dll alone.dll short.dll ?" {
@@ -202,7 +213,8 @@ func modulesOf(c *capture.Capture, stack capture.StackID) string {
 	return strings.Join(names, " ")
 }
 
-// Seven libraries have one range one after the other, and each allocates ten blocks from a stack that looks like the others'.
+// Seven libraries have one range one after the other, and each allocates ten blocks from a stack that looks like the
+// others'.
 func TestLibrariesInTurn(t *testing.T) {
 	const libraries, blocks = 7, 10
 	s := small()
@@ -212,10 +224,12 @@ func TestLibrariesInTurn(t *testing.T) {
 	for i := range int64(libraries) {
 		from := (2 + 4*i) * second
 		s.Processes[0].Images = append(s.Processes[0].Images, etltest.Image{
-			Path: fmt.Sprintf(`\Device\HarddiskVolume3\plug%d.dll`, i), Base: 0x7FF700000000, Size: 0x10000, Loaded: from, Unloaded: from + 3*second,
+			Path: fmt.Sprintf(`\Device\HarddiskVolume3\plug%d.dll`, i), Base: 0x7FF700000000, Size: 0x10000, Loaded: from,
+			Unloaded: from + 3*second,
 		})
 		for k := range int64(blocks) {
-			b := etltest.Block{Address: 0x1000100 + uint64(100*i+k)*0x100, Size: uint64(10 + i), Allocated: from + second + k*1000, By: by(1)}
+			b := etltest.Block{Address: 0x1000100 + uint64(100*i+k)*0x100, Size: uint64(10 + i),
+				Allocated: from + second + k*1000, By: by(1)}
 			if k%2 == 1 {
 				b.Freed = b.Allocated + 6*second // by whoever is there then
 			}

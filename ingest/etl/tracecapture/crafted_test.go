@@ -19,8 +19,8 @@ import (
 	"heapdrift/ingest/etl/tracecapture"
 )
 
-// BenchmarkCrafted reads crafted traces of n things and of twice as many. The exponent is that of the time, 1 where it is linear.
-// HEAPDRIFT_CRAFTED is n.
+// BenchmarkCrafted reads crafted traces of n things and of twice as many. The exponent is that of the time, 1 where it
+// is linear. HEAPDRIFT_CRAFTED is n.
 func BenchmarkCrafted(b *testing.B) {
 	n := 25_000
 	if s := os.Getenv("HEAPDRIFT_CRAFTED"); s != "" {
@@ -60,7 +60,9 @@ func spend(b *testing.B, trace []byte) (spent time.Duration, held int64) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	from := processorTime(b)
-	r, err := tracecapture.Read(b.Context(), []etl.Source{{Name: "crafted.etl", ReaderAt: bytes.NewReader(trace), Size: int64(len(trace))}}, tracecapture.Options{})
+	r, err := tracecapture.Read(b.Context(),
+		[]etl.Source{{Name: "crafted.etl", ReaderAt: bytes.NewReader(trace), Size: int64(len(trace))}},
+		tracecapture.Options{})
 	spent = processorTime(b) - from
 	if err != nil {
 		b.Fatal(err)
@@ -90,7 +92,9 @@ func TestCrafted(t *testing.T) {
 	for kind, write := range etltest.Crafted {
 		t.Run(kind, func(t *testing.T) {
 			trace := write(500)
-			r, err := tracecapture.Read(t.Context(), []etl.Source{{Name: "crafted.etl", ReaderAt: bytes.NewReader(trace), Size: int64(len(trace))}}, tracecapture.Options{})
+			r, err := tracecapture.Read(t.Context(),
+				[]etl.Source{{Name: "crafted.etl", ReaderAt: bytes.NewReader(trace), Size: int64(len(trace))}},
+				tracecapture.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

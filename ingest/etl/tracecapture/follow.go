@@ -73,8 +73,8 @@ func (f *follower) batch(operations []etl.Operation) error {
 	return f.tracker.AddAll(f.events[:n])
 }
 
-// set makes an event of an operation. What events of its Op have no use for stays as it was: clearing all of an event takes
-// longer than the rest.
+// set makes an event of an operation. What events of its Op have no use for stays as it was: clearing all of an event
+// takes longer than the rest.
 func set(e *lifetimes.Event, o *etl.Operation, op lifetimes.Op) {
 	e.Op, e.Flags, e.Time, e.Process, e.Thread, e.Stack = op, o.Flags, o.Time, o.Process, o.TID, uint32(o.Stack)
 	e.Heap, e.Address, e.Size = o.Heap, o.Address, o.Size
@@ -98,4 +98,5 @@ func (x *extent) cover(at int64, kind etl.Kind) {
 }
 
 // heapKinds are what only a session that traces heaps logs.
-var heapKinds = etl.Kinds(etl.KindHeapCreate, etl.KindHeapAlloc, etl.KindHeapReAlloc, etl.KindHeapFree, etl.KindHeapDestroy)
+var heapKinds = etl.Kinds(etl.KindHeapCreate, etl.KindHeapAlloc, etl.KindHeapReAlloc,
+	etl.KindHeapFree, etl.KindHeapDestroy)

@@ -64,8 +64,10 @@ func TestCapturesAreTheScenario(t *testing.T) {
 	for seed := range uint64(seeds) {
 		s := etltest.Invent(seed, etltest.Size{})
 		kernel, heap := s.Pair(etltest.Format{})
-		t.Run(fmt.Sprintf("pair/%d", seed), func(t *testing.T) { checkScenario(t, s, etltest.Format{}, read(t, kernel, heap)) })
-		t.Run(fmt.Sprintf("pair the other way/%d", seed), func(t *testing.T) { checkScenario(t, s, etltest.Format{}, read(t, heap, kernel)) })
+		t.Run(fmt.Sprintf("pair/%d", seed),
+			func(t *testing.T) { checkScenario(t, s, etltest.Format{}, read(t, kernel, heap)) })
+		t.Run(fmt.Sprintf("pair the other way/%d", seed),
+			func(t *testing.T) { checkScenario(t, s, etltest.Format{}, read(t, heap, kernel)) })
 	}
 }
 
@@ -129,7 +131,11 @@ func checkTotals(t *testing.T, s *etltest.Scenario, f etltest.Format, captures [
 			t.Errorf("process %d in [%d, %d], virtual memory: %+v, want %+v", i, from, to, share(virtual), want)
 		}
 		wanted := map[string]etltest.Share{}
-		for number, share := range func() map[int]etltest.Share { _, m := etltest.Window(blocks, f.Seen(from), f.Seen(to)); return m }() {
+		for number, share := range func() map[int]etltest.Share {
+			_,
+				m := etltest.Window(blocks, f.Seen(from), f.Seen(to))
+			return m
+		}() {
 			key := ""
 			if number > 0 {
 				stack := &s.Stacks[number-1]
@@ -197,5 +203,6 @@ func plus(a, b etltest.Share) etltest.Share {
 	sum := func(x, y etltest.Sum) etltest.Sum {
 		return etltest.Sum{Count: x.Count + y.Count, Bytes: x.Bytes + y.Bytes}
 	}
-	return etltest.Share{AIFO: sum(a.AIFO, b.AIFO), AIFI: sum(a.AIFI, b.AIFI), AOFO: sum(a.AOFO, b.AOFO), AOFI: sum(a.AOFI, b.AOFI)}
+	return etltest.Share{AIFO: sum(a.AIFO, b.AIFO), AIFI: sum(a.AIFI, b.AIFI), AOFO: sum(a.AOFO, b.AOFO),
+		AOFI: sum(a.AOFI, b.AOFI)}
 }

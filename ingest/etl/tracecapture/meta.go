@@ -19,7 +19,8 @@ func (b *builder) meta() *allocations.Meta {
 		}
 		seen[s.process] = true
 		p := &b.joined.Processes[s.process]
-		m.Processes = append(m.Processes, allocations.Process{Number: s.process, PID: p.PID, Name: processName(p), Began: began(p), Exited: exited(p)})
+		m.Processes = append(m.Processes,
+			allocations.Process{Number: s.process, PID: p.PID, Name: processName(p), Began: began(p), Exited: exited(p)})
 		for k := range p.Images {
 			m.Images = append(m.Images, tableImage(s.process, &p.Images[k]))
 		}

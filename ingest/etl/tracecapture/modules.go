@@ -13,10 +13,11 @@ import (
 	"heapdrift/ingest/etl"
 )
 
-// modules are the images of a process, and those of the kernel that its stacks run through. The first are former, which frames name;
-// of others that held the same addresses one after the other, the one that was there longest is taken; hidden counts frames
-// that may lie in those that are not.
-func (b *builder) modules(process uint32, stacks *capture.Stacks, former []etl.Image) (modules []capture.Module, hidden int64) {
+// modules are the images of a process, and those of the kernel that its stacks run through. The first are former, which
+// frames name; of others that held the same addresses one after the other, the one that was there longest is taken;
+// hidden counts frames that may lie in those that are not.
+func (b *builder) modules(process uint32, stacks *capture.Stacks, former []etl.Image) (modules []capture.Module,
+	hidden int64) {
 	images, frames := slices.Clone(b.joined.Processes[process].Images), addressesOf(stacks)
 	for _, i := range b.joined.Kernel() {
 		if i != process {

@@ -27,8 +27,8 @@ type site struct {
 	shared  []int32 // images of the shared addresses of the stack, by place in the turns of the process
 }
 
-// number gives equal sites one number, and renumbers the rows. Sites without rows have none. A site whose frames lie in one image
-// now and in another then becomes several, by when its rows were allocated.
+// number gives equal sites one number, and renumbers the rows. Sites without rows have none. A site whose frames lie in
+// one image now and in another then becomes several, by when its rows were allocated.
 func (b *builder) number() {
 	stacks := b.joined.Stacks
 	canonical := make([]uint32, stacks.Len())

@@ -76,7 +76,8 @@ func noMemory(trace *etl.Trace, joined *etl.JoinResult) error {
 	do := "record with heap tracing (wpr -start Heap, or xperf -start HeapSession -heap -Pids N -stackwalk HeapAlloc+HeapRealloc)"
 	switch {
 	case joined.HeapSnapshots > 0:
-		message, do = "the trace holds heap snapshots (wpr -snapshotconfig) only, whose layout is not public", "record with heap tracing (wpr -start Heap)"
+		message, do = "the trace holds heap snapshots (wpr -snapshotconfig) only, whose layout is not public",
+			"record with heap tracing (wpr -start Heap)"
 	case len(joined.Processes) > 0:
 		do += "; if this is the kernel session of a pair, give the heap session's file with it"
 	}

@@ -21,14 +21,16 @@ import (
 // The processes of a trace, and what two of them hold.
 func Example() {
 	file := etltest.Invent(1, etltest.Size{}).File(etltest.Format{})
-	result, err := tracecapture.Read(context.Background(), []etl.Source{{Name: "app.etl", ReaderAt: bytes.NewReader(file), Size: int64(len(file))}}, tracecapture.Options{})
+	result, err := tracecapture.Read(context.Background(),
+		[]etl.Source{{Name: "app.etl", ReaderAt: bytes.NewReader(file), Size: int64(len(file))}}, tracecapture.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer func() { _ = result.Close() }()
 	for _, c := range result.Captures {
-		fmt.Printf("%s (%d): %d bytes held, %d modules, %d sites\n", c.Process.Name, c.Process.PID, c.Held(), len(c.Modules), len(c.Sites))
+		fmt.Printf("%s (%d): %d bytes held, %d modules, %d sites\n", c.Process.Name, c.Process.PID, c.Held(),
+			len(c.Modules), len(c.Sites))
 	}
 	// Output:
 	// again.exe (9000): 827597 bytes held, 5 modules, 21 sites
@@ -45,7 +47,8 @@ func TestProcess(t *testing.T) {
 		t.Fatal("no capture of battery.exe")
 	}
 	c := r.Captures[i]
-	if c.Process != (capture.Process{Name: "battery.exe", PID: 5128, Bits: 64}) || c.Kind != capture.KindETL || c.Shape != capture.ShapeTrace {
+	if c.Process != (capture.Process{Name: "battery.exe", PID: 5128, Bits: 64}) || c.Kind != capture.KindETL ||
+		c.Shape != capture.ShapeTrace {
 		t.Errorf("%+v, %s, %d", c.Process, c.Kind, c.Shape)
 	}
 	if c.Trace.Events == 0 || c.Trace.To < s.End-1e6 || c.Trace.Bias.Minutes() != -60 || len(c.Trace.Heap.Points) == 0 {
@@ -70,7 +73,8 @@ func TestProcess(t *testing.T) {
 		stacks++
 	}
 	if images < len(c.Modules)-1 || stacks == 0 || len(r.Meta.Processes) != len(r.Captures) || len(r.Meta.Sites) == 0 {
-		t.Errorf("meta: %d images, %d stacks, %d processes, %d sites", images, stacks, len(r.Meta.Processes), len(r.Meta.Sites))
+		t.Errorf("meta: %d images, %d stacks, %d processes, %d sites", images, stacks,
+			len(r.Meta.Processes), len(r.Meta.Sites))
 	}
 }
 
@@ -166,10 +170,12 @@ func TestNothingToRead(t *testing.T) {
 	s.Blocks, s.Regions, s.Heaps = nil, nil, nil
 	_, err := tracecapture.Read(context.Background(), sources(s.File(etltest.Format{})), tracecapture.Options{})
 	var refused *evidence.Error
-	if !errors.As(err, &refused) || refused.Code != tracecapture.CodeNoMemory || !strings.Contains(err.Error(), "wpr -start Heap") {
+	if !errors.As(err, &refused) || refused.Code != tracecapture.CodeNoMemory ||
+		!strings.Contains(err.Error(), "wpr -start Heap") {
 		t.Errorf("a trace without memory: %v", err)
 	}
-	if _, err := tracecapture.Read(context.Background(), sources([]byte("no trace")), tracecapture.Options{}); !errors.As(err, &refused) || refused.Code != etl.CodeNotETL {
+	if _, err := tracecapture.Read(context.Background(), sources([]byte("no trace")),
+		tracecapture.Options{}); !errors.As(err, &refused) || refused.Code != etl.CodeNotETL {
 		t.Errorf("no trace: %v", err)
 	}
 }
@@ -240,12 +246,14 @@ func TestGap(t *testing.T) {
 	for name, files := range map[string][][]byte{"in order": {a, b}, "the other way": {b, a}} {
 		r := read(t, files...)
 		i := slices.IndexFunc(r.Captures[0].Warnings, func(w capture.Warning) bool { return w.Code == capture.Truncated })
-		if i < 0 || r.Captures[0].Warnings[i].Count != 1 || !strings.Contains(r.Captures[0].Warnings[i].Message, "was being recorded from ") {
+		if i < 0 || r.Captures[0].Warnings[i].Count != 1 ||
+			!strings.Contains(r.Captures[0].Warnings[i].Message, "was being recorded from ") {
 			t.Errorf("%s: %+v", name, r.Captures[0].Warnings)
 		}
 	}
 	kernel, heap := first.Pair(etltest.Format{})
-	if r := read(t, kernel, heap); slices.ContainsFunc(r.Captures[0].Warnings, func(w capture.Warning) bool { return w.Code == capture.Truncated }) {
+	if r := read(t, kernel, heap); slices.ContainsFunc(r.Captures[0].Warnings,
+		func(w capture.Warning) bool { return w.Code == capture.Truncated }) {
 		t.Errorf("a pair has no gap: %+v", r.Captures[0].Warnings)
 	}
 }

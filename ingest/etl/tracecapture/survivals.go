@@ -7,13 +7,14 @@ import (
 	"heapdrift/ingest/capture/allocations"
 )
 
-// askSurvivals adds to a question about the whole trace which sites' Survivals are wanted. When a process began to free what
-// it held must be known before, which takes a scan where processes ended.
+// askSurvivals adds to a question about the whole trace which sites' Survivals are wanted. When a process began to free
+// what it held must be known before, which takes a scan where processes ended.
 func (b *builder) askSurvivals(ctx context.Context, q *allocations.Question) (err error) {
 	if err := b.findTeardowns(ctx); err != nil {
 		return err
 	}
-	s := &allocations.SurvivalQuestion{From: make([]int64, len(b.sites)), Over: make([]int64, len(b.sites)), Heaps: make([]int32, len(b.sites))}
+	s := &allocations.SurvivalQuestion{From: make([]int64, len(b.sites)), Over: make([]int64, len(b.sites)),
+		Heaps: make([]int32, len(b.sites))}
 	most := make([]allocations.Usage, len(b.sites))
 	type heap struct {
 		process uint32
@@ -24,7 +25,8 @@ func (b *builder) askSurvivals(ctx context.Context, q *allocations.Question) (er
 	for i := range b.sites {
 		site := &b.sites[i]
 		p := &b.joined.Processes[site.process]
-		trace := capture.Trace{From: b.covered.From, HeapFrom: heapFrom, Began: began(p), Exited: exited(p), Teardown: b.teardown(site.process)}
+		trace := capture.Trace{From: b.covered.From, HeapFrom: heapFrom, Began: began(p), Exited: exited(p),
+			Teardown: b.teardown(site.process)}
 		s.From[i], s.Over[i], s.Heaps[i] = trace.Since(b.window, capture.SiteKind(site.kind)), trace.Over(b.window), -1
 		if site.kind == allocations.KindHeapVirtual {
 			continue
@@ -54,7 +56,8 @@ func (b *builder) findTeardowns(ctx context.Context) error {
 		process[i] = -1
 		site := &b.sites[i]
 		p := &b.joined.Processes[site.process]
-		if exit := exited(p); exit == allocations.Never || exit <= b.covered.From || site.kind == allocations.KindHeapVirtual {
+		if exit := exited(p); exit == allocations.Never || exit <= b.covered.From ||
+			site.kind == allocations.KindHeapVirtual {
 			continue
 		}
 		n, ok := numbers[site.process]

@@ -129,7 +129,8 @@ func checkLeft(t *testing.T, window string, c *capture.Capture) {
 		if left != wanted || born != life.Classes.Allocated().Count || born != left.Count+ended {
 			t.Errorf("%s: site %d: %d made, %+v left, %d ended of %+v", window, i, born, left, ended, life.Classes)
 		}
-		if s := life.Survival; s.From != c.Trace.Since(c.Trace.Window, c.Sites[i].Kind) || s.Over != c.Trace.Over(c.Trace.Window) {
+		if s := life.Survival; s.From != c.Trace.Since(c.Trace.Window, c.Sites[i].Kind) ||
+			s.Over != c.Trace.Over(c.Trace.Window) {
 			t.Errorf("%s: site %d in [%d, %d]", window, i, s.From, s.Over)
 		}
 	}
@@ -142,8 +143,10 @@ func TestTeardown(t *testing.T) {
 	p.Started, p.Ended = second/10, 9*second
 	s.Heaps[0].Created = second / 9
 	for i := range int64(100) {
-		leak := etltest.Block{Address: 0x1000100 + uint64(i)*32, Size: 24, Allocated: second + i*second/14, Freed: p.Ended - second/100 + i*1000, By: by(1)}
-		work := etltest.Block{Address: 0x1100100 + uint64(i)*32, Size: 24, Allocated: second + i*second/14, Freed: second + (i+1)*second/14, By: by(2)}
+		leak := etltest.Block{Address: 0x1000100 + uint64(i)*32, Size: 24, Allocated: second + i*second/14,
+			Freed: p.Ended - second/100 + i*1000, By: by(1)}
+		work := etltest.Block{Address: 0x1100100 + uint64(i)*32, Size: 24, Allocated: second + i*second/14,
+			Freed: second + (i+1)*second/14, By: by(2)}
 		s.Blocks = append(s.Blocks, leak, work)
 	}
 	for _, f := range []etltest.Format{{}, {Compressed: true}} {
@@ -169,7 +172,8 @@ func TestTeardown(t *testing.T) {
 					continue
 				}
 				born, left := life.Survival.Total()
-				if born != life.Classes.Allocated().Count || left.Count != born || left.Bytes != 24*born || life.Survival.Over != min(c.Trace.Teardown, w.To) {
+				if born != life.Classes.Allocated().Count || left.Count != born || left.Bytes != 24*born ||
+					life.Survival.Over != min(c.Trace.Teardown, w.To) {
 					t.Errorf("%+v: %d made, %+v left at %d, of %+v", w, born, left, life.Survival.Over, life.Classes)
 				}
 			}
@@ -188,7 +192,8 @@ func TestLateUnknownFrees(t *testing.T) {
 			etltest.Block{Heap: 1, Address: 0x9100100 + uint64(i)*32, Size: 24, Allocated: second + i*second, By: by(1)})
 	}
 	for i := range int64(4) {
-		s.Blocks = append(s.Blocks, etltest.Block{Address: 0x1200100 + uint64(i)*32, Size: 24, Freed: 8*second + i*second/10, By: by(2)})
+		s.Blocks = append(s.Blocks,
+			etltest.Block{Address: 0x1200100 + uint64(i)*32, Size: 24, Freed: 8*second + i*second/10, By: by(2)})
 	}
 	c := read(t, s.File(etltest.Format{})).Captures[0]
 	got := map[uint64]int64{}

@@ -11,8 +11,8 @@ import (
 	"heapdrift/ingest/etl"
 )
 
-// turns are the images of one process of which several had the same addresses, one after the other. The address of a frame does not
-// tell which of them it lies in: when its memory was allocated does.
+// turns are the images of one process of which several had the same addresses, one after the other. The address of a
+// frame does not tell which of them it lies in: when its memory was allocated does.
 type turns struct {
 	images []etl.Image // with a size; each once, however often it was loaded
 	loaded [][]stretch // by image: when it was, ascending
@@ -26,8 +26,8 @@ type turns struct {
 // A stretch is the time from a load to an unload.
 type stretch struct{ from, to int64 }
 
-// The limits beyond which frames are counted to the image that was there longest, as a warning says: of images of one process that
-// are not shown, and of steps to tell those of its stacks apart.
+// The limits beyond which frames are counted to the image that was there longest, as a warning says: of images of one
+// process that are not shown, and of steps to tell those of its stacks apart.
 const (
 	mostTurns     = 4096
 	mostTurnSteps = 50_000_000
@@ -84,8 +84,8 @@ func newTurns(images []etl.Image, from, to int64) *turns {
 	return t
 }
 
-// inTurn divides images that have a size: those that were there longest, of which none overlaps another, by base; and those that had
-// the same addresses at other times.
+// inTurn divides images that have a size: those that were there longest, of which none overlaps another, by base; and
+// those that had the same addresses at other times.
 func inTurn(images []etl.Image, from, to int64) (taken, others []*etl.Image) {
 	order := make([]*etl.Image, len(images))
 	for i := range images {
@@ -155,8 +155,8 @@ func away(list []stretch, at int64) uint64 {
 	return least
 }
 
-// of is the image that had a shared address at a time, or was there nearest to it: what a stack names was loaded when it was
-// recorded, and clocks of events differ.
+// of is the image that had a shared address at a time, or was there nearest to it: what a stack names was loaded when
+// it was recorded, and clocks of events differ.
 func (t *turns) of(address uint64, at int64) int32 {
 	best, least := int32(-1), uint64(math.MaxUint64)
 	for _, i := range t.at(address) {
@@ -234,7 +234,8 @@ type formers struct {
 }
 
 // add adds the frames of a stack whose shared addresses lie in these images.
-func (f *formers) add(frames []capture.FrameID, stacks *capture.Stacks, addresses []uint64, shared []int32) []capture.FrameID {
+func (f *formers) add(frames []capture.FrameID, stacks *capture.Stacks, addresses []uint64,
+	shared []int32) []capture.FrameID {
 	for _, a := range addresses {
 		if !f.turns.isShared(a) {
 			frames = append(frames, stacks.AddAddress(a))

@@ -15,7 +15,8 @@ func TestTurns(t *testing.T) {
 	}
 	images := []etl.Image{
 		image("app.exe", 0x1000, etl.Unknown, etl.Unknown),
-		image("a.dll", 0x8000, 10, 100), image("b.dll", 0x8000, 200, 300), image("A.DLL", 0x8000, 400, 900), image("c.dll", 0x8800, 310, 320),
+		image("a.dll", 0x8000, 10, 100), image("b.dll", 0x8000, 200, 300), image("A.DLL", 0x8000, 400, 900),
+		image("c.dll", 0x8800, 310, 320),
 	}
 	turns := newTurns(images, 0, 1000)
 	names := func(list []era) string {

@@ -7,8 +7,8 @@ import (
 	"heapdrift/ingest/etl/lifetimes"
 )
 
-// virtualPeaks finds the peaks of virtual memory in processes whose heaps committed some. The tracker's own peaks of such
-// processes hold each commit of a heap as one of the program for the moment until it shows to be the heap's.
+// virtualPeaks finds the peaks of virtual memory in processes whose heaps committed some. The tracker's own peaks of
+// such processes hold each commit of a heap as one of the program for the moment until it shows to be the heap's.
 func (b *builder) virtualPeaks(ctx context.Context) error {
 	groups := map[uint32]int32{}
 	for i := range b.sites {

@@ -28,22 +28,36 @@ func (b *builder) warnings(c *capture.Capture, own *lifetimes.Anomalies, hidden 
 		}
 	}
 	if len(c.Heaps) == 0 {
-		warn(capture.PartialHeap, 1, "no heap event of this process is in the trace, which shows only what it committed with VirtualAlloc: leaks inside its heaps are not seen; record it with heap tracing (wpr -start Heap, or xperf -start HeapSession -heap -Pids %d)", c.Process.PID)
+		warn(capture.PartialHeap, 1,
+			"no heap event of this process is in the trace, which shows only what it committed with VirtualAlloc: leaks inside its heaps are not seen; record it with heap tracing (wpr -start Heap, or xperf -start HeapSession -heap -Pids %d)", c.Process.PID)
 	}
 	all := &b.all
-	warn(capture.LostFree, own.LostFrees, "%d allocations onto a live address: the frees of the blocks that were there are missing, so each is taken as ended at the latest possible time; other blocks may look leaked that were freed", own.LostFrees)
-	warn(capture.UnknownFree, unknown, "%d frees of blocks that were allocated before the trace began, or whose allocation is missing: their sizes are unknown and they are in no other number", unknown)
-	warn(capture.Inconsistent, own.UnknownFreesInside, "%d frees of blocks in heaps or processes that began inside the trace: allocations are missing from it", own.UnknownFreesInside)
-	warn(capture.UnknownFree, own.UnknownVirtualFrees, "%d decommits and releases of virtual memory that was reserved or committed before the trace began: how much that was is not known, and it is in no number", own.UnknownVirtualFrees)
-	warn(capture.Malformed, all.Malformed, "%d events of the trace have an address or a size that cannot be; they are in no number", all.Malformed)
-	warn(capture.ClockDisorder, all.Disordered, "%d events of the trace come before one that precedes them", all.Disordered)
-	warn(capture.Inconsistent, own.LostReleases, "%d regions of virtual memory were reserved again without a release in the trace: releases are missing from it", own.LostReleases)
-	warn(capture.Inconsistent, own.RundownMismatches, "%d regions of virtual memory hold other bytes at the end of the trace than its events add up to: events are missing from it", own.RundownMismatches)
-	warn(capture.ModuleMoved, hidden, "%d return addresses lie where one module was unloaded and another loaded; modules came and went too often to tell which of them, so they are counted to the one that was there longest", hidden)
+	warn(capture.LostFree, own.LostFrees,
+		"%d allocations onto a live address: the frees of the blocks that were there are missing, so each is taken as ended at the latest possible time; other blocks may look leaked that were freed", own.LostFrees)
+	warn(capture.UnknownFree, unknown,
+		"%d frees of blocks that were allocated before the trace began, or whose allocation is missing: their sizes are unknown and they are in no other number", unknown)
+	warn(capture.Inconsistent, own.UnknownFreesInside,
+		"%d frees of blocks in heaps or processes that began inside the trace: allocations are missing from it",
+		own.UnknownFreesInside)
+	warn(capture.UnknownFree, own.UnknownVirtualFrees,
+		"%d decommits and releases of virtual memory that was reserved or committed before the trace began: how much that was is not known, and it is in no number", own.UnknownVirtualFrees)
+	warn(capture.Malformed, all.Malformed,
+		"%d events of the trace have an address or a size that cannot be; they are in no number", all.Malformed)
+	warn(capture.ClockDisorder, all.Disordered, "%d events of the trace come before one that precedes them",
+		all.Disordered)
+	warn(capture.Inconsistent, own.LostReleases,
+		"%d regions of virtual memory were reserved again without a release in the trace: releases are missing from it",
+		own.LostReleases)
+	warn(capture.Inconsistent, own.RundownMismatches,
+		"%d regions of virtual memory hold other bytes at the end of the trace than its events add up to: events are missing from it", own.RundownMismatches)
+	warn(capture.ModuleMoved, hidden,
+		"%d return addresses lie where one module was unloaded and another loaded; modules came and went too often to tell which of them, so they are counted to the one that was there longest", hidden)
 	from, to := b.gap()
-	warn(capture.Truncated, min(1, to-from), "no file of the trace was being recorded from %s to %s: what was freed in between looks like a leak, and what was allocated is missing", moment(from), moment(to))
+	warn(capture.Truncated, min(1, to-from),
+		"no file of the trace was being recorded from %s to %s: what was freed in between looks like a leak, and what was allocated is missing", moment(from), moment(to))
 	if at := c.Trace.Exited; at != allocations.Never {
-		warn(capture.ProcessExited, max(1, atExit.Count), "the process ended at %s with %d allocations of %d bytes: they count as freed at exit, and the verdict is as of the instant before",
+		warn(capture.ProcessExited, max(1, atExit.Count),
+			"the process ended at %s with %d allocations of %d bytes: they count as freed at exit, and the verdict is as of the instant before",
 			moment(at), atExit.Count, atExit.Bytes)
 	}
 	return list

@@ -16,7 +16,8 @@ import (
 // alphabet is the first example of [MS-XCA] 3: the letters, and a code for the end.
 func alphabet(t testing.TB) []byte {
 	t.Helper()
-	stream, err := hex.DecodeString(strings.Repeat("00", 48) + "50555555555555555555554544" + "04" + strings.Repeat("00", 66) + "04" + strings.Repeat("00", 127) +
+	stream, err := hex.DecodeString(strings.Repeat("00", 48) + "50555555555555555555554544" + "04" +
+		strings.Repeat("00", 66) + "04" + strings.Repeat("00", 127) +
 		"d8523ed794115be9195ff9d67cdf8d0400000000")
 	if err != nil {
 		t.Fatal(err)

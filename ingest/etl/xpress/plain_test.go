@@ -38,7 +38,8 @@ func TestItems(t *testing.T) {
 		code   string
 	}{
 		{"nothing", "", 0, "", ""},
-		{"26 literals", "3f000000 6162636465666768696a6b6c6d6e6f707172737475767778797a", 26, "abcdefghijklmnopqrstuvwxyz", ""},
+		{"26 literals", "3f000000 6162636465666768696a6b6c6d6e6f707172737475767778797a", 26,
+			"abcdefghijklmnopqrstuvwxyz", ""},
 		{"length in 3 bits", "ffffff7f 61 0600", 10, strings.Repeat("a", 10), ""},
 		{"length in a half byte", "ffffff7f 61 0700 0e", 25, strings.Repeat("a", 25), ""},
 		{"both halves of one byte", "ffffff7f 61 0700 10 0700", 22, strings.Repeat("a", 22), ""},
@@ -97,7 +98,8 @@ func samples(t testing.TB) [][]byte {
 	rng := rand.New(rand.NewPCG(4, 9))
 	var all [][]byte
 	for _, size := range []int{0, 1, 2, 3, 4, 7, 31, 32, 33, 47, 48, 49, 100, 1000, 0x2000, 0x10000} {
-		noise, run, events, mixed := make([]byte, size), make([]byte, size), make([]byte, 0, size+64), make([]byte, 0, size+300)
+		noise, run, events, mixed := make([]byte, size), make([]byte, size), make([]byte, 0, size+64),
+			make([]byte, 0, size+300)
 		for i := range noise {
 			noise[i] = byte(rng.Uint32())
 			run[i] = byte(i / 5000)

@@ -42,7 +42,8 @@ var messages = map[string]string{
 
 // failure places a code: input counts bytes of the stream up to the item that is wrong, output those made before it.
 func failure(code string, input, output int) error {
-	return &evidence.Error{Code: code, Offset: int64(input), Message: fmt.Sprintf("%s; the output has %d bytes", messages[code], output)}
+	return &evidence.Error{Code: code, Offset: int64(input),
+		Message: fmt.Sprintf("%s; the output has %d bytes", messages[code], output)}
 }
 
 // Decode fills dst from a plain LZ77 stream and returns how many bytes it made: all of dst, or fewer beside an
@@ -137,8 +138,8 @@ func (p *plainDecoder) long() (int, string) {
 	return length, code
 }
 
-// longer decodes a length that takes whole bytes, as both codecs write it: a byte, what it has above the least; where that is
-// 255 a word, the length itself; where that is 0 a dword. It returns where the input goes on.
+// longer decodes a length that takes whole bytes, as both codecs write it: a byte, what it has above the least; where
+// that is 255 a word, the length itself; where that is 0 a dword. It returns where the input goes on.
 func longer(src []byte, at, least int) (length, next int, code string) {
 	if at == len(src) {
 		return 0, at, CodeTruncated

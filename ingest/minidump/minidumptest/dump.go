@@ -1,5 +1,5 @@
-// Package minidumptest writes minidumps for tests, from a description of what is in them. It spells every layout by itself, by
-// minidumpapiset.h and winnt.h, and shares nothing with the reader: a mistake in either shows.
+// Package minidumptest writes minidumps for tests, from a description of what is in them. It spells every layout by
+// itself, by minidumpapiset.h and winnt.h, and shares nothing with the reader: a mistake in either shows.
 package minidumptest
 
 import (
@@ -138,8 +138,8 @@ type Stream struct {
 	Data []byte
 }
 
-// Memory is memory of the process: Bytes; or else Size bytes of From, or of zeros where that is nil, which take no room in a file
-// that may have holes.
+// Memory is memory of the process: Bytes; or else Size bytes of From, or of zeros where that is nil, which take no room
+// in a file that may have holes.
 type Memory struct {
 	Address uint64
 	Bytes   []byte

@@ -49,7 +49,8 @@ func (f *File) Size() int64 { return f.size }
 // ReadAt implements io.ReaderAt.
 func (f *File) ReadAt(p []byte, at int64) (int, error) {
 	n := 0
-	first, _ := slices.BinarySearchFunc(f.pieces, at, func(c piece, at int64) int { return cmp.Compare(c.at+c.size-1, at) })
+	first, _ := slices.BinarySearchFunc(f.pieces, at,
+		func(c piece, at int64) int { return cmp.Compare(c.at+c.size-1, at) })
 	for i := first; i < len(f.pieces) && n < len(p); i++ {
 		c := &f.pieces[i]
 		from := at + int64(n) - c.at

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Registers are those of a thread. General are the others in the order of the architecture's numbers, as many as it has, SP and FP
-// among them, whose values there are replaced: RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8… · EAX… likewise · X0… · R0….
+// Registers are those of a thread. General are the others in the order of the architecture's numbers, as many as it
+// has, SP and FP among them, whose values there are replaced: RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8… · EAX…
+// likewise · X0… · R0….
 type Registers struct {
 	IP, SP, FP uint64
 	General    []uint64
@@ -19,15 +20,17 @@ var contexts = map[string]struct {
 	mark                    uint32 // CONTEXT_FULL of the architecture
 	width                   int
 }{
-	"x64": {1232, 48, 248, 152, 160, []int{120, 128, 136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240}, 0x10000B, 8},
+	"x64": {1232, 48, 248, 152, 160, []int{120, 128, 136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240},
+		0x10000B, 8},
 	"x86": {716, 0, 184, 196, 180, []int{176, 172, 168, 164, 196, 180, 160, 156}, 0x10007, 4},
-	"arm64": {912, 0, 264, 256, 240, []int{8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 144, 152, 160,
-		168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248, 256}, 0x400007, 8},
+	"arm64": {912, 0, 264, 256, 240,
+		[]int{8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 144, 152, 160,
+			168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248, 256}, 0x400007, 8},
 	"arm": {416, 0, 64, 56, 48, []int{4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60}, 0x200007, 4},
 }
 
-// Context is a CONTEXT with the registers, for threads and for memory: the 32-bit registers of a thread of a 32-bit process in a
-// 64-bit dump are in its memory.
+// Context is a CONTEXT with the registers, for threads and for memory: the 32-bit registers of a thread of a 32-bit
+// process in a 64-bit dump are in its memory.
 func Context(arch string, r Registers) []byte {
 	if arch == "" {
 		arch = "x64"
@@ -97,7 +100,8 @@ func (t TEB) Bytes(bits int) []byte {
 }
 
 func (d Dump) threads(b *builder) {
-	names, contexts, sizes := make([]uint32, len(d.Threads)), make([]uint32, len(d.Threads)), make([]uint32, len(d.Threads))
+	names, contexts, sizes := make([]uint32, len(d.Threads)), make([]uint32, len(d.Threads)),
+		make([]uint32, len(d.Threads))
 	for i, t := range d.Threads {
 		names[i] = b.text(t.Name)
 		if t.Registers != nil {
@@ -118,7 +122,8 @@ func (d Dump) threads(b *builder) {
 			b.u32s(12, 64, uint32(len(d.Threads)))
 			for _, t := range d.Threads {
 				b.u32s(t.ID, 0, 0, 259) // STILL_ACTIVE
-				b.u64s(filetime(t.Created), 0, uint64(t.Kernel/(100*time.Nanosecond)), uint64(t.User/(100*time.Nanosecond)), t.Start, 0xF)
+				b.u64s(filetime(t.Created), 0, uint64(t.Kernel/(100*time.Nanosecond)), uint64(t.User/(100*time.Nanosecond)),
+					t.Start, 0xF)
 			}
 		})
 	}

@@ -202,8 +202,8 @@ func (h *heapMaker) value(at uint64, t madeTrace) {
 	h.pointer(at+h.v.width(), h.random.Uint64())
 }
 
-// unused is what an entry says of the unused bytes of a block that ends at end. A number that is too large for it is in the last word
-// that the program may use: with 64 bits the next entry lends that.
+// unused is what an entry says of the unused bytes of a block that ends at end. A number that is too large for it is in
+// the last word that the program may use: with 64 bits the next entry lends that.
 func (h *heapMaker) unused(end, unused uint64) uint8 {
 	switch most := h.mostUnused(); {
 	case unused < most:
@@ -259,6 +259,7 @@ func (h *heapMaker) entry(at uint64, granules int, previous uint16, flags, unuse
 		copy(h.at(at+4, 4), []byte{0, flags, unused, 0})
 		return
 	}
-	v := uint64(low) | uint64(high)<<8 | uint64(flags)<<16 | uint64(low^high^flags)<<24 | uint64(previous)<<32 | uint64(unused)<<56
+	v := uint64(low) | uint64(high)<<8 | uint64(flags)<<16 | uint64(low^high^flags)<<24 |
+		uint64(previous)<<32 | uint64(unused)<<56
 	h.u64(at, v^h.key)
 }

@@ -28,7 +28,8 @@ type run struct {
 // heap makes an ordinary heap and returns its handle.
 func (m *maker) heap(blocks int, light bool) uint64 {
 	m.p.Heaps = append(m.p.Heaps, Heap{})
-	h := &heapMaker{maker: m, light: light, key: m.random.Uint64() | 1<<20, truth: &m.p.Heaps[len(m.p.Heaps)-1], lists: map[int][]uint64{}}
+	h := &heapMaker{maker: m, light: light, key: m.random.Uint64() | 1<<20, truth: &m.p.Heaps[len(m.p.Heaps)-1],
+		lists: map[int][]uint64{}}
 	if m.recipe.LFH || m.v.Old() {
 		h.makeFront()
 	}
@@ -50,8 +51,8 @@ func (m *maker) heap(blocks int, light bool) uint64 {
 	return h.handle
 }
 
-// makeFront reserves the front end: the low-fragmentation heap, or lookaside lists. From Windows 8.1 on it says how much of its
-// reservation is committed, and the heap counts both as its own.
+// makeFront reserves the front end: the low-fragmentation heap, or lookaside lists. From Windows 8.1 on it says how
+// much of its reservation is committed, and the heap counts both as its own.
 func (h *heapMaker) makeFront() {
 	const committed, reserved = 4 * Page, 8 * Page
 	h.front = h.reserve(reserved)

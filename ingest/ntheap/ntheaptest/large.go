@@ -25,12 +25,13 @@ type lazySegment struct {
 	traces              []madeTrace
 }
 
-// MakeLarge makes a process with a heap of count blocks, each of which was asked for with up to size bytes. Of the recipe, Windows (Vista
-// or later), Seed and Stacks count. A heap of 32 bits must fit into 1 GB.
+// MakeLarge makes a process with a heap of count blocks, each of which was asked for with up to size bytes. Of the
+// recipe, Windows (Vista or later), Seed and Stacks count. A heap of 32 bits must fit into 1 GB.
 func MakeLarge(r Recipe, count, size uint64) *LargeProcess {
 	r.LFH = false
 	v := r.Windows
-	m := &maker{arena: arena{wide: v.Bits == 64}, v: v, recipe: r, random: newRandom(r.Seed), p: &Process{Windows: v}, free: max(r.Base, 0x0040_0000)}
+	m := &maker{arena: arena{wide: v.Bits == 64}, v: v, recipe: r, random: newRandom(r.Seed), p: &Process{Windows: v},
+		free: max(r.Base, 0x0040_0000)}
 	m.images()
 	if r.Stacks {
 		m.p.Flags |= 0x1000
@@ -60,7 +61,8 @@ func MakeLarge(r Recipe, count, size uint64) *LargeProcess {
 	*h.truth = Heap{Handle: s.base, Reserved: total, Committed: total, Segments: 1, Holes: 1, Free: 1}
 	h.writeHeader([]madeSegment{s}, nil)
 	lazy := &lazySegment{
-		v: v, key: h.key, start: s.base + header, head: slices.Clone(m.at(s.base, int(header))), tail: slices.Clone(m.at(tail.from, int(total-body))),
+		v: v, key: h.key, start: s.base + header, head: slices.Clone(m.at(s.base, int(header))),
+		tail:  slices.Clone(m.at(tail.from, int(total-body))),
 		count: count, stride: stride, size: size, first: uint16(header / g),
 	}
 	m.regions = slices.DeleteFunc(m.regions, func(r region) bool { return r.start == s.base || r.start == tail.from })
@@ -143,7 +145,8 @@ func (s *lazySegment) entry(b []byte, i uint64) []byte {
 	}
 	b = append(b, make([]byte, v.compact())...)
 	low, high := uint8(granules), uint8(granules>>8)
-	b = binary.LittleEndian.AppendUint64(b, s.key^(uint64(low)|uint64(high)<<8|busy<<16|uint64(low^high^busy)<<24|uint64(previous)<<32|uint64(said)<<56))
+	b = binary.LittleEndian.AppendUint64(b,
+		s.key^(uint64(low)|uint64(high)<<8|busy<<16|uint64(low^high^busy)<<24|uint64(previous)<<32|uint64(said)<<56))
 	if trace == nil {
 		return b
 	}

@@ -76,8 +76,8 @@ type region struct {
 	bytes []byte
 }
 
-// garbage is what memory holds that was used before. Copying it a page at a time is much cheaper under the race detector, which looks at
-// every store, than writing each byte.
+// garbage is what memory holds that was used before. Copying it a page at a time is much cheaper under the race
+// detector, which looks at every store, than writing each byte.
 var garbage = bytes.Repeat([]byte{0x5A}, Page)
 
 // commit makes size bytes at start writable. They hold garbage.

@@ -21,8 +21,9 @@ func (h *heapMaker) writeLookaside() {
 	}
 }
 
-// oldContainer writes a container of the low-fragmentation heap of Windows XP, whose subsegments are kept in the front end's pages
-// here. Of the unused bytes of a block its entry has the lowest byte, and that is what ntdll takes for the number.
+// oldContainer writes a container of the low-fragmentation heap of Windows XP, whose subsegments are kept in the front
+// end's pages here. Of the unused bytes of a block its entry has the lowest byte, and that is what ntdll takes for the
+// number.
 func (h *heapMaker) oldContainer(at uint64, c *container) {
 	const subsegmentSize, first = 0x20, 0x10
 	subsegment := h.front + 3*Page + uint64(h.zone.used)*subsegmentSize

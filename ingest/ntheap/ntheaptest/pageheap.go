@@ -35,7 +35,8 @@ func (m *maker) pageHeap(blocks int) uint64 {
 		request := uint64(1 + m.random.IntN(3*Page))
 		actual := (request + v.granule() - 1) &^ (v.granule() - 1)
 		access := (actual + stampSize(v) + Page - 1) &^ (Page - 1)
-		b := pageBlock{node: pool + uint64(i)*nodeSize(v), at: at, size: access + Page, access: access, user: at + access - actual, requested: request}
+		b := pageBlock{node: pool + uint64(i)*nodeSize(v), at: at, size: access + Page, access: access,
+			user: at + access - actual, requested: request}
 		m.commit(at, access) // the page behind is not
 		t := m.trace()
 		b.trace = t.at

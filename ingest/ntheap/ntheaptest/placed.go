@@ -7,8 +7,9 @@ import (
 	"slices"
 )
 
-// A PlacedRecipe is the recipe of a process with +ust whose blocks are given one by one, so that several dumps can be made of what one
-// process held at several instants: the same block has the same address in all of them. Windows must be Vista or later.
+// A PlacedRecipe is the recipe of a process with +ust whose blocks are given one by one, so that several dumps can be
+// made of what one process held at several instants: the same block has the same address in all of them. Windows must
+// be Vista or later.
 type PlacedRecipe struct {
 	Windows *Windows
 	Seed    uint64     // of what heaps disguise their entries with: the same for all dumps of a process
@@ -24,29 +25,33 @@ type PlacedHeap struct {
 	Blocks   []PlacedBlock
 }
 
-// A PlacedBlock is one of the program's. Of a heap they may be in any order, but must leave room for what stands before each: see
-// BeforeBlock and BeforeVirtual. Those of the segment keep a page from either end of it.
+// A PlacedBlock is one of the program's. Of a heap they may be in any order, but must leave room for what stands before
+// each: see BeforeBlock and BeforeVirtual. Those of the segment keep a page from either end of it.
 type PlacedBlock struct {
 	Address, Size uint64 // of at least one byte
 	Stack         int    // index in Stacks
 	Virtual       bool   // a reservation of its own, of VirtualRoom
 }
 
-// BeforeBlock is how many bytes of a block with a stack lie before its data: its entry, and the two granules of the prefix.
+// BeforeBlock is how many bytes of a block with a stack lie before its data: its entry, and the two granules of the
+// prefix.
 func (v *Windows) BeforeBlock() uint64 { return 3 * v.granule() }
 
 // BeforeVirtual is the same of a virtual block, whose reservation begins with _HEAP_VIRTUAL_ALLOC_ENTRY.
 func (v *Windows) BeforeVirtual() uint64 { return v.pick(0x18, 0x30) + v.BeforeBlock() }
 
-// VirtualRoom is how much address space a virtual block of size bytes takes: as it is committed, and an uncommitted page behind.
+// VirtualRoom is how much address space a virtual block of size bytes takes: as it is committed, and an uncommitted
+// page behind.
 func VirtualRoom(size uint64) uint64 { return virtualCommit(size) + Page }
 
-// Place makes the process. Bytes are made when they are read, so that a block takes no more memory than what describes it.
+// Place makes the process. Bytes are made when they are read, so that a block takes no more memory than what describes
+// it.
 func Place(r PlacedRecipe) *Process {
 	v := r.Windows
 	m := &maker{
-		arena: arena{wide: v.Bits == 64}, v: v, recipe: Recipe{Windows: v, Seed: r.Seed, Stacks: true}, random: newRandom(r.Seed),
-		p: &Process{Windows: v, Images: r.Images, Flags: 0x1000}, free: 0x0040_0000,
+		arena: arena{wide: v.Bits == 64}, v: v, recipe: Recipe{Windows: v, Seed: r.Seed, Stacks: true},
+		random: newRandom(r.Seed),
+		p:      &Process{Windows: v, Images: r.Images, Flags: 0x1000}, free: 0x0040_0000,
 	}
 	m.makeTraces(len(r.Stacks), func(i int) []uint64 { return r.Stacks[i] })
 	m.p.Heaps = make([]Heap, len(r.Heaps))
@@ -73,7 +78,8 @@ func (h *heapMaker) place(p *PlacedHeap) Memory {
 	s := madeSegment{base: h.handle, size: p.Reserved, header: (v.heap.size + v.granule() - 1) &^ (v.granule() - 1)}
 	h.zero(s.base, s.header)
 	var inSegment, virtual []PlacedBlock
-	for _, b := range slices.SortedFunc(slices.Values(p.Blocks), func(a, b PlacedBlock) int { return cmp.Compare(a.Address, b.Address) }) {
+	for _, b := range slices.SortedFunc(slices.Values(p.Blocks),
+		func(a, b PlacedBlock) int { return cmp.Compare(a.Address, b.Address) }) {
 		if b.Virtual {
 			virtual = append(virtual, b)
 		} else {
@@ -89,11 +95,13 @@ func (h *heapMaker) place(p *PlacedHeap) Memory {
 		h.virtualBlock(at, virtualCommit(b.Size), b.Size, h.traces[b.Stack], false)
 		links = append(links, at)
 	}
-	h.truth.Handle, h.truth.Reserved, h.truth.Committed, h.truth.Segments, h.truth.Holes = s.base, s.size, tail.to-s.base, 1, 1
+	h.truth.Handle, h.truth.Reserved, h.truth.Committed, h.truth.Segments, h.truth.Holes = s.base,
+		s.size, tail.to-s.base, 1, 1
 	h.segmentHeader(&s, tail.hole, []uint64{descriptor})
 	h.writeHeader([]madeSegment{s}, links)
 
-	memory := Memory{{s.base, tail.to - s.base, &sparseMemory{s.base, tail.to - s.base, slices.Clone(h.regions[before:entries])}}}
+	memory := Memory{{s.base, tail.to - s.base,
+		&sparseMemory{s.base, tail.to - s.base, slices.Clone(h.regions[before:entries])}}}
 	h.p.Reservations = append(h.p.Reservations, Reservation{s.base, s.size})
 	for i, r := range h.regions[entries:] {
 		commit := virtualCommit(virtual[i].Size)
@@ -104,8 +112,8 @@ func (h *heapMaker) place(p *PlacedHeap) Memory {
 	return memory
 }
 
-// placeEntries writes the entries of a segment, free ones between the blocks, and returns the run of those that end it with the
-// descriptor of what is not committed.
+// placeEntries writes the entries of a segment, free ones between the blocks, and returns the run of those that end it
+// with the descriptor of what is not committed.
 func (h *heapMaker) placeEntries(s *madeSegment, blocks []PlacedBlock) (tail *run, descriptor uint64) {
 	v, g := h.v, h.v.granule()
 	at, previous := s.base+s.header, uint16(s.header/g)
@@ -128,7 +136,8 @@ func (h *heapMaker) placeEntries(s *madeSegment, blocks []PlacedBlock) (tail *ru
 		t := h.traces[b.Stack]
 		h.zero(at, v.BeforeBlock())
 		h.entry(at, int(size/g), previous, busy, prefixed)
-		h.p.Blocks = append(h.p.Blocks, Block{Heap: h.handle, Address: h.prefix(at, size-b.Size, t), Size: b.Size, Place: "backend", Stack: t.stack})
+		h.p.Blocks = append(h.p.Blocks,
+			Block{Heap: h.handle, Address: h.prefix(at, size-b.Size, t), Size: b.Size, Place: "backend", Stack: t.stack})
 		at, previous = at+size, uint16(size/g)
 	}
 	tail = &run{from: at, to: (at + 2*g + h.lastBlock() + Page - 1) &^ (Page - 1)}
@@ -155,7 +164,8 @@ func (s *sparseMemory) ReadAt(p []byte, off int64) (int, error) {
 	short := s.size-uint64(off) < uint64(len(p))
 	p = p[:min(uint64(len(p)), s.size-uint64(off))]
 	clear(p)
-	first, _ := slices.BinarySearchFunc(s.written, from, func(r region, at uint64) int { return cmp.Compare(r.start+uint64(len(r.bytes)), at) })
+	first, _ := slices.BinarySearchFunc(s.written, from,
+		func(r region, at uint64) int { return cmp.Compare(r.start+uint64(len(r.bytes)), at) })
 	for _, r := range s.written[first:] {
 		if r.start >= from+uint64(len(p)) {
 			break

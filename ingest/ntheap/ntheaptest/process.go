@@ -12,12 +12,12 @@ type Recipe struct {
 	// Heaps, Segments and Blocks count: blocks are those of each run of committed memory, of which a segment has two.
 	Heaps, Segments, Blocks int
 	Virtual                 int // virtual blocks of each heap
-	// SegmentHeaps are made beside the others; Windows must be one of the list of that name. System makes the program one of Windows'
-	// own, whose blocks of segment heaps have no padding.
+	// SegmentHeaps are made beside the others; Windows must be one of the list of that name. System makes the program one
+	// of Windows' own, whose blocks of segment heaps have no padding.
 	SegmentHeaps int
 	System       bool
-	// Base is where reservations begin, 4 MB if 0. TEB32 makes the process the 64-bit side of one that runs under WOW64: its TEB leads
-	// to the other side's.
+	// Base is where reservations begin, 4 MB if 0. TEB32 makes the process the 64-bit side of one that runs under WOW64:
+	// its TEB leads to the other side's.
 	Base, TEB32 uint64
 }
 
@@ -46,8 +46,8 @@ type Process struct {
 // A Reservation is address space that was taken, committed or not.
 type Reservation struct{ Base, Size uint64 }
 
-// A Heap is the truth about one heap. Sizes are bytes; committed and reserved are those of its segments and of its front end, as the
-// heap counts.
+// A Heap is the truth about one heap. Sizes are bytes; committed and reserved are those of its segments and of its
+// front end, as the heap counts.
 type Heap struct {
 	Handle              uint64
 	Page                bool

@@ -28,9 +28,9 @@ func segmentKeys(v *Windows, seed uint64) (heap, signed uint64, lfh uint32) {
 	return heap, heap, lfh
 }
 
-// segmentHeap makes a segment heap and returns its handle: segments of 1 MB and of 16 MB, with blocks in pages of their own, in
-// subsegments of blocks of variable size and of one size, and reservations of their own. 32-bit Windows has no segments of 16 MB, and
-// 16299 and before have neither those nor contexts.
+// segmentHeap makes a segment heap and returns its handle: segments of 1 MB and of 16 MB, with blocks in pages of their
+// own, in subsegments of blocks of variable size and of one size, and reservations of their own. 32-bit Windows has no
+// segments of 16 MB, and 16299 and before have neither those nor contexts.
 func (m *maker) segmentHeap(blocks int) uint64 {
 	v := m.v
 	m.p.Heaps = append(m.p.Heaps, Heap{Segment: true})

@@ -52,7 +52,8 @@ func (h *segmentHeapMaker) lfh(at, room uint64) {
 	h.u32(at+v.pick(0x18, 0x28), uint32(first<<16|stride)^h.lfhKey^uint32(at>>12))
 }
 
-// markBlock sets the two bits of a block: beside each other, or from 24H2 on in the two halves of a word for each 32 blocks.
+// markBlock sets the two bits of a block: beside each other, or from 24H2 on in the two halves of a word for each 32
+// blocks.
 func (h *segmentHeapMaker) markBlock(bits, i uint64, state uint8) {
 	if h.v.Build < 26100 {
 		h.at(bits+i/4, 1)[0] |= state << (i % 4 * 2)

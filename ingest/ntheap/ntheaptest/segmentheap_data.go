@@ -27,8 +27,8 @@ func (h *segmentHeapMaker) padding(size, spare uint64) uint64 {
 	return g
 }
 
-// pad writes padding, whose first word says how large it is, and that of the last granule too. In 16299 and before nothing says so: there
-// lies what lay there before, and large blocks have it at their end.
+// pad writes padding, whose first word says how large it is, and that of the last granule too. In 16299 and before
+// nothing says so: there lies what lay there before, and large blocks have it at their end.
 func (h *segmentHeapMaker) pad(at, padding uint64, large bool) (user uint64) {
 	g := h.v.granule()
 	switch {
@@ -43,8 +43,9 @@ func (h *segmentHeapMaker) pad(at, padding uint64, large bool) (user uint64) {
 	return at + padding
 }
 
-// block takes a block of which at least spare bytes are not asked for, and with stacks writes the record behind its data if there is
-// room for one. It returns how many are not asked for at last, and whether there is a record. Pages behind may be given back.
+// block takes a block of which at least spare bytes are not asked for, and with stacks writes the record behind its
+// data if there is room for one. It returns how many are not asked for at last, and whether there is a record. Pages
+// behind may be given back.
 func (h *segmentHeapMaker) block(at, size uint64, place string, spare uint64) (unused uint64, extra bool) {
 	v, g, whole := h.v, h.v.granule(), place == "backend" || place == "large"
 	padding := h.padding(size, spare)
@@ -67,8 +68,8 @@ func (h *segmentHeapMaker) block(at, size uint64, place string, spare uint64) (u
 	return unused, extra
 }
 
-// record writes a _SEGMENT_HEAP_EXTRA and the address of a trace: the number of what keeps stacks and flags of the program's, the size in
-// granules, and a value of the program's.
+// record writes a _SEGMENT_HEAP_EXTRA and the address of a trace: the number of what keeps stacks and flags of the
+// program's, the size in granules, and a value of the program's.
 func (h *segmentHeapMaker) record(at uint64, t madeTrace) {
 	v, g := h.v, h.v.granule()
 	clear(h.at(at, int(2*g)))

@@ -7,15 +7,16 @@ type madeTrace struct {
 	stack  []uint64
 }
 
-// firstTrace is where the entries of the database begin, and one entry in oneInNumbered has a number in Vista and later.
+// firstTrace is where the entries of the database begin, and one entry in oneInNumbered has a number in Vista and
+// later.
 const (
 	firstTrace    = 0x400
 	oneInNumbered = 3
 )
 
-// makeTraces keeps n stacks, each of up to 32 frames, in the database of stacks, a reservation that begins with where it is. Plain
-// entries have the number of frames in Index; those that have a number of their own have that in Index, and the number of frames in
-// Depth: all of them before Vista and with page heap.
+// makeTraces keeps n stacks, each of up to 32 frames, in the database of stacks, a reservation that begins with where
+// it is. Plain entries have the number of frames in Index; those that have a number of their own have that in Index,
+// and the number of frames in Depth: all of them before Vista and with page heap.
 func (m *maker) makeTraces(n int, stack func(i int) []uint64) {
 	v := m.v
 	size := v.pick(0x8c, 0x110)

@@ -22,8 +22,8 @@ func (h *heapMaker) virtualBlocks() []uint64 {
 // virtualCommit is how much is committed for a virtual block: room for what stands before its data, in whole pages.
 func virtualCommit(request uint64) uint64 { return (request + 2*Page) &^ (Page - 1) }
 
-// virtualBlock writes _HEAP_VIRTUAL_ALLOC_ENTRY, whose list link the heap writes, and what else stands before the data. One with a
-// value of the program's has the number of its trace, and no prefix.
+// virtualBlock writes _HEAP_VIRTUAL_ALLOC_ENTRY, whose list link the heap writes, and what else stands before the data.
+// One with a value of the program's has the number of its trace, and no prefix.
 func (h *heapMaker) virtualBlock(at, commit, request uint64, t madeTrace, valued bool) {
 	v, e, unused := h.v, at+h.v.pick(0x18, 0x30), commit-request
 	h.pointer(at+v.pick(0x10, 0x20), commit)

@@ -56,9 +56,11 @@ func (p *Process) WriteDiff(w io.Writer, old, now *Snapshot, base Base) error {
 	}
 	fmt.Fprintf(out, "\r\n")
 
-	first, second, last := "%s%8x ( %5x - %5x) %6x allocs\tBackTrace%X\r\n", "%s%8x ( %5x - %5x)\tBackTrace%X\tallocations\r\n\r\n", "Total %s == %6x requested + %6x overhead = %6x\r\n"
+	first, second, last := "%s%8x ( %5x - %5x) %6x allocs\tBackTrace%X\r\n",
+		"%s%8x ( %5x - %5x)\tBackTrace%X\tallocations\r\n\r\n", "Total %s == %6x requested + %6x overhead = %6x\r\n"
 	if base == Decimal {
-		first, second, last = "%s%8d ( %6d - %6d) %6d allocs\tBackTrace%X\r\n", "%s%8d ( %6d - %6d)\tBackTrace%X\tallocations\r\n\r\n", "Total %s == %6d requested + %6d overhead = %6d\r\n"
+		first, second, last = "%s%8d ( %6d - %6d) %6d allocs\tBackTrace%X\r\n",
+			"%s%8d ( %6d - %6d)\tBackTrace%X\tallocations\r\n\r\n", "Total %s == %6d requested + %6d overhead = %6d\r\n"
 	}
 	for _, r := range rows {
 		id := uint64(0)

@@ -31,7 +31,8 @@ const depth = 32 // frames the trace database keeps
 func Invent(seed uint64, size Size) *Invention {
 	defaults := Size{Bits: 64, Modules: 3, Heaps: 2, Stacks: 24, Blocks: 200}
 	for _, f := range []struct{ field, value *int }{
-		{&size.Bits, &defaults.Bits}, {&size.Modules, &defaults.Modules}, {&size.Heaps, &defaults.Heaps}, {&size.Stacks, &defaults.Stacks}, {&size.Blocks, &defaults.Blocks},
+		{&size.Bits, &defaults.Bits}, {&size.Modules, &defaults.Modules}, {&size.Heaps, &defaults.Heaps},
+		{&size.Stacks, &defaults.Stacks}, {&size.Blocks, &defaults.Blocks},
 	} {
 		if *f.field == 0 {
 			*f.field = *f.value

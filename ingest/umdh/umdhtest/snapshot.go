@@ -51,8 +51,10 @@ func (p *Process) WriteSnapshot(w io.Writer, s *Snapshot) error {
 func (p *Process) header(out *bufio.Writer, s *Snapshot) {
 	major, minor := 0, 0
 	_, _ = fmt.Sscanf(p.Version, "%d.%d", &major, &minor) // zeros will do
-	fmt.Fprintf(out, "// \r\n// UMDH: version %s: Logtime %s - Machine=%s - PID=%d\r\n// \r\n\r\n", p.Version, s.Time.Format("2006-01-02 15:04"), p.Machine, p.PID)
-	fmt.Fprintf(out, "// Debug privilege has been enabled.\r\n// OS version %d.%d \r\n// Umdh OS version %d.%d\r\n// \r\n", major, minor, major, minor)
+	fmt.Fprintf(out, "// \r\n// UMDH: version %s: Logtime %s - Machine=%s - PID=%d\r\n// \r\n\r\n", p.Version,
+		s.Time.Format("2006-01-02 15:04"), p.Machine, p.PID)
+	fmt.Fprintf(out, "// Debug privilege has been enabled.\r\n// OS version %d.%d \r\n// Umdh OS version %d.%d\r\n// \r\n",
+		major, minor, major, minor)
 	fmt.Fprintf(out, "// Preparing to dump heap allocations.\r\n")
 	fmt.Fprintf(out, "// Only allocations for which the heap manager collected a stack are dumped. Allocations whithout stack are ignored.\r\n")
 	fmt.Fprintf(out, "// The stack trace for an allocation is dumped as a list of addresses. They will be resolved to function names at compare time.\r\n// \r\n")

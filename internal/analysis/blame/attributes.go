@@ -17,9 +17,9 @@ func (r *Rules) attributesOf(s *subject) []*rule {
 	return list
 }
 
-// Attributes says whose a stack is, why it is known, and in which group it belongs. Each is asked for apart: of the frame
-// to blame first, then of the next frames toward the root until a rule answers; at one frame the first rule of the file
-// decides. Rules about any frame: of the stack count as if the frame to blame fulfilled them.
+// Attributes says whose a stack is, why it is known, and in which group it belongs. Each is asked for apart: of the
+// frame to blame first, then of the next frames toward the root until a rule answers; at one frame the first rule of
+// the file decides. Rules about any frame: of the stack count as if the frame to blame fulfilled them.
 func (p MarkedStack) Attributes(stack []*Class) Attributes {
 	var a Attributes
 	if p.Blame < 0 || p.Blame >= len(stack) {

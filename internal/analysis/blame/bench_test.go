@@ -9,9 +9,12 @@ import (
 )
 
 var benchNames = []string{
-	"RtlAllocateHeap", "_malloc_base", "operator new", "std::vector<std::pair<int,char>,std::allocator<std::pair<int,char> > >::_Emplace_reallocate<std::pair<int,char> const &>",
-	"std::_Tree<std::_Tmap_traits<int,Foo,std::less<int>,std::allocator<std::pair<int const ,Foo> >,0> >::_Emplace<int &>", "app::`anonymous namespace'::ReadConfig", "app::Session::Open",
-	"app::Session::Run::<lambda_2>::operator()", "app::Service::Main", "main", "__scrt_common_main_seh", "BaseThreadInitThunk", "RtlUserThreadStart",
+	"RtlAllocateHeap", "_malloc_base", "operator new",
+	"std::vector<std::pair<int,char>,std::allocator<std::pair<int,char> > >::_Emplace_reallocate<std::pair<int,char> const &>",
+	"std::_Tree<std::_Tmap_traits<int,Foo,std::less<int>,std::allocator<std::pair<int const ,Foo> >,0> >::_Emplace<int &>",
+	"app::`anonymous namespace'::ReadConfig", "app::Session::Open",
+	"app::Session::Run::<lambda_2>::operator()", "app::Service::Main", "main", "__scrt_common_main_seh",
+	"BaseThreadInitThunk", "RtlUserThreadStart",
 }
 
 func BenchmarkNormalize(b *testing.B) {
@@ -49,7 +52,8 @@ func benchStack() []*blame.Class {
 	module := &blame.Module{Name: "app", Path: `C:\Program Files\app\app.exe`, Own: true}
 	var stack []*blame.Class
 	for i := range 32 {
-		class := blame.Default().Class(&blame.Frame{Module: module, Function: benchNames[min(i*len(benchNames)/32, len(benchNames)-1)] + fmt.Sprint(i)})
+		class := blame.Default().Class(&blame.Frame{Module: module,
+			Function: benchNames[min(i*len(benchNames)/32, len(benchNames)-1)] + fmt.Sprint(i)})
 		stack = append(stack, &class)
 	}
 	return stack

@@ -1,13 +1,13 @@
 // Package blame says of each frame of a stack what part it has, which one its memory is to be counted against, and by
-// which signature the stack is known in other runs and builds. It goes by names only, so that a stack is judged the same
-// whatever evidence it comes from.
+// which signature the stack is known in other runs and builds. It goes by names only, so that a stack is judged the
+// same whatever evidence it comes from.
 //
 // Rules.Class judges each distinct frame once, Place each distinct stack, and Sign gives it its Signature.
 //
 // # The rules of a project
 //
-// One rule a line, top to bottom: of the rules that give a layer the first that a frame fulfils counts, before those of the
-// core, and so for each attribute. A rule without a layer stops none behind it.
+// One rule a line, top to bottom: of the rules that give a layer the first that a frame fulfils counts, before those of
+// the core, and so for each attribute. A rule without a layer stops none behind it.
 //
 //	[module:GLOB] [function:GLOB] [path:GLOB] [origin:ORIGIN] -> ACTION [ACTION…]   # all conditions hold
 //	[frame:GLOB] -> owner=NAME | known="why" | group="name"
@@ -18,8 +18,8 @@
 //	origin    system, third-party or app: what the core says of the frame
 //	frame     any frame of the stack, by function, module, path or source file, as the suppressions of LeakSanitizer do
 //
-// GLOB covers the whole text with * for any characters and ? for any one; what has spaces or # stands in quotes, in which
-// \" is a quote. Actions that give a layer, at most one in a rule:
+// GLOB covers the whole text with * for any characters and ? for any one; what has spaces or # stands in quotes, in
+// which \" is a quote. Actions that give a layer, at most one in a rule:
 //
 //	+app         the team's own. Its operator new and containers stay what they are, unless the rule names a function
 //	-app         a third party's; third-party says the same, system that it is of Windows
@@ -28,16 +28,16 @@
 //	base         the start of a thread: dropped at the outer end of stacks
 //	tool         instrumentation: skipped wherever it stands
 //
-// The others say of a whole stack whose it is (owner=), why it is no news (known=) and where it belongs (group=). They are
-// looked for at the frame to blame first, then at the next ones toward the root, as triage.ini of WinDbg is; frame: rules
-// count as if the frame to blame fulfilled them.
+// The others say of a whole stack whose it is (owner=), why it is no news (known=) and where it belongs (group=). They
+// are looked for at the frame to blame first, then at the next ones toward the root, as triage.ini of WinDbg is; frame:
+// rules count as if the frame to blame fulfilled them.
 //
 // # Sources
 //
-// The lists of functions follow the public symbols of Windows and of the run-time libraries; that a signature skips what
-// every stack shares follows Socorro's signature generation (prefix and irrelevant lists) and the culling of xperf, and the
-// normalised names follow Socorro's. Suppressions: the documentation of LeakSanitizer. Owners: "Specifying Module and
-// Function Owners" in the documentation of Windows' debuggers.
+// The lists of functions follow the public symbols of Windows and of the run-time libraries; that a signature skips
+// what every stack shares follows Socorro's signature generation (prefix and irrelevant lists) and the culling of
+// xperf, and the normalised names follow Socorro's. Suppressions: the documentation of LeakSanitizer. Owners:
+// "Specifying Module and Function Owners" in the documentation of Windows' debuggers.
 package blame
 
 // A Layer says what part a frame has in a stack.
@@ -75,14 +75,15 @@ type Frame struct {
 	Kernel   bool    // its address is in the kernel's half
 }
 
-// A Class is what can be said of a frame without its stack. It is small: what frames of one function, or all frames of a
-// module that have none, have in common is decided once and shared.
+// A Class is what can be said of a frame without its stack. It is small: what frames of one function, or all frames of
+// a module that have none, have in common is decided once and shared.
 type Class struct {
 	*Decision
 	offset uint64 // of a frame without a function
 }
 
-// A Decision is which part a frame has at the inner end, at the outer end, and in between, each with the rule that says so.
+// A Decision is which part a frame has at the inner end, at the outer end, and in between, each with the rule that says
+// so.
 type Decision struct {
 	Inner, Between, Outer Mark
 	// Unnamed says that the name holds an offset that the next build will change.

@@ -41,7 +41,8 @@ func openBinary(t *testing.T, dir, name string) *builtBinary {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = symbols.Close() })
-	b := &builtBinary{pdb: symbols, names: map[uint32]string{}, calls: map[uint32][]call{}, frames: map[uint32][]*blame.Class{}, rules: blame.Default(),
+	b := &builtBinary{pdb: symbols, names: map[uint32]string{}, calls: map[uint32][]call{},
+		frames: map[uint32][]*blame.Class{}, rules: blame.Default(),
 		module: &blame.Module{Name: name, Path: `C:\app\` + name + ".exe", Private: true, Program: true}}
 	type extent struct{ from, to uint32 }
 	var extents []extent

@@ -27,7 +27,8 @@ func (c *Class) isNamedAs(other *Class) bool {
 	if c.Unnamed && c.offset != other.offset {
 		return false
 	}
-	return c.Decision == other.Decision || c.hash == other.hash && c.name == other.name && c.behind == other.behind && c.Unnamed == other.Unnamed
+	return c.Decision == other.Decision || c.hash == other.hash && c.name == other.name && c.behind == other.behind &&
+		c.Unnamed == other.Unnamed
 }
 
 var nameSeed = maphash.MakeSeed()
@@ -115,8 +116,8 @@ func core(c *Decision, f *Frame, name *moduleName, function string) {
 	}
 }
 
-// frameName is the name that signatures know a frame by: of one without a function in two parts, between which its offset
-// stands.
+// frameName is the name that signatures know a frame by: of one without a function in two parts, between which its
+// offset stands.
 func frameName(f *Frame, function string) (name, behind string, unnamed bool) {
 	if f.Module == nil {
 		if function != "" {

@@ -10,29 +10,37 @@ var bases = newTable([]coreRule{
 		std::thread::Invoke std::thread::_Invoke std::_LaunchPad* std::_Pad::* rust_begin_short_backtrace std::sys::backtrace::* std::sys_common::backtrace::* std::rt::lang_start*`},
 	{"base/pool", LayerBase, `TppWorkerThread TppWorkpExecuteCallback TppSimplepExecuteCallback TppTimerpExecuteCallback TppWaitpExecuteCallback TppIopExecuteCallback TppExecuteWaitCallback TppAlpcpExecuteCallback TppWorkPost* RtlpTpWorkCallback RtlpTpTimerCallback RtlpTpWaitCallback RtlpTpIoCallback
 		RtlpWorkerThread RtlpWorkerCallout RtlpApcCallout RtlpExecuteWorkerRequest RtlpQueueWorkItem* BasepTpIoCallback BasepTpWorkCallback BasepTpTimerCallback ATL::CThreadPool<* CThreadPool<* ThreadpoolMgr::*`},
-	{"base/window", LayerBase, `UserCallWinProc* InternalCallWinProc UserCallDlgProc* DispatchMessage* DispatchClientMessage DispatchHookA DispatchHookW CallWindowProc* KiUserCallbackDispatch* KiUserApcDispatch* KiUserExceptionDispatch* fnDWORD fnINLPCREATESTRUCT fnINOUTLPPOINT5 ClientThreadSetup`},
+	{"base/window", LayerBase,
+		`UserCallWinProc* InternalCallWinProc UserCallDlgProc* DispatchMessage* DispatchClientMessage DispatchHookA DispatchHookW CallWindowProc* KiUserCallbackDispatch* KiUserApcDispatch* KiUserExceptionDispatch* fnDWORD fnINLPCREATESTRUCT fnINOUTLPPOINT5 ClientThreadSetup`},
 	{"base/clr", LayerBase, `ThreadNative::KickOffThread* ManagedThreadBase* CorExeMain* ThreadPoolMgr::*`},
 })
 
 // tools are the functions of instrumentation that stand in for what they watch.
 var tools = newTable([]coreRule{
-	{"tool/verifier", LayerTool, `AVrf* VerifierHeap* AVrfp* RtlpDebugPageHeap* RtlpDph* VfBasics* VerifierAllocate* VerifierRtl*`},
+	{"tool/verifier", LayerTool,
+		`AVrf* VerifierHeap* AVrfp* RtlpDebugPageHeap* RtlpDph* VfBasics* VerifierAllocate* VerifierRtl*`},
 	{"tool/debug-heap", LayerTool, `RtlDebug* RtlpDebug* RtlpCallInterceptRoutine RtlpHeapInterceptor* RtlpValidateHeap*`},
-	{"tool/hook", LayerTool, `LeakTrack* CVldHook::* VisualLeakDetector::* asan_* __asan::* sanitizer_* wrap_malloc wrap_calloc wrap_realloc wrap_HeapAlloc* wrap_RtlAllocateHeap* DrMemory* umdh*`},
+	{"tool/hook", LayerTool,
+		`LeakTrack* CVldHook::* VisualLeakDetector::* asan_* __asan::* sanitizer_* wrap_malloc wrap_calloc wrap_realloc wrap_HeapAlloc* wrap_RtlAllocateHeap* DrMemory* umdh*`},
 })
 
 // toolModules are images of instrumentation; none of their frames is the program's.
-var toolModules = newGlobs("verifier", "vrfcore", "vfbasics", "vfcompat", "vfnet", "vfprint", "vfnws", "vfluapriv", "leaktrack", "vld", "vld_*", "detoured", "detours*", "frida-agent*",
-	"clang_rt.asan*", "drmemorylib", "dynamorio", "purify*", "btcli", "bc_*hook*", "memoryhook*", "leakdiag*", "appverif*", "edgehook*", "wonderleak*", "deleaker*")
+var toolModules = newGlobs("verifier", "vrfcore", "vfbasics", "vfcompat", "vfnet", "vfprint", "vfnws", "vfluapriv",
+	"leaktrack", "vld", "vld_*", "detoured", "detours*", "frida-agent*",
+	"clang_rt.asan*", "drmemorylib", "dynamorio", "purify*", "btcli", "bc_*hook*", "memoryhook*", "leakdiag*", "appverif*",
+	"edgehook*", "wonderleak*", "deleaker*")
 
 // allocatorModules are images of allocators, whatever their functions are called.
-var allocatorModules = newGlobs("mimalloc*", "jemalloc*", "tcmalloc*", "libtcmalloc*", "tbbmalloc*", "libtbbmalloc*", "rpmalloc*", "snmalloc*", "smartheap*", "shsmp*", "hoard*")
+var allocatorModules = newGlobs("mimalloc*", "jemalloc*", "tcmalloc*", "libtcmalloc*", "tbbmalloc*", "libtbbmalloc*",
+	"rpmalloc*", "snmalloc*", "smartheap*", "shsmp*", "hoard*")
 
 // unnamedAllocators and unnamedBases are the system's and run-time images whose frames without a name are taken for the
 // allocator at the inner end, and for the thread's start at the outer end.
 var (
-	unnamedAllocators = newGlobs("ntoskrnl", "ntkrnlmp", "ntkrnlpa", "ntkrpamp", "ntdll", "ntdll_*", "kernelbase", "kernel32", "ucrtbase", "ucrtbased", "msvcrt", "msvcrtd", "msvcr#", "msvcr#d", "msvcr#_clr*", "vcruntime#", "vcruntime#d", "vcruntime#_*")
-	unnamedBases      = newGlobs("ntdll", "ntdll_*", "kernel32")
+	unnamedAllocators = newGlobs("ntoskrnl", "ntkrnlmp", "ntkrnlpa", "ntkrpamp", "ntdll", "ntdll_*", "kernelbase",
+		"kernel32", "ucrtbase", "ucrtbased", "msvcrt", "msvcrtd", "msvcr#", "msvcr#d", "msvcr#_clr*", "vcruntime#",
+		"vcruntime#d", "vcruntime#_*")
+	unnamedBases = newGlobs("ntdll", "ntdll_*", "kernel32")
 )
 
 // wow64Modules run 32-bit programs on 64-bit Windows.

@@ -1,6 +1,7 @@
 package blame
 
-// plumbingCRT is the rule of functions of the CRT. Their names, getpath or system, are those of other functions as well.
+// plumbingCRT is the rule of functions of the CRT. Their names, getpath or system, are those of other functions as
+// well.
 const plumbingCRT = "plumbing/crt"
 
 // plumbing are containers, strings, smart pointers and thunks: whoever uses them is to blame, not they.
@@ -19,13 +20,18 @@ var plumbing = newTable([]coreRule{
 		CMapPtrToPtr::* CMapStringToPtr::* CMapStringToOb::* CMapStringToString::* CMapWordToPtr::* CMapWordToOb::* CMapPtrToWord::* CTypedPtr* CObject::operator~new AfxAlloc* CFixedAlloc::* CMemFile::* CRuntimeClass::CreateObject CAfxStringMgr::*`},
 	{"plumbing/qt", LayerPlumbing, `QArrayData::* QTypedArrayData<* QArrayDataPointer<* QArrayDataOps* QtPrivate::* QListData::* QHashData::* QMapData* QVectorData::* QString::* QStringBuilder<* QByteArray::* QVector<* QList<* QHash<* QMap<* QSet<* QMultiHash<* QMultiMap<*
 		QSharedPointer<* QScopedPointer<* QVarLengthArray<* QVariant::* QStringList::* QHashPrivate::* QExplicitlySharedDataPointer<* QSharedDataPointer<* qBadAlloc QContiguousCache* QLinkedList<*`},
-	{"plumbing/com-support", LayerPlumbing, `bstr_t::* variant_t::* _bstr_t::* _variant_t::* com_util::* com_ptr_t<* _com_ptr_t<* Microsoft::WRL::* wil::* winrt::impl::* winrt::hstring::* winrt::com_ptr<* winrt::make* winrt::com_array<* winrt::detail::* Platform::String::*`},
+	{"plumbing/com-support", LayerPlumbing,
+		`bstr_t::* variant_t::* _bstr_t::* _variant_t::* com_util::* com_ptr_t<* _com_ptr_t<* Microsoft::WRL::* wil::* winrt::impl::* winrt::hstring::* winrt::com_ptr<* winrt::make* winrt::com_array<* winrt::detail::* Platform::String::*`},
 	{"plumbing/gdiplus", LayerPlumbing, `Gdiplus::*`},
-	{"plumbing/delphi", LayerPlumbing, `System.@* System.TObject.NewInstance System.TObject.Create System.DynArraySetLength System.SysUtils.Format* System.SysUtils.StrNew* System.SysUtils.WideFormat*`},
-	{"plumbing/thunk", LayerPlumbing, `guard_dispatch_icall* guard_xfg_dispatch_icall* guard_check_icall* chkstk alloca_probe* *::<lambda_invoker>* <lambda_invoker>* *::<lambda>::invoke *::<lambda>::__invoke *::<lambda>::_FUN`},
+	{"plumbing/delphi", LayerPlumbing,
+		`System.@* System.TObject.NewInstance System.TObject.Create System.DynArraySetLength System.SysUtils.Format* System.SysUtils.StrNew* System.SysUtils.WideFormat*`},
+	{"plumbing/thunk", LayerPlumbing,
+		`guard_dispatch_icall* guard_xfg_dispatch_icall* guard_check_icall* chkstk alloca_probe* *::<lambda_invoker>* <lambda_invoker>* *::<lambda>::invoke *::<lambda>::__invoke *::<lambda>::_FUN`},
 	{"plumbing/serialisation", LayerPlumbing, `google::protobuf::* nlohmann::* rapidjson::* Json::* pugi::* tinyxml2::* TiXml* YAML::* fmt::* absl::container_internal::* absl::strings_internal::* absl::flat_hash_map<* absl::InlinedVector<* absl::Cord::* flatbuffers::* folly::fbstring_core* folly::fbvector* eastl::* msgpack::*
 		simdjson::* cereal::* tinyxml_* spdlog::*`},
 	{"plumbing/abseil", LayerPlumbing, `absl::*`},
-	{"plumbing/glib", LayerPlumbing, `g_strdup* g_string_* g_array_* g_ptr_array_* g_hash_table_* g_list_append g_list_prepend g_slist_append g_slist_prepend g_new*`},
-	{"plumbing/chromium", LayerPlumbing, `WTF::Vector<* WTF::VectorBuffer* WTF::HashTable<* WTF::HashMap<* WTF::StringImpl::* WTF::String::* base::internal::Invoker* base::internal::BindState* base::internal::VectorBuffer* base::internal::flat_tree* base::OnceCallback<* base::RepeatingCallback<* base::BindOnce* base::BindRepeating* nsTArray* nsTSubstring* nsTString* nsCOMPtr* mozilla::Vector<* mozilla::UniquePtr* mozilla::MakeUnique*`},
+	{"plumbing/glib", LayerPlumbing,
+		`g_strdup* g_string_* g_array_* g_ptr_array_* g_hash_table_* g_list_append g_list_prepend g_slist_append g_slist_prepend g_new*`},
+	{"plumbing/chromium", LayerPlumbing,
+		`WTF::Vector<* WTF::VectorBuffer* WTF::HashTable<* WTF::HashMap<* WTF::StringImpl::* WTF::String::* base::internal::Invoker* base::internal::BindState* base::internal::VectorBuffer* base::internal::flat_tree* base::OnceCallback<* base::RepeatingCallback<* base::BindOnce* base::BindRepeating* nsTArray* nsTSubstring* nsTString* nsCOMPtr* mozilla::Vector<* mozilla::UniquePtr* mozilla::MakeUnique*`},
 })

@@ -18,9 +18,9 @@ type Drift struct {
 // leastAlike is what signatures must have in common to be suggested, and maxCandidates with how many one is compared.
 const leastAlike, maxCandidates = 0.6, 100
 
-// Drifts pairs what only an earlier build has with what only a later one has, the surest first. Both lists are of one kind
-// of memory. Each of the later is paired once at most, and not where several of the earlier are as like it. One of the
-// earlier may have several in its place where frames are omitted: those that had the same frames up to the fifth.
+// Drifts pairs what only an earlier build has with what only a later one has, the surest first. Both lists are of one
+// kind of memory. Each of the later is paired once at most, and not where several of the earlier are as like it. One of
+// the earlier may have several in its place where frames are omitted: those that had the same frames up to the fifth.
 //
 // A signature is exact, because names cannot tell that a frame is missing: it is here that a leak is found again. Pairs
 // are suggestions. Of signatures that have no counterpart, the test of rebuilt programs pairs 4 in 100 as Omitted.
@@ -43,7 +43,8 @@ func Drifts(from, to []Signature) []Drift {
 					continue
 				}
 				seen[k] = true
-				d := Drift{From: i, To: k, Alike: Similar(from[i].Frames, to[k].Frames), Omitted: omits(from[i].Frames, to[k].Frames) || omits(to[k].Frames, from[i].Frames)}
+				d := Drift{From: i, To: k, Alike: Similar(from[i].Frames, to[k].Frames),
+					Omitted: omits(from[i].Frames, to[k].Frames) || omits(to[k].Frames, from[i].Frames)}
 				if d.Omitted || d.Alike >= leastAlike {
 					all = append(all, d)
 				}
@@ -53,8 +54,8 @@ func Drifts(from, to []Signature) []Drift {
 	return unambiguous(all)
 }
 
-// driftKeys are what signatures that drifted have in common, the rarest first: two of their first frames, or the name of one
-// of the first two functions without class and module.
+// driftKeys are what signatures that drifted have in common, the rarest first: two of their first frames, or the name
+// of one of the first two functions without class and module.
 func driftKeys(frames []string) []string {
 	keys := make([]string, 0, 8)
 	near := frames[:min(4, len(frames))]
@@ -72,8 +73,8 @@ func driftKeys(frames []string) []string {
 	return keys
 }
 
-// omits reports whether the short list is the long one without one frame between the one to blame and the last. Where the long
-// one is cut at maxFrames, one more may follow in the short one: it was behind the cut.
+// omits reports whether the short list is the long one without one frame between the one to blame and the last. Where
+// the long one is cut at maxFrames, one more may follow in the short one: it was behind the cut.
 func omits(long, short []string) bool {
 	if len(long) < 3 || len(short) < 2 {
 		return false

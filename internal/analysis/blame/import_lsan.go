@@ -2,8 +2,9 @@ package blame
 
 import "strings"
 
-// ImportLSan translates suppressions of LeakSanitizer: leak:PATTERN, where PATTERN stands anywhere in the function, module
-// or file of any frame, * is any text, ^ its beginning and $ its end. Here a ? in a pattern stands for any one character.
+// ImportLSan translates suppressions of LeakSanitizer: leak:PATTERN, where PATTERN stands anywhere in the function,
+// module or file of any frame, * is any text, ^ its beginning and $ its end. Here a ? in a pattern stands for any one
+// character.
 func ImportLSan(text string) RuleImport {
 	var out RuleImport
 	for n, line := range lines(text) {
@@ -20,7 +21,8 @@ func ImportLSan(text string) RuleImport {
 		case strings.Trim(pattern, "*^$") == "":
 			out.Rejected = append(out.Rejected, RejectedLine{n, line, "the pattern would suppress every leak"})
 		default:
-			out.Rules = append(out.Rules, token("frame:", anchored(pattern))+" -> "+token("known=", "suppressed for LeakSanitizer: "+pattern))
+			out.Rules = append(out.Rules, token("frame:", anchored(pattern))+" -> "+
+				token("known=", "suppressed for LeakSanitizer: "+pattern))
 		}
 	}
 	return out

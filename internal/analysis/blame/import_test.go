@@ -40,7 +40,8 @@ ntdll!Rtl*=Maybe_Ignore
 		t.Errorf("rejected: %+v", got.Rejected)
 	}
 	for stack, owner := range map[string]string{
-		"app!Cache::Put": "put team", "app!Cache::Get": "cache", "app!main": "team", "other!f < app!main": "team", "other!f": "",
+		"app!Cache::Put": "put team", "app!Cache::Get": "cache", "app!main": "team",
+		"other!f < app!main": "team", "other!f": "",
 	} {
 		p := newProgram(parse(t, strings.Join(got.Rules, "\n")))
 		classes := p.stack("ntdll!RtlAllocateHeap < " + stack)
@@ -66,7 +67,8 @@ word`)
 	}
 	p := newProgram(parse(t, strings.Join(got.Rules, "\n")))
 	for stack, known := range map[string]string{
-		"app!Cache::PutAll": "Cache::Put", "uxtheme!Load < app!f": "^uxtheme", "app!f < app!wmain": "main$", "app!main2": "", "app!GetTheName": "Get*Name",
+		"app!Cache::PutAll": "Cache::Put", "uxtheme!Load < app!f": "^uxtheme", "app!f < app!wmain": "main$", "app!main2": "",
+		"app!GetTheName":                 "Get*Name",
 		"app!f < own!Cache::Put < app!g": "Cache::Put", "app!other": "",
 	} {
 		classes := p.stack("ntdll!RtlAllocateHeap < " + stack)

@@ -11,9 +11,9 @@ type ownership struct {
 	module, function, owner string
 }
 
-// ImportTriage translates the owners of WinDbg's triage.ini: Module[!Function]=Owner, where * may end a name and the most
-// complete match wins, as Microsoft documents under "Specifying Module and Function Owners". Rules come most exact first,
-// so that the first match is the most complete one.
+// ImportTriage translates the owners of WinDbg's triage.ini: Module[!Function]=Owner, where * may end a name and the
+// most complete match wins, as Microsoft documents under "Specifying Module and Function Owners". Rules come most exact
+// first, so that the first match is the most complete one.
 func ImportTriage(text string) RuleImport {
 	var out RuleImport
 	var list []ownership
@@ -29,7 +29,8 @@ func ImportTriage(text string) RuleImport {
 		list = append(list, o)
 	}
 	slices.SortStableFunc(list, func(a, b ownership) int {
-		return cmp.Or(cmp.Compare(completeness(b.function), completeness(a.function)), cmp.Compare(completeness(b.module), completeness(a.module)))
+		return cmp.Or(cmp.Compare(completeness(b.function), completeness(a.function)),
+			cmp.Compare(completeness(b.module), completeness(a.module)))
 	})
 	for _, o := range list {
 		rule := token("module:", o.module)
@@ -54,7 +55,8 @@ func parseOwnership(line string) (o ownership, reason string) {
 	o.module, o.function = strings.TrimSpace(o.module), strings.TrimSpace(o.function)
 	switch {
 	case slices.ContainsFunc(notOwners, func(word string) bool { return strings.EqualFold(word, o.owner) }):
-		return o, o.owner + " is no owner: it has WinDbg pass the frame over; say so with a rule of a layer, as in module:" + cmp.Or(o.module, "name") + " -> plumbing"
+		return o, o.owner + " is no owner: it has WinDbg pass the frame over; say so with a rule of a layer, as in module:" +
+			cmp.Or(o.module, "name") + " -> plumbing"
 	case o.owner == "":
 		return o, "no owner behind the ="
 	case o.module == "":

@@ -13,15 +13,25 @@ import (
 
 // labBlame is the function to blame for each role of the lab's programs, as their sources in lab/src show it.
 var labBlame = map[string]string{
-	"leak_samples": "batterymeter!BatteryMeter::SampleBuffer<T>::MakeBatch", "leak_status_text": "sensors!Sensors::<anonymous>::DuplicateString",
-	"bounded_cache": "batterymeter!BatteryMeter::ReadingCache<T>::operator[]", "startup_config": "batterymeter!BatteryMeter::<anonymous>::ParseLine",
-	"startup_private_heap": "batterymeter!InitPrivateHeap", "churn_paint": "batterymeter!BatteryMeter::Canvas::operator++", "churn_reader": "sensors!Sensors::BatteryStatusReader::operator++",
-	"log_first": "batterymeter!BatteryMeter::Canvas::operator<<", "log_resize": "batterymeter!BatteryMeter::Canvas::operator<<", "lazy_init": "batterymeter!LoadSkin",
-	"va_main_first": "memorytestapp!main", "va_main_middle": "memorytestapp!main", "va_spikes": "memorytestapp!ManipulateTemporaryBuffer",
-	"heap_growth": "memorytestapp!InnerLoopOperation", "startup_tables": "memorytestapp!MakeTable", "va_dependencies": "kernelbase!<unknown>",
-	"parser_recursion": "condor_schedd!ParseFactor", "leak_shadow_records": "condor_schedd!HashTable<T>::insert", "startup": "condor_schedd!ShadowManager::Init",
-	"template_reserve": "bookstore!bookstore::Inventory<T>::Reserve", "audit_line": "bookstore!bookstore::AuditLog::operator<<", "bounded_slots": "bookstore!bookstore::Inventory<T>::operator<<",
-	"dll_lambda": "catalog!catalog::Index::Rebuild::<lambda>::operator()", "dll_lookup_churn": "catalog!catalog::Index::Lookup", "preload": "bookstore!bookstore::<anonymous>::PreloadShelves",
+	"leak_samples":         "batterymeter!BatteryMeter::SampleBuffer<T>::MakeBatch",
+	"leak_status_text":     "sensors!Sensors::<anonymous>::DuplicateString",
+	"bounded_cache":        "batterymeter!BatteryMeter::ReadingCache<T>::operator[]",
+	"startup_config":       "batterymeter!BatteryMeter::<anonymous>::ParseLine",
+	"startup_private_heap": "batterymeter!InitPrivateHeap", "churn_paint": "batterymeter!BatteryMeter::Canvas::operator++",
+	"churn_reader": "sensors!Sensors::BatteryStatusReader::operator++",
+	"log_first":    "batterymeter!BatteryMeter::Canvas::operator<<",
+	"log_resize":   "batterymeter!BatteryMeter::Canvas::operator<<", "lazy_init": "batterymeter!LoadSkin",
+	"va_main_first": "memorytestapp!main", "va_main_middle": "memorytestapp!main",
+	"va_spikes":   "memorytestapp!ManipulateTemporaryBuffer",
+	"heap_growth": "memorytestapp!InnerLoopOperation", "startup_tables": "memorytestapp!MakeTable",
+	"va_dependencies":  "kernelbase!<unknown>",
+	"parser_recursion": "condor_schedd!ParseFactor", "leak_shadow_records": "condor_schedd!HashTable<T>::insert",
+	"startup":          "condor_schedd!ShadowManager::Init",
+	"template_reserve": "bookstore!bookstore::Inventory<T>::Reserve",
+	"audit_line":       "bookstore!bookstore::AuditLog::operator<<",
+	"bounded_slots":    "bookstore!bookstore::Inventory<T>::operator<<",
+	"dll_lambda":       "catalog!catalog::Index::Rebuild::<lambda>::operator()",
+	"dll_lookup_churn": "catalog!catalog::Index::Lookup", "preload": "bookstore!bookstore::<anonymous>::PreloadShelves",
 }
 
 // labShared are roles of one function and its callers, which differ in their lines alone.
@@ -48,8 +58,8 @@ type labRun struct {
 	}
 }
 
-// Every stack of the lab has the blame that its source shows, whatever recorded it, and one signature for its role in 32
-// and 64 bits, in UMDH and ETL, and in every build; no two roles share one that have different functions.
+// Every stack of the lab has the blame that its source shows, whatever recorded it, and one signature for its role in
+// 32 and 64 bits, in UMDH and ETL, and in every build; no two roles share one that have different functions.
 func TestLab(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(corpus.Path(t, "lab") + "/*/truth.json")
@@ -116,7 +126,8 @@ func (r *labRun) modules() map[string]*blame.Module {
 	modules := map[string]*blame.Module{}
 	for _, m := range r.Modules {
 		system := strings.HasPrefix(m.Path, `C:\Windows\`)
-		modules[m.Name] = &blame.Module{Name: m.Name, Path: m.Path, Build: m.GUID, Private: m.Supplied && !system, Program: strings.HasPrefix(strings.ToLower(r.Process), strings.ToLower(m.Name)+".")}
+		modules[m.Name] = &blame.Module{Name: m.Name, Path: m.Path, Build: m.GUID, Private: m.Supplied &&
+			!system, Program: strings.HasPrefix(strings.ToLower(r.Process), strings.ToLower(m.Name)+".")}
 	}
 	return modules
 }

@@ -56,7 +56,8 @@ func newModuleName(name string) moduleName {
 }
 
 // imageExtensions are those of the files that Windows loads code from.
-var imageExtensions = []string{".exe", ".dll", ".sys", ".ocx", ".drv", ".cpl", ".node", ".pyd", ".xll", ".ax", ".scr", ".tlb", ".efi", ".mui"}
+var imageExtensions = []string{".exe", ".dll", ".sys", ".ocx", ".drv", ".cpl", ".node", ".pyd", ".xll", ".ax",
+	".scr", ".tlb", ".efi", ".mui"}
 
 func baseName(name string) string {
 	lower := strings.ToLower(name[strings.LastIndexAny(name, `\/`)+1:])
@@ -69,7 +70,8 @@ func baseName(name string) string {
 }
 
 // NormalizeModule brings the names of an image in different builds together: lower case, without folder and extension,
-// and without the version or hash that some builds put behind the name. What belongs to the name stays: msvcr120, qt5core.
+// and without the version or hash that some builds put behind the name. What belongs to the name stays: msvcr120,
+// qt5core.
 func NormalizeModule(name string) string {
 	s := baseName(name)
 	if strings.HasPrefix(s, "api-ms-") || strings.HasPrefix(s, "ext-ms-") {
@@ -100,7 +102,8 @@ func versionStart(s string, i int) int {
 		if before < 0 || !isDigits(strings.TrimPrefix(s[before+1:i], "v")) {
 			return -1
 		}
-	case len(tail) >= 7 && strings.Trim(tail, "0123456789abcdef") == "" && strings.ContainsAny(tail, "0123456789") && strings.ContainsAny(tail, "abcdef"):
+	case len(tail) >= 7 && strings.Trim(tail, "0123456789abcdef") == "" && strings.ContainsAny(tail, "0123456789") &&
+		strings.ContainsAny(tail, "abcdef"):
 		return i
 	default:
 		return -1

@@ -42,13 +42,15 @@ func Moved(ctx context.Context, before, after *Rules, stacks []Stack) ([]Move, e
 		if !ok {
 			k = len(moves)
 			at[key] = k
-			moves = append(moves, Move{From: from.signature, To: to.signature, FromBlame: from.blame, ToBlame: to.blame, FromOrigin: from.layer, ToOrigin: to.layer})
+			moves = append(moves, Move{From: from.signature, To: to.signature, FromBlame: from.blame, ToBlame: to.blame,
+				FromOrigin: from.layer, ToOrigin: to.layer})
 		}
 		moves[k].Stacks++
 		moves[k].Count += s.Count
 	}
 	slices.SortStableFunc(moves, func(a, b Move) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(b.Stacks, a.Stacks), cmp.Compare(a.From.ID, b.From.ID), cmp.Compare(a.To.ID, b.To.ID))
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(b.Stacks, a.Stacks), cmp.Compare(a.From.ID, b.From.ID),
+			cmp.Compare(a.To.ID, b.To.ID))
 	})
 	return moves, nil
 }

@@ -9,18 +9,18 @@ const (
 	templateName  = "<T>"
 )
 
-// rounds bounds how often Normalize goes over a name: what one round uncovers, a thunk's target or a scope in quotes, the
-// next one normalises. Real names need two.
+// rounds bounds how often Normalize goes over a name: what one round uncovers, a thunk's target or a scope in quotes,
+// the next one normalises. Real names need two.
 const rounds = 16
 
 // maxName bounds, in bytes, the names that are taken apart: compilers cut or hash theirs at 4096.
 const maxName = 8192
 
 // Normalize brings the names that compilers, debuggers and symbol files give one function to one spelling, so that they
-// agree between builds, 32 and 64 bits, and kinds of evidence: arguments, return type, calling convention and cv are dropped,
-// template arguments of classes become <T> and those of functions go, lambdas <lambda>, anonymous namespaces <anonymous>; numbered parts, clones and hashes
-// go, operators stay. Names of C lose their decoration and their leading underscores, of which 32-bit builds have one
-// more. Normalizing twice changes nothing.
+// agree between builds, 32 and 64 bits, and kinds of evidence: arguments, return type, calling convention and cv are
+// dropped, template arguments of classes become <T> and those of functions go, lambdas <lambda>, anonymous namespaces
+// <anonymous>; numbered parts, clones and hashes go, operators stay. Names of C lose their decoration and their leading
+// underscores, of which 32-bit builds have one more. Normalizing twice changes nothing.
 func Normalize(function string) string {
 	if isPlainC(function) && !strings.ContainsAny(function, "$.@") { // most names of C
 		return undecorate(function)
@@ -71,8 +71,9 @@ func normalizeOnce(s string) string {
 	return dropFunctionArguments(string(w.out))
 }
 
-// dropFunctionArguments takes the template arguments off functions, whose name ends with them or is the scope of a lambda:
-// compilers write them where a function stands for itself and leave them out where it was inlined. Those of classes stay.
+// dropFunctionArguments takes the template arguments off functions, whose name ends with them or is the scope of a
+// lambda: compilers write them where a function stands for itself and leave them out where it was inlined. Those of
+// classes stay.
 func dropFunctionArguments(s string) string {
 	const inScope = templateName + "::" + lambdaName
 	for strings.Contains(s, inScope) {
@@ -107,8 +108,8 @@ func undecorate(s string) string {
 	return numberless(s)
 }
 
-// plainDecorated undecorates what a jump of incremental linking names, as in ?f@N@@YAXXZ, where it has neither templates
-// nor operators; false for the others.
+// plainDecorated undecorates what a jump of incremental linking names, as in ?f@N@@YAXXZ, where it has neither
+// templates nor operators; false for the others.
 func plainDecorated(s string) (string, bool) {
 	name, _, ok := strings.Cut(s, "@@")
 	if !ok {
@@ -119,7 +120,8 @@ func plainDecorated(s string) (string, bool) {
 		parts[i], parts[j] = parts[j], parts[i]
 	}
 	for _, p := range parts {
-		if p == "" || p[0] >= '0' && p[0] <= '9' || strings.ContainsFunc(p, func(r rune) bool { return r >= 0x80 || !isIdent(byte(r)) }) {
+		if p == "" || p[0] >= '0' && p[0] <= '9' ||
+			strings.ContainsFunc(p, func(r rune) bool { return r >= 0x80 || !isIdent(byte(r)) }) {
 			return "", false
 		}
 	}

@@ -34,7 +34,8 @@ func stripThunk(s string) string {
 }
 
 // pieces mark parts and copies of a function that compilers put elsewhere: nothing but numbers follows.
-var pieces = []string{"$catch$", "$fin$", "$dtor$", "$filt$", ".cold", ".part", ".constprop", ".isra", ".lto_priv", ".llvm", ".__uniq"}
+var pieces = []string{"$catch$", "$fin$", "$dtor$", "$filt$", ".cold", ".part", ".constprop", ".isra",
+	".lto_priv", ".llvm", ".__uniq"}
 
 // words follow the arguments of a member function.
 var words = []string{" const", " volatile", " noexcept", " restrict", " __ptr64", " __restrict", "&&", "&"}
@@ -54,7 +55,8 @@ func stripTail(s string) string {
 			}
 		}
 		s = stripFunclet(s, unnumbered)
-		if i := len(s) - len("::h") - hashDigits; i > 0 && s[i:i+3] == "::h" && strings.Trim(s[i+3:], "0123456789abcdef") == "" {
+		if i := len(s) - len("::h") - hashDigits; i > 0 && s[i:i+3] == "::h" &&
+			strings.Trim(s[i+3:], "0123456789abcdef") == "" {
 			s = s[:i]
 		}
 		for _, w := range words {
@@ -71,8 +73,8 @@ func stripTail(s string) string {
 // funclets are the names that MSVC gives the blocks of a function that handle exceptions, in the function's scope.
 var funclets = []string{"::catch$", "::fin$", "::filt$", "::dtor$"}
 
-// stripFunclet leads from `f'::`1'::catch$0 to f: x64 calls such a block as a function, x86 has it in its own. Unnumbered is the
-// name without the number at its end.
+// stripFunclet leads from `f'::`1'::catch$0 to f: x64 calls such a block as a function, x86 has it in its own.
+// Unnumbered is the name without the number at its end.
 func stripFunclet(s, unnumbered string) string {
 	for _, f := range funclets {
 		name, ok := strings.CutSuffix(unnumbered, f)
@@ -97,7 +99,8 @@ const hashDigits = 16
 // is in the second half.
 var numbered = [][2]string{
 	{"$_", lambdaName}, {"closure$", lambdaName}, {"closure_env$", lambdaName},
-	{"impl$", "impl$"}, {"async_fn$", "async_fn$"}, {"async_block$", "async_block$"}, {"?A0x", anonymousName}, {"_GLOBAL__N_", anonymousName},
+	{"impl$", "impl$"}, {"async_fn$", "async_fn$"}, {"async_block$", "async_block$"}, {"?A0x", anonymousName},
+	{"_GLOBAL__N_", anonymousName},
 }
 
 // numberless takes the number off a component that has one.

@@ -3,7 +3,8 @@ package blame
 import "strings"
 
 // symbols are the operators that are no words, the longest first.
-var symbols = []string{"()", "[]", "<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "==", "!=", "&&", "||", "++", "--", "+=", "-=", "*=", "/=", "%=", "^=", "&=", "|=",
+var symbols = []string{"()", "[]", "<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "==", "!=", "&&", "||",
+	"++", "--", "+=", "-=", "*=", "/=", "%=", "^=", "&=", "|=",
 	"<", ">", "+", "-", "*", "/", "%", "^", "&", "|", "~", "!", "=", ","}
 
 // operator copies an operator's name with its symbol, its word, or the type that it converts to.

@@ -100,7 +100,8 @@ func (w *writer) angles() {
 		w.out = append(w.out, "<lambda_invoker>"...)
 	case strings.HasPrefix(inner, "lambda"):
 		w.out = append(w.out, lambdaName...)
-	case inner == "anonymous" || inner == "unnamed" || strings.HasPrefix(inner, "unnamed-") || strings.HasPrefix(inner, "anonymous-"):
+	case inner == "anonymous" || inner == "unnamed" || strings.HasPrefix(inner, "unnamed-") ||
+		strings.HasPrefix(inner, "anonymous-"):
 		w.out = append(w.out, anonymousName...)
 	default:
 		w.out = append(w.out, '<')
@@ -150,7 +151,8 @@ func (w *writer) quoted() {
 }
 
 // compilersOwn are the beginnings of names that compilers give the functions they write.
-var compilersOwn = []string{"dynamic ", "scalar ", "vector ", "eh ", "copy ", "local ", "default ", "managed ", "omni ", "placement ", "string", "vbase ", "vftable", "vbtable", "vcall", "typeof", "udt ", "RTTI "}
+var compilersOwn = []string{"dynamic ", "scalar ", "vector ", "eh ", "copy ", "local ", "default ", "managed ", "omni ",
+	"placement ", "string", "vbase ", "vftable", "vbtable", "vcall", "typeof", "udt ", "RTTI "}
 
 func isCompilersOwn(s string) bool {
 	for _, p := range compilersOwn {

@@ -32,7 +32,8 @@ func TestNormalize(t *testing.T) {
 		{"Foo::~Foo(void)", "Foo::~Foo"},
 		// templates
 		{"HashTable<PROC_ID,shadow_rec>::insert", "HashTable<T>::insert"},
-		{"std::vector<std::pair<int,char>,std::allocator<std::pair<int,char> > >::_Emplace_reallocate<int const &>", "std::vector<T>::_Emplace_reallocate"},
+		{"std::vector<std::pair<int,char>,std::allocator<std::pair<int,char> > >::_Emplace_reallocate<int const &>",
+			"std::vector<T>::_Emplace_reallocate"},
 		{"BatteryMeter::SampleBuffer<float>::operator+=", "BatteryMeter::SampleBuffer<T>::operator+="},
 		{"f<(A::B)->C>::g", "f<T>::g"},
 		{"f<(1>2)>::g", "f<T>::g"},
@@ -129,10 +130,13 @@ func TestNormalize(t *testing.T) {
 func TestNormalizeModule(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"BatteryMeter": "batterymeter", `C:\app\Foo.DLL`: "foo", "foo-1.2.3": "foo", "foo_v2": "foo", "foo.4812": "foo", "foo-1.2.3.dll": "foo", "foo_1_2_3": "foo",
+		"BatteryMeter": "batterymeter", `C:\app\Foo.DLL`: "foo", "foo-1.2.3": "foo", "foo_v2": "foo", "foo.4812": "foo",
+		"foo-1.2.3.dll": "foo", "foo_1_2_3": "foo",
 		"foo-8f3a9c1d": "foo", "foo_2024": "foo", "foo-v10.4": "foo",
-		"msvcr120": "msvcr120", "qt5core": "qt5core", "sqlite3": "sqlite3", "d3d11": "d3d11", "MSVCP140_1": "msvcp140_1", "plugin_2": "plugin_2", "d3dcompiler_47": "d3dcompiler_47",
-		"api-ms-win-core-synch-l1-2-0": "api-ms-win-core-synch-l1-2-0", "kernel.appcore": "kernel.appcore", "a-deadbeef": "a-deadbeef", "1.2.3": "1", "": "", "x.exe": "x", ".dll": ".dll",
+		"msvcr120": "msvcr120", "qt5core": "qt5core", "sqlite3": "sqlite3", "d3d11": "d3d11", "MSVCP140_1": "msvcp140_1",
+		"plugin_2": "plugin_2", "d3dcompiler_47": "d3dcompiler_47",
+		"api-ms-win-core-synch-l1-2-0": "api-ms-win-core-synch-l1-2-0", "kernel.appcore": "kernel.appcore",
+		"a-deadbeef": "a-deadbeef", "1.2.3": "1", "": "", "x.exe": "x", ".dll": ".dll",
 	} {
 		if got := blame.NormalizeModule(in); got != want {
 			t.Errorf("NormalizeModule(%q) = %q, want %q", in, got, want)
@@ -153,9 +157,12 @@ func TestNormalizeDamaged(t *testing.T) {
 		}
 	}
 	for _, s := range []string{
-		"public: class std::vector<int> & __cdecl Foo<A::B>::`anonymous namespace'::Items<x>(void (*)(int)) const &", "`int __cdecl main(int,char **)'::`2'::<lambda_1>::operator()",
-		"A::operator std::vector<int> const &() const", "A::operator<<<int>(int) [clone .cold.1]", "@ILT+10(?Run@Worker@app@@QEAAXXZ)", "[thunk]: public: virtual void __cdecl A::f`adjustor{8}' (void)",
-		"<alloc::vec::Vec<T,A> as core::ops::Drop>::drop::h0123456789abcdef", "main::{lambda(int)#1}::operator()(int) const", "A::`dynamic initializer for 'A::x<int>''(void)", "__RtlUserThreadStart@8",
+		"public: class std::vector<int> & __cdecl Foo<A::B>::`anonymous namespace'::Items<x>(void (*)(int)) const &",
+		"`int __cdecl main(int,char **)'::`2'::<lambda_1>::operator()",
+		"A::operator std::vector<int> const &() const", "A::operator<<<int>(int) [clone .cold.1]",
+		"@ILT+10(?Run@Worker@app@@QEAAXXZ)", "[thunk]: public: virtual void __cdecl A::f`adjustor{8}' (void)",
+		"<alloc::vec::Vec<T,A> as core::ops::Drop>::drop::h0123456789abcdef", "main::{lambda(int)#1}::operator()(int) const",
+		"A::`dynamic initializer for 'A::x<int>''(void)", "__RtlUserThreadStart@8",
 	} {
 		for cut := range len(s) {
 			settled(s[:cut])
@@ -171,7 +178,9 @@ func TestNormalizeDamaged(t *testing.T) {
 }
 
 func FuzzNormalize(f *testing.F) {
-	for _, s := range []string{"A::operator<<int>(int)", "`void f(int)'::`2'::<lambda_1>::operator()", "@ILT+1(?f@N@@YAXXZ)", "f.cold.1 [clone .x]", "a::'lambda0'(b)::operator()", "<A<B> as C<D>>::e", "x::{closure#0}", "'''```<<<>>>((({{{", "_f@8", "A::operator B<C> const &()"} {
+	for _, s := range []string{"A::operator<<int>(int)", "`void f(int)'::`2'::<lambda_1>::operator()",
+		"@ILT+1(?f@N@@YAXXZ)", "f.cold.1 [clone .x]", "a::'lambda0'(b)::operator()", "<A<B> as C<D>>::e", "x::{closure#0}",
+		"'''```<<<>>>((({{{", "_f@8", "A::operator B<C> const &()"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -33,8 +33,8 @@ const (
 
 func (e *RuleError) Error() string { return fmt.Sprintf("rules: line %d: %s", e.Line, e.Message) }
 
-// ParseRules reads the rules of a project; the package's documentation has their form. Its error joins one *RuleError for
-// each line that is wrong, in order; RuleErrors takes them apart.
+// ParseRules reads the rules of a project; the package's documentation has their form. Its error joins one *RuleError
+// for each line that is wrong, in order; RuleErrors takes them apart.
 func ParseRules(text string) (*Rules, error) {
 	r, errs, count := &Rules{}, []error(nil), 0
 	text = strings.TrimPrefix(text, "\uFEFF")
@@ -48,7 +48,8 @@ func ParseRules(text string) (*Rules, error) {
 			continue
 		}
 		if count++; count > MaxRules {
-			errs = append(errs, &RuleError{line, CodeTooManyRules, fmt.Sprintf("more than %d rules; merge some by patterns with * and ?", MaxRules)})
+			errs = append(errs, &RuleError{line, CodeTooManyRules,
+				fmt.Sprintf("more than %d rules; merge some by patterns with * and ?", MaxRules)})
 			break
 		}
 		var made *rule

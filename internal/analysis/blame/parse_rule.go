@@ -20,9 +20,11 @@ func parseRule(line int, tokens []string) (*rule, error) {
 	case arrow < 0:
 		return fail(CodeNoArrow, `no "->" between conditions and actions; write for example: module:mylib* -> +app`)
 	case arrow == 0:
-		return fail(CodeNoCondition, `no condition before "->"; write module:, function:, path:, frame: or origin:, or function:* for every frame`)
+		return fail(CodeNoCondition,
+			`no condition before "->"; write module:, function:, path:, frame: or origin:, or function:* for every frame`)
 	case arrow == len(tokens)-1:
-		return fail(CodeNoAction, `no action behind "->"; write +app, -app, system, third-party, alloc, plumbing, base, tool, owner=, known= or group=`)
+		return fail(CodeNoAction,
+			`no action behind "->"; write +app, -app, system, third-party, alloc, plumbing, base, tool, owner=, known= or group=`)
 	}
 	for _, t := range tokens[:arrow] {
 		if err := r.condition(t); err != nil {
@@ -35,7 +37,8 @@ func parseRule(line int, tokens []string) (*rule, error) {
 		}
 	}
 	if r.frame.pattern != "" && r.layer != "" {
-		return fail(CodeFrameLayer, "frame: looks at the whole stack and gives owner=, known= or group= only; give layers by module:, function: or path:")
+		return fail(CodeFrameLayer,
+			"frame: looks at the whole stack and gives owner=, known= or group= only; give layers by module:, function: or path:")
 	}
 	return r, nil
 }
@@ -43,7 +46,8 @@ func parseRule(line int, tokens []string) (*rule, error) {
 func (r *rule) condition(t string) *RuleError {
 	key, value, ok := strings.Cut(t, ":")
 	if !ok {
-		return &RuleError{r.line, CodeUnknownCondition, fmt.Sprintf("%q is no condition; write function:%s or module:%s, in quotes where it has spaces", t, t, t)}
+		return &RuleError{r.line, CodeUnknownCondition,
+			fmt.Sprintf("%q is no condition; write function:%s or module:%s, in quotes where it has spaces", t, t, t)}
 	}
 	if value == "" {
 		return &RuleError{r.line, CodeEmptyValue, fmt.Sprintf("nothing behind %s:; write a pattern, * for anything", key)}
@@ -61,7 +65,8 @@ func (r *rule) condition(t string) *RuleError {
 	case "origin":
 		return r.originCondition(value)
 	default:
-		return &RuleError{r.line, CodeUnknownCondition, fmt.Sprintf("no condition is called %q; there are module:, function:, path:, frame: and origin:", key)}
+		return &RuleError{r.line, CodeUnknownCondition,
+			fmt.Sprintf("no condition is called %q; there are module:, function:, path:, frame: and origin:", key)}
 	}
 	if at.pattern != "" {
 		return &RuleError{r.line, CodeTwice, fmt.Sprintf("%s: stands twice; write a rule for each", key)}
@@ -88,13 +93,15 @@ func (r *rule) originCondition(value string) *RuleError {
 		r.origin = o
 		return nil
 	}
-	return &RuleError{r.line, CodeUnknownOrigin, fmt.Sprintf("no origin is called %q; there are origin:system, origin:third-party and origin:app", value)}
+	return &RuleError{r.line, CodeUnknownOrigin,
+		fmt.Sprintf("no origin is called %q; there are origin:system, origin:third-party and origin:app", value)}
 }
 
 func (r *rule) action(t string) *RuleError {
 	if layer, ok := layerActions[t]; ok {
 		if r.layer != "" {
-			return &RuleError{r.line, CodeTwice, fmt.Sprintf("%q after another layer: a rule gives one; a frame gets that of the first rule it fulfils", t)}
+			return &RuleError{r.line, CodeTwice,
+				fmt.Sprintf("%q after another layer: a rule gives one; a frame gets that of the first rule it fulfils", t)}
 		}
 		r.layer = layer
 		return nil
@@ -110,11 +117,13 @@ func (r *rule) action(t string) *RuleError {
 		at = &r.group
 	}
 	if !ok || at == nil {
-		return &RuleError{r.line, CodeUnknownAction, fmt.Sprintf(`%q is no action; there are +app, -app, system, third-party, alloc, plumbing, base, tool, owner=NAME, known="why" and group="name"`, t)}
+		return &RuleError{r.line, CodeUnknownAction,
+			fmt.Sprintf(`%q is no action; there are +app, -app, system, third-party, alloc, plumbing, base, tool, owner=NAME, known="why" and group="name"`, t)}
 	}
 	value = strings.TrimSpace(value)
 	if value == "" {
-		return &RuleError{r.line, CodeEmptyValue, fmt.Sprintf("nothing behind %s=; write its text, in quotes where it has spaces", key)}
+		return &RuleError{r.line, CodeEmptyValue,
+			fmt.Sprintf("nothing behind %s=; write its text, in quotes where it has spaces", key)}
 	}
 	if *at != "" {
 		return &RuleError{r.line, CodeTwice, fmt.Sprintf("%s= stands twice; keep one", key)}

@@ -6,9 +6,9 @@ func Place(stack []*Class) MarkedStack { return PlaceInto(nil, stack) }
 // PlaceInto is Place with the memory of marks that are no longer needed.
 //
 // The thread's start is the run of base frames at the outer end; what allocates is the run of tools, allocators and
-// plumbing at the inner end. Behind it the first frame of the team's own is to blame; where there is none, the first of a
-// third party, else the first of the system. Plumbing is blamed where there is nothing else, and allocators where there is
-// not even plumbing: the outermost of them, nearest to whoever called.
+// plumbing at the inner end. Behind it the first frame of the team's own is to blame; where there is none, the first of
+// a third party, else the first of the system. Plumbing is blamed where there is nothing else, and allocators where
+// there is not even plumbing: the outermost of them, nearest to whoever called.
 func PlaceInto(marks []Mark, stack []*Class) MarkedStack {
 	p := MarkedStack{Marks: marks[:0], Blame: -1, Origin: -1}
 	if len(stack) == 0 {

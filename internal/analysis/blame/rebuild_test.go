@@ -28,14 +28,22 @@ type sample struct {
 
 var samples = []sample{
 	{name: "mailer", sources: []string{"testdata/rebuild/mailer.cpp"}, libraries: []string{"testdata/rebuild/runtime.cpp"},
-		entries: []string{"mainCRTStartup", "pollThread", "indexThread", "mail::SpamFilter::accepts", "mail::SpamFilter::act"}, allocating: []string{"malloc"}},
+		entries: []string{"mainCRTStartup", "pollThread", "indexThread", "mail::SpamFilter::accepts",
+			"mail::SpamFilter::act"}, allocating: []string{"malloc"}},
 	{name: "player", sources: []string{"testdata/rebuild/player.cpp"}, libraries: []string{"testdata/rebuild/runtime.cpp"},
-		entries: []string{"mainCRTStartup", "decodeThread", "player::visualise", "player::equalise"}, allocating: []string{"malloc"}},
-	{name: "batterymeter", sources: []string{"batterymeter/battery.cpp", "batterymeter/sensors.cpp", "batterymeter/rt.cpp"}, libraries: []string{"testdata/rebuild/lab.cpp"}, defines: []string{"HAVE_MAIN"},
-		entries: []string{"mainCRTStartup", "TemperatureAndBatteryUpdaterThread", "HistoryThread"}, allocating: []string{"malloc", "realloc", "HeapAlloc", "LocalAlloc"}, lab: true},
-	{name: "bookstore", sources: []string{"bookstore-b101/bookstore.cpp", "bookstore-b101/catalog.cpp", "bookstore-b101/rt.cpp"}, libraries: []string{"testdata/rebuild/lab.cpp"}, defines: []string{"HAVE_MAIN", "BUILD=101"},
-		entries: []string{"mainCRTStartup", "OrderWorker", "bookstore::OrderProcessor::Handle", "bookstore::OrderProcessor::Flush"}, allocating: []string{"malloc"}, lab: true},
-	{name: "MemoryTestApp", sources: []string{"MemoryTestApp/memtest.cpp", "MemoryTestApp/rt.cpp"}, libraries: []string{"testdata/rebuild/lab.cpp"}, defines: []string{"HAVE_MAIN"},
+		entries:    []string{"mainCRTStartup", "decodeThread", "player::visualise", "player::equalise"},
+		allocating: []string{"malloc"}},
+	{name: "batterymeter", sources: []string{"batterymeter/battery.cpp", "batterymeter/sensors.cpp",
+		"batterymeter/rt.cpp"}, libraries: []string{"testdata/rebuild/lab.cpp"}, defines: []string{"HAVE_MAIN"},
+		entries:    []string{"mainCRTStartup", "TemperatureAndBatteryUpdaterThread", "HistoryThread"},
+		allocating: []string{"malloc", "realloc", "HeapAlloc", "LocalAlloc"}, lab: true},
+	{name: "bookstore", sources: []string{"bookstore-b101/bookstore.cpp", "bookstore-b101/catalog.cpp",
+		"bookstore-b101/rt.cpp"}, libraries: []string{"testdata/rebuild/lab.cpp"},
+		defines: []string{"HAVE_MAIN", "BUILD=101"},
+		entries: []string{"mainCRTStartup", "OrderWorker", "bookstore::OrderProcessor::Handle",
+			"bookstore::OrderProcessor::Flush"}, allocating: []string{"malloc"}, lab: true},
+	{name: "MemoryTestApp", sources: []string{"MemoryTestApp/memtest.cpp", "MemoryTestApp/rt.cpp"},
+		libraries: []string{"testdata/rebuild/lab.cpp"}, defines: []string{"HAVE_MAIN"},
 		entries: []string{"mainCRTStartup"}, allocating: []string{"malloc", "VirtualAlloc"}, lab: true},
 }
 
@@ -44,8 +52,8 @@ type variant struct {
 	name   string
 	flags  []string
 	target string // "" for 64 bits
-	// drifts: the compiler makes the last call of many functions a jump, and they leave no frame where other builds show one.
-	// Names cannot tell, so it is enough that Drifts finds these signatures again.
+	// drifts: the compiler makes the last call of many functions a jump, and they leave no frame where other builds show
+	// one. Names cannot tell, so it is enough that Drifts finds these signatures again.
 	drifts bool
 	change func(source string) string
 }
@@ -128,10 +136,12 @@ type outcome struct{ base, exact, drifted int }
 
 func (o outcome) String() string {
 	share := func(n int) float64 { return 100 * float64(n) / float64(max(1, o.base)) }
-	return fmt.Sprintf("%d of %d signatures kept (%.1f %%), %.1f %% with those that drifted", o.exact, o.base, share(o.exact), share(o.exact+o.drifted))
+	return fmt.Sprintf("%d of %d signatures kept (%.1f %%), %.1f %% with those that drifted", o.exact, o.base,
+		share(o.exact), share(o.exact+o.drifted))
 }
 
-// rebuild builds the variants of a sample and compares them with the first, and the halves of the first with each other.
+// rebuild builds the variants of a sample and compares them with the first, and the halves of the first with each
+// other.
 func (s *sample) rebuild(t *testing.T) (list []outcome, mistaken outcome) {
 	t.Helper()
 	if s.lab {
@@ -161,7 +171,8 @@ func (s *sample) rebuild(t *testing.T) (list []outcome, mistaken outcome) {
 	return list, mistaken
 }
 
-// compareBuilds counts the signatures of the base that a build has too, and those that it has with a frame more or less.
+// compareBuilds counts the signatures of the base that a build has too, and those that it has with a frame more or
+// less.
 func compareBuilds(base, built map[string]blame.Signature) (o outcome, lost []string) {
 	o.base = len(base)
 	var gone, come []blame.Signature
@@ -210,7 +221,9 @@ func (s *sample) build(t *testing.T, v variant, objects []string) *builtBinary {
 	for _, source := range s.sources {
 		objects = append(objects[:len(objects):len(objects)], s.compile(t, dir, source, v))
 	}
-	run(t, dir, "lld-link", append([]string{"/debug", "/entry:mainCRTStartup", "/nodefaultlib", "/subsystem:console", "/out:" + s.name + ".exe", "/pdb:" + s.name + ".pdb"}, objects...)...)
+	run(t, dir, "lld-link",
+		append([]string{"/debug", "/entry:mainCRTStartup", "/nodefaultlib", "/subsystem:console", "/out:" + s.name + ".exe",
+			"/pdb:" + s.name + ".pdb"}, objects...)...)
 	return openBinary(t, dir, s.name)
 }
 
@@ -235,7 +248,8 @@ func (s *sample) compile(t *testing.T, dir, source string, v variant) string {
 		}
 	}
 	at := filepath.Join(dir, filepath.Base(source))
-	args := append([]string{"--target=" + cmp.Or(v.target, "x86_64") + "-pc-windows-msvc", "-gcodeview", "-g", "-fno-exceptions", "-fno-rtti", "-std=c++17", "-ffreestanding", "-w", "-c", at, "-o", at + ".obj"}, v.flags...)
+	args := append([]string{"--target=" + cmp.Or(v.target, "x86_64") + "-pc-windows-msvc", "-gcodeview", "-g",
+		"-fno-exceptions", "-fno-rtti", "-std=c++17", "-ffreestanding", "-w", "-c", at, "-o", at + ".obj"}, v.flags...)
 	for _, d := range s.defines {
 		args = append(args, "-D"+d)
 	}

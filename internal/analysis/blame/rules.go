@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Rules say which part frames have: those of a project first, then the core's. They do not change once they are made, and
-// may be used by several goroutines.
+// Rules say which part frames have: those of a project first, then the core's. They do not change once they are made,
+// and may be used by several goroutines.
 type Rules struct {
 	layers     []*rule // that give a layer, in the order of the file
 	attributes []*rule // that give an owner, a reason or a group
@@ -64,7 +64,8 @@ func (s *subject) inModule(g glob) bool {
 
 // onPath looks at the module's path and at the source file's, in either kind of slashes.
 func (s *subject) onPath(g glob) bool {
-	return s.frame.Module != nil && s.frame.Module.Path != "" && g.match(backslashes(s.frame.Module.Path)) || s.frame.File != "" && g.match(backslashes(s.frame.File))
+	return s.frame.Module != nil && s.frame.Module.Path != "" && g.match(backslashes(s.frame.Module.Path)) ||
+		s.frame.File != "" && g.match(backslashes(s.frame.File))
 }
 
 // isFunction looks at the name as the evidence spells it, and as signatures do.
@@ -104,5 +105,6 @@ func (r *rule) mark(c *Decision) {
 	}
 }
 
-// SayMore reports whether the rules say more of stacks than layers: an owner, a reason or a group. No rules say nothing.
+// SayMore reports whether the rules say more of stacks than layers: an owner, a reason or a group. No rules say
+// nothing.
 func (r *Rules) SayMore() bool { return r != nil && len(r.attributes) > 0 }

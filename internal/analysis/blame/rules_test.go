@@ -68,13 +68,15 @@ func TestAttributes(t *testing.T) {
 	for _, c := range []struct{ name, rules, owner, known, group string }{
 		{"the blame frame", "function:Cache::* -> owner=cache", "cache", "", ""},
 		{"a caller", "function:Service::Run -> owner=service", "service", "", ""},
-		{"the blame frame before a caller", "function:Service::Run -> owner=service\nfunction:Cache::* -> owner=cache", "cache", "", ""},
+		{"the blame frame before a caller", "function:Service::Run -> owner=service\nfunction:Cache::* -> owner=cache",
+			"cache", "", ""},
 		{"the first of a frame", "function:Cache::* -> owner=a\nmodule:app -> owner=b", "a", "", ""},
 		{"each apart", "function:Cache::* -> owner=a\nfunction:Service::Run -> known=k owner=b\nfunction:main -> group=g known=l", "a", "k", "g"},
 		{"not the allocator", "module:ntdll -> owner=ms", "", "", ""},
 		{"any frame", "frame:*RtlAllocate* -> known=all", "", "all", ""},
 		{"any frame, by module", "frame:NTDLL -> known=all", "", "all", ""},
-		{"any frame, in the file's order", "frame:*Service* -> owner=service\nfunction:Cache::* -> owner=cache", "service", "", ""},
+		{"any frame, in the file's order", "frame:*Service* -> owner=service\nfunction:Cache::* -> owner=cache",
+			"service", "", ""},
 		{"any frame, behind", "function:Cache::* -> owner=cache\nframe:*Service* -> owner=service", "cache", "", ""},
 		{"all conditions", "module:own function:Cache::* -> owner=x", "", "", ""},
 		{"case of modules", "module:OWN -> owner=x", "x", "", ""},
@@ -118,10 +120,12 @@ func TestRulesAreShared(t *testing.T) {
 }
 
 func FuzzParseRules(f *testing.F) {
-	for _, s := range []string{"module:a -> +app", `function:"a b" path:c:\* -> known="x \" y" owner=z # w`, "frame:*x* -> group=g", "origin:app -> tool", "\"", "->"} {
+	for _, s := range []string{"module:a -> +app", `function:"a b" path:c:\* -> known="x \" y" owner=z # w`,
+		"frame:*x* -> group=g", "origin:app -> tool", "\"", "->"} {
 		f.Add(s)
 	}
-	frame := &blame.Frame{Module: &blame.Module{Name: "app", Path: `C:\app\app.exe`}, Function: "A::f", File: `c:\src\a.cpp`}
+	frame := &blame.Frame{Module: &blame.Module{Name: "app", Path: `C:\app\app.exe`},
+		Function: "A::f", File: `c:\src\a.cpp`}
 	f.Fuzz(func(t *testing.T, text string) {
 		rules, err := blame.ParseRules(text)
 		if (rules == nil) != (err != nil) || (err != nil) != (len(blame.RuleErrors(err)) > 0) {

@@ -7,13 +7,13 @@ import (
 	"slices"
 )
 
-// maxFrames is how many frames with a name a signature has at most: the blame frame and four of its callers. More would tell leaks
-// of one cause apart by who came by; fewer would merge those of a shared helper.
+// maxFrames is how many frames with a name a signature has at most: the blame frame and four of its callers. More would
+// tell leaks of one cause apart by who came by; fewer would merge those of a shared helper.
 const maxFrames = 5
 
 // A Signature is the identity of a leak. It depends on names alone, so that the same leak has the same signature in
-// another run, another build and another kind of evidence. Where a compiler leaves frames out, because the last call of a
-// function became a jump or evidence has no inline frames, it has another one: Drifts finds it again.
+// another run, another build and another kind of evidence. Where a compiler leaves frames out, because the last call of
+// a function became a jump or evidence has no inline frames, it has another one: Drifts finds it again.
 type Signature struct {
 	ID    string // "sig1:" and 32 hex digits
 	Fine  string // of the whole stack but the allocator's inside and the thread's start: "sig1:" and 32 hex digits
@@ -36,8 +36,8 @@ type Signer struct {
 // same layer. Plumbing and other layers between them are left out, recursion counts once, and so does a lambda that is
 // called by the function it is written in.
 //
-// The last is for stability: where the compiler inlines such a lambda and the evidence has no inline frames, as the text of
-// UMDH, only the function remains. The frame to blame is still the lambda, because its file and line say more.
+// The last is for stability: where the compiler inlines such a lambda and the evidence has no inline frames, as the
+// text of UMDH, only the function remains. The frame to blame is still the lambda, because its file and line say more.
 func Sign(kind string, stack []*Class, p MarkedStack) Signature {
 	return new(Signer).Sign(kind, stack, p)
 }
@@ -100,8 +100,8 @@ func (c *Class) isWithin(other *Class) bool {
 	return c.scope != "" && !other.Unnamed && c.scope == other.name
 }
 
-// cut keeps as many frames as a signature has. Those without a name do not count: several of them may be the allocator of
-// which nobody knows it, and behind them two leaks may part. Such a signature is one build's anyway.
+// cut keeps as many frames as a signature has. Those without a name do not count: several of them may be the allocator
+// of which nobody knows it, and behind them two leaks may part. Such a signature is one build's anyway.
 func cut(list []int, stack []*Class) []int {
 	named := 0
 	for k, at := range list {
@@ -115,8 +115,9 @@ func cut(list []int, stack []*Class) []int {
 	return list
 }
 
-// eraseLoop takes off the end of a list what lies between two frames of one function, and the second of them: of A B C B the
-// C B. However deep functions recur into each other, and wherever in the cycle the stack begins, the same path is left.
+// eraseLoop takes off the end of a list what lies between two frames of one function, and the second of them: of A B C
+// B the C B. However deep functions recur into each other, and wherever in the cycle the stack begins, the same path is
+// left.
 func eraseLoop(list []int, stack []*Class) []int {
 	end := len(list) - 1
 	for k := range end {
@@ -130,8 +131,8 @@ func eraseLoop(list []int, stack []*Class) []int {
 // maxPeriod bounds the cycles that are folded.
 const maxPeriod = 64
 
-// foldEnd takes off the end of a list that repeats what is before it: of A B C B C the second B C. A list is folded frame
-// by frame, so one step leaves nothing to fold.
+// foldEnd takes off the end of a list that repeats what is before it: of A B C B C the second B C. A list is folded
+// frame by frame, so one step leaves nothing to fold.
 func foldEnd(list []int, stack []*Class) []int {
 	for period := 1; 2*period <= len(list) && period <= maxPeriod; period++ {
 		first, second := list[len(list)-2*period:len(list)-period], list[len(list)-period:]
@@ -142,8 +143,8 @@ func foldEnd(list []int, stack []*Class) []int {
 	return list
 }
 
-// appendFine lists the frames from the allocator's entry, malloc or realloc, to the last before the thread's start. Only what
-// repeats at once is folded: plumbing that several functions use must not hide those between.
+// appendFine lists the frames from the allocator's entry, malloc or realloc, to the last before the thread's start.
+// Only what repeats at once is folded: plumbing that several functions use must not hide those between.
 func appendFine(list []int, stack []*Class, p MarkedStack) []int {
 	first := 0
 	for first+1 < len(stack) && isAllocating(p.Marks[first+1].Layer) && isAllocating(p.Marks[first].Layer) {

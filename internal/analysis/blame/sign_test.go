@@ -16,22 +16,33 @@ func TestSign(t *testing.T) {
 	for _, c := range []struct{ name, stack, title, frames string }{
 		{"plain", "ntdll!RtlAllocateHeap < ucrtbase!_malloc_base < app!f < app!g" + start, "app!f", "app!f app!g"},
 		{"five frames at most", "app!a < app!b < app!c < app!d < app!e < app!f", "app!a", "app!a app!b app!c app!d app!e"},
-		{"plumbing and system are left out", "app!malloc < app!std::vector<int>::_Emplace_reallocate<int> < app!std::vector<int>::push_back < app!f < user32!DispatchMessageW < app!std::invoke < app!g",
+		{"plumbing and system are left out",
+			"app!malloc < app!std::vector<int>::_Emplace_reallocate<int> < app!std::vector<int>::push_back < app!f < user32!DispatchMessageW < app!std::invoke < app!g",
 			"std::vector<T>::_Emplace_reallocate via std::vector<T>::push_back | app!f", "app!f app!g"},
 		{"on behalf", "ntdll!RtlAllocateHeap < uxtheme!Load < app!f", "uxtheme!Load | app!f", "app!f"},
 		{"two of ours", "app!f < own!g", "app!f", "app!f own!g"},
-		{"third parties among themselves", "ntdll!RtlAllocateHeap < other!a < user32!b < other!c", "other!a", "other!a other!c"},
+		{"third parties among themselves", "ntdll!RtlAllocateHeap < other!a < user32!b < other!c",
+			"other!a", "other!a other!c"},
 		{"recursion", "app!leaf < app!visit < app!visit < app!visit < app!main", "app!leaf", "app!leaf app!visit app!main"},
-		{"recursion of two", "app!leaf < app!a < app!b < app!a < app!b < app!main", "app!leaf", "app!leaf app!a app!b app!main"},
-		{"recursion of three, deep", "app!leaf" + strings.Repeat(" < app!a < app!b < app!c", 9) + " < app!main", "app!leaf", "app!leaf app!a app!b app!c app!main"},
+		{"recursion of two", "app!leaf < app!a < app!b < app!a < app!b < app!main", "app!leaf",
+			"app!leaf app!a app!b app!main"},
+		{"recursion of three, deep", "app!leaf" + strings.Repeat(" < app!a < app!b < app!c", 9) + " < app!main", "app!leaf",
+			"app!leaf app!a app!b app!c app!main"},
 		{"recursion from within", "app!a < app!b < app!c < app!a < app!b < app!main", "app!a", "app!a app!b app!main"},
-		{"recursion in another order", "app!a < app!b < app!c < app!a < app!c < app!b < app!main", "app!a", "app!a app!c app!b app!main"},
+		{"recursion in another order", "app!a < app!b < app!c < app!a < app!c < app!b < app!main", "app!a",
+			"app!a app!c app!b app!main"},
 		{"lambda", "app!main::<lambda_0>::operator() < app!main", "app!main", "app!main"},
-		{"lambda through plumbing", "app!f::<lambda_3>::operator() < app!std::for_each<x> < app!f < app!main", "app!f", "app!f app!main"},
-		{"lambda in a lambda", "app!f::<lambda_3>::operator()::<lambda_1>::operator() < app!f::<lambda_3>::operator() < app!f < app!main", "app!f", "app!f app!main"},
-		{"lambda from elsewhere", "app!f::<lambda_3>::operator() < app!run < app!main", "app!f::<lambda>::operator()", "app!f::<lambda>::operator() app!run app!main"},
-		{"allocator only", "ntdll!RtlAllocateHeap < KERNELBASE!HeapAlloc", "kernelbase!HeapAlloc (allocator only)", "kernelbase!HeapAlloc"},
-		{"library only", "app!malloc < app!std::string::assign", "app!std::string::assign (library code only)", "app!std::string::assign"},
+		{"lambda through plumbing", "app!f::<lambda_3>::operator() < app!std::for_each<x> < app!f < app!main",
+			"app!f", "app!f app!main"},
+		{"lambda in a lambda",
+			"app!f::<lambda_3>::operator()::<lambda_1>::operator() < app!f::<lambda_3>::operator() < app!f < app!main",
+			"app!f", "app!f app!main"},
+		{"lambda from elsewhere", "app!f::<lambda_3>::operator() < app!run < app!main", "app!f::<lambda>::operator()",
+			"app!f::<lambda>::operator() app!run app!main"},
+		{"allocator only", "ntdll!RtlAllocateHeap < KERNELBASE!HeapAlloc", "kernelbase!HeapAlloc (allocator only)",
+			"kernelbase!HeapAlloc"},
+		{"library only", "app!malloc < app!std::string::assign", "app!std::string::assign (library code only)",
+			"app!std::string::assign"},
 		{"unknown", "ntdll+0x1 < app+0x30 < app+0x30 < app!main", "app!<unknown>+0x30@", "app!<unknown>+0x30@ app!main"},
 		{"unknown of a build", "ntdll+0x1 < other+0x30", "other!<unknown>+0x30@B1", "other!<unknown>+0x30@B1"},
 		{"no stack", "", "no stack", ""},
@@ -62,7 +73,8 @@ func TestSign(t *testing.T) {
 func TestSignIsFixed(t *testing.T) {
 	t.Parallel()
 	s := newProgram(blame.Default()).sign("ntdll!RtlAllocateHeap < app!malloc < app!std::vector<int>::push_back < app!f < app!g < kernel32!BaseThreadInitThunk")
-	if s.ID != "sig1:6c5932c848eae5b927e959647615a8ce" || s.Fine != "sig1:7a096c68ee4b70c9d3c8ee38014fa55f" || s.Leaf != "sig1:924c2a48c0b48e933b5ea0bf3817fa07" {
+	if s.ID != "sig1:6c5932c848eae5b927e959647615a8ce" || s.Fine != "sig1:7a096c68ee4b70c9d3c8ee38014fa55f" ||
+		s.Leaf != "sig1:924c2a48c0b48e933b5ea0bf3817fa07" {
 		t.Errorf("%s %s %s", s.ID, s.Fine, s.Leaf)
 	}
 }
@@ -82,7 +94,8 @@ func TestSignTellsApart(t *testing.T) {
 	if malloc.ID != realloc.ID || malloc.Fine == realloc.Fine {
 		t.Error("only Fine knows the entry of the allocator")
 	}
-	if short, long := p.sign("app!malloc < app!f"), p.sign("app!malloc < app!f < app!g"); short.ID == long.ID || short.Leaf != long.Leaf {
+	if short, long := p.sign("app!malloc < app!f"), p.sign("app!malloc < app!f < app!g"); short.ID == long.ID ||
+		short.Leaf != long.Leaf {
 		t.Error("only Leaf does without callers")
 	}
 }
@@ -91,7 +104,9 @@ func TestSignTellsApart(t *testing.T) {
 func TestTitleIsShort(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("Namespace::", 60)
-	for _, text := range []string{"app!" + long + "f", "other!" + long + "a < app!" + long + "b", "app!malloc < app!std::" + long + "x < app!std::" + long + "y < app!g", "app!é" + long, "app!std::" + long + "z", "app!a\nb\x00", "other!a\nb < app!\xff"} {
+	for _, text := range []string{"app!" + long + "f", "other!" + long + "a < app!" + long + "b",
+		"app!malloc < app!std::" + long + "x < app!std::" + long + "y < app!g", "app!é" + long, "app!std::" + long + "z",
+		"app!a\nb\x00", "other!a\nb < app!\xff"} {
 		title := newProgram(blame.Default()).sign(text).Title
 		if utf8.RuneCountInString(title) > 255 || strings.ContainsAny(title, "\n\x00") || !utf8.ValidString(title) {
 			t.Errorf("%d characters: %q", utf8.RuneCountInString(title), title)
@@ -192,7 +207,8 @@ func TestMoved(t *testing.T) {
 	if err != nil || len(moves) != 2 {
 		t.Fatalf("%+v %v", moves, err)
 	}
-	if m := moves[0]; m.Count != 9 || m.Stacks != 1 || m.FromBlame != "app!Wrap" || m.ToBlame != "app!g" || m.From.ID == m.To.ID {
+	if m := moves[0]; m.Count != 9 || m.Stacks != 1 || m.FromBlame != "app!Wrap" ||
+		m.ToBlame != "app!g" || m.From.ID == m.To.ID {
 		t.Errorf("%+v", m)
 	}
 	if m := moves[1]; m.Count != 5 || m.Stacks != 2 || m.ToBlame != "app!f" {

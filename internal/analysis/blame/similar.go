@@ -6,8 +6,8 @@ import "strings"
 const comparedFrames = 64
 
 // Similar says how alike the frames of two signatures are, from 0 to 1, for suggestions that one is the other renamed,
-// moved or inlined otherwise. It is the best alignment of both lists. The frame to blame counts twice; a function in another
-// module or class counts in part.
+// moved or inlined otherwise. It is the best alignment of both lists. The frame to blame counts twice; a function in
+// another module or class counts in part.
 func Similar(a, b []string) float64 {
 	a, b = a[:min(len(a), comparedFrames)], b[:min(len(b), comparedFrames)]
 	if len(a) == 0 || len(b) == 0 {
@@ -41,7 +41,8 @@ func alike(a, b string) float64 {
 	}
 	moduleA, functionA := splitModule(a)
 	moduleB, functionB := splitModule(b)
-	if functionA == "" || functionB == "" || strings.HasPrefix(functionA, "<unknown>") || strings.HasPrefix(functionB, "<unknown>") {
+	if functionA == "" || functionB == "" || strings.HasPrefix(functionA, "<unknown>") ||
+		strings.HasPrefix(functionB, "<unknown>") {
 		return 0
 	}
 	if functionA == functionB {

@@ -32,7 +32,8 @@ func Compare(base, head *Side) *Comparison {
 			row.Change, row.Why = New, fmt.Sprintf("in build %s it was %s", base.Build, classWord(row.Base.Class))
 		case shared[row.Base] || shared[h]:
 			row.chance = 1
-			row.Change, row.Why = Persisting, "it leaks or grows on both sides; the evidence of one, without inlined calls, shows several as one"
+			row.Change, row.Why = Persisting,
+				"it leaks or grows on both sides; the evidence of one, without inlined calls, shows several as one"
 		default:
 			row.Change, row.Why, row.chance = speed(row.Base, h)
 		}
@@ -59,7 +60,8 @@ func Compare(base, head *Side) *Comparison {
 		c.Rows = append(c.Rows, row)
 	}
 	slices.SortStableFunc(c.Rows, func(x, y Row) int {
-		return cmp.Or(cmp.Compare(order[x.Change], order[y.Change]), cmp.Compare(weight(y), weight(x)), cmp.Compare(x.signature(), y.signature()))
+		return cmp.Or(cmp.Compare(order[x.Change], order[y.Change]), cmp.Compare(weight(y), weight(x)),
+			cmp.Compare(x.signature(), y.signature()))
 	})
 	c.Renames = renames(c.Rows)
 	c.Sentence = sentence(base, head, c.Rows)
@@ -68,8 +70,8 @@ func Compare(base, head *Side) *Comparison {
 
 var order = map[Change]int{New: 0, Grown: 1, Persisting: 2, Shrunk: 3, Clean: 4, Fixed: 5, NotExercised: 6}
 
-// pair finds for each finding the one of the other side that is the same leak: by signature, else by that which evidence
-// without inlined calls gives. To such evidence several findings of the other side may be one.
+// pair finds for each finding the one of the other side that is the same leak: by signature, else by that which
+// evidence without inlined calls gives. To such evidence several findings of the other side may be one.
 func pair(base, head []Finding) (before, after map[*Finding]*Finding) {
 	before, after = map[*Finding]*Finding{}, map[*Finding]*Finding{}
 	bases, heads := bySignature(base), bySignature(head)
@@ -104,13 +106,14 @@ func bySignature(list []Finding) map[string]*Finding {
 	return found
 }
 
-// outlined joins those of a list that have no partner yet with that of the other side which evidence without inlined calls has in
-// their place. That one's partner is the gravest of them.
+// outlined joins those of a list that have no partner yet with that of the other side which evidence without inlined
+// calls has in their place. That one's partner is the gravest of them.
 func outlined(list []Finding, others map[string]*Finding, partners, back map[*Finding]*Finding) {
 	for i := range list {
 		f := &list[i]
 		other := others[f.Outline]
-		if f.Outline == "" || other == nil || partners[f] != nil || back[other] != nil && back[other].Signature == other.Signature {
+		if f.Outline == "" || other == nil || partners[f] != nil || back[other] != nil &&
+			back[other].Signature == other.Signature {
 			continue
 		}
 		partners[f] = other
@@ -155,7 +158,8 @@ func classWord(c analysis.Class) string {
 
 // Decides reports whether a run of the side has evidence that decides something.
 func (s *Side) Decides() bool {
-	return len(s.Statuses) == 0 || slices.ContainsFunc(s.Statuses, func(status analysis.Status) bool { return status != analysis.StatusInconclusive })
+	return len(s.Statuses) == 0 ||
+		slices.ContainsFunc(s.Statuses, func(status analysis.Status) bool { return status != analysis.StatusInconclusive })
 }
 
 // absentIn says why a side does not show a signature.
@@ -172,7 +176,8 @@ func speed(base, head *Finding) (change Change, why string, chance float64) {
 		return Persisting, "it leaks or grows on both sides; how fast is not known on both", 1
 	}
 	b, h := exposure(base), exposure(head)
-	rates := fmt.Sprintf("%s blocks per %s, before %s", analysis.Number(head.RateCount), head.RateUnit, analysis.Number(base.RateCount))
+	rates := fmt.Sprintf("%s blocks per %s, before %s", analysis.Number(head.RateCount), head.RateUnit,
+		analysis.Number(base.RateCount))
 	grown, shrunk := score.Worse(b, h), score.Worse(h, b)
 	switch {
 	case grown >= sureness:
@@ -220,8 +225,8 @@ func gone(base, head *Finding, side *Side) (Change, string) {
 	return NotExercised, absentIn(side) + ", nor anything that proves that what called it ran"
 }
 
-// Ran returns the frame by which code of a leak ran in a run of the side; nil for none. Only where the side shows nothing of the leak does
-// that mean that it is fixed.
+// Ran returns the frame by which code of a leak ran in a run of the side; nil for none. Only where the side shows
+// nothing of the leak does that mean that it is fixed.
 func (s *Side) Ran(frames []string) *Caller {
 	for _, seen := range s.Seen {
 		if caller := seen.Ran(frames); caller != nil {
@@ -233,7 +238,8 @@ func (s *Side) Ran(frames []string) *Caller {
 
 // words are the changes as a sentence counts them.
 var words = map[Change]string{
-	New: "new", Grown: "grown", Persisting: "persisting", Shrunk: "shrunk", Clean: "clean here and not fixed", Fixed: "fixed", NotExercised: "not exercised",
+	New: "new", Grown: "grown", Persisting: "persisting", Shrunk: "shrunk", Clean: "clean here and not fixed",
+	Fixed: "fixed", NotExercised: "not exercised",
 }
 
 // sentence says it in one.

@@ -18,7 +18,8 @@ type Finding struct {
 	Class     analysis.Class
 	Score     *float64
 	Certain   bool
-	// Unconfirmed says that it is a certain leak by its run alone, and not by all runs of the scenario that are judged together with it.
+	// Unconfirmed says that it is a certain leak by its run alone, and not by all runs of the scenario that are judged
+	// together with it.
 	Unconfirmed bool
 	// Outstanding and Growth are the largest of the runs; Growth is nil where none can tell.
 	Outstanding analysis.Amount

@@ -13,7 +13,8 @@ import (
 // finding is one of a test, by its signature: the blame frame and its callers.
 func finding(class analysis.Class, frames ...string) compare.Finding {
 	return compare.Finding{
-		Signature: "sig1:" + strings.Join(frames, ";"), Kind: "heap", Title: frames[0], Frames: frames, Class: class, Allocated: -1,
+		Signature: "sig1:" + strings.Join(frames, ";"), Kind: "heap", Title: frames[0], Frames: frames,
+		Class: class, Allocated: -1,
 		Outstanding: analysis.Amount{Count: 10, Bytes: 640}, Growth: &analysis.Amount{Count: 10, Bytes: 640},
 	}
 }
@@ -47,7 +48,8 @@ func changes(c *compare.Comparison) string {
 }
 
 func TestCompare(t *testing.T) {
-	const leak, growing, stable, cache = analysis.ClassLeak, analysis.ClassGrowing, analysis.ClassStable, analysis.ClassCache
+	const leak, growing, stable, cache = analysis.ClassLeak, analysis.ClassGrowing,
+		analysis.ClassStable, analysis.ClassCache
 	outlined := finding(leak, "app!Inlined", "app!Foo", "app!main")
 	outlined.Outline = finding(leak, "app!Foo", "app!main").Signature
 	another := finding(leak, "app!Another", "app!Foo", "app!main")
@@ -64,27 +66,43 @@ func TestCompare(t *testing.T) {
 		{"new", side("1"), side("2", finding(leak, "app!A")), "new app!A"},
 		{"new where it was clean", side("1", finding(cache, "app!A")), side("2", finding(growing, "app!A")), "new app!A"},
 		{"fixed: it is clean", side("1", finding(leak, "app!A")), side("2", finding(stable, "app!A")), "fixed app!A"},
-		{"fixed: its caller ran", side("1", finding(leak, "app!A", "app!B", "app!main")), side("2", finding(stable, "app!C", "app!B", "app!main")), "fixed app!A"},
-		{"not exercised", side("1", finding(leak, "app!A", "app!B", "app!main")), side("2", finding(stable, "app!C", "app!D", "app!main")), "not-exercised app!A"},
-		{"main runs always", side("1", finding(leak, "app!A", "app!main")), side("2", finding(stable, "app!C", "app!main")), "not-exercised app!A"},
-		{"what a thread begins with runs always", side("1", finding(leak, "app!A", "app!Worker")), side("2", finding(stable, "app!C", "app!Worker")), "not-exercised app!A"},
-		{"its caller's caller has other branches", side("1", finding(leak, "app!A", "app!B", "app!C", "app!main")), side("2", finding(stable, "app!D", "app!C", "app!main")), "not-exercised app!A"},
-		{"fixed: it ran for another caller", side("1", finding(leak, "app!A", "app!B", "app!main")), side("2", finding(stable, "app!A", "app!C", "app!main")), "fixed app!A"},
-		{"not decided", side("1", finding(leak, "app!A")), side("2", finding(analysis.ClassUnknown, "app!A")), "not-exercised app!A"},
+		{"fixed: its caller ran", side("1", finding(leak, "app!A", "app!B", "app!main")),
+			side("2", finding(stable, "app!C", "app!B", "app!main")), "fixed app!A"},
+		{"not exercised", side("1", finding(leak, "app!A", "app!B", "app!main")),
+			side("2", finding(stable, "app!C", "app!D", "app!main")), "not-exercised app!A"},
+		{"main runs always", side("1", finding(leak, "app!A", "app!main")), side("2", finding(stable, "app!C", "app!main")),
+			"not-exercised app!A"},
+		{"what a thread begins with runs always", side("1", finding(leak, "app!A", "app!Worker")),
+			side("2", finding(stable, "app!C", "app!Worker")), "not-exercised app!A"},
+		{"its caller's caller has other branches", side("1", finding(leak, "app!A", "app!B", "app!C", "app!main")),
+			side("2", finding(stable, "app!D", "app!C", "app!main")), "not-exercised app!A"},
+		{"fixed: it ran for another caller", side("1", finding(leak, "app!A", "app!B", "app!main")),
+			side("2", finding(stable, "app!A", "app!C", "app!main")), "fixed app!A"},
+		{"not decided", side("1", finding(leak, "app!A")), side("2", finding(analysis.ClassUnknown, "app!A")),
+			"not-exercised app!A"},
 		{"persisting", side("1", finding(growing, "app!A")), side("2", finding(leak, "app!A")), "persisting app!A"},
 		{"grown", side("1", at(10, finding(leak, "app!A"))), side("2", at(30, finding(leak, "app!A"))), "grown app!A"},
 		{"shrunk", side("1", at(30, finding(leak, "app!A"))), side("2", at(10, finding(leak, "app!A"))), "shrunk app!A"},
-		{"a little more is chance", side("1", at(10, finding(leak, "app!A"))), side("2", at(11, finding(leak, "app!A"))), "persisting app!A"},
-		{"bursts are chance", side("1", burst(at(10, finding(leak, "app!A")))), side("2", burst(at(30, finding(leak, "app!A")))), "persisting app!A"},
-		{"few blocks are chance", side("1", at(0.1, finding(leak, "app!A"))), side("2", at(0.3, finding(leak, "app!A"))), "persisting app!A"},
-		{"evidence without inlined calls", side("1", finding(leak, "app!Foo", "app!main")), side("2", outlined), "persisting app!Inlined"},
+		{"a little more is chance", side("1", at(10, finding(leak, "app!A"))), side("2", at(11, finding(leak, "app!A"))),
+			"persisting app!A"},
+		{"bursts are chance", side("1", burst(at(10, finding(leak, "app!A")))),
+			side("2", burst(at(30, finding(leak, "app!A")))), "persisting app!A"},
+		{"few blocks are chance", side("1", at(0.1, finding(leak, "app!A"))), side("2", at(0.3, finding(leak, "app!A"))),
+			"persisting app!A"},
+		{"evidence without inlined calls", side("1", finding(leak, "app!Foo", "app!main")), side("2", outlined),
+			"persisting app!Inlined"},
 		{"and the other way", side("1", outlined), side("2", finding(stable, "app!Foo", "app!main")), "fixed app!Foo"},
-		{"several without inlined calls", side("1", at(30, finding(leak, "app!Foo", "app!main"))), side("2", at(10, outlined), at(20, another)), "persisting app!Another, persisting app!Inlined"},
-		{"several with them", side("1", outlined, another), side("2", finding(leak, "app!Foo", "app!main")), "persisting app!Foo"},
-		{"one of several is clean", side("1", finding(leak, "app!Foo", "app!main")), side("2", clean, another), "persisting app!Another"},
-		{"new beside one that both have", side("1", finding(leak, "app!Foo", "app!main")), side("2", finding(leak, "app!Foo", "app!main"), outlined), "new app!Inlined, persisting app!Foo"},
+		{"several without inlined calls", side("1", at(30, finding(leak, "app!Foo", "app!main"))),
+			side("2", at(10, outlined), at(20, another)), "persisting app!Another, persisting app!Inlined"},
+		{"several with them", side("1", outlined, another), side("2", finding(leak, "app!Foo", "app!main")),
+			"persisting app!Foo"},
+		{"one of several is clean", side("1", finding(leak, "app!Foo", "app!main")), side("2", clean, another),
+			"persisting app!Another"},
+		{"new beside one that both have", side("1", finding(leak, "app!Foo", "app!main")),
+			side("2", finding(leak, "app!Foo", "app!main"), outlined), "new app!Inlined, persisting app!Foo"},
 		{"the worst first", side("1", finding(leak, "app!A"), finding(leak, "app!B"), finding(leak, "app!C", "app!X")),
-			side("2", finding(stable, "app!A"), finding(leak, "app!B"), finding(leak, "app!N")), "new app!N, persisting app!B, fixed app!A, not-exercised app!C"},
+			side("2", finding(stable, "app!A"), finding(leak, "app!B"), finding(leak, "app!N")),
+			"new app!N, persisting app!B, fixed app!A, not-exercised app!C"},
 	} {
 		if got := changes(compare.Compare(test.base, test.head)); got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
@@ -94,10 +112,13 @@ func TestCompare(t *testing.T) {
 
 // A leak that vanishes while one like it appears is suggested as the same.
 func TestRenames(t *testing.T) {
-	before := side("1", at(10, finding(analysis.ClassLeak, "app!Old::Add", "app!Serve", "app!Run")), finding(analysis.ClassLeak, "app!Other", "app!Tick", "app!Timer"))
-	after := side("2", at(11, finding(analysis.ClassLeak, "app!New::Add", "app!Serve", "app!Run")), finding(analysis.ClassLeak, "app!Unlike", "app!Paint", "app!Window"))
+	before := side("1", at(10, finding(analysis.ClassLeak, "app!Old::Add", "app!Serve", "app!Run")),
+		finding(analysis.ClassLeak, "app!Other", "app!Tick", "app!Timer"))
+	after := side("2", at(11, finding(analysis.ClassLeak, "app!New::Add", "app!Serve", "app!Run")),
+		finding(analysis.ClassLeak, "app!Unlike", "app!Paint", "app!Window"))
 	c := compare.Compare(before, after)
-	if len(c.Renames) != 1 || c.Renames[0].Base != before.Findings[0].Signature || c.Renames[0].Head != after.Findings[0].Signature {
+	if len(c.Renames) != 1 || c.Renames[0].Base != before.Findings[0].Signature ||
+		c.Renames[0].Head != after.Findings[0].Signature {
 		t.Errorf("%+v", c.Renames)
 	}
 	if want := "Build 2 against 1: 2 new, 1 fixed, 1 not exercised."; c.Sentence != want {
@@ -110,7 +131,8 @@ func BenchmarkRenames(b *testing.B) {
 	many := func(class string) *compare.Side {
 		var list []compare.Finding
 		for i := range 4000 {
-			list = append(list, finding(analysis.ClassGrowing, fmt.Sprintf("app!%s%d::Add%d", class, i, i), "app!Serve", "app!Run", "app!main"))
+			list = append(list, finding(analysis.ClassGrowing, fmt.Sprintf("app!%s%d::Add%d", class, i, i),
+				"app!Serve", "app!Run", "app!main"))
 		}
 		return side(class, list...)
 	}
@@ -124,7 +146,8 @@ func BenchmarkRenames(b *testing.B) {
 
 // A leak that lost a frame to the compiler is suggested as the same, whatever it is called now.
 func TestRenamesByDrift(t *testing.T) {
-	c := compare.Compare(side("1", finding(analysis.ClassLeak, "app!Add", "app!Forward", "app!Serve", "app!Run")), side("2", finding(analysis.ClassLeak, "app!Add", "app!Serve", "app!Run")))
+	c := compare.Compare(side("1", finding(analysis.ClassLeak, "app!Add", "app!Forward", "app!Serve", "app!Run")),
+		side("2", finding(analysis.ClassLeak, "app!Add", "app!Serve", "app!Run")))
 	if len(c.Renames) != 1 || !strings.Contains(c.Renames[0].Why, "compiler") {
 		t.Errorf("%+v", c.Renames)
 	}
@@ -148,7 +171,8 @@ func TestUnion(t *testing.T) {
 				}
 			}
 		}) {
-			r.Sites = append(r.Sites, analysis.Site{Kind: "heap", Stack: r.AddStack(stack(names)...), Amounts: analysis.Amounts{Outstanding: analysis.Amount{Count: sites[names], Bytes: sites[names]}}})
+			r.Sites = append(r.Sites, analysis.Site{Kind: "heap", Stack: r.AddStack(stack(names)...),
+				Amounts: analysis.Amounts{Outstanding: analysis.Amount{Count: sites[names], Bytes: sites[names]}}})
 		}
 		return r
 	}
@@ -167,7 +191,8 @@ func TestUnion(t *testing.T) {
 		}
 	}
 	walk(root, 0)
-	want := []string{"0  1500→2101 +0", "1 app!main 1500→2101 +1", "2 app!A 1000→2000 +0", "3 app!malloc 1000→2000 +0", "2 app!B 500→0 +0", "3 app!malloc 500→0 +0", "2 app!C 0→100 +0", "3 app!malloc 0→100 +0"}
+	want := []string{"0  1500→2101 +0", "1 app!main 1500→2101 +1", "2 app!A 1000→2000 +0", "3 app!malloc 1000→2000 +0",
+		"2 app!B 500→0 +0", "3 app!malloc 500→0 +0", "2 app!C 0→100 +0", "3 app!malloc 0→100 +0"}
 	if !slices.Equal(lines, want) {
 		t.Errorf("got %q\nwant %q", lines, want)
 	}
@@ -175,7 +200,8 @@ func TestUnion(t *testing.T) {
 
 func ExampleCompare() {
 	before := &compare.Side{Build: "4811"}
-	after := &compare.Side{Build: "4812", Findings: []compare.Finding{{Signature: "sig1:5b58", Title: "shop!Receipt::AppendLine", Class: analysis.ClassLeak}}}
+	after := &compare.Side{Build: "4812",
+		Findings: []compare.Finding{{Signature: "sig1:5b58", Title: "shop!Receipt::AppendLine", Class: analysis.ClassLeak}}}
 	c := compare.Compare(before, after)
 	fmt.Println(c.Sentence)
 	for _, row := range c.Rows {

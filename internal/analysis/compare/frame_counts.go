@@ -11,16 +11,17 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// FrameCounts are the frames that the signatures of a run are made of, leaking or not, and how many stacks of the run hold each. They tell
-// whether the run would have shown a leak that is gone. Frames are kept as hashes, because a run has tens of thousands. FrameCounts are empty
-// for a run that proves nothing by what it does not show.
+// FrameCounts are the frames that the signatures of a run are made of, leaking or not, and how many stacks of the run
+// hold each. They tell whether the run would have shown a leak that is gone. Frames are kept as hashes, because a run
+// has tens of thousands. FrameCounts are empty for a run that proves nothing by what it does not show.
 type FrameCounts struct {
 	stacks map[uint64]uint32
 	total  uint32 // stacks of the run
 }
 
-// SeenIn is what a report shows. By what is missing a report proves something only if its evidence lists all live blocks, or all allocations of
-// its time, lost none of them, and decides: a difference, damaged evidence and too few snapshots prove nothing.
+// SeenIn is what a report shows. By what is missing a report proves something only if its evidence lists all live
+// blocks, or all allocations of its time, lost none of them, and decides: a difference, damaged evidence and too few
+// snapshots prove nothing.
 func SeenIn(r *analysis.Report) FrameCounts {
 	s := FrameCounts{stacks: map[uint64]uint32{}}
 	lossy := slices.ContainsFunc(r.Warnings, func(w analysis.Warning) bool { return w.Code.Lossy() })
@@ -63,16 +64,17 @@ func (c *Caller) Says(build string) string {
 }
 
 const (
-	// uncut is below how many frames a signature shows all of the program's, so that its last one is where a thread or a callback begins.
+	// uncut is below how many frames a signature shows all of the program's, so that its last one is where a thread or a
+	// callback begins.
 	uncut = 5
-	// From manyStacks on a frame that more than half of the stacks hold is a dispatcher or a loop of messages: that it ran says nothing of
-	// one of its branches. Of fewer stacks a share says nothing.
+	// From manyStacks on a frame that more than half of the stacks hold is a dispatcher or a loop of messages: that it ran
+	// says nothing of one of its branches. Of fewer stacks a share says nothing.
 	manyStacks = 20
 )
 
-// Ran returns the frame by which code of a leak ran that a run shows nothing of: the one to blame, else the one that called it; nil for none.
-// Frames further out run for many reasons, and so do entry points, the frame that a thread begins with, and one that most stacks hold. A frame without
-// a name is another function in another build.
+// Ran returns the frame by which code of a leak ran that a run shows nothing of: the one to blame, else the one that
+// called it; nil for none. Frames further out run for many reasons, and so do entry points, the frame that a thread
+// begins with, and one that most stacks hold. A frame without a name is another function in another build.
 func (s FrameCounts) Ran(frames []string) *Caller {
 	for i, frame := range frames[:min(2, len(frames))] {
 		begins := i == len(frames)-1 && len(frames) < uncut
@@ -105,7 +107,8 @@ func hash(frame string) uint64 {
 // entry is how many bytes a frame has in Bytes: its hash and the count of stacks.
 const entry = 12
 
-// Bytes are the count of stacks, then hash and count of each frame, by hash ascending; all little-endian. They are empty for nothing seen.
+// Bytes are the count of stacks, then hash and count of each frame, by hash ascending; all little-endian. They are
+// empty for nothing seen.
 func (s FrameCounts) Bytes() []byte {
 	if len(s.stacks) == 0 {
 		return []byte{}

@@ -26,7 +26,8 @@ func TestSeen(t *testing.T) {
 	}
 	for _, b := range [][]byte{seen.Bytes(), mustSeen(t, seen.Bytes()).Bytes()} {
 		again := mustSeen(t, b)
-		if a, main, c := again.Stacks("app!A"), again.Stacks("app!main"), again.Stacks("app!C"); a != 6 || main != 6 || c != 0 || again.Stacks("app!B") != 3 {
+		if a, main, c := again.Stacks("app!A"), again.Stacks("app!main"), again.Stacks("app!C"); a != 6 || main != 6 ||
+			c != 0 || again.Stacks("app!B") != 3 {
 			t.Errorf("%d %d %d", a, main, c)
 		}
 	}
@@ -60,7 +61,8 @@ func TestWhatProvesNothing(t *testing.T) {
 	for name, test := range map[string]struct {
 		report *analysis.Report
 		proves bool
-	}{"all well": {shown(1, frames), true}, "a warning about names": {warned, true}, "losses": {lost, false}, "too few snapshots": {short, false}} {
+	}{"all well": {shown(1, frames), true}, "a warning about names": {warned, true}, "losses": {lost, false},
+		"too few snapshots": {short, false}} {
 		if got := compare.SeenIn(test.report).Ran(leak) != nil; got != test.proves {
 			t.Errorf("%s: %v", name, got)
 		}
@@ -69,8 +71,10 @@ func TestWhatProvesNothing(t *testing.T) {
 
 // A difference lists what changed alone: what it does not show may be there, whatever its report decides.
 func TestDifferencesProveNothing(t *testing.T) {
-	c := &capture.Capture{Kind: capture.KindUMDHDiff, Shape: capture.ShapeDifference, Snapshots: make([]capture.Snapshot, 2)}
-	r, err := analysis.Analyze(t.Context(), []analysis.Input{{Files: []analysis.File{{Name: "diff.txt"}}, Captures: []*capture.Capture{c}}}, analysis.Options{})
+	c := &capture.Capture{Kind: capture.KindUMDHDiff, Shape: capture.ShapeDifference,
+		Snapshots: make([]capture.Snapshot, 2)}
+	r, err := analysis.Analyze(t.Context(),
+		[]analysis.Input{{Files: []analysis.File{{Name: "diff.txt"}}, Captures: []*capture.Capture{c}}}, analysis.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,15 +95,21 @@ func TestRan(t *testing.T) {
 		want          string
 	}{
 		{"not seen", 0, 10, leak, ""},
-		{"one stack", 1, 10, leak, "its caller app!Serve ran in build 7 (1 other stack shows it) and left none of these blocks"},
-		{"all of few stacks", 19, 0, leak, "its caller app!Serve ran in build 7 (19 other stacks show it) and left none of these blocks"},
-		{"half of many", 10, 10, leak, "its caller app!Serve ran in build 7 (10 other stacks show it) and left none of these blocks"},
+		{"one stack", 1, 10, leak,
+			"its caller app!Serve ran in build 7 (1 other stack shows it) and left none of these blocks"},
+		{"all of few stacks", 19, 0, leak,
+			"its caller app!Serve ran in build 7 (19 other stacks show it) and left none of these blocks"},
+		{"half of many", 10, 10, leak,
+			"its caller app!Serve ran in build 7 (10 other stacks show it) and left none of these blocks"},
 		{"more than half of many", 11, 9, leak, ""},
-		{"more than half of few", 11, 8, leak, "its caller app!Serve ran in build 7 (11 other stacks show it) and left none of these blocks"},
-		{"where it was allocated", 2, 2, []string{"app!Serve", "app!Else", "app!main"}, "app!Serve, where it was allocated, ran in build 7 (2 other stacks show it) and left none of these blocks"},
+		{"more than half of few", 11, 8, leak,
+			"its caller app!Serve ran in build 7 (11 other stacks show it) and left none of these blocks"},
+		{"where it was allocated", 2, 2, []string{"app!Serve", "app!Else", "app!main"},
+			"app!Serve, where it was allocated, ran in build 7 (2 other stacks show it) and left none of these blocks"},
 		{"the last of few frames", 2, 2, []string{"app!Leak", "app!Serve"}, ""},
 		{"alone", 2, 2, []string{"app!Serve"}, ""},
-		{"the second of a signature that is cut", 2, 2, []string{"app!Leak", "app!Serve", "app!a", "app!b", "app!c"}, "its caller app!Serve ran in build 7 (2 other stacks show it) and left none of these blocks"},
+		{"the second of a signature that is cut", 2, 2, []string{"app!Leak", "app!Serve", "app!a", "app!b", "app!c"},
+			"its caller app!Serve ran in build 7 (2 other stacks show it) and left none of these blocks"},
 		{"the third", 2, 2, []string{"app!Leak", "app!Else", "app!Serve", "app!b", "app!c"}, ""},
 		{"an entry", 2, 2, []string{"app!Leak", "app!main", "app!Start"}, ""},
 		{"no names", 2, 2, []string{"app!<unknown>+0x20@0x4000", "app!<unknown>+0x10@0x4000", "app!main"}, ""},
@@ -111,7 +121,8 @@ func TestRan(t *testing.T) {
 			if i >= test.serve {
 				caller = "app!<unknown>+0x10@0x4000"
 			}
-			r.Findings = append(r.Findings, analysis.Finding{Frames: []string{fmt.Sprint("app!Other", i), caller, "app!main"}, Sites: 1})
+			r.Findings = append(r.Findings,
+				analysis.Finding{Frames: []string{fmt.Sprint("app!Other", i), caller, "app!main"}, Sites: 1})
 		}
 		got := ""
 		if caller := compare.SeenIn(r).Ran(test.leak); caller != nil {

@@ -40,7 +40,8 @@ func renames(rows []Row) []Rename {
 		vanished := rows[i].Base
 		for _, candidate := range candidates(vanished, appeared) {
 			if like, frames := likeness(vanished, candidate); like >= likeEnough {
-				why := fmt.Sprintf("%.0f %% alike in frames, blocks of %.0f and %.0f bytes", 100*frames, blockSize(vanished), blockSize(candidate))
+				why := fmt.Sprintf("%.0f %% alike in frames, blocks of %.0f and %.0f bytes", 100*frames,
+					blockSize(vanished), blockSize(candidate))
 				list = append(list, Rename{vanished.Signature, candidate.Signature, like, why})
 			}
 		}
@@ -77,15 +78,16 @@ func drifted(rows []Row) []Rename {
 		to := appeared[kind]
 		for _, d := range blame.Drifts(from, to) {
 			if d.Omitted {
-				list = append(list, Rename{from[d.From].ID, to[d.To].ID, surelyDrifted, "the same frames but for one that a compiler leaves out where it inlines or jumps"})
+				list = append(list, Rename{from[d.From].ID, to[d.To].ID, surelyDrifted,
+					"the same frames but for one that a compiler leaves out where it inlines or jumps"})
 			}
 		}
 	}
 	return list
 }
 
-// renameKeys are what findings that are like enough have one of in common, within a kind of memory: the name of a function, without
-// its module and class, or what is to blame and what allocates.
+// renameKeys are what findings that are like enough have one of in common, within a kind of memory: the name of a
+// function, without its module and class, or what is to blame and what allocates.
 func renameKeys(f *Finding) []string {
 	keys := make([]string, 0, len(f.Frames)+1)
 	if f.Leaf != "" {

@@ -4,7 +4,8 @@ import "heapdrift/internal/analysis"
 
 // SideOf is the side of one report, as that of a build.
 func SideOf(build string, r *analysis.Report) *Side {
-	s := &Side{Build: build, Statuses: []analysis.Status{r.Verdict.Status}, Trace: r.Trace != nil, Power: r.Power, Findings: make([]Finding, len(r.Findings)), Seen: []FrameCounts{SeenIn(r)}}
+	s := &Side{Build: build, Statuses: []analysis.Status{r.Verdict.Status}, Trace: r.Trace != nil, Power: r.Power,
+		Findings: make([]Finding, len(r.Findings)), Seen: []FrameCounts{SeenIn(r)}}
 	for i := range r.Warnings {
 		s.Lossy = s.Lossy || r.Warnings[i].Code.Lossy()
 	}
@@ -16,7 +17,8 @@ func SideOf(build string, r *analysis.Report) *Side {
 
 func findingOf(f *analysis.Finding) Finding {
 	out := Finding{
-		Signature: f.Signature, Kind: f.Kind, Title: f.Title, Leaf: f.Leaf, Outline: f.Outline, Frames: f.Frames, Class: f.Verdict, Score: f.Score, Certain: f.Certain,
+		Signature: f.Signature, Kind: f.Kind, Title: f.Title, Leaf: f.Leaf, Outline: f.Outline, Frames: f.Frames,
+		Class: f.Verdict, Score: f.Score, Certain: f.Certain,
 		Outstanding: f.Outstanding, Allocated: -1, Owner: f.Owner, Known: f.Known, ByRule: f.Known != "",
 	}
 	if f.Growth != nil {

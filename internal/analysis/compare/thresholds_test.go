@@ -54,7 +54,8 @@ func TestSpeedWhereItIsKnown(t *testing.T) {
 	}
 }
 
-// What is gone is fixed, and clean where its state is open: in another scenario, or in a newer build. Both sides may know.
+// What is gone is fixed, and clean where its state is open: in another scenario, or in a newer build. Both sides may
+// know.
 func TestOpenIsNotFixed(t *testing.T) {
 	for _, c := range []struct {
 		base, head bool
@@ -74,17 +75,20 @@ func TestDecides(t *testing.T) {
 	for _, c := range []struct {
 		runs []analysis.Status
 		want bool
-	}{{nil, true}, {[]analysis.Status{no}, false}, {[]analysis.Status{yes}, true}, {[]analysis.Status{no, no}, false}, {[]analysis.Status{no, yes}, true}} {
+	}{{nil, true}, {[]analysis.Status{no}, false}, {[]analysis.Status{yes}, true}, {[]analysis.Status{no, no}, false},
+		{[]analysis.Status{no, yes}, true}} {
 		if got := (&Side{Statuses: c.runs}).Decides(); got != c.want {
 			t.Errorf("%q: %t", c.runs, got)
 		}
 	}
 }
 
-// Leaks that are less alike than likeEnough are not suggested as one; here they differ in how large their blocks are. Each leak is suggested once.
+// Leaks that are less alike than likeEnough are not suggested as one; here they differ in how large their blocks are.
+// Each leak is suggested once.
 func TestLikeEnough(t *testing.T) {
 	leak := func(signature string, frames []string, size int64) *Finding {
-		return &Finding{Signature: signature, Kind: "heap", Class: score.Leak, Frames: frames, Outstanding: analysis.Amount{Count: 1, Bytes: size}}
+		return &Finding{Signature: signature, Kind: "heap", Class: score.Leak, Frames: frames,
+			Outstanding: analysis.Amount{Count: 1, Bytes: size}}
 	}
 	// Of four frames of which the blamed one counts twice, four fifths are alike: 0.56 of likeness; sizes give up to 0.15.
 	was, is := []string{"a!Leak", "a!One", "a!Two", "a!Old"}, []string{"a!Leak", "a!One", "a!Two", "a!New"}

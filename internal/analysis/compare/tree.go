@@ -95,7 +95,8 @@ func (n *Node) close(leastBytes, leastCount int64) {
 	})
 	n.Others = all - len(n.Children)
 	slices.SortFunc(n.Children, func(a, b *Node) int {
-		return cmp.Or(cmp.Compare(max(b.Base.Bytes, b.Head.Bytes), max(a.Base.Bytes, a.Head.Bytes)), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(max(b.Base.Bytes, b.Head.Bytes), max(a.Base.Bytes, a.Head.Bytes)),
+			cmp.Compare(a.Name, b.Name))
 	})
 	for _, c := range n.Children {
 		c.close(leastBytes, leastCount)

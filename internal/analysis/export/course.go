@@ -2,7 +2,8 @@ package export
 
 import "heapdrift/internal/analysis"
 
-// textCourse writes the memory over time: what each instant tells, what grew, what nothing explains, and how long limits last.
+// textCourse writes the memory over time: what each instant tells, what grew, what nothing explains, and how long
+// limits last.
 func textCourse(p *printer, c *analysis.Course) {
 	if c == nil {
 		return

@@ -11,14 +11,19 @@ import (
 
 func TestMemoryOverTimeAsText(t *testing.T) {
 	size := func(n int64) *int64 { return &n }
-	r := &analysis.Report{Snapshots: []analysis.Snapshot{{}}, Course: &analysis.Course{Measure: analysis.MeasurePrivate, Timed: true, Instants: []analysis.Instant{
-		{File: "a.dmp", TakenAt: "2026-03-06T12:00:00", Total: size(100 << 20), Unexplained: size(20 << 20)},
-		{File: "b.log", Blocks: size(5 << 20), OtherLife: true},
-		{File: "c.dmp", TakenAt: "2026-03-06T13:00:00", AtNS: 3600e9, Total: size(160 << 20), Unexplained: size(30 << 20)},
-	}, Outlooks: []analysis.Outlook{{Of: analysis.OfCommit, Why: "the evidence does not tell the limit", PerHour: 60 << 20}}}}
+	r := &analysis.Report{Snapshots: []analysis.Snapshot{{}},
+		Course: &analysis.Course{Measure: analysis.MeasurePrivate, Timed: true, Instants: []analysis.Instant{
+			{File: "a.dmp", TakenAt: "2026-03-06T12:00:00", Total: size(100 << 20), Unexplained: size(20 << 20)},
+			{File: "b.log", Blocks: size(5 << 20), OtherLife: true},
+			{File: "c.dmp", TakenAt: "2026-03-06T13:00:00", AtNS: 3600e9, Total: size(160 << 20), Unexplained: size(30 << 20)},
+		}, Outlooks: []analysis.Outlook{{Of: analysis.OfCommit, Why: "the evidence does not tell the limit",
+			PerHour: 60 << 20}}}}
 	text := writeReport(t, "text", r, export.Options{})
-	for _, want := range []string{"memory over time, private bytes", "2026-03-06T12:00:00     100 MB     20.0 MB          –  a.dmp", "–                            –           –    5.00 MB  b.log, another process",
-		"private bytes by the system's count changed by +60.0 MB: +10.0 MB unexplained.", "Unexplained: 30.0 MB of 160 MB", "is unknown: the evidence does not tell the limit; it grows by 60.0 MB per hour."} {
+	for _, want := range []string{"memory over time, private bytes",
+		"2026-03-06T12:00:00     100 MB     20.0 MB          –  a.dmp",
+		"–                            –           –    5.00 MB  b.log, another process",
+		"private bytes by the system's count changed by +60.0 MB: +10.0 MB unexplained.", "Unexplained: 30.0 MB of 160 MB",
+		"is unknown: the evidence does not tell the limit; it grows by 60.0 MB per hour."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text lacks %q:\n%s", want, text)
 		}
@@ -27,12 +32,16 @@ func TestMemoryOverTimeAsText(t *testing.T) {
 
 // What a 32-bit program may use, and what is free inside of heaps.
 func TestRoomAsText(t *testing.T) {
-	r := &analysis.Report{Snapshots: []analysis.Snapshot{{}}, Memory: []analysis.Memory{{File: "a.dmp", Memory: capture.Memory{
-		Space: &capture.Space{Bits: 32, Limit: 2 << 30, Uses: []capture.Use{{Name: capture.UseHeap, Reserved: 300 << 20, Committed: 100 << 20}}},
-		Heaps: []capture.HeapFacts{{Handle: 0x1000, Kind: "NT heap", Committed: 100 << 20, Walked: 1, Free: capture.Usage{Count: 1, Bytes: 25 << 20}, LargestFree: 1 << 20}},
-	}}}}
+	r := &analysis.Report{Snapshots: []analysis.Snapshot{{}},
+		Memory: []analysis.Memory{{File: "a.dmp", Memory: capture.Memory{
+			Space: &capture.Space{Bits: 32, Limit: 2 << 30,
+				Uses: []capture.Use{{Name: capture.UseHeap, Reserved: 300 << 20, Committed: 100 << 20}}},
+			Heaps: []capture.HeapFacts{{Handle: 0x1000, Kind: "NT heap", Committed: 100 << 20, Walked: 1,
+				Free: capture.Usage{Count: 1, Bytes: 25 << 20}, LargestFree: 1 << 20}},
+		}}}}
 	text := writeReport(t, "text", r, export.Options{})
-	for _, want := range []string{"the 32-bit program may use 2.00 GB of address space; 300 MB are taken", "Of 100 MB that 1 heap commits, 25.0 MB are free inside (25.0 %); the largest free block has 1.00 MB."} {
+	for _, want := range []string{"the 32-bit program may use 2.00 GB of address space; 300 MB are taken",
+		"Of 100 MB that 1 heap commits, 25.0 MB are free inside (25.0 %); the largest free block has 1.00 MB."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text lacks %q:\n%s", want, text)
 		}

@@ -18,13 +18,15 @@ import (
 // reports are those that formats are tested with, and one of nothing.
 func reports() map[string]*analysis.Report {
 	inline := report()
-	inline.Modules = []analysis.Module{{Name: "app", Base: "0x7ff654800000", Size: 0x40000, DebugID: "ABCD1"}, {Name: "plugin", Base: "", DebugID: ""}}
+	inline.Modules = []analysis.Module{{Name: "app", Base: "0x7ff654800000", Size: 0x40000, DebugID: "ABCD1"},
+		{Name: "plugin", Base: "", DebugID: ""}}
 	inline.Sites = append(inline.Sites, analysis.Site{Kind: "heap", Verdict: analysis.ClassLeak, Stack: inline.AddStack(
 		&analysis.Frame{Module: "app", Function: "Small", Inline: true, File: "a.h", Line: 3, Address: "0x7ff654801000"},
 		&analysis.Frame{Module: "app", Function: "Middle", Inline: true, File: "b.h", Line: 4, Address: "0x7ff654801000"},
 		&analysis.Frame{Module: "app", Function: "Outer", Offset: "0x10", File: "c.cpp", Line: 5, Address: "0x7ff654801000"},
 		&analysis.Frame{Module: "app", Function: "main", Offset: "0x20", Address: "0x7ff654802000"})})
-	return map[string]*analysis.Report{"report": report(), "trace": traceReport(), "inline": inline, "nothing": {Verdict: analysis.Verdict{Status: analysis.StatusNoLeak}}}
+	return map[string]*analysis.Report{"report": report(), "trace": traceReport(), "inline": inline,
+		"nothing": {Verdict: analysis.Verdict{Status: analysis.StatusNoLeak}}}
 }
 
 // A profile reads back with every number of the report.
@@ -61,7 +63,8 @@ func TestPprofInlines(t *testing.T) {
 		t.Fatal(err)
 	}
 	stack := p.Sample[3].Location
-	if len(stack) != 2 || len(stack[0].Line) != 3 || stack[0].Line[0].Function.Name != "app!Small" || stack[0].Line[2].Function.Name != "app!Outer" || stack[1].Line[0].Function.Name != "app!main" {
+	if len(stack) != 2 || len(stack[0].Line) != 3 || stack[0].Line[0].Function.Name != "app!Small" ||
+		stack[0].Line[2].Function.Name != "app!Outer" || stack[1].Line[0].Function.Name != "app!main" {
 		t.Errorf("stack %+v", stack)
 	}
 	if m := stack[0].Mapping; m == nil || m.BuildID != "ABCD1" || stack[0].Address != 0x7ff654801000 {
@@ -131,12 +134,14 @@ func TestSpeedscope(t *testing.T) {
 				}
 			}
 			if len(p.Samples) != len(p.Weights) || sum != p.EndValue {
-				t.Errorf("%s, %s: %d samples, %d weights of %d, the end is %d", name, p.Name, len(p.Samples), len(p.Weights), sum, p.EndValue)
+				t.Errorf("%s, %s: %d samples, %d weights of %d, the end is %d", name, p.Name, len(p.Samples),
+					len(p.Weights), sum, p.EndValue)
 			}
 		}
 		if name == "report" {
 			first := file.Profiles[0].Samples[0] // outermost first
-			if outer, inner := file.Shared.Frames[first[1]].Name, file.Shared.Frames[first[len(first)-1]].Name; outer != "plugin+0x2a40" || inner != "ntdll!RtlAllocateHeap" {
+			if outer, inner := file.Shared.Frames[first[1]].Name,
+				file.Shared.Frames[first[len(first)-1]].Name; outer != "plugin+0x2a40" || inner != "ntdll!RtlAllocateHeap" {
 				t.Errorf("the stack runs from %s to %s", outer, inner)
 			}
 		}
@@ -153,7 +158,8 @@ func TestJUnitOfReports(t *testing.T) {
 		r                       *analysis.Report
 		tests, failures, errors int
 	}{
-		{leak, 2, 2, 0}, {known, 2, 0, 0}, {report(), 2, 0, 1}, {&analysis.Report{Verdict: analysis.Verdict{Status: analysis.StatusNoLeak}}, 1, 0, 0},
+		{leak, 2, 2, 0}, {known, 2, 0, 0}, {report(), 2, 0, 1},
+		{&analysis.Report{Verdict: analysis.Verdict{Status: analysis.StatusNoLeak}}, 1, 0, 0},
 	} {
 		var suites struct {
 			Tests    int `xml:"tests,attr"`

@@ -26,8 +26,8 @@ type Format struct {
 	document    func(io.Writer, *analysis.Report) error // instead of write: of formats that are one document
 }
 
-// Shown is how many findings and sites of a report the format looks at, for analysis.Options; 0 for all. JSON looks at them as it
-// writes them.
+// Shown is how many findings and sites of a report the format looks at, for analysis.Options; 0 for all. JSON looks at
+// them as it writes them.
 func (f Format) Shown(opt Options) int {
 	switch {
 	case f.document != nil:

@@ -18,11 +18,13 @@ import (
 // report is a small report whose names try to break each format.
 func report() *analysis.Report {
 	alloc := &analysis.Frame{Module: "ntdll", Function: "RtlAllocateHeap", Offset: "0x5b", Layer: analysis.LayerAllocator}
-	leak := &analysis.Frame{Module: "app", Function: "ns::`anonymous namespace'::Map<int|char>::operator[]", Offset: "0x1f", File: `c:\src\a b\map.cpp`, Line: 12}
+	leak := &analysis.Frame{Module: "app", Function: "ns::`anonymous namespace'::Map<int|char>::operator[]",
+		Offset: "0x1f", File: `c:\src\a b\map.cpp`, Line: 12}
 	raw := &analysis.Frame{Module: "plugin", Offset: "0x2a40", Address: "0x7ff6548014ad"}
 	formula := &analysis.Frame{Module: "app", Function: "=HYPERLINK(\"x\");\"", Offset: "0x0"}
 	amounts := func(count, bytes, growCount, growBytes int64) analysis.Amounts {
-		return analysis.Amounts{Outstanding: analysis.Amount{Count: count, Bytes: bytes}, Growth: &analysis.Amount{Count: growCount, Bytes: growBytes}}
+		return analysis.Amounts{Outstanding: analysis.Amount{Count: count, Bytes: bytes},
+			Growth: &analysis.Amount{Count: growCount, Bytes: growBytes}}
 	}
 	points := func(bytes ...int64) (list []analysis.Point) {
 		for i, b := range bytes {
@@ -32,27 +34,46 @@ func report() *analysis.Report {
 	}
 	r := &analysis.Report{
 		Schema: analysis.Schema, Process: analysis.Process{Name: "app.exe", PID: 4242, Bits: 64},
-		Snapshots: []analysis.Snapshot{{File: "snap1.txt", TakenAt: "2025-03-04T12:10:00", Amount: analysis.Amount{Count: 10, Bytes: 2048}}, {File: "snap2.txt", LowerBound: true, Amount: analysis.Amount{Count: 120, Bytes: 1 << 20}}},
-		Totals:    analysis.Totals{Heap: amounts(120, 1<<20, 110, 1<<20-2048)},
-		Heaps:     []analysis.Heap{{Handle: "0x1d147000000", Amounts: amounts(120, 1<<20, 110, 1<<20-2048)}},
-		Warnings:  []analysis.Warning{{Code: "truncated", Message: "the log is cut: totals are *lower* bounds", Count: 1, File: "snap2.txt", Place: "line 9"}},
-		Verdict:   analysis.Verdict{Status: analysis.StatusInconclusive, Sentence: "app.exe grew by 1.00 MB."},
-		Power:     &analysis.Power{Power: score.Power{Unit: "hour", Count: 12, Bytes: 1228}, Sentence: "it would have seen one of 1.20 KB per hour"},
+		Snapshots: []analysis.Snapshot{{File: "snap1.txt", TakenAt: "2025-03-04T12:10:00",
+			Amount: analysis.Amount{Count: 10, Bytes: 2048}},
+			{File: "snap2.txt", LowerBound: true, Amount: analysis.Amount{Count: 120, Bytes: 1 << 20}}},
+		Totals: analysis.Totals{Heap: amounts(120, 1<<20, 110, 1<<20-2048)},
+		Heaps:  []analysis.Heap{{Handle: "0x1d147000000", Amounts: amounts(120, 1<<20, 110, 1<<20-2048)}},
+		Warnings: []analysis.Warning{{Code: "truncated", Message: "the log is cut: totals are *lower* bounds", Count: 1,
+			File: "snap2.txt", Place: "line 9"}},
+		Verdict: analysis.Verdict{Status: analysis.StatusInconclusive, Sentence: "app.exe grew by 1.00 MB."},
+		Power: &analysis.Power{Power: score.Power{Unit: "hour", Count: 12, Bytes: 1228},
+			Sentence: "it would have seen one of 1.20 KB per hour"},
 		Findings: []analysis.Finding{
-			{Signature: "sig1:1", Kind: "heap", Title: "app!ns::<anonymous>::Map<T>::operator[] | plugin", Verdict: analysis.ClassLeak, Score: new(0.9712), Certain: true, Amounts: amounts(100, 1000000, 95, 998000), Sites: 2,
-				Blame: &analysis.Blame{Module: "app", Function: leak.Function, File: leak.File, Line: 12}, Frames: []string{"app!ns::<anonymous>::Map<T>::operator[]", "app!main"}, Fine: "sig1:f", Leaf: "sig1:l", Outline: "sig1:o",
-				Clauses: []score.Clause{{Rule: "rises", Holds: new(true), Text: "grew in 5 of 5 intervals"}, {Rule: "survival", Text: "addresses are not known"}, {Rule: "fit", Holds: new(false), Text: "R² is 0.41 | *low*"}},
-				Rate:    &score.Rate{Unit: "hour", Count: 5700, Bytes: 59880000}, Owner: "team_a", Known: "since <2019>", Group: "maps",
-				Witnesses: []analysis.Witness{{Kind: "umdh-snapshot", Verdict: analysis.ClassLeak}, {Kind: "etl", Verdict: analysis.ClassGrowing, Score: new(0.55)}}},
-			{Signature: "sig1:2", Kind: "heap", Title: "plugin!<unknown>+0x2a40", Verdict: analysis.ClassCache, Amounts: amounts(20, 48576, 15, 48528), Sites: 1, Provisional: true, Frames: []string{"plugin!<unknown>+0x2a40"}},
-			{Signature: "sig1:3", Kind: "heap", Title: "no stack", Verdict: analysis.ClassStable, Amounts: amounts(0, 0, -5, -48), Sites: 1, Frames: []string{}},
+			{Signature: "sig1:1", Kind: "heap", Title: "app!ns::<anonymous>::Map<T>::operator[] | plugin",
+				Verdict: analysis.ClassLeak, Score: new(0.9712), Certain: true,
+				Amounts: amounts(100, 1000000, 95, 998000), Sites: 2,
+				Blame:  &analysis.Blame{Module: "app", Function: leak.Function, File: leak.File, Line: 12},
+				Frames: []string{"app!ns::<anonymous>::Map<T>::operator[]", "app!main"}, Fine: "sig1:f",
+				Leaf: "sig1:l", Outline: "sig1:o",
+				Clauses: []score.Clause{{Rule: "rises", Holds: new(true), Text: "grew in 5 of 5 intervals"},
+					{Rule: "survival", Text: "addresses are not known"}, {Rule: "fit", Holds: new(false), Text: "R² is 0.41 | *low*"}},
+				Rate: &score.Rate{Unit: "hour", Count: 5700, Bytes: 59880000}, Owner: "team_a",
+				Known: "since <2019>", Group: "maps",
+				Witnesses: []analysis.Witness{{Kind: "umdh-snapshot", Verdict: analysis.ClassLeak},
+					{Kind: "etl", Verdict: analysis.ClassGrowing, Score: new(0.55)}}},
+			{Signature: "sig1:2", Kind: "heap", Title: "plugin!<unknown>+0x2a40", Verdict: analysis.ClassCache,
+				Amounts: amounts(20, 48576, 15, 48528), Sites: 1, Provisional: true, Frames: []string{"plugin!<unknown>+0x2a40"}},
+			{Signature: "sig1:3", Kind: "heap", Title: "no stack", Verdict: analysis.ClassStable,
+				Amounts: amounts(0, 0, -5, -48), Sites: 1, Frames: []string{}},
 		},
 	}
 	r.Sites = []analysis.Site{
-		{Signature: "sig0:1", Kind: "heap", Heap: "0x1d147000000", Amounts: amounts(100, 1000000, 95, 998000), Verdict: analysis.ClassGrowing, Series: points(2000, 500000, 1000000),
-			Stack: r.AddStack(alloc, leak, raw), Aliases: []analysis.StackRef{r.AddStack(alloc, raw)}, Flags: []string{"ambiguous-stack"}, Blame: &analysis.Blame{Module: "app", Function: leak.Function, File: leak.File, Line: 12}},
-		{Signature: "sig0:2", Kind: "heap", Amounts: amounts(20, 48576, 15, 48528), Verdict: analysis.ClassGrowing, Series: points(48, 48576), Stack: r.AddStack(formula), Flags: []string{}, Blame: &analysis.Blame{Module: "app", Function: formula.Function}},
-		{Signature: "sig0:3", Kind: "heap", Amounts: amounts(0, 0, -5, -48), Verdict: analysis.ClassStable, Series: points(48, 0), Flags: []string{"no-stack"}},
+		{Signature: "sig0:1", Kind: "heap", Heap: "0x1d147000000", Amounts: amounts(100, 1000000, 95, 998000),
+			Verdict: analysis.ClassGrowing, Series: points(2000, 500000, 1000000),
+			Stack: r.AddStack(alloc, leak, raw), Aliases: []analysis.StackRef{r.AddStack(alloc, raw)},
+			Flags: []string{"ambiguous-stack"},
+			Blame: &analysis.Blame{Module: "app", Function: leak.Function, File: leak.File, Line: 12}},
+		{Signature: "sig0:2", Kind: "heap", Amounts: amounts(20, 48576, 15, 48528), Verdict: analysis.ClassGrowing,
+			Series: points(48, 48576), Stack: r.AddStack(formula), Flags: []string{},
+			Blame: &analysis.Blame{Module: "app", Function: formula.Function}},
+		{Signature: "sig0:3", Kind: "heap", Amounts: amounts(0, 0, -5, -48), Verdict: analysis.ClassStable,
+			Series: points(48, 0), Flags: []string{"no-stack"}},
 	}
 	return r
 }
@@ -63,7 +84,8 @@ func traceReport() *analysis.Report {
 	amount := func(count, bytes int64) analysis.Amount { return analysis.Amount{Count: count, Bytes: bytes} }
 	lifetimes := func(aifo, aifi, exit analysis.Amount) analysis.Amounts {
 		return analysis.Amounts{Outstanding: aifo, Growth: &aifo, Lifetimes: &analysis.Lifetimes{
-			Allocated: amount(aifo.Count+aifi.Count, aifo.Bytes+aifi.Bytes), Freed: aifi, AIFO: aifo, AIFI: aifi, AtExit: exit, UnknownFrees: 2,
+			Allocated: amount(aifo.Count+aifi.Count, aifo.Bytes+aifi.Bytes), Freed: aifi, AIFO: aifo, AIFI: aifi,
+			AtExit: exit, UnknownFrees: 2,
 			Peak: &analysis.Peak{Amount: amount(40, 40000), AtNS: 1_500_000_000},
 		}}
 	}
@@ -71,10 +93,12 @@ func traceReport() *analysis.Report {
 	r.Trace = &analysis.Trace{Start: "2026-01-02T03:04:05Z", ToNS: 31e9, Events: 26570, ExitedNS: &end}
 	r.Window = &analysis.Window{FromNS: 10e9, ToNS: 31e9, DurationNS: 21e9}
 	below := lifetimes(amount(1, 1<<20), amount(0, 0), amount(0, 0))
-	r.Totals = analysis.Totals{Heap: lifetimes(amount(3, 300), amount(4, 40), amount(4, 40)), Virtual: lifetimes(amount(1, 4096), amount(9, 1<<20), amount(0, 0)), HeapVirtual: &below}
+	r.Totals = analysis.Totals{Heap: lifetimes(amount(3, 300), amount(4, 40), amount(4, 40)),
+		Virtual: lifetimes(amount(1, 4096), amount(9, 1<<20), amount(0, 0)), HeapVirtual: &below}
 	r.Heaps[0].Amounts = r.Totals.Heap
 	for i := range r.Sites {
-		r.Sites[i].Amounts, r.Sites[i].Rows = lifetimes(amount(3, 300), amount(4, 40), amount(int64(i), int64(20*i))), []uint32{uint32(i)}
+		r.Sites[i].Amounts, r.Sites[i].Rows = lifetimes(amount(3, 300), amount(4, 40), amount(int64(i), int64(20*i))),
+			[]uint32{uint32(i)}
 	}
 	r.Sites[1].Peak, r.Sites[2].Growth = nil, &analysis.Amount{Count: -3, Bytes: -1}
 	return r
@@ -137,7 +161,8 @@ func TestJSONHasTheContractsFields(t *testing.T) {
 	if r.Schema != "heapdrift.report/v2" || len(r.Sites) != 3 || r.Totals["virtual"] == nil {
 		t.Errorf("%+v", r)
 	}
-	for _, key := range []string{"signature", "kind", "heap", "outstanding", "growth", "series", "verdict", "blame", "flags", "stack"} {
+	for _, key := range []string{"signature", "kind", "heap", "outstanding", "growth", "series", "verdict",
+		"blame", "flags", "stack"} {
 		if r.Sites[0][key] == nil {
 			t.Errorf("sites lack %q", key)
 		}

@@ -32,7 +32,8 @@ func textFindings(p *printer, r *analysis.Report, opt Options) {
 		f := &shown[i]
 		p.line("")
 		p.line("%s  %s  %s", classNote(f.Verdict, f.Score), f.Title, f.Signature)
-		p.line("    %s of %s%s%s", heldNote(&f.Amounts), analysis.Plural(int64(f.Sites), "site"), growthNote(growthOf(&f.Amounts)), rateNote(f))
+		p.line("    %s of %s%s%s", heldNote(&f.Amounts), analysis.Plural(int64(f.Sites), "site"),
+			growthNote(growthOf(&f.Amounts)), rateNote(f))
 		for _, note := range attributes(f) {
 			p.line("    %s", note)
 		}

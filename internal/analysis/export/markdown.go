@@ -42,7 +42,8 @@ func markdown(p *printer, r *analysis.Report, opt Options) {
 
 // cell makes text safe inside a table cell and a paragraph: names from evidence are not markup.
 func cell(s string) string {
-	return strings.NewReplacer("|", `\|`, "\n", " ", "\r", " ", "<", "&lt;", ">", "&gt;", "[", `\[`, "]", `\]`, "*", `\*`, "_", `\_`, "`", "\\`").Replace(s)
+	return strings.NewReplacer("|", `\|`, "\n", " ", "\r", " ", "<", "&lt;", ">", "&gt;", "[", `\[`, "]", `\]`, "*", `\*`,
+		"_", `\_`, "`", "\\`").Replace(s)
 }
 
 // code prints a name as code; a longer fence lets it hold backticks, as in `anonymous namespace'.

@@ -13,7 +13,8 @@ import (
 func textReported(p *printer, r *analysis.Report, opt Options) {
 	for i := range r.Reported {
 		if opt.Top > 0 && i == opt.Top {
-			p.line("    %s; --top 0 or --format json shows all.", analysis.Plural(int64(len(r.Reported)-i), "more reported leak"))
+			p.line("    %s; --top 0 or --format json shows all.",
+				analysis.Plural(int64(len(r.Reported)-i), "more reported leak"))
 			break
 		}
 		l := &r.Reported[i]
@@ -68,12 +69,14 @@ func markdownReported(p *printer, r *analysis.Report, opt Options) {
 		if l.Where != "" {
 			where = code(l.Where)
 		}
-		p.line("| %s | %s | %s | %s | %s |", cell(l.Title+": "+oneLine(l.Note)), where, cell(strings.Join(l.Addresses, ", ")), known(l.Bytes), analysis.Count(l.Count))
+		p.line("| %s | %s | %s | %s | %s |", cell(l.Title+": "+oneLine(l.Note)), where, cell(strings.Join(l.Addresses, ", ")),
+			known(l.Bytes), analysis.Count(l.Count))
 	}
 	p.line("")
 }
 
-// textMemory writes what the evidence says beside sites. Of evidence of one kind the last is written whole: it has the growth.
+// textMemory writes what the evidence says beside sites. Of evidence of one kind the last is written whole: it has the
+// growth.
 func textMemory(p *printer, r *analysis.Report, opt Options) {
 	for i := range r.Unreachable {
 		if opt.Top > 0 && i == opt.Top {
@@ -84,7 +87,8 @@ func textMemory(p *printer, r *analysis.Report, opt Options) {
 			p.line("")
 			p.line("no pointer was found to blocks of")
 		}
-		p.line("    %-50s %10s in %s, of %s in %s", u.Where, analysis.Bytes(u.Unreachable.Bytes), analysis.Plural(u.Unreachable.Count, "block"),
+		p.line("    %-50s %10s in %s, of %s in %s", u.Where, analysis.Bytes(u.Unreachable.Bytes),
+			analysis.Plural(u.Unreachable.Count, "block"),
 			analysis.Bytes(u.Outstanding.Bytes), analysis.Count(u.Outstanding.Count))
 	}
 	textCourse(p, r.Course)
@@ -113,7 +117,8 @@ func textMemory(p *printer, r *analysis.Report, opt Options) {
 			if m.Reach.Scanned > 0 {
 				searched = fmt.Sprintf(", in %s searched", analysis.Bytes(m.Reach.Scanned))
 			}
-			p.line("    no pointer to %s (%s) of %s%s; %s", analysis.Plural(m.Reach.Unreachable.Count, "block"), analysis.Bytes(m.Reach.Unreachable.Bytes),
+			p.line("    no pointer to %s (%s) of %s%s; %s", analysis.Plural(m.Reach.Unreachable.Count, "block"),
+				analysis.Bytes(m.Reach.Unreachable.Bytes),
 				analysis.Count(m.Reach.Blocks.Count), searched, m.Reach.Note)
 		}
 		textGroups(p, m, opt)
@@ -165,16 +170,20 @@ func textSpace(p *printer, s *capture.Space) {
 	p.line("    %-14s %-12s %10s %10s %10s %8s", "use", "WinDbg", "reserved", "committed", "private", "regions")
 	for _, u := range s.Uses {
 		word := analysis.WordOf(u.Name)
-		p.line("    %-14s %-12s %10s %10s %10s %8s", word.Title, word.WinDbg, known(u.Reserved), known(u.Committed), known(u.Private), knownCount(u.Regions))
+		p.line("    %-14s %-12s %10s %10s %10s %8s", word.Title, word.WinDbg, known(u.Reserved), known(u.Committed),
+			known(u.Private), knownCount(u.Regions))
 	}
 	if s.Limit > 0 {
-		p.line("    the 32-bit program may use %s of address space; %s are taken", analysis.Bytes(s.Limit), analysis.Bytes(analysis.TakenBelowLimit(s)))
+		p.line("    the 32-bit program may use %s of address space; %s are taken", analysis.Bytes(s.Limit),
+			analysis.Bytes(analysis.TakenBelowLimit(s)))
 	}
 	if part, ok := analysis.Fragmentation(s); ok {
-		p.line("    largest free block %s at %v, fragmentation %.1f %%", analysis.Bytes(s.LargestFree), s.LargestFreeAt, 100*part)
+		p.line("    largest free block %s at %v, fragmentation %.1f %%", analysis.Bytes(s.LargestFree),
+			s.LargestFreeAt, 100*part)
 	}
 	if private, rest, ok := analysis.Unexplained(s); ok {
-		p.line("    private bytes %s by the system, %s by the regions, %s in none of them", analysis.Bytes(s.PrivateBytes), analysis.Bytes(private), analysis.Bytes(rest))
+		p.line("    private bytes %s by the system, %s by the regions, %s in none of them", analysis.Bytes(s.PrivateBytes),
+			analysis.Bytes(private), analysis.Bytes(rest))
 	}
 	for i := range min(len(s.Largest), 3) {
 		l := &s.Largest[i]
@@ -182,7 +191,8 @@ func textSpace(p *printer, s *capture.Space) {
 	}
 	for i := range min(len(s.Repeated), 3) {
 		l := &s.Repeated[i]
-		p.line("    %s reservations of %s, %s committed", analysis.Count(l.Count), analysis.Bytes(l.Reserved), analysis.Bytes(l.Committed))
+		p.line("    %s reservations of %s, %s committed", analysis.Count(l.Count), analysis.Bytes(l.Reserved),
+			analysis.Bytes(l.Committed))
 	}
 }
 
@@ -220,20 +230,24 @@ func textHeaps(p *printer, heaps []capture.HeapFacts) {
 			note += "  (a size that cannot be)"
 		}
 		if h.Busy.Count > 0 {
-			note = fmt.Sprintf(" %10s busy in %s, virtual blocks with it%s", analysis.Bytes(h.Busy.Bytes), analysis.Plural(h.Busy.Count, "block"), note)
+			note = fmt.Sprintf(" %10s busy in %s, virtual blocks with it%s", analysis.Bytes(h.Busy.Bytes),
+				analysis.Plural(h.Busy.Count, "block"), note)
 		}
-		p.line("    heap %-18v %-12s %10s reserved %10s committed%s", h.Handle, h.Kind, known(h.Reserved), known(h.Committed), note)
+		p.line("    heap %-18v %-12s %10s reserved %10s committed%s", h.Handle, h.Kind, known(h.Reserved),
+			known(h.Committed), note)
 	}
 }
 
 // groupWords are how ways of grouping are called.
 var groupWords = map[string]string{
-	capture.BySize: "by size", capture.ByType: "by what they point to first", capture.ByContent: "by content", capture.ByManager: "by memory manager",
+	capture.BySize: "by size", capture.ByType: "by what they point to first", capture.ByContent: "by content",
+	capture.ByManager: "by memory manager",
 }
 
 func textGroups(p *printer, m *analysis.Memory, opt Options) {
 	shown := map[string]int{}
-	together := slices.ContainsFunc(m.Groups, func(g capture.Group) bool { return g.Heap == 0 && g.By == capture.BySize && g.Key == "" })
+	together := slices.ContainsFunc(m.Groups,
+		func(g capture.Group) bool { return g.Heap == 0 && g.By == capture.BySize && g.Key == "" })
 	limit := opt.Top
 	if limit == 0 || limit > 10 {
 		limit = 10
@@ -246,7 +260,8 @@ func textGroups(p *printer, m *analysis.Memory, opt Options) {
 		if shown[g.By]++; shown[g.By] == 1 {
 			p.line("    blocks %s", groupWords[g.By])
 		}
-		p.line("        %-32s %10s in %s%s%s%s", analysis.NameOfGroup(g), analysis.Bytes(g.Usage.Bytes), analysis.Plural(g.Usage.Count, "block"), shareNote(m, g), usageNote(g.Growth), unreachableNote(g.Unreachable))
+		p.line("        %-32s %10s in %s%s%s%s", analysis.NameOfGroup(g), analysis.Bytes(g.Usage.Bytes),
+			analysis.Plural(g.Usage.Count, "block"), shareNote(m, g), usageNote(g.Growth), unreachableNote(g.Unreachable))
 	}
 }
 

@@ -10,10 +10,12 @@ import (
 
 // gates are the outcomes of an analysis as a gate that fails on any leak.
 var gates = map[analysis.Status]string{
-	analysis.StatusLeak: outcome.GateFailed, analysis.StatusNoLeak: outcome.GatePassed, analysis.StatusInconclusive: outcome.GateInconclusive,
+	analysis.StatusLeak: outcome.GateFailed, analysis.StatusNoLeak: outcome.GatePassed,
+	analysis.StatusInconclusive: outcome.GateInconclusive,
 }
 
-// outcomeOf is a report as CI systems read it. A leak fails where the report counts it as one; what the rules know does not.
+// outcomeOf is a report as CI systems read it. A leak fails where the report counts it as one; what the rules know does
+// not.
 func outcomeOf(r *analysis.Report) *outcome.Outcome {
 	o := &outcome.Outcome{Project: r.Process.Name, Gate: gates[r.Verdict.Status], Sentence: r.Verdict.Sentence}
 	if r.Power != nil {
@@ -25,7 +27,8 @@ func outcomeOf(r *analysis.Report) *outcome.Outcome {
 			continue
 		}
 		l := outcome.Leak{
-			Signature: f.Signature, Title: f.Title, Change: outcome.ChangeFound, Class: string(f.Verdict), Certain: f.Certain, Score: f.Score, Frames: f.Frames,
+			Signature: f.Signature, Title: f.Title, Change: outcome.ChangeFound, Class: string(f.Verdict), Certain: f.Certain,
+			Score: f.Score, Frames: f.Frames,
 			Owner: f.Owner, Known: f.Known,
 		}
 		if f.Known != "" {

@@ -10,9 +10,11 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// pprof writes a profile.proto in gzip: a sample for each site, with its heap, kind, class and signature as labels. Growth may be negative there.
+// pprof writes a profile.proto in gzip: a sample for each site, with its heap, kind, class and signature as labels.
+// Growth may be negative there.
 func pprof(w io.Writer, r *analysis.Report) error {
-	p := &profile.Profile{PeriodType: &profile.ValueType{Type: "space", Unit: "bytes"}, Period: 1, Comments: []string{r.Verdict.Sentence}}
+	p := &profile.Profile{PeriodType: &profile.ValueType{Type: "space", Unit: "bytes"}, Period: 1,
+		Comments: []string{r.Verdict.Sentence}}
 	all := measures(r)
 	for _, m := range all {
 		p.SampleType = append(p.SampleType, &profile.ValueType{Type: m.pprofType, Unit: m.pprofUnit})
@@ -23,11 +25,13 @@ func pprof(w io.Writer, r *analysis.Report) error {
 	} else if n := len(r.Snapshots); n > 0 {
 		p.DurationNanos = r.Snapshots[n-1].AtNS - r.Snapshots[0].AtNS
 	}
-	b := pprofBuilder{report: r, profile: p, modules: map[string]*profile.Mapping{}, functions: map[pprofFunction]*profile.Function{}, locations: map[string]*profile.Location{}}
+	b := pprofBuilder{report: r, profile: p, modules: map[string]*profile.Mapping{},
+		functions: map[pprofFunction]*profile.Function{}, locations: map[string]*profile.Location{}}
 	b.addModules()
 	for i := range r.Sites {
 		s := &r.Sites[i]
-		sample := &profile.Sample{Location: b.stack(s.Stack), Label: map[string][]string{"kind": {s.Kind}, "class": {string(s.Verdict)}}}
+		sample := &profile.Sample{Location: b.stack(s.Stack),
+			Label: map[string][]string{"kind": {s.Kind}, "class": {string(s.Verdict)}}}
 		for name, text := range map[string]string{"heap": s.Heap, "signature": s.Signature} {
 			if text != "" {
 				sample.Label[name] = []string{text}
@@ -63,7 +67,8 @@ type pprofBuilder struct {
 func (b *pprofBuilder) addModules() {
 	for i := range b.report.Modules {
 		m := &b.report.Modules[i]
-		mapping := &profile.Mapping{ID: uint64(len(b.profile.Mapping) + 1), File: m.Name, BuildID: m.DebugID, HasFunctions: true, HasFilenames: true, HasLineNumbers: true, HasInlineFrames: true}
+		mapping := &profile.Mapping{ID: uint64(len(b.profile.Mapping) + 1), File: m.Name, BuildID: m.DebugID,
+			HasFunctions: true, HasFilenames: true, HasLineNumbers: true, HasInlineFrames: true}
 		if base, ok := address(m.Base); ok {
 			mapping.Start, mapping.Limit = base, base+m.Size
 		}
@@ -74,7 +79,8 @@ func (b *pprofBuilder) addModules() {
 	}
 }
 
-// stack is the locations of a stack, innermost first. Inlined calls stand in one location with the call that they were inlined into.
+// stack is the locations of a stack, innermost first. Inlined calls stand in one location with the call that they were
+// inlined into.
 func (b *pprofBuilder) stack(ref analysis.StackRef) []*profile.Location {
 	var locations []*profile.Location
 	numbers := b.report.Stacks.Numbers(ref)
@@ -114,7 +120,8 @@ func (b *pprofBuilder) location(numbers []uint32) *profile.Location {
 func (b *pprofBuilder) function(key pprofFunction) *profile.Function {
 	f := b.functions[key]
 	if f == nil {
-		f = &profile.Function{ID: uint64(len(b.profile.Function) + 1), Name: key.name, SystemName: key.name, Filename: key.file}
+		f = &profile.Function{ID: uint64(len(b.profile.Function) + 1), Name: key.name,
+			SystemName: key.name, Filename: key.file}
 		b.functions[key] = f
 		b.profile.Function = append(b.profile.Function, f)
 	}

@@ -42,8 +42,9 @@ type (
 	}
 )
 
-// speedscope writes a profile of growth, where there is any to show, and one of what is outstanding, in bytes and in blocks. A site is a sample; sites that
-// shrank or hold nothing are left out, because the format has no negative widths.
+// speedscope writes a profile of growth, where there is any to show, and one of what is outstanding, in bytes and in
+// blocks. A site is a sample; sites that shrank or hold nothing are left out, because the format has no negative
+// widths.
 func speedscope(w io.Writer, r *analysis.Report) error {
 	file := speedscopeFile{Schema: speedscopeSchema, Version: "0.0.1", Name: r.Process.Name, Exporter: "heapdrift"}
 	frames := speedscopeFrames{numbers: map[uint32]int{}}
@@ -129,8 +130,10 @@ func measures(r *analysis.Report) []measure {
 	}
 	if slices.ContainsFunc(r.Sites, func(s analysis.Site) bool { return s.Lifetimes != nil }) {
 		list = append(list,
-			measure{"allocated bytes", "bytes", "alloc_space", "bytes", func(s *analysis.Site) int64 { return allocated(s).Bytes }},
-			measure{"allocated blocks", "none", "alloc_objects", "count", func(s *analysis.Site) int64 { return allocated(s).Count }})
+			measure{"allocated bytes", "bytes", "alloc_space", "bytes",
+				func(s *analysis.Site) int64 { return allocated(s).Bytes }},
+			measure{"allocated blocks", "none", "alloc_objects", "count",
+				func(s *analysis.Site) int64 { return allocated(s).Count }})
 	}
 	return list
 }

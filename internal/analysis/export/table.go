@@ -37,13 +37,17 @@ func folded(p *printer, r *analysis.Report, _ Options) {
 // csv writes one row per site with stable column names.
 func csv(p *printer, r *analysis.Report, _ Options) {
 	w := stdcsv.NewWriter(p.w)
-	_ = w.Write([]string{"signature", "kind", "heap", "verdict", "growth_bytes", "growth_count", "outstanding_bytes", "outstanding_count",
+	_ = w.Write([]string{"signature", "kind", "heap", "verdict", "growth_bytes", "growth_count",
+		"outstanding_bytes", "outstanding_count",
 		"blame_module", "blame_function", "blame_file", "blame_line", "flags", "stack",
-		"allocated_bytes", "allocated_count", "freed_bytes", "freed_count", "aifo_bytes", "aifo_count", "aifi_bytes", "aifi_count",
-		"aofi_bytes", "aofi_count", "aofo_bytes", "aofo_count", "at_exit_bytes", "at_exit_count", "peak_bytes", "score", "before_exit_bytes", "before_exit_count"})
+		"allocated_bytes", "allocated_count", "freed_bytes", "freed_count", "aifo_bytes", "aifo_count",
+		"aifi_bytes", "aifi_count",
+		"aofi_bytes", "aofi_count", "aofo_bytes", "aofo_count", "at_exit_bytes", "at_exit_count", "peak_bytes", "score",
+		"before_exit_bytes", "before_exit_count"})
 	for i := range r.Sites {
 		s := &r.Sites[i]
-		row := []string{Cell(s.Signature), Cell(s.Kind), Cell(s.Heap), string(s.Verdict), "", "", number(s.Outstanding.Bytes), number(s.Outstanding.Count),
+		row := []string{Cell(s.Signature), Cell(s.Kind), Cell(s.Heap), string(s.Verdict), "", "", number(s.Outstanding.Bytes),
+			number(s.Outstanding.Count),
 			"", "", "", "", Cell(strings.Join(s.Flags, " ")), Cell(stackText(r.Stack(s.Stack)))}
 		if s.Growth != nil {
 			row[4], row[5] = number(s.Growth.Bytes), number(s.Growth.Count)
@@ -81,8 +85,8 @@ func lifetimeCells(l *analysis.Lifetimes) []string {
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
 
-// Cell is a text as a cell of CSV: one that spreadsheets would run as a formula begins with an apostrophe, which makes it a text. Names
-// come from outside.
+// Cell is a text as a cell of CSV: one that spreadsheets would run as a formula begins with an apostrophe, which makes
+// it a text. Names come from outside.
 func Cell(text string) string {
 	if text != "" && strings.ContainsAny(text[:1], "=+-@\t\r") {
 		return "'" + text

@@ -58,7 +58,8 @@ func textSnapshots(p *printer, r *analysis.Report) {
 		}
 	}
 	for _, h := range r.Heaps {
-		p.line("heap %-18s %10s in %s%s", h.Handle, analysis.Bytes(h.Outstanding.Bytes), analysis.Plural(h.Outstanding.Count, "block"), growthNote(h.Growth))
+		p.line("heap %-18s %10s in %s%s", h.Handle, analysis.Bytes(h.Outstanding.Bytes),
+			analysis.Plural(h.Outstanding.Count, "block"), growthNote(h.Growth))
 	}
 }
 
@@ -73,7 +74,8 @@ func textSymbols(p *printer, modules []analysis.Module) {
 			p.line("")
 			first = false
 		}
-		p.line("symbols %-20s %-8s %s of %s frames named: %s", m.Name, m.Symbols, analysis.Count(m.Frames-m.Unnamed), analysis.Count(m.Frames), m.Match)
+		p.line("symbols %-20s %-8s %s of %s frames named: %s", m.Name, m.Symbols, analysis.Count(m.Frames-m.Unnamed),
+			analysis.Count(m.Frames), m.Match)
 	}
 }
 
@@ -99,7 +101,8 @@ func textSite(p *printer, number int, r *analysis.Report, s *analysis.Site) {
 	if s.Heap != "" {
 		heap = "  heap " + s.Heap
 	}
-	p.line("#%d %s  %s%s  %s%s%s", number, s.Where(), heldNote(&s.Amounts), growthNote(growthOf(&s.Amounts)), classNote(s.Verdict, s.Score), heap, flags)
+	p.line("#%d %s  %s%s  %s%s%s", number, s.Where(), heldNote(&s.Amounts), growthNote(growthOf(&s.Amounts)),
+		classNote(s.Verdict, s.Score), heap, flags)
 	p.line("    %s", s.Signature)
 	if note := lifetimeNote(&s.Amounts); note != "" {
 		p.line("%s", note)
@@ -136,7 +139,8 @@ func frameText(f *analysis.Frame) string {
 	return text
 }
 
-// heldNote says what is held, or was until the process ended: a leak of a process that has ended holds nothing any more.
+// heldNote says what is held, or was until the process ended: a leak of a process that has ended holds nothing any
+// more.
 func heldNote(a *analysis.Amounts) string {
 	held, ended := a.HeldBeforeExit()
 	s := analysis.Bytes(held.Bytes) + " in " + analysis.Plural(held.Count, "block")

@@ -13,7 +13,8 @@ func textTrace(p *printer, r *analysis.Report) {
 	if at := r.Trace.ExitedNS; at != nil {
 		end = ", process ended at " + at3(*at)
 	}
-	p.line("trace      from %s, covers %s to %s, %s events%s", orUnknown(r.Trace.Start), at3(r.Trace.FromNS), at3(r.Trace.ToNS), analysis.Count(r.Trace.Events), end)
+	p.line("trace      from %s, covers %s to %s, %s events%s", orUnknown(r.Trace.Start), at3(r.Trace.FromNS),
+		at3(r.Trace.ToNS), analysis.Count(r.Trace.Events), end)
 	p.line("window     %s to %s", at3(r.Window.FromNS), at3(r.Window.ToNS))
 	p.line("")
 	p.line("%-24s %10s %10s %18s %18s %18s %10s", "", "impacting", "now", "allocated", "freed", "transient (AIFI)", "peak")
@@ -38,7 +39,8 @@ func textTotals(p *printer, name string, a *analysis.Amounts) {
 	p.line("%-24s %10s %10s %18s %18s %18s %10s", name, change(a.Growth.Bytes), analysis.Bytes(a.Outstanding.Bytes),
 		pair(a.Allocated), pair(a.Freed), pair(a.AIFI), peak)
 	if a.AtExit.Count > 0 {
-		p.line("%-24s %s in %s ended with the process", "", analysis.Bytes(a.AtExit.Bytes), analysis.Plural(a.AtExit.Count, "block"))
+		p.line("%-24s %s in %s ended with the process", "", analysis.Bytes(a.AtExit.Bytes),
+			analysis.Plural(a.AtExit.Count, "block"))
 	}
 }
 

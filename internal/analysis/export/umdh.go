@@ -7,8 +7,8 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// umdh writes the sites as UMDH prints a difference between the first and the last snapshot, with symbols, so that scripts and tools which
-// read UMDH's text read this too. Numbers are hexadecimal, as with UMDH's option -x.
+// umdh writes the sites as UMDH prints a difference between the first and the last snapshot, with symbols, so that
+// scripts and tools which read UMDH's text read this too. Numbers are hexadecimal, as with UMDH's option -x.
 func umdh(p *printer, r *analysis.Report, _ Options) {
 	for i := range r.Sites {
 		s := &r.Sites[i]
@@ -45,8 +45,10 @@ func (e *UMDHEntry) Text() string {
 	if e.Growth != nil {
 		growth = *e.Growth
 	}
-	fmt.Fprintf(&b, "%s %7x ( %6x - %6x) %6x allocs\tBackTrace%s\n", umdhSign(growth.Bytes), magnitude(growth.Bytes), e.Held.Bytes, e.Held.Bytes-growth.Bytes, e.Held.Count, id)
-	fmt.Fprintf(&b, "%s %7x ( %6x - %6x)\tBackTrace%s\tallocations\n\n", umdhSign(growth.Count), magnitude(growth.Count), e.Held.Count, e.Held.Count-growth.Count, id)
+	fmt.Fprintf(&b, "%s %7x ( %6x - %6x) %6x allocs\tBackTrace%s\n", umdhSign(growth.Bytes), magnitude(growth.Bytes),
+		e.Held.Bytes, e.Held.Bytes-growth.Bytes, e.Held.Count, id)
+	fmt.Fprintf(&b, "%s %7x ( %6x - %6x)\tBackTrace%s\tallocations\n\n", umdhSign(growth.Count), magnitude(growth.Count),
+		e.Held.Count, e.Held.Count-growth.Count, id)
 	for i, stack := range e.Stacks {
 		if i > 0 {
 			b.WriteString("\tAlias\n")

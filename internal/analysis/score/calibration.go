@@ -5,7 +5,8 @@ import "math"
 // A knot is a point of a calibration: of cases for which the model had these log odds, so many leaked.
 type knot struct{ logOdds, leaked float64 }
 
-// A calibration maps what a model says to the share of such cases that leaked, along straight lines between knots, which rise.
+// A calibration maps what a model says to the share of such cases that leaked, along straight lines between knots,
+// which rise.
 type calibration []knot
 
 // of is the share for log odds.

@@ -39,10 +39,12 @@ func (v *snapshotView) clauses(r *Result) []Clause {
 	if last <= first && v.y[v.n-1] > v.y[0] {
 		list = append(list, clause("blocks", false, "the number of blocks did not grow, only their size"))
 	}
-	list = append(list, clause("growth", v.grown > 0, "from %s to %s blocks; it rose in %d of %s", decimal(first), decimal(last), v.steps, number(v.n-1, "interval")))
+	list = append(list, clause("growth", v.grown > 0, "from %s to %s blocks; it rose in %d of %s", decimal(first),
+		decimal(last), v.steps, number(v.n-1, "interval")))
 	if v.conditions == nil {
 		if v.followed {
-			list = append(list, clause("stays", false, "%s came and stayed; a leak leaves %d or more", number(int(v.cohorts.survivors()), "block"), leastBlocks))
+			list = append(list, clause("stays", false, "%s came and stayed; a leak leaves %d or more",
+				number(int(v.cohorts.survivors()), "block"), leastBlocks))
 		}
 		return list
 	}
@@ -50,7 +52,8 @@ func (v *snapshotView) clauses(r *Result) []Clause {
 	if !v.followed {
 		add(GoesOn, "%s", v.goesOnWords(v.rises, "of the growth"))
 		add(Falls, "all its falls are %s of its rises", percent(v.fell/max(1, v.rose)))
-		list = append(list, Clause{Rule: string(Kept), Text: "the evidence has no addresses, so whether blocks stay is not known: raw logs of umdh or dumps tell"})
+		list = append(list, Clause{Rule: string(Kept),
+			Text: "the evidence has no addresses, so whether blocks stay is not known: raw logs of umdh or dumps tell"})
 		return append(list, v.conclusion(r)...)
 	}
 	c := &v.cohorts
@@ -64,8 +67,10 @@ func (v *snapshotView) clauses(r *Result) []Clause {
 			early, came = early+c.stayed[k], came+c.came[k]
 		}
 	}
-	add(Everywhere, "%s that came in %d of %s stayed to the end", number(int(stayed), "block"), filled, number(c.n-2, "interval"))
-	add(Early, "of %s that came in the first three quarters, %s were never freed", number(int(came), "block"), decimal(early))
+	add(Everywhere, "%s that came in %d of %s stayed to the end", number(int(stayed), "block"), filled,
+		number(c.n-2, "interval"))
+	add(Early, "of %s that came in the first three quarters, %s were never freed",
+		number(int(came), "block"), decimal(early))
 	add(Outlives, "%s", c.outlivesWords(v))
 	add(Kept, "%s", keptWords(c.deaths, c.risk))
 	add(GoesOn, "%s", v.goesOnWords(c.stayed[1:c.n], "of the blocks that stay"))
@@ -128,14 +133,18 @@ func (v *snapshotView) snapshotsClause() Clause {
 	if v.n >= SnapshotsToJudge {
 		return clause("snapshots", true, "%s", number(v.n, "snapshot"))
 	}
-	return clause("snapshots", false, "%s; it takes %d before growth may be called a leak", number(v.n, "snapshot"), SnapshotsToJudge)
+	return clause("snapshots", false, "%s; it takes %d before growth may be called a leak",
+		number(v.n, "snapshot"), SnapshotsToJudge)
 }
 
 // clauses are the evidence lines of a trace.
 func (t *traceView) clauses(r *Result) []Clause {
 	list := []Clause{
-		clause("survivors", t.survivors >= leastBlocks, "%s of %s that are older than %s were never freed; a leak leaves %d or more", decimal(float64(t.survivors)), number(int(min(t.births, math.MaxInt32)), "block"), seconds(t.settle), leastBlocks),
-		clause("spread", t.bins >= leastBins, "they come from %d of %d stretches of the window; a leak's from %d or more", t.bins, traceBins, leastBins),
+		clause("survivors", t.survivors >= leastBlocks,
+			"%s of %s that are older than %s were never freed; a leak leaves %d or more", decimal(float64(t.survivors)),
+			number(int(min(t.births, math.MaxInt32)), "block"), seconds(t.settle), leastBlocks),
+		clause("spread", t.bins >= leastBins, "they come from %d of %d stretches of the window; a leak's from %d or more",
+			t.bins, traceBins, leastBins),
 	}
 	if t.conditions == nil {
 		return list

@@ -1,35 +1,38 @@
 package score
 
-// evenShare of all work is spread evenly over the intervals of a Clock: a stretch in which nobody is seen to work is short, not nothing.
+// evenShare of all work is spread evenly over the intervals of a Clock: a stretch in which nobody is seen to work is
+// short, not nothing.
 const evenShare = 0.03
 
 // leastNew is how many new blocks a signature must have for them to tell when the process worked.
 const leastNew = 3
 
-// atOnce is the share of a signature's new blocks in one interval from which on it tells of one event, its start or a first use, and not
-// of when the process worked.
+// atOnce is the share of a signature's new blocks in one interval from which on it tells of one event, its start or a
+// first use, and not of when the process worked.
 const atOnce = 0.8
 
 // leastWitnesses is how many other signatures must tell when the process worked: of fewer, time tells better.
 const leastWitnesses = 3
 
-// A Clock tells how much work a process did in each interval, by when its signatures allocated: the mean, over signatures, of the
-// share of their new blocks that came in it. What a signature itself allocates is left out where it is judged: it would explain itself.
+// A Clock tells how much work a process did in each interval, by when its signatures allocated: the mean, over
+// signatures, of the share of their new blocks that came in it. What a signature itself allocates is left out where it
+// is judged: it would explain itself.
 type Clock struct {
 	shares Share
-	// Fallback is how much work was done in each interval as anything else tells, in shares of 1, where too few signatures do; nil for
-	// time.
+	// Fallback is how much work was done in each interval as anything else tells, in shares of 1, where too few signatures
+	// do; nil for time.
 	Fallback []float64
 }
 
-// A Share is when one signature, or several, allocated: the sums of the shares of their blocks that came in each interval.
+// A Share is when one signature, or several, allocated: the sums of the shares of their blocks that came in each
+// interval.
 type Share struct {
 	sums  []float64
 	count float64
 }
 
-// ShareOf is the share of one signature, by how many blocks it made in each interval; nothing of one that made next to none, or nearly
-// all at once.
+// ShareOf is the share of one signature, by how many blocks it made in each interval; nothing of one that made next to
+// none, or nearly all at once.
 func ShareOf(came []float64) Share {
 	var all, most float64
 	for _, n := range came {
@@ -60,7 +63,8 @@ func (s *Share) Add(o Share) {
 	s.count += o.count
 }
 
-// Without is how much of the work was done in each of n intervals, in shares of 1, as all signatures but those of own tell.
+// Without is how much of the work was done in each of n intervals, in shares of 1, as all signatures but those of own
+// tell.
 func (c *Clock) Without(own *Share, n int) []float64 {
 	load := make([]float64, n)
 	even := 1 / float64(n)

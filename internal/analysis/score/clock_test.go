@@ -25,7 +25,8 @@ func TestClock(t *testing.T) {
 	}
 	c.Add(busyLast)
 	// Of others three worked first; what the fourth did would explain itself.
-	if got, want := c.Without(&busyLast, 4), []float64{0.97*0.75 + 0.0075, 0.97*0.25 + 0.0075, 0.0075, 0.0075}; !near(got, want) {
+	if got, want := c.Without(&busyLast, 4),
+		[]float64{0.97*0.75 + 0.0075, 0.97*0.25 + 0.0075, 0.0075, 0.0075}; !near(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	even := []float64{0.25, 0.25, 0.25, 0.25}

@@ -2,8 +2,8 @@ package score
 
 import "heapdrift/ingest/capture"
 
-// cohorts say of the blocks of a series when they came and how old they got. Times and ages are shares of the time that the snapshots
-// cover.
+// cohorts say of the blocks of a series when they came and how old they got. Times and ages are shares of the time that
+// the snapshots cover.
 type cohorts struct {
 	n      int                 // snapshots
 	came   [mostPoints]float64 // blocks by the snapshot in which they were first seen; those of the first were there before

@@ -23,7 +23,8 @@ func (s sums) of(v []float64) []float64 {
 // mostOdds bounds odds.
 const mostOdds = 20
 
-// odds is how much more likely growth is that goes on than growth that fell off or came in a few bursts, as a logarithm.
+// odds is how much more likely growth is that goes on than growth that fell off or came in a few bursts, as a
+// logarithm.
 func (s *shape) odds() float64 {
 	if *s == (shape{}) {
 		return -mostOdds

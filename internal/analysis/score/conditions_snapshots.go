@@ -2,7 +2,8 @@ package score
 
 import "math"
 
-// mostSums is how many sums the intervals between snapshots are added up to: with more, noise makes ever more of them fall.
+// mostSums is how many sums the intervals between snapshots are added up to: with more, noise makes ever more of them
+// fall.
 const mostSums = 12
 
 // earlyShare is the share of the time at the beginning whose blocks had time to be freed.
@@ -26,8 +27,8 @@ func (v *intervals) read(came []float64, k int) reading {
 // endings are the shares of the load from which on a leak still has to leave blocks.
 var endings = [...]float64{0.5, 0.6, 0.7, 0.8, 0.87}
 
-// goesOn is by how many standard deviations fewer blocks came in an ending of the load than its share of all, in the ending in which
-// that is most; 0 where as many did. Growth that stopped shows here, wherever it did.
+// goesOn is by how many standard deviations fewer blocks came in an ending of the load than its share of all, in the
+// ending in which that is most; 0 where as many did. Growth that stopped shows here, wherever it did.
 func goesOn(came, load []float64) float64 {
 	var all, total float64
 	for i := range load {
@@ -62,8 +63,8 @@ func after(came, load []float64, from float64) (late, share float64) {
 // mostShort bounds goesOn.
 const mostShort = 10
 
-// conditions are those of Followed. Where ages and endings exclude a leak already, whatever the shapes are, these are not read: they
-// cost most, and count as met.
+// conditions are those of Followed. Where ages and endings exclude a leak already, whatever the shapes are, these are
+// not read: they cost most, and count as met.
 func (c *cohorts) conditions(steady float64, v *intervals, at []float64, m *model) []float64 {
 	last := c.n - 1
 	stayed := c.stayed[1:c.n]
@@ -82,8 +83,8 @@ func (c *cohorts) conditions(steady float64, v *intervals, at []float64, m *mode
 	return list
 }
 
-// fewDeaths is what is added to the deaths of old blocks and to the time that they were at risk: where there were next to no old
-// blocks, nothing is known of them.
+// fewDeaths is what is added to the deaths of old blocks and to the time that they were at risk: where there were next
+// to no old blocks, nothing is known of them.
 const fewDeaths = 0.3
 
 // survivors are the blocks that came and were seen at least twice, in every snapshot since.

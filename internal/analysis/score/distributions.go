@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// betaRegularized is I_x(a, b), the regularized incomplete beta function, for positive a and b: a continued fraction in the
-// modified Lentz form (Abramowitz & Stegun 26.5.8). It is a probability for whatever it is given.
+// betaRegularized is I_x(a, b), the regularized incomplete beta function, for positive a and b: a continued fraction in
+// the modified Lentz form (Abramowitz & Stegun 26.5.8). It is a probability for whatever it is given.
 func betaRegularized(x, a, b float64) float64 {
 	switch {
 	case !(x > 0):
@@ -63,8 +63,8 @@ func studentCDF(t, degrees float64) float64 {
 	return 1 - tail
 }
 
-// gammaRegularized is P(a, x), the probability that a gamma variable of shape a and scale 1 is at most x: the series and the
-// continued fraction of Abramowitz & Stegun 6.5.29 and 6.5.31.
+// gammaRegularized is P(a, x), the probability that a gamma variable of shape a and scale 1 is at most x: the series
+// and the continued fraction of Abramowitz & Stegun 6.5.29 and 6.5.31.
 func gammaRegularized(a, x float64) float64 {
 	if !(x > 0) {
 		return 0
@@ -95,8 +95,8 @@ func gammaRegularized(a, x float64) float64 {
 	return probability(1 - front*h)
 }
 
-// poissonInterval is the exact interval of 95 % for the mean of a Poisson count, by the gamma distribution; above 100 it
-// is Byar's approximation, which differs by less than 1 in 1,000 there.
+// poissonInterval is the exact interval of 95 % for the mean of a Poisson count, by the gamma distribution; above 100
+// it is Byar's approximation, which differs by less than 1 in 1,000 there.
 func poissonInterval(k int64) (low, high float64) {
 	const z = 1.959964
 	n := float64(k)

@@ -25,7 +25,8 @@ func TestDistributions(t *testing.T) {
 			t.Errorf("%s: %v, want %v", c.name, c.got, c.want)
 		}
 	}
-	for k, want := range map[int64][2]float64{0: {0, 3.6889}, 1: {0.0253, 5.5716}, 10: {4.7954, 18.3904}, 100: {81.3640, 121.6272}, 101: {82.27, 122.73}} {
+	for k, want := range map[int64][2]float64{0: {0, 3.6889}, 1: {0.0253, 5.5716}, 10: {4.7954, 18.3904},
+		100: {81.3640, 121.6272}, 101: {82.27, 122.73}} {
 		low, high := poissonInterval(k)
 		if math.Abs(low-want[0]) > 0.02 || math.Abs(high-want[1]) > 0.02 {
 			t.Errorf("%d: %v to %v, want %v", k, low, high, want)

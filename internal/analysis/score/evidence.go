@@ -10,8 +10,8 @@ const (
 	Traced   Kind = "traced"   // a trace of every allocation and free
 )
 
-// A Condition is something that holds of every leak, as a number: the lower, the more it is broken. What breaks one costs points,
-// and nothing that another says makes up for it.
+// A Condition is something that holds of every leak, as a number: the lower, the more it is broken. What breaks one
+// costs points, and nothing that another says makes up for it.
 type Condition string
 
 // The conditions, named after the behaviour of a leak.

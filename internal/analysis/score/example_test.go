@@ -11,9 +11,11 @@ func Example() {
 	hours := []float64{0, 0.5, 1, 1.5, 2, 2.5}
 	axis := &score.Axis{Unit: "hour", At: hours, Hours: hours}
 	parser := &score.Series{
-		Count:    []int64{100, 149, 203, 248, 300, 352},
-		Bytes:    []int64{6400, 9536, 12992, 15872, 19200, 22528},
-		Spans:    []capture.Span{{First: 0, Last: 5, Count: 100}, {First: 1, Last: 5, Count: 49}, {First: 2, Last: 5, Count: 54}, {First: 3, Last: 5, Count: 45}, {First: 4, Last: 5, Count: 52}, {First: 5, Last: 5, Count: 52}},
+		Count: []int64{100, 149, 203, 248, 300, 352},
+		Bytes: []int64{6400, 9536, 12992, 15872, 19200, 22528},
+		Spans: []capture.Span{{First: 0, Last: 5, Count: 100}, {First: 1, Last: 5, Count: 49},
+			{First: 2, Last: 5, Count: 54}, {First: 3, Last: 5, Count: 45}, {First: 4, Last: 5, Count: 52},
+			{First: 5, Last: 5, Count: 52}},
 		Followed: true,
 	}
 	r := score.ExplainSnapshots(parser, axis, nil)

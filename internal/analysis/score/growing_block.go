@@ -1,6 +1,7 @@
 package score
 
-// One block that is reallocated to ever more bytes leaks whatever it is filled with, though the number of blocks never changes.
+// One block that is reallocated to ever more bytes leaks whatever it is filled with, though the number of blocks never
+// changes.
 const (
 	fewBlocks      = 4    // as many may be held by all of a signature
 	growingRises   = 0.6  // of the intervals in which bytes must rise
@@ -16,8 +17,8 @@ type resizing struct {
 	rises, intervals int
 }
 
-// GrowsInPlace reports whether a series is of one block, or of a few, that is resized to ever more bytes from the first snapshots to
-// the last.
+// GrowsInPlace reports whether a series is of one block, or of a few, that is resized to ever more bytes from the first
+// snapshots to the last.
 func GrowsInPlace(s *Series) bool { return resizingOf(s) != nil }
 
 // resizingOf is nil of a series of another kind.
@@ -48,14 +49,17 @@ func resizingOf(s *Series) *resizing {
 	}
 	half := (n - 1) / 2
 	before, later := bytes[half]-bytes[0], bytes[n-1]-bytes[n-1-half]
-	if counts[n-1] > counts[0]+1 || float64(rises) < growingRises*float64(n-1) || float64(fell) > growingFalls*float64(rose) ||
-		float64(later) < growingLater*float64(before) || float64(bytes[n-1]) < growingAtLeast*float64(bytes[0]) || bytes[n-1] <= bytes[n-1-(n-1)/3] {
+	if counts[n-1] > counts[0]+1 || float64(rises) < growingRises*float64(n-1) ||
+		float64(fell) > growingFalls*float64(rose) ||
+		float64(later) < growingLater*float64(before) || float64(bytes[n-1]) < growingAtLeast*float64(bytes[0]) ||
+		bytes[n-1] <= bytes[n-1-(n-1)/3] {
 		return nil
 	}
 	return &resizing{bytes[0], bytes[n-1], rises, n - 1}
 }
 
 func (r *resizing) clause() Clause {
-	return clause("growing-block", true, "it is reallocated to ever more bytes, from %s to %s in %d of %s, and the number of blocks stays: what fills it is never thrown away",
+	return clause("growing-block", true,
+		"it is reallocated to ever more bytes, from %s to %s in %d of %s, and the number of blocks stays: what fills it is never thrown away",
 		size(float64(r.from)), size(float64(r.to)), r.rises, number(r.intervals, "interval"))
 }

@@ -13,14 +13,18 @@ func TestGrowsInPlace(t *testing.T) {
 		count, bytes []int64
 		want         bool
 	}{
-		"a list that is never emptied":   {one, []int64{100, 200, 300, 400, 500, 600, 700, 800, 900, 1000}, true},
-		"by a share":                     {one, []int64{100, 120, 144, 173, 207, 249, 299, 358, 430, 516}, true},
-		"to 1.25 times its size":         {one[:6], []int64{800, 840, 880, 920, 960, 1000}, true},
-		"to a little less":               {one[:6], []int64{800, 840, 880, 920, 960, 999}, false},
-		"begun late":                     {[]int64{0, 0, 1, 1, 1, 1, 1, 1, 1, 1}, []int64{0, 0, 10, 20, 30, 40, 50, 60, 70, 80}, true},
-		"begun in the second half":       {[]int64{0, 0, 0, 0, 0, 0, 1, 1, 1, 1}, []int64{0, 0, 0, 0, 0, 0, 10, 20, 30, 40}, false},
-		"four blocks":                    {[]int64{4, 4, 4, 4, 4, 4, 4, 4, 4, 4}, []int64{100, 200, 300, 400, 500, 600, 700, 800, 900, 1000}, true},
-		"five blocks":                    {[]int64{5, 5, 5, 5, 5, 5, 5, 5, 5, 5}, []int64{100, 200, 300, 400, 500, 600, 700, 800, 900, 1000}, false},
+		"a list that is never emptied": {one, []int64{100, 200, 300, 400, 500, 600, 700, 800, 900, 1000}, true},
+		"by a share":                   {one, []int64{100, 120, 144, 173, 207, 249, 299, 358, 430, 516}, true},
+		"to 1.25 times its size":       {one[:6], []int64{800, 840, 880, 920, 960, 1000}, true},
+		"to a little less":             {one[:6], []int64{800, 840, 880, 920, 960, 999}, false},
+		"begun late": {[]int64{0, 0, 1, 1, 1, 1, 1, 1, 1, 1},
+			[]int64{0, 0, 10, 20, 30, 40, 50, 60, 70, 80}, true},
+		"begun in the second half": {[]int64{0, 0, 0, 0, 0, 0, 1, 1, 1, 1},
+			[]int64{0, 0, 0, 0, 0, 0, 10, 20, 30, 40}, false},
+		"four blocks": {[]int64{4, 4, 4, 4, 4, 4, 4, 4, 4, 4},
+			[]int64{100, 200, 300, 400, 500, 600, 700, 800, 900, 1000}, true},
+		"five blocks": {[]int64{5, 5, 5, 5, 5, 5, 5, 5, 5, 5},
+			[]int64{100, 200, 300, 400, 500, 600, 700, 800, 900, 1000}, false},
 		"six snapshots":                  {one[:6], []int64{100, 200, 300, 400, 500, 600}, true},
 		"five snapshots":                 {one[:5], []int64{100, 200, 300, 400, 500}, false},
 		"a table that doubles":           {one, []int64{100, 100, 200, 200, 200, 400, 400, 400, 400, 800}, false},
@@ -35,7 +39,8 @@ func TestGrowsInPlace(t *testing.T) {
 		}
 	}
 	s := &score.Series{Count: one, Bytes: []int64{100, 200, 300, 400, 500, 600, 700, 800, 900, 1000}}
-	if r := score.ExplainSnapshots(s, even(10, 1), nil); r.Class != score.GrowingBlock || r.Certain || !strings.Contains(r.Clauses[len(r.Clauses)-1].Text, "from 100 B to 0.98 KB in 9 of 9 intervals") {
+	if r := score.ExplainSnapshots(s, even(10, 1), nil); r.Class != score.GrowingBlock || r.Certain ||
+		!strings.Contains(r.Clauses[len(r.Clauses)-1].Text, "from 100 B to 0.98 KB in 9 of 9 intervals") {
 		t.Errorf("%+v", r)
 	}
 }

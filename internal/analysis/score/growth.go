@@ -43,8 +43,8 @@ func fitLine(x, v []float64) line {
 	return l
 }
 
-// rising is the probability that the counts rise: Student's t of the slope over its error, which includes one block, or two
-// percent, of noise that an exact fit does not show.
+// rising is the probability that the counts rise: Student's t of the slope over its error, which includes one block, or
+// two percent, of noise that an exact fit does not show.
 func (l line) rising(n int) float64 {
 	if n < 2 || l.spread <= 0 {
 		return 0.5
@@ -54,8 +54,9 @@ func (l line) rising(n int) float64 {
 	return studentCDF(l.slope/deviation, degrees)
 }
 
-// theilSen is the median of the slopes between all pairs, and its interval of 95 % from the distribution of Kendall's S in its
-// normal approximation (Hollander & Wolfe, ch. 9). With fewer than five points no such interval exists: it is the range.
+// theilSen is the median of the slopes between all pairs, and its interval of 95 % from the distribution of Kendall's S
+// in its normal approximation (Hollander & Wolfe, ch. 9). With fewer than five points no such interval exists: it is
+// the range.
 func theilSen(x, v []float64) (slope, low, high float64) {
 	var room [mostPoints * (mostPoints - 1) / 2]float64
 	slopes := room[:0]
@@ -83,7 +84,8 @@ func theilSen(x, v []float64) (slope, low, high float64) {
 	return slope, slopes[from], slopes[pairs-1-from]
 }
 
-// Noise is how far, in blocks, counts lie from their own straight line, as a standard deviation: what SnapshotPower asks for.
+// Noise is how far, in blocks, counts lie from their own straight line, as a standard deviation: what SnapshotPower
+// asks for.
 func Noise(s *Series, a *Axis) float64 {
 	p, _, ok := clean(s, a)
 	if !ok || p.n < 3 {

@@ -76,7 +76,8 @@ func TestLabSnapshots(t *testing.T) {
 	}
 }
 
-// TestLabTraces judges every site of the lab's traces. A site is found in the truth by what it has left: blocks and bytes.
+// TestLabTraces judges every site of the lab's traces. A site is found in the truth by what it has left: blocks and
+// bytes.
 func TestLabTraces(t *testing.T) {
 	for _, scenario := range []string{"A", "B", "D"} {
 		for _, run := range labRuns(t, scenario) {
@@ -108,7 +109,9 @@ func judgeLab(t *testing.T, run *labRun, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := tracecapture.Read(context.Background(), []etl.Source{{Name: filepath.Base(path), ReaderAt: bytes.NewReader(file), Size: int64(len(file))}}, tracecapture.Options{})
+	r, err := tracecapture.Read(context.Background(),
+		[]etl.Source{{Name: filepath.Base(path), ReaderAt: bytes.NewReader(file), Size: int64(len(file))}},
+		tracecapture.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

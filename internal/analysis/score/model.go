@@ -2,8 +2,8 @@ package score
 
 import "math"
 
-// A penalty is what breaking one condition costs. Below each knot a value costs its weight for each scale that it lies below; above
-// the highest knot it costs nothing.
+// A penalty is what breaking one condition costs. Below each knot a value costs its weight for each scale that it lies
+// below; above the highest knot it costs nothing.
 type penalty struct {
 	knots   [3]float64 // the 8 %, 25 % and 50 % quantiles of leaks
 	scale   float64

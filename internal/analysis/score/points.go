@@ -2,8 +2,8 @@ package score
 
 import "math"
 
-// mostPoints bounds what is fitted, and over how many snapshots blocks are followed; more snapshots are averaged in equal groups, which
-// loses nothing to see.
+// mostPoints bounds what is fitted, and over how many snapshots blocks are followed; more snapshots are averaged in
+// equal groups, which loses nothing to see.
 const mostPoints = 64
 
 // points are snapshots as numbers: the coordinate from 0 to 1, how many blocks and how many bytes.
@@ -12,8 +12,8 @@ type points struct {
 	n       int
 }
 
-// clean makes points of a series, and gives the span of the axis in its unit. It is false where the axis is none: not finite, or not
-// ascending.
+// clean makes points of a series, and gives the span of the axis in its unit. It is false where the axis is none: not
+// finite, or not ascending.
 func clean(s *Series, a *Axis) (p points, span float64, ok bool) {
 	n := min(len(s.Count), len(s.Bytes), len(a.At))
 	at := a.At[:n]

@@ -2,14 +2,15 @@ package score
 
 import "math"
 
-// What one run adds to a pool is bounded on both sides, in log odds beyond what convicts alone and below what is excluded: no run that
-// is odd convicts or acquits by itself.
+// What one run adds to a pool is bounded on both sides, in log odds beyond what convicts alone and below what is
+// excluded: no run that is odd convicts or acquits by itself.
 const (
 	poolMost  = 4
 	poolLeast = -8
 )
 
-// A pooling is how several runs are judged together: by the mean of what they say, which scatters the less the more there are.
+// A pooling is how several runs are judged together: by the mean of what they say, which scatters the less the more
+// there are.
 type pooling struct {
 	kind          Kind // Traced where all runs are traces, else Followed
 	runs          int  // for so many and more, up to the next of the kind
@@ -26,8 +27,8 @@ type PooledResult struct {
 	Certain bool    `json:"certain"`
 }
 
-// Pool judges runs that did the same together. Each element is what one run says; nil of one that shows the signature and nothing that
-// could be a leak. Of fewer than two runs it says nothing: their own judgement stands.
+// Pool judges runs that did the same together. Each element is what one run says; nil of one that shows the signature
+// and nothing that could be a leak. Of fewer than two runs it says nothing: their own judgement stands.
 func Pool(runs []*Evidence) (p PooledResult, ok bool) {
 	kind := Traced
 	for _, e := range runs {
@@ -53,7 +54,8 @@ func Pool(runs []*Evidence) (p PooledResult, ok bool) {
 	return p, true
 }
 
-// Poolable is what a run adds to a pool: its log odds, within bounds; nil is of one that shows nothing that could be a leak.
+// Poolable is what a run adds to a pool: its log odds, within bounds; nil is of one that shows nothing that could be a
+// leak.
 func (e *Evidence) Poolable() float64 {
 	if e == nil || math.IsNaN(e.LogOdds) {
 		return poolLeast

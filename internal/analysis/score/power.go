@@ -8,7 +8,8 @@ import (
 	"heapdrift/ingest/capture/allocations"
 )
 
-// A Power is the smallest steady leak that evidence would have shown: one of that rate is classed a leak in 9 of 10 runs.
+// A Power is the smallest steady leak that evidence would have shown: one of that rate is classed a leak in 9 of 10
+// runs.
 type Power struct {
 	Unit  string  `json:"unit"`  // "hour", or the name of the work counter
 	Count float64 `json:"count"` // blocks for each unit; 0 where nothing would have been called a leak
@@ -36,15 +37,16 @@ const (
 	powerLate = 14
 )
 
-// powerSnapshots is the growth that is needed over all snapshots, from so many of them on: blocks for a leak without noise, and blocks
-// for each block of noise (standard deviation about the line). Five are too few to find nine of ten leaks, however fast they are.
+// powerSnapshots is the growth that is needed over all snapshots, from so many of them on: blocks for a leak without
+// noise, and blocks for each block of noise (standard deviation about the line). Five are too few to find nine of ten
+// leaks, however fast they are.
 var powerSnapshots = []struct {
 	from          int
 	blocks, noise float64
 }{{6, 400, 24}, {7, 400, 36}, {10, 110, 4}, {15, 100, 1}}
 
-// SnapshotPower is the power of snapshots at the axis' instants over counts whose noise, as Noise measures it, is known, for blocks
-// of the given size in bytes. It is growth ≥ blocks + noise·σ, divided by the axis' range.
+// SnapshotPower is the power of snapshots at the axis' instants over counts whose noise, as Noise measures it, is
+// known, for blocks of the given size in bytes. It is growth ≥ blocks + noise·σ, divided by the axis' range.
 func SnapshotPower(a *Axis, noise float64, block int64) Power {
 	p := Power{Unit: a.Unit}
 	ones := make([]int64, len(a.At))
@@ -61,9 +63,9 @@ func SnapshotPower(a *Axis, noise float64, block int64) Power {
 	return p.of((need.blocks+need.noise*noise)/span, block)
 }
 
-// TracePower is the power of a trace's window for one site, whose lifetimes decide how long blocks must be left to settle and
-// whose heap's late frees of older blocks are held against it; for blocks of the given size in bytes. It is the rate at which as
-// many survivors are expected in the judged part as are needed.
+// TracePower is the power of a trace's window for one site, whose lifetimes decide how long blocks must be left to
+// settle and whose heap's late frees of older blocks are held against it; for blocks of the given size in bytes. It is
+// the rate at which as many survivors are expected in the judged part as are needed.
 func TracePower(v *allocations.Survival, block int64) Power {
 	p := Power{Unit: "hour"}
 	window := float64(v.Over) - float64(v.From)

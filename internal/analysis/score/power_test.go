@@ -74,7 +74,8 @@ func TestPower(t *testing.T) {
 		for _, noise := range []float64{0, 1, 10, 50} {
 			a := even(n, 3)
 			p := score.SnapshotPower(a, noise, 64)
-			share := found(t, 150, func(r *rand.Rand) score.Result { return score.Snapshots(noisyLeak(r, a, p.Count, noise, 64), a, nil) })
+			share := found(t, 150,
+				func(r *rand.Rand) score.Result { return score.Snapshots(noisyLeak(r, a, p.Count, noise, 64), a, nil) })
 			if share < 0.85 {
 				t.Errorf("%d snapshots with a noise of %v blocks: %s, and of such leaks %.0f %% are found", n, noise, p, 100*share)
 			}

@@ -2,8 +2,8 @@ package score
 
 import "math"
 
-// A product is e^log times rest, of which nearly all factors are in rest: logarithms and powers are most of what a judgement costs, and of
-// small counts none is needed. The zero value is 0.
+// A product is e^log times rest, of which nearly all factors are in rest: logarithms and powers are most of what a
+// judgement costs, and of small counts none is needed. The zero value is 0.
 type product struct{ log, rest float64 }
 
 var one = product{rest: 1}
@@ -11,8 +11,8 @@ var one = product{rest: 1}
 const (
 	// mostFactors is up to how many factors are multiplied out.
 	mostFactors = 16
-	// mostRest bounds rest, and its inverse: what is multiplied with it in one step, and the product of three, neither overflows nor
-	// vanishes.
+	// mostRest bounds rest, and its inverse: what is multiplied with it in one step, and the product of three, neither
+	// overflows nor vanishes.
 	mostRest = 1e80
 )
 

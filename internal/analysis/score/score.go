@@ -57,8 +57,8 @@ type Rate struct {
 	Bytes     float64 `json:"bytes"`
 	BytesLow  float64 `json:"bytes_low"`
 	BytesHigh float64 `json:"bytes_high"`
-	// Over is for how many units it was watched. Dispersion is the variance of what came in stretches of that over its mean,
-	// 1 at least: how much it comes in bursts.
+	// Over is for how many units it was watched. Dispersion is the variance of what came in stretches of that over its
+	// mean, 1 at least: how much it comes in bursts.
 	Over       float64 `json:"over"`
 	Dispersion float64 `json:"dispersion"`
 }
@@ -103,8 +103,8 @@ type Series struct {
 	Followed bool
 }
 
-// SeriesShare is when a signature allocated, by the intervals between snapshots: the blocks that are seen for the first time, or
-// where they are not followed what the counts rose by.
+// SeriesShare is when a signature allocated, by the intervals between snapshots: the blocks that are seen for the first
+// time, or where they are not followed what the counts rose by.
 func SeriesShare(s *Series) Share {
 	n := len(s.Count)
 	if n < 2 {

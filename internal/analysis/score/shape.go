@@ -46,16 +46,19 @@ const (
 	flatTail = 0.15
 	// threeBursts is how many bins it takes to look for three bursts: of fewer they would be most.
 	threeBursts = 5
-	// maxTotal is how many blocks are told apart: beyond it only the proportions matter, and differences of ln Γ lose digits.
+	// maxTotal is how many blocks are told apart: beyond it only the proportions matter, and differences of ln Γ lose
+	// digits.
 	maxTotal = 1e6
 	// leastShare keeps the logarithms of intervals without any length finite.
 	leastShare = 1e-12
 )
 
-// concentrations are the burstiness averaged over, for each bin: from "half of a block decides" to "as even as Poisson".
+// concentrations are the burstiness averaged over, for each bin: from "half of a block decides" to "as even as
+// Poisson".
 var concentrations = [...]float64{0.5, 2, 8, 50}
 
-// A decline is a rate that falls over the whole, for a cache that fills, from those that fall to a fourth and to a hundredth.
+// A decline is a rate that falls over the whole, for a cache that fills, from those that fall to a fourth and to a
+// hundredth.
 type decline struct {
 	of func(fourth, hundredth float64) float64
 }
@@ -84,7 +87,8 @@ type shaper struct {
 	whole [len(concentrations)]product
 }
 
-// judge says how probable each hypothesis is for increments d with exposures e. All are shares of nothing where nothing grew.
+// judge says how probable each hypothesis is for increments d with exposures e. All are shares of nothing where nothing
+// grew.
 func judge(d, e []float64) shape {
 	s := shaper{m: min(len(d), maxBins)}
 	var exposure float64
@@ -188,8 +192,9 @@ func (s *shaper) recent() float64 {
 	return m.log()
 }
 
-// once averages over all bins, all pairs and all triples of bins: one burst, two and three have the same weight. The likelihood of
-// bins that burst is a product of one factor for each, so that the sums over pairs and triples are elementary symmetric sums.
+// once averages over all bins, all pairs and all triples of bins: one burst, two and three have the same weight. The
+// likelihood of bins that burst is a product of one factor for each, so that the sums over pairs and triples are
+// elementary symmetric sums.
 func (s *shaper) once() float64 {
 	var bursts [3]mean // one, two, three
 	for k, concentration := range concentrations {
@@ -249,8 +254,8 @@ func symmetric(factors []product, degree int) product {
 	return product{float64(degree) * top, sums[degree]}
 }
 
-// steps are at most mostSteps whole numbers from one to another, both of them and evenly between, the first n of the list; none where
-// the last is less.
+// steps are at most mostSteps whole numbers from one to another, both of them and evenly between, the first n of the
+// list; none where the last is less.
 func steps(from, to int) (list [mostSteps]int, n int) {
 	n = max(min(to-from+1, mostSteps), 0)
 	for i := range n {
@@ -288,7 +293,8 @@ func (s *shaper) addTo(m *mean) {
 	}
 }
 
-// A mean averages likelihoods. It sums them by concentration: those of one have the same logarithm and differ by their rests, mostly.
+// A mean averages likelihoods. It sums them by concentration: those of one have the same logarithm and differ by their
+// rests, mostly.
 type mean struct {
 	sums [len(concentrations)]product
 	n    int

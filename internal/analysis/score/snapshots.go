@@ -12,11 +12,13 @@ const (
 	leastBlocks = 3
 	// growingFrom is the probability of a rise from which growth that is only recent is more than coming and going.
 	growingFrom = 0.9
-	// likely is the score from which what does not grow is looked at all the same: it leaks beside much that comes and goes.
+	// likely is the score from which what does not grow is looked at all the same: it leaks beside much that comes and
+	// goes.
 	likely = 0.5
 	// staysShare is the share of the growth that blocks which stay must make up for it to be more than coming and going.
 	staysShare = 0.4
-	// turnover is how many deaths of old blocks, for each and in the time that was watched, make a cache that replaces what it holds.
+	// turnover is how many deaths of old blocks, for each and in the time that was watched, make a cache that replaces
+	// what it holds.
 	turnover = 1.5
 )
 
@@ -57,7 +59,9 @@ func Snapshots(s *Series, a *Axis, load []float64) Result {
 func ExplainSnapshots(s *Series, a *Axis, load []float64) Result {
 	v, ok := viewSnapshots(s, a, load)
 	if !ok {
-		return Result{Class: Unknown, Clauses: []Clause{{Rule: "axis", Text: "the snapshots' coordinates do not ascend, so nothing can be said about growth"}}}
+		return Result{Class: Unknown,
+			Clauses: []Clause{{Rule: "axis",
+				Text: "the snapshots' coordinates do not ascend, so nothing can be said about growth"}}}
 	}
 	r := v.result(a.Unit)
 	if r.Class == GrowingBlock {
@@ -125,8 +129,8 @@ func viewSnapshots(s *Series, a *Axis, load []float64) (v snapshotView, ok bool)
 	return v, true
 }
 
-// isCandidate reports whether the series may be a leak at all: blocks came and stayed, or where they are not followed their number
-// grew.
+// isCandidate reports whether the series may be a leak at all: blocks came and stayed, or where they are not followed
+// their number grew.
 func (v *snapshotView) isCandidate() bool {
 	if v.followed {
 		return v.cohorts.survivors() >= leastBlocks

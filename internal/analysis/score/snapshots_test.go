@@ -58,14 +58,15 @@ func TestSnapshotClasses(t *testing.T) {
 		series *score.Series
 		want   score.Class
 	}{
-		"nothing":                    {counted(), score.Unknown},
-		"one snapshot":               {counted(5), score.Unknown},
-		"constant":                   {stays(64, 64, 64, 64, 64, 64), score.Stable},
-		"shrinks":                    {counted(90, 70, 65, 50, 20, 3), score.Stable},
-		"steady":                     {stays(10, 60, 110, 161, 209, 260, 311, 360, 412, 460), score.Leak},
-		"steady from the third":      {stays(0, 0, 0, 50, 100, 150, 200, 250, 300, 350), score.Leak},
-		"steady, few snapshots":      {stays(10, 60, 110, 160), score.Growing},
-		"steady beside what passes":  {together(stays(10, 60, 110, 161, 209, 260, 311, 360, 412, 460), passes(900, 400, 700, 650, 800, 500, 900, 300, 700, 350)), score.Leak},
+		"nothing":               {counted(), score.Unknown},
+		"one snapshot":          {counted(5), score.Unknown},
+		"constant":              {stays(64, 64, 64, 64, 64, 64), score.Stable},
+		"shrinks":               {counted(90, 70, 65, 50, 20, 3), score.Stable},
+		"steady":                {stays(10, 60, 110, 161, 209, 260, 311, 360, 412, 460), score.Leak},
+		"steady from the third": {stays(0, 0, 0, 50, 100, 150, 200, 250, 300, 350), score.Leak},
+		"steady, few snapshots": {stays(10, 60, 110, 160), score.Growing},
+		"steady beside what passes": {together(stays(10, 60, 110, 161, 209, 260, 311, 360, 412, 460),
+			passes(900, 400, 700, 650, 800, 500, 900, 300, 700, 350)), score.Leak},
 		"fills":                      {stays(0, 500, 800, 950, 990, 1000, 1000, 1000, 1000, 1000), score.Cache},
 		"ramp, then flat":            {stays(0, 100, 200, 300, 400, 400, 400, 400, 400, 400), score.Cache},
 		"one burst":                  {stays(3, 3, 3, 200, 200, 200, 200), score.OneTime},
@@ -74,12 +75,14 @@ func TestSnapshotClasses(t *testing.T) {
 		"now one, now two":           {counted(1, 2, 1, 1), score.Stable},
 	} {
 		if got := score.Snapshots(c.series, even(len(c.series.Count), 2), nil); got.Class != c.want {
-			t.Errorf("%s: %s, want %s (%+v)", name, got.Class, c.want, score.ExplainSnapshots(c.series, even(len(c.series.Count), 2), nil))
+			t.Errorf("%s: %s, want %s (%+v)", name, got.Class, c.want,
+				score.ExplainSnapshots(c.series, even(len(c.series.Count), 2), nil))
 		}
 	}
 }
 
-// TestThreeSnapshotsRank has the series of the lab's programs: all are undecided, and every leak is above every other stack.
+// TestThreeSnapshotsRank has the series of the lab's programs: all are undecided, and every leak is above every other
+// stack.
 func TestThreeSnapshotsRank(t *testing.T) {
 	rank(t, even(3, 0.5), map[string]*score.Series{"samples": stays(507, 1050, 1594), "status text": stays(51, 105, 160)},
 		map[string]*score.Series{"startup": stays(400, 400, 400), "cache": stays(64, 64, 64), "lazy": stays(0, 3, 3)})
@@ -139,7 +142,8 @@ func TestSnapshotsToJudge(t *testing.T) {
 
 func TestRateIsPerUnit(t *testing.T) {
 	r := score.Snapshots(counted(100, 200, 300, 400, 500, 600), even(6, 2), nil)
-	if r.Rate == nil || math.Abs(r.Rate.Count-250) > 1e-9 || math.Abs(r.Rate.Bytes-64*250) > 1e-6 || r.Rate.Unit != "hour" {
+	if r.Rate == nil || math.Abs(r.Rate.Count-250) > 1e-9 || math.Abs(r.Rate.Bytes-64*250) > 1e-6 ||
+		r.Rate.Unit != "hour" {
 		t.Fatalf("%+v", r.Rate)
 	}
 	noisy := score.Snapshots(counted(100, 190, 320, 390, 520, 590, 710), even(7, 2), nil).Rate
@@ -148,8 +152,8 @@ func TestRateIsPerUnit(t *testing.T) {
 	}
 }
 
-// TestAnySeries judges what no program ever did: results are numbers, probabilities stay within 0 and 1, texts are made, and an
-// explanation changes nothing.
+// TestAnySeries judges what no program ever did: results are numbers, probabilities stay within 0 and 1, texts are
+// made, and an explanation changes nothing.
 func TestAnySeries(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	values := []int64{0, 0, 1, 2, 3, 10, 1000, 1e6, 1e12, math.MaxInt64, math.MinInt64, -1}
@@ -170,7 +174,8 @@ func TestAnySeries(t *testing.T) {
 			a.Hours = a.At
 		}
 		for range r.IntN(12) {
-			s.Spans = append(s.Spans, capture.Span{First: r.Int32N(14) - 1, Last: r.Int32N(14) - 1, Count: values[r.IntN(len(values))]})
+			s.Spans = append(s.Spans,
+				capture.Span{First: r.Int32N(14) - 1, Last: r.Int32N(14) - 1, Count: values[r.IntN(len(values))]})
 		}
 		var load []float64
 		for range n - 1 {
@@ -178,7 +183,8 @@ func TestAnySeries(t *testing.T) {
 		}
 		got := score.Snapshots(s, a, load)
 		explained := score.ExplainSnapshots(s, a, load)
-		if !sane(&got) || !sane(&explained) || got.Class != explained.Class || got.Score != explained.Score || len(explained.Clauses) == 0 {
+		if !sane(&got) || !sane(&explained) || got.Class != explained.Class || got.Score != explained.Score ||
+			len(explained.Clauses) == 0 {
 			t.Fatalf("%+v at %v: %+v", s, a.At, explained)
 		}
 		if noise := score.Noise(s, a); !(noise >= 0) {
@@ -200,7 +206,8 @@ func sane(r *score.Result) bool {
 		}
 	}
 	for _, c := range r.Clauses {
-		ok = ok && c.Rule != "" && c.Text != "" && !strings.Contains(c.Text, "NaN") && !strings.Contains(c.Text, "Inf") && !strings.Contains(c.Text, "%!")
+		ok = ok && c.Rule != "" && c.Text != "" && !strings.Contains(c.Text, "NaN") && !strings.Contains(c.Text, "Inf") &&
+			!strings.Contains(c.Text, "%!")
 	}
 	return ok
 }
@@ -220,7 +227,8 @@ func TestUnitsDoNotMatter(t *testing.T) {
 
 func TestAxisThatIsNone(t *testing.T) {
 	for name, at := range map[string][]float64{
-		"descending": {3, 2, 1, 0, -1}, "not a number": {0, 1, math.NaN(), 3, 4}, "endless": {0, 1, 2, 3, math.Inf(1)}, "an instant": {1, 1, 1, 1, 1},
+		"descending": {3, 2, 1, 0, -1}, "not a number": {0, 1, math.NaN(), 3, 4}, "endless": {0, 1, 2, 3, math.Inf(1)},
+		"an instant": {1, 1, 1, 1, 1},
 	} {
 		r := score.ExplainSnapshots(counted(1, 2, 3, 4, 5), &score.Axis{Unit: "hour", At: at}, nil)
 		if r.Class != score.Unknown || r.Score != 0 || len(r.Clauses) == 0 {
@@ -274,8 +282,8 @@ func BenchmarkSnapshotsAllGrow(b *testing.B) {
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "sites/s")
 }
 
-// Blocks that came in one interval and never before or since are allocated once, wherever the interval is; of fewer snapshots than may
-// judge, a step at the end may go on.
+// Blocks that came in one interval and never before or since are allocated once, wherever the interval is; of fewer
+// snapshots than may judge, a step at the end may go on.
 func TestOneStep(t *testing.T) {
 	for _, n := range []int{score.SnapshotsToJudge - 1, score.SnapshotsToJudge, score.SnapshotsToJudge + 1, 13} {
 		for step := 1; step < n; step++ {

@@ -8,7 +8,8 @@ import (
 	"heapdrift/ingest/capture/allocations"
 )
 
-// Each model calls what is at its threshold a leak, or certain, and what lies just below is neither; without enough evidence nothing is.
+// Each model calls what is at its threshold a leak, or certain, and what lies just below is neither; without enough
+// evidence nothing is.
 func TestModelThresholds(t *testing.T) {
 	for i := range models {
 		m := &models[i]
@@ -21,7 +22,8 @@ func TestModelThresholds(t *testing.T) {
 		}{
 			{"just below a leak", math.Nextafter(m.leak, math.Inf(-1)), true, false, false},
 			{"at a leak", m.leak, true, !math.IsInf(m.leak, 1), m.leak >= m.certain && !math.IsInf(m.leak, 1)},
-			{"just below certain", math.Nextafter(m.certain, math.Inf(-1)), true, m.certain > m.leak && !math.IsInf(m.leak, 1), false},
+			{"just below certain", math.Nextafter(m.certain, math.Inf(-1)), true, m.certain > m.leak &&
+				!math.IsInf(m.leak, 1), false},
 			{"at certain", m.certain, true, !math.IsInf(m.certain, 1), !math.IsInf(m.certain, 1)},
 			{"at certain, of too few snapshots", m.certain, false, false, false},
 			{"excluded", never, true, false, false},
@@ -75,7 +77,8 @@ func TestModelTable(t *testing.T) {
 // A penalty rises below each knot and is nothing above.
 func TestPenalty(t *testing.T) {
 	p := penalty{knots: [3]float64{0, 1, 2}, scale: 1, weights: [3]float64{1, 10, 100}}
-	for value, want := range map[float64]float64{3: 0, 2: 0, 1.5: 50, 1: 100, 0.5: 155, 0: 210, -1: 321, -4: 6*100 + 5*10 + 4, -100: 6 * 111} {
+	for value, want := range map[float64]float64{3: 0, 2: 0, 1.5: 50, 1: 100, 0.5: 155, 0: 210, -1: 321,
+		-4: 6*100 + 5*10 + 4, -100: 6 * 111} {
 		if got := p.of(value); math.Abs(got-want) > 1e-9 {
 			t.Errorf("at %v %v, want %v", value, got, want)
 		}
@@ -121,7 +124,8 @@ func TestPoolThresholds(t *testing.T) {
 				runs[i] = &Evidence{Kind: p.kind, LogOdds: at}
 			}
 			if got, ok := Pool(runs); !ok || got.Leaks != (at > p.leak) || got.Certain != (at > p.certain) {
-				t.Errorf("%d runs, %s, at %v: %+v, leaks are from %v on, certain from %v", p.runs, p.kind, at, got, p.leak, p.certain)
+				t.Errorf("%d runs, %s, at %v: %+v, leaks are from %v on, certain from %v", p.runs, p.kind,
+					at, got, p.leak, p.certain)
 			}
 		}
 	}
@@ -192,7 +196,8 @@ func TestEnoughSnapshots(t *testing.T) {
 	}
 }
 
-// What stays must be staysShare of the growth, and old blocks must not be replaced faster than turnover says; else it comes and goes.
+// What stays must be staysShare of the growth, and old blocks must not be replaced faster than turnover says; else it
+// comes and goes.
 func TestComesAndGoes(t *testing.T) {
 	for _, c := range []struct {
 		name                 string
@@ -257,12 +262,14 @@ func TestSettleTime(t *testing.T) {
 	}
 }
 
-// Three blocks that do not come at once tell when the process worked, two do not; and 80 of 100 in one interval still do.
+// Three blocks that do not come at once tell when the process worked, two do not; and 80 of 100 in one interval still
+// do.
 func TestShareOf(t *testing.T) {
 	for _, c := range []struct {
 		came []float64
 		want bool
-	}{{[]float64{1, 1}, false}, {[]float64{1, 1, 0.9}, false}, {[]float64{1, 1, 1}, true}, {[]float64{80, 20}, true}, {[]float64{81, 19}, false}} {
+	}{{[]float64{1, 1}, false}, {[]float64{1, 1, 0.9}, false}, {[]float64{1, 1, 1}, true}, {[]float64{80, 20}, true},
+		{[]float64{81, 19}, false}} {
 		if s := ShareOf(c.came); (s.count > 0) != c.want {
 			t.Errorf("%v: %+v", c.came, s)
 		}

@@ -8,14 +8,14 @@ import (
 
 // The judgement on traces.
 const (
-	// settleShare and settleLifetimes give the settle time: blocks younger than that are not judged, because most blocks that
-	// are freed at all live that long. settleMost of the window is its limit.
+	// settleShare and settleLifetimes give the settle time: blocks younger than that are not judged, because most blocks
+	// that are freed at all live that long. settleMost of the window is its limit.
 	settleShare     = 0.02
 	settleLifetimes = 1.5
 	settleQuantile  = 0.99
 	settleMost      = 0.5
-	// traceBins is how many stretches of births are compared, and leastBins in how many of them something must have stayed before
-	// anything may be called a leak.
+	// traceBins is how many stretches of births are compared, and leastBins in how many of them something must have stayed
+	// before anything may be called a leak.
 	traceBins = 16
 	leastBins = 4
 	// olderWeight is how much a late free of an older block counts.
@@ -105,7 +105,8 @@ func viewTrace(v *allocations.Survival, load []float64) (t traceView, ok bool) {
 	t.ages = agesOf(v)
 	t.reading = read(stayed, groups, []clock{{"the work of the process", load}, {"time", even}})
 	t.conditions = []float64{
-		t.odds, t.ages.oldest - t.ages.died, -math.Log((t.ages.deaths + fewDeaths) / (t.ages.risk + fewDeaths)), goesOn(stayed[:t.judged], load[:t.judged]),
+		t.odds, t.ages.oldest - t.ages.died, -math.Log((t.ages.deaths + fewDeaths) / (t.ages.risk + fewDeaths)),
+		goesOn(stayed[:t.judged], load[:t.judged]),
 		-float64(t.lateFrees) * olderWeight / float64(t.left),
 	}
 	if t.model != nil {

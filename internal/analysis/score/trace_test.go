@@ -57,8 +57,9 @@ func TestTraceClasses(t *testing.T) {
 			}
 			return short(r, born)
 		}), score.Leak},
-		"in flight at the end": {lives(1000, func(r *rand.Rand, born float64) float64 { return born + 0.02*r.ExpFloat64() }), score.Transient},
-		"one block stays":      {[]life{{0.1, 2}}, score.OneTime},
+		"in flight at the end": {lives(1000, func(r *rand.Rand, born float64) float64 { return born + 0.02*r.ExpFloat64() }),
+			score.Transient},
+		"one block stays": {[]life{{0.1, 2}}, score.OneTime},
 		"one burst stays": {lives(100, func(_ *rand.Rand, born float64) float64 {
 			if born < 0.3 || born > 0.31 {
 				return min(1, born+0.001)
@@ -99,7 +100,8 @@ func TestLateFreesDiscount(t *testing.T) {
 
 func TestTraceRate(t *testing.T) {
 	r := score.Trace(survival(lives(1000, func(*rand.Rand, float64) float64 { return 2 })), nil).Rate
-	if r == nil || r.Unit != "hour" || math.Abs(r.Count-1000) > 50 || r.Bytes != 64*r.Count || r.CountLow > 960 || r.CountHigh < 1040 {
+	if r == nil || r.Unit != "hour" || math.Abs(r.Count-1000) > 50 || r.Bytes != 64*r.Count ||
+		r.CountLow > 960 || r.CountHigh < 1040 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -127,7 +129,8 @@ func FuzzSnapshots(f *testing.F) {
 	f.Add(int64(0), int64(10), int64(20), int64(30), int64(40), int64(-1), 1.0)
 	f.Add(int64(math.MinInt64), int64(math.MaxInt64), int64(0), int64(1), int64(2), int64(5), 1e-300)
 	f.Fuzz(func(t *testing.T, a, b, c, d, e, stay int64, step float64) {
-		s := &score.Series{Count: []int64{a, b, c, d, e}, Bytes: []int64{e, d, c, b, a}, Followed: true, Spans: []capture.Span{{First: int32(a), Last: 4, Count: stay}, {First: 1, Last: int32(b), Count: c}}}
+		s := &score.Series{Count: []int64{a, b, c, d, e}, Bytes: []int64{e, d, c, b, a}, Followed: true,
+			Spans: []capture.Span{{First: int32(a), Last: 4, Count: stay}, {First: 1, Last: int32(b), Count: c}}}
 		r := score.ExplainSnapshots(s, &score.Axis{Unit: "hour", At: []float64{0, step, 2 * step, 4 * step, 5 * step}}, nil)
 		if !sane(&r) {
 			t.Fatalf("%+v", r)
@@ -148,7 +151,8 @@ func BenchmarkTrace(b *testing.B) {
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "sites/s")
 }
 
-// Work that stops before the trace does is no growth that came to its end, by the load of the process; by the clock it looks like it.
+// Work that stops before the trace does is no growth that came to its end, by the load of the process; by the clock it
+// looks like it.
 func TestWorkThatEnds(t *testing.T) {
 	v, load := &allocations.Survival{Over: 64e9}, make([]float64, allocations.SurvivalBins)
 	for b := range 40 {

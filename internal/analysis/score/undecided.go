@@ -7,8 +7,8 @@ type ambiguity struct {
 	shape  *shape
 	bursts int
 	grown  bool
-	// died is the greatest age at which a block was freed, as a share of the time that was watched, and in words; deaths and risk are
-	// those of blocks older than a quarter of it.
+	// died is the greatest age at which a block was freed, as a share of the time that was watched, and in words; deaths
+	// and risk are those of blocks older than a quarter of it.
 	died         float64
 	diedWords    string
 	deaths, risk float64
@@ -68,15 +68,18 @@ var patterns = []pattern{
 
 // conclusion says what the score is, what one run cannot tell, and what to record next.
 func (v *snapshotView) conclusion(r *Result) []Clause {
-	return conclude(r, &ambiguity{&v.shape, v.bursts(), v.grown > 0, v.cohorts.died, v.age(v.cohorts.died), v.cohorts.deaths, v.cohorts.risk})
+	return conclude(r, &ambiguity{&v.shape, v.bursts(), v.grown > 0, v.cohorts.died, v.age(v.cohorts.died),
+		v.cohorts.deaths, v.cohorts.risk})
 }
 
 func (t *traceView) conclusion(r *Result) []Clause {
-	return conclude(r, &ambiguity{&t.shape, t.bins, true, t.ages.died, seconds(t.ages.died * t.window), t.ages.deaths, t.ages.risk})
+	return conclude(r, &ambiguity{&t.shape, t.bins, true, t.ages.died, seconds(t.ages.died * t.window),
+		t.ages.deaths, t.ages.risk})
 }
 
 func conclude(r *Result, of *ambiguity) []Clause {
-	list := []Clause{{Rule: "score", Text: fmt.Sprintf("of generated stacks that look like this %s leaked", percent(r.Score))}}
+	list := []Clause{{Rule: "score",
+		Text: fmt.Sprintf("of generated stacks that look like this %s leaked", percent(r.Score))}}
 	if !r.Class.IsSuspect() {
 		return list
 	}

@@ -110,8 +110,8 @@ func (f *S3) Do(method, path string, header http.Header, body []byte) *httptest.
 	return w
 }
 
-// getMatching answers with an object as long as it is the one that is asked for. What is compared is the tag of what is sent: between two
-// requests the object may be replaced.
+// getMatching answers with an object as long as it is the one that is asked for. What is compared is the tag of what is
+// sent: between two requests the object may be replaced.
 func (f *S3) getMatching(w http.ResponseWriter, r *http.Request) {
 	got := f.Do(http.MethodGet, r.URL.RequestURI(), http.Header{"Range": r.Header.Values("Range")}, nil)
 	if got.Header().Get("ETag") != r.Header.Get("If-Match") {

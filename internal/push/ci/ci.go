@@ -9,7 +9,8 @@ import (
 	"unicode"
 )
 
-// An Environment is what a CI system says of the job that runs. Fields are "" where it does not say; names are ones that a server takes.
+// An Environment is what a CI system says of the job that runs. Fields are "" where it does not say; names are ones
+// that a server takes.
 type Environment struct {
 	Project     string
 	Build       string
@@ -57,7 +58,8 @@ func (s *System) Environment(get Getenv) Environment {
 		return Environment{}
 	}
 	e := s.read(get)
-	e.Project, e.Build, e.Run = name(e.Project, projectMarks, 64), name(e.Build, nameMarks, 128), name(e.Run, nameMarks, 128)
+	e.Project, e.Build, e.Run = name(e.Project, projectMarks, 64), name(e.Build, nameMarks, 128),
+		name(e.Run, nameMarks, 128)
 	e.Branch, e.Commit = name(e.Branch, nameMarks, 128), name(e.Commit, nameMarks, 128)
 	return e
 }
@@ -83,8 +85,8 @@ func name(text, marks string, limit int) string {
 	return strings.TrimSpace(text)
 }
 
-// numbered is the name of a build by a number that counts the runs of one workflow or job only: with the commit, two workflows of a project do not
-// come to one build.
+// numbered is the name of a build by a number that counts the runs of one workflow or job only: with the commit, two
+// workflows of a project do not come to one build.
 func numbered(number, commit string) string {
 	if number == "" || len(commit) < shortCommit {
 		return number

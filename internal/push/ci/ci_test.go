@@ -13,7 +13,8 @@ import (
 	"heapdrift/internal/push/ci"
 )
 
-// Recorded environments, cut down to the variables that say something of the job. testdata/README.md says where they come from.
+// Recorded environments, cut down to the variables that say something of the job. testdata/README.md says where they
+// come from.
 func TestEnvironments(t *testing.T) {
 	for file, content := range golden.Inputs(t, "testdata/*.env") {
 		t.Run(filepath.Base(file), func(t *testing.T) {
@@ -50,7 +51,8 @@ func environment(t *testing.T, content string) ci.Getenv {
 // What is said to a system, with texts that would end a command early or begin another.
 func TestNotes(t *testing.T) {
 	notes := []ci.Note{
-		{ci.LevelError, "new-leak", "sig1:ab", "New leak", "50 % of Foo::Bar, [x]; it's 'ö'|\n::error::forged\r##vso[task.complete]", "src/a,b;c:d].cpp", 118},
+		{ci.LevelError, "new-leak", "sig1:ab", "New leak",
+			"50 % of Foo::Bar, [x]; it's 'ö'|\n::error::forged\r##vso[task.complete]", "src/a,b;c:d].cpp", 118},
 		{ci.LevelWarning, "inconclusive", "gate", "Inconclusive", "record more", "", 0},
 	}
 	for i := range ci.Systems {
@@ -91,7 +93,8 @@ func TestNotes(t *testing.T) {
 			}
 			fmt.Fprintf(&out, "== %s\n%s", name, content)
 		}
-		golden.Check(t, filepath.Join("testdata", "said", strings.ReplaceAll(s.Name, " ", "-")+".golden"), stable(out.String(), summary))
+		golden.Check(t, filepath.Join("testdata", "said", strings.ReplaceAll(s.Name, " ", "-")+".golden"),
+			stable(out.String(), summary))
 	}
 }
 

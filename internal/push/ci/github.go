@@ -11,8 +11,10 @@ var github = System{
 	Name: "GitHub Actions", marker: "GITHUB_ACTIONS",
 	read: func(get Getenv) Environment {
 		e := Environment{
-			Project: lastElement(get("GITHUB_REPOSITORY")), Build: numbered(get("GITHUB_RUN_NUMBER"), get("GITHUB_SHA")), Sequence: whole(get("GITHUB_RUN_ID")),
-			Run: get("GITHUB_RUN_ATTEMPT"), Branch: get("GITHUB_HEAD_REF"), Commit: get("GITHUB_SHA"), Root: get("GITHUB_WORKSPACE"),
+			Project: lastElement(get("GITHUB_REPOSITORY")), Build: numbered(get("GITHUB_RUN_NUMBER"), get("GITHUB_SHA")),
+			Sequence: whole(get("GITHUB_RUN_ID")),
+			Run:      get("GITHUB_RUN_ATTEMPT"), Branch: get("GITHUB_HEAD_REF"), Commit: get("GITHUB_SHA"),
+			Root: get("GITHUB_WORKSPACE"),
 		}
 		if e.Branch == "" && get("GITHUB_REF_TYPE") != "tag" {
 			e.Branch = branchOf(get("GITHUB_REF"))

@@ -93,8 +93,8 @@ func (s *System) Fold(w io.Writer, id, title string, write func()) {
 	fmt.Fprintln(w, s.close(id, title, time.Now().Unix()))
 }
 
-// Plain makes a text safe to print in the log of any system: names in evidence come from outside, and must neither steer a terminal nor be taken for a
-// command of the job.
+// Plain makes a text safe to print in the log of any system: names in evidence come from outside, and must neither
+// steer a terminal nor be taken for a command of the job.
 func Plain(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r != '\t' && (unicode.IsControl(r) || r == '\u2028' || r == '\u2029') {

@@ -8,8 +8,8 @@ import (
 	"unicode/utf16"
 )
 
-// teamcity is TeamCity. Build numbers count within a configuration, build ids over all of a server; these and the branch stand in a file of properties that a
-// file of properties names.
+// teamcity is TeamCity. Build numbers count within a configuration, build ids over all of a server; these and the
+// branch stand in a file of properties that a file of properties names.
 var teamcity = System{
 	Name: "TeamCity", marker: "TEAMCITY_VERSION",
 	read: func(get Getenv) Environment {
@@ -18,7 +18,8 @@ var teamcity = System{
 		e := Environment{
 			Project: get("TEAMCITY_PROJECT_NAME"), Build: numbered(get("BUILD_NUMBER"), get("BUILD_VCS_NUMBER")),
 			Sequence: whole(first(configuration["teamcity.build.id"], build["teamcity.build.id"])),
-			Branch:   branchOf(first(configuration["teamcity.build.branch"], configuration["vcsroot.branch"])), Commit: get("BUILD_VCS_NUMBER"), Link: get("BUILD_URL"),
+			Branch:   branchOf(first(configuration["teamcity.build.branch"], configuration["vcsroot.branch"])),
+			Commit:   get("BUILD_VCS_NUMBER"), Link: get("BUILD_URL"),
 			Root: build["teamcity.build.checkoutDir"], PullRequest: configuration["teamcity.pullRequest.number"],
 		}
 		if e.Branch == "<default>" {
@@ -35,7 +36,8 @@ var teamcity = System{
 			place = fmt.Sprintf(" (%s:%d)", n.File, max(n.Line, 1))
 		}
 		if n.Level == LevelError { // fails the build, once for each identity
-			return fmt.Sprintf("##teamcity[buildProblem identity='%s' description='%s']", teamcityText(identity(n.Identity)), teamcityText(n.Title+": "+n.Text+place))
+			return fmt.Sprintf("##teamcity[buildProblem identity='%s' description='%s']", teamcityText(identity(n.Identity)),
+				teamcityText(n.Title+": "+n.Text+place))
 		}
 		return fmt.Sprintf("##teamcity[message status='WARNING' text='%s']", teamcityText(n.Title+": "+n.Text+place))
 	},
@@ -48,10 +50,12 @@ var teamcity = System{
 	summarize: func(_ Getenv, s *Summary) (lines []string, err error) {
 		lines = append(lines, "##teamcity[buildStatus text='{build.status.text}, "+teamcityText(s.Sentence)+"']")
 		for _, v := range s.Outputs {
-			lines = append(lines, fmt.Sprintf("##teamcity[setParameter name='heapdrift.%s' value='%s']", teamcityText(v.Name), teamcityText(oneLine(v.Text))))
+			lines = append(lines, fmt.Sprintf("##teamcity[setParameter name='heapdrift.%s' value='%s']", teamcityText(v.Name),
+				teamcityText(oneLine(v.Text))))
 		}
 		for _, c := range s.Counts {
-			lines = append(lines, fmt.Sprintf("##teamcity[buildStatisticValue key='heapdrift.%s' value='%d']", teamcityText(c.Name), c.N))
+			lines = append(lines,
+				fmt.Sprintf("##teamcity[buildStatisticValue key='heapdrift.%s' value='%d']", teamcityText(c.Name), c.N))
 		}
 		return lines, nil
 	},

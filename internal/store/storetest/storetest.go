@@ -1,5 +1,5 @@
-// Package storetest lets tests read a store: in goes a store, out comes a View of what is in it now. It also makes rows such as older
-// versions left.
+// Package storetest lets tests read a store: in goes a store, out comes a View of what is in it now. It also makes rows
+// such as older versions left.
 package storetest
 
 import (
@@ -23,8 +23,8 @@ var views = struct {
 	end map[*store.Store]func()
 }{end: map[*store.Store]func(){}}
 
-// Now returns a View of the store as it is now. It is good until the next call for the same store, which takes its connection over, and
-// until the test ends.
+// Now returns a View of the store as it is now. It is good until the next call for the same store, which takes its
+// connection over, and until the test ends.
 func Now(t testing.TB, s *store.Store) store.View {
 	t.Helper()
 	views.Lock()

@@ -37,9 +37,11 @@ func (b *blockReader) next() (data []byte, size int, err error) {
 	size = int(le.Uint16(b.buffer[6:]))
 	switch {
 	case size == 0 && b.left == 1 && b.c.flags&flagNext != 0:
-		return nil, 0, fail(CodeMultiCabinet, b.at, "the block goes on in the next cabinet of its set; join the set with expand.exe or extract.exe")
+		return nil, 0, fail(CodeMultiCabinet, b.at,
+			"the block goes on in the next cabinet of its set; join the set with expand.exe or extract.exe")
 	case packed > packedMax || size == 0 || size > blockMax:
-		return nil, 0, fail(CodeBadData, b.at, "the block claims %d bytes that unpack to %d; at most %d and %d are possible", packed, size, packedMax, blockMax)
+		return nil, 0, fail(CodeBadData, b.at, "the block claims %d bytes that unpack to %d; at most %d and %d are possible",
+			packed, size, packedMax, blockMax)
 	}
 	block := b.buffer[:head+packed]
 	if err := b.read(block[head:], b.at+int64(head)); err != nil {

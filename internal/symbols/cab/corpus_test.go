@@ -18,8 +18,10 @@ func TestStoreFiles(t *testing.T) {
 	const id = "A62592418D7807494C4C44205044422E1"
 	for _, c := range []struct{ packed, plain, name, sum string }{
 		// The store's plain PDB is not the one that was packed: 74 bytes of its source index differ.
-		{"symsrv-store/ShowSSEConfig.pdb/" + id + "/ShowSSEConfig.pd_", "", "ShowSSEConfig.pdb", "a27d126406d03980503176ff3f27125dc31c0002a01b8434193d2593502f7b52"},
-		{"symsrv-store/ShowSSEConfig.exe/63E6C7F78000/ShowSSEConfig.ex_", "symsrv-store/ShowSSEConfig.exe/63E6C7F78000/ShowSSEConfig.exe", "ShowSSEConfig.exe", ""},
+		{"symsrv-store/ShowSSEConfig.pdb/" + id + "/ShowSSEConfig.pd_", "", "ShowSSEConfig.pdb",
+			"a27d126406d03980503176ff3f27125dc31c0002a01b8434193d2593502f7b52"},
+		{"symsrv-store/ShowSSEConfig.exe/63E6C7F78000/ShowSSEConfig.ex_",
+			"symsrv-store/ShowSSEConfig.exe/63E6C7F78000/ShowSSEConfig.exe", "ShowSSEConfig.exe", ""},
 		{"mozilla/basic32.pd_", "", "basic32.pdb", "4895f5b09ed06dcc8f3e146a0c5b3af120930633b0b9b54f8049fee48e0a5a03"},
 	} {
 		t.Run(filepath.Base(c.packed), func(t *testing.T) {

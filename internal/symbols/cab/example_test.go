@@ -10,7 +10,8 @@ import (
 )
 
 func Example() { // app.pd_ of a symbol store
-	packed, err := (&cabtest.Cabinet{Method: cabtest.LZX, Files: []cabtest.File{{Name: "app.pdb", Content: []byte("a PDB, a PDB, a PDB")}}}).Bytes()
+	packed, err := (&cabtest.Cabinet{Method: cabtest.LZX,
+		Files: []cabtest.File{{Name: "app.pdb", Content: []byte("a PDB, a PDB, a PDB")}}}).Bytes()
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -15,7 +15,8 @@ func FuzzOpen(f *testing.F) {
 	for _, method := range []cabtest.Method{cabtest.Stored, cabtest.MSZIP, cabtest.LZX} {
 		f.Add(small(f, method, 400))
 	}
-	c := cabtest.Cabinet{Method: cabtest.LZX, Calls: 5000, Window: 17, NoChecksums: true, Reserved: [3]uint8{1, 2, 3}, Files: []cabtest.File{{Name: "a", Content: content(7, 600)}}}
+	c := cabtest.Cabinet{Method: cabtest.LZX, Calls: 5000, Window: 17, NoChecksums: true, Reserved: [3]uint8{1, 2, 3},
+		Files: []cabtest.File{{Name: "a", Content: content(7, 600)}}}
 	seed, err := c.Bytes()
 	if err != nil {
 		f.Fatal(err)

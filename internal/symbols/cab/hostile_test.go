@@ -19,7 +19,8 @@ func small(t testing.TB, method cabtest.Method, size int) []byte {
 	t.Helper()
 	c := cabtest.Cabinet{
 		Method: method, Files: []cabtest.File{{Name: "a", Content: content(1, size)}, {Name: "b", Content: content(2, size)}},
-		LZX: []cabtest.LZXBlock{{Kind: cabtest.Verbatim, Size: 301}, {Kind: cabtest.Uncompressed, Size: 55}, {Kind: cabtest.Aligned, Size: 1200}},
+		LZX: []cabtest.LZXBlock{{Kind: cabtest.Verbatim, Size: 301}, {Kind: cabtest.Uncompressed, Size: 55},
+			{Kind: cabtest.Aligned, Size: 1200}},
 	}
 	b, err := c.Bytes()
 	if err != nil {
@@ -59,29 +60,37 @@ func TestErrors(t *testing.T) {
 		change func(b []byte) []byte
 		code   string
 	}{
-		"empty":              {0, func([]byte) []byte { return nil }, cab.CodeNotCabinet},
-		"other":              {0, func([]byte) []byte { return []byte("MZ but no cabinet at all, and long enough for a header") }, cab.CodeNotCabinet},
-		"version":            {0, func(b []byte) []byte { b[25] = 2; return b }, cab.CodeBadHeader},
-		"cut directory":      {0, func(b []byte) []byte { return b[:50] }, cab.CodeTruncated},
-		"cut data":           {0, func(b []byte) []byte { return b[:len(b)-1] }, cab.CodeTruncated},
-		"checksum":           {1, func(b []byte) []byte { b[len(b)-1] ^= 1; return b }, cab.CodeBadChecksum},
-		"long name":          {0, func(b []byte) []byte { return append(b[:60], bytes.Repeat([]byte("x"), 5000)...) }, cab.CodeBadHeader},
-		"folder":             {0, func(b []byte) []byte { b[44+8] = 1; return b }, cab.CodeBadHeader},
-		"from before":        {0, func(b []byte) []byte { le.PutUint16(b[44+8:], 0xFFFD); return b }, cab.CodeMultiCabinet},
-		"into the next":      {0, func(b []byte) []byte { le.PutUint16(b[44+8:], 0xFFFE); return b }, cab.CodeMultiCabinet},
-		"both":               {0, func(b []byte) []byte { le.PutUint16(b[44+8:], 0xFFFF); return b }, cab.CodeMultiCabinet},
-		"quantum":            {0, func(b []byte) []byte { b[42] = 2; return b }, cab.CodeQuantum},
-		"method":             {0, func(b []byte) []byte { b[42] = 9; return b }, cab.CodeMethod},
-		"window":             {3, func(b []byte) []byte { b[43] = 22; return b }, cab.CodeBadHeader},
-		"size of file":       {1, func(b []byte) []byte { le.PutUint32(b[44:], 0xFFFFFFF0); return b }, cab.CodeOutsideFolder},
-		"offset of file":     {1, func(b []byte) []byte { le.PutUint32(b[48:], 0xFFFFFFF0); return b }, cab.CodeOutsideFolder},
-		"offset of folder":   {1, func(b []byte) []byte { le.PutUint32(b[36:], 0xFFFFFFF0); return b }, cab.CodeTruncated},
-		"block too large":    {0, func(b []byte) []byte { le.PutUint16(b[dataAt+6:], 0x8001); return b }, cab.CodeBadData},
-		"block of nothing":   {0, func(b []byte) []byte { le.PutUint16(b[dataAt+6:], 0); return b }, cab.CodeBadData},
-		"stored, other size": {0, func(b []byte) []byte { le.PutUint32(b[dataAt:], 0); le.PutUint16(b[dataAt+6:], 7); return b }, cab.CodeBadData},
-		"no CK":              {1, func(b []byte) []byte { le.PutUint32(b[dataAt:], 0); b[dataAt+8] = 'X'; return b }, cab.CodeBadData},
-		"more than claimed":  {1, func(b []byte) []byte { le.PutUint32(b[dataAt:], 0); le.PutUint16(b[dataAt+6:], 7); return b }, cab.CodeBadData},
-		"kind of block":      {3, func(b []byte) []byte { le.PutUint32(b[dataAt:], 0); b[dataAt+9] = 0x70; return b }, cab.CodeBadData},
+		"empty": {0, func([]byte) []byte { return nil }, cab.CodeNotCabinet},
+		"other": {0,
+			func([]byte) []byte { return []byte("MZ but no cabinet at all, and long enough for a header") }, cab.CodeNotCabinet},
+		"version":       {0, func(b []byte) []byte { b[25] = 2; return b }, cab.CodeBadHeader},
+		"cut directory": {0, func(b []byte) []byte { return b[:50] }, cab.CodeTruncated},
+		"cut data":      {0, func(b []byte) []byte { return b[:len(b)-1] }, cab.CodeTruncated},
+		"checksum":      {1, func(b []byte) []byte { b[len(b)-1] ^= 1; return b }, cab.CodeBadChecksum},
+		"long name": {0, func(b []byte) []byte { return append(b[:60], bytes.Repeat([]byte("x"), 5000)...) },
+			cab.CodeBadHeader},
+		"folder":        {0, func(b []byte) []byte { b[44+8] = 1; return b }, cab.CodeBadHeader},
+		"from before":   {0, func(b []byte) []byte { le.PutUint16(b[44+8:], 0xFFFD); return b }, cab.CodeMultiCabinet},
+		"into the next": {0, func(b []byte) []byte { le.PutUint16(b[44+8:], 0xFFFE); return b }, cab.CodeMultiCabinet},
+		"both":          {0, func(b []byte) []byte { le.PutUint16(b[44+8:], 0xFFFF); return b }, cab.CodeMultiCabinet},
+		"quantum":       {0, func(b []byte) []byte { b[42] = 2; return b }, cab.CodeQuantum},
+		"method":        {0, func(b []byte) []byte { b[42] = 9; return b }, cab.CodeMethod},
+		"window":        {3, func(b []byte) []byte { b[43] = 22; return b }, cab.CodeBadHeader},
+		"size of file": {1, func(b []byte) []byte { le.PutUint32(b[44:], 0xFFFFFFF0); return b },
+			cab.CodeOutsideFolder},
+		"offset of file": {1, func(b []byte) []byte { le.PutUint32(b[48:], 0xFFFFFFF0); return b },
+			cab.CodeOutsideFolder},
+		"offset of folder": {1, func(b []byte) []byte { le.PutUint32(b[36:], 0xFFFFFFF0); return b }, cab.CodeTruncated},
+		"block too large":  {0, func(b []byte) []byte { le.PutUint16(b[dataAt+6:], 0x8001); return b }, cab.CodeBadData},
+		"block of nothing": {0, func(b []byte) []byte { le.PutUint16(b[dataAt+6:], 0); return b }, cab.CodeBadData},
+		"stored, other size": {0,
+			func(b []byte) []byte { le.PutUint32(b[dataAt:], 0); le.PutUint16(b[dataAt+6:], 7); return b }, cab.CodeBadData},
+		"no CK": {1, func(b []byte) []byte { le.PutUint32(b[dataAt:], 0); b[dataAt+8] = 'X'; return b },
+			cab.CodeBadData},
+		"more than claimed": {1,
+			func(b []byte) []byte { le.PutUint32(b[dataAt:], 0); le.PutUint16(b[dataAt+6:], 7); return b }, cab.CodeBadData},
+		"kind of block": {3, func(b []byte) []byte { le.PutUint32(b[dataAt:], 0); b[dataAt+9] = 0x70; return b },
+			cab.CodeBadData},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := readAll(c.change(small(t, c.method, 500)))
@@ -116,7 +125,8 @@ func TestNextCabinet(t *testing.T) {
 func TestReadFails(t *testing.T) {
 	broken := readerAt(func([]byte, int64) (int, error) { return 0, iotest.ErrTimeout })
 	var e *evidence.Error
-	if _, err := cab.Open(broken, 1000); !errors.As(err, &e) || e.Code != cab.CodeReadFailed || !errors.Is(err, iotest.ErrTimeout) {
+	if _, err := cab.Open(broken, 1000); !errors.As(err, &e) || e.Code != cab.CodeReadFailed ||
+		!errors.Is(err, iotest.ErrTimeout) {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -145,7 +155,8 @@ func TestTurnedBits(t *testing.T) {
 	for _, method := range []cabtest.Method{cabtest.Stored, cabtest.MSZIP, cabtest.LZX} {
 		c := cabtest.Cabinet{
 			Method: method, NoChecksums: true, Files: []cabtest.File{{Name: "a", Content: content(5, 250)}},
-			LZX: []cabtest.LZXBlock{{Kind: cabtest.Aligned, Size: 90}, {Kind: cabtest.Uncompressed, Size: 31}, {Kind: cabtest.Verbatim, Size: 90}},
+			LZX: []cabtest.LZXBlock{{Kind: cabtest.Aligned, Size: 90}, {Kind: cabtest.Uncompressed, Size: 31},
+				{Kind: cabtest.Verbatim, Size: 90}},
 		}
 		whole, err := c.Bytes()
 		if err != nil {

@@ -11,8 +11,8 @@ import "errors"
 //	  2 aligned       8 code lengths of 3 bits for the lowest bits of offsets; then as verbatim
 //	  3 uncompressed  1 to 16 bits up to a word; R0, R1, R2 of 32 bits; bytes; one more where their number is odd
 //
-// A CFDATA holds one frame: 32 KiB of output, the last one less. Blocks go on over frames, and the bits of a frame begin
-// at a word. Trees, the three last offsets and the window outlive blocks and frames.
+// A CFDATA holds one frame: 32 KiB of output, the last one less. Blocks go on over frames, and the bits of a frame
+// begin at a word. Trees, the three last offsets and the window outlive blocks and frames.
 const (
 	lzxVerbatim     = 1
 	lzxAligned      = 2

@@ -14,7 +14,8 @@ func (f *File) Open() (io.ReadCloser, error) {
 	c := f.reader
 	if int(f.folder) >= len(c.folders) {
 		if f.folder >= 0xFFFD {
-			return nil, fail(CodeMultiCabinet, f.entry, "%q goes on in another cabinet of its set; join the set with expand.exe or extract.exe", f.Name)
+			return nil, fail(CodeMultiCabinet, f.entry,
+				"%q goes on in another cabinet of its set; join the set with expand.exe or extract.exe", f.Name)
 		}
 		return nil, fail(CodeBadHeader, f.entry, "%q is in folder %d, but there are %d", f.Name, f.folder, len(c.folders))
 	}
@@ -27,7 +28,8 @@ func (f *File) Open() (io.ReadCloser, error) {
 	case 1:
 		u = newMSZIP()
 	case 2:
-		return nil, fail(CodeQuantum, f.entry, "%q is compressed with Quantum, which is not read here; repack it with makecab.exe", f.Name)
+		return nil, fail(CodeQuantum, f.entry,
+			"%q is compressed with Quantum, which is not read here; repack it with makecab.exe", f.Name)
 	case 3:
 		bits := int(folder.method >> 8 & 31)
 		if bits < 15 || bits > 21 {
@@ -98,7 +100,8 @@ func (r *fileReader) next() error {
 	data, size, err := r.blocks.next()
 	if err != nil {
 		if errors.Is(err, io.EOF) {
-			return fail(CodeOutsideFolder, r.file.entry, "%q needs %d bytes more than its folder unpacks to", r.file.Name, r.skip+r.left)
+			return fail(CodeOutsideFolder, r.file.entry, "%q needs %d bytes more than its folder unpacks to",
+				r.file.Name, r.skip+r.left)
 		}
 		return err
 	}

@@ -68,29 +68,36 @@ func unpacked(t testing.TB, cabinet []byte) map[string][]byte {
 func TestRoundTrip(t *testing.T) {
 	verbatim, aligned, plain := cabtest.Verbatim, cabtest.Aligned, cabtest.Uncompressed
 	for name, c := range map[string]cabtest.Cabinet{
-		"stored":             {Method: cabtest.Stored},
-		"mszip":              {Method: cabtest.MSZIP},
-		"reserved":           {Method: cabtest.MSZIP, Reserved: [3]uint8{20, 4, 3}},
-		"no checksums":       {Method: cabtest.MSZIP, NoChecksums: true},
-		"verbatim":           {Method: cabtest.LZX},
-		"aligned":            {Method: cabtest.LZX, LZX: []cabtest.LZXBlock{{Kind: aligned, Size: 1 << 20}}},
-		"uncompressed":       {Method: cabtest.LZX, LZX: []cabtest.LZXBlock{{Kind: plain, Size: 1 << 20}}},
-		"uncompressed odd":   {Method: cabtest.LZX, LZX: []cabtest.LZXBlock{{Kind: plain, Size: 1001}}},
-		"odd to frame's end": {Method: cabtest.LZX, LZX: []cabtest.LZXBlock{{Kind: verbatim, Size: 32767}, {Kind: plain, Size: 1}, {Kind: aligned, Size: 100}}},
-		"mixed":              {Method: cabtest.LZX, LZX: []cabtest.LZXBlock{{Kind: aligned, Size: 40001}, {Kind: plain, Size: 50001}, {Kind: verbatim, Size: 7}, {Kind: plain, Size: 2}, {Kind: verbatim, Size: 70000}}},
-		"calls":              {Method: cabtest.LZX, Calls: 60_000, LZX: []cabtest.LZXBlock{{Kind: verbatim, Size: 90000}, {Kind: plain, Size: 5001}}},
-		"all calls":          {Method: cabtest.LZX, Calls: 12_000_000},
-		"window 16":          {Method: cabtest.LZX, Window: 16},
-		"window 18":          {Method: cabtest.LZX, Window: 18, LZX: []cabtest.LZXBlock{{Kind: aligned, Size: 30000}}},
-		"window 21":          {Method: cabtest.LZX, Window: 21, LZX: []cabtest.LZXBlock{{Kind: aligned, Size: 300000}, {Kind: verbatim, Size: 100}}},
+		"stored":           {Method: cabtest.Stored},
+		"mszip":            {Method: cabtest.MSZIP},
+		"reserved":         {Method: cabtest.MSZIP, Reserved: [3]uint8{20, 4, 3}},
+		"no checksums":     {Method: cabtest.MSZIP, NoChecksums: true},
+		"verbatim":         {Method: cabtest.LZX},
+		"aligned":          {Method: cabtest.LZX, LZX: []cabtest.LZXBlock{{Kind: aligned, Size: 1 << 20}}},
+		"uncompressed":     {Method: cabtest.LZX, LZX: []cabtest.LZXBlock{{Kind: plain, Size: 1 << 20}}},
+		"uncompressed odd": {Method: cabtest.LZX, LZX: []cabtest.LZXBlock{{Kind: plain, Size: 1001}}},
+		"odd to frame's end": {Method: cabtest.LZX,
+			LZX: []cabtest.LZXBlock{{Kind: verbatim, Size: 32767}, {Kind: plain, Size: 1}, {Kind: aligned, Size: 100}}},
+		"mixed": {Method: cabtest.LZX,
+			LZX: []cabtest.LZXBlock{{Kind: aligned, Size: 40001}, {Kind: plain, Size: 50001}, {Kind: verbatim, Size: 7},
+				{Kind: plain, Size: 2}, {Kind: verbatim, Size: 70000}}},
+		"calls": {Method: cabtest.LZX, Calls: 60_000,
+			LZX: []cabtest.LZXBlock{{Kind: verbatim, Size: 90000}, {Kind: plain, Size: 5001}}},
+		"all calls": {Method: cabtest.LZX, Calls: 12_000_000},
+		"window 16": {Method: cabtest.LZX, Window: 16},
+		"window 18": {Method: cabtest.LZX, Window: 18, LZX: []cabtest.LZXBlock{{Kind: aligned, Size: 30000}}},
+		"window 21": {Method: cabtest.LZX, Window: 21,
+			LZX: []cabtest.LZXBlock{{Kind: aligned, Size: 300000}, {Kind: verbatim, Size: 100}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, size := range []int{0, 11, 32768, 70_001} {
-				c.Files = []cabtest.File{{Name: "a.pdb", Content: content(1, size)}, {Name: `dir\b.dll`, Content: content(2, size/3)}}
+				c.Files = []cabtest.File{{Name: "a.pdb", Content: content(1, size)},
+					{Name: `dir\b.dll`, Content: content(2, size/3)}}
 				if c.Window > 0 && size > 70_000 {
 					// the same again, as far away as the window reaches
 					far := make([]byte, 1<<c.Window-3-10_000)
-					c.Files = append(c.Files, cabtest.File{Name: "far", Content: append(append(content(4, 10_000), far...), content(4, 10_000)...)})
+					c.Files = append(c.Files,
+						cabtest.File{Name: "far", Content: append(append(content(4, 10_000), far...), content(4, 10_000)...)})
 				}
 				cabinet, err := c.Bytes()
 				if err != nil {
@@ -125,7 +132,8 @@ func TestDirectory(t *testing.T) {
 		{Name: "für.pdb", Size: 2, Attributes: cab.NameUTF8 | cab.Archive},
 	} {
 		got := r.Files()[i]
-		if got.Name != want.Name || got.Size != want.Size || !got.Modified.Equal(want.Modified) || got.Attributes != want.Attributes {
+		if got.Name != want.Name || got.Size != want.Size || !got.Modified.Equal(want.Modified) ||
+			got.Attributes != want.Attributes {
 			t.Errorf("file %d is %+v, want %+v", i, got, want)
 		}
 	}
@@ -134,7 +142,8 @@ func TestDirectory(t *testing.T) {
 // TestTwoOpen reads two files of one cabinet in turns.
 func TestTwoOpen(t *testing.T) {
 	a, b := content(1, 100_000), content(2, 100_000)
-	cabinet, err := (&cabtest.Cabinet{Method: cabtest.LZX, Files: []cabtest.File{{Name: "a", Content: a}, {Name: "b", Content: b}}}).Bytes()
+	cabinet, err := (&cabtest.Cabinet{Method: cabtest.LZX,
+		Files: []cabtest.File{{Name: "a", Content: a}, {Name: "b", Content: b}}}).Bytes()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,11 +27,12 @@ type returnType struct{ ret, text uint32 }
 
 // NewBuilder starts an index of the PDB with a debug id.
 func NewBuilder(debugID string) *Builder {
-	return &Builder{debugID: debugID, texts: make([]byte, 4), textAt: map[string]uint32{"": 0}, inlineAt: map[record]uint32{}, locationAt: map[record]uint32{}}
+	return &Builder{debugID: debugID, texts: make([]byte, 4), textAt: map[string]uint32{"": 0},
+		inlineAt: map[record]uint32{}, locationAt: map[record]uint32{}}
 }
 
-// AddSegment adds the addresses from start to end, exclusive, over which nothing but the displacement changes; that of the
-// first address is given. Segments must come in ascending order and must not overlap.
+// AddSegment adds the addresses from start to end, exclusive, over which nothing but the displacement changes; that of
+// the first address is given. Segments must come in ascending order and must not overlap.
 func (b *Builder) AddSegment(start, end uint32, at Location) error {
 	if end <= start || start < b.end {
 		return fmt.Errorf("index: segment 0x%x–0x%x does not follow 0x%x", start, end, b.end)
@@ -41,13 +42,15 @@ func (b *Builder) AddSegment(start, end uint32, at Location) error {
 	}
 	inline := uint32(0)
 	for i := len(at.Inlines) - 1; i >= 0; i-- {
-		inline = intern(&b.inlines, b.inlineAt, inlineSize/4, record{b.text(at.Inlines[i].Function), b.text(at.Inlines[i].File), at.Inlines[i].Line, inline})
+		inline = intern(&b.inlines, b.inlineAt, inlineSize/4,
+			record{b.text(at.Inlines[i].Function), b.text(at.Inlines[i].File), at.Inlines[i].Line, inline})
 	}
 	flags := uint32(0)
 	if at.Approx {
 		flags = flagApprox
 	}
-	location := intern(&b.locations, b.locationAt, locationSize/4, record{b.text(at.Function), start - at.Displacement, b.text(at.File), at.Line, inline, flags})
+	location := intern(&b.locations, b.locationAt, locationSize/4,
+		record{b.text(at.Function), start - at.Displacement, b.text(at.File), at.Line, inline, flags})
 	if location != b.last || start > b.end {
 		b.segment(start, location)
 	}
@@ -125,7 +128,8 @@ func (b *Builder) Write(w io.Writer) error {
 	head := make([]byte, headerSize)
 	copy(head, magic)
 	head[7] = Version
-	for i, n := range []int{len(b.starts) / 4, len(b.pages) / 4, len(b.locations) / locationSize, len(b.inlines) / inlineSize, len(b.types) / typeSize, len(b.omap) / omapSize, len(b.texts)} {
+	for i, n := range []int{len(b.starts) / 4, len(b.pages) / 4, len(b.locations) / locationSize,
+		len(b.inlines) / inlineSize, len(b.types) / typeSize, len(b.omap) / omapSize, len(b.texts)} {
 		binary.LittleEndian.PutUint32(head[12+4*i:], uint32(n))
 	}
 	head[40] = byte(len(b.debugID))

@@ -122,7 +122,8 @@ func Open(data []byte) (*Index, error) {
 		section     *[]byte
 		count, size int
 	}{
-		{&x.starts, 0, 4}, {&x.segments, 0, 4}, {&x.pages, 1, 4}, {&x.locations, 2, locationSize}, {&x.inlines, 3, inlineSize},
+		{&x.starts, 0, 4}, {&x.segments, 0, 4}, {&x.pages, 1, 4}, {&x.locations, 2, locationSize},
+		{&x.inlines, 3, inlineSize},
 		{&x.types, 4, typeSize}, {&x.omap, 5, omapSize}, {&x.texts, 6, 1},
 	} {
 		n := uint64(binary.LittleEndian.Uint32(data[12+4*s.count:])) * uint64(s.size)

@@ -53,12 +53,14 @@ func invent(seed uint64, n int) []stretch {
 			rva += uint32(r.IntN(0x3000))
 		}
 		s := stretch{start: rva, end: rva + 1 + uint32(r.IntN(40))}
-		s.at = index.Location{Function: fmt.Sprintf("f%d", r.IntN(n)), Displacement: uint32(r.IntN(100)), Line: uint32(r.IntN(50)), Approx: r.IntN(9) == 0, Inlines: []index.Inline{}}
+		s.at = index.Location{Function: fmt.Sprintf("f%d", r.IntN(n)), Displacement: uint32(r.IntN(100)),
+			Line: uint32(r.IntN(50)), Approx: r.IntN(9) == 0, Inlines: []index.Inline{}}
 		if r.IntN(3) > 0 {
 			s.at.File = fmt.Sprintf("c:\\src\\%d.cpp", r.IntN(5))
 		}
 		for range r.IntN(4) {
-			s.at.Inlines = append(s.at.Inlines, index.Inline{Function: fmt.Sprintf("i%d", r.IntN(9)), File: "i.h", Line: uint32(r.IntN(9))})
+			s.at.Inlines = append(s.at.Inlines,
+				index.Inline{Function: fmt.Sprintf("i%d", r.IntN(9)), File: "i.h", Line: uint32(r.IntN(9))})
 		}
 		rva = s.end
 		list[i] = s
@@ -127,12 +129,15 @@ func TestLookup(t *testing.T) {
 }
 
 func TestOMAP(t *testing.T) {
-	x := read(t, build(t, []stretch{{0x1000, 0x1100, index.Location{Function: "f"}}, {0x2000, 0x2100, index.Location{Function: "g"}}}, func(b *index.Builder) {
-		b.AddOMAP(0x5000, 0x2000)
-		b.AddOMAP(0x5080, 0)
-		b.AddOMAP(0x5100, 0x1010)
-	}))
-	for rva, want := range map[uint32]string{0x4fff: "", 0x5000: "g+0", 0x507f: "g+127", 0x5080: "", 0x50ff: "", 0x5100: "f+16", 0x51ef: "f+255", 0x51f0: "", 0x1000: ""} {
+	x := read(t, build(t,
+		[]stretch{{0x1000, 0x1100, index.Location{Function: "f"}}, {0x2000, 0x2100, index.Location{Function: "g"}}},
+		func(b *index.Builder) {
+			b.AddOMAP(0x5000, 0x2000)
+			b.AddOMAP(0x5080, 0)
+			b.AddOMAP(0x5100, 0x1010)
+		}))
+	for rva, want := range map[uint32]string{0x4fff: "", 0x5000: "g+0", 0x507f: "g+127", 0x5080: "", 0x50ff: "",
+		0x5100: "f+16", 0x51ef: "f+255", 0x51f0: "", 0x1000: ""} {
 		var l index.Location
 		got := ""
 		if x.Lookup(rva, &l) {

@@ -55,10 +55,11 @@ type inlineRange struct {
 	line       uint32
 }
 
-// appendRanges decodes an inline site's annotations. The ranges count from the start of the procedure and keep inside it.
+// appendRanges decodes an inline site's annotations. The ranges count from the start of the procedure and keep inside
+// it.
 //
-// An offset begins a range and ends the one before. A length (4) ends the range too, and the next offset counts from its
-// end; the length that comes together with an offset (12) does not move anything. Readers that treat both alike put
+// An offset begins a range and ends the one before. A length (4) ends the range too, and the next offset counts from
+// its end; the length that comes together with an offset (12) does not move anything. Readers that treat both alike put
 // ranges outside the function.
 func appendRanges(to []inlineRange, encoded []byte, p *proc, from inlinee) []inlineRange {
 	a := annotations{encoded, true}

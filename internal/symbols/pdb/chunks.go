@@ -36,11 +36,13 @@ func unpack(src source, c chunk) ([]byte, error) {
 	switch c.compression {
 	case compressNone:
 		if c.stored != c.length {
-			return nil, fail(CodeCorrupt, -1, c.at, "a chunk that is not compressed changes its size from %d to %d", c.length, c.stored)
+			return nil, fail(CodeCorrupt, -1, c.at, "a chunk that is not compressed changes its size from %d to %d",
+				c.length, c.stored)
 		}
 		return b, nil
 	case compressZstd:
-		z, err := zstd.NewReader(bytes.NewReader(b), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxChunk))
+		z, err := zstd.NewReader(bytes.NewReader(b), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(maxChunk))
 		if err != nil {
 			return nil, &evidence.Error{Code: CodeCorrupt, Offset: c.at, Message: "a chunk does not unpack", Err: err}
 		}

@@ -4,12 +4,14 @@ import "testing"
 
 // A contribution holds its first address and none from its end on; what lies between two belongs to neither.
 func TestContributionAt(t *testing.T) {
-	all := []contribution{{start: 0x10, end: 0x20, module: 1}, {start: 0x20, end: 0x28, module: 2}, {start: 0x30, end: 0x40, module: 3}}
+	all := []contribution{{start: 0x10, end: 0x20, module: 1}, {start: 0x20, end: 0x28, module: 2},
+		{start: 0x30, end: 0x40, module: 3}}
 	for _, test := range []struct {
 		rva uint32
 		at  int
 		in  bool
-	}{{0xF, -1, false}, {0x10, 0, true}, {0x1F, 0, true}, {0x20, 1, true}, {0x27, 1, true}, {0x28, 1, false}, {0x2F, 1, false}, {0x30, 2, true}, {0x3F, 2, true}, {0x40, 2, false}} {
+	}{{0xF, -1, false}, {0x10, 0, true}, {0x1F, 0, true}, {0x20, 1, true}, {0x27, 1, true}, {0x28, 1, false},
+		{0x2F, 1, false}, {0x30, 2, true}, {0x3F, 2, true}, {0x40, 2, false}} {
 		if at, in := contributionAt(all, test.rva); at != test.at || in != test.in {
 			t.Errorf("%#x: %d, %t; want %d, %t", test.rva, at, in, test.at, test.in)
 		}

@@ -70,7 +70,8 @@ func (c *cutter) cut(a area) ([]Segment, error) {
 			continue
 		}
 		if c.w.frames.Add(int64(len(s.Inlines))) > framesTogether {
-			return nil, fail(CodeCorrupt, -1, 0, "inlined calls at %#x and around it are nested too deep and change too often", s.Start)
+			return nil, fail(CodeCorrupt, -1, 0,
+				"inlined calls at %#x and around it are nested too deep and change too often", s.Start)
 		}
 		out = append(out, s)
 	}

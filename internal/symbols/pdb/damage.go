@@ -17,16 +17,16 @@ type damages struct {
 // damagesKept bounds what Damage tells.
 const damagesKept = 100
 
-// Damage returns what look-ups could not read so far and left out: addresses of a module that is damaged get the names of
-// public symbols, and no lines. At most 100 errors are kept.
+// Damage returns what look-ups could not read so far and left out: addresses of a module that is damaged get the names
+// of public symbols, and no lines. At most 100 errors are kept.
 func (f *File) Damage() []error {
 	f.damages.mu.Lock()
 	defer f.damages.mu.Unlock()
 	return slices.Clone(f.damages.all)
 }
 
-// tolerate takes note of damage to a part of the PDB, without which the rest is of use. It returns other errors, such as
-// those of the reader that was passed in.
+// tolerate takes note of damage to a part of the PDB, without which the rest is of use. It returns other errors, such
+// as those of the reader that was passed in.
 func (f *File) tolerate(err error) error {
 	if err == nil {
 		return nil // before anything is allocated for looking into it

@@ -30,7 +30,8 @@ type part struct{ at, bytes int64 }
 const dbiHeader = 64
 
 func (f *File) readDBI() error {
-	f.dbi = dbi{publics: noStream, records: noStream, toSource: noStream, fromSource: noStream, sections: noStream, origSections: noStream}
+	f.dbi = dbi{publics: noStream, records: noStream, toSource: noStream, fromSource: noStream,
+		sections: noStream, origSections: noStream}
 	if f.c.streams() <= streamDBI {
 		f.info.TypesOnly = true
 		return nil
@@ -81,7 +82,8 @@ func (f *File) debugStreams(s stream, debug part) error {
 	if err != nil {
 		return err
 	}
-	for i, to := range map[int]*int{3: &f.dbi.toSource, 4: &f.dbi.fromSource, 5: &f.dbi.sections, 10: &f.dbi.origSections} {
+	for i, to := range map[int]*int{3: &f.dbi.toSource, 4: &f.dbi.fromSource, 5: &f.dbi.sections,
+		10: &f.dbi.origSections} {
 		if i*2+2 <= len(b) {
 			*to = int(le.Uint16(b[i*2:]))
 		}
@@ -126,7 +128,8 @@ func (f *File) readModules() error {
 		if c.short {
 			return f.tolerate(fail(CodeCorrupt, streamDBI, at, "the name of module %d does not end", len(f.modules)))
 		}
-		f.modules = append(f.modules, compiland{int(le.Uint16(h[34:])), le.Uint32(h[36:]), le.Uint32(h[40:]), le.Uint32(h[44:]), uint32(name)})
+		f.modules = append(f.modules,
+			compiland{int(le.Uint16(h[34:])), le.Uint32(h[36:]), le.Uint32(h[40:]), le.Uint32(h[44:]), uint32(name)})
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
-// Package pdb reads Microsoft program databases: which function, source line and chain of inlined calls an address of an
-// image belongs to, which type an allocating call allocates, and how named types are laid out.
+// Package pdb reads Microsoft program databases: which function, source line and chain of inlined calls an address of
+// an image belongs to, which type an allocating call allocates, and how named types are laid out.
 //
 // A PDB is a small file system (MSF 7.00, or MSFZ where it is compressed) of numbered streams:
 //
@@ -12,8 +12,8 @@
 //	by DBI  public symbols and their address map              publics.go
 //	by DBI  per module: symbols, then C13 lines               module.go, lines.go, inlines.go
 //
-// The layouts come from Microsoft's published headers and sources (microsoft/microsoft-pdb: cvinfo.h, dbi.h, gsi.cpp), the
-// documents of microsoft/pdb-rs (docs/), and "The PDB File Format" of LLVM (docs/PDB).
+// The layouts come from Microsoft's published headers and sources (microsoft/microsoft-pdb: cvinfo.h, dbi.h, gsi.cpp),
+// the documents of microsoft/pdb-rs (docs/), and "The PDB File Format" of LLVM (docs/PDB).
 //
 // # How an address is resolved
 //
@@ -29,7 +29,7 @@
 //
 // # Damage
 //
-// A part that is cut off or contradicts itself costs what it says and no more: addresses of a damaged module get the name
-// of a public symbol and no line, and Damage tells what was left out. What cannot be done
-// without is an *evidence.Error: headers, OMAP and section headers for addresses, TPI for Type and AllocationSites.
+// A part that is cut off or contradicts itself costs what it says and no more: addresses of a damaged module get the
+// name of a public symbol and no line, and Damage tells what was left out. What cannot be done without is an
+// *evidence.Error: headers, OMAP and section headers for addresses, TPI for Type and AllocationSites.
 package pdb

@@ -8,8 +8,8 @@ import (
 	"heapdrift/internal/symbols/pdb/pdbtest"
 )
 
-// What an address belongs to changes at the edges of sections, contributions and of what a public symbol may claim: each
-// row is the last address before an edge, or the first behind it.
+// What an address belongs to changes at the edges of sections, contributions and of what a public symbol may claim:
+// each row is the last address before an edge, or the first behind it.
 func TestEdges(t *testing.T) {
 	text := pdbtest.Section{Name: ".text", RVA: 0x1000, Size: 0x2800, Characteristics: pdbtest.Code}
 	data := pdbtest.Section{Name: ".data", RVA: 0x8000, Size: 0x200, Characteristics: pdbtest.Data}
@@ -28,9 +28,11 @@ func TestEdges(t *testing.T) {
 		{"far from it", pdbtest.Program{Publics: public}, 0x2000, "first", true},
 		{"the last page of a section", pdbtest.Program{Publics: public}, 0x3FFF, "first", true},
 		{"between two sections", pdbtest.Program{Publics: public}, 0x4000, "", false},
-		{"in a section that begins where an empty one does", pdbtest.Program{Sections: []pdbtest.Section{text, data, empty}, Publics: public}, 0x1010, "first", false},
+		{"in a section that begins where an empty one does",
+			pdbtest.Program{Sections: []pdbtest.Section{text, data, empty}, Publics: public}, 0x1010, "first", false},
 		{"the end of a function", one(pdbtest.Function{Name: "f", Address: at(0), Length: 0x20}, public), 0x101F, "f", false},
-		{"behind it, and behind what its module gave", one(pdbtest.Function{Name: "f", Address: at(0), Length: 0x20}, public), 0x1020, "first", true},
+		{"behind it, and behind what its module gave", one(pdbtest.Function{Name: "f", Address: at(0), Length: 0x20}, public),
+			0x1020, "first", true},
 	} {
 		p := test.program
 		if p.PageSize = 512; p.Sections == nil {
@@ -46,7 +48,8 @@ func TestEdges(t *testing.T) {
 		}
 		got, _, err := f.Lookup(t.Context(), test.rva)
 		if err != nil || got.Function != test.want || got.LowConfidence != test.doubt {
-			t.Errorf("%s: %#x is %q, doubted %t, %v; want %q, %t", test.name, test.rva, got.Function, got.LowConfidence, err, test.want, test.doubt)
+			t.Errorf("%s: %#x is %q, doubted %t, %v; want %q, %t", test.name, test.rva, got.Function, got.LowConfidence,
+				err, test.want, test.doubt)
 		}
 	}
 }
@@ -58,7 +61,8 @@ func one(f pdbtest.Function, publics []pdbtest.Public) pdbtest.Program {
 // Compilers mark code by two numbers that are no lines of a file; their neighbours are.
 func TestHiddenLine(t *testing.T) {
 	for line, want := range map[uint32]bool{
-		0: false, 1: false, 0xF00EFF: false, 0xF00F00: true, 0xF00F01: false, 0xFEEFED: false, 0xFEEFEE: true, 0xFEEFEF: false,
+		0: false, 1: false, 0xF00EFF: false, 0xF00F00: true, 0xF00F01: false, 0xFEEFED: false,
+		0xFEEFEE: true, 0xFEEFEF: false,
 	} {
 		if got := pdb.HiddenLine(line); got != want {
 			t.Errorf("%#x: %t", line, got)

@@ -28,7 +28,8 @@ func (r *fieldReader) read(ctx context.Context, list uint32) error {
 		}
 		kind, b, ok := r.types.get(list)
 		if !ok || kind != leafFieldList {
-			return fail(CodeCorrupt, streamTPI, 0, "the fields of %s should be record %#x, which is no list of fields", r.to.Name, list)
+			return fail(CodeCorrupt, streamTPI, 0, "the fields of %s should be record %#x, which is no list of fields",
+				r.to.Name, list)
 		}
 		list = 0
 		for c := (cursor{b: b}); c.at < len(b); {

@@ -39,7 +39,8 @@ type File struct {
 	}
 }
 
-// Open reads the headers of a PDB. What else is needed is read when it is asked for, so r must stay readable until Close.
+// Open reads the headers of a PDB. What else is needed is read when it is asked for, so r must stay readable until
+// Close.
 func Open(r io.ReaderAt, size int64) (*File, error) {
 	return open(newBlockSource(r, size), nil)
 }

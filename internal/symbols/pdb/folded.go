@@ -5,9 +5,10 @@ import (
 	"slices"
 )
 
-// Identical functions that the linker has folded together are at one address, each with its procedure, and with a block of lines
-// where it has any. Which block is whose is told by their order alone: a compiler writes procedure and lines of a function
-// together, and linkers keep that order, so that the blocks of a module come in the order of its procedures in the stream.
+// Identical functions that the linker has folded together are at one address, each with its procedure, and with a block
+// of lines where it has any. Which block is whose is told by their order alone: a compiler writes procedure and lines
+// of a function together, and linkers keep that order, so that the blocks of a module come in the order of its
+// procedures in the stream.
 
 // pair finds the procedures of blocks that begin where several procedures do.
 func (m *module) pair() {
@@ -20,9 +21,9 @@ func (m *module) pair() {
 	}
 }
 
-// pairInOrder lets each block of the stream follow the procedure of the one before. A block is paired where the first procedure
-// that it can belong to, seen from the beginning, is the last one, seen from the end. It reports false where the
-// blocks are in another order than the procedures.
+// pairInOrder lets each block of the stream follow the procedure of the one before. A block is paired where the first
+// procedure that it can belong to, seen from the beginning, is the last one, seen from the end. It reports false where
+// the blocks are in another order than the procedures.
 func (m *module) pairInOrder() bool {
 	procs := make([]int32, len(m.procs))
 	for i := range procs {
@@ -31,7 +32,8 @@ func (m *module) pairInOrder() bool {
 	slices.SortFunc(procs, func(a, b int32) int { return cmp.Compare(m.procs[a].record, m.procs[b].record) })
 	var blocks []int32
 	for i := range m.blocks {
-		if at, _ := slices.BinarySearchFunc(m.procs, m.blocks[i].start, startsBefore); at < len(m.procs) && m.procs[at].start == m.blocks[i].start {
+		if at, _ := slices.BinarySearchFunc(m.procs, m.blocks[i].start, startsBefore); at < len(m.procs) &&
+			m.procs[at].start == m.blocks[i].start {
 			blocks = append(blocks, int32(i))
 		}
 	}

@@ -16,8 +16,9 @@ import (
 	"heapdrift/internal/symbols/pdb/pdbtest"
 )
 
-// What folded functions of Visual C++ say of each other in another way. The first three inline the function that they were folded
-// with, whose record of the inlined call has its line: that line is not theirs. The others stand in the order of their source.
+// What folded functions of Visual C++ say of each other in another way. The first three inline the function that they
+// were folded with, whose record of the inlined call has its line: that line is not theirs. The others stand in the
+// order of their source.
 func TestFoldedFunctionsOfCorpus(t *testing.T) {
 	for _, test := range []struct {
 		file     string
@@ -30,7 +31,8 @@ func TestFoldedFunctionsOfCorpus(t *testing.T) {
 		{"syzygy/test_dll_iltcg.dll.pdb", 0x1980, "Used::M", 471},               // inlines used_operation at 454
 		{"samply/win64-ci/softokn3.pdb", 0x6ae3, "FC_Sign", 1339},
 		{"samply/win64-ci/softokn3.pdb", 0x73c0, "FC_GetFunctionStatus", 1703},
-		{"node-pty/prebuilds/win32-x64/conpty.pdb", 0x7a71, "std::basic_streambuf<char,std::char_traits<char> >::showmanyc", 295},
+		{"node-pty/prebuilds/win32-x64/conpty.pdb", 0x7a71,
+			"std::basic_streambuf<char,std::char_traits<char> >::showmanyc", 295},
 		{"node-pty/prebuilds/win32-arm64/winpty-agent.pdb", 0x2bb8, "GStringBuilder<wchar_t>::~GStringBuilder<wchar_t>", 0}, // has no lines; those there are of std::basic_string
 	} {
 		f, err := pdb.OpenFile(filepath.Join(corpus.Path(t, "symbols"), filepath.FromSlash(test.file)))
@@ -38,7 +40,8 @@ func TestFoldedFunctionsOfCorpus(t *testing.T) {
 			t.Fatal(err)
 		}
 		at, _, err := f.Lookup(t.Context(), test.rva)
-		if err != nil || at.Function != test.function || at.Line != test.line || !at.Folded || (at.File == "") != (test.line == 0) {
+		if err != nil || at.Function != test.function || at.Line != test.line || !at.Folded ||
+			(at.File == "") != (test.line == 0) {
 			t.Errorf("%s: %#x: %v, %v; want %s:%d", test.file, test.rva, told(at), err, test.function, test.line)
 		}
 		if err := f.Close(); err != nil {
@@ -62,15 +65,19 @@ func TestFoldedFunctions(t *testing.T) {
 		functions []pdbtest.Function
 		want      string // of address 0
 	}{
-		"as many lines":                     {[]pdbtest.Function{at("f", 0, 10), at("g", 0, 20)}, "f+0 a.cpp:10"},
-		"no lines of the first":             {[]pdbtest.Function{at("f", 0, 0), at("x", 32, 5), at("g", 0, 20)}, "f+0 :0"},
-		"no lines of the last":              {[]pdbtest.Function{at("f", 0, 10), at("x", 32, 5), at("g", 0, 0)}, "f+0 a.cpp:10"},
-		"no lines of one of them":           {[]pdbtest.Function{at("f", 0, 10), at("g", 0, 0)}, "f+0 :0"}, // as they would be if g had them
-		"no lines of one behind a third":    {[]pdbtest.Function{at("f", 0, 10), at("x", 32, 5), at("g", 0, 0), at("h", 0, 30)}, "f+0 a.cpp:10"},
-		"no lines at all":                   {[]pdbtest.Function{at("f", 0, 0), at("g", 0, 0)}, "f+0 :0"},
-		"another function between, as many": {[]pdbtest.Function{at("x", 32, 1), at("f", 0, 10), at("y", 64, 2), at("g", 0, 20), at("z", 96, 3)}, "f+0 a.cpp:10"},
+		"as many lines":         {[]pdbtest.Function{at("f", 0, 10), at("g", 0, 20)}, "f+0 a.cpp:10"},
+		"no lines of the first": {[]pdbtest.Function{at("f", 0, 0), at("x", 32, 5), at("g", 0, 20)}, "f+0 :0"},
+		"no lines of the last": {[]pdbtest.Function{at("f", 0, 10), at("x", 32, 5), at("g", 0, 0)},
+			"f+0 a.cpp:10"},
+		"no lines of one of them": {[]pdbtest.Function{at("f", 0, 10), at("g", 0, 0)}, "f+0 :0"}, // as they would be if g had them
+		"no lines of one behind a third": {[]pdbtest.Function{at("f", 0, 10), at("x", 32, 5), at("g", 0, 0),
+			at("h", 0, 30)}, "f+0 a.cpp:10"},
+		"no lines at all": {[]pdbtest.Function{at("f", 0, 0), at("g", 0, 0)}, "f+0 :0"},
+		"another function between, as many": {[]pdbtest.Function{at("x", 32, 1), at("f", 0, 10), at("y", 64, 2),
+			at("g", 0, 20), at("z", 96, 3)}, "f+0 a.cpp:10"},
 	} {
-		f := openProgram(t, &pdbtest.Program{Sections: pdbtest.Standard(0x1000), Modules: []pdbtest.Module{{Name: "a.obj", Functions: test.functions}}})
+		f := openProgram(t, &pdbtest.Program{Sections: pdbtest.Standard(0x1000),
+			Modules: []pdbtest.Module{{Name: "a.obj", Functions: test.functions}}})
 		got, _, err := f.Lookup(t.Context(), 0x1000)
 		if err != nil || told(got) != test.want || !got.Folded {
 			t.Errorf("%s: %s, %v; want %s", name, told(got), err, test.want)
@@ -95,7 +102,8 @@ func TestFoldedFunctionsOfAnyProgram(t *testing.T) {
 			name := fmt.Sprintf("f%d", i)
 			functions, own[name] = append(functions, at(name, 32*r.Uint32N(8), line)), line
 		}
-		f := openProgram(t, &pdbtest.Program{Sections: pdbtest.Standard(0x1000), Modules: []pdbtest.Module{{Name: "a.obj", Functions: functions}}})
+		f := openProgram(t, &pdbtest.Program{Sections: pdbtest.Standard(0x1000),
+			Modules: []pdbtest.Module{{Name: "a.obj", Functions: functions}}})
 		for offset := uint32(0); offset < 32*8; offset += 32 {
 			got, known, err := f.Lookup(t.Context(), 0x1000+offset)
 			if err != nil || known && got.Line != own[got.Function] && (all || got.Line != 0) {
@@ -123,9 +131,12 @@ func TestFoldedFunctionsOfLLD(t *testing.T) {
 			t.Fatalf("%s: %v\n%s", name, err, out)
 		}
 	}
-	object, image, symbols := filepath.Join(dir, "folded.obj"), filepath.Join(dir, "folded.exe"), filepath.Join(dir, "folded.pdb")
-	run("clang", "--driver-mode=cl", "--target=x86_64-pc-windows-msvc", "/c", "/Z7", "/O1", "/Gy", "/GS-", "/Fo"+object, "testdata/folded.cpp")
-	run("lld-link", "/debug", "/opt:ref", "/opt:icf", "/nodefaultlib", "/entry:mainCRTStartup", "/subsystem:console", "/out:"+image, "/pdb:"+symbols, object)
+	object, image, symbols := filepath.Join(dir, "folded.obj"), filepath.Join(dir, "folded.exe"),
+		filepath.Join(dir, "folded.pdb")
+	run("clang", "--driver-mode=cl", "--target=x86_64-pc-windows-msvc", "/c", "/Z7", "/O1", "/Gy", "/GS-", "/Fo"+
+		object, "testdata/folded.cpp")
+	run("lld-link", "/debug", "/opt:ref", "/opt:icf", "/nodefaultlib", "/entry:mainCRTStartup", "/subsystem:console",
+		"/out:"+image, "/pdb:"+symbols, object)
 	f, err := pdb.OpenFile(symbols)
 	if err != nil {
 		t.Fatal(err)

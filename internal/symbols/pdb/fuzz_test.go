@@ -41,7 +41,8 @@ func seeds(t testing.TB) map[string][]byte {
 		b, err := p.PDB()
 		add(name, b, err)
 	}
-	for name, method := range map[string]pdbtest.Compression{"msfz": pdbtest.Stored, "msfz-zstd": pdbtest.Zstd, "msfz-deflate": pdbtest.Deflate} {
+	for name, method := range map[string]pdbtest.Compression{"msfz": pdbtest.Stored, "msfz-zstd": pdbtest.Zstd,
+		"msfz-deflate": pdbtest.Deflate} {
 		b, err := pdbtest.Sample().MSFZ(method, 1<<12)
 		add(name, b, err)
 	}

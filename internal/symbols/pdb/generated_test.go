@@ -69,10 +69,12 @@ func generate(r *rand.Rand) *pdbtest.Program {
 			m.Thunks = append(m.Thunks, pdbtest.Thunk{Name: fmt.Sprintf("thunk%d", names), Address: here, Length: 6})
 			at += 6
 		case 1:
-			p.Publics = append(p.Publics, pdbtest.Public{Name: fmt.Sprintf("public%d", names), Address: here}, pdbtest.Public{Name: "same", Address: here})
+			p.Publics = append(p.Publics, pdbtest.Public{Name: fmt.Sprintf("public%d", names), Address: here},
+				pdbtest.Public{Name: "same", Address: here})
 			at += 16
 		case 2:
-			m.Trampolines = append(m.Trampolines, pdbtest.Trampoline{Address: here, Length: 5, Target: pdbtest.Address{Section: 1, Offset: r.Uint32N(code)}})
+			m.Trampolines = append(m.Trampolines,
+				pdbtest.Trampoline{Address: here, Length: 5, Target: pdbtest.Address{Section: 1, Offset: r.Uint32N(code)}})
 			at += 5
 		default:
 			f := function(r, names, here)
@@ -85,15 +87,18 @@ func generate(r *rand.Rand) *pdbtest.Program {
 		base := p.Sections[0].RVA
 		p.Original = p.Sections
 		p.OMAP = &pdbtest.OMAP{
-			ToSource:   []pdbtest.Mapping{{From: base, To: base + half}, {From: base + half - 32}, {From: base + half, To: base}, {From: base + code}},
-			FromSource: []pdbtest.Mapping{{From: base, To: base + half}, {From: base + half, To: base}, {From: base + code - 32}},
+			ToSource: []pdbtest.Mapping{{From: base, To: base + half}, {From: base + half - 32}, {From: base + half, To: base},
+				{From: base + code}},
+			FromSource: []pdbtest.Mapping{{From: base, To: base + half}, {From: base + half, To: base},
+				{From: base + code - 32}},
 		}
 	}
 	return p
 }
 
 func function(r *rand.Rand, number int, at pdbtest.Address) pdbtest.Function {
-	f := pdbtest.Function{Name: fmt.Sprintf("space::f%d", number), Address: at, Length: 8 + r.Uint32N(400), Local: r.IntN(3) == 0}
+	f := pdbtest.Function{Name: fmt.Sprintf("space::f%d", number), Address: at,
+		Length: 8 + r.Uint32N(400), Local: r.IntN(3) == 0}
 	if r.IntN(2) == 0 {
 		f.Decorated = fmt.Sprintf("?f%d@space@@YAXXZ", number)
 	}
@@ -108,7 +113,8 @@ func function(r *rand.Rand, number int, at pdbtest.Address) pdbtest.Function {
 	var inline func(from, to uint32, depth int) []pdbtest.Inline
 	inline = func(from, to uint32, depth int) (all []pdbtest.Inline) {
 		for from+8 < to && r.IntN(3) != 0 {
-			in := pdbtest.Inline{Function: fmt.Sprintf("in%d::g%d", depth, r.Uint32()), File: file(), Line: 100 + r.Uint32N(1000)}
+			in := pdbtest.Inline{Function: fmt.Sprintf("in%d::g%d", depth, r.Uint32()), File: file(),
+				Line: 100 + r.Uint32N(1000)}
 			start := from + r.Uint32N(6)
 			end := min(start+4+r.Uint32N(90), to)
 			for at := start; at < end; at += r.Uint32N(4) * r.Uint32N(5) {

@@ -16,7 +16,8 @@ const (
 	leafStringID = 0x1605
 )
 
-// foreignID marks an id of another module: bits 20 to 30 are the entry in the module's imports, bits 0 to 19 the id in it.
+// foreignID marks an id of another module: bits 20 to 30 are the entry in the module's imports, bits 0 to 19 the id in
+// it.
 const foreignID = 0x80000000
 
 // idNames are the names of inlined functions that were asked for, and what modules export.

@@ -143,8 +143,8 @@ func bitsOf(machine uint16) int {
 	return 0
 }
 
-// isUnfinished tells a PDB that a linker has begun: it reserves the streams first and fills in types, modules and section headers
-// as it goes. A compiler's PDB has types from its first commit on.
+// isUnfinished tells a PDB that a linker has begun: it reserves the streams first and fills in types, modules and
+// section headers as it goes. A compiler's PDB has types from its first commit on.
 func (f *File) isUnfinished() bool {
 	if !f.info.TypesOnly {
 		return len(f.modules) == 0 && f.dbi.publics == noStream && f.dbi.sections == noStream

@@ -172,8 +172,8 @@ func (in *inlines) innermost(rva uint32) int32 {
 	return in.cover[i].site
 }
 
-// rangeAt returns the range of a site that an address is in. A site without one may still be active, for a call inside it
-// is: its line is not known.
+// rangeAt returns the range of a site that an address is in. A site without one may still be active, for a call inside
+// it is: its line is not known.
 func (in *inlines) rangeAt(s int32, rva uint32) (inlineRange, bool) {
 	own := in.ranges[in.sites[s].from:in.sites[s].to]
 	i := sort.Search(len(own), func(i int) bool { return own[i].start > rva }) - 1

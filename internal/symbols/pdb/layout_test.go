@@ -15,7 +15,8 @@ import (
 
 // The layouts of NT's structures are those that another reader found in the same PDBs.
 func TestNTLayouts(t *testing.T) {
-	text, err := exec.CommandContext(t.Context(), "xz", "-dc", corpus.Path(t, "layouts", "ntdll_public_pdb_layouts.json.xz")).Output()
+	text, err := exec.CommandContext(t.Context(), "xz", "-dc",
+		corpus.Path(t, "layouts", "ntdll_public_pdb_layouts.json.xz")).Output()
 	if err != nil {
 		t.Skip("xz is not here: ", err)
 	}
@@ -72,7 +73,8 @@ func place(f pdb.Field) string {
 func TestType(t *testing.T) {
 	long := pdbtest.Struct{Name: "Long", Size: 8 * 5000} // its fields fill several records
 	for i := range 5000 {
-		long.Fields = append(long.Fields, pdbtest.Field{Name: fmt.Sprintf("member%04d", i), Offset: uint64(8 * i), Type: pdbtest.Uint64})
+		long.Fields = append(long.Fields,
+			pdbtest.Field{Name: fmt.Sprintf("member%04d", i), Offset: uint64(8 * i), Type: pdbtest.Uint64})
 	}
 	p := &pdbtest.Program{Sections: pdbtest.Standard(0x1000), Structs: []pdbtest.Struct{
 		{Name: "Entry", Size: 16, Fields: []pdbtest.Field{
@@ -89,9 +91,11 @@ func TestType(t *testing.T) {
 			{Name: "far", Offset: 0x17FF8, Type: pdbtest.Pointer},
 		}},
 		{Name: "Derived", Size: 40, Fields: []pdbtest.Field{
-			{Type: pdbtest.Named("Entry"), Base: true}, {Type: pdbtest.Named("Value"), Offset: 16, Base: true}, {Name: "own", Offset: 24, Type: pdbtest.Char},
+			{Type: pdbtest.Named("Entry"), Base: true}, {Type: pdbtest.Named("Value"), Offset: 16, Base: true},
+			{Name: "own", Offset: 24, Type: pdbtest.Char},
 		}},
-		{Name: "Value", Size: 4, Union: true, Fields: []pdbtest.Field{{Name: "number", Type: pdbtest.Long}, {Name: "bytes", Type: pdbtest.ArrayOf(pdbtest.Byte, 4)}}},
+		{Name: "Value", Size: 4, Union: true, Fields: []pdbtest.Field{{Name: "number", Type: pdbtest.Long},
+			{Name: "bytes", Type: pdbtest.ArrayOf(pdbtest.Byte, 4)}}},
 		long,
 	}}
 	f := openProgram(t, p)

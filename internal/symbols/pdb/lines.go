@@ -34,8 +34,9 @@ type lines struct {
 	exports   [][]byte
 }
 
-// A lineBlock is an F2 subsection: offset 0 4, section 4 2, flags 6 2 (1: with columns), bytes of code 8 4, then per file
-// {u32 offset in the checksums, u32 lines, u32 bytes of all this, lines {u32 offset, u32 line and marks}, columns}.
+// A lineBlock is an F2 subsection: offset 0 4, section 4 2, flags 6 2 (1: with columns), bytes of code 8 4, then per
+// file {u32 offset in the checksums, u32 lines, u32 bytes of all this, lines {u32 offset, u32 line and marks},
+// columns}.
 type lineBlock struct {
 	start, end uint32 // in the source space
 	reach      uint32 // highest end of this and all before
@@ -126,8 +127,9 @@ func (l *lines) inlinee(id uint32) (inlinee, bool) {
 	return l.inlinees[i], true
 }
 
-// lineAt returns the entry that an address belongs to, whose procedure p is, or nil: of the last block to start that covers it, and
-// of the last of the stream among equals. Where functions were folded together, it is of the block of that procedure only.
+// lineAt returns the entry that an address belongs to, whose procedure p is, or nil: of the last block to start that
+// covers it, and of the last of the stream among equals. Where functions were folded together, it is of the block of
+// that procedure only.
 func (m *module) lineAt(rva uint32, p *proc) (lineEntry, bool) {
 	i := sort.Search(len(m.blocks), func(i int) bool { return m.blocks[i].start > rva }) - 1
 	for ; i >= 0 && m.blocks[i].reach > rva; i-- {

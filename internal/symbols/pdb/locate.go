@@ -60,7 +60,8 @@ func (l *locator) locate(ctx context.Context, rva uint32, to *Location) error {
 	return nil
 }
 
-// inlinesTogether is how many inlined calls are made room for at once. Locations that share the room keep each other's alive.
+// inlinesTogether is how many inlined calls are made room for at once. Locations that share the room keep each other's
+// alive.
 const inlinesTogether = 64
 
 // room is an empty chain of inlined calls with room for n.

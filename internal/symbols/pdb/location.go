@@ -17,8 +17,8 @@ type Location struct {
 	LowConfidence      bool   // a public symbol gave the name, and the address is behind what is known to be its own
 }
 
-// An Inline is a call that was inlined at an address, innermost first. File and Line are the position inside the inlined
-// function; where the call itself is says the next one, and after the last the Location.
+// An Inline is a call that was inlined at an address, innermost first. File and Line are the position inside the
+// inlined function; where the call itself is says the next one, and after the last the Location.
 type Inline struct {
 	Name string
 	File string // "" unknown
@@ -27,6 +27,7 @@ type Inline struct {
 
 // same says whether two locations differ in nothing but how far they are from what they name, which is the same.
 func (l *Location) same(o *Location) bool {
-	return l.Line == o.Line && l.Start == o.Start && l.Kind == o.Kind && l.LowConfidence == o.LowConfidence && l.Folded == o.Folded &&
+	return l.Line == o.Line && l.Start == o.Start && l.Kind == o.Kind && l.LowConfidence == o.LowConfidence &&
+		l.Folded == o.Folded &&
 		l.Function == o.Function && l.File == o.File && l.Public == o.Public && slices.Equal(l.Inlines, o.Inlines)
 }

@@ -130,7 +130,8 @@ func (m *module) readProcs(ctx context.Context) error {
 		var section uint16
 		var offset, size uint32
 		switch kind {
-		case symGlobalProc, symLocalProc, symGlobalProcID, symLocalProcID, symLocalDPC, symLocalDPCID, symGlobalProcST, symLocalProcST:
+		case symGlobalProc, symLocalProc, symGlobalProcID, symLocalProcID, symLocalDPC, symLocalDPCID,
+			symGlobalProcST, symLocalProcST:
 			// parent 0, end 4, next 8, bytes 12, debug range 16, type 24, offset 28, section 32, flags 34, name 35
 			if len(b) < 35 {
 				break

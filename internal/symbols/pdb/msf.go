@@ -46,11 +46,14 @@ func openContainer(src source) (container, Format, error) {
 		c, err := openMSFZ(src)
 		return c, FormatMSFZ, err
 	case bytes.HasPrefix(head, []byte(magicPDB2)):
-		return nil, "", fail(CodePDB2, -1, 0, "this is a PDB 2.00, as Visual C++ 6 and older write them: build with a newer compiler, or export the names to a .map file")
+		return nil, "", fail(CodePDB2, -1, 0,
+			"this is a PDB 2.00, as Visual C++ 6 and older write them: build with a newer compiler, or export the names to a .map file")
 	case bytes.HasPrefix(head, []byte(magicPortable)):
-		return nil, "", fail(CodePortable, -1, 0, "this is a portable PDB of .NET, it describes no native code: give the PDB that the C++ linker writes")
+		return nil, "", fail(CodePortable, -1, 0,
+			"this is a portable PDB of .NET, it describes no native code: give the PDB that the C++ linker writes")
 	case bytes.HasPrefix(head, []byte(magicCabinet)):
-		return nil, "", fail(CodeCabinet, -1, 0, "this is a cabinet, as symbol stores keep compressed PDBs (.pd_): expand it first")
+		return nil, "", fail(CodeCabinet, -1, 0,
+			"this is a cabinet, as symbol stores keep compressed PDBs (.pd_): expand it first")
 	case len(head) == 0:
 		return nil, "", fail(CodeNotPDB, -1, 0, "the file is empty")
 	case len(head) < len(magicMSF) && bytes.HasPrefix([]byte(magicMSF), head):

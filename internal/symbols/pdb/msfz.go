@@ -21,11 +21,12 @@ const magicMSFZ = "Microsoft MSFZ Container\r\n\x1aALD\x00\x00"
 //	chunks           72      4
 //	chunk table      76      4     bytes
 //
-// Chunk: u64 offset in the file, u32 compression, u32 bytes as stored, u32 bytes unpacked. The unpacked chunks, one after
-// the other, form one address space.
+// Chunk: u64 offset in the file, u32 compression, u32 bytes as stored, u32 bytes unpacked. The unpacked chunks, one
+// after the other, form one address space.
 //
-// Directory: per stream u32 0xFFFFFFFF (there is none), or fragments {u32 bytes, u64 place} up to bytes 0. Bit 63 of the
-// place says where: 0, bits 0 to 47 are an offset in the file; 1, bits 32 to 62 are a chunk and bits 0 to 31 an offset in it.
+// Directory: per stream u32 0xFFFFFFFF (there is none), or fragments {u32 bytes, u64 place} up to bytes 0. Bit 63 of
+// the place says where: 0, bits 0 to 47 are an offset in the file; 1, bits 32 to 62 are a chunk and bits 0 to 31 an
+// offset in it.
 type msfz struct {
 	src    source
 	chunks []chunk
@@ -157,7 +158,8 @@ func (s *msfzStream) size() int64 { return s.length }
 
 // piece returns what lies at an offset: at most n bytes that follow in one chunk or in the file.
 func (s *msfzStream) piece(off int64, n int) ([]byte, error) {
-	i, _ := slices.BinarySearchFunc(s.fragments, off+1, func(f fragment, off int64) int { return cmp.Compare(f.start, off) })
+	i, _ := slices.BinarySearchFunc(s.fragments, off+1,
+		func(f fragment, off int64) int { return cmp.Compare(f.start, off) })
 	f := s.fragments[i-1]
 	in := off - f.start
 	n = int(min(int64(n), f.length-in))

@@ -2,8 +2,8 @@ package pdb
 
 import "bytes"
 
-// namesMagic begins the stream /names: magic 0 4, version 4 4, bytes 8 4, then zero-terminated texts, which other streams
-// name by their offset.
+// namesMagic begins the stream /names: magic 0 4, version 4 4, bytes 8 4, then zero-terminated texts, which other
+// streams name by their offset.
 const namesMagic = 0xEFFEEFFE
 
 // maxText bounds a text: a path of Windows has at most 32,767 letters.

@@ -9,18 +9,21 @@ import (
 	"heapdrift/internal/symbols/pdb/pdbtest"
 )
 
-// What an address of a reordered image was before: the mapping that begins at or before it decides, the last one of several that begin
-// at one address; 0, and what is negative as an int32, is nowhere. Tools do not always sort the table.
+// What an address of a reordered image was before: the mapping that begins at or before it decides, the last one of
+// several that begin at one address; 0, and what is negative as an int32, is nowhere. Tools do not always sort the
+// table.
 func TestToSource(t *testing.T) {
 	table := []pdbtest.Mapping{
-		{From: 0x1000, To: 0x1800}, {From: 0x1040}, {From: 0x1050, To: 0x1010}, {From: 0x1060, To: 0xFFFFFFFF}, {From: 0x1070, To: 0x80000000},
+		{From: 0x1000, To: 0x1800}, {From: 0x1040}, {From: 0x1050, To: 0x1010}, {From: 0x1060, To: 0xFFFFFFFF},
+		{From: 0x1070, To: 0x80000000},
 		{From: 0x1080, To: 0x7FFFFFFF}, {From: 0x1090, To: 0x1100}, {From: 0x1090, To: 0x1200},
 	}
 	behind := slices.Clone(table)
 	behind = append(behind[3:], behind[:3]...) // two at one address keep their order
 	for name, mappings := range map[string][]pdbtest.Mapping{"sorted": table, "unsorted": behind} {
 		p := pdbtest.Sample()
-		p.Original, p.OMAP = p.Sections, &pdbtest.OMAP{ToSource: mappings, FromSource: []pdbtest.Mapping{{From: 0x1010, To: 0x1050}}}
+		p.Original, p.OMAP = p.Sections,
+			&pdbtest.OMAP{ToSource: mappings, FromSource: []pdbtest.Mapping{{From: 0x1010, To: 0x1050}}}
 		b, err := p.PDB()
 		if err != nil {
 			t.Fatal(err)

@@ -75,13 +75,20 @@ func TestInfo(t *testing.T) {
 		quality pdb.Quality
 		note    string
 	}{
-		"private":     {func(*pdbtest.Program) {}, func(i pdb.Info) bool { return i.Bits == 64 && i.PageSize == 4096 }, pdb.QualityPrivate, ""},
-		"stripped":    {func(p *pdbtest.Program) { p.Stripped = true }, func(i pdb.Info) bool { return i.Stripped }, pdb.QualityPublic, ""},
-		"FASTLINK":    {func(p *pdbtest.Program) { p.FastLink = true }, func(i pdb.Info) bool { return i.FastLink }, pdb.QualityPublic, "mspdbcmf.exe"},
-		"compiler's":  {func(p *pdbtest.Program) { p.NoSymbols = true }, func(i pdb.Info) bool { return i.TypesOnly && !i.Unfinished }, pdb.QualityNone, "compiler's PDB"},
-		"managed":     {func(p *pdbtest.Program) { p.Machine = 0xC0EE }, func(i pdb.Info) bool { return i.Managed && !i.Unfinished }, pdb.QualityNone, ".NET"},
-		"interrupted": {func(p *pdbtest.Program) { *p = pdbtest.Program{NoSymbols: true} }, func(i pdb.Info) bool { return i.Unfinished }, pdb.QualityNone, "interrupted"},
-		"no sections": {func(p *pdbtest.Program) { p.NoSections = true }, func(i pdb.Info) bool { return i.NoSections && i.SizeOfImage == 0 }, pdb.QualityPrivate, "addresses need the image"},
+		"private": {func(*pdbtest.Program) {}, func(i pdb.Info) bool { return i.Bits == 64 && i.PageSize == 4096 },
+			pdb.QualityPrivate, ""},
+		"stripped": {func(p *pdbtest.Program) { p.Stripped = true }, func(i pdb.Info) bool { return i.Stripped },
+			pdb.QualityPublic, ""},
+		"FASTLINK": {func(p *pdbtest.Program) { p.FastLink = true }, func(i pdb.Info) bool { return i.FastLink },
+			pdb.QualityPublic, "mspdbcmf.exe"},
+		"compiler's": {func(p *pdbtest.Program) { p.NoSymbols = true },
+			func(i pdb.Info) bool { return i.TypesOnly && !i.Unfinished }, pdb.QualityNone, "compiler's PDB"},
+		"managed": {func(p *pdbtest.Program) { p.Machine = 0xC0EE },
+			func(i pdb.Info) bool { return i.Managed && !i.Unfinished }, pdb.QualityNone, ".NET"},
+		"interrupted": {func(p *pdbtest.Program) { *p = pdbtest.Program{NoSymbols: true} },
+			func(i pdb.Info) bool { return i.Unfinished }, pdb.QualityNone, "interrupted"},
+		"no sections": {func(p *pdbtest.Program) { p.NoSections = true },
+			func(i pdb.Info) bool { return i.NoSections && i.SizeOfImage == 0 }, pdb.QualityPrivate, "addresses need the image"},
 	} {
 		p := pdbtest.Sample()
 		c.change(p)

@@ -34,8 +34,8 @@ func IsMSFZ(r io.ReaderAt) bool {
 	return n == len(head) && bytes.Equal(head, []byte(magicMSFZ))
 }
 
-// OpenPlain reads the directory of an MSFZ file. r must stay readable for as long as the result is read, which takes memory for
-// the last few chunks.
+// OpenPlain reads the directory of an MSFZ file. r must stay readable for as long as the result is read, which takes
+// memory for the last few chunks.
 func OpenPlain(r io.ReaderAt, size int64) (*PlainMSF, error) {
 	z, err := openMSFZ(newBlockSource(r, size))
 	if err != nil {
@@ -56,7 +56,8 @@ func OpenPlain(r io.ReaderAt, size int64) (*PlainMSF, error) {
 	return p, nil
 }
 
-// layOut finds the places of the streams. It fails where there are too many pages, or the directory too long for its header.
+// layOut finds the places of the streams. It fails where there are too many pages, or the directory too long for its
+// header.
 func (p *PlainMSF) layOut() bool {
 	n, next := len(p.z.table), int64(1)
 	p.starts = make([]int64, 0, n+3)

@@ -64,12 +64,13 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// Containers that other tools made have the streams of the PDBs that they were made of. llvm-pdbutil, where it is installed, reads
-// what comes out.
+// Containers that other tools made have the streams of the PDBs that they were made of. llvm-pdbutil, where it is
+// installed, reads what comes out.
 func TestPlainOfOthers(t *testing.T) {
 	t.Parallel()
 	dir := corpus.Path(t, "symbols/generated")
-	for packed, original := range map[string]string{"demo64-o2.zstd.pdz": "demo64-o2.pdb", "demo64-o2.deflate.pdz": "demo64-o2.pdb"} {
+	for packed, original := range map[string]string{"demo64-o2.zstd.pdz": "demo64-o2.pdb",
+		"demo64-o2.deflate.pdz": "demo64-o2.pdb"} {
 		b, err := os.ReadFile(filepath.Join(dir, packed))
 		if err != nil {
 			t.Fatal(err)
@@ -90,7 +91,8 @@ func TestPlainOfOthers(t *testing.T) {
 		if err := os.WriteFile(path, got, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if out, err := exec.CommandContext(t.Context(), tool, "dump", "-summary", "-streams", path).CombinedOutput(); err != nil || !strings.Contains(string(out), "PDB Stream") {
+		if out, err := exec.CommandContext(t.Context(), tool, "dump", "-summary", "-streams",
+			path).CombinedOutput(); err != nil || !strings.Contains(string(out), "PDB Stream") {
 			t.Errorf("%s: %v\n%.500s", packed, err, out)
 		}
 	}

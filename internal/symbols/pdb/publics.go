@@ -16,7 +16,8 @@ import (
 //	thunk table       20      4     offset in the section
 //	sections          24      4
 //
-// S_PUB32, from where the address map points: u16 bytes behind it, u16 kind, flags 4 4, offset 8 4, section 12 2, name 14.
+// S_PUB32, from where the address map points: u16 bytes behind it, u16 kind, flags 4 4, offset 8 4, section 12 2, name
+// 14.
 type publics struct {
 	keys         []uint64 // section in bits 32 to 47, offset in bits 0 to 31; ascending
 	places       []uint32 // of their records in the stream of symbol records
@@ -46,7 +47,8 @@ func (f *File) readPublics() (*publics, error) {
 	}
 	at, n := 28+int64(le.Uint32(h)), int64(le.Uint32(h[4:])&^3)
 	if most := p.records.size() / publicHeader * 4; n > most {
-		return p, fail(CodeCorrupt, s.number(), 4, "the address map of %d bytes names more symbols than %d bytes of records can hold", n, p.records.size())
+		return p, fail(CodeCorrupt, s.number(), 4,
+			"the address map of %d bytes names more symbols than %d bytes of records can hold", n, p.records.size())
 	}
 	addresses, err := s.view(at, int(n))
 	if err != nil {

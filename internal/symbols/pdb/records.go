@@ -44,9 +44,11 @@ func (f *File) openRecords(number int) (*records, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &records{s: s, first: le.Uint32(h[8:]), end: le.Uint32(h[12:]), at: int64(le.Uint32(h[4:])), bytes: int64(le.Uint32(h[16:]))}
+	r := &records{s: s, first: le.Uint32(h[8:]), end: le.Uint32(h[12:]), at: int64(le.Uint32(h[4:])),
+		bytes: int64(le.Uint32(h[16:]))}
 	if r.at < 56 || r.at > s.size() || r.bytes > s.size()-r.at || r.end < r.first || int64(r.end-r.first) > r.bytes/4 {
-		return nil, fail(CodeCorrupt, number, 0, "%d bytes of records %#x to %#x at %#x of a stream of %d", r.bytes, r.first, r.end, r.at, s.size())
+		return nil, fail(CodeCorrupt, number, 0, "%d bytes of records %#x to %#x at %#x of a stream of %d", r.bytes,
+			r.first, r.end, r.at, s.size())
 	}
 	if hash := int(le.Uint16(h[20:])); hash != noStream && hash < f.c.streams() {
 		hs, err := f.c.open(hash)
@@ -94,7 +96,8 @@ func (r *records) makeIndex() error {
 const scanBytes = 1 << 20 // that are looked at together
 
 // scan yields number, offset, kind and body of all records, until one is cut off.
-func (r *records) scan(ctx context.Context, yield func(number uint32, offset int64, kind uint16, body []byte) bool) error {
+func (r *records) scan(ctx context.Context,
+	yield func(number uint32, offset int64, kind uint16, body []byte) bool) error {
 	number := r.first
 	for at := int64(0); at < r.bytes && number < r.end; {
 		if err := ctx.Err(); err != nil {

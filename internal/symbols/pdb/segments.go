@@ -194,11 +194,13 @@ func (w *walk) name(section int, s Segment) error {
 		}
 		publics := w.s.publics
 		if next := publics.after(uint16(section), part.Start-base, w.names.last); next < len(publics.keys) {
-			if key := publics.keys[next]; uint16(key>>32) == uint16(section) && uint64(base)+(key&0xFFFFFFFF) < uint64(part.End) {
+			if key := publics.keys[next]; uint16(key>>32) == uint16(section) &&
+				uint64(base)+(key&0xFFFFFFFF) < uint64(part.End) {
 				part.End = base + uint32(key)
 			}
 		}
-		if doubt := uint64(part.Start) - uint64(part.PublicDisplacement) + farFromPublic; part.Kind == KindPublic && doubt > uint64(part.Start) {
+		if doubt := uint64(part.Start) - uint64(part.PublicDisplacement) + farFromPublic; part.Kind == KindPublic &&
+			doubt > uint64(part.Start) {
 			part.End = uint32(min(uint64(part.End), doubt))
 		}
 		if known {

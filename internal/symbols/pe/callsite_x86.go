@@ -15,7 +15,8 @@ func (f *File) x86Call(before []byte, rva uint32) bool {
 			return true
 		}
 	}
-	return len(before) == callMax && before[0] == 0x9A && f.info.Machine == MachineI386 && codeSelector(le.Uint16(before[5:]))
+	return len(before) == callMax && before[0] == 0x9A && f.info.Machine == MachineI386 &&
+		codeSelector(le.Uint16(before[5:]))
 }
 
 // indirectCall tells whether FF /2 or, through memory, FF /3 takes up exactly these bytes (Intel SDM vol. 2, table

@@ -21,7 +21,8 @@ func images(t testing.TB, folder string) map[string]*pe.File {
 	root := corpus.Path(t, folder)
 	found := map[string]*pe.File{}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !slices.Contains([]string{".exe", ".dll", ".sys", ".node"}, strings.ToLower(filepath.Ext(path))) {
+		if err != nil || d.IsDir() ||
+			!slices.Contains([]string{".exe", ".dll", ".sys", ".node"}, strings.ToLower(filepath.Ext(path))) {
 			return err
 		}
 		content, err := os.ReadFile(path)
@@ -208,5 +209,6 @@ func TestLabCallSites(t *testing.T) {
 	if sites < 50 {
 		t.Errorf("only %d return addresses in the lab", sites)
 	}
-	t.Logf("%d return addresses; of all %d addresses of the code of other images, %.2f %% follow a CALL", sites, asked, 100*float64(chance)/float64(asked))
+	t.Logf("%d return addresses; of all %d addresses of the code of other images, %.2f %% follow a CALL", sites, asked,
+		100*float64(chance)/float64(asked))
 }

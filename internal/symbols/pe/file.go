@@ -130,7 +130,8 @@ func (f *File) readSections(at int64, n int) error {
 		return err
 	}
 	if len(b) < n*40 {
-		return fail(CodeTruncated, f.size, "the file ends inside the section table: %d sections of %d are there", len(b)/40, n)
+		return fail(CodeTruncated, f.size, "the file ends inside the section table: %d sections of %d are there",
+			len(b)/40, n)
 	}
 	f.info.Sections = make([]Section, n)
 	for i := range f.info.Sections {

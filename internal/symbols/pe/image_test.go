@@ -27,7 +27,8 @@ func library(machine uint16) *petest.Image {
 	}
 	copy(code[0x20:], call)
 	return &petest.Image{
-		Machine: machine, DLL: true, Timestamp: 0x5F3759DF, Entry: 0x1000, Name: "lib.dll", PDB: `d:\build\lib.pdb`, GUID: [16]byte{3: 0xAB}, Age: 0x1F,
+		Machine: machine, DLL: true, Timestamp: 0x5F3759DF, Entry: 0x1000, Name: "lib.dll", PDB: `d:\build\lib.pdb`,
+		GUID: [16]byte{3: 0xAB}, Age: 0x1F,
 		Sections: []petest.Section{
 			{Name: ".text", RVA: 0x1000, Size: 0x600, Characteristics: executable, Content: code},
 			{Name: ".rdata", RVA: 0x2000, Size: 0x800, Characteristics: readable},
@@ -38,7 +39,8 @@ func library(machine uint16) *petest.Image {
 			{Name: "Forward", Forwarder: "NTDLL.RtlAllocateHeap"}, {Name: "variable", RVA: 0x2000},
 		},
 		Functions: []petest.Function{
-			{Begin: 0x1000, End: 0x1080}, {Begin: 0x1080, End: 0x10C0}, {Begin: 0x1100, End: 0x1180}, {Begin: 0x1200, End: 0x1240, Full: true},
+			{Begin: 0x1000, End: 0x1080}, {Begin: 0x1080, End: 0x10C0}, {Begin: 0x1100, End: 0x1180},
+			{Begin: 0x1200, End: 0x1240, Full: true},
 			{Begin: 0x1400, End: 0x1420, Parent: chained(machine, 0x1100)},
 		},
 	}
@@ -69,17 +71,20 @@ func TestIdentity(t *testing.T) {
 	for machine, arch := range map[uint16]string{petest.X86: "x86", petest.X64: "x64", petest.ARM64: "arm64"} {
 		f := opened(t, library(machine))
 		info := f.Info()
-		if info.Arch() != arch || info.Timestamp != 0x5F3759DF || info.SizeOfImage != 0x4000 || info.Bits != map[bool]int{true: 32, false: 64}[machine == petest.X86] {
+		if info.Arch() != arch || info.Timestamp != 0x5F3759DF || info.SizeOfImage != 0x4000 ||
+			info.Bits != map[bool]int{true: 32, false: 64}[machine == petest.X86] {
 			t.Errorf("%s: %+v", arch, info)
 		}
 		view, ok, err := f.CodeView()
-		if !ok || err != nil || view.FileName() != "lib.pdb" || view.DebugID() != "AB000000000000000000000000000000"+"1F" || view.Format != "RSDS" {
+		if !ok || err != nil || view.FileName() != "lib.pdb" || view.DebugID() != "AB000000000000000000000000000000"+"1F" ||
+			view.Format != "RSDS" {
 			t.Errorf("%s: %+v, %v, %v", arch, view, ok, err)
 		}
 	}
 	old := library(petest.X86)
 	old.NB10, old.GUID = true, [16]byte{0x78, 0x56, 0x34, 0x12}
-	if view, ok, err := opened(t, old).CodeView(); !ok || err != nil || view.DebugID() != "123456781F" || view.Format != "NB10" {
+	if view, ok, err := opened(t, old).CodeView(); !ok || err != nil || view.DebugID() != "123456781F" ||
+		view.Format != "NB10" {
 		t.Errorf("%+v, %v, %v", view, ok, err)
 	}
 	bare := library(petest.X64)
@@ -133,8 +138,10 @@ func TestFunctionBounds(t *testing.T) {
 	for _, c := range []struct {
 		machine, rva, begin, end uint32
 	}{
-		{uint32(petest.X64), 0x1050, 0x1000, 0x1080}, {uint32(petest.X64), 0x1080, 0x1080, 0x10C0}, {uint32(petest.X64), 0x10C0, 0, 0},
-		{uint32(petest.ARM64), 0x1050, 0x1000, 0x1080}, {uint32(petest.ARM64), 0x1210, 0x1200, 0x1240}, {uint32(petest.ARM64), 0x1240, 0, 0},
+		{uint32(petest.X64), 0x1050, 0x1000, 0x1080}, {uint32(petest.X64), 0x1080, 0x1080, 0x10C0},
+		{uint32(petest.X64), 0x10C0, 0, 0},
+		{uint32(petest.ARM64), 0x1050, 0x1000, 0x1080}, {uint32(petest.ARM64), 0x1210, 0x1200, 0x1240},
+		{uint32(petest.ARM64), 0x1240, 0, 0},
 		{uint32(petest.X86), 0x1050, 0, 0},
 	} {
 		begin, end, ok, err := opened(t, library(uint16(c.machine))).Function(c.rva)
@@ -147,7 +154,8 @@ func TestFunctionBounds(t *testing.T) {
 func TestCallSites(t *testing.T) {
 	for machine, after := range map[uint16]uint32{petest.X86: 0x1025, petest.X64: 0x1025, petest.ARM64: 0x1024} {
 		f := opened(t, library(machine))
-		for rva, want := range map[uint32]pe.Verdict{after: pe.CallYes, after + 0x40: pe.CallNo, 0x1000: pe.CallUnknown, 0x2010: pe.CallUnknown, 0xFFFFFFFF: pe.CallUnknown} {
+		for rva, want := range map[uint32]pe.Verdict{after: pe.CallYes, after + 0x40: pe.CallNo, 0x1000: pe.CallUnknown,
+			0x2010: pe.CallUnknown, 0xFFFFFFFF: pe.CallUnknown} {
 			if got := f.CallSite(rva); got != want {
 				t.Errorf("machine %#x, %#x: %s, want %s", machine, rva, got, want)
 			}
@@ -164,9 +172,11 @@ func TestRefused(t *testing.T) {
 		data []byte
 		code string
 	}{
-		"empty": {nil, pe.CodeNotPE}, "text": {[]byte("hello, hello, hello, hello, hello, hello, hello, hello, hello, hello"), pe.CodeNotPE},
+		"empty":   {nil, pe.CodeNotPE},
+		"text":    {[]byte("hello, hello, hello, hello, hello, hello, hello, hello, hello, hello"), pe.CodeNotPE},
 		"16 bits": {append([]byte("MZ"), make([]byte, 200)...), pe.CodeNotPE}, "cut": {whole[:0x90], pe.CodeTruncated},
-		"sections": {append(append([]byte(nil), whole[:0x86]...), append([]byte{1, 0x10}, whole[0x88:]...)...), pe.CodeBadHeader},
+		"sections": {append(append([]byte(nil), whole[:0x86]...), append([]byte{1, 0x10}, whole[0x88:]...)...),
+			pe.CodeBadHeader},
 	} {
 		_, err := pe.Open(bytes.NewReader(c.data), int64(len(c.data)))
 		var e *evidence.Error

@@ -69,7 +69,8 @@ func (f *File) unwindLocked() (*unwindTable, error) {
 		return nil, err
 	}
 	if len(b) < int(dir.size) {
-		return nil, fail(CodeBadUnwind, at, "of the %d bytes of .pdata at RVA %#x %d are in the file", dir.size, dir.rva, len(b))
+		return nil, fail(CodeBadUnwind, at, "of the %d bytes of .pdata at RVA %#x %d are in the file",
+			dir.size, dir.rva, len(b))
 	}
 	f.unwind = &unwindTable{at, stride, b}
 	return f.unwind, nil
@@ -129,7 +130,8 @@ func (f *File) arm64Bounds(entry []byte, at int64) (begin, end uint32, err error
 	case 1, 2:
 		length = data >> 2 & 0x7FF * 4
 	default:
-		return 0, 0, fail(CodeBadUnwind, at, "the entry of the function at RVA %#x has the flag %d, which is reserved", begin, flag)
+		return 0, 0, fail(CodeBadUnwind, at, "the entry of the function at RVA %#x has the flag %d, which is reserved",
+			begin, flag)
 	}
 	if end = begin + length; end < begin {
 		return 0, 0, fail(CodeBadUnwind, at, "the function at RVA %#x runs past the end of the address space", begin)

@@ -44,14 +44,16 @@ func TestAllowed(t *testing.T) {
 		{"[::1]:80", "http://[::1]", true},
 	} {
 		asked := false
-		opt := symsrv.Options{Cache: t.TempDir(), Limits: symsrv.Limits{Retries: -1}, Client: &http.Client{Transport: trip(func(*http.Request) (*http.Response, error) {
-			asked = true
-			return nil, http.ErrHandlerTimeout
-		})}}
+		opt := symsrv.Options{Cache: t.TempDir(), Limits: symsrv.Limits{Retries: -1},
+			Client: &http.Client{Transport: trip(func(*http.Request) (*http.Response, error) {
+				asked = true
+				return nil, http.ErrHandlerTimeout
+			})}}
 		if c.allow != "" {
 			opt.Allow = []string{c.allow}
 		}
-		if _, lines := find(t, parse(t, "srv*"+c.url, opt), app); asked != c.ok || !c.ok && !strings.HasPrefix(results(lines), "not-found offline") {
+		if _, lines := find(t, parse(t, "srv*"+c.url, opt), app); asked != c.ok || !c.ok &&
+			!strings.HasPrefix(results(lines), "not-found offline") {
 			t.Errorf("%s, allowed %q: asked %v: %q", c.url, c.allow, asked, lines)
 		}
 	}
@@ -68,8 +70,10 @@ func TestProxy(t *testing.T) {
 		_, _ = rw.Write([]byte(right))
 	}))
 	defer proxy.Close()
-	opt := symsrv.Options{Allow: []string{"symbols.example"}, Cache: t.TempDir(), Proxy: strings.TrimPrefix(proxy.URL, "http://"), Limits: quick}
-	if found, lines := find(t, parse(t, "srv*http://symbols.example/x", opt), app); found == "" || asked.Load().Host != "symbols.example" {
+	opt := symsrv.Options{Allow: []string{"symbols.example"}, Cache: t.TempDir(),
+		Proxy: strings.TrimPrefix(proxy.URL, "http://"), Limits: quick}
+	if found, lines := find(t, parse(t, "srv*http://symbols.example/x", opt), app); found == "" ||
+		asked.Load().Host != "symbols.example" {
 		t.Errorf("%q", lines)
 	}
 }

@@ -14,9 +14,11 @@ import (
 )
 
 // body writes an answer's body to a file.
-func (p *Path) body(ctx context.Context, response *http.Response, limit int64, create func() (*os.File, error), alive func(int)) (r reply, after time.Duration, again bool) {
+func (p *Path) body(ctx context.Context, response *http.Response, limit int64, create func() (*os.File, error),
+	alive func(int)) (r reply, after time.Duration, again bool) {
 	if response.ContentLength > limit {
-		return reply{result: Refused, detail: fmt.Sprintf("the server announces %d bytes, more than the %d that are taken", response.ContentLength, limit)}, 0, false
+		return reply{result: Refused, detail: fmt.Sprintf("the server announces %d bytes, more than the %d that are taken",
+			response.ContentLength, limit)}, 0, false
 	}
 	var content io.Reader = &liveReader{response.Body, alive}
 	switch encoding := strings.ToLower(response.Header.Get("Content-Encoding")); encoding {
@@ -28,7 +30,8 @@ func (p *Path) body(ctx context.Context, response *http.Response, limit int64, c
 		}
 		content = z
 	default:
-		return reply{result: Refused, detail: fmt.Sprintf("the content is encoded as %.40q, which was not asked for", encoding)}, 0, false
+		return reply{result: Refused,
+			detail: fmt.Sprintf("the content is encoded as %.40q, which was not asked for", encoding)}, 0, false
 	}
 	head := make([]byte, 512)
 	n, err := io.ReadFull(content, head)

@@ -33,7 +33,8 @@ func TestStore(t *testing.T) {
 			"07be07cebf690226c6d614d1e65e56c8fb1689aed6d49cbfc89a669593d11531",
 		},
 	} {
-		if found, lines := find(t, parse(t, store, symsrv.Options{}), c.want); found != filepath.Join(store, filepath.FromSlash(c.plain)) {
+		if found, lines := find(t, parse(t, store, symsrv.Options{}), c.want); found != filepath.Join(store,
+			filepath.FromSlash(c.plain)) {
 			t.Errorf("%s: found %q: %q", c.want.Name, found, lines)
 		}
 		files := http.FileServer(http.Dir(store))

@@ -47,7 +47,8 @@ func FormOf(file string) (Form, error) {
 	return Plain, nil
 }
 
-// Expand writes what a compressed file of a symbol store holds: the file of its name, or the only one. More than limit bytes are an error.
+// Expand writes what a compressed file of a symbol store holds: the file of its name, or the only one. More than limit
+// bytes are an error.
 func Expand(ctx context.Context, archive string, limit int64, w io.Writer) error {
 	return expand(ctx, archive, filepath.Base(archive), limit, w)
 }

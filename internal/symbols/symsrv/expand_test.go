@@ -24,7 +24,8 @@ func TestArchives(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			found, lines := expanded(t, c.file, c.content)
-			if c.detail == "" && (found == "" || read(t, found) != right) || c.detail != "" && (found != "" || !strings.Contains(lines[0], c.detail)) {
+			if c.detail == "" && (found == "" || read(t, found) != right) || c.detail != "" &&
+				(found != "" || !strings.Contains(lines[0], c.detail)) {
 				t.Errorf("%q", lines)
 			}
 		})
@@ -44,7 +45,8 @@ func TestDamagedArchives(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
 	}
-	for name, content := range map[string]string{"cabinet": cabinet("app.pdb", right), "zip": zipped(t, "app.pdb", right)} {
+	for name, content := range map[string]string{"cabinet": cabinet("app.pdb", right),
+		"zip": zipped(t, "app.pdb", right)} {
 		for at := range len(content) {
 			if found, lines := expanded(t, "app.pd_", content[:at]); found != "" {
 				t.Errorf("%s cut at %d: %q", name, at, lines)

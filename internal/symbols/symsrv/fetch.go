@@ -32,7 +32,8 @@ type reply struct {
 func (p *Path) fetch(ctx context.Context, u *url.URL, limit int64, create func() (*os.File, error)) reply {
 	address := u.String()
 	if known, ok := p.missing.when(address); ok {
-		return reply{result: known.result, detail: known.detail + " (at " + known.at.UTC().Format("15:04 MST") + ", not asked again yet)"}
+		return reply{result: known.result, detail: known.detail + " (at " + known.at.UTC().Format("15:04 MST") +
+			", not asked again yet)"}
 	}
 	if ledgerOf(ctx).isOver(u.Host, p.opt.Limits.Wait) {
 		return p.waitedFor()
@@ -63,7 +64,8 @@ func (p *Path) fetch(ctx context.Context, u *url.URL, limit int64, create func()
 		}
 		pause := max(after, wait/2+rand.N(wait/2+1)) // spread, so that many workers do not return at once
 		wait = min(2*wait, p.opt.Limits.MaxWait)
-		p.opt.Log.InfoContext(ctx, "symbol server asked again", slog.String("url", shown(u)), slog.String("reason", r.detail), slog.Duration("after", pause))
+		p.opt.Log.InfoContext(ctx, "symbol server asked again", slog.String("url", shown(u)), slog.String("reason", r.detail),
+			slog.Duration("after", pause))
 		select {
 		case <-time.After(pause):
 			ledgerOf(ctx).spend(u.Host, pause)
@@ -84,7 +86,8 @@ const (
 )
 
 // try asks once. again says that a retry may help, not before after is over.
-func (p *Path) try(ctx context.Context, u *url.URL, accept string, limit int64, create func() (*os.File, error)) (r reply, after time.Duration, again bool) {
+func (p *Path) try(ctx context.Context, u *url.URL, accept string, limit int64,
+	create func() (*os.File, error)) (r reply, after time.Duration, again bool) {
 	select {
 	case p.slots <- struct{}{}:
 		defer func() { <-p.slots }()
@@ -93,7 +96,8 @@ func (p *Path) try(ctx context.Context, u *url.URL, accept string, limit int64, 
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	ctx, stop := context.WithTimeoutCause(ctx, p.opt.Limits.Whole, fmt.Errorf("the request took longer than %v", p.opt.Limits.Whole))
+	ctx, stop := context.WithTimeoutCause(ctx, p.opt.Limits.Whole,
+		fmt.Errorf("the request took longer than %v", p.opt.Limits.Whole))
 	defer stop()
 	limits := p.opt.Limits
 	waiting := p.wait(ctx, u.Host, cancel)
@@ -103,7 +107,8 @@ func (p *Path) try(ctx context.Context, u *url.URL, accept string, limit int64, 
 			r, after, again = p.waitedFor(), 0, false
 		}
 	}()
-	watch := time.AfterFunc(limits.Header, func() { cancel(fmt.Errorf("the server did not answer within %v", limits.Header)) })
+	watch := time.AfterFunc(limits.Header,
+		func() { cancel(fmt.Errorf("the server did not answer within %v", limits.Header)) })
 	defer watch.Stop()
 
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
@@ -147,12 +152,15 @@ func byStatus(response *http.Response) (r reply, after time.Duration, again, don
 	switch {
 	case status == http.StatusNotFound || status == http.StatusGone:
 		return reply{result: Absent, detail: strconv.Itoa(status)}, 0, false, true
-	case status == http.StatusTooManyRequests || status == http.StatusRequestTimeout || status >= 500 && status != http.StatusNotImplemented:
+	case status == http.StatusTooManyRequests || status == http.StatusRequestTimeout || status >= 500 &&
+		status != http.StatusNotImplemented:
 		// One file's answer may be broken while the others' are not; two of the codes speak of the server.
 		down := status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
-		return reply{result: Failed, detail: shorten(response.Status), giveUp: true, down: down}, retryAfter(response), true, true
+		return reply{result: Failed, detail: shorten(response.Status), giveUp: true, down: down},
+			retryAfter(response), true, true
 	case status == http.StatusUnauthorized || status == http.StatusProxyAuthRequired:
-		return reply{result: Refused, detail: shorten(response.Status) + ": the server wants a login", giveUp: true}, 0, false, true
+		return reply{result: Refused, detail: shorten(response.Status) + ": the server wants a login", giveUp: true},
+			0, false, true
 	case status != http.StatusOK: // 403 is what S3 says of missing files to those who may not list them
 		return reply{result: Refused, detail: shorten(response.Status), status: status}, 0, false, true
 	case isHTML(response.Header.Get("Content-Type")):
@@ -204,6 +212,7 @@ func worthAsking(ctx context.Context, err error) bool {
 	var unknownHost *net.DNSError
 	var certificate *tls.CertificateVerificationError
 	var unwritten *writeError
-	final := errors.As(err, &unknownHost) && unknownHost.IsNotFound || errors.As(err, &certificate) || errors.As(err, &unwritten)
+	final := errors.As(err, &unknownHost) && unknownHost.IsNotFound || errors.As(err, &certificate) ||
+		errors.As(err, &unwritten)
 	return !final
 }

@@ -103,7 +103,8 @@ func (s *search) run(ctx context.Context) (LocalFile, error) {
 	if len(s.attempts) > 0 {
 		where = "none of the places on the symbol path has it"
 	}
-	return LocalFile{}, &Error{Code: CodeNotFound, Message: fmt.Sprintf("%s (%s) was not found: %s", s.want.Name, s.want.Key(), where)}
+	return LocalFile{}, &Error{Code: CodeNotFound,
+		Message: fmt.Sprintf("%s (%s) was not found: %s", s.want.Name, s.want.Key(), where)}
 }
 
 // element searches the caches before an element, then its own levels from left to right.
@@ -212,7 +213,8 @@ func (s *search) accept(ctx context.Context, c candidate, from origin) (LocalFil
 		return LocalFile{}, false
 	case form != Compressed && c.home == "":
 		// A store that cannot be written to is passed over: the file is there all the same.
-		s.path.opt.Log.WarnContext(ctx, "symbol file not copied into its store", slog.String("file", c.path), slog.Any("error", err))
+		s.path.opt.Log.WarnContext(ctx, "symbol file not copied into its store",
+			slog.String("file", c.path), slog.Any("error", err))
 		return s.direct(ctx, c, "not kept: "+err.Error())
 	}
 	s.note(c.place, Failed, err.Error())

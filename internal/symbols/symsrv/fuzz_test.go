@@ -12,7 +12,8 @@ import (
 func FuzzParse(f *testing.F) {
 	for _, path := range []string{
 		`srv*C:\Symbols*https://msdl.microsoft.com/download/symbols`, `symsrv*symsrv.dll**\\a\b*http://h:8080/x?s=1`,
-		`cache*;cache*C:\c;\\server\share;.\sym`, `srv*;;"C:\with space"`, `C:\a*\\b*https://me:pw@h/`, `srv*https://[::1]/%2e%2e`,
+		`cache*;cache*C:\c;\\server\share;.\sym`, `srv*;;"C:\with space"`, `C:\a*\\b*https://me:pw@h/`,
+		`srv*https://[::1]/%2e%2e`,
 	} {
 		f.Add(path)
 	}
@@ -41,7 +42,8 @@ func FuzzParse(f *testing.F) {
 }
 
 func FuzzParseRequest(f *testing.F) {
-	for _, path := range []string{"/" + in + "app.pdb", "ap/" + in + "app.pd_", in + "msfz0/app.pdb", in + "file.ptr", "a.exe/63E6C7F78000/a.ex_", "../" + key + "/.."} {
+	for _, path := range []string{"/" + in + "app.pdb", "ap/" + in + "app.pd_", in + "msfz0/app.pdb", in + "file.ptr",
+		"a.exe/63E6C7F78000/a.ex_", "../" + key + "/.."} {
 		f.Add(path)
 	}
 	f.Fuzz(func(t *testing.T, path string) {
@@ -62,7 +64,8 @@ func FuzzParseRequest(f *testing.F) {
 // FuzzPointer has a store's file.ptr say anything; it never climbs out of the mapped directory.
 func FuzzPointer(f *testing.F) {
 	root := plant(f, map[string]string{"drop/app.pdb": right, "secret/app.pdb": "right, but secret"})
-	for _, content := range []string{`PATH:\\b\drop\app.pdb`, `PATH:` + "/secret/app.pdb", `\\b\drop\..\secret\app.pdb`, "MSG: no", "\ufeffPATH:\"x\"", "PATH:http://h/app.pdb"} {
+	for _, content := range []string{`PATH:\\b\drop\app.pdb`, `PATH:` + "/secret/app.pdb", `\\b\drop\..\secret\app.pdb`,
+		"MSG: no", "\ufeffPATH:\"x\"", "PATH:http://h/app.pdb"} {
 		f.Add(content)
 	}
 	store := f.TempDir()
@@ -74,7 +77,8 @@ func FuzzPointer(f *testing.F) {
 		if err := os.WriteFile(pointer, []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		p := parse(t, "srv*"+store, symsrv.Options{Map: []symsrv.Mapping{{From: `\\b\drop`, To: filepath.Join(root, "drop")}}})
+		p := parse(t, "srv*"+store,
+			symsrv.Options{Map: []symsrv.Mapping{{From: `\\b\drop`, To: filepath.Join(root, "drop")}}})
 		if found, _ := find(t, p, app); strings.Contains(found, "secret") && !strings.Contains(content, root) {
 			t.Errorf("%q led to %s", content, found)
 		}

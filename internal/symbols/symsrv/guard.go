@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// closed are networks that a public symbol server has no address in: what a name on the list leads there is a trap, or another
-// network's. The first that holds an address says what that is.
+// closed are networks that a public symbol server has no address in: what a name on the list leads there is a trap, or
+// another network's. The first that holds an address says what that is.
 var closed = []struct {
 	prefix  string
 	what    string
@@ -79,8 +79,8 @@ func (n naming) check(host string, address netip.Addr) error {
 	return nil
 }
 
-// A guard keeps questions inside of what the list allows when names have become addresses: a name that leads elsewhere the
-// second time leads nowhere.
+// A guard keeps questions inside of what the list allows when names have become addresses: a name that leads elsewhere
+// the second time leads nowhere.
 type guard struct {
 	opt     *Options
 	dialer  net.Dialer

@@ -52,7 +52,8 @@ func TestGuardProxy(t *testing.T) {
 	proxy := &url.URL{Scheme: "http", Host: "127.0.0.1:3128"}
 	g := &guard{opt: &Options{Allow: []string{"*", "10.0.0.7"}}, through: http.ProxyURL(proxy)}
 	for address, ok := range map[string]bool{
-		"http://169.254.169.254/latest": false, "http://10.0.0.8": false, "http://10.0.0.7": true, "http://93.184.216.34": true, "http://name.example": true,
+		"http://169.254.169.254/latest": false, "http://10.0.0.8": false, "http://10.0.0.7": true,
+		"http://93.184.216.34": true, "http://name.example": true,
 	} {
 		u, err := url.Parse(address)
 		if err != nil {

@@ -31,7 +31,9 @@ func TestClosedAddresses(t *testing.T) {
 			if (found != "") != c.found || (len(asked) > 0) != c.found {
 				t.Fatalf("found %q, asked %q: %q", found, asked, lines)
 			}
-			if text := strings.Join(lines, "\n"); !c.found && (!strings.Contains(text, "\trefused\t") || !strings.Contains(text, "address of this machine") || !strings.Contains(text, "HEAPDRIFT_SYMBOL_SERVERS=")) {
+			if text := strings.Join(lines, "\n"); !c.found &&
+				(!strings.Contains(text, "\trefused\t") || !strings.Contains(text, "address of this machine") ||
+					!strings.Contains(text, "HEAPDRIFT_SYMBOL_SERVERS=")) {
 				t.Errorf("%s", text)
 			}
 		})

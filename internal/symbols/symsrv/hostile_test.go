@@ -29,7 +29,8 @@ func TestServers(t *testing.T) {
 			}
 			file(rw, right)
 		}, true, "found", ""},
-		{"broken", func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusInternalServerError) }, false, "failed", "tried 3 times"},
+		{"broken", func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusInternalServerError) }, false,
+			"failed", "tried 3 times"},
 		{"busy for a moment", func(rw http.ResponseWriter, _ *http.Request) {
 			if fails.Add(1)%2 != 0 {
 				rw.Header().Set("Retry-After", "0")
@@ -61,8 +62,10 @@ func TestServers(t *testing.T) {
 			rw.Header().Set("Content-Type", "application/octet-stream")
 			file(rw, "<!DOCTYPE html><p>right, who are you?")
 		}, false, "refused", "web page"},
-		{"login wanted", func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusUnauthorized) }, false, "refused", "login"},
-		{"forbidden", func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusForbidden) }, false, "refused", "403"},
+		{"login wanted", func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusUnauthorized) },
+			false, "refused", "login"},
+		{"forbidden", func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusForbidden) },
+			false, "refused", "403"},
 		{"redirect to itself", func(rw http.ResponseWriter, r *http.Request) {
 			if strings.HasPrefix(r.URL.Path, "/moved") {
 				file(rw, right)
@@ -153,7 +156,8 @@ func TestServers(t *testing.T) {
 				t.Fatalf("found %q: %q", found, lines)
 			}
 			last := slices.DeleteFunc(lines, func(line string) bool { return strings.Contains(line, "\tnot-found\t") })
-			if len(last) == 0 || !strings.Contains(last[len(last)-1], "\t"+c.last+"\t") || !strings.Contains(last[len(last)-1], c.detail) {
+			if len(last) == 0 || !strings.Contains(last[len(last)-1], "\t"+c.last+"\t") ||
+				!strings.Contains(last[len(last)-1], c.detail) {
 				t.Errorf("tried %q", lines)
 			}
 			files := grown(t, opt.Cache)

@@ -63,9 +63,12 @@ func (id Identity) checked() (Identity, error) {
 	key := id.Key()
 	switch {
 	case key == "":
-		return id, &Error{Code: CodeBadIdentity, Message: fmt.Sprintf("%s has no debug id, and no timestamp and size of image, so no store can be asked for it", name)}
+		return id, &Error{Code: CodeBadIdentity,
+			Message: fmt.Sprintf("%s has no debug id, and no timestamp and size of image, so no store can be asked for it", name)}
 	case id.DebugID != "" && !debugKey(key):
-		return id, &Error{Code: CodeBadIdentity, Message: fmt.Sprintf("%q, wanted of %s, is no debug id: a GUID's 32 hexadecimal digits and 1 to 8 of the age", id.DebugID, name)}
+		return id, &Error{Code: CodeBadIdentity,
+			Message: fmt.Sprintf("%q, wanted of %s, is no debug id: a GUID's 32 hexadecimal digits and 1 to 8 of the age",
+				id.DebugID, name)}
 	}
 	return id, nil
 }

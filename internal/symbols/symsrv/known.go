@@ -6,18 +6,21 @@ import (
 	"strings"
 )
 
-// known are public symbol servers that keep their files elsewhere: a question is answered with a redirect to a signed address there.
-// Where a server of the first list is asked, its redirects to hosts of the second are followed, over https only; nobody else's are.
+// known are public symbol servers that keep their files elsewhere: a question is answered with a redirect to a signed
+// address there. Where a server of the first list is asked, its redirects to hosts of the second are followed, over
+// https only; nobody else's are.
 var known = []struct {
 	owner   string
 	servers []string
 	stores  []string
 }{
 	{"Microsoft", []string{"msdl.microsoft.com"}, []string{"*.blob.core.windows.net", "*.vsblob.vsassets.io"}},
-	{"Azure DevOps", []string{"artifacts.dev.azure.com", "*.artifacts.visualstudio.com"}, []string{"*.blob.core.windows.net", "*.vsblob.vsassets.io", "*.vsblob.visualstudio.com"}},
+	{"Azure DevOps", []string{"artifacts.dev.azure.com", "*.artifacts.visualstudio.com"},
+		[]string{"*.blob.core.windows.net", "*.vsblob.vsassets.io", "*.vsblob.visualstudio.com"}},
 	{"NuGet", []string{"symbols.nuget.org"}, []string{"*.blob.core.windows.net", "*.vsblob.vsassets.io", "*.nuget.org"}},
 	{"Mozilla", []string{"symbols.mozilla.org"}, []string{"storage.googleapis.com"}},
-	{"Chromium", []string{"chromium-browser-symsrv.commondatastorage.googleapis.com"}, []string{"storage.googleapis.com", "commondatastorage.googleapis.com", "*.storage.googleapis.com"}},
+	{"Chromium", []string{"chromium-browser-symsrv.commondatastorage.googleapis.com"},
+		[]string{"storage.googleapis.com", "commondatastorage.googleapis.com", "*.storage.googleapis.com"}},
 }
 
 // isStoreOf tells whether a known server keeps its files at an address.
@@ -88,5 +91,6 @@ func (o *Options) allowed(u *url.URL) bool { return o.naming(u.Hostname(), portO
 
 // notAllowed says that a host is not on the list, and how it comes onto it.
 func notAllowed(host string) string {
-	return host + " is not on the list of allowed servers; HEAPDRIFT_SYMBOL_SERVERS=" + host + " allows it (with commas between several)"
+	return host + " is not on the list of allowed servers; HEAPDRIFT_SYMBOL_SERVERS=" + host +
+		" allows it (with commas between several)"
 }

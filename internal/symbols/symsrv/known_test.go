@@ -56,7 +56,8 @@ func TestRedirectToStore(t *testing.T) {
 				}
 			}))
 			defer server.Close()
-			opt := symsrv.Options{Allow: []string{c.server}, Cache: t.TempDir(), Check: check, Limits: quick, Client: names(server)}
+			opt := symsrv.Options{Allow: []string{c.server}, Cache: t.TempDir(), Check: check,
+				Limits: quick, Client: names(server)}
 			found, lines := find(t, parse(t, "srv*https://"+c.server+"/download/symbols", opt), app)
 			if (found != "") != c.found {
 				t.Fatalf("found %q: %q", found, lines)

@@ -15,7 +15,8 @@ func TestIdentity(t *testing.T) {
 		{symsrv.Identity{Name: "app.pdb", DebugID: key}, "app.pdb/" + key + "/app.pdb"},
 		{symsrv.Identity{Name: `D:\build\..\app.pdb`, DebugID: key}, "app.pdb/" + key + "/app.pdb"},
 		{symsrv.Identity{Name: "/home/me/app.pdb", DebugID: key}, "app.pdb/" + key + "/app.pdb"},
-		{symsrv.Identity{Name: "app.pdb", DebugID: "{A6259241-8D78-0749-4C4C-44205044422E}-1f"}, "app.pdb/" + guid + "1f/app.pdb"},
+		{symsrv.Identity{Name: "app.pdb", DebugID: "{A6259241-8D78-0749-4C4C-44205044422E}-1f"},
+			"app.pdb/" + guid + "1f/app.pdb"},
 		{symsrv.Identity{Name: "x.pdb", DebugID: guid + "FFFFFFFF"}, "x.pdb/" + guid + "FFFFFFFF/x.pdb"}, // portable
 		{symsrv.Identity{Name: "old.pdb", DebugID: "3B7D84751"}, "old.pdb/3B7D84751/old.pdb"},            // PDB 2.00
 		{symsrv.Identity{Name: "a.exe", Timestamp: 0x63E6C7F7, SizeOfImage: 0x8000}, "a.exe/63E6C7F78000/a.exe"},
@@ -65,7 +66,8 @@ func TestParseRequest(t *testing.T) {
 		{"ap/app.pdb/" + key + "/msfz0/app.pdb", symsrv.Request{Identity: pdb, Form: symsrv.MSFZ, TwoTier: true}, true},
 		{"app.exe/63E6C7F78000/app.exe", symsrv.Request{Identity: exe, Form: symsrv.Plain}, true},
 		{"app.exe/63e6c7f78000/app.ex_", symsrv.Request{Identity: exe, Form: symsrv.Compressed}, true},
-		{"old.pdb/3B7D84751/old.pdb", symsrv.Request{Identity: symsrv.Identity{Name: "old.pdb", DebugID: "3B7D84751"}, Form: symsrv.Plain}, true},
+		{"old.pdb/3B7D84751/old.pdb", symsrv.Request{Identity: symsrv.Identity{Name: "old.pdb", DebugID: "3B7D84751"},
+			Form: symsrv.Plain}, true},
 		{path: "index2.txt"}, {path: ""}, {path: "/"}, {path: "//"}, {path: "app.pdb/" + key},
 		{path: "app.pdb/" + key + "/other.pdb"},
 		{path: "app.pdb/" + key + "/msfz0/app.pd_"},

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A ledger keeps how long one run has waited for each server. Time is counted in which a server gives too little for it: see patience
-// and pace.
+// A ledger keeps how long one run has waited for each server. Time is counted in which a server gives too little for
+// it: see patience and pace.
 type ledger struct {
 	mu    sync.Mutex
 	spent map[string]time.Duration // by host and port
@@ -23,8 +23,8 @@ const (
 
 type ledgerKey struct{}
 
-// InRun returns a context in which no server is waited for longer than Limits.Wait, all files together. What is searched
-// with a context that has been given such bounds before stays within those.
+// InRun returns a context in which no server is waited for longer than Limits.Wait, all files together. What is
+// searched with a context that has been given such bounds before stays within those.
 func InRun(ctx context.Context) context.Context {
 	if ledgerOf(ctx) != nil {
 		return ctx
@@ -64,7 +64,8 @@ var errWaited = errors.New("the run's time for the server is used up")
 // waitedFor is the answer to a question that is not asked, or not to its end.
 func (p *Path) waitedFor() reply {
 	return reply{result: Waiting, giveUp: true,
-		detail: fmt.Sprintf("a run waits %v for a server (HEAPDRIFT_SYMBOL_WAIT), and this one has had them", p.opt.Limits.Wait)}
+		detail: fmt.Sprintf("a run waits %v for a server (HEAPDRIFT_SYMBOL_WAIT), and this one has had them",
+			p.opt.Limits.Wait)}
 }
 
 // A timedRequest is one request that takes a run's time.

@@ -22,7 +22,8 @@ func TestLedgerCounts(t *testing.T) {
 	} {
 		l := &ledger{spent: map[string]time.Duration{}}
 		const limit = 2 * time.Second
-		q := &timedRequest{ledger: l, server: "a", since: time.Now().Add(-c.took), limit: limit, timer: time.NewTimer(time.Hour)}
+		q := &timedRequest{ledger: l, server: "a", since: time.Now().Add(-c.took), limit: limit,
+			timer: time.NewTimer(time.Hour)}
 		q.received(c.bytes)
 		if q.done(c.answered) || l.isOver("a", limit) != c.over || l.isOver("b", limit) {
 			t.Errorf("%s: %v", name, l.spent)

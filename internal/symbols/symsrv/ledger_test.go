@@ -30,7 +30,8 @@ func TestWait(t *testing.T) {
 	if err != nil || found.Path == "" {
 		t.Fatalf("%v: %+v", err, tried)
 	}
-	if tried[1].Result != symsrv.Waiting || !strings.HasPrefix(tried[1].Place, silent.URL) || !strings.Contains(tried[1].Detail, "HEAPDRIFT_SYMBOL_WAIT") {
+	if tried[1].Result != symsrv.Waiting || !strings.HasPrefix(tried[1].Place, silent.URL) ||
+		!strings.Contains(tried[1].Detail, "HEAPDRIFT_SYMBOL_WAIT") {
 		t.Errorf("%+v", tried)
 	}
 	asked := len(silent.asked)

@@ -20,7 +20,8 @@ func ParseMapping(text string) (Mapping, error) {
 	from, to, ok := strings.Cut(text, "=")
 	m := Mapping{From: strings.TrimSpace(from), To: strings.TrimSpace(to)}
 	if !ok || m.From == "" || m.To == "" {
-		return Mapping{}, &Error{Code: CodeBadMapping, Message: fmt.Sprintf(`%q maps nothing: write a Windows directory, "=" and a directory here, as in C:\Symbols=/mnt/sym`, text)}
+		return Mapping{}, &Error{Code: CodeBadMapping,
+			Message: fmt.Sprintf(`%q maps nothing: write a Windows directory, "=" and a directory here, as in C:\Symbols=/mnt/sym`, text)}
 	}
 	return m, nil
 }

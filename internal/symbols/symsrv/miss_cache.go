@@ -13,8 +13,8 @@ import (
 // maxMissing bounds what is remembered in memory; a run has some hundred modules.
 const maxMissing = 1 << 16
 
-// missCache remembers, by URL, the files that servers do not have or have wrong. Each entry is a file on disk. Its name is the SHA-256
-// of the URL and its time is that of the answer; it holds the answer's result and detail, a line each.
+// missCache remembers, by URL, the files that servers do not have or have wrong. Each entry is a file on disk. Its name
+// is the SHA-256 of the URL and its time is that of the answer; it holds the answer's result and detail, a line each.
 type missCache struct {
 	directory string // or empty
 	keep      time.Duration
@@ -87,7 +87,8 @@ func (m *missCache) removeOld() {
 	}
 	for _, entry := range entries {
 		info, err := entry.Info()
-		if err == nil && info.Mode().IsRegular() && len(entry.Name()) == 2*sha256.Size && isHex(entry.Name()) && time.Since(info.ModTime()) > m.keep {
+		if err == nil && info.Mode().IsRegular() && len(entry.Name()) == 2*sha256.Size && isHex(entry.Name()) &&
+			time.Since(info.ModTime()) > m.keep {
 			_ = os.Remove(filepath.Join(m.directory, entry.Name()))
 		}
 	}

@@ -50,7 +50,9 @@ func (p *Path) Named(ctx context.Context, name string) ([]string, error) {
 				n.store(ctx, root)
 			}
 			if len(n.found) > n.limit {
-				return n.found[:n.limit], &Error{Code: CodeTooMany, Message: fmt.Sprintf("more than %d files are called %s; the search stopped at %s", n.limit, base, root)}
+				return n.found[:n.limit],
+					&Error{Code: CodeTooMany,
+						Message: fmt.Sprintf("more than %d files are called %s; the search stopped at %s", n.limit, base, root)}
 			}
 		}
 	}
@@ -58,7 +60,8 @@ func (p *Path) Named(ctx context.Context, name string) ([]string, error) {
 		return n.found, context.Cause(ctx)
 	}
 	if n.trouble != nil {
-		return n.found, &Error{Code: CodeUnreadable, Message: "not every folder could be searched for " + base, Err: n.trouble}
+		return n.found, &Error{Code: CodeUnreadable, Message: "not every folder could be searched for " + base,
+			Err: n.trouble}
 	}
 	return n.found, nil
 }

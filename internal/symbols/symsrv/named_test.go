@@ -26,7 +26,8 @@ func TestNamed(t *testing.T) {
 		"two/index2.txt":                     "",
 		"two/ap/app.pdb/" + key + "/app.pdb": right,
 	})
-	p := parse(t, "$/d;cache*$/none;srv*$/none*$/s*https://host.example;$/two;$/d", symsrv.Options{Map: []symsrv.Mapping{{From: "$", To: root}}})
+	p := parse(t, "$/d;cache*$/none;srv*$/none*$/s*https://host.example;$/two;$/d",
+		symsrv.Options{Map: []symsrv.Mapping{{From: "$", To: root}}})
 	got, err := p.Named(t.Context(), `C:\build\APP.pdb`)
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +56,8 @@ func TestNamed(t *testing.T) {
 // What lies on another machine is not silently left out.
 func TestNamedSaysWhatIsNotSearched(t *testing.T) {
 	root := plant(t, map[string]string{"app.pdb": right})
-	for path, want := range map[string]string{`c:\symbols;$`: `c:\symbols: `, "$/none;$": "there is no directory ", "srv*$/none;$": "there is no directory ", "$/app.pdb;$": "is a file"} {
+	for path, want := range map[string]string{`c:\symbols;$`: `c:\symbols: `, "$/none;$": "there is no directory ",
+		"srv*$/none;$": "there is no directory ", "$/app.pdb;$": "is a file"} {
 		p := parse(t, path, symsrv.Options{Map: []symsrv.Mapping{{From: "$", To: root}}})
 		got, err := p.Named(t.Context(), "app.pdb")
 		var e *symsrv.Error

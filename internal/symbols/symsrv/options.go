@@ -20,9 +20,10 @@ type Options struct {
 	// Missing, a directory, keeps what servers said they do not have across restarts; empty keeps it in memory only.
 	Missing string
 
-	// Allow lists the hosts that may be asked: "host" on any port, "host:port", "*.domain" for everything below a
-	// domain, "*" for all. None means offline. Servers that are known to keep their files elsewhere bring the hosts there. Only a
-	// host that is named itself may be at an address of this machine or of its network, one below a named domain at a private one.
+	// Allow lists the hosts that may be asked: "host" on any port, "host:port", "*.domain" for everything below a domain,
+	// "*" for all. None means offline. Servers that are known to keep their files elsewhere bring the hosts there. Only a
+	// host that is named itself may be at an address of this machine or of its network, one below a named domain at a
+	// private one.
 	Allow []string
 
 	// Proxy is host:port or a URL. Empty leaves it to HTTP_PROXY, HTTPS_PROXY and NO_PROXY.

@@ -58,7 +58,8 @@ type level struct {
 // Parse reads a symbol path. Empty elements are skipped; an *Error names the element that cannot be meant.
 func Parse(text string, opt Options) (*Path, error) {
 	if len(text) > maxPath {
-		return nil, &Error{Code: CodeTooLong, Message: fmt.Sprintf("the symbol path has %d bytes; Windows allows %d", len(text), maxPath)}
+		return nil, &Error{Code: CodeTooLong,
+			Message: fmt.Sprintf("the symbol path has %d bytes; Windows allows %d", len(text), maxPath)}
 	}
 	opt.Limits = opt.Limits.withDefaults()
 	if opt.Log == nil {
@@ -113,18 +114,21 @@ func (p *Path) element(text string) (element, *Error) {
 	}
 	switch keyword := strings.ToLower(fields[0]); {
 	case len(fields) == 1 && (keyword == "srv" || keyword == "symsrv" || keyword == "cache"):
-		return element{}, &Error{Code: CodeUnknownKeyword, Message: keyword + ` needs an asterisk after it, as in srv*C:\Symbols; for a directory of that name write .\` + keyword}
+		return element{}, &Error{Code: CodeUnknownKeyword, Message: keyword +
+			` needs an asterisk after it, as in srv*C:\Symbols; for a directory of that name write .\` + keyword}
 	case keyword == "srv":
 		return p.chain(fields[1:])
 	case keyword == "symsrv":
 		if dll := strings.ToLower(BaseName(fields[1])); dll != "symsrv.dll" && dll != "symsrv" {
-			return element{}, &Error{Code: CodeUnknownDLL, Message: fmt.Sprintf("only symsrv.dll is known as symbol server, not %q: write symsrv*symsrv.dll*STORE, or srv*STORE", fields[1])}
+			return element{}, &Error{Code: CodeUnknownDLL,
+				Message: fmt.Sprintf("only symsrv.dll is known as symbol server, not %q: write symsrv*symsrv.dll*STORE, or srv*STORE", fields[1])}
 		}
 		return p.chain(fields[2:])
 	case keyword == "cache":
 		return p.cache(fields[1:])
 	case len(fields) > 1 && !strings.ContainsAny(fields[0], `/\:`):
-		return element{}, &Error{Code: CodeUnknownKeyword, Message: fmt.Sprintf("%q is no keyword of a symbol path: srv, symsrv and cache are", fields[0])}
+		return element{}, &Error{Code: CodeUnknownKeyword,
+			Message: fmt.Sprintf("%q is no keyword of a symbol path: srv, symsrv and cache are", fields[0])}
 	case len(fields) > 1: // stores may be chained without srv* before them
 		return p.chain(fields)
 	case isURL(text):
@@ -147,7 +151,8 @@ func (p *Path) chain(stores []string) (element, *Error) {
 			return e, err
 		}
 		if lv.server != nil && i < len(stores)-1 {
-			return e, &Error{Code: CodeURLNotLast, Message: fmt.Sprintf("%s cannot be written to, so it must be the last store of its chain", lv.server.name)}
+			return e, &Error{Code: CodeURLNotLast,
+				Message: fmt.Sprintf("%s cannot be written to, so it must be the last store of its chain", lv.server.name)}
 		}
 		e.levels = append(e.levels, lv)
 	}
@@ -156,7 +161,8 @@ func (p *Path) chain(stores []string) (element, *Error) {
 
 func (p *Path) cache(dirs []string) (element, *Error) {
 	if len(dirs) > 1 {
-		return element{}, &Error{Code: CodeBadCache, Message: "cache* takes one directory; chains of stores are written srv*…"}
+		return element{}, &Error{Code: CodeBadCache,
+			Message: "cache* takes one directory; chains of stores are written srv*…"}
 	}
 	if isURL(dirs[0]) {
 		return element{}, &Error{Code: CodeBadCache, Message: "a server cannot be a cache: write srv* before it"}

@@ -106,14 +106,16 @@ func TestMappings(t *testing.T) {
 		}
 	}
 	for text, ok := range map[string]bool{`C:\Symbols=/mnt/sym`: true, `C:\Symbols`: false, `=/x`: false, `C:=`: false} {
-		if m, err := symsrv.ParseMapping(text); (err == nil) != ok || ok && m != (symsrv.Mapping{From: `C:\Symbols`, To: "/mnt/sym"}) {
+		if m, err := symsrv.ParseMapping(text); (err == nil) != ok ||
+			ok && m != (symsrv.Mapping{From: `C:\Symbols`, To: "/mnt/sym"}) {
 			t.Errorf("%s: %v %v", text, m, err)
 		}
 	}
 }
 
 func TestFromEnvironment(t *testing.T) {
-	root := plant(t, map[string]string{"alt/app.pdb": right, "main/app.pdb": right, "home/sym/other.pdb/" + key + "/other.pdb": right})
+	root := plant(t, map[string]string{"alt/app.pdb": right, "main/app.pdb": right, "home/sym/other.pdb/" +
+		key + "/other.pdb": right})
 	env := map[string]string{
 		"_NT_ALT_SYMBOL_PATH": filepath.Join(root, "alt"),
 		"_NT_SYMBOL_PATH":     filepath.Join(root, "main") + ";cache*",
@@ -137,14 +139,16 @@ func TestFromEnvironment(t *testing.T) {
 	}
 	env["_NT_SYMBOL_PROXY"] = "http://%zz"
 	var e *symsrv.Error
-	if _, err := symsrv.FromEnvironment(func(name string) string { return env[name] }, opt); !errors.As(err, &e) || e.Code != symsrv.CodeBadProxy {
+	if _, err := symsrv.FromEnvironment(func(name string) string { return env[name] }, opt); !errors.As(err, &e) ||
+		e.Code != symsrv.CodeBadProxy {
 		t.Errorf("a proxy that is none: %v", err)
 	}
 	empty, err := symsrv.FromEnvironment(func(string) string { return "" }, symsrv.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := empty.Find(t.Context(), app); !errors.As(err, &e) || e.Code != symsrv.CodeNotFound || !strings.Contains(err.Error(), "empty") {
+	if _, _, err := empty.Find(t.Context(), app); !errors.As(err, &e) || e.Code != symsrv.CodeNotFound ||
+		!strings.Contains(err.Error(), "empty") {
 		t.Errorf("an empty environment: %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(root, "SymCache")); err == nil {

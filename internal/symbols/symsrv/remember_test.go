@@ -66,10 +66,11 @@ func TestRemembersMismatch(t *testing.T) {
 
 func TestServerThatIsDown(t *testing.T) {
 	dials := 0
-	opt := symsrv.Options{Allow: []string{"*"}, Cache: t.TempDir(), Limits: quick, Client: &http.Client{Transport: trip(func(*http.Request) (*http.Response, error) {
-		dials++
-		return nil, http.ErrHandlerTimeout
-	})}}
+	opt := symsrv.Options{Allow: []string{"*"}, Cache: t.TempDir(), Limits: quick,
+		Client: &http.Client{Transport: trip(func(*http.Request) (*http.Response, error) {
+			dials++
+			return nil, http.ErrHandlerTimeout
+		})}}
 	opt.Limits.Down = time.Hour
 	p := parse(t, "srv*https://host.example", opt)
 	for i := range 10 {

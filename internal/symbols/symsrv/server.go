@@ -124,7 +124,8 @@ func (s *search) ask(ctx context.Context, u *url.URL, form Form, stores []string
 }
 
 // received judges a file that came from a server.
-func (s *search) received(ctx context.Context, u *url.URL, form Form, file, home string, stores []string) (LocalFile, bool) {
+func (s *search) received(ctx context.Context, u *url.URL, form Form, file, home string,
+	stores []string) (LocalFile, bool) {
 	defer func() { _ = os.Remove(file) }() // gone, if it was kept
 	if form == Pointer {
 		return s.follow(ctx, shown(u), file, true, origin{stores: stores})

@@ -22,14 +22,20 @@ func TestServerLayouts(t *testing.T) {
 	}{
 		{"as written", app, map[string]string{in + "app.pdb": right}, in + "app.pdb", "/" + in + "app.pdb"},
 		{"compressed", app, map[string]string{in + "app.pd_": zip}, in + "app.pdb", "/" + in + "app.pdb /" + in + "app.pd_"},
-		{"compressed under the plain name", app, map[string]string{in + "app.pdb": zip}, in + "app.pdb", "/" + in + "app.pdb"},
-		{"MSFZ", app, map[string]string{in + "app.pdb": "Microsoft MSFZ Container\r\n\x1aALD\x00\x00 right"}, in + "msfz0/app.pdb", "/" + in + "app.pdb"},
+		{"compressed under the plain name", app, map[string]string{in + "app.pdb": zip},
+			in + "app.pdb", "/" + in + "app.pdb"},
+		{"MSFZ", app, map[string]string{in + "app.pdb": "Microsoft MSFZ Container\r\n\x1aALD\x00\x00 right"},
+			in + "msfz0/app.pdb", "/" + in + "app.pdb"},
 		{"key in lower case", app, map[string]string{"app.pdb/" + lower + "/app.pdb": right}, in + "app.pdb", ""},
-		{"all in lower case", mixed, map[string]string{"app.pdb/" + lower + "/app.pdb": right}, "App.pdb/" + key + "/App.pdb", ""},
-		{"two tiers announced", app, map[string]string{"index2.txt": "", "ap/" + in + "app.pdb": right}, in + "app.pdb", "/ap/" + in + "app.pdb"},
+		{"all in lower case", mixed, map[string]string{"app.pdb/" + lower + "/app.pdb": right},
+			"App.pdb/" + key + "/App.pdb", ""},
+		{"two tiers announced", app, map[string]string{"index2.txt": "", "ap/" + in + "app.pdb": right}, in + "app.pdb",
+			"/ap/" + in + "app.pdb"},
 		{"two tiers found by the way", app, map[string]string{"ap/" + in + "app.pdb": right}, in + "app.pdb", ""},
-		{"image", symsrv.Identity{Name: "a.dll", Timestamp: 0xAB, SizeOfImage: 0x1F000}, map[string]string{"a.dll/000000AB1f000/a.dl_": zipped(t, "a.dll", right)}, "a.dll/000000AB1f000/a.dll", ""},
-		{"a name that must be escaped", symsrv.Identity{Name: "a #1%41+;.pdb", DebugID: key}, map[string]string{"a #1%41+;.pdb/" + key + "/a #1%41+;.pdb": right}, "a #1%41+;.pdb/" + key + "/a #1%41+;.pdb", ""},
+		{"image", symsrv.Identity{Name: "a.dll", Timestamp: 0xAB, SizeOfImage: 0x1F000},
+			map[string]string{"a.dll/000000AB1f000/a.dl_": zipped(t, "a.dll", right)}, "a.dll/000000AB1f000/a.dll", ""},
+		{"a name that must be escaped", symsrv.Identity{Name: "a #1%41+;.pdb", DebugID: key},
+			map[string]string{"a #1%41+;.pdb/" + key + "/a #1%41+;.pdb": right}, "a #1%41+;.pdb/" + key + "/a #1%41+;.pdb", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := serve(t, c.files, nil)
@@ -81,9 +87,11 @@ func TestServerPointers(t *testing.T) {
 // TestPointerToServer follows a store's file.ptr to an allowed server.
 func TestPointerToServer(t *testing.T) {
 	w := serve(t, map[string]string{"drop/app.pd_": zipped(t, "app.pdb", right), "wrong/app.pdb": wrong}, nil)
-	for path, want := range map[string]string{"/drop/app.pd_": "found", "/wrong/app.pdb": "mismatch", "/none/app.pdb": "not-found"} {
+	for path, want := range map[string]string{"/drop/app.pd_": "found", "/wrong/app.pdb": "mismatch",
+		"/none/app.pdb": "not-found"} {
 		root := plant(t, map[string]string{in + "file.ptr": "PATH:" + w.URL + path})
-		if found, lines := find(t, parse(t, "srv*"+root, online(t, w)), app); results(lines) != want || (found != "") != (want == "found") {
+		if found, lines := find(t, parse(t, "srv*"+root, online(t, w)), app); results(lines) != want ||
+			(found != "") != (want == "found") {
 			t.Errorf("%s: %q", path, lines)
 		}
 	}

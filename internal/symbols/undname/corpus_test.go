@@ -103,7 +103,8 @@ func TestNothingThatOthersReadIsLeftDecorated(t *testing.T) {
 	for _, file := range []string{"llvm-ms-demangle.tsv", "rust-msvc-demangler.tsv"} {
 		for _, row := range rows(t, file) {
 			name := row[2]
-			if !strings.HasPrefix(name, "?") || strings.HasPrefix(name, "??@") || row[1] == "expect_failure" || unread[name] != "" {
+			if !strings.HasPrefix(name, "?") || strings.HasPrefix(name, "??@") ||
+				row[1] == "expect_failure" || unread[name] != "" {
 				continue
 			}
 			if len(row) > 3 && (row[3] == name || strings.Contains(row[3], "nvalid")) {

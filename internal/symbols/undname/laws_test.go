@@ -87,7 +87,8 @@ func TestOutputIsBounded(t *testing.T) {
 }
 
 func TestNestingIsBounded(t *testing.T) {
-	for _, repeated := range []string{"PA", "V?$A@", "P6A", "?1?", "?1??", "$$BY0A@", "??$", "$1?", "A$$C", "$$CA", "??__E?", "??_P", "?A", "?Q", "_$"} {
+	for _, repeated := range []string{"PA", "V?$A@", "P6A", "?1?", "?1??", "$$BY0A@", "??$", "$1?", "A$$C", "$$CA",
+		"??__E?", "??_P", "?A", "?Q", "_$"} {
 		for _, prefix := range []string{"?f@@YAX", "?f@", "?", "??$f@", ""} {
 			check(t, prefix+strings.Repeat(repeated, 10000))
 		}

@@ -155,7 +155,8 @@ func (d *decoder) enumeration() text {
 	if c < '0' || c > '7' {
 		return d.fail()
 	}
-	of := [8]string{"char ", "unsigned char ", "short ", "unsigned short ", "", "unsigned int ", "long ", "unsigned long "}[c-'0']
+	of := [8]string{"char ", "unsigned char ", "short ", "unsigned short ", "", "unsigned int ", "long ",
+		"unsigned long "}[c-'0']
 	name := d.scopedName()
 	switch {
 	case d.bad:

@@ -10,7 +10,8 @@ import (
 var bands = []struct {
 	from int
 	on   []int
-}{{3, []int{3}}, {4, []int{4}}, {5, []int{5}}, {6, []int{6}}, {7, []int{7, 8}}, {10, []int{10, 12}}, {15, []int{16, 20}}}
+}{{3, []int{3}}, {4, []int{4}}, {5, []int{5}}, {6, []int{6}}, {7, []int{7, 8}},
+	{10, []int{10, 12}}, {15, []int{16, 20}}}
 
 // FittedSnapshots are the numbers of snapshots that models are fitted on.
 func FittedSnapshots() (list []int) {

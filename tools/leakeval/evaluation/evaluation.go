@@ -1,6 +1,7 @@
-// Package evaluation says how well package score does: in come seeds, out come judgements beside the truth. Processes are made of
-// behaviours that several hands wrote without knowing the method, recorded as Windows tools would, and read and analysed as the
-// product does. docs/method.md publishes the figures; tools/leakeval prints them and fits the model.
+// Package evaluation says how well package score does: in come seeds, out come judgements beside the truth. Processes
+// are made of behaviours that several hands wrote without knowing the method, recorded as Windows tools would, and read
+// and analysed as the product does. docs/method.md publishes the figures; tools/leakeval prints them and fits the
+// model.
 package evaluation
 
 import (
@@ -58,8 +59,8 @@ type Cases struct {
 	List      []Case
 }
 
-// Run makes processes and judges all their stacks on every kind of evidence, on all cores. What comes out depends on the options
-// only.
+// Run makes processes and judges all their stacks on every kind of evidence, on all cores. What comes out depends on
+// the options only.
 func Run(ctx context.Context, o Options) ([]Cases, error) {
 	runs := max(1, o.Runs)
 	all := make([][]Cases, len(o.Seeds)*o.Processes*runs)

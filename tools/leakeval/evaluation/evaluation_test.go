@@ -11,13 +11,15 @@ import (
 	"heapdrift/tools/leakeval/evaluation/behaviour"
 )
 
-// TestFloors keeps what docs/method.md promises from rotting, on a few processes of behaviours that nothing was chosen on. So few have
-// an error of some hundredths by chance: where this fails after a change, run leakeval before believing it.
+// TestFloors keeps what docs/method.md promises from rotting, on a few processes of behaviours that nothing was chosen
+// on. So few have an error of some hundredths by chance: where this fails after a change, run leakeval before believing
+// it.
 func TestFloors(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
 	}
-	all, err := Run(t.Context(), Options{Behaviours: Kept(), Seeds: []uint64{1}, Processes: 8, Snapshots: []int{12}, Trace: true})
+	all, err := Run(t.Context(),
+		Options{Behaviours: Kept(), Seeds: []uint64{1}, Processes: 8, Snapshots: []int{12}, Trace: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +63,8 @@ func TestSets(t *testing.T) {
 			t.Errorf("%s: %v", set.Name, truths)
 		}
 	}
-	if tuning, kept := len(Tuning()), len(Kept()); tuning+kept != len(names) || kept < 2*len(names)/5 || tuning < 2*len(names)/5 || len(names) < 120 {
+	if tuning, kept := len(Tuning()), len(Kept()); tuning+kept != len(names) || kept < 2*len(names)/5 ||
+		tuning < 2*len(names)/5 || len(names) < 120 {
 		t.Errorf("%d behaviours for tuning and %d kept of %d", tuning, kept, len(names))
 	}
 }
@@ -69,14 +72,16 @@ func TestSets(t *testing.T) {
 func TestRunEndsWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Run(ctx, Options{Behaviours: Tuning(), Seeds: []uint64{1}, Processes: 1, Snapshots: []int{5}}); err == nil {
+	if _, err := Run(ctx,
+		Options{Behaviours: Tuning(), Seeds: []uint64{1}, Processes: 1, Snapshots: []int{5}}); err == nil {
 		t.Error("no error")
 	}
 }
 
 // made are cases with given scores, every second of which leaks.
 func made(scores ...float64) Cases {
-	kinds := []*behaviour.Behaviour{{Name: "leaks", Truth: behaviour.Leaks}, {Name: "does not"}, {Name: "nobody knows", Truth: behaviour.Undecidable}}
+	kinds := []*behaviour.Behaviour{{Name: "leaks", Truth: behaviour.Leaks}, {Name: "does not"},
+		{Name: "nobody knows", Truth: behaviour.Undecidable}}
 	c := Cases{Name: "made"}
 	for i, s := range scores {
 		class := score.Growing
@@ -113,7 +118,8 @@ func TestFit(t *testing.T) {
 	leak, innocent := &behaviour.Behaviour{Truth: behaviour.Leaks}, &behaviour.Behaviour{}
 	var c Cases
 	for i := range 1200 {
-		k := Case{Behaviour: innocent, Process: i, Evidence: &score.Evidence{Kind: score.Counted, Conditions: []float64{-5 + float64(i%7), float64(i % 11), 0}}}
+		k := Case{Behaviour: innocent, Process: i,
+			Evidence: &score.Evidence{Kind: score.Counted, Conditions: []float64{-5 + float64(i%7), float64(i % 11), 0}}}
 		if i%3 == 0 {
 			k.Behaviour, k.Evidence.Conditions[0] = leak, 4+float64(i%5)
 		}

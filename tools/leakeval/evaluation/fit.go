@@ -30,8 +30,8 @@ const (
 	// fewPrecision is for fewer than fewSnapshots, which reach leakPrecision for next to nothing.
 	fewPrecision = 0.96
 	fewSnapshots = 7
-	// poolPrecision and tracePoolPrecision are for several runs together: what is odd about one process evens out, so that behaviours that
-	// are new cost less.
+	// poolPrecision and tracePoolPrecision are for several runs together: what is odd about one process evens out, so that
+	// behaviours that are new cost less.
 	poolPrecision      = 0.962
 	tracePoolPrecision = 0.98
 	// leastFlagged is how many cases a threshold must flag to be believed.
@@ -85,8 +85,8 @@ func samplesOf(groups []Cases, kind score.Kind) (list []*sample) {
 	return list
 }
 
-// Fit fits the model of one kind of evidence. Calibration and thresholds are those of behaviours left out: each is judged by a fit on
-// the others.
+// Fit fits the model of one kind of evidence. Calibration and thresholds are those of behaviours left out: each is
+// judged by a fit on the others.
 func Fit(kind score.Kind, from int, groups ...Cases) Model {
 	m, _ := fitLeftOut(kind, from, groups)
 	return m
@@ -139,8 +139,8 @@ func threshold(list []*sample, precision float64) float64 {
 	return at
 }
 
-// calibrate gives a rising map from log odds to the share of leaks, by cells pooled until each has cases enough and none is below
-// the one before it (isotonic regression).
+// calibrate gives a rising map from log odds to the share of leaks, by cells pooled until each has cases enough and
+// none is below the one before it (isotonic regression).
 func calibrate(list []*sample) []Knot {
 	var sorted []*sample
 	for _, s := range list {
@@ -214,8 +214,9 @@ func fit(list []*sample, conditions int) (m Model) {
 		}
 		slices.Sort(leaks)
 		m.Penalties = append(m.Penalties, Penalty{
-			Knots: [3]float64{quantile(leaks, 0.08), quantile(leaks, 0.25), quantile(leaks, 0.5)}, Weights: [3]float64{0.3, 0.3, 0.3},
-			Scale: max(1e-3, quantile(leaks, 0.75)-quantile(leaks, 0.08)),
+			Knots:   [3]float64{quantile(leaks, 0.08), quantile(leaks, 0.25), quantile(leaks, 0.5)},
+			Weights: [3]float64{0.3, 0.3, 0.3},
+			Scale:   max(1e-3, quantile(leaks, 0.75)-quantile(leaks, 0.08)),
 		})
 	}
 	var x [][]float64
@@ -251,7 +252,8 @@ func fit(list []*sample, conditions int) (m Model) {
 			g := gradient[i] / float64(max(1, len(x)))
 			mean[i] = 0.9*mean[i] + 0.1*g
 			square[i] = 0.99*square[i] + 0.01*g*g
-			by := 0.05 * mean[i] / (1 - math.Pow(0.9, float64(step))) / (math.Sqrt(square[i]/(1-math.Pow(0.99, float64(step)))) + 1e-8)
+			by := 0.05 * mean[i] / (1 - math.Pow(0.9,
+				float64(step))) / (math.Sqrt(square[i]/(1-math.Pow(0.99, float64(step)))) + 1e-8)
 			if i == n {
 				m.Intercept -= by
 			} else {
@@ -278,8 +280,8 @@ type Pooling struct {
 	Leak, Certain float64
 }
 
-// FitPool fits the judgement on so many runs of one process with evidence of a kind: by the means of what fits on other behaviours say
-// of them.
+// FitPool fits the judgement on so many runs of one process with evidence of a kind: by the means of what fits on other
+// behaviours say of them.
 func FitPool(kind score.Kind, runs int, groups ...Cases) Pooling {
 	var pooled []*sample
 	for _, g := range groups {
@@ -330,7 +332,8 @@ func WriteModels(w io.Writer, models []Model, poolings []Pooling) error {
 		return fmt.Sprintf("[3]float64{%s, %s, %s}", number(v[0]), number(v[1]), number(v[2]))
 	}
 	for _, m := range models {
-		fmt.Fprintf(&b, "{ // %s, from %d snapshots on\nkind: %q, from: %d, intercept: %s, leak: %s, certain: %s,\n", m.Kind, m.From, m.Kind, m.From,
+		fmt.Fprintf(&b, "{ // %s, from %d snapshots on\nkind: %q, from: %d, intercept: %s, leak: %s, certain: %s,\n",
+			m.Kind, m.From, m.Kind, m.From,
 			number(m.Intercept), number(m.Leak), number(m.Certain))
 		b.WriteString("penalties: []penalty{\n")
 		for i, p := range m.Penalties {
@@ -344,7 +347,8 @@ func WriteModels(w io.Writer, models []Model, poolings []Pooling) error {
 	}
 	b.WriteString("}\n\nvar poolings = []pooling{\n")
 	for _, p := range poolings {
-		fmt.Fprintf(&b, "{kind: %q, runs: %d, leak: %s, certain: %s, calibration: calibration{", p.Kind, p.Runs, number(p.Leak), number(p.Certain))
+		fmt.Fprintf(&b, "{kind: %q, runs: %d, leak: %s, certain: %s, calibration: calibration{", p.Kind, p.Runs,
+			number(p.Leak), number(p.Certain))
 		for _, k := range p.Calibration {
 			fmt.Fprintf(&b, "{%s, %s}, ", number(k.LogOdds), number(k.Leaked))
 		}

@@ -26,7 +26,8 @@ func printQuality(w io.Writer, all []Cases) {
 	for i := range all {
 		c := &all[i]
 		leak, certain := c.Quality(IsLeak), c.Quality(IsCertain)
-		fmt.Fprintf(w, "| %s\t| %d\t| %.3f\t| %.3f\t| %.3f\t| %.3f\t| %.3f\t|\n", c.Name, len(c.List), leak.Precision, leak.Recall, certain.Precision, certain.Recall, c.AveragePrecision())
+		fmt.Fprintf(w, "| %s\t| %d\t| %.3f\t| %.3f\t| %.3f\t| %.3f\t| %.3f\t|\n", c.Name, len(c.List), leak.Precision,
+			leak.Recall, certain.Precision, certain.Recall, c.AveragePrecision())
 	}
 	fmt.Fprintln(w)
 }
@@ -62,7 +63,8 @@ func printRivals(w io.Writer, all []Cases) {
 	fmt.Fprintln(w)
 }
 
-var truthWords = map[behaviour.Truth]string{behaviour.Leaks: "leak", behaviour.Innocent: "innocent", behaviour.Undecidable: "undecidable"}
+var truthWords = map[behaviour.Truth]string{behaviour.Leaks: "leak", behaviour.Innocent: "innocent",
+	behaviour.Undecidable: "undecidable"}
 
 // printBehaviours lists what is judged worst first, by truth.
 func printBehaviours(w io.Writer, all []Cases) {
@@ -91,7 +93,8 @@ func printBehaviours(w io.Writer, all []Cases) {
 		list = append(list, r)
 	}
 	slices.SortFunc(list, func(a, b *row) int {
-		return cmp.Or(cmp.Compare(order3(a.behaviour.Truth), order3(b.behaviour.Truth)), cmp.Compare(b.missed, a.missed), cmp.Compare(a.behaviour.Name, b.behaviour.Name))
+		return cmp.Or(cmp.Compare(order3(a.behaviour.Truth), order3(b.behaviour.Truth)), cmp.Compare(b.missed, a.missed),
+			cmp.Compare(a.behaviour.Name, b.behaviour.Name))
 	})
 	for _, r := range list {
 		fmt.Fprintf(w, "| %s: %s\t|", truthWords[r.behaviour.Truth], r.behaviour.Name)

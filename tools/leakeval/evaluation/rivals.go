@@ -15,7 +15,8 @@ type Rival struct {
 // snapshotRivals and traceRivals are the rules for each kind of evidence.
 var (
 	snapshotRivals = []Rival{
-		{"difference of the first and the last log: more bytes", func(_ *analysis.Report, s *analysis.Site) bool { return s.Growth != nil && s.Growth.Bytes > 0 }},
+		{"difference of the first and the last log: more bytes",
+			func(_ *analysis.Report, s *analysis.Site) bool { return s.Growth != nil && s.Growth.Bytes > 0 }},
 		{"in all logs, and more blocks in each", func(_ *analysis.Report, s *analysis.Site) bool {
 			for i, p := range s.Series {
 				if p.Count == 0 || i > 0 && p.Count <= s.Series[i-1].Count {
@@ -27,8 +28,10 @@ var (
 		{"the ten that hold most blocks", nil},
 	}
 	traceRivals = []Rival{
-		{"net bytes of the trace above 0", func(_ *analysis.Report, s *analysis.Site) bool { return s.Growth != nil && s.Growth.Bytes > 0 }},
-		{"allocated inside, not freed (AIFO)", func(_ *analysis.Report, s *analysis.Site) bool { return s.Lifetimes != nil && s.AIFO.Count > 0 }},
+		{"net bytes of the trace above 0",
+			func(_ *analysis.Report, s *analysis.Site) bool { return s.Growth != nil && s.Growth.Bytes > 0 }},
+		{"allocated inside, not freed (AIFO)",
+			func(_ *analysis.Report, s *analysis.Site) bool { return s.Lifetimes != nil && s.AIFO.Count > 0 }},
 		{"the ten that hold most blocks", nil},
 	}
 )

@@ -26,7 +26,8 @@ var Sets = []struct {
 	{"deceit", deceit.Behaviours},
 }
 
-// Afterwards is a set that was written when the method was final, to check it once: none of it is for tuning, nor among those kept.
+// Afterwards is a set that was written when the method was final, to check it once: none of it is for tuning, nor among
+// those kept.
 func Afterwards() []behaviour.Behaviour { return afterwards.Behaviours }
 
 // Tuning are the behaviours that constants and calibration may be chosen on, Kept those that figures are published for.

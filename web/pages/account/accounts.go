@@ -36,7 +36,8 @@ func (p *pages) showAccounts(c echo.Context, status int, v *accountsView) error 
 		v.wrong = map[string]string{}
 	}
 	var err error
-	if v.list, err = store.Read(ctx, p.store, func(view store.View) ([]store.User, error) { return view.Users(ctx) }); err != nil {
+	if v.list, err = store.Read(ctx, p.store,
+		func(view store.View) ([]store.User, error) { return view.Users(ctx) }); err != nil {
 		return err
 	}
 	return renderSecret(c, status, accountsPage(v))
@@ -47,7 +48,8 @@ func (p *pages) accountAdd(c echo.Context) error {
 	if err := ui.ParseForm(c, ui.MaxForm); err != nil {
 		return err
 	}
-	v := &accountsView{name: strings.TrimSpace(ui.Printable(c.FormValue("name"))), email: strings.TrimSpace(ui.Printable(c.FormValue("email"))), wrong: map[string]string{}}
+	v := &accountsView{name: strings.TrimSpace(ui.Printable(c.FormValue("name"))),
+		email: strings.TrimSpace(ui.Printable(c.FormValue("email"))), wrong: map[string]string{}}
 	_, err := p.store.AddUser(c.Request().Context(), v.name, v.email, c.FormValue("admin") != "", ui.ActorOfForm(c))
 	if note(v.wrong, err) {
 		return p.showAccounts(c, http.StatusUnprocessableEntity, v)

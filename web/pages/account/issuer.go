@@ -45,7 +45,8 @@ func issuerURL(next string) templ.SafeURL {
 	return templ.SafeURL(issuerPath + "?" + url.Values{"next": {next}}.Encode())
 }
 
-// found is the provider. It is asked for its addresses at the first log-in, not when the server starts: the server works without it.
+// found is the provider. It is asked for its addresses at the first log-in, not when the server starts: the server
+// works without it.
 func (i *Issuer) found(ctx context.Context) (*oidc.Provider, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -53,7 +54,8 @@ func (i *Issuer) found(ctx context.Context) (*oidc.Provider, error) {
 		// Keys are fetched with this context later.
 		provider, err := oidc.NewProvider(i.context(context.WithoutCancel(ctx)), i.URL)
 		if err != nil {
-			return nil, problem.New(http.StatusBadGateway, codeIssuer, "%s does not answer as an OpenID Connect provider: %v", i.Name, err)
+			return nil, problem.New(http.StatusBadGateway, codeIssuer, "%s does not answer as an OpenID Connect provider: %v",
+				i.Name, err)
 		}
 		i.provider = provider
 	}
@@ -71,13 +73,15 @@ const codeIssuer = "issuer-failed"
 
 func (i *Issuer) config(c echo.Context, provider *oidc.Provider) *oauth2.Config {
 	return &oauth2.Config{
-		ClientID: i.ClientID, ClientSecret: i.Secret, Endpoint: provider.Endpoint(), RedirectURL: ui.ServerURL(c) + issuerReturnPath,
-		Scopes: []string{oidc.ScopeOpenID, "profile", "email"},
+		ClientID: i.ClientID, ClientSecret: i.Secret, Endpoint: provider.Endpoint(),
+		RedirectURL: ui.ServerURL(c) + issuerReturnPath,
+		Scopes:      []string{oidc.ScopeOpenID, "profile", "email"},
 	}
 }
 
-// A journey is what a browser keeps while the provider asks who it is. It is in a cookie that this server reads only: state ties the
-// answer to the browser, nonce the token to the question, verifier the code to who asked for it (RFC 7636).
+// A journey is what a browser keeps while the provider asks who it is. It is in a cookie that this server reads only:
+// state ties the answer to the browser, nonce the token to the question, verifier the code to who asked for it (RFC
+// 7636).
 type journey struct{ state, nonce, verifier, next string }
 
 const journeyCookie = "heapdrift_issuer"
@@ -109,19 +113,23 @@ func (p *pages) issuerStart(c echo.Context) error {
 	j := &journey{rand.Text(), rand.Text(), oauth2.GenerateVerifier(), guard.LocalPath(c.QueryParam("next"))}
 	c.SetCookie(j.cookie(c))
 	c.Response().Header().Set("Cache-Control", "no-store")
-	return c.Redirect(http.StatusSeeOther, p.issuer.config(c, provider).AuthCodeURL(j.state, oidc.Nonce(j.nonce), oauth2.S256ChallengeOption(j.verifier)))
+	return c.Redirect(http.StatusSeeOther,
+		p.issuer.config(c, provider).AuthCodeURL(j.state, oidc.Nonce(j.nonce), oauth2.S256ChallengeOption(j.verifier)))
 }
 
 // issuerReturn handles GET /login/issuer/return: the provider has sent the browser back with a code.
 func (p *pages) issuerReturn(c echo.Context) error {
 	j, ok := journeyOf(c)
-	c.SetCookie(&http.Cookie{Name: journeyCookie, Path: issuerPath, MaxAge: -1, HttpOnly: true, Secure: c.Scheme() == "https", SameSite: http.SameSiteLaxMode})
+	c.SetCookie(&http.Cookie{Name: journeyCookie, Path: issuerPath, MaxAge: -1, HttpOnly: true,
+		Secure: c.Scheme() == "https", SameSite: http.SameSiteLaxMode})
 	c.Response().Header().Set("Cache-Control", "no-store")
 	switch {
 	case !ok || subtle.ConstantTimeCompare([]byte(j.state), []byte(c.QueryParam("state"))) != 1:
-		return problem.New(http.StatusBadRequest, codeIssuer, "this log-in was not begun in this browser, or long ago; begin it again")
+		return problem.New(http.StatusBadRequest, codeIssuer,
+			"this log-in was not begun in this browser, or long ago; begin it again")
 	case c.QueryParam("error") != "":
-		return problem.New(http.StatusForbidden, codeIssuer, "%s refuses the log-in: %s", p.issuer.Name, ui.Printable(c.QueryParam("error")))
+		return problem.New(http.StatusForbidden, codeIssuer, "%s refuses the log-in: %s", p.issuer.Name,
+			ui.Printable(c.QueryParam("error")))
 	}
 	user, err := p.issuer.user(c, j, p.store)
 	if errors.Is(err, store.ErrNotFound) {
@@ -163,7 +171,8 @@ func (i *Issuer) user(c echo.Context, j *journey, s *store.Store) (store.User, e
 	if err := id.Claims(&claims); err != nil {
 		return store.User{}, refused(err)
 	}
-	return s.UserOfSubject(ctx, id.Issuer, id.Subject, nameOf(id.Subject, claims.Name, claims.Email, claims.FullName), ui.Printable(claims.Email))
+	return s.UserOfSubject(ctx, id.Issuer, id.Subject, nameOf(id.Subject, claims.Name, claims.Email, claims.FullName),
+		ui.Printable(claims.Email))
 }
 
 // nameOf is the name of a new account: the first of what the provider says that may be one.

@@ -61,7 +61,8 @@ func (p *pages) logInPost(c echo.Context) error {
 		c.Response().Header().Set("Retry-After", "900")
 		return renderSecret(c, http.StatusTooManyRequests, logInPage(v))
 	}
-	user, err := store.Read(ctx, p.store, func(view store.View) (store.User, error) { return view.UserByName(ctx, v.name) })
+	user, err := store.Read(ctx, p.store,
+		func(view store.View) (store.User, error) { return view.UserByName(ctx, v.name) })
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}

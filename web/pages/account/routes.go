@@ -1,5 +1,5 @@
-// Package account serves the pages on which people log in, open their account and see it, and on which those who administer the server
-// see all accounts.
+// Package account serves the pages on which people log in, open their account and see it, and on which those who
+// administer the server see all accounts.
 //
 // In come forms with names, passwords and the secrets of links. Out go sessions, which package guard keeps.
 package account

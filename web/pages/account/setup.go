@@ -39,7 +39,8 @@ func (p *pages) setupViewOf(c echo.Context) (*setupView, []byte, error) {
 	}
 	ctx := c.Request().Context()
 	owner, err := store.Read(ctx, p.store, func(v store.View) (string, error) { return v.LinkOwner(ctx, digest) })
-	v := &setupView{Frame: ui.FrameOf(c, "Open your account"), code: c.Param("code"), owner: owner, wrong: map[string]string{}}
+	v := &setupView{Frame: ui.FrameOf(c, "Open your account"), code: c.Param("code"), owner: owner,
+		wrong: map[string]string{}}
 	return v, digest, err
 }
 

@@ -21,7 +21,8 @@ func pickOf(s *store.SignatureRow) string { return s.Text + "@" + strconv.Format
 // picksOf reads what was picked. Its error is a *leaks.FieldError.
 func picksOf(values []string) ([]store.Pick, error) {
 	if len(values) == 0 || len(values) > mostPicked {
-		return nil, &leaks.FieldError{Field: "pick", Message: "pick between 1 and " + strconv.Itoa(mostPicked) + " signatures of the list"}
+		return nil, &leaks.FieldError{Field: "pick", Message: "pick between 1 and " + strconv.Itoa(mostPicked) +
+			" signatures of the list"}
 	}
 	picks := make([]store.Pick, len(values))
 	for i, value := range values {
@@ -35,7 +36,8 @@ func picksOf(values []string) ([]store.Pick, error) {
 	return picks, nil
 }
 
-// signaturesPost handles POST /projects/:project/signatures: one change of all signatures that were picked from the list, whose address the query has.
+// signaturesPost handles POST /projects/:project/signatures: one change of all signatures that were picked from the
+// list, whose address the query has.
 func (p *pages) signaturesPost(c echo.Context) error {
 	project, err := ui.NameInPath(c, "project")
 	if err != nil {

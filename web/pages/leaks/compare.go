@@ -96,7 +96,8 @@ func (v *compareView) read(ctx context.Context, from store.View) error {
 			return nil
 		}
 	}
-	compared, err := from.Compare(ctx, leaks.Question{Project: v.project, Scenario: v.scenario, Base: v.chosenBase, Head: v.chosenHead})
+	compared, err := from.Compare(ctx,
+		leaks.Question{Project: v.project, Scenario: v.scenario, Base: v.chosenBase, Head: v.chosenHead})
 	if errors.Is(err, store.ErrNotFound) {
 		v.problem = "One of the builds has no run of this scenario."
 		return nil
@@ -121,7 +122,8 @@ func (v *compareView) read(ctx context.Context, from store.View) error {
 
 // treeURL is the tree of calls of both sides.
 func (v *compareView) treeURL() string {
-	return "/api/v1/compare/tree?" + url.Values{"layout": {"columns"}, "project": {v.project}, "scenario": {v.scenario}, "base": {v.base.Build}, "head": {v.head.Build}}.Encode()
+	return "/api/v1/compare/tree?" + url.Values{"layout": {"columns"}, "project": {v.project}, "scenario": {v.scenario},
+		"base": {v.base.Build}, "head": {v.head.Build}}.Encode()
 }
 
 // compareParam is a name in the address of a comparison.

@@ -23,10 +23,13 @@ var changeGroups = []changeGroup{
 	{compare.New, "new", "leaks or grows in the head, and the base was clean or did not have it"},
 	{compare.Grown, "worse", "grows faster than in the base, beyond chance"},
 	{compare.Shrunk, "better", "grows slower than in the base, beyond chance"},
-	{compare.Clean, "clean here", "leaked in the base and is clean in the head; another scenario, or a newer build, says that it is not fixed"},
-	{compare.Fixed, "fixed", "leaked in the base; the head exercised it and is clean, or ran its callers and holds none of it"},
+	{compare.Clean, "clean here",
+		"leaked in the base and is clean in the head; another scenario, or a newer build, says that it is not fixed"},
+	{compare.Fixed, "fixed",
+		"leaked in the base; the head exercised it and is clean, or ran its callers and holds none of it"},
 	{compare.Persisting, "same", "leaks or grows on both sides, with no difference beyond chance"},
-	{compare.NotExercised, "not exercised", "nothing says that the head would have shown it: neither fixed nor persisting"},
+	{compare.NotExercised, "not exercised",
+		"nothing says that the head would have shown it: neither fixed nor persisting"},
 }
 
 // groupOf is the group of a change.
@@ -62,7 +65,8 @@ func matching(c *compare.Comparison, group compare.Change, text string) []compar
 // fields are what the address of the comparison says, with another group.
 func (v *compareView) fields(group compare.Change) []ui.Field {
 	var list []ui.Field
-	for _, f := range []ui.Field{{Name: "scenario", Value: v.scenario}, {Name: "base", Value: v.chosenBase}, {Name: "head", Value: v.chosenHead}, {Name: "group", Value: string(group)}, {Name: "q", Value: v.filter}} {
+	for _, f := range []ui.Field{{Name: "scenario", Value: v.scenario}, {Name: "base", Value: v.chosenBase},
+		{Name: "head", Value: v.chosenHead}, {Name: "group", Value: string(group)}, {Name: "q", Value: v.filter}} {
 		if f.Value != "" {
 			list = append(list, f)
 		}
@@ -165,7 +169,8 @@ func difference(r compare.Row) ui.Change {
 	switch {
 	case r.Change == compare.NotExercised:
 		return ui.Change{Class: "muted", Text: "–", Exact: "nothing to compare with"}
-	case r.Base != nil && r.Head != nil && r.Base.RateUnit != r.Head.RateUnit && r.Base.RateUnit != "" && r.Head.RateUnit != "":
+	case r.Base != nil && r.Head != nil && r.Base.RateUnit != r.Head.RateUnit &&
+		r.Base.RateUnit != "" && r.Head.RateUnit != "":
 		return ui.NoChange("the sides count by different units")
 	}
 	if r.Base != nil && r.Base.RateUnit != "" {

@@ -16,7 +16,8 @@ const courseBuilds = 40
 // courseOf draws how fast the leak grows, by build. A build that did not exercise the leak has no point, because
 // nothing is known of the leak there.
 func (v signatureView) courseOf(c echo.Context) *ui.Trend {
-	coverage := &store.Coverage{Builds: v.history.Builds[max(len(v.history.Builds)-courseBuilds, 0):], Scenarios: v.history.Scenarios}
+	coverage := &store.Coverage{Builds: v.history.Builds[max(len(v.history.Builds)-courseBuilds, 0):],
+		Scenarios: v.history.Scenarios}
 	for i := range v.history.Outcomes {
 		if o := &v.history.Outcomes[i]; o.Exercised || o.IsAbsent() {
 			coverage.Cells = append(coverage.Cells, cellOf(o))
@@ -41,7 +42,8 @@ func cellOf(o *leaks.Outcome) leaks.Cell {
 		cell.Status = analysis.StatusNoLeak
 	}
 	if r := o.Rate; r != nil && o.IsBad() {
-		cell.Totals = []leaks.Total{{Unit: r.Unit, Bytes: max(r.Bytes, 0), Low: max(r.BytesLow, 0), High: max(r.BytesHigh, 0), Signatures: 1}}
+		cell.Totals = []leaks.Total{{Unit: r.Unit, Bytes: max(r.Bytes, 0), Low: max(r.BytesLow, 0),
+			High: max(r.BytesHigh, 0), Signatures: 1}}
 	}
 	return cell
 }

@@ -42,7 +42,8 @@ type Listing struct {
 
 // ListingOf reads an address. What makes no sense in it counts as not there.
 func ListingOf(project string, c echo.Context) Listing {
-	l := Listing{project: project, scenario: ui.Printable(c.QueryParam("scenario")), owner: ui.Printable(c.QueryParam("owner")), module: ui.Printable(c.QueryParam("module"))}
+	l := Listing{project: project, scenario: ui.Printable(c.QueryParam("scenario")),
+		owner: ui.Printable(c.QueryParam("owner")), module: ui.Printable(c.QueryParam("module"))}
 	l.filter = strings.TrimSpace(ui.Printable(c.QueryParam("q")))
 	l.filter = strings.ToValidUTF8(l.filter[:min(len(l.filter), ui.MaxFilter)], "")
 	if state := leaks.State(c.QueryParam("state")); slices.Contains(leaks.States, state) {
@@ -51,7 +52,8 @@ func ListingOf(project string, c echo.Context) Listing {
 	if class := c.QueryParam("class"); slices.Contains(leakClasses, class) {
 		l.class = class
 	}
-	if order := store.SignatureOrder(c.QueryParam("sort")); store.ValidSignatureOrder(order) && order != store.BySignatureScore {
+	if order := store.SignatureOrder(c.QueryParam("sort")); store.ValidSignatureOrder(order) &&
+		order != store.BySignatureScore {
 		l.order = order
 	}
 	if id, err := strconv.ParseInt(c.QueryParam("leaks_after"), 10, 64); err == nil && id > 0 {
@@ -62,7 +64,8 @@ func ListingOf(project string, c echo.Context) Listing {
 
 func (l Listing) query() store.SignatureQuery {
 	return store.SignatureQuery{
-		Project: l.project, State: l.state, Owner: l.owner, Module: l.module, Scenario: l.scenario, Text: l.filter, Class: l.class, Order: l.order,
+		Project: l.project, State: l.state, Owner: l.owner, Module: l.module, Scenario: l.scenario, Text: l.filter,
+		Class: l.class, Order: l.order,
 		Limit: leaksPage, After: l.after, Strip: stripBuilds,
 	}
 }
@@ -115,7 +118,8 @@ type Table struct {
 	Actor     string // whom forms remember, where nobody logs in
 }
 
-// TableOf reads the page of a project's signatures that a listing chooses. A page behind a signature that has gone is the first one.
+// TableOf reads the page of a project's signatures that a listing chooses. A page behind a signature that has gone is
+// the first one.
 func TableOf(ctx context.Context, v store.View, l Listing) (t Table, err error) {
 	t.Listing = l
 	var gone *leaks.FieldError

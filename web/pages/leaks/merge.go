@@ -9,7 +9,8 @@ import (
 	"heapdrift/web/pages/ui"
 )
 
-// signatureMerge handles POST /projects/:project/signatures/:signature/merge: two signatures are one leak, or two again.
+// signatureMerge handles POST /projects/:project/signatures/:signature/merge: two signatures are one leak, or two
+// again.
 func (p *pages) signatureMerge(c echo.Context) error {
 	project, signature, err := signatureInPath(c)
 	if err != nil {

@@ -120,13 +120,15 @@ func (p *pages) policyPost(c echo.Context) error {
 	v.text, v.note, v.impact = c.FormValue("text"), strings.TrimSpace(ui.Printable(c.FormValue("note"))), impact
 	version, wrong := strconv.ParseInt(c.FormValue("version"), 10, 32)
 	if wrong != nil || version < 0 {
-		return problem.New(http.StatusUnprocessableEntity, "invalid-form", "the form is not that of the page; reload the page")
+		return problem.New(http.StatusUnprocessableEntity, "invalid-form",
+			"the form is not that of the page; reload the page")
 	}
 	actor := ui.ActorOfForm(c)
 	if err == nil {
 		v.meaning = meaningOf(&made)
 		if save {
-			_, err = p.store.SavePolicy(ctx, v.project, store.PolicyChange{Policies: made, Author: actor, Note: v.note, Version: version})
+			_, err = p.store.SavePolicy(ctx, v.project,
+				store.PolicyChange{Policies: made, Author: actor, Note: v.note, Version: version})
 			if err == nil {
 				return c.Redirect(http.StatusSeeOther, string(ui.PolicyURL(v.project))+"?saved=1")
 			}
@@ -136,7 +138,8 @@ func (p *pages) policyPost(c echo.Context) error {
 }
 
 // tryPolicy reads what policies would change, where that is asked.
-func tryPolicy(ctx context.Context, made leaks.Policies, asked bool, into **leaks.Impact) func(store.View, string) error {
+func tryPolicy(ctx context.Context, made leaks.Policies, asked bool,
+	into **leaks.Impact) func(store.View, string) error {
 	if !asked {
 		return nil
 	}

@@ -33,7 +33,8 @@ func (p *pages) rules(c echo.Context) error {
 			}
 		}
 	}
-	if lines, err := leaks.CleanText(c.QueryParam("add")); err == nil && strings.TrimSpace(lines) != "" && len(lines) <= ui.MaxForm {
+	if lines, err := leaks.CleanText(c.QueryParam("add")); err == nil && strings.TrimSpace(lines) != "" &&
+		len(lines) <= ui.MaxForm {
 		v.proposed = strings.Split(strings.TrimSpace(lines), "\n")
 		v.text = leaks.AppendRules(v.text, v.proposed)
 	}
@@ -105,12 +106,14 @@ func (p *pages) rulesPost(c echo.Context) error {
 	v.text, v.note = c.FormValue("text"), strings.TrimSpace(ui.Printable(c.FormValue("note")))
 	version, err := strconv.ParseInt(c.FormValue("version"), 10, 32)
 	if err != nil || version < 0 || len(v.text) > leaks.MaxRules {
-		return problem.New(http.StatusUnprocessableEntity, "invalid-form", "the form is not that of the page, or its text too long; reload the page")
+		return problem.New(http.StatusUnprocessableEntity, "invalid-form",
+			"the form is not that of the page, or its text too long; reload the page")
 	}
 	actor := ui.ActorOfForm(c)
 	if save {
 		if v.text, err = leaks.CleanText(v.text); err == nil {
-			_, _, err = p.store.SaveRules(ctx, v.project, store.RuleChange{Text: v.text, Author: actor, Note: v.note, Version: version})
+			_, _, err = p.store.SaveRules(ctx, v.project,
+				store.RuleChange{Text: v.text, Author: actor, Note: v.note, Version: version})
 		}
 		if err == nil {
 			return c.Redirect(http.StatusSeeOther, string(ui.RulesURL(v.project))+"?saved=1")
@@ -154,8 +157,8 @@ func (p *pages) rulesAgain(c echo.Context, v rulesView, err error) error {
 	return ui.Render(c, told.Status, rulesPage(v))
 }
 
-// rulesImport handles POST /projects/:project/rules/import: what a file of another tool becomes stands in the editor behind
-// the present rules, to be saved or not.
+// rulesImport handles POST /projects/:project/rules/import: what a file of another tool becomes stands in the editor
+// behind the present rules, to be saved or not.
 func (p *pages) rulesImport(c echo.Context) error {
 	form, err := ui.MultipartForm(c)
 	if err != nil {

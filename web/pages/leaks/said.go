@@ -19,11 +19,13 @@ type saidLine struct {
 func (v signatureView) said() []saidLine {
 	var list []saidLine
 	for _, c := range v.comments {
-		list = append(list, saidLine{at: c.At, actor: c.Actor, text: c.Text, signature: c.Signature, verified: c.Verified, comment: true})
+		list = append(list, saidLine{at: c.At, actor: c.Actor, text: c.Text, signature: c.Signature,
+			verified: c.Verified, comment: true})
 	}
 	for _, r := range v.audit {
 		if r.Action != "comment" { // it stands there itself
-			list = append(list, saidLine{at: r.At, actor: r.Actor, action: r.Action, text: whatChanged(r), signature: r.Signature, verified: r.Verified})
+			list = append(list, saidLine{at: r.At, actor: r.Actor, action: r.Action, text: whatChanged(r),
+				signature: r.Signature, verified: r.Verified})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b saidLine) int { return b.at.Compare(a.at) })

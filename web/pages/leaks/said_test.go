@@ -14,7 +14,8 @@ func TestSaidIsOneList(t *testing.T) {
 	v := signatureView{
 		comments: []store.Comment{{Text: "second", At: at(2)}, {Text: "fourth", At: at(4)}},
 		audit: []store.AuditRow{
-			{Action: "triage", At: at(5), Before: json.RawMessage(`{"assignee": "ada"}`), After: json.RawMessage(`{"assignee": "bo"}`)},
+			{Action: "triage", At: at(5), Before: json.RawMessage(`{"assignee": "ada"}`),
+				After: json.RawMessage(`{"assignee": "bo"}`)},
 			{Action: "comment", At: at(4)}, {Action: "state", At: at(3)}, {Action: "comment", At: at(2)},
 		},
 	}

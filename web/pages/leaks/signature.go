@@ -25,7 +25,8 @@ const (
 	historyShown = 20
 )
 
-// signature handles GET /projects/:project/signatures/:signature: what is known of one leak, and what the team says of it.
+// signature handles GET /projects/:project/signatures/:signature: what is known of one leak, and what the team says of
+// it.
 func (p *pages) signature(c echo.Context) error {
 	project, text, err := signatureInPath(c)
 	if err != nil {
@@ -46,7 +47,8 @@ func signatureInPath(c echo.Context) (project, signature string, err error) {
 // sendSignature answers with the page of a signature. wrong is the refusal of a form of the page, nil for none.
 func (p *pages) sendSignature(c echo.Context, status int, project, text string, wrong *refusal) error {
 	ctx, say := c.Request().Context(), sayingOf(c)
-	view, err := store.Read(ctx, p.store, func(v store.View) (signatureView, error) { return readSignature(ctx, v, project, text, say) })
+	view, err := store.Read(ctx, p.store,
+		func(v store.View) (signatureView, error) { return readSignature(ctx, v, project, text, say) })
 	if err != nil {
 		return err
 	}
@@ -56,7 +58,8 @@ func (p *pages) sendSignature(c echo.Context, status int, project, text string, 
 		}
 	}
 	view.Frame = ui.FrameOf(c, view.title.Whole)
-	view.Crumbs = []ui.Crumb{{Text: project, URL: ui.ProjectURL(project)}, {Text: "Leaks", URL: ui.ProjectURL(project)}, {Text: view.title.Name.Name}}
+	view.Crumbs = []ui.Crumb{{Text: project, URL: ui.ProjectURL(project)}, {Text: "Leaks", URL: ui.ProjectURL(project)},
+		{Text: view.title.Name.Name}}
 	view.trend = view.courseOf(c)
 	view.actor, view.wrong = ui.RememberedActor(c), wrong
 	return ui.Render(c, status, signaturePage(view))

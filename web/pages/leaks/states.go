@@ -9,8 +9,8 @@ import (
 	"heapdrift/web/pages/ui"
 )
 
-// standsIn says in a line how a leak stands: where it leaks in the newest build, where it is clean, and why it is not fixed yet where newer
-// builds do not decide. newest is the build that lists end with.
+// standsIn says in a line how a leak stands: where it leaks in the newest build, where it is clean, and why it is not
+// fixed yet where newer builds do not decide. newest is the build that lists end with.
 func standsIn(list []leaks.ScenarioState, fixed, newest string) string {
 	var bad []string
 	var rest []leaks.ScenarioState

@@ -66,7 +66,8 @@ func (p *pages) signaturePost(c echo.Context) error {
 func triageOf(c echo.Context) (leaks.Change, error) {
 	version, err := strconv.ParseInt(c.FormValue("version"), 10, 64)
 	if err != nil || version < 0 {
-		return leaks.Change{}, &leaks.FieldError{Field: "version", Message: "the form says not what it was made of; reload the page"}
+		return leaks.Change{},
+			&leaks.FieldError{Field: "version", Message: "the form says not what it was made of; reload the page"}
 	}
 	change, err := changeOf(c.FormValue("do"), fieldOf(c))
 	change.Version = version
@@ -225,13 +226,15 @@ func (s *openForm) words() (words formWords) {
 
 // swapTriage lets scripts exchange the bar where it stands. Without them the link leads to the page.
 func swapTriage(to templ.SafeURL) templ.Attributes {
-	return templ.Attributes{"hx-get": string(to), "hx-target": "#triage", "hx-select": "#triage", "hx-swap": "outerHTML", "hx-push-url": "true"}
+	return templ.Attributes{"hx-get": string(to), "hx-target": "#triage", "hx-select": "#triage",
+		"hx-swap": "outerHTML", "hx-push-url": "true"}
 }
 
 // retell lets scripts ask for the effect anew when a field changes. Without scripts, a button does so.
 func (v signatureView) retell() templ.Attributes {
 	return templ.Attributes{
-		"hx-get": string(v.sayURL("")), "hx-trigger": "change", "hx-include": "closest form", "hx-target": "#effect", "hx-select": "#effect", "hx-swap": "outerHTML",
+		"hx-get": string(v.sayURL("")), "hx-trigger": "change", "hx-include": "closest form", "hx-target": "#effect",
+		"hx-select": "#effect", "hx-swap": "outerHTML",
 	}
 }
 
@@ -253,7 +256,8 @@ func (v signatureView) newestBuilds() []string {
 // me is the actor of changes on this page: the user who is logged in, or the remembered name; "" for nobody.
 func (v signatureView) me() string { return cmp.Or(v.Me(), v.actor) }
 
-// maySay reports whether a change has a form here: what is said already has none, and only what was said can be taken back.
+// maySay reports whether a change has a form here: what is said already has none, and only what was said can be taken
+// back.
 func (v signatureView) maySay(what string) bool {
 	switch what {
 	case sayNotLeak:

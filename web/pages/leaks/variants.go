@@ -27,7 +27,8 @@ type variants struct {
 	source ui.Source
 }
 
-// variantsOf reads the stacks of a leak as the run that explains it shows them, and where else they were seen; nil where no run shows a stack.
+// variantsOf reads the stacks of a leak as the run that explains it shows them, and where else they were seen; nil
+// where no run shows a stack.
 func variantsOf(ctx context.Context, from store.View, v *signatureView, links leaks.SourceLinks) (*variants, error) {
 	if v.history.Explained == nil {
 		return nil, nil
@@ -39,7 +40,8 @@ func variantsOf(ctx context.Context, from store.View, v *signatureView, links le
 	}
 	shown := &stacks.Runs[0]
 	return &variants{
-		name: v.title.Name.Name, shown: shown, stacks: stacks, list: leaks.VariantsOf(stacks.Seen, shown.ID), source: ui.Source{Links: links, Build: shown.Build, Branch: shown.Branch},
+		name: v.title.Name.Name, shown: shown, stacks: stacks, list: leaks.VariantsOf(stacks.Seen, shown.ID),
+		source: ui.Source{Links: links, Build: shown.Build, Branch: shown.Branch},
 	}, nil
 }
 

@@ -48,7 +48,8 @@ func (v signatureView) amount() ui.Change {
 		return ui.GrowthRate(&v.Latest)
 	}
 	held := v.Latest.Outstanding
-	return ui.Change{Class: "flat", Text: analysis.Bytes(held.Bytes), Exact: ui.ExactBytes(held.Bytes) + " in " + ui.Counted(held.Count, "block")}
+	return ui.Change{Class: "flat", Text: analysis.Bytes(held.Bytes), Exact: ui.ExactBytes(held.Bytes) + " in " +
+		ui.Counted(held.Count, "block")}
 }
 
 // blockSize is how large its blocks are; "" where nothing is held.

@@ -14,7 +14,8 @@ import (
 	"heapdrift/web/pages/ui"
 )
 
-// witnessKinds are the kinds of evidence that may show a leak: those that watch stacks first, then those that have the content of memory.
+// witnessKinds are the kinds of evidence that may show a leak: those that watch stacks first, then those that have the
+// content of memory.
 var witnessKinds = kindsOf(intake.Formats())
 
 func kindsOf(formats evidence.Formats) []leaks.WitnessKind {
@@ -25,7 +26,8 @@ func kindsOf(formats evidence.Formats) []leaks.WitnessKind {
 	list := make([]leaks.WitnessKind, len(formats))
 	for i, f := range formats {
 		list[i] = leaks.WitnessKind{
-			Name: cmp.Or(f.Witness, f.Name), One: strings.TrimPrefix(f.Name, "a "), Kinds: append([]string{string(f.Kind)}, f.Captures...),
+			Name: cmp.Or(f.Witness, f.Name), One: strings.TrimPrefix(f.Name, "a "),
+			Kinds:    append([]string{string(f.Kind)}, f.Captures...),
 			Expected: f.Witness != "",
 		}
 		if f.Searches {

@@ -8,7 +8,8 @@ import (
 	"heapdrift/internal/intake"
 )
 
-// Stacks speak before memory, what is expected before what is not; who may have looked for pointers is as sure as its format is.
+// Stacks speak before memory, what is expected before what is not; who may have looked for pointers is as sure as its
+// format is.
 func TestKindsOfWitnesses(t *testing.T) {
 	var list []string
 	for _, k := range kindsOf(intake.Formats()) {

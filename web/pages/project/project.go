@@ -38,7 +38,8 @@ func (p *pages) project(c echo.Context) error {
 	ctx := c.Request().Context()
 	changes := false
 	err = p.store.View(ctx, func(v store.View) error {
-		query := store.BuildQuery{Project: name, Scenario: view.scenario, After: ui.Printable(c.QueryParam("after")), Limit: buildsPage}
+		query := store.BuildQuery{Project: name, Scenario: view.scenario, After: ui.Printable(c.QueryParam("after")),
+			Limit: buildsPage}
 		var gone *domain.FieldError
 		if view.BuildPage, err = v.Builds(ctx, query); errors.As(err, &gone) { // what makes no sense counts as not there
 			query.After = ""
@@ -95,8 +96,9 @@ type projectView struct {
 // trendOf draws the growth of a project by its newest builds.
 func (v projectView) trendOf(c echo.Context, policies *domain.Policies) *ui.Trend {
 	q := ui.TrendQuery{
-		Title: "Growth of all leaks", Note: "What the team tolerates is left out.", Coverage: v.standing.coverage, Policies: policies,
-		Unit: ui.Printable(c.QueryParam("per")), Linear: c.QueryParam("scale") == "linear",
+		Title: "Growth of all leaks", Note: "What the team tolerates is left out.", Coverage: v.standing.coverage,
+		Policies: policies,
+		Unit:     ui.Printable(c.QueryParam("per")), Linear: c.QueryParam("scale") == "linear",
 		Address: func(fields ...ui.Field) templ.SafeURL {
 			return ui.WithFields(ui.ProjectURL(v.name), append(v.leaks.Fields(), fields...))
 		},

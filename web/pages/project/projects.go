@@ -24,8 +24,8 @@ const (
 	staleAfter = 7 * 24 * time.Hour
 )
 
-// projects handles GET /: all projects with how they stand, those that fail first, or how to begin where there is none; show= keeps those that
-// stand so.
+// projects handles GET /: all projects with how they stand, those that fail first, or how to begin where there is none;
+// show= keeps those that stand so.
 func (p *pages) projects(c echo.Context) error {
 	ctx := c.Request().Context()
 	view := projectsView{Frame: ui.FrameOf(c, "Projects"), curl: ui.Target{}.Curl(c)}
@@ -79,7 +79,8 @@ func boardRowOf(ctx context.Context, v store.View, p *store.Project) (boardRow, 
 }
 
 // boardOrder puts projects that fail first, then those whose gate is not decided.
-var boardOrder = map[domain.Gate]int{domain.GateFailed: 0, domain.GateError: 1, domain.GateInconclusive: 2, domain.GatePending: 3, domain.GatePassed: 4, "": 5}
+var boardOrder = map[domain.Gate]int{domain.GateFailed: 0, domain.GateError: 1, domain.GateInconclusive: 2,
+	domain.GatePending: 3, domain.GatePassed: 4, "": 5}
 
 func compareBoardRows(a, b boardRow) int {
 	return cmp.Or(cmp.Compare(boardOrder[a.gate()], boardOrder[b.gate()]), cmp.Compare(a.Name, b.Name))
@@ -108,7 +109,10 @@ type boardFilter struct {
 var boardFilters = []boardFilter{
 	{"", "all", func(boardRow) bool { return true }},
 	{"failing", "failing", func(r boardRow) bool { return r.gate() == domain.GateFailed }},
-	{"undecided", "undecided", func(r boardRow) bool { return r.gate() != domain.GateFailed && r.gate() != domain.GatePassed }},
+	{"undecided", "undecided", func(r boardRow) bool {
+		return r.gate() != domain.GateFailed &&
+			r.gate() != domain.GatePassed
+	}},
 	{"passing", "passing", func(r boardRow) bool { return r.gate() == domain.GatePassed }},
 	{"stale", "not run for 7 days", boardRow.isStale},
 }

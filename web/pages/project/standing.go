@@ -48,7 +48,8 @@ func standingOf(ctx context.Context, v store.View, project string, builds int) (
 		return nil, err
 	}
 	for _, cell := range s.newest {
-		if f, leaks := s.worst[cell.Run]; leaks && (s.gravest == nil || domain.CompareUrgency(&f.Figure, &s.gravest.Figure) < 0) {
+		if f, leaks := s.worst[cell.Run]; leaks &&
+			(s.gravest == nil || domain.CompareUrgency(&f.Figure, &s.gravest.Figure) < 0) {
 			s.gravest, s.of = &f, cell
 		}
 	}

@@ -2,8 +2,8 @@ package run
 
 import "strconv"
 
-// A brush shows and chooses the part of a chart that the views below are of: the window of a trace, the snapshots of a series. Heights
-// are in pixels, places along the chart in thousandths.
+// A brush shows and chooses the part of a chart that the views below are of: the window of a trace, the snapshots of a
+// series. Heights are in pixels, places along the chart in thousandths.
 type brush struct {
 	height, top, bottom float64 // of the chart, and of its plot
 	first, last         string  // ends of the axis, for the script
@@ -27,7 +27,8 @@ func (c timeChart) brush() brush {
 	}
 }
 
-// brush chooses the snapshots of a series. Nothing is left out before the first and behind the last, so that there is no shade.
+// brush chooses the snapshots of a series. Nothing is left out before the first and behind the last, so that there is
+// no shade.
 func (c *snapshotChoice) brush() brush {
 	left, right := c.x(c.chosen.From), c.x(c.chosen.To)
 	b := brush{

@@ -31,7 +31,8 @@ func (c *viewCard) callsExtent() string {
 // aroundExtent says what the function has of the selection.
 func (c *viewCard) aroundExtent() string {
 	f := &c.around.Function
-	text := fmt.Sprintf("is in %s: %s held in %s", ui.Counted(f.Sites, "site"), analysis.Bytes(f.Held.Bytes), ui.Counted(f.Held.Count, "block"))
+	text := fmt.Sprintf("is in %s: %s held in %s", ui.Counted(f.Sites, "site"), analysis.Bytes(f.Held.Bytes),
+		ui.Counted(f.Held.Count, "block"))
 	if f.Growth != nil {
 		text += ", grew by " + signedBytes(f.Growth.Bytes)
 	}
@@ -45,8 +46,8 @@ func (c *viewCard) allCalls() listing {
 	return l
 }
 
-// shareOfCalls is which part of the function's metric comes or goes by another function, in thousandths; ok is false where there is nothing to
-// divide, or what shrank.
+// shareOfCalls is which part of the function's metric comes or goes by another function, in thousandths; ok is false
+// where there is nothing to divide, or what shrank.
 func (c *viewCard) shareOfCalls(n *query.Numbers) (share int64, ok bool) {
 	part, all := c.by.Of(n).Bytes, c.by.Of(&c.around.Function.Numbers).Bytes
 	if all <= 0 || part < 0 || part > all {

@@ -11,7 +11,8 @@ import (
 
 // The page lists 200 functions and says how many there are.
 func TestFunctionsShown(t *testing.T) {
-	for n, says := range map[int]string{0: "0 functions. ", 1: "1 function. ", 199: "199 functions. ", 200: "200 functions. ", 201: "The first 200 of 201 functions by held; "} {
+	for n, says := range map[int]string{0: "0 functions. ", 1: "1 function. ", 199: "199 functions. ",
+		200: "200 functions. ", 201: "The first 200 of 201 functions by held; "} {
 		c := &viewCard{listing: listing{view: viewCalls}, by: query.Metrics[1], groups: make([]query.Group, n)}
 		if got := c.callsExtent(); !strings.HasPrefix(got, says) || len(c.shownGroups()) != min(n, 200) {
 			t.Errorf("of %d: %d, %q", n, len(c.shownGroups()), got)
@@ -29,7 +30,8 @@ func TestShareOfCalls(t *testing.T) {
 	for _, test := range []struct {
 		part, all int64
 		want      string
-	}{{0, 8, "0 true"}, {1, 8, "125 true"}, {8, 8, "1000 true"}, {9, 8, "0 false"}, {-1, 8, "0 false"}, {0, 0, "0 false"}, {1, -8, "0 false"}} {
+	}{{0, 8, "0 true"}, {1, 8, "125 true"}, {8, 8, "1000 true"}, {9, 8, "0 false"}, {-1, 8, "0 false"},
+		{0, 0, "0 false"}, {1, -8, "0 false"}} {
 		c := &viewCard{by: query.Metrics[0], around: &query.Butterfly{Function: query.Group{Numbers: grew(test.all)}}}
 		part := grew(test.part)
 		if got := fmt.Sprint(c.shareOfCalls(&part)); got != test.want {
@@ -43,10 +45,12 @@ func TestMomentsShown(t *testing.T) {
 	for _, n := range []int{9, 10, 11} {
 		line := analysis.Timeline{AtNS: []int64{0}, Last: []int64{1000}, Max: []int64{1000}}
 		for i := range n {
-			line.AtNS, line.Last, line.Max = append(line.AtNS, int64(i+1)*1e9), append(line.Last, 1000), append(line.Max, 2000-int64(i))
+			line.AtNS, line.Last, line.Max = append(line.AtNS, int64(i+1)*1e9), append(line.Last, 1000),
+				append(line.Max, 2000-int64(i))
 		}
 		links := momentsOf(&analysis.Report{Trace: &analysis.Trace{ToNS: 60e9, Heap: line}})
-		if len(links) != 1 || len(links[0].list) != min(n, 10) || links[0].more != max(0, n-10) || !strings.HasPrefix(links[0].list[0].text, "1.0 s") {
+		if len(links) != 1 || len(links[0].list) != min(n, 10) || links[0].more != max(0, n-10) ||
+			!strings.HasPrefix(links[0].list[0].text, "1.0 s") {
 			t.Errorf("of %d: %+v", n, links)
 		}
 	}

@@ -103,7 +103,8 @@ func (c *chart) noteGrowth(bottom, top, x []float64, y func(float64) float64) {
 	if thick := y(bottom[last]) - y(top[last]); thick < 34 || grown <= 0 {
 		return
 	}
-	c.notes = append(c.notes, label{x: x[last] - 10, y: y(bottom[last]) - 7, text: "+" + analysis.Bytes(int64(grown)), class: "on-fill y"})
+	c.notes = append(c.notes,
+		label{x: x[last] - 10, y: y(bottom[last]) - 7, text: "+" + analysis.Bytes(int64(grown)), class: "on-fill y"})
 }
 
 type point struct{ x, y float64 }
@@ -156,10 +157,13 @@ func snapshotTitle(i int, s analysis.Snapshot) string {
 func chartName(r *analysis.Report) string {
 	first, last := r.Snapshots[0], r.Snapshots[len(r.Snapshots)-1]
 	if len(r.Snapshots) == 1 {
-		return fmt.Sprintf("Outstanding memory at one snapshot: %s in %s.", analysis.Bytes(first.Bytes), ui.Counted(first.Count, "block"))
+		return fmt.Sprintf("Outstanding memory at one snapshot: %s in %s.", analysis.Bytes(first.Bytes),
+			ui.Counted(first.Count, "block"))
 	}
-	return fmt.Sprintf("Outstanding memory over %d snapshots: %s in %s at the first, %s in %s at the last.", len(r.Snapshots),
-		analysis.Bytes(first.Bytes), ui.Counted(first.Count, "block"), analysis.Bytes(last.Bytes), ui.Counted(last.Count, "block"))
+	return fmt.Sprintf("Outstanding memory over %d snapshots: %s in %s at the first, %s in %s at the last.",
+		len(r.Snapshots),
+		analysis.Bytes(first.Bytes), ui.Counted(first.Count, "block"), analysis.Bytes(last.Bytes),
+		ui.Counted(last.Count, "block"))
 }
 
 // sparkline is the path of a site's bytes over the snapshots, 64 wide and 17 high.
@@ -170,7 +174,8 @@ func sparkline(series []int64) string {
 	}
 	edge := make([]point, 0, max(2, len(series)))
 	for i, v := range series {
-		edge = append(edge, point{64 * float64(i) / float64(max(1, len(series)-1)), 16 - 15*float64(max(0, v))/float64(highest)})
+		edge = append(edge, point{64 * float64(i) / float64(max(1, len(series)-1)),
+			16 - 15*float64(max(0, v))/float64(highest)})
 	}
 	if len(edge) == 1 {
 		edge = append(edge, point{64, edge[0].y})

@@ -71,7 +71,8 @@ func roundStep(v float64) float64 {
 // percent places something along the width, so that texts keep their size when the plot is stretched.
 func percent(x float64) string { return strconv.FormatFloat(x/plotWidth*100, 'f', 2, 64) + "%" }
 
-// How near two labels along the width may be: any two, and for each digit of numbers, which take 7 px of 310 on the narrowest screen.
+// How near two labels along the width may be: any two, and for each digit of numbers, which take 7 px of 310 on the
+// narrowest screen.
 const (
 	labelDistance = 42.0
 	digitDistance = 24.0
@@ -104,10 +105,15 @@ var timeSteps = []struct {
 	step, unit time.Duration
 	name       string
 }{
-	{time.Second, time.Second, "s"}, {5 * time.Second, time.Second, "s"}, {10 * time.Second, time.Second, "s"}, {30 * time.Second, time.Second, "s"},
-	{time.Minute, time.Minute, "min"}, {2 * time.Minute, time.Minute, "min"}, {5 * time.Minute, time.Minute, "min"}, {10 * time.Minute, time.Minute, "min"}, {30 * time.Minute, time.Minute, "min"},
-	{time.Hour, time.Hour, "h"}, {2 * time.Hour, time.Hour, "h"}, {6 * time.Hour, time.Hour, "h"}, {12 * time.Hour, time.Hour, "h"},
-	{24 * time.Hour, 24 * time.Hour, "d"}, {2 * 24 * time.Hour, 24 * time.Hour, "d"}, {7 * 24 * time.Hour, 24 * time.Hour, "d"}, {30 * 24 * time.Hour, 24 * time.Hour, "d"}, {365 * 24 * time.Hour, 24 * time.Hour, "d"},
+	{time.Second, time.Second, "s"}, {5 * time.Second, time.Second, "s"}, {10 * time.Second, time.Second, "s"},
+	{30 * time.Second, time.Second, "s"},
+	{time.Minute, time.Minute, "min"}, {2 * time.Minute, time.Minute, "min"}, {5 * time.Minute, time.Minute, "min"},
+	{10 * time.Minute, time.Minute, "min"}, {30 * time.Minute, time.Minute, "min"},
+	{time.Hour, time.Hour, "h"}, {2 * time.Hour, time.Hour, "h"}, {6 * time.Hour, time.Hour, "h"},
+	{12 * time.Hour, time.Hour, "h"},
+	{24 * time.Hour, 24 * time.Hour, "d"}, {2 * 24 * time.Hour, 24 * time.Hour, "d"},
+	{7 * 24 * time.Hour, 24 * time.Hour, "d"}, {30 * 24 * time.Hour, 24 * time.Hour, "d"},
+	{365 * 24 * time.Hour, 24 * time.Hour, "d"},
 }
 
 // drawTimes labels the axis with the time since the first snapshot.

@@ -24,7 +24,8 @@ var bandsOfClasses = []struct {
 	{"one-time", "one-time", []analysis.Class{analysis.ClassOneTime}},
 	{"cache", "cache", []analysis.Class{analysis.ClassCache}},
 	{"transient", "transient", []analysis.Class{analysis.ClassTransient}},
-	{"growing", "growing", []analysis.Class{analysis.ClassGrowing, analysis.ClassUnreferenced, analysis.ClassGrowingBlock}},
+	{"growing", "growing",
+		[]analysis.Class{analysis.ClassGrowing, analysis.ClassUnreferenced, analysis.ClassGrowingBlock}},
 	{"leak", "leak", []analysis.Class{analysis.ClassLeak}},
 }
 
@@ -90,7 +91,8 @@ func (c *chart) drawLayers(r *analysis.Report, bands []band, totals, x []float64
 			beyond = beyond || bottom[k] > totals[k]/1000
 		}
 		if beyond || len(bands) == 0 {
-			c.layers = append(c.layers, layer{"unknown", "other sites", area(edges(bottom), edges(make([]float64, len(totals))))})
+			c.layers = append(c.layers,
+				layer{"unknown", "other sites", area(edges(bottom), edges(make([]float64, len(totals))))})
 		}
 		for _, b := range bands {
 			top := make([]float64, len(totals))
@@ -107,7 +109,8 @@ func (c *chart) drawLayers(r *analysis.Report, bands []band, totals, x []float64
 	held := analysis.Bytes(r.Snapshots[last].Bytes) + " held"
 	if last == 0 {
 		beside := x[0] + barWidth/2 + 24
-		c.notes = append(c.notes, label{x: beside, y: 84, text: held + " at one instant", class: "strong"}, label{x: beside, y: 102, text: "growth takes a second snapshot"})
+		c.notes = append(c.notes, label{x: beside, y: 84, text: held + " at one instant", class: "strong"},
+			label{x: beside, y: 102, text: "growth takes a second snapshot"})
 		return
 	}
 	c.notes = append(c.notes, label{x: x[last] - 10, y: max(22, y(totals[last])-8), text: held, class: "strong y"})

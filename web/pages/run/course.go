@@ -26,8 +26,10 @@ type courseLayer struct {
 	paths []string
 }
 
-// tabled are the uses of a course in the order of tables. What the system has of the memory of a program is little, and told together.
-var tabled = append(slices.DeleteFunc(slices.Clone(mapUses), func(u capture.UseName) bool { return u == capture.UsePEB || u == capture.UseTEB }), unexplained)
+// tabled are the uses of a course in the order of tables. What the system has of the memory of a program is little, and
+// told together.
+var tabled = append(slices.DeleteFunc(slices.Clone(mapUses),
+	func(u capture.UseName) bool { return u == capture.UsePEB || u == capture.UseTEB }), unexplained)
 
 // useTitle names a use, and what is unexplained.
 func useTitle(use capture.UseName) string {
@@ -136,7 +138,8 @@ func heightOf(at *analysis.Instant) (sum float64) {
 	return max(sum, float64(*at.Total))
 }
 
-// stretchesOf are the instants that tell something, those of one life of the process together: nothing is drawn from one to the next.
+// stretchesOf are the instants that tell something, those of one life of the process together: nothing is drawn from
+// one to the next.
 func stretchesOf(c *analysis.Course, tells func(*analysis.Instant) bool) (list [][]int) {
 	for i := range c.Instants {
 		switch at := &c.Instants[i]; {
@@ -150,8 +153,8 @@ func stretchesOf(c *analysis.Course, tells func(*analysis.Instant) bool) (list [
 	return list
 }
 
-// stacked are the uses from the bottom of the chart to its top: what programs allocate lies above the rest, and what is unexplained on
-// top of all.
+// stacked are the uses from the bottom of the chart to its top: what programs allocate lies above the rest, and what is
+// unexplained on top of all.
 func stacked() []capture.UseName {
 	list := slices.Clone(tabled[:len(tabled)-1])
 	slices.Reverse(list)
@@ -211,8 +214,8 @@ func barPoints(x, values []float64, y func(float64) float64) []point {
 	return points(x, values, y)
 }
 
-// A blockCount says which instants count the same blocks: those of one life of the process, and of a trace, which counts only what was
-// allocated while it was recorded, those of that trace.
+// A blockCount says which instants count the same blocks: those of one life of the process, and of a trace, which
+// counts only what was allocated while it was recorded, those of that trace.
 type blockCount struct {
 	life  int
 	trace string

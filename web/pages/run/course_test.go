@@ -39,15 +39,24 @@ func TestCourseChart(t *testing.T) {
 		diamonds int
 		times    string // first label below the axis
 	}{
-		"two instants":                         {true, []analysis.Instant{instant(0, 50, heap(50)), explained}, "Unexplained 1, Heaps 1, PEB, TEBs, system 1", 2, 0, "0 min"},
-		"without times":                        {false, []analysis.Instant{instant(0, 50, heap(50)), explained}, "Unexplained 1, Heaps 1, PEB, TEBs, system 1", 2, 0, "instant 1"},
-		"all at the same time":                 {true, []analysis.Instant{instant(0, 50, heap(50)), instant(0, 60, heap(60))}, "Heaps 1", 2, 0, "instant 1"},
-		"the parts are more":                   {true, []analysis.Instant{instant(0, 50, heap(50)), over}, "Heaps 1", 2, 0, "0 min"},
-		"blocks between":                       {true, []analysis.Instant{instant(0, 50, heap(50)), blocks, explained}, "Unexplained 1, Heaps 1, PEB, TEBs, system 1", 2, 1, "0 min"},
-		"one that tells the use":               {true, []analysis.Instant{blocks, explained}, "Unexplained 1, Heaps 1, PEB, TEBs, system 1", 1, 1, "0 min"},
-		"nothing is drawn from life to life":   {true, []analysis.Instant{other, instant(40, 50, heap(50)), explained}, "Unexplained 1, Heaps 2, PEB, TEBs, system 1", 3, 0, "0 min"},
-		"the total without parts":              {true, []analysis.Instant{instant(0, 50), instant(60, 60)}, "", 2, 0, "0 min"},
-		"figures as large as numbers can tell": {true, []analysis.Instant{instant(0, 50, heap(50)), hostile}, "Heaps 1, PEB, TEBs, system 1", 2, 1, "0 min"},
+		"two instants": {true, []analysis.Instant{instant(0, 50, heap(50)), explained},
+			"Unexplained 1, Heaps 1, PEB, TEBs, system 1", 2, 0, "0 min"},
+		"without times": {false, []analysis.Instant{instant(0, 50, heap(50)), explained},
+			"Unexplained 1, Heaps 1, PEB, TEBs, system 1", 2, 0, "instant 1"},
+		"all at the same time": {true, []analysis.Instant{instant(0, 50, heap(50)), instant(0, 60, heap(60))},
+			"Heaps 1", 2, 0, "instant 1"},
+		"the parts are more": {true, []analysis.Instant{instant(0, 50, heap(50)), over},
+			"Heaps 1", 2, 0, "0 min"},
+		"blocks between": {true, []analysis.Instant{instant(0, 50, heap(50)), blocks, explained},
+			"Unexplained 1, Heaps 1, PEB, TEBs, system 1", 2, 1, "0 min"},
+		"one that tells the use": {true, []analysis.Instant{blocks, explained},
+			"Unexplained 1, Heaps 1, PEB, TEBs, system 1", 1, 1, "0 min"},
+		"nothing is drawn from life to life": {true, []analysis.Instant{other, instant(40, 50, heap(50)), explained},
+			"Unexplained 1, Heaps 2, PEB, TEBs, system 1", 3, 0, "0 min"},
+		"the total without parts": {true, []analysis.Instant{instant(0, 50), instant(60, 60)}, "", 2,
+			0, "0 min"},
+		"figures as large as numbers can tell": {true, []analysis.Instant{instant(0, 50, heap(50)), hostile},
+			"Heaps 1, PEB, TEBs, system 1", 2, 1, "0 min"},
 	} {
 		d := newCourseChart(&analysis.Course{Measure: analysis.MeasurePrivate, Timed: test.timed, Instants: test.in})
 		var layers []string
@@ -59,7 +68,8 @@ func TestCourseChart(t *testing.T) {
 				}
 			}
 		}
-		if got := strings.Join(layers, ", "); got != test.layers || len(d.marks) != test.marks || len(d.diamonds) != test.diamonds || d.times[0].text != test.times {
+		if got := strings.Join(layers, ", "); got != test.layers || len(d.marks) != test.marks ||
+			len(d.diamonds) != test.diamonds || d.times[0].text != test.times {
 			t.Errorf("%s: %q, %d marks, %d diamonds, %+v", name, got, len(d.marks), len(d.diamonds), d.times)
 		}
 		for _, m := range d.marks {
@@ -70,12 +80,15 @@ func TestCourseChart(t *testing.T) {
 	}
 }
 
-// An instant that tells the total alone says nothing of uses: neither that they had nothing, nor that they grew from nothing.
+// An instant that tells the total alone says nothing of uses: neither that they had nothing, nor that they grew from
+// nothing.
 func TestCourseOfTotalsAlone(t *testing.T) {
 	heap := func(n int64) analysis.Part { return analysis.Part{Use: capture.UseHeap, Bytes: n} }
-	c := &analysis.Course{Measure: analysis.MeasurePrivate, Timed: true, Instants: []analysis.Instant{instant(0, 50, heap(40)), instant(30, 60), instant(60, 70, heap(60))}}
+	c := &analysis.Course{Measure: analysis.MeasurePrivate, Timed: true,
+		Instants: []analysis.Instant{instant(0, 50, heap(40)), instant(30, 60), instant(60, 70, heap(60))}}
 	d := newCourseChart(c)
-	if points := strings.Count(d.layers[0].paths[0], "L") + 1; len(d.layers[0].paths) != 1 || points != 4 || strings.Count(d.totals[0], "L") != 2 || len(d.marks) != 3 {
+	if points := strings.Count(d.layers[0].paths[0], "L") + 1; len(d.layers[0].paths) != 1 || points != 4 ||
+		strings.Count(d.totals[0], "L") != 2 || len(d.marks) != 3 {
 		t.Errorf("heaps %q, totals %q, %d marks", d.layers[0].paths, d.totals, len(d.marks))
 	}
 	told := func(n *int64) string {
@@ -89,9 +102,12 @@ func TestCourseOfTotalsAlone(t *testing.T) {
 	growth := instant(30, 10, heap(20))
 	growth.Unexplained = new(int64(7))
 	for got, want := range map[string]string{
-		told(toldOfUse(all, capture.UseHeap)) + " " + told(toldOfUse(all, capture.UseImage)) + " " + told(toldOfUse(all, unexplained)): "40 0 10",
-		told(toldOfUse(alone, capture.UseHeap)) + " " + told(toldOfUse(alone, unexplained)):                                            "– –",
-		told(toldOfUse(&growth, capture.UseHeap)) + " " + told(toldOfUse(&growth, unexplained)):                                        "20 7",
+		told(toldOfUse(all, capture.UseHeap)) + " " + told(toldOfUse(all, capture.UseImage)) + " " +
+			told(toldOfUse(all, unexplained)): "40 0 10",
+		told(toldOfUse(alone, capture.UseHeap)) + " " +
+			told(toldOfUse(alone, unexplained)): "– –",
+		told(toldOfUse(&growth, capture.UseHeap)) + " " +
+			told(toldOfUse(&growth, unexplained)): "20 7",
 	} {
 		if got != want {
 			t.Errorf("%s, want %s", got, want)
@@ -99,8 +115,8 @@ func TestCourseOfTotalsAlone(t *testing.T) {
 	}
 }
 
-// A line of blocks joins what can be compared: not one life of the process with another, nor all blocks with those of a trace, which
-// counts only what was allocated while it was recorded.
+// A line of blocks joins what can be compared: not one life of the process with another, nor all blocks with those of a
+// trace, which counts only what was allocated while it was recorded.
 func TestCourseJoinsBlocksThatCompare(t *testing.T) {
 	held := func(minutes, bytes int64, file string, sinceStart bool) analysis.Instant {
 		at := instant(minutes, 0)
@@ -115,14 +131,17 @@ func TestCourseJoinsBlocksThatCompare(t *testing.T) {
 		in    []analysis.Instant
 		lines int // with two points or more
 	}{
-		"one":                  {[]analysis.Instant{held(0, 10, "a.log", false), instant(60, 50)}, 0},
-		"logs":                 {[]analysis.Instant{held(0, 10, "a.log", false), held(60, 20, "b.log", false)}, 1},
-		"a trace":              {[]analysis.Instant{held(0, 0, "a.etl", true), held(60, 20, "a.etl", true)}, 1},
-		"two traces":           {[]analysis.Instant{held(0, 0, "a.etl", true), held(10, 20, "a.etl", true), held(20, 0, "b.etl", true), held(60, 20, "b.etl", true)}, 2},
-		"a trace between logs": {[]analysis.Instant{held(0, 500, "a.log", false), held(10, 0, "a.etl", true), held(20, 30, "a.etl", true), held(60, 500, "b.log", false)}, 2},
-		"a log and a trace":    {[]analysis.Instant{held(0, 500, "a.log", false), held(60, 3, "a.etl", true)}, 0},
-		"another life":         {[]analysis.Instant{other, other2, held(2, 10, "b.log", false), held(60, 20, "c.log", false)}, 2},
-		"one of another life":  {[]analysis.Instant{other, held(60, 20, "c.log", false)}, 0},
+		"one":     {[]analysis.Instant{held(0, 10, "a.log", false), instant(60, 50)}, 0},
+		"logs":    {[]analysis.Instant{held(0, 10, "a.log", false), held(60, 20, "b.log", false)}, 1},
+		"a trace": {[]analysis.Instant{held(0, 0, "a.etl", true), held(60, 20, "a.etl", true)}, 1},
+		"two traces": {[]analysis.Instant{held(0, 0, "a.etl", true), held(10, 20, "a.etl", true),
+			held(20, 0, "b.etl", true), held(60, 20, "b.etl", true)}, 2},
+		"a trace between logs": {[]analysis.Instant{held(0, 500, "a.log", false), held(10, 0, "a.etl", true),
+			held(20, 30, "a.etl", true), held(60, 500, "b.log", false)}, 2},
+		"a log and a trace": {[]analysis.Instant{held(0, 500, "a.log", false), held(60, 3, "a.etl", true)}, 0},
+		"another life": {[]analysis.Instant{other, other2, held(2, 10, "b.log", false),
+			held(60, 20, "c.log", false)}, 2},
+		"one of another life": {[]analysis.Instant{other, held(60, 20, "c.log", false)}, 0},
 	} {
 		d := newCourseChart(&analysis.Course{Measure: analysis.MeasurePrivate, Timed: true, Instants: test.in})
 		if len(d.blocks) != test.lines {
@@ -147,7 +166,8 @@ func TestInstantsWithoutTimes(t *testing.T) {
 		t.Error(got)
 	}
 	if from, to, _, by, _ := c.Growth(); from != nil {
-		if got := growthTitle(c, from, to, by); got != "private bytes by the system's count, instant 2 – instant 3, 6 Mar 2026 12:00" {
+		if got := growthTitle(c, from, to,
+			by); got != "private bytes by the system's count, instant 2 – instant 3, 6 Mar 2026 12:00" {
 			t.Error(got)
 		}
 	} else {
@@ -169,7 +189,8 @@ func TestTitleOfAnInstant(t *testing.T) {
 	at := instant(0, 100<<20, analysis.Part{Use: capture.UseHeap, Bytes: 60 << 20})
 	at.TakenAt, at.Unexplained, at.Blocks = "2026-03-06T12:00:00", new(int64(40<<20)), new(int64(50<<20))
 	c := &analysis.Course{Measure: analysis.MeasurePrivate, Instants: []analysis.Instant{at, instant(60, 0)}}
-	if got := instantTitle(c, 0); got != "instant 1, 6 Mar 2026 12:00: private bytes 100 MB, Heaps 60.0 MB, Unexplained 40.0 MB, blocks of heaps 50.0 MB (a.dmp)" {
+	if got := instantTitle(c,
+		0); got != "instant 1, 6 Mar 2026 12:00: private bytes 100 MB, Heaps 60.0 MB, Unexplained 40.0 MB, blocks of heaps 50.0 MB (a.dmp)" {
 		t.Error(got)
 	}
 	if got := measureTitle(c); got != "Private bytes" {
@@ -192,14 +213,19 @@ func TestSignOfAnOutlook(t *testing.T) {
 
 // Of evidence that does not list the regions nobody knows what uses have, which is not nothing.
 func TestToldOfUse(t *testing.T) {
-	explained, bare, blocks := instant(0, 100, analysis.Part{Use: capture.UseHeap, Bytes: 60}), instant(0, 100), instant(0, 0)
+	explained, bare, blocks := instant(0, 100, analysis.Part{Use: capture.UseHeap, Bytes: 60}),
+		instant(0, 100), instant(0, 0)
 	explained.Unexplained = new(int64(40))
 	for name, test := range map[string]struct {
 		at         analysis.Instant
 		told, rest bool
-	}{"regions and the system's count": {explained, true, true}, "regions": {instant(0, 50, explained.Parts...), true, false}, "the system's count": {bare, false, false}, "blocks": {blocks, false, false}} {
-		heap, stack, rest := toldOfUse(&test.at, capture.UseHeap), toldOfUse(&test.at, capture.UseStack), toldOfUse(&test.at, unexplained)
-		if (heap != nil) != test.told || (stack != nil) != test.told || (rest != nil) != test.rest || heap != nil && *heap != 60 || stack != nil && *stack != 0 {
+	}{"regions and the system's count": {explained, true, true},
+		"regions": {instant(0, 50, explained.Parts...), true, false}, "the system's count": {bare, false, false},
+		"blocks": {blocks, false, false}} {
+		heap, stack, rest := toldOfUse(&test.at, capture.UseHeap), toldOfUse(&test.at, capture.UseStack),
+			toldOfUse(&test.at, unexplained)
+		if (heap != nil) != test.told || (stack != nil) != test.told || (rest != nil) != test.rest || heap != nil &&
+			*heap != 60 || stack != nil && *stack != 0 {
 			t.Errorf("%s: %v, %v, %v", name, heap, stack, rest)
 		}
 	}

@@ -13,7 +13,8 @@ import (
 // measureTitle is what the total is called at the head of a column.
 func measureTitle(c *analysis.Course) string { return strings.ToUpper(c.Measure[:1]) + c.Measure[1:] }
 
-// instantMoment says when an instant is; where the chart numbers them, also which of them it is. It is "" where neither is there.
+// instantMoment says when an instant is; where the chart numbers them, also which of them it is. It is "" where neither
+// is there.
 func instantMoment(c *analysis.Course, i int) string {
 	moment := localMoment(c.Instants[i].TakenAt)
 	if isDrawnByTime(c) {

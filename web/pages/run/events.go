@@ -27,9 +27,9 @@ const (
 	writeTimeout = 10 * time.Second
 )
 
-// events handles GET /runs/:id/events: the stages of a run as they change, as server-sent events. The stream ends
-// with "report", which tells the run's report from others, and "done" when nothing is left to do. Each look is a View of its own: none
-// is held while the stream waits.
+// events handles GET /runs/:id/events: the stages of a run as they change, as server-sent events. The stream ends with
+// "report", which tells the run's report from others, and "done" when nothing is left to do. Each look is a View of its
+// own: none is held while the stream waits.
 func (p *pages) events(c echo.Context) error {
 	id, err := ui.RunInPath(c)
 	if err != nil {

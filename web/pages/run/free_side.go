@@ -5,8 +5,8 @@ import (
 	"heapdrift/web/pages/ui"
 )
 
-// freeSide says what becomes of the memory that a stack allocates: how much of it the program freed, where the evidence records frees. What
-// ends with the process was not freed by it.
+// freeSide says what becomes of the memory that a stack allocates: how much of it the program freed, where the evidence
+// records frees. What ends with the process was not freed by it.
 func freeSide(l *analysis.Lifetimes, unit string) string {
 	if l == nil {
 		return "Snapshots record no frees: a trace says how many of them are freed, and at which age."
@@ -27,7 +27,8 @@ func freeSide(l *analysis.Lifetimes, unit string) string {
 	case freed == all:
 		return "Each of the " + ui.Counted(all, unit) + " that the trace saw was freed."
 	default:
-		return analysis.Count(freed) + " of the " + ui.Counted(all, unit) + " that the trace saw were freed. The stacks that freed them are not kept."
+		return analysis.Count(freed) + " of the " + ui.Counted(all, unit) +
+			" that the trace saw were freed. The stacks that freed them are not kept."
 	}
 }
 

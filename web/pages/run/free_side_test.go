@@ -20,7 +20,8 @@ func TestFreeSide(t *testing.T) {
 		{&analysis.Lifetimes{AIFO: n(5000), AOFO: n(790)}, "None of the 5,790 blocks that the trace saw was freed."},
 		{&analysis.Lifetimes{AIFI: n(7), AtExit: n(7)}, "None of the 7 blocks that the trace saw was freed."},
 		{&analysis.Lifetimes{AIFI: n(319)}, "Each of the 319 blocks that the trace saw was freed."},
-		{&analysis.Lifetimes{AIFI: n(10), AIFO: n(2), AOFI: n(3), AtExit: n(4)}, "9 of the 15 blocks that the trace saw were freed. The stacks that freed them are not kept."},
+		{&analysis.Lifetimes{AIFI: n(10), AIFO: n(2), AOFI: n(3), AtExit: n(4)},
+			"9 of the 15 blocks that the trace saw were freed. The stacks that freed them are not kept."},
 	} {
 		if got := freeSide(test.lives, "block"); got != test.want {
 			t.Errorf("%+v: %s", test.lives, got)

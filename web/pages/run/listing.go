@@ -43,24 +43,28 @@ type listing struct {
 const closed = "none"
 
 // memoryKinds are what sites may be filtered by, and what the page calls them.
-var memoryKinds = []struct{ name, text string }{{"heap", "heap"}, {"virtual", "virtual memory"}, {"heap-virtual", "heap’s own commits"}}
+var memoryKinds = []struct{ name, text string }{{"heap", "heap"}, {"virtual", "virtual memory"},
+	{"heap-virtual", "heap’s own commits"}}
 
 var heapForm = regexp.MustCompile(`^0x[0-9a-f]{1,16}$`)
 
-// listingOf reads an address; report is that of the run, nil where there is none yet. What makes no sense in an address counts as not there.
+// listingOf reads an address; report is that of the run, nil where there is none yet. What makes no sense in an address
+// counts as not there.
 func listingOf(run int64, c echo.Context, report *analysis.Report) listing {
 	isTrace := report != nil && report.Trace != nil
 	l := listing{run: run, order: "growth", page: 1, open: -1, filter: strings.TrimSpace(ui.Printable(c.QueryParam("q")))}
 	if len(l.filter) > ui.MaxFilter {
 		l.filter = strings.ToValidUTF8(l.filter[:ui.MaxFilter], "")
 	}
-	if order := store.SiteOrder(c.QueryParam("sort")); store.ValidSiteOrder(order) || isTrace && windowOrders[order] != nil {
+	if order := store.SiteOrder(c.QueryParam("sort")); store.ValidSiteOrder(order) || isTrace &&
+		windowOrders[order] != nil {
 		l.order = order
 	}
 	if isTrace {
 		l.window = windowOf(report, c.QueryParam("from"), c.QueryParam("to"))
 	}
-	if at := slices.IndexFunc(memoryKinds, func(k struct{ name, text string }) bool { return k.name == c.QueryParam("kind") }); at >= 0 {
+	if at := slices.IndexFunc(memoryKinds,
+		func(k struct{ name, text string }) bool { return k.name == c.QueryParam("kind") }); at >= 0 {
 		l.kind = memoryKinds[at].name
 	}
 	if heap := c.QueryParam("heap"); heapForm.MatchString(heap) {
@@ -73,7 +77,8 @@ func listingOf(run int64, c echo.Context, report *analysis.Report) listing {
 	if view := c.QueryParam("view"); isView(view) {
 		l.view = view
 	}
-	if metric := c.QueryParam("metric"); metric != query.Metrics[0].Name && slices.ContainsFunc(query.Metrics, func(m query.Metric) bool { return m.Name == metric }) {
+	if metric := c.QueryParam("metric"); metric != query.Metrics[0].Name &&
+		slices.ContainsFunc(query.Metrics, func(m query.Metric) bool { return m.Name == metric }) {
 		l.metric = metric
 	}
 	l.more = moreOf(c)
@@ -83,7 +88,8 @@ func listingOf(run int64, c echo.Context, report *analysis.Report) listing {
 	if n, err := strconv.Atoi(c.QueryParam("page")); err == nil && n > 0 && n < 1<<24 {
 		l.page = n
 	}
-	if open := ui.Printable(c.QueryParam("open")); strings.HasPrefix(open, "sig") && len(open) <= ui.MaxFilter || open == closed {
+	if open := ui.Printable(c.QueryParam("open")); strings.HasPrefix(open, "sig") && len(open) <= ui.MaxFilter ||
+		open == closed {
 		l.opened = open
 	} else if n, err := strconv.Atoi(open); err == nil && n >= 0 {
 		l.open = n
@@ -92,7 +98,8 @@ func listingOf(run int64, c echo.Context, report *analysis.Report) listing {
 }
 
 func (l listing) query() store.SiteQuery {
-	return store.SiteQuery{Run: l.run, Order: l.order, BeforeExit: l.window.beforeExit(), Filter: l.filter, Heap: l.heap, Kind: l.kind, Class: l.class, Limit: pageSize, Offset: (l.page - 1) * pageSize}
+	return store.SiteQuery{Run: l.run, Order: l.order, BeforeExit: l.window.beforeExit(), Filter: l.filter, Heap: l.heap,
+		Kind: l.kind, Class: l.class, Limit: pageSize, Offset: (l.page - 1) * pageSize}
 }
 
 // isFiltered reports whether the table leaves sites out.
@@ -121,7 +128,8 @@ func (l listing) measured(metric string) listing {
 
 // isWhole reports whether the page shows all of the run, in the order of the report.
 func (l listing) isWhole() bool {
-	return !l.isFiltered() && !l.window.scanned && l.metric == "" && l.more == (query.Selection{}) && (l.view == viewRanked || l.view == viewSites)
+	return !l.isFiltered() && !l.window.scanned && l.metric == "" && l.more == (query.Selection{}) &&
+		(l.view == viewRanked || l.view == viewSites)
 }
 
 // selection is what is selected of the run.
@@ -134,8 +142,8 @@ func (l listing) selection() query.Selection {
 	return s
 }
 
-// moreOf reads what only selections know. What makes no sense counts as not there, and takes nothing else with it. Snapshots may be
-// chosen from a later to an earlier one, as the menus allow it: they are those between.
+// moreOf reads what only selections know. What makes no sense counts as not there, and takes nothing else with it.
+// Snapshots may be chosen from a later to an earlier one, as the menus allow it: they are those between.
 func moreOf(c echo.Context) (more query.Selection) {
 	values := url.Values{}
 	for _, name := range []string{"module", "fn", "signature", "thread", "size", "age", "since", "until"} {

@@ -15,8 +15,8 @@ import (
 	"heapdrift/web/pages/ui"
 )
 
-// memory handles GET /runs/:id/memory: all that one piece of evidence says of the process's memory beside sites. The parameter
-// "of" is its place in the report; the last one by itself.
+// memory handles GET /runs/:id/memory: all that one piece of evidence says of the process's memory beside sites. The
+// parameter "of" is its place in the report; the last one by itself.
 func memory(ctx context.Context, c echo.Context, r *reader, run store.Run) (answer, error) {
 	if run.AnalysedAt == nil {
 		return answer{}, store.ErrNotFound
@@ -77,7 +77,8 @@ func worthOf(m *analysis.Memory) int {
 func (v *memoryView) claiming() (list []*analysis.Memory) {
 	for i := range v.list {
 		m := &v.list[i]
-		later := slices.ContainsFunc(v.list[i+1:], func(l analysis.Memory) bool { return l.Kind == m.Kind && len(l.Claims) > 0 })
+		later := slices.ContainsFunc(v.list[i+1:],
+			func(l analysis.Memory) bool { return l.Kind == m.Kind && len(l.Claims) > 0 })
 		if len(m.Claims) > 0 && !later {
 			list = append(list, m)
 		}
@@ -140,7 +141,9 @@ func barOf(s *capture.Space) (parts []barPart, whole int64, word string) {
 			continue
 		}
 		width := 1000 * float64(n) / float64(whole)
-		parts = append(parts, barPart{u.Name, at, width, fmt.Sprintf("%s: %s, %.1f %%", analysis.WordOf(u.Name).Title, analysis.Bytes(n), width/10)})
+		parts = append(parts,
+			barPart{u.Name, at, width,
+				fmt.Sprintf("%s: %s, %.1f %%", analysis.WordOf(u.Name).Title, analysis.Bytes(n), width/10)})
 		at += width
 	}
 	return parts, whole, word
@@ -175,7 +178,8 @@ func reconciled(s *capture.Space) string {
 	case ok:
 		return fmt.Sprintf("The system charges the process %s of private bytes, and the regions above have %s: some of them were committed after it counted.", analysis.Bytes(s.PrivateBytes), analysis.Bytes(private))
 	case private > 0:
-		return fmt.Sprintf("Private bytes are %s by the regions; the evidence does not have the system's own count.", analysis.Bytes(private))
+		return fmt.Sprintf("Private bytes are %s by the regions; the evidence does not have the system's own count.",
+			analysis.Bytes(private))
 	}
 	return ""
 }
@@ -189,11 +193,13 @@ type groupTable struct {
 	searched    bool // somebody looked for pointers
 }
 
-// groupTables are the tables of a piece, each of its largest groups. Sizes are shown over all heaps where the evidence counts them so.
+// groupTables are the tables of a piece, each of its largest groups. Sizes are shown over all heaps where the evidence
+// counts them so.
 func groupTables(m *analysis.Memory) (list []groupTable) {
 	for _, by := range [...]struct{ by, title, note string }{
 		{capture.ByManager, "by memory manager", ""},
-		{capture.ByType, "by what they point to first", "The first word of these blocks is an address in a module: of a table of virtual functions, mostly, which tells their class."},
+		{capture.ByType, "by what they point to first",
+			"The first word of these blocks is an address in a module: of a table of virtual functions, mostly, which tells their class."},
 		{capture.BySize, "by size", ""},
 		{capture.ByContent, "by what they begin with", "Text is shown only where several blocks begin with the same."},
 	} {
@@ -243,8 +249,10 @@ func managedBytes(m *analysis.Memory) (bytes int64) {
 
 // topicWords are how topics of notes are called.
 var topicWords = map[string]string{
-	capture.TopicComment: "Why the dump was written", capture.TopicProcess: "Process", capture.TopicLeakTrack: "LeakTrack", capture.TopicManaged: ".NET",
-	capture.TopicError: "Error", capture.TopicWarning: "Warning", capture.TopicInfo: "Information", capture.TopicMethod: "Method",
+	capture.TopicComment: "Why the dump was written", capture.TopicProcess: "Process", capture.TopicLeakTrack: "LeakTrack",
+	capture.TopicManaged: ".NET",
+	capture.TopicError:   "Error", capture.TopicWarning: "Warning", capture.TopicInfo: "Information",
+	capture.TopicMethod: "Method",
 }
 
 // noteKind is the sign of a note, as those of warnings.
@@ -286,7 +294,8 @@ func withStacks(samples []analysis.Sample) (list []analysis.Sample) {
 	return list
 }
 
-// proofOf is what a search for pointers shows, in a sentence: all that nothing points to, and the place with most of it.
+// proofOf is what a search for pointers shows, in a sentence: all that nothing points to, and the place with most of
+// it.
 func proofOf(list []analysis.Unreached) string {
 	var all analysis.Amount
 	most := &list[0]

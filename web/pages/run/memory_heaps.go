@@ -14,8 +14,8 @@ func grows(heaps []capture.HeapFacts) bool {
 	return slices.ContainsFunc(heaps, func(h capture.HeapFacts) bool { return h.Growth != nil })
 }
 
-// busyChange is how the busy bytes of a heap have changed: as it counts them, or else by the sizes that are listed; nil where
-// nobody knows.
+// busyChange is how the busy bytes of a heap have changed: as it counts them, or else by the sizes that are listed; nil
+// where nobody knows.
 func busyChange(g *capture.HeapGrowth) *capture.Usage {
 	switch {
 	case g == nil:
@@ -33,7 +33,8 @@ func virtualChange(h *capture.HeapFacts) string {
 
 // roomTitle says how the committed bytes of a heap are used.
 func roomTitle(r *analysis.HeapRoom) string {
-	s := fmt.Sprintf("%s of %s are in use, %s are free", analysis.Bytes(r.Committed-r.Free), analysis.Bytes(r.Committed), analysis.Bytes(r.Free))
+	s := fmt.Sprintf("%s of %s are in use, %s are free", analysis.Bytes(r.Committed-r.Free),
+		analysis.Bytes(r.Committed), analysis.Bytes(r.Free))
 	if r.Largest > 0 {
 		s += fmt.Sprintf(", the largest free block has %s", analysis.Bytes(r.Largest))
 	}

@@ -19,8 +19,8 @@ type rankedTable struct {
 	detail *rankedDetail // of the row that is open; nil for none
 }
 
-// A rankedRow is a signature with its numbers in the selection. finding is what the database knows of it; nil of what heaps took from
-// the system.
+// A rankedRow is a signature with its numbers in the selection. finding is what the database knows of it; nil of what
+// heaps took from the system.
 type rankedRow struct {
 	query.Row
 	finding *store.Finding
@@ -110,7 +110,8 @@ func (r *reader) openRow(ctx context.Context, t *rankedTable) error {
 	if err != nil || len(sites) == 0 {
 		return err
 	}
-	t.detail.site, err = r.siteView(ctx, siteTable{listing: t.listing, project: t.project, source: t.source, trace: t.trace}, t.report, sites[0])
+	t.detail.site, err = r.siteView(ctx,
+		siteTable{listing: t.listing, project: t.project, source: t.source, trace: t.trace}, t.report, sites[0])
 	return err
 }
 
@@ -132,7 +133,8 @@ func (t *rankedTable) openURL(signature string) templ.SafeURL {
 // sortURL orders the rows by a metric.
 func (t *rankedTable) sortURL(metric string) templ.SafeURL { return t.measured(metric).url() }
 
-// growth is how much a row grew: by hour or unit of work where all of the run is selected. Only what leaks or grows is red.
+// growth is how much a row grew: by hour or unit of work where all of the run is selected. Only what leaks or grows is
+// red.
 func (r *rankedRow) growth(isWhole bool) ui.Change {
 	c := ui.NoChange("nothing to compare with")
 	if isWhole && r.finding != nil {
@@ -143,7 +145,8 @@ func (r *rankedRow) growth(isWhole bool) ui.Change {
 	return c.Of(r.Class)
 }
 
-// why is the reason for the class of a row that says most: of what a suspect's growth rests on, else what speaks against a leak.
+// why is the reason for the class of a row that says most: of what a suspect's growth rests on, else what speaks
+// against a leak.
 func (r *rankedRow) why() string {
 	if r.finding == nil {
 		return ""

@@ -152,7 +152,8 @@ func (v runView) files() []evidenceView {
 		if v.report == nil {
 			continue
 		}
-		at := slices.IndexFunc(v.report.Evidence, func(r analysis.Evidence) bool { return r.SHA256 == e.SHA256 && r.File == e.Name })
+		at := slices.IndexFunc(v.report.Evidence,
+			func(r analysis.Evidence) bool { return r.SHA256 == e.SHA256 && r.File == e.Name })
 		if at >= 0 {
 			list[i].found = &v.report.Evidence[at]
 		}
@@ -181,8 +182,10 @@ func (v runView) failed() []store.Evidence {
 
 // downloadNotes say what each format is for.
 var downloadNotes = map[string]string{
-	"text": "to read", "json": "everything", "markdown": "for a pull request", "folded": "for flame graphs", "csv": "for a spreadsheet",
-	"umdh-text": "as UMDH prints a difference", "pprof": "for go tool pprof", "speedscope": "for speedscope.app", "sarif": "for code scanning", "junit": "for CI systems",
+	"text": "to read", "json": "everything", "markdown": "for a pull request", "folded": "for flame graphs",
+	"csv":       "for a spreadsheet",
+	"umdh-text": "as UMDH prints a difference", "pprof": "for go tool pprof", "speedscope": "for speedscope.app",
+	"sarif": "for code scanning", "junit": "for CI systems",
 }
 
 func downloads() []export.Format { return export.Formats }

@@ -68,7 +68,8 @@ func run(ctx context.Context, c echo.Context, r *reader, run store.Run) (answer,
 }
 
 // fragment answers htmx with the part of a report that it asks for.
-func fragment(ctx context.Context, c echo.Context, r *reader, run store.Run, summary *analysis.Report, l listing) (answer, error) {
+func fragment(ctx context.Context, c echo.Context, r *reader, run store.Run, summary *analysis.Report,
+	l listing) (answer, error) {
 	switch target := c.Request().Header.Get("HX-Target"); {
 	case target == "totals" && summary.Trace != nil:
 		return r.traceParts(ctx, c, run, summary, l)
@@ -152,7 +153,8 @@ func (r *reader) report(ctx context.Context, run store.Run, report *analysis.Rep
 }
 
 // siteTable answers htmx with the table alone.
-func (r *reader) siteTable(ctx context.Context, c echo.Context, run store.Run, report *analysis.Report, l listing) (answer, error) {
+func (r *reader) siteTable(ctx context.Context, c echo.Context, run store.Run, report *analysis.Report,
+	l listing) (answer, error) {
 	var trace *traceView
 	if report.Trace != nil {
 		var err error

@@ -7,8 +7,8 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// selectedSites reads a page of the sites that a selection has anything of, sorted by what they have in it. The database knows neither
-// parts of a series nor single allocations.
+// selectedSites reads a page of the sites that a selection has anything of, sorted by what they have in it. The
+// database knows neither parts of a series nor single allocations.
 func (r *reader) selectedSites(ctx context.Context, t *siteTable) error {
 	result, err := r.asked.index.Ask(ctx, t.selection(), r.asked.table)
 	if err != nil {
@@ -17,7 +17,8 @@ func (r *reader) selectedSites(ctx context.Context, t *siteTable) error {
 	sites, chosen, at := make([]analysis.WindowedSite, len(result.Sites)), make([]int32, len(result.Sites)), map[int]int{}
 	for i := range result.Sites {
 		s := &result.Sites[i]
-		sites[i] = analysis.WindowedSite{SiteRows: analysis.SiteRows{Ordinal: s.Ordinal}, Amounts: s.Amounts, Verdict: s.Class}
+		sites[i] = analysis.WindowedSite{SiteRows: analysis.SiteRows{Ordinal: s.Ordinal},
+			Amounts: s.Amounts, Verdict: s.Class}
 		chosen[i], at[s.Ordinal] = int32(i), i
 	}
 	if err := r.pageOfSites(ctx, t, sites, chosen); err != nil {
@@ -27,7 +28,8 @@ func (r *reader) selectedSites(ctx context.Context, t *siteTable) error {
 	for i := range t.rows {
 		row := &t.rows[i]
 		a := &sites[at[row.Ordinal]].Amounts
-		row.Count, row.Bytes, row.Life, row.GrowthCount, row.GrowthBytes = a.Outstanding.Count, a.Outstanding.Bytes, a.Lifetimes, nil, nil
+		row.Count, row.Bytes, row.Life, row.GrowthCount, row.GrowthBytes = a.Outstanding.Count,
+			a.Outstanding.Bytes, a.Lifetimes, nil, nil
 		if a.Growth != nil {
 			row.GrowthCount, row.GrowthBytes = &a.Growth.Count, &a.Growth.Bytes
 		}

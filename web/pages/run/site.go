@@ -28,7 +28,8 @@ func site(ctx context.Context, c echo.Context, r *reader, run store.Run) (answer
 	if err != nil {
 		return answer{}, err
 	}
-	t := siteTable{listing: listingOf(run.ID, c, summary), heaps: summary.Heaps, project: run.Project, source: sourceOf(run)}
+	t := siteTable{listing: listingOf(run.ID, c, summary), heaps: summary.Heaps,
+		project: run.Project, source: sourceOf(run)}
 	if !ui.IsFragment(c) {
 		to := listing{run: run.ID, order: "growth", view: viewSites, page: int(ordinal)/pageSize + 1, open: int(ordinal)}
 		return answer{to: templ.SafeURL(fmt.Sprintf("%s#s%d", to.url(), ordinal))}, nil
@@ -57,7 +58,8 @@ type siteView struct {
 	source    ui.Source
 }
 
-func (r *reader) siteView(ctx context.Context, t siteTable, report *analysis.Report, row store.SiteRow) (*siteView, error) {
+func (r *reader) siteView(ctx context.Context, t siteTable, report *analysis.Report,
+	row store.SiteRow) (*siteView, error) {
 	view := &siteView{SiteRow: row, snapshots: report.Snapshots, columns: t.columns(), trace: t.trace, project: t.project}
 	if row.StackID == nil {
 		return view, nil

@@ -30,8 +30,10 @@ type siteTable struct {
 }
 
 // sites reads the page that a listing chooses; one behind the end becomes the last.
-func (r *reader) sites(ctx context.Context, run store.Run, report *analysis.Report, l listing, trace *traceView) (siteTable, error) {
-	t := siteTable{listing: l, project: run.Project, source: sourceOf(run), all: run.SiteCount, heaps: report.Heaps, snapshots: len(report.Snapshots), trace: trace}
+func (r *reader) sites(ctx context.Context, run store.Run, report *analysis.Report, l listing,
+	trace *traceView) (siteTable, error) {
+	t := siteTable{listing: l, project: run.Project, source: sourceOf(run), all: run.SiteCount, heaps: report.Heaps,
+		snapshots: len(report.Snapshots), trace: trace}
 	if x := r.asked.index; x != nil && l.more != (query.Selection{}) {
 		if err := r.selectedSites(ctx, &t); err != nil {
 			return t, err
@@ -93,7 +95,8 @@ func (t siteTable) classes() []string {
 	if t.trace != nil {
 		return leaks.ClassFilters
 	}
-	return slices.DeleteFunc(slices.Clone(leaks.ClassFilters), func(c string) bool { return c == string(analysis.ClassTransient) })
+	return slices.DeleteFunc(slices.Clone(leaks.ClassFilters),
+		func(c string) bool { return c == string(analysis.ClassTransient) })
 }
 
 // extent says which of how many sites the page shows.
@@ -119,16 +122,19 @@ type sortColumn struct {
 }
 
 var (
-	sortName   = sortColumn{"name", "Blame function", "", "the first frame of the stack that is not the allocator's", "ascending"}
+	sortName = sortColumn{"name", "Blame function", "", "the first frame of the stack that is not the allocator's",
+		"ascending"}
 	sortBytes  = sortColumn{"bytes", "Bytes", "num", "requested bytes outstanding at the last snapshot", "descending"}
 	sortBlocks = sortColumn{"blocks", "Blocks", "num", "blocks outstanding at the last snapshot", "descending"}
 	sortGrowth = sortColumn{"growth", "Growth", "num", "bytes at the last snapshot minus bytes at the first", "descending"}
-	sortCount  = sortColumn{"count", "Δ blocks", "num", "blocks at the last snapshot minus blocks at the first", "descending"}
+	sortCount  = sortColumn{"count", "Δ blocks", "num", "blocks at the last snapshot minus blocks at the first",
+		"descending"}
 )
 
 // flagTexts say what a flag of a site means: in the table, and in full.
 var flagTexts = map[string]struct{ short, long string }{
-	analysis.FlagAmbiguous: {"alias", "the evidence gives several stacks for these blocks; any of them may have allocated each"},
+	analysis.FlagAmbiguous: {"alias",
+		"the evidence gives several stacks for these blocks; any of them may have allocated each"},
 	analysis.FlagTruncated: {"cut", "the stack is as deep as Windows records: its outer frames are missing"},
 	analysis.FlagNoStack:   {"no stack", "the evidence has no stack for these blocks"},
 }

@@ -8,7 +8,8 @@ import (
 	"heapdrift/internal/query"
 )
 
-// A snapshotChoice is which snapshots of a series the views are of: growth is from the first of them to the last. Numbers are from 1.
+// A snapshotChoice is which snapshots of a series the views are of: growth is from the first of them to the last.
+// Numbers are from 1.
 type snapshotChoice struct {
 	listing   listing
 	snapshots []analysis.Snapshot
@@ -16,7 +17,8 @@ type snapshotChoice struct {
 	marks     []mark // where the snapshots are in the chart
 }
 
-// chooseSnapshots is the choice that a listing makes; nil where there is nothing to choose: of a trace, and of two snapshots or fewer.
+// chooseSnapshots is the choice that a listing makes; nil where there is nothing to choose: of a trace, and of two
+// snapshots or fewer.
 func chooseSnapshots(l listing, r *analysis.Report, marks []mark) *snapshotChoice {
 	n := len(r.Snapshots)
 	if r.Trace != nil || n < 3 || len(marks) != n {
@@ -47,7 +49,8 @@ type snapshotPreset struct {
 	from, to    int
 }
 
-// presets are all of the snapshots, those behind the first, in which programs fill their caches, the second half and the last step.
+// presets are all of the snapshots, those behind the first, in which programs fill their caches, the second half and
+// the last step.
 func (c *snapshotChoice) presets() []snapshotPreset {
 	n := len(c.snapshots)
 	list := []snapshotPreset{
@@ -81,7 +84,8 @@ func (c *snapshotChoice) stops() string {
 	return strings.Join(list, " ")
 }
 
-// stop is a place as the script knows it. It is not rounded: two snapshots of a minute in a series of weeks are two places.
+// stop is a place as the script knows it. It is not rounded: two snapshots of a minute in a series of weeks are two
+// places.
 func stop(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 // x is where a snapshot is along the chart.

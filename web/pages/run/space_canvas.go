@@ -24,8 +24,8 @@ type canvas struct {
 	at        float64 // where the next byte goes, in bytes from the beginning
 }
 
-// A drawnSpan is address space of one use. It takes as many bytes of the canvas as drawn says, which is less than its size where a
-// part of it is left out. Its figures are spread over them evenly: that is all that is known.
+// A drawnSpan is address space of one use. It takes as many bytes of the canvas as drawn says, which is less than its
+// size where a part of it is left out. Its figures are spread over them evenly: that is all that is known.
 type drawnSpan struct {
 	address          uint64
 	size, drawn      float64
@@ -97,7 +97,8 @@ func (c *canvas) paintOf(a *cell) paint {
 }
 
 // mapUses are the uses that the map tells apart, in the order of tables: what is free is what is left.
-var mapUses = slices.DeleteFunc(slices.Clone(capture.UseNames), func(u capture.UseName) bool { return u == capture.UseFree })
+var mapUses = slices.DeleteFunc(slices.Clone(capture.UseNames),
+	func(u capture.UseName) bool { return u == capture.UseFree })
 
 // A mapRect is cells of a row that look alike, with what lies in them.
 type mapRect struct {

@@ -19,7 +19,8 @@ const (
 	foldOver = 64 << 20
 	// shownReserve is how much is drawn of memory that is only reserved and longer than that.
 	shownReserve = 16 << 20
-	// namedFolds is how many of them, the longest, have a line of their own. The others have a sign in the middle of a row.
+	// namedFolds is how many of them, the longest, have a line of their own. The others have a sign in the middle of a
+	// row.
 	namedFolds = 11
 	leastRow   = 1 << 20 // bytes in a row of 64 bits
 )
@@ -83,7 +84,8 @@ func mapOf(s *capture.Space) *spaceMap {
 	return m
 }
 
-// drawWhole draws all of a 32-bit address space: up to its limit, or where that is not known to the next GB behind what is taken.
+// drawWhole draws all of a 32-bit address space: up to its limit, or where that is not known to the next GB behind what
+// is taken.
 func (m *spaceMap) drawWhole(s *capture.Space) {
 	end := uint64(2 * gigabyte)
 	for i := range s.Map.Stretches {
@@ -200,17 +202,22 @@ func partsOf(s *capture.Space) (parts []mapPart) {
 		case gap > foldOver:
 			parts = append(parts, mapPart{fold: &fold{at, int64(gap), between}})
 		case gap > 0:
-			parts = append(parts, mapPart{span: drawnSpan{address: at, size: float64(gap), drawn: float64(gap), use: capture.UseFree}})
+			parts = append(parts,
+				mapPart{span: drawnSpan{address: at, size: float64(gap), drawn: float64(gap), use: capture.UseFree}})
 		}
 		at = st.End()
 		size := st.Size
 		if rest := st.Size - max(st.Committed, shownReserve); rest > foldOver && rest > st.Size/2 {
 			size -= rest
-			parts = append(parts, mapPart{span: drawnSpan{uint64(st.Address), float64(size), float64(size), st.Use, float64(size), float64(min(size, st.Committed))}},
+			parts = append(parts,
+				mapPart{span: drawnSpan{uint64(st.Address), float64(size), float64(size), st.Use, float64(size),
+					float64(min(size, st.Committed))}},
 				mapPart{fold: &fold{uint64(st.Address) + uint64(size), rest, st.Use}})
 			continue
 		}
-		parts = append(parts, mapPart{span: drawnSpan{uint64(st.Address), float64(size), float64(size), st.Use, float64(st.Taken), float64(st.Committed)}})
+		parts = append(parts,
+			mapPart{span: drawnSpan{uint64(st.Address), float64(size), float64(size), st.Use, float64(st.Taken),
+				float64(st.Committed)}})
 	}
 	return parts
 }
@@ -244,7 +251,8 @@ func (m *spaceMap) takeRows(c *canvas) {
 // scale says what the picture shows, in a sentence or two.
 func (m *spaceMap) scale() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "One row is %s, one cell %s; addresses rise to the right and down.", analysis.Bytes(m.rowBytes), analysis.Bytes(m.rowBytes/rowCells))
+	fmt.Fprintf(&b, "One row is %s, one cell %s; addresses rise to the right and down.", analysis.Bytes(m.rowBytes),
+		analysis.Bytes(m.rowBytes/rowCells))
 	if m.end > 0 && m.limit == 0 {
 		fmt.Fprintf(&b, " How much the program may use is not known; %s are drawn.", analysis.Bytes(m.end))
 	}
@@ -256,7 +264,8 @@ func (m *spaceMap) scale() string {
 		if m.partial {
 			what = "not in the evidence"
 		}
-		fmt.Fprintf(&b, " Of what is %s or only reserved, %s of more than %s each: named, and not drawn.", what, ui.Counted(m.folds, "piece"), analysis.Bytes(foldOver))
+		fmt.Fprintf(&b, " Of what is %s or only reserved, %s of more than %s each: named, and not drawn.", what,
+			ui.Counted(m.folds, "piece"), analysis.Bytes(foldOver))
 	}
 	if m.grain > 0 {
 		fmt.Fprintf(&b, " The process has more regions than the report keeps: those that begin in the same %s are drawn as one.", analysis.Bytes(m.grain))

@@ -59,7 +59,8 @@ func TestMapOfA32BitProgram(t *testing.T) {
 	)
 	m := mapOf(s)
 	lines := strings.Split(draw(m), "\n")
-	if len(lines) != mapRows+1 || lines[0] != "0x0: 0+1 heap' 128+128 heap" || lines[1] != "0x8000000: 0+64 (heap)" || lines[2] != "0x10000000:" || lines[15] != "0x78000000: 160+96 (image)" {
+	if len(lines) != mapRows+1 || lines[0] != "0x0: 0+1 heap' 128+128 heap" || lines[1] != "0x8000000: 0+64 (heap)" ||
+		lines[2] != "0x10000000:" || lines[15] != "0x78000000: 160+96 (image)" {
 		t.Errorf("got\n%s", strings.Join(lines, "\n"))
 	}
 	if m.above != mega || m.rowBytes != 128*mega || m.limit != 2*gigabyte || m.folds != 0 {
@@ -69,7 +70,8 @@ func TestMapOfA32BitProgram(t *testing.T) {
 		t.Error(text)
 	}
 	taken, committed := m.lines[0].sums.sum()
-	if taken != 64*mega+0x8000 || committed != taken || m.lines[0].sums.bounds() != "0x0 – 0x8000000" || m.contents(&m.lines[0].sums) != "Heaps 64.0 MB" || m.contents(&m.lines[2].sums) != "nothing" {
+	if taken != 64*mega+0x8000 || committed != taken || m.lines[0].sums.bounds() != "0x0 – 0x8000000" ||
+		m.contents(&m.lines[0].sums) != "Heaps 64.0 MB" || m.contents(&m.lines[2].sums) != "nothing" {
 		t.Errorf("%d, %d, %s, %s", taken, committed, m.lines[0].sums.bounds(), m.contents(&m.lines[0].sums))
 	}
 	if title := m.lines[1].rects[0].title(); title != "0x8000000 – 0xa000000: Heaps 32.0 MB; 0 B committed" {
@@ -85,11 +87,14 @@ func TestEndOfA32BitMap(t *testing.T) {
 		end   int64
 		says  bool
 	}{
-		{0, 0x10000, 2 * gigabyte, true}, {0, 2*gigabyte - mega, 2 * gigabyte, true}, {0, 2 * gigabyte, 3 * gigabyte, true}, {0, 3*gigabyte + 1, 4 * gigabyte, true},
-		{0, 4 * gigabyte, 2 * gigabyte, true}, {3 * gigabyte, 0x10000, 3 * gigabyte, false}, {4 * gigabyte, 0x10000, 4 * gigabyte, false}, {math.MaxInt64, 0x10000, 4 * gigabyte, false},
+		{0, 0x10000, 2 * gigabyte, true}, {0, 2*gigabyte - mega, 2 * gigabyte, true}, {0, 2 * gigabyte, 3 * gigabyte, true},
+		{0, 3*gigabyte + 1, 4 * gigabyte, true},
+		{0, 4 * gigabyte, 2 * gigabyte, true}, {3 * gigabyte, 0x10000, 3 * gigabyte, false},
+		{4 * gigabyte, 0x10000, 4 * gigabyte, false}, {math.MaxInt64, 0x10000, 4 * gigabyte, false},
 	} {
 		m := mapOf(spaceWith(32, test.limit, stretch(test.at, mega, capture.UseHeap, mega)))
-		if said := strings.Contains(m.scale(), "is not known"); m.end != test.end || said != test.says || len(m.lines) != mapRows {
+		if said := strings.Contains(m.scale(), "is not known"); m.end != test.end || said != test.says ||
+			len(m.lines) != mapRows {
 			t.Errorf("limit %d, memory at %#x: end %#x, %s", test.limit, test.at, m.end, m.scale())
 		}
 	}
@@ -114,7 +119,8 @@ func TestMapOfA64BitProgram(t *testing.T) {
 			folds = append(folds, f.text())
 		}
 	}
-	want := []string{"2.00 GB free", "2.00 GB free", "64.0 MB free", "126 TB free", "2.00 TB reserved and not committed: Mapped files", "47.7 GB free", "140 MB free"}
+	want := []string{"2.00 GB free", "2.00 GB free", "64.0 MB free", "126 TB free",
+		"2.00 TB reserved and not committed: Mapped files", "47.7 GB free", "140 MB free"}
 	if strings.Join(folds, "\n") != strings.Join(want, "\n") || m.folds != len(want) || m.signs || m.end != 0 {
 		t.Errorf("%q, want %q\n%s", folds, want, draw(m))
 	}
@@ -123,7 +129,8 @@ func TestMapOfA64BitProgram(t *testing.T) {
 	}
 	partial := *s
 	partial.Partial = true
-	if text := draw(mapOf(&partial)); strings.Contains(text, " free\n") || !strings.Contains(text, "2.00 GB that the evidence does not list") {
+	if text := draw(mapOf(&partial)); strings.Contains(text, " free\n") ||
+		!strings.Contains(text, "2.00 GB that the evidence does not list") {
 		t.Error(text)
 	}
 }
@@ -137,12 +144,15 @@ func TestMapOfPartialEvidence(t *testing.T) {
 		partial                   bool
 		name, row, sparse, gapped string
 	}{
-		{false, "Address space: 1.00 MB of 2.00 GB taken.", "nothing", "half height: mostly free", "Of what is free or only reserved, 1 piece"},
-		{true, "Address space: 1.00 MB of 2.00 GB in the evidence.", "nothing that the evidence lists", "half height: mostly not in the evidence", "Of what is not in the evidence or only reserved, 1 piece"},
+		{false, "Address space: 1.00 MB of 2.00 GB taken.", "nothing", "half height: mostly free",
+			"Of what is free or only reserved, 1 piece"},
+		{true, "Address space: 1.00 MB of 2.00 GB in the evidence.", "nothing that the evidence lists",
+			"half height: mostly not in the evidence", "Of what is not in the evidence or only reserved, 1 piece"},
 	} {
 		s.Partial, wide.Partial = test.partial, test.partial
 		m := mapOf(s)
-		if name, row, sparse := m.name(s), m.contents(&m.lines[5].sums), m.sparseWord(); !strings.HasPrefix(name, test.name) || row != test.row || sparse != test.sparse {
+		if name, row, sparse := m.name(s), m.contents(&m.lines[5].sums),
+			m.sparseWord(); !strings.HasPrefix(name, test.name) || row != test.row || sparse != test.sparse {
 			t.Errorf("partial %v: %q, %q, %q", test.partial, name, row, sparse)
 		}
 		if text := mapOf(wide).scale(); !strings.Contains(text, test.gapped) {
@@ -203,10 +213,12 @@ func TestSignsForWhatIsLeftOut(t *testing.T) {
 			told = append(told, text)
 		}
 	}
-	if text := strings.Join(told, "\n"); text != "Left out: 0x140110000: 1.00 GB free\nLeft out: 0x180110000: 1.00 GB free" {
+	if text := strings.Join(told,
+		"\n"); text != "Left out: 0x140110000: 1.00 GB free\nLeft out: 0x180110000: 1.00 GB free" {
 		t.Errorf("the table tells %q of what is left out", told)
 	}
-	if text := draw(m); m.folds != 13 || !m.signs || strings.Count(text, "~") != 2 || strings.Count(text, "free") != namedFolds {
+	if text := draw(m); m.folds != 13 || !m.signs || strings.Count(text, "~") != 2 ||
+		strings.Count(text, "free") != namedFolds {
 		t.Errorf("%d folds\n%s", m.folds, text)
 	}
 }

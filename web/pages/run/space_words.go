@@ -145,7 +145,8 @@ func (m *spaceMap) name(s *capture.Space) string {
 	if m.partial {
 		known = "in the evidence"
 	}
-	return fmt.Sprintf("Address space: %s%s %s. The table below says the same.", analysis.Bytes(analysis.TakenBelowLimit(s)), limit, known)
+	return fmt.Sprintf("Address space: %s%s %s. The table below says the same.",
+		analysis.Bytes(analysis.TakenBelowLimit(s)), limit, known)
 }
 
 // mapSum is what stands beside the title of the map.

@@ -17,22 +17,31 @@ type measure struct {
 
 // measures are all numbers of a window, with the words of Windows Performance Analyzer.
 var measures = []measure{
-	{name: "Impacting", title: "impacting size: outstanding at the window's end less outstanding at its start", signed: true, of: impacting},
-	{name: "At start", title: "outstanding as the window begins: AOFI and AOFO", of: traced(func(l *analysis.Lifetimes) analysis.Amount {
-		return analysis.Amount{Count: l.AOFI.Count + l.AOFO.Count, Bytes: l.AOFI.Bytes + l.AOFO.Bytes}
-	})},
+	{name: "Impacting", title: "impacting size: outstanding at the window's end less outstanding at its start",
+		signed: true, of: impacting},
+	{name: "At start", title: "outstanding as the window begins: AOFI and AOFO",
+		of: traced(func(l *analysis.Lifetimes) analysis.Amount {
+			return analysis.Amount{Count: l.AOFI.Count + l.AOFO.Count, Bytes: l.AOFI.Bytes + l.AOFO.Bytes}
+		})},
 	{name: "At end", title: "outstanding at the window's end: AIFO and AOFO", of: outstanding},
-	{name: "Allocated", title: "all that was allocated inside the window, freed or not: Size and Count in WPA", of: allocated},
-	{name: "Freed", title: "all that was freed inside the window: AIFI and AOFI", of: traced(func(l *analysis.Lifetimes) analysis.Amount { return l.Freed })},
+	{name: "Allocated", title: "all that was allocated inside the window, freed or not: Size and Count in WPA",
+		of: allocated},
+	{name: "Freed", title: "all that was freed inside the window: AIFI and AOFI",
+		of: traced(func(l *analysis.Lifetimes) analysis.Amount { return l.Freed })},
 	{name: "Peak", title: "the most that was outstanding at once inside the window", of: peakOf},
-	{name: "AIFO", title: "allocated inside, freed outside the window or never: the leak candidates", own: true, of: traced(func(l *analysis.Lifetimes) analysis.Amount { return l.AIFO })},
+	{name: "AIFO", title: "allocated inside, freed outside the window or never: the leak candidates", own: true,
+		of: traced(func(l *analysis.Lifetimes) analysis.Amount { return l.AIFO })},
 	{name: "AIFI", title: "allocated and freed inside the window: transient", own: true, of: transient},
-	{name: "AOFI", title: "allocated before the window, freed inside it", own: true, of: traced(func(l *analysis.Lifetimes) analysis.Amount { return l.AOFI })},
-	{name: "AOFO", title: "allocated before the window, freed after it or never", own: true, of: traced(func(l *analysis.Lifetimes) analysis.Amount { return l.AOFO })},
+	{name: "AOFI", title: "allocated before the window, freed inside it", own: true,
+		of: traced(func(l *analysis.Lifetimes) analysis.Amount { return l.AOFI })},
+	{name: "AOFO", title: "allocated before the window, freed after it or never", own: true,
+		of: traced(func(l *analysis.Lifetimes) analysis.Amount { return l.AOFO })},
 }
 
 // atExit is a measure of windows that hold the end of the process.
-var atExit = measure{name: "At exit", title: "freed inside the window only because the process ended: outstanding as of the instant before", of: traced(func(l *analysis.Lifetimes) analysis.Amount { return l.AtExit })}
+var atExit = measure{name: "At exit",
+	title: "freed inside the window only because the process ended: outstanding as of the instant before",
+	of:    traced(func(l *analysis.Lifetimes) analysis.Amount { return l.AtExit })}
 
 var measuresWithExit = slices.Insert(slices.Clone(measures), 5, atExit)
 
@@ -89,7 +98,9 @@ func (v *traceView) totalsRows() []totalsRow {
 	t, trace, whole := v.totals(), v.report.Trace, v.report.Totals
 	heap := totalsRow{name: "Heap", unit: "block", Amounts: t.Heap}
 	virtual := totalsRow{name: "Virtual memory", unit: "commit", Amounts: t.Virtual}
-	commits := totalsRow{name: "Heap’s own commits", note: "what the heaps took from the system for their blocks: the bytes of Heap seen from below, not more memory", unit: "commit", below: true}
+	commits := totalsRow{name: "Heap’s own commits",
+		note: "what the heaps took from the system for their blocks: the bytes of Heap seen from below, not more memory",
+		unit: "commit", below: true}
 	isCommitting := whole.HeapVirtual != nil && !isNothing(*whole.HeapVirtual)
 	if len(trace.Heap.AtNS) == 0 && isNothing(whole.Heap) {
 		heap.absent = "the trace has no heap events of this process"
@@ -108,7 +119,8 @@ func (v *traceView) totalsRows() []totalsRow {
 // isNothing reports whether a trace has nothing of a kind of memory, frees included.
 func isNothing(a analysis.Amounts) bool {
 	l := lives(a)
-	return a.Outstanding == analysis.Amount{} && l.Allocated == analysis.Amount{} && l.Freed == analysis.Amount{} && l.AOFO == analysis.Amount{} && l.UnknownFrees == 0
+	return a.Outstanding == analysis.Amount{} && l.Allocated == analysis.Amount{} && l.Freed == analysis.Amount{} &&
+		l.AOFO == analysis.Amount{} && l.UnknownFrees == 0
 }
 
 // unknownFrees counts the frees that no number has.

@@ -46,7 +46,8 @@ func (r *reader) trace(ctx context.Context, run store.Run, report *analysis.Repo
 	return v, nil
 }
 
-// draw makes the chart, which a part of the page does not need. bands are what of a kind of memory the chart tells apart.
+// draw makes the chart, which a part of the page does not need. bands are what of a kind of memory the chart tells
+// apart.
 func (v *traceView) draw(bands func(kind string) []band) {
 	v.chart = newTimeChart(v.report, v.listing.window, v.listing.heap, bands)
 }
@@ -90,7 +91,8 @@ func (v *traceView) heapRows() []heapRow {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b heapRow) int {
-		return cmp.Or(cmp.Compare(growthBytes(b.Amounts), growthBytes(a.Amounts)), cmp.Compare(b.BeforeExit().Bytes, a.BeforeExit().Bytes), cmp.Compare(b.Outstanding.Bytes, a.Outstanding.Bytes))
+		return cmp.Or(cmp.Compare(growthBytes(b.Amounts), growthBytes(a.Amounts)),
+			cmp.Compare(b.BeforeExit().Bytes, a.BeforeExit().Bytes), cmp.Compare(b.Outstanding.Bytes, a.Outstanding.Bytes))
 	})
 	return list
 }
@@ -140,7 +142,8 @@ func losesFrees(w analysis.Warning) bool {
 }
 
 // traceParts answers htmx with all that depends on the window.
-func (r *reader) traceParts(ctx context.Context, c echo.Context, run store.Run, report *analysis.Report, l listing) (answer, error) {
+func (r *reader) traceParts(ctx context.Context, c echo.Context, run store.Run, report *analysis.Report,
+	l listing) (answer, error) {
 	v, err := r.trace(ctx, run, report, &l)
 	if err != nil {
 		return answer{}, err

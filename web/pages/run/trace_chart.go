@@ -24,8 +24,8 @@ const (
 	laneTop    = 10.0
 )
 
-// A timeChart is a process's memory over a trace: a lane of all heaps with the largest of them, and one of virtual memory,
-// over one axis of time.
+// A timeChart is a process's memory over a trace: a lane of all heaps with the largest of them, and one of virtual
+// memory, over one axis of time.
 type timeChart struct {
 	span   capture.Window // of the axis
 	window timeWindow
@@ -67,18 +67,20 @@ type spanMark struct {
 	from, to float64
 }
 
-// newTimeChart draws a trace. heap is the handle of the heap that the sites are filtered by, "" for none; bands are what of a kind of
-// memory it tells apart.
+// newTimeChart draws a trace. heap is the handle of the heap that the sites are filtered by, "" for none; bands are
+// what of a kind of memory it tells apart.
 func newTimeChart(r *analysis.Report, w timeWindow, heap string, bands func(kind string) []band) timeChart {
 	c := timeChart{span: wholeOf(r.Trace), window: w, height: laneTop}
 	if c.span.To == c.span.From {
 		c.span.To++
 	}
 	if len(r.Trace.Heap.AtNS) > 0 {
-		c.addLane("Heaps", "heaps", 132, r.Trace.Heap, peakAt(r.Totals.Heap), heapLines(r.Heaps, heap), c.growing(r, bands(capture.KindHeap.String())))
+		c.addLane("Heaps", "heaps", 132, r.Trace.Heap, peakAt(r.Totals.Heap), heapLines(r.Heaps, heap),
+			c.growing(r, bands(capture.KindHeap.String())))
 	}
 	if len(r.Trace.Virtual.AtNS) > 0 {
-		c.addLane("Virtual memory", "virtual memory", 74, r.Trace.Virtual, peakAt(r.Totals.Virtual), nil, c.growing(r, bands(capture.KindVirtual.String())))
+		c.addLane("Virtual memory", "virtual memory", 74, r.Trace.Virtual, peakAt(r.Totals.Virtual), nil,
+			c.growing(r, bands(capture.KindVirtual.String())))
 	}
 	c.height -= laneGap
 	c.drawSeconds()
@@ -100,7 +102,8 @@ func (c *timeChart) x(ns int64) float64 {
 	return plotWidth * min(1, max(0, part))
 }
 
-func (c *timeChart) addLane(name, short string, height float64, t analysis.Timeline, peak *analysis.Peak, heaps []analysis.Heap, bands []timeBand) {
+func (c *timeChart) addLane(name, short string, height float64, t analysis.Timeline, peak *analysis.Peak,
+	heaps []analysis.Heap, bands []timeBand) {
 	l := lane{name: name, short: short, top: c.height, height: height}
 	highest := int64(1)
 	for _, v := range t.Max {
@@ -223,7 +226,8 @@ func (c *timeChart) drawLife(t *analysis.Trace) {
 	}
 	if at := t.ExitedNS; at != nil && *at >= c.span.From && *at <= c.span.To {
 		x := c.x(*at)
-		c.spans = append(c.spans, spanMark{x: x, text: "exited at " + clock(*at), atEnd: x > 0.2*plotWidth, from: x, to: plotWidth})
+		c.spans = append(c.spans,
+			spanMark{x: x, text: "exited at " + clock(*at), atEnd: x > 0.2*plotWidth, from: x, to: plotWidth})
 	}
 }
 
@@ -238,7 +242,9 @@ func (c *timeChart) describe(r *analysis.Report) string {
 			continue
 		}
 		_, most := highestPoint(l.line)
-		parts = append(parts, fmt.Sprintf("%s %s at first, at most %s, %s at the end", l.name, analysis.Bytes(l.line.Last[0]), analysis.Bytes(most), analysis.Bytes(l.line.Last[n-1])))
+		parts = append(parts, fmt.Sprintf("%s %s at first, at most %s, %s at the end", l.name, analysis.Bytes(l.line.Last[0]),
+			analysis.Bytes(most), analysis.Bytes(l.line.Last[n-1])))
 	}
-	return fmt.Sprintf("Outstanding memory from %s to %s: %s.", clock(c.span.From), clock(c.span.To), strings.Join(parts, "; "))
+	return fmt.Sprintf("Outstanding memory from %s to %s: %s.", clock(c.span.From), clock(c.span.To),
+		strings.Join(parts, "; "))
 }

@@ -7,14 +7,16 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// A timeBand is memory of some classes as time goes on: at the instants of the report, and in between on the way from one to the next.
+// A timeBand is memory of some classes as time goes on: at the instants of the report, and in between on the way from
+// one to the next.
 type timeBand struct {
 	class, name string
 	at          []int64 // ns
 	bytes       []float64
 }
 
-// growing are the bands of what leaks or grows, the highest first. The rest changes too fast for the instants of the report.
+// growing are the bands of what leaks or grows, the highest first. The rest changes too fast for the instants of the
+// report.
 func (c *timeChart) growing(r *analysis.Report, bands []band) (list []timeBand) {
 	var at []int64
 	for _, s := range r.Snapshots {
@@ -47,7 +49,8 @@ func (b *timeBand) holds(at int64) float64 {
 }
 
 // layersOf are the areas below a line: what leaks and grows on top, the rest below it.
-func (c *timeChart) layersOf(line analysis.Timeline, bands []timeBand, y func(int64) float64, height float64) (list []layer) {
+func (c *timeChart) layersOf(line analysis.Timeline, bands []timeBand, y func(int64) float64,
+	height float64) (list []layer) {
 	rest := analysis.Timeline{AtNS: line.AtNS, Last: slices.Clone(line.Last), Max: line.Last}
 	for i := range bands {
 		list = append(list, layer{"a-" + bands[i].class, bands[i].name, c.closed(c.steps(rest, y, false), height)})
@@ -66,7 +69,8 @@ func (c timeChart) legend() (list []legendLine) {
 	for _, class := range []string{"a-leak", "a-growing"} {
 		for _, lane := range c.lanes {
 			if at := slices.IndexFunc(lane.layers, func(l layer) bool { return l.class == class }); at >= 0 {
-				list = append(list, legendLine{class, lane.layers[at].name, "as known at the instants of the report, drawn straight between them"})
+				list = append(list, legendLine{class, lane.layers[at].name,
+					"as known at the instants of the report, drawn straight between them"})
 				break
 			}
 		}

@@ -12,7 +12,8 @@ import (
 // columns joins the stretches of a line that fall together when it is drawn n wide. The most of each stays the most.
 func (c *timeChart) columns(t analysis.Timeline, n int) analysis.Timeline {
 	size := min(len(t.AtNS), len(t.Last), len(t.Max))
-	out := analysis.Timeline{AtNS: make([]int64, 0, min(size, n+1)), Last: make([]int64, 0, min(size, n+1)), Max: make([]int64, 0, min(size, n+1))}
+	out := analysis.Timeline{AtNS: make([]int64, 0, min(size, n+1)), Last: make([]int64, 0, min(size, n+1)),
+		Max: make([]int64, 0, min(size, n+1))}
 	column := math.Inf(-1)
 	for i := range size {
 		at := math.Floor(c.x(t.AtNS[i]) * float64(n) / plotWidth)
@@ -26,8 +27,8 @@ func (c *timeChart) columns(t analysis.Timeline, n int) analysis.Timeline {
 	return out
 }
 
-// spike is the most in stretch i of a line where that is more than was there before it and more than it leaves: else the
-// steps show it already.
+// spike is the most in stretch i of a line where that is more than was there before it and more than it leaves: else
+// the steps show it already.
 func spike(t analysis.Timeline, i int) (most int64, ok bool) {
 	before := int64(0)
 	if i > 0 {
@@ -36,8 +37,8 @@ func spike(t analysis.Timeline, i int) (most int64, ok bool) {
 	return t.Max[i], t.Max[i] > max(before, t.Last[i])
 }
 
-// steps is the path of a line: what a stretch leaves holds from its beginning to the next. With needles, spikes rise from
-// where their stretch begins.
+// steps is the path of a line: what a stretch leaves holds from its beginning to the next. With needles, spikes rise
+// from where their stretch begins.
 func (c *timeChart) steps(t analysis.Timeline, y func(int64) float64, needles bool) string {
 	var b strings.Builder
 	last := ""
@@ -78,7 +79,8 @@ func (c *timeChart) spikes(t analysis.Timeline, y func(int64) float64) string {
 			to = min(to, c.x(t.AtNS[i+1]))
 		}
 		foot := coordinate(y(t.Last[i]))
-		b.WriteString("M" + coordinate(from) + " " + foot + "V" + coordinate(y(most)) + "H" + coordinate(max(to, from+0.5)) + "V" + foot + "Z")
+		b.WriteString("M" + coordinate(from) + " " + foot + "V" + coordinate(y(most)) + "H" + coordinate(max(to, from+0.5)) +
+			"V" + foot + "Z")
 	}
 	return b.String()
 }

@@ -38,7 +38,8 @@ func momentsOf(r *analysis.Report) []momentLinks {
 			slices.SortStableFunc(chosen, func(a, b analysis.Moment) int { return cmp.Compare(a.From, b.From) })
 			for _, m := range chosen {
 				l.list = append(l.list, preset{
-					clock(m.From) + ", " + analysis.Bytes(m.Bytes), kind.one + " " + lane.name + ": it rises by " + analysis.Bytes(m.Bytes) + " at " + clock(m.From) + " " + kind.then,
+					clock(m.From) + ", " + analysis.Bytes(m.Bytes), kind.one + " " + lane.name + ": it rises by " +
+						analysis.Bytes(m.Bytes) + " at " + clock(m.From) + " " + kind.then,
 					classified(around(m, whole), r),
 				})
 			}
@@ -50,7 +51,8 @@ func momentsOf(r *analysis.Report) []momentLinks {
 	return links
 }
 
-// around is a window with a moment in its middle: the time that it takes before and behind it, and at least one in a hundred of the trace.
+// around is a window with a moment in its middle: the time that it takes before and behind it, and at least one in a
+// hundred of the trace.
 func around(m analysis.Moment, whole capture.Window) capture.Window {
 	span := whole.To - whole.From
 	room := max(m.To-m.From, span/100)

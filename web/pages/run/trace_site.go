@@ -24,7 +24,8 @@ func (v siteView) measures() []measure {
 // sizeEach is the size of what the site allocated, with a sign where sizes differ; "" where it allocated nothing.
 func (v siteView) sizeEach() string {
 	l := lives(wholeNumbers(v.SiteRow))
-	return averageOf(analysis.Amount{Count: l.Allocated.Count + l.AOFI.Count + l.AOFO.Count, Bytes: l.Allocated.Bytes + l.AOFI.Bytes + l.AOFO.Bytes})
+	return averageOf(analysis.Amount{Count: l.Allocated.Count + l.AOFI.Count + l.AOFO.Count,
+		Bytes: l.Allocated.Bytes + l.AOFI.Bytes + l.AOFO.Bytes})
 }
 
 // stackText is the stack as debuggers print it, to copy.

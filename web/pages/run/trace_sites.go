@@ -13,7 +13,8 @@ type numberColumn struct {
 	counts bool // shows the count, else the bytes
 }
 
-func numberOf(order store.SiteOrder, text, class, title string, of func(analysis.Amounts) (analysis.Amount, bool)) numberColumn {
+func numberOf(order store.SiteOrder, text, class, title string,
+	of func(analysis.Amounts) (analysis.Amount, bool)) numberColumn {
 	return numberColumn{sortColumn: sortColumn{order, text, "num k-" + class, title, "descending"}, of: of}
 }
 
@@ -21,14 +22,20 @@ func (c numberColumn) ofGrowth() numberColumn { c.signed = true; return c }
 func (c numberColumn) ofCounts() numberColumn { c.counts = true; return c }
 
 var (
-	columnImpacting = numberOf("growth", "Impacting", "growth", "impacting size: bytes outstanding at the window's end less bytes at its start", impacting).ofGrowth()
-	columnCount     = numberOf("count", "Count", "count", "blocks outstanding at the window's end less blocks at its start", impacting).ofGrowth().ofCounts()
-	columnBytes     = numberOf("bytes", "Outstanding", "bytes", "bytes outstanding at the window's end", outstanding)
-	columnSize      = numberOf("size", "Size", "size", "bytes allocated inside the window, freed or not", allocated)
-	columnAllocs    = numberOf("allocs", "Allocs", "allocs", "allocations inside the window, freed or not", allocated).ofCounts()
-	columnTransient = numberOf("transient", "Transient", "transient", "AIFI: bytes allocated and freed inside the window", transient)
-	columnPeak      = numberOf("peak", "Peak", "peak", "the most bytes that were outstanding at once, over the whole trace", peakOf)
-	columnExit      = numberOf("exit", "Before exit", "exit", "bytes outstanding in the instant before the process ended", heldBeforeExit)
+	columnImpacting = numberOf("growth", "Impacting", "growth",
+		"impacting size: bytes outstanding at the window's end less bytes at its start", impacting).ofGrowth()
+	columnCount = numberOf("count", "Count", "count",
+		"blocks outstanding at the window's end less blocks at its start", impacting).ofGrowth().ofCounts()
+	columnBytes  = numberOf("bytes", "Outstanding", "bytes", "bytes outstanding at the window's end", outstanding)
+	columnSize   = numberOf("size", "Size", "size", "bytes allocated inside the window, freed or not", allocated)
+	columnAllocs = numberOf("allocs", "Allocs", "allocs", "allocations inside the window, freed or not",
+		allocated).ofCounts()
+	columnTransient = numberOf("transient", "Transient", "transient",
+		"AIFI: bytes allocated and freed inside the window", transient)
+	columnPeak = numberOf("peak", "Peak", "peak",
+		"the most bytes that were outstanding at once, over the whole trace", peakOf)
+	columnExit = numberOf("exit", "Before exit", "exit", "bytes outstanding in the instant before the process ended",
+		heldBeforeExit)
 )
 
 func heldBeforeExit(a analysis.Amounts) (analysis.Amount, bool) {

@@ -61,8 +61,8 @@ func (p *pages) inView(show func(context.Context, echo.Context, *reader, store.R
 	}
 }
 
-// asked is what a selection is answered from: the index of the report of that key, and the trace's table where single allocations are
-// looked at. Both are nil where they are not at hand.
+// asked is what a selection is answered from: the index of the report of that key, and the trace's table where single
+// allocations are looked at. Both are nil where they are not at hand.
 type asked struct {
 	report string
 	index  *query.Index
@@ -71,11 +71,12 @@ type asked struct {
 	missing bool
 }
 
-// smallReport is how many sites a report has at most for a page to wait until it is read, some 50 ms. Of a larger one a page without a
-// selection shows what the database knows, while it is read for the next page.
+// smallReport is how many sites a report has at most for a page to wait until it is read, some 50 ms. Of a larger one a
+// page without a selection shows what the database knows, while it is read for the next page.
 const smallReport = 2000
 
-// prepare does what an address has to wait for, before the View of the page: it reads the report, and opens the table of the trace.
+// prepare does what an address has to wait for, before the View of the page: it reads the report, and opens the table
+// of the trace.
 func (p *pages) prepare(ctx context.Context, c echo.Context, id int64) (a asked, done func(), err error) {
 	done = func() {}
 	run, err := store.Read(ctx, p.store, func(v store.View) (store.Run, error) { return v.Run(ctx, id) })

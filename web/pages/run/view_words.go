@@ -129,7 +129,8 @@ func (c *viewCard) listExtent() string {
 		what = "held at the window’s end"
 	}
 	if c.list.Left > 0 {
-		return fmt.Sprintf("The %s largest of %s %s, %s in all.", analysis.Count(int64(len(c.list.List))), ui.Counted(all, "allocation"), what, analysis.Bytes(c.list.Numbers.Bytes))
+		return fmt.Sprintf("The %s largest of %s %s, %s in all.", analysis.Count(int64(len(c.list.List))),
+			ui.Counted(all, "allocation"), what, analysis.Bytes(c.list.Numbers.Bytes))
 	}
 	return fmt.Sprintf("%s %s, %s in all.", ui.Counted(all, "allocation"), what, analysis.Bytes(c.list.Numbers.Bytes))
 }
@@ -169,7 +170,8 @@ func (c *viewCard) exports() []takeaway {
 		list = append(list, takeaway{f, downloadNotes[f], c.apiURL("ranked", f)})
 	}
 	if c.trace != nil {
-		list = append(list, takeaway{"parquet", "allocations, in the columns of the trace's table", c.apiURL("ranked", "parquet")})
+		list = append(list, takeaway{"parquet", "allocations, in the columns of the trace's table",
+			c.apiURL("ranked", "parquet")})
 	}
 	return list
 }

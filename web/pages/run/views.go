@@ -41,7 +41,8 @@ var viewNames = []struct {
 	{viewModules, "Modules", "by the module of the frame to blame", false},
 	{viewHeaps, "Heaps", "by heap", false},
 	{viewSizes, "Sizes", "what is held, by the size of the block", false},
-	{viewLifetimes, "Lifetimes", "the largest allocations made in the window, with Commit Time, Decommit Time and Impacting Size", true},
+	{viewLifetimes, "Lifetimes",
+		"the largest allocations made in the window, with Commit Time, Decommit Time and Impacting Size", true},
 	{viewBlocks, "Blocks", "the largest allocations that are held at the window’s end", true},
 	{viewSites, "Sites", "each stack in each heap by itself", false},
 }
@@ -87,7 +88,8 @@ type viewCard struct {
 }
 
 // card makes the view that a listing chooses.
-func (r *reader) card(ctx context.Context, run store.Run, report *analysis.Report, l listing, trace *traceView) (*viewCard, error) {
+func (r *reader) card(ctx context.Context, run store.Run, report *analysis.Report, l listing,
+	trace *traceView) (*viewCard, error) {
 	c := &viewCard{listing: l, project: run.Project, source: sourceOf(run), trace: trace, report: report}
 	if run.ReportKey != r.asked.report { // it was replaced between two looks
 		r.asked = asked{report: run.ReportKey}
@@ -111,7 +113,8 @@ func (r *reader) card(ctx context.Context, run store.Run, report *analysis.Repor
 	case err != nil:
 		return nil, err
 	case result == nil && !l.isWhole():
-		c.problem = &windowProblem{"no-report", "the stored report cannot be read, and only it answers selections; try again, or analyse the run again"}
+		c.problem = &windowProblem{"no-report",
+			"the stored report cannot be read, and only it answers selections; try again, or analyse the run again"}
 		return c, nil
 	case result != nil:
 		c.totals, c.modules, c.heaps = result.Totals(), result.Modules(query.Metrics[1]), result.Heaps(query.Metrics[1])
@@ -186,7 +189,8 @@ func (c *viewCard) tabs() []tab {
 }
 
 // viewAlone answers htmx with the view and what stands above it.
-func (r *reader) viewAlone(ctx context.Context, c echo.Context, run store.Run, report *analysis.Report, l listing) (answer, error) {
+func (r *reader) viewAlone(ctx context.Context, c echo.Context, run store.Run, report *analysis.Report,
+	l listing) (answer, error) {
 	var trace *traceView
 	if report.Trace != nil {
 		var err error
@@ -205,7 +209,8 @@ func (r *reader) viewAlone(ctx context.Context, c echo.Context, run store.Run, r
 }
 
 // viewOfSnapshots answers htmx with the views of other snapshots of a series, and with the bar that chooses them.
-func (r *reader) viewOfSnapshots(ctx context.Context, c echo.Context, run store.Run, report *analysis.Report, l listing) (answer, error) {
+func (r *reader) viewOfSnapshots(ctx context.Context, c echo.Context, run store.Run, report *analysis.Report,
+	l listing) (answer, error) {
 	card, err := r.card(ctx, run, report, l, nil)
 	if err != nil {
 		return answer{}, err
@@ -247,7 +252,8 @@ func (c *viewCard) chips() []chip {
 	add("text", c.filter, func(l *listing) { l.filter = "" })
 	if n := len(c.report.Snapshots); c.trace == nil && c.more.Snapshots != (query.Range{}) {
 		part := c.more.Part(n)
-		add("snapshots", fmt.Sprintf("%d to %d of %d", part.From, part.To, n), func(l *listing) { l.more.Snapshots = query.Range{} })
+		add("snapshots", fmt.Sprintf("%d to %d of %d", part.From, part.To, n),
+			func(l *listing) { l.more.Snapshots = query.Range{} })
 	}
 	if c.more.Thread != nil {
 		add("thread", strconv.FormatUint(uint64(*c.more.Thread), 10), func(l *listing) { l.more.Thread = nil })

@@ -15,8 +15,8 @@ import (
 	"heapdrift/internal/store"
 )
 
-// maxSeconds is the furthest time that a window may be given, in seconds from the trace's start: three years. As floating point
-// numbers, times of the first hundred days are exact to the ns, the furthest to 15 ns.
+// maxSeconds is the furthest time that a window may be given, in seconds from the trace's start: three years. As
+// floating point numbers, times of the first hundred days are exact to the ns, the furthest to 15 ns.
 const maxSeconds = 1e8
 
 // A timeWindow is the time that the numbers of a page are of, in ns from the trace's start.
@@ -27,7 +27,8 @@ type timeWindow struct {
 	scanned bool // its numbers come from the allocation table, not from the report
 }
 
-// beforeExit reports whether it is the time up to the end of the process, on which the page of a trace opens that has recorded one.
+// beforeExit reports whether it is the time up to the end of the process, on which the page of a trace opens that has
+// recorded one.
 func (w timeWindow) beforeExit() bool { return w.part && !w.named }
 
 // isChosen reports whether it is a part that somebody chose.
@@ -39,8 +40,8 @@ func wholeOf(t *analysis.Trace) capture.Window {
 	return capture.Window{From: whole.From, To: max(whole.To, whole.From)}
 }
 
-// openingOf is the window that the page of a trace opens on: the time before the process ended, else the whole trace. What is freed
-// because a process ends hides what it leaked.
+// openingOf is the window that the page of a trace opens on: the time before the process ended, else the whole trace.
+// What is freed because a process ends hides what it leaked.
 func openingOf(r *analysis.Report) timeWindow {
 	if before, ends := r.Trace.BeforeExit(); ends {
 		return timeWindow{Window: before, part: true, scanned: !r.Totals.TellBeforeExit()}
@@ -48,8 +49,8 @@ func openingOf(r *analysis.Report) timeWindow {
 	return timeWindow{Window: wholeOf(r.Trace)}
 }
 
-// windowOf reads the ends of a window in seconds. Without one it is that on which the page opens; what makes no sense counts as not
-// there.
+// windowOf reads the ends of a window in seconds. Without one it is that on which the page opens; what makes no sense
+// counts as not there.
 func windowOf(r *analysis.Report, from, to string) timeWindow {
 	whole, opening := wholeOf(r.Trace), openingOf(r)
 	w := timeWindow{Window: opening.Window}
@@ -121,7 +122,10 @@ func presets(r *analysis.Report) []preset {
 	}
 	if before, ends := r.Trace.BeforeExit(); ends {
 		lived.To = before.To
-		list = slices.Insert(list, 0, preset{"Before exit", "up to the instant before the process ended: what is freed because it ends does not count as freed", classified(before, r)})
+		list = slices.Insert(list, 0,
+			preset{"Before exit",
+				"up to the instant before the process ended: what is freed because it ends does not count as freed",
+				classified(before, r)})
 	}
 	part := func(text, title string, n, of int64) {
 		from := lived.From + int64(float64(lived.To-lived.From)*float64(n)/float64(of))
@@ -143,13 +147,15 @@ func presets(r *analysis.Report) []preset {
 type windowProblem struct{ code, message string }
 
 // inWindow asks for the numbers of a window. What can be told to people is told on the page; err is for the rest.
-func (r *reader) inWindow(ctx context.Context, run store.Run, w timeWindow) (*analysis.Windowed, *windowProblem, error) {
+func (r *reader) inWindow(ctx context.Context, run store.Run, w timeWindow) (*analysis.Windowed,
+	*windowProblem, error) {
 	if r.windows == nil {
 		return nil, &windowProblem{"no-windows", "this server does not compute windows"}, nil
 	}
-	found, err := r.windowed.get(ctx, windowKey{run.ID, run.ReportKey, w.Window}, func(ctx context.Context) (*analysis.Windowed, error) {
-		return r.windows.Window(ctx, r.View, run.ID, w.Window)
-	})
+	found, err := r.windowed.get(ctx, windowKey{run.ID, run.ReportKey, w.Window},
+		func(ctx context.Context) (*analysis.Windowed, error) {
+			return r.windows.Window(ctx, r.View, run.ID, w.Window)
+		})
 	var refused *analysis.Error
 	if errors.As(err, &refused) {
 		return nil, &windowProblem{refused.Code, refused.Error()}, nil

@@ -31,7 +31,8 @@ type keptWindow struct {
 }
 
 // get returns a window that is kept, or asks for it. Nobody may change what it returns.
-func (c *windowCache) get(ctx context.Context, key windowKey, ask func(context.Context) (*analysis.Windowed, error)) (*analysis.Windowed, error) {
+func (c *windowCache) get(ctx context.Context, key windowKey,
+	ask func(context.Context) (*analysis.Windowed, error)) (*analysis.Windowed, error) {
 	if found := c.take(key); found != nil {
 		return found, nil
 	}

@@ -60,7 +60,8 @@ func (r *reader) windowSites(ctx context.Context, t *siteTable) error {
 			continue
 		}
 		t.all++
-		if accepts(s.Ordinal) && (t.heap == "" || s.Heap == t.heap) && (t.kind == "" || s.Kind == t.kind) && (t.class == "" || string(s.Verdict) == t.class) {
+		if accepts(s.Ordinal) && (t.heap == "" || s.Heap == t.heap) && (t.kind == "" || s.Kind == t.kind) &&
+			(t.class == "" || string(s.Verdict) == t.class) {
 			chosen = append(chosen, int32(i))
 		}
 	}
@@ -68,7 +69,8 @@ func (r *reader) windowSites(ctx context.Context, t *siteTable) error {
 }
 
 // pageOfSites reads a page of the chosen ones of some sites, sorted by their numbers.
-func (r *reader) pageOfSites(ctx context.Context, t *siteTable, sites []analysis.WindowedSite, chosen []int32) (err error) {
+func (r *reader) pageOfSites(ctx context.Context, t *siteTable, sites []analysis.WindowedSite,
+	chosen []int32) (err error) {
 	t.total = int64(len(chosen))
 	t.page = min(t.page, max(1, pagesOf(t.total)))
 	if windowOrders[t.order] == nil && t.order != "name" {
@@ -80,7 +82,8 @@ func (r *reader) pageOfSites(ctx context.Context, t *siteTable, sites []analysis
 		query.Offset, query.Ordinals = first, ordinals(sites, chosen)
 	} else {
 		sortByWindow(sites, chosen, windowOrders[t.order])
-		query.Order, query.Ordinals = "growth", ordinals(sites, chosen[min(first, len(chosen)):min(first+pageSize, len(chosen))])
+		query.Order, query.Ordinals = "growth",
+			ordinals(sites, chosen[min(first, len(chosen)):min(first+pageSize, len(chosen))])
 	}
 	if len(query.Ordinals) == 0 {
 		return nil
@@ -119,7 +122,8 @@ func (r *reader) matching(ctx context.Context, l listing, n int) (func(ordinal i
 // isInWindow reports whether a site has allocated, freed or held anything in a window.
 func isInWindow(s *analysis.WindowedSite) bool {
 	l := lives(s.Amounts)
-	return l.AIFO != analysis.Amount{} || l.AIFI != analysis.Amount{} || l.AOFI != analysis.Amount{} || l.AOFO != analysis.Amount{} || l.UnknownFrees != 0
+	return l.AIFO != analysis.Amount{} || l.AIFI != analysis.Amount{} || l.AOFI != analysis.Amount{} ||
+		l.AOFO != analysis.Amount{} || l.UnknownFrees != 0
 }
 
 // sortByWindow puts the largest first. Equal ones stand as they would have had the process not ended inside the window,
@@ -127,7 +131,8 @@ func isInWindow(s *analysis.WindowedSite) bool {
 func sortByWindow(sites []analysis.WindowedSite, chosen []int32, key func(*analysis.WindowedSite) int64) {
 	slices.SortFunc(chosen, func(a, b int32) int {
 		s, o := &sites[a], &sites[b]
-		return cmp.Or(cmp.Compare(key(o), key(s)), cmp.Compare(o.BeforeExit().Bytes, s.BeforeExit().Bytes), cmp.Compare(s.Ordinal, o.Ordinal))
+		return cmp.Or(cmp.Compare(key(o), key(s)), cmp.Compare(o.BeforeExit().Bytes, s.BeforeExit().Bytes),
+			cmp.Compare(s.Ordinal, o.Ordinal))
 	})
 }
 

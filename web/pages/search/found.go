@@ -38,17 +38,21 @@ func groupsOf(f *store.SearchHits) []group {
 		if place := ui.BlamePlace(l.Blame); place != "" {
 			about = place + " · " + about
 		}
-		return hit{to: ui.SignatureURL(l.Project, l.Signature), function: ui.TitleOf(l.Title).Blame, about: about + ", last bad in " + ui.OrDash(l.LastBad), state: l.State}
+		return hit{to: ui.SignatureURL(l.Project, l.Signature), function: ui.TitleOf(l.Title).Blame, about: about +
+			", last bad in " + ui.OrDash(l.LastBad), state: l.State}
 	}))
 	add("Projects", each(f.Projects, func(name string) hit { return hit{to: ui.ProjectURL(name), text: name} }))
 	add("Modules", each(f.Modules, func(m store.ModuleHit) hit {
-		return hit{to: ui.WithFields(ui.ProjectURL(m.Project), []ui.Field{{Name: "q", Value: m.Module}}), text: m.Module, about: ui.Counted(m.Leaks, "leak") + " in " + m.Project}
+		return hit{to: ui.WithFields(ui.ProjectURL(m.Project), []ui.Field{{Name: "q", Value: m.Module}}), text: m.Module,
+			about: ui.Counted(m.Leaks, "leak") + " in " + m.Project}
 	}))
 	add("Builds", each(f.Builds, func(b store.BuildHit) hit {
-		return hit{to: ui.CompareURL(b.Project, "", "", b.Build), text: b.Build, about: b.Project + " " + b.Branch + ": compare it with its baseline"}
+		return hit{to: ui.CompareURL(b.Project, "", "", b.Build), text: b.Build, about: b.Project + " " + b.Branch +
+			": compare it with its baseline"}
 	}))
 	add("Runs", each(f.Runs, func(r store.RunHit) hit {
-		return hit{to: ui.RunURL(r.ID), text: r.Scenario + ", run " + r.Name, about: r.Project + " " + r.Build + " " + ui.StatusText(r.Status) + " #" + strconv.FormatInt(r.ID, 10)}
+		return hit{to: ui.RunURL(r.ID), text: r.Scenario + ", run " + r.Name, about: r.Project + " " + r.Build + " " +
+			ui.StatusText(r.Status) + " #" + strconv.FormatInt(r.ID, 10)}
 	}))
 	add("Files", each(f.Files, func(e store.FileHit) hit {
 		return hit{to: ui.RunURL(e.Run), text: e.Name, about: e.Project + " " + e.Build}

@@ -1,4 +1,5 @@
-// Package search serves the page that finds leaks, modules, runs, builds, files and projects by their names; every page shows it in a dialog, too.
+// Package search serves the page that finds leaks, modules, runs, builds, files and projects by their names; every page
+// shows it in a dialog, too.
 //
 // In comes /search with what to look for. Out go the page, or its list alone for the dialog.
 package search
@@ -36,7 +37,8 @@ func (p *pages) search(c echo.Context) error {
 	view.Crumbs = []ui.Crumb{{Text: "Search"}}
 	if text != "" {
 		ctx := c.Request().Context()
-		found, err := store.Read(ctx, p.store, func(v store.View) (*store.SearchHits, error) { return v.Search(ctx, accounts.From(ctx), queryOf(text)) })
+		found, err := store.Read(ctx, p.store,
+			func(v store.View) (*store.SearchHits, error) { return v.Search(ctx, accounts.From(ctx), queryOf(text)) })
 		if err != nil {
 			return err
 		}

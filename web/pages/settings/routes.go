@@ -1,5 +1,5 @@
-// Package settings serves the page on which the admins of a project say who may see it, make tokens for its CI jobs, say where its source can be read, rename it, and delete builds or all of it,
-// and the form that makes a project.
+// Package settings serves the page on which the admins of a project say who may see it, make tokens for its CI jobs,
+// say where its source can be read, rename it, and delete builds or all of it, and the form that makes a project.
 //
 // In come forms; each change is in the audit of the project.
 package settings

@@ -9,7 +9,8 @@ import (
 	"heapdrift/web/pages/ui"
 )
 
-// sourcesSet handles POST /projects/:project/settings/sources: where lines of stacks lead to, and what lies between two builds.
+// sourcesSet handles POST /projects/:project/settings/sources: where lines of stacks lead to, and what lies between two
+// builds.
 func (p *pages) sourcesSet(c echo.Context) error {
 	v, err := form(c, "commits")
 	if err != nil {

@@ -24,12 +24,16 @@ const ring = "M6 1.5a4.5 4.5 0 1 0 .01 0Z"
 
 // symbolStates by the kind of symbols. The fuller the disc, the more they tell.
 var symbolStates = map[capture.SymbolKind]symbolState{
-	capture.SymbolsPrivate:  {"private", "a PDB with files and lines", ring, ring, false},
-	capture.SymbolsPublic:   {"public", "a PDB with names, without files and lines", ring, "M6 1.5a4.5 4.5 0 0 0 0 9Z", false},
-	capture.SymbolsExport:   {"export", "only the functions that the image exports: a name may be that of the nearest one", ring + " M3.6 6.3c.8-1.3 1.6-1.1 2.4-.3s1.6 1 2.4-.3", "", true},
-	capture.SymbolsText:     {"text", "the names came with the evidence", "M2 3h8 M2 6h8 M2 9h5", "", false},
-	capture.SymbolsNone:     {"none", "frames print as module+0xRVA", "M6 1.5a4.5 4.5 0 0 1 2.3.6 M10.1 4.2a4.5 4.5 0 0 1 0 3.6 M8.3 9.9a4.5 4.5 0 0 1-4.6 0 M1.9 7.8a4.5 4.5 0 0 1 0-3.6 M3.7 2.1A4.5 4.5 0 0 1 6 1.5", "", true},
-	capture.SymbolsMismatch: {"mismatch", "symbols of that name are there, and none of them belongs to this module", "M2 4.5h8 M2 7.5h8 M8.3 1.8 3.7 10.2", "", true},
+	capture.SymbolsPrivate: {"private", "a PDB with files and lines", ring, ring, false},
+	capture.SymbolsPublic: {"public", "a PDB with names, without files and lines", ring,
+		"M6 1.5a4.5 4.5 0 0 0 0 9Z", false},
+	capture.SymbolsExport: {"export", "only the functions that the image exports: a name may be that of the nearest one",
+		ring + " M3.6 6.3c.8-1.3 1.6-1.1 2.4-.3s1.6 1 2.4-.3", "", true},
+	capture.SymbolsText: {"text", "the names came with the evidence", "M2 3h8 M2 6h8 M2 9h5", "", false},
+	capture.SymbolsNone: {"none", "frames print as module+0xRVA",
+		"M6 1.5a4.5 4.5 0 0 1 2.3.6 M10.1 4.2a4.5 4.5 0 0 1 0 3.6 M8.3 9.9a4.5 4.5 0 0 1-4.6 0 M1.9 7.8a4.5 4.5 0 0 1 0-3.6 M3.7 2.1A4.5 4.5 0 0 1 6 1.5", "", true},
+	capture.SymbolsMismatch: {"mismatch", "symbols of that name are there, and none of them belongs to this module",
+		"M2 4.5h8 M2 7.5h8 M8.3 1.8 3.7 10.2", "", true},
 }
 
 // stateOfSymbols returns how a kind of symbols is shown; a reader's own word stays one.

@@ -25,12 +25,14 @@ type Panel struct {
 	unnamed int64
 }
 
-// PanelOf sorts the modules of a run's report by what depends on their symbols. stamp tells the report from the next one.
+// PanelOf sorts the modules of a run's report by what depends on their symbols. stamp tells the report from the next
+// one.
 func PanelOf(run store.Run, r *analysis.Report, stamp string) Panel {
 	p := Panel{run: run.ID, project: run.Project, busy: run.State() == leaks.RunProcessing, report: stamp}
 	modules := slices.Clone(r.Modules)
 	slices.SortStableFunc(modules, func(a, b analysis.Module) int {
-		return cmp.Or(cmp.Compare(b.Stake.Bytes, a.Stake.Bytes), cmp.Compare(b.Unnamed, a.Unnamed), cmp.Compare(b.Frames, a.Frames))
+		return cmp.Or(cmp.Compare(b.Stake.Bytes, a.Stake.Bytes), cmp.Compare(b.Unnamed, a.Unnamed),
+			cmp.Compare(b.Frames, a.Frames))
 	})
 	for i, module := range modules {
 		m := moduleView{Module: module, ordinal: i, bits: r.Process.Bits}

@@ -24,21 +24,22 @@ func (p *pages) post(c echo.Context) error {
 	var run, project string
 	files, group := 0, rand.Text() // files of one form belong together
 	var refused []refusedFile
-	err = ui.ReadForm(form, map[string]*string{"run": &run, "project": &project}, func(part *multipart.Part) (bool, error) {
-		files++
-		taken, err := p.intake.AcceptSymbols(c.Request().Context(), group, part.FileName(), part)
-		if err != nil {
-			told := problem.Of(err)
-			if told.Status >= http.StatusInternalServerError {
-				return false, fmt.Errorf("symbols: take %s: %w", part.FileName(), err)
+	err = ui.ReadForm(form, map[string]*string{"run": &run, "project": &project},
+		func(part *multipart.Part) (bool, error) {
+			files++
+			taken, err := p.intake.AcceptSymbols(c.Request().Context(), group, part.FileName(), part)
+			if err != nil {
+				told := problem.Of(err)
+				if told.Status >= http.StatusInternalServerError {
+					return false, fmt.Errorf("symbols: take %s: %w", part.FileName(), err)
+				}
+				refused = append(refused, refusedFile{name: part.FileName(), code: told.Code, message: told.Detail})
 			}
-			refused = append(refused, refusedFile{name: part.FileName(), code: told.Code, message: told.Detail})
-		}
-		for _, r := range taken.Refused {
-			refused = append(refused, refusedFile{name: r.Name, code: r.Code, message: r.Message})
-		}
-		return true, nil
-	})
+			for _, r := range taken.Refused {
+				refused = append(refused, refusedFile{name: r.Name, code: r.Code, message: r.Message})
+			}
+			return true, nil
+		})
 	if err != nil {
 		return err
 	}

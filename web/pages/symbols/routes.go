@@ -1,8 +1,8 @@
 // Package symbols serves what is known of symbols: the page of a project's symbols, the panel on the page of a run, and
 // the form that takes symbol files.
 //
-// In come /projects/:project/symbols, the posted form and the button that looks for a run's symbols again; the page of a
-// run brings its report. Out go whole pages, redirects, and for the page of a run a Card made of a Panel.
+// In come /projects/:project/symbols, the posted form and the button that looks for a run's symbols again; the page of
+// a run brings its report. Out go whole pages, redirects, and for the page of a run a Card made of a Panel.
 package symbols
 
 import (

@@ -19,8 +19,10 @@ func TestWhatToUpload(t *testing.T) {
 		{"a.dll", "", strings.ToLower(id) + "1f", 4096, 64, "a.pdb, age 31, GUID 5E0A4B5C-9F1D-4E3A-8B6C-7D8E9FA0B1C2"},
 		{"a.dll", "b.pdb", id, 4096, 64, "the b.pdb of this build, and best a.dll (4,096 bytes image size), which proves it"}, // no age
 		{"a.dll", "b.pdb", id + "123456789", 0, 64, "the b.pdb of this build, and best a.dll, which proves it"},               // no such age
-		{"a.dll", "b.pdb", "not an id at all, but as long as one", 0, 64, "the b.pdb of this build, and best a.dll, which proves it"},
-		{"ntdll.dll", "", "", 0x1000, 32, "the ntdll.pdb (or wntdll.pdb) of this build, and best ntdll.dll (4,096 bytes image size), which proves it"},
+		{"a.dll", "b.pdb", "not an id at all, but as long as one", 0, 64,
+			"the b.pdb of this build, and best a.dll, which proves it"},
+		{"ntdll.dll", "", "", 0x1000, 32,
+			"the ntdll.pdb (or wntdll.pdb) of this build, and best ntdll.dll (4,096 bytes image size), which proves it"},
 		{"NTDLL.DLL", "", "", 0, 64, "the NTDLL.pdb of this build, and best NTDLL.DLL, which proves it"},
 		{"noextension", "", "", 0, 0, "the noextension.pdb of this build, and best noextension, which proves it"},
 	} {

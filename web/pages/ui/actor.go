@@ -30,8 +30,8 @@ func RememberedActor(c echo.Context) string {
 	return name
 }
 
-// ActorOfForm is who sends a form: who is logged in. Where the server is open a name is taken at its word; of a form that does not ask it is
-// who is remembered.
+// ActorOfForm is who sends a form: who is logged in. Where the server is open a name is taken at its word; of a form
+// that does not ask it is who is remembered.
 func ActorOfForm(c echo.Context) string {
 	if a := accounts.From(c.Request().Context()); a.Known() {
 		return a.Name

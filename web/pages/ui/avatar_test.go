@@ -9,7 +9,8 @@ import (
 
 func TestInitials(t *testing.T) {
 	for name, want := range map[string]string{
-		"Ada Kirsch": "AK", "ada": "AD", "Jan van der Berg": "JB", "team-sensors": "TS", "bo@shop.example": "BO", "bo.olsen@shop.example": "BO", "Zoë": "ZO", "x": "X", "@": "?", "…": "?", "7": "7",
+		"Ada Kirsch": "AK", "ada": "AD", "Jan van der Berg": "JB", "team-sensors": "TS", "bo@shop.example": "BO",
+		"bo.olsen@shop.example": "BO", "Zoë": "ZO", "x": "X", "@": "?", "…": "?", "7": "7",
 	} {
 		if got := ui.Initials(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
@@ -25,7 +26,8 @@ func TestAvatar(t *testing.T) {
 		}
 		return b.String()
 	}
-	if got := draw(`Ada "K"`); !strings.Contains(got, `title="Ada &#34;K&#34;" aria-label="Ada &#34;K&#34;">AK<`) || !strings.Contains(got, `role="img"`) || strings.Contains(got, "none") {
+	if got := draw(`Ada "K"`); !strings.Contains(got, `title="Ada &#34;K&#34;" aria-label="Ada &#34;K&#34;">AK<`) ||
+		!strings.Contains(got, `role="img"`) || strings.Contains(got, "none") {
 		t.Error(got)
 	}
 	if got := draw(""); !strings.Contains(got, `class="av none"`) || !strings.Contains(got, `aria-label="nobody"`) {

@@ -15,5 +15,6 @@ func ErrorPage(c echo.Context, status int, code, message string) error {
 	case http.StatusInternalServerError:
 		title = "The server failed"
 	}
-	return Render(c, status, errorPage(FrameOf(c, title), status, code, message, c.Response().Header().Get(echo.HeaderXRequestID)))
+	return Render(c, status,
+		errorPage(FrameOf(c, title), status, code, message, c.Response().Header().Get(echo.HeaderXRequestID)))
 }

@@ -33,7 +33,8 @@ func TestFailuresSayWhatHappenedAndWhatToDo(t *testing.T) {
 
 // notShown are codes that no page meets: of warnings, of parts that are left out, and of callers that ask wrongly.
 var notShown = []string{
-	"unknown-base", "bad-stream", "bad-entry", "bad-name", "too-many", "overlap", "repeated", "no-stream", "no-registers", "bad-process", "no-source",
+	"unknown-base", "bad-stream", "bad-entry", "bad-name", "too-many", "overlap", "repeated", "no-stream", "no-registers",
+	"bad-process", "no-source",
 	"sink-failed", "finished",
 }
 
@@ -41,7 +42,8 @@ var notShown = []string{
 func TestEveryCodeOfAReaderHasWords(t *testing.T) {
 	declared := regexp.MustCompile(`(?m)^(?:const )?\s*Code\w+\s*= "([a-z0-9.-]+)"`)
 	var files []string
-	for _, pattern := range []string{"evidence/error.go", "umdh/error.go", "etl/error.go", "etl/tracecapture/read.go", "etl/lifetimes/error.go", "minidump/error.go",
+	for _, pattern := range []string{"evidence/error.go", "umdh/error.go", "etl/error.go", "etl/tracecapture/read.go",
+		"etl/lifetimes/error.go", "minidump/error.go",
 		"ntheap/error.go", "debugdiag/error.go", "windbg/error.go", "vmmap/error.go", "appverifier/error.go"} {
 		files = append(files, filepath.Join("..", "..", "..", "ingest", filepath.FromSlash(pattern)))
 	}

@@ -75,14 +75,16 @@ const (
 func MultipartForm(c echo.Context) (*multipart.Reader, error) {
 	form, err := c.Request().MultipartReader()
 	if err != nil {
-		return nil, problem.New(http.StatusUnsupportedMediaType, problem.CodeContentType, "the form must come as multipart/form-data")
+		return nil, problem.New(http.StatusUnsupportedMediaType, problem.CodeContentType,
+			"the form must come as multipart/form-data")
 	}
 	return form, nil
 }
 
 // ReadForm reads the parts in their order: fields go into their values, each file is taken as it comes until no more
 // is wanted. An error is one of the connection or of the server.
-func ReadForm(form *multipart.Reader, fields map[string]*string, take func(*multipart.Part) (more bool, err error)) error {
+func ReadForm(form *multipart.Reader, fields map[string]*string,
+	take func(*multipart.Part) (more bool, err error)) error {
 	for {
 		part, err := form.NextRawPart()
 		if errors.Is(err, io.EOF) {

@@ -92,22 +92,23 @@ func operatorLength(rest string) int {
 	return n
 }
 
-// frameName prints "module!A::B<C>::Function+0x1f". A line breaks behind the module and behind a scope; there is no white space between
-// the parts, so that a copied name is the name.
+// frameName prints "module!A::B<C>::Function+0x1f". A line breaks behind the module and behind a scope; there is no
+// white space between the parts, so that a copied name is the name.
 func frameName(f *analysis.Frame) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		scopes := splitScopes(Printable(f.Function))
 		for i := range scopes {
 			scopes[i] = html.EscapeString(scopes[i])
 		}
-		_, err := io.WriteString(w, `<span class="mod">`+html.EscapeString(Printable(f.Module))+`!</span><wbr>`+strings.Join(scopes, "::<wbr>")+
+		_, err := io.WriteString(w, `<span class="mod">`+html.EscapeString(Printable(f.Module))+`!</span><wbr>`+
+			strings.Join(scopes, "::<wbr>")+
 			`<span class="off">`+html.EscapeString(frameOffset(f))+`</span>`)
 		return err
 	})
 }
 
-// WholeName prints "module!A::B<C>::Function" so that it is never cut off: a line may break behind the module and behind each scope. It
-// has no white space between the parts, so that a copied name is the name.
+// WholeName prints "module!A::B<C>::Function" so that it is never cut off: a line may break behind the module and
+// behind each scope. It has no white space between the parts, so that a copied name is the name.
 func WholeName(name string) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		_, err := io.WriteString(w, wholeName(name))

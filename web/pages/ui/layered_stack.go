@@ -22,19 +22,21 @@ type layeredFrame struct {
 	instead string
 }
 
-// LayeredStackOf explains a stack, innermost frame first. signature are the normalised names that the signature is made of.
+// LayeredStackOf explains a stack, innermost frame first. signature are the normalised names that the signature is made
+// of.
 func LayeredStackOf(project string, stack []*analysis.Frame, signature []string) *LayeredStack {
 	s := &LayeredStack{project: project}
 	blamed := analysis.BlameFrame(stack)
 	for i, f := range stack {
 		name := ruleModule(f) + "!" + blame.Normalize(f.Function)
-		s.frames = append(s.frames, layeredFrame{Frame: f, blame: i == blamed, used: f.Function != "" && slices.Contains(signature, name), instead: blameInstead(stack, blamed, i)})
+		s.frames = append(s.frames, layeredFrame{Frame: f, blame: i == blamed, used: f.Function != "" &&
+			slices.Contains(signature, name), instead: blameInstead(stack, blamed, i)})
 	}
 	return s
 }
 
-// blameInstead proposes the rules after which frame i would be blamed: those between it and the present one, and that one
-// itself, become plumbing, and the frame itself the team's own.
+// blameInstead proposes the rules after which frame i would be blamed: those between it and the present one, and that
+// one itself, become plumbing, and the frame itself the team's own.
 func blameInstead(stack []*analysis.Frame, blamed, i int) string {
 	if blamed < 0 || i == blamed || stack[i].Function == "" || stack[i].Module == "" {
 		return ""
@@ -63,7 +65,8 @@ func blameInstead(stack []*analysis.Frame, blamed, i int) string {
 
 // OwnerRule is a rule that names the owner of a frame, to be filled in.
 func OwnerRule(b *analysis.Blame) string {
-	return "module:" + quoted(blame.NormalizeModule(b.Module)) + " function:" + quoted(blame.Normalize(b.Function)) + " -> owner=NAME"
+	return "module:" + quoted(blame.NormalizeModule(b.Module)) + " function:" + quoted(blame.Normalize(b.Function)) +
+		" -> owner=NAME"
 }
 
 func ruleModule(f *analysis.Frame) string { return blame.NormalizeModule(f.Module) }
@@ -91,8 +94,10 @@ func (f layeredFrame) part() string {
 
 // layerTexts are the layers in words.
 var layerTexts = map[blame.Layer]string{
-	blame.LayerTool: "instrumentation", blame.LayerAllocator: "allocator", blame.LayerHeapGrowth: "heap growth", blame.LayerPlumbing: "plumbing",
-	blame.LayerBase: "thread start", blame.LayerSystem: "system", blame.LayerThirdParty: "third party", blame.LayerApp: "your own",
+	blame.LayerTool: "instrumentation", blame.LayerAllocator: "allocator", blame.LayerHeapGrowth: "heap growth",
+	blame.LayerPlumbing: "plumbing",
+	blame.LayerBase:     "thread start", blame.LayerSystem: "system", blame.LayerThirdParty: "third party",
+	blame.LayerApp: "your own",
 }
 
 // LayerText is a layer in words.

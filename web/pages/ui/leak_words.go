@@ -48,7 +48,8 @@ func rateOf(r *score.Rate) Change {
 	}
 	c := RateChange(r.Bytes, r.Unit)
 	c.Exact = fmt.Sprintf("%s; 95 %% between %s and %s, %s blocks (%s to %s) per %s", c.Exact,
-		analysis.Bytes(int64(math.Round(r.BytesLow))), analysis.Bytes(int64(math.Round(r.BytesHigh))), analysis.Number(r.Count), analysis.Number(r.CountLow), analysis.Number(r.CountHigh), r.Unit)
+		analysis.Bytes(int64(math.Round(r.BytesLow))), analysis.Bytes(int64(math.Round(r.BytesHigh))),
+		analysis.Number(r.Count), analysis.Number(r.CountLow), analysis.Number(r.CountHigh), r.Unit)
 	return c
 }
 

@@ -70,7 +70,8 @@ func Counted[N int | int64](n N, word string) string {
 	return analysis.Count(int64(n)) + " " + word + "s"
 }
 
-// Extent says which of how many rows a page shows behind the rows before it: "26–50 of 1,234 builds", or "3 builds" where it shows all.
+// Extent says which of how many rows a page shows behind the rows before it: "26–50 of 1,234 builds", or "3 builds"
+// where it shows all.
 func Extent(before, shown, total int, word string) string {
 	if shown == total {
 		return Counted(total, word)

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// readable marks the characters of a page that would turn the text behind them round, U+202E and its like, in place: names
-// of functions and files come from evidence, and nobody is to read another name than there is.
+// readable marks the characters of a page that would turn the text behind them round, U+202E and its like, in place:
+// names of functions and files come from evidence, and nobody is to read another name than there is.
 func readable(page []byte) []byte {
 	replaceTurning(page, 0xE2, "\uFFFD") // all of them but one begin with this byte, and take three
 	replaceTurning(page, 0xD8, "¿")      // U+061C takes two

@@ -11,7 +11,8 @@ import (
 
 func TestReadable(t *testing.T) {
 	for in, want := range map[string]string{
-		"": "", "plain – text → here": "plain – text → here", "a\u202eb": "a\ufffdb", "\u061cx\u2066": "¿x\ufffd", "\u200e\u200f": "\ufffd\ufffd", "\xe2\x80": "\xe2\x80", "\xe2": "\xe2",
+		"": "", "plain – text → here": "plain – text → here", "a\u202eb": "a\ufffdb", "\u061cx\u2066": "¿x\ufffd",
+		"\u200e\u200f": "\ufffd\ufffd", "\xe2\x80": "\xe2\x80", "\xe2": "\xe2",
 	} {
 		if got := ui.Readable(in); got != want {
 			t.Errorf("%q becomes %q, want %q", in, got, want)
@@ -25,7 +26,8 @@ func TestReadable(t *testing.T) {
 		}
 	}
 	got := ui.Readable(all.String())
-	if !utf8.ValidString(got) || strings.ContainsFunc(got, func(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }) {
+	if !utf8.ValidString(got) ||
+		strings.ContainsFunc(got, func(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }) {
 		t.Errorf("%q", got)
 	}
 }

@@ -57,8 +57,8 @@ func Render(c echo.Context, status int, page templ.Component) error {
 	return c.HTMLBlob(status, body)
 }
 
-// RenderOnce answers with a page that holds a secret, or the form for one: no cache keeps it, and it is not compressed, because the
-// length of what is compressed tells of what is in it.
+// RenderOnce answers with a page that holds a secret, or the form for one: no cache keeps it, and it is not compressed,
+// because the length of what is compressed tells of what is in it.
 func RenderOnce(c echo.Context, status int, page templ.Component) error {
 	var b bytes.Buffer
 	if err := page.Render(c.Request().Context(), &b); err != nil {

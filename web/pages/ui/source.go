@@ -23,7 +23,8 @@ func (s Source) URL(f *analysis.Frame) templ.SafeURL {
 
 // CommitsBetween is the address that shows the changes between two builds; "" where uploads do not name their commits,
 // or the project does not say where commits can be read.
-func CommitsBetween(ctx context.Context, from store.View, links leaks.SourceLinks, project, base, head string) (templ.SafeURL, error) {
+func CommitsBetween(ctx context.Context, from store.View, links leaks.SourceLinks, project, base,
+	head string) (templ.SafeURL, error) {
 	if links.Commits() == "" || base == "" || head == "" {
 		return "", nil
 	}

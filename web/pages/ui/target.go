@@ -18,7 +18,8 @@ type Target struct{ Project, Build, Scenario, Run, Branch, Commit, Sequence, Wor
 // Fields are the names that forms, addresses and the API use, with the value of each.
 func (t *Target) Fields() map[string]*string {
 	return map[string]*string{
-		"project": &t.Project, "build": &t.Build, "scenario": &t.Scenario, "run": &t.Run, "branch": &t.Branch, "commit": &t.Commit, "sequence": &t.Sequence,
+		"project": &t.Project, "build": &t.Build, "scenario": &t.Scenario, "run": &t.Run, "branch": &t.Branch,
+		"commit": &t.Commit, "sequence": &t.Sequence,
 		"work": &t.Work, "work_unit": &t.WorkUnit,
 	}
 }
@@ -58,13 +59,15 @@ func (t Target) query() url.Values {
 	return q
 }
 
-// Curl is the command that uploads a file without a browser, with a header where the server asks for one. What is not typed yet stands in capitals.
+// Curl is the command that uploads a file without a browser, with a header where the server asks for one. What is not
+// typed yet stands in capitals.
 func (t Target) Curl(c echo.Context) string {
 	server, header := ServerURL(c), ""
 	if !accounts.From(c.Request().Context()).Open {
 		header = `-H "Authorization: Bearer $HEAPDRIFT_TOKEN" `
 	}
-	address := server + "/api/v1/evidence?project=" + url.QueryEscape(cmp.Or(t.Project, "PROJECT")) + "&build=" + url.QueryEscape(cmp.Or(t.Build, "BUILD"))
+	address := server + "/api/v1/evidence?project=" + url.QueryEscape(cmp.Or(t.Project, "PROJECT")) + "&build=" +
+		url.QueryEscape(cmp.Or(t.Build, "BUILD"))
 	t.Project, t.Build = "", ""
 	if rest := t.query().Encode(); rest != "" {
 		address += "&" + rest

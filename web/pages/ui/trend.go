@@ -30,7 +30,8 @@ type TrendQuery struct {
 	Policies *leaks.Policies // whose budgets of whole runs are drawn; nil for none
 	Unit     string          // "" for the one that most builds were measured in
 	Linear   bool            // else logarithmic
-	// LastClean and FirstBad are the builds between which the leak came, "" where they are not known; Between compares them.
+	// LastClean and FirstBad are the builds between which the leak came, "" where they are not known; Between compares
+	// them.
 	LastClean, FirstBad string
 	Between             templ.SafeURL
 	// Address is the page with another unit or scale.
@@ -95,7 +96,8 @@ var levels = []float64{
 	1, 10, 100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 10 << 20, 100 << 20, 1 << 30, 10 << 30, 100 << 30, 1 << 40,
 }
 
-// scaleFor reaches the highest value, and where it is logarithmic down to below the lowest one, no more than six levels in all.
+// scaleFor reaches the highest value, and where it is logarithmic down to below the lowest one, no more than six levels
+// in all.
 func scaleFor(linear bool, lowest, highest float64) scale {
 	if linear {
 		return scale{true, 0, max(highest*1.1, 1)}
@@ -275,7 +277,8 @@ func bytesOf(t *leaks.Total) float64 {
 // growthText is a total in words.
 func growthText(t *leaks.Total) string {
 	return fmt.Sprintf("%s per %s, between %s and %s, of %s", analysis.Bytes(int64(math.Round(t.Bytes))), t.Unit,
-		analysis.Bytes(int64(math.Round(t.Low))), analysis.Bytes(int64(math.Round(t.High))), Counted(t.Signatures, "signature"))
+		analysis.Bytes(int64(math.Round(t.Low))), analysis.Bytes(int64(math.Round(t.High))),
+		Counted(t.Signatures, "signature"))
 }
 
 // budget is the limit of a scenario; nil for none.
@@ -297,7 +300,8 @@ func (t *Trend) band() *trendBand {
 	}
 	n := float64(len(t.Coverage.Builds))
 	return &trendBand{
-		x: t.x(t.Coverage, from), width: point(float64(to-from)/n*100) + "%", at: t.x(t.Coverage, to), text: "first bad: " + t.LastClean + " → " + t.FirstBad, url: t.Between,
+		x: t.x(t.Coverage, from), width: point(float64(to-from)/n*100) + "%", at: t.x(t.Coverage, to), text: "first bad: " +
+			t.LastClean + " → " + t.FirstBad, url: t.Between,
 	}
 }
 
@@ -318,7 +322,8 @@ func (t *Trend) sentence(scenarios []string) string {
 	text := fmt.Sprintf("%s per %s over %s.", t.Title, t.Unit, Counted(len(t.Coverage.Builds), "build"))
 	for _, name := range scenarios {
 		if cell := t.Coverage.Newest(name); cell != nil {
-			text += fmt.Sprintf(" %s in %s: %s per %s.", name, cell.Build, analysis.Bytes(int64(math.Round(bytesOf(cell.In(t.Unit))))), t.Unit)
+			text += fmt.Sprintf(" %s in %s: %s per %s.", name, cell.Build,
+				analysis.Bytes(int64(math.Round(bytesOf(cell.In(t.Unit))))), t.Unit)
 		}
 	}
 	return text

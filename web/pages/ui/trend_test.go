@@ -41,10 +41,12 @@ func TestTrendOf(t *testing.T) {
 			{Build: "2", Scenario: "a", Run: 3, Status: analysis.StatusLeak, Totals: grows(2 << 20)},
 			{Build: "3", Scenario: "a", Run: 4, Status: analysis.StatusInconclusive},
 			{Build: "4", Scenario: "b", Run: 5, Status: analysis.StatusLeak, Totals: grows(1 << 20)},
-			{Build: "4", Scenario: "c", Run: 6, Status: analysis.StatusLeak, Totals: []leaks.Total{{Unit: "document", Bytes: 5}}},
+			{Build: "4", Scenario: "c", Run: 6, Status: analysis.StatusLeak,
+				Totals: []leaks.Total{{Unit: "document", Bytes: 5}}},
 		},
 	}}
-	limit := leaks.Policies{Default: leaks.Policy{Budgets: []leaks.Budget{{Of: leaks.BudgetTotal, In: leaks.InBytes, Per: "hour", Limit: 65536}}}}
+	limit := leaks.Policies{Default: leaks.Policy{Budgets: []leaks.Budget{{Of: leaks.BudgetTotal, In: leaks.InBytes,
+		Per: "hour", Limit: 65536}}}}
 	s.Policies = &limit
 	tr := TrendOf(s)
 	if tr.since != nil {
@@ -54,7 +56,8 @@ func TestTrendOf(t *testing.T) {
 	if since := TrendOf(s).since; since == nil || since.x != "12.5%" || since.width != "50.0%" {
 		t.Errorf("it came between 1 and 3, and the chart has %+v", since)
 	}
-	if tr.Unit != "hour" || len(tr.units) != 2 || len(tr.lines) != 2 || len(tr.budgets) != 1 || tr.budgets[0].text != "budget 64.0 KB/hour" {
+	if tr.Unit != "hour" || len(tr.units) != 2 || len(tr.lines) != 2 || len(tr.budgets) != 1 ||
+		tr.budgets[0].text != "budget 64.0 KB/hour" {
 		t.Fatalf("%+v", tr)
 	}
 	a, b := tr.lines[0], tr.lines[1]
@@ -64,7 +67,8 @@ func TestTrendOf(t *testing.T) {
 	if len(b.points) != 2 || b.path != "" || b.gap == "" {
 		t.Errorf("builds 2 and 3 were not run in b, and the line is %+v", b)
 	}
-	if other := TrendOf(TrendQuery{Coverage: s.Coverage, Unit: "document", Linear: true}); other.Unit != "document" || len(other.lines) != 1 || len(other.budgets) != 0 {
+	if other := TrendOf(TrendQuery{Coverage: s.Coverage, Unit: "document", Linear: true}); other.Unit != "document" ||
+		len(other.lines) != 1 || len(other.budgets) != 0 {
 		t.Errorf("%+v", other)
 	}
 	s.Coverage.Builds = s.Coverage.Builds[:1]

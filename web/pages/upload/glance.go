@@ -22,15 +22,16 @@ type glance struct {
 
 // glance handles POST /upload/glance: the body is the first bytes of a file, its name is in the address.
 //
-// The page asks the server, and does not look itself, because readers tell their formats by code: a copy of that in a script
-// would call evidence what they refuse, or the other way round.
+// The page asks the server, and does not look itself, because readers tell their formats by code: a copy of that in a
+// script would call evidence what they refuse, or the other way round.
 func (p *pages) glance(c echo.Context) error {
 	r := c.Request()
 	head, err := io.ReadAll(http.MaxBytesReader(c.Response(), r.Body, intake.HeadBytes))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return problem.New(http.StatusRequestEntityTooLarge, problem.CodeTooLarge, "the first %d bytes of the file are enough", intake.HeadBytes)
+		return problem.New(http.StatusRequestEntityTooLarge, problem.CodeTooLarge,
+			"the first %d bytes of the file are enough", intake.HeadBytes)
 	case err != nil:
 		return ui.BrokenForm(err)
 	}

@@ -36,7 +36,8 @@ type outcome struct {
 }
 
 func uploadViewOf(c echo.Context, t ui.Target) uploadView {
-	v := uploadView{Frame: ui.FrameOf(c, "Upload"), target: t, server: ui.ServerURL(c), curl: t.Curl(c), wrong: map[string]string{}}
+	v := uploadView{Frame: ui.FrameOf(c, "Upload"), target: t, server: ui.ServerURL(c), curl: t.Curl(c),
+		wrong: map[string]string{}}
 	v.Tab, v.Scripts = "upload", append(slices.Clip(ui.QueueScripts), "upload-target.js", "upload-before.js", "upload.js")
 	v.Upload = t
 	return v
@@ -52,8 +53,8 @@ func (v uploadView) taken() int64 {
 	return 0
 }
 
-// namesByExtension is what files are called by the end of their names. Of several formats with one end, the first is meant: the
-// bytes decide anyway.
+// namesByExtension is what files are called by the end of their names. Of several formats with one end, the first is
+// meant: the bytes decide anyway.
 func namesByExtension() map[string]string {
 	names := map[string]string{}
 	for _, f := range slices.Backward(formats) {

@@ -26,8 +26,8 @@ type climateIssue struct {
 	} `json:"location"`
 }
 
-// CodeClimate writes a list of issues. Their fingerprint is the signature: a leak that moves to another line stays the same issue. Fixed leaks are not in
-// it, nor are known ones: GitLab shows what comes and goes between two lists.
+// CodeClimate writes a list of issues. Their fingerprint is the signature: a leak that moves to another line stays the
+// same issue. Fixed leaks are not in it, nor are known ones: GitLab shows what comes and goes between two lists.
 func CodeClimate(w io.Writer, o *Outcome) error {
 	issues := []climateIssue{}
 	for i := range o.Leaks {
@@ -35,7 +35,8 @@ func CodeClimate(w io.Writer, o *Outcome) error {
 		if l.Change == ChangeFixed || l.Change == ChangeKnown {
 			continue
 		}
-		issue := climateIssue{Type: "issue", Description: plainText(l.Headline() + ": " + l.Text()), Check: "native-memory-leak", Severity: "minor", Categories: []string{"Performance"}}
+		issue := climateIssue{Type: "issue", Description: plainText(l.Headline() + ": " + l.Text()),
+			Check: "native-memory-leak", Severity: "minor", Categories: []string{"Performance"}}
 		switch {
 		case l.Fails:
 			issue.Severity = "critical"

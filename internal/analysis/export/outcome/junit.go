@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// The elements of JUnit's XML that Jenkins, GitLab, Azure Pipelines and TeamCity read, as the schema of Jenkins' xunit plugin names them.
+// The elements of JUnit's XML that Jenkins, GitLab, Azure Pipelines and TeamCity read, as the schema of Jenkins' xunit
+// plugin names them.
 type (
 	junitSuites struct {
 		XMLName  xml.Name `xml:"testsuites"`
@@ -54,11 +55,13 @@ type (
 	}
 )
 
-// JUnit writes a suite with a case for the gate and one for each leak. A leak that fails the gate is a failure, one that does not is skipped, with the
-// reason, and one that is fixed has passed. A gate that does not decide is an error: it must not look like a pass.
+// JUnit writes a suite with a case for the gate and one for each leak. A leak that fails the gate is a failure, one
+// that does not is skipped, with the reason, and one that is fixed has passed. A gate that does not decide is an error:
+// it must not look like a pass.
 func JUnit(w io.Writer, o *Outcome) error {
 	s := junitSuite{Name: suiteName(o)}
-	for _, p := range [][2]string{{"project", o.Project}, {"build", o.Build}, {"scenario", o.Scenario}, {"baseline", o.Baseline}, {"commit", o.Commit}, {"gate", o.Gate}, {"url", o.URL}, {"job", o.CI}} {
+	for _, p := range [][2]string{{"project", o.Project}, {"build", o.Build}, {"scenario", o.Scenario},
+		{"baseline", o.Baseline}, {"commit", o.Commit}, {"gate", o.Gate}, {"url", o.URL}, {"job", o.CI}} {
 		if p[1] != "" {
 			if s.Properties == nil {
 				s.Properties = &junitProperties{}
@@ -158,7 +161,8 @@ func (l *Leak) details() string {
 // xmlText drops what XML cannot hold. The encoder would put a mark in its place that looks like damage in the evidence.
 func xmlText(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r == '\t' || r == '\n' || r >= ' ' && r != 0x7F && (r < 0x80 || r > 0x9F) && r != 0xFFFE && r != 0xFFFF && r != utf8.RuneError {
+		if r == '\t' || r == '\n' || r >= ' ' && r != 0x7F && (r < 0x80 || r > 0x9F) && r != 0xFFFE &&
+			r != 0xFFFF && r != utf8.RuneError {
 			return r
 		}
 		return -1

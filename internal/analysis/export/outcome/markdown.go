@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// Mark begins a comment that a job finds again, to change it instead of adding another: one for each project and scenario.
+// Mark begins a comment that a job finds again, to change it instead of adding another: one for each project and
+// scenario.
 func (o *Outcome) Mark() string {
 	safe := func(s string) string { return strings.NewReplacer("--", "- -", ">", " ", "\n", " ").Replace(s) }
 	return "<!-- heapdrift " + safe(o.Project) + " " + safe(o.Scenario) + " -->"
@@ -18,12 +19,14 @@ func (o *Outcome) Mark() string {
 const maxShown = 50
 
 // gateMarks are the gates as people see them from afar.
-var gateMarks = map[string]string{GatePassed: "✅ passed", GateFailed: "❌ failed", GateInconclusive: "❔ inconclusive", GatePending: "⏳ pending", GateError: "⚠ error"}
+var gateMarks = map[string]string{GatePassed: "✅ passed", GateFailed: "❌ failed", GateInconclusive: "❔ inconclusive",
+	GatePending: "⏳ pending", GateError: "⚠ error"}
 
 // Markdown writes a comment or a summary.
 func Markdown(w io.Writer, o *Outcome) error {
 	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "%s\n### heapdrift: %s %s\n\n", o.Mark(), mdText(strings.TrimSpace(o.Project+" "+o.Scenario)), cmp.Or(gateMarks[o.Gate], mdText(o.Gate)))
+	fmt.Fprintf(b, "%s\n### heapdrift: %s %s\n\n", o.Mark(), mdText(strings.TrimSpace(o.Project+" "+o.Scenario)),
+		cmp.Or(gateMarks[o.Gate], mdText(o.Gate)))
 	fmt.Fprintf(b, "%s\n\n", mdText(o.Sentence))
 	var facts []string
 	if o.Build != "" {
@@ -73,7 +76,8 @@ func Markdown(w io.Writer, o *Outcome) error {
 		if l.Known != "" {
 			owner = strings.TrimSpace(owner + " known: " + l.Known)
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", word, name, mdText(l.Class), mdText(l.Growth), mdText(l.FirstBad), mdText(owner))
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", word, name, mdText(l.Class), mdText(l.Growth),
+			mdText(l.FirstBad), mdText(owner))
 	}
 	if n := len(o.Leaks) - maxShown; n > 0 {
 		fmt.Fprintf(b, "\n%d more.\n", n)
@@ -90,7 +94,8 @@ func Markdown(w io.Writer, o *Outcome) error {
 // mdText makes a text safe in a paragraph or a cell: names from evidence are no markup, and call nobody.
 func mdText(s string) string {
 	s = strings.Join(strings.Fields(xmlText(s)), " ")
-	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", ">", "&gt;", "[", `\[`, "]", `\]`, "*", `\*`, "_", `\_`, "`", "\\`", "@", "@\u200b", "#", "&#35;", "&", "&amp;").Replace(s)
+	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", ">", "&gt;", "[", `\[`, "]", `\]`, "*", `\*`, "_", `\_`,
+		"`", "\\`", "@", "@\u200b", "#", "&#35;", "&", "&amp;").Replace(s)
 }
 
 // mdCode prints a name as code. Its fence is longer than any backticks in the name, which would end it.

@@ -31,7 +31,8 @@ const (
 
 // changes are the changes in the order in which they are shown, and what one of them is called.
 var changes = []struct{ change, word, title string }{
-	{ChangeNew, "new", "New leak"}, {ChangeGrown, "grown", "Leak that grows faster"}, {ChangeFound, "leak", "Leak"}, {ChangePersisting, "still", "Leak of the baseline"},
+	{ChangeNew, "new", "New leak"}, {ChangeGrown, "grown", "Leak that grows faster"}, {ChangeFound, "leak", "Leak"},
+	{ChangePersisting, "still", "Leak of the baseline"},
 	{ChangeKnown, "known", "Known leak"}, {ChangeFixed, "fixed", "Fixed leak"},
 }
 
@@ -78,7 +79,8 @@ type Leak struct {
 	URL      string   `json:"url"`
 }
 
-// Sort puts leaks in the order in which they are shown: those that fail the gate first, then by change, then as they are.
+// Sort puts leaks in the order in which they are shown: those that fail the gate first, then by change, then as they
+// are.
 func (o *Outcome) Sort() {
 	rank := func(l *Leak) int {
 		return slices.IndexFunc(changes, func(c struct{ change, word, title string }) bool { return c.change == l.Change })

@@ -23,15 +23,24 @@ func score(f float64) *float64 { return &f }
 // failing is an outcome with a leak of each kind, whose texts hold what each form must escape.
 func failing() *outcome.Outcome {
 	o := &outcome.Outcome{
-		Version: "v1.2.3", Project: "shop", Build: "b101", Baseline: "b100", Scenario: "soak", Commit: "3f2a91c", Gate: outcome.GateFailed, Why: "1 new leak",
-		Sentence: "shop.exe leaks 1.95 MB in `2,000` blocks from <Cart|Add> @alice #12 -->.", Power: "A leak of 10 KB per hour would have been seen.",
-		URL: "http://heapdrift:8080/runs/5", CI: "https://ci.example/1", Problems: []string{"app-3.txt could not be read: bad \x1b[2J\x00 bytes \ufffe"},
+		Version: "v1.2.3", Project: "shop", Build: "b101", Baseline: "b100", Scenario: "soak", Commit: "3f2a91c",
+		Gate: outcome.GateFailed, Why: "1 new leak",
+		Sentence: "shop.exe leaks 1.95 MB in `2,000` blocks from <Cart|Add> @alice #12 -->.",
+		Power:    "A leak of 10 KB per hour would have been seen.",
+		URL:      "http://heapdrift:8080/runs/5", CI: "https://ci.example/1",
+		Problems: []string{"app-3.txt could not be read: bad \x1b[2J\x00 bytes \ufffe"},
 		Leaks: []outcome.Leak{
-			{Signature: "sig1:fixed", Title: "Index::Rebuild", Change: outcome.ChangeFixed, Class: "leak", URL: "http://heapdrift:8080/l/3"},
-			{Signature: "sig1:known", Title: "vendor!Pool", Change: outcome.ChangeKnown, Class: "leak", Certain: true, Known: "vendor, ticket 9", Module: "vendor"},
-			{Signature: "sig1:grow", Title: "shop!Cache::Put", Change: outcome.ChangePersisting, Class: "growing", Score: score(0.4), File: `c:\src\my shop\cache#1.cpp`, Line: 7, Module: "shop", Function: "Cache::Put"},
-			{Signature: "sig1:new", Title: "shop!Cart::Add<'x'|&>", Change: outcome.ChangeNew, Class: "leak", Certain: true, Score: score(0.97), Fails: true, Growth: "+1.95 MB in 2,000 blocks",
-				Module: "shop", Function: "Cart::Add<'x'|&>", File: "src/cart.cpp", Line: 118, InSource: true, Frames: []string{"shop!Cart::Add", "shop!`anonymous namespace'::Run"}, Reasons: []string{"✓ grows in 9 of 10 intervals"},
+			{Signature: "sig1:fixed", Title: "Index::Rebuild", Change: outcome.ChangeFixed, Class: "leak",
+				URL: "http://heapdrift:8080/l/3"},
+			{Signature: "sig1:known", Title: "vendor!Pool", Change: outcome.ChangeKnown, Class: "leak", Certain: true,
+				Known: "vendor, ticket 9", Module: "vendor"},
+			{Signature: "sig1:grow", Title: "shop!Cache::Put", Change: outcome.ChangePersisting, Class: "growing",
+				Score: score(0.4), File: `c:\src\my shop\cache#1.cpp`, Line: 7, Module: "shop", Function: "Cache::Put"},
+			{Signature: "sig1:new", Title: "shop!Cart::Add<'x'|&>", Change: outcome.ChangeNew, Class: "leak", Certain: true,
+				Score: score(0.97), Fails: true, Growth: "+1.95 MB in 2,000 blocks",
+				Module: "shop", Function: "Cart::Add<'x'|&>", File: "src/cart.cpp", Line: 118, InSource: true,
+				Frames:   []string{"shop!Cart::Add", "shop!`anonymous namespace'::Run"},
+				Reasons:  []string{"✓ grows in 9 of 10 intervals"},
 				FirstBad: "b101", Owner: "@team-cart", Ticket: "SHOP-7", URL: "http://heapdrift:8080/l/1"},
 		},
 	}
@@ -42,11 +51,13 @@ func failing() *outcome.Outcome {
 // outcomes are outcomes of every kind.
 func outcomes() map[string]*outcome.Outcome {
 	return map[string]*outcome.Outcome{
-		"failed":       failing(),
-		"passed":       {Project: "shop", Scenario: "soak", Build: "b100", Gate: outcome.GatePassed, Sentence: "Nothing leaks.", Why: "nothing leaks", URL: "http://h/runs/1"},
-		"inconclusive": {Project: "shop", Gate: outcome.GateInconclusive, Sentence: "3 more snapshots are needed.", Leaks: []outcome.Leak{{Signature: "s", Change: outcome.ChangeFound, Class: "growing"}}},
-		"pending":      {Gate: outcome.GatePending, Sentence: "The evidence is still being analysed."},
-		"error":        {Gate: outcome.GateError, Problems: []string{""}},
+		"failed": failing(),
+		"passed": {Project: "shop", Scenario: "soak", Build: "b100", Gate: outcome.GatePassed,
+			Sentence: "Nothing leaks.", Why: "nothing leaks", URL: "http://h/runs/1"},
+		"inconclusive": {Project: "shop", Gate: outcome.GateInconclusive, Sentence: "3 more snapshots are needed.",
+			Leaks: []outcome.Leak{{Signature: "s", Change: outcome.ChangeFound, Class: "growing"}}},
+		"pending": {Gate: outcome.GatePending, Sentence: "The evidence is still being analysed."},
+		"error":   {Gate: outcome.GateError, Problems: []string{""}},
 	}
 }
 
@@ -90,7 +101,8 @@ func TestSARIFIsValid(t *testing.T) {
 		if log.Runs[0].Invocations[0].ExecutionSuccessful != decided {
 			t.Errorf("%s: %s", name, text)
 		}
-		if len(o.Leaks) > 0 && name == "failed" && (len(log.Runs[0].Results) != 3 || log.Runs[0].Results[0].Level != "error") {
+		if len(o.Leaks) > 0 && name == "failed" &&
+			(len(log.Runs[0].Results) != 3 || log.Runs[0].Results[0].Level != "error") {
 			t.Errorf("%s: %+v", name, log.Runs[0].Results)
 		}
 	}
@@ -132,16 +144,19 @@ func format(t *testing.T, name string) outcome.Format {
 	return outcome.Formats[i]
 }
 
-// junitSchema is what junit-10.xsd allows: of each element its attributes, those that must be there marked with !, its children, and whether it holds text.
+// junitSchema is what junit-10.xsd allows: of each element its attributes, those that must be there marked with !, its
+// children, and whether it holds text.
 var junitSchema = map[string]struct {
 	attributes, children string
 	text                 bool
 }{
 	"testsuites": {"name time tests failures errors", "testsuite", false},
-	"testsuite":  {"!name !tests !failures !errors group time skipped timestamp hostname id package file log url", "testsuite properties testcase system-out system-err", false},
+	"testsuite": {"!name !tests !failures !errors group time skipped timestamp hostname id package file log url",
+		"testsuite properties testcase system-out system-err", false},
 	"properties": {"", "property", false},
 	"property":   {"!name !value", "", false},
-	"testcase":   {"!name time classname group", "skipped error failure rerunFailure rerunError flakyFailure flakyError system-out system-err", false},
+	"testcase": {"!name time classname group",
+		"skipped error failure rerunFailure rerunError flakyFailure flakyError system-out system-err", false},
 	"skipped":    {"type message", "", true},
 	"error":      {"type message", "", true},
 	"failure":    {"type message", "", true},
@@ -165,7 +180,8 @@ func checkJUnit(text []byte) error {
 		case xml.StartElement:
 			name := token.Name.Local
 			rule, ok := junitSchema[name]
-			if !ok || len(open) == 0 && name != "testsuites" || len(open) > 0 && !slices.Contains(strings.Fields(junitSchema[open[len(open)-1]].children), name) {
+			if !ok || len(open) == 0 && name != "testsuites" || len(open) > 0 &&
+				!slices.Contains(strings.Fields(junitSchema[open[len(open)-1]].children), name) {
 				return fmt.Errorf("%s is not allowed in %v", name, open)
 			}
 			has := map[string]bool{}
@@ -205,11 +221,13 @@ func TestJUnitIsValid(t *testing.T) {
 		if err := xml.Unmarshal(text, &suites); err != nil {
 			t.Fatal(err)
 		}
-		if (suites.Failures > 0) != (name == "failed") || (suites.Errors > 0) != (name != "failed" && name != "passed") || suites.Tests != len(o.Leaks)+1 {
+		if (suites.Failures > 0) != (name == "failed") || (suites.Errors > 0) != (name != "failed" && name != "passed") ||
+			suites.Tests != len(o.Leaks)+1 {
 			t.Errorf("%s: %+v", name, suites)
 		}
 	}
-	for _, broken := range []string{"<testsuite/>", "<testsuites><testcase name='x'/></testsuites>", "<testsuites><testsuite name='x'/></testsuites>", "<testsuites x='1'/>", "<testsuites>x</testsuites>"} {
+	for _, broken := range []string{"<testsuite/>", "<testsuites><testcase name='x'/></testsuites>",
+		"<testsuites><testsuite name='x'/></testsuites>", "<testsuites x='1'/>", "<testsuites>x</testsuites>"} {
 		if checkJUnit([]byte(broken)) == nil {
 			t.Errorf("%s is taken", broken)
 		}
@@ -258,16 +276,19 @@ func TestMarkdownIsBounded(t *testing.T) {
 	}
 }
 
-// Names come from evidence, and what the team writes from anybody: neither ends its code or becomes a link in a comment.
+// Names come from evidence, and what the team writes from anybody: neither ends its code or becomes a link in a
+// comment.
 func TestMarkdownHoldsNames(t *testing.T) {
 	var b strings.Builder
 	o := &outcome.Outcome{Gate: outcome.GateFailed, Sentence: `\[click\](http://evil)`, Leaks: []outcome.Leak{
-		{Signature: "s1", Title: "a``b [x](http://evil) `c`", Change: outcome.ChangeNew}, {Signature: "s2", Title: "`anonymous namespace'::F", Change: outcome.ChangeNew},
+		{Signature: "s1", Title: "a``b [x](http://evil) `c`", Change: outcome.ChangeNew},
+		{Signature: "s2", Title: "`anonymous namespace'::F", Change: outcome.ChangeNew},
 	}}
 	if err := outcome.Markdown(&b, o); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`\\\[click\\\](http://evil)`, "``` a``b [x](http://evil) `c` ```", "`` `anonymous namespace'::F ``"} {
+	for _, want := range []string{`\\\[click\\\](http://evil)`, "``` a``b [x](http://evil) `c` ```",
+		"`` `anonymous namespace'::F ``"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %s in\n%s", want, b.String())
 		}

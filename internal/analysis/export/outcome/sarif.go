@@ -110,10 +110,14 @@ type (
 // sarifSchema is where the schema of the format is published.
 const sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
-// rules are the rules that results belong to. A leak that the gate can fail on is one rule, whatever grows without being certain is another.
+// rules are the rules that results belong to. A leak that the gate can fail on is one rule, whatever grows without
+// being certain is another.
 var rules = []sarifRule{
-	newRule("LEAK001", "NativeMemoryLeak", "error", "Native memory that is allocated here is never freed.", "The report of the run shows by which evidence, and who calls it."),
-	newRule("LEAK002", "GrowingNativeMemory", "warning", "Native memory that is allocated here grows, and the evidence does not decide whether it leaks.", "More snapshots, or a longer run, decide."),
+	newRule("LEAK001", "NativeMemoryLeak", "error", "Native memory that is allocated here is never freed.",
+		"The report of the run shows by which evidence, and who calls it."),
+	newRule("LEAK002", "GrowingNativeMemory", "warning",
+		"Native memory that is allocated here grows, and the evidence does not decide whether it leaks.",
+		"More snapshots, or a longer run, decide."),
 }
 
 func newRule(id, name, level, short, help string) sarifRule {
@@ -123,24 +127,29 @@ func newRule(id, name, level, short, help string) sarifRule {
 }
 
 // baselineStates are the changes in the words of SARIF.
-var baselineStates = map[string]string{ChangeNew: "new", ChangeGrown: "updated", ChangePersisting: "unchanged", ChangeKnown: "unchanged"}
+var baselineStates = map[string]string{ChangeNew: "new", ChangeGrown: "updated", ChangePersisting: "unchanged",
+	ChangeKnown: "unchanged"}
 
-// SARIF writes a log with one run and a result for each leak. A fixed leak is not in it: services close what is not there any more.
+// SARIF writes a log with one run and a result for each leak. A fixed leak is not in it: services close what is not
+// there any more.
 func SARIF(w io.Writer, o *Outcome) error {
-	run := sarifRun{Tool: sarifTool{sarifDriver{Name: "heapdrift", Version: o.Version, Rules: rules}}, Results: []sarifResult{}, Properties: map[string]string{}}
+	run := sarifRun{Tool: sarifTool{sarifDriver{Name: "heapdrift", Version: o.Version, Rules: rules}},
+		Results: []sarifResult{}, Properties: map[string]string{}}
 	invocation := sarifInvocation{Successful: o.Gate == GatePassed && len(o.Problems) == 0 || o.Gate == GateFailed}
 	texts := o.Problems
 	if o.Gate != GatePassed && o.Gate != GateFailed {
 		texts = append([]string{strings.TrimPrefix(o.Sentence+" "+o.Why, " ")}, texts...)
 	}
 	for _, text := range texts {
-		invocation.Notifications = append(invocation.Notifications, sarifNotification{"warning", sarifText{cmp.Or(plainText(text), o.Gate)}})
+		invocation.Notifications = append(invocation.Notifications,
+			sarifNotification{"warning", sarifText{cmp.Or(plainText(text), o.Gate)}})
 	}
 	run.Invocations = []sarifInvocation{invocation}
 	if o.Project != "" && o.Scenario != "" { // results of several scenarios do not replace each other
 		run.Automation = &sarifAutomation{"heapdrift/" + o.Project + "/" + o.Scenario + "/" + o.Build}
 	}
-	for _, p := range [][2]string{{"gate", o.Gate}, {"sentence", plainText(o.Sentence)}, {"url", o.URL}, {"build", o.Build}, {"baseline", o.Baseline}, {"commit", o.Commit}} {
+	for _, p := range [][2]string{{"gate", o.Gate}, {"sentence", plainText(o.Sentence)}, {"url", o.URL},
+		{"build", o.Build}, {"baseline", o.Baseline}, {"commit", o.Commit}} {
 		if p[1] != "" {
 			run.Properties[p[0]] = p[1]
 		}
@@ -160,7 +169,8 @@ func SARIF(w io.Writer, o *Outcome) error {
 }
 
 func resultOf(o *Outcome, l *Leak) sarifResult {
-	r := sarifResult{Level: "warning", Index: 1, Fingerprints: map[string]string{"leakSignature/v1": l.Signature}, Viewer: l.URL}
+	r := sarifResult{Level: "warning", Index: 1, Fingerprints: map[string]string{"leakSignature/v1": l.Signature},
+		Viewer: l.URL}
 	if l.Certain {
 		r.Index = 0
 	}

@@ -34,8 +34,8 @@ func (w *bitWriter) toBytes() {
 }
 
 // codeLengths is a Huffman code's lengths for symbols that occur so often, of at most so many bits: where it would have
-// more, the counts are halved until they are alike enough. A code is complete, as other readers want it: a single symbol
-// gets another one beside it.
+// more, the counts are halved until they are alike enough. A code is complete, as other readers want it: a single
+// symbol gets another one beside it.
 func codeLengths(count []int, longest int) []uint8 {
 	type node struct {
 		count, symbol int

@@ -49,8 +49,8 @@ func (w *Writer) contribute(m *Module) contribution {
 	return contribution{Address: Address{Section: 0xFFFF}, module: module}
 }
 
-// moduleInfo adds a module to the module list: a field that is not used, its first contribution, flags, stream, bytes of
-// symbols, C11 and C13 lines, number of files, two more and the offsets of names that are not used here.
+// moduleInfo adds a module to the module list: a field that is not used, its first contribution, flags, stream, bytes
+// of symbols, C11 and C13 lines, number of files, two more and the offsets of names that are not used here.
 func (w *Writer) moduleInfo(m *Module, first contribution, stream uint16, symbols, lines int, files []uint32) {
 	b := first.append(le.AppendUint32(w.moduleList, 0))
 	b = le.AppendUint16(b, 0)
@@ -107,7 +107,8 @@ func (w *Writer) dbi(globals, publics, records uint16) []byte {
 	return b
 }
 
-// sectionMap is the number of segments twice, and for each: flags, overlay, group, frame (section), names, offset, size.
+// sectionMap is the number of segments twice, and for each: flags, overlay, group, frame (section), names, offset,
+// size.
 func (w *Writer) sectionMap() []byte {
 	sections := w.linked()
 	n := uint16(len(sections) + 1)

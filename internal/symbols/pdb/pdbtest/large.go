@@ -127,7 +127,8 @@ func inlineAt(r *rand.Rand, at uint32) Inline {
 		Function: fmt.Sprintf("std::detail%d::inlined%d<int>", which%40, which),
 		File:     header(which % 100),
 		Line:     line,
-		Ranges:   []Range{{Offset: at, Length: 12, Line: line + 1}, {Offset: at + 12, Length: 10, Line: line + 3}, {Offset: at + 30, Length: 8, Line: line + 2}},
+		Ranges: []Range{{Offset: at, Length: 12, Line: line + 1}, {Offset: at + 12, Length: 10, Line: line + 3},
+			{Offset: at + 30, Length: 8, Line: line + 2}},
 	}
 	if which%2 == 0 {
 		inner := uint32(500 + which%100)

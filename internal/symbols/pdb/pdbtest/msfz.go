@@ -68,7 +68,8 @@ func (p *Program) MSFZ(method Compression, chunkBytes int) ([]byte, error) {
 	out = append(out, dir...)
 	le.PutUint64(out[48:], uint64(len(out)))
 	out = append(out, table...)
-	for i, v := range []uint32{uint32(len(streams)), uint32(method), uint32(len(dir)), uint32(len(directory)), chunks, uint32(len(table))} {
+	for i, v := range []uint32{uint32(len(streams)), uint32(method), uint32(len(dir)), uint32(len(directory)),
+		chunks, uint32(len(table))} {
 		le.PutUint32(out[56+4*i:], v)
 	}
 	return out, nil

@@ -65,8 +65,8 @@ func (w *Writer) info(named map[string]uint16) []byte {
 	return b
 }
 
-// appendNamedStreams adds the map: size and bytes of the names, then a hash table of (offset of name, stream): number of
-// entries, capacity, bit vector of the slots that are used, bit vector of those that were deleted, the used ones.
+// appendNamedStreams adds the map: size and bytes of the names, then a hash table of (offset of name, stream): number
+// of entries, capacity, bit vector of the slots that are used, bit vector of those that were deleted, the used ones.
 func appendNamedStreams(b []byte, named map[string]uint16) []byte {
 	var text bytes.Buffer
 	const capacity = 16

@@ -37,12 +37,15 @@ func TestAt(t *testing.T) {
 	}{
 		"last of two lines at one offset": {0x10, `shop::Cart::add+0x0 c:\shop\cart.cpp:11`},
 		"other file":                      {0x34, `shop::Cart::add+0x24 c:\shop\item.h:5`},
-		"inlined":                         {0x60, `shop::Item::total c:\shop\item.h:101 < shop::Cart::add+0x50 c:\shop\cart.cpp:14`},
-		"inlined twice":                   {0x63, `std::max<int> c:\vc\algorithm:8 < shop::Item::total c:\shop\item.h:101 < shop::Cart::add+0x53 c:\shop\cart.cpp:14`},
-		"outside its parent":              {0x70, `std::max<int> c:\shop\item.h:9 < shop::Item::total c:\shop\item.h:0 < shop::Cart::add+0x60 c:\shop\cart.cpp:14`},
-		"folded":                          {0x12F, `shop::audit+0x2f :0`},
-		"thunk":                           {0x905, `jump+0x5 :0`},
-		"behind a function":               {0x840, ""},
+		"inlined": {0x60,
+			`shop::Item::total c:\shop\item.h:101 < shop::Cart::add+0x50 c:\shop\cart.cpp:14`},
+		"inlined twice": {0x63,
+			`std::max<int> c:\vc\algorithm:8 < shop::Item::total c:\shop\item.h:101 < shop::Cart::add+0x53 c:\shop\cart.cpp:14`},
+		"outside its parent": {0x70,
+			`std::max<int> c:\shop\item.h:9 < shop::Item::total c:\shop\item.h:0 < shop::Cart::add+0x60 c:\shop\cart.cpp:14`},
+		"folded":            {0x12F, `shop::audit+0x2f :0`},
+		"thunk":             {0x905, `jump+0x5 :0`},
+		"behind a function": {0x840, ""},
 	} {
 		got := ""
 		if truth, ok := pdbtest.Sample().At(0x1000 + c.offset); ok {
@@ -106,7 +109,8 @@ func TestLarge(t *testing.T) {
 	if _, err := io.ReadFull(io.NewSectionReader(f, 0, 56), header); err != nil {
 		t.Fatal(err)
 	}
-	if info, err := f.Stat(); err != nil || info.Size() < hole || !strings.HasPrefix(string(header), "Microsoft C/C++ MSF 7.00\r\n\x1aDS") {
+	if info, err := f.Stat(); err != nil || info.Size() < hole ||
+		!strings.HasPrefix(string(header), "Microsoft C/C++ MSF 7.00\r\n\x1aDS") {
 		t.Errorf("the file begins with %q and has %d bytes: %v", header, info.Size(), err)
 	}
 	r := rand.New(rand.NewPCG(1, 1))
@@ -128,7 +132,8 @@ func TestPages(t *testing.T) {
 	p := pdbtest.Sample()
 	p.PageSize = 512
 	for i := range 9000 {
-		p.Publics = append(p.Publics, pdbtest.Public{Name: fmt.Sprintf("public%d", i), Address: pdbtest.Address{Section: 1, Offset: uint32(i)}})
+		p.Publics = append(p.Publics,
+			pdbtest.Public{Name: fmt.Sprintf("public%d", i), Address: pdbtest.Address{Section: 1, Offset: uint32(i)}})
 	}
 	b := written(t, p)
 	if len(b)%512 != 0 {

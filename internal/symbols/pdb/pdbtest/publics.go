@@ -49,7 +49,8 @@ func hashTable(records []publicRecord) []byte {
 	const buckets = 4096
 	sorted := slices.Clone(records)
 	slices.SortStableFunc(sorted, func(x, y publicRecord) int {
-		return cmp.Or(cmp.Compare(x.hash%buckets, y.hash%buckets), cmp.Compare(len(x.name), len(y.name)), strings.Compare(strings.ToLower(x.name), strings.ToLower(y.name)))
+		return cmp.Or(cmp.Compare(x.hash%buckets, y.hash%buckets), cmp.Compare(len(x.name), len(y.name)),
+			strings.Compare(strings.ToLower(x.name), strings.ToLower(y.name)))
 	})
 	var bits [buckets/32 + 1]uint32
 	var list, first []byte

@@ -42,7 +42,8 @@ func TestReader(t *testing.T) {
 	}
 	small, big := pdbtest.Sample(), pdbtest.Sample()
 	small.PageSize, big.PageSize = 512, 32768
-	for name, p := range map[string]*pdbtest.Program{"4096": pdbtest.Sample(), "512": small, "32768": big, "OMAP": reordered} {
+	for name, p := range map[string]*pdbtest.Program{"4096": pdbtest.Sample(), "512": small,
+		"32768": big, "OMAP": reordered} {
 		t.Run(name, func(t *testing.T) {
 			f := open(t, p)
 			asked := 0
@@ -67,14 +68,16 @@ func TestReader(t *testing.T) {
 // TestReaderKinds asks for what is no procedure.
 func TestReaderKinds(t *testing.T) {
 	f := open(t, pdbtest.Sample())
-	for rva, want := range map[uint32]string{0x1A04: "main", 0x1C01: "NtClose", 0x1903: "jump", 0x1B02: "@ILT+2816(main)"} {
+	for rva, want := range map[uint32]string{0x1A04: "main", 0x1C01: "NtClose", 0x1903: "jump",
+		0x1B02: "@ILT+2816(main)"} {
 		got, ok, err := f.Lookup(t.Context(), rva)
 		if err != nil || !ok || got.Function != want {
 			t.Errorf("%#x is in %q (%v, %v), want %q", rva, got.Function, ok, err, want)
 		}
 	}
 	info := f.Info()
-	if want := "44332211665588770102030405060708" + "1"; info.DebugID != want || info.InfoAge != 3 || info.SizeOfImage != 0x6000 {
+	if want := "44332211665588770102030405060708" + "1"; info.DebugID != want || info.InfoAge != 3 ||
+		info.SizeOfImage != 0x6000 {
 		t.Errorf("the info is %+v, want the id %s", info, want)
 	}
 }

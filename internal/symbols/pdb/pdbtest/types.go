@@ -206,8 +206,8 @@ func (w *Writer) fieldType(t Type) uint32 {
 	return t.index
 }
 
-// named is the index of a type by its name: a Struct of the program or one that is only declared. A * behind the name is
-// a pointer to it; no name is void.
+// named is the index of a type by its name: a Struct of the program or one that is only declared. A * behind the name
+// is a pointer to it; no name is void.
 func (w *Writer) named(name string) uint32 {
 	if to, ok := strings.CutSuffix(name, "*"); ok {
 		return w.tpi.add(lfPointer, "", w.named(strings.TrimSpace(to)), uint32(0x0C|8<<13))

@@ -110,8 +110,8 @@ func (w *Writer) checkImports(m *Module) error {
 	return nil
 }
 
-// Hole adds streams of so many bytes together that nothing refers to and that are never written: a large file that takes
-// up little of the disk.
+// Hole adds streams of so many bytes together that nothing refers to and that are never written: a large file that
+// takes up little of the disk.
 func (w *Writer) Hole(size int64) { w.c.hole(size) }
 
 // Close writes everything that is not of one module.

@@ -109,12 +109,14 @@ func checkFunction(t *testing.T, f *pe.File, p *pdbtest.Program, fn *pdbtest.Fun
 func TestRefused(t *testing.T) {
 	text := petest.Section{Name: ".text", RVA: 0x1000, Size: 16, Characteristics: 0x60000020}
 	for name, i := range map[string]*petest.Image{
-		"sections":        {Sections: make([]petest.Section, 17)},
-		"content":         {Sections: []petest.Section{{Name: ".text", Size: 1, Content: []byte("two")}}},
-		"no section":      {Sections: []petest.Section{text}, PDB: "a.pdb"},
-		"no room":         {Sections: []petest.Section{text, {Name: ".rdata", RVA: 0x2000, Size: 8}}, PDB: "a.pdb"},
-		"orphan":          {Sections: []petest.Section{text, {Name: ".pdata", RVA: 0x2000, Size: 99}}, Functions: []petest.Function{{Begin: 0x1000, End: 0x1004, Parent: 0x1008}}},
-		"no unwind place": {Sections: []petest.Section{text, {Name: ".pdata", RVA: 0x2000, Size: 99}}, Functions: []petest.Function{{Begin: 0x1000, End: 0x1004}}},
+		"sections":   {Sections: make([]petest.Section, 17)},
+		"content":    {Sections: []petest.Section{{Name: ".text", Size: 1, Content: []byte("two")}}},
+		"no section": {Sections: []petest.Section{text}, PDB: "a.pdb"},
+		"no room":    {Sections: []petest.Section{text, {Name: ".rdata", RVA: 0x2000, Size: 8}}, PDB: "a.pdb"},
+		"orphan": {Sections: []petest.Section{text, {Name: ".pdata", RVA: 0x2000, Size: 99}},
+			Functions: []petest.Function{{Begin: 0x1000, End: 0x1004, Parent: 0x1008}}},
+		"no unwind place": {Sections: []petest.Section{text, {Name: ".pdata", RVA: 0x2000, Size: 99}},
+			Functions: []petest.Function{{Begin: 0x1000, End: 0x1004}}},
 	} {
 		if _, err := i.Bytes(); err == nil {
 			t.Errorf("%s: no error", name)

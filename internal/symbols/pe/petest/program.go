@@ -12,7 +12,8 @@ import (
 // went, so the image of such a program has none.
 func Of(p *pdbtest.Program, pdb string) (*Image, error) {
 	i := &Image{
-		Machine: p.Machine, Timestamp: p.Signature, PDB: pdb, GUID: p.GUID, Age: max(p.Age, 1), DLL: true, Name: "program.dll",
+		Machine: p.Machine, Timestamp: p.Signature, PDB: pdb, GUID: p.GUID, Age: max(p.Age, 1),
+		DLL: true, Name: "program.dll",
 	}
 	if i.Machine == 0 {
 		i.Machine = X64

@@ -90,7 +90,8 @@ func live(s *behaviour.Stack, at float64) int {
 	return n
 }
 
-// isFairLeak reports whether a run loses enough, in enough places of its work or its time, or moves one block often enough.
+// isFairLeak reports whether a run loses enough, in enough places of its work or its time, or moves one block often
+// enough.
 func isFairLeak(s *behaviour.Stack) bool {
 	var byWork, byTime [stretches]bool
 	lost := 0

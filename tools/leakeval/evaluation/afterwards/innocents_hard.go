@@ -13,9 +13,10 @@ var innocentsHard = []behaviour.Behaviour{
 		Play: frames,
 	},
 	{
-		Name: "conference helper: each participant's mix buffer grows to the richest format it met", Truth: behaviour.Innocent,
-		Why:  "Formats and participants are few, and each buffer ends at its largest format.",
-		Play: mixBuffers,
+		Name:  "conference helper: each participant's mix buffer grows to the richest format it met",
+		Truth: behaviour.Innocent,
+		Why:   "Formats and participants are few, and each buffer ends at its largest format.",
+		Play:  mixBuffers,
 	},
 	{
 		Name: "game: compiled shader variants, the rare ones are met late", Truth: behaviour.Innocent,
@@ -89,8 +90,8 @@ func shaderVariants(s *behaviour.Stack) {
 	variants := int(s.Between(30, 900))
 	bytes, popular, draws := sizes(s, 800, 40_000), s.Within(0.7, 1.2), s.Between(10, 200)
 	for i := range variants {
-		// The mean wait for a variant is the longer the less popular it is. Who is not met by then is met in the tour of the last
-		// level, which ends before two thirds of the work.
+		// The mean wait for a variant is the longer the less popular it is. Who is not met by then is met in the tour of the
+		// last level, which ends before two thirds of the work.
 		met := s.Exponential(math.Pow(float64(i+1), popular) / draws / 10)
 		if met > 0.62 {
 			met = s.Within(0.25, 0.64)

@@ -8,9 +8,10 @@ import (
 
 var leaksHard = []behaviour.Behaviour{
 	{
-		Name: "call broker: one call in hundreds faults after it is unmarshalled and keeps its buffer", Truth: behaviour.Leaks,
-		Why:  "The exception filter of the stub skips the routine that frees the arguments.",
-		Play: faultingCalls,
+		Name:  "call broker: one call in hundreds faults after it is unmarshalled and keeps its buffer",
+		Truth: behaviour.Leaks,
+		Why:   "The exception filter of the stub skips the routine that frees the arguments.",
+		Play:  faultingCalls,
 	},
 	{
 		Name: "photo viewer: damaged pictures beside a full cache of thumbnails", Truth: behaviour.Leaks,

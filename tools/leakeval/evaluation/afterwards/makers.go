@@ -1,5 +1,5 @@
-// Package afterwards is a set of behaviours that is written after the detector is final, and is used once, to check it: servers,
-// desktop programs, services, games and drivers' helpers, half of them easy and half of them hard.
+// Package afterwards is a set of behaviours that is written after the detector is final, and is used once, to check it:
+// servers, desktop programs, services, games and drivers' helpers, half of them easy and half of them hard.
 package afterwards
 
 import (
@@ -21,8 +21,8 @@ func sizes(s *behaviour.Stack, low, high float64) func() int {
 	return func() int { return s.Size(typical, spread) }
 }
 
-// lives draws how long blocks of a stack live; low and high are shares of the run between which their mean is. None lives longer
-// than four times the mean.
+// lives draws how long blocks of a stack live; low and high are shares of the run between which their mean is. None
+// lives longer than four times the mean.
 func lives(s *behaviour.Stack, low, high float64) func() float64 {
 	mean, spread := s.Seconds*s.Between(low, high), s.Within(0.1, 1)
 	if s.Chance(0.5) {
@@ -112,7 +112,8 @@ func (c *cache) close() {
 	}
 }
 
-// recent is a cache whose entry that was not used for longest goes first. Keys are drawn, low ones oftener where skew is above 1.
+// recent is a cache whose entry that was not used for longest goes first. Keys are drawn, low ones oftener where skew
+// is above 1.
 func recent(s *behaviour.Stack, instants []float64, bound int, keys, skew float64, bytes func() int) {
 	type entry struct {
 		key   int

@@ -1,6 +1,6 @@
-// Package behaviour is the vocabulary of the evaluation: in comes a random source and the load of a run, out go the allocations
-// that one stack of a program makes in it. Sets of behaviours are packages of their own, each by another author; none of them
-// knows how leaks are judged.
+// Package behaviour is the vocabulary of the evaluation: in comes a random source and the load of a run, out go the
+// allocations that one stack of a program makes in it. Sets of behaviours are packages of their own, each by another
+// author; none of them knows how leaks are judged.
 package behaviour
 
 import (
@@ -28,8 +28,8 @@ type Behaviour struct {
 	Play  func(*Stack)
 }
 
-// IsKept reports whether a behaviour is kept for the verdict on the method: half of all are, told by their names. The others are
-// for tuning. Nobody who changes the method looks at figures of a single kept behaviour.
+// IsKept reports whether a behaviour is kept for the verdict on the method: half of all are, told by their names. The
+// others are for tuning. Nobody who changes the method looks at figures of a single kept behaviour.
 func (b *Behaviour) IsKept() bool {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(b.Name))

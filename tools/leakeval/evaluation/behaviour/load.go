@@ -15,7 +15,8 @@ type Load struct {
 	done    [loadSteps + 1]float64 // share of all work that is done up to each instant
 }
 
-// NewLoad makes the load of a run: even, swinging, by day and night, in phases, with pauses, rising, falling or erratic.
+// NewLoad makes the load of a run: even, swinging, by day and night, in phases, with pauses, rising, falling or
+// erratic.
 func NewLoad(r *rand.Rand, seconds float64) *Load {
 	l := &Load{seconds: seconds}
 	kind, depth, swings, phase := r.IntN(9), 0.2+0.7*r.Float64(), 0.5+6*r.Float64(), r.Float64()

@@ -1,5 +1,5 @@
-// Package classic is the first set of behaviours, those that the method began with: leaks, caches, queues, batches and start-up work
-// in their plainest form. Times are shares of the run.
+// Package classic is the first set of behaviours, those that the method began with: leaks, caches, queues, batches and
+// start-up work in their plainest form. Times are shares of the run.
 package classic
 
 import (
@@ -22,13 +22,14 @@ type pattern struct {
 func made(patterns []pattern) []behaviour.Behaviour {
 	var list []behaviour.Behaviour
 	for _, p := range patterns {
-		list = append(list, behaviour.Behaviour{Name: p.name, Truth: p.truth, Why: whys[p.truth], Play: func(s *behaviour.Stack) {
-			m := &maker{Stack: s, byClock: s.Chance(0.3), typical: s.Between(16, 64<<10)}
-			if s.Chance(0.4) {
-				m.spread = s.Within(0.1, 1)
-			}
-			p.play(m)
-		}})
+		list = append(list, behaviour.Behaviour{Name: p.name, Truth: p.truth, Why: whys[p.truth],
+			Play: func(s *behaviour.Stack) {
+				m := &maker{Stack: s, byClock: s.Chance(0.3), typical: s.Between(16, 64<<10)}
+				if s.Chance(0.4) {
+					m.spread = s.Within(0.1, 1)
+				}
+				p.play(m)
+			}})
 	}
 	return list
 }

@@ -69,7 +69,8 @@ func shares(s *behaviour.Stack, n int, from, to float64) []float64 {
 	return list
 }
 
-// bouts are n instants from a share of the run to its end, measured by its work in one program and by its time in another.
+// bouts are n instants from a share of the run to its end, measured by its work in one program and by its time in
+// another.
 func bouts(s *behaviour.Stack, n int, from float64) []float64 {
 	list, byWork := shares(s, n, from, 1), s.Chance(0.5)
 	for i, share := range list {

@@ -1,5 +1,6 @@
-// Package desktop is a set of behaviours of desktop and component programs: COM servers and their callers, editors, browsers
-// and script engines, plug-ins, printing, tray utilities, device monitors, media players, games and .NET interop.
+// Package desktop is a set of behaviours of desktop and component programs: COM servers and their callers, editors,
+// browsers and script engines, plug-ins, printing, tray utilities, device monitors, media players, games and .NET
+// interop.
 package desktop
 
 import "slices"

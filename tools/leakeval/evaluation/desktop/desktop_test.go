@@ -70,7 +70,8 @@ func (p play) checkLimits(t *testing.T, seed uint64) {
 	}
 }
 
-// losesEnough reports whether there is enough that is lost, at enough places of work or time, or in one block that grows.
+// losesEnough reports whether there is enough that is lost, at enough places of work or time, or in one block that
+// grows.
 func (p play) losesEnough() bool {
 	lost, chain := 0, 0
 	length := make([]int, len(p.list))

@@ -54,7 +54,8 @@ func live(list []behaviour.Allocation) int {
 	return most
 }
 
-// losses are the instants of what is lost: births of blocks that are never freed, and moves of a block that grows for ever.
+// losses are the instants of what is lost: births of blocks that are never freed, and moves of a block that grows for
+// ever.
 func losses(s *behaviour.Stack) (lost, moved []float64) {
 	list := s.Allocations()
 	for _, a := range list {
@@ -149,8 +150,8 @@ func TestLeaksLose(t *testing.T) {
 	}
 }
 
-// TestInnocentsAreBounded shows that what an innocent makes in the last part of the run does not stay for good, unless it takes
-// the place of what was there before.
+// TestInnocentsAreBounded shows that what an innocent makes in the last part of the run does not stay for good, unless
+// it takes the place of what was there before.
 func TestInnocentsAreBounded(t *testing.T) {
 	for i := range Behaviours {
 		b := &Behaviours[i]

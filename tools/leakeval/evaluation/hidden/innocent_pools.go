@@ -26,8 +26,8 @@ var innocentPools = []behaviour.Behaviour{
 // demandSteps is how finely a demand is known.
 const demandSteps = 600
 
-// demand is how many objects are in use over the run: it wanders, swings and trends upwards, and from a share of the run on it
-// stays below its highest peak.
+// demand is how many objects are in use over the run: it wanders, swings and trends upwards, and from a share of the
+// run on it stays below its highest peak.
 func demand(s *behaviour.Stack, most, calm float64) []int {
 	list, walk, noise := make([]int, demandSteps), 0.0, s.Within(0.02, 0.15)
 	swings, phase, depth, trend := s.Within(2, 12), s.Float64(), s.Within(0.1, 0.6), s.Within(0, 2)

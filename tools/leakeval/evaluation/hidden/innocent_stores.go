@@ -66,7 +66,8 @@ func generations(s *behaviour.Stack) {
 	}
 }
 
-// irregular are instants of batches, ascending, the last of them beyond the end. No gap is longer than a share of the run.
+// irregular are instants of batches, ascending, the last of them beyond the end. No gap is longer than a share of the
+// run.
 func irregular(s *behaviour.Stack, low, high int, longest float64) []float64 {
 	mean := s.Seconds / float64(s.Whole(low, high))
 	var list []float64

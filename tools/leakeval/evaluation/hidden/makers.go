@@ -51,7 +51,8 @@ func atTime(s *behaviour.Stack, n int, from, to float64) []float64 {
 	return list
 }
 
-// rising are n instants that get denser to the end of the run, ascending. The density at the end is power times the mean one.
+// rising are n instants that get denser to the end of the run, ascending. The density at the end is power times the
+// mean one.
 func rising(s *behaviour.Stack, n int, power float64) []float64 {
 	list := make([]float64, n)
 	for i := range list {
@@ -75,8 +76,8 @@ func waves(s *behaviour.Stack, n int) []float64 {
 	return list
 }
 
-// bouts are instants of separate events between two shares of the time or of the work. Two neighbours are never close, so that
-// each is an event of its own.
+// bouts are instants of separate events between two shares of the time or of the work. Two neighbours are never close,
+// so that each is an event of its own.
 func bouts(s *behaviour.Stack, low, high int, from, to float64) []float64 {
 	list, sum, byWork := make([]float64, s.Whole(low, high)), 0.0, s.Chance(0.5)
 	for i := range list {
@@ -101,7 +102,8 @@ func share(s *behaviour.Stack, x float64, byWork bool) float64 {
 // early is the instant at which neither more of the time nor more of the work than a share is over.
 func early(s *behaviour.Stack, x float64) float64 { return min(s.WhenDone(x), x*s.Seconds) }
 
-// phases are instants, ascending, of which the first is near the start and the last before 0.8 of the time and of the work.
+// phases are instants, ascending, of which the first is near the start and the last before 0.8 of the time and of the
+// work.
 func phases(s *behaviour.Stack, low, high int) []float64 {
 	n, last := s.Whole(low, high), s.Within(0.55, 0.78)
 	list := make([]float64, n)

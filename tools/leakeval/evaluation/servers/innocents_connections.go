@@ -48,7 +48,8 @@ func webSessions(s *behaviour.Stack) {
 	maybePrivate(s)
 	n := s.Between(300, 12000)
 	at, who := visits(s, n, int(s.Between(20, n)))
-	e := expiry{seconds: min(s.Between(60, 2400), s.Seconds/10), sliding: true, reaper: min(s.Between(5, 300), s.Seconds/40)}
+	e := expiry{seconds: min(s.Between(60, 2400), s.Seconds/10), sliding: true,
+		reaper: min(s.Between(5, 300), s.Seconds/40)}
 	e.play(s, at, who, sizes(s, 300, 12000))
 }
 

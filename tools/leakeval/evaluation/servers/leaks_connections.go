@@ -14,9 +14,10 @@ var leaksOfConnections = []behaviour.Behaviour{
 		Play: handshakeBrokenOff,
 	},
 	{
-		Name: "thread per connection: a thread that the watchdog terminates keeps its per-thread data", Truth: behaviour.Leaks,
-		Why:  "TerminateThread skips the clean-up of the run-time library, so each stopped thread leaves its block behind.",
-		Play: terminatedThread,
+		Name:  "thread per connection: a thread that the watchdog terminates keeps its per-thread data",
+		Truth: behaviour.Leaks,
+		Why:   "TerminateThread skips the clean-up of the run-time library, so each stopped thread leaves its block behind.",
+		Play:  terminatedThread,
 	},
 	{
 		Name: "web socket upgrade: session and its own read handler hold each other", Truth: behaviour.Leaks,
@@ -24,9 +25,10 @@ var leaksOfConnections = []behaviour.Behaviour{
 		Play: upgradedSession,
 	},
 	{
-		Name: "reverse proxy: pooled upstream connections are forgotten when the upstream resets them", Truth: behaviour.Leaks,
-		Why:  "An outage erases the idle connections from the pool's list without deleting them.",
-		Play: forgottenUpstream,
+		Name:  "reverse proxy: pooled upstream connections are forgotten when the upstream resets them",
+		Truth: behaviour.Leaks,
+		Why:   "An outage erases the idle connections from the pool's list without deleting them.",
+		Play:  forgottenUpstream,
 	},
 	{
 		Name: "broker: unacknowledged deliveries of a consumer that died stay in its map", Truth: behaviour.Leaks,

@@ -13,9 +13,10 @@ var leaksOfRequests = []behaviour.Behaviour{
 		Play: malformedRequest,
 	},
 	{
-		Name: "database server: sort buffer of a query cancelled while it spills, about one in a thousand", Truth: behaviour.Leaks,
-		Why:  "The cancellation unwinds past the only place that returns the buffer.",
-		Play: cancelledSort,
+		Name:  "database server: sort buffer of a query cancelled while it spills, about one in a thousand",
+		Truth: behaviour.Leaks,
+		Why:   "The cancellation unwinds past the only place that returns the buffer.",
+		Play:  cancelledSort,
 	},
 	{
 		Name: "RPC server: out parameters are not freed when the manager routine raises", Truth: behaviour.Leaks,

@@ -6,7 +6,8 @@ import (
 	"heapdrift/tools/leakeval/evaluation/behaviour"
 )
 
-// rare draws the share of n events in which something happens, so that it happens about 30 times at least and 2,000 at most.
+// rare draws the share of n events in which something happens, so that it happens about 30 times at least and 2,000 at
+// most.
 func rare(s *behaviour.Stack, n, low, high float64) float64 {
 	return min(max(s.Between(low, high), 30/n), 2000/n)
 }

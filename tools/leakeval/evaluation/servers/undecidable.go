@@ -33,9 +33,10 @@ var undecidable = []behaviour.Behaviour{
 		Play: labelValues,
 	},
 	{
-		Name: "database server: row versions held by a transaction that is open until after the run", Truth: behaviour.Undecidable,
-		Why:  "From one instant on no version is purged; the run does not show whether the transaction ever ends.",
-		Play: openTransaction,
+		Name:  "database server: row versions held by a transaction that is open until after the run",
+		Truth: behaviour.Undecidable,
+		Why:   "From one instant on no version is purged; the run does not show whether the transaction ever ends.",
+		Play:  openTransaction,
 	},
 }
 
@@ -53,7 +54,8 @@ func unfilledCache(s *behaviour.Stack) {
 func longSessions(s *behaviour.Stack) {
 	n := s.Between(100, 3000)
 	at, who := visits(s, n, int(s.Between(n, 20*n)))
-	e := expiry{seconds: s.Seconds * s.Between(0.42, 3), sliding: s.Chance(0.5), reaper: min(s.Between(5, 300), s.Seconds/30)}
+	e := expiry{seconds: s.Seconds * s.Between(0.42, 3), sliding: s.Chance(0.5),
+		reaper: min(s.Between(5, 300), s.Seconds/30)}
 	e.play(s, at, who, sizes(s, 300, 12000))
 }
 

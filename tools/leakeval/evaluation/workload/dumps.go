@@ -19,11 +19,12 @@ func (p *Process) Dumps(ctx context.Context, n int) (*Evidence, error) {
 	})
 }
 
-// dump is the process at an instant. What it keeps in its variables is left out: behaviours say which blocks live, not what points
-// to them, and that of all or of none would be told of leaks and innocents alike.
+// dump is the process at an instant. What it keeps in its variables is left out: behaviours say which blocks live, not
+// what points to them, and that of all or of none would be told of leaks and innocents alike.
 func (p *Process) dump(seconds float64, reserved [len(handles)]uint64) minidumptest.Dump {
 	made := ntheaptest.PlacedRecipe{Windows: windows, Seed: p.Seed<<32 | p.Number<<8 | p.Run}
-	program := dumptest.Program{PID: pid, Time: clock(seconds), Modules: map[string]minidumptest.Module{}, NoVariables: true}
+	program := dumptest.Program{PID: pid, Time: clock(seconds), Modules: map[string]minidumptest.Module{},
+		NoVariables: true}
 	for i, path := range imagePaths {
 		made.Images = append(made.Images, ntheaptest.Image{Name: path, Base: address(i, 0), Size: imageSize})
 		program.Modules[path] = minidumptest.Module{Path: path}
@@ -36,13 +37,14 @@ func (p *Process) dump(seconds float64, reserved [len(handles)]uint64) minidumpt
 	}
 	for stack, b := range p.live(seconds) {
 		h := &made.Heaps[b.heap]
-		h.Blocks = append(h.Blocks, ntheaptest.PlacedBlock{Address: b.address, Size: b.bytes, Stack: stack, Virtual: b.virtual()})
+		h.Blocks = append(h.Blocks,
+			ntheaptest.PlacedBlock{Address: b.address, Size: b.bytes, Stack: stack, Virtual: b.virtual()})
 	}
 	return dumptest.Of(ntheaptest.Place(made), program)
 }
 
-// reserved is how many bytes the segment of each heap has: what its blocks reach over the whole run and a page behind, whatever
-// of that is committed at an instant.
+// reserved is how many bytes the segment of each heap has: what its blocks reach over the whole run and a page behind,
+// whatever of that is committed at an instant.
 func (p *Process) reserved() (bytes [len(handles)]uint64) {
 	for i := range bytes {
 		bytes[i] = 2 * segmentHeader

@@ -12,8 +12,8 @@ import (
 	"heapdrift/tools/leakeval/evaluation/behaviour"
 )
 
-// small are behaviours of a few hundred blocks: some stay, others are freed and their addresses used again, by the same stack and by
-// others; and some are too large for a segment.
+// small are behaviours of a few hundred blocks: some stay, others are freed and their addresses used again, by the same
+// stack and by others; and some are too large for a segment.
 func small() (list []behaviour.Behaviour) {
 	for _, bytes := range []int{1, 100, 0x2_0000, 0x1F_0000} {
 		list = append(list, behaviour.Behaviour{Name: fmt.Sprint(bytes), Play: func(s *behaviour.Stack) {
@@ -69,8 +69,8 @@ func read(t *testing.T, take func(context.Context, int) (*Evidence, error), snap
 	return e
 }
 
-// told is what a report says of heap blocks: of each site its numbers at each instant, and of each finding what identifies it. Dumps
-// tell of memory outside of heaps, too.
+// told is what a report says of heap blocks: of each site its numbers at each instant, and of each finding what
+// identifies it. Dumps tell of memory outside of heaps, too.
 func told(t *testing.T, e *Evidence) (sites, findings map[string]string) {
 	t.Helper()
 	r, err := analysis.Analyze(t.Context(), e.Inputs, e.Options)
@@ -120,7 +120,8 @@ func spans(t *testing.T, e *Evidence) map[string]string {
 		}
 		captures, sites = append(captures, c), append(sites, of)
 	}
-	all, err := capture.Spans(t.Context(), captures, func(c int, site uint32) int32 { return sites[c][site] }, len(numbers))
+	all, err := capture.Spans(t.Context(), captures, func(c int, site uint32) int32 { return sites[c][site] },
+		len(numbers))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,13 +48,15 @@ func (p *Process) Logs(ctx context.Context, n int) (*Evidence, error) {
 	return p.snapshots(ctx, n, func(number int, seconds float64) (ingest.Source, error) {
 		var text bytes.Buffer
 		err := made.WriteSnapshot(&text, p.snapshot(seconds))
-		return ingest.Source{Name: fmt.Sprintf("snapshot%d.txt", number), ReaderAt: bytes.NewReader(text.Bytes()), Size: int64(text.Len())}, err
+		return ingest.Source{Name: fmt.Sprintf("snapshot%d.txt", number), ReaderAt: bytes.NewReader(text.Bytes()),
+			Size: int64(text.Len())}, err
 	})
 }
 
-// snapshots reads n files that write makes of an instant each. They are taken while the process runs, about evenly and not exactly
-// so; three in ten first ones while it still starts.
-func (p *Process) snapshots(ctx context.Context, n int, write func(number int, seconds float64) (ingest.Source, error)) (*Evidence, error) {
+// snapshots reads n files that write makes of an instant each. They are taken while the process runs, about evenly and
+// not exactly so; three in ten first ones while it still starts.
+func (p *Process) snapshots(ctx context.Context, n int,
+	write func(number int, seconds float64) (ingest.Source, error)) (*Evidence, error) {
 	r := rand.New(rand.NewPCG(p.Seed, p.Number<<16|p.Run<<8|uint64(n)|1<<63)) // the same instants whichever others are taken
 	begin := 0.02 + 0.06*r.Float64()
 	if r.Float64() < 0.3 {
@@ -87,7 +89,8 @@ func (p *Process) snapshots(ctx context.Context, n int, write func(number int, s
 func (p *Process) umdh() *umdhtest.Process {
 	made := &umdhtest.Process{PID: pid, Machine: "WORKLOAD-1", Version: "10.0.19041.1"}
 	for i, path := range imagePaths {
-		made.Modules = append(made.Modules, umdhtest.Module{Path: path, Base: address(i, 0), Size: imageSize, Symbols: umdhtest.None})
+		made.Modules = append(made.Modules,
+			umdhtest.Module{Path: path, Base: address(i, 0), Size: imageSize, Symbols: umdhtest.None})
 	}
 	for i := range p.Stacks {
 		s := umdhtest.Stack{ID: 0x10000 + uint64(i)*0x70}
@@ -107,7 +110,8 @@ func (p *Process) snapshot(seconds float64) *umdhtest.Snapshot {
 	}
 	for stack, b := range p.live(seconds) {
 		h := &s.Heaps[b.heap]
-		h.Blocks = append(h.Blocks, umdhtest.Block{Address: b.address, Requested: b.bytes, Overhead: windows.BeforeBlock(), Stack: int32(stack)})
+		h.Blocks = append(h.Blocks,
+			umdhtest.Block{Address: b.address, Requested: b.bytes, Overhead: windows.BeforeBlock(), Stack: int32(stack)})
 	}
 	for h := range s.Heaps {
 		slices.SortFunc(s.Heaps[h].Blocks, func(a, b umdhtest.Block) int { return cmp.Compare(a.Address, b.Address) })

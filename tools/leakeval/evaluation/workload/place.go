@@ -15,8 +15,8 @@ var handles = [4]uint64{0x1D0_0000_0000, 0x1E0_0000_0000, 0x1F0_0000_0000, 0x200
 // windows is the version that processes run on, whose heaps their addresses suit.
 var windows = ntheaptest.Win10x64
 
-// A heap is one segment, and virtual blocks of their own behind it: those of the size classes that a segment does not have (an entry
-// counts up to 1 MB). A page of the segment is for its header.
+// A heap is one segment, and virtual blocks of their own behind it: those of the size classes that a segment does not
+// have (an entry counts up to 1 MB). A page of the segment is for its header.
 const (
 	segmentRoom    = 2 << 30
 	mostInSegment  = 0xF_0000
@@ -24,8 +24,9 @@ const (
 	virtualGranule = 0x1_0000 // of address space
 )
 
-// place gives addresses as a heap with a low-fragmentation front end does: a freed block's address goes to one of the next requests
-// of its size class, of whatever stack of its heap. Before each block is room for what a heap with stacks keeps there.
+// place gives addresses as a heap with a low-fragmentation front end does: a freed block's address goes to one of the
+// next requests of its size class, of whatever stack of its heap. Before each block is room for what a heap with stacks
+// keeps there.
 func (p *Process) place(r *rand.Rand) {
 	type event struct {
 		at float64
@@ -82,7 +83,8 @@ func (p *Process) place(r *rand.Rand) {
 // virtual says whether the block is a reservation of its own.
 func (b *block) virtual() bool { return sizeClass(b.bytes) > mostInSegment }
 
-// sizeClass rounds to the classes of a low-fragmentation heap, roughly: 16 bytes up to 1 KB, then eighths of a doubling.
+// sizeClass rounds to the classes of a low-fragmentation heap, roughly: 16 bytes up to 1 KB, then eighths of a
+// doubling.
 func sizeClass(size uint64) uint64 {
 	step := uint64(16)
 	if size > 1024 {

@@ -1,5 +1,6 @@
-// Package workload makes processes out of behaviours and writes the evidence that Windows tools would have recorded of them: in
-// come behaviours and a seed, out go UMDH logs, full dumps and traces, byte for byte as the readers take them, and the truth about each stack.
+// Package workload makes processes out of behaviours and writes the evidence that Windows tools would have recorded of
+// them: in come behaviours and a seed, out go UMDH logs, full dumps and traces, byte for byte as the readers take them,
+// and the truth about each stack.
 package workload
 
 import (
@@ -43,8 +44,9 @@ type block struct {
 	address    uint64
 }
 
-// New makes a run of a process whose stacks behave as some of the behaviours do, of each truth alike often. The same seed, number, run
-// and behaviours make the same run. Other runs of a process have the same stacks, mostly with the same parameters, under another load.
+// New makes a run of a process whose stacks behave as some of the behaviours do, of each truth alike often. The same
+// seed, number, run and behaviours make the same run. Other runs of a process have the same stacks, mostly with the
+// same parameters, under another load.
 func New(seed, number, run uint64, behaviours []behaviour.Behaviour) *Process {
 	program, r := rand.New(rand.NewPCG(seed, number)), rand.New(rand.NewPCG(seed, number|(run+1)<<32))
 	p := &Process{Seed: seed, Number: number, Run: run, Counted: program.Float64() < 1.0/3}
@@ -72,7 +74,8 @@ func New(seed, number, run uint64, behaviours []behaviour.Behaviour) *Process {
 		}
 		b := list[program.IntN(len(list))]
 		seed := program.Uint64()
-		s := behaviour.NewStack(rand.New(&source{program: rand.NewPCG(seed, number), run: rand.NewPCG(seed, r.Uint64()), left: parameters}), p.load)
+		s := behaviour.NewStack(rand.New(&source{program: rand.NewPCG(seed, number), run: rand.NewPCG(seed, r.Uint64()),
+			left: parameters}), p.load)
 		if program.Float64() < 0.3 {
 			s.UseHeap(1 + program.IntN(3))
 		}
@@ -107,8 +110,8 @@ func pow24(v float64) float64 { return behaviour.Geometric(1, 24, v) }
 // parameters is how many numbers a behaviour draws at first that are mostly its parameters.
 const parameters = 6
 
-// A source gives the first numbers of the program and then those of the run: what a program does is the same in all runs, and when it
-// does it is not.
+// A source gives the first numbers of the program and then those of the run: what a program does is the same in all
+// runs, and when it does it is not.
 type source struct {
 	program, run rand.Source
 	left         int

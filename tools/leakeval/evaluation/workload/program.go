@@ -15,7 +15,8 @@ const (
 	pid         = 4711
 )
 
-var imagePaths = [...]string{`C:\Program Files\Workload\` + programName, `C:\Windows\System32\KERNEL32.DLL`, `C:\Windows\System32\ntdll.dll`}
+var imagePaths = [...]string{`C:\Program Files\Workload\` + programName, `C:\Windows\System32\KERNEL32.DLL`,
+	`C:\Windows\System32\ntdll.dll`}
 
 const (
 	inProgram = iota
@@ -36,7 +37,8 @@ func address(image int, rva uint64) uint64 { return imageBase + uint64(image)*im
 // frames are the return addresses of a stack, innermost first.
 func frames(stack int) []uint64 {
 	at := uint64(firstAt + stack*betweenThem)
-	return []uint64{address(inNtdll, allocateAt), address(inProgram, at), address(inProgram, at+0x800), address(inKernel32, startAt)}
+	return []uint64{address(inNtdll, allocateAt), address(inProgram, at), address(inProgram, at+0x800),
+		address(inKernel32, startAt)}
 }
 
 // Title is the function that allocates on a stack, as names tell it.
@@ -45,7 +47,8 @@ func Title(stack int) string { return fmt.Sprintf("Stack%d::Allocate", stack) }
 // names are the symbols of the images.
 func (p *Process) names() *capture.Names {
 	image := func(file string) capture.Image {
-		return capture.Image{ImageID: capture.ImageID{File: file, Size: imageSize}, Symbols: capture.SymbolsPrivate, Proven: true, Own: file == programName}
+		return capture.Image{ImageID: capture.ImageID{File: file, Size: imageSize}, Symbols: capture.SymbolsPrivate,
+			Proven: true, Own: file == programName}
 	}
 	program, kernel32, ntdll := image(programName), image("kernel32.dll"), image("ntdll.dll")
 	ntdll.Add(allocateAt, capture.NamedFrame{Function: "RtlAllocateHeap", Offset: 0x54})

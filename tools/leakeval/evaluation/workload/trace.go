@@ -22,7 +22,8 @@ const (
 func (p *Process) Trace(ctx context.Context) (*Evidence, error) {
 	file := p.scenario().File(etltest.Format{})
 	const name = "heap.etl"
-	read, err := ingest.ReadTogether(ctx, []ingest.Source{{Name: name, ReaderAt: bytes.NewReader(file), Size: int64(len(file))}}, ingest.Options{})
+	read, err := ingest.ReadTogether(ctx,
+		[]ingest.Source{{Name: name, ReaderAt: bytes.NewReader(file), Size: int64(len(file))}}, ingest.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("workload: %w", err)
 	}
@@ -49,7 +50,9 @@ func (p *Process) scenario() *etltest.Scenario {
 		s.Processes[0].Started = beforeStart / 2
 	}
 	for i, path := range imagePaths {
-		s.Processes[0].Images = append(s.Processes[0].Images, etltest.Image{Path: `\Device\HarddiskVolume3` + path[len("C:"):], Base: address(i, 0), Size: imageSize, Loaded: s.Processes[0].Started})
+		s.Processes[0].Images = append(s.Processes[0].Images,
+			etltest.Image{Path: `\Device\HarddiskVolume3` + path[len("C:"):], Base: address(i, 0), Size: imageSize,
+				Loaded: s.Processes[0].Started})
 	}
 	for i, handle := range handles {
 		h := etltest.Heap{Handle: handle, Flags: 2, By: etltest.Call{Thread: thread}}

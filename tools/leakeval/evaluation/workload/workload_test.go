@@ -132,7 +132,8 @@ func TestRunsOfOneProcess(t *testing.T) {
 			t.Fatalf("stack %d is another in the second run", i)
 		}
 	}
-	if reflect.DeepEqual(a.Stacks[0].blocks, b.Stacks[0].blocks) || !reflect.DeepEqual(a.Stacks, New(5, 1, 0, few).Stacks) {
+	if reflect.DeepEqual(a.Stacks[0].blocks, b.Stacks[0].blocks) ||
+		!reflect.DeepEqual(a.Stacks, New(5, 1, 0, few).Stacks) {
 		t.Error("runs are equal, or one run is not equal to itself")
 	}
 }
