@@ -112,7 +112,7 @@ func (w *Windows) prepare(ctx context.Context, run int64) (t *openTable, done fu
 // Prepare: only where the report was replaced since does it open a table. Its error is an *analysis.Error where there
 // are no numbers to give, or store.ErrNotFound for a run without a report.
 func (w *Windows) Window(ctx context.Context, v store.View, run int64,
-	window capture.Window) (*analysis.Windowed, error) {
+	window capture.Window) (*analysis.WindowNumbers, error) {
 	t, err := w.open(ctx, v, run)
 	if err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func isWhole(w capture.Window, t *analysis.Trace) bool {
 
 // takePeaks takes the peaks of the whole trace from the report. Those were found while it was read, when the size of
 // each block was known at each instant; the table has the last size of blocks that were resized.
-func takePeaks(w *analysis.Windowed, r *analysis.Report) {
+func takePeaks(w *analysis.WindowNumbers, r *analysis.Report) {
 	take := func(to, from *analysis.Amounts) {
 		if to != nil && from != nil && to.Lifetimes != nil && from.Lifetimes != nil {
 			to.Peak = from.Peak

@@ -22,7 +22,7 @@ import (
 
 // inWindow asks for a window of a run: what it waits for first, then a View.
 func inWindow(t testing.TB, windows *worker.Windows, s *store.Store, run int64,
-	w capture.Window) (*analysis.Windowed, error) {
+	w capture.Window) (*analysis.WindowNumbers, error) {
 	t.Helper()
 	done, err := windows.Prepare(t.Context(), run)
 	if err != nil {
@@ -30,7 +30,7 @@ func inWindow(t testing.TB, windows *worker.Windows, s *store.Store, run int64,
 	}
 	defer done()
 	return store.Read(t.Context(), s,
-		func(v store.View) (*analysis.Windowed, error) { return windows.Window(t.Context(), v, run, w) })
+		func(v store.View) (*analysis.WindowNumbers, error) { return windows.Window(t.Context(), v, run, w) })
 }
 
 // reportOn asks for the report on a window of a run.

@@ -210,8 +210,8 @@ func signed(text string, n int64) string {
 	return text
 }
 
-// A Reported groups the leaks of one stack that a tool reports by its own method. It takes no part in the verdict.
-type Reported struct {
+// ReportedLeaks groups the leaks of one stack that a tool reports by its own method. It takes no part in the verdict.
+type ReportedLeaks struct {
 	Title     string `json:"title"` // "VERIFIER STOP 900"
 	Where     string `json:"where,omitempty"`
 	Signature string `json:"signature,omitempty"`
@@ -230,8 +230,8 @@ const (
 
 // reported collects the leaks that tools report, those with most bytes and blocks first. A stop that two logs show
 // counts once.
-func reported(list []Memory) []Reported {
-	var out []Reported
+func reported(list []Memory) []ReportedLeaks {
+	var out []ReportedLeaks
 	at, seen := map[string]int{}, map[string]bool{}
 	for i := range list {
 		m := &list[i]
@@ -252,7 +252,7 @@ func reported(list []Memory) []Reported {
 					n = mostReported - 1
 				} else {
 					n = len(out)
-					out = append(out, Reported{Title: s.Title, Where: s.Where, Signature: s.Signature, Note: s.Note,
+					out = append(out, ReportedLeaks{Title: s.Title, Where: s.Where, Signature: s.Signature, Note: s.Note,
 						Stack: s.Stack, File: m.File})
 				}
 				at[key] = n
@@ -264,7 +264,7 @@ func reported(list []Memory) []Reported {
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Reported) int {
+	slices.SortStableFunc(out, func(a, b ReportedLeaks) int {
 		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Count, a.Count))
 	})
 	return out

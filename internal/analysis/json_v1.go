@@ -30,7 +30,7 @@ type (
 		Samples []sampleV1 `json:"samples"`
 	}
 	reportedV1 struct {
-		Reported
+		ReportedLeaks
 		Stack []*Frame `json:"stack"`
 	}
 	reportV1 struct {
@@ -86,8 +86,8 @@ func (in *reportReader) headV1(text []byte) error {
 		in.report.Memory = append(in.report.Memory, m.Memory)
 	}
 	for _, l := range v.Reported {
-		l.Reported.Stack = add(l.Stack)
-		in.report.Reported = append(in.report.Reported, l.Reported)
+		l.ReportedLeaks.Stack = add(l.Stack)
+		in.report.Reported = append(in.report.Reported, l.ReportedLeaks)
 	}
 	return err
 }

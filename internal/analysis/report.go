@@ -38,9 +38,9 @@ type Report struct {
 	// Course is the memory over time, where the evidence tells it.
 	Course *Course `json:"memory_over_time,omitempty"`
 	// Reported are the leaks that Application Verifier reports, by its own method.
-	Reported []Reported `json:"reported_leaks,omitempty"`
+	Reported []ReportedLeaks `json:"reported_leaks,omitempty"`
 	// Unreachable are the findings whose blocks nothing points to, those with most of them first.
-	Unreachable []Unreached `json:"unreachable,omitempty"`
+	Unreachable []UnreachedFinding `json:"unreachable,omitempty"`
 	// Findings are the signatures of the sites, leaks first.
 	Findings []Finding `json:"findings"`
 	// Stacks are the stacks that sites, claims and samples name, with their frames: "stacks" and "frames" in JSON.

@@ -4,7 +4,7 @@ package analysis
 func (r *Report) Head() *Report {
 	head := *r
 	head.Sites, head.Findings = nil, nil
-	head.Memory, head.Reported = cloneMemory(r.Memory), append([]Reported(nil), r.Reported...)
+	head.Memory, head.Reported = cloneMemory(r.Memory), append([]ReportedLeaks(nil), r.Reported...)
 	head.Stacks = r.Stacks.only(head.headRefs())
 	return &head
 }

@@ -16,8 +16,8 @@ type unreachableBlock struct {
 	size    uint64 // requested bytes; 0 unknown
 }
 
-// An Unreached is a finding that holds blocks that no pointer was found to.
-type Unreached struct {
+// An UnreachedFinding is a finding that holds blocks that no pointer was found to.
+type UnreachedFinding struct {
 	Signature   string `json:"signature"`
 	Where       string `json:"where"`
 	Unreachable Amount `json:"unreachable"`
@@ -28,14 +28,14 @@ type Unreached struct {
 const MostUnreached = 100
 
 // unreached lists the findings with most bytes that nothing points to.
-func unreached(findings []Finding) []Unreached {
-	var list []Unreached
+func unreached(findings []Finding) []UnreachedFinding {
+	var list []UnreachedFinding
 	for i := range findings {
 		if f := &findings[i]; f.Unreachable != nil && f.Unreachable.Count > 0 {
-			list = append(list, Unreached{f.Signature, f.Where(), *f.Unreachable, f.Outstanding})
+			list = append(list, UnreachedFinding{f.Signature, f.Where(), *f.Unreachable, f.Outstanding})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Unreached) int {
+	slices.SortStableFunc(list, func(a, b UnreachedFinding) int {
 		return cmp.Or(cmp.Compare(b.Unreachable.Bytes, a.Unreachable.Bytes), cmp.Compare(a.Signature, b.Signature))
 	})
 	return list[:min(len(list), MostUnreached)]

@@ -157,7 +157,7 @@ func (x *Index) Ask(ctx context.Context, s Selection, table *Table) (*Result, er
 
 // AskIn is Ask for a selection that selects of single allocations nothing but a window, whose numbers are there
 // already.
-func (x *Index) AskIn(s Selection, windowed *analysis.Windowed, table *Table) *Result {
+func (x *Index) AskIn(s Selection, windowed *analysis.WindowNumbers, table *Table) *Result {
 	r := &Result{Selection: s, index: x, table: table}
 	r.take(windowed)
 	return r
@@ -165,7 +165,7 @@ func (x *Index) AskIn(s Selection, windowed *analysis.Windowed, table *Table) *R
 
 // take selects from the numbers of a window. There is no verdict on the whole signature in it: the gravest of its sites
 // counts.
-func (r *Result) take(windowed *analysis.Windowed) {
+func (r *Result) take(windowed *analysis.WindowNumbers) {
 	r.Window = &windowed.Window
 	accepts := r.index.matcher(&r.Selection)
 	gravest := make([]analysis.Class, len(r.index.places))
@@ -230,7 +230,7 @@ func (r *Result) check() error {
 }
 
 // windowed asks the allocation table.
-func (x *Index) windowed(ctx context.Context, s *Selection, table *Table) (*analysis.Windowed, error) {
+func (x *Index) windowed(ctx context.Context, s *Selection, table *Table) (*analysis.WindowNumbers, error) {
 	sites := x.report.TraceSites()
 	sites.Width = max(sites.Width, table.Sites)
 	w := s.window(x.report.Trace)

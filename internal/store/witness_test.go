@@ -28,7 +28,7 @@ func TestWitnessesOfALeak(t *testing.T) {
 	silent := l.run("101/silent", leaksReport(finding{signature: "B", class: stable}))
 	clean := l.run("101/clean", seenBy("A", stable, "umdh-snapshot"))
 	lost := seenBy("A", leak, "umdh-snapshot", "etl")
-	lost.Unreachable = []analysis.Unreached{{Signature: "B", Unreachable: analysis.Amount{Count: 9, Bytes: 9}},
+	lost.Unreachable = []analysis.UnreachedFinding{{Signature: "B", Unreachable: analysis.Amount{Count: 9, Bytes: 9}},
 		{Signature: "A", Unreachable: analysis.Amount{Count: 3, Bytes: 48}}}
 	lost.Snapshots = []analysis.Snapshot{{AtNS: 5}, {AtNS: 65}}
 	shown := l.run("101/soak", lost)

@@ -100,12 +100,12 @@ func (a *API) windowOf(ctx context.Context, id int64, w capture.Window, top int)
 }
 
 // most are the sites that grew most, of all those in the window; top 0 for all.
-func most(sites []analysis.WindowedSite, top int) []*analysis.WindowedSite {
-	list := make([]*analysis.WindowedSite, len(sites))
+func most(sites []analysis.WindowSite, top int) []*analysis.WindowSite {
+	list := make([]*analysis.WindowSite, len(sites))
 	for i := range sites {
 		list[i] = &sites[i]
 	}
-	slices.SortFunc(list, func(a, b *analysis.WindowedSite) int {
+	slices.SortFunc(list, func(a, b *analysis.WindowSite) int {
 		return cmp.Or(cmp.Compare(b.Growth.Bytes, a.Growth.Bytes), cmp.Compare(b.Growth.Count, a.Growth.Count),
 			cmp.Compare(a.Ordinal, b.Ordinal))
 	})
@@ -115,7 +115,7 @@ func most(sites []analysis.WindowedSite, top int) []*analysis.WindowedSite {
 	return list
 }
 
-func viewOfWindow(run int64, w *analysis.Windowed, chosen []*analysis.WindowedSite, rows []store.SiteRow) *windowView {
+func viewOfWindow(run int64, w *analysis.WindowNumbers, chosen []*analysis.WindowSite, rows []store.SiteRow) *windowView {
 	view := &windowView{Run: run, Window: w.Window, Totals: w.Totals, Heaps: []heapView{}, SiteCount: len(w.Sites),
 		Sites: []windowSiteView{}}
 	for i := range w.Heaps {

@@ -23,7 +23,7 @@ type Windows interface {
 	// Table opens the allocation table of a run's report until done is called; nil for a run without one.
 	Table(ctx context.Context, run int64, report string) (table *query.Table, done func(), err error)
 	// Window gives the numbers of the run's report in a window, both as the View has them.
-	Window(ctx context.Context, v store.View, run int64, w capture.Window) (*analysis.Windowed, error)
+	Window(ctx context.Context, v store.View, run int64, w capture.Window) (*analysis.WindowNumbers, error)
 	// Report makes the whole report on a window. head is the run's report without its sites, in what it rests on.
 	Report(ctx context.Context, head *analysis.Report, in store.Input, w capture.Window) (*analysis.Report, error)
 }
@@ -37,7 +37,7 @@ func (noWindows) Table(context.Context, int64, string) (*query.Table, func(), er
 	return nil, func() {}, nil
 }
 
-func (noWindows) Window(context.Context, store.View, int64, capture.Window) (*analysis.Windowed, error) {
+func (noWindows) Window(context.Context, store.View, int64, capture.Window) (*analysis.WindowNumbers, error) {
 	return nil, errNoWindows
 }
 

@@ -255,7 +255,7 @@ func (w *traceWindows) Table(_ context.Context, run int64, _ string) (*query.Tab
 
 // Window is that of a View which sees the report that the test has stored.
 func (w *traceWindows) Window(ctx context.Context, _ store.View, run int64,
-	at capture.Window) (*analysis.Windowed, error) {
+	at capture.Window) (*analysis.WindowNumbers, error) {
 	w.asked.Add(1)
 	r, ok := w.runs[run]
 	if meanwhile := w.meanwhile; meanwhile != nil {

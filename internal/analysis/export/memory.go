@@ -31,7 +31,7 @@ func textReported(p *printer, r *analysis.Report, opt Options) {
 }
 
 // reportedLine tells one leak: what, where, how much.
-func reportedLine(l *analysis.Reported) string {
+func reportedLine(l *analysis.ReportedLeaks) string {
 	s := l.Title
 	if l.Where != "" {
 		s += ", from " + l.Where

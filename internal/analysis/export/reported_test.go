@@ -15,7 +15,7 @@ func TestReportedLeaksAndHeaps(t *testing.T) {
 		Verdict: analysis.Verdict{Status: analysis.StatusInconclusive,
 			Sentence: "The process: Application Verifier reports 12 leaks."},
 		Snapshots: []analysis.Snapshot{{File: "a.log"}},
-		Reported: []analysis.Reported{
+		Reported: []analysis.ReportedLeaks{
 			{Title: "VERIFIER STOP 900", Where: "plugin!Load<int>", Amount: analysis.Amount{Count: 11, Bytes: 2048},
 				Addresses: []string{"0x10", "0x20"}, Note: "A heap allocation was leaked."},
 			{Title: "VERIFIER STOP 901", Amount: analysis.Amount{Count: 1}, Note: "A handle | was leaked."},

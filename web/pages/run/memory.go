@@ -296,7 +296,7 @@ func withStacks(samples []analysis.Sample) (list []analysis.Sample) {
 
 // proofOf is what a search for pointers shows, in a sentence: all that nothing points to, and the place with most of
 // it.
-func proofOf(list []analysis.Unreached) string {
+func proofOf(list []analysis.UnreachedFinding) string {
 	var all analysis.Amount
 	most := &list[0]
 	for i := range list {

@@ -7,18 +7,18 @@ import (
 )
 
 func TestProofOf(t *testing.T) {
-	of := func(where string, count, bytes int64) analysis.Unreached {
-		return analysis.Unreached{Where: where, Unreachable: analysis.Amount{Count: count, Bytes: bytes}}
+	of := func(where string, count, bytes int64) analysis.UnreachedFinding {
+		return analysis.UnreachedFinding{Where: where, Unreachable: analysis.Amount{Count: count, Bytes: bytes}}
 	}
-	if got := proofOf([]analysis.Unreached{of("app!A", 1,
+	if got := proofOf([]analysis.UnreachedFinding{of("app!A", 1,
 		2048)}); got != "Nothing in the dump points to 1 block with 2.00 KB, all from app!A." {
 		t.Error(got)
 	}
-	if got := proofOf([]analysis.Unreached{of("app!A", 1000, 2048),
+	if got := proofOf([]analysis.UnreachedFinding{of("app!A", 1000, 2048),
 		of("app!B", 24, 6144)}); got != "Nothing in the dump points to 1,024 blocks with 8.00 KB; the most, 6.00 KB, is from app!B." {
 		t.Error(got)
 	}
-	many := make([]analysis.Unreached, analysis.MostUnreached)
+	many := make([]analysis.UnreachedFinding, analysis.MostUnreached)
 	for i := range many {
 		many[i] = of("app!A", 1, 1024)
 	}

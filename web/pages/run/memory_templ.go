@@ -1837,7 +1837,7 @@ func samplesCard(list []analysis.Sample, stacks *analysis.Stacks, project string
 }
 
 // reportedCard is the leaks that Application Verifier reports, each with its stack where the evidence has one.
-func reportedCard(list []analysis.Reported, stacks *analysis.Stacks) templ.Component {
+func reportedCard(list []analysis.ReportedLeaks, stacks *analysis.Stacks) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1985,7 +1985,7 @@ func reportedCard(list []analysis.Reported, stacks *analysis.Stacks) templ.Compo
 	})
 }
 
-func unreachedCard(list []analysis.Unreached, project string) templ.Component {
+func unreachedCard(list []analysis.UnreachedFinding, project string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

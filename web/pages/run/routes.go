@@ -36,7 +36,7 @@ type Options struct {
 type Windows interface {
 	// Prepare does what a window of a run has to wait for, before the View of Window, and returns what ends that.
 	Prepare(ctx context.Context, run int64) (done func(), err error)
-	Window(ctx context.Context, v store.View, run int64, w capture.Window) (*analysis.Windowed, error)
+	Window(ctx context.Context, v store.View, run int64, w capture.Window) (*analysis.WindowNumbers, error)
 	// Table opens the allocation table of a run's report, as Prepare does, until done is called; nil for a run without
 	// one.
 	Table(ctx context.Context, run int64, report string) (table *query.Table, done func(), err error)

@@ -14,10 +14,10 @@ func (r *reader) selectedSites(ctx context.Context, t *siteTable) error {
 	if err != nil {
 		return err
 	}
-	sites, chosen, at := make([]analysis.WindowedSite, len(result.Sites)), make([]int32, len(result.Sites)), map[int]int{}
+	sites, chosen, at := make([]analysis.WindowSite, len(result.Sites)), make([]int32, len(result.Sites)), map[int]int{}
 	for i := range result.Sites {
 		s := &result.Sites[i]
-		sites[i] = analysis.WindowedSite{SiteRows: analysis.SiteRows{Ordinal: s.Ordinal},
+		sites[i] = analysis.WindowSite{SiteRows: analysis.SiteRows{Ordinal: s.Ordinal},
 			Amounts: s.Amounts, Verdict: s.Class}
 		chosen[i], at[s.Ordinal] = int32(i), i
 	}

@@ -23,7 +23,7 @@ type traceView struct {
 	presets []preset
 	moments []momentLinks
 	// windowed is the numbers of the window; nil where it is the whole trace, or problem says why there are none.
-	windowed *analysis.Windowed
+	windowed *analysis.WindowNumbers
 	problem  *windowProblem
 }
 

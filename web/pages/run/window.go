@@ -147,13 +147,13 @@ func presets(r *analysis.Report) []preset {
 type windowProblem struct{ code, message string }
 
 // inWindow asks for the numbers of a window. What can be told to people is told on the page; err is for the rest.
-func (r *reader) inWindow(ctx context.Context, run store.Run, w timeWindow) (*analysis.Windowed,
+func (r *reader) inWindow(ctx context.Context, run store.Run, w timeWindow) (*analysis.WindowNumbers,
 	*windowProblem, error) {
 	if r.windows == nil {
 		return nil, &windowProblem{"no-windows", "this server does not compute windows"}, nil
 	}
 	found, err := r.windowed.get(ctx, windowKey{run.ID, run.ReportKey, w.Window},
-		func(ctx context.Context) (*analysis.Windowed, error) {
+		func(ctx context.Context) (*analysis.WindowNumbers, error) {
 			return r.windows.Window(ctx, r.View, run.ID, w.Window)
 		})
 	var refused *analysis.Error

@@ -27,12 +27,12 @@ type windowCache struct {
 
 type keptWindow struct {
 	key   windowKey
-	found *analysis.Windowed
+	found *analysis.WindowNumbers
 }
 
 // get returns a window that is kept, or asks for it. Nobody may change what it returns.
 func (c *windowCache) get(ctx context.Context, key windowKey,
-	ask func(context.Context) (*analysis.Windowed, error)) (*analysis.Windowed, error) {
+	ask func(context.Context) (*analysis.WindowNumbers, error)) (*analysis.WindowNumbers, error) {
 	if found := c.take(key); found != nil {
 		return found, nil
 	}
@@ -51,7 +51,7 @@ func (c *windowCache) get(ctx context.Context, key windowKey,
 }
 
 // take returns a window that is kept and makes it the newest, or nil.
-func (c *windowCache) take(key windowKey) *analysis.Windowed {
+func (c *windowCache) take(key windowKey) *analysis.WindowNumbers {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	at := slices.IndexFunc(c.last, func(k keptWindow) bool { return k.key == key })

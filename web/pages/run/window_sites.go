@@ -10,15 +10,15 @@ import (
 )
 
 // windowOrders are the numbers of a window that sites can be sorted by, the largest first.
-var windowOrders = map[store.SiteOrder]func(*analysis.WindowedSite) int64{
-	"growth":    func(s *analysis.WindowedSite) int64 { return growthBytes(s.Amounts) },
-	"count":     func(s *analysis.WindowedSite) int64 { return growthCount(s.Amounts) },
-	"bytes":     func(s *analysis.WindowedSite) int64 { return s.Outstanding.Bytes },
-	"blocks":    func(s *analysis.WindowedSite) int64 { return s.Outstanding.Count },
-	"size":      func(s *analysis.WindowedSite) int64 { return lives(s.Amounts).Allocated.Bytes },
-	"allocs":    func(s *analysis.WindowedSite) int64 { return lives(s.Amounts).Allocated.Count },
-	"transient": func(s *analysis.WindowedSite) int64 { return lives(s.Amounts).AIFI.Bytes },
-	"exit":      func(s *analysis.WindowedSite) int64 { held, _ := s.HeldBeforeExit(); return held.Bytes },
+var windowOrders = map[store.SiteOrder]func(*analysis.WindowSite) int64{
+	"growth":    func(s *analysis.WindowSite) int64 { return growthBytes(s.Amounts) },
+	"count":     func(s *analysis.WindowSite) int64 { return growthCount(s.Amounts) },
+	"bytes":     func(s *analysis.WindowSite) int64 { return s.Outstanding.Bytes },
+	"blocks":    func(s *analysis.WindowSite) int64 { return s.Outstanding.Count },
+	"size":      func(s *analysis.WindowSite) int64 { return lives(s.Amounts).Allocated.Bytes },
+	"allocs":    func(s *analysis.WindowSite) int64 { return lives(s.Amounts).Allocated.Count },
+	"transient": func(s *analysis.WindowSite) int64 { return lives(s.Amounts).AIFI.Bytes },
+	"exit":      func(s *analysis.WindowSite) int64 { held, _ := s.HeldBeforeExit(); return held.Bytes },
 }
 
 func growthBytes(a analysis.Amounts) int64 {
@@ -69,7 +69,7 @@ func (r *reader) windowSites(ctx context.Context, t *siteTable) error {
 }
 
 // pageOfSites reads a page of the chosen ones of some sites, sorted by their numbers.
-func (r *reader) pageOfSites(ctx context.Context, t *siteTable, sites []analysis.WindowedSite,
+func (r *reader) pageOfSites(ctx context.Context, t *siteTable, sites []analysis.WindowSite,
 	chosen []int32) (err error) {
 	t.total = int64(len(chosen))
 	t.page = min(t.page, max(1, pagesOf(t.total)))
@@ -120,7 +120,7 @@ func (r *reader) matching(ctx context.Context, l listing, n int) (func(ordinal i
 }
 
 // isInWindow reports whether a site has allocated, freed or held anything in a window.
-func isInWindow(s *analysis.WindowedSite) bool {
+func isInWindow(s *analysis.WindowSite) bool {
 	l := lives(s.Amounts)
 	return l.AIFO != analysis.Amount{} || l.AIFI != analysis.Amount{} || l.AOFI != analysis.Amount{} ||
 		l.AOFO != analysis.Amount{} || l.UnknownFrees != 0
@@ -128,7 +128,7 @@ func isInWindow(s *analysis.WindowedSite) bool {
 
 // sortByWindow puts the largest first. Equal ones stand as they would have had the process not ended inside the window,
 // then by their rank in the report.
-func sortByWindow(sites []analysis.WindowedSite, chosen []int32, key func(*analysis.WindowedSite) int64) {
+func sortByWindow(sites []analysis.WindowSite, chosen []int32, key func(*analysis.WindowSite) int64) {
 	slices.SortFunc(chosen, func(a, b int32) int {
 		s, o := &sites[a], &sites[b]
 		return cmp.Or(cmp.Compare(key(o), key(s)), cmp.Compare(o.BeforeExit().Bytes, s.BeforeExit().Bytes),
@@ -136,7 +136,7 @@ func sortByWindow(sites []analysis.WindowedSite, chosen []int32, key func(*analy
 	})
 }
 
-func ordinals(sites []analysis.WindowedSite, chosen []int32) []int {
+func ordinals(sites []analysis.WindowSite, chosen []int32) []int {
 	list := make([]int, len(chosen))
 	for i, at := range chosen {
 		list[i] = sites[at].Ordinal

@@ -18,16 +18,16 @@ type SiteRows struct {
 	Numbers []uint32
 }
 
-// A Windowed is the numbers of a run in a window of its trace.
-type Windowed struct {
+// WindowNumbers are the numbers of a run in a window of its trace.
+type WindowNumbers struct {
 	Window Window
 	Totals Totals
 	Heaps  []Heap // without timelines, in the order they were given
-	Sites  []WindowedSite
+	Sites  []WindowSite
 }
 
-// A WindowedSite is the numbers of one site of the report in a window. Its stack and names are those of the report.
-type WindowedSite struct {
+// A WindowSite is the numbers of one site of the report in a window. Its stack and names are those of the report.
+type WindowSite struct {
 	SiteRows
 	Amounts
 	Verdict Class
@@ -60,7 +60,7 @@ func (r *Report) TraceSites() *TraceSites {
 // InWindow gives the numbers of a window by the rows of the trace's allocation table. Peaks are of each kind and heap;
 // those of the whole trace the report knows better, so they need not be asked for.
 func (t *TraceSites) InWindow(ctx context.Context, rows allocations.Scanner, w capture.Window,
-	peaks bool) (*Windowed, error) {
+	peaks bool) (*WindowNumbers, error) {
 	q := t.question(w, peaks)
 	if _, err := q.Pick(ctx, rows, t.most()); err != nil {
 		return nil, fmt.Errorf("analysis: window: %w", err)
@@ -136,8 +136,8 @@ func kindOf(name string) capture.SiteKind {
 }
 
 // answer makes the numbers of a window from what the table says.
-func (t *TraceSites) answer(q *allocations.Question, a *allocations.Answer, w capture.Window) *Windowed {
-	out := &Windowed{Window: windowOf(w), Sites: make([]WindowedSite, len(t.Sites))}
+func (t *TraceSites) answer(q *allocations.Question, a *allocations.Answer, w capture.Window) *WindowNumbers {
+	out := &WindowNumbers{Window: windowOf(w), Sites: make([]WindowSite, len(t.Sites))}
 	kinds, byHeap := [capture.KindHeapVirtual + 1]allocations.Classes{}, map[string]allocations.Classes{}
 	torn := t.Trace.isTorn(w)
 	sums, samples := make([]allocations.Classes, len(t.Sites)), make([]sample, len(t.Sites))
@@ -156,7 +156,7 @@ func (t *TraceSites) answer(q *allocations.Question, a *allocations.Answer, w ca
 	inParts(len(t.Sites), func(from, to int) { // to judge takes longer than to add up
 		for i := from; i < to; i++ {
 			s := &samples[i]
-			out.Sites[i] = WindowedSite{SiteRows: t.Sites[i], Amounts: s.amounts,
+			out.Sites[i] = WindowSite{SiteRows: t.Sites[i], Amounts: s.amounts,
 				Verdict: judgeTrace(s, &j.clock, score.Trace).Class}
 		}
 	})
