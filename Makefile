@@ -3,9 +3,9 @@
 .DEFAULT_GOAL := help
 .PHONY: help run build test lint generate bench fuzz chaos mutate mutate-diff
 
-# Modules with tests: the product, and the tools that keep their dependencies to themselves (docs/adr/0002).
 # Packages whose tests take longest.
 LONG := ./web/pages,./internal/store,./cmd/heapdrift
+# Modules with tests: the product, and the tools that keep their dependencies to themselves (docs/adr/0002).
 TOOL_MODULES := tools/testsummary tools/deploycheck
 GOLANGCI := go tool -modfile=$(CURDIR)/tools/lint/go.mod golangci-lint
 
