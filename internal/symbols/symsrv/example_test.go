@@ -34,8 +34,7 @@ func ExampleFromEnvironment() {
 		return map[string]string{"_NT_SYMBOL_PATH": `C:\Symbols;https://symbols.example`}[name]
 	}, symsrv.Options{})
 	fmt.Println(err)
-	// Output: symsrv: a server is part of a chain: write srv* before it (element 2 of the symbol path,
-	// "https://symbols.example")
+	// Output: symsrv: a server is part of a chain: write srv* before it (element 2 of the symbol path, "https://symbols.example")
 }
 
 func ExampleParseRequest() {
