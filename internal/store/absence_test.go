@@ -147,8 +147,9 @@ func TestAbsencesInAnyOrder(t *testing.T) {
 		t.Skip("it takes seconds")
 	}
 	builds := map[string]func() *analysis.Report{"b8": fixed, "b9": leaking, "b10": idle, "b11": fixed}
+	shared := newLab(t)
 	permutations([]string{"b8", "b9", "b10", "b11"}, func(order []string) {
-		l := newLab(t)
+		l := shared.emptied(t)
 		for _, build := range order {
 			l.run(build, builds[build]())
 		}

@@ -213,6 +213,7 @@ func TestOrderOfRenamingDoesNotCount(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(5, 6))
 	const runs, stacks, names = 4, 6, 5
+	shared := newLab(t)
 	for round := range 2 {
 		var versions [2][runs]*analysis.Report
 		for v := range versions {
@@ -234,7 +235,7 @@ func TestOrderOfRenamingDoesNotCount(t *testing.T) {
 		}
 		first := ""
 		for range 3 {
-			l := newLab(t)
+			l := shared.emptied(t)
 			var places []string
 			for run, r := range versions[0] {
 				places = append(places, fmt.Sprint(run))

@@ -44,6 +44,7 @@ func TestDeletedRunsWereNeverThere(t *testing.T) {
 		t.Skip("it takes seconds")
 	}
 	withPools(t)
+	deleted, never := newLab(t), newLab(t)
 	for seed := range uint64(16) {
 		rng := rand.New(rand.NewPCG(seed, 29))
 		invent := func() *analysis.Report {
@@ -81,7 +82,7 @@ func TestDeletedRunsWereNeverThere(t *testing.T) {
 				}
 			}
 		}
-		l, other := newLab(t), newLab(t)
+		l, other := deleted.emptied(t), never.emptied(t)
 		for _, i := range rng.Perm(len(places)) {
 			l.run(places[i], reports[places[i]])
 		}

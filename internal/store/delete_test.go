@@ -41,8 +41,7 @@ var deletable = []upload{
 }
 
 // rest is what the project says of its leak once the builds, or their runs, of a mask are gone.
-func rest(t *testing.T, gone int, remove func(l *lab, build string, run int64) error) string {
-	l := newLab(t)
+func rest(l *lab, gone int, remove func(l *lab, build string, run int64) error) string {
 	for i, u := range deletable {
 		if remove == nil && gone>>i&1 != 0 {
 			continue // never there
@@ -70,11 +69,12 @@ func TestDeletedBuildsWereNeverThere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
 	}
+	shared := newLab(t)
 	for _, gone := range []int{0b00001, 0b00010, 0b00100, 0b01000, 0b10000, 0b11000, 0b10100,
 		0b01110, 0b10111 &^ 0b00010} {
-		deleted := rest(t, gone,
+		deleted := rest(shared.emptied(t), gone,
 			func(l *lab, build string, _ int64) error { return l.DeleteBuild(l.Context(), "demo", build, "ada") })
-		if want := rest(t, gone, nil); deleted != want {
+		if want := rest(shared.emptied(t), gone, nil); deleted != want {
 			t.Errorf("without builds %05b\n%s\nwant\n%s", gone, deleted, want)
 		}
 	}

@@ -160,6 +160,7 @@ func TestOrderOfUploadsDoesNotCount(t *testing.T) {
 		place  string
 		report *analysis.Report
 	}
+	shared := newLab(t)
 	for round := range 2 {
 		var uploads []upload
 		for build := range 5 {
@@ -179,7 +180,7 @@ func TestOrderOfUploadsDoesNotCount(t *testing.T) {
 		}
 		var first string
 		for try := range 3 {
-			l := newLab(t)
+			l := shared.emptied(t)
 			l.run("0/other", leaksReport())
 			marked := false
 			for i, u := range uploads {

@@ -22,6 +22,7 @@ func TestOrderOfOutlinesDoesNotCount(t *testing.T) {
 	classes := []analysis.Class{leak, leak, grows, stable}
 	texts, raws := []string{"A", "B", "C", "D"}, []string{"E<A", "F<B", "G<B", "H<C", "I<E", "J<F", "K<D"}
 	evidence := [][]string{texts, texts, raws, raws, slices.Concat(texts, raws)}
+	shared := newLab(t)
 	for round := range 3 {
 		var reports []*analysis.Report
 		for range 5 {
@@ -35,7 +36,7 @@ func TestOrderOfOutlinesDoesNotCount(t *testing.T) {
 		}
 		first := ""
 		for range 3 {
-			l := newLab(t)
+			l := shared.emptied(t)
 			for _, run := range slices.Concat(rng.Perm(len(reports)), rng.Perm(len(reports))[:2]) {
 				l.run(fmt.Sprint(run), reports[run])
 			}

@@ -116,16 +116,21 @@ func TestOrderOfUploadsOfBuildsDoesNotCount(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			shared := newLab(t)
 			permutations(test.uploads, func(uploads []upload) {
-				l := newLab(t)
 				var order []string
 				for _, u := range uploads {
-					l.upload(u)
 					order = append(order, u.build)
 				}
-				if got, want := l.told(), strings.Join(test.want, "\n"); got != want {
-					t.Errorf("uploaded as %v:\n%s\nwant\n%s", order, got, want)
-				}
+				t.Run(strings.Join(order, " "), func(t *testing.T) {
+					l := shared.emptied(t)
+					for _, u := range uploads {
+						l.upload(u)
+					}
+					if got, want := l.told(), strings.Join(test.want, "\n"); got != want {
+						t.Errorf("got\n%s\nwant\n%s", got, want)
+					}
+				})
 			})
 		})
 	}

@@ -45,6 +45,7 @@ func TestOrderOfUploadsDoesNotCountInPools(t *testing.T) {
 		t.Skip("it takes seconds")
 	}
 	withPools(t)
+	shared := newLab(t)
 	for seed := range uint64(12) {
 		rng := rand.New(rand.NewPCG(seed, 23))
 		var places []string
@@ -83,7 +84,7 @@ func TestOrderOfUploadsDoesNotCountInPools(t *testing.T) {
 		}
 		var first, firstOrder string
 		for try := range 3 {
-			l := newLab(t)
+			l := shared.emptied(t)
 			order := rng.Perm(len(places))
 			if try == 0 {
 				order = order[:0]

@@ -75,6 +75,7 @@ func TestStatesInAnyOrder(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(3, 4))
 	classes := []analysis.Class{leak, stable, analysis.ClassUnknown, grows}
+	shared := newLab(t)
 	for range 4 {
 		type upload struct {
 			place string
@@ -88,7 +89,7 @@ func TestStatesInAnyOrder(t *testing.T) {
 		}
 		var first string
 		for range 2 {
-			l := newLab(t)
+			l := shared.emptied(t)
 			for _, u := range uploads {
 				l.run(u.place, leaksReport(finding{signature: "A", class: u.class, bytes: 5}))
 			}

@@ -44,6 +44,9 @@ type server struct {
 	dir      string
 	postgres *embedded.Postgres
 	next     atomic.Int64 // number of the last database
+
+	mutex sync.Mutex
+	conn  *pgx.Conn // for admin; nil before its first statement and after one that failed
 }
 
 // Main runs a package's tests; call it from TestMain, which returns after it. migrate brings an empty database to what
@@ -109,6 +112,11 @@ func (s *server) launch(migrate func(ctx context.Context, url string) error) err
 
 func (s *server) stop() error {
 	var err error
+	if s.conn != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), timeout)
+		defer cancel()
+		_ = s.conn.Close(ctx) // the server goes anyway
+	}
 	if s.postgres != nil {
 		err = s.postgres.Stop()
 	}
@@ -133,17 +141,23 @@ func (s *server) url(database string) string {
 	return u.String()
 }
 
-// admin runs a statement outside of all tests' databases. The context is not the test's, which is over when its
-// database is dropped.
+// admin runs a statement outside of all tests' databases, one at a time: logging in costs as much as most statements
+// do. The context is not the test's, which is over when its database is dropped.
 func (s *server) admin(statement string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, s.url("postgres"))
-	if err != nil {
-		return fmt.Errorf("testdb: %w", err)
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.conn == nil {
+		conn, err := pgx.Connect(ctx, s.url("postgres"))
+		if err != nil {
+			return fmt.Errorf("testdb: %w", err)
+		}
+		s.conn = conn
 	}
-	defer func() { _ = conn.Close(ctx) }()
-	if _, err := conn.Exec(ctx, statement); err != nil {
+	if _, err := s.conn.Exec(ctx, statement); err != nil {
+		_ = s.conn.Close(ctx)
+		s.conn = nil
 		return fmt.Errorf("testdb: %s: %w", statement, err)
 	}
 	return nil
