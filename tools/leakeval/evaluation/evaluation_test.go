@@ -19,7 +19,7 @@ func TestFloors(t *testing.T) {
 		t.Skip("it takes seconds")
 	}
 	all, err := Run(t.Context(),
-		Options{Behaviours: Kept(), Seeds: []uint64{1}, Processes: 8, Snapshots: []int{12}, Trace: true})
+		Options{Behaviours: Kept(), Seeds: []uint64{1}, Processes: 4, Snapshots: []int{12}, Trace: true})
 	if err != nil {
 		t.Fatal(err)
 	}
