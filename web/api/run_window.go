@@ -115,7 +115,8 @@ func most(sites []analysis.WindowSite, top int) []*analysis.WindowSite {
 	return list
 }
 
-func viewOfWindow(run int64, w *analysis.WindowNumbers, chosen []*analysis.WindowSite, rows []store.SiteRow) *windowView {
+func viewOfWindow(run int64, w *analysis.WindowNumbers, chosen []*analysis.WindowSite,
+	rows []store.SiteRow) *windowView {
 	view := &windowView{Run: run, Window: w.Window, Totals: w.Totals, Heaps: []heapView{}, SiteCount: len(w.Sites),
 		Sites: []windowSiteView{}}
 	for i := range w.Heaps {
