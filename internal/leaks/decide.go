@@ -33,7 +33,7 @@ type decider struct {
 	counted []*compare.Finding // that may fail the gate: not tolerated, quarantined, below the score nor the canary
 	open    map[string]bool    // signatures of which the base does not tell whether they are new
 	unrated int                // leaks of both sides of which the base, which decides nothing, does not tell whether they grow faster
-	alone   int                // leaks of the run alone, that other runs of the scenario do not bear out
+	alone   int                // leaks of the run alone, that other runs of the scenario do not confirm
 	proof   Proof
 	reasons []Reason
 }

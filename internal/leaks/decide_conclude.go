@@ -90,7 +90,7 @@ func (d *decider) whyPassed() string {
 	case leaks > 0:
 		return fmt.Sprintf("%s, and the gate is not set to fail on that", reason(leaks, FailOnLeak))
 	case d.alone > 0:
-		return fmt.Sprintf("other runs of the scenario do not bear out %s of this one", reason(d.alone, FailOnLeak))
+		return fmt.Sprintf("other runs of the scenario do not confirm %s of this one", reason(d.alone, FailOnLeak))
 	case len(silenced) == 1 && silenced[0].code != ReasonScore && silenced[0].code != ReasonQuarantined:
 		return "every leak is known" + silenced[0].byRules()
 	case len(silenced) > 0:

@@ -117,7 +117,7 @@ func TestRunsAddUp(t *testing.T) {
 	}
 }
 
-// A certain leak of one run that others of its build do not bear out grows, fails no gate, and stands behind what
+// A certain leak of one run that others of its build do not confirm grows, fails no gate, and stands behind what
 // leaks.
 func TestLeakThatIsNotBorneOut(t *testing.T) {
 	withPools(t)
@@ -138,7 +138,7 @@ func TestLeakThatIsNotBorneOut(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	if v := l.verdict("1/soak/a"); v.Gate != leaks.GatePassed ||
-		v.Why != "other runs of the scenario do not bear out 1 leak of this one" || v.Status != string(analysis.StatusLeak) {
+		v.Why != "other runs of the scenario do not confirm 1 leak of this one" || v.Status != string(analysis.StatusLeak) {
 		t.Errorf("%s because %s, %s", v.Gate, v.Why, v.Status)
 	}
 	page, _, err := l.now().Findings(t.Context(), store.FindingQuery{Run: l.runs["1/soak/a"], Limit: 9})

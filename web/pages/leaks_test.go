@@ -71,7 +71,7 @@ func TestLeaksOfProject(t *testing.T) {
 	leak := signatureOf(t, s, appendLine)
 	has(t, page, `href="/projects/shopd/signatures/`+leak.Text+`"`)
 	for query, first := range map[string]string{
-		"?state=fixed": "AuditLog::Note", "?q=searchindex": "SearchIndex::Rebuild", "?sort=first-bad": appendLine, "?sort=growth": appendLine, "?sort=nonsense&state=x&class=y&leaks_after=z": "SearchIndex::Rebuild", // which three builds bear out
+		"?state=fixed": "AuditLog::Note", "?q=searchindex": "SearchIndex::Rebuild", "?sort=first-bad": appendLine, "?sort=growth": appendLine, "?sort=nonsense&state=x&class=y&leaks_after=z": "SearchIndex::Rebuild", // which three builds confirm
 		"?leaks_after=99999999": "SearchIndex::Rebuild", "?class=cache&q=sessioncache": "",
 		"?scenario=soak-60min": "SearchIndex::Rebuild",
 	} {

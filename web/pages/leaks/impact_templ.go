@@ -15,7 +15,7 @@ import (
 	"heapdrift/web/pages/ui"
 )
 
-// impactCard says what a change of rules or policies would silence, and which verdicts it would turn; nothing without one.
+// impactCard says what a change of rules or policies would silence, and which verdicts it would change; nothing without one.
 func impactCard(project string, m *leaks.Impact) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -40,7 +40,7 @@ func TestBehaviours(t *testing.T) {
 			}
 			allowed := map[behaviour.Truth]int{behaviour.Leaks: 2, behaviour.Innocent: 4}[b.Truth]
 			if unfair > allowed {
-				t.Errorf("%d of %d runs do not bear out what is declared, at most %d may", unfair, seeds, allowed)
+				t.Errorf("%d of %d runs do not confirm what is declared, at most %d may", unfair, seeds, allowed)
 			}
 		})
 	}
