@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -139,7 +140,7 @@ func BenchmarkPut(b *testing.B) {
 		for _, size := range []int{64 << 10, 8 << 20, 64 << 20} {
 			for _, way := range []string{"Put", "PutContent"} {
 				b.Run(fmt.Sprintf("%s/%s-%dKiB", store.name, way, size>>10), func(b *testing.B) {
-					s, content := store.open(), noise(1, size)
+					s, content := store.open(), slices.Clone(noise(1, size))
 					b.SetBytes(int64(size))
 					for i := 0; b.Loop(); i++ {
 						content[0], content[1], content[2] = byte(i), byte(i>>8), byte(i>>16) // new content each time

@@ -64,10 +64,22 @@ func must[T any](t testing.TB) func(T, error) T {
 	}
 }
 
+// noises are the longest that were asked for, by seed.
+var noises struct {
+	sync.Mutex
+	of [256][]byte
+}
+
+// noise is the beginning of what a seed gives. It must not be changed.
 func noise(seed byte, n int) []byte {
-	b := make([]byte, n)
-	_, _ = rand.NewChaCha8([32]byte{seed}).Read(b)
-	return b
+	noises.Lock()
+	defer noises.Unlock()
+	if len(noises.of[seed]) < n {
+		b := make([]byte, n)
+		_, _ = rand.NewChaCha8([32]byte{seed}).Read(b)
+		noises.of[seed] = b
+	}
+	return noises.of[seed][:n:n]
 }
 
 func put(t testing.TB, s blob.Store, key string, content []byte) {
@@ -81,7 +93,9 @@ func get(t testing.TB, s blob.Store, key string) []byte {
 	t.Helper()
 	r := must[blob.Reader](t)(s.Open(t.Context(), key))
 	defer func() { _ = r.Close() }()
-	return must[[]byte](t)(io.ReadAll(io.NewSectionReader(r, 0, r.Size())))
+	b := bytes.NewBuffer(make([]byte, 0, r.Size()+bytes.MinRead)) // it never grows
+	must[int64](t)(b.ReadFrom(io.NewSectionReader(r, 0, r.Size())))
+	return b.Bytes()
 }
 
 func keys(t testing.TB, s blob.Store, prefix string) []string {

@@ -23,9 +23,15 @@ func TestSymbolsDamaged(t *testing.T) {
 	d := open(t)
 	pdb, dll := build(t, 7)
 	whole := zipOf(packedFile{"app.dll", dll}, packedFile{"app.pd_", cabinetOf(t, "app.pdb", pdb)})
-	for at := 0; at < len(whole); at += max(1, len(whole)/150) {
+	// Each is read by a process of its own. What a ZIP says of itself stands at its ends: between them fewer are cut.
+	for at := 0; at < len(whole); {
 		if _, err := d.send("cut.zip", whole[:at]); err == nil {
 			t.Fatalf("cut at %d: it was taken", at)
+		}
+		if at < 80 || at >= len(whole)-250 {
+			at += max(1, len(whole)/150)
+		} else {
+			at += max(1, len(whole)/30)
 		}
 	}
 	if keys := d.keys(); len(keys) > 0 {

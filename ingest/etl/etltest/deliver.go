@@ -19,13 +19,19 @@ type delivery struct {
 // then the user's, at raw times that no two of a session share, so that what a key means never depends on how ties are
 // broken.
 func (r *recording) stacks() {
-	var all []delivery
+	parts := 0
 	for i := range r.all {
-		e := r.all[i]
+		if e := &r.all[i]; e.stack > 0 {
+			parts += min(len(r.s.Stacks[e.stack-1].Kernel), 1) + min(len(r.s.Stacks[e.stack-1].User), 1)
+		}
+	}
+	all := make([]delivery, 0, parts)
+	for i := range r.all {
+		e := &r.all[i]
 		if e.stack == 0 {
 			continue
 		}
-		d := delivery{record: e, target: e.raw}
+		d := delivery{record: *e, target: e.raw}
 		d.raw += usual + e.late
 		if e.roams {
 			d.cpu = (d.cpu + 1) % r.s.CPUs
@@ -41,6 +47,7 @@ func (r *recording) stacks() {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b delivery) int { return cmp.Compare(a.raw, b.raw) })
+	r.all = slices.Grow(r.all, parts)
 	for _, heap := range []bool{false, true} {
 		r.deliver(all, heap)
 	}

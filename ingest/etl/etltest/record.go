@@ -37,6 +37,11 @@ func (r *recording) add(ns, nudge int64, by Call, pid uint32, e Event) {
 // records lists all events of the scenario in order of time, stacks among them.
 func (s *Scenario) records(f Format) []record {
 	r := &recording{s: s, f: f}
+	events := len(s.Heaps) + len(s.Regions) + len(s.Extras)
+	for i := range s.Blocks {
+		events += 2 + len(s.Blocks[i].Resizes)
+	}
+	r.all = make([]record, 0, events+events/8) // growing copies what it is to hold several times over
 	for i := range s.Processes {
 		r.process(&s.Processes[i])
 	}

@@ -37,7 +37,11 @@ func (s *Scenario) encode(f Format, all []record) []byte {
 			slices.Reverse(part)
 		}
 	}
-	var file memory
+	size := f.BufferSize
+	for i := range all {
+		size += len(all[i].event.Payload) + 48 // with its header
+	}
+	file := memory{make([]byte, 0, size+size/8)}
 	r := newRecorder(&file, f, s.Start, s.End, s.CPUs)
 	for i := range all {
 		e := &all[i]

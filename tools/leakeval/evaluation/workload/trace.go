@@ -76,7 +76,11 @@ func (p *Process) events(s *etltest.Scenario, by func(stack int) etltest.Call) {
 		stack int
 		block int
 	}
-	var all []event
+	blocks := 0
+	for i := range p.Stacks {
+		blocks += len(p.Stacks[i].blocks)
+	}
+	all := make([]event, 0, 2*blocks)
 	for i := range p.Stacks {
 		for k := range p.Stacks[i].blocks {
 			b := &p.Stacks[i].blocks[k]
@@ -94,6 +98,7 @@ func (p *Process) events(s *etltest.Scenario, by func(stack int) etltest.Call) {
 	slices.SortStableFunc(all, func(a, b event) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), compareBool(b.died && !a.died, a.died && !b.died))
 	})
+	s.Blocks = slices.Grow(s.Blocks, blocks)
 	places := make([]map[int]int, len(p.Stacks))
 	for i := range places {
 		places[i] = map[int]int{}
