@@ -189,7 +189,8 @@ func TestTwoLogsBecomeAReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	// What the server says of the files moves the button, and a click on its old place is lost.
-	poll(ctx, t, "what both files are", `document.getElementById("files").innerText.split("by its first bytes").length === 3`)
+	poll(ctx, t, "what both files are",
+		`document.getElementById("files").innerText.split("by its first bytes").length === 3`)
 	if err := cdp.Do(ctx, cdp.Click("#start")); err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +271,8 @@ func TestRefusalIsShown(t *testing.T) {
 	if err := os.WriteFile(photo, []byte("\xff\xd8\xff\xe0 JFIF"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// 404: what its first bytes say may come while it is sent; then the page takes back an upload that the server has refused.
+	// 404: what its first bytes say may come while it is sent; then the page takes back an upload that the server has
+	// refused.
 	ctx := startBrowser(t, "status of 415", "status of 404")
 	if err := cdp.Do(ctx, cdp.Navigate(server+"/upload?project=shop&build=1"),
 		cdp.SetUploadFiles("#file", []string{photo})); err != nil {
