@@ -107,8 +107,8 @@ func TestHealth(t *testing.T) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	for _, method := range []string{"GET", "HEAD", "GET"} {
-		if w := ask(h, method, "/readyz"); w.Code != 200 || method == "GET" &&
-			!strings.Contains(w.Body.String(), `"queue":"ok"`) {
+		if w := ask(h, method, "/readyz"); w.Code != 200 ||
+			method == "GET" && !strings.Contains(w.Body.String(), `"queue":"ok"`) {
 			t.Errorf("%d %s", w.Code, w.Body)
 		}
 	}

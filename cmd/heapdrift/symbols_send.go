@@ -126,8 +126,8 @@ func (s *symbolServer) do(ctx context.Context, method, path string,
 			request.Header.Set("Expect", "100-continue") // what is refused by its size alone is not sent
 		}
 		response, err := s.client.Do(request)
-		again := err != nil || response.StatusCode >= http.StatusBadGateway &&
-			response.StatusCode <= http.StatusGatewayTimeout
+		again := err != nil ||
+			response.StatusCode >= http.StatusBadGateway && response.StatusCode <= http.StatusGatewayTimeout
 		if !again || try == tries || ctx.Err() != nil {
 			return response, err
 		}

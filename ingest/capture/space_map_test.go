@@ -48,8 +48,8 @@ func TestMapOf(t *testing.T) {
 			[]capture.Stretch{taken(0x5000, 0x1000, image, 0x1000), taken(0x6000, 0x1000, heap, 0)},
 		},
 	} {
-		if got := capture.MapOf(test.in); len(got.Stretches) != len(test.want) || len(test.want) > 0 &&
-			!reflect.DeepEqual(got.Stretches, test.want) || got.Grain != 0 {
+		if got := capture.MapOf(test.in); len(got.Stretches) != len(test.want) ||
+			len(test.want) > 0 && !reflect.DeepEqual(got.Stretches, test.want) || got.Grain != 0 {
 			t.Errorf("%s: %+v, want %+v", name, got, test.want)
 		}
 	}

@@ -113,8 +113,8 @@ func TestCommitOfTheMachine(t *testing.T) {
 		binary.LittleEndian.PutUint64(data[0x7C:], test.committed/4096)
 		binary.LittleEndian.PutUint64(data[0x84:], test.limit/4096)
 		d.Extra = []minidumptest.Stream{{Type: 21, Data: data}}
-		if s := readBytes(t, d.Bytes()).Memory.Space; s.MachineCommitLimit != int64(test.want) || test.want > 0 &&
-			s.MachineCommit != int64(test.committed) {
+		if s := readBytes(t, d.Bytes()).Memory.Space; s.MachineCommitLimit != int64(test.want) ||
+			test.want > 0 && s.MachineCommit != int64(test.committed) {
 			t.Errorf("%+v: %d of %d", test, s.MachineCommit, s.MachineCommitLimit)
 		}
 	}

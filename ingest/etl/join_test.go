@@ -219,8 +219,8 @@ func checkModules(t *testing.T, run *labRun, joined *etl.JoinResult) {
 			continue
 		}
 		im := &process.Images[i]
-		if im.Size != m.Size || im.Identified() &&
-			(im.PDB != m.PDB || im.Age != m.Age || !strings.EqualFold(im.GUID.Hex(), m.GUID)) {
+		if im.Size != m.Size ||
+			im.Identified() && (im.PDB != m.PDB || im.Age != m.Age || !strings.EqualFold(im.GUID.Hex(), m.GUID)) {
 			t.Errorf("%s: %+v, want %+v", m.Name, *im, m)
 		}
 	}

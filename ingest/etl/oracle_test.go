@@ -103,13 +103,13 @@ func checkOracleCall(t *testing.T, bits int, call *oracleCall) (checked int) {
 		case KindHeapFree:
 			var f HeapFree
 			f, ok = e.HeapFree()
-			right = call.Call != "RtlFreeHeap" || f.Heap != args[0] || f.Address%uint64(bits/4) == 0 &&
-				args[2]-f.Address <= 64 || f.Address%4096 == 0
+			right = call.Call != "RtlFreeHeap" || f.Heap != args[0] ||
+				f.Address%uint64(bits/4) == 0 && args[2]-f.Address <= 64 || f.Address%4096 == 0
 		case KindHeapReAlloc:
 			var r HeapReAlloc
 			r, ok = e.HeapReAlloc()
-			right = call.Call != "RtlReAllocateHeap" || r.Heap == args[0] && same(r.New, r.NewSize, result, args[3]) &&
-				args[2]-r.Old <= 64
+			right = call.Call != "RtlReAllocateHeap" ||
+				r.Heap == args[0] && same(r.New, r.NewSize, result, args[3]) && args[2]-r.Old <= 64
 		case KindHeapDestroy:
 			var heap uint64
 			heap, ok = e.HeapDestroy()

@@ -46,8 +46,8 @@ func TestCutAtEveryByte(t *testing.T) {
 		gotModules, err := d.Modules()
 		said = said || err != nil
 		for i, m := range gotModules {
-			if m.Base != modules[i].Base || m.Size != modules[i].Size || m.Path != "" &&
-				!strings.HasPrefix(modules[i].Path, m.Path) || m.DebugID != "" && m.DebugID != modules[i].DebugID {
+			if m.Base != modules[i].Base || m.Size != modules[i].Size ||
+				m.Path != "" && !strings.HasPrefix(modules[i].Path, m.Path) || m.DebugID != "" && m.DebugID != modules[i].DebugID {
 				t.Fatalf("%d bytes: module %+v", n, m)
 			}
 		}

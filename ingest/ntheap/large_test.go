@@ -28,8 +28,8 @@ func TestLargeHeap(t *testing.T) {
 				i := uint64(0)
 				walked, err := heap.Walk(t.Context(), func(b ntheap.Block) error {
 					want := large.Block(i)
-					if i++; b.Address != want.Address || b.Size != want.Size || i%1000 == 0 &&
-						fmt.Sprint(heaps.Stack(b.Trace, nil)) != fmt.Sprint(want.Stack) {
+					if i++; b.Address != want.Address || b.Size != want.Size ||
+						i%1000 == 0 && fmt.Sprint(heaps.Stack(b.Trace, nil)) != fmt.Sprint(want.Stack) {
 						return fmt.Errorf("block %d: %+v, want %+v", i-1, b, want)
 					}
 					return nil

@@ -96,9 +96,9 @@ func compareHeap(t *testing.T, want *ntheaptest.Heap, walked *ntheap.WalkResult)
 		t.Errorf("heap %#x: %d free, %d free in the LFH, %d segments; want %+v", want.Handle, f.Free.Count,
 			walked.FreeLFH.Count, len(walked.Segments), want)
 	}
-	if f.Free.Count == 0 && f.LargestFree != 0 || f.Free.Count > 0 &&
-		(f.LargestFree <= 0 || f.Kind != ntheap.KindSegment &&
-			(f.LargestFree > f.Free.Bytes || f.LargestFree*f.Free.Count < f.Free.Bytes)) {
+	if f.Free.Count == 0 && f.LargestFree != 0 ||
+		f.Free.Count > 0 && (f.LargestFree <= 0 ||
+			f.Kind != ntheap.KindSegment && (f.LargestFree > f.Free.Bytes || f.LargestFree*f.Free.Count < f.Free.Bytes)) {
 		t.Errorf("heap %#x: the largest of %+v free is %d bytes", want.Handle, f.Free, f.LargestFree)
 	}
 	for _, s := range walked.Segments {

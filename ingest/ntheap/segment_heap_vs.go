@@ -119,8 +119,8 @@ func (s *segmentWalk) nextChunk(at, from, end uint64) (uint64, error) {
 			continue
 		}
 		c, ok := s.layout.readChunk(s.seq, at, end, s.keys.heap)
-		if ok && c.previous > 0 && c.previous <= at-from && s.agrees(at, end, c.size) || ok && at == from &&
-			c.previous == 0 && s.agrees(at, end, c.size) {
+		if ok && c.previous > 0 && c.previous <= at-from && s.agrees(at, end, c.size) ||
+			ok && at == from && c.previous == 0 && s.agrees(at, end, c.size) {
 			return at, nil
 		}
 	}

@@ -50,8 +50,8 @@ func TestStack(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := heaps.Stack(at, []uint64{7})
-		if len(got) != test.want+1 || got[0] != 7 || test.want > 1 &&
-			fmt.Sprintf("%x", got[1:3]) != "[7ff600100000 7ff600100100]" {
+		if len(got) != test.want+1 || got[0] != 7 ||
+			test.want > 1 && fmt.Sprintf("%x", got[1:3]) != "[7ff600100000 7ff600100100]" {
 			t.Errorf("%s: %x", test.name, got)
 		}
 	}

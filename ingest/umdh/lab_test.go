@@ -261,8 +261,8 @@ func checkDiff(t *testing.T, run *labRun, want *labDiff, captures []*capture.Cap
 				if !strings.Contains(run.addresses(w.Stack), fmt.Sprintf("%X", got.Address)) {
 					t.Errorf("frame %d of site %d is at %X", k, i, got.Address)
 				}
-			case text.Function != want.Function || text.Offset != want.Offset || text.File != "" &&
-				(text.File != want.File || text.Line != want.Line):
+			case text.Function != want.Function || text.Offset != want.Offset ||
+				text.File != "" && (text.File != want.File || text.Line != want.Line):
 				t.Errorf("frame %d of site %d is %+v, want %+v", k, i, *text, want)
 			}
 		}

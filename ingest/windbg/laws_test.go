@@ -117,8 +117,8 @@ func valid(t *testing.T, c *capture.Capture) {
 	}
 	if m.Space != nil {
 		for i, u := range m.Space.Uses {
-			if u.Reserved < 0 || u.Regions < 0 || i > 0 &&
-				slices.Index(capture.UseNames, u.Name) <= slices.Index(capture.UseNames, m.Space.Uses[i-1].Name) {
+			if u.Reserved < 0 || u.Regions < 0 ||
+				i > 0 && slices.Index(capture.UseNames, u.Name) <= slices.Index(capture.UseNames, m.Space.Uses[i-1].Name) {
 				t.Errorf("use %+v", u)
 			}
 		}

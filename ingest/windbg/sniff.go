@@ -70,8 +70,8 @@ func isOurs(line []byte) bool {
 	}
 	return bytes.HasPrefix(line, []byte("Index ")) && bytes.Contains(line, []byte("Debugging options")) ||
 		bytes.HasPrefix(line, []byte("Heap Address")) && bytes.Contains(line, []byte("NT/Segment Heap")) ||
-		bytes.HasPrefix(line, []byte("in busy allocation (")) || bytes.HasPrefix(line, []byte("address ")) &&
-		bytes.HasSuffix(line, []byte(" found in")) ||
+		bytes.HasPrefix(line, []byte("in busy allocation (")) ||
+		bytes.HasPrefix(line, []byte("address ")) && bytes.HasSuffix(line, []byte(" found in")) ||
 		isHeapHeader(line) || isLeakHeader(line) || bytes.HasPrefix(line, []byte("HEAP_ENTRY Size Prev Flags")) ||
 		bytes.HasPrefix(line, []byte("Searching the memory for potential unreachable")) ||
 		bytes.HasPrefix(line, []byte("group-by: ")) && bytes.Contains(line, []byte(" max-display: "))
@@ -85,8 +85,8 @@ func sniffText(head []byte) ([]byte, bool) {
 		return nil, false
 	}
 	start := bytes.ToLower(bytes.TrimLeft(text[:min(len(text), 256)], " \t\r\n"))
-	if bytes.HasPrefix(start, []byte("{\\rtf")) || bytes.HasPrefix(start, []byte("<?xml")) &&
-		!bytes.Contains(start, []byte("<html")) {
+	if bytes.HasPrefix(start, []byte("{\\rtf")) ||
+		bytes.HasPrefix(start, []byte("<?xml")) && !bytes.Contains(start, []byte("<html")) {
 		return nil, false
 	}
 	text, _ = io.ReadAll(openPage(context.Background(), bytes.NewReader(text)))

@@ -98,8 +98,8 @@ func (s *stat) line(text []byte) bool {
 	}
 	w := split(text)
 	last := w.words[min(w.n, len(w.words))-1]
-	if w.n < 3 || hexValue[text[0]] < 0 || string(w.words[2]) != "-" &&
-		(w.n > 5 || last[0] != '(' && last[len(last)-1] != ')') {
+	if w.n < 3 || hexValue[text[0]] < 0 ||
+		string(w.words[2]) != "-" && (w.n > 5 || last[0] != '(' && last[len(last)-1] != ')') {
 		return false
 	}
 	size, isSize := size(w.words[0])

@@ -36,6 +36,6 @@ func isInstant(r *Report) bool { return r.Trace != nil && r.Window.DurationNS ==
 // isAbsent reports whether the process of a trace did not run in the window.
 func isAbsent(r *Report) bool {
 	t := r.Trace
-	return t != nil && (t.ExitedNS != nil && *t.ExitedNS < r.Window.FromNS || t.BeganNS != nil &&
-		*t.BeganNS > r.Window.ToNS)
+	return t != nil && (t.ExitedNS != nil && *t.ExitedNS < r.Window.FromNS ||
+		t.BeganNS != nil && *t.BeganNS > r.Window.ToNS)
 }

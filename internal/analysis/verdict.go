@@ -48,8 +48,8 @@ func tallyOf(findings []Finding) tally {
 				t.certain++
 			}
 		}
-		if t.top == nil || f.Verdict.Gravity() > t.top.Verdict.Gravity() || f.Verdict == t.top.Verdict &&
-			f.BeforeExit().Bytes > t.top.BeforeExit().Bytes {
+		if t.top == nil || f.Verdict.Gravity() > t.top.Verdict.Gravity() ||
+			f.Verdict == t.top.Verdict && f.BeforeExit().Bytes > t.top.BeforeExit().Bytes {
 			t.top = f
 		}
 	}

@@ -270,8 +270,8 @@ func (s *sizeSink) Rows(rows []allocations.Row) error {
 		if row.Unknown || uint64(row.Site) >= uint64(len(s.siteOf)) || s.siteOf[row.Site] < 0 {
 			continue
 		}
-		if row.AllocTime > s.window.To || row.FreeTime <= s.window.To &&
-			(row.End != allocations.EndExit || row.FreeTime < s.window.From) {
+		if row.AllocTime > s.window.To ||
+			row.FreeTime <= s.window.To && (row.End != allocations.EndExit || row.FreeTime < s.window.From) {
 			continue
 		}
 		a := &s.counts[bits.Len64(row.Size)]

@@ -101,8 +101,8 @@ func TestPartOfASeries(t *testing.T) {
 			if !reflect.DeepEqual(totals.Numbers, want) || totals.Sites != n {
 				t.Errorf("snapshots %d to %d: %d sites with %+v, not %d with %+v", from, to, totals.Sites, totals.Numbers, n, want)
 			}
-			if whole := from == 1 && to == snapshots; whole != (totals.Snapshots == nil) || !whole &&
-				*totals.Snapshots != (query.Snapshots{From: from, To: to}) {
+			if whole := from == 1 && to == snapshots; whole != (totals.Snapshots == nil) ||
+				!whole && *totals.Snapshots != (query.Snapshots{From: from, To: to}) {
 				t.Errorf("snapshots %d to %d are said to be %+v", from, to, totals.Snapshots)
 			}
 			var ranked query.Numbers

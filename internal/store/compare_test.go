@@ -79,8 +79,8 @@ func TestCompareBuildsAndRuns(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
 		sides, err := l.now().Sides(t.Context(), test.question)
-		if got := complaint(t, err); (got == "") != (c != nil) || got != "" && got != test.want || got == "" &&
-			(sides.Comparison != nil || sides.Base.Build != c.Base.Build) {
+		if got := complaint(t, err); (got == "") != (c != nil) || got != "" && got != test.want ||
+			got == "" && (sides.Comparison != nil || sides.Base.Build != c.Base.Build) {
 			t.Errorf("%s: sides %+v, %v", name, sides, err)
 		}
 	}

@@ -24,8 +24,8 @@ func IsAway(err error) bool {
 	case errors.As(err, &connect), errors.As(err, &network), pgconn.Timeout(err):
 		return true
 	}
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.ErrUnexpectedEOF) &&
-		strings.HasPrefix(err.Error(), "store: ") || errors.Is(err, net.ErrClosed) ||
+	return errors.Is(err, context.DeadlineExceeded) ||
+		errors.Is(err, io.ErrUnexpectedEOF) && strings.HasPrefix(err.Error(), "store: ") || errors.Is(err, net.ErrClosed) ||
 		strings.Contains(err.Error(), "conn closed")
 }
 

@@ -126,8 +126,8 @@ func (s *search) files(ctx context.Context) ([]*File, error) {
 	}
 	files, _, err := s.resolver.Library.Named(ctx, []string{s.pdbName()})
 	return slices.DeleteFunc(slices.Clone(files), func(f *File) bool {
-		return f.Kind != KindPDB || s.Size != 0 && f.SizeOfImage != 0 && uint64(f.SizeOfImage) != s.Size || s.bits != 0 &&
-			f.Bits != 0 && f.Bits != s.bits
+		return f.Kind != KindPDB || s.Size != 0 && f.SizeOfImage != 0 && uint64(f.SizeOfImage) != s.Size ||
+			s.bits != 0 && f.Bits != 0 && f.Bits != s.bits
 	}), err
 }
 

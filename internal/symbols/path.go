@@ -22,8 +22,8 @@ func CheckFile(ctx context.Context, path string, want symsrv.Identity) error {
 	if err != nil {
 		return err
 	}
-	if want.DebugID != "" && f.Kind == KindPDB && f.DebugID == want.Key() || want.DebugID == "" &&
-		f.Kind == KindImage && f.Key() == want.Key() {
+	if want.DebugID != "" && f.Kind == KindPDB && f.DebugID == want.Key() ||
+		want.DebugID == "" && f.Kind == KindImage && f.Key() == want.Key() {
 		return nil
 	}
 	return &evidence.Error{Code: "other-file", Message: "it has the id " + f.Key()}

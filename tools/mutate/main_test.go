@@ -86,8 +86,8 @@ func TestRun(t *testing.T) {
 			var out bytes.Buffer
 			status, err := run(t.Context(),
 				append(append([]string{"-dir", dir}, test.args...), filepath.Join(dir, "list.txt")), &out)
-			if status != test.status || (err == nil) != (test.fails == "") || err != nil &&
-				!strings.Contains(err.Error(), test.fails) {
+			if status != test.status || (err == nil) != (test.fails == "") ||
+				err != nil && !strings.Contains(err.Error(), test.fails) {
 				t.Errorf("status %d, %v; want %d, %q\n%s", status, err, test.status, test.fails, out.String())
 			}
 			for _, s := range test.says {

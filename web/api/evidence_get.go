@@ -69,8 +69,8 @@ const WasHead = "heapdrift.head"
 func (a *API) noteDownload(c echo.Context, run int64, what map[string]any) error {
 	r := c.Request()
 	begin := r.Header.Get("Range")
-	if r.Method != http.MethodGet || c.Get(WasHead) != nil || begin != "" && !strings.HasPrefix(begin, "bytes=0-") &&
-		!strings.HasPrefix(begin, "bytes=-") {
+	if r.Method != http.MethodGet || c.Get(WasHead) != nil ||
+		begin != "" && !strings.HasPrefix(begin, "bytes=0-") && !strings.HasPrefix(begin, "bytes=-") {
 		return nil
 	}
 	by, err := actorOf(r)

@@ -63,8 +63,8 @@ func TestPut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if builds := page.Builds; len(builds) != 1 || builds[0].Branch != "main" || *builds[0].Sequence != 100 &&
-		*builds[0].Sequence != 7 {
+	if builds := page.Builds; len(builds) != 1 || builds[0].Branch != "main" ||
+		*builds[0].Sequence != 100 && *builds[0].Sequence != 7 {
 		t.Errorf("builds: %+v", builds)
 	}
 }

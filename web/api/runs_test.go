@@ -291,8 +291,8 @@ func TestReportCoded(t *testing.T) {
 	n.read()
 	n.analyse(report(analysis.StatusLeak, 300))
 	plain := n.do("GET", "/api/v1/runs/1/report", nil, "Accept-Encoding", "identity").want(t, 200, "")
-	if plain.Header.Get("Content-Encoding") != "" || plain.Header.Get("Vary") != "Accept, Accept-Encoding" &&
-		len(plain.Header.Values("Vary")) != 2 {
+	if plain.Header.Get("Content-Encoding") != "" ||
+		plain.Header.Get("Vary") != "Accept, Accept-Encoding" && len(plain.Header.Values("Vary")) != 2 {
 		t.Errorf("%v", plain.Header)
 	}
 	for accept, coding := range map[string]string{"zstd": "zstd", "gzip, deflate, br, zstd": "zstd",

@@ -27,8 +27,8 @@ func (c *Class) isNamedAs(other *Class) bool {
 	if c.Unnamed && c.offset != other.offset {
 		return false
 	}
-	return c.Decision == other.Decision || c.hash == other.hash && c.name == other.name && c.behind == other.behind &&
-		c.Unnamed == other.Unnamed
+	return c.Decision == other.Decision ||
+		c.hash == other.hash && c.name == other.name && c.behind == other.behind && c.Unnamed == other.Unnamed
 }
 
 var nameSeed = maphash.MakeSeed()

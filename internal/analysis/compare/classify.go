@@ -112,8 +112,8 @@ func outlined(list []Finding, others map[string]*Finding, partners, back map[*Fi
 	for i := range list {
 		f := &list[i]
 		other := others[f.Outline]
-		if f.Outline == "" || other == nil || partners[f] != nil || back[other] != nil &&
-			back[other].Signature == other.Signature {
+		if f.Outline == "" || other == nil || partners[f] != nil ||
+			back[other] != nil && back[other].Signature == other.Signature {
 			continue
 		}
 		partners[f] = other

@@ -52,8 +52,8 @@ func TestAllowed(t *testing.T) {
 		if c.allow != "" {
 			opt.Allow = []string{c.allow}
 		}
-		if _, lines := find(t, parse(t, "srv*"+c.url, opt), app); asked != c.ok || !c.ok &&
-			!strings.HasPrefix(results(lines), "not-found offline") {
+		if _, lines := find(t, parse(t, "srv*"+c.url, opt), app); asked != c.ok ||
+			!c.ok && !strings.HasPrefix(results(lines), "not-found offline") {
 			t.Errorf("%s, allowed %q: asked %v: %q", c.url, c.allow, asked, lines)
 		}
 	}

@@ -24,8 +24,8 @@ func TestArchives(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			found, lines := expanded(t, c.file, c.content)
-			if c.detail == "" && (found == "" || read(t, found) != right) || c.detail != "" &&
-				(found != "" || !strings.Contains(lines[0], c.detail)) {
+			if c.detail == "" && (found == "" || read(t, found) != right) ||
+				c.detail != "" && (found != "" || !strings.Contains(lines[0], c.detail)) {
 				t.Errorf("%q", lines)
 			}
 		})

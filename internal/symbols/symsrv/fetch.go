@@ -152,8 +152,8 @@ func byStatus(response *http.Response) (r reply, after time.Duration, again, don
 	switch {
 	case status == http.StatusNotFound || status == http.StatusGone:
 		return reply{result: Absent, detail: strconv.Itoa(status)}, 0, false, true
-	case status == http.StatusTooManyRequests || status == http.StatusRequestTimeout || status >= 500 &&
-		status != http.StatusNotImplemented:
+	case status == http.StatusTooManyRequests || status == http.StatusRequestTimeout ||
+		status >= 500 && status != http.StatusNotImplemented:
 		// One file's answer may be broken while the others' are not; two of the codes speak of the server.
 		down := status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
 		return reply{result: Failed, detail: shorten(response.Status), giveUp: true, down: down},

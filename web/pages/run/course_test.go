@@ -224,8 +224,8 @@ func TestToldOfUse(t *testing.T) {
 		"blocks": {blocks, false, false}} {
 		heap, stack, rest := toldOfUse(&test.at, capture.UseHeap), toldOfUse(&test.at, capture.UseStack),
 			toldOfUse(&test.at, unexplained)
-		if (heap != nil) != test.told || (stack != nil) != test.told || (rest != nil) != test.rest || heap != nil &&
-			*heap != 60 || stack != nil && *stack != 0 {
+		if (heap != nil) != test.told || (stack != nil) != test.told || (rest != nil) != test.rest ||
+			heap != nil && *heap != 60 || stack != nil && *stack != 0 {
 			t.Errorf("%s: %v, %v, %v", name, heap, stack, rest)
 		}
 	}

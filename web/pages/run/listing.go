@@ -56,8 +56,8 @@ func listingOf(run int64, c echo.Context, report *analysis.Report) listing {
 	if len(l.filter) > ui.MaxFilter {
 		l.filter = strings.ToValidUTF8(l.filter[:ui.MaxFilter], "")
 	}
-	if order := store.SiteOrder(c.QueryParam("sort")); store.ValidSiteOrder(order) || isTrace &&
-		windowOrders[order] != nil {
+	if order := store.SiteOrder(c.QueryParam("sort")); store.ValidSiteOrder(order) ||
+		isTrace && windowOrders[order] != nil {
 		l.order = order
 	}
 	if isTrace {

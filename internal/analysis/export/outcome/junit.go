@@ -161,8 +161,8 @@ func (l *Leak) details() string {
 // xmlText drops what XML cannot hold. The encoder would put a mark in its place that looks like damage in the evidence.
 func xmlText(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r == '\t' || r == '\n' || r >= ' ' && r != 0x7F && (r < 0x80 || r > 0x9F) && r != 0xFFFE &&
-			r != 0xFFFF && r != utf8.RuneError {
+		if r == '\t' || r == '\n' ||
+			r >= ' ' && r != 0x7F && (r < 0x80 || r > 0x9F) && r != 0xFFFE && r != 0xFFFF && r != utf8.RuneError {
 			return r
 		}
 		return -1

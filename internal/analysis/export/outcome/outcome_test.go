@@ -180,8 +180,8 @@ func checkJUnit(text []byte) error {
 		case xml.StartElement:
 			name := token.Name.Local
 			rule, ok := junitSchema[name]
-			if !ok || len(open) == 0 && name != "testsuites" || len(open) > 0 &&
-				!slices.Contains(strings.Fields(junitSchema[open[len(open)-1]].children), name) {
+			if !ok || len(open) == 0 && name != "testsuites" ||
+				len(open) > 0 && !slices.Contains(strings.Fields(junitSchema[open[len(open)-1]].children), name) {
 				return fmt.Errorf("%s is not allowed in %v", name, open)
 			}
 			has := map[string]bool{}
