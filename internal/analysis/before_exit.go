@@ -43,11 +43,11 @@ func (a *Amounts) UpToExit() Amounts {
 	l := *a.Lifetimes
 	out.Lifetimes = &l
 	held := a.AtExit
-	out.Outstanding = out.Outstanding.plus(held)
+	out.Outstanding = out.Outstanding.Plus(held)
 	if a.Growth != nil {
-		out.Growth = new(a.Growth.plus(held))
+		out.Growth = new(a.Growth.Plus(held))
 	}
-	l.AIFO, l.AIFI, l.Freed = l.AIFO.plus(held), l.AIFI.minus(held), l.Freed.minus(held)
+	l.AIFO, l.AIFI, l.Freed = l.AIFO.Plus(held), l.AIFI.Minus(held), l.Freed.Minus(held)
 	l.AtExit, l.HeldAtExit = Amount{}, nil
 	if before, ended := out.HeldBeforeExit(); ended { // it began to free in order to end
 		l.HeldAtExit = &before
@@ -55,5 +55,11 @@ func (a *Amounts) UpToExit() Amounts {
 	return out
 }
 
-func (a Amount) plus(b Amount) Amount  { return Amount{a.Count + b.Count, a.Bytes + b.Bytes} }
-func (a Amount) minus(b Amount) Amount { return Amount{a.Count - b.Count, a.Bytes - b.Bytes} }
+// UpToExit are totals as Amounts.UpToExit gives them.
+func (t *Totals) UpToExit() Totals {
+	out := Totals{Heap: t.Heap.UpToExit(), Virtual: t.Virtual.UpToExit()}
+	if t.HeapVirtual != nil {
+		out.HeapVirtual = new(t.HeapVirtual.UpToExit())
+	}
+	return out
+}

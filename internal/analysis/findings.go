@@ -128,9 +128,9 @@ func findingOf(j *judge, evidence string, sites []*judgedSite) Finding {
 	var agreed Amount
 	for _, site := range sites {
 		if u := site.unreachable; u != nil {
-			f.Unreachable = new(sum(orNone(f.Unreachable), *u))
+			f.Unreachable = new(orNone(f.Unreachable).Plus(*u))
 		}
-		agreed = sum(agreed, site.agreed)
+		agreed = agreed.Plus(site.agreed)
 	}
 	all, gravest, result := &first.sample, &first.sample, first.result
 	samples := []*sample{gravest}

@@ -75,8 +75,9 @@ func newFrames(table *frameTable, keys *stackKeys, opt *Options, process capture
 		f.images[i] = image
 		name := keys.lowerNames[i]
 		f.modules[i] = blame.Module{
-			Name: m.Name(), Path: m.Path, Own: opt.Own[name] || image != nil &&
-				image.Own, Private: m.Symbols == capture.SymbolsPrivate || image != nil && image.Symbols == capture.SymbolsPrivate,
+			Name: m.Name(), Path: m.Path,
+			Own:     opt.Own[name] || image != nil && image.Own,
+			Private: m.Symbols == capture.SymbolsPrivate || image != nil && image.Symbols == capture.SymbolsPrivate,
 			Program: name == program, Build: hexNumber(m.Size),
 		}
 		f.named[name] = &f.modules[i]

@@ -263,19 +263,19 @@ func sumOf(samples []*sample) sample {
 
 // addAmounts joins the figures of sites of one process. The peak of several together is not known.
 func addAmounts(a, b Amounts) Amounts {
-	out := Amounts{Outstanding: sum(a.Outstanding, b.Outstanding)}
+	out := Amounts{Outstanding: a.Outstanding.Plus(b.Outstanding)}
 	if a.Growth != nil && b.Growth != nil {
-		out.Growth = new(sum(*a.Growth, *b.Growth))
+		out.Growth = new(a.Growth.Plus(*b.Growth))
 	}
 	if x, y := a.Lifetimes, b.Lifetimes; x != nil && y != nil {
 		out.Lifetimes = &Lifetimes{
-			Allocated: sum(x.Allocated, y.Allocated), Freed: sum(x.Freed, y.Freed), AIFO: sum(x.AIFO, y.AIFO),
-			AIFI: sum(x.AIFI, y.AIFI),
-			AOFI: sum(x.AOFI, y.AOFI), AOFO: sum(x.AOFO, y.AOFO), AtExit: sum(x.AtExit, y.AtExit),
+			Allocated: x.Allocated.Plus(y.Allocated), Freed: x.Freed.Plus(y.Freed), AIFO: x.AIFO.Plus(y.AIFO),
+			AIFI: x.AIFI.Plus(y.AIFI),
+			AOFI: x.AOFI.Plus(y.AOFI), AOFO: x.AOFO.Plus(y.AOFO), AtExit: x.AtExit.Plus(y.AtExit),
 			UnknownFrees: x.UnknownFrees + y.UnknownFrees,
 		}
 		if x.Teardown != nil || y.Teardown != nil { // of one that kept next to nothing it is not known
-			out.Teardown = new(sum(orNone(x.Teardown), orNone(y.Teardown)))
+			out.Teardown = new(orNone(x.Teardown).Plus(orNone(y.Teardown)))
 		}
 	}
 	return out

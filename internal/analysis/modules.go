@@ -133,7 +133,7 @@ func countFrames(r *Report, t *frameTable) {
 		for _, row := range t.Numbers(StackRef(i)) {
 			if at := t.modules[row]; unnamed[row] && staked[at] != i {
 				staked[at] = i
-				r.Modules[at].Stake = sum(r.Modules[at].Stake, site.outstanding)
+				r.Modules[at].Stake = r.Modules[at].Stake.Plus(site.outstanding)
 			}
 		}
 	}
@@ -156,7 +156,7 @@ func sitesByStack(r *Report, t *frameTable) []stackSites {
 	for i := range r.Sites {
 		at := &list[r.Sites[i].Stack]
 		at.count++
-		at.outstanding = sum(at.outstanding, r.Sites[i].Outstanding)
+		at.outstanding = at.outstanding.Plus(r.Sites[i].Outstanding)
 	}
 	return list
 }

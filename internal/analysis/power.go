@@ -14,9 +14,9 @@ const quietPart = 0.9
 // power is the smallest leak that the evidence would show at nine places of ten, for blocks of the process's average
 // size; nil where it could show none.
 func (j *judge) power(r *Report, sites []*judgedSite) *Power {
-	held := sum(r.Totals.Heap.Outstanding, r.Totals.Virtual.Outstanding)
+	held := r.Totals.Heap.Outstanding.Plus(r.Totals.Virtual.Outstanding)
 	if r.Trace != nil {
-		held = sum(held, r.Totals.Heap.Allocated)
+		held = held.Plus(r.Totals.Heap.Allocated)
 	}
 	if held.Count <= 0 {
 		return nil

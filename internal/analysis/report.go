@@ -192,6 +192,12 @@ type Amount struct {
 	Bytes int64 `json:"bytes"`
 }
 
+// Plus is both amounts together.
+func (a Amount) Plus(b Amount) Amount { return Amount{a.Count + b.Count, a.Bytes + b.Bytes} }
+
+// Minus is what an amount has more than another.
+func (a Amount) Minus(b Amount) Amount { return Amount{a.Count - b.Count, a.Bytes - b.Bytes} }
+
 // Amounts are the figures of a site, a heap or a kind. Growth is nil where there is nothing to compare with. Bytes of
 // virtual memory are committed bytes.
 type Amounts struct {

@@ -85,7 +85,7 @@ func (s *series) fillSites(ctx context.Context, r *Report, judge *judge, spans *
 			}
 		}
 		if site.placed.unnamed {
-			r.unnamed = sum(r.unnamed, Amount{1, site.Outstanding.Bytes})
+			r.unnamed = r.unnamed.Plus(Amount{1, site.Outstanding.Bytes})
 		}
 	}
 	shown := len(sites)

@@ -17,7 +17,7 @@ func whatOfTrace(r *Report, t *tally) string {
 	}
 	// Of a circular trace the beginning is gone.
 	span := Seconds(max(0, min(r.Window.ToNS, r.Trace.ToNS)-max(r.Window.FromNS, r.Trace.FromNS)))
-	allocated := sum(r.Totals.Heap.Allocated, r.Totals.Virtual.Allocated)
+	allocated := r.Totals.Heap.Allocated.Plus(r.Totals.Virtual.Allocated)
 	if allocated.Count == 0 {
 		return fmt.Sprintf("%s allocated nothing in %s%s", name, span, end)
 	}
@@ -30,7 +30,7 @@ func whatOfTrace(r *Report, t *tally) string {
 		return fmt.Sprintf("%s; snapshots show growth that it does not, the most, %s in %s, from %s", s, Bytes(grown.Bytes),
 			blocks(grown.Count), t.top.Where())
 	}
-	growth := sum(r.Totals.Heap.BeforeExit(), r.Totals.Virtual.BeforeExit())
+	growth := r.Totals.Heap.BeforeExit().Plus(r.Totals.Virtual.BeforeExit())
 	if growth.Bytes <= 0 && r.Trace.isTorn(r.Window.capture()) { // totals are of the time behind
 		return fmt.Sprintf("%s; before it began to free what it held, the most, %s in %s, was outstanding from %s", s,
 			Bytes(grown.Bytes), blocks(grown.Count), t.top.Where())
@@ -49,8 +49,6 @@ func whatOfTrace(r *Report, t *tally) string {
 	return fmt.Sprintf("%s%s %s, the most, %s in %s, from %s", s, when, more, Bytes(grown.Bytes),
 		blocks(grown.Count), t.top.Where())
 }
-
-func sum(a, b Amount) Amount { return Amount{a.Count + b.Count, a.Bytes + b.Bytes} }
 
 // Seconds prints a duration of a trace.
 func Seconds(ns int64) string {

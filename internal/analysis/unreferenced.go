@@ -120,7 +120,7 @@ func tallyUnreferenced(r *Report) (t unreferencedTally, ok bool) {
 		if f.Unreachable == nil || f.Unreachable.Count == 0 || f.Known != "" {
 			continue
 		}
-		t.total = sum(t.total, *f.Unreachable)
+		t.total = t.total.Plus(*f.Unreachable)
 		ok = ok || f.Verdict == ClassUnreferenced
 		if f.hasBlame() && (t.top == nil || f.Unreachable.Bytes > t.top.Unreachable.Bytes) {
 			t.top = f

@@ -43,7 +43,7 @@ func tallyOf(findings []Finding) tally {
 			}
 		} else {
 			t.leaks++
-			t.leaked = sum(t.leaked, f.BeforeExit())
+			t.leaked = t.leaked.Plus(f.BeforeExit())
 			if f.Certain {
 				t.certain++
 			}
@@ -149,7 +149,7 @@ func what(r *Report, t *tally) string {
 	if u, ok := tallyUnreferenced(r); ok {
 		return u.sentence(name)
 	}
-	total := sum(r.Totals.Heap.Outstanding, r.Totals.Virtual.Outstanding)
+	total := r.Totals.Heap.Outstanding.Plus(r.Totals.Virtual.Outstanding)
 	if n == 1 {
 		s := fmt.Sprintf("%s holds %s in %s at one instant", name, Bytes(total.Bytes),
 			blocks(total.Count)) + most(r.Findings, total)

@@ -87,7 +87,7 @@ func judged(into, a, b *compare.Finding) {
 func joined(a, b compare.Finding) compare.Finding {
 	f := a
 	judged(&f, &a, &b)
-	f.Outstanding = sum(a.Outstanding, b.Outstanding)
+	f.Outstanding = a.Outstanding.Plus(b.Outstanding)
 	f.Growth = grown(a.Growth, b.Growth)
 	if a.Allocated >= 0 && b.Allocated >= 0 {
 		f.Allocated += b.Allocated
@@ -124,8 +124,4 @@ func larger(a, b compare.Finding) compare.Finding {
 func takeRate(into, from *compare.Finding) {
 	into.RateUnit, into.RateBytes, into.RateCount, into.Exposure, into.Dispersion = from.RateUnit, from.RateBytes,
 		from.RateCount, from.Exposure, from.Dispersion
-}
-
-func sum(a, b analysis.Amount) analysis.Amount {
-	return analysis.Amount{Count: a.Count + b.Count, Bytes: a.Bytes + b.Bytes}
 }

@@ -112,7 +112,7 @@ func grown(a, b *analysis.Amount) *analysis.Amount {
 	if a == nil || b == nil {
 		return cmp.Or(a, b)
 	}
-	return new(sum(*a, *b))
+	return new(a.Plus(*b))
 }
 
 // take adds a stack to the variant.
@@ -123,7 +123,7 @@ func (v *Variant) take(s *StackSighting) {
 		in = &v.Seen[len(v.Seen)-1]
 	}
 	in.Stacks++
-	in.Held, in.Growth = sum(in.Held, s.Held), grown(in.Growth, s.Growth)
+	in.Held, in.Growth = in.Held.Plus(s.Held), grown(in.Growth, s.Growth)
 }
 
 // takeLine adds a stack of the shown run to those that run through the same lines.
@@ -140,7 +140,7 @@ func (v *Variant) takeLine(s *StackSighting, calls []call) {
 		v.Lines = append(v.Lines, VariantLine{all: places})
 	}
 	line := &v.Lines[k]
-	line.Held, line.Growth = sum(line.Held, s.Held), grown(line.Growth, s.Growth)
+	line.Held, line.Growth = line.Held.Plus(s.Held), grown(line.Growth, s.Growth)
 }
 
 // tellLines keeps of the lines those in which stacks of the variant differ.

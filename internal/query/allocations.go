@@ -75,7 +75,7 @@ func (r *Result) allocations(ctx context.Context, most int,
 	var kept []allocations.Row
 	rows := int64(0)
 	for _, l := range parts {
-		out.Numbers, kept, rows = plus(out.Numbers, l.all), append(kept, l.kept...), rows+l.rows
+		out.Numbers, kept, rows = out.Numbers.Plus(l.all), append(kept, l.kept...), rows+l.rows
 	}
 	slices.SortFunc(kept, compareRows)
 	kept = kept[:min(most, len(kept))]
@@ -229,14 +229,14 @@ func (r *Result) Sizes(ctx context.Context) (*Sizes, error) {
 		}
 		for _, p := range parts {
 			for b := range p.counts {
-				sum[b] = plus(sum[b], p.counts[b])
+				sum[b] = sum[b].Plus(p.counts[b])
 			}
 		}
 	} else {
 		for i := range r.Sites {
 			if held, _ := r.Sites[i].HeldBeforeExit(); held.Count > 0 && held.Bytes >= 0 {
 				b := bits.Len64(uint64(held.Bytes / held.Count))
-				sum[b] = plus(sum[b], held)
+				sum[b] = sum[b].Plus(held)
 			}
 		}
 	}

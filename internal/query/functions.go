@@ -8,7 +8,7 @@ func functionsOf(names []string) *naming {
 
 // merge counts other numbers in.
 func (n *Numbers) merge(o *Numbers) {
-	n.Held, n.Ended = plus(n.Held, o.Held), n.Ended || o.Ended
+	n.Held, n.Ended = n.Held.Plus(o.Held), n.Ended || o.Ended
 	if o.Growth != nil {
 		addTo(&n.Growth, *o.Growth)
 	}

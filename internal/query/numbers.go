@@ -22,7 +22,7 @@ type Numbers struct {
 // add counts a site in.
 func (n *Numbers) add(a *analysis.Amounts) {
 	held, ended := a.HeldBeforeExit()
-	n.Held, n.Ended = plus(n.Held, held), n.Ended || ended
+	n.Held, n.Ended = n.Held.Plus(held), n.Ended || ended
 	if a.Growth != nil {
 		addTo(&n.Growth, a.BeforeExit())
 	}
@@ -37,11 +37,7 @@ func addTo(sum **analysis.Amount, a analysis.Amount) {
 	if *sum == nil {
 		*sum = new(analysis.Amount)
 	}
-	**sum = plus(**sum, a)
-}
-
-func plus(a, b analysis.Amount) analysis.Amount {
-	return analysis.Amount{Count: a.Count + b.Count, Bytes: a.Bytes + b.Bytes}
+	**sum = (*sum).Plus(a)
 }
 
 // A Metric is a number that sites are ranked by and trees are as wide as.

@@ -33,7 +33,7 @@ func (r *Result) Ranked(by Metric) *Ranking {
 			at.first = int32(s.Ordinal) + 1
 			n++
 		}
-		at.key, at.held, at.suspect = plus(at.key, by.ofSite(&s.Amounts)), plus(at.held, heldOf(&s.Amounts)), 0
+		at.key, at.held, at.suspect = at.key.Plus(by.ofSite(&s.Amounts)), at.held.Plus(heldOf(&s.Amounts)), 0
 		if s.Class.IsSuspect() {
 			at.suspect = int8(s.Class.Gravity())
 		}

@@ -86,7 +86,7 @@ func (r *Result) Tree(ctx context.Context, q TreeQuestion) (*Tree, error) {
 		switch {
 		case !ok || value == 0:
 		case value < 0:
-			b.tree.Left = plus(b.tree.Left, amount)
+			b.tree.Left = b.tree.Left.Plus(amount)
 		default:
 			b.add(path, value, max(0, amount.Count), r.Sites[i].Class)
 		}
@@ -122,7 +122,7 @@ func Union(ctx context.Context, base, head *Index, metric string) (*Tree, error)
 				leaf := b.add(path, amount.Bytes, max(0, amount.Count), r.Sites[i].Class)
 				b.nodes[leaf].sides[side] += amount.Bytes
 			} else {
-				b.tree.Left = plus(b.tree.Left, amount)
+				b.tree.Left = b.tree.Left.Plus(amount)
 			}
 		}
 	}

@@ -134,7 +134,8 @@ func (c *resultEffects) pool(ctx context.Context, others []int64) ([]int64, erro
 // did so in another.
 func (c *resultEffects) roots(ctx context.Context, touched []int64) ([]int64, error) {
 	return values[int64](ctx, c.tx, `
-		with known as materialized ( -- each by its key, and few: the root of all others is that signature itself, which is not bad
+		with known as materialized (
+			-- each by its key, and few: the root of all others is that signature itself, which is not bad
 			select s.* from unnest($2::bigint[]) as t (id), lateral (select root_id, bad from signatures where id = t.id and (bad or alias_of is not null) offset 0) s)
 		select root_id from known where bad
 		union select root.id from known join signatures root on root.id = known.root_id where root.bad
@@ -159,7 +160,8 @@ func (c *resultEffects) describe(ctx context.Context, named *internedFindings) e
 	_, err = c.tx.Exec(ctx, `
 		with told as (
 			select id, title, blame, string_to_array(frames, $14) as frames, fine, leaf, outline, provisional, owner, known, grp, class, told
-			from unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bool[], $11::text[], $12::text[], $13::text[], $15::text[], $16::uuid[])
+			from unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+				$9::text[], $10::bool[], $11::text[], $12::text[], $13::text[], $15::text[], $16::uuid[])
 				as d (id, title, blame, frames, fine, leaf, outline, provisional, owner, known, grp, class, told)),
 		changing as (
 			select t.*, s.bad or t.class`+suspect+` as bad

@@ -104,7 +104,8 @@ func fillTotals(ctx context.Context, q querier, cells []leaks.Cell) error {
 			select f.run_id, f.rate from findings f join signatures own on own.id = f.signature_id join signatures s on s.id = own.root_id
 			where f.run_id = any($1) and f.class`+suspect+` and f.rate is not null and `+shownState+` <> 'known')
 		select run_id as run, rate->>'unit' as unit, sum(greatest(0, (rate->>'bytes')::double precision)) as bytes,
-			sum(greatest(0, (rate->>'bytes_low')::double precision)) as low, sum(greatest(0, (rate->>'bytes_high')::double precision)) as high,
+			sum(greatest(0, (rate->>'bytes_low')::double precision)) as low,
+			sum(greatest(0, (rate->>'bytes_high')::double precision)) as high,
 			count(*) as signatures
 		from grows group by 1, 2 order by 1, 2`, runs)
 	for _, r := range rows {

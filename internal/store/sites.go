@@ -121,15 +121,12 @@ func (s *storedSite) lifetimes() *analysis.Lifetimes {
 		return nil
 	}
 	amount := func(count, bytes *int64) analysis.Amount { return analysis.Amount{Count: *count, Bytes: *bytes} }
-	sum := func(a, b analysis.Amount) analysis.Amount {
-		return analysis.Amount{Count: a.Count + b.Count, Bytes: a.Bytes + b.Bytes}
-	}
 	l := &analysis.Lifetimes{
 		AIFO: amount(s.AIFOCount, s.AIFOBytes), AIFI: amount(s.AIFICount, s.AIFIBytes),
 		AOFI: amount(s.AOFICount, s.AOFIBytes),
 		AOFO: amount(s.AOFOCount, s.AOFOBytes), AtExit: amount(s.AtExitCount, s.AtExitBytes), UnknownFrees: *s.UnknownFrees,
 	}
-	l.Allocated, l.Freed = sum(l.AIFO, l.AIFI), sum(l.AIFI, l.AOFI)
+	l.Allocated, l.Freed = l.AIFO.Plus(l.AIFI), l.AIFI.Plus(l.AOFI)
 	if s.PeakCount != nil {
 		l.Peak = &analysis.Peak{Amount: amount(s.PeakCount, s.PeakBytes), AtNS: *s.PeakAtNS}
 	}

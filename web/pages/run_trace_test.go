@@ -66,6 +66,23 @@ func TestTraceOpensBeforeExit(t *testing.T) {
 	}
 }
 
+// Where memory is older than the trace, the time before the exit takes a look at the allocations, also of a report that
+// is too large to wait for.
+func TestTraceOpensBeforeExitOfOlderMemory(t *testing.T) {
+	s := open(t)
+	p := memtest()
+	for i := range 2001 {
+		p.places = append(p.places, place{allocations.KindHeap, 0,
+			join(heapAllocate, []string{fmt.Sprintf("memtest!Filler%d+0x10", i)}, background),
+			every(20*second, 21*second, 2*second, second, 64)})
+	}
+	p.places = append(p.places, place{allocations.KindHeap, 0, join(heapAllocate, []string{"memtest!Before+0x10"}, background),
+		[]life{{from: allocations.BeforeTrace, size: 1 << 20, to: p.exited, end: allocations.EndExit}}})
+	page := text(s.page(fmt.Sprintf("/runs/%d", addTrace(t, s, target, p))))
+	has(t, page, "Totals up to the instant before the process ended", "Heap ▲ +5.18 MB +6,338 1.00 MB 1 6.18 MB 6,339", "memtest! Before", "1.00 MB")
+	lacks(t, page, "cannot be read", "No numbers of that window")
+}
+
 // numbersOfRows are the texts of the rows of a table of sites, without their classes and without what windows do not
 // know: peaks of single sites.
 func numbersOfRows(page string) (rows []string) {

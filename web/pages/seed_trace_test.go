@@ -143,7 +143,7 @@ func (p *tracedProcess) line(n int, counts func(*place) bool) capture.Line {
 			continue
 		}
 		for _, l := range p.places[i].lives {
-			changes = append(changes, change{l.from, int64(l.size)})
+			changes = append(changes, change{max(l.from, 0), int64(l.size)})
 			if l.end != allocations.EndNone {
 				changes = append(changes, change{l.to, -int64(l.size)})
 			}

@@ -172,14 +172,6 @@ func (r *reader) siteTable(ctx context.Context, c echo.Context, run store.Run, r
 	return answer{page: sitesAnew(table)}, nil
 }
 
-// traceOf is the trace of a report, nil where there is none.
-func traceOf(r *analysis.Report) *analysis.Trace {
-	if r == nil {
-		return nil
-	}
-	return r.Trace
-}
-
 func runTitle(r store.Run) string {
 	if r.AnalysedAt == nil {
 		return fmt.Sprintf("Run %d: %s", r.ID, ui.StatusText(string(r.State())))

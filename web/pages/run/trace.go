@@ -57,14 +57,10 @@ func (v *traceView) totals() analysis.Totals {
 	if v.windowed != nil {
 		return v.windowed.Totals
 	}
-	t := v.report.Totals
 	if v.listing.window.part {
-		t.Heap, t.Virtual = t.Heap.UpToExit(), t.Virtual.UpToExit()
-		if t.HeapVirtual != nil {
-			t.HeapVirtual = new(t.HeapVirtual.UpToExit())
-		}
+		return v.report.Totals.UpToExit()
 	}
-	return t
+	return v.report.Totals
 }
 
 // A heapRow is a heap with its numbers in the window.

@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"errors"
-	"math"
 	"net/http"
 
 	"github.com/a-h/templ"
@@ -79,19 +78,21 @@ const smallReport = 2000
 // of the trace.
 func (p *pages) prepare(ctx context.Context, c echo.Context, id int64) (a asked, done func(), err error) {
 	done = func() {}
-	run, err := store.Read(ctx, p.store, func(v store.View) (store.Run, error) { return v.Run(ctx, id) })
-	if err != nil || run.ReportKey == "" {
+	var run store.Run
+	summary, err := store.Read(ctx, p.store, func(v store.View) (summary *analysis.Report, err error) {
+		if run, err = v.Run(ctx, id); err != nil || run.ReportKey == "" {
+			return nil, err
+		}
+		return v.Summary(ctx, id)
+	})
+	if err != nil || summary == nil {
 		return a, done, err
 	}
 	a.report = run.ReportKey
-	if a.index, a.missing, err = p.index(ctx, &run, listingOf(id, c, anyTrace)); err != nil || p.windows == nil {
+	l := listingOf(id, c, summary)
+	if a.index, a.missing, err = p.index(ctx, &run, l); err != nil || p.windows == nil || summary.Trace == nil {
 		return a, done, err
 	}
-	report, err := p.reportOf(ctx, a.index, id)
-	if err != nil || traceOf(report) == nil {
-		return a, done, err
-	}
-	l := listingOf(id, c, report)
 	selection := l.selection()
 	isKept := !l.window.scanned || p.windowed.take(windowKey{id, a.report, l.window.Window}) != nil
 	if !l.looksAtAllocations() && !selection.OfAllocations() && isKept {
@@ -118,19 +119,4 @@ func (p *pages) index(ctx context.Context, run *store.Run, l listing) (x *query.
 		return nil, true, nil
 	}
 	return x, false, err
-}
-
-// anyTrace stands for the report of a run that is not read yet: an address that names a window may need all of it.
-var anyTrace = &analysis.Report{Trace: &analysis.Trace{ToNS: math.MaxInt64}}
-
-// reportOf is the report of a run, with or without its sites; nil where there is none.
-func (p *pages) reportOf(ctx context.Context, x *query.Index, run int64) (*analysis.Report, error) {
-	if x != nil {
-		return x.Report(), nil
-	}
-	summary, err := store.Read(ctx, p.store, func(v store.View) (*analysis.Report, error) { return v.Summary(ctx, run) })
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, nil
-	}
-	return summary, err
 }
