@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"time"
 )
@@ -14,7 +14,22 @@ import (
 // TestServers are servers that are up to something.
 func TestServers(t *testing.T) {
 	file := func(rw http.ResponseWriter, content string) { _, _ = rw.Write([]byte(content)) }
-	var fails atomic.Int32
+	// after answers each address once it has refused it n times: several are asked for at once.
+	after := func(n int, refuse http.HandlerFunc) http.HandlerFunc {
+		var mu sync.Mutex
+		asked := map[string]int{}
+		return func(rw http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			asked[r.URL.Path]++
+			refused := asked[r.URL.Path] <= n
+			mu.Unlock()
+			if refused {
+				refuse(rw, r)
+			} else {
+				file(rw, right)
+			}
+		}
+	}
 	for _, c := range []struct {
 		name   string
 		handle http.HandlerFunc
@@ -22,23 +37,14 @@ func TestServers(t *testing.T) {
 		last   string // result of the last attempt
 		detail string
 	}{
-		{"flaky", func(rw http.ResponseWriter, _ *http.Request) {
-			if fails.Add(1)%3 != 0 {
-				rw.WriteHeader(http.StatusBadGateway)
-				return
-			}
-			file(rw, right)
-		}, true, "found", ""},
+		{"flaky", after(2, func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusBadGateway) }), true,
+			"found", ""},
 		{"broken", func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusInternalServerError) }, false,
 			"failed", "tried 3 times"},
-		{"busy for a moment", func(rw http.ResponseWriter, _ *http.Request) {
-			if fails.Add(1)%2 != 0 {
-				rw.Header().Set("Retry-After", "0")
-				rw.WriteHeader(http.StatusTooManyRequests)
-				return
-			}
-			file(rw, right)
-		}, true, "found", ""},
+		{"busy for a moment", after(1, func(rw http.ResponseWriter, _ *http.Request) {
+			rw.Header().Set("Retry-After", "0")
+			rw.WriteHeader(http.StatusTooManyRequests)
+		}), true, "found", ""},
 		{"busy for long", func(rw http.ResponseWriter, _ *http.Request) {
 			rw.Header().Set("Retry-After", "3600")
 			rw.WriteHeader(http.StatusServiceUnavailable)
