@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"heapdrift/internal/embedded"
 	"heapdrift/internal/memory"
 	"heapdrift/internal/store"
+	"heapdrift/internal/testbrowser"
 	"heapdrift/internal/testdb"
 )
 
@@ -90,20 +90,8 @@ func tokenFor(t *testing.T, s *store.Store, project string, scopes ...accounts.S
 // expected texts.
 func startBrowser(t *testing.T, expected ...string) context.Context {
 	t.Helper()
-	binary, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("chromium is not installed")
-	}
-	options := append(cdp.DefaultExecAllocatorOptions[:], cdp.ExecPath(binary), cdp.UserDataDir(t.TempDir()),
-		cdp.WindowSize(1440, 900))
-	for _, off := range []string{"disable-gpu", "disable-quic", "disable-background-networking",
-		"disable-component-update", "disable-sync"} {
-		options = append(options, cdp.Flag(off, true))
-	}
-	if os.Geteuid() == 0 {
-		options = append(options, cdp.NoSandbox)
-	}
-	allocator, stop := cdp.NewExecAllocator(context.Background(), options...)
+	allocator, stop := cdp.NewExecAllocator(context.Background(),
+		testbrowser.Options(testbrowser.Find(t), t.TempDir())...)
 	t.Cleanup(stop)
 	ctx, stop := cdp.NewContext(allocator)
 	t.Cleanup(stop)

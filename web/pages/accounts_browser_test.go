@@ -2,7 +2,6 @@ package pages_test
 
 import (
 	"errors"
-	"fmt"
 	"testing"
 
 	cdp "github.com/chromedp/chromedp"
@@ -22,13 +21,12 @@ func TestAccountsInBrowser(t *testing.T) {
 	}
 	look := func(name string) {
 		t.Helper()
-		for _, dark := range []bool{false, true} {
+		for _, theme := range []string{"light", "dark"} {
 			b.do(cdp.EmulateViewport(1440, 900))
-			must[bool](t)(cdp.Run(b.ctx,
-				cdp.Evaluate[bool](fmt.Sprintf(`document.documentElement.dataset.theme = %v ? "dark" : "light", true`, dark))))
-			b.accessible(fmt.Sprintf("%s, dark %v", name, dark))
+			b.turn(theme)
+			b.accessibleIn(theme, name+", "+theme)
 			b.fits(name)
-			b.keep(fmt.Sprintf("%s-%s", name, map[bool]string{false: "light", true: "dark"}[dark]))
+			b.keep(name + "-" + theme)
 		}
 		b.do(cdp.EmulateViewport(390, 844))
 		b.accessible(name + ", narrow")

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -15,6 +14,7 @@ import (
 	cdp "github.com/chromedp/chromedp"
 
 	"heapdrift/internal/store"
+	"heapdrift/internal/testbrowser"
 )
 
 // A tab is a page in headless Chromium. What it logs as an error fails the test.
@@ -31,11 +31,7 @@ func browse(t testing.TB) *tab {
 	if testing.Short() {
 		t.Skip("it drives a browser")
 	}
-	binary, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("chromium is not installed")
-	}
-	if err := chromium.start(binary); err != nil {
+	if err := chromium.start(testbrowser.Find(t)); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := cdp.NewContext(chromium.ctx, cdp.WithNewBrowserContext())
@@ -56,23 +52,15 @@ type browser struct {
 
 var chromium browser
 
-func (b *browser) start(binary string) error {
+func (b *browser) start(path string) error {
 	b.once.Do(func() {
 		profile, err := os.MkdirTemp("", "heapdrift-chromium-")
 		if err != nil {
 			b.err = err
 			return
 		}
-		options := append(cdp.DefaultExecAllocatorOptions[:], cdp.ExecPath(binary), cdp.UserDataDir(profile),
-			cdp.WindowSize(1440, 900))
-		for _, off := range []string{"disable-gpu", "disable-quic", "disable-background-networking",
-			"disable-component-update", "disable-sync"} {
-			options = append(options, cdp.Flag(off, true))
-		}
-		if os.Geteuid() == 0 {
-			options = append(options, cdp.NoSandbox)
-		}
-		allocator, stopAllocator := cdp.NewExecAllocator(context.Background(), options...)
+		allocator, stopAllocator := cdp.NewExecAllocator(context.Background(),
+			testbrowser.Options(path, profile)...)
 		ctx, stop := cdp.NewContext(allocator)
 		b.ctx, b.err = ctx, cdp.Do(ctx)
 		b.stop = func() {
@@ -134,14 +122,17 @@ func (b *tab) do(steps ...cdp.Action[cdp.Void]) {
 	}
 }
 
-// see waits until an expression in the page is true, and the page has its scripts: keys and clicks before that are
-// lost. The page may load anew meanwhile.
+// ready is true of a page that has its scripts, and no answer of the server that they have not seen to yet.
+const ready = `document.readyState === "complete" && !document.querySelector(".htmx-added, .htmx-settling")`
+
+// see waits until an expression in the page is true, and the page is ready: keys and clicks before that are lost. The
+// page may load anew meanwhile.
 func (b *tab) see(expression string) {
 	b.t.Helper()
 	var err error
 	for range 1200 {
 		var is bool
-		if is, err = cdp.Run(b.ctx, cdp.Evaluate[bool](`document.readyState === "complete" && !!(`+expression+")")); is {
+		if is, err = cdp.Run(b.ctx, cdp.Evaluate[bool](ready+` && !!(`+expression+")")); is {
 			return
 		}
 		time.Sleep(50 * time.Millisecond)
@@ -153,10 +144,42 @@ func (b *tab) see(expression string) {
 // accessible looks with axe-core for what keeps people from using the page.
 func (b *tab) accessible(what string) {
 	b.t.Helper()
-	script := must[[]byte](b.t)(os.ReadFile(filepath.Join("..", "testdata", "axe.min.js")))
-	must[int](b.t)(cdp.Run(b.ctx, cdp.Evaluate[int](string(script)+"\n;0")))
-	found := must[string](b.t)(cdp.Run(b.ctx, cdp.Evaluate[string](
-		`axe.run({rules: {"target-size": {enabled: true}}}).then(r => JSON.stringify(r.violations.flatMap(v => v.nodes.map(n => v.id + " at " + n.target.join(" ") + ": " + n.failureSummary))))`, cdp.EvalAwaitPromise)))
+	b.axe(what, "")
+}
+
+// legible checks the colours of a page whose structure another theme has shown to be accessible.
+func (b *tab) legible(what string) {
+	b.t.Helper()
+	b.axe(what, `runOnly: ["color-contrast", "link-in-text-block"]`)
+}
+
+// accessibleIn is accessible in the light theme, and legible in the dark one, whose structure is the same.
+func (b *tab) accessibleIn(theme, what string) {
+	b.t.Helper()
+	if theme == "light" {
+		b.accessible(what)
+	} else {
+		b.legible(what)
+	}
+}
+
+// axeCore is the text of axe-core.
+var axeCore = sync.OnceValues(func() ([]byte, error) {
+	return os.ReadFile(filepath.Join("..", "testdata", "axe.min.js"))
+})
+
+// axe runs the rules of axe-core, all of them or those of its options.
+func (b *tab) axe(what, options string) {
+	b.t.Helper()
+	if !must[bool](b.t)(cdp.Run(b.ctx, cdp.Evaluate[bool](`"axe" in window`))) {
+		must[int](b.t)(cdp.Run(b.ctx, cdp.Evaluate[int](string(must[[]byte](b.t)(axeCore()))+"\n;0")))
+	}
+	if options == "" {
+		options = `rules: {"target-size": {enabled: true}}`
+	}
+	found := must[string](b.t)(cdp.Run(b.ctx, cdp.Evaluate[string](`axe.run({`+options+
+		`}).then(r => JSON.stringify(r.violations.flatMap(v => v.nodes.map(n => v.id + " at " + n.target.join(" ") + ": " + n.failureSummary))))`,
+		cdp.EvalAwaitPromise)))
 	var violations []string
 	if err := json.Unmarshal([]byte(found), &violations); err != nil {
 		b.t.Fatal(err)
@@ -164,6 +187,20 @@ func (b *tab) accessible(what string) {
 	for _, v := range violations {
 		b.t.Errorf("%s: axe: %s", what, v)
 	}
+}
+
+// is evaluates an expression, which does something to the page or says what holds of it, to true.
+func (b *tab) is(expression string) {
+	b.t.Helper()
+	if !must[bool](b.t)(cdp.Run(b.ctx, cdp.Evaluate[bool](expression))) {
+		b.t.Errorf("it does not hold that %s", expression)
+	}
+}
+
+// turn puts the page into a theme.
+func (b *tab) turn(theme string) {
+	b.t.Helper()
+	b.is(fmt.Sprintf(`document.documentElement.dataset.theme = %q, true`, theme))
 }
 
 // fits checks that nothing makes the page wider than the window.
@@ -209,11 +246,10 @@ func TestOtherPagesInBrowser(t *testing.T) {
 		"projects": "/", "project": "/projects/shopd", "upload": "/upload?project=shopd", "one": fmt.Sprintf("/runs/%d", run),
 		"failed": fmt.Sprintf("/runs/%d", failed), "working": fmt.Sprintf("/runs/%d", working),
 	} {
-		for _, dark := range []bool{false, true} {
+		for _, theme := range []string{"light", "dark"} {
 			b.do(cdp.EmulateViewport(1440, 900), cdp.Navigate(s.url+path))
-			must[bool](t)(cdp.Run(b.ctx,
-				cdp.Evaluate[bool](fmt.Sprintf(`document.documentElement.dataset.theme = %v ? "dark" : "light", true`, dark))))
-			b.accessible(fmt.Sprintf("%s, dark %v", name, dark))
+			b.turn(theme)
+			b.accessibleIn(theme, name+", "+theme)
 		}
 		b.keep(name + "-dark")
 		b.do(cdp.EmulateViewport(390, 844), cdp.Navigate(s.url+path))

@@ -34,13 +34,13 @@ func TestLeakPagesInBrowser(t *testing.T) {
 		"run-findings":   fmt.Sprintf("/runs/%d?open=%s", runs[1], leak.Text),
 		"site-rules":     fmt.Sprintf("/runs/%d?view=sites&open=0", runs[1]),
 	} {
-		for _, dark := range []bool{false, true} {
+		for _, theme := range []string{"light", "dark"} {
 			b.do(cdp.EmulateViewport(1440, 900), cdp.Navigate(s.url+address))
 			must[bool](t)(cdp.Run(b.ctx,
-				cdp.Evaluate[bool](fmt.Sprintf(`document.documentElement.dataset.theme = %v ? "dark" : "light", document.querySelectorAll("details:not(.menu)").forEach(d => d.open = true), true`, dark))))
-			b.accessible(fmt.Sprintf("%s, dark %v", name, dark))
+				cdp.Evaluate[bool](fmt.Sprintf(`document.documentElement.dataset.theme = %q, document.querySelectorAll("details:not(.menu)").forEach(d => d.open = true), true`, theme))))
+			b.accessibleIn(theme, name+", "+theme)
 			b.fits(name)
-			b.keep(fmt.Sprintf("%s-%s", name, map[bool]string{false: "light", true: "dark"}[dark]))
+			b.keep(name + "-" + theme)
 		}
 		b.do(cdp.EmulateViewport(390, 844), cdp.Navigate(s.url+address))
 		b.accessible(name + ", narrow")
@@ -99,7 +99,7 @@ func TestStacksOfALeakInBrowser(t *testing.T) {
 		for _, theme := range []string{"light", "dark"} {
 			what := fmt.Sprintf("stacks-%d-%s", size[0], theme)
 			b.see(fmt.Sprintf(`document.documentElement.dataset.theme = %q`, theme))
-			b.accessible(what)
+			b.accessibleIn(theme, what)
 			b.keep(what)
 		}
 		b.fits(fmt.Sprintf("stacks at %d", size[0]))

@@ -60,7 +60,7 @@ func TestModulesInBrowser(t *testing.T) {
 		for _, theme := range []string{"light", "dark"} {
 			what := fmt.Sprintf("modules-%d-%s", size[0], theme)
 			b.see(fmt.Sprintf(`document.documentElement.dataset.theme = %q`, theme))
-			b.accessible(what)
+			b.accessibleIn(theme, what)
 			b.keep(what)
 		}
 		b.fits(fmt.Sprintf("project at %d", size[0]))

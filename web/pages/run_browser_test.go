@@ -55,7 +55,7 @@ func TestRunPageInBrowser(t *testing.T) {
 	b.do(cdp.Navigate(s.url+"/"), cdp.Click(cdp.CSS("header [data-theme-toggle]")),
 		cdp.Navigate(fmt.Sprintf("%s/runs/%d?view=sites&open=0", s.url, run)))
 	b.see(`document.documentElement.dataset.theme === "dark" && getComputedStyle(document.body).backgroundColor === "rgb(15, 20, 25)"`)
-	b.accessible("dark")
+	b.legible("dark")
 	b.keep("run-dark")
 
 	b.do(cdp.EmulateViewport(390, 844), cdp.Navigate(fmt.Sprintf("%s/runs/%d?view=sites&open=0", s.url, run)))

@@ -72,9 +72,8 @@ func TestMemoryOverTimeInBrowser(t *testing.T) {
 	for _, theme := range []string{"light", "dark"} {
 		for _, width := range []int64{1440, 1024, 390} {
 			b.do(cdp.EmulateViewport(width, 900), cdp.Navigate(s.url+path))
-			must[bool](t)(cdp.Run(b.ctx,
-				cdp.Evaluate[bool](fmt.Sprintf(`document.documentElement.dataset.theme = %q, true`, theme))))
-			b.accessible(fmt.Sprintf("%s, %d px", theme, width))
+			b.turn(theme)
+			b.accessibleIn(theme, fmt.Sprintf("%s, %d px", theme, width))
 			b.fits(fmt.Sprintf("%s, %d px", theme, width))
 			b.keep(fmt.Sprintf("course-%s-%d", theme, width))
 		}

@@ -156,9 +156,8 @@ func TestMemoryInBrowser(t *testing.T) {
 		"memory": fmt.Sprintf("/runs/%d/memory", run), "debugdiag": fmt.Sprintf("/runs/%d", report)} {
 		for _, theme := range []string{"light", "dark"} {
 			b.do(cdp.EmulateViewport(1440, 900), cdp.Navigate(s.url+path))
-			must[bool](t)(cdp.Run(b.ctx,
-				cdp.Evaluate[bool](fmt.Sprintf(`document.documentElement.dataset.theme = %q, true`, theme))))
-			b.accessible(name + ", " + theme)
+			b.turn(theme)
+			b.accessibleIn(theme, name+", "+theme)
 			b.keep(name + "-" + theme)
 		}
 		b.do(cdp.EmulateViewport(390, 844), cdp.Navigate(s.url+path))

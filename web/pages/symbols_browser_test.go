@@ -21,7 +21,7 @@ func TestSymbolPanelInBrowser(t *testing.T) {
 	b.do(cdp.Navigate(s.url+"/"), cdp.Click(cdp.CSS("header [data-theme-toggle]")),
 		cdp.Navigate(fmt.Sprintf("%s/runs/%d?view=sites&open=2", s.url, run)))
 	b.do(cdp.Click("#symbols .modules li:nth-child(2) summary"), cdp.Click("#symbols .fold summary"))
-	b.accessible("dark")
+	b.legible("dark")
 	b.keep("symbols-run-dark")
 	b.do(cdp.EmulateViewport(390, 844))
 	b.accessible("narrow")

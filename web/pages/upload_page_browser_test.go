@@ -31,10 +31,9 @@ func (b *tab) everywhere(what string) {
 	for _, size := range [][2]int64{{390, 844}, {1440, 900}} {
 		b.do(cdp.EmulateViewport(size[0], size[1]))
 		for _, theme := range []string{"dark", "light"} {
-			must[bool](b.t)(cdp.Run(b.ctx,
-				cdp.Evaluate[bool](fmt.Sprintf(`document.documentElement.dataset.theme = %q, true`, theme))))
+			b.turn(theme)
 			what := fmt.Sprintf("%s-%d-%s", what, size[0], theme)
-			b.accessible(what)
+			b.accessibleIn(theme, what)
 			b.fits(what)
 			b.uncut(what)
 			b.each(map[string]string{

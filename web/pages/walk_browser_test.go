@@ -33,7 +33,7 @@ func TestEveryPageInBrowser(t *testing.T) {
 			for _, theme := range []string{"light", "dark"} {
 				what := fmt.Sprintf("%s-%d-%s", page.name, size[0], theme)
 				b.see(fmt.Sprintf(`document.documentElement.dataset.theme = %q`, theme))
-				b.accessible(what)
+				b.accessibleIn(theme, what)
 				b.keep("walk-" + what)
 			}
 			b.fits(fmt.Sprintf("%s at %d", page.name, size[0]))
