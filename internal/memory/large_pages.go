@@ -12,11 +12,14 @@ const largePage = 2 << 20
 // and nothing depends on the answer.
 //
 // It takes some 10 ms, and nothing without a budget. At most half of the budget is asked for: the rest comes as it
-// always does.
+// always does. Under the race detector the system is not asked: the detector would write as much memory of its own.
 func (b *Budget) LargePages(size Size) {
-	if b == nil || !hasLargePages {
-		return
+	if b != nil && hasLargePages && !detectsRaces {
+		b.askForLargePages(size)
 	}
+}
+
+func (b *Budget) askForLargePages(size Size) {
 	size = min(size, b.Limit()/2) / largePage * largePage
 	if size <= 0 {
 		return

@@ -14,7 +14,7 @@ import (
 func TestLargePages(t *testing.T) {
 	b := NewBudget(1 << 30)
 	before := held()
-	b.LargePages(256 << 20)
+	b.askForLargePages(256 << 20)
 	if after := held(); after > before+32<<20 {
 		t.Errorf("asking holds %d bytes, %d before", after, before)
 	}
@@ -64,6 +64,6 @@ func TestLargePagesWithinBudget(t *testing.T) {
 	var none *Budget
 	none.LargePages(1 << 40)
 	b := NewBudget(16 << 20)
-	b.LargePages(1 << 40)
-	b.LargePages(-1)
+	b.askForLargePages(1 << 40)
+	b.askForLargePages(-1)
 }

@@ -1,0 +1,6 @@
+//go:build race
+
+package memory
+
+// detectsRaces is whether the race detector watches the program.
+const detectsRaces = true
