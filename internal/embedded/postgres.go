@@ -1,5 +1,5 @@
 // Package embedded runs what heapdrift needs beside itself on one machine: a private PostgreSQL server as a child
-// process, and a Redis inside the process.
+// process, and a Redis inside the process. In comes a state directory, out go the URLs of both.
 //
 // The server's state directory holds
 //

@@ -1,6 +1,6 @@
-// Package push is the client of a server for CI jobs: it sends evidence and symbols so that broken connections,
-// restarts of the server and changing files cost time and never a wrong verdict, says that a run is complete, and waits
-// for its verdict.
+// Package push is the client of a server for CI jobs. In come paths of evidence and symbols and the run that they
+// belong to; out goes the verdict. Broken connections, restarts of the server and files that change meanwhile cost time
+// and never give a wrong verdict.
 package push
 
 import (

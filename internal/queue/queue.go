@@ -1,6 +1,7 @@
-// Package queue runs jobs. The jobs table is the truth and the outbox; the broker (Redis, through asynq) carries job
-// numbers only. A job may start more than once, after a crash say, but its result is stored exactly once: the
-// store takes it only from the holder of the job's lease.
+// Package queue runs jobs. In come rows of the jobs table and a Handler for each kind; out go their results. The table
+// is the truth and the outbox; the broker (Redis, through asynq) carries job numbers only. A job may start more than
+// once, after a crash say, but its result is stored exactly once: the store takes it only from the holder of the job's
+// lease.
 package queue
 
 import (

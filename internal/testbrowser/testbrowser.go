@@ -1,6 +1,4 @@
-// Package testbrowser starts Chromium for tests.
-//
-// Find says where it is installed, Options with what it is started:
+// Package testbrowser starts Chromium for tests. Out go the path of Chromium and the options that it is started with:
 //
 //	allocator, stop := chromedp.NewExecAllocator(ctx, testbrowser.Options(testbrowser.Find(t), profile)...)
 package testbrowser

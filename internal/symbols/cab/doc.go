@@ -1,4 +1,5 @@
-// Package cab reads cabinets (.cab, and the .pd_, .dl_ and .ex_ of symbol stores): stored, MSZIP and LZX folders.
+// Package cab reads cabinets (.cab, and the .pd_, .dl_ and .ex_ of symbol stores): stored, MSZIP and LZX folders. In
+// comes a cabinet, out go the names and sizes of its files and, for each, its bytes.
 //
 // Layouts, little-endian, are those of Microsoft's "Cabinet File Format" [MS-CAB], "MSZIP Compression" [MS-MCI] and
 // "LZX DELTA Compression" [MS-PATCH]:

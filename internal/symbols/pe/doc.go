@@ -1,6 +1,6 @@
-// Package pe reads what symbolisation needs from Windows images (EXE, DLL, SYS): identity, sections, the reference to
-// the PDB, exports, the bounds of functions, and whether an address follows a CALL. Headers are read when an image is
-// opened, everything else when it is asked for.
+// Package pe reads Windows images (EXE, DLL, SYS) for symbolisation. In comes an image; out go its identity, sections,
+// reference to a PDB, exports and bounds of functions, and whether an address follows a CALL. Headers are read when an
+// image is opened, everything else when it is asked for.
 //
 // Layouts, little-endian, are those of Microsoft's "PE Format", "x64 exception handling" and "ARM64 exception
 // handling":

@@ -1,5 +1,5 @@
-// Package undname turns names as the Microsoft C++ compilers decorate them back into declarations, in the spelling
-// of Microsoft's own undecorator.
+// Package undname undecorates names of C++. In comes a name as the Microsoft C++ compilers decorate it, out goes its
+// declaration, in the spelling of Microsoft's own undecorator.
 //
 //	?Push@Stack@app@@QEAAXPEBD@Z
 //	^    name and scopes, innermost first, "@" ends one, "@@" ends all
