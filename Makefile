@@ -3,8 +3,8 @@
 .DEFAULT_GOAL := help
 .PHONY: help run build test lint generate bench fuzz chaos mutate mutate-diff
 
-# Packages whose tests take longest, or wait longest.
-LONG := ./web/pages,./internal/store,./cmd/heapdrift,./tools/chaos,./web/api,./worker,./internal/queue
+# Packages whose tests take longest; those that wait most stand beside those that compute.
+LONG := ./web/pages,./internal/store,./cmd/heapdrift,./ingest/dump,./tools/chaos,./ingest/ntheap,./web/api,./ingest/umdh,./worker,./ingest/windbg,./internal/queue
 # Modules with tests: the product, and the tools that keep their dependencies to themselves (docs/adr/0002).
 TOOL_MODULES := tools/testsummary tools/deploycheck
 GOLANGCI := go tool -modfile=$(CURDIR)/tools/lint/go.mod golangci-lint
@@ -19,10 +19,11 @@ run: ## build, then start everything on this machine with a demo project
 build: ## write the programs of a release for Linux, Windows and macOS, and their sums, to dist/
 	go run ./tools/build
 
-# -count=1: a cached result would not notice another corpus, browser or server, nor files outside a module. The longest packages
-# begin first, so that none runs alone at the end, and one more package runs than there are cores, since tests wait. The race detector lets each program sleep 1 s at its exit, as long as many tests take.
+# -count=1: a cached result would not notice another corpus, browser or server, nor files outside a module. Without what
+# debuggers read (-w) programs are linked in half of the time; lint vets. The longest packages begin first, so that none runs
+# alone at the end. The race detector lets each program sleep 1 s at its exit, as long as many tests take.
 test: ## run every test under the race detector; skips and a count close the output
-	@GORACE="atexit_sleep_ms=100 $$GORACE" go run tools/testsummary/main.go .:$(LONG) $(TOOL_MODULES) -- -race -count=1 -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) ./...
+	@GORACE="atexit_sleep_ms=100 $$GORACE" go run tools/testsummary/main.go .:$(LONG) $(TOOL_MODULES) -- -race -count=1 -vet=off -ldflags=-w ./...
 
 lint: ## go vet, golangci-lint (the first time builds it, about a minute), templ's formatting, the CI client on other systems
 	go vet ./...
