@@ -10,7 +10,7 @@ import (
 	"heapdrift/internal/corpus"
 )
 
-// The archives that people published hold as many events as their baselines say.
+// Published archives hold as many events as their baselines say.
 func TestCorpus(t *testing.T) {
 	emptyTemp(t)
 	for _, test := range []struct {

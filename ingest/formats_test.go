@@ -27,7 +27,7 @@ func dumpOf(seed uint64) []byte {
 		Blocks: 20}), dumptest.Program{PID: 42}).Bytes()
 }
 
-// Every format is told by what is in the file, packed or not.
+// The content of a file decides its format, whether the file is packed or not.
 func TestFormats(t *testing.T) {
 	for name, test := range map[string]struct {
 		data  []byte
@@ -60,7 +60,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// An archive of dumps is a series in the order of their names, and what lies beside them is read as well.
+// The dumps of an archive are read in a series, and other evidence beside them is read as well.
 func TestArchiveOfDumps(t *testing.T) {
 	src := source("all.zip",
 		zipped(file{"app-10.dmp", dumpOf(3)}, file{"app-9.dmp", dumpOf(2)}, file{"session.log", []byte(heapLog)}))
@@ -80,7 +80,7 @@ func TestArchiveOfDumps(t *testing.T) {
 	}
 }
 
-// A dump that tells nothing about heaps keeps nobody from reading the others.
+// A dump without heaps does not keep the other dumps of an archive from being read.
 func TestArchiveWithADumpOfACrash(t *testing.T) {
 	crash := dumptest.Of(ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win7x64, Heaps: 1, Segments: 1, Blocks: 5}),
 		dumptest.Program{})
@@ -108,7 +108,7 @@ func TestArchiveWithADumpOfACrash(t *testing.T) {
 	}
 }
 
-// Every row is whole: pages, the API and documents rely on its words.
+// Every row of the table of formats is complete: pages, the API and documents rely on its words.
 func TestRows(t *testing.T) {
 	formats, captures := ingest.Formats(), map[string]bool{}
 	for _, f := range formats {

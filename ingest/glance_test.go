@@ -9,7 +9,7 @@ import (
 	"heapdrift/ingest/evidence"
 )
 
-// What is said of a file before it is sent is what the door says of it afterwards, in the same words.
+// A glance at the beginning of a file says what Inspect says of the whole file, in the same words.
 func TestGlanceSaysWhatInspectSays(t *testing.T) {
 	for name, test := range map[string]struct {
 		data []byte

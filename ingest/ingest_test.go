@@ -177,7 +177,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// An archive that is cut or has a flipped bit gives an error or what is there: it never panics, and never invents.
+// A damaged archive, cut or with a flipped bit, gives an error or captures, never silence or a panic.
 func TestDamagedArchives(t *testing.T) {
 	for name, whole := range map[string][]byte{"a.zip": zipped(file{"a.txt", log(8)}, file{"b.txt", log(9)}),
 		"a.gz": gz(log(8)), "a.zst": zst(log(8)), "a.7z": sevenZipped(file{"a.txt", log(8)}, file{"b.txt", log(9)})} {

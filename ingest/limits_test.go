@@ -8,7 +8,7 @@ import (
 	"heapdrift/ingest/evidence"
 )
 
-// Much more may come out where a trace is among it, and not without end.
+// A format with a larger free allowance may unpack to more, but not without end.
 func TestLimits(t *testing.T) {
 	for _, free := range []int64{freeRatio, Formats().Of("etl").Free} {
 		w := walker{in: &meter{}, free: free}

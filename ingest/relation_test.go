@@ -11,7 +11,7 @@ import (
 	"heapdrift/ingest/etl/etltest"
 )
 
-// A merged trace is read without the files that it was made from, whatever else is given and in whatever order.
+// A merged trace is read without the files that it was made from, whichever of them are given and in whatever order.
 func TestMergedBesideRaw(t *testing.T) {
 	s := etltest.Invent(1, etltest.Size{})
 	merged := s.File(etltest.Format{})

@@ -160,7 +160,7 @@ func Test7zClaims(t *testing.T) {
 	}
 }
 
-// The files behind one that is not wanted are there, and those behind damage are said to be lost.
+// Files behind an unwanted file are unpacked; files of a damaged archive are reported as lost.
 func TestUnpack7z(t *testing.T) {
 	files := []file{{"b", []byte("second name, first in the archive")}, {"a", []byte("no")}, {"c.gz", gz([]byte("third"))}}
 	got, err := unpacked(t.Context(), "x.7z", sevenZipped(files...))

@@ -18,14 +18,14 @@ import (
 	"heapdrift/ingest/evidence"
 )
 
-// scenario is what all traces of these tests show, unless they say other.
+// scenario is the content of all traces in these tests, except where a test says otherwise.
 func scenario() *etltest.Scenario { return etltest.Invent(1, etltest.Size{Steps: 20, Stacks: 4}) }
 
 func trace() []byte { return scenario().File(etltest.Format{BufferSize: 0x1000}) }
 
 func pair() (kernel, heap []byte) { return scenario().Pair(etltest.Format{BufferSize: 0x1000}) }
 
-// alien is a trace of another boot; with memory events or without.
+// alien is a trace of another boot, with or without memory events.
 func alien(memory bool) []byte {
 	s := scenario()
 	s.Start += 10_000_000_000_000
@@ -35,7 +35,7 @@ func alien(memory bool) []byte {
 	return s.File(etltest.Format{BufferSize: 0x1000})
 }
 
-// told is what a reading says, in a line for each capture.
+// told prints a reading, a line for each capture.
 func told(r *ingest.Reading) string {
 	var b strings.Builder
 	for _, c := range r.Captures {
@@ -256,7 +256,7 @@ func TestTraceProgress(t *testing.T) {
 	}
 }
 
-// A trace that is cut anywhere, or has a wrong bit, is read as far as it goes or refused, packed or not.
+// A damaged trace, cut or with wrong bits, packed or not, is read as far as it goes or refused; silence is a fault.
 func TestDamagedTraces(t *testing.T) {
 	emptyTemp(t)
 	_, heap := pair()

@@ -63,7 +63,7 @@ func TestUnpack(t *testing.T) {
 	}
 }
 
-// A file that the caller unpacks further counts against the size of the source.
+// The output of a further unpacking by the caller counts against the size of the source.
 func TestUnpackingFurther(t *testing.T) {
 	var total int64
 	err := ingest.Unpack(t.Context(), source("a", bytes.Repeat([]byte("x"), 1000)), func(m ingest.Member) error {
@@ -112,7 +112,7 @@ func (f failingSource) ReadAt(p []byte, off int64) (int, error) {
 
 var errStore = errors.New("the store does not answer")
 
-// That the source cannot be read is no damage of the evidence: it may be read again later.
+// A source that cannot be read is not damaged evidence: it may be read again later.
 func TestUnreadableSource(t *testing.T) {
 	for name, data := range map[string][]byte{
 		"a.txt": log(8), "a.gz": gz(log(8)), "a.zst": zst(log(8)), "a.zip": zipped(file{"a.txt", log(8)}),
@@ -127,7 +127,7 @@ func TestUnreadableSource(t *testing.T) {
 	}
 }
 
-// The Windows Explorer packs large files by a method that few read.
+// Zip methods that are not supported, such as the one Windows Explorer uses for large files, are refused by name.
 func TestZipMethods(t *testing.T) {
 	data := zipped(file{"a.txt", log(8)})
 	directory := bytes.Index(data, []byte("PK\x01\x02"))

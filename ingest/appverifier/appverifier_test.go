@@ -20,7 +20,7 @@ import (
 	"heapdrift/internal/corpus"
 )
 
-// sample is a log as appverif exports it, of two processes of which the second found nothing, and one more.
+// sample is a log as appverif exports it: sessions of three processes, of which the second found nothing.
 const sample = `<?xml version="1.0" encoding="UTF-8" standalone="no" ?>
 <avrf:logfile xmlns:avrf="Application Verifier">
   <avrf:logSession TimeStarted="2024-03-05 : 10:20:30" PID="7132" Version="2">

@@ -9,7 +9,8 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// What is added comes back, from an artifact too, whatever the addresses and sizes are and however many blocks.
+// Blocks that were added come back, also from an artifact, whatever their addresses and sizes are and however many
+// there are.
 func TestBlocksComeBack(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

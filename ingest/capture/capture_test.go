@@ -79,7 +79,7 @@ func artifact(t testing.TB, c *capture.Capture) []byte {
 	return b.Bytes()
 }
 
-// What compresses artifacts is used again: nothing of one shows in the next, nor does an error of its writer.
+// Compressors of artifacts are reused: neither content nor a writer's error passes from one artifact to the next.
 func TestArtifactsAreIndependent(t *testing.T) {
 	want := artifact(t, sample())
 	var all sync.WaitGroup
@@ -148,7 +148,7 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("frame %d: wrote %+v, read %+v", id, want, got)
 		}
 	}
-	// What was read goes on interning where the writer stopped.
+	// Stacks that were read go on interning where the writer stopped.
 	if again := read.Stacks.AddText(capture.Text{Module: "app", Function: "main", Offset: 0x1f, File: `c:\a.cpp`, Line: 12,
 		Inline: true}, 0); again != 0 {
 		t.Errorf("known text became frame %d", again)
@@ -169,7 +169,7 @@ func TestReadRefusesEveryCut(t *testing.T) {
 	}
 }
 
-// Who reads from a store must be able to tell a failure of it from damage.
+// A caller that reads from a store must be able to tell a failure of the store from damage of the artifact.
 func TestReadKeepsTheReadersError(t *testing.T) {
 	whole := artifact(t, sample())
 	for n := range whole {

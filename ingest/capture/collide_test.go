@@ -2,7 +2,7 @@ package capture
 
 import "testing"
 
-// collisions counts the steps beyond the first that finding a place takes for n keys, per key.
+// collisions is the number of steps beyond the first that each of n keys needs to find a free place, on average.
 func collisions(n int, hash func(i uint64) uint32) float64 {
 	taken, steps := make([]bool, 4*n), 0
 	for i := range uint64(n) {
@@ -16,8 +16,8 @@ func collisions(n int, hash func(i uint64) uint32) float64 {
 	return float64(steps) / float64(n)
 }
 
-// Addresses that whoever wrote the evidence chose do not fall together: those that did by the hash of before, whatever
-// its seed, those of a pattern, and those that make up for the text beside them.
+// Addresses that the author of the evidence chose do not collide: neither those that collided under the former hash,
+// whatever its seed, nor regular patterns, nor addresses that cancel out the text beside them.
 func TestChosenFramesDoNotCollide(t *testing.T) {
 	const inverse = 0xF1DE83E19937733D // of the former factor, the golden ratio
 	for name, frame := range map[string]func(i uint64) Frame{

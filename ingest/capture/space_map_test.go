@@ -103,7 +103,7 @@ func TestMapIsBounded(t *testing.T) {
 	}
 }
 
-// A grain is chosen without joining anything: a dump may have a million regions far from each other.
+// MapOf chooses the grain without joining stretches for each candidate: a dump may have a million regions far apart.
 func TestMapIsJoinedOnce(t *testing.T) {
 	list := make([]capture.Stretch, 20_000)
 	for i := range list {

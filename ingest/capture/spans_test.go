@@ -63,7 +63,8 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// Where a snapshot lists no addresses of a site's blocks, nothing is said of that site; nor of two snapshots.
+// Spans knows nothing of a site where one snapshot counts blocks without listing their addresses, and nothing at all
+// from two snapshots.
 func TestSpansWithoutAddresses(t *testing.T) {
 	block := capture.Block{Site: 1, Address: 8}
 	series := []*capture.Capture{snapshotOf(3), snapshotOf(3, block), snapshotOf(3, block)}
@@ -77,7 +78,7 @@ func TestSpansWithoutAddresses(t *testing.T) {
 			t.Errorf("site %d: %v, known %v", site, spans, known)
 		}
 	}
-	// Sites that are merged elsewhere or nowhere.
+	// Sites may be merged into other sites or into none.
 	got, err = capture.Spans(t.Context(), series, func(_ int, site uint32) int32 { return []int32{-1, 0, 9}[site] }, 1)
 	if spans, known := got.Of(0); err != nil || !known || !slices.Equal(spans, []capture.Span{{1, 2, 1}}) {
 		t.Errorf("%v, %v", spans, err)
@@ -88,7 +89,7 @@ func TestSpansWithoutAddresses(t *testing.T) {
 	}
 }
 
-// Spans are those that sets say, whatever the blocks.
+// Spans equal those that sets of blocks give, whatever the blocks are.
 func TestSpansAreThoseOfSets(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
@@ -157,8 +158,8 @@ func checkSpans(t *testing.T, sets []map[capture.Block]bool, captures []*capture
 	}
 }
 
-// From 131,072 blocks of the first snapshot on, two goroutines share the addresses: whether all blocks are low, high or
-// on both sides of where they divide them, and whatever the other snapshots hold there, the spans are those of sets.
+// From 131,072 blocks in the first snapshot on, two goroutines divide the addresses between them. The spans equal those
+// of sets wherever blocks lie on either side of the division, in the first snapshot and in the others.
 func TestSpansInTwoRanges(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -190,7 +191,7 @@ func TestSpansInTwoRanges(t *testing.T) {
 	}
 }
 
-// Of many snapshots the first and the last are looked at, and 24 in all.
+// Of many snapshots Spans looks at 24, the first and the last among them.
 func TestSpansOfManySnapshots(t *testing.T) {
 	for _, n := range []int{23, 24, 25, 100} {
 		var captures []*capture.Capture
@@ -224,7 +225,7 @@ func TestSpansEndWithTheContext(t *testing.T) {
 	}
 }
 
-// What is cancelled half-way leaves no goroutine behind, which would hold all captures.
+// A call that is cancelled half-way leaves no goroutine behind: a goroutine would hold all captures in memory.
 func TestSpansThatEndHalfWayLeaveNothing(t *testing.T) {
 	c := snapshotOf(1, capture.Block{Address: 16, Size: 8})
 	synctest.Test(t, func(t *testing.T) { // it fails where a goroutine is left

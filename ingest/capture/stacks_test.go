@@ -7,7 +7,7 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// Trimming changes no number that frames and stacks have or get.
+// Trim changes no number of a frame or stack, neither those given before it nor those given after.
 func TestTrim(t *testing.T) {
 	fill := func(trim func(s *capture.Stacks)) string {
 		var s capture.Stacks

@@ -110,7 +110,7 @@ func joined(t testing.TB, head []byte, list []taggedSection) []byte {
 	return z.EncodeAll(plain, bytes.Clone(head))
 }
 
-// Artifacts from before survivals were kept are read: nothing was torn down, as far as they know.
+// Artifacts that were written before survivals existed are read: they know of no teardown.
 func TestArtifactWithoutSurvivals(t *testing.T) {
 	head, list := sections(t, artifact(t, withSurvivals(t)))
 	const survivals = 13
@@ -125,7 +125,7 @@ func TestArtifactWithoutSurvivals(t *testing.T) {
 	}
 }
 
-// A section of survivals that is cut or damaged anywhere is refused or reads as numbers that can be.
+// A section of survivals that is cut or damaged is refused, or reads as possible numbers.
 func TestDamagedSurvivals(t *testing.T) {
 	head, list := sections(t, artifact(t, withSurvivals(t)))
 	last := &list[len(list)-1]

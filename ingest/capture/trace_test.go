@@ -86,7 +86,7 @@ func TestInWindow(t *testing.T) {
 	}
 }
 
-// What is held counts the memory of a process that has ended as of the instant before.
+// Held counts the memory of a process that has ended as of the instant before its end.
 func TestHeld(t *testing.T) {
 	captures, rows := twoProcesses(t)
 	got, err := capture.InWindow(context.Background(), captures, rows, capture.Window{To: 10e9})

@@ -67,8 +67,8 @@ func TestSavings(t *testing.T) {
 	}
 }
 
-// TestCut: a report that is cut anywhere gives what was there and says that it was cut, and no figure of it is more
-// than the whole has.
+// TestCut: a report that is cut anywhere says that it was cut, and neither its total nor the number of its claims
+// exceeds that of the whole.
 func TestCut(t *testing.T) {
 	r := everything(debugdiagtest.English)
 	whole := read(t, r.MIME())
@@ -151,7 +151,7 @@ func (c *cancellingReader) Read(p []byte) (int, error) {
 	return c.Reader.Read(p[:min(len(p), 1000)])
 }
 
-// TestHostile: markup that is made to hurt is read in bounded depth, and says that it was too much.
+// TestHostile: markup that is nested or long beyond reason is read, and warnings say what was too much.
 func TestHostile(t *testing.T) {
 	open := `<html><div data-debug-details="dump" data-debug-dump="a.dmp" id="B1C1"><h1>Report for a.dmp</h1>`
 	for name, c := range map[string]struct{ markup, codes string }{

@@ -108,7 +108,8 @@ func TestParseDuration(t *testing.T) {
 	}
 }
 
-// TestDurationsReturn: what is printed is read back, but for the one time of the day at which it cannot be told.
+// TestDurationsReturn: a printed duration is read back. One time of day is ambiguous: it may be read a day short and is
+// then marked as doubtful.
 func TestDurationsReturn(t *testing.T) {
 	for d := time.Duration(0); d < 30*24*time.Hour; d += 1799 * time.Second {
 		got, doubtful, ok := parseDuration(debugdiagtest.Duration(d))

@@ -11,7 +11,7 @@ import (
 
 const dumpSection = `<html><div data-debug-details="dump" data-debug-dump="a.dmp" id="B1C1"><h1>Report for a.dmp</h1>`
 
-// TestBlanks: blanks that do not break are blanks, and many are one.
+// TestBlanks: non-breaking blanks are blanks, and a run of blanks is one.
 func TestBlanks(t *testing.T) {
 	c := read(t, []byte(dumpSection+
 		"<table><tr><td>Command&nbsp;Line</td><td>&nbsp;&nbsp;a.exe&nbsp;&nbsp; \r\n-x</td></tr></table></html>"))
@@ -20,7 +20,7 @@ func TestBlanks(t *testing.T) {
 	}
 }
 
-// TestCutInNumber: a number that the page ends in is not told: it may be the beginning of a longer one.
+// TestCutInNumber: a number at which the page ends is left out, because it may be the beginning of a longer one.
 func TestCutInNumber(t *testing.T) {
 	c := read(t, []byte(dumpSection+
 		"<table><tr><td>Machine Name</td><td>BOX</td></tr><tr><td>Number of allocations</td><td>12"))
@@ -29,7 +29,7 @@ func TestCutInNumber(t *testing.T) {
 	}
 }
 
-// TestOpenDiv: a div that a cell leaves open does not hold the section open that the cell is in.
+// TestOpenDiv: a div that is left open in a cell does not keep the section around the cell open.
 func TestOpenDiv(t *testing.T) {
 	first := dumpSection + "<table><tr><td><div>Machine Name</td><td>BOX</td></tr></table></div>"
 	second := `<div data-debug-details="dump" data-debug-dump="b.dmp" id="B1C2"><table><tr><td>Machine Name</td><td>BOX</td></tr></table>`
@@ -39,7 +39,7 @@ func TestOpenDiv(t *testing.T) {
 	}
 }
 
-// TestBeyondAllSizes: functions that together hold more than a sum can be are left out, and that is said.
+// TestBeyondAllSizes: functions whose sizes would overflow the sum are left out, with a warning.
 func TestBeyondAllSizes(t *testing.T) {
 	function := "<table><tr><td>Function</td><td>a!b+1</td></tr><tr><td>Allocation Size</td><td>131072 TBytes</td></tr></table>"
 	c := read(t, []byte(dumpSection+strings.Repeat(function, 100)+"</html>"))

@@ -12,7 +12,7 @@ import (
 	"heapdrift/ingest/debugdiag/debugdiagtest"
 )
 
-// TestFacts: a report that tells of no allocations is facts, and says why as far as the report does.
+// TestFacts: a report without allocations gives facts only, and says why as far as the report tells.
 func TestFacts(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(d *debugdiagtest.Dump)
@@ -49,7 +49,7 @@ func TestNoStacks(t *testing.T) {
 	}
 }
 
-// TestSharedFrames: a stack ends where its samples begin to differ, in either direction.
+// TestSharedFrames: the stack of a function keeps the frames that all of its samples share, inward and outward of it.
 func TestSharedFrames(t *testing.T) {
 	const f = "svc!Cache::Add<int>+34"
 	for name, c := range map[string]struct {
@@ -92,7 +92,7 @@ func TestSharedFrames(t *testing.T) {
 	}
 }
 
-// TestExactSizes: a size is exact where the sizes of all blocks are told, or the only block is a sample.
+// TestExactSizes: a size is exact where the report lists the sizes of all blocks, or a sample shows the only block.
 func TestExactSizes(t *testing.T) {
 	for name, c := range map[string]struct {
 		count, bytes, margin int64
@@ -119,7 +119,7 @@ func TestExactSizes(t *testing.T) {
 	}
 }
 
-// TestSumsNarrow: a function that has nearly all of its module is at most the module's size less the others'.
+// TestSumsNarrow: the size of a function is at most its module's size less the sizes of the other functions.
 func TestSumsNarrow(t *testing.T) {
 	r := everything(debugdiagtest.English)
 	m := &r.Dumps[0].Modules[0]
@@ -172,7 +172,7 @@ func TestSeveralDumps(t *testing.T) {
 	}
 }
 
-// TestTwoRules: what two rules report of one dump is told once.
+// TestTwoRules: facts that two rules report of one dump count once.
 func TestTwoRules(t *testing.T) {
 	page := string(everything(debugdiagtest.English).HTML())
 	start, end := strings.Index(page, `<div class="mt20" data-debug-details="parent"`),
@@ -215,7 +215,7 @@ func TestByLabels(t *testing.T) {
 	}
 }
 
-// TestAnchors: a base goes through a double on its way into the page; one that has lost bits is not told.
+// TestAnchors: DebugDiag writes a module's base through a double; a base too large to survive that is left out.
 func TestAnchors(t *testing.T) {
 	for base, told := range map[uint64]bool{0x10000000: true, 0x7ff600000000: true, 1<<53 + 4096: false,
 		0xffff_f800_0000_0000: false} {
@@ -249,7 +249,7 @@ func TestSniffRefuses(t *testing.T) {
 	}
 }
 
-// TestLarge: nothing that a large report says is left out.
+// TestLarge: a large report keeps all of its functions, modules and blocks.
 func TestLarge(t *testing.T) {
 	r := debugdiagtest.Large(20, 30)
 	c := read(t, r.MIME())

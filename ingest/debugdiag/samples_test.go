@@ -12,7 +12,7 @@ import (
 	"heapdrift/internal/corpus"
 )
 
-// truth is what the author of the sample says is in it.
+// truth is the content of the sample, as its author describes it.
 type truth struct {
 	Dump        string `json:"dump"`
 	Allocations int64  `json:"allocations"`

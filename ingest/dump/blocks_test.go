@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What a list of blocks says of an address is what looking at every block says.
+// A search in a list of blocks finds what a look at every block finds, for any address.
 func TestBlocksAreFoundByAnyOfTheirAddresses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var want []block

@@ -91,7 +91,7 @@ func TestDumpOfAWOW64Process(t *testing.T) {
 	for _, u := range c.Memory.Space.Uses {
 		committed, private = committed+u.Committed, private+u.Private
 	}
-	// Two heaps lie in sections that are mapped, so heaps hold more than is private of them.
+	// Two heaps lie in mapped sections, so heaps hold more than their private memory.
 	if u := use(c, capture.UseImage); private != 1_073_152 || committed != 1_073_152+737_280+7_471_104 ||
 		u.Committed != 7_471_104 || use(c, capture.UseMapped).Committed != 606_208 {
 		t.Errorf("%d bytes are committed, %d of them private; images %+v", committed, private, u)
@@ -108,7 +108,7 @@ func TestDumpOfAWOW64Process(t *testing.T) {
 	}
 }
 
-// What is cut before the environment blocks still shows the heaps that lie before the cut.
+// A dump that is cut before the environment blocks still shows the heaps that lie before the cut.
 func TestDumpThatIsCutShort(t *testing.T) {
 	data := load(t, "llvm/fizzbuzz_wow64.dmp.zst")
 	data = data[:len(data)*95/100]
@@ -119,7 +119,7 @@ func TestDumpThatIsCutShort(t *testing.T) {
 	}
 }
 
-// A clone of a process has no threads to begin from.
+// Heaps are found in a dump without threads, such as one of a cloned process.
 func TestDumpWithoutThreads(t *testing.T) {
 	data := load(t, "llvm/fizzbuzz_wow64.dmp.zst")
 	at := binary.LittleEndian.Uint32(data[12:])
@@ -149,7 +149,7 @@ func TestStructuresAreAskedForBySide(t *testing.T) {
 	}
 }
 
-// Blocks with stacks are sites like those of any snapshot.
+// Blocks with stacks become sites, as in any snapshot.
 func TestDumpWithStacks(t *testing.T) {
 	const name = "synthetic/win10_x64_ust_synthetic"
 	text, err := os.ReadFile(corpus.Path(t, "dumps/"+name+".truth.json"))
@@ -212,7 +212,7 @@ func TestDumpWithStacks(t *testing.T) {
 	}
 }
 
-// offsetIn is where a dump has the byte at an address: in what its Memory64List names.
+// offsetIn is the offset in a dump of the byte at an address that the Memory64List covers.
 func offsetIn(t *testing.T, data []byte, address uint64) uint64 {
 	t.Helper()
 	const memory64List = 9
@@ -250,7 +250,7 @@ func addressesOf(c *capture.Capture, id capture.StackID) (list []uint64) {
 	return list
 }
 
-// Wine's heaps are none that Windows has, which is said; everything else is shown.
+// Heaps of Wine are not heaps of Windows: a gap says so, and everything else in the dump is shown.
 func TestDumpOfWine(t *testing.T) {
 	c := read(t, "wine/wine_mkdump_leak2.dmp.zst")
 	if c.Process.Name != "leak2.exe" || c.Shape != capture.ShapeFacts || len(c.Memory.Heaps) != 0 ||
@@ -270,7 +270,7 @@ func TestDumpOfWine(t *testing.T) {
 	}
 }
 
-// What is cut anywhere gives an error or a capture that says so.
+// A dump that is cut anywhere gives an error or a capture that says that it is truncated.
 func TestCutDumps(t *testing.T) {
 	for _, name := range []string{"synthetic/win10_x64_ust_synthetic.dmp", "llvm/fizzbuzz_wow64.dmp.zst"} {
 		data := load(t, name)

@@ -29,7 +29,7 @@ func readBytes(t testing.TB, data []byte) *capture.Capture {
 	return c
 }
 
-// What was allocated is what the capture holds, on every Windows.
+// The capture of a dump holds the allocated blocks and no others, on every Windows.
 func TestDumpsOfKnownHeaps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -73,7 +73,7 @@ func TestDumpsOfKnownHeaps(t *testing.T) {
 	}
 }
 
-// UMDH's logs have the wall clock of the machine, and so have dumps where they say how it stood to UTC.
+// The time of a dump is the machine's wall clock, as in UMDH logs, where the dump records the offset from UTC.
 func TestTimeIsThatOfTheMachine(t *testing.T) {
 	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 5, Heaps: 1, Segments: 1, Blocks: 5})
 	d := dumptest.Of(p, dumptest.Program{Time: time.Date(2026, 7, 2, 3, 4, 5, 0, time.UTC)})
@@ -93,7 +93,7 @@ func TestTimeIsThatOfTheMachine(t *testing.T) {
 	}
 }
 
-// A block that the program keeps on its stack is reachable, one that it has nowhere is not.
+// A block whose address is on a thread's stack is reachable; a block whose address is nowhere is not.
 func TestUnreachableBlocks(t *testing.T) {
 	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 5, Stacks: true, Heaps: 1,
 		Segments: 1, Blocks: 50})
@@ -117,7 +117,7 @@ func TestUnreachableBlocks(t *testing.T) {
 	}
 }
 
-// Where variables of the program are missing, what they point to is not called unreachable.
+// Where variables of the program are missing from a dump, no block is called unreachable.
 func TestWithoutVariablesNothingIsUnreachable(t *testing.T) {
 	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 5, Stacks: true, Heaps: 1,
 		Segments: 1, Blocks: 50})
@@ -142,7 +142,7 @@ func TestWithoutVariablesNothingIsUnreachable(t *testing.T) {
 	}
 }
 
-// Of a dump that is cut nobody knows which private memory is no heap.
+// A dump that is cut gives no site of virtual memory: private memory may belong to a heap that is missing.
 func TestCutDumpsHaveNoVirtualSite(t *testing.T) {
 	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 5, Heaps: 1, Segments: 1, Blocks: 50})
 	data := dumptest.Of(p, dumptest.Program{Private: []uint64{1 << 20}}).Bytes()
@@ -164,7 +164,7 @@ func TestVariablesLeftOut(t *testing.T) {
 	}
 }
 
-// What only a block points to that could not be walked is reachable.
+// A block is reachable if only a block in a gap points to it: the gap cannot be searched.
 func TestGapsMayPointToBlocks(t *testing.T) {
 	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 5, Heaps: 1, Segments: 1, Blocks: 50})
 	from, to := p.Blocks[10], p.Blocks[30]
@@ -194,7 +194,7 @@ func TestManyHeaps(t *testing.T) {
 	}
 }
 
-// Four letters are an address of 32 bits, where a module lies.
+// Text in a block is not taken for a pointer to a type: in 32 bits four letters may be an address inside a module.
 func TestTextIsNoType(t *testing.T) {
 	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win7x86, Seed: 5, Heaps: 1, Segments: 1, Blocks: 50})
 	p.Memory = p.Memory.Map(func(start uint64, b []byte) []byte {
@@ -267,7 +267,7 @@ func TestSpaceByUse(t *testing.T) {
 	}
 }
 
-// A series of dumps is a series like any other, and a dump of the same process has the same addresses.
+// Blocks are grouped by the virtual function table that they begin with, and otherwise by the text they begin with.
 func TestGroupsByTypeAndContent(t *testing.T) {
 	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 8, Heaps: 1, Segments: 1, Blocks: 40})
 	vtable := p.Images[2].Base + 0x5010
@@ -337,7 +337,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Damage anywhere gives an error or a capture: it never panics, and never takes long.
+// A dump with a flipped bit anywhere is read or refused without a panic.
 func TestDamagedDumps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -346,7 +346,8 @@ func TestDamagedDumps(t *testing.T) {
 		p := ntheaptest.Make(ntheaptest.Recipe{Windows: windows, Seed: uint64(i), Stacks: true, LFH: true, PageHeap: true,
 			Heaps: 1, Segments: 2, Blocks: 20, Virtual: 1})
 		data := dumptest.Of(p, dumptest.Program{}).Bytes()
-		// Nineteen bytes of twenty lie in what no program wrote: of them only some are damaged, and the more of the others.
+		// Nineteen of twenty bytes lie in runs of one repeated byte: one in a hundred of these places is damaged, and
+		// every place elsewhere.
 		for n, at := 0, 0; at < len(data); n, at = n+1, at+max(1, len(data)/3000) {
 			if uniform(data[max(0, at-64):min(at+64, len(data))]) && n%100 != 0 {
 				continue
@@ -359,7 +360,7 @@ func TestDamagedDumps(t *testing.T) {
 	}
 }
 
-// uniform says that one byte repeats.
+// uniform reports whether one byte fills b.
 func uniform(b []byte) bool { return len(bytes.TrimLeft(b, string(b[:1]))) == 0 }
 
 func Example() { // a dump of a program with two heaps

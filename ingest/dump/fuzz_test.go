@@ -13,8 +13,8 @@ import (
 	"heapdrift/ingest/ntheap/ntheaptest"
 )
 
-// FuzzRead writes numbers over parts of a small dump: whatever they are, reading ends, and the capture holds together.
-// What the container and the heaps make of any bytes, their own packages try.
+// FuzzRead writes numbers over parts of a small dump: whatever they are, reading ends, and the capture reads back as it
+// was written. The packages of the container and of the heaps fuzz their own input.
 func FuzzRead(f *testing.F) {
 	var dumps [][]byte
 	for i, windows := range []*ntheaptest.Windows{ntheaptest.Win7x86, ntheaptest.Win10x64} {

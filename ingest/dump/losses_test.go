@@ -38,7 +38,7 @@ func TestLosses(t *testing.T) {
 	}
 }
 
-// A piece of a heap is one without pointers where more than half of it is.
+// A part of a heap counts as unreached where more than half of it holds blocks without a pointer to them.
 func TestPartsOfHeapsWithoutPointers(t *testing.T) {
 	const k64 = 0x1_0000
 	heap := piece{span: span{10 * k64, 4 * k64}, use: capture.UseHeap, state: minidump.MemCommit}

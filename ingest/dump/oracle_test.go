@@ -68,7 +68,7 @@ func hex(t *testing.T, text any) uint64 {
 	return v
 }
 
-// blocks are the program's, by address; own are ntdll's, which have no stack to compare.
+// blocks returns the program's blocks by address, and those of ntdll itself, which have no stack to compare.
 func (o *oracle) blocks(t *testing.T) (all map[uint64]oracleBlock, own map[uint64]oracleBlock) {
 	t.Helper()
 	all, own = map[uint64]oracleBlock{}, map[uint64]oracleBlock{}
@@ -85,18 +85,19 @@ func (o *oracle) blocks(t *testing.T) (all map[uint64]oracleBlock, own map[uint6
 	return all, own
 }
 
-// programs are the images of the program that the oracle ran.
+// programs are the images of the programs that the oracle ran.
 var programs = []string{"work.exe", "work32.exe", "workp.exe", "plugin.dll"}
 
-// Every block that the program had and every block that ntdll's own walk lists is found, at its address, of its size,
-// in its heap and with its stack, and nothing else is. A dump of segment heaps that is cut says so, and one with wrong
-// bits is read to its end; more of them by HEAPDRIFT_DAMAGE.
+// The capture holds every block that the program had and every block that ntdll's own walk lists, each with its
+// address, size, heap and stack, and no other block. Dumps of segment heaps are also read cut, which the capture says,
+// and with flipped bits; HEAPDRIFT_DAMAGE is the number of such rounds.
 func TestOracleDumps(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(corpus.Path(t, "oracle"), "*.dmp.zst"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no dumps: %v", err)
 	}
-	// Dumps take the place of others that are done with: under the race detector fresh memory costs more than reading it.
+	// A dump is unpacked into the memory of one that is done: under the race detector fresh memory costs more than
+	// reading.
 	places := make(chan []byte, len(files))
 	segmentHeaps := uint64(0)
 	for _, file := range files {
@@ -149,7 +150,7 @@ func unpack(t *testing.T, file string, b []byte) []byte {
 	return data
 }
 
-// readDamaged reads a dump that is cut and one with wrong bits.
+// readDamaged reads a dump that is cut and one with flipped bits.
 func readDamaged(t *testing.T, data []byte, seed uint64) {
 	t.Helper()
 	times, _ := strconv.Atoi(os.Getenv("HEAPDRIFT_DAMAGE"))

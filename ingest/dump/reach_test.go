@@ -128,7 +128,7 @@ func TestViewReadsWhatIsThere(t *testing.T) {
 	}
 }
 
-// Damaged heaps may say that thousands of blocks hold the same memory: searching has an end all the same, and says so.
+// Damaged heaps may say that thousands of blocks hold the same memory: the search still ends, with an error.
 func TestOverlappingBlocksHaveAnEnd(t *testing.T) {
 	const base, size = 0x1000_0000, 1 << 20
 	m, list := flatMemory{base, make([]byte, size)}, newBlocks()
@@ -172,8 +172,8 @@ func (f flatMemory) ReadMemory(p []byte, addr uint64) (int, error) {
 	return n, nil
 }
 
-// BenchmarkReach follows pointers through 500,000 blocks of 256 bytes, each of which is full of pointers to others
-// anywhere: the worst that memory can hold. chain is the same blocks in a list, one behind the other.
+// BenchmarkReach follows pointers through 500,000 blocks of 256 bytes. In random each block is full of pointers to any
+// other, the worst that memory can hold; in chain each points to the next.
 func BenchmarkReach(b *testing.B) {
 	const n, size, base = 500_000, 256, 0x1000_0000
 	for _, chain := range []bool{false, true} {

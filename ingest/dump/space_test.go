@@ -11,7 +11,7 @@ import (
 	"heapdrift/ingest/ntheap/ntheaptest"
 )
 
-// The map has what the sums have, and nothing twice.
+// The stretches of the map add up to the sums by use.
 func TestMapOfTheAddressSpace(t *testing.T) {
 	for _, windows := range []*ntheaptest.Windows{ntheaptest.Win10x64, ntheaptest.Win7x86} {
 		p := ntheaptest.Make(ntheaptest.Recipe{Windows: windows, Seed: 6, Heaps: 2, Segments: 2, Blocks: 40, Virtual: 1})
@@ -48,7 +48,8 @@ func TestMapOfTheAddressSpace(t *testing.T) {
 	}
 }
 
-// The parts of heaps that are mostly blocks without a pointer are told apart, where somebody looked for pointers.
+// The map marks parts of heaps that mostly hold blocks without a pointer, unless the dump was not searched for
+// pointers.
 func TestBlocksWithoutAPointerInTheMap(t *testing.T) {
 	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 6, Heaps: 1, Segments: 1,
 		Blocks: 40, Virtual: 2})
@@ -88,7 +89,7 @@ func TestBlocksWithoutAPointerInTheMap(t *testing.T) {
 	}
 }
 
-// What is free inside of a heap comes from its walk, with the blocks of the low-fragmentation heap.
+// The free memory inside a heap comes from its walk, and includes free blocks of the low-fragmentation heap.
 func TestFreeInsideOfHeaps(t *testing.T) {
 	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 6, LFH: true, Heaps: 1,
 		Segments: 2, Blocks: 80})

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The quick way to a brief gives what decoding the event does, or nothing.
+// The quick reading of a brief gives what decoding the event gives, or declines.
 func TestBriefIsThatOfTheEvent(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	kinds := []Kind{KindHeapAlloc, KindHeapFree, KindStackKeyKernel, KindStackKeyUser}

@@ -11,7 +11,7 @@ import (
 	"heapdrift/ingest/etl/etltest"
 )
 
-// mark tells events of a trace apart.
+// A mark identifies an event of a trace.
 type mark struct {
 	stamp   int64
 	cpu     uint16
@@ -19,7 +19,7 @@ type mark struct {
 	payload uint64
 }
 
-// reading is all that a pass gives.
+// A reading is everything that a pass over a trace gives.
 type reading struct {
 	marks  []mark
 	ops    []etl.Operation

@@ -39,7 +39,8 @@ func addresses(t testing.TB, trace *etl.Trace) (list []uint64) {
 
 var wholeSession = []uint64{0xA0, 0xB0, 0xA1, 0xB1, 0xA2}
 
-// TestCut cuts a trace at every byte: what is read of it is what is whole, in order, and never more.
+// TestCut cuts a trace at every byte: the events that are read are some of the whole trace's, in order, and no fewer
+// than with an earlier cut.
 func TestCut(t *testing.T) {
 	for _, mode := range []uint32{0, compressed} {
 		file := session(mode)

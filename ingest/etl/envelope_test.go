@@ -125,8 +125,8 @@ func TestClocks(t *testing.T) {
 	}
 }
 
-// TestSilentMessages reads large buffers of messages without a time stamp: they take that of what follows in their
-// buffer, or else of the buffer before.
+// TestSilentMessages reads large buffers of messages without a time stamp: a message takes the time of the next event
+// in its buffer, or else that of the buffer before.
 func TestSilentMessages(t *testing.T) {
 	many := slices.Repeat([][]byte{{8, 0, 0, 0x90, 7, 0, 0, 0}}, 100_000)
 	large := newTiny(func(t *tinyTrace) { t.bufferSize = 0x100000 })

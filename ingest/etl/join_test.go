@@ -11,7 +11,7 @@ import (
 	"heapdrift/internal/corpus"
 )
 
-// everything is the set of all kinds but those that stacks are made of.
+// everything is the set of all kinds except those that stacks are made of.
 func everything() etl.KindSet {
 	s := ^etl.KindSet(0)
 	for k := etl.KindStackWalk; k <= etl.KindStackKeyUser; k++ {

@@ -34,7 +34,7 @@ func oracleNumber(t *testing.T, text string) uint64 {
 	return v
 }
 
-// What ntdll of Windows 7 to 11 logs is read as what its functions were called with and returned.
+// Events that ntdll of Windows 7 to 11 logs are read as the arguments and results of its functions.
 func TestOracleEvents(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(corpus.Path(t, "oracle", "events"), "*.json.gz"))
 	if err != nil || len(files) == 0 {
@@ -69,7 +69,7 @@ func TestOracleEvents(t *testing.T) {
 	}
 }
 
-// checkOracleCall compares the events of one call, and counts those that tell of it.
+// checkOracleCall compares the events of one call with its arguments and result, and counts the events it compared.
 func checkOracleCall(t *testing.T, bits int, call *oracleCall) (checked int) {
 	t.Helper()
 	args := make([]uint64, len(call.Args))
@@ -77,7 +77,7 @@ func checkOracleCall(t *testing.T, bits int, call *oracleCall) (checked int) {
 		args[i] = oracleNumber(t, a)
 	}
 	result := oracleNumber(t, call.Result)
-	// Segment heaps of 15063 to 19045 tell the address before a block's padding, and the size with it.
+	// Segment heaps of 15063 to 19045 log the address before a block's padding, and a size that includes the padding.
 	same := func(address, size, wantAddress, wantSize uint64) bool {
 		padding := wantAddress - address
 		return padding <= 64 && (size == wantSize+padding || padding == 0 && size == wantSize+uint64(bits)/4)

@@ -195,7 +195,7 @@ func TestPair(t *testing.T) {
 	}
 }
 
-// TestForeign reads a run among events of every other kind, version and envelope: what lies between them is the same.
+// TestForeign reads a run among events of every other kind, version and envelope: these do not change what is read.
 func TestForeign(t *testing.T) {
 	for _, f := range []etltest.Format{{}, {Bits: 32, Build: 7601}, {Compressed: true, Keys: 5}, {Relogged: true}} {
 		s := etltest.Invent(4, etltest.Size{Steps: 80, Bits: f.Bits})

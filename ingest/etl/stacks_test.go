@@ -30,7 +30,7 @@ func stacksOf(t *testing.T, file []byte) (map[uint64][]uint64, *etl.JoinResult) 
 	return stacks, joined
 }
 
-// TestKeys checks that a definition holds for the references before it, and that a key used again is another.
+// TestKeys checks that a definition holds for the references before it, and that a reused key has another stack.
 func TestKeys(t *testing.T) {
 	stacks, joined := stacksOf(t, session(0))
 	for address, want := range map[uint64][]uint64{

@@ -114,7 +114,7 @@ func drop(file []byte, number int) []byte {
 // inside cuts a file inside its last buffer.
 func inside(file []byte) []byte { return file[:len(file)-0x1000] }
 
-// TestRing reads a circular file that was written over: what is in its buffers is read as it is in a file that grew.
+// TestRing reads a circular file that was overwritten: operations are read as they are from a file that grew.
 func TestRing(t *testing.T) {
 	s := etltest.Invent(6, etltest.Size{})
 	f := etltest.Format{Native: true, BufferSize: 0x2000}

@@ -27,7 +27,8 @@ func TestErrorSaysFilePlaceCauseAndWhatToDo(t *testing.T) {
 	}
 }
 
-// A refusal is what is wrong with the evidence, wherever it is in the chain; the rest another try may not meet.
+// Refusal finds what is wrong with the evidence, wherever it is in the chain of errors; failures that another try may
+// avoid are no refusals.
 func TestRefusal(t *testing.T) {
 	bomb := &evidence.Error{Code: evidence.CodeBomb}
 	damaged := &evidence.Error{Code: evidence.CodeDamaged, Err: bomb}

@@ -222,7 +222,7 @@ func TestRealFullDump(t *testing.T) {
 			withID++
 		}
 	}
-	// The program is there twice, once for each of the two loaders of the process, and without an id both times.
+	// The program is listed twice, once by each of the process's two loaders, and both times without an id.
 	if withID != 14 || len(modules) != 16 || modules[0].Base != modules[5].Base || modules[5].DebugID != "" ||
 		modules[0].DebugID != "" || !strings.HasSuffix(modules[0].Path, `\fizzbuzz.exe`) ||
 		modules[1].DebugID != "1026BB8E05EC4FD3A30F7EA69DD5D4E32" ||
@@ -240,7 +240,7 @@ func TestRealFullDump(t *testing.T) {
 	if r, err := d.Registers(thread); err != nil || r.Arch != minidump.ArchX64 || r.General[13] != 0x20FD20 { // R13 leads to the 32-bit side
 		t.Errorf("%v, registers %#x", err, r.General)
 	}
-	// What the regions say is committed and readable is in the dump, but pages that cannot be read.
+	// These are the committed bytes of the regions, by type of memory.
 	committed := map[minidump.MemoryType]uint64{}
 	regions, _ := d.Regions()
 	for _, r := range regions {
@@ -252,7 +252,7 @@ func TestRealFullDump(t *testing.T) {
 		committed[minidump.MemImage] != 7471104 {
 		t.Errorf("committed %v", committed)
 	}
-	// PEB64 and PEB32 by the TEBs, and their numbers of heaps.
+	// The TEBs lead to PEB64 and PEB32, and these to the numbers of heaps.
 	if n := readUint(t, d, readUint(t, d, thread.TEB+0x60, 8)+0xE8, 4); n != 3 {
 		t.Errorf("%d 64-bit heaps", n)
 	}
@@ -279,7 +279,7 @@ func TestRealFullDumpCut(t *testing.T) {
 	}
 }
 
-// readUint reads a number of so many bytes from memory.
+// readUint reads a number of n bytes from memory.
 func readUint(t *testing.T, d *minidump.Dump, at uint64, size int) (v uint64) {
 	t.Helper()
 	b := make([]byte, size)
@@ -392,7 +392,7 @@ func TestNewerStreams(t *testing.T) {
 	}
 }
 
-// Writers that Windows tells it is 6.2 write that as the version of its own libraries.
+// A writer that Windows tells that the version is 6.2 records that as the version of Windows' own libraries.
 func TestVersionOfWindowsLibraries(t *testing.T) {
 	for name, file := range map[string]string{"tiny-exe-with-cet-xsave-x86.dmp": "6.2.22621.2506",
 		"write_av_non_canonical.dmp": "6.2.19041.1949"} {
@@ -403,7 +403,7 @@ func TestVersionOfWindowsLibraries(t *testing.T) {
 	}
 }
 
-// A thread of a dump of a 32-bit writer under 64-bit Windows has no other side.
+// A thread has no WOW64 registers if a 32-bit writer made the dump under 64-bit Windows.
 func TestNoOtherSide(t *testing.T) {
 	d := open(t, corpusFile(t, "syzygy", "notepad-larger-32bit.dmp"))
 	if _, err := d.WOW64Registers(first(d.Threads())); code(err) != minidump.CodeNoRegisters {
@@ -418,7 +418,7 @@ func TestNoOtherSide(t *testing.T) {
 	}
 }
 
-// Real dumps survive what is done to their beginnings, where all that is not memory lies.
+// Real dumps survive damage to their beginnings, which hold everything except memory.
 func TestBitFlipsOfRealDumps(t *testing.T) {
 	for _, name := range []string{"breakpad/minidump2.dmp", "breakpad/tiny-exe-with-cet-xsave.dmp",
 		"breakpad/thread_name_list.dmp", "rust-minidump/invalid-record-count.dmp",

@@ -16,9 +16,8 @@ import (
 	"heapdrift/ingest/minidump/minidumptest"
 )
 
-// A dump that is cut at any byte is refused, or reads as what is before the cut: lists are the beginning of the whole
-// ones, memory is the same where it is there, and what is missing of it is counted to the byte. Something is always
-// said.
+// A dump that is cut at any byte is refused, or reads as what lies before the cut: lists are the beginnings of the
+// whole lists, memory before the cut is the same, and missing memory is counted to the byte. A cut is never silent.
 func TestCutAtEveryByte(t *testing.T) {
 	whole := everything().Bytes()
 	w := open(t, whole)
@@ -90,7 +89,7 @@ func sizes(ranges []minidump.Range) (sum int64) {
 	return sum
 }
 
-// Whatever bits are wrong, reading ends, and ranges of memory are in order and in the file.
+// Reading ends whatever bits are wrong, and ranges of memory are in order and inside the file.
 func TestBitFlips(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -143,7 +142,7 @@ func survive(t testing.TB, b []byte) {
 	}
 }
 
-// Counts and sizes that a file claims cost nothing: each of these is a few kilobytes.
+// Counts and sizes that a file only claims cost no memory: each of these files has a few kilobytes.
 func TestClaimsCostNothing(t *testing.T) {
 	le := binary.LittleEndian
 	list := func(words ...uint32) []byte {
@@ -192,7 +191,7 @@ func TestClaimsCostNothing(t *testing.T) {
 	}
 }
 
-// Names that all modules share, or that overlap, have a limit together.
+// The names of all modules together have a limit, even where modules share names or names overlap.
 func TestNamesHaveALimit(t *testing.T) {
 	const n = 2000
 	text := bytes.Repeat([]byte{0xFE, 0xFF, 0, 0}, 0x10000) // wherever a name begins, it has 65534 bytes
@@ -219,7 +218,7 @@ func TestNamesHaveALimit(t *testing.T) {
 	}
 }
 
-// Lists of newer versions have longer headers and entries, and entries of plain lists may begin on 8 bytes.
+// Lists of newer versions have longer headers and entries, and the entries of plain lists may be aligned to 8 bytes.
 func TestOtherSizes(t *testing.T) {
 	le := binary.LittleEndian
 	region := le.AppendUint32(le.AppendUint32(le.AppendUint64(nil, 0), 0), 0)[:0]
@@ -249,7 +248,7 @@ func TestOtherSizes(t *testing.T) {
 	}
 }
 
-// Regions that overlap are left out, and those that cannot be.
+// Regions that overlap others or cannot exist are left out.
 func TestBadRegions(t *testing.T) {
 	d := open(t, minidumptest.Dump{Regions: []minidumptest.Region{
 		{Base: 0x1000, Size: 0x3000}, {Base: 0x2000, Size: 0x1000}, {Base: math.MaxUint64, Size: 2}, {Base: 0x9000},
@@ -264,7 +263,7 @@ func TestBadRegions(t *testing.T) {
 	}
 }
 
-// Names outside the file cost the names, and are counted.
+// A module whose name lies outside the file loses its name only, and the error counts such names.
 func TestBadNames(t *testing.T) {
 	b := everything().Bytes()
 	d := open(t, b)
@@ -285,7 +284,7 @@ func TestBadNames(t *testing.T) {
 	}
 }
 
-// Names that are no UTF-16 are told as far as they are.
+// Names that are not valid UTF-16 are read as far as they go.
 func TestOddNames(t *testing.T) {
 	b := minidumptest.Dump{Unloaded: []minidumptest.UnloadedImage{{Name: "abcd"}}}.Bytes()
 	at := bytes.Index(b, []byte("a\x00b\x00c\x00d\x00"))
@@ -296,7 +295,7 @@ func TestOddNames(t *testing.T) {
 	}
 }
 
-// Lists beyond what is read are read so far, and that is said.
+// Lists longer than the limits are read up to the limits, and a problem says so.
 func TestLimits(t *testing.T) {
 	const kept = 262144
 	d := open(t, minidumptest.Dump{Handles: make([]minidumptest.Handle, kept+5), Unused: 5000}.Bytes())
@@ -318,7 +317,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// Comments are read so far, and what is not is said.
+// Comments longer than the limits are read up to the limits, and a problem says so.
 func TestLongComments(t *testing.T) {
 	long := strings.Repeat("x", 100_000)
 	b := minidumptest.Dump{CommentA: long, Comments: []string{long}}.Bytes()
@@ -337,7 +336,7 @@ func TestLongComments(t *testing.T) {
 	}
 }
 
-// Several kinds of damage to one stream are all told, each once.
+// Several kinds of damage to one stream are all reported, each once.
 func TestProblems(t *testing.T) {
 	b := everything().Bytes()
 	for _, s := range open(t, b).Streams() {

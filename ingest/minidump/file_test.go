@@ -9,7 +9,7 @@ import (
 	"heapdrift/ingest/minidump/minidumptest"
 )
 
-// A dump that is made when it is read is the one that is written.
+// A dump that is generated while it is read equals the dump that is written.
 func TestDumpMadeWhenRead(t *testing.T) {
 	d := everything()
 	d.MemoryAt = 0x4000

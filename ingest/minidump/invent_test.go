@@ -13,7 +13,7 @@ import (
 	"heapdrift/ingest/minidump/minidumptest"
 )
 
-// bytesOf are n bytes that tell where they are.
+// bytesOf makes n bytes that differ by their position.
 func bytesOf(seed, n int) []byte {
 	b := make([]byte, n)
 	for i := range b {

@@ -12,7 +12,7 @@ import (
 	"heapdrift/ingest/minidump/minidumptest"
 )
 
-// sparse opens a dump that is written with holes for zeros.
+// sparse opens a dump whose zeros are holes in the file.
 func sparse(t testing.TB, dump minidumptest.Dump) (*minidump.Dump, int64) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "large.dmp")
@@ -35,8 +35,8 @@ func sparse(t testing.TB, dump minidumptest.Dump) (*minidump.Dump, int64) {
 	return d, size
 }
 
-// Memory lies beyond what 32 bits number, which is the case of most dumps that matter: both where it begins there, and
-// where the sizes of ranges lead there.
+// Memory may lie beyond offsets of 32 bits, as in most large dumps: because it begins there, or because the sizes of
+// ranges lead there.
 func TestBeyond4GB(t *testing.T) {
 	const gigabyte = 1 << 30
 	for _, at := range []int64{0, 5 * gigabyte} {
@@ -71,7 +71,7 @@ func TestBeyond4GB(t *testing.T) {
 	}
 }
 
-// A dump of a large process costs its lists, not its memory.
+// Reading a dump of a large process takes memory for its lists, not for the memory it contains.
 func TestLargeProcessCostsLittle(t *testing.T) {
 	if underRace {
 		t.Skip("the race detector is on")

@@ -55,8 +55,8 @@ func TestReadMemory(t *testing.T) {
 	}
 }
 
-// Whatever ranges a dump lists, in whatever order, every address is what one of those lists it says that has it, reads
-// of all lengths agree, and a read ends where the first address is missing.
+// Whatever ranges a dump lists, in whatever order, the byte at an address is that of a range that covers it, reads of
+// all lengths agree, and a read ends at the first missing address.
 func TestMemoryLaw(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 7))
@@ -110,7 +110,7 @@ func TestMemoryLaw(t *testing.T) {
 	}
 }
 
-// Ranges with one address: the first that is listed counts, and what the second has behind it is still there.
+// Of ranges that overlap, the first in the list counts, and the part of a later range beyond it is still there.
 func TestFirstRangeWins(t *testing.T) {
 	d := open(t, minidumptest.Dump{Memory: []minidumptest.Memory{
 		{Address: 0x1000, Bytes: []byte("AAAA")}, {Address: 0x1000, Bytes: []byte("BBBBBB")},
@@ -165,7 +165,7 @@ func TestReadMemoryFromSeveralGoroutines(t *testing.T) {
 	group.Wait()
 }
 
-// A dump that ends early keeps what is there of the range that it ends in, and says what is missing.
+// A dump that is cut keeps the beginning of the range that the cut divides, and says which memory is missing.
 func TestCutMemory(t *testing.T) {
 	b := minidumptest.Dump{Memory: []minidumptest.Memory{
 		{Address: 0x1000, Bytes: bytesOf(1, 100)}, {Address: 0x2000, Bytes: bytesOf(2, 100)},

@@ -89,7 +89,7 @@ func TestWithoutHeap(t *testing.T) {
 	}
 }
 
-// A stream that is there twice is said, and the first is read.
+// Of two streams of one type the first is read, and a problem says that the type is repeated.
 func TestRepeatedStream(t *testing.T) {
 	second := make([]byte, 4)
 	d := open(t, minidumptest.Dump{
@@ -105,7 +105,7 @@ func TestRepeatedStream(t *testing.T) {
 	}
 }
 
-// A dump that does not say what system it is of is read, and that is said.
+// A dump that does not name its operating system is read, and a problem says that the name is missing.
 func TestWithoutSystem(t *testing.T) {
 	d := open(t, minidumptest.Dump{System: minidumptest.System{Absent: true},
 		Process: &minidumptest.Process{PID: 7}}.Bytes())
@@ -133,7 +133,7 @@ func (f failingFile) ReadAt(p []byte, at int64) (int, error) {
 	return f.ReaderAt.ReadAt(p, at)
 }
 
-// Wherever reading fails, the cause is told.
+// Wherever reading fails, the error names the cause.
 func TestReadingFails(t *testing.T) {
 	b := everything().Bytes()
 	said := 0
@@ -190,7 +190,7 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// A reader that has less than its size said is a failure, not a panic.
+// A reader shorter than its stated size gives an error or what it has, not a panic.
 func TestShorterThanItsSize(t *testing.T) {
 	b := everything().Bytes()
 	d, err := minidump.Open(t.Context(), bytes.NewReader(b), int64(len(b))+1<<20)

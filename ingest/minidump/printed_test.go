@@ -58,7 +58,7 @@ func parseUint(t *testing.T, s string, base int) uint64 {
 	return v
 }
 
-// What another program prints of a dump is what is read: every field of every section that this package reads.
+// What minidump_dump prints of a dump is what this package reads: every field of every section that this package knows.
 func TestExpectedTextDump(t *testing.T) {
 	text, err := os.ReadFile(corpus.Path(t, "dumps", "breakpad", "minidump2.dump.out"))
 	if err != nil {
@@ -205,7 +205,7 @@ func TestExpectedTextDump(t *testing.T) {
 	}
 }
 
-// The bytes of memory that the program prints are those that are read.
+// The bytes of memory are those that minidump_dump prints.
 func TestExpectedMemory(t *testing.T) {
 	text, err := os.ReadFile(corpus.Path(t, "dumps", "breakpad", "minidump2.dump.out"))
 	if err != nil {

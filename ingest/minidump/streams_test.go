@@ -59,7 +59,7 @@ func TestModules(t *testing.T) {
 	}
 }
 
-// Images of both widths are asked for what the list leaves out.
+// Facts that the list of modules leaves out come from the images in memory, 32-bit and 64-bit.
 func TestModuleOfImage(t *testing.T) {
 	for _, bits := range []int{32, 64} {
 		image := minidumptest.Image{Bits: bits, PDB: "x.pdb", GUID: someGUID, Age: 0xAB}.Bytes()
@@ -236,7 +236,7 @@ func TestCounters(t *testing.T) {
 	}
 }
 
-// What is not there is nil where a dump need not have it, and an error where every dump has it.
+// An absent stream reads as nil if a dump may lack it, and as an error if every dump has it.
 func TestAbsent(t *testing.T) {
 	d := open(t, minidumptest.Dump{}.Bytes())
 	unloaded, err1 := d.Unloaded()

@@ -41,7 +41,7 @@ func read(t testing.TB, p ntheap.Process) outcome {
 	return o
 }
 
-// told says whether an address lies in a gap.
+// told reports whether an address lies in a gap.
 func (o *outcome) told(addr uint64) bool {
 	for _, w := range o.walks {
 		for _, gap := range w.Gaps {
@@ -73,7 +73,7 @@ func checkLoss(t *testing.T, o *outcome, truth []ntheaptest.Block) {
 	}
 }
 
-// TestMissingPages takes pages away: what is left is read, and the rest told.
+// TestMissingPages takes pages away: the rest is read, and every loss is reported.
 func TestMissingPages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -144,8 +144,7 @@ func without(m ntheaptest.Memory, missing map[uint64]bool) ntheaptest.Memory {
 	return out
 }
 
-// TestBrokenEntries spoils one entry at a time: all others are found again. Entries before Vista have no check of their
-// own.
+// TestBrokenEntries spoils one entry at a time: all others are still found. Entries before Vista have no checksum.
 func TestBrokenEntries(t *testing.T) {
 	for name, r := range recipes() {
 		if r.Windows.Old() {
@@ -178,7 +177,8 @@ func TestBrokenEntries(t *testing.T) {
 	}
 }
 
-// entryOf is where the last 8 bytes of the entry of a block are: before its data, or before the prefix that ends there.
+// entryOf is the address of the last 8 bytes of a block's entry, which precede the block's data, or the prefix before
+// the data.
 func entryOf(made *ntheaptest.Process, block uint64) uint64 {
 	b := make([]byte, 2)
 	if _, err := made.Memory.ReadMemory(b, block-2); err != nil {
@@ -195,8 +195,7 @@ func edited(m ntheaptest.Memory, edit func(at uint64, b []byte)) ntheaptest.Memo
 	return m.Map(func(start uint64, b []byte) []byte { edit(start, b); return b })
 }
 
-// TestBitFlips changes bits anywhere. Nothing may run away: the walk of a few hundred KB ends at once, whatever they
-// say.
+// TestBitFlips changes bits anywhere. Whatever they say, the walk of a few hundred KB ends soon.
 func TestBitFlips(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -219,7 +218,7 @@ func TestBitFlips(t *testing.T) {
 	}
 }
 
-// TestCircles bends lists into circles, link by link: every pointer to a list's link becomes one to the link before.
+// TestCircles bends lists into circles, link by link: each pointer comes to lead to itself.
 func TestCircles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -247,7 +246,8 @@ func TestCircles(t *testing.T) {
 	}
 }
 
-// pointers are the places in headers that lead to others, and where each may wrongly lead: to itself.
+// pointers are the pointers in a heap's header and those that they lead to, each with its own address as the wrong
+// target.
 func pointers(made *ntheaptest.Process, width int) (links []struct{ at, to uint64 }) {
 	heap := made.Heaps[0].Handle
 	b := make([]byte, 0x700)

@@ -59,8 +59,8 @@ func expectedLines(text string) string {
 	return out.String()
 }
 
-// printHeap spells a heap as the other program does. What that knows and a walk does not tell, addresses of structures
-// above all, is read here by offsets of Windows 7.
+// printHeap prints a heap as the other program does. It reads facts that a walk does not report, such as addresses of
+// structures, by their offsets in Windows 7.
 func printHeap(t *testing.T, out *strings.Builder, side ntheap.Process, heap *ntheap.Heap) {
 	t.Helper()
 	at := map[int]struct {
@@ -91,8 +91,7 @@ func printHeap(t *testing.T, out *strings.Builder, side ntheap.Process, heap *nt
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The other program takes blocks of the heap's own for blocks like others.
-	// The only virtual block is the heap's own too: _LFH_HEAP lies in it.
+	// The other program does not tell the heap's own blocks from other blocks.
 	own := walked.Places[ntheap.Own]
 	if f := walked.Facts; f.Blocks.Count > 0 {
 		if f.Blocks.Bytes != 867_624 || read(at.virtual, side.Bits/8) != 868_352 || walked.Places[ntheap.Virtual].Count > 0 {

@@ -10,7 +10,8 @@ import (
 	"heapdrift/ingest/ntheap/ntheaptest"
 )
 
-// TestManyGaps tells the first gaps of a heap one by one and the others as one: all bytes are in them.
+// TestManyGaps: a walk reports the first gaps of a heap one by one and the rest as one, and together they have all lost
+// bytes.
 func TestManyGaps(t *testing.T) {
 	large := ntheaptest.MakeLarge(ntheaptest.Recipe{Windows: ntheaptest.Win10x64}, 20_000, 100)
 	p := process(large.Process)
@@ -44,8 +45,7 @@ func TestManyGaps(t *testing.T) {
 	}
 }
 
-// TestOldLFH tells containers of the low-fragmentation heap of Windows XP whose subsegment is lost, and takes none for
-// a block.
+// TestOldLFH: a container of Windows XP's low-fragmentation heap whose subsegment is lost becomes a gap, not a block.
 func TestOldLFH(t *testing.T) {
 	made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.XPx86, Blocks: 40})
 	heap := made.Heaps[0].Handle

@@ -8,8 +8,8 @@ import (
 	"heapdrift/ingest/ntheap/ntheaptest"
 )
 
-// TestWrongHoles spoils the descriptor of an uncommitted range. One that cannot be is ignored, and costs nothing but
-// what is missing behind it; one that could be hides blocks, which the counters give away.
+// TestWrongHoles spoils the descriptor of an uncommitted range. An impossible descriptor is ignored and costs only the
+// blocks behind the range; a possible one hides blocks, which the counters of the heap reveal.
 func TestWrongHoles(t *testing.T) {
 	for _, v := range []*ntheaptest.Windows{ntheaptest.Win7x86, ntheaptest.Win10x64} {
 		made := ntheaptest.Make(ntheaptest.Recipe{Windows: v, Segments: 2, Blocks: 100})

@@ -11,7 +11,7 @@ import (
 	"heapdrift/ingest/ntheap/ntheaptest"
 )
 
-// process is one that was made, as it is opened.
+// process describes a made process as Open takes it.
 func process(p *ntheaptest.Process) ntheap.Process {
 	v := p.Windows
 	var bases []uint64
@@ -75,7 +75,7 @@ func checkAll(t *testing.T, made *ntheaptest.Process) {
 	compareBlocks(t, got, made.Blocks)
 }
 
-// told says whether what a process is said to be has nothing strange, but for heaps that the PEB of 24H2 does not list.
+// told reports whether the notes on a process name nothing unusual, except heaps that the PEB of 24H2 does not list.
 func told(made *ntheaptest.Process, notes []string) bool {
 	if made.Windows.Build < 26100 || len(made.Heaps) == 1 {
 		return len(notes) == 0
@@ -113,8 +113,7 @@ func compareHeap(t *testing.T, want *ntheaptest.Heap, walked *ntheap.WalkResult)
 	}
 }
 
-// checkPlaces checks that every block lies in what the heap is said to take, and that all together are what it is said
-// to hold.
+// checkPlaces checks that every block lies in an extent of its heap, and that the blocks add up to the heap's facts.
 func checkPlaces(t *testing.T, blocks []ntheaptest.Block, walked *ntheap.WalkResult) {
 	t.Helper()
 	sum := int64(0)

@@ -75,8 +75,8 @@ func TestPartOfHeapsListed(t *testing.T) {
 	}
 }
 
-// TestOwnFlags believes a heap that says that it keeps stacks, where the PEB does not, and looks for them where nobody
-// says.
+// TestOwnFlags: Open reads stacks if the heap's own flags say that it keeps them, even if the PEB denies that, and
+// looks for stacks if neither says anything.
 func TestOwnFlags(t *testing.T) {
 	made := small(ntheaptest.Win10x64)
 	for _, own := range []bool{true, false} {
@@ -102,7 +102,7 @@ func TestOwnFlags(t *testing.T) {
 	}
 }
 
-// TestAtOnce walks all heaps of a process at once.
+// TestAtOnce walks all heaps of a process concurrently.
 func TestAtOnce(t *testing.T) {
 	made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Stacks: true, LFH: true, Heaps: 6, Segments: 2,
 		Blocks: 100, Virtual: 2})
@@ -179,7 +179,7 @@ type pdb map[string]map[string]uint64
 func (p pdb) Offset(typ, field string) (uint64, bool) { at, ok := p[typ][field]; return at, ok }
 func (p pdb) Size(typ string) (uint64, bool)          { at, ok := p[typ]["size"]; return at, ok }
 
-// TestPDB prefers what ntdll's own PDB says, as far as that goes.
+// TestPDB: the types of ntdll's own PDB take precedence over the table, which supplies those that the PDB lacks.
 func TestPDB(t *testing.T) {
 	made := small(ntheaptest.Win10x64)
 	p := process(made)
@@ -192,7 +192,7 @@ func TestPDB(t *testing.T) {
 	compareBlocks(t, o.blocks, made.Blocks)
 }
 
-// TestStop ends walks early: by what visit says, and by the context.
+// TestStop: a walk ends early if visit returns an error, or if its context ends.
 func TestStop(t *testing.T) {
 	for _, v := range []*ntheaptest.Windows{ntheaptest.XPx86, ntheaptest.Win10x64} {
 		made := ntheaptest.Make(ntheaptest.Recipe{Windows: v, LFH: true, PageHeap: !v.Old(), Blocks: 200, Virtual: 3})

@@ -102,7 +102,7 @@ func read64(made *ntheaptest.Process, at uint64, width int) uint64 {
 	return binary.LittleEndian.Uint64(b[:])
 }
 
-// TestWrongMarks tells a mark that contradicts the tree, and skips what the program has freed already.
+// TestWrongMarks: a mark that contradicts the tree causes a warning, and a block that the program has freed is skipped.
 func TestWrongMarks(t *testing.T) {
 	made, handle := pageHeap(t, ntheaptest.Win10x64)
 	full, light := of(made.Blocks, handle)[3], of(made.Blocks, made.Heaps[len(made.Heaps)-1].Handle)[3]

@@ -49,7 +49,7 @@ func TestPlacedBlocks(t *testing.T) {
 	}
 }
 
-// What is at an address does not depend on how it is read.
+// Placed memory reads the same in pieces as at once.
 func TestPlacedMemoryInPieces(t *testing.T) {
 	for _, r := range ntheaptest.Place(placed(ntheaptest.Win10x64)).Memory {
 		whole := make([]byte, r.Size)

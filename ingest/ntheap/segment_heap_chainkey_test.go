@@ -31,7 +31,7 @@ func newChainSearch(t *testing.T, m chainMemory) (*keySearch, keySample) {
 	return &keySearch{segmentKeys: &segmentKeys{}, w: w, vs: []keySample{sample}}, sample
 }
 
-// putChunk writes a header; state is what it says of the chunk being busy.
+// putChunk writes the header of a chunk; state says whether the chunk is busy.
 func putChunk(m chainMemory, off, size, previous, state, key uint64) {
 	sizes := size/16<<16 | previous/16<<32 | state<<48
 	binary.LittleEndian.PutUint64(m[off:], sizes^(chainBase+off)^key)
@@ -50,7 +50,7 @@ func putChunks(m chainMemory, key uint64) {
 	}
 }
 
-// TestChainKey infers a key from chunks, and the reading of which are busy.
+// TestChainKey infers the key from chunks, and reads with it whether a chunk is busy.
 func TestChainKey(t *testing.T) {
 	for _, key := range []uint64{0, 0x0123_4567_89AB_CDEF, 1 << 48, ^uint64(0)} {
 		m := make(chainMemory, 0x2000)
@@ -65,7 +65,7 @@ func TestChainKey(t *testing.T) {
 	}
 }
 
-// TestChainKeyOfGarbage takes no key from bytes that are no chunks, nor from those of which one is.
+// TestChainKeyOfGarbage takes no key from bytes that are no chunks, nor from one subsegment of two.
 func TestChainKeyOfGarbage(t *testing.T) {
 	zeros := make(chainMemory, 0x2000)
 	s, _ := newChainSearch(t, zeros)
@@ -81,7 +81,7 @@ func TestChainKeyOfGarbage(t *testing.T) {
 	}
 }
 
-// TestChainKeyOfManyKeys takes few keys from memory in which every length leads to a chunk that fits it, and ends soon.
+// TestChainKeyOfManyKeys bounds the search in memory where every length leads to a chunk that fits a key of its own.
 func TestChainKeyOfManyKeys(t *testing.T) {
 	const end = 0x10_0000
 	m := make(chainMemory, end)

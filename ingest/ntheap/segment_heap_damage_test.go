@@ -123,7 +123,7 @@ func descriptors(made *ntheaptest.Process, s ntheap.Segment) []descriptor {
 	return all
 }
 
-// TestSegmentHeapMissingPages takes pages away: what is left is read, and the rest told.
+// TestSegmentHeapMissingPages takes pages away: the rest is read, and every loss is reported.
 func TestSegmentHeapMissingPages(t *testing.T) {
 	for name, r := range damagedRecipes() {
 		t.Run(name, func(t *testing.T) {
@@ -252,8 +252,8 @@ func TestSegmentHeapCircles(t *testing.T) {
 	}
 }
 
-// TestSegmentHeapKeys damages what keys are inferred from: one segment in three may have another signature, but where
-// no subsegments agree, or no key fits the chunks, their blocks are gaps, and the others are found.
+// TestSegmentHeapKeys damages the data that keys are inferred from. One segment in three may have another signature.
+// Where no subsegments agree, or no key fits the chunks, their blocks become gaps and all other blocks are found.
 func TestSegmentHeapKeys(t *testing.T) {
 	made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 11, Segments: 3,
 		Blocks: 8, SegmentHeaps: 1})
@@ -316,7 +316,8 @@ func TestSegmentHeapKeys(t *testing.T) {
 	}
 }
 
-// TestSegmentHeapLies changes one number at a time. Most blocks are found, and something is said.
+// TestSegmentHeapLies changes one number at a time. A warning names the kind of damage, and lost bounds the blocks it
+// costs.
 func TestSegmentHeapLies(t *testing.T) {
 	r := damagedRecipes()["10.0.22631 x64 stacks=false"]
 	r.Segments = 2 // most signatures must be right
@@ -380,7 +381,7 @@ func TestSegmentHeapLies(t *testing.T) {
 	}
 }
 
-// TestSegmentHeapOfTerabytes ends soon where a large block claims to be as large as the heap, which claims 128 TB.
+// TestSegmentHeapOfTerabytes: a walk ends soon although a large block claims the size of the heap, which claims 128 TB.
 func TestSegmentHeapOfTerabytes(t *testing.T) {
 	r := damagedRecipes()["10.0.22631 x64 stacks=false"]
 	r.Virtual = 1

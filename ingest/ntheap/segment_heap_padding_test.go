@@ -95,7 +95,7 @@ func TestPadding(t *testing.T) {
 	}
 }
 
-// TestPaddingDecision decides from blocks, at the end of the walk if they are few.
+// TestPaddingDecision decides at the end of a walk of few blocks whether blocks have padding.
 func TestPaddingDecision(t *testing.T) {
 	for _, test := range []struct {
 		name                        string
@@ -144,7 +144,7 @@ func TestPaddingDecision(t *testing.T) {
 	}
 }
 
-// TestPaddingStops passes on what a visitor says of a block that was held.
+// TestPaddingStops: the error of a visitor is returned also for a block that was held back.
 func TestPaddingStops(t *testing.T) {
 	s, _ := paddedWalk(t, words{}, 19045, true)
 	stop := errors.New("stop")

@@ -57,8 +57,8 @@ func TestSegmentHeaps(t *testing.T) {
 	}
 }
 
-// TestSegmentHeapsWithoutPadding walks those of programs of Windows, whose blocks begin with none. 16299 and before
-// have nothing that says so but blocks that are smaller than padding.
+// TestSegmentHeapsWithoutPadding walks heaps of Windows' own programs, whose blocks have no padding. Up to build 16299
+// the only sign of that is a block smaller than the padding.
 func TestSegmentHeapsWithoutPadding(t *testing.T) {
 	for i, v := range ntheaptest.SegmentHeaps {
 		t.Run(v.Name, func(t *testing.T) {
@@ -204,8 +204,8 @@ func TestSegmentHeapNextWindows(t *testing.T) {
 	}
 }
 
-// TestSegmentHeapOwnTypes believes the types of a build that the table lacks, unless what they lead to does not look
-// so.
+// TestSegmentHeapOwnTypes: the PDB's types are used for a build that the table lacks, unless the memory does not match
+// them.
 func TestSegmentHeapOwnTypes(t *testing.T) {
 	made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, System: true, Segments: 1, Blocks: 14,
 		Virtual: 3, SegmentHeaps: 1})
@@ -289,7 +289,7 @@ func TestSegmentHeapsAtOnce(t *testing.T) {
 	}
 }
 
-// TestSegmentHeapCancelled stops before it has inferred anything, and the next walk does.
+// TestSegmentHeapCancelled: a walk that is cancelled before it has inferred the keys leaves that to the next walk.
 func TestSegmentHeapCancelled(t *testing.T) {
 	made := ntheaptest.Make(segmentRecipes()["10.0.22631 x64 stacks=false"])
 	heaps, err := ntheap.Open(t.Context(), process(made))
@@ -316,7 +316,7 @@ func TestSegmentHeapCancelled(t *testing.T) {
 	}
 }
 
-// TestSegmentHeapErrors passes on what a visitor says, from every kind of block.
+// TestSegmentHeapErrors: the error of a visitor is returned, whatever kind of block the visitor was given.
 func TestSegmentHeapErrors(t *testing.T) {
 	made := ntheaptest.Make(segmentRecipes()["10.0.19045 x64 stacks=true"])
 	heaps, err := ntheap.Open(t.Context(), process(made))

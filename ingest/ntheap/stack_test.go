@@ -9,7 +9,8 @@ import (
 	"heapdrift/ingest/ntheap/ntheaptest"
 )
 
-// TestStack reads entries of the stack trace database as they may be. A heap lies there for Open to find.
+// TestStack reads the forms that entries of the stack trace database have. The memory also holds a heap for Open to
+// find.
 func TestStack(t *testing.T) {
 	const code, at = 0x7ff600001000, 0x10000
 	frames := func(n int) (b []byte) {
@@ -57,7 +58,7 @@ func TestStack(t *testing.T) {
 	}
 }
 
-// TestNoTrace leaves blocks without stacks where the trace is 0 or nowhere.
+// TestNoTrace: a block has no stack if its trace is 0 or lies outside memory.
 func TestNoTrace(t *testing.T) {
 	made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Blocks: 1})
 	heaps, _ := openFirst(t, made)

@@ -8,8 +8,8 @@ import (
 	"heapdrift/ingest/ntheap/ntheaptest"
 )
 
-// TestTraceDatabase finds the database of stacks by what it says of itself. Where it is not found, or lies, blocks have
-// no stacks, and their sizes are right.
+// TestTraceDatabase finds the stack trace database by its own header. Without the database, or if the header is wrong,
+// blocks have the right sizes and no stacks.
 func TestTraceDatabase(t *testing.T) {
 	const base, array, size = 0x48, 0x64, 0x8000
 	for _, v := range []*ntheaptest.Windows{ntheaptest.XPx86, ntheaptest.Win7x86, ntheaptest.Win10x86} {

@@ -8,7 +8,8 @@ import (
 	"heapdrift/ingest/umdh"
 )
 
-// Each log has one entry of new bytes "64", or more: what is read from it as it is, and in either base.
+// Each log has an entry whose new bytes are printed as "64", or more entries. The cases list what is read without a
+// base, as decimal, and as hexadecimal.
 func TestBase(t *testing.T) {
 	for name, test := range map[string]struct {
 		log            string

@@ -71,7 +71,7 @@ func TestQuotedInAMail(t *testing.T) {
 	}
 }
 
-// A log and a difference that are put into one file, each as it was written, stay what they are.
+// A log and a difference in one file stay two captures.
 func TestWholeLogsAreNotJoined(t *testing.T) {
 	log := "// Loaded modules:\n//     Base Size Module\n//              400000   11D000 D:\\app\\app.exe\n*- - - - - - - - - - Start of data for heap @ 10000 - - - - - - - - - -\n" +
 		"58 bytes + 10 at 5E1A88 by BackTrace94C4\n\t77929B07\n*- - - - - - - - - - End of data for heap @ 10000 - - - - - - - - - -\n"

@@ -81,7 +81,7 @@ func invented(t testing.TB, seed uint64, size umdhtest.Size) (p *umdhtest.Invent
 	return p, logs
 }
 
-// What is read from the logs of a made-up process is what it held, per stack and in all.
+// Captures of the logs of an invented process hold what the process held, by stack and in all.
 func TestInventedProcess(t *testing.T) {
 	for seed := range uint64(8) {
 		for _, bits := range []int{32, 64} {
@@ -203,8 +203,9 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// cutAnywhere reads a log cut at every byte: never more than the whole, unless the proof of the base
-// is cut off and that is said, and never silent where something is missing.
+// cutAnywhere reads a log cut every step bytes. A cut log holds no more than the whole, unless the proof of the number
+// base is cut off and a warning says so; it holds less only with a warning or an error, or if the cut lies between
+// heaps.
 func cutAnywhere(t *testing.T, name string, log []byte, step int) {
 	t.Helper()
 	whole, err := umdh.Read(t.Context(), bytes.NewReader(log), umdh.Options{})
@@ -229,8 +230,8 @@ func cutAnywhere(t *testing.T, name string, log []byte, step int) {
 	}
 }
 
-// betweenHeaps reports whether a log ends behind a heap's last line. UMDH does not say which heap is the last, so
-// nobody can tell that another was to follow.
+// betweenHeaps reports whether a log ends behind the last line of a heap. UMDH does not say which heap is the last, so
+// nothing shows that another heap is missing.
 func betweenHeaps(log []byte) bool {
 	text := bytes.TrimSpace(bytes.ReplaceAll(log, []byte{0}, nil))
 	last := text[bytes.LastIndexByte(text, '\n')+1:]

@@ -112,7 +112,7 @@ func TestCutOnce(t *testing.T) {
 	}
 }
 
-// However many goroutines read a log, and in whatever pieces, it gives the same.
+// A log gives the same captures in whatever pieces it is read, and by however many goroutines.
 func TestReadBeside(t *testing.T) {
 	p := umdhtest.Invent(9, umdhtest.Size{Modules: 9, Stacks: 300, Blocks: 9000, Heaps: 3})
 	var log bytes.Buffer
@@ -136,7 +136,7 @@ func TestReadBeside(t *testing.T) {
 	}
 }
 
-// A stop of the reading ends the work beside, and nothing is read from the source any more.
+// Cancelling a read ends its other goroutines, and nothing more is read from the source.
 func TestStopBeside(t *testing.T) {
 	before := runtime.GOMAXPROCS(4)
 	defer runtime.GOMAXPROCS(before)

@@ -51,7 +51,7 @@ var samples = map[string]string{
 	"encodings/real-derived.utf8-nonascii-path.raw.log": "11: 1050 in 11; ambiguous-stack stack-missing",
 }
 
-// summary is a capture as samples puts it.
+// summary prints a capture in the form of the table samples.
 func summary(c *capture.Capture) string {
 	entries := int64(c.Blocks.Len())
 	if entries == 0 {
@@ -105,7 +105,7 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// Logs of other tools are none of UMDH's.
+// Logs of other tools are not taken for UMDH logs.
 func TestRelatedAreRefused(t *testing.T) {
 	files, err := filepath.Glob(corpus.Path(t, "umdh", "related") + "/*")
 	if err != nil || len(files) == 0 {

@@ -10,8 +10,8 @@ import (
 	"heapdrift/ingest/umdh/umdhtest"
 )
 
-// slowly is a log whose every line has a blank at its end: the same to the careful reading, and nothing that the fast
-// one would take.
+// slowly is a log with a blank at the end of every line: the careful reading gives the same, and the fast reading
+// declines.
 func slowly(log []byte) []byte {
 	log = bytes.ReplaceAll(log, []byte("\r\n"), []byte(" \r\n"))
 	return bytes.ReplaceAll(bytes.ReplaceAll(log, []byte("\n"), []byte(" \n")), []byte("\r \n"), []byte("\r\n"))

@@ -8,7 +8,7 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// The width of the program, the end of its address space, and what lies where.
+// The regions show whether the program is 32-bit, where its address space ends, and what lies where.
 func TestMapOfTheAddressSpace(t *testing.T) {
 	const heap, free = `<Region Address="0x10000" Size="1048576" Commit="4096" PrivateBytes="4096" UseType="0" Type="Heap"/>`, `<Region Address="%#x" Size="%d" UseType="6" Type="Free"/>`
 	const image = `<Region Address="0x7ff600000000" Size="65536" Commit="65536" UseType="2" Type="Image"/>`
@@ -41,7 +41,7 @@ func TestMapOfTheAddressSpace(t *testing.T) {
 	}
 }
 
-// More reservations than fit in 4 GB have sums and no map.
+// A file with more reservations than fit in 4 GB gives sums and no map.
 func TestTooManyReservationsForAMap(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`<Snapshot PID="7"><MemoryRegions>`)

@@ -2,8 +2,8 @@ package windbg_test
 
 import "maps"
 
-// forms are outputs as people paste them: without their headers, wrapped, mixed, and of commands that are asked less
-// often. They are read as cases are.
+// forms are outputs as people paste them: without headers, wrapped, mixed, or of rarer commands. They have the layout
+// of cases.
 var forms = map[string]string{
 	"a list of heaps, and the segments of one": `
 windbg-log: WinDbg !heap "" pid 0, 64 bits, machine "", at ?, lower bound false

@@ -34,7 +34,7 @@ func everything() string {
 	return b.String()
 }
 
-// A log that is cut anywhere gives rows of the whole log, and no other ones.
+// A log that is cut anywhere gives rows of the whole log and no others.
 func TestCutAnywhere(t *testing.T) {
 	p := invent(7, 2, 8)
 	log := p.summary() + p.sizes() + p.leaks()
@@ -72,7 +72,7 @@ func TestCutAnywhere(t *testing.T) {
 	}
 }
 
-// Bits that flip change figures, and nothing else.
+// A log with flipped bits gives valid captures or an error.
 func TestFlippedBits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -94,7 +94,7 @@ func TestFlippedBits(t *testing.T) {
 	}
 }
 
-// valid checks what every capture must be, whatever it was read from.
+// valid checks the laws of every capture, whatever its source.
 func valid(t *testing.T, c *capture.Capture) {
 	t.Helper()
 	var artifact bytes.Buffer
@@ -133,7 +133,7 @@ func valid(t *testing.T, c *capture.Capture) {
 	}
 }
 
-// How the text is stored, and how fast it comes, does not matter.
+// The encoding of a log, and the pace at which it arrives, do not change its captures.
 func TestEncodings(t *testing.T) {
 	log := everything()
 	want := renderAll(read(t, log))
@@ -195,7 +195,7 @@ func difference(got, want string) string {
 	return "one is longer"
 }
 
-// In which order the commands were typed does not matter within an instant.
+// The order of commands does not matter within an instant.
 func TestOrderOfCommands(t *testing.T) {
 	p := invent(3, 3, 20)
 	outputs := []string{p.summary(), p.sizes(), p.leaks(),
@@ -270,7 +270,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// endlessReader gives lines for ever, and cancels.
+// endlessReader returns lines without end, and cancels the reading.
 type endlessReader struct{ cancel context.CancelFunc }
 
 func (e endlessReader) Read(p []byte) (int, error) {

@@ -12,7 +12,7 @@ import (
 	"heapdrift/ingest/windbg"
 )
 
-// each puts every line of a log into another form.
+// each is a pasting that changes every line of a log.
 func each(form func(n int, line string) string) func(string) string {
 	return func(log string) string {
 		lines := strings.Split(strings.TrimSuffix(log, "\n"), "\n")
@@ -105,7 +105,7 @@ func shown(captures []*capture.Capture) string {
 	return place.ReplaceAllString(renderAll(captures), "): ")
 }
 
-// However a log is handed on, it says the same.
+// A log gives the same captures however it is pasted.
 func TestPastings(t *testing.T) {
 	for name, text := range cases {
 		_, log, _ := strings.Cut(text, "\n=\n")
@@ -126,7 +126,7 @@ func TestPastings(t *testing.T) {
 	}
 }
 
-// Marks that no list knows are learned from what stands behind them.
+// Unknown marks before the lines of a log are learned from the text that follows them.
 func TestLearnedMarks(t *testing.T) {
 	p := invent(5, 4, 0)
 	log := p.summary() + p.sizes()
@@ -144,7 +144,7 @@ func TestLearnedMarks(t *testing.T) {
 	}
 }
 
-// Strings of the program may hold markup, which hides nothing of a log.
+// Markup inside strings of the program does not hide the rest of a log.
 func TestMarkupInStrings(t *testing.T) {
 	p := invent(9, 3, 0)
 	for _, text := range []string{"<script>", "<!--", "<tr>", "</div>", "<style>", "<br>", "<p>", "</span><td>", "<pre>"} {
@@ -156,7 +156,7 @@ func TestMarkupInStrings(t *testing.T) {
 	}
 }
 
-// Lines of any length, of any marks, take their time and no more.
+// Very long lines, whatever marks they consist of, do not hide the outputs around them.
 func TestLongLines(t *testing.T) {
 	p := invent(2, 2, 0)
 	for _, junk := range []string{"<", "> ", "| ", "&#", "<b ", "<!--", "\\", "`", "*", "[", "\x1b[", "<p", "12:34 ",

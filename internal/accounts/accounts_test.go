@@ -13,7 +13,8 @@ import (
 
 var rights = []accounts.Right{accounts.Decide, accounts.Read, accounts.Upload, accounts.Change, accounts.Manage}
 
-// Each line is an actor and, for the rights from the weakest up, what it may in project 1: y, or - for no.
+// Each line names an actor and marks, from the weakest right to the strongest, what the actor may do in project 1: y
+// for yes, - for no.
 func TestMay(t *testing.T) {
 	role := func(r accounts.Role) accounts.Actor {
 		return accounts.Actor{User: 7, Name: "ada", Roles: map[int64]accounts.Role{1: r}}
@@ -57,7 +58,7 @@ func TestMay(t *testing.T) {
 	}
 }
 
-// A name in an audit is verified where it is that of who acts, and heapdrift knows them.
+// A name in an audit is verified if it is the name of the user who acts, and heapdrift knows the user.
 func TestVerified(t *testing.T) {
 	ada := accounts.With(t.Context(), &accounts.Actor{Name: "ada", User: 7})
 	open := accounts.With(t.Context(), &accounts.Actor{Open: true})

@@ -26,7 +26,7 @@ type row struct {
 	bytes int64
 }
 
-// process is a test's program: where its modules lie, and its id.
+// process is the program of a test: its id, and where its modules lie.
 type process struct {
 	pid            uint32
 	image, library uint64 // bases
@@ -246,7 +246,7 @@ func TestMatching(t *testing.T) {
 	}
 }
 
-// Totals and heaps are sums of the sites, whatever the order of the evidence's rows.
+// Totals and heaps are sums over the sites, whatever the order of the rows in the evidence.
 func TestTotalsAreSumsInAnyOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var first, last []row

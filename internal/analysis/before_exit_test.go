@@ -7,7 +7,7 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// A trace has a time before the exit where it has recorded one behind its beginning and that of the process.
+// A trace has a time before the exit if it records an exit later than its own beginning and that of the process.
 func TestBeforeExitAtItsLimits(t *testing.T) {
 	at := func(ns int64) *int64 { return &ns }
 	for _, test := range []struct {

@@ -20,8 +20,8 @@ const (
 
 var midday = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
-// told is evidence of an instant that says what the memory is used for: private bytes by the system's count, and
-// megabytes by use.
+// told is evidence of one instant that says what memory is used for: private bytes as the system counts them, and
+// megabytes for each use.
 func told(minutes int, private int64, uses map[capture.UseName]int64) *capture.Capture {
 	s := &capture.Space{PrivateBytes: private * mega}
 	for _, name := range capture.UseNames {
@@ -179,7 +179,7 @@ func TestGrowthOverTime(t *testing.T) {
 	}
 }
 
-// What a trace saw allocated is told at a few of its instants.
+// A course has at most 200 instants, and keeps those that tell the whole of memory.
 func TestCourseIsBounded(t *testing.T) {
 	var list []*capture.Capture
 	for i := range 150 {
@@ -207,7 +207,7 @@ func TestCourseIsBounded(t *testing.T) {
 	}
 }
 
-// Of many instants the first and the last are kept, in whatever order the evidence is.
+// Of too many instants the first and the last are kept, whatever the order of the evidence.
 func TestCourseKeepsBothEnds(t *testing.T) {
 	list := []*capture.Capture{blocksAt(-5, 16)} // before all others, and there is no room for it
 	for i := range 250 {
@@ -301,7 +301,7 @@ func TestOutlooks(t *testing.T) {
 	}
 }
 
-// What lies above the limit of a 32-bit program takes nothing of it.
+// Memory above the limit of a 32-bit program does not count against the limit.
 func TestOutlookCountsWhatTheProgramCanUse(t *testing.T) {
 	var list []*capture.Capture
 	for i := range int64(2) {
@@ -326,7 +326,7 @@ func TestOutlookCountsWhatTheProgramCanUse(t *testing.T) {
 	}
 }
 
-// Growth is told from the first megabyte on.
+// The outlook takes growth into account from one megabyte on.
 func TestLeastGrowthOfAnOutlook(t *testing.T) {
 	for bytes, grew := range map[int64]bool{mega - 1: false, mega: true, mega + 1: true} {
 		list := []*capture.Capture{told(0, 100, heaps(30, 20)), told(60, 100, heaps(30, 20))}
@@ -340,7 +340,7 @@ func TestLeastGrowthOfAnOutlook(t *testing.T) {
 	}
 }
 
-// A trace tells what was allocated since it began, at a few of its instants, beside what is told by others.
+// A trace shows at a few of its instants what was allocated since it began, beside the instants of other evidence.
 func TestTraceInACourse(t *testing.T) {
 	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code + 1}, allocations.Classes{AIFO: u(3, 300)}, 400},
 		life{capture.KindVirtual, []uint64{ntdll, code + 2}, allocations.Classes{AIFO: u(1, 4096)}, 4096})
@@ -359,7 +359,7 @@ func TestTraceInACourse(t *testing.T) {
 	}
 }
 
-// Of many maps a report has the first and the last ones, and the captures keep theirs.
+// Of many maps a report keeps the first and the last ones, and the captures keep all of theirs.
 func TestMapsInAReport(t *testing.T) {
 	for _, n := range []int{1, 4, 5, 30} {
 		var list []*capture.Capture

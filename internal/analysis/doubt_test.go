@@ -22,7 +22,7 @@ func leaking(minutes ...int) []*capture.Capture {
 	return list
 }
 
-// The same bytes are one instant, whatever kind of evidence they are of.
+// The same file given twice is one instant, whatever kind of evidence it is.
 func TestTheSameEvidenceCountsOnce(t *testing.T) {
 	space := app.dump(row{id: 1, stack: app.in(0x20), count: 4, bytes: 64})
 	space.Memory = &capture.Memory{Space: &capture.Space{}}
@@ -43,7 +43,7 @@ func TestTheSameEvidenceCountsOnce(t *testing.T) {
 	}
 }
 
-// A log counts minutes: those of one minute stay in the order given, and growth counts by snapshot.
+// Logs have times in whole minutes: logs of one minute stay in the given order, and growth is counted by snapshot.
 func TestSnapshotsOfOneMinute(t *testing.T) {
 	r := analyze(t, inputs(leaking(0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3)...))
 	if r.Verdict.Status != analysis.StatusLeak || codes(r) != "" {
@@ -57,8 +57,8 @@ func TestSnapshotsOfOneMinute(t *testing.T) {
 	}
 }
 
-// Where it is not certain that the snapshots are of one process and in the order of time, nothing is certain of what
-// they show.
+// If it is uncertain whether the snapshots are of one process and in the order of time, nothing that they show is
+// certain.
 func TestDoubtfulEvidenceDecidesNothing(t *testing.T) {
 	elsewhere := process{pid: 10, image: 0x900000, library: 0x7700_0000}
 	still := func(pid uint32) []*capture.Capture { return grown(pid, 5, 5, 5, 5, 5, 5) }
@@ -100,7 +100,7 @@ func TestDoubtfulEvidenceDecidesNothing(t *testing.T) {
 	}
 }
 
-// Evidence of several kinds is of one process as well.
+// Several kinds of evidence in one report must be of one process, too.
 func TestProcessesOfSeveralKindsOfEvidence(t *testing.T) {
 	stranger := app
 	stranger.pid = 11

@@ -11,8 +11,8 @@ import (
 	"heapdrift/internal/analysis/blame"
 )
 
-// listed is a snapshot whose blocks are listed by address: n of 64 bytes each, from the given one on, of a site with
-// the stack.
+// listed is a snapshot with a list of n blocks of 64 bytes at consecutive addresses, numbered from first, all of one
+// site.
 func listed(first, n int, stack ...int64) *capture.Capture {
 	c := app.snapshot(row{id: 1, stack: app.in(stack...), count: int64(n), bytes: int64(64 * n)})
 	c.Blocks = capture.Blocks{}
@@ -22,7 +22,7 @@ func listed(first, n int, stack ...int64) *capture.Capture {
 	return c
 }
 
-// Blocks that stay convict nobody, and blocks that do not stay acquit: what grows and is always new is in use.
+// Growth whose blocks stay is a leak; growth whose blocks are always new is memory in use.
 func TestSurvivorsAcquit(t *testing.T) {
 	var stay, pass []*capture.Capture
 	for k := range 12 {
@@ -37,7 +37,7 @@ func TestSurvivorsAcquit(t *testing.T) {
 	}
 }
 
-// Growth counts by work where every snapshot has its counter, and by nothing else than time where one has none.
+// Growth is counted by work if every snapshot has a counter of work, and by time if one lacks it.
 func TestWorkAxis(t *testing.T) {
 	in := func() []analysis.Input {
 		var list []*capture.Capture
@@ -76,7 +76,7 @@ func TestWorkAxis(t *testing.T) {
 	}
 }
 
-// Only the longest life of a process is judged: from one to another nothing grows.
+// Only the longest life of a process is judged: growth from one life to another does not count.
 func TestGrowthOverARestart(t *testing.T) {
 	var list []*capture.Capture
 	for k := range 7 {
@@ -94,8 +94,8 @@ func TestGrowthOverARestart(t *testing.T) {
 	}
 }
 
-// Sites of one signature are one finding, in whatever heaps and by whatever lines; the gravest of them and all together
-// decide.
+// Sites of one signature are one finding, whatever their heaps and lines. The gravest of the sites, and all of them
+// together, decide its verdict.
 func TestFindingsJoinSites(t *testing.T) {
 	var list []*capture.Capture
 	for k := range 12 {
@@ -118,7 +118,7 @@ func TestFindingsJoinSites(t *testing.T) {
 	}
 }
 
-// Rules say whose a leak is and that it is known; what is known is counted and decides nothing.
+// Rules name the owner of a leak and make it known; known leaks are counted and decide nothing.
 func TestKnownLeaksDecideNothing(t *testing.T) {
 	rules, err := blame.ParseRules(`module:app -> owner=us known="see #7"`)
 	if err != nil {
@@ -139,7 +139,8 @@ func TestKnownLeaksDecideNothing(t *testing.T) {
 	}
 }
 
-// named is a snapshot by text, as debuggers print it: with lines, and frames of which some are inlined calls.
+// named is a snapshot with names instead of addresses, as debuggers print it: with lines, and frames marked ~ for
+// inlined calls.
 func named(stack string, inlined bool) *capture.Capture {
 	c := &capture.Capture{Kind: capture.KindUMDHSnapshot, Process: capture.Process{Name: "app.exe", PID: 1, Bits: 64},
 		Snapshots: make([]capture.Snapshot, 1)}
@@ -158,7 +159,7 @@ func named(stack string, inlined bool) *capture.Capture {
 	return c
 }
 
-// What evidence without inlined calls calls a leak is known of the leak with them.
+// A finding with inlined calls knows, as its outline, the signature that evidence without inlined calls gives it.
 func TestOutline(t *testing.T) {
 	const stack = "ntdll!RtlAllocateHeap ~app!Batch app!Add ~app!Each app!Collect app!main"
 	full, bare := analyze(t, inputs(named(stack, true))).Findings[0], analyze(t, inputs(named(stack, false))).Findings[0]
@@ -172,7 +173,7 @@ func TestOutline(t *testing.T) {
 	}
 }
 
-// survived is what a site kept of one allocation in each stretch of ten seconds.
+// survived is the survival of a site that kept one allocation from each bin of its window.
 func survived(over int64) *allocations.Survival {
 	v := &allocations.Survival{Over: over}
 	for b := range v.Born {
@@ -181,7 +182,7 @@ func survived(over int64) *allocations.Survival {
 	return v
 }
 
-// What a process frees in order to end it has leaked all the same.
+// Memory that a process frees only at its own end has leaked all the same.
 func TestLeakOfAProcessThatFreesAllAtItsEnd(t *testing.T) {
 	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.Classes{AIFI: u(70, 4480)}, 4480})
 	c.Trace.Exited, c.Trace.Teardown = 9_900_000_000, 9_800_000_000
@@ -198,7 +199,7 @@ func TestLeakOfAProcessThatFreesAllAtItsEnd(t *testing.T) {
 	}
 }
 
-// A leak that many stacks share is seen although each of them keeps next to nothing.
+// A leak spread over many stacks is found although each stack keeps next to nothing.
 func TestScatteredLeak(t *testing.T) {
 	var lives []life
 	for i := range 40 { // one block each, by stacks that differ in the allocator only
@@ -225,7 +226,7 @@ func TestScatteredLeak(t *testing.T) {
 	}
 }
 
-// Text without inlined calls is a witness of the same leak as a trace with them.
+// A text without inlined calls is a witness of the leak that a trace shows with inlined calls.
 func TestWitnessByOutline(t *testing.T) {
 	const stack = "ntdll!RtlAllocateHeap ~app!Batch app!Add app!Collect app!main"
 	c := trace(7, life{capture.KindHeap, []uint64{code}, allocations.Classes{AIFO: u(1, 10)}, 10})

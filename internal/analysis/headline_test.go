@@ -14,7 +14,7 @@ func sized(size, count int64, percent float64) capture.Group {
 		Usage: capture.Usage{Count: count, Bytes: size * count}, Percent: percent}
 }
 
-// bare is a heap as !heap -s counts it: what is busy is not known.
+// bare is a heap as !heap -s counts it, without its busy blocks.
 func bare(committed, virtualBlocks int64) []capture.HeapFacts {
 	return []capture.HeapFacts{{Handle: 0x1000, Kind: "NT heap", Reserved: 1 << 20, Committed: committed,
 		Blocks: capture.Usage{Count: virtualBlocks}}}
@@ -69,7 +69,7 @@ func TestHeadlines(t *testing.T) {
 	}
 }
 
-// What nobody counted is not zero, and a log that names no process may be of any.
+// An amount that was not counted is not zero, and a log that names no process may be of any.
 func TestUnknownIsNotZero(t *testing.T) {
 	one, two := facts(capture.Memory{Heaps: bare(4096, 11)}), facts(capture.Memory{Heaps: bare(4096, 43)})
 	two.Process.PID = 7
@@ -83,7 +83,7 @@ func TestUnknownIsNotZero(t *testing.T) {
 	}
 }
 
-// Leaks of one stack are one finding; those without a stack are one each.
+// Reported leaks with one title and one stack are one row; each leak without a stack is a row of its own.
 func TestReportedLeaks(t *testing.T) {
 	c := facts(capture.Memory{})
 	stack := c.Stacks.AddStack([]capture.FrameID{c.Stacks.AddText(capture.Text{Module: "plugin",

@@ -8,7 +8,7 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// with is a snapshot of app in which a library is loaded at a base; 0 for none.
+// with is a snapshot of app with a library loaded at a base; a base of 0 stands for no library.
 func with(name string, base uint64, rows ...row) *capture.Capture {
 	c := app.snapshot(rows...)
 	if base != 0 {
@@ -18,8 +18,8 @@ func with(name string, base uint64, rows ...row) *capture.Capture {
 	return c
 }
 
-// What a library allocated stays one site when the library is unloaded, loaded again elsewhere, or when another is
-// loaded where it was.
+// Allocations of a library stay one site when the library is unloaded, loaded elsewhere, or another is loaded in its
+// place.
 func TestLibrariesThatComeAndGo(t *testing.T) {
 	const here, there = 0x1000_0000, 0x2000_0000
 	old := func(n int64) row {
@@ -70,7 +70,7 @@ func TestLibrariesThatComeAndGo(t *testing.T) {
 	}
 }
 
-// A name that symbols give an address in a library is that of the address after the library is gone.
+// The name that symbols give an address in a library stays after the library is unloaded.
 func TestNamesOfLibrariesThatAreGone(t *testing.T) {
 	const base = 0x1000_0000
 	list := []*capture.Capture{with("plug.dll", base),

@@ -9,7 +9,7 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// Whatever is read as a report is written as one that reads as the same.
+// Any report that can be read is written as a report that reads the same.
 func FuzzReadJSON(f *testing.F) {
 	files, err := filepath.Glob("export/testdata/*.json")
 	if err != nil || len(files) == 0 {

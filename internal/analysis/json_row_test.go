@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Rows are read as encoding/json reads them, whatever they hold and whatever is wrong in them.
+// Rows are read as encoding/json reads them, whatever they hold and however they are wrong.
 func TestRowsAsJSON(t *testing.T) {
 	r := randomRows{rand.New(rand.NewPCG(9, 10))}
 	read := 0 // rows that encoding/json was not needed for
@@ -55,7 +55,7 @@ func sameAsJSON[T any](t *testing.T, r randomRows, text []byte, decode func(*row
 	return read
 }
 
-// Numbers are read up to what their fields hold, and beyond that refused as encoding/json refuses them.
+// Numbers are read as far as their fields can hold them, and larger ones are refused as encoding/json refuses them.
 func TestNumbersAsJSON(t *testing.T) {
 	for _, number := range []string{
 		"0", "-0", "-1", "00", "01", "-", "9223372036854775807", "9223372036854775808", "-9223372036854775807",

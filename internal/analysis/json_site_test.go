@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// randomRows makes rows of reports with what texts and numbers can hold.
+// randomRows makes rows of reports with odd texts and numbers.
 type randomRows struct{ *rand.Rand }
 
 func (r randomRows) text() string {

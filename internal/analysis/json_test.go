@@ -12,8 +12,8 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// A function that is inlined into itself gives one return address the same call several times: the report has it once,
-// and is read as it was.
+// A function inlined into itself gives one return address the same call several times: the report stores the frame
+// once, and reads back with every call.
 func TestCallsThatAreInlinedIntoThemselves(t *testing.T) {
 	c := app.snapshot(row{id: 1, stack: app.in(-0x10, 0x1005), count: 2, bytes: 100})
 	image := capture.Image{ImageID: c.Modules[0].ImageID(), Symbols: capture.SymbolsPrivate}
@@ -41,7 +41,7 @@ func TestCallsThatAreInlinedIntoThemselves(t *testing.T) {
 	}
 }
 
-// Frames and stacks are numbered as they come, even where two are equal: an address behind them means what it says.
+// Frames and stacks keep the numbers of their rows, even if two rows are equal.
 func TestEqualRowsKeepTheirNumbers(t *testing.T) {
 	const frame = `{"module":"m","function":"f","offset":"0x1"}`
 	r, err := analysis.ReadJSON(strings.NewReader(`{"schema":"heapdrift.report/v2","frames":[` + frame + `,` + frame +
@@ -54,7 +54,7 @@ func TestEqualRowsKeepTheirNumbers(t *testing.T) {
 	}
 }
 
-// A number that is no stack's is an error, however large.
+// A number of no stack is an error, however large it is.
 func TestNumbersOfStacks(t *testing.T) {
 	for number, want := range map[string]bool{"-1": true, "0": true, "1": false, "-2": false, "2147483646": false,
 		"2147483647": false, "9999999999999999999999": false, "null": false, `"0"`: false, "0.0": false} {
@@ -67,7 +67,7 @@ func TestNumbersOfStacks(t *testing.T) {
 	}
 }
 
-// A report of more rules than a project may have is refused: no frame is told to be what another rule says.
+// A report with more rules than a project may have is refused, so that no frame is shown with another rule's number.
 func TestTooManyRules(t *testing.T) {
 	text := []byte(`{"schema":"heapdrift.report/v2","frames":[`)
 	for i := range 1 << 16 {
@@ -79,7 +79,7 @@ func TestTooManyRules(t *testing.T) {
 	}
 }
 
-// A report may be written by several at once, and whenever its text is made it is the same.
+// Several goroutines may write a report, and its text is always the same.
 func TestWriteJSONAtOnce(t *testing.T) {
 	var rows []row
 	for i := range int64(1200) {

@@ -15,7 +15,7 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// A report reads the same however few bytes come at once, and not at all where its end is missing.
+// A report reads the same in pieces of any size, and is refused if its end is missing.
 func TestReportInPieces(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -72,7 +72,7 @@ func written(t *testing.T, r io.Reader) string {
 	return out.String()
 }
 
-// What is wrong in a row is said with its number, also behind more rows than are decoded at once.
+// The error about a row has the row's number, also behind more rows than are decoded at once.
 func TestWrongRows(t *testing.T) {
 	rows := func(n int, row string) string { return strings.TrimSuffix(strings.Repeat(row+",", n), ",") }
 	for _, test := range []struct{ name, lists, want string }{

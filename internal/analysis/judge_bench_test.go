@@ -36,7 +36,8 @@ func BenchmarkJudge(b *testing.B) {
 	}
 }
 
-// grownSeries is snapshots of sites that each hold about so many blocks; one in eight gets more in each.
+// grownSeries are snapshots of sites with about the given number of blocks each; one site in eight gets more in each
+// snapshot.
 func grownSeries(b *testing.B, sites, snapshots, each int) (*series, *Report) {
 	var parts []part
 	r := &Report{}

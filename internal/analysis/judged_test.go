@@ -9,7 +9,7 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// grown is snapshots of one life of the process by how many blocks one site holds.
+// grown are snapshots of one life of the process, in which one site holds the given numbers of blocks.
 func grown(pid uint32, counts ...int64) []*capture.Capture {
 	var list []*capture.Capture
 	p := app
@@ -20,7 +20,7 @@ func grown(pid uint32, counts ...int64) []*capture.Capture {
 	return list
 }
 
-// Snapshots of several lives decide nothing, and what is said to grow is what grew in the longest.
+// Snapshots of several lives decide nothing, and the growth that the verdict names is that of the longest life.
 func TestVerdictIsOfTheLongestLife(t *testing.T) {
 	for name, test := range map[string]struct {
 		captures []*capture.Capture
@@ -51,7 +51,7 @@ func TestVerdictIsOfTheLongestLife(t *testing.T) {
 	}
 }
 
-// The power is of the time that is judged: since heaps were traced, until the process begins to end.
+// The power refers to the time that is judged: from the start of heap tracing to the start of the process's teardown.
 func TestPowerOfATraceIsOfWhatItSaw(t *testing.T) {
 	power := func(change func(*capture.Trace)) float64 {
 		c := trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.Classes{AIFI: u(64, 6400)}, 300})
@@ -71,7 +71,7 @@ func TestPowerOfATraceIsOfWhatItSaw(t *testing.T) {
 	}
 }
 
-// Before a process freed what it held, more was outstanding than its totals say.
+// The verdict names what was outstanding before a process freed what it held, which the totals do not show.
 func TestGrowthOfAProcessThatFreesAllAtItsEnd(t *testing.T) {
 	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.Classes{AIFI: u(6, 600)}, 600})
 	c.Trace.Exited, c.Trace.Teardown = 9_000_000_000, 8_900_000_000
@@ -88,7 +88,7 @@ func TestGrowthOfAProcessThatFreesAllAtItsEnd(t *testing.T) {
 	}
 }
 
-// However many sites are left out of those that can be judged, one block is no growth.
+// One block is no growth, even if other sites could not be judged.
 func TestSitesWithoutSurvival(t *testing.T) {
 	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.Classes{AIFO: u(1, 100)}, 100})
 	c.Trace.SurvivalsBeyond = 5
@@ -98,7 +98,7 @@ func TestSitesWithoutSurvival(t *testing.T) {
 	}
 }
 
-// Snapshots beside a trace prove a leak that it does not show, unless they have losses.
+// Snapshots beside a trace prove a leak that the trace does not show, unless the snapshots have losses.
 func TestWitnessWithLosses(t *testing.T) {
 	in := func(damaged bool) []analysis.Input {
 		var list []*capture.Capture
@@ -123,7 +123,7 @@ func TestWitnessWithLosses(t *testing.T) {
 	}
 }
 
-// Snapshots without inlined calls are witnesses of the findings that a trace has with them.
+// Snapshots without inlined calls are witnesses of the findings that a trace has with inlined calls.
 func TestWitnessWithoutInlinedCalls(t *testing.T) {
 	const stack = "ntdll!RtlAllocateHeap ~app!Batch app!Add ~app!Each app!Collect app!main"
 	c := named(stack, true)

@@ -11,8 +11,8 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// Whether the frames of the emulation are at the outer end of a stack makes no other site, and what lies in 64-bit
-// modules alone is one of its own.
+// Frames of the WOW64 emulation at the outer end of a stack do not make another site. A stack in 64-bit modules alone
+// is a site of its own.
 func TestStacksWithAndWithoutTheEmulation(t *testing.T) {
 	const cpu, wow, ntdll64 = 0x7FF8_0E10_0000, 0x7FF8_1730_0000, 0x7FF8_1461_0000
 	c := trace(7,
@@ -37,7 +37,7 @@ func TestStacksWithAndWithoutTheEmulation(t *testing.T) {
 	}
 }
 
-// Where the evidence has names and no addresses, the names of the emulation's modules tell.
+// In evidence with names and no addresses, the names of the emulation's modules identify its frames.
 func TestStacksWithNamesOfTheEmulation(t *testing.T) {
 	const bare = "ntdll!RtlAllocateHeap app!Add kernel32!BaseThreadInitThunk ntdll!RtlUserThreadStart"
 	long, short := named(bare+" wow64cpu!BTCpuSimulate wow64!Wow64LdrpInitialize ntdll!LdrInitializeThunk", true),
@@ -47,8 +47,8 @@ func TestStacksWithNamesOfTheEmulation(t *testing.T) {
 	}
 }
 
-// Keys of stacks are in databases: they are the same in all versions. Of a frame they are SHA-256 of its fields, each
-// text before its length, of a stack that of its frames, cut to 128 bits.
+// Databases hold the keys of stacks, so all versions compute the same keys. The key of a frame is the SHA-256 of its
+// fields, each text followed by its length; the key of a stack is that of its frames, cut to 128 bits.
 func TestKeysOfStacksStay(t *testing.T) {
 	c := app.snapshot(row{id: 1, stack: append(app.in(0x10), 0x1234), count: 1, bytes: 8})
 	text := named("App!Add", true)

@@ -110,7 +110,7 @@ func TestNothingButFacts(t *testing.T) {
 	}
 }
 
-// What was not counted at first did not grow since.
+// Growth of a heap is measured from the first snapshot that counted it.
 func TestHeapsGrowAgainstWhatWasCounted(t *testing.T) {
 	space, one, two := facts(capture.Memory{Space: &capture.Space{}}), facts(capture.Memory{Heaps: heapOf(4096, 1600)}),
 		facts(capture.Memory{Heaps: heapOf(8192, 3200)})
@@ -124,7 +124,7 @@ func TestHeapsGrowAgainstWhatWasCounted(t *testing.T) {
 	}
 }
 
-// What limits evidence beside that of the verdict does not undo the verdict.
+// A warning about evidence that the verdict does not use does not undo the verdict.
 func TestFactsLimitNoVerdict(t *testing.T) {
 	var logs []*capture.Capture
 	for n := range int64(12) {
@@ -139,7 +139,7 @@ func TestFactsLimitNoVerdict(t *testing.T) {
 	}
 }
 
-// Private memory that is committed further grows, although the number of reservations stays.
+// Private memory grows if more of it is committed, although the number of reservations stays.
 func TestVirtualMemoryGrowsByPages(t *testing.T) {
 	var list []*capture.Capture
 	for n := range int64(12) {
@@ -189,7 +189,7 @@ func TestGroupsGrow(t *testing.T) {
 	}
 }
 
-// withBlocks gives a snapshot of one site of blocks of 16 bytes their addresses.
+// withBlocks gives addresses to the blocks of a snapshot with one site of 16-byte blocks.
 func withBlocks(c *capture.Capture, addresses ...uint64) *capture.Capture {
 	c.Blocks = capture.Blocks{}
 	for _, a := range addresses {
@@ -253,7 +253,7 @@ func TestUnreachableSitesMerge(t *testing.T) {
 		u[0].Outstanding.Count != 7 {
 		t.Errorf("%+v", u)
 	}
-	// Beside a log of the same process, the dump tells which stacks hold what nothing points to.
+	// Beside a log of the same process, the dump shows which stacks hold blocks that no pointer reaches.
 	log := app.snapshot(row{id: 5, stack: app.in(0x20), count: 9, bytes: 144})
 	second := app.snapshot(row{id: 5, stack: app.in(0x20), count: 9, bytes: 144})
 	if f := analyze(t, inputs(log, dump, second)).Findings[0]; f.Unreachable == nil ||

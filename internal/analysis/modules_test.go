@@ -8,8 +8,8 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// A name that is only the nearest export's leaves memory at stake; one that symbols give does not. The report says
-// which symbols belong to other builds, which are not proven, and what would help most.
+// Memory with only the name of the nearest export is still at stake; memory with a name from symbols is not. The report
+// says which symbols belong to other builds, which are not proven, and which would help most.
 func TestWhatSymbolsLeaveAtStake(t *testing.T) {
 	c := app.snapshot(row{id: 1, stack: app.in(-0x10, 0x1005), count: 2, bytes: 100},
 		row{id: 2, stack: app.in(-0x20, 0x2005), count: 3, bytes: 1000})

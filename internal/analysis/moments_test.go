@@ -8,7 +8,8 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// Of a timeline of 0 to 2000, in which a stretch is 10 long: points are time, what is left and the most there was.
+// The timeline runs from 0 to 2000, and its stretches are 10 long. A point is a time, the amount left and the highest
+// amount.
 func TestMoments(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -72,7 +73,7 @@ func TestMoments(t *testing.T) {
 	}
 }
 
-// Times that cannot be, as damaged traces have them, are no reason to fail.
+// Impossible times, as damaged traces have them, cause no failure.
 func TestMomentsOfDamagedTimes(t *testing.T) {
 	line := analysis.Timeline{AtNS: []int64{math.MinInt64, -1, 0, math.MaxInt64}, Last: []int64{0, math.MaxInt64, 0, 5},
 		Max: []int64{0, math.MaxInt64, math.MaxInt64, 5}}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A ranking orders as one comparison of all its numbers and of the rest does, whatever is equal by how many of them.
+// A ranking gives the order of one comparison by all numbers and then the rest, whichever numbers are equal.
 func TestRanking(t *testing.T) {
 	type item struct{ a, b, c, rest int64 }
 	order := ranking[item]{
@@ -39,8 +39,7 @@ func TestRanking(t *testing.T) {
 	}
 }
 
-// Findings of one class are ordered by their scores as CompareScores orders those, and by signature where all else is
-// equal.
+// Findings of one class are ordered as CompareScores orders their scores, and by signature if all else is equal.
 func TestOrderOfFindings(t *testing.T) {
 	scores := []*float64{nil, new(math.NaN()), new(math.Copysign(0, -1)), new(0.0), new(5e-324), new(1e-9), new(0.5),
 		new(1.0), new(1e300), new(math.Inf(1))}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A panic in a part of the work reaches whoever asked for it, once all parts are through.
+// A panic in a part of the work reaches the caller once all parts are done.
 func TestPanicInAPart(t *testing.T) {
 	var done atomic.Int64
 	said := func() (said any) {

@@ -26,7 +26,7 @@ func snapshotOf(name string, pid uint32, bytes int64) *capture.Capture {
 	return c
 }
 
-// seenIn is what a store knows of inputs.
+// seenIn is what a store knows of the processes in inputs.
 func seenIn(in []analysis.Input) (seen []analysis.CaptureProcess) {
 	for i := range in {
 		for _, c := range in[i].Captures {
@@ -40,7 +40,7 @@ func seenIn(in []analysis.Input) (seen []analysis.CaptureProcess) {
 	return seen
 }
 
-// Each choice that is offered gives the report on its process, without a word on others.
+// Each choice that is offered gives the report on its process, without the warning that there are several processes.
 func TestChoices(t *testing.T) {
 	const before = allocations.BeforeTrace
 	file := func(name string, captures ...*capture.Capture) analysis.Input {

@@ -7,7 +7,7 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// compared is a difference whose rows are of ids, and what those held before and after.
+// compared is a difference whose rows have trace ids and usages before and after.
 func compared(name string, rows ...[2]capture.Usage) *capture.Capture {
 	d := difference(rows...)
 	d.Process.Name = name
@@ -17,14 +17,14 @@ func compared(name string, rows ...[2]capture.Usage) *capture.Capture {
 	return d
 }
 
-// again is a capture that may be given another name.
+// again is a copy of a capture, whose name a test may change.
 func again(c *capture.Capture) *capture.Capture {
 	other := *c
 	return &other
 }
 
-// Evidence that does not name the program is of that which its process id, its frames or the snapshots that it compares
-// say, and of the only one where it says nothing.
+// Evidence that does not name its program is assigned by its process id, its frames or the snapshots that it compares;
+// without any of these it belongs to the only program.
 func TestProgramOfEvidenceWithoutItsName(t *testing.T) {
 	logs := []*capture.Capture{
 		app.snapshot(row{id: 1, stack: app.in(0x20), count: 2, bytes: 20}),

@@ -2,7 +2,7 @@ package analysis
 
 import "testing"
 
-// Equal content has one number whenever it is told, and no two contents share one: stacks, sets of them and ids.
+// Equal stacks, sets of stacks and ids have one number, and different ones have different numbers.
 func TestStackNumbers(t *testing.T) {
 	s := newStackNumbers()
 	stack := func(frames ...func()) func() stackNumber {

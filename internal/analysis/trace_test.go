@@ -97,8 +97,8 @@ func TestTraceReport(t *testing.T) {
 	}
 }
 
-// The verdict on a process that ended inside the trace is as of the instant before, and its numbers are as WPA shows
-// them.
+// The verdict on a process that ended inside the trace is as of the instant before its end; the numbers are those that
+// WPA shows.
 func TestTraceThatEnded(t *testing.T) {
 	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code},
 		allocations.Classes{AIFI: u(3, 300), AtExit: u(2, 200)}, 300})
@@ -137,7 +137,7 @@ func TestTraceWithoutGrowth(t *testing.T) {
 	}
 }
 
-// A verdict is on what was seen.
+// A window in which too little of the trace or of the process lies decides nothing.
 func TestWindowsThatShowNothing(t *testing.T) {
 	const began, exited = 2e9, 6e9
 	seconds := func(from, to float64) capture.Window {
@@ -168,7 +168,7 @@ func TestWindowsThatShowNothing(t *testing.T) {
 	}
 }
 
-// Of several processes of a program the one that holds most is reported, and each can be asked for.
+// Of several processes of a program the one that holds most is reported, and a caller may choose any of them.
 func TestTraceOfSeveralProcesses(t *testing.T) {
 	small, big, again := trace(7, life{capture.KindHeap, []uint64{code}, allocations.Classes{AIFO: u(1, 10)}, 10}),
 		trace(9, life{capture.KindHeap, []uint64{code}, allocations.Classes{AIFO: u(1, 1000)}, 1000}),
@@ -196,7 +196,7 @@ func TestTraceOfSeveralProcesses(t *testing.T) {
 	}
 }
 
-// A trace says more than snapshots of the same run, which are witnesses of what it shows.
+// A trace decides over snapshots of the same run, which are witnesses of its findings.
 func TestTraceBesideSnapshots(t *testing.T) {
 	for _, test := range []struct {
 		snapshots int
@@ -231,8 +231,8 @@ func TestTraceBesideSnapshots(t *testing.T) {
 	}
 }
 
-// A timeline has no more than twice as many points as it may have stretches, keeps every peak, and no peak lasts longer
-// than its stretch.
+// A joined timeline has at most two points for each stretch, keeps every peak, and no peak lasts longer than its
+// stretch.
 func TestTimelineIsJoined(t *testing.T) {
 	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.Classes{AIFO: u(1, 7)}, 7})
 	points := make([]allocations.Point, 5000)
@@ -255,7 +255,7 @@ func TestTimelineIsJoined(t *testing.T) {
 	}
 }
 
-// A window before the session that traced heaps began shows nothing of them.
+// A window that ends before heap tracing began shows nothing of heaps.
 func TestWindowBeforeHeapsWereTraced(t *testing.T) {
 	for to, want := range map[int64]string{4e9: "truncated", 6e9: ""} {
 		c := trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.Classes{AIFI: u(1, 7)}, 7})
@@ -266,7 +266,7 @@ func TestWindowBeforeHeapsWereTraced(t *testing.T) {
 	}
 }
 
-// At one instant nothing can be seen to grow, so nothing is cleared.
+// A window of a single instant shows no growth, so it cannot clear anything.
 func TestWindowOfNoLength(t *testing.T) {
 	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.Classes{AOFO: u(1, 7)}, 7})
 	c.Trace.Window = capture.Window{From: 3e9, To: 3e9}
@@ -275,8 +275,8 @@ func TestWindowOfNoLength(t *testing.T) {
 	}
 }
 
-// What was held before the end is what was there at the start and what came since, whether the process freed it in
-// order to end, or its end did; a window without that end holds what is outstanding.
+// Memory held before the exit is what was there at the start plus what came since, whether the process freed it in its
+// teardown or the exit did. A window without the exit holds what is outstanding.
 func TestHeldBeforeExit(t *testing.T) {
 	amount := func(n int64) analysis.Amount { return analysis.Amount{Count: n, Bytes: 10 * n} }
 	growth := func(n int64) *analysis.Amount { return new(amount(n)) }

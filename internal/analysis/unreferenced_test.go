@@ -9,8 +9,8 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// unreachedDump is a dump with blocks of one stack, of which those at the addresses given are reached by no pointer,
-// and 20 others are.
+// unreachedDump is a dump with blocks of one stack: no pointer reaches those at the given addresses, and pointers reach
+// 20 others.
 func unreachedDump(nth int, stack []uint64, addresses ...uint64) *capture.Capture {
 	n := int64(len(addresses))
 	c := app.dump(row{stack: stack, count: n, bytes: 16 * n}, row{stack: stack, count: 20, bytes: 320},
@@ -28,7 +28,8 @@ func unreachedDump(nth int, stack []uint64, addresses ...uint64) *capture.Captur
 	return c
 }
 
-// What no pointer reaches is a finding of its own from one dump, and certain where three dumps agree on three blocks.
+// Blocks that no pointer reaches are a finding of their own in one dump, and certain if three dumps agree on three
+// blocks.
 func TestUnreferenced(t *testing.T) {
 	stack := app.in(0x20)
 	dump := func(nth int, addresses ...uint64) *capture.Capture { return unreachedDump(nth, stack, addresses...) }
@@ -65,7 +66,8 @@ func TestUnreferenced(t *testing.T) {
 	}
 }
 
-// Without a stack it is of many places, and no finding; the verdict begins with it where it is much.
+// Blocks without stacks that no pointer reaches come from many places: they are no finding, and the verdict begins with
+// them if they hold much memory.
 func TestUnreferencedWithoutStacks(t *testing.T) {
 	c := unreachedDump(0, nil, 0x10, 0x20, 0x30)
 	c.Sites[0].Usage[0].Bytes = 2 << 20

@@ -16,7 +16,7 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// A duration is told by the largest unit that it has two of.
+// A duration is printed in the largest unit of which it has at least two.
 func TestSpans(t *testing.T) {
 	for d, want := range map[time.Duration][2]string{
 		0:                                {"0 seconds", "0 s"},

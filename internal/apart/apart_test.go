@@ -217,7 +217,7 @@ func TestContextEndsTheProcess(t *testing.T) {
 	}
 }
 
-// Of a runner with two slots, a third piece of work waits until one ends, or until its own context does.
+// In a runner with two slots, a third piece of work waits until another ends or its own context does.
 func TestAtOnce(t *testing.T) {
 	r := &apart.Runner{AtOnce: 2}
 	ctx, stop := context.WithCancel(t.Context())

@@ -47,7 +47,7 @@ func TestPutContent(t *testing.T) {
 	}
 }
 
-// A blob that is not as long as its content cannot be that content: it is replaced.
+// A blob whose length differs from that of its content is damaged: it is replaced.
 func TestPutContentMendsDamage(t *testing.T) {
 	for name, open := range stores() {
 		t.Run(name, func(t *testing.T) {
@@ -163,7 +163,7 @@ func BenchmarkPut(b *testing.B) {
 	}
 }
 
-// Content that was put long ago is renewed by whoever puts it again: a keeper deletes by age what nobody refers to.
+// Putting old content again renews its age, because unreferenced content is deleted by age.
 func TestPutContentRenewsAge(t *testing.T) {
 	dir := t.TempDir()
 	s := openDisk(t, dir)

@@ -52,7 +52,7 @@ func openDisk(t testing.TB, dir string) blob.Store {
 	return must[blob.Store](t)(blob.Open(t.Context(), "file://"+dir))
 }
 
-// must is for steps whose failure is not what a test is about.
+// must is for steps that a test is not about: their failure ends it.
 func must[T any](t testing.TB) func(T, error) T {
 	t.Helper()
 	return func(v T, err error) T {
@@ -64,13 +64,13 @@ func must[T any](t testing.TB) func(T, error) T {
 	}
 }
 
-// noises are the longest that were asked for, by seed.
+// noises are the longest noises so far, by seed.
 var noises struct {
 	sync.Mutex
 	of [256][]byte
 }
 
-// noise is the beginning of what a seed gives. It must not be changed.
+// noise is the beginning of the random bytes of a seed. Callers must not change it.
 func noise(seed byte, n int) []byte {
 	noises.Lock()
 	defer noises.Unlock()
@@ -257,7 +257,7 @@ var (
 	errSource = errors.New("the source failed")
 )
 
-// A source that ends badly, or a context that ends, leaves what was there before and nothing else.
+// A Put whose source fails, or whose context ends, leaves what was there before and nothing else.
 func TestFailedPut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -376,7 +376,7 @@ func TestRename(t *testing.T) {
 	}
 }
 
-// What is larger than one request copies is copied in parts.
+// A blob that is too large to be copied by one request is copied in parts.
 func TestRenameInParts(t *testing.T) {
 	for name, open := range stores() {
 		t.Run(name, func(t *testing.T) {
@@ -450,7 +450,7 @@ func TestReaderAtEdges(t *testing.T) {
 	}
 }
 
-// What was read before does not count: a reader ends with the context that opened it.
+// A reader fails once the context that opened it ends, even if it could read before.
 func TestReaderEndsWithContext(t *testing.T) {
 	for name, open := range stores() {
 		t.Run(name, func(t *testing.T) {

@@ -45,7 +45,8 @@ func wantFiles(t *testing.T, dir string, want ...string) {
 	}
 }
 
-// Files are the account's alone, directories go with their last blob, temporary files with their Put.
+// Only the account can read the files. Directories are removed with their last blob, and temporary files with their
+// Put.
 func TestDiskLayout(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made", "blobs")
 	s := openDisk(t, dir)
@@ -69,7 +70,7 @@ func TestDiskLayout(t *testing.T) {
 	wantFiles(t, dir, ".incoming", "a", "a/1 -rw-------")
 }
 
-// What a crash leaves is deleted at the next start, what another process is writing is not.
+// Temporary files of a crash are deleted at the next start; a file that another process is writing is not.
 func TestDiskSweepsTemporaryFiles(t *testing.T) {
 	dir := t.TempDir()
 	openDisk(t, dir)
@@ -87,7 +88,7 @@ func TestDiskSweepsTemporaryFiles(t *testing.T) {
 	wantFiles(t, dir, ".incoming", ".incoming/young -rw-------")
 }
 
-// The folder may hold what is not ours: it is neither listed nor followed.
+// Foreign files in the folder are neither listed nor followed.
 func TestDiskForeignFiles(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	s := openDisk(t, dir)
@@ -114,7 +115,7 @@ func TestDiskForeignFiles(t *testing.T) {
 	wantFiles(t, outside, "secret -rw-------")
 }
 
-// Deleting the last blob takes the directory away, perhaps just when another one goes in.
+// Deleting the last blob removes its directory, perhaps just when another blob is put there.
 func TestDiskPruneRace(t *testing.T) {
 	s := openDisk(t, t.TempDir())
 	var group sync.WaitGroup

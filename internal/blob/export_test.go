@@ -1,6 +1,6 @@
 package blob
 
-// Sizes that tests lie around.
+// Tests use sizes around these.
 const (
 	UploadPart  = uploadPart
 	BlockBytes  = blockBytes

@@ -74,7 +74,7 @@ func blocks(numbers ...int) (requests []string) {
 	return requests
 }
 
-// Who reads from start to end gets larger and larger answers.
+// A reader that reads from start to end makes larger and larger requests.
 func TestS3ReadsAhead(t *testing.T) {
 	fake := newFakeS3(t)
 	s := fake.open(t)
@@ -100,7 +100,7 @@ func TestS3ReadsAhead(t *testing.T) {
 	}
 }
 
-// Many readers of one block wait for one request.
+// Concurrent readers of one block wait for one request.
 func TestS3FetchesOnce(t *testing.T) {
 	fake := newFakeS3(t)
 	s := fake.open(t)
@@ -177,7 +177,7 @@ func TestS3IgnoredRange(t *testing.T) {
 	}
 }
 
-// A reader shows one version: it says so when the blob has become another one.
+// A reader reads one version of a blob: it fails once the blob is replaced.
 func TestS3ReplacedWhileReading(t *testing.T) {
 	s := newFakeS3(t).open(t)
 	put(t, s, "blob", noise(1, 3*mib))
@@ -194,7 +194,7 @@ func TestS3ReplacedWhileReading(t *testing.T) {
 	}
 }
 
-// Parts of uploads that fail are taken back: nobody would see them, but they cost.
+// The parts of a failed upload are deleted: nobody would see them, but they cost money.
 func TestS3AbortsUploads(t *testing.T) {
 	fake := newFakeS3(t)
 	s := fake.open(t)
@@ -220,7 +220,7 @@ func TestS3ListPages(t *testing.T) {
 	}
 }
 
-// Stores with different prefixes share a bucket and nothing else; what others put there is not touched.
+// Stores with different prefixes share nothing but the bucket, and do not touch foreign blobs.
 func TestS3Prefix(t *testing.T) {
 	fake := newFakeS3(t)
 	s := fake.open(t)

@@ -72,7 +72,7 @@ func TestFromToolchain(t *testing.T) {
 	}
 }
 
-// What a stamp names, the linker finds, and the program says.
+// A program that is linked with a stamp reports the facts in the stamp.
 func TestStamp(t *testing.T) {
 	for _, modified := range []bool{false, true} {
 		want := Info{"9.8.7-dev+e113e10aa0f1", someCommit, modified, "2026-11-25T02:40:00Z", runtime.Version(),

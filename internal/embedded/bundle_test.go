@@ -25,7 +25,7 @@ type entry struct {
 	kind    byte // 0 for a file
 }
 
-// noLinks ends a tarball that is whole.
+// noLinks is the last entry of a whole tarball.
 var noLinks = entry{name: "package/native/pg-symlinks.json", content: "[]"}
 
 func tarball(t *testing.T, entries ...entry) []byte {
@@ -83,7 +83,7 @@ done
 	return filepath.Join(dir, "calls")
 }
 
-// known makes a tarball the one that this platform's bundle should be.
+// known makes a tarball the expected bundle of this platform.
 func known(t *testing.T, tarball []byte) {
 	t.Helper()
 	platform := runtime.GOOS + "/" + runtime.GOARCH
@@ -235,7 +235,7 @@ func TestBundleRefused(t *testing.T) {
 	}
 }
 
-// What could not open the cluster is not fetched.
+// A bundle of another major version is not fetched: it could not open the cluster.
 func TestBundleOfAnotherMajor(t *testing.T) {
 	calls := fakeNPM(t, tarball(t, noLinks), "")
 	p := newTestPostgres(t)
@@ -248,7 +248,7 @@ func TestBundleOfAnotherMajor(t *testing.T) {
 	}
 }
 
-// The last resort ends in the same one sentence as all others.
+// If the bundle, the last resort, fails as well, the error is one line like all others.
 func TestBundleInError(t *testing.T) {
 	defer func(p []string) { places = p }(places)
 	places = nil

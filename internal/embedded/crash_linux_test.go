@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// A crash of the server is noticed at once. The next start recovers, also where a busy child has outlived it, and all
-// that was committed is there.
+// A crash of the server is noticed at once. The next start recovers all committed rows, even if a busy child outlived
+// the server.
 func TestServerKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -77,8 +77,8 @@ func supervisor(t *testing.T, dir string) (*exec.Cmd, *bufio.Scanner) {
 	return cmd, bufio.NewScanner(out)
 }
 
-// When the process that runs the server is killed, the server ends too, and by itself: nobody starts anything here.
-// What it had told to be committed is there afterwards.
+// When the process that runs the server is killed, the server ends by itself, without another start. All rows that were
+// reported as committed are still there.
 func TestSupervisorKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -112,7 +112,7 @@ func TestSupervisorKilled(t *testing.T) {
 	}
 }
 
-// The next one may come while the server of a killed process still shuts down.
+// The next process may start while the server of a killed process is still shutting down.
 func TestSupervisorKilledAndReplaced(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -139,7 +139,7 @@ func ignoreExit(err error) error {
 	return err
 }
 
-// A process killed while initdb runs leaves no initdb that writes into the next one's cluster.
+// An initdb whose process is killed does not write into the next process's cluster.
 func TestSupervisorKilledInInitdb(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -162,8 +162,8 @@ func TestSupervisorKilledInInitdb(t *testing.T) {
 	}
 }
 
-// After a restart of the machine the number in postmaster.pid may be that of some other process of the same account,
-// which PostgreSQL takes for a running server.
+// After a restart of the machine the number in postmaster.pid may belong to another process of the same account, which
+// PostgreSQL would take for a running server.
 func TestStalePID(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -195,7 +195,7 @@ func TestStalePID(t *testing.T) {
 	}
 }
 
-// Only PostgreSQL's processes are taken for such: a shell may stand in the directory as well.
+// Only PostgreSQL's processes are found: other processes, such as a shell, may have the directory as their own.
 func TestProcessesIn(t *testing.T) {
 	dir := preparedDir(t)
 	p := start(t, PostgresOptions{Dir: dir, Settings: unsafeButFast})
@@ -219,7 +219,7 @@ func TestProcessesIn(t *testing.T) {
 			t.Errorf("%s: %v, %v", data, pids, err)
 		}
 	}
-	// A terminal's ctrl-C goes to a whole group; the server shall end after us.
+	// Ctrl-C in a terminal goes to a whole process group; the server must end after this process.
 	if group, err := syscall.Getpgid(runFile(t, p).PID); err != nil || group == syscall.Getpgrp() {
 		t.Errorf("the server is in our process group: %d, %v", group, err)
 	}
@@ -228,7 +228,7 @@ func TestProcessesIn(t *testing.T) {
 	}
 }
 
-// A server that does not want to end is made to.
+// A server that does not stop in time is forced to.
 func TestStopInsists(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -293,7 +293,7 @@ func TestAccounts(t *testing.T) {
 	}
 }
 
-// Whoever starts heapdrift may have the most careful of umasks: the server's account still gets at what it needs.
+// The server's account can read what it needs, even if heapdrift starts with a strict umask.
 func TestUmask(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

@@ -14,8 +14,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// superviseEnv makes the test binary a process that runs a server in the directory it names, and writes rows until it
-// is killed.
+// superviseEnv makes the test binary run a server in the directory that the variable names, and write rows until it is
+// killed.
 const superviseEnv = "EMBEDDED_TEST_SUPERVISE"
 
 func TestMain(m *testing.M) {
@@ -50,7 +50,7 @@ func supervise(dir string) error {
 	}
 }
 
-// unsafeButFast is for tests whose subject is not what survives.
+// unsafeButFast is for tests that do not check what survives a crash.
 var unsafeButFast = map[string]string{"fsync": "off"}
 
 // stateDir is a directory that the server's account can enter, which t.TempDir is not.
@@ -67,7 +67,7 @@ func stateDir(t *testing.T) string {
 	return filepath.Join(dir, "state")
 }
 
-// prepared holds a state directory that is copied for tests that are not about the first start, which takes a second.
+// prepared is a state directory to be copied by tests that are not about the first start, which takes a second.
 var prepared string
 
 func preparedDir(t *testing.T) string {
@@ -109,7 +109,7 @@ func stop(t *testing.T, p *Postgres) {
 	}
 }
 
-// refused expects that the server does not start, and that the error says all of want in one line.
+// refused checks that the server does not start, and that the error is one line with all of want.
 func refused(t *testing.T, opt PostgresOptions, want ...string) {
 	t.Helper()
 	p, err := StartPostgres(t.Context(), opt)

@@ -74,7 +74,7 @@ func TestColdAndWarmStart(t *testing.T) {
 	}
 }
 
-// A directory has one server; who comes second learns who is there.
+// A directory has one server; a second start is refused and names the process that holds the directory.
 func TestSecondIsRefused(t *testing.T) {
 	dir := preparedDir(t)
 	p := start(t, PostgresOptions{Dir: dir, Settings: unsafeButFast})
@@ -110,7 +110,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// What the server says when it does not start is in the error.
+// The error of a server that does not start contains what the server logged.
 func TestServerThatDoesNotStart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -121,7 +121,7 @@ func TestServerThatDoesNotStart(t *testing.T) {
 	start(t, PostgresOptions{Dir: dir, Settings: unsafeButFast}) // the cluster is fine
 }
 
-// Between choosing a port and the server's start somebody else may take it.
+// Another process may take the chosen port before the server starts: then another port is chosen.
 func TestPortTaken(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -176,7 +176,7 @@ func TestStartCancelled(t *testing.T) {
 	}
 }
 
-// A killed initdb leaves something that looks like a cluster.
+// A killed initdb leaves a directory that looks like a cluster; the next start makes a new one.
 func TestHalfMadeCluster(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

@@ -7,7 +7,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Keys expire, which in miniredis alone they never do.
+// Keys expire, which they never do in miniredis alone.
 func TestRedisExpires(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

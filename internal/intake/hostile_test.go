@@ -14,7 +14,7 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// An archive that takes seconds of a decoder is refused, costs no more than it may, and leaves nothing.
+// An archive that takes a decoder seconds of processor time is refused, and leaves no blobs.
 func TestArchiveThatHangs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

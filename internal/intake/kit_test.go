@@ -56,7 +56,7 @@ func (d *door) must(name string, body []byte) intake.Symbols {
 	return got
 }
 
-// keys are those of all blobs.
+// keys lists the keys of all blobs.
 func (d *door) keys() (keys []string) {
 	d.t.Helper()
 	for info, err := range d.Blobs.List(d.t.Context(), "") {

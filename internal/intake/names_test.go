@@ -7,7 +7,7 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// What acts on a name without being seen is shown.
+// Invisible characters in a name are shown by their numbers, and control characters are removed.
 func TestNamesShowWhatIsHidden(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

@@ -10,7 +10,7 @@ import (
 	"heapdrift/internal/store"
 )
 
-// A quota is used up by the byte behind its last one, and whoever sends no token has none.
+// A token may send as many bytes as its quota and no byte more. Requests without a token have no quota.
 func TestRoomOfAToken(t *testing.T) {
 	d := open(t)
 	ctx := t.Context()
@@ -43,7 +43,7 @@ func TestRoomOfAToken(t *testing.T) {
 	}
 }
 
-// The disk keeps so many bytes free, to the byte.
+// The disk keeps MinFree bytes free.
 func TestRoomOfTheDisk(t *testing.T) {
 	d := open(t)
 	in := d.Intake

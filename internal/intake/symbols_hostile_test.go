@@ -15,7 +15,7 @@ import (
 	"heapdrift/internal/symbols/pe/petest"
 )
 
-// Whatever is cut off or changed, there is an answer, and what is refused leaves nothing.
+// Any cut or changed archive of symbols is taken or refused, and a refused one leaves no blobs.
 func TestSymbolsDamaged(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -23,7 +23,8 @@ func TestSymbolsDamaged(t *testing.T) {
 	d := open(t)
 	pdb, dll := build(t, 7)
 	whole := zipOf(packedFile{"app.dll", dll}, packedFile{"app.pd_", cabinetOf(t, "app.pdb", pdb)})
-	// Each is read by a process of its own. What a ZIP says of itself stands at its ends: between them fewer are cut.
+	// Each archive is read by a process of its own. The structure of a ZIP is at its ends, so fewer are cut between
+	// them.
 	for at := 0; at < len(whole); {
 		if _, err := d.send("cut.zip", whole[:at]); err == nil {
 			t.Fatalf("cut at %d: it was taken", at)
@@ -53,7 +54,7 @@ func TestSymbolsDamaged(t *testing.T) {
 	}
 }
 
-// What an image says about its PDB is anything at all; the database takes text.
+// An image may name its PDB with any bytes; the database accepts only valid text.
 func TestSymbolsOfOddReference(t *testing.T) {
 	image := petest.Image{Sections: []petest.Section{{Name: ".rdata", RVA: 0x1000, Size: 0x1000}},
 		PDB: "C:\\a\xff\x01b\xc0.pdb", Age: 1}

@@ -7,9 +7,9 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// candidate reads a build such as "7@dev run decides": its sequence, its branch (main where none is named), and what is
-// to be said of it: pinned, chosen, run, decides. Its name is its sequence. Sequence 0 stands for a build that declared
-// none.
+// candidate reads a build such as "7@dev run decides": its sequence, its branch (main if none is named), and its
+// properties: pinned, chosen, run, decides. The name of the build is its sequence. Sequence 0 stands for a build that
+// declared none.
 func candidate(t *testing.T, text string) leaks.Candidate {
 	t.Helper()
 	words := strings.Fields(text)
@@ -102,8 +102,8 @@ func TestNewest(t *testing.T) {
 	}
 }
 
-// What drift is held against is the newest release before a build that ran the scenario: never the build itself, and no
-// build that is none.
+// Drift is measured against the newest pinned build before a run's own that ran the scenario: never against the run's
+// own build, nor against a build that is not pinned.
 func TestRelease(t *testing.T) {
 	for _, test := range []struct {
 		name       string

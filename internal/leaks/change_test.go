@@ -9,7 +9,7 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// fieldOf is the field that an error complains about; "" for no error.
+// fieldOf is the field that an error names; "" for no error.
 func fieldOf(t *testing.T, err error) string {
 	t.Helper()
 	var wrong *leaks.FieldError
@@ -232,7 +232,7 @@ func TestCheckActor(t *testing.T) {
 	}
 }
 
-// Whose a leak is, and its ticket, is nothing that gates ask.
+// The assignee of a leak and its ticket do not concern gates.
 func TestMovesGates(t *testing.T) {
 	for name, test := range map[string]struct {
 		change leaks.Change

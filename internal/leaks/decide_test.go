@@ -97,7 +97,7 @@ func TestDecide(t *testing.T) {
 		{"drift: from nothing", drift, leaky, findings{slow}, release(), nil, leaks.GateFailed, "fails drift"},
 		{"drift: not sure", drift, noLeak, findings{rated(growing, 111, 1, "hour")}, release(rated(growing, 100, 1, "hour")),
 			nil, leaks.GateInconclusive, "doubts drift-uncertain"},
-		// 50 percent more than 40 is 60, without a rest in binary.
+		// 50 percent more than 40 is 60, which is exact in binary.
 		{"drift: just below", policy{Drift: &leaks.Drift{Percent: 50, In: leaks.InBytes}}, leaky,
 			findings{rated(sure, 59.5, 3, "hour")}, release(rated(sure, 40, 1, "hour")), nil, leaks.GatePassed, ""},
 		{"drift: at it", policy{Drift: &leaks.Drift{Percent: 50, In: leaks.InBytes}}, leaky, findings{slow},
@@ -188,7 +188,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// A budget of a process is not passed over where the evidence does not name its process: logs of some tools do not.
+// The budget of a process is not skipped if the evidence does not name its process, as logs of some tools do not.
 func TestBudgetOfANamelessProcess(t *testing.T) {
 	p := &leaks.Policy{Budgets: []leaks.Budget{{Of: leaks.BudgetProcess, Name: "app.exe", In: leaks.InBytes,
 		Per: "hour", Limit: 1}}}
@@ -204,7 +204,7 @@ func TestBudgetOfANamelessProcess(t *testing.T) {
 	}
 }
 
-// What a call asks for never makes a gate of a saved policy pass that fails without it.
+// A gate that fails by its saved policy never passes because of what a call asks for.
 func TestCallsOnlyTighten(t *testing.T) {
 	kinds := []leaks.FailOn{leaks.FailOnLeak, leaks.FailOnNew, leaks.FailOnRegressed, leaks.FailOnGrown}
 	rank := map[leaks.Gate]int{leaks.GatePassed: 0, leaks.GateInconclusive: 1, leaks.GateFailed: 2}
@@ -237,7 +237,7 @@ func TestCallsOnlyTighten(t *testing.T) {
 	}
 }
 
-// However many leaks there are, a decision names so many and counts the others.
+// A decision names the first leaks and counts the others.
 func TestDecideNamesSoMany(t *testing.T) {
 	var head []compare.Finding
 	for i := range 250 {

@@ -12,8 +12,8 @@ import (
 var said = map[byte]leaks.Judgement{'L': leaks.Leaking, 'G': leaks.Growing, 'C': leaks.Clean,
 	'?': leaks.Undecided, 'A': leaks.Undecided}
 
-// sightings reads a history such as "1L 2? 3C/2": builds with what they say (L leaking, G growing, C clean, ?
-// undecided, A absent) in scenario 1, or in that behind the slash.
+// sightings reads a history such as "1L 2? 3C/2": builds with their judgement (L leaking, G growing, C clean, ?
+// undecided, A absent) in scenario 1, or in the scenario behind the slash.
 func sightings(t *testing.T, text string) []leaks.Sighting {
 	t.Helper()
 	var list []leaks.Sighting
@@ -35,10 +35,10 @@ func sightings(t *testing.T, text string) []leaks.Sighting {
 	return list
 }
 
-// unmarked are the marks of a signature of which the team says nothing.
+// unmarked are the marks of a signature of which the team has said nothing.
 var unmarked = leaks.Marks{FixedIn: -1, KnownUntil: -1}
 
-// fixedIn are the marks of a signature of which the team says that a build has the fix.
+// fixedIn are the marks of a signature that the team calls fixed in a build.
 func fixedIn(build int) leaks.Marks { return leaks.Marks{FixedIn: build, KnownUntil: -1} }
 
 // knownUntil are the marks of a signature that the team tolerates until a build.
@@ -95,7 +95,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// What is known until a build is known no longer when that build, or a newer one, is bad.
+// A toleration until a build is over once that build, or a newer one, is bad.
 func TestFollowUntilABuild(t *testing.T) {
 	for history, over := range map[string]bool{
 		"1L 2L": false, "1L 3L": true, "1L 4L": true, "1L 3G": true, "1L 3C": false, "1L 3?": false, "1L 2L 4C": false,
@@ -135,7 +135,7 @@ func TestFollowNamesBuildsAndWhoKnows(t *testing.T) {
 	}
 }
 
-// What every history has to obey, whatever it is.
+// These laws hold for every history.
 func TestFollowAlways(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {

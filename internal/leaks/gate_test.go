@@ -27,7 +27,7 @@ func TestParseFailOn(t *testing.T) {
 	}
 }
 
-// A leak of which the evidence is sure, and what is less than that.
+// These are a certain leak, and findings that are less than that.
 var (
 	sure        = compare.Finding{Signature: "sure", Class: leak, Certain: true}
 	second      = compare.Finding{Signature: "second", Class: leak, Certain: true}
@@ -55,7 +55,7 @@ func TestFailsGate(t *testing.T) {
 	}
 }
 
-// became is a row of a comparison: what became of a finding that was of a class in the base; "" for none.
+// became is a row of a comparison: a finding that changed, and its class in the base; "" if the base does not have it.
 func became(change compare.Change, head compare.Finding, was analysis.Class) compare.Row {
 	r := compare.Row{Change: change, Head: &head}
 	if was != "" {
@@ -76,7 +76,7 @@ func theDefault() *leaks.Policy {
 	return policies.For("any")
 }
 
-// Without a policy a call alone decides what fails.
+// In a project without a policy only the call decides what fails.
 func TestDecideWithoutAPolicy(t *testing.T) {
 	type findings = []compare.Finding
 	decided, undecided := []analysis.Status{inconclusive, noLeak}, []analysis.Status{inconclusive, inconclusive}

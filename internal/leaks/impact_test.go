@@ -7,7 +7,7 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// What a change does to the gates of builds is said in a sentence for each build: of several runs the gravest speaks.
+// The effect of a change on gates is one sentence for each build; of several runs of a build the gravest counts.
 func TestImpactOnBuilds(t *testing.T) {
 	past := func(run int64, build string, findings ...compare.Finding) leaks.PastCase {
 		return leaks.PastCase{Run: run, Build: build, Scenario: "soak",

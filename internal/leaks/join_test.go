@@ -7,7 +7,7 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// A namesake has the id 1; the others are 2, 3 …, of leaks of their own.
+// The namesake has the id 1; the other signatures have 2, 3 and so on.
 func TestNamesake(t *testing.T) {
 	const mine = 1
 	type outlinedList = []leaks.OutlinedSignature

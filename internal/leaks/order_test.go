@@ -59,7 +59,7 @@ func inOrder(builds []leaks.Build) []string {
 	return names
 }
 
-// Each row has its builds in their order; whatever order they come in, it is found.
+// Each row lists builds in their order, which is found whatever order they come in.
 func TestPlaces(t *testing.T) {
 	for name, row := range map[string][]string{
 		"one shape":                   {"b9", "b10", "b101"},
@@ -100,7 +100,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// A build that comes between two others moves neither, as long as it leaves the names of one shape.
+// A build that comes between two others moves neither, as long as all names still have one shape.
 func TestPlacesStay(t *testing.T) {
 	before := leaks.Places(built(t, "b9", "b11", "x=7"))
 	after := leaks.Places(built(t, "b9", "b11", "x=7", "b10", "8=8", "y=1"))
@@ -126,7 +126,7 @@ func TestSequenceOfName(t *testing.T) {
 	}
 }
 
-// calendar has two builds without a sequence, in the order of time, and five with.
+// calendar has two builds without a sequence, in the order of time, and five builds with one.
 func calendar() *leaks.Calendar {
 	day := func(n int) time.Time { return time.Date(2026, 5, n, 12, 0, 0, 0, time.UTC) }
 	return leaks.NewCalendar([]leaks.Build{
@@ -167,7 +167,7 @@ func TestCalendar(t *testing.T) {
 	}
 }
 
-// A name that is a number tells its place before the build is there.
+// A name that is a number determines the place of a build before the build is there.
 func TestCalendarFrom(t *testing.T) {
 	c := calendar()
 	for _, test := range []struct {
@@ -195,8 +195,8 @@ func TestCalendarFrom(t *testing.T) {
 	}
 }
 
-// So does a name of the shape of those that stand in natural order; of builds that declared a sequence it tells
-// nothing.
+// A name of the shape of builds in natural order determines a place, too; among builds that declared a sequence it
+// determines none.
 func TestCalendarFromAShape(t *testing.T) {
 	c := leaks.NewCalendar(built(t, "b9", "b11", "b20", "x=7"))
 	for name, want := range map[string]int{"b8": 0, "b10": 1, "b12": 2, "b21": -1, "b9.1": -1, "c10": -1,

@@ -51,8 +51,8 @@ func TestJudgementOf(t *testing.T) {
 	}
 }
 
-// A build is clean by a run that shows the signature and can tell, or by callers that ran without it; where the
-// signature is there, what its callers did says nothing.
+// A build is clean by a run that shows the signature and decides, or by callers that ran without it. If the signature
+// is shown, its callers do not matter.
 func TestOutcomeIsClean(t *testing.T) {
 	caller := &compare.Caller{Frame: "app!Serve", Stacks: 1}
 	for _, test := range []struct {
@@ -81,7 +81,7 @@ func TestOutcomeIsClean(t *testing.T) {
 	}
 }
 
-// figure is one of a class, and changes are what else it says.
+// figure is a figure of a class, with changes.
 func figure(class analysis.Class, changes ...func(*leaks.Figure)) leaks.Figure {
 	f := leaks.Figure{Class: class}
 	for _, change := range changes {

@@ -71,7 +71,7 @@ func TestParsePolicies(t *testing.T) {
 	}
 }
 
-// A gate fails on nothing only where somebody has written that.
+// A gate never fails only if a policy says so explicitly.
 func TestUnwrittenFailOn(t *testing.T) {
 	for text, want := range map[string]string{
 		`{}`: "leak leak", `{"default":{}}`: "leak leak", `{"default":{"fail_on":null}}`: "leak leak",
@@ -120,7 +120,7 @@ func FuzzParsePolicies(f *testing.F) {
 	})
 }
 
-// A call may only ask for more than the policy does, but for a project that has none.
+// A call may only add to what the policy fails on, except in a project without a policy.
 func TestTightened(t *testing.T) {
 	for _, test := range []struct{ policy, asked, saved, unsaved string }{
 		{"leak", "", "leak", "leak"}, {"new", "", "new", "new"}, {"new", "leak", "leak,new", "leak"},

@@ -13,8 +13,7 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// pooledFrom convicts from a mean of 1 on, and for certain from 2 on: the tests are of which runs are judged together,
-// not of how.
+// pooledFrom calls a mean of 1 a leak, and of 2 a certain one: the tests check which runs are judged together, not how.
 func pooledFrom(runs []*score.Evidence) (p score.PooledResult, ok bool) {
 	p.Runs = len(runs)
 	for _, e := range runs {
@@ -33,18 +32,18 @@ func shown(class analysis.Class, odds float64) *leaks.RunRating {
 		Evidence: &score.Evidence{LogOdds: odds}}
 }
 
-// bare is what was judged without a look at its shape.
+// bare is the rating of a run without a look at the shape of its growth.
 func bare(class analysis.Class) *leaks.RunRating {
 	return &leaks.RunRating{Rating: leaks.Rating{Class: class, Score: new(0.5)}}
 }
 
-// at is what a run says of something that grows by so many blocks an hour.
+// at gives a rating a growth of rate blocks an hour.
 func at(rate float64, s *leaks.RunRating) *leaks.RunRating {
 	s.Rate = &score.Rate{Unit: "hour", Count: rate, Over: 10, Dispersion: 1}
 	return s
 }
 
-// A poolCase is what runs say of a leak, by "build" or "build/run".
+// A poolCase holds what runs say of a leak, by "build" or "build/run".
 type poolCase struct {
 	name   string
 	runs   []string
@@ -77,7 +76,7 @@ func placeOfBuild(name string) leaks.Place {
 	return leaks.Places([]leaks.Build{{Name: name, Sequence: &sequence}})[0]
 }
 
-// ran are n builds, from 1 on.
+// ran are the names of n builds, from 1.
 func ran(n int) (runs []string) {
 	for i := range n {
 		runs = append(runs, fmt.Sprint(i+1))
@@ -85,7 +84,7 @@ func ran(n int) (runs []string) {
 	return runs
 }
 
-// same says the same of n runs.
+// same gives n runs the same rating.
 func same(n int, s *leaks.RunRating) []*leaks.RunRating {
 	return slices.Repeat([]*leaks.RunRating{s}, n)
 }
@@ -200,7 +199,7 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// Without a table of thresholds no run convicts or acquits another.
+// Without a table of thresholds no run changes the judgement of another.
 func TestPoolThatSaysNothing(t *testing.T) {
 	p := (&poolCase{runs: ran(2), shown: same(2, shown(leak, 4))}).pool()
 	p.Judge = func([]*score.Evidence) (score.PooledResult, bool) { return score.PooledResult{}, false }
@@ -209,7 +208,7 @@ func TestPoolThatSaysNothing(t *testing.T) {
 	}
 }
 
-// Runs that together do not say that it leaks cannot be certain that it does, whatever table judged them.
+// Runs together are certain of a leak only if they call it a leak, whatever table judges them.
 func TestPoolIsCertainOfLeaksAlone(t *testing.T) {
 	for _, says := range []score.PooledResult{{}, {Certain: true}, {Leaks: true}, {Leaks: true, Certain: true}} {
 		p := (&poolCase{runs: ran(2), shown: same(2, shown(leak, 4))}).pool()
@@ -221,8 +220,7 @@ func TestPoolIsCertainOfLeaksAlone(t *testing.T) {
 	}
 }
 
-// What a result changes is judged in the runs that Around finds: whichever result comes last, they and no others are
-// judged otherwise.
+// Around finds exactly the runs whose judgement a changed result may change.
 func TestAroundFindsAllThatARunChanges(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for range 2000 {
@@ -251,7 +249,7 @@ func TestAroundFindsAllThatARunChanges(t *testing.T) {
 		for range runs {
 			before.Shown = append(before.Shown, said())
 		}
-		// One run is another, or goes.
+		// One run has another result, or is deleted.
 		changed := rng.IntN(len(runs))
 		after := before
 		after.Shown = slices.Clone(before.Shown)

@@ -43,8 +43,8 @@ func TestImportRules(t *testing.T) {
 	}
 }
 
-// Rules that blame another frame move the stack; those that are there already, or an older program wrote, do not stand
-// in the way.
+// Rules that blame another frame move the stack, unless the project has them already. Present rules that cannot be
+// read, as those of an older version, do not prevent a preview.
 func TestPreviewRules(t *testing.T) {
 	frames := func(functions ...string) (list []*analysis.Frame) {
 		for _, f := range functions {

@@ -44,7 +44,7 @@ func TestAddRun(t *testing.T) {
 	}
 }
 
-// part is a finding of the leak A in a run; as edit leaves it.
+// part is a finding of the leak A in a run, changed by edit.
 func part(run int64, edit func(f *compare.Finding)) leaks.SideFinding {
 	f := compare.Finding{Signature: "A", Class: stable, Allocated: -1}
 	if edit != nil {
@@ -55,7 +55,7 @@ func part(run int64, edit func(f *compare.Finding)) leaks.SideFinding {
 
 func amount(count, bytes int64) *analysis.Amount { return &analysis.Amount{Count: count, Bytes: bytes} }
 
-// Parts of one leak in one run are added up; of several runs the largest counts.
+// Parts of one leak are added up within a run; over several runs the largest counts.
 func TestMergeFindings(t *testing.T) {
 	rate := func(unit string, bytes, over, dispersion float64) func(f *compare.Finding) {
 		return func(f *compare.Finding) {

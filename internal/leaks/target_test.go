@@ -71,7 +71,7 @@ func TestDefaultsOfATarget(t *testing.T) {
 	}
 }
 
-// What is written in a field that is a number, and is none, is the field's fault; what nobody writes is not declared.
+// The error about a value that is no number names its field; an empty field is not declared.
 func TestTargetOfFields(t *testing.T) {
 	for _, test := range []struct {
 		sequence, work string

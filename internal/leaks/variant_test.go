@@ -99,7 +99,7 @@ func TestVariantsOfALeak(t *testing.T) {
 	if variants[2].In(7) != nil || variants[2].In(6) == nil {
 		t.Error("what a run does not show is told of it")
 	}
-	// Of the newest run's the lines are shown, also where the list begins with another run.
+	// The lines shown are those of the newest run, even if the list begins with another run.
 	slices.Reverse(list)
 	if again := leaks.VariantsOf(list, 7); again[0].Frames[0].Line == 99 {
 		t.Error("the lines are those of an older build")
@@ -113,7 +113,7 @@ func TestVariantsOfALeak(t *testing.T) {
 	}
 }
 
-// What has no growth to compare stands by what it holds.
+// Variants without growth are ordered by what they hold.
 func TestVariantsWithoutGrowth(t *testing.T) {
 	small, large := seenIn(1, 10, 0, "s!A"), seenIn(1, 20, 0, "s!B")
 	small.Growth, large.Growth = nil, nil
@@ -123,7 +123,7 @@ func TestVariantsWithoutGrowth(t *testing.T) {
 	}
 }
 
-// Two calls of one function that stand in different lines are one variant, of which the lines are told.
+// Two calls of one function from different lines are one variant, which lists both lines.
 func TestLinesOfAVariant(t *testing.T) {
 	at := func(run, growth int64, commit, serve uint32) leaks.StackSighting {
 		s := seenIn(run, 10, growth, "~s!Line", "s!Append+1", "s!Commit+2", "s!Serve+3")

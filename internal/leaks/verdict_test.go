@@ -8,7 +8,7 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// A run that has no report on all its evidence is not judged, whatever the rest of it says.
+// A run without a report on all of its evidence is not judged, whatever else is known of it.
 func TestJudgeWithoutAReport(t *testing.T) {
 	for name, test := range map[string]struct {
 		run      leaks.RunResult
@@ -85,7 +85,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// checkDecision checks that a verdict and its decision say the same, and takes the decision out.
+// checkDecision checks that a verdict and its decision agree, and removes the decision.
 func checkDecision(t *testing.T, v *leaks.Verdict) {
 	t.Helper()
 	if v.Decision == nil || v.Decision.Gate != v.Gate || v.Decision.Why != v.Why || v.Decision.Exit != v.Gate.ExitCode() {

@@ -17,7 +17,7 @@ var witnessKinds = []leaks.WitnessKind{
 	{Name: "Debugger", One: "debugger log", Kinds: []string{"dbg"}, Searches: 1},
 }
 
-// told is a run that shows a leak by evidence: "kind class bytes".
+// told is a run that shows a leak by kinds of evidence, each given as "kind class bytes".
 func told(run int64, status analysis.Status, witnesses ...string) leaks.WitnessRun {
 	r := leaks.WitnessRun{Run: run, Name: fmt.Sprint(run), Build: "4812", Scenario: "soak",
 		Status: status, Shows: true, SpanNS: 7}
@@ -35,7 +35,7 @@ func told(run int64, status analysis.Status, witnesses ...string) leaks.WitnessR
 	return r
 }
 
-// saying prints what each kind of evidence says.
+// saying prints the testimony of each kind of evidence.
 func saying(list []leaks.Testimony) string {
 	var parts []string
 	for i := range list {
@@ -136,7 +136,7 @@ func TestTestify(t *testing.T) {
 	}
 }
 
-// What a trace held before its process ended counts, and bytes per block are told where there are blocks.
+// Memory that a trace held before its process ended counts, and there are bytes per block wherever there are blocks.
 func TestTestimonyBeforeExit(t *testing.T) {
 	r := told(1, leaky, "trace leak 0")
 	w := &r.Witnesses[0]

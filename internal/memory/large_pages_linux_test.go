@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// What is taken after the system was asked comes in large pages, and asking itself takes no memory.
+// Memory allocated after the request comes in large pages, and the request itself takes no memory.
 func TestLargePages(t *testing.T) {
 	b := NewBudget(1 << 30)
 	before := held()
@@ -59,7 +59,7 @@ func largeBytes(t *testing.T) int64 {
 	return 0
 }
 
-// No room is asked for where there is no budget, and none beyond it.
+// Requests without a budget, beyond it, or for less than nothing do no harm.
 func TestLargePagesWithinBudget(t *testing.T) {
 	var none *Budget
 	none.LargePages(1 << 40)

@@ -88,7 +88,7 @@ func take(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// watch has a budget kept to until it is stopped.
+// watch runs Watch for a budget until stop is called.
 func watch(t *testing.T, b *Budget) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -113,7 +113,7 @@ func TestBudget(t *testing.T) {
 	if err := b.Do(ctx, func(ctx context.Context) error { return ctx.Err() }); err != nil {
 		t.Errorf("small work behind it: %v", err)
 	}
-	// What ends for another reason says so.
+	// Work that ends for another reason returns that reason.
 	ended, end := context.WithCancelCause(ctx)
 	end(errors.New("enough"))
 	if err := b.Do(ended, take); errors.As(err, &exceeded) {
@@ -121,8 +121,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// Of two works the younger ends, and is done again once the older is through, however long that takes. What comes then
-// waits for both.
+// Of two pieces of work the younger is ended, and done again once the older is done, however long that takes. Work that
+// comes later waits for both.
 func TestYoungerWorkWaits(t *testing.T) {
 	b := NewBudget(128 << 20)
 	ctx, stop := watch(t, b)
@@ -182,7 +182,7 @@ func TestYoungerWorkWaits(t *testing.T) {
 	}
 }
 
-// Watch costs little while there is memory left, and looks at once when the limit changes.
+// Watch looks rarely while much memory is left, and at once when the limit changes.
 func TestWatchIsCheap(t *testing.T) {
 	for left, want := range map[int64]time.Duration{-1: shortest, 0: shortest, 1 << 20: shortest, 1 << 50: longest,
 		math.MaxInt64: longest} {
@@ -213,7 +213,7 @@ func TestWatchIsCheap(t *testing.T) {
 	kept[0] = 0
 }
 
-// Whoever sets GOMEMLIMIT keeps it.
+// A smaller limit set with GOMEMLIMIT stays in force.
 func TestLimitOfTheCollector(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(before)

@@ -142,7 +142,7 @@ func (f *fakeServer) upload(w http.ResponseWriter, r *http.Request, id string) {
 	w.WriteHeader(http.StatusOK)
 }
 
-// take keeps what comes, at most limit bytes unless that is 0.
+// take stores the body of an upload, at most limit bytes unless limit is 0.
 func (f *fakeServer) take(u *fakeUpload, body io.Reader, limit int64) {
 	if limit > 0 {
 		body = io.LimitReader(body, limit)
@@ -176,7 +176,7 @@ func problem(w http.ResponseWriter, status int, code, detail string) {
 	fmt.Fprintf(w, `{"code":%q,"detail":%q}`, code, detail)
 }
 
-// cut ends the connection without an answer.
+// cut closes the connection without an answer.
 func cut(t *testing.T, w http.ResponseWriter) {
 	t.Helper()
 	connection, _, err := w.(http.Hijacker).Hijack()
@@ -187,7 +187,7 @@ func cut(t *testing.T, w http.ResponseWriter) {
 	_ = connection.Close()
 }
 
-// client is a client of the fake that does not wait; it returns the pauses that it would have made.
+// client is a client of the fake that does not pause, and the list of the pauses it would make.
 func (f *fakeServer) client() (*push.Client, *[]time.Duration) {
 	f.t.Helper()
 	c, err := push.NewClient(f.URL, "hd_test")
@@ -205,7 +205,7 @@ func (f *fakeServer) client() (*push.Client, *[]time.Duration) {
 	return c, pauses
 }
 
-// fileLog remembers what became of files.
+// A fileLog records the outcome of each file.
 type fileLog struct {
 	mu    sync.Mutex
 	moved func(f *push.File, at int64)
@@ -229,7 +229,7 @@ func (w *fileLog) Ended(f *push.File, o push.Outcome, _ error) {
 	w.order = append(w.order, filepath.Base(f.Path))
 }
 
-// files writes files of so many bytes and returns the plan that sends them.
+// files writes files of the given sizes and returns the plan that sends them.
 func files(t *testing.T, sizes map[string]int) *push.Plan {
 	t.Helper()
 	dir := t.TempDir()

@@ -26,7 +26,7 @@ func digestOf(t *testing.T, path string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Whatever happens to a connection, what arrives is the file, and the client goes on where the server stands.
+// Whatever happens to a connection, the server receives the file, and the client continues at the server's offset.
 func TestUploadSurvives(t *testing.T) {
 	patches := 0
 	for _, test := range []struct {
@@ -134,7 +134,7 @@ func TestUploadSurvives(t *testing.T) {
 	}
 }
 
-// A server that stays away is given up after a while, in words that say what to do.
+// A server that stays unreachable is given up, with an error that says what to do.
 func TestServerStaysAway(t *testing.T) {
 	f := newFake(t)
 	f.before = func(_ int, w http.ResponseWriter, r *http.Request) bool {
@@ -160,7 +160,7 @@ func TestServerStaysAway(t *testing.T) {
 	}
 }
 
-// What the server refuses for good is not tried again, and says why.
+// A refusal for good is not tried again, and its reason is shown.
 func TestRefusals(t *testing.T) {
 	for _, test := range []struct {
 		status int
@@ -191,7 +191,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A file that changes while it is sent is not evidence: nothing of it is left, and the run is not completed.
+// A file that changes while it is sent is no evidence: its upload is deleted, and the run is not completed.
 func TestFileChanges(t *testing.T) {
 	for name, change := range map[string]func(path string) error{
 		"grows": func(path string) error {
@@ -229,7 +229,7 @@ func TestFileChanges(t *testing.T) {
 	}
 }
 
-// What the run has already is not sent again; the smallest file is, as it says which run it is.
+// Files that the run already has are not sent again, except the smallest, which identifies the run.
 func TestSecondPush(t *testing.T) {
 	f := newFake(t)
 	p := files(t, map[string]int{"a.txt": 1000, "b.txt": 2000, "c.txt": 3000})
@@ -248,7 +248,7 @@ func TestSecondPush(t *testing.T) {
 	}
 }
 
-// The server must have what was read here; anything else is told.
+// If the server has another digest than the file that was read, the push fails.
 func TestDigestIsCompared(t *testing.T) {
 	f := newFake(t)
 	f.before = func(_ int, _ http.ResponseWriter, r *http.Request) bool {
@@ -265,7 +265,7 @@ func TestDigestIsCompared(t *testing.T) {
 	}
 }
 
-// Who interrupts leaves no half upload and no completed run.
+// An interrupted push leaves no unfinished upload and no completed run.
 func TestInterrupt(t *testing.T) {
 	f := newFake(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -301,7 +301,7 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// A verdict that is not there is asked for until the time is up, and no longer.
+// The client asks for a pending verdict until the time is up, and no longer.
 func TestVerdictWaits(t *testing.T) {
 	f := newFake(t)
 	n := 0

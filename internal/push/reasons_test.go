@@ -9,7 +9,7 @@ import (
 	"heapdrift/internal/push"
 )
 
-// What fails a gate is what the server says: its policy may tolerate a new leak, or fail on one that the baseline has.
+// The server's reasons say what fails a gate: its policy may tolerate a new leak, or fail on one that the baseline has.
 func TestReasonsDecide(t *testing.T) {
 	const lists = `"new":["quarantined","new"],"persisting":["regressed","over","fine"],"known":["known"],"baseline":{"build":"1"},"fail_on":["new","regressed"]`
 	reason := func(effect, code, signature string) string {

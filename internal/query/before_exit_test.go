@@ -12,8 +12,8 @@ import (
 	"heapdrift/internal/query"
 )
 
-// exitsAt lets a process end: what it holds then ends with it, and nothing follows. Where older is false, nothing is
-// older than the trace.
+// exitsAt ends a process at a time: its live blocks end then, and nothing follows. Without older no block is older than
+// the trace.
 func exitsAt(at int64, older bool) func(*capture.Trace, heldRows) heldRows {
 	return func(trace *capture.Trace, rows heldRows) heldRows {
 		trace.Exited = at
@@ -32,7 +32,7 @@ func exitsAt(at int64, older bool) func(*capture.Trace, heldRows) heldRows {
 	}
 }
 
-// The time before the process ended, as the report tells it, is what a scan of all rows finds in that window.
+// The report answers for the time before the exit as a scan of all rows in that window does.
 func TestBeforeExitFromTheReport(t *testing.T) {
 	const exit = traceEnd / 4 * 3
 	for seed := range uint64(50) {
@@ -77,8 +77,8 @@ func withoutPeak(l *analysis.Lifetimes) *analysis.Lifetimes {
 	return &without
 }
 
-// Only a scan tells the time before the exit where memory is older than the trace, where more is selected than a
-// window, and of any other window.
+// The table must be scanned if memory is older than the trace, if more than a window is selected, and for any other
+// window.
 func TestBeforeExitThatNeedsTheTable(t *testing.T) {
 	const exit = traceEnd / 4 * 3
 	r := rand.New(rand.NewPCG(1, 3))

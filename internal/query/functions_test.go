@@ -9,8 +9,8 @@ import (
 	"heapdrift/internal/query"
 )
 
-// Whatever is selected: a function has what the sites have whose stacks it is on, its callers and callees add up to it,
-// and so do the trees from it.
+// For any selection, a function has the numbers of the sites whose stacks contain it, its callers and callees add up to
+// it, and so do the trees from it.
 func TestFunctionsOfASelection(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 9))
@@ -63,7 +63,8 @@ func frameNames(r *analysis.Report, ref analysis.StackRef) (names []string) {
 	return names
 }
 
-// Of a function that calls itself the outermost call counts, and a stack that begins or ends with it has no name there.
+// Of a recursive function the outermost call counts; beyond the ends of a stack there is a caller or callee without a
+// name.
 func TestButterflyOfARecursion(t *testing.T) {
 	r := &analysis.Report{}
 	frame := func(name string) *analysis.Frame { return &analysis.Frame{Module: "app", Function: name} }

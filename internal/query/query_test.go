@@ -19,7 +19,7 @@ import (
 	"heapdrift/internal/query"
 )
 
-// heldRows are rows in memory, each given to one of the sinks.
+// heldRows are rows in memory; a scan gives each of them to one of its sinks.
 type heldRows []allocations.Row
 
 func (r heldRows) Len() int64 { return int64(len(r)) }
@@ -150,7 +150,7 @@ func invent(r *rand.Rand) query.Selection {
 	return s
 }
 
-// Whatever is selected: a scan of all rows by hand gives the same numbers, and all views add up to the same.
+// For any selection, counting all rows by hand gives the same numbers, and all views have the same totals.
 func TestViewsOfASelectionAgree(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -313,7 +313,7 @@ func byHand(report *analysis.Report, rows heldRows, s *query.Selection) (n handC
 	return n
 }
 
-// An address says a selection, and the selection says the address.
+// A selection survives being written to an address and read from it.
 func TestSelectionRoundTrip(t *testing.T) {
 	for seed := range uint64(500) {
 		s := invent(rand.New(rand.NewPCG(seed, 2)))
@@ -356,7 +356,7 @@ func TestSelectionsThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// A signature that leaks in one heap and is transient in another is one row that says so.
+// A signature is one row for all heaps, with a part for each of its sites.
 func TestOneRowForAllHeaps(t *testing.T) {
 	report, rows := process(t, rand.New(rand.NewPCG(3, 1)), 600)
 	result, err := query.New(report).Ask(t.Context(), query.Selection{}, &query.Table{Scanner: rows})

@@ -10,7 +10,7 @@ import (
 	"heapdrift/internal/query"
 )
 
-// The classes of a run hold together what its snapshots hold.
+// The classes of a run add up to what its snapshots hold.
 func TestClassSeries(t *testing.T) {
 	for seed := range uint64(20) {
 		report, _ := process(t, rand.New(rand.NewPCG(seed, 9)), 200)

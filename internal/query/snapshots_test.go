@@ -63,8 +63,8 @@ func allRows(r *query.Ranking) (rows []query.Row) {
 	return rows
 }
 
-// Of any part of a series: what is held is that of its last snapshot, growth is from its first to its last, and what
-// holds nothing in it is not there.
+// In any part of a series, the memory held is that of the part's last snapshot, growth is from its first to its last,
+// and sites that hold nothing in the part are left out.
 func TestPartOfASeries(t *testing.T) {
 	const snapshots, sites = 6, 40
 	report, all := series(t, rand.New(rand.NewPCG(3, 4)), snapshots, sites)
@@ -119,7 +119,7 @@ func TestPartOfASeries(t *testing.T) {
 	}
 }
 
-// A part of a series stands in an address, and what is none is refused with what to do.
+// An address selects a part of a series; an impossible part is refused with advice.
 func TestSnapshotsInAddresses(t *testing.T) {
 	report, _ := series(t, rand.New(rand.NewPCG(5, 6)), 3, 4)
 	trace, rows := process(t, rand.New(rand.NewPCG(1, 2)), 50)
@@ -163,7 +163,7 @@ func TestSnapshotsInAddresses(t *testing.T) {
 	}
 }
 
-// A selection that leaves an end out has the series' own, and none leads out of the series.
+// A selection without an end takes the end of the series, and no selection reaches beyond the series.
 func TestSelectedPartOfASeries(t *testing.T) {
 	for _, test := range []struct {
 		n        int

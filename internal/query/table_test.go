@@ -11,7 +11,7 @@ import (
 	"heapdrift/internal/query"
 )
 
-// The table of a selection, asked for all that is in it, says what the selection says.
+// The table written of a selection, when asked for everything, gives the numbers of the selection.
 func TestTableOfASelection(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 5))

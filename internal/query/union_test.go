@@ -7,7 +7,7 @@ import (
 	"heapdrift/internal/query"
 )
 
-// A tree of two runs has, on each side, what the tree of that run has.
+// The tree of two runs has, on each side, the numbers of that run's own tree.
 func TestUnion(t *testing.T) {
 	for seed := range uint64(20) {
 		var indexes [2]*query.Index

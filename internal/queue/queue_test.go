@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	testdb.Main(m, store.Migrate)
 }
 
-// brokers are what the same tests run on: the one inside the process, and a real server where there is one.
+// brokers are the brokers for all tests: the one inside the process, and a real server if one is installed.
 var brokers = map[string]func(*testing.T) string{
 	"miniredis": func(t *testing.T) string {
 		r, err := embedded.StartRedis()
@@ -84,7 +84,7 @@ func onBrokers(t *testing.T, test func(t *testing.T, s *store.Store, databaseURL
 	}
 }
 
-// fast makes lost workers and lost messages show within a test's patience.
+// fast are options by which lost workers and lost messages are noticed soon.
 func fast(redisURL string) queue.Options {
 	return queue.Options{RedisURL: redisURL, Concurrency: 2, Lease: 1500 * time.Millisecond, Poll: 50 * time.Millisecond,
 		Resend: time.Second, Grace: time.Second}
@@ -147,14 +147,14 @@ func inState(t *testing.T, s *store.Store, run int64, state string) func() bool 
 	return func() bool { return jobs(t, s, run)[0].State == state }
 }
 
-// save stores a capture that says who made it, as the read job does.
+// save stores a capture that names its worker, as the read job does.
 func save(ctx context.Context, s *store.Store, job *queue.Job, by string) error {
 	c := &capture.Capture{Kind: capture.KindUMDHSnapshot, Process: capture.Process{Name: by},
 		Snapshots: make([]capture.Snapshot, 1)}
 	return s.SaveCaptures(ctx, job.Lease, []store.StoredCapture{{Capture: c, Artifact: by}})
 }
 
-// nothing is done for the jobs that follow a read.
+// nothing handles the jobs that follow a read.
 func nothing(context.Context, *queue.Job) error { return nil }
 
 func TestJobsRunOnceEach(t *testing.T) {
@@ -190,7 +190,7 @@ func TestJobsRunOnceEach(t *testing.T) {
 
 const workerEnv = "HEAPDRIFT_TEST_WORKER" // "database redis taken|claimed": makes this test binary a worker that never ends a job
 
-// childWorker claims jobs, says so, and hangs until it is killed.
+// childWorker claims jobs, reports that, and hangs until it is killed.
 func childWorker() {
 	var databaseURL, redisURL, point string
 	if _, err := fmt.Sscan(os.Getenv(workerEnv), &databaseURL, &redisURL, &point); err != nil {
@@ -272,7 +272,7 @@ func TestKilledWorkerLosesNoJob(t *testing.T) {
 	})
 }
 
-// Where a lease passes on, the first result counts, whichever of the two workers brings it, and the other one is
+// If a lease passes on to another worker, the first result counts, whichever worker brings it, and the other worker is
 // stopped.
 func TestFirstResultCounts(t *testing.T) {
 	if testing.Short() {
@@ -327,7 +327,7 @@ func TestFirstResultCounts(t *testing.T) {
 	}
 }
 
-// A worker that stands still for longer than its lease keeps its job where nobody else has taken it.
+// A worker that stops for longer than its lease keeps its job if no other worker has taken the job.
 func TestLeaseThatRanOutIsTakenBack(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -359,8 +359,7 @@ func TestLeaseThatRanOutIsTakenBack(t *testing.T) {
 	})
 }
 
-// A worker that dies between taking a task and claiming its job leaves a task of the job's id with the broker, where it
-// stays.
+// A worker that dies between taking a task and claiming its job leaves the task, with the job's id, at the broker.
 func TestKilledBeforeItClaims(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -388,7 +387,7 @@ func TestKilledBeforeItClaims(t *testing.T) {
 	})
 }
 
-// One heavy job at once runs on a node, and light ones beside it.
+// A node runs one heavy job at a time, and light jobs beside it.
 func TestHeavyJobsWaitForEachOther(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -428,7 +427,7 @@ func TestHeavyJobsWaitForEachOther(t *testing.T) {
 	})
 }
 
-// A worker in whose database a newer version has changed the schema takes no more jobs, and fails none.
+// A worker takes no more jobs, and fails none, once a newer version has changed the schema of its database.
 func TestNewerSchemaRetiresWorkers(t *testing.T) {
 	onBrokers(t, func(t *testing.T, s *store.Store, databaseURL, redisURL string) {
 		node, err := queue.New(s, map[string]queue.Handler{store.JobRead: func(ctx context.Context, job *queue.Job) error {
@@ -462,7 +461,7 @@ func TestNewerSchemaRetiresWorkers(t *testing.T) {
 	})
 }
 
-// The broker may lose everything: the jobs are handed over again.
+// Even if the broker loses everything, all jobs are handed over again.
 func TestLostBrokerDelaysOnly(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

@@ -12,10 +12,11 @@ import (
 	"heapdrift/internal/store"
 )
 
-// serve are the callers of what leaks in the tests below: the handler of a request, and what handles all of them.
+// serve are the callers of the leak in the tests below: the handler of a request, and functions that all handlers
+// share.
 var serve = []string{"app!Serve", "app!Loop", "app!main"}
 
-// leaking has a leak A of a handler, fixed only what else the handler holds, idle neither.
+// leaking reports a leak A of a handler, fixed only other memory of the handler, idle neither.
 func leaking() *analysis.Report {
 	return leaksReport(finding{signature: "A", class: leak, bytes: 7, callers: serve},
 		finding{signature: "B", class: stable, callers: serve})
@@ -44,8 +45,8 @@ func (l *lab) changeOf(base, head string) (compare.Change, string) {
 	return "", ""
 }
 
-// The evidence of a fixed build shows no block of the leak: the leak is fixed where its callers ran, and what says so
-// agrees.
+// The evidence of a fixed build shows no block of the leak. The leak is fixed if its callers ran, and the state, the
+// comparison and the history agree.
 func TestFixedLeakLeavesNoBlock(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -76,7 +77,7 @@ func TestFixedLeakLeavesNoBlock(t *testing.T) {
 	if len(strip) != 3 || strip[1].IsClean() || !strip[2].IsAbsent() {
 		t.Errorf("%+v", strip)
 	}
-	// The run is analysed again, and shows it after all.
+	// The run is analysed again, and now shows the leak.
 	l.run("3", leaking())
 	if got, want := state(l.signature("A")), "ongoing bad 1..3 clean  seen 3 fixed  regressed "; got != want {
 		t.Errorf("%s, want %s", got, want)
@@ -88,7 +89,7 @@ func TestFixedLeakLeavesNoBlock(t *testing.T) {
 	}
 }
 
-// A build that comes later and is older moves the fix; what it shows when it is analysed again moves it back.
+// An older build that arrives later moves the fix to itself; a new analysis of a build moves it back.
 func TestAbsenceInAnOlderBuild(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaking())
@@ -105,7 +106,7 @@ func TestAbsenceInAnOlderBuild(t *testing.T) {
 	}
 }
 
-// What proves nothing by what it does not show leaves a leak as it was.
+// A run whose silence about a leak proves nothing leaves the leak's state unchanged.
 func TestAbsenceThatProvesNothing(t *testing.T) {
 	lossy := fixed()
 	lossy.Warnings = []analysis.Warning{{Code: capture.Truncated}}
@@ -129,7 +130,7 @@ func TestAbsenceThatProvesNothing(t *testing.T) {
 	}
 }
 
-// Another run of the build shows the leak: that counts.
+// If another run of the build shows the leak, the leak is there.
 func TestAbsenceBesideTheLeak(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaking())
@@ -140,8 +141,8 @@ func TestAbsenceBesideTheLeak(t *testing.T) {
 	}
 }
 
-// In whatever order builds are uploaded, and whichever place they turn out to have, what is absent counts in those
-// behind the first that was bad.
+// Absences count in builds behind the first bad one, whatever the order of uploads and the places that builds turn out
+// to have.
 func TestAbsencesInAnyOrder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

@@ -10,7 +10,7 @@ import (
 	"heapdrift/internal/store"
 )
 
-// Of several links for the first account that are used at once one opens it, and the others are good no more.
+// If several links for the first account are used at once, one of them opens it and the others become invalid.
 func TestFirstLinksAtOnce(t *testing.T) {
 	s, _ := open(t)
 	const many = 6

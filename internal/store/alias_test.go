@@ -12,7 +12,7 @@ import (
 	"heapdrift/internal/store"
 )
 
-// again queues the analysis of runs, as symbols or rules do, without doing it.
+// again queues a new analysis of runs, as new symbols or rules do, without running it.
 func (l *lab) again(places ...string) {
 	l.Helper()
 	for _, place := range places {
@@ -21,7 +21,7 @@ func (l *lab) again(places ...string) {
 	}
 }
 
-// visible lists what the project shows, with states.
+// visible lists the signatures that the project shows, with their states.
 func (l *lab) visible() string {
 	l.Helper()
 	var list []string
@@ -31,7 +31,7 @@ func (l *lab) visible() string {
 	return strings.Join(list, " ")
 }
 
-// Symbols arrive: the same sites have another signature. The leak stays one, with all that was said of it.
+// With symbols the same sites have another signature. The leak stays one, with everything the team said of it.
 func TestSymbolsGiveALeakItsName(t *testing.T) {
 	l := newLab(t)
 	unnamed := leaksReport(finding{signature: "raw", stack: "x", class: leak, bytes: 9})
@@ -64,7 +64,7 @@ func TestSymbolsGiveALeakItsName(t *testing.T) {
 	if len(aliases) != 1 || aliases[0].Text != "raw" || aliases[0].By != "" {
 		t.Errorf("%+v", aliases)
 	}
-	// Better symbols come: the chain is followed.
+	// Better symbols arrive: the new name belongs to the same leak.
 	better := leaksReport(finding{signature: "best", stack: "x", class: leak, bytes: 9})
 	l.again("1/soak", "1/smoke", "2/soak")
 	for _, place := range []string{"1/soak", "2/soak", "1/smoke"} {
@@ -73,7 +73,7 @@ func TestSymbolsGiveALeakItsName(t *testing.T) {
 	if got := l.visible(); got != "best:known" || l.signature("raw").Text != "best" {
 		t.Errorf("%q, %s", got, l.signature("raw").Text)
 	}
-	// And back: what was an alias is itself again.
+	// The first symbols return: a signature that was an alias is shown again.
 	l.again("1/soak", "1/smoke", "2/soak")
 	for _, place := range []string{"1/soak", "2/soak", "1/smoke"} {
 		l.save(l.runs[place], unnamed)
@@ -84,7 +84,7 @@ func TestSymbolsGiveALeakItsName(t *testing.T) {
 	}
 }
 
-// A run whose symbols are still being looked for does not hold the others back.
+// A run that still waits for symbols does not hold back the signatures of other runs.
 func TestRunsThatWaitDoNotCount(t *testing.T) {
 	l := newLab(t)
 	unnamed := leaksReport(finding{signature: "raw", stack: "x", class: leak})
@@ -106,8 +106,8 @@ func TestRunsThatWaitDoNotCount(t *testing.T) {
 	}
 }
 
-// A signature that some sites left and others keep is no alias; when the last leave, it is one of where most bytes
-// went.
+// A signature that only some of its sites have left is no alias; when the last site leaves, it becomes an alias of the
+// signature that received most bytes.
 func TestSignatureThatSplits(t *testing.T) {
 	l := newLab(t)
 	both := func(a, b string) *analysis.Report {
@@ -133,7 +133,7 @@ func TestSignatureThatSplits(t *testing.T) {
 	}
 }
 
-// A run whose evidence no longer shows a signature says nothing of where it went.
+// A run whose evidence no longer shows a signature does not say which signature replaces it.
 func TestVanishedSignatureIsNoAlias(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaksReport(finding{signature: "A", class: leak}))
@@ -172,7 +172,7 @@ func TestMergeAndSplit(t *testing.T) {
 	if got := l.visible(); got != "C:known" {
 		t.Error(got)
 	}
-	// A result that has A again does not undo what somebody did.
+	// A result that has A again does not undo a person's merge.
 	l.run("3", leaksReport(finding{signature: "A", class: leak}))
 	if got := l.visible(); got != "C:known" {
 		t.Error(got)
@@ -205,8 +205,8 @@ func TestMergeAndSplit(t *testing.T) {
 
 func firstOf[T any](v T, _ int, err error) (T, error) { return v, err }
 
-// Whatever the order in which runs are analysed again with new names, the end is the same: every signature that a
-// result has is itself, and every other one is part of what most of it became.
+// The order in which runs are analysed again with new names does not matter: a signature that a result has stands for
+// itself, and every other one is an alias of the one that received most of it.
 func TestOrderOfRenamingDoesNotCount(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

@@ -11,7 +11,7 @@ type scale struct {
 	bad         int // of the shared ones, that leak or grow in nearly every run
 }
 
-// scaleOf is a history of moderate size, or with HEAPDRIFT_LARGE=1 of the size that the product promises to bear.
+// scaleOf is a moderate size of history, or with HEAPDRIFT_LARGE=1 the size that the product promises to support.
 func scaleOf() scale {
 	if os.Getenv("HEAPDRIFT_LARGE") == "1" {
 		return scale{runs: 1000, sites: 20_000, shared: 19_000, bad: 190}
@@ -19,8 +19,8 @@ func scaleOf() scale {
 	return scale{runs: 100, sites: 2000, shared: 1900, bad: 19}
 }
 
-// The generated history: a build has two runs, in two scenarios; of a run's own signatures one in a hundred leaks, from
-// the shared ones bad do from some build on, and are fixed in another.
+// The generated history: a build has two runs, in two scenarios. Of a run's own signatures one in a hundred leaks. Of
+// the shared ones the first bad leak or grow from some build on, and every fourth of these is fixed half-way.
 var historySQL = []string{
 	`insert into projects (name) values ('demo')`,
 	`insert into builds (project_id, name, sequence, place) select 1, (1000 + i)::text, 1000 + i, '\x00' from generate_series(1, @runs / 2) i`,
@@ -28,7 +28,7 @@ var historySQL = []string{
 	`insert into runs (build_id, scenario_id, name, completed_at, input_rev, report_rev, analysed_at, report_key, summary, status, sentence, site_count)
 		select (i + 1) / 2, 1 + i % 2, '1', now(), 2, 2, now(), 'key', jsonb_build_object('schema', 'heapdrift.report/v2', 'sentence', repeat('x', 20000)), 'leak',
 			'app.exe leaks 8.1 MB in 2,041 blocks from Worker (worker.cpp:88)', @sites from generate_series(1, @runs) i`,
-	// As many frames as a run has whose signatures share few, each in one of 20,000 stacks (compare.Seen).
+	// The frames of a run whose signatures share few frames, each in one of 20,000 stacks (compare.Seen).
 	`update runs set seen = '\x204e0000'::bytea || (select string_agg(int8send(hashtextextended('f' || i, 0)) || '\x01000000'::bytea, '') from generate_series(1, @sites + 5000) i)`,
 	`insert into evidence (run_id, name, sha256, bytes, kind, state) select r, 's' || k, md5(r || '/' || k), 1000000, 'umdh', 'read' from generate_series(1, @runs) r, generate_series(1, 5) k`,
 	`insert into captures (evidence_id, ordinal, kind, process, pid, bits, artifact, artifact_bytes, outstanding_count, outstanding_bytes)
@@ -51,8 +51,8 @@ var historySQL = []string{
 	`select setval(pg_get_serial_sequence('signatures', 'id'), (select max(id) from signatures))`,
 }
 
-// What the sites of all runs have in common is made once: site k of a run has the shared signature k, or one of the
-// run's own.
+// Rows that the sites of all runs share are made once: site k of a run has the shared signature k, or one of the run's
+// own.
 var historyTemplateSQL = []string{
 	`create table template as
 		select k, 'mod' || k % 120 || '!Space::Class' || k % 900 || '::Function' || k as blame, 'file' || k % 900 || '.cpp:' || k % 3000 as place,

@@ -18,8 +18,7 @@ import (
 	"heapdrift/internal/store"
 )
 
-// withoutIndexes does something with tables that have no indexes meanwhile, which makes filling them a matter of
-// minutes.
+// withoutIndexes calls fill while the tables have no indexes, so that filling them is a matter of minutes.
 func (l *lab) withoutIndexes(tables []string, fill func()) {
 	rows, err := l.conn.Query(l.Context(), `
 		select case when c.oid is null then format('drop index %s', i.indexrelid::regclass) else format('alter table %s drop constraint %s', i.indrelid::regclass, c.conname) end,
@@ -46,7 +45,7 @@ func (l *lab) withoutIndexes(tables []string, fill func()) {
 	}
 }
 
-// history is a project with a long history. HEAPDRIFT_HISTORY_DIR keeps that of large size for the next time.
+// history is a project with a long history. HEAPDRIFT_HISTORY_DIR keeps a history of large size for later benchmarks.
 func history(b *testing.B) *lab {
 	size := scaleOf()
 	url := historyServer(b)
@@ -84,7 +83,7 @@ func history(b *testing.B) *lab {
 	b.Logf("filled in %v", time.Since(began).Round(time.Second))
 	l.sql(`vacuum analyze`)
 	b.Logf("generated %d runs of %d sites in %v", size.runs, size.sites, time.Since(began).Round(time.Second))
-	// The builds stand in no order yet: the states of all that ever leaked follow with it.
+	// The builds are in no order yet: ordering them also computes the states of all signatures that ever leaked.
 	began = time.Now()
 	if err := s.OrderBuilds(b.Context()); err != nil {
 		b.Fatal(err)
@@ -94,8 +93,8 @@ func history(b *testing.B) *lab {
 	return l
 }
 
-// historyServer is a server with the settings of a small installation: what is measured shall not depend on those of
-// tests.
+// historyServer is a server with the settings of a small installation, so that the measurements do not depend on
+// settings for tests.
 func historyServer(b *testing.B) string {
 	dir := os.Getenv("HEAPDRIFT_HISTORY_DIR")
 	if dir == "" {
@@ -232,7 +231,7 @@ func BenchmarkHistory(b *testing.B) {
 			}
 			list = append(list, f)
 		}
-		// No View stays open behind it: that would keep what each result replaces.
+		// No View stays open behind the loop: an open View would keep the rows that each result replaces.
 		page := must[*store.SignaturePage](b)(store.Read(b.Context(), l.Store,
 			func(v store.View) (*store.SignaturePage, error) {
 				return v.Signatures(b.Context(), store.SignatureQuery{Project: "demo", Limit: size.bad})

@@ -107,7 +107,7 @@ func TestBuildsInPages(t *testing.T) {
 	}
 }
 
-// Builds that come between two pages neither hide one that was there nor show one twice.
+// Builds that are added between two pages neither hide a build that was there nor show one twice.
 func TestBuildsThatComeBetweenPages(t *testing.T) {
 	s, _ := open(t)
 	rng := rand.New(rand.NewPCG(6, 6))
@@ -150,7 +150,7 @@ func TestBuildsThatComeBetweenPages(t *testing.T) {
 	}
 }
 
-// Whatever is uploaded while a page is read: each run stands under its build, and no build is there without its runs.
+// A page that is read during uploads shows each run under its build, and no build without its runs.
 func TestBuildsBesideUploads(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

@@ -12,7 +12,8 @@ import (
 	"heapdrift/internal/store"
 )
 
-// complaint is what a question was refused with: the code of a refusal or the field that is wrong; "" for no error.
+// complaint is the reason for which a question was refused: the code of the refusal or the wrong field; "" for no
+// error.
 func complaint(t *testing.T, err error) string {
 	t.Helper()
 	var refusal *leaks.Refusal
@@ -135,7 +136,7 @@ func TestVerdictOnARun(t *testing.T) {
 	}
 }
 
-// A run of which nothing was read says so.
+// The verdict on a run without any readable evidence says why nothing was read.
 func TestVerdictOnUnreadEvidence(t *testing.T) {
 	s, _ := open(t)
 	e := addEvidence(t, s, target, "a.txt")
@@ -193,7 +194,7 @@ func TestScenariosAndBuildsWithResults(t *testing.T) {
 	}
 }
 
-// Other rules are tried on what leaks, against those that the project has.
+// A preview applies other rules to the leaks of a project and compares the result with that of the project's own rules.
 func TestPreviewRules(t *testing.T) {
 	l := newLab(t)
 	r := leaksReport(finding{signature: "A", class: leak}, finding{signature: "B", class: leak},

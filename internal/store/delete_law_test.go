@@ -14,7 +14,7 @@ import (
 	"heapdrift/internal/store"
 )
 
-// knownOf is all that a project says of signatures: judgements of runs together, states, history.
+// knownOf prints everything a project says of signatures: judgements of runs together, states, and history.
 func (l *lab) knownOf(signatures ...string) string {
 	l.Helper()
 	dump := l.dumpPools()
@@ -37,8 +37,8 @@ func (l *lab) knownOf(signatures ...string) string {
 	return dump
 }
 
-// What follows after runs and a build are deleted is what follows where they never were, of invented histories in any
-// order.
+// After runs and a build are deleted, a project says what it would say if they had never been there. Histories are
+// invented, in any order.
 func TestDeletedRunsWereNeverThere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -112,7 +112,7 @@ func TestDeletedRunsWereNeverThere(t *testing.T) {
 	}
 }
 
-// An analysis that began before one of several files was deleted stores nothing of that file.
+// An analysis that began before a file of its run was deleted stores nothing of that file.
 func TestLateAnalysisOfDeletedFile(t *testing.T) {
 	l := newLab(t)
 	run := l.run("1", leaksReport(finding{signature: "A", class: stable}))
@@ -137,7 +137,7 @@ func TestLateAnalysisOfDeletedFile(t *testing.T) {
 	}
 }
 
-// The team says that a build has the fix; the build is deleted, and the word keeps its meaning.
+// If the team says that a build has the fix and that build is deleted, the leak stays fixed and may regress.
 func TestDeleteBuildWithTheFix(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaksReport(finding{signature: "A", class: leak, bytes: 7}))
@@ -155,7 +155,7 @@ func TestDeleteBuildWithTheFix(t *testing.T) {
 	}
 }
 
-// A merge sets a word aside that names a build; the build is deleted; the merge is taken back.
+// A merge sets aside the team's word, which names a build; the build is deleted, and the merge is taken back.
 func TestSplitAfterBuildDeleted(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaksReport(finding{signature: "A", class: leak, bytes: 7}, finding{signature: "B", class: leak, bytes: 7}))

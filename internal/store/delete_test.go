@@ -10,8 +10,8 @@ import (
 	"heapdrift/internal/store"
 )
 
-// Rows that results are stored in by the thousand have no foreign keys. They go with their run and project all the
-// same, and those of others stay.
+// Large tables of results have no foreign keys. Their rows are still deleted with their run and project, and the rows
+// of others stay.
 func TestRowsGoWithTheirParent(t *testing.T) {
 	l := newLab(t)
 	for _, build := range []string{"1", "2"} {
@@ -33,14 +33,14 @@ func TestRowsGoWithTheirParent(t *testing.T) {
 	}
 }
 
-// builds of the property below: A is bad in some, clean in others; each is its own run.
+// deletable are the builds of the tests below: A is bad in some and clean in others, and each build has one run.
 var deletable = []upload{
 	{build: "b1", class: stable, taken: on(1)}, {build: "b2", class: leak, taken: on(2)},
 	{build: "b3", class: leak, taken: on(3)}, {build: "b4", class: stable, taken: on(4)},
 	{build: "b5", class: leak, taken: on(5)},
 }
 
-// rest is what the project says of its leak once the builds, or their runs, of a mask are gone.
+// rest is what the project says of its leak once the builds in a bit mask, or their runs, are gone.
 func rest(l *lab, gone int, remove func(l *lab, build string, run int64) error) string {
 	for i, u := range deletable {
 		if remove == nil && gone>>i&1 != 0 {
@@ -63,8 +63,8 @@ func rest(l *lab, gone int, remove func(l *lab, build string, run int64) error) 
 	return l.told() + "\n" + figures
 }
 
-// What a project says after builds are deleted is what it says where they never were. All subsets that leave a build
-// which has the leak.
+// After builds are deleted, a project says what it would say if they had never been there: for single builds and some
+// sets of them that leave a build with the leak.
 func TestDeletedBuildsWereNeverThere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -112,7 +112,7 @@ func TestDeleteRun(t *testing.T) {
 	}
 }
 
-// A job at work on a run that is deleted stores nothing, and says that its lease is gone.
+// A job that is running when its run is deleted stores nothing, and is told that its lease is gone.
 func TestDeleteUnderWork(t *testing.T) {
 	l := newLab(t)
 	e := addEvidence(l, l.Store, leaks.Target{Project: "demo", Build: "1"}, "a.txt")
@@ -130,7 +130,7 @@ func TestDeleteUnderWork(t *testing.T) {
 	}
 }
 
-// Of several files one may go: what was read with it is read again, and the last one stays.
+// One of several files may be deleted: files that were read together with it are read again. The last file stays.
 func TestDeleteEvidence(t *testing.T) {
 	l := newLab(t)
 	target := leaks.Target{Project: "demo", Build: "1"}
@@ -162,8 +162,7 @@ func TestDeleteEvidence(t *testing.T) {
 	}
 }
 
-// Blobs of what is deleted are asked for once nothing else refers to them, and come again where they could not be
-// dropped yet.
+// Blobs of deleted builds are dropped once nothing refers to them; a blob that could not be dropped is tried again.
 func TestDropUnwanted(t *testing.T) {
 	l := newLab(t)
 	for _, u := range deletable[:2] {

@@ -7,7 +7,7 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// The rules in the words of SQL, for the test that holds them against the functions that decide.
+// These are the rules in SQL, for the tests that compare them with the functions that decide.
 const (
 	BuildColumns  = buildColumns
 	NewestFirst   = newestFirst
@@ -24,10 +24,10 @@ var (
 	GravestFirst = gravestFirst
 )
 
-// TriageRow is TriageColumns.
+// TriageRow is a row of TriageColumns.
 type TriageRow = triageRow
 
-// TriageImpactWithin is TriageImpact in another time.
+// TriageImpactWithin is TriageImpact with another time limit.
 func (s *Store) TriageImpactWithin(ctx context.Context, project, signature string, change leaks.Change,
 	work time.Duration) (*leaks.Impact, error) {
 	return s.triageImpact(ctx, project, signature, change, work)

@@ -64,7 +64,7 @@ func TestHistoryOfOneLeak(t *testing.T) {
 	}
 }
 
-// A run that cannot tell a leak from what is none does not make a signature clean.
+// A run that cannot tell whether there is a leak does not make a signature clean.
 func TestInconclusiveIsNotClean(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaksReport(finding{signature: "A", class: leak}))
@@ -99,7 +99,7 @@ func TestRegressionIsOfNewerBuildsOnly(t *testing.T) {
 	}
 }
 
-// A result that goes, or says something else when the run is analysed again, takes what followed from it along.
+// A result that a new analysis replaces takes its consequences along.
 func TestStateFollowsTheResults(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaksReport(finding{signature: "A", class: leak}))
@@ -118,7 +118,7 @@ func TestStateFollowsTheResults(t *testing.T) {
 	}
 }
 
-// What no result has any more is listed as nothing that a result said of it.
+// A signature that no result has any more is not listed by the class that a result gave it.
 func TestSignatureThatNoResultHas(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaksReport(finding{signature: "A", class: leak, bytes: 7}))
@@ -141,7 +141,7 @@ func TestBuildThatMovesChangesHistory(t *testing.T) {
 	if got := l.signature("A").State; got != leaks.StateFixed {
 		t.Error(got)
 	}
-	// The first one turns out to be the newer build.
+	// The build of the first run turns out to be the newer one.
 	nine := int64(9)
 	addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "old", Sequence: &nine}, "a.txt")
 	if got := state(l.signature("A")); got != "new bad old..old clean new seen old fixed  regressed " {
@@ -149,7 +149,7 @@ func TestBuildThatMovesChangesHistory(t *testing.T) {
 	}
 }
 
-// Whatever the order in which runs arrive, and are analysed again, the end is the same.
+// The order in which runs arrive and are analysed again does not matter for the states.
 func TestOrderOfUploadsDoesNotCount(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

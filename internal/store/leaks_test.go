@@ -81,7 +81,7 @@ func leaksReport(findings ...finding) *analysis.Report {
 	return r
 }
 
-// a project under test.
+// A lab is a project under test.
 type lab struct {
 	testing.TB
 	*store.Store
@@ -94,8 +94,8 @@ func newLab(t testing.TB) *lab {
 	return &lab{t, s, conn, map[string]int64{}}
 }
 
-// emptied is the lab of another test, with nothing in its database: a new database, whose connections know nothing yet,
-// costs several times what a test of a few uploads does in it. The other test uses the lab no more.
+// emptied is the lab of another test with an empty database. A new database, whose connections are not prepared, costs
+// several times the work of a test with a few uploads. The other test must not use the lab any more.
 func (l *lab) emptied(t testing.TB) *lab {
 	t.Helper()
 	if _, err := l.conn.Exec(t.Context(), `
@@ -135,7 +135,7 @@ func (l *lab) run(place string, r *analysis.Report) int64 {
 	return e.RunID
 }
 
-// save ends the analysis that is queued for a run.
+// save ends the queued analysis of a run.
 func (l *lab) save(run int64, r *analysis.Report) {
 	l.Helper()
 	var job int64
@@ -147,7 +147,7 @@ func (l *lab) save(run int64, r *analysis.Report) {
 	save(l, l.Store, lease, r, "report", input(l, l.Store, run).Revision)
 }
 
-// now is what is in the project at this moment.
+// now is a View of the project at this moment.
 func (l *lab) now() store.View { return storetest.Now(l, l.Store) }
 
 func (l *lab) sql(statement string, args ...any) {
@@ -195,7 +195,7 @@ const (
 	cache  = analysis.ClassCache
 )
 
-// state prints what is to be known at a glance.
+// state prints the facts of a signature that pages show at a glance.
 func state(s store.Signature) string {
 	return fmt.Sprintf("%s bad %s..%s clean %s seen %s fixed %s regressed %s", s.State, s.FirstBad, s.LastBad, s.LastClean,
 		s.LastSeen, s.FixedIn, s.RegressedIn)

@@ -18,8 +18,8 @@ func look(t *testing.T, s *store.Store, run int64) store.Lease {
 	return claim(t, s)
 }
 
-// Two searches of a run may run at once. Where the workers of both are lost one goes on, and the jobs of other runs
-// too.
+// Two searches of a run may run at once. If the workers of both are lost, one search is due again, and so are the jobs
+// of other runs.
 func TestLostSearchesOfOneRun(t *testing.T) {
 	s, _ := open(t)
 	run := withModule(t, s, target, capture.Module{Path: `C:\app.exe`}, 64, asItIs)
@@ -40,7 +40,7 @@ func TestLostSearchesOfOneRun(t *testing.T) {
 	}
 }
 
-// A search that fails when a later one is done already does not belie it.
+// A search that fails after a later search of the run has succeeded leaves no error and keeps the later names.
 func TestFailureOfAnOlderSearch(t *testing.T) {
 	s, _ := open(t)
 	run := withModule(t, s, target, capture.Module{Path: `C:\app.exe`}, 64, asItIs)
@@ -56,7 +56,7 @@ func TestFailureOfAnOlderSearch(t *testing.T) {
 	}
 }
 
-// Of two searches that both hold the job, after a lease has passed on, one stores its names.
+// If two workers hold one job because its lease has passed on, only one of them stores its names.
 func TestNamesAreStoredOnce(t *testing.T) {
 	s, _ := open(t)
 	run := withModule(t, s, target, capture.Module{Path: `C:\app.exe`}, 64, asItIs)

@@ -6,7 +6,7 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// A is merged into B, and B into C. Taking A apart again gives B back the word it had; C keeps its own.
+// A is merged into B, and B into C. Splitting A off again gives B back the team's word that it had; C keeps its own.
 func TestSplitFromChainLeavesOtherWords(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaksReport(finding{signature: "A", class: leak}, finding{signature: "B", class: leak},

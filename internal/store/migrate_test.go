@@ -10,7 +10,7 @@ import (
 	"heapdrift/migrations"
 )
 
-// The migration of symbols can be taken back with data in the database, and made again; what was to be done still is.
+// The migration of symbols can be reverted with data in the database, and applied again; queued work stays queued.
 func TestSymbolsMigrationDownAndUp(t *testing.T) {
 	s, conn := open(t)
 	run := withModule(t, s, target, capture.Module{Path: `C:\app.exe`}, 64, asItIs)
@@ -35,8 +35,8 @@ func TestSymbolsMigrationDownAndUp(t *testing.T) {
 	}
 }
 
-// The migration of leaks can be taken back with data in the database, and made again: then all that has a report is to
-// be analysed once more, for signatures of the new kind.
+// The migration of leaks can be reverted with data in the database, and applied again: then all runs with a report are
+// analysed once more, for signatures of the new kind.
 func TestLeaksMigrationDownAndUp(t *testing.T) {
 	l := newLab(t)
 	run := l.run("1", leaksReport(finding{signature: "A", class: leak, bytes: 7}, finding{signature: "B", class: stable}))

@@ -11,7 +11,7 @@ import (
 	"heapdrift/internal/store"
 )
 
-// blaming is a report of findings, the modules of which are named.
+// blaming is a report of findings whose blamed modules are given.
 func blaming(modules []string, findings ...finding) *analysis.Report {
 	r := leaksReport(findings...)
 	for i := range r.Findings {
@@ -22,7 +22,7 @@ func blaming(modules []string, findings ...finding) *analysis.Report {
 	return r
 }
 
-// What is open counts, by the module that it blames, and the list of a module has just those.
+// Open leaks are counted by the module that they blame, and the list of a module holds exactly these.
 func TestOpenByModule(t *testing.T) {
 	l := newLab(t)
 	l.run("100", blaming([]string{"shopd", "shopd", "audit", "", "zlib", "shopd"},

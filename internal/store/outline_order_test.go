@@ -13,7 +13,7 @@ import (
 	"heapdrift/internal/store"
 )
 
-// Whatever the order of results, and however often they are made, the end is the same.
+// The order of results, and how often each is stored, does not matter for leaks and their outlines.
 func TestOrderOfOutlinesDoesNotCount(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -57,7 +57,7 @@ func TestOrderOfOutlinesDoesNotCount(t *testing.T) {
 	}
 }
 
-// Results of texts and of raw logs that come at once meet.
+// Results of texts and of raw logs that are stored concurrently end up with one leak for each pair.
 func TestOutlinesAtOnce(t *testing.T) {
 	l := newLab(t)
 	const runs = 6

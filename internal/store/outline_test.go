@@ -12,8 +12,8 @@ import (
 	"heapdrift/internal/store"
 )
 
-// outlined is a report of findings of which some have an outline: "F<A" is F, which evidence without inlined calls
-// calls A.
+// outlined is a report of findings, some with an outline: "F<A" is the signature F with the outline A, which is its
+// name in evidence without inlined calls.
 func outlined(findings ...finding) *analysis.Report {
 	outlines := make([]string, len(findings))
 	for i := range findings {
@@ -26,7 +26,7 @@ func outlined(findings ...finding) *analysis.Report {
 	return r
 }
 
-// one is a report of leaks, by what outlined reads.
+// one is a report of leaks, named as in outlined.
 func one(signatures ...string) *analysis.Report {
 	var list []finding
 	for _, s := range signatures {
@@ -35,7 +35,7 @@ func one(signatures ...string) *analysis.Report {
 	return outlined(list...)
 }
 
-// leaks prints what of the project's rows is part of what.
+// leaks prints each leak of the project with the signatures that are part of it.
 func (l *lab) leaks() string {
 	l.Helper()
 	var list []string
@@ -58,7 +58,7 @@ func (l *lab) want(what, rows string) {
 	}
 }
 
-// One leak, in the text of one build and the raw logs of another, is one row with all that was said of it.
+// A leak in the text of one build and in the raw logs of another is one row, with everything the team said of both.
 func TestOutlineIsTheSameLeak(t *testing.T) {
 	for _, order := range []string{"text first", "raw first"} {
 		t.Run(order, func(t *testing.T) {
@@ -109,7 +109,7 @@ func TestOutlineIsTheSameLeak(t *testing.T) {
 	}
 }
 
-// audited lists what was done to a signature of a text, newest first.
+// audited lists the entries of an action in the audit of a signature, newest first.
 func (l *lab) audited(text, action string) (list []store.AuditRow) {
 	l.Helper()
 	for _, row := range must[[]store.AuditRow](l)(l.now().Audit(l.Context(), "demo", text, store.AuditQuery{Limit: 99})) {
@@ -120,8 +120,8 @@ func (l *lab) audited(text, action string) (list []store.AuditRow) {
 	return list
 }
 
-// The text keeps its names for ever: results that are made again change nothing, and names that get better take it
-// along.
+// A text keeps the names that it was printed with: storing results again changes nothing, and better names of raw logs
+// take the signature of the text along.
 func TestOutlineSurvivesReanalysis(t *testing.T) {
 	l := newLab(t)
 	text, raw := one("A"), one("F<A")
@@ -144,8 +144,7 @@ func TestOutlineSurvivesReanalysis(t *testing.T) {
 	l.want("text renamed", "G=A=B=F")
 }
 
-// Symbols that know no inlined calls may take the place of those that do. The leak stays one, with the team's last
-// word.
+// Symbols without inlined calls may replace symbols with them. The leak stays one, with the team's last word.
 func TestOutlineOutlivesInlinedCalls(t *testing.T) {
 	l := newLab(t)
 	l.run("1", one("A"))
@@ -164,7 +163,7 @@ func TestOutlineOutlivesInlinedCalls(t *testing.T) {
 	}
 }
 
-// What several leaks are called says nothing, whether that shows early or late.
+// An outline that several leaks share joins none of them, whether that shows early or late.
 func TestOutlineOfSeveral(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -190,7 +189,8 @@ func TestOutlineOfSeveral(t *testing.T) {
 	}
 }
 
-// One run that shows a signature and its outline tells two leaks apart: of an inlined function, and of its caller.
+// A run that shows both a signature and its outline tells two leaks apart: one of an inlined function, one of its
+// caller.
 func TestOutlineBesideItself(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -238,7 +238,7 @@ func TestOutlineOfNoLeak(t *testing.T) {
 	}
 }
 
-// What a person took apart stays apart, whatever results come and names change.
+// Leaks that a person has split stay split, whatever results arrive and however names change.
 func TestOutlineTakenApart(t *testing.T) {
 	l := newLab(t)
 	l.run("1", one("A"))

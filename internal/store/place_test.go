@@ -17,7 +17,7 @@ import (
 	"heapdrift/migrations"
 )
 
-// An upload is one to a build, with its result.
+// An upload is one upload to a build, with its result.
 type upload struct {
 	build    string
 	sequence *int64
@@ -25,10 +25,10 @@ type upload struct {
 	class    analysis.Class
 }
 
-// on is an instant of the evidence of tests.
+// on is the time of evidence taken on a day of March.
 func on(day int) time.Time { return time.Date(2025, 3, day, 9, 30, 0, 0, time.UTC) }
 
-// upload brings an upload through all of the pipeline to its result: A is of its class, B is always there.
+// upload takes an upload through the pipeline to its result: A has the upload's class, B is always there.
 func (l *lab) upload(u upload) {
 	l.Helper()
 	target := leaks.Target{Project: "demo", Build: u.build, Sequence: u.sequence}
@@ -83,8 +83,8 @@ func permutations[T any](list []T, f func([]T)) {
 	permute(0)
 }
 
-// Whatever the order in which builds are uploaded, their order, the states, the first bad and the last clean build and
-// the baselines are the same.
+// The order in which builds are uploaded does not matter for their order, the states, the first bad and the last clean
+// build and the baselines.
 func TestOrderOfUploadsOfBuildsDoesNotCount(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -136,8 +136,8 @@ func TestOrderOfUploadsOfBuildsDoesNotCount(t *testing.T) {
 	}
 }
 
-// A build that arrives with a name of another shape ends natural order: what follows from the order follows again at
-// once, and the project says so.
+// A build whose name has another shape ends natural order: everything that depends on the order is computed again at
+// once, and the audit of the project says so.
 func TestOrderThatChanges(t *testing.T) {
 	l := newLab(t)
 	l.upload(upload{build: "b9", taken: on(2), class: stable})
@@ -156,7 +156,7 @@ func TestOrderThatChanges(t *testing.T) {
 	if got, want := l.projectAudit(), []string{"order [b9 b10] -> [b10 b9]"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	// A sequence is declared: the older of the two is the newest build.
+	// A sequence is declared: the older of the two builds becomes the newest.
 	addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "b10", Sequence: new(int64(1))}, "a.txt")
 	if got := l.order() + ": " +
 		state(l.signature("A")); got != "b9 nightly b10: new bad b10..b10 clean b9 seen b10 fixed  regressed " {
@@ -167,7 +167,8 @@ func TestOrderThatChanges(t *testing.T) {
 	}
 }
 
-// The word of the team follows the order, too: tolerance until a build that came meanwhile.
+// The team's word follows the order of builds: a toleration until a build is over once that build takes its place
+// before a bad one.
 func TestTeamsWordFollowsTheOrder(t *testing.T) {
 	l := newLab(t)
 	l.upload(upload{build: "one", taken: on(1), class: leak})
@@ -201,7 +202,7 @@ func (l *lab) projectAudit() (lines []string) {
 	return lines
 }
 
-// A project of an older version is ordered anew when the server starts on it: each whose order changes says so, once.
+// Projects of an older version are ordered anew when the server starts on them; each whose order changes says so once.
 func TestProjectsAreOrderedAnew(t *testing.T) {
 	l := newLab(t)
 	for _, u := range []upload{{build: "b11", class: stable}, {build: "b101", class: leak}, {build: "b10", class: stable},
@@ -211,7 +212,7 @@ func TestProjectsAreOrderedAnew(t *testing.T) {
 	const want = "b9 b10 b11 b101\nregressed bad b9..b101 clean  seen b101 fixed b10 regressed b101\n-\nb9\nb10\nb11"
 	l.sql(`insert into projects (name) values ('ordered')`)
 	l.sql(`insert into builds (project_id, name, sequence) select id, i::text, i from projects, generate_series(1, 5) i where name = 'ordered'`)
-	// As the version before had it: by arrival, with what followed from that.
+	// The older version ordered builds by arrival, and derived the states from that.
 	up, down, _ := strings.Cut(string(must[[]byte](t)(migrations.FS.ReadFile("00005_places.sql"))), "-- +goose Down")
 	l.sql(down)
 	l.sql(`update signatures set state = 'fixed', fixed_in_id = null where text = 'A'`)
@@ -241,7 +242,7 @@ func TestProjectsAreOrderedAnew(t *testing.T) {
 	}
 }
 
-// Two uploads that make builds of one project at once both see the other's: the places are those of all.
+// Concurrent uploads that create builds of one project see each other's: every place takes all builds into account.
 func TestBuildsThatComeAtOnce(t *testing.T) {
 	l := newLab(t)
 	names := []string{"b9", "b10", "b100", "nightly", "b11", "rc1", "rc10", "7"}

@@ -12,7 +12,7 @@ import (
 	"heapdrift/internal/store"
 )
 
-// policies are those of a project whose default is given as JSON.
+// policies are the policies of a project whose default is given as JSON.
 func policies(t testing.TB, text string) leaks.Policies {
 	return must[leaks.Policies](t)(leaks.ParsePolicies([]byte(`{"default":` + text + `}`)))
 }
@@ -75,7 +75,7 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// Decisions are stored when a run is analysed and when an answer differs from the last one.
+// A decision is stored when a run is analysed, and when an answer differs from the last one.
 func TestDecisionsAreStored(t *testing.T) {
 	l := newLab(t)
 	run := l.run("1", leaksReport(finding{signature: "A", class: leak, bytes: 5}))
@@ -154,7 +154,7 @@ func TestQuarantine(t *testing.T) {
 	}
 }
 
-// Drift is held against the newest pinned build before the run's own.
+// Drift is measured against the newest pinned build before the run's own.
 func TestDriftAgainstTheRelease(t *testing.T) {
 	l := newLab(t)
 	for build, bytes := range map[string]int64{"1": 100, "2": 105, "3": 112} {
@@ -178,7 +178,7 @@ func TestDriftAgainstTheRelease(t *testing.T) {
 	}
 }
 
-// A budget and a canary hold on when their signature becomes part of another.
+// A budget and a canary still hold when their signature becomes part of another.
 func TestPolicyOfAMergedSignature(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaksReport(finding{signature: "A", class: leak, bytes: 100},
@@ -220,7 +220,8 @@ func TestPolicyOfAScenarioAndAProcess(t *testing.T) {
 	}
 }
 
-// A leak that was fixed fails as regressed in the builds in which it is back, and not in those before.
+// A leak that comes back after its fix fails gates as regressed in the builds that show it again, and not in older
+// ones.
 func TestRegressedFromTheBuildOn(t *testing.T) {
 	l := newLab(t)
 	shows, clean := leaksReport(finding{signature: "A", class: leak, bytes: 5}),
@@ -241,7 +242,7 @@ func TestRegressedFromTheBuildOn(t *testing.T) {
 	}
 }
 
-// A rule that calls everything known moves nothing, and silences everything.
+// A rule that marks everything as known moves no stack, and silences every leak.
 func TestPreviewOfARuleThatSilencesAll(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaksReport(finding{signature: "A", class: leak, bytes: 5}, finding{signature: "B", class: leak, bytes: 7}))

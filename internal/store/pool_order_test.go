@@ -13,7 +13,7 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// A poolDump is all that is stored of the judgement on a finding.
+// A poolDump is everything stored of the judgement on a finding.
 type poolDump struct {
 	Place, Signature, Class string
 	Score                   *float64
@@ -22,7 +22,7 @@ type poolDump struct {
 	Pooled                  *leaks.PooledRating
 }
 
-// dumpPools is what is stored of the judgements on all findings.
+// dumpPools prints everything stored of the judgements on all findings.
 func (l *lab) dumpPools() string {
 	l.Helper()
 	var b strings.Builder
@@ -39,7 +39,7 @@ func (l *lab) dumpPools() string {
 	return b.String()
 }
 
-// Uploads in any order, and results that were others before, give the same judgements and the same states.
+// Neither the order of uploads nor earlier results of the same runs change the judgements and the states.
 func TestOrderOfUploadsDoesNotCountInPools(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

@@ -16,8 +16,8 @@ import (
 	"heapdrift/internal/store"
 )
 
-// withPools skips a test where no table says how runs are judged together. Log odds of 4 are enough for every
-// threshold, those of −8 for none.
+// withPools skips a test if package score has no table for judging runs together. Log odds of 4 pass every threshold,
+// log odds of −8 none.
 func withPools(t testing.TB) {
 	t.Helper()
 	sure := &score.Evidence{LogOdds: 4}
@@ -47,7 +47,7 @@ func (l *lab) found(place, signature string) store.Finding {
 	return store.Finding{}
 }
 
-// verdict is that of a gate which fails on leaks.
+// verdict is the verdict of a gate that fails on leaks.
 func (l *lab) verdict(place string) leaks.Verdict {
 	l.Helper()
 	view := l.now()
@@ -56,7 +56,7 @@ func (l *lab) verdict(place string) leaks.Verdict {
 		store.GateQuestion{FailOn: []leaks.FailOn{leaks.FailOnLeak}}))
 }
 
-// Growth that no run decides by itself is a certain leak by three, in each of them, and pages read that.
+// Growth that no run alone decides is a certain leak by three runs, in each of them, and pages read that judgement.
 func TestRunsAddUp(t *testing.T) {
 	withPools(t)
 	l := newLab(t)
@@ -82,7 +82,7 @@ func TestRunsAddUp(t *testing.T) {
 		a.Worst != string(leak) {
 		t.Errorf("%+v", a)
 	}
-	// Two of three runs judged by then: the first stands alone, since no older one bears it out.
+	// Of three runs two were judged by then: the first stands alone, since no older run confirms it.
 	if f := l.found("1", "A"); f.Class != grows || f.Pooled != nil {
 		t.Errorf("the first of them: %+v", f)
 	}
@@ -90,7 +90,7 @@ func TestRunsAddUp(t *testing.T) {
 	if v.Gate != leaks.GateFailed || v.Why != "2 leaks" {
 		t.Errorf("%s because %s", v.Gate, v.Why)
 	}
-	// Another scenario knows nothing of it, nor does evidence with losses.
+	// Runs of another scenario, or with losses, are not judged together with these.
 	l.run("4/other", leaksReport(judged(grows, 4)))
 	if f := l.found("4/other", "A"); f.Pooled != nil {
 		t.Errorf("in another scenario: %+v", f.Pooled)
@@ -106,7 +106,7 @@ func TestRunsAddUp(t *testing.T) {
 	if f := l.found("6", "A"); f.Pooled == nil || fmt.Sprint(f.Pooled.Builds) != "[1 2 3 6]" {
 		t.Errorf("behind a run with losses: %+v", f.Pooled)
 	}
-	// A result that is replaced counts no more.
+	// A result that was replaced does not count.
 	l.run("2", leaksReport(other))
 	if f := l.found("3", "A"); f.Pooled == nil || fmt.Sprint(f.Pooled.Builds) != "[1 3]" {
 		t.Errorf("without the second: %+v", f.Pooled)
@@ -117,8 +117,8 @@ func TestRunsAddUp(t *testing.T) {
 	}
 }
 
-// A certain leak of one run that others of its build do not confirm grows, fails no gate, and stands behind what
-// leaks.
+// A certain leak of one run that other runs of its build do not confirm is called growing, fails no gate, and comes
+// behind leaks in the list.
 func TestLeakThatIsNotBorneOut(t *testing.T) {
 	withPools(t)
 	l := newLab(t)
@@ -153,8 +153,8 @@ func TestLeakThatIsNotBorneOut(t *testing.T) {
 	}
 }
 
-// A fix parts the runs before it from those behind, by the team's word or because nothing of the leak is there; the
-// word may be taken back.
+// Runs before a fix and runs behind it are judged apart, whether the team names the fix or a build shows nothing of the
+// leak; the team may take its word back.
 func TestPoolsEndAtAFix(t *testing.T) {
 	withPools(t)
 	l := newLab(t)
@@ -185,7 +185,7 @@ func TestPoolsEndAtAFix(t *testing.T) {
 	}
 }
 
-// Signatures that are merged are one leak, until they are taken apart.
+// The runs of merged signatures are judged together, until the signatures are split.
 func TestPoolsOfMergedSignatures(t *testing.T) {
 	withPools(t)
 	l := newLab(t)
@@ -207,7 +207,7 @@ func TestPoolsOfMergedSignatures(t *testing.T) {
 	}
 }
 
-// Where builds change places, others are older: what runs say together is judged anew.
+// If builds change places, other runs are older, and runs are judged together anew.
 func TestPoolsFollowTheOrder(t *testing.T) {
 	withPools(t)
 	l := newLab(t)
@@ -223,8 +223,8 @@ func TestPoolsFollowTheOrder(t *testing.T) {
 	}
 }
 
-// What nobody suspects by itself may be a leak by several runs; then it is one in every way, and its callers are looked
-// for in what came before.
+// A finding that no run alone suspects may be a leak by several runs. Then it is one in every respect, and runs that
+// came before are searched for its callers.
 func TestPoolConvicts(t *testing.T) {
 	withPools(t)
 	l := newLab(t)
@@ -241,7 +241,7 @@ func TestPoolConvicts(t *testing.T) {
 	}
 }
 
-// The evidence of what is far from a leak is not kept.
+// The evidence of findings far from a leak is not kept.
 func TestEvidenceThatIsKept(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaksReport(

@@ -85,7 +85,7 @@ func TestChooseProcess(t *testing.T) {
 	if queued.Kind != store.JobAnalyse {
 		t.Errorf("%+v is queued", queued.Job)
 	}
-	// An analysis of the choice before may end last.
+	// The analysis of an earlier choice may end last.
 	save(t, s, queued, report(t, captures[1].Capture), "chosen", after.Revision)
 	save(t, s, running, report(t, captures[0].Capture), "before", before.Revision)
 	if run := must[store.Run](t)(storetest.Now(t, s).Run(t.Context(), e.RunID)); run.ReportKey != "chosen" ||
@@ -101,7 +101,7 @@ func TestChooseProcess(t *testing.T) {
 	}
 }
 
-// Snapshots of one program are one choice, by what the last of them holds.
+// All snapshots of one program are one choice, which shows what the last of them holds.
 func TestProcessesOfSnapshots(t *testing.T) {
 	s, _ := open(t)
 	run := analysed(t, s, report(t, snapshot(2, 0)))

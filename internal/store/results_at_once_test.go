@@ -10,7 +10,8 @@ import (
 	"heapdrift/internal/store"
 )
 
-// Results that touch the same signatures wait for each other and lose nothing; the team's changes go between.
+// Concurrent results that touch the same signatures wait for each other and lose nothing, even with changes by the team
+// between them.
 func TestResultsAtOnce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

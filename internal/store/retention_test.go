@@ -77,8 +77,7 @@ func TestExpireEvidence(t *testing.T) {
 	}
 }
 
-// An upload of the same bytes waits for the deletion and is recorded after it: the caller sees that the content is
-// gone.
+// An upload of the same bytes waits for a deletion and is recorded after it: the caller sees that the content is gone.
 func TestUploadWaitsForDeletion(t *testing.T) {
 	l := newLab(t)
 	if err := l.CompleteRun(t.Context(), l.run("1", leaksReport())); err != nil {

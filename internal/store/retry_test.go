@@ -10,7 +10,7 @@ import (
 	"heapdrift/internal/store/storetest"
 )
 
-// What failed and may end better is queued again; what is refused for its content stays.
+// A failure that another try may avoid is queued again; evidence that was refused for its content is not.
 func TestRetry(t *testing.T) {
 	s, _ := open(t)
 	fail := func(code string) {
@@ -59,7 +59,7 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// Another version tries once what this one failed for reasons of its own.
+// Another version of heapdrift tries once the jobs that this version failed by a fault of its own.
 func TestRetryInternal(t *testing.T) {
 	s, _ := open(t)
 	addEvidence(t, s, target, "a.txt")
@@ -88,7 +88,7 @@ func TestRetryInternal(t *testing.T) {
 	}
 }
 
-// Cancelled jobs end with who did it, their workers' results are refused, and they can be tried again.
+// Cancelled jobs name who cancelled them, the results of their workers are refused, and the jobs can be tried again.
 func TestCancel(t *testing.T) {
 	s, _ := open(t)
 	e := addEvidence(t, s, target, "a.txt")
@@ -114,7 +114,7 @@ func TestCancel(t *testing.T) {
 		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "a"}}); err != nil {
 		t.Fatal(err)
 	}
-	// The search for names is cancelled: there is no report either, and both come with another try.
+	// The search for names is cancelled, so there is no report either; another try gives both.
 	if n, err := s.CancelRun(t.Context(), e.RunID, "Ann"); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}

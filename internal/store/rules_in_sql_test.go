@@ -18,8 +18,8 @@ import (
 	"heapdrift/internal/store"
 )
 
-// Some rules of internal/leaks are written in SQL as well, for speed. The tests below hold the two against each other
-// on what chance makes: the function is the truth.
+// Some rules of internal/leaks are also written in SQL, for speed. The tests below compare both on random data: the Go
+// function is right.
 
 // query returns what a statement gives.
 func query[T any](l *lab, row pgx.RowToFunc[T], sql string, args ...any) []T {
@@ -34,7 +34,7 @@ func query[T any](l *lab, row pgx.RowToFunc[T], sql string, args ...any) []T {
 // oneOf returns one of a list.
 func oneOf[T any](rng *rand.Rand, list ...T) T { return list[rng.IntN(len(list))] }
 
-// maybe is a value, or in every other case none.
+// maybe is v, or nil half of the time.
 func maybe[T any](rng *rand.Rand, v T) *T {
 	if rng.IntN(2) == 0 {
 		return nil
@@ -42,8 +42,8 @@ func maybe[T any](rng *rand.Rand, v T) *T {
 	return &v
 }
 
-// invented makes signatures of which the team and the runs say what chance has it. until are the ends of tolerance that
-// there are.
+// invented inserts signatures of which the team and the runs say random things. until are the possible ends of a
+// toleration.
 func (l *lab) invented(rng *rand.Rand, n int, until ...string) {
 	l.Helper()
 	for i := range n {
@@ -63,11 +63,11 @@ func (l *lab) invented(rng *rand.Rand, n int, until ...string) {
 	}
 }
 
-// What the database counts and filters by is the state that leaks.Record shows, to the microsecond.
+// The state that the database counts and filters by is the state that leaks.Record shows, to the microsecond.
 func TestShownStateInSQL(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaksReport())
-	// In one transaction it stays the same instant: tolerance ends now, a moment earlier or a moment later.
+	// Inside one transaction the time does not move: toleration ends now, a moment earlier or a moment later.
 	tx := must[pgx.Tx](t)(l.conn.Begin(t.Context()))
 	defer func() { _ = tx.Rollback(t.Context()) }()
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -154,7 +154,7 @@ func TestGravestFirstInSQL(t *testing.T) {
 	}
 }
 
-// The order of builds is that of leaks.Places and leaks.ComparePlaces, and so is what is older than what.
+// The database orders builds as leaks.Places and leaks.ComparePlaces do, and agrees on which build is older.
 func TestOrderOfBuildsInSQL(t *testing.T) {
 	l := newLab(t)
 	rng := rand.New(rand.NewPCG(4, 4))
@@ -222,8 +222,7 @@ func TestClassesInSQL(t *testing.T) {
 	}
 }
 
-// Of all builds of a project the database hands over those that leaks.Baseline chooses from: it chooses the same from
-// all.
+// The database hands over only some builds of a project to leaks.Baseline, which chooses the same from all of them.
 func TestBaselineFromSQL(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for range 4 {

@@ -93,7 +93,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// What is wrong with a change of the rules is said, and nothing is stored or queued.
+// A faulty change of the rules is refused with the fault, and nothing is stored or queued.
 func TestRulesThatAreRefused(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaksReport())
@@ -125,7 +125,7 @@ func TestRulesThatAreRefused(t *testing.T) {
 	}
 }
 
-// ruleChange is a change of the rules that were at a version, without fault otherwise.
+// ruleChange is a correct change of the rules at a version.
 func ruleChange(version int64) store.RuleChange {
 	return store.RuleChange{Text: "module:x -> +app\n", Author: "ann", Version: version}
 }

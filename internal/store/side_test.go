@@ -50,14 +50,14 @@ func TestSide(t *testing.T) {
 			t.Errorf("%s was seen: %v", frame, !want)
 		}
 	}
-	// What was known until yesterday is not: a gate must not pass for it.
+	// A leak that was tolerated until yesterday is not known any more: a gate must not pass for it.
 	yesterday := time.Now().Add(-24 * time.Hour)
 	l.change("A", leaks.Change{Version: -1, Known: &leaks.Toleration{Reason: "tolerated", Until: &yesterday}})
 	side = must[*compare.Side](t)(l.now().SideOf(t.Context(), "demo", "soak", "7"))
 	if a := side.Findings[0]; a.State != "ongoing" || a.Known != "" {
 		t.Errorf("%+v", a)
 	}
-	// Two parts of one signature in one run are one finding.
+	// Two merged signatures of one run are one finding.
 	if err := l.MergeInto(t.Context(), "demo", "B", "A", "ann"); err != nil {
 		t.Fatal(err)
 	}

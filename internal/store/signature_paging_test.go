@@ -12,8 +12,8 @@ import (
 	"heapdrift/internal/store"
 )
 
-// In every order, pages that are named by the signature before them show each signature once, in the order of one large
-// page: also where many have nothing to be sorted by, or the same.
+// In every order the pages, each named by the last signature of the one before, show each signature once and in the
+// order of one large page, even if many signatures lack the value to sort by, or share it.
 func TestSignaturesInPages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -79,7 +79,7 @@ func TestSignaturesInPages(t *testing.T) {
 	}
 }
 
-// A page is found also where the signature before it does not fit the query any more: the team knows it by now.
+// A page is found even if the signature before it no longer matches the query, here because the team now knows it.
 func TestSignaturePageBehindOneThatIsGone(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaksReport(

@@ -24,8 +24,8 @@ func standing(s store.Signature) string {
 	return strings.Join(list, " ")
 }
 
-// A build whose trace is clean does not fix what a scenario of logs found and never decided since; all that is said of
-// it says so.
+// A clean trace in a build does not fix a leak that a scenario of logs found and has not decided since; every view of
+// the leak says so.
 func TestCleanInOneScenario(t *testing.T) {
 	l := newLab(t)
 	shows := leaksReport(finding{signature: "A", class: leak, bytes: 50, blocks: 9})
@@ -67,8 +67,8 @@ func TestCleanInOneScenario(t *testing.T) {
 	}
 }
 
-// States do not depend on the order of uploads; the state over all is the gravest; no comparison says fixed where a
-// state says otherwise.
+// States do not depend on the order of uploads, the state over all scenarios is the gravest, and no comparison says
+// fixed where a state does not.
 func TestStatesInAnyOrder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -123,7 +123,7 @@ func TestStatesInAnyOrder(t *testing.T) {
 	}
 }
 
-// A database of the schema before has its states, and its policies, once it is migrated.
+// A migrated database of the schema before keeps its states and its policies.
 func TestStatesOfAnOlderDatabase(t *testing.T) {
 	l := newLab(t)
 	l.run("1/trace", leaksReport(finding{signature: "A", class: leak, bytes: 50}))

@@ -39,7 +39,7 @@ func open(t testing.TB) (*store.Store, *pgx.Conn) {
 
 var target = leaks.Target{Project: "demo", Build: "100", Scenario: "soak", Run: "1"}
 
-// must is for steps whose failure is not what a test is about.
+// must is for steps that a test is not about: their failure ends it.
 func must[T any](t testing.TB) func(T, error) T {
 	return func(v T, err error) T {
 		t.Helper()
@@ -69,7 +69,7 @@ func claim(t testing.TB, s *store.Store) store.Lease {
 	return must[store.Lease](t)(s.ClaimJob(t.Context(), due[0].ID, time.Minute))
 }
 
-// snapshot is a capture with n sites of growing size; one more byte each for every step.
+// snapshot is a capture with n sites of growing size; some sites grow further with each step.
 func snapshot(n int, step int64) *capture.Capture {
 	c := &capture.Capture{
 		Kind: capture.KindUMDHSnapshot, Process: capture.Process{Name: "app.exe", PID: 7, Bits: 64},
@@ -119,7 +119,7 @@ func input(t testing.TB, s *store.Store, run int64) store.Input {
 		func(v store.View) (store.Input, error) { return v.InputOfRun(t.Context(), run) }))
 }
 
-// name does a naming job.
+// name runs a naming job.
 func name(t testing.TB, s *store.Store, l store.Lease, key string) {
 	t.Helper()
 	naming := must[store.Naming](t)(s.BeginNaming(t.Context(), l.RunID))
@@ -208,7 +208,7 @@ func TestLeases(t *testing.T) {
 	if err := s.FailJob(t.Context(), lease, store.Failure{Code: "x", Message: "x"}); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("failing with a lost lease: %v", err)
 	}
-	// Both work on: the first result counts, and the second is refused.
+	// Both workers go on: the first result counts, and the second is refused.
 	if err := s.SaveCaptures(t.Context(), lease,
 		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "first"}}); err != nil {
 		t.Fatal(err)
@@ -228,7 +228,7 @@ func TestLeases(t *testing.T) {
 	}
 }
 
-// A job whose workers all seemed lost has failed; a result that one of them brings after all is taken.
+// A job fails when all of its workers seem lost; a result that one of them still brings is taken.
 func TestResultAfterAllWorkersSeemedLost(t *testing.T) {
 	s, _ := open(t)
 	e := addEvidence(t, s, target, "a.txt")
@@ -254,8 +254,7 @@ func TestResultAfterAllWorkersSeemedLost(t *testing.T) {
 	}
 }
 
-// What somebody waits for goes first, then what has no report yet; projects take turns, and what is heavy has a window
-// of its own.
+// Urgent jobs go first, then runs without a report. Projects take turns, and heavy jobs have a window of their own.
 func TestOrderOfJobs(t *testing.T) {
 	s, conn := open(t)
 	add := func(project, run string, urgent bool, bytes int64) {

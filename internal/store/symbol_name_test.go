@@ -9,7 +9,7 @@ import (
 	"heapdrift/internal/store/storetest"
 )
 
-// Names are found in any case, also where the database's locale knows ASCII only.
+// Names are found in any case, even if the database's locale knows ASCII only.
 func TestNamesBeyondASCII(t *testing.T) {
 	s, _ := open(t)
 	run := withModule(t, s, target, capture.Module{Path: `C:\Ärger.exe`, Size: 4096}, 64, asItIs)
@@ -42,7 +42,7 @@ func TestNamesBeyondASCII(t *testing.T) {
 	}
 }
 
-// Evidence may name a module's PDB without its id, and otherwise than the module.
+// Evidence may name a module's PDB without an id, and by another name than the module's.
 func TestPDBThatEvidenceNamesWithoutID(t *testing.T) {
 	s, _ := open(t)
 	withModule(t, s, target, capture.Module{Path: `C:\app.exe`, PDB: "Kern.pdb"}, 64, asItIs)
@@ -53,7 +53,7 @@ func TestPDBThatEvidenceNamesWithoutID(t *testing.T) {
 	}
 }
 
-// A stripped PDB that the team uploads does not take the place of the whole one that a server gave, but makes it their
+// A stripped PDB that the team uploads does not replace the whole one from a server, but makes the whole one the team's
 // own.
 func TestStrippedUploadMakesOwn(t *testing.T) {
 	s, _ := open(t)

@@ -39,7 +39,7 @@ func addFile(t testing.TB, s *store.Store, f store.SymbolFile) store.AddedSymbol
 	return must[store.AddedSymbolFile](t)(s.AddSymbolFile(t.Context(), f))
 }
 
-// withModule brings a run to rest whose only module is m, of which the report says what edit leaves.
+// withModule takes a run to its report. Its only module is m, which edit may change in the report.
 func withModule(t testing.TB, s *store.Store, to leaks.Target, m capture.Module, bits uint8,
 	edit func(*analysis.Module)) int64 {
 	t.Helper()
@@ -60,7 +60,7 @@ func withModule(t testing.TB, s *store.Store, to leaks.Target, m capture.Module,
 
 func asItIs(*analysis.Module) {}
 
-// A file renews the runs that may gain by it, and no others.
+// A new symbol file renews the runs that may gain names by it, and no others.
 func TestFilesFindTheRunsThatWantThem(t *testing.T) {
 	image := func(f *store.SymbolFile) {
 		f.Kind, f.Name, f.Key, f.Symbols = "image", "APP.EXE", "5F00000010000", "export"
@@ -136,7 +136,7 @@ func TestFilesFindTheRunsThatWantThem(t *testing.T) {
 	}
 }
 
-// A file that replaces another renews the runs that were named by that.
+// A symbol file that replaces another renews the runs that were named by the replaced one.
 func TestReplacedFileRenewsRuns(t *testing.T) {
 	s, _ := open(t)
 	addFile(t, s, appPDB())
@@ -151,7 +151,7 @@ func TestReplacedFileRenewsRuns(t *testing.T) {
 	}
 }
 
-// Of two files of one place the one stays that says more, and what a team has uploaded stays its own.
+// Of two files for one place the one with more symbols stays, and a file that the team has uploaded stays the team's.
 func TestSymbolFilesOfOnePlace(t *testing.T) {
 	s, _ := open(t)
 	step := func(symbols, sha, origin string, wantSHA, wantOrigin string) {
@@ -283,7 +283,7 @@ func TestOlderNamesDoNotReplaceNewer(t *testing.T) {
 	}
 }
 
-// A search that fails for good lets the report be made, and is told of until one succeeds.
+// A search that fails for good does not hold back the report, and its error is shown until a search succeeds.
 func TestFailedNaming(t *testing.T) {
 	s, _ := open(t)
 	run := withModule(t, s, target, capture.Module{Path: `C:\app.exe`}, 64, asItIs)
@@ -315,7 +315,7 @@ func TestFailedNaming(t *testing.T) {
 	}
 }
 
-// A job that is given back while the same is queued again gives way to it.
+// A job that is given back while the same job is queued again gives way to the queued one.
 func TestGivenBackJobGivesWay(t *testing.T) {
 	for what, give := range map[string]func(t *testing.T, s *store.Store, l store.Lease) error{
 		"released": func(t *testing.T, s *store.Store, l store.Lease) error { return s.ReleaseJob(t.Context(), l) },
@@ -352,7 +352,7 @@ func TestGivenBackJobGivesWay(t *testing.T) {
 	}
 }
 
-// slowCommits lets every transaction that adds a symbol file take its time to commit.
+// slowCommits delays the commit of every transaction that adds a symbol file.
 func slowCommits(t *testing.T, conn *pgx.Conn) {
 	t.Helper()
 	_, err := conn.Exec(t.Context(), `
@@ -363,7 +363,8 @@ func slowCommits(t *testing.T, conn *pgx.Conn) {
 	}
 }
 
-// A search that starts, or captures that arrive, while a file is being added wait for it: neither misses the other.
+// A search that starts, or captures that arrive, while a symbol file is being added wait for the file: neither misses
+// the other.
 func TestFileThatIsBeingAddedIsSeen(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -409,8 +410,7 @@ func TestFileThatIsBeingAddedIsSeen(t *testing.T) {
 	}
 }
 
-// Whatever the order in which files, captures and searches come: the last search of each run that ended began when all
-// files were there.
+// In whatever order files, captures and searches come, the last search of each run begins after all files are there.
 func TestNoFileIsMissed(t *testing.T) {
 	s, _ := open(t)
 	const runs, files = 8, 12

@@ -172,7 +172,7 @@ func TestRunsWithoutTrace(t *testing.T) {
 	}
 }
 
-// A reader of traces does its jobs step by step.
+// A tracer is a reader of traces that runs its jobs step by step.
 type tracer struct {
 	*testing.T
 	store *store.Store
@@ -220,8 +220,7 @@ func (r *tracer) save(l store.Lease, names ...string) {
 	}
 }
 
-// want checks which captures there are, as the files they were read from and those they are said to be of, and which
-// jobs are queued.
+// want checks the captures, as the files they were read from and the files they are stored for, and the queued jobs.
 func (r *tracer) want(captures string, queued ...string) {
 	r.Helper()
 	var got []string

@@ -22,7 +22,7 @@ func (l *lab) effect(signature string, c leaks.Change) string {
 	return strings.Join(parts, " ")
 }
 
-// The effect that is said of a change is the effect that it has, and saying it changes nothing.
+// The announced effect of a change is the effect that the change has, and announcing it changes nothing.
 func TestEffectOfATriage(t *testing.T) {
 	l := newLab(t)
 	l.run("100", leaksReport(finding{signature: "A", class: stable}, finding{signature: "B", class: stable}))
@@ -75,7 +75,7 @@ func TestEffectOfATriage(t *testing.T) {
 	}
 }
 
-// A leak that the newest build does not show: the gate of the build in which it was bad last is told too.
+// If the newest build does not show the leak, the effect on the gate of its last bad build is announced too.
 func TestEffectOnAnOlderBuild(t *testing.T) {
 	l := newLab(t)
 	l.run("100/soak", leaksReport(finding{signature: "A", class: leak, bytes: 500}))
@@ -104,7 +104,7 @@ func TestEffectThatCannotBeSaid(t *testing.T) {
 		store.ErrNotFound) {
 		t.Errorf("a signature that is not there: %v", err)
 	}
-	// Whoever stores a result holds the lock: a reader does not wait for it.
+	// A worker that stores a result holds the lock: a reader does not wait for the lock.
 	l.sql(`begin`)
 	l.sql(`select pg_advisory_xact_lock(x'53494753'::int, (id % 2147483647)::int) from projects`)
 	begun := time.Now()
@@ -113,7 +113,7 @@ func TestEffectThatCannotBeSaid(t *testing.T) {
 		t.Errorf("%v after %s", err, time.Since(begun))
 	}
 	l.sql(`rollback`)
-	// It holds the lock itself no longer than it may.
+	// The preview itself holds the lock no longer than its time limit.
 	if _, err := l.TriageImpactWithin(t.Context(), "demo", "A", leaks.Change{Actor: "ann", Reopen: true},
 		0); !errors.Is(err, store.ErrInUse) {
 		t.Errorf("%v in no time", err)

@@ -113,7 +113,7 @@ func TestTriageRefusals(t *testing.T) {
 	}
 }
 
-// Of those who change the same version, one succeeds.
+// Of several people who change the same version, one succeeds.
 func TestTriageConflicts(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaksReport(finding{signature: "A", class: leak}))

@@ -30,7 +30,7 @@ func manyStacks(signature string, n int) *analysis.Report {
 	return r
 }
 
-// The page of a leak of ten thousand stacks reads a few of each run, whatever the leak and the run hold.
+// The page of a leak with ten thousand stacks reads a few stacks of each of a few runs.
 func TestStacksOfALeakAreBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -55,7 +55,7 @@ func TestStacksOfALeakAreBounded(t *testing.T) {
 			t.Fatalf("stack %d: %+v", i, s)
 		}
 	}
-	// The run that the page is about is looked at whatever its build.
+	// The run that the page is about is read whatever its build is.
 	if list = must[*store.LeakStacks](t)(l.now().StacksOfLeak(t.Context(), id, first)); list.Runs[0].ID != first ||
 		list.Runs[0].Read != 3 || list.Runs[1].ID != newest || len(list.Runs) != 12 {
 		t.Errorf("%+v", list.Runs)
@@ -69,7 +69,7 @@ func TestStacksOfALeakAreBounded(t *testing.T) {
 	}
 }
 
-// The database finds the sites of a leak by the index, and not among all of the run.
+// The database finds the sites of a leak by the index, without a scan of all sites of the run.
 func TestStacksOfALeakByIndex(t *testing.T) {
 	l := newLab(t)
 	var others []finding
@@ -96,8 +96,8 @@ func TestStacksOfALeakByIndex(t *testing.T) {
 	}
 }
 
-// Stacks under the names of leaks that became part of another are that one's, and what a trace held before its process
-// ended counts.
+// Stacks of signatures that became part of another leak belong to that leak, and memory that a trace held before its
+// process ended counts.
 func TestStacksOfMergedLeak(t *testing.T) {
 	l := newLab(t)
 	r := leaksReport(finding{signature: "A", class: leak, bytes: 50}, finding{signature: "B", class: leak, bytes: 70})

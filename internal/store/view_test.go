@@ -11,8 +11,7 @@ import (
 	"heapdrift/internal/store/storetest"
 )
 
-// A View shows what there was when its first question was asked, whatever is changed meanwhile; the next one shows the
-// change.
+// A View shows the database as of its first query, whatever changes meanwhile; the next View shows the changes.
 func TestViewIsOfOneInstant(t *testing.T) {
 	l := newLab(t)
 	id := l.run("1", leaksReport(finding{signature: "A", class: leak}))
@@ -68,7 +67,7 @@ func TestViewIsOfOneInstant(t *testing.T) {
 	}
 }
 
-// A View gives its connection back however it ends: the store has ten.
+// A View returns its connection however it ends: the store has ten connections.
 func TestViewsEnd(t *testing.T) {
 	s, _ := open(t)
 	refused := errors.New("refused")

@@ -11,7 +11,7 @@ import (
 	"heapdrift/internal/store"
 )
 
-// seenBy is a report of a leak by kinds of evidence, the report's own first.
+// seenBy is a report of a leak that kinds of evidence show, the report's own kind first.
 func seenBy(signature string, class analysis.Class, kinds ...string) *analysis.Report {
 	r := leaksReport(finding{signature: signature, class: class, bytes: 500})
 	r.Findings[0].Witnesses = nil
@@ -72,7 +72,7 @@ func TestWitnessesOfALeak(t *testing.T) {
 	}
 }
 
-// A build of very many runs is asked as far as a page needs it: those that show the leak first.
+// Of a build with very many runs only as many as a page needs are read, those that show the leak first.
 func TestWitnessesAreBounded(t *testing.T) {
 	l := newLab(t)
 	shown := l.run("100/soak/1", seenBy("A", leak, "umdh-snapshot"))

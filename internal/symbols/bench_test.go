@@ -13,7 +13,7 @@ import (
 	"heapdrift/internal/symbols/pdb/pdbtest"
 )
 
-// BenchmarkLookupLarge does so for generated PDBs of 167 MB and 1 GB.
+// BenchmarkLookupLarge looks up 10,000 random addresses in generated PDBs of 167 MB and 1 GB, opened anew each time.
 func BenchmarkLookupLarge(b *testing.B) {
 	for _, megabytes := range []int64{167, 1000} {
 		b.Run(fmt.Sprintf("%dMB", megabytes), func(b *testing.B) {
@@ -41,7 +41,7 @@ func BenchmarkLookupLarge(b *testing.B) {
 	}
 }
 
-// BenchmarkLookup answers 10,000 random addresses of a file that is opened anew each time, as the command line does.
+// BenchmarkLookup looks up 10,000 random addresses in a file that is opened anew each time, as the command line does.
 func BenchmarkLookup(b *testing.B) {
 	path := corpus.Path(b, "symbols", "node-pty", "prebuilds", "win32-x64", "winpty.pdb")
 	rng := rand.New(rand.NewPCG(1, 2))

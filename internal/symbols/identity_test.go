@@ -53,7 +53,7 @@ func TestIdentify(t *testing.T) {
 	}
 }
 
-// What is no symbol file is refused with a code; no byte that is missing makes it anything else.
+// A file that holds no symbols is refused with a code, and a symbol file that is cut is called truncated.
 func TestIdentifyRefuses(t *testing.T) {
 	whole := pdbOf(t, &pdbtest.Program{Sections: pdbtest.Standard(0x1000)})
 	for name, c := range map[string]struct {
@@ -75,7 +75,7 @@ func TestIdentifyRefuses(t *testing.T) {
 	}
 }
 
-// The index of a PDB answers as the PDB itself does, for every address that the expected tables ask for and some more.
+// The index of a PDB answers as the PDB itself does, for every address of the expected tables and for some more.
 func TestIndexAnswersAsThePDB(t *testing.T) {
 	files := 0
 	err := filepath.WalkDir(corpus.Path(t, "symbols"), func(path string, entry fs.DirEntry, err error) error {

@@ -13,7 +13,7 @@ import (
 	"heapdrift/internal/symbols/pe/petest"
 )
 
-// asked is what Lookup says of the first function of the sample program.
+// asked is the answer of Lookup for the first function of the sample program.
 func asked(t *testing.T, path string) (function string, at index.Location, out Outcome, err error) {
 	t.Helper()
 	p := pdbtest.Sample()
@@ -30,7 +30,7 @@ func asked(t *testing.T, path string) (function string, at index.Location, out O
 	return function, at, out, err
 }
 
-// first is the first function of a program that other modules may call.
+// first is the first function with lines that other modules may call.
 func first(p *pdbtest.Program) *pdbtest.Function {
 	for i := range p.Modules {
 		for k := range p.Modules[i].Functions {
@@ -60,7 +60,7 @@ func packed(t *testing.T, name string, content []byte) []byte {
 	return data
 }
 
-// What keeps a file from answering is said, and nothing else is.
+// The note of an outcome says what keeps a file from answering, and is empty where nothing does.
 func TestLookupSaysWhy(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	change := func(f func(*pdbtest.Program)) []byte {
@@ -117,7 +117,7 @@ func write(t *testing.T, path string, data []byte) {
 	}
 }
 
-// An image is answered for by the PDB that lies beside it.
+// Addresses of an image are looked up in the PDB beside it.
 func TestLookupBesideImage(t *testing.T) {
 	p := pdbtest.Sample()
 	image, err := petest.Of(p, `D:\build\Shop.pdb`)
@@ -162,7 +162,7 @@ func TestLookupBesideImage(t *testing.T) {
 	}
 }
 
-// The marks that compilers write in the place of lines are no lines.
+// The numbers that compilers write in place of a line to hide code are not shown as lines.
 func TestLookupHidesMarks(t *testing.T) {
 	for _, mark := range []uint32{0xF00F00, 0xFEEFEE} {
 		p := pdbtest.Sample()

@@ -10,7 +10,7 @@ import (
 	"heapdrift/internal/symbols/symsrv"
 )
 
-// A symbol path finds by id and by name; what cannot be read is told of and costs nothing else.
+// A symbol path finds files by id and by name; a file that cannot be read is reported and does not hide others.
 func TestPathLibrary(t *testing.T) {
 	root := t.TempDir()
 	pdb := pdbOf(t, till(1, 0, false))

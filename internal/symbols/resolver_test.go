@@ -30,7 +30,7 @@ type memory struct{ *bytes.Reader }
 
 func (memory) Close() error { return nil }
 
-// put adds a file of a place.
+// put adds a file at a place.
 func (s *shelf) put(t testing.TB, place, name string, data []byte) *File {
 	t.Helper()
 	id, err := Identify(t.Context(), name, bytes.NewReader(data), int64(len(data)))
@@ -292,7 +292,7 @@ func resolve(t *testing.T, r Resolver, c *capture.Capture) *capture.Image {
 	return image
 }
 
-// A module that no image proves takes the symbols beside those of one that is proven.
+// A module whose image proves nothing takes the symbols that lie beside those of a proven module.
 func TestNeighbours(t *testing.T) {
 	s := &shelf{}
 	library := func(build byte, shift uint32) *pdbtest.Program {
@@ -331,7 +331,7 @@ func (c indexes) Put(_ context.Context, key string, write func(io.Writer) error)
 	return err
 }
 
-// A PDB is read once: the next run is answered by its index, in the same words. A damaged index is made anew.
+// A PDB is read once: later runs look addresses up in its index, with the same result. A damaged index is built anew.
 func TestIndexesAreKept(t *testing.T) {
 	s, kept := &shelf{}, indexes{}
 	pdb := s.put(t, "a", "till.pdb", pdbOf(t, till(1, 0, false)))
@@ -357,7 +357,8 @@ func TestIndexesAreKept(t *testing.T) {
 	}
 }
 
-// A file that turns out to be damaged is told of; a library that cannot be read is an error, since trying again helps.
+// A damaged file is reported as an attempt that failed; a library that cannot be read is an error, since another try
+// may help.
 func TestUnreadable(t *testing.T) {
 	s := &shelf{}
 	data := pdbOf(t, till(1, 0, false))
@@ -381,7 +382,7 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// Damage to a part of a PDB is told of by every run, though indexes are kept.
+// Damage to a part of a PDB is reported by every run, even if its index is kept.
 func TestDamagedPart(t *testing.T) {
 	data := pdbOf(t, till(1, 0, false))
 	const header, symbolBytes = 64, 36                            // of the module in DBI, and its field

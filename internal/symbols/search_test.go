@@ -9,7 +9,7 @@ import (
 	"heapdrift/internal/symbols/pdb/pdbtest"
 )
 
-// What a PDB cannot give is said, and not that it was not found.
+// A PDB that lacks something is reported with what it lacks, not as missing.
 func TestPDBsThatLackSomething(t *testing.T) {
 	const id = "010000000000000000000000000000001"
 	fastLink := func(p *pdbtest.Program) { p.FastLink = true }
@@ -65,7 +65,7 @@ func TestPDBsThatLackSomething(t *testing.T) {
 	}
 }
 
-// A sentence about what was not found says what stood in the way.
+// A report that symbols were not found names what stood in the way.
 func TestHindrance(t *testing.T) {
 	s := &search{out: &capture.Image{Tried: []capture.Attempt{
 		{Place: "a", Result: ResultNotFound}, {Place: "b", Result: ResultOffline, Detail: "not asked"},
@@ -84,7 +84,7 @@ func TestHindrance(t *testing.T) {
 	}
 }
 
-// Many builds that fit are counted, not all spelled out.
+// If many builds fit, a few are named and the rest are counted.
 func TestManyBuildsThatFit(t *testing.T) {
 	s := &shelf{}
 	for i := range 30 {
@@ -110,7 +110,7 @@ func TestLegible(t *testing.T) {
 	}
 }
 
-// Addresses in a library that is gone from their snapshot are looked up where another snapshot of the process shows it.
+// Addresses in a library that its snapshot no longer lists are looked up with another snapshot of the same process.
 func TestAddressesInLibrariesThatAreGone(t *testing.T) {
 	program, s := till(1, 0, false), &shelf{}
 	s.put(t, "a", "till.pdb", pdbOf(t, program))

@@ -11,7 +11,7 @@ import (
 	"heapdrift/internal/testdb"
 )
 
-// What a killed process leaves is deleted by the next one, what a running one uses is not.
+// The directory of a killed process is deleted by the next process; that of a running process is not.
 func TestSweep(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -33,7 +33,7 @@ func TestSweep(t *testing.T) {
 			t.Fatal("the server of the killed process runs on")
 		}
 	}
-	// Of a process that is gone as far as we see, but it holds its lock: mine under another name.
+	// A directory whose process seems to be gone, but which is locked: it is this process's own under another name.
 	locked := filepath.Join(filepath.Dir(left), strings.Replace(filepath.Base(left), "testdb-", "testdb-9", 1))
 	if err := errors.Join(os.Mkdir(locked, 0o755), os.Symlink(mine, filepath.Join(locked, "postgres"))); err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 	"heapdrift/internal/testdb"
 )
 
-// childEnv makes the test binary behave in the way that it names, for a test that starts it.
+// childEnv selects the behaviour of a test binary that a test starts.
 const childEnv = "TESTDB_TEST_CHILD"
 
 var migrations atomic.Int32

@@ -28,7 +28,7 @@ func wild(seed uint64, n, sites int, span int64) []Row {
 	return rows
 }
 
-// answer is what Ask has to find, by the sinks that this package offers one by one.
+// answer is the result that Ask must give, computed by the sinks that this package offers one by one.
 func answer(t *testing.T, rows []Row, q Question) *Answer {
 	t.Helper()
 	w := NewWindow(q.From, q.To, q.Sites)
@@ -98,7 +98,8 @@ func TestAsk(t *testing.T) {
 			}
 			want := answer(t, c.rows, q)
 			for name, rows := range map[string]Scanner{"spool": spool, "table": table} {
-				// Fewer changes at once than there are, so that there are slices, and parts that have slices.
+				// Two of the three limits lie below the number of changes, so that there are several slices, and parts
+				// of the time that are divided again.
 				got, err := ask(context.Background(), rows, q,
 					[]int64{maxChanges, int64(len(c.rows)/3 + 1), int64(len(c.rows)/15 + 1)}[i%3])
 				if err != nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// tenMillion is the path of a table of ten million rows, which lasts as long as the tests.
+// tenMillion is the path of a table of ten million rows, which all benchmarks of a run share.
 var tenMillion string
 
 func TestMain(m *testing.M) {
@@ -90,7 +90,7 @@ func survivalsOfMany(sites, wanted int) *SurvivalQuestion {
 	return s
 }
 
-// BenchmarkAsk asks ten million rows.
+// BenchmarkAsk asks for windows of a table of ten million rows.
 func BenchmarkAsk(b *testing.B) {
 	table, size := benchmarkTable(b)
 	sites, all := make([]int32, 20_000), make([]int32, 20_000)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzTable opens and reads tables of any bytes. With -fuzzminimizetime 5x it does so some thousand times a second;
-// making kilobytes smaller takes all its time otherwise.
+// FuzzTable opens and reads tables of any bytes. Run it with -fuzzminimizetime 5x, which gives some thousand executions
+// a second: otherwise minimizing inputs of kilobytes takes all the time.
 func FuzzTable(f *testing.F) {
 	for _, rows := range [][]Row{nil, extremes(0), extremes(0)[4:]} {
 		b, _ := tableOf(f, spoolOf(f, rows), trace{}.meta())
@@ -20,7 +20,7 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-// codes are those of files that are no tables, or damaged ones.
+// codes are the error codes of files that are damaged or are no tables.
 const codes = CodeForeign + CodeVersion + CodeDamaged
 
 // FuzzUnpack decodes values of any bytes.

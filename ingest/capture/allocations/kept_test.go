@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What is kept of row groups are the rows that a scan decodes, however much room there is.
+// Rows of a row group that is kept in memory equal the rows that a scan decodes, however much memory may be kept.
 func TestKeptColumns(t *testing.T) {
 	most := extremes(300)
 	for i := range most {
@@ -67,7 +67,7 @@ func TestKeptColumnsOfLargeBlocks(t *testing.T) {
 	}
 }
 
-// Scans at once, and letting go between them, disturb nothing.
+// Concurrent scans, and changes of the memory limit between them, do not disturb each other.
 func TestKeptColumnsAtOnce(t *testing.T) {
 	_, table := tableOf(t, spoolOf(t, rowsOf(t, trace{groupRows + 1000, 300, 2})), &Meta{})
 	want := rowsOf(t, table.Brief())

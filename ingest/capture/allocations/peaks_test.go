@@ -3,8 +3,8 @@ package allocations
 import "slices"
 
 // Peaks finds the most bytes that were outstanding at once inside a window, for groups of rows. It keeps 48 bytes for
-// every row that begins and ends inside the window: for the peaks of a whole trace, Sites and Heaps have them at no
-// cost. At one instant frees come before allocations.
+// every row that begins and ends inside the window; the peaks of a whole trace are in Sites and Heaps already. At one
+// instant frees come before allocations.
 type Peaks struct {
 	from, to int64
 	group    func(*Row) int
@@ -42,7 +42,7 @@ func (p *Peaks) Rows(rows []Row) error {
 	return nil
 }
 
-// Result gives each group's peak. What stood highest as the window began peaks at its beginning.
+// Result gives each group's peak. A group that holds most when the window begins has its peak at the window's start.
 func (p *Peaks) Result() []Peak {
 	slices.SortFunc(p.changes, compareChanges)
 	live := make([]Usage, len(p.peaks))

@@ -34,7 +34,7 @@ func spoolOf(t testing.TB, rows []Row) *Spool {
 	return s
 }
 
-// extremes are rows with the least and the greatest of every field, of the sites from first on.
+// extremes are rows with the least and the greatest value of every field; their sites are numbered from first.
 func extremes(first uint32) []Row {
 	m := uint64(math.MaxUint64)
 	n := uint32(math.MaxUint32)
@@ -50,7 +50,8 @@ func extremes(first uint32) []Row {
 	}
 }
 
-// usual are rows as of a program: times that follow each other, few sizes, and now and then something else.
+// usual are rows as a program makes them: times in order, small sizes, and now and then a block older than the trace or
+// never freed.
 func usual(rng *rand.Rand, n int) []Row {
 	rows, at := make([]Row, n), int64(0)
 	for i := range rows {

@@ -21,7 +21,8 @@ func (l rowList) Scan(_ context.Context, _, _ int64, sinks ...Sink) error {
 	return nil
 }
 
-// Peaks are those that going through all changes in order gives, whatever the rows, the groups and the window.
+// Ask finds the classes of Window, and the peaks of Peaks, which goes through all changes in order, whatever the rows,
+// the groups and the window.
 func TestPeaksAreExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 9))
 	for round := range 400 {

@@ -10,7 +10,7 @@ import (
 	"heapdrift/ingest/evidence"
 )
 
-// survivalsOf is what Ask has to find, one row after the other by what the fields say.
+// survivalsOf is the result that Ask must give, computed row by row as the fields of Survival are defined.
 func survivalsOf(rows []Row, q *Question) (survivals []Survival, left []Usage) {
 	s := q.Survivals
 	left = make([]Usage, q.Sites)
@@ -81,7 +81,7 @@ func survivalsOf(rows []Row, q *Question) (survivals []Survival, left []Usage) {
 	return survivals, left
 }
 
-// survivalQuestion asks for some sites, some of which share a place, with ends by process.
+// survivalQuestion asks for the survivals of some sites; some of them share a place, and windows differ by process.
 func survivalQuestion(r *rand.Rand, sites int, from, to int64) *SurvivalQuestion {
 	s := &SurvivalQuestion{}
 	if r.IntN(2) == 0 {
@@ -101,7 +101,7 @@ func survivalQuestion(r *rand.Rand, sites int, from, to int64) *SurvivalQuestion
 	return s
 }
 
-// Survivals are what the rows say, by either way of a scan, whatever else is asked.
+// Ask finds the survivals that the rows define, whatever else the question asks for.
 func TestSurvivals(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	for round := range 150 {

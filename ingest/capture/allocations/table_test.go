@@ -68,7 +68,8 @@ func TestTableKeepsRows(t *testing.T) {
 	}
 }
 
-// TestAnotherReader reads a table by the library that wrote it, which this package's own reader owes nothing.
+// TestAnotherReader reads a table with the Parquet library that wrote it, which shares no code with this package's
+// reader.
 func TestAnotherReader(t *testing.T) {
 	want := slices.Concat(rowsOf(t, trace{3000, 300, 2}), extremes(300))
 	b, _ := tableOf(t, spoolOf(t, want), trace{}.meta())

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A life is what one process did, in ms: its rows are of site 0.
+// A life is the rows of one process, all of site 0; its methods take times in ms.
 type life struct{ rows rowList }
 
 func (l *life) block(alloc, free int64, size uint64, end End) {
@@ -34,7 +34,8 @@ func (l *life) held(n, from, to, freed, every int64, end End) {
 	}
 }
 
-// A process is torn down where it frees what it held and has stopped to work, whatever else it did before.
+// The teardown of a process begins where the process has stopped working and frees what it still holds, whatever it did
+// before.
 func TestTeardowns(t *testing.T) {
 	const second = int64(1000)
 	for name, c := range map[string]struct {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Events that real traces and the ground-truth corpus hold come out byte for byte: what this package spells is what
-// Windows, and another writer, spell.
+// This package writes events byte for byte as they are in real traces and in the ground-truth corpus, whose writer is
+// another one.
 func TestEventsOfOthers(t *testing.T) {
 	f := Format{}.filled()
 	utf16 := func(s string) string { p := payload{}; p.wide(s); return hex.EncodeToString(p.b) }

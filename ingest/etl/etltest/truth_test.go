@@ -25,7 +25,7 @@ func Example() {
 	// Output: 2 buffers, AIFO {1 60} AIFI {1 40}
 }
 
-// A block ends with the first of what can end it, and a window counts both its ends.
+// The lifetime of a block ends with the first of the events that can end it, and a window includes both of its ends.
 func TestLifetimes(t *testing.T) {
 	s := &etltest.Scenario{
 		Processes: []etltest.Process{{Ended: 90}},

@@ -153,7 +153,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// Every kind of event fits every width, and what is not of interest can be walked over.
+// Every kind of event fits every pointer width, and a walk can pass events of kinds that it does not decode.
 func TestKinds(t *testing.T) {
 	for _, f := range []Format{{}, {Bits: 32, Build: 7601}, {Relogged: true}} {
 		s := Invent(6, Size{Steps: 20})
@@ -256,7 +256,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// The two files of a pair hold what one merged file does, but for what the merge adds.
+// The two files of a pair hold the same events as one merged file, except those that the merge adds.
 func TestPair(t *testing.T) {
 	s := Invent(3, Size{})
 	want := census(walk(t, s.File(Format{Native: true})))
@@ -306,7 +306,7 @@ func TestLosses(t *testing.T) {
 	}
 }
 
-// A large trace says what is in it.
+// The truth of a large trace describes its events.
 func TestLarge(t *testing.T) {
 	for name, f := range map[string]Format{"plain": {}, "keyed": {Keys: 50, Compressed: true}} {
 		t.Run(name, func(t *testing.T) {

@@ -136,7 +136,7 @@ type sinkFunc func([]allocations.Row) error
 
 func (f sinkFunc) Rows(rows []allocations.Row) error { return f(rows) }
 
-// What a rundown or a resize shows to be older than the trace raises the whole timeline.
+// A block that a rundown or a resize shows to be older than the trace raises the whole timeline.
 func TestTimelineOfWhatIsOlder(t *testing.T) {
 	tr, _ := run(t, alloc(1, 16, 100, 1), free(2, 16), realloc(5e6, 32, 32, 28, 1))
 	h := tr.Heaps()[0]
@@ -181,7 +181,7 @@ func TestTimelineIsBounded(t *testing.T) {
 	}
 }
 
-// The ends of time are no place for sums to wrap.
+// Sums of times do not overflow at the ends of the range of time.
 func TestFarTimes(t *testing.T) {
 	tr, _ := run(t, alloc(allocations.BeforeTrace+1, 16, 1, 1), alloc(0, 32, 1, 1), alloc(allocations.Never-1, 48, 1, 1),
 		alloc(allocations.Never-1, 64, 1, 1), alloc(5, 80, 1, 1))
@@ -190,7 +190,8 @@ func TestFarTimes(t *testing.T) {
 	}
 }
 
-// Segment heaps log frees of what was never allocated by an event: no event is missing.
+// Segment heaps log frees of memory whose allocation they never log: such a free does not mean that an event is
+// missing.
 func TestFreesOfSegmentHeaps(t *testing.T) {
 	for _, c := range []struct {
 		name     string

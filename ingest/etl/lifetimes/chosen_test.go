@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// inverse undoes the factor by which addresses were hashed before, which was the same in every run: multiples of it
-// have hashes that follow each other only in the low half.
+// inverse undoes the factor by which addresses were hashed formerly, which was the same in every run: the hashes of its
+// multiples were consecutive numbers.
 const inverse = 0xF1DE83E19937733D
 
-// chosen are streams whose keys were chosen to fall together.
+// chosen are streams whose keys were chosen to collide.
 var chosen = map[string]func(i int) []Event{
 	"addresses": func(i int) []Event {
 		return []Event{{Op: HeapAlloc, Heap: 1 << 16, Address: uint64(i+1) * inverse, Size: 64}}
@@ -79,7 +79,7 @@ func follow(tb testing.TB, events []Event) time.Duration {
 	return time.Since(began)
 }
 
-// Keys that were chosen find their places as others do, whatever the numbers of this run are.
+// Chosen keys collide no more than others, whatever the random numbers of this run are.
 func TestChosenKeysDoNotCollide(t *testing.T) {
 	const n = 1 << 16
 	for name, key := range map[string]func(i uint64) uint32{
@@ -106,7 +106,8 @@ func TestChosenKeysDoNotCollide(t *testing.T) {
 	}
 }
 
-// Rows come in an order that does not follow from where the table has their blocks, which is different in every run.
+// The rows of a heap that ends come in the order of their allocations, not in that of the hash table, which differs in
+// every run.
 func TestRowsOfAHeapThatEnds(t *testing.T) {
 	sink := &rowCollector{}
 	tr := New(sink)
@@ -130,7 +131,7 @@ func TestRowsOfAHeapThatEnds(t *testing.T) {
 	}
 }
 
-// Processes that do nothing with memory take no more than a number, whether they begin or end.
+// A process without memory events costs no more than a number, whether it starts or ends.
 func TestProcessesWithoutMemory(t *testing.T) {
 	tr := New(nil)
 	const n = 100_000

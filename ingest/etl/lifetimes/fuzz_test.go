@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// fuzzed reads events from bytes: 26 each, addresses small enough to meet and, by one bit, as large as they come.
+// fuzzed reads events from bytes, 26 for each: addresses are small enough to collide, and one bit makes them as large
+// as possible.
 func fuzzed(data []byte) []Event {
 	le := binary.LittleEndian
 	var events []Event
@@ -29,7 +30,7 @@ func fuzzed(data []byte) []Event {
 	return events
 }
 
-// Whatever comes, sums, sites and rows agree.
+// Sums, sites and rows agree, whatever the events are.
 func FuzzTracker(f *testing.F) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 7))

@@ -2,7 +2,7 @@ package lifetimes
 
 import "testing"
 
-// An interval holds its base and none from its end on, and shares an address with ranges that do.
+// An interval contains its base but not its end, and overlaps a range that shares an address with it.
 func TestIntervalEdges(t *testing.T) {
 	var s intervals
 	s.insert(interval{0x10, 0x20, 1})

@@ -32,7 +32,7 @@ func window(t *testing.T, rows []allocations.Row, sites int, from, to int64) all
 	return w.Total(nil)
 }
 
-// alive is what lives between two instants that follow each other: allocated up to the first, freed after it.
+// alive is the usage by the blocks that are alive after an instant: allocated at or before it and freed after it.
 func alive(rows []allocations.Row, at int64) (u allocations.Usage) {
 	for _, r := range rows {
 		if !r.Unknown && r.AllocTime <= at && r.FreeTime > at {

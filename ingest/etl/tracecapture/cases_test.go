@@ -36,7 +36,7 @@ func codes(c *capture.Capture) (list []capture.Code) {
 	return list
 }
 
-// A program that is started again and again may get both the PID and the address of the kernel's object again.
+// Processes are told apart even if they have the same PID and the same address of the kernel's process object.
 func TestProcessesWithTheSameKey(t *testing.T) {
 	s := small()
 	var want []string
@@ -60,8 +60,8 @@ func TestProcessesWithTheSameKey(t *testing.T) {
 	}
 }
 
-// What a heap commits counts as virtual memory of the program at no time, though only its first block shows whose it
-// is.
+// Memory that a heap commits never counts as virtual memory of the program, although the trace shows only by the heap's
+// first block that the memory belongs to a heap.
 func TestHeapGrowthIsNoVirtualPeak(t *testing.T) {
 	s := small()
 	commit := func(base, size uint64, at, released int64, stack int) {
@@ -99,7 +99,7 @@ func TestHeapGrowthIsNoVirtualPeak(t *testing.T) {
 	}
 }
 
-// What contradicts itself in one process is no reason to doubt another.
+// Contradictions in one process cause no warnings about another process.
 func TestWarningsOfAnother(t *testing.T) {
 	s := small()
 	p := s.Processes[0]
@@ -125,7 +125,7 @@ func TestWarningsOfAnother(t *testing.T) {
 	}
 }
 
-// Where the heap was not traced, nothing is known of its leaks.
+// A process whose heap was not traced has a warning that says so; a release of memory older than the trace is no loss.
 func TestNoHeapEvents(t *testing.T) {
 	s := small()
 	s.Heaps = nil
@@ -146,8 +146,7 @@ func TestNoHeapEvents(t *testing.T) {
 	}
 }
 
-// Where the clock is coarse, what a thread does in a row has one time stamp. Each stack goes to its own event all the
-// same.
+// With a coarse clock several events of a thread have one time stamp. Each stack still goes to its own event.
 func TestOneInstant(t *testing.T) {
 	for name, freed := range map[string]int{"frees without stacks": 0, "frees with stacks": 3} {
 		s := small()
@@ -169,8 +168,8 @@ func TestOneInstant(t *testing.T) {
 	}
 }
 
-// Where images held the same addresses in turn, a frame lies in the one that was there when its memory was allocated,
-// or nearest to it.
+// Where images held the same addresses in turn, a frame belongs to the image that was loaded when the memory was
+// allocated, or to the nearest in time.
 func TestImagesInTurn(t *testing.T) {
 	s := small()
 	image := func(path string, base, size uint64, loaded, unloaded int64) {
@@ -213,8 +212,7 @@ func modulesOf(c *capture.Capture, stack capture.StackID) string {
 	return strings.Join(names, " ")
 }
 
-// Seven libraries have one range one after the other, and each allocates ten blocks from a stack that looks like the
-// others'.
+// Seven libraries occupy one address range in turn, and each allocates ten blocks from a stack with the same addresses.
 func TestLibrariesInTurn(t *testing.T) {
 	const libraries, blocks = 7, 10
 	s := small()

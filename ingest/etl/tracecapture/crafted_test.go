@@ -53,7 +53,7 @@ func BenchmarkCrafted(b *testing.B) {
 	}
 }
 
-// spend makes captures of a trace: how much processor time it takes, and the bytes of what there is in the end.
+// spend is the processor time that making captures of a trace takes, and the bytes that the result holds.
 func spend(b *testing.B, trace []byte) (spent time.Duration, held int64) {
 	b.Helper()
 	var before, after runtime.MemStats
@@ -87,7 +87,7 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// TestCrafted reads small ones.
+// TestCrafted reads small crafted traces.
 func TestCrafted(t *testing.T) {
 	for kind, write := range etltest.Crafted {
 		t.Run(kind, func(t *testing.T) {

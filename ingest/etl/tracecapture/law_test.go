@@ -36,7 +36,7 @@ func read(t testing.TB, files ...[]byte) *tracecapture.Result {
 	return r
 }
 
-// formats are recordings that lose nothing: the same truth must come of each.
+// formats are ways to record a scenario without loss: each must give the same truth.
 var formats = map[string]etltest.Format{
 	"plain":        {},
 	"compressed":   {Compressed: true},
@@ -50,7 +50,7 @@ var formats = map[string]etltest.Format{
 	"one stream":   {OneStream: true},
 }
 
-// What captures say of a made-up process is what it did, whatever the recording.
+// Captures of an invented scenario hold what its processes did, whatever the recording.
 func TestCapturesAreTheScenario(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

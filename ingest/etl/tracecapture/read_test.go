@@ -122,7 +122,7 @@ type sink func([]allocations.Row) error
 
 func (s sink) Rows(rows []allocations.Row) error { return s(rows) }
 
-// What is missing is said, in the process that it concerns.
+// Each kind of loss causes a warning in a capture, and only losses are called lossy.
 func TestWarnings(t *testing.T) {
 	lost := func() *etltest.Scenario {
 		s := etltest.Invent(1, etltest.Size{})
@@ -195,7 +195,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// Damage gives a result or an error that says where, never a panic; and whatever was read adds up.
+// A damaged trace gives a result or a coded error, never a panic; outstanding sums of a result agree with its classes.
 func TestDamage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

@@ -136,7 +136,7 @@ func checkLeft(t *testing.T, window string, c *capture.Capture) {
 	}
 }
 
-// What a process frees in its last moments was left when its work was over.
+// Memory that a process frees while it is torn down counts as left when the work of the process was over.
 func TestTeardown(t *testing.T) {
 	s := small()
 	p := &s.Processes[0]
@@ -181,7 +181,7 @@ func TestTeardown(t *testing.T) {
 	}
 }
 
-// Frees of blocks that are older than the trace make it less sure that what is left of their heap leaks.
+// Late frees of blocks older than the trace are counted for their heap: they make a leak in that heap less certain.
 func TestLateUnknownFrees(t *testing.T) {
 	s := small()
 	s.Heaps = append(s.Heaps, etltest.Heap{Handle: 0x9000000})

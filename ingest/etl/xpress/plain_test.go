@@ -27,7 +27,7 @@ func ExampleDecode() {
 	// the stream ends before the output is full; the output has 3 bytes (offset 0x7)
 }
 
-// Items by hand: what each step of a match's length says, and every way to be wrong.
+// Items written by hand: each step that encodes the length of a match, and every way to be wrong.
 func TestItems(t *testing.T) {
 	zeros := strings.Repeat("\x00", 70000)
 	for _, c := range []struct {
@@ -139,7 +139,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// A stream that is cut, or an output that is too small, gives a prefix; one that is damaged gives anything but harm.
+// A stream that is cut, or an output that is too small, gives a prefix. A damaged stream gives an error or a full
+// output, and nothing is written beyond the output.
 func TestDamage(t *testing.T) {
 	encoder, rng := new(xpresstest.Encoder), rand.New(rand.NewPCG(1, 2))
 	for i, want := range samples(t) {
@@ -183,7 +184,7 @@ func TestNoAllocation(t *testing.T) {
 	}
 }
 
-// naive decodes as [MS-XCA] 2.4 words it, one byte at a time.
+// naive decodes one byte at a time, following the wording of [MS-XCA] 2.4.
 func naive(dst, src []byte) (n int, ok bool) {
 	var flags uint32
 	items, half, s := 0, -1, 0
@@ -250,7 +251,7 @@ func naive(dst, src []byte) (n int, ok bool) {
 	return n, true
 }
 
-// The decoder and the wording agree on any bytes: on what comes out, and on whether it is well-formed.
+// Decode and naive agree on any bytes: on the output, and on whether the stream is well-formed.
 func FuzzDecode(f *testing.F) {
 	for i, sample := range samples(f) {
 		if i%5 == 0 && len(sample) <= 1000 {

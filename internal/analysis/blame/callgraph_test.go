@@ -99,8 +99,8 @@ func (b *builtBinary) scan(start uint32, code []byte) {
 // maxPaths bounds the call paths that are followed in a binary.
 const maxPaths = 20_000
 
-// signatures signs the stack of every path from an entry to an allocating function that goes through no function twice,
-// or through a recursive one once more. Frames are expanded with what is inlined in them, as the product does.
+// signatures signs the stack of every path from an entry to an allocating function that enters no function twice, or a
+// recursive one once more. Frames are expanded with the calls inlined in them, as in the product.
 func (b *builtBinary) signatures(t *testing.T, entries, allocating []string) map[string]blame.Signature {
 	t.Helper()
 	found, paths := map[string]blame.Signature{}, 0
@@ -150,7 +150,7 @@ func (b *builtBinary) named(function string) *blame.Class {
 	return &c
 }
 
-// expand names a return address: the call lies before it.
+// expand names the frames of a return address, looking up the call before it.
 func (b *builtBinary) expand(t *testing.T, ret uint32) []*blame.Class {
 	t.Helper()
 	if made := b.frames[ret]; made != nil {

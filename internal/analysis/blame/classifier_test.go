@@ -8,7 +8,7 @@ import (
 	"heapdrift/internal/analysis/blame"
 )
 
-// What is decided once for many addresses is what is decided for each.
+// A Classifier, which decides once for many addresses, gives the class that each address gets by itself.
 func TestClassifier(t *testing.T) {
 	rules, err := blame.ParseRules("path:**/*.h -> plumbing\nfunction:Pool::* -> plumbing\nmodule:engine.dll -> owner=graphics\n")
 	if err != nil {

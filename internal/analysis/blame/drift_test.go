@@ -59,7 +59,7 @@ func signatures(text string) []blame.Signature {
 	return list
 }
 
-// However many signatures share their names, pairing them takes a time that does not grow with their square.
+// Signatures that the names they share do not tell apart are not paired; there may be many of them.
 func TestDriftsOfMany(t *testing.T) {
 	t.Parallel()
 	var from, to []blame.Signature

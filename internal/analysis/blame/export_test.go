@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// RuleIDs lists the ids of the rules that are explained.
+// RuleIDs lists the ids of the rules that have an explanation.
 func RuleIDs() []string { return slices.Sorted(maps.Keys(explanations)) }
 
-// CoreRuleIDs lists the ids in the tables of functions.
+// CoreRuleIDs lists the ids of the rules in the tables of functions.
 func CoreRuleIDs() []string {
 	var ids []string
 	for _, t := range []*table{allocators, plumbing, bases, tools} {

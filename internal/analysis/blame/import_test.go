@@ -79,7 +79,7 @@ word`)
 	}
 }
 
-// Whatever is imported are rules that can be read.
+// Every imported rule can be parsed.
 func FuzzImport(f *testing.F) {
 	f.Add("app!Cache::*=me\nx=y z")
 	f.Add("leak:a b\nleak:^c\\ $\nleak:\"")

@@ -34,7 +34,7 @@ var labBlame = map[string]string{
 	"dll_lookup_churn": "catalog!catalog::Index::Lookup", "preload": "bookstore!bookstore::<anonymous>::PreloadShelves",
 }
 
-// labShared are roles of one function and its callers, which differ in their lines alone.
+// labShared maps roles to the role with the same function and callers, from which they differ only by their lines.
 var labShared = map[string]string{"log_resize": "log_first", "va_main_middle": "va_main_first"}
 
 type labFrame struct {
@@ -58,8 +58,8 @@ type labRun struct {
 	}
 }
 
-// Every stack of the lab has the blame that its source shows, whatever recorded it, and one signature for its role in
-// 32 and 64 bits, in UMDH and ETL, and in every build; no two roles share one that have different functions.
+// Every stack of the lab has the blame frame that its source shows, whatever recorded it. A role has one signature in
+// 32 and 64 bits, in UMDH and ETL, and in every build; roles with different functions never share a signature.
 func TestLab(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(corpus.Path(t, "lab") + "/*/truth.json")

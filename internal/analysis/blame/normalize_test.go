@@ -147,7 +147,7 @@ func TestNormalizeModule(t *testing.T) {
 	}
 }
 
-// Names that are cut or damaged are normalised once and for all as well.
+// Normalizing a name twice gives the same as once, also for names that are cut or damaged.
 func TestNormalizeDamaged(t *testing.T) {
 	t.Parallel()
 	settled := func(s string) {

@@ -7,7 +7,7 @@ import (
 	"heapdrift/internal/analysis/blame"
 )
 
-// Stacks of programs by other compilers and frameworks: whom to blame, and what tells leaks apart.
+// Stacks of programs from other compilers and frameworks: the frames that identify the leak, the blame frame first.
 func TestPrograms(t *testing.T) {
 	t.Parallel()
 	const start = " < KERNELBASE!BaseThreadInitThunk < ntdll!RtlUserThreadStart"
@@ -31,7 +31,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// The team's own functions may be called as those of the C run time are: their sources tell.
+// A function of the team may have the name of one in the C run time: its source file tells them apart.
 func TestOwnFunctionsWithNamesOfTheRunTime(t *testing.T) {
 	t.Parallel()
 	module := &blame.Module{Name: "app", Program: true, Private: true}
@@ -47,8 +47,8 @@ func TestOwnFunctionsWithNamesOfTheRunTime(t *testing.T) {
 	}
 }
 
-// What the run time does for a DLL that is loaded on the way is the run time's, whether the evidence has source lines
-// or not.
+// The run time's frames that load a DLL in mid-stack belong to the run time, whether the evidence has source lines or
+// not.
 func TestRunTimeInMidStack(t *testing.T) {
 	for _, file := range []string{"", `d:\a01\_work\4\s\src\vctools\crt\vcstartup\src\startup\dll_dllmain.cpp`} {
 		c := blame.Default().Class(&blame.Frame{Module: &blame.Module{Name: "plugin", Own: true},

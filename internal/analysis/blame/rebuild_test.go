@@ -52,8 +52,8 @@ type variant struct {
 	name   string
 	flags  []string
 	target string // "" for 64 bits
-	// drifts: the compiler makes the last call of many functions a jump, and they leave no frame where other builds show
-	// one. Names cannot tell, so it is enough that Drifts finds these signatures again.
+	// drifts: the compiler turns the last call of many functions into a jump, so that frames of other builds are
+	// missing. Names cannot show that, so it is enough that Drifts finds these signatures again.
 	drifts bool
 	change func(source string) string
 }
@@ -71,7 +71,7 @@ var variants = []variant{
 	{name: "O2, nothing inlined, last calls are jumps", drifts: true, flags: []string{"-O2", "-fno-inline"}},
 }
 
-// What is rebuilt from changed or otherwise compiled sources keeps its signatures: 95 of 100 in each variant.
+// Rebuilds from changed sources, or with other compiler options, keep at least 95 % of the signatures in each variant.
 func TestRebuild(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -117,7 +117,7 @@ func TestRebuild(t *testing.T) {
 	}
 }
 
-// halves takes the signatures of one build apart in eight ways, and pairs the halves: every pair is a mistake.
+// halves divides the signatures of one build in eight ways and pairs the halves: every pair is a mistake.
 func halves(built map[string]blame.Signature) outcome {
 	var o outcome
 	for bit := range 8 {
@@ -171,7 +171,7 @@ func (s *sample) rebuild(t *testing.T) (list []outcome, mistaken outcome) {
 	return list, mistaken
 }
 
-// compareBuilds counts the signatures of the base that a build has too, and those that it has with a frame more or
+// compareBuilds counts the signatures of the base that a build has too, and those that it has with one frame more or
 // less.
 func compareBuilds(base, built map[string]blame.Signature) (o outcome, lost []string) {
 	o.base = len(base)
@@ -257,7 +257,7 @@ func (s *sample) compile(t *testing.T, dir, source string, v variant) string {
 	return at + ".obj"
 }
 
-// local links what the lab's sources import.
+// local makes a source link statically the functions that it imports.
 func local(source string) string {
 	return strings.NewReplacer("__declspec(dllimport)", "", "__declspec(dllexport)", "").Replace(source)
 }
@@ -280,7 +280,7 @@ func shift(source string) string {
 
 var movable = regexp.MustCompile(`(?s)//@function\n.*?//@end\n`)
 
-// reorder turns the order of the functions that may stand anywhere in a region round.
+// reorder reverses the functions in a region where their order is free.
 func reorder(source string) string {
 	regions := strings.Split(source, "//@region\n")
 	for i, region := range regions {

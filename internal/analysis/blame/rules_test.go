@@ -99,7 +99,7 @@ func TestAttributes(t *testing.T) {
 	}
 }
 
-// Rules are shared by all who analyse at the same time.
+// Concurrent analyses share one set of rules.
 func TestRulesAreShared(t *testing.T) {
 	t.Parallel()
 	rules := parse(t, "function:A::* -> plumbing owner=me\nframe:*x* -> known=y")

@@ -69,7 +69,7 @@ func TestSign(t *testing.T) {
 	}
 }
 
-// The ids are in databases: they must not change.
+// Databases hold these ids, so they must not change.
 func TestSignIsFixed(t *testing.T) {
 	t.Parallel()
 	s := newProgram(blame.Default()).sign("ntdll!RtlAllocateHeap < app!malloc < app!std::vector<int>::push_back < app!f < app!g < kernel32!BaseThreadInitThunk")
@@ -100,7 +100,7 @@ func TestSignTellsApart(t *testing.T) {
 	}
 }
 
-// What a title holds, however long and odd the names are, is one line of 255 characters at most.
+// A title is one line of at most 255 characters, however long and odd the names are.
 func TestTitleIsShort(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("Namespace::", 60)
@@ -114,7 +114,7 @@ func TestTitleIsShort(t *testing.T) {
 	}
 }
 
-// However deep a recursion is that the stack shows, the signature stays.
+// The signature does not depend on the depth of a recursion in the stack.
 func TestRecursionFolds(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(5, 5))
@@ -137,7 +137,7 @@ func TestRecursionFolds(t *testing.T) {
 	}
 }
 
-// Nothing about where code lies, on which line, at which offset, is in a signature.
+// A signature contains neither the place of the code nor lines or offsets.
 func TestSignForgetsPlaces(t *testing.T) {
 	t.Parallel()
 	rules := blame.Default()

@@ -10,7 +10,7 @@ import (
 	"heapdrift/internal/analysis/compare"
 )
 
-// finding is one of a test, by its signature: the blame frame and its callers.
+// finding is a finding with a signature made of the blame frame and its callers.
 func finding(class analysis.Class, frames ...string) compare.Finding {
 	return compare.Finding{
 		Signature: "sig1:" + strings.Join(frames, ";"), Kind: "heap", Title: frames[0], Frames: frames,
@@ -25,7 +25,7 @@ func at(rate float64, f compare.Finding) compare.Finding {
 	return f
 }
 
-// burst makes a finding's blocks come hundred at once.
+// burst makes the blocks of a finding come a hundred at a time.
 func burst(f compare.Finding) compare.Finding {
 	f.Dispersion = 100
 	return f
@@ -110,7 +110,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// A leak that vanishes while one like it appears is suggested as the same.
+// A leak that vanishes while a similar one appears is suggested as the same leak.
 func TestRenames(t *testing.T) {
 	before := side("1", at(10, finding(analysis.ClassLeak, "app!Old::Add", "app!Serve", "app!Run")),
 		finding(analysis.ClassLeak, "app!Other", "app!Tick", "app!Timer"))
@@ -126,7 +126,7 @@ func TestRenames(t *testing.T) {
 	}
 }
 
-// Without symbols all signatures of two builds differ, and most of what grew may be called growing.
+// Without symbols no two builds share a signature, and most of the grown sites may be called growing.
 func BenchmarkRenames(b *testing.B) {
 	many := func(class string) *compare.Side {
 		var list []compare.Finding
@@ -144,7 +144,7 @@ func BenchmarkRenames(b *testing.B) {
 	}
 }
 
-// A leak that lost a frame to the compiler is suggested as the same, whatever it is called now.
+// A leak that lost a frame to the compiler is suggested as the same leak, whatever its new name is.
 func TestRenamesByDrift(t *testing.T) {
 	c := compare.Compare(side("1", finding(analysis.ClassLeak, "app!Add", "app!Forward", "app!Serve", "app!Run")),
 		side("2", finding(analysis.ClassLeak, "app!Add", "app!Serve", "app!Run")))

@@ -9,7 +9,7 @@ import (
 	"heapdrift/internal/analysis/compare"
 )
 
-// shown is a report that decides, with findings of so many stacks each.
+// shown is a deciding report with one finding for each stack, each of the given number of sites.
 func shown(sites int, stacks ...[]string) *analysis.Report {
 	r := &analysis.Report{Verdict: analysis.Verdict{Status: analysis.StatusNoLeak}}
 	for _, frames := range stacks {
@@ -18,7 +18,7 @@ func shown(sites int, stacks ...[]string) *analysis.Report {
 	return r
 }
 
-// What was seen is kept as bytes.
+// The counts of frames survive being stored as bytes.
 func TestSeen(t *testing.T) {
 	seen := compare.SeenIn(shown(3, []string{"app!A", "app!main"}, []string{"app!B", "app!A", "app!main"}))
 	if own := compare.SeenIn(shown(3, []string{"app!Walk", "app!Walk", "app!main"})).Stacks("app!Walk"); own != 3 {
@@ -50,7 +50,7 @@ func mustSeen(t *testing.T, b []byte) compare.FrameCounts {
 	return seen
 }
 
-// A report proves something by what it does not show only if it decides and lost nothing.
+// The absence of a leak in a report proves something only if the report decides and has no losses.
 func TestWhatProvesNothing(t *testing.T) {
 	frames := []string{"app!Other", "app!Serve", "app!main"}
 	lost, warned, short := shown(1, frames), shown(1, frames), shown(1, frames)
@@ -69,7 +69,7 @@ func TestWhatProvesNothing(t *testing.T) {
 	}
 }
 
-// A difference lists what changed alone: what it does not show may be there, whatever its report decides.
+// The absence of a leak in a difference proves nothing, whatever its report decides: a difference lists only changes.
 func TestDifferencesProveNothing(t *testing.T) {
 	c := &capture.Capture{Kind: capture.KindUMDHDiff, Shape: capture.ShapeDifference,
 		Snapshots: make([]capture.Snapshot, 2)}
@@ -85,7 +85,7 @@ func TestDifferencesProveNothing(t *testing.T) {
 	}
 }
 
-// Below, at and above the shares that a rule has.
+// Counts of stacks below, at and above the shares in the rule of Ran.
 func TestRan(t *testing.T) {
 	leak := []string{"app!Leak", "app!Serve", "app!main"}
 	for _, test := range []struct {

@@ -12,7 +12,7 @@ func at(blocks float64) *Finding {
 	return &Finding{Class: score.Leak, RateUnit: "hour", RateCount: blocks / 100, Exposure: 100, Dispersion: 1}
 }
 
-// Growth is noticed from the factor and the sureness on, and not below either of them.
+// A change of speed counts from the factor and the certainty on, and not below either of them.
 func TestSpeedThresholds(t *testing.T) {
 	for _, c := range []struct {
 		name       string
@@ -33,7 +33,7 @@ func TestSpeedThresholds(t *testing.T) {
 	}
 }
 
-// How fast two leaks are is compared where both are counted by one unit, over more than nothing.
+// The speeds of two leaks are compared if both are counted in one unit and over more than nothing.
 func TestSpeedWhereItIsKnown(t *testing.T) {
 	for _, c := range []struct {
 		name       string
@@ -54,8 +54,8 @@ func TestSpeedWhereItIsKnown(t *testing.T) {
 	}
 }
 
-// What is gone is fixed, and clean where its state is open: in another scenario, or in a newer build. Both sides may
-// know.
+// A leak that is gone is fixed, or only clean if its state is still open in another scenario or a newer build. Either
+// side may know that.
 func TestOpenIsNotFixed(t *testing.T) {
 	for _, c := range []struct {
 		base, head bool
@@ -69,7 +69,7 @@ func TestOpenIsNotFixed(t *testing.T) {
 	}
 }
 
-// A side decides by any one of its runs, and one of which no run is known by the caller's word.
+// A side decides if any of its runs does. A side without known runs decides, by the word of its caller.
 func TestDecides(t *testing.T) {
 	const no, yes = analysis.StatusInconclusive, analysis.StatusNoLeak
 	for _, c := range []struct {
@@ -83,14 +83,15 @@ func TestDecides(t *testing.T) {
 	}
 }
 
-// Leaks that are less alike than likeEnough are not suggested as one; here they differ in how large their blocks are.
-// Each leak is suggested once.
+// Leaks with a likeness below likeEnough are not suggested as the same; here the sizes of their blocks differ. Each
+// leak is suggested once.
 func TestLikeEnough(t *testing.T) {
 	leak := func(signature string, frames []string, size int64) *Finding {
 		return &Finding{Signature: signature, Kind: "heap", Class: score.Leak, Frames: frames,
 			Outstanding: analysis.Amount{Count: 1, Bytes: size}}
 	}
-	// Of four frames of which the blamed one counts twice, four fifths are alike: 0.56 of likeness; sizes give up to 0.15.
+	// The blame frame counts twice, so four fifths of these four frames are alike: a likeness of 0.56. Sizes add up to
+	// 0.15.
 	was, is := []string{"a!Leak", "a!One", "a!Two", "a!Old"}, []string{"a!Leak", "a!One", "a!Two", "a!New"}
 	for _, c := range []struct {
 		size int64
@@ -112,7 +113,7 @@ func TestLikeEnough(t *testing.T) {
 	}
 }
 
-// Of changes of speed that chance makes among many leaks, falseShare is let through.
+// Of many leaks, a change of speed that chance makes passes with a probability of falseShare.
 func TestDoubtThresholds(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -30,7 +30,7 @@ func TestMemoryOverTimeAsText(t *testing.T) {
 	}
 }
 
-// What a 32-bit program may use, and what is free inside of heaps.
+// The text says how much address space a 32-bit program may use, and how much is free inside heaps.
 func TestRoomAsText(t *testing.T) {
 	r := &analysis.Report{Snapshots: []analysis.Snapshot{{}},
 		Memory: []analysis.Memory{{File: "a.dmp", Memory: capture.Memory{

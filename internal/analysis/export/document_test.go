@@ -15,7 +15,7 @@ import (
 	"heapdrift/internal/golden"
 )
 
-// reports are those that formats are tested with, and one of nothing.
+// reports are the reports that formats are tested with, and an empty one.
 func reports() map[string]*analysis.Report {
 	inline := report()
 	inline.Modules = []analysis.Module{{Name: "app", Base: "0x7ff654800000", Size: 0x40000, DebugID: "ABCD1"},
@@ -29,7 +29,7 @@ func reports() map[string]*analysis.Report {
 		"nothing": {Verdict: analysis.Verdict{Status: analysis.StatusNoLeak}}}
 }
 
-// A profile reads back with every number of the report.
+// A profile reads back with a sample for each site and with the bytes in use of the report; golden files hold the rest.
 func TestPprof(t *testing.T) {
 	for name, r := range reports() {
 		p, err := profile.ParseData([]byte(writeReport(t, "pprof", r, export.Options{})))
@@ -148,7 +148,7 @@ func TestSpeedscope(t *testing.T) {
 	}
 }
 
-// Every report is a failed, passed or undecided suite by its verdict, and each of its suspects is a case.
+// The verdict of a report makes its suite failed, passed or undecided, and each suspect is a test case.
 func TestJUnitOfReports(t *testing.T) {
 	leak := report()
 	leak.Verdict.Status, leak.Findings[0].Known = analysis.StatusLeak, ""
@@ -176,7 +176,7 @@ func TestJUnitOfReports(t *testing.T) {
 	}
 }
 
-// The log of every report is valid by the schema that outcomes are tested with.
+// The SARIF log of every report is valid by the schema that package outcome uses in its tests.
 func TestSARIFOfReports(t *testing.T) {
 	schema, err := jsonschema.NewCompiler().Compile("outcome/testdata/sarif-schema-2.1.0.json")
 	if err != nil {

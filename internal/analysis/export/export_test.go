@@ -176,7 +176,7 @@ func TestJSONHasTheContractsFields(t *testing.T) {
 	}
 }
 
-// A report that an older version stored reads as one of today, and is written as one.
+// A report that an older version stored reads as one of today, and is written in today's layout.
 func TestReadsTheLayoutBefore(t *testing.T) {
 	for _, name := range []string{"report", "trace"} {
 		before, err := os.Open("testdata/" + name + ".v1.json")

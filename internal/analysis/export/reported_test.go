@@ -9,7 +9,7 @@ import (
 	"heapdrift/internal/analysis/export"
 )
 
-// What Application Verifier reports, and what a heap says of itself, is there for people to read.
+// Formats for people show leaks that Application Verifier reports, and facts of a heap.
 func TestReportedLeaksAndHeaps(t *testing.T) {
 	r := &analysis.Report{
 		Verdict: analysis.Verdict{Status: analysis.StatusInconclusive,

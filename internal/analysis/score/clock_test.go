@@ -7,7 +7,7 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
-// near reports whether two loads are the same.
+// near reports whether two loads are equal but for rounding.
 func near(a, b []float64) bool {
 	for i := range a {
 		if math.Abs(a[i]-b[i]) > 1e-9 {
@@ -24,7 +24,7 @@ func TestClock(t *testing.T) {
 		c.Add(busyFirst)
 	}
 	c.Add(busyLast)
-	// Of others three worked first; what the fourth did would explain itself.
+	// Three of the other signatures worked first; the load must not contain the fourth, which it is to explain.
 	if got, want := c.Without(&busyLast, 4),
 		[]float64{0.97*0.75 + 0.0075, 0.97*0.25 + 0.0075, 0.0075, 0.0075}; !near(got, want) {
 		t.Errorf("%v, want %v", got, want)
@@ -43,7 +43,7 @@ func TestClock(t *testing.T) {
 	if got := c.Without(&score.Share{}, 5); !near(got, []float64{0.2, 0.2, 0.2, 0.2, 0.2}) {
 		t.Errorf("of other intervals: %v", got)
 	}
-	// Next to nothing tells nothing, and what came nearly all at once tells of its start.
+	// Too few blocks tell nothing of the load, and blocks that came nearly all at once tell only of the start.
 	for name, came := range map[string][]float64{"two blocks": {1, 1, 0, 0}, "a start": {90, 10, 1, 0}} {
 		var none score.Clock
 		for range 5 {

@@ -33,7 +33,7 @@ type labRun struct {
 		} `json:"per_stack"`
 	} `json:"umdh_snapshots"`
 	Files []struct{ File string } `json:"etl_files"`
-	// Windows have what each stack left behind; the first is the whole trace.
+	// Windows hold what each stack left behind; the first window is the whole trace.
 	Windows []struct {
 		Stacks []struct {
 			Stack int
@@ -42,7 +42,8 @@ type labRun struct {
 	}
 }
 
-// TestLabSnapshots ranks what the lab's few snapshots show: nothing is called a leak, and every leak is above all else.
+// TestLabSnapshots ranks the stacks in the lab's few snapshots: none is called a leak, and every leak ranks above all
+// other stacks.
 func TestLabSnapshots(t *testing.T) {
 	for _, scenario := range []string{"A", "C", "D"} {
 		for _, run := range labRuns(t, scenario) {
@@ -76,8 +77,8 @@ func TestLabSnapshots(t *testing.T) {
 	}
 }
 
-// TestLabTraces judges every site of the lab's traces. A site is found in the truth by what it has left: blocks and
-// bytes.
+// TestLabTraces judges every site of the lab's traces. The blocks and bytes that a site has left identify its stack in
+// the truth.
 func TestLabTraces(t *testing.T) {
 	for _, scenario := range []string{"A", "B", "D"} {
 		for _, run := range labRuns(t, scenario) {
@@ -138,7 +139,7 @@ func judgeLab(t *testing.T, run *labRun, path string) {
 	}
 }
 
-// left says whose blocks are left, where only one stack has left so many.
+// left is the role of the only stack that has left so many blocks and bytes; known is false if there is none.
 func (run *labRun) left(u allocations.Usage) (role string, leaks, known bool) {
 	if len(run.Windows) == 0 {
 		return "", false, false

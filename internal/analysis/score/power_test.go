@@ -68,7 +68,7 @@ func steadySurvival(r *rand.Rand, hours, rate float64) *allocations.Survival {
 	return v
 }
 
-// TestPower makes leaks of exactly the rate that would have been seen, and finds at least 85 % of them.
+// TestPower generates leaks with exactly the rate of the power, and finds at least 85 % of them.
 func TestPower(t *testing.T) {
 	for _, n := range []int{6, 7, 8, 10, 12, 20} {
 		for _, noise := range []float64{0, 1, 10, 50} {

@@ -19,7 +19,7 @@ func counted(counts ...int64) *score.Series {
 	return s
 }
 
-// stays is a series in which whatever comes stays; counts do not fall.
+// stays is a series in which every block stays; counts do not fall.
 func stays(counts ...int64) *score.Series {
 	s, last, before := counted(counts...), int32(len(counts)-1), int64(0)
 	s.Followed = true
@@ -32,7 +32,7 @@ func stays(counts ...int64) *score.Series {
 	return s
 }
 
-// passes is a series of which nothing is in two snapshots.
+// passes is a series in which no block is in two snapshots.
 func passes(counts ...int64) *score.Series {
 	s := counted(counts...)
 	s.Followed = true
@@ -81,8 +81,8 @@ func TestSnapshotClasses(t *testing.T) {
 	}
 }
 
-// TestThreeSnapshotsRank has the series of the lab's programs: all are undecided, and every leak is above every other
-// stack.
+// TestThreeSnapshotsRank judges series of the lab's programs: all are undecided, and every leak ranks above all other
+// stacks.
 func TestThreeSnapshotsRank(t *testing.T) {
 	rank(t, even(3, 0.5), map[string]*score.Series{"samples": stays(507, 1050, 1594), "status text": stays(51, 105, 160)},
 		map[string]*score.Series{"startup": stays(400, 400, 400), "cache": stays(64, 64, 64), "lazy": stays(0, 3, 3)})
@@ -106,7 +106,7 @@ func rank(t *testing.T, a *score.Axis, leaks, others map[string]*score.Series) {
 	}
 }
 
-// Of blocks that stay it takes leastBlocks before anything is a leak.
+// Blocks that stay are evidence of a leak from leastBlocks on.
 func TestLeastBlocks(t *testing.T) {
 	for n, want := range map[int64]bool{2: false, 3: true, 4: true} {
 		s := passes(50, 50, 50, 50, 50, 50, 50, 50)
@@ -126,7 +126,7 @@ func b(there bool) int64 {
 	return 0
 }
 
-// It takes SnapshotsToJudge snapshots before anything is a leak.
+// Nothing is called a leak before SnapshotsToJudge snapshots.
 func TestSnapshotsToJudge(t *testing.T) {
 	counts := []int64{0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000, 1100, 1200}
 	for n := 2; n <= len(counts); n++ {
@@ -152,8 +152,8 @@ func TestRateIsPerUnit(t *testing.T) {
 	}
 }
 
-// TestAnySeries judges what no program ever did: results are numbers, probabilities stay within 0 and 1, texts are
-// made, and an explanation changes nothing.
+// TestAnySeries judges series that no program makes: results are numbers, probabilities are between 0 and 1, texts are
+// made, and explaining a result does not change it.
 func TestAnySeries(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	values := []int64{0, 0, 1, 2, 3, 10, 1000, 1e6, 1e12, math.MaxInt64, math.MinInt64, -1}
@@ -237,7 +237,7 @@ func TestAxisThatIsNone(t *testing.T) {
 	}
 }
 
-// A leak that follows the work is steady by the load where it is not by the clock.
+// A leak that follows the work of the process grows steadily by the load, though not by the clock.
 func TestLoadIsAClock(t *testing.T) {
 	s := stays(0, 200, 400, 420, 430, 440, 450, 650, 850, 860, 870, 880)
 	load := []float64{200, 200, 20, 10, 10, 10, 200, 200, 10, 10, 10}
@@ -282,8 +282,8 @@ func BenchmarkSnapshotsAllGrow(b *testing.B) {
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "sites/s")
 }
 
-// Blocks that came in one interval and never before or since are allocated once, wherever the interval is; of fewer
-// snapshots than may judge, a step at the end may go on.
+// Blocks that came in one interval only are called one-time, whichever interval it is. With fewer snapshots than
+// SnapshotsToJudge, a step in the last interval may go on.
 func TestOneStep(t *testing.T) {
 	for _, n := range []int{score.SnapshotsToJudge - 1, score.SnapshotsToJudge, score.SnapshotsToJudge + 1, 13} {
 		for step := 1; step < n; step++ {

@@ -8,8 +8,8 @@ import (
 	"heapdrift/ingest/capture/allocations"
 )
 
-// Each model calls what is at its threshold a leak, or certain, and what lies just below is neither; without enough
-// evidence nothing is.
+// At its thresholds a model calls a site a leak, or certain, and just below them it does not; without enough evidence
+// it calls nothing a leak.
 func TestModelThresholds(t *testing.T) {
 	for i := range models {
 		m := &models[i]
@@ -40,7 +40,7 @@ func TestModelThresholds(t *testing.T) {
 	}
 }
 
-// What the table of models must be, whatever it was fitted on.
+// The table of models keeps these laws, whatever data it was fitted on.
 func TestModelTable(t *testing.T) {
 	for i := range models {
 		m := &models[i]
@@ -74,7 +74,7 @@ func TestModelTable(t *testing.T) {
 	}
 }
 
-// A penalty rises below each knot and is nothing above.
+// A penalty rises as a value falls below each knot, and is zero above the highest.
 func TestPenalty(t *testing.T) {
 	p := penalty{knots: [3]float64{0, 1, 2}, scale: 1, weights: [3]float64{1, 10, 100}}
 	for value, want := range map[float64]float64{3: 0, 2: 0, 1.5: 50, 1: 100, 0.5: 155, 0: 210, -1: 321,
@@ -85,7 +85,7 @@ func TestPenalty(t *testing.T) {
 	}
 }
 
-// The constants that decide what is looked at at all, with what is just below, at and just above each.
+// The constants decide what is judged at all; the cases lie just below, at and just above each.
 func TestConstants(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -115,7 +115,7 @@ func TestConstants(t *testing.T) {
 	}
 }
 
-// Runs add up by thresholds of their own number.
+// Runs judged together have thresholds for their number.
 func TestPoolThresholds(t *testing.T) {
 	for _, p := range poolings {
 		for _, at := range []float64{p.leak - 1e-6, p.leak + 1e-6, p.certain - 1e-6, p.certain + 1e-6} {
@@ -134,7 +134,7 @@ func TestPoolThresholds(t *testing.T) {
 	}
 }
 
-// No run that is odd convicts or acquits by itself.
+// One odd run neither convicts nor acquits by itself.
 func TestPoolIsBounded(t *testing.T) {
 	odd, none := &Evidence{LogOdds: 1e9}, (*Evidence)(nil)
 	high, _ := Pool([]*Evidence{odd, none, none})
@@ -147,7 +147,7 @@ func TestPoolIsBounded(t *testing.T) {
 	}
 }
 
-// Each class is a leak, a suspect or neither, in the order of their gravity.
+// Each class is a leak, only a suspect, or neither.
 func TestKindsOfClasses(t *testing.T) {
 	for class, want := range map[Class]string{
 		Leak: "leak suspect", Unreferenced: "leak suspect", GrowingBlock: "suspect", Growing: "suspect",
@@ -196,8 +196,7 @@ func TestEnoughSnapshots(t *testing.T) {
 	}
 }
 
-// What stays must be staysShare of the growth, and old blocks must not be replaced faster than turnover says; else it
-// comes and goes.
+// Growth is transient if less than staysShare of it stays, or if old blocks are freed faster than turnover allows.
 func TestComesAndGoes(t *testing.T) {
 	for _, c := range []struct {
 		name                 string
@@ -221,7 +220,8 @@ func TestComesAndGoes(t *testing.T) {
 	}
 }
 
-// Growth that stopped at an ending shows there: by how many standard deviations too few blocks came behind it.
+// For growth that stopped at an ending, the result is the number of standard deviations by which too few blocks came
+// behind it.
 func TestGoesOnSeesEachEnding(t *testing.T) {
 	load := make([]float64, 100)
 	for i := range load {
@@ -239,7 +239,7 @@ func TestGoesOnSeesEachEnding(t *testing.T) {
 	}
 }
 
-// Blocks are judged from an age on that is a share of the window at least, and half of it at most.
+// Blocks are judged from an age that is at least a small share of the window, and at most half of it.
 func TestSettleTime(t *testing.T) {
 	const window = 1e9 // ns
 	for _, c := range []struct {
@@ -262,8 +262,8 @@ func TestSettleTime(t *testing.T) {
 	}
 }
 
-// Three blocks that do not come at once tell when the process worked, two do not; and 80 of 100 in one interval still
-// do.
+// Three blocks that come apart show when the process worked, and two do not; blocks still do with 80 % of them in one
+// interval.
 func TestShareOf(t *testing.T) {
 	for _, c := range []struct {
 		came []float64
@@ -276,7 +276,7 @@ func TestShareOf(t *testing.T) {
 	}
 }
 
-// Each free of a block that is older than the trace costs as much power as powerLate blocks.
+// Each late free of a block older than the trace raises the detectable rate by powerLate blocks.
 func TestLateFreesCostPower(t *testing.T) {
 	const hour = 3600e9
 	for frees, blocks := range map[int64]float64{-1: 20, 0: 20, 1: 34, 2: 48} {

@@ -31,7 +31,7 @@ func survival(lives []life) *allocations.Survival {
 	return v
 }
 
-// lives makes n lives at random times; freed gives each its end.
+// lives makes n lives that begin at random times; freed says when each ends.
 func lives(n int, freed func(r *rand.Rand, born float64) float64) []life {
 	r := rand.New(rand.NewPCG(5, 6))
 	list := make([]life, n)
@@ -151,8 +151,8 @@ func BenchmarkTrace(b *testing.B) {
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "sites/s")
 }
 
-// Work that stops before the trace does is no growth that came to its end, by the load of the process; by the clock it
-// looks like it.
+// If the work stops before the trace does, growth that follows the load is still a leak; by the clock it looks like
+// growth that has ended.
 func TestWorkThatEnds(t *testing.T) {
 	v, load := &allocations.Survival{Over: 64e9}, make([]float64, allocations.SurvivalBins)
 	for b := range 40 {

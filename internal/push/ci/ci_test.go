@@ -48,7 +48,7 @@ func environment(t *testing.T, content string) ci.Getenv {
 	return func(name string) string { return values[name] }
 }
 
-// What is said to a system, with texts that would end a command early or begin another.
+// The notes for each CI system contain texts that would end a command early or begin another.
 func TestNotes(t *testing.T) {
 	notes := []ci.Note{
 		{ci.LevelError, "new-leak", "sig1:ab", "New leak",
@@ -115,7 +115,7 @@ func stable(text, dir string) string {
 	return strings.Join(lines, "")
 }
 
-// A level carries as many notes as systems show.
+// Each level has as many notes as CI systems show.
 func TestNotesAreFew(t *testing.T) {
 	notes := make([]ci.Note, 50)
 	for i := range notes {

@@ -9,7 +9,7 @@ import (
 	"heapdrift/internal/symbols/cab/cabtest"
 )
 
-// BenchmarkRead unpacks 2 MB; the speed is that of what comes out.
+// BenchmarkRead unpacks 2 MB; the speed is that of the output.
 func BenchmarkRead(b *testing.B) {
 	plain := content(1, 2_000_000)
 	for name, c := range map[string]cabtest.Cabinet{

@@ -121,7 +121,7 @@ func TestNextCabinet(t *testing.T) {
 	}
 }
 
-// TestReadFails passes errors of the reader on.
+// TestReadFails: an error of the reader is returned.
 func TestReadFails(t *testing.T) {
 	broken := readerAt(func([]byte, int64) (int, error) { return 0, iotest.ErrTimeout })
 	var e *evidence.Error
@@ -135,7 +135,7 @@ type readerAt func([]byte, int64) (int, error)
 
 func (r readerAt) ReadAt(b []byte, at int64) (int, error) { return r(b, at) }
 
-// TestEveryCut cuts cabinets at every byte: there is always an error of this package.
+// TestEveryCut cuts cabinets at every byte: reading always ends with a coded error.
 func TestEveryCut(t *testing.T) {
 	for _, method := range []cabtest.Method{cabtest.Stored, cabtest.MSZIP, cabtest.LZX} {
 		whole := small(t, method, 700)
@@ -149,8 +149,8 @@ func TestEveryCut(t *testing.T) {
 	}
 }
 
-// TestTurnedBits turns every bit of the directory, and every third of the data, of cabinets without checksums: whatever
-// comes out, it is as long as the directory says or there is an error.
+// TestTurnedBits flips every bit of the directory, and every third of the data, of cabinets without checksums: a file
+// that is read has the length that the directory states, or reading ends with a coded error.
 func TestTurnedBits(t *testing.T) {
 	for _, method := range []cabtest.Method{cabtest.Stored, cabtest.MSZIP, cabtest.LZX} {
 		c := cabtest.Cabinet{

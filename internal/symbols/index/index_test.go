@@ -37,7 +37,7 @@ func Example() {
 	//   Entry
 }
 
-// A stretch is a segment as it was given to the builder.
+// A stretch is a segment as the builder is given it.
 type stretch struct {
 	start, end uint32
 	at         index.Location
@@ -175,7 +175,7 @@ func TestSegmentsOutOfOrder(t *testing.T) {
 	}
 }
 
-// Cut or changed anywhere, an index is refused.
+// An index that is cut, extended or changed anywhere is refused.
 func TestDamaged(t *testing.T) {
 	whole := build(t, invent(1, 30), func(b *index.Builder) { b.AddType(1, "T"); b.AddOMAP(0x1000, 0x1000) })
 	for n := range whole {
@@ -196,7 +196,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// An index whose checksum was made to fit may say nonsense, but look-ups stay inside it.
+// An index with a matching checksum may hold nonsense, but look-ups stay inside its bytes.
 func FuzzLookup(f *testing.F) {
 	f.Add(build(f, invent(3, 20), func(b *index.Builder) { b.AddType(5, "T"); b.AddOMAP(0, 0x1000) }), uint32(0x1010))
 	f.Fuzz(func(_ *testing.T, data []byte, rva uint32) {

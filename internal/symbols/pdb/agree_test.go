@@ -31,7 +31,7 @@ func corpusPDBs(t testing.TB) []string {
 	return all
 }
 
-// Lookup, LookupAll and Segments say the same of every address.
+// Lookup, LookupAll and Segments give the same answer for every address.
 func TestLookupsAgree(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -51,7 +51,7 @@ func TestLookupsAgree(t *testing.T) {
 	}
 }
 
-// agree compares what is said of the ends and the middle of so many segments, and of what lies between them.
+// agree compares the answers at both ends and inside of some segments, and in the gaps between them.
 func agree(t *testing.T, f *pdb.File, name string, most int) {
 	t.Helper()
 	var segments []pdb.Segment
@@ -113,7 +113,7 @@ func agree(t *testing.T, f *pdb.File, name string, most int) {
 	}
 }
 
-// fromSource takes an address back to the image, 0 if it does not come back from there.
+// fromSource maps an address back to the image; it is 0 if ToSource does not return from there to the address.
 func fromSource(t *testing.T, f *pdb.File, at uint32) uint32 {
 	t.Helper()
 	o, err := f.OMAP()

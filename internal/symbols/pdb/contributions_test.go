@@ -2,7 +2,7 @@ package pdb
 
 import "testing"
 
-// A contribution holds its first address and none from its end on; what lies between two belongs to neither.
+// A contribution contains its first address but not its end; an address between two contributions belongs to neither.
 func TestContributionAt(t *testing.T) {
 	all := []contribution{{start: 0x10, end: 0x20, module: 1}, {start: 0x20, end: 0x28, module: 2},
 		{start: 0x30, end: 0x40, module: 3}}
@@ -18,7 +18,7 @@ func TestContributionAt(t *testing.T) {
 	}
 }
 
-// The lines of a block inside another one end with its code; behind it the outer one goes on.
+// The lines of a block inside another block end with its code; behind it the outer block's lines go on.
 func TestLinesOfABlockInAnother(t *testing.T) {
 	m := &module{}
 	m.blocks = []lineBlock{

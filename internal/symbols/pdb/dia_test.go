@@ -11,7 +11,7 @@ import (
 	"heapdrift/internal/symbols/pdb"
 )
 
-// symFiles are what Microsoft's DIA said of PDBs, in the form of Breakpad, and which PDBs they are of.
+// symFiles are outputs of Microsoft's DIA in Breakpad's format, and the PDBs that they describe.
 var symFiles = map[string]string{
 	"breakpad/dump_syms_regtest.sym":      "breakpad/dump_syms_regtest.pdb",
 	"breakpad/dump_syms_regtest64.sym":    "breakpad/dump_syms_regtest64.pdb",

@@ -8,8 +8,8 @@ import (
 	"heapdrift/internal/symbols/pdb/pdbtest"
 )
 
-// What an address belongs to changes at the edges of sections, contributions and of what a public symbol may claim:
-// each row is the last address before an edge, or the first behind it.
+// The owner of an address changes at the edges of sections, of contributions and of the range that a public symbol may
+// claim: each row is the last address before an edge, or the first behind it.
 func TestEdges(t *testing.T) {
 	text := pdbtest.Section{Name: ".text", RVA: 0x1000, Size: 0x2800, Characteristics: pdbtest.Code}
 	data := pdbtest.Section{Name: ".data", RVA: 0x8000, Size: 0x200, Characteristics: pdbtest.Data}
@@ -58,7 +58,7 @@ func one(f pdbtest.Function, publics []pdbtest.Public) pdbtest.Program {
 	return pdbtest.Program{Publics: publics, Modules: []pdbtest.Module{{Name: "a.obj", Functions: []pdbtest.Function{f}}}}
 }
 
-// Compilers mark code by two numbers that are no lines of a file; their neighbours are.
+// Compilers hide code by two numbers that are not lines; the numbers beside them are lines.
 func TestHiddenLine(t *testing.T) {
 	for line, want := range map[uint32]bool{
 		0: false, 1: false, 0xF00EFF: false, 0xF00F00: true, 0xF00F01: false, 0xFEEFED: false,

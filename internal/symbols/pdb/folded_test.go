@@ -16,9 +16,8 @@ import (
 	"heapdrift/internal/symbols/pdb/pdbtest"
 )
 
-// What folded functions of Visual C++ say of each other in another way. The first three inline the function that they
-// were folded with, whose record of the inlined call has its line: that line is not theirs. The others stand in the
-// order of their source.
+// These functions of Visual C++ are folded with others. The first three inline the function that they are folded with:
+// the line in the record of the inlined call is not theirs. The others come in the order of their source.
 func TestFoldedFunctionsOfCorpus(t *testing.T) {
 	for _, test := range []struct {
 		file     string
@@ -50,7 +49,7 @@ func TestFoldedFunctionsOfCorpus(t *testing.T) {
 	}
 }
 
-// at is a function with a line, or without any where line is 0.
+// at is a function with one line, or without lines if line is 0.
 func at(name string, offset, line uint32) pdbtest.Function {
 	f := pdbtest.Function{Name: name, Address: pdbtest.Address{Section: 1, Offset: offset}, Length: 16}
 	if line > 0 {
@@ -59,7 +58,7 @@ func at(name string, offset, line uint32) pdbtest.Function {
 	return f
 }
 
-// The first of folded functions is given, with its own line or none.
+// Of folded functions the first is named, with its own line or none.
 func TestFoldedFunctions(t *testing.T) {
 	for name, test := range map[string]struct {
 		functions []pdbtest.Function
@@ -88,7 +87,7 @@ func TestFoldedFunctions(t *testing.T) {
 	}
 }
 
-// Whatever is folded with whatever, a function has its own line or none, and its own where all have lines.
+// A function has its own line or none, whichever functions are folded together; it has its own if all have lines.
 func TestFoldedFunctionsOfAnyProgram(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 9))
 	for round := range 300 {
@@ -113,7 +112,7 @@ func TestFoldedFunctionsOfAnyProgram(t *testing.T) {
 	}
 }
 
-// What clang and lld-link make of functions that are alike has the lines of the function that is named.
+// Where clang and lld-link fold equal functions, the line belongs to the function that is named.
 func TestFoldedFunctionsOfLLD(t *testing.T) {
 	for _, tool := range []string{"clang", "lld-link"} {
 		if _, err := exec.LookPath(tool); err != nil {

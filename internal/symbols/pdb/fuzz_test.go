@@ -49,7 +49,7 @@ func seeds(t testing.TB) map[string][]byte {
 	return all
 }
 
-// exercise asks a PDB everything that it can be asked. What goes wrong has to be an *evidence.Error.
+// exercise asks a PDB every question there is. Every failure must be an *evidence.Error.
 func exercise(t testing.TB, b []byte) {
 	t.Helper()
 	check := func(what string, err error) {
@@ -130,7 +130,7 @@ func FuzzOpen(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) { exercise(t, b) })
 }
 
-// FuzzMSFZ reads containers whose contents are whole where the container is.
+// FuzzMSFZ reads MSFZ containers whose beginning is always valid.
 func FuzzMSFZ(f *testing.F) {
 	for name, b := range seeds(f) {
 		if strings.HasPrefix(name, "msfz") {

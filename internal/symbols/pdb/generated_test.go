@@ -9,7 +9,7 @@ import (
 	"heapdrift/internal/symbols/pdb/pdbtest"
 )
 
-// What a program knows of its addresses is what is read from its PDB, and all ways to ask agree.
+// The PDB of a generated program gives each address the location that the program has there, by every way to ask.
 func TestGeneratedPrograms(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(10) {

@@ -16,7 +16,7 @@ import (
 	"heapdrift/internal/symbols/pdb/pdbtest"
 )
 
-// Every file that is cut off is read as far as it goes, or refused.
+// A file that is cut anywhere is read as far as it goes, or refused.
 func TestCutAnywhere(t *testing.T) {
 	t.Parallel()
 	for name, b := range seeds(t) {
@@ -31,7 +31,7 @@ func TestCutAnywhere(t *testing.T) {
 	}
 }
 
-// Bits that turned over make nothing worse than an error.
+// Flipped bits cause nothing worse than a coded error.
 func TestBitFlips(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
@@ -46,10 +46,10 @@ func TestBitFlips(t *testing.T) {
 	}
 }
 
-// memoryOfClaims is what reading a damaged PDB of a few KB may take, all together.
+// memoryOfClaims is the most memory that reading a damaged PDB of a few KB may allocate in all.
 const memoryOfClaims = 24 << 20
 
-// Every word of a file in turn claims what no file has. Nothing is made room for because a file says so.
+// Words of a file in turn claim sizes that no file has. No memory is allocated only because a file claims a size.
 func TestExtremeWords(t *testing.T) {
 	all := seeds(t)
 	for _, name := range []string{"omap", "msfz", "msfz-zstd"} {
@@ -95,7 +95,7 @@ func TestSharedPages(t *testing.T) {
 	}
 }
 
-// What is no PDB is named.
+// Files of other formats are refused by the name of their format.
 func TestOtherFormats(t *testing.T) {
 	for contents, code := range map[string]string{
 		"": pdb.CodeNotPDB,
@@ -114,7 +114,7 @@ func TestOtherFormats(t *testing.T) {
 	}
 }
 
-// Walks end soon after their context, with its error.
+// A walk with a context that has ended returns the context's error.
 func TestCancelled(t *testing.T) {
 	f := openSample(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -132,7 +132,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// What yield returns ends a walk and is returned.
+// An error of yield ends a walk and is returned.
 func TestYieldFails(t *testing.T) {
 	f := openSample(t)
 	if err := f.Segments(t.Context(), func(pdb.Segment) error { return errEnough }); !errors.Is(err, errEnough) {
@@ -179,7 +179,7 @@ func TestCancelledInside(t *testing.T) {
 	}
 }
 
-// What is damaged in one module costs that module's lines and no more.
+// Damage to one module costs that module's lines and nothing else.
 func TestDamagedModule(t *testing.T) {
 	b, err := pdbtest.Sample().PDB()
 	if err != nil {

@@ -62,7 +62,7 @@ func TestNTLayouts(t *testing.T) {
 	t.Logf("%d fields", compared)
 }
 
-// place says where a field is as the other reader does.
+// place prints where a field lies in the form of the other reader.
 func place(f pdb.Field) string {
 	if f.Bits != 0 {
 		return fmt.Sprintf("%#x bits %d:%d", f.Offset, f.Bit, f.Bits)

@@ -9,9 +9,9 @@ import (
 	"heapdrift/internal/symbols/pdb/pdbtest"
 )
 
-// What an address of a reordered image was before: the mapping that begins at or before it decides, the last one of
-// several that begin at one address; 0, and what is negative as an int32, is nowhere. Tools do not always sort the
-// table.
+// ToSource maps an address of a reordered image to the address before. The mapping that begins at or before the address
+// decides; of several that begin at one address, the last. A target of 0, or negative as an int32, is nowhere. Tools do
+// not always sort the table.
 func TestToSource(t *testing.T) {
 	table := []pdbtest.Mapping{
 		{From: 0x1000, To: 0x1800}, {From: 0x1040}, {From: 0x1050, To: 0x1010}, {From: 0x1060, To: 0xFFFFFFFF},

@@ -15,7 +15,7 @@ import (
 	"heapdrift/internal/symbols/pdb/pdbtest"
 )
 
-// Every PDB of native code opens; those of .NET are named.
+// Every PDB of native code opens; portable PDBs of .NET are refused by name.
 func TestOpen(t *testing.T) {
 	for _, path := range corpusPDBs(t) {
 		f, err := pdb.OpenFile(path)
@@ -38,7 +38,7 @@ func TestOpen(t *testing.T) {
 
 var tableHeader = regexp.MustCompile(`^#pdb=\S+ key=(\S+) omap=(\d+)`)
 
-// The ids are those that the reference found, which are those of the images.
+// The ids of PDBs are those that the reference reader found, and those of their images.
 func TestDebugIDs(t *testing.T) {
 	tables, err := filepath.Glob(filepath.Join(corpus.Path(t, "symbols", "expected"), "*.tsv"))
 	if err != nil {
@@ -67,7 +67,7 @@ func TestDebugIDs(t *testing.T) {
 	}
 }
 
-// What limits a PDB is told.
+// The note of a PDB says what limits it.
 func TestInfo(t *testing.T) {
 	for name, c := range map[string]struct {
 		change  func(p *pdbtest.Program)
@@ -99,7 +99,7 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-// Without section headers nothing is guessed; with those of the image all is found.
+// Without section headers no address is guessed; with the section headers of the image addresses are found.
 func TestUseSections(t *testing.T) {
 	p := pdbtest.Sample()
 	p.NoSections = true
@@ -121,7 +121,7 @@ func TestUseSections(t *testing.T) {
 	}
 }
 
-// Allocations are told by their return addresses.
+// Allocation sites are given by their return addresses.
 func TestAllocationSites(t *testing.T) {
 	sites := map[uint32]string{}
 	if err := openSample(t).AllocationSites(t.Context(), func(ret uint32, typ string) error {
@@ -135,7 +135,7 @@ func TestAllocationSites(t *testing.T) {
 	}
 }
 
-// A compressed PDB says what the plain one says.
+// A compressed PDB gives the same locations as the plain one.
 func TestMSFZ(t *testing.T) {
 	t.Parallel()
 	for _, method := range []pdbtest.Compression{pdbtest.Stored, pdbtest.Zstd, pdbtest.Deflate} {

@@ -30,7 +30,7 @@ func plainOf(t testing.TB, packed []byte) []byte {
 	return b
 }
 
-// An unpacked container says what the PDB says that it was made of, and is read alike in any pieces.
+// An unpacked container gives the same locations as the PDB that it was made of, and reads the same in any pieces.
 func TestPlain(t *testing.T) {
 	t.Parallel()
 	for _, method := range []pdbtest.Compression{pdbtest.Stored, pdbtest.Zstd, pdbtest.Deflate} {
@@ -64,8 +64,8 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// Containers that other tools made have the streams of the PDBs that they were made of. llvm-pdbutil, where it is
-// installed, reads what comes out.
+// Containers that other tools made have the streams of the PDBs that they were made of. Where llvm-pdbutil is
+// installed, it reads the unpacked file.
 func TestPlainOfOthers(t *testing.T) {
 	t.Parallel()
 	dir := corpus.Path(t, "symbols/generated")
@@ -117,7 +117,7 @@ func TestIsMSFZ(t *testing.T) {
 	}
 }
 
-// Whatever stands in a container, there is a plain file of bounded size or an error.
+// Any container gives a plain file or a coded error.
 func FuzzPlain(f *testing.F) {
 	for _, method := range []pdbtest.Compression{pdbtest.Stored, pdbtest.Zstd} {
 		packed, err := pdbtest.Sample().MSFZ(method, 1<<10)

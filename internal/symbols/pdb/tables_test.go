@@ -85,7 +85,7 @@ func pdbOf(t testing.TB, table string) string {
 	return full
 }
 
-// allowed says why a row differs from the reference, "" where nothing is known to excuse it.
+// allowed is the known reason why a row differs from the reference, "" if there is none.
 func allowed(got, want row, folded bool) string {
 	rest := got
 	switch {
@@ -118,13 +118,14 @@ func withoutUnknown(chain string) string {
 	return strings.Join(slices.DeleteFunc(frames(chain), func(s string) bool { return strings.HasSuffix(s, ":") }), ">")
 }
 
-// chainOfPeer is file:line of the inlined calls among pdb-addr2line's frames, of which the last is the function.
+// chainOfPeer is the file and line of each inlined call among pdb-addr2line's frames, the last of which is the
+// function.
 func chainOfPeer(peer string) string {
 	all := frames(peer)
 	return positions(strings.Join(all[:max(len(all)-1, 0)], ">"))
 }
 
-// positions is what stands behind the names of a chain.
+// positions are the file and line of each frame of a chain, without its name.
 func positions(chain string) string {
 	var all []string
 	for _, frame := range frames(chain) {
@@ -133,7 +134,7 @@ func positions(chain string) string {
 	return strings.Join(all, ">")
 }
 
-// frames cuts a chain behind its lines, for names have > in them, too.
+// frames splits a chain behind its lines: names may contain > too.
 func frames(chain string) []string {
 	var all []string
 	from := 0

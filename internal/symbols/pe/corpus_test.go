@@ -175,8 +175,8 @@ func TestLabIdentity(t *testing.T) {
 	}
 }
 
-// TestLabCallSites asks for every return address in the lab's own modules, and for how many addresses of their code it
-// is fulfilled by chance.
+// TestLabCallSites checks that every return address in the lab's own modules follows a call. In the images of the
+// symbols corpus it counts how many addresses of code do so by chance.
 func TestLabCallSites(t *testing.T) {
 	files := images(t, "lab")
 	sites, chance, asked := 0, 0, 0

@@ -46,7 +46,7 @@ func library(machine uint16) *petest.Image {
 	}
 }
 
-// chained is the parent of a part of a function, which only x64 has.
+// chained is the parent of a chained part of a function, which only x64 has.
 func chained(machine uint16, parent uint32) uint32 {
 	if machine == petest.X64 {
 		return parent
@@ -246,7 +246,7 @@ func seeds(t testing.TB) (all [][]byte) {
 	return all
 }
 
-// An image that ends anywhere, or has any bit turned, gives answers or an error with a code.
+// An image that is cut anywhere, or has any bit flipped, gives answers or an error with a code.
 func TestDamagedImages(t *testing.T) {
 	for _, data := range seeds(t) {
 		for n := range data {

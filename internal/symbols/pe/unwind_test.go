@@ -10,7 +10,7 @@ import (
 	"heapdrift/internal/symbols/pe/petest"
 )
 
-// damaged is library with one entry of .pdata, and what it points to, as a test wants it.
+// damaged is the image of library with one entry of .pdata, and the data it points to, that a test chooses.
 func damaged(machine uint16, entry []uint32, data ...uint32) *petest.Image {
 	i := library(machine)
 	i.Functions = nil

@@ -33,8 +33,8 @@ func TestOneDownload(t *testing.T) {
 	opt := online(t, w)
 	p := parse(t, "srv*"+w.URL, opt)
 	var wg sync.WaitGroup
-	// One waits to the end and began the download: whoever gives up later must not end it. Where all who wait give up, it
-	// may end, and begin anew.
+	// The first caller begins the download and waits to its end: callers that give up later must not end it. Where all
+	// callers give up, a download may end and begin anew.
 	wg.Go(func() { find(t, p, app) })
 	<-asked
 	for i := range 50 {

@@ -12,9 +12,9 @@ import (
 	"heapdrift/internal/symbols/symsrv"
 )
 
-// TestStore finds the files of a real store: the plain ones where they lie, and the cabinets through a server that has
-// nothing else, as Mozilla's. The sums are of what zlib unpacks from the cabinets; the cabinet's PDB names another
-// revision of its sources than the plain one; the keys are the same.
+// TestStore finds the files of a real store: plain files where they lie, and cabinets through a server that has nothing
+// else, as Mozilla's. The sums are those of the cabinets' contents as zlib unpacks them. The PDB in the cabinet names
+// another revision of its sources than the plain one, under the same key.
 func TestStore(t *testing.T) {
 	store := corpus.Path(t, "symbols", "symsrv-store")
 	for _, c := range []struct {

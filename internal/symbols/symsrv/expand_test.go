@@ -32,7 +32,7 @@ func TestArchives(t *testing.T) {
 	}
 }
 
-// expanded looks for app.pdb in a store that has the content under the file's name.
+// expanded looks for app.pdb in a store that holds the content under a file name.
 func expanded(t *testing.T, file, content string) (string, []string) {
 	t.Helper()
 	root := plant(t, map[string]string{in + file: content})
@@ -40,7 +40,8 @@ func expanded(t *testing.T, file, content string) (string, []string) {
 	return find(t, parse(t, "srv*"+root, opt), app)
 }
 
-// TestDamagedArchives cuts archives at every byte and changes every byte: what is found is whole.
+// TestDamagedArchives cuts archives at every byte and changes every byte: no file is found in a cut archive, and a file
+// found in a changed zip is whole.
 func TestDamagedArchives(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

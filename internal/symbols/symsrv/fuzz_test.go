@@ -26,7 +26,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		// What a path was understood as means the same again, but for passwords.
+		// The printed form of a path parses to the same path, except for passwords.
 		expanded := p.String()
 		again, err := symsrv.Parse(expanded, opt)
 		if len(expanded) > 32767 {
@@ -61,7 +61,7 @@ func FuzzParseRequest(f *testing.F) {
 	})
 }
 
-// FuzzPointer has a store's file.ptr say anything; it never climbs out of the mapped directory.
+// FuzzPointer writes any text into a store's file.ptr, which must never lead out of the mapped directory.
 func FuzzPointer(f *testing.F) {
 	root := plant(f, map[string]string{"drop/app.pdb": right, "secret/app.pdb": "right, but secret"})
 	for _, content := range []string{`PATH:\\b\drop\app.pdb`, `PATH:` + "/secret/app.pdb", `\\b\drop\..\secret\app.pdb`,

@@ -47,7 +47,7 @@ func TestNamingCheck(t *testing.T) {
 	}
 }
 
-// A proxy is asked for public addresses alone.
+// A proxy is asked for public addresses only, and for hosts that the allow-list names.
 func TestGuardProxy(t *testing.T) {
 	proxy := &url.URL{Scheme: "http", Host: "127.0.0.1:3128"}
 	g := &guard{opt: &Options{Allow: []string{"*", "10.0.0.7"}}, through: http.ProxyURL(proxy)}

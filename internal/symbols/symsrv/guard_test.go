@@ -8,7 +8,8 @@ import (
 	"heapdrift/internal/symbols/symsrv"
 )
 
-// TestClosedAddresses asks servers whose names lead into this machine: only a host that is named itself is asked there.
+// TestClosedAddresses asks servers whose names lead into this machine: they are asked only if the allow-list names the
+// host itself.
 func TestClosedAddresses(t *testing.T) {
 	w := serve(t, map[string]string{in + "app.pdb": right}, nil)
 	port := w.URL[strings.LastIndex(w.URL, ":"):]

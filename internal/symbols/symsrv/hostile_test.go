@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// TestServers are servers that are up to something.
+// TestServers asks servers that misbehave.
 func TestServers(t *testing.T) {
 	file := func(rw http.ResponseWriter, content string) { _, _ = rw.Write([]byte(content)) }
-	// after answers each address once it has refused it n times: several are asked for at once.
+	// after answers each address once it has refused it n times: clients ask for several addresses at once.
 	after := func(n int, refuse http.HandlerFunc) http.HandlerFunc {
 		var mu sync.Mutex
 		asked := map[string]int{}

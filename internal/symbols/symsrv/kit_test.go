@@ -30,7 +30,7 @@ const (
 // app is what most tests look for.
 var app = symsrv.Identity{Name: "app.pdb", DebugID: key}
 
-// check knows the right file by its first word.
+// check accepts a file that contains the word "right".
 func check(_ context.Context, path string, _ symsrv.Identity) error {
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -85,7 +85,7 @@ func parse(t testing.TB, path string, opt symsrv.Options) *symsrv.Path {
 	return p
 }
 
-// find looks for a file and returns its path, or nothing, and the attempts a line each.
+// find looks for a file and returns its path, or nothing, and a line for each attempt.
 func find(t testing.TB, p *symsrv.Path, want symsrv.Identity) (string, []string) {
 	t.Helper()
 	found, attempts, err := p.Find(t.Context(), want)

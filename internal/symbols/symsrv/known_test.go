@@ -12,7 +12,7 @@ import (
 	"heapdrift/internal/symbols/symsrv"
 )
 
-// names is a client for which every host of the net is one server, by https.
+// names is a client to which every host of the internet is the one server w, by https.
 func names(w *httptest.Server) *http.Client {
 	transport := w.Client().Transport.(*http.Transport).Clone()
 	transport.TLSClientConfig.ServerName = "example.com" // whom the server's certificate is for
@@ -22,7 +22,7 @@ func names(w *httptest.Server) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// TestRedirectToStore follows known servers to where they keep their files, and nobody else there.
+// TestRedirectToStore: known servers may redirect to the stores that hold their files, and no other server may.
 func TestRedirectToStore(t *testing.T) {
 	for _, c := range []struct {
 		server, to string

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// What a server gives in return is taken from the time that it took.
+// Bytes that a server sends reduce the time that is charged to it.
 func TestLedgerCounts(t *testing.T) {
 	for name, c := range map[string]struct {
 		took     time.Duration

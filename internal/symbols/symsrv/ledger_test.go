@@ -10,7 +10,7 @@ import (
 	"heapdrift/internal/symbols/symsrv"
 )
 
-// TestWait gives up a server that says nothing when a run has no more time for it, and goes on without.
+// TestWait gives up a silent server once the run has no time left for it, and goes on with the next.
 func TestWait(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -41,7 +41,7 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// TestWaitOfAnother joins two runs' searches for a file: the end of one's time is not the end of the other's.
+// TestWaitOfAnother joins the searches of two runs for one file: when the time of one run ends, the other still waits.
 func TestWaitOfAnother(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

@@ -53,7 +53,7 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// What lies on another machine is not silently left out.
+// Places that cannot be searched, such as those on another machine, are reported.
 func TestNamedSaysWhatIsNotSearched(t *testing.T) {
 	root := plant(t, map[string]string{"app.pdb": right})
 	for path, want := range map[string]string{`c:\symbols;$`: `c:\symbols: `, "$/none;$": "there is no directory ",

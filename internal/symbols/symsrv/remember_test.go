@@ -12,7 +12,7 @@ import (
 	"heapdrift/internal/symbols/symsrv"
 )
 
-// TestRemembersMissing counts what a server is asked for a file that it does not have.
+// TestRemembersMissing counts the requests to a server for a file that it does not have.
 func TestRemembersMissing(t *testing.T) {
 	var clients sync.Map
 	w := serve(t, nil, func(rw http.ResponseWriter, r *http.Request) {

@@ -29,7 +29,7 @@ func BenchmarkInvented(b *testing.B) {
 	b.Run("name", func(b *testing.B) { benchmarkNames(b, invented(b), undname.NameOnly) })
 }
 
-// The functions among the names of real PDBs; string literals would make the figures better.
+// BenchmarkPDB undecorates the names of functions in real PDBs; string literals would make the figures better.
 func BenchmarkPDB(b *testing.B) {
 	var names []string
 	for _, row := range rows(b, "msvc-pdb-pairs.tsv") {

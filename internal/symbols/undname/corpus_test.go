@@ -39,7 +39,7 @@ func rows(t testing.TB, name string) (all [][]string) {
 	return all
 }
 
-// Microsoft's own output, byte for byte, with every set of flags it was recorded with.
+// Names come out byte for byte as Microsoft's own output has them, with every recorded set of flags.
 func TestOracle(t *testing.T) {
 	columns := []undname.Flags{
 		undname.Complete, undname.NameOnly, undname.NoMSKeywords, undname.NameOnly | undname.NoMSKeywords,
@@ -53,7 +53,7 @@ func TestOracle(t *testing.T) {
 	}
 }
 
-// What MSVC calls a procedure in its PDB is what Display makes of the procedure's decorated name.
+// Display of a procedure's decorated name is the name that MSVC gives the procedure in its PDB.
 func TestDisplayIsTheNameOfTheProcedure(t *testing.T) {
 	for _, row := range rows(t, "msvc-pdb-pairs.tsv") {
 		got := undname.Display(row[0], false)

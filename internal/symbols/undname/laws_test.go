@@ -15,7 +15,7 @@ var everyFlag = []undname.Flags{
 	undname.NameOnly | undname.NoPtr64 | undname.CurrentGrammar, undname.NoIdentCharCheck, ^undname.Flags(0),
 }
 
-// outputLimit is more than any declaration may take; what would be longer stays decorated.
+// outputLimit bounds the length of a declaration; a name whose declaration is longer stays decorated.
 const outputLimit = 64 << 10
 
 func check(t *testing.T, name string) {
@@ -69,7 +69,7 @@ func TestRandomNames(t *testing.T) {
 	}
 }
 
-// Ten types that hold the one before ten times each would be printed in 10^11 bytes.
+// A chain of types, each of which holds the one before ten times, would print as 10^11 bytes.
 func TestOutputIsBounded(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("?f@@YAXV?$A@H@@")
@@ -109,7 +109,7 @@ func TestAppendKeepsWhatIsThere(t *testing.T) {
 	}
 }
 
-// Decoders are shared by a pool.
+// Concurrent calls share decoders through a pool and do not disturb each other.
 func TestConcurrent(t *testing.T) {
 	names := invented(t)
 	want := make([]string, len(names))

@@ -76,7 +76,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// Every form of every outcome says its gate in its own way: nothing undecided looks like a pass.
+// The SARIF log of every outcome is valid, and no undecided outcome looks like a pass.
 func TestSARIFIsValid(t *testing.T) {
 	schema := sarifSchema(t)
 	for name, o := range outcomes() {
@@ -144,7 +144,7 @@ func format(t *testing.T, name string) outcome.Format {
 	return outcome.Formats[i]
 }
 
-// junitSchema is what junit-10.xsd allows: of each element its attributes, those that must be there marked with !, its
+// junitSchema holds what junit-10.xsd allows for each element: its attributes, required ones marked with !, its
 // children, and whether it holds text.
 var junitSchema = map[string]struct {
 	attributes, children string
@@ -164,7 +164,7 @@ var junitSchema = map[string]struct {
 	"system-err": {"", "", true},
 }
 
-// checkJUnit returns what is wrong with a document by the schema, or nil.
+// checkJUnit returns the first fault of a document by junitSchema, or nil.
 func checkJUnit(text []byte) error {
 	decoder := xml.NewDecoder(bytes.NewReader(text))
 	var open []string
@@ -234,7 +234,8 @@ func TestJUnitIsValid(t *testing.T) {
 	}
 }
 
-// A leak that was read wrongly once must not become two issues: its fingerprint knows neither line nor title.
+// The fingerprint of a leak contains neither line nor title, so that a leak whose line or title changes stays one
+// issue.
 func TestCodeClimate(t *testing.T) {
 	o := failing()
 	before := write(t, format(t, "codeclimate"), o)
@@ -267,7 +268,7 @@ func TestCodeClimate(t *testing.T) {
 	}
 }
 
-// Markdown of a thousand leaks is still a comment.
+// The Markdown of a thousand leaks still fits in a comment.
 func TestMarkdownIsBounded(t *testing.T) {
 	o := &outcome.Outcome{Gate: outcome.GateFailed, Leaks: make([]outcome.Leak, 1000)}
 	text := string(write(t, format(t, "markdown"), o))
@@ -276,7 +277,7 @@ func TestMarkdownIsBounded(t *testing.T) {
 	}
 }
 
-// Names come from evidence, and what the team writes from anybody: neither ends its code or becomes a link in a
+// Names come from evidence, and sentences from anybody in the team: neither may end its code span or become a link in a
 // comment.
 func TestMarkdownHoldsNames(t *testing.T) {
 	var b strings.Builder

@@ -65,7 +65,7 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// TestReaderKinds asks for what is no procedure.
+// TestReaderKinds asks for addresses outside procedures.
 func TestReaderKinds(t *testing.T) {
 	f := open(t, pdbtest.Sample())
 	for rva, want := range map[uint32]string{0x1A04: "main", 0x1C01: "NtClose", 0x1903: "jump",

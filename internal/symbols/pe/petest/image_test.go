@@ -105,7 +105,7 @@ func checkFunction(t *testing.T, f *pe.File, p *pdbtest.Program, fn *pdbtest.Fun
 	}
 }
 
-// What would be an image that says something else is refused.
+// An image whose description contradicts itself is refused.
 func TestRefused(t *testing.T) {
 	text := petest.Section{Name: ".text", RVA: 0x1000, Size: 16, Characteristics: 0x60000020}
 	for name, i := range map[string]*petest.Image{
