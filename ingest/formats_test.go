@@ -2,6 +2,7 @@ package ingest_test
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -60,7 +61,8 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// The dumps of an archive are read in a series, and other evidence beside them is read as well.
+// The dumps of an archive are read as a series, in the order of the numbers in their names, and other evidence beside
+// them is read as well.
 func TestArchiveOfDumps(t *testing.T) {
 	src := source("all.zip",
 		zipped(file{"app-10.dmp", dumpOf(3)}, file{"app-9.dmp", dumpOf(2)}, file{"session.log", []byte(heapLog)}))
@@ -76,7 +78,16 @@ func TestArchiveOfDumps(t *testing.T) {
 		kinds = append(kinds, string(c.Kind))
 	}
 	if got := strings.Join(kinds, " "); got != "minidump minidump windbg-log" {
-		t.Errorf("captures %s", got)
+		t.Fatalf("captures %s", got)
+	}
+	for i, seed := range []uint64{2, 3} {
+		alone, err := ingest.Read(t.Context(), source("alone.dmp", dumpOf(seed)), ingest.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := r.Captures[i].Memory.Heaps, alone.Captures[0].Memory.Heaps; !reflect.DeepEqual(got, want) {
+			t.Errorf("capture %d is %+v, want %+v", i, got, want)
+		}
 	}
 }
 

@@ -177,7 +177,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A damaged archive, cut or with a flipped bit, gives an error or captures, never silence or a panic.
+// A damaged archive, cut or with a flipped bit, gives an error with a code or captures, never silence or a panic.
 func TestDamagedArchives(t *testing.T) {
 	for name, whole := range map[string][]byte{"a.zip": zipped(file{"a.txt", log(8)}, file{"b.txt", log(9)}),
 		"a.gz": gz(log(8)), "a.zst": zst(log(8)), "a.7z": sevenZipped(file{"a.txt", log(8)}, file{"b.txt", log(9)})} {
@@ -186,8 +186,11 @@ func TestDamagedArchives(t *testing.T) {
 			flipped[at] ^= 0x10
 			for _, data := range [][]byte{whole[:at], flipped} {
 				reading, err := ingest.Read(t.Context(), source(name, data), ingest.Options{})
+				var refused *evidence.Error
 				if err == nil && len(reading.Captures) == 0 {
 					t.Errorf("%s damaged at %d: nothing read and nothing said", name, at)
+				} else if err != nil && !errors.As(err, &refused) {
+					t.Errorf("%s damaged at %d: %v has no code", name, at, err)
 				}
 			}
 		}

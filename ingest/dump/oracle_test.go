@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -18,6 +19,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/dump"
+	"heapdrift/ingest/evidence"
 	"heapdrift/internal/corpus"
 )
 
@@ -150,7 +152,8 @@ func unpack(t *testing.T, file string, b []byte) []byte {
 	return data
 }
 
-// readDamaged reads a dump that is cut and one with flipped bits.
+// readDamaged reads a dump that is cut, which the capture says, and one with flipped bits, which gives a capture that
+// can be stored or an error with a code.
 func readDamaged(t *testing.T, data []byte, seed uint64) {
 	t.Helper()
 	times, _ := strconv.Atoi(os.Getenv("HEAPDRIFT_DAMAGE"))
@@ -170,9 +173,18 @@ func readDamaged(t *testing.T, data []byte, seed uint64) {
 			flips[i] = flip{r.IntN(len(data)), 1 << r.IntN(8)}
 			data[flips[i].at] ^= flips[i].bit
 		}
-		if _, err := dump.Read(t.Context(), bytes.NewReader(data), int64(len(data)), dump.Options{}); err != nil &&
-			t.Context().Err() != nil {
-			t.Error(err)
+		var refused *evidence.Error
+		if c, err := dump.Read(t.Context(), bytes.NewReader(data), int64(len(data)), dump.Options{}); err != nil &&
+			!errors.As(err, &refused) {
+			t.Errorf("flips %v: %v", flips, err)
+		} else if err == nil {
+			var artifact bytes.Buffer
+			if err := c.Write(&artifact); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := capture.Read(&artifact); err != nil {
+				t.Errorf("flips %v: %v", flips, err)
+			}
 		}
 		for _, f := range flips { // whatever their order
 			data[f.at] ^= f.bit

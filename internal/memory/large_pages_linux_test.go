@@ -32,6 +32,13 @@ func TestLargePages(t *testing.T) {
 	runtime.KeepAlive(room)
 }
 
+// taken is the address space that the runtime has taken from the system, in bytes.
+func taken() int64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}}
+	metrics.Read(sample)
+	return int64(sample[0].Value.Uint64())
+}
+
 // held is what the runtime has from the system and has not given back, in bytes.
 func held() int64 {
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
@@ -64,6 +71,10 @@ func TestLargePagesWithinBudget(t *testing.T) {
 	var none *Budget
 	none.LargePages(1 << 40)
 	b := NewBudget(16 << 20)
+	before := taken()
 	b.askForLargePages(1 << 40)
 	b.askForLargePages(-1)
+	if after := taken(); after > before+64<<20 {
+		t.Errorf("the runtime took %d bytes from the system, %d before", after, before)
+	}
 }

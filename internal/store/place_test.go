@@ -179,7 +179,7 @@ func TestTeamsWordFollowsTheOrder(t *testing.T) {
 		t.Fatal(got)
 	}
 	l.upload(upload{build: until, taken: on(2), class: stable})
-	if got := l.order() + ": " + string(l.signature("A").State); got == "one two three: known" {
+	if got := l.order() + ": " + string(l.signature("A").State); got != "one two three: regressed" {
 		t.Error(got)
 	}
 }
