@@ -9,7 +9,7 @@ import (
 	"os"
 	"time"
 
-	"heapdrift/internal/analysis"
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis/export/outcome"
 	"heapdrift/internal/push"
 	"heapdrift/internal/push/ci"
@@ -190,9 +190,9 @@ func (f *pushFlags) describe(out io.Writer, p *push.Plan, job *ciJob) error {
 			if w := list.files[i].Work; w != nil {
 				work = fmt.Sprintf(", work %g", *w)
 			}
-			line(list.name, fmt.Sprintf("%s, %s%s", list.files[i].Path, analysis.Bytes(list.files[i].Bytes), work))
+			line(list.name, fmt.Sprintf("%s, %s%s", list.files[i].Path, figures.Bytes(list.files[i].Bytes), work))
 		}
 	}
-	_, err := fmt.Fprintf(out, "nothing is sent: --dry-run; the whole is %s\n", analysis.Bytes(p.Bytes()))
+	_, err := fmt.Fprintf(out, "nothing is sent: --dry-run; the whole is %s\n", figures.Bytes(p.Bytes()))
 	return err
 }

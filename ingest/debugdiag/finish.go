@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/figures"
 )
 
 // finish makes the captures, of what was read until now.
@@ -169,15 +170,15 @@ func (d *draft) noteTracking() {
 	d.note(capture.TopicLeakTrack,
 		text+". Until its warm-up is over, 15 minutes unless set otherwise, it records no call stacks.")
 	if d.total.count >= 0 {
-		text := counted(d.total.count, "allocation")
+		text := figures.Plural(d.total.count, "allocation")
 		if d.total.size != (span{}) {
-			text += fmt.Sprintf(" of %d bytes", d.total.size.at)
+			text += fmt.Sprintf(" of %s", figures.Bytes(d.total.size.at))
 			if margin := d.total.size.margin(); margin > 0 {
-				text += fmt.Sprintf(", give or take %d,", margin)
+				text += fmt.Sprintf(", give or take %s,", figures.Bytes(margin))
 			}
 		}
 		if d.total.handles >= 0 {
-			text += " and " + counted(d.total.handles, "handle")
+			text += " and " + figures.Plural(d.total.handles, "handle")
 		}
 		d.note(capture.TopicLeakTrack, "Outstanding are "+text+" in all.")
 	}
@@ -206,7 +207,7 @@ func (d *draft) noteMethod(r *report) {
 			fmt.Sprintf("%d of %d functions have no call stack sample; their stacks are the function alone.", bare, n))
 	}
 	if d.heaps.known() && d.heaps.regions > 0 && len(d.memory.Heaps) == 0 {
-		d.note(capture.TopicInfo, counted(d.heaps.regions, "heap")+", of which the report tells the sums only.")
+		d.note(capture.TopicInfo, figures.Plural(d.heaps.regions, "heap")+", of which the report tells the sums only.")
 	}
 	if !r.hooked {
 		d.note(capture.TopicMethod,

@@ -22,7 +22,7 @@ func TestFacts(t *testing.T) {
 		"no LeakTrack": {func(d *debugdiagtest.Dump) { d.LeakTrack = "" }, 0, ""},
 		"no allocations": {func(d *debugdiagtest.Dump) { d.Modules, d.Handles = nil, nil }, 0,
 			"Outstanding are 0 allocations and 0 handles in all"},
-		"handles only": {func(d *debugdiagtest.Dump) { d.Modules = nil }, 1, "1500 handles"},
+		"handles only": {func(d *debugdiagtest.Dump) { d.Modules = nil }, 1, "1,500 handles"},
 	} {
 		r := everything(debugdiagtest.English)
 		c.change(&r.Dumps[0])

@@ -5,18 +5,11 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/figures"
 )
 
 func (d *draft) warn(code capture.Code, count int64, format string, args ...any) {
 	d.c.Warnings = append(d.c.Warnings, capture.Warning{Code: code, Message: fmt.Sprintf(format, args...), Count: count})
-}
-
-// counted is a number with its noun in singular or plural.
-func counted(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // warnReport says of a draft what concerns the whole report.
@@ -34,16 +27,16 @@ func (r *report) warnReport(d *draft, truncated bool) {
 	if r.cut > 0 {
 		d.warn(capture.Malformed, r.cut,
 			"%s of the report were larger than any that DebugDiag writes, and are not told in full",
-			counted(r.cut, "text or table"))
+			figures.Plural(r.cut, "text or table"))
 	}
 	if r.foreign > 0 {
 		d.warn(capture.EncodingGuessed, r.foreign,
 			"%s in an unknown code page: letters outside ASCII are replaced; save the report as UTF-8",
-			counted(r.foreign, "text"))
+			figures.Plural(r.foreign, "text"))
 	}
 	if d.malformed > 0 {
 		d.warn(capture.Malformed, d.malformed, "%s not understood, and not in the numbers; the first is %s",
-			counted(d.malformed, "figure"), d.malformedFirst)
+			figures.Plural(d.malformed, "figure"), d.malformedFirst)
 	}
 	if d.dropped > 0 {
 		d.warn(capture.Malformed, d.dropped,
@@ -58,6 +51,6 @@ func (d *draft) warnSizes() {
 		return
 	}
 	d.warn(capture.Inconsistent, int64(len(wrong)),
-		"%s larger than the address space, the first that of %s with %d bytes; they are told as they are printed",
-		counted(int64(len(wrong)), "size"), wrong[0].what, wrong[0].at)
+		"%s larger than the address space, the first that of %s with %s bytes; they are told as they are printed",
+		figures.Plural(len(wrong), "size"), wrong[0].what, figures.Count(wrong[0].at))
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/figures"
 	"heapdrift/ingest/minidump"
 	"heapdrift/ingest/ntheap"
 )
@@ -104,8 +105,8 @@ func (p *process) inventory() string {
 			}
 		}
 	}
-	return s + fmt.Sprintf(", and lists %d regions of the address space: %d bytes are committed, %d of them private",
-		len(p.regions), committed, private)
+	return s + fmt.Sprintf(", and lists %d regions of the address space: %s are committed, %s of it private",
+		len(p.regions), figures.Bytes(int64(committed)), figures.Bytes(int64(private)))
 }
 
 // capture is what the streams say of the process.

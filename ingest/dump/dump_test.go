@@ -136,7 +136,7 @@ func TestWithoutVariablesNothingIsUnreachable(t *testing.T) {
 	}
 	c := readBytes(t, data[:len(data)-4096])
 	said := slices.ContainsFunc(c.Memory.Notes,
-		func(n capture.Note) bool { return strings.Contains(n.Text, "4096 bytes of images") })
+		func(n capture.Note) bool { return strings.Contains(n.Text, "4.00 KB of images") })
 	if c.Memory.Reach != nil || !said || slices.ContainsFunc(c.Sites, func(s capture.Site) bool { return s.Unreachable }) {
 		t.Errorf("%+v, %+v", c.Memory.Reach, c.Memory.Notes)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/figures"
 	"heapdrift/ingest/minidump"
 	"heapdrift/ingest/ntheap"
 )
@@ -27,7 +28,8 @@ func (b *builder) warn() error {
 	}
 	if missing := b.memory.Missing(); missing > 0 {
 		w(capture.Truncated, missing,
-			"the dump is cut short: %d bytes of memory that it lists are not in the file; upload it again", missing)
+			"the dump is cut short: %s of memory that it lists are not in the file; upload it again",
+			figures.Bytes(missing))
 		b.c.Snapshots[0].LowerBound = true
 	}
 	busy := int64(0)
@@ -50,17 +52,18 @@ func (b *builder) warn() error {
 		w(capture.NoStacks, busy,
 			"the blocks have no stacks: user-mode stack traces were off; run gflags /i %s +ust and start the process again before the next dump", b.c.Process.Name)
 	case b.isFew(b.bare, busy):
-		w(capture.Unsupported, b.bare.Count, "%d of %d blocks (%d bytes) have no stack, less than one of a hundred",
-			b.bare.Count, busy, b.bare.Bytes)
+		w(capture.Unsupported, b.bare.Count, "%s of %s (%s) have no stack, less than one of a hundred",
+			figures.Count(b.bare.Count), figures.Plural(busy, "block"), figures.Bytes(b.bare.Bytes))
 	case b.bare.Count > 0:
-		w(capture.StackMissing, b.bare.Count, "%d blocks (%d bytes) have no stack", b.bare.Count, b.bare.Bytes)
+		w(capture.StackMissing, b.bare.Count, "no stack is known of %s (%s)", figures.Plural(b.bare.Count, "block"),
+			figures.Bytes(b.bare.Bytes))
 	}
 	if b.isFew(b.lost, busy) {
-		w(capture.Unsupported, b.lost.Count, "the stacks of %d of %d blocks (%d bytes) are not in the dump or are damaged",
-			b.lost.Count, busy, b.lost.Bytes)
+		w(capture.Unsupported, b.lost.Count, "the stacks of %s of %s (%s) are not in the dump or are damaged",
+			figures.Count(b.lost.Count), figures.Plural(busy, "block"), figures.Bytes(b.lost.Bytes))
 	} else if b.lost.Count > 0 {
-		w(capture.StackMissing, b.lost.Count, "the stacks of %d blocks (%d bytes) are not in the dump or are damaged",
-			b.lost.Count, b.lost.Bytes)
+		w(capture.StackMissing, b.lost.Count, "the stacks of %s (%s) are not in the dump or are damaged",
+			figures.Plural(b.lost.Count, "block"), figures.Bytes(b.lost.Bytes))
 	}
 	unread := int64(0)
 	for _, g := range b.c.Memory.Gaps {
@@ -68,8 +71,8 @@ func (b *builder) warn() error {
 	}
 	if n := len(b.c.Memory.Gaps); n > 0 {
 		first := b.c.Memory.Gaps[0]
-		w(capture.PartialHeap, int64(n), "%d heaps or ranges (%d bytes) could not be walked; the first: %s at %v, %s", n,
-			unread, first.What, first.Address, first.Why)
+		w(capture.PartialHeap, int64(n), "%d heaps or ranges (%s) could not be walked; the first: %s at %v, %s", n,
+			figures.Bytes(unread), first.What, first.Address, first.Why)
 	}
 	if b.c.Memory.Space.Partial {
 		w(capture.Unsupported, 1, "the dump has no list of regions: what is only reserved, and what is free, is not known")

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/figures"
 )
 
 // These sentences say what a lost event does to the numbers, and what helps, for the readers of a report.
@@ -56,8 +57,8 @@ func (t *Trace) Warnings() (list []capture.Warning) {
 		}
 		if l.BadBuffers > 0 || l.SkippedBytes > 0 {
 			warn(capture.Malformed, l.BadBuffers+min(1, l.SkippedBytes), l.FirstDamage,
-				"the file is damaged: %d buffers could not be read to their end and %d bytes lie between buffers; %d bytes of events are not in the numbers: %s; copy the file again, and compare the copies",
-				l.BadBuffers, l.SkippedBytes, l.BadBytes, upper)
+				"the file is damaged: %d buffers could not be read to their end and %s lie between buffers; %s of events are not in the numbers: %s; copy the file again, and compare the copies",
+				l.BadBuffers, figures.Bytes(l.SkippedBytes), figures.Bytes(l.BadBytes), upper)
 		}
 		if n := l.Disordered; n > 0 {
 			warn(capture.ClockDisorder, n, -1,

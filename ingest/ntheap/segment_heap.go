@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/figures"
 )
 
 // A segmentHeap is a heap of the kind that UWP apps, Edge and programs that ask for it have from Windows 10 on.
@@ -211,11 +212,12 @@ func (s *segmentWalk) compare(segments []pageSegment, large []largeBlock) {
 	// be, or much less and tells no gap, contradicts them.
 	switch missing := f.Committed - f.Walked; {
 	case reserved > int64(s.room) || f.Walked > s.committed:
-		s.warn(capture.Inconsistent, 1, s.handle, "heap %#x counts %d bytes, %d of them committed; the walk found %d and %d",
-			s.handle, f.Reserved, f.Committed, reserved, f.Walked)
+		s.warn(capture.Inconsistent, 1, s.handle, "heap %#x counts %s bytes, %s of them committed; the walk found %s and %s",
+			s.handle, figures.Count(f.Reserved), figures.Count(f.Committed), figures.Count(reserved), figures.Count(f.Walked))
 	case missing > max(f.Committed/8, 1<<20) && s.lost == 0:
 		s.warn(capture.PartialHeap, missing, s.handle,
-			"heap %#x counts %d committed bytes, the walk found %d: parts of it were not found", s.handle, f.Committed, f.Walked)
+			"heap %#x counts %s committed, the walk found %s: parts of it were not found", s.handle,
+			figures.Bytes(f.Committed), figures.Bytes(f.Walked))
 	}
 	if s.odds.n > 0 {
 		s.warn(capture.Inconsistent, s.odds.n, s.odds.first,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/figures"
 )
 
 // A Place says which part of a heap a block lies in.
@@ -193,7 +194,7 @@ func (w *walk) finish() {
 	}
 	if w.lost > 0 {
 		w.warn(capture.PartialHeap, w.lost, uint64(w.out.Gaps[0].Address),
-			"%d bytes of heap %#x could not be looked into; what is in them is not in the numbers", w.lost, handle)
+			"%s of heap %#x could not be looked into; what is in there is not in the numbers", figures.Bytes(w.lost), handle)
 	}
 	if w.bad.n > 0 {
 		w.warn(capture.Malformed, w.bad.n, w.bad.first,

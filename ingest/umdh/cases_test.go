@@ -78,7 +78,7 @@ site 5D9C heap 10000
   1 < 2
   or 1 < 3
   or 4
-! ambiguous-stack x2 at line 2: BackTrace5D9C is ambiguous: 3 stacks share the id, any of which may have made 2 allocations (3 bytes); they are shown under the first
+! ambiguous-stack x2 at line 2: BackTrace5D9C is ambiguous: 3 stacks share the id, any of which may have made 2 allocations (3 B); they are shown under the first
 =
 *- - - - - - - - - - Start of data for heap @ 10000 - - - - - - - - - -
 1 bytes + 2 at 10010 by BackTrace5D9C
@@ -96,7 +96,7 @@ site 5D9C heap 10000
 site 0 heap 10000
   2 blocks, 48 + 16 bytes
   no stack
-! no-stacks x2 at line 4: no stack was recorded for 2 entries (48 bytes, BackTrace0): the stack trace database was full; enlarge it (gflags /i IMAGE +ust /tracedb 512) and start the process again
+! no-stacks x2 at line 4: no stack was recorded for 2 entries (48 B, BackTrace0): the stack trace database was full; enlarge it (gflags /i IMAGE +ust /tracedb 512) and start the process again
 =
 *- - - - - - - - - - Start of data for heap @ 10000 - - - - - - - - - -
 1 bytes + 2 at 10010 by BackTrace7
@@ -114,7 +114,7 @@ site 0 heap 10000
 *- - - - - - - - - - End of data for heap @ 10000 - - - - - - - - - -
 `,
 	"stacks that were never listed": `
-! stack-missing x5 at line 2: the log has no stack for BackTrace1, BackTrace2, BackTrace3, and 1 more of 4 ids: 5 allocations (5 bytes) cannot be attributed
+! stack-missing x5 at line 2: the log has no stack for BackTrace1, BackTrace2, BackTrace3, and 1 more of 4 ids: 5 allocations (5 B) cannot be attributed
 =
 *- - - - - - - - - - Start of data for heap @ 10000 - - - - - - - - - -
 1 bytes + 8 at 10020 by BackTrace1
@@ -311,7 +311,7 @@ module 7FF8D87D0000+1AA000 ntdll   (export)
 module 0+0 KERNELBASE   (none)
 module 0+0 app   (text)
   7FF97251C4F2 KERNELBASE!+0 < ntdll!RtlpGuess+12C0 < app!main+1 < 7FF6000012F4
-! no-symbols x2: UMDH had no PDB for 2 modules, so names in frames there are guesses or missing: ntdll (symbols: export; 16 bytes of change), KERNELBASE (symbols: none; 16 bytes of change); compare again with the PDBs on the symbol path
+! no-symbols x2: UMDH had no PDB for 2 modules, so names in frames there are guesses or missing: ntdll (symbols: export; 16 B of change), KERNELBASE (symbols: none; 16 B of change); compare again with the PDBs on the symbol path
 =
 7FF8D87D0000-7FF8D8979FFF DBGHELP: ntdll - export symbols
 DBGHELP: KERNELBASE - no symbols loaded
@@ -374,8 +374,8 @@ Total increase ==     90 requested +      0 overhead =     90
 	"a total with nothing above": `
 umdh-diff "" pid 0, 0 bits, machine ""
 ! base-assumed x3 at line 1
-! unattributed-overhead x262976 at line 1: the total counts 262976 bytes of overhead and 1568 requested, and no entry says whose they are
-! inconsistent x1 at line 1: the total says 1568 requested bytes, the entries add up to 0: entries are missing or wrong
+! unattributed-overhead x262976 at line 1: the total counts 262,976 bytes of overhead and 1,568 requested, and no entry says whose they are
+! inconsistent x1 at line 1: the total says 1,568 requested bytes, the entries add up to 0: entries are missing or wrong
 =
 Total increase ==    620 requested +  40340 overhead =  40960
 `,
@@ -426,7 +426,7 @@ site 0 heap -
   2 blocks, 30 + 0 bytes
   no stack
 ! no-stacks x1 at line 6
-! ambiguous-stack x1 at line 1: BackTrace5 is ambiguous: 2 stacks share the id, any of which may have made 1 allocation (20 bytes); they are shown under the first
+! ambiguous-stack x1 at line 1: BackTrace5 is ambiguous: 2 stacks share the id, any of which may have made 1 allocation (20 B); they are shown under the first
 =
 +      20 (     20 -      0)      1 allocs|BackTrace5
 +       1 (      1 -      0)|BackTrace5|allocations
@@ -485,7 +485,7 @@ Total increase ==     48 requested +      0 overhead =     48
 |a!c+2
 `,
 	"a total that is signed against its entries": `
-! inconsistent x1 at line 4: the total says -48 requested bytes, the entries add up to 48: entries are missing or wrong
+! inconsistent x1 at line 4: the total says −48 requested bytes, the entries add up to 48: entries are missing or wrong
 =
 +      48 (     48 -      0)      3 allocs|BackTraceA
 +       3 (      3 -      0)|BackTraceA|allocations

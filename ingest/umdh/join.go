@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/figures"
 )
 
 // maxJoined bounds the raw entries that a difference shows beside its own.
@@ -61,12 +62,13 @@ func takeExcerpt(d, from *capture.Capture) {
 			}
 		}
 		m.Samples = append(m.Samples, capture.Sample{
-			Title: fmt.Sprintf("%s by BackTrace%X, listed beside the difference", counted(u.Count, "block"), site.Trace),
+			Title: fmt.Sprintf("%s by BackTrace%X, listed beside the difference", figures.Plural(u.Count, "block"), site.Trace),
 			Stack: stack, Address: addressOf(from, i), Size: u.Bytes,
 		})
 	}
 	d.Process.Bits = max(d.Process.Bits, from.Process.Bits)
-	text := fmt.Sprintf("the file also lists raw entries, %s of %d bytes in all: they are of one of the two logs that the difference compares, and in none of its numbers", counted(total.Count, "block"), total.Bytes)
+	text := fmt.Sprintf("the file also lists raw entries, %s of %s in all: they are of one of the two logs that the difference compares, and in none of its numbers", figures.Plural(total.Count, "block"),
+		figures.Bytes(total.Bytes))
 	if more := len(from.Sites) - len(m.Samples); more > 0 {
 		text += fmt.Sprintf("; %d of them are not shown", more)
 	}

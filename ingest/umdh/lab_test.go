@@ -302,11 +302,11 @@ func TestLabOddFiles(t *testing.T) {
 				}
 			case "alias.txt":
 				if w := captures[0].Warnings[0]; w.Count != 464 || !strings.HasPrefix(w.Message, odd.Warnings[0]) ||
-					!strings.Contains(w.Message, "1083728") {
+					!strings.Contains(w.Message, "464 allocations (1.03 MB)") {
 					t.Errorf("%s: %+v", odd.File, w)
 				}
 			case "db_full.txt":
-				if w := captures[0].Warnings[0]; w.Count != 538 || !strings.Contains(w.Message, "2004216") {
+				if w := captures[0].Warnings[0]; w.Count != 538 || !strings.Contains(w.Message, "538 entries (1.91 MB, ") {
 					t.Errorf("%s: %+v", odd.File, w)
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/figures"
 )
 
 // in gives a counter's numbers in a base.
@@ -120,7 +121,7 @@ func (f *difference) fill(base Base) (holdings []holding) {
 	if wrong.n > 0 {
 		f.d.warn(capture.Inconsistent, wrong.n, wrong.line,
 			"%s with numbers that contradict each other: change, new and old, or the two lines; new and old are used",
-			counted(wrong.n, "entry"))
+			figures.Plural(wrong.n, "entry"))
 	}
 	f.check(base, sum, summed)
 	return holdings
@@ -140,12 +141,13 @@ func (f *difference) check(base Base, sum int64, summed bool) {
 	}
 	if len(f.deltas) == 0 && overhead != 0 {
 		f.d.warn(capture.UnattributedOverhead, max(overhead, -overhead), t.line,
-			"the total counts %d bytes of overhead and %d requested, and no entry says whose they are", overhead, requested)
+			"the total counts %s bytes of overhead and %s requested, and no entry says whose they are",
+			figures.Count(overhead), figures.Count(requested))
 	}
 	if !summed || !t.requests(sum, base) {
 		f.d.warn(capture.Inconsistent, 1, t.line,
-			"the total says %d requested bytes, the entries add up to %d: entries are missing or wrong",
-			requested, max(sum, -sum))
+			"the total says %s requested bytes, the entries add up to %s: entries are missing or wrong",
+			figures.Count(requested), figures.Count(max(sum, -sum)))
 	}
 	if t.hasParts && !t.adds(base) {
 		f.d.warn(capture.Inconsistent, 1, t.line, "the total contradicts itself: requested and overhead do not give the sum")

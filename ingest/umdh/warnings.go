@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/figures"
 )
 
 // warn adds a warning; line is where first, 0 for nowhere in particular.
@@ -22,7 +23,7 @@ func (d *draft) warnCommon() {
 		d.malformed.merge(long)
 	}
 	if m := d.malformed; m.n > 0 {
-		d.warn(capture.Malformed, m.n, m.line, "%s not understood, and not in the numbers", counted(m.n, "line"))
+		d.warn(capture.Malformed, m.n, m.line, "%s not understood, and not in the numbers", figures.Plural(m.n, "line"))
 	}
 	const otherSDK = "use umdh.exe of a Windows 10 SDK, or of SDK 10.0.28000 or later"
 	if b := d.broken; b.n > 0 {
@@ -38,7 +39,7 @@ func (d *draft) warnCommon() {
 	}
 	if f := d.foreign; f.n > 0 {
 		d.warn(capture.EncodingGuessed, f.n, f.line, "%s in an unknown code page: letters outside ASCII are replaced",
-			counted(f.n, "name"))
+			figures.Plural(f.n, "name"))
 	}
 }
 
@@ -50,17 +51,6 @@ type holding struct {
 	blocks  int64
 	bytes   int64
 	line    int64
-}
-
-// counted is a number with its noun in singular or plural.
-func counted(n int64, noun string) string {
-	switch plain, isY := strings.CutSuffix(noun, "y"); {
-	case n == 1:
-		return "1 " + noun
-	case isY:
-		return fmt.Sprintf("%d %sies", n, plain)
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // shortList names the first few.
@@ -92,22 +82,23 @@ func (d *draft) warnIDs(holdings []holding) {
 	}
 	if bare.entries > 0 {
 		d.warn(capture.NoStacks, bare.entries, bare.line,
-			"no stack was recorded for %s (%d bytes, BackTrace0): the stack trace database was full; "+
+			"no stack was recorded for %s (%s, BackTrace0): the stack trace database was full; "+
 				"enlarge it (gflags /i IMAGE +ust /tracedb 512) and start the process again",
-			counted(bare.entries, "entry"), bare.bytes)
+			figures.Plural(bare.entries, "entry"), figures.Bytes(bare.bytes))
 		d.bare = d.raw != nil && len(holdings) == 1
 	}
 	if blocks, bytes := sumHoldings(ambiguous); len(ambiguous) > 0 {
 		names := nameIDs(ambiguous,
 			func(h holding) string { return fmt.Sprintf("BackTrace%X is ambiguous: %d stacks", h.id, h.stacks) })
 		d.warn(capture.AmbiguousStack, blocks, ambiguous[0].line,
-			"%s share the id, any of which may have made %s (%d bytes); they are shown under the first", names,
-			counted(blocks, "allocation"), bytes)
+			"%s share the id, any of which may have made %s (%s); they are shown under the first", names,
+			figures.Plural(blocks, "allocation"), figures.Bytes(bytes))
 	}
 	if blocks, bytes := sumHoldings(missing); len(missing) > 0 {
 		names := nameIDs(missing, func(h holding) string { return fmt.Sprintf("BackTrace%X", h.id) })
 		d.warn(capture.StackMissing, blocks, missing[0].line,
-			"the log has no stack for %s: %s (%d bytes) cannot be attributed", names, counted(blocks, "allocation"), bytes)
+			"the log has no stack for %s: %s (%s) cannot be attributed", names,
+			figures.Plural(blocks, "allocation"), figures.Bytes(bytes))
 	}
 }
 

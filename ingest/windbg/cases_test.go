@@ -275,7 +275,7 @@ largest free: 136159398150144 at 0x21e6c05c000
 note method: !address -summary gives one size for each use: what is reserved and what is committed of it together
 malformed (1, line 9): 1 line inside
 inconsistent (1, line 14): !address -summary rounds a size to another one; the exact one counts
-inconsistent (1, line 25): the uses of !address -summary make 140739341398016 bytes and the states 5368709120: rows are missing
+inconsistent (1, line 25): the uses of !address -summary make 140,739,341,398,016 bytes and the states 5,368,709,120: rows are missing
 =
 --- Usage Summary ---------------- RgnCount ----------- Total Size -------- %ofBusy %ofTotal
 Free                                    579     7df9` + "`" + `fb541000 ( 125.976 TB)           98.42%
@@ -359,8 +359,8 @@ GC Heap Size   0x505810(5.265.424)
 `,
 	"regions, with pinned and frozen objects and sizes that are blank": `
 managed GC heap: 2125832 bytes, small 2097152, large 0, pinned 8200, 5 segments
-note managed: the garbage collector has committed 2359296 bytes for 2125832 that are allocated
-note managed: the loader heaps of the runtime, for types and code, hold 6291456 bytes
+note managed: the garbage collector has committed 2.25 MB for 2.03 MB that are allocated
+note managed: the loader heaps of the runtime, for types and code, hold 6.00 MB
 no inconsistent
 =
 > eeheap -gc
@@ -389,7 +389,7 @@ Total LoaderHeap size:   Size: 0x600000 (6291456) bytes total, 0x10000 (65536) b
 managed Heap 0: 4096 bytes, small 4096, large 0, pinned 0, 1 segments
 managed Heap 1: 8192 bytes, small 8192, large 0, pinned 0, 1 segments
 malformed (1, line 11): 1 line inside
-inconsistent (1, line 6): Heap 0 of !eeheap -gc is 4096 bytes by its segments and 8192 by its total
+inconsistent (1, line 6): Heap 0 of !eeheap -gc is 4,096 bytes by its segments and 8,192 by its total
 inconsistent (1, line 10): !eeheap -gc has a segment whose addresses do not make its size; the addresses count
 truncated (1, line 1): !eeheap -gc is incomplete, 2 of 4 heaps are there
 =

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/figures"
 )
 
 const (
@@ -216,8 +217,8 @@ func (s *managedHeaps) heapTotal(text []byte) {
 	case !ok:
 		s.in.malformed.add(s.r.in.number)
 	case s.heap != nil && printed != s.heap.Bytes:
-		s.in.contradict(s.r.in.number, "%s of !eeheap -gc is %d bytes by its segments and %d by its total",
-			s.heap.Name, s.heap.Bytes, printed)
+		s.in.contradict(s.r.in.number, "%s of !eeheap -gc is %s bytes by its segments and %s by its total",
+			s.heap.Name, figures.Count(s.heap.Bytes), figures.Count(printed))
 	}
 }
 
@@ -230,8 +231,8 @@ func (s *managedHeaps) total(text []byte) {
 	}
 	s.complete = true
 	if all := s.all(); all != printed {
-		s.in.contradict(s.r.in.number, "the heaps of !eeheap -gc hold %d bytes by their segments and %d by the total",
-			all, printed)
+		s.in.contradict(s.r.in.number, "the heaps of !eeheap -gc hold %s bytes by their segments and %s by the total",
+			figures.Count(all), figures.Count(printed))
 	}
 }
 
@@ -250,7 +251,7 @@ func (s *managedHeaps) close() {
 	}
 	if s.committed > 0 {
 		s.in.say(s.r, capture.TopicManaged,
-			fmt.Sprintf("the garbage collector has committed %d bytes for %d that are allocated", s.committed, s.all()))
+			fmt.Sprintf("the garbage collector has committed %s for %s that are allocated", figures.Bytes(s.committed), figures.Bytes(s.all())))
 	}
 }
 
@@ -263,7 +264,7 @@ func openLoader(r *reader, text []byte) section {
 	}
 	in := r.begin(sourceLoader, sourceLoader)
 	in.say(r, capture.TopicManaged,
-		fmt.Sprintf("the loader heaps of the runtime, for types and code, hold %d bytes", amount))
+		fmt.Sprintf("the loader heaps of the runtime, for types and code, hold %s", figures.Bytes(amount)))
 	return oneLine{}
 }
 

@@ -1,6 +1,10 @@
 package windbg
 
-import "heapdrift/ingest/capture"
+import (
+	"heapdrift/ingest/capture"
+
+	"heapdrift/ingest/figures"
+)
 
 // The limits on what can be, in bytes.
 const (
@@ -63,7 +67,7 @@ func (n *instant) doubt() {
 	if odd.n > 0 {
 		n.c.Warnings = append(n.c.Warnings,
 			warning(capture.Implausible, odd.n, 0,
-				"%s cannot be: more than the heaps of the log have room for; the debugger read damaged memory or its symbols are of another ntdll, so take these numbers for no measure", counted(odd.n, "size")))
+				"%s cannot be: more than the heaps of the log have room for; the debugger read damaged memory or its symbols are of another ntdll, so take these numbers for no measure", figures.Plural(odd.n, "size")))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/figures"
 )
 
 const sourceUses = "!address -summary"
@@ -242,8 +243,8 @@ func (s *uses) close() {
 		}
 	}
 	if !s.excerpt && s.seen[tableUses] && s.seen[tableStates] && s.sums[tableUses] != s.sums[tableStates] {
-		s.in.contradict(s.r.in.number, "the uses of !address -summary make %d bytes and the states %d: rows are missing",
-			s.sums[tableUses], s.sums[tableStates])
+		s.in.contradict(s.r.in.number, "the uses of !address -summary make %s bytes and the states %s: rows are missing",
+			figures.Count(s.sums[tableUses]), figures.Count(s.sums[tableStates]))
 	}
 	if len(s.space.Uses) > 0 {
 		s.in.say(s.r, capture.TopicMethod,

@@ -10,6 +10,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
 )
 
@@ -54,7 +55,7 @@ func say(c *analysis.Course) string {
 		if n == nil {
 			return "–"
 		}
-		return analysis.Bytes(*n)
+		return figures.Bytes(*n)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, timed %t\n", c.Measure, c.Timed)
@@ -62,7 +63,7 @@ func say(c *analysis.Course) string {
 		at := &c.Instants[i]
 		fmt.Fprintf(&b, "%v %s: total %s, heaps %s, VirtualAlloc %s, unexplained %s, blocks %s", time.Duration(at.AtNS),
 			at.File, known(at.Total),
-			analysis.Bytes(at.Part(capture.UseHeap)), analysis.Bytes(at.Part(capture.UsePrivate)),
+			figures.Bytes(at.Part(capture.UseHeap)), figures.Bytes(at.Part(capture.UsePrivate)),
 			known(at.Unexplained), known(at.Blocks))
 		if at.OtherLife {
 			b.WriteString(", another life")

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/figures"
 )
 
 // Most is the part of a heap, in percent, from which one size or one stack is named in the first sentence of a report.
@@ -36,12 +37,12 @@ func saidOfStops(r *Report) string {
 	if total == 0 {
 		return ""
 	}
-	s := "Application Verifier reports " + Plural(total, "leak")
+	s := "Application Verifier reports " + figures.Plural(total, "leak")
 	if bytes > 0 {
-		s += " of " + Bytes(bytes)
+		s += " of " + figures.Bytes(bytes)
 	}
 	if top := &r.Reported[0]; top.Where != "" {
-		s += fmt.Sprintf(", %s from %s", Count(top.Count), top.Where)
+		s += fmt.Sprintf(", %s from %s", figures.Count(top.Count), top.Where)
 	}
 	return s
 }
@@ -73,10 +74,10 @@ func saidOfMost(r *Report) string {
 			what = "committed bytes"
 		}
 	}
-	s := fmt.Sprintf("blocks of %s B hold %s %% of the %s of heap %s, %s in %s", Count(top.Size), percent(part), what,
-		top.Heap, Bytes(top.Usage.Bytes), blocks(top.Usage.Count))
+	s := fmt.Sprintf("blocks of %s B hold %s %% of the %s of heap %s, %s in %s", figures.Count(top.Size), percent(part), what,
+		top.Heap, figures.Bytes(top.Usage.Bytes), blocks(top.Usage.Count))
 	if committed > 0 {
-		s += " of " + Bytes(committed) + " committed"
+		s += " of " + figures.Bytes(committed) + " committed"
 	}
 	if where := allocatedBy(of, top.Size); where != "" {
 		s += ", one of them allocated by " + where
@@ -162,7 +163,7 @@ func saidOfGroups(m *Memory) string {
 		return ""
 	}
 	return fmt.Sprintf("blocks of %s grew by %s in %s from the first look to the last", NameOfGroup(top),
-		Bytes(top.Growth.Bytes), blocks(top.Growth.Count))
+		figures.Bytes(top.Growth.Bytes), blocks(top.Growth.Count))
 }
 
 // smallestBlock is about the least that a virtual block has, where its size is not known.
@@ -185,19 +186,19 @@ func grown(g *capture.HeapGrowth) int64 {
 // HeapChange says how a heap has changed, by all figures that are known.
 func HeapChange(h *capture.HeapFacts) string {
 	g := h.Growth
-	said := []string{"committed " + signed(Bytes(g.Committed), g.Committed)}
+	said := []string{"committed " + signed(figures.Bytes(g.Committed), g.Committed)}
 	if g.Blocks != nil && *g.Blocks != (capture.Usage{}) {
-		s := fmt.Sprintf("virtual blocks %s (%s to %s)", signed(Count(g.Blocks.Count), g.Blocks.Count),
-			Count(h.Blocks.Count-g.Blocks.Count), Count(h.Blocks.Count))
+		s := fmt.Sprintf("virtual blocks %s (%s to %s)", signed(figures.Count(g.Blocks.Count), g.Blocks.Count),
+			figures.Count(h.Blocks.Count-g.Blocks.Count), figures.Count(h.Blocks.Count))
 		if g.Blocks.Bytes != 0 {
-			s += " of " + signed(Bytes(g.Blocks.Bytes), g.Blocks.Bytes)
+			s += " of " + signed(figures.Bytes(g.Blocks.Bytes), g.Blocks.Bytes)
 		}
 		said = append(said, s)
 	}
 	if g.Busy != nil {
-		said = append(said, "busy "+signed(Bytes(g.Busy.Bytes), g.Busy.Bytes))
+		said = append(said, "busy "+signed(figures.Bytes(g.Busy.Bytes), g.Busy.Bytes))
 	} else if g.Sizes != nil {
-		said = append(said, "listed sizes "+signed(Bytes(g.Sizes.Bytes), g.Sizes.Bytes))
+		said = append(said, "listed sizes "+signed(figures.Bytes(g.Sizes.Bytes), g.Sizes.Bytes))
 	}
 	return strings.Join(said, ", ")
 }

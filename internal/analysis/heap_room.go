@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/figures"
 )
 
 // A HeapRoom is the free part of the committed bytes of a heap: memory that the process is charged for and that holds
@@ -63,24 +64,24 @@ func SayRoom(heaps []capture.HeapFacts) string {
 	if n == 0 {
 		return ""
 	}
-	of := Plural(int64(n), "heap")
+	of := figures.Plural(int64(n), "heap")
 	if n < len(heaps) {
-		of = fmt.Sprintf("%d of %s, of which the evidence tells it,", n, Plural(int64(len(heaps)), "heap"))
+		of = fmt.Sprintf("%d of %s, of which the evidence tells it,", n, figures.Plural(int64(len(heaps)), "heap"))
 	}
-	s := fmt.Sprintf("Of %s that %s commit, %s are free inside (%.1f %%)", Bytes(sum.Committed), of,
-		Bytes(sum.Free), 100*sum.FreeShare())
+	s := fmt.Sprintf("Of %s that %s commit, %s are free inside (%.1f %%)", figures.Bytes(sum.Committed), of,
+		figures.Bytes(sum.Free), 100*sum.FreeShare())
 	if n == 1 {
-		s = fmt.Sprintf("Of %s that %s commits, %s are free inside (%.1f %%)", Bytes(sum.Committed), of,
-			Bytes(sum.Free), 100*sum.FreeShare())
+		s = fmt.Sprintf("Of %s that %s commits, %s are free inside (%.1f %%)", figures.Bytes(sum.Committed), of,
+			figures.Bytes(sum.Free), 100*sum.FreeShare())
 	}
 	if sum.Free == 0 {
 		return s + "."
 	}
 	if sum.Largest > 0 {
-		s += "; the largest free block has " + Bytes(sum.Largest)
+		s += "; the largest free block has " + figures.Bytes(sum.Largest)
 	}
 	if n > 1 {
-		s += fmt.Sprintf("; most are in heap %v, %s", most.Handle, Bytes(mostFree))
+		s += fmt.Sprintf("; most are in heap %v, %s", most.Handle, figures.Bytes(mostFree))
 	}
 	return s + "."
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/figures"
 )
 
 // A history is the modules that the snapshots of one life of a process show. A library may be unloaded while its blocks
@@ -102,5 +103,5 @@ func verb(n int64, one, more string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return Count(n) + " " + more
+	return figures.Count(n) + " " + more
 }

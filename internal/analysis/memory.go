@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/figures"
 )
 
 // A Memory is what one piece of evidence says of the process's memory beside sites. Its claims and samples have their
@@ -190,7 +191,7 @@ func kindsOfStacks(c *capture.Capture) map[capture.StackID]capture.SiteKind {
 func NameOfGroup(g *capture.Group) string {
 	name := g.Key
 	if g.By == capture.BySize {
-		name = Count(g.Size) + " B"
+		name = figures.Count(g.Size) + " B"
 		if g.Heap == 0 && g.Key != "" {
 			name += " " + g.Key
 		}

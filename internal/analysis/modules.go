@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis/blame"
 )
 
@@ -208,7 +209,7 @@ func symbolWarnings(r *Report) []Warning {
 	if r.unnamed.Count > 0 {
 		list = append(list, Warning{Code: capture.NoSymbols, Count: r.unnamed.Count, Message: fmt.Sprintf(
 			"%s of %s have no function name: the evidence holds addresses, so frames print as module+0xRVA; they hold %s%s",
-			Count(r.unnamed.Count), Plural(int64(len(r.Sites)), "site"), Bytes(r.unnamed.Bytes), missing(r.Modules))})
+			figures.Count(r.unnamed.Count), figures.Plural(int64(len(r.Sites)), "site"), figures.Bytes(r.unnamed.Bytes), missing(r.Modules))})
 	}
 	list = append(list, pendingSymbols(r.Modules)...)
 	var unproven []string
@@ -248,7 +249,7 @@ func missing(modules []Module) string {
 	}
 	s := "; wanted: " + strings.Join(wanted, ", ")
 	if more := len(lacking) - most; more > 0 {
-		s += fmt.Sprintf(" and those of %s more", Plural(int64(more), "module"))
+		s += fmt.Sprintf(" and those of %s more", figures.Plural(int64(more), "module"))
 	}
 	return s
 }
@@ -259,5 +260,5 @@ func (m *Module) Wanted() string {
 		return m.PDB + " " + m.DebugID
 	}
 	pdb := cmp.Or(m.PDB, capture.Module{Path: m.Name}.Name()+".pdb")
-	return fmt.Sprintf("%s of the %s with %s bytes of image size", pdb, m.Name, Count(int64(m.Size)))
+	return fmt.Sprintf("%s of the %s with %s bytes of image size", pdb, m.Name, figures.Count(int64(m.Size)))
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/figures"
 )
 
 // An Outlook says how long a limited resource lasts, if memory goes on growing at the measured rate.
@@ -131,30 +132,30 @@ func middleSlope(x, y []float64) float64 {
 func (o *Outlook) Sentence() string {
 	limit := "its limit"
 	if o.Limit > 0 {
-		limit = "the limit of " + Bytes(o.Limit)
+		limit = "the limit of " + figures.Bytes(o.Limit)
 		if o.Used > 0 {
-			limit += fmt.Sprintf(", of which %s are used,", Bytes(o.Used))
+			limit += fmt.Sprintf(", of which %s are used,", figures.Bytes(o.Used))
 		}
 	}
 	if o.LeftNS == nil {
 		s := fmt.Sprintf("When the %s reaches %s is unknown: %s", o.Of, limit, o.Why)
 		if o.PerHour > 0 {
-			s += fmt.Sprintf("; it grows by %s per hour", Bytes(int64(o.PerHour)))
+			s += fmt.Sprintf("; it grows by %s per hour", figures.Bytes(int64(o.PerHour)))
 		}
 		return s + "."
 	}
-	basis := fmt.Sprintf("as measured between two instants %s apart", Lasting(time.Duration(o.OverNS)))
+	basis := fmt.Sprintf("as measured between two instants %s apart", figures.Lasting(time.Duration(o.OverNS)))
 	if o.Instants > 2 {
-		basis = fmt.Sprintf("as measured at %d instants over %s", o.Instants, Lasting(time.Duration(o.OverNS)))
+		basis = fmt.Sprintf("as measured at %d instants over %s", o.Instants, figures.Lasting(time.Duration(o.OverNS)))
 	}
-	left := "in " + Lasting(time.Duration(*o.LeftNS))
+	left := "in " + figures.Lasting(time.Duration(*o.LeftNS))
 	switch {
 	case time.Duration(*o.LeftNS) >= mostAhead:
 		left = "in more than ten years"
 	case *o.LeftNS == 0:
 		left = "now"
 	}
-	s := fmt.Sprintf("At %s per hour, %s, the %s reaches %s %s.", Bytes(int64(o.PerHour)), basis, o.Of, limit, left)
+	s := fmt.Sprintf("At %s per hour, %s, the %s reaches %s %s.", figures.Bytes(int64(o.PerHour)), basis, o.Of, limit, left)
 	if o.Of == OfAddressSpace {
 		return s + " An allocation that is larger than the largest free block fails before."
 	}
@@ -183,7 +184,7 @@ func (c *Course) SayGrowth() string {
 	}
 	over := ""
 	if growth.AtNS > 0 {
-		over = " over " + Lasting(time.Duration(growth.AtNS))
+		over = " over " + figures.Lasting(time.Duration(growth.AtNS))
 	}
 	changed := "changed by " + grownBy(*growth.Total)
 	if *growth.Total == 0 {
@@ -219,10 +220,10 @@ func (c *Course) SayUnexplained() string {
 			which = "at the last instant that tells it"
 		case *at.Unexplained > 0:
 			return fmt.Sprintf("Unexplained: %s of %s of private bytes that no evidence accounts for %s. Pages of images and mapped files that were written to, and page tables, are among them.",
-				Bytes(*at.Unexplained), Bytes(*at.Total), which)
+				figures.Bytes(*at.Unexplained), figures.Bytes(*at.Total), which)
 		case *at.Unexplained < 0:
 			return fmt.Sprintf("Nothing is unexplained %s: the regions have %s more than the system's own count.", which,
-				Bytes(-*at.Unexplained))
+				figures.Bytes(-*at.Unexplained))
 		}
 	}
 	return ""
@@ -232,7 +233,7 @@ func magnitude(n int64) int64 { return max(n, -n) }
 
 func grownBy(n int64) string {
 	if n > 0 {
-		return "+" + Bytes(n)
+		return "+" + figures.Bytes(n)
 	}
-	return Bytes(n)
+	return figures.Bytes(n)
 }

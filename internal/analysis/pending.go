@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/figures"
 )
 
 // waitedInVain are the results of attempts that do not tell whether the server has the file.
@@ -61,7 +62,7 @@ func someOf(names []string) string {
 	const most = 5
 	text := strings.Join(names[:min(most, len(names))], ", ")
 	if more := len(names) - most; more > 0 {
-		text += fmt.Sprintf(" and %s more", Count(int64(more)))
+		text += fmt.Sprintf(" and %s more", figures.Count(int64(more)))
 	}
 	return text
 }

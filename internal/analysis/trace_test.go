@@ -9,6 +9,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
 )
 
@@ -223,7 +224,7 @@ func TestTraceBesideSnapshots(t *testing.T) {
 			for _, w := range f.Witnesses {
 				witnesses = append(witnesses, w.Kind+" "+string(w.Verdict))
 			}
-			got = append(got, analysis.Plural(int64(f.Sites), "site")+": "+strings.Join(witnesses, ", "))
+			got = append(got, figures.Plural(int64(f.Sites), "site")+": "+strings.Join(witnesses, ", "))
 		}
 		if strings.Join(got, "; ") != test.want {
 			t.Errorf("%d snapshots: %s, want %s", test.snapshots, strings.Join(got, "; "), test.want)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis/score"
 )
 
@@ -42,8 +43,8 @@ func (f *Finding) judgeUnreferenced(blamed bool, agreed Amount) {
 	if !f.Verdict.IsSuspect() {
 		return
 	}
-	text := fmt.Sprintf("no pointer reaches %s of %s, %s", blocks(f.Unreachable.Count), Count(f.Outstanding.Count),
-		Bytes(f.Unreachable.Bytes))
+	text := fmt.Sprintf("no pointer reaches %s of %s, %s", blocks(f.Unreachable.Count), figures.Count(f.Outstanding.Count),
+		figures.Bytes(f.Unreachable.Bytes))
 	if agreed.Count > 0 {
 		text += fmt.Sprintf("; of %s so say %d dumps and more", blocks(agreed.Count), dumpsToAgree)
 	} else {
@@ -132,12 +133,12 @@ func tallyUnreferenced(r *Report) (t unreferencedTally, ok bool) {
 
 // sentence says what no pointer reaches, and how much of it one function made.
 func (t *unreferencedTally) sentence(name string) string {
-	s := fmt.Sprintf("%s holds %s in %s that no pointer reaches", name, Bytes(t.total.Bytes), blocks(t.total.Count))
+	s := fmt.Sprintf("%s holds %s in %s that no pointer reaches", name, figures.Bytes(t.total.Bytes), blocks(t.total.Count))
 	switch {
 	case t.top == nil:
 		return s + ", of which no stacks were kept"
 	case t.top.Unreachable.Count == t.total.Count:
 		return s + ", all of it from " + t.top.Where()
 	}
-	return s + fmt.Sprintf(", %s of it from %s", Bytes(t.top.Unreachable.Bytes), t.top.Where())
+	return s + fmt.Sprintf(", %s of it from %s", figures.Bytes(t.top.Unreachable.Bytes), t.top.Where())
 }

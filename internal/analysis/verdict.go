@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis/score"
 )
 
@@ -107,7 +108,7 @@ func sentence(r *Report, v *Verdict, t *tally, lossy *Warning) string {
 		s = what(r, t) + "; " + conclusion(r, v, t, lossy)
 	}
 	if t.known > 0 {
-		s += "; " + Plural(int64(t.known), "known finding") + " not counted"
+		s += "; " + figures.Plural(int64(t.known), "known finding") + " not counted"
 	}
 	return s + "."
 }
@@ -116,12 +117,12 @@ func sentence(r *Report, v *Verdict, t *tally, lossy *Warning) string {
 func leaks(r *Report, t *tally) string {
 	top := t.top.BeforeExit()
 	if t.leaks == 1 {
-		return fmt.Sprintf("%s leaks %s in %s from %s%s", nameOf(r), Bytes(top.Bytes), blocks(top.Count),
+		return fmt.Sprintf("%s leaks %s in %s from %s%s", nameOf(r), figures.Bytes(top.Bytes), blocks(top.Count),
 			t.top.Where(), perUnit(t.top))
 	}
-	return fmt.Sprintf("%s leaks %s in %s from %d places; the most, %s in %s, from %s%s", nameOf(r), Bytes(t.leaked.Bytes),
+	return fmt.Sprintf("%s leaks %s in %s from %d places; the most, %s in %s, from %s%s", nameOf(r), figures.Bytes(t.leaked.Bytes),
 		blocks(t.leaked.Count), t.leaks,
-		Bytes(top.Bytes), blocks(top.Count), t.top.Where(), perUnit(t.top))
+		figures.Bytes(top.Bytes), blocks(top.Count), t.top.Where(), perUnit(t.top))
 }
 
 // perUnit says how fast a finding grows.
@@ -129,7 +130,7 @@ func perUnit(f *Finding) string {
 	if f.Rate == nil || f.Rate.Bytes < 1 {
 		return ""
 	}
-	return fmt.Sprintf(", %s per %s", Bytes(int64(f.Rate.Bytes)), f.Rate.Unit)
+	return fmt.Sprintf(", %s per %s", figures.Bytes(int64(f.Rate.Bytes)), f.Rate.Unit)
 }
 
 // nameOf is how a sentence calls the process.
@@ -151,7 +152,7 @@ func what(r *Report, t *tally) string {
 	}
 	total := r.Totals.Heap.Outstanding.Plus(r.Totals.Virtual.Outstanding)
 	if n == 1 {
-		s := fmt.Sprintf("%s holds %s in %s at one instant", name, Bytes(total.Bytes),
+		s := fmt.Sprintf("%s holds %s in %s at one instant", name, figures.Bytes(total.Bytes),
 			blocks(total.Count)) + most(r.Findings, total)
 		if size := saidOfMost(r); size != "" {
 			s += "; " + size
@@ -163,16 +164,16 @@ func what(r *Report, t *tally) string {
 	}
 	if t.top == nil {
 		return fmt.Sprintf("%s: nothing keeps growing over %d snapshots; it holds %s in %s", name, n,
-			Bytes(total.Bytes), blocks(total.Count))
+			figures.Bytes(total.Bytes), blocks(total.Count))
 	}
 	from, to := r.judged[0], r.judged[n-1]
 	growth := Amount{to.Count - from.Count, to.Bytes - from.Bytes}
 	top := t.top.BeforeExit()
-	s := fmt.Sprintf("%s grew by %s in %s over %d snapshots", name, Bytes(growth.Bytes), blocks(growth.Count), n)
+	s := fmt.Sprintf("%s grew by %s in %s over %d snapshots", name, figures.Bytes(growth.Bytes), blocks(growth.Count), n)
 	if growth.Bytes <= 0 {
-		s = fmt.Sprintf("%s shrank by %s in all over %d snapshots while %s grew", name, Bytes(-growth.Bytes), n, places(t))
+		s = fmt.Sprintf("%s shrank by %s in all over %d snapshots while %s grew", name, figures.Bytes(-growth.Bytes), n, places(t))
 	}
-	return fmt.Sprintf("%s; the most, %s in %s, from %s", s, Bytes(top.Bytes), blocks(top.Count), t.top.Where())
+	return fmt.Sprintf("%s; the most, %s in %s, from %s", s, figures.Bytes(top.Bytes), blocks(top.Count), t.top.Where())
 }
 
 // most names the site with a stack that holds most at one instant.
@@ -189,7 +190,7 @@ func most(findings []Finding, total Amount) string {
 	case top.Outstanding == total:
 		return ", all from " + top.Where()
 	}
-	s := fmt.Sprintf(", the most, %s in %s, from %s", Bytes(top.Outstanding.Bytes), blocks(top.Outstanding.Count),
+	s := fmt.Sprintf(", the most, %s in %s, from %s", figures.Bytes(top.Outstanding.Bytes), blocks(top.Outstanding.Count),
 		top.Where())
 	if share := 100 * float64(top.Outstanding.Bytes) / float64(max(total.Bytes, 1)); share >= Most && share <= 100 {
 		s += fmt.Sprintf(", which is %s %% of it", percent(share))
@@ -198,7 +199,7 @@ func most(findings []Finding, total Amount) string {
 }
 
 // places counts what leaks or grows.
-func places(t *tally) string { return Plural(int64(t.leaks+t.growing), "place") }
+func places(t *tally) string { return figures.Plural(int64(t.leaks+t.growing), "place") }
 
 // conclusion says what the evidence allows to conclude, and which further evidence would tell more.
 func conclusion(r *Report, v *Verdict, t *tally, lossy *Warning) string {
@@ -222,10 +223,10 @@ func conclusion(r *Report, v *Verdict, t *tally, lossy *Warning) string {
 	case v.Status == StatusNoLeak:
 		return "no leak seen"
 	case t.leaks > 0:
-		return Plural(int64(t.leaks), "place") +
+		return figures.Plural(int64(t.leaks), "place") +
 			" probably leaking, which a cache that is not full yet would look like as well; run longer"
 	case t.growing > 0:
-		return Plural(int64(t.growing), "place") +
+		return figures.Plural(int64(t.growing), "place") +
 			" growing, which a leak and a cache that is not full yet both do; run longer"
 	}
 	return "choose a window that shows more of it"

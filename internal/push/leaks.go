@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/export/outcome"
 )
@@ -175,7 +176,7 @@ func (s *signature) into(l *outcome.Leak, run *Run) {
 		l.Known = s.Known.Reason
 	}
 	if f.Growth != nil && f.Growth.Bytes > 0 && l.Change != outcome.ChangeFixed {
-		l.Growth = fmt.Sprintf("+%s in %s", analysis.Bytes(f.Growth.Bytes), analysis.Plural(f.Growth.Count, "block"))
+		l.Growth = fmt.Sprintf("+%s in %s", figures.Bytes(f.Growth.Bytes), figures.Plural(f.Growth.Count, "block"))
 	}
 	if b := s.Blame; b != nil {
 		l.Module, l.Function, l.File, l.Line = b.Module, b.Function, b.File, int(b.Line)

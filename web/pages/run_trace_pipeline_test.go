@@ -12,6 +12,7 @@ import (
 	cdp "github.com/chromedp/chromedp"
 
 	"heapdrift/ingest/etl/etltest"
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/corpus"
 	"heapdrift/internal/store"
@@ -65,7 +66,7 @@ func TestTraceThroughPipeline(t *testing.T) {
 		part := s.page(fmt.Sprintf("/runs/1?from=%v&to=%v", float64(window[0])/1e9, float64(window[1])/1e9), "HX-Request",
 			"true", "HX-Target", "totals")
 		shown := func(sum etltest.Sum) string {
-			return fmt.Sprintf("%s %s", analysis.Bytes(int64(sum.Bytes)), analysis.Count(int64(sum.Count)))
+			return fmt.Sprintf("%s %s", figures.Bytes(int64(sum.Bytes)), figures.Count(int64(sum.Count)))
 		}
 		row := text(part)
 		row = row[strings.Index(row, " Heap "):strings.Index(row, " Virtual memory ")]

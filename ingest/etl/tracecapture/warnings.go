@@ -9,6 +9,7 @@ import (
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
 	"heapdrift/ingest/etl/lifetimes"
+	"heapdrift/ingest/figures"
 )
 
 // warnings says what does not fit together in the events of a process.
@@ -57,8 +58,8 @@ func (b *builder) warnings(c *capture.Capture, own *lifetimes.Anomalies, hidden 
 		"no file of the trace was being recorded from %s to %s: what was freed in between looks like a leak, and what was allocated is missing", moment(from), moment(to))
 	if at := c.Trace.Exited; at != allocations.Never {
 		warn(capture.ProcessExited, max(1, atExit.Count),
-			"the process ended at %s with %d allocations of %d bytes: they count as freed at exit, and the verdict is as of the instant before",
-			moment(at), atExit.Count, atExit.Bytes)
+			"the process ended at %s with %s of %s: they count as freed at exit, and the verdict is as of the instant before",
+			moment(at), figures.Plural(atExit.Count, "allocation"), figures.Bytes(atExit.Bytes))
 	}
 	return list
 }

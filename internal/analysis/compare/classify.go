@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/score"
 )
@@ -176,8 +177,8 @@ func speed(base, head *Finding) (change Change, why string, chance float64) {
 		return Persisting, "it leaks or grows on both sides; how fast is not known on both", 1
 	}
 	b, h := exposure(base), exposure(head)
-	rates := fmt.Sprintf("%s blocks per %s, before %s", analysis.Number(head.RateCount), head.RateUnit,
-		analysis.Number(base.RateCount))
+	rates := fmt.Sprintf("%s blocks per %s, before %s", figures.Number(head.RateCount), head.RateUnit,
+		figures.Number(base.RateCount))
 	grown, shrunk := score.Worse(b, h), score.Worse(h, b)
 	switch {
 	case grown >= sureness:

@@ -1,6 +1,9 @@
 package export
 
-import "heapdrift/internal/analysis"
+import (
+	"heapdrift/ingest/figures"
+	"heapdrift/internal/analysis"
+)
 
 // textCourse writes the memory over time: what each instant tells, what grew, what nothing explains, and how long
 // limits last.
@@ -33,5 +36,5 @@ func told(n *int64) string {
 	if n == nil {
 		return "–"
 	}
-	return analysis.Bytes(*n)
+	return figures.Bytes(*n)
 }

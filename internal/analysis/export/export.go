@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
 )
 
@@ -119,16 +120,16 @@ func top(r *analysis.Report, opt Options) (shown []analysis.Site, left int) {
 func change(n int64) string {
 	switch {
 	case n > 0:
-		return "+" + analysis.Bytes(n)
+		return "+" + figures.Bytes(n)
 	case n < 0:
-		return analysis.Bytes(n)
+		return figures.Bytes(n)
 	}
 	return "0 B"
 }
 
 func changeCount(n int64) string {
 	if n > 0 {
-		return "+" + analysis.Count(n)
+		return "+" + figures.Count(n)
 	}
-	return analysis.Count(n)
+	return figures.Count(n)
 }

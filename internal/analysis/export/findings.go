@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
 )
 
@@ -32,7 +33,7 @@ func textFindings(p *printer, r *analysis.Report, opt Options) {
 		f := &shown[i]
 		p.line("")
 		p.line("%s  %s  %s", classNote(f.Verdict, f.Score), f.Title, f.Signature)
-		p.line("    %s of %s%s%s", heldNote(&f.Amounts), analysis.Plural(int64(f.Sites), "site"),
+		p.line("    %s of %s%s%s", heldNote(&f.Amounts), figures.Plural(int64(f.Sites), "site"),
 			growthNote(growthOf(&f.Amounts)), rateNote(f))
 		for _, note := range attributes(f) {
 			p.line("    %s", note)
@@ -46,7 +47,7 @@ func textFindings(p *printer, r *analysis.Report, opt Options) {
 	}
 	if left > 0 {
 		p.line("")
-		p.line("%s; --top 0 or --format json shows all.", analysis.Plural(int64(left), "more finding"))
+		p.line("%s; --top 0 or --format json shows all.", figures.Plural(int64(left), "more finding"))
 	}
 }
 
@@ -62,7 +63,7 @@ func rateNote(f *analysis.Finding) string {
 	if f.Rate == nil {
 		return ""
 	}
-	return fmt.Sprintf(", %s per %s", analysis.Bytes(int64(f.Rate.Bytes)), f.Rate.Unit)
+	return fmt.Sprintf(", %s per %s", figures.Bytes(int64(f.Rate.Bytes)), f.Rate.Unit)
 }
 
 // attributes are what the project's rules say of a finding, and what else there is to know.
@@ -117,7 +118,7 @@ func markdownFindings(p *printer, r *analysis.Report, opt Options) {
 	}
 	if left > 0 {
 		p.line("")
-		p.line("%s.", analysis.Plural(int64(left), "more finding"))
+		p.line("%s.", figures.Plural(int64(left), "more finding"))
 	}
 	p.line("")
 	for i := range shown {

@@ -3,6 +3,7 @@ package export
 import (
 	"strings"
 
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
 )
 
@@ -22,7 +23,7 @@ func markdown(p *printer, r *analysis.Report, opt Options) {
 			grown := s.BeforeExit()
 			growth, count = change(grown.Bytes), changeCount(grown.Count)
 		}
-		now := analysis.Bytes(s.Outstanding.Bytes)
+		now := figures.Bytes(s.Outstanding.Bytes)
 		if _, ended := s.HeldBeforeExit(); ended {
 			now = heldNote(&s.Amounts)
 		}
@@ -30,7 +31,7 @@ func markdown(p *printer, r *analysis.Report, opt Options) {
 	}
 	if left > 0 {
 		p.line("")
-		p.line("%s.", analysis.Plural(int64(left), "more site"))
+		p.line("%s.", figures.Plural(int64(left), "more site"))
 	}
 	for i, w := range r.Warnings {
 		if i == 0 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/export/outcome"
 )
@@ -38,7 +39,7 @@ func outcomeOf(r *analysis.Report) *outcome.Outcome {
 			l.Fails = true
 		}
 		if growth := growthOf(&f.Amounts); growth != nil && growth.Bytes > 0 {
-			l.Growth = fmt.Sprintf("+%s in %s", analysis.Bytes(growth.Bytes), analysis.Plural(growth.Count, "block"))
+			l.Growth = fmt.Sprintf("+%s in %s", figures.Bytes(growth.Bytes), figures.Plural(growth.Count, "block"))
 		}
 		if b := f.Blame; b != nil {
 			l.Module, l.Function, l.File, l.Line = b.Module, b.Function, b.File, int(b.Line)

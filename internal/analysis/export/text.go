@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
 )
 
@@ -34,7 +35,7 @@ func text(p *printer, r *analysis.Report, opt Options) {
 	}
 	if left > 0 {
 		p.line("")
-		p.line("%s; --top 0 or --format json shows all.", analysis.Plural(int64(left), "more site"))
+		p.line("%s; --top 0 or --format json shows all.", figures.Plural(int64(left), "more site"))
 	}
 }
 
@@ -45,7 +46,7 @@ func textSnapshots(p *printer, r *analysis.Report) {
 		if s.LowerBound {
 			bound = "  (cut short: lower bound)"
 		}
-		held := fmt.Sprintf("%10s in %s", analysis.Bytes(s.Bytes), analysis.Plural(s.Count, "block"))
+		held := fmt.Sprintf("%10s in %s", figures.Bytes(s.Bytes), figures.Plural(s.Count, "block"))
 		if len(r.Sites) == 0 && len(r.Memory) > 0 && s.Count == 0 { // not known is not zero
 			held = "lists no allocations"
 		}
@@ -58,8 +59,8 @@ func textSnapshots(p *printer, r *analysis.Report) {
 		}
 	}
 	for _, h := range r.Heaps {
-		p.line("heap %-18s %10s in %s%s", h.Handle, analysis.Bytes(h.Outstanding.Bytes),
-			analysis.Plural(h.Outstanding.Count, "block"), growthNote(h.Growth))
+		p.line("heap %-18s %10s in %s%s", h.Handle, figures.Bytes(h.Outstanding.Bytes),
+			figures.Plural(h.Outstanding.Count, "block"), growthNote(h.Growth))
 	}
 }
 
@@ -74,8 +75,8 @@ func textSymbols(p *printer, modules []analysis.Module) {
 			p.line("")
 			first = false
 		}
-		p.line("symbols %-20s %-8s %s of %s frames named: %s", m.Name, m.Symbols, analysis.Count(m.Frames-m.Unnamed),
-			analysis.Count(m.Frames), m.Match)
+		p.line("symbols %-20s %-8s %s of %s frames named: %s", m.Name, m.Symbols, figures.Count(m.Frames-m.Unnamed),
+			figures.Count(m.Frames), m.Match)
 	}
 }
 
@@ -109,7 +110,7 @@ func textSite(p *printer, number int, r *analysis.Report, s *analysis.Site) {
 	} else if len(s.Series) > 2 {
 		var points []string
 		for _, pt := range s.Series {
-			points = append(points, analysis.Bytes(pt.Bytes))
+			points = append(points, figures.Bytes(pt.Bytes))
 		}
 		p.line("    series %s", strings.Join(points, ", "))
 	}
@@ -143,7 +144,7 @@ func frameText(f *analysis.Frame) string {
 // more.
 func heldNote(a *analysis.Amounts) string {
 	held, ended := a.HeldBeforeExit()
-	s := analysis.Bytes(held.Bytes) + " in " + analysis.Plural(held.Count, "block")
+	s := figures.Bytes(held.Bytes) + " in " + figures.Plural(held.Count, "block")
 	if ended {
 		s += " before exit"
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
@@ -191,7 +192,7 @@ func heatSays(outcomes []leaks.Outcome) string {
 			unseen++
 		}
 	}
-	return fmt.Sprintf("bad in %d of %s, not exercised in %d", bad, ui.Counted(len(outcomes), "build"), unseen)
+	return fmt.Sprintf("bad in %d of %s, not exercised in %d", bad, figures.Plural(len(outcomes), "build"), unseen)
 }
 
 // ModuleName is a module as people read it.

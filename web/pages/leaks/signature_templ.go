@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"strconv"
 
-	"heapdrift/internal/analysis"
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/leaks"
 	"heapdrift/web/pages/ui"
 )
@@ -783,9 +783,9 @@ func historyCard(v signatureView) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var35 string
-		templ_7745c5c3_Var35, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Counted(len(v.byBuild()), "build"))
+		templ_7745c5c3_Var35, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Plural(len(v.byBuild()), "build"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/signature.templ`, Line: 159, Col: 60}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/signature.templ`, Line: 159, Col: 64}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var35))
 		if templ_7745c5c3_Err != nil {
@@ -815,9 +815,9 @@ func historyCard(v signatureView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var36 string
-				templ_7745c5c3_Var36, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Counted(len(list)-historyShown, "older build"))
+				templ_7745c5c3_Var36, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Plural(len(list)-historyShown, "older build"))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/signature.templ`, Line: 167, Col: 79}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/signature.templ`, Line: 167, Col: 83}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var36))
 				if templ_7745c5c3_Err != nil {
@@ -1004,9 +1004,9 @@ func outcomeRow(o leaks.Outcome) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var42 string
-			templ_7745c5c3_Var42, templ_7745c5c3_Err = templ.JoinStringErrs(ui.ExactBytes(o.Outstanding.Bytes) + " in " + ui.Counted(o.Outstanding.Count, "block"))
+			templ_7745c5c3_Var42, templ_7745c5c3_Err = templ.JoinStringErrs(ui.ExactBytes(o.Outstanding.Bytes) + " in " + figures.Plural(o.Outstanding.Count, "block"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/signature.templ`, Line: 214, Col: 113}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/signature.templ`, Line: 214, Col: 117}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var42))
 			if templ_7745c5c3_Err != nil {
@@ -1017,9 +1017,9 @@ func outcomeRow(o leaks.Outcome) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var43 string
-			templ_7745c5c3_Var43, templ_7745c5c3_Err = templ.JoinStringErrs(analysis.Bytes(o.Outstanding.Bytes))
+			templ_7745c5c3_Var43, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Bytes(o.Outstanding.Bytes))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/signature.templ`, Line: 214, Col: 153}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/signature.templ`, Line: 214, Col: 156}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var43))
 			if templ_7745c5c3_Err != nil {
@@ -1236,9 +1236,9 @@ func saidCard(v signatureView) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var52 string
-		templ_7745c5c3_Var52, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Counted(len(v.comments), "comment"))
+		templ_7745c5c3_Var52, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Plural(len(v.comments), "comment"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/signature.templ`, Line: 261, Col: 61}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/signature.templ`, Line: 261, Col: 65}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var52))
 		if templ_7745c5c3_Err != nil {
@@ -1249,9 +1249,9 @@ func saidCard(v signatureView) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var53 string
-		templ_7745c5c3_Var53, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Counted(len(v.audit), "decision"))
+		templ_7745c5c3_Var53, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Plural(len(v.audit), "decision"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/signature.templ`, Line: 261, Col: 103}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/signature.templ`, Line: 261, Col: 111}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var53))
 		if templ_7745c5c3_Err != nil {

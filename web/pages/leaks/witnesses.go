@@ -7,11 +7,10 @@ import (
 	"strings"
 
 	"heapdrift/ingest/evidence"
-	"heapdrift/internal/analysis"
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
-	"heapdrift/web/pages/ui"
 )
 
 // witnessKinds are the kinds of evidence that may show a leak: those that watch stacks first, then those that have the
@@ -77,9 +76,9 @@ func (t *testimonies) elsewhere(said *leaks.Testimony) *store.OtherWitness {
 // withoutPointer says of how many blocks nothing points to them.
 func withoutPointer(said *leaks.Testimony) string {
 	u := said.Unreachable
-	text := ui.Counted(u.Count, "block") + ", " + analysis.Bytes(u.Bytes)
+	text := figures.Plural(u.Count, "block") + ", " + figures.Bytes(u.Bytes)
 	if n := said.Outstanding.Count; n > 0 {
-		text = analysis.Count(u.Count) + " of " + ui.Counted(n, "block")
+		text = figures.Count(u.Count) + " of " + figures.Plural(n, "block")
 	}
 	return text
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/analysis"
 	domain "heapdrift/internal/leaks"
@@ -164,7 +165,7 @@ func (v projectsView) figures() []figure {
 			}
 		}
 	}
-	count := func(n int) string { return analysis.Count(int64(n)) }
+	count := func(n int) string { return figures.Count(int64(n)) }
 	return []figure{
 		{count(failing), " of " + count(len(v.all)), "projects fail their gate", failing > 0},
 		{count(fresh), "", "new leaks", fresh > 0},

@@ -3,9 +3,8 @@ package run
 import (
 	"fmt"
 
-	"heapdrift/internal/analysis"
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/query"
-	"heapdrift/web/pages/ui"
 )
 
 // shownFunctions is how many functions the page lists, those with most of the metric. The CSV of the view has all.
@@ -21,7 +20,7 @@ func (c *viewCard) shownGroups() []query.Group {
 
 // callsExtent says which of how many functions are listed, and what their numbers are.
 func (c *viewCard) callsExtent() string {
-	list := ui.Counted(len(c.groups), "function")
+	list := figures.Plural(len(c.groups), "function")
 	if len(c.groups) > shownFunctions {
 		list = fmt.Sprintf("The first %d of %s by %s; the CSV of this view has all", shownFunctions, list, c.by.Name)
 	}
@@ -31,8 +30,8 @@ func (c *viewCard) callsExtent() string {
 // aroundExtent says what the function has of the selection.
 func (c *viewCard) aroundExtent() string {
 	f := &c.around.Function
-	text := fmt.Sprintf("is in %s: %s held in %s", ui.Counted(f.Sites, "site"), analysis.Bytes(f.Held.Bytes),
-		ui.Counted(f.Held.Count, "block"))
+	text := fmt.Sprintf("is in %s: %s held in %s", figures.Plural(f.Sites, "site"), figures.Bytes(f.Held.Bytes),
+		figures.Plural(f.Held.Count, "block"))
 	if f.Growth != nil {
 		text += ", grew by " + signedBytes(f.Growth.Bytes)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/query"
 	"heapdrift/internal/store"
@@ -106,7 +107,7 @@ func (c *chart) drawLayers(r *analysis.Report, bands []band, totals, x []float64
 			bottom = top
 		}
 	}
-	held := analysis.Bytes(r.Snapshots[last].Bytes) + " held"
+	held := figures.Bytes(r.Snapshots[last].Bytes) + " held"
 	if last == 0 {
 		beside := x[0] + barWidth/2 + 24
 		c.notes = append(c.notes, label{x: beside, y: 84, text: held + " at one instant", class: "strong"},

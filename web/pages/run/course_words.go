@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
-	"heapdrift/web/pages/ui"
 )
 
 // measureTitle is what the total is called at the head of a column.
@@ -32,15 +32,15 @@ func instantTitle(c *analysis.Course, i int) string {
 	at := &c.Instants[i]
 	var parts []string
 	if at.Total != nil {
-		parts = append(parts, fmt.Sprintf("%s %s", c.Measure, analysis.Bytes(*at.Total)))
+		parts = append(parts, fmt.Sprintf("%s %s", c.Measure, figures.Bytes(*at.Total)))
 	}
 	for _, use := range courseUses(c) {
 		if n := bytesOfUse(at, use); n != 0 {
-			parts = append(parts, useTitle(use)+" "+analysis.Bytes(n))
+			parts = append(parts, useTitle(use)+" "+figures.Bytes(n))
 		}
 	}
 	if at.Blocks != nil {
-		parts = append(parts, "blocks of heaps "+analysis.Bytes(*at.Blocks))
+		parts = append(parts, "blocks of heaps "+figures.Bytes(*at.Blocks))
 	}
 	title := strings.Join(parts, ", ") + " (" + at.File + ")"
 	if moment := instantMoment(c, i); moment != "" {
@@ -65,7 +65,7 @@ func growthTitle(c *analysis.Course, from, to *analysis.Instant, by string) stri
 
 // courseName says what the chart shows in words.
 func courseName(c *analysis.Course) string {
-	name := fmt.Sprintf("Memory over time, %s at %s.", c.Measure, ui.Counted(len(c.Instants), "instant"))
+	name := fmt.Sprintf("Memory over time, %s at %s.", c.Measure, figures.Plural(len(c.Instants), "instant"))
 	if text := c.SayGrowth(); text != "" {
 		name += " " + text
 	}

@@ -1,8 +1,8 @@
 package run
 
 import (
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
-	"heapdrift/web/pages/ui"
 )
 
 // freeSide says what becomes of the memory that a stack allocates: how much of it the program freed, where the evidence
@@ -21,13 +21,13 @@ func freeSide(l *analysis.Lifetimes, unit string) string {
 	case freed == 0 && all == 1:
 		return "The one that the trace saw was not freed."
 	case freed == 0:
-		return "None of the " + ui.Counted(all, unit) + " that the trace saw was freed."
+		return "None of the " + figures.Plural(all, unit) + " that the trace saw was freed."
 	case freed == all && all == 1:
 		return "The one that the trace saw was freed."
 	case freed == all:
-		return "Each of the " + ui.Counted(all, unit) + " that the trace saw was freed."
+		return "Each of the " + figures.Plural(all, unit) + " that the trace saw was freed."
 	default:
-		return analysis.Count(freed) + " of the " + ui.Counted(all, unit) +
+		return figures.Count(freed) + " of the " + figures.Plural(all, unit) +
 			" that the trace saw were freed. The stacks that freed them are not kept."
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
 	"heapdrift/web/pages/ui"
@@ -143,7 +144,7 @@ func barOf(s *capture.Space) (parts []barPart, whole int64, word string) {
 		width := 1000 * float64(n) / float64(whole)
 		parts = append(parts,
 			barPart{u.Name, at, width,
-				fmt.Sprintf("%s: %s, %.1f %%", analysis.WordOf(u.Name).Title, analysis.Bytes(n), width/10)})
+				fmt.Sprintf("%s: %s, %.1f %%", analysis.WordOf(u.Name).Title, figures.Bytes(n), width/10)})
 		at += width
 	}
 	return parts, whole, word
@@ -165,7 +166,7 @@ func holes(s *capture.Space) string {
 	if !ok {
 		return ""
 	}
-	return fmt.Sprintf("The largest free block has %s and lies at %v; fragmentation is %.1f %%, the part of the free address space that is outside of it.", analysis.Bytes(s.LargestFree), s.LargestFreeAt, 100*part)
+	return fmt.Sprintf("The largest free block has %s and lies at %v; fragmentation is %.1f %%, the part of the free address space that is outside of it.", figures.Bytes(s.LargestFree), s.LargestFreeAt, 100*part)
 }
 
 // reconciled says how the private bytes of the regions stand to what the system counts.
@@ -174,12 +175,12 @@ func reconciled(s *capture.Space) string {
 	switch {
 	case ok && rest >= 0:
 		return fmt.Sprintf("The system charges the process %s of private bytes. The regions above explain %s; the other %s are pages of images and mapped files that were written to, page tables, and what is reserved with a promise of memory.",
-			analysis.Bytes(s.PrivateBytes), analysis.Bytes(private), analysis.Bytes(rest))
+			figures.Bytes(s.PrivateBytes), figures.Bytes(private), figures.Bytes(rest))
 	case ok:
-		return fmt.Sprintf("The system charges the process %s of private bytes, and the regions above have %s: some of them were committed after it counted.", analysis.Bytes(s.PrivateBytes), analysis.Bytes(private))
+		return fmt.Sprintf("The system charges the process %s of private bytes, and the regions above have %s: some of them were committed after it counted.", figures.Bytes(s.PrivateBytes), figures.Bytes(private))
 	case private > 0:
 		return fmt.Sprintf("Private bytes are %s by the regions; the evidence does not have the system's own count.",
-			analysis.Bytes(private))
+			figures.Bytes(private))
 	}
 	return ""
 }
@@ -276,7 +277,7 @@ func sampleTitle(s *analysis.Sample) string {
 		title += " at " + s.Address
 	}
 	if s.Size > 0 {
-		title += ", " + analysis.Bytes(s.Size)
+		title += ", " + figures.Bytes(s.Size)
 	}
 	return title
 }
@@ -310,9 +311,9 @@ func proofOf(list []analysis.UnreachedFinding) string {
 	if len(list) == analysis.MostUnreached {
 		begin = fmt.Sprintf("At the %d places with most, nothing in the dump points to", len(list))
 	}
-	text := fmt.Sprintf("%s %s with %s", begin, ui.Counted(all.Count, "block"), analysis.Bytes(all.Bytes))
+	text := fmt.Sprintf("%s %s with %s", begin, figures.Plural(all.Count, "block"), figures.Bytes(all.Bytes))
 	if len(list) == 1 {
 		return text + ", all from " + most.Where + "."
 	}
-	return fmt.Sprintf("%s; the most, %s, is from %s.", text, analysis.Bytes(most.Unreachable.Bytes), most.Where)
+	return fmt.Sprintf("%s; the most, %s, is from %s.", text, figures.Bytes(most.Unreachable.Bytes), most.Where)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
 )
 
@@ -28,15 +29,15 @@ func busyChange(g *capture.HeapGrowth) *capture.Usage {
 
 // virtualChange is how the number of virtual blocks of a heap has changed.
 func virtualChange(h *capture.HeapFacts) string {
-	return fmt.Sprintf("%s → %s", analysis.Count(h.Blocks.Count-h.Growth.Blocks.Count), analysis.Count(h.Blocks.Count))
+	return fmt.Sprintf("%s → %s", figures.Count(h.Blocks.Count-h.Growth.Blocks.Count), figures.Count(h.Blocks.Count))
 }
 
 // roomTitle says how the committed bytes of a heap are used.
 func roomTitle(r *analysis.HeapRoom) string {
-	s := fmt.Sprintf("%s of %s are in use, %s are free", analysis.Bytes(r.Committed-r.Free),
-		analysis.Bytes(r.Committed), analysis.Bytes(r.Free))
+	s := fmt.Sprintf("%s of %s are in use, %s are free", figures.Bytes(r.Committed-r.Free),
+		figures.Bytes(r.Committed), figures.Bytes(r.Free))
 	if r.Largest > 0 {
-		s += fmt.Sprintf(", the largest free block has %s", analysis.Bytes(r.Largest))
+		s += fmt.Sprintf(", the largest free block has %s", figures.Bytes(r.Largest))
 	}
 	return s
 }

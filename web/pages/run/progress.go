@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 	"heapdrift/web/pages/ui"
@@ -65,7 +66,7 @@ func (g progress) headline() string {
 	case g.state == leaks.RunEmpty:
 		return "No evidence was uploaded for this run yet"
 	case g.isReading():
-		return fmt.Sprintf("Reading the evidence: %d of %s done", g.done, ui.Counted(len(g.files), "file"))
+		return fmt.Sprintf("Reading the evidence: %d of %s done", g.done, figures.Plural(len(g.files), "file"))
 	case isPending(g.naming):
 		return "Naming frames"
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/query"
 	"heapdrift/internal/store"
@@ -192,7 +193,7 @@ func (t *rankedTable) spanName() string {
 	if t.trace != nil {
 		return "Over time"
 	}
-	return ui.Counted(len(t.report.Snapshots), "snapshot")
+	return figures.Plural(len(t.report.Snapshots), "snapshot")
 }
 
 // growthName is the heading of growth, with its unit where all rows have the same.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/export"
 	"heapdrift/internal/store"
-	"heapdrift/web/pages/ui"
 )
 
 // A phrase is a part of the verdict's sentence and how it is set.
@@ -65,11 +65,11 @@ func (r *reportView) confidence() string {
 	case n > 1:
 		return fmt.Sprintf("%d more snapshots decide", n)
 	case r.Verdict.Leaks > 0:
-		return ui.Counted(r.Verdict.Leaks, "leak")
+		return figures.Plural(r.Verdict.Leaks, "leak")
 	case r.Trace != nil:
 		return "over " + clock(r.Trace.ToNS-r.Trace.FromNS)
 	}
-	return "over " + ui.Counted(len(r.Snapshots), "snapshot")
+	return "over " + figures.Plural(len(r.Snapshots), "snapshot")
 }
 
 // process names whose memory it is.
@@ -93,7 +93,7 @@ func (r *reportView) process() (name, rest string) {
 // course is over how long the snapshots were taken; "" where their times do not say.
 func (r *reportView) course() string {
 	if whole := time.Duration(r.Snapshots[len(r.Snapshots)-1].AtNS); whole > 0 {
-		return analysis.Span(whole)
+		return figures.Span(whole)
 	}
 	return ""
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
-	"heapdrift/web/pages/ui"
 )
 
 // The size of the map, in rows, and what is left out of one of 64 bits.
@@ -63,11 +63,11 @@ func (f *fold) end() uint64 { return f.address + uint64(f.bytes) }
 func (f *fold) text() string {
 	switch f.use {
 	case capture.UseFree:
-		return analysis.Bytes(f.bytes) + " free"
+		return figures.Bytes(f.bytes) + " free"
 	case "":
-		return analysis.Bytes(f.bytes) + " that the evidence does not list"
+		return figures.Bytes(f.bytes) + " that the evidence does not list"
 	}
-	return analysis.Bytes(f.bytes) + " reserved and not committed: " + analysis.WordOf(f.use).Title
+	return figures.Bytes(f.bytes) + " reserved and not committed: " + analysis.WordOf(f.use).Title
 }
 
 // mapOf draws the map of the address space; nil where the evidence has none.
@@ -251,13 +251,13 @@ func (m *spaceMap) takeRows(c *canvas) {
 // scale says what the picture shows, in a sentence or two.
 func (m *spaceMap) scale() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "One row is %s, one cell %s; addresses rise to the right and down.", analysis.Bytes(m.rowBytes),
-		analysis.Bytes(m.rowBytes/rowCells))
+	fmt.Fprintf(&b, "One row is %s, one cell %s; addresses rise to the right and down.", figures.Bytes(m.rowBytes),
+		figures.Bytes(m.rowBytes/rowCells))
 	if m.end > 0 && m.limit == 0 {
-		fmt.Fprintf(&b, " How much the program may use is not known; %s are drawn.", analysis.Bytes(m.end))
+		fmt.Fprintf(&b, " How much the program may use is not known; %s are drawn.", figures.Bytes(m.end))
 	}
 	if m.above > 0 {
-		fmt.Fprintf(&b, " Above that, %s are committed that the 32-bit program does not see.", analysis.Bytes(m.above))
+		fmt.Fprintf(&b, " Above that, %s are committed that the 32-bit program does not see.", figures.Bytes(m.above))
 	}
 	if m.folds > 0 {
 		what := "free"
@@ -265,10 +265,10 @@ func (m *spaceMap) scale() string {
 			what = "not in the evidence"
 		}
 		fmt.Fprintf(&b, " Of what is %s or only reserved, %s of more than %s each: named, and not drawn.", what,
-			ui.Counted(m.folds, "piece"), analysis.Bytes(foldOver))
+			figures.Plural(m.folds, "piece"), figures.Bytes(foldOver))
 	}
 	if m.grain > 0 {
-		fmt.Fprintf(&b, " The process has more regions than the report keeps: those that begin in the same %s are drawn as one.", analysis.Bytes(m.grain))
+		fmt.Fprintf(&b, " The process has more regions than the report keeps: those that begin in the same %s are drawn as one.", figures.Bytes(m.grain))
 	}
 	return b.String()
 }

@@ -13,7 +13,7 @@ import (
 	"strconv"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/internal/analysis"
+	"heapdrift/ingest/figures"
 	"heapdrift/web/pages/ui"
 )
 
@@ -544,9 +544,9 @@ func mapTableRow(m *spaceMap, l *mapLine) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var28 string
-			templ_7745c5c3_Var28, templ_7745c5c3_Err = templ.JoinStringErrs(analysis.Bytes(taken))
+			templ_7745c5c3_Var28, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Bytes(taken))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/space_map.templ`, Line: 112, Col: 73}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/space_map.templ`, Line: 112, Col: 72}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var28))
 			if templ_7745c5c3_Err != nil {
@@ -570,9 +570,9 @@ func mapTableRow(m *spaceMap, l *mapLine) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var30 string
-			templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(analysis.Bytes(committed))
+			templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Bytes(committed))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/space_map.templ`, Line: 113, Col: 81}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/space_map.templ`, Line: 113, Col: 80}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var30))
 			if templ_7745c5c3_Err != nil {

@@ -3,6 +3,7 @@ package run
 import (
 	"slices"
 
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
 	"heapdrift/web/pages/ui"
 )
@@ -141,7 +142,7 @@ func changeOfAmount(a analysis.Amount, unit string) ui.Change {
 
 func signed(n int64) string {
 	if n > 0 {
-		return "+" + analysis.Count(n)
+		return "+" + figures.Count(n)
 	}
-	return analysis.Count(n)
+	return figures.Count(n)
 }

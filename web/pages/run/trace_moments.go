@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
 )
 
@@ -38,8 +39,8 @@ func momentsOf(r *analysis.Report) []momentLinks {
 			slices.SortStableFunc(chosen, func(a, b analysis.Moment) int { return cmp.Compare(a.From, b.From) })
 			for _, m := range chosen {
 				l.list = append(l.list, preset{
-					clock(m.From) + ", " + analysis.Bytes(m.Bytes), kind.one + " " + lane.name + ": it rises by " +
-						analysis.Bytes(m.Bytes) + " at " + clock(m.From) + " " + kind.then,
+					clock(m.From) + ", " + figures.Bytes(m.Bytes), kind.one + " " + lane.name + ": it rises by " +
+						figures.Bytes(m.Bytes) + " at " + clock(m.From) + " " + kind.then,
 					classified(around(m, whole), r),
 				})
 			}

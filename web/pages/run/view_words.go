@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/query"
 	"heapdrift/internal/store"
@@ -24,21 +25,21 @@ func (c *viewCard) extent() string {
 		return ""
 	}
 	t := c.totals
-	text := fmt.Sprintf("%s in %s", analysis.Bytes(t.Held.Bytes), ui.Counted(t.Held.Count, "block"))
+	text := fmt.Sprintf("%s in %s", figures.Bytes(t.Held.Bytes), figures.Plural(t.Held.Count, "block"))
 	if t.Ended || c.window.beforeExit() {
 		text += " before exit"
 	}
 	if t.Growth != nil {
 		text += ", grew by " + signedBytes(t.Growth.Bytes)
 	}
-	return text + ", " + ui.Counted(t.Signatures, "signature")
+	return text + ", " + figures.Plural(t.Signatures, "signature")
 }
 
 func signedBytes(n int64) string {
 	if n > 0 {
-		return "+" + analysis.Bytes(n)
+		return "+" + figures.Bytes(n)
 	}
-	return analysis.Bytes(n)
+	return figures.Bytes(n)
 }
 
 // classes are those that the selection has, and the one that it is filtered by.
@@ -106,7 +107,7 @@ func sizeClass(s query.SizeClass) string {
 	if s.From == s.To {
 		return ui.ExactBytes(s.From)
 	}
-	return analysis.Bytes(s.From) + " – " + ui.ExactBytes(s.To)
+	return figures.Bytes(s.From) + " – " + ui.ExactBytes(s.To)
 }
 
 // share is which part of all held bytes a class has, in thousandths.
@@ -129,10 +130,10 @@ func (c *viewCard) listExtent() string {
 		what = "held at the window’s end"
 	}
 	if c.list.Left > 0 {
-		return fmt.Sprintf("The %s largest of %s %s, %s in all.", analysis.Count(int64(len(c.list.List))),
-			ui.Counted(all, "allocation"), what, analysis.Bytes(c.list.Numbers.Bytes))
+		return fmt.Sprintf("The %s largest of %s %s, %s in all.", figures.Count(int64(len(c.list.List))),
+			figures.Plural(all, "allocation"), what, figures.Bytes(c.list.Numbers.Bytes))
 	}
-	return fmt.Sprintf("%s %s, %s in all.", ui.Counted(all, "allocation"), what, analysis.Bytes(c.list.Numbers.Bytes))
+	return fmt.Sprintf("%s %s, %s in all.", figures.Plural(all, "allocation"), what, figures.Bytes(c.list.Numbers.Bytes))
 }
 
 // momentOf is a time of the trace, to the microsecond.

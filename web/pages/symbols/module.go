@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
-	"heapdrift/web/pages/ui"
 )
 
 // A symbolState is what the names of a module's frames rest on: a glyph and a word, so that it does not rest on
@@ -78,7 +78,7 @@ func (m moduleView) named() string {
 	if m.Frames == 0 {
 		return "in no stack"
 	}
-	return fmt.Sprintf("%s of %s named", analysis.Count(m.Frames-m.Unnamed), ui.Counted(m.Frames, "frame"))
+	return fmt.Sprintf("%s of %s named", figures.Count(m.Frames-m.Unnamed), figures.Plural(m.Frames, "frame"))
 }
 
 func (m moduleView) want() symbolWant {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/internal/analysis"
+	"heapdrift/ingest/figures"
 )
 
 // A symbolWant says which files would name a module's frames.
@@ -70,5 +70,5 @@ func (w symbolWant) proof() string {
 	if w.size <= 0 {
 		return ", which proves it"
 	}
-	return fmt.Sprintf(" (%s bytes image size), which proves it", analysis.Count(w.size))
+	return fmt.Sprintf(" (%s bytes image size), which proves it", figures.Count(w.size))
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/score"
 	"heapdrift/internal/leaks"
@@ -38,7 +39,7 @@ func RateChange(bytes float64, unit string) Change {
 		return NoChange("no growth to speak of")
 	}
 	whole := int64(math.Round(bytes))
-	return ChangeOf(whole, analysis.Bytes(whole)+"/"+unit, ExactBytes(whole)+" per "+unit)
+	return ChangeOf(whole, figures.Bytes(whole)+"/"+unit, ExactBytes(whole)+" per "+unit)
 }
 
 // rateOf is the growth of a finding, with its interval in the full text.
@@ -48,8 +49,8 @@ func rateOf(r *score.Rate) Change {
 	}
 	c := RateChange(r.Bytes, r.Unit)
 	c.Exact = fmt.Sprintf("%s; 95 %% between %s and %s, %s blocks (%s to %s) per %s", c.Exact,
-		analysis.Bytes(int64(math.Round(r.BytesLow))), analysis.Bytes(int64(math.Round(r.BytesHigh))),
-		analysis.Number(r.Count), analysis.Number(r.CountLow), analysis.Number(r.CountHigh), r.Unit)
+		figures.Bytes(int64(math.Round(r.BytesLow))), figures.Bytes(int64(math.Round(r.BytesHigh))),
+		figures.Number(r.Count), figures.Number(r.CountLow), figures.Number(r.CountHigh), r.Unit)
 	return c
 }
 

@@ -3,11 +3,12 @@ package ui
 import (
 	"time"
 
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
 )
 
 // ExactBytes is a size to the byte, for where the short form is not enough.
-func ExactBytes(n int64) string { return analysis.Count(n) + " B" }
+func ExactBytes(n int64) string { return figures.Count(n) + " B" }
 
 // A Change is a growth as tables show it: a glyph, so that it does not rest on colour alone, and a sign.
 type Change struct {
@@ -29,7 +30,7 @@ func BytesChange(n *int64) Change {
 	if n == nil {
 		return NoChange("nothing to compare with")
 	}
-	return ChangeOf(*n, analysis.Bytes(*n), ExactBytes(*n))
+	return ChangeOf(*n, figures.Bytes(*n), ExactBytes(*n))
 }
 
 // CountChange is a growth in blocks; nil has nothing to compare with.
@@ -37,7 +38,7 @@ func CountChange(n *int64) Change {
 	if n == nil {
 		return NoChange("nothing to compare with")
 	}
-	return ChangeOf(*n, analysis.Count(*n), analysis.Count(*n)+" blocks")
+	return ChangeOf(*n, figures.Count(*n), figures.Count(*n)+" blocks")
 }
 
 // NoChange stands where no growth can be given, and says why.
@@ -62,21 +63,13 @@ func GrowthOf(a analysis.Amounts) *int64 {
 	return &a.Growth.Bytes
 }
 
-// Counted is "1 block" or "1,024 blocks".
-func Counted[N int | int64](n N, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return analysis.Count(int64(n)) + " " + word + "s"
-}
-
 // Extent says which of how many rows a page shows behind the rows before it: "26–50 of 1,234 builds", or "3 builds"
 // where it shows all.
 func Extent(before, shown, total int, word string) string {
 	if shown == total {
-		return Counted(total, word)
+		return figures.Plural(total, word)
 	}
-	return analysis.Count(int64(before+1)) + "–" + analysis.Count(int64(before+shown)) + " of " + Counted(total, word)
+	return figures.Count(int64(before+1)) + "–" + figures.Count(int64(before+shown)) + " of " + figures.Plural(total, word)
 }
 
 // Moment is an instant as pages show it.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
 )
 
@@ -34,11 +35,11 @@ func foldedAllocator(frames []*analysis.Frame) string {
 	} else if !slices.Contains(names, called.Module) {
 		names = append(names, called.Module)
 	}
-	return fmt.Sprintf("%s · %s", Counted(len(frames), "allocator frame"), strings.Join(names, ", "))
+	return fmt.Sprintf("%s · %s", figures.Plural(len(frames), "allocator frame"), strings.Join(names, ", "))
 }
 
 func foldedStart(frames []*analysis.Frame) string {
-	return fmt.Sprintf("%s · %s", Counted(len(frames), "thread start frame"), strings.Join(moduleNames(frames), ", "))
+	return fmt.Sprintf("%s · %s", figures.Plural(len(frames), "thread start frame"), strings.Join(moduleNames(frames), ", "))
 }
 
 // moduleNames are the modules of frames, each once.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
@@ -84,7 +85,7 @@ type scale struct {
 
 // levelText is a line of the scale without the digits that say nothing.
 func levelText(bytes float64) string {
-	number, unit, _ := strings.Cut(analysis.Bytes(int64(bytes)), " ")
+	number, unit, _ := strings.Cut(figures.Bytes(int64(bytes)), " ")
 	if strings.Contains(number, ".") {
 		number = strings.TrimRight(strings.TrimRight(number, "0"), ".")
 	}
@@ -171,7 +172,7 @@ func TrendOf(q TrendQuery) *Trend {
 	on := scaleFor(q.Linear, lowest, highest)
 	t.grid = on.grid()
 	for limit := range limits {
-		t.budgets = append(t.budgets, trendLevel{point(on.y(limit)), "budget " + analysis.Bytes(int64(limit)) + "/" + t.Unit})
+		t.budgets = append(t.budgets, trendLevel{point(on.y(limit)), "budget " + figures.Bytes(int64(limit)) + "/" + t.Unit})
 	}
 	slices.SortFunc(t.budgets, func(a, b trendLevel) int { return len(a.text) - len(b.text) })
 	every := (len(c.Builds) + trendLabels - 1) / trendLabels
@@ -276,9 +277,9 @@ func bytesOf(t *leaks.Total) float64 {
 
 // growthText is a total in words.
 func growthText(t *leaks.Total) string {
-	return fmt.Sprintf("%s per %s, between %s and %s, of %s", analysis.Bytes(int64(math.Round(t.Bytes))), t.Unit,
-		analysis.Bytes(int64(math.Round(t.Low))), analysis.Bytes(int64(math.Round(t.High))),
-		Counted(t.Signatures, "signature"))
+	return fmt.Sprintf("%s per %s, between %s and %s, of %s", figures.Bytes(int64(math.Round(t.Bytes))), t.Unit,
+		figures.Bytes(int64(math.Round(t.Low))), figures.Bytes(int64(math.Round(t.High))),
+		figures.Plural(t.Signatures, "signature"))
 }
 
 // budget is the limit of a scenario; nil for none.
@@ -319,11 +320,11 @@ func (t *Trend) url(unit string, linear bool) templ.SafeURL {
 
 // sentence says what the chart shows, for those who do not see it.
 func (t *Trend) sentence(scenarios []string) string {
-	text := fmt.Sprintf("%s per %s over %s.", t.Title, t.Unit, Counted(len(t.Coverage.Builds), "build"))
+	text := fmt.Sprintf("%s per %s over %s.", t.Title, t.Unit, figures.Plural(len(t.Coverage.Builds), "build"))
 	for _, name := range scenarios {
 		if cell := t.Coverage.Newest(name); cell != nil {
 			text += fmt.Sprintf(" %s in %s: %s per %s.", name, cell.Build,
-				analysis.Bytes(int64(math.Round(bytesOf(cell.In(t.Unit))))), t.Unit)
+				figures.Bytes(int64(math.Round(bytesOf(cell.In(t.Unit))))), t.Unit)
 		}
 	}
 	return text

@@ -1,16 +1,18 @@
-package analysis_test
+package figures_test
 
 import (
+	"fmt"
+	"math"
 	"testing"
 	"time"
 
-	"heapdrift/internal/analysis"
+	"heapdrift/ingest/figures"
 )
 
 func TestNumber(t *testing.T) {
 	for x, want := range map[float64]string{0: "0", 0.01234: "0.0123", 12.34: "12.3", 99.94: "99.9", 99.96: "100",
 		6781.5: "6,782", 1e9: "1,000,000,000", -250.2: "−250"} {
-		if got := analysis.Number(x); got != want {
+		if got := figures.Number(x); got != want {
 			t.Errorf("%g: %s, want %s", x, got, want)
 		}
 	}
@@ -33,8 +35,36 @@ func TestSpans(t *testing.T) {
 		48 * time.Hour:                   {"2 days", "2 d"},
 		100 * 24 * time.Hour:             {"100 days", "100 d"},
 	} {
-		if got := [2]string{analysis.Lasting(d), analysis.Span(d)}; got != want {
+		if got := [2]string{figures.Lasting(d), figures.Span(d)}; got != want {
 			t.Errorf("%v is %q, not %q", d, got, want)
 		}
 	}
+}
+
+func TestPlural(t *testing.T) {
+	for want, got := range map[string]string{
+		"0 blocks": figures.Plural(0, "block"), "1 block": figures.Plural(1, "block"),
+		"2,041 blocks": figures.Plural(int64(2041), "block"), "1 entry": figures.Plural(1, "entry"),
+		"3 entries": figures.Plural(3, "entry"), "2 keys": figures.Plural(2, "key"), "2 days": figures.Plural(2, "day"),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// Sizes have three significant digits, and never 1,000 of a unit that has a larger one.
+func TestBytes(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 B", 1: "1 B", 1023: "1,023 B", 1024: "1.00 KB", -1536: "−1.50 KB",
+		10 << 20: "10.0 MB", 999<<20 + 1<<19 - 1: "999 MB", 999<<20 + 1<<19: "0.98 GB", 1 << 40: "1.00 TB",
+		math.MaxInt64: "8388608 TB"} {
+		if got := figures.Bytes(n); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}
+
+func ExamplePlural() {
+	fmt.Println(figures.Plural(2041, "block"), "of", figures.Bytes(3<<20))
+	// Output: 2,041 blocks of 3.00 MB
 }
