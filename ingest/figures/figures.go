@@ -1,5 +1,5 @@
-// Package figures prints counts, sizes and durations. In come numbers, out go their texts: the same in messages, reports
-// and on pages.
+// Package figures prints counts, sizes and durations. In come numbers, out go their texts: the same in messages,
+// reports and on pages.
 package figures
 
 import (

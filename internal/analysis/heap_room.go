@@ -66,7 +66,7 @@ func SayRoom(heaps []capture.HeapFacts) string {
 	}
 	of := figures.Plural(int64(n), "heap")
 	if n < len(heaps) {
-		of = fmt.Sprintf("%d of %s, of which the evidence tells it,", n, figures.Plural(int64(len(heaps)), "heap"))
+		of = fmt.Sprintf("%d of %s, of which the evidence tells it,", n, figures.Plural(len(heaps), "heap"))
 	}
 	s := fmt.Sprintf("Of %s that %s commit, %s are free inside (%.1f %%)", figures.Bytes(sum.Committed), of,
 		figures.Bytes(sum.Free), 100*sum.FreeShare())

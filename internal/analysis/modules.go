@@ -209,7 +209,8 @@ func symbolWarnings(r *Report) []Warning {
 	if r.unnamed.Count > 0 {
 		list = append(list, Warning{Code: capture.NoSymbols, Count: r.unnamed.Count, Message: fmt.Sprintf(
 			"%s of %s have no function name: the evidence holds addresses, so frames print as module+0xRVA; they hold %s%s",
-			figures.Count(r.unnamed.Count), figures.Plural(int64(len(r.Sites)), "site"), figures.Bytes(r.unnamed.Bytes), missing(r.Modules))})
+			figures.Count(r.unnamed.Count), figures.Plural(len(r.Sites), "site"), figures.Bytes(r.unnamed.Bytes),
+			missing(r.Modules))})
 	}
 	list = append(list, pendingSymbols(r.Modules)...)
 	var unproven []string

@@ -126,7 +126,7 @@ func (s *series) joinUnreachable(ctx context.Context, others []part) error {
 	if 2*len(joined) < min(len(list), last.Blocks.Len()) {
 		s.warn(capture.Unsupported, int64(len(list)-len(joined)), fmt.Sprintf(
 			"%s lists %s without a pointer to them, of which %s holds %d at the same address in the same size: they seem to be of another process or another time, and are not joined to its stacks",
-			others[list[0].part].file, figures.Plural(int64(len(list)), "block"), last.file, len(joined)))
+			others[list[0].part].file, figures.Plural(len(list), "block"), last.file, len(joined)))
 		return nil
 	}
 	s.looked = true

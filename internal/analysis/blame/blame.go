@@ -1,6 +1,6 @@
-// Package blame decides whom the memory of a stack is counted against. In comes a stack of named frames; out go the part
-// of each frame, the frame to blame, and the signature by which other runs and builds know the stack. It goes by names
-// only, so that a stack is judged the same whatever evidence it comes from.
+// Package blame decides whom the memory of a stack is counted against. In comes a stack of named frames; out go the
+// part of each frame, the frame to blame, and the signature by which other runs and builds know the stack. It goes by
+// names only, so that a stack is judged the same whatever evidence it comes from.
 //
 // Rules.Class judges each distinct frame once, Place each distinct stack, and Sign gives it its Signature.
 //

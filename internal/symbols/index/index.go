@@ -1,6 +1,6 @@
 // Package index holds what a PDB says in a form that answers at once. In comes a PDB, or an index that was written
-// before and is mapped into memory as it is; out go, for an address of the image, its function, displacement, file, line
-// and inlined calls, and for an allocating call the allocated type.
+// before and is mapped into memory as it is; out go, for an address of the image, its function, displacement, file,
+// line and inlined calls, and for an allocating call the allocated type.
 //
 // The layout, all numbers little-endian, of 32 bits where nothing else is said:
 //

@@ -1,6 +1,6 @@
 // Package pdb reads Microsoft program databases. In comes a PDB; out go the function, the source line and the chain of
-// inlined calls that an address of its image belongs to, the type that an allocating call allocates, and the layout of a
-// type by its name.
+// inlined calls that an address of its image belongs to, the type that an allocating call allocates, and the layout of
+// a type by its name.
 //
 // A PDB is a small file system (MSF 7.00, or MSFZ where it is compressed) of numbered streams:
 //

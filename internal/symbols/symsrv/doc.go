@@ -1,6 +1,6 @@
 // Package symsrv finds PDBs and images along a symbol path, the value of _NT_SYMBOL_PATH: directories, symbol stores
-// and symbol servers, in the order and with the caching that dbghelp.dll and symsrv.dll give them. In comes the Identity
-// of a file, out goes its path on this machine, and what each place of the symbol path answered.
+// and symbol servers, in the order and with the caching that dbghelp.dll and symsrv.dll give them. In comes the
+// Identity of a file, out goes its path on this machine, and what each place of the symbol path answered.
 //
 // A path is a list of elements with semicolons between them:
 //
