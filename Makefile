@@ -20,9 +20,8 @@ build: ## write the programs of a release for Linux, Windows and macOS, and thei
 	go run ./tools/build
 
 # -count=1: a cached result would not notice another corpus, browser or server, nor files outside a module. The 10 minutes
-# that go test gives a package are too few on a machine that is busy. Without what
-# debuggers read (-w) programs are linked in half of the time; lint vets. The longest packages begin first, so that none runs
-# alone at the end. The race detector lets each program sleep 1 s at its exit, as long as many tests take.
+# that go test gives a package are too few on a machine that is busy. Without what debuggers read (-w) programs are linked in
+# half of the time; lint vets. The longest packages begin first, so that none runs alone at the end. The race detector lets each program sleep 1 s at its exit, as long as many tests take.
 test: ## run every test under the race detector; skips and a count close the output
 	@GORACE="atexit_sleep_ms=100 $$GORACE" go run tools/testsummary/main.go .:$(LONG) $(TOOL_MODULES) -- -race -count=1 -timeout 60m -vet=off -ldflags=-w ./...
 

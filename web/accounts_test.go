@@ -82,7 +82,8 @@ func setupLink(t *testing.T, s *store.Store) string {
 
 const password = "correct horse"
 
-// The first link makes an admin, who owns what is there, and ends the time in which everybody may do everything.
+// The first link makes an admin, who owns everything that exists, and ends the time in which everybody may do
+// everything.
 func TestFirstAccount(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -160,7 +161,7 @@ func TestLogIn(t *testing.T) {
 		t.Error("a log-in keeps the session of before")
 	}
 
-	// Of an account that is not there the answer is the same as of a wrong password.
+	// An account that does not exist gets the same answer as a wrong password.
 	eve := visit(t, s)
 	wrong := eve.want(eve.send("POST", "/login", "name", "ada", "password", "wrong horse"), 422, "").Body.String()
 	missing := eve.want(eve.send("POST", "/login", "name", "eda", "password", "wrong horse"), 422, "").Body.String()
@@ -179,7 +180,7 @@ func TestLogIn(t *testing.T) {
 	for range 1000 {
 		randomName += rand.Text()
 	}
-	// Whatever is typed for a name is counted, and is no failure of the server.
+	// Every login attempt is counted, whatever name is typed, and none is a failure of the server.
 	for _, name := range []string{"", randomName, strings.Repeat("é", 300), "\xff\xfe"} {
 		if w := eve.send("POST", "/login", "name", name, "password", password); w.Code != 422 {
 			t.Errorf("a name of %d bytes: %d", len(name), w.Code)
@@ -215,7 +216,7 @@ func TestLogIn(t *testing.T) {
 	}
 }
 
-// Guesses that are sent at once are as few as those sent one after another.
+// No more guesses are allowed when they are sent at once than when they are sent one after another.
 func TestGuessesAtOnce(t *testing.T) {
 	opt, _ := options(t)
 	opt.Access = guard.ByAccount
@@ -338,7 +339,7 @@ func (p *provider) idToken() string {
 	return signed + "." + encode(must[[]byte](p.t)(rsa.SignPKCS1v15(rand.Reader, p.key, crypto.SHA256, sum[:])))
 }
 
-// logIn goes from the page of log-ins over the provider and back.
+// logIn goes from the login page to the provider and back.
 func (p *provider) logIn(v *visitor, change func(back url.Values)) *httptest.ResponseRecorder {
 	p.t.Helper()
 	w := v.send("GET", "/login/issuer?next=%2Faccount")
@@ -372,7 +373,7 @@ func TestLogInByIssuer(t *testing.T) {
 	p.claims = map[string]any{"sub": "17", "preferred_username": "cara", "email": "cara@shop.example"}
 	cara := visit(t, s)
 	cara.want(p.logIn(cara, nil), 303, "/account")
-	// The name is that of a local account already: nobody gets another's account by it.
+	// A local account has the name already: the provider's user does not get that account.
 	if body := cara.want(cara.send("GET", "/account"), 200, "").Body.String(); !strings.Contains(body,
 		"<h1>cara 2</h1>") || strings.Contains(body, "administer") {
 		t.Error(body)

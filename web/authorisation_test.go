@@ -128,7 +128,7 @@ func (tm *team) ask(h http.Handler, who, method, path string, header ...string) 
 	return w
 }
 
-// What a route answers to each of actors: "." lets through, 1 is 401, 3 is 403, 4 is 404.
+// classes give the answer of a route to each of the actors: "." lets through, 1 is 401, 3 is 403, 4 is 404.
 var classes = map[string]string{
 	"public":  "..........",
 	"known":   "1.........",
@@ -187,7 +187,7 @@ func classOf() map[string]string {
 
 var param = regexp.MustCompile(`:[a-z]+|\*`)
 
-// address is that of a route with a project and a run in it, or an upload.
+// address fills a project and a run, or an upload, into a route.
 func (tm *team) address(route *echo.Route, project string, run int64, upload string) string {
 	path := param.ReplaceAllStringFunc(route.Path, func(name string) string {
 		switch {
@@ -208,14 +208,14 @@ func (tm *team) address(route *echo.Route, project string, run int64, upload str
 	return path
 }
 
-// metadata is what announces an upload to a project.
+// metadata announces an upload to a project.
 func metadata(project string) string {
 	encode := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 	return "filename " + encode("x.txt") + ",project " + encode(project) + ",build " + encode("1")
 }
 
-// Every route of the router, as everybody: none is missing here, and each lets in whom it should. Behind the guard
-// stands a handler that says so, instead of those that would.
+// Every route of the router is asked as every actor: no route is missing here, and each lets in the right actors. A
+// handler that only reports that it was reached stands behind the guard, in place of the real handlers.
 func TestEveryRouteAsEverybody(t *testing.T) {
 	tm := newTeam(t)
 	passed := echo.New()
@@ -255,7 +255,7 @@ func TestEveryRouteAsEverybody(t *testing.T) {
 
 var requestIDs = regexp.MustCompile(`urn:heapdrift:request:[A-Z0-9]+|mono">[A-Z0-9]{26}<`)
 
-// What is not somebody's is answered as what is not there, by the whole server: status, headers and body.
+// The whole server answers for what an actor may not see exactly as for what does not exist: status, headers and body.
 func TestNotYoursIsNotThere(t *testing.T) {
 	tm := newTeam(t)
 	h := tm.server.Handler()
@@ -289,7 +289,7 @@ func TestNotYoursIsNotThere(t *testing.T) {
 	}
 }
 
-// A comparison reads the runs that it names, whatever project it names beside them.
+// The rights of a comparison are those of the runs that it names, whatever project it names beside them.
 func TestComparisonOfOthersRuns(t *testing.T) {
 	tm := newTeam(t)
 	for _, query := range []string{"head_run=%d", "project=theirs&head_run=%d", "base_run=%d",
@@ -302,7 +302,7 @@ func TestComparisonOfOthersRuns(t *testing.T) {
 	}
 }
 
-// The form names its project behind the guard, so that its handler asks.
+// The form names its project in its body, which the guard does not read, so its handler checks the right.
 func TestFormToAnotherProject(t *testing.T) {
 	tm := newTeam(t)
 	send := func(who, project string) int {
@@ -328,7 +328,7 @@ func TestFormToAnotherProject(t *testing.T) {
 	}
 }
 
-// Lists of projects hold what somebody may see.
+// Lists of projects hold only projects that the actor may see.
 func TestProjectsOfSomebody(t *testing.T) {
 	tm := newTeam(t)
 	for who, want := range map[string]string{"viewer": "ours", "other": "theirs", "server": "ours theirs",
@@ -349,7 +349,7 @@ func TestProjectsOfSomebody(t *testing.T) {
 	}
 }
 
-// Tokens that ended, were revoked or never were do not let in, also where they stand beside a session.
+// Tokens that have expired, were revoked or never existed do not let in, not even beside a session.
 func TestTokensEnd(t *testing.T) {
 	tm := newTeam(t)
 	path := fmt.Sprintf("/api/v1/runs/%d", tm.run)
@@ -405,7 +405,7 @@ func TestTokensEnd(t *testing.T) {
 	}
 }
 
-// BenchmarkWho is what it costs to know who asks, and whether they may: a request for the state of a run.
+// BenchmarkWho measures what it costs to find out who asks, and what they may do, by a request for the state of a run.
 func BenchmarkWho(b *testing.B) {
 	tm := newTeam(b)
 	path := fmt.Sprintf("/api/v1/runs/%d", tm.run)

@@ -9,8 +9,8 @@ import (
 	"heapdrift/web"
 )
 
-// A site whose name points to this machine is of one origin with the server for the browser; only the Host header
-// tells.
+// For the browser a site whose name points to this machine has the same origin as the server; only the Host header
+// tells them apart.
 func TestHosts(t *testing.T) {
 	opt, _ := options(t)
 	opt.Hosts = []string{"localhost", "127.0.0.1", "::1"}

@@ -29,7 +29,7 @@ func snapshotLog(number int) string {
 	return b.String()
 }
 
-// The way of a CI job: upload, say that this is all, wait, read the report.
+// A CI job uploads, says that the run is complete, waits, and reads the report.
 func TestPipeline(t *testing.T) {
 	opt, log := options(t)
 	redis, err := embedded.StartRedis()

@@ -30,7 +30,8 @@ func serve(t *testing.T, opt web.Options) (address string, stop func(), ended <-
 	return l.Addr().String(), cancel, result
 }
 
-// At shutdown a request that waits answers, an upload keeps what has come and says so, and readiness fails.
+// At shutdown a waiting request is answered, an upload keeps the bytes that have arrived and says so, and readiness
+// fails.
 func TestShutdown(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

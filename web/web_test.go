@@ -45,7 +45,7 @@ func (l *logText) text() string {
 	return l.b.String()
 }
 
-// options are those of a server on a database and a blob store of its own.
+// options are the options of a server with a database and a blob store of its own.
 func options(t testing.TB) (web.Options, *logText) {
 	t.Helper()
 	s, err := store.Open(t.Context(), testdb.New(t))
@@ -190,7 +190,7 @@ func TestErrorsForPeopleAndPrograms(t *testing.T) {
 	}
 }
 
-// What a failure says stays in the log.
+// The details of a failure stay in the log.
 func TestInternalErrors(t *testing.T) {
 	opt, log := options(t)
 	h := newServer(t, opt).Handler()
@@ -236,8 +236,8 @@ func TestClientAddress(t *testing.T) {
 	}
 }
 
-// Pages go out compressed and with a tag, and the log counts what went over the wire. An error is compressed like any
-// page.
+// Pages are sent compressed and with a tag, and the log counts the bytes that were sent. An error is compressed like
+// any page.
 func TestPagesAreCompressed(t *testing.T) {
 	opt, log := options(t)
 	h := newServer(t, opt).Handler()

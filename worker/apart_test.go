@@ -10,8 +10,8 @@ import (
 	"heapdrift/worker/workertest"
 )
 
-// Readers of a worker run in processes of their own: one that takes more processor time than it may fails its evidence
-// alone, and says so.
+// Readers of a worker run in processes of their own: a reader that takes more processor time than allowed fails only
+// its own evidence, with the reason.
 func TestReadersApart(t *testing.T) {
 	if !apart.Supported {
 		t.Skip("this system has no readers in processes of their own")

@@ -15,8 +15,8 @@ import (
 	"heapdrift/worker/workertest"
 )
 
-// The demo goes through the real pipeline and its reports say what its table of sites says; loading it twice changes
-// nothing.
+// The demo goes through the real pipeline, and its reports agree with its table of sites; loading the demo twice
+// changes nothing.
 func TestDemo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -73,7 +73,7 @@ func TestDemo(t *testing.T) {
 	if err != nil || total != 9 || top[0].Blame != "shopd!Receipt::AppendLine" || top[0].Place != "receipt.cpp:118" {
 		t.Errorf("%+v of %d, %v", top, total, err)
 	}
-	// The trace shows the same process, and what came and went in it.
+	// The trace shows the same process, and memory that came and went in it.
 	if summary, err = storetest.Now(t, s).Summary(t.Context(), trace.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// What builds brought and mended is known of each leak, and of each build against the one before.
+// The history of each leak, and the comparison of each build with the one before, show what builds brought and fixed.
 func TestDemoHistory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

@@ -24,7 +24,7 @@ const heapLog = `0:000> !heap -s
 003f0000 00000002    1024    512    512      4     2     1    0      0   LFH
 `
 
-// A dump goes the way of all evidence, and what it says beside sites is in the report.
+// A dump goes through the pipeline like all evidence, and what it says beside sites is in the report.
 func TestDumpsAreEvidence(t *testing.T) {
 	p := start(t)
 	made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 2, Stacks: true, Heaps: 2,
@@ -78,7 +78,7 @@ func TestDumpsThatTellNothingAreRefused(t *testing.T) {
 		!strings.Contains(refused.Error(), "procdump -ma") {
 		t.Errorf("at the door: %v", err)
 	}
-	// One that is packed is looked at when it is read.
+	// A packed dump is inspected when it is read.
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	if _, err := z.Write(data); err != nil {

@@ -11,8 +11,8 @@ import (
 	"heapdrift/worker/workertest"
 )
 
-// served is a raw log of till.exe whose handler of requests holds a buffer and n blocks that it leaks; 0 for a build
-// that frees them.
+// served is a raw log of till.exe whose handler of requests holds a buffer and n blocks that it leaks; n is 0 for a
+// build that frees them.
 func served(minute, n int) string {
 	stacks := []string{"till!Buffer::Take", "till!Receipt::Append"}
 	log := workertest.TillLog(minute)
@@ -31,7 +31,7 @@ func served(minute, n int) string {
 	return b.String() + "*- - -" + tail
 }
 
-// Logs of a build that frees what leaked list nothing of it: it is fixed, because its caller ran.
+// Logs of a build that frees the leaked blocks list none of them: the leak is fixed, because its caller ran.
 func TestFixedLeakIsInNoLog(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

@@ -8,7 +8,8 @@ import (
 	"heapdrift/worker/workertest"
 )
 
-// Names of a PDB are bytes of a compiler. What is no text, breaks lines or has no end does not stop a run.
+// Names in a PDB are bytes that a compiler wrote. A name that is no text, holds line breaks or never ends does not stop
+// a run.
 func TestNamesThatAreNoText(t *testing.T) {
 	p := start(t)
 	program := &pdbtest.Program{

@@ -79,7 +79,7 @@ func text(t *testing.T, c symbols.Content) string {
 	return string(data)
 }
 
-// What only the symbol path has is kept, and is not the team's own until the team uploads it.
+// A file that only the symbol path has is kept, and is not the team's own until the team uploads it.
 func TestFilesOfThePathAreKept(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

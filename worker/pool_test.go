@@ -10,7 +10,8 @@ import (
 	"heapdrift/internal/store/storetest"
 )
 
-// The logs of three builds are judged together, whichever comes first; their reports stay what each says by itself.
+// The logs of three builds are judged together, in whichever order they come; their reports keep what each says by
+// itself.
 func TestLogsOfThreeRunsAddUp(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

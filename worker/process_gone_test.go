@@ -9,7 +9,7 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// Evidence that does not show the chosen process any more gives a report all the same, which says so.
+// Evidence that no longer shows the chosen process still gives a report, which says so.
 func TestChosenProcessIsGone(t *testing.T) {
 	c := &capture.Capture{Kind: capture.KindUMDHSnapshot, Process: capture.Process{Name: "app.exe", PID: 7},
 		Snapshots: make([]capture.Snapshot, 1)}

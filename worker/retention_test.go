@@ -16,7 +16,7 @@ import (
 	"heapdrift/worker"
 )
 
-// Files that are old go, and what was read of them stays; a file that is uploaded again is there again.
+// Old files are deleted, and what was read from them stays; a file that is uploaded again is kept again.
 func TestKeeperDeletesOldEvidence(t *testing.T) {
 	p := start(t)
 	run := p.upload("1.txt", log(1, 50))
@@ -53,7 +53,7 @@ func TestKeeperDeletesOldEvidence(t *testing.T) {
 	}
 }
 
-// What only a deleted run referred to goes with the next round of a keeper.
+// Content that only a deleted run referred to is deleted in the next round of a keeper.
 func TestKeeperSweepsWhatIsDeleted(t *testing.T) {
 	p := start(t)
 	run := p.upload("1.txt", log(1, 50))
@@ -82,7 +82,7 @@ func TestKeeperSweepsWhatIsDeleted(t *testing.T) {
 	sweep(false)
 }
 
-// agedStore is a blob store whose content seems to be so much older than it is.
+// agedStore is a blob store whose content seems older than it is by a given time.
 type agedStore struct {
 	blob.Store
 	by time.Duration
@@ -94,8 +94,8 @@ func (o agedStore) Stat(ctx context.Context, key string) (blob.Info, error) {
 	return info, err
 }
 
-// What a job at work may be about to refer to is kept for blob.KeptFor after it was put; where none is at work nothing
-// is.
+// Content that a job at work may be about to refer to is kept for blob.KeptFor after it was put; where no job is at
+// work, nothing is kept.
 func TestKeeperWaitsForJobs(t *testing.T) {
 	for _, test := range []struct {
 		name    string

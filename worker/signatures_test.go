@@ -38,8 +38,8 @@ func (p *pipeline) signatures() []store.SignatureRow {
 	return page.Rows
 }
 
-// Symbols that come late give a leak its name. It stays one leak, with all that was said of it, and is found by its
-// former name.
+// Late symbols give a leak its name. It stays one leak, with everything that was said about it, and its former name
+// still finds it.
 func TestLateSymbolsKeepTheLeak(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -87,7 +87,7 @@ func TestLateSymbolsKeepTheLeak(t *testing.T) {
 	}
 }
 
-// A project's rules say whose a leak is, and that it is known: then it fails nothing.
+// A project's rules say who owns a leak, and that it is known: then it fails no gate.
 func TestRulesOfTheProject(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

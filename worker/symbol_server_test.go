@@ -20,14 +20,14 @@ import (
 // tillKey is the id of the PDB of workertest.Till.
 const tillKey = "010000000000000000000000000000001"
 
-// identified is workertest.TillLog, which names no PDB, with the banner of one from a symbol store.
+// identified is workertest.TillLog, which names no PDB, with a banner that names one from a symbol store.
 func identified(minute int) string {
 	return strings.Replace(workertest.TillLog(minute), "enumerated.\n",
 		"enumerated.\n7FF600000000-7FF600005FFF DBGHELP: till - private symbols & lines\n        c:\\sym\\till.pdb\\"+
 			tillKey+"\\till.pdb\n", 1)
 }
 
-// A cloud is a symbol server and the store that it sends its clients to, by their names.
+// A cloud is a symbol server and the store to which it redirects clients, by their host names.
 type cloud struct {
 	mu    sync.Mutex
 	asked []string
@@ -46,7 +46,7 @@ func microsoft(t *testing.T, wait time.Duration, handle http.HandlerFunc) *cloud
 	}))
 	t.Cleanup(server.Close)
 	transport := server.Client().Transport.(*http.Transport).Clone()
-	transport.TLSClientConfig.ServerName = "example.com" // whom the test server's certificate is for
+	transport.TLSClientConfig.ServerName = "example.com" // the host that the test server's certificate is for
 	transport.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, network, strings.TrimPrefix(server.URL, "https://"))
 	}
@@ -109,7 +109,7 @@ func TestSymbolsOfMicrosoftsServer(t *testing.T) {
 	}
 }
 
-// A server that says nothing ends a run's wait, not the run; the report names what is missing.
+// A server that does not answer ends a run's wait, not the run; the report names what is missing.
 func TestSymbolsOfASilentServer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

@@ -16,7 +16,7 @@ import (
 	"heapdrift/worker/workertest"
 )
 
-// symbols uploads a symbol file and returns how many runs it renews.
+// symbols uploads a symbol file and returns how many runs are named anew.
 func (p *pipeline) symbols(name string, data []byte) int {
 	p.Helper()
 	taken, err := p.Intake.AcceptSymbols(p.Context(), "", name, strings.NewReader(string(data)))
@@ -35,7 +35,7 @@ func stack(r *analysis.Report) string {
 	return strings.Join(frames, ", ")
 }
 
-// Symbols that come behind the evidence name its frames; the evidence is not read again.
+// Symbols that come after the evidence name its frames; the evidence is not read again.
 func TestLateSymbols(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -122,7 +122,7 @@ func TestSymbolsOfTheNextRun(t *testing.T) {
 	}
 }
 
-// A symbol file that is gone is told of.
+// The report says when a symbol file is gone.
 func TestLostSymbolFile(t *testing.T) {
 	p := start(t)
 	pdb, _ := workertest.Till(t)

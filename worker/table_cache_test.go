@@ -23,7 +23,8 @@ func (c *countedBlob) Close() error {
 	return nil
 }
 
-// Many ask for more tables than stay open: each is opened once at a time, closed once, and never under its users.
+// Many users ask for more tables than stay open: each table is open at most once at a time, and is closed once, and
+// never while it is used.
 func TestTablesStayOpenWhileTheyAreUsed(t *testing.T) {
 	w := &Windows{}
 	var mu sync.Mutex
@@ -97,7 +98,7 @@ func TestWaitingForATableEndsWithTheContext(t *testing.T) {
 	}
 	close(leave)
 	wait.Wait()
-	if _, err := c.enter(ctx, tableKey{}, nil); err != nil { // it is open now
+	if _, err := c.enter(ctx, tableKey{}, nil); err != nil { // the table is open now
 		t.Error(err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"heapdrift/internal/store/storetest"
 )
 
-// figures are the numbers of a report's sites, without what instants of the series and file names add.
+// figures are the numbers of a report's sites, without instants of the series and file names.
 func figures(r *analysis.Report) string {
 	text := asJSON(r.Totals, r.Process)
 	for i := range r.Sites {
@@ -47,7 +47,7 @@ func evidenceNames(r *analysis.Report) (names []string) {
 	return names
 }
 
-// owners are the files of a run with the file that has their captures, in the order of their names.
+// owners are the files of a run, each with the file that has its captures, in the order of their names.
 func (p *pipeline) owners(run int64) []string {
 	p.Helper()
 	list, err := storetest.Now(p, p.Store).EvidenceOfRun(p.Context(), run)

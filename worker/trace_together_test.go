@@ -82,7 +82,7 @@ func TestPairOfFilesIsOneTrace(t *testing.T) {
 	}
 }
 
-// The kernel's half of a trace holds no memory events where only heaps were recorded: by itself it is none.
+// The kernel's half of a trace holds no memory events where only heaps were recorded: by itself it is no trace.
 func TestHalfOfATrace(t *testing.T) {
 	scenario := etltest.Invent(1, etltest.Size{Steps: 100})
 	scenario.Regions = nil
@@ -103,7 +103,7 @@ func TestHalfOfATrace(t *testing.T) {
 	}
 }
 
-// A trace of another boot is one of its own, beside a pair.
+// A trace of another boot is a trace of its own, beside a pair of one boot.
 func TestTraceOfAnotherBoot(t *testing.T) {
 	scenario := etltest.Invent(1, etltest.Size{})
 	kernel, heap := scenario.Pair(etltest.Format{})
@@ -131,13 +131,13 @@ func TestTraceOfAnotherBoot(t *testing.T) {
 	}
 }
 
-// What is no part of a trace is a recording of its own: another time of the same boot, and the merged file beside those
-// that it was made from.
+// Files that are no part of a trace are recordings of their own: a file of another time of the same boot, and the
+// merged file beside the files that it was made from.
 func TestRecordingsApart(t *testing.T) {
 	scenario := etltest.Invent(1, etltest.Size{Steps: 100})
 	kernel, heap := scenario.Pair(etltest.Format{})
 	later := etltest.Invent(2, etltest.Size{Steps: 100})
-	later.Start = scenario.Start + 9_000_000 // 0.9 s, behind the end of the first: still of one boot
+	later.Start = scenario.Start + 9_000_000 // 0.9 s, after the end of the first: still the same boot
 	if scenario.End > 900_000_000 {
 		t.Fatal("the first lasts too long")
 	}

@@ -18,8 +18,9 @@ type emptyTable struct{}
 func (emptyTable) Len() int64                                                    { return 0 }
 func (emptyTable) Scan(context.Context, int64, int64, ...allocations.Sink) error { return nil }
 
-// Between the reading of another file of a trace and the report on it, the captures may be of a process that the report
-// knows by another name, or of other files: that is no failure of the server, and no run without a trace.
+// After another file of a trace was read, and before the report on it is made, the captures may be of other files, or
+// of a process that the report knows by another name. The answer is then neither a failure of the server nor that the
+// run has no trace.
 func TestWindowOfATraceThatWasReadAgain(t *testing.T) {
 	blobs := newBlobs(t)
 	var content bytes.Buffer

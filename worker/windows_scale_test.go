@@ -159,7 +159,7 @@ func (l *largeTrace) table(t testing.TB, rows, sites int, meta *allocations.Meta
 	return store.Table{Key: blob.ContentKey(digest.SHA256), Bytes: digest.Bytes, Sites: sites}
 }
 
-// remoteStore is a store that does not lie on a disk of this machine.
+// remoteStore is a blob store without files on this machine's disk.
 type remoteStore struct{ blob.Store }
 
 func (e remoteStore) Open(ctx context.Context, key string) (blob.Reader, error) {
@@ -221,7 +221,8 @@ func TestWindowsOfManyRows(t *testing.T) {
 	}
 }
 
-// processorTime is what this process has used of all processors: on a busy machine it says more than the clock.
+// processorTime is the time that this process has used on all processors; on a busy machine it says more than the
+// clock.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var usage syscall.Rusage
@@ -231,8 +232,8 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// BenchmarkWindow asks for windows of a trace of ten million allocations: cold, with the table and the sites of the run
-// yet to be opened, and warm. All sites keep something, so that all are judged.
+// BenchmarkWindow asks for windows of a trace of ten million allocations: cold, before the table and the sites of the
+// run are opened, and warm. All sites keep something, so all are judged.
 func BenchmarkWindow(b *testing.B) {
 	for _, sites := range []int{4000, 20_000} {
 		b.Run(fmt.Sprintf("sites=%d", sites), func(b *testing.B) {

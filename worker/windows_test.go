@@ -20,7 +20,7 @@ import (
 	"heapdrift/worker"
 )
 
-// inWindow asks for a window of a run: what it waits for first, then a View.
+// inWindow asks for a window of a run: it prepares first, and then opens a View.
 func inWindow(t testing.TB, windows *worker.Windows, s *store.Store, run int64,
 	w capture.Window) (*analysis.WindowNumbers, error) {
 	t.Helper()
@@ -51,7 +51,8 @@ func reportOn(t testing.TB, windows *worker.Windows, s *store.Store, run int64,
 	return windows.Report(t.Context(), head, in, w)
 }
 
-// A window over everything has the numbers of the report, and every window those of the report on it.
+// A window over everything has the numbers of the run's report, and every window has those of the report on that
+// window.
 func TestWindowsAndReportsAgree(t *testing.T) {
 	p := start(t)
 	scenario := etltest.Invent(3, etltest.Size{Steps: 600})
@@ -96,7 +97,7 @@ func TestWindowsAndReportsAgree(t *testing.T) {
 	}
 }
 
-// Two windows are computed at once. Who waits for a turn gets one that is given back, or gives up.
+// Two windows are computed at once. A third request waits until one of them ends, or gives up.
 func TestTurnsForWindows(t *testing.T) {
 	p := start(t)
 	windows := &worker.Windows{Store: p.Store, Blobs: p.Blobs}

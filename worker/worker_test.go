@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { workertest.Main(m) }
 
-// pipeline is everything behind the door.
+// pipeline is everything after the intake.
 type pipeline struct {
 	*testing.T
 	*workertest.Pipeline
@@ -88,7 +88,8 @@ func files(r *analysis.Report) []string {
 	return names
 }
 
-// Files arrive in any order; the clock in them decides, and the number in their name where the clock is too coarse.
+// Files arrive in any order; the clock in them decides the order, or the number in their name where the clock is too
+// coarse.
 func TestSnapshotsAreOrderedByTimeThenName(t *testing.T) {
 	p := start(t)
 	p.upload("snap10.txt", log(7, 100))
@@ -147,7 +148,7 @@ func TestLostBlob(t *testing.T) {
 	}
 }
 
-// The same log under another name is the same instant.
+// The same log under another name shows the same instant.
 func TestTheSameLogTwice(t *testing.T) {
 	p := start(t)
 	p.upload("1.txt", log(1, 50))

@@ -85,7 +85,7 @@ func TestSetupLink(t *testing.T) {
 	}
 }
 
-// A server at home serves who reaches it, as long as nobody has an account.
+// A server at home serves everybody who reaches it, as long as nobody has an account.
 func TestOpenAtHome(t *testing.T) {
 	address := startServer(t)
 	res, err := http.Get(address + "/")

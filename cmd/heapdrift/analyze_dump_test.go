@@ -30,7 +30,7 @@ func write(t *testing.T, name string, data []byte) string {
 	return path
 }
 
-// A labRun is a run of the lab's truth as far as a dump of it needs it.
+// A labRun is the part of a run of the lab's truth that a dump of it needs.
 type labRun struct {
 	Name    string
 	PID     uint32
@@ -51,8 +51,8 @@ type labRun struct {
 	}
 }
 
-// labDump is a dump of a run of the lab: a fabricated heap whose blocks have the stacks of the run, and how many have
-// each.
+// labDump is a dump of a run of the lab: a fabricated heap whose blocks have the stacks of the run, and the number of
+// blocks of each stack.
 func labDump(t *testing.T, name string) (data []byte, run labRun, counts []int) {
 	t.Helper()
 	text, err := os.ReadFile(corpus.Path(t, "lab", "A", "truth.json"))
@@ -108,7 +108,7 @@ func guid(t *testing.T, text string) (g [16]byte) {
 	return g
 }
 
-// A dump gives the leaks of a program the same signatures that UMDH and a trace of it do, and is a witness of theirs.
+// A dump gives the leaks of a program the same signatures as UMDH and a trace of it, and is a witness of these leaks.
 func TestDumpHasTheSignaturesOfOtherEvidence(t *testing.T) {
 	data, run, counts := labDump(t, "A/umdh_x64")
 	path := write(t, "batterymeter.dmp", data)
@@ -162,7 +162,7 @@ func findingBySignature(r *analysis.Report, signature string) (*analysis.Finding
 	return nil, false
 }
 
-// Five dumps of one process are a series: what stays is matched by address.
+// Five dumps of one process are a series: blocks that stay are matched by address.
 func TestSeriesOfDumps(t *testing.T) {
 	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 2, Stacks: true, Heaps: 1,
 		Segments: 1, Blocks: 50})
@@ -180,7 +180,8 @@ func TestSeriesOfDumps(t *testing.T) {
 	}
 }
 
-// The walkthrough of a leak in somebody else's library: it is named first, and the runtime is not called a leak.
+// This is the walkthrough of a leak in somebody else's library: the report names that library first, and does not call
+// the runtime a leak.
 func TestWalkthroughOfDebugDiag(t *testing.T) {
 	path := write(t, "report.mht", debugdiagtest.Walkthrough().MIME())
 	out, errOut, code := cli(t, "analyze", path)
@@ -201,7 +202,8 @@ func TestWalkthroughOfDebugDiag(t *testing.T) {
 	}
 }
 
-// eeheap is what WinDbg printed in the walkthrough, which leaves the rest for native heaps, and two looks at those.
+// eeheap is what WinDbg printed about managed heaps in the walkthrough, which leaves the rest for native heaps, and two
+// outputs about these.
 const eeheap = `0:000> !eeheap -gc
 Number of GC Heaps: 1
 generation 0 starts at 0x1124b1c0
@@ -242,8 +244,8 @@ func TestLogOfWinDbg(t *testing.T) {
 	}
 }
 
-// Blocks whose first word is the address of a table of virtual functions are told by their class, once symbols are
-// there.
+// Once symbols are there, blocks whose first word is the address of a table of virtual functions are grouped by their
+// class.
 func TestBlocksByClass(t *testing.T) {
 	folder := corpus.Path(t, "symbols", "node-pty", "prebuilds", "win32-x64")
 	file, err := os.Open(filepath.Join(folder, "conpty.pdb"))

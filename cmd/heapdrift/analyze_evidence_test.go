@@ -10,8 +10,8 @@ import (
 	"heapdrift/ingest"
 )
 
-// Of several files that cannot be read the first is named, whichever is found out first; what was read beside it is
-// kept, to be closed.
+// Of several files that cannot be read the error names the first, whichever fails first in time; the others that were
+// read are kept, to be closed.
 func TestReadEvidenceNamesTheFirst(t *testing.T) {
 	good := filepath.Join("..", "..", "ingest", "umdh", "testdata", "snapshot64.txt")
 	dir := t.TempDir()

@@ -14,7 +14,7 @@ import (
 	"heapdrift/internal/corpus"
 )
 
-// labSignatures collects which signature each stack of the lab has in each piece of evidence, by scenario and role.
+// labSignatures collects the signature of each stack of the lab in each piece of evidence, by scenario and role.
 type labSignatures map[string]map[string][]string
 
 func (l labSignatures) add(scenario, role, signature string) {
@@ -30,7 +30,7 @@ func TestLabLeaksOfTraces(t *testing.T) {
 	n := 0
 	eachTrace(t, func(t *testing.T, paths []string, run *traceRun, _ traceFile, nth int) {
 		if damaged(run) && run.Name != "A/etl_x64_attached" {
-			return // what is missing there makes blocks look leaked, which the verdict says
+			return // missing events make blocks look leaked, and the verdict says so
 		}
 		r := analyzeJSON(t, append([]string{"--symbols", labSymbols(t), "--process", process(run, nth)}, paths...)...)
 		leaks := 0
@@ -42,7 +42,7 @@ func TestLabLeaksOfTraces(t *testing.T) {
 			n++
 			f := findingOf(t, r, site.Signature)
 			if stack.Leak && run.Name[0] == 'F' {
-				continue // these stop long before the trace does, and some after a few blocks
+				continue // these stacks stop allocating long before the trace ends, some after a few blocks
 			}
 			if leak := f.Verdict == analysis.ClassLeak; leak != stack.Leak ||
 				(site.Verdict == analysis.ClassLeak) != stack.Leak {
@@ -74,7 +74,7 @@ func findingOf(t *testing.T, r *analysis.Report, signature string) *analysis.Fin
 	return &r.Findings[i]
 }
 
-// Three or four snapshots do not decide, and yet every leak is surer to be one than anything else.
+// Three or four snapshots do not decide, and yet every leak has a higher score than anything else.
 func TestLabLeaksOfSnapshots(t *testing.T) {
 	symbolTruths(t, func(t *testing.T, files []string, run int, truth symbolTruth) {
 		r := analyzeJSON(t, append([]string{"--symbols", labSymbols(t)}, files...)...)
@@ -135,7 +135,7 @@ func TestLabSignatures(t *testing.T) {
 		}
 	})
 	eachTrace(t, func(t *testing.T, paths []string, run *traceRun, _ traceFile, nth int) {
-		if run.Name == "F/no_rundown" { // nothing tells which modules there are
+		if run.Name == "F/no_rundown" { // no event tells which modules there are
 			return
 		}
 		scenario, _, _ := strings.Cut(run.Name, "/")
@@ -169,7 +169,7 @@ func TestLabSignatures(t *testing.T) {
 	}
 }
 
-// What is new, fixed and persisting from one build to the next is as the truth says, by traces and by snapshots.
+// Traces and snapshots show as new, fixed and persisting from one build to the next what the truth says.
 func TestLabBuilds(t *testing.T) {
 	evidence := func(build, kind string) *analysis.Report {
 		files, err := filepath.Glob(corpus.Path(t, "lab", "D", build, kind) + "/*[0-9].[et][tx][lt]")
@@ -234,8 +234,8 @@ func TestLabBuilds(t *testing.T) {
 	}
 }
 
-// A difference prints no inlined calls. Its leaks have the signatures of the logs that it compares all the same, and
-// what it is called without symbols stays known.
+// A difference prints no inlined calls. Its leaks still have the signatures of the logs that it compares, and the name
+// that a leak has without symbols stays known.
 func TestLabSignaturesOfDifferences(t *testing.T) {
 	expanded := 0
 	for _, folder := range []string{"A/umdh_x64", "A/umdh_x86", "C/umdh_x86", "D/b100/umdh", "D/b101/umdh"} {
@@ -275,7 +275,7 @@ func TestLabSignaturesOfDifferences(t *testing.T) {
 	}
 }
 
-// Symbols of another build know other lines, and then nothing says that their inlined calls are those of the program.
+// Symbols of another build have other lines, and then nothing shows that their inlined calls are those of the program.
 func TestInlinedCallsOfAnotherBuild(t *testing.T) {
 	text, err := os.ReadFile(corpus.Path(t, "lab", "A", "umdh_x86", "diff_1_3.hex.txt"))
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// Output to what is no file goes through it: as root, /dev/null would be replaced by a report for all programs.
+// Output to a device or a pipe is written to it directly: as root, analyze would otherwise replace /dev/null by a
+// report for all programs.
 func TestOutputToAPipe(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {

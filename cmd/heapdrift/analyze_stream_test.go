@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// What comes as a stream is read as a file is.
+// A stream is read like a file.
 func TestAnalyzeStreams(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	path := writeSample(t, "one.txt", 16)
@@ -60,7 +60,7 @@ func TestAnalyzeStreamsThatNeverCome(t *testing.T) {
 			t.Errorf("%s: %d", arg, code)
 		}
 	}
-	if f, err := os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil { // lets go of who waits for it
+	if f, err := os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil { // releases a waiting reader
 		_ = f.Close()
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"heapdrift/worker/workertest"
 )
 
-// symbolTruth is what the frames of the generated evidence are known to be.
+// symbolTruth is the truth about the frames of the generated evidence.
 type symbolTruth struct {
 	Runs []struct {
 		Name    string
@@ -177,7 +177,8 @@ func frameLine(f *analysis.Frame, system bool) string {
 	return s
 }
 
-// A symbol server that says nothing takes the time that a run has for it, and the report tells what it may have.
+// A symbol server that does not answer takes the time that a run has for it, and the report lists what the server may
+// have.
 func TestAnalyzeWithASilentServer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

@@ -71,7 +71,7 @@ type truthSnapshot struct {
 	} `json:"per_stack"`
 }
 
-// folder is where a run's logs lie: U keeps them beside its truth.
+// folder is the folder of a run's logs: U keeps its logs beside its truth.
 func folder(t *testing.T, scenario, run string) string {
 	if scenario == "U" {
 		return corpus.Path(t, "lab", "U")
@@ -224,7 +224,8 @@ func TestRestartedProcess(t *testing.T) {
 	}
 }
 
-// Each log of a leak given twice is a series of three, not of six whose growth rests at every other.
+// Three logs of a leak, each given twice, are a series of three, not a series of six in which every other one shows no
+// growth.
 func TestTheSameLogsTwice(t *testing.T) {
 	dir := corpus.Path(t, "lab", "D", "b101", "umdh")
 	var once, twice []string
@@ -241,7 +242,7 @@ func TestTheSameLogsTwice(t *testing.T) {
 	}
 }
 
-// A difference is of the program whose logs it compares, although it calls that by another name.
+// A difference is about the program whose logs it compares, although it calls that program by another name.
 func TestDifferenceBesideItsLogs(t *testing.T) {
 	for _, name := range []string{"D/b101", "A/umdh_x64", "A/umdh_x86", "C/umdh_x86"} {
 		dir := corpus.Path(t, "lab", filepath.FromSlash(name))
@@ -278,7 +279,7 @@ func TestOddSnapshots(t *testing.T) {
 				t.Errorf("%s: no warning %s in %+v", file, code, r.Warnings)
 			}
 		}
-		if test.warnings == nil && len(r.Warnings) > 1 { // no-symbols is said of every raw log
+		if test.warnings == nil && len(r.Warnings) > 1 { // every raw log has no-symbols
 			t.Errorf("%s: warnings %+v", file, r.Warnings)
 		}
 		if test.flag != "" &&
@@ -401,7 +402,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// Symbols that are not there, and a directory that only Windows has, are told of; frames keep their addresses.
+// Missing symbols, and a directory that only Windows has, are reported; frames keep their addresses.
 func TestSymbolPathThatHasNothing(t *testing.T) {
 	r := analyzeJSON(t, "--symbols", `srv*c:\symbols`, writeSample(t, "a.txt", 8))
 	tried := r.Modules[0].Tried

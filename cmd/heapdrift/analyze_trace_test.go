@@ -79,8 +79,7 @@ type traceWindow struct {
 	}
 }
 
-// traces are the recordings of a run, by what is given to analyze: one file each, and the pair of an unmerged
-// recording.
+// traces are the recordings of a run, each as the arguments of analyze: one file, or the pair of an unmerged recording.
 func (r *traceRun) traces(t *testing.T, scenario string) (list [][]string, files []traceFile) {
 	t.Helper()
 	var kernel, heap string
@@ -161,7 +160,7 @@ func (r *traceRun) addresses(t *testing.T, s *traceStack) (list []string) {
 	return list
 }
 
-// byRole finds the truth's stacks in the report: those whose own frames lie in the site's one behind the other.
+// byRole finds the truth's stacks in the report: stacks whose own frames occur in the site's stack in the same order.
 // Recordings add frames of the kernel and of the emulation of 32-bit processes.
 func byRole(t *testing.T, r *analysis.Report, run *traceRun) map[string]*analysis.Site {
 	t.Helper()
@@ -170,7 +169,7 @@ func byRole(t *testing.T, r *analysis.Report, run *traceRun) map[string]*analysi
 		site := &r.Sites[i]
 		var have []string
 		for _, f := range r.Stack(site.Stack) {
-			if !f.Inline { // those share the address of their caller
+			if !f.Inline { // inlined frames share the address of their caller
 				have = append(have, f.Address)
 			}
 		}
@@ -208,7 +207,7 @@ func classesOf(a *analysis.Amounts) traceClasses { return traceClasses{a.AIFO, a
 
 func process(run *traceRun, nth int) string { return fmt.Sprintf("%d#%d", run.PID, nth) }
 
-// damaged are the recordings whose windows say what the process did and not what the file shows.
+// damaged are the recordings for which the truth has windows of what the process did, not of what the file shows.
 func damaged(run *traceRun) bool {
 	return len(run.Warnings) > 0 && run.Name != "F/alloc_onto_live" && run.Name != "F/no_rundown"
 }
@@ -221,7 +220,7 @@ func TestLabTraces(t *testing.T) {
 	n := 0
 	eachTrace(t, func(t *testing.T, paths []string, run *traceRun, file traceFile, nth int) {
 		if damaged(run) {
-			return // TestLabDamagedTraces compares it
+			return // TestLabDamagedTraces compares this one
 		}
 		for _, w := range run.Windows {
 			args := append([]string{"--process", process(run, nth)}, paths...)
@@ -289,7 +288,7 @@ func checkWindow(t *testing.T, r *analysis.Report, run *traceRun, w *traceWindow
 			}
 		}
 	}
-	for i := range r.Sites { // nothing beside what is known
+	for i := range r.Sites { // no site beside the known ones
 		if s := &r.Sites[i]; s.Kind == "heap" && s.Stack == 0 && s.Allocated.Count > 0 {
 			t.Errorf("%s: %d allocations without a stack", w.Name, s.Allocated.Count)
 		}
@@ -310,7 +309,7 @@ func TestLabDamagedTraces(t *testing.T) {
 	n := 0
 	eachTrace(t, func(t *testing.T, paths []string, run *traceRun, _ traceFile, nth int) {
 		if run.Visible == nil {
-			return // TestLabTraces compares it
+			return // TestLabTraces compares this one
 		}
 		// The figures of one file with several processes are sums over them.
 		var outstanding analysis.Amount
@@ -381,7 +380,7 @@ func amountsOf(m map[string]analysis.Amount) (list []analysis.Amount) {
 	return list
 }
 
-// The recordings of one run give the same report, but for what names the file.
+// The recordings of one run give the same report, except for the file's name.
 func TestLabVariantsAreEqual(t *testing.T) {
 	first := map[string]string{}
 	eachTrace(t, func(t *testing.T, paths []string, run *traceRun, _ traceFile, nth int) {
@@ -441,7 +440,7 @@ func TestMemoryExercise(t *testing.T) {
 	}
 }
 
-// A leak of a process that has ended says what it held, not that it holds nothing.
+// The report on a process that has ended says what the leak held, not that it holds nothing.
 func TestLeakOfAProcessThatEnded(t *testing.T) {
 	path := corpus.Path(t, "lab", "F", "process_exit.etl")
 	for format, says := range map[string]string{

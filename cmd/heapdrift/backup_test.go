@@ -20,7 +20,7 @@ import (
 	"heapdrift/internal/testdb"
 )
 
-// postgresProgram is a program of PostgreSQL, beside its server or in the path.
+// postgresProgram finds a program of PostgreSQL beside its server or in the path.
 func postgresProgram(t *testing.T, name string) string {
 	t.Helper()
 	for _, dir := range append([]string{os.Getenv("HEAPDRIFT_PG_BIN")}, globbed("/usr/lib/postgresql/*/bin")...) {
@@ -36,7 +36,7 @@ func postgresProgram(t *testing.T, name string) string {
 }
 
 func globbed(pattern string) []string {
-	list, _ := filepath.Glob(pattern) // the pattern is right
+	list, _ := filepath.Glob(pattern) // the pattern is well formed
 	return list
 }
 
@@ -45,7 +45,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// installation runs what the role says on a database and a folder of blobs, until stop is called.
+// installation runs the parts that the role names on a database and a folder of blobs, until stop is called.
 func installation(t *testing.T, database, blobs string, r role) (address string, stop func()) {
 	t.Helper()
 	redis, err := embedded.StartRedis()
@@ -110,8 +110,8 @@ func reportWhenReady(t *testing.T, address string, run int) string {
 	return ""
 }
 
-// The procedure of docs/operations.md: rows first, then blobs, restored into an empty installation, where what waited
-// runs.
+// This is the procedure of docs/operations.md: rows are saved first, then blobs, and restored into an empty
+// installation, where waiting jobs run.
 func TestBackUpAndRestore(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -132,7 +132,7 @@ func TestBackUpAndRestore(t *testing.T) {
 	put(address, "second", 2)
 	reports := map[int]string{1: reportWhenReady(t, address, 1), 2: reportWhenReady(t, address, 2)}
 	stop()
-	address, stop = installation(t, database, blobs, role{web: true, freshBroker: true, atHome: true}) // nobody works
+	address, stop = installation(t, database, blobs, role{web: true, freshBroker: true, atHome: true}) // no worker runs
 	put(address, "waits", 3)
 
 	file := filepath.Join(t.TempDir(), "heapdrift.dump")
@@ -140,7 +140,7 @@ func TestBackUpAndRestore(t *testing.T) {
 		database).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	put(address, "behind", 4) // an upload goes on: it is not in the backup
+	put(address, "behind", 4) // an upload that goes on meanwhile is not in the backup
 	copied := t.TempDir()
 	if err := os.CopyFS(copied, os.DirFS(blobs)); err != nil {
 		t.Fatal(err)

@@ -95,7 +95,7 @@ func startBrowser(t *testing.T, expected ...string) context.Context {
 	t.Cleanup(stop)
 	ctx, stop := cdp.NewContext(allocator)
 	t.Cleanup(stop)
-	if err := cdp.Do(ctx); err != nil { // starts it; a deadline here would end the browser with it
+	if err := cdp.Do(ctx); err != nil { // starts the browser; a deadline here would end it, too
 		t.Fatal(err)
 	}
 	messages := cdp.Console(ctx)
@@ -162,7 +162,7 @@ func text(ctx context.Context, t *testing.T, selector string) string {
 	return s
 }
 
-// The path of a developer: two logs dropped on the upload page become a report that names what grew.
+// A developer drops two logs on the upload page, and they become a report that names the growth.
 func TestTwoLogsBecomeAReport(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -176,7 +176,7 @@ func TestTwoLogsBecomeAReport(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	// What the server says of the files moves the button, and a click on its old place is lost.
+	// The server's answer about the files moves the button, and a click on its old place is lost.
 	poll(ctx, t, "what both files are",
 		`document.getElementById("files").innerText.split("by its first bytes").length === 3`)
 	if err := cdp.Do(ctx, cdp.Click("#start")); err != nil {
@@ -203,7 +203,7 @@ func evaluate(ctx context.Context, script string) error {
 	return err
 }
 
-// checkAxe looks for what keeps people from using the page.
+// checkAxe checks with axe-core that people can use the page.
 func checkAxe(ctx context.Context, t *testing.T) {
 	t.Helper()
 	script, err := os.ReadFile(filepath.Join("..", "..", "web", "testdata", "axe.min.js"))
@@ -249,7 +249,7 @@ func screenshot(ctx context.Context, t *testing.T, name string) {
 	}
 }
 
-// A file that is no evidence is refused on the page with its reason, and leaves no project behind.
+// A file that is not evidence is refused on the page with a reason, and leaves no project behind.
 func TestRefusalIsShown(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -259,14 +259,14 @@ func TestRefusalIsShown(t *testing.T) {
 	if err := os.WriteFile(photo, []byte("\xff\xd8\xff\xe0 JFIF"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// 404: what its first bytes say may come while it is sent; then the page takes back an upload that the server has
-	// refused.
+	// 404: the answer about the file's first bytes may come while the file is sent; then the page deletes an upload
+	// that the server has refused already.
 	ctx := startBrowser(t, "status of 415", "status of 404")
 	if err := cdp.Do(ctx, cdp.Navigate(server+"/upload?project=shop&build=1"),
 		cdp.SetUploadFiles("#file", []string{photo})); err != nil {
 		t.Fatal(err)
 	}
-	if err := evaluate(ctx, `document.getElementById("start").click(), 0`); err != nil { // before anything is said of the file
+	if err := evaluate(ctx, `document.getElementById("start").click(), 0`); err != nil { // before the server says what it is
 		t.Fatal(err)
 	}
 	poll(ctx, t, "the refusal", `document.querySelector("#files .failed .err")?.innerText.includes("JPEG")`)

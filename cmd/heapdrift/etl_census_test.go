@@ -68,7 +68,7 @@ func TestCensusRefuses(t *testing.T) {
 	}
 }
 
-// The class that Windows' own tools counted is there, in what people paste.
+// The text that people paste contains the class that Windows' own tools counted.
 func TestCensusCorpus(t *testing.T) {
 	out, errOut, code := cli(t, "etl", "census", "--format", "json",
 		corpus.Path(t, "etl", "perfview", "net.4.5.2.x64.etl.zip"))

@@ -13,8 +13,8 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// However a file is read, in order or not, twice, in part or not at all and by several goroutines, its digest is that
-// of its content.
+// The digest of a file is that of its content, however the file is read: in order or not, twice, in part, not at all,
+// or by several goroutines.
 func TestDigestOfEvidence(t *testing.T) {
 	const size = 3<<20 + 77
 	content := make([]byte, size)
@@ -69,7 +69,7 @@ func TestDigestOfEvidence(t *testing.T) {
 			if err := f.finish(); err != nil || f.SHA256 != want {
 				t.Errorf("%s, %v; it is %s", f.SHA256, err, want)
 			}
-			inOrder(f.source(), 0) // what is read later changes nothing
+			inOrder(f.source(), 0) // later reads change nothing
 			if err := f.finish(); err != nil || f.SHA256 != want {
 				t.Errorf("once more %s, %v", f.SHA256, err)
 			}

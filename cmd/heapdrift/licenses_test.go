@@ -81,7 +81,7 @@ func TestLicensesOfTheProgram(t *testing.T) {
 			t.Errorf("no text of %s", name)
 		}
 	}
-	for _, other := range []string{"chromedp", "axe-core", "gofakes3"} { // tests alone use them
+	for _, other := range []string{"chromedp", "axe-core", "gofakes3"} { // only tests use them
 		if strings.Contains(string(out), other) {
 			t.Errorf("%s is named, and not in the program", other)
 		}

@@ -13,8 +13,8 @@ import (
 	"heapdrift/internal/queue"
 )
 
-// What needs more memory than its budget ends with a sentence and the exit code of input that cannot be read; nothing
-// is written.
+// A command that needs more memory than its budget ends with a sentence and the exit code for input that cannot be
+// read; nothing is written.
 func TestMemoryIsBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -75,7 +75,7 @@ func writeStacks(t *testing.T, path string, n int) {
 	}
 }
 
-// A job that alone needs more than the budget fails for good, with a code; one that does not need it never hears of it.
+// A job that needs more than the budget by itself fails for good, with a code; a job that needs less is not affected.
 func TestJobsWithinBudget(t *testing.T) {
 	budget := memory.NewBudget(1 << 40)
 	ctx, stop := context.WithCancel(t.Context())
@@ -91,7 +91,7 @@ func TestJobsWithinBudget(t *testing.T) {
 	handlers := withinBudget(budget, map[string]queue.Handler{
 		"small": func(ctx context.Context, _ *queue.Job) error { return ctx.Err() },
 		"large": func(ctx context.Context, _ *queue.Job) error {
-			budget.SetLimit(1) // whatever the program holds is more
+			budget.SetLimit(1) // the program always holds more than this
 			<-ctx.Done()
 			return ctx.Err()
 		},

@@ -17,7 +17,8 @@ import (
 	"heapdrift/internal/demo"
 )
 
-// binaryFolder is where builtBinary has put the command; "" where no test asked for it. TestMain removes it.
+// binaryFolder is the folder of the command that builtBinary has built; "" where no test asked for it. TestMain removes
+// the folder.
 var binaryFolder string
 
 // builtBinary builds the command as users have it, once for all tests.
@@ -36,13 +37,13 @@ var builtBinary = sync.OnceValues(func() (string, error) {
 
 // A job is one run of the binary in a CI system.
 type job struct {
-	dir            string // that it runs in, with the evidence of a build
+	dir            string // the working folder, with the evidence of a build
 	environment    []string
 	code           int
 	stdout, stderr string
 }
 
-// runJob runs the binary with nothing in its environment but what is given.
+// runJob runs the binary with only the given environment.
 func runJob(t *testing.T, dir string, environment []string, args ...string) *job {
 	t.Helper()
 	path, err := builtBinary()
@@ -81,7 +82,7 @@ type ciCase struct {
 	// failing are texts that standard output holds where the gate fails, fixed where the leaks are gone; absent are texts
 	// that it does not hold where the gate passes.
 	failing, fixed, absent []string
-	// said reads what the system is told beside standard output.
+	// said reads what the CI system gets besides standard output.
 	said func(temp string) string
 }
 
@@ -141,8 +142,8 @@ func ciCases() []ciCase {
 	}
 }
 
-// The life of a leak in CI: a build that is clean passes, the next brings a leak and fails with its name, the one after
-// that mends it and passes.
+// The life of a leak in CI: a clean build passes, the next build brings a leak and fails with its name, and the one
+// after fixes the leak and passes.
 func TestPushInCI(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the program")
@@ -181,7 +182,7 @@ func TestPushInCI(t *testing.T) {
 	}
 }
 
-// check looks at everything that a job leaves behind.
+// check checks everything that a job leaves behind.
 func (c *ciCase) check(t *testing.T, j *job, temp, server, build string) {
 	t.Helper()
 	read := func(name string) []byte {

@@ -29,7 +29,7 @@ func pushed(ctx context.Context, t *testing.T, args ...string) (code int, stdout
 	return code, out.String(), errs.String()
 }
 
-// The exit codes of the contract, by gate. What could not be read hides behind no pass.
+// The exit codes of the contract, by gate. A passed gate does not hide evidence that could not be read.
 func TestExitOfOutcome(t *testing.T) {
 	for _, test := range []struct {
 		gate     string
@@ -84,7 +84,7 @@ func TestPushUsage(t *testing.T) {
 	}
 }
 
-// What a real server refuses, does not decide, or has already.
+// A real server refuses evidence, does not decide, or has the files already.
 func TestPushToAServer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -129,8 +129,8 @@ func TestPushToAServer(t *testing.T) {
 	}
 }
 
-// On a server with accounts the token decides: that of another project finds nothing, one that is not good is said to
-// be so, one that may only upload gets the verdict all the same.
+// On a server with accounts the token decides: a token of another project finds nothing, an invalid token is reported
+// as such, and a token that may only upload still gets the verdict.
 func TestPushWithTokens(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -167,7 +167,7 @@ func TestPushWithTokens(t *testing.T) {
 	}
 }
 
-// Who interrupts gets no half outcome, and a token that is not taken is said to be one.
+// An interrupted push prints no partial outcome, and the error for a token that the server refuses names the cause.
 func TestPushEndsEarly(t *testing.T) {
 	log := writeLog(t, "a.txt", 0, 3)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -203,7 +203,7 @@ func TestPushEndsEarly(t *testing.T) {
 	}
 }
 
-// The sentence and the page are the last two lines, whatever a gate, a name or a sentence holds.
+// The sentence and the page are the last two lines, whatever text a gate, a name or a sentence holds.
 func TestLastTwoLines(t *testing.T) {
 	for i := range ci.Systems {
 		j := &ciJob{system: &ci.Systems[i], get: func(string) string { return "" }}

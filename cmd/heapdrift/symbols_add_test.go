@@ -17,7 +17,7 @@ import (
 	"heapdrift/internal/symbols/pe/petest"
 )
 
-// program is what the PDB and image of the tests come from.
+// program is the program from which the PDB and the image of the tests come.
 func program() *pdbtest.Program {
 	p := pdbtest.Sample()
 	p.GUID, p.Age = [16]byte{15: 7}, 2
@@ -85,7 +85,7 @@ func TestSymbolsAdd(t *testing.T) {
 	if code != exitOK {
 		t.Errorf("code %d", code)
 	}
-	// The cabinet is sent again: what is in it is not known before.
+	// The cabinet is sent again, because its content is not known before.
 	out, _, code = cli(t, "symbols", "add", dir, "--url", server+"/")
 	lines(t, strings.ReplaceAll(out, dir+string(filepath.Separator), ""), `^known    a/app.pdb  0{31}72$`,
 		`^known    b/app.dll  `, `^known    c/own.pd_  `, `^refused `, `^0 added, 3 known, 1 refused, 0 failed$`)
@@ -109,7 +109,7 @@ func TestSymbolsAdd(t *testing.T) {
 	}
 }
 
-// What a run lacked names its frames as soon as it comes.
+// Symbols that a run lacked name its frames as soon as they arrive.
 func TestSymbolsAddNamesRuns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -122,7 +122,7 @@ func TestSymbolsAddNamesRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	const base = 0x7FF654800000
-	var back uint32 // RVA of a return address: behind a CALL
+	var back uint32 // RVA of a return address: after a CALL
 	for _, m := range p.Modules {
 		for _, f := range m.Functions {
 			for _, a := range f.Allocations {
@@ -168,7 +168,7 @@ func send(t *testing.T, method, url, body string) string {
 	return string(text)
 }
 
-// lines holds the lines of a text against patterns.
+// lines compares the lines of a text with patterns.
 func lines(t *testing.T, text string, want ...string) {
 	t.Helper()
 	got := strings.Split(strings.TrimSpace(text), "\n")

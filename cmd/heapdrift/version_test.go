@@ -45,7 +45,7 @@ func TestVersionCommand(t *testing.T) {
 		name string
 		args []string
 		code int
-		want string // in what is printed, or said of a mistake
+		want string // in the output or the error
 	}{
 		{"text", []string{"version"}, exitOK, "heapdrift " + buildVersion() + "\ncommit "},
 		{"json", []string{"version", "--format", "json"}, exitOK, `"version": "` + buildVersion() + `"`},
@@ -76,7 +76,7 @@ func TestVersionCommand(t *testing.T) {
 	}
 }
 
-// What a plain build says is what the toolchain recorded, in the words of a release.
+// A plain build prints what the toolchain recorded, in the words of a release.
 func TestPlainBuild(t *testing.T) {
 	binary, err := builtBinary()
 	if err != nil {

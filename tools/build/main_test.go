@@ -13,7 +13,7 @@ import (
 	"heapdrift/internal/build"
 )
 
-// program is a small one with the names of ours: what is tested is how it is built.
+// program is a small program with the names of ours, because the test is about how it is built.
 var program = map[string]string{
 	"go.mod":                 "module heapdrift\n\ngo 1.26.0\n",
 	".gitignore":             "/dist/\n",
@@ -68,7 +68,7 @@ func TestDescribe(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		do       func(t *testing.T, root string)
-		want     string // with COMMIT for its first 12 digits
+		want     string // COMMIT stands for the first 12 digits of the commit
 		modified bool
 	}{
 		{"no tag", func(*testing.T, string) {}, "0.1.0-dev+COMMIT", false},
@@ -107,8 +107,8 @@ func TestDescribe(t *testing.T) {
 	})
 }
 
-// Two clones of a commit give the same bytes, whatever the machine has set; and the program says what it was built
-// from.
+// Two clones of a commit give the same bytes, whatever the environment of the machine; and the program says what it was
+// built from.
 func TestRelease(t *testing.T) {
 	here := runtime.GOOS + "/" + runtime.GOARCH
 	releaseOf := func(t *testing.T, root string) string {
@@ -167,7 +167,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// The image is built without git, so that it names flags itself: they are the same.
+// The image is built without git, so its build names the flags itself: the flags are the same.
 func TestDockerfile(t *testing.T) {
 	want := "CGO_ENABLED=0 go build " + strings.Join(flags, " ") + ` -ldflags="` + strip + ` $STAMP" `
 	if text := read(t, "../../Dockerfile"); !strings.Contains(text, want) {

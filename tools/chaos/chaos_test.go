@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// storms skips where there can be none, and goes to the root of the repository.
+// storms skips the test where no storm is possible, and changes to the root of the repository.
 func storms(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -22,7 +22,7 @@ func storms(t *testing.T) {
 	t.Chdir("../..")
 }
 
-// A short storm; make chaos has longer ones, which are stricter about how outages answer.
+// This is a short storm; make chaos runs longer ones, which are stricter about answers during outages.
 func TestChaos(t *testing.T) {
 	storms(t)
 	if err := chaos(t.Context(), options{storm: 15 * time.Second, seed: 3, runs: 8, lenient: true}); err != nil {
@@ -30,7 +30,8 @@ func TestChaos(t *testing.T) {
 	}
 }
 
-// The last release works beside this version over one database, which this version has migrated, until it is replaced.
+// The last release works beside this version on one database, which this version has migrated, until the release is
+// replaced.
 func TestLastReleaseBesideThis(t *testing.T) {
 	storms(t)
 	commit, err := lastRelease(t.Context())

@@ -58,7 +58,7 @@ func TestComposeServices(t *testing.T) {
 	}
 }
 
-// Redis holds job ids and leases: they survive its restart, and none is ever thrown out for want of memory.
+// Redis holds job ids and leases: these survive a restart, and Redis never evicts one when memory is short.
 func TestComposeRedisKeepsJobs(t *testing.T) {
 	command := loadOurs(t, nil).Services["redis"].Command
 	for flag, value := range map[string]string{"--appendonly": "yes", "--maxmemory-policy": "noeviction"} {
@@ -69,7 +69,7 @@ func TestComposeRedisKeepsJobs(t *testing.T) {
 	}
 }
 
-// Whatever outlives a container lies on a named volume, where the image keeps its data.
+// Data that outlives a container lies on a named volume, in the folder where the image keeps its data.
 func TestComposeVolumes(t *testing.T) {
 	project := loadOurs(t, nil)
 	for name, target := range map[string]string{
@@ -114,7 +114,7 @@ func TestComposeOrder(t *testing.T) {
 			t.Errorf("%s waits for %v, want %v", name, got, want)
 		}
 	}
-	// The image checks the web server, which these do not run.
+	// The image checks the web server, which these services do not run.
 	for _, name := range []string{"worker", "migrate"} {
 		if check := project.Services[name].HealthCheck; check == nil || !check.Disable {
 			t.Errorf("%s does not turn the image's health check off: it would never be healthy", name)
@@ -176,7 +176,7 @@ func TestComposeAddresses(t *testing.T) {
 	}
 }
 
-// Somebody's keys to a cloud, lying in the environment, do not end in a container here.
+// A user's cloud keys that are set in the environment do not get into a container.
 func TestComposeLeavesCloudKeysAlone(t *testing.T) {
 	project := loadOurs(t, types.Mapping{"AWS_ACCESS_KEY_ID": "theirs", "AWS_SECRET_ACCESS_KEY": "theirs"})
 	for name, service := range project.Services {
@@ -188,7 +188,7 @@ func TestComposeLeavesCloudKeysAlone(t *testing.T) {
 	}
 }
 
-// The checks above are worth what the parser refuses.
+// The checks above are only as good as what the parser refuses.
 func TestComposeMistakesAreRefused(t *testing.T) {
 	for _, tt := range []struct{ name, old, new, want string }{
 		{"unknown condition", "condition: service_healthy", "condition: service_fine", "condition"},

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// The scripts that pages load are byte for byte what tools/vendor-assets took from the packages it names, each with
-// its licence beside it, and nothing else lies among them.
+// The scripts that pages load are byte for byte those that tools/vendor-assets took from the packages that it names,
+// each with its licence beside it, and the folder holds nothing else.
 func TestVendoredScripts(t *testing.T) {
 	for dir, packages := range map[string][]string{
 		"web/assets/vendor": {"htmx-ext-sse", "htmx.org", "tus-js-client"},

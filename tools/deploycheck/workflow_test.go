@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// An action runs with the repository's rights: it is named by commit, with its version beside it for the reader.
+// An action runs with the repository's rights, so it is named by commit, with its version beside it for the reader.
 func TestWorkflowActionsArePinned(t *testing.T) {
 	uses := regexp.MustCompile(`(?m)^\s*(?:- )?uses:\s*(.*)$`)
 	pinned := regexp.MustCompile(`^[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)

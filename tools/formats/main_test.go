@@ -10,7 +10,7 @@ import (
 
 const root = "../.."
 
-// The regions say what the rows say.
+// The generated regions of the documents agree with the rows.
 func TestFresh(t *testing.T) {
 	for name, text := range regions {
 		file, err := os.ReadFile(filepath.Join(root, name))

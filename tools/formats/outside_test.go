@@ -17,14 +17,14 @@ import (
 // rows is the one file that names formats.
 const rows = "ingest/formats.go"
 
-// exceptions are files that name a format and may, with the reason. One that names none any more is to be taken out.
+// exceptions are files that may name a format, with the reason. A file that names none any more has to be taken out.
 var exceptions = map[string]string{
 	"ingest/capture/kinds.go":           "constants for fixtures; a new format adds none",
 	"internal/analysis/blame/origin.go": "umdh.exe as a module of Windows, among hundreds",
 }
 
-// A new format is a package and a row: nothing else in the repository names the formats that are there, so nothing else
-// has to change for one more.
+// A new format is a package and a row: nothing else in the repository names a format, so nothing else has to change for
+// a new one.
 func TestNobodyElseNamesAFormat(t *testing.T) {
 	formats := ingest.Formats()
 	readers := readersOf(t, formats)
@@ -67,8 +67,8 @@ func TestNobodyElseNamesAFormat(t *testing.T) {
 	}
 }
 
-// No reader knows another: what two of them need is a package that no row names. .golangci.yml says more for those that
-// are there; this holds for a new one, too.
+// No reader imports another: what two of them need is in a package that no row names. .golangci.yml restricts the
+// present readers further; this test covers a new one, too.
 func TestNoReaderKnowsAnother(t *testing.T) {
 	readers := readersOf(t, ingest.Formats())
 	for kind, folders := range readers {
@@ -136,7 +136,7 @@ func readersOf(t *testing.T, formats evidence.Formats) map[evidence.Kind][]strin
 			}
 			return true
 		})
-		if formats.Of(kind).Kind != "" { // the literal is one row, not all of them
+		if formats.Of(kind).Kind != "" { // the literal is a single row, not all rows
 			readers[kind] = append(readers[kind], folders...)
 		}
 		return true

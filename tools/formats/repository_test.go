@@ -23,7 +23,7 @@ type place struct {
 	constant   string // "package.Name" of its declaration or use, else ""
 }
 
-// A repository is everything that is built from it or served by it.
+// A repository holds the literals and constants of all sources that are built into the product or served by it.
 type repository struct {
 	names     map[string][]evidence.Kind // of formats and their captures
 	literals  []place

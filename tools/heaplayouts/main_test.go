@@ -55,7 +55,7 @@ func TestBadSources(t *testing.T) {
 		{"", good, good, "standard input"},
 		{"{}", "nowhere.json", good, "-public"},
 		{"{}", good, "nowhere.json", "-ntdll"},
-		{"{}", good, good, "-ntdll"}, // it lacks the structures
+		{"{}", good, good, "-ntdll"}, // the list lacks the structures
 	} {
 		if err := run([]string{"-public", test.public, "-ntdll", test.ntdll}, strings.NewReader(test.in),
 			&bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), test.want) {
@@ -64,8 +64,8 @@ func TestBadSources(t *testing.T) {
 	}
 }
 
-// TestBadSegmentSources refuses lists of structures of segment heaps in which a build is missing, or something cannot
-// be read.
+// TestBadSegmentSources checks that lists of structures of segment heaps are refused where a build is missing, or a
+// line cannot be read.
 func TestBadSegmentSources(t *testing.T) {
 	builds := func(types string) string {
 		return `{"15063.413": ` + types + `, "17134.523": ` + types + `, "17763.107": ` + types + `}`

@@ -63,7 +63,7 @@ var tree = map[string]string{
 	"web/assets/vendor/VERSIONS.json": `[{"name": "s", "version": "2.0.0", "file": "s.js"}, {"name": "s", "version": "2.0.0", "file": "s.LICENSE.txt"}]`,
 
 	"go/LICENSE":          "Go's.\n",
-	"a/LICENSE.md":        "\ufeffOur\r\nlicence.  \r\n", // in other lines
+	"a/LICENSE.md":        "\ufeffOur\r\nlicence.  \r\n", // with other line ends
 	"a/NOTICE":            "A says.\n",
 	"a/license.go":        "package a\n",
 	"a/licensed.txt":      "no licence\n",
@@ -168,7 +168,8 @@ func TestWithoutLicence(t *testing.T) {
 	}
 }
 
-// The toolchain is asked for each system: what one of them links alone is there too, and what nobody links is not.
+// The toolchain is asked for each system: modules that only one system links are listed too, and modules that none
+// links are not.
 func TestLinked(t *testing.T) {
 	root, _ := plant(t, func(f map[string]string) {
 		f["go.mod"] += "\nrequire (\n\texample.com/a v1.0.0\n\texample.com/b v0.2.0\n\texample.com/c v0.3.0\n)\n\n" +

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// module makes a small module: a limit of 10 that a test looks at, and a name that none does.
+// module makes a small module: a limit of 10 that a test checks, and a name that no test checks.
 func module(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -41,7 +41,7 @@ const (
 	hanging = "# it counts for ever\n- n++\n+ n += 0\n"
 )
 
-// What becomes of a mutation: a test finds it, or none does, or it cannot be tried.
+// A mutation is found by a test, or by none, or it cannot be tried.
 func TestRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -102,7 +102,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// Of tests that fail without a mutation nothing follows.
+// From tests that fail without a mutation nothing follows.
 func TestBroken(t *testing.T) {
 	dir := module(t, map[string]string{"list.txt": "file small.go\n\n" + bitten,
 		"broken_test.go": "package small\n\nimport \"testing\"\n\nfunc TestBroken(t *testing.T) { t.Fatal(\"anyway\") }\n"})
@@ -112,7 +112,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// An interrupt ends the tests that run, and what is left is not tried.
+// An interrupt ends the tests that run, and the remaining mutations are not tried.
 func TestInterrupt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -135,7 +135,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// The committed lists fit the code: every text stands where they say, once.
+// The committed lists fit the code: every text stands once in the place that the list names.
 func TestLists(t *testing.T) {
 	names, err := filepath.Glob("mutations/*.txt")
 	if err != nil || len(names) == 0 {

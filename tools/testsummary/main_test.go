@@ -176,7 +176,7 @@ $`,
 	}
 }
 
-// Several modules share one account, and the second runs although the first fails.
+// Several modules share one summary, and the second runs although the first fails.
 func TestRunModules(t *testing.T) {
 	t.Parallel()
 	bad := module(t, map[string]string{"a_test.go": `package a
@@ -219,8 +219,8 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// A report of the race detector comes in pieces that go test lays to different tests; lines that are no events pass
-// through; a package cut short in a report still shows what there is.
+// A report of the race detector comes in pieces that go test attributes to different tests; lines that are no events
+// pass through; a package that ends in the middle of a report still shows what came.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	const events = `go: warning: something about modules

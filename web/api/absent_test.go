@@ -6,7 +6,8 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// The history of a leak says by which caller it is known to be gone from a build, and so does the comparison.
+// The history of a leak names the caller by which the leak is known to be gone from a build, and so does the
+// comparison.
 func TestAbsentLeak(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

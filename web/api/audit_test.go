@@ -25,7 +25,7 @@ func TestProjectAudit(t *testing.T) {
 	if got, want := fmt.Sprint(trail.Audit), "[{order   {[1 2 3]} {[2 3 1]}}]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	// An upload that declares none leaves it as it was declared.
+	// An upload without a sequence leaves the declared one as it is.
 	n.do("PUT", "/api/v1/evidence?project=shop&build=1&scenario=declared&name=b.log",
 		strings.NewReader(umdhLog(1000))).want(t, 201, "")
 	if trail := decode[audit](t, n.do("GET", path, nil).want(t, 200, "")); len(trail.Audit) != 1 {

@@ -9,7 +9,7 @@ import (
 	"heapdrift/internal/store"
 )
 
-// A client that breaks off and comes back at once must find its first request done: its next one waits.
+// When a client breaks off and comes back at once, its next request waits until the first one is done.
 func TestClaimsWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := claims{held: map[string]chan struct{}{}, patience: 3 * time.Second}

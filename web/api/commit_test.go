@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// An upload says of which commit its build is; one that does not leaves it as it is, and what is no name is refused.
+// An upload names the commit of its build; an upload without one leaves the commit as it is, and a malformed name is
+// refused.
 func TestCommitOfABuild(t *testing.T) {
 	n := start(t)
 	for _, test := range []struct{ given, want string }{{"", ""}, {"1f0c9ab", "1f0c9ab"}, {"", "1f0c9ab"}, {"2", "2"}} {

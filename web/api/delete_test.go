@@ -14,7 +14,8 @@ import (
 	"heapdrift/worker"
 )
 
-// A file can be taken out as it came in, also a part of it; the audit says who did, once for a download in ranges.
+// A file can be downloaded as it was uploaded, whole or in part; the audit names who did so, once for a download in
+// ranges.
 func TestEvidenceDownload(t *testing.T) {
 	n := start(t)
 	content := umdhLog(500)
@@ -59,8 +60,8 @@ func TestEvidenceDownload(t *testing.T) {
 	}
 }
 
-// What is deleted is gone from pages, API and, once the keeper has come by, from the blob store; what others refer to
-// stays.
+// A deleted run is gone from pages, from the API and, after the keeper's next round, from the blob store; content that
+// others refer to stays.
 func TestDelete(t *testing.T) {
 	n := start(t)
 	put := func(build, name string, seed int) (run, file int64) {

@@ -28,7 +28,7 @@ func digest(s string) string {
 // bomb is a zip whose one file unpacks to a thousand times its size.
 func bomb() string {
 	var b bytes.Buffer
-	z := zip.NewWriter(&b) // on a buffer it cannot fail
+	z := zip.NewWriter(&b) // writing to a buffer cannot fail
 	w, _ := z.Create("a.txt")
 	_, _ = io.WriteString(w, umdhLog(1000))
 	zeros := make([]byte, 1<<20)
@@ -69,7 +69,7 @@ func TestPut(t *testing.T) {
 	}
 }
 
-// What is no evidence is refused with a code, by either way of uploading, and leaves nothing behind.
+// A file that is not evidence is refused with a code, by both ways of uploading, and leaves nothing behind.
 var refusals = []struct {
 	name, body string
 	status     int
@@ -126,7 +126,7 @@ func TestPutTooLarge(t *testing.T) {
 	n.nothingStored()
 }
 
-// dial sends the head of a request and what there is of its body.
+// dial sends the head of a request and the given part of its body.
 func (n *node) dial(method, path, header, body string) (net.Conn, *bufio.Reader) {
 	n.t.Helper()
 	conn, err := net.Dial("tcp", n.Listener.Addr().String())
@@ -152,7 +152,7 @@ func TestPutExpectContinue(t *testing.T) {
 	if line, _ := r.ReadString('\n'); !strings.HasPrefix(line, "HTTP/1.1 201 ") {
 		t.Errorf("%q", line)
 	}
-	// What is refused for its head alone is refused before a byte of it is asked for.
+	// A request that its head alone makes wrong is refused before the server asks for a byte of its body.
 	_, r = n.dial("PUT", evidence(), fmt.Sprintf("Content-Length: %d\r\nExpect: 100-continue\r\n", maxBytes+1), "")
 	if line, _ := r.ReadString('\n'); !strings.HasPrefix(line, "HTTP/1.1 413 ") {
 		t.Errorf("%q", line)

@@ -6,7 +6,7 @@ import (
 	"heapdrift/internal/store"
 )
 
-// Terminate deletes an upload as the sweeper does, which has seen it as it was.
+// Terminate deletes an upload as the sweeper does, in the state in which it was read before.
 func (a *API) Terminate(ctx context.Context, id string, seen *store.Upload) error {
 	return a.terminate(ctx, id, seen)
 }

@@ -68,7 +68,7 @@ func (n *node) told(status analysis.Status, name string, findings ...analysis.Fi
 	return up.Run
 }
 
-// shopHistory is three builds: the second brings a leak, the third mends another.
+// shopHistory is three builds: the second brings a leak, the third fixes another.
 func shopHistory(t *testing.T) *node {
 	t.Helper()
 	n := start(t)
@@ -153,7 +153,7 @@ func TestSignature(t *testing.T) {
 		leak.Evidence == nil || len(leak.Evidence.Clauses) != 1 {
 		t.Errorf("%+v", leak)
 	}
-	if tag := a.Header.Get("ETag"); strings.TrimPrefix(tag, "W/") != fmt.Sprintf(`"%d"`, leak.Version) { // weak where it is compressed
+	if tag := a.Header.Get("ETag"); strings.TrimPrefix(tag, "W/") != fmt.Sprintf(`"%d"`, leak.Version) { // weak where the answer is compressed
 		t.Errorf("ETag %s of version %d", tag, leak.Version)
 	}
 	for _, path := range []string{at("nosuch"), at("%00"), at("%FF"), "/api/v1/projects/nobody/signatures/" + sigLeak,
@@ -400,7 +400,7 @@ func TestGate(t *testing.T) {
 	n.do("GET", "/api/v1/runs/3/verdict?baseline=99", nil).want(t, 422, "invalid-baseline")
 }
 
-// Nothing is new against a baseline whose evidence does not decide.
+// No leak counts as new against a baseline whose evidence does not decide.
 func TestGateAgainstUndecidedBaseline(t *testing.T) {
 	n := start(t)
 	n.told(analysis.StatusInconclusive, "1", found(sigLeak, "Leak", analysis.ClassUnknown, 10))

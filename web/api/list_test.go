@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Every list is written as CSV by one way: a row for each row of the JSON, a column for each value.
+// One function writes every list as CSV: a row for each row of the JSON, a column for each value.
 func TestListsAsCSV(t *testing.T) {
 	n := shopHistory(t)
 	list := decode[struct {

@@ -73,8 +73,8 @@ func TestPolicy(t *testing.T) {
 	n.do("GET", "/api/v1/runs/999/decisions", nil).want(t, 404, "not-found")
 }
 
-// A rule that calls everything known moves nothing; the preview says what it silences, and so does the verdict behind
-// it.
+// A rule that calls everything known changes no signature; the preview says what the rule silences, and so does the
+// later verdict.
 func TestRuleThatSilencesAll(t *testing.T) {
 	n := shopHistory(t)
 	const path, all = "/api/v1/projects/shop/rules", `module:* -> known="x"`

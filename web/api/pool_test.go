@@ -9,7 +9,7 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
-// The API says what a run is judged to be together with others, what it says by itself, and why.
+// The API gives the judgement on a run together with others, the run's own judgement, and the reasons.
 func TestPooledLeak(t *testing.T) {
 	n := start(t)
 	type leak struct {

@@ -62,7 +62,7 @@ func upload(t *testing.T, method, url, token, body string, header ...string) (st
 	return res.StatusCode, p.Code, retry
 }
 
-// A disk that would be too full takes nothing, by no way, and says so before the bytes are sent.
+// When an upload would leave the disk too full, every way of uploading refuses it before the bytes are sent.
 func TestNoRoom(t *testing.T) {
 	url, token, _ := closedNode(t, func(in *intake.Intake) { in.MinFree = math.MaxInt64 })
 	for what, ask := range map[string]func() (int, string, int){
@@ -79,7 +79,7 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
-// A token sends so much in a day and no more; what is refused does not count, and other tokens are not concerned.
+// A token may send a limited amount a day; refused uploads do not count, and other tokens are not affected.
 func TestQuota(t *testing.T) {
 	log := umdhLog(3000)
 	size := len(log)

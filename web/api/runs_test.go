@@ -37,7 +37,7 @@ func (n *node) claim() (leases []store.Lease) {
 	return leases
 }
 
-// read ends the read jobs that are due and the search for symbols after them, as if the evidence held nothing to store.
+// read ends the due read jobs and the search for symbols that follows, as if the evidence held nothing to store.
 func (n *node) read() {
 	n.t.Helper()
 	for _, lease := range n.claim() {
@@ -56,13 +56,13 @@ func (n *node) read() {
 	}
 }
 
-// analyse ends the analysis that is due with a report.
+// analyse ends the due analysis with a report.
 func (n *node) analyse(r *analysis.Report) {
 	n.t.Helper()
 	n.analyseAs(r, r.WriteJSON)
 }
 
-// analyseAs is analyse with a report that is stored as something writes it.
+// analyseAs is analyse with a report whose stored form the caller writes.
 func (n *node) analyseAs(r *analysis.Report, write func(io.Writer) error) {
 	n.t.Helper()
 	text, pipe := io.Pipe()
@@ -88,7 +88,7 @@ func (n *node) analyseAs(r *analysis.Report, write func(io.Writer) error) {
 	}
 }
 
-// fail ends the jobs that are due without a result.
+// fail ends the due jobs without a result.
 func (n *node) fail(code, message string) {
 	n.t.Helper()
 	for _, lease := range n.claim() {
@@ -226,7 +226,7 @@ func TestReport(t *testing.T) {
 	n.do("GET", "/api/v1/runs/1/report", nil, "Accept", "image/png").want(t, 406, "not-acceptable")
 }
 
-// A report that an older version stored goes out in the layout of today, in every coding and format.
+// A report that an older version stored is sent in today's layout, in every coding and format.
 func TestReportOfTheLayoutBefore(t *testing.T) {
 	before, err := os.ReadFile("../../internal/analysis/export/testdata/report.v1.json")
 	if err != nil {
@@ -284,7 +284,7 @@ func (n *node) reportCoded(accept string) (*http.Response, []byte) {
 	return res, text
 }
 
-// The report is the same in every coding; where the client takes it, it goes out as it is stored.
+// The report is the same in every coding; a client that takes the stored coding gets the report as it is stored.
 func TestReportCoded(t *testing.T) {
 	n := start(t)
 	n.put(umdhLog(1000))
@@ -338,7 +338,7 @@ func TestReportDamaged(t *testing.T) {
 	}
 	res, err := n.Client().Get(n.URL + "/api/v1/runs/1/report")
 	if err != nil {
-		return // cut off before the head
+		return // the connection breaks before the head
 	}
 	defer func() { _ = res.Body.Close() }()
 	if _, err := io.ReadAll(res.Body); err == nil && res.StatusCode == http.StatusOK {
@@ -373,7 +373,7 @@ func TestVerdict(t *testing.T) {
 		}
 		decided := make(chan answer)
 		go func() { decided <- n.do("GET", "/api/v1/runs/1/verdict?wait=60s", nil) }()
-		n.read() // queues the analysis in the same moment: the run must not look decided in between
+		n.read() // also queues the analysis, so that the run never looks decided in between
 		select {
 		case a := <-decided:
 			t.Fatalf("decided before the analysis: %s", a.body)
@@ -407,7 +407,7 @@ func TestVerdictOfFailures(t *testing.T) {
 	for _, wait := range []string{"soon", "-1s", "60", "1h1"} {
 		n.do("GET", "/api/v1/runs/1/verdict?wait="+wait, nil).want(t, 422, "invalid-wait")
 	}
-	n.do("GET", "/api/v1/runs/1/verdict?wait=1000h", nil).want(t, 200, "") // cut to what is allowed
+	n.do("GET", "/api/v1/runs/1/verdict?wait=1000h", nil).want(t, 200, "") // limited to the longest wait
 	if !slices.Contains([]string{"failed", "ready"}, decode[runView](t, n.do("GET", "/api/v1/runs/1", nil)).State) {
 		t.Error("state")
 	}

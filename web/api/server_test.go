@@ -29,8 +29,8 @@ func TestMain(m *testing.M) { testdb.Main(m, store.Migrate) }
 
 const maxBytes = 64 << 20
 
-// A node is a server under test; nodes may share a database and a blob store. Every answer that goes through do is
-// held against the OpenAPI description.
+// A node is a server under test; nodes may share a database and a blob store. The method do checks every answer against
+// the OpenAPI description.
 type node struct {
 	*httptest.Server
 	t      testing.TB
@@ -131,7 +131,7 @@ func (n *node) send(req *http.Request) answer {
 	return answer{res, text}
 }
 
-// want fails the test unless the answer has the status, and the code where it is a problem.
+// want fails the test unless the answer has the status and, for a problem, the code.
 func (a answer) want(t testing.TB, status int, code string) answer {
 	t.Helper()
 	var p problem.Problem
@@ -173,7 +173,7 @@ func evidence(pairs ...string) string {
 	return "/api/v1/evidence?" + q.Encode()
 }
 
-// put uploads a file that must be taken.
+// put uploads a file, which the server must accept.
 func (n *node) put(body string, pairs ...string) uploadedFile {
 	n.t.Helper()
 	return decode[uploadedFile](n.t, n.do("PUT", evidence(pairs...), strings.NewReader(body)).want(n.t, 201, ""))
@@ -220,7 +220,7 @@ func (n *node) content(sha string) []byte {
 	return text
 }
 
-// eventually waits for a condition that another goroutine of the server brings about.
+// eventually waits until another goroutine of the server has made a condition true.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A client that opens more connections than its share waits; another one gets in.
+// A client that opens more connections than its share waits; another client gets in.
 func TestShares(t *testing.T) {
 	var s shares
 	var held []func()
@@ -43,7 +43,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// What counts is how long the server waits for the client, and how much comes in that time.
+// The limit counts the time that the server waits for the client, and the bytes that arrive in that time.
 func TestSlowBodies(t *testing.T) {
 	b := &body{idle: 30 * time.Second}
 	for i, step := range []struct {

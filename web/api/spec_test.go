@@ -33,7 +33,7 @@ var router = sync.OnceValues(func() (routers.Router, error) {
 	return gorillamux.NewRouter(doc)
 })
 
-// checkAgainstSpec holds an answer of the API against its description.
+// checkAgainstSpec checks an answer of the API against its description.
 func checkAgainstSpec(t testing.TB, req *http.Request, res *http.Response, body []byte) {
 	t.Helper()
 	r, err := router()

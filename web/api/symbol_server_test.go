@@ -19,7 +19,7 @@ func TestSymbolServer(t *testing.T) {
 	n := start(t)
 	pdb, dll := symbolsOf(t, 7)
 	image := n.putSymbols("out.zip", zipped("app.pdb", pdb, "app.dll", dll)).Modules[0]
-	if image.Kind != "image" { // the zip's order is that of the names
+	if image.Kind != "image" { // the files of the zip are sorted by name
 		t.Fatalf("%+v", image)
 	}
 	for path, want := range map[string]string{
@@ -99,7 +99,7 @@ func BenchmarkSymbolServer(b *testing.B) {
 	}
 }
 
-// Who asks for MSFZ gets the container that lies there, everybody else the PDB that it stands for.
+// Clients that ask for MSFZ get the stored container, all others the PDB in it.
 func TestSymbolServerOfMSFZ(t *testing.T) {
 	n := start(t)
 	program := pdbtest.Sample()

@@ -41,7 +41,7 @@ func symbolsOf(t testing.TB, build byte) (pdb, dll string) {
 // zipped packs pairs of names and contents.
 func zipped(pairs ...string) string {
 	var b bytes.Buffer
-	z := zip.NewWriter(&b) // on a buffer it cannot fail
+	z := zip.NewWriter(&b) // writing to a buffer cannot fail
 	for i := 0; i < len(pairs); i += 2 {
 		w, _ := z.Create(pairs[i])
 		_, _ = w.Write([]byte(pairs[i+1]))
@@ -121,7 +121,7 @@ func TestPutSymbolsRefused(t *testing.T) {
 	n.nothingStored()
 }
 
-// Symbols among evidence are refused with the way that they should have gone.
+// Symbols that are sent as evidence are refused, and the answer names the right endpoint.
 func TestPutSymbolsAsEvidence(t *testing.T) {
 	n := start(t)
 	pdb, dll := symbolsOf(t, 7)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// createSymbols begins an upload of symbols; more is added to its metadata.
+// createSymbols begins an upload of symbols; the parameter more is added to its metadata.
 func (n *node) createSymbols(name string, length int, more string) answer {
 	n.t.Helper()
 	meta := "kind " + base64.StdEncoding.EncodeToString([]byte("symbols")) + ",filename " +

@@ -62,7 +62,7 @@ func offset(t testing.TB, a answer) int {
 	return at
 }
 
-// evidenceOf is what an upload that is complete has become.
+// evidenceOf is the evidence that a complete upload has become.
 func (n *node) evidenceOf(a answer) string {
 	n.t.Helper()
 	run, err := strconv.ParseInt(a.Header.Get("X-Heapdrift-Run"), 10, 64)
@@ -101,7 +101,7 @@ func TestTus(t *testing.T) {
 	if keys := n.keys("uploads/"); len(keys) > 0 {
 		t.Errorf("parts are left: %v", keys)
 	}
-	// The answer to the last request may get lost: asking and sending again tell the same.
+	// The answer to the last request may get lost: HEAD and a repeated PATCH give it again.
 	for _, again := range []answer{n.head(upload).want(t, 200, ""), n.patch(upload, len(log), nil).want(t, 204, "")} {
 		if n.evidenceOf(again) != digest(log) || offset(t, again) != len(log) {
 			t.Errorf("again: %v", again.Header)
@@ -125,7 +125,7 @@ func TestTusResumeOnAnotherNode(t *testing.T) {
 	other := n.another()
 	log := umdhLog(9 << 20)
 	upload := n.create(len(log))
-	const sent = 8<<20 + 123 // one part and a bit
+	const sent = 8<<20 + 123 // slightly more than one part
 	conn, _ := n.dial("PATCH", upload,
 		fmt.Sprintf("Tus-Resumable: 1.0.0\r\nContent-Type: %s\r\nUpload-Offset: 0\r\nContent-Length: %d\r\n",
 			offsetStream, len(log)), log[:sent])
@@ -179,8 +179,8 @@ func TestTusTwoWriters(t *testing.T) {
 	}
 }
 
-// Writers on two nodes do not see each other. The one that stores a part first wins, the other is told, whether the
-// file is complete by then or not.
+// Writers on two nodes do not see each other. The one that stores a part first wins, and the other gets an error,
+// whether the file is complete by then or not.
 func TestTusTwoNodes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -194,7 +194,7 @@ func TestTusTwoNodes(t *testing.T) {
 		first := make(chan answer)
 		go func() { first <- n.patch(upload, 0, slow) }()
 		_, _ = io.WriteString(feed, log[:1000])
-		for n.patch(upload, 0, nil).StatusCode != http.StatusLocked { // until the slow one is being received
+		for n.patch(upload, 0, nil).StatusCode != http.StatusLocked { // until the server receives the slow request
 		}
 		last := other.patch(upload, 0, strings.NewReader(log[:faster])).want(t, 204, "")
 		_, _ = io.WriteString(feed, log[1000:])
@@ -230,7 +230,7 @@ func TestTusOverride(t *testing.T) {
 	n.nothingStored()
 }
 
-// A body of unknown length is taken as far as the upload goes.
+// Of a body of unknown length the server takes the bytes that the upload still lacks.
 func TestTusChunked(t *testing.T) {
 	n := start(t)
 	log := umdhLog(10_000)
@@ -241,7 +241,7 @@ func TestTusChunked(t *testing.T) {
 	}
 }
 
-// flakyStore fails the next renames, as a blob store does whose disk is full.
+// flakyStore fails the next renames, like a blob store whose disk is full.
 type flakyStore struct {
 	blob.Store
 	failures atomic.Int32
@@ -254,7 +254,7 @@ func (f *flakyStore) Rename(ctx context.Context, from, to string) error {
 	return f.Store.Rename(ctx, from, to)
 }
 
-// A failure of the server at the very end leaves the client something to come back for.
+// After a failure of the server at the very end the client can go on with the upload.
 func TestTusFailureAtTheEnd(t *testing.T) {
 	healthy := start(t)
 	blobs := &flakyStore{Store: healthy.blobs}
@@ -315,7 +315,7 @@ func TestSweepUploads(t *testing.T) {
 	}
 }
 
-// An upload that goes on between the look for stale ones and its turn is not swept.
+// An upload that goes on after the list of stale uploads was read, and before its turn, is not deleted.
 func TestSweepSparesWhatGoesOn(t *testing.T) {
 	n := start(t)
 	upload := n.create(1000)

@@ -21,8 +21,8 @@ import (
 	"heapdrift/internal/query"
 )
 
-// All views of a selection of a real run add up to the same, and its exports are read by the programs that they are
-// for.
+// All views of a selection of a real run add up to the same numbers, and the programs that exports are made for read
+// them.
 func TestViews(t *testing.T) {
 	n, run, end := startTrace(t)
 	path := func(view, q string) string { return fmt.Sprintf("/api/v1/runs/%d/views/%s?%s", run.ID, view, q) }
@@ -148,7 +148,7 @@ func TestExportsOfASelection(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 
-	// So does another reader of Parquet.
+	// Another reader of Parquet reads the export, too.
 	from, to := float64(end)/4e9, float64(end)/2e9
 	allocated := decode[query.Totals](t,
 		n.do("GET", fmt.Sprintf("/api/v1/runs/%d/views/totals?kind=heap&from=%g&to=%g", run.ID, from, to),

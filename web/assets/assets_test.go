@@ -26,7 +26,7 @@ func get(url, accept string) *http.Response {
 	return w.Result()
 }
 
-// decode takes the coding from a body.
+// decode undoes the content coding of a body.
 func decode(t *testing.T, coding string, body []byte) []byte {
 	t.Helper()
 	var r io.Reader = bytes.NewReader(body)
@@ -105,7 +105,7 @@ func TestOtherAddresses(t *testing.T) {
 	}
 }
 
-// The server's policy forbids styles and scripts inside pages, so none may ask for them.
+// The server's policy forbids inline styles and scripts, so no page may use them.
 func TestStylesLoadNothing(t *testing.T) {
 	for _, name := range []string{"tokens.css", "pages.css", "layout.css"} {
 		text, err := assets.FS.ReadFile(name)

@@ -8,7 +8,7 @@ import (
 	"heapdrift/web/compress"
 )
 
-// accepts are Accept-Encoding headers and what they get of zstd, br and gzip in this order.
+// accepts are Accept-Encoding headers and the codings that they get when zstd, br and gzip are offered in this order.
 var accepts = []struct {
 	header string
 	want   compress.Coding
@@ -26,7 +26,7 @@ var accepts = []struct {
 	{"identity, gzip;q=0.5", ""}, {"identity;q=0.5, gzip;q=0.5", "gzip"}, {"identity;q=0.5, gzip;q=0.4", ""},
 	{"identity;q=0, gzip;q=0.1", "gzip"}, {"identity;q=0", ""},
 	{"gzip;q=0, gzip;q=1", ""}, {"gzip, gzip;q=0", "gzip"},
-	// What is malformed accepts nothing.
+	// A malformed header accepts nothing.
 	{"gzip;q=2", ""}, {"gzip;q=-1", ""}, {"gzip;q=1.001", ""}, {"gzip;q=0.1234", ""}, {"gzip;q=.5", ""},
 	{"gzip;q=nan", ""}, {"gzip;q=1e0", ""}, {"gzip;q=", ""}, {"gzip;q", ""}, {"gzip;q=0,5", ""},
 	{"gzip;q=x, br;q=0.1", "br"}, {"gzip;level=9", "gzip"}, {"gzip;level=9;q=0", ""}, {",,;,gzip,", "gzip"},
@@ -44,7 +44,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// What a client names with a weight of 0, or does not name, it does not get; and a coding that is offered alone is
+// A client does not get a coding that it names with a weight of 0, or does not name; a coding that is offered alone is
 // taken unless Identity weighs more.
 func FuzzChoose(f *testing.F) {
 	for _, test := range accepts {

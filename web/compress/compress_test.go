@@ -34,7 +34,7 @@ func serve(t testing.TB, handle echo.HandlerFunc) *httptest.Server {
 	return s
 }
 
-// ask sends a request with headers in pairs, and no other ones.
+// ask sends a request with only the given headers, which are pairs of names and values.
 func ask(t testing.TB, s *httptest.Server, method string, header ...string) (*http.Response, []byte, error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, s.URL, nil)
@@ -54,7 +54,7 @@ func ask(t testing.TB, s *httptest.Server, method string, header ...string) (*ht
 	return res, body, err
 }
 
-// decode takes the coding from a body.
+// decode undoes the content coding of a body.
 func decode(coding string, body []byte) ([]byte, error) {
 	var r io.Reader = bytes.NewReader(body)
 	var err error
@@ -104,7 +104,7 @@ func steps(rng *rand.Rand) (list []step, body []byte) {
 	return list, body
 }
 
-// Whatever a handler writes in whatever pieces, every client reads the same body under the same status.
+// Every client reads the same body under the same status, whatever a handler writes and in whatever pieces.
 func TestBodyIsTheSame(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -178,7 +178,7 @@ func TestBodyIsTheSame(t *testing.T) {
 	}
 }
 
-// What is sent as it is, and why.
+// Answers that are sent as they are, and why.
 func TestSentAsItIs(t *testing.T) {
 	page := prose(rand.New(rand.NewPCG(3, 4)), 20_000)
 	for name, test := range map[string]struct {
@@ -290,7 +290,7 @@ func TestOldProtocol(t *testing.T) {
 	}
 }
 
-// An answer that breaks off is not ended, neither its coding nor its chunks: no client takes it for whole.
+// An answer that breaks off ends neither its coding nor its chunks, so no client takes it for whole.
 func TestBrokenOff(t *testing.T) {
 	page := prose(rand.New(rand.NewPCG(7, 8)), 300_000)
 	for _, n := range []int{10, 2000, len(page)} {
@@ -373,7 +373,7 @@ func TestFlush(t *testing.T) {
 	}
 }
 
-// Who comes when all encoders are at work gets an answer as it is, and later ones are compressed again.
+// A client that comes when all encoders are at work gets an answer as it is; later answers are compressed again.
 func TestManyAtOnce(t *testing.T) {
 	const clients = 50
 	page := prose(rand.New(rand.NewPCG(9, 9)), 5000)

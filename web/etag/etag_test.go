@@ -44,7 +44,7 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// A tag in a list is found whatever stands behind it, and a header without it never names it.
+// A tag in a list is found whatever follows it, and a header without the tag never matches.
 func FuzzMatches(f *testing.F) {
 	for _, test := range headers {
 		f.Add(test.header)

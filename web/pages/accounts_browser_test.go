@@ -11,8 +11,8 @@ import (
 	"heapdrift/web/pages/account"
 )
 
-// The first admin opens an account, makes a project, an account for somebody and a token, and logs out; all in a
-// browser, in which each page can be used by everybody and fits.
+// In a browser the first admin opens an account, makes a project, an account for somebody else and a token, and logs
+// out. Each page is accessible and fits the window.
 func TestAccountsInBrowser(t *testing.T) {
 	s, b := openClosed(t), browse(t)
 	link := accounts.NewLink()

@@ -21,7 +21,7 @@ import (
 type tab struct {
 	t   testing.TB
 	ctx context.Context
-	// lossy is of tests that break connections: what the browser logs of those is expected.
+	// lossy is for tests that break connections: errors that the browser logs about them are expected.
 	lossy atomic.Bool
 }
 
@@ -42,7 +42,7 @@ func browse(t testing.TB) *tab {
 	return watched(ctx, t)
 }
 
-// A browser is one Chromium for all tests of the package: to start it takes longer than most of them.
+// A browser is one Chromium for all tests of the package: starting it takes longer than most tests.
 type browser struct {
 	once sync.Once
 	ctx  context.Context
@@ -79,7 +79,7 @@ func (b *browser) close() {
 	}
 }
 
-// another opens a tab beside, in the same browser.
+// another opens a second tab in the same browser.
 func (b *tab) another() *tab {
 	b.t.Helper()
 	ctx, stop := cdp.NewContext(b.ctx)
@@ -123,7 +123,7 @@ func (b *tab) do(steps ...cdp.Action[cdp.Void]) {
 	}
 }
 
-// ready is true of a page that has its scripts, and no answer of the server that they have not seen to yet.
+// ready is true of a page that has loaded its scripts and has no answer of the server left to process.
 const ready = `document.readyState === "complete" && !document.querySelector(".htmx-added, .htmx-settling")`
 
 // see waits until an expression in the page is true, and the page is ready: keys and clicks before that are lost. The
@@ -142,7 +142,7 @@ func (b *tab) see(expression string) {
 	b.t.Fatalf("waited in vain for %s: %v; the page shows %s", expression, err, shown)
 }
 
-// accessible looks with axe-core for what keeps people from using the page.
+// accessible checks with axe-core that people can use the page.
 func (b *tab) accessible(what string) {
 	b.t.Helper()
 	b.axe(what, "")
@@ -190,7 +190,7 @@ func (b *tab) axe(what, options string) {
 	}
 }
 
-// is evaluates an expression, which does something to the page or says what holds of it, to true.
+// is evaluates an expression, which changes the page or states a fact about it, and expects true.
 func (b *tab) is(expression string) {
 	b.t.Helper()
 	if !must[bool](b.t)(cdp.Run(b.ctx, cdp.Evaluate[bool](expression))) {

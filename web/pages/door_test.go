@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// A door stands before a site. It holds pieces of uploads in the middle, breaks them, answers with an error instead,
-// and closes: tests wait for what they need to happen, and not for a time.
+// A door is a proxy before a site. It stops pieces of uploads in the middle, breaks them, answers with an error
+// instead, and closes. With it tests wait for an event that they need, and not for a time.
 type door struct {
 	t    testing.TB
 	url  string
@@ -20,8 +20,8 @@ type door struct {
 
 	mu      sync.Mutex
 	server  *http.Server
-	held    *uploadBrake // nil where everything goes through
-	status  int          // what the API answers instead; 0 for what it says itself
+	held    *uploadBrake // nil lets everything through
+	status  int          // the status that the API answers instead of its own; 0 for its own answer
 	created int          // uploads that were begun
 	offsets []string
 }
@@ -89,7 +89,7 @@ func (h *uploadBrake) wait(ctx context.Context, t testing.TB) {
 	}
 }
 
-// let lets the pieces that are held go on, and all others; cut breaks those that are held.
+// let lets held and later pieces go on; cut breaks the held ones.
 func (d *door) let() { d.lift(func(h *uploadBrake) { close(h.free) }) }
 func (d *door) cut() { d.lift(func(h *uploadBrake) { close(h.cut) }) }
 
@@ -102,7 +102,7 @@ func (d *door) lift(how func(*uploadBrake)) {
 	d.held = nil
 }
 
-// answer has the API say nothing but a status; 0 lets it speak.
+// answer makes the API answer with nothing but a status; 0 restores its own answers.
 func (d *door) answer(status int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

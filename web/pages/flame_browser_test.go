@@ -36,7 +36,8 @@ func flamePage(t testing.TB, tree any) string {
 	return server.URL
 }
 
-// smallTree is three stacks: of the team's own, through an allocator, and one that shrinks in a comparison.
+// smallTree is three stacks: one of the team's own code, one through an allocator, and one that shrinks in a
+// comparison.
 func smallTree() *query.Tree {
 	return &query.Tree{
 		Schema: query.TreeSchema, Metric: "growth", Unit: "bytes",
@@ -54,7 +55,7 @@ func TestIcicleInBrowser(t *testing.T) {
 	b := browse(t)
 	b.do(cdp.EmulateViewport(1200, 800), cdp.Navigate(flamePage(t, smallTree())))
 	rows := `[...document.querySelectorAll(".flame-tree tr")].map(r => r.cells[0].innerText.trim() + " " + r.cells[1].innerText).join("|")`
-	// Allocators are folded: what they hold is their caller's.
+	// Allocators are folded: their memory counts as their caller's.
 	b.see(rows + ` === "all 4.00 KB|app!main 4.00 KB|app!Serve 3.00 KB|app!Cache::Add 3.00 KB|app!Warm 1.00 KB"`)
 	b.do(cdp.Click(`[data-flame-do="fold"]`))
 	b.see(rows + `.includes("ntdll!RtlAllocateHeap 3.00 KB") && location.search === "?fold=0"`)
@@ -79,7 +80,7 @@ func TestIcicleInBrowser(t *testing.T) {
 	b.see(rows + `.startsWith("all 4.00 KB|app!Serve 3.00 KB")`)
 	b.do(cdp.Click(`[data-flame-do="reset"]`), cdp.SendKeys(".flame-find", "warm"))
 	b.see(`document.querySelector(".flame-found").innerText === "1 found, 1.00 KB, 25.0 % of the width"`)
-	// The table moves by keys, and a row that is chosen is chosen in the picture.
+	// Keys move through the table, and a row that is chosen is also chosen in the picture.
 	b.do(cdp.Focus(`.flame-tree tr[tabindex="0"]`), cdp.KeyEvent(kb.ArrowDown), cdp.KeyEvent(kb.ArrowDown))
 	b.see(`document.activeElement.cells[0].innerText.trim() === "app!Serve" && document.querySelector(".flame").flame.chosen === 2`)
 	b.do(cdp.KeyEvent(kb.ArrowLeft))
@@ -116,8 +117,8 @@ func largeTree(n int) *query.Tree {
 	return tree
 }
 
-// BenchmarkIcicle draws trees in Chromium: from the text of the API to the first picture, with and without the remaking
-// that folding takes, and the picture after a zoom.
+// BenchmarkIcicle draws trees in Chromium. It measures the time from the API's text to the first picture, with and
+// without folding the tree anew, and the time of the picture after a zoom.
 func BenchmarkIcicle(b *testing.B) {
 	for _, nodes := range []int{10_000, 100_000, 300_000} {
 		b.Run(fmt.Sprint(nodes), func(b *testing.B) {

@@ -49,7 +49,7 @@ func TestLeakPagesInBrowser(t *testing.T) {
 	}
 }
 
-// What is typed filters the list; evidence opens in place and stands in the address; buttons change the state.
+// Typing filters the list; evidence opens in place and appears in the address; buttons change the state.
 func TestLeaksInBrowser(t *testing.T) {
 	s, b := open(t), browse(t)
 	runs := history(t, s)
@@ -66,7 +66,7 @@ func TestLeaksInBrowser(t *testing.T) {
 		cdp.SendKeys("#comment-actor", "Ada"), cdp.Click(`//button[text()="Comment"]`))
 	b.see(`document.querySelector("#triage .push").innerText === "you are Ada" && document.querySelector(".said .comment")`)
 
-	// The effect is said before anything is saved, and told anew as fields change.
+	// The page says what the change does before anything is saved, and says it anew as fields change.
 	b.do(cdp.Click(`//a[text()="Known until…"]`))
 	b.see(`location.search === "?say=known" && window.htmx && document.querySelector("#effect").innerText.includes("the gate of build 4813")`)
 	b.do(cdp.SendKeys("#until-build", "4813\t"))

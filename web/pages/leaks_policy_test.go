@@ -47,7 +47,7 @@ func TestPolicyPage(t *testing.T) {
 	}
 }
 
-// The preview of rules that call everything known says what falls silent, and which verdicts change.
+// The preview of rules that call everything known says which leaks are silenced, and which verdicts change.
 func TestRulesPageSaysWhatFallsSilent(t *testing.T) {
 	s := open(t)
 	history(t, s)

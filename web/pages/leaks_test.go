@@ -201,7 +201,7 @@ func TestTriageForm(t *testing.T) {
 	}
 }
 
-// The name that someone typed stands in the next form.
+// The name that somebody typed stands in the next form.
 func TestActorIsRemembered(t *testing.T) {
 	s := open(t)
 	history(t, s)
@@ -218,7 +218,7 @@ func TestActorIsRemembered(t *testing.T) {
 	has(t, s.page(path, "Cookie", res.Header.Get("Set-Cookie")), `name="actor" value="Zoë &#34;O&#34;"`)
 	has(t, s.page(path, "Cookie", "heapdrift_actor=%00%zz"), `name="actor" value=""`)
 
-	// A form that does not ask for it takes what is remembered, and leaves it.
+	// A form without the field uses the remembered name, and leaves it as it is.
 	into := signatureOf(t, s, "SearchIndex::Rebuild").Text
 	req = must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+path+"/merge",
 		strings.NewReader("into="+into)))
@@ -232,7 +232,7 @@ func TestActorIsRemembered(t *testing.T) {
 	has(t, words(s.page("/projects/shopd/signatures/"+into)), "merged by Zoë")
 }
 
-// Three snapshots cannot tell that something is clean, and no page says so.
+// Three snapshots cannot show that a signature is clean, and no page says that it is.
 func TestUndecidedIsNotClean(t *testing.T) {
 	s := open(t)
 	history(t, s)
@@ -287,7 +287,7 @@ func TestCompareBuilds(t *testing.T) {
 	has(t, page, "Compare builds of shopd", "1 new", "What changed", "all 5 new 1", "same 4", "new",
 		"Receipt:: AppendLine", "stable", "leak", "certain", "2.48 MB/hour", "Calls of both sides",
 		"By module", "shopd", "Base: build 4811", "Head: build 4812")
-	lacks(t, page, "worse 0", "not exercised 0") // a group without a row takes no room
+	lacks(t, page, "worse 0", "not exercised 0") // a group without rows takes no room
 	const pair = "/projects/shopd/compare?base=4811&head=4812&scenario=soak-60min"
 	for query, rows := range map[string]int{"": 5, "&group=new": 1, "&group=persisting": 4, "&group=fixed": 0,
 		"&group=nonsense": 5, "&q=appendline": 1, "&q=shopd&group=persisting": 2, "&q=nosuch": 0} {

@@ -41,7 +41,8 @@ func logIn(t *testing.T, s *site, name string, role accounts.Role) string {
 	return strings.Join(cookies, "; ")
 }
 
-// What a change does to the gate is said before it is saved, without scripts too, and saying it changes nothing.
+// The page says what a change does to the gate before the change is saved, without scripts too, and this preview
+// changes nothing.
 func TestEffectIsSaidBeforeItIsSaved(t *testing.T) {
 	s := open(t)
 	calm := capturesOf(shop[:1], 11)
@@ -68,7 +69,7 @@ func TestEffectIsSaidBeforeItIsSaved(t *testing.T) {
 		t.Errorf("a page that was read changed %+v to %+v", leak.Triage, now.Triage)
 	}
 
-	// What was said is what happens, and taking it back is said too.
+	// The change does what the preview said, and taking it back has a preview too.
 	if status, page := s.fill(path, "version", fmt.Sprint(leak.Version), "do", "known", "reason",
 		"vendor"); status != http.StatusSeeOther {
 		t.Fatalf("%d %.300s", status, page)
@@ -76,7 +77,7 @@ func TestEffectIsSaidBeforeItIsSaved(t *testing.T) {
 	has(t, words(s.page("/projects/shopd")), "Gate passes")
 	has(t, words(s.page(path+"?say=open")),
 		"With this, the gate of build 4812 fails: 1 leak. It passes now: every leak is known.")
-	// What is stored stands in the form, so that saving it again changes nothing: a day, and an instant.
+	// The form holds the stored values, a day and an instant, so that saving it again changes nothing.
 	for until, field := range map[string]string{"2099-12-31": `type="date" id="until" name="until" value="2099-12-31"`,
 		"2099-12-31T10:30:00Z": `type="text" id="until" name="until" value="2099-12-31T10:30:00Z"`} {
 		if status, page := s.fill(path, "version", fmt.Sprint(signatureOf(t, s, appendLine).Version), "do", "known", "reason",

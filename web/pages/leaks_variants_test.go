@@ -11,8 +11,8 @@ import (
 	"heapdrift/ingest/capture/allocations"
 )
 
-// receipts are the stacks by which lines of receipts are allocated: as in the shop, from another line of Commit, and
-// through a vector.
+// receipts are the stacks that allocate lines of receipts: as in the shop, from another line of Commit, and through a
+// vector.
 func receipts() []sample {
 	const reprint, push = `shopd!Shop::Orders::Order::Commit+0x2ff@c:\src\shopd\order\order.cpp:231`,
 		`shopd!std::vector<Line,std::allocator<Line>>::push_back+0x44`
@@ -24,8 +24,8 @@ func receipts() []sample {
 	return append(all, sample{0, 384, at, nil, rising(10, 60)}, sample{0, 384, through, nil, rising(5, 20)})
 }
 
-// The page of a leak shows the stacks that it comes by: the one that grows most open, with lines, and what each holds
-// in which builds.
+// The page of a leak shows its stacks: the one that grows most is open, with lines, and for each the page says what it
+// holds in which builds.
 func TestStacksOfALeak(t *testing.T) {
 	s := open(t)
 	var runs []int64
@@ -79,7 +79,7 @@ func TestManyStacksOfALeak(t *testing.T) {
 	has(t, words(s.page(link)), "200")
 }
 
-// traced is a process of which the same stack leaks in a trace.
+// traced is a process whose trace shows the same stack leaking.
 func traced() tracedProcess {
 	return tracedProcess{name: "shopd.exe", end: 60 * second, heaps: 1,
 		places: []place{{allocations.KindHeap, 0, shop[0].stack, every(ms, 59*second, 10*ms, 0, 384)}}}
@@ -94,7 +94,8 @@ func dumped() *capture.Capture {
 	return c
 }
 
-// What each kind of evidence shows of a leak stands side by side, and the page says of kinds that do not show it why.
+// The page shows side by side what each kind of evidence tells of a leak, and says of the other kinds why they do not
+// show it.
 func TestWitnessesOfALeak(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -122,7 +123,7 @@ func TestWitnessesOfALeak(t *testing.T) {
 		"No dump has been uploaded for this build.")
 	has(t, again, fmt.Sprintf(`href="/runs/%d"`, soak), fmt.Sprintf(`href="/runs/%d"`, traceRun))
 
-	// A dump of the same process is a witness by itself: it knows what nothing points to.
+	// A dump of the same process is a witness by itself: it shows which blocks nothing points to.
 	full := target
 	full.Scenario = "dumped"
 	addRun(t, s.store, full, append(capturesOf(shop, 11), dumped()))

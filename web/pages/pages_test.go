@@ -65,8 +65,8 @@ func open(t testing.TB) *site {
 	return serve(t, s, must[blob.Store](t)(blob.Open(t.Context(), "file://"+t.TempDir())), nil)
 }
 
-// beside lets a test run beside others, which it does not know of: its server, its database and its profile are its
-// own. A browser and a server wait for each other much of the time.
+// beside lets a test run in parallel with others, which it does not affect: it has its own server, database and browser
+// profile. A browser and a server wait for each other much of the time.
 func beside(t testing.TB) {
 	if test, ok := t.(*testing.T); ok {
 		if _, is := parallel.LoadOrStore(test, true); !is {
@@ -75,7 +75,7 @@ func beside(t testing.TB) {
 	}
 }
 
-var parallel sync.Map // tests that run beside others
+var parallel sync.Map // tests that run in parallel with others
 
 // openClosed starts a server that asks people who they are.
 func openClosed(t testing.TB) *site {

@@ -7,7 +7,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// Several leaks change at once with a browser, and the search of all pages leads to one by the keyboard alone.
+// In a browser several leaks are changed at once, and the search on every page leads to a leak by the keyboard alone.
 func TestProjectInBrowser(t *testing.T) {
 	s := open(t)
 	history(t, s)

@@ -46,7 +46,8 @@ func TestOwnersAreInitials(t *testing.T) {
 	has(t, page, `<span class="av none" role="img" title="nobody" aria-label="nobody">–</span>`)
 }
 
-// The project with its modules at three widths, light and dark; a module filters the list and stands in the address.
+// The project with its modules is checked at three widths, light and dark; a module filters the list and appears in the
+// address.
 func TestModulesInBrowser(t *testing.T) {
 	s, b := open(t), browse(t)
 	history(t, s)

@@ -51,7 +51,8 @@ func TestSeveralLeaksAtOnce(t *testing.T) {
 	if got := states(); !strings.HasSuffix(got[0], " cara") || !strings.HasSuffix(got[1], " cara") {
 		t.Errorf("%q", got)
 	}
-	// What somebody else changed meanwhile is refused, and nothing of the rest is done either.
+	// A change to a leak that somebody else has changed meanwhile is refused, and so are all other changes of the
+	// request.
 	if code, _ := s.fill(path, "pick", all.Rows[1].Text+"@"+strconv.FormatInt(all.Rows[1].Version+1, 10), "pick", pick(0),
 		"do", "known", "reason", "by design"); code != http.StatusConflict {
 		t.Errorf("a change of what had changed: %d", code)
@@ -74,7 +75,7 @@ func TestReleaseBoard(t *testing.T) {
 	clean.Project = "aaa"
 	addRun(t, s.store, clean, capturesOf(shop[4:7], 11))
 	page := s.page("/")
-	// What fails stands first, whatever it is called.
+	// A failing project stands first, whatever its name.
 	has(t, words(page), "1 of 2 projects fail their gate", "failing 1", "shopd Gate fails", "soak-60min Leaking",
 		"Receipt:: AppendLine", "2.48 MB/hour", "aaa")
 	lacks(t, words(s.page("/?show=failing")), "aaa")

@@ -17,7 +17,7 @@ func TestProjects(t *testing.T) {
 	other.Project = "résumé + co@home"
 	addEvidence(t, s.store, other, "a.log")
 	page := s.page("/")
-	// What has a verdict stands before what has none.
+	// Projects with a verdict stand before those without.
 	has(t, words(page), "Release board", "0 of 2 projects fail their gate", "all 2", "undecided 2", "shopd",
 		"Gate undecided", "4812", "soak-60min", "Inconclusive", "UTC", "résumé + co@home", "No gate yet",
 		"1 run, none with a result yet")
@@ -60,7 +60,7 @@ func TestProject(t *testing.T) {
 	older := s.page("/projects/shopd?after=4708")
 	has(t, older, "41–48 of 48 builds", "4700", "« Newest")
 	lacks(t, older, "4709 ", "Older ›")
-	// A page stands behind a build: one that is uploaded meanwhile moves nothing from it.
+	// A page begins after a build, so a build that is uploaded meanwhile moves no row to another page.
 	addEvidence(t, s.store, leaks.Target{Project: "shopd", Build: "5000", Scenario: "soak", Run: "1"}, "a.log")
 	has(t, s.page("/projects/shopd?after=4708"), "42–49 of 49 builds", "4707", "4700")
 	has(t, s.page("/projects/shopd?after=nothing"), "1–40 of 49 builds", "5000")

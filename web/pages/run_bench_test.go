@@ -67,9 +67,9 @@ func BenchmarkRunPage100k(b *testing.B) {
 	}
 }
 
-// BenchmarkFirstPaint opens the page of a run with 46,000 sites in Chromium, which has its styles and scripts from a
-// page before: when its first byte comes and when something of it is seen, and what is sent of it. The page has to be
-// seen within 500 ms.
+// BenchmarkFirstPaint opens the page of a run with 46,000 sites in Chromium, which has styles and scripts from an
+// earlier page. It measures when the first byte comes, when the first paint happens, and how many bytes are sent. The
+// first paint has to come within 500 ms.
 func BenchmarkFirstPaint(b *testing.B) {
 	s, tab := open(b), browse(b)
 	run := addRun(b, s.store, target, largeCaptures(46_000))
@@ -79,7 +79,7 @@ func BenchmarkFirstPaint(b *testing.B) {
 	var byte1, paint, sent float64
 	b.ResetTimer()
 	for n := 0; b.Loop(); n++ {
-		tab.do(cdp.Navigate(s.url+"/upload"), cdp.Navigate(fmt.Sprintf("%s?n=%d", page, n))) // which the browser does not have
+		tab.do(cdp.Navigate(s.url+"/upload"), cdp.Navigate(fmt.Sprintf("%s?n=%d", page, n))) // not in its cache
 		tab.see(`performance.getEntriesByName("first-contentful-paint").length > 0`)
 		times := must[[]float64](b)(cdp.Run(tab.ctx, cdp.Evaluate[[]float64](`(() => {
 			const page = performance.getEntriesByType("navigation")[0], paint = performance.getEntriesByName("first-contentful-paint")[0];
@@ -93,8 +93,7 @@ func BenchmarkFirstPaint(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkProjectPages100k measures the same of the pages that sum such runs up: of two builds with 100,000 sites
-// each.
+// BenchmarkProjectPages100k measures the same for the pages that sum up such runs: two builds with 100,000 sites each.
 func BenchmarkProjectPages100k(b *testing.B) {
 	s := open(b)
 	for _, build := range []string{"4811", "4812"} {
@@ -115,7 +114,7 @@ func (s *site) firstByte(b *testing.B, path string) {
 	for b.Loop() {
 		start := time.Now()
 		req := must[*http.Request](b)(http.NewRequestWithContext(b.Context(), http.MethodGet, s.url+path, nil))
-		req.Header.Set("Accept-Encoding", "zstd") // so that the client hands on what was sent
+		req.Header.Set("Accept-Encoding", "zstd") // so that the client does not decode what was sent
 		res := must[*http.Response](b)(http.DefaultClient.Do(req))
 		wait += time.Since(start) // the headers and the first byte of the page come together
 		coded := must[[]byte](b)(io.ReadAll(res.Body))

@@ -18,7 +18,7 @@ func TestRunPageInBrowser(t *testing.T) {
 	b.accessible("light")
 	b.keep("run-light")
 
-	// A row opens in place, stands in the address, and closes again.
+	// A row opens in place, appears in the address, and closes again.
 	b.do(cdp.Click("#s0 .who"))
 	b.see(`document.querySelector("#d0 .blame")?.innerText.includes("AppendLine") && location.search === "?view=sites&open=0"`)
 	b.see(`document.querySelector("#s0 [aria-expanded]").getAttribute("aria-expanded") === "true"`)
@@ -32,7 +32,7 @@ func TestRunPageInBrowser(t *testing.T) {
 	// j and k walk the rows, o opens, / filters as it is typed.
 	b.do(cdp.KeyEvent("j"), cdp.KeyEvent("j"), cdp.KeyEvent("k"), cdp.KeyEvent("j"), cdp.KeyEvent("o"))
 	b.see(`document.querySelector("#d1 .stack")`)
-	// The protocol sends the character although the page has claimed the key; browsers do not.
+	// The protocol sends the character even when the page has handled the key; browsers do not.
 	must[bool](t)(cdp.Run(b.ctx,
 		cdp.Evaluate[bool](`!document.dispatchEvent(new KeyboardEvent("keydown", { key: "/", bubbles: true, cancelable: true }))`)))
 	b.see(`document.activeElement.id === "q"`)

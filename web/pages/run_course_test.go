@@ -12,8 +12,8 @@ import (
 	"heapdrift/ingest/vmmap"
 )
 
-// overTime is evidence of several kinds of one 32-bit process: VMMap every hour, a dump at the end that has the
-// system's own count, and logs of UMDH between them.
+// overTime is evidence of several kinds about one 32-bit process: VMMap every hour, a dump at the end with the system's
+// own count, and logs of UMDH in between.
 func overTime(t testing.TB) (list []*capture.Capture) {
 	t.Helper()
 	begin := time.Date(2026, 3, 6, 9, 0, 0, 0, time.UTC)

@@ -49,7 +49,7 @@ func (s *site) listen(run int64) <-chan event {
 	return events
 }
 
-// next waits for an event of that name which holds a text.
+// next waits for an event with the name that holds the text.
 func next(t testing.TB, events <-chan event, name, text string) {
 	t.Helper()
 	deadline := time.After(20 * time.Second)
@@ -97,7 +97,7 @@ func TestStagesAreStreamedToTheEnd(t *testing.T) {
 	}
 	page := s.page(fmt.Sprintf("/runs/%d", run))
 	has(t, page, "photo.jpg", "unknown-format", "Outstanding memory", "not read: unknown-format")
-	next(t, s.listen(run), "done", "") // a run that is ready ends at once
+	next(t, s.listen(run), "done", "") // the stream of a ready run ends at once
 }
 
 func TestMoreEvidenceForAReport(t *testing.T) {
@@ -119,7 +119,7 @@ func TestNothingCouldBeRead(t *testing.T) {
 	lacks(t, page, "sse-connect", "http-equiv")
 }
 
-// A file that was read and holds nothing is not said to be unreadable, on the page of the run and in the list.
+// The page of the run and the list do not call a file unreadable that was read and holds nothing.
 func TestFilesThatHoldNothing(t *testing.T) {
 	s := open(t)
 	empty := store.Failure{Code: "no-memory-events", Message: "the trace holds neither heap nor VirtualAlloc events",

@@ -106,7 +106,7 @@ func TestWalkthroughOfAThirdPartyLibrary(t *testing.T) {
 	lacks(t, page, "1 leak", "probably leaking")
 }
 
-// Of several pieces the one that tells most is shown, and what others claim beside it.
+// Of several pieces of evidence the page shows the one that tells most, and beside it the claims of the others.
 func TestMemoryOfSeveralTools(t *testing.T) {
 	s := open(t)
 	report := walkthrough(t)
@@ -117,7 +117,7 @@ func TestMemoryOfSeveralTools(t *testing.T) {
 		"IFMX_IsInTransaction", "Heaps as they count dump, shopd-2.log")
 }
 
-// A log of WinDbg lists no allocations, and the page says what it does tell.
+// A log of WinDbg lists no allocations, and the page shows what the log does tell.
 func TestRunOfNothingButFacts(t *testing.T) {
 	s := open(t)
 	list, err := windbg.Read(t.Context(),
@@ -131,7 +131,7 @@ func TestRunOfNothingButFacts(t *testing.T) {
 		"WinDbg !heap -s", "Heaps as they count", "0x460000", "512 KB")
 }
 
-// Leaks that Application Verifier reports stand above the sites, and growth is told by what two logs count.
+// Leaks that Application Verifier reports stand above the sites, and growth follows from the counts of two logs.
 func TestReportedLeaksOnThePage(t *testing.T) {
 	s := open(t)
 	look := "0:000> !heap -s\n  Heap     Flags   Reserv  Commit  Virt   Free  List   UCR  Virt  Lock  Fast\n                    (k)     (k)    (k)     (k) length      blocks cont. heap\n" +

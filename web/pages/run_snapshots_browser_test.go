@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// Without scripts the menus and links choose snapshots, and every view is of those: the receipts of the shop grow by
+// Without scripts the menus and links choose snapshots, and every view is about those: the receipts of the shop grow by
 // 565 blocks of 384 B from each snapshot to the next.
 func TestSnapshotsOfASeries(t *testing.T) {
 	s := open(t)
@@ -65,13 +65,13 @@ func TestSnapshotsInBrowser(t *testing.T) {
 	b.see(`location.search === "?since=6" && document.querySelector("#window-length").textContent === "1 snapshot"`)
 	b.do(cdp.Focus(".edge[data-end=from]"), cdp.KeyEvent(kb.Home))
 	b.see(`location.search === "" && document.querySelector("#window-length").textContent === "6 snapshots"`)
-	// The menus may be set the wrong way round.
+	// The menus may be set in reverse order.
 	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d?since=2&until=3&q=AppendLine", s.url, run)))
 	b.see(`document.querySelector(".edge[role=slider]")`)
 	b.see(`(menu => { menu.value = "5"; menu.dispatchEvent(new Event("change", { bubbles: true })); return true; })(document.querySelector("#since"))`)
 	b.see(`new URLSearchParams(location.search).get("since") === "3" && location.search.includes("until=5") && location.search.includes("q=AppendLine") && document.querySelector("#since").selectedIndex === 2 && document.querySelector("#until").selectedIndex === 4`)
-	// The menus of the filter are others: it asks for nothing then. Its own are heard again when an answer has replaced
-	// them.
+	// These menus do not belong to the filter, so the filter sends no request. Its own menus work again after an answer
+	// has replaced them.
 	b.see(`performance.getEntriesByType("resource").filter(e => e.name.includes("/runs/")).length === 1`)
 	settled := `!document.querySelector(".htmx-request, .htmx-swapping, .htmx-settling, .htmx-added")`
 	for _, option := range []int{1, 0, 1} {
@@ -79,13 +79,13 @@ func TestSnapshotsInBrowser(t *testing.T) {
 		b.is(fmt.Sprintf(`(menu => { menu.selectedIndex = %d; return menu.dispatchEvent(new Event("change", { bubbles: true })); })(document.querySelector("#choices [name=class]"))`, option))
 		b.see(fmt.Sprintf(`location.search.includes("class=") === (%d > 0) && location.search.includes("since=3") && (document.querySelector("#choices [name=class] [selected]")?.index ?? 0) === %d`, option, option))
 	}
-	// A filter stays while snapshots change, and the other way round.
+	// A filter stays while snapshots change, and chosen snapshots stay while the filter changes.
 	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d?q=AppendLine", s.url, run)))
 	b.do(cdp.Click(`#window nav a[title^="the second half"]`))
 	b.see(`location.search.includes("since=4") && location.search.includes("q=AppendLine") && document.querySelector(".rt").innerText.includes("424 KB") && document.querySelectorAll(".rt tr[data-row]").length === 1`)
 	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d?since=4", s.url, run)), cdp.Focus("#q"), cdp.KeyEvent("AppendLine"))
 	b.see(`location.search.includes("since=4") && location.search.includes("q=AppendLine") && document.querySelectorAll(".rt tr[data-row]").length === 1 && document.querySelector(".rt").innerText.includes("424 KB")`)
-	// Dragging over the plot takes the snapshots next to the pointer.
+	// Dragging over the plot chooses the snapshots nearest to the pointer.
 	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.url, run)))
 	b.see(`document.querySelector(".edge[role=slider]")`)
 	b.is(dragged(0.42, 0.78)) // from near the third snapshot to near the fifth
@@ -125,7 +125,7 @@ func TestNearSnapshotsInBrowser(t *testing.T) {
 	b.see(`location.search === "?since=2" && ` + says("5 snapshots", "2", "6"))
 }
 
-// The numbers of snapshots without times do not lie on each other, also where the chart is narrow.
+// The numbers of snapshots without times do not overlap, even where the chart is narrow.
 func TestNumbersOfSnapshotsInBrowser(t *testing.T) {
 	s, b := open(t), browse(t)
 	for _, n := range []int{3, 4, 5, 8, 9, 24, 120} {

@@ -79,7 +79,7 @@ func withFree(regions []minidumptest.Region, end uint64) (list []minidumptest.Re
 	return list
 }
 
-// What lies where is a picture and a table that says the same; evidence that has sums only says so.
+// The address space is shown as a picture and a table that agree; for evidence with sums alone the page says so.
 func TestAddressSpaceOnThePage(t *testing.T) {
 	s := open(t)
 	narrow := s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, target, []*capture.Capture{fragmented(t)})))

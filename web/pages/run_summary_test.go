@@ -15,7 +15,7 @@ import (
 	"heapdrift/internal/testdb"
 )
 
-// Rows that an older version wrote have summaries in the layout before: the pages show the same.
+// Rows that an older version wrote have summaries in the former layout: the pages show them alike.
 func TestSummariesOfTheLayoutBefore(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

@@ -69,7 +69,7 @@ func TestReport(t *testing.T) {
 		has(t, page, fmt.Sprintf(`href="/api/v1/runs/%d/report?format=%s&amp;download=1"`, run, format))
 	}
 	has(t, page, "no-symbols")
-	before, _, _ := strings.Cut(page, "<template") // what a template holds is not live
+	before, _, _ := strings.Cut(page, "<template") // the content of a template is not part of the page
 	lacks(t, before, "sse-connect")
 	lacks(t, page, "http-equiv", "style=", "onclick", "javascript:")
 	if scripts := strings.Count(page, "<script"); scripts != strings.Count(page, `<script src="/static/`) {
@@ -90,7 +90,7 @@ func TestReportOfOneAndTwoSnapshots(t *testing.T) {
 	to := target
 	to.Run = "2"
 	two := s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, to, cut)))
-	has(t, two, "the log ends early", "(shopd-2.log, line 20113)", "truncated", "no-symbols") // what limits the verdict first
+	has(t, two, "the log ends early", "(shopd-2.log, line 20113)", "truncated", "no-symbols") // the warnings that limit the verdict come first
 	has(t, two, "cut short: at least this", `class="bound-band" x="50.00%"`, `class="mark-dot bound"`)
 	has(t, two, "≥")
 }
@@ -240,7 +240,7 @@ func TestNothingThere(t *testing.T) {
 	}
 }
 
-// Lines of a stack lead to the team's source where the project says where it is, and nowhere else.
+// Lines of a stack link to the team's source where the project says where that is, and nowhere else.
 func TestSourceLinksOfAStack(t *testing.T) {
 	s := open(t)
 	run := addRun(t, s.store, target, capturesOf(shop, 3))
@@ -262,7 +262,8 @@ func TestSourceLinksOfAStack(t *testing.T) {
 	}
 }
 
-// Two builds lead to the commits between them where uploads say which those are and the project where they can be read.
+// Two builds link to the commits between them, where uploads name the commits and the project says where they can be
+// read.
 func TestCommitsBetweenBuilds(t *testing.T) {
 	s := open(t)
 	page := func() string {

@@ -38,8 +38,8 @@ func large(n int) tracedProcess {
 	return p
 }
 
-// BenchmarkTracePage20k measures how long a browser waits for the page of a trace with 20,000 sites. The scan of the
-// allocation table is not in it, but for 100,000 rows in memory: the worker's own benchmark has ten million.
+// BenchmarkTracePage20k measures how long a browser waits for the page of a trace with 20,000 sites. The scan covers
+// only 100,000 rows in memory, not an allocation table: the worker's own benchmark has ten million rows.
 func BenchmarkTracePage20k(b *testing.B) {
 	s := open(b)
 	run := addTrace(b, s, target, large(20_000))

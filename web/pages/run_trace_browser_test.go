@@ -11,7 +11,7 @@ import (
 	"heapdrift/ingest/capture/allocations"
 )
 
-// dragged is the pointer going down at one part of the chart's width and up at another, as events of the page.
+// dragged sends the page the events of a pointer that goes down at one part of the chart's width and up at another.
 func dragged(from, to float64) string {
 	return fmt.Sprintf(`(() => {
 		const brush = document.querySelector("#brush"), box = brush.querySelector(".brush-body").getBoundingClientRect();
@@ -30,14 +30,14 @@ func TestTracePageInBrowser(t *testing.T) {
 	b.accessible("light")
 	b.keep("trace-light")
 
-	// The pointer reads the chart.
+	// The pointer shows the values of the chart.
 	b.is(`(() => {
 		const brush = document.querySelector("#brush"), box = brush.querySelector(".brush-body").getBoundingClientRect();
 		return brush.dispatchEvent(new PointerEvent("pointermove", { bubbles: true, pointerId: 1, clientX: box.left + 30.4 / 60 * box.width }));
 	})()`)
 	b.see(`/^30\.4 s\nheaps 4\.\d\d MB(, at most 4\.\d\d MB)?\nvirtual memory 30\.0 MB$/.test(document.querySelector("#readout").innerText)`)
 
-	// A window is dragged: the numbers come, and it stands in the address.
+	// Dragging chooses a window: its numbers come, and the address holds it.
 	b.is(dragged(20.0/60, 29.0/60))
 	b.see(`location.search === "?from=20&to=29&view=sites"`)
 	virtual := `document.querySelector("#totals tbody tr:nth-child(2) td:nth-child(2)").innerText.includes("+10.0 MB")`
@@ -47,7 +47,7 @@ func TestTracePageInBrowser(t *testing.T) {
 	b.see(`document.querySelector("#downloads a[href*='window=20,29']") && document.querySelector("#export a[href*='window=20,29']")`)
 	b.accessible("a window")
 
-	// A row opened in it has its numbers twice; loading anew keeps all.
+	// A row that is opened in the window also has the window's numbers in its details; reloading keeps everything.
 	b.do(cdp.Click("tr[data-row] .who"))
 	b.see(`document.querySelector("tr.detail .why.traced")?.innerText.includes("In the window") && location.search === "?from=20&to=29&view=sites&open=0"`)
 	b.accessible("a window, a row open")
@@ -56,7 +56,7 @@ func TestTracePageInBrowser(t *testing.T) {
 	b.see(virtual + ` && document.querySelector("tr.detail .why.traced")`)
 	b.see(`document.querySelector("#from").value === "20" && document.querySelector("[data-end=to]").getAttribute("aria-valuenow") === "29"`)
 
-	// Sorting and filtering keep the window, a window keeps them.
+	// Sorting and filtering keep the window, and a new window keeps the sorting and the filter.
 	b.do(cdp.Click(`//th/a[starts-with(text(),"Transient")]`))
 	b.see(`location.search === "?from=20&sort=transient&to=29&view=sites" && document.querySelector("tr[data-row] .who").title.includes("Parser::Tokenize")`)
 	b.do(cdp.Click("#q"), cdp.KeyEvent("Parser"))
@@ -66,7 +66,7 @@ func TestTracePageInBrowser(t *testing.T) {
 	b.do(cdp.NavigateBack())
 	b.see(`location.search === "?from=20&q=Parser&sort=transient&to=29&view=sites" && document.querySelector("#totals").dataset.from === "20" && document.querySelector("#from").value === "20"`)
 
-	// Escape gives a drag up, a click chooses nothing, a double click the whole trace.
+	// Escape cancels a drag, a click chooses nothing, and a double click chooses the whole trace.
 	b.is(`(() => {
 		const brush = document.querySelector("#brush"), box = brush.getBoundingClientRect();
 		brush.setPointerCapture = () => {};
@@ -81,7 +81,7 @@ func TestTracePageInBrowser(t *testing.T) {
 	b.see(`location.search === "?from=0&q=Parser&sort=transient&to=60&view=sites" && document.querySelector("#totals [role=status]").innerText === "of the whole trace"`)
 }
 
-// All that the pointer does, keys do.
+// Keys can do everything that the pointer can.
 func TestTraceWindowByKeys(t *testing.T) {
 	s, b := open(t), browse(t)
 	url := fmt.Sprintf("%s/runs/%d", s.url, addTrace(t, s, target, memtest()))
@@ -94,7 +94,7 @@ func TestTraceWindowByKeys(t *testing.T) {
 	b.see(`location.search === "?from=20&to=60"`)
 	b.is(`document.querySelector("#from").select(), document.querySelector("#from").focus(), true`)
 	b.do(cdp.KeyEvent("45"))
-	b.is(`document.dispatchEvent(new CustomEvent("htmx:afterSettle"))`) // of what was asked before
+	b.is(`document.dispatchEvent(new CustomEvent("htmx:afterSettle"))`) // the answer to an earlier request
 	b.do(cdp.KeyEvent(".5\r"))
 	b.see(`location.search === "?from=45.5&to=60" && document.querySelector("[data-end=from]").getAttribute("aria-valuenow") === "45.5"`)
 	b.see(`document.querySelector("#totals").innerText.includes("ended at 57.5 s")`)

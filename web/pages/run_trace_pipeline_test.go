@@ -28,7 +28,7 @@ func openTracing(t testing.TB) (*site, *workertest.Pipeline) {
 	return serve(t, p.Store, p.Blobs, &worker.Windows{Store: p.Store, Blobs: p.Blobs, Columns: 256 << 20}), p
 }
 
-// sent uploads evidence as a script does and waits for the report.
+// sent uploads evidence like a script and waits for the report.
 func (s *site) sent(p *workertest.Pipeline, name string, file []byte) store.Run {
 	s.t.Helper()
 	req := must[*http.Request](s.t)(http.NewRequestWithContext(s.t.Context(), http.MethodPut, s.url+
@@ -39,7 +39,7 @@ func (s *site) sent(p *workertest.Pipeline, name string, file []byte) store.Run 
 	return p.Settled(s.t, 1)
 }
 
-// A trace goes all the way: what the page shows of a window is what happened in it.
+// A trace passes through the whole pipeline: the page shows of a window what happened in it.
 func TestTraceThroughPipeline(t *testing.T) {
 	s, p := openTracing(t)
 	scenario := etltest.Invent(5, etltest.Size{})
@@ -106,7 +106,7 @@ func TestLabTraceInBrowser(t *testing.T) {
 	// 319 blocks of 40 bytes.
 	b.do(cdp.Navigate(s.url + "/runs/1?view=sites&from=10&to=20&kind=heap"))
 	b.see(`document.querySelector("tr[data-row] .k-count").innerText === "▲ +319" && document.querySelector("tr[data-row] .k-growth").title === "" && document.querySelector("tr[data-row] .k-growth span").title === "+12,760 B in +319 blocks"`)
-	// The same can be read off the table of signatures, each in one look.
+	// The table of signatures shows each of these facts in one row.
 	b.do(cdp.Navigate(s.url + "/runs/1?from=18&to=30&metric=transient&kind=virtual"))
 	b.see(`document.querySelector(".rt tr[data-row] .k-aifi").innerText === "40.0 MB" && document.querySelector(".rt tr[data-row] .k-aifi").title.endsWith("in 4 allocations")`)
 	b.do(cdp.Navigate(s.url + "/runs/1?from=10&to=20&kind=heap"))

@@ -45,7 +45,7 @@ func TestTracePage(t *testing.T) {
 	has(t, whole, fmt.Sprintf(`<a href="/runs/%d"`, run)) // the window that it opens on has no address of its own
 }
 
-// Numbers of the time before the exit are the same whether the report tells them, or the table of allocations does.
+// Numbers of the time before the exit are the same whether they come from the report or from the allocation table.
 func TestTraceOpensBeforeExit(t *testing.T) {
 	s := open(t)
 	run := addTrace(t, s, target, memtest())
@@ -53,7 +53,7 @@ func TestTraceOpensBeforeExit(t *testing.T) {
 	for _, order := range []string{"growth", "bytes", "count", "size", "transient"} {
 		told := numbersOfRows(s.page(sitesOf(run, "sort="+order)))
 		scanned := numbersOfRows(s.page(sitesOf(run, "from=0&to=57.499999998&sort="+order))) // one instant earlier
-		if order == "growth" || order == "transient" {                                       // equal ones come as the report has them: what heaps took from the system is last
+		if order == "growth" || order == "transient" {                                       // equal ones keep the report's order: what heaps took from the system is last
 			slices.Sort(told)
 			slices.Sort(scanned)
 		}
@@ -66,8 +66,8 @@ func TestTraceOpensBeforeExit(t *testing.T) {
 	}
 }
 
-// Where memory is older than the trace, the time before the exit takes a look at the allocations, also of a report that
-// is too large to wait for.
+// Where memory is older than the trace, the numbers of the time before the exit come from the allocation table, even
+// for a report that is too large to wait for.
 func TestTraceOpensBeforeExitOfOlderMemory(t *testing.T) {
 	s := open(t)
 	p := memtest()
@@ -83,8 +83,8 @@ func TestTraceOpensBeforeExitOfOlderMemory(t *testing.T) {
 	lacks(t, page, "cannot be read", "No numbers of that window")
 }
 
-// numbersOfRows are the texts of the rows of a table of sites, without their classes and without what windows do not
-// know: peaks of single sites.
+// numbersOfRows are the texts of the rows of a table of sites, without their classes and without peaks of single sites,
+// which windows do not know.
 func numbersOfRows(page string) (rows []string) {
 	for _, row := range regexp.MustCompile(`(?s)<tr data-row.*?</tr>`).FindAllString(page, -1) {
 		rows = append(rows, text(regexp.MustCompile(`(?s)<td class="(k-class|num k-peak)".*?</td>`).ReplaceAllString(row, "")))
@@ -92,7 +92,7 @@ func numbersOfRows(page string) (rows []string) {
 	return rows
 }
 
-// Spikes and steps lead to windows in which they are.
+// Spikes and steps link to windows that show them.
 func TestTraceMoments(t *testing.T) {
 	s := open(t)
 	p := memtest()
@@ -132,7 +132,7 @@ func TestTraceMoments(t *testing.T) {
 	has(t, page, "2 lower ones are not named")
 }
 
-// near is how far the time that a link begins with is from another one, in seconds.
+// near is the distance in seconds of the time with which a link begins from another time.
 func near(link string, at float64) float64 {
 	var got float64
 	_, _ = fmt.Sscanf(link, "%f", &got) // 0 where it begins with none
@@ -166,7 +166,7 @@ func TestTraceWindowWithoutScripts(t *testing.T) {
 	lacks(t, text(page), "The process ended")
 }
 
-// Windows are read leniently, and one address stands for one window.
+// Windows are parsed leniently, and each window has one address.
 func TestTraceWindowAddresses(t *testing.T) {
 	s := open(t)
 	run := addTrace(t, s, target, memtest())
@@ -186,7 +186,7 @@ func TestTraceWindowAddresses(t *testing.T) {
 	lacks(t, s.page(fmt.Sprintf("/runs/%d?from=0&to=60&kind=nonsense", run)), "kind=nonsense")
 }
 
-// Sorting goes by the numbers of the window over all sites, and the rest is as without one.
+// Sorting uses the window's numbers of all sites, and everything else is as without a window.
 func TestTraceSites(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -206,7 +206,7 @@ func TestTraceSites(t *testing.T) {
 		{run, "?sort=allocs", "10", "memtest!Parser::Tokenize"},
 		{run, "?sort=size", "10", "memtest!ManipulateTemporaryBuffer"},
 		{run, "?sort=nonsense", "10", "memtest!Buffers::Reserve"},
-		{run, "?sort=exit", "10", "memtest!Buffers::Reserve"}, // where the store cannot, the rank
+		{run, "?sort=exit", "10", "memtest!Buffers::Reserve"}, // where the store cannot sort, the rank decides
 		{run, "?kind=virtual&sort=name", "2 of 10", "memtest!Buffers::Reserve"},
 		{run, "?kind=heap-virtual", "1 of 10", "memtest!Cache::Insert"},
 		{run, "?from=30&to=50", "10", "memtest!Shop::Orders::Receipt::AppendLine"},
@@ -315,8 +315,8 @@ func (c *writingClient) Write(p []byte) (int, error) {
 	return c.ResponseWriter.Write(p)
 }
 
-// A client that is slow to take its page keeps nobody from computing a window; nor does one whose window is kept
-// already.
+// A client that is slow to read its page keeps nobody else from computing a window; neither does a client whose window
+// is kept already.
 func TestSlowClientsHoldNoTurn(t *testing.T) {
 	s := open(t)
 	run := addTrace(t, s, target, memtest())
@@ -335,7 +335,7 @@ func TestSlowClientsHoldNoTurn(t *testing.T) {
 	}
 }
 
-// htmx gets what depends on the window, and nothing else.
+// htmx gets the parts that depend on the window, and nothing else.
 func TestTraceWindowForHtmx(t *testing.T) {
 	s := open(t)
 	run := addTrace(t, s, target, memtest())
@@ -354,7 +354,7 @@ func TestTraceWindowForHtmx(t *testing.T) {
 	lacks(t, part, "<html", `class="chart lanes"`)
 }
 
-// What a window cannot be computed for is said, beside the numbers of the whole.
+// Where a window cannot be computed the page says why, and shows the numbers of the whole trace.
 func TestTraceWithoutTable(t *testing.T) {
 	s := open(t)
 	run := addTrace(t, s, target, memtest())
@@ -371,11 +371,11 @@ func TestTraceWithLosses(t *testing.T) {
 		"12,408 events were lost", "3 buffers were lost", "1 note on the evidence", "811 frees", "Outstanding memory")
 	has(t, page, `class="show-h5"`, "7, most growth first")
 	lacks(t, page, `class="show-h6"`, "were lost: 2,412,380")
-	page = s.page("/runs/1?heap=0x1d147060000") // a heap too small to be drawn is, where it is chosen
+	page = s.page("/runs/1?heap=0x1d147060000") // a heap that is too small to be drawn is drawn when it is chosen
 	has(t, page, `class="show-h6"`, "0x1d147060000")
 }
 
-// Traces of little: virtual memory alone, one heap, nothing at all in time.
+// Traces with little in them: virtual memory alone, one heap, or nothing over time.
 func TestSmallTraces(t *testing.T) {
 	s := open(t)
 	for i, test := range []struct {

@@ -7,8 +7,8 @@ import (
 	cdp "github.com/chromedp/chromedp"
 )
 
-// One table of signatures: the first leak is open, a row is addressed by its signature, and each view is of the same
-// selection.
+// The page has one table of signatures: the first leak is open, a row is addressed by its signature, and each view is
+// about the same selection.
 func TestViewsInBrowser(t *testing.T) {
 	s, b := open(t), browse(t)
 	run := addRun(t, s.store, target, capturesOf(many(300), 11))
@@ -40,7 +40,7 @@ func TestViewsInBrowser(t *testing.T) {
 		b.fits(view)
 		b.keep("run-" + view)
 	}
-	// From a function to who calls it, and back to all.
+	// From a function the reader goes to its callers, and back to all functions.
 	b.do(cdp.Navigate(page+"?view=calls"), cdp.Click(`//table[1]/tbody/tr/td/a[contains(., "AppendLine")]`))
 	b.see(`document.querySelectorAll(".butterfly table").length === 2 && document.querySelector("#choices").innerText.includes("AppendLine")`)
 	b.accessible("butterfly")

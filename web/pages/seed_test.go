@@ -106,7 +106,7 @@ func capturesOf(samples []sample, n int) []*capture.Capture {
 				site.Aliases = append(site.Aliases, addStack(c, alias))
 			}
 			c.Sites = append(c.Sites, site)
-			for b := range s.blocks(k) { // what is there stays where it is
+			for b := range s.blocks(k) { // blocks keep their addresses
 				c.Blocks.Add(capture.Block{Site: uint32(i), Address: uint64(i+1)<<32 + uint64(b)<<16, Size: uint64(s.size)})
 			}
 		}
@@ -154,7 +154,7 @@ func lastIndex(s string, b byte) int {
 	return -1
 }
 
-// must is for steps whose failure is not what a test is about.
+// must is for steps whose failure a test is not about.
 func must[T any](t testing.TB) func(T, error) T {
 	return func(v T, err error) T {
 		t.Helper()
@@ -171,7 +171,7 @@ func addEvidence(t testing.TB, s *store.Store, to leaks.Target, name string) sto
 	if err := to.Normalize(); err != nil {
 		t.Fatal(err)
 	}
-	digest := fmt.Sprintf("%x", sha256.Sum256([]byte(name))) // of no file: nothing is read
+	digest := fmt.Sprintf("%x", sha256.Sum256([]byte(name))) // the digest of no file: nothing is read
 	return must[store.Evidence](t)(s.AddEvidence(t.Context(), to,
 		store.Evidence{Name: name, SHA256: digest, Bytes: 1_234_567, Kind: "umdh"}))
 }
@@ -214,7 +214,7 @@ func addRun(t testing.TB, s *store.Store, to leaks.Target, captures []*capture.C
 	return run
 }
 
-// saveReport does the jobs behind the reading: no names are found, and this is the report.
+// saveReport does the jobs that follow reading: no names are found, and the report is the given one.
 func saveReport(t testing.TB, s *store.Store, run int64, r *analysis.Report) {
 	t.Helper()
 	saveNames(t, s, run)
@@ -229,7 +229,7 @@ func saveReport(t testing.TB, s *store.Store, run int64, r *analysis.Report) {
 	}
 }
 
-// blobsOf are the blobs of the servers of tests, by their stores.
+// blobsOf holds the blob stores of the tests' servers, by database store.
 var blobsOf sync.Map
 
 // putReport stores a report as a worker does, and returns its key.

@@ -134,7 +134,7 @@ func (r heldRows) Scan(_ context.Context, _, _ int64, sinks ...allocations.Sink)
 	return sinks[0].Rows(r)
 }
 
-// line is outstanding memory over time of those places that count, in n stretches.
+// line is the outstanding memory over time, in n stretches, of the places that count.
 func (p *tracedProcess) line(n int, counts func(*place) bool) capture.Line {
 	type change struct{ at, bytes int64 }
 	var changes []change
@@ -228,7 +228,7 @@ type traceWindows struct {
 	runs  map[int64]tracedRun
 	asked atomic.Int64 // how often
 	held  atomic.Int64 // how many have prepared, and are not done
-	// meanwhile is done before the next answer, once; nil for nothing.
+	// meanwhile is called once, before the next answer; nil for nothing.
 	meanwhile func()
 }
 
@@ -253,7 +253,7 @@ func (w *traceWindows) Table(_ context.Context, run int64, _ string) (*query.Tab
 	return &query.Table{Scanner: r.rows}, func() {}, nil
 }
 
-// Window is that of a View which sees the report that the test has stored.
+// Window answers like the real one in a View which sees the report that the test has stored.
 func (w *traceWindows) Window(ctx context.Context, _ store.View, run int64,
 	at capture.Window) (*analysis.WindowNumbers, error) {
 	w.asked.Add(1)
@@ -285,13 +285,13 @@ func addTrace(t testing.TB, s *site, to leaks.Target, p tracedProcess) int64 {
 	return e.RunID
 }
 
-// Report is what the API asks for; the pages only link to it.
+// Report is used by the API alone; the pages only link to it.
 func (w *traceWindows) Report(context.Context, *analysis.Report, store.Input,
 	capture.Window) (*analysis.Report, error) {
 	return nil, &analysis.Error{Code: "table-missing", Message: "a made-up trace has no captures to report on"}
 }
 
-// crowd is a process with many heaps and much lost, whose end is not in the trace.
+// crowd is a process with many heaps and many lost events, whose end is not in the trace.
 func crowd(heaps int) tracedProcess {
 	p := tracedProcess{name: "crowd.exe", end: 600 * second, heaps: heaps, warnings: []capture.Warning{
 		{Code: capture.EventsLost, Count: 12_408,

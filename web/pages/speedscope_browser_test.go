@@ -26,13 +26,13 @@ func TestSpeedscopeOpensOurs(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = w.Write([]byte(profile))
 		case strings.HasPrefix(r.URL.Path, "/favicon"), strings.HasPrefix(r.URL.Path, "/SourceCodePro"):
-			w.WriteHeader(http.StatusNoContent) // pictures and letters say nothing about our file
+			w.WriteHeader(http.StatusNoContent) // images and fonts say nothing about our file
 		default:
 			files.ServeHTTP(w, r)
 		}
 	}))
 	t.Cleanup(reader.Close)
-	b := browse(t) // it closes before the reader's server
+	b := browse(t) // the browser closes before the server of Speedscope
 	b.do(cdp.EmulateViewport(1440, 900),
 		cdp.Navigate(reader.URL+"/index.html#profileURL="+reader.URL+"/profile.json&view=sandwich"))
 	b.see(`document.body.innerText.includes("shopd!Shop::Orders::Receipts::Receipt::AppendLine")`)

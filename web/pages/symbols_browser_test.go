@@ -7,7 +7,7 @@ import (
 	cdp "github.com/chromedp/chromedp"
 )
 
-// The panel of a run: what to upload is in sight, the rest opens in place.
+// The panel of a run shows what to upload; the rest opens in place.
 func TestSymbolPanelInBrowser(t *testing.T) {
 	s, b := open(t), browse(t)
 	run := addRun(t, s.store, target, capturesOf(many(20), 11), sought)

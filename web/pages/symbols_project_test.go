@@ -105,7 +105,7 @@ func TestLookAgain(t *testing.T) {
 	}
 }
 
-// Files dropped on a run name its frames while one looks on.
+// Symbol files that are dropped on a run name its frames while the page is open.
 func TestDroppedSymbolsNameFramesInBrowser(t *testing.T) {
 	s, b := openWorking(t), browse(t)
 	dir := t.TempDir()

@@ -7,8 +7,8 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// sought gives a report of the shop what a search for symbols leaves: modules of every state, most of them with what
-// was tried, and frames of every kind.
+// sought adds to a report of the shop the results of a search for symbols: modules of every state, most of them with
+// the attempts, and frames of every kind.
 func sought(r *analysis.Report) {
 	const server = "https://symbols.example.com/ms"
 	r.Modules = []analysis.Module{

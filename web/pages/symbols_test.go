@@ -30,7 +30,7 @@ func TestSymbolPanel(t *testing.T) {
 	has(t, page, "/static/vendor/tus.min.", "/static/queue.", "/static/symbols.")
 }
 
-// A module whose own stack nothing depends on asks for nothing; a run without modules says so.
+// The page asks for no symbols of a module that no stack depends on; a run without modules says so.
 func TestSymbolPanelOfNamedAndOfNoModules(t *testing.T) {
 	s := open(t)
 	page := s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, target, capturesOf(shop[:1], 1))))

@@ -12,8 +12,8 @@ import (
 	"heapdrift/internal/store/storetest"
 )
 
-// Several files go up in pieces; one can be held and goes on, the run opens when all are there, and the line for
-// scripts follows what is typed.
+// Several files are sent in pieces; one can be paused and resumed, the run opens when all have arrived, and the command
+// for scripts follows what is typed.
 func TestUploadInBrowser(t *testing.T) {
 	s, b := open(t), browse(t)
 	dir := t.TempDir()
@@ -30,7 +30,7 @@ func TestUploadInBrowser(t *testing.T) {
 	b.do(cdp.SetUploadFiles("#file", []string{large, small}))
 	b.see(`document.querySelector("#queue-sum").textContent === "2 files"`)
 	b.accessible("files chosen")
-	// Held as soon as something has gone, before all has.
+	// The file is paused after some bytes were sent, and before all were.
 	must[bool](t)(cdp.Run(b.ctx, cdp.Evaluate[bool](`(() => {
 		const row = document.querySelector("#files .file"), bar = row.querySelector("progress"), pause = row.querySelector("[data-act=pause]");
 		new MutationObserver((_, o) => { if (!pause.hidden && / of /.test(row.querySelector(".says").textContent) && bar.value > 0 && bar.value < 100) { o.disconnect(); pause.click(); } }).observe(row, { subtree: true, childList: true, attributes: true });

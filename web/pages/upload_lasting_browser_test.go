@@ -30,7 +30,7 @@ func sized(t testing.TB, name string, mb int) string {
 	return path
 }
 
-// offline takes the network from the browser, or gives it back.
+// offline cuts the browser off from the network, or connects it again.
 func (b *tab) offline(is bool) {
 	b.t.Helper()
 	must[network.EmulateNetworkConditionsByRuleResult](b.t)(cdp.Call(b.ctx, network.EmulateNetworkConditionsByRule,
@@ -75,7 +75,7 @@ func (b *tab) sending(url string, files ...string) {
 	b.do(press("#start"))
 }
 
-// besides chooses files in a tab that knows what another one sends, and sends them.
+// besides chooses and sends files in a tab that already knows what another tab sends.
 func (b *tab) besides(url string, files ...string) {
 	b.t.Helper()
 	b.choosing(url, files...)
@@ -114,7 +114,7 @@ func (s *site) arrived(path string, bytes int64) {
 	}
 }
 
-// The line goes down in the middle: the page says so, waits, and goes on where the server stands.
+// The connection breaks in the middle: the page says so, waits, and goes on at the server's offset.
 func TestUploadSurvivesOffline(t *testing.T) {
 	s, b := open(t), browse(t)
 	d := openDoor(t, s)
@@ -136,7 +136,7 @@ func TestUploadSurvivesOffline(t *testing.T) {
 	}
 }
 
-// A server on this machine answers although the browser calls itself offline: files go there.
+// A server on this machine answers although the browser calls itself offline, so files are sent.
 func TestUploadToReachableServerWhileOffline(t *testing.T) {
 	s, b := open(t), browse(t)
 	b.do(cdp.Navigate(s.url+"/upload?project=shop&build=1"), cdp.SetUploadFiles("#file", []string{sized(t, "a.log", 1)}))
@@ -150,7 +150,7 @@ func TestUploadToReachableServerWhileOffline(t *testing.T) {
 	s.stored(1, 1<<20)
 }
 
-// A server that fails and one that restarts are waited for: nothing that has arrived is sent again.
+// The page waits for a server that fails or restarts: nothing that has arrived is sent again.
 func TestUploadSurvivesServer(t *testing.T) {
 	s, b := open(t), browse(t)
 	d := openDoor(t, s)
@@ -178,7 +178,7 @@ func TestUploadSurvivesServer(t *testing.T) {
 	}
 }
 
-// What a reload leaves is listed with how far it is, and goes on with the same file alone.
+// After a reload the page lists unfinished uploads with their progress, and each goes on only with the same file.
 func TestUploadSurvivesReload(t *testing.T) {
 	s, b := open(t), browse(t)
 	d := openDoor(t, s)
@@ -212,7 +212,8 @@ func TestUploadSurvivesReload(t *testing.T) {
 	b.see(`document.querySelector("#before").hidden`)
 }
 
-// What another try cannot change is said and not tried. Who has to sign in again finds what has arrived.
+// The page reports a failure that another attempt cannot change, and makes none. After a new login the user finds what
+// has arrived.
 func TestUploadThatCannotGoOn(t *testing.T) {
 	s, b := open(t), browse(t)
 	d := openDoor(t, s)
@@ -244,7 +245,7 @@ func TestUploadThatCannotGoOn(t *testing.T) {
 	b.see(aState + ` === "failed" && document.querySelector("#files .err").textContent === "The file has changed since it was chosen, or is gone: choose it again."`)
 	b.see(`document.querySelector("#queue-sum").textContent === "1 file, 1 not taken" && location.pathname === "/upload"`)
 
-	// Chosen again it takes the place of what it was, and nothing of that is left to fail.
+	// A file that is chosen again replaces its former line, of which nothing is left to fail.
 	b.do(cdp.SetUploadFiles("#file", []string{large}))
 	b.see(`document.querySelector("#queue-sum").textContent === "1 file" && ` + aState +
 		` === "ready" && document.querySelector("#files .err").hidden`)
@@ -253,7 +254,7 @@ func TestUploadThatCannotGoOn(t *testing.T) {
 	s.stored(1, int64(len(log)))
 }
 
-// A file that was not taken and is chosen again is ready to be sent, and its line says so.
+// A file that was refused and is chosen again is ready to be sent, and its line says so.
 func TestUploadChosenAgain(t *testing.T) {
 	s, b := open(t), browse(t)
 	d := openDoor(t, s)
@@ -272,7 +273,7 @@ func TestUploadChosenAgain(t *testing.T) {
 	s.stored(1, 1<<20)
 }
 
-// Symbols that were on their way are pending too, and go on as symbols whatever the form says.
+// Unfinished uploads of symbols are pending too, and go on as symbols whatever the form says.
 func TestPendingSymbols(t *testing.T) {
 	s, b := open(t), browse(t)
 	addRun(t, s.store, target, capturesOf(shop[:1], 1))
@@ -290,7 +291,7 @@ func TestPendingSymbols(t *testing.T) {
 	b.do(cdp.Navigate(d.url + "/upload"))
 	d.cut()
 	b.see(pending + ` === 1 && document.querySelector("#before .says").textContent.includes(", as symbols.")`)
-	// Where it fails it is tried again from its line: the form is of other files, and empty.
+	// When it fails it is tried again from its line: the form belongs to other files, and is empty.
 	d.answer(http.StatusUnauthorized)
 	b.do(cdp.SetUploadFiles("#before input[type=file]", []string{path}))
 	b.see(aState + ` === "failed" && document.querySelector("#files [data-act=now]").textContent === "Try again"`)

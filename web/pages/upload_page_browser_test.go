@@ -24,8 +24,8 @@ func (b *tab) each(want map[string]string) {
 	}
 }
 
-// everywhere looks at the page wide and narrow, light and dark: for what keeps people out, for what does not fit, for
-// what is cut, for what is too small to hit, and for names that other things squeeze.
+// everywhere checks the page wide and narrow, light and dark: that it is accessible, that everything fits, that no text
+// is cut, that nothing is too small to hit, and that names are not squeezed.
 func (b *tab) everywhere(what string) {
 	b.t.Helper()
 	for _, size := range [][2]int64{{390, 844}, {1440, 900}} {
@@ -45,24 +45,24 @@ func (b *tab) everywhere(what string) {
 	}
 }
 
-// Figures are averages over 15 s of a clock that the test holds. What is not known is not given.
+// Figures are averages over 15 s of a clock that the test sets. Unknown figures are not shown.
 func TestPaceOfUploads(t *testing.T) {
 	s, b := open(t), browse(t)
 	b.do(cdp.Navigate(s.url + "/upload"))
 	after := func(steps string) string { return `(() => { const m = uploadPace.meter(); ` + steps + ` })()` }
 	b.each(map[string]string{
-		// Nothing is known before 3 s, however much went.
+		// Nothing is known before 3 s, however much was sent.
 		after(`return m.speed(0)`): "null",
 		after(`m.sent(0, 0); m.sent(9000, 2999); return [m.speed(2999), m.left(100, 2999)]`):  ",",
 		after(`m.sent(0, 0); m.sent(9000, 3000); return [m.speed(3000), m.left(6000, 3000)]`): "3000,2",
-		// What was there at the beginning did not go now.
+		// Bytes that the server had at the beginning do not count as sent now.
 		after(`m.sent(5000, 0); m.sent(9000, 4000); return m.speed(4000)`): "1000",
 		// A burst does not count for more than its share, and is forgotten after 15 s.
 		after(`m.sent(0, 0); for (let s = 1; s <= 10; s++) m.sent(1000 * s, 1000 * s); m.sent(20000, 10000); return m.speed(10000)`):               "2000",
 		after(`m.sent(0, 0); m.sent(90000, 1000); for (let s = 2; s <= 17; s++) m.sent(90000 + 1000 * s, 1000 * s); return m.speed(17000) < 1200`): "true",
-		// After a gap, that is what the average is over.
+		// After a gap the average is over that gap.
 		after(`m.sent(0, 0); m.sent(20000, 20000); return m.speed(20000)`): "1000",
-		// While nothing goes the speed falls, and the time is unknown in the end.
+		// While nothing is sent the speed falls, and in the end the time left is unknown.
 		after(`m.sent(0, 0); m.sent(8000, 4000); return [m.speed(8000), m.speed(30000), m.left(100, 30000)]`): "1000,0,",
 		after(`m.sent(0, 0); m.sent(8000, 4000); m.reset(); return m.speed(4000)`):                            "null",
 
@@ -78,7 +78,7 @@ func TestPaceOfUploads(t *testing.T) {
 	})
 }
 
-// While files go, each and all have a speed and a time left, and the title a percentage.
+// While files are sent, each file and all together have a speed and a time left, and the title has a percentage.
 func TestUploadSaysHowLong(t *testing.T) {
 	s, b := open(t), browse(t)
 	slow := func(bytesPerSecond float64) {
@@ -101,8 +101,8 @@ func TestUploadSaysHowLong(t *testing.T) {
 	s.stored(2, 80<<20)
 }
 
-// A pause counts neither for a file nor for all of them: of one file both have the same figures, and a speed that is
-// not known again yet is not given.
+// A pause counts neither for a file nor for all together: with one file both have the same figures, and while a speed
+// is unknown again it is not shown.
 func TestUploadAfterPause(t *testing.T) {
 	s, b := open(t), browse(t)
 	d := openDoor(t, s)
@@ -123,7 +123,8 @@ func TestUploadAfterPause(t *testing.T) {
 	b.see(`location.pathname === "/runs/1"`)
 }
 
-// The form offers where the last uploads went. The address goes before that, and what was cleared stays clear.
+// The form offers the targets of the last uploads. The address takes precedence, and a field that was cleared stays
+// empty.
 func TestUploadRemembersTarget(t *testing.T) {
 	s, b := open(t), browse(t)
 	fields := `["project", "build", "scenario", "run"].map(n => document.getElementById("f-" + n).value).join("/")`
@@ -166,7 +167,7 @@ func TestUploadRemembersTarget(t *testing.T) {
 	shows("/upload", "///", false)
 }
 
-// A file is called what the server would call it, before it is sent; what would be refused is not sent.
+// The page names a file as the server would, before sending it; a file that the server would refuse is not sent.
 func TestUploadSaysWhatFilesAre(t *testing.T) {
 	s, b := open(t), browse(t)
 	dir := t.TempDir()
@@ -189,7 +190,7 @@ func TestUploadSaysWhatFilesAre(t *testing.T) {
 			`").textContent).join("|")`
 	}
 	b.see(rows(".says") + ` === "||By its name a dump.|"`)
-	b.offline(false) // some may have been asked for already, and others not yet
+	b.offline(false) // some requests may have been sent already, and others not yet
 	b.see(rows(".says") +
 		` === "A UMDH log, by its first bytes.|A zip archive. What is in it shows when it is on the server.|This is not evidence that heapdrift reads: it is not sent.|This is not evidence that heapdrift reads: it is not sent."`)
 	b.see(rows(".err") +
@@ -206,7 +207,7 @@ func TestUploadSaysWhatFilesAre(t *testing.T) {
 	}
 }
 
-// A folder that is dropped is told from a file: no browser reads it as one.
+// A folder that is dropped is recognised: no browser can read it as a file.
 func TestFolderIsDropped(t *testing.T) {
 	s, b := open(t), browse(t)
 	b.lossy.Store(true) // the browser cannot send the first bytes of a folder
@@ -233,8 +234,8 @@ func TestFolderIsDropped(t *testing.T) {
 	s.stored(1, 1<<20)
 }
 
-// Without scripts the page is a form. All scripts come as files, so where they are empty none runs; the browser's own
-// switch would also stop the test from looking at the page.
+// Without scripts the page is a form. All scripts come as files, so when the files are empty no script runs; the
+// browser's own switch would also keep the test from reading the page.
 func TestUploadWithoutScripts(t *testing.T) {
 	s, b := open(t), browse(t)
 	d := openDoor(t, &site{handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

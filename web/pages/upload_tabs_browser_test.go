@@ -12,7 +12,7 @@ import (
 	"heapdrift/worker/workertest"
 )
 
-// close closes the tab, as a reader does who is through with it.
+// close closes the tab, as a reader does at the end.
 func (b *tab) close() {
 	b.t.Helper()
 	if err := cdp.Cancel(b.ctx); err != nil {
@@ -20,7 +20,8 @@ func (b *tab) close() {
 	}
 }
 
-// Two tabs send at once: each its own file, and one of them both have. It is sent once, and both end at the run.
+// Two tabs send at once: each has a file of its own, and both have a third one. The third file is sent once, and both
+// tabs end at the run.
 func TestTwoTabsSendAtOnce(t *testing.T) {
 	s, one := open(t), browse(t)
 	d := openDoor(t, s)
@@ -75,8 +76,7 @@ func TestTwoTabsSendSymbols(t *testing.T) {
 	}
 }
 
-// Two tabs that both insist on a file: the server lets one of them write, the other one waits for that, and both end at
-// the run.
+// Two tabs both insist on a file: the server lets one of them write, the other one waits, and both end at the run.
 func TestTwoTabsInsist(t *testing.T) {
 	s, one := open(t), browse(t)
 	d := openDoor(t, s)
@@ -100,8 +100,8 @@ func TestTwoTabsInsist(t *testing.T) {
 	}
 }
 
-// Who comes back to a tab finds out which of the others are still there. What another one sends counts as sent until
-// there was time to answer.
+// A tab that becomes active again finds out which other tabs are still open. A file that another tab sends counts as
+// being sent until that tab has had time to answer.
 func TestTabAsksWhoIsThere(t *testing.T) {
 	s, one := open(t), browse(t)
 	d := openDoor(t, s)
@@ -122,8 +122,8 @@ func TestTabAsksWhoIsThere(t *testing.T) {
 	one.see(`location.pathname === "/runs/1"`)
 }
 
-// A tab that waits for another's file goes on with it where that one was closed, and what was closed is listed in a new
-// one.
+// When the other tab is closed, the tab that waits for its file goes on with the upload, and a new tab lists the files
+// of the closed one.
 func TestTabTakesOver(t *testing.T) {
 	s, first := open(t), browse(t)
 	d := openDoor(t, s)
@@ -144,14 +144,14 @@ func TestTabTakesOver(t *testing.T) {
 		t.Errorf("%d uploads were begun", created)
 	}
 
-	// What no tab has in hand is pending, whichever looks.
+	// A file that no tab is sending is pending, in whichever tab the user looks.
 	two := first.another()
 	held = d.hold(5 << 20)
 	two.sending(d.url+"/upload?project=shop&build=2", large)
 	held.wait(two.ctx, t)
 	two.close()
 	d.cut()
-	first.lossy.Store(true) // it may be asked how far the upload is just as it is forgotten
+	first.lossy.Store(true) // the tab may ask for the upload's offset just when the upload is deleted
 	first.do(cdp.Navigate(d.url + "/upload"))
 	first.see(pending + ` === 1 && !document.querySelector("#before [data-act=forget]").hidden`)
 	first.do(press("#before [data-act=forget]"))
@@ -160,7 +160,7 @@ func TestTabTakesOver(t *testing.T) {
 	first.see(`document.querySelector("#before").hidden`)
 }
 
-// Whoever removes a file that has not begun here leaves alone what another tab has of it.
+// Removing a file that has not begun in this tab does not touch another tab's upload of it.
 func TestRemoveLeavesOtherTabAlone(t *testing.T) {
 	s, one := open(t), browse(t)
 	d := openDoor(t, s)
@@ -193,7 +193,8 @@ func TestRemoveLeavesOtherTabAlone(t *testing.T) {
 	}
 }
 
-// What the server no longer knows leaves the list, and the page says so; begun anew it goes up from the beginning.
+// An upload that the server no longer knows leaves the list, and the page says so; a new upload sends the file from its
+// beginning.
 func TestPendingThatTheServerForgot(t *testing.T) {
 	s, b := open(t), browse(t)
 	d := openDoor(t, s)
@@ -206,7 +207,7 @@ func TestPendingThatTheServerForgot(t *testing.T) {
 	held.wait(b.ctx, t)
 	b.do(cdp.Navigate(address))
 	d.cut()
-	b.see(pending + ` === 1 && document.querySelector("#before .says").textContent.includes(" are on the server")`) // no question is on its way
+	b.see(pending + ` === 1 && document.querySelector("#before .says").textContent.includes(" are on the server")`) // no request is under way
 	upload := must[string](t)(cdp.Run(b.ctx, cdp.Evaluate[string](`uploadsBegun.all()[0].url`)))
 	s.terminate(upload)
 	b.do(cdp.Reload())
@@ -216,7 +217,7 @@ func TestPendingThatTheServerForgot(t *testing.T) {
 		t.Errorf("the browser keeps %d uploads", kept)
 	}
 
-	// The same while it is sent: what was lost goes up again.
+	// The same happens while the file is sent: the lost part is sent again.
 	held = d.hold(5 << 20)
 	b.do(cdp.SetUploadFiles("#file", []string{large}))
 	b.see(`document.querySelectorAll("#files .file").length === 1`)
@@ -235,7 +236,7 @@ func TestPendingThatTheServerForgot(t *testing.T) {
 	s.stored(1, 12<<20)
 }
 
-// What the server was not told of is not called forgotten there.
+// The page does not say that the server has forgotten an upload which the server was never told of.
 func TestForgetWithoutServer(t *testing.T) {
 	s, b := open(t), browse(t)
 	d := openDoor(t, s)
@@ -254,7 +255,7 @@ func TestForgetWithoutServer(t *testing.T) {
 	b.see(`!document.querySelector("#before").hidden && document.activeElement.id === "file"`)
 }
 
-// terminate deletes an upload behind the browser's back. It waits for the piece that the server still has in hand.
+// terminate deletes an upload without the browser's knowledge. It waits for the piece that the server is still storing.
 func (s *site) terminate(path string) {
 	s.t.Helper()
 	for {

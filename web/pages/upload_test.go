@@ -11,7 +11,7 @@ import (
 	"heapdrift/internal/store/storetest"
 )
 
-// log is the least that UMDH writes.
+// log is the shortest log that UMDH writes.
 const log = "// UMDH: version 10.0: Logtime 2025-03-06 09:00 - Machine=M - PID=1\r\n*- - - - - - - - - - Start of data for heap @ 3F0000 - - - - - - - - - -\r\n" +
 	"10 bytes + 8 at 3F1000 by BackTrace7\r\n\t401000\r\n*- - - - - - - - - - End of data for heap @ 3F0000 - - - - - - - - - -\r\n"
 
@@ -112,7 +112,7 @@ func TestFormSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// The page asks what a file is before it sends it. The answer has the words of the door.
+// The page asks the server what a file is before it sends the file. The answer has the words of the intake.
 func TestGlance(t *testing.T) {
 	s := open(t)
 	ask := func(name, head string) (int, string) {

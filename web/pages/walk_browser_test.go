@@ -8,7 +8,7 @@ import (
 	cdp "github.com/chromedp/chromedp"
 )
 
-// Every page at three widths, light and dark: nothing is logged, nothing keeps people from using it, nothing is wider
+// Every page is opened at three widths, light and dark: no error is logged, the page is accessible, nothing is wider
 // than the window, and no text is cut without a title.
 func TestEveryPageInBrowser(t *testing.T) {
 	if testing.Short() {
@@ -42,7 +42,7 @@ func TestEveryPageInBrowser(t *testing.T) {
 	}
 }
 
-// uncut looks for text that is cut off and whose whole no title has.
+// uncut looks for text that is cut off without a title that has the whole text.
 func (b *tab) uncut(what string) {
 	b.t.Helper()
 	cut := must[string](b.t)(cdp.Run(b.ctx, cdp.Evaluate[string](`[...document.querySelectorAll("main *")].filter(e => {

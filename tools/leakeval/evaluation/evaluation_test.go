@@ -11,9 +11,9 @@ import (
 	"heapdrift/tools/leakeval/evaluation/behaviour"
 )
 
-// TestFloors keeps what docs/method.md promises from rotting, on a few processes of behaviours that nothing was chosen
-// on. So few have an error of some hundredths by chance: where this fails after a change, run leakeval before believing
-// it.
+// TestFloors checks what docs/method.md promises, on a few processes of behaviours that no choice was based on. With so
+// few the figures are off by some hundredths by chance: where the test fails after a change, run leakeval before
+// believing it.
 func TestFloors(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -47,7 +47,7 @@ func TestTheSameSeedIsTheSameProcess(t *testing.T) {
 	}
 }
 
-// Half of the behaviours are kept, every set has leaks and innocents, and no name is used twice.
+// Half of the behaviours are held out, every set has leaks and innocents, and no name is used twice.
 func TestSets(t *testing.T) {
 	names := map[string]bool{}
 	for _, set := range Sets {
@@ -113,7 +113,7 @@ func TestMeasures(t *testing.T) {
 	}
 }
 
-// A fit finds the condition that tells, and nothing buys off what it costs.
+// A fit finds the condition that tells leaks apart, and no other condition offsets what it costs.
 func TestFit(t *testing.T) {
 	leak, innocent := &behaviour.Behaviour{Truth: behaviour.Leaks}, &behaviour.Behaviour{}
 	var c Cases
@@ -125,7 +125,7 @@ func TestFit(t *testing.T) {
 		}
 		c.List = append(c.List, k)
 	}
-	for i := range c.List { // behaviours are what folds are of
+	for i := range c.List { // folds are made of behaviours
 		b := *c.List[i].Behaviour
 		b.Name = string(rune('a'+i%26)) + string(rune('a'+i/26%26))
 		c.List[i].Behaviour = &b

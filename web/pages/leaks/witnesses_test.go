@@ -8,8 +8,8 @@ import (
 	"heapdrift/internal/intake"
 )
 
-// Stacks speak before memory, what is expected before what is not; who may have looked for pointers is as sure as its
-// format is.
+// Witnesses with stacks stand before those of memory alone, and expected ones before others; how sure a search for
+// pointers is depends on the format.
 func TestKindsOfWitnesses(t *testing.T) {
 	var list []string
 	for _, k := range kindsOf(intake.Formats()) {

@@ -24,7 +24,7 @@ func TestFunctionsShown(t *testing.T) {
 	}
 }
 
-// A share is one of what the function has: of nothing, or of what shrank, there is none.
+// A share is a part of the memory of the function: where that is nothing, or shrank, there is no share.
 func TestShareOfCalls(t *testing.T) {
 	grew := func(bytes int64) query.Numbers { return query.Numbers{Growth: &analysis.Amount{Bytes: bytes}} }
 	for _, test := range []struct {
@@ -40,7 +40,7 @@ func TestShareOfCalls(t *testing.T) {
 	}
 }
 
-// Moments that rise most are named, in the order of time.
+// The moments that rise most are named, in the order of time.
 func TestMomentsShown(t *testing.T) {
 	for _, n := range []int{9, 10, 11} {
 		line := analysis.Timeline{AtNS: []int64{0}, Last: []int64{1000}, Max: []int64{1000}}

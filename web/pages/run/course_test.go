@@ -80,7 +80,7 @@ func TestCourseChart(t *testing.T) {
 	}
 }
 
-// An instant that tells the total alone says nothing of uses: neither that they had nothing, nor that they grew from
+// An instant with the total alone says nothing about uses: neither that they had nothing, nor that they grew from
 // nothing.
 func TestCourseOfTotalsAlone(t *testing.T) {
 	heap := func(n int64) analysis.Part { return analysis.Part{Use: capture.UseHeap, Bytes: n} }
@@ -115,8 +115,8 @@ func TestCourseOfTotalsAlone(t *testing.T) {
 	}
 }
 
-// A line of blocks joins what can be compared: not one life of the process with another, nor all blocks with those of a
-// trace, which counts only what was allocated while it was recorded.
+// A line of blocks joins only instants that can be compared: not one life of the process with another, nor all blocks
+// with those of a trace, which counts only allocations made while it was recorded.
 func TestCourseJoinsBlocksThatCompare(t *testing.T) {
 	held := func(minutes, bytes int64, file string, sinceStart bool) analysis.Instant {
 		at := instant(minutes, 0)
@@ -150,7 +150,7 @@ func TestCourseJoinsBlocksThatCompare(t *testing.T) {
 	}
 }
 
-// Without times the chart and the table call an instant the same, whether it tells the total or blocks alone.
+// Without times the chart and the table use the same name for an instant, whether it has the total or blocks alone.
 func TestInstantsWithoutTimes(t *testing.T) {
 	blocks := instant(0, 0)
 	blocks.Blocks = new(int64(40))
@@ -198,7 +198,7 @@ func TestTitleOfAnInstant(t *testing.T) {
 	}
 }
 
-// What ends within a week is a warning.
+// A forecast that ends within a week is a warning.
 func TestSignOfAnOutlook(t *testing.T) {
 	const week = 7 * 24 * 3600e9
 	for ns, want := range map[int64]string{0: "warn", week - 1: "warn", week: "info", week + 1: "info"} {
@@ -211,7 +211,7 @@ func TestSignOfAnOutlook(t *testing.T) {
 	}
 }
 
-// Of evidence that does not list the regions nobody knows what uses have, which is not nothing.
+// Evidence that does not list the regions does not tell what each use has; unknown is not the same as nothing.
 func TestToldOfUse(t *testing.T) {
 	explained, bare, blocks := instant(0, 100, analysis.Part{Use: capture.UseHeap, Bytes: 60}),
 		instant(0, 100), instant(0, 0)

@@ -8,7 +8,7 @@ import (
 // PageLinks shows which pages the pager names.
 var PageLinks = pageLinks
 
-// A Choice is what the page of a series lets choose from.
+// A Choice is the choice of snapshots on the page of a series.
 type Choice struct {
 	From, To int
 	Presets  []Preset
@@ -21,7 +21,7 @@ type Preset struct {
 	Selected query.Snapshots
 }
 
-// ChooseSnapshots is the choice of a series of n snapshots of which a part is selected; nil for none.
+// ChooseSnapshots is the choice for a series of n snapshots of which a part is selected; nil for no choice.
 func ChooseSnapshots(n int, selected query.Range) *Choice {
 	r := &analysis.Report{Snapshots: make([]analysis.Snapshot, n)}
 	c := chooseSnapshots(listing{more: query.Selection{Snapshots: selected}}, r, marksOf(r))

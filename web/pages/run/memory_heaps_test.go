@@ -6,7 +6,7 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// Logs name heaps whose kind they do not tell.
+// Logs name heaps without their kind.
 func TestNoteOfAHeap(t *testing.T) {
 	for want, h := range map[string]capture.HeapFacts{
 		"":                                 {},

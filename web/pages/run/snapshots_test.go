@@ -8,7 +8,8 @@ import (
 	"heapdrift/web/pages/run"
 )
 
-// There is something to choose from three snapshots on, and a half from five on. Each preset selects what it says.
+// With three snapshots or more the page lets choose snapshots, and with five or more it offers a half. Each preset
+// selects what it says.
 func TestChoiceOfSnapshots(t *testing.T) {
 	preset := func(text string, from, to int) run.Preset {
 		return run.Preset{Text: text, Selected: query.Snapshots{From: from, To: to}}
@@ -31,7 +32,7 @@ func TestChoiceOfSnapshots(t *testing.T) {
 	}
 }
 
-// The brush shades what is not chosen: nothing before the first snapshot and behind the last.
+// The brush shades the part that is not chosen, and nothing before the first snapshot and after the last.
 func TestBrushOfSnapshots(t *testing.T) {
 	all := run.ChooseSnapshots(5, query.Range{})
 	first, last := all.Brush[1], all.Brush[2]

@@ -79,7 +79,7 @@ func TestMapOfA32BitProgram(t *testing.T) {
 	}
 }
 
-// Where nobody knows what the program may use, as many GB are drawn as something lies in.
+// Where the limit of the program's addresses is unknown, every GB that holds something is drawn.
 func TestEndOfA32BitMap(t *testing.T) {
 	for _, test := range []struct {
 		limit int64
@@ -105,10 +105,10 @@ func TestMapOfA64BitProgram(t *testing.T) {
 	s := spaceWith(64, 0,
 		stretch(0x7FFE_0000, 4096, mapped, 4096),
 		stretch(0x1_0000_0000, 2*mega, heap, 2*mega),
-		stretch(0x1_0000_0000+66*mega, mega, heap, mega),            // behind a gap of 64 MB, which is drawn
-		stretch(0x1_0000_0000+131*mega+4096, mega, heap, mega),      // behind one that is a page longer
+		stretch(0x1_0000_0000+66*mega, mega, heap, mega),            // after a gap of 64 MB, which is drawn
+		stretch(0x1_0000_0000+131*mega+4096, mega, heap, mega),      // after a gap that is a page longer
 		stretch(0x7DF4_0000_0000, 2<<40, mapped, 3*mega),            // the bitmap of Control Flow Guard
-		stretch(0x7FF4_0000_1000, mega, image, mega),                // a page behind it
+		stretch(0x7FF4_0000_1000, mega, image, mega),                // a page after it
 		stretch(0x7FFF_F000_0000, 100*mega, image, 100*mega),        // long, and committed
 		stretch(0x7FFF_FF00_0000, 78*mega+1, capture.UsePrivate, 1), // 62 MB are left to fold: too few
 	)
@@ -135,7 +135,7 @@ func TestMapOfA64BitProgram(t *testing.T) {
 	}
 }
 
-// Evidence that lists only what it has does not say that the rest is free, or that it is all that is taken.
+// Evidence that lists only some regions proves neither that the rest is free nor that nothing else is taken.
 func TestMapOfPartialEvidence(t *testing.T) {
 	s := spaceWith(32, 2*gigabyte, stretch(0x10000, mega, capture.UseHeap, mega))
 	s.Uses = []capture.Use{{Name: capture.UseHeap, Reserved: mega, Committed: mega}}
@@ -161,7 +161,7 @@ func TestMapOfPartialEvidence(t *testing.T) {
 	}
 }
 
-// Whatever the regions are, the picture stays small and has what is committed.
+// Whatever the regions are, the picture stays small and shows all committed memory.
 func TestMapOfHostileRegions(t *testing.T) {
 	var scattered, dense []capture.Stretch
 	for i := range uint64(1024) {
@@ -200,7 +200,7 @@ func TestMapOfHostileRegions(t *testing.T) {
 	}
 }
 
-// Beyond those that are named, what is left out has a sign.
+// Beyond the gaps that are named, a sign marks each part that is left out.
 func TestSignsForWhatIsLeftOut(t *testing.T) {
 	var list []capture.Stretch
 	for i := range uint64(14) {

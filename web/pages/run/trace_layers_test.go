@@ -7,8 +7,8 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// What leaks lies on top of the rest, as thick as the instants say, straight between them, and whole up to the end of
-// the process.
+// The layer of leaks lies on top of the rest. Its thickness is that of the instants, straight between them, and it is
+// whole up to the end of the process.
 func TestLayersOfTrace(t *testing.T) {
 	r := &analysis.Report{
 		Trace:     &analysis.Trace{ToNS: 40, ExitedNS: new(int64(30))},

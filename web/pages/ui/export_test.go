@@ -7,7 +7,7 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// Readable shows what a page does to characters that turn text round.
+// Readable returns a text as a page shows it, with characters that reverse the direction of text made harmless.
 func Readable(page string) string { return string(readable([]byte(page))) }
 
 // FrameLine shows how a stack shows a frame.

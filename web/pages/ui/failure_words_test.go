@@ -31,7 +31,7 @@ func TestFailuresSayWhatHappenedAndWhatToDo(t *testing.T) {
 	}
 }
 
-// notShown are codes that no page meets: of warnings, of parts that are left out, and of callers that ask wrongly.
+// notShown are codes that no page shows: codes of warnings, of parts that are left out, and of wrong calls.
 var notShown = []string{
 	"unknown-base", "bad-stream", "bad-entry", "bad-name", "too-many", "overlap", "repeated", "no-stream", "no-registers",
 	"bad-process", "no-source",

@@ -28,7 +28,7 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// What was not run is not clean, and what says nothing of how fast it grows is no point.
+// A build that was not run is not shown as clean, and a build without a rate of growth has no point.
 func TestTrendOf(t *testing.T) {
 	grows := func(bytes float64) []leaks.Total {
 		return []leaks.Total{{Unit: "hour", Bytes: bytes, Low: bytes / 2, High: bytes * 2, Signatures: 1}}

@@ -13,7 +13,7 @@ const (
 	stretches = 24
 )
 
-// followsLoad says of which innocents the number of live blocks may rise until the end, and why.
+// followsLoad names the innocents whose number of live blocks may rise until the end, and says why.
 var followsLoad = map[string]string{
 	"transcoding service: frames in flight while more and more jobs arrive": "jobs become more until the end",
 }
@@ -39,7 +39,7 @@ func TestBehaviours(t *testing.T) {
 	}
 }
 
-// playAll plays a behaviour with every seed and checks each run, and how many of the runs are fair.
+// playAll plays a behaviour with every seed, checks each run, and checks how many of the runs are fair.
 func playAll(t *testing.T, b *behaviour.Behaviour, number uint64) {
 	unfair := 0
 	for seed := range uint64(seeds) {

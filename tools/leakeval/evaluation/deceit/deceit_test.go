@@ -125,7 +125,7 @@ func TestLeaksLoseThroughoutTheRun(t *testing.T) {
 	}
 }
 
-// An innocent stack holds no more in the end than it did before, or nothing that it ever held was held for long.
+// An innocent stack holds no more in the end than it did before, or it never held any block for long.
 func TestInnocentsAreBoundedOrFree(t *testing.T) {
 	for i := range Behaviours {
 		b, failed := &Behaviours[i], 0

@@ -70,8 +70,8 @@ func (p play) checkLimits(t *testing.T, seed uint64) {
 	}
 }
 
-// losesEnough reports whether there is enough that is lost, at enough places of work or time, or in one block that
-// grows.
+// losesEnough reports whether enough blocks are lost, at enough places of work or time, or whether one block grows
+// enough.
 func (p play) losesEnough() bool {
 	lost, chain := 0, 0
 	length := make([]int, len(p.list))
@@ -92,14 +92,14 @@ func (p play) losesEnough() bool {
 	return chain >= 8 || lost >= 12 && max(len(byTime), len(byWork)) >= 6
 }
 
-// isOverItsGrowth reports whether no more is there at the end than was in the middle of the run, by work or by time.
+// isOverItsGrowth reports whether no more blocks are live at the end than in the middle of the run, by work or by time.
 func (p play) isOverItsGrowth() bool {
 	atEnd := p.mostLive(p.Seconds, p.Seconds)
 	middle := max(p.mostLive(0.3*p.Seconds, 0.67*p.Seconds), p.mostLive(p.WhenDone(0.3), p.WhenDone(0.67)))
 	return float64(atEnd) <= 1.35*float64(middle)+8
 }
 
-// mostLive is the largest number of blocks that are there at one instant of a stretch, both ends included.
+// mostLive is the largest number of blocks that are live at one instant of a stretch, both ends included.
 func (p play) mostLive(from, to float64) int {
 	type change struct {
 		at float64

@@ -54,8 +54,7 @@ func live(list []behaviour.Allocation) int {
 	return most
 }
 
-// losses are the instants of what is lost: births of blocks that are never freed, and moves of a block that grows for
-// ever.
+// losses are the instants of losses: births of blocks that are never freed, and moves of a block that grows for ever.
 func losses(s *behaviour.Stack) (lost, moved []float64) {
 	list := s.Allocations()
 	for _, a := range list {
@@ -74,7 +73,7 @@ func losses(s *behaviour.Stack) (lost, moved []float64) {
 	return lost, moved
 }
 
-// spread is in how many equal stretches of the time or of the work some instants are.
+// spread is how many equal stretches of the time or of the work contain some of the instants.
 func spread(s *behaviour.Stack, instants []float64) int {
 	time, work := map[int]bool{}, map[int]bool{}
 	for _, at := range instants {
@@ -150,8 +149,8 @@ func TestLeaksLose(t *testing.T) {
 	}
 }
 
-// TestInnocentsAreBounded shows that what an innocent makes in the last part of the run does not stay for good, unless
-// it takes the place of what was there before.
+// TestInnocentsAreBounded shows that blocks which an innocent allocates in the last part of the run do not stay for
+// good, unless they replace earlier ones.
 func TestInnocentsAreBounded(t *testing.T) {
 	for i := range Behaviours {
 		b := &Behaviours[i]

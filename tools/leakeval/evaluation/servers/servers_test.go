@@ -66,7 +66,7 @@ func TestBehaviours(t *testing.T) {
 	}
 }
 
-// check reports whatever no stack may do.
+// check reports everything that no stack may do.
 func check(t *testing.T, s *behaviour.Stack, seed int) {
 	list := s.Allocations()
 	if len(list) < 5 || len(list) > mostMade {
@@ -130,7 +130,7 @@ func losses(s *behaviour.Stack) (lost, byTime, byWork, chain int) {
 	return lost, byTime, byWork, chain
 }
 
-// live is how many blocks are live at most between two instants, and how many at the end of the run.
+// live gives the largest number of live blocks between two instants, and the number at the end of the run.
 func live(s *behaviour.Stack, from, to float64) (most, end int) {
 	type event struct {
 		at    float64

@@ -28,7 +28,7 @@ func small() (list []behaviour.Behaviour) {
 	return list
 }
 
-// Dumps and logs of a process tell the same of every stack.
+// Dumps and logs of a process tell the same about every stack.
 func TestDumpsTellWhatLogsTell(t *testing.T) {
 	const snapshots = 5
 	for number := range uint64(3) {
@@ -69,8 +69,8 @@ func read(t *testing.T, take func(context.Context, int) (*Evidence, error), snap
 	return e
 }
 
-// told is what a report says of heap blocks: of each site its numbers at each instant, and of each finding what
-// identifies it. Dumps tell of memory outside of heaps, too.
+// told is what a report says about heap blocks: the numbers of each site at each instant, and what identifies each
+// finding. Dumps also tell of memory outside of heaps.
 func told(t *testing.T, e *Evidence) (sites, findings map[string]string) {
 	t.Helper()
 	r, err := analysis.Analyze(t.Context(), e.Inputs, e.Options)

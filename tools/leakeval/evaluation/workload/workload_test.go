@@ -67,7 +67,7 @@ func byStack(r *analysis.Report) map[int]analysis.Amount {
 	return sums
 }
 
-// held is what the process holds at an instant, of blocks born since another.
+// held is what the process holds at an instant, counting blocks born since another instant.
 func (p *Process) held(since, at float64) map[int]analysis.Amount {
 	sums := map[int]analysis.Amount{}
 	for i := range p.Stacks {
@@ -80,7 +80,7 @@ func (p *Process) held(since, at float64) map[int]analysis.Amount {
 	return sums
 }
 
-// What readers and analysis make of logs and traces is what the behaviours did.
+// Readers and analysis find in logs and traces what the behaviours did.
 func TestEvidenceIsWhatHappened(t *testing.T) {
 	attached := false
 	for n := range uint64(6) {
@@ -103,7 +103,7 @@ func TestEvidenceIsWhatHappened(t *testing.T) {
 	}
 }
 
-// A log shows what there is when it is taken.
+// A log shows the blocks that are live when it is taken.
 func TestSnapshotShowsWhatIsThere(t *testing.T) {
 	p := New(5, 1, 0, few)
 	at := p.Seconds / 2
