@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/blob"
 )
@@ -21,7 +22,7 @@ type QuotaError struct {
 }
 
 func (e *QuotaError) Error() string {
-	return fmt.Sprintf("intake: the token may send %d bytes a day, which is used up until %s", e.Quota,
+	return fmt.Sprintf("intake: the token may send %s a day, which is used up until %s", figures.Bytes(e.Quota),
 		e.Until.Format(time.RFC3339))
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/ingest/evidence"
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/blame"
 	"heapdrift/internal/apart"
@@ -190,8 +191,8 @@ func translate(err error) *Problem {
 		p.RetryAfter = 10 * time.Minute
 		return p
 	case errors.As(err, &quota):
-		p := New(http.StatusTooManyRequests, CodeQuota, "the token may send %d bytes a day, which is used up until %s",
-			quota.Quota, quota.Until.UTC().Format(time.RFC3339))
+		p := New(http.StatusTooManyRequests, CodeQuota, "the token may send %s a day, which is used up until %s",
+			figures.Bytes(quota.Quota), quota.Until.UTC().Format(time.RFC3339))
 		p.RetryAfter = time.Until(quota.Until)
 		return p
 	case errors.Is(err, store.ErrNotFound):
