@@ -92,9 +92,9 @@ func (p *pushProgress) waiting(pending int) {
 	switch {
 	case p.terminal && !p.quiet:
 		p.drawn = true
-		fmt.Fprintf(p.w, "\r\x1b[Kwaiting for the verdict: %s left", figures.Plural(int64(pending), "job"))
+		fmt.Fprintf(p.w, "\r\x1b[Kwaiting for the verdict: %s left", figures.Plural(pending, "job"))
 	case pending != p.pending:
-		p.say("waiting  "+figures.Plural(int64(pending), "job")+" left", false)
+		p.say("waiting  "+figures.Plural(pending, "job")+" left", false)
 	}
 	p.pending = pending
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func TestNumber(t *testing.T) {
-	for x, want := range map[float64]string{0: "0", 0.01234: "0.0123", 12.34: "12.3", 99.94: "99.9", 99.96: "100",
+	for x, want := range map[float64]string{0: "0", 0.01234: "0.0123", 12.34: "12.3", 99.94: "99.9", 99.95: "100", 99.96: "100",
 		6781.5: "6,782", 1e9: "1,000,000,000", -250.2: "−250"} {
 		if got := figures.Number(x); got != want {
 			t.Errorf("%g: %s, want %s", x, got, want)
@@ -56,6 +56,7 @@ func TestPlural(t *testing.T) {
 // Sizes have three significant digits, and never 1,000 of a unit that has a larger one.
 func TestBytes(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 B", 1: "1 B", 1023: "1,023 B", 1024: "1.00 KB", -1536: "−1.50 KB",
+		10229: "9.99 KB", 10235: "10.0 KB", 102348: "99.9 KB", 102349: "100 KB",
 		10 << 20: "10.0 MB", 999<<20 + 1<<19 - 1: "999 MB", 999<<20 + 1<<19: "0.98 GB", 1 << 40: "1.00 TB",
 		math.MaxInt64: "8388608 TB"} {
 		if got := figures.Bytes(n); got != want {

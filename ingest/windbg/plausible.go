@@ -2,7 +2,6 @@ package windbg
 
 import (
 	"heapdrift/ingest/capture"
-
 	"heapdrift/ingest/figures"
 )
 

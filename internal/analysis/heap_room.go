@@ -64,7 +64,7 @@ func SayRoom(heaps []capture.HeapFacts) string {
 	if n == 0 {
 		return ""
 	}
-	of := figures.Plural(int64(n), "heap")
+	of := figures.Plural(n, "heap")
 	if n < len(heaps) {
 		of = fmt.Sprintf("%d of %s, of which the evidence tells it,", n, figures.Plural(len(heaps), "heap"))
 	}

@@ -250,7 +250,7 @@ func missing(modules []Module) string {
 	}
 	s := "; wanted: " + strings.Join(wanted, ", ")
 	if more := len(lacking) - most; more > 0 {
-		s += fmt.Sprintf(" and those of %s more", figures.Plural(int64(more), "module"))
+		s += fmt.Sprintf(" and those of %s more", figures.Plural(more, "module"))
 	}
 	return s
 }

@@ -224,7 +224,7 @@ func TestTraceBesideSnapshots(t *testing.T) {
 			for _, w := range f.Witnesses {
 				witnesses = append(witnesses, w.Kind+" "+string(w.Verdict))
 			}
-			got = append(got, figures.Plural(int64(f.Sites), "site")+": "+strings.Join(witnesses, ", "))
+			got = append(got, figures.Plural(f.Sites, "site")+": "+strings.Join(witnesses, ", "))
 		}
 		if strings.Join(got, "; ") != test.want {
 			t.Errorf("%d snapshots: %s, want %s", test.snapshots, strings.Join(got, "; "), test.want)

@@ -108,7 +108,7 @@ func sentence(r *Report, v *Verdict, t *tally, lossy *Warning) string {
 		s = what(r, t) + "; " + conclusion(r, v, t, lossy)
 	}
 	if t.known > 0 {
-		s += "; " + figures.Plural(int64(t.known), "known finding") + " not counted"
+		s += "; " + figures.Plural(t.known, "known finding") + " not counted"
 	}
 	return s + "."
 }
@@ -199,7 +199,7 @@ func most(findings []Finding, total Amount) string {
 }
 
 // places counts what leaks or grows.
-func places(t *tally) string { return figures.Plural(int64(t.leaks+t.growing), "place") }
+func places(t *tally) string { return figures.Plural(t.leaks+t.growing, "place") }
 
 // conclusion says what the evidence allows to conclude, and which further evidence would tell more.
 func conclusion(r *Report, v *Verdict, t *tally, lossy *Warning) string {
@@ -223,10 +223,10 @@ func conclusion(r *Report, v *Verdict, t *tally, lossy *Warning) string {
 	case v.Status == StatusNoLeak:
 		return "no leak seen"
 	case t.leaks > 0:
-		return figures.Plural(int64(t.leaks), "place") +
+		return figures.Plural(t.leaks, "place") +
 			" probably leaking, which a cache that is not full yet would look like as well; run longer"
 	case t.growing > 0:
-		return figures.Plural(int64(t.growing), "place") +
+		return figures.Plural(t.growing, "place") +
 			" growing, which a leak and a cache that is not full yet both do; run longer"
 	}
 	return "choose a window that shows more of it"

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/compare"
 )
@@ -100,8 +101,5 @@ func reason(n int, word FailOn) string {
 	if word != FailOnLeak {
 		kind = string(word) + " "
 	}
-	if n == 1 {
-		return "1 " + kind + "leak"
-	}
-	return fmt.Sprintf("%d %sleaks", n, kind)
+	return figures.Plural(n, kind+"leak")
 }

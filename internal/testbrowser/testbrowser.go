@@ -11,8 +11,8 @@ import (
 	cdp "github.com/chromedp/chromedp"
 )
 
-// Find returns the path of Chromium, and skips a test where it is not installed. The headless shell is the same engine
-// without the windows and services of a browser: tests of pages take a quarter less processor time with it.
+// Find returns the path of Chromium, and skips a test where it is not installed. It prefers the headless shell,
+// which is the same engine without the windows and services of a browser, and draws pages with less work.
 func Find(t testing.TB) string {
 	t.Helper()
 	for _, name := range []string{"chromium-headless-shell", "chromium"} {

@@ -117,7 +117,7 @@
   function bytes(n) {
     var units = ["B", "KB", "MB", "GB", "TB"], unit = 0;
     while (n >= (unit ? 999.5 : 1024) && unit < 4) { n /= 1024; unit++; }
-    return (unit ? n.toFixed(n >= 99.95 ? 0 : n >= 9.995 ? 1 : 2) : n) + " " + units[unit];
+    return (unit ? n.toFixed(n >= 99.95 ? 0 : n >= 9.995 ? 1 : 2) : n.toLocaleString("en-US")) + " " + units[unit];
   }
   // stretchAt is the last stretch of a line that begins at or before a place along the width.
   function stretchAt(list, x) {

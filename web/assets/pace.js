@@ -32,11 +32,11 @@
     };
   }
 
-  // size writes bytes: 1 KB is 1,024 of them.
+  // size writes bytes as the tables do: three digits, 1 KB is 1,024 of them.
   function size(n) {
     var units = ["B", "KB", "MB", "GB", "TB"], at = 0;
-    while (n >= 999.5 && at < units.length - 1) { n /= 1024; at++; }
-    return (at === 0 ? Math.round(n) : n.toFixed(n >= 99.95 ? 0 : n >= 9.995 ? 1 : 2)) + " " + units[at];
+    while (n >= (at ? 999.5 : 1024) && at < units.length - 1) { n /= 1024; at++; }
+    return (at === 0 ? Math.round(n).toLocaleString("en-US") : n.toFixed(n >= 99.95 ? 0 : n >= 9.995 ? 1 : 2)) + " " + units[at];
   }
   // time writes seconds, no finer than they can be known.
   function time(s) {

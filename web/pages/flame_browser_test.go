@@ -95,6 +95,7 @@ func TestIcicleOfTwoInBrowser(t *testing.T) {
 	b.do(cdp.EmulateViewport(1200, 800), cdp.Navigate(flamePage(t, tree)))
 	b.see(`document.querySelector(".flame").flame?.t?.total[0] === 5120`)
 	b.see(`[...document.querySelectorAll(".flame-tree tr")].some(r => r.innerText.includes("app!Warm") && r.cells[3].innerText === "▼ −1.00 KB")`)
+	b.printsSizes("HeapdriftTree.bytes")
 	b.see(`(() => { const f = document.querySelector(".flame").flame; return f.colour(2) !== f.colour(4) && f.strength(2) === 1 && f.strength(4) < 1; })()`)
 }
 

@@ -12,6 +12,8 @@ import (
 	"github.com/chromedp/cdproto/network"
 	cdp "github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"heapdrift/ingest/figures"
 )
 
 // each evaluates expressions in the page and compares what they give.
@@ -21,6 +23,15 @@ func (b *tab) each(want map[string]string) {
 		if got := must[string](b.t)(cdp.Run(b.ctx, cdp.Evaluate[string]("String("+expression+")"))); got != text {
 			b.t.Errorf("%s is %q, want %q", expression, got, text)
 		}
+	}
+}
+
+// printsSizes checks that a function of a script prints sizes as figures.Bytes does, around each change of digits or
+// unit.
+func (b *tab) printsSizes(function string) {
+	b.t.Helper()
+	for _, n := range []int64{0, 1, 999, 1000, 1023, 1024, 10229, 10235, 102348, 102349, 1023487, 1023488, 1 << 20, 5e9, 3e15} {
+		b.each(map[string]string{fmt.Sprintf("%s(%d)", function, n): figures.Bytes(n)})
 	}
 }
 
@@ -73,9 +84,9 @@ func TestPaceOfUploads(t *testing.T) {
 		after(`m.sent(0, 0); m.sent(4 << 20, 4000); return uploadPace.words(m, 4 << 20, 4 << 20, 0, 40000)`):                 "100 %",
 		`uploadPace.percent(999, 1000) + " " + uploadPace.percent(1000, 1000) + " " + uploadPace.percent(0, 0)`:              "99 100 0",
 		`[0.4, 9.4, 34, 57.4, 57.5, 89, 90, 3569, 3570, 3600, 7800, 86369, 86370].map(uploadPace.time).join(", ")`:           "less than 1 s, about 9 s, about 35 s, about 55 s, about 1 min, about 1 min, about 2 min, about 59 min, about 1 h, about 1 h, about 2 h 10 min, about 23 h 59 min, more than a day",
-		`[0, 1, 999, 1000, 1024, 9.99 * 1024, 10240, 99.9 * 1024, 1 << 20, 5e9, 3e15].map(uploadPace.size).join(", ")`:       "0 B, 1 B, 999 B, 0.98 KB, 1.00 KB, 9.99 KB, 10.0 KB, 99.9 KB, 1.00 MB, 4.66 GB, 2728 TB",
 		`[uploadsBegun.isGone(404), uploadsBegun.isGone(410), uploadsBegun.isGone(403), uploadsBegun.isGone(503)].join(",")`: "true,true,false,false",
 	})
+	b.printsSizes("uploadPace.size")
 }
 
 // While files are sent, each file and all together have a speed and a time left, and the title has a percentage.
@@ -92,8 +103,8 @@ func TestUploadSaysHowLong(t *testing.T) {
 	b.see(`document.querySelectorAll("#files .file").length === 2 && document.title === "Upload · heapdrift"`)
 	slow(512 << 10)
 	b.do(press("#start"))
-	figures := `/^\d+ % · [\d.]+ [KM]?B\/s · (about \d+ (s|min|h)( \d+ min)?|more than a day) left$/`
-	b.see(figures + `.test(document.querySelector("#queue-pace").textContent) && [...document.querySelectorAll("#files .st")].every(e => ` + figures + `.test(e.textContent))`)
+	progress := `/^\d+ % · [\d.]+ [KM]?B\/s · (about \d+ (s|min|h)( \d+ min)?|more than a day) left$/`
+	b.see(progress + `.test(document.querySelector("#queue-pace").textContent) && [...document.querySelectorAll("#files .st")].every(e => ` + progress + `.test(e.textContent))`)
 	b.see(`/^\d+ % · Upload · heapdrift$/.test(document.title)`)
 	b.everywhere("upload-sending")
 	slow(-1)

@@ -33,7 +33,7 @@ func textFindings(p *printer, r *analysis.Report, opt Options) {
 		f := &shown[i]
 		p.line("")
 		p.line("%s  %s  %s", classNote(f.Verdict, f.Score), f.Title, f.Signature)
-		p.line("    %s of %s%s%s", heldNote(&f.Amounts), figures.Plural(int64(f.Sites), "site"),
+		p.line("    %s of %s%s%s", heldNote(&f.Amounts), figures.Plural(f.Sites, "site"),
 			growthNote(growthOf(&f.Amounts)), rateNote(f))
 		for _, note := range attributes(f) {
 			p.line("    %s", note)
@@ -47,7 +47,7 @@ func textFindings(p *printer, r *analysis.Report, opt Options) {
 	}
 	if left > 0 {
 		p.line("")
-		p.line("%s; --top 0 or --format json shows all.", figures.Plural(int64(left), "more finding"))
+		p.line("%s; --top 0 or --format json shows all.", figures.Plural(left, "more finding"))
 	}
 }
 
@@ -118,7 +118,7 @@ func markdownFindings(p *printer, r *analysis.Report, opt Options) {
 	}
 	if left > 0 {
 		p.line("")
-		p.line("%s.", figures.Plural(int64(left), "more finding"))
+		p.line("%s.", figures.Plural(left, "more finding"))
 	}
 	p.line("")
 	for i := range shown {

@@ -31,7 +31,7 @@ func markdown(p *printer, r *analysis.Report, opt Options) {
 	}
 	if left > 0 {
 		p.line("")
-		p.line("%s.", figures.Plural(int64(left), "more site"))
+		p.line("%s.", figures.Plural(left, "more site"))
 	}
 	for i, w := range r.Warnings {
 		if i == 0 {

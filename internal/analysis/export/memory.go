@@ -15,7 +15,7 @@ func textReported(p *printer, r *analysis.Report, opt Options) {
 	for i := range r.Reported {
 		if opt.Top > 0 && i == opt.Top {
 			p.line("    %s; --top 0 or --format json shows all.",
-				figures.Plural(int64(len(r.Reported)-i), "more reported leak"))
+				figures.Plural(len(r.Reported)-i, "more reported leak"))
 			break
 		}
 		l := &r.Reported[i]
@@ -62,7 +62,7 @@ func markdownReported(p *printer, r *analysis.Report, opt Options) {
 	for i := range r.Reported {
 		if opt.Top > 0 && i == opt.Top {
 			p.line("")
-			p.line("%s.", figures.Plural(int64(len(r.Reported)-i), "more reported leak"))
+			p.line("%s.", figures.Plural(len(r.Reported)-i, "more reported leak"))
 			break
 		}
 		l := &r.Reported[i]

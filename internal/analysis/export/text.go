@@ -35,7 +35,7 @@ func text(p *printer, r *analysis.Report, opt Options) {
 	}
 	if left > 0 {
 		p.line("")
-		p.line("%s; --top 0 or --format json shows all.", figures.Plural(int64(left), "more site"))
+		p.line("%s; --top 0 or --format json shows all.", figures.Plural(left, "more site"))
 	}
 }
 

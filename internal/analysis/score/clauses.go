@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"heapdrift/ingest/figures"
 )
 
 // metBelow is what breaking a condition may cost, in log odds, for it to be met all the same.
@@ -40,11 +42,11 @@ func (v *snapshotView) clauses(r *Result) []Clause {
 		list = append(list, clause("blocks", false, "the number of blocks did not grow, only their size"))
 	}
 	list = append(list, clause("growth", v.grown > 0, "from %s to %s blocks; it rose in %d of %s", decimal(first),
-		decimal(last), v.steps, number(v.n-1, "interval")))
+		decimal(last), v.steps, figures.Plural(v.n-1, "interval")))
 	if v.conditions == nil {
 		if v.followed {
 			list = append(list, clause("stays", false, "%s came and stayed; a leak leaves %d or more",
-				number(int(v.cohorts.survivors()), "block"), leastBlocks))
+				figures.Plural(int64(v.cohorts.survivors()), "block"), leastBlocks))
 		}
 		return list
 	}
@@ -67,10 +69,10 @@ func (v *snapshotView) clauses(r *Result) []Clause {
 			early, came = early+c.stayed[k], came+c.came[k]
 		}
 	}
-	add(Everywhere, "%s that came in %d of %s stayed to the end", number(int(stayed), "block"), filled,
-		number(c.n-2, "interval"))
+	add(Everywhere, "%s that came in %d of %s stayed to the end", figures.Plural(int64(stayed), "block"), filled,
+		figures.Plural(c.n-2, "interval"))
 	add(Early, "of %s that came in the first three quarters, %s were never freed",
-		number(int(came), "block"), decimal(early))
+		figures.Plural(int64(came), "block"), decimal(early))
 	add(Outlives, "%s", c.outlivesWords(v))
 	add(Kept, "%s", keptWords(c.deaths, c.risk))
 	add(GoesOn, "%s", v.goesOnWords(c.stayed[1:c.n], "of the blocks that stay"))
@@ -114,7 +116,7 @@ func keptWords(deaths, risk float64) string {
 	if deaths == 0 {
 		return "none of its blocks that are older than a quarter of the time watched was freed"
 	}
-	return fmt.Sprintf("%s that were older than a quarter of the time watched were freed, which takes a share of %s away in as long a time", number(int(deaths), "block"), percent(1-math.Exp(-deaths/risk)))
+	return fmt.Sprintf("%s that were older than a quarter of the time watched were freed, which takes a share of %s away in as long a time", figures.Plural(int64(deaths), "block"), percent(1-math.Exp(-deaths/risk)))
 }
 
 // wordsFrom is the share of the load whose rest a sentence tells of.
@@ -131,10 +133,10 @@ func (v *intervals) goesOnWords(came []float64, what string) string {
 
 func (v *snapshotView) snapshotsClause() Clause {
 	if v.n >= SnapshotsToJudge {
-		return clause("snapshots", true, "%s", number(v.n, "snapshot"))
+		return clause("snapshots", true, "%s", figures.Plural(v.n, "snapshot"))
 	}
 	return clause("snapshots", false, "%s; it takes %d before growth may be called a leak",
-		number(v.n, "snapshot"), SnapshotsToJudge)
+		figures.Plural(v.n, "snapshot"), SnapshotsToJudge)
 }
 
 // clauses are the evidence lines of a trace.
@@ -142,7 +144,7 @@ func (t *traceView) clauses(r *Result) []Clause {
 	list := []Clause{
 		clause("survivors", t.survivors >= leastBlocks,
 			"%s of %s that are older than %s were never freed; a leak leaves %d or more", decimal(float64(t.survivors)),
-			number(int(min(t.births, math.MaxInt32)), "block"), seconds(t.settle), leastBlocks),
+			figures.Plural(t.births, "block"), seconds(t.settle), leastBlocks),
 		clause("spread", t.bins >= leastBins, "they come from %d of %d stretches of the window; a leak's from %d or more",
 			t.bins, traceBins, leastBins),
 	}
@@ -164,7 +166,7 @@ func (t *traceView) clauses(r *Result) []Clause {
 	add(Outlives, "%s", oldest)
 	add(Kept, "%s", keptWords(a.deaths, a.risk))
 	if t.lateFrees > 0 {
-		add(Older, "%s in the second half freed blocks of the same heap that are older than the trace, perhaps some of this stack", number(int(min(t.lateFrees, math.MaxInt32)), "free"))
+		add(Older, "%s in the second half freed blocks of the same heap that are older than the trace, perhaps some of this stack", figures.Plural(t.lateFrees, "free"))
 	}
 	return append(list, t.conclusion(r)...)
 }
@@ -184,13 +186,6 @@ func (r *reading) arrival() string {
 
 func clause(rule string, holds bool, format string, args ...any) Clause {
 	return Clause{Rule: rule, Holds: &holds, Text: fmt.Sprintf(format, args...)}
-}
-
-func number(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return decimal(float64(n)) + " " + word + "s"
 }
 
 // decimal prints a count with commas; averages have a decimal.

@@ -1,5 +1,7 @@
 package score
 
+import "heapdrift/ingest/figures"
+
 // One block that is reallocated to ever more bytes leaks whatever it is filled with, though the number of blocks never
 // changes.
 const (
@@ -61,5 +63,5 @@ func resizingOf(s *Series) *resizing {
 func (r *resizing) clause() Clause {
 	return clause("growing-block", true,
 		"it is reallocated to ever more bytes, from %s to %s in %d of %s, and the number of blocks stays: what fills it is never thrown away",
-		size(float64(r.from)), size(float64(r.to)), r.rises, number(r.intervals, "interval"))
+		figures.Bytes(r.from), figures.Bytes(r.to), r.rises, figures.Plural(r.intervals, "interval"))
 }

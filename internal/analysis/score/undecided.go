@@ -1,6 +1,10 @@
 package score
 
-import "fmt"
+import (
+	"fmt"
+
+	"heapdrift/ingest/figures"
+)
 
 // An ambiguity holds the facts about some growth that tell which patterns one run cannot distinguish from a leak.
 type ambiguity struct {
@@ -35,7 +39,7 @@ var patterns = []pattern{
 		},
 		func(r *ambiguity) string {
 			return fmt.Sprintf("%s: an outage leaks like this, and so does a program with as many phases; %d or more bursts decide: record longer, or a second run",
-				number(r.bursts, "burst"), decidingBursts)
+				figures.Plural(r.bursts, "burst"), decidingBursts)
 		},
 	},
 	{
