@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
+	"runtime"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -21,17 +21,28 @@ type section struct {
 	put func(*encoder)
 }
 
-// compressors are encoders of zstd that are not in use. Making one costs more than compressing a small artifact: it
-// clears megabytes.
-var compressors sync.Pool
+// compressors are encoders of zstd that are not in use, one for each core. Making one costs more than compressing a
+// small artifact: it clears megabytes. A sync.Pool would lose them at each collection, which those megabytes bring on.
+var compressors = make(chan *zstd.Encoder, runtime.GOMAXPROCS(0))
 
 // compressor is an encoder that writes to w.
 func compressor(w io.Writer) (*zstd.Encoder, error) {
-	if z, ok := compressors.Get().(*zstd.Encoder); ok {
+	select {
+	case z := <-compressors:
 		z.Reset(w)
 		return z, nil
+	default:
+		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
 	}
-	return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
+}
+
+// spare keeps an encoder for the next artifact, where there is room for it.
+func spare(z *zstd.Encoder) {
+	z.Reset(nil) // it must not keep its writer
+	select {
+	case compressors <- z:
+	default:
+	}
 }
 
 // writeArtifact writes sections in the framing that the artifacts of this package share.
@@ -43,10 +54,7 @@ func writeArtifact(w io.Writer, magic string, sections []section) error {
 	if err != nil {
 		return fmt.Errorf("capture: write artifact: %w", err)
 	}
-	defer func() {
-		z.Reset(nil) // it must not keep w
-		compressors.Put(z)
-	}()
+	defer spare(z)
 	var e encoder
 	for _, s := range sections {
 		e.b = e.b[:0]
