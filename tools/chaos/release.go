@@ -31,7 +31,8 @@ func buildRelease(ctx context.Context, commit, dir string) (binary string, err e
 		return "", fmt.Errorf("unpack %s: %w\n%s", commit, err, out)
 	}
 	binary = filepath.Join(dir, "heapdrift-last")
-	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/heapdrift")
+	// Without the paths of dir, which is another each time, what was compiled once is found in go's cache.
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, "./cmd/heapdrift")
 	build.Dir = dir
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", commit, err, out)
