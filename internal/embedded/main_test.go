@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"heapdrift/internal/testdb/room"
 )
 
 // superviseEnv makes the test binary run a server in the directory that the variable names, and write rows until it is
@@ -23,6 +25,7 @@ func TestMain(m *testing.M) {
 		fmt.Println(supervise(dir))
 		os.Exit(1)
 	}
+	room.Sweep()
 	m.Run()
 	if prepared != "" {
 		_ = os.RemoveAll(prepared)
@@ -56,15 +59,12 @@ var unsafeButFast = map[string]string{"fsync": "off"}
 // stateDir is a directory that the server's account can enter, which t.TempDir is not.
 func stateDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "embedded-test-") //nolint:usetesting // see above
-	if err == nil {
-		err = os.Chmod(dir, 0o755)
-	}
+	dir, err := room.Make()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return filepath.Join(dir, "state")
+	return filepath.Join(dir, "postgres")
 }
 
 // prepared is a state directory to be copied by tests that are not about the first start, which takes a second.
@@ -76,17 +76,17 @@ func preparedDir(t *testing.T) string {
 		first := stateDir(t)
 		p := start(t, PostgresOptions{Dir: first, Settings: unsafeButFast})
 		stop(t, p)
-		parent, err := os.MkdirTemp("", "embedded-test-") //nolint:usetesting // other tests use it
+		parent, err := room.Make() // other tests use it
 		if err == nil {
 			prepared = parent
-			err = os.Rename(first, filepath.Join(parent, "state"))
+			err = os.Rename(first, filepath.Join(parent, "postgres"))
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	dir := stateDir(t)
-	if out, err := exec.Command("cp", "-a", filepath.Join(prepared, "state"), dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command("cp", "-a", filepath.Join(prepared, "postgres"), dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	return dir

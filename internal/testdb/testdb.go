@@ -23,10 +23,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/internal/embedded"
+	"heapdrift/internal/testdb/room"
 )
-
-// dirPrefix starts the names of state directories; the process's number follows.
-const dirPrefix = "heapdrift-testdb-"
 
 // timeout bounds what a test waits for the server. Copying a database takes 50 ms, on a busy disk 600.
 const timeout = time.Minute
@@ -89,15 +87,10 @@ func New(t testing.TB) string {
 func (s *server) launch(migrate func(ctx context.Context, url string) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	sweep("/dev/shm")
-	sweep(os.TempDir())
+	room.Sweep()
 	var err error
-	s.dir, err = os.MkdirTemp(parent(), dirPrefix+strconv.Itoa(os.Getpid())+"-")
-	if err == nil {
-		err = os.Chmod(s.dir, 0o755) // the server may run as another account
-	}
-	if err != nil {
-		return fmt.Errorf("testdb: state directory: %w", err)
+	if s.dir, err = room.Make(); err != nil {
+		return err
 	}
 	s.postgres, err = embedded.StartPostgres(ctx,
 		embedded.PostgresOptions{Dir: filepath.Join(s.dir, "postgres"), Settings: settings})

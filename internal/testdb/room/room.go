@@ -1,0 +1,24 @@
+// Package room makes directories for the clusters of PostgreSQL that tests start: in memory where there is room, since
+// copying databases waits for a disk that others keep busy. Out goes the path of a directory, which its owner deletes.
+package room
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+)
+
+// prefix starts the names of directories; the number of their process follows.
+const prefix = "heapdrift-testdb-"
+
+// Make makes a directory that the account of a server may enter.
+func Make() (string, error) {
+	dir, err := os.MkdirTemp(parent(), prefix+strconv.Itoa(os.Getpid())+"-")
+	if err == nil {
+		err = os.Chmod(dir, 0o755) // the server may run as another account
+	}
+	if err != nil {
+		return "", fmt.Errorf("testdb: directory of a cluster: %w", err)
+	}
+	return dir, nil
+}
