@@ -221,13 +221,12 @@ func TestLimits(t *testing.T) {
 		c.Warnings[dropped].Count != 13_001 {
 		t.Errorf("%d samples, %d notes, %v", len(m.Samples), len(m.Notes), c.Warnings)
 	}
-	text := strings.Repeat("x", 4100) // of which 4096 bytes are kept
-	huge := `<logfile><logSession PID="1">` +
-		strings.Repeat(`<logEntry StopCode="0x900"><message>`+text+`</message><formatmessage>`+text+
-			`</formatmessage></logEntry>`, 8000)
-	c = read(t, huge)[0]
-	if n := len(c.Memory.Samples); n < 7500 || n > 7800 {
-		t.Errorf("%d samples of 8.5 KiB each were kept", n)
+	// 64 MiB of text are kept of a log: a stop counts 512 bytes, a frame 64, and the text its length.
+	const frames, stop = 256, 512 + 256*(64+1)
+	c = read(t, `<logfile><logSession PID="1">`+strings.Repeat(`<logEntry StopCode="0x900">`+
+		strings.Repeat("<trace>f</trace>", frames)+`</logEntry>`, 4000))[0]
+	if n := len(c.Memory.Samples); n != 64<<20/stop {
+		t.Errorf("%d samples of %d bytes each were kept", n, stop)
 	}
 }
 
