@@ -29,6 +29,8 @@ func Find(t testing.TB) string {
 func Options(path, profile string) []cdp.ExecAllocatorOption {
 	options := append(cdp.DefaultExecAllocatorOptions[:], cdp.ExecPath(path), cdp.UserDataDir(profile),
 		cdp.WindowSize(1440, 900))
+	// Scripts run once or twice in a page of a test: to optimise them takes longer than they do.
+	options = append(options, cdp.Flag("js-flags", "--no-opt --single-threaded-gc"))
 	for _, off := range []string{"disable-gpu", "disable-quic", "disable-background-networking",
 		"disable-component-update", "disable-sync"} {
 		options = append(options, cdp.Flag(off, true))
