@@ -25,6 +25,10 @@ type tab struct {
 	lossy atomic.Bool
 }
 
+// patience bounds a test in which the browser hangs. On an idle machine the longest takes half a minute, beside eleven
+// other test programs on two cores more than four.
+const patience = 30 * time.Minute
+
 // browse opens a page in a profile of its own.
 func browse(t testing.TB) *tab {
 	t.Helper()
@@ -110,7 +114,7 @@ func watched(ctx context.Context, t testing.TB) *tab {
 			}
 		}
 	}()
-	ctx, stop := context.WithTimeout(ctx, 4*time.Minute)
+	ctx, stop := context.WithTimeout(ctx, patience)
 	t.Cleanup(stop)
 	b.ctx = ctx
 	return b
