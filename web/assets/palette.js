@@ -29,6 +29,15 @@
     e.preventDefault();
   });
 
+  // An answer may come when the arrows have left the field: they stay at the link where they stood, or at the first.
+  function show(html) {
+    var at = links().indexOf(document.activeElement) < 0 ? "" : document.activeElement.href;
+    dialog.querySelector("#found").outerHTML = html;
+    if (!at) return;
+    var all = links();
+    (all.filter(function (a) { return a.href === at; })[0] || all[0] || field).focus();
+  }
+
   // What was typed last is what is shown, whichever answer comes first.
   function ask() {
     var turn = ++asked;
@@ -38,7 +47,7 @@
     }).then(function (html) {
       if (turn !== asked) return;
       typed = 0;
-      dialog.querySelector("#found").outerHTML = html;
+      show(html);
     }).catch(function () {
       if (turn === asked) dialog.querySelector("#found").textContent = "The server does not answer. Press Enter to try its page.";
       typed = 0;

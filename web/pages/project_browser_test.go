@@ -24,6 +24,12 @@ func TestProjectInBrowser(t *testing.T) {
 	b.do(cdp.KeyEvent("appendline"))
 	b.see(`document.querySelectorAll("#found a").length > 0`)
 	b.keep("palette")
-	b.do(cdp.KeyEvent(kb.ArrowDown), cdp.KeyEvent(kb.Enter))
+	b.do(cdp.KeyEvent(kb.ArrowDown))
+	// An answer that comes now does not take the arrows from where they are.
+	b.is(`document.getElementById("found").dataset.before = "",
+		document.querySelector("#palette input").dispatchEvent(new Event("input"))`)
+	b.see(`!("before" in document.getElementById("found").dataset)`)
+	b.is(`document.activeElement.matches("#found a")`)
+	b.do(cdp.KeyEvent(kb.Enter))
 	b.see(`location.pathname.startsWith("/projects/shopd/signatures/")`)
 }
