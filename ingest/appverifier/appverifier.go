@@ -95,8 +95,9 @@ func (l *log) read() error {
 		case xml.StartElement:
 			l.start(t)
 		case xml.CharData:
-			if l.field != nil && len(*l.field) < maxText {
-				*l.field += string(t[:min(len(t), maxText)])
+			if l.field != nil {
+				kept := t[:min(len(t), maxText-len(*l.field))]
+				*l.field += string(bytes.ToValidUTF8(kept, nil)) // where it cuts a character
 			}
 		case xml.EndElement:
 			l.end(t.Name.Local)

@@ -230,6 +230,24 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// 4 KiB are kept of a text, in one piece or in two.
+func TestTextIsBounded(t *testing.T) {
+	for _, n := range []int{4095, 4096, 4097} {
+		text := strings.Repeat("x", n)
+		for _, pieces := range []string{text, text[:3000] + "<!-- -->" + text[3000:]} {
+			got := read(t, strings.Replace(entry, ">m<", ">"+pieces+"<", 1))[0].Memory.Samples[0].Note
+			if want := "Application Verifier says: " + text[:min(n, 4096)]; got != want {
+				t.Errorf("%d bytes: %d are kept", n, len(got)-len(want)+min(n, 4096))
+			}
+		}
+	}
+	text := strings.Repeat("x", 4095)
+	got := read(t, strings.Replace(entry, ">m<", ">"+text+"ä<", 1))[0].Memory.Samples[0].Note
+	if got != "Application Verifier says: "+text {
+		t.Errorf("a character is cut: %q", got[4000:])
+	}
+}
+
 func TestEntitiesAreNotExpanded(t *testing.T) {
 	bomb := `<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>` +
 		strings.Replace(entry, ">m<", ">&b;<", 1)
