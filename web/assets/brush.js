@@ -113,12 +113,6 @@
   var lanes = Array.prototype.map.call(document.querySelectorAll("[data-lane]"), function (lane) {
     return { name: lane.dataset.lane, at: lane.dataset.values.split(" ").map(function (v) { return v.split(",").map(Number); }) };
   });
-  // bytes prints a size as the tables do: three digits, 1 KB = 1,024 bytes.
-  function bytes(n) {
-    var units = ["B", "KB", "MB", "GB", "TB"], unit = 0;
-    while (n >= (unit ? 999.5 : 1024) && unit < 4) { n /= 1024; unit++; }
-    return (unit ? n.toFixed(n >= 99.95 ? 0 : n >= 9.995 ? 1 : 2) : n.toLocaleString("en-US")) + " " + units[unit];
-  }
   // stretchAt is the last stretch of a line that begins at or before a place along the width.
   function stretchAt(list, x) {
     var low = 0, high = list.length;
@@ -139,7 +133,7 @@
     readout.appendChild(time);
     lanes.forEach(function (lane) {
       var v = stretchAt(lane.at, part * 1000), line = document.createElement("div");
-      line.textContent = lane.name + " " + bytes(v[1]) + (v[2] ? ", at most " + bytes(v[2]) : "");
+      line.textContent = lane.name + " " + heapdriftSize(v[1]) + (v[2] ? ", at most " + heapdriftSize(v[2]) : "");
       readout.appendChild(line);
     });
     readout.hidden = false;

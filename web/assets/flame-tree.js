@@ -112,12 +112,5 @@
     return f.slice(cut) || f;
   }
 
-  function bytes(v) {
-    var sign = v < 0 ? "−" : "", n = Math.abs(v), units = ["KB", "MB", "GB", "TB"], u = -1;
-    if (n < 1024) return sign + Math.round(n).toLocaleString("en-US") + " B";
-    do { n /= 1024; u++; } while (n >= 999.5 && u < 3);
-    return sign + n.toFixed(n >= 99.95 ? 0 : n >= 9.995 ? 1 : 2) + " " + units[u];
-  }
-
-  window.HeapdriftTree = { read: read, remake: remake, short: short, bytes: bytes };
+  window.HeapdriftTree = { read: read, remake: remake, short: short };
 })();

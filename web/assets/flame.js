@@ -44,7 +44,7 @@
       this.box.querySelector(".flame-hidden").textContent = o.hide.size ? o.hide.size + " hidden: " + Array.from(o.hide).map(T.short).join(", ") : "";
     },
     button: function (name) { return this.box.querySelector('[data-flame-do="' + name + '"]'); },
-    value: function (v) { return this.t.unit === "blocks" ? Math.round(v).toLocaleString("en-US") + " blocks" : T.bytes(v); },
+    value: function (v) { return this.t.unit === "blocks" ? Math.round(v).toLocaleString("en-US") + " blocks" : heapdriftSize(v); },
     // change is what a node of a comparison gained or lost, with a sign and a glyph.
     change: function (i) {
       var d = this.t.after0[i] - this.t.before0[i];

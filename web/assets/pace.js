@@ -32,12 +32,6 @@
     };
   }
 
-  // size writes bytes as the tables do: three digits, 1 KB is 1,024 of them.
-  function size(n) {
-    var units = ["B", "KB", "MB", "GB", "TB"], at = 0;
-    while (n >= (at ? 999.5 : 1024) && at < units.length - 1) { n /= 1024; at++; }
-    return (at === 0 ? Math.round(n).toLocaleString("en-US") : n.toFixed(n >= 99.95 ? 0 : n >= 9.995 ? 1 : 2)) + " " + units[at];
-  }
   // time writes seconds, no finer than they can be known.
   function time(s) {
     if (s < 1) return "less than 1 s";
@@ -55,10 +49,10 @@
   function words(meter, sent, all, rest, now) {
     var speed = meter.speed(now), left = meter.left(rest, now), parts = [percent(sent, all) + " %"];
     if (speed === 0 && rest > 0) parts.push("stands still"); // where all has gone, the server may take its time
-    else if (speed) parts.push(size(speed) + "/s");
+    else if (speed) parts.push(heapdriftSize(speed) + "/s");
     if (left !== null && rest > 0) parts.push(time(left) + " left");
     return parts.join(" · ");
   }
 
-  window.uploadPace = { meter: meter, size: size, time: time, percent: percent, words: words };
+  window.uploadPace = { meter: meter, time: time, percent: percent, words: words };
 })();

@@ -7,20 +7,20 @@
   function status(item) {
     var all = item.file.size;
     switch (item.state) {
-      case "ready": return pace.size(all);
+      case "ready": return heapdriftSize(all);
       case "unfit": return "not evidence";
       case "sending": return item.metered ? pace.words(item.meter, item.sent, all, all - item.sent, performance.now()) : "asks the server";
       case "retrying": return "tries again";
       case "offline": return "offline";
       case "elsewhere": return "another tab sends it";
-      case "done": return pace.size(all) + ", taken";
+      case "done": return heapdriftSize(all) + ", taken";
       case "failed": return "not taken";
     }
     return item.state; // waiting, paused
   }
   // detail is what there is to know beyond that.
   function detail(item) {
-    var all = pace.size(item.file.size), sent = pace.size(item.sent) + " of " + all;
+    var all = heapdriftSize(item.file.size), sent = heapdriftSize(item.sent) + " of " + all;
     switch (item.state) {
       case "sending": return [item.note, item.metered && sent + " are sent; a reload or a lost line goes on from there."];
       case "paused": return [item.note, sent + " are sent."];

@@ -54,7 +54,7 @@
       var entry = row.entry;
       row.wrong = "";
       if (file.name !== entry.name || file.size !== entry.size) {
-        row.wrong = "This is " + file.name + " of " + pace.size(file.size) + " (" + file.size + " bytes). Choose " + entry.name + " of " + pace.size(entry.size) + " (" + entry.size + " bytes).";
+        row.wrong = "This is " + file.name + " of " + heapdriftSize(file.size) + " (" + file.size + " bytes). Choose " + entry.name + " of " + heapdriftSize(entry.size) + " (" + entry.size + " bytes).";
       } else if (file.lastModified !== entry.modified) {
         row.wrong = entry.name + " has changed since: what the server has is of the file as it was. Forget that, and upload the file anew.";
       } else {
@@ -93,11 +93,11 @@
     window.addEventListener("online", askAway);
 
     function show(row) {
-      var entry = row.entry, element = row.element, m = entry.metadata, size = pace.size(entry.size);
+      var entry = row.entry, element = row.element, m = entry.metadata, size = heapdriftSize(entry.size);
       var to = m.kind === "symbols" ? "as symbols" : "for " + m.project + ", build " + m.build + (m.scenario ? ", " + m.scenario : "") + (m.run ? ", run " + m.run : "");
       var says = {
         asking: size + " " + to + ". The server is asked how far it is.",
-        pending: pace.size(row.offset) + " of " + size + " are on the server, " + to + ".",
+        pending: heapdriftSize(row.offset) + " of " + size + " are on the server, " + to + ".",
         complete: size + " " + to + ".",
         forbidden: size + " " + to + ". Your account may not upload there now: sign in with the one that began it.",
         away: size + " " + to + ". The server does not answer; how far it is shows when it does."

@@ -26,12 +26,14 @@ func (b *tab) each(want map[string]string) {
 	}
 }
 
-// printsSizes checks that a function of a script prints sizes as figures.Bytes does, around each change of digits or
-// unit.
-func (b *tab) printsSizes(function string) {
-	b.t.Helper()
-	for _, n := range []int64{0, 1, 999, 1000, 1023, 1024, 10229, 10235, 102348, 102349, 1023487, 1023488, 1 << 20, 5e9, 3e15} {
-		b.each(map[string]string{fmt.Sprintf("%s(%d)", function, n): figures.Bytes(n)})
+// Scripts print sizes as figures.Bytes does, around each change of digits or unit.
+func TestSizesInScripts(t *testing.T) {
+	s, b := open(t), browse(t)
+	b.do(cdp.Navigate(s.url + "/"))
+	b.see(`"heapdriftSize" in window`)
+	for _, n := range []int64{0, 1, 999, 1000, 1023, 1024, -1024, 10229, 10235, 102348, 102349, 1023487, 1023488, 1 << 20,
+		5e9, 3e15} {
+		b.each(map[string]string{fmt.Sprintf("heapdriftSize(%d)", n): figures.Bytes(n)})
 	}
 }
 
@@ -86,7 +88,6 @@ func TestPaceOfUploads(t *testing.T) {
 		`[0.4, 9.4, 34, 57.4, 57.5, 89, 90, 3569, 3570, 3600, 7800, 86369, 86370].map(uploadPace.time).join(", ")`:           "less than 1 s, about 9 s, about 35 s, about 55 s, about 1 min, about 1 min, about 2 min, about 59 min, about 1 h, about 1 h, about 2 h 10 min, about 23 h 59 min, more than a day",
 		`[uploadsBegun.isGone(404), uploadsBegun.isGone(410), uploadsBegun.isGone(403), uploadsBegun.isGone(503)].join(",")`: "true,true,false,false",
 	})
-	b.printsSizes("uploadPace.size")
 }
 
 // While files are sent, each file and all together have a speed and a time left, and the title has a percentage.
