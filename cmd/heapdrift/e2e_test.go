@@ -110,7 +110,7 @@ func startBrowser(t *testing.T, expected ...string) context.Context {
 			}
 		}
 	}()
-	ctx, stop = context.WithTimeout(ctx, 30*time.Minute) // where the browser hangs
+	ctx, stop = context.WithTimeout(ctx, testbrowser.Patience)
 	t.Cleanup(stop)
 	return ctx
 }

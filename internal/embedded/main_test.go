@@ -73,17 +73,12 @@ var prepared string
 func preparedDir(t *testing.T) string {
 	t.Helper()
 	if prepared == "" {
-		first := stateDir(t)
-		p := start(t, PostgresOptions{Dir: first, Settings: unsafeButFast})
-		stop(t, p)
-		parent, err := room.Make() // other tests use it
-		if err == nil {
-			prepared = parent
-			err = os.Rename(first, filepath.Join(parent, "postgres"))
-		}
+		dir, err := room.Make() // other tests use it
 		if err != nil {
 			t.Fatal(err)
 		}
+		stop(t, start(t, PostgresOptions{Dir: filepath.Join(dir, "postgres"), Settings: unsafeButFast}))
+		prepared = dir
 	}
 	dir := stateDir(t)
 	if out, err := exec.Command("cp", "-a", filepath.Join(prepared, "postgres"), dir).CombinedOutput(); err != nil {

@@ -1,4 +1,5 @@
-// Package testbrowser starts Chromium for tests. Out go the path of Chromium and the options that it is started with:
+// Package testbrowser starts Chromium for tests. Out go the path of Chromium, the options that it is started with, and
+// how long a test may wait for it:
 //
 //	allocator, stop := chromedp.NewExecAllocator(ctx, testbrowser.Options(testbrowser.Find(t), profile)...)
 package testbrowser
@@ -7,9 +8,14 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+	"time"
 
 	cdp "github.com/chromedp/chromedp"
 )
+
+// Patience bounds a test in which the browser hangs. On an idle machine the longest takes half a minute, beside eleven
+// other test programs on two cores more than four.
+const Patience = 30 * time.Minute
 
 // Find returns the path of Chromium, and skips a test where it is not installed. It prefers the headless shell,
 // which is the same engine without the windows and services of a browser, and draws pages with less work.
@@ -29,7 +35,7 @@ func Find(t testing.TB) string {
 func Options(path, profile string) []cdp.ExecAllocatorOption {
 	options := append(cdp.DefaultExecAllocatorOptions[:], cdp.ExecPath(path), cdp.UserDataDir(profile),
 		cdp.WindowSize(1440, 900))
-	// Scripts run once or twice in a page of a test: to optimise them takes longer than they do.
+	// A page of a test runs its scripts once or twice: optimising them costs more than it saves.
 	options = append(options, cdp.Flag("js-flags", "--no-opt --single-threaded-gc"))
 	for _, off := range []string{"disable-gpu", "disable-quic", "disable-background-networking",
 		"disable-component-update", "disable-sync"} {

@@ -90,7 +90,7 @@ func (s *server) launch(migrate func(ctx context.Context, url string) error) err
 	room.Sweep()
 	var err error
 	if s.dir, err = room.Make(); err != nil {
-		return err
+		return fmt.Errorf("testdb: %w", err)
 	}
 	s.postgres, err = embedded.StartPostgres(ctx,
 		embedded.PostgresOptions{Dir: filepath.Join(s.dir, "postgres"), Settings: settings})

@@ -25,10 +25,6 @@ type tab struct {
 	lossy atomic.Bool
 }
 
-// patience bounds a test in which the browser hangs. On an idle machine the longest takes half a minute, beside eleven
-// other test programs on two cores more than four.
-const patience = 30 * time.Minute
-
 // browse opens a page in a profile of its own.
 func browse(t testing.TB) *tab {
 	t.Helper()
@@ -114,7 +110,7 @@ func watched(ctx context.Context, t testing.TB) *tab {
 			}
 		}
 	}()
-	ctx, stop := context.WithTimeout(ctx, patience)
+	ctx, stop := context.WithTimeout(ctx, testbrowser.Patience)
 	t.Cleanup(stop)
 	b.ctx = ctx
 	return b

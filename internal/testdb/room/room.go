@@ -11,14 +11,15 @@ import (
 // prefix starts the names of directories; the number of their process follows.
 const prefix = "heapdrift-testdb-"
 
-// Make makes a directory that the account of a server may enter.
+// Make makes a directory that the account of a server may enter. Its folder postgres is for the cluster: where a
+// process holds the lock of that, Sweep leaves the directory alone.
 func Make() (string, error) {
 	dir, err := os.MkdirTemp(parent(), prefix+strconv.Itoa(os.Getpid())+"-")
 	if err == nil {
 		err = os.Chmod(dir, 0o755) // the server may run as another account
 	}
 	if err != nil {
-		return "", fmt.Errorf("testdb: directory of a cluster: %w", err)
+		return "", fmt.Errorf("room: make a directory: %w", err)
 	}
 	return dir, nil
 }
