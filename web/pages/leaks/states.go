@@ -35,31 +35,36 @@ func standsIn(list []leaks.ScenarioState, fixed, newest string) string {
 	return text
 }
 
-// shownGrowth is how fast a leak grows in the newest build that shows it. For a leak that is fixed or tolerated, it is
-// the former growth, and not in red.
-func shownGrowth(s *store.SignatureRow) ui.Change {
-	figure := &s.Latest
+// A shownGrowth is how fast a leak grows, and where that was measured.
+type shownGrowth struct {
+	ui.Change
+	Measured string
+}
+
+// growthOf is the growth of a leak in the newest build that shows it. Of a fixed leak it is the gravest growth that it
+// had where it was bad. The growth of a leak that is fixed or tolerated is not red.
+func growthOf(s *store.SignatureRow) shownGrowth {
+	figure, measured := &s.Latest, "no run shows it any more"
+	if s.Measured != "" {
+		measured = measuredIn(s.Measured, s.LastSeen)
+	}
+	was := false
 	if s.State == leaks.StateFixed {
 		for i := range s.States {
-			if then := s.States[i].Bad; then != nil && (figure == &s.Latest || leaks.CompareGravity(then, figure) < 0) {
-				figure = then
+			in := &s.States[i]
+			if in.Bad != nil && (!was || leaks.CompareGravity(in.Bad, figure) < 0) {
+				figure, measured, was = in.Bad, measuredIn(in.Scenario, in.LastBad), true
 			}
 		}
 	}
-	c := ui.GrowthRate(figure)
-	if s.State == leaks.StateFixed && figure != &s.Latest {
-		c.Text = "was " + c.Text
+	growth := shownGrowth{ui.GrowthRate(figure), measured}
+	if was {
+		growth.Text = "was " + growth.Text
 	}
 	if !s.Latest.Class.IsSuspect() || s.State == leaks.StateFixed || s.State == leaks.StateKnown {
-		c.Class = "flat"
+		growth.Class = "flat"
 	}
-	return c
+	return growth
 }
 
-// measuredIn says where the figures of a row were measured.
-func measuredIn(s store.Signature) string {
-	if s.Measured == "" {
-		return "no run shows it any more"
-	}
-	return "measured in " + s.Measured + ", build " + s.LastSeen
-}
+func measuredIn(scenario, build string) string { return "measured in " + scenario + ", build " + build }
