@@ -23,7 +23,8 @@ func (r *reportView) sentence() []phrase {
 	if !found {
 		return phrases
 	}
-	if rest = "; " + rest; r.Trace != nil { // what was allocated matters less than what is left of it
+	// Of a trace without a certain leak, what was allocated matters less than what is left of it.
+	if rest = "; " + rest; r.Trace != nil && r.Verdict.Status != analysis.StatusLeak {
 		end := len(rest)
 		for _, behind := range []string{", the most,", "; "} {
 			if at := strings.Index(rest[2:], behind); at >= 0 {
