@@ -154,7 +154,7 @@ func findingOf(j *judge, evidence string, sites []*judgedSite) Finding {
 	if f.Verdict.IsSuspect() {
 		f.Rate = result.Rate
 	}
-	if result.Class != ClassUnknown {
+	if result.Scored() {
 		f.Score = new(result.Score)
 	}
 	switch result.Class {

@@ -236,7 +236,7 @@ func judgeTrace(s *sample, clock *score.Clock, judge survivalJudge) score.Result
 	case growth.Bytes <= 0 && growth.Count <= 0:
 		return score.Result{Class: ClassStable}
 	case kept >= allocations.SurvivalLeast:
-		return score.Result{Class: ClassGrowing}
+		return score.Result{Class: ClassGrowing, Unscored: true}
 	}
 	return score.Result{Class: ClassOneTime}
 }

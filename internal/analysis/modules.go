@@ -261,5 +261,8 @@ func (m *Module) Wanted() string {
 		return m.PDB + " " + m.DebugID
 	}
 	pdb := cmp.Or(m.PDB, capture.Module{Path: m.Name}.Name()+".pdb")
+	if m.Size == 0 { // a difference that UMDH printed does not tell
+		return pdb + " of the " + m.Name
+	}
 	return fmt.Sprintf("%s of the %s with %s bytes of image size", pdb, m.Name, figures.Count(int64(m.Size)))
 }

@@ -70,3 +70,18 @@ func TestWhatSymbolsLeaveAtStake(t *testing.T) {
 		}
 	}
 }
+
+// A module says which symbols it lacks by what the evidence tells of it.
+func TestWanted(t *testing.T) {
+	for want, m := range map[string]analysis.Module{
+		"app.pdb A838B346301E555A176DC1EBC5F8618B1":               {Name: "app.exe", PDB: "app.pdb", DebugID: "A838B346301E555A176DC1EBC5F8618B1", Size: 4096},
+		"app.pdb of the app.exe with 65,536 bytes of image size":  {Name: "app.exe", Size: 65536},
+		"other.pdb of the app.exe with 4,096 bytes of image size": {Name: "app.exe", PDB: "other.pdb", Size: 4096},
+		"ntdll.pdb of the ntdll":                                  {Name: "ntdll"},
+		"app.pdb of the app.exe":                                  {Name: "app.exe", DebugID: "A838B346301E555A176DC1EBC5F8618B1"},
+	} {
+		if got := m.Wanted(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

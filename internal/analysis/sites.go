@@ -182,7 +182,7 @@ func (s *series) fill(site *judgedSite, m *mergedSite, f *frames) {
 func (s *judgedSite) figures() Site {
 	out := Site{Signature: s.signature, Kind: s.key.kind.String(), Amounts: s.Amounts, Unreachable: s.unreachable,
 		Verdict: s.verdict, Stack: s.placed.ref, Rows: s.rows}
-	if s.result.Class != ClassUnknown {
+	if s.result.Scored() {
 		out.Score = &s.result.Score
 	}
 	return out

@@ -186,6 +186,9 @@ func TestExportsOfASelection(t *testing.T) {
 	if err != nil || len(captures) != 1 || len(captures[0].Sites) == 0 {
 		t.Fatalf("%d captures, %v", len(captures), err)
 	}
+	if w := captures[0].Warnings; len(w) > 0 {
+		t.Errorf("UMDH's reader warns of it: %+v", w)
+	}
 	held := int64(0)
 	for i := range captures[0].Sites {
 		usage := captures[0].Sites[i].Usage

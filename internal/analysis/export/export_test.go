@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/umdh"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/export"
 	"heapdrift/internal/analysis/score"
@@ -131,6 +133,25 @@ func TestFormats(t *testing.T) {
 		golden.Check(t, "testdata/trace"+f.Extension, writeReport(t, f.Name, traceReport(), export.Options{}))
 	}
 	golden.Check(t, "testdata/report-top1.txt", write(t, "text", export.Options{Top: 1}))
+}
+
+// A difference that heapdrift prints is whole to the reader of UMDH's differences: its total is that of its entries.
+func TestUMDHTextIsWhole(t *testing.T) {
+	shrunk := report()
+	shrunk.Sites = shrunk.Sites[2:]
+	for name, r := range map[string]*analysis.Report{"grows": report(), "shrinks": shrunk, "trace": traceReport(),
+		"nothing": {}} {
+		text := writeReport(t, "umdh-text", r, export.Options{})
+		captures, err := umdh.Read(t.Context(), strings.NewReader(text), umdh.Options{})
+		if err != nil || len(captures) != 1 {
+			t.Fatalf("%s: %d captures, %v of\n%s", name, len(captures), err, text)
+		}
+		for _, w := range captures[0].Warnings {
+			if w.Code == capture.Truncated || w.Code == capture.Inconsistent && strings.Contains(w.Message, "total") {
+				t.Errorf("%s: %s of\n%s", name, w.Message, text)
+			}
+		}
+	}
 }
 
 func TestCSVParses(t *testing.T) {

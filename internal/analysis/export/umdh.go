@@ -8,8 +8,10 @@ import (
 )
 
 // umdh writes the sites as UMDH prints a difference between the first and the last snapshot, with symbols, so that
-// scripts and tools which read UMDH's text read this too. Numbers are hexadecimal, as with UMDH's option -x.
+// scripts and tools which read UMDH's text read this too. Numbers are hexadecimal, as UMDH prints them without -d. The
+// total has the form of the oldest versions, which do not count overhead.
 func umdh(p *printer, r *analysis.Report, _ Options) {
+	var total int64
 	for i := range r.Sites {
 		s := &r.Sites[i]
 		e := UMDHEntry{Held: s.Outstanding, Growth: growthOf(&s.Amounts), Stacks: [][]*analysis.Frame{r.Stack(s.Stack)}}
@@ -24,7 +26,13 @@ func umdh(p *printer, r *analysis.Report, _ Options) {
 			p.line("%s", strings.TrimSuffix(line, "\n"))
 		}
 		p.line("")
+		total += e.growth().Bytes
 	}
+	course := "decrease" // of nothing, too
+	if total > 0 {
+		course = "increase"
+	}
+	p.line("Total %s == %6x", course, magnitude(total))
 }
 
 // A UMDHEntry is a site in a difference that UMDH would print.
@@ -35,15 +43,19 @@ type UMDHEntry struct {
 	Stacks [][]*analysis.Frame // its own, then those under the same id
 }
 
+func (e *UMDHEntry) growth() analysis.Amount {
+	if e.Growth != nil {
+		return *e.Growth
+	}
+	return e.Held
+}
+
 // Text is the entry: what is known has the places that it has in UMDH's text.
 func (e *UMDHEntry) Text() string {
 	var b strings.Builder
-	id, growth := e.ID, e.Held
+	id, growth := e.ID, e.growth()
 	if id == "" {
 		id = "0"
-	}
-	if e.Growth != nil {
-		growth = *e.Growth
 	}
 	fmt.Fprintf(&b, "%s %7x ( %6x - %6x) %6x allocs\tBackTrace%s\n", umdhSign(growth.Bytes), magnitude(growth.Bytes),
 		e.Held.Bytes, e.Held.Bytes-growth.Bytes, e.Held.Count, id)

@@ -50,6 +50,9 @@ func (v *snapshotView) clauses(r *Result) []Clause {
 		}
 		return list
 	}
+	if v.model == nil { // two snapshots have one interval, which has no course, and follow no block
+		return append(list, v.conclusion(r)...)
+	}
 	add(Steady, "its rises are %s", v.words())
 	if !v.followed {
 		add(GoesOn, "%s", v.goesOnWords(v.rises, "of the growth"))

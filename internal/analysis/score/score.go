@@ -66,12 +66,16 @@ type Rate struct {
 // A Result is the judgement on one signature.
 type Result struct {
 	Score    float64 // 0 to 1: of what looked like this in generated programs, so much leaked
+	Unscored bool    // the evidence is too little for a score, which is 0
 	Class    Class
 	Certain  bool      // a leak that may fail a gate
 	Clauses  []Clause  // of the Explain functions only
 	Rate     *Rate     // nil where there is no growth to speak of
 	Evidence *Evidence // nil of what is excluded without a look at its shape
 }
+
+// Scored reports whether Score says anything.
+func (r *Result) Scored() bool { return r.Class != Unknown && !r.Unscored }
 
 // An Axis is the coordinate of the instants.
 type Axis struct {

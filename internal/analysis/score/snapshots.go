@@ -142,7 +142,7 @@ func (v *snapshotView) result(unit string) Result {
 	if v.n < 2 || v.span <= 0 {
 		return Result{Class: Unknown}
 	}
-	r := Result{Class: v.class()}
+	r := Result{Class: v.class(), Unscored: v.model == nil}
 	if v.conditions != nil {
 		r.Evidence = &Evidence{Kind: Counted, Snapshots: v.n, Conditions: v.conditions, LogOdds: max(v.logOdds, poolLeast)}
 		if v.followed {

@@ -305,3 +305,29 @@ func TestOneStep(t *testing.T) {
 		}
 	}
 }
+
+// Two snapshots have one interval. It tells growth, and neither its course nor a score: generated programs were never
+// judged by two.
+func TestTwoSnapshotsHaveNoScore(t *testing.T) {
+	for n, want := range map[int]bool{1: false, 2: false, 3: true, 5: true} {
+		counts := make([]int64, n)
+		for i := range counts {
+			counts[i] = 100 * int64(i+1)
+		}
+		for name, s := range map[string]*score.Series{"counted": counted(counts...), "followed": stays(counts...)} {
+			if r := score.Snapshots(s, even(n, 1), nil); r.Scored() != want {
+				t.Errorf("%s, %d snapshots: %+v", name, n, r)
+			}
+		}
+	}
+	r := score.ExplainSnapshots(stays(140, 705), even(2, 1), nil)
+	var said []string
+	for _, c := range r.Clauses {
+		said = append(said, c.Text)
+	}
+	if got := strings.Join(said, "\n"); r.Class != score.Growing || got != "2 snapshots; it takes 5 before growth may be called a leak\n"+
+		"from 140 to 705 blocks; it rose in 1 of 1 interval\n"+
+		"a cache that is not full yet looks the same: record longer, or mark it as known" {
+		t.Errorf("%s:\n%s", r.Class, got)
+	}
+}

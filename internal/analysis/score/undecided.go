@@ -72,8 +72,12 @@ var patterns = []pattern{
 
 // conclusion says what the score is, what one run cannot tell, and what to record next.
 func (v *snapshotView) conclusion(r *Result) []Clause {
-	return conclude(r, &ambiguity{&v.shape, v.bursts(), v.grown > 0, v.cohorts.died, v.age(v.cohorts.died),
-		v.cohorts.deaths, v.cohorts.risk})
+	of := &ambiguity{&v.shape, v.bursts(), v.grown > 0, v.cohorts.died, v.age(v.cohorts.died),
+		v.cohorts.deaths, v.cohorts.risk}
+	if v.model == nil {
+		return next(r, of)
+	}
+	return conclude(r, of)
 }
 
 func (t *traceView) conclusion(r *Result) []Clause {
@@ -82,17 +86,21 @@ func (t *traceView) conclusion(r *Result) []Clause {
 }
 
 func conclude(r *Result, of *ambiguity) []Clause {
-	list := []Clause{{Rule: "score",
-		Text: fmt.Sprintf("of generated stacks that look like this %s leaked", percent(r.Score))}}
+	return append([]Clause{{Rule: "score",
+		Text: fmt.Sprintf("of generated stacks that look like this %s leaked", percent(r.Score))}}, next(r, of)...)
+}
+
+// next says of what leaks or grows which pattern it may be instead, and what to record.
+func next(r *Result, of *ambiguity) []Clause {
 	if !r.Class.IsSuspect() {
-		return list
+		return nil
 	}
 	for _, p := range patterns {
 		if p.looks(of) {
-			return append(list, Clause{Rule: "next", Text: p.words(of)})
+			return []Clause{{Rule: "next", Text: p.words(of)}}
 		}
 	}
-	return list
+	return nil
 }
 
 // bursts is in how many intervals the count rose by more than a twentieth of all its rises.
