@@ -8,7 +8,8 @@ import (
 )
 
 // umdh writes the sites as UMDH prints a difference between the first and the last snapshot, with symbols, so that
-// scripts and tools which read UMDH's text read this too. Numbers are hexadecimal, as UMDH prints them without -d. The
+// scripts and tools which read UMDH's text read this too. Numbers are hexadecimal, as UMDH prints them without -d. A
+// stack to which the evidence gives no id has the number of its site: BackTrace0 would say that it has no stack. The
 // total has the form of the oldest versions, which do not count overhead.
 func umdh(p *printer, r *analysis.Report, _ Options) {
 	var total int64
@@ -18,6 +19,8 @@ func umdh(p *printer, r *analysis.Report, _ Options) {
 		e.Held, _ = s.HeldBeforeExit()
 		if len(s.Traces) > 0 {
 			e.ID = s.Traces[0]
+		} else if len(e.Stacks[0]) > 0 {
+			e.ID = fmt.Sprintf("%X", i+1)
 		}
 		for _, alias := range s.Aliases {
 			e.Stacks = append(e.Stacks, r.Stack(alias))
