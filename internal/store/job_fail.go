@@ -16,13 +16,14 @@ type Failure struct {
 }
 
 // FailJob gives a job back after a pause that doubles with each attempt, or ends it where the failure is final or
-// no attempt is left; then the evidence or the run says why.
+// no attempt is left; then the evidence or the run says why. A renewal of the lease that the database hears of
+// afterwards finds its token gone.
 func (s *Store) FailJob(ctx context.Context, l Lease, f Failure) error {
 	return s.tx(ctx, "fail job", func(tx pgx.Tx) error {
 		state, err := value[string](ctx, tx, `
 			update jobs set state = case when $5 or attempt >= max_attempts then 'failed' else `+again+` end,
 				run_at = now() + least(interval '5 minutes', interval '1 second' * power(2, attempt)) , sent_at = null,
-				lease_token = null, lease_until = null, error_code = $3, error = $4, failed_by = $6,
+				lease_token = null, lease_until = null, tokens = array_remove(tokens, $2::bigint), error_code = $3, error = $4, failed_by = $6,
 				ended_at = case when $5 or attempt >= max_attempts then now() end
 			where id = $1 and lease_token = $2 returning state`, l.ID, l.token, f.Code, f.Message, f.Final, f.Version)
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -35,10 +36,12 @@ func (s *Store) FailJob(ctx context.Context, l Lease, f Failure) error {
 	})
 }
 
-// ReleaseJob gives a job back untouched, for a worker that shuts down; the attempt does not count.
+// ReleaseJob gives a job back untouched, for a worker that shuts down; the attempt does not count. A late renewal does
+// not take it again, as after FailJob.
 func (s *Store) ReleaseJob(ctx context.Context, l Lease) error {
 	_, err := s.pool.Exec(ctx, `
-		update jobs set state = `+again+`, attempt = attempt - 1, sent_at = null, lease_token = null, lease_until = null, percent = 0, stage = ''
+		update jobs set state = `+again+`, attempt = attempt - 1, sent_at = null, lease_token = null, lease_until = null,
+			tokens = array_remove(tokens, $2::bigint), percent = 0, stage = ''
 		where id = $1 and lease_token = $2`, l.ID, l.token)
 	return wrap("release job", err)
 }

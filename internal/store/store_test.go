@@ -357,6 +357,29 @@ func TestReleaseDoesNotCountAsAnAttempt(t *testing.T) {
 	}
 }
 
+// The database may hear of a renewal after its worker has given the job back: a statement that is cancelled on its way
+// may still run. The job stays with whom it was given to.
+func TestLateRenewalTakesNothingBack(t *testing.T) {
+	for name, giveBack := range map[string]func(s *store.Store, l store.Lease) error{
+		"released": func(s *store.Store, l store.Lease) error { return s.ReleaseJob(t.Context(), l) },
+		"failed": func(s *store.Store, l store.Lease) error {
+			return s.FailJob(t.Context(), l, store.Failure{Code: "internal", Message: "database away"})
+		},
+	} {
+		s, _ := open(t)
+		addEvidence(t, s, target, "a.txt")
+		lease := claim(t, s)
+		if err := giveBack(s, lease); err != nil {
+			t.Fatal(err)
+		}
+		passed, err := s.RenewLease(t.Context(), lease, time.Hour)
+		jobs := must[[]store.Job](t)(storetest.Now(t, s).JobsOfRun(t.Context(), lease.RunID))
+		if !passed || err != nil || len(jobs) != 1 || jobs[0].State != "queued" {
+			t.Errorf("%s: passed on %v, %v, %+v", name, passed, err, jobs)
+		}
+	}
+}
+
 func TestOlderResultDoesNotReplaceNewer(t *testing.T) {
 	s, _ := open(t)
 	e := addEvidence(t, s, target, "a.txt")
