@@ -1,5 +1,5 @@
 # Records snapshots of a program with UMDH from the Debugging Tools for Windows. Run it as administrator: gflags writes to the registry.
-param([Parameter(Mandatory)] [string] $Program, [string] $Folder = 'umdh', [int] $Count = 6, [int] $Seconds = 300)
+param([Parameter(Mandatory)] [string] $Program, [string] $Folder = 'umdh', [int] $Count = 12, [int] $Seconds = 150)
 $ErrorActionPreference = 'Stop'
 $tools = "${env:ProgramFiles(x86)}\Windows Kits\10\Debuggers\x64"
 if (-not (Test-Path "$tools\umdh.exe")) { throw "UMDH is not at ${tools}: install the Debugging Tools of the Windows SDK, or see docs/ci.md" }

@@ -208,12 +208,10 @@ func conclusion(r *Report, v *Verdict, t *tally, lossy *Warning) string {
 	}
 	switch {
 	case v.SnapshotsMissing > 0 && t.unreferenced > 0:
-		return fmt.Sprintf("one dump alone proves no leak; %d dumps of the process that agree do, or %d snapshots that show it grow", dumpsToAgree, SnapshotsToDecide)
+		return fmt.Sprintf("one dump alone proves no leak; %d dumps of the process that agree do, or %d snapshots that show it grow", dumpsToAgree, score.SnapshotsToBeCertain)
 	case v.SnapshotsMissing > 0:
-		s := fmt.Sprintf("%d more snapshots of the same process would decide whether it leaks", v.SnapshotsMissing)
-		if v.SnapshotsMissing == 1 {
-			s = "1 more snapshot of the same process would decide whether it leaks"
-		}
+		s := fmt.Sprintf("it takes %s of the same process to tell a leak, and %d to be certain",
+			figures.Plural(v.SnapshotsMissing, "more snapshot"), score.SnapshotsToBeCertain-len(r.judged))
 		if lossy != nil {
 			s += fmt.Sprintf(" (the evidence has limits as well: %s)", lossy.Code)
 		}
@@ -222,6 +220,9 @@ func conclusion(r *Report, v *Verdict, t *tally, lossy *Warning) string {
 		return "no leak seen; it " + r.Power.Sentence
 	case v.Status == StatusNoLeak:
 		return "no leak seen"
+	case t.leaks > 0 && r.Trace == nil && len(r.judged) < score.SnapshotsToBeCertain:
+		return fmt.Sprintf("%s probably leaking; it takes %d snapshots to be certain, and these are %d",
+			figures.Plural(t.leaks, "place"), score.SnapshotsToBeCertain, len(r.judged))
 	case t.leaks > 0:
 		return figures.Plural(t.leaks, "place") +
 			" probably leaking, which a cache that is not full yet would look like as well; run longer"

@@ -80,7 +80,7 @@ func TestReport(t *testing.T) {
 func TestReportOfOneAndTwoSnapshots(t *testing.T) {
 	s := open(t)
 	one := s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, target, capturesOf(shop, 1))))
-	has(t, one, "4 more snapshots decide", "Outstanding memory at one snapshot: 2.15 MB in 1,692 blocks.",
+	has(t, one, "4 more snapshots needed", "Outstanding memory at one snapshot: 2.15 MB in 1,692 blocks.",
 		"2.15 MB held at one instant")
 	lacks(t, one, "matched by", `class="l-growing"`)
 	cut := capturesOf(shop, 2)

@@ -53,6 +53,19 @@ func (m *model) logOdds(conditions []float64) float64 {
 	return z
 }
 
+// SnapshotsToBeCertain is how many snapshots it takes before a leak may be certain.
+var SnapshotsToBeCertain = leastCertain()
+
+func leastCertain() int {
+	least := math.MaxInt
+	for i := range models {
+		if m := &models[i]; m.kind == Followed && m.certain < unreached {
+			least = min(least, m.from)
+		}
+	}
+	return least
+}
+
 // unreached is a threshold that no evidence reaches.
 var unreached = math.Inf(1)
 

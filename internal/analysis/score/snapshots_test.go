@@ -331,3 +331,17 @@ func TestTwoSnapshotsHaveNoScore(t *testing.T) {
 		t.Errorf("%s:\n%s", r.Class, got)
 	}
 }
+
+// The steadiest leak is certain from SnapshotsToBeCertain snapshots on.
+func TestSnapshotsToBeCertain(t *testing.T) {
+	for n, want := range map[int]bool{score.SnapshotsToJudge: false, score.SnapshotsToBeCertain - 1: false,
+		score.SnapshotsToBeCertain: true, score.SnapshotsToBeCertain + 1: true} {
+		counts := make([]int64, n)
+		for i := range counts {
+			counts[i] = 400 * int64(i+1)
+		}
+		if r := score.Snapshots(stays(counts...), even(n, 1), nil); r.Certain != want {
+			t.Errorf("%d snapshots: %+v", n, r)
+		}
+	}
+}

@@ -61,10 +61,8 @@ func (r *reportView) confidence() string {
 	switch n := r.Verdict.SnapshotsMissing; {
 	case n > 0 && len(r.suspects) > 0 && r.suspects[0].Class == analysis.ClassUnreferenced:
 		return "no pointer reaches it"
-	case n == 1:
-		return "1 more snapshot decides"
-	case n > 1:
-		return fmt.Sprintf("%d more snapshots decide", n)
+	case n > 0:
+		return figures.Plural(n, "more snapshot") + " needed"
 	case r.Verdict.Leaks > 0:
 		return figures.Plural(r.Verdict.Leaks, "leak")
 	case r.Trace != nil:

@@ -794,7 +794,7 @@ func kitCard() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "</pre></div><p class=\"note\">Five snapshots or more decide; let the process do the same work between any two. Recording stacks costs speed and memory: the last line turns it off.</p></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "</pre></div><p class=\"note\">Take twelve snapshots: five are the least that tell a leak, ten the least that make one certain. Let the process do the same work between any two. Recording stacks costs speed and memory: the last line turns it off.</p></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -901,7 +901,7 @@ func dumpKitCard() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "</pre></div><p class=\"note\">A dump is a snapshot; with <code>+ust</code> every block in it has its stack. Five or more at the same phase of the work decide. A dump holds everything that the process had in memory: passwords too.</p></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "</pre></div><p class=\"note\">A dump is a snapshot; with <code>+ust</code> every block in it has its stack. Make five or more at the same phase of the work: three tell what no pointer reaches, five what grows, and ten make that certain. A dump holds everything that the process had in memory: passwords too.</p></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
