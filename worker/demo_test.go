@@ -108,7 +108,7 @@ func TestDemoHistory(t *testing.T) {
 	}
 	want := map[string]string{
 		"shopd!SearchIndex::Rebuild": "fixed since 4809, fixed in 4811",
-		"shopd!Receipt::AppendLine":  "new since 4812, fixed in ", "audit!<unknown>": "new since 4812, fixed in ",
+		"shopd!Receipt::AppendLine":  "new since 4812, fixed in ", "audit+0x104b": "new since 4812, fixed in ",
 	}
 	for _, s := range page.Rows {
 		for title, state := range want {

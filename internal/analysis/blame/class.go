@@ -14,6 +14,22 @@ func (c *Class) Name() string {
 	return string(c.appendName(nil))
 }
 
+// label is the name for people: of a frame without a function the module and the offset in it, or the address.
+func (c *Class) label() string {
+	if !c.Unnamed {
+		return escapeTitle(c.name)
+	}
+	module, _ := strings.CutSuffix(c.name, unnamed)
+	module = strings.TrimSuffix(module, "!")
+	switch {
+	case module != "":
+		return escapeTitle(module) + "+0x" + strconv.FormatUint(c.offset, 16)
+	case c.offset != 0:
+		return "0x" + strconv.FormatUint(c.offset, 16)
+	}
+	return "unknown address"
+}
+
 func (c *Class) appendName(b []byte) []byte {
 	b = append(b, c.name...)
 	if c.Unnamed && (c.behind != "" || c.offset != 0) { // outside every module 0 is no address
@@ -116,18 +132,21 @@ func core(c *Decision, f *Frame, name *moduleName, function string) {
 	}
 }
 
+// unnamed stands in the place of a function's name, before the offset.
+const unnamed = "<unknown>+"
+
 // frameName is the name that signatures know a frame by: of one without a function in two parts, between which its
 // offset stands.
-func frameName(f *Frame, function string) (name, behind string, unnamed bool) {
+func frameName(f *Frame, function string) (name, behind string, isUnnamed bool) {
 	if f.Module == nil {
 		if function != "" {
 			return function, "", false
 		}
-		return "<unknown>+", "", true
+		return unnamed, "", true
 	}
 	module := NormalizeModule(f.Module.Name)
 	if function == "" { // the offset means something in this build only
-		return module + "!<unknown>+", "@" + f.Module.Build, true
+		return module + "!" + unnamed, "@" + f.Module.Build, true
 	}
 	if strings.HasPrefix(function, lambdaName) && f.File != "" { // no function's scope tells it from the other lambdas
 		return module + "!" + baseName(f.File) + "::" + function, "", false

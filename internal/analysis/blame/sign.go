@@ -61,7 +61,7 @@ func (s *Signer) Sign(kind string, stack []*Class, p MarkedStack) Signature {
 	out.Leaf = h.sum("leaf", kind, stack, out.Used[0], p.Origin)
 	s.used = appendFine(s.used[:0], stack, p)
 	out.Fine = h.sum("fine", kind, stack, s.used...)
-	out.Title = title(stack, p, out.Frames[0])
+	out.Title = title(stack, p, stack[out.Used[0]])
 	return out
 }
 

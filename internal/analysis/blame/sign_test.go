@@ -43,8 +43,8 @@ func TestSign(t *testing.T) {
 			"kernelbase!HeapAlloc"},
 		{"library only", "app!malloc < app!std::string::assign", "app!std::string::assign (library code only)",
 			"app!std::string::assign"},
-		{"unknown", "ntdll+0x1 < app+0x30 < app+0x30 < app!main", "app!<unknown>+0x30@", "app!<unknown>+0x30@ app!main"},
-		{"unknown of a build", "ntdll+0x1 < other+0x30", "other!<unknown>+0x30@B1", "other!<unknown>+0x30@B1"},
+		{"unknown", "ntdll+0x1 < app+0x30 < app+0x30 < app!main", "app+0x30", "app!<unknown>+0x30@ app!main"},
+		{"unknown of a build", "ntdll+0x1 < other+0x30", "other+0x30", "other!<unknown>+0x30@B1"},
 		{"no stack", "", "no stack", ""},
 	} {
 		p := newProgram(blame.Default())

@@ -10,8 +10,8 @@ import (
 const maxTitle, maxVia = 255, 3
 
 // title tells people a signature: origin via plumbing | blame. What is the blame frame's own is said once.
-func title(stack []*Class, p MarkedStack, blamed string) string {
-	blamed = escapeTitle(blamed)
+func title(stack []*Class, p MarkedStack, blame *Class) string {
+	blamed := blame.label()
 	switch p.Marks[p.Blame].Layer {
 	case LayerApp, LayerThirdParty, LayerSystem:
 	case LayerPlumbing:
@@ -24,14 +24,14 @@ func title(stack []*Class, p MarkedStack, blamed string) string {
 	if p.Origin >= p.Blame {
 		return shorten(blamed, maxTitle)
 	}
-	module, _, _ := strings.Cut(blamed, "!")
-	inner := strings.TrimPrefix(escapeTitle(stack[p.Origin].Name()), module+"!")
+	module, _, _ := strings.Cut(blame.Name(), "!")
+	inner := strings.TrimPrefix(stack[p.Origin].label(), module+"!")
 	via := make([]string, 0, maxVia+1)
 	for i := p.Blame - 1; i > p.Origin; i-- { // outermost first: that is what the blamed function calls
 		if p.Marks[i].Layer != LayerPlumbing {
 			continue
 		}
-		name := strings.TrimPrefix(escapeTitle(stack[i].Name()), module+"!")
+		name := strings.TrimPrefix(stack[i].label(), module+"!")
 		if name == inner || slices.Contains(via, name) {
 			continue
 		}

@@ -70,10 +70,6 @@ func TitleOf(title string) LeakTitle {
 		t.via, blame = title[:at], title[at+len(" | "):]
 	}
 	t.Blame, t.Name = blame, CutName(blame)
-	if module, offset, found := strings.Cut(blame, "!<unknown>+"); found { // offset and, behind @, the build
-		offset, _, _ = strings.Cut(offset, "@")
-		t.Name = FunctionName{Name: module + "+" + offset, Unresolved: true}
-	}
 	return t
 }
 
