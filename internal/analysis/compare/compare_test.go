@@ -110,6 +110,54 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// Without symbols a build may show a leak under another signature: that it has no allocation of it is not known.
+func TestAbsenceWithoutSymbols(t *testing.T) {
+	const unknown = "whether build 1 has it is not known: symbols are missing, and without them a signature " +
+		"holds for one build only; upload the symbols of both builds"
+	const absent = "the trace of build 1 has no allocation of it"
+	const unproven = absent + ", nor anything that proves that what called it ran"
+	named := finding(analysis.ClassLeak, "app!Leak", "app!Serve", "app!main")
+	provisional := finding(analysis.ClassLeak, "app!<unknown>+0x10@0x4000", "app!Serve", "app!main")
+	another := finding(analysis.ClassLeak, "dll!<unknown>+0x10@0x4000", "dll!Serve", "dll!main")
+	ran := finding(analysis.ClassStable, "app!Else", "app!Serve", "app!main")
+	for _, test := range []struct {
+		name     string
+		findings []compare.Finding // of the build that does not show the leak
+		leak     []compare.Finding // and those of the other build with it, last
+		build    string            // the other
+		want     string
+	}{
+		{"names", nil, []compare.Finding{named}, "2", absent},
+		{"no names", []compare.Finding{ran}, []compare.Finding{provisional}, "2", unknown},
+		{"no names, in another run of the build", nil, []compare.Finding{provisional}, "1", absent},
+		{"names in one build only", []compare.Finding{provisional}, []compare.Finding{named}, "2", unknown},
+		{"a module without names that is the same in both", []compare.Finding{provisional},
+			[]compare.Finding{provisional, named}, "2", absent},
+		{"another module without names", []compare.Finding{another}, []compare.Finding{named}, "2", absent},
+	} {
+		silent, shows := side("1", test.findings...), side(test.build, test.leak...)
+		silent.Trace = true
+		of := func(c *compare.Comparison) (compare.Change, string) {
+			for _, r := range c.Rows {
+				if r.Either().Signature == test.leak[len(test.leak)-1].Signature {
+					return r.Change, r.Why
+				}
+			}
+			return "", ""
+		}
+		if change, why := of(compare.Compare(silent, shows)); change != compare.New || why != test.want {
+			t.Errorf("%s: %s, %q, want new, %q", test.name, change, why, test.want)
+		}
+		want := test.want
+		if want == absent {
+			want = unproven
+		}
+		if change, why := of(compare.Compare(shows, silent)); change != compare.NotExercised || why != want {
+			t.Errorf("%s: %s, %q, want not-exercised, %q", test.name, change, why, want)
+		}
+	}
+}
+
 // A leak that vanishes while a similar one appears is suggested as the same leak.
 func TestRenames(t *testing.T) {
 	before := side("1", at(10, finding(analysis.ClassLeak, "app!Old::Add", "app!Serve", "app!Run")),
