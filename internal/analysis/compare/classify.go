@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"math"
@@ -56,7 +57,7 @@ func Compare(base, head *Side) *Comparison {
 		} else {
 			row.Change, row.Why = ended(h, head)
 		}
-		if row.Change == Fixed && (b.Open || h != nil && h.Open) {
+		if row.Change == Fixed && (b.Open || h != nil && h.Open || !head.isAfter(base.Place)) {
 			row.Change = Clean
 		}
 		if (row.Change == Fixed || row.Change == Clean) && !head.Decides() {
@@ -167,6 +168,11 @@ func (s *Side) Decides() bool {
 		slices.ContainsFunc(s.Statuses, func(status analysis.Status) bool { return status != analysis.StatusInconclusive })
 }
 
+// isAfter reports whether the build of the side is newer than the one at a place; where builds have no order it is.
+func (s *Side) isAfter(place []byte) bool {
+	return s.Place == nil || place == nil || bytes.Compare(s.Place, place) > 0
+}
+
 // absentIn says why a side does not show a signature.
 func absentIn(s *Side) string {
 	if s.Trace {
@@ -262,6 +268,9 @@ func ended(head *Finding, side *Side) (Change, string) {
 func absent(base *Finding, side *Side, unknown string) (Change, string) {
 	caller := side.Ran(base.Frames)
 	switch {
+	case caller != nil && !side.isAfter(base.FirstPlace):
+		return NotExercised, fmt.Sprintf("%s; that tells something only of builds after %s, the first in which it was bad",
+			absentIn(side), base.FirstBad)
 	case caller != nil:
 		return Fixed, caller.Says(side.Build)
 	case unknown != "":

@@ -38,6 +38,9 @@ type Finding struct {
 	Regressed bool
 	// Open says that the state of the leak is not fixed, whatever one side shows: what is clean here may leak elsewhere.
 	Open bool
+	// FirstBad is the build in which the leak was bad first, and FirstPlace the build's place; "" and nil where nobody knows.
+	FirstBad   string
+	FirstPlace []byte
 }
 
 // TakeRate takes how fast a finding grows; nil is not at all.
@@ -51,6 +54,9 @@ func (f *Finding) TakeRate(r *score.Rate) {
 type Side struct {
 	Build    string
 	Sequence *int64
+	// Place is where the build stands among those of its project: byte by byte, that of an older build is less. It is nil
+	// where builds have no order.
+	Place    []byte
 	Runs     []int64
 	Statuses []analysis.Status // by run
 	Trace    bool              // at least one run is of a trace: what it does not show did not allocate
@@ -69,7 +75,7 @@ type Change string
 const (
 	New          Change = "new"
 	Fixed        Change = "fixed"
-	Clean        Change = "clean" // as Fixed, and the leak is open: another scenario, or a newer build, says otherwise
+	Clean        Change = "clean" // as Fixed, and another scenario or a newer build says otherwise
 	Grown        Change = "grown"
 	Shrunk       Change = "shrunk"
 	Persisting   Change = "persisting"

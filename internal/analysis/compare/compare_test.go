@@ -110,6 +110,42 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// Absence and cleanness in a build that is not newer fix nothing: the leak may begin behind it.
+func TestOlderHead(t *testing.T) {
+	const older = "the evidence of build 1 does not show it; that tells something only of builds after 2, the first in " +
+		"which it was bad"
+	const ran = "its caller app!Serve ran in build 1 (1 other stack shows it) and left none of these blocks"
+	leak := finding(analysis.ClassLeak, "app!Leak", "app!Serve", "app!main")
+	leak.FirstBad, leak.FirstPlace = "2", []byte{2}
+	stable := leak
+	stable.Class = analysis.ClassStable
+	other := finding(analysis.ClassStable, "app!Else", "app!Serve", "app!main")
+	for _, test := range []struct {
+		name       string
+		base, head byte // places; 0 where builds have no order
+		shows      compare.Finding
+		change     compare.Change
+		why        string
+	}{
+		{"absent in an older build", 2, 1, other, compare.NotExercised, older},
+		{"absent in another run of the first bad build", 2, 2, other, compare.NotExercised, older},
+		{"absent between the first bad build and the base", 4, 3, other, compare.Clean, ran},
+		{"absent in a newer build", 2, 3, other, compare.Fixed, ran},
+		{"absent without an order", 0, 0, other, compare.Fixed, ran},
+		{"clean in an older build", 2, 1, stable, compare.Clean, "in build 1 it is stable"},
+		{"clean in a newer build", 2, 3, stable, compare.Fixed, "in build 1 it is stable"},
+	} {
+		base, head := side("2", leak), side("1", test.shows)
+		if test.base > 0 {
+			base.Place, head.Place = []byte{test.base}, []byte{test.head}
+		}
+		row := compare.Compare(base, head).Rows[0]
+		if row.Change != test.change || row.Why != test.why {
+			t.Errorf("%s: %s, %q, want %s, %q", test.name, row.Change, row.Why, test.change, test.why)
+		}
+	}
+}
+
 // Without symbols a build may show a leak under another signature: that it has no allocation of it is not known.
 func TestAbsenceWithoutSymbols(t *testing.T) {
 	const unknown = "whether build 1 has it is not known: symbols are missing, and without them a signature " +
