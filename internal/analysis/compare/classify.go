@@ -223,6 +223,10 @@ func speed(base, head *Finding) (change Change, why string, chance float64) {
 	b, h := exposure(base), exposure(head)
 	rates := fmt.Sprintf("%s blocks per %s, before %s", figures.Number(head.RateCount), head.RateUnit,
 		figures.Number(base.RateCount))
+	if base.Unbounded || head.Unbounded {
+		return Persisting, fmt.Sprintf("%s; less than %d snapshots do not tell whether that is faster or slower", rates,
+			score.SnapshotsToJudge), 1
+	}
 	grown, shrunk := score.Worse(b, h), score.Worse(h, b)
 	switch {
 	case grown >= sureness:

@@ -29,6 +29,8 @@ type Finding struct {
 	// RateBytes and RateCount are growth per RateUnit; "" where there is none.
 	RateUnit             string
 	RateBytes, RateCount float64
+	// Unbounded says that the rate has no interval, as that of a score.Rate.
+	Unbounded bool
 	// Exposure is for how many RateUnits it was watched; 0 where that is not known. Dispersion is as that of score.Rate.
 	Exposure, Dispersion float64
 	// State, Owner and Known are what the team says of it.
@@ -46,7 +48,8 @@ type Finding struct {
 // TakeRate takes how fast a finding grows; nil is not at all.
 func (f *Finding) TakeRate(r *score.Rate) {
 	if r != nil {
-		f.RateUnit, f.RateBytes, f.RateCount, f.Exposure, f.Dispersion = r.Unit, r.Bytes, r.Count, r.Over, r.Dispersion
+		f.RateUnit, f.RateBytes, f.RateCount, f.Unbounded = r.Unit, r.Bytes, r.Count, r.Unbounded
+		f.Exposure, f.Dispersion = r.Over, r.Dispersion
 	}
 }
 

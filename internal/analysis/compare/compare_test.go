@@ -31,6 +31,12 @@ func burst(f compare.Finding) compare.Finding {
 	return f
 }
 
+// unbounded takes the interval of a finding's rate away.
+func unbounded(f compare.Finding) compare.Finding {
+	f.Unbounded = true
+	return f
+}
+
 func side(build string, findings ...compare.Finding) *compare.Side {
 	shown := &analysis.Report{Verdict: analysis.Verdict{Status: analysis.StatusNoLeak}}
 	for _, f := range findings {
@@ -83,6 +89,10 @@ func TestCompare(t *testing.T) {
 		{"persisting", side("1", finding(growing, "app!A")), side("2", finding(leak, "app!A")), "persisting app!A"},
 		{"grown", side("1", at(10, finding(leak, "app!A"))), side("2", at(30, finding(leak, "app!A"))), "grown app!A"},
 		{"shrunk", side("1", at(30, finding(leak, "app!A"))), side("2", at(10, finding(leak, "app!A"))), "shrunk app!A"},
+		{"grown since too few snapshots", side("1", unbounded(at(10, finding(leak, "app!A")))),
+			side("2", at(30, finding(leak, "app!A"))), "persisting app!A"},
+		{"shrunk in too few snapshots", side("1", at(30, finding(leak, "app!A"))),
+			side("2", unbounded(at(10, finding(leak, "app!A")))), "persisting app!A"},
 		{"a little more is chance", side("1", at(10, finding(leak, "app!A"))), side("2", at(11, finding(leak, "app!A"))),
 			"persisting app!A"},
 		{"bursts are chance", side("1", burst(at(10, finding(leak, "app!A")))),
