@@ -49,6 +49,7 @@ type Report struct {
 
 	table        *frameTable            // while the report is made
 	unnamed      Amount                 // sites whose frame to blame has no function, and what they hold
+	unnamedEnded bool                   // they held it until the process ended
 	write        func(i int, out *Site) // adds the text of a site, unless it has it
 	identify     func()                 // gives sites their Keys; nil where they have them, and of a report that was read from JSON
 	listsNothing bool                   // the evidence has no sites, and says so
@@ -182,7 +183,7 @@ type Module struct {
 	Frames  int64 `json:"frames"`
 	Unnamed int64 `json:"unnamed"`
 	// Stake is what is outstanding at sites with an unnamed frame in this module, or one that has only the name of the
-	// nearest export.
+	// nearest export; or was before the process ended.
 	Stake Amount `json:"stake"`
 }
 
