@@ -229,9 +229,13 @@ func symbolWarnings(r *Report) []Warning {
 		}
 	}
 	if len(unproven) > 0 {
+		id, whose := "id", "its"
+		if len(unproven) > 1 {
+			id, whose = "ids", "their"
+		}
 		list = append(list, Warning{Code: capture.NoImageInfo, Count: int64(len(unproven)), Message: fmt.Sprintf(
-			"the evidence holds no PDB ids: the symbols of %s are matched by name and image size only",
-			strings.Join(unproven, ", "))})
+			"the evidence has no PDB %s of %s: %s symbols are matched by name and image size only", id,
+			strings.Join(unproven, ", "), whose)})
 	}
 	return list
 }
