@@ -52,6 +52,7 @@ type Report struct {
 	unnamedEnded bool                   // they held it until the process ended
 	write        func(i int, out *Site) // adds the text of a site, unless it has it
 	identify     func()                 // gives sites their Keys; nil where they have them, and of a report that was read from JSON
+	powerless    string                 // why Power is nil, in words; "" where it is not, or there is nothing to say
 	listsNothing bool                   // the evidence has no sites, and says so
 	listsChanged bool                   // the evidence lists only stacks that changed
 	judged       []Snapshot             // those that findings are judged by: of the longest life of the process
