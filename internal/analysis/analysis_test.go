@@ -303,8 +303,12 @@ func TestVerdict(t *testing.T) {
 		{"three", grow(3, 2), analysis.StatusInconclusive, 2,
 			"app.exe grew by 4.00 KB in 4 blocks over 3 snapshots; the most, 4.00 KB in 4 blocks, from app+0x20; it takes 2 more snapshots of the same process to tell a leak, and 7 to be certain."},
 		{"four", grow(4, 0), analysis.StatusInconclusive, 1, "nothing keeps growing over 4 snapshots"},
-		{"five that do not grow", grow(5, 0), analysis.StatusNoLeak, 0, "no leak seen."},
-		{"six that do not grow", grow(6, 0), analysis.StatusNoLeak, 0, "no leak seen; it would have seen ≥ "},
+		{"five that do not grow", grow(5, 0), analysis.StatusNoLeak, 0,
+			"no leak seen; with less than 10 snapshots no leak would have been certain."},
+		{"nine that do not grow", grow(9, 0), analysis.StatusNoLeak, 0,
+			"no leak seen; with less than 10 snapshots no leak would have been certain."},
+		{"ten that do not grow", grow(10, 0), analysis.StatusNoLeak, 0,
+			"no leak seen; it would have shown, in 9 of 10 runs, a steady leak of 13 blocks per snapshot or more (13 KB in blocks of the average size)."},
 		{"five that grow", grow(5, 1), analysis.StatusInconclusive, 0,
 			"1 place growing, which a leak and a cache that is not full yet both do; run longer."},
 		{"six that grow", grow(6, 100), analysis.StatusInconclusive, 0,
@@ -319,6 +323,29 @@ func TestVerdict(t *testing.T) {
 				t.Errorf("got %+v\nwant %s, %d missing, saying %q", v, test.status, test.missing, test.says)
 			}
 		})
+	}
+}
+
+// Evidence whose verdict is inconclusive whatever leaks is said to have seen no leak of any size.
+func TestPowerOfLossyEvidence(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(last *capture.Capture)
+		shows  bool
+	}{
+		"whole": {func(*capture.Capture) {}, true},
+		"cut": {func(c *capture.Capture) {
+			c.Warnings = []capture.Warning{{Code: capture.Truncated, Message: "cut", Count: 1}}
+		}, false},
+		"of another process": {func(c *capture.Capture) { c.Process.PID++ }, false},
+	} {
+		var list []*capture.Capture
+		for range 11 {
+			list = append(list, app.snapshot(row{id: 1, stack: app.in(-0x10, 0x20), count: 10, bytes: 1024}))
+		}
+		test.change(list[10])
+		if r := analyze(t, inputs(list...)); (r.Power != nil) != test.shows {
+			t.Errorf("%s: %+v", name, r.Power)
+		}
 	}
 }
 

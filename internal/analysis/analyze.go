@@ -64,6 +64,9 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 			r.Findings[i].Certain = false
 		}
 	}
+	if firstLossy(r.Warnings) != nil || r.doubted != nil { // the verdict is inconclusive, whatever leaks
+		r.Power, r.powerless = nil, ""
+	}
 	r.Verdict = decide(r)
 	if r.table.repeats {
 		inParts(len(r.Sites), func(from, to int) {
@@ -126,7 +129,7 @@ func report(ctx context.Context, parts []part, opt *Options, others []part) (*Re
 		s.fillTotals(r)
 	}
 	r.doubted = s.doubted
-	r.Power = judge.power(r, sites)
+	r.Power, r.powerless = judge.power(r, sites)
 	countFrames(r, r.table)
 	r.Warnings = append(append([]Warning{}, readerWarnings(parts)...), s.warnings...)
 	r.Warnings = append(r.Warnings, symbolWarnings(r)...)

@@ -179,7 +179,10 @@ func processes(inputs []Input) []string {
 	seen := map[string]bool{}
 	for _, in := range inputs {
 		for _, c := range in.Captures {
-			name := fmt.Sprintf("%s (pid %d)", named(c.Process), c.Process.PID)
+			name := named(c.Process)
+			if c.Process.PID != 0 {
+				name += fmt.Sprintf(" (pid %d)", c.Process.PID)
+			}
 			if !seen[name] {
 				seen[name] = true
 				names = append(names, name)

@@ -134,7 +134,7 @@ func countFrames(r *Report, t *frameTable) {
 		for _, row := range t.Numbers(StackRef(i)) {
 			if at := t.modules[row]; unnamed[row] && staked[at] != i {
 				staked[at] = i
-				r.Modules[at].Stake = r.Modules[at].Stake.Plus(site.outstanding)
+				r.Modules[at].Stake = r.Modules[at].Stake.Plus(site.held)
 			}
 		}
 	}
@@ -147,8 +147,8 @@ func countFrames(r *Report, t *frameTable) {
 
 // stackSites are the sites of one stack.
 type stackSites struct {
-	count       int
-	outstanding Amount
+	count int
+	held  Amount // as Amounts.HeldBeforeExit has it
 }
 
 // sitesByStack sums the sites of each stack, by its StackRef.
@@ -157,7 +157,8 @@ func sitesByStack(r *Report, t *frameTable) []stackSites {
 	for i := range r.Sites {
 		at := &list[r.Sites[i].Stack]
 		at.count++
-		at.outstanding = at.outstanding.Plus(r.Sites[i].Outstanding)
+		held, _ := r.Sites[i].HeldBeforeExit()
+		at.held = at.held.Plus(held)
 	}
 	return list
 }
@@ -207,9 +208,13 @@ func (s *returnSet) add(module int32, function uint32, offset uint64) bool {
 func symbolWarnings(r *Report) []Warning {
 	var list []Warning
 	if r.unnamed.Count > 0 {
+		hold, when := "hold", ""
+		if r.unnamedEnded {
+			hold, when = "held", " before the process ended"
+		}
 		list = append(list, Warning{Code: capture.NoSymbols, Count: r.unnamed.Count, Message: fmt.Sprintf(
-			"%s of %s have no function name: the evidence holds addresses, so frames print as module+0xRVA; they hold %s%s",
-			figures.Count(r.unnamed.Count), figures.Plural(len(r.Sites), "site"), figures.Bytes(r.unnamed.Bytes),
+			"%s of %s have no function name: the evidence holds addresses, so frames print as module+0xRVA; they %s %s%s%s",
+			figures.Count(r.unnamed.Count), figures.Plural(len(r.Sites), "site"), hold, figures.Bytes(r.unnamed.Bytes), when,
 			missing(r.Modules))})
 	}
 	list = append(list, pendingSymbols(r.Modules)...)
@@ -224,9 +229,13 @@ func symbolWarnings(r *Report) []Warning {
 		}
 	}
 	if len(unproven) > 0 {
+		id, whose := "id", "its"
+		if len(unproven) > 1 {
+			id, whose = "ids", "their"
+		}
 		list = append(list, Warning{Code: capture.NoImageInfo, Count: int64(len(unproven)), Message: fmt.Sprintf(
-			"the evidence holds no PDB ids: the symbols of %s are matched by name and image size only",
-			strings.Join(unproven, ", "))})
+			"the evidence has no PDB %s of %s: %s symbols are matched by name and image size only", id,
+			strings.Join(unproven, ", "), whose)})
 	}
 	return list
 }

@@ -71,6 +71,29 @@ func TestWhatSymbolsLeaveAtStake(t *testing.T) {
 	}
 }
 
+// What is matched by name and size only is said of those modules; the evidence may tell the ids of others.
+func TestUnprovenModules(t *testing.T) {
+	c := app.snapshot(row{id: 1, stack: app.in(-0x10, 0x1005), count: 2, bytes: 100})
+	for proven, want := range map[bool]string{
+		true:  "the evidence has no PDB id of app.exe: its symbols are matched by name and image size only",
+		false: "the evidence has no PDB ids of app.exe, ntdll.dll: their symbols are matched by name and image size only",
+	} {
+		program := capture.Image{ImageID: c.Modules[0].ImageID(), Symbols: capture.SymbolsPublic}
+		program.Add(0x1005, capture.NamedFrame{Function: "Grow"})
+		library := capture.Image{ImageID: c.Modules[1].ImageID(), Symbols: capture.SymbolsPublic, Proven: proven}
+		library.Add(0x10, capture.NamedFrame{Function: "RtlAllocateHeap"})
+		names := &capture.Names{Images: []capture.Image{program, library}}
+		names.Sort()
+		r, err := analysis.Analyze(t.Context(), inputs(c), analysis.Options{Names: names})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Warnings) != 1 || r.Warnings[0].Code != capture.NoImageInfo || r.Warnings[0].Message != want {
+			t.Errorf("%+v, want %q", r.Warnings, want)
+		}
+	}
+}
+
 // A module says which symbols it lacks by what the evidence tells of it.
 func TestWanted(t *testing.T) {
 	for want, m := range map[string]analysis.Module{

@@ -12,14 +12,14 @@ import (
 const quietPart = 0.9
 
 // power is the smallest leak that the evidence would show at nine places of ten, for blocks of the process's average
-// size; nil where it could show none.
-func (j *judge) power(r *Report, sites []*judgedSite) *Power {
+// size; nil where it could show none, for which why may give the reason in words.
+func (j *judge) power(r *Report, sites []*judgedSite) (power *Power, why string) {
 	held := r.Totals.Heap.Outstanding.Plus(r.Totals.Virtual.Outstanding)
 	if r.Trace != nil {
 		held = held.Plus(r.Totals.Heap.Allocated)
 	}
 	if held.Count <= 0 {
-		return nil
+		return nil, ""
 	}
 	block := held.Bytes / held.Count
 	var p score.Power
@@ -28,12 +28,13 @@ func (j *judge) power(r *Report, sites []*judgedSite) *Power {
 		seen := &allocations.Survival{From: trace.Since(window, capture.KindHeap), Over: min(trace.Over(window), trace.To)}
 		p = score.TracePower(seen, block)
 	} else {
-		p = score.SnapshotPower(&j.axis, j.noise(sites), block)
+		followed := slices.ContainsFunc(sites, func(s *judgedSite) bool { return s.sample.followed })
+		p, why = score.SnapshotPower(&j.axis, followed, j.noise(sites), block)
 	}
 	if !(p.Count > 0) {
-		return nil
+		return nil, why
 	}
-	return &Power{p, p.String()}
+	return &Power{p, p.String()}, ""
 }
 
 // noise is how much the count of blocks of places that do not grow scatters about a line, of all but the noisiest.

@@ -49,8 +49,10 @@ type Report struct {
 
 	table        *frameTable            // while the report is made
 	unnamed      Amount                 // sites whose frame to blame has no function, and what they hold
+	unnamedEnded bool                   // they held it until the process ended
 	write        func(i int, out *Site) // adds the text of a site, unless it has it
 	identify     func()                 // gives sites their Keys; nil where they have them, and of a report that was read from JSON
+	powerless    string                 // why Power is nil, in words; "" where it is not, or there is nothing to say
 	listsNothing bool                   // the evidence has no sites, and says so
 	listsChanged bool                   // the evidence lists only stacks that changed
 	judged       []Snapshot             // those that findings are judged by: of the longest life of the process
@@ -182,7 +184,7 @@ type Module struct {
 	Frames  int64 `json:"frames"`
 	Unnamed int64 `json:"unnamed"`
 	// Stake is what is outstanding at sites with an unnamed frame in this module, or one that has only the name of the
-	// nearest export.
+	// nearest export; or was before the process ended.
 	Stake Amount `json:"stake"`
 }
 

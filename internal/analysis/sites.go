@@ -85,7 +85,8 @@ func (s *series) fillSites(ctx context.Context, r *Report, judge *judge, spans *
 			}
 		}
 		if site.placed.unnamed {
-			r.unnamed = r.unnamed.Plus(Amount{1, site.Outstanding.Bytes})
+			held, ended := site.HeldBeforeExit()
+			r.unnamed, r.unnamedEnded = r.unnamed.Plus(Amount{1, held.Bytes}), r.unnamedEnded || ended
 		}
 	}
 	shown := len(sites)

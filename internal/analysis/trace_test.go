@@ -115,6 +115,14 @@ func TestTraceThatEnded(t *testing.T) {
 		*s.HeldAtExit != want || *r.Totals.Heap.HeldAtExit != want {
 		t.Errorf("before its end it held %+v, %+v, in all %+v", held, s.HeldAtExit, r.Totals.Heap.HeldAtExit)
 	}
+	if got := r.Modules[0].Stake; got != want {
+		t.Errorf("at stake %+v, want %+v", got, want)
+	}
+	const unnamed = "1 of 1 site have no function name: the evidence holds addresses, so frames print as module+0xRVA; " +
+		"they held 200 B before the process ended; wanted: "
+	if !slices.ContainsFunc(r.Warnings, func(w analysis.Warning) bool { return strings.HasPrefix(w.Message, unnamed) }) {
+		t.Errorf("%+v", r.Warnings)
+	}
 	if !strings.Contains(r.Verdict.Sentence, "and then ended") || r.Findings[0].BeforeExit().Bytes != 200 {
 		t.Errorf("%s", r.Verdict.Sentence)
 	}

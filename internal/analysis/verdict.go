@@ -218,6 +218,8 @@ func conclusion(r *Report, v *Verdict, t *tally, lossy *Warning) string {
 		return s
 	case v.Status == StatusNoLeak && r.Power != nil:
 		return "no leak seen; it " + r.Power.Sentence
+	case v.Status == StatusNoLeak && r.powerless != "":
+		return "no leak seen; " + r.powerless
 	case v.Status == StatusNoLeak:
 		return "no leak seen"
 	case t.leaks > 0 && r.Trace == nil && len(r.judged) < score.SnapshotsToBeCertain:

@@ -13,6 +13,7 @@ import (
 type Total struct {
 	Unit             string // "hour", or a unit of work
 	Bytes, Low, High float64
+	Unbounded        bool // a rate of them has no interval, as that of a score.Rate
 	Signatures       int
 }
 

@@ -10,7 +10,7 @@ import (
 
 // A growth is what findings grow by in one unit.
 type growth struct {
-	sure, all float64 // of those that are certain, of all that leak or grow
+	sure, all float64 // of certain leaks whose rate has an interval, of all that leak or grow
 	other     string  // a unit that some of them are counted by instead; "" for none
 	unrated   bool    // one of them leaks, and nothing says how fast
 }
@@ -30,7 +30,7 @@ func growthPer(list []*compare.Finding, in Measure, per string) (g growth) {
 			g.other = f.RateUnit
 		default:
 			g.all += max(0, rate)
-			if FailsGate(f) {
+			if FailsGate(f) && !f.Unbounded {
 				g.sure += max(0, rate)
 			}
 		}

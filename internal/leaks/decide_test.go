@@ -17,6 +17,12 @@ func rated(f compare.Finding, bytes, blocks float64, unit string) compare.Findin
 	return f
 }
 
+// unbounded takes the interval of a finding's rate away.
+func unbounded(f compare.Finding) compare.Finding {
+	f.Unbounded = true
+	return f
+}
+
 func scoredAt(f compare.Finding, score float64) compare.Finding {
 	f.Score = &score
 	return f
@@ -84,6 +90,8 @@ func TestDecide(t *testing.T) {
 			"doubts budget-unmeasured"},
 		{"of what is not sure", hourly(leaks.BudgetTotal, "", 0), noLeak, findings{rated(growing, 1, 1, "hour")}, nil, nil,
 			leaks.GateInconclusive, "doubts budget-uncertain"},
+		{"of a rate without an interval", hourly(leaks.BudgetTotal, "", 100), leaky, findings{slow, unbounded(fast)}, nil, nil,
+			leaks.GateInconclusive, "doubts budget-uncertain"},
 		{"of what is known", hourly(leaks.BudgetTotal, "", 0), leaky, findings{rated(known, 1, 1, "hour")}, nil, nil,
 			leaks.GatePassed, "silences known"},
 		{"of what shrinks", hourly(leaks.BudgetTotal, "", 0), leaky, findings{rated(sure, -1, -1, "hour")}, nil,
@@ -97,6 +105,8 @@ func TestDecide(t *testing.T) {
 		{"drift: from nothing", drift, leaky, findings{slow}, release(), nil, leaks.GateFailed, "fails drift"},
 		{"drift: not sure", drift, noLeak, findings{rated(growing, 111, 1, "hour")}, release(rated(growing, 100, 1, "hour")),
 			nil, leaks.GateInconclusive, "doubts drift-uncertain"},
+		{"drift: a rate without an interval", drift, leaky, findings{unbounded(rated(sure, 111, 1, "hour"))},
+			release(rated(sure, 100, 1, "hour")), nil, leaks.GateInconclusive, "doubts drift-uncertain"},
 		// 50 percent more than 40 is 60, which is exact in binary.
 		{"drift: just below", policy{Drift: &leaks.Drift{Percent: 50, In: leaks.InBytes}}, leaky,
 			findings{rated(sure, 59.5, 3, "hour")}, release(rated(sure, 40, 1, "hour")), nil, leaks.GatePassed, ""},

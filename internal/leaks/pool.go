@@ -233,7 +233,7 @@ func isSuspect(runs []*RunRating) bool {
 // isAnotherRate reports whether a run of a build surely grew faster or slower than a rate.
 func isAnotherRate(rate *score.Rate, runs []*RunRating) bool {
 	for _, s := range runs {
-		if rate == nil || s == nil || s.Rate == nil || s.Rate.Unit != rate.Unit {
+		if rate == nil || s == nil || s.Rate == nil || s.Rate.Unit != rate.Unit || rate.Unbounded || s.Rate.Unbounded {
 			continue
 		}
 		a, b := exposureOf(rate), exposureOf(s.Rate)

@@ -43,6 +43,12 @@ func at(rate float64, s *leaks.RunRating) *leaks.RunRating {
 	return s
 }
 
+// unboundedAt is at, of a growth without an interval.
+func unboundedAt(rate float64, s *leaks.RunRating) *leaks.RunRating {
+	at(rate, s).Rate.Unbounded = true
+	return s
+}
+
 // A poolCase holds what runs say of a leak, by "build" or "build/run".
 type poolCase struct {
 	name   string
@@ -158,6 +164,8 @@ var poolCases = []poolCase{
 		class: leak, sure: true, builds: "1 2"},
 	{name: "twice as fast", runs: ran(3), shown: []*leaks.RunRating{at(20, shown(leak, 4)), at(10, shown(leak, 4)),
 		at(20, shown(leak, 4))}, class: leak, sure: true},
+	{name: "twice as fast, without an interval", runs: ran(2), shown: []*leaks.RunRating{
+		unboundedAt(20, shown(leak, 4)), at(10, shown(leak, 4))}, class: leak, sure: true, builds: "1 2"},
 	{name: "half as fast", runs: ran(2), shown: []*leaks.RunRating{at(20, shown(leak, 4)), at(10, shown(leak, 4))},
 		class: leak, sure: true},
 	{name: "twice as fast in a run of the same build", runs: []string{"1/a", "1/b"},

@@ -100,6 +100,7 @@ func joined(a, b compare.Finding) compare.Finding {
 	case b.RateUnit:
 		f.RateBytes, f.RateCount, f.Dispersion = a.RateBytes+b.RateBytes, a.RateCount+b.RateCount,
 			max(a.Dispersion, b.Dispersion)
+		f.Unbounded = a.Unbounded || b.Unbounded
 	}
 	return f
 }
@@ -122,6 +123,7 @@ func larger(a, b compare.Finding) compare.Finding {
 }
 
 func takeRate(into, from *compare.Finding) {
-	into.RateUnit, into.RateBytes, into.RateCount, into.Exposure, into.Dispersion = from.RateUnit, from.RateBytes,
-		from.RateCount, from.Exposure, from.Dispersion
+	into.RateUnit, into.RateBytes, into.RateCount, into.Unbounded = from.RateUnit, from.RateBytes, from.RateCount,
+		from.Unbounded
+	into.Exposure, into.Dispersion = from.Exposure, from.Dispersion
 }

@@ -117,6 +117,12 @@ func TestMergeFindings(t *testing.T) {
 			one: rate("hour", 20, 5, 2), other: rate("hour", 30, 6, 1),
 			oneRun: rate("hour", 50, 5, 2), twoRuns: rate("hour", 30, 6, 1),
 		},
+		"a rate without an interval": {
+			one:     rate("hour", 20, 5, 2),
+			other:   func(f *compare.Finding) { rate("hour", 30, 6, 1)(f); f.Unbounded = true },
+			oneRun:  func(f *compare.Finding) { rate("hour", 50, 5, 2)(f); f.Unbounded = true },
+			twoRuns: func(f *compare.Finding) { rate("hour", 30, 6, 1)(f); f.Unbounded = true },
+		},
 		"rate of one": {one: rate("hour", 20, 5, 2), other: nil, oneRun: rate("hour", 20, 5, 2),
 			twoRuns: rate("hour", 20, 5, 2)},
 		"rates of two units": {

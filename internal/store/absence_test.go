@@ -130,6 +130,22 @@ func TestAbsenceThatProvesNothing(t *testing.T) {
 	}
 }
 
+// What an older build does not show tells nothing of a leak that begins behind it: history and comparison agree.
+func TestAbsenceBeforeTheFirstBadBuild(t *testing.T) {
+	l := newLab(t)
+	l.run("1", fixed())
+	l.run("2", leaking())
+	l.run("3", leaking())
+	h := must[*store.History](t)(l.now().SignatureHistory(t.Context(), "demo", "A"))
+	if o := h.Outcomes[0]; o.IsAbsent() || o.IsClean() {
+		t.Errorf("%+v", o)
+	}
+	const want = "the evidence of build 1 does not show it; that tells something only of builds after 2, the first in which it was bad"
+	if change, why := l.changeOf("3", "1"); change != compare.NotExercised || why != want {
+		t.Errorf("%s: %s, want %s", change, why, want)
+	}
+}
+
 // If another run of the build shows the leak, the leak is there.
 func TestAbsenceBesideTheLeak(t *testing.T) {
 	l := newLab(t)

@@ -106,7 +106,7 @@ func fillTotals(ctx context.Context, q querier, cells []leaks.Cell) error {
 		select run_id as run, rate->>'unit' as unit, sum(greatest(0, (rate->>'bytes')::double precision)) as bytes,
 			sum(greatest(0, (rate->>'bytes_low')::double precision)) as low,
 			sum(greatest(0, (rate->>'bytes_high')::double precision)) as high,
-			count(*) as signatures
+			coalesce(bool_or((rate->>'unbounded')::boolean), false) as unbounded, count(*) as signatures
 		from grows group by 1, 2 order by 1, 2`, runs)
 	for _, r := range rows {
 		of[r.Run].Totals = append(of[r.Run].Totals, r.Total)

@@ -16,7 +16,7 @@ func TestCoverage(t *testing.T) {
 	l.run("1/soak", leaksReport(finding{signature: "A", class: leak, bytes: 10},
 		finding{signature: "S", class: stable, bytes: 5}))
 	l.run("2/soak", leaksReport(finding{signature: "A", class: leak, bytes: 30},
-		finding{signature: "B", class: grows, bytes: 7}))
+		finding{signature: "B", class: grows, bytes: 7, unbounded: true}))
 	l.run("2/smoke", leaksReport(finding{signature: "S", class: stable}))
 	undecided := leaksReport()
 	undecided.Verdict.Status = analysis.StatusInconclusive
@@ -29,6 +29,9 @@ func TestCoverage(t *testing.T) {
 			line := fmt.Sprintf("%s/%s %s of %d", cell.Build, cell.Scenario, cell.Status, cell.Runs)
 			for _, total := range cell.Totals {
 				line += fmt.Sprintf(" %g/%s in %d", total.Bytes, total.Unit, total.Signatures)
+				if total.Unbounded {
+					line += " without an interval"
+				}
 			}
 			lines = append(lines, line)
 		}
@@ -42,7 +45,7 @@ func TestCoverage(t *testing.T) {
 		return c
 	}
 	all := read(0)
-	want := "1/soak leak of 1 10/hour in 1; 2/smoke no-leak of 1; 2/soak leak of 1 37/hour in 2; 3/soak leak of 2 43/hour in 2"
+	want := "1/soak leak of 1 10/hour in 1; 2/smoke no-leak of 1; 2/soak leak of 1 37/hour in 2 without an interval; 3/soak leak of 2 43/hour in 2"
 	if got := says(all); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -52,7 +55,7 @@ func TestCoverage(t *testing.T) {
 	}
 	// A tolerated leak does not count, neither here nor against a budget of the run.
 	l.change("A", leaks.Change{Known: &leaks.Toleration{Reason: "by design"}})
-	if got := says(read(2)); got != "2/smoke no-leak of 1; 2/soak leak of 1 7/hour in 1; 3/soak leak of 2 3/hour in 1" {
+	if got := says(read(2)); got != "2/smoke no-leak of 1; 2/soak leak of 1 7/hour in 1 without an interval; 3/soak leak of 2 3/hour in 1" {
 		t.Error(got)
 	}
 	worst, err := l.now().WorstFindings(t.Context(), []int64{l.runs["2/soak"], l.runs["2/smoke"], l.runs["3/soak/b"]})

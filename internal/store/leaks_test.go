@@ -25,6 +25,7 @@ type finding struct {
 	owner     string
 	known     string
 	blocks    int64 // allocated in a trace; 0 for a snapshot
+	unbounded bool  // its growth has no interval
 	callers   []string
 	odds      *float64 // log odds that it leaks, by the evidence of the run; nil where it has none
 }
@@ -52,7 +53,8 @@ func leaksReport(findings ...finding) *analysis.Report {
 			Growth: &analysis.Amount{Count: 1, Bytes: f.bytes}}
 		var rate *score.Rate
 		if f.bytes > 0 {
-			rate = &score.Rate{Unit: "hour", Bytes: float64(f.bytes), Count: 1, Over: 1, Dispersion: 1 + float64(f.bytes)}
+			rate = &score.Rate{Unit: "hour", Bytes: float64(f.bytes), Count: 1, Over: 1, Dispersion: 1 + float64(f.bytes),
+				Unbounded: f.unbounded}
 		}
 		if f.blocks > 0 {
 			amounts.Lifetimes = &analysis.Lifetimes{Allocated: analysis.Amount{Count: f.blocks}}

@@ -60,19 +60,20 @@ func readRuns(ctx context.Context, q querier, side *compare.Side, which string, 
 	type row struct {
 		Build        string
 		Sequence     *int64
+		Place        []byte
 		ID           int64
 		Status       string
 		Trace, Lossy bool
 		Power, Seen  []byte
 	}
 	rows, err := all[row](ctx, q, `
-		select b.name as build, b.sequence, r.id, r.status, r.trace, r.lossy, r.power, r.seen
+		select b.name as build, b.sequence, b.place, r.id, r.status, r.trace, r.lossy, r.power, r.seen
 		`+runTables+` where `+which+` and r.analysed_at is not null order by r.id`, args...)
 	if err != nil {
 		return wrap("runs of a side", err)
 	}
 	for _, r := range rows {
-		side.Build, side.Sequence = r.Build, r.Sequence
+		side.Build, side.Sequence, side.Place = r.Build, r.Sequence, r.Place
 		seen, err := compare.SeenOf(r.Seen)
 		if err != nil {
 			return fmt.Errorf("store: frames of run %d: %w", r.ID, err)
@@ -98,6 +99,8 @@ type sideRow struct {
 	Allocated                        *int64
 	Own                              *leaks.Rating
 	Regressed                        bool
+	FirstBad                         string
+	FirstPlace                       []byte
 	figureRow
 	leaks.Record
 	Now time.Time
@@ -109,8 +112,9 @@ type sideRow struct {
 func suspectsOf(ctx context.Context, q querier, runs []int64) ([]compare.Finding, error) {
 	rows, err := all[sideRow](ctx, q, `
 		select f.run_id, s.id as leak_id, s.text, s.kind, s.title, s.frames, s.leaf, s.outline, f.allocated, f.own, `+figureColumns("f")+`, `+recordColumns+`, 0 as comments,
-			s.state = 'regressed' and coalesce((select again.place <= here.place from builds again, builds here where again.id = s.regressed_id and here.id = r.build_id), false) as regressed
-		from findings f join runs r on r.id = f.run_id join signatures own on own.id = f.signature_id join signatures s on s.id = own.root_id
+			s.state = 'regressed' and coalesce((select again.place <= here.place from builds again, builds here where again.id = s.regressed_id and here.id = r.build_id), false) as regressed,
+			coalesce(first.name, '') as first_bad, first.place as first_place
+		from findings f join runs r on r.id = f.run_id join signatures own on own.id = f.signature_id join signatures s on s.id = own.root_id left join builds first on first.id = s.first_bad_id
 		where f.run_id = any($1) and (own.bad or own.alias_of is not null) order by f.run_id, f.signature_id`, runs)
 	if err != nil {
 		return nil, err
@@ -131,6 +135,7 @@ func (r *sideRow) finding() compare.Finding {
 		State: string(triage.State), Owner: triage.Responsible(), Known: r.Tolerance(r.Now),
 		ByRule: r.IsKnownByRule(r.Now), Regressed: r.Regressed, Open: r.Course != leaks.StateNone &&
 			r.Course != leaks.StateFixed,
+		FirstBad: r.FirstBad, FirstPlace: r.FirstPlace,
 	}
 	if r.Allocated != nil {
 		f.Allocated = *r.Allocated

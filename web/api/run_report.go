@@ -88,11 +88,12 @@ func (a *API) runReport(c echo.Context) error {
 			return err
 		}
 	}
+	opt := export.Options{Top: top, Project: run.Project, Build: run.Build, Scenario: run.Scenario}
 	if window != nil {
 		report := func(ctx context.Context) (*analysis.Report, error) { return a.windows.Report(ctx, head, in, *window) }
-		return a.sendConverted(c, report, format, export.Options{Top: top})
+		return a.sendConverted(c, report, format, opt)
 	}
-	return a.sendReport(c, run.ReportKey, format, export.Options{Top: top})
+	return a.sendReport(c, run.ReportKey, format, opt)
 }
 
 // reportTag is the ETag of a report. The key is the digest of the stored report, so the same tag means the same report

@@ -206,7 +206,9 @@ func TestReport(t *testing.T) {
 		{"?format=folded", "", "text/plain; charset=utf-8", "heap;shop!Leak"},
 		{"?format=sarif", "", "application/sarif+json", `"version": "2.1.0"`},
 		{"", "application/sarif+json", "application/sarif+json", "LEAK001"},
-		{"?format=junit", "", "application/xml", "<testsuites"}, {"?format=speedscope", "", "application/vnd.speedscope+json",
+		{"?format=sarif", "", "application/sarif+json", `"heapdrift/shop/soak/`},
+		{"?format=junit", "", "application/xml", `<testsuite name="heapdrift shop soak"`},
+		{"?format=junit", "", "application/xml", `<property name="project" value="shop">`}, {"?format=speedscope", "", "application/vnd.speedscope+json",
 			"shop!Leak"}, {"?format=pprof", "", "application/octet-stream", "\x1f\x8b"},
 	} {
 		a := n.do("GET", "/api/v1/runs/1/report"+test.query, nil, "Accept", test.accept).want(t, 200, "")

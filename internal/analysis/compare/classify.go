@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"math"
@@ -28,7 +29,7 @@ func Compare(base, head *Side) *Comparison {
 		row := Row{Base: before[h], Head: h}
 		switch {
 		case row.Base == nil:
-			row.Change, row.Why = New, absentIn(base)
+			row.Change, row.Why = New, cmp.Or(symbolsMissing(base, h, head.Build, after), absentIn(base))
 		case !row.Base.Class.IsSuspect():
 			row.Change, row.Why = New, fmt.Sprintf("in build %s it was %s", base.Build, classWord(row.Base.Class))
 		case shared[row.Base] || shared[h]:
@@ -51,8 +52,12 @@ func Compare(base, head *Side) *Comparison {
 			continue
 		}
 		row := Row{Base: b, Head: h}
-		row.Change, row.Why = gone(b, h, head)
-		if row.Change == Fixed && (b.Open || h != nil && h.Open) {
+		if h == nil {
+			row.Change, row.Why = absent(b, head, symbolsMissing(head, b, base.Build, before))
+		} else {
+			row.Change, row.Why = ended(h, head)
+		}
+		if row.Change == Fixed && (b.Open || h != nil && h.Open || !head.isAfter(base.Place)) {
 			row.Change = Clean
 		}
 		if (row.Change == Fixed || row.Change == Clean) && !head.Decides() {
@@ -163,12 +168,51 @@ func (s *Side) Decides() bool {
 		slices.ContainsFunc(s.Statuses, func(status analysis.Status) bool { return status != analysis.StatusInconclusive })
 }
 
+// isAfter reports whether the build of the side is newer than the one at a place; where builds have no order it is.
+func (s *Side) isAfter(place []byte) bool {
+	return s.Place == nil || place == nil || bytes.Compare(s.Place, place) > 0
+}
+
 // absentIn says why a side does not show a signature.
 func absentIn(s *Side) string {
 	if s.Trace {
 		return fmt.Sprintf("the trace of build %s has no allocation of it", s.Build)
 	}
 	return fmt.Sprintf("the evidence of build %s does not show it", s.Build)
+}
+
+// symbolsMissing says why nobody knows whether a side shows a finding of another build; "" where it shows that it does
+// not. Partners are those of the side's own findings.
+func symbolsMissing(s *Side, f *Finding, build string, partners map[*Finding]*Finding) string {
+	if s.Build == build || !s.mayShow(f, partners) {
+		return ""
+	}
+	return fmt.Sprintf("whether build %s has it is not known: symbols are missing, and without them a signature holds "+
+		"for one build only; upload the symbols of both builds", s.Build)
+}
+
+// mayShow reports whether the side may show the finding of another build under another signature: the finding's
+// signature is provisional, or that of a finding of the side which has no partner and blames the same module.
+func (s *Side) mayShow(f *Finding, partners map[*Finding]*Finding) bool {
+	if isProvisional(f.Frames) {
+		return true
+	}
+	for i := range s.Findings {
+		own := &s.Findings[i]
+		if partners[own] == nil && blamedModule(own) == blamedModule(f) && isProvisional(own.Frames) {
+			return true
+		}
+	}
+	return false
+}
+
+// blamedModule is the module of the frame to blame; "" where the finding has no frame.
+func blamedModule(f *Finding) string {
+	if len(f.Frames) == 0 {
+		return ""
+	}
+	module, _, _ := strings.Cut(f.Frames[0], "!")
+	return module
 }
 
 // speed says whether a leak of both sides became faster or slower, and how likely it seems so by chance alone.
@@ -179,6 +223,10 @@ func speed(base, head *Finding) (change Change, why string, chance float64) {
 	b, h := exposure(base), exposure(head)
 	rates := fmt.Sprintf("%s blocks per %s, before %s", figures.Number(head.RateCount), head.RateUnit,
 		figures.Number(base.RateCount))
+	if base.Unbounded || head.Unbounded {
+		return Persisting, fmt.Sprintf("%s; less than %d snapshots do not tell whether that is faster or slower", rates,
+			score.SnapshotsToJudge), 1
+	}
 	grown, shrunk := score.Worse(b, h), score.Worse(h, b)
 	switch {
 	case grown >= sureness:
@@ -212,16 +260,25 @@ func (c *Comparison) doubt() {
 	}
 }
 
-// gone says what became of a leak that the head does not have any more.
-func gone(base, head *Finding, side *Side) (Change, string) {
+// ended says what became of a leak that the head shows, and which neither leaks nor grows there.
+func ended(head *Finding, side *Side) (Change, string) {
+	if head.Class == analysis.ClassUnknown {
+		return NotExercised, fmt.Sprintf("the evidence of build %s does not tell whether it grows", side.Build)
+	}
+	return Fixed, fmt.Sprintf("in build %s it is %s", side.Build, classWord(head.Class))
+}
+
+// absent says what became of a leak that the head does not show; unknown says why the head may show it all the same.
+func absent(base *Finding, side *Side, unknown string) (Change, string) {
 	caller := side.Ran(base.Frames)
 	switch {
-	case head != nil && head.Class == analysis.ClassUnknown:
-		return NotExercised, fmt.Sprintf("the evidence of build %s does not tell whether it grows", side.Build)
-	case head != nil:
-		return Fixed, fmt.Sprintf("in build %s it is %s", side.Build, classWord(head.Class))
+	case caller != nil && !side.isAfter(base.FirstPlace):
+		return NotExercised, fmt.Sprintf("%s; that tells something only of builds after %s, the first in which it was bad",
+			absentIn(side), base.FirstBad)
 	case caller != nil:
 		return Fixed, caller.Says(side.Build)
+	case unknown != "":
+		return NotExercised, unknown
 	}
 	return NotExercised, absentIn(side) + ", nor anything that proves that what called it ran"
 }

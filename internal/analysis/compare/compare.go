@@ -29,6 +29,8 @@ type Finding struct {
 	// RateBytes and RateCount are growth per RateUnit; "" where there is none.
 	RateUnit             string
 	RateBytes, RateCount float64
+	// Unbounded says that the rate has no interval, as that of a score.Rate.
+	Unbounded bool
 	// Exposure is for how many RateUnits it was watched; 0 where that is not known. Dispersion is as that of score.Rate.
 	Exposure, Dispersion float64
 	// State, Owner and Known are what the team says of it.
@@ -38,12 +40,16 @@ type Finding struct {
 	Regressed bool
 	// Open says that the state of the leak is not fixed, whatever one side shows: what is clean here may leak elsewhere.
 	Open bool
+	// FirstBad is the build in which the leak was bad first, and FirstPlace the build's place; "" and nil where nobody knows.
+	FirstBad   string
+	FirstPlace []byte
 }
 
 // TakeRate takes how fast a finding grows; nil is not at all.
 func (f *Finding) TakeRate(r *score.Rate) {
 	if r != nil {
-		f.RateUnit, f.RateBytes, f.RateCount, f.Exposure, f.Dispersion = r.Unit, r.Bytes, r.Count, r.Over, r.Dispersion
+		f.RateUnit, f.RateBytes, f.RateCount, f.Unbounded = r.Unit, r.Bytes, r.Count, r.Unbounded
+		f.Exposure, f.Dispersion = r.Over, r.Dispersion
 	}
 }
 
@@ -51,6 +57,9 @@ func (f *Finding) TakeRate(r *score.Rate) {
 type Side struct {
 	Build    string
 	Sequence *int64
+	// Place is where the build stands among those of its project: byte by byte, that of an older build is less. It is nil
+	// where builds have no order.
+	Place    []byte
 	Runs     []int64
 	Statuses []analysis.Status // by run
 	Trace    bool              // at least one run is of a trace: what it does not show did not allocate
@@ -69,7 +78,7 @@ type Change string
 const (
 	New          Change = "new"
 	Fixed        Change = "fixed"
-	Clean        Change = "clean" // as Fixed, and the leak is open: another scenario, or a newer build, says otherwise
+	Clean        Change = "clean" // as Fixed, and another scenario or a newer build says otherwise
 	Grown        Change = "grown"
 	Shrunk       Change = "shrunk"
 	Persisting   Change = "persisting"

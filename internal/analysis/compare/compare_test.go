@@ -31,6 +31,12 @@ func burst(f compare.Finding) compare.Finding {
 	return f
 }
 
+// unbounded takes the interval of a finding's rate away.
+func unbounded(f compare.Finding) compare.Finding {
+	f.Unbounded = true
+	return f
+}
+
 func side(build string, findings ...compare.Finding) *compare.Side {
 	shown := &analysis.Report{Verdict: analysis.Verdict{Status: analysis.StatusNoLeak}}
 	for _, f := range findings {
@@ -83,6 +89,10 @@ func TestCompare(t *testing.T) {
 		{"persisting", side("1", finding(growing, "app!A")), side("2", finding(leak, "app!A")), "persisting app!A"},
 		{"grown", side("1", at(10, finding(leak, "app!A"))), side("2", at(30, finding(leak, "app!A"))), "grown app!A"},
 		{"shrunk", side("1", at(30, finding(leak, "app!A"))), side("2", at(10, finding(leak, "app!A"))), "shrunk app!A"},
+		{"grown since too few snapshots", side("1", unbounded(at(10, finding(leak, "app!A")))),
+			side("2", at(30, finding(leak, "app!A"))), "persisting app!A"},
+		{"shrunk in too few snapshots", side("1", at(30, finding(leak, "app!A"))),
+			side("2", unbounded(at(10, finding(leak, "app!A")))), "persisting app!A"},
 		{"a little more is chance", side("1", at(10, finding(leak, "app!A"))), side("2", at(11, finding(leak, "app!A"))),
 			"persisting app!A"},
 		{"bursts are chance", side("1", burst(at(10, finding(leak, "app!A")))),
@@ -106,6 +116,90 @@ func TestCompare(t *testing.T) {
 	} {
 		if got := changes(compare.Compare(test.base, test.head)); got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+// Absence and cleanness in a build that is not newer fix nothing: the leak may begin behind it.
+func TestOlderHead(t *testing.T) {
+	const older = "the evidence of build 1 does not show it; that tells something only of builds after 2, the first in " +
+		"which it was bad"
+	const ran = "its caller app!Serve ran in build 1 (1 other stack shows it) and left none of these blocks"
+	leak := finding(analysis.ClassLeak, "app!Leak", "app!Serve", "app!main")
+	leak.FirstBad, leak.FirstPlace = "2", []byte{2}
+	stable := leak
+	stable.Class = analysis.ClassStable
+	other := finding(analysis.ClassStable, "app!Else", "app!Serve", "app!main")
+	for _, test := range []struct {
+		name       string
+		base, head byte // places; 0 where builds have no order
+		shows      compare.Finding
+		change     compare.Change
+		why        string
+	}{
+		{"absent in an older build", 2, 1, other, compare.NotExercised, older},
+		{"absent in another run of the first bad build", 2, 2, other, compare.NotExercised, older},
+		{"absent between the first bad build and the base", 4, 3, other, compare.Clean, ran},
+		{"absent in a newer build", 2, 3, other, compare.Fixed, ran},
+		{"absent without an order", 0, 0, other, compare.Fixed, ran},
+		{"clean in an older build", 2, 1, stable, compare.Clean, "in build 1 it is stable"},
+		{"clean in a newer build", 2, 3, stable, compare.Fixed, "in build 1 it is stable"},
+	} {
+		base, head := side("2", leak), side("1", test.shows)
+		if test.base > 0 {
+			base.Place, head.Place = []byte{test.base}, []byte{test.head}
+		}
+		row := compare.Compare(base, head).Rows[0]
+		if row.Change != test.change || row.Why != test.why {
+			t.Errorf("%s: %s, %q, want %s, %q", test.name, row.Change, row.Why, test.change, test.why)
+		}
+	}
+}
+
+// Without symbols a build may show a leak under another signature: that it has no allocation of it is not known.
+func TestAbsenceWithoutSymbols(t *testing.T) {
+	const unknown = "whether build 1 has it is not known: symbols are missing, and without them a signature " +
+		"holds for one build only; upload the symbols of both builds"
+	const absent = "the trace of build 1 has no allocation of it"
+	const unproven = absent + ", nor anything that proves that what called it ran"
+	named := finding(analysis.ClassLeak, "app!Leak", "app!Serve", "app!main")
+	provisional := finding(analysis.ClassLeak, "app!<unknown>+0x10@0x4000", "app!Serve", "app!main")
+	another := finding(analysis.ClassLeak, "dll!<unknown>+0x10@0x4000", "dll!Serve", "dll!main")
+	ran := finding(analysis.ClassStable, "app!Else", "app!Serve", "app!main")
+	for _, test := range []struct {
+		name     string
+		findings []compare.Finding // of the build that does not show the leak
+		leak     []compare.Finding // and those of the other build with it, last
+		build    string            // the other
+		want     string
+	}{
+		{"names", nil, []compare.Finding{named}, "2", absent},
+		{"no names", []compare.Finding{ran}, []compare.Finding{provisional}, "2", unknown},
+		{"no names, in another run of the build", nil, []compare.Finding{provisional}, "1", absent},
+		{"names in one build only", []compare.Finding{provisional}, []compare.Finding{named}, "2", unknown},
+		{"a module without names that is the same in both", []compare.Finding{provisional},
+			[]compare.Finding{provisional, named}, "2", absent},
+		{"another module without names", []compare.Finding{another}, []compare.Finding{named}, "2", absent},
+	} {
+		silent, shows := side("1", test.findings...), side(test.build, test.leak...)
+		silent.Trace = true
+		of := func(c *compare.Comparison) (compare.Change, string) {
+			for _, r := range c.Rows {
+				if r.Either().Signature == test.leak[len(test.leak)-1].Signature {
+					return r.Change, r.Why
+				}
+			}
+			return "", ""
+		}
+		if change, why := of(compare.Compare(silent, shows)); change != compare.New || why != test.want {
+			t.Errorf("%s: %s, %q, want new, %q", test.name, change, why, test.want)
+		}
+		want := test.want
+		if want == absent {
+			want = unproven
+		}
+		if change, why := of(compare.Compare(shows, silent)); change != compare.NotExercised || why != want {
+			t.Errorf("%s: %s, %q, want not-exercised, %q", test.name, change, why, want)
 		}
 	}
 }

@@ -31,6 +31,9 @@ func SeenIn(r *analysis.Report) FrameCounts {
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		s.total += uint32(f.Sites)
+		if isProvisional(f.Frames) { // its stacks may be those of any leak
+			continue
+		}
 		for k, frame := range f.Frames {
 			if !slices.Contains(f.Frames[:k], frame) {
 				s.stacks[hash(frame)] += uint32(f.Sites)
@@ -74,12 +77,16 @@ const (
 
 // Ran returns the frame by which code of a leak ran that a run shows nothing of: the one to blame, else the one that
 // called it; nil for none. Frames further out run for many reasons, and so do entry points, the frame that a thread
-// begins with, and one that most stacks hold. A frame without a name is another function in another build.
+// begins with, and one that most stacks hold. A leak with a provisional signature has another one in the next build, so
+// its absence tells nothing.
 func (s FrameCounts) Ran(frames []string) *Caller {
+	if isProvisional(frames) {
+		return nil
+	}
 	for i, frame := range frames[:min(2, len(frames))] {
 		begins := i == len(frames)-1 && len(frames) < uncut
 		n := s.Stacks(frame)
-		if n == 0 || begins || isEntry(frame) || isUnnamed(frame) || s.total >= manyStacks && n > int(s.total)/2 {
+		if n == 0 || begins || isEntry(frame) || s.total >= manyStacks && n > int(s.total)/2 {
 			continue
 		}
 		return &Caller{Frame: frame, Blamed: i == 0, Stacks: n}
@@ -95,8 +102,11 @@ func isEntry(frame string) bool {
 	return false
 }
 
-// isUnnamed reports whether a frame is an offset in a module, as blame has it where symbols are missing.
-func isUnnamed(frame string) bool { return strings.Contains(frame, "<unknown>+") }
+// isProvisional reports whether a signature of the frames is provisional: a frame is an offset in a module, as blame has
+// it where symbols are missing.
+func isProvisional(frames []string) bool {
+	return slices.ContainsFunc(frames, func(frame string) bool { return strings.Contains(frame, "<unknown>+") })
+}
 
 func hash(frame string) uint64 {
 	h := fnv.New64a()

@@ -113,6 +113,7 @@ func TestRan(t *testing.T) {
 		{"the third", 2, 2, []string{"app!Leak", "app!Else", "app!Serve", "app!b", "app!c"}, ""},
 		{"an entry", 2, 2, []string{"app!Leak", "app!main", "app!Start"}, ""},
 		{"no names", 2, 2, []string{"app!<unknown>+0x20@0x4000", "app!<unknown>+0x10@0x4000", "app!main"}, ""},
+		{"a caller further out without a name", 2, 2, []string{"app!Leak", "app!Serve", "app!<unknown>+0x10@0x4000"}, ""},
 		{"no stack", 2, 2, nil, ""},
 	} {
 		r := shown(1)

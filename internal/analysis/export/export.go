@@ -15,6 +15,8 @@ import (
 // Options shape formats that are for reading. JSON, folded and CSV always hold every site.
 type Options struct {
 	Top int // sites in text and markdown; 0 for all
+	// Project, Build and Scenario are those of the run, for CI systems; "" where the report is of no server.
+	Project, Build, Scenario string
 }
 
 // A Format is one way to write a report.
@@ -24,7 +26,7 @@ type Format struct {
 	Extension   string
 	brief       bool // no more than Options.Top sites and findings are written
 	write       func(*printer, *analysis.Report, Options)
-	document    func(io.Writer, *analysis.Report) error // instead of write: of formats that are one document
+	document    func(io.Writer, *analysis.Report, Options) error // instead of write: of formats that are one document
 }
 
 // Shown is how many findings and sites of a report the format looks at, for analysis.Options; 0 for all. JSON looks at
@@ -46,7 +48,7 @@ func (f Format) Write(w io.Writer, r *analysis.Report, opt Options) error {
 	switch {
 	case f.document != nil:
 		out := bufio.NewWriterSize(w, 64<<10)
-		if err := f.document(out, r); err != nil {
+		if err := f.document(out, r, opt); err != nil {
 			return err
 		}
 		if err := out.Flush(); err != nil {

@@ -154,6 +154,35 @@ func TestUMDHTextIsWhole(t *testing.T) {
 	}
 }
 
+// What the evidence does not tell is left out, or called unknown: 0 would be a number.
+func TestTextOfWhatIsNotKnown(t *testing.T) {
+	for name, test := range map[string]struct {
+		change     func(r *analysis.Report)
+		want, lack string
+	}{
+		"process": {func(r *analysis.Report) { r.Process = analysis.Process{} }, "\nprocess    unknown\n", "pid"},
+		"pid":     {func(r *analysis.Report) { r.Process.PID = 0 }, "\nprocess    app.exe, 64 bit\n", "pid"},
+		"bits":    {func(r *analysis.Report) { r.Process.Bits = 0 }, "\nprocess    app.exe, pid 4242\n", "0 bit"},
+		"virtual memory": {func(r *analysis.Report) {
+			r.Totals.Virtual = analysis.Amounts{Growth: &analysis.Amount{}, Lifetimes: &analysis.Lifetimes{}}
+			r.Totals.HeapVirtual = nil
+		}, "\nvirtual                  the trace has no VirtualAlloc events of this process\n", "0 B in 0 "},
+		"heaps": {func(r *analysis.Report) {
+			r.Totals.Heap = analysis.Amounts{Growth: &analysis.Amount{}, Lifetimes: &analysis.Lifetimes{}}
+		}, "\nheap                     the trace has no heap events of this process\n", "heap   0 B"},
+		"one frame": {func(r *analysis.Report) {
+			r.Modules = []analysis.Module{{Name: "app.exe", Frames: 1, Unnamed: 1, Match: "a match"}}
+		}, " 0 of 1 frame named: a match\n", "1 frames"},
+	} {
+		r := traceReport()
+		test.change(r)
+		if got := writeReport(t, "text", r, export.Options{}); !strings.Contains(got, test.want) ||
+			strings.Contains(got, test.lack) {
+			t.Errorf("%s: %q lacks %q, or has %q", name, got, test.want, test.lack)
+		}
+	}
+}
+
 func TestCSVParses(t *testing.T) {
 	rows, err := stdcsv.NewReader(strings.NewReader(write(t, "csv", export.Options{}))).ReadAll()
 	if err != nil || len(rows) != 4 {

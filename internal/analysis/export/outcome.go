@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
@@ -16,9 +17,10 @@ var gates = map[analysis.Status]string{
 }
 
 // outcomeOf is a report as CI systems read it. A leak fails where the report counts it as one; what the rules know does
-// not.
-func outcomeOf(r *analysis.Report) *outcome.Outcome {
-	o := &outcome.Outcome{Project: r.Process.Name, Gate: gates[r.Verdict.Status], Sentence: r.Verdict.Sentence}
+// not. Without a server the process stands for the project.
+func outcomeOf(r *analysis.Report, opt Options) *outcome.Outcome {
+	o := &outcome.Outcome{Project: cmp.Or(opt.Project, r.Process.Name), Build: opt.Build, Scenario: opt.Scenario,
+		Gate: gates[r.Verdict.Status], Sentence: r.Verdict.Sentence}
 	if r.Power != nil {
 		o.Power = r.Power.Sentence
 	}
@@ -53,5 +55,9 @@ func outcomeOf(r *analysis.Report) *outcome.Outcome {
 	return o
 }
 
-func junit(w io.Writer, r *analysis.Report) error { return outcome.JUnit(w, outcomeOf(r)) }
-func sarif(w io.Writer, r *analysis.Report) error { return outcome.SARIF(w, outcomeOf(r)) }
+func junit(w io.Writer, r *analysis.Report, opt Options) error {
+	return outcome.JUnit(w, outcomeOf(r, opt))
+}
+func sarif(w io.Writer, r *analysis.Report, opt Options) error {
+	return outcome.SARIF(w, outcomeOf(r, opt))
+}

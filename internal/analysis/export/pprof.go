@@ -12,7 +12,7 @@ import (
 
 // pprof writes a profile.proto in gzip: a sample for each site, with its heap, kind, class and signature as labels.
 // Growth may be negative there.
-func pprof(w io.Writer, r *analysis.Report) error {
+func pprof(w io.Writer, r *analysis.Report, _ Options) error {
 	p := &profile.Profile{PeriodType: &profile.ValueType{Type: "space", Unit: "bytes"}, Period: 1,
 		Comments: []string{r.Verdict.Sentence}}
 	all := measures(r)

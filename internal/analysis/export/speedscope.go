@@ -45,7 +45,7 @@ type (
 // speedscope writes a profile of growth, where there is any to show, and one of what is outstanding, in bytes and in
 // blocks. A site is a sample; sites that shrank or hold nothing are left out, because the format has no negative
 // widths.
-func speedscope(w io.Writer, r *analysis.Report) error {
+func speedscope(w io.Writer, r *analysis.Report, _ Options) error {
 	file := speedscopeFile{Schema: speedscopeSchema, Version: "0.0.1", Name: r.Process.Name, Exporter: "heapdrift"}
 	frames := speedscopeFrames{numbers: map[uint32]int{}}
 	for _, m := range measures(r) {

@@ -13,7 +13,7 @@ func text(p *printer, r *analysis.Report, opt Options) {
 	p.line("%s", strings.ToUpper(string(r.Verdict.Status)))
 	p.line("%s", r.Verdict.Sentence)
 	p.line("")
-	p.line("process    %s, pid %d, %d bit", orUnknown(r.Process.Name), r.Process.PID, r.Process.Bits)
+	textProcess(p, r)
 	if r.Trace != nil {
 		textTrace(p, r)
 	} else {
@@ -37,6 +37,18 @@ func text(p *printer, r *analysis.Report, opt Options) {
 		p.line("")
 		p.line("%s; --top 0 or --format json shows all.", figures.Plural(left, "more site"))
 	}
+}
+
+// textProcess writes what is known of the process.
+func textProcess(p *printer, r *analysis.Report) {
+	text := orUnknown(r.Process.Name)
+	if r.Process.PID != 0 {
+		text += fmt.Sprintf(", pid %d", r.Process.PID)
+	}
+	if r.Process.Bits != 0 {
+		text += fmt.Sprintf(", %d bit", r.Process.Bits)
+	}
+	p.line("process    %s", text)
 }
 
 // textSnapshots writes the instants of a series and the heaps at the last one.
@@ -75,8 +87,8 @@ func textSymbols(p *printer, modules []analysis.Module) {
 			p.line("")
 			first = false
 		}
-		p.line("symbols %-20s %-8s %s of %s frames named: %s", m.Name, m.Symbols, figures.Count(m.Frames-m.Unnamed),
-			figures.Count(m.Frames), m.Match)
+		p.line("symbols %-20s %-8s %s of %s named: %s", m.Name, m.Symbols, figures.Count(m.Frames-m.Unnamed),
+			figures.Plural(m.Frames, "frame"), m.Match)
 	}
 }
 

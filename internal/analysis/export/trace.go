@@ -19,20 +19,26 @@ func textTrace(p *printer, r *analysis.Report) {
 	p.line("window     %s to %s", at3(r.Window.FromNS), at3(r.Window.ToNS))
 	p.line("")
 	p.line("%-24s %10s %10s %18s %18s %18s %10s", "", "impacting", "now", "allocated", "freed", "transient (AIFI)", "peak")
-	textTotals(p, "heap", &r.Totals.Heap)
-	textTotals(p, "virtual", &r.Totals.Virtual)
+	noHeap, noVirtual := r.Unrecorded()
+	textTotals(p, "heap", &r.Totals.Heap, noHeap)
+	textTotals(p, "virtual", &r.Totals.Virtual, noVirtual)
 	if below := r.Totals.HeapVirtual; below != nil && below.Allocated.Count+below.Outstanding.Count > 0 {
-		textTotals(p, "heaps' own commits*", below)
+		textTotals(p, "heaps' own commits*", below, "")
 	}
 	for i := range r.Heaps {
-		textTotals(p, "heap "+r.Heaps[i].Handle, &r.Heaps[i].Amounts)
+		textTotals(p, "heap "+r.Heaps[i].Handle, &r.Heaps[i].Amounts, "")
 	}
 	if r.Totals.HeapVirtual != nil && r.Totals.HeapVirtual.Allocated.Count > 0 {
 		p.line("* what heaps took from the system for their blocks: the bytes of the heaps, in no other total")
 	}
 }
 
-func textTotals(p *printer, name string, a *analysis.Amounts) {
+// textTotals writes a row of the totals; absent says why there are none, "" where there are.
+func textTotals(p *printer, name string, a *analysis.Amounts, absent string) {
+	if absent != "" {
+		p.line("%-24s %s", name, absent)
+		return
+	}
 	peak := ""
 	if a.Peak != nil {
 		peak = figures.Bytes(a.Peak.Bytes)

@@ -147,7 +147,7 @@ func (t *traceView) clauses(r *Result) []Clause {
 	list := []Clause{
 		clause("survivors", t.survivors >= leastBlocks,
 			"%s of %s that are older than %s were never freed; a leak leaves %d or more", decimal(float64(t.survivors)),
-			figures.Plural(t.births, "block"), seconds(t.settle), leastBlocks),
+			figures.Plural(t.births, "block"), seconds(t.window-t.span), leastBlocks),
 		clause("spread", t.bins >= leastBins, "they come from %d of %d stretches of the window; a leak's from %d or more",
 			t.bins, traceBins, leastBins),
 	}

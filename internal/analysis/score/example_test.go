@@ -27,7 +27,8 @@ func Example() {
 		}
 		fmt.Println(mark, c.Text)
 	}
-	fmt.Println(score.SnapshotPower(axis, score.Noise(parser, axis), 64))
+	_, why := score.SnapshotPower(axis, true, score.Noise(parser, axis), 64)
+	fmt.Println(why)
 	// Output:
 	// leak 0.98, certain: false, 101 blocks per hour
 	// ✓ 6 snapshots
@@ -40,5 +41,5 @@ func Example() {
 	// ✓ 21 % of the blocks that stay came in the last 20 % of the work
 	// · of generated stacks that look like this 98 % leaked
 	// · a cache that is not full yet looks the same: record longer, or mark it as known
-	// would have seen ≥ 180 blocks per hour (≥ 12 KB per hour)
+	// with less than 10 snapshots no leak would have been certain
 }

@@ -3,13 +3,14 @@ package score
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"heapdrift/ingest/capture/allocations"
 )
 
-// A Power is the smallest steady leak that evidence would have shown: one of that rate is classed a leak in 9 of 10
-// runs.
+// A Power is the smallest steady leak that evidence would have shown: one of that rate, or of a higher one, is classed a
+// leak in 9 of 10 runs. Smaller leaks may show as well.
 type Power struct {
 	Unit  string  `json:"unit"`  // "hour", or the name of the work counter
 	Count float64 `json:"count"` // blocks for each unit; 0 where nothing would have been called a leak
@@ -21,9 +22,10 @@ func (p Power) String() string {
 	if !(p.Count > 0) {
 		return "could not have seen any leak"
 	}
-	s := fmt.Sprintf("would have seen ≥ %s blocks per %s", significant(p.Count), p.Unit)
+	s := fmt.Sprintf("would have shown, in 9 of 10 runs, a steady leak of %s blocks per %s or more",
+		significant(p.Count), p.Unit)
 	if p.Bytes > 0 {
-		s += " (≥ " + size(p.Bytes) + " per " + p.Unit + ")"
+		s += " (" + size(p.Bytes) + " in blocks of the average size)"
 	}
 	return s
 }
@@ -38,21 +40,33 @@ const (
 )
 
 // powerSnapshots is the growth that is needed over all snapshots, from so many of them on: blocks for a leak without
-// noise, and blocks for each block of noise (standard deviation about the line). Five are too few to find nine of ten
-// leaks, however fast they are.
+// noise, and blocks for each block of noise (standard deviation about the line). With fewer no leak is certain, however
+// fast it is.
 var powerSnapshots = []struct {
 	from          int
 	blocks, noise float64
-}{{6, 400, 24}, {7, 400, 36}, {10, 110, 4}, {15, 100, 1}}
+}{{10, 110, 4}, {15, 100, 1}}
+
+// mostGap is the share of the axis' range that an interval may take: with a longer one fewer than nine of ten leaks of
+// the same rate are found.
+const mostGap = 0.4
 
 // SnapshotPower is the power of snapshots at the axis' instants over counts whose noise, as Noise measures it, is
-// known, for blocks of the given size in bytes. It is growth ≥ blocks + noise·σ, divided by the axis' range.
-func SnapshotPower(a *Axis, noise float64, block int64) Power {
-	p := Power{Unit: a.Unit}
+// known, for blocks of the given size in bytes. It is growth ≥ blocks + noise·σ, divided by the axis' range. Where no
+// leak would have been certain, or nobody knows which, why says so in words; followed says that blocks have addresses.
+func SnapshotPower(a *Axis, followed bool, noise float64, block int64) (p Power, why string) {
+	p = Power{Unit: a.Unit}
 	ones := make([]int64, len(a.At))
 	points, span, ok := clean(&Series{Count: ones, Bytes: ones}, a)
-	if !ok || points.n < powerSnapshots[0].from || !(span > 0) || !(noise >= 0) || math.IsInf(noise, 0) {
-		return p
+	switch {
+	case !ok || points.n < 2 || !(span > 0) || !(noise >= 0) || math.IsInf(noise, 0):
+		return p, ""
+	case !followed:
+		return p, "without the addresses of blocks no leak would have been certain"
+	case points.n < powerSnapshots[0].from:
+		return p, fmt.Sprintf("with less than %d snapshots no leak would have been certain", powerSnapshots[0].from)
+	case slices.Max(differences(points.x[:points.n])) > mostGap:
+		return p, "one interval between snapshots is too long to say which leak would have been seen"
 	}
 	need := powerSnapshots[0]
 	for _, n := range powerSnapshots {
@@ -60,7 +74,7 @@ func SnapshotPower(a *Axis, noise float64, block int64) Power {
 			need = n
 		}
 	}
-	return p.of((need.blocks+need.noise*noise)/span, block)
+	return p.of((need.blocks+need.noise*noise)/span, block), ""
 }
 
 // TracePower is the power of a trace's window for one site, whose lifetimes decide how long blocks must be left to

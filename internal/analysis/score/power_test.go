@@ -1,6 +1,7 @@
 package score_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -16,6 +17,19 @@ func even(n int, hours float64) *score.Axis {
 		at[i] = hours * float64(i) / float64(n-1)
 	}
 	return &score.Axis{Unit: "hour", At: at, Hours: at}
+}
+
+// spaced is an axis of n instants over three hours, where place moves even shares of it.
+func spaced(n int, place func(float64) float64) *score.Axis {
+	a := even(n, 1)
+	for i, x := range a.At {
+		a.At[i] = place(x) - place(0)
+	}
+	last := a.At[n-1]
+	for i := range a.At {
+		a.At[i] *= 3 / last
+	}
+	return a
 }
 
 // noisyLeak is a steady leak of so many blocks per hour, over blocks that come and go.
@@ -70,14 +84,23 @@ func steadySurvival(r *rand.Rand, hours, rate float64) *allocations.Survival {
 
 // TestPower generates leaks with exactly the rate of the power, and finds at least 85 % of them.
 func TestPower(t *testing.T) {
-	for _, n := range []int{6, 7, 8, 10, 12, 20} {
-		for _, noise := range []float64{0, 1, 10, 50} {
-			a := even(n, 3)
-			p := score.SnapshotPower(a, noise, 64)
-			share := found(t, 150,
-				func(r *rand.Rand) score.Result { return score.Snapshots(noisyLeak(r, a, p.Count, noise, 64), a, nil) })
-			if share < 0.85 {
-				t.Errorf("%d snapshots with a noise of %v blocks: %s, and of such leaks %.0f %% are found", n, noise, p, 100*share)
+	for _, n := range []int{10, 12, 15, 20} {
+		for name, a := range map[string]*score.Axis{"even": even(n, 3), "uneven": spaced(n, func(x float64) float64 {
+			return x + 0.4/float64(n)*math.Sin(40*x)
+		}), "ever rarer": spaced(n, func(x float64) float64 { return x * x }), "with a gap": spaced(n, func(x float64) float64 {
+			if x < 0.6 {
+				return x
+			}
+			return x + 0.45
+		})} {
+			for _, noise := range []float64{0, 1, 10, 50} {
+				p, why := score.SnapshotPower(a, true, noise, 64)
+				share := found(t, 150,
+					func(r *rand.Rand) score.Result { return score.Snapshots(noisyLeak(r, a, p.Count, noise, 64), a, nil) })
+				if share < 0.85 || why != "" {
+					t.Errorf("%d snapshots, %s, with a noise of %v blocks: %s, %q, and of such leaks %.0f %% are found", n, name,
+						noise, p, why, 100*share)
+				}
 			}
 		}
 	}
@@ -91,22 +114,59 @@ func TestPower(t *testing.T) {
 }
 
 func TestPowerWithoutEvidence(t *testing.T) {
-	for name, p := range map[string]score.Power{
-		"five snapshots": score.SnapshotPower(even(5, 1), 0, 64),
-		"no snapshots":   score.SnapshotPower(&score.Axis{Unit: "hour"}, 0, 64),
-		"empty window":   score.TracePower(&allocations.Survival{}, 64),
+	gap := func(share float64) *score.Axis { // of 12 snapshots
+		a := even(12, 1)
+		a.At[11] = a.At[10] / (1 - share)
+		return a
+	}
+	const few, long = "with less than 10 snapshots no leak would have been certain",
+		"one interval between snapshots is too long to say which leak would have been seen"
+	for name, test := range map[string]struct {
+		axis     *score.Axis
+		followed bool
+		shows    bool
+		why      string
+	}{
+		"no snapshots":     {&score.Axis{Unit: "hour"}, true, false, ""},
+		"five snapshots":   {even(5, 1), true, false, few},
+		"nine snapshots":   {even(9, 1), true, false, few},
+		"ten snapshots":    {even(10, 1), true, true, ""},
+		"no addresses":     {even(20, 1), false, false, "without the addresses of blocks no leak would have been certain"},
+		"a gap below 40 %": {gap(0.39), true, true, ""},
+		"a gap above it":   {gap(0.41), true, false, long},
 	} {
-		if p.Count != 0 || p.String() != "could not have seen any leak" {
-			t.Errorf("%s: %+v", name, p)
+		p, why := score.SnapshotPower(test.axis, test.followed, 0, 64)
+		if (p.Count > 0) != test.shows || why != test.why || !test.shows && p.String() != "could not have seen any leak" {
+			t.Errorf("%s: %+v, %q", name, p, why)
+		}
+	}
+	if p := score.TracePower(&allocations.Survival{}, 64); p.Count != 0 {
+		t.Errorf("empty window: %+v", p)
+	}
+}
+
+// The power begins with the number of snapshots from which a leak may be certain, and needs addresses as that does.
+func TestPowerIsOfCertainLeaks(t *testing.T) {
+	for n := 3; n <= 20; n++ {
+		counts := make([]int64, n)
+		for i := range counts {
+			counts[i] = int64(1000 * i)
+		}
+		a := even(n, 3)
+		for followed, s := range map[bool]*score.Series{true: stays(counts...), false: counted(counts...)} {
+			p, _ := score.SnapshotPower(a, followed, 0, 64)
+			if r := score.Snapshots(s, a, nil); r.Certain != (p.Count > 0) {
+				t.Errorf("%d snapshots, followed: %v: certain %v, and %s", n, followed, r.Certain, p)
+			}
 		}
 	}
 }
 
 func TestPowerSaysNoLessThanItIs(t *testing.T) {
 	for rate, want := range map[float64]string{
-		0.0123: "would have seen ≥ 0.013 blocks per hour (≥ 0.79 B per hour)",
-		30:     "would have seen ≥ 30 blocks per hour (≥ 1.9 KB per hour)",
-		123456: "would have seen ≥ 130,000 blocks per hour (≥ 7.6 MB per hour)",
+		0.0123: "would have shown, in 9 of 10 runs, a steady leak of 0.013 blocks per hour or more (0.79 B in blocks of the average size)",
+		30:     "would have shown, in 9 of 10 runs, a steady leak of 30 blocks per hour or more (1.9 KB in blocks of the average size)",
+		123456: "would have shown, in 9 of 10 runs, a steady leak of 130,000 blocks per hour or more (7.6 MB in blocks of the average size)",
 	} {
 		if got := (score.Power{Unit: "hour", Count: rate, Bytes: 64 * rate}).String(); got != want {
 			t.Errorf("%v: %q, want %q", rate, got, want)

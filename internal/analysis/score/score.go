@@ -57,6 +57,9 @@ type Rate struct {
 	Bytes     float64 `json:"bytes"`
 	BytesLow  float64 `json:"bytes_low"`
 	BytesHigh float64 `json:"bytes_high"`
+	// Unbounded says that there is no such interval, because the snapshots are fewer than SnapshotsToJudge. Low and high are
+	// then the least and the greatest growth between any two of them.
+	Unbounded bool `json:"unbounded,omitempty"`
 	// Over is for how many units it was watched. Dispersion is the variance of what came in stretches of that over its
 	// mean, 1 at least: how much it comes in bursts.
 	Over       float64 `json:"over"`

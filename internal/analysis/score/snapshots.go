@@ -196,7 +196,7 @@ func (v *snapshotView) grownBefore() float64 { return v.c[v.n-2] - v.c[0] }
 // rate is the Theil–Sen slope per unit.
 func (v *snapshotView) rate(unit string) *Rate {
 	p := &v.points
-	r := &Rate{Unit: unit}
+	r := &Rate{Unit: unit, Unbounded: p.n < SnapshotsToJudge}
 	per := func(slope float64) float64 {
 		if q := slope / v.span; !math.IsInf(q, 0) {
 			return q

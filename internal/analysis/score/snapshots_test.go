@@ -140,6 +140,16 @@ func TestSnapshotsToJudge(t *testing.T) {
 	}
 }
 
+// Fewer snapshots than it takes to judge give a rate without an interval.
+func TestUnboundedRate(t *testing.T) {
+	counts := []int64{100, 190, 320, 390, 520, 590}
+	for n, want := range map[int]bool{2: true, 3: true, 4: true, 5: false, 6: false} {
+		if r := score.Snapshots(counted(counts[:n]...), even(n, 2), nil).Rate; r.Unbounded != want {
+			t.Errorf("%d snapshots: %+v, want unbounded: %v", n, r, want)
+		}
+	}
+}
+
 func TestRateIsPerUnit(t *testing.T) {
 	r := score.Snapshots(counted(100, 200, 300, 400, 500, 600), even(6, 2), nil)
 	if r.Rate == nil || math.Abs(r.Rate.Count-250) > 1e-9 || math.Abs(r.Rate.Bytes-64*250) > 1e-6 ||

@@ -26,8 +26,7 @@ const (
 type traceView struct {
 	window     float64 // ns
 	born, left int64
-	settle     float64 // ns
-	judged     int     // of the stretches of Survival, those old enough
+	judged     int     // of the stretches of Survival, those whose blocks are all older than the settle time
 	span       float64 // ns that they cover
 	births     int64   // in them
 	survivors  int64
@@ -81,8 +80,8 @@ func viewTrace(v *allocations.Survival, load []float64) (t traceView, ok bool) {
 		load = even
 	}
 	t.lateFrees = bounded(v.LateUnknownFrees)
-	t.settle = settleTime(&v.Ended, t.window)
-	t.judged = max(0, min(stretches, int(stretches*(1-t.settle/t.window)+1e-9)))
+	settle := settleTime(&v.Ended, t.window)
+	t.judged = max(0, min(stretches, int(stretches*(1-settle/t.window)+1e-9)))
 	t.span = t.window * float64(t.judged) / stretches
 	for i := range t.judged {
 		t.births += bounded(v.Born[i])

@@ -98,6 +98,19 @@ func TestLateFreesDiscount(t *testing.T) {
 	}
 }
 
+// The age that the first clause names is that of the blocks it counts: whole stretches are judged, whose blocks are all
+// older than the settle time.
+func TestAgeOfSurvivors(t *testing.T) {
+	v := &allocations.Survival{Over: 64e9} // stretches of a second, and a settle time of 1.28 s
+	for b := range v.Born {
+		v.Born[b], v.Left[b], v.LeftBytes[b] = 5, 5, 500
+	}
+	const want = "310 of 310 blocks that are older than 2 s were never freed; a leak leaves 3 or more"
+	if got := score.ExplainTrace(v, nil).Clauses[0].Text; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestTraceRate(t *testing.T) {
 	r := score.Trace(survival(lives(1000, func(*rand.Rand, float64) float64 { return 2 })), nil).Rate
 	if r == nil || r.Unit != "hour" || math.Abs(r.Count-1000) > 50 || r.Bytes != 64*r.Count ||

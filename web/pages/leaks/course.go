@@ -43,7 +43,7 @@ func cellOf(o *leaks.Outcome) leaks.Cell {
 	}
 	if r := o.Rate; r != nil && o.IsBad() {
 		cell.Totals = []leaks.Total{{Unit: r.Unit, Bytes: max(r.Bytes, 0), Low: max(r.BytesLow, 0),
-			High: max(r.BytesHigh, 0), Signatures: 1}}
+			High: max(r.BytesHigh, 0), Unbounded: r.Unbounded, Signatures: 1}}
 	}
 	return cell
 }

@@ -96,32 +96,19 @@ type totalsRow struct {
 }
 
 func (v *traceView) totalsRows() []totalsRow {
-	t, trace, whole := v.totals(), v.report.Trace, v.report.Totals
+	t, whole := v.totals(), v.report.Totals
 	heap := totalsRow{name: "Heap", unit: "block", Amounts: t.Heap}
 	virtual := totalsRow{name: "Virtual memory", unit: "commit", Amounts: t.Virtual}
 	commits := totalsRow{name: "Heap’s own commits",
 		note: "what the heaps took from the system for their blocks: the bytes of Heap seen from below, not more memory",
 		unit: "commit", below: true}
-	isCommitting := whole.HeapVirtual != nil && !isNothing(*whole.HeapVirtual)
-	if len(trace.Heap.AtNS) == 0 && isNothing(whole.Heap) {
-		heap.absent = "the trace has no heap events of this process"
-	}
-	if len(trace.Virtual.AtNS) == 0 && isNothing(whole.Virtual) && !isCommitting {
-		virtual.absent = "the trace has no VirtualAlloc events of this process"
-	}
+	heap.absent, virtual.absent = v.report.Unrecorded()
 	rows := []totalsRow{heap, virtual}
-	if isCommitting && t.HeapVirtual != nil {
+	if whole.HeapVirtual != nil && !whole.HeapVirtual.IsNothing() && t.HeapVirtual != nil {
 		commits.Amounts = *t.HeapVirtual
 		rows = append(rows, commits)
 	}
 	return rows
-}
-
-// isNothing reports whether a trace has nothing of a kind of memory, frees included.
-func isNothing(a analysis.Amounts) bool {
-	l := lives(a)
-	return a.Outstanding == analysis.Amount{} && l.Allocated == analysis.Amount{} && l.Freed == analysis.Amount{} &&
-		l.AOFO == analysis.Amount{} && l.UnknownFrees == 0
 }
 
 // unknownFrees counts the frees that no number has.

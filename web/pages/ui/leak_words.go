@@ -48,10 +48,30 @@ func rateOf(r *score.Rate) Change {
 		return NoChange("no growth to speak of")
 	}
 	c := RateChange(r.Bytes, r.Unit)
-	c.Exact = fmt.Sprintf("%s; 95 %% between %s and %s, %s blocks (%s to %s) per %s", c.Exact,
-		figures.Bytes(int64(math.Round(r.BytesLow))), figures.Bytes(int64(math.Round(r.BytesHigh))),
-		figures.Number(r.Count), figures.Number(r.CountLow), figures.Number(r.CountHigh), r.Unit)
+	blocks := figures.Number(r.Count)
+	if r.Unbounded {
+		c.Exact = fmt.Sprintf("%s, %s blocks; %s", c.Exact, blocks, withoutInterval)
+		return c
+	}
+	if low, high := figures.Number(r.CountLow), figures.Number(r.CountHigh); low != blocks || high != blocks {
+		blocks += fmt.Sprintf(" (%s to %s)", low, high)
+	}
+	c.Exact = fmt.Sprintf("%s; 95 %% %s, %s blocks per %s", c.Exact, intervalText(r.Bytes, r.BytesLow, r.BytesHigh),
+		blocks, r.Unit)
 	return c
+}
+
+// withoutInterval is what stands in place of the interval of an unbounded rate.
+var withoutInterval = fmt.Sprintf("less than %d snapshots give no interval", score.SnapshotsToJudge)
+
+// intervalText is the interval of a growth in bytes.
+func intervalText(bytes, low, high float64) string {
+	text, from, to := figures.Bytes(int64(math.Round(bytes))), figures.Bytes(int64(math.Round(low))),
+		figures.Bytes(int64(math.Round(high)))
+	if from == text && to == text {
+		return "within the digits shown"
+	}
+	return "between " + from + " and " + to
 }
 
 // A LeakTitle is the title of a signature cut for a table: whose memory it is, and by what it came there.

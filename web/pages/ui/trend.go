@@ -239,7 +239,7 @@ func (t *Trend) line(c *store.Coverage, scenario, class string, on scale) trendL
 		switch {
 		case total != nil:
 			p.y, p.title = point(on.y(total.Bytes)), growthText(total)
-			if total.High > total.Low {
+			if total.High > total.Low && !total.Unbounded {
 				p.low, p.high = point(on.y(total.Low)), point(on.y(total.High))
 			}
 		case cell.Status == analysis.StatusNoLeak:
@@ -277,9 +277,11 @@ func bytesOf(t *leaks.Total) float64 {
 
 // growthText is a total in words.
 func growthText(t *leaks.Total) string {
-	return fmt.Sprintf("%s per %s, between %s and %s, of %s", figures.Bytes(int64(math.Round(t.Bytes))), t.Unit,
-		figures.Bytes(int64(math.Round(t.Low))), figures.Bytes(int64(math.Round(t.High))),
-		figures.Plural(t.Signatures, "signature"))
+	text, of := figures.Bytes(int64(math.Round(t.Bytes)))+" per "+t.Unit, figures.Plural(t.Signatures, "signature")
+	if t.Unbounded {
+		return text + ", of " + of + "; " + withoutInterval
+	}
+	return text + ", " + intervalText(t.Bytes, t.Low, t.High) + ", of " + of
 }
 
 // budget is the limit of a scenario; nil for none.

@@ -1,0 +1,24 @@
+package analysis
+
+// Unrecorded says why the totals of a trace tell nothing about heaps, and about virtual memory: the trace has no such
+// events of the process, so that 0 in the totals means that nothing is known; "" where the totals are known.
+func (r *Report) Unrecorded() (heap, virtual string) {
+	if r.Trace == nil {
+		return "", ""
+	}
+	t := &r.Totals
+	if len(r.Trace.Heap.AtNS) == 0 && t.Heap.IsNothing() {
+		heap = "the trace has no heap events of this process"
+	}
+	if len(r.Trace.Virtual.AtNS) == 0 && t.Virtual.IsNothing() && (t.HeapVirtual == nil || t.HeapVirtual.IsNothing()) {
+		virtual = "the trace has no VirtualAlloc events of this process"
+	}
+	return heap, virtual
+}
+
+// IsNothing reports whether a trace has nothing of a kind of memory, frees included.
+func (a *Amounts) IsNothing() bool {
+	l := a.Lifetimes
+	return a.Outstanding == Amount{} && (l == nil ||
+		l.Allocated == Amount{} && l.Freed == Amount{} && l.AOFO == Amount{} && l.UnknownFrees == 0)
+}
