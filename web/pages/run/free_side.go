@@ -9,7 +9,7 @@ import (
 // records frees. What ends with the process was not freed by it.
 func freeSide(l *analysis.Lifetimes, unit string) string {
 	if l == nil {
-		return "Snapshots record no frees: a trace says how many of them are freed, and at which age."
+		return "Snapshots record no frees: a trace says how many of these blocks are freed, and at which age."
 	}
 	all := l.AIFI.Count + l.AIFO.Count + l.AOFI.Count + l.AOFO.Count
 	kept := l.AIFO.Count + l.AOFO.Count + l.AtExit.Count
