@@ -32,7 +32,7 @@ func TestTracePage(t *testing.T) {
 		"Totals", "up to the instant before the process ended", "Heap ▲ +5.18 MB", "Virtual memory ▲ +20.0 MB",
 		"Heap’s own commits same bytes as Heap", "Ranked", "Lifetimes", "Sites", "before exit, grew by")
 	lacks(t, text(page), "The process ended at 57.5 s, inside this window", "At exit")
-	has(t, page, `aria-label="Outstanding memory from 0.0 s to 60.0 s: heaps 96 B at first, at most 6.10 MB, 0 B at the end; virtual memory 0 B at first, at most 30.0 MB, 0 B at the end."`)
+	has(t, page, `aria-label="Outstanding memory from 0.0 s to 60.0 s: heaps 0 B at the start, at most 6.10 MB, 0 B at the end; virtual memory 0 B at the start, at most 30.0 MB, 0 B at the end."`)
 	has(t, page, fmt.Sprintf(`href="/api/v1/runs/%d/allocations?download=1"`, run),
 		fmt.Sprintf(`href="/api/v1/runs/%d/report?format=json&amp;download=1"`, run))
 	lacks(t, page, "style=", "onclick", "NaN", "Inf", "Snapshots</h2>", "UMDH text")
