@@ -55,6 +55,7 @@ func TestReport(t *testing.T) {
 		`<span class="fn">AppendLine</span>`, "receipt.cpp:118", `title="2,223,360 B">2.12 MB`, "5,790", "▲ +2.48 MB/hour")
 	has(t, page, "4 allocator frames", `class="blame"`, "Each block", "384 B") // the first leak is open
 	page = s.page(sitesOf(run, ""))
+	has(t, page, `title="the first of your own frames behind the allocator&#39;s; without one the first of a third party, else of Windows"`)
 	has(t, page, `aria-sort="descending"`, `shopd!Shop::…::</span><span class="fn">Receipt::AppendLine`, "receipt.cpp:118",
 		`title="2,223,360 B">2.12 MB`, "5,790", "▲ +2.07 MB", "▲ +5,650")
 	has(t, page, "▼ −1.64 KB") // Log::Rotate shrinks

@@ -123,7 +123,8 @@ type sortColumn struct {
 }
 
 var (
-	sortName = sortColumn{"name", "Blame function", "", "the first frame of the stack that is not the allocator's",
+	sortName = sortColumn{"name", "Blame function", "",
+		"the first of your own frames behind the allocator's; without one the first of a third party, else of Windows",
 		"ascending"}
 	sortBytes  = sortColumn{"bytes", "Bytes", "num", "requested bytes outstanding at the last snapshot", "descending"}
 	sortBlocks = sortColumn{"blocks", "Blocks", "num", "blocks outstanding at the last snapshot", "descending"}
