@@ -3,6 +3,7 @@ package run
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
@@ -107,7 +108,14 @@ func sizeClass(s query.SizeClass) string {
 	if s.From == s.To {
 		return ui.ExactBytes(s.From)
 	}
-	return figures.Bytes(s.From) + " – " + ui.ExactBytes(s.To)
+	return powerOfTwo(s.From) + " to below " + powerOfTwo(s.To+1)
+}
+
+// powerOfTwo is a size without digits that are 0.
+func powerOfTwo(n int64) string {
+	number, unit, _ := strings.Cut(figures.Bytes(n), " ")
+	number, _, _ = strings.Cut(number, ".")
+	return number + " " + unit
 }
 
 // share is which part of all held bytes a class has, in thousandths.
