@@ -56,10 +56,12 @@ func (r *Result) groups(by Metric, n *naming) []Group {
 
 // sortGroups puts most of a metric first.
 func sortGroups(list []Group, by Metric) {
-	slices.SortFunc(list, func(a, b Group) int {
-		return cmp.Or(compareAmounts(by.of(&b.Numbers), by.of(&a.Numbers)), compareAmounts(b.Held, a.Held),
-			cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortFunc(list, func(a, b Group) int { return compareGroups(&a, &b, by) })
+}
+
+func compareGroups(a, b *Group, by Metric) int {
+	return cmp.Or(compareAmounts(by.of(&b.Numbers), by.of(&a.Numbers)), compareAmounts(b.Held, a.Held),
+		cmp.Compare(a.Name, b.Name))
 }
 
 func compareAmounts(a, b analysis.Amount) int {

@@ -44,16 +44,16 @@ func signedBytes(n int64) string {
 }
 
 // classes are those that the selection has, and the one that it is filtered by.
-func (c *viewCard) classes() []query.Group {
+func (c *viewCard) classes() []query.ClassGroup {
 	if c.totals == nil {
 		return nil
 	}
 	list := slices.Clone(c.totals.Classes)
-	slices.SortStableFunc(list, func(a, b query.Group) int {
+	slices.SortStableFunc(list, func(a, b query.ClassGroup) int {
 		return analysis.Class(b.Name).Gravity() - analysis.Class(a.Name).Gravity()
 	})
 	if c.class != "" && len(list) == 0 {
-		list = append(list, query.Group{Name: c.class})
+		list = append(list, query.ClassGroup{Group: query.Group{Name: c.class}})
 	}
 	return list
 }
