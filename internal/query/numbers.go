@@ -119,6 +119,7 @@ type Totals struct {
 	Window     *analysis.Window `json:"window,omitempty"`    // of traces
 	Snapshots  *Snapshots       `json:"snapshots,omitempty"` // of series of which a part is selected
 	Classes    []ClassGroup     `json:"classes"`             // most bytes held first
+	Judged     string           `json:"judged"`              // what the classes are of, as Result.Judged says
 }
 
 // A ClassGroup is the sites of a class, and how many signatures they have.
@@ -129,7 +130,7 @@ type ClassGroup struct {
 
 // Totals adds up the selection.
 func (r *Result) Totals() *Totals {
-	t := &Totals{Sites: len(r.Sites), Window: r.Window, Snapshots: r.Snapshots, Classes: r.classes()}
+	t := &Totals{Sites: len(r.Sites), Window: r.Window, Snapshots: r.Snapshots, Classes: r.classes(), Judged: r.Judged()}
 	for i := range r.Sites {
 		t.add(&r.Sites[i].Amounts)
 	}

@@ -78,6 +78,31 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// In a part of a series, all that is not of the part says so: its classes and reasons are of all snapshots.
+func TestPartOfASeries(t *testing.T) {
+	s := open(t)
+	run := addRun(t, s.store, target, capturesOf(shop, 11))
+	const note = "Classes and reasons are of all 11 snapshots; held, blocks and growth are of snapshots 2 to 6."
+	page := s.page(fmt.Sprintf("/runs/%d?since=2&until=6", run))
+	has(t, words(page), note, "AppendLine", "by all 11 snapshots: from 140 to 5,790 blocks", "1.09 MB 2,965",
+		"Why, by all 11 snapshots", "from 140 to 5,790 blocks", "In the whole run", "2.12 MB", "As UMDH prints it")
+	selected := s.page(fmt.Sprintf("/api/v1/runs/%d/views/ranked?since=2&until=6&format=umdh-text", run))
+	sites := s.page(sitesOf(run, "since=2&until=6&open=0"))
+	has(t, words(sites), note)
+	part := s.page(fmt.Sprintf("/runs/%d/sites/0?since=2&until=6", run), "HX-Request", "true")
+	has(t, sites, fmt.Sprintf(`data-fragment="/runs/%d/sites/0?since=2&amp;until=6"`, run))
+	for name, page := range map[string]string{"ranked": page, "sites": sites, "a site": part} {
+		_, printed, _ := strings.Cut(page, `id="umdh-`)
+		_, printed, _ = strings.Cut(printed, ">")
+		line, _, _ := strings.Cut(printed, "\n")
+		if line == "" || !strings.Contains(selected, html.UnescapeString(line)) {
+			t.Errorf("%s: %q is not in what UMDH prints of the selection:\n%.300s", name, line, selected)
+		}
+	}
+	whole := words(s.page(fmt.Sprintf("/runs/%d", run)))
+	lacks(t, whole, "Classes and reasons are", "by all 11 snapshots", "In the whole run")
+}
+
 func TestReportOfOneAndTwoSnapshots(t *testing.T) {
 	s := open(t)
 	one := s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, target, capturesOf(shop, 1))))

@@ -32,6 +32,14 @@ func freeSide(l *analysis.Lifetimes, unit string) string {
 	}
 }
 
+// freesHeading says of which time frees tells, where the page shows another one.
+func (v siteView) freesHeading() string {
+	if v.trace != nil && v.trace.listing.window.isChosen() {
+		return "What is freed of it in the whole trace"
+	}
+	return "What is freed of it"
+}
+
 // frees is freeSide of a site over the whole of its evidence.
 func (v siteView) frees() string {
 	if v.trace == nil {

@@ -7,6 +7,7 @@ import (
 
 	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/score"
 	"heapdrift/internal/query"
 	"heapdrift/internal/store"
 	"heapdrift/web/pages/ui"
@@ -25,6 +26,7 @@ type rankedTable struct {
 type rankedRow struct {
 	query.Row
 	finding *store.Finding
+	clauses []score.Clause // why it has its class
 }
 
 // A rankedDetail is what an open row shows: the largest of its sites.
@@ -46,7 +48,7 @@ func (r *reader) ranked(ctx context.Context, run store.Run, c *viewCard, result 
 		for i := range rows {
 			t.rows = append(t.rows, rowOfFinding(&rows[i], c.window))
 		}
-		return t, r.openRow(ctx, t)
+		return t, r.openRow(ctx, t, nil)
 	}
 	metric, err := r.asked.index.Metric(c.metric)
 	if err != nil {
@@ -73,18 +75,25 @@ func (r *reader) ranked(ctx context.Context, run store.Run, c *viewCard, result 
 		byOwn[found[i].Own] = &found[i]
 	}
 	for i := range shown {
-		row := rankedRow{shown[i], byOwn[shown[i].Signature]}
-		if row.finding != nil && c.isWhole() { // it may be judged together with other runs
-			row.Class = row.finding.Class
+		row := rankedRow{Row: shown[i], finding: byOwn[shown[i].Signature]}
+		switch {
+		case c.judgedAlone:
+			row.clauses = row.Clauses()
+		case row.finding != nil:
+			row.clauses = row.finding.Clauses
+			if c.class == "" { // it may be judged together with other runs
+				row.Class = row.finding.Class
+			}
 		}
 		t.rows = append(t.rows, row)
 	}
-	return t, r.openRow(ctx, t)
+	return t, r.openRow(ctx, t, result)
 }
 
 // rowOfFinding is a row of which the database knows all but its series.
 func rowOfFinding(f *store.Finding, w timeWindow) rankedRow {
-	row := rankedRow{query.Row{Signature: f.Own, Kind: f.Kind, Title: f.Title, Class: f.Class, Sites: f.Sites}, f}
+	row := rankedRow{query.Row{Signature: f.Own, Kind: f.Kind, Title: f.Title, Class: f.Class, Sites: f.Sites}, f,
+		f.Clauses}
 	if f.Blame != nil {
 		row.Function, row.Place = f.Blame.Module+"!"+f.Blame.Function, ui.BlamePlace(f.Blame)
 	}
@@ -95,7 +104,7 @@ func rowOfFinding(f *store.Finding, w timeWindow) rankedRow {
 }
 
 // openRow reads what the open row shows. Without a choice that is the first one, if it leaks.
-func (r *reader) openRow(ctx context.Context, t *rankedTable) error {
+func (r *reader) openRow(ctx context.Context, t *rankedTable, result *query.Result) error {
 	if t.opened == "" && t.page == 1 && len(t.rows) > 0 && t.rows[0].Class.IsSuspect() {
 		t.detail = &rankedDetail{signature: t.rows[0].Signature}
 	}
@@ -107,9 +116,20 @@ func (r *reader) openRow(ctx context.Context, t *rankedTable) error {
 	if t.detail == nil {
 		return nil
 	}
-	sites, _, err := r.Sites(ctx, store.SiteQuery{Run: t.run, Own: t.detail.signature, Limit: 1})
+	q := store.SiteQuery{Run: t.run, Own: t.detail.signature, Limit: 1}
+	var site query.Site
+	if result != nil {
+		var found bool
+		if site, found = result.Largest(t.detail.signature); found {
+			q = store.SiteQuery{Run: t.run, Ordinals: []int{site.Ordinal}, Limit: 1}
+		}
+	}
+	sites, _, err := r.Sites(ctx, q)
 	if err != nil || len(sites) == 0 {
 		return err
+	}
+	if result != nil && result.Snapshots != nil {
+		takeAmounts(&sites[0], site.Amounts)
 	}
 	t.detail.site, err = r.siteView(ctx,
 		siteTable{listing: t.listing, project: t.project, source: t.source, trace: t.trace}, t.report, sites[0])
@@ -146,14 +166,46 @@ func (r *rankedRow) growth(isWhole bool) ui.Change {
 	return c.Of(r.Class)
 }
 
+// isPart reports whether the table shows less than what the run was judged by.
+func (t *rankedTable) isPart() bool { return t.judgedAlone || t.part() != nil }
+
+// part are the snapshots that are selected of a series; nil for all of them.
+func (t *rankedTable) part() *query.Snapshots {
+	if t.totals == nil {
+		return nil
+	}
+	return t.totals.Snapshots
+}
+
+// judged says what the classes of the table are of.
+func (t *rankedTable) judged() string {
+	return judgedText(&t.listing, t.judgedAlone, t.part(), len(t.report.Snapshots))
+}
+
+// whyHeading heads the reasons for a class.
+func (t *rankedTable) whyHeading() string {
+	switch {
+	case t.judgedAlone:
+		return "Why, in the selection"
+	case t.part() != nil:
+		return "Why, by all " + figures.Plural(len(t.report.Snapshots), "snapshot")
+	}
+	return "Why"
+}
+
 // why is the reason for the class of a row that says most: of what a suspect's growth rests on, else what speaks
 // against a leak.
-func (r *rankedRow) why() string {
-	if r.finding == nil {
-		return ""
+func (t *rankedTable) why(r *rankedRow) string {
+	text := r.why()
+	if text != "" && t.part() != nil {
+		return "by all " + figures.Plural(len(t.report.Snapshots), "snapshot") + ": " + text
 	}
+	return text
+}
+
+func (r *rankedRow) why() string {
 	for _, rule := range []string{"survivors", "growth", "growing-block", "spread", "score"} {
-		for _, c := range r.finding.Clauses {
+		for _, c := range r.clauses {
 			if c.Rule == rule && (c.Holds == nil || *c.Holds == r.Class.IsSuspect()) {
 				return c.Text
 			}
