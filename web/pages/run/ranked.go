@@ -154,16 +154,22 @@ func (t *rankedTable) openURL(signature string) templ.SafeURL {
 // sortURL orders the rows by a metric.
 func (t *rankedTable) sortURL(metric string) templ.SafeURL { return t.measured(metric).url() }
 
-// growth is how much a row grew: by hour or unit of work where all of the run is selected. Only what leaks or grows is
-// red.
-func (r *rankedRow) growth(isWhole bool) ui.Change {
+// growth is how much a row grew. Only what leaks or grows is red.
+func (r *rankedRow) growth() ui.Change {
 	c := ui.NoChange("nothing to compare with")
-	if isWhole && r.finding != nil {
-		c = ui.GrowthRate(&r.finding.Figure)
-	} else if r.Growth != nil {
+	if r.Growth != nil {
 		c = changeOfAmount(*r.Growth, unitOf(r.Kind))
 	}
 	return c.Of(r.Class)
+}
+
+// rate is how fast a row grows, by hour or unit of work; without a text where that is not known, or where the row has
+// only a part of what it was measured on.
+func (t *rankedTable) rate(r *rankedRow) (rate ui.Change) {
+	if r.finding == nil || r.finding.Rate == nil || t.isPart() || r.Sites != r.finding.Sites {
+		return rate
+	}
+	return ui.GrowthRate(&r.finding.Figure)
 }
 
 // isPart reports whether the table shows less than what the run was judged by.
@@ -254,6 +260,24 @@ func (t *rankedTable) growthName() string {
 		return "Impacting"
 	}
 	return "Growth"
+}
+
+// growthTitle says what the column of growth has, and in which order it puts the rows.
+func (t *rankedTable) growthTitle() string {
+	title := "bytes at the window's end less bytes at its start"
+	if t.trace == nil {
+		title = "bytes at the last snapshot less bytes at the first"
+	}
+	if !t.isPart() {
+		title += "; below it, how fast a leak grows"
+	}
+	switch {
+	case t.metric != "":
+		return title
+	case t.isPart():
+		return title + ". Sorted: what leaks or grows first, then what grew most"
+	}
+	return title + ". Sorted: the gravest class first, of one class the surest, then what grew most"
 }
 
 // columns is how many the table has.
