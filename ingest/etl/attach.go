@@ -37,7 +37,9 @@ func (j *joiner) claim(t StackTarget) *pendingOperation {
 	w := j.queue.find(t, j.stacked)
 	if w == nil {
 		j.out.Unclaimed++
+		return nil
 	}
+	w.thread = t.TID
 	return w
 }
 
@@ -85,6 +87,9 @@ func (j *joiner) drain(now int64) error {
 func (j *joiner) release() error {
 	w := j.queue.at(j.queue.head)
 	j.queue.head++
+	if w.TID == NoID {
+		w.TID = w.thread
+	}
 	use, with := &j.out.Stacked[w.Kind], int64(0)
 	if w.Stack = j.out.Stacks.pair(w.kernel, w.user); w.Stack != NoStack {
 		with = 1

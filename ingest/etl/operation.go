@@ -23,7 +23,7 @@ type Operation struct {
 	OldSize uint64
 	Stamp   int64
 	Process uint32 // index into Joined.Processes
-	TID     uint32 // NoID where the event does not say
+	TID     uint32 // NoID where neither the event nor its stack says: headers of virtual memory name no thread
 	Flags   uint32
 	Stack   StackID
 	Source  uint16

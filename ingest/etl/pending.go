@@ -14,6 +14,7 @@ const (
 type pendingOperation struct {
 	Operation
 	pid          uint32
+	thread       uint32 // that its stack names; NoID while it has none
 	kernel, user StackID
 	ready        bool // no stack is expected any more
 }
@@ -46,7 +47,7 @@ func (q *queue) push() (w *pendingOperation, full bool) {
 		q.ring = larger
 	}
 	w = q.at(q.tail)
-	w.pid, w.kernel, w.user, w.ready = 0, NoStack, NoStack, false
+	w.pid, w.thread, w.kernel, w.user, w.ready = 0, NoID, NoStack, NoStack, false
 	q.tail++
 	return w, false
 }

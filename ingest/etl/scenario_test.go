@@ -61,7 +61,11 @@ func lines(s *etltest.Scenario, f etltest.Format) (all []string) {
 	for i := range s.Regions {
 		g := &s.Regions[i]
 		if g.Reserved != 0 {
-			add(g.Reserved, "reserve", g.Process, g.By, "%#x+%#x", g.Base, g.Size)
+			tid := g.By.Thread
+			if g.By.Stack == 0 && !f.Relogged { // the header of the event names no thread
+				tid = etl.NoID
+			}
+			add(g.Reserved, "reserve", g.Process, g.By, "%#x+%#x tid %d", g.Base, g.Size, tid)
 		}
 		if g.Released != 0 {
 			add(g.Released, "release", g.Process, g.ReleasedBy, "%#x+%#x", g.Base, g.Size)
@@ -98,7 +102,7 @@ func readLines(t *testing.T, files ...[]byte) ([]string, *etl.JoinResult, *etl.T
 		case o.Kind == etl.KindHeapReAlloc && o.Address == o.Old:
 			add("resize", "heap %#x block %#x size %d tid %d", o.Heap, o.Address, o.Size, o.TID)
 		case o.Kind == etl.KindVirtualAlloc && etl.VirtualFlags(o.Flags)&etl.VirtualReserve != 0:
-			add("reserve", "%#x+%#x", o.Address, o.Size)
+			add("reserve", "%#x+%#x tid %d", o.Address, o.Size, o.TID)
 		case o.Kind == etl.KindVirtualFree && etl.VirtualFlags(o.Flags)&etl.VirtualRelease != 0:
 			add("release", "%#x+%#x", o.Address, o.Size)
 		}

@@ -157,15 +157,16 @@ func findingOf(j *judge, evidence string, sites []*judgedSite) Finding {
 	if result.Scored() {
 		f.Score = new(result.Score)
 	}
-	switch result.Class {
-	case ClassStable, ClassTransient, ClassUnknown: // nobody asks why
-	default:
+	if asksWhy(result.Class) {
 		f.why = func() []score.Clause { return j.explain(gravest) }
 	}
 	f.judgeUnreferenced(first.blamed, agreed)
 	f.Witnesses = []Witness{{Kind: evidence, Verdict: f.Verdict, Score: f.Score, Amounts: f.Amounts}}
 	return f
 }
+
+// asksWhy reports whether somebody wants to know why something has a class.
+func asksWhy(c Class) bool { return c != ClassStable && c != ClassTransient && c != ClassUnknown }
 
 func graver(a, b *score.Result) bool {
 	return cmp.Or(cmp.Compare(a.Class.Gravity(), b.Class.Gravity()), cmp.Compare(a.Score, b.Score)) > 0

@@ -18,8 +18,10 @@ const (
 	momentStretches = 200
 	// momentLasts is how many stretches a spike lasts at most, and a step at least.
 	momentLasts = 4
-	// momentShare is the least rise that makes a moment, as a part of the timeline's highest point.
+	// momentShare is the least rise that makes a moment, as a part of the timeline's highest point. A rise of momentPart
+	// of that in a stretch beside belongs to the same step.
 	momentShare = 0.1
+	momentPart  = 0.25
 )
 
 // A momentStretch is the part of a timeline that lies in one stretch.
@@ -41,7 +43,8 @@ func (t *Timeline) Moments(from, to int64) []Moment {
 		return nil
 	}
 	least := int64(math.Ceil(momentShare * float64(highest)))
-	var list []Moment
+	part := int64(math.Ceil(momentPart * momentShare * float64(highest)))
+	var list []rise
 	for i := 1; i < len(stretches); i++ {
 		base, near := stretches[i-1].last, stretches[i:]
 		for n := range near {
@@ -51,14 +54,20 @@ func (t *Timeline) Moments(from, to int64) []Moment {
 			}
 		}
 		if spike, n := spikeOf(near, base); spike.Bytes >= least {
-			list = append(list, spike)
+			list = append(list, rise{spike, true})
 			i += n
-		} else if step := (Moment{From: near[0].from, To: near[0].to, Bytes: near[0].last - base}); step.Bytes >= least &&
+		} else if step := (Moment{From: near[0].from, To: near[0].to, Bytes: near[0].last - base}); step.Bytes >= part &&
 			stays(near, base+step.Bytes/2) {
-			list = append(list, step)
+			list = append(list, rise{step, step.Bytes >= least})
 		}
 	}
 	return joined(list, width)
+}
+
+// A rise is a moment, or a part of one: only what is sudden is a moment by itself.
+type rise struct {
+	Moment
+	sudden bool
 }
 
 // cut cuts the timeline into stretches. One without points is left out: nothing changes in it.
@@ -93,16 +102,23 @@ func stays(near []momentStretch, level int64) bool {
 	return !slices.ContainsFunc(near, func(s momentStretch) bool { return s.last < level })
 }
 
-// joined makes one step of those that follow each other in stretches side by side.
-func joined(list []Moment, width uint64) []Moment {
-	var out []Moment
+// joined makes one step of those that follow each other in stretches side by side, and leaves out what is not sudden.
+func joined(list []rise, width uint64) []Moment {
+	var steps []rise
 	for _, m := range list {
-		if n := len(out); n > 0 && !m.Spike && !out[n-1].Spike && uint64(m.From-out[n-1].To) <= 2*width &&
-			uint64(m.To-out[n-1].From) <= momentLasts*width {
-			out[n-1].To, out[n-1].Bytes = m.To, out[n-1].Bytes+m.Bytes
+		if n := len(steps); n > 0 && !m.Spike && !steps[n-1].Spike && uint64(m.From-steps[n-1].To) <= 2*width &&
+			uint64(m.To-steps[n-1].From) <= momentLasts*width {
+			last := &steps[n-1]
+			last.To, last.Bytes, last.sudden = m.To, last.Bytes+m.Bytes, last.sudden || m.sudden
 			continue
 		}
-		out = append(out, m)
+		steps = append(steps, m)
+	}
+	var out []Moment
+	for _, m := range steps {
+		if m.sudden {
+			out = append(out, m.Moment)
+		}
 	}
 	return out
 }

@@ -31,6 +31,32 @@ type WindowSite struct {
 	SiteRows
 	Amounts
 	Verdict Class
+	Score   *float64 // nil where nothing can be said
+	Certain bool
+
+	// What the site was judged by; nil where nobody asks why.
+	sample *sample
+	clock  *score.Clock
+}
+
+// Clauses are why the site has its class in the window; none of what is stable, transient or unknown.
+func (s *WindowSite) Clauses() []score.Clause {
+	if s.sample == nil {
+		return nil
+	}
+	return judgeTrace(s.sample, s.clock, score.ExplainTrace).Clauses
+}
+
+// judge judges the site by a sample.
+func (s *WindowSite) judge(by *sample, clock *score.Clock) {
+	r := judgeTrace(by, clock, score.Trace)
+	s.Verdict, s.Certain = r.Class, r.Certain
+	if r.Scored() {
+		s.Score = new(r.Score)
+	}
+	if asksWhy(r.Class) {
+		s.sample, s.clock = new(*by), clock // of all samples few are kept
+	}
 }
 
 // TraceSites are the sites of a report of a trace, which can be asked for in windows of it.
@@ -155,9 +181,8 @@ func (t *TraceSites) answer(q *allocations.Question, a *allocations.Answer, w ca
 	}
 	inParts(len(t.Sites), func(from, to int) { // to judge takes longer than to add up
 		for i := from; i < to; i++ {
-			s := &samples[i]
-			out.Sites[i] = WindowSite{SiteRows: t.Sites[i], Amounts: s.amounts,
-				Verdict: judgeTrace(s, &j.clock, score.Trace).Class}
+			out.Sites[i] = WindowSite{SiteRows: t.Sites[i], Amounts: samples[i].amounts}
+			out.Sites[i].judge(&samples[i], &j.clock)
 		}
 	})
 	for i := range t.Sites {

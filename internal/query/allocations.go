@@ -19,15 +19,15 @@ const MaxAllocations = 10_000
 // An Allocation is one allocation of a trace, with the columns of Windows Performance Analyzer. Times are ns since the
 // trace's start.
 type Allocation struct {
-	Signature string `json:"signature"`
-	Function  string `json:"function"` // to blame
-	Place     string `json:"place"`
-	Kind      string `json:"kind"`
-	Heap      string `json:"heap"`
-	Address   string `json:"address"`
-	Thread    uint32 `json:"thread"`
-	CommitNS  *int64 `json:"commit_ns"`   // Commit Time; nil for before the trace
-	FreedNS   *int64 `json:"decommit_ns"` // Decommit Time; nil for never
+	Signature string  `json:"signature"`
+	Function  string  `json:"function"` // to blame
+	Place     string  `json:"place"`
+	Kind      string  `json:"kind"`
+	Heap      string  `json:"heap"`
+	Address   string  `json:"address"`
+	Thread    *uint32 `json:"thread"`      // that allocated; nil where the trace does not tell
+	CommitNS  *int64  `json:"commit_ns"`   // Commit Time; nil for before the trace
+	FreedNS   *int64  `json:"decommit_ns"` // Decommit Time; nil for never
 	// Impacting is Impacting Size: Size of what the window's end still holds of what was allocated inside, 0 of what was
 	// freed.
 	Impacting uint64 `json:"impacting_size"`
@@ -96,8 +96,10 @@ func (r *Result) allocation(row *allocations.Row, site int, w capture.Window) Al
 	b := &r.index.blamed[r.Sites[site].Ordinal]
 	a := Allocation{
 		Signature: r.site(site).Signature, Function: b.name, Place: b.place, Kind: row.Kind.String(), Heap: r.site(site).Heap,
-		Address: "0x" + strconv.FormatUint(row.Address, 16), Thread: row.Thread, Size: row.Size,
-		Count: 1, End: row.End.String(),
+		Address: "0x" + strconv.FormatUint(row.Address, 16), Size: row.Size, Count: 1, End: row.End.String(),
+	}
+	if row.Thread != allocations.NoThread {
+		a.Thread = &row.Thread
 	}
 	if row.Part {
 		a.Count = 0

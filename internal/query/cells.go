@@ -84,7 +84,7 @@ func (s *Sizes) Cells() *Cells {
 	return c
 }
 
-// Cells is the allocations as Cells. A time that the trace does not know is empty.
+// Cells is the allocations as Cells. A time or a thread that the trace does not know is empty.
 func (a *Allocations) Cells() *Cells {
 	c := &Cells{Columns: []string{"signature", "function", "place", "kind", "heap", "address", "thread", "commit_ns",
 		"decommit_ns", "impacting_size", "size", "count", "end"}}
@@ -96,9 +96,12 @@ func (a *Allocations) Cells() *Cells {
 	}
 	for i := range a.List {
 		r := &a.List[i]
+		thread := ""
+		if r.Thread != nil {
+			thread = number(int64(*r.Thread))
+		}
 		c.Rows = append(c.Rows, []string{
-			export.Cell(r.Signature), export.Cell(r.Function), export.Cell(r.Place), r.Kind, r.Heap, r.Address,
-			number(int64(r.Thread)),
+			export.Cell(r.Signature), export.Cell(r.Function), export.Cell(r.Place), r.Kind, r.Heap, r.Address, thread,
 			at(r.CommitNS), at(r.FreedNS), strconv.FormatUint(r.Impacting, 10), strconv.FormatUint(r.Size, 10),
 			number(r.Count), r.End,
 		})

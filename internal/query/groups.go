@@ -56,10 +56,12 @@ func (r *Result) groups(by Metric, n *naming) []Group {
 
 // sortGroups puts most of a metric first.
 func sortGroups(list []Group, by Metric) {
-	slices.SortFunc(list, func(a, b Group) int {
-		return cmp.Or(compareAmounts(by.of(&b.Numbers), by.of(&a.Numbers)), compareAmounts(b.Held, a.Held),
-			cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortFunc(list, func(a, b Group) int { return compareGroups(&a, &b, by) })
+}
+
+func compareGroups(a, b *Group, by Metric) int {
+	return cmp.Or(compareAmounts(by.of(&b.Numbers), by.of(&a.Numbers)), compareAmounts(b.Held, a.Held),
+		cmp.Compare(a.Name, b.Name))
 }
 
 func compareAmounts(a, b analysis.Amount) int {
@@ -82,10 +84,10 @@ type Row struct {
 	Kind      string         `json:"kind"`
 	Title     string         `json:"title"`
 	Class     analysis.Class `json:"class"`
-	Score     *float64       `json:"score,omitempty"` // of the whole run
-	Certain   bool           `json:"certain"`         // of the whole run
-	Function  string         `json:"function"`        // to blame, with its module
-	Place     string         `json:"place"`           // its file and line
+	Score     *float64       `json:"score,omitempty"`
+	Certain   bool           `json:"certain"`
+	Function  string         `json:"function"` // to blame, with its module
+	Place     string         `json:"place"`    // its file and line
 	Owner     string         `json:"owner,omitempty"`
 	Sites     int            `json:"sites"`
 	Numbers
@@ -95,6 +97,8 @@ type Row struct {
 	Series []int64 `json:"series,omitempty"`
 
 	number int32 // of the signature
+	// judged is the gravest of its sites, which stands for it where the selection is judged by itself.
+	judged *analysis.WindowSite
 }
 
 // A Part is what a signature has in one heap.

@@ -101,8 +101,9 @@ type Result struct {
 	Snapshots *Snapshots       // of series of which a part is selected
 	Sites     []Site
 
-	index *Index
-	table *Table // of traces whose table is at hand
+	index    *Index
+	table    *Table                  // of traces whose table is at hand
+	windowed *analysis.WindowNumbers // what the sites were judged by where the selection is judged by itself
 	// beforeExit says that the selection is of the time before the process ended, and that the report tells its numbers.
 	beforeExit bool
 }
@@ -145,14 +146,19 @@ func (x *Index) Ask(ctx context.Context, s Selection, table *Table) (*Result, er
 		if r.beforeExit {
 			amounts = amounts.UpToExit()
 		}
-		class := site.Verdict
-		if at := x.places[x.numbers[i]]; at >= 0 {
-			class = x.report.Findings[at].Verdict
-		}
-		r.Sites = append(r.Sites, Site{i, amounts, class, site.Verdict})
+		r.Sites = append(r.Sites, x.site(i, amounts))
 	}
 	r.keep(s.Class)
 	return r, nil
+}
+
+// site is a site with its class in the report.
+func (x *Index) site(ordinal int, a analysis.Amounts) Site {
+	own := x.report.Sites[ordinal].Verdict
+	if at := x.places[x.numbers[ordinal]]; at >= 0 {
+		return Site{ordinal, a, x.report.Findings[at].Verdict, own}
+	}
+	return Site{ordinal, a, own, own}
 }
 
 // AskIn is Ask for a selection that selects of single allocations nothing but a window, whose numbers are there
@@ -163,11 +169,31 @@ func (x *Index) AskIn(s Selection, windowed *analysis.WindowNumbers, table *Tabl
 	return r
 }
 
+// Largest is the first site of a signature in the selection, in the order of the report; false where it has none.
+func (r *Result) Largest(signature string) (Site, bool) {
+	for i := range r.Sites {
+		if r.site(i).Signature == signature {
+			return r.Sites[i], true
+		}
+	}
+	return Site{}, false
+}
+
 // take selects from the numbers of a window. There is no verdict on the whole signature in it: the gravest of its sites
 // counts.
 func (r *Result) take(windowed *analysis.WindowNumbers) {
 	r.Window = &windowed.Window
 	accepts := r.index.matcher(&r.Selection)
+	if r.index.isJudged(&r.Selection) {
+		for i := range windowed.Sites {
+			if a := &windowed.Sites[i].Amounts; hasAny(a) && accepts(i) {
+				r.Sites = append(r.Sites, r.index.site(i, *a))
+			}
+		}
+		r.keep(r.Selection.Class)
+		return
+	}
+	r.windowed = windowed
 	gravest := make([]analysis.Class, len(r.index.places))
 	for i := range windowed.Sites {
 		w := &windowed.Sites[i]
@@ -309,6 +335,9 @@ func (r *Result) Narrowed() *analysis.Report {
 		s := &r.Sites[i]
 		narrow.Sites[i] = r.index.report.Sites[s.Ordinal]
 		narrow.Sites[i].Amounts, narrow.Sites[i].Verdict = s.Amounts, s.Class
+		if r.windowed != nil {
+			narrow.Sites[i].Score = r.windowed.Sites[s.Ordinal].Score
+		}
 		told[narrow.Sites[i].Signature] = true
 	}
 	narrow.Findings = slices.DeleteFunc(slices.Clone(narrow.Findings),

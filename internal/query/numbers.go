@@ -118,38 +118,48 @@ type Totals struct {
 	Signatures int              `json:"signatures"`
 	Window     *analysis.Window `json:"window,omitempty"`    // of traces
 	Snapshots  *Snapshots       `json:"snapshots,omitempty"` // of series of which a part is selected
-	Classes    []Group          `json:"classes"`             // most bytes held first
+	Classes    []ClassGroup     `json:"classes"`             // most bytes held first
+	Judged     string           `json:"judged"`              // what the classes are of, as Result.Judged says
+}
+
+// A ClassGroup is the sites of a class, and how many signatures they have.
+type ClassGroup struct {
+	Group
+	Signatures int `json:"signatures"`
 }
 
 // Totals adds up the selection.
 func (r *Result) Totals() *Totals {
-	t := &Totals{Sites: len(r.Sites), Window: r.Window, Snapshots: r.Snapshots}
-	seen := make([]bool, len(r.index.places))
+	t := &Totals{Sites: len(r.Sites), Window: r.Window, Snapshots: r.Snapshots, Classes: r.classes(), Judged: r.Judged()}
 	for i := range r.Sites {
 		t.add(&r.Sites[i].Amounts)
-		if n := r.index.numbers[r.Sites[i].Ordinal]; !seen[n] {
-			seen[n] = true
-			t.Signatures++
-		}
 	}
-	t.Classes = r.classes()
+	for i := range t.Classes { // all sites of a signature are of one class
+		t.Signatures += t.Classes[i].Signatures
+	}
 	return t
 }
 
 // classes are the classes of the selection, most bytes held first.
-func (r *Result) classes() []Group {
-	var list []Group
+func (r *Result) classes() []ClassGroup {
+	var list []ClassGroup
+	seen := make([]bool, len(r.index.places))
 	for i := range r.Sites {
 		s := &r.Sites[i]
-		at := slices.IndexFunc(list, func(g Group) bool { return g.Name == string(s.Class) }) // of a handful
+		at := slices.IndexFunc(list, func(g ClassGroup) bool { return g.Name == string(s.Class) }) // of a handful
 		if at < 0 {
 			at = len(list)
-			list = append(list, Group{Name: string(s.Class)})
+			list = append(list, ClassGroup{Group: Group{Name: string(s.Class)}})
 		}
-		list[at].Sites++
-		list[at].add(&s.Amounts)
+		g := &list[at]
+		g.Sites++
+		g.add(&s.Amounts)
+		if n := r.index.numbers[s.Ordinal]; !seen[n] {
+			seen[n] = true
+			g.Signatures++
+		}
 	}
-	sortGroups(list, Metrics[1])
+	slices.SortFunc(list, func(a, b ClassGroup) int { return compareGroups(&a.Group, &b.Group, Metrics[1]) })
 	return list
 }
 

@@ -176,7 +176,7 @@ func TestViewsOfASelectionAgree(t *testing.T) {
 				"ranked":  sumOf(allRows(result.Ranked(metric)), func(r query.Row) query.Numbers { return r.Numbers }, name),
 				"modules": sumOf(result.Modules(metric), func(g query.Group) query.Numbers { return g.Numbers }, name),
 				"heaps":   sumOf(result.Heaps(metric), func(g query.Group) query.Numbers { return g.Numbers }, name),
-				"classes": sumOf(totals.Classes, func(g query.Group) query.Numbers { return g.Numbers }, name),
+				"classes": sumOf(totals.Classes, func(g query.ClassGroup) query.Numbers { return g.Numbers }, name),
 			} {
 				if want := amountOf(totals.Numbers, name); sum != want {
 					t.Errorf("seed %d: %s by %s: %+v, in all %+v", seed, view, name, sum, want)

@@ -38,7 +38,7 @@ func (r *Result) Ranked(by Metric) *Ranking {
 			at.suspect = int8(s.Class.Gravity())
 		}
 	}
-	if by.Name == Metrics[0].Name && (r.Selection.isWhole() || r.beforeExit) {
+	if by.Name == Metrics[0].Name && r.isOfAllTime() {
 		return &Ranking{r, x.inReport(sums, n)}
 	}
 	type ranked struct {
@@ -117,6 +117,9 @@ func (k *Ranking) Rows(from, to int) []Row {
 		}
 		row.Sites++
 		row.Class = s.Class
+		if r.windowed != nil {
+			row.judge(&r.windowed.Sites[s.Ordinal])
+		}
 		row.add(&s.Amounts)
 		row.part(r.site(i).Heap, s)
 	}

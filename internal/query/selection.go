@@ -137,10 +137,6 @@ func (s *Selection) OfAllocations() bool {
 	return s.Thread != nil || s.Size != (Range{}) || s.Age != (Range{})
 }
 
-// isWhole reports whether all that the evidence covers is selected: of a trace its whole time, of a series all
-// snapshots.
-func (s *Selection) isWhole() bool { return !s.ofRows() && s.Snapshots == (Range{}) }
-
 // ofRows reports whether single allocations decide what is selected, not sites alone.
 func (s *Selection) ofRows() bool {
 	return s.From != nil || s.To != nil || s.OfAllocations()

@@ -28,6 +28,7 @@ type viewAnswer struct {
 	View      string           `json:"view"`
 	Selection url.Values       `json:"selection"` // as the address has it; {} for the whole run
 	Window    *analysis.Window `json:"window,omitempty"`
+	Judged    string           `json:"judged"` // what classes and scores are of: the selection or the run
 	Metric    string           `json:"metric,omitempty"`
 	Total     int              `json:"total"` // rows in all, of which limit and offset choose some
 	Rows      any              `json:"rows"`
@@ -207,7 +208,8 @@ func (a *API) runView(c echo.Context) error {
 		return a.attach(c, &run, downloadName(&run, "-"+name+".csv"), "text/csv; charset=utf-8", shown.cells.WriteCSV)
 	}
 	if answer, ok := shown.body.(*viewAnswer); ok {
-		answer.Run, answer.View, answer.Selection, answer.Window = id, name, selection.Values(), q.Window
+		answer.Run, answer.View, answer.Selection, answer.Window, answer.Judged = id, name, selection.Values(),
+			q.Window, q.Judged()
 	}
 	return c.JSON(http.StatusOK, shown.body)
 }

@@ -34,9 +34,10 @@ func TestViews(t *testing.T) {
 		}
 		for _, view := range []string{"ranked", "modules", "heaps"} {
 			rows := decode[struct {
-				Run   int64
-				Total int
-				Rows  []query.Numbers
+				Run    int64
+				Judged string
+				Total  int
+				Rows   []query.Numbers
 			}](t, n.do("GET", path(view, selection+"&limit=10000"), nil).want(t, 200, ""))
 			sum := int64(0)
 			for _, r := range rows.Rows {
@@ -44,6 +45,10 @@ func TestViews(t *testing.T) {
 			}
 			if rows.Run != run.ID || rows.Total != len(rows.Rows) || sum != totals.Held.Bytes {
 				t.Errorf("%s of %q: %d rows hold %d bytes, in all %d", view, selection, len(rows.Rows), sum, totals.Held.Bytes)
+			}
+			if want := map[bool]string{true: "selection", false: "run"}[strings.Contains(selection, "-") ||
+				strings.Contains(selection, "from")]; rows.Judged != want || totals.Judged != want {
+				t.Errorf("%s of %q: judged is the %s, not the %s", view, selection, rows.Judged, want)
 			}
 			a := n.do("GET", path(view, selection+"&format=csv"), nil).want(t, 200, "")
 			if lines, err := csv.NewReader(bytes.NewReader(a.body)).ReadAll(); err != nil || len(lines) != rows.Total+1 {

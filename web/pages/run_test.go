@@ -52,9 +52,10 @@ func TestReport(t *testing.T) {
 		"6 Mar 2025 09:00", "matched by id")
 	has(t, page, `aria-label="Outstanding memory over 11 snapshots: 2.15 MB in 1,692 blocks at the first, 5.76 MB in 14,763 blocks at the last."`, "5.76 MB held")
 	has(t, page, `aria-sort="descending"`, `<span class="mod">shopd!</span><wbr><span class="ns">Shop::</span><wbr>`,
-		`<span class="fn">AppendLine</span>`, "receipt.cpp:118", `title="2,223,360 B">2.12 MB`, "5,790", "▲ +2.48 MB/hour")
+		`<span class="fn">AppendLine</span>`, "receipt.cpp:118", `title="2,223,360 B">2.12 MB`, "5,790", `title="+2,169,600 B in +5,650 blocks">▲ +2.07 MB`, "▲ +2.48 MB/hour")
 	has(t, page, "4 allocator frames", `class="blame"`, "Each block", "384 B") // the first leak is open
 	page = s.page(sitesOf(run, ""))
+	has(t, page, `title="the first of your own frames behind the allocator&#39;s; without one the first of a third party, else of Windows"`)
 	has(t, page, `aria-sort="descending"`, `shopd!Shop::…::</span><span class="fn">Receipt::AppendLine`, "receipt.cpp:118",
 		`title="2,223,360 B">2.12 MB`, "5,790", "▲ +2.07 MB", "▲ +5,650")
 	has(t, page, "▼ −1.64 KB") // Log::Rotate shrinks
@@ -75,6 +76,54 @@ func TestReport(t *testing.T) {
 	if scripts := strings.Count(page, "<script"); scripts != strings.Count(page, `<script src="/static/`) {
 		t.Error("a script stands in the page")
 	}
+}
+
+// The column of growth has bytes in all rows, in any order, and says by what it is sorted; how fast a leak grows stands
+// below, where all of the time is selected.
+func TestColumnOfGrowth(t *testing.T) {
+	s := open(t)
+	run := addRun(t, s.store, target, capturesOf(shop, 11))
+	const difference = "bytes at the last snapshot less bytes at the first"
+	for _, test := range []struct{ query, title, grown, rate string }{
+		{"", difference + "; below it, how fast a leak grows. Sorted: the gravest class first, of one class the surest, then what grew most", "▲ +2.07 MB", "▲ +2.48 MB/hour"},
+		{"?metric=held", difference + "; below it, how fast a leak grows", "▲ +2.07 MB", "▲ +2.48 MB/hour"},
+		{"?kind=heap", difference + "; below it, how fast a leak grows. Sorted: the gravest class first, of one class the surest, then what grew most", "▲ +2.07 MB", "▲ +2.48 MB/hour"},
+		{"?since=2&until=6", difference + ". Sorted: what leaks or grows first, then what grew most", "▲ +848 KB", ""},
+	} {
+		page := s.page(fmt.Sprintf("/runs/%d%s", run, test.query))
+		has(t, page, `class="num k-growth" title="`+test.title+`"`)
+		_, row, _ := strings.Cut(page, `<span class="loc">receipt.cpp:118`)
+		_, cell, _ := strings.Cut(row, `<td class="num k-growth">`)
+		cell, _, _ = strings.Cut(cell, "</td>")
+		if got, want := strings.TrimSpace(test.grown+" "+test.rate), words(cell); got != want {
+			t.Errorf("%q: %q, want %q", test.query, want, got)
+		}
+	}
+}
+
+// In a part of a series, all that is not of the part says so: its classes and reasons are of all snapshots.
+func TestPartOfASeries(t *testing.T) {
+	s := open(t)
+	run := addRun(t, s.store, target, capturesOf(shop, 11))
+	const note = "Classes and reasons are of all 11 snapshots; held, blocks and growth are of snapshots 2 to 6."
+	page := s.page(fmt.Sprintf("/runs/%d?since=2&until=6", run))
+	has(t, words(page), note, "AppendLine", "by all 11 snapshots: from 140 to 5,790 blocks", "1.09 MB 2,965",
+		"Why, by all 11 snapshots", "from 140 to 5,790 blocks", "In the whole run", "2.12 MB", "As UMDH prints it")
+	selected := s.page(fmt.Sprintf("/api/v1/runs/%d/views/ranked?since=2&until=6&format=umdh-text", run))
+	sites := s.page(sitesOf(run, "since=2&until=6&open=0"))
+	has(t, words(sites), note)
+	part := s.page(fmt.Sprintf("/runs/%d/sites/0?since=2&until=6", run), "HX-Request", "true")
+	has(t, sites, fmt.Sprintf(`data-fragment="/runs/%d/sites/0?since=2&amp;until=6"`, run))
+	for name, page := range map[string]string{"ranked": page, "sites": sites, "a site": part} {
+		_, printed, _ := strings.Cut(page, `id="umdh-`)
+		_, printed, _ = strings.Cut(printed, ">")
+		line, _, _ := strings.Cut(printed, "\n")
+		if line == "" || !strings.Contains(selected, html.UnescapeString(line)) {
+			t.Errorf("%s: %q is not in what UMDH prints of the selection:\n%.300s", name, line, selected)
+		}
+	}
+	whole := words(s.page(fmt.Sprintf("/runs/%d", run)))
+	lacks(t, whole, "Classes and reasons are", "by all 11 snapshots", "In the whole run")
 }
 
 func TestReportOfOneAndTwoSnapshots(t *testing.T) {

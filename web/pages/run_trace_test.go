@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -32,7 +33,7 @@ func TestTracePage(t *testing.T) {
 		"Totals", "up to the instant before the process ended", "Heap ▲ +5.18 MB", "Virtual memory ▲ +20.0 MB",
 		"Heap’s own commits same bytes as Heap", "Ranked", "Lifetimes", "Sites", "before exit, grew by")
 	lacks(t, text(page), "The process ended at 57.5 s, inside this window", "At exit")
-	has(t, page, `aria-label="Outstanding memory from 0.0 s to 60.0 s: heaps 96 B at first, at most 6.10 MB, 0 B at the end; virtual memory 0 B at first, at most 30.0 MB, 0 B at the end."`)
+	has(t, page, `aria-label="Outstanding memory from 0.0 s to 60.0 s: heaps 0 B at the start, at most 6.10 MB, 0 B at the end; virtual memory 0 B at the start, at most 30.0 MB, 0 B at the end."`)
 	has(t, page, fmt.Sprintf(`href="/api/v1/runs/%d/allocations?download=1"`, run),
 		fmt.Sprintf(`href="/api/v1/runs/%d/report?format=json&amp;download=1"`, run))
 	lacks(t, page, "style=", "onclick", "NaN", "Inf", "Snapshots</h2>", "UMDH text")
@@ -66,6 +67,42 @@ func TestTraceOpensBeforeExit(t *testing.T) {
 	}
 }
 
+// A window is judged by itself: its reasons count its own blocks, and the page says which time they are of.
+func TestWindowIsJudgedByItself(t *testing.T) {
+	s := open(t)
+	run := addTrace(t, s, target, memtest())
+	survivors := regexp.MustCompile(`([0-9,]+) of [0-9,]+ blocks that are older than [^ ]+ m?s were never freed`)
+	told := func(query string) (page, counted string) {
+		page = text(s.page(fmt.Sprintf("/runs/%d?q=AppendLine&%s", run, query)))
+		_, why, _ := strings.Cut(page, " Why")
+		if m := survivors.FindStringSubmatch(why); m != nil {
+			return page, m[1]
+		}
+		t.Errorf("%s: no reason in %.300s", query, why)
+		return page, ""
+	}
+	const note = "Classes and reasons are of the selection, "
+	long, all := told("from=30&to=50")
+	has(t, long, note+"30 to 50 s; the verdict is of the whole run.", "leak", "AppendLine", "Why, in the selection",
+		"What is freed of it in the whole trace", "In the whole run", "growing")
+	_, some := told("from=40&to=50")
+	if n, half := number(some), number(all)/2; n < half*9/10 || n > half*11/10 {
+		t.Errorf("in half of the time %s blocks, in all of it %s", some, all)
+	}
+	whole := text(s.page(fmt.Sprintf("/runs/%d?q=AppendLine", run)))
+	has(t, whole, "growing", "AppendLine")
+	lacks(t, whole, note, "in the selection", "In the whole run")
+	has(t, text(s.page(sitesOf(run, "from=30&to=50"))), note+"30 to 50 s; the verdict is of the whole run.")
+	lacks(t, text(s.page(sitesOf(run, ""))), note)
+	has(t, text(s.page(fmt.Sprintf("/runs/%d?size=1-64", run))), note+"some allocations of 0 to 57.499999999 s;")
+}
+
+// number is a count as pages print it.
+func number(text string) int {
+	n, _ := strconv.Atoi(strings.ReplaceAll(text, ",", ""))
+	return n
+}
+
 // Where memory is older than the trace, the numbers of the time before the exit come from the allocation table, even
 // for a report that is too large to wait for.
 func TestTraceOpensBeforeExitOfOlderMemory(t *testing.T) {
@@ -78,7 +115,7 @@ func TestTraceOpensBeforeExitOfOlderMemory(t *testing.T) {
 	}
 	p.places = append(p.places, place{allocations.KindHeap, 0, join(heapAllocate, []string{"memtest!Before+0x10"}, background),
 		[]life{{from: allocations.BeforeTrace, size: 1 << 20, to: p.exited, end: allocations.EndExit}}})
-	page := text(s.page(fmt.Sprintf("/runs/%d", addTrace(t, s, target, p))))
+	page := text(s.page(fmt.Sprintf("/runs/%d?metric=held", addTrace(t, s, target, p))))
 	has(t, page, "Totals up to the instant before the process ended", "Heap ▲ +5.18 MB +6,338 1.00 MB 1 6.18 MB 6,339", "memtest! Before", "1.00 MB")
 	lacks(t, page, "cannot be read", "No numbers of that window")
 }

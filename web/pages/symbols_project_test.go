@@ -19,11 +19,11 @@ func TestProjectSymbols(t *testing.T) {
 	addRun(t, s.store, target, capturesOf(shop, 2), sought)
 	page := s.page("/projects/shopd/symbols")
 	has(t, page, `href="/projects/shopd"`, "<h1>Symbols of shopd</h1>", "3 modules",
-		"BatteryMeter.exe", "the <b>BatteryMeter.pdb</b> of this build, and best <b>BatteryMeter.exe</b> (1,167,360 bytes image size), which proves it",
-		"2 places tried", ">31<", `title="2,223,360 B in 5,790 blocks">2.12 MB<`,
+		"BatteryMeter.exe", "the <b>BatteryMeter.pdb</b> of the recorded build, and best <b>BatteryMeter.exe</b> (1,167,360 bytes image size), which proves it",
+		"2 look-ups", ">31<", `title="2,223,360 B in 5,790 blocks">2.12 MB<`,
 		`href="/runs/1" title="the newest run that lacks it">1 run<`,
 		"plugin.dll", ">mismatch<", "<b>plugin.pdb</b>, age 1, GUID <code>5E0A4B5C-9F1D-4E3A-8B6C-7D8E9FA0B1C2</code>",
-		"2 places tried", "its GUID differs",
+		"2 look-ups", "its GUID differs",
 		"0 files", "Nothing yet.", `action="/symbols"`, `name="project" value="shopd"`,
 		"heapdrift symbols add build/ --url "+s.url, `srv*C:\Symbols*`+s.url+"/symbols")
 	lacks(t, page, "ntdll.dll", "silent.dll")

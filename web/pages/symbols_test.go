@@ -15,8 +15,8 @@ func TestSymbolPanel(t *testing.T) {
 	_, panel, _ := strings.Cut(page, `id="symbols"`)
 	has(t, panel, "447 of 481 frames named",
 		"BatteryMeter.exe", `title="2,223,360 B in 5,790 blocks at sites with an unnamed frame in this module"><b>2.12 MB</b> at stake`, ">none<", "0 of 31 frames named",
-		"the <b>BatteryMeter.pdb</b> of this build, and best <b>BatteryMeter.exe</b> (1,167,360 bytes image size), which proves it",
-		"2 places tried", "no file of that name is there", "team store: BatteryMeter.exe", ">not-found<",
+		"the <b>BatteryMeter.pdb</b> of the recorded build, and best <b>BatteryMeter.exe</b> (1,167,360 bytes image size), which proves it",
+		"2 look-ups", "no file of that name is there", "team store: BatteryMeter.exe", ">not-found<",
 		"plugin.dll", ">mismatch<", "<b>plugin.pdb</b>, age 1, GUID <code>5E0A4B5C-9F1D-4E3A-8B6C-7D8E9FA0B1C2</code>",
 		"its GUID differs", "HTTP 503",
 		"codec.dll", ">export<", "8 of 9 frames named", "age 10,",

@@ -46,6 +46,9 @@ const (
 	Never       int64 = math.MaxInt64 // not freed up to the trace's end
 )
 
+// NoThread is the thread of rows of which the trace does not tell the thread.
+const NoThread = math.MaxUint32
+
 // A Row is one allocation from its beginning to its end.
 type Row struct {
 	AllocTime int64 // nanoseconds since the trace's start, or BeforeTrace
@@ -55,7 +58,7 @@ type Row struct {
 	Heap      uint64 // handle; 0 for virtual memory
 	Site      uint32 // number of the site; stands for Process, Heap, Stack and Kind
 	Process   uint32
-	Thread    uint32 // that allocated
+	Thread    uint32 // that allocated, or NoThread
 	Stack     uint32 // that allocated, 0 where unknown
 	FreeStack uint32 // 0 where not traced
 	Kind      Kind

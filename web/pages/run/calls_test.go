@@ -40,6 +40,22 @@ func TestShareOfCalls(t *testing.T) {
 	}
 }
 
+// A step that takes a while says from when to when.
+func TestTimeOfMoment(t *testing.T) {
+	for _, test := range []struct {
+		moment analysis.Moment
+		want   string
+	}{
+		{analysis.Moment{From: 2e9, To: 2e9}, "at 2.0 s"}, {analysis.Moment{From: 2e9, To: 2e9 + 4e7}, "at 2.0 s"},
+		{analysis.Moment{From: 5e8, To: 1e9}, "from 0.500 s to 1.0 s"},
+		{analysis.Moment{From: 5e8, To: 1e9, Spike: true}, "at 0.500 s"},
+	} {
+		if got := timeOfMoment(test.moment); got != test.want {
+			t.Errorf("%+v: %q, want %q", test.moment, got, test.want)
+		}
+	}
+}
+
 // The moments that rise most are named, in the order of time.
 func TestMomentsShown(t *testing.T) {
 	for _, n := range []int{9, 10, 11} {

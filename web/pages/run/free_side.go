@@ -9,7 +9,7 @@ import (
 // records frees. What ends with the process was not freed by it.
 func freeSide(l *analysis.Lifetimes, unit string) string {
 	if l == nil {
-		return "Snapshots record no frees: a trace says how many of them are freed, and at which age."
+		return "Snapshots record no frees: a trace says how many of these blocks are freed, and at which age."
 	}
 	all := l.AIFI.Count + l.AIFO.Count + l.AOFI.Count + l.AOFO.Count
 	kept := l.AIFO.Count + l.AOFO.Count + l.AtExit.Count
@@ -30,6 +30,14 @@ func freeSide(l *analysis.Lifetimes, unit string) string {
 		return figures.Count(freed) + " of the " + figures.Plural(all, unit) +
 			" that the trace saw were freed. The stacks that freed them are not kept."
 	}
+}
+
+// freesHeading says of which time frees tells, where the page shows another one.
+func (v siteView) freesHeading() string {
+	if v.trace != nil && v.trace.listing.window.isChosen() {
+		return "What is freed of it in the whole trace"
+	}
+	return "What is freed of it"
 }
 
 // frees is freeSide of a site over the whole of its evidence.

@@ -12,7 +12,7 @@ func TestFreeSide(t *testing.T) {
 		lives *analysis.Lifetimes
 		want  string
 	}{
-		{nil, "Snapshots record no frees: a trace says how many of them are freed, and at which age."},
+		{nil, "Snapshots record no frees: a trace says how many of these blocks are freed, and at which age."},
 		{&analysis.Lifetimes{}, "The trace saw none of it allocated or freed."},
 		{&analysis.Lifetimes{AIFI: n(1)}, "The one that the trace saw was freed."},
 		{&analysis.Lifetimes{UnknownFrees: 1}, "The trace has frees of this stack only, of what was allocated before it."},

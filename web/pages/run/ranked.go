@@ -7,6 +7,7 @@ import (
 
 	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/score"
 	"heapdrift/internal/query"
 	"heapdrift/internal/store"
 	"heapdrift/web/pages/ui"
@@ -25,6 +26,7 @@ type rankedTable struct {
 type rankedRow struct {
 	query.Row
 	finding *store.Finding
+	clauses []score.Clause // why it has its class
 }
 
 // A rankedDetail is what an open row shows: the largest of its sites.
@@ -46,7 +48,7 @@ func (r *reader) ranked(ctx context.Context, run store.Run, c *viewCard, result 
 		for i := range rows {
 			t.rows = append(t.rows, rowOfFinding(&rows[i], c.window))
 		}
-		return t, r.openRow(ctx, t)
+		return t, r.openRow(ctx, t, nil)
 	}
 	metric, err := r.asked.index.Metric(c.metric)
 	if err != nil {
@@ -73,18 +75,25 @@ func (r *reader) ranked(ctx context.Context, run store.Run, c *viewCard, result 
 		byOwn[found[i].Own] = &found[i]
 	}
 	for i := range shown {
-		row := rankedRow{shown[i], byOwn[shown[i].Signature]}
-		if row.finding != nil && c.isWhole() { // it may be judged together with other runs
-			row.Class = row.finding.Class
+		row := rankedRow{Row: shown[i], finding: byOwn[shown[i].Signature]}
+		switch {
+		case c.judgedAlone:
+			row.clauses = row.Clauses()
+		case row.finding != nil:
+			row.clauses = row.finding.Clauses
+			if c.class == "" { // it may be judged together with other runs
+				row.Class = row.finding.Class
+			}
 		}
 		t.rows = append(t.rows, row)
 	}
-	return t, r.openRow(ctx, t)
+	return t, r.openRow(ctx, t, result)
 }
 
 // rowOfFinding is a row of which the database knows all but its series.
 func rowOfFinding(f *store.Finding, w timeWindow) rankedRow {
-	row := rankedRow{query.Row{Signature: f.Own, Kind: f.Kind, Title: f.Title, Class: f.Class, Sites: f.Sites}, f}
+	row := rankedRow{query.Row{Signature: f.Own, Kind: f.Kind, Title: f.Title, Class: f.Class, Sites: f.Sites}, f,
+		f.Clauses}
 	if f.Blame != nil {
 		row.Function, row.Place = f.Blame.Module+"!"+f.Blame.Function, ui.BlamePlace(f.Blame)
 	}
@@ -95,7 +104,7 @@ func rowOfFinding(f *store.Finding, w timeWindow) rankedRow {
 }
 
 // openRow reads what the open row shows. Without a choice that is the first one, if it leaks.
-func (r *reader) openRow(ctx context.Context, t *rankedTable) error {
+func (r *reader) openRow(ctx context.Context, t *rankedTable, result *query.Result) error {
 	if t.opened == "" && t.page == 1 && len(t.rows) > 0 && t.rows[0].Class.IsSuspect() {
 		t.detail = &rankedDetail{signature: t.rows[0].Signature}
 	}
@@ -107,9 +116,20 @@ func (r *reader) openRow(ctx context.Context, t *rankedTable) error {
 	if t.detail == nil {
 		return nil
 	}
-	sites, _, err := r.Sites(ctx, store.SiteQuery{Run: t.run, Own: t.detail.signature, Limit: 1})
+	q := store.SiteQuery{Run: t.run, Own: t.detail.signature, Limit: 1}
+	var site query.Site
+	if result != nil {
+		var found bool
+		if site, found = result.Largest(t.detail.signature); found {
+			q = store.SiteQuery{Run: t.run, Ordinals: []int{site.Ordinal}, Limit: 1}
+		}
+	}
+	sites, _, err := r.Sites(ctx, q)
 	if err != nil || len(sites) == 0 {
 		return err
+	}
+	if result != nil && result.Snapshots != nil {
+		takeAmounts(&sites[0], site.Amounts)
 	}
 	t.detail.site, err = r.siteView(ctx,
 		siteTable{listing: t.listing, project: t.project, source: t.source, trace: t.trace}, t.report, sites[0])
@@ -134,26 +154,64 @@ func (t *rankedTable) openURL(signature string) templ.SafeURL {
 // sortURL orders the rows by a metric.
 func (t *rankedTable) sortURL(metric string) templ.SafeURL { return t.measured(metric).url() }
 
-// growth is how much a row grew: by hour or unit of work where all of the run is selected. Only what leaks or grows is
-// red.
-func (r *rankedRow) growth(isWhole bool) ui.Change {
+// growth is how much a row grew. Only what leaks or grows is red.
+func (r *rankedRow) growth() ui.Change {
 	c := ui.NoChange("nothing to compare with")
-	if isWhole && r.finding != nil {
-		c = ui.GrowthRate(&r.finding.Figure)
-	} else if r.Growth != nil {
+	if r.Growth != nil {
 		c = changeOfAmount(*r.Growth, unitOf(r.Kind))
 	}
 	return c.Of(r.Class)
 }
 
+// rate is how fast a row grows, by hour or unit of work; without a text where that is not known, or where the row has
+// only a part of what it was measured on.
+func (t *rankedTable) rate(r *rankedRow) (rate ui.Change) {
+	if r.finding == nil || r.finding.Rate == nil || t.isPart() || r.Sites != r.finding.Sites {
+		return rate
+	}
+	return ui.GrowthRate(&r.finding.Figure)
+}
+
+// isPart reports whether the table shows less than what the run was judged by.
+func (t *rankedTable) isPart() bool { return t.judgedAlone || t.part() != nil }
+
+// part are the snapshots that are selected of a series; nil for all of them.
+func (t *rankedTable) part() *query.Snapshots {
+	if t.totals == nil {
+		return nil
+	}
+	return t.totals.Snapshots
+}
+
+// judged says what the classes of the table are of.
+func (t *rankedTable) judged() string {
+	return judgedText(&t.listing, t.judgedAlone, t.part(), len(t.report.Snapshots))
+}
+
+// whyHeading heads the reasons for a class.
+func (t *rankedTable) whyHeading() string {
+	switch {
+	case t.judgedAlone:
+		return "Why, in the selection"
+	case t.part() != nil:
+		return "Why, by all " + figures.Plural(len(t.report.Snapshots), "snapshot")
+	}
+	return "Why"
+}
+
 // why is the reason for the class of a row that says most: of what a suspect's growth rests on, else what speaks
 // against a leak.
-func (r *rankedRow) why() string {
-	if r.finding == nil {
-		return ""
+func (t *rankedTable) why(r *rankedRow) string {
+	text := r.why()
+	if text != "" && t.part() != nil {
+		return "by all " + figures.Plural(len(t.report.Snapshots), "snapshot") + ": " + text
 	}
+	return text
+}
+
+func (r *rankedRow) why() string {
 	for _, rule := range []string{"survivors", "growth", "growing-block", "spread", "score"} {
-		for _, c := range r.finding.Clauses {
+		for _, c := range r.clauses {
 			if c.Rule == rule && (c.Holds == nil || *c.Holds == r.Class.IsSuspect()) {
 				return c.Text
 			}
@@ -202,6 +260,24 @@ func (t *rankedTable) growthName() string {
 		return "Impacting"
 	}
 	return "Growth"
+}
+
+// growthTitle says what the column of growth has, and in which order it puts the rows.
+func (t *rankedTable) growthTitle() string {
+	title := "bytes at the window's end less bytes at its start"
+	if t.trace == nil {
+		title = "bytes at the last snapshot less bytes at the first"
+	}
+	if !t.isPart() {
+		title += "; below it, how fast a leak grows"
+	}
+	switch {
+	case t.metric != "":
+		return title
+	case t.isPart():
+		return title + ". Sorted: what leaks or grows first, then what grew most"
+	}
+	return title + ". Sorted: the gravest class first, of one class the surest, then what grew most"
 }
 
 // columns is how many the table has.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/store"
 )
 
 // selectedSites reads a page of the sites that a selection has anything of, sorted by what they have in it. The
@@ -25,14 +26,23 @@ func (r *reader) selectedSites(ctx context.Context, t *siteTable) error {
 		return err
 	}
 	t.selected, t.stored = true, slices.Clone(t.rows)
+	t.judgedAlone, t.part = result.JudgedAlone(), result.Snapshots
 	for i := range t.rows {
 		row := &t.rows[i]
-		a := &sites[at[row.Ordinal]].Amounts
-		row.Count, row.Bytes, row.Life, row.GrowthCount, row.GrowthBytes = a.Outstanding.Count,
-			a.Outstanding.Bytes, a.Lifetimes, nil, nil
-		if a.Growth != nil {
-			row.GrowthCount, row.GrowthBytes = &a.Growth.Count, &a.Growth.Bytes
+		s := &sites[at[row.Ordinal]]
+		takeAmounts(row, s.Amounts)
+		if result.JudgedAlone() {
+			row.Verdict = string(s.Verdict)
 		}
 	}
 	return nil
+}
+
+// takeAmounts gives a site the numbers of a selection.
+func takeAmounts(row *store.SiteRow, a analysis.Amounts) {
+	row.Count, row.Bytes, row.Life, row.GrowthCount, row.GrowthBytes = a.Outstanding.Count, a.Outstanding.Bytes,
+		a.Lifetimes, nil, nil
+	if a.Growth != nil {
+		row.GrowthCount, row.GrowthBytes = &a.Growth.Count, &a.Growth.Bytes
+	}
 }

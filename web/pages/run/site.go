@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/a-h/templ"
@@ -10,6 +11,7 @@ import (
 
 	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/query"
 	"heapdrift/internal/store"
 	"heapdrift/web/pages/ui"
 )
@@ -31,6 +33,9 @@ func site(ctx context.Context, c echo.Context, r *reader, run store.Run) (answer
 	}
 	t := siteTable{listing: listingOf(run.ID, c, summary), heaps: summary.Heaps,
 		project: run.Project, source: sourceOf(run)}
+	if err := r.inPart(ctx, &t.listing, &row); err != nil {
+		return answer{}, err
+	}
 	if !ui.IsFragment(c) {
 		to := listing{run: run.ID, order: "growth", view: viewSites, page: int(ordinal)/pageSize + 1, open: int(ordinal)}
 		return answer{to: templ.SafeURL(fmt.Sprintf("%s#s%d", to.url(), ordinal))}, nil
@@ -45,6 +50,23 @@ func site(ctx context.Context, c echo.Context, r *reader, run store.Run) (answer
 		return answer{}, err
 	}
 	return answer{page: siteDetail(*view)}, nil
+}
+
+// inPart gives a site its numbers in the part of a series that is selected.
+func (r *reader) inPart(ctx context.Context, l *listing, row *store.SiteRow) error {
+	if r.asked.index == nil || l.more.Snapshots == (query.Range{}) {
+		return nil
+	}
+	result, err := r.asked.index.Ask(ctx, query.Selection{Snapshots: l.more.Snapshots}, nil)
+	if err != nil {
+		return err
+	}
+	var held analysis.Amounts
+	if at := slices.IndexFunc(result.Sites, func(s query.Site) bool { return s.Ordinal == row.Ordinal }); at >= 0 {
+		held = result.Sites[at].Amounts
+	}
+	takeAmounts(row, held)
+	return nil
 }
 
 // A siteView is a site with all that its row has no room for.
@@ -84,11 +106,16 @@ func (r *reader) siteView(ctx context.Context, t siteTable, report *analysis.Rep
 // sourceOf is what links to source need to know of a run.
 func sourceOf(run store.Run) ui.Source { return ui.Source{Build: run.Build, Branch: run.Branch} }
 
-// siteURL is a site as a row to put below its own, with its numbers in the window of the listing.
+// siteURL is a site as a row to put below its own, with its numbers in the window or the snapshots of the listing.
 func (l listing) siteURL(ordinal int) string {
 	address := fmt.Sprintf("/runs/%d/sites/%d", l.run, ordinal)
+	part := query.Selection{Snapshots: l.more.Snapshots}.Values()
 	if l.window.named {
-		address += "?from=" + seconds(l.window.From) + "&to=" + seconds(l.window.To)
+		part.Set("from", seconds(l.window.From))
+		part.Set("to", seconds(l.window.To))
+	}
+	if len(part) > 0 {
+		address += "?" + part.Encode()
 	}
 	return address
 }

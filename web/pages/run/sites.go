@@ -28,7 +28,13 @@ type siteTable struct {
 	// selected says that rows have the numbers of the selection, not those of the whole run, which stored has.
 	selected bool
 	stored   []store.SiteRow
+	// judgedAlone says that classes are those of the selection, part which snapshots of a series are selected.
+	judgedAlone bool
+	part        *query.Snapshots
 }
+
+// judged says what the classes of the table are of.
+func (t siteTable) judged() string { return judgedText(&t.listing, t.judgedAlone, t.part, t.snapshots) }
 
 // sites reads the page that a listing chooses; one behind the end becomes the last.
 func (r *reader) sites(ctx context.Context, run store.Run, report *analysis.Report, l listing,
@@ -47,7 +53,7 @@ func (r *reader) sites(ctx context.Context, run store.Run, report *analysis.Repo
 		return t, err
 	}
 	rows := t.rows
-	if t.selected {
+	if t.selected && trace != nil { // beside the selection, a trace tells of its whole time
 		rows = t.stored
 	}
 	for _, row := range rows {
@@ -123,7 +129,8 @@ type sortColumn struct {
 }
 
 var (
-	sortName = sortColumn{"name", "Blame function", "", "the first frame of the stack that is not the allocator's",
+	sortName = sortColumn{"name", "Blame function", "",
+		"the first of your own frames behind the allocator's; without one the first of a third party, else of Windows",
 		"ascending"}
 	sortBytes  = sortColumn{"bytes", "Bytes", "num", "requested bytes outstanding at the last snapshot", "descending"}
 	sortBlocks = sortColumn{"blocks", "Blocks", "num", "blocks outstanding at the last snapshot", "descending"}

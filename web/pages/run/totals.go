@@ -21,9 +21,7 @@ var measures = []measure{
 	{name: "Impacting", title: "impacting size: outstanding at the window's end less outstanding at its start",
 		signed: true, of: impacting},
 	{name: "At start", title: "outstanding as the window begins: AOFI and AOFO",
-		of: traced(func(l *analysis.Lifetimes) analysis.Amount {
-			return analysis.Amount{Count: l.AOFI.Count + l.AOFO.Count, Bytes: l.AOFI.Bytes + l.AOFO.Bytes}
-		})},
+		of: atStart},
 	{name: "At end", title: "outstanding at the window's end: AIFO and AOFO", of: outstanding},
 	{name: "Allocated", title: "all that was allocated inside the window, freed or not: Size and Count in WPA",
 		of: allocated},
@@ -53,6 +51,9 @@ func impacting(a analysis.Amounts) (analysis.Amount, bool) {
 	}
 	return *a.Growth, true
 }
+
+// atStart is what was outstanding as the window began.
+var atStart = traced(func(l *analysis.Lifetimes) analysis.Amount { return l.AOFI.Plus(l.AOFO) })
 
 func outstanding(a analysis.Amounts) (analysis.Amount, bool) { return a.Outstanding, true }
 

@@ -232,19 +232,23 @@ func (c *timeChart) drawLife(t *analysis.Trace) {
 	}
 }
 
+// describe says of each lane what it begins with, its highest point and what it ends with. A line has its first point
+// behind the first allocation.
 func (c *timeChart) describe(r *analysis.Report) string {
 	var parts []string
 	for _, l := range []struct {
 		name string
 		line analysis.Timeline
-	}{{"heaps", r.Trace.Heap}, {"virtual memory", r.Trace.Virtual}} {
+		in   analysis.Amounts
+	}{{"heaps", r.Trace.Heap, r.Totals.Heap}, {"virtual memory", r.Trace.Virtual, r.Totals.Virtual}} {
 		n := len(l.line.Last)
 		if n == 0 {
 			continue
 		}
 		_, most := highestPoint(l.line)
-		parts = append(parts, fmt.Sprintf("%s %s at first, at most %s, %s at the end", l.name, figures.Bytes(l.line.Last[0]),
-			figures.Bytes(most), figures.Bytes(l.line.Last[n-1])))
+		first, _ := atStart(l.in)
+		parts = append(parts, fmt.Sprintf("%s %s at the start, at most %s, %s at the end", l.name,
+			figures.Bytes(first.Bytes), figures.Bytes(most), figures.Bytes(l.line.Last[n-1])))
 	}
 	return fmt.Sprintf("Outstanding memory from %s to %s: %s.", clock(c.span.From), clock(c.span.To),
 		strings.Join(parts, "; "))

@@ -40,7 +40,7 @@ func momentsOf(r *analysis.Report) []momentLinks {
 			for _, m := range chosen {
 				l.list = append(l.list, preset{
 					clock(m.From) + ", " + figures.Bytes(m.Bytes), kind.one + " " + lane.name + ": it rises by " +
-						figures.Bytes(m.Bytes) + " at " + clock(m.From) + " " + kind.then,
+						figures.Bytes(m.Bytes) + " " + timeOfMoment(m) + " " + kind.then,
 					classified(around(m, whole), r),
 				})
 			}
@@ -50,6 +50,15 @@ func momentsOf(r *analysis.Report) []momentLinks {
 		}
 	}
 	return links
+}
+
+// timeOfMoment is when a moment rises.
+func timeOfMoment(m analysis.Moment) string {
+	from, to := clock(m.From), clock(m.To)
+	if m.Spike || from == to {
+		return "at " + from
+	}
+	return "from " + from + " to " + to
 }
 
 // around is a window with a moment in its middle: the time that it takes before and behind it, and at least one in a

@@ -3,6 +3,7 @@ package run
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
@@ -43,16 +44,16 @@ func signedBytes(n int64) string {
 }
 
 // classes are those that the selection has, and the one that it is filtered by.
-func (c *viewCard) classes() []query.Group {
+func (c *viewCard) classes() []query.ClassGroup {
 	if c.totals == nil {
 		return nil
 	}
 	list := slices.Clone(c.totals.Classes)
-	slices.SortStableFunc(list, func(a, b query.Group) int {
+	slices.SortStableFunc(list, func(a, b query.ClassGroup) int {
 		return analysis.Class(b.Name).Gravity() - analysis.Class(a.Name).Gravity()
 	})
 	if c.class != "" && len(list) == 0 {
-		list = append(list, query.Group{Name: c.class})
+		list = append(list, query.ClassGroup{Group: query.Group{Name: c.class}})
 	}
 	return list
 }
@@ -107,7 +108,14 @@ func sizeClass(s query.SizeClass) string {
 	if s.From == s.To {
 		return ui.ExactBytes(s.From)
 	}
-	return figures.Bytes(s.From) + " – " + ui.ExactBytes(s.To)
+	return powerOfTwo(s.From) + " to below " + powerOfTwo(s.To+1)
+}
+
+// powerOfTwo is a size without digits that are 0.
+func powerOfTwo(n int64) string {
+	number, unit, _ := strings.Cut(figures.Bytes(n), " ")
+	number, _, _ = strings.Cut(number, ".")
+	return number + " " + unit
 }
 
 // share is which part of all held bytes a class has, in thousandths.

@@ -71,6 +71,8 @@ type viewCard struct {
 	source  ui.Source  // its links are read with the row that is open
 	trace   *traceView // nil for snapshots
 	report  *analysis.Report
+	// judgedAlone says that classes are those of the selection, not those of the whole run.
+	judgedAlone bool
 	// problem is why the selection has no answer; nil where it has one.
 	problem *windowProblem
 	totals  *query.Totals // nil where the database answers
@@ -118,6 +120,7 @@ func (r *reader) card(ctx context.Context, run store.Run, report *analysis.Repor
 		return c, nil
 	case result != nil:
 		c.totals, c.modules, c.heaps = result.Totals(), result.Modules(query.Metrics[1]), result.Heaps(query.Metrics[1])
+		c.judgedAlone = result.JudgedAlone()
 	}
 	switch l.view {
 	case viewModules, viewHeaps, viewCalls:

@@ -48,6 +48,7 @@ var noLives analysis.Lifetimes
 // windowSites reads a page of the sites that have anything in the window, sorted by what they have there.
 func (r *reader) windowSites(ctx context.Context, t *siteTable) error {
 	sites := t.trace.windowed.Sites
+	t.judgedAlone = !t.window.beforeExit()
 	accepts, err := r.matching(ctx, t.listing, len(sites))
 	if err != nil {
 		return err

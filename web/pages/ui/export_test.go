@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"html"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -18,4 +20,29 @@ func FrameLine(t testing.TB, f *analysis.Frame) string {
 		t.Fatal(err)
 	}
 	return b.String()
+}
+
+// folds are what a stack folds, and classes those of its lines.
+var (
+	folds = regexp.MustCompile(`<details><summary>(.*?)</summary>.*?</details>`)
+	lines = regexp.MustCompile(`<li class="(.*?)"><span class="fn" title="(.*?)">.*?</li>`)
+	marks = regexp.MustCompile(`<[^>]*>`)
+)
+
+// StackLine is how a stack is drawn, on a line: what is folded in brackets, and a star before the frame to blame.
+func StackLine(t testing.TB, stack []*analysis.Frame) string {
+	t.Helper()
+	var b strings.Builder
+	if err := Stack(PartsOfStack(stack), true, Source{}).Render(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	text := folds.ReplaceAllString(b.String(), " [$1] ")
+	text = lines.ReplaceAllStringFunc(text, func(line string) string {
+		m := lines.FindStringSubmatch(line)
+		if strings.Contains(m[1], "blame") {
+			return " *" + m[2]
+		}
+		return " " + m[2]
+	})
+	return strings.Join(strings.Fields(html.UnescapeString(marks.ReplaceAllString(text, ""))), " ")
 }

@@ -7,35 +7,63 @@ import (
 
 	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/blame"
 )
 
-// StackParts are a stack in the three parts that it is read in.
+// StackParts are a stack in the parts that it is read in.
 type StackParts struct {
-	allocator []*analysis.Frame // folded
-	own       []*analysis.Frame // the first one is to blame
-	start     []*analysis.Frame // folded
+	inner []stackRun        // before the frame to blame: what allocated on its behalf
+	own   []*analysis.Frame // the first one is to blame
+	start []*analysis.Frame // folded
+}
+
+// A stackRun is neighbouring frames that are folded together, or shown.
+type stackRun struct {
+	fold   string // what they are called where they are folded
+	frames []*analysis.Frame
 }
 
 // PartsOfStack cuts a stack, innermost frame first, into its parts.
 func PartsOfStack(stack []*analysis.Frame) StackParts {
-	blame := max(0, analysis.BlameFrame(stack))
+	blamed := max(0, analysis.BlameFrame(stack))
 	end := len(stack)
-	for end > blame+1 && stack[end-1].Layer == analysis.LayerBase {
+	for end > blamed+1 && stack[end-1].Layer == analysis.LayerBase {
 		end--
 	}
-	return StackParts{stack[:blame], stack[blame:end], stack[end:]}
+	s := StackParts{own: stack[blamed:end], start: stack[end:]}
+	for _, f := range stack[:blamed] {
+		fold := foldOf(f)
+		if n := len(s.inner); n == 0 || s.inner[n-1].fold != fold {
+			s.inner = append(s.inner, stackRun{fold: fold})
+		}
+		run := &s.inner[len(s.inner)-1]
+		run.frames = append(run.frames, f)
+	}
+	return s
 }
 
-// foldedAllocator says how many frames are folded and which: the modules, and the function that was called to allocate.
-func foldedAllocator(frames []*analysis.Frame) string {
-	called := frames[len(frames)-1]
-	names := moduleNames(frames[:len(frames)-1])
+// foldOf is what a frame before the one to blame is folded as; "" for a frame that stays in sight, because somebody
+// else's code called the allocator.
+func foldOf(f *analysis.Frame) string {
+	switch f.Layer {
+	case blame.LayerTool, blame.LayerAllocator, blame.LayerHeapGrowth:
+		return "allocator frame"
+	case blame.LayerPlumbing:
+		return "plumbing frame"
+	}
+	return ""
+}
+
+// folded says how many frames are folded and which: the modules, and the function that was called from outside.
+func (r *stackRun) folded() string {
+	called := r.frames[len(r.frames)-1]
+	names := moduleNames(r.frames[:len(r.frames)-1])
 	if called.Function != "" {
 		names = append(names, called.Function)
 	} else if !slices.Contains(names, called.Module) {
 		names = append(names, called.Module)
 	}
-	return fmt.Sprintf("%s · %s", figures.Plural(len(frames), "allocator frame"), strings.Join(names, ", "))
+	return fmt.Sprintf("%s · %s", figures.Plural(len(r.frames), r.fold), strings.Join(names, ", "))
 }
 
 func foldedStart(frames []*analysis.Frame) string {
@@ -54,9 +82,9 @@ func moduleNames(frames []*analysis.Frame) []string {
 }
 
 // frameClass is how a frame is drawn.
-func frameClass(f *analysis.Frame, blame bool) string {
+func frameClass(f *analysis.Frame, blamed bool) string {
 	var classes []string
-	if blame {
+	if blamed {
 		classes = append(classes, "blame")
 	}
 	if f.Inline {

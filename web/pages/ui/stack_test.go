@@ -40,3 +40,35 @@ func TestFramesSayWhatTheyRestOn(t *testing.T) {
 		}
 	}
 }
+
+// What allocated on behalf of the frame to blame is folded where it is an allocator's or plumbing; other code, which
+// called the allocator, stays in sight.
+func TestWhatStacksFold(t *testing.T) {
+	frame := func(layer analysis.Layer, module, function string) *analysis.Frame {
+		return &analysis.Frame{Layer: layer, Module: module, Function: function}
+	}
+	heap, malloc := frame("alloc", "ntdll", "RtlAllocateHeap"), frame("alloc", "ucrtbase", "malloc")
+	hook, make := frame("tool", "verifier", "AVrfAllocate"), frame("plumbing", "app", "std::make_unique")
+	other, windows := &analysis.Frame{Layer: "third-party", Module: "audit", Offset: "0x104b"}, frame("system", "uxtheme", "OpenThemeData")
+	own, thread := frame("app", "app", "Order::Commit"), frame("base", "kernel32", "BaseThreadInitThunk")
+	for _, test := range []struct {
+		stack []*analysis.Frame
+		want  string
+	}{
+		{[]*analysis.Frame{heap, malloc, own, thread},
+			"[2 allocator frames · ntdll, malloc] *app!Order::Commit [1 thread start frame · kernel32]"},
+		{[]*analysis.Frame{hook, heap, malloc, other, make, own},
+			"[3 allocator frames · verifier, ntdll, malloc] audit+0x104b [1 plumbing frame · std::make_unique] *app!Order::Commit"},
+		{[]*analysis.Frame{heap, windows, make, make, own, other},
+			"[1 allocator frame · RtlAllocateHeap] uxtheme!OpenThemeData [2 plumbing frames · app, std::make_unique] *app!Order::Commit audit+0x104b"},
+		{[]*analysis.Frame{heap, windows, other, thread},
+			"[1 allocator frame · RtlAllocateHeap] uxtheme!OpenThemeData *audit+0x104b [1 thread start frame · kernel32]"},
+		{[]*analysis.Frame{own, other}, "*app!Order::Commit audit+0x104b"},
+		{[]*analysis.Frame{heap}, "*ntdll!RtlAllocateHeap"},
+		{nil, ""},
+	} {
+		if got := ui.StackLine(t, test.stack); got != test.want {
+			t.Errorf("\n got %s\nwant %s", got, test.want)
+		}
+	}
+}
