@@ -167,7 +167,7 @@ func readSignatures(ctx context.Context, q querier, page *SignaturePage, query *
 		page.Rows[i].Signature = rows[i].signature()
 		list[i] = &page.Rows[i].Signature
 	}
-	return fillStates(ctx, q, list)
+	return complete(ctx, q, list)
 }
 
 // checkAfter refuses a page behind a signature that the project does not have.
