@@ -32,6 +32,19 @@ func Count(n int64) string {
 	return sign + digits
 }
 
+// Score prints a probability with two decimals, and with up to four where fewer say that it is 0 or 1 and it is not.
+func Score(p float64) string {
+	for decimals := 2; decimals <= 4; decimals++ {
+		if text := strconv.FormatFloat(p, 'f', decimals, 64); strings.Trim(text[1:], ".0") != "" || p == 0 || p == 1 {
+			return text
+		}
+	}
+	if p < 0.5 {
+		return "<0.0001"
+	}
+	return ">0.9999"
+}
+
 // Number prints a number that is no whole count, such as blocks per hour: with three significant digits, and whole from
 // 100 on, never with an exponent.
 func Number(x float64) string {

@@ -69,3 +69,16 @@ func ExamplePlural() {
 	fmt.Println(figures.Plural(2041, "block"), "of", figures.Bytes(3<<20))
 	// Output: 2,041 blocks of 3.00 MB
 }
+
+// A score that is neither 0 nor 1 never looks like one of these.
+func TestScore(t *testing.T) {
+	for p, want := range map[float64]string{
+		0: "0.00", 1: "1.00", 0.5: "0.50", 0.0051: "0.01", 0.0049: "0.005", 0.002: "0.002", 0.0004: "0.0004",
+		0.00004: "<0.0001", 0.0177: "0.02", 0.9949: "0.99", 0.9951: "0.995", 0.9978: "0.998",
+		0.99951: "0.9995", 0.99996: ">0.9999",
+	} {
+		if got := figures.Score(p); got != want {
+			t.Errorf("%v: %q, want %q", p, got, want)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/compare"
 )
@@ -85,7 +86,8 @@ func (d *decider) sort(f *compare.Finding) {
 	case flaps: // its growth counts no more than its leak does
 	case d.Policy.isBelowScore(f):
 		d.say(EffectSilences, ReasonScore, f, f.Score, &d.Policy.MinimumScore, "score",
-			"%s leaks with a score of %.2f, below the %.2f that counts", nameOf(f), *f.Score, d.Policy.MinimumScore)
+			"%s leaks with a score of %s, below the %s that counts", nameOf(f), figures.Score(*f.Score),
+			figures.Score(d.Policy.MinimumScore))
 	default:
 		d.counted = append(d.counted, f)
 		if f.Unconfirmed {

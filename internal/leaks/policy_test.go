@@ -2,6 +2,7 @@ package leaks_test
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -144,6 +145,27 @@ func TestTightened(t *testing.T) {
 			if strings.Join(got, ",") != want {
 				t.Errorf("policy %q, call %q, version %d: %q, want %q", test.policy, test.asked, version, got, want)
 			}
+		}
+	}
+}
+
+// What a policy says of calls is what a call does: it replaces what fails where no policy is saved, and adds to it
+// where one is.
+func TestPolicySaysWhatCallsMay(t *testing.T) {
+	policies, grown := leaks.DefaultPolicies(), []leaks.FailOn{leaks.FailOnGrown}
+	for _, test := range []struct {
+		version int
+		fails   []leaks.FailOn // of a call with fail_on=grown
+		says    string
+	}{
+		{0, grown, "Any leak fails, unless a call says what fails instead: no policy is saved yet."},
+		{1, []leaks.FailOn{leaks.FailOnLeak, leaks.FailOnGrown}, "Any leak fails. A call may ask for more, never for less."},
+	} {
+		if got := policies.Default.Tightened(test.version, grown); !slices.Equal(got, test.fails) {
+			t.Errorf("version %d fails on %v, want %v", test.version, got, test.fails)
+		}
+		if got := policies.Default.Sentences(test.version)[0]; got != test.says {
+			t.Errorf("version %d: %q, want %q", test.version, got, test.says)
 		}
 	}
 }

@@ -28,18 +28,23 @@ var inconclusiveSentences = map[InconclusivePolicy]string{
 	InconclusivePasses: "Evidence that does not decide passes (exit 0): such a gate says nothing of what it could not see.",
 }
 
-// Sentences say what the policy means.
-func (p *Policy) Sentences() []string {
+// Sentences say what the policy means. version is its version; 0 for none saved.
+func (p *Policy) Sentences(version int) []string {
 	var list []string
 	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	var kinds []string
-	for _, on := range p.Tightened(1, nil) {
+	for _, on := range p.Tightened(version, nil) {
 		kinds = append(kinds, failOnSentences[on])
 	}
 	switch {
 	case len(kinds) > 0:
 		text := strings.Join(kinds, "; ")
-		say("%s. A call may ask for more, never for less.", strings.ToUpper(text[:1])+text[1:])
+		text = strings.ToUpper(text[:1]) + text[1:]
+		if version == 0 {
+			say("%s, unless a call says what fails instead: no policy is saved yet.", text)
+		} else {
+			say("%s. A call may ask for more, never for less.", text)
+		}
 	case len(p.Budgets) == 0 && p.Drift == nil:
 		say("No leak fails this gate, unless a call asks for it.")
 	default:

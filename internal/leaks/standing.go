@@ -1,11 +1,20 @@
 package leaks
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
 
-// standingWords say how many signatures are in the states that are open, the gravest news first.
+// A Standing counts the signatures of a project that are open. One that a run found leaking is a leak until it is
+// fixed; one that runs only found growing is none.
+type Standing struct {
+	Leaks map[State]int
+	Older int // new leaks that the newest build does not show: an older one does
+	Grows int // open signatures that are no leaks
+}
+
+// standingWords say how many leaks are in the states that are open, the gravest news first.
 var standingWords = []struct {
 	state     State
 	one, many string
@@ -15,11 +24,11 @@ var standingWords = []struct {
 	{StateOngoing, "leak goes on", "leaks go on"},
 }
 
-// SayStanding counts what leaks or grows in a project, by state, in a sentence.
-func SayStanding(counts map[State]int) string {
+// String counts what leaks in a project, by state, and what grows, in a sentence.
+func (s Standing) String() string {
 	var parts []string
 	for _, w := range standingWords {
-		n := counts[w.state]
+		n := s.Leaks[w.state]
 		if n == 0 {
 			continue
 		}
@@ -28,15 +37,35 @@ func SayStanding(counts map[State]int) string {
 			_, verb, _ := strings.Cut(text[len(strconv.Itoa(n))+1:], " ")
 			text = strconv.Itoa(n) + " " + verb
 		}
+		if w.state == StateNew {
+			text += s.older()
+		}
 		parts = append(parts, text)
 	}
 	switch {
 	case len(parts) == 0:
-		return "No leak is open."
-	case counts[StateNew] == 0:
-		return strings.Join(parts, ", ") + "; none is new."
+		parts = append(parts, "No leak is open")
+	case s.Leaks[StateNew] == 0:
+		parts = append(parts, "none is new")
 	}
-	return strings.Join(parts, ", ") + "."
+	text := strings.Join(parts, ", ")
+	if s.Grows > 0 {
+		text += "; " + plural(s.Grows, "place grows", "places grow")
+	}
+	return text + "."
+}
+
+// older says of new leaks which of them are not of the newest build.
+func (s Standing) older() string {
+	builds := plural(s.Older, "in an older build", "in older builds")
+	_, where, _ := strings.Cut(builds, " ")
+	switch s.Older {
+	case 0:
+		return ""
+	case s.Leaks[StateNew]:
+		return " (" + where + ")"
+	}
+	return fmt.Sprintf(" (%d of them %s)", s.Older, where)
 }
 
 // gateGravity orders gates, the gravest last.

@@ -8,22 +8,29 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-func TestSayStanding(t *testing.T) {
+func TestStandingInWords(t *testing.T) {
+	type states map[leaks.State]int
 	for _, test := range []struct {
-		counts map[leaks.State]int
-		want   string
+		leaks        states
+		older, grows int
+		want         string
 	}{
-		{nil, "No leak is open."},
-		{map[leaks.State]int{leaks.StateKnown: 3, leaks.StateFixed: 1}, "No leak is open."},
-		{map[leaks.State]int{leaks.StateOngoing: 1}, "1 leak goes on; none is new."},
-		{map[leaks.State]int{leaks.StateOngoing: 4, leaks.StateRegressed: 2}, "2 leaks came back, 4 go on; none is new."},
-		{map[leaks.State]int{leaks.StateOngoing: 4}, "4 leaks go on; none is new."},
-		{map[leaks.State]int{leaks.StateNew: 1}, "1 leak is new."},
-		{map[leaks.State]int{leaks.StateNew: 2, leaks.StateRegressed: 1, leaks.StateOngoing: 3},
+		{nil, 0, 0, "No leak is open."},
+		{states{leaks.StateKnown: 3, leaks.StateFixed: 1}, 0, 0, "No leak is open."},
+		{nil, 0, 3, "No leak is open; 3 places grow."},
+		{states{leaks.StateOngoing: 1}, 0, 0, "1 leak goes on, none is new."},
+		{states{leaks.StateOngoing: 4, leaks.StateRegressed: 2}, 0, 1,
+			"2 leaks came back, 4 go on, none is new; 1 place grows."},
+		{states{leaks.StateNew: 1}, 0, 0, "1 leak is new."},
+		{states{leaks.StateNew: 1}, 1, 0, "1 leak is new (in an older build)."},
+		{states{leaks.StateNew: 2}, 2, 0, "2 leaks are new (in older builds)."},
+		{states{leaks.StateNew: 5}, 2, 4, "5 leaks are new (2 of them in older builds); 4 places grow."},
+		{states{leaks.StateNew: 5}, 1, 0, "5 leaks are new (1 of them in an older build)."},
+		{states{leaks.StateNew: 2, leaks.StateRegressed: 1, leaks.StateOngoing: 3}, 0, 0,
 			"2 leaks are new, 1 came back, 3 go on."},
 	} {
-		if got := leaks.SayStanding(test.counts); got != test.want {
-			t.Errorf("%v: %q, want %q", test.counts, got, test.want)
+		if got := (leaks.Standing{Leaks: test.leaks, Older: test.older, Grows: test.grows}).String(); got != test.want {
+			t.Errorf("%+v: %q", test, got)
 		}
 	}
 }

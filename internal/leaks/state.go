@@ -21,8 +21,8 @@ var OpenStates = []State{StateNew, StateOngoing, StateRegressed}
 
 // stateNotes say what the states mean.
 var stateNotes = map[State]string{
-	StateNew:       "seen leaking in one build only",
-	StateOngoing:   "leaks since an earlier build",
+	StateNew:       "leaks or grows in one build only",
+	StateOngoing:   "leaks or grows since an earlier build",
 	StateRegressed: "was fixed, and leaks again in a newer build",
 	StateKnown:     "tolerated for a reason: it fails no gate",
 	StateFixed:     "a build that exercised it, or ran its callers, did not leak",

@@ -30,7 +30,7 @@ type WitnessRun struct {
 	Status                analysis.Status
 	// Shows says that the run shows the leak; the fields below describe the leak in this run.
 	Shows       bool
-	Figure      Figure
+	Figure      Figure             // as the run has it by itself, without other runs of the scenario
 	Witnesses   []analysis.Witness // the report's own evidence first; nil where nothing was kept of a leak that is none
 	Unreachable *analysis.Amount   // blocks of it that no pointer was found to; nil where nobody looked
 	SpanNS      int64              // in which the report's own evidence saw it grow; 0 where that has no times

@@ -155,6 +155,10 @@ func BenchmarkHistory(b *testing.B) {
 				store.SignatureQuery{Project: "demo", Limit: 50, Strip: 60, Order: "last-seen", Text: "function1"})
 			return err
 		}},
+		{"signatures that never leaked", func(v store.View) error {
+			_, err := v.Signatures(b.Context(), store.SignatureQuery{Project: "demo", Limit: 50, Strip: 60, Class: "stable"})
+			return err
+		}},
 		{"stacks of a signature", func(v store.View) error {
 			list, err := v.StacksOfLeak(b.Context(), 7, run)
 			if err == nil && len(list.Seen) == 0 {

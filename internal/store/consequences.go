@@ -144,7 +144,7 @@ func (c *resultEffects) roots(ctx context.Context, touched []int64) ([]int64, er
 }
 
 // describe stores, for signatures that leak or grow or did so, what the newest build says of them; for other
-// signatures, what the last result says.
+// signatures, what the last result says, but the class that they have in the newest build that shows them.
 func (c *resultEffects) describe(ctx context.Context, named *internedFindings) error {
 	// Nearly all say what is stored already.
 	n := len(named.findings)
@@ -170,11 +170,16 @@ func (c *resultEffects) describe(ctx context.Context, named *internedFindings) e
 				or (s.title, s.blame, s.frames, s.fine, s.leaf, s.outline, s.provisional, s.owner, s.known, s."group")
 					is distinct from (t.title, t.blame::jsonb, t.frames, t.fine, t.leaf, t.outline, t.provisional, t.owner, t.known, t.grp)
 				or not s.bad and s.class <> t.class or (s.bad or t.class`+suspect+`) and s.described_id is distinct from $2
-			order by s.id for no key update of s)
+			order by s.id for no key update of s),
+		newer as materialized ( -- this result is among them: none of an older build counts
+			select r.id as run_id, b.place from runs r join builds b on b.id = r.build_id
+			where b.project_id = $1 and r.analysed_at is not null and b.place >= (select place from builds where id = $2))
 		update signatures s set title = c.title, blame = c.blame::jsonb, frames = c.frames, fine = c.fine, leaf = c.leaf,
 			outline = c.outline, provisional = c.provisional,
 			owner = c.owner, known = c.known, "group" = c.grp, told = c.told,
-			described_id = case when c.bad then $2 end, class = case when s.bad then s.class else c.class end
+			described_id = case when c.bad then $2 end, class = case when s.bad then s.class else (
+				select f.class from newer, lateral (select class from findings where run_id = newer.run_id and signature_id = s.id offset 0) f
+				order by newer.place desc, array_position(`+classes+`, f.class) desc nulls last limit 1) end
 		from changing c
 		where s.id = c.id and (s.described_id is null or not c.bad
 			or (select n.place >= o.place from builds n, builds o where n.id = $2 and o.id = s.described_id))

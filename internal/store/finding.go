@@ -34,6 +34,14 @@ type FindingIdentity struct {
 	Pooled *leaks.PooledRating
 }
 
+// ByItself is what the run says of the finding without other runs of the scenario.
+func (f *Finding) ByItself() leaks.Rating {
+	if f.Alone != nil {
+		return *f.Alone
+	}
+	return leaks.Rating{Class: f.Class, Score: f.Score, Certain: f.Certain}
+}
+
 // A FindingQuery chooses findings of a run.
 type FindingQuery struct {
 	Run int64

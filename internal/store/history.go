@@ -31,7 +31,7 @@ func (v View) SignatureHistory(ctx context.Context, project, signature string) (
 		return nil, wrap("signature", err)
 	}
 	h := &History{Signature: row.signature()}
-	if err := fillStates(ctx, v.q, []*Signature{&h.Signature}); err != nil {
+	if err := complete(ctx, v.q, []*Signature{&h.Signature}); err != nil {
 		return nil, wrap("states of a signature", err)
 	}
 	if h.Builds, err = buildsWithResults(ctx, v.q, at.Project, 0); err != nil {

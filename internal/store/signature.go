@@ -116,7 +116,7 @@ func (v View) Signature(ctx context.Context, project, text string) (Signature, e
 		return Signature{}, wrap("signature", err)
 	}
 	s := row.signature()
-	return s, wrap("states of a signature", fillStates(ctx, v.q, []*Signature{&s}))
+	return s, wrap("states of a signature", complete(ctx, v.q, []*Signature{&s}))
 }
 
 // signatureIDs are the ids of a project, of its signature of some text, and of the leak that this signature is part of.

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -167,7 +168,7 @@ func readSignatures(ctx context.Context, q querier, page *SignaturePage, query *
 		page.Rows[i].Signature = rows[i].signature()
 		list[i] = &page.Rows[i].Signature
 	}
-	return fillStates(ctx, q, list)
+	return complete(ctx, q, list)
 }
 
 // checkAfter refuses a page behind a signature that the project does not have.
@@ -234,16 +235,36 @@ func countSignatures(ctx context.Context, q querier, page *SignaturePage, state 
 	return err
 }
 
-// StateCounts counts the signatures of a project that ever leaked or grew, by state. It returns ErrNotFound for no
-// project.
-func (v View) StateCounts(ctx context.Context, project string) (map[leaks.State]int, error) {
+// Standing counts the signatures of a project that are open, or returns ErrNotFound for no project.
+func (v View) Standing(ctx context.Context, project string) (leaks.Standing, error) {
+	standing := leaks.Standing{Leaks: map[leaks.State]int{}}
 	id, err := projectID(ctx, v.q, project)
 	if err != nil {
-		return nil, err
+		return standing, err
 	}
-	page := &SignaturePage{Counts: map[leaks.State]int{}}
-	where, args := SignatureQuery{}.where(id)
-	return page.Counts, wrap("count signatures", countSignatures(ctx, v.q, page, "", where, args))
+	type row struct {
+		State        leaks.State
+		Leaks, Older bool
+		N            int
+	}
+	rows, err := all[row](ctx, v.q, `
+		select `+shownState+` as state, s.worst = $2 as leaks, s.last_bad_id is distinct from newest.id as older, count(*) as n
+		from signatures s cross join (select (
+			select b.id from builds b where b.project_id = $1 and exists (select from runs r where r.build_id = b.id and r.analysed_at is not null)
+			order by `+newestFirst+` limit 1)) newest
+		where s.project_id = $1 and s.bad and s.alias_of is null group by 1, 2, 3`, id, string(leaks.Leaking.Class()))
+	for _, r := range rows {
+		switch {
+		case r.Leaks:
+			standing.Leaks[r.State] += r.N
+			if r.Older && r.State == leaks.StateNew {
+				standing.Older += r.N
+			}
+		case slices.Contains(leaks.OpenStates, r.State):
+			standing.Grows += r.N
+		}
+	}
+	return standing, wrap("count signatures", err)
 }
 
 // Owners are all owners and assignees of what ever leaked or grew in a project, or ErrNotFound.

@@ -35,6 +35,7 @@ func (v View) WitnessesOfLeak(ctx context.Context, root, shown int64) ([]leaks.W
 		SpanNS                int64
 		Witnesses             []analysis.Witness
 		Unreachable           *analysis.Amount
+		Alone                 *leaks.Rating
 		figureRow
 	}
 	rows, err := all[row](ctx, v.q, `
@@ -42,7 +43,7 @@ func (v View) WitnessesOfLeak(ctx context.Context, root, shown int64) ([]leaks.W
 			select r.id, r.name, b.name as build, sc.name as scenario, r.status, r.summary, f.*
 			from runs r join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id
 				left join lateral (
-					select own.text as own, `+figureColumns("f")+`, f.witnesses
+					select own.text as own, `+figureColumns("f")+`, f.witnesses, f.own as alone
 					from (select id, text from signatures where root_id = $1 offset 0) own join findings f on f.run_id = r.id and f.signature_id = own.id
 					order by `+gravestFirst+` limit 1) f on true
 			where r.build_id = (select build_id from runs where id = $2) and r.analysed_at is not null
@@ -53,7 +54,7 @@ func (v View) WitnessesOfLeak(ctx context.Context, root, shown int64) ([]leaks.W
 			case when r.own is null then 0 else `+runSpan+` end as span_ns, r.witnesses,
 			case when r.own is not null then (select u->'unreachable' from jsonb_array_elements(coalesce(r.summary->'unreachable', '[]')) u where u->>'signature' = r.own limit 1) end as unreachable,
 			coalesce(r.class, '') as class, r.score, coalesce(r.certain, false) as certain, coalesce(r.outstanding_count, 0) as outstanding_count,
-			coalesce(r.outstanding_bytes, 0) as outstanding_bytes, r.growth_count, r.growth_bytes, r.rate
+			coalesce(r.outstanding_bytes, 0) as outstanding_bytes, r.growth_count, r.growth_bytes, r.rate, r.alone
 		from here r order by r.id desc`, root, shown, witnessRuns)
 	if err != nil {
 		return nil, nil, wrap("witnesses", err)
@@ -61,10 +62,14 @@ func (v View) WitnessesOfLeak(ctx context.Context, root, shown int64) ([]leaks.W
 	list := make([]leaks.WitnessRun, len(rows))
 	for i := range rows {
 		r := &rows[i]
+		figure := r.figure()
+		if own := r.Alone; own != nil {
+			figure.Class, figure.Score, figure.Certain = own.Class, own.Score, own.Certain
+		}
 		list[i] = leaks.WitnessRun{
 			Run: r.Run, Name: r.Name, Build: r.Build, Scenario: r.Scenario, Kinds: r.Kinds, Unread: r.Unread,
 			Status: analysis.Status(r.Status), Shows: r.Shows,
-			Figure: r.figure(), Witnesses: r.Witnesses, Unreachable: r.Unreachable, SpanNS: r.SpanNS,
+			Figure: figure, Witnesses: r.Witnesses, Unreachable: r.Unreachable, SpanNS: r.SpanNS,
 		}
 	}
 	others, err := all[OtherWitness](ctx, v.q, `

@@ -72,6 +72,32 @@ func TestWitnessesOfALeak(t *testing.T) {
 	}
 }
 
+// What a run says of a leak is what it says by itself, also where several runs are judged together.
+func TestWitnessesSpeakForThemselves(t *testing.T) {
+	l := newLab(t)
+	shown := l.run("100/soak/1", seenBy("A", leak, "umdh-snapshot"))
+	l.sql(`update findings set own = '{"class": "growing", "score": 0.6, "certain": false}' where run_id = $1`, shown)
+	id := l.signature("A").ID
+	runs, _, err := l.now().WitnessesOfLeak(t.Context(), id, shown)
+	if err != nil || len(runs) != 1 {
+		t.Fatalf("%+v, %v", runs, err)
+	}
+	if f := runs[0].Figure; f.Class != grows || f.Score == nil || *f.Score != 0.6 || f.Certain {
+		t.Errorf("%+v", f)
+	}
+	findings, _, err := l.now().Findings(t.Context(), store.FindingQuery{Run: shown, Limit: 1})
+	if err != nil || len(findings) != 1 {
+		t.Fatalf("%+v, %v", findings, err)
+	}
+	if own := findings[0].ByItself(); !findings[0].Certain || own.Class != grows || *own.Score != 0.6 || own.Certain {
+		t.Errorf("%+v by itself is %+v", findings[0].Figure, own)
+	}
+	findings[0].Alone = nil
+	if own := findings[0].ByItself(); own.Class != leak || !own.Certain {
+		t.Errorf("judged alone, it is %+v", own)
+	}
+}
+
 // Of a build with very many runs only as many as a page needs are read, those that show the leak first.
 func TestWitnessesAreBounded(t *testing.T) {
 	l := newLab(t)

@@ -24,9 +24,9 @@ type policyView struct {
 
 func viewOfPolicy(f *store.PolicyFile) policyView {
 	v := policyView{Version: f.Version, Policies: f.Policies,
-		Meaning: map[string][]string{"": f.Policies.Default.Sentences()}, Author: f.Author, Note: f.Note}
+		Meaning: map[string][]string{"": f.Policies.Default.Sentences(f.Version)}, Author: f.Author, Note: f.Note}
 	for name, own := range f.Policies.Scenarios {
-		v.Meaning[name] = own.Sentences()
+		v.Meaning[name] = own.Sentences(f.Version)
 	}
 	if f.Version > 0 {
 		v.At = &f.At

@@ -12,13 +12,14 @@ func TestPolicyPage(t *testing.T) {
 	s := open(t)
 	history(t, s)
 	const path = "/projects/shopd/policy"
-	has(t, words(s.page(path)), "When a gate fails", "Any leak fails.", "Evidence that does not decide warns (exit 4).",
+	has(t, words(s.page(path)), "When a gate fails", "Any leak fails, unless a call says what fails instead", "Evidence that does not decide warns (exit 4).",
 		"none saved yet: calls decide what fails")
 	const lenient = `{"default": {"fail_on": [], "canary": "Canary::Leak"}, "scenarios": {"soak": {"fail_on": ["leak"]}}}`
 	status, page := s.fill(path, "text", lenient, "version", "0", "do", "preview")
 	if status != http.StatusOK {
 		t.Fatalf("preview: %d %.300s", status, page)
 	}
+	lacks(t, words(page), "unless a call says what fails instead") // it would be saved
 	has(t, words(page), "All other scenarios", "Canary::Leak must be found in each run", "Scenario soak",
 		"What this would change", "Verdicts that change", "failed", "inconclusive")
 	if file := must[store.PolicyFile](t)(storetest.Now(t, s.store).Policy(t.Context(), "shopd")); file.Version != 0 {
@@ -29,6 +30,7 @@ func TestPolicyPage(t *testing.T) {
 		t.Fatalf("save: %d %.300s", status, location)
 	}
 	has(t, words(s.page(location)), "Saved.", "the present version is 1", "first", "Ada")
+	has(t, words(s.page(path)), "Scenario soak", "Any leak fails. A call may ask for more, never for less.")
 	if status, page = s.fill(path, "text", `{"default": {"fail": 1}}`, "version", "1", "do",
 		"save"); status != http.StatusUnprocessableEntity {
 		t.Errorf("a wrong policy: %d", status)

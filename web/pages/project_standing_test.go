@@ -26,6 +26,26 @@ func TestProjectStanding(t *testing.T) {
 	has(t, s.page("/projects/shopd?scale=linear&q=a"), `href="/projects/shopd?q=a"`)
 }
 
+// The verdict block says why each gate of the newest build fails, and the same whatever filters the list below it.
+func TestReasonsOfSeveralGates(t *testing.T) {
+	s := open(t)
+	for scenario, samples := range map[string][]sample{
+		"a": shop[:1], "b": shop[:2], "c": shop[:1], "calm": shop[4:7], "older": shop[1:2],
+	} {
+		to := target
+		to.Scenario = scenario
+		if scenario == "older" {
+			to.Build = "4700"
+		}
+		addRun(t, s.store, to, capturesOf(samples, 11))
+	}
+	for _, query := range []string{"", "?q=nosuchthing", "?class=cache"} {
+		has(t, words(s.page("/projects/shopd"+query)), "Gate fails", "1 leak is new, 1 goes on.",
+			"gate of a, c: 1 leak", "gate of b: 2 leaks")
+	}
+	lacks(t, words(s.page("/projects/shopd")), "gate: ", "of calm", "of older")
+}
+
 func TestSeveralLeaksAtOnce(t *testing.T) {
 	s := open(t)
 	history(t, s)

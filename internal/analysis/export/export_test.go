@@ -263,6 +263,19 @@ func TestReadsTheLayoutBefore(t *testing.T) {
 }
 
 // Every line of folded output is frames, a space and a positive number, whatever the names hold.
+// Formats for reading print a score as pages do: it is not capped, and no score below 1 reads as 1.
+func TestScoresForReading(t *testing.T) {
+	r := report()
+	for i := range r.Findings {
+		r.Findings[i].Score = new(0.9978)
+	}
+	for name, want := range map[string]string{"text": "leak 0.998  ", "markdown": "| leak | 0.998 |"} {
+		if got := writeReport(t, name, r, export.Options{}); !strings.Contains(got, want) {
+			t.Errorf("%s lacks %q:\n%s", name, want, got)
+		}
+	}
+}
+
 func TestFoldedLines(t *testing.T) {
 	for _, line := range strings.Split(strings.TrimSpace(write(t, "folded", export.Options{})), "\n") {
 		at := strings.LastIndexByte(line, ' ')

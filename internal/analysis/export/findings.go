@@ -53,10 +53,10 @@ func textFindings(p *printer, r *analysis.Report, opt Options) {
 
 // classNote prints a class with how sure it is that it is a leak.
 func classNote(class analysis.Class, score *float64) string {
-	if score == nil || *score < 0.005 {
+	if score == nil || *score < 0.005 { // next to certainly none
 		return string(class)
 	}
-	return fmt.Sprintf("%s %.2f", class, min(*score, 0.99))
+	return string(class) + " " + figures.Score(*score)
 }
 
 func rateNote(f *analysis.Finding) string {
@@ -103,7 +103,7 @@ func markdownFindings(p *printer, r *analysis.Report, opt Options) {
 		f := &shown[i]
 		score, growth, rate := "–", "–", "–"
 		if f.Score != nil {
-			score = fmt.Sprintf("%.2f", min(*f.Score, 0.99))
+			score = figures.Score(*f.Score)
 		}
 		if f.Growth != nil {
 			growth = change(f.BeforeExit().Bytes)

@@ -88,7 +88,7 @@ func (v *compareView) moduleURL(module string) templ.SafeURL {
 	return all.groupURL("")
 }
 
-// A moduleChange is what the leaks of one module hold on each side.
+// A moduleChange is what leaks or grows in one module holds on each side.
 type moduleChange struct {
 	name       string
 	base, head int64
@@ -99,31 +99,31 @@ func (m moduleChange) change() ui.Change {
 	return ui.BytesChange(&grown)
 }
 
-// modulesOf adds the rows of a comparison up by the module to blame, those that changed most first. A leak that is not
-// known on a side holds nothing there.
-func modulesOf(c *compare.Comparison) []moduleChange {
+// modulesOf adds up what leaks or grows on each side by the module to blame, those that changed most first. What a side
+// holds does not depend on what it is compared with.
+func modulesOf(base, head *compare.Side) []moduleChange {
 	at := map[string]int{}
 	var list []moduleChange
-	for _, r := range c.Rows {
-		if r.Change == compare.NotExercised {
-			continue
-		}
-		name, _, named := strings.Cut(ui.TitleOf(anySide(r).Title).Blame, "!")
-		if !named {
-			continue
-		}
-		k, known := at[name]
-		if !known {
-			k, at[name] = len(list), len(list)
-			list = append(list, moduleChange{name: name})
-		}
-		if r.Base != nil {
-			list[k].base += r.Base.Outstanding.Bytes
-		}
-		if r.Head != nil {
-			list[k].head += r.Head.Outstanding.Bytes
+	add := func(side *compare.Side, held func(*moduleChange) *int64) {
+		for i := range side.Findings {
+			f := &side.Findings[i]
+			if len(f.Frames) == 0 || !f.Class.IsSuspect() {
+				continue
+			}
+			name, _, named := strings.Cut(f.Frames[0], "!") // also of a frame without a function
+			if !named {
+				continue
+			}
+			k, known := at[name]
+			if !known {
+				k, at[name] = len(list), len(list)
+				list = append(list, moduleChange{name: name})
+			}
+			*held(&list[k]) += f.Outstanding.Bytes
 		}
 	}
+	add(base, func(m *moduleChange) *int64 { return &m.base })
+	add(head, func(m *moduleChange) *int64 { return &m.head })
 	slices.SortStableFunc(list, func(a, b moduleChange) int { return cmp.Compare(abs(b.head-b.base), abs(a.head-a.base)) })
 	return list
 }

@@ -1257,7 +1257,7 @@ func moduleCard(v compareView) templ.Component {
 			templ_7745c5c3_Var59 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if modules := modulesOf(v.comparison); len(modules) > 0 {
+		if modules := modulesOf(v.base, v.head); len(modules) > 0 {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 111, "<section class=\"card\" id=\"by-module\"><header><h2>By module</h2><span class=\"sum\">held by what leaks or grows</span></header><table class=\"tight\"><thead><tr><th>Module</th><th class=\"num\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

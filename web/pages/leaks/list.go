@@ -108,6 +108,9 @@ func (l Listing) url() templ.SafeURL {
 	return ui.WithFields(ui.ProjectURL(l.project), l.Fields())
 }
 
+// hasQuiet reports whether the list also shows what never leaked or grew, which is not sorted.
+func (l Listing) hasQuiet() bool { return l.class != "" && !analysis.Class(l.class).IsSuspect() }
+
 // A Table is a page of a project's signatures.
 type Table struct {
 	Listing

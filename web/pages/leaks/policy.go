@@ -58,12 +58,12 @@ type policyMeaning struct {
 	sentences []string
 }
 
-// meaningOf says what policies mean, the default first.
-func meaningOf(p *leaks.Policies) []policyMeaning {
-	list := []policyMeaning{{"", p.Default.Sentences()}}
+// meaningOf says what policies of a version mean, the default first.
+func meaningOf(p *leaks.Policies, version int) []policyMeaning {
+	list := []policyMeaning{{"", p.Default.Sentences(version)}}
 	for _, name := range slices.Sorted(maps.Keys(p.Scenarios)) {
 		own := p.Scenarios[name]
-		list = append(list, policyMeaning{name, own.Sentences()})
+		list = append(list, policyMeaning{name, own.Sentences(version)})
 	}
 	return list
 }
@@ -71,7 +71,7 @@ func meaningOf(p *leaks.Policies) []policyMeaning {
 // show puts a version into the editor.
 func (v *policyView) show(f *store.PolicyFile) error {
 	text, err := f.Policies.JSON()
-	v.text, v.shown, v.meaning = string(text), f.Version, meaningOf(&f.Policies)
+	v.text, v.shown, v.meaning = string(text), f.Version, meaningOf(&f.Policies, f.Version)
 	return err
 }
 
@@ -125,7 +125,7 @@ func (p *pages) policyPost(c echo.Context) error {
 	}
 	actor := ui.ActorOfForm(c)
 	if err == nil {
-		v.meaning = meaningOf(&made)
+		v.meaning = meaningOf(&made, v.current+1)
 		if save {
 			_, err = p.store.SavePolicy(ctx, v.project,
 				store.PolicyChange{Policies: made, Author: actor, Note: v.note, Version: version})

@@ -298,7 +298,7 @@ func policyPage(v policyView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "</pre></div><p class=\"note\">A call’s fail_on adds to fail_on here. Leaks that rules or people call known, and quarantined ones, fail no gate; each gate names them.</p></section>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "</pre></div><p class=\"note\">A call’s fail_on adds to that of a saved policy. Leaks that rules or people call known, and quarantined ones, fail no gate; each gate names them.</p></section>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

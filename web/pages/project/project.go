@@ -76,7 +76,7 @@ func (p *pages) project(c echo.Context) error {
 	for _, m := range view.modules.List {
 		view.leaks.Modules = append(view.leaks.Modules, m.Module)
 	}
-	view.standing.open, view.leaks.Scenarios = view.leaks.Counts, view.scenarios
+	view.leaks.Scenarios = view.scenarios
 	return ui.Render(c, http.StatusOK, projectPage(view))
 }
 

@@ -72,10 +72,6 @@ type boardRow struct {
 // boardRowOf reads how a project stands.
 func boardRowOf(ctx context.Context, v store.View, p *store.Project) (boardRow, error) {
 	s, err := standingOf(ctx, v, p.Name, boardBuilds)
-	if err != nil {
-		return boardRow{}, err
-	}
-	s.open, err = v.StateCounts(ctx, p.Name)
 	return boardRow{*p, s}, err
 }
 
@@ -157,7 +153,7 @@ func (v projectsView) figures() []figure {
 		if r.gate() == domain.GateFailed {
 			failing++
 		}
-		fresh, back = fresh+r.open[domain.StateNew], back+r.open[domain.StateRegressed]
+		fresh, back = fresh+r.open.Leaks[domain.StateNew], back+r.open.Leaks[domain.StateRegressed]
 		stale += r.stale(now)
 		for _, cell := range r.newest {
 			if cell.Status == analysis.StatusInconclusive {
@@ -169,7 +165,7 @@ func (v projectsView) figures() []figure {
 	return []figure{
 		{count(failing), " of " + count(len(v.all)), "projects fail their gate", failing > 0},
 		{count(fresh), "", "new leaks", fresh > 0},
-		{count(back), "", "came back", back > 0},
+		{count(back), "", "leaks came back", back > 0},
 		{count(stale), "", "scenarios not run for 7 days", false},
 		{count(undecided), "", "scenarios undecided: they ask for more evidence", false},
 	}

@@ -2,6 +2,7 @@ package project
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/a-h/templ"
@@ -24,11 +25,11 @@ type standing struct {
 	gates    map[int64]domain.Gate   // by run, of the newest build's cells
 	why      map[int64]string        // by run: why its gate says so
 	told     *time.Time              // when the gates answered; nil for just now
-	open     map[domain.State]int    // signatures by state
-	gravest  *store.Finding          // of all cells; nil where nothing leaks or grows that is not tolerated
-	of       *domain.Cell            // whose that is
-	spread   store.Spread            // of it
-	commits  templ.SafeURL           // what lies in it; "" where nobody says
+	open     domain.Standing
+	gravest  *store.Finding // of all cells; nil where nothing leaks or grows that is not tolerated
+	of       *domain.Cell   // whose that is
+	spread   store.Spread   // of it
+	commits  templ.SafeURL  // what lies in it; "" where nobody says
 }
 
 // standingOf reads how a project stands by its newest builds.
@@ -66,6 +67,9 @@ func standingOf(ctx context.Context, v store.View, project string, builds int) (
 		if s.commits, err = ui.CommitsBetween(ctx, v, links, project, s.spread.LastClean, s.spread.FirstBad); err != nil {
 			return nil, err
 		}
+	}
+	if s.open, err = v.Standing(ctx, project); err != nil {
+		return nil, err
 	}
 	return s, s.decide(ctx, v)
 }
@@ -131,14 +135,26 @@ func (s *standing) gate() domain.Gate {
 	return domain.GravestGate(list...)
 }
 
-// reason is why the gravest of those gates says so.
-func (s *standing) reason() string {
-	for _, cell := range s.cells() {
-		if s.gates[cell.Run] == s.gate() {
-			return s.why[cell.Run]
+// reasons are why the gravest of those gates say so, with the scenarios of each where the build has several.
+func (s *standing) reasons() []string {
+	var whys []string
+	scenarios, cells := map[string][]string{}, s.cells()
+	for _, cell := range cells {
+		if why := s.why[cell.Run]; why != "" && s.gates[cell.Run] == s.gate() {
+			if scenarios[why] == nil {
+				whys = append(whys, why)
+			}
+			scenarios[why] = append(scenarios[why], cell.Scenario)
 		}
 	}
-	return ""
+	for i, why := range whys {
+		of := ""
+		if len(cells) > 1 {
+			of = " of " + strings.Join(scenarios[why], ", ")
+		}
+		whys[i] = "gate" + of + ": " + why
+	}
+	return whys
 }
 
 // A gateWord is how a page shows the answer of a gate.

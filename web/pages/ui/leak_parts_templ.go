@@ -299,8 +299,9 @@ func clauseItem(line clauseLine) templ.Component {
 	})
 }
 
-// WitnessTable lists the kinds of evidence in which something was seen, with what each says.
-func WitnessTable(list []analysis.Witness) templ.Component {
+// WitnessTable lists the kinds of evidence in which something was seen, with what each says. The first is the report's
+// own; certain says that every clause of the rule is met in it.
+func WitnessTable(list []analysis.Witness, certain bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -326,7 +327,7 @@ func WitnessTable(list []analysis.Witness) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			for _, w := range list {
+			for i, w := range list {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<tr><td>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -334,7 +335,7 @@ func WitnessTable(list []analysis.Witness) templ.Component {
 				var templ_7745c5c3_Var19 string
 				templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(w.Kind)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/ui/leak_parts.templ`, Line: 47, Col: 19}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/ui/leak_parts.templ`, Line: 48, Col: 19}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var19))
 				if templ_7745c5c3_Err != nil {
@@ -352,7 +353,7 @@ func WitnessTable(list []analysis.Witness) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ScoreCell(w.Score, false).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ScoreCell(w.Score, i == 0 && certain).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -368,7 +369,7 @@ func WitnessTable(list []analysis.Witness) templ.Component {
 					var templ_7745c5c3_Var20 string
 					templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(ExactBytes(held.Bytes) + " in " + figures.Plural(held.Count, "block") + " before exit")
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/ui/leak_parts.templ`, Line: 55, Col: 118}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/ui/leak_parts.templ`, Line: 56, Col: 118}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var20))
 					if templ_7745c5c3_Err != nil {
@@ -381,7 +382,7 @@ func WitnessTable(list []analysis.Witness) templ.Component {
 					var templ_7745c5c3_Var21 string
 					templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Bytes(held.Bytes))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/ui/leak_parts.templ`, Line: 55, Col: 148}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/ui/leak_parts.templ`, Line: 56, Col: 148}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var21))
 					if templ_7745c5c3_Err != nil {
@@ -407,7 +408,7 @@ func WitnessTable(list []analysis.Witness) templ.Component {
 					var templ_7745c5c3_Var22 string
 					templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinStringErrs(ExactBytes(held.Bytes) + " in " + figures.Plural(held.Count, "block"))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/ui/leak_parts.templ`, Line: 60, Col: 101}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/ui/leak_parts.templ`, Line: 61, Col: 101}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var22))
 					if templ_7745c5c3_Err != nil {
@@ -420,7 +421,7 @@ func WitnessTable(list []analysis.Witness) templ.Component {
 					var templ_7745c5c3_Var23 string
 					templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Bytes(held.Bytes))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/ui/leak_parts.templ`, Line: 60, Col: 131}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/ui/leak_parts.templ`, Line: 61, Col: 131}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var23))
 					if templ_7745c5c3_Err != nil {

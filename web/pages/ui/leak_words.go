@@ -19,7 +19,7 @@ func wordOfScore(p *float64, certain bool) scoreWord {
 	if p == nil {
 		return scoreWord{"–", "low", "nothing can be said of it yet"}
 	}
-	exact := fmt.Sprintf("%.2f: how probable the model holds a leak to be", *p)
+	exact := figures.Score(*p) + ": how probable the model holds a leak to be"
 	switch {
 	case certain:
 		return scoreWord{"certain", "high", exact + "; every clause of the rule is met"}
