@@ -308,7 +308,7 @@ func TestVerdict(t *testing.T) {
 		{"nine that do not grow", grow(9, 0), analysis.StatusNoLeak, 0,
 			"no leak seen; with less than 10 snapshots no leak would have been certain."},
 		{"ten that do not grow", grow(10, 0), analysis.StatusNoLeak, 0,
-			"no leak seen; it would have shown, in 9 of 10 runs, a steady leak of 13 blocks per snapshot or more (13 KB in blocks of the average size)."},
+			"no leak seen; the evidence would have shown, in 9 of 10 runs, a steady leak of 13 blocks per snapshot or more (13 KB in blocks of the average size)."},
 		{"five that grow", grow(5, 1), analysis.StatusInconclusive, 0,
 			"1 place growing, which a leak and a cache that is not full yet both do; run longer."},
 		{"six that grow", grow(6, 100), analysis.StatusInconclusive, 0,

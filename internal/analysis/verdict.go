@@ -217,7 +217,7 @@ func conclusion(r *Report, v *Verdict, t *tally, lossy *Warning) string {
 		}
 		return s
 	case v.Status == StatusNoLeak && r.Power != nil:
-		return "no leak seen; it " + r.Power.Sentence
+		return "no leak seen; the evidence " + r.Power.Sentence
 	case v.Status == StatusNoLeak && r.powerless != "":
 		return "no leak seen; " + r.powerless
 	case v.Status == StatusNoLeak:

@@ -23,7 +23,8 @@ func (s *Store) FailJob(ctx context.Context, l Lease, f Failure) error {
 		state, err := value[string](ctx, tx, `
 			update jobs set state = case when $5 or attempt >= max_attempts then 'failed' else `+again+` end,
 				run_at = now() + least(interval '5 minutes', interval '1 second' * power(2, attempt)) , sent_at = null,
-				lease_token = null, lease_until = null, tokens = array_remove(tokens, $2::bigint), error_code = $3, error = $4, failed_by = $6,
+				lease_token = null, lease_until = null, tokens = array_remove(tokens, $2::bigint), error_code = $3,
+				error = $4, failed_by = $6,
 				ended_at = case when $5 or attempt >= max_attempts then now() end
 			where id = $1 and lease_token = $2 returning state`, l.ID, l.token, f.Code, f.Message, f.Final, f.Version)
 		if errors.Is(err, pgx.ErrNoRows) {

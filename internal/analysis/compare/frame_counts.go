@@ -102,8 +102,8 @@ func isEntry(frame string) bool {
 	return false
 }
 
-// isProvisional reports whether a signature of the frames is provisional: a frame is an offset in a module, as blame has
-// it where symbols are missing.
+// isProvisional reports whether a signature of the frames is provisional: a frame is an offset in a module, as blame
+// has it where symbols are missing.
 func isProvisional(frames []string) bool {
 	return slices.ContainsFunc(frames, func(frame string) bool { return strings.Contains(frame, "<unknown>+") })
 }

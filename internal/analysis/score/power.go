@@ -9,8 +9,8 @@ import (
 	"heapdrift/ingest/capture/allocations"
 )
 
-// A Power is the smallest steady leak that evidence would have shown: one of that rate, or of a higher one, is classed a
-// leak in 9 of 10 runs. Smaller leaks may show as well.
+// A Power is the smallest steady leak that evidence would have shown: one of that rate, or of a higher one, is classed
+// a leak in 9 of 10 runs. Smaller leaks may show as well.
 type Power struct {
 	Unit  string  `json:"unit"`  // "hour", or the name of the work counter
 	Count float64 `json:"count"` // blocks for each unit; 0 where nothing would have been called a leak

@@ -48,7 +48,7 @@ func TestWhatStacksFold(t *testing.T) {
 		return &analysis.Frame{Layer: layer, Module: module, Function: function}
 	}
 	heap, malloc := frame("alloc", "ntdll", "RtlAllocateHeap"), frame("alloc", "ucrtbase", "malloc")
-	hook, make := frame("tool", "verifier", "AVrfAllocate"), frame("plumbing", "app", "std::make_unique")
+	hook, owner := frame("tool", "verifier", "AVrfAllocate"), frame("plumbing", "app", "std::make_unique")
 	other, windows := &analysis.Frame{Layer: "third-party", Module: "audit", Offset: "0x104b"}, frame("system", "uxtheme", "OpenThemeData")
 	own, thread := frame("app", "app", "Order::Commit"), frame("base", "kernel32", "BaseThreadInitThunk")
 	for _, test := range []struct {
@@ -57,9 +57,9 @@ func TestWhatStacksFold(t *testing.T) {
 	}{
 		{[]*analysis.Frame{heap, malloc, own, thread},
 			"[2 allocator frames · ntdll, malloc] *app!Order::Commit [1 thread start frame · kernel32]"},
-		{[]*analysis.Frame{hook, heap, malloc, other, make, own},
+		{[]*analysis.Frame{hook, heap, malloc, other, owner, own},
 			"[3 allocator frames · verifier, ntdll, malloc] audit+0x104b [1 plumbing frame · std::make_unique] *app!Order::Commit"},
-		{[]*analysis.Frame{heap, windows, make, make, own, other},
+		{[]*analysis.Frame{heap, windows, owner, owner, own, other},
 			"[1 allocator frame · RtlAllocateHeap] uxtheme!OpenThemeData [2 plumbing frames · app, std::make_unique] *app!Order::Commit audit+0x104b"},
 		{[]*analysis.Frame{heap, windows, other, thread},
 			"[1 allocator frame · RtlAllocateHeap] uxtheme!OpenThemeData *audit+0x104b [1 thread start frame · kernel32]"},
