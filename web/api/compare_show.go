@@ -152,7 +152,7 @@ func (v *comparisonView) rows() (all []changedRow) {
 		change compare.Change
 		rows   []rowView
 	}{{compare.New, v.New}, {compare.Grown, v.Grown}, {compare.Shrunk, v.Shrunk}, {compare.Fixed, v.Fixed},
-		{compare.Persisting, v.Persisting}, {compare.NotExercised, v.NotExercised}} {
+		{compare.Clean, v.Clean}, {compare.Persisting, v.Persisting}, {compare.NotExercised, v.NotExercised}} {
 		for _, r := range list.rows {
 			all = append(all, changedRow{string(list.change), r})
 		}

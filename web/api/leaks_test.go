@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -303,6 +305,22 @@ func TestCompare(t *testing.T) {
 		if v.Base.Build != "2" || v.Head.Build != "3" || len(v.Fixed) != 1 || v.Fixed[0].Signature != sigOther ||
 			len(v.Persisting) != 1 {
 			t.Errorf("%s: %+v", query, v)
+		}
+	}
+	for _, sides := range []string{"base=1&head=2", "base=2&head=3", "base=2&head=1"} { // CSV has all lists
+		query := "project=shop&scenario=soak&" + sides
+		rows := bytes.Count(n.do("GET", "/api/v1/compare?format=csv&"+query, nil).want(t, 200, "").body, []byte("\n")) - 1
+		lists := decode[map[string]json.RawMessage](t, n.do("GET", "/api/v1/compare?"+query, nil).want(t, 200, ""))
+		listed := 0
+		for _, name := range []string{"new", "grown", "shrunk", "fixed", "clean", "persisting", "not_exercised"} {
+			var list []row
+			if err := json.Unmarshal(lists[name], &list); err != nil {
+				t.Fatal(err)
+			}
+			listed += len(list)
+		}
+		if rows != listed {
+			t.Errorf("%s: %d rows of CSV, and %d in the lists", sides, rows, listed)
 		}
 	}
 	n.build("4", found(sigOther, "Other", analysis.ClassStable, 0))
