@@ -208,13 +208,17 @@ func (s *returnSet) add(module int32, function uint32, offset uint64) bool {
 func symbolWarnings(r *Report) []Warning {
 	var list []Warning
 	if r.unnamed.Count > 0 {
-		hold, when := "hold", ""
+		have, they, hold, when := "have", "they", "hold", ""
+		if r.unnamed.Count == 1 {
+			have, they, hold = "has", "it", "holds"
+		}
 		if r.unnamedEnded {
 			hold, when = "held", " before the process ended"
 		}
 		list = append(list, Warning{Code: capture.NoSymbols, Count: r.unnamed.Count, Message: fmt.Sprintf(
-			"%s of %s have no function name: the evidence holds addresses, so frames print as module+0xRVA; they %s %s%s%s",
-			figures.Count(r.unnamed.Count), figures.Plural(len(r.Sites), "site"), hold, figures.Bytes(r.unnamed.Bytes), when,
+			"%s of %s %s no function name: the evidence holds addresses, so frames print as module+0xRVA; %s %s %s%s%s",
+			figures.Count(r.unnamed.Count), figures.Plural(len(r.Sites), "site"), have, they, hold,
+			figures.Bytes(r.unnamed.Bytes), when,
 			missing(r.Modules))})
 	}
 	list = append(list, pendingSymbols(r.Modules)...)
