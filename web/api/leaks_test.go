@@ -21,19 +21,19 @@ const (
 )
 
 // found is a finding of a report.
-func found(signature, name string, class analysis.Class, bytes int64) analysis.Finding {
+func found(signature, name string, class analysis.Class, size int64) analysis.Finding {
 	p, holds := 0.2, class == analysis.ClassLeak
 	if holds {
 		p = 0.97
 	}
 	return analysis.Finding{
 		Signature: signature, Kind: "heap", Title: "shop!" + name, Verdict: class, Score: &p, Certain: holds, Sites: 1,
-		Amounts: analysis.Amounts{Outstanding: analysis.Amount{Count: bytes / 10, Bytes: bytes},
-			Growth: &analysis.Amount{Count: bytes / 10, Bytes: bytes}},
+		Amounts: analysis.Amounts{Outstanding: analysis.Amount{Count: size / 10, Bytes: size},
+			Growth: &analysis.Amount{Count: size / 10, Bytes: size}},
 		Blame:  &analysis.Blame{Module: "shop", Function: name, File: `c:\shop\` + strings.ToLower(name) + ".cpp", Line: 7},
 		Frames: []string{"shop!" + name, "shop!main"}, Fine: signature + "f", Leaf: signature + "l",
 		Clauses:   []score.Clause{{Rule: "slope", Holds: &holds, Text: "it rises"}},
-		Rate:      &score.Rate{Unit: "hour", Bytes: float64(bytes), Count: float64(bytes) / 10},
+		Rate:      &score.Rate{Unit: "hour", Bytes: float64(size), Count: float64(size) / 10},
 		Witnesses: []analysis.Witness{{Kind: "umdh-snapshot", Verdict: class, Score: &p}},
 	}
 }
@@ -308,9 +308,9 @@ func TestCompare(t *testing.T) {
 		}
 	}
 	for _, sides := range []string{"base=1&head=2", "base=2&head=3", "base=2&head=1"} { // CSV has all lists
-		query := "project=shop&scenario=soak&" + sides
-		rows := bytes.Count(n.do("GET", "/api/v1/compare?format=csv&"+query, nil).want(t, 200, "").body, []byte("\n")) - 1
-		lists := decode[map[string]json.RawMessage](t, n.do("GET", "/api/v1/compare?"+query, nil).want(t, 200, ""))
+		asked := "project=shop&scenario=soak&" + sides
+		rows := bytes.Count(n.do("GET", "/api/v1/compare?format=csv&"+asked, nil).want(t, 200, "").body, []byte("\n")) - 1
+		lists := decode[map[string]json.RawMessage](t, n.do("GET", "/api/v1/compare?"+asked, nil).want(t, 200, ""))
 		listed := 0
 		for _, name := range []string{"new", "grown", "shrunk", "fixed", "clean", "persisting", "not_exercised"} {
 			var list []row
