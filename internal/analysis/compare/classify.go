@@ -199,20 +199,11 @@ func (s *Side) mayShow(f *Finding, partners map[*Finding]*Finding) bool {
 	}
 	for i := range s.Findings {
 		own := &s.Findings[i]
-		if partners[own] == nil && blamedModule(own) == blamedModule(f) && isProvisional(own.Frames) {
+		if partners[own] == nil && own.Module() == f.Module() && isProvisional(own.Frames) {
 			return true
 		}
 	}
 	return false
-}
-
-// blamedModule is the module of the frame to blame; "" where the finding has no frame.
-func blamedModule(f *Finding) string {
-	if len(f.Frames) == 0 {
-		return ""
-	}
-	module, _, _ := strings.Cut(f.Frames[0], "!")
-	return module
 }
 
 // speed says whether a leak of both sides became faster or slower, and how likely it seems so by chance alone.
@@ -224,7 +215,7 @@ func speed(base, head *Finding) (change Change, why string, chance float64) {
 	rates := fmt.Sprintf("%s blocks per %s, before %s", figures.Number(head.RateCount), head.RateUnit,
 		figures.Number(base.RateCount))
 	if base.Unbounded || head.Unbounded {
-		return Persisting, fmt.Sprintf("%s; less than %d snapshots do not tell whether that is faster or slower", rates,
+		return Persisting, fmt.Sprintf("%s; fewer than %d snapshots do not tell whether that is faster or slower", rates,
 			score.SnapshotsToJudge), 1
 	}
 	grown, shrunk := score.Worse(b, h), score.Worse(h, b)

@@ -3,6 +3,8 @@
 package compare
 
 import (
+	"strings"
+
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/score"
 )
@@ -43,6 +45,18 @@ type Finding struct {
 	// FirstBad is the build in which the leak was bad first, and FirstPlace the build's place; "" and nil where nobody knows.
 	FirstBad   string
 	FirstPlace []byte
+}
+
+// Module is the module to blame; "" where no frame is in a module.
+func (f *Finding) Module() string {
+	if len(f.Frames) == 0 {
+		return ""
+	}
+	module, _, named := strings.Cut(f.Frames[0], "!")
+	if !named {
+		return ""
+	}
+	return module
 }
 
 // TakeRate takes how fast a finding grows; nil is not at all.

@@ -41,5 +41,5 @@ func Example() {
 	// ✓ 21 % of the blocks that stay came in the last 20 % of the work
 	// · of generated stacks that look like this 98 % leaked
 	// · a cache that is not full yet looks the same: record longer, or mark it as known
-	// with less than 10 snapshots no leak would have been certain
+	// with fewer than 10 snapshots no leak would have been certain
 }

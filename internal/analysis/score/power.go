@@ -64,7 +64,7 @@ func SnapshotPower(a *Axis, followed bool, noise float64, block int64) (p Power,
 	case !followed:
 		return p, "without the addresses of blocks no leak would have been certain"
 	case points.n < powerSnapshots[0].from:
-		return p, fmt.Sprintf("with less than %d snapshots no leak would have been certain", powerSnapshots[0].from)
+		return p, fmt.Sprintf("with fewer than %d snapshots no leak would have been certain", powerSnapshots[0].from)
 	case slices.Max(differences(points.x[:points.n])) > mostGap:
 		return p, "one interval between snapshots is too long to say which leak would have been seen"
 	}

@@ -119,7 +119,7 @@ func TestPowerWithoutEvidence(t *testing.T) {
 		a.At[11] = a.At[10] / (1 - share)
 		return a
 	}
-	const few, long = "with less than 10 snapshots no leak would have been certain",
+	const few, long = "with fewer than 10 snapshots no leak would have been certain",
 		"one interval between snapshots is too long to say which leak would have been seen"
 	for name, test := range map[string]struct {
 		axis     *score.Axis

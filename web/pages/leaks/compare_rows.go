@@ -107,11 +107,8 @@ func modulesOf(base, head *compare.Side) []moduleChange {
 	add := func(side *compare.Side, held func(*moduleChange) *int64) {
 		for i := range side.Findings {
 			f := &side.Findings[i]
-			if len(f.Frames) == 0 || !f.Class.IsSuspect() {
-				continue
-			}
-			name, _, named := strings.Cut(f.Frames[0], "!") // also of a frame without a function
-			if !named {
+			name := f.Module()
+			if name == "" || !f.Class.IsSuspect() {
 				continue
 			}
 			k, known := at[name]

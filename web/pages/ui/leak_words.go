@@ -56,20 +56,20 @@ func rateOf(r *score.Rate) Change {
 	if low, high := figures.Number(r.CountLow), figures.Number(r.CountHigh); low != blocks || high != blocks {
 		blocks += fmt.Sprintf(" (%s to %s)", low, high)
 	}
-	c.Exact = fmt.Sprintf("%s; 95 %% %s, %s blocks per %s", c.Exact, intervalText(r.Bytes, r.BytesLow, r.BytesHigh),
-		blocks, r.Unit)
+	c.Exact = fmt.Sprintf("%s; 95 %% %s, %s blocks per %s", c.Exact,
+		intervalText(r.Bytes, r.BytesLow, r.BytesHigh), blocks, r.Unit)
 	return c
 }
 
 // withoutInterval is what stands in place of the interval of an unbounded rate.
-var withoutInterval = fmt.Sprintf("less than %d snapshots give no interval", score.SnapshotsToJudge)
+var withoutInterval = fmt.Sprintf("fewer than %d snapshots give no interval", score.SnapshotsToJudge)
 
 // intervalText is the interval of a growth in bytes.
 func intervalText(bytes, low, high float64) string {
 	text, from, to := figures.Bytes(int64(math.Round(bytes))), figures.Bytes(int64(math.Round(low))),
 		figures.Bytes(int64(math.Round(high)))
 	if from == text && to == text {
-		return "within the digits shown"
+		return "interval narrower than the digits shown"
 	}
 	return "between " + from + " and " + to
 }

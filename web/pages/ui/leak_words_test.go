@@ -16,10 +16,10 @@ func TestRateIntervals(t *testing.T) {
 		{"+3,072 B per hour; 95 % between 2.00 KB and 4.00 KB, 30 (20 to 40) blocks per hour",
 			"3.00 KB per hour, between 2.00 KB and 4.00 KB, of 1 signature",
 			score.Rate{Count: 30, CountLow: 20, CountHigh: 40, Bytes: 3072, BytesLow: 2048, BytesHigh: 4096}},
-		{"+3,072 B per hour; 95 % within the digits shown, 30 blocks per hour",
-			"3.00 KB per hour, within the digits shown, of 1 signature",
+		{"+3,072 B per hour; 95 % interval narrower than the digits shown, 30 blocks per hour",
+			"3.00 KB per hour, interval narrower than the digits shown, of 1 signature",
 			score.Rate{Count: 30, CountLow: 30, CountHigh: 30, Bytes: 3072, BytesLow: 3071.6, BytesHigh: 3072.4}},
-		{"+3,072 B per hour, 30 blocks; less than 5 snapshots give no interval", "3.00 KB per hour, of 1 signature; less than 5 snapshots give no interval",
+		{"+3,072 B per hour, 30 blocks; fewer than 5 snapshots give no interval", "3.00 KB per hour, of 1 signature; fewer than 5 snapshots give no interval",
 			score.Rate{Count: 30, CountLow: 20, CountHigh: 40, Bytes: 3072, BytesLow: 2048, BytesHigh: 4096, Unbounded: true}},
 	} {
 		test.of.Unit = "hour"
