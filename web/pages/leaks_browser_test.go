@@ -34,18 +34,9 @@ func TestLeakPagesInBrowser(t *testing.T) {
 		"run-findings":   fmt.Sprintf("/runs/%d?open=%s", runs[1], leak.Text),
 		"site-rules":     fmt.Sprintf("/runs/%d?view=sites&open=0", runs[1]),
 	} {
-		for _, theme := range []string{"light", "dark"} {
-			b.do(cdp.EmulateViewport(1440, 900), cdp.Navigate(s.url+address))
-			must[bool](t)(cdp.Run(b.ctx,
-				cdp.Evaluate[bool](fmt.Sprintf(`document.documentElement.dataset.theme = %q, document.querySelectorAll("details:not(.menu)").forEach(d => d.open = true), true`, theme))))
-			b.accessibleIn(theme, name+", "+theme)
-			b.fits(name)
-			b.keep(name + "-" + theme)
-		}
-		b.do(cdp.EmulateViewport(390, 844), cdp.Navigate(s.url+address))
-		b.accessible(name + ", narrow")
-		b.fits(name + ", narrow")
-		b.keep(name + "-390")
+		b.do(cdp.Navigate(s.url + address))
+		b.is(`document.querySelectorAll("details:not(.menu)").forEach(d => d.open = true), true`)
+		b.inWindows(name)
 	}
 }
 
@@ -94,17 +85,8 @@ func TestStacksOfALeakInBrowser(t *testing.T) {
 	trace.Scenario = "dumped"
 	addRun(t, s.store, trace, append(capturesOf(receipts(), 11), dumped()))
 	leak := signatureOf(t, s, appendLine)
-	for _, size := range [][2]int64{{1440, 900}, {1024, 768}, {390, 844}} {
-		b.do(cdp.EmulateViewport(size[0], size[1]), cdp.Navigate(s.url+"/projects/shopd/signatures/"+leak.Text))
-		for _, theme := range []string{"light", "dark"} {
-			what := fmt.Sprintf("stacks-%d-%s", size[0], theme)
-			b.see(fmt.Sprintf(`document.documentElement.dataset.theme = %q`, theme))
-			b.accessibleIn(theme, what)
-			b.keep(what)
-		}
-		b.fits(fmt.Sprintf("stacks at %d", size[0]))
-		b.uncut(fmt.Sprintf("stacks at %d", size[0]))
-	}
+	b.do(cdp.Navigate(s.url + "/projects/shopd/signatures/" + leak.Text))
+	b.inWindows("stacks")
 	b.see(`document.querySelectorAll(".variant[open]").length === 1`)
 	b.do(cdp.Click(".variant:not([open]) > summary"))
 	b.see(`document.querySelectorAll(".variant[open]").length === 2`)

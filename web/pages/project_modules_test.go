@@ -56,18 +56,9 @@ func TestModulesInBrowser(t *testing.T) {
 		"assignee", "Cara Moss"); status != 303 {
 		t.Fatalf("%d %.300s", status, page)
 	}
-	for _, size := range [][2]int64{{1440, 900}, {1024, 768}, {390, 844}} {
-		b.do(cdp.EmulateViewport(size[0], size[1]), cdp.Navigate(s.url+"/projects/shopd"))
-		for _, theme := range []string{"light", "dark"} {
-			what := fmt.Sprintf("modules-%d-%s", size[0], theme)
-			b.see(fmt.Sprintf(`document.documentElement.dataset.theme = %q`, theme))
-			b.accessibleIn(theme, what)
-			b.keep(what)
-		}
-		b.fits(fmt.Sprintf("project at %d", size[0]))
-		b.uncut(fmt.Sprintf("project at %d", size[0]))
-	}
-	b.do(cdp.EmulateViewport(1440, 900), cdp.Navigate(s.url+"/projects/shopd"),
+	b.do(cdp.Navigate(s.url + "/projects/shopd"))
+	b.inWindows("modules")
+	b.do(cdp.Navigate(s.url+"/projects/shopd"),
 		cdp.Click(`//ul[@class="shares"]//span[text()="plugin"]`))
 	b.see(`location.search === "?module=plugin" && document.querySelectorAll("#leaks tr[data-row]").length === 1 && document.querySelector("select[name=module]").value === "plugin"`)
 	b.do(cdp.Click(`.shares a[aria-current]`))

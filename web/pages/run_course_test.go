@@ -69,13 +69,6 @@ func TestMemoryOverTimeOnThePage(t *testing.T) {
 func TestMemoryOverTimeInBrowser(t *testing.T) {
 	s, b := open(t), browse(t)
 	path := fmt.Sprintf("/runs/%d/memory", addRun(t, s.store, target, overTime(t)))
-	for _, theme := range []string{"light", "dark"} {
-		for _, width := range []int64{1440, 1024, 390} {
-			b.do(cdp.EmulateViewport(width, 900), cdp.Navigate(s.url+path))
-			b.turn(theme)
-			b.accessibleIn(theme, fmt.Sprintf("%s, %d px", theme, width))
-			b.fits(fmt.Sprintf("%s, %d px", theme, width))
-			b.keep(fmt.Sprintf("course-%s-%d", theme, width))
-		}
-	}
+	b.do(cdp.Navigate(s.url + path))
+	b.inWindows("course")
 }

@@ -43,10 +43,10 @@ func (b *tab) everywhere(what string) {
 	b.t.Helper()
 	for _, size := range [][2]int64{{390, 844}, {1440, 900}} {
 		b.do(cdp.EmulateViewport(size[0], size[1]))
-		for _, theme := range []string{"dark", "light"} {
+		for theme, check := range map[string]func(*tab, string){"light": (*tab).accessible, "dark": (*tab).legible} {
 			b.turn(theme)
 			what := fmt.Sprintf("%s-%d-%s", what, size[0], theme)
-			b.accessibleIn(theme, what)
+			check(b, what)
 			b.fits(what)
 			b.uncut(what)
 			b.each(map[string]string{
