@@ -166,19 +166,22 @@ func TestSpansInTwoRanges(t *testing.T) {
 	}
 	const many, sites = 1 << 17, 3
 	r := rand.New(rand.NewPCG(5, 6))
-	for name, address := range map[string]func(place uint64) uint64{
-		"evenly":         func(place uint64) uint64 { return place * 16 },
-		"two heaps":      func(place uint64) uint64 { return place%2<<40 + place/2*16 },
-		"from 0 on":      func(place uint64) uint64 { return place / 2 },
-		"up to the last": func(place uint64) uint64 { return ^(place * 16) },
+	for name, c := range map[string]struct {
+		address func(place uint64) uint64
+		blocks  []int
+	}{
+		"evenly":         {func(place uint64) uint64 { return place * 16 }, []int{many - 1, many, many + 1}},
+		"two heaps":      {func(place uint64) uint64 { return place%2<<40 + place/2*16 }, []int{many}},
+		"from 0 on":      {func(place uint64) uint64 { return place / 2 }, []int{many}},
+		"up to the last": {func(place uint64) uint64 { return ^(place * 16) }, []int{many}},
 	} {
-		for _, n := range []int{many - 1, many, many + 1} {
+		for _, n := range c.blocks {
 			var sets []map[capture.Block]bool
 			var captures []*capture.Capture
 			for k := range 3 {
 				set, list := map[capture.Block]bool{}, []capture.Block(nil)
 				for place := uint64(k * 1000); len(list) < n-k*n/3; place++ {
-					if b := (capture.Block{Site: uint32(place % sites), Address: address(place),
+					if b := (capture.Block{Site: uint32(place % sites), Address: c.address(place),
 						Size: 8 + place%2}); r.IntN(8) > 0 && !set[b] {
 						set[b] = true
 						list = append(list, b)

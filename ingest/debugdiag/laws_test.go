@@ -74,7 +74,7 @@ func TestCut(t *testing.T) {
 	whole := read(t, r.MIME())
 	page := len(r.HTML()) - len("</body></html>")
 	for name, report := range map[string][]byte{"page": r.HTML()[:page+7], "MIME": r.MIME()[:page]} {
-		for n := 0; n < len(report); n += 1 + n/300 {
+		for n := 0; n < len(report); n += 1 + n/120 {
 			captures, err := debugdiag.Read(t.Context(), bytes.NewReader(report[:n]))
 			var coded *evidence.Error
 			if err != nil && !errors.As(err, &coded) || err == nil && len(captures) == 0 {

@@ -205,7 +205,7 @@ func TestBitFlips(t *testing.T) {
 			r.Heaps, r.Segments, r.Blocks, r.Virtual, r.PageHeap = 1, 2, 30, 1, !r.Windows.Old() && r.Seed%2 == 0
 			made := ntheaptest.Make(r)
 			random := rand.New(rand.NewPCG(r.Seed, 3))
-			for range 12 {
+			for range 6 {
 				p := process(made)
 				p.Memory = edited(made.Memory, func(_ uint64, b []byte) {
 					for range 1 + random.IntN(1+len(b)/256) {

@@ -179,7 +179,7 @@ func TestSegmentHeapBitFlips(t *testing.T) {
 			random := rand.New(rand.NewPCG(r.Seed, 8))
 			deadline := time.AfterFunc(time.Minute, func() { panic("a walk does not end: " + name) })
 			defer deadline.Stop()
-			for range 20 {
+			for range 8 {
 				p := process(made)
 				m := &patchedMemory{Memory: made.Memory}
 				for range 1 + random.IntN(20) {
@@ -230,7 +230,7 @@ func TestSegmentHeapCircles(t *testing.T) {
 				}
 			}
 			random := rand.New(rand.NewPCG(r.Seed, 9))
-			for range 60 {
+			for range 24 {
 				from, to := places[random.IntN(len(places))], places[random.IntN(len(places))]
 				if random.IntN(4) == 0 {
 					to = from

@@ -99,7 +99,7 @@ func TestCutAnywhere(t *testing.T) {
 func TestCutOnce(t *testing.T) {
 	for name, log := range logsToCut(t) {
 		want := readPieces(t, log, len(log)+lineRoom)
-		for at := 1; at < len(log); at += 1 + len(log)/500 {
+		for at := 1; at < len(log); at += 1 + len(log)/250 {
 			r := &reader{ctx: t.Context(), in: newLines(t.Context(), bytes.NewReader(log), at)}
 			r.in.fill()
 			r.in.pieces.size = len(log) + lineRoom

@@ -79,7 +79,7 @@ func TestFlippedBits(t *testing.T) {
 	}
 	log := []byte(everything())
 	random := rand.New(rand.NewPCG(1, 2))
-	for range 400 {
+	for range 150 {
 		damaged := bytes.Clone(log)
 		for range 1 + random.IntN(40) {
 			damaged[random.IntN(len(damaged))] ^= 1 << random.IntN(8)

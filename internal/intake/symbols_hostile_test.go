@@ -38,7 +38,7 @@ func TestSymbolsDamaged(t *testing.T) {
 	if keys := d.keys(); len(keys) > 0 {
 		t.Fatalf("blobs are left: %v", keys)
 	}
-	for at := 0; at < len(whole); at += max(1, len(whole)/150) {
+	for at := 0; at < len(whole); at += max(1, len(whole)/75) {
 		changed := bytes.Clone(whole)
 		changed[at] ^= 1 << (at % 8)
 		_, err := d.send("changed.zip", changed)
