@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -153,13 +156,50 @@ func poll(ctx context.Context, t *testing.T, what, expression string) {
 	t.Fatalf("waited in vain for %s: %v; the page shows %s", what, err, shown)
 }
 
+// ask returns the text that a script gives. Where the page loads anew meanwhile, which ends its scripts and takes its
+// nodes away, ask runs the script again.
+func ask(ctx context.Context, t *testing.T, what, script string) string {
+	t.Helper()
+	var err error
+	for range 1200 {
+		var s string
+		if s, err = cdp.Run(ctx, cdp.Evaluate[string](script, cdp.EvalAwaitPromise)); err == nil {
+			return s
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatalf("%s: %v", what, err)
+	return ""
+}
+
 func text(ctx context.Context, t *testing.T, selector string) string {
 	t.Helper()
-	s, err := cdp.Run(ctx, cdp.Text(selector))
-	if err != nil {
-		t.Fatalf("text of %s: %v", selector, err)
+	return ask(ctx, t, "text of "+selector, fmt.Sprintf("document.querySelector(%q).innerText", selector))
+}
+
+// The text of a page is read although the page loads anew again and again.
+func TestTextOfAPageThatLoadsAnew(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
 	}
-	return s
+	var loads atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		again := ""
+		if loads.Add(1) < 30 && r.URL.Path == "/" {
+			again = "<script>setTimeout(() => location.reload(), 20)</script>"
+		}
+		fmt.Fprintf(w, "<!doctype html><link rel=icon href='data:,'><p>growth</p>%s", again)
+	}))
+	defer server.Close()
+	ctx := startBrowser(t)
+	if err := cdp.Do(ctx, cdp.Navigate(server.URL)); err != nil {
+		t.Fatal(err)
+	}
+	for loads.Load() < 30 {
+		if s := text(ctx, t, "p"); s != "growth" {
+			t.Fatalf("the text is %q", s)
+		}
+	}
 }
 
 // A developer drops two logs on the upload page, and they become a report that names the growth.
@@ -210,14 +250,8 @@ func checkAxe(ctx context.Context, t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := evaluate(ctx, string(script)+"\n;0"); err != nil {
-		t.Fatal(err)
-	}
-	found, err := cdp.Run(ctx,
-		cdp.Evaluate[string](`axe.run().then(r => JSON.stringify(r.violations.map(v => v.id + ": " + v.nodes.map(n => n.target.join(" ")).join(", "))))`, cdp.EvalAwaitPromise))
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := ask(ctx, t, "axe", string(script)+"\n"+
+		`;axe.run().then(r => JSON.stringify(r.violations.map(v => v.id + ": " + v.nodes.map(n => n.target.join(" ")).join(", "))))`)
 	var violations []string
 	if err := json.Unmarshal([]byte(found), &violations); err != nil {
 		t.Fatal(err)
