@@ -140,41 +140,39 @@ func writeLog(t *testing.T, name string, minute, leaked int) string {
 	return path
 }
 
-// poll waits until an expression in the page is true. The page may load anew meanwhile.
-func poll(ctx context.Context, t *testing.T, what, expression string) {
+// ask runs a script in the page until its value is enough, and returns that. The page may load anew meanwhile, which ends
+// its scripts and takes its nodes away.
+func ask[T any](ctx context.Context, t *testing.T, what, script string, enough func(T) bool) T {
 	t.Helper()
+	var value T
 	var err error
 	for range 1200 {
-		var is bool
-		if is, err = cdp.Run(ctx, cdp.Evaluate[bool]("!!("+expression+")")); is {
-			return
+		if value, err = cdp.Run(ctx, cdp.Evaluate[T](script, cdp.EvalAwaitPromise)); err == nil && enough(value) {
+			return value
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
 	shown, _ := cdp.Run(ctx, cdp.Evaluate[string](
 		`location.href + "\n" + document.title + "\n" + document.querySelector("main").innerText`))
 	t.Fatalf("waited in vain for %s: %v; the page shows %s", what, err, shown)
+	return value
 }
 
-// ask returns the text that a script gives. Where the page loads anew meanwhile, which ends its scripts and takes its
-// nodes away, ask runs the script again.
-func ask(ctx context.Context, t *testing.T, what, script string) string {
+// poll waits until an expression in the page is true.
+func poll(ctx context.Context, t *testing.T, what, expression string) {
 	t.Helper()
-	var err error
-	for range 1200 {
-		var s string
-		if s, err = cdp.Run(ctx, cdp.Evaluate[string](script, cdp.EvalAwaitPromise)); err == nil {
-			return s
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Fatalf("%s: %v", what, err)
-	return ""
+	ask(ctx, t, what, "!!("+expression+")", func(is bool) bool { return is })
+}
+
+// told returns the text that a script gives.
+func told(ctx context.Context, t *testing.T, what, script string) string {
+	t.Helper()
+	return ask(ctx, t, what, script, func(string) bool { return true })
 }
 
 func text(ctx context.Context, t *testing.T, selector string) string {
 	t.Helper()
-	return ask(ctx, t, "text of "+selector, fmt.Sprintf("document.querySelector(%q).innerText", selector))
+	return told(ctx, t, "text of "+selector, fmt.Sprintf("document.querySelector(%q).innerText", selector))
 }
 
 // The text of a page is read although the page loads anew again and again.
@@ -250,7 +248,7 @@ func checkAxe(ctx context.Context, t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := ask(ctx, t, "axe", string(script)+"\n"+
+	found := told(ctx, t, "axe", string(script)+"\n"+
 		`;axe.run().then(r => JSON.stringify(r.violations.map(v => v.id + ": " + v.nodes.map(n => n.target.join(" ")).join(", "))))`)
 	var violations []string
 	if err := json.Unmarshal([]byte(found), &violations); err != nil {

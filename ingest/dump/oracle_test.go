@@ -166,9 +166,6 @@ func spelledOut(frame, b []byte) []byte {
 	if single := d>>5&1 == 1; !single || d>>6 == 0 { // a window, or a size of one byte
 		at++
 	}
-	if cap(b) == 0 {
-		b = make([]byte, 0, 32<<20) // more than all but the largest need
-	}
 	b = append(b, frame[:at]...)
 	for last := false; !last; {
 		header := uint32(frame[at]) | uint32(frame[at+1])<<8 | uint32(frame[at+2])<<16

@@ -95,7 +95,7 @@ func TestCutAnywhere(t *testing.T) {
 	}
 }
 
-// A log that is cut once, at every place, gives what it gives whole.
+// A log that is read in two pieces, divided at any place, gives what it gives whole.
 func TestCutOnce(t *testing.T) {
 	for name, log := range logsToCut(t) {
 		want := readPieces(t, log, len(log)+lineRoom)

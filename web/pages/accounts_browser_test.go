@@ -21,9 +21,9 @@ func TestAccountsInBrowser(t *testing.T) {
 	}
 	b.do(cdp.Navigate(s.url + "/projects/shopd"))
 	b.see(`location.pathname === "/login" && location.search.includes("shopd")`)
-	b.inWindows("login-empty")
+	b.onScreens("login-empty")
 	b.do(cdp.Navigate(s.url + account.SetupPath(link.Text)))
-	b.inWindows("setup")
+	b.onScreens("setup")
 	b.do(cdp.SendKeys("#name", "Ada Kirsch"), cdp.SendKeys("#password", "correct horse"),
 		cdp.SendKeys("#again", "correct horse"), cdp.Click(`//button[text()="Go on"]`))
 	b.see(`location.pathname === "/" && document.querySelector(".topbar .account a").innerText === "Ada Kirsch"`)
@@ -36,7 +36,7 @@ func TestAccountsInBrowser(t *testing.T) {
 	b.do(cdp.Navigate(s.url+"/accounts"), cdp.SendKeys("#name", "Bo Olsen"), cdp.SendKeys("#email", "bo@shop.example"),
 		cdp.Click(`//button[text()="Make the account"]`))
 	b.see(`document.querySelector("#new-link").innerText.startsWith(location.origin + "/setup/")`)
-	b.inWindows("accounts")
+	b.onScreens("accounts")
 	node := store.Node{ID: "1", Role: "work", Host: "build-server-17.shop.example", Version: "1.2.3", Schema: 16, Slots: 3,
 		Says: "store: another schema: the database has version 17, this heapdrift knows 16 only"}
 	if err := errors.Join(s.store.SeeNode(t.Context(), node),
@@ -49,17 +49,17 @@ func TestAccountsInBrowser(t *testing.T) {
 			Final: true})
 	b.do(cdp.Navigate(s.url + "/operators"))
 	b.see(`document.querySelector("h1").innerText === "Operators"`)
-	b.inWindows("operators")
+	b.onScreens("operators")
 	b.do(cdp.Navigate(s.url+"/projects/audit/settings"), cdp.SendKeys("#user", "bo olsen"),
 		cdp.Click(`//button[text()="Add"]`))
 	b.see(`document.querySelectorAll("#members tbody tr").length === 2`)
 	b.do(cdp.SendKeys("#name", "Jenkins nightly"), cdp.Click(`//button[text()="Make a token"]`))
 	b.see(`document.querySelector("#new-token").innerText.startsWith("hd_")`)
-	b.inWindows("settings")
+	b.onScreens("settings")
 	b.do(cdp.Navigate(s.url+"/account"), cdp.Click(`//div[contains(@class, "right")]//button[text()="Log out"]`))
 	b.see(`location.pathname === "/login"`)
 	b.do(cdp.Navigate(s.url+"/login?next=/account"), cdp.SendKeys("#name", "ada kirsch"),
 		cdp.SendKeys("#password", "correct horse"), cdp.Click(`//button[text()="Log in"]`))
 	b.see(`location.pathname === "/account" && document.querySelector("h1").innerText === "Ada Kirsch"`)
-	b.inWindows("account")
+	b.onScreens("account")
 }

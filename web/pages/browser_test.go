@@ -154,16 +154,15 @@ func (b *tab) legible(what string) {
 	b.axe(what, `runOnly: ["color-contrast", "link-in-text-block"]`)
 }
 
-// roomy checks what depends on the room of a page whose structure and colours another window has shown to be
-// accessible.
+// roomy checks what depends on the width of a page whose structure and colours are checked on another screen.
 func (b *tab) roomy(what string) {
 	b.t.Helper()
 	b.axe(what, `runOnly: ["target-size", "scrollable-region-focusable"]`)
 }
 
-// windows are the sizes and themes that pages are checked in. Colours are the same at every width, and menus fold in the
-// narrow window only.
-var windows = []struct {
+// screens are the sizes and themes that pages are checked in. Colours are the same at every width, and menus fold on the
+// narrow one only.
+var screens = []struct {
 	width, height int64
 	theme         string
 	check         func(b *tab, what string)
@@ -174,21 +173,24 @@ var windows = []struct {
 	{390, 844, "light", (*tab).accessible},
 }
 
-// inWindows checks the open page in every window: people can use it, all of it fits, and no text is cut. It leaves the
-// page wide.
-func (b *tab) inWindows(name string) {
+// onScreens checks the open page on every screen: people can use it, nothing is wider than the screen, no text is cut
+// without a title, and more holds. It leaves the page wide and light.
+func (b *tab) onScreens(name string, more ...func()) {
 	b.t.Helper()
 	b.see("true") // the page is ready
-	for _, w := range windows {
-		what := fmt.Sprintf("%s-%d-%s", name, w.width, w.theme)
-		b.do(cdp.EmulateViewport(w.width, w.height))
-		b.turn(w.theme)
-		w.check(b, what)
+	for _, s := range screens {
+		what := fmt.Sprintf("%s-%d-%s", name, s.width, s.theme)
+		b.do(cdp.EmulateViewport(s.width, s.height))
+		b.turn(s.theme)
+		s.check(b, what)
 		b.fits(what)
 		b.uncut(what)
+		for _, holds := range more {
+			holds()
+		}
 		b.keep(what)
 	}
-	b.do(cdp.EmulateViewport(windows[0].width, windows[0].height))
+	b.do(cdp.EmulateViewport(screens[0].width, screens[0].height))
 }
 
 // axeCore is the text of axe-core.
@@ -205,7 +207,7 @@ func (b *tab) axe(what, options string) {
 	if options == "" {
 		options = `rules: {"target-size": {enabled: true}}`
 	}
-	// Only of violations every node is told: naming the nodes that pass takes as long as many rules.
+	// Nodes are named in violations only: a name for each node that passes costs more than most rules.
 	found := must[string](b.t)(cdp.Run(b.ctx, cdp.Evaluate[string](`axe.run({resultTypes: ["violations"], `+options+
 		`}).then(r => JSON.stringify(r.violations.flatMap(v => v.nodes.map(n => v.id + " at " + n.target.join(" ") + ": " + n.failureSummary))))`,
 		cdp.EvalAwaitPromise)))
@@ -276,6 +278,6 @@ func TestOtherPagesInBrowser(t *testing.T) {
 		"failed": fmt.Sprintf("/runs/%d", failed), "working": fmt.Sprintf("/runs/%d", working),
 	} {
 		b.do(cdp.Navigate(s.url + path))
-		b.inWindows(name)
+		b.onScreens(name)
 	}
 }

@@ -36,7 +36,7 @@ func TestLeakPagesInBrowser(t *testing.T) {
 	} {
 		b.do(cdp.Navigate(s.url + address))
 		b.is(`document.querySelectorAll("details:not(.menu)").forEach(d => d.open = true), true`)
-		b.inWindows(name)
+		b.onScreens(name)
 	}
 }
 
@@ -86,7 +86,7 @@ func TestStacksOfALeakInBrowser(t *testing.T) {
 	addRun(t, s.store, trace, append(capturesOf(receipts(), 11), dumped()))
 	leak := signatureOf(t, s, appendLine)
 	b.do(cdp.Navigate(s.url + "/projects/shopd/signatures/" + leak.Text))
-	b.inWindows("stacks")
+	b.onScreens("stacks")
 	b.see(`document.querySelectorAll(".variant[open]").length === 1`)
 	b.do(cdp.Click(".variant:not([open]) > summary"))
 	b.see(`document.querySelectorAll(".variant[open]").length === 2`)

@@ -46,8 +46,7 @@ func TestOwnersAreInitials(t *testing.T) {
 	has(t, page, `<span class="av none" role="img" title="nobody" aria-label="nobody">–</span>`)
 }
 
-// The project with its modules is checked at three widths, light and dark; a module filters the list and appears in the
-// address.
+// The project with its modules is checked on all screens; a module filters the list and appears in the address.
 func TestModulesInBrowser(t *testing.T) {
 	s, b := open(t), browse(t)
 	history(t, s)
@@ -57,7 +56,7 @@ func TestModulesInBrowser(t *testing.T) {
 		t.Fatalf("%d %.300s", status, page)
 	}
 	b.do(cdp.Navigate(s.url + "/projects/shopd"))
-	b.inWindows("modules")
+	b.onScreens("modules")
 	b.do(cdp.Navigate(s.url+"/projects/shopd"),
 		cdp.Click(`//ul[@class="shares"]//span[text()="plugin"]`))
 	b.see(`location.search === "?module=plugin" && document.querySelectorAll("#leaks tr[data-row]").length === 1 && document.querySelector("select[name=module]").value === "plugin"`)

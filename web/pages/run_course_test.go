@@ -70,5 +70,5 @@ func TestMemoryOverTimeInBrowser(t *testing.T) {
 	s, b := open(t), browse(t)
 	path := fmt.Sprintf("/runs/%d/memory", addRun(t, s.store, target, overTime(t)))
 	b.do(cdp.Navigate(s.url + path))
-	b.inWindows("course")
+	b.onScreens("course")
 }

@@ -155,6 +155,6 @@ func TestMemoryInBrowser(t *testing.T) {
 	for name, path := range map[string]string{"dump": fmt.Sprintf("/runs/%d", run),
 		"memory": fmt.Sprintf("/runs/%d/memory", run), "debugdiag": fmt.Sprintf("/runs/%d", report)} {
 		b.do(cdp.Navigate(s.url + path))
-		b.inWindows(name)
+		b.onScreens(name)
 	}
 }

@@ -111,6 +111,6 @@ func TestAddressSpaceInBrowser(t *testing.T) {
 	for name, path := range map[string]string{"space-64": fmt.Sprintf("/runs/%d", run),
 		"space-32": fmt.Sprintf("/runs/%d/memory", narrow)} {
 		b.do(cdp.Navigate(s.url + path))
-		b.inWindows(name)
+		b.onScreens(name)
 	}
 }

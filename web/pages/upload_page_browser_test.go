@@ -37,25 +37,16 @@ func TestSizesInScripts(t *testing.T) {
 	}
 }
 
-// everywhere checks the page wide and narrow, light and dark: that it is accessible, that everything fits, that no text
-// is cut, that nothing is too small to hit, and that names are not squeezed.
-func (b *tab) everywhere(what string) {
+// uploadOnScreens checks the upload page on every screen, also that nothing is too small to hit and that names are not
+// squeezed.
+func (b *tab) uploadOnScreens(what string) {
 	b.t.Helper()
-	for _, size := range [][2]int64{{390, 844}, {1440, 900}} {
-		b.do(cdp.EmulateViewport(size[0], size[1]))
-		for theme, check := range map[string]func(*tab, string){"light": (*tab).accessible, "dark": (*tab).legible} {
-			b.turn(theme)
-			what := fmt.Sprintf("%s-%d-%s", what, size[0], theme)
-			check(b, what)
-			b.fits(what)
-			b.uncut(what)
-			b.each(map[string]string{
-				`[...document.querySelectorAll("#upload :is(button, .btn)")].filter(e => e.checkVisibility() && (e.offsetHeight < 24 || e.offsetWidth < 24)).map(e => e.textContent)`: "",
-				`[...document.querySelectorAll(".file .name")].filter(e => e.offsetWidth < 200).map(e => e.textContent)`:                                                              "",
-			})
-			b.keep(what)
-		}
-	}
+	b.onScreens(what, func() {
+		b.each(map[string]string{
+			`[...document.querySelectorAll("#upload :is(button, .btn)")].filter(e => e.checkVisibility() && (e.offsetHeight < 24 || e.offsetWidth < 24)).map(e => e.textContent)`: "",
+			`[...document.querySelectorAll(".file .name")].filter(e => e.offsetWidth < 200).map(e => e.textContent)`:                                                              "",
+		})
+	})
 }
 
 // Figures are averages over 15 s of a clock that the test sets. Unknown figures are not shown.
@@ -107,7 +98,7 @@ func TestUploadSaysHowLong(t *testing.T) {
 	progress := `/^\d+ % · [\d.]+ [KM]?B\/s · (about \d+ (s|min|h)( \d+ min)?|more than a day) left$/`
 	b.see(progress + `.test(document.querySelector("#queue-pace").textContent) && [...document.querySelectorAll("#files .st")].every(e => ` + progress + `.test(e.textContent))`)
 	b.see(`/^\d+ % · Upload · heapdrift$/.test(document.title)`)
-	b.everywhere("upload-sending")
+	b.uploadOnScreens("upload-sending")
 	slow(-1)
 	b.see(`location.pathname === "/runs/1"`)
 	s.stored(2, 80<<20)
@@ -156,7 +147,7 @@ func TestUploadRemembersTarget(t *testing.T) {
 	shows("/upload", "shop/4812/soak/", true)
 	b.see(`document.querySelector("#curl").textContent.includes("project=shop&build=4812&scenario=soak&name=")`)
 	b.see(`[...document.querySelector("#l-project").options].map(o => o.value).join() === "shop,till"`)
-	b.everywhere("upload-remembered")
+	b.uploadOnScreens("upload-remembered")
 	shows("/upload?project=shop", "shop/4812/soak/", true)
 	shows("/upload?project=till", "till/7/night/", true) // the last upload to that project
 	shows("/upload?project=new", "new///", false)        // another project's build helps nobody
@@ -208,7 +199,7 @@ func TestUploadSaysWhatFilesAre(t *testing.T) {
 	b.see(rows(".err") +
 		` === "||unknown-format This is a JPEG picture, not evidence; upload the log that umdh -f wrote, the .etl file that xperf or wpr wrote, or a full dump.|empty-file The file is empty; check that the tool that made it ran to its end."`)
 	b.see(rows(".st") + `.endsWith("|not evidence|not evidence") && document.querySelector("#queue-sum").textContent === "4 files, 2 not evidence"`)
-	b.everywhere("upload-kinds")
+	b.uploadOnScreens("upload-kinds")
 	b.do(press("#files .file:nth-child(2) [data-act=remove]"))
 	b.see(`document.querySelectorAll("#files .file").length === 3 && document.activeElement.getAttribute("aria-label") === "Remove snap1.log"`)
 	b.do(press("#start"))
