@@ -3,6 +3,7 @@ package testdb_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -60,6 +61,25 @@ func query[T any](t *testing.T, conn *pgx.Conn, statement string) (v T) {
 		t.Fatal(err)
 	}
 	return v
+}
+
+// What each statement and each login of a test would cost again is paid once; benchmarks keep the plans of production.
+func TestStatementsAndLoginsAreCheap(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
+	conn := connect(t, testdb.New(t)) // with the password
+	if key := query[string](t, conn, `select rolpassword from pg_authid where rolname = current_user`); !strings.HasPrefix(
+		key, "SCRAM-SHA-256$1:") {
+		t.Errorf("the key of the password is %s", key)
+	}
+	want := "force_generic_plan"
+	if flag.Lookup("test.bench").Value.String() != "" {
+		want = "auto"
+	}
+	if mode := query[string](t, conn, `show plan_cache_mode`); mode != want {
+		t.Errorf("plans: %s, want %s", mode, want)
+	}
 }
 
 // Every test has a database of its own, made from a template that is migrated once.
