@@ -21,7 +21,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 	dir := t.TempDir()
 	log, output := filepath.Join(dir, "large.txt"), filepath.Join(dir, "report.json")
-	writeStacks(t, log, 60_000)
+	writeStacks(t, log, 30_000)
 	args := []string{"analyze", "--format", "json", "-o", output, log}
 	_, errOut, code := cli(t, append([]string{args[0], "--memory", "24M"}, args[1:]...)...)
 	if code != exitInput || !strings.Contains(errOut, "24M") || !strings.Contains(errOut, "HEAPDRIFT_MEMORY") {
