@@ -39,7 +39,7 @@ func settings() map[string]string {
 	s := map[string]string{
 		"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off", "max_connections": "300",
 	}
-	if f := flag.Lookup("test.bench"); f == nil || f.Value.String() == "" {
+	if flag.Lookup("test.bench").Value.String() == "" {
 		// A test runs most statements a few times on each connection, where PostgreSQL plans anew for each. Benchmarks
 		// measure the plans of production.
 		s["plan_cache_mode"] = "force_generic_plan"
@@ -122,8 +122,7 @@ func (s *server) launch(migrate func(ctx context.Context, url string) error) err
 // hurryLogins replaces what the server knows of the password: its keys take one round to derive in place of 4,096, on
 // which each side spends milliseconds at every login. The form is that of RFC 5803, as PostgreSQL stores it.
 func (s *server) hurryLogins() error {
-	u, _ := url.Parse(s.postgres.URL()) // made by url.URL
-	password, _ := u.User.Password()
+	password, _ := s.address().User.Password()
 	const salt = "sixteen bytes of"
 	salted, err := pbkdf2.Key(sha256.New, password, []byte(salt), 1, sha256.Size)
 	if err != nil {
@@ -160,13 +159,15 @@ func (s *server) stop() error {
 }
 
 // template is the database that the server came with.
-func (s *server) template() string {
+func (s *server) template() string { return s.address().Path[1:] }
+
+func (s *server) address() *url.URL {
 	u, _ := url.Parse(s.postgres.URL()) // made by url.URL
-	return u.Path[1:]
+	return u
 }
 
 func (s *server) url(database string) string {
-	u, _ := url.Parse(s.postgres.URL()) // made by url.URL
+	u := s.address()
 	u.Path = "/" + database
 	return u.String()
 }

@@ -63,7 +63,8 @@ func query[T any](t *testing.T, conn *pgx.Conn, statement string) (v T) {
 	return v
 }
 
-// What each statement and each login of a test would cost again is paid once; benchmarks keep the plans of production.
+// The server plans a statement once for each connection and derives the key of a login in one round; for benchmarks it
+// plans as in production.
 func TestStatementsAndLoginsAreCheap(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

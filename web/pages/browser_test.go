@@ -173,8 +173,8 @@ var screens = []struct {
 	{390, 844, "light", (*tab).accessible},
 }
 
-// onScreens checks the open page on every screen: people can use it, nothing is wider than the screen, no text is cut
-// without a title, and more holds. It leaves the page wide and light.
+// onScreens checks the open page on every screen: people can use it, nothing is wider than the screen, and no text is cut
+// without a title; more are checks that only this page needs. It leaves the page wide and light.
 func (b *tab) onScreens(name string, more ...func()) {
 	b.t.Helper()
 	b.see("true") // the page is ready
