@@ -24,17 +24,17 @@ func TestAccountsInBrowser(t *testing.T) {
 	b.onScreens("login-empty")
 	b.do(cdp.Navigate(s.url + account.SetupPath(link.Text)))
 	b.onScreens("setup")
-	b.do(cdp.SendKeys("#name", "Ada Kirsch"), cdp.SendKeys("#password", "correct horse"),
-		cdp.SendKeys("#again", "correct horse"), cdp.Click(`//button[text()="Go on"]`))
+	b.do(typed("#name", "Ada Kirsch"), typed("#password", "correct horse"),
+		typed("#again", "correct horse"), press(`//button[text()="Go on"]`))
 	b.see(`location.pathname === "/" && document.querySelector(".topbar .account a").innerText === "Ada Kirsch"`)
 	if err := s.store.AddProject(t.Context(), "shopd", 0, "somebody"); err != nil {
 		t.Fatal(err)
 	}
-	b.do(cdp.Navigate(s.url+"/"), cdp.Click(`//summary[text()="New project"]`), cdp.SendKeys("#new-project", "audit"),
-		cdp.Click(`//button[text()="Make it"]`))
+	b.do(cdp.Navigate(s.url+"/"), press(`//summary[text()="New project"]`), typed("#new-project", "audit"),
+		press(`//button[text()="Make it"]`))
 	b.see(`location.pathname === "/projects/audit/settings" && document.querySelector("#members td").innerText === "Ada Kirsch"`)
-	b.do(cdp.Navigate(s.url+"/accounts"), cdp.SendKeys("#name", "Bo Olsen"), cdp.SendKeys("#email", "bo@shop.example"),
-		cdp.Click(`//button[text()="Make the account"]`))
+	b.do(cdp.Navigate(s.url+"/accounts"), typed("#name", "Bo Olsen"), typed("#email", "bo@shop.example"),
+		press(`//button[text()="Make the account"]`))
 	b.see(`document.querySelector("#new-link").innerText.startsWith(location.origin + "/setup/")`)
 	b.onScreens("accounts")
 	node := store.Node{ID: "1", Role: "work", Host: "build-server-17.shop.example", Version: "1.2.3", Schema: 16, Slots: 3,
@@ -50,16 +50,16 @@ func TestAccountsInBrowser(t *testing.T) {
 	b.do(cdp.Navigate(s.url + "/operators"))
 	b.see(`document.querySelector("h1").innerText === "Operators"`)
 	b.onScreens("operators")
-	b.do(cdp.Navigate(s.url+"/projects/audit/settings"), cdp.SendKeys("#user", "bo olsen"),
-		cdp.Click(`//button[text()="Add"]`))
+	b.do(cdp.Navigate(s.url+"/projects/audit/settings"), typed("#user", "bo olsen"),
+		press(`//button[text()="Add"]`))
 	b.see(`document.querySelectorAll("#members tbody tr").length === 2`)
-	b.do(cdp.SendKeys("#name", "Jenkins nightly"), cdp.Click(`//button[text()="Make a token"]`))
+	b.do(typed("#name", "Jenkins nightly"), press(`//button[text()="Make a token"]`))
 	b.see(`document.querySelector("#new-token").innerText.startsWith("hd_")`)
 	b.onScreens("settings")
-	b.do(cdp.Navigate(s.url+"/account"), cdp.Click(`//div[contains(@class, "right")]//button[text()="Log out"]`))
+	b.do(cdp.Navigate(s.url+"/account"), press(`//div[contains(@class, "right")]//button[text()="Log out"]`))
 	b.see(`location.pathname === "/login"`)
-	b.do(cdp.Navigate(s.url+"/login?next=/account"), cdp.SendKeys("#name", "ada kirsch"),
-		cdp.SendKeys("#password", "correct horse"), cdp.Click(`//button[text()="Log in"]`))
+	b.do(cdp.Navigate(s.url+"/login?next=/account"), typed("#name", "ada kirsch"),
+		typed("#password", "correct horse"), press(`//button[text()="Log in"]`))
 	b.see(`location.pathname === "/account" && document.querySelector("h1").innerText === "Ada Kirsch"`)
 	b.onScreens("account")
 }

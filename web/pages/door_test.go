@@ -102,7 +102,8 @@ func (d *door) lift(how func(*uploadBrake)) {
 	d.held = nil
 }
 
-// answer makes the API answer with nothing but a status; 0 restores its own answers.
+// answer makes the API answer with nothing but a status; 0 restores its own answers. With 503 it asks for five minutes of
+// patience: no try comes by itself while a test looks at the page.
 func (d *door) answer(status int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -128,6 +129,9 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	d.mu.Unlock()
 	if api && status != 0 {
+		if status == http.StatusServiceUnavailable {
+			w.Header().Set("Retry-After", "300")
+		}
 		w.WriteHeader(status)
 		return
 	}

@@ -57,31 +57,31 @@ func TestIcicleInBrowser(t *testing.T) {
 	rows := `[...document.querySelectorAll(".flame-tree tr")].map(r => r.cells[0].innerText.trim() + " " + r.cells[1].innerText).join("|")`
 	// Allocators are folded: their memory counts as their caller's.
 	b.see(rows + ` === "all 4.00 KB|app!main 4.00 KB|app!Serve 3.00 KB|app!Cache::Add 3.00 KB|app!Warm 1.00 KB"`)
-	b.do(cdp.Click(`[data-flame-do="fold"]`))
+	b.do(press(`[data-flame-do="fold"]`))
 	b.see(rows + `.includes("ntdll!RtlAllocateHeap 3.00 KB") && location.search === "?fold=0"`)
-	b.do(cdp.Click(`[data-flame-do="fold"]`), cdp.Click(`[data-flame-do="invert"]`))
+	b.do(press(`[data-flame-do="fold"]`), press(`[data-flame-do="invert"]`))
 	b.see(rows + ` === "all 4.00 KB|app!Cache::Add 4.00 KB|app!Serve 3.00 KB|app!main 3.00 KB|app!Warm 1.00 KB" && location.search === "?invert=1"`)
 	// Reloading the address shows the same.
 	b.do(cdp.Reload())
 	b.see(rows + `.startsWith("all 4.00 KB|app!Cache::Add 4.00 KB|app!Serve 3.00 KB")`)
-	b.do(cdp.Click(`[data-flame-do="reset"]`))
+	b.do(press(`[data-flame-do="reset"]`))
 	b.see(`location.search === "" && document.querySelector(".flame").flame.root === 0`)
 	// Keys: down to main, Serve; right to its sibling; Enter zooms, Escape goes out; f looks at one function, h hides one.
-	b.do(cdp.Focus(".flame-canvas"), cdp.KeyEvent(kb.ArrowDown), cdp.KeyEvent(kb.ArrowDown), cdp.KeyEvent(kb.ArrowRight))
+	b.do(focused(".flame-canvas"), cdp.KeyEvent(kb.ArrowDown), cdp.KeyEvent(kb.ArrowDown), cdp.KeyEvent(kb.ArrowRight))
 	b.see(`document.querySelector(".flame-live").innerText.startsWith("app!Warm")`)
 	b.do(cdp.KeyEvent(kb.Enter))
 	b.see(`document.querySelector(".flame-path").innerText.replace(/\s+/g, " ").includes("all main Warm")`)
 	b.do(cdp.KeyEvent(kb.Escape), cdp.KeyEvent("0"), cdp.KeyEvent(kb.ArrowDown),
 		cdp.KeyEvent(kb.ArrowDown), cdp.KeyEvent("f"))
 	b.see(rows + ` === "all 3.00 KB|app!Serve 3.00 KB|app!Cache::Add 3.00 KB" && location.search === "?of=app%21Serve"`)
-	b.do(cdp.Click(`[data-flame-do="reset"]`), cdp.Focus(".flame-canvas"), cdp.KeyEvent(kb.ArrowDown), cdp.KeyEvent("h"))
+	b.do(press(`[data-flame-do="reset"]`), focused(".flame-canvas"), cdp.KeyEvent(kb.ArrowDown), cdp.KeyEvent("h"))
 	b.see(rows + ` === "all 4.00 KB|app!Serve 3.00 KB|app!Cache::Add 3.00 KB|app!Warm 1.00 KB" && document.querySelector(".flame-hidden").innerText.includes("main") && new URLSearchParams(location.search).getAll("hide").join() === "app!main"`)
 	b.do(cdp.Reload())
 	b.see(rows + `.startsWith("all 4.00 KB|app!Serve 3.00 KB")`)
-	b.do(cdp.Click(`[data-flame-do="reset"]`), cdp.SendKeys(".flame-find", "warm"))
+	b.do(press(`[data-flame-do="reset"]`), typed(".flame-find", "warm"))
 	b.see(`document.querySelector(".flame-found").innerText === "1 found, 1.00 KB, 25.0 % of the width"`)
 	// Keys move through the table, and a row that is chosen is also chosen in the picture.
-	b.do(cdp.Focus(`.flame-tree tr[tabindex="0"]`), cdp.KeyEvent(kb.ArrowDown), cdp.KeyEvent(kb.ArrowDown))
+	b.do(focused(`.flame-tree tr[tabindex="0"]`), cdp.KeyEvent(kb.ArrowDown), cdp.KeyEvent(kb.ArrowDown))
 	b.see(`document.activeElement.cells[0].innerText.trim() === "app!Serve" && document.querySelector(".flame").flame.chosen === 2`)
 	b.do(cdp.KeyEvent(kb.ArrowLeft))
 	b.see(`document.querySelectorAll(".flame-tree tr").length === 4`)

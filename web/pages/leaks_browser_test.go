@@ -45,29 +45,29 @@ func TestLeaksInBrowser(t *testing.T) {
 	s, b := open(t), browse(t)
 	runs := history(t, s)
 	leak := signatureOf(t, s, appendLine)
-	b.do(cdp.Navigate(s.url+"/projects/shopd"), cdp.Click("#q"), cdp.KeyEvent("searchindex"))
+	b.do(cdp.Navigate(s.url+"/projects/shopd"), press("#q"), cdp.KeyEvent("searchindex"))
 	b.see(`document.querySelectorAll("#leaks .name").length === 1 && document.querySelector("#leaks .name").innerText.includes("SearchIndex") && document.activeElement.id === "q"`)
-	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.url, runs[1])), cdp.Click(".rt tr.open .name"))
+	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.url, runs[1])), press(".rt tr.open .name"))
 	b.see(`!document.querySelector(".rt .clauses") && location.search === "?open=none"`)
-	b.do(cdp.Click(".rt .name"))
+	b.do(press(".rt .name"))
 	b.see(`document.querySelector(".rt .clauses") && location.search.includes("open=sig1")`)
 	b.do(cdp.NavigateBack())
 	b.see(`!document.querySelector(".rt .clauses") && location.search === "?open=none"`)
-	b.do(cdp.Navigate(s.url+"/projects/shopd/signatures/"+leak.Text), cdp.SendKeys("#comment", "It is kept."),
-		cdp.SendKeys("#comment-actor", "Ada"), cdp.Click(`//button[text()="Comment"]`))
+	b.do(cdp.Navigate(s.url+"/projects/shopd/signatures/"+leak.Text), typed("#comment", "It is kept."),
+		typed("#comment-actor", "Ada"), press(`//button[text()="Comment"]`))
 	b.see(`document.querySelector("#triage .push").innerText === "you are Ada" && document.querySelector(".said .comment")`)
 
 	// The page says what the change does before anything is saved, and says it anew as fields change.
-	b.do(cdp.Click(`//a[text()="Known until…"]`))
+	b.do(press(`//a[text()="Known until…"]`))
 	b.see(`location.search === "?say=known" && window.htmx && document.querySelector("#effect").innerText.includes("the gate of build 4813")`)
-	b.do(cdp.SendKeys("#until-build", "4813\t"))
+	b.do(typed("#until-build", "4813\t"))
 	b.see(`document.querySelector("#effect").innerText.startsWith("The gate of build 4813 fails with this as it does now")`)
-	b.do(cdp.SendKeys("#reason", "vendor"), cdp.Click(`//button[text()="Tolerate it"]`))
+	b.do(typed("#reason", "vendor"), press(`//button[text()="Tolerate it"]`))
 	b.see(`!location.search && document.querySelector("#triage .s-ongoing")`)
-	b.do(cdp.Click(`//a[text()="Not a leak…"]`), cdp.SendKeys("#reason", "a pool"),
-		cdp.Click(`//button[text()="It is not a leak"]`))
+	b.do(press(`//a[text()="Not a leak…"]`), typed("#reason", "a pool"),
+		press(`//button[text()="It is not a leak"]`))
 	b.see(`document.querySelector("#triage .s-known")`)
-	b.do(cdp.Click(`//button[text()="Take it"]`))
+	b.do(press(`//button[text()="Take it"]`))
 	b.see(`document.querySelector("#triage .av").title === "Ada"`)
 }
 
@@ -88,6 +88,6 @@ func TestStacksOfALeakInBrowser(t *testing.T) {
 	b.do(cdp.Navigate(s.url + "/projects/shopd/signatures/" + leak.Text))
 	b.onScreens("stacks")
 	b.see(`document.querySelectorAll(".variant[open]").length === 1`)
-	b.do(cdp.Click(".variant:not([open]) > summary"))
+	b.do(press(".variant:not([open]) > summary"))
 	b.see(`document.querySelectorAll(".variant[open]").length === 2`)
 }

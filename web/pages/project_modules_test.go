@@ -58,8 +58,8 @@ func TestModulesInBrowser(t *testing.T) {
 	b.do(cdp.Navigate(s.url + "/projects/shopd"))
 	b.onScreens("modules")
 	b.do(cdp.Navigate(s.url+"/projects/shopd"),
-		cdp.Click(`//ul[@class="shares"]//span[text()="plugin"]`))
+		press(`//ul[@class="shares"]//span[text()="plugin"]`))
 	b.see(`location.search === "?module=plugin" && document.querySelectorAll("#leaks tr[data-row]").length === 1 && document.querySelector("select[name=module]").value === "plugin"`)
-	b.do(cdp.Click(`.shares a[aria-current]`))
+	b.do(press(`.shares a[aria-current]`))
 	b.see(`location.search === "" && document.querySelectorAll("#leaks tr[data-row]").length > 1`)
 }

@@ -19,14 +19,14 @@ func TestRunPageInBrowser(t *testing.T) {
 	b.keep("run-light")
 
 	// A row opens in place, appears in the address, and closes again.
-	b.do(cdp.Click("#s0 .who"))
+	b.do(press("#s0 .who"))
 	b.see(`document.querySelector("#d0 .blame")?.innerText.includes("AppendLine") && location.search === "?view=sites&open=0"`)
 	b.see(`document.querySelector("#s0 [aria-expanded]").getAttribute("aria-expanded") === "true"`)
 	b.accessible("light, a row open")
 	b.keep("run-light-open")
-	b.do(cdp.Click("#d0 .umdh summary"))
+	b.do(press("#d0 .umdh summary"))
 	b.see(`document.querySelector("#umdh-0").innerText.includes("BackTrace2001\tallocations")`)
-	b.do(cdp.Click("#s0 .k-bytes"))
+	b.do(press("#s0 .k-bytes"))
 	b.see(`document.querySelector("#d0").hidden && location.search === "?view=sites"`)
 
 	// j and k walk the rows, o opens, / filters as it is typed.
@@ -39,20 +39,20 @@ func TestRunPageInBrowser(t *testing.T) {
 	b.do(cdp.KeyEvent("Function29"))
 	b.see(`document.querySelectorAll("tr[data-row]").length === 11 && location.search === "?q=Function29&view=sites"`)
 	b.see(`document.querySelector("#choices").innerText.includes("11 of 313") && document.activeElement.id === "q"`)
-	b.do(cdp.Click(`//nav[@aria-label="Class"]/a[text()="stable"]`))
+	b.do(press(`//nav[@aria-label="Class"]/a[text()="stable"]`))
 	b.see(`document.querySelectorAll("tr[data-row]").length === 1 && location.search === "?class=stable&q=Function29&view=sites"`)
-	b.do(cdp.Click("#q"), cdp.KeyEvent("4"))
+	b.do(press("#q"), cdp.KeyEvent("4"))
 	b.see(`location.search === "?class=stable&q=Function294&view=sites"`) // typing keeps what was clicked
 	b.do(cdp.NavigateBack())
 	b.see(`location.search === "?q=Function29&view=sites" && document.querySelectorAll("tr[data-row]").length === 11`)
-	b.do(cdp.Click(`//a[@aria-label="Remove the filter by text"]`))
+	b.do(press(`//a[@aria-label="Remove the filter by text"]`))
 	b.see(`document.querySelectorAll("tr[data-row]").length === 50`)
-	b.do(cdp.Click(`//th/a[starts-with(text(),"Bytes")]`))
+	b.do(press(`//th/a[starts-with(text(),"Bytes")]`))
 	b.see(`location.search === "?sort=bytes&view=sites" && document.querySelectorAll("tr[data-row]")[1].innerText.includes("Catalog::Preload")`)
-	b.do(cdp.Click(`//nav[@class="pager"]/a[text()="7"]`))
+	b.do(press(`//nav[@class="pager"]/a[text()="7"]`))
 	b.see(`location.search === "?page=7&sort=bytes&view=sites" && document.querySelectorAll("tr[data-row]").length === 13`)
 
-	b.do(cdp.Navigate(s.url+"/"), cdp.Click(cdp.CSS("header [data-theme-toggle]")),
+	b.do(cdp.Navigate(s.url+"/"), press("header [data-theme-toggle]"),
 		cdp.Navigate(fmt.Sprintf("%s/runs/%d?view=sites&open=0", s.url, run)))
 	b.see(`document.documentElement.dataset.theme === "dark" && getComputedStyle(document.body).backgroundColor === "rgb(15, 20, 25)"`)
 	b.legible("dark")
@@ -62,7 +62,7 @@ func TestRunPageInBrowser(t *testing.T) {
 	b.accessible("narrow, dark")
 	b.fits("narrow")
 	b.keep("run-390")
-	b.do(cdp.Click("details.menu.only-narrow summary"), cdp.Click("details.menu.only-narrow [data-theme-toggle]"))
+	b.do(press("details.menu.only-narrow summary"), press("details.menu.only-narrow [data-theme-toggle]"))
 	b.see(`document.documentElement.dataset.theme === "light"`)
 	b.accessible("narrow, light, menu open")
 }

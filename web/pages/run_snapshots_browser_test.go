@@ -56,14 +56,14 @@ func TestSnapshotsInBrowser(t *testing.T) {
 	b.do(cdp.EmulateViewport(1440, 900), cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.url, run)))
 	b.see(`document.querySelector(".edge[role=slider]") && document.querySelector("#window-length").textContent === "6 snapshots"`)
 	b.accessible("all snapshots")
-	b.do(cdp.Focus(".edge[data-end=from]"), cdp.KeyEvent(kb.ArrowRight))
+	b.do(focused(".edge[data-end=from]"), cdp.KeyEvent(kb.ArrowRight))
 	b.see(`location.search === "?since=2" && document.querySelector("#choices").innerText.includes("2 to 6 of 6") && document.querySelector("#window-length").textContent === "5 snapshots"`)
 	b.see(`document.querySelector("#since").selectedIndex === 1 && document.querySelector(".edge[data-end=from]").getAttribute("aria-valuetext") === "snapshot 2"`)
 	b.accessible("without the first")
 	b.keep("run-snapshots-1440")
-	b.do(cdp.Focus(".edge[data-end=from]"), cdp.KeyEvent(kb.End))
+	b.do(focused(".edge[data-end=from]"), cdp.KeyEvent(kb.End))
 	b.see(`location.search === "?since=6" && document.querySelector("#window-length").textContent === "1 snapshot"`)
-	b.do(cdp.Focus(".edge[data-end=from]"), cdp.KeyEvent(kb.Home))
+	b.do(focused(".edge[data-end=from]"), cdp.KeyEvent(kb.Home))
 	b.see(`location.search === "" && document.querySelector("#window-length").textContent === "6 snapshots"`)
 	// The menus may be set in reverse order.
 	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d?since=2&until=3&q=AppendLine", s.url, run)))
@@ -81,9 +81,9 @@ func TestSnapshotsInBrowser(t *testing.T) {
 	}
 	// A filter stays while snapshots change, and chosen snapshots stay while the filter changes.
 	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d?q=AppendLine", s.url, run)))
-	b.do(cdp.Click(`#window nav a[title^="the second half"]`))
+	b.do(press(`#window nav a[title^="the second half"]`))
 	b.see(`location.search.includes("since=4") && location.search.includes("q=AppendLine") && document.querySelector(".rt").innerText.includes("424 KB") && document.querySelectorAll(".rt tr[data-row]").length === 1`)
-	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d?since=4", s.url, run)), cdp.Focus("#q"), cdp.KeyEvent("AppendLine"))
+	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d?since=4", s.url, run)), focused("#q"), cdp.KeyEvent("AppendLine"))
 	b.see(`location.search.includes("since=4") && location.search.includes("q=AppendLine") && document.querySelectorAll(".rt tr[data-row]").length === 1 && document.querySelector(".rt").innerText.includes("424 KB")`)
 	// Dragging over the plot chooses the snapshots nearest to the pointer.
 	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.url, run)))
@@ -115,13 +115,13 @@ func TestNearSnapshotsInBrowser(t *testing.T) {
 	}
 	b.do(cdp.EmulateViewport(1440, 900), cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.url, run)))
 	b.see(says("6 snapshots", "1", "6"))
-	b.do(cdp.Focus(".edge[data-end=from]"), cdp.KeyEvent(kb.ArrowRight))
+	b.do(focused(".edge[data-end=from]"), cdp.KeyEvent(kb.ArrowRight))
 	b.see(`location.search === "?since=2" && ` + says("5 snapshots", "2", "6"))
-	b.do(cdp.Focus(".edge[data-end=to]"), cdp.KeyEvent(kb.ArrowLeft))
+	b.do(focused(".edge[data-end=to]"), cdp.KeyEvent(kb.ArrowLeft))
 	b.see(`location.search === "?since=2&until=5" && ` + says("4 snapshots", "2", "5"))
 	b.do(cdp.Reload())
 	b.see(`document.querySelector(".edge[role=slider]") && ` + says("4 snapshots", "2", "5"))
-	b.do(cdp.Focus(".edge[data-end=to]"), cdp.KeyEvent(kb.ArrowRight))
+	b.do(focused(".edge[data-end=to]"), cdp.KeyEvent(kb.ArrowRight))
 	b.see(`location.search === "?since=2" && ` + says("5 snapshots", "2", "6"))
 }
 

@@ -48,7 +48,7 @@ func TestTracePageInBrowser(t *testing.T) {
 	b.accessible("a window")
 
 	// A row that is opened in the window also has the window's numbers in its details; reloading keeps everything.
-	b.do(cdp.Click("tr[data-row] .who"))
+	b.do(press("tr[data-row] .who"))
 	b.see(`document.querySelector("tr.detail .why.traced")?.innerText.includes("In the window") && location.search === "?from=20&to=29&view=sites&open=0"`)
 	b.accessible("a window, a row open")
 	b.keep("trace-window-light")
@@ -57,9 +57,9 @@ func TestTracePageInBrowser(t *testing.T) {
 	b.see(`document.querySelector("#from").value === "20" && document.querySelector("[data-end=to]").getAttribute("aria-valuenow") === "29"`)
 
 	// Sorting and filtering keep the window, and a new window keeps the sorting and the filter.
-	b.do(cdp.Click(`//th/a[starts-with(text(),"Transient")]`))
+	b.do(press(`//th/a[starts-with(text(),"Transient")]`))
 	b.see(`location.search === "?from=20&sort=transient&to=29&view=sites" && document.querySelector("tr[data-row] .who").title.includes("Parser::Tokenize")`)
-	b.do(cdp.Click("#q"), cdp.KeyEvent("Parser"))
+	b.do(press("#q"), cdp.KeyEvent("Parser"))
 	b.see(`document.querySelectorAll("tr[data-row]").length === 2 && location.search === "?from=20&q=Parser&sort=transient&to=29&view=sites"`)
 	b.is(dragged(0.5, 0.9))
 	b.see(`location.search === "?from=30&q=Parser&sort=transient&to=54&view=sites" && document.querySelectorAll("tr[data-row]").length === 2`)
@@ -98,10 +98,10 @@ func TestTraceWindowByKeys(t *testing.T) {
 	b.do(cdp.KeyEvent(".5\r"))
 	b.see(`location.search === "?from=45.5&to=60" && document.querySelector("[data-end=from]").getAttribute("aria-valuenow") === "45.5"`)
 	b.see(`document.querySelector("#totals").innerText.includes("ended at 57.5 s")`)
-	b.do(cdp.Click(`//nav[@aria-label="Windows to choose"]/a[text()="Before exit"]`))
+	b.do(press(`//nav[@aria-label="Windows to choose"]/a[text()="Before exit"]`))
 	b.see(`location.search === "" && document.querySelector("nav[aria-label='Windows to choose'] [aria-current]").innerText === "Before exit"`)
 	b.see(`document.querySelector("#totals tbody tr:nth-child(2) td:nth-child(2)").innerText.includes("+20.0 MB")`)
-	b.do(cdp.Click(`//nav[@aria-label="Windows to choose"]/a[text()="Whole trace"]`))
+	b.do(press(`//nav[@aria-label="Windows to choose"]/a[text()="Whole trace"]`))
 	b.see(`location.search === "?from=0&to=60"`)
 
 	// Where the server does not answer, chart and fields go back to the numbers that are shown. htmx logs that as an error.

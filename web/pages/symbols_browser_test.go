@@ -14,13 +14,13 @@ func TestSymbolPanelInBrowser(t *testing.T) {
 	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d?view=sites&open=2", s.url, run)))
 	b.accessible("light")
 	b.keep("symbols-run-light")
-	b.do(cdp.Click("#symbols .modules li:nth-child(2) summary"), cdp.Click("#symbols .fold summary"))
+	b.do(press("#symbols .modules li:nth-child(2) summary"), press("#symbols .fold summary"))
 	b.see(`document.querySelector("#symbols .modules li:nth-child(2) .tried").checkVisibility()`)
 	b.accessible("opened")
 	b.keep("symbols-run-open")
-	b.do(cdp.Navigate(s.url+"/"), cdp.Click(cdp.CSS("header [data-theme-toggle]")),
+	b.do(cdp.Navigate(s.url+"/"), cdp.Click(cdp.CSS("header [data-theme-toggle]")), // by a mouse
 		cdp.Navigate(fmt.Sprintf("%s/runs/%d?view=sites&open=2", s.url, run)))
-	b.do(cdp.Click("#symbols .modules li:nth-child(2) summary"), cdp.Click("#symbols .fold summary"))
+	b.do(press("#symbols .modules li:nth-child(2) summary"), press("#symbols .fold summary"))
 	b.legible("dark")
 	b.keep("symbols-run-dark")
 	b.do(cdp.EmulateViewport(390, 844))

@@ -122,16 +122,16 @@ func TestDroppedSymbolsNameFramesInBrowser(t *testing.T) {
 		}
 	}
 	b.do(cdp.Navigate(s.url+"/upload?project=till&build=1"),
-		cdp.SetUploadFiles("#file", []string{filepath.Join(dir, "1.log"), filepath.Join(dir, "2.log")}), press("#start"))
+		chosen("#file", filepath.Join(dir, "1.log"), filepath.Join(dir, "2.log")), press("#start"))
 	b.see(`document.querySelector("#symbols .want") && document.querySelector("#view") && document.querySelector("#view").innerText.includes("till+0x1035")`)
-	b.do(cdp.SetUploadFiles("#file", paths))
+	b.do(chosen("#file", paths...))
 	b.see(`document.querySelector("#view") && document.querySelector("#view").innerText.includes("main")`)
 	b.see(`document.querySelector("#symbols .sum").innerText === "2 of 2 frames named"`)
 	b.keep("symbols-named")
 	b.do(cdp.Navigate(s.url + "/projects/till/symbols"))
 	b.accessible("project, light")
 	b.keep("symbols-project")
-	b.do(cdp.SetUploadFiles("#file", paths[:1]))
+	b.do(chosen("#file", paths[:1]...))
 	b.see(`document.querySelector(".found li") && document.querySelector(".found li").innerText.includes("no run asks for it yet")`)
 	b.accessible("project, a file sent")
 	b.do(cdp.EmulateViewport(390, 844))

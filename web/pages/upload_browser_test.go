@@ -25,9 +25,9 @@ func TestUploadInBrowser(t *testing.T) {
 	if err := os.WriteFile(small, []byte(log), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	b.do(cdp.Navigate(s.url+"/upload?project=shop"), cdp.SendKeys("#f-build", "4812 rc"))
+	b.do(cdp.Navigate(s.url+"/upload?project=shop"), typed("#f-build", "4812 rc"))
 	b.see(`document.querySelector("#curl").textContent.includes("/api/v1/evidence?project=shop&build=4812+rc&name=")`)
-	b.do(cdp.SetUploadFiles("#file", []string{large, small}))
+	b.do(chosen("#file", large, small))
 	b.see(`document.querySelector("#queue-sum").textContent === "2 files"`)
 	b.accessible("files chosen")
 	// The file is paused after some bytes were sent, and before all were.
@@ -40,7 +40,7 @@ func TestUploadInBrowser(t *testing.T) {
 	b.see(`document.querySelector("#files .file .st").textContent === "paused"`)
 	b.see(`document.querySelector("#queue-sum").textContent === "2 files, 1 taken"`)
 	b.keep("upload-paused")
-	b.do(press("#files .file [data-act=pause]"))
+	b.do(focused("#files .file [data-act=pause]"), cdp.KeyEvent("\r")) // buttons obey the keyboard
 	b.see(`location.pathname === "/runs/1" && document.querySelector(".verdict h1").innerText.includes("0 of 2 files")`)
 	files := must[[]store.Evidence](t)(storetest.Now(t, s.store).EvidenceOfRun(t.Context(), 1))
 	if len(files) != 2 || max(files[0].Bytes, files[1].Bytes) != int64(len(log)+14*3<<20) {

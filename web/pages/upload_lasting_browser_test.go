@@ -57,15 +57,10 @@ func (b *tab) leaving() {
 	}()
 }
 
-// press presses a button by the keyboard: it may move while the page fills, and a click would miss it.
-func press(selector string) cdp.Action[cdp.Void] {
-	return cdp.Steps(cdp.Focus(selector), cdp.KeyEvent("\r"))
-}
-
 // choosing opens the page for a target and chooses files; sending sends them too.
 func (b *tab) choosing(url string, files ...string) {
 	b.t.Helper()
-	b.do(cdp.Navigate(url), cdp.SetUploadFiles("#file", files))
+	b.do(cdp.Navigate(url), chosen("#file", files...))
 	b.see(fmt.Sprintf(`document.querySelectorAll("#files .file").length === %d`, len(files)))
 }
 
@@ -139,7 +134,7 @@ func TestUploadSurvivesOffline(t *testing.T) {
 // A server on this machine answers although the browser calls itself offline, so files are sent.
 func TestUploadToReachableServerWhileOffline(t *testing.T) {
 	s, b := open(t), browse(t)
-	b.do(cdp.Navigate(s.url+"/upload?project=shop&build=1"), cdp.SetUploadFiles("#file", []string{sized(t, "a.log", 1)}))
+	b.do(cdp.Navigate(s.url+"/upload?project=shop&build=1"), chosen("#file", sized(t, "a.log", 1)))
 	if _, err := cdp.Call(b.ctx, network.OverrideNetworkState,
 		network.OverrideNetworkStateParams{Offline: true, DownloadThroughput: -1, UploadThroughput: -1}); err != nil {
 		t.Fatal(err)
@@ -196,9 +191,9 @@ func TestUploadSurvivesReload(t *testing.T) {
 	b.see(`document.querySelector("#before .says").textContent === "5.00 MB of 20.0 MB are on the server, for shop, build 1, soak." && document.querySelector("#before .st").textContent === "25 %"`)
 	b.see(`document.querySelector("#before progress").value === 25 && document.querySelector("#queue").hidden`)
 	b.uploadOnScreens("upload-before")
-	b.do(cdp.SetUploadFiles("#before input[type=file]", []string{sized(t, "other.log", 1)}))
+	b.do(chosen("#before input[type=file]", sized(t, "other.log", 1)))
 	b.see(`document.querySelector("#before .err").textContent.startsWith("This is other.log of 1.00 MB (1048576 bytes). Choose large.log of 20.0 MB")`)
-	b.do(cdp.SetUploadFiles("#before input[type=file]", []string{large}))
+	b.do(chosen("#before input[type=file]", large))
 	b.see(`location.pathname === "/runs/1"`)
 	s.stored(1, 20<<20)
 	if run := must[store.Run](t)(storetest.Now(t, s.store).Run(t.Context(), 1)); run.Project != "shop" ||
@@ -246,7 +241,7 @@ func TestUploadThatCannotGoOn(t *testing.T) {
 	b.see(`document.querySelector("#queue-sum").textContent === "1 file, 1 not taken" && location.pathname === "/upload"`)
 
 	// A file that is chosen again replaces its former line, of which nothing is left to fail.
-	b.do(cdp.SetUploadFiles("#file", []string{large}))
+	b.do(chosen("#file", large))
 	b.see(`document.querySelector("#queue-sum").textContent === "1 file" && ` + aState +
 		` === "ready" && document.querySelector("#files .err").hidden`)
 	b.do(press("#start"))
@@ -265,7 +260,7 @@ func TestUploadChosenAgain(t *testing.T) {
 	b.do(press("#start"))
 	b.see(aState + ` === "failed" && document.querySelector("#files .err").textContent === "The server answered 403. Your account may not upload there: sign in with one that may, then send the file again."`)
 	d.answer(0)
-	b.do(cdp.SetUploadFiles("#file", []string{small}))
+	b.do(chosen("#file", small))
 	b.see(`document.querySelector("#queue-sum").textContent === "1 file" && ` + aState +
 		` === "ready" && document.querySelector("#files .err").hidden`)
 	b.do(press("#start"))
@@ -286,14 +281,14 @@ func TestPendingSymbols(t *testing.T) {
 		t.Fatal(err)
 	}
 	held := d.hold(100)
-	b.do(cdp.Navigate(d.url+"/projects/shopd/symbols"), cdp.Click("main h1"), cdp.SetUploadFiles("#file", []string{path}))
+	b.do(cdp.Navigate(d.url+"/projects/shopd/symbols"), press("main h1"), chosen("#file", path))
 	held.wait(b.ctx, t)
 	b.do(cdp.Navigate(d.url + "/upload"))
 	d.cut()
 	b.see(pending + ` === 1 && document.querySelector("#before .says").textContent.includes(", as symbols.")`)
 	// When it fails it is tried again from its line: the form belongs to other files, and is empty.
 	d.answer(http.StatusUnauthorized)
-	b.do(cdp.SetUploadFiles("#before input[type=file]", []string{path}))
+	b.do(chosen("#before input[type=file]", path))
 	b.see(aState + ` === "failed" && document.querySelector("#files [data-act=now]").textContent === "Try again"`)
 	b.accessible("symbols that were not taken")
 	d.answer(0)

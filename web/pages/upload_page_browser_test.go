@@ -91,7 +91,7 @@ func TestUploadSaysHowLong(t *testing.T) {
 			}))
 	}
 	b.do(cdp.Navigate(s.url+"/upload?project=shop&build=1"),
-		cdp.SetUploadFiles("#file", []string{sized(t, "a.log", 40), sized(t, "b.log", 40)}))
+		chosen("#file", sized(t, "a.log", 40), sized(t, "b.log", 40)))
 	b.see(`document.querySelectorAll("#files .file").length === 2 && document.title === "Upload · heapdrift"`)
 	slow(512 << 10)
 	b.do(press("#start"))
@@ -155,10 +155,10 @@ func TestUploadRemembersTarget(t *testing.T) {
 	shows("/upload?project=shop&build=4812&scenario=soak", "shop/4812/soak/", false)
 
 	// A field that is emptied stays empty: without an upload, and with one.
-	b.do(cdp.Navigate(s.url+"/upload"), cdp.SendKeys("#f-scenario", kb.End+strings.Repeat(kb.Backspace, len("soak"))),
-		cdp.Focus("#f-run"))
+	b.do(cdp.Navigate(s.url+"/upload"), typed("#f-scenario", kb.End+strings.Repeat(kb.Backspace, len("soak"))),
+		focused("#f-run"))
 	shows("/upload", "shop/4812//", true)
-	b.do(cdp.SetUploadFiles("#file", []string{sized(t, "c.log", 1)}), press("#start"))
+	b.do(chosen("#file", sized(t, "c.log", 1)), press("#start"))
 	b.see(`location.pathname === "/runs/3"`)
 	shows("/upload", "shop/4812//", true)
 	b.do(press("#forget-target"))
@@ -187,7 +187,7 @@ func TestUploadSaysWhatFilesAre(t *testing.T) {
 	b.do(cdp.Navigate(d.url + "/upload?project=shop&build=1"))
 	b.see(`window.uploadQueue`)
 	b.offline(true)
-	b.do(cdp.SetUploadFiles("#file", files))
+	b.do(chosen("#file", files...))
 	rows := func(selector string) string {
 		return `[...document.querySelectorAll("#files .file")].map(r => r.querySelector("` + selector +
 			`").textContent).join("|")`
@@ -249,7 +249,7 @@ func TestUploadWithoutScripts(t *testing.T) {
 		s.handler.ServeHTTP(w, r)
 	})})
 	b.do(cdp.Navigate(d.url+"/upload?project=shop&build=1"),
-		cdp.SetUploadFiles("#file", []string{sized(t, "a.log", 1), sized(t, "b.log", 1)}))
+		chosen("#file", sized(t, "a.log", 1), sized(t, "b.log", 1)))
 	b.each(map[string]string{`document.documentElement.className`: "",
 		`["before", "queue", "remembered", "opens", "to-run"].every(id => !document.getElementById(id).checkVisibility())`: "true"})
 	b.accessible("without scripts")

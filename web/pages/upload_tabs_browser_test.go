@@ -59,8 +59,8 @@ func TestTwoTabsSendSymbols(t *testing.T) {
 		t.Fatal(err)
 	}
 	held := d.hold(100)
-	choose := []cdp.Action[cdp.Void]{cdp.Navigate(d.url + "/projects/shopd/symbols"), cdp.Click("main h1"),
-		cdp.SetUploadFiles("#file", []string{path})}
+	choose := []cdp.Action[cdp.Void]{cdp.Navigate(d.url + "/projects/shopd/symbols"), press("main h1"),
+		chosen("#file", path)}
 	one.do(choose...)
 	held.wait(one.ctx, t)
 	two := one.another()
@@ -219,7 +219,7 @@ func TestPendingThatTheServerForgot(t *testing.T) {
 
 	// The same happens while the file is sent: the lost part is sent again.
 	held = d.hold(5 << 20)
-	b.do(cdp.SetUploadFiles("#file", []string{large}))
+	b.do(chosen("#file", large))
 	b.see(`document.querySelectorAll("#files .file").length === 1`)
 	b.do(press("#start"))
 	held.wait(b.ctx, t)
