@@ -1,5 +1,5 @@
 // Package testdb gives tests PostgreSQL databases: one private server per test process, which starts when the first
-// test asks for it, and one database per test, copied from a template that is migrated once.
+// test asks for it, and one database per test, copied from a template that is migrated once. Out goes its URL.
 //
 //	func TestMain(m *testing.M) { testdb.Main(m, store.Migrate) }
 //
@@ -24,8 +24,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"heapdrift/internal/embedded"
 	"heapdrift/internal/testdb/room"
@@ -55,15 +53,16 @@ type server struct {
 	dir      string
 	postgres *embedded.Postgres
 	next     atomic.Int64 // number of the last database
-
-	mutex sync.Mutex
-	conn  *pgx.Conn // for admin; nil before its first statement and after one that failed
+	patterns sync.Map     // *pattern by what Copy calls them
+	copying  admin
+	dropping dropper
 }
 
 // Main runs a package's tests; call it from TestMain, which returns after it. migrate brings an empty database to what
 // tests expect. It is called once at most.
 func Main(m *testing.M, migrate func(ctx context.Context, url string) error) {
 	s := &server{}
+	s.copying.server, s.dropping.server = s, s
 	s.start = sync.OnceValue(func() error { return s.launch(migrate) })
 	shared = s
 	m.Run() // its result is the process's
@@ -73,8 +72,38 @@ func Main(m *testing.M, migrate func(ctx context.Context, url string) error) {
 	}
 }
 
-// New returns the URL of a fresh, migrated database, which is dropped when the test ends.
+// New returns the URL of a fresh, migrated database, which is dropped after the test.
 func New(t testing.TB) string {
+	t.Helper()
+	s := started(t)
+	return s.url(s.copy(t, s.template()))
+}
+
+// A pattern is a database that Copy copies.
+type pattern struct {
+	once     sync.Once
+	database string // empty where the test that was to fill it failed
+}
+
+// Copy returns the URL of a database like New's, with what fill stores there. fill runs once for all tests that give
+// the same name; it closes the connections that it opens.
+func Copy(t testing.TB, name string, fill func(url string)) string {
+	t.Helper()
+	s := started(t)
+	made, _ := s.patterns.LoadOrStore(name, &pattern{})
+	p := made.(*pattern)
+	p.once.Do(func() {
+		database := s.create(t, s.template())
+		fill(s.url(database))
+		p.database = database
+	})
+	if p.database == "" {
+		t.Fatalf("testdb: the first test that asked for %q could not fill it", name)
+	}
+	return s.url(s.copy(t, p.database))
+}
+
+func started(t testing.TB) *server {
 	t.Helper()
 	if shared == nil {
 		t.Fatal("testdb: there is no server; call testdb.Main from TestMain")
@@ -82,19 +111,25 @@ func New(t testing.TB) string {
 	if err := shared.start(); err != nil {
 		t.Fatal(err)
 	}
-	name := "test_" + strconv.FormatInt(shared.next.Add(1), 10)
+	return shared
+}
+
+// copy returns the name of a copy of a database for a test.
+func (s *server) copy(t testing.TB, of string) string {
+	t.Helper()
+	name := s.create(t, of)
+	t.Cleanup(func() { s.dropping.drop(name, t.Name()) }) // after those that close connections
+	return name
+}
+
+func (s *server) create(t testing.TB, of string) string {
+	t.Helper()
+	name := "test_" + strconv.FormatInt(s.next.Add(1), 10)
 	// Faster than file_copy, which makes two checkpoints.
-	if err := shared.admin("create database " + name + " template " + shared.template() +
-		" strategy wal_log"); err != nil {
+	if err := s.copying.run("create database " + name + " template " + of + " strategy wal_log"); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		// Ours is the last cleanup to run; a test that forgot a connection shall not spoil the next.
-		if err := shared.admin("drop database " + name + " with (force)"); err != nil {
-			t.Error(err)
-		}
-	})
-	return shared.url(name)
+	return name
 }
 
 func (s *server) launch(migrate func(ctx context.Context, url string) error) error {
@@ -135,19 +170,15 @@ func (s *server) hurryLogins() error {
 	}
 	stored := sha256.Sum256(keyed("Client Key"))
 	encode := base64.StdEncoding.EncodeToString
-	return s.admin(fmt.Sprintf("alter role current_user password 'SCRAM-SHA-256$1:%s$%s:%s'",
+	return s.copying.run(fmt.Sprintf("alter role current_user password 'SCRAM-SHA-256$1:%s$%s:%s'",
 		encode([]byte(salt)), encode(stored[:]), encode(keyed("Server Key"))))
 }
 
 func (s *server) stop() error {
-	var err error
-	if s.conn != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), timeout)
-		defer cancel()
-		_ = s.conn.Close(ctx) // the server goes anyway
-	}
+	err := s.dropping.wait()
+	s.copying.close()
 	if s.postgres != nil {
-		err = s.postgres.Stop()
+		err = errors.Join(err, s.postgres.Stop())
 	}
 	if s.dir != "" {
 		err = errors.Join(err, os.RemoveAll(s.dir))
@@ -170,26 +201,4 @@ func (s *server) url(database string) string {
 	u := s.address()
 	u.Path = "/" + database
 	return u.String()
-}
-
-// admin runs a statement outside of all tests' databases, one at a time: logging in costs as much as most statements
-// do. The context is not the test's, which is over when its database is dropped.
-func (s *server) admin(statement string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
-	defer cancel()
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if s.conn == nil {
-		conn, err := pgx.Connect(ctx, s.url("postgres"))
-		if err != nil {
-			return fmt.Errorf("testdb: %w", err)
-		}
-		s.conn = conn
-	}
-	if _, err := s.conn.Exec(ctx, statement); err != nil {
-		_ = s.conn.Close(ctx)
-		s.conn = nil
-		return fmt.Errorf("testdb: %s: %w", statement, err)
-	}
-	return nil
 }

@@ -111,10 +111,9 @@ func TestDatabasesAreApart(t *testing.T) {
 	}
 }
 
-// A database goes with its test, even if that leaves a connection open.
+// A database goes after its test, even if that leaves a connection open.
 func TestDatabaseIsDropped(t *testing.T) {
 	conn := connect(t, testdb.New(t))
-	before := query[int](t, conn, `select count(*) from pg_database`)
 	name := ""
 	t.Run("one", func(t *testing.T) {
 		own, err := pgx.Connect(t.Context(), testdb.New(t))
@@ -122,12 +121,46 @@ func TestDatabaseIsDropped(t *testing.T) {
 			t.Fatal(err)
 		}
 		name = query[string](t, own, `select current_database()`)
-		if n := query[int](t, conn, `select count(*) from pg_database`); n != before+1 {
-			t.Errorf("%d databases, %d before", n, before)
+		if n := query[int](t, conn, `select count(*) from pg_database where datname = '`+name+`'`); n != 1 {
+			t.Errorf("%d databases are called %s", n, name)
 		}
 	})
-	if n := query[int](t, conn, `select count(*) from pg_database where datname = '`+name+`'`); n != 0 || name == "" {
-		t.Errorf("database %q is still there", name)
+	for began := time.Now(); query[int](t, conn, `select count(*) from pg_database where datname = '`+name+`'`) != 0; {
+		if time.Since(began) > time.Minute {
+			t.Fatalf("database %q is still there", name)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+var fillings atomic.Int32
+
+// Tests that ask for the same filled database get a copy each, and it is filled once.
+func TestCopies(t *testing.T) {
+	for _, name := range []string{"first", "second"} {
+		t.Run(name, func(t *testing.T) {
+			conn := connect(t, testdb.Copy(t, "filled", func(url string) {
+				fillings.Add(1)
+				conn, err := pgx.Connect(t.Context(), url)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_ = query[int](t, conn, `with added as (insert into marks values ('filled')) select 1`)
+				if err := conn.Close(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}))
+			if all := query[string](t, conn, `select string_agg(name, ' ') from marks`); all != "filled" {
+				t.Errorf("it has %s", all)
+			}
+			_ = query[int](t, conn, `with added as (insert into marks values ('own')) select 1`)
+		})
+	}
+	if n := fillings.Load(); n != 1 {
+		t.Errorf("filled %d times", n)
+	}
+	if all := query[int](t, connect(t, testdb.New(t)), `select count(*) from marks`); all != 0 {
+		t.Errorf("the template has %d rows", all)
 	}
 }
 
@@ -151,6 +184,16 @@ func TestChild(t *testing.T) {
 	switch way {
 	case "fails":
 		t.Fatal("as it should")
+	case "does not fill":
+		for range 2 {
+			t.Run("one", func(t *testing.T) { testdb.Copy(t, "it", func(string) { t.Fatal("no room") }) })
+		}
+	case "drops it itself":
+		name := query[string](t, conn, `select current_database()`)
+		admin := connect(t, strings.Replace(testdb.New(t), "/test_2", "/postgres", 1))
+		if _, err := admin.Exec(t.Context(), "drop database "+name+" with (force)"); err != nil {
+			t.Fatal(err)
+		}
 	case "is killed":
 		_ = exec.Command("kill", "-9", fmt.Sprint(os.Getpid())).Run()
 		select {}
@@ -189,6 +232,8 @@ func TestRefusals(t *testing.T) {
 	for way, want := range map[string]string{
 		"no main":         "call testdb.Main from TestMain",
 		"migration fails": "testdb: migrate the template: column without a type",
+		"does not fill":   `testdb: the first test that asked for "it" could not fill it`,
+		"drops it itself": `-- of TestChild: ERROR: database "test_1" does not exist`,
 	} {
 		if output, _, err := child(t, way); err == nil || !strings.Contains(output, want) {
 			t.Errorf("%s: %v:\n%s", way, err, output)

@@ -179,14 +179,22 @@ func addEvidence(t testing.TB, s *store.Store, to leaks.Target, name string) sto
 // claim takes the next job of a kind.
 func claim(t testing.TB, s *store.Store, kind string, run int64) store.Lease {
 	t.Helper()
+	return claims(t, s, kind, run, 1)[0]
+}
+
+// claims takes the next n jobs of a kind, the oldest first.
+func claims(t testing.TB, s *store.Store, kind string, run int64, n int) (leases []store.Lease) {
+	t.Helper()
 	_ = must[[]store.DueJob](t)(s.DueJobs(t.Context(), 0))
 	for _, j := range must[[]store.Job](t)(storetest.Now(t, s).JobsOfRun(t.Context(), run)) {
-		if j.Kind == kind && j.State == "queued" {
-			return must[store.Lease](t)(s.ClaimJob(t.Context(), j.ID, time.Minute))
+		if j.Kind == kind && j.State == "queued" && len(leases) < n {
+			leases = append(leases, must[store.Lease](t)(s.ClaimJob(t.Context(), j.ID, time.Minute)))
 		}
 	}
-	t.Fatalf("run %d has no job to %s", run, kind)
-	return store.Lease{}
+	if len(leases) < n {
+		t.Fatalf("run %d has %d of %d jobs to %s", run, len(leases), n, kind)
+	}
+	return leases
 }
 
 // addRun stores a run with its report and returns the run's id. edit changes the report before it is stored.
@@ -199,12 +207,14 @@ func addRun(t testing.TB, s *store.Store, to leaks.Target, captures []*capture.C
 		name := fmt.Sprintf("shopd-%d.log", k+1)
 		e := addEvidence(t, s, to, name)
 		run = e.RunID
-		if err := s.SaveCaptures(t.Context(), claim(t, s, store.JobRead, run),
-			[]store.StoredCapture{{Capture: c, Artifact: "artifact", Bytes: 5}}); err != nil {
-			t.Fatal(err)
-		}
 		inputs = append(inputs, analysis.Input{Files: []analysis.File{{Name: name, SHA256: e.SHA256, Bytes: e.Bytes}},
 			Captures: []*capture.Capture{c}})
+	}
+	for k, lease := range claims(t, s, store.JobRead, run, len(captures)) {
+		if err := s.SaveCaptures(t.Context(), lease,
+			[]store.StoredCapture{{Capture: captures[k], Artifact: "artifact", Bytes: 5}}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	r := must[*analysis.Report](t)(analysis.Analyze(t.Context(), inputs, analysis.Options{}))
 	for _, change := range edit {
