@@ -25,12 +25,26 @@ type tab struct {
 	lossy atomic.Bool
 }
 
-// browse opens a page in a profile of its own.
-func browse(t testing.TB) *tab {
+// inBrowser marks a test as large before it makes anything.
+func inBrowser(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("it drives a browser")
 	}
+}
+
+// openInBrowser starts a server and opens a page for it.
+func openInBrowser(t testing.TB) (*site, *tab) {
+	t.Helper()
+	inBrowser(t)
+	s := open(t)
+	return s, browse(t)
+}
+
+// browse opens a page in a profile of its own.
+func browse(t testing.TB) *tab {
+	t.Helper()
+	inBrowser(t)
 	if err := chromium.start(testbrowser.Find(t)); err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +275,7 @@ func (b *tab) keep(name string) {
 
 // All other pages.
 func TestOtherPagesInBrowser(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	b.do(cdp.Navigate(s.url + "/"))
 	b.accessible("no project")
 	b.keep("welcome")

@@ -9,8 +9,9 @@ import (
 
 // The pages of leaks, wide and narrow, light and dark.
 func TestLeakPagesInBrowser(t *testing.T) {
-	s, b := open(t), browse(t)
-	runs := history(t, s)
+	inBrowser(t)
+	s, runs := openHistory(t)
+	b := browse(t)
 	leak := signatureOf(t, s, appendLine)
 	path := "/projects/shopd/signatures/" + leak.Text
 	for _, form := range [][]string{
@@ -42,8 +43,9 @@ func TestLeakPagesInBrowser(t *testing.T) {
 
 // Typing filters the list; evidence opens in place and appears in the address; buttons change the state.
 func TestLeaksInBrowser(t *testing.T) {
-	s, b := open(t), browse(t)
-	runs := history(t, s)
+	inBrowser(t)
+	s, runs := openHistory(t)
+	b := browse(t)
 	leak := signatureOf(t, s, appendLine)
 	b.do(cdp.Navigate(s.url+"/projects/shopd"), press("#q"), cdp.KeyEvent("searchindex"))
 	b.see(`document.querySelectorAll("#leaks .name").length === 1 && document.querySelector("#leaks .name").innerText.includes("SearchIndex") && document.activeElement.id === "q"`)
@@ -73,7 +75,7 @@ func TestLeaksInBrowser(t *testing.T) {
 
 // The stacks, the witnesses and the triage of a leak at three widths, light and dark.
 func TestStacksOfALeakInBrowser(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	for i, samples := range [][]sample{shop, receipts(), receipts()} {
 		to := target
 		to.Build = fmt.Sprint(4811 + i)

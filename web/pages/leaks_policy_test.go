@@ -9,8 +9,7 @@ import (
 )
 
 func TestPolicyPage(t *testing.T) {
-	s := open(t)
-	history(t, s)
+	s, _ := openHistory(t)
 	const path = "/projects/shopd/policy"
 	has(t, words(s.page(path)), "When a gate fails", "Any leak fails, unless a call says what fails instead", "Evidence that does not decide warns (exit 4).",
 		"none saved yet: calls decide what fails")
@@ -51,8 +50,7 @@ func TestPolicyPage(t *testing.T) {
 
 // The preview of rules that call everything known says which leaks are silenced, and which verdicts change.
 func TestRulesPageSaysWhatFallsSilent(t *testing.T) {
-	s := open(t)
-	history(t, s)
+	s, _ := openHistory(t)
 	status, page := s.fill("/projects/shopd/rules", "text", `module:* -> known="x"`, "version", "0", "do", "preview")
 	if status != http.StatusOK {
 		t.Fatalf("%d %.300s", status, page)

@@ -10,8 +10,7 @@ import (
 )
 
 func TestRulesPage(t *testing.T) {
-	s := open(t)
-	history(t, s)
+	s, _ := openHistory(t)
 	path := "/projects/shopd/rules"
 	has(t, words(s.page(path)), "Rule file", "What would this change?", "How rules read", "Import")
 	rule := "module:shopd function:Shop::Orders::Receipts::Receipt::AppendLine -> plumbing\n"
@@ -65,8 +64,7 @@ func TestRulesImport(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
 	}
-	s := open(t)
-	history(t, s)
+	s, _ := openHistory(t)
 	path := "/projects/shopd/rules/import"
 	status, page := s.postTo(path, formPart{"kind", "", "triage"},
 		formPart{"import", "", "[owners]\nshopd!Log*=logs\nnonsense\n"})

@@ -17,18 +17,20 @@ import (
 // appendLine is the leak that came with build 4812.
 const appendLine = "Receipt::AppendLine"
 
-// history stores three builds of the shop: in 4811 receipts are freed, in 4812 they leak, in 4813 the audit log is
-// fixed. It returns the runs, oldest first.
-func history(t testing.TB, s *site) (runs []int64) {
+// openHistory starts a server that has three builds of the shop: in 4811 receipts are freed, in 4812 they leak, in 4813
+// the audit log is fixed. It returns the runs, oldest first.
+func openHistory(t testing.TB) (*site, []int64) {
 	t.Helper()
-	calm, fixed := slices.Clone(shop), slices.Clone(shop)
-	calm[0].blocks, fixed[1].blocks = always(140), always(140)
-	for i, samples := range [][]sample{calm, shop, fixed} {
-		to := target
-		to.Build = fmt.Sprint(4811 + i)
-		runs = append(runs, addRun(t, s.store, to, capturesOf(samples, 11)))
-	}
-	return runs
+	return openFilled(t, "history", func(s *store.Store) (runs []int64) {
+		calm, fixed := slices.Clone(shop), slices.Clone(shop)
+		calm[0].blocks, fixed[1].blocks = always(140), always(140)
+		for i, samples := range [][]sample{calm, shop, fixed} {
+			to := target
+			to.Build = fmt.Sprint(4811 + i)
+			runs = append(runs, addRun(t, s, to, capturesOf(samples, 11)))
+		}
+		return runs
+	})
 }
 
 // signatureOf finds the signature of a leak by its title.
@@ -64,8 +66,7 @@ func words(page string) string {
 }
 
 func TestLeaksOfProject(t *testing.T) {
-	s := open(t)
-	history(t, s)
+	s, _ := openHistory(t)
 	page := s.page("/projects/shopd")
 	has(t, words(page), "Leaks", "all", "new 0 ongoing", "State", "Builds to 4813", "Receipt:: AppendLine", "leak",
 		"certain", "receipt.cpp:118", "bad in soak-60min", "2.48 MB/hour", "4812", "exercised and clean",
@@ -94,8 +95,7 @@ func TestLeaksOfProject(t *testing.T) {
 }
 
 func TestSignaturePage(t *testing.T) {
-	s := open(t)
-	runs := history(t, s)
+	s, runs := openHistory(t)
 	leak := signatureOf(t, s, appendLine)
 	path := "/projects/shopd/signatures/" + leak.Text
 	page := s.page(path)
@@ -125,8 +125,7 @@ func TestTriageForm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
 	}
-	s := open(t)
-	history(t, s)
+	s, _ := openHistory(t)
 	leak := signatureOf(t, s, appendLine)
 	path := "/projects/shopd/signatures/" + leak.Text
 	version := func() string { return fmt.Sprint(signatureOf(t, s, appendLine).Version) }
@@ -203,8 +202,7 @@ func TestTriageForm(t *testing.T) {
 
 // The name that somebody typed stands in the next form.
 func TestActorIsRemembered(t *testing.T) {
-	s := open(t)
-	history(t, s)
+	s, _ := openHistory(t)
 	path := "/projects/shopd/signatures/" + signatureOf(t, s, appendLine).Text
 	req := must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+path+"/comments",
 		strings.NewReader("text=x&actor=Zo%C3%AB+%22O%22")))
@@ -234,8 +232,7 @@ func TestActorIsRemembered(t *testing.T) {
 
 // Three snapshots cannot show that a signature is clean, and no page says that it is.
 func TestUndecidedIsNotClean(t *testing.T) {
-	s := open(t)
-	history(t, s)
+	s, _ := openHistory(t)
 	few := target
 	few.Build = "4814"
 	calm := slices.Clone(shop)
@@ -247,8 +244,7 @@ func TestUndecidedIsNotClean(t *testing.T) {
 
 // The page of a leak explains its stack also where the newest evidence has it under an older name.
 func TestStackOfMergedLeak(t *testing.T) {
-	s := open(t)
-	history(t, s)
+	s, _ := openHistory(t)
 	path := "/projects/shopd/signatures/" + signatureOf(t, s, appendLine).Text
 	into := signatureOf(t, s, "AuditLog::Note").Text // fixed in 4813, where the other leaks
 	if status, location := s.fill(path+"/merge", "into", into); status != http.StatusSeeOther {
@@ -258,8 +254,7 @@ func TestStackOfMergedLeak(t *testing.T) {
 }
 
 func TestMergeForm(t *testing.T) {
-	s := open(t)
-	history(t, s)
+	s, _ := openHistory(t)
 	from, into := signatureOf(t, s, "SearchIndex::Rebuild"), signatureOf(t, s, appendLine)
 	at := func(sig store.Signature) string { return "/projects/shopd/signatures/" + sig.Text }
 	for _, wrong := range []string{"", "nosuch", from.Text} {
@@ -281,8 +276,7 @@ func TestMergeForm(t *testing.T) {
 }
 
 func TestCompareBuilds(t *testing.T) {
-	s := open(t)
-	history(t, s)
+	s, _ := openHistory(t)
 	page := words(s.page("/projects/shopd/compare?base=4811&head=4812&scenario=soak-60min"))
 	has(t, page, "Compare builds of shopd", "1 new", "What changed", "all 5 new 1", "same 4", "new",
 		"Receipt:: AppendLine", "stable", "leak", "certain", "2.48 MB/hour", "Calls of both sides",
@@ -340,8 +334,7 @@ func TestFindingsOfRun(t *testing.T) {
 }
 
 func TestRuleOfEachFrame(t *testing.T) {
-	s := open(t)
-	run := addRun(t, s.store, target, capturesOf(shop, 11))
+	s, run := openShop(t)
 	page := s.page(sitesOf(run, "open=0"))
 	_, table, _ := strings.Cut(page, `<table class="layers">`)
 	table, _, _ = strings.Cut(table, "</table>")

@@ -60,9 +60,15 @@ func (l *logText) text() string {
 func open(t testing.TB) *site {
 	t.Helper()
 	beside(t)
-	s := must[*store.Store](t)(store.Open(t.Context(), testdb.New(t)))
+	return openAt(t, testdb.New(t), t.TempDir())
+}
+
+// openAt starts a server on the database at url and the blobs in dir.
+func openAt(t testing.TB, url, dir string) *site {
+	t.Helper()
+	s := must[*store.Store](t)(store.Open(t.Context(), url))
 	t.Cleanup(s.Close)
-	return serve(t, s, must[blob.Store](t)(blob.Open(t.Context(), "file://"+t.TempDir())), nil)
+	return serve(t, s, must[blob.Store](t)(blob.Open(t.Context(), "file://"+dir)), nil)
 }
 
 // beside lets a test run in parallel with others, which it does not affect: it has its own server, database and browser

@@ -9,8 +9,8 @@ import (
 
 // In a browser several leaks are changed at once, and the search on every page leads to a leak by the keyboard alone.
 func TestProjectInBrowser(t *testing.T) {
-	s := open(t)
-	history(t, s)
+	inBrowser(t)
+	s, _ := openHistory(t)
 	b := browse(t)
 	b.do(cdp.Navigate(s.url + "/projects/shopd"))
 	b.see(`getComputedStyle(document.querySelector(".bulk")).display === "none"`)

@@ -10,8 +10,7 @@ import (
 
 // The card of modules leads to the leaks of each, and the address keeps the module beside the other filters.
 func TestModulesOfProject(t *testing.T) {
-	s := open(t)
-	addRun(t, s.store, target, capturesOf(shop, 11))
+	s, _ := openShop(t)
 	page := s.page("/projects/shopd?sort=growth")
 	_, card, _ := strings.Cut(page, `id="modules"`)
 	card, _, _ = strings.Cut(card, "</section>")
@@ -34,8 +33,7 @@ func TestModulesOfProject(t *testing.T) {
 
 // Owners are initials with the whole name, and a dashed circle where there is none.
 func TestOwnersAreInitials(t *testing.T) {
-	s := open(t)
-	addRun(t, s.store, target, capturesOf(shop, 11))
+	s, _ := openShop(t)
 	leak := signatureOf(t, s, appendLine)
 	if status, page := s.fill("/projects/shopd/signatures/"+leak.Text, "version", fmt.Sprint(leak.Version), "do", "assign",
 		"assignee", "Cara Moss"); status != 303 {
@@ -48,8 +46,9 @@ func TestOwnersAreInitials(t *testing.T) {
 
 // The project with its modules is checked on all screens; a module filters the list and appears in the address.
 func TestModulesInBrowser(t *testing.T) {
-	s, b := open(t), browse(t)
-	history(t, s)
+	inBrowser(t)
+	s, _ := openHistory(t)
+	b := browse(t)
 	leak := signatureOf(t, s, appendLine)
 	if status, page := s.fill("/projects/shopd/signatures/"+leak.Text, "version", fmt.Sprint(leak.Version), "do", "assign",
 		"assignee", "Cara Moss"); status != 303 {

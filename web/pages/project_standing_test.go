@@ -12,8 +12,7 @@ import (
 )
 
 func TestProjectStanding(t *testing.T) {
-	s := open(t)
-	history(t, s)
+	s, _ := openHistory(t)
 	text := words(s.page("/projects/shopd"))
 	has(t, text, "Gate fails", "build 4813", "The worst,", "2.48 MB/hour", "in Receipt::AppendLine",
 		"came between 4811 and 4812", "soak-60min leaks", "Compare 4811 → 4812",
@@ -47,8 +46,7 @@ func TestReasonsOfSeveralGates(t *testing.T) {
 }
 
 func TestSeveralLeaksAtOnce(t *testing.T) {
-	s := open(t)
-	history(t, s)
+	s, _ := openHistory(t)
 	all := must[*store.SignaturePage](t)(storetest.Now(t, s.store).Signatures(t.Context(),
 		store.SignatureQuery{Project: "shopd", Limit: 100}))
 	if len(all.Rows) < 2 {
@@ -89,8 +87,7 @@ func TestSeveralLeaksAtOnce(t *testing.T) {
 }
 
 func TestReleaseBoard(t *testing.T) {
-	s := open(t)
-	history(t, s)
+	s, _ := openHistory(t)
 	clean := target
 	clean.Project = "aaa"
 	addRun(t, s.store, clean, capturesOf(shop[4:7], 11))

@@ -12,7 +12,7 @@ import (
 )
 
 func TestRunPageInBrowser(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	run := addRun(t, s.store, target, capturesOf(many(300), 11))
 	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d?view=sites", s.url, run)))
 	b.accessible("light")
@@ -69,7 +69,7 @@ func TestRunPageInBrowser(t *testing.T) {
 
 // The page of a run follows its jobs and becomes the report.
 func TestStagesBecomeTheReportInBrowser(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	run := addEvidence(t, s.store, target, "shopd-1.log").RunID
 	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.url, run)))
 	b.see(`document.querySelector(".verdict h1").innerText.includes("0 of 1 file done") && document.querySelector(".stages").innerText.includes("waiting for a worker")`)

@@ -67,7 +67,7 @@ func TestMemoryOverTimeOnThePage(t *testing.T) {
 }
 
 func TestMemoryOverTimeInBrowser(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	path := fmt.Sprintf("/runs/%d/memory", addRun(t, s.store, target, overTime(t)))
 	b.do(cdp.Navigate(s.url + path))
 	b.onScreens("course")

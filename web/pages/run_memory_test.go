@@ -147,7 +147,7 @@ func TestReportedLeaksOnThePage(t *testing.T) {
 }
 
 func TestMemoryInBrowser(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	run := addRun(t, s.store, target, dumps(t))
 	other := target
 	other.Build = "4901"

@@ -136,7 +136,7 @@ func TestProcessIsChosenOnThePage(t *testing.T) {
 }
 
 func TestProcessPanelInBrowser(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	run := manyProcesses(t, s, 60, "p30.exe")
 	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.url, run)))
 	b.is(`document.querySelector("#processes details").open = true`)

@@ -51,7 +51,7 @@ func TestSnapshotsOfASeries(t *testing.T) {
 
 // The brush of the chart chooses snapshots by the pointer and the keys; rows, address and menus follow.
 func TestSnapshotsInBrowser(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	run := addRun(t, s.store, target, capturesOf(shop, 6))
 	b.do(cdp.EmulateViewport(1440, 900), cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.url, run)))
 	b.see(`document.querySelector(".edge[role=slider]") && document.querySelector("#window-length").textContent === "6 snapshots"`)
@@ -100,7 +100,7 @@ func TestSnapshotsInBrowser(t *testing.T) {
 // Snapshots that lie nearer to each other than the chart can show stay apart: what the address chooses is what the
 // menus and the handles say, and keys reach each of them.
 func TestNearSnapshotsInBrowser(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	captures := capturesOf(shop, 6)
 	first := captures[0].Snapshots[0].TakenAt
 	for i, after := range []time.Duration{0, time.Second, 3 * 24 * time.Hour, 4 * 24 * time.Hour,
@@ -127,7 +127,7 @@ func TestNearSnapshotsInBrowser(t *testing.T) {
 
 // The numbers of snapshots without times do not overlap, even where the chart is narrow.
 func TestNumbersOfSnapshotsInBrowser(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	for _, n := range []int{3, 4, 5, 8, 9, 24, 120} {
 		captures := capturesOf(shop, n)
 		for _, c := range captures {

@@ -103,7 +103,7 @@ func TestAddressSpaceOnThePage(t *testing.T) {
 }
 
 func TestAddressSpaceInBrowser(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	run := addRun(t, s.store, target, dumps(t))
 	other := target
 	other.Build = "4901"

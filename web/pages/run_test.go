@@ -43,8 +43,7 @@ func blames(page string) []string {
 }
 
 func TestReport(t *testing.T) {
-	s := open(t)
-	run := addRun(t, s.store, target, capturesOf(shop, 11))
+	s, run := openShop(t)
 	page := s.page(fmt.Sprintf("/runs/%d", run))
 	has(t, page, "Leaking", "<strong>shopd.exe leaks 2.77 MB in 11,570 blocks from 5 places</strong>",
 		"<code>shopd!Shop::Orders::Receipts::Receipt::AppendLine</code>",
@@ -81,8 +80,7 @@ func TestReport(t *testing.T) {
 // The column of growth has bytes in all rows, in any order, and says by what it is sorted; how fast a leak grows stands
 // below, where all of the time is selected.
 func TestColumnOfGrowth(t *testing.T) {
-	s := open(t)
-	run := addRun(t, s.store, target, capturesOf(shop, 11))
+	s, run := openShop(t)
 	const difference = "bytes at the last snapshot less bytes at the first"
 	for _, test := range []struct{ query, title, grown, rate string }{
 		{"", difference + "; below it, how fast a leak grows. Sorted: the gravest class first, of one class the surest, then what grew most", "▲ +2.07 MB", "▲ +2.48 MB/hour"},
@@ -103,8 +101,7 @@ func TestColumnOfGrowth(t *testing.T) {
 
 // In a part of a series, all that is not of the part says so: its classes and reasons are of all snapshots.
 func TestPartOfASeries(t *testing.T) {
-	s := open(t)
-	run := addRun(t, s.store, target, capturesOf(shop, 11))
+	s, run := openShop(t)
 	const note = "Classes and reasons are of all 11 snapshots; held, blocks and growth are of snapshots 2 to 6."
 	page := s.page(fmt.Sprintf("/runs/%d?since=2&until=6", run))
 	has(t, words(page), note, "AppendLine", "by all 11 snapshots: from 140 to 5,790 blocks", "1.09 MB 2,965",

@@ -23,7 +23,7 @@ func dragged(from, to float64) string {
 }
 
 func TestTracePageInBrowser(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	run := addTrace(t, s, target, memtest())
 	url := fmt.Sprintf("%s/runs/%d?view=sites", s.url, run)
 	b.do(cdp.Navigate(url))
@@ -83,7 +83,7 @@ func TestTracePageInBrowser(t *testing.T) {
 
 // Keys can do everything that the pointer can.
 func TestTraceWindowByKeys(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	url := fmt.Sprintf("%s/runs/%d", s.url, addTrace(t, s, target, memtest()))
 	b.do(cdp.Navigate(url + "?from=20&to=29"))
 	b.is(`document.querySelector("[data-end=to]").focus(), true`)
@@ -117,7 +117,7 @@ func TestTraceWindowByKeys(t *testing.T) {
 }
 
 func TestTracePageDarkAndNarrow(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	url := fmt.Sprintf("%s/runs/%d", s.url, addTrace(t, s, target, memtest()))
 	crowded := crowd(40)
 	to := target

@@ -87,6 +87,7 @@ func TestTraceThroughPipeline(t *testing.T) {
 
 // The exercise of Microsoft's performance documentation, in the browser.
 func TestLabTraceInBrowser(t *testing.T) {
+	inBrowser(t)
 	file := must[[]byte](t)(os.ReadFile(corpus.Path(t, "lab", "B", "memory.etl")))
 	s, p := openTracing(t)
 	b := browse(t)

@@ -10,7 +10,7 @@ import (
 // The page has one table of signatures: the first leak is open, a row is addressed by its signature, and each view is
 // about the same selection.
 func TestViewsInBrowser(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	run := addRun(t, s.store, target, capturesOf(many(300), 11))
 	page := fmt.Sprintf("%s/runs/%d", s.url, run)
 	b.do(cdp.EmulateViewport(1440, 900), cdp.Navigate(page))
@@ -64,7 +64,7 @@ func TestViewsInBrowser(t *testing.T) {
 }
 
 func TestViewsOfATraceInBrowser(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	run := addTrace(t, s, target, memtest())
 	page := fmt.Sprintf("%s/runs/%d", s.url, run)
 	b.do(cdp.EmulateViewport(1440, 900), cdp.Navigate(page))

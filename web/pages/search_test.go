@@ -7,8 +7,7 @@ import (
 )
 
 func TestSearch(t *testing.T) {
-	s := open(t)
-	history(t, s)
+	s, _ := openHistory(t)
 	bob := "bob"
 	leak := signatureOf(t, s, appendLine)
 	must[leaks.Triage](t)(s.store.ChangeTriage(t.Context(), "shopd", leak.Text,

@@ -13,6 +13,7 @@ import (
 
 // Speedscope itself opens what we write for it: its table names the functions and has the bytes that the run grew by.
 func TestSpeedscopeOpensOurs(t *testing.T) {
+	inBrowser(t)
 	s := open(t)
 	run := addRun(t, s.store, target, capturesOf(shop, 6))
 	status, profile := s.get(fmt.Sprintf("/api/v1/runs/%d/views/ranked?format=speedscope", run))

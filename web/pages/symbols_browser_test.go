@@ -9,7 +9,7 @@ import (
 
 // The panel of a run shows what to upload; the rest opens in place.
 func TestSymbolPanelInBrowser(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	run := addRun(t, s.store, target, capturesOf(many(20), 11), sought)
 	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d?view=sites&open=2", s.url, run)))
 	b.accessible("light")

@@ -15,7 +15,7 @@ import (
 // Several files are sent in pieces; one can be paused and resumed, the run opens when all have arrived, and the command
 // for scripts follows what is typed.
 func TestUploadInBrowser(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	dir := t.TempDir()
 	large := filepath.Join(dir, "large.log")
 	if err := os.WriteFile(large, []byte(log+strings.Repeat("// and so on\r\n", 3<<20)), 0o644); err != nil {

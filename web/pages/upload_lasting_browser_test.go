@@ -111,7 +111,7 @@ func (s *site) arrived(path string, bytes int64) {
 
 // The connection breaks in the middle: the page says so, waits, and goes on at the server's offset.
 func TestUploadSurvivesOffline(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	d := openDoor(t, s)
 	b.lossy.Store(true)
 	held := d.hold(5 << 20)
@@ -133,7 +133,7 @@ func TestUploadSurvivesOffline(t *testing.T) {
 
 // A server on this machine answers although the browser calls itself offline, so files are sent.
 func TestUploadToReachableServerWhileOffline(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	b.do(cdp.Navigate(s.url+"/upload?project=shop&build=1"), chosen("#file", sized(t, "a.log", 1)))
 	if _, err := cdp.Call(b.ctx, network.OverrideNetworkState,
 		network.OverrideNetworkStateParams{Offline: true, DownloadThroughput: -1, UploadThroughput: -1}); err != nil {
@@ -147,7 +147,7 @@ func TestUploadToReachableServerWhileOffline(t *testing.T) {
 
 // The page waits for a server that fails or restarts: nothing that has arrived is sent again.
 func TestUploadSurvivesServer(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	d := openDoor(t, s)
 	b.lossy.Store(true)
 	held := d.hold(5 << 20)
@@ -175,7 +175,7 @@ func TestUploadSurvivesServer(t *testing.T) {
 
 // After a reload the page lists unfinished uploads with their progress, and each goes on only with the same file.
 func TestUploadSurvivesReload(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	d := openDoor(t, s)
 	b.leaving()
 	b.lossy.Store(true)
@@ -210,7 +210,7 @@ func TestUploadSurvivesReload(t *testing.T) {
 // The page reports a failure that another attempt cannot change, and makes none. After a new login the user finds what
 // has arrived.
 func TestUploadThatCannotGoOn(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	d := openDoor(t, s)
 	b.lossy.Store(true)
 	large := sized(t, "large.log", 40)
@@ -251,7 +251,7 @@ func TestUploadThatCannotGoOn(t *testing.T) {
 
 // A file that was refused and is chosen again is ready to be sent, and its line says so.
 func TestUploadChosenAgain(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	d := openDoor(t, s)
 	b.lossy.Store(true)
 	small := sized(t, "small.log", 1)
@@ -270,7 +270,7 @@ func TestUploadChosenAgain(t *testing.T) {
 
 // Unfinished uploads of symbols are pending too, and go on as symbols whatever the form says.
 func TestPendingSymbols(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	addRun(t, s.store, target, capturesOf(shop[:1], 1))
 	d := openDoor(t, s)
 	b.leaving()

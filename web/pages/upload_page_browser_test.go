@@ -28,7 +28,7 @@ func (b *tab) each(want map[string]string) {
 
 // Scripts print sizes as figures.Bytes does, around each change of digits or unit.
 func TestSizesInScripts(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	b.do(cdp.Navigate(s.url + "/"))
 	b.see(`"heapdriftSize" in window`)
 	for _, n := range []int64{0, 1, 999, 1000, 1023, 1024, -1024, 10229, 10235, 102348, 102349, 1023487, 1023488, 1 << 20,
@@ -51,7 +51,7 @@ func (b *tab) uploadOnScreens(what string) {
 
 // Figures are averages over 15 s of a clock that the test sets. Unknown figures are not shown.
 func TestPaceOfUploads(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	b.do(cdp.Navigate(s.url + "/upload"))
 	after := func(steps string) string { return `(() => { const m = uploadPace.meter(); ` + steps + ` })()` }
 	b.each(map[string]string{
@@ -83,7 +83,7 @@ func TestPaceOfUploads(t *testing.T) {
 
 // While files are sent, each file and all together have a speed and a time left, and the title has a percentage.
 func TestUploadSaysHowLong(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	slow := func(bytesPerSecond float64) {
 		must[network.EmulateNetworkConditionsByRuleResult](t)(cdp.Call(b.ctx, network.EmulateNetworkConditionsByRule,
 			network.EmulateNetworkConditionsByRuleParams{
@@ -107,7 +107,7 @@ func TestUploadSaysHowLong(t *testing.T) {
 // A pause counts neither for a file nor for all together: with one file both have the same figures, and while a speed
 // is unknown again it is not shown.
 func TestUploadAfterPause(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	d := openDoor(t, s)
 	held := d.hold(5 << 20)
 	b.sending(d.url+"/upload?project=shop&build=1", sized(t, "large.log", 20))
@@ -129,7 +129,7 @@ func TestUploadAfterPause(t *testing.T) {
 // The form offers the targets of the last uploads. The address takes precedence, and a field that was cleared stays
 // empty.
 func TestUploadRemembersTarget(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	fields := `["project", "build", "scenario", "run"].map(n => document.getElementById("f-" + n).value).join("/")`
 	shows := func(path, want string, remembered bool) {
 		t.Helper()
@@ -172,7 +172,7 @@ func TestUploadRemembersTarget(t *testing.T) {
 
 // The page names a file as the server would, before sending it; a file that the server would refuse is not sent.
 func TestUploadSaysWhatFilesAre(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	dir := t.TempDir()
 	var files []string
 	for _, f := range []struct{ name, text string }{{"snap1.log", log}, {"night.etl.zip", "PK\x03\x04 and more"},
@@ -212,7 +212,7 @@ func TestUploadSaysWhatFilesAre(t *testing.T) {
 
 // A folder that is dropped is recognised: no browser can read it as a file.
 func TestFolderIsDropped(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	b.lossy.Store(true) // the browser cannot send the first bytes of a folder
 	folder, file := filepath.Join(t.TempDir(), "snapshots"), sized(t, "snap1.log", 1)
 	if err := os.Mkdir(folder, 0o700); err != nil {
@@ -240,7 +240,7 @@ func TestFolderIsDropped(t *testing.T) {
 // Without scripts the page is a form. All scripts come as files, so when the files are empty no script runs; the
 // browser's own switch would also keep the test from reading the page.
 func TestUploadWithoutScripts(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	d := openDoor(t, &site{handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, ".js") {
 			w.Header().Set("Content-Type", "text/javascript")

@@ -23,7 +23,7 @@ func (b *tab) close() {
 // Two tabs send at once: each has a file of its own, and both have a third one. The third file is sent once, and both
 // tabs end at the run.
 func TestTwoTabsSendAtOnce(t *testing.T) {
-	s, one := open(t), browse(t)
+	s, one := openInBrowser(t)
 	d := openDoor(t, s)
 	both, own := sized(t, "both.log", 12), sized(t, "own.log", 9)
 	held := d.hold(2 << 20)
@@ -50,7 +50,7 @@ func TestTwoTabsSendAtOnce(t *testing.T) {
 
 // Symbols go to no run; a tab that waits for another's is told all the same that they have arrived.
 func TestTwoTabsSendSymbols(t *testing.T) {
-	s, one := open(t), browse(t)
+	s, one := openInBrowser(t)
 	addRun(t, s.store, target, capturesOf(shop[:1], 1))
 	d := openDoor(t, s)
 	pdb, _ := workertest.Till(t)
@@ -78,7 +78,7 @@ func TestTwoTabsSendSymbols(t *testing.T) {
 
 // Two tabs both insist on a file: the server lets one of them write, the other one waits, and both end at the run.
 func TestTwoTabsInsist(t *testing.T) {
-	s, one := open(t), browse(t)
+	s, one := openInBrowser(t)
 	d := openDoor(t, s)
 	one.lossy.Store(true)
 	large := sized(t, "large.log", 12)
@@ -103,7 +103,7 @@ func TestTwoTabsInsist(t *testing.T) {
 // A tab that becomes active again finds out which other tabs are still open. A file that another tab sends counts as
 // being sent until that tab has had time to answer.
 func TestTabAsksWhoIsThere(t *testing.T) {
-	s, one := open(t), browse(t)
+	s, one := openInBrowser(t)
 	d := openDoor(t, s)
 	address := d.url + "/upload?project=shop&build=1"
 	held := d.hold(5 << 20)
@@ -125,7 +125,7 @@ func TestTabAsksWhoIsThere(t *testing.T) {
 // When the other tab is closed, the tab that waits for its file goes on with the upload, and a new tab lists the files
 // of the closed one.
 func TestTabTakesOver(t *testing.T) {
-	s, first := open(t), browse(t)
+	s, first := openInBrowser(t)
 	d := openDoor(t, s)
 	large := sized(t, "large.log", 20)
 	address := d.url + "/upload?project=shop&build=1"
@@ -162,7 +162,7 @@ func TestTabTakesOver(t *testing.T) {
 
 // Removing a file that has not begun in this tab does not touch another tab's upload of it.
 func TestRemoveLeavesOtherTabAlone(t *testing.T) {
-	s, one := open(t), browse(t)
+	s, one := openInBrowser(t)
 	d := openDoor(t, s)
 	one.lossy.Store(true)
 	large := sized(t, "large.log", 20)
@@ -196,7 +196,7 @@ func TestRemoveLeavesOtherTabAlone(t *testing.T) {
 // An upload that the server no longer knows leaves the list, and the page says so; a new upload sends the file from its
 // beginning.
 func TestPendingThatTheServerForgot(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	d := openDoor(t, s)
 	b.leaving()
 	b.lossy.Store(true)
@@ -238,7 +238,7 @@ func TestPendingThatTheServerForgot(t *testing.T) {
 
 // The page does not say that the server has forgotten an upload which the server was never told of.
 func TestForgetWithoutServer(t *testing.T) {
-	s, b := open(t), browse(t)
+	s, b := openInBrowser(t)
 	d := openDoor(t, s)
 	b.leaving()
 	b.lossy.Store(true)

@@ -10,11 +10,9 @@ import (
 
 // Every page is checked on all screens, and logs no error.
 func TestEveryPageInBrowser(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it walks all pages with a browser")
-	}
-	s, b := open(t), browse(t)
-	runs := history(t, s)
+	inBrowser(t)
+	s, runs := openHistory(t)
+	b := browse(t)
 	leak := signatureOf(t, s, appendLine)
 	newest := fmt.Sprintf("/runs/%d", runs[len(runs)-1])
 	for _, page := range []struct{ name, path string }{

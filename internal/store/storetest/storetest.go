@@ -62,6 +62,15 @@ func Now(t testing.TB, s *store.Store) store.View {
 	}
 }
 
+// End ends the View that Now gave of a store, which can be closed then before its test ends.
+func End(s *store.Store) {
+	views.Lock()
+	defer views.Unlock()
+	if end := views.end[s]; end != nil {
+		end()
+	}
+}
+
 // EditSummary changes the summary of a run's report as it is stored in the database at url.
 func EditSummary(t testing.TB, url string, run int64, edit func(text []byte) []byte) {
 	t.Helper()
