@@ -12,6 +12,9 @@ import (
 
 // Published archives hold as many events as their baselines say.
 func TestCorpus(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	emptyTemp(t)
 	for _, test := range []struct {
 		file          string

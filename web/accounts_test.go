@@ -134,6 +134,9 @@ func TestFirstAccount(t *testing.T) {
 }
 
 func TestLogIn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	opt, log := options(t)
 	opt.Access = guard.ByAccount
 	s := newServer(t, opt)
@@ -218,6 +221,9 @@ func TestLogIn(t *testing.T) {
 
 // No more guesses are allowed when they are sent at once than when they are sent one after another.
 func TestGuessesAtOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	opt, _ := options(t)
 	opt.Access = guard.ByAccount
 	s := newServer(t, opt)

@@ -217,6 +217,9 @@ func metadata(project string) string {
 // Every route of the router is asked as every actor: no route is missing here, and each lets in the right actors. A
 // handler that only reports that it was reached stands behind the guard, in place of the real handlers.
 func TestEveryRouteAsEverybody(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	tm := newTeam(t)
 	passed := echo.New()
 	passed.HTTPErrorHandler = func(err error, c echo.Context) { _ = problem.Of(err).Send(c) }
@@ -257,6 +260,9 @@ var requestIDs = regexp.MustCompile(`urn:heapdrift:request:[A-Z0-9]+|mono">[A-Z0
 
 // The whole server answers for what an actor may not see exactly as for what does not exist: status, headers and body.
 func TestNotYoursIsNotThere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	tm := newTeam(t)
 	h := tm.server.Handler()
 	for _, r := range tm.server.Routes() {
@@ -351,6 +357,9 @@ func TestProjectsOfSomebody(t *testing.T) {
 
 // Tokens that have expired, were revoked or never existed do not let in, not even beside a session.
 func TestTokensEnd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	tm := newTeam(t)
 	path := fmt.Sprintf("/api/v1/runs/%d", tm.run)
 	soon := time.Now().Add(time.Hour)

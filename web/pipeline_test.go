@@ -31,6 +31,9 @@ func snapshotLog(number int) string {
 
 // A CI job uploads, says that the run is complete, waits, and reads the report.
 func TestPipeline(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	opt, log := options(t)
 	redis, err := embedded.StartRedis()
 	if err != nil {

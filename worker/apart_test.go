@@ -13,6 +13,9 @@ import (
 // Readers of a worker run in processes of their own: a reader that takes more processor time than allowed fails only
 // its own evidence, with the reason.
 func TestReadersApart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	if !apart.Supported {
 		t.Skip("this system has no readers in processes of their own")
 	}

@@ -26,6 +26,9 @@ const heapLog = `0:000> !heap -s
 
 // A dump goes through the pipeline like all evidence, and what it says beside sites is in the report.
 func TestDumpsAreEvidence(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	p := start(t)
 	made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 2, Stacks: true, Heaps: 2,
 		Segments: 1, Blocks: 40})

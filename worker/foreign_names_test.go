@@ -11,6 +11,9 @@ import (
 // Names in a PDB are bytes that a compiler wrote. A name that is no text, holds line breaks or never ends does not stop
 // a run.
 func TestNamesThatAreNoText(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	p := start(t)
 	program := &pdbtest.Program{
 		GUID: [16]byte{3: 9}, Age: 1, Sections: pdbtest.Standard(0x1000),

@@ -18,6 +18,9 @@ import (
 
 // Old files are deleted, and what was read from them stays; a file that is uploaded again is kept again.
 func TestKeeperDeletesOldEvidence(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	p := start(t)
 	run := p.upload("1.txt", log(1, 50))
 	before := p.report(p.settled(run))
@@ -55,6 +58,9 @@ func TestKeeperDeletesOldEvidence(t *testing.T) {
 
 // Content that only a deleted run referred to is deleted in the next round of a keeper.
 func TestKeeperSweepsWhatIsDeleted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	p := start(t)
 	run := p.upload("1.txt", log(1, 50))
 	p.settled(run)

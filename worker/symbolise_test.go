@@ -124,6 +124,9 @@ func TestSymbolsOfTheNextRun(t *testing.T) {
 
 // The report says when a symbol file is gone.
 func TestLostSymbolFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	p := start(t)
 	pdb, _ := workertest.Till(t)
 	p.symbols("till.pdb", pdb)

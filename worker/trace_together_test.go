@@ -19,6 +19,9 @@ import (
 
 // The sessions of kernel and heap are one trace, whatever the order in which their files come.
 func TestPairOfFilesIsOneTrace(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	scenario := etltest.Invent(1, etltest.Size{})
 	kernel, heap := scenario.Pair(etltest.Format{})
 	alone := start(t)
@@ -84,6 +87,9 @@ func TestPairOfFilesIsOneTrace(t *testing.T) {
 
 // The kernel's half of a trace holds no memory events where only heaps were recorded: by itself it is no trace.
 func TestHalfOfATrace(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	scenario := etltest.Invent(1, etltest.Size{Steps: 100})
 	scenario.Regions = nil
 	kernel, heap := scenario.Pair(etltest.Format{})

@@ -54,6 +54,9 @@ func reportOn(t testing.TB, windows *worker.Windows, s *store.Store, run int64,
 // A window over everything has the numbers of the run's report, and every window has those of the report on that
 // window.
 func TestWindowsAndReportsAgree(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	p := start(t)
 	scenario := etltest.Invent(3, etltest.Size{Steps: 600})
 	run := p.settled(p.upload("whole.etl", string(scenario.File(etltest.Format{}))))
@@ -125,6 +128,9 @@ func TestTurnsForWindows(t *testing.T) {
 }
 
 func TestWindowsThatThereAreNot(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	p := start(t)
 	scenario := etltest.Invent(4, etltest.Size{Steps: 50})
 	trace := p.settled(p.upload("whole.etl", string(scenario.File(etltest.Format{}))))
@@ -182,6 +188,9 @@ func TestWindowsThatThereAreNot(t *testing.T) {
 // The exercise of Microsoft's documentation gives its numbers: VirtualAlloc of 126 MB in all with nothing left at the
 // end, and in the middle ten seconds 10 MB that stay, four buffers of 10 MB that do not, and 319 blocks of 40 bytes.
 func TestWindowsOfTheMicrosoftExercise(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	content, err := os.ReadFile(corpus.Path(t, "lab", "B", "memory.etl"))
 	if err != nil {
 		t.Fatal(err)

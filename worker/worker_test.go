@@ -106,6 +106,9 @@ func TestSnapshotsAreOrderedByTimeThenName(t *testing.T) {
 
 // Evidence that comes after the report changes it.
 func TestMoreEvidenceRenewsTheReport(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	p := start(t)
 	first := p.report(p.settled(p.upload("1.txt", log(1, 50))))
 	second := p.report(p.settled(p.upload("2.txt", log(2, 80))))
@@ -129,6 +132,9 @@ func TestDamageIsSaid(t *testing.T) {
 
 // A blob that is gone fails the evidence for good, with a reason, and leaves the rest of the run alone.
 func TestLostBlob(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	p := start(t)
 	run := p.upload("kept.txt", log(1, 50))
 	p.settled(run)
@@ -150,6 +156,9 @@ func TestLostBlob(t *testing.T) {
 
 // The same log under another name shows the same instant.
 func TestTheSameLogTwice(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	p := start(t)
 	p.upload("1.txt", log(1, 50))
 	p.upload("2.txt", log(2, 80))

@@ -87,6 +87,9 @@ func TestSetupLink(t *testing.T) {
 
 // A server at home serves everybody who reaches it, as long as nobody has an account.
 func TestOpenAtHome(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	address := startServer(t)
 	res, err := http.Get(address + "/")
 	if err != nil {

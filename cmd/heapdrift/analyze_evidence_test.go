@@ -13,6 +13,9 @@ import (
 // Of several files that cannot be read the error names the first, whichever fails first in time; the others that were
 // read are kept, to be closed.
 func TestReadEvidenceNamesTheFirst(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	good := filepath.Join("..", "..", "ingest", "umdh", "testdata", "snapshot64.txt")
 	dir := t.TempDir()
 	bad := func(name string, size int) string {

@@ -27,6 +27,9 @@ func (l labSignatures) add(scenario, role, signature string) {
 
 // Every stack of every trace is classed as leak or as none, as the truth says.
 func TestLabLeaksOfTraces(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	n := 0
 	eachTrace(t, func(t *testing.T, paths []string, run *traceRun, _ traceFile, nth int) {
 		if damaged(run) && run.Name != "A/etl_x64_attached" {

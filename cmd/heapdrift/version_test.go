@@ -78,6 +78,9 @@ func TestVersionCommand(t *testing.T) {
 
 // A plain build prints what the toolchain recorded, in the words of a release.
 func TestPlainBuild(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	binary, err := builtBinary()
 	if err != nil {
 		t.Fatal(err)

@@ -153,6 +153,9 @@ func (c *cancellingReader) Read(p []byte) (int, error) {
 
 // TestHostile: markup that is nested or long beyond reason is read, and warnings say what was too much.
 func TestHostile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	open := `<html><div data-debug-details="dump" data-debug-dump="a.dmp" id="B1C1"><h1>Report for a.dmp</h1>`
 	for name, c := range map[string]struct{ markup, codes string }{
 		"tables":        {strings.Repeat("<table><tr><td>", 100_000), "truncated malformed"},

@@ -272,6 +272,9 @@ func TestDumpOfWine(t *testing.T) {
 
 // A dump that is cut anywhere gives an error or a capture that says that it is truncated.
 func TestCutDumps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	for _, name := range []string{"synthetic/win10_x64_ust_synthetic.dmp", "llvm/fizzbuzz_wow64.dmp.zst"} {
 		data := load(t, name)
 		for at := 0; at < len(data); at += max(1, len(data)/150) {

@@ -125,6 +125,9 @@ func descriptors(made *ntheaptest.Process, s ntheap.Segment) []descriptor {
 
 // TestSegmentHeapMissingPages takes pages away: the rest is read, and every loss is reported.
 func TestSegmentHeapMissingPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	for name, r := range damagedRecipes() {
 		t.Run(name, func(t *testing.T) {
 			made := ntheaptest.Make(r)

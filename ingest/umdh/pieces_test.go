@@ -97,6 +97,9 @@ func TestCutAnywhere(t *testing.T) {
 
 // A log that is read in two pieces, divided at any place, gives what it gives whole.
 func TestCutOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	for name, log := range logsToCut(t) {
 		want := readPieces(t, log, len(log)+lineRoom)
 		for at := 1; at < len(log); at += 1 + len(log)/250 {

@@ -43,6 +43,9 @@ func TestMapOfTheAddressSpace(t *testing.T) {
 
 // A file with more reservations than fit in 4 GB gives sums and no map.
 func TestTooManyReservationsForAMap(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	var b strings.Builder
 	b.WriteString(`<Snapshot PID="7"><MemoryRegions>`)
 	for i := range 1<<18 + 1 {

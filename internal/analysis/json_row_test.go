@@ -9,6 +9,9 @@ import (
 
 // Rows are read as encoding/json reads them, whatever they hold and however they are wrong.
 func TestRowsAsJSON(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	r := randomRows{rand.New(rand.NewPCG(9, 10))}
 	read := 0 // rows that encoding/json was not needed for
 	for range 4000 {

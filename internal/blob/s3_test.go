@@ -27,6 +27,9 @@ func ranges(pairs ...int) []string {
 }
 
 func TestS3FetchesBlocks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	const size = 40*mib + 5
 	fake := newFakeS3(t)
 	s := fake.open(t)

@@ -74,6 +74,9 @@ func TestFromToolchain(t *testing.T) {
 
 // A program that is linked with a stamp reports the facts in the stamp.
 func TestStamp(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	for _, modified := range []bool{false, true} {
 		want := Info{"9.8.7-dev+e113e10aa0f1", someCommit, modified, "2026-11-25T02:40:00Z", runtime.Version(),
 			runtime.GOOS + "/" + runtime.GOARCH}

@@ -197,6 +197,9 @@ func TestStalePID(t *testing.T) {
 
 // Only PostgreSQL's processes are found: other processes, such as a shell, may have the directory as their own.
 func TestProcessesIn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	dir := preparedDir(t)
 	p := start(t, PostgresOptions{Dir: dir, Settings: unsafeButFast})
 	shell := exec.Command("sleep", "60")

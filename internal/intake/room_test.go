@@ -12,6 +12,9 @@ import (
 
 // A token may send as many bytes as its quota and no byte more. Requests without a token have no quota.
 func TestRoomOfAToken(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	d := open(t)
 	ctx := t.Context()
 	if err := d.Store.AddProject(ctx, "shop", 0, "test"); err != nil {

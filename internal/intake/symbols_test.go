@@ -130,6 +130,9 @@ func TestSymbolsOfOneGroup(t *testing.T) {
 }
 
 func TestSymbolsRefused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	d := open(t)
 	pdb, dll := build(t, 7)
 	bomb := append([]byte("MZ"), make([]byte, 17<<20)...)

@@ -429,6 +429,9 @@ func TestHeavyJobsWaitForEachOther(t *testing.T) {
 
 // A worker takes no more jobs, and fails none, once a newer version has changed the schema of its database.
 func TestNewerSchemaRetiresWorkers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	onBrokers(t, func(t *testing.T, s *store.Store, databaseURL, redisURL string) {
 		node, err := queue.New(s, map[string]queue.Handler{store.JobRead: func(ctx context.Context, job *queue.Job) error {
 			if err := storetest.ChangeSchema(ctx, databaseURL); err != nil {
@@ -567,6 +570,9 @@ func TestProgressIsStored(t *testing.T) {
 }
 
 func TestStoppedBeforeItStarts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	onBrokers(t, func(t *testing.T, s *store.Store, _, redisURL string) {
 		node, err := queue.New(s, map[string]queue.Handler{}, queue.Options{RedisURL: redisURL, FreshBroker: true})
 		if err != nil {

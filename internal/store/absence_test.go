@@ -91,6 +91,9 @@ func TestFixedLeakLeavesNoBlock(t *testing.T) {
 
 // An older build that arrives later moves the fix to itself; a new analysis of a build moves it back.
 func TestAbsenceInAnOlderBuild(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	l := newLab(t)
 	l.run("1", leaking())
 	for _, step := range []struct {
@@ -108,6 +111,9 @@ func TestAbsenceInAnOlderBuild(t *testing.T) {
 
 // A run whose silence about a leak proves nothing leaves the leak's state unchanged.
 func TestAbsenceThatProvesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	lossy := fixed()
 	lossy.Warnings = []analysis.Warning{{Code: capture.Truncated}}
 	short := fixed()

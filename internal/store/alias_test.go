@@ -33,6 +33,9 @@ func (l *lab) visible() string {
 
 // With symbols the same sites have another signature. The leak stays one, with everything the team said of it.
 func TestSymbolsGiveALeakItsName(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	l := newLab(t)
 	unnamed := leaksReport(finding{signature: "raw", stack: "x", class: leak, bytes: 9})
 	named := leaksReport(finding{signature: "named", stack: "x", class: leak, bytes: 9})

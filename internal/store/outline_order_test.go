@@ -59,6 +59,9 @@ func TestOrderOfOutlinesDoesNotCount(t *testing.T) {
 
 // Results of texts and of raw logs that are stored concurrently end up with one leak for each pair.
 func TestOutlinesAtOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	l := newLab(t)
 	const runs = 6
 	var texts, raws []string

@@ -60,6 +60,9 @@ func (l *lab) want(what, rows string) {
 
 // A leak in the text of one build and in the raw logs of another is one row, with everything the team said of both.
 func TestOutlineIsTheSameLeak(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	for _, order := range []string{"text first", "raw first"} {
 		t.Run(order, func(t *testing.T) {
 			l := newLab(t)
@@ -212,6 +215,9 @@ func TestOutlineBesideItself(t *testing.T) {
 }
 
 func TestOutlineOfNoLeak(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	l := newLab(t)
 	l.run("1", one("A"))
 	l.run("2", outlined(finding{signature: "F<A", class: stable}))
@@ -240,6 +246,9 @@ func TestOutlineOfNoLeak(t *testing.T) {
 
 // Leaks that a person has split stay split, whatever results arrive and however names change.
 func TestOutlineTakenApart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	l := newLab(t)
 	l.run("1", one("A"))
 	l.run("2", one("F<A"))

@@ -204,6 +204,9 @@ func (l *lab) projectAudit() (lines []string) {
 
 // Projects of an older version are ordered anew when the server starts on them; each whose order changes says so once.
 func TestProjectsAreOrderedAnew(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	l := newLab(t)
 	for _, u := range []upload{{build: "b11", class: stable}, {build: "b101", class: leak}, {build: "b10", class: stable},
 		{build: "b9", class: leak}} {

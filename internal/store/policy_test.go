@@ -77,6 +77,9 @@ func TestPolicies(t *testing.T) {
 
 // A decision is stored when a run is analysed, and when an answer differs from the last one.
 func TestDecisionsAreStored(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	l := newLab(t)
 	run := l.run("1", leaksReport(finding{signature: "A", class: leak, bytes: 5}))
 	decisions := func() []store.StoredDecision {
@@ -129,6 +132,9 @@ func TestDecisionsAreStored(t *testing.T) {
 
 // A leak that comes and goes is quarantined, in whichever order the runs came.
 func TestQuarantine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	shows := leaksReport(finding{signature: "A", class: leak, bytes: 5})
 	clean := leaksReport(finding{signature: "A", class: stable})
 	for _, order := range [][]string{{"1", "2", "3", "4", "5"}, {"5", "2", "4", "1", "3"}} {

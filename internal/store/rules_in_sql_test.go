@@ -224,6 +224,9 @@ func TestClassesInSQL(t *testing.T) {
 
 // The database hands over only some builds of a project to leaks.Baseline, which chooses the same from all of them.
 func TestBaselineFromSQL(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	rng := rand.New(rand.NewPCG(5, 5))
 	for range 4 {
 		l := newLab(t)

@@ -7,6 +7,9 @@ import (
 )
 
 func TestStanding(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	for name, test := range map[string]struct {
 		runs func(l *lab)
 		want string

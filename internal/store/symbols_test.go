@@ -317,6 +317,9 @@ func TestFailedNaming(t *testing.T) {
 
 // A job that is given back while the same job is queued again gives way to the queued one.
 func TestGivenBackJobGivesWay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	for what, give := range map[string]func(t *testing.T, s *store.Store, l store.Lease) error{
 		"released": func(t *testing.T, s *store.Store, l store.Lease) error { return s.ReleaseJob(t.Context(), l) },
 		"failed": func(t *testing.T, s *store.Store, l store.Lease) error {

@@ -77,6 +77,9 @@ func TestIdentifyRefuses(t *testing.T) {
 
 // The index of a PDB answers as the PDB itself does, for every address of the expected tables and for some more.
 func TestIndexAnswersAsThePDB(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	files := 0
 	err := filepath.WalkDir(corpus.Path(t, "symbols"), func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.Type().IsRegular() && strings.EqualFold(filepath.Ext(path), ".pdb") {

@@ -113,6 +113,9 @@ func TestDatabasesAreApart(t *testing.T) {
 
 // A database goes after its test, even if that leaves a connection open.
 func TestDatabaseIsDropped(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	conn := connect(t, testdb.New(t))
 	name := ""
 	t.Run("one", func(t *testing.T) {
@@ -229,6 +232,9 @@ func TestNothingStays(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	for way, want := range map[string]string{
 		"no main":         "call testdb.Main from TestMain",
 		"migration fails": "testdb: migrate the template: column without a type",

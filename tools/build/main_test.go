@@ -65,6 +65,9 @@ func git(t *testing.T, root string, args ...string) string {
 }
 
 func TestDescribe(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	for _, tt := range []struct {
 		name     string
 		do       func(t *testing.T, root string)
@@ -110,6 +113,9 @@ func TestDescribe(t *testing.T) {
 // Two clones of a commit give the same bytes, whatever the environment of the machine; and the program says what it was
 // built from.
 func TestRelease(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	here := runtime.GOOS + "/" + runtime.GOARCH
 	releaseOf := func(t *testing.T, root string) string {
 		t.Helper()

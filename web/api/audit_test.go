@@ -8,6 +8,9 @@ import (
 
 // The audit of a project says when its builds came to stand in another order.
 func TestProjectAudit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	n := shopHistory(t)
 	type audit struct {
 		Audit []struct {

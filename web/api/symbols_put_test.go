@@ -95,6 +95,9 @@ func TestPutSymbols(t *testing.T) {
 }
 
 func TestPutSymbolsRefused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	n := start(t)
 	pdb, _ := symbolsOf(t, 7)
 	for _, test := range []struct {

@@ -77,6 +77,9 @@ func (n *node) evidenceOf(a answer) string {
 }
 
 func TestTus(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	n := start(t)
 	options := n.do("OPTIONS", "/api/v1/evidence", nil).want(t, 204, "")
 	if options.Header.Get("Tus-Max-Size") != strconv.Itoa(maxBytes) ||

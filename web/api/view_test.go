@@ -24,6 +24,9 @@ import (
 // All views of a selection of a real run add up to the same numbers, and the programs that exports are made for read
 // them.
 func TestViews(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	n, run, end := startTrace(t)
 	path := func(view, q string) string { return fmt.Sprintf("/api/v1/runs/%d/views/%s?%s", run.ID, view, q) }
 	for _, selection := range []string{"", "kind=heap", fmt.Sprintf("from=%g&to=%g", float64(end)/4e9, float64(end)/2e9),

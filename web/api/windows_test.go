@@ -30,6 +30,9 @@ func startTrace(t *testing.T) (n *node, run store.Run, end int64) {
 }
 
 func TestWindow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	n, run, end := startTrace(t)
 	path := func(query string) string { return fmt.Sprintf("/api/v1/runs/%d/window?%s", run.ID, query) }
 	type view struct {
@@ -92,6 +95,9 @@ func TestWindow(t *testing.T) {
 }
 
 func TestReportOfWindow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	n, run, end := startTrace(t)
 	base := fmt.Sprintf("/api/v1/runs/%d/report?", run.ID)
 	window := url.QueryEscape(fmt.Sprintf("0.1,%f", float64(end)/2e9))
@@ -123,6 +129,9 @@ func TestTraceReadAgain(t *testing.T) {
 }
 
 func TestAllocations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	n, run, _ := startTrace(t)
 	path := fmt.Sprintf("/api/v1/runs/%d/allocations", run.ID)
 	a := n.do("GET", path, nil).want(t, 200, "")

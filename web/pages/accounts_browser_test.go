@@ -14,6 +14,7 @@ import (
 // In a browser the first admin opens an account, makes a project, an account for somebody else and a token, and logs
 // out. Each page is accessible and fits the window.
 func TestAccountsInBrowser(t *testing.T) {
+	inBrowser(t)
 	s, b := openClosed(t), browse(t)
 	link := accounts.NewLink()
 	if err := s.store.AddSetupLink(t.Context(), link, "test"); err != nil {

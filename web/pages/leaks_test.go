@@ -307,6 +307,9 @@ func TestCompareBuilds(t *testing.T) {
 }
 
 func TestFindingsOfRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	s := open(t)
 	run := addRun(t, s.store, target, capturesOf(many(60), 11))
 	leak := signatureOf(t, s, appendLine)

@@ -44,6 +44,9 @@ func logIn(t *testing.T, s *site, name string, role accounts.Role) string {
 // The page says what a change does to the gate before the change is saved, without scripts too, and this preview
 // changes nothing.
 func TestEffectIsSaidBeforeItIsSaved(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	s := open(t)
 	calm := capturesOf(shop[:1], 11)
 	leaky := target
@@ -97,6 +100,9 @@ func TestEffectIsSaidBeforeItIsSaved(t *testing.T) {
 
 // The bar knows who is logged in, takes no name that was typed, and shows no forms to those who may only read.
 func TestTriageKnowsWhoItIs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	s := openClosed(t)
 	if err := s.store.AddProject(t.Context(), "shopd", 0, "somebody"); err != nil {
 		t.Fatal(err)

@@ -27,6 +27,9 @@ func receipts() []sample {
 // The page of a leak shows its stacks: the one that grows most is open, with lines, and for each the page says what it
 // holds in which builds.
 func TestStacksOfALeak(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	s := open(t)
 	var runs []int64
 	for i, samples := range [][]sample{shop, receipts(), receipts()} {

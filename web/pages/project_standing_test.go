@@ -27,6 +27,9 @@ func TestProjectStanding(t *testing.T) {
 
 // The verdict block says why each gate of the newest build fails, and the same whatever filters the list below it.
 func TestReasonsOfSeveralGates(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	s := open(t)
 	for scenario, samples := range map[string][]sample{
 		"a": shop[:1], "b": shop[:2], "c": shop[:1], "calm": shop[4:7], "older": shop[1:2],

@@ -29,6 +29,9 @@ func TestProjects(t *testing.T) {
 }
 
 func TestProject(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	s := open(t)
 	for i := range 45 {
 		to := leaks.Target{Project: "shopd", Build: fmt.Sprint(4700 + i), Scenario: "soak", Run: "1"}

@@ -50,6 +50,9 @@ func overTime(t testing.TB) (list []*capture.Capture) {
 }
 
 func TestMemoryOverTimeOnThePage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	s := open(t)
 	page := words(s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, target, overTime(t)))))
 	has(t, page, "Memory over time", "Unexplained", "private bytes", "blocks of heaps, requested bytes", "13 instants",

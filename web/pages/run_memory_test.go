@@ -65,6 +65,9 @@ func walkthrough(t testing.TB) *capture.Capture {
 }
 
 func TestMemoryOfADump(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	s := open(t)
 	run := addRun(t, s.store, target, dumps(t))
 	page := s.page(fmt.Sprintf("/runs/%d", run))

@@ -79,6 +79,9 @@ func TestProcessPanel(t *testing.T) {
 }
 
 func TestNoPanelOfOneProcess(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	s := open(t)
 	lacks(t, s.page(fmt.Sprintf("/runs/%d", addTrace(t, s, target, memtest()))), `id="processes"`)
 	lacks(t, s.page(fmt.Sprintf("/runs/%d",

@@ -13,6 +13,9 @@ import (
 // Without scripts the menus and links choose snapshots, and every view is about those: the receipts of the shop grow by
 // 565 blocks of 384 B from each snapshot to the next.
 func TestSnapshotsOfASeries(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	s := open(t)
 	run := addRun(t, s.store, target, capturesOf(shop, 6))
 	for _, test := range []struct{ query, says string }{

@@ -81,6 +81,9 @@ func withFree(regions []minidumptest.Region, end uint64) (list []minidumptest.Re
 
 // The address space is shown as a picture and a table that agree; for evidence with sums alone the page says so.
 func TestAddressSpaceOnThePage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	s := open(t)
 	narrow := s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, target, []*capture.Capture{fragmented(t)})))
 	has(t, narrow, `<pattern id="use-stack" class="u-stack"`, `fill="url(#use-heap)"`)

@@ -101,6 +101,9 @@ func TestColumnOfGrowth(t *testing.T) {
 
 // In a part of a series, all that is not of the part says so: its classes and reasons are of all snapshots.
 func TestPartOfASeries(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	s, run := openShop(t)
 	const note = "Classes and reasons are of all 11 snapshots; held, blocks and growth are of snapshots 2 to 6."
 	page := s.page(fmt.Sprintf("/runs/%d?since=2&until=6", run))
@@ -143,6 +146,9 @@ func TestReportOfOneAndTwoSnapshots(t *testing.T) {
 
 // Snapshots without rising times stand at equal distances; many of them are not all labelled.
 func TestChartWithoutTimes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	s := open(t)
 	timeless := capturesOf(shop, 40)
 	for _, c := range timeless {
@@ -157,6 +163,9 @@ func TestChartWithoutTimes(t *testing.T) {
 }
 
 func TestSitesAreSortedFilteredAndPaged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	s := open(t)
 	run := addRun(t, s.store, target, capturesOf(many(300), 3))
 	for _, test := range []struct {
@@ -210,6 +219,9 @@ func TestTableAloneForHtmx(t *testing.T) {
 }
 
 func TestSiteOpens(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	s := open(t)
 	run := addRun(t, s.store, target, capturesOf(many(300), 3))
 	open := s.page(sitesOf(run, "open=0"))

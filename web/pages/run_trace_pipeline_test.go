@@ -41,6 +41,9 @@ func (s *site) sent(p *workertest.Pipeline, name string, file []byte) store.Run 
 
 // A trace passes through the whole pipeline: the page shows of a window what happened in it.
 func TestTraceThroughPipeline(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	s, p := openTracing(t)
 	scenario := etltest.Invent(5, etltest.Size{})
 	run := s.sent(p, "made.etl", scenario.File(etltest.Format{}))

@@ -48,6 +48,9 @@ func TestTracePage(t *testing.T) {
 
 // Numbers of the time before the exit are the same whether they come from the report or from the allocation table.
 func TestTraceOpensBeforeExit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	s := open(t)
 	run := addTrace(t, s, target, memtest())
 	asked := s.windows.asked.Load()
@@ -69,6 +72,9 @@ func TestTraceOpensBeforeExit(t *testing.T) {
 
 // A window is judged by itself: its reasons count its own blocks, and the page says which time they are of.
 func TestWindowIsJudgedByItself(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	s := open(t)
 	run := addTrace(t, s, target, memtest())
 	survivors := regexp.MustCompile(`([0-9,]+) of [0-9,]+ blocks that are older than [^ ]+ m?s were never freed`)
@@ -106,6 +112,9 @@ func number(text string) int {
 // Where memory is older than the trace, the numbers of the time before the exit come from the allocation table, even
 // for a report that is too large to wait for.
 func TestTraceOpensBeforeExitOfOlderMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	s := open(t)
 	p := memtest()
 	for i := range 2001 {
@@ -131,6 +140,9 @@ func numbersOfRows(page string) (rows []string) {
 
 // Spikes and steps link to windows that show them.
 func TestTraceMoments(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	s := open(t)
 	p := memtest()
 	run := addTrace(t, s, target, p)
@@ -205,6 +217,9 @@ func TestTraceWindowWithoutScripts(t *testing.T) {
 
 // Windows are parsed leniently, and each window has one address.
 func TestTraceWindowAddresses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	s := open(t)
 	run := addTrace(t, s, target, memtest())
 	for query, says := range map[string]string{
@@ -293,6 +308,9 @@ func TestTraceSiteOpens(t *testing.T) {
 
 // The last windows are kept: sorting and paging ask no table again.
 func TestTraceWindowsAreKept(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	s := open(t)
 	run := addTrace(t, s, target, memtest())
 	for _, query := range []string{"from=20&to=29", "from=20&to=29&sort=size", "from=20&to=29&q=a", "from=1", "from=2",
@@ -414,6 +432,9 @@ func TestTraceWithLosses(t *testing.T) {
 
 // Traces with little in them: virtual memory alone, one heap, or nothing over time.
 func TestSmallTraces(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	s := open(t)
 	for i, test := range []struct {
 		p        tracedProcess

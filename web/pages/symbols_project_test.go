@@ -107,6 +107,7 @@ func TestLookAgain(t *testing.T) {
 
 // Symbol files that are dropped on a run name its frames while the page is open.
 func TestDroppedSymbolsNameFramesInBrowser(t *testing.T) {
+	inBrowser(t)
 	s, b := openWorking(t), browse(t)
 	dir := t.TempDir()
 	pdb, image := workertest.Till(t)

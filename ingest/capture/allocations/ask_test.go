@@ -70,6 +70,9 @@ func groupings(r *rand.Rand, sites int) [][]int32 {
 }
 
 func TestAsk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	for _, c := range []struct {
 		name  string
 		rows  []Row

@@ -9,6 +9,9 @@ import (
 
 // Rows of a row group that is kept in memory equal the rows that a scan decodes, however much memory may be kept.
 func TestKeptColumns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	most := extremes(300)
 	for i := range most {
 		most[i].Size = min(most[i].Size, math.MaxUint32)

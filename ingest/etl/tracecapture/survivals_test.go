@@ -39,6 +39,9 @@ type labRun struct {
 
 // In every window of the lab's traces each stack has as many blocks left as the truth says, and nothing is torn down.
 func TestSurvivalsOfTheLab(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	for _, scenario := range []string{"A", "B", "D"} {
 		root := corpus.Path(t, "lab", scenario)
 		text, err := os.ReadFile(filepath.Join(root, "truth.json"))

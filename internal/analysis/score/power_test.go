@@ -84,6 +84,9 @@ func steadySurvival(r *rand.Rand, hours, rate float64) *allocations.Survival {
 
 // TestPower generates leaks with exactly the rate of the power, and finds at least 85 % of them.
 func TestPower(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	for _, n := range []int{10, 12, 15, 20} {
 		for name, a := range map[string]*score.Axis{"even": even(n, 3), "uneven": spaced(n, func(x float64) float64 {
 			return x + 0.4/float64(n)*math.Sin(40*x)

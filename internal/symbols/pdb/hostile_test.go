@@ -51,6 +51,9 @@ const memoryOfClaims = 24 << 20
 
 // Words of a file in turn claim sizes that no file has. No memory is allocated only because a file claims a size.
 func TestExtremeWords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	all := seeds(t)
 	for _, name := range []string{"omap", "msfz", "msfz-zstd"} {
 		b := all[name]

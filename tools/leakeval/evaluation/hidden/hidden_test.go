@@ -152,6 +152,9 @@ func TestLeaksLose(t *testing.T) {
 // TestInnocentsAreBounded shows that blocks which an innocent allocates in the last part of the run do not stay for
 // good, unless they replace earlier ones.
 func TestInnocentsAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
 	for i := range Behaviours {
 		b := &Behaviours[i]
 		if b.Truth != behaviour.Innocent {
