@@ -25,7 +25,7 @@ type tab struct {
 	lossy atomic.Bool
 }
 
-// inBrowser marks a test as large before it makes anything.
+// inBrowser skips a test that drives a browser where only small tests run. It comes before the test makes anything.
 func inBrowser(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
