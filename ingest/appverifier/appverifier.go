@@ -41,7 +41,7 @@ func Read(ctx context.Context, r io.Reader) ([]*capture.Capture, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	l := &log{in: markup.NewElements(ctx, r), room: maxKept}
+	l := newLog(ctx, r)
 	err := l.read()
 	switch {
 	case ctx.Err() != nil:
@@ -79,6 +79,10 @@ type log struct {
 	sessions int64
 	left     int64 // sessions that there was no room for
 	damaged  bool
+}
+
+func newLog(ctx context.Context, r io.Reader) *log {
+	return &log{in: markup.NewElements(ctx, r), room: maxKept}
 }
 
 // maxSessions bounds the captures of one log.

@@ -251,7 +251,7 @@ func TestSniffRefuses(t *testing.T) {
 
 // TestLarge: a large report keeps all of its functions, modules and blocks.
 func TestLarge(t *testing.T) {
-	r := debugdiagtest.Large(20, 30)
+	r := debugdiagtest.Large(20, 10)
 	c := read(t, r.MIME())
 	var count int64
 	for _, m := range r.Dumps[0].Modules {
@@ -259,7 +259,7 @@ func TestLarge(t *testing.T) {
 			count += f.Count
 		}
 	}
-	if len(c.Warnings) > 0 || len(c.Sites) != 600 || c.Total(0).Count != count || len(c.Modules) != 20 {
+	if len(c.Warnings) > 0 || len(c.Sites) != 200 || c.Total(0).Count != count || len(c.Modules) != 20 {
 		t.Errorf("%s: %d sites, %+v", fmt.Sprint(c.Warnings), len(c.Sites), c.Total(0))
 	}
 }

@@ -2,7 +2,6 @@ package vmmap_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"heapdrift/ingest/capture"
@@ -38,21 +37,5 @@ func TestMapOfTheAddressSpace(t *testing.T) {
 		if cut := read(t, file)[0].Memory.Space; cut.Limit != 0 {
 			t.Errorf("%s: a file that ends early tells a limit of %d", name, cut.Limit)
 		}
-	}
-}
-
-// A file with more reservations than fit in 4 GB gives sums and no map.
-func TestTooManyReservationsForAMap(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it is large")
-	}
-	var b strings.Builder
-	b.WriteString(`<Snapshot PID="7"><MemoryRegions>`)
-	for i := range 1<<18 + 1 {
-		fmt.Fprintf(&b, `<Region Address="%d" Size="4096" Commit="4096" UseType="4"/>`, (i+1)<<16)
-	}
-	if s := read(t, b.String()+`</MemoryRegions></Snapshot>`)[0].Memory.Space; s.Map != nil ||
-		s.Uses[0].Regions != 1<<18+1 {
-		t.Errorf("%+v", s.Uses)
 	}
 }
