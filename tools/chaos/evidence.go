@@ -17,8 +17,8 @@ type file struct {
 	refused   bool // it is not evidence
 }
 
-// evidence is the same for the same seed but for its order: series of logs, traces in two files, and files that are
-// none.
+// evidence has the same files for every seed, which chooses their order: series of logs, traces in two files, and files
+// that are none.
 func evidence(seed uint64, runs int) []file {
 	var files []file
 	rng := rand.New(rand.NewPCG(seed, 2))

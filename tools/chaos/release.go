@@ -32,7 +32,7 @@ func buildRelease(ctx context.Context, commit, dir string) (binary string, err e
 	}
 	binary = filepath.Join(dir, "heapdrift-last")
 	// Without the paths of dir, which is another each time, what was compiled once is found in go's cache.
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, "./cmd/heapdrift")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-w", "-o", binary, "./cmd/heapdrift")
 	build.Dir = dir
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", commit, err, out)
