@@ -1,7 +1,6 @@
 package deceit
 
 import (
-	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -26,31 +25,6 @@ func eachPlay(b *behaviour.Behaviour, see func(seed uint64, s *behaviour.Stack))
 	}
 }
 
-// liveAt are how many blocks are live at most until an instant, and how many when the run ends.
-func liveAt(s *behaviour.Stack, until float64) (most, last int) {
-	type event struct {
-		at     float64
-		change int
-	}
-	var events []event
-	for _, a := range s.Allocations() {
-		events = append(events, event{a.Born, 1}, event{a.Died, -1})
-	}
-	slices.SortFunc(events, func(a, b event) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.change, b.change))
-	})
-	for _, e := range events {
-		if e.at > s.Seconds {
-			break
-		}
-		last += e.change
-		if e.at <= until {
-			most = max(most, last)
-		}
-	}
-	return most, last
-}
-
 func TestNamesAreUniqueAndSayWhy(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, b := range Behaviours {
@@ -72,7 +46,7 @@ func TestPlaysAreWithinLimits(t *testing.T) {
 			if len(list) < 30 || len(list) > 30000 {
 				t.Errorf("%s, seed %d: %d allocations", b.Name, seed, len(list))
 			}
-			if most, _ := liveAt(s, s.Seconds); most > 4000 {
+			if most := s.MostLive(0, s.Seconds); most > 4000 {
 				t.Errorf("%s, seed %d: %d blocks live at once", b.Name, seed, most)
 			}
 			for _, a := range list {
@@ -133,7 +107,7 @@ func TestInnocentsAreBoundedOrFree(t *testing.T) {
 			continue
 		}
 		eachPlay(b, func(seed uint64, s *behaviour.Stack) {
-			before, last := liveAt(s, s.WhenDone(0.86))
+			before, last := s.MostLive(0, s.WhenDone(0.86)), s.MostLive(s.Seconds, s.Seconds)
 			isShort := !slices.ContainsFunc(s.Allocations(), func(a behaviour.Allocation) bool {
 				return min(a.Died, s.Seconds)-a.Born > s.Seconds/5
 			})

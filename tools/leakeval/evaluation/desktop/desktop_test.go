@@ -2,7 +2,6 @@ package desktop
 
 import (
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"heapdrift/tools/leakeval/evaluation/behaviour"
@@ -65,7 +64,7 @@ func (p play) checkLimits(t *testing.T, seed uint64) {
 			t.Fatalf("seed %d: %+v in a run of %.0f s", seed, a, p.Seconds)
 		}
 	}
-	if most := p.mostLive(0, p.Seconds); most > 4200 {
+	if most := p.MostLive(0, p.Seconds); most > 4200 {
 		t.Errorf("seed %d: %d blocks at once", seed, most)
 	}
 }
@@ -94,39 +93,7 @@ func (p play) losesEnough() bool {
 
 // isOverItsGrowth reports whether no more blocks are live at the end than in the middle of the run, by work or by time.
 func (p play) isOverItsGrowth() bool {
-	atEnd := p.mostLive(p.Seconds, p.Seconds)
-	middle := max(p.mostLive(0.3*p.Seconds, 0.67*p.Seconds), p.mostLive(p.WhenDone(0.3), p.WhenDone(0.67)))
+	atEnd := p.MostLive(p.Seconds, p.Seconds)
+	middle := max(p.MostLive(0.3*p.Seconds, 0.67*p.Seconds), p.MostLive(p.WhenDone(0.3), p.WhenDone(0.67)))
 	return float64(atEnd) <= 1.35*float64(middle)+8
-}
-
-// mostLive is the largest number of blocks that are live at one instant of a stretch, both ends included.
-func (p play) mostLive(from, to float64) int {
-	type change struct {
-		at float64
-		by int
-	}
-	var changes []change
-	for _, a := range p.list {
-		if a.Born <= to && a.Died > from {
-			changes = append(changes, change{max(a.Born, from), 1}, change{a.Died, -1})
-		}
-	}
-	slices.SortFunc(changes, func(a, b change) int {
-		switch {
-		case a.at < b.at:
-			return -1
-		case a.at > b.at:
-			return 1
-		}
-		return a.by - b.by
-	})
-	most, live := 0, 0
-	for _, c := range changes {
-		if c.at > to {
-			break
-		}
-		live += c.by
-		most = max(most, live)
-	}
-	return most
 }

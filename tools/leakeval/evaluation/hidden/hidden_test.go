@@ -27,33 +27,6 @@ func play(b *behaviour.Behaviour, seed uint64) *behaviour.Stack {
 	return s
 }
 
-// live is the largest number of blocks that are live at once.
-func live(list []behaviour.Allocation) int {
-	type change struct {
-		at float64
-		by int
-	}
-	var changes []change
-	for _, a := range list {
-		changes = append(changes, change{a.Born, 1}, change{a.Died, -1})
-	}
-	slices.SortFunc(changes, func(a, b change) int {
-		switch {
-		case a.at < b.at:
-			return -1
-		case a.at > b.at:
-			return 1
-		}
-		return a.by - b.by
-	})
-	n, most := 0, 0
-	for _, c := range changes {
-		n += c.by
-		most = max(most, n)
-	}
-	return most
-}
-
 // losses are the instants of losses: births of blocks that are never freed, and moves of a block that grows for ever.
 func losses(s *behaviour.Stack) (lost, moved []float64) {
 	list := s.Allocations()
@@ -109,7 +82,7 @@ func TestLimits(t *testing.T) {
 			if len(list) == 0 || len(list) > mostAllocated {
 				t.Errorf("%s, seed %d: %d allocations", b.Name, seed, len(list))
 			}
-			if n := live(list); n > mostLive {
+			if n := s.MostLive(0, math.Inf(1)); n > mostLive {
 				t.Errorf("%s, seed %d: %d live at once", b.Name, seed, n)
 			}
 			for _, a := range list {
@@ -168,23 +141,12 @@ func TestInnocentsAreBounded(t *testing.T) {
 					late++
 				}
 			}
-			before, end := live(until(s, calm)), liveAt(s, s.Seconds)
+			before, end := s.MostLive(0, calm), liveAt(s, s.Seconds)
 			if late > 0 && float64(end) > 1.1*float64(before)+5 {
 				t.Errorf("%s, seed %d: %d live, at the end %d", b.Name, seed, before, end)
 			}
 		}
 	}
-}
-
-// until are the allocations up to an instant.
-func until(s *behaviour.Stack, at float64) []behaviour.Allocation {
-	var list []behaviour.Allocation
-	for _, a := range s.Allocations() {
-		if a.Born <= at {
-			list = append(list, a)
-		}
-	}
-	return list
 }
 
 // liveAt is how many blocks are live at an instant.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
@@ -79,7 +78,7 @@ func check(t *testing.T, s *behaviour.Stack, seed int) {
 			t.Fatalf("seed %d: %+v in a run of %.0f s", seed, a, s.Seconds)
 		}
 	}
-	if most, _ := live(s, 0, s.Seconds); most > mostLive {
+	if most := s.MostLive(0, s.Seconds); most > mostLive {
 		t.Errorf("seed %d: %d live", seed, most)
 	}
 }
@@ -92,8 +91,8 @@ func fairness(b *behaviour.Behaviour, s *behaviour.Stack) string {
 			return fmt.Sprintf("%d lost in %d and %d places, %d growths", lost, byTime, byWork, chain)
 		}
 	case behaviour.Innocent:
-		byTime, end := live(s, 0.3*s.Seconds, 0.67*s.Seconds)
-		byWork, _ := live(s, s.WhenDone(0.3), s.WhenDone(0.67))
+		byTime, end := s.MostLive(0.3*s.Seconds, 0.67*s.Seconds), s.MostLive(s.Seconds, s.Seconds)
+		byWork := s.MostLive(s.WhenDone(0.3), s.WhenDone(0.67))
 		if most := max(byTime, byWork); float64(end) > 1.35*float64(most)+8 && !loadExplains[b.Name] {
 			return fmt.Sprintf("%d live at the end, %d before", end, most)
 		}
@@ -128,38 +127,4 @@ func losses(s *behaviour.Stack) (lost, byTime, byWork, chain int) {
 		}
 	}
 	return lost, byTime, byWork, chain
-}
-
-// live gives the largest number of live blocks between two instants, and the number at the end of the run.
-func live(s *behaviour.Stack, from, to float64) (most, end int) {
-	type event struct {
-		at    float64
-		delta int
-	}
-	var events []event
-	for _, a := range s.Allocations() {
-		events = append(events, event{a.Born, 1}, event{a.Died, -1})
-	}
-	slices.SortFunc(events, func(a, b event) int {
-		if a.at != b.at {
-			if a.at < b.at {
-				return -1
-			}
-			return 1
-		}
-		return a.delta - b.delta
-	})
-	count, before := 0, 0
-	for _, e := range events {
-		if e.at > s.Seconds {
-			break
-		}
-		count += e.delta
-		if e.at < from {
-			before = count
-		} else if e.at <= to {
-			most = max(most, count)
-		}
-	}
-	return max(most, before), count
 }

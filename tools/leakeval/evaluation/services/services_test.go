@@ -3,7 +3,6 @@ package services
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"heapdrift/tools/leakeval/evaluation/behaviour"
@@ -58,41 +57,9 @@ func checkLimits(t *testing.T, s *behaviour.Stack, seed uint64) {
 			t.Fatalf("seed %d: allocation %+v in a run of %.0f s", seed, a, s.Seconds)
 		}
 	}
-	if most := mostLive(s, 0, s.Seconds); most > 4200 {
+	if most := s.MostLive(0, s.Seconds); most > 4200 {
 		t.Errorf("seed %d: %d blocks live at once", seed, most)
 	}
-}
-
-// mostLive is how many blocks are live at once at most between two instants.
-func mostLive(s *behaviour.Stack, from, to float64) int {
-	type change struct {
-		at float64
-		by int
-	}
-	var changes []change
-	for _, a := range s.Allocations() {
-		if a.Born <= to && a.Died > from {
-			changes = append(changes, change{max(a.Born, from), 1}, change{a.Died, -1})
-		}
-	}
-	slices.SortFunc(changes, func(a, b change) int {
-		if a.at != b.at {
-			if a.at < b.at {
-				return -1
-			}
-			return 1
-		}
-		return a.by - b.by
-	})
-	live, most := 0, 0
-	for _, c := range changes {
-		if c.at > to {
-			break
-		}
-		live += c.by
-		most = max(most, live)
-	}
-	return most
 }
 
 // losesEnough reports whether at least 12 blocks are lost in at least 6 places of 24, by time or by work, or whether
@@ -117,8 +84,8 @@ func losesEnough(s *behaviour.Stack) bool {
 
 // isOverItsGrowth reports whether hardly more is live at the end than at some time in the middle of the run.
 func isOverItsGrowth(s *behaviour.Stack) bool {
-	end := mostLive(s, s.Seconds*(1-1e-9), s.Seconds)
-	byTime := mostLive(s, 0.3*s.Seconds, 0.67*s.Seconds)
-	byWork := mostLive(s, s.WhenDone(0.3), s.WhenDone(0.67))
+	end := s.MostLive(s.Seconds*(1-1e-9), s.Seconds)
+	byTime := s.MostLive(0.3*s.Seconds, 0.67*s.Seconds)
+	byWork := s.MostLive(s.WhenDone(0.3), s.WhenDone(0.67))
 	return float64(end) <= 1.35*float64(max(byTime, byWork))+8
 }
