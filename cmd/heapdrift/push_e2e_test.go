@@ -29,7 +29,7 @@ var builtBinary = sync.OnceValues(func() (string, error) {
 	}
 	binaryFolder = dir
 	path := filepath.Join(dir, "heapdrift")
-	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-w", "-o", path, ".").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
 	return path, nil
