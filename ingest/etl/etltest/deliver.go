@@ -1,9 +1,6 @@
 package etltest
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // usual is how long after its event a stack is delivered, in units of the clock: never at once.
 const usual = 20
@@ -46,7 +43,7 @@ func (r *recording) stacks() {
 			all = append(all, d)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b delivery) int { return cmp.Compare(a.raw, b.raw) })
+	all = inOrder(all, func(d *delivery) int64 { return d.raw })
 	r.all = slices.Grow(r.all, parts)
 	for _, heap := range []bool{false, true} {
 		r.deliver(all, heap)

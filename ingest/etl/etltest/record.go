@@ -1,10 +1,5 @@
 package etltest
 
-import (
-	"cmp"
-	"slices"
-)
-
 // A record is an event that happens: when, where, to whom.
 type record struct {
 	raw      int64
@@ -62,11 +57,10 @@ func (s *Scenario) records(f Format) []record {
 	for _, x := range s.Extras {
 		r.add(x.Time, 0, x.By, s.Processes[x.Process].PID, x.Event)
 	}
-	byTime := func(a, b record) int { return cmp.Compare(a.raw, b.raw) }
-	slices.SortStableFunc(r.all, byTime)
+	raw := func(r *record) int64 { return r.raw }
+	r.all = inOrder(r.all, raw)
 	r.stacks()
-	slices.SortStableFunc(r.all, byTime)
-	return r.all
+	return inOrder(r.all, raw)
 }
 
 // begin adds what a session logs where something starts to live, or was there before.

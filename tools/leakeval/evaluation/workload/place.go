@@ -29,22 +29,28 @@ const (
 // keeps there.
 func (p *Process) place(r *rand.Rand) {
 	type event struct {
-		at float64
-		b  *block
+		at  float64
+		nth int // of one instant the first comes first
+		b   *block
 	}
 	var born, died []event
 	for i := range p.Stacks {
 		for k := range p.Stacks[i].blocks {
 			b := &p.Stacks[i].blocks[k]
-			born = append(born, event{b.born, b})
+			born = append(born, event{b.born, len(born), b})
 			if b.died < p.Seconds {
-				died = append(died, event{b.died, b})
+				died = append(died, event{b.died, len(died), b})
 			}
 		}
 	}
-	order := func(a, b event) int { return cmp.Compare(a.at, b.at) }
-	slices.SortStableFunc(born, order)
-	slices.SortStableFunc(died, order)
+	order := func(a, b event) int {
+		if a.at != b.at {
+			return cmp.Compare(a.at, b.at)
+		}
+		return a.nth - b.nth
+	}
+	slices.SortFunc(born, order)
+	slices.SortFunc(died, order)
 	type class struct {
 		heap uint8
 		size uint64
