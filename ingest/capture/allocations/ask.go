@@ -55,9 +55,10 @@ func ask(ctx context.Context, rows Scanner, q Question, atOnce int64) (*Answer, 
 	if err != nil {
 		return nil, err
 	}
-	adders := make([]*adder, min(scanners(), plan.cores(), 1+int(rows.Len())/(rowsPerSite*max(q.Sites, 1))))
+	n := rows.Len()
+	adders := make([]*adder, min(scanners(), plan.cores(), 1+int(n)/(rowsPerSite*max(q.Sites, 1))))
 	for i := range adders {
-		adders[i] = newAdder(&q, plan)
+		adders[i] = newAdder(&q, plan, n)
 	}
 	from := q.From
 	if q.BeforeExit {
@@ -108,7 +109,8 @@ type adder struct {
 	times *timeCounts
 }
 
-func newAdder(q *Question, plan *survivalPlan) *adder {
+// newAdder makes an adder; rows is how many the table has.
+func newAdder(q *Question, plan *survivalPlan, rows int64) *adder {
 	a := &adder{window: NewWindow(q.From, q.To, q.Sites), survivals: newSurvivalAdder(plan)}
 	a.window.BeforeExit = q.BeforeExit
 	if q.Samples > 0 {
@@ -116,7 +118,7 @@ func newAdder(q *Question, plan *survivalPlan) *adder {
 		a.samples.BeforeExit = q.BeforeExit
 	}
 	if len(q.Peaks) > 0 {
-		a.start, a.times = make([]Usage, q.Sites), newTimeCounts(q.From, q.To)
+		a.start, a.times = make([]Usage, q.Sites), newTimeCounts(q.From, q.To, rows)
 	}
 	return a
 }

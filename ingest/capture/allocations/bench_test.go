@@ -128,6 +128,23 @@ func BenchmarkAsk(b *testing.B) {
 	}
 }
 
+// BenchmarkAskSmall asks for samples and peaks of a table of ten thousand rows, as a page about a short trace does.
+func BenchmarkAskSmall(b *testing.B) {
+	const sites = 50
+	_, table := tableOf(b, spoolOf(b, wild(1, 10_000, sites, hour)), &Meta{})
+	each := make([]int32, sites)
+	for i := range each {
+		each[i] = int32(i)
+	}
+	q := Question{From: 0, To: hour, Sites: sites, Samples: 100, Peaks: [][]int32{each, make([]int32, sites)}}
+	for b.Loop() {
+		if _, err := Ask(b.Context(), table, q); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(table.Len())*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+}
+
 // BenchmarkSpool writes and reads rows of a program.
 func BenchmarkSpool(b *testing.B) {
 	rows := usual(rand.New(rand.NewPCG(1, 2)), 1<<20)

@@ -69,9 +69,9 @@ func (w *peakWalk) through(ctx context.Context, counts *timeCounts) error {
 			err = w.instant(ctx, from)
 		default:
 			// More in one part of the time than fits: its own parts are counted.
-			parts := make([]*timeCounts, scanners())
+			parts, rows := make([]*timeCounts, scanners()), w.rows.Len()
 			for i := range parts {
-				parts[i] = newTimeCounts(from, to)
+				parts[i] = newTimeCounts(from, to, rows)
 			}
 			if err = scan(ctx, w.rows, from, to, parts); err == nil {
 				for _, p := range parts[1:] {
@@ -179,22 +179,41 @@ type changeSlice struct {
 	ends     []int64
 }
 
+// partsAtOnce is how many parts of the time a goroutine takes at a time. A part has some tens of changes, or none:
+// sorting it takes less than asking for it.
+const partsAtOnce = 256
+
 // sort puts the changes in order: only those of a part need sorting.
 func (s *changeSlice) sort() {
-	var part atomic.Int64
+	var next atomic.Int64
 	var done sync.WaitGroup
 	for range scanners() {
 		done.Go(func() {
-			for i := part.Add(1) - 1; i < int64(len(s.ends)); i = part.Add(1) - 1 {
-				begin := int64(0)
-				if i > 0 {
-					begin = s.ends[i-1]
+			for {
+				last := int(next.Add(partsAtOnce))
+				first := last - partsAtOnce
+				if first >= len(s.ends) {
+					return
 				}
-				slices.SortFunc(s.changes[begin:s.ends[i]], compareChanges)
+				s.sortParts(first, min(last, len(s.ends)))
 			}
 		})
 	}
 	done.Wait()
+}
+
+// sortParts sorts each part from first up to, but without, last.
+func (s *changeSlice) sortParts(first, last int) {
+	begin := int64(0)
+	if first > 0 {
+		begin = s.ends[first-1]
+	}
+	for _, end := range s.ends[first:last] {
+		if end-begin > 1 {
+			slices.SortFunc(s.changes[begin:end], compareChanges)
+		}
+		begin = end
+	}
 }
 
 // A changeSink gathers changes for one goroutine.

@@ -1,7 +1,13 @@
 package allocations
 
-// timeParts is how many parts of the time are counted: of ten million rows each has less than a hundred changes.
-const timeParts = 1 << 18
+// Time is counted in equal parts: one for every rowsPerPart rows of the table, but from leastParts to timeParts. A
+// question about a small table would spend its time on empty parts otherwise. Of ten million rows that begin and end
+// inside, a part has 76 changes on average.
+const (
+	timeParts   = 1 << 18
+	rowsPerPart = 16
+	leastParts  = 64 // 2 are the least with which dividing a part again and again comes to an end
+)
 
 // timeCounts counts beginnings and ends of rows in equal parts of a stretch of time.
 type timeCounts struct {
@@ -10,8 +16,10 @@ type timeCounts struct {
 	changes  []int64
 }
 
-func newTimeCounts(from, to int64) *timeCounts {
-	t := &timeCounts{from: from, to: to, width: uint64(to-from)/timeParts + 1}
+// newTimeCounts divides a stretch of time, both ends inside; rows is how many the table has.
+func newTimeCounts(from, to, rows int64) *timeCounts {
+	parts := min(max(rows/rowsPerPart, leastParts), timeParts)
+	t := &timeCounts{from: from, to: to, width: uint64(to-from)/uint64(parts) + 1}
 	t.changes = make([]int64, t.part(to)+1)
 	return t
 }
