@@ -289,7 +289,7 @@ func (b *tab) keep(name string) {
 	}
 }
 
-// All other pages.
+// Pages of runs that failed, wait or are the only ones.
 func TestOtherPagesInBrowser(t *testing.T) {
 	s, b := openInBrowser(t)
 	b.do(cdp.Navigate(s.url + "/"))
@@ -304,7 +304,7 @@ func TestOtherPagesInBrowser(t *testing.T) {
 	busy.Build = "4814"
 	working := addEvidence(t, s.store, busy, "a.log").RunID
 	for name, path := range map[string]string{
-		"projects": "/", "project": "/projects/shopd", "upload": "/upload?project=shopd", "one": fmt.Sprintf("/runs/%d", run),
+		"projects": "/", "project": "/projects/shopd", "one": fmt.Sprintf("/runs/%d", run),
 		"failed": fmt.Sprintf("/runs/%d", failed), "working": fmt.Sprintf("/runs/%d", working),
 	} {
 		b.do(cdp.Navigate(s.url + path))

@@ -95,7 +95,7 @@ func TestSnapshotsInBrowser(t *testing.T) {
 	b.see(`location.search === "?since=3&until=5" && document.querySelector("#choices").innerText.includes("3 to 5 of 6")`)
 	b.do(cdp.EmulateViewport(390, 844), cdp.Navigate(fmt.Sprintf("%s/runs/%d?since=2", s.url, run)))
 	b.see(`document.querySelector(".edge[role=slider]")`)
-	b.accessible("at 390")
+	b.narrow("at 390")
 	b.fits("at 390")
 	b.keep("run-snapshots-390")
 }

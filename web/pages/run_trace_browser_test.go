@@ -133,7 +133,7 @@ func TestTracePageDarkAndNarrow(t *testing.T) {
 	b.turn("dark")
 	b.legible("40 heaps, dark")
 	b.do(cdp.EmulateViewport(390, 844), cdp.Navigate(url+"?from=20&to=29"))
-	b.accessible("narrow")
+	b.narrow("narrow")
 	b.fits("narrow")
 	b.keep("trace-390")
 	b.do(cdp.Navigate(many + "?view=sites&open=3"))

@@ -57,7 +57,11 @@ func TestViewsInBrowser(t *testing.T) {
 	for _, width := range []int64{1024, 390} {
 		b.do(cdp.EmulateViewport(width, 844), cdp.Navigate(page))
 		b.see(`document.querySelector(".rt tr.detail")`)
-		b.accessible(fmt.Sprintf("ranked at %d", width))
+		if width == 390 {
+			b.narrow(fmt.Sprintf("ranked at %d", width))
+		} else {
+			b.roomy(fmt.Sprintf("ranked at %d", width))
+		}
 		b.fits(fmt.Sprintf("ranked at %d", width))
 		b.keep(fmt.Sprintf("run-ranked-%d", width))
 	}

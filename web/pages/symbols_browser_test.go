@@ -24,7 +24,7 @@ func TestSymbolPanelInBrowser(t *testing.T) {
 	b.legible("dark")
 	b.keep("symbols-run-dark")
 	b.do(cdp.EmulateViewport(390, 844))
-	b.accessible("narrow")
+	b.narrow("narrow")
 	b.fits("narrow")
 	b.keep("symbols-run-390")
 }

@@ -8,22 +8,18 @@ import (
 	cdp "github.com/chromedp/chromedp"
 )
 
-// Every page is checked on all screens, and logs no error.
-func TestEveryPageInBrowser(t *testing.T) {
+// Pages are checked on all screens, and log no error. Tests that end with PagesInBrowser, and those of accounts, memory
+// and uploads, do the same for pages that need more than the history.
+func TestPagesInBrowser(t *testing.T) {
 	inBrowser(t)
 	s, runs := openHistory(t)
 	b := browse(t)
-	leak := signatureOf(t, s, appendLine)
 	newest := fmt.Sprintf("/runs/%d", runs[len(runs)-1])
 	for _, page := range []struct{ name, path string }{
-		{"board", "/"}, {"project", "/projects/shopd"}, {"signature", "/projects/shopd/signatures/" + leak.Text},
-		{"compare", "/projects/shopd/compare?base=4811&head=4812"},
-		{"run", newest}, {"run-modules", newest + "?view=modules"}, {"run-calls", newest + "?view=calls"},
+		{"board", "/"}, {"run", newest}, {"run-modules", newest + "?view=modules"}, {"run-calls", newest + "?view=calls"},
 		{"run-butterfly", newest + "?view=calls&fn=" + url.QueryEscape("app!Shop::Orders::Receipt::AppendLine")},
-		{"run-flame", newest + "?view=flame"}, {"run-sites", newest + "?view=sites"},
-		{"upload", "/upload?project=shopd"}, {"search", "/search?q=shop"}, {"rules", "/projects/shopd/rules"},
-		{"policy", "/projects/shopd/policy"},
-		{"symbols", "/projects/shopd/symbols"}, {"settings", "/projects/shopd/settings"}, {"operators", "/operators"},
+		{"run-flame", newest + "?view=flame"}, {"upload", "/upload?project=shopd"}, {"search", "/search?q=shop"},
+		{"policy", "/projects/shopd/policy"}, {"symbols", "/projects/shopd/symbols"},
 	} {
 		b.do(cdp.Navigate(s.url + page.path))
 		b.onScreens("walk-" + page.name)
