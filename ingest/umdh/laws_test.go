@@ -252,7 +252,7 @@ func TestCutAnywhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
 	}
-	_, logs := invented(t, 6, umdhtest.Size{Stacks: 6, Blocks: 10})
+	_, logs := invented(t, 6, umdhtest.Size{Stacks: 5, Blocks: 8})
 	for name, log := range logs {
 		cutAnywhere(t, name, log, 1)
 		cutAnywhere(t, name+" UTF-16", utf16Of(log, false, true), 3)
@@ -269,12 +269,12 @@ func TestCorpusCutAnywhere(t *testing.T) {
 			return err
 		}
 		log, err := os.ReadFile(path)
-		step := 3 // logs of our own are cut at every byte
+		step := 5 // logs of our own are cut at every byte
 		switch {
 		case every:
 			step = 1
 		case filepath.Base(filepath.Dir(path)) == "encodings": // of one of the logs beside
-			step = 7
+			step = 11
 		}
 		if err == nil {
 			cutAnywhere(t, d.Name(), log, step)
@@ -290,7 +290,7 @@ func TestCorpusCutAnywhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		step := max(1, len(log)/200)
+		step := max(1, len(log)/120)
 		if every {
 			step = 1
 		}
