@@ -204,19 +204,26 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// A session keeps 10,000 leaks, of each 256 frames, and says that there are more.
+// A session keeps 10,000 leaks, of each 256 frames, and says where there are more.
 func TestLimits(t *testing.T) {
-	c := read(t, `<logfile><logSession PID="1">`+strings.Repeat(`<logEntry StopCode="0x900"><message>m</message></logEntry>`, 10_001)+
-		`<logEntry StopCode="0x7"><message>n</message></logEntry></logSession></logfile>`)[0]
-	dropped := slices.IndexFunc(c.Warnings, func(w capture.Warning) bool { return w.Code == capture.Truncated })
-	if m := c.Memory; len(m.Samples) != 10_000 || len(m.Notes) != 1 || dropped < 0 || c.Warnings[dropped].Count != 1 {
-		t.Errorf("%d samples, %d notes, %v", len(m.Samples), len(m.Notes), c.Warnings)
+	const most, mostFrames = 10_000, 256
+	for _, n := range []int{most - 1, most, most + 1} {
+		c := read(t, `<logfile><logSession PID="1">`+strings.Repeat(`<logEntry StopCode="0x900"><message>m</message></logEntry>`, n)+
+			`<logEntry StopCode="0x7"><message>n</message></logEntry></logSession></logfile>`)[0]
+		dropped := slices.IndexFunc(c.Warnings, func(w capture.Warning) bool { return w.Code == capture.Truncated })
+		if m := c.Memory; len(m.Samples) != min(n, most) || len(m.Notes) != 1 || (dropped < 0) != (n <= most) ||
+			dropped >= 0 && c.Warnings[dropped].Count != 1 {
+			t.Errorf("%d leaks: %d samples, %d notes, %v", n, len(m.Samples), len(m.Notes), c.Warnings)
+		}
 	}
-	c = read(t, `<logfile><logSession PID="1"><logEntry StopCode="0x900">`+strings.Repeat("<trace>a!b+1</trace>", 300)+
-		"</logEntry></logSession></logfile>")[0]
-	if got := c.Memory.Samples[0]; !strings.Contains(got.Note, "Frames beyond 256 are left out.") ||
-		len(c.Stacks.Stack(got.Stack)) != 256 {
-		t.Errorf("%d frames, %q", len(c.Stacks.Stack(got.Stack)), got.Note)
+	for _, n := range []int{mostFrames - 1, mostFrames, mostFrames + 1} {
+		c := read(t, `<logfile><logSession PID="1"><logEntry StopCode="0x900">`+strings.Repeat("<trace>a!b+1</trace>", n)+
+			"</logEntry></logSession></logfile>")[0]
+		got := c.Memory.Samples[0]
+		if said := strings.Contains(got.Note, "Frames beyond 256 are left out."); said != (n > mostFrames) ||
+			len(c.Stacks.Stack(got.Stack)) != min(n, mostFrames) {
+			t.Errorf("%d frames: %d are kept, %q", n, len(c.Stacks.Stack(got.Stack)), got.Note)
+		}
 	}
 }
 

@@ -9,13 +9,15 @@ import (
 
 // A session keeps 1,000 different notes, and counts those that it drops.
 func TestNotesAreBounded(t *testing.T) {
-	room := maxKept
-	s := newSession(nil, &room)
-	for i := range maxNotes + 7 {
-		s.take(&entry{code: 7, message: fmt.Sprintf("m %d", i)})
-	}
-	if len(s.c.Memory.Notes) != 1000 || s.dropped != 7 {
-		t.Errorf("%d notes are kept, %d dropped", len(s.c.Memory.Notes), s.dropped)
+	for _, n := range []int{999, 1000, 1001} {
+		room := maxKept
+		s := newSession(nil, &room)
+		for i := range n {
+			s.take(&entry{code: 7, message: fmt.Sprintf("m %d", i)})
+		}
+		if kept := len(s.c.Memory.Notes); kept != min(n, 1000) || s.dropped != int64(n-kept) {
+			t.Errorf("%d notes: %d are kept, %d dropped", n, kept, s.dropped)
+		}
 	}
 }
 

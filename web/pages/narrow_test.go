@@ -35,14 +35,12 @@ func TestColoursOfNarrowScreens(t *testing.T) {
 		for _, block := range narrowBlock.FindAllStringSubmatch(string(text), -1) {
 			for _, rule := range cssRule.FindAllStringSubmatch(block[1], -1) {
 				rules++
-				colour := givesColour.FindStringSubmatch(rule[2])
-				if len(colour) == 0 || strings.TrimSpace(colour[1]) == "none" {
-					continue
-				}
-				for _, selector := range strings.Split(rule[1], ",") {
-					if !looked.MatchString(selector) {
-						t.Errorf("%s: on narrow screens %s is coloured (%s): add it to colouredWhenNarrow",
-							filepath.Base(sheet), strings.TrimSpace(selector), strings.TrimSpace(colour[0]))
+				for _, colour := range givesColour.FindAllStringSubmatch(rule[2], -1) {
+					for _, selector := range strings.Split(rule[1], ",") {
+						if strings.TrimSpace(colour[1]) != "none" && !looked.MatchString(selector) {
+							t.Errorf("%s: on narrow screens %s is coloured (%s): add it to colouredWhenNarrow",
+								filepath.Base(sheet), strings.TrimSpace(selector), strings.TrimSpace(colour[0]))
+						}
 					}
 				}
 			}

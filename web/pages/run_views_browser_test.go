@@ -54,14 +54,10 @@ func TestViewsInBrowser(t *testing.T) {
 	b.see(`document.querySelector(".flame.ready") && document.querySelectorAll(".flame-tree tbody tr").length > 2`)
 	b.accessible("flame")
 	b.keep("run-flame-1440")
-	for _, width := range []int64{1024, 390} {
+	for width, check := range map[int64]func(*tab, string){1024: (*tab).roomy, 390: (*tab).narrow} {
 		b.do(cdp.EmulateViewport(width, 844), cdp.Navigate(page))
 		b.see(`document.querySelector(".rt tr.detail")`)
-		if width == 390 {
-			b.narrow(fmt.Sprintf("ranked at %d", width))
-		} else {
-			b.roomy(fmt.Sprintf("ranked at %d", width))
-		}
+		check(b, fmt.Sprintf("ranked at %d", width))
 		b.fits(fmt.Sprintf("ranked at %d", width))
 		b.keep(fmt.Sprintf("run-ranked-%d", width))
 	}

@@ -8,7 +8,12 @@ import (
 // The parts of a stretch follow each other from its beginning to its end, and there are as many as the rows need.
 func TestTimeCounts(t *testing.T) {
 	for _, c := range []struct{ from, to, rows, least, most int64 }{
-		{7_000_000, 8_000_000, 0, 64, 65},
+		{hour, hour + 1<<40, 0, 64, 64},
+		{hour, hour + 1<<40, 64*16 + 15, 64, 64},
+		{hour, hour + 1<<40, 65 * 16, 65, 65},
+		{hour, hour + 1<<40, 1<<22 - 1, 1<<18 - 1, 1<<18 - 1},
+		{hour, hour + 1<<40, 1 << 22, 1 << 18, 1 << 18},
+		{hour, hour + 1<<40, 1<<22 + 16, 1 << 18, 1 << 18},
 		{7_000_000, 8_000_000, 1024, 64, 65},
 		{-8_000_000, -7_000_000, 1600, 100, 101},
 		{-5_000_000, 5_000_000, 160_000, 9_900, 10_001},
