@@ -130,6 +130,7 @@ func report(ctx context.Context, parts []part, opt *Options, others []part) (*Re
 	}
 	r.doubted = s.doubted
 	r.Power, r.powerless = judge.power(r, sites)
+	r.Stretches = judge.stretches(r)
 	countFrames(r, r.table)
 	r.Warnings = append(append([]Warning{}, readerWarnings(parts)...), s.warnings...)
 	r.Warnings = append(r.Warnings, symbolWarnings(r)...)

@@ -150,7 +150,7 @@ func findingOf(j *judge, evidence string, sites []*judgedSite) Finding {
 	if !j.trace {
 		f.Growth = j.growth(all)
 	}
-	f.Verdict, f.Certain, f.Evidence = result.Class, result.Certain, result.Evidence
+	f.Verdict, f.Certain, f.Evidence, f.Stayed = result.Class, result.Certain, result.Evidence, j.stayed(all)
 	if f.Verdict.IsSuspect() {
 		f.Rate = result.Rate
 	}

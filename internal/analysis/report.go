@@ -33,6 +33,9 @@ type Report struct {
 	Work *Work `json:"work,omitempty"`
 	// Power says which leaks the evidence would have shown; nil where it can show none.
 	Power *Power `json:"power,omitempty"`
+	// Stretches are the lengths that Finding.Stayed counts by; nil of a report that was read from JSON, and where the
+	// evidence shows one instant.
+	Stretches *score.Stretches `json:"-"`
 	// Memory is what the evidence says beside sites, in the order of the evidence.
 	Memory []Memory `json:"memory,omitempty"`
 	// Course is the memory over time, where the evidence tells it.
@@ -113,8 +116,10 @@ type Finding struct {
 	Clauses     []score.Clause `json:"clauses,omitempty"` // why: one line of evidence for each clause of the rule
 	Rate        *score.Rate    `json:"rate,omitempty"`
 	// Evidence is what the score rests on, for runs to be judged together; nil of what is excluded.
-	Evidence  *score.Evidence `json:"evidence,omitempty"`
-	Witnesses []Witness       `json:"witnesses"`
+	Evidence *score.Evidence `json:"evidence,omitempty"`
+	// Stayed are the blocks that came in each stretch of the run and stayed: what bounds a leak.
+	Stayed    score.Stayed `json:"-"`
+	Witnesses []Witness    `json:"witnesses"`
 	// Owner, Known and Group are what the project's rules say of the frames: who owns the finding, why it is tolerated,
 	// and the name of the group that it belongs to.
 	Owner string `json:"owner,omitempty"`

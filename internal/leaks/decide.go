@@ -7,19 +7,25 @@ import (
 	"strings"
 
 	"heapdrift/ingest/figures"
-	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/compare"
 )
 
 // A Case is what a gate decides on: a run that has a report, under a policy.
 type Case struct {
-	Policy   *Policy
-	Version  int      // of the policy; 0 for none saved
-	Asked    []FailOn // by the call; it may only tighten the policy
-	Status   analysis.Status
+	Policy  *Policy
+	Version int      // of the policy; 0 for none saved
+	Asked   []FailOn // by the call; it may only tighten the policy
+	// Suffices says that the evidence lost nothing and is enough for growth to be judged: what it does not show is not there.
+	Suffices bool
 	Process  string // that the run is about
 	Head     *compare.Side
 	Compared *RunComparison // with the baseline; nil without one
+	// Named says that the call chose the baseline: what is new is told by it, and not by the history of the line.
+	Named bool
+	// Origins say, by signature, since when the findings are there on the line of the run.
+	Origins map[string]Origin
+	// First says that no build of the line before the run's own has a result in the scenario.
+	First bool
 	// Release is the newest pinned build before the run's own, nil without one; it counts where the policy bounds drift.
 	Release *compare.Side
 	// Past tells, by signature, which of the last runs of the scenario that decide about it found it, the oldest first
@@ -32,11 +38,15 @@ type decider struct {
 	*Case
 	on      []FailOn
 	counted []*compare.Finding // that may fail the gate: not tolerated, quarantined, below the score nor the canary
-	open    map[string]bool    // signatures of which the base does not tell whether they are new
-	unrated int                // leaks of both sides of which the base, which decides nothing, does not tell whether they grow faster
-	alone   int                // leaks of the run alone, that other runs of the scenario do not confirm
+	rows    map[string]*compare.Row
+	open    map[string]bool // signatures of which the base does not tell whether they are new
+	unrated int             // leaks of both sides of which the base, which decides nothing, does not tell whether they grow faster
 	proof   Proof
 	reasons []Reason
+	// undecided are counted findings that could fail the gate, and of which the evidence does not decide.
+	undecided  []UndecidedFinding
+	improbable int // counted findings that grow, and are too improbable to be doubts
+	found      int // leaks that are there since the first build of the scenario
 }
 
 // Decide says whether a run passes its gate, and for which reasons. The decision depends on nothing but the case.
@@ -44,7 +54,8 @@ func Decide(c *Case) Decision { return decided(c).conclude() }
 
 // decided finds the reasons of a case.
 func decided(c *Case) *decider {
-	d := &decider{Case: c, on: c.Policy.Tightened(c.Version, c.Asked), open: map[string]bool{}}
+	d := &decider{Case: c, on: c.Policy.Tightened(c.Version, c.Asked), open: map[string]bool{},
+		rows: map[string]*compare.Row{}}
 	if c.Policy.Canary != "" {
 		d.proof = NotProven
 	}
@@ -54,7 +65,6 @@ func decided(c *Case) *decider {
 	d.kinds()
 	d.budgets()
 	d.drift()
-	d.report()
 	d.doubts()
 	return d
 }
@@ -90,9 +100,6 @@ func (d *decider) sort(f *compare.Finding) {
 			figures.Score(d.Policy.MinimumScore))
 	default:
 		d.counted = append(d.counted, f)
-		if f.Unconfirmed {
-			d.alone++
-		}
 	}
 }
 
@@ -109,43 +116,135 @@ func (p *Policy) isBelowScore(f *compare.Finding) bool {
 	return f.Class.IsLeak() && f.Score != nil && *f.Score < p.MinimumScore
 }
 
-// kinds finds the leaks that fail the gate by their kind: new, regressed, grown or any leak.
+// kinds finds the leaks that fail the gate by their kind, and those that would if the evidence decided.
 func (d *decider) kinds() {
-	changes := map[string]*compare.Row{}
 	if d.Compared != nil {
 		for i := range d.Compared.Rows {
 			if r := &d.Compared.Rows[i]; r.Head != nil {
-				changes[r.Head.Signature] = r
+				d.rows[r.Head.Signature] = r
 			}
 		}
 	}
 	for _, f := range d.counted {
-		if !FailsGate(f) {
+		if !f.Class.IsSuspect() {
 			continue
 		}
-		row := changes[f.Signature]
+		o := d.Origins[f.Signature]
+		if !FailsGate(f) {
+			d.doubtful(f, &o)
+			continue
+		}
 		d.kind(FailOnLeak, f, "%s leaks", nameOf(f))
+		d.newcomer(f, &o)
+		row := d.rows[f.Signature]
 		switch {
 		case row == nil:
-		case row.Change == compare.New && !provesNew(d.Compared.Base, row):
-			d.open[f.Signature] = true
-		case row.Change == compare.New:
-			d.kind(FailOnNew, f, "%s leaks, and build %s, the baseline, was clean or did not have it",
-				nameOf(f), d.Compared.Base.Build)
 		case row.Change == compare.Grown:
 			d.kind(FailOnGrown, f, "%s leaks faster than in build %s, the baseline", nameOf(f), d.Compared.Base.Build)
 		case row.Change == compare.Persisting && !d.Compared.Base.Decides():
 			d.unrated++
 		}
-		if f.Regressed {
-			d.kind(FailOnRegressed, f, "%s was fixed, and leaks again", nameOf(f))
-		}
 	}
+}
+
+// asks reports whether the gate fails on a kind of leaks.
+func (d *decider) asks(on FailOn) bool { return slices.Contains(d.on, on) }
+
+// newcomer finds out whether a certain leak came in, and whether the gate still fails for it.
+func (d *decider) newcomer(f *compare.Finding, o *Origin) {
+	if d.Named || d.Origins == nil {
+		d.newcomerByBaseline(f)
+		return
+	}
+	asksRegressed := d.asks(FailOnRegressed) && o.Regressed
+	switch {
+	case !d.asks(FailOnNew) && !asksRegressed:
+	case o.Found:
+		d.found++
+		if !d.First {
+			d.say(EffectSilences, ReasonFound, f, nil, nil, "", "%s %s", nameOf(f), o.saysFound())
+		}
+	case d.Policy.again(o):
+		on := FailOnNew
+		if asksRegressed {
+			on = FailOnRegressed
+		}
+		d.kind(on, f, "%s leaks: %s", nameOf(f), o.Says())
+	case o.Told != "":
+		d.say(EffectSilences, ReasonTold, f, nil, nil, "", "%s still leaks; build %s failed for it%s", nameOf(f), o.Told, o.ownedBy())
+	default:
+		d.say(EffectSilences, ReasonOwned, f, nil, nil, "", "%s leaks%s", nameOf(f), o.ownedBy())
+	}
+}
+
+// newcomerByBaseline compares with the baseline that the call names.
+func (d *decider) newcomerByBaseline(f *compare.Finding) {
+	row := d.rows[f.Signature]
+	switch {
+	case row == nil || row.Change != compare.New:
+	case !provesNew(d.Compared.Base, row):
+		d.open[f.Signature] = true
+	default:
+		d.kind(FailOnNew, f, "%s leaks, and build %s, the baseline, was clean or did not have it",
+			nameOf(f), d.Compared.Base.Build)
+	}
+	if f.Regressed {
+		d.kind(FailOnRegressed, f, "%s was fixed, and leaks again", nameOf(f))
+	}
+}
+
+// leastDoubt is the probability from which a finding that is not certain is a doubt where the gate fails on any leak.
+const leastDoubt = 0.1
+
+// doubtful notes a finding that could fail the gate if the evidence decided.
+func (d *decider) doubtful(f *compare.Finding, o *Origin) {
+	p := 0.0
+	if f.Score != nil {
+		p = *f.Score
+	}
+	if d.asks(FailOnLeak) && (f.Class.IsLeak() || p >= leastDoubt) {
+		d.doubt(f, FailOnLeak, p)
+		return
+	}
+	asks := d.asks(FailOnNew) || d.asks(FailOnRegressed) && o.Regressed
+	switch {
+	case !asks:
+	case d.Named || d.Origins == nil:
+		if row := d.rows[f.Signature]; row != nil && row.Change == compare.New && f.Class.IsLeak() {
+			d.doubt(f, FailOnNew, p)
+		}
+	case o.Found || o.Told != "" || o.Owned:
+	case f.Onset != nil && f.Onset.Doubtful, f.Class.IsLeak() && (f.Onset == nil || f.Onset.Before < settledRuns):
+		on := FailOnNew
+		if o.Regressed && d.asks(FailOnRegressed) {
+			on = FailOnRegressed
+		}
+		if f.Onset != nil {
+			p = max(p, f.Onset.Probability)
+		}
+		d.doubt(f, on, p)
+	case f.Class.IsLeak() || p >= leastDoubt:
+		d.improbable++
+	}
+}
+
+// settledRuns is how many runs before tell what a place does: with fewer, whatever looks like a leak is a doubt.
+const settledRuns = 2
+
+func (d *decider) doubt(f *compare.Finding, on FailOn, p float64) {
+	u := UndecidedFinding{Signature: f.Signature, Change: on, Probability: p, name: nameOf(f)}
+	switch {
+	case f.RateUnit != "":
+		u.Bytes, u.Unit = int64(f.RateBytes), f.RateUnit
+	case f.Growth != nil:
+		u.Bytes, u.Unit = f.Growth.Bytes, "run"
+	}
+	d.undecided = append(d.undecided, u)
 }
 
 // kind notes a leak of a kind that the gate fails on.
 func (d *decider) kind(on FailOn, f *compare.Finding, format string, args ...any) {
-	if !slices.Contains(d.on, on) {
+	if !d.asks(on) {
 		return
 	}
 	var figure *float64
@@ -156,31 +255,29 @@ func (d *decider) kind(on FailOn, f *compare.Finding, format string, args ...any
 	d.say(EffectFails, ReasonCode(on), f, figure, nil, unit, format, args...)
 }
 
-// report fails a run whose report says that it leaks although no single finding is sure enough to fail it. Where a leak
-// is silenced, or is the canary, the report may speak of that one.
-func (d *decider) report() {
-	sure := slices.ContainsFunc(d.counted, FailsGate)
-	if d.Status == analysis.StatusLeak && slices.Contains(d.on, FailOnLeak) && !sure && d.alone == 0 &&
-		!d.has(EffectSilences) && !d.has(EffectFails) {
-		d.say(EffectFails, ReasonReport, nil, nil, nil, "", "the report says that it leaks")
-	}
-}
-
-// doubts notes the facts about the evidence that leave the question open.
+// doubts notes what leaves the question open: findings that are not decided, and facts about the evidence.
 func (d *decider) doubts() {
-	asksNew, needsBase := slices.Contains(d.on, FailOnNew), slices.Contains(d.on, FailOnNew) ||
-		slices.Contains(d.on, FailOnGrown)
+	for i := range d.undecided {
+		u := &d.undecided[i]
+		d.reasons = append(d.reasons, Reason{Effect: EffectDoubts, Code: ReasonUndecided, Signature: u.Signature,
+			Sentence: u.says(), Figure: &u.Probability, Unit: "probability"})
+	}
+	asksNew, needsBase := d.asks(FailOnNew), d.asks(FailOnNew) || d.asks(FailOnGrown)
 	switch {
-	case d.Status == analysis.StatusInconclusive:
+	case !d.Suffices:
 		d.say(EffectDoubts, ReasonEvidence, nil, nil, nil, "", "the evidence does not decide")
-	case needsBase && !slices.Contains(d.on, FailOnLeak) && d.Compared == nil && d.leaks() > 0:
+	case asksNew && !d.asks(FailOnLeak) && d.First && !d.Named && d.leaks() > 0:
+		d.say(EffectDoubts, ReasonFirst, nil, nil, nil, "",
+			"this is the first build of the scenario: nobody knows since when %s; accept what is there, or push the next build",
+			countFound(d.leaks()))
+	case needsBase && !d.asks(FailOnLeak) && d.Compared == nil && d.leaks() > 0 && (d.Origins == nil || !asksNew):
 		d.say(EffectDoubts, ReasonNoBaseline, nil, nil, nil, "", "there is no baseline to tell which leaks are new")
 	case asksNew && len(d.open) > 0:
 		d.say(EffectDoubts, ReasonBaseline, nil, nil, nil, "",
 			"the evidence of build %s, the baseline, does not decide whether %s new",
 			d.Compared.Base.Build, countOpen(len(d.open)))
 	}
-	if slices.Contains(d.on, FailOnGrown) && d.unrated > 0 {
+	if d.asks(FailOnGrown) && d.unrated > 0 {
 		d.say(EffectDoubts, ReasonBaseline, nil, nil, nil, "",
 			"the evidence of build %s, the baseline, does not decide whether %s faster",
 			d.Compared.Base.Build, countFaster(d.unrated))

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"heapdrift/ingest/figures"
+	"heapdrift/internal/analysis/compare"
 )
 
 // effects are the effects of reasons in the order of lists.
@@ -15,8 +18,11 @@ func (d *decider) conclude() Decision {
 	slices.SortStableFunc(d.reasons, func(a, b Reason) int {
 		return cmp.Compare(slices.Index(effects, a.Effect), slices.Index(effects, b.Effect))
 	})
-	made := Decision{Policy: d.Version, FailOn: append([]FailOn{}, d.on...), Reasons: d.reasons, Canary: d.proof}
+	made := Decision{Policy: d.Version, FailOn: append([]FailOn{}, d.on...), Reasons: d.reasons, Canary: d.proof,
+		Undecided: append([]UndecidedFinding{}, d.undecided...)}
+	slices.SortStableFunc(made.Undecided, func(a, b UndecidedFinding) int { return cmp.Compare(b.Probability, a.Probability) })
 	made.Gate = d.gate()
+	made.Rerun = made.Gate == GateInconclusive && d.Suffices && len(d.undecided) > 0
 	switch {
 	case d.has(EffectFails):
 		made.Why = d.whyFailed(&made)
@@ -83,26 +89,51 @@ func (d *decider) whyDoubted(made *Decision) string {
 	return why
 }
 
-// whyPassed says why nothing failed: which leaks there are nevertheless, and what silences them.
+// whyPassed says why nothing failed: which leaks there are nevertheless, what silences them, and what grows and is too
+// improbable to fail a gate.
 func (d *decider) whyPassed() string {
-	leaks, silenced := d.leaks(), d.countSilenced()
-	switch {
-	case leaks > 0:
-		return fmt.Sprintf("%s, and the gate is not set to fail on that", reason(leaks, FailOnLeak))
-	case d.alone > 0:
-		return fmt.Sprintf("other runs of the scenario do not confirm %s of this one", reason(d.alone, FailOnLeak))
-	case len(silenced) == 1 && silenced[0].code != ReasonScore && silenced[0].code != ReasonQuarantined:
+	var parts []string
+	silenced, certain := d.countSilenced(), d.leaks()
+	for _, s := range silenced {
+		parts = append(parts, s.says())
+	}
+	if only := len(silenced) == 1 && certain == d.told(); only && d.improbable == 0 &&
+		(silenced[0].code == ReasonRule || silenced[0].code == ReasonKnown) {
 		return "every leak is known" + silenced[0].byRules()
-	case len(silenced) > 0:
-		var parts []string
-		for _, s := range silenced {
-			parts = append(parts, s.says())
-		}
-		return "every leak is silenced: " + strings.Join(parts, ", ")
+	}
+	if rest := certain - d.told(); rest > 0 {
+		parts = append([]string{fmt.Sprintf("%s, and the gate is not set to fail on that", reason(rest, FailOnLeak))}, parts...)
+	}
+	if d.asks(FailOnNew) && !d.asks(FailOnLeak) && (len(parts) > 0 || d.improbable > 0) {
+		parts = append([]string{"no leak is new"}, parts...)
+	}
+	if d.improbable > 0 {
+		parts = append(parts, fmt.Sprintf("%s, as in runs before or too little to tell", figures.Plural(d.improbable, "growing site")))
+	}
+	switch {
+	case len(parts) > 0:
+		return strings.Join(parts, "; ")
 	case d.proof == Proven:
 		return "nothing leaks but the canary"
+	case d.grows():
+		return "no leak is certain or probable"
 	}
 	return "nothing leaks"
+}
+
+// told counts certain leaks of which a reason says why they do not fail the gate.
+func (d *decider) told() (n int) {
+	for _, r := range d.reasons {
+		if r.Code == ReasonTold || r.Code == ReasonOwned || r.Code == ReasonFound {
+			n++
+		}
+	}
+	return n
+}
+
+// grows reports whether anything that counts leaks or grows.
+func (d *decider) grows() bool {
+	return slices.ContainsFunc(d.counted, func(f *compare.Finding) bool { return f.Class.IsSuspect() })
 }
 
 // A silenceCount is how many leaks are silenced by one kind of reason.
@@ -114,7 +145,8 @@ type silenceCount struct {
 // silenceWords are the words for each reason that silences leaks.
 var silenceWords = map[ReasonCode]string{
 	ReasonRule: "known by a rule", ReasonKnown: "known by the team", ReasonQuarantined: "quarantined",
-	ReasonScore: "below the score that counts",
+	ReasonScore: "below the score that counts", ReasonFound: "there since the first build",
+	ReasonTold: "told before", ReasonOwned: "taken by somebody",
 }
 
 func (s silenceCount) says() string { return fmt.Sprintf("%d %s", s.n, silenceWords[s.code]) }
@@ -127,10 +159,13 @@ func (s silenceCount) byRules() string {
 	return fmt.Sprintf(": rules silence %s", reason(s.n, FailOnLeak))
 }
 
+// silencing are the codes of what silences leaks, in the order in which a sentence counts them.
+var silencing = []ReasonCode{ReasonRule, ReasonKnown, ReasonQuarantined, ReasonScore, ReasonFound, ReasonTold, ReasonOwned}
+
 // countSilenced counts what is silenced by each kind of reason, in the order of the codes.
 func (d *decider) countSilenced() []silenceCount {
 	var list []silenceCount
-	for _, code := range []ReasonCode{ReasonRule, ReasonKnown, ReasonQuarantined, ReasonScore} {
+	for _, code := range silencing {
 		n := 0
 		for _, r := range d.reasons {
 			if r.Code == code {

@@ -175,7 +175,7 @@ func TestDecide(t *testing.T) {
 	} {
 		policy := test.policy
 		got := leaks.Decide(&leaks.Case{
-			Policy: &policy, Version: 3, Status: test.status, Process: "app.exe",
+			Policy: &policy, Version: 3, Suffices: test.status != inconclusive, Process: "app.exe",
 			Head: &compare.Side{Build: "2", Findings: test.head}, Release: test.release, Past: test.past,
 		})
 		var codes []string
@@ -207,7 +207,7 @@ func TestBudgetOfANamelessProcess(t *testing.T) {
 		gate leaks.Gate
 	}{{[]compare.Finding{rated(sure, 100, 1, "hour")}, leaks.GateInconclusive}, {nil, leaks.GatePassed},
 		{[]compare.Finding{known}, leaks.GatePassed}} {
-		if got := leaks.Decide(&leaks.Case{Policy: p, Version: 1, Status: noLeak,
+		if got := leaks.Decide(&leaks.Case{Policy: p, Version: 1, Suffices: true,
 			Head: &compare.Side{Findings: test.head}}); got.Gate != test.gate {
 			t.Errorf("%+v: %s because %q", test.head, got.Gate, got.Why)
 		}
@@ -234,7 +234,7 @@ func TestCallsOnlyTighten(t *testing.T) {
 				for _, compared := range []*leaks.RunComparison{nil, against(decided, became(compare.New, sure, "")),
 					against(decided, became(compare.Grown, sure, leak))} {
 					p := &leaks.Policy{FailOn: subset(policy)}
-					c := leaks.Case{Policy: p, Version: 1, Status: leaky, Head: &compare.Side{Findings: head}, Compared: compared}
+					c := leaks.Case{Policy: p, Version: 1, Suffices: true, Head: &compare.Side{Findings: head}, Compared: compared}
 					plain := leaks.Decide(&c)
 					c.Asked = subset(asked)
 					if tight := leaks.Decide(&c); rank[tight.Gate] < rank[plain.Gate] {
@@ -253,7 +253,7 @@ func TestDecideNamesSoMany(t *testing.T) {
 	for i := range 250 {
 		head = append(head, compare.Finding{Signature: fmt.Sprint(i), Class: leak, Certain: true})
 	}
-	got := leaks.Decide(&leaks.Case{Policy: theDefault(), Status: leaky, Head: &compare.Side{Findings: head}})
+	got := leaks.Decide(&leaks.Case{Policy: theDefault(), Suffices: true, Head: &compare.Side{Findings: head}})
 	last := got.Reasons[len(got.Reasons)-1]
 	if len(got.Reasons) != 101 || last.Sentence != "and 150 more like these" || got.Why != "250 leaks" ||
 		!slices.Equal(got.FailOn, []leaks.FailOn{leaks.FailOnLeak}) {

@@ -1,5 +1,7 @@
 package leaks
 
+import "slices"
+
 // A Decision is what a gate says of a run, with the reasons.
 type Decision struct {
 	Gate    Gate     `json:"gate"`
@@ -10,6 +12,10 @@ type Decision struct {
 	Reasons []Reason `json:"reasons"` // those that fail first, then doubts, then what is silenced
 	// Canary is what the policy's canary proves: that the gate can fail.
 	Canary Proof `json:"canary"`
+	// Undecided are the findings that could fail the gate and are not decided, the most probable first.
+	Undecided []UndecidedFinding `json:"undecided"`
+	// Rerun says that one more run of the same kind would probably decide.
+	Rerun bool `json:"rerun"`
 }
 
 // A Reason is one fact that a decision rests on.
@@ -43,11 +49,12 @@ const (
 	ReasonNew       ReasonCode = "new"
 	ReasonRegressed ReasonCode = "regressed"
 	ReasonGrown     ReasonCode = "grown"
-	ReasonReport    ReasonCode = "report" // the report says that it leaks, and no finding is sure enough
 	ReasonBudget    ReasonCode = "budget"
 	ReasonDrift     ReasonCode = "drift"
 
 	ReasonEvidence         ReasonCode = "evidence-inconclusive"
+	ReasonUndecided        ReasonCode = "undecided" // a finding that could fail the gate
+	ReasonFirst            ReasonCode = "first-build"
 	ReasonNoBaseline       ReasonCode = "no-baseline"
 	ReasonBaseline         ReasonCode = "baseline-inconclusive"
 	ReasonBudgetUnmeasured ReasonCode = "budget-unmeasured"
@@ -62,6 +69,9 @@ const (
 	ReasonQuarantined ReasonCode = "quarantined"
 	ReasonScore       ReasonCode = "below-score"
 	ReasonCanary      ReasonCode = "canary"
+	ReasonFound       ReasonCode = "found" // it was there in the first build of the scenario
+	ReasonTold        ReasonCode = "told"  // an earlier build failed for it
+	ReasonOwned       ReasonCode = "owned" // somebody took it before a build failed
 )
 
 // A Proof says whether a canary proves that a gate can fail.
@@ -81,6 +91,17 @@ func (g Gate) ExitCode() int { return exits[g] }
 
 // Silenced are the reasons by which leaks fail no gate.
 func (d *Decision) Silenced() []Reason { return d.by(EffectSilences) }
+
+// Failed are the signatures that the gate failed for because they leak.
+func (d *Decision) Failed() []string {
+	var list []string
+	for _, r := range d.by(EffectFails) {
+		if r.Signature != "" && slices.Contains(failOns, FailOn(r.Code)) && !slices.Contains(list, r.Signature) {
+			list = append(list, r.Signature)
+		}
+	}
+	return list
+}
 
 // by returns the reasons that have an effect.
 func (d *Decision) by(effect Effect) []Reason {

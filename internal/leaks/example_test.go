@@ -19,7 +19,7 @@ func ExampleFollow() {
 		{Build: at(9), Scenario: 1, Judgement: leaks.Leaking},
 		{Build: at(7), Scenario: 1, Judgement: leaks.Clean},
 		{Build: at(8), Scenario: 1, Judgement: leaks.Leaking},
-	}, (&leaks.Word{}).Marks(calendar))
+	}, leaks.Marks{FixedIn: -1, KnownUntil: -1})
 	fmt.Printf("%s: %s\n", course.State, course.State.Note())
 	fmt.Println("first bad", course.FirstBad, "of the builds, clean before in", course.LastClean)
 
@@ -49,12 +49,12 @@ func ExampleDecide() {
 			fmt.Println(err)
 			return
 		}
-		made := leaks.Decide(&leaks.Case{Policy: policies.For("soak"), Asked: on, Status: leaky,
+		made := leaks.Decide(&leaks.Case{Policy: policies.For("soak"), Asked: on, Suffices: true,
 			Head: head, Compared: compared})
 		fmt.Printf("on %s: %s, %s\n", text, made.Gate, made.Why)
 	}
 	// Output:
 	// on leak: failed, 2 leaks
 	// on new: failed, 1 new leak
-	// on grown: passed, 2 leaks, and the gate is not set to fail on that
+	// on grown: passed, 2 leaks, and the gate is not set to fail on that; 1 known by the team
 }

@@ -7,32 +7,52 @@ type Sighting struct {
 	Build     int // place in the Calendar
 	Scenario  int64
 	Judgement Judgement
+	Certain   bool // a run shows it as a certain leak
 	// Absent says that the build shows nothing of the signature although its callers ran (compare.FrameCounts.Ran): a
 	// signature that was bad before is fixed. Absent is no other evidence, because no run shows a signature before it
 	// leaks.
 	Absent bool
+	// AsFast says of growth that about as much stays as the leak leaves in runs that decide.
+	AsFast bool
+	// Bound is how fast the leak may be at most in a clean build; nil where nobody knows.
+	Bound *CleanBound
 }
 
-// Marks are the team's word as far as the state follows from it, as places in the Calendar: −1 for none.
+// isClean reports whether the build was clean, or shows nothing of the leak although its callers ran.
+func (s *Sighting) isClean() bool { return s.Judgement == Clean || s.Absent }
+
+// Marks are what the state follows from beside the sightings, as places on the line: −1 for none.
 type Marks struct {
 	FixedIn    int // the team says that the fix is in this build
 	KnownUntil int // from this build on the leak is tolerated no longer
+	// Told are the builds that failed for the leak, ascending.
+	Told []int
+	// Owned says that somebody has taken the leak.
+	Owned bool
+	// First is the first build with a result, by scenario: what leaks in it may have leaked before.
+	First map[int64]int
 }
 
-// A Course is what follows from the sightings of a signature and from the team's word. Builds are places in the
-// Calendar, −1 for none.
+// A Course is what follows, along a line of builds, from the sightings of a signature and from the team's word. Builds
+// are places on the line, −1 for none.
 type Course struct {
 	// State is the state by the runs alone. It does not include tolerance, which ends by itself: see Shown.
-	State       State
-	FirstBad    int // the first build in which it leaked or grew
-	LastClean   int // the last build before FirstBad that exercised it in the same scenario, and where it did not
-	LastBad     int // the newest build in which it leaked or grew
-	LastSeen    int // the newest build that shows it
-	FixedIn     int
-	RegressedIn int
-	FixedByRuns bool // runs show that it is fixed, not only the team's word
-	UntilOver   bool // it was bad in KnownUntil or later
-	Worst       Judgement
+	State     State
+	FirstBad  int // the first build in which it leaked or grew
+	LastClean int // the last build before FirstBad that was clean in the same scenario
+	// CleanBound is how fast it may have leaked at most in LastClean; nil where nobody knows.
+	CleanBound *CleanBound
+	// After and Since are the interval in which it came in last: the last clean build before, and the first bad one since.
+	After, Since int
+	Found        bool // no build before Since tells that it was clean: it may be as old as the scenario
+	Told         int  // the first build from Since on that failed for it
+	LastBad      int  // the newest build in which it leaked or grew
+	LastSeen     int  // the newest build that shows it
+	FixedIn      int
+	RegressedIn  int
+	FixedByRuns  bool // runs show that it is fixed, not only the team's word
+	UntilOver    bool // it was bad in KnownUntil or later
+	Worst        Judgement
 	// Scenarios are those that it was bad in. One of them is open where State is neither none nor fixed, and none else.
 	Scenarios []ScenarioCourse
 }
@@ -44,8 +64,9 @@ type Course struct {
 // it although its callers ran. Growth after that may be chance; a leak in a newer build is a regression.
 func Follow(sightings []Sighting, marks Marks) Course {
 	f := follower{
-		course: Course{FirstBad: -1, LastClean: -1, LastBad: -1, LastSeen: -1, FixedIn: -1, RegressedIn: -1},
-		open:   map[int64]bool{}, marks: marks,
+		course: Course{FirstBad: -1, LastClean: -1, After: -1, Since: -1, Told: -1, LastBad: -1, LastSeen: -1, FixedIn: -1,
+			RegressedIn: -1},
+		open: map[int64]bool{}, marks: marks,
 	}
 	for rest := sightings; len(rest) > 0; {
 		n := 1
@@ -58,7 +79,7 @@ func Follow(sightings []Sighting, marks Marks) Course {
 	if f.marks.FixedIn >= 0 && !f.fixed {
 		f.fix(f.marks.FixedIn, false)
 	}
-	f.course.FirstBad, f.course.LastClean = firstBad(sightings)
+	f.interval(sightings)
 	f.conclude()
 	if f.course.State == StateFixed {
 		clear(f.open)
@@ -118,7 +139,7 @@ func (f *follower) closes(here []Sighting) bool {
 	for _, s := range here {
 		if s.Judgement.IsBad() {
 			f.open[s.Scenario] = true
-		} else if s.Judgement == Clean || s.Absent {
+		} else if s.isClean() {
 			closed = closed || f.open[s.Scenario]
 			delete(f.open, s.Scenario)
 		}
@@ -135,47 +156,31 @@ func (f *follower) conclude() {
 		f.course.State = StateFixed
 	case f.course.RegressedIn >= 0:
 		f.course.State = StateRegressed
-	case f.badBuilds > 1:
+	case f.course.Told >= 0 || f.marks.Owned || f.marks.KnownUntil >= 0 && f.course.UntilOver:
 		f.course.State = StateOngoing
+	case f.course.Found:
+		f.course.State = StateFound
 	default:
 		f.course.State = StateNew
 	}
 }
 
-// firstBad finds the build in which a signature was bad first and, in the same scenario, the last one before it that
-// was clean. Growth that turns out to be a leak counts from its beginning; growth that ended does not count where there
-// is a leak as well.
-func firstBad(sightings []Sighting) (bad, lastClean int) {
-	type episode struct{ bad, lastClean int }
-	var best [2]*episode // of leaks, and of all
-	now, cleanAt := map[int64]*episode{}, map[int64]int{}
-	better := func(a, b *episode) bool {
-		return b == nil || a.bad < b.bad || a.bad == b.bad && a.lastClean > b.lastClean
+// interval finds when the signature was bad first, and when it came in last.
+func (f *follower) interval(sightings []Sighting) {
+	c := &f.course
+	list := episodes(sightings, f.marks.First)
+	if first := firstEpisode(list); first != nil {
+		c.FirstBad, c.LastClean, c.CleanBound = first.begin(), first.after, first.bound
 	}
-	for _, s := range sightings {
-		switch {
-		case s.Judgement == Clean:
-			cleanAt[s.Scenario] = s.Build
-			delete(now, s.Scenario)
-		case s.Judgement.IsBad():
-			if now[s.Scenario] == nil {
-				e := &episode{s.Build, -1}
-				if at, ok := cleanAt[s.Scenario]; ok {
-					e.lastClean = at
-				}
-				now[s.Scenario] = e
-			}
-			for i := range best {
-				if (i == 1 || s.Judgement == Leaking) && better(now[s.Scenario], best[i]) {
-					best[i] = now[s.Scenario]
-				}
-			}
+	last := lastEpisode(list)
+	if last == nil {
+		return
+	}
+	c.Since, c.After, c.Found = last.begin(), last.after, last.found
+	for _, told := range f.marks.Told {
+		if told >= c.Since {
+			c.Told = told
+			break
 		}
 	}
-	for _, e := range best {
-		if e != nil {
-			return e.bad, e.lastClean
-		}
-	}
-	return -1, -1
 }

@@ -24,7 +24,8 @@ func sightings(t *testing.T, text string) []leaks.Sighting {
 		if err != nil || !ok {
 			t.Fatalf("%q is no sighting", word)
 		}
-		s := leaks.Sighting{Build: build, Scenario: 1, Judgement: judgement, Absent: at[len(at)-1] == 'A'}
+		s := leaks.Sighting{Build: build, Scenario: 1, Judgement: judgement, Absent: at[len(at)-1] == 'A',
+			AsFast: at[len(at)-1] == 'G'}
 		if other {
 			if s.Scenario, err = strconv.ParseInt(scenario, 10, 64); err != nil {
 				t.Fatal(err)
@@ -44,6 +45,48 @@ func fixedIn(build int) leaks.Marks { return leaks.Marks{FixedIn: build, KnownUn
 // knownUntil are the marks of a signature that the team tolerates until a build.
 func knownUntil(build int) leaks.Marks { return leaks.Marks{FixedIn: -1, KnownUntil: build} }
 
+// failedIn are the marks of a signature for which builds have failed.
+func failedIn(builds ...int) leaks.Marks {
+	return leaks.Marks{FixedIn: -1, KnownUntil: -1, Told: builds}
+}
+
+// owned are the marks of a signature that somebody has taken.
+var owned = leaks.Marks{FixedIn: -1, KnownUntil: -1, Owned: true}
+
+// since are the marks of a signature whose scenario has its first result in a build.
+func since(first int) leaks.Marks {
+	return leaks.Marks{FixedIn: -1, KnownUntil: -1, First: map[int64]int{1: first}}
+}
+
+// A leak stays new until a build has failed for it or somebody has taken it. What the first build of a scenario shows is
+// found.
+func TestNewUntilItWasSaid(t *testing.T) {
+	for _, test := range []struct {
+		history      string
+		marks        leaks.Marks
+		state        leaks.State
+		after, since int
+	}{
+		{"1C 2L", failedIn(2), leaks.StateOngoing, 1, 2},
+		{"1C 2L 3L", failedIn(3), leaks.StateOngoing, 1, 2},
+		{"1C 2L", failedIn(1), leaks.StateNew, 1, 2}, // that was of the leak before it was clean
+		{"1C 2L", owned, leaks.StateOngoing, 1, 2},
+		{"1L 2C 3L", failedIn(1), leaks.StateRegressed, 2, 3},
+		{"1L 2L", since(1), leaks.StateFound, -1, 1},
+		{"1L 2L", since(0), leaks.StateNew, -1, 1}, // the build before does not show it
+		{"1? 2L", since(1), leaks.StateFound, -1, 2},
+		{"1C 2L", since(1), leaks.StateNew, 1, 2},
+		{"1L 2C 3L", since(1), leaks.StateRegressed, 2, 3},
+		{"1L", leaks.Marks{FixedIn: -1, KnownUntil: -1, Told: []int{1}, First: map[int64]int{1: 1}}, leaks.StateOngoing, -1, 1},
+	} {
+		c := leaks.Follow(sightings(t, test.history), test.marks)
+		if c.State != test.state || c.After != test.after || c.Since != test.since {
+			t.Errorf("%q, %+v: %s between %d and %d, want %s between %d and %d", test.history, test.marks, c.State, c.After, c.Since,
+				test.state, test.after, test.since)
+		}
+	}
+}
+
 func TestFollow(t *testing.T) {
 	for _, test := range []struct {
 		history                                 string
@@ -55,17 +98,17 @@ func TestFollow(t *testing.T) {
 		{"1C 2C 3?", unmarked, leaks.StateNone, -1, -1, -1, -1},
 		{"1L", unmarked, leaks.StateNew, 1, -1, -1, -1},
 		{"1C 2L", unmarked, leaks.StateNew, 2, 1, -1, -1},
-		{"1C 2? 5L 6L", unmarked, leaks.StateOngoing, 5, 1, -1, -1}, // what cannot tell narrows nothing
-		{"1L 2A", unmarked, leaks.StateFixed, 1, -1, 2, -1},         // nothing is left of it, and its callers ran
-		{"1A 2L", unmarked, leaks.StateNew, 2, -1, -1, -1},          // before it leaked nobody could have seen it
-		{"1C 2A 3L", unmarked, leaks.StateNew, 3, 1, -1, -1},
+		{"1C 2? 5L 6L", unmarked, leaks.StateNew, 5, 1, -1, -1}, // what cannot tell narrows nothing
+		{"1L 2A", unmarked, leaks.StateFixed, 1, -1, 2, -1},     // nothing is left of it, and its callers ran
+		{"1A 2L", unmarked, leaks.StateNew, 2, 1, -1, -1},       // its callers ran, and left nothing
+		{"1C 2A 3L", unmarked, leaks.StateNew, 3, 2, -1, -1},
 		{"1L 2A 3L", unmarked, leaks.StateRegressed, 1, -1, 2, 3},
 		{"1L 2A 3G", unmarked, leaks.StateFixed, 1, -1, 2, -1},
 		{"1L 1L/2 2A", unmarked, leaks.StateNew, 1, -1, -1, -1},
 		{"1L 1L/2 2A 3A/2", unmarked, leaks.StateFixed, 1, -1, 3, -1},
 		{"1A 2A", unmarked, leaks.StateNone, -1, -1, -1, -1},
 		{"1G", unmarked, leaks.StateNew, 1, -1, -1, -1},
-		{"1C 2G 3L", unmarked, leaks.StateOngoing, 2, 1, -1, -1},      // growth that turned out to be a leak
+		{"1C 2G 3L", unmarked, leaks.StateNew, 2, 1, -1, -1},          // growth that turned out to be a leak
 		{"1G 2C 3L", unmarked, leaks.StateRegressed, 3, 2, 2, 3},      // growth that ended was none
 		{"1L 2C", unmarked, leaks.StateFixed, 1, -1, 2, -1},           // by a run that exercised it
 		{"1L 2C/2", unmarked, leaks.StateNew, 1, -1, -1, -1},          // another scenario proves nothing
@@ -83,7 +126,7 @@ func TestFollow(t *testing.T) {
 		{"1L", fixedIn(5), leaks.StateFixed, 1, -1, 5, -1},
 		{"1L 2C 3C", fixedIn(3), leaks.StateFixed, 1, -1, 2, -1}, // runs knew before
 		{"1C 2C", fixedIn(1), leaks.StateNone, -1, -1, -1, -1},   // there was nothing to fix
-		{"1L/1 1C/2 3L/2", unmarked, leaks.StateOngoing, 1, -1, -1, -1},
+		{"1L/1 1C/2 3L/2", unmarked, leaks.StateNew, 1, -1, -1, -1},
 		{"1C/1 2C/2 3L/2 3L/1", unmarked, leaks.StateNew, 3, 2, -1, -1}, // the narrower interval
 		{"3L 3L/2", unmarked, leaks.StateNew, 3, -1, -1, -1},
 	} {

@@ -3,6 +3,7 @@ package leaks_test
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -212,6 +213,11 @@ func TestCalendarFromAShape(t *testing.T) {
 
 func TestMarksOfAWord(t *testing.T) {
 	c := calendar()
+	var builds []leaks.LineBuild
+	for at := range 7 {
+		builds = append(builds, leaks.LineBuild{ID: *c.ID(at), Place: leaks.LinePlace(at)})
+	}
+	line := leaks.NewLines(builds, "main").Of("main")
 	for _, test := range []struct {
 		word leaks.Word
 		want leaks.Marks
@@ -223,7 +229,7 @@ func TestMarksOfAWord(t *testing.T) {
 		{leaks.Word{Mark: leaks.MarkKnown, UntilBuild: "29"}, knownUntil(6)},
 		{leaks.Word{Mark: leaks.MarkKnown, UntilBuild: "31"}, unmarked}, // which is still to come
 	} {
-		if got := test.word.Marks(c); got != test.want {
+		if got := test.word.MarksOn(line, c); !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%+v: %+v, want %+v", test.word, got, test.want)
 		}
 	}

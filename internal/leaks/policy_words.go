@@ -2,6 +2,7 @@ package leaks
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -16,7 +17,7 @@ func (c ReasonCode) Standing() string {
 // failOnSentences say what each FailOn means.
 var failOnSentences = map[FailOn]string{
 	FailOnLeak:      "any leak fails",
-	FailOnNew:       "a leak that the baseline does not have fails",
+	FailOnNew:       "a leak that came in fails",
 	FailOnRegressed: "a leak that was fixed and is back fails",
 	FailOnGrown:     "a leak that grows faster than in the baseline fails",
 }
@@ -26,6 +27,13 @@ var inconclusiveSentences = map[InconclusivePolicy]string{
 	InconclusiveFails:  "Evidence that does not decide fails the gate (exit 1).",
 	InconclusiveWarns:  "Evidence that does not decide warns (exit 4).",
 	InconclusivePasses: "Evidence that does not decide passes (exit 0): such a gate says nothing of what it could not see.",
+}
+
+// againSentences say what becomes of a new leak that an earlier build failed for.
+var againSentences = map[Again]string{
+	AgainUntilOwned: "Builds fail for a new leak until somebody accepts, assigns or fixes it.",
+	AgainAlways:     "Builds fail for a new leak until it is fixed or accepted.",
+	AgainOnce:       "One build fails for a new leak; later builds pass and say that it is there.",
 }
 
 // Sentences say what the policy means. version is its version; 0 for none saved.
@@ -49,6 +57,9 @@ func (p *Policy) Sentences(version int) []string {
 		say("No leak fails this gate, unless a call asks for it.")
 	default:
 		say("Only budgets and drift fail this gate, unless a call asks for more.")
+	}
+	if on := p.Tightened(version, nil); slices.Contains(on, FailOnNew) || slices.Contains(on, FailOnRegressed) {
+		say("%s", againSentences[p.filled().Again])
 	}
 	for i := range p.Budgets {
 		say("%s", p.Budgets[i].sentence())

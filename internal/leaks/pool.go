@@ -3,6 +3,7 @@ package leaks
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/score"
@@ -19,17 +20,12 @@ type Rating struct {
 	Certain bool           `json:"certain"`
 }
 
-// IsUnconfirmedBy reports whether one run alone shows a certain leak that the runs together do not confirm as a certain
-// leak. A nil Rating means that the run is judged alone.
-func (j *Rating) IsUnconfirmedBy(f *Figure) bool {
-	return j != nil && j.Class == analysis.ClassLeak && j.Certain && (f.Class != analysis.ClassLeak || !f.Certain)
-}
-
 // A RunRating is the rating that one run alone gives a signature, and what the rating rests on.
 type RunRating struct {
 	Rating
 	Evidence *score.Evidence // nil of what cannot be a leak, or was not judged
 	Rate     *score.Rate     // nil where it does not grow
+	Stayed   score.Stayed
 }
 
 // leastOdds are the log odds up to which a finding that one run does not suspect counts in a pool as one that cannot be
@@ -52,9 +48,15 @@ func (s *RunRating) tells() bool {
 		s.Class != analysis.ClassUnreferenced && (s.Evidence != nil || !s.isSuspect())
 }
 
-// leansToLeak reports whether several runs together may find a leak that this run alone does not suspect: the model
-// gives a leak at least even odds.
-func (s *RunRating) leansToLeak() bool { return s.odds() >= 0 }
+// LeastLeaning are the log odds from which several runs together may find a leak that one run alone does not suspect.
+const LeastLeaning = -3
+
+// leansToLeak reports whether several runs together may find a leak that this run alone does not suspect.
+func (s *RunRating) leansToLeak() bool { return s.odds() >= LeastLeaning }
+
+// isQuiet reports whether the run tells that the place did not leak: what may have leaked then is no measure of what the
+// place does otherwise.
+func (s *RunRating) isQuiet() bool { return s.tells() && s.Class != analysis.ClassLeak && s.odds() < 0 }
 
 // Speaker returns which of two findings of one leak in one run stands for the run: a suspect one before others, then
 // one that can be pooled, then the one with the higher odds of a leak.
@@ -74,7 +76,7 @@ func (s *RunRating) odds() float64 {
 	return s.Evidence.LogOdds
 }
 
-// A Pool is what the runs of a scenario say of one leak.
+// A Pool is what the runs of a scenario, along a line of builds, say of one leak.
 type Pool struct {
 	Runs  PoolRuns
 	Shown []*RunRating // by run; nil where it does not show the leak
@@ -89,87 +91,189 @@ type Pool struct {
 // A PooledRating is the judgement on several runs of a scenario together, and what it rests on.
 type PooledRating struct {
 	score.PooledResult          // zero where one run stands for itself
-	Builds             []string `json:"builds"` // that the leak did not change over, oldest first
+	Builds             []string `json:"builds"` // over which the same stayed, oldest first
 	// Leaking, Growing and Clean count the runs by their own ratings.
 	Leaking int `json:"leaking,omitempty"`
 	Growing int `json:"growing,omitempty"`
 	Clean   int `json:"clean,omitempty"`
-	// Before is how many builds directly before those show the signature and neither leak nor grow; Levelled says that
-	// its memory reached a level in each of them.
-	Before   int  `json:"before,omitempty"`
-	Levelled bool `json:"levelled,omitempty"`
+	// Onset compares those builds with the ones before; nil where there are none.
+	Onset *score.Onset `json:"onset,omitempty"`
+	// After is the build directly before the first of Builds, where there is an Onset.
+	After string `json:"after,omitempty"`
 }
 
-// Of judges the leak in the run at an index together with the runs that its build may be pooled with. own is the
-// finding to judge; each finding of a run is judged by itself. Where other runs add nothing, the result is own's rating
-// and nil.
+// Of judges the leak in the run at an index together with the other runs of its line. own is the finding to judge; each
+// finding of a run is judged by itself. Where other runs add nothing, the result is own's rating and nil.
+//
+// Runs over which about the same stayed are judged together by the mean of their odds. Those before, in which less
+// stayed, tell whether the leak began: a place that began to keep much more is a leak by less evidence than one of which
+// nothing is known, and a place that keeps what it always kept is none by more.
 func (p *Pool) Of(at int, own *RunRating) (Rating, *PooledRating) {
 	if !own.tells() || !own.isSuspect() && !own.leansToLeak() {
 		return own.Rating, nil
 	}
 	pooled := &PooledRating{Builds: []string{}}
-	var ok bool
-	if list := p.gather(at, own, pooled); len(list) > 1 {
-		pooled.PooledResult, ok = p.Judge(list)
-		pooled.Certain = pooled.Certain && pooled.Leaks
+	rating, together := own.Rating, false
+	e := p.episode(at, own)
+	if len(e.pool) > 1 {
+		if pooled.PooledResult, together = p.Judge(p.evidence(e.pool, at, own)); together {
+			pooled.Certain = pooled.Certain && pooled.Leaks
+			rating = pooled.rating(own)
+		}
+	}
+	for _, i := range e.pool {
+		pooled.count(p.shown(i, at, own), p.Runs[i].Build)
+	}
+	if p.Runs[at].Stretches.Sum() > 0 {
+		pooled.Onset = score.OnsetOf(p.watched(e.since, at, own), p.watched(e.before, at, own), p.Runs[at].Places)
+	}
+	if o := pooled.Onset; o != nil {
+		pooled.After = p.Runs[e.before[len(e.before)-1]].Build
+		rating = began(rating, o)
 	}
 	switch {
-	case ok && pooled.Leaks:
-		return Rating{analysis.ClassLeak, &pooled.Score, pooled.Certain}, pooled
-	case !own.isSuspect() || !ok && pooled.Before == 0:
+	case !together && pooled.Onset == nil,
+		!own.isSuspect() && rating.Class != analysis.ClassLeak && !(pooled.Onset != nil && pooled.Onset.Doubtful):
 		return own.Rating, nil
-	case ok:
-		return Rating{analysis.ClassGrowing, &pooled.Score, false}, pooled
-	default: // only what was before is worth a word
+	case !together:
 		pooled.PooledResult, pooled.Leaking, pooled.Growing, pooled.Clean = score.PooledResult{}, 0, 0, 0
-		return own.Rating, pooled
 	}
+	return rating, pooled
 }
 
-// gather returns the evidence of the pool's runs, the oldest first: the runs of the run's own build, and of older
-// builds for as long as the leak did not change. It counts them in pooled.
-func (p *Pool) gather(at int, own *RunRating, pooled *PooledRating) []*score.Evidence {
+// rating is the judgement of the runs together on what one of them shows.
+func (p *PooledRating) rating(own *RunRating) Rating {
+	switch {
+	case p.Leaks && (own.isSuspect() || own.odds() >= 0):
+		return Rating{analysis.ClassLeak, &p.Score, p.Certain}
+	case own.isSuspect():
+		return Rating{analysis.ClassGrowing, &p.Score, false}
+	}
+	return own.Rating
+}
+
+// began completes a rating by what the runs before say: what began to leak is a certain leak, and what stays as it was
+// is no certain one, whatever it looks like.
+func began(r Rating, o *score.Onset) Rating {
+	switch {
+	case o.Certain:
+		return Rating{analysis.ClassLeak, new(max(o.Probability, scoreOf(r.Score))), true}
+	case r.Certain && !o.Rises && o.Before >= levelBuilds:
+		return Rating{analysis.ClassGrowing, r.Score, false}
+	case r.Certain && !o.Rises:
+		r.Certain = false
+	}
+	return r
+}
+
+// levelBuilds is how many runs before must have kept as much, and not leaked, for growth to be what the place always
+// does.
+const levelBuilds = 3
+
+func scoreOf(score *float64) float64 {
+	if score == nil {
+		return 0
+	}
+	return *score
+}
+
+// An episode is the runs, by index, over which about the same stayed up to one run, and those before them.
+type episode struct {
+	since  []int // oldest first
+	pool   []int // of since, those that are judged together
+	before []int // those that did not leak
+}
+
+// episode goes back from the run at an index. Builds that do not show the leak say nothing unless its callers ran.
+func (p *Pool) episode(at int, own *RunRating) (e episode) {
 	place := p.Runs[at].Place
 	first, to := p.Runs.Window(place)
-	from, _ := p.Runs.build(place)
-	shown := func(i int) *RunRating {
-		if i == at {
-			return own
+	begin, _ := p.Runs.build(place)
+	here := p.watch(at, at, own)
+	pooling, oldest := true, begin // where the oldest runs begin that show as much
+	for i := to - 1; i >= begin; i-- {
+		if s := p.shown(i, at, own); s != nil && s.tells() {
+			e.since, e.pool = append(e.since, i), append(e.pool, i)
 		}
-		return p.Shown[i]
 	}
-	suspect, begin := isSuspect(p.Shown[from:to]), from
-	absent := false // in a build that was passed over
 	for begin > first {
 		older := p.Runs.older(first, begin)
-		here := p.Shown[older:begin]
-		if !isTold(here) {
-			absent = absent || p.Absent[p.Runs[older].Build]
-			begin = older
-			continue
-		}
-		if isSuspect(here) != suspect {
-			if suspect {
-				pooled.Before, pooled.Levelled = p.cleanBefore(first, begin)
-			}
-			break
-		}
+		runs := p.Shown[older:begin]
 		fixed := p.Fixed != nil && ComparePlaces(p.Runs[older].Place, p.Fixed) < 0 && ComparePlaces(place, p.Fixed) >= 0
-		// Absences say something of what was bad before them alone: of others it depends on the order of uploads whether they
-		// are known.
-		if fixed || absent && suspect || isAnotherRate(own.Rate, here) {
+		told := isTold(runs)
+		if fixed || told && !p.isAlike(older, begin, &here) || !told && p.Absent[p.Runs[older].Build] {
 			break
+		}
+		pooling = pooling && !isAnotherRate(own.Rate, runs)
+		if told {
+			oldest = older
+		}
+		for i := begin - 1; i >= older; i-- {
+			if s := p.Shown[i]; s != nil && s.tells() {
+				e.since = append(e.since, i)
+				if pooling && len(e.pool) < MostPooled {
+					e.pool = append(e.pool, i)
+				}
+			}
 		}
 		begin = older
 	}
-	var list []*score.Evidence
-	for i := begin; i < to; i++ {
-		s := shown(i)
-		if s == nil || !s.tells() {
+	for i := oldest - 1; i >= first; i-- {
+		if s := p.Shown[i]; p.Runs[i].Stretches.Sum() > 0 && (s == nil || s.isQuiet()) {
+			e.before = append(e.before, i)
+		}
+	}
+	slices.Reverse(e.since)
+	slices.Reverse(e.pool)
+	slices.Reverse(e.before)
+	return e
+}
+
+// isAlike reports whether a run of a build shows about as much as the one that is judged.
+func (p *Pool) isAlike(from, to int, here *score.Watched) bool {
+	for i := from; i < to; i++ {
+		if p.Shown[i] == nil {
 			continue
 		}
-		list = append(list, s.Evidence)
-		pooled.count(s, p.Runs[i].Build)
+		if there := p.watch(i, -1, nil); there.Alike(here) {
+			return true
+		}
+	}
+	return false
+}
+
+// shown is what the run at an index shows; own where it is the one that is judged.
+func (p *Pool) shown(i, at int, own *RunRating) *RunRating {
+	if i == at {
+		return own
+	}
+	return p.Shown[i]
+}
+
+// watch is what the run at an index shows as score takes it.
+func (p *Pool) watch(i, at int, own *RunRating) score.Watched {
+	w := score.Watched{LogOdds: math.NaN(), Stretches: p.Runs[i].Stretches}
+	if s := p.shown(i, at, own); s != nil {
+		w.Stayed = s.Stayed
+		if s.Evidence != nil {
+			w.LogOdds = s.Evidence.LogOdds
+		}
+	}
+	return w
+}
+
+func (p *Pool) watched(runs []int, at int, own *RunRating) []score.Watched {
+	list := make([]score.Watched, len(runs))
+	for k, i := range runs {
+		list[k] = p.watch(i, at, own)
+	}
+	return list
+}
+
+func (p *Pool) evidence(runs []int, at int, own *RunRating) []*score.Evidence {
+	list := make([]*score.Evidence, len(runs))
+	for k, i := range runs {
+		list[k] = p.shown(i, at, own).Evidence
 	}
 	return list
 }
@@ -188,42 +292,10 @@ func (p *PooledRating) count(s *RunRating, build string) {
 	}
 }
 
-// cleanBefore counts the builds before a given one, back to the first of the window, that show the signature and
-// neither leak nor grow.
-func (p *Pool) cleanBefore(first, before int) (builds int, levelled bool) {
-	levelled = true
-	for before > first {
-		older := p.Runs.older(first, before)
-		here := p.Shown[older:before]
-		before = older
-		if !isTold(here) {
-			continue
-		}
-		if isSuspect(here) {
-			break
-		}
-		builds++
-		for _, s := range here {
-			levelled = levelled && (s == nil || s.Class == analysis.ClassCache)
-		}
-	}
-	return builds, levelled && builds > 0
-}
-
 // isTold reports whether a run of a build tells whether the leak was in that build.
 func isTold(runs []*RunRating) bool {
 	for _, s := range runs {
 		if s != nil && s.Class != analysis.ClassUnknown {
-			return true
-		}
-	}
-	return false
-}
-
-// isSuspect reports whether the signature leaks or grows in a run of a build.
-func isSuspect(runs []*RunRating) bool {
-	for _, s := range runs {
-		if s != nil && s.isSuspect() {
 			return true
 		}
 	}

@@ -1,19 +1,48 @@
 package leaks
 
+import (
+	"encoding/binary"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/score"
+)
+
 // MostPooled is how many runs are judged together at most, unless the run's own build has more. Older runs may be of a
 // rather different program.
 const MostPooled = 8
 
+// MostBefore is how many runs before those of a build are looked at: what a place does in them tells a leak that begins
+// from growth that was always there.
+const MostBefore = 20
+
 // A PoolRun is a run of a scenario that may be judged together with others: its evidence lost nothing, and is enough
 // for growth to be judged.
 type PoolRun struct {
-	Run   int64
-	Build string
-	Place Place // of the build
+	Run       int64
+	Build     string
+	Place     Place           // of the build, on the line that is judged
+	Stretches score.Stretches // zero where nobody knows
+	Places    int             // sites of the run that keep memory
 }
 
 // PoolRuns are such runs of one scenario, those of the oldest build first and those of one build by name.
 type PoolRuns []PoolRun
+
+// LinePlace is the place of a build on a line as pools order runs.
+func LinePlace(at int) Place { return binary.BigEndian.AppendUint64(nil, uint64(at)) }
+
+// leastKept is how many blocks must have stayed in a run for a site to be one that may seem to begin to leak.
+const leastKept = 3
+
+// CountPlaces counts the findings of a run that keep memory.
+func CountPlaces(findings []analysis.Finding) (n int) {
+	for i := range findings {
+		if findings[i].Stayed.Total() >= leastKept {
+			n++
+		}
+	}
+	return n
+}
 
 // build finds the runs of the build at a place: [from, to). Without runs, the range is empty and lies where they would
 // be.
@@ -36,11 +65,11 @@ func (p PoolRuns) older(first, before int) int {
 	return from
 }
 
-// Window finds the runs that the runs of a build may be judged together with: all of the build itself, and the newest
-// before it, up to MostPooled.
+// Window finds the runs that the judgement on the runs of a build rests on: all of the build itself, and the newest
+// before it, up to MostBefore.
 func (p PoolRuns) Window(place Place) (from, to int) {
 	from, to = p.build(place)
-	return max(0, min(from, to-MostPooled)), to
+	return max(0, from-MostBefore), to
 }
 
 // Around finds the runs that are to be judged anew when a result of a build comes, changes or goes: the build's own,

@@ -29,12 +29,21 @@ func pooledFrom(runs []*score.Evidence) (p score.PooledResult, ok bool) {
 
 func shown(class analysis.Class, odds float64) *leaks.RunRating {
 	return &leaks.RunRating{Rating: leaks.Rating{Class: class, Score: new(0.5), Certain: class == leak},
-		Evidence: &score.Evidence{LogOdds: odds}}
+		Evidence: &score.Evidence{LogOdds: odds}, Stayed: stayedBy[class]}
 }
+
+// stayedBy are blocks that stay of a class: where one leaks or grows much more than where it does neither.
+var stayedBy = map[analysis.Class]score.Stayed{leak: {40, 40, 40, 40}, grows: {40, 40, 40, 40}, cache: {10}}
 
 // bare is the rating of a run without a look at the shape of its growth.
 func bare(class analysis.Class) *leaks.RunRating {
-	return &leaks.RunRating{Rating: leaks.Rating{Class: class, Score: new(0.5)}}
+	return &leaks.RunRating{Rating: leaks.Rating{Class: class, Score: new(0.5)}, Stayed: stayedBy[class]}
+}
+
+// as gives a rating the blocks that stay of another class.
+func as(class analysis.Class, s *leaks.RunRating) *leaks.RunRating {
+	s.Stayed = stayedBy[class]
+	return s
 }
 
 // at gives a rating a growth of rate blocks an hour.
@@ -66,7 +75,8 @@ func (c *poolCase) pool() *leaks.Pool {
 	p := &leaks.Pool{Judge: pooledFrom, Absent: map[string]bool{}, Shown: c.shown}
 	for i, name := range c.runs {
 		build, _, _ := strings.Cut(name, "/")
-		p.Runs = append(p.Runs, leaks.PoolRun{Run: int64(i), Build: build, Place: placeOfBuild(build)})
+		p.Runs = append(p.Runs, leaks.PoolRun{Run: int64(i), Build: build, Place: placeOfBuild(build),
+			Stretches: score.Stretches{Unit: "hour", Over: [score.Parts]float64{1, 1, 1, 1}}})
 	}
 	for _, build := range strings.Fields(c.absent) {
 		p.Absent[build] = true
@@ -128,7 +138,7 @@ var poolCases = []poolCase{
 	{name: "growth that could not be judged itself", runs: ran(2), shown: []*leaks.RunRating{shown(leak, 4), bare(grows)},
 		class: grows},
 	{name: "fixed between", runs: ran(3), shown: []*leaks.RunRating{shown(leak, 4), nil, shown(leak, 4)}, absent: "2",
-		class: leak, sure: true},
+		class: leak, sure: true, builds: "3", says: "53 times as many blocks stay since build 3 as in the run before: it began to leak"},
 	{name: "fixed before it was there", runs: ran(3), shown: []*leaks.RunRating{nil, shown(leak, 4), shown(leak, 4)},
 		absent: "1", class: leak, sure: true, builds: "2 3"},
 	{name: "absent from a build that another run of shows it", runs: []string{"1", "2/a", "2/b", "3"},
@@ -138,18 +148,28 @@ var poolCases = []poolCase{
 		sure: true, builds: "3 4"},
 	{name: "fixed in this build", runs: ran(2), shown: same(2, shown(leak, 4)), fixed: 2, class: leak, sure: true},
 	{name: "fixed later", runs: ran(2), shown: same(2, shown(leak, 4)), fixed: 3, class: leak, sure: true, builds: "1 2"},
-	{name: "clean before", runs: ran(3), shown: []*leaks.RunRating{bare(stable), shown(cache, -1), shown(grows, 1.9)},
-		class: grows, builds: "3", says: "clean in each of the 2 builds before, and grows in this one"},
-	{name: "levelled off before", runs: ran(3), shown: []*leaks.RunRating{shown(cache, -1), bare(cache), shown(grows, 4)},
-		class: grows, builds: "3",
-		says: "levelled off in each of the 2 builds before, and grows in this one"},
-	{name: "clean before two that grow", runs: ran(4),
+	{name: "much less before", runs: ran(3), shown: []*leaks.RunRating{bare(stable), shown(cache, -1), shown(grows, 1.9)},
+		class: leak, sure: true, builds: "3",
+		says: "12 times as many blocks stay since build 3 as in any of the 2 runs before: it began to leak"},
+	{name: "much less before, and it looks little like a leak", runs: ran(3),
+		shown: []*leaks.RunRating{bare(stable), shown(cache, -1), shown(grows, -1)}, class: grows, builds: "3",
+		says: "12 times as many blocks stay since build 3 as in any of the 2 runs before, which does not decide whether it began to leak"},
+	{name: "as much before", runs: ran(4), shown: []*leaks.RunRating{as(grows, bare(stable)), as(grows, bare(stable)),
+		as(grows, bare(cache)), shown(leak, 4)}, class: grows, builds: "1 2 3 4",
+		says: "leaks by itself, and 3 other runs of the scenario do not bear it out: growing"},
+	{name: "as much once, and less since", runs: ran(5), shown: []*leaks.RunRating{as(grows, bare(cache)), bare(stable),
+		bare(stable), bare(stable), shown(leak, 4)}, class: grows, builds: "5",
+		says: "about as many blocks stayed in any of the 4 runs before, which did not leak"},
+	{name: "much less before two that grow", runs: ran(4),
 		shown: []*leaks.RunRating{shown(grows, 1), bare(stable), shown(leak, 4), shown(leak, 4)}, class: leak,
 		sure: true, builds: "3 4",
-		says: "2 runs of this scenario together (builds 3 and 4): leaks in each by itself; of generated stacks that look like this 90 % leaked\nclean in the build before, and leaks since build 3"},
+		says: "2 runs of this scenario together (builds 3 and 4): leaks in each by itself; of generated stacks that look like this 90 % leaked\n" +
+			"53 times as many blocks stay since build 3 as in the run before: it began to leak"},
 	{name: "an absence among clean builds", runs: ran(3), shown: []*leaks.RunRating{bare(stable), nil, shown(leak, 4)},
-		absent: "2", class: leak, sure: true, builds: "3", says: "clean in the build before, and leaks in this one"},
-	{name: "clean behind growth", runs: ran(2), shown: []*leaks.RunRating{shown(leak, 4), shown(cache, 0)}, class: cache},
+		absent: "2", class: leak, sure: true, builds: "3",
+		says: "53 times as many blocks stay since build 3 as in any of the 2 runs before: it began to leak"},
+	{name: "clean behind growth", runs: ran(2), shown: []*leaks.RunRating{shown(leak, 4), as(stable, shown(cache, 0))},
+		class: cache},
 	{name: "clean, and near to a leak each time", runs: ran(3), shown: same(3, shown(cache, 1)),
 		class: leak, builds: "1 2 3",
 		says: "3 runs of this scenario together (builds 1, 2 and 3): is clean in each by itself; of generated stacks that look like this 90 % leaked"},

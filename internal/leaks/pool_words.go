@@ -13,14 +13,14 @@ import (
 const rulePooled = "pooled"
 
 // Clauses say what other runs add to the judgement of one run, own: one line on the runs that are judged together, one
-// on the builds before them.
+// on those before them.
 func (p *PooledRating) Clauses(own Rating) []score.Clause {
 	var list []score.Clause
 	if p.Runs > 1 {
 		list = append(list, score.Clause{Rule: rulePooled, Holds: new(p.Leaks), Text: p.says(own)})
 	}
-	if p.Before > 0 {
-		list = append(list, score.Clause{Rule: rulePooled, Text: p.saysBefore(own)})
+	if p.Onset != nil {
+		list = append(list, p.saysOnset())
 	}
 	return list
 }
@@ -76,25 +76,34 @@ func (p *PooledRating) each() string {
 	return strings.Join(words, ", ") + " by itself"
 }
 
-// saysBefore describes the builds before the leak began.
-func (p *PooledRating) saysBefore(own Rating) string {
-	what := "clean"
-	if p.Levelled {
-		what = "levelled off"
+// ruleOnset names the clause that says whether a leak began.
+const ruleOnset = "onset"
+
+// saysOnset compares what stays with what stayed before.
+func (p *PooledRating) saysOnset() score.Clause {
+	o := p.Onset
+	before := fmt.Sprintf("in any of the %d runs before", o.Before)
+	if o.Before == 1 {
+		before = "in the run before"
 	}
-	builds := "the build before"
-	if p.Before > 1 {
-		builds = fmt.Sprintf("each of the %d builds before", p.Before)
+	c := score.Clause{Rule: ruleOnset}
+	since := ""
+	if len(p.Builds) > 0 {
+		since = " since build " + p.Builds[0]
 	}
-	now := "grows"
-	if own.Class == analysis.ClassLeak {
-		now = "leaks"
+	times := strconv.FormatFloat(o.Times, 'f', 1, 64)
+	if o.Times >= 10 {
+		times = strconv.FormatFloat(o.Times, 'f', 0, 64)
 	}
-	since := "in this one"
-	if len(p.Builds) > 1 {
-		since = "since build " + p.Builds[0]
+	switch {
+	case o.Certain:
+		c.Holds, c.Text = new(true), fmt.Sprintf("%s times as many blocks stay%s as %s: it began to leak", times, since, before)
+	case o.Rises:
+		c.Text = fmt.Sprintf("%s times as many blocks stay%s as %s, which does not decide whether it began to leak", times, since, before)
+	default:
+		c.Holds, c.Text = new(false), fmt.Sprintf("about as many blocks stayed %s, which did not leak", before)
 	}
-	return fmt.Sprintf("%s in %s, and %s %s", what, builds, now, since)
+	return c
 }
 
 // percent prints a share, as far as it is not clear.

@@ -41,7 +41,7 @@ func courseByScenario(sightings []Sighting, open map[int64]bool) []ScenarioCours
 		switch c := &list[k]; {
 		case s.Judgement.IsBad():
 			c.LastBad, c.Clean, c.Absent, c.Tried = s.Build, -1, false, -1
-		case s.Judgement == Clean || s.Absent:
+		case s.isClean():
 			if c.Clean < 0 {
 				c.Clean, c.Absent = s.Build, s.Absent
 			}
@@ -58,7 +58,7 @@ func courseByScenario(sightings []Sighting, open map[int64]bool) []ScenarioCours
 }
 
 // gravities order states, the gravest last.
-var gravities = []State{StateNone, StateFixed, StateKnown, StateNew, StateOngoing, StateRegressed}
+var gravities = []State{StateNone, StateFixed, StateKnown, StateFound, StateNew, StateOngoing, StateRegressed}
 
 // Gravest is the gravest of states; none for none.
 func Gravest(list ...State) State {

@@ -73,8 +73,10 @@ func sumsOfRun(list []SideFinding) []SideFinding {
 
 // judged gives a finding the graver of two judgements.
 func judged(into, a, b *compare.Finding) {
-	into.Class, into.Score, into.Certain, into.Unconfirmed = a.Class, a.Score, a.Certain ||
-		b.Certain, a.Unconfirmed || b.Unconfirmed
+	into.Class, into.Score, into.Certain, into.Onset = a.Class, a.Score, a.Certain || b.Certain, a.Onset
+	if b.Onset != nil && (a.Onset == nil || b.Onset.Probability > a.Onset.Probability) {
+		into.Onset = b.Onset
+	}
 	if b.Class.Gravity() > a.Class.Gravity() {
 		into.Class = b.Class
 	}

@@ -56,7 +56,7 @@ func (r *Record) Shown(now time.Time) State {
 		return StateNone
 	case r.NotLeak || r.RuleKnown != "" || r.Mark == MarkKnown && !r.isOver(now):
 		return StateKnown
-	case r.Mark == MarkKnown && r.Course == StateNew:
+	case r.Mark == MarkKnown && (r.Course == StateNew || r.Course == StateFound):
 		return StateOngoing
 	}
 	return r.Course

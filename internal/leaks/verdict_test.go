@@ -59,7 +59,7 @@ func TestJudge(t *testing.T) {
 	if !run.IsJudged() {
 		t.Error("a run with a report is not judged")
 	}
-	got := leaks.Judge(run, &leaks.Case{Policy: theDefault(), Asked: []leaks.FailOn{leaks.FailOnNew}, Status: leaky,
+	got := leaks.Judge(run, &leaks.Case{Policy: theDefault(), Asked: []leaks.FailOn{leaks.FailOnNew}, Suffices: true,
 		Head: head, Compared: compared})
 	checkDecision(t, &got)
 	want := leaks.Verdict{
@@ -73,7 +73,7 @@ func TestJudge(t *testing.T) {
 	}
 	head.Power = nil
 	got = leaks.Judge(run,
-		&leaks.Case{Policy: theDefault(), Asked: []leaks.FailOn{leaks.FailOnNew}, Status: leaky, Head: head})
+		&leaks.Case{Policy: theDefault(), Asked: []leaks.FailOn{leaks.FailOnNew}, Suffices: true, Head: head})
 	checkDecision(t, &got)
 	want = leaks.Verdict{
 		State: leaks.RunReady, Status: string(leaky), Gate: leaks.GateInconclusive,

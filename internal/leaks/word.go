@@ -48,14 +48,26 @@ func (w Word) Joined(part Word) Word {
 	return joined
 }
 
-// Marks are the word as places in a calendar.
-func (w *Word) Marks(c *Calendar) Marks {
-	m := Marks{FixedIn: -1, KnownUntil: -1}
+// MarksOn are the word as places on a line of builds, which c orders among all. A fix in a build that the line does not
+// have says nothing of it.
+func (w *Word) MarksOn(line *Line, c *Calendar) Marks {
+	m := Marks{FixedIn: -1, KnownUntil: -1, Owned: w.Assignee != ""}
 	switch w.Mark {
 	case MarkFixed:
-		m.FixedIn = c.Place(w.FixedID)
+		if w.FixedID != nil {
+			m.FixedIn = line.At(*w.FixedID)
+		}
 	case MarkKnown:
-		m.KnownUntil = c.From(w.UntilBuild)
+		from := c.From(w.UntilBuild)
+		if from < 0 {
+			break
+		}
+		for at := range line.Builds {
+			if c.Place(&line.Builds[at]) >= from {
+				m.KnownUntil = at
+				break
+			}
+		}
 	}
 	return m
 }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/internal/analysis/compare"
+	"heapdrift/internal/analysis/score"
 	"heapdrift/internal/leaks"
 )
 
@@ -29,7 +31,8 @@ func (c *resultEffects) absences(ctx context.Context) ([]int64, error) {
 		Open bool // an absence in this build tells something: a leak that an older build has fixed stays so
 	}
 	known, err := all[row](ctx, c.tx, `
-		select s.id, s.frames, s.state <> 'fixed' or fix.place is null or here.place < fix.place as open
+		select s.id, s.frames, s.state <> 'fixed' or fix.place is null or here.place < fix.place
+			or exists (select from signature_lines l where l.signature_id = s.id and l.state <> 'fixed') as open
 		from signatures s join builds here on here.id = $3 left join builds fix on fix.id = s.fixed_in_id
 		where s.project_id = $1 and s.bad and s.alias_of is null and s.id not in (select signature_id from findings where run_id = $2) and s.id not in (
 			select a.root_id from signatures a where a.project_id = $1 and a.alias_of is not null and exists (select from findings f where f.run_id = $2 and f.signature_id = a.id))`, c.project, c.run, c.build)
@@ -48,7 +51,7 @@ func (c *resultEffects) absences(ctx context.Context) ([]int64, error) {
 		delete(was, r.ID)
 	}
 	changed = slices.AppendSeq(changed, maps.Keys(was))
-	// The leak is now bad in an older build than before: runs between the two had no reason to look for it.
+	// The leak is now bad in an older build than before: other runs had no reason to look for it.
 	earlier, err := all[framedLeak](ctx, c.tx, `
 		select distinct root.id, root.frames from findings f join signatures own on own.id = f.signature_id join signatures root on root.id = own.root_id
 			join builds here on here.id = $3 left join builds first on first.id = root.first_bad_id
@@ -56,8 +59,7 @@ func (c *resultEffects) absences(ctx context.Context) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := lookInRuns(ctx, c.tx, batch, earlier, `b.place > (select place from builds where id = $2)`,
-		c.project, c.build); err != nil {
+	if err := lookInRuns(ctx, c.tx, batch, earlier, `true`, c.project); err != nil {
 		return nil, err
 	}
 	return changed, c.tx.SendBatch(ctx, batch).Close()
@@ -152,13 +154,19 @@ const unshown = ` from absences a join runs r on r.id = a.run_id
 		select from signatures own join findings f on f.signature_id = own.id join runs other on other.id = f.run_id
 		where own.root_id = a.signature_id and other.build_id = r.build_id and other.scenario_id = r.scenario_id)`
 
-// readAbsences tells in which builds and scenarios leaks are absent although their callers ran.
-func readAbsences(ctx context.Context, tx pgx.Tx, order *leaks.Calendar, roots []int64,
-	tell func(root int64, s leaks.Sighting)) error {
-	type row struct{ SignatureID, BuildID, ScenarioID int64 }
-	rows, err := all[row](ctx, tx, `select distinct a.signature_id, r.build_id, r.scenario_id`+unshown, roots)
+// readAbsences tells which runs do not show leaks although their callers ran; of one scenario alone where it is not 0.
+func readAbsences(ctx context.Context, q querier, roots []int64, scenario int64,
+	tell func(root int64, s *leaks.RunSighting)) error {
+	type row struct {
+		SignatureID, BuildID, ScenarioID int64
+		Stretches                        []float64
+		StretchUnit                      string
+	}
+	rows, err := all[row](ctx, q, `select a.signature_id, r.build_id, r.scenario_id, r.stretches, r.stretch_unit`+unshown+
+		` and ($2 = 0 or r.scenario_id = $2)`, roots, scenario)
 	for _, r := range rows {
-		tell(r.SignatureID, leaks.Sighting{Build: order.Place(&r.BuildID), Scenario: r.ScenarioID, Absent: true})
+		tell(r.SignatureID, &leaks.RunSighting{Build: r.BuildID, Scenario: r.ScenarioID, Absent: true,
+			Watched: score.Watched{LogOdds: math.NaN(), Stretches: stretchesOf(r.StretchUnit, r.Stretches)}})
 	}
 	return err
 }

@@ -158,7 +158,7 @@ func TestAbsenceBesideTheLeak(t *testing.T) {
 	l.run("1", leaking())
 	l.run("2//1", fixed())
 	l.run("2//2", leaking())
-	if got := state(l.signature("A")); got != "ongoing bad 1..2 clean  seen 2 fixed  regressed " {
+	if got := state(l.signature("A")); got != "found bad 1..2 clean  seen 2 fixed  regressed " {
 		t.Error(got)
 	}
 }

@@ -100,11 +100,11 @@ func TestRunsThatWaitDoNotCount(t *testing.T) {
 		}
 	}
 	l.run("1", leaksReport(finding{signature: "named", stack: "x", class: leak}))
-	if got := l.visible(); got != "named:ongoing" {
+	if got := l.visible(); got != "named:found" {
 		t.Error(got)
 	}
 	l.run("2", unnamed) // the symbols are of build 1 only: in build 2 it has no name still
-	if got := l.visible(); got != "named:new raw:new" && got != "raw:new named:new" {
+	if got := l.visible(); got != "named:found raw:new" && got != "raw:new named:found" {
 		t.Error(got)
 	}
 }
@@ -142,7 +142,7 @@ func TestVanishedSignatureIsNoAlias(t *testing.T) {
 	l.run("1", leaksReport(finding{signature: "A", class: leak}))
 	must[store.Comment](t)(l.AddComment(t.Context(), "demo", "A", "ann", "?"))
 	l.run("1", leaksReport(finding{signature: "B", class: leak}))
-	if got := l.visible(); got != "B:new" {
+	if got := l.visible(); got != "B:found" {
 		t.Error(got)
 	}
 	if s := l.signature("A"); s.Text != "A" || s.State != leaks.StateNone || s.Comments != 1 {
@@ -191,7 +191,7 @@ func TestMergeAndSplit(t *testing.T) {
 	if got := l.signature("A").Text; got != "B" {
 		t.Error(got)
 	}
-	if c := l.signature("C"); c.State != leaks.StateNew || c.Assignee != "" || c.Known != nil {
+	if c := l.signature("C"); c.State != leaks.StateFound || c.Assignee != "" || c.Known != nil {
 		t.Errorf("the word of the other stayed: %+v", c)
 	}
 	if err := l.MergeInto(t.Context(), "demo", "A", "", "ann"); err != nil {

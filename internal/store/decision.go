@@ -32,7 +32,13 @@ const decisionsLock = 0x44454353
 // RecordDecision stores a gate's decision on a run, unless it is the same as the last decision on the same question. It
 // returns ErrNotFound for no run.
 func (s *Store) RecordDecision(ctx context.Context, run int64, q GateQuestion, made *leaks.Decision) error {
-	return s.tx(ctx, "record decision", func(tx pgx.Tx) error { return recordDecision(ctx, tx, run, q, made) })
+	return s.tx(ctx, "record decision", func(tx pgx.Tx) error {
+		// As results do: the lock of signatures before that of decisions.
+		if err := recordFailures(ctx, tx, run, made.Failed()); err != nil {
+			return err
+		}
+		return recordDecision(ctx, tx, run, q, made)
+	})
 }
 
 func recordDecision(ctx context.Context, tx pgx.Tx, run int64, q GateQuestion, made *leaks.Decision) error {
@@ -69,7 +75,38 @@ func recordDecision(ctx context.Context, tx pgx.Tx, run int64, q GateQuestion, m
 	return err
 }
 
-// decideOwn decides about a run by the policy alone and stores the decision, once the run has nothing pending.
+// recordFailures notes that the gate of a run failed for signatures, and follows those anew of which nobody had been
+// told.
+func recordFailures(ctx context.Context, tx pgx.Tx, run int64, signatures []string) error {
+	if len(signatures) == 0 {
+		return nil
+	}
+	project, err := projectOfRun(ctx, tx, run)
+	if err != nil {
+		return wrap("run", err)
+	}
+	fresh, err := value[bool](ctx, tx, `
+		select exists (select from signatures s where s.project_id = $2 and s.text = any($3)
+			and not exists (select from failures f where f.signature_id = s.id and f.run_id = $1))`, run, project, signatures)
+	if err != nil || !fresh {
+		return err
+	}
+	if err := lockSignatures(ctx, tx, project); err != nil {
+		return err
+	}
+	roots, err := values[int64](ctx, tx, `
+		with told as (
+			insert into failures (signature_id, run_id) select s.id, $1 from signatures s where s.project_id = $2 and s.text = any($3)
+			on conflict do nothing returning signature_id)
+		select distinct s.root_id from told join signatures s on s.id = told.signature_id`, run, project, signatures)
+	if err != nil {
+		return err
+	}
+	return followHistory(ctx, tx, project, roots, "")
+}
+
+// decideOwn decides about a run by the policy alone and stores the decision, once the run has nothing pending. Without a
+// saved policy nobody has asked: that a leak would fail a build is no news then.
 func decideOwn(ctx context.Context, tx pgx.Tx, id int64) error {
 	v := View{tx}
 	run, err := v.Run(ctx, id)
@@ -79,6 +116,11 @@ func decideOwn(ctx context.Context, tx pgx.Tx, id int64) error {
 	verdict, err := v.Verdict(ctx, &run, GateQuestion{})
 	if err != nil || verdict.Decision == nil {
 		return err
+	}
+	if verdict.Policy > 0 {
+		if err := recordFailures(ctx, tx, id, verdict.Decision.Failed()); err != nil {
+			return err
+		}
 	}
 	return recordDecision(ctx, tx, id, GateQuestion{}, verdict.Decision)
 }

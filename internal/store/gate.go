@@ -42,12 +42,15 @@ func (v View) gateCase(ctx context.Context, run *Run, q GateQuestion, file *Poli
 		}
 		return result, nil, err
 	}
-	c := &leaks.Case{Asked: q.FailOn, Status: result.Status}
+	c := &leaks.Case{Asked: q.FailOn, Named: q.Baseline != ""}
 	var err error
 	if c.Head, err = v.SideOfRun(ctx, run.ID); err != nil {
 		return nil, nil, err
 	}
 	if c.Compared, err = v.withBaseline(ctx, run, c.Head, q.Baseline); err != nil {
+		return nil, nil, err
+	}
+	if err := v.origins(ctx, run, c); err != nil {
 		return nil, nil, err
 	}
 	return result, c, v.underPolicy(ctx, run, c, file)

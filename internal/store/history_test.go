@@ -23,7 +23,7 @@ func TestHistoryOfOneLeak(t *testing.T) {
 	}
 	l.run("103/soak", leaksReport(finding{signature: "A", class: leak, bytes: 700}))
 	l.run("103/smoke", leaksReport(finding{signature: "A", class: stable}))
-	if got := state(l.signature("A")); got != "ongoing bad 102..103 clean 100 seen 103 fixed  regressed " {
+	if got := state(l.signature("A")); got != "new bad 102..103 clean 100 seen 103 fixed  regressed " {
 		t.Error(got)
 	}
 	h := must[*store.History](t)(l.now().SignatureHistory(t.Context(), "demo", "A"))
@@ -69,9 +69,9 @@ func TestInconclusiveIsNotClean(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaksReport(finding{signature: "A", class: leak}))
 	short := leaksReport(finding{signature: "A", class: stable})
-	short.Verdict.Status = analysis.StatusInconclusive
+	short.Verdict.Status, short.Verdict.SnapshotsMissing = analysis.StatusInconclusive, 3
 	l.run("2", short)
-	if got := state(l.signature("A")); got != "new bad 1..1 clean  seen 2 fixed  regressed " {
+	if got := state(l.signature("A")); got != "found bad 1..1 clean  seen 2 fixed  regressed " {
 		t.Error(got)
 	}
 	l.run("3", leaksReport(finding{signature: "A", class: cache}))
@@ -109,7 +109,7 @@ func TestStateFollowsTheResults(t *testing.T) {
 		t.Error(got)
 	}
 	l.run("2", leaksReport(finding{signature: "B", class: stable}))
-	if got := state(l.signature("A")); got != "new bad 1..1 clean  seen 1 fixed  regressed " {
+	if got := state(l.signature("A")); got != "found bad 1..1 clean  seen 1 fixed  regressed " {
 		t.Error(got)
 	}
 	l.run("1", leaksReport(finding{signature: "A", class: stable}))

@@ -58,7 +58,7 @@ func leaksReport(findings ...finding) *analysis.Report {
 		}
 		if f.blocks > 0 {
 			amounts.Lifetimes = &analysis.Lifetimes{Allocated: analysis.Amount{Count: f.blocks}}
-			r.Trace = &analysis.Trace{}
+			r.Trace, r.Window = &analysis.Trace{}, &analysis.Window{ToNS: 1, DurationNS: 1}
 		}
 		var evidence *score.Evidence
 		if f.odds != nil {

@@ -48,7 +48,7 @@ func TestOpenByModule(t *testing.T) {
 		}
 	}
 	if page := l.list(store.SignatureQuery{Module: "shopd", State: leaks.StateKnown}); listed(page) != "B" ||
-		page.Counts[leaks.StateNew] != 1 {
+		page.Counts[leaks.StateFound] != 1 {
 		t.Errorf("%s %v", listed(page), page.Counts)
 	}
 	if _, err := l.now().OpenByModule(t.Context(), "nosuch"); !errors.Is(err, store.ErrNotFound) {

@@ -12,35 +12,91 @@ import (
 
 // A pooledRun is a run that can be judged together with others of its scenario.
 type pooledRun struct {
-	leaks.PoolRun
-	ScenarioID int64
+	Run, BuildID, ScenarioID int64
+	Build, Name              string
+	Stretches                []float64
+	StretchUnit              string
+	Places                   int
 }
 
-// poolRuns lists the runs r that can be judged together of which a condition holds, those of one scenario together and
-// as leaks.PoolRuns wants them.
+// poolRuns lists the runs r that can be judged together of which a condition holds, those of one scenario together.
 func poolRuns(ctx context.Context, tx pgx.Tx, which string, arg int64) ([]pooledRun, error) {
 	return all[pooledRun](ctx, tx, `
-		select r.id as run, b.name as build, b.place, r.scenario_id from runs r join builds b on b.id = r.build_id
-		where `+which+` and r.suffices and r.analysed_at is not null order by r.scenario_id, `+oldestFirst+`, r.name collate "C"`, arg)
+		select r.id as run, r.build_id, r.scenario_id, b.name as build, r.name, r.stretches, r.stretch_unit, r.places
+		from runs r join builds b on b.id = r.build_id
+		where `+which+` and r.suffices and r.analysed_at is not null order by r.scenario_id, r.name collate "C"`, arg)
+}
+
+// along are the runs of one scenario that a line has, as leaks.PoolRuns wants them.
+func along(line *leaks.Line, list []pooledRun) leaks.PoolRuns {
+	var runs leaks.PoolRuns
+	for i := range list {
+		r := &list[i]
+		if at := line.At(r.BuildID); at >= 0 {
+			runs = append(runs, leaks.PoolRun{Run: r.Run, Build: r.Build, Place: leaks.LinePlace(at),
+				Stretches: stretchesOf(r.StretchUnit, r.Stretches), Places: r.Places})
+		}
+	}
+	slices.SortStableFunc(runs, func(a, b leaks.PoolRun) int { return leaks.ComparePlaces(a.Place, b.Place) })
+	return runs
+}
+
+// stretchesOf are the lengths of the stretches of a run as they are stored.
+func stretchesOf(unit string, over []float64) score.Stretches {
+	s := score.Stretches{Unit: unit}
+	copy(s.Over[:], over)
+	return s
 }
 
 // poolAround judges anew what the runs say together whose judgement may rest on a run, after its result changed, and
 // returns the leaks of which a judgement did. Whoever calls it holds the lock of the project's signatures.
 func poolAround(ctx context.Context, tx pgx.Tx, run int64) ([]int64, error) {
-	list, err := poolRuns(ctx, tx, `r.scenario_id = (select scenario_id from runs where id = $1)`, run)
+	type place struct{ ProjectID, BuildID, ScenarioID int64 }
+	at, err := one[place](ctx, tx, `
+		select b.project_id, r.build_id, r.scenario_id from runs r join builds b on b.id = r.build_id where r.id = $1`, run)
 	if err != nil {
 		return nil, err
 	}
-	place, err := value[[]byte](ctx, tx,
-		`select b.place from runs r join builds b on b.id = r.build_id where r.id = $1`, run)
+	lines, err := readLines(ctx, tx, at.ProjectID)
 	if err != nil {
 		return nil, err
 	}
-	runs := runsOf(list)
-	from, to := runs.Around(place)
-	first, _ := runs.Window(place)
-	p := poolers{tx: tx, runs: runs[first:to], targets: runs[from:to]}
-	return p.judge(ctx, nil)
+	list, err := poolRuns(ctx, tx, `r.scenario_id = $1`, at.ScenarioID)
+	if err != nil {
+		return nil, err
+	}
+	var changed []int64
+	for _, line := range lines.All() {
+		build := line.At(at.BuildID)
+		if build < 0 {
+			continue
+		}
+		runs := along(line, list)
+		from, to := runs.Around(leaks.LinePlace(build))
+		first, _ := runs.Window(leaks.LinePlace(build))
+		here, err := poolLine(ctx, tx, line, runs[first:to], runs[from:to], nil)
+		if err != nil {
+			return nil, err
+		}
+		changed = append(changed, here...)
+	}
+	slices.Sort(changed)
+	return slices.Compact(changed), nil
+}
+
+// poolLine judges leaks, or all for nil, in those of some runs along a line that are of the branch itself: its parent
+// line judges the others.
+func poolLine(ctx context.Context, tx pgx.Tx, line *leaks.Line, runs, targets leaks.PoolRuns,
+	roots []int64) ([]int64, error) {
+	own := leaks.LinePlace(len(line.Builds) - line.Own)
+	targets = slices.DeleteFunc(slices.Clone(targets), func(r leaks.PoolRun) bool {
+		return leaks.ComparePlaces(r.Place, own) < 0
+	})
+	if len(targets) == 0 {
+		return nil, nil
+	}
+	p := poolers{tx: tx, line: line, runs: runs, targets: targets}
+	return p.judge(ctx, roots)
 }
 
 // poolAll judges anew what all runs of a project say together of some leaks; nil for all. It returns those of which a
@@ -48,6 +104,10 @@ func poolAround(ctx context.Context, tx pgx.Tx, run int64) ([]int64, error) {
 func poolAll(ctx context.Context, tx pgx.Tx, project int64, roots []int64) ([]int64, error) {
 	if roots != nil && len(roots) == 0 {
 		return nil, nil
+	}
+	lines, err := readLines(ctx, tx, project)
+	if err != nil {
+		return nil, err
 	}
 	list, err := poolRuns(ctx, tx, `b.project_id = $1`, project)
 	if err != nil {
@@ -59,29 +119,24 @@ func poolAll(ctx context.Context, tx pgx.Tx, project int64, roots []int64) ([]in
 		for n < len(list) && list[n].ScenarioID == list[0].ScenarioID {
 			n++
 		}
-		runs := runsOf(list[:n])
-		p := poolers{tx: tx, runs: runs, targets: runs}
-		here, err := p.judge(ctx, roots)
-		if err != nil {
-			return nil, err
+		for _, line := range lines.All() {
+			runs := along(line, list[:n])
+			here, err := poolLine(ctx, tx, line, runs, runs, roots)
+			if err != nil {
+				return nil, err
+			}
+			changed = append(changed, here...)
 		}
-		changed, list = append(changed, here...), list[n:]
+		list = list[n:]
 	}
 	slices.Sort(changed)
 	return slices.Compact(changed), nil
 }
 
-func runsOf(list []pooledRun) leaks.PoolRuns {
-	runs := make(leaks.PoolRuns, len(list))
-	for i := range list {
-		runs[i] = list[i].PoolRun
-	}
-	return runs
-}
-
-// poolers judge runs of one scenario together.
+// poolers judge runs of one scenario together, along a line of builds.
 type poolers struct {
 	tx      pgx.Tx
+	line    *leaks.Line
 	runs    leaks.PoolRuns // that are read: the windows of those that are judged
 	targets leaks.PoolRuns // of them, those that are judged
 	ids     []int64        // of runs
@@ -105,8 +160,8 @@ func (p *poolers) judge(ctx context.Context, roots []int64) ([]int64, error) {
 	// A signature that leans to a leak in none of the runs needs no judgement: nearly all are of this kind.
 	list, err := values[int64](ctx, p.tx, `
 		select distinct own.root_id from findings f join signatures own on own.id = f.signature_id
-		where f.run_id = any($1) and (f.pooled is not null or f.evidence is not null and (f.class`+suspect+` or (f.evidence->>'log_odds')::double precision >= 0))
-			and ($2::bigint[] is null or own.root_id = any($2)) order by 1`, targets, roots)
+		where f.run_id = any($1) and (f.pooled is not null or f.evidence is not null and (f.class`+suspect+` or (f.evidence->>'log_odds')::double precision >= $3))
+			and ($2::bigint[] is null or own.root_id = any($2)) order by 1`, targets, roots, leaks.LeastLeaning)
 	if err != nil {
 		return nil, err
 	}
@@ -129,22 +184,29 @@ type poolRow struct {
 	Own                        *leaks.Rating
 	Evidence                   *score.Evidence
 	Rate                       *score.Rate
+	Stayed                     []int64
 	Pooled                     *leaks.PooledRating
 }
 
 // alone is the rating of the finding by its run alone.
 func (r *poolRow) alone() *leaks.RunRating {
-	s := &leaks.RunRating{Rating: r.Rating, Evidence: r.Evidence, Rate: r.Rate}
+	s := &leaks.RunRating{Rating: r.Rating, Evidence: r.Evidence, Rate: r.Rate, Stayed: stayedOf(r.Stayed)}
 	if r.Own != nil {
 		s.Rating = *r.Own
 	}
 	return s
 }
 
+// stayedOf is what stayed as it is stored.
+func stayedOf(list []int64) (s score.Stayed) {
+	copy(s[:], list)
+	return s
+}
+
 // judgeSome judges leaks.
 func (p *poolers) judgeSome(ctx context.Context, roots []int64, changes *poolChanges) error {
 	rows, err := all[poolRow](ctx, p.tx, `
-		select own.root_id, f.run_id, f.signature_id, f.class, f.score, f.certain, f.own, f.evidence, f.rate, f.pooled
+		select own.root_id, f.run_id, f.signature_id, f.class, f.score, f.certain, f.own, f.evidence, f.rate, f.stayed, f.pooled
 		from signatures own join findings f on f.signature_id = own.id
 		where own.root_id = any($1) and f.run_id = any($2) order by own.root_id, f.run_id, f.signature_id`, roots, p.ids)
 	if err != nil {
@@ -209,15 +271,14 @@ func (p *poolers) absences(ctx context.Context, roots []int64) (map[int64]map[st
 
 // fixes are the builds that have the fixes of leaks by the team's word.
 func (p *poolers) fixes(ctx context.Context, roots []int64) (map[int64]leaks.Place, error) {
-	type row struct {
-		ID    int64
-		Place []byte
-	}
+	type row struct{ ID, FixedID int64 }
 	rows, err := all[row](ctx, p.tx, `
-		select s.id, b.place from signatures s join builds b on b.id = s.fixed_id where s.id = any($1) and s.mark = $2`, roots, leaks.MarkFixed)
+		select s.id, s.fixed_id from signatures s where s.id = any($1) and s.mark = $2 and s.fixed_id is not null`, roots, leaks.MarkFixed)
 	fixed := make(map[int64]leaks.Place, len(rows))
 	for _, r := range rows {
-		fixed[r.ID] = r.Place
+		if at := p.line.At(r.FixedID); at >= 0 {
+			fixed[r.ID] = leaks.LinePlace(at)
+		}
 	}
 	return fixed, err
 }

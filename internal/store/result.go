@@ -14,6 +14,7 @@ import (
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/compare"
+	"heapdrift/internal/leaks"
 )
 
 // A Result is the report of a run and what it rests on.
@@ -98,15 +99,21 @@ func updateRun(ctx context.Context, tx pgx.Tx, run int64, result Result, seen co
 			return fmt.Errorf("store: power: %w", err)
 		}
 	}
+	var stretches []float64
+	unit := ""
+	if over := result.Report.Stretches; over != nil {
+		stretches, unit = over.Over[:], over.Unit
+	}
 	_, err = tx.Exec(ctx, `
 		update runs set report_rev = $2, analysed_at = now(), report_key = $3, summary = $4, status = $5, sentence = $6,
 			site_count = $7,
 			table_key = $8, table_bytes = $9, table_site_count = $10, error_code = '', error = '',
-			trace = $11, lossy = $12, power = $13, seen = $14, suffices = $15 where id = $1`,
+			trace = $11, lossy = $12, power = $13, seen = $14, suffices = $15,
+			stretches = $16, stretch_unit = $17, places = $18 where id = $1`,
 		run, result.Revision, result.Key, summary.Bytes(), string(head.Verdict.Status), head.Verdict.Sentence,
 		len(result.Report.Sites), result.Table.Key, result.Table.Bytes, result.Table.Sites,
 		head.Trace != nil, slices.ContainsFunc(head.Warnings, func(w analysis.Warning) bool { return w.Code.Lossy() }), power,
-		seen.Bytes(), result.Report.Suffices())
+		seen.Bytes(), result.Report.Suffices(), stretches, unit, leaks.CountPlaces(result.Report.Findings))
 	return err
 }
 

@@ -97,7 +97,7 @@ type sideRow struct {
 	Text, Kind, Title, Leaf, Outline string
 	Frames                           []string
 	Allocated                        *int64
-	Own                              *leaks.Rating
+	Pooled                           *leaks.PooledRating
 	Regressed                        bool
 	FirstBad                         string
 	FirstPlace                       []byte
@@ -111,7 +111,7 @@ type sideRow struct {
 // their code ran, which Seen tells.
 func suspectsOf(ctx context.Context, q querier, runs []int64) ([]compare.Finding, error) {
 	rows, err := all[sideRow](ctx, q, `
-		select f.run_id, s.id as leak_id, s.text, s.kind, s.title, s.frames, s.leaf, s.outline, f.allocated, f.own, `+figureColumns("f")+`, `+recordColumns+`, 0 as comments,
+		select f.run_id, s.id as leak_id, s.text, s.kind, s.title, s.frames, s.leaf, s.outline, f.allocated, f.pooled, `+figureColumns("f")+`, `+recordColumns+`, 0 as comments,
 			s.state = 'regressed' and coalesce((select again.place <= here.place from builds again, builds here where again.id = s.regressed_id and here.id = r.build_id), false) as regressed,
 			coalesce(first.name, '') as first_bad, first.place as first_place
 		from findings f join runs r on r.id = f.run_id join signatures own on own.id = f.signature_id join signatures s on s.id = own.root_id left join builds first on first.id = s.first_bad_id
@@ -140,7 +140,9 @@ func (r *sideRow) finding() compare.Finding {
 	if r.Allocated != nil {
 		f.Allocated = *r.Allocated
 	}
-	f.Unconfirmed = r.Own.IsUnconfirmedBy(&figure)
+	if r.Pooled != nil {
+		f.Onset = r.Pooled.Onset
+	}
 	f.TakeRate(figure.Rate)
 	return f
 }

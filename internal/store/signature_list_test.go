@@ -21,6 +21,7 @@ func TestSignatureList(t *testing.T) {
 	l.run("3/soak", leaksReport(finding{signature: "A", class: leak, bytes: 40},
 		finding{signature: "Z", class: analysis.ClassTransient}))
 	bob := "bob"
+	l.change("A", leaks.Change{Version: -1, Assignee: new("ann")})
 	l.change("D", leaks.Change{Assignee: &bob, Known: &leaks.Toleration{Reason: "x"}})
 	for _, test := range []struct {
 		query store.SignatureQuery
@@ -55,7 +56,7 @@ func TestSignatureList(t *testing.T) {
 		}
 	}
 	page := l.list(store.SignatureQuery{State: leaks.StateNew, Strip: 2})
-	if fmt.Sprint(page.Counts) != "map[fixed:1 known:1 new:1 ongoing:1]" || strings.Join(page.Owners, " ") != "bob ui" {
+	if fmt.Sprint(page.Counts) != "map[fixed:1 known:1 new:1 ongoing:1]" || strings.Join(page.Owners, " ") != "ann bob ui" {
 		t.Errorf("%v %v", page.Counts, page.Owners)
 	}
 	if len(page.Builds) != 2 || page.Builds[0].Name != "2" || page.Builds[1].Name != "3" {
@@ -99,7 +100,7 @@ func TestFindings(t *testing.T) {
 		page[2].Signature != "S11" {
 		t.Fatalf("%d %v %+v", total, err, page)
 	}
-	if f := page[0]; f.Run != run || f.State != leaks.StateNew || f.Sites != 1 || f.Growth.Bytes != 9 ||
+	if f := page[0]; f.Run != run || f.State != leaks.StateFound || f.Sites != 1 || f.Growth.Bytes != 9 ||
 		f.Blame.Function != "FS09" || len(f.Clauses) != 1 || f.Witnesses[0].Kind != "umdh-snapshot" {
 		t.Errorf("%+v", f)
 	}

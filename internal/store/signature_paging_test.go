@@ -85,7 +85,7 @@ func TestSignaturePageBehindOneThatIsGone(t *testing.T) {
 	l.run("1", leaksReport(
 		finding{signature: "A", class: leak, bytes: 40}, finding{signature: "B", class: leak, bytes: 30},
 		finding{signature: "C", class: leak, bytes: 20}, finding{signature: "D", class: leak, bytes: 10}))
-	q := store.SignatureQuery{State: leaks.StateNew, Order: store.BySignatureGrowth, Limit: 2}
+	q := store.SignatureQuery{State: leaks.StateFound, Order: store.BySignatureGrowth, Limit: 2}
 	first := l.list(q)
 	l.change("B", leaks.Change{Known: &leaks.Toleration{Reason: "vendor"}})
 	q.After = first.Next()

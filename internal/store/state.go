@@ -2,11 +2,14 @@ package store
 
 import (
 	"context"
+	"maps"
+	"math"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/score"
 	"heapdrift/internal/leaks"
 )
 
@@ -16,13 +19,105 @@ func readCalendar(ctx context.Context, q querier, project int64) (*leaks.Calenda
 	return leaks.NewCalendar(builds), err
 }
 
-// A subject is a signature whose state is to follow from its history.
+// A subject is a signature whose states are to follow from its history.
 type subject struct {
-	id        int64
-	marks     leaks.Marks
-	state     leaks.State // before
-	sightings []leaks.Sighting
+	id     int64
+	word   leaks.Word
+	state  leaks.State // before
+	runs   []leaks.RunSighting
+	failed []int64 // builds whose gate failed for it
+	// What follows.
+	leaks.Course
+	line      *leaks.Line // that the course is along
+	lines     []lineCourse
 	scenarios []int64
+}
+
+// A lineCourse is the course of a signature along a line.
+type lineCourse struct {
+	*leaks.Line
+	leaks.Course
+}
+
+// A histories reads what runs say of signatures, and follows it along lines of builds.
+type histories struct {
+	q     querier
+	order *leaks.Calendar
+	lines *leaks.Lines
+	first map[int64][]int64 // by scenario: builds with a result that suffices
+}
+
+func readHistories(ctx context.Context, q querier, project int64) (*histories, error) {
+	h := &histories{q: q, first: map[int64][]int64{}}
+	var err error
+	if h.order, err = readCalendar(ctx, q, project); err != nil {
+		return nil, err
+	}
+	if h.lines, err = readLines(ctx, q, project); err != nil {
+		return nil, err
+	}
+	type row struct{ BuildID, ScenarioID int64 }
+	rows, err := all[row](ctx, q, `
+		select distinct r.build_id, r.scenario_id from runs r join builds b on b.id = r.build_id
+		where b.project_id = $1 and r.analysed_at is not null and r.suffices`, project)
+	for _, r := range rows {
+		h.first[r.ScenarioID] = append(h.first[r.ScenarioID], r.BuildID)
+	}
+	return h, err
+}
+
+// firstOn is the first build of a line with a result, by scenario.
+func (h *histories) firstOn(line *leaks.Line) map[int64]int {
+	first := map[int64]int{}
+	for scenario, builds := range h.first {
+		for _, build := range builds {
+			at := line.At(build)
+			if known, ok := first[scenario]; at >= 0 && (!ok || at < known) {
+				first[scenario] = at
+			}
+		}
+	}
+	return first
+}
+
+// marksOn is what the state of a signature follows from beside its runs, on a line.
+func (h *histories) marksOn(line *leaks.Line, s *subject) leaks.Marks {
+	m := s.word.MarksOn(line, h.order)
+	m.First = h.firstOn(line)
+	for _, build := range s.failed {
+		if at := line.At(build); at >= 0 {
+			m.Told = append(m.Told, at)
+		}
+	}
+	slices.Sort(m.Told)
+	return m
+}
+
+// follow finds the courses of a signature: that of the default branch stands for it, or the gravest of the others where
+// the default branch never was bad.
+func (h *histories) follow(s *subject) {
+	paces := leaks.PacesOf(s.runs)
+	shown := map[*leaks.Line]bool{}
+	for i := range s.runs {
+		shown[h.lines.OfBuild(s.runs[i].Build)] = true
+	}
+	s.line = h.lines.Of("")
+	s.Course = leaks.Follow(nil, leaks.Marks{FixedIn: -1, KnownUntil: -1})
+	for _, line := range h.lines.All() {
+		isDefault := line.Branch == h.lines.Default
+		if !isDefault && !shown[line] {
+			continue
+		}
+		course := leaks.Follow(leaks.SightingsOn(line, s.runs, paces), h.marksOn(line, s))
+		if course.State != leaks.StateNone {
+			s.lines = append(s.lines, lineCourse{line, course})
+		}
+		standsFor := isDefault || s.State == leaks.StateNone ||
+			s.line.Branch != h.lines.Default && course.State != s.State && leaks.Gravest(course.State, s.State) == course.State
+		if standsFor && !(!isDefault && course.State == leaks.StateNone) {
+			s.line, s.Course = line, course
+		}
+	}
 }
 
 // followHistory finds the states of signatures, roots, anew from all runs of the project and from the team's word.
@@ -31,25 +126,25 @@ func followHistory(ctx context.Context, tx pgx.Tx, project int64, roots []int64,
 	if len(roots) == 0 {
 		return nil
 	}
-	order, err := readCalendar(ctx, tx, project)
+	h, err := readHistories(ctx, tx, project)
 	if err != nil {
 		return err
 	}
-	subjects, err := readSubjects(ctx, tx, order, roots)
+	subjects, err := readSubjects(ctx, tx, h, roots)
 	if err != nil {
 		return err
 	}
-	courses := make([]leaks.Course, len(subjects))
 	for i := range subjects {
-		courses[i] = leaks.Follow(subjects[i].sightings, subjects[i].marks)
-		if old, now := subjects[i].state, courses[i].State; old != now && old != leaks.StateNone {
-			if err := audit(ctx, tx, subjects[i].id, actor, "state", map[string]leaks.State{"state": old},
+		s := &subjects[i]
+		h.follow(s)
+		if old, now := s.state, s.State; old != now && old != leaks.StateNone {
+			if err := audit(ctx, tx, s.id, actor, "state", map[string]leaks.State{"state": old},
 				map[string]leaks.State{"state": now}); err != nil {
 				return err
 			}
 		}
 	}
-	return saveCourses(ctx, tx, order, subjects, courses)
+	return saveCourses(ctx, tx, subjects)
 }
 
 // followRoots is followHistory of signatures of which it changed what runs are judged together.
@@ -60,7 +155,7 @@ func followRoots(ctx context.Context, tx pgx.Tx, project int64, roots []int64, a
 	return followHistory(ctx, tx, project, roots, actor)
 }
 
-func readSubjects(ctx context.Context, tx pgx.Tx, order *leaks.Calendar, roots []int64) ([]subject, error) {
+func readSubjects(ctx context.Context, tx pgx.Tx, h *histories, roots []int64) ([]subject, error) {
 	type row struct {
 		ID    int64
 		State leaks.State
@@ -71,29 +166,20 @@ func readSubjects(ctx context.Context, tx pgx.Tx, order *leaks.Calendar, roots [
 	if err != nil {
 		return nil, err
 	}
-	subjects, at := make([]subject, len(rows)), make(map[int64]int, len(rows))
+	subjects, at := make([]subject, len(rows)), make(map[int64]*subject, len(rows))
 	for i := range rows {
-		at[rows[i].ID] = i
-		subjects[i] = subject{id: rows[i].ID, marks: rows[i].Marks(order), state: rows[i].State}
+		subjects[i] = subject{id: rows[i].ID, word: rows[i].Word, state: rows[i].State}
+		at[rows[i].ID] = &subjects[i]
 	}
-	tell := func(root int64, s leaks.Sighting) {
-		if i, ok := at[root]; ok {
-			subjects[i].sightings = append(subjects[i].sightings, s)
-		}
-	}
-	if err := readSightings(ctx, tx, order, roots, tell); err != nil {
-		return nil, err
-	}
-	if err := readAbsences(ctx, tx, order, roots, tell); err != nil {
+	if err := h.read(ctx, at, 0); err != nil {
 		return nil, err
 	}
 	for i := range subjects {
 		s := &subjects[i]
-		slices.SortFunc(s.sightings, func(a, b leaks.Sighting) int { return a.Build - b.Build })
 		s.scenarios = []int64{}
-		for _, seen := range s.sightings {
-			if !seen.Absent {
-				s.scenarios = append(s.scenarios, seen.Scenario)
+		for k := range s.runs {
+			if r := &s.runs[k]; !r.Absent {
+				s.scenarios = append(s.scenarios, r.Scenario)
 			}
 		}
 		slices.Sort(s.scenarios)
@@ -102,52 +188,92 @@ func readSubjects(ctx context.Context, tx pgx.Tx, order *leaks.Calendar, roots [
 	return subjects, nil
 }
 
-// readSightings tells what each build says of signatures in each scenario. A history may have many thousands of
-// findings: the database sends each combination of class and status once, and leaks.JudgementOf judges it.
-func readSightings(ctx context.Context, tx pgx.Tx, order *leaks.Calendar, roots []int64,
-	tell func(root int64, s leaks.Sighting)) error {
-	type row struct {
-		RootID, BuildID, ScenarioID int64
-		Class, Status               string
+// read reads what runs say of subjects, by root; of one scenario alone where it is not 0.
+func (h *histories) read(ctx context.Context, subjects map[int64]*subject, scenario int64) error {
+	roots := slices.Sorted(maps.Keys(subjects))
+	tell := func(root int64, s *leaks.RunSighting) {
+		subjects[root].runs = append(subjects[root].runs, *s)
 	}
-	rows, err := tx.Query(ctx, `
-		select distinct own.root_id, r.build_id, r.scenario_id, f.class, r.status
+	if err := readSightings(ctx, h.q, roots, scenario, tell); err != nil {
+		return err
+	}
+	if err := readAbsences(ctx, h.q, roots, scenario, tell); err != nil {
+		return err
+	}
+	type failure struct{ RootID, BuildID int64 }
+	failures, err := all[failure](ctx, h.q, `
+		select distinct s.root_id, r.build_id from failures f join signatures s on s.id = f.signature_id join runs r on r.id = f.run_id
+		where s.root_id = any($1)`, roots)
+	for _, f := range failures {
+		subjects[f.RootID].failed = append(subjects[f.RootID].failed, f.BuildID)
+	}
+	return err
+}
+
+// A sightingRow is a finding of a signature as histories need it.
+type sightingRow struct {
+	RootID, RunID, BuildID, ScenarioID int64
+	Class                              string
+	Certain, Suffices, Doubtful        bool
+	Odds                               *float64
+	Rate                               *score.Rate // of leaks
+	Stayed                             []int64
+	Stretches                          []float64
+	StretchUnit                        string
+}
+
+func (r *sightingRow) sighting() leaks.RunSighting {
+	s := leaks.RunSighting{
+		Build: r.BuildID, Scenario: r.ScenarioID, Class: analysis.Class(r.Class), Certain: r.Certain, Doubtful: r.Doubtful, Suffices: r.Suffices, Rate: r.Rate,
+		Watched: score.Watched{LogOdds: math.NaN(), Stayed: stayedOf(r.Stayed), Stretches: stretchesOf(r.StretchUnit, r.Stretches)},
+	}
+	if r.Odds != nil {
+		s.Watched.LogOdds = *r.Odds
+	}
+	return s
+}
+
+// readSightings tells what each run says of signatures. A history may have many thousands of findings: they are told one
+// after the other, those of one run together.
+func readSightings(ctx context.Context, q querier, roots []int64, scenario int64,
+	tell func(root int64, s *leaks.RunSighting)) error {
+	rows, err := q.Query(ctx, `
+		select own.root_id, r.id as run_id, r.build_id, r.scenario_id, f.class, f.certain, r.suffices, (f.evidence->>'log_odds')::double precision as odds,
+			coalesce((f.pooled->'onset'->>'doubtful')::boolean, false) as doubtful, case when f.class = 'leak' then f.rate end as rate, f.stayed, r.stretches, r.stretch_unit
 		from signatures own join findings f on f.signature_id = own.id join runs r on r.id = f.run_id
-		where own.root_id = any($1) order by own.root_id, r.build_id, r.scenario_id`, roots)
+		where own.root_id = any($1) and ($2 = 0 or r.scenario_id = $2) order by own.root_id, r.id`, roots, scenario)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	var at row
-	var sighting leaks.Sighting
+	var root, run int64
+	var sighting leaks.RunSighting
 	for rows.Next() {
-		r, err := pgx.RowToStructByName[row](rows)
+		r, err := pgx.RowToStructByName[sightingRow](rows)
 		if err != nil {
 			return err
 		}
-		judgement := leaks.JudgementOf(analysis.Class(r.Class), analysis.Status(r.Status))
-		if r.RootID == at.RootID && r.BuildID == at.BuildID && r.ScenarioID == at.ScenarioID {
-			sighting.Judgement = max(sighting.Judgement, judgement)
+		if r.RootID == root && r.RunID == run {
+			sighting = sighting.With(r.sighting())
 			continue
 		}
-		if at.RootID != 0 {
-			tell(at.RootID, sighting)
+		if root != 0 {
+			tell(root, &sighting)
 		}
-		at, sighting = r, leaks.Sighting{Build: order.Place(&r.BuildID), Scenario: r.ScenarioID, Judgement: judgement}
+		root, run, sighting = r.RootID, r.RunID, r.sighting()
 	}
-	if at.RootID != 0 {
-		tell(at.RootID, sighting)
+	if root != 0 {
+		tell(root, &sighting)
 	}
 	return rows.Err()
 }
 
 // saveCourses stores what follows from histories, with the figures of the gravest finding in the newest build that has
 // one.
-func saveCourses(ctx context.Context, tx pgx.Tx, order *leaks.Calendar, subjects []subject,
-	courses []leaks.Course) error {
+func saveCourses(ctx context.Context, tx pgx.Tx, subjects []subject) error {
 	batch := &pgx.Batch{}
 	for i := range subjects {
-		s, c := &subjects[i], &courses[i]
+		s, c, order := &subjects[i], &subjects[i].Course, subjects[i].line
 		batch.Queue(`
 			update signatures set bad = $2, state = $3, until_over = $4, worst = $5, first_bad_id = $6, last_clean_id = $7,
 				last_bad_id = $8, last_seen_id = $9,
@@ -161,7 +287,10 @@ func saveCourses(ctx context.Context, tx pgx.Tx, order *leaks.Calendar, subjects
 					growth_count = null, growth_bytes = null, rate = null, figure_scenario_id = null where id = $1`, s.id, string(analysis.ClassUnknown))
 		}
 	}
-	saveStates(batch, order, subjects, courses)
+	saveStates(batch, subjects)
+	if err := saveLines(batch, subjects); err != nil {
+		return err
+	}
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func TestCleanInOneScenario(t *testing.T) {
 	l.run("1/soak", leaksReport(finding{signature: "A", class: leak, bytes: 70}))
 	l.run("2/trace", leaksReport(finding{signature: "A", class: stable, blocks: 9}))
 	s := l.signature("A")
-	if s.State != leaks.StateNew || standing(s) != "soak=new trace=fixed" {
+	if s.State != leaks.StateFound || standing(s) != "soak=found trace=fixed" {
 		t.Fatalf("%s %s", s.State, standing(s))
 	}
 	if got := leaks.SayStates(s.States,

@@ -44,14 +44,14 @@ func TestTriage(t *testing.T) {
 	if got := l.signature("A"); got.State != leaks.StateRegressed || got.RegressedIn != "5" {
 		t.Errorf("%+v", got)
 	}
-	if got := l.change("A", leaks.Change{Version: 4, Reopen: true}); got.State != leaks.StateOngoing {
+	if got := l.change("A", leaks.Change{Version: 4, Reopen: true}); got.State != leaks.StateFound {
 		t.Errorf("%+v", got)
 	}
 	yes, no := true, false
 	if got := l.change("A", leaks.Change{Version: 5, NotLeak: &yes}); got.State != leaks.StateKnown || !got.NotLeak {
 		t.Errorf("%+v", got)
 	}
-	if got := l.change("A", leaks.Change{Version: 6, NotLeak: &no}); got.State != leaks.StateOngoing {
+	if got := l.change("A", leaks.Change{Version: 6, NotLeak: &no}); got.State != leaks.StateFound {
 		t.Errorf("%+v", got)
 	}
 	same := l.change("A", leaks.Change{Version: 7, NotLeak: &no})
@@ -158,7 +158,7 @@ func TestOwnersAndKnownLeaksOfTheRules(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	l.run("2", leaksReport(finding{signature: "A", class: leak}))
-	if s := l.signature("A"); s.Owner != "" || s.State != leaks.StateOngoing || s.Known != nil {
+	if s := l.signature("A"); s.Owner != "" || s.State != leaks.StateFound || s.Known != nil {
 		t.Errorf("%+v", s)
 	}
 }

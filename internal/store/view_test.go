@@ -42,7 +42,7 @@ func TestViewIsOfOneInstant(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if before.run.CompletedAt != nil || before.builds != 1 || before.signature.State != leaks.StateNew {
+		if before.run.CompletedAt != nil || before.builds != 1 || before.signature.State != leaks.StateFound {
 			t.Errorf("%+v", before)
 		}
 		if err := l.CompleteRun(t.Context(), id); err != nil { // through another connection

@@ -20,9 +20,8 @@ type Finding struct {
 	Class     analysis.Class
 	Score     *float64
 	Certain   bool
-	// Unconfirmed says that it is a certain leak by its run alone, and not by all runs of the scenario that are judged
-	// together with it.
-	Unconfirmed bool
+	// Onset compares the run with those before; nil where there are none, or nothing asks.
+	Onset *score.Onset
 	// Outstanding and Growth are the largest of the runs; Growth is nil where none can tell.
 	Outstanding analysis.Amount
 	Growth      *analysis.Amount

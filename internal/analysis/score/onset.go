@@ -1,0 +1,211 @@
+package score
+
+import "math"
+
+// A Watched is what one run shows of a place, for runs to be set against each other.
+type Watched struct {
+	LogOdds float64 // as Evidence has it; NaN where the run shows nothing that could be a leak
+	Stayed  Stayed
+	Stretches
+}
+
+// An Onset says whether a place began to leak between two runs: how much more stays in it than in any run before, and
+// how much it looks like a leak since.
+type Onset struct {
+	Before int     `json:"before"` // runs before, which did not leak
+	Since  int     `json:"since"`  // runs since
+	Times  float64 `json:"times"`  // how many times as many blocks stay as in the run before in which most did
+	// Probability is how likely it is that the place began to leak.
+	Probability float64 `json:"probability"`
+	Certain     bool    `json:"certain"`  // it may fail a gate
+	Doubtful    bool    `json:"doubtful"` // it may be, and one more run would decide
+	// Rises says that the growth is more than the runs before explain: growth that does not rise began before them.
+	Rises bool `json:"rises"`
+}
+
+// Of generated places that do not leak, judged in one run after others, no more than 1 in 20,000 reach the threshold for
+// so many runs before (index 0 is of one run); docs/method.md has the figures. Fewer runs before say less of what the
+// place does.
+var onsetThresholds = [...]float64{6, 4.5, 4, 3.6}
+
+// onsetLeast are the mean log odds that one run since, two, and more must have: new code that keeps memory and does not
+// leak appears from one build to the next as a leak does, and only its shape tells.
+var onsetLeast = [...]float64{-1.5, -2, -2.5}
+
+const (
+	// onsetShare is the share of such places at a threshold, and onsetSlope by how much the threshold rises where the
+	// share is to fall to 1/e.
+	onsetShare = 5e-5
+	onsetSlope = 0.5
+	// onsetAgain is how much less several runs since have to show: noise does not come twice.
+	onsetAgain = 0.5
+	// certainShare and doubtfulShare are the shares of runs without a new leak in which one is certain, or doubtful: a run
+	// of ten times as many places has ten times as many chances.
+	certainShare  = 0.005
+	doubtfulShare = 0.02
+	leastPlaces   = 20
+	mostPlaces    = 5000
+	// newLeaks is in which share of places a leak begins from one build to the next.
+	newLeaks = 1e-3
+
+	onsetWeight   = 1.5 // of the logarithm of Times
+	mostOnsetOdds = 2   // of the log odds of a leak: beyond it they say little more
+	leastOnset    = -4  // of a run that shows nothing that could be a leak
+	mostTimes     = 4   // of the logarithm of Times
+	// fewStay is added to what stayed in a run before: a few blocks more or less are chance.
+	fewStay = 3
+)
+
+// The growth by which what is a leak anyway rises over the runs before.
+const (
+	risesTimes     = 1.5
+	risesEvenly    = 3 // of the stretch with the fewest blocks, where the whole rises by risesSlightly
+	risesSlightly  = 1.2
+	fewInStretches = 4
+)
+
+// OnsetOf compares the runs of a place since it may have begun to leak with those before, of one unit each; places is
+// how many places of the run keep memory, each of which may seem to begin by chance. It is nil where there is nothing
+// before.
+func OnsetOf(since, before []Watched, places int) *Onset {
+	if len(since) == 0 || len(before) == 0 {
+		return nil
+	}
+	o := &Onset{Before: len(before), Since: len(since)}
+	o.Times = rises(since, before, Stayed.sum, fewStay)
+	evenly := rises(since, before, Stayed.evenly, fewInStretches)
+	var odds float64
+	for _, w := range since {
+		z := w.LogOdds
+		if math.IsNaN(z) {
+			z = leastOnset
+		}
+		odds += min(z, mostOnsetOdds) / float64(len(since))
+	}
+	shown := odds + onsetWeight*min(math.Log(max(o.Times, 0.01)), mostTimes)
+	threshold := onsetThresholds[min(len(before), len(onsetThresholds))-1]
+	if len(since) > 1 {
+		threshold -= onsetAgain
+	}
+	share := onsetShare * math.Exp((threshold-shown)/onsetSlope) // of places without a leak that show as much
+	many := float64(min(max(places, leastPlaces), mostPlaces))
+	o.Probability = newLeaks / (newLeaks + share)
+	least := onsetLeast[min(len(since), len(onsetLeast))-1]
+	o.Certain, o.Doubtful = share*many <= certainShare && odds >= least, share*many <= doubtfulShare
+	o.Rises = o.Times >= risesTimes || o.Times >= risesSlightly && evenly >= risesEvenly
+	return o
+}
+
+// rises is how many times as much stays since as in the run before in which most did: for each run and for each unit of
+// its axis, whichever is less. A longer run leaves more of a leak, and no more of what is bounded.
+func rises(since, before []Watched, count func(Stayed) float64, few float64) float64 {
+	var stayed, over float64
+	for _, w := range since {
+		stayed += count(w.Stayed)
+		over += w.Sum()
+	}
+	var most, fastest float64
+	for _, w := range before {
+		n := count(w.Stayed) + few
+		most = max(most, n)
+		if w.Unit == since[0].Unit && w.Sum() > 0 {
+			fastest = max(fastest, n/w.Sum())
+		}
+	}
+	times := stayed / float64(len(since)) / most
+	if fastest > 0 && over > 0 {
+		times = min(times, stayed/over/fastest)
+	}
+	return times
+}
+
+// Alike reports whether a run shows about as much of a place as another one: for each run or for each unit of its axis,
+// in all and in the stretch with the fewest.
+func (w *Watched) Alike(other *Watched) bool {
+	longer := 1.0
+	if w.Unit == other.Unit && w.Sum() > 0 && other.Sum() > 0 {
+		longer = w.Sum() / other.Sum()
+	}
+	return isAlike(w.Stayed.sum(), other.Stayed.sum(), fewStay, alikeTimes, longer) &&
+		isAlike(w.Stayed.evenly(), other.Stayed.evenly(), fewInStretches, alikeEvenly, longer)
+}
+
+// By how much runs of one place differ at most: in all, and in the stretch with the fewest, where chance is greater.
+const (
+	alikeTimes  = 3
+	alikeEvenly = 4
+)
+
+func isAlike(a, b, few, times, longer float64) bool {
+	near := func(a, b float64) bool { return a <= times*b && b <= times*a }
+	return near(a+few, b+few) || near(a/longer+few, b+few)
+}
+
+// sum is Total as a number of the comparison.
+func (k Stayed) sum() float64 { return float64(k.Total()) }
+
+// evenly is how many would have stayed if every stretch were like the one with the fewest.
+func (k Stayed) evenly() float64 {
+	least := k[0]
+	for _, s := range k {
+		least = min(least, s)
+	}
+	return Parts * float64(least)
+}
+
+// Steady is how many blocks stayed for each unit of the axis in the stretch with the fewest: a steady leak leaves no
+// less, and what is in flight or fills a cache adds to other stretches.
+func (w *Watched) Steady() float64 {
+	least := math.Inf(1)
+	for i, n := range w.Stayed {
+		if w.Over[i] > 0 {
+			least = min(least, float64(n)/w.Over[i])
+		}
+	}
+	if math.IsInf(least, 1) {
+		return 0
+	}
+	return least
+}
+
+// A Bound is how fast a place may leak at most.
+type Bound struct {
+	Unit  string  `json:"unit"`
+	Count float64 `json:"count"` // blocks for each unit
+}
+
+// The quantiles of the normal distribution by which a Bound is outside with 5 % for the run as a whole, and with as much
+// for its stretches together.
+const (
+	outsideWhole     = 1.644854
+	outsideStretches = 2.241403
+)
+
+// Bound is the rate that a steady leak would exceed, with 90 %, only by leaving more than this: told by the stretch in
+// which least stayed, for blocks that come in bursts of so many (dispersion, 1 for single blocks). It is 0 where the run
+// has no length.
+func (w *Watched) Bound(dispersion float64) Bound {
+	b := Bound{Unit: w.Unit}
+	dispersion = max(1, dispersion)
+	least := math.Inf(1)
+	take := func(n, over, z float64) {
+		if over > 0 {
+			least = min(least, dispersion*poissonUpper(n/dispersion, z)/over)
+		}
+	}
+	for i, n := range w.Stayed {
+		take(float64(n), w.Over[i], outsideStretches)
+	}
+	take(w.Stayed.sum(), w.Sum(), outsideWhole)
+	if !math.IsInf(least, 1) {
+		b.Count = least
+	}
+	return b
+}
+
+// poissonUpper is the upper bound of the mean of a Poisson count by Byar's approximation, which is within 1 % of the
+// exact one.
+func poissonUpper(n, z float64) float64 {
+	v := 1 - 1/(9*(n+1)) + z/(3*math.Sqrt(n+1))
+	return (n + 1) * v * v * v
+}

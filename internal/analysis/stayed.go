@@ -1,0 +1,29 @@
+package analysis
+
+import (
+	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis/score"
+)
+
+// stretches divides what is judged; nil where it shows one instant.
+func (j *judge) stretches(r *Report) *score.Stretches {
+	switch {
+	case j.trace && !isAbsent(r) && !isInstant(r):
+		trace, window := r.Trace.capture(), r.Window.capture()
+		return new(score.StretchesOfTrace(min(trace.Over(window), trace.To) - trace.Since(window, capture.KindHeap)))
+	case !j.trace && j.last-j.first >= 2:
+		return new(score.StretchesOf(&j.axis))
+	}
+	return nil
+}
+
+// stayed counts the blocks of a sample that came and stayed, by stretch.
+func (j *judge) stayed(s *sample) score.Stayed {
+	switch {
+	case j.trace && s.survival != nil:
+		return score.StayedBySurvival(s.survival)
+	case j.trace || j.last-j.first < 2:
+		return score.Stayed{}
+	}
+	return score.StayedBySeries(j.series(s), &j.axis)
+}

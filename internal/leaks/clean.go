@@ -1,0 +1,195 @@
+package leaks
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/score"
+)
+
+// A RunSighting is what one run shows of a leak.
+type RunSighting struct {
+	Build    int64
+	Scenario int64
+	// Absent says that the run shows nothing of the leak although its callers ran; then only Watched counts.
+	Absent bool
+	Class  analysis.Class
+	// Certain says that it is a leak that may fail a gate.
+	Certain bool
+	// Doubtful says that the place may have begun to leak in the run, by the runs before.
+	Doubtful bool
+	// Suffices says that the evidence of the run lost nothing and is enough for growth to be judged.
+	Suffices bool
+	Rate     *score.Rate   // nil where it does not grow
+	Watched  score.Watched // LogOdds are those of the run alone; NaN where nothing of it could be a leak
+}
+
+// With adds another part of the leak in the same run.
+func (s RunSighting) With(part RunSighting) RunSighting {
+	if part.Class.Gravity() > s.Class.Gravity() {
+		s.Class = part.Class
+	}
+	if s.Rate == nil || part.Rate != nil && part.Rate.Count > s.Rate.Count {
+		s.Rate = part.Rate
+	}
+	if !(part.Watched.LogOdds <= s.Watched.LogOdds) && !math.IsNaN(part.Watched.LogOdds) {
+		s.Watched.LogOdds = part.Watched.LogOdds
+	}
+	s.Certain, s.Doubtful, s.Watched.Stayed = s.Certain || part.Certain, s.Doubtful || part.Doubtful, s.Watched.Stayed.Plus(part.Watched.Stayed)
+	return s
+}
+
+// cleanShare is the part of the slowest leak that a clean run must exclude: what leaks a third as fast is not fixed.
+const cleanShare = 0.25
+
+// cleanOdds are the log odds up to which a run is clean of a leak whose rate is not known in its unit.
+const cleanOdds = -2
+
+// A Pace is how slowly a leak leaks at least, in one scenario and unit: what clean runs must exclude.
+type Pace struct {
+	Count      float64 // blocks for each unit
+	Bytes      float64 // for each block
+	Dispersion float64
+}
+
+// paceKey is what a Pace holds for.
+type paceKey struct {
+	scenario int64
+	unit     string
+}
+
+// Paces are those of a leak.
+type Paces map[paceKey]Pace
+
+// PacesOf are the paces of a leak, by what its leaking runs show.
+func PacesOf(list []RunSighting) Paces {
+	paces := Paces{}
+	for i := range list {
+		s := &list[i]
+		if s.Class != analysis.ClassLeak || s.Absent {
+			continue
+		}
+		key, here, ok := s.pace()
+		if !ok {
+			continue
+		}
+		if pace, known := paces[key]; known {
+			if pace.Count <= here.Count {
+				here.Count, here.Bytes = pace.Count, pace.Bytes
+			}
+			here.Dispersion = max(pace.Dispersion, here.Dispersion)
+		}
+		paces[key] = here
+	}
+	return paces
+}
+
+// pace is how slowly the leak may have leaked in a run that shows it: what stayed in the stretch with the fewest, because
+// the rest may be in flight or fill a cache, or all of the growth where nothing stayed in one.
+func (s *RunSighting) pace() (key paceKey, p Pace, ok bool) {
+	key, p.Dispersion = paceKey{s.Scenario, s.Watched.Unit}, 1
+	if s.Watched.Sum() > 0 {
+		if p.Count = s.Watched.Steady(); p.Count == 0 {
+			p.Count = float64(s.Watched.Stayed.Total()) / s.Watched.Sum()
+		}
+	}
+	if r := s.Rate; r != nil && !r.Unbounded && r.Count > 0 {
+		if p.Count == 0 || r.Unit == key.unit {
+			if p.Count == 0 || r.Count < p.Count {
+				p.Count = r.Count
+			}
+			key.unit = r.Unit
+		}
+		p.Bytes, p.Dispersion = r.Bytes/r.Count, max(1, r.Dispersion)
+	}
+	return key, p, p.Count > 0
+}
+
+// A CleanBound is what a clean run says: the leak grows by less than that, with 90 %.
+type CleanBound struct {
+	Unit  string  `json:"unit"`
+	Count float64 `json:"count"` // blocks for each unit
+	Bytes float64 `json:"bytes"`
+}
+
+// judge says what a run tells of a leak with known paces. The bound is nil where the run is not clean, or its length or
+// the pace of the leak is not known.
+func (s *RunSighting) judge(paces Paces) (j Judgement, absent bool, bound *CleanBound) {
+	if s.Class == analysis.ClassLeak && !s.Absent {
+		return Leaking, false, nil
+	}
+	pace, known := paces[paceKey{s.Scenario, s.Watched.Unit}]
+	excludes := !known || s.Watched.Sum() <= 0
+	if !excludes {
+		b := s.Watched.Bound(pace.Dispersion)
+		excludes = b.Count <= cleanShare*pace.Count
+		bound = &CleanBound{b.Unit, b.Count, b.Count * pace.Bytes}
+	}
+	odds := s.Watched.LogOdds
+	switch {
+	case s.Absent && excludes:
+		return Undecided, true, bound
+	case s.Absent:
+		return Undecided, false, nil
+	case odds > 0, s.Doubtful, !s.Suffices, s.Class == analysis.ClassUnknown:
+	case known && bound != nil && excludes:
+		return Clean, false, bound
+	case s.Class.IsSuspect():
+	case excludes && (len(paces) == 0 || !(odds > cleanOdds)):
+		return Clean, false, nil
+	}
+	if s.Class.IsSuspect() {
+		return Growing, false, nil
+	}
+	return Undecided, false, nil
+}
+
+// fastShare is the part of the slowest leak from which growth that was not decided counts as the leak in hindsight.
+const fastShare = 0.5
+
+// isAsFast reports whether about as much stays as the leak leaves, as far as its pace is known in the unit of the run.
+func (s *RunSighting) isAsFast(paces Paces) bool {
+	pace, known := paces[paceKey{s.Scenario, s.Watched.Unit}]
+	return !known || s.Class == analysis.ClassLeak ||
+		float64(s.Watched.Stayed.Total()) >= fastShare*pace.Count*s.Watched.Sum()
+}
+
+// SightingsOn is what each build of a line says of a leak in each scenario, ordered by build. runs name builds by their
+// ids. Of several runs of a build the gravest counts, and one that shows the leak before one that does not.
+func SightingsOn(line *Line, runs []RunSighting, paces Paces) []Sighting {
+	type key struct {
+		build    int
+		scenario int64
+	}
+	at := map[key]int{}
+	var list []Sighting
+	for i := range runs {
+		r := &runs[i]
+		s := Sighting{Build: line.At(r.Build), Scenario: r.Scenario, Certain: r.Certain}
+		if s.Build < 0 {
+			continue
+		}
+		s.Judgement, s.Absent, s.Bound = r.judge(paces)
+		s.AsFast = s.Judgement.IsBad() && r.isAsFast(paces)
+		if r.Absent && !s.Absent {
+			continue // the run is too short to tell
+		}
+		k, there := at[key{s.Build, s.Scenario}]
+		switch {
+		case !there:
+			at[key{s.Build, s.Scenario}] = len(list)
+			list = append(list, s)
+		case list[k].Absent && !s.Absent, list[k].Absent == s.Absent && s.Judgement > list[k].Judgement:
+			s.Certain = s.Certain || list[k].Certain
+			list[k] = s
+		default:
+			list[k].Certain = list[k].Certain || s.Certain
+		}
+	}
+	slices.SortFunc(list, func(a, b Sighting) int {
+		return cmp.Or(a.Build-b.Build, cmp.Compare(a.Scenario, b.Scenario))
+	})
+	return list
+}

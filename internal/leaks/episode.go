@@ -1,0 +1,99 @@
+package leaks
+
+import "slices"
+
+// An episode is a stretch of a line, in one scenario, over which a signature was bad: from behind a clean build to the
+// next. Builds are places on the line, −1 for none.
+type badEpisode struct {
+	scenario int64
+	bad      int // the first build in which it leaked or grew
+	leak     int // the first in which it leaked, or grew as fast as it leaked later
+	leaks    bool
+	after    int // the last clean build before
+	bound    *CleanBound
+	found    bool // it was there in the first build of the scenario, and no build before was clean
+	over     bool // a clean build ended it
+}
+
+// begin is the first build that was bad: growth that turns out to be slower than the leak was something else.
+func (e *badEpisode) begin() int {
+	if e.leaks && e.leak >= 0 {
+		return e.leak
+	}
+	return e.bad
+}
+
+// episodes divides sightings, which are ordered by build. first is the first build with a result, by scenario.
+func episodes(sightings []Sighting, first map[int64]int) []*badEpisode {
+	type cleanBuild struct {
+		at    int
+		bound *CleanBound
+	}
+	var list []*badEpisode
+	now, clean, seen := map[int64]*badEpisode{}, map[int64]cleanBuild{}, map[int64]int{}
+	for i := range sightings {
+		s := &sightings[i]
+		if _, ok := seen[s.Scenario]; !ok && !s.Absent {
+			seen[s.Scenario] = s.Build
+		}
+		switch {
+		case s.isClean():
+			clean[s.Scenario] = cleanBuild{s.Build, s.Bound}
+			if e := now[s.Scenario]; e != nil {
+				e.over = true
+			}
+			delete(now, s.Scenario)
+		case s.Judgement.IsBad():
+			e := now[s.Scenario]
+			if e == nil {
+				e = &badEpisode{scenario: s.Scenario, bad: s.Build, leak: -1, after: -1}
+				if c, ok := clean[s.Scenario]; ok {
+					e.after, e.bound = c.at, c.bound
+				} else if at, ok := first[s.Scenario]; ok {
+					e.found = seen[s.Scenario] <= at
+				}
+				now[s.Scenario] = e
+				list = append(list, e)
+			}
+			e.leaks = e.leaks || s.Judgement == Leaking
+			if e.leak < 0 && (s.Judgement == Leaking || s.AsFast) {
+				e.leak = s.Build
+			}
+		}
+	}
+	return list
+}
+
+// firstEpisode is the one that began first, of those that leak where one does; of several the one with the narrower
+// interval. nil is none.
+func firstEpisode(list []*badEpisode) (best *badEpisode) {
+	anyLeaks := slices.ContainsFunc(list, func(e *badEpisode) bool { return e.leaks })
+	for _, e := range list {
+		if e.leaks == anyLeaks && (best == nil || e.begin() < best.begin() || e.begin() == best.begin() && e.after > best.after) {
+			best = e
+		}
+	}
+	return best
+}
+
+// lastEpisode is the one that goes on, else the one that began last; of several that go on, the first of those that
+// leak. nil is none.
+func lastEpisode(list []*badEpisode) (best *badEpisode) {
+	better := func(a, b *badEpisode) bool {
+		switch {
+		case a.over != b.over:
+			return !a.over
+		case a.over:
+			return a.begin() > b.begin()
+		case a.leaks != b.leaks:
+			return a.leaks
+		}
+		return a.begin() < b.begin()
+	}
+	for _, e := range list {
+		if best == nil || better(e, best) {
+			best = e
+		}
+	}
+	return best
+}

@@ -1,0 +1,243 @@
+package leaks
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// A LineBuild is what decides on which line of builds a build stands.
+type LineBuild struct {
+	ID        int64
+	Name      string
+	Branch    string // "" where no upload says
+	Commit    string
+	Ancestors []string // commits before its own, the newest first; nil where no upload says
+	Fork      string   // the build at which its branch left its parent line, by declaration; "" for none
+	Place     Place
+}
+
+// A Line is the history of a branch: the builds of its parent line up to the fork, then its own.
+type Line struct {
+	Branch string
+	Parent string  // branch of the parent line; "" where there is no fork
+	Fork   int64   // the last build that the line shares with its parent; 0 for none
+	Builds []int64 // oldest first
+	Own    int     // how many builds at the end of Builds are of the branch itself
+
+	at map[int64]int
+}
+
+// At is the place of a build on the line; −1 where the line does not have it.
+func (l *Line) At(build int64) int {
+	if at, ok := l.at[build]; ok {
+		return at
+	}
+	return -1
+}
+
+// ID is the build at a place of the line; nil for −1.
+func (l *Line) ID(at int) *int64 {
+	if at < 0 {
+		return nil
+	}
+	return &l.Builds[at]
+}
+
+// ForkAt is the place of the fork on the line; −1 for none.
+func (l *Line) ForkAt() int { return len(l.Builds) - l.Own - 1 }
+
+// UpTo is the beginning of the line that ends with a build; nil where the line does not have it.
+func (l *Line) UpTo(build int64) []int64 {
+	return l.Builds[:l.At(build)+1]
+}
+
+// Lines are the lines of a project's builds.
+type Lines struct {
+	Default string // the branch of the line that stands for the project
+	list    map[string]*Line
+	builds  map[int64]*LineBuild
+	own     map[string][]*LineBuild // by branch, oldest first
+}
+
+// usualDefaults are the branches that are a project's default where no setting says, the likeliest first.
+var usualDefaults = []string{"main", "master", "trunk", "develop", "development"}
+
+// NewLines finds the lines of builds, which may come in any order. chosen is the project's default branch; where it is
+// "" the first of the usual names is, else no branch where builds have none, else the branch of the oldest build.
+//
+// A build without a branch is one of the default branch: nobody says that it is not.
+func NewLines(builds []LineBuild, chosen string) *Lines {
+	l := &Lines{list: map[string]*Line{}, builds: make(map[int64]*LineBuild, len(builds)), own: map[string][]*LineBuild{}}
+	order := make([]*LineBuild, len(builds))
+	for i := range builds {
+		order[i] = &builds[i]
+		l.builds[builds[i].ID] = &builds[i]
+	}
+	slices.SortStableFunc(order, func(a, b *LineBuild) int {
+		return cmp.Or(ComparePlaces(a.Place, b.Place), cmp.Compare(a.ID, b.ID))
+	})
+	l.Default = defaultBranch(order, chosen)
+	for _, b := range order {
+		branch := l.branchOf(b)
+		l.own[branch] = append(l.own[branch], b)
+	}
+	for branch := range l.own {
+		l.line(branch, nil)
+	}
+	if l.list[l.Default] == nil {
+		l.list[l.Default] = &Line{Branch: l.Default, at: map[int64]int{}}
+	}
+	return l
+}
+
+func defaultBranch(order []*LineBuild, chosen string) string {
+	if chosen != "" || len(order) == 0 {
+		return chosen
+	}
+	has := func(branch string) bool {
+		return slices.ContainsFunc(order, func(b *LineBuild) bool { return b.Branch == branch })
+	}
+	for _, name := range append(slices.Clone(usualDefaults), "") {
+		if has(name) {
+			return name
+		}
+	}
+	return order[0].Branch
+}
+
+// branchOf is the branch that a build counts as one of.
+func (l *Lines) branchOf(b *LineBuild) string { return cmp.Or(b.Branch, l.Default) }
+
+// Of is the line of a branch: that of the default branch for "" and for a branch without builds.
+func (l *Lines) Of(branch string) *Line {
+	if line := l.list[branch]; line != nil {
+		return line
+	}
+	return l.list[l.Default]
+}
+
+// OfBuild is the line of the branch of a build; nil for an unknown build.
+func (l *Lines) OfBuild(id int64) *Line {
+	if b := l.builds[id]; b != nil {
+		return l.list[l.branchOf(b)]
+	}
+	return nil
+}
+
+// Name is the name of a build; "" for an unknown one.
+func (l *Lines) Name(id int64) string {
+	if b := l.builds[id]; b != nil {
+		return b.Name
+	}
+	return ""
+}
+
+// All are the lines, that of the default branch first, the others by name.
+func (l *Lines) All() []*Line {
+	list := make([]*Line, 0, len(l.list))
+	for _, line := range l.list {
+		list = append(list, line)
+	}
+	slices.SortFunc(list, func(a, b *Line) int {
+		return cmp.Or(compareBools(b.Branch == l.Default, a.Branch == l.Default), cmp.Compare(a.Branch, b.Branch))
+	})
+	return list
+}
+
+// line makes the line of a branch. under are the branches whose lines are being made: a branch whose fork leads back to
+// one of them begins by itself.
+func (l *Lines) line(branch string, under []string) *Line {
+	if made := l.list[branch]; made != nil {
+		return made
+	}
+	line := &Line{Branch: branch, at: map[int64]int{}}
+	own := l.own[branch]
+	if branch != l.Default {
+		if fork := l.fork(branch, own); fork != nil {
+			parent := l.branchOf(fork)
+			if parent != branch && !slices.Contains(under, parent) {
+				from := l.line(parent, append(under, branch))
+				line.Parent, line.Fork = parent, fork.ID
+				line.Builds = append(line.Builds, from.UpTo(fork.ID)...)
+			}
+		}
+	}
+	for _, b := range own {
+		line.Builds = append(line.Builds, b.ID)
+	}
+	line.Own = len(own)
+	for at, id := range line.Builds {
+		line.at[id] = at
+	}
+	l.list[branch] = line
+	return line
+}
+
+// fork finds the build at which a branch left its parent line: the one that an upload declares, else the nearest
+// ancestor that is a build of another branch, else the newest build of the default branch before the first of the
+// branch. nil is none.
+func (l *Lines) fork(branch string, own []*LineBuild) *LineBuild {
+	for i := len(own) - 1; i >= 0; i-- {
+		if own[i].Fork == "" {
+			continue
+		}
+		for _, b := range l.builds {
+			if b.Name == own[i].Fork && l.branchOf(b) != branch {
+				return b
+			}
+		}
+	}
+	for _, b := range own {
+		if len(b.Ancestors) == 0 {
+			continue
+		}
+		if found := l.nearest(branch, b.Ancestors); found != nil {
+			return found
+		}
+	}
+	var newest *LineBuild
+	for _, b := range l.own[l.Default] {
+		if ComparePlaces(b.Place, own[0].Place) < 0 {
+			newest = b
+		}
+	}
+	return newest
+}
+
+// nearest is the build of another branch that was made of the newest of some commits; of several, one of the default
+// branch. nil is none.
+func (l *Lines) nearest(branch string, commits []string) *LineBuild {
+	var found *LineBuild
+	nearest := len(commits)
+	for _, b := range l.builds {
+		if b.Commit == "" || l.branchOf(b) == branch {
+			continue
+		}
+		at := slices.IndexFunc(commits[:min(nearest+1, len(commits))], func(c string) bool { return isSameCommit(c, b.Commit) })
+		switch {
+		case at < 0:
+		case found == nil, at < nearest, l.prefers(b, found):
+			found, nearest = b, at
+		}
+	}
+	return found
+}
+
+// prefers reports whether of two builds of one commit the first is the better fork: one of the default branch, else the
+// newer.
+func (l *Lines) prefers(a, b *LineBuild) bool {
+	isDefault := func(b *LineBuild) bool { return l.branchOf(b) == l.Default }
+	return cmp.Or(compareBools(isDefault(a), isDefault(b)), ComparePlaces(a.Place, b.Place), cmp.Compare(a.ID, b.ID)) > 0
+}
+
+// shortCommit is how many digits of a commit tell it from all others in practice.
+const shortCommit = 7
+
+// isSameCommit reports whether two commits are one; either may be cut short.
+func isSameCommit(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	return len(a) >= shortCommit && strings.EqualFold(a, b[:len(a)])
+}

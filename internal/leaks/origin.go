@@ -1,0 +1,159 @@
+package leaks
+
+import (
+	"cmp"
+	"fmt"
+)
+
+// An Origin says since when a finding of a run is there, on the line and in the scenario of the run.
+type Origin struct {
+	Found     bool   // it was there in the first build of the scenario, or where the branch left its parent line
+	Fork      string // the build at which the branch left its parent line, where the finding was there; else ""
+	After     string // the last build that was clean; "" where none is known to have been
+	Since     string // the first that was bad since; "" where it came in with the run's own build
+	Told      string // the newest build before that failed for it since; "" for none
+	Owned     bool   // somebody has taken it
+	Owner     string // who; "" for nobody
+	Regressed bool   // it was fixed before
+	// Certain is the first build since in which it was a certain leak; "" for none before the run's own.
+	Certain string
+}
+
+// Says tells in which interval the finding came in.
+func (o *Origin) Says() string {
+	came := "came in"
+	if o.Regressed {
+		came = "came back"
+	}
+	s := ""
+	switch {
+	case o.After != "":
+		s = fmt.Sprintf("%s between build %s and %s", came, o.After, o.Since)
+	default:
+		s = fmt.Sprintf("%s with build %s, as far as is known", came, o.Since)
+	}
+	if o.Certain != "" && o.Certain != o.Since {
+		s += ", certain since " + o.Certain
+	}
+	if o.Told != "" {
+		s += "; build " + o.Told + " failed for it, and nobody has taken it"
+	}
+	return s
+}
+
+// ownedBy says who has taken the finding.
+func (o *Origin) ownedBy() string {
+	if !o.Owned {
+		return ""
+	}
+	return ", and " + cmp.Or(o.Owner, "somebody") + " has taken it"
+}
+
+// A PastLine is the history of a leak on a line, up to the build of a run.
+type PastLine struct {
+	*Line
+	Head      int // place of the build
+	Scenario  int64
+	Sightings []Sighting
+	Marks     Marks
+	Owner     string                // who has taken the leak; "" for nobody
+	Name      func(id int64) string // of a build
+}
+
+// Origin reads since when the leak is there.
+func (p *PastLine) Origin() Origin {
+	var own []Sighting
+	for _, s := range p.Sightings {
+		if s.Scenario == p.Scenario && s.Build <= p.Head {
+			own = append(own, s)
+		}
+	}
+	o := Origin{Owned: p.Marks.Owned, Owner: p.Owner}
+	name := func(at int) string {
+		if at < 0 {
+			return ""
+		}
+		return p.Name(p.Builds[at])
+	}
+	c := Follow(own, p.Marks)
+	if c.Since < 0 {
+		o.Since = name(p.Head)
+		return o
+	}
+	o.Found, o.Since, o.After, o.Regressed = c.Found, name(c.Since), name(c.After), c.RegressedIn >= 0
+	if fork := p.ForkAt(); c.Since <= fork {
+		o.Found, o.Fork = true, name(fork)
+	}
+	for _, told := range p.Marks.Told {
+		if told >= c.Since && told < p.Head {
+			o.Told = name(told)
+		}
+	}
+	if o.Regressed && o.Told == "" {
+		o.Owned = false // that was said of the leak before it was fixed
+	}
+	for _, s := range own {
+		if s.Build >= c.Since && s.Certain {
+			o.Certain = name(s.Build)
+			break
+		}
+	}
+	return o
+}
+
+// saysFound says why nobody asks since when the finding is there.
+func (o *Origin) saysFound() string {
+	if o.Fork != "" {
+		return "was there in build " + o.Fork + ", where the branch began"
+	}
+	return "was there in the first build of the scenario: nobody knows since when"
+}
+
+// An UndecidedFinding is a finding that could fail the gate, and of which the evidence does not decide.
+type UndecidedFinding struct {
+	Signature   string  `json:"signature"`
+	Change      FailOn  `json:"change"`
+	Probability float64 `json:"probability"`
+	Bytes       int64   `json:"bytes"` // growth in the unit
+	Unit        string  `json:"unit"`  // "hour", a unit of work, or "run" where nothing tells how fast; "" where growth is not known
+
+	name string
+}
+
+func (u *UndecidedFinding) says() string {
+	kind := "could be a leak"
+	switch u.Change {
+	case FailOnNew:
+		kind = "could be a new leak"
+	case FailOnRegressed:
+		kind = "could have come back"
+	}
+	if u.Probability == 0 {
+		return u.name + " " + kind
+	}
+	return fmt.Sprintf("%s %s (%s)", u.name, kind, percent(u.Probability))
+}
+
+// Again is what a gate does with a leak for which an earlier build of the line failed.
+type Again string
+
+// What becomes of a leak that was told; "" is AgainUntilOwned.
+const (
+	AgainUntilOwned Again = "until-owned" // builds fail until somebody has accepted, assigned or tolerated it
+	AgainAlways     Again = "always"      // builds fail until it is fixed or tolerated
+	AgainOnce       Again = "once"        // later builds pass, and say that it is there
+)
+
+// agains are all of them, in the order of lists.
+var agains = []Again{AgainUntilOwned, AgainAlways, AgainOnce}
+
+// again reports whether the gate fails for a certain leak that came in.
+func (p *Policy) again(o *Origin) bool {
+	switch p.Again {
+	case AgainAlways:
+		return true
+	case AgainOnce:
+		return o.Told == "" && !o.Owned
+	}
+	return !o.Owned
+}

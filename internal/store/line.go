@@ -1,0 +1,26 @@
+package store
+
+import (
+	"context"
+
+	"heapdrift/internal/leaks"
+)
+
+// readLines reads the lines of a project's builds.
+func readLines(ctx context.Context, q querier, project int64) (*leaks.Lines, error) {
+	chosen, err := value[string](ctx, q, `select default_branch from projects where id = $1`, project)
+	if err != nil {
+		return nil, err
+	}
+	builds, err := all[leaks.LineBuild](ctx, q, `
+		select b.id, b.name, b.branch, b.commit, b.ancestors, b.fork, b.place from builds b where b.project_id = $1`, project)
+	if err != nil {
+		return nil, err
+	}
+	return leaks.NewLines(builds, chosen), nil
+}
+
+// projectOfRun finds the project that a run is of.
+func projectOfRun(ctx context.Context, q querier, run int64) (int64, error) {
+	return value[int64](ctx, q, `select b.project_id from runs r join builds b on b.id = r.build_id where r.id = $1`, run)
+}

@@ -1,0 +1,64 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"heapdrift/internal/leaks"
+)
+
+// origins reads since when the findings of a case are there, on the line and in the scenario of its run.
+func (v View) origins(ctx context.Context, run *Run, c *leaks.Case) error {
+	type place struct {
+		ProjectID, BuildID, ScenarioID int64
+		Suffices                       bool
+	}
+	at, err := one[place](ctx, v.q, `
+		select b.project_id, r.build_id, r.scenario_id, r.suffices from runs r join builds b on b.id = r.build_id where r.id = $1`, run.ID)
+	if err != nil {
+		return wrap("run", err)
+	}
+	h, err := readHistories(ctx, v.q, at.ProjectID)
+	if err != nil {
+		return wrap("histories", err)
+	}
+	line := h.lines.OfBuild(at.BuildID)
+	head := line.At(at.BuildID)
+	first, ran := h.firstOn(line)[at.ScenarioID]
+	c.Suffices, c.First, c.Origins = at.Suffices, !ran || first >= head, map[string]leaks.Origin{}
+	var texts []string
+	for i := range c.Head.Findings {
+		if f := &c.Head.Findings[i]; f.Class.IsSuspect() {
+			texts = append(texts, f.Signature)
+		}
+	}
+	type row struct {
+		ID   int64
+		Text string
+		leaks.Word
+	}
+	rows, err := all[row](ctx, v.q, `
+		select s.id, s.text, `+wordColumns+` from signatures s where s.project_id = $1 and s.text = any($2) and s.alias_of is null`, at.ProjectID, texts)
+	if err != nil || len(rows) == 0 {
+		return wrap("signatures of a run", err)
+	}
+	subjects := make(map[int64]*subject, len(rows))
+	for i := range rows {
+		subjects[rows[i].ID] = &subject{id: rows[i].ID, word: rows[i].Word}
+	}
+	if err := h.read(ctx, subjects, at.ScenarioID); err != nil {
+		return wrap("histories", err)
+	}
+	for i := range rows {
+		s := subjects[rows[i].ID]
+		s.runs = slices.DeleteFunc(s.runs, func(r leaks.RunSighting) bool { // what newer builds show is not known to this one
+			build := line.At(r.Build)
+			return build < 0 || build > head
+		})
+		past := leaks.PastLine{Line: line, Head: head, Scenario: at.ScenarioID,
+			Sightings: leaks.SightingsOn(line, s.runs, leaks.PacesOf(s.runs)), Marks: h.marksOn(line, s),
+			Owner: s.word.Assignee, Name: h.lines.Name}
+		c.Origins[rows[i].Text] = past.Origin()
+	}
+	return nil
+}
