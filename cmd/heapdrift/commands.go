@@ -47,6 +47,9 @@ func commands() []command {
 			etlCensus, false},
 		{"push", "--url U --project P --build B [flags] FILE…",
 			"send evidence to a server from a CI job, and wait for the verdict", pushEvidence, false},
+		{"leaks list", "[--project P] [flags]", "list the leaks of a project on a server", leaksList, false},
+		{"leaks accept", "[--project P] [flags] SIG…", "mark leaks of a project as known: they fail no gate", leaksAccept, false},
+		{"leaks assign", "[--project P] SIG… --to WHO", "assign leaks of a project to a team or a person", leaksAssign, false},
 		{"symbols add", "[--url U] DIR|FILE…", "send PDBs, images and archives of them to a server", symbolsAdd, false},
 		{"symbols lookup", "PDB|PE [ADDR…]", "print what a PDB or image says about addresses (RVAs, hexadecimal)",
 			symbolsLookup, false},
@@ -104,9 +107,12 @@ func run(ctx context.Context, args []string, s streams) int {
 		}
 		return code
 	}
-	if args[0] == "-h" || args[0] == "--help" {
+	if isHelp(args[0]) {
 		_, _ = help(ctx, nil, s)
 		return exitOK
+	}
+	if nameWords(args[0]) > 1 && (len(args) == 1 || isHelp(args[1])) {
+		return helpGroup(args, s)
 	}
 	fmt.Fprintf(s.err, "heapdrift: no command %q; heapdrift help lists them\n",
 		strings.Join(args[:min(len(args), nameWords(args[0]))], " "))
@@ -150,9 +156,38 @@ func help(_ context.Context, args []string, s streams) (int, error) {
 	return exitOK, nil
 }
 
+// isHelp reports whether an argument asks for help.
+func isHelp(arg string) bool { return arg == "-h" || arg == "--help" || arg == "-help" }
+
+// helpGroup lists the commands that begin with the same word. Without a request for help one of them is missing.
+func helpGroup(args []string, s streams) int {
+	out, code := s.out, exitOK
+	if len(args) == 1 {
+		out, code = s.err, exitUsage
+		fmt.Fprintf(out, "heapdrift: no command %q alone:\n", args[0])
+	}
+	for _, c := range commands() {
+		if strings.HasPrefix(c.name, args[0]+" ") {
+			fmt.Fprintf(out, "  heapdrift %-32s %s\n", c.name+" "+c.arguments, c.summary)
+		}
+	}
+	return code
+}
+
+// printUsage prints what a command takes, with its flags.
+func printUsage(flags *flag.FlagSet, s streams) {
+	for _, c := range commands() {
+		if c.name == flags.Name() {
+			fmt.Fprintf(s.err, "usage: heapdrift %s %s\n%s\n\n", c.name, c.arguments, c.summary)
+		}
+	}
+	flags.PrintDefaults()
+}
+
 // parse parses flags that may stand before, between and behind the other arguments, which it returns.
 func parse(flags *flag.FlagSet, args []string, s streams) ([]string, error) {
 	flags.SetOutput(s.err)
+	flags.Usage = func() { printUsage(flags, s) }
 	var limit memory.Size
 	flags.Var(&limit, "memory",
 		"most memory that the command takes, as in `512M`; past it the command ends with exit code 3; three quarters of the machine's, at most 4G, when neither this nor HEAPDRIFT_MEMORY is given")

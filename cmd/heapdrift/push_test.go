@@ -123,9 +123,32 @@ func TestPushToAServer(t *testing.T) {
 	if code != exitInconclusive || !strings.Contains(stderr, "known    ") || strings.Count(stderr, "sent     ") != 1 {
 		t.Errorf("a second push ends with %d\n%s\n%s", code, stdout, stderr)
 	}
+	checkTriage(t, server)
 	code, stdout, stderr = pushed(t.Context(), t, with("--baseline", "none", one, two)...)
 	if code != exitInput || stdout != "" || !strings.Contains(stderr, `there is no build "none"`) {
 		t.Errorf("an unknown baseline ends with %d\n%s\n%s", code, stdout, stderr)
+	}
+}
+
+// checkTriage lists the leak of project shop, accepts it and assigns it.
+func checkTriage(t *testing.T, server string) {
+	t.Helper()
+	leaks := func(command string) string {
+		code, stdout, stderr := ran(t, append([]string{"leaks"},
+			strings.Fields(command+" --url "+server+" --project shop")...)...)
+		if code != exitOK {
+			t.Errorf("%s ends with %d\n%s", command, code, stderr)
+		}
+		return stdout
+	}
+	signature, rest, _ := strings.Cut(leaks("list"), "  ")
+	if !strings.HasPrefix(rest, "new") || strings.Count(rest, "\n") != 1 {
+		t.Fatalf("%s %s", signature, rest)
+	}
+	leaks("accept --until 2100-01-01 --reason vendor " + signature)
+	leaks("assign --to ann " + signature[:len("sig1:")+8])
+	if got := leaks("list --state known"); !strings.Contains(got, "owner ann, known: vendor, until 2100-01-01") {
+		t.Error(got)
 	}
 }
 

@@ -29,6 +29,8 @@ type Client struct {
 	Pause func(ctx context.Context, d time.Duration) error
 	// Note is told why something is tried again; nil is not told.
 	Note func(text string)
+	// Tries is how often something is tried that gets nowhere; 0 for as often as a job that nobody watches tries it.
+	Tries int
 }
 
 // NewClient returns the client of a server. The token may be empty where the server asks for none.

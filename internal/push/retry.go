@@ -1,6 +1,7 @@
 package push
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"heapdrift/ingest/figures"
 )
 
 // How often something is tried that gets nowhere, and how long the pauses in between are: the first, and the longest.
@@ -42,8 +45,8 @@ func (a *attempts) again(ctx context.Context, c *Client, err error) error {
 		return err
 	}
 	a.failed++
-	if a.failed >= maxTries {
-		return &Error{Code: CodeUnreachable, Message: fmt.Sprintf("the server fails after %d tries", a.failed),
+	if a.failed >= cmp.Or(c.Tries, maxTries) {
+		return &Error{Code: CodeUnreachable, Message: "the server fails after " + figures.Plural(a.failed, "try"),
 			Do: "check that --url reaches it from this machine", Err: err}
 	}
 	wait := min(firstPause<<(a.failed-1), longestPause)
