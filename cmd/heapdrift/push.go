@@ -73,56 +73,67 @@ func pushEvidence(ctx context.Context, args []string, s streams) (int, error) {
 	if err := f.complete(job); err != nil {
 		return exitUsage, err
 	}
-	plan, err := f.plan(ctx, patterns)
-	if err != nil {
-		return pushCode(err), err
-	}
 	client, err := push.NewClient(f.url, f.token)
 	if err != nil {
 		return exitUsage, &usageError{err.Error()}
 	}
-	if f.dryRun {
+	plan, err := f.plan(ctx, patterns)
+	var usage *usageError
+	switch {
+	case errors.As(err, &usage):
+		return exitUsage, err
+	case f.dryRun && err != nil:
+		return exitInput, err
+	case f.dryRun:
 		return exitOK, f.describe(s.out, plan, job)
 	}
 	// Output files of an earlier job must not be taken for the outcome of this one.
 	if err := f.removeOutputs(); err != nil {
 		return exitInput, err
 	}
-	progress := newPushProgress(s.err, plan.Bytes(), f.quiet)
-	client.Note = progress.note
-	run, err := client.Send(ctx, plan, progress)
-	progress.end()
-	var o *outcome.Outcome
-	var v *push.Verdict
+	d := delivery{}
 	if err == nil {
-		v, err = client.Verdict(ctx, run.ID, f.baseline, f.failOn, f.wait, progress.waiting)
-		progress.end()
-	}
-	if err == nil {
-		o, err = f.judge(ctx, client, run.ID, v, job)
+		err = f.deliver(ctx, client, plan, job, s, &d)
 	}
 	if ctx.Err() != nil {
-		return exitInput, errInterrupted
+		err = errInterrupted
 	}
 	if err != nil {
-		return exitInput, job.failed(s.out, err)
+		return exitInput, f.failed(s.out, job, client, &d, err)
 	}
-	if err := f.writeOutputs(o, v); err != nil {
+	if err := f.writeOutputs(d.outcome, d.verdict); err != nil {
 		return exitInput, err
 	}
-	if err := job.tell(s.out, o, v, f.quiet); err != nil {
+	if err := job.tell(s.out, d.outcome, d.verdict, f.quiet); err != nil {
 		return exitInput, err
 	}
-	return exitOfOutcome(o), nil
+	return exitOfOutcome(d.outcome), nil
 }
 
-// pushCode is the exit code of a plan that cannot be made.
-func pushCode(err error) int {
-	var usage *usageError
-	if errors.As(err, &usage) {
-		return exitUsage
+// A delivery is how far a push has come.
+type delivery struct {
+	run     *push.Run        // nil before all files were sent
+	verdict *push.Verdict    // nil before the server gave one
+	outcome *outcome.Outcome // nil before all is known
+}
+
+// deliver sends the files of a plan and waits for the verdict.
+func (f *pushFlags) deliver(ctx context.Context, client *push.Client, plan *push.Plan, job *ciJob, s streams,
+	d *delivery) (err error) {
+	progress := newPushProgress(s.err, plan.Bytes(), f.quiet)
+	client.Note = progress.note
+	d.run, err = client.Send(ctx, plan, progress)
+	progress.end()
+	if err != nil {
+		return err
 	}
-	return exitInput
+	d.verdict, err = client.Verdict(ctx, d.run.ID, f.baseline, f.failOn, f.wait, progress.waiting)
+	progress.end()
+	if err != nil {
+		return err
+	}
+	d.outcome, err = f.judge(ctx, client, d.run.ID, d.verdict, job)
+	return err
 }
 
 // judge asks what the verdict's leaks are. The run is asked for again: only now is known which of its files could not
@@ -145,7 +156,19 @@ func (f *pushFlags) judge(ctx context.Context, client *push.Client, id int64, v 
 	if o.Sentence == "" {
 		o.Sentence = "The server says no more than that the gate is " + o.Gate + "."
 	}
+	tellUnread(o)
 	return o, nil
+}
+
+// tellUnread makes an error of a gate that did not fail where evidence could not be read: such a file may hold a leak.
+func tellUnread(o *outcome.Outcome) {
+	if n := len(o.Problems); n > 0 && o.Gate != outcome.GateFailed {
+		o.Gate, o.Code, o.Why = outcome.GateError, codeUnread, figures.Plural(n, "file")+" of evidence could not be read"
+		o.Sentence = o.Why + ". " + o.Sentence
+	}
+	if o.Gate == outcome.GateError && o.Code == "" {
+		o.Code = codeProcessing
+	}
 }
 
 // exitOfOutcome is the exit code of a gate. A leak fails whatever else went wrong. Without a leak, an unreadable file

@@ -46,12 +46,11 @@ func (j *ciJob) root() string {
 	return dir
 }
 
-// failed tells the system that the push failed, and returns the reason.
-func (j *ciJob) failed(out io.Writer, err error) error {
-	err = fmt.Errorf("push: %w; there is no verdict", err)
+// failed tells the system that the push failed for a reason, which err holds.
+func (j *ciJob) failed(out io.Writer, o *outcome.Outcome, run int64, err error) error {
 	note := ci.Note{Level: ci.LevelError, Code: "push-failed", Identity: "heapdrift-push",
 		Title: "heapdrift push", Text: err.Error()}
-	return errors.Join(err, j.system.Annotate(out, []ci.Note{note}))
+	return errors.Join(j.system.Annotate(out, []ci.Note{note}), j.summarize(out, o, run))
 }
 
 // tell prints the verdict and tells the system. The sentence and the page are the last two lines.
@@ -62,24 +61,33 @@ func (j *ciJob) tell(out io.Writer, o *outcome.Outcome, v *push.Verdict, quiet b
 	if err := j.system.Annotate(out, notesOf(o)); err != nil {
 		return err
 	}
+	if err := j.summarize(out, o, v.Run); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(out, "%s\n%s\n", ci.Plain(strings.Join(strings.Fields(o.Sentence), " ")), o.URL)
+	return err
+}
+
+// summarize tells the system the outcome; run is 0 where there is none.
+func (j *ciJob) summarize(out io.Writer, o *outcome.Outcome, run int64) error {
 	var markdown bytes.Buffer
 	if err := outcome.Markdown(&markdown, o); err != nil {
 		return err
 	}
+	number := ""
+	if run != 0 {
+		number = strconv.FormatInt(run, 10)
+	}
 	summary := ci.Summary{Markdown: markdown.String(), Sentence: o.Sentence, Failed: o.Gate == outcome.GateFailed,
 		Outputs: []ci.Value{
-			{Name: "gate", Text: o.Gate}, {Name: "url", Text: o.URL}, {Name: "run", Text: strconv.FormatInt(v.Run, 10)},
+			{Name: "gate", Text: o.Gate}, {Name: "url", Text: o.URL}, {Name: "run", Text: number},
 			{Name: "sentence", Text: o.Sentence},
 		}}
 	for _, change := range []string{outcome.ChangeNew, outcome.ChangeGrown, outcome.ChangePersisting,
 		outcome.ChangeKnown, outcome.ChangeFixed} {
 		summary.Counts = append(summary.Counts, ci.Count{Name: change, N: o.Count(change)})
 	}
-	if err := j.system.Summarize(out, j.get, &summary); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(out, "%s\n%s\n", ci.Plain(strings.Join(strings.Fields(o.Sentence), " ")), o.URL)
-	return err
+	return j.system.Summarize(out, j.get, &summary)
 }
 
 // list prints the leaks: those that fail the gate unfolded, others folded where the system can fold text.

@@ -50,19 +50,34 @@ func (f *pushFlags) writeOutputs(o *outcome.Outcome, v *push.Verdict) error {
 	return nil
 }
 
+// withoutVerdict are the fields of a verdict where there is none.
+func withoutVerdict() map[string]any {
+	fields := map[string]any{"run": nil, "baseline": nil, "policy": 0, "pending": 0, "failed_evidence": 0, "silenced": 0}
+	for _, name := range []string{"state", "status", "power"} {
+		fields[name] = ""
+	}
+	for _, name := range []string{"fail_on", "reasons", "new", "grown", "fixed", "clean", "persisting", "known"} {
+		fields[name] = []string{}
+	}
+	return fields
+}
+
 // writeVerdict writes the server's answer with all its fields, those of newer servers included, and beside them full
-// addresses, the leaks, and what could not be read.
+// addresses, the leaks, and what could not be read. v is nil where the server gave none.
 func writeVerdict(w io.Writer, o *outcome.Outcome, v *push.Verdict) error {
-	fields := map[string]any{}
-	if err := json.Unmarshal(v.Text, &fields); err != nil {
-		return fmt.Errorf("write the verdict: %w", err)
+	fields := withoutVerdict()
+	if v != nil {
+		if err := json.Unmarshal(v.Text, &fields); err != nil {
+			return fmt.Errorf("write the verdict: %w", err)
+		}
 	}
 	all := o.Leaks
 	if all == nil {
 		all = []outcome.Leak{}
 	}
 	maps.Copy(fields, map[string]any{
-		"schema": "heapdrift.verdict/v1", "url": o.URL, "sentence": o.Sentence, "why": o.Why, "project": o.Project,
+		"schema": "heapdrift.verdict/v1", "gate": o.Gate, "exit": exitOfOutcome(o), "code": o.Code, "url": o.URL,
+		"sentence": o.Sentence, "why": o.Why, "project": o.Project,
 		"build": o.Build, "scenario": o.Scenario,
 		"commit": o.Commit, "job_url": o.CI, "problems": append([]string{}, o.Problems...), "leaks": all,
 	})

@@ -107,8 +107,8 @@ func TestPushToAServer(t *testing.T) {
 		!strings.Contains(stderr, "sent     "+one) || !strings.Contains(stderr, "there is no verdict") {
 		t.Errorf("a photo ends with %d\n%s\n%s", code, stdout, stderr)
 	}
-	if _, err := os.Stat(junit); err == nil {
-		t.Error("the outcome of yesterday is still there")
+	if text, err := os.ReadFile(junit); err != nil || !strings.Contains(string(text), `<error type="unknown-format"`) {
+		t.Errorf("%s, %v", text, err)
 	}
 	code, stdout, stderr = pushed(t.Context(), t, with("--quiet", one, two)...)
 	lines := strings.Split(stdout, "\n")

@@ -60,6 +60,9 @@ func (r *Run) holds(digest string) bool {
 	return false
 }
 
+// Page is the address of the run's page, relative to the server.
+func (r *Run) Page() string { return "/runs/" + strconv.FormatInt(r.ID, 10) }
+
 // Run asks for a run.
 func (c *Client) Run(ctx context.Context, id int64) (*Run, error) {
 	return c.run(ctx, http.MethodGet, runPath(id))

@@ -30,6 +30,13 @@ type climateIssue struct {
 // same issue. Fixed leaks are not in it, nor are known ones: GitLab shows what comes and goes between two lists.
 func CodeClimate(w io.Writer, o *Outcome) error {
 	issues := []climateIssue{}
+	if o.Gate == GateError { // an empty list would look as if every leak were gone
+		issue := climateIssue{Type: "issue", Description: plainText("heapdrift has no verdict: " + o.Sentence),
+			Check: "no-verdict", Severity: "blocker", Categories: []string{"Performance"},
+			Fingerprint: fingerprint(o.Scenario, "no-verdict "+o.Code)}
+		issue.Location.Path, issue.Location.Lines.Begin = "unknown", 1
+		issues = append(issues, issue)
+	}
 	for i := range o.Leaks {
 		l := &o.Leaks[i]
 		if l.Change == ChangeFixed || l.Change == ChangeKnown {
@@ -43,8 +50,7 @@ func CodeClimate(w io.Writer, o *Outcome) error {
 		case l.Certain:
 			issue.Severity = "major"
 		}
-		sum := sha256.Sum256([]byte(o.Scenario + "\x00" + l.Signature))
-		issue.Fingerprint = hex.EncodeToString(sum[:16])
+		issue.Fingerprint = fingerprint(o.Scenario, l.Signature)
 		// A path and a line must be there: a leak without a line is shown at its module.
 		issue.Location.Path = strings.ReplaceAll(cmp.Or(l.File, l.Module, "unknown"), `\`, "/")
 		issue.Location.Lines.Begin = max(l.Line, 1)
@@ -57,4 +63,10 @@ func CodeClimate(w io.Writer, o *Outcome) error {
 		return fmt.Errorf("export: write codeclimate: %w", err)
 	}
 	return nil
+}
+
+// fingerprint tells issues apart over pipelines.
+func fingerprint(scenario, identity string) string {
+	sum := sha256.Sum256([]byte(scenario + "\x00" + identity))
+	return hex.EncodeToString(sum[:16])
 }

@@ -111,14 +111,14 @@ func suiteName(o *Outcome) string {
 func gateCase(o *Outcome) junitCase {
 	c := junitCase{Class: suiteName(o), Name: "gate"}
 	text := strings.Join(append([]string{o.Sentence, o.Why, o.URL}, o.Problems...), "\n")
-	m := &junitMessage{Type: o.Gate, Message: xmlText(cmp.Or(o.Why, o.Sentence)), Text: xmlText(text)}
+	m := &junitMessage{Type: cmp.Or(o.Code, o.Gate), Message: xmlText(cmp.Or(o.Why, o.Sentence)), Text: xmlText(text)}
 	switch {
 	case o.Gate == GateFailed:
 		c.Failure = m
 	case o.Gate != GatePassed:
 		c.Error = m
 	case len(o.Problems) > 0:
-		m.Type = GateError
+		m.Type = cmp.Or(o.Code, GateError)
 		c.Error = m
 	default:
 		c.Out = xmlText(text)

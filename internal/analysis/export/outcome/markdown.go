@@ -41,6 +41,9 @@ func Markdown(w io.Writer, o *Outcome) error {
 	if o.Why != "" {
 		facts = append(facts, "gate: "+mdText(o.Why))
 	}
+	if o.Code != "" {
+		facts = append(facts, "code "+mdCode(o.Code))
+	}
 	if o.URL != "" {
 		facts = append(facts, "[report]("+mdURL(o.URL)+")")
 	}

@@ -45,6 +45,7 @@ type Outcome struct {
 	Scenario string
 	Commit   string
 	Gate     string
+	Code     string // why there is no verdict, where the gate is GateError; "" where nothing says
 	Why      string // by what the gate was decided
 	Sentence string
 	Power    string // what the evidence would have shown

@@ -58,6 +58,8 @@ func outcomes() map[string]*outcome.Outcome {
 			Leaks: []outcome.Leak{{Signature: "s", Change: outcome.ChangeFound, Class: "growing"}}},
 		"pending": {Gate: outcome.GatePending, Sentence: "The evidence is still being analysed."},
 		"error":   {Gate: outcome.GateError, Problems: []string{""}},
+		"no verdict": {Project: "shop", Scenario: "soak", Gate: outcome.GateError, Code: "unreachable",
+			Sentence: "There is no verdict: the server fails after 12 tries."},
 	}
 }
 
@@ -293,5 +295,27 @@ func TestMarkdownHoldsNames(t *testing.T) {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %s in\n%s", want, b.String())
 		}
+	}
+}
+
+// A push without a verdict says so in every form, with its code: none of its files looks like a pass.
+func TestNoVerdict(t *testing.T) {
+	o := outcomes()["no verdict"]
+	for name, wants := range map[string][]string{
+		"junit": {`tests="1" failures="0" errors="1"`, `<error type="unreachable" message="There is no verdict: `},
+		"sarif": {`"executionSuccessful": false`, `"level": "error"`, `"id": "unreachable"`,
+			`"text": "There is no verdict: the server fails after 12 tries. "`},
+		"codeclimate": {`"check_name": "no-verdict"`, `"severity": "blocker"`, "There is no verdict: "},
+		"markdown":    {"shop soak ⚠ error\n\nThere is no verdict: ", "code `unreachable`"},
+	} {
+		text := string(write(t, format(t, name), o))
+		for _, want := range wants {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s lacks %s:\n%s", name, want, text)
+			}
+		}
+	}
+	if text := string(write(t, format(t, "codeclimate"), outcomes()["passed"])); text != "[]\n" {
+		t.Error(text)
 	}
 }

@@ -50,8 +50,12 @@ type (
 		Notifications []sarifNotification `json:"toolExecutionNotifications,omitempty"`
 	}
 	sarifNotification struct {
-		Level   string    `json:"level"`
-		Message sarifText `json:"message"`
+		Level      string           `json:"level"`
+		Message    sarifText        `json:"message"`
+		Descriptor *sarifDescriptor `json:"descriptor,omitempty"`
+	}
+	sarifDescriptor struct {
+		ID string `json:"id"`
 	}
 	sarifAutomation struct {
 		ID string `json:"id"`
@@ -140,9 +144,12 @@ func SARIF(w io.Writer, o *Outcome) error {
 	if o.Gate != GatePassed && o.Gate != GateFailed {
 		texts = append([]string{strings.TrimPrefix(o.Sentence+" "+o.Why, " ")}, texts...)
 	}
-	for _, text := range texts {
-		invocation.Notifications = append(invocation.Notifications,
-			sarifNotification{"warning", sarifText{cmp.Or(plainText(text), o.Gate)}})
+	for i, text := range texts {
+		n := sarifNotification{Level: "warning", Message: sarifText{cmp.Or(plainText(text), o.Gate)}}
+		if i == 0 && o.Code != "" {
+			n.Level, n.Descriptor = "error", &sarifDescriptor{o.Code}
+		}
+		invocation.Notifications = append(invocation.Notifications, n)
 	}
 	run.Invocations = []sarifInvocation{invocation}
 	if o.Project != "" && o.Scenario != "" { // results of several scenarios do not replace each other
