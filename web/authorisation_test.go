@@ -148,13 +148,13 @@ var wanted = map[string]string{
 		GET /healthz, GET /readyz, GET /favicon.ico, GET /static/*, GET /api/v1/openapi.yaml, OPTIONS /api/v1/evidence, GET /login, POST /login, POST /logout,
 		GET /login/issuer, GET /login/issuer/return, GET /setup/:code, POST /setup/:code`,
 	"known":   `GET /, GET /account, GET /search`,
-	"server":  `GET /operators, GET /accounts, POST /accounts, POST /accounts/:user, POST /accounts/:user/link, POST /projects, GET /api/v1/audit`,
+	"server":  `GET /operators, GET /accounts, POST /accounts, POST /accounts/:user, POST /accounts/:user/link, POST /projects, GET /api/v1/audit, POST /api/v1/projects`,
 	"uploads": `GET /upload, POST /upload, POST /upload/glance, POST /symbols, PUT /api/v1/symbols`,
 	"symbols": `GET /symbols/*, GET /symbols/:name/:key/:file, GET /symbols/:name/:key/msfz0/:file`,
-	"decide":  `GET /api/v1/runs/:id, GET /api/v1/runs/:id/verdict, GET /api/v1/runs/:id/decisions`,
+	"decide":  `GET /api/v1/runs/:id, GET /api/v1/runs/:id/verdict, GET /api/v1/runs/:id/decisions, GET /api/v1/projects/:project/builds/:build`,
 	"read": `
 		GET /api/v1/runs/:id/report, GET /api/v1/runs/:id/window, GET /api/v1/runs/:id/views/:view, GET /api/v1/runs/:id/allocations, GET /runs/:id, GET /runs/:id/sites/:ordinal, GET /runs/:id/memory, GET /runs/:id/events,
-		GET /api/v1/compare, GET /api/v1/compare/tree, GET /projects/:project, GET /projects/:project/symbols, GET /projects/:project/compare, GET /projects/:project/rules,
+		GET /api/v1/compare, GET /api/v1/compare/tree, GET /api/v1/projects/:project, GET /projects/:project, GET /projects/:project/symbols, GET /projects/:project/compare, GET /projects/:project/rules,
 		GET /projects/:project/signatures/:signature, GET /api/v1/runs/:id/evidence/:file, GET /projects/:project/policy, GET /api/v1/projects/:project/policy, POST /api/v1/projects/:project/policy/preview, GET /api/v1/projects/:project/audit, GET /api/v1/projects/:project/rules, POST /api/v1/projects/:project/rules/preview,
 		GET /api/v1/projects/:project/signatures, GET /api/v1/projects/:project/signatures/:signature, GET /api/v1/projects/:project/signatures/:signature/audit`,
 	"upload": `
@@ -169,6 +169,7 @@ var wanted = map[string]string{
 	"manage": `
 		DELETE /api/v1/runs/:id/evidence/:file, DELETE /api/v1/runs/:id, POST /runs/:id/delete, POST /projects/:project/settings/delete, POST /projects/:project/settings/builds,
 		DELETE /api/v1/projects/:project, DELETE /api/v1/projects/:project/builds/:build,
+		PATCH /api/v1/projects/:project, PATCH /api/v1/projects/:project/builds/:build,
 		POST /projects/:project/policy, PUT /api/v1/projects/:project/policy,
 		GET /projects/:project/settings, POST /projects/:project/settings/rename, POST /projects/:project/settings/members, POST /projects/:project/settings/tokens, POST /projects/:project/settings/sources,
 		POST /projects/:project/settings/tokens/:number, GET /api/v1/projects/:project/tokens, POST /api/v1/projects/:project/tokens, DELETE /api/v1/projects/:project/tokens/:number,

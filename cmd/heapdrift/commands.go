@@ -47,6 +47,8 @@ func commands() []command {
 			etlCensus, false},
 		{"push", "--url U --project P --build B [flags] FILE…",
 			"send evidence to a server from a CI job, and wait for the verdict", pushEvidence, false},
+		{"builds set", "[--project P] BUILD [--branch X] [--commit C] [--name N] [--sequence N] [--fork B]",
+			"correct what an upload said of a build", buildsSet, false},
 		{"leaks list", "[--project P] [flags]", "list the leaks of a project on a server", leaksList, false},
 		{"leaks accept", "[--project P] [flags] SIG…", "mark leaks of a project as known: they fail no gate", leaksAccept, false},
 		{"leaks assign", "[--project P] SIG… --to WHO", "assign leaks of a project to a team or a person", leaksAssign, false},

@@ -39,9 +39,9 @@ type config struct {
 	Concurrency   int           `env:"HEAPDRIFT_CONCURRENCY" envDefault:"2" help:"light jobs at once on one worker; beside them runs one that reads more than 256 MB. They share HEAPDRIFT_MEMORY"`
 	// Memory is read before the configuration is: see command.within.
 	Memory     memory.Size `env:"HEAPDRIFT_MEMORY" help:"most memory that a command, or all jobs of a worker together, take, as in 2G; a job that needs more ends with a sentence (default three quarters of the machine's, at most 4G)"`
-	URL        string      `env:"HEAPDRIFT_URL" help:"server that push, leaks and symbols add talk to; symbols add takes the one on HEAPDRIFT_LISTEN when empty"`
-	Project    string      `env:"HEAPDRIFT_PROJECT" help:"project that push and leaks are about; push takes what the CI system says when empty"`
-	Token      string      `env:"HEAPDRIFT_TOKEN" help:"token that push, leaks and symbols add send to the server"`
+	URL        string      `env:"HEAPDRIFT_URL" help:"server that push, leaks, builds and symbols add talk to; symbols add takes the one on HEAPDRIFT_LISTEN when empty"`
+	Project    string      `env:"HEAPDRIFT_PROJECT" help:"project that push, leaks and builds are about; push takes what the CI system says when empty"`
+	Token      string      `env:"HEAPDRIFT_TOKEN" help:"token that push, leaks, builds and symbols add send to the server"`
 	TrustProxy bool        `env:"HEAPDRIFT_TRUST_PROXY" help:"take client addresses from X-Forwarded-For of a proxy in a private network"`
 	LogFormat  string      `env:"HEAPDRIFT_LOG" envDefault:"text" help:"text or json, on the standard error"`
 }

@@ -80,19 +80,7 @@ func placeBuilds(ctx context.Context, tx pgx.Tx, project int64) error {
 			return err
 		}
 	}
-	if err := lookAgain(ctx, tx, project); err != nil {
-		return err
-	}
-	bad, err := values[int64](ctx, tx,
-		`select id from signatures where project_id = $1 and bad and alias_of is null`, project)
-	if err != nil {
-		return err
-	}
-	pooled, err := poolAll(ctx, tx, project, nil)
-	if err != nil {
-		return err
-	}
-	return followHistory(ctx, tx, project, append(bad, pooled...), "")
+	return followProject(ctx, tx, project)
 }
 
 // auditOrder notes how the order of the builds that have results changed; before has them in the former one.

@@ -73,18 +73,20 @@ func (s *Store) RenameProject(ctx context.Context, project, to, by string) error
 	if err := leaks.CheckProjectName(to); err != nil {
 		return err
 	}
-	return s.tx(ctx, "rename project", func(tx pgx.Tx) error {
-		id, err := value[int64](ctx, tx, `update projects set name = $2 where name = $1 returning id`, project, to)
-		if taken(err) {
-			return &leaks.FieldError{Field: "project", Message: "there is one of this name"}
-		}
-		if err != nil {
-			return wrap("project", err)
-		}
-		if _, err := tx.Exec(ctx,
-			`update uploads set target = jsonb_set(target, '{project}', to_jsonb($2::text)) where target->>'project' = $1 and result is null`, project, to); err != nil {
-			return err
-		}
-		return auditProject(ctx, tx, id, by, "project", map[string]any{"name": project}, map[string]any{"name": to})
-	})
+	return s.tx(ctx, "rename project", func(tx pgx.Tx) error { return renameProject(ctx, tx, project, to, by) })
+}
+
+func renameProject(ctx context.Context, tx pgx.Tx, project, to, by string) error {
+	id, err := value[int64](ctx, tx, `update projects set name = $2 where name = $1 returning id`, project, to)
+	if taken(err) {
+		return &leaks.FieldError{Field: "project", Message: "there is one of this name"}
+	}
+	if err != nil {
+		return wrap("project", err)
+	}
+	if _, err := tx.Exec(ctx,
+		`update uploads set target = jsonb_set(target, '{project}', to_jsonb($2::text)) where target->>'project' = $1 and result is null`, project, to); err != nil {
+		return err
+	}
+	return auditProject(ctx, tx, id, by, "project", map[string]any{"name": project}, map[string]any{"name": to})
 }

@@ -30,11 +30,7 @@ func (a *API) evidenceDelete(c echo.Context) error {
 
 // buildDelete handles DELETE /api/v1/projects/:project/builds/:build: the build with its runs.
 func (a *API) buildDelete(c echo.Context) error {
-	project, err := pathText(c, "project")
-	if err != nil {
-		return err
-	}
-	build, err := pathText(c, "build")
+	project, build, err := buildOf(c)
 	if err != nil {
 		return err
 	}

@@ -70,6 +70,7 @@ var table = map[string]need{
 	"POST /accounts/:user/link": ofServer,
 	"POST /projects":            ofServer,
 	"GET /api/v1/audit":         ofServer,
+	"POST /api/v1/projects":     ofServer,
 
 	"GET /upload":         in(anywhere, accounts.Upload),
 	"POST /upload":        in(anywhere, accounts.Upload), // its handler asks AllowUpload for the project that the form names
@@ -133,6 +134,10 @@ var table = map[string]need{
 	"POST /projects/:project/settings/builds":         in(projectOfPath, accounts.Manage),
 	"DELETE /api/v1/projects/:project":                in(projectOfPath, accounts.Manage),
 	"DELETE /api/v1/projects/:project/builds/:build":  in(projectOfPath, accounts.Manage),
+	"GET /api/v1/projects/:project":                   in(projectOfPath, accounts.Read),
+	"PATCH /api/v1/projects/:project":                 in(projectOfPath, accounts.Manage),
+	"GET /api/v1/projects/:project/builds/:build":     in(projectOfPath, accounts.Decide),
+	"PATCH /api/v1/projects/:project/builds/:build":   in(projectOfPath, accounts.Manage),
 	"POST /projects/:project/settings/rename":         in(projectOfPath, accounts.Manage),
 	"POST /projects/:project/settings/members":        in(projectOfPath, accounts.Manage),
 	"POST /projects/:project/settings/sources":        in(projectOfPath, accounts.Manage),

@@ -1,0 +1,29 @@
+package store
+
+import "context"
+
+// A BuildDetail is a build as those who correct it see it.
+type BuildDetail struct {
+	BuildRef
+	Fork      string // the build at which its branch left the parent line; "" where nobody says
+	Ancestors int    // how many commits behind it are known
+	Runs      []Run  // the oldest first
+}
+
+// Build returns a build with its runs, or ErrNotFound.
+func (v View) Build(ctx context.Context, project, build string) (*BuildDetail, error) {
+	type row struct {
+		ID int64
+		BuildRef
+		Fork      string
+		Ancestors int
+	}
+	b, err := one[row](ctx, v.q, `
+		select b.id, b.name, b.sequence, b.branch, b.commit, b.pinned, b.fork, cardinality(b.ancestors) as ancestors
+		from builds b join projects p on p.id = b.project_id where p.name = $1 and b.name = $2`, project, build)
+	if err != nil {
+		return nil, wrap("build", err)
+	}
+	runs, err := all[Run](ctx, v.q, `select `+runColumns+runTables+` where r.build_id = $1 order by r.id`, b.ID)
+	return &BuildDetail{BuildRef: b.BuildRef, Fork: b.Fork, Ancestors: b.Ancestors, Runs: runs}, wrap("runs of build", err)
+}

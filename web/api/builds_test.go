@@ -1,0 +1,83 @@
+package api_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+)
+
+type buildAnswer struct {
+	Name, Branch, Commit, Fork string
+	Sequence                   *int64
+	Runs                       []struct {
+		ID                    int64
+		Scenario, Name, State string
+	}
+}
+
+// What an upload said of a build is corrected by a PATCH, and the build is found under its new name.
+func TestBuildPatch(t *testing.T) {
+	n := start(t)
+	n.do("PUT", evidence("build", "rc/1 #2", "commit", "c1"), strings.NewReader(umdhLog(100))).want(t, 201, "")
+	n.do("PUT", evidence("build", "101", "run", "2"), strings.NewReader(umdhLog(100))).want(t, 201, "")
+	path := func(build string) string { return "/api/v1/projects/shop/builds/" + url.PathEscape(build) }
+	b := decode[buildAnswer](t, n.do("GET", path("rc/1 #2"), nil).want(t, 200, ""))
+	if b.Name != "rc/1 #2" || b.Commit != "c1" || b.Sequence != nil || len(b.Runs) != 1 || b.Runs[0].Scenario != "soak" ||
+		b.Runs[0].Name != "1" || b.Runs[0].State != "processing" {
+		t.Errorf("%+v", b)
+	}
+	patch := func(build, body string) answer {
+		return n.do("PATCH", path(build), strings.NewReader(body), "X-Heapdrift-Actor", "Ada")
+	}
+	b = decode[buildAnswer](t, patch("rc/1 #2",
+		`{"name":" rc2 ","branch":"main","commit":"c2","sequence":99,"fork":"101"}`).want(t, 200, ""))
+	if b.Name != "rc2" || b.Branch != "main" || b.Commit != "c2" || b.Sequence == nil || *b.Sequence != 99 || b.Fork != "101" {
+		t.Errorf("%+v", b)
+	}
+	n.do("GET", path("rc/1 #2"), nil).want(t, 404, "not-found")
+	patch("rc2", `{"branch":""}`).want(t, 200, "")
+	patch("rc2", `{"name":"101"}`).want(t, 422, "invalid-name")
+	patch("rc2", `{"fork":"rc2"}`).want(t, 422, "invalid-fork")
+	patch("rc2", `{}`).want(t, 422, "invalid-body")
+	patch("rc2", `{"project":"x"}`).want(t, 422, "invalid-body")
+	patch("rc2", `{"sequence":"x"}`).want(t, 422, "invalid-body")
+	patch("none", `{"branch":"x"}`).want(t, 404, "not-found")
+	trail := decode[struct {
+		Audit []struct{ Actor, Action string }
+	}](t, n.do("GET", "/api/v1/projects/shop/audit", nil).want(t, 200, ""))
+	if len(trail.Audit) != 2 || trail.Audit[0].Action != "build" || trail.Audit[0].Actor != "Ada" {
+		t.Errorf("%+v", trail)
+	}
+}
+
+// A project is made empty, renamed, and told which branch the others leave.
+func TestProjects(t *testing.T) {
+	n := start(t)
+	type project struct {
+		Name   string
+		Branch string `json:"default_branch"`
+	}
+	made := n.do("POST", "/api/v1/projects", strings.NewReader(`{"name":" my shop ","default_branch":"trunk"}`)).want(t, 201, "")
+	if p := decode[project](t, made); p != (project{"my shop", "trunk"}) ||
+		made.Header.Get("Location") != "/api/v1/projects/my%20shop" {
+		t.Errorf("%+v %v", p, made.Header)
+	}
+	n.do("POST", "/api/v1/projects", strings.NewReader(`{"name":"shop"}`)).want(t, 201, "")
+	n.do("POST", "/api/v1/projects", strings.NewReader(`{"name":"shop"}`)).want(t, 422, "invalid-name")
+	n.do("POST", "/api/v1/projects", strings.NewReader(`{"name":"a/b"}`)).want(t, 422, "invalid-name")
+	n.do("POST", "/api/v1/projects", strings.NewReader(`{"name":"x","default_branch":"?"}`)).want(t, 422, "invalid-default-branch")
+	n.do("GET", "/api/v1/projects/x", nil).want(t, 404, "not-found")
+	patch := func(project, body string) answer {
+		return n.do("PATCH", "/api/v1/projects/"+url.PathEscape(project), strings.NewReader(body))
+	}
+	p := decode[project](t, patch("my shop", `{"name":"store","default_branch":""}`).want(t, 200, ""))
+	if p != (project{"store", ""}) {
+		t.Errorf("%+v", p)
+	}
+	patch("my shop", `{"name":"x"}`).want(t, 404, "not-found")
+	patch("store", `{"name":"shop"}`).want(t, 422, "invalid-name")
+	patch("store", `{}`).want(t, 422, "invalid-body")
+	if p = decode[project](t, n.do("GET", "/api/v1/projects/store", nil).want(t, 200, "")); p != (project{"store", ""}) {
+		t.Errorf("%+v", p)
+	}
+}
