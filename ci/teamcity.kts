@@ -7,7 +7,8 @@ object Soak : BuildType({
     steps {
         script { scriptContent = "build.cmd" }
         powerShell { scriptMode = script { content = "./ci/record.ps1 -Program out/Release/shop.exe" } }
-        script { scriptContent = "heapdrift push --scenario soak --fail-on new,grown --symbols out/Release --junit junit.xml --markdown comment.md umdh/*.txt" }
+        script { scriptContent = "git rev-list --first-parent -200 HEAD > ancestors.txt" } // needs the checkout mode on the agent
+        script { scriptContent = "heapdrift push --ancestors ancestors.txt --scenario soak --fail-on new,grown --symbols out/Release --junit junit.xml --markdown comment.md umdh/*.txt" }
         powerShell {
             executionMode = BuildStep.ExecutionMode.ALWAYS
             conditions { exists("teamcity.pullRequest.number") }

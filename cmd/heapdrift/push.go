@@ -18,6 +18,8 @@ import (
 // pushFlags are the flags of the push command.
 type pushFlags struct {
 	url, token, project, build, scenario, run, branch, commit, sequence string
+	fork, ancestors                                                     string
+	again                                                               bool
 	baseline, failOn                                                    string
 	symbols                                                             list
 	work, unit                                                          string
@@ -43,6 +45,11 @@ func (f *pushFlags) set() *flag.FlagSet {
 	set.StringVar(&f.commit, "commit", "", "`commit` that the build was made of; what the CI system says when not given")
 	set.StringVar(&f.sequence, "sequence", "",
 		"place of the build among all, a whole `number`; what the CI system says when not given")
+	set.StringVar(&f.fork, "fork", "", "`build` at which this branch left its parent line; the server finds it when not given")
+	set.StringVar(&f.ancestors, "ancestors", "",
+		"`file` with the commits behind the build, newest first, a line each, as git rev-list --first-parent -200 HEAD prints them")
+	set.BoolVar(&f.again, "again", false,
+		"one more run of the same build and scenario, by the next free number; it is judged together with those before")
 	set.StringVar(&f.baseline, "baseline", "", "`build` to compare with; the server chooses when not given")
 	set.StringVar(&f.failOn, "fail-on", "", "what fails the gate, `new,grown,leak`; the server decides when not given")
 	set.DurationVar(&f.wait, "wait", 5*time.Minute, "how long to wait for the verdict")
@@ -78,6 +85,10 @@ func pushEvidence(ctx context.Context, args []string, s streams) (int, error) {
 		return exitUsage, &usageError{err.Error()}
 	}
 	plan, err := f.plan(ctx, patterns)
+	if err == nil && f.again {
+		client.Note = func(text string) { fmt.Fprintln(s.err, text) }
+		err = f.nameAgain(ctx, client, plan)
+	}
 	var usage *usageError
 	switch {
 	case errors.As(err, &usage):
@@ -187,6 +198,14 @@ func exitOfOutcome(o *outcome.Outcome) int {
 	return exitInput
 }
 
+// countOf counts commits; "" for none.
+func countOf(commits []string) string {
+	if len(commits) == 0 {
+		return ""
+	}
+	return figures.Plural(len(commits), "commit")
+}
+
 // describe prints the files that would be sent, and their target.
 func (f *pushFlags) describe(out io.Writer, p *push.Plan, job *ciJob) error {
 	line := func(name, value string) {
@@ -198,6 +217,7 @@ func (f *pushFlags) describe(out io.Writer, p *push.Plan, job *ciJob) error {
 	line("system", job.name())
 	for _, field := range [][2]string{
 		{"project", p.Target.Project}, {"build", p.Target.Build}, {"sequence", f.sequence}, {"branch", p.Target.Branch},
+		{"fork", p.Target.Fork}, {"ancestors", countOf(p.Target.Ancestors)},
 		{"scenario", p.Target.Scenario},
 		{"run", p.Target.Run}, {"baseline", f.baseline}, {"fail on", f.failOn}, {"commit", p.Target.Commit},
 		{"job", job.environment.Link},

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 
 	"heapdrift/ingest/figures"
 	"heapdrift/internal/leaks"
@@ -24,6 +26,9 @@ func (f *pushFlags) complete(job *ciJob) error {
 	}
 	e := &job.environment
 	f.url, f.token, f.project = cmp.Or(f.url, c.URL), cmp.Or(f.token, c.Token), cmp.Or(f.project, c.Project, e.Project)
+	if f.again && f.run != "" {
+		return &usageError{"--again names the run: leave --run out"}
+	}
 	f.run = cmp.Or(f.run, e.Run, "1")
 	f.build = cmp.Or(f.build, e.Build)
 	if f.sequence == "" && e.Sequence != nil && !isNumber(f.build) {
@@ -59,13 +64,16 @@ func (f *pushFlags) plan(ctx context.Context, patterns []string) (*push.Plan, er
 		return nil, &usageError{"no files of evidence given"}
 	}
 	fields := map[string]string{"project": f.project, "build": f.build, "scenario": f.scenario, "run": f.run,
-		"branch": f.branch, "commit": f.commit, "sequence": f.sequence}
+		"branch": f.branch, "commit": f.commit, "fork": f.fork, "sequence": f.sequence}
 	target, err := leaks.TargetOf(func(name string) string { return fields[name] })
 	var wrong *leaks.FieldError
 	if errors.As(err, &wrong) {
 		return nil, &usageError{"--" + wrong.Field + ": " + wrong.Message}
 	}
 	if err != nil {
+		return nil, err
+	}
+	if target.Ancestors, err = f.readAncestors(); err != nil {
 		return nil, err
 	}
 	p := &push.Plan{Target: target}
@@ -83,6 +91,51 @@ func (f *pushFlags) plan(ctx context.Context, patterns []string) (*push.Plan, er
 		return nil, err
 	}
 	return p, p.Stat()
+}
+
+// readAncestors reads the commits of --ancestors, as many of the newest as a server keeps.
+func (f *pushFlags) readAncestors() ([]string, error) {
+	if f.ancestors == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(f.ancestors)
+	if err != nil {
+		return nil, &push.Error{Code: push.CodeNoFile, File: f.ancestors, Message: "the list of commits cannot be read", Err: err}
+	}
+	var lines []string
+	for line := range strings.Lines(plainLines(text)) {
+		if line = strings.TrimSpace(line); line != "" && len(lines) < leaks.MaxAncestors {
+			lines = append(lines, line)
+		}
+	}
+	commits, err := leaks.ParseAncestors(strings.Join(lines, "\n"))
+	if err != nil {
+		return nil, &usageError{"--ancestors: " + f.ancestors + ": " + err.Error()}
+	}
+	if len(commits) == 0 {
+		return nil, &push.Error{Code: push.CodeNoCommits, File: f.ancestors, Message: "the file names no commits",
+			Do: "write it by git rev-list --first-parent -200 HEAD, in a checkout that has them"}
+	}
+	return commits, nil
+}
+
+// plainLines is the text of a file as UTF-8: Windows PowerShell writes UTF-16 where output is redirected.
+func plainLines(text []byte) string {
+	if len(text) < 2 || text[0] != 0xFF || text[1] != 0xFE {
+		return strings.TrimPrefix(string(text), "\uFEFF")
+	}
+	units := make([]uint16, 0, len(text)/2)
+	for i := 2; i+1 < len(text); i += 2 {
+		units = append(units, binary.LittleEndian.Uint16(text[i:]))
+	}
+	return string(utf16.Decode(units))
+}
+
+// nameAgain names the run of a push that is one more of its build and scenario.
+func (f *pushFlags) nameAgain(ctx context.Context, client *push.Client, p *push.Plan) error {
+	name, err := client.FreeRun(ctx, &p.Target)
+	f.run, p.Target.Run = name, cmp.Or(name, p.Target.Run)
+	return err
 }
 
 // addWork notes, for each file, how much work the process had done by then.

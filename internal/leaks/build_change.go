@@ -37,7 +37,7 @@ func (c *BuildChange) Normalize(build string) error {
 		name = *c.Name
 	}
 	if c.Fork != nil && *c.Fork == name {
-		return &FieldError{"fork", "is the build itself: name the build at which its branch left the parent line"}
+		return &FieldError{"fork", ownFork}
 	}
 	return nil
 }

@@ -16,8 +16,11 @@ type Target struct {
 	Sequence *int64 `json:"sequence,omitempty"` // place among the project's builds; nil where not declared
 	Branch   string `json:"branch,omitempty"`
 	Commit   string `json:"commit,omitempty"` // that the build was made of
-	Scenario string `json:"scenario"`
-	Run      string `json:"run"`
+	Fork     string `json:"fork,omitempty"`   // the build at which the branch left its parent line
+	// Ancestors are the commits behind the build's, newest first; nil where not declared.
+	Ancestors []string `json:"ancestors,omitempty"`
+	Scenario  string   `json:"scenario"`
+	Run       string   `json:"run"`
 	// Work is how much work the process had done when the evidence was taken, counted in WorkUnits; nil where not
 	// declared.
 	Work     *float64 `json:"work,omitempty"`
@@ -32,7 +35,11 @@ type Target struct {
 func TargetOf(field func(name string) string) (Target, error) {
 	t := Target{
 		Project: field("project"), Build: field("build"), Scenario: field("scenario"), Run: field("run"),
-		Branch: field("branch"), Commit: field("commit"), WorkUnit: field("work_unit"),
+		Branch: field("branch"), Commit: field("commit"), Fork: field("fork"), WorkUnit: field("work_unit"),
+	}
+	var err error
+	if t.Ancestors, err = ParseAncestors(field("ancestors")); err != nil {
+		return t, err
 	}
 	if text := strings.TrimSpace(field("sequence")); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
@@ -92,7 +99,7 @@ func (t *Target) Normalize() error {
 		{"project", &t.Project, "", true, projectName}, {"build", &t.Build, "", true, anyName},
 		{"scenario", &t.Scenario, DefaultScenario, true, anyName}, {"run", &t.Run, "1", true, anyName},
 		{"branch", &t.Branch, "", false, anyName},
-		{"commit", &t.Commit, "", false, anyName},
+		{"commit", &t.Commit, "", false, anyName}, {"fork", &t.Fork, "", false, anyName},
 	} {
 		*field.value = strings.TrimSpace(*field.value)
 		if *field.value == "" {
@@ -104,6 +111,9 @@ func (t *Target) Normalize() error {
 		case *field.value != "" && !field.form.fits(*field.value):
 			return &FieldError{field.name, fmt.Sprintf("%q is not a name: %s", *field.value, field.form.words)}
 		}
+	}
+	if t.Fork == t.Build {
+		return &FieldError{"fork", ownFork}
 	}
 	return t.normalizeWork()
 }

@@ -2,8 +2,13 @@ package push
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/url"
+	"strconv"
+	"strings"
+
+	"heapdrift/internal/leaks"
 )
 
 // A Build is what the server knows of a build.
@@ -44,4 +49,46 @@ func (c *Client) ChangeBuild(ctx context.Context, project, build string, fields 
 	}
 	b := new(Build)
 	return b, a.decode(b)
+}
+
+// setAncestors says which commits are behind the target's build: once, as the list is too long for what goes with each
+// file. Servers that are older do not take it.
+func (c *Client) setAncestors(ctx context.Context, t *leaks.Target) error {
+	if len(t.Ancestors) == 0 {
+		return nil
+	}
+	text := strings.Join(t.Ancestors, "\n") + "\n"
+	_, err := c.ask(ctx, request{method: http.MethodPut, path: buildPath(t.Project, t.Build) + "/ancestors",
+		timeout: answerTime, header: map[string]string{"Content-Type": "text/plain; charset=utf-8"},
+		body: func() (io.Reader, int64) { return strings.NewReader(text), int64(len(text)) }})
+	if isRefused(err, http.StatusNotFound) || isRefused(err, http.StatusMethodNotAllowed) {
+		if c.Note != nil {
+			c.Note("the server is of an older version and does not take the commits behind a build")
+		}
+		return nil
+	}
+	return err
+}
+
+// FreeRun is the name of one more run of a build and scenario: the least number that no run of them has.
+func (c *Client) FreeRun(ctx context.Context, t *leaks.Target) (string, error) {
+	b, err := c.Build(ctx, t.Project, t.Build)
+	if isRefused(err, http.StatusMethodNotAllowed) {
+		return "", &Error{Code: CodeOldServer, Message: "the server is of an older version and does not list the runs of a build",
+			Do: "name the run by --run"}
+	}
+	if err != nil {
+		return "", err
+	}
+	taken := map[string]bool{}
+	if b != nil {
+		for _, r := range b.Runs {
+			taken[r.Name] = taken[r.Name] || r.Scenario == t.Scenario
+		}
+	}
+	for n := 1; ; n++ {
+		if name := strconv.Itoa(n); !taken[name] {
+			return name, nil
+		}
+	}
 }

@@ -15,6 +15,8 @@ const (
 	CodeOffset       = "bad-offset"
 	CodeDigest       = "digest-mismatch"
 	CodeRefused      = "refused"
+	CodeOldServer    = "old-server"
+	CodeNoCommits    = "no-commits"
 )
 
 // An Error says what is wrong with a file or a server, and what to do next.

@@ -100,6 +100,9 @@ func (c *Client) Send(ctx context.Context, p *Plan, w Watcher) (*Run, error) {
 	if err := errors.Join(c.all(ctx, files[:1], w, e.send), c.rest(ctx, files[1:], w, &e)); err != nil {
 		return nil, err
 	}
+	if err := c.setAncestors(ctx, &p.Target); err != nil {
+		return nil, err
+	}
 	run, err := c.Complete(ctx, e.id)
 	if err != nil {
 		return nil, err
@@ -246,7 +249,7 @@ func (e *evidenceRun) metadata(f *File, name string) map[string]string {
 	t := &e.target
 	m := map[string]string{
 		"project": t.Project, "build": t.Build, "scenario": t.Scenario, "run": t.Run, "branch": t.Branch,
-		"commit": t.Commit, "filename": name,
+		"commit": t.Commit, "fork": t.Fork, "filename": name,
 	}
 	if t.Sequence != nil {
 		m["sequence"] = strconv.FormatInt(*t.Sequence, 10)

@@ -131,6 +131,7 @@ func (a *API) Register(e *echo.Echo) {
 	e.PATCH("/api/v1/projects/:project", a.projectPatch)
 	e.GET("/api/v1/projects/:project/builds/:build", a.buildShow)
 	e.PATCH("/api/v1/projects/:project/builds/:build", a.buildPatch)
+	e.PUT("/api/v1/projects/:project/builds/:build/ancestors", a.ancestorsPut)
 	e.POST("/api/v1/projects/:project/baseline", a.baselinePost)
 	e.GET("/api/v1/projects/:project/audit", a.projectAudit)
 	e.GET("/api/v1/projects/:project/rules", a.rulesGet)

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"errors"
+	"io"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -8,6 +10,7 @@ import (
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 	"heapdrift/web/address"
+	"heapdrift/web/problem"
 )
 
 // buildDetailView is a build as the API shows it.
@@ -68,6 +71,35 @@ func (a *API) buildPatch(c echo.Context) error {
 	}
 	if change.Name != nil {
 		build = *change.Name
+	}
+	return a.sendBuild(c, project, build)
+}
+
+// maxAncestors is how long the body of a list of commits may be, in bytes.
+const maxAncestors = 80 << 10
+
+// ancestorsPut handles PUT /api/v1/projects/:project/builds/:build/ancestors: the body is the list of commits behind
+// the build, newest first, a line each. A header or an address has no room for it on its way through proxies.
+func (a *API) ancestorsPut(c echo.Context) error {
+	project, build, err := buildOf(c)
+	if err != nil {
+		return err
+	}
+	text, err := io.ReadAll(http.MaxBytesReader(c.Response(), c.Request().Body, maxAncestors))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return problem.New(http.StatusRequestEntityTooLarge, problem.CodeTooLarge, "the body takes at most %d bytes",
+			maxAncestors)
+	case err != nil:
+		return problem.New(http.StatusBadRequest, problem.CodeBroken, "the body did not come whole")
+	}
+	commits, err := leaks.ParseAncestors(string(text))
+	if err != nil {
+		return err
+	}
+	if err := a.store.SetAncestors(c.Request().Context(), project, build, commits); err != nil {
+		return err
 	}
 	return a.sendBuild(c, project, build)
 }

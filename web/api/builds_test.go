@@ -81,3 +81,32 @@ func TestProjects(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+// The commits behind a build come with the upload, or as a list by themselves.
+func TestBuildAncestors(t *testing.T) {
+	n := start(t)
+	const path = "/api/v1/projects/shop/builds/100"
+	type answered struct {
+		Fork      string
+		Ancestors int
+	}
+	n.do("PUT", evidence("fork", "99", "ancestors", "c2,c1"), strings.NewReader(umdhLog(100))).want(t, 201, "")
+	if b := decode[answered](t, n.do("GET", path, nil).want(t, 200, "")); b != (answered{"99", 2}) {
+		t.Errorf("%+v", b)
+	}
+	put := func(text string) answer {
+		return n.do("PUT", path+"/ancestors", strings.NewReader(text), "Content-Type", "text/plain")
+	}
+	if b := decode[answered](t, put(strings.Repeat(strings.Repeat("a", 64)+"\r\n", 1000)).want(t, 200, "")); b.Ancestors != 1000 {
+		t.Errorf("%+v", b)
+	}
+	put(strings.Repeat("c\n", 1001)).want(t, 422, "invalid-ancestors")
+	put(strings.Repeat("a", 65)).want(t, 422, "invalid-ancestors")
+	put(strings.Repeat("\n", 81921)).want(t, 413, "too-large")
+	n.do("PUT", "/api/v1/projects/shop/builds/1/ancestors", strings.NewReader("c\n"), "Content-Type", "text/plain").want(t, 404, "not-found")
+	n.do("PUT", evidence("fork", "100"), strings.NewReader(umdhLog(100))).want(t, 422, "invalid-fork")
+	n.do("PUT", evidence("ancestors", "c 2"), strings.NewReader(umdhLog(100))).want(t, 422, "invalid-ancestors")
+	if b := decode[answered](t, put("").want(t, 200, "")); b.Ancestors != 0 {
+		t.Errorf("%+v", b)
+	}
+}

@@ -41,7 +41,12 @@ func TargetOfRun(r store.Run) Target {
 // Parse checks a target. Its error is a *leaks.FieldError.
 func (t Target) Parse() (leaks.Target, error) {
 	fields := t.Fields()
-	return leaks.TargetOf(func(name string) string { return *fields[name] })
+	return leaks.TargetOf(func(name string) string {
+		if value := fields[name]; value != nil {
+			return *value
+		}
+		return "" // programs alone name it, such as the commits behind a build
+	})
 }
 
 // UploadURL is the upload page with the target filled in.

@@ -1,0 +1,37 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// SetAncestors says which commits are behind a build, newest first. Where others were known, the audit says so. It
+// returns ErrNotFound where there is no such build.
+func (s *Store) SetAncestors(ctx context.Context, project, build string, commits []string) error {
+	return s.tx(ctx, "set ancestors", func(tx pgx.Tx) error {
+		id, err := projectID(ctx, tx, project)
+		if err != nil {
+			return err
+		}
+		if err := lockProject(ctx, tx, id); err != nil {
+			return err
+		}
+		former, err := one[buildFacts](ctx, tx, `select `+factColumns+` from builds where project_id = $1 and name = $2`,
+			id, build)
+		if err != nil || slices.Equal(former.Ancestors, commits) {
+			return wrap("build", err)
+		}
+		if _, err := tx.Exec(ctx, `update builds set ancestors = $2 where id = $1`, former.ID, filledTexts(commits)); err != nil {
+			return err
+		}
+		if n := len(former.Ancestors); n > 0 {
+			if err := auditProject(ctx, tx, id, uploader(ctx), "build", map[string]any{"build": build, "ancestors": n},
+				map[string]any{"build": build, "ancestors": len(commits)}); err != nil {
+				return err
+			}
+		}
+		return followBranch(ctx, tx, id, former.ID)
+	})
+}
