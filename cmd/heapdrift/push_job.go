@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis/export/outcome"
 	"heapdrift/internal/push"
 	"heapdrift/internal/push/ci"
@@ -50,7 +51,7 @@ func (j *ciJob) root() string {
 func (j *ciJob) failed(out io.Writer, o *outcome.Outcome, run int64, err error) error {
 	note := ci.Note{Level: ci.LevelError, Code: "push-failed", Identity: "heapdrift-push",
 		Title: "heapdrift push", Text: err.Error()}
-	return errors.Join(j.system.Annotate(out, []ci.Note{note}), j.summarize(out, o, run))
+	return errors.Join(j.system.Annotate(out, []ci.Note{note}), j.summarize(out, o, run, false))
 }
 
 // tell prints the verdict and tells the system. The sentence and the page are the last two lines.
@@ -61,7 +62,7 @@ func (j *ciJob) tell(out io.Writer, o *outcome.Outcome, v *push.Verdict, quiet b
 	if err := j.system.Annotate(out, notesOf(o)); err != nil {
 		return err
 	}
-	if err := j.summarize(out, o, v.Run); err != nil {
+	if err := j.summarize(out, o, v.Run, v.Rerun); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(out, "%s\n%s\n", ci.Plain(strings.Join(strings.Fields(o.Sentence), " ")), o.URL)
@@ -69,7 +70,7 @@ func (j *ciJob) tell(out io.Writer, o *outcome.Outcome, v *push.Verdict, quiet b
 }
 
 // summarize tells the system the outcome; run is 0 where there is none.
-func (j *ciJob) summarize(out io.Writer, o *outcome.Outcome, run int64) error {
+func (j *ciJob) summarize(out io.Writer, o *outcome.Outcome, run int64, rerun bool) error {
 	var markdown bytes.Buffer
 	if err := outcome.Markdown(&markdown, o); err != nil {
 		return err
@@ -81,7 +82,7 @@ func (j *ciJob) summarize(out io.Writer, o *outcome.Outcome, run int64) error {
 	summary := ci.Summary{Markdown: markdown.String(), Sentence: o.Sentence, Failed: o.Gate == outcome.GateFailed,
 		Outputs: []ci.Value{
 			{Name: "gate", Text: o.Gate}, {Name: "url", Text: o.URL}, {Name: "run", Text: number},
-			{Name: "sentence", Text: o.Sentence},
+			{Name: "sentence", Text: o.Sentence}, {Name: "rerun", Text: strconv.FormatBool(rerun)},
 		}}
 	for _, change := range []string{outcome.ChangeNew, outcome.ChangeGrown, outcome.ChangePersisting,
 		outcome.ChangeKnown, outcome.ChangeFixed} {
@@ -117,6 +118,55 @@ func (j *ciJob) list(out io.Writer, o *outcome.Outcome, v *push.Verdict) {
 		fmt.Fprintln(out, "power    "+ci.Plain(o.Power))
 	}
 	fmt.Fprintln(out, "gate     "+ci.Plain(strings.TrimSuffix(o.Gate+": "+o.Why, ": ")))
+	if exitOfOutcome(o) == exitInconclusive {
+		tellUndecided(out, o, v)
+	}
+}
+
+// maxUndecided is how many findings that are not decided the log lists; the page has them all.
+const maxUndecided = 10
+
+// tellUndecided prints what is not decided, and what would decide it.
+func tellUndecided(out io.Writer, o *outcome.Outcome, v *push.Verdict) {
+	for i := range v.Undecided[:min(len(v.Undecided), maxUndecided)] {
+		fmt.Fprintln(out, "undecided "+ci.Plain(undecidedLine(&v.Undecided[i], o)))
+	}
+	if n := len(v.Undecided) - maxUndecided; n > 0 {
+		fmt.Fprintf(out, "undecided %d more\n", n)
+	}
+	if v.Rerun {
+		fmt.Fprintln(out, ci.Plain("One more run of this build would probably decide: heapdrift push --again"+
+			flagText("project", o.Project)+flagText("build", o.Build)+flagText("scenario", o.Scenario)+" FILE…"))
+	}
+}
+
+// undecidedLine says of a finding what the server knows of it.
+func undecidedLine(u *push.Undecided, o *outcome.Outcome) string {
+	title := u.Title
+	for i := range o.Leaks {
+		if l := &o.Leaks[i]; l.Signature == u.Signature {
+			title = cmp.Or(title, l.Title)
+		}
+	}
+	line := cmp.Or(title, u.Signature)
+	if u.Change != "" {
+		line += ": " + u.Change
+	}
+	if u.Bytes != nil {
+		line += ", " + figures.Bytes(int64(*u.Bytes))
+	}
+	if u.Probability != nil {
+		line += fmt.Sprintf(", a leak with a probability of %.0f %%", *u.Probability*100)
+	}
+	return line
+}
+
+// flagText is a flag of a command line that a shell takes as it stands.
+func flagText(name, value string) string {
+	if strings.ContainsFunc(value, func(r rune) bool { return r == ' ' || r == '#' || r == '@' }) {
+		value = `"` + value + `"` // names hold no quotes
+	}
+	return " --" + name + " " + value
 }
 
 // restTitle counts the leaks that do not fail the gate.

@@ -52,11 +52,13 @@ func (f *pushFlags) writeOutputs(o *outcome.Outcome, v *push.Verdict) error {
 
 // withoutVerdict are the fields of a verdict where there is none.
 func withoutVerdict() map[string]any {
-	fields := map[string]any{"run": nil, "baseline": nil, "policy": 0, "pending": 0, "failed_evidence": 0, "silenced": 0}
+	fields := map[string]any{"run": nil, "baseline": nil, "policy": 0, "pending": 0, "failed_evidence": 0, "silenced": 0,
+		"rerun": false}
 	for _, name := range []string{"state", "status", "power"} {
 		fields[name] = ""
 	}
-	for _, name := range []string{"fail_on", "reasons", "new", "grown", "fixed", "clean", "persisting", "known"} {
+	for _, name := range []string{"fail_on", "reasons", "new", "grown", "fixed", "clean", "persisting", "known",
+		"undecided"} {
 		fields[name] = []string{}
 	}
 	return fields

@@ -250,3 +250,48 @@ func TestLastTwoLines(t *testing.T) {
 		}
 	}
 }
+
+// A gate that does not decide says what is open, and the command line of the run that would decide; with --quiet the
+// last two lines are all. Later steps of the job learn whether to run again.
+func TestPushTellsWhatDecides(t *testing.T) {
+	output := filepath.Join(t.TempDir(), "output")
+	j := &ciJob{system: &ci.Systems[0], get: func(name string) string {
+		return map[string]string{"GITHUB_OUTPUT": output}[name]
+	}}
+	bytesGrown, probability := 2044723.0, 0.62
+	v := &push.Verdict{Run: 7, Rerun: true, Undecided: []push.Undecided{
+		{Signature: "s", Change: "new", Probability: &probability, Bytes: &bytesGrown}, {Signature: "sig1:t"}}}
+	o := &outcome.Outcome{Gate: outcome.GateInconclusive, Project: "shop", Build: "b #1", Scenario: "soak", Sentence: "Record more.",
+		URL: "http://h/runs/7", Leaks: []outcome.Leak{{Signature: "s", Title: "shop!Cart::Add", Change: outcome.ChangeNew}}}
+	const open = "undecided shop!Cart::Add: new, 1.95 MB, a leak with a probability of 62 %\nundecided sig1:t\n"
+	const again = "One more run of this build would probably decide: heapdrift push --again --project shop --build \"b #1\" --scenario soak FILE…\n"
+	for _, test := range []struct {
+		gate         string
+		rerun, quiet bool
+		open, again  bool
+	}{
+		{outcome.GateInconclusive, true, false, true, true}, {outcome.GateInconclusive, false, false, true, false},
+		{outcome.GatePending, true, false, true, true}, {outcome.GateInconclusive, true, true, false, false},
+		{outcome.GateFailed, true, false, false, false}, {outcome.GatePassed, true, false, false, false},
+	} {
+		var out bytes.Buffer
+		o.Gate, v.Rerun = test.gate, test.rerun
+		_ = os.Remove(output)
+		if err := j.tell(&out, o, v, test.quiet); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(out.String(), open) != test.open || strings.Contains(out.String(), again) != test.again ||
+			!strings.HasSuffix(out.String(), "\nRecord more.\nhttp://h/runs/7\n") {
+			t.Errorf("%+v:\n%s", test, out.String())
+		}
+		text, err := os.ReadFile(output)
+		if err != nil || strings.Contains(string(text), "rerun=true\n") != test.rerun {
+			t.Errorf("%+v: %s %v", test, text, err)
+		}
+	}
+	v.Undecided = make([]push.Undecided, maxUndecided+1)
+	var out bytes.Buffer
+	if tellUndecided(&out, o, v); strings.Count(out.String(), "undecided ") != maxUndecided+1 || !strings.Contains(out.String(), "1 more") {
+		t.Error(out.String())
+	}
+}

@@ -1,10 +1,14 @@
 package push_test
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+
+	"heapdrift/internal/push"
 )
 
 // The fork goes with each file; the commits go once, before the run is complete, and an older server is no failure.
@@ -44,6 +48,38 @@ func TestSendLine(t *testing.T) {
 			if u.fields["fork"] != "b0" || u.fields["ancestors"] != "" {
 				t.Errorf("%v", u.fields)
 			}
+		}
+	}
+}
+
+// Lists of a verdict are read as signatures, whether a server gives these or rows; what an older server does not say is
+// empty.
+func TestVerdictOfServers(t *testing.T) {
+	for _, test := range []struct {
+		text      string
+		found     []string
+		undecided int
+		rerun     bool
+		wrong     bool
+	}{
+		{`{"new":["a","b"]}`, []string{"a", "b"}, 0, false, false},
+		{`{"new":[{"signature":"a","after":"1","since":"2","told":null},"b"],"undecided":[],"rerun":false}`, []string{"a", "b"}, 0, false, false},
+		{`{"new":null,"rerun":true,"undecided":[{"signature":"c","change":"new","probability":0.5,"bytes":12}]}`, nil, 1, true, false},
+		{`{"new":[1]}`, nil, 0, false, true},
+	} {
+		var v push.Verdict
+		err := json.Unmarshal([]byte(test.text), &v)
+		if test.wrong {
+			if err == nil {
+				t.Errorf("%s is read as %q", test.text, v.New)
+			}
+			continue
+		}
+		if err != nil || !slices.Equal(v.New, test.found) || len(v.Undecided) != test.undecided || v.Rerun != test.rerun {
+			t.Errorf("%s: %+v, %v", test.text, v, err)
+		}
+		if test.undecided > 0 && (*v.Undecided[0].Probability != 0.5 || *v.Undecided[0].Bytes != 12) {
+			t.Errorf("%+v", v.Undecided)
 		}
 	}
 }

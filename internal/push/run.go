@@ -96,11 +96,16 @@ type Verdict struct {
 	// Reasons are what the gate goes by, those that fail first; of one code so many are named and the others counted.
 	Reasons []leaks.Reason `json:"reasons"`
 
-	New        []string `json:"new"`
-	Grown      []string `json:"grown"`
-	Fixed      []string `json:"fixed"`
-	Persisting []string `json:"persisting"`
-	Known      []string `json:"known"`
+	New        signatures `json:"new"`
+	Grown      signatures `json:"grown"`
+	Fixed      signatures `json:"fixed"`
+	Persisting signatures `json:"persisting"`
+	Known      signatures `json:"known"`
+
+	// Undecided are the findings that could fail the gate and are not decided; empty where the server does not say.
+	Undecided []Undecided `json:"undecided"`
+	// Rerun says that one more run of the same kind would probably decide.
+	Rerun bool `json:"rerun"`
 
 	Power          string `json:"power"`
 	Sentence       string `json:"sentence"`
@@ -110,6 +115,40 @@ type Verdict struct {
 
 	// Text is the answer as it came, with the fields that this version does not know.
 	Text json.RawMessage `json:"-"`
+}
+
+// Undecided is a finding that could fail the gate and is not decided.
+type Undecided struct {
+	Signature   string   `json:"signature"`
+	Title       string   `json:"title"`
+	Change      string   `json:"change"`
+	Probability *float64 `json:"probability"` // that it leaks, 0 to 1
+	Bytes       *float64 `json:"bytes"`       // by which it grew
+}
+
+// signatures are the leaks of a list in a verdict. Servers give their signatures, or objects that have one.
+type signatures []string
+
+// UnmarshalJSON reads the list.
+func (s *signatures) UnmarshalJSON(text []byte) error {
+	var rows []json.RawMessage
+	if err := json.Unmarshal(text, &rows); err != nil {
+		return err
+	}
+	*s = make(signatures, len(rows))
+	for i, row := range rows {
+		if json.Unmarshal(row, &(*s)[i]) == nil {
+			continue
+		}
+		var object struct {
+			Signature string `json:"signature"`
+		}
+		if err := json.Unmarshal(row, &object); err != nil {
+			return err
+		}
+		(*s)[i] = object.Signature
+	}
+	return nil
 }
 
 // A Baseline is what a run was compared with.
