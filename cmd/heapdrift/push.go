@@ -96,7 +96,7 @@ func pushEvidence(ctx context.Context, args []string, s streams) (int, error) {
 	case f.dryRun && err != nil:
 		return exitInput, err
 	case f.dryRun:
-		return exitOK, f.describe(s.out, plan, job)
+		return exitOK, f.describe(s.out, plan, job, foretell(ctx, client, plan))
 	}
 	// Output files of an earlier job must not be taken for the outcome of this one.
 	if err := f.removeOutputs(); err != nil {
@@ -137,6 +137,9 @@ func (f *pushFlags) deliver(ctx context.Context, client *push.Client, plan *push
 	progress.end()
 	if err != nil {
 		return err
+	}
+	for _, text := range warningsOf(d.run) {
+		progress.note("warning  " + text)
 	}
 	d.verdict, err = client.Verdict(ctx, d.run.ID, f.baseline, f.failOn, f.wait, progress.waiting)
 	progress.end()
@@ -206,8 +209,8 @@ func countOf(commits []string) string {
 	return figures.Plural(len(commits), "commit")
 }
 
-// describe prints the files that would be sent, and their target.
-func (f *pushFlags) describe(out io.Writer, p *push.Plan, job *ciJob) error {
+// describe prints the files that would be sent, their target, and notes.
+func (f *pushFlags) describe(out io.Writer, p *push.Plan, job *ciJob, notes []string) error {
 	line := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(out, "%-10s %s\n", name, ci.Plain(value))
@@ -235,6 +238,9 @@ func (f *pushFlags) describe(out io.Writer, p *push.Plan, job *ciJob) error {
 			}
 			line(list.name, fmt.Sprintf("%s, %s%s", list.files[i].Path, figures.Bytes(list.files[i].Bytes), work))
 		}
+	}
+	for _, note := range notes {
+		line("note", note)
 	}
 	_, err := fmt.Fprintf(out, "nothing is sent: --dry-run; the whole is %s\n", figures.Bytes(p.Bytes()))
 	return err

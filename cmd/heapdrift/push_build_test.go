@@ -13,6 +13,7 @@ import (
 	"unicode/utf16"
 
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/push"
 )
 
 // The list of commits is read as git and shells write it; a server keeps the newest 1000.
@@ -58,7 +59,7 @@ func TestPushAgainDryRun(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.EscapedPath() {
 		case "/api/v1/projects/shop/builds/7":
-			fmt.Fprint(w, `{"name":"7","runs":[{"scenario":"soak","name":"1"},{"scenario":"other","name":"2"},{"scenario":"soak","name":"3"}]}`)
+			fmt.Fprint(w, `{"name":"7","commit":"aaaaaaa","branch":"main","runs":[{"scenario":"soak","name":"1"},{"scenario":"other","name":"2"},{"scenario":"soak","name":"3"}]}`)
 		case "/api/v1/projects/shop/builds/8":
 			http.NotFound(w, r)
 		default:
@@ -77,6 +78,9 @@ func TestPushAgainDryRun(t *testing.T) {
 		{"--build 8 --again", exitOK, "run        1\n"},
 		{"--build 9 --again", exitInput, "name the run by --run"},
 		{"--build 7 --again --run 3", exitUsage, "leave --run out"},
+		{"--build 7 --commit bbbbbbb", exitOK, "note       Build 7 was uploaded with commit aaaaaaa before; commit bbbbbbb replaces it.\nnothing"},
+		{"--build 8 --commit bbbbbbb", exitOK, "note       Build 8 has no branch. "},
+		{"--build 9", exitOK, "note       The server does not say what it knows of the build: "},
 		{"--build 7 --fork 7", exitUsage, "--fork: is the build itself"},
 		{"--build 7 --fork ?", exitUsage, "--fork: "},
 	} {
@@ -85,5 +89,28 @@ func TestPushAgainDryRun(t *testing.T) {
 		if code != test.code || !strings.Contains(stdout+stderr, test.says) {
 			t.Errorf("%s ends with %d\n%s%s", test.args, code, stdout, stderr)
 		}
+	}
+}
+
+// The warnings of the run are printed; an older server has none, and that the branch is missing is said once.
+func TestWarningsOf(t *testing.T) {
+	noBranch := leaks.BuildWarning{Code: leaks.WarnBranch, Message: "no branch"}
+	for _, test := range []struct {
+		run  push.Run
+		want string
+	}{
+		{push.Run{Branch: "main"}, ""},
+		{push.Run{Build: "7"}, leaks.LacksBranch("7")},
+		{push.Run{Build: "7", Warnings: []leaks.BuildWarning{noBranch}}, "no branch"},
+		{push.Run{Branch: "main", Warnings: []leaks.BuildWarning{{Code: leaks.WarnSequence, Message: "a"}, {Message: "b"}}}, "a|b"},
+	} {
+		if got := strings.Join(warningsOf(&test.run), "|"); got != test.want {
+			t.Errorf("%+v: %q", test.run, got)
+		}
+	}
+	log := writeLog(t, "a.txt", 0, 3)
+	code, stdout, _ := pushed(t.Context(), t, "--url", "http://127.0.0.1:1", "--project", "p", "--build", "1", "--dry-run", log)
+	if code != exitOK || !strings.Contains(stdout, "note       The server does not say") {
+		t.Errorf("%d %s", code, stdout)
 	}
 }

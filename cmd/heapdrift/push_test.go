@@ -104,7 +104,8 @@ func TestPushToAServer(t *testing.T) {
 	code, stdout, stderr := pushed(t.Context(), t, with(photo, one)...)
 	if code != exitInput || stdout != "" ||
 		!strings.Contains(stderr, "refused  "+photo+"  the server answers 415 Unsupported Media Type: unknown-format: ") ||
-		!strings.Contains(stderr, "sent     "+one) || !strings.Contains(stderr, "there is no verdict") {
+		!strings.Contains(stderr, "sent     "+one) || !strings.Contains(stderr, "there is no verdict") ||
+		strings.Contains(stderr, "warning  ") {
 		t.Errorf("a photo ends with %d\n%s\n%s", code, stdout, stderr)
 	}
 	if text, err := os.ReadFile(junit); err != nil || !strings.Contains(string(text), `<error type="unknown-format"`) {
@@ -118,6 +119,15 @@ func TestPushToAServer(t *testing.T) {
 	}
 	if text, err := os.ReadFile(junit); err != nil || !strings.Contains(string(text), `<error type="inconclusive"`) {
 		t.Errorf("%s, %v", text, err)
+	}
+	code, stdout, stderr = pushed(t.Context(), t, with("--commit", "bbbbbbb", "--again", one, two)...)
+	if code != exitInconclusive || strings.Count(stderr, "warning  ") != 1 || !strings.Contains(stderr, "warning  Build 1 has no branch") {
+		t.Errorf("one more run ends with %d\n%s\n%s", code, stdout, stderr)
+	}
+	code, stdout, stderr = pushed(t.Context(), t, with("--branch", "main", "--commit", "ccccccc", one, two)...)
+	if code != exitInconclusive || !strings.Contains(stderr, "warning  Build 1 was uploaded with commit bbbbbbb before; commit ccccccc") ||
+		strings.Contains(stderr, "no branch") {
+		t.Errorf("another commit ends with %d\n%s\n%s", code, stdout, stderr)
 	}
 	code, stdout, stderr = pushed(t.Context(), t, with(one, two)...)
 	if code != exitInconclusive || !strings.Contains(stderr, "known    ") || strings.Count(stderr, "sent     ") != 1 {

@@ -23,6 +23,8 @@ type Run struct {
 	Name     string     `json:"name"`
 	Complete bool       `json:"complete"`
 	Evidence []Evidence `json:"evidence"`
+	// Warnings say what is odd about the build; an older server has none.
+	Warnings []leaks.BuildWarning `json:"warnings"`
 	Progress struct {
 		Pending int `json:"pending"`
 		Percent int `json:"percent"`

@@ -27,7 +27,7 @@ func (s *Store) SetAncestors(ctx context.Context, project, build string, commits
 			return err
 		}
 		if n := len(former.Ancestors); n > 0 {
-			if err := auditProject(ctx, tx, id, uploader(ctx), "build", map[string]any{"build": build, "ancestors": n},
+			if err := auditProject(ctx, tx, id, uploader(ctx), uploadAction, map[string]any{"build": build, "ancestors": n},
 				map[string]any{"build": build, "ancestors": len(commits)}); err != nil {
 				return err
 			}

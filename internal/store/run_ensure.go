@@ -71,7 +71,7 @@ func ensureBuild(ctx context.Context, tx pgx.Tx, project int64, t *leaks.Target)
 		delete(after, "sequence")
 	}
 	if len(before) > 1 {
-		if err := auditProject(ctx, tx, project, uploader(ctx), "build", before, after); err != nil {
+		if err := auditProject(ctx, tx, project, uploader(ctx), uploadAction, before, after); err != nil {
 			return 0, err
 		}
 	}

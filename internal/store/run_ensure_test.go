@@ -2,7 +2,9 @@ package store_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"heapdrift/internal/leaks"
@@ -39,14 +41,14 @@ func TestUploadsDeclareTheBuild(t *testing.T) {
 			` {"fork": "b0", "build": "b1", "branch": "x"} -> {"fork": "b00", "build": "b1", "branch": "y"}`},
 		{leaks.Target{Sequence: new(int64(5))}, "b1/y/bbbbbbb/5/b00", ` {"build": "b1", "sequence": 4} -> {"build": "b1", "sequence": 5}`},
 	} {
-		before := len(l.audits("build"))
+		before := len(l.audits("upload"))
 		target := step.target
 		target.Project, target.Build, target.Scenario, target.Run = "demo", "b1", leaks.DefaultScenario, "1"
 		if _, err := l.AddEvidence(t.Context(), target, store.Evidence{Name: "a.txt", SHA256: "1", Kind: "umdh"}); err != nil {
 			t.Fatal(err)
 		}
 		audit := ""
-		if lines := l.audits("build"); len(lines) > before {
+		if lines := l.audits("upload"); len(lines) > before {
 			audit = lines[0]
 		}
 		if got := l.buildFacts("b1"); got != step.facts || audit != step.audit {
@@ -86,7 +88,7 @@ func TestAncestors(t *testing.T) {
 		}
 	}
 	want("c9")
-	if got := l.audits("build"); len(got) != 1 || got[0] != ` {"build": "b1", "ancestors": 3} -> {"build": "b1", "ancestors": 1}` {
+	if got := l.audits("upload"); len(got) != 1 || got[0] != ` {"build": "b1", "ancestors": 3} -> {"build": "b1", "ancestors": 1}` {
 		t.Errorf("%q", got)
 	}
 	if err := l.SetAncestors(t.Context(), "demo", "b1", nil); err != nil {
@@ -117,5 +119,52 @@ func TestUploadsMoveTheLine(t *testing.T) {
 		if got := l.signature("A").State; (got == leaks.StateNew) != test.anew {
 			t.Errorf("%+v: %s", test.target, got)
 		}
+	}
+}
+
+// The warnings of a run are those of its build; a commit that an upload to another run replaced is not repeated.
+func TestRunWarnings(t *testing.T) {
+	l := newLab(t)
+	n := 0
+	codes := func(target leaks.Target) string {
+		t.Helper()
+		target.Project, target.Scenario = "demo", "s"
+		n++
+		e := must[store.Evidence](t)(l.AddEvidence(t.Context(), target, store.Evidence{Name: "a.txt", SHA256: fmt.Sprint(n), Kind: "umdh"}))
+		list := ""
+		for _, w := range must[[]leaks.BuildWarning](t)(l.now().RunWarnings(t.Context(), e.RunID)) {
+			list += w.Code + ": " + w.Message + "\n"
+		}
+		return list
+	}
+	for _, step := range []struct {
+		target leaks.Target
+		says   []string
+	}{
+		{leaks.Target{Build: "b1", Run: "1", Commit: "aaaaaaa", Branch: "x"}, nil},
+		{leaks.Target{Build: "b1", Run: "1", Commit: "bbbbbbb"}, []string{"commit-replaced: Build b1 was uploaded with commit aaaaaaa before; commit bbbbbbb"}},
+		{leaks.Target{Build: "b1", Run: "1"}, []string{"commit-replaced: "}},
+		{leaks.Target{Build: "b1", Run: "2", Commit: "bbbbbbb"}, nil},
+		{leaks.Target{Build: "b1", Run: "3", Commit: "ccccccc"}, []string{"commit-replaced: Build b1 was uploaded with commit bbbbbbb"}},
+		{leaks.Target{Build: "b2", Run: "1", Sequence: new(int64(14))}, []string{"no-branch: Build b2"}},
+		{leaks.Target{Build: "14", Run: "1"}, []string{"same-sequence: Build b2 has sequence 14 too", "no-branch: Build 14"}},
+		{leaks.Target{Build: "14", Run: "1", Sequence: new(int64(15)), Branch: "x"}, nil},
+	} {
+		got := strings.Split(strings.TrimSuffix(codes(step.target), "\n"), "\n")
+		if got[0] == "" {
+			got = nil
+		}
+		if !slices.EqualFunc(got, step.says, strings.HasPrefix) {
+			t.Errorf("%+v: %q, want %q", step.target, got, step.says)
+		}
+	}
+	if err := l.ChangeBuild(t.Context(), "demo", "b1", leaks.BuildChange{Commit: new("ddddddd")}, "ann"); err != nil {
+		t.Fatal(err)
+	}
+	if got := codes(leaks.Target{Build: "b1", Run: "3"}); got != "" {
+		t.Errorf("a correction by a person is a warning: %s", got)
+	}
+	if _, err := l.now().RunWarnings(t.Context(), 1<<40); !errors.Is(err, store.ErrNotFound) {
+		t.Error(err)
 	}
 }

@@ -1,7 +1,9 @@
 package api_test
 
 import (
+	"fmt"
 	"net/url"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -108,5 +110,32 @@ func TestBuildAncestors(t *testing.T) {
 	n.do("PUT", evidence("ancestors", "c 2"), strings.NewReader(umdhLog(100))).want(t, 422, "invalid-ancestors")
 	if b := decode[answered](t, put("").want(t, 200, "")); b.Ancestors != 0 {
 		t.Errorf("%+v", b)
+	}
+}
+
+// The answer to an upload, and the run, warn of what is odd about the build.
+func TestBuildWarnings(t *testing.T) {
+	n := start(t)
+	type warned struct {
+		Run      int64
+		Warnings []struct{ Code, Message string }
+	}
+	put := func(pairs ...string) warned {
+		return decode[warned](t, n.do("PUT", evidence(pairs...), strings.NewReader(umdhLog(100))).want(t, 201, ""))
+	}
+	if w := put("build", "100", "branch", "main", "commit", "aaaaaaa"); len(w.Warnings) != 0 || w.Warnings == nil {
+		t.Errorf("%+v", w)
+	}
+	w := put("build", "rc1", "sequence", "100")
+	if len(w.Warnings) != 2 || w.Warnings[0].Code != "same-sequence" || w.Warnings[1].Code != "no-branch" ||
+		!strings.HasPrefix(w.Warnings[0].Message, "Build 100 has sequence 100 too") {
+		t.Errorf("%+v", w)
+	}
+	if run := decode[warned](t, n.do("GET", fmt.Sprint("/api/v1/runs/", w.Run), nil).want(t, 200, "")); !reflect.DeepEqual(
+		run.Warnings, w.Warnings) {
+		t.Errorf("%+v", run)
+	}
+	if w := put("build", "100", "commit", "bbbbbbb"); len(w.Warnings) != 2 || w.Warnings[0].Code != "commit-replaced" {
+		t.Errorf("%+v", w)
 	}
 }

@@ -21,6 +21,8 @@ type evidenceReceipt struct {
 	Name   string `json:"name"`
 	Bytes  int64  `json:"bytes"`
 	Kind   string `json:"kind"`
+	// Warnings say what is odd about the build; the run has those of a resumable upload.
+	Warnings []leaks.BuildWarning `json:"warnings"`
 }
 
 func acceptedOf(e store.Evidence) evidenceReceipt {
@@ -45,8 +47,16 @@ func (a *API) evidencePut(c echo.Context) error {
 	if err != nil {
 		return body.blame(err)
 	}
+	receipt := acceptedOf(evidence)
+	warnings, err := store.Read(r.Context(), a.store, func(v store.View) ([]leaks.BuildWarning, error) {
+		return v.RunWarnings(r.Context(), evidence.RunID)
+	})
+	if err != nil {
+		return err
+	}
+	receipt.Warnings = filled(warnings)
 	c.Response().Header().Set(echo.HeaderLocation, runResource(evidence.RunID))
-	return fresh(c, http.StatusCreated, acceptedOf(evidence))
+	return fresh(c, http.StatusCreated, receipt)
 }
 
 // wholePut refuses, by its head alone, a PUT of a part of a file or of one that is too large.

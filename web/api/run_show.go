@@ -7,6 +7,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 	"heapdrift/web/address"
 )
@@ -33,7 +34,9 @@ type runView struct {
 	Progress    progressView   `json:"progress"`
 	Evidence    []evidenceView `json:"evidence"`
 	Error       *errorView     `json:"error"`
-	Links       linksView      `json:"links"`
+	// Warnings say what is odd about the build.
+	Warnings []leaks.BuildWarning `json:"warnings"`
+	Links    linksView            `json:"links"`
 }
 
 type progressView struct {
@@ -113,7 +116,12 @@ func readRun(ctx context.Context, v store.View, id int64) (*runView, error) {
 	if err != nil {
 		return nil, err
 	}
+	warnings, err := v.RunWarnings(ctx, id)
+	if err != nil {
+		return nil, err
+	}
 	view := viewOf(&run, jobs, evidence)
+	view.Warnings = filled(warnings)
 	view.Processes = viewOfProcesses(processes)
 	return &view, nil
 }

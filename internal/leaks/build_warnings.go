@@ -1,0 +1,53 @@
+package leaks
+
+import "fmt"
+
+// A BuildWarning says what is odd about a build that an upload names: the upload is taken nevertheless.
+type BuildWarning struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// The codes of warnings.
+const (
+	WarnCommit   = "commit-replaced"
+	WarnSequence = "same-sequence"
+	WarnBranch   = "no-branch"
+)
+
+// BuildFacts are what warnings about a build rest on.
+type BuildFacts struct {
+	Build        string
+	Branch       string
+	Commit       string
+	FormerCommit string // that an upload to the run replaced; "" for none
+	Sequence     *int64
+	SameSequence []string // other builds with the sequence, the oldest first
+}
+
+// Warnings are what is odd about a build.
+func (f *BuildFacts) Warnings() []BuildWarning {
+	var list []BuildWarning
+	if f.FormerCommit != "" && f.FormerCommit != f.Commit {
+		list = append(list, BuildWarning{WarnCommit, ReplacesCommit(f.Build, f.FormerCommit, f.Commit)})
+	}
+	for _, other := range f.SameSequence {
+		list = append(list, BuildWarning{WarnSequence, fmt.Sprintf(
+			"Build %s has sequence %d too: their names decide which of them is older. Correct one: heapdrift builds set %q --sequence N.",
+			other, *f.Sequence, f.Build)})
+	}
+	if f.Branch == "" {
+		list = append(list, BuildWarning{WarnBranch, LacksBranch(f.Build)})
+	}
+	return list
+}
+
+// ReplacesCommit says that a build is of another commit than before.
+func ReplacesCommit(build, former, commit string) string {
+	return fmt.Sprintf("Build %s was uploaded with commit %s before; commit %s replaces it.", build, former, commit)
+}
+
+// LacksBranch says that nobody names the branch of a build.
+func LacksBranch(build string) string {
+	return fmt.Sprintf("Build %s has no branch. Name it: --branch of push, or heapdrift builds set %q --branch NAME.", build, build)
+}
