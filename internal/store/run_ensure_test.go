@@ -82,6 +82,11 @@ func TestAncestors(t *testing.T) {
 	want("c2", "c1")
 	upload("c3", "c2", "c1")
 	want("c3", "c2", "c1")
+	other := leaks.Target{Project: "demo", Build: "b1", Scenario: "s", Run: "1", Branch: "x"}
+	if _, err := l.AddEvidence(t.Context(), other, store.Evidence{Name: "a.txt", SHA256: "1", Kind: "umdh"}); err != nil {
+		t.Fatal(err)
+	}
+	want("c3", "c2", "c1")
 	for range 2 {
 		if err := l.SetAncestors(t.Context(), "demo", "b1", []string{"c9"}); err != nil {
 			t.Fatal(err)
