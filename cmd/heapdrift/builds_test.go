@@ -46,3 +46,40 @@ func TestBuildsSet(t *testing.T) {
 		}
 	}
 }
+
+func TestProjectsSet(t *testing.T) {
+	asked := ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		asked = r.Method + " " + r.URL.EscapedPath() + " " + string(body)
+		if strings.HasSuffix(r.URL.Path, "/none") {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		_, _ = io.WriteString(w, `{"name":"shop","default_branch":"main"}`)
+	}))
+	defer server.Close()
+	for _, test := range []struct {
+		args  string
+		code  int
+		says  string
+		asked string
+	}{
+		{"--default-branch main", exitOK, "project shop, default branch main\n",
+			`PATCH /api/v1/projects/my%20shop {"default_branch":"main"}`},
+		{"--default-branch= --name shop", exitOK, "project shop",
+			`PATCH /api/v1/projects/my%20shop {"default_branch":"","name":"shop"}`},
+		{"--project none --name shop", exitInput, `no project "none"`, `PATCH /api/v1/projects/none {"name":"shop"}`},
+		{"", exitUsage, "nothing to set", ""},
+		{"x", exitUsage, "unexpected argument", ""},
+		{"--default-branch ?", exitUsage, "--default-branch: ", ""},
+		{"--name a/b", exitUsage, "--name: ", ""},
+	} {
+		asked = ""
+		args := append([]string{"projects", "set", "--url", server.URL, "--project", "my shop"}, strings.Fields(test.args)...)
+		code, stdout, stderr := ran(t, args...)
+		if code != test.code || !strings.Contains(stdout+stderr, test.says) || asked != test.asked {
+			t.Errorf("%s ends with %d\n%s%s%s", test.args, code, stdout, stderr, asked)
+		}
+	}
+}

@@ -45,6 +45,8 @@ func commands() []command {
 		{"analyze", "[flags] FILE…", "analyse evidence here, without a server; - is the standard input", analyze, false},
 		{"etl census", "[--format json] FILE…", "count what is in a trace, for bug reports; several files are one trace",
 			etlCensus, false},
+		{"projects set", "[--project P] [--default-branch X] [--name N]", "say which branch of a project the others leave, or rename it",
+			projectsSet, false},
 		{"push", "--url U --project P --build B [flags] FILE…",
 			"send evidence to a server from a CI job, and wait for the verdict", pushEvidence, false},
 		{"builds set", "[--project P] BUILD [--branch X] [--commit C] [--name N] [--sequence N] [--fork B]",

@@ -92,3 +92,19 @@ func (c *Client) FreeRun(ctx context.Context, t *leaks.Target) (string, error) {
 		}
 	}
 }
+
+// A Project is what a team says of its project.
+type Project struct {
+	Name          string `json:"name"`
+	DefaultBranch string `json:"default_branch"`
+}
+
+// ChangeProject changes a project by fields of the API, and returns it as it is afterwards.
+func (c *Client) ChangeProject(ctx context.Context, project string, fields map[string]any) (*Project, error) {
+	a, err := c.sendJSON(ctx, http.MethodPatch, "/api/v1/projects/"+url.PathEscape(project), fields)
+	if err != nil {
+		return nil, err
+	}
+	p := new(Project)
+	return p, a.decode(p)
+}
