@@ -26,8 +26,10 @@ type Verdict struct {
 	Clean      []string
 	Persisting []string
 	Known      []string // of the run, that fail no gate
-	Power      string   // what the evidence would have shown; "" where it could show nothing
-	Sentence   string
+	// Arrivals say in which interval new leaks came in, and those that were fixed came back.
+	Arrivals []Arrival
+	Power    string // what the evidence would have shown; "" where it could show nothing
+	Sentence string
 }
 
 // RunResult is what is known of a run before it is judged.
@@ -78,20 +80,64 @@ func (v *Verdict) decide(c *Case) {
 		v.Power = c.Head.Power.Sentence
 	}
 	if v.Compared != nil {
-		v.list(v.Compared.Comparison)
+		v.list(v.Compared.Comparison, c)
 	}
+	v.arrive(c)
 	made := Decide(c)
 	v.Decision, v.Gate, v.Why = &made, made.Gate, made.Why
 }
 
-// list sorts the rows of a comparison into the verdict.
-func (v *Verdict) list(c *compare.Comparison) {
+// An Arrival is a leak of a run that came in, or came back, and of which nobody has said what becomes of it.
+type Arrival struct {
+	Signature string  `json:"signature"`
+	Change    FailOn  `json:"change"` // new or regressed
+	After     string  `json:"after"`  // the last clean build; "" where none is known
+	Since     string  `json:"since"`  // the first bad build since
+	Told      *string `json:"told"`   // the newest build before that failed for it; null for none
+}
+
+// arrive lists the leaks that came in.
+func (v *Verdict) arrive(c *Case) {
+	for i := range c.Head.Findings {
+		f := &c.Head.Findings[i]
+		o, known := c.Origins[f.Signature]
+		if !known || !f.Class.IsLeak() || IsTolerated(f) || !o.isNew() {
+			continue
+		}
+		a := Arrival{Signature: f.Signature, Change: FailOnNew, After: o.After, Since: o.Since}
+		if o.Regressed {
+			a.Change = FailOnRegressed
+		}
+		if o.Told != "" {
+			a.Told = &o.Told
+		}
+		v.Arrivals = append(v.Arrivals, a)
+	}
+}
+
+// isNew reports whether the finding came in, and nobody has accepted, assigned or tolerated it.
+func (o *Origin) isNew() bool { return !o.Found && !o.Owned }
+
+// list sorts the rows of a comparison into the verdict. What the history of the line says of a leak goes before what one
+// baseline says.
+func (v *Verdict) list(c *compare.Comparison, of *Case) {
 	lists := map[compare.Change]*[]string{
 		compare.New: &v.New, compare.Grown: &v.Grown, compare.Fixed: &v.Fixed, compare.Clean: &v.Clean,
 		compare.Persisting: &v.Persisting, compare.Shrunk: &v.Persisting,
 	}
 	for _, r := range c.Rows {
-		if list := lists[r.Change]; list != nil && (r.Head == nil || !IsTolerated(r.Head)) {
+		change := r.Change
+		if r.Head != nil && !of.Named {
+			o, known := of.Origins[r.Head.Signature]
+			switch {
+			case !known:
+			case change == compare.New && !o.isNew():
+				change = compare.Persisting
+			case (change == compare.Persisting || change == compare.Shrunk) && r.Head.Class.IsLeak() && o.isNew() && o.Told == "":
+				change = compare.New
+			}
+		}
+		if list := lists[change]; list != nil && (r.Head == nil || !IsTolerated(r.Head)) {
 			*list = append(*list, r.Either().Signature)
 		}
 	}

@@ -18,6 +18,7 @@ type History struct {
 	Outcomes  []leaks.Outcome // by build, oldest first, then by scenario; of every build and scenario that was run
 	// Explained is the finding that explains the signature best: the gravest of the newest build.
 	Explained *Finding
+	Lines     []leaks.LineState // on which it was bad, that of the default branch first
 }
 
 // SignatureHistory returns what all runs say of a signature, or ErrNotFound.
@@ -47,8 +48,11 @@ func (v View) SignatureHistory(ctx context.Context, project, signature string) (
 	if h.Outcomes, err = outcomesOf(ctx, v.q, at); err != nil {
 		return nil, wrap("history", err)
 	}
-	h.Explained, err = explained(ctx, v.q, at.Root)
-	return h, wrap("history", err)
+	if h.Explained, err = explained(ctx, v.q, at.Root); err != nil {
+		return nil, wrap("history", err)
+	}
+	h.Lines, err = v.LinesOf(ctx, project, at.Root, h.Signature.State == leaks.StateKnown)
+	return h, err
 }
 
 // A runFindingRow is a finding of a signature, by build and scenario.

@@ -121,7 +121,7 @@ func TestUploadsMoveTheLine(t *testing.T) {
 		target := test.target
 		target.Project, target.Build = "demo", "b1"
 		addEvidence(t, l.Store, target, "a.txt")
-		if got := l.signature("A").State; (got == leaks.StateNew) != test.anew {
+		if got := l.signature("A").State; (got == leaks.StateFound) != test.anew {
 			t.Errorf("%+v: %s", test.target, got)
 		}
 	}

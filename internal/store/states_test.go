@@ -51,7 +51,7 @@ func TestCleanInOneScenario(t *testing.T) {
 		t.Errorf("%+v: %s", v, v.Compared.Sentence)
 	}
 	l.run("2/soak", undecided)
-	if s = l.signature("A"); standing(s) != "soak=new trace=fixed" || s.States[0].Tried != "2" {
+	if s = l.signature("A"); standing(s) != "soak=found trace=fixed" || s.States[0].Tried != "2" {
 		t.Errorf("%+v", s.States)
 	}
 	l.run("3/soak", leaksReport(finding{signature: "A", class: stable}))

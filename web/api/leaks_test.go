@@ -54,6 +54,9 @@ func (n *node) build(name string, findings ...analysis.Finding) (run int64) {
 func (n *node) told(status analysis.Status, name string, findings ...analysis.Finding) (run int64) {
 	n.t.Helper()
 	r := report(status, 0)
+	if status == analysis.StatusInconclusive {
+		r.Verdict.SnapshotsMissing = 3
+	}
 	r.Findings = findings
 	for _, f := range findings {
 		r.Sites = append(r.Sites, analysis.Site{
@@ -116,7 +119,7 @@ func TestSignatures(t *testing.T) {
 	}
 	all := get("")
 	if all.Total != 2 || len(all.Signatures) != 2 || all.Signatures[0].Signature != sigLeak || all.Counts["fixed"] != 1 ||
-		all.Counts["ongoing"] != 1 || all.Next != "" {
+		all.Counts["new"] != 1 || all.Next != "" {
 		t.Errorf("%+v", all)
 	}
 	first := get("?limit=1&sort=last-seen")
@@ -150,7 +153,7 @@ func TestSignature(t *testing.T) {
 	n := shopHistory(t)
 	a := n.do("GET", at(sigLeak), nil).want(t, 200, "")
 	leak := decode[leakView](t, a)
-	if leak.State != "ongoing" || leak.FirstBad != "2" || leak.LastClean != "1" || leak.LastBad != "3" ||
+	if leak.State != "new" || leak.FirstBad != "2" || leak.LastClean != "1" || leak.LastBad != "3" ||
 		len(leak.History) != 3 || len(leak.Builds) != 3 || leak.URL != "/projects/shop/signatures/"+sigLeak ||
 		leak.Evidence == nil || len(leak.Evidence.Clauses) != 1 {
 		t.Errorf("%+v", leak)
@@ -390,14 +393,18 @@ func TestGate(t *testing.T) {
 	if v := expect(1, "", "failed"); v.Baseline != nil || len(v.New) != 0 {
 		t.Errorf("%+v", v)
 	}
-	expect(1, "fail_on=new", "inconclusive") // nothing to compare with
+	expect(1, "fail_on=new", "inconclusive") // nothing before tells since when
 	if v := expect(2, "fail_on=new,grown", "failed"); len(v.New) != 1 || v.New[0] != sigLeak || len(v.Persisting) != 1 ||
 		v.Baseline == nil || v.Baseline.Build != "1" {
 		t.Errorf("%+v", v)
 	}
-	if v := expect(3, "fail_on=new", "passed"); len(v.Fixed) != 1 || v.Status != "leak" {
+	if v := expect(3, "fail_on=new", "failed"); len(v.Fixed) != 1 || v.Status != "leak" || len(v.New) != 0 { // nobody has taken it
 		t.Errorf("%+v", v)
 	}
+	n.do("PATCH", at(sigLeak), strings.NewReader(`{"assignee": "ann"}`)).want(t, 200, "")
+	expect(3, "fail_on=new", "passed")
+	expect(2, "fail_on=new", "passed")
+	n.do("PATCH", at(sigLeak), strings.NewReader(`{"assignee": ""}`)).want(t, 200, "")
 	expect(3, "fail_on=grown", "passed")
 	expect(3, "fail_on=leak", "failed")
 	expect(3, "fail_on=new&baseline=1", "failed")
@@ -418,7 +425,7 @@ func TestGate(t *testing.T) {
 	n.do("GET", "/api/v1/runs/3/verdict?baseline=99", nil).want(t, 422, "invalid-baseline")
 }
 
-// No leak counts as new against a baseline whose evidence does not decide.
+// No leak counts as new against a baseline whose evidence does not decide, nor where no build before decides.
 func TestGateAgainstUndecidedBaseline(t *testing.T) {
 	n := start(t)
 	n.told(analysis.StatusInconclusive, "1", found(sigLeak, "Leak", analysis.ClassUnknown, 10))
@@ -431,10 +438,10 @@ func TestGateAgainstUndecidedBaseline(t *testing.T) {
 	}
 	for query, want := range map[string]view{
 		"2/verdict?fail_on=new": {"inconclusive",
-			"the evidence of build 1, the baseline, does not decide whether 1 leak is new", struct{ Build string }{"1"}},
+			"this is the first build of the scenario: nobody knows since when 1 leak is there; accept what is there, or push the next build",
+			struct{ Build string }{"1"}},
 		"2/verdict?fail_on=new,leak": {"failed", "1 leak", struct{ Build string }{"1"}},
-		"4/verdict?fail_on=new": {"inconclusive",
-			"the evidence of build 2, the baseline, does not decide whether 1 leak is new", struct{ Build string }{"2"}},
+		"4/verdict?fail_on=new": {"passed", "no leak is new; 2 there since the first build", struct{ Build string }{"2"}},
 		"4/verdict?fail_on=new&baseline=3": {"inconclusive",
 			"the evidence of build 3, the baseline, does not decide whether 2 leaks are new", struct{ Build string }{"3"}},
 	} {

@@ -19,29 +19,34 @@ const maxWait = 5 * time.Minute
 // verdictView is the decision on a run. New, grown, fixed and persisting are signatures that leak or grow, against the
 // baseline; those that the team knows stand in Known alone.
 type verdictView struct {
-	Run            int64          `json:"run"`
-	State          leaks.RunState `json:"state"`
-	Status         string         `json:"status"`
-	Gate           leaks.Gate     `json:"gate"`
-	Why            string         `json:"why"` // by what the gate was decided
-	FailOn         []leaks.FailOn `json:"fail_on"`
-	Policy         int            `json:"policy"` // version; 0 where the project has saved none
-	Exit           int            `json:"exit"`   // what a CI job ends with
-	Canary         leaks.Proof    `json:"canary"`
-	Reasons        []leaks.Reason `json:"reasons"`  // what fails, what doubts, then what is silenced; empty while nothing is decided
-	Silenced       int            `json:"silenced"` // how many of them say that a leak is silenced
-	Baseline       *baselineView  `json:"baseline"` // null where there is none
-	New            []string       `json:"new"`
-	Grown          []string       `json:"grown"`
-	Fixed          []string       `json:"fixed"`
-	Clean          []string       `json:"clean"` // clean here, and not fixed by their state
-	Persisting     []string       `json:"persisting"`
-	Known          []string       `json:"known"` // of the run, that fail no gate
-	Power          string         `json:"power"` // what the evidence would have shown; "" where it could show nothing
-	Sentence       string         `json:"sentence"`
-	URL            string         `json:"url"`
-	Pending        int            `json:"pending"`
-	FailedEvidence int            `json:"failed_evidence"`
+	Run        int64          `json:"run"`
+	State      leaks.RunState `json:"state"`
+	Status     string         `json:"status"`
+	Gate       leaks.Gate     `json:"gate"`
+	Why        string         `json:"why"` // by what the gate was decided
+	FailOn     []leaks.FailOn `json:"fail_on"`
+	Policy     int            `json:"policy"` // version; 0 where the project has saved none
+	Exit       int            `json:"exit"`   // what a CI job ends with
+	Canary     leaks.Proof    `json:"canary"`
+	Reasons    []leaks.Reason `json:"reasons"`  // what fails, what doubts, then what is silenced; empty while nothing is decided
+	Silenced   int            `json:"silenced"` // how many of them say that a leak is silenced
+	Baseline   *baselineView  `json:"baseline"` // null where there is none
+	New        []string       `json:"new"`
+	Grown      []string       `json:"grown"`
+	Fixed      []string       `json:"fixed"`
+	Clean      []string       `json:"clean"` // clean here, and not fixed by their state
+	Persisting []string       `json:"persisting"`
+	Known      []string       `json:"known"` // of the run, that fail no gate
+	// NewRows and RegressedRows say in which interval the leaks came in, or came back.
+	NewRows        []leaks.Arrival          `json:"new_rows"`
+	RegressedRows  []leaks.Arrival          `json:"regressed_rows"`
+	Undecided      []leaks.UndecidedFinding `json:"undecided"` // that could fail the gate
+	Rerun          bool                     `json:"rerun"`     // one more run of the same kind would probably decide
+	Power          string                   `json:"power"`     // what the evidence would have shown; "" where it could show nothing
+	Sentence       string                   `json:"sentence"`
+	URL            string                   `json:"url"`
+	Pending        int                      `json:"pending"`
+	FailedEvidence int                      `json:"failed_evidence"`
 
 	made *leaks.Decision // nil while nothing is decided
 }
@@ -153,13 +158,22 @@ func readVerdict(ctx context.Context, v store.View, q *verdictQuestion) (*verdic
 func viewOfVerdict(run *store.Run, v *leaks.Verdict) *verdictView {
 	view := &verdictView{
 		Run: run.ID, State: v.State, Status: v.Status, Gate: v.Gate, Why: v.Why, FailOn: filled(v.FailOn), Policy: v.Policy,
-		Exit: v.Gate.ExitCode(), Reasons: []leaks.Reason{},
-		New: filled(v.New), Grown: filled(v.Grown),
+		Exit: v.Gate.ExitCode(), Reasons: []leaks.Reason{}, NewRows: []leaks.Arrival{}, RegressedRows: []leaks.Arrival{},
+		Undecided: []leaks.UndecidedFinding{},
+		New:       filled(v.New), Grown: filled(v.Grown),
 		Fixed: filled(v.Fixed), Clean: filled(v.Clean), Persisting: filled(v.Persisting), Known: filled(v.Known),
 		Power: v.Power, Sentence: v.Sentence,
 		URL: address.Run(run.ID), Pending: run.Pending, FailedEvidence: run.Failed,
 	}
+	for _, a := range v.Arrivals {
+		if a.Change == leaks.FailOnRegressed {
+			view.RegressedRows = append(view.RegressedRows, a)
+		} else {
+			view.NewRows = append(view.NewRows, a)
+		}
+	}
 	if d := v.Decision; d != nil {
+		view.Undecided, view.Rerun = filled(d.Undecided), d.Rerun
 		view.made, view.Canary, view.Reasons, view.Silenced = d, d.Canary, d.Reasons, len(d.Silenced())
 	}
 	if c := v.Compared; c != nil {

@@ -21,6 +21,7 @@ type signatureDetail struct {
 	History    []outcomeView   `json:"history"`  // by build, then by scenario
 	Aliases    []aliasView     `json:"aliases"`
 	Discussion []commentView   `json:"discussion"`
+	Lines      []lineView      `json:"lines"` // on which it was bad, that of the default branch first
 }
 
 // evidenceOfLeak is the gravest finding of the newest build: why it has its class, by which kinds of evidence.
@@ -39,12 +40,14 @@ type pooledView struct {
 	Leaks   bool     `json:"leaks"`
 	Certain bool     `json:"certain"`
 	Builds  []string `json:"builds"` // oldest first
+	// Onset compares them with the runs before; null where there are none.
+	Onset *score.Onset `json:"onset"`
 }
 
 func viewOfEvidence(f *store.Finding) *evidenceOfLeak {
 	v := &evidenceOfLeak{Run: f.Run, Clauses: filled(f.Clauses), Witnesses: filled(f.Witnesses)}
-	if p := f.Pooled; p != nil && p.Runs > 1 {
-		v.Own, v.Pooled = f.Alone, &pooledView{p.Runs, p.Score, p.Leaks, p.Certain, p.Builds}
+	if p := f.Pooled; p != nil && (p.Runs > 1 || p.Onset != nil) {
+		v.Own, v.Pooled = f.Alone, &pooledView{p.Runs, p.Score, p.Leaks, p.Certain, p.Builds, p.Onset}
 	}
 	return v
 }
@@ -149,6 +152,7 @@ func viewOfHistory(project string, history *store.History, aliases []store.Alias
 	d := &signatureDetail{
 		signatureView: viewOfSignature(project, &history.Signature),
 		Builds:        []buildView{}, History: []outcomeView{}, Aliases: []aliasView{}, Discussion: []commentView{},
+		Lines: viewOfLines(history.Lines),
 	}
 	for _, b := range history.Builds {
 		d.Builds = append(d.Builds, buildView{b.Name, b.Sequence, b.Branch, b.Commit, b.Pinned})

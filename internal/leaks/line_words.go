@@ -1,0 +1,76 @@
+package leaks
+
+import (
+	"fmt"
+	"strings"
+
+	"heapdrift/ingest/figures"
+)
+
+// A LineState is how a leak stands on one line of builds. Builds are named; "" is none.
+type LineState struct {
+	Branch      string
+	Fork        string // the last build that the line shares with its parent
+	State       State
+	After       string // the interval in which it came in last: the last clean build, and the first bad one since
+	Since       string
+	Found       bool   // it was there in the first build of its scenario
+	Told        string // the first build since that failed for it
+	FirstBad    string
+	LastClean   string      // the last build before FirstBad that was clean
+	CleanBound  *CleanBound // how fast it may have been at most in LastClean; nil where nobody knows
+	LastBad     string
+	LastSeen    string
+	FixedIn     string
+	RegressedIn string
+	Odds        []RunOdds // oldest first
+}
+
+// A RunOdds is how probable it was in one run that the place leaks.
+type RunOdds struct {
+	Build       string   `json:"build"`
+	Run         int64    `json:"run"`
+	Probability *float64 `json:"probability"` // nil where the evidence could not tell
+	Bytes       *int64   `json:"bytes"`       // growth in the run; nil where nothing tells
+}
+
+// Says tells how the leak stands on the line.
+func (l *LineState) Says() string {
+	switch {
+	case l.State == StateFixed && l.FixedIn != "":
+		return "fixed in " + l.FixedIn
+	case l.State == StateKnown:
+		return "known"
+	case l.State == StateRegressed && l.FixedIn != "":
+		return fmt.Sprintf("came back in %s, fixed in %s before", l.RegressedIn, l.FixedIn)
+	case l.Found:
+		return "open, there since the first build of its scenario"
+	case l.After != "":
+		return fmt.Sprintf("open, came in between %s and %s", l.After, l.Since)
+	case l.Since != "":
+		return "open since " + l.Since
+	}
+	return "open"
+}
+
+// Says tells the bound in a sentence: "less than 2.00 KB/hour, with 90 %".
+func (b *CleanBound) Says() string {
+	if b.Bytes > 0 {
+		return fmt.Sprintf("less than %s/%s, with 90 %%", figures.Bytes(int64(b.Bytes)), b.Unit)
+	}
+	return fmt.Sprintf("less than %s blocks/%s, with 90 %%", figures.Number(b.Count), b.Unit)
+}
+
+// SayLines tells how a leak stands on all lines, in the order of the list. A line without a branch is called the default
+// one.
+func SayLines(list []LineState) string {
+	parts := make([]string, len(list))
+	for i := range list {
+		branch := list[i].Branch
+		if branch == "" {
+			branch = "the default branch"
+		}
+		parts[i] = branch + ": " + list[i].Says()
+	}
+	return strings.Join(parts, "; ")
+}
