@@ -4,7 +4,7 @@ package leaks
 type Candidate struct {
 	Name    string
 	Place   Place
-	Branch  string
+	OnLine  bool // it is on the line of builds of the branch of the other
 	Pinned  bool // a release
 	Chosen  bool // the project's baseline
 	HasRun  bool // it has a result in the scenario
@@ -12,13 +12,13 @@ type Candidate struct {
 }
 
 // Baseline chooses the build that head is to be compared with: the project's baseline, else the newest pinned one, else
-// the newest on its branch; always an older build that has a result in the scenario. Among equal candidates, those
+// the newest on its line: the branch, and before it the parent line up to the fork; always an older build that has a result in the scenario. Among equal candidates, those
 // whose evidence decides something come first. Baseline returns "" where no build qualifies.
 func Baseline(head Candidate, candidates []Candidate) string {
 	var best *Candidate
 	for i := range candidates {
 		c := &candidates[i]
-		eligible := c.Chosen || c.Pinned || c.Branch == head.Branch
+		eligible := c.Chosen || c.Pinned || c.OnLine
 		if !c.HasRun || !eligible || ComparePlaces(c.Place, head.Place) >= 0 {
 			continue
 		}

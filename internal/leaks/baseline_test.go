@@ -7,16 +7,13 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// candidate reads a build such as "7@dev run decides": its sequence, its branch (main if none is named), and its
+// candidate reads a build such as "7@dev run decides": its sequence, its branch (of the same line if none is named), and its
 // properties: pinned, chosen, run, decides. The name of the build is its sequence. Sequence 0 stands for a build that
 // declared none.
 func candidate(t *testing.T, text string) leaks.Candidate {
 	t.Helper()
 	words := strings.Fields(text)
-	name, branch, named := strings.Cut(words[0], "@")
-	if !named {
-		branch = "main"
-	}
+	name, _, another := strings.Cut(words[0], "@")
 	sequence, ok := leaks.SequenceOfName(name)
 	if !ok {
 		t.Fatalf("%q is no candidate", text)
@@ -25,7 +22,7 @@ func candidate(t *testing.T, text string) leaks.Candidate {
 	if sequence == 0 {
 		b.Sequence = nil
 	}
-	c := leaks.Candidate{Name: name, Place: leaks.Places([]leaks.Build{b})[0], Branch: branch}
+	c := leaks.Candidate{Name: name, Place: leaks.Places([]leaks.Build{b})[0], OnLine: !another}
 	for _, word := range words[1:] {
 		switch word {
 		case "pinned":

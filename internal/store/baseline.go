@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -48,13 +49,26 @@ func (v View) BaselineOf(ctx context.Context, project, scenario, build string) (
 	if len(heads) == 0 {
 		return "", ErrNotFound
 	}
-	// The query leaves out builds that cannot be the head's baseline, because projects have thousands of builds.
-	list, err := candidates(ctx, v.q, project, scenario, `(b.id = p.baseline_id or b.pinned or b.branch = $3)`,
-		heads[0].Branch)
+	type row struct{ ID, ProjectID int64 }
+	head, err := one[row](ctx, v.q, `
+		select b.id, b.project_id from builds b join projects p on p.id = b.project_id where p.name = $1 and b.name = $2`, project, build)
 	if err != nil {
 		return "", wrap("baseline", err)
 	}
-	if name := leaks.Baseline(heads[0], list); name != "" {
+	lines, err := readLines(ctx, v.q, head.ProjectID)
+	if err != nil {
+		return "", wrap("lines", err)
+	}
+	// The query leaves out builds that cannot be the head's baseline, because projects have thousands of builds.
+	line := lines.OfBuild(head.ID).Builds
+	list, err := candidates(ctx, v.q, project, scenario, `(b.id = p.baseline_id or b.pinned or b.id = any($3))`, line)
+	if err != nil {
+		return "", wrap("baseline", err)
+	}
+	for i := range list {
+		list[i].OnLine = slices.Contains(line, list[i].ID)
+	}
+	if name := leaks.Baseline(heads[0].Candidate, bare(list)); name != "" {
 		return name, nil
 	}
 	return "", ErrNotFound
@@ -63,12 +77,27 @@ func (v View) BaselineOf(ctx context.Context, project, scenario, build string) (
 // NewestWithResult returns the name of the newest build that has a result in a scenario; "" for none.
 func (v View) NewestWithResult(ctx context.Context, project, scenario string) (string, error) {
 	list, err := candidates(ctx, v.q, project, scenario, `$3 = ''`, "")
-	return leaks.Newest(list), wrap("newest build", err)
+	return leaks.Newest(bare(list)), wrap("newest build", err)
 }
 
-func candidates(ctx context.Context, q querier, project, scenario, which string, arg any) ([]leaks.Candidate, error) {
-	return all[leaks.Candidate](ctx, q, `
-		select b.name, b.place, b.branch, b.pinned, b.id is not distinct from p.baseline_id as chosen,
+// A candidate is a build that may be the baseline of another.
+type candidate struct {
+	ID int64
+	leaks.Candidate
+}
+
+// bare are candidates as the domain takes them.
+func bare(list []candidate) []leaks.Candidate {
+	out := make([]leaks.Candidate, len(list))
+	for i := range list {
+		out[i] = list[i].Candidate
+	}
+	return out
+}
+
+func candidates(ctx context.Context, q querier, project, scenario, which string, arg any) ([]candidate, error) {
+	return all[candidate](ctx, q, `
+		select b.id, b.name, b.place, b.pinned, b.id is not distinct from p.baseline_id as chosen, false as on_line,
 			count(r.id) > 0 as has_run, coalesce(bool_or(r.status <> $4), false) as decides
 		from builds b join projects p on p.id = b.project_id
 			left join (runs r join scenarios sc on sc.id = r.scenario_id and sc.name = $2) on r.build_id = b.id and r.analysed_at is not null

@@ -134,7 +134,7 @@ func TestStatesFollowTheBranch(t *testing.T) {
 		if err := test.change(); err != nil {
 			t.Errorf("%s: %v", test.what, err)
 		}
-		if got := l.signature("A").State; (got == leaks.StateNew) != test.anew {
+		if got := l.signature("A").State; (got == leaks.StateFound) != test.anew {
 			t.Errorf("after a change of the %s the state is %s", test.what, got)
 		}
 	}

@@ -121,7 +121,7 @@ func (v View) readRelease(ctx context.Context, run *Run, c *leaks.Case) error {
 	if err != nil {
 		return wrap("release", err)
 	}
-	if name := leaks.Release(heads[0], list); name != "" {
+	if name := leaks.Release(heads[0].Candidate, bare(list)); name != "" {
 		c.Release, err = v.SideOf(ctx, run.Project, run.Scenario, name)
 	}
 	return err

@@ -234,16 +234,19 @@ func TestBaselineFromSQL(t *testing.T) {
 		l.sql(`insert into scenarios (project_id, name) select id, unnest(array['soak', 'smoke']) from projects`)
 		var builds []leaks.Candidate
 		var order []leaks.Build
+		var lined []leaks.LineBuild
 		chosen := rng.IntN(40) // one of 30, or none
 		for i := range 30 {
+			branch := oneOf(rng, "main", "dev", "")
 			b := leaks.Candidate{
-				Name: fmt.Sprint("b", i), Branch: oneOf(rng, "main", "dev", ""), Pinned: rng.IntN(8) == 0, Chosen: i == chosen,
+				Name: fmt.Sprint("b", i), Pinned: rng.IntN(8) == 0, Chosen: i == chosen,
 				HasRun: rng.IntN(3) > 0,
 			}
 			facts := leaks.Build{Name: b.Name, Sequence: maybe(rng, oneOf[int64](rng, math.MinInt64, 0, 5, 6, 7))}
 			facts.ID = query(l, pgx.RowTo[int64],
-				`insert into builds (project_id, name, sequence, branch, pinned) select id, $1, $2, $3, $4 from projects returning id`, b.Name, facts.Sequence, b.Branch, b.Pinned)[0]
+				`insert into builds (project_id, name, sequence, branch, pinned) select id, $1, $2, $3, $4 from projects returning id`, b.Name, facts.Sequence, branch, b.Pinned)[0]
 			order = append(order, facts)
+			lined = append(lined, leaks.LineBuild{ID: facts.ID, Name: b.Name, Branch: branch})
 			if b.Chosen {
 				l.sql(`update projects set baseline_id = $1`, facts.ID)
 			}
@@ -263,12 +266,16 @@ func TestBaselineFromSQL(t *testing.T) {
 			builds = append(builds, b)
 		}
 		for i, place := range leaks.Places(order) {
-			builds[i].Place = place
+			builds[i].Place, lined[i].Place = place, place
 		}
+		lines := leaks.NewLines(lined, "")
 		if err := l.OrderBuilds(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		for _, head := range builds {
+		for at, head := range builds {
+			for i := range builds {
+				builds[i].OnLine = lines.OfBuild(lined[at].ID).At(lined[i].ID) >= 0
+			}
 			got, err := l.now().BaselineOf(t.Context(), "demo", "soak", head.Name)
 			want := leaks.Baseline(head, builds)
 			if got != want || errors.Is(err, store.ErrNotFound) != (want == "") || err != nil && want != "" {

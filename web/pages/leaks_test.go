@@ -68,7 +68,7 @@ func words(page string) string {
 func TestLeaksOfProject(t *testing.T) {
 	s, _ := openHistory(t)
 	page := s.page("/projects/shopd")
-	has(t, words(page), "Leaks", "all", "new 0 ongoing", "State", "Builds to 4813", "Receipt:: AppendLine", "leak",
+	has(t, words(page), "Leaks", "all", "new 1 found 3 ongoing 0", "State", "Builds to 4813", "Receipt:: AppendLine", "leak",
 		"certain", "receipt.cpp:118", "bad in soak-60min", "2.48 MB/hour", "4812", "exercised and clean",
 		"not exercised: nothing is known", "Runs")
 	has(t, page, `aria-label="bad in 2 of 3 builds, not exercised in 0"`,
@@ -77,9 +77,9 @@ func TestLeaksOfProject(t *testing.T) {
 	leak := signatureOf(t, s, appendLine)
 	has(t, page, `href="/projects/shopd/signatures/`+leak.Text+`"`)
 	for query, first := range map[string]string{
-		"?state=fixed": "AuditLog::Note", "?q=searchindex": "SearchIndex::Rebuild", "?sort=first-bad": appendLine, "?sort=growth": appendLine, "?sort=nonsense&state=x&class=y&leaks_after=z": "SearchIndex::Rebuild", // which three builds confirm
-		"?leaks_after=99999999": "SearchIndex::Rebuild", "?class=cache&q=sessioncache": "",
-		"?scenario=soak-60min": "SearchIndex::Rebuild",
+		"?state=fixed": "AuditLog::Note", "?q=searchindex": "SearchIndex::Rebuild", "?sort=first-bad": appendLine, "?sort=growth": appendLine, "?sort=nonsense&state=x&class=y&leaks_after=z": appendLine,
+		"?leaks_after=99999999": appendLine, "?class=cache&q=sessioncache": "",
+		"?scenario=soak-60min": appendLine, "?state=found": "SearchIndex::Rebuild",
 	} {
 		page := s.page("/projects/shopd" + query)
 		_, list, _ := strings.Cut(page, `<div id="leaks">`)
@@ -99,9 +99,10 @@ func TestSignaturePage(t *testing.T) {
 	leak := signatureOf(t, s, appendLine)
 	path := "/projects/shopd/signatures/" + leak.Text
 	page := s.page(path)
-	has(t, words(page), "Leaking", "ongoing", "Receipt::AppendLine", "leaks", "2.48 MB/hour",
+	has(t, words(page), "Branches", "main new between 4811 and 4812 4811", "4812: 100 %", "none")
+	has(t, words(page), "Leaking", "new", "Receipt::AppendLine", "leaks", "2.48 MB/hour",
 		"in soak-60min, build 4813: blocks of 384 B from receipt.cpp:118; first bad in 4812.", "leak", "certain",
-		"one kind of evidence shows it", "open in 1 of 1 scenario", "Compare 4811 → 4812", "Triage", "ongoing",
+		"one kind of evidence shows it", "open in 1 of 1 scenario", "Compare 4811 → 4812", "Triage", "new",
 		"nobody’s yet", "Assign…", "Known until…", "Not a leak…", "Fixed in…", "Link a ticket…",
 		"changes are recorded as somebody’s",
 		"Growth of this leak, by build", "4812, soak-60min: 2.48 MB per hour", "first bad: 4811 → 4812", "Stacks", "Evidence",

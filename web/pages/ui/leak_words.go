@@ -109,6 +109,7 @@ func lineOfClause(c score.Clause) clauseLine {
 // stateShapes draw what the team knows of a signature.
 var stateShapes = map[leaks.State]string{
 	leaks.StateNew:       "M6 2v8 M2 6h8",
+	leaks.StateFound:     "M6 1.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 1 0 0-9",
 	leaks.StateOngoing:   "M2 6h8 M7 3l3 3-3 3",
 	leaks.StateRegressed: "M10 4A4.5 4.5 0 1 0 10.5 6.5 M10 1v3H7",
 	leaks.StateKnown:     "M2 6.5 5 9.5 10 3",
