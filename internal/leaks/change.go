@@ -91,7 +91,7 @@ func CheckActor(actor string) error {
 	switch {
 	case strings.TrimSpace(actor) == "":
 		return &FieldError{"actor", "is missing: say who makes the change"}
-	case actor == ByOutline:
+	case actor == ByOutline, actor == ByRename:
 		return &FieldError{"actor", "is nobody's name"}
 	case strings.ContainsFunc(actor, func(r rune) bool { return !unicode.IsPrint(r) }):
 		return &FieldError{"actor", "has characters that cannot be printed"}

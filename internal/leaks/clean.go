@@ -191,5 +191,22 @@ func SightingsOn(line *Line, runs []RunSighting, paces Paces) []Sighting {
 	slices.SortFunc(list, func(a, b Sighting) int {
 		return cmp.Or(a.Build-b.Build, cmp.Compare(a.Scenario, b.Scenario))
 	})
+	if slices.ContainsFunc(runs, func(r RunSighting) bool { return r.Class == analysis.ClassGrowingBlock }) {
+		doubtSingles(list)
+	}
 	return list
+}
+
+// doubtSingles takes back that a build is clean of a block that is resized where the build before does not agree: nothing
+// bounds how fast it may grow, and it may not have been resized in one run.
+func doubtSingles(list []Sighting) {
+	before := map[int64]bool{} // by scenario: the build before was clean
+	for i := range list {
+		s := &list[i]
+		agrees := before[s.Scenario]
+		before[s.Scenario] = s.Judgement == Clean
+		if s.Judgement == Clean && !agrees {
+			s.Judgement = Undecided
+		}
+	}
 }

@@ -28,6 +28,8 @@ type Verdict struct {
 	Known      []string // of the run, that fail no gate
 	// Arrivals say in which interval new leaks came in, and those that were fixed came back.
 	Arrivals []Arrival
+	// Renamed are leaks that have another signature since the build of the run.
+	Renamed  []RenamedLeak
 	Power    string // what the evidence would have shown; "" where it could show nothing
 	Sentence string
 }
@@ -83,6 +85,7 @@ func (v *Verdict) decide(c *Case) {
 		v.list(v.Compared.Comparison, c)
 	}
 	v.arrive(c)
+	v.Renamed = RenamedLeaks(c)
 	made := Decide(c)
 	v.Decision, v.Gate, v.Why = &made, made.Gate, made.Why
 }

@@ -117,6 +117,15 @@ func decideOwn(ctx context.Context, tx pgx.Tx, id int64) error {
 	if err != nil || verdict.Decision == nil {
 		return err
 	}
+	renamed, err := joinRenamed(ctx, tx, run.Project, verdict.Renamed)
+	if err != nil {
+		return err
+	}
+	if renamed {
+		if verdict, err = v.Verdict(ctx, &run, GateQuestion{}); err != nil || verdict.Decision == nil {
+			return err
+		}
+	}
 	if verdict.Policy > 0 {
 		if err := recordFailures(ctx, tx, id, verdict.Decision.Failed()); err != nil {
 			return err

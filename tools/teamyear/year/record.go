@@ -1,0 +1,143 @@
+package year
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/score"
+	"heapdrift/tools/leakeval/evaluation/behaviour"
+	"heapdrift/tools/leakeval/evaluation/workload"
+)
+
+// An evidence is the report on one run of a build, and which finding is of which stack.
+type evidence struct {
+	report *analysis.Report
+	stacks map[string]int // by signature
+	truth  map[int]string // by stack: what it does
+	kept   map[int]int64  // by stack: blocks that came in the first three quarters and stayed
+}
+
+var stackNumber = regexp.MustCompile(`Stack(\d+)::Allocate`)
+
+// record plays a run of a build and reports on it as the product does. Stacks beyond those of one workload come from
+// further ones, until the program has so many.
+func (s *Script) record(ctx context.Context, b *Build, run, places int, behaviours []behaviour.Behaviour) (*evidence, error) {
+	e := &evidence{stacks: map[string]int{}, truth: map[int]string{}, kept: map[int]int64{}}
+	for part := 0; part*workload.StacksPerProcess < places; part++ {
+		p := workload.New(s.Seed, uint64(part), uint64(b.Sequence*4+int64(run)), behaviours)
+		r, err := analyse(ctx, p, b.Snapshots)
+		if err != nil {
+			return nil, fmt.Errorf("build %s of seed %d: %w", b.Name, s.Seed, err)
+		}
+		if part == 0 {
+			e.report = r
+		}
+		s.take(e, r, p, b, part)
+	}
+	return e, nil
+}
+
+func analyse(ctx context.Context, p *workload.Process, snapshots int) (*analysis.Report, error) {
+	logs, err := p.Logs(ctx, snapshots)
+	if err != nil {
+		return nil, err
+	}
+	defer logs.Close()
+	r, err := analysis.Analyze(ctx, logs.Inputs, logs.Options)
+	if err != nil {
+		return nil, err
+	}
+	r.Identify()
+	for i := range r.Findings { // what names tell is read while the evidence is open
+		_ = r.Findings[i].Title
+	}
+	return r, nil
+}
+
+// take adds what the program of the build has of a report.
+func (s *Script) take(e *evidence, r *analysis.Report, p *workload.Process, b *Build, part int) {
+	findings, sites := r.Findings, r.Sites
+	if part == 0 {
+		e.report.Findings, e.report.Sites = nil, nil
+	}
+	named := map[string]string{} // by signature of the workload
+	for _, f := range findings {
+		stack := part * workload.StacksPerProcess
+		if m := stackNumber.FindStringSubmatch(f.Title); m != nil {
+			n, _ := strconv.Atoi(m[1])
+			stack += n
+			switch {
+			case s.shows(b, stack, p.Stacks[n].Truth, part):
+			case part == 0 && s.isRepaired(b, stack):
+				f = repaired(f)
+			default:
+				continue
+			}
+			e.truth[stack] = p.Stacks[n].Name
+		} else if part > 0 {
+			continue
+		}
+		name := f.Signature
+		if part > 0 {
+			name += fmt.Sprintf("-%d", part)
+			f.Title = strings.Replace(f.Title, "workload", fmt.Sprintf("workload%d", part), 1)
+			f.Frames = append([]string{fmt.Sprintf("workload%d!%d", part, stack)}, f.Frames...)
+		}
+		if l := s.leakOf(stack); l != nil && l.Renamed > 0 && b.Main >= l.Renamed && b.Branch != release {
+			name += "-renamed"
+			f.Title = strings.Replace(f.Title, "::Allocate", "::Acquire", 1)
+			f.Frames = slices.Clone(f.Frames)
+			f.Frames[0] = strings.Replace(f.Frames[0], "::Allocate", "::Acquire", 1)
+		}
+		named[f.Signature] = name
+		f.Signature = name
+		e.stacks[name] = stack
+		e.kept[stack] = f.Stayed.Total() - f.Stayed[len(f.Stayed)-1]
+		e.report.Findings = append(e.report.Findings, f)
+	}
+	for _, site := range sites {
+		if name, ok := named[site.Signature]; ok && part == 0 {
+			site.Signature = name
+			e.report.Sites = append(e.report.Sites, site)
+		}
+	}
+}
+
+// shows reports whether runs of a build show a stack.
+func (s *Script) shows(b *Build, stack int, truth behaviour.Truth, part int) bool {
+	if truth != behaviour.Leaks {
+		return true
+	}
+	l := s.leakOf(stack)
+	return part == 0 && l != nil && !b.Idle[stack] && s.has(b, l)
+}
+
+// isRepaired reports whether a stack leaked on the line of a build before, and its runs still allocate there.
+func (s *Script) isRepaired(b *Build, stack int) bool {
+	l := s.leakOf(stack)
+	if l == nil || b.Idle[stack] || s.has(b, l) {
+		return false
+	}
+	return b.Branch == release && l.Picked > 0 || b.Branch != release && l.Fixed > 0 && b.Main >= l.Fixed
+}
+
+// repaired is what a run shows of a stack that frees all that it allocates.
+func repaired(f analysis.Finding) analysis.Finding {
+	f.Verdict, f.Certain, f.Score, f.Rate, f.Evidence = analysis.ClassTransient, false, nil, nil, nil
+	f.Stayed, f.Growth = score.Stayed{0, 0, 0, 3}, &analysis.Amount{Count: 1, Bytes: 64}
+	return f
+}
+
+func (s *Script) leakOf(stack int) *Leak {
+	for _, l := range s.Leaks {
+		if l.Stack == stack {
+			return l
+		}
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+// Package year plays a team's year against the product and holds what it says against the truth: builds on three kinds
+// of branches, leaks that come, go, come back, are renamed, accepted and picked, and runs that are lost, late or twice. In come
+// seeds and a database, out comes a Tally, and the histories that went worst, build by build.
+package year
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"heapdrift/internal/store"
+	"heapdrift/tools/leakeval/evaluation/behaviour"
+)
+
+// A Caught counts leaks that came in on a line, and those that a build failed for.
+type Caught struct {
+	Came, First, Three int // First by the first build that ran them, Three by one of the first three
+}
+
+// A Tally is how often the gate and the states were right.
+type Tally struct {
+	Large, Small   Caught      // by whether a leak keeps enough blocks to matter in each run
+	Quiet          map[int]int // builds from the third on in which nothing came in and nothing is open, by exit code
+	False          int         // leaks that a build failed for and that are none
+	AfterAnswer    int         // failures for a leak that was accepted, assigned or is being fixed
+	Contradicted   int         // builds that pass beside what is undecided
+	FixedSaid      int         // lines on which a leak is fixed, and of them those where that is true
+	FixedRight     int
+	Intervals      int // in which leaks came in, and of them those that hold the truth
+	IntervalsRight int
+}
+
+// Options say what to play.
+type Options struct {
+	Seeds      []uint64
+	Builds     int // on main
+	Places     int
+	Behaviours []behaviour.Behaviour
+	Worst      io.Writer // takes the histories in which something went wrong; nil for nobody
+}
+
+// Play plays one year for each seed, each in a project of its own.
+func Play(ctx context.Context, s *store.Store, o Options) (*Tally, error) {
+	t := &Tally{Quiet: map[int]int{}}
+	for _, seed := range o.Seeds {
+		p := &player{Script: newScript(seed, o.Builds, o.Behaviours), store: s, project: fmt.Sprintf("team-%d", seed),
+			places: o.Places, behaviours: o.Behaviours, tally: t}
+		if err := p.play(ctx); err != nil {
+			return nil, err
+		}
+		if p.bad && o.Worst != nil {
+			if _, err := fmt.Fprintf(o.Worst, "team %d\n  %s\n", seed, strings.Join(p.strip, "\n  ")); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return t, nil
+}
+
+// String is the tally as a table.
+func (t *Tally) String() string {
+	share := func(n, of int) string {
+		if of == 0 {
+			return "–"
+		}
+		return fmt.Sprintf("%d of %d (%.1f %%)", n, of, 100*float64(n)/float64(of))
+	}
+	quiet := 0
+	for _, n := range t.Quiet {
+		quiet += n
+	}
+	rows := [][2]string{
+		{"leaks that matter: failed by their first build", share(t.Large.First, t.Large.Came)},
+		{"leaks that matter: failed within three builds", share(t.Large.Three, t.Large.Came)},
+		{"smaller leaks: failed by their first build", share(t.Small.First, t.Small.Came)},
+		{"smaller leaks: failed within three builds", share(t.Small.Three, t.Small.Came)},
+		{"quiet builds: exit 0", share(t.Quiet[0], quiet)},
+		{"quiet builds: exit 1", share(t.Quiet[1], quiet)},
+		{"quiet builds: exit 4", share(t.Quiet[4], quiet)},
+		{"failures for what is no leak", fmt.Sprint(t.False)},
+		{"failures for a leak that was answered", fmt.Sprint(t.AfterAnswer)},
+		{"builds that pass beside an undecided leak", fmt.Sprint(t.Contradicted)},
+		{"lines on which fixed is right", share(t.FixedRight, t.FixedSaid)},
+		{"intervals that hold the truth", share(t.IntervalsRight, t.Intervals)},
+	}
+	var b strings.Builder
+	for _, r := range rows {
+		fmt.Fprintf(&b, "%-48s %s\n", r[0], r[1])
+	}
+	return b.String()
+}
