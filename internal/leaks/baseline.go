@@ -12,8 +12,9 @@ type Candidate struct {
 }
 
 // Baseline chooses the build that head is to be compared with: the project's baseline, else the newest pinned one, else
-// the newest on its line: the branch, and before it the parent line up to the fork; always an older build that has a result in the scenario. Among equal candidates, those
-// whose evidence decides something come first. Baseline returns "" where no build qualifies.
+// the newest on its line: the branch, and before it the parent line up to the fork; always an older build that has a
+// result in the scenario. Among equal candidates, those whose evidence decides something come first. Baseline returns
+// "" where no build qualifies.
 func Baseline(head Candidate, candidates []Candidate) string {
 	var best *Candidate
 	for i := range candidates {

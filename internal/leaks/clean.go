@@ -37,7 +37,8 @@ func (s RunSighting) With(part RunSighting) RunSighting {
 	if !(part.Watched.LogOdds <= s.Watched.LogOdds) && !math.IsNaN(part.Watched.LogOdds) {
 		s.Watched.LogOdds = part.Watched.LogOdds
 	}
-	s.Certain, s.Doubtful, s.Watched.Stayed = s.Certain || part.Certain, s.Doubtful || part.Doubtful, s.Watched.Stayed.Plus(part.Watched.Stayed)
+	s.Certain, s.Doubtful = s.Certain || part.Certain, s.Doubtful || part.Doubtful
+	s.Watched.Stayed = s.Watched.Stayed.Plus(part.Watched.Stayed)
 	return s
 }
 
@@ -86,8 +87,8 @@ func PacesOf(list []RunSighting) Paces {
 	return paces
 }
 
-// pace is how slowly the leak may have leaked in a run that shows it: what stayed in the stretch with the fewest, because
-// the rest may be in flight or fill a cache, or all of the growth where nothing stayed in one.
+// pace is how slowly the leak may have leaked in a run that shows it: what stayed in the stretch with the fewest,
+// because the rest may be in flight or fill a cache, or all of the growth where nothing stayed in one.
 func (s *RunSighting) pace() (key paceKey, p Pace, ok bool) {
 	key, p.Dispersion = paceKey{s.Scenario, s.Watched.Unit}, 1
 	if s.Watched.Sum() > 0 {
@@ -164,6 +165,9 @@ func SightingsOn(line *Line, runs []RunSighting, paces Paces) []Sighting {
 		scenario int64
 	}
 	at := map[key]int{}
+	// Nothing bounds how fast a block that is resized may grow, and in one run it may not have been: such a leak is clean
+	// nowhere, and gone where no run shows it although its callers ran.
+	resized := slices.ContainsFunc(runs, func(r RunSighting) bool { return r.Class == analysis.ClassGrowingBlock })
 	var list []Sighting
 	for i := range runs {
 		r := &runs[i]
@@ -171,7 +175,9 @@ func SightingsOn(line *Line, runs []RunSighting, paces Paces) []Sighting {
 		if s.Build < 0 {
 			continue
 		}
-		s.Judgement, s.Absent, s.Bound = r.judge(paces)
+		if s.Judgement, s.Absent, s.Bound = r.judge(paces); resized && s.Judgement == Clean {
+			s.Judgement = Undecided
+		}
 		s.AsFast = s.Judgement.IsBad() && r.isAsFast(paces)
 		if r.Absent && !s.Absent {
 			continue // the run is too short to tell
@@ -191,22 +197,5 @@ func SightingsOn(line *Line, runs []RunSighting, paces Paces) []Sighting {
 	slices.SortFunc(list, func(a, b Sighting) int {
 		return cmp.Or(a.Build-b.Build, cmp.Compare(a.Scenario, b.Scenario))
 	})
-	if slices.ContainsFunc(runs, func(r RunSighting) bool { return r.Class == analysis.ClassGrowingBlock }) {
-		doubtSingles(list)
-	}
 	return list
-}
-
-// doubtSingles takes back that a build is clean of a block that is resized where the build before does not agree: nothing
-// bounds how fast it may grow, and it may not have been resized in one run.
-func doubtSingles(list []Sighting) {
-	before := map[int64]bool{} // by scenario: the build before was clean
-	for i := range list {
-		s := &list[i]
-		agrees := before[s.Scenario]
-		before[s.Scenario] = s.Judgement == Clean
-		if s.Judgement == Clean && !agrees {
-			s.Judgement = Undecided
-		}
-	}
 }

@@ -20,7 +20,9 @@ func (d *decider) conclude() Decision {
 	})
 	made := Decision{Policy: d.Version, FailOn: append([]FailOn{}, d.on...), Reasons: d.reasons, Canary: d.proof,
 		Undecided: append([]UndecidedFinding{}, d.undecided...)}
-	slices.SortStableFunc(made.Undecided, func(a, b UndecidedFinding) int { return cmp.Compare(b.Probability, a.Probability) })
+	slices.SortStableFunc(made.Undecided, func(a, b UndecidedFinding) int {
+		return cmp.Compare(b.Probability, a.Probability)
+	})
 	made.Gate = d.gate()
 	made.Rerun = made.Gate == GateInconclusive && d.Suffices && len(d.undecided) > 0
 	switch {
@@ -160,7 +162,8 @@ func (s silenceCount) byRules() string {
 }
 
 // silencing are the codes of what silences leaks, in the order in which a sentence counts them.
-var silencing = []ReasonCode{ReasonRule, ReasonKnown, ReasonQuarantined, ReasonScore, ReasonFound, ReasonTold, ReasonOwned}
+var silencing = []ReasonCode{ReasonRule, ReasonKnown, ReasonQuarantined, ReasonScore, ReasonFound, ReasonTold,
+	ReasonOwned}
 
 // countSilenced counts what is silenced by each kind of reason, in the order of the codes.
 func (d *decider) countSilenced() []silenceCount {

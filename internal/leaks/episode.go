@@ -1,8 +1,11 @@
 package leaks
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
-// An episode is a stretch of a line, in one scenario, over which a signature was bad: from behind a clean build to the
+// A badEpisode is a stretch of a line, in one scenario, over which a signature was bad: from behind a clean build to the
 // next. Builds are places on the line, −1 for none.
 type badEpisode struct {
 	scenario int64
@@ -69,7 +72,7 @@ func episodes(sightings []Sighting, first map[int64]int) []*badEpisode {
 func firstEpisode(list []*badEpisode) (best *badEpisode) {
 	anyLeaks := slices.ContainsFunc(list, func(e *badEpisode) bool { return e.leaks })
 	for _, e := range list {
-		if e.leaks == anyLeaks && (best == nil || e.begin() < best.begin() || e.begin() == best.begin() && e.after > best.after) {
+		if e.leaks == anyLeaks && (best == nil || cmp.Or(e.begin()-best.begin(), best.after-e.after) < 0) {
 			best = e
 		}
 	}

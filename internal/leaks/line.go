@@ -214,7 +214,8 @@ func (l *Lines) nearest(branch string, commits []string) *LineBuild {
 		if b.Commit == "" || l.branchOf(b) == branch {
 			continue
 		}
-		at := slices.IndexFunc(commits[:min(nearest+1, len(commits))], func(c string) bool { return isSameCommit(c, b.Commit) })
+		within := commits[:min(nearest+1, len(commits))]
+		at := slices.IndexFunc(within, func(c string) bool { return isSameCommit(c, b.Commit) })
 		switch {
 		case at < 0:
 		case found == nil, at < nearest, l.prefers(b, found):

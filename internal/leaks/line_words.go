@@ -61,8 +61,8 @@ func (b *CleanBound) Says() string {
 	return fmt.Sprintf("less than %s blocks/%s, with 90 %%", figures.Number(b.Count), b.Unit)
 }
 
-// SayLines tells how a leak stands on all lines, in the order of the list. A line without a branch is called the default
-// one.
+// SayLines tells how a leak stands on all lines, in the order of the list. A line without a branch is called the
+// default one.
 func SayLines(list []LineState) string {
 	parts := make([]string, len(list))
 	for i := range list {

@@ -144,8 +144,8 @@ const (
 	AgainOnce       Again = "once"        // later builds pass, and say that it is there
 )
 
-// agains are all of them, in the order of lists.
-var agains = []Again{AgainUntilOwned, AgainAlways, AgainOnce}
+// allAgain are all of them, in the order of lists.
+var allAgain = []Again{AgainUntilOwned, AgainAlways, AgainOnce}
 
 // again reports whether the gate fails for a certain leak that came in.
 func (p *Policy) again(o *Origin) bool {

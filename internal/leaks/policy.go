@@ -234,8 +234,9 @@ func (p *Policy) check(at string) error {
 		p.Inconclusive != InconclusivePasses:
 		return wrongField(at+".inconclusive", "%q is none of %s, %s and %s", string(p.Inconclusive), InconclusiveFails,
 			InconclusiveWarns, InconclusivePasses)
-	case !slices.Contains(agains, p.Again):
-		return wrongField(at+".again", "%q is none of %s, %s and %s", string(p.Again), AgainUntilOwned, AgainAlways, AgainOnce)
+	case !slices.Contains(allAgain, p.Again):
+		return wrongField(at+".again", "%q is none of %s, %s and %s", string(p.Again), AgainUntilOwned, AgainAlways,
+			AgainOnce)
 	case n != nil && (n.Runs < leastNoise || n.Runs > maxNoise):
 		return wrongField(at+".noise.runs", "is not a whole number from %d to %d", leastNoise, maxNoise)
 	case n != nil && (n.Changes < 2 || n.Changes >= n.Runs):

@@ -54,8 +54,8 @@ const LeastLeaning = -3
 // leansToLeak reports whether several runs together may find a leak that this run alone does not suspect.
 func (s *RunRating) leansToLeak() bool { return s.odds() >= LeastLeaning }
 
-// isQuiet reports whether the run tells that the place did not leak: what may have leaked then is no measure of what the
-// place does otherwise.
+// isQuiet reports whether the run tells that the place did not leak: what may have leaked then is no measure of what
+// the place does otherwise.
 func (s *RunRating) isQuiet() bool { return s.tells() && s.Class != analysis.ClassLeak && s.odds() < 0 }
 
 // Speaker returns which of two findings of one leak in one run stands for the run: a suspect one before others, then
@@ -106,8 +106,8 @@ type PooledRating struct {
 // finding of a run is judged by itself. Where other runs add nothing, the result is own's rating and nil.
 //
 // Runs over which about the same stayed are judged together by the mean of their odds. Those before, in which less
-// stayed, tell whether the leak began: a place that began to keep much more is a leak by less evidence than one of which
-// nothing is known, and a place that keeps what it always kept is none by more.
+// stayed, tell whether the leak began: a place that began to keep much more is a leak by less evidence than one of
+// which nothing is known, and a place that keeps what it always kept is none by more.
 func (p *Pool) Of(at int, own *RunRating) (Rating, *PooledRating) {
 	if !own.tells() || !own.isSuspect() && !own.leansToLeak() {
 		return own.Rating, nil
@@ -133,7 +133,7 @@ func (p *Pool) Of(at int, own *RunRating) (Rating, *PooledRating) {
 	}
 	switch {
 	case !together && pooled.Onset == nil,
-		!own.isSuspect() && rating.Class != analysis.ClassLeak && !(pooled.Onset != nil && pooled.Onset.Doubtful):
+		!own.isSuspect() && rating.Class != analysis.ClassLeak && (pooled.Onset == nil || !pooled.Onset.Doubtful):
 		return own.Rating, nil
 	case !together:
 		pooled.PooledResult, pooled.Leaking, pooled.Growing, pooled.Clean = score.PooledResult{}, 0, 0, 0
@@ -170,11 +170,11 @@ func began(r Rating, o *score.Onset) Rating {
 // does.
 const levelBuilds = 3
 
-func scoreOf(score *float64) float64 {
-	if score == nil {
+func scoreOf(p *float64) float64 {
+	if p == nil {
 		return 0
 	}
-	return *score
+	return *p
 }
 
 // An episode is the runs, by index, over which about the same stayed up to one run, and those before them.

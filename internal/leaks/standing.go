@@ -22,6 +22,7 @@ var standingWords = []struct {
 	{StateNew, "leak is new", "leaks are new"},
 	{StateRegressed, "leak came back", "leaks came back"},
 	{StateOngoing, "leak goes on", "leaks go on"},
+	{StateFound, "leak is there since the first build", "leaks are there since the first build"},
 }
 
 // String counts what leaks in a project, by state, and what grows, in a sentence.

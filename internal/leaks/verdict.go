@@ -121,8 +121,8 @@ func (v *Verdict) arrive(c *Case) {
 // isNew reports whether the finding came in, and nobody has accepted, assigned or tolerated it.
 func (o *Origin) isNew() bool { return !o.Found && !o.Owned }
 
-// list sorts the rows of a comparison into the verdict. What the history of the line says of a leak goes before what one
-// baseline says.
+// list sorts the rows of a comparison into the verdict. What the history of the line says of a leak goes before what
+// one baseline says.
 func (v *Verdict) list(c *compare.Comparison, of *Case) {
 	lists := map[compare.Change]*[]string{
 		compare.New: &v.New, compare.Grown: &v.Grown, compare.Fixed: &v.Fixed, compare.Clean: &v.Clean,
@@ -136,7 +136,8 @@ func (v *Verdict) list(c *compare.Comparison, of *Case) {
 			case !known:
 			case change == compare.New && !o.isNew():
 				change = compare.Persisting
-			case (change == compare.Persisting || change == compare.Shrunk) && r.Head.Class.IsLeak() && o.isNew() && o.Told == "":
+			case (change == compare.Persisting || change == compare.Shrunk) && r.Head.Class.IsLeak() && o.isNew() &&
+				o.Told == "":
 				change = compare.New
 			}
 		}

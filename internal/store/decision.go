@@ -105,8 +105,8 @@ func recordFailures(ctx context.Context, tx pgx.Tx, run int64, signatures []stri
 	return followHistory(ctx, tx, project, roots, "")
 }
 
-// decideOwn decides about a run by the policy alone and stores the decision, once the run has nothing pending. Without a
-// saved policy nobody has asked: that a leak would fail a build is no news then.
+// decideOwn decides about a run by the policy alone and stores the decision, once the run has nothing pending. Without
+// a saved policy nobody has asked: that a leak would fail a build is no news then.
 func decideOwn(ctx context.Context, tx pgx.Tx, id int64) error {
 	v := View{tx}
 	run, err := v.Run(ctx, id)

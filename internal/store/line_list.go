@@ -50,7 +50,8 @@ func (v View) LinesOf(ctx context.Context, project string, root int64, known boo
 			continue
 		}
 		l := leaks.LineState{
-			Branch: r.Branch, Fork: r.Fork, State: leaks.State(r.State), After: r.After, Since: r.Since, Found: r.Found, Told: r.Told,
+			Branch: r.Branch, Fork: r.Fork, State: leaks.State(r.State),
+			After: r.After, Since: r.Since, Found: r.Found, Told: r.Told,
 			FirstBad: r.FirstBad, LastClean: r.LastClean, CleanBound: r.CleanBound, LastBad: r.LastBad, LastSeen: r.LastSeen,
 			FixedIn: r.FixedIn, RegressedIn: r.RegressedIn, Odds: odds[line.Branch],
 		}
@@ -78,8 +79,10 @@ func (v View) oddsOf(ctx context.Context, lines *leaks.Lines, root int64) (map[s
 		if line == nil {
 			continue
 		}
-		list := append(odds[line.Branch], r.RunOdds)
-		odds[line.Branch] = list[max(0, len(list)-mostOdds):]
+		odds[line.Branch] = append(odds[line.Branch], r.RunOdds)
+	}
+	for branch, list := range odds {
+		odds[branch] = list[max(0, len(list)-mostOdds):]
 	}
 	return odds, wrap("odds of a signature", err)
 }

@@ -112,9 +112,9 @@ func (h *histories) follow(s *subject) {
 		if course.State != leaks.StateNone {
 			s.lines = append(s.lines, lineCourse{line, course})
 		}
-		standsFor := isDefault || s.State == leaks.StateNone ||
-			s.line.Branch != h.lines.Default && course.State != s.State && leaks.Gravest(course.State, s.State) == course.State
-		if standsFor && !(!isDefault && course.State == leaks.StateNone) {
+		graver := s.line.Branch != h.lines.Default && course.State != s.State &&
+			leaks.Gravest(course.State, s.State) == course.State
+		if isDefault || course.State != leaks.StateNone && (s.State == leaks.StateNone || graver) {
 			s.line, s.Course = line, course
 		}
 	}
@@ -224,8 +224,10 @@ type sightingRow struct {
 
 func (r *sightingRow) sighting() leaks.RunSighting {
 	s := leaks.RunSighting{
-		Build: r.BuildID, Scenario: r.ScenarioID, Class: analysis.Class(r.Class), Certain: r.Certain, Doubtful: r.Doubtful, Suffices: r.Suffices, Rate: r.Rate,
-		Watched: score.Watched{LogOdds: math.NaN(), Stayed: stayedOf(r.Stayed), Stretches: stretchesOf(r.StretchUnit, r.Stretches)},
+		Build: r.BuildID, Scenario: r.ScenarioID, Class: analysis.Class(r.Class), Certain: r.Certain,
+		Doubtful: r.Doubtful, Suffices: r.Suffices, Rate: r.Rate,
+		Watched: score.Watched{LogOdds: math.NaN(), Stayed: stayedOf(r.Stayed),
+			Stretches: stretchesOf(r.StretchUnit, r.Stretches)},
 	}
 	if r.Odds != nil {
 		s.Watched.LogOdds = *r.Odds
@@ -233,13 +235,14 @@ func (r *sightingRow) sighting() leaks.RunSighting {
 	return s
 }
 
-// readSightings tells what each run says of signatures. A history may have many thousands of findings: they are told one
-// after the other, those of one run together.
+// readSightings tells what each run says of signatures. A history may have many thousands of findings: they are told
+// one after the other, those of one run together.
 func readSightings(ctx context.Context, q querier, roots []int64, scenario int64,
 	tell func(root int64, s *leaks.RunSighting)) error {
 	rows, err := q.Query(ctx, `
 		select own.root_id, r.id as run_id, r.build_id, r.scenario_id, f.class, f.certain, r.suffices, (f.evidence->>'log_odds')::double precision as odds,
-			coalesce((f.pooled->'onset'->>'doubtful')::boolean, false) as doubtful, case when f.class = 'leak' then f.rate end as rate, f.stayed, r.stretches, r.stretch_unit
+			coalesce((f.pooled->'onset'->>'doubtful')::boolean, false) as doubtful,
+			case when f.class = 'leak' then f.rate end as rate, f.stayed, r.stretches, r.stretch_unit
 		from signatures own join findings f on f.signature_id = own.id join runs r on r.id = f.run_id
 		where own.root_id = any($1) and ($2 = 0 or r.scenario_id = $2) order by own.root_id, r.id`, roots, scenario)
 	if err != nil {

@@ -74,7 +74,7 @@ func play(ctx context.Context, o year.Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	// The account that runs the server for root has to enter it.
-	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // it holds nothing but the server, which guards its files
+	if err := os.Chmod(dir, 0o755); err != nil {
 		return err
 	}
 	postgres, err := embedded.StartPostgres(ctx, embedded.PostgresOptions{Dir: filepath.Join(dir, "postgres")})

@@ -441,7 +441,7 @@ func TestGateAgainstUndecidedBaseline(t *testing.T) {
 			"this is the first build of the scenario: nobody knows since when 1 leak is there; accept what is there, or push the next build",
 			struct{ Build string }{"1"}},
 		"2/verdict?fail_on=new,leak": {"failed", "1 leak", struct{ Build string }{"1"}},
-		"4/verdict?fail_on=new": {"passed", "no leak is new; 2 there since the first build", struct{ Build string }{"2"}},
+		"4/verdict?fail_on=new":      {"passed", "no leak is new; 2 there since the first build", struct{ Build string }{"2"}},
 		"4/verdict?fail_on=new&baseline=3": {"inconclusive",
 			"the evidence of build 3, the baseline, does not decide whether 2 leaks are new", struct{ Build string }{"3"}},
 	} {

@@ -23,9 +23,9 @@ type Onset struct {
 	Rises bool `json:"rises"`
 }
 
-// Of generated places that do not leak, judged in one run after others, no more than 1 in 20,000 reach the threshold for
-// so many runs before (index 0 is of one run); docs/method.md has the figures. Fewer runs before say less of what the
-// place does.
+// Of generated places that do not leak, judged in one run after others, no more than 1 in 20,000 reach the threshold
+// for so many runs before (index 0 is of one run); docs/method.md has the figures. Fewer runs before say less of what
+// the place does.
 var onsetThresholds = [...]float64{6, 4.5, 4, 3.6}
 
 // onsetLeast are the mean log odds that one run since, two, and more must have: new code that keeps memory and does not
@@ -174,16 +174,16 @@ type Bound struct {
 	Count float64 `json:"count"` // blocks for each unit
 }
 
-// The quantiles of the normal distribution by which a Bound is outside with 5 % for the run as a whole, and with as much
-// for its stretches together.
+// The quantiles of the normal distribution by which a Bound is outside with 5 % for the run as a whole, and with as
+// much for its stretches together.
 const (
 	outsideWhole     = 1.644854
 	outsideStretches = 2.241403
 )
 
 // Bound is the rate that a steady leak would exceed, with 90 %, only by leaving more than this: told by the stretch in
-// which least stayed, for blocks that come in bursts of so many (dispersion, 1 for single blocks). It is 0 where the run
-// has no length.
+// which least stayed, for blocks that come in bursts of so many (dispersion, 1 for single blocks). It is 0 where the
+// run has no length.
 func (w *Watched) Bound(dispersion float64) Bound {
 	b := Bound{Unit: w.Unit}
 	dispersion = max(1, dispersion)

@@ -5,8 +5,8 @@ import "heapdrift/ingest/capture/allocations"
 // Parts is how many stretches of a run Stayed divides it into.
 const Parts = 4
 
-// Stayed counts, by stretch of a run, the blocks that came in it and were there at the end. A steady leak leaves blocks in
-// every stretch; whatever else came and stayed only adds to them. So the stretch with the fewest bounds a leak.
+// Stayed counts, by stretch of a run, the blocks that came in it and were there at the end. A steady leak leaves blocks
+// in every stretch; whatever else came and stayed only adds to them. So the stretch with the fewest bounds a leak.
 type Stayed [Parts]int64
 
 // IsZero reports whether nothing came and stayed.

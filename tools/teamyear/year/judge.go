@@ -51,7 +51,8 @@ func (p *player) judge(ctx context.Context, b *Build, run int, e *evidence, v le
 			p.tally.False++
 			p.bad = true
 			line += "\n      FALSE: " + e.truth[stack]
-			if _, err := p.store.ChangeTriage(ctx, p.project, signature, leaks.Change{Actor: "ann", Version: -1, Assignee: new("ann")}); err != nil {
+			change := leaks.Change{Actor: "ann", Version: -1, Assignee: new("ann")}
+			if _, err := p.store.ChangeTriage(ctx, p.project, signature, change); err != nil {
 				return err
 			}
 			continue

@@ -26,7 +26,8 @@ var stackNumber = regexp.MustCompile(`Stack(\d+)::Allocate`)
 
 // record plays a run of a build and reports on it as the product does. Stacks beyond those of one workload come from
 // further ones, until the program has so many.
-func (s *Script) record(ctx context.Context, b *Build, run, places int, behaviours []behaviour.Behaviour) (*evidence, error) {
+func (s *Script) record(ctx context.Context, b *Build, run, places int,
+	behaviours []behaviour.Behaviour) (*evidence, error) {
 	e := &evidence{stacks: map[string]int{}, truth: map[int]string{}, kept: map[int]int64{}}
 	for part := 0; part*workload.StacksPerProcess < places; part++ {
 		p := workload.New(s.Seed, uint64(part), uint64(b.Sequence*4+int64(run)), behaviours)

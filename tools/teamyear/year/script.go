@@ -100,8 +100,8 @@ func (s *Script) builds(r *rand.Rand, builds int) {
 	var commits []string
 	add := func(branch string, number, main int) *Build {
 		sequence++
-		b := &Build{Name: fmt.Sprintf("b%d", sequence), Branch: branch, Number: number, Sequence: sequence, Main: main, Runs: 1,
-			Snapshots: 12, Commit: fmt.Sprintf("%07x%07x", s.Seed, sequence), Idle: map[int]bool{}}
+		b := &Build{Name: fmt.Sprintf("b%d", sequence), Branch: branch, Number: number, Sequence: sequence, Main: main,
+			Runs: 1, Snapshots: 12, Commit: fmt.Sprintf("%07x%07x", s.Seed, sequence), Idle: map[int]bool{}}
 		switch r.IntN(20) {
 		case 0:
 			b.Runs = 0
@@ -172,10 +172,10 @@ func (s *Script) has(b *Build, l *Leak) bool {
 
 // comesIn reports whether a build is the first of its line that leaks, or leaks again.
 func (s *Script) comesIn(b *Build, l *Leak) bool {
-	switch {
-	case b.Branch == release:
+	switch b.Branch {
+	case release:
 		return l.Release && b.Number == l.Comes
-	case b.Branch == "main":
+	case "main":
 		return b.Number == l.Comes && !l.Release || b.Number == l.Back
 	}
 	return false

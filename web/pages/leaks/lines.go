@@ -56,7 +56,8 @@ const (
 func oddsBars(list []domain.RunOdds) []oddsBar {
 	bars := make([]oddsBar, len(list))
 	for i, o := range list {
-		b := oddsBar{x: float64(i) * oddsWidth, height: leastBar, class: "h-other", says: "build " + o.Build + ": the evidence does not tell"}
+		b := oddsBar{x: float64(i) * oddsWidth, height: leastBar, class: "h-other",
+			says: "build " + o.Build + ": the evidence does not tell"}
 		if p := o.Probability; p != nil {
 			b.height, b.class = max(leastBar, *p*oddsHeight), "h-clean"
 			if *p >= 0.5 {

@@ -1,0 +1,173 @@
+package score_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis/score"
+)
+
+// hours are four stretches of an hour.
+var hours = score.Stretches{Unit: "hour", Over: [score.Parts]float64{1, 1, 1, 1}}
+
+// watched is a run of four hours in which so many blocks stayed in each.
+func watched(odds float64, each int64) score.Watched {
+	return score.Watched{LogOdds: odds, Stayed: score.Stayed{each, each, each, each}, Stretches: hours}
+}
+
+func TestOnset(t *testing.T) {
+	quiet := watched(math.NaN(), 0)
+	for _, test := range []struct {
+		name              string
+		since, before     []score.Watched
+		places            int
+		certain, doubtful bool
+	}{
+		// 120 blocks after at most 3: 40 times, log 3.69, of which 1.5 count; of 100 places the threshold is 4.5.
+		{"after two, at the threshold", []score.Watched{watched(-1.03, 30)}, slices.Repeat([]score.Watched{quiet}, 2), 100, true, true},
+		{"after two, just below", []score.Watched{watched(-1.04, 30)}, slices.Repeat([]score.Watched{quiet}, 2), 100, false, true},
+		{"after one", []score.Watched{watched(0.4, 30)}, []score.Watched{quiet}, 100, false, true},
+		{"after one, and it looks like a leak", []score.Watched{watched(0.5, 30)}, []score.Watched{quiet}, 100, true, true},
+		{"ten times the places", []score.Watched{watched(-1, 30)}, slices.Repeat([]score.Watched{quiet}, 2), 1000, false, false},
+		{"two runs since, of which less is asked", slices.Repeat([]score.Watched{watched(-1.5, 30)}, 2),
+			slices.Repeat([]score.Watched{quiet}, 2), 100, true, true},
+		{"it looks little like a leak", []score.Watched{watched(-1.51, 300)}, slices.Repeat([]score.Watched{quiet}, 9), 20, false, true},
+		{"as much before", []score.Watched{watched(4, 30)}, []score.Watched{quiet, watched(-3, 30), quiet, quiet}, 100, false, false},
+		{"no shape at all", []score.Watched{watched(math.NaN(), 300)}, slices.Repeat([]score.Watched{quiet}, 9), 20, false, false},
+	} {
+		o := score.OnsetOf(test.since, test.before, test.places)
+		if o == nil || o.Certain != test.certain || o.Doubtful != test.doubtful || o.Before != len(test.before) ||
+			o.Since != len(test.since) || !(o.Probability > 0 && o.Probability < 1) {
+			t.Errorf("%s: %+v, want certain %v, doubtful %v", test.name, o, test.certain, test.doubtful)
+		}
+	}
+	if o := score.OnsetOf(nil, []score.Watched{quiet}, 1); o != nil {
+		t.Errorf("of nothing: %+v", o)
+	}
+	if o := score.OnsetOf([]score.Watched{watched(1, 9)}, nil, 1); o != nil {
+		t.Errorf("without a run before: %+v", o)
+	}
+}
+
+// What is bounded leaves as much in a short run as in a long one: neither makes an onset of it.
+func TestOnsetOfAnotherLength(t *testing.T) {
+	short := watched(2, 100)
+	short.Over = [score.Parts]float64{0.1, 0.1, 0.1, 0.1}
+	long := watched(-5, 100)
+	if o := score.OnsetOf([]score.Watched{short}, []score.Watched{long, long}, 30); o.Times > 1 || o.Certain {
+		t.Errorf("a tenth as long: %+v", o)
+	}
+	if o := score.OnsetOf([]score.Watched{long}, []score.Watched{short, short}, 30); o.Times > 1 || o.Certain {
+		t.Errorf("ten times as long: %+v", o)
+	}
+}
+
+func TestRises(t *testing.T) {
+	for _, test := range []struct {
+		stayed score.Stayed
+		rises  bool
+	}{
+		{score.Stayed{154, 0, 0, 0}, false}, {score.Stayed{155, 0, 0, 0}, true}, // 1.5 times 103
+		{score.Stayed{116, 2, 2, 2}, false}, {score.Stayed{115, 3, 3, 3}, true}, // 1.2 times, and three times 4 evenly
+		{score.Stayed{114, 3, 3, 3}, false},
+	} {
+		before := watched(-4, 0)
+		before.Stayed = score.Stayed{100, 0, 0, 0}
+		now := watched(2, 0)
+		now.Stayed = test.stayed
+		if o := score.OnsetOf([]score.Watched{now}, []score.Watched{before}, 30); o.Rises != test.rises {
+			t.Errorf("%v: %+v", test.stayed, o)
+		}
+	}
+}
+
+func TestAlike(t *testing.T) {
+	for _, test := range []struct {
+		a, b  score.Stayed
+		alike bool
+	}{
+		{score.Stayed{}, score.Stayed{}, true},
+		{score.Stayed{6}, score.Stayed{}, true}, {score.Stayed{7}, score.Stayed{}, false}, // three times 3
+		{score.Stayed{10, 10, 10, 10}, score.Stayed{31, 31, 32, 32}, true}, // 129 are three times 43
+		{score.Stayed{10, 10, 10, 10}, score.Stayed{31, 32, 32, 32}, false},
+		{score.Stayed{37, 1, 1, 1}, score.Stayed{19, 7, 7, 7}, true}, // of 8 and 32 in stretches like the one with the fewest
+		{score.Stayed{37, 1, 1, 1}, score.Stayed{16, 8, 8, 8}, false},
+		{score.Stayed{40, 0, 0, 0}, score.Stayed{10, 10, 10, 10}, false}, // a cache that levels off, and a leak
+	} {
+		a, b := watched(0, 0), watched(0, 0)
+		a.Stayed, b.Stayed = test.a, test.b
+		if a.Alike(&b) != test.alike || b.Alike(&a) != test.alike {
+			t.Errorf("%v and %v: %v, %v; want %v", test.a, test.b, a.Alike(&b), b.Alike(&a), test.alike)
+		}
+	}
+}
+
+// A steady leak of the bound, or of more, leaves so little in one run of ten at most.
+func TestBoundHolds(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, rate := range []float64{0.5, 2, 10, 60} {
+		outside := 0
+		for range 2000 {
+			w := watched(0, 0)
+			for i := range w.Stayed {
+				w.Stayed[i] = poisson(r, rate)
+			}
+			if w.Bound(1).Count < rate {
+				outside++
+			}
+		}
+		if outside > 220 {
+			t.Errorf("%v blocks an hour: the bound is below in %d of 2,000 runs", rate, outside)
+		}
+	}
+	if b := (&score.Watched{}).Bound(1); b.Count != 0 {
+		t.Errorf("without a length: %+v", b)
+	}
+	empty := watched(0, 0)
+	if a, b := empty.Bound(1).Count, empty.Bound(5).Count; !(a > 0.5 && a < 1.2) || b < 4.9*a || b > 5.1*a {
+		t.Errorf("of four empty hours: %v, in bursts of five %v", a, b)
+	}
+}
+
+func poisson(r *rand.Rand, mean float64) (n int64) {
+	for sum := r.ExpFloat64(); sum < mean; sum += r.ExpFloat64() {
+		n++
+	}
+	return n
+}
+
+func TestStayed(t *testing.T) {
+	axis := &score.Axis{Unit: "hour", At: []float64{0, 1, 2, 3, 4, 8}}
+	if got := score.StretchesOf(axis); got.Over != [score.Parts]float64{2, 2, 0, 4} || got.Sum() != 8 {
+		t.Errorf("%+v", got)
+	}
+	s := &score.Series{Count: []int64{5, 6, 9, 9, 10, 12}, Bytes: make([]int64, 6), Followed: true, Spans: []capture.Span{
+		{First: 0, Last: 5, Count: 5}, {First: 1, Last: 5, Count: 1}, {First: 2, Last: 4, Count: 3}, {First: 4, Last: 5, Count: 2},
+		{First: 5, Last: 5, Count: 4},
+	}}
+	if got := score.StayedBySeries(s, axis); got != (score.Stayed{1, 2, 0, 4}) || got.Total() != 7 {
+		t.Errorf("followed: %v", got)
+	}
+	s.Followed = false
+	if got := score.StayedBySeries(s, axis); got != (score.Stayed{4, 1, 0, 2}) {
+		t.Errorf("counted: %v", got)
+	}
+	if got := score.StayedBySeries(&score.Series{Count: []int64{1}}, axis); !got.IsZero() {
+		t.Errorf("one snapshot: %v", got)
+	}
+	if w := (score.Watched{Stayed: score.Stayed{4, 2, 0, 9}, Stretches: score.StretchesOf(axis)}); w.Steady() != 1 {
+		t.Errorf("steady %v", w.Steady())
+	}
+}
+
+func ExampleOnsetOf() {
+	quiet := score.Watched{LogOdds: -6, Stayed: score.Stayed{2, 0, 0, 1}, Stretches: hours}
+	leaking := score.Watched{LogOdds: 1.2, Stayed: score.Stayed{38, 41, 35, 40}, Stretches: hours}
+	o := score.OnsetOf([]score.Watched{leaking}, []score.Watched{quiet, quiet, quiet}, 30)
+	fmt.Printf("%.0f times as many blocks stay; certain %v\n", o.Times, o.Certain)
+	// Output: 26 times as many blocks stay; certain true
+}

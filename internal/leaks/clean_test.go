@@ -1,0 +1,111 @@
+package leaks_test
+
+import (
+	"math"
+	"testing"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/score"
+	"heapdrift/internal/leaks"
+)
+
+// ranFor is what a run of four hours shows: so many blocks stayed in each of them.
+func ranFor(build int64, class analysis.Class, odds float64, each int64) leaks.RunSighting {
+	return leaks.RunSighting{Build: build, Scenario: 1, Class: class, Suffices: true, Watched: score.Watched{LogOdds: odds,
+		Stayed: score.Stayed{each, each, each, each}, Stretches: score.Stretches{Unit: "hour", Over: [score.Parts]float64{1, 1, 1, 1}}}}
+}
+
+// leaksBy is a run that shows a leak of so many blocks an hour.
+func leaksBy(build, each int64) leaks.RunSighting {
+	s := ranFor(build, leak, 3, each)
+	s.Certain = true
+	s.Rate = &score.Rate{Unit: "hour", Count: float64(each), Bytes: float64(100 * each), Over: 4, Dispersion: 1}
+	return s
+}
+
+func TestWhatIsClean(t *testing.T) {
+	with := func(s leaks.RunSighting, change func(*leaks.RunSighting)) leaks.RunSighting { change(&s); return s }
+	absent := func(hours float64) leaks.RunSighting {
+		s := ranFor(2, "", math.NaN(), 0)
+		s.Absent = true
+		s.Watched.Over = [score.Parts]float64{hours / 4, hours / 4, hours / 4, hours / 4}
+		return s
+	}
+	undecided, clean, growing := leaks.Undecided, leaks.Clean, leaks.Growing
+	for _, test := range []struct {
+		name   string
+		shows  leaks.RunSighting
+		says   leaks.Judgement
+		absent bool
+		bound  bool
+	}{
+		{"nothing stays", ranFor(2, stable, -6, 0), clean, false, true},
+		// One block in each of four hours: at most 2.29 an hour; a leak of 10 is excluded up to 2.5.
+		{"little stays", ranFor(2, stable, -6, 1), clean, false, true},
+		{"as much as a third of the leak", ranFor(2, stable, -6, 3), undecided, false, false},
+		{"it grows too slowly to be the leak", ranFor(2, grows, -4, 0), clean, false, true},
+		{"it grows by as much", ranFor(2, grows, -4, 8), growing, false, false},
+		{"the evidence speaks for a leak", ranFor(2, cache, 0.01, 0), undecided, false, false},
+		{"the evidence speaks for neither", ranFor(2, cache, 0, 0), clean, false, true},
+		{"it may have begun", with(ranFor(2, cache, -1, 0), func(s *leaks.RunSighting) { s.Doubtful = true }), undecided, false, false},
+		{"the evidence does not suffice", with(ranFor(2, stable, -6, 0), func(s *leaks.RunSighting) { s.Suffices = false }),
+			undecided, false, false},
+		{"nobody judged it", ranFor(2, unknown, math.NaN(), 0), undecided, false, false},
+		{"its callers ran for long", absent(4), undecided, true, true},
+		{"its callers ran for a minute", absent(1.0 / 60), undecided, false, false},
+		{"another unit, far from a leak", with(ranFor(2, stable, -2, 9), func(s *leaks.RunSighting) { s.Watched.Unit = "order" }),
+			clean, false, false},
+		{"another unit, nearer to a leak", with(ranFor(2, stable, -1.9, 9), func(s *leaks.RunSighting) { s.Watched.Unit = "order" }),
+			undecided, false, false},
+	} {
+		runs := []leaks.RunSighting{leaksBy(1, 10), test.shows}
+		line := leaks.NewLines(lined("m1 m2"), "").Of("main")
+		list := leaks.SightingsOn(line, runs, leaks.PacesOf(runs))
+		got := leaks.Sighting{}
+		if len(list) == 2 {
+			got = list[1]
+		} else if test.absent || test.says != undecided {
+			t.Errorf("%s: %+v", test.name, list)
+			continue
+		}
+		if got.Judgement != test.says || got.Absent != test.absent || (got.Bound != nil) != test.bound {
+			t.Errorf("%s: %+v, want %v, absent %v, a bound %v", test.name, got, test.says, test.absent, test.bound)
+		}
+		if list[0].Judgement != leaks.Leaking || !list[0].Certain || !list[0].AsFast {
+			t.Errorf("%s: the leak is %+v", test.name, list[0])
+		}
+	}
+}
+
+// Of several runs of a build the gravest counts, and one that shows the leak before one that does not; runs of other
+// lines do not count, and a block that is resized is clean nowhere.
+func TestSightingsOfABuild(t *testing.T) {
+	lines := leaks.NewLines(lined("m1 m2 x1 m3"), "")
+	gone := ranFor(2, "", math.NaN(), 0)
+	gone.Absent = true
+	runs := []leaks.RunSighting{leaksBy(4, 8), gone, ranFor(2, stable, -6, 0), ranFor(1, stable, -6, 0), leaksBy(1, 8), leaksBy(3, 8)}
+	list := leaks.SightingsOn(lines.Of("main"), runs, leaks.PacesOf(runs))
+	if len(list) != 3 || list[0].Judgement != leaks.Leaking || !list[0].Certain || list[1].Judgement != leaks.Clean ||
+		list[1].Absent || list[2].Build != 2 {
+		t.Errorf("%+v", list)
+	}
+	runs = append(runs, ranFor(4, analysis.ClassGrowingBlock, math.NaN(), 0))
+	if list = leaks.SightingsOn(lines.Of("main"), runs, leaks.PacesOf(runs)); list[1].Judgement != leaks.Undecided {
+		t.Errorf("%+v", list)
+	}
+	both := ranFor(1, cache, -3, 1).With(leaksBy(1, 2))
+	if both.Class != leak || !both.Certain || both.Rate == nil || both.Watched.Stayed.Total() != 12 || both.Watched.LogOdds != 3 {
+		t.Errorf("two parts: %+v", both)
+	}
+}
+
+// What grows before it is decided counts as the leak where about as much stays.
+func TestGrowthInHindsight(t *testing.T) {
+	for each, fast := range map[int64]bool{3: false, 4: true} { // half of 8
+		runs := []leaks.RunSighting{ranFor(1, grows, -3, each), leaksBy(2, 8)}
+		list := leaks.SightingsOn(leaks.NewLines(lined("m1 m2"), "").Of("main"), runs, leaks.PacesOf(runs))
+		if list[0].AsFast != fast {
+			t.Errorf("%d blocks an hour: %+v", each, list[0])
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package leaks_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"heapdrift/internal/analysis/compare"
+	"heapdrift/internal/analysis/score"
+	"heapdrift/internal/leaks"
+)
+
+func TestOrigin(t *testing.T) {
+	lines := leaks.NewLines(lined("m0 m1 m2 m3 m4 m5 m6 x7 x8"), "")
+	for _, test := range []struct {
+		history string
+		branch  string
+		head    int
+		marks   leaks.Marks
+		want    string
+		says    string
+	}{
+		{"1C 2L", "main", 2, unmarked, "m1..m2", "came in between build m1 and m2"},
+		{"1C 2G 3L", "main", 3, unmarked, "m1..m2", "came in between build m1 and m2"},
+		{"1C 2L 3L", "main", 3, failedIn(2), "m1..m2 told m2", "came in between build m1 and m2; build m2 failed for it, and nobody has taken it"},
+		{"1C 2L", "main", 2, failedIn(2), "m1..m2", "came in between build m1 and m2"}, // by this very build
+		{"1C 2L", "main", 2, owned, "m1..m2 owned", "came in between build m1 and m2"},
+		{"2L", "main", 2, since(1), "..m2", "came in with build m2, as far as is known"},
+		{"1L 2L", "main", 2, since(1), "found ..m1", ""},
+		{"1L 2C 3L", "main", 3, unmarked, "regressed m2..m3", "came back between build m2 and m3"},
+		{"1L 2C 3L", "main", 3, owned, "regressed m2..m3", "came back between build m2 and m3"}, // that was said before the fix
+		{"1C 2L", "main", 1, unmarked, "..m1", "came in with build m1, as far as is known"},     // what comes later is not known
+		{"1C 2L 7L", "x", 7, unmarked, "found at m6 m1..m2", ""},
+		{"1C 7L", "x", 7, unmarked, "m1..x7", "came in between build m1 and x7"},
+	} {
+		line := lines.Of(test.branch)
+		past := leaks.PastLine{Line: line, Head: test.head, Scenario: 1, Sightings: sightings(t, test.history), Marks: test.marks,
+			Name: lines.Name}
+		o := past.Origin()
+		got := ""
+		for _, word := range []struct {
+			is   bool
+			text string
+		}{{o.Regressed, "regressed "}, {o.Found, "found "}, {o.Fork != "", "at " + o.Fork + " "}} {
+			if word.is {
+				got += word.text
+			}
+		}
+		got += o.After + ".." + o.Since
+		if o.Told != "" {
+			got += " told " + o.Told
+		}
+		if o.Owned {
+			got += " owned"
+		}
+		if got != test.want || test.says != "" && o.Says() != test.says {
+			t.Errorf("%q at %d of %s: %s, %q; want %s, %q", test.history, test.head, test.branch, got, o.Says(), test.want, test.says)
+		}
+	}
+}
+
+// gateOn decides on findings with their origins, where what is new fails.
+func gateOn(again leaks.Again, first bool, origins map[string]leaks.Origin, head ...compare.Finding) leaks.Decision {
+	return leaks.Decide(&leaks.Case{Policy: &leaks.Policy{FailOn: []leaks.FailOn{leaks.FailOnNew}, Again: again}, Version: 1,
+		Suffices: true, First: first, Origins: origins, Head: &compare.Side{Build: "7", Findings: head}})
+}
+
+func TestAgain(t *testing.T) {
+	came := leaks.Origin{After: "5", Since: "6"}
+	told, owned, both := came, came, came
+	told.Told, owned.Owned, both.Told, both.Owned, both.Owner = "6", true, "6", true, "ann"
+	for _, test := range []struct {
+		name   string
+		again  leaks.Again
+		origin leaks.Origin
+		gate   leaks.Gate
+		why    string
+	}{
+		{"it came in", "", came, leaks.GateFailed, "1 new leak"},
+		{"nobody has taken it", leaks.AgainUntilOwned, told, leaks.GateFailed, "1 new leak"},
+		{"somebody has", leaks.AgainUntilOwned, both, leaks.GatePassed, "no leak is new; 1 told before"},
+		{"before a build failed", leaks.AgainUntilOwned, owned, leaks.GatePassed, "no leak is new; 1 taken by somebody"},
+		{"always", leaks.AgainAlways, both, leaks.GateFailed, "1 new leak"},
+		{"once", leaks.AgainOnce, came, leaks.GateFailed, "1 new leak"},
+		{"once, and it was told", leaks.AgainOnce, told, leaks.GatePassed, "no leak is new; 1 told before"},
+		{"it was there", "", leaks.Origin{Found: true, Since: "1"}, leaks.GatePassed, "no leak is new; 1 there since the first build"},
+	} {
+		got := gateOn(test.again, false, map[string]leaks.Origin{"sure": test.origin}, sure)
+		if got.Gate != test.gate || got.Why != test.why {
+			t.Errorf("%s: %s because %q, want %s because %q", test.name, got.Gate, got.Why, test.gate, test.why)
+		}
+	}
+	first := gateOn("", true, map[string]leaks.Origin{"sure": {Found: true, Since: "7"}}, sure)
+	if first.Gate != leaks.GateInconclusive || !strings.HasPrefix(first.Why, "this is the first build of the scenario") {
+		t.Errorf("the first build: %s because %q", first.Gate, first.Why)
+	}
+}
+
+// Doubt belongs to places: what is silenced makes none, and hides none.
+func TestDoubtBelongsToPlaces(t *testing.T) {
+	new7 := leaks.Origin{After: "6", Since: "7"}
+	doubtful := compare.Finding{Signature: "doubtful", Class: grows, Score: new(0.4),
+		Onset: &score.Onset{Before: 5, Since: 1, Times: 4, Probability: 0.8, Doubtful: true}}
+	settled := compare.Finding{Signature: "settled", Class: leak, Score: new(0.8),
+		Onset: &score.Onset{Before: 2, Since: 1, Times: 1.1}}
+	unsettled := settled
+	unsettled.Signature, unsettled.Onset = "unsettled", &score.Onset{Before: 1, Since: 1, Times: 1.1}
+	origins := map[string]leaks.Origin{"doubtful": new7, "settled": new7, "unsettled": new7, "unsure": new7}
+	for _, test := range []struct {
+		name string
+		head []compare.Finding
+		gate leaks.Gate
+		why  string
+	}{
+		{"a doubtful one", []compare.Finding{doubtful}, leaks.GateInconclusive, "doubtful could be a new leak (80 %)"},
+		{"beside a tolerated one", []compare.Finding{doubtful, known}, leaks.GateInconclusive, "doubtful could be a new leak (80 %)"},
+		{"a tolerated one that is not certain", []compare.Finding{knownUnsure}, leaks.GatePassed, "every leak is known"},
+		{"as in two runs before", []compare.Finding{settled}, leaks.GatePassed,
+			"no leak is new; 1 growing site, as in runs before or too little to tell"},
+		{"as in one run before", []compare.Finding{unsettled}, leaks.GateInconclusive, "unsettled could be a new leak (80 %)"},
+		{"with no run before", []compare.Finding{unsure}, leaks.GateInconclusive, "unsure could be a new leak"},
+	} {
+		got := gateOn("", false, origins, test.head...)
+		if got.Gate != test.gate || got.Why != test.why || got.Rerun != (test.gate == leaks.GateInconclusive) ||
+			len(got.Undecided) > 0 != got.Rerun {
+			t.Errorf("%s: %s because %q, rerun %v, %+v", test.name, got.Gate, got.Why, got.Rerun, got.Undecided)
+		}
+	}
+	text, err := json.Marshal(gateOn("", false, origins, doubtful))
+	if want := `"undecided":[{"signature":"doubtful","change":"new","probability":0.8,"bytes":0,"unit":""}],"rerun":true`; err != nil ||
+		!strings.Contains(string(text), want) {
+		t.Errorf("%s %v", text, err)
+	}
+}
+
+func ExampleSayLines() {
+	fmt.Println(leaks.SayLines([]leaks.LineState{
+		{Branch: "main", State: leaks.StateNew, After: "13", Since: "14"},
+		{Branch: "release/2.0", State: leaks.StateFixed, FixedIn: "9"},
+	}))
+	fmt.Println((&leaks.CleanBound{Unit: "hour", Count: 3, Bytes: 2048}).Says())
+	// Output:
+	// main: open, came in between 13 and 14; release/2.0: fixed in 9
+	// less than 2.00 KB/hour, with 90 %
+}
