@@ -25,7 +25,7 @@ type pushFlags struct {
 	work, unit                                                          string
 	wait                                                                time.Duration
 	outputs                                                             map[string]*string // by format, the file
-	dryRun, quiet                                                       bool
+	acceptPresent, dryRun, quiet                                        bool
 }
 
 // verdictFormat is the JSON form of the verdict as the server gives it, with the known facts about its leaks.
@@ -61,6 +61,8 @@ func (f *pushFlags) set() *flag.FlagSet {
 	for _, o := range outcome.Formats {
 		f.outputs[o.Name] = set.String(o.Name, "", "`file` for the outcome as "+o.Name)
 	}
+	set.BoolVar(&f.acceptPresent, "accept-present", false,
+		"mark the leaks that the run shows as known; needs a member's or admin's token")
 	set.BoolVar(&f.dryRun, "dry-run", false, "say what would be sent, and send nothing")
 	set.BoolVar(&f.quiet, "quiet", false, "no progress, and of the verdict its last two lines alone")
 	return set
@@ -144,6 +146,15 @@ func (f *pushFlags) deliver(ctx context.Context, client *push.Client, plan *push
 	d.verdict, err = client.Verdict(ctx, d.run.ID, f.baseline, f.failOn, f.wait, progress.waiting)
 	progress.end()
 	if err != nil {
+		return err
+	}
+	if d.outcome, err = f.judge(ctx, client, d.run.ID, d.verdict, job); err != nil || !f.acceptPresent {
+		return err
+	}
+	if err := acceptPresent(ctx, client, d.outcome, progress.note); err != nil {
+		return err
+	}
+	if d.verdict, err = client.Verdict(ctx, d.run.ID, f.baseline, f.failOn, f.wait, progress.waiting); err != nil {
 		return err
 	}
 	d.outcome, err = f.judge(ctx, client, d.run.ID, d.verdict, job)
