@@ -52,7 +52,7 @@ func TestLateSymbolsKeepTheLeak(t *testing.T) {
 		}
 	}
 	list := p.signatures()
-	if len(list) != 1 || !list[0].Provisional || list[0].State != leaks.StateOngoing || list[0].FirstBad != "1" ||
+	if len(list) != 1 || !list[0].Provisional || list[0].State != leaks.StateFound || list[0].FirstBad != "1" ||
 		list[0].LastBad != "2" {
 		t.Fatalf("%d signatures, the first %+v", len(list), list)
 	}

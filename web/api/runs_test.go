@@ -105,6 +105,9 @@ func report(status analysis.Status, sites int) *analysis.Report {
 		Verdict:  analysis.Verdict{Status: status, Sentence: "shop.exe does " + string(status) + "."},
 		Evidence: []analysis.Evidence{{File: "a.txt", Kind: "umdh-snapshot", Used: true}},
 	}
+	if status == analysis.StatusInconclusive {
+		r.Verdict.SnapshotsMissing = 3
+	}
 	for range sites {
 		r.Sites = append(r.Sites, analysis.Site{
 			Signature: "s", Kind: "heap", Verdict: analysis.ClassGrowing, Series: []analysis.Point{}, Flags: []string{},
@@ -381,7 +384,11 @@ func TestVerdict(t *testing.T) {
 			t.Fatalf("decided before the analysis: %s", a.body)
 		case <-time.After(1500 * time.Millisecond):
 		}
-		n.analyse(report(status, 1))
+		made := report(status, 1)
+		if status == analysis.StatusLeak {
+			made.Findings = append(made.Findings, found(sigLeak, "Leak", analysis.ClassLeak, 10))
+		}
+		n.analyse(made)
 		v = decode[verdictView](t, (<-decided).want(t, 200, ""))
 		if v.Gate != gate || v.Status != string(status) || v.State != "ready" || v.Sentence == "" || v.URL != "/runs/1" ||
 			v.New == nil || v.Fixed == nil || v.Persisting == nil {
