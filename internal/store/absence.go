@@ -51,6 +51,15 @@ func (c *resultEffects) absences(ctx context.Context) ([]int64, error) {
 		delete(was, r.ID)
 	}
 	changed = slices.AppendSeq(changed, maps.Keys(was))
+	// What the first build of the scenario showed is there since then no more: this one is older.
+	found, err := values[int64](ctx, c.tx, `
+		select distinct l.signature_id from signature_lines l join signatures s on s.id = l.signature_id
+			join builds since on since.id = l.since_id join builds here on here.id = $2
+		where s.project_id = $1 and s.alias_of is null and l.found and here.place < since.place`, c.project, c.build)
+	if err != nil {
+		return nil, err
+	}
+	changed = append(changed, found...)
 	// The leak is now bad in an older build than before: other runs had no reason to look for it.
 	earlier, err := all[framedLeak](ctx, c.tx, `
 		select distinct root.id, root.frames from findings f join signatures own on own.id = f.signature_id join signatures root on root.id = own.root_id

@@ -54,7 +54,7 @@ func TestFixedLeakLeavesNoBlock(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaking())
 	l.run("2", idle())
-	if got := l.signature("A").State; got != leaks.StateNew {
+	if got := l.signature("A").State; got != leaks.StateFound {
 		t.Errorf("where nothing of it ran: %s", got)
 	}
 	if change, _ := l.changeOf("1", "2"); change != compare.NotExercised {
@@ -79,7 +79,7 @@ func TestFixedLeakLeavesNoBlock(t *testing.T) {
 	}
 	// The run is analysed again, and now shows the leak.
 	l.run("3", leaking())
-	if got, want := state(l.signature("A")), "ongoing bad 1..3 clean  seen 3 fixed  regressed "; got != want {
+	if got, want := state(l.signature("A")), "found bad 1..3 clean  seen 3 fixed  regressed "; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	l.run("3", fixed())
@@ -117,7 +117,7 @@ func TestAbsenceThatProvesNothing(t *testing.T) {
 	lossy := fixed()
 	lossy.Warnings = []analysis.Warning{{Code: capture.Truncated}}
 	short := fixed()
-	short.Verdict.Status = analysis.StatusInconclusive
+	short.Verdict.SnapshotsMissing = 3
 	root := leaksReport(finding{signature: "B", class: stable, callers: []string{"app!Loop", "app!main"}})
 	undecided := fixed()
 	undecided.Findings = append(undecided.Findings,
@@ -127,7 +127,7 @@ func TestAbsenceThatProvesNothing(t *testing.T) {
 		l := newLab(t)
 		l.run("1", leaking())
 		l.run("2", report)
-		if got := l.signature("A").State; got != leaks.StateNew {
+		if got := l.signature("A").State; got != leaks.StateFound {
 			t.Errorf("%s: %s", name, got)
 		}
 		if change, why := l.changeOf("1", "2"); change != compare.NotExercised {
@@ -163,7 +163,7 @@ func TestAbsenceBesideTheLeak(t *testing.T) {
 	}
 }
 
-// Absences count in builds behind the first bad one, whatever the order of uploads and the places that builds turn out
+// Absences count before the first bad build and behind it, whatever the order of uploads and the places that builds turn out
 // to have.
 func TestAbsencesInAnyOrder(t *testing.T) {
 	if testing.Short() {
@@ -176,7 +176,7 @@ func TestAbsencesInAnyOrder(t *testing.T) {
 		for _, build := range order {
 			l.run(build, builds[build]())
 		}
-		if got, want := state(l.signature("A")), "fixed bad b9..b9 clean  seen b9 fixed b11 regressed "; got != want {
+		if got, want := state(l.signature("A")), "fixed bad b9..b9 clean b8 seen b9 fixed b11 regressed "; got != want {
 			t.Errorf("uploaded as %v: %s, want %s", order, got, want)
 		}
 		h := must[*store.History](t)(l.now().SignatureHistory(t.Context(), "demo", "A"))

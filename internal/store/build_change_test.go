@@ -60,7 +60,7 @@ func TestChangeBuild(t *testing.T) {
 	if err := change("b2", leaks.BuildChange{Sequence: new(int64(7))}); err != nil {
 		t.Fatal(err)
 	}
-	if got := l.told(); got != "b1 b3 b2\nnew bad b2..b2 clean b3 seen b2 fixed  regressed \n-\nb1\n-" {
+	if got := l.told(); got != "b1 b3 b2\nnew bad b2..b2 clean b3 seen b2 fixed  regressed \n-\nb1\nb3" {
 		t.Error(got)
 	}
 	if got := l.audits("build")[0]; got != `ann {"build": "b2", "sequence": null} -> {"build": "b2", "sequence": 7}` {

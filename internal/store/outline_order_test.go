@@ -92,7 +92,7 @@ func TestOutlinesAtOnce(t *testing.T) {
 	wait.Wait()
 	for _, text := range texts {
 		s := l.signature(text)
-		if want := "F" + text[1:]; s.Text != want || s.State != leaks.StateOngoing {
+		if want := "F" + text[1:]; s.Text != want || s.State != leaks.StateFound {
 			t.Errorf("%s is %s, %s", text, s.Text, s.State)
 		}
 	}

@@ -178,7 +178,7 @@ func TestOutlineOfSeveral(t *testing.T) {
 			l.run(place, places[place])
 		}
 		l.want(fmt.Sprint(order), "A F G")
-		if state := l.signature("A").State; state != leaks.StateNew {
+		if state := l.signature("A").State; state != leaks.StateFound {
 			t.Errorf("%v: %s", order, state)
 		}
 		l.run("3", outlined(finding{signature: "G<A", class: stable}))

@@ -107,7 +107,7 @@ func TestOrderOfUploadsOfBuildsDoesNotCount(t *testing.T) {
 		"numbers, and declared sequences": {
 			[]upload{{build: "7", class: stable}, {build: "b1", sequence: new(int64(9)), class: leak},
 				{build: "b2", sequence: new(int64(8)), class: stable}, {build: "10", class: leak}},
-			[]string{"7 b2 b1 10", "ongoing bad b1..10 clean b2 seen 10 fixed  regressed ", "-", "7", "b2", "b1"},
+			[]string{"7 b2 b1 10", "new bad b1..10 clean b2 seen 10 fixed  regressed ", "-", "7", "b2", "b1"},
 		},
 		"a sequence that one of two uploads declares": {
 			[]upload{{build: "4812", class: leak}, {build: "4812", sequence: new(int64(1)), class: leak},

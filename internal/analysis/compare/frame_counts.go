@@ -24,8 +24,7 @@ type FrameCounts struct {
 // snapshots prove nothing.
 func SeenIn(r *analysis.Report) FrameCounts {
 	s := FrameCounts{stacks: map[uint64]uint32{}}
-	lossy := slices.ContainsFunc(r.Warnings, func(w analysis.Warning) bool { return w.Code.Lossy() })
-	if lossy || !r.ListsAll() || r.Verdict.Status == analysis.StatusInconclusive {
+	if !r.Suffices() {
 		return s
 	}
 	for i := range r.Findings {
