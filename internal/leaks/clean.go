@@ -64,12 +64,16 @@ type paceKey struct {
 // Paces are those of a leak.
 type Paces map[paceKey]Pace
 
-// PacesOf are the paces of a leak, by what its leaking runs show.
+// PacesOf are the paces of a leak, by what its leaking runs show; of what never leaked, by the runs in which it grew.
 func PacesOf(list []RunSighting) Paces {
+	class := analysis.ClassGrowing
+	if slices.ContainsFunc(list, func(s RunSighting) bool { return s.Class == analysis.ClassLeak && !s.Absent }) {
+		class = analysis.ClassLeak
+	}
 	paces := Paces{}
 	for i := range list {
 		s := &list[i]
-		if s.Class != analysis.ClassLeak || s.Absent {
+		if s.Class != class || s.Absent {
 			continue
 		}
 		key, here, ok := s.pace()
@@ -138,7 +142,7 @@ func (s *RunSighting) judge(paces Paces) (j Judgement, absent bool, bound *Clean
 	case known && bound != nil && excludes:
 		return Clean, false, bound
 	case s.Class.IsSuspect():
-	case excludes && (len(paces) == 0 || !(odds > cleanOdds)):
+	case excludes && !(odds > cleanOdds):
 		return Clean, false, nil
 	}
 	if s.Class.IsSuspect() {
