@@ -62,11 +62,12 @@ func TestWhatIsClean(t *testing.T) {
 		line := leaks.NewLines(lined("m1 m2"), "").Of("main")
 		list := leaks.SightingsOn(line, runs, leaks.PacesOf(runs))
 		got := leaks.Sighting{}
-		if len(list) == 2 {
-			got = list[1]
-		} else if test.absent || test.says != undecided {
+		switch says := !test.shows.Absent || test.absent; {
+		case len(list) == 2 != says:
 			t.Errorf("%s: %+v", test.name, list)
 			continue
+		case says:
+			got = list[1]
 		}
 		if got.Judgement != test.says || got.Absent != test.absent || (got.Bound != nil) != test.bound {
 			t.Errorf("%s: %+v, want %v, absent %v, a bound %v", test.name, got, test.says, test.absent, test.bound)

@@ -32,6 +32,7 @@ func TestOrigin(t *testing.T) {
 		{"1L 2C 3L", "main", 3, owned, "regressed m2..m3", "came back between build m2 and m3"}, // that was said before the fix
 		{"1C 2L", "main", 1, unmarked, "..m1", "came in with build m1, as far as is known"},     // what comes later is not known
 		{"1C 2L 7L", "x", 7, unmarked, "found at m6 m1..m2", ""},
+		{"5C 6L 7L", "x", 7, unmarked, "found at m6 m5..m6", ""}, // in the build of the fork
 		{"1C 7L", "x", 7, unmarked, "m1..x7", "came in between build m1 and x7"},
 	} {
 		line := lines.Of(test.branch)

@@ -18,7 +18,8 @@ const surelyRenamed = 0.85
 // A RenamedLeak is a leak that has another signature since the build of a run.
 type RenamedLeak struct{ From, To string }
 
-// hasSameCallers reports whether two signatures differ in the frame to blame alone, and are called by the same functions.
+// hasSameCallers reports whether two signatures differ in the frame to blame alone, and are called by the same
+// functions.
 func hasSameCallers(a, b []string) bool {
 	module := func(frame string) string { name, _, _ := strings.Cut(frame, "!"); return name }
 	return len(a) > 1 && len(a) == len(b) && slices.Equal(a[1:], b[1:]) && module(a[0]) == module(b[0])
@@ -38,12 +39,14 @@ func RenamedLeaks(c *Case) []RenamedLeak {
 			leaking[r.Base.Signature] = true
 		case r.Base == nil && r.Head != nil && r.Head.Class == analysis.ClassLeak && r.Head.Certain:
 			o, known := c.Origins[r.Head.Signature]
-			leaking[r.Head.Signature] = known && !o.Found && !o.Regressed && o.After == "" && o.Since == c.Head.Build && o.Told == ""
+			leaking[r.Head.Signature] = known && !o.Found && !o.Regressed && o.Since == c.Head.Build &&
+				o.Told == ""
 		}
 	}
 	var list []RenamedLeak
 	for _, r := range c.Compared.Renames {
-		if r.Likeness >= surelyRenamed && leaking[r.Base] && leaking[r.Head] && hasSameCallers(frames[r.Base], frames[r.Head]) {
+		if r.Likeness >= surelyRenamed && leaking[r.Base] && leaking[r.Head] &&
+			hasSameCallers(frames[r.Base], frames[r.Head]) {
 			list = append(list, RenamedLeak{r.Base, r.Head})
 		}
 	}

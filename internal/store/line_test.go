@@ -1,0 +1,219 @@
+package store_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/score"
+	"heapdrift/internal/leaks"
+	"heapdrift/internal/store"
+)
+
+// on is a run of a build on a branch, made of a commit: "b3 release c3". Its report has so many hours, and of each finding
+// the blocks that stayed.
+func (l *lab) runOn(where string, r *analysis.Report) {
+	l.Helper()
+	words := append(strings.Fields(where), "", "")
+	target := leaks.Target{Project: "demo", Build: words[0], Scenario: "default", Branch: words[1], Commit: words[2]}
+	if len(words) > 5 {
+		target.Ancestors = strings.Split(words[3], ",")
+	}
+	if target.Commit != "" && len(target.Commit) < 7 {
+		target.Commit += "000000"
+	}
+	addEvidence(l, l.Store, target, "a.txt")
+	r.Stretches = &score.Stretches{Unit: "hour", Over: [score.Parts]float64{1, 1, 1, 1}}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if f.Verdict == analysis.ClassLeak {
+			f.Stayed, f.Rate = score.Stayed{50, 50, 50, 50}, &score.Rate{Unit: "hour", Count: 50, Bytes: 5000, Over: 4, Dispersion: 1}
+			f.Evidence = &score.Evidence{Kind: score.Followed, Snapshots: 12, Conditions: []float64{1}, LogOdds: 3}
+		}
+	}
+	l.run(words[0], r)
+}
+
+// shows is a report in which A has a class and B is stable; of no class it shows B alone.
+func shows(class analysis.Class) *analysis.Report {
+	list := []finding{{signature: "B", class: stable, callers: serve}, {signature: "C", class: stable, callers: serve}}
+	if class != "" {
+		list = append(list, finding{signature: "A", class: class, callers: serve})
+	}
+	return leaksReport(list...)
+}
+
+// linesOf are the lines of A: "main new 1..2, release fixed".
+func (l *lab) linesOf() string {
+	l.Helper()
+	h := must[*store.History](l)(l.now().SignatureHistory(l.Context(), "demo", "A"))
+	var parts []string
+	for _, line := range h.Lines {
+		text := fmt.Sprintf("%s %s %s..%s", line.Branch, line.State, line.After, line.Since)
+		if line.Told != "" {
+			text += " told " + line.Told
+		}
+		if line.FixedIn != "" {
+			text += " fixed " + line.FixedIn
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// A branch says nothing of another one, but for what was there where it left.
+func TestBranchesHaveLinesOfTheirOwn(t *testing.T) {
+	for name, test := range map[string]struct {
+		runs []string // "BUILD BRANCH: class of A"
+		want string
+	}{
+		"a clean release does not fix main": {[]string{"b1 main: stable", "b2 release: stable", "b3 main: leak", "b4 release: stable"},
+			"main new b1..b3"},
+		"callers that ran on the release do not fix main": {[]string{"b1 main: stable", "b2 release:", "b3 main: leak", "b4 release:"},
+			"main new b1..b3"},
+		"a clean main does not fix the release": {[]string{"b1 main: stable", "b2 release: leak", "b3 main: stable", "b4 main: stable"},
+			"release new b1..b2"},
+		"what was there at the fork is fixed where it was run": {[]string{"b1 main: stable", "b2 main: leak", "b3 release: leak",
+			"b4 main: leak", "b5 release: stable"}, "main new b1..b2, release fixed b1..b2 fixed b5"},
+		"a pull request leaves no trace on main": {[]string{"b1 main: stable", "b2 pull/7: leak", "b3 main: stable", "b4 main: leak"},
+			"main new b3..b4, pull/7 new b1..b2"},
+		"no branch is the default": {[]string{"b1 main: stable", "b2 : leak", "b3 main: stable"}, "main fixed b1..b2 fixed b3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t)
+			for _, run := range test.runs {
+				where, class, _ := strings.Cut(run, ":")
+				l.runOn(where, shows(analysis.Class(strings.TrimSpace(class))))
+			}
+			if got := l.linesOf(); got != test.want {
+				t.Errorf("%s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+// The fork is found by commits where a push sends them.
+func TestForkByCommits(t *testing.T) {
+	l := newLab(t)
+	l.runOn("b1 main c1", shows(stable))
+	l.runOn("b2 main c2", shows(leak))
+	l.runOn("b3 x c9 c9000000,c1000000", shows(leak))
+	if got := l.linesOf(); got != "main new b1..b2, x new b1..b3" {
+		t.Error(got)
+	}
+	if got := must[string](t)(l.now().BaselineOf(t.Context(), "demo", "default", "b3")); got != "b1" {
+		t.Errorf("compared with %s", got)
+	}
+}
+
+// ask asks a gate as a CI job does.
+func (l *lab) ask(build string) *leaks.Decision {
+	l.Helper()
+	v := l.gateOf(build, leaks.FailOnNew)
+	question := store.GateQuestion{FailOn: []leaks.FailOn{leaks.FailOnNew}}
+	if err := l.RecordDecision(l.Context(), l.runs[build], question, v.Decision); err != nil {
+		l.Fatal(err)
+	}
+	return v.Decision
+}
+
+// A new leak fails builds until somebody has taken it, and again when it comes back.
+func TestToldUntilOwned(t *testing.T) {
+	l := newLab(t)
+	expect := func(build string, class analysis.Class, gate leaks.Gate, why, lines string) {
+		t.Helper()
+		l.runOn(build+" main", shows(class))
+		if d := l.ask(build); d.Gate != gate || d.Why != why {
+			t.Errorf("build %s: %s because %q, want %s because %q", build, d.Gate, d.Why, gate, why)
+		}
+		if got := l.linesOf(); got != lines {
+			t.Errorf("build %s: %s, want %s", build, got, lines)
+		}
+	}
+	l.runOn("b1 main", shows(stable))
+	l.runOn("b2 main", shows(stable))
+	expect("b3", leak, leaks.GateFailed, "1 new leak", "main ongoing b2..b3 told b3")
+	expect("b4", leak, leaks.GateFailed, "1 new leak", "main ongoing b2..b3 told b3")
+	l.change("A", leaks.Change{Version: -1, Assignee: new("ann")})
+	expect("b5", leak, leaks.GatePassed, "no leak is new; 1 told before", "main ongoing b2..b3 told b3")
+	expect("b6", stable, leaks.GatePassed, "nothing leaks", "main fixed b2..b3 told b3 fixed b6")
+	expect("b7", leak, leaks.GateFailed, "1 new leak", "main regressed b6..b7 told b7 fixed b6")
+	l.change("A", leaks.Change{Version: -1, Known: &leaks.Toleration{Reason: "vendor"}})
+	expect("b8", leak, leaks.GatePassed, "every leak is known", "main known b6..b7 told b7 fixed b6")
+	if n := l.text(`select count(*) from failures`); n != "3" {
+		t.Errorf("%s failures are stored", n)
+	}
+}
+
+// What the first build of a scenario shows is accepted, and later builds pass either way.
+func TestFirstBuildOfAScenario(t *testing.T) {
+	l := newLab(t)
+	l.runOn("b1 main", shows(leak))
+	if d := l.ask("b1"); d.Gate != leaks.GateInconclusive || d.Reasons[0].Code != leaks.ReasonFirst {
+		t.Errorf("%s because %q", d.Gate, d.Why)
+	}
+	l.runOn("b2 main", shows(leak))
+	if d := l.ask("b2"); d.Gate != leaks.GatePassed || d.Why != "no leak is new; 1 there since the first build" {
+		t.Errorf("%s because %q", d.Gate, d.Why)
+	}
+	if got := l.linesOf(); got != "main found ..b1" {
+		t.Error(got)
+	}
+}
+
+// A function that gets another name keeps its leak, and what the team says of it; a person may take them apart.
+func TestRenamedFunctionKeepsItsLeak(t *testing.T) {
+	l := newLab(t)
+	named := func(name string) *analysis.Report {
+		return leaksReport(finding{signature: name, class: leak, bytes: 500, callers: serve},
+			finding{signature: "B", class: stable, callers: []string{"app!Other", "app!main"}})
+	}
+	l.runOn("b1 main", shows(stable))
+	l.runOn("b2 main", named("A"))
+	l.ask("b2")
+	l.change("A", leaks.Change{Version: -1, Known: &leaks.Toleration{Reason: "vendor"}})
+	l.runOn("b3 main", named("A2"))
+	if s := l.signature("A2"); s.Text != "A" || s.State != leaks.StateKnown {
+		t.Errorf("%s is %s", s.Text, s.State)
+	}
+	if d := l.ask("b3"); d.Gate != leaks.GatePassed {
+		t.Errorf("%s because %q", d.Gate, d.Why)
+	}
+	if err := l.MergeInto(t.Context(), "demo", "A2", "", "ann"); err != nil {
+		t.Fatal(err)
+	}
+	l.run("b3", named("A2")) // analysed again
+	if s := l.signature("A2"); s.Text != "A2" {
+		t.Errorf("what a person took apart is %s again", s.Text)
+	}
+}
+
+// A build whose dated run is deleted goes to where what is left puts it.
+func TestDeletedRunMovesTheBuild(t *testing.T) {
+	l := newLab(t)
+	for _, u := range []upload{{build: "nightly", taken: on(3), class: stable}, {build: "rc", taken: on(1), class: stable},
+		{build: "b1", taken: on(2), class: stable}} {
+		l.upload(u)
+	}
+	if got := l.order(); got != "rc b1 nightly" {
+		t.Fatal(got)
+	}
+	e := addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "rc", Run: "2"}, "b.txt")
+	c := snapshot(1, 0)
+	c.Snapshots[0].TakenAt = on(9)
+	if err := l.SaveCaptures(t.Context(), claim(t, l.Store), []store.StoredCapture{{Capture: c, Artifact: "art", Bytes: 5}}); err != nil {
+		t.Fatal(err)
+	}
+	var first int64
+	if err := l.conn.QueryRow(t.Context(), `select r.id from runs r join builds b on b.id = r.build_id where b.name = 'rc' and r.id <> $1`,
+		e.RunID).Scan(&first); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.DeleteRun(t.Context(), first, "ann"); err != nil {
+		t.Fatal(err)
+	}
+	if got := l.order(); got != "b1 nightly rc" {
+		t.Errorf("without its dated run: %s", got)
+	}
+}
