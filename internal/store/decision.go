@@ -117,7 +117,7 @@ func decideOwn(ctx context.Context, tx pgx.Tx, id int64) error {
 	if err != nil || verdict.Decision == nil {
 		return err
 	}
-	renamed, err := joinRenamed(ctx, tx, run.Project, verdict.Renamed)
+	renamed, err := joinRenamed(ctx, tx, &run, verdict.Renamed)
 	if err != nil {
 		return err
 	}

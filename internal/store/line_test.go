@@ -189,6 +189,26 @@ func TestRenamedFunctionKeepsItsLeak(t *testing.T) {
 	}
 }
 
+// A name that another scenario had before is no new name of a function.
+func TestNameThatWasThereBeforeIsNoRename(t *testing.T) {
+	named := func(name string) *analysis.Report {
+		return leaksReport(finding{signature: name, class: leak, bytes: 500, callers: serve},
+			finding{signature: "B", class: stable, callers: []string{"app!Other", "app!main"}})
+	}
+	for _, before := range []bool{false, true} {
+		l := newLab(t)
+		if before {
+			l.run("1/smoke", named("A2"))
+		}
+		l.run("2/soak", shows(stable))
+		l.run("3/soak", named("A"))
+		l.run("4/soak", named("A2"))
+		if got := l.signature("A2").Text; (got == "A2") != before {
+			t.Errorf("%t before: A2 is %s", before, got)
+		}
+	}
+}
+
 // A build whose dated run is deleted goes to where what is left puts it.
 func TestDeletedRunMovesTheBuild(t *testing.T) {
 	l := newLab(t)

@@ -190,7 +190,7 @@ func TestPoolsOfMergedSignatures(t *testing.T) {
 	withPools(t)
 	l := newLab(t)
 	former := judged(leak, 4)
-	former.signature = "Former"
+	former.signature, former.callers = "Former", []string{"app!Old", "app!main"} // or it was renamed
 	l.run("1", leaksReport(former))
 	l.run("2", leaksReport(judged(leak, 4)))
 	if err := l.MergeInto(t.Context(), "demo", "Former", "A", "ann"); err != nil {

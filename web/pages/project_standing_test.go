@@ -42,7 +42,7 @@ func TestReasonsOfSeveralGates(t *testing.T) {
 		addRun(t, s.store, to, capturesOf(samples, 11))
 	}
 	for _, query := range []string{"", "?q=nosuchthing", "?class=cache"} {
-		has(t, words(s.page("/projects/shopd"+query)), "Gate fails", "1 leak is new, 1 is there since the first build.",
+		has(t, words(s.page("/projects/shopd"+query)), "Gate fails", "2 leaks are there since the first build, none is new.",
 			"gate of a, c: 1 leak", "gate of b: 2 leaks")
 	}
 	lacks(t, words(s.page("/projects/shopd")), "gate: ", "of calm", "of older")
