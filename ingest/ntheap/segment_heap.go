@@ -10,14 +10,14 @@ import (
 
 // A segmentHeap is a heap of the kind that UWP apps, Edge and programs that ask for it have from Windows 10 on.
 //
-//	structure                     source: public kernel and ntdll PDBs of 15063 to 22631; segment24H2 in tools/heaplayouts
+//	structure                     source: public kernel and ntdll PDBs of 15063 to 22631; 16299 and 24H2: tools/heaplayouts
 //	_SEGMENT_HEAP                 counters, two contexts, the tree of large allocations
 //	_HEAP_SEG_CONTEXT             a list of segments: those of 1 MB in units of 4 KB, and those of 16 MB in units of 64 KB
 //	_HEAP_PAGE_SEGMENT            256 descriptors of units, and the units
 //	_HEAP_PAGE_RANGE_DESCRIPTOR   of a block, of blocks of variable size (VS), or of blocks of one size (LFH)
 //
 // What the fields mean is known from DbgHelpUtils and published research, and holds for memory that ntdll of 10586 to
-// 26100 wrote. 16299 and before have no contexts: one list of segments of 1 MB is in _SEGMENT_HEAP itself.
+// 26100 wrote. 15063 and before have no contexts: one list of segments of 1 MB is in _SEGMENT_HEAP itself.
 type segmentHeap struct {
 	handle   uint64
 	layout   *segmentLayout // nil: the walk does not know the structures

@@ -23,7 +23,7 @@ func part(v uint64, shift, bits uint) uint64 { return v >> shift & (1<<bits - 1)
 // mostChainKeys bounds how many keys are taken from one subsegment.
 const mostChainKeys = 64
 
-// chainKey infers the key of chunks from chunks alone: in 16299 and before the signatures of segments do not give it
+// chainKey infers the key of chunks from chunks alone: in 15063 and before the signatures of segments do not give it
 // away. The first chunk of a subsegment has none before it, and the one behind says how long it is; whatever length
 // leads to a chunk that says so is tried. That most subsegments agree decides. One that gives many keys tells nothing.
 func (s *keySearch) chainKey() error {

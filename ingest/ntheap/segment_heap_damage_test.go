@@ -18,7 +18,7 @@ func damagedRecipes() map[string]ntheaptest.Recipe {
 	all := segmentRecipes()
 	for name, r := range all {
 		r.Segments, r.Blocks, r.SegmentHeaps = 1, 8, 1
-		if r.Windows.Build < 17134 { // they have one kind of segments
+		if r.Windows.Build < 16299 { // they have one kind of segments
 			r.Segments = 3
 		}
 		all[name] = r
@@ -98,7 +98,7 @@ type descriptor struct {
 
 func descriptors(made *ntheaptest.Process, s ntheap.Segment) []descriptor {
 	stride, flags, units := uint64(0x20), uint64(0x18), uint64(0x1f)
-	old := made.Windows.Build < 17134
+	old := made.Windows.Build < 16299
 	switch {
 	case made.Windows.Bits == 32:
 		stride, flags, units = 0x10, 0xc, 0xf

@@ -15,7 +15,7 @@ const segmentMark = 0xA2E64EADA2E64EAD
 // segmentKeys are the numbers with which a process disguises sizes and offsets in its segment heaps,
 // RtlpHpHeapGlobals.HeapKey and LfhKey. They are inferred from what they disguise, once for all heaps of the process.
 //
-//	signature of a segment = segment ^ context ^ HeapKey ^ segmentMark; before 17134 segment>>20 ^ heap ^ another number
+//	signature of a segment = segment ^ context ^ HeapKey ^ segmentMark; before 16299 segment>>20 ^ heap ^ another number
 //	BlockOffsets           = (first<<16 | size) ^ subsegment>>12 ^ LfhKey, the lower 32 bits of each
 type segmentKeys struct {
 	build uint32

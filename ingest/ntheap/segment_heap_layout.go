@@ -4,9 +4,11 @@ package ntheap
 type segmentLayout struct {
 	name string
 	wide bool
-	// old is set for 16299 and before: one kind of segments, whose list and counters are in _SEGMENT_HEAP, and other
+	// old is set for 15063 and before: one kind of segments, whose list and counters are in _SEGMENT_HEAP, and other
 	// descriptors.
 	old bool
+	// withoutInternal is set for 16299: no number of a kind of ranges is for those of the heap's own.
+	withoutInternal bool
 	// granule is the unit of chunks, and what blocks are aligned to: two pointers.
 	granule uint64
 
@@ -61,6 +63,7 @@ func newSegmentLayout(l *layout, wide bool) (*segmentLayout, string) {
 			n.at(context, "UnitShift"), n.at(context, "PagesPerUnitShift")
 		t.firstIndex, t.list, t.units8 = n.at(context, "FirstDescriptorIndex"), n.at(context, "SegmentListHead"),
 			n.at(unit, "UnitSize")
+		t.withoutInternal = t.contextSize == shortContext
 	} else {
 		t.old = true
 		t.statReserved, t.statCommitted, t.statFree = n.at(heap, "TotalReservedPages"), n.at(heap, "TotalCommittedPages"),
@@ -79,6 +82,9 @@ func newSegmentLayout(l *layout, wide bool) (*segmentLayout, string) {
 
 // apartSize is the size of _HEAP_LFH_SUBSEGMENT in 24H2, by which its bitmap is told.
 const apartSize = 0x48
+
+// shortContext is the size of _HEAP_SEG_CONTEXT in 16299, by which its kinds of ranges are told.
+const shortContext = 0x68
 
 // unusedSize is the size of UnusedBytes in a descriptor.
 func (t *segmentLayout) unusedSize() uint64 {

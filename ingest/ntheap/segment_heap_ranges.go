@@ -18,7 +18,7 @@ const (
 	rangeVS       = 3
 )
 
-// The bits of RangeFlags of 16299 and before, as they are published for 14295 (Yason, Windows 10 Segment Heap
+// The bits of RangeFlags of 15063 and before, as they are published for 14295 (Yason, Windows 10 Segment Heap
 // Internals, 2016).
 const (
 	oldUnitLFH       = 0x01
@@ -26,6 +26,18 @@ const (
 	oldUnitFirst     = 0x08
 	oldUnitVS        = 0x20
 )
+
+// rangeFlags are the RangeFlags of a descriptor with the bits and kinds of 17134 and later. In memory that ntdll of 16299
+// wrote, kind 1 is of ranges that begin as _HEAP_LFH_SUBSEGMENT, and kind 2 of those that begin as _HEAP_VS_SUBSEGMENT.
+func (t *segmentLayout) rangeFlags(written uint8) uint8 {
+	switch {
+	case t.old:
+		return modernFlags(written)
+	case t.withoutInternal && written>>2&unitKind != rangeBlock:
+		return written + 1<<2
+	}
+	return written
+}
 
 // modernFlags says with the later bits what the former say.
 func modernFlags(old uint8) (flags uint8) {
@@ -68,12 +80,10 @@ func (h *segmentHeap) readDescriptors(w *window, s *pageSegment, to *[descriptor
 			continue
 		}
 		to[i] = unitDescriptor{
-			read: true, flags: b[t.range8], units: b[t.units8], extra: b[t.extra]&extraPresent != 0,
+			read: true, flags: t.rangeFlags(b[t.range8]), units: b[t.units8], extra: b[t.extra]&extraPresent != 0,
 			unused: uint32(binary.LittleEndian.Uint16(b[t.unused:])),
 		}
-		if t.old {
-			to[i].flags = modernFlags(to[i].flags)
-		} else {
+		if !t.old {
 			to[i].unused = binary.LittleEndian.Uint32(b[t.unused:])
 		}
 	}

@@ -13,8 +13,9 @@ import (
 type segmentTypes map[string]map[string]structure
 
 // segmentBuilds says whose structures a 64-bit build has that the kernel's PDB has none of. Of 10586, 14393 and 16299
-// no types are public: memory that their ntdll wrote reads by those of 15063.
-var segmentBuilds = map[int]string{10586: "15063.413", 14393: "15063.413", 15063: "15063.413", 16299: "15063.413",
+// no types are public: memory that ntdll of 10586 wrote reads by those of 15063, and 16299 differs from 17134 as
+// segment16299 says.
+var segmentBuilds = map[int]string{10586: "15063.413", 14393: "15063.413", 15063: "15063.413", windows16299: "17134.523",
 	17134: "17134.523", 17763: "17763.107"}
 
 // readSegment reads lists of types: of each its size, and fields as offset, type, name and the place of bits.
@@ -85,10 +86,11 @@ func (s *sources) addSegment(all map[string]structure, b build) {
 	}
 }
 
-// smallSegment are the structures of 10586 to 16299 for 32 bits. No types of them are public: they are those of 15063
-// for 64 bits with pointers of 4 bytes, and memory that ntdll of 14393 wrote reads so.
+// smallSegment are the structures of 10586 to 15063 for 32 bits. No types of them are public: they are those of 15063
+// for 64 bits with pointers of 4 bytes, and memory that ntdll of 14393 wrote reads so. Of 16299 for 32 bits nothing is
+// known.
 func smallSegment(b build) map[string]structure {
-	if b.number < 10586 || b.number > 16299 {
+	if b.number < 10586 || b.number >= windows16299 {
 		return nil
 	}
 	return map[string]structure{
@@ -115,20 +117,36 @@ func smallSegment(b build) map[string]structure {
 	}
 }
 
-// windows24H2 is the build of Windows 11 24H2.
-const windows24H2 = 26100
+// The builds of Windows 10 1709 and Windows 11 24H2.
+const (
+	windows16299 = 16299
+	windows24H2  = 26100
+)
+
+// segment16299 changes structures of 17134 to those of 16299: its contexts of segments end before EnvHandle, so each is
+// 16 bytes shorter, and what follows moves up. Memory that ntdll of 16299.15 wrote reads so: the second mask of segments
+// is at 0xd8, and each context points to those of VS (0x168) and LFH (0x1e0), whose buckets begin at 0x2b0.
+func segment16299(all map[string]structure) {
+	change(all, "_HEAP_SEG_CONTEXT", 0x68, nil)
+	change(all, "_SEGMENT_HEAP", 0x6c0, map[string]uint64{"VsContext": 0x168, "LfhContext": 0x1e0})
+	change(all, "_HEAP_VS_CONTEXT", 0x78,
+		map[string]uint64{"SubsegmentList": 0x18, "TotalCommittedUnits": 0x28, "FreeCommittedUnits": 0x30})
+	change(all, "_HEAP_LFH_CONTEXT", 0x4e0, map[string]uint64{"Buckets": 0xd0})
+}
+
+// change gives a structure another size and some fields other offsets.
+func change(all map[string]structure, typ string, size uint64, fields map[string]uint64) {
+	t := all[typ]
+	t.size, t.fields = size, maps.Clone(t.fields)
+	maps.Copy(t.fields, fields)
+	all[typ] = t
+}
 
 // segment24H2 changes structures of 23H2 to those of 24H2, by published descriptions that agree (Rickebo/ntoskrnlib,
 // two write-ups) and by memory that ntdll of 26100.2454 wrote.
 func segment24H2(all map[string]structure) {
-	change := func(typ string, size uint64, fields map[string]uint64) {
-		t := all[typ]
-		t.size, t.fields = size, maps.Clone(t.fields)
-		maps.Copy(t.fields, fields)
-		all[typ] = t
-	}
-	change("_SEGMENT_HEAP", 0xa00, map[string]uint64{"LfhContext": 0x340})
-	change("_HEAP_PAGE_RANGE_DESCRIPTOR", all["_HEAP_PAGE_RANGE_DESCRIPTOR"].size, map[string]uint64{"UnitOffset": 0x1a})
-	change("_HEAP_LFH_SUBSEGMENT", 0x48,
+	change(all, "_SEGMENT_HEAP", 0xa00, map[string]uint64{"LfhContext": 0x340})
+	change(all, "_HEAP_PAGE_RANGE_DESCRIPTOR", all["_HEAP_PAGE_RANGE_DESCRIPTOR"].size, map[string]uint64{"UnitOffset": 0x1a})
+	change(all, "_HEAP_LFH_SUBSEGMENT", 0x48,
 		map[string]uint64{"BlockBitmap": 0x40, "CommitStateOffset": 0x18, "CommitUnitShift": 0x26, "CommitUnitCount": 0x27})
 }

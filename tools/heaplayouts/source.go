@@ -137,8 +137,11 @@ func (s *sources) structures(name string, b build) (map[string]structure, error)
 		return nil, err
 	}
 	s.addSegment(all, b)
-	if b.number == windows24H2 {
+	switch {
+	case b.number == windows24H2:
 		segment24H2(all)
+	case b.number == windows16299 && b.arch == "x64":
+		segment16299(all)
 	}
 	return all, s.addNTDLL(all, b)
 }

@@ -30,7 +30,7 @@ func segmentKeys(v *Windows, seed uint64) (heap, signed uint64, lfh uint32) {
 
 // segmentHeap makes a segment heap and returns its handle: segments of 1 MB and of 16 MB, with blocks in pages of their
 // own, in subsegments of blocks of variable size and of one size, and reservations of their own. 32-bit Windows has no
-// segments of 16 MB, and 16299 and before have neither those nor contexts.
+// segments of 16 MB, and 15063 and before have neither those nor contexts.
 func (m *maker) segmentHeap(blocks int) uint64 {
 	v := m.v
 	m.p.Heaps = append(m.p.Heaps, Heap{Segment: true})
@@ -115,7 +115,7 @@ func (h *segmentHeapMaker) segment(context, shift uint64, blocks int) uint64 {
 				h.commitUnits(address, room)
 				h.freePages += room / Page
 			}
-		case kind == 2 && !v.oldSegments():
+		case kind == 2 && v.internalRanges():
 			r.flags = 1 | 2 | 1<<2
 			h.commitUnits(address, room)
 		case kind < 6:

@@ -21,7 +21,7 @@ func (h *segmentHeapMaker) padding(size, spare uint64) uint64 {
 	switch {
 	case !h.padded():
 		return 0
-	case !h.v.oldSegments() && size > spare+4*g+h.v.pick(0x7EFF0, 0xFEFF8):
+	case !h.v.unmarkedPadding() && size > spare+4*g+h.v.pick(0x7EFF0, 0xFEFF8):
 		return 4 * g
 	}
 	return g
@@ -32,9 +32,9 @@ func (h *segmentHeapMaker) padding(size, spare uint64) uint64 {
 func (h *segmentHeapMaker) pad(at, padding uint64, large bool) (user uint64) {
 	g := h.v.granule()
 	switch {
-	case padding == 0 || h.v.oldSegments() && large:
+	case padding == 0 || h.v.unmarkedPadding() && large:
 		return at
-	case h.v.oldSegments():
+	case h.v.unmarkedPadding():
 		h.pointer(at, []uint64{0, g, 4 * g, h.random.Uint64()}[h.random.IntN(4)])
 	default:
 		h.pointer(at, padding)

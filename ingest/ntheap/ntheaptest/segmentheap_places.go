@@ -8,7 +8,13 @@ type segmentPlaces struct {
 }
 
 // oldSegments says whether segment heaps have one kind of segments, with other descriptors.
-func (v *Windows) oldSegments() bool { return v.Build < 17134 }
+func (v *Windows) oldSegments() bool { return v.Build < 16299 }
+
+// internalRanges says whether a kind of ranges is the heap's own; in 16299 those of LFH and VS have the numbers below.
+func (v *Windows) internalRanges() bool { return v.Build >= 17134 }
+
+// unmarkedPadding says whether nothing before a block says how much padding it has.
+func (v *Windows) unmarkedPadding() bool { return v.Build < 17134 }
 
 func (v *Windows) segmentPlaces() segmentPlaces {
 	w := v.width()
@@ -16,6 +22,8 @@ func (v *Windows) segmentPlaces() segmentPlaces {
 	case v.oldSegments():
 		return segmentPlaces{0, w, v.pick(0x10, 0x18), v.pick(0x24, 0x38), v.pick(0x2c, 0x48), 0, 0,
 			v.pick(0x38, 0x60), v.pick(0x40, 0x70)}
+	case v.Build < 17134:
+		return segmentPlaces{0x18, 0x20, 0x28, 0x50, 0x60, 0x70, 0x68, 0x20, 0x30}
 	case v.Build < 17763:
 		return segmentPlaces{0x18, 0x20, 0x28, 0x50, 0x60, 0x70, 0x78, 0x20, 0x30}
 	}
@@ -84,6 +92,9 @@ func (h *segmentHeapMaker) describe(d uint64, i int, flags uint8, r pageRange) {
 	} else {
 		h.u8(d+v.pick(0xf, 0x1f), uint8(i))
 	}
+	if !v.internalRanges() && flags>>2 > 0 {
+		flags -= 1 << 2
+	}
 	if v.Bits == 32 {
 		flags |= uint8(h.random.IntN(8)) << 5
 	} else {
@@ -92,7 +103,7 @@ func (h *segmentHeapMaker) describe(d uint64, i int, flags uint8, r pageRange) {
 	h.u8(d+v.pick(0xc, 0x18), flags)
 }
 
-// describeOld writes one of 16299 and before, whose flags have other bits: LFH 1, allocated 4, first 8, VS 0x20.
+// describeOld writes one of 15063 and before, whose flags have other bits: LFH 1, allocated 4, first 8, VS 0x20.
 func (h *segmentHeapMaker) describeOld(d uint64, i int, flags uint8, r pageRange) {
 	v, old := h.v, uint8(0)
 	if flags&1 != 0 {

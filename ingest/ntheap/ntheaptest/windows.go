@@ -72,6 +72,7 @@ var (
 	Win1607 = &Windows{Name: "10.0.14393 x64", Major: 10, Build: 14393, Bits: 64, lfh: lfh81x64,
 		heap: heapPlaces{0x98, 0x70, 0x7c, 0x80, 0x110, 0x120, 0x178, 0x182, 0x218, 0x2a0}}
 	Win1703    = &Windows{Name: "10.0.15063 x64", Major: 10, Build: 15063, Bits: 64, lfh: lfh81x64, heap: Win1607.heap}
+	Win1709    = &Windows{Name: "10.0.16299 x64", Major: 10, Build: 16299, Bits: 64, lfh: lfh81x64, heap: Win1607.heap}
 	Win1803    = &Windows{Name: "10.0.17134 x64", Major: 10, Build: 17134, Bits: 64, lfh: lfh81x64, heap: Win1607.heap}
 	Win1809x86 = &Windows{Name: "10.0.17763 x86", Major: 10, Build: 17763, Bits: 32, lfh: lfh81x86, heap: Win10x86.heap}
 	Win1809x64 = &Windows{Name: "10.0.17763 x64", Major: 10, Build: 17763, Bits: 64, lfh: lfh81x64, heap: Win10x64.heap}
@@ -90,8 +91,8 @@ var All = []*Windows{XPx86, Win2003, Win7x86, Win7x64, Win80x86, Win80x64, Win81
 	Win1607x86, Win1607, Win10x86, Win10x64, Win11, Win24H2x86, Win24H2x64}
 
 // SegmentHeaps are the versions that differ in their segment heaps.
-var SegmentHeaps = []*Windows{Win1511x86, Win1511x64, Win1607x86, Win1607, Win1703, Win1803, Win1809x86, Win1809x64,
-	Win10x86, Win10x64, Win11, Win24H2x64}
+var SegmentHeaps = []*Windows{Win1511x86, Win1511x64, Win1607x86, Win1607, Win1703, Win1709, Win1803, Win1809x86,
+	Win1809x64, Win10x86, Win10x64, Win11, Win24H2x64}
 
 // width is that of an address in bytes, and granule the unit of blocks.
 func (v *Windows) width() uint64   { return uint64(v.Bits) / 8 }
