@@ -27,7 +27,8 @@ func (h *host) Open(ctx context.Context, file int) (symbols.Content, error) { re
 
 // Library implements task.Host.
 func (h *host) Library() symbols.Library {
-	return &teamLibrary{store: h.worker.Store, blobs: h.worker.Blobs, path: h.worker.Symbols, searched: h.worker.Searched}
+	return &teamLibrary{store: h.worker.Store, blobs: h.worker.Blobs, path: h.worker.Symbols, run: h.job.RunID,
+		searched: h.worker.Searched}
 }
 
 // Indexes implements task.Host.

@@ -25,6 +25,7 @@ type teamLibrary struct {
 	store *store.Store
 	blobs blob.Store
 	path  symbols.Library // nil for none
+	run   int64           // whose modules are named
 	// searched hears of each place that was asked; may be nil.
 	searched func(place, result string)
 }
@@ -81,15 +82,22 @@ func (l *teamLibrary) find(ctx context.Context, want symbols.Want) (*symbols.Fil
 
 // Named implements symbols.Library. Files that the symbol path has too count once.
 func (l *teamLibrary) Named(ctx context.Context, names []string) ([]*symbols.File, []capture.Attempt, error) {
-	own, err := store.Read(ctx, l.store,
-		func(v store.View) ([]store.SymbolFile, error) { return v.SymbolFilesNamed(ctx, names) })
+	var ofBuild map[int64]string
+	own, err := store.Read(ctx, l.store, func(v store.View) (files []store.SymbolFile, err error) {
+		if ofBuild, err = v.SymbolsOfBuild(ctx, l.run, names); err != nil {
+			return nil, err
+		}
+		return v.SymbolFilesNamed(ctx, names)
+	})
 	if err != nil {
 		return nil, nil, err
 	}
 	var tried []capture.Attempt
 	files, have := make([]*symbols.File, 0, len(own)), map[string]bool{}
 	for _, f := range own {
-		files = append(files, l.file(f))
+		file := l.file(f)
+		file.Build = ofBuild[f.ID]
+		files = append(files, file)
 		have[f.Kind+f.Key] = true
 	}
 	if len(own) == 0 {

@@ -87,9 +87,9 @@ type Watcher interface {
 // complete. Where a file fails the others are sent nevertheless, so that one look at the log shows all that is wrong;
 // the run is not completed then.
 func (c *Client) Send(ctx context.Context, p *Plan, w Watcher) (*Run, error) {
-	group := rand.Text() // the symbols are one delivery
+	sent := &delivery{group: rand.Text()}
 	if err := c.all(ctx, p.Symbols, w, func(ctx context.Context, f *File) (Outcome, error) {
-		return c.sendSymbols(ctx, f, group, func(at int64) { w.Moved(f, at) })
+		return c.sendSymbols(ctx, f, sent, func(at int64) { w.Moved(f, at) })
 	}); err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (c *Client) Send(ctx context.Context, p *Plan, w Watcher) (*Run, error) {
 	if err := errors.Join(c.all(ctx, files[:1], w, e.send), c.rest(ctx, files[1:], w, &e)); err != nil {
 		return nil, err
 	}
-	if err := c.setAncestors(ctx, &p.Target); err != nil {
+	if err := errors.Join(c.setAncestors(ctx, &p.Target), c.bindSymbols(ctx, &p.Target, sent)); err != nil {
 		return nil, err
 	}
 	run, err := c.Complete(ctx, e.id)

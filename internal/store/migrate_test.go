@@ -17,8 +17,12 @@ func TestSymbolsMigrationDownAndUp(t *testing.T) {
 	if added := addFile(t, s, appPDB()); added.Runs != 1 {
 		t.Errorf("%d runs renewed", added.Runs)
 	}
-	text := must[[]byte](t)(migrations.FS.ReadFile("00002_symbols.sql"))
-	up, down, _ := strings.Cut(string(text), "-- +goose Down")
+	var up, down string
+	for _, name := range []string{"00002_symbols.sql", "00023_build_symbols.sql"} {
+		text := string(must[[]byte](t)(migrations.FS.ReadFile(name)))
+		above, below, _ := strings.Cut(text, "-- +goose Down")
+		up, down = up+above, below+down
+	}
 	if _, err := conn.Exec(t.Context(), down); err != nil {
 		t.Fatal(err)
 	}

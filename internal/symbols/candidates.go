@@ -15,6 +15,7 @@ import (
 type candidate struct {
 	pdb, image *File
 	groups     []string // where these files lie; the same build may lie in several places
+	build      string   // the run's own, where its push says that one of these files belongs to it
 	calls      int      // return addresses that follow a call in the image
 	others     int      // those that do not
 }
@@ -48,16 +49,20 @@ func (c candidate) called() bool { return c.calls >= fewCalls }
 // what looks like a call once in some twenty times.
 const fewCalls = 2
 
+// pushed reports whether the push of the run's build says that it is the build's.
+func (c candidate) pushed() bool { return c.build != "" }
+
 // byName names a module of evidence that has no ids. A file may belong to it if it goes by its name and has its image
-// size and bitness. An image of that kind proves itself: the module's return addresses must follow calls in it. Where
-// several remain, the one that lies beside a module which is proven is taken; else what all of them agree on.
+// size and bitness. One of the run's own build wins over all others, so that what later builds send changes no name. An
+// image of that kind proves itself: the module's return addresses must follow calls in it. Where several remain, the one
+// that lies beside a module which is proven is taken; else what all of them agree on.
 func (s *search) byName(ctx context.Context) error {
 	all, err := s.candidates(ctx)
 	if err != nil {
 		return err
 	}
 	all = slices.DeleteFunc(all, s.contradicts)
-	for _, better := range []func(candidate) bool{candidate.called, s.beside} {
+	for _, better := range []func(candidate) bool{candidate.pushed, candidate.called, s.beside} {
 		if some := slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return !better(c) }); len(some) > 0 {
 			all = some
 		}
@@ -138,6 +143,7 @@ func (s *search) candidates(ctx context.Context) ([]candidate, error) {
 		if f.Group != "" {
 			c.groups = append(c.groups, f.Group)
 		}
+		c.build = cmp.Or(c.build, f.Build)
 		switch {
 		case f.Kind == KindImage && c.image == nil:
 			c.image = f
@@ -274,6 +280,8 @@ func (s *search) only(c candidate) (match string, proven bool) {
 	case c.called():
 		return fmt.Sprintf("%s; proven: %d of %d return addresses follow calls in the image", match,
 			c.calls, c.calls+c.others), true
+	case c.pushed():
+		return fmt.Sprintf("%s; proven: it was pushed with build %s", match, c.build), true
 	case c.calls > 0 && s.beside(c):
 		return fmt.Sprintf("%s; proven: the return address follows a call in the image, which lies beside %s",
 			match, s.neighbour(c)), true

@@ -31,6 +31,8 @@ type File struct {
 	Own   bool   // the team uploaded it
 	// Group is what files that came together share: a folder, or one upload. "" for nothing.
 	Group string
+	// Build is the build that the run is of, where its push has said that the file belongs to it; else "".
+	Build string
 	Open  func(ctx context.Context) (Content, error)
 }
 

@@ -132,6 +132,7 @@ func (a *API) Register(e *echo.Echo) {
 	e.GET("/api/v1/projects/:project/builds/:build", a.buildShow)
 	e.PATCH("/api/v1/projects/:project/builds/:build", a.buildPatch)
 	e.PUT("/api/v1/projects/:project/builds/:build/ancestors", a.ancestorsPut)
+	e.POST("/api/v1/projects/:project/builds/:build/symbols", a.buildSymbols)
 	e.POST("/api/v1/projects/:project/baseline", a.baselinePost)
 	e.GET("/api/v1/projects/:project/audit", a.projectAudit)
 	e.GET("/api/v1/projects/:project/rules", a.rulesGet)

@@ -84,6 +84,32 @@ func TestProjects(t *testing.T) {
 	}
 }
 
+// The symbol files of a build are those that the server has; others are told back.
+func TestBuildSymbols(t *testing.T) {
+	n := start(t)
+	n.do("PUT", evidence(), strings.NewReader(umdhLog(100))).want(t, 201, "")
+	const path = "/api/v1/projects/shop/builds/100/symbols"
+	type bound struct {
+		Missing []struct{ Name, Key string }
+		Runs    int
+	}
+	post := func(path, body string) answer {
+		return n.do("POST", path, strings.NewReader(body), "Content-Type", "application/json")
+	}
+	file := `{"name":"app.pdb","key":"00FF1"}`
+	got := decode[bound](t, post(path, `{"files":[`+file+`]}`).want(t, 200, ""))
+	if len(got.Missing) != 1 || got.Missing[0].Name != "app.pdb" || got.Missing[0].Key != "00FF1" || got.Runs != 0 {
+		t.Errorf("%+v", got)
+	}
+	post(path, `{"files":[]}`).want(t, 200, "")
+	post("/api/v1/projects/shop/builds/1/symbols", `{"files":[`+file+`]}`).want(t, 404, "not-found")
+	post("/api/v1/projects/none/builds/100/symbols", `{"files":[`+file+`]}`).want(t, 404, "not-found")
+	post(path, `{"files":[{"name":"app.pdb","key":""}]}`).want(t, 422, "invalid-files")
+	post(path, `{"files":[{"name":"a\nb","key":"1"}]}`).want(t, 422, "invalid-files")
+	post(path, `{"files":[`+strings.Repeat(file+",", 500)+file+`]}`).want(t, 422, "invalid-files")
+	post(path, `{"file":[]}`).want(t, 422, "invalid-body")
+}
+
 // The commits behind a build come with the upload, or as a list by themselves.
 func TestBuildAncestors(t *testing.T) {
 	n := start(t)

@@ -140,6 +140,7 @@ var table = map[string]need{
 	"PATCH /api/v1/projects/:project/builds/:build":  in(projectOfPath, accounts.Manage),
 
 	"PUT /api/v1/projects/:project/builds/:build/ancestors": in(projectOfPath, accounts.Upload),
+	"POST /api/v1/projects/:project/builds/:build/symbols":  in(projectOfPath, accounts.Upload),
 	"POST /projects/:project/settings/rename":               in(projectOfPath, accounts.Manage),
 	"POST /projects/:project/settings/members":              in(projectOfPath, accounts.Manage),
 	"POST /projects/:project/settings/sources":              in(projectOfPath, accounts.Manage),

@@ -129,7 +129,7 @@ func (d *desk) found(files []*symbols.File, tried []capture.Attempt) findings {
 	defer d.mu.Unlock()
 	answer := findings{Tried: tried}
 	for _, f := range files {
-		answer.Files = append(answer.Files, foundFile{f.Identity, f.Place, f.Group, f.Own, len(d.files)})
+		answer.Files = append(answer.Files, foundFile{f.Identity, f.Place, f.Group, f.Build, f.Own, len(d.files)})
 		d.files = append(d.files, f)
 	}
 	return answer

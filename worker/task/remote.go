@@ -46,6 +46,7 @@ func (r *remote) Indexes() symbols.IndexCache { return remoteIndexes{r} }
 type foundFile struct {
 	symbols.Identity
 	Place, Group string
+	Build        string
 	Own          bool
 	Number       int // what the parent opens it by
 }
@@ -63,7 +64,7 @@ func (r *remote) search(ctx context.Context, question string, input any) ([]*sym
 	}
 	files := make([]*symbols.File, len(answer.Files))
 	for i, f := range answer.Files {
-		files[i] = &symbols.File{Identity: f.Identity, Place: f.Place, Own: f.Own, Group: f.Group,
+		files[i] = &symbols.File{Identity: f.Identity, Place: f.Place, Own: f.Own, Group: f.Group, Build: f.Build,
 			Open: func(ctx context.Context) (symbols.Content, error) {
 				return r.open(ctx, askSymbols, f.Number)
 			}}

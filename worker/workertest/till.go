@@ -40,18 +40,33 @@ func TillLeak(minute, n int) string {
 	return b.String()
 }
 
+// tillProgram is a build of till.exe: all have the same size and calls.
+func tillProgram(build byte, function string, line uint32) *pdbtest.Program {
+	return &pdbtest.Program{
+		GUID: [16]byte{3: build}, Age: 1, Sections: pdbtest.Standard(0x1000),
+		Modules: []pdbtest.Module{{Name: "main.obj", Functions: []pdbtest.Function{{
+			Name: function, Decorated: function, Address: pdbtest.Address{Section: 1, Offset: 0x10}, Length: 0x80,
+			Lines: []pdbtest.Line{{Offset: 0, File: `c:\till\main.cpp`, Line: line},
+				{Offset: 0x30, File: `c:\till\main.cpp`, Line: line + 2}},
+			Calls: []pdbtest.Call{{Offset: 0x20, Length: 5, Target: function}, {Offset: 0x40, Length: 5, Target: function}},
+		}}}},
+	}
+}
+
+// TillBuild is the PDB of a build of till.exe whose function has another name or line.
+func TillBuild(t testing.TB, build byte, function string, line uint32) (pdb []byte) {
+	t.Helper()
+	pdb, err := tillProgram(build, function, line).PDB()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pdb
+}
+
 // Till are the PDB and the image of till.exe.
 func Till(t testing.TB) (pdb, image []byte) {
 	t.Helper()
-	p := &pdbtest.Program{
-		GUID: [16]byte{3: 1}, Age: 1, Sections: pdbtest.Standard(0x1000),
-		Modules: []pdbtest.Module{{Name: "main.obj", Functions: []pdbtest.Function{{
-			Name: "main", Decorated: "main", Address: pdbtest.Address{Section: 1, Offset: 0x10}, Length: 0x80,
-			Lines: []pdbtest.Line{{Offset: 0, File: `c:\till\main.cpp`, Line: 10},
-				{Offset: 0x30, File: `c:\till\main.cpp`, Line: 12}},
-			Calls: []pdbtest.Call{{Offset: 0x20, Length: 5, Target: "main"}, {Offset: 0x40, Length: 5, Target: "main"}},
-		}}}},
-	}
+	p := tillProgram(1, "main", 10)
 	pdb, err := p.PDB()
 	if err != nil {
 		t.Fatal(err)
