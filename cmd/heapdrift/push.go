@@ -174,6 +174,7 @@ func (f *pushFlags) judge(ctx context.Context, client *push.Client, id int64, v 
 		return nil, err
 	}
 	o.Version, o.Commit, o.CI = buildVersion(), f.commit, job.environment.Link
+	o.Began, o.Took = job.began, time.Since(job.began)
 	if o.Gate == outcome.GatePending {
 		o.Sentence = fmt.Sprintf("The verdict is not there after %v: %d jobs are queued or running.", f.wait, v.Pending)
 		o.Why = "the time of --wait is up"

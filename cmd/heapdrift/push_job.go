@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis/export/outcome"
@@ -21,11 +22,12 @@ type ciJob struct {
 	system      *ci.System
 	environment ci.Environment
 	get         ci.Getenv
+	began       time.Time
 }
 
 func newJob(get ci.Getenv) *ciJob {
 	system := ci.Detect(get)
-	return &ciJob{system, system.Environment(get), get}
+	return &ciJob{system, system.Environment(get), get, time.Now()}
 }
 
 func (j *ciJob) name() string {

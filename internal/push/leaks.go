@@ -15,6 +15,7 @@ import (
 	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/export/outcome"
+	"heapdrift/internal/leaks"
 )
 
 // maxDetails is how many leaks of a verdict are asked about one by one; of more their signatures are listed.
@@ -98,6 +99,14 @@ func (c *Client) Outcome(ctx context.Context, run *Run, v *Verdict, root string)
 			o.Leaks = append(o.Leaks, outcome.Leak{Signature: s, Change: outcome.ChangeFound})
 		}
 	}
+	for _, u := range v.Undecided {
+		i := slices.IndexFunc(o.Leaks, func(l outcome.Leak) bool { return l.Signature == u.Signature })
+		if i < 0 {
+			i = len(o.Leaks)
+			o.Leaks = append(o.Leaks, outcome.Leak{Signature: u.Signature, Title: u.Title, Change: changeOf(u.Change)})
+		}
+		o.Leaks[i].Doubtful = true
+	}
 	for i := range o.Leaks {
 		l := &o.Leaks[i]
 		l.Fails = slices.Contains(why.failing, l.Signature)
@@ -108,6 +117,17 @@ func (c *Client) Outcome(ctx context.Context, run *Run, v *Verdict, root string)
 	}
 	o.Sort()
 	return o, nil
+}
+
+// changeOf is what a finding that is not decided could be, as a change.
+func changeOf(could string) string {
+	switch leaks.FailOn(could) {
+	case leaks.FailOnNew, leaks.FailOnRegressed:
+		return outcome.ChangeNew
+	case leaks.FailOnGrown:
+		return outcome.ChangeGrown
+	}
+	return outcome.ChangeFound
 }
 
 // problems are the files of a run that could not be read.

@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -27,6 +28,8 @@ type (
 		Failures   int              `xml:"failures,attr"`
 		Errors     int              `xml:"errors,attr"`
 		Skipped    int              `xml:"skipped,attr"`
+		Timestamp  string           `xml:"timestamp,attr,omitempty"` // ISO 8601, UTC, without a zone
+		Time       string           `xml:"time,attr,omitempty"`      // in seconds
 		Properties *junitProperties `xml:"properties"`
 		Cases      []junitCase      `xml:"testcase"`
 	}
@@ -40,6 +43,7 @@ type (
 	junitCase struct {
 		Class   string        `xml:"classname,attr"`
 		Name    string        `xml:"name,attr"`
+		Time    string        `xml:"time,attr,omitempty"` // in seconds
 		Skipped *junitSkipped `xml:"skipped"`
 		Error   *junitMessage `xml:"error"`
 		Failure *junitMessage `xml:"failure"`
@@ -56,8 +60,9 @@ type (
 )
 
 // JUnit writes a suite with a case for the gate and one for each leak. A leak that fails the gate is a failure, one
-// that does not is skipped, with the reason, and one that is fixed has passed. A gate that does not decide is an error:
-// it must not look like a pass.
+// that does not is skipped, with the reason, and one that is fixed has passed. A gate that does not decide is an error,
+// and so is a leak that could fail it and is not decided: they must not look like a pass. Where the policy lets the gate
+// pass all the same, such a leak is skipped. The time of the job is that of the gate.
 func JUnit(w io.Writer, o *Outcome) error {
 	s := junitSuite{Name: suiteName(o)}
 	for _, p := range [][2]string{{"project", o.Project}, {"build", o.Build}, {"scenario", o.Scenario},
@@ -69,7 +74,13 @@ func JUnit(w io.Writer, o *Outcome) error {
 			s.Properties.List = append(s.Properties.List, junitProperty{p[0], xmlText(p[1])})
 		}
 	}
-	s.Cases = append(s.Cases, gateCase(o))
+	gate := gateCase(o)
+	if !o.Began.IsZero() {
+		s.Timestamp = o.Began.UTC().Format("2006-01-02T15:04:05")
+		s.Time = strconv.FormatFloat(o.Took.Seconds(), 'f', 3, 64)
+		gate.Time = s.Time
+	}
+	s.Cases = append(s.Cases, gate)
 	for i := range o.Leaks {
 		s.Cases = append(s.Cases, leakCase(o, &o.Leaks[i]))
 	}
@@ -132,6 +143,8 @@ func leakCase(o *Outcome, l *Leak) junitCase {
 	switch {
 	case l.Fails:
 		c.Failure = &junitMessage{l.Change, xmlText(l.Headline() + ": " + l.Text()), text}
+	case l.Doubtful && o.Gate != GatePassed:
+		c.Error = &junitMessage{GateInconclusive, xmlText(l.Headline() + " is not decided: " + l.Text()), text}
 	case l.Change == ChangeFixed:
 		c.Out = text
 	default:

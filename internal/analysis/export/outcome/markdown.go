@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"heapdrift/ingest/figures"
 )
 
 // Mark begins a comment that a job finds again, to change it instead of adding another: one for each project and
@@ -56,15 +58,23 @@ func Markdown(w io.Writer, o *Outcome) error {
 	if len(o.Problems) > 0 {
 		fmt.Fprintln(b)
 	}
+	listed, improbable := 0, int64(0)
 	for i := range o.Leaks {
-		if i == 0 {
+		l := &o.Leaks[i]
+		if l.IsImprobable() {
+			improbable++
+			continue
+		}
+		if listed++; listed > maxShown {
+			continue
+		}
+		if listed == 1 {
 			fmt.Fprint(b, "| | Leak | Class | Growth | Since | Owner |\n| --- | --- | --- | ---: | --- | --- |\n")
 		}
-		if i == maxShown {
-			break
-		}
-		l := &o.Leaks[i]
 		word := l.Word()
+		if l.Doubtful {
+			word += ", not decided"
+		}
 		if l.Fails {
 			word = "**" + word + "**"
 		}
@@ -82,8 +92,11 @@ func Markdown(w io.Writer, o *Outcome) error {
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", word, name, mdText(l.Class), mdText(l.Growth),
 			mdText(l.FirstBad), mdText(owner))
 	}
-	if n := len(o.Leaks) - maxShown; n > 0 {
+	if n := listed - maxShown; n > 0 {
 		fmt.Fprintf(b, "\n%d more.\n", n)
+	}
+	if improbable > 0 {
+		fmt.Fprintf(b, "\n%s with a probability below 10 %% left out.\n", figures.Plural(improbable, "leak"))
 	}
 	if o.Power != "" {
 		fmt.Fprintf(b, "\n<sub>%s</sub>\n", mdText(o.Power))

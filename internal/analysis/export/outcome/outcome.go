@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 )
 
 // The gates of a run.
@@ -53,6 +54,18 @@ type Outcome struct {
 	CI       string // page of the job; "" outside of one
 	Problems []string
 	Leaks    []Leak
+
+	Began time.Time     // when the job began; zero where nothing says
+	Took  time.Duration // until the verdict
+}
+
+// improbable is the probability below which a leak that decides nothing is not worth a reader's time.
+const improbable = 0.1
+
+// IsImprobable reports whether a leak is so improbable that lists for people leave it out. One that fails the gate or
+// keeps it undecided is not.
+func (l *Leak) IsImprobable() bool {
+	return l.Score != nil && *l.Score < improbable && !l.Fails && !l.Doubtful && l.Change != ChangeFixed
 }
 
 // A Leak is a signature that leaks or grows, or did so in the baseline.
@@ -64,7 +77,9 @@ type Leak struct {
 	Certain   bool     `json:"certain"`
 	Score     *float64 `json:"score"`
 	// Fails says that the gate fails because of it.
-	Fails    bool     `json:"fails"`
+	Fails bool `json:"fails"`
+	// Doubtful says that it could fail the gate and is not decided.
+	Doubtful bool     `json:"doubtful"`
 	Growth   string   `json:"growth"` // in words; "" where nothing can be said
 	Module   string   `json:"module"`
 	Function string   `json:"function"`

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -33,7 +34,7 @@ func failing() *outcome.Outcome {
 			{Signature: "sig1:fixed", Title: "Index::Rebuild", Change: outcome.ChangeFixed, Class: "leak",
 				URL: "http://heapdrift:8080/l/3"},
 			{Signature: "sig1:known", Title: "vendor!Pool", Change: outcome.ChangeKnown, Class: "leak", Certain: true,
-				Known: "vendor, ticket 9", Module: "vendor"},
+				Known: "vendor, ticket 9", Module: "vendor", File: "src/pool.cpp", Line: 3, InSource: true},
 			{Signature: "sig1:grow", Title: "shop!Cache::Put", Change: outcome.ChangePersisting, Class: "growing",
 				Score: score(0.4), File: `c:\src\my shop\cache#1.cpp`, Line: 7, Module: "shop", Function: "Cache::Put"},
 			{Signature: "sig1:new", Title: "shop!Cart::Add<'x'|&>", Change: outcome.ChangeNew, Class: "leak", Certain: true,
@@ -276,6 +277,75 @@ func TestMarkdownIsBounded(t *testing.T) {
 	text := string(write(t, format(t, "markdown"), o))
 	if strings.Count(text, "\n") > 100 || !strings.Contains(text, "950 more.") {
 		t.Errorf("%d bytes:\n%.300s", len(text), text)
+	}
+}
+
+// A leak that could fail the gate and is not decided is an error where the gate does not pass, and is told as such; a
+// policy that lets it pass skips it.
+func TestDoubtfulLeaks(t *testing.T) {
+	for gate, want := range map[string]string{
+		outcome.GateInconclusive: `errors="2" skipped="0"`, outcome.GateFailed: `errors="1" skipped="0"`,
+		outcome.GatePassed: `errors="0" skipped="1"`,
+	} {
+		o := &outcome.Outcome{Gate: gate, Leaks: []outcome.Leak{
+			{Signature: "s", Title: "f", Change: outcome.ChangeNew, Class: "leak", Score: score(0.09), Doubtful: true}}}
+		if text := string(write(t, format(t, "junit"), o)); !strings.Contains(text, want) {
+			t.Errorf("%s lacks %s:\n%s", gate, want, text)
+		}
+		if text := string(write(t, format(t, "markdown"), o)); !strings.Contains(text, "| new, not decided | `f` |") {
+			t.Errorf("%s:\n%s", gate, text)
+		}
+	}
+}
+
+// A comment leaves out what is improbable and says how much that is, except what the gate goes by or a person waits for.
+func TestMarkdownLeavesOutImprobable(t *testing.T) {
+	o := &outcome.Outcome{Gate: outcome.GateFailed, Leaks: []outcome.Leak{
+		{Signature: "low", Score: score(0.09)}, {Signature: "known", Change: outcome.ChangeKnown, Score: score(0.02)},
+		{Signature: "even", Score: score(0.1)}, {Signature: "unscored"}, {Signature: "fails", Score: score(0), Fails: true},
+		{Signature: "fixed", Change: outcome.ChangeFixed, Score: score(0)},
+	}}
+	text := string(write(t, format(t, "markdown"), o))
+	for name, shown := range map[string]bool{"low": false, "known": false, "even": true, "unscored": true, "fails": true, "fixed": true} {
+		if strings.Contains(text, "`"+name+"`") != shown {
+			t.Errorf("%s: %v, want %v", name, !shown, shown)
+		}
+	}
+	if !strings.Contains(text, "\n2 leaks with a probability below 10 % left out.\n") {
+		t.Error(text)
+	}
+}
+
+// Results have a file; leaks without one are counted, and named where they fail the gate.
+func TestSARIFWithoutFiles(t *testing.T) {
+	o := &outcome.Outcome{Gate: outcome.GateFailed, Leaks: []outcome.Leak{
+		{Signature: "a", Title: "f", File: "a.cpp", Line: 1}, {Signature: "b", Module: "m"},
+		{Signature: "c", Change: outcome.ChangeFixed}}}
+	check := func(want string) {
+		t.Helper()
+		text := string(write(t, format(t, "sarif"), o))
+		if strings.Count(text, `"ruleId"`) != 1 || !strings.Contains(text, `"text": "`+want+`"`) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+	check("1 leak without a file left out; none fails the gate")
+	for i := range 7 {
+		o.Leaks = append(o.Leaks, outcome.Leak{Signature: fmt.Sprint("x", i), Fails: true})
+	}
+	check("8 leaks without a file left out; failing the gate: x0, x1, x2, x3, x4 and 2 more")
+}
+
+// The time of a job is that of its suite and its gate.
+func TestJUnitTimes(t *testing.T) {
+	o := outcomes()["passed"]
+	if text := string(write(t, format(t, "junit"), o)); strings.Contains(text, "time") {
+		t.Errorf("a time from nowhere:\n%s", text)
+	}
+	o.Began, o.Took = time.Date(2026, 11, 27, 12, 0, 0, 0, time.FixedZone("", 3600)), 2500*time.Millisecond
+	text := string(write(t, format(t, "junit"), o))
+	if err := checkJUnit([]byte(text)); err != nil || !strings.Contains(text, `timestamp="2026-11-27T11:00:00" time="2.500"`) ||
+		!strings.Contains(text, `name="gate" time="2.500"`) {
+		t.Errorf("%v:\n%s", err, text)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"heapdrift/ingest/figures"
 )
 
 // The objects of SARIF 2.1.0 (OASIS, section 3) that are written. Fields have the names of the specification.
@@ -134,8 +136,9 @@ func newRule(id, name, level, short, help string) sarifRule {
 var baselineStates = map[string]string{ChangeNew: "new", ChangeGrown: "updated", ChangePersisting: "unchanged",
 	ChangeKnown: "unchanged"}
 
-// SARIF writes a log with one run and a result for each leak. A fixed leak is not in it: services close what is not
-// there any more.
+// SARIF writes a log with one run and a result for each leak with a file: services refuse results without, or show them
+// nowhere. Leaks without one are counted in a notification, which names those that fail the gate. A fixed leak is not in
+// it: services close what is not there any more.
 func SARIF(w io.Writer, o *Outcome) error {
 	run := sarifRun{Tool: sarifTool{sarifDriver{Name: "heapdrift", Version: o.Version, Rules: rules}},
 		Results: []sarifResult{}, Properties: map[string]string{}}
@@ -143,6 +146,9 @@ func SARIF(w io.Writer, o *Outcome) error {
 	texts := o.Problems
 	if o.Gate != GatePassed && o.Gate != GateFailed {
 		texts = append([]string{strings.TrimPrefix(o.Sentence+" "+o.Why, " ")}, texts...)
+	}
+	if text := withoutFile(o.Leaks); text != "" {
+		texts = append(slices.Clone(texts), text)
 	}
 	for i, text := range texts {
 		n := sarifNotification{Level: "warning", Message: sarifText{cmp.Or(plainText(text), o.Gate)}}
@@ -162,7 +168,7 @@ func SARIF(w io.Writer, o *Outcome) error {
 		}
 	}
 	for i := range o.Leaks {
-		if l := &o.Leaks[i]; l.Change != ChangeFixed {
+		if l := &o.Leaks[i]; l.Change != ChangeFixed && l.File != "" {
 			run.Results = append(run.Results, resultOf(o, l))
 		}
 	}
@@ -173,6 +179,32 @@ func SARIF(w io.Writer, o *Outcome) error {
 		return fmt.Errorf("export: write sarif: %w", err)
 	}
 	return nil
+}
+
+// withoutFile counts the leaks whose file is not known, and names those that fail the gate; "" for none.
+func withoutFile(leaks []Leak) string {
+	n, failing := int64(0), []string(nil)
+	for i := range leaks {
+		if l := &leaks[i]; l.Change != ChangeFixed && l.File == "" {
+			n++
+			if l.Fails {
+				failing = append(failing, cmp.Or(l.Title, l.Signature))
+			}
+		}
+	}
+	switch {
+	case n == 0:
+		return ""
+	case len(failing) == 0:
+		return figures.Plural(n, "leak") + " without a file left out; none fails the gate"
+	}
+	const named = 5
+	text := fmt.Sprintf("%s without a file left out; failing the gate: %s", figures.Plural(n, "leak"),
+		strings.Join(failing[:min(len(failing), named)], ", "))
+	if more := len(failing) - named; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 func resultOf(o *Outcome, l *Leak) sarifResult {
