@@ -1,0 +1,58 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"heapdrift/internal/accounts"
+	"heapdrift/internal/demo"
+)
+
+// The first build of a scenario shows leaks that were there before: the gate does not decide about them until somebody
+// accepts them, by one flag. From then on they are known and fail nothing. A token that may not do so is told.
+func TestPushAcceptsWhatIsPresent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds the program")
+	}
+	server, db := startServerAs(t, "0")
+	if err := db.AddProject(t.Context(), "shopd", 0, "test"); err != nil {
+		t.Fatal(err)
+	}
+	ci := tokenFor(t, db, "shopd", accounts.ScopeUpload, accounts.ScopeRead)
+	admin := tokenFor(t, db, "shopd", accounts.ScopeUpload, accounts.ScopeRead, accounts.ScopeAdmin)
+	dir := t.TempDir()
+	if err := demo.WriteFiles(t.Context(), dir, demo.Leaking); err != nil {
+		t.Fatal(err)
+	}
+	push := func(token, build string, flags ...string) (*job, string) {
+		t.Helper()
+		args := append([]string{"push", "--project", "shopd", "--build", build, "--branch", "main", "--scenario", "soak", "--wait", "5m",
+			"--fail-on", "new,leak", "--symbols", "symbols", "--json", "verdict.json"}, flags...)
+		j := runJob(t, dir, []string{"HEAPDRIFT_URL=" + server, "HEAPDRIFT_TOKEN=" + token}, append(args, "shopd-*.log")...)
+		text, err := os.ReadFile(filepath.Join(dir, "verdict.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var verdict struct{ Gate string }
+		if err := json.Unmarshal(text, &verdict); err != nil {
+			t.Fatal(err)
+		}
+		return j, verdict.Gate
+	}
+	if j, gate := push(ci, "1", "--fail-on", "new"); j.code != exitInconclusive || gate != "inconclusive" {
+		t.Fatalf("the first build: %d %s\n%s%s", j.code, gate, j.stdout, j.stderr)
+	}
+	if j, gate := push(ci, "1", "--accept-present"); j.code != exitInput || gate != "error" || !strings.Contains(j.stderr, "accept ") {
+		t.Errorf("a token that may not accept: %d %s\n%s%s", j.code, gate, j.stdout, j.stderr)
+	}
+	j, gate := push(admin, "1", "--accept-present")
+	if j.code != exitOK || gate != "passed" || strings.Count(j.stderr, "accepted  ") != 2 {
+		t.Errorf("accepted: %d %s\n%s%s", j.code, gate, j.stdout, j.stderr)
+	}
+	if j, gate := push(ci, "2"); j.code != exitOK || gate != "passed" {
+		t.Errorf("the next build: %d %s\n%s%s", j.code, gate, j.stdout, j.stderr)
+	}
+}
