@@ -89,6 +89,12 @@ func (d *decider) sort(f *compare.Finding) {
 		default:
 			d.say(EffectSilences, ReasonKnown, f, nil, nil, "", "the team says that %s is known%s", nameOf(f), because(f.Known))
 		}
+	case !f.HasIdentity():
+		if isLeak {
+			d.say(EffectSilences, ReasonNoIdentity, f, nil, nil, "",
+				"%s has no identity: a frame of it is in no module that the evidence lists, and its address changes with each start; record the modules, and it counts",
+				nameOf(f))
+		}
 	case isLeak && flaps:
 		d.say(EffectSilences, ReasonQuarantined, f, new(float64(changes)), new(float64(d.Policy.Noise.Changes)), "changes",
 			"%s is quarantined: over the last %d runs that decide about it, it changed %d times between found and not found",

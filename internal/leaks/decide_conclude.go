@@ -148,7 +148,7 @@ type silenceCount struct {
 var silenceWords = map[ReasonCode]string{
 	ReasonRule: "known by a rule", ReasonKnown: "known by the team", ReasonQuarantined: "quarantined",
 	ReasonScore: "below the score that counts", ReasonFound: "there since the first build",
-	ReasonTold: "told before", ReasonOwned: "taken by somebody",
+	ReasonTold: "told before", ReasonOwned: "taken by somebody", ReasonNoIdentity: "without an identity",
 }
 
 func (s silenceCount) says() string { return fmt.Sprintf("%d %s", s.n, silenceWords[s.code]) }
@@ -162,8 +162,8 @@ func (s silenceCount) byRules() string {
 }
 
 // silencing are the codes of what silences leaks, in the order in which a sentence counts them.
-var silencing = []ReasonCode{ReasonRule, ReasonKnown, ReasonQuarantined, ReasonScore, ReasonFound, ReasonTold,
-	ReasonOwned}
+var silencing = []ReasonCode{ReasonRule, ReasonKnown, ReasonQuarantined, ReasonScore, ReasonNoIdentity, ReasonFound,
+	ReasonTold, ReasonOwned}
 
 // countSilenced counts what is silenced by each kind of reason, in the order of the codes.
 func (d *decider) countSilenced() []silenceCount {

@@ -140,6 +140,13 @@ func TestDecide(t *testing.T) {
 		{"no score", policy{FailOn: []leaks.FailOn{leaks.FailOnLeak}, MinimumScore: 1}, leaky, findings{sure}, nil, nil,
 			leaks.GateFailed, "fails leak"},
 
+		{"no identity", on(leaks.FailOnLeak), leaky, findings{framed(sure, "app!Main", "<unknown>+0x7ff612340010")}, nil, nil,
+			leaks.GatePassed, "silences no-identity"},
+		{"no identity, and not certain", on(leaks.FailOnLeak), noLeak, findings{framed(growing, "<unknown>+0x10")}, nil, nil,
+			leaks.GatePassed, ""},
+		{"an offset in a module is an identity", on(leaks.FailOnLeak), leaky, findings{framed(sure, "app!<unknown>+0x10")}, nil, nil,
+			leaks.GateFailed, "fails leak"},
+
 		{"it flaps", guarded, leaky, findings{sure}, nil, map[string][]bool{"sure": {true, false, true, false, true}},
 			leaks.GatePassed, "silences quarantined"},
 		{"it flaps, and another does not", guarded, leaky, findings{sure, second}, nil,
@@ -259,4 +266,10 @@ func TestDecideNamesSoMany(t *testing.T) {
 		!slices.Equal(got.FailOn, []leaks.FailOn{leaks.FailOnLeak}) {
 		t.Errorf("%d reasons, the last %+v, because %q", len(got.Reasons), last, got.Why)
 	}
+}
+
+// framed gives a finding the frames that its signature is made of.
+func framed(f compare.Finding, frames ...string) compare.Finding {
+	f.Frames = frames
+	return f
 }

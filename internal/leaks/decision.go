@@ -68,6 +68,7 @@ const (
 	ReasonKnown       ReasonCode = "known"
 	ReasonQuarantined ReasonCode = "quarantined"
 	ReasonScore       ReasonCode = "below-score"
+	ReasonNoIdentity  ReasonCode = "no-identity" // its name will be another in the next run
 	ReasonCanary      ReasonCode = "canary"
 	ReasonFound       ReasonCode = "found" // it was there in the first build of the scenario
 	ReasonTold        ReasonCode = "told"  // an earlier build failed for it

@@ -135,6 +135,9 @@ func core(c *Decision, f *Frame, name *moduleName, function string) {
 // unnamed stands in the place of a function's name, before the offset.
 const unnamed = "<unknown>+"
 
+// OutsideModules begins the names of frames that are in no module: an address follows, which the next start changes.
+const OutsideModules = unnamed
+
 // frameName is the name that signatures know a frame by: of one without a function in two parts, between which its
 // offset stands.
 func frameName(f *Frame, function string) (name, behind string, isUnnamed bool) {

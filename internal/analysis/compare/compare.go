@@ -3,9 +3,11 @@
 package compare
 
 import (
+	"slices"
 	"strings"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/blame"
 	"heapdrift/internal/analysis/score"
 )
 
@@ -44,6 +46,12 @@ type Finding struct {
 	// FirstBad is the build in which the leak was bad first, and FirstPlace the build's place; "" and nil where nobody knows.
 	FirstBad   string
 	FirstPlace []byte
+}
+
+// HasIdentity reports whether the next run of the program would give the finding the same signature. One with the
+// address of a frame that is in no module has none.
+func (f *Finding) HasIdentity() bool {
+	return !slices.ContainsFunc(f.Frames, func(frame string) bool { return strings.HasPrefix(frame, blame.OutsideModules) })
 }
 
 // Module is the module to blame; "" where no frame is in a module.
