@@ -27,8 +27,9 @@ const (
 	oldUnitVS        = 0x20
 )
 
-// rangeFlags are the RangeFlags of a descriptor with the bits and kinds of 17134 and later. In memory that ntdll of 16299
-// wrote, kind 1 is of ranges that begin as _HEAP_LFH_SUBSEGMENT, and kind 2 of those that begin as _HEAP_VS_SUBSEGMENT.
+// rangeFlags are the RangeFlags of a descriptor with the bits and kinds of 17134 and later. In memory that ntdll of
+// 16299 wrote, kind 1 is of ranges that begin as _HEAP_LFH_SUBSEGMENT, and kind 2 of those that begin as
+// _HEAP_VS_SUBSEGMENT.
 func (t *segmentLayout) rangeFlags(written uint8) uint8 {
 	switch {
 	case t.old:

@@ -54,8 +54,8 @@ func (c candidate) pushed() bool { return c.build != "" }
 
 // byName names a module of evidence that has no ids. A file may belong to it if it goes by its name and has its image
 // size and bitness. One of the run's own build wins over all others, so that what later builds send changes no name. An
-// image of that kind proves itself: the module's return addresses must follow calls in it. Where several remain, the one
-// that lies beside a module which is proven is taken; else what all of them agree on.
+// image of that kind proves itself: the module's return addresses must follow calls in it. Where several remain, the
+// one that lies beside a module which is proven is taken; else what all of them agree on.
 func (s *search) byName(ctx context.Context) error {
 	all, err := s.candidates(ctx)
 	if err != nil {

@@ -15,8 +15,8 @@ type segmentTypes map[string]map[string]structure
 // segmentBuilds says whose structures a 64-bit build has that the kernel's PDB has none of. Of 10586, 14393 and 16299
 // no types are public: memory that ntdll of 10586 wrote reads by those of 15063, and 16299 differs from 17134 as
 // segment16299 says.
-var segmentBuilds = map[int]string{10586: "15063.413", 14393: "15063.413", 15063: "15063.413", windows16299: "17134.523",
-	17134: "17134.523", 17763: "17763.107"}
+var segmentBuilds = map[int]string{10586: "15063.413", 14393: "15063.413", 15063: "15063.413",
+	windows16299: "17134.523", 17134: "17134.523", 17763: "17763.107"}
 
 // readSegment reads lists of types: of each its size, and fields as offset, type, name and the place of bits.
 func (s *sources) readSegment(path string) error {
@@ -124,8 +124,8 @@ const (
 )
 
 // segment16299 changes structures of 17134 to those of 16299: its contexts of segments end before EnvHandle, so each is
-// 16 bytes shorter, and what follows moves up. Memory that ntdll of 16299.15 wrote reads so: the second mask of segments
-// is at 0xd8, and each context points to those of VS (0x168) and LFH (0x1e0), whose buckets begin at 0x2b0.
+// 16 bytes shorter, and what follows moves up. Memory that ntdll of 16299.15 wrote reads so: the second mask of
+// segments is at 0xd8, and each context points to those of VS (0x168) and LFH (0x1e0), whose buckets begin at 0x2b0.
 func segment16299(all map[string]structure) {
 	change(all, "_HEAP_SEG_CONTEXT", 0x68, nil)
 	change(all, "_SEGMENT_HEAP", 0x6c0, map[string]uint64{"VsContext": 0x168, "LfhContext": 0x1e0})
@@ -146,7 +146,8 @@ func change(all map[string]structure, typ string, size uint64, fields map[string
 // two write-ups) and by memory that ntdll of 26100.2454 wrote.
 func segment24H2(all map[string]structure) {
 	change(all, "_SEGMENT_HEAP", 0xa00, map[string]uint64{"LfhContext": 0x340})
-	change(all, "_HEAP_PAGE_RANGE_DESCRIPTOR", all["_HEAP_PAGE_RANGE_DESCRIPTOR"].size, map[string]uint64{"UnitOffset": 0x1a})
+	change(all, "_HEAP_PAGE_RANGE_DESCRIPTOR", all["_HEAP_PAGE_RANGE_DESCRIPTOR"].size,
+		map[string]uint64{"UnitOffset": 0x1a})
 	change(all, "_HEAP_LFH_SUBSEGMENT", 0x48,
 		map[string]uint64{"BlockBitmap": 0x40, "CommitStateOffset": 0x18, "CommitUnitShift": 0x26, "CommitUnitCount": 0x27})
 }

@@ -51,7 +51,8 @@ type Finding struct {
 // HasIdentity reports whether the next run of the program would give the finding the same signature. One with the
 // address of a frame that is in no module has none.
 func (f *Finding) HasIdentity() bool {
-	return !slices.ContainsFunc(f.Frames, func(frame string) bool { return strings.HasPrefix(frame, blame.OutsideModules) })
+	return !slices.ContainsFunc(f.Frames,
+		func(frame string) bool { return strings.HasPrefix(frame, blame.OutsideModules) })
 }
 
 // Module is the module to blame; "" where no frame is in a module.

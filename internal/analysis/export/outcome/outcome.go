@@ -59,15 +59,6 @@ type Outcome struct {
 	Took  time.Duration // until the verdict
 }
 
-// improbable is the probability below which a leak that decides nothing is not worth a reader's time.
-const improbable = 0.1
-
-// IsImprobable reports whether a leak is so improbable that lists for people leave it out. One that fails the gate or
-// keeps it undecided is not.
-func (l *Leak) IsImprobable() bool {
-	return l.Score != nil && *l.Score < improbable && !l.Fails && !l.Doubtful && l.Change != ChangeFixed
-}
-
 // A Leak is a signature that leaks or grows, or did so in the baseline.
 type Leak struct {
 	Signature string   `json:"signature"`
@@ -93,6 +84,15 @@ type Leak struct {
 	Ticket   string   `json:"ticket"`
 	Known    string   `json:"known"` // why it is tolerated
 	URL      string   `json:"url"`
+}
+
+// improbable is the probability below which a leak that decides nothing is not worth a reader's time.
+const improbable = 0.1
+
+// IsImprobable reports whether a leak is so improbable that lists for people leave it out. One that fails the gate or
+// keeps it undecided is not.
+func (l *Leak) IsImprobable() bool {
+	return l.Score != nil && *l.Score < improbable && !l.Fails && !l.Doubtful && l.Change != ChangeFixed
 }
 
 // Sort puts leaks in the order in which they are shown: those that fail the gate first, then by change, then as they

@@ -137,8 +137,8 @@ var baselineStates = map[string]string{ChangeNew: "new", ChangeGrown: "updated",
 	ChangeKnown: "unchanged"}
 
 // SARIF writes a log with one run and a result for each leak with a file: services refuse results without, or show them
-// nowhere. Leaks without one are counted in a notification, which names those that fail the gate. A fixed leak is not in
-// it: services close what is not there any more.
+// nowhere. Leaks without one are counted in a notification, which names those that fail the gate. A fixed leak is not
+// in it: services close what is not there any more.
 func SARIF(w io.Writer, o *Outcome) error {
 	run := sarifRun{Tool: sarifTool{sarifDriver{Name: "heapdrift", Version: o.Version, Rules: rules}},
 		Results: []sarifResult{}, Properties: map[string]string{}}
