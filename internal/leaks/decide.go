@@ -8,6 +8,7 @@ import (
 
 	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis/compare"
+	"heapdrift/internal/analysis/score"
 )
 
 // A Case is what a gate decides on: a run that has a report, under a policy.
@@ -37,7 +38,7 @@ type Case struct {
 type decider struct {
 	*Case
 	on      []FailOn
-	counted []*compare.Finding // that may fail the gate: not tolerated, quarantined, below the score nor the canary
+	counted []*compare.Finding // that may fail the gate: not tolerated, quarantined, below the score, without an identity nor the canary
 	rows    map[string]*compare.Row
 	open    map[string]bool // signatures of which the base does not tell whether they are new
 	unrated int             // leaks of both sides of which the base, which decides nothing, does not tell whether they grow faster
@@ -92,7 +93,7 @@ func (d *decider) sort(f *compare.Finding) {
 	case !f.HasIdentity():
 		if isLeak {
 			d.say(EffectSilences, ReasonNoIdentity, f, nil, nil, "",
-				"%s has no identity: a frame of it is in no module that the evidence lists, and its address changes with each start; record the modules, and it counts",
+				"%s has no identity: one of its frames is in no module that the evidence lists, so its name changes with each start; record the modules to have it counted",
 				nameOf(f))
 		}
 	case isLeak && flaps:
@@ -199,16 +200,13 @@ func (d *decider) newcomerByBaseline(f *compare.Finding) {
 	}
 }
 
-// leastDoubt is the probability from which a finding that is not certain is a doubt where the gate fails on any leak.
-const leastDoubt = 0.1
-
 // doubtful notes a finding that could fail the gate if the evidence decided.
 func (d *decider) doubtful(f *compare.Finding, o *Origin) {
 	p := 0.0
 	if f.Score != nil {
 		p = *f.Score
 	}
-	if d.asks(FailOnLeak) && (f.Class.IsLeak() || p >= leastDoubt) {
+	if d.asks(FailOnLeak) && (f.Class.IsLeak() || p >= score.LeastDoubt) {
 		d.doubt(f, FailOnLeak, p)
 		return
 	}
@@ -229,7 +227,7 @@ func (d *decider) doubtful(f *compare.Finding, o *Origin) {
 			p = max(p, f.Onset.Probability)
 		}
 		d.doubt(f, on, p)
-	case f.Class.IsLeak() || p >= leastDoubt:
+	case f.Class.IsLeak() || p >= score.LeastDoubt:
 		d.improbable++
 	}
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -34,22 +33,17 @@ func (s *Store) BindSymbols(ctx context.Context, project, build string, keys []S
 		if err != nil {
 			return wrap("build", err)
 		}
+		files, err := bindFiles(ctx, tx, id, keys)
+		if err != nil {
+			return err
+		}
 		var stems []string
-		for _, k := range keys {
-			f, err := symbolFile(ctx, tx, k.Name, k.Key)
-			if errors.Is(err, pgx.ErrNoRows) {
+		for i, k := range keys {
+			switch f := files[i]; {
+			case !f.Found:
 				bound.Missing = append(bound.Missing, k)
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			tag, err := tx.Exec(ctx, `insert into build_symbols (build_id, file_id) values ($1, $2) on conflict do nothing`, id, f.ID)
-			if err != nil {
-				return err
-			}
-			if tag.RowsAffected() > 0 {
-				stem := stemOf(f.Name) // 32-bit system libraries have PDBs whose names start with a "w"
+			case f.Added:
+				stem := stemOf(k.Name) // 32-bit system libraries have PDBs whose names start with a "w"
 				stems = append(stems, stem, strings.TrimPrefix(stem, "w"))
 			}
 		}
@@ -66,6 +60,29 @@ func (s *Store) BindSymbols(ctx context.Context, project, build string, keys []S
 	return bound, err
 }
 
+// A fileOfBuild is what became of one of the keys that a push gives a build.
+type fileOfBuild struct {
+	Found bool // the team store has the file
+	Added bool // the build did not have it
+}
+
+// bindFiles gives a build the files that the team store has of some keys, and says of each key what became of it.
+func bindFiles(ctx context.Context, tx pgx.Tx, build int64, keys []SymbolKey) ([]fileOfBuild, error) {
+	names, folders := make([]string, len(keys)), make([]string, len(keys))
+	for i, k := range keys {
+		names[i], folders[i] = k.Name, k.Key
+	}
+	return all[fileOfBuild](ctx, tx, `
+		with asked as (
+			select a.at, f.id from unnest($2::text[], $3::text[]) with ordinality a (name, key, at)
+				left join symbol_files f on f.folded = a.name and lower(f.key) = lower(a.key)),
+		added as (
+			insert into build_symbols (build_id, file_id) select distinct $1::bigint, id from asked where id is not null
+			on conflict do nothing returning file_id)
+		select a.id is not null as found, n.file_id is not null as added from asked a left join added n on n.file_id = a.id order by a.at`,
+		build, foldedNames(names), folders)
+}
+
 // SymbolsOfBuild returns the name of a run's build by the ids of the symbol files that belong to it and go by one of
 // the names, in any case.
 func (v View) SymbolsOfBuild(ctx context.Context, run int64, names []string) (map[int64]string, error) {
@@ -73,13 +90,9 @@ func (v View) SymbolsOfBuild(ctx context.Context, run int64, names []string) (ma
 		ID    int64
 		Build string
 	}
-	lower := make([]string, len(names))
-	for i, n := range names {
-		lower[i] = strings.ToLower(n)
-	}
 	list, err := all[boundFile](ctx, v.q, `
 		select f.id, b.name as build from runs r join builds b on b.id = r.build_id join build_symbols s on s.build_id = b.id
-			join symbol_files f on f.id = s.file_id where r.id = $1 and f.folded = any($2)`, run, lower)
+			join symbol_files f on f.id = s.file_id where r.id = $1 and f.folded = any($2)`, run, foldedNames(names))
 	files := make(map[int64]string, len(list))
 	for _, f := range list {
 		files[f.ID] = f.Build

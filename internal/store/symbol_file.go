@@ -77,13 +77,18 @@ func (v View) SymbolFileByKey(ctx context.Context, name, key string) (SymbolFile
 
 // SymbolFilesNamed returns all files that go by one of the names, in any case, the newest first.
 func (v View) SymbolFilesNamed(ctx context.Context, names []string) ([]SymbolFile, error) {
+	list, err := all[SymbolFile](ctx, v.q, `select `+symbolColumns+
+		` from symbol_files where folded = any($1) order by uploaded_at desc, id desc`, foldedNames(names))
+	return list, wrap("symbol files by name", err)
+}
+
+// foldedNames are names as the column folded has them.
+func foldedNames(names []string) []string {
 	lower := make([]string, len(names))
 	for i, n := range names {
 		lower[i] = strings.ToLower(n)
 	}
-	list, err := all[SymbolFile](ctx, v.q, `select `+symbolColumns+
-		` from symbol_files where folded = any($1) order by uploaded_at desc, id desc`, lower)
-	return list, wrap("symbol files by name", err)
+	return lower
 }
 
 // SymbolFiles returns a page of the files.

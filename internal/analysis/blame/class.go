@@ -19,7 +19,7 @@ func (c *Class) label() string {
 	if !c.Unnamed {
 		return escapeTitle(c.name)
 	}
-	module, _ := strings.CutSuffix(c.name, unnamed)
+	module, _ := strings.CutSuffix(c.name, UnnamedFrame)
 	module = strings.TrimSuffix(module, "!")
 	switch {
 	case module != "":
@@ -132,11 +132,9 @@ func core(c *Decision, f *Frame, name *moduleName, function string) {
 	}
 }
 
-// unnamed stands in the place of a function's name, before the offset.
-const unnamed = "<unknown>+"
-
-// OutsideModules begins the names of frames that are in no module: an address follows, which the next start changes.
-const OutsideModules = unnamed
+// UnnamedFrame stands in the place of a function's name, before the offset. It begins the name of a frame that is in no
+// module: what follows is an address, which the next start changes.
+const UnnamedFrame = "<unknown>+"
 
 // frameName is the name that signatures know a frame by: of one without a function in two parts, between which its
 // offset stands.
@@ -145,11 +143,11 @@ func frameName(f *Frame, function string) (name, behind string, isUnnamed bool) 
 		if function != "" {
 			return function, "", false
 		}
-		return unnamed, "", true
+		return UnnamedFrame, "", true
 	}
 	module := NormalizeModule(f.Module.Name)
 	if function == "" { // the offset means something in this build only
-		return module + "!" + unnamed, "@" + f.Module.Build, true
+		return module + "!" + UnnamedFrame, "@" + f.Module.Build, true
 	}
 	if strings.HasPrefix(function, lambdaName) && f.File != "" { // no function's scope tells it from the other lambdas
 		return module + "!" + baseName(f.File) + "::" + function, "", false

@@ -52,7 +52,7 @@ type Finding struct {
 // address of a frame that is in no module has none.
 func (f *Finding) HasIdentity() bool {
 	return !slices.ContainsFunc(f.Frames,
-		func(frame string) bool { return strings.HasPrefix(frame, blame.OutsideModules) })
+		func(frame string) bool { return strings.HasPrefix(frame, blame.UnnamedFrame) })
 }
 
 // Module is the module to blame; "" where no frame is in a module.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/blame"
 )
 
 // FrameCounts are the frames that the signatures of a run are made of, leaking or not, and how many stacks of the run
@@ -104,7 +105,7 @@ func isEntry(frame string) bool {
 // isProvisional reports whether a signature of the frames is provisional: a frame is an offset in a module, as blame
 // has it where symbols are missing.
 func isProvisional(frames []string) bool {
-	return slices.ContainsFunc(frames, func(frame string) bool { return strings.Contains(frame, "<unknown>+") })
+	return slices.ContainsFunc(frames, func(frame string) bool { return strings.Contains(frame, blame.UnnamedFrame) })
 }
 
 func hash(frame string) uint64 {

@@ -6,6 +6,10 @@ import (
 	"heapdrift/ingest/figures"
 )
 
+// LeastDoubt is the probability from which a finding that is not certain may be a leak: below it nobody is asked about
+// it.
+const LeastDoubt = 0.1
+
 // An ambiguity holds the facts about some growth that tell which patterns one run cannot distinguish from a leak.
 type ambiguity struct {
 	shape  *shape

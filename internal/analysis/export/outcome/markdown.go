@@ -5,9 +5,11 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"heapdrift/ingest/figures"
+	"heapdrift/internal/analysis/score"
 )
 
 // Mark begins a comment that a job finds again, to change it instead of adding another: one for each project and
@@ -96,7 +98,8 @@ func Markdown(w io.Writer, o *Outcome) error {
 		fmt.Fprintf(b, "\n%d more.\n", n)
 	}
 	if improbable > 0 {
-		fmt.Fprintf(b, "\n%s with a probability below 10 %% left out.\n", figures.Plural(improbable, "leak"))
+		fmt.Fprintf(b, "\n%s with a probability below %s left out.\n", figures.Plural(improbable, "leak"),
+			strconv.FormatFloat(100*score.LeastDoubt, 'f', -1, 64)+" %")
 	}
 	if o.Power != "" {
 		fmt.Fprintf(b, "\n<sub>%s</sub>\n", mdText(o.Power))

@@ -9,6 +9,8 @@ import (
 	"io"
 	"slices"
 	"time"
+
+	"heapdrift/internal/analysis/score"
 )
 
 // The gates of a run.
@@ -86,13 +88,10 @@ type Leak struct {
 	URL      string   `json:"url"`
 }
 
-// improbable is the probability below which a leak that decides nothing is not worth a reader's time.
-const improbable = 0.1
-
 // IsImprobable reports whether a leak is so improbable that lists for people leave it out. One that fails the gate or
 // keeps it undecided is not.
 func (l *Leak) IsImprobable() bool {
-	return l.Score != nil && *l.Score < improbable && !l.Fails && !l.Doubtful && l.Change != ChangeFixed
+	return l.Score != nil && *l.Score < score.LeastDoubt && !l.Fails && !l.Doubtful && l.Change != ChangeFixed
 }
 
 // Sort puts leaks in the order in which they are shown: those that fail the gate first, then by change, then as they
