@@ -56,6 +56,7 @@ type PastLine struct {
 	Scenario  int64
 	Sightings []Sighting
 	Marks     Marks
+	ToldHere  bool                  // an earlier run of the build itself failed for the leak
 	Owner     string                // who has taken the leak; "" for nobody
 	Name      func(id int64) string // of a build
 }
@@ -89,7 +90,7 @@ func (p *PastLine) Origin() Origin {
 			o.Told = name(told)
 		}
 	}
-	if o.Regressed && o.Told == "" {
+	if o.Regressed && o.Told == "" && !p.ToldHere {
 		o.Owned = false // that was said of the leak before it was fixed
 	}
 	for _, s := range own {

@@ -11,12 +11,13 @@ import (
 	"heapdrift/internal/store"
 )
 
-// on is a run of a build on a branch, made of a commit: "b3 release c3". Its report has so many hours, and of each finding
+// runOn is a run of a build on a branch, made of a commit: "b3 release c3"; "b3/default/2" is its run 2. Its report has so many hours, and of each finding
 // the blocks that stayed.
 func (l *lab) runOn(where string, r *analysis.Report) {
 	l.Helper()
 	words := append(strings.Fields(where), "", "")
-	target := leaks.Target{Project: "demo", Build: words[0], Scenario: "default", Branch: words[1], Commit: words[2]}
+	place := append(strings.Split(words[0], "/"), "", "")
+	target := leaks.Target{Project: "demo", Build: place[0], Scenario: "default", Run: place[2], Branch: words[1], Commit: words[2]}
 	if len(words) > 5 {
 		target.Ancestors = strings.Split(words[3], ",")
 	}
@@ -139,9 +140,13 @@ func TestToldUntilOwned(t *testing.T) {
 	expect("b5", leak, leaks.GatePassed, "no leak is new; 1 told before", "main ongoing b2..b3 told b3")
 	expect("b6", stable, leaks.GatePassed, "nothing leaks", "main fixed b2..b3 told b3 fixed b6")
 	expect("b7", leak, leaks.GateFailed, "1 new leak", "main regressed b6..b7 told b7 fixed b6")
+	expect("b7/default/2", leak, leaks.GatePassed, "no leak is new; 1 taken by somebody", "main regressed b6..b7 told b7 fixed b6")
+	if d := l.ask("b7"); d.Gate != leaks.GateFailed {
+		t.Errorf("the run of b7 that failed: %s because %q", d.Gate, d.Why)
+	}
 	l.change("A", leaks.Change{Version: -1, Known: &leaks.Toleration{Reason: "vendor"}})
 	expect("b8", leak, leaks.GatePassed, "every leak is known", "main known b6..b7 told b7 fixed b6")
-	if n := l.text(`select count(*) from failures`); n != "3" {
+	if n := l.text(`select count(*) from failures`); n != "3" { // of b3, b4 and the first run of b7
 		t.Errorf("%s failures are stored", n)
 	}
 }

@@ -25,13 +25,16 @@ type subject struct {
 	word   leaks.Word
 	state  leaks.State // before
 	runs   []leaks.RunSighting
-	failed []int64 // builds whose gate failed for it
+	failed []failedRun // whose gates failed for it
 	// What follows.
 	leaks.Course
 	line      *leaks.Line // that the course is along
 	lines     []lineCourse
 	scenarios []int64
 }
+
+// A failedRun is a run whose gate failed, and its build.
+type failedRun struct{ run, build int64 }
 
 // A lineCourse is the course of a signature along a line.
 type lineCourse struct {
@@ -84,12 +87,13 @@ func (h *histories) firstOn(line *leaks.Line) map[int64]int {
 func (h *histories) marksOn(line *leaks.Line, s *subject) leaks.Marks {
 	m := s.word.MarksOn(line, h.order)
 	m.First = h.firstOn(line)
-	for _, build := range s.failed {
-		if at := line.At(build); at >= 0 {
+	for _, f := range s.failed {
+		if at := line.At(f.build); at >= 0 {
 			m.Told = append(m.Told, at)
 		}
 	}
 	slices.Sort(m.Told)
+	m.Told = slices.Compact(m.Told)
 	return m
 }
 
@@ -200,12 +204,12 @@ func (h *histories) read(ctx context.Context, subjects map[int64]*subject, scena
 	if err := readAbsences(ctx, h.q, roots, scenario, tell); err != nil {
 		return err
 	}
-	type failure struct{ RootID, BuildID int64 }
+	type failure struct{ RootID, ID, BuildID int64 }
 	failures, err := all[failure](ctx, h.q, `
-		select distinct s.root_id, r.build_id from failures f join signatures s on s.id = f.signature_id join runs r on r.id = f.run_id
+		select distinct s.root_id, r.id, r.build_id from failures f join signatures s on s.id = f.signature_id join runs r on r.id = f.run_id
 		where s.root_id = any($1)`, roots)
 	for _, f := range failures {
-		subjects[f.RootID].failed = append(subjects[f.RootID].failed, f.BuildID)
+		subjects[f.RootID].failed = append(subjects[f.RootID].failed, failedRun{f.ID, f.BuildID})
 	}
 	return err
 }
