@@ -27,6 +27,8 @@ type Case struct {
 	Origins map[string]Origin
 	// First says that no build of the line before the run's own has a result in the scenario.
 	First bool
+	// Gone are leaks with the callers of one that came in, which the line shows in no build since that one is there.
+	Gone []compare.Finding
 	// Release is the newest pinned build before the run's own, nil without one; it counts where the policy bounds drift.
 	Release *compare.Side
 	// Past tells, by signature, which of the last runs of the scenario that decide about it found it, the oldest first
@@ -176,7 +178,7 @@ func (d *decider) newcomer(f *compare.Finding, o *Origin) {
 		if asksRegressed {
 			on = FailOnRegressed
 		}
-		d.kind(on, f, "%s leaks: %s", nameOf(f), o.Says())
+		d.kind(on, f, "%s leaks: %s%s", nameOf(f), o.Says(), d.formerly(f))
 	case o.Told != "":
 		d.say(EffectSilences, ReasonTold, f, nil, nil, "", "%s still leaks; build %s failed for it%s", nameOf(f), o.Told, o.ownedBy())
 	default:

@@ -194,6 +194,57 @@ func TestRenamedFunctionKeepsItsLeak(t *testing.T) {
 	}
 }
 
+// A new name is found where the build before shows neither, and when the leak is certain only later.
+func TestRenamedFunctionIsFoundLater(t *testing.T) {
+	named := func(name string, class analysis.Class) *analysis.Report {
+		return leaksReport(finding{signature: name, class: class, bytes: 500, callers: serve},
+			finding{signature: "B", class: stable, callers: []string{"app!Other", "app!main"}})
+	}
+	neither := func() *analysis.Report {
+		return leaksReport(finding{signature: "B", class: stable, callers: []string{"app!Other", "app!main"}})
+	}
+	for name, test := range map[string]struct {
+		later []*analysis.Report // of builds b3, b4 …
+		want  string             // what A2 is part of
+	}{
+		"the build before ran neither":             {[]*analysis.Report{neither(), named("A2", leak)}, "A"},
+		"it was not certain at first":              {[]*analysis.Report{named("A2", stable), named("A2", leak)}, "A"},
+		"the callers ran and neither was there":    {[]*analysis.Report{shows(""), named("A2", leak)}, "A2"},
+		"the old name is back later":               {[]*analysis.Report{shows(leak), named("A2", leak), named("A", leak)}, "A"},
+		"the new name is older than the last leak": {[]*analysis.Report{named("A2", stable), named("A", leak), named("A2", leak)}, "A2"},
+		"a run shows both afterwards": {[]*analysis.Report{named("A2", leak), leaksReport(
+			finding{signature: "A", class: leak, callers: serve}, finding{signature: "A2", class: leak, callers: serve})}, "A2"},
+	} {
+		l := newLab(t)
+		l.runOn("b1 main", shows(stable))
+		l.runOn("b2 main", named("A", leak))
+		for i, r := range test.later {
+			l.runOn(fmt.Sprintf("b%d main", i+3), r)
+		}
+		if got := l.signature("A2").Text; got != test.want {
+			t.Errorf("%s: A2 is %s, want %s", name, got, test.want)
+		}
+	}
+}
+
+// A leak that is like one that is gone, and not as like as a new name makes it, fails as a new one and says so.
+func TestLeakThatMayBeRenamed(t *testing.T) {
+	l := newLab(t)
+	named := func(name string, bytes int64) *analysis.Report {
+		return leaksReport(finding{signature: name, class: leak, bytes: bytes, callers: serve},
+			finding{signature: "B", class: stable, callers: []string{"app!Other", "app!main"}})
+	}
+	l.runOn("b1 main", shows(stable))
+	l.runOn("b2 main", named("A", 500))
+	l.change("A", leaks.Change{Version: -1, Known: &leaks.Toleration{Reason: "vendor"}})
+	l.runOn("b3 main", named("A2", 50000))
+	d := l.ask("b3")
+	want := "malloc | app!FA2 leaks: came in between build b2 and b3; it may be malloc | app!FA, which is gone, under a new name: merge them if so"
+	if d.Gate != leaks.GateFailed || d.Reasons[0].Sentence != want {
+		t.Errorf("%s: %q, want %q", d.Gate, d.Reasons[0].Sentence, want)
+	}
+}
+
 // A name that another scenario had before is no new name of a function.
 func TestNameThatWasThereBeforeIsNoRename(t *testing.T) {
 	named := func(name string) *analysis.Report {

@@ -11,11 +11,13 @@ import (
 )
 
 // returned makes signatures that runs turned into parts of others signatures of their own again where this result has
-// them. It returns them and the others.
+// them; one that seemed to be a new name where it has both. It returns them and the others.
 func (c *resultEffects) returned(ctx context.Context, named *internedFindings) (parted []int64, err error) {
 	ids := slices.Sorted(maps.Values(named.ids))
-	back, err := values[int64](ctx, c.tx,
-		`select id from signatures where id = any($1) and alias_of is not null and alias_by = '' order by id`, ids)
+	back, err := values[int64](ctx, c.tx, `
+		select s.id from signatures s where s.id = any($1) and s.alias_of is not null and (s.alias_by = '' or s.alias_by = $2
+			and exists (select from signatures o where o.id = any($1) and o.root_id = s.root_id and (o.id = s.root_id or o.alias_by = $2 and o.id < s.id)))
+		order by s.id`, ids, leaks.ByRename)
 	if err != nil || len(back) == 0 {
 		return nil, err
 	}

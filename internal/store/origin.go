@@ -61,5 +61,5 @@ func (v View) origins(ctx context.Context, run *Run, c *leaks.Case) error {
 			Owner:    s.word.Assignee, Name: h.lines.Name}
 		c.Origins[rows[i].Text] = past.Origin()
 	}
-	return nil
+	return v.gone(ctx, c, at.ProjectID, at.ScenarioID, line.UpTo(at.BuildID))
 }

@@ -2,18 +2,17 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
+	"heapdrift/internal/analysis/compare"
 	"heapdrift/internal/leaks"
 )
 
 // joinRenamed makes signatures that have another name since the build of a run part of those that they had before, so
 // that history, owner and what the team says go on. It reports whether there were any. Whoever calls it holds the lock
-// of the project's signatures. A person may take them apart again.
-//
-// The runs that the gate compares are of one scenario. Whatever any other scenario says against it counts: the new name
-// in another build, or the old one in this.
+// of the project's signatures. A person may take them apart again, and so does a run that shows both.
 func joinRenamed(ctx context.Context, tx pgx.Tx, run *Run, list []leaks.RenamedLeak) (bool, error) {
 	changed := false
 	for _, r := range list {
@@ -33,16 +32,6 @@ func joinRenamed(ctx context.Context, tx pgx.Tx, run *Run, list []leaks.RenamedL
 		if apart || from.Root == to.Root { // a person knows better
 			continue
 		}
-		both, err := value[bool](ctx, tx, `
-			select exists (
-				select from findings f join signatures s on s.id = f.signature_id join runs r on r.id = f.run_id join runs head on head.id = $3
-				where s.root_id = $1 and r.build_id = head.build_id or s.root_id = $2 and r.build_id <> head.build_id)`, from.Root, to.Root, run.ID)
-		if err != nil {
-			return changed, err
-		}
-		if both {
-			continue
-		}
 		joined, err := join(ctx, tx, to.Root, from.Root, leaks.ByRename)
 		if err != nil {
 			return changed, err
@@ -59,4 +48,55 @@ func joinRenamed(ctx context.Context, tx pgx.Tx, run *Run, list []leaks.RenamedL
 		}
 	}
 	return changed, nil
+}
+
+// gone reads leaks with the callers of one that came in, whose last build on the line is older than the first that
+// shows the new one in any scenario. Where the callers ran in between and neither is shown, the leak went for another
+// reason.
+func (v View) gone(ctx context.Context, c *leaks.Case, project, scenario int64, builds []int64) error {
+	for _, f := range leaks.MayBeRenamed(c) {
+		if len(f.Frames) < 2 {
+			continue
+		}
+		type row struct {
+			RunID int64
+			Text  string
+		}
+		rows, err := all[row](ctx, v.q, `
+			with line as (select id, n from unnest($5::bigint[]) with ordinality as t (id, n)),
+			other as (
+				select s.id, s.text from signatures s
+				where s.project_id = $1 and s.bad and s.alias_of is null and s.text <> $2 and s.kind = $3 and s.frames[2:] = $4),
+			own as (select s.id from signatures s where s.project_id = $1 and s.text = $2),
+			shown as (
+				select s.root_id, line.n, r.id as run_id, r.scenario_id, f.class
+				from signatures s join findings f on f.signature_id = s.id join runs r on r.id = f.run_id join line on line.id = r.build_id
+				where s.root_id in (select id from other union select id from own)),
+			came as (select min(n) as n from shown where root_id in (select id from own)),
+			went as (select root_id, max(n) as n from shown group by root_id)
+			select (select run_id from shown where root_id = other.id and scenario_id = $6 and class = 'leak' order by n desc, run_id desc limit 1) as run_id, other.text
+			from other join went on went.root_id = other.id, came
+			where went.n < came.n
+				and exists (select from shown where root_id = other.id and scenario_id = $6 and class = 'leak')
+				and not exists (
+					select from absences a join runs r on r.id = a.run_id join line on line.id = r.build_id
+					where a.signature_id = other.id and r.scenario_id = $6 and line.n > went.n and line.n < came.n)
+			order by other.id`, project, f.Signature, f.Kind, f.Frames[1:], builds, scenario)
+		if err != nil {
+			return wrap("leaks that are gone", err)
+		}
+		for _, r := range rows {
+			list, err := suspectsOf(ctx, v.q, []int64{r.RunID})
+			if err != nil {
+				return wrap("leaks that are gone", err)
+			}
+			for i := range list {
+				isSame := func(g compare.Finding) bool { return g.Signature == r.Text }
+				if isSame(list[i]) && !slices.ContainsFunc(c.Gone, isSame) {
+					c.Gone = append(c.Gone, list[i])
+				}
+			}
+		}
+	}
+	return nil
 }

@@ -69,7 +69,7 @@ func Compare(base, head *Side) *Comparison {
 		return cmp.Or(cmp.Compare(order[x.Change], order[y.Change]), cmp.Compare(weight(y), weight(x)),
 			cmp.Compare(x.signature(), y.signature()))
 	})
-	c.Renames = renames(c.Rows)
+	c.Renames = Renames(c.Rows)
 	c.Sentence = sentence(base, head, c.Rows)
 	return c
 }

@@ -22,8 +22,9 @@ const (
 // maxCandidates is with how many leaks that appeared one that vanished is compared.
 const maxCandidates = 50
 
-// renames pairs leaks that vanished with leaks that appeared, the likest first, each once.
-func renames(rows []Row) []Rename {
+// Renames pairs leaks that vanished, those of rows without a head, with leaks that appeared, those of rows without a
+// base: the likest first, each once.
+func Renames(rows []Row) []Rename {
 	appeared := map[string][]*Finding{} // by what names they have
 	for i := range rows {
 		if rows[i].Base == nil {

@@ -98,17 +98,17 @@ func TestLikeEnough(t *testing.T) {
 		want int
 	}{{265, 0}, {267, 1}, {1000, 1}} {
 		rows := []Row{{Base: leak("was", was, 1000)}, {Head: leak("is", is, c.size)}}
-		if got := renames(rows); len(got) != c.want {
+		if got := Renames(rows); len(got) != c.want {
 			like, _ := likeness(rows[0].Base, rows[1].Head)
 			t.Errorf("blocks of 1000 and %d bytes, %.4f alike: %d suggestions, want %d", c.size, like, len(got), c.want)
 		}
 	}
 	rows := []Row{{Base: leak("one", was, 900)}, {Base: leak("two", was, 1000)}, {Head: leak("is", is, 1000)}}
-	if got := renames(rows); len(got) != 1 || got[0].Base != "two" {
+	if got := Renames(rows); len(got) != 1 || got[0].Base != "two" {
 		t.Errorf("of two that vanished and one that appeared: %+v", got)
 	}
 	rows = []Row{{Base: leak("was", was, 1000)}, {Head: leak("one", is, 900)}, {Head: leak("two", is, 1000)}}
-	if got := renames(rows); len(got) != 1 || got[0].Head != "two" {
+	if got := Renames(rows); len(got) != 1 || got[0].Head != "two" {
 		t.Errorf("of one that vanished and two that appeared: %+v", got)
 	}
 }
