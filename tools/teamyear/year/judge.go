@@ -3,8 +3,10 @@ package year
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
+	"heapdrift/internal/analysis/compare"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 )
@@ -15,58 +17,26 @@ const matters = 75
 // judge holds a verdict against the truth, and lets the team answer.
 func (p *player) judge(ctx context.Context, b *Build, run int, e *evidence, v leaks.Verdict) error {
 	d := v.Decision
-	line := fmt.Sprintf("%s on %s, run %d: exit %d, %s", b.Name, b.Branch, run+1, d.Exit, d.Why)
-	quiet := b.Number > 2 || b.Branch != "main"
-	failedFor := map[int]string{}
+	p.note("%s on %s, run %d: exit %d, %s", b.Name, b.Branch, run+1, d.Exit, d.Why)
+	failed := map[int]string{}
 	for _, signature := range d.Failed() {
 		stack, ok := e.stacks[signature]
 		if !ok {
 			stack = -1
 		}
-		failedFor[stack] = signature
+		failed[stack] = signature
 	}
-	for _, l := range p.Leaks {
-		at := lineLeak{b.Branch, l.Stack}
-		if p.comesIn(b, l) && run == 0 {
-			line += fmt.Sprintf("\n      comes in: %s", e.truth[l.Stack])
-			p.waiting[at], p.kept[at] = 0, 1<<60
-			delete(p.answered, l.Stack)
-		}
-		if _, open := p.waiting[at]; !open || !p.has(b, l) || b.Idle[l.Stack] {
-			continue
-		}
-		quiet = false
-		p.waiting[at]++
-		p.kept[at] = min(p.kept[at], e.kept[l.Stack])
-		if failedFor[l.Stack] != "" {
-			p.settle(at, true)
-		} else if p.waiting[at] >= 3 {
-			p.settle(at, false)
-		}
+	open, err := p.open(ctx, b, run, e, failed)
+	if err != nil {
+		return err
 	}
-	for stack, signature := range failedFor {
-		l := p.leakOf(stack)
-		switch {
-		case l == nil || !p.has(b, l):
-			p.tally.False++
-			p.bad = true
-			line += "\n      FALSE: " + e.truth[stack]
-			change := leaks.Change{Actor: "ann", Version: -1, Assignee: new("ann")}
-			if _, err := p.store.ChangeTriage(ctx, p.project, signature, change); err != nil {
-				return err
-			}
-			continue
-		case p.answered[stack]:
-			p.tally.AfterAnswer++
-			p.bad = true
-			line += "\n      AFTER AN ANSWER: " + e.truth[stack]
-		default:
-			line += "\n      fails for: " + e.truth[stack]
-		}
-		quiet = false
-		if err := p.answer(ctx, b, l, signature); err != nil {
+	quiet := !open && (b.Number > 2 || b.Branch != "main")
+	for stack, signature := range failed {
+		leaks, err := p.failure(ctx, b, e, d, stack, signature)
+		if err != nil {
 			return err
 		}
+		quiet = quiet && !leaks
 	}
 	if quiet {
 		p.tally.Quiet[d.Exit]++
@@ -75,8 +45,113 @@ func (p *player) judge(ctx context.Context, b *Build, run int, e *evidence, v le
 		p.tally.Contradicted++
 		p.bad = true
 	}
-	p.strip = append(p.strip, line)
 	return nil
+}
+
+// note adds a line to the strip of the year.
+func (p *player) note(format string, args ...any) {
+	p.strip = append(p.strip, fmt.Sprintf(format, args...))
+}
+
+// open counts the builds of leaks that came in and that no build failed for, and reports whether there are any.
+func (p *player) open(ctx context.Context, b *Build, run int, e *evidence,
+	failed map[int]string) (found bool, err error) {
+	for _, l := range p.Leaks {
+		at := lineLeak{b.Branch, l.Stack}
+		if run == 0 && p.comesIn(b, l) {
+			p.note("    comes in: %s", e.truth[l.Stack])
+			p.waiting[at], p.kept[at] = 0, 1<<60
+			delete(p.answered, l.Stack)
+		}
+		if _, open := p.waiting[at]; !open || !p.has(b, l) || b.Idle[l.Stack] {
+			continue
+		}
+		found = true
+		if run == 0 {
+			p.waiting[at]++
+		}
+		p.kept[at] = min(p.kept[at], e.kept[l.Stack])
+		if failed[l.Stack] != "" {
+			continue
+		}
+		shown, err := p.shown(ctx, e, l.Stack)
+		if err != nil {
+			return found, err
+		}
+		p.note("    open: %s, %s", e.truth[l.Stack], shown)
+		if p.waiting[at] >= 3 && run == b.Runs-1 {
+			p.settle(at, false)
+		}
+	}
+	return found, nil
+}
+
+// failure notes for what a build failed, and lets the team answer. It reports whether that leaks.
+func (p *player) failure(ctx context.Context, b *Build, e *evidence, d *leaks.Decision, stack int,
+	signature string) (bool, error) {
+	l, what := p.leakOf(stack), "fails for"
+	isLeak := l != nil && p.has(b, l)
+	switch {
+	case !isLeak:
+		p.tally.False++
+		p.bad, what = true, "FALSE"
+	case p.answered[stack]:
+		p.tally.AfterAnswer++
+		p.bad, what = true, "AFTER AN ANSWER"
+	}
+	at := slices.IndexFunc(d.Reasons, func(r leaks.Reason) bool { return r.Signature == signature })
+	p.note("    %s: %s; %s", what, e.truth[stack], d.Reasons[at].Sentence)
+	if !isLeak {
+		change := leaks.Change{Actor: "ann", Version: -1, Assignee: new("ann")}
+		_, err := p.store.ChangeTriage(ctx, p.project, signature, change)
+		return false, err
+	}
+	for at := range p.waiting { // on the line that a pull request left, too: the team answers for the leak
+		if at.stack == stack {
+			p.kept[at] = min(p.kept[at], e.kept[stack])
+			p.settle(at, true)
+		}
+	}
+	return true, p.answer(ctx, b, l, signature)
+}
+
+// shown says what the product makes of a leak that a run does not fail for.
+func (p *player) shown(ctx context.Context, e *evidence, stack int) (string, error) {
+	side, err := store.Read(ctx, p.store, func(v store.View) (*compare.Side, error) { return v.SideOfRun(ctx, e.run) })
+	if err != nil {
+		return "", err
+	}
+	s := fmt.Sprintf("%d blocks", e.kept[stack])
+	for i := range side.Findings {
+		f := &side.Findings[i]
+		if at, ok := e.stacks[f.Signature]; !ok || at != stack {
+			continue
+		}
+		s += fmt.Sprintf(", %s, certain %v", f.Class, f.Certain)
+		if o := f.Onset; o != nil {
+			s += fmt.Sprintf(", %.1f times as much since %d runs as in %d before (%.3f)", o.Times, o.Since, o.Before,
+				o.Probability)
+		}
+	}
+	for i := range e.report.Findings {
+		f := &e.report.Findings[i]
+		if e.stacks[f.Signature] == stack && f.Evidence != nil {
+			s += fmt.Sprintf("; alone %s, log odds %.2f, %v stayed", f.Verdict, f.Evidence.LogOdds, f.Stayed)
+		}
+	}
+	return s, nil
+}
+
+// comesIn reports whether a build is the first that was run on its branch of those that leak, or leak again. A run that
+// comes late tells nothing: that of a newer build was there before.
+func (p *player) comesIn(b *Build, l *Leak) bool {
+	at := lineLeak{b.Branch, l.Stack}
+	if b.Branch != "main" && b.Branch != release || l.Release != (b.Branch == release) || b.Sequence < p.newest[at] {
+		return false
+	}
+	there := p.there[at] || l.Backlog && p.newest[at] == 0
+	p.newest[at], p.there[at] = b.Sequence, p.has(b, l)
+	return p.there[at] && !there
 }
 
 // settle notes whether a build failed for a leak within three builds of its coming.
@@ -89,13 +164,13 @@ func (p *player) settle(at lineLeak, failed bool) {
 	}
 	counts.Came++
 	switch {
-	case failed && n == 1:
+	case failed && n <= 1:
 		counts.First++
 		counts.Three++
 	case failed:
 		counts.Three++
 	default:
-		p.strip = append(p.strip, fmt.Sprintf("      MISSED: stack %d on %s, %d blocks", at.stack, at.branch, p.kept[at]))
+		p.note("    MISSED: stack %d on %s, %d blocks", at.stack, at.branch, p.kept[at])
 		p.bad = p.bad || p.kept[at] >= matters
 	}
 }
@@ -136,7 +211,7 @@ func (p *player) state(l *Leak, line *leaks.LineState) {
 			p.tally.FixedRight++
 		} else {
 			p.bad = true
-			p.strip = append(p.strip, fmt.Sprintf("      NOT FIXED: %s on %s, fixed in %s it says", p.names[l.Stack], line.Branch, line.FixedIn))
+			p.note("    NOT FIXED: %s on %s, fixed in %s it says", p.names[l.Stack], line.Branch, line.FixedIn)
 		}
 	}
 	if line.Found || line.FirstBad == "" || l.Backlog || line.Branch != "main" && line.Branch != release || l.Renamed > 0 {
@@ -152,7 +227,8 @@ func (p *player) state(l *Leak, line *leaks.LineState) {
 		return
 	}
 	p.bad = true
-	p.strip = append(p.strip, fmt.Sprintf("      INTERVAL: %s on %s came in %d, not between %s and %s", p.names[l.Stack], line.Branch, came, line.LastClean, line.FirstBad))
+	p.note("    INTERVAL: %s on %s came in %d, not between %s and %s", p.names[l.Stack], line.Branch, came, line.LastClean,
+		line.FirstBad)
 }
 
 // cameIn is the build of a branch, or of main before the fork, that brought a leak; "" for none.

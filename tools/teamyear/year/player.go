@@ -22,9 +22,10 @@ type player struct {
 	behaviours []behaviour.Behaviour
 	names      map[int][]string // signatures by stack
 	answered   map[int]bool     // stacks of leaks that somebody accepted or took, until they come back
-	failed     map[lineLeak]int // how many builds of the branch were run from its coming to the first that failed for it
 	waiting    map[lineLeak]int // builds since it came in, of those that no build failed for
 	kept       map[lineLeak]int64
+	there      map[lineLeak]bool  // by the newest build that was run
+	newest     map[lineLeak]int64 // its sequence
 	tally      *Tally
 	strip      []string
 	bad        bool
@@ -38,7 +39,8 @@ type lineLeak struct {
 // play plays a whole script, in a project of its own.
 func (p *player) play(ctx context.Context) error {
 	p.names, p.answered = map[int][]string{}, map[int]bool{}
-	p.failed, p.waiting, p.kept = map[lineLeak]int{}, map[lineLeak]int{}, map[lineLeak]int64{}
+	p.waiting, p.kept = map[lineLeak]int{}, map[lineLeak]int64{}
+	p.there, p.newest = map[lineLeak]bool{}, map[lineLeak]int64{}
 	var late *Build
 	for _, b := range p.Builds {
 		if b.Late && late == nil {
@@ -73,6 +75,7 @@ func (p *player) build(ctx context.Context, b *Build) error {
 		if err != nil {
 			return fmt.Errorf("build %s of seed %d: %w", b.Name, p.Seed, err)
 		}
+		e.run = id
 		verdict, err := p.ask(ctx, id)
 		if err != nil {
 			return err

@@ -16,6 +16,7 @@ import (
 
 // An evidence is the report on one run of a build, and which finding is of which stack.
 type evidence struct {
+	run    int64 // of the store
 	report *analysis.Report
 	stacks map[string]int // by signature
 	truth  map[int]string // by stack: what it does

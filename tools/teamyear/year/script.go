@@ -169,14 +169,3 @@ func (s *Script) has(b *Build, l *Leak) bool {
 	}
 	return onMain(s.Fork) && (l.Picked == 0 || b.Number < l.Picked)
 }
-
-// comesIn reports whether a build is the first of its line that leaks, or leaks again.
-func (s *Script) comesIn(b *Build, l *Leak) bool {
-	switch b.Branch {
-	case release:
-		return l.Release && b.Number == l.Comes
-	case "main":
-		return b.Number == l.Comes && !l.Release || b.Number == l.Back
-	}
-	return false
-}
