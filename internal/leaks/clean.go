@@ -112,43 +112,91 @@ func (s *RunSighting) pace() (key paceKey, p Pace, ok bool) {
 	return key, p, p.Count > 0
 }
 
-// A CleanBound is what a clean run says: the leak grows by less than that, with 90 %.
+// mostGathered is how many runs on end are clean together at most: older builds may be rather different programs.
+const mostGathered = 4
+
+// A CleanBound is what a clean run says, alone or with those directly before it: the leak grows by less than that, with
+// 90 %.
 type CleanBound struct {
 	Unit  string  `json:"unit"`
 	Count float64 `json:"count"` // blocks for each unit
 	Bytes float64 `json:"bytes"`
 }
 
-// judge says what a run tells of a leak with known paces. The bound is nil where the run is not clean, or its length or
-// the pace of the leak is not known.
-func (s *RunSighting) judge(paces Paces) (j Judgement, absent bool, bound *CleanBound) {
+// A judgedRun is what a run tells of a leak with known paces.
+type judgedRun struct {
+	Judgement
+	absent bool        // nothing shows the leak although its callers ran for long enough
+	bound  *CleanBound // nil where the run is not clean, or its length or the pace of the leak is not known
+	little bool        // alone it excludes the leak as slow as it ever was: such runs add up
+}
+
+// judge says what a run tells of a leak. before are runs directly before it that show as little of the leak, in the
+// same scenario and unit.
+func (s *RunSighting) judge(paces Paces, before []score.Watched) judgedRun {
 	if s.Class == analysis.ClassLeak && !s.Absent {
-		return Leaking, false, nil
+		return judgedRun{Judgement: Leaking}
 	}
-	pace, known := paces[paceKey{s.Scenario, s.Watched.Unit}]
+	var j judgedRun
+	pace, known := paces[s.key()]
 	excludes := !known || s.Watched.Sum() <= 0
 	if !excludes {
-		b := s.Watched.Bound(pace.Dispersion)
-		excludes = b.Count <= cleanShare*pace.Count
-		bound = &CleanBound{b.Unit, b.Count, b.Count * pace.Bytes}
+		b := s.Watched.Bound(pace.Dispersion).Count
+		if j.little = b <= pace.Count; j.little && len(before) > 0 {
+			together := s.Watched
+			for i := range before {
+				together = together.Plus(&before[i])
+			}
+			b = min(b, together.Bound(pace.Dispersion).Count)
+		}
+		excludes = b <= cleanShare*pace.Count
+		j.bound = &CleanBound{s.Watched.Unit, b, b * pace.Bytes}
 	}
-	odds := s.Watched.LogOdds
+	odds, suspect := s.Watched.LogOdds, s.Class.IsSuspect()
 	switch {
-	case s.Absent && excludes:
-		return Undecided, true, bound
 	case s.Absent:
-		return Undecided, false, nil
+		j.absent = excludes
 	case odds > 0, s.Doubtful, !s.Suffices, s.Class == analysis.ClassUnknown:
-	case known && bound != nil && excludes:
-		return Clean, false, bound
-	case s.Class.IsSuspect():
-	case excludes && !(odds > cleanOdds):
-		return Clean, false, nil
+		j.little = false
+	case excludes && (j.bound != nil || !suspect && !(odds > cleanOdds)):
+		j.Judgement = Clean
 	}
-	if s.Class.IsSuspect() {
-		return Growing, false, nil
+	if j.Judgement != Clean && !j.absent {
+		j.bound = nil
 	}
-	return Undecided, false, nil
+	if j.Judgement != Clean && !s.Absent && suspect {
+		j.Judgement = Growing
+	}
+	return j
+}
+
+func (s *RunSighting) key() paceKey { return paceKey{s.Scenario, s.Watched.Unit} }
+
+// saysNothing reports whether the run tells neither that the place leaks nor that it does not.
+func (s *RunSighting) saysNothing() bool {
+	return !s.Absent && (s.Class == analysis.ClassUnknown || !s.Suffices && !s.Class.IsSuspect())
+}
+
+// judgeInOrder judges the runs of a line, given oldest first.
+func judgeInOrder(runs []*RunSighting, paces Paces) []judgedRun {
+	list, little := make([]judgedRun, len(runs)), map[paceKey][]score.Watched{}
+	for i, r := range runs {
+		key := r.key()
+		list[i] = r.judge(paces, little[key])
+		switch {
+		case r.saysNothing():
+		case list[i].little:
+			gathered := append(little[key], r.Watched)
+			little[key] = gathered[max(0, len(gathered)-(mostGathered-1)):]
+		default:
+			for k := range little {
+				if k.scenario == r.Scenario {
+					delete(little, k)
+				}
+			}
+		}
+	}
+	return list
 }
 
 // fastShare is the part of the slowest leak from which growth that was not decided counts as the leak in hindsight.
@@ -156,7 +204,7 @@ const fastShare = 0.5
 
 // isAsFast reports whether about as much stays as the leak leaves, as far as its pace is known in the unit of the run.
 func (s *RunSighting) isAsFast(paces Paces) bool {
-	pace, known := paces[paceKey{s.Scenario, s.Watched.Unit}]
+	pace, known := paces[s.key()]
 	return !known || s.Class == analysis.ClassLeak ||
 		float64(s.Watched.Stayed.Total()) >= fastShare*pace.Count*s.Watched.Sum()
 }
@@ -172,14 +220,19 @@ func SightingsOn(line *Line, runs []RunSighting, paces Paces) []Sighting {
 	// Nothing bounds how fast a block that is resized may grow, and in one run it may not have been: such a leak is clean
 	// nowhere, and gone where no run shows it although its callers ran.
 	resized := slices.ContainsFunc(runs, func(r RunSighting) bool { return r.Class == analysis.ClassGrowingBlock })
-	var list []Sighting
+	order := make([]*RunSighting, 0, len(runs))
 	for i := range runs {
-		r := &runs[i]
-		s := Sighting{Build: line.At(r.Build), Scenario: r.Scenario, Certain: r.Certain}
-		if s.Build < 0 {
-			continue
+		if line.At(runs[i].Build) >= 0 {
+			order = append(order, &runs[i])
 		}
-		if s.Judgement, s.Absent, s.Bound = r.judge(paces); resized && s.Judgement == Clean {
+	}
+	slices.SortStableFunc(order, func(a, b *RunSighting) int { return line.At(a.Build) - line.At(b.Build) })
+	var list []Sighting
+	for i, judged := range judgeInOrder(order, paces) {
+		r := order[i]
+		s := Sighting{Build: line.At(r.Build), Scenario: r.Scenario, Certain: r.Certain, Judgement: judged.Judgement,
+			Absent: judged.absent, Bound: judged.bound}
+		if resized && s.Judgement == Clean {
 			s.Judgement = Undecided
 		}
 		s.AsFast = s.Judgement.IsBad() && r.isAsFast(paces)

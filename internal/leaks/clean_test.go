@@ -110,3 +110,38 @@ func TestGrowthInHindsight(t *testing.T) {
 		}
 	}
 }
+
+// Runs that show little of a leak, and each too much to be clean, are clean together.
+func TestCleanAddsUp(t *testing.T) {
+	few := func(build int64) leaks.RunSighting { // alone at most 2.96 an hour, two together 2.39; a leak of 10 is excluded up to 2.5
+		s := ranFor(build, stable, -6, 0)
+		s.Watched.Stayed = score.Stayed{1, 2, 1, 2}
+		return s
+	}
+	gone := few(2)
+	gone.Absent = true
+	doubtful, elsewhere, unclear := few(3), few(2), ranFor(3, unknown, math.NaN(), 0)
+	doubtful.Doubtful, elsewhere.Scenario = true, 2
+	many := ranFor(3, stable, -6, 9)
+	for name, test := range map[string]struct {
+		runs  []leaks.RunSighting // behind the leak of build 1
+		clean bool                // the last
+	}{
+		"one":                         {[]leaks.RunSighting{few(2)}, false},
+		"two":                         {[]leaks.RunSighting{few(2), few(3)}, true},
+		"two of one build":            {[]leaks.RunSighting{few(2), few(2)}, true},
+		"in another order":            {[]leaks.RunSighting{few(3), few(2)}, true},
+		"callers that ran":            {[]leaks.RunSighting{gone, few(3)}, true},
+		"one that tells nothing":      {[]leaks.RunSighting{few(2), unclear, few(4)}, true},
+		"of another scenario":         {[]leaks.RunSighting{elsewhere, few(3)}, false},
+		"a leak between":              {[]leaks.RunSighting{few(2), leaksBy(3, 10), few(4)}, false},
+		"doubt between":               {[]leaks.RunSighting{few(2), doubtful, few(4)}, false},
+		"as much as the leak between": {[]leaks.RunSighting{few(2), many, few(4)}, false},
+	} {
+		runs := append([]leaks.RunSighting{leaksBy(1, 10)}, test.runs...)
+		list := leaks.SightingsOn(leaks.NewLines(lined("m1 m2 m3 m4"), "").Of("main"), runs, leaks.PacesOf(runs))
+		if last := list[len(list)-1]; (last.Judgement == leaks.Clean) != test.clean || (last.Bound != nil) != test.clean {
+			t.Errorf("%s: %+v, want clean %v", name, last, test.clean)
+		}
+	}
+}

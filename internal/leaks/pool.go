@@ -201,10 +201,11 @@ func (p *Pool) episode(at int, own *RunRating) (e episode) {
 		runs := p.Shown[older:begin]
 		fixed := p.Fixed != nil && ComparePlaces(p.Runs[older].Place, p.Fixed) < 0 && ComparePlaces(place, p.Fixed) >= 0
 		told := isTold(runs)
-		if fixed || told && !p.isAlike(older, begin, &here) || !told && p.Absent[p.Runs[older].Build] {
+		alike := !told || p.isAlike(older, begin, &here)
+		if fixed || !alike && !p.mayHaveBegun(first, older, begin, p.watched(e.since, at, own)) || !told && p.Absent[p.Runs[older].Build] {
 			break
 		}
-		pooling = pooling && !isAnotherRate(own.Rate, runs)
+		pooling = pooling && alike && !isAnotherRate(own.Rate, runs)
 		if told {
 			oldest = older
 		}
@@ -218,15 +219,40 @@ func (p *Pool) episode(at int, own *RunRating) (e episode) {
 		}
 		begin = older
 	}
-	for i := oldest - 1; i >= first; i-- {
-		if s := p.Shown[i]; p.Runs[i].Stretches.Sum() > 0 && (s == nil || s.isQuiet()) {
-			e.before = append(e.before, i)
-		}
-	}
 	slices.Reverse(e.since)
 	slices.Reverse(e.pool)
-	slices.Reverse(e.before)
+	e.before = p.quiet(first, oldest)
 	return e
+}
+
+// mayHaveBegun reports whether the leak may have begun in a run of a build, by the runs before it alone, and all runs
+// since rise over those as well: doubt about a build lasts until a later one shows as little as the builds before.
+func (p *Pool) mayHaveBegun(first, from, to int, since []score.Watched) bool {
+	before := p.watched(p.quiet(first, from), -1, nil)
+	for _, w := range since {
+		if o := score.OnsetOf([]score.Watched{w}, before, 0); o == nil || !o.Rises {
+			return false
+		}
+	}
+	for i := from; i < to; i++ {
+		if p.Shown[i] == nil || p.Runs[i].Stretches.Sum() <= 0 {
+			continue
+		}
+		if o := score.OnsetOf(p.watched([]int{i}, -1, nil), before, p.Runs[i].Places); o != nil && o.Doubtful {
+			return true
+		}
+	}
+	return false
+}
+
+// quiet are the runs in a range that did not leak, and tell so; oldest first.
+func (p *Pool) quiet(from, to int) (list []int) {
+	for i := from; i < to; i++ {
+		if s := p.Shown[i]; p.Runs[i].Stretches.Sum() > 0 && (s == nil || s.isQuiet()) {
+			list = append(list, i)
+		}
+	}
+	return list
 }
 
 // isAlike reports whether a run of a build shows about as much as the one that is judged.

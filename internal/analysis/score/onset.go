@@ -153,6 +153,15 @@ func (k Stayed) evenly() float64 {
 	return Parts * float64(least)
 }
 
+// Plus adds another run of the place, of the same unit.
+func (w Watched) Plus(other *Watched) Watched {
+	w.Stayed = w.Stayed.Plus(other.Stayed)
+	for i := range w.Over {
+		w.Over[i] += other.Over[i]
+	}
+	return w
+}
+
 // Steady is how many blocks stayed for each unit of the axis in the stretch with the fewest: a steady leak leaves no
 // less, and what is in flight or fills a cache adds to other stretches.
 func (w *Watched) Steady() float64 {
