@@ -27,7 +27,8 @@ type Case struct {
 	Origins map[string]Origin
 	// First says that no build of the line before the run's own has a result in the scenario.
 	First bool
-	// Gone are leaks with the callers of one that came in, which the line shows in no build since that one is there.
+	// Gone are leaks with the callers of one that came in, which the line shows in no build since that one is there; each as
+	// several runs showed it.
 	Gone []compare.Finding
 	// Release is the newest pinned build before the run's own, nil without one; it counts where the policy bounds drift.
 	Release *compare.Side

@@ -2,11 +2,9 @@ package store
 
 import (
 	"context"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
 
-	"heapdrift/internal/analysis/compare"
 	"heapdrift/internal/leaks"
 )
 
@@ -50,6 +48,9 @@ func joinRenamed(ctx context.Context, tx pgx.Tx, run *Run, list []leaks.RenamedL
 	return changed, nil
 }
 
+// runsOfGone is of how many runs the figures of a leak that is gone are read: its size and pace differ from run to run.
+const runsOfGone = 8
+
 // gone reads leaks with the callers of one that came in, whose last build on the line is older than the first that
 // shows the new one in any scenario. Where the callers ran in between and neither is shown, the leak went for another
 // reason.
@@ -74,14 +75,13 @@ func (v View) gone(ctx context.Context, c *leaks.Case, project, scenario int64, 
 				where s.root_id in (select id from other union select id from own)),
 			came as (select min(n) as n from shown where root_id in (select id from own)),
 			went as (select root_id, max(n) as n from shown group by root_id)
-			select (select run_id from shown where root_id = other.id and scenario_id = $6 and class = 'leak' order by n desc, run_id desc limit 1) as run_id, other.text
-			from other join went on went.root_id = other.id, came
-			where went.n < came.n
-				and exists (select from shown where root_id = other.id and scenario_id = $6 and class = 'leak')
-				and not exists (
+			select last.run_id, other.text
+			from other join went on went.root_id = other.id, came, lateral (
+				select run_id from shown where root_id = other.id and scenario_id = $6 and class = 'leak' order by n desc, run_id desc limit $7) last
+			where went.n < came.n and not exists (
 					select from absences a join runs r on r.id = a.run_id join line on line.id = r.build_id
 					where a.signature_id = other.id and r.scenario_id = $6 and line.n > went.n and line.n < came.n)
-			order by other.id`, project, f.Signature, f.Kind, f.Frames[1:], builds, scenario)
+			order by other.id, last.run_id`, project, f.Signature, f.Kind, f.Frames[1:], builds, scenario, runsOfGone)
 		if err != nil {
 			return wrap("leaks that are gone", err)
 		}
@@ -91,8 +91,7 @@ func (v View) gone(ctx context.Context, c *leaks.Case, project, scenario int64, 
 				return wrap("leaks that are gone", err)
 			}
 			for i := range list {
-				isSame := func(g compare.Finding) bool { return g.Signature == r.Text }
-				if isSame(list[i]) && !slices.ContainsFunc(c.Gone, isSame) {
+				if list[i].Signature == r.Text {
 					c.Gone = append(c.Gone, list[i])
 				}
 			}

@@ -134,11 +134,15 @@ func likeness(base, head *Finding) (like, ofFrames float64) {
 	return framesPart*frames + sizePart*size + ratePart*rate, frames
 }
 
+// blockSize is how large the blocks are that a finding grows by; those that it holds where it does not grow by any.
 func blockSize(f *Finding) float64 {
-	if f.Outstanding.Count <= 0 {
-		return 0
+	switch {
+	case f.RateCount > 0 && f.RateBytes > 0:
+		return f.RateBytes / f.RateCount
+	case f.Outstanding.Count > 0:
+		return float64(f.Outstanding.Bytes) / float64(f.Outstanding.Count)
 	}
-	return float64(f.Outstanding.Bytes) / float64(f.Outstanding.Count)
+	return 0
 }
 
 // ratio is the smaller of two amounts over the greater, 0 where there is none.

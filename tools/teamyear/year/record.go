@@ -87,8 +87,11 @@ func (s *Script) take(e *evidence, r *analysis.Report, p *workload.Process, b *B
 		name := f.Signature
 		if part > 0 {
 			name += fmt.Sprintf("-%d", part)
-			f.Title = strings.Replace(f.Title, "workload", fmt.Sprintf("workload%d", part), 1)
-			f.Frames = append([]string{fmt.Sprintf("workload%d!%d", part, stack)}, f.Frames...)
+			module := fmt.Sprintf("workload%d", part) // whose functions those of other parts say nothing of
+			f.Title, f.Frames = strings.Replace(f.Title, "workload", module, 1), slices.Clone(f.Frames)
+			for i := range f.Frames {
+				f.Frames[i] = strings.Replace(f.Frames[i], "workload", module, 1)
+			}
 		}
 		if l := s.leakOf(stack); l != nil && l.Renamed > 0 && b.Main >= l.Renamed && b.Branch != release {
 			name += "-renamed"
