@@ -162,7 +162,7 @@ var wanted = map[string]string{
 		PUT /api/v1/projects/:project/builds/:build/ancestors, POST /api/v1/projects/:project/builds/:build/symbols, POST /api/v1/runs/:id/complete, POST /api/v1/runs/:id/symbolise, POST /runs/:id/symbolise,
 		POST /api/v1/runs/:id/retry, POST /api/v1/runs/:id/cancel, POST /runs/:id/retry, POST /runs/:id/cancel`,
 	"change": `
-		POST /api/v1/runs/:id/process, POST /runs/:id/process, POST /projects/:project/rules, POST /projects/:project/rules/import, POST /projects/:project/baseline,
+		POST /api/v1/runs/:id/process, POST /runs/:id/process, POST /runs/:id/accept, POST /projects/:project/rules, POST /projects/:project/rules/import, POST /projects/:project/baseline,
 		POST /projects/:project/signatures, POST /projects/:project/signatures/:signature, POST /projects/:project/signatures/:signature/comments, POST /projects/:project/signatures/:signature/merge,
 		POST /api/v1/projects/:project/baseline, PUT /api/v1/projects/:project/rules, POST /api/v1/projects/:project/rules/import, PATCH /api/v1/projects/:project/signatures/:signature,
 		POST /api/v1/projects/:project/signatures/:signature/comments, POST /api/v1/projects/:project/signatures/:signature/merge`,

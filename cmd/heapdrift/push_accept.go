@@ -10,12 +10,9 @@ import (
 	"heapdrift/internal/push"
 )
 
-// presentReason is why leaks are known that were there when a scenario was run first.
-const presentReason = "was there when the scenario was run first"
-
 // acceptPresent marks the leaks that a run shows as known, and notes each.
 func acceptPresent(ctx context.Context, client *push.Client, o *outcome.Outcome, note func(text string)) error {
-	fields := map[string]any{"state": leaks.MarkKnown, "reason": presentReason}
+	fields := map[string]any{"state": leaks.MarkKnown, "reason": leaks.PresentReason}
 	for i := range o.Leaks {
 		l := &o.Leaks[i]
 		if l.Known != "" || l.Change == outcome.ChangeFixed || !analysis.Class(l.Class).IsLeak() {

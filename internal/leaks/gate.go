@@ -68,6 +68,20 @@ func ParseFailOn(text string) ([]FailOn, error) {
 // IsTolerated reports whether the team, or a rule of its project, has said that a finding fails no gate.
 func IsTolerated(f *compare.Finding) bool { return f.State == string(StateKnown) || f.Known != "" }
 
+// PresentReason is why leaks are known that were there when a scenario was run first.
+const PresentReason = "was there when the scenario was run first"
+
+// Unanswered are the leaks of a side that nobody has accepted, by signature.
+func Unanswered(side *compare.Side) []string {
+	var list []string
+	for i := range side.Findings {
+		if f := &side.Findings[i]; f.Class.IsLeak() && !IsTolerated(f) {
+			list = append(list, f.Signature)
+		}
+	}
+	return list
+}
+
 // FailsGate reports whether a finding is sure enough to fail a gate; nil is none.
 func FailsGate(f *compare.Finding) bool {
 	return f != nil && f.Class.IsLeak() && f.Certain && !IsTolerated(f)

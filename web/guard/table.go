@@ -108,6 +108,7 @@ var table = map[string]need{
 	"GET /runs/:id/memory":                   in(projectOfRun, accounts.Read),
 	"GET /runs/:id/events":                   in(projectOfRun, accounts.Read),
 	"POST /runs/:id/process":                 in(projectOfRun, accounts.Change),
+	"POST /runs/:id/accept":                  in(projectOfRun, accounts.Change),
 	"POST /runs/:id/symbolise":               in(projectOfRun, accounts.Upload),
 	"POST /runs/:id/retry":                   in(projectOfRun, accounts.Upload),
 	"POST /runs/:id/cancel":                  in(projectOfRun, accounts.Upload),

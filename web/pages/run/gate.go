@@ -12,6 +12,7 @@ import (
 type gateView struct {
 	*leaks.Decision // nil while nothing is decided
 	told            []store.StoredDecision
+	unanswered      []string // leaks of the first build of a scenario that may be accepted
 	// later says that the page asks for it when it is there: a run of many signatures takes long to decide.
 	later bool
 }
@@ -22,8 +23,12 @@ func (r *reader) gate(ctx context.Context, run *store.Run) (gateView, error) {
 	if err != nil || verdict.Decision == nil {
 		return gateView{}, err
 	}
-	told, err := r.Decisions(ctx, run.ID)
-	return gateView{Decision: verdict.Decision, told: told}, err
+	view := gateView{Decision: verdict.Decision}
+	if view.told, err = r.Decisions(ctx, run.ID); err != nil {
+		return gateView{}, err
+	}
+	view.unanswered, err = r.unanswered(ctx, run.ID, &view)
+	return view, err
 }
 
 // toldOtherwise are the last answers to each question that differ from what holds now.

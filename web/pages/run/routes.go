@@ -70,5 +70,6 @@ func Register(e *echo.Echo, opt Options, use echo.MiddlewareFunc) {
 	e.POST("/runs/:id/delete", p.delete)
 	e.POST("/runs/:id/retry", p.retry)
 	e.POST("/runs/:id/cancel", p.cancel)
+	e.POST("/runs/:id/accept", p.accept)
 	e.GET("/runs/:id/events", p.events)
 }

@@ -42,7 +42,8 @@ func run(ctx context.Context, c echo.Context, r *reader, run store.Run) (answer,
 	if err != nil {
 		return answer{}, err
 	}
-	view.manages = accounts.From(ctx).May(accounts.Manage, project)
+	actor := accounts.From(ctx)
+	view.manages, view.changes = actor.May(accounts.Manage, project), actor.May(accounts.Change, project)
 	if summary == nil {
 		return answer{page: runPage(view)}, nil
 	}
@@ -93,6 +94,7 @@ type runView struct {
 	report   *reportView
 	gate     gateView
 	manages  bool // the reader may delete it
+	changes  bool // the reader may say what the team knows
 	// processes are for the rail of a report.
 	processes processPanel
 }

@@ -1,0 +1,69 @@
+package run
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/ingest/figures"
+	"heapdrift/internal/leaks"
+	"heapdrift/internal/store"
+	"heapdrift/web/pages/ui"
+)
+
+// mostAccepted is how many leaks one form may accept: the first build of a large program has hundreds.
+const mostAccepted = 1000
+
+// isFirst reports whether a decision says that the run is of the first build of its scenario.
+func isFirst(made *leaks.Decision) bool {
+	return slices.ContainsFunc(made.Reasons, func(r leaks.Reason) bool { return r.Code == leaks.ReasonFirst })
+}
+
+// unanswered are the leaks of a run that nobody has accepted, by signature, where the policy or a call was told that
+// the run is of the first build of its scenario; nil of other runs.
+func (r *reader) unanswered(ctx context.Context, run int64, v *gateView) ([]string, error) {
+	wasTold := func(t store.StoredDecision) bool { return isFirst(&t.Decision) }
+	if !isFirst(v.Decision) && !slices.ContainsFunc(v.told, wasTold) {
+		return nil, nil
+	}
+	side, err := r.SideOfRun(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	list := leaks.Unanswered(side)
+	return list[:min(len(list), mostAccepted)], nil
+}
+
+// accept handles POST /runs/:id/accept: the button that says of the leaks of the first build that the team knows them.
+func (p *pages) accept(c echo.Context) error {
+	id, err := ui.RunInPath(c)
+	if err != nil {
+		return err
+	}
+	if err := ui.ParseForm(c, ui.MaxForm); err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	run, err := store.Read(ctx, p.store, func(v store.View) (store.Run, error) { return v.Run(ctx, id) })
+	if err != nil {
+		return err
+	}
+	signatures := c.Request().Form["pick"]
+	if len(signatures) == 0 || len(signatures) > mostAccepted {
+		return &leaks.FieldError{Field: "pick", Message: "name between 1 and " + figures.Count(mostAccepted) + " leaks"}
+	}
+	picks := make([]store.Pick, len(signatures))
+	for i, signature := range signatures {
+		picks[i] = store.Pick{Signature: signature, Version: -1} // as it is now
+	}
+	change := leaks.Change{Actor: ui.ActorOfForm(c), Known: &leaks.Toleration{Reason: leaks.PresentReason}}
+	if err := p.store.ChangeTriages(ctx, run.Project, picks, change); err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, string(ui.RunURL(id))+"#gate")
+}
+
+// acceptButton names how many leaks it accepts.
+func acceptButton(n int) string { return "Accept " + figures.Plural(n, "leak") }

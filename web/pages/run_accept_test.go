@@ -1,0 +1,51 @@
+package pages_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"testing"
+
+	"heapdrift/internal/leaks"
+	"heapdrift/internal/store"
+	"heapdrift/internal/store/storetest"
+)
+
+// The page of the first run of a scenario offers to accept what is there once a job was told that it is the first.
+func TestAcceptWhatIsThere(t *testing.T) {
+	s, runs := openHistory(t)
+	page, first := fmt.Sprintf("/runs/%d?gate=now", runs[1]), fmt.Sprintf("/runs/%d", runs[1])
+	lacks(t, s.page(page), first+"/accept")
+	asked := store.GateQuestion{FailOn: []leaks.FailOn{leaks.FailOnNew}}
+	told := &leaks.Decision{Gate: leaks.GateInconclusive, Why: "this is the first build", FailOn: asked.FailOn,
+		Reasons: []leaks.Reason{{Effect: leaks.EffectDoubts, Code: leaks.ReasonFirst, Sentence: "this is the first build"}}}
+	if err := s.store.RecordDecision(t.Context(), runs[1], asked, told); err != nil {
+		t.Fatal(err)
+	}
+	text := s.page(page)
+	has(t, words(text), "Accept 5 leaks", "They fail no gate then")
+	form := []string{"actor", "Ada"}
+	for _, m := range regexp.MustCompile(`name="pick" value="([^"]*)"`).FindAllStringSubmatch(text, -1) {
+		form = append(form, "pick", m[1])
+	}
+	if status, to := s.fill(first+"/accept", form...); status != http.StatusSeeOther || to != first+"#gate" {
+		t.Fatal(status, to)
+	}
+	lacks(t, s.page(page), first+"/accept")
+	for _, signature := range form[3:] {
+		if signature == "pick" {
+			continue
+		}
+		known := must[store.Signature](t)(storetest.Now(t, s.store).Signature(t.Context(), "shopd", signature))
+		if known.State != leaks.StateKnown {
+			t.Errorf("%s is %s", signature, known.State)
+		}
+	}
+	has(t, words(s.page("/projects/shopd/signatures/"+form[3])), leaks.PresentReason, "Ada")
+	if status, _ := s.fill(first + "/accept"); status != http.StatusUnprocessableEntity {
+		t.Errorf("nothing picked: %d", status)
+	}
+	if status, _ := s.fill("/runs/99999/accept", "pick", form[3]); status != http.StatusNotFound {
+		t.Errorf("no run: %d", status)
+	}
+}
