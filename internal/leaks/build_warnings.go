@@ -1,6 +1,9 @@
 package leaks
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // A BuildWarning says what is odd about a build that an upload names: the upload is taken nevertheless.
 type BuildWarning struct {
@@ -50,4 +53,48 @@ func ReplacesCommit(build, former, commit string) string {
 // LacksBranch says that nobody names the branch of a build.
 func LacksBranch(build string) string {
 	return fmt.Sprintf("Build %s has no branch. Name it: --branch of push, or heapdrift builds set %q --branch NAME.", build, build)
+}
+
+// A BuildBranch is a build and its branch; "" where nobody says.
+type BuildBranch struct{ Name, Branch string }
+
+// mostStretches is how many stretches of builds a sentence names.
+const mostStretches = 3
+
+// LackBranches says which builds, given oldest first, have no branch where others have one; "" for none. Where no build
+// has one there is one line, and nothing to say.
+func LackBranches(builds []BuildBranch) string {
+	var stretches []string
+	bare, named := 0, false
+	for i := 0; i < len(builds); {
+		if builds[i].Branch != "" {
+			i, named = i+1, true
+			continue
+		}
+		from := i
+		for i < len(builds) && builds[i].Branch == "" {
+			i++
+		}
+		bare += i - from
+		stretch := builds[from].Name
+		if i-from > 1 {
+			stretch += "–" + builds[i-1].Name
+		}
+		stretches = append(stretches, stretch)
+	}
+	if !named || bare == 0 {
+		return ""
+	}
+	if len(stretches) > mostStretches {
+		stretches = append(stretches[:mostStretches], "others")
+	}
+	which := stretches[len(stretches)-1]
+	if rest := stretches[:len(stretches)-1]; len(rest) > 0 {
+		which = strings.Join(rest, ", ") + " and " + which
+	}
+	const then = " the default branch. Name their branch: heapdrift builds set BUILD --branch NAME."
+	if bare == 1 {
+		return "Build " + which + " has no branch and counts as one of" + strings.Replace(then, "their", "its", 1)
+	}
+	return "Builds " + which + " have no branch and count as those of" + then
 }

@@ -2,6 +2,7 @@ package leaks_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"heapdrift/internal/leaks"
@@ -28,5 +29,26 @@ func TestBuildWarnings(t *testing.T) {
 	all := leaks.BuildFacts{Build: "7", Commit: "b", FormerCommit: "a", Sequence: new(int64(1)), SameSequence: []string{"5", "6"}}
 	if got := all.Warnings(); len(got) != 4 || got[0].Code != leaks.WarnCommit || got[3].Code != leaks.WarnBranch {
 		t.Errorf("%+v", got)
+	}
+}
+
+func TestLackBranches(t *testing.T) {
+	for builds, want := range map[string]string{
+		"":                    "",
+		"1 2":                 "",
+		"1:main 2:x":          "",
+		"1 2:main":            "Build 1 has no branch and counts as one of the default branch. Name its branch:",
+		"1 2 3 4:main":        "Builds 1–3 have no branch and count as those of the default branch. Name their branch:",
+		"1 2:main 3 4 5:x":    "Builds 1 and 3–4 have no branch",
+		"1 2:m 3 4:m 5 6:m 7": "Builds 1, 3, 5 and others have no branch",
+	} {
+		var list []leaks.BuildBranch
+		for word := range strings.FieldsSeq(builds) {
+			name, branch, _ := strings.Cut(word, ":")
+			list = append(list, leaks.BuildBranch{Name: name, Branch: branch})
+		}
+		if got := leaks.LackBranches(list); !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("%q: %q, want %q", builds, got, want)
+		}
 	}
 }

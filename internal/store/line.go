@@ -20,6 +20,15 @@ func readLines(ctx context.Context, q querier, project int64) (*leaks.Lines, err
 	return leaks.NewLines(builds, chosen), nil
 }
 
+// LackBranches says which builds of a project have no branch where others have one; "" for none.
+func (v View) LackBranches(ctx context.Context, project string) (string, error) {
+	builds, err := all[leaks.BuildBranch](ctx, v.q, `
+		select b.name, b.branch from builds b join projects p on p.id = b.project_id
+		where p.name = $1 and exists (select from builds o where o.project_id = p.id and o.branch = '')
+		order by b.place, b.id`, project)
+	return leaks.LackBranches(builds), wrap("branches", err)
+}
+
 // projectOfRun finds the project that a run is of.
 func projectOfRun(ctx context.Context, q querier, run int64) (int64, error) {
 	return value[int64](ctx, q, `select b.project_id from runs r join builds b on b.id = r.build_id where r.id = $1`, run)

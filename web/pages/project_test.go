@@ -72,3 +72,16 @@ func TestProject(t *testing.T) {
 	lacks(t, smoke, "4744", "<div>4900")
 	has(t, s.page("/projects/shopd?scenario=none"), "No run of this scenario.")
 }
+
+// Builds without a branch beside those with one are said: which of them come before which is a guess.
+func TestProjectSaysWhichBuildsHaveNoBranch(t *testing.T) {
+	s := open(t)
+	for _, to := range []leaks.Target{{Build: "1"}, {Build: "2"}, {Build: "3", Branch: "main"}} {
+		to.Project = "shopd"
+		addEvidence(t, s.store, to, "a.txt")
+		if to.Build == "2" {
+			lacks(t, words(s.page("/projects/shopd")), "no branch")
+		}
+	}
+	has(t, words(s.page("/projects/shopd")), "Builds 1–2 have no branch and count as those of the default branch.")
+}

@@ -64,6 +64,9 @@ func (p *pages) project(c echo.Context) error {
 		if view.standing, err = standingOf(ctx, v, name, trendBuilds); err != nil {
 			return err
 		}
+		if view.lackBranches, err = v.LackBranches(ctx, name); err != nil {
+			return err
+		}
 		policy, err := v.Policy(ctx, name)
 		view.trend = view.trendOf(c, &policy.Policies)
 		return err
@@ -87,10 +90,12 @@ type projectView struct {
 	scenario  string // kept; "" for all
 	scenarios []string
 	manages   bool // the reader may change its settings
-	leaks     leaks.Table
-	standing  *standing
-	trend     *ui.Trend // nil where there is nothing to draw
-	modules   domain.ModuleShares
+	// lackBranches says which builds have no branch where others have one; "" for none.
+	lackBranches string
+	leaks        leaks.Table
+	standing     *standing
+	trend        *ui.Trend // nil where there is nothing to draw
+	modules      domain.ModuleShares
 }
 
 // trendOf draws the growth of a project by its newest builds.
