@@ -1,6 +1,6 @@
 // Command teamyear plays teams' years against the product and counts how often its gate and its states were right:
 //
-//	go run ./tools/teamyear [-half kept|tuning] [-seeds 1,2,3] [-builds 40] [-places 30] [-worst]
+//	go run ./tools/teamyear [-half kept|tuning|afterwards] [-seeds 1,2,3] [-builds 40] [-places 30] [-worst]
 //
 // A team builds on main, on a release branch and on branches of pull requests; leaks come, go, come back, are renamed,
 // accepted, assigned and picked; runs are lost, late and twice. docs/method.md publishes what it prints.
@@ -36,7 +36,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("teamyear", flag.ContinueOnError)
-	half := flags.String("half", "kept", "behaviours: kept, which nothing was chosen on, or tuning")
+	half := flags.String("half", "kept", "behaviours: kept, which nothing was chosen on, tuning, or afterwards")
 	seeds := flags.String("seeds", "1,2,3", "seeds of the teams")
 	builds := flags.Int("builds", 40, "builds on main")
 	places := flags.Int("places", 30, "stacks of the program")
@@ -45,10 +45,14 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	o := year.Options{Builds: *builds, Places: *places, Behaviours: evaluation.Kept(), Worst: io.Discard}
-	if *half == "tuning" {
+	switch *half {
+	case "kept":
+	case "tuning":
 		o.Behaviours = evaluation.Tuning()
-	} else if *half != "kept" {
-		return fmt.Errorf("-half: %q is neither kept nor tuning", *half)
+	case "afterwards":
+		o.Behaviours = evaluation.Afterwards()
+	default:
+		return fmt.Errorf("-half: %q is none of kept, tuning and afterwards", *half)
 	}
 	if *worst {
 		o.Worst = os.Stdout

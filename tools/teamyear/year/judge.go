@@ -61,7 +61,10 @@ func (p *player) open(ctx context.Context, b *Build, run int, e *evidence,
 		if run == 0 && p.comesIn(b, l) {
 			p.note("    comes in: %s", e.truth[l.Stack])
 			p.waiting[at], p.kept[at] = 0, 1<<60
-			delete(p.answered, l.Stack)
+			if p.answered[l.Stack] { // a pull request has it already
+				p.kept[at] = e.kept[l.Stack]
+				p.settle(at, true)
+			}
 		}
 		if _, open := p.waiting[at]; !open || !p.has(b, l) || b.Idle[l.Stack] {
 			continue
@@ -151,6 +154,9 @@ func (p *player) comesIn(b *Build, l *Leak) bool {
 	}
 	there := p.there[at] || l.Backlog && p.newest[at] == 0
 	p.newest[at], p.there[at] = b.Sequence, p.has(b, l)
+	if there && !p.there[at] {
+		delete(p.answered, l.Stack) // what was said of it ends with the fix
+	}
 	return p.there[at] && !there
 }
 
