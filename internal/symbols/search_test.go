@@ -7,6 +7,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/symbols/pdb/pdbtest"
+	"heapdrift/internal/symbols/pe/petest"
 )
 
 // A PDB that lacks something is reported with what it lacks, not as missing.
@@ -132,6 +133,32 @@ func TestAddressesInLibrariesThatAreGone(t *testing.T) {
 		}
 		if named != test.named {
 			t.Errorf("%s: %d named, want %d", name, named, test.named)
+		}
+	}
+}
+
+// In an image without .pdata the nearest export may be that of a function far before the address: such a name is none.
+func TestExportFarFromTheAddress(t *testing.T) {
+	const section, begin, near, last, far = 0x4000, 0x1100, 0x1180, 0x1100 + exportReach, 0x1110 + exportReach
+	code := make([]byte, section)
+	for _, rva := range []int{near, last, far} {
+		code[rva-0x1000-5] = 0xE8 // the call that returns there
+	}
+	image := petest.Image{Machine: petest.X86, Name: "old.dll", Exports: []petest.Export{{Name: "First", RVA: begin}},
+		Sections: []petest.Section{{Name: ".text", RVA: 0x1000, Size: section, Characteristics: 0x60000020, Content: code},
+			{Name: ".rdata", RVA: 0x5000, Size: 0x1000, Characteristics: 0x40000040}}}
+	data, err := image.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &shelf{}
+	s.put(t, "a", "old.dll", data)
+	c := running([]uint64{near, last, far}, capture.Module{Path: `C:\till\old.dll`, Base: 0x400000, Size: 0x6000})
+	c.Process.Bits = 32
+	got := resolve(t, Resolver{Library: s}, c)
+	for rva, want := range map[uint32]string{near: "First+0x80 approx", last: "First+0x1000 approx", far: ""} {
+		if frame := spell(got.Frames(rva)); frame != want {
+			t.Errorf("%#x is %q, want %q: %v", rva, frame, want, got)
 		}
 	}
 }

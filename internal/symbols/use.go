@@ -223,7 +223,11 @@ func (r *Resolver) cached(ctx context.Context, key, debugID string) (*index.Inde
 	return x, err
 }
 
-// useExports names return addresses by the nearest export of an image.
+// exportReach is how far behind an export an address still counts as one of it: few functions are longer than a page.
+// In images without .pdata the nearest export may be the last of the section.
+const exportReach = 0x1000
+
+// useExports names return addresses by the nearest export of an image, where one is near.
 func (s *search) useExports(ctx context.Context, f *File, out *capture.Image) (bool, error) {
 	image, done, err := s.openImage(ctx, f)
 	if image == nil || err != nil {
@@ -232,12 +236,12 @@ func (s *search) useExports(ctx context.Context, f *File, out *capture.Image) (b
 	defer done()
 	for _, rva := range s.rvas {
 		export, displacement, ok := image.NearestExport(max(rva, 1) - 1)
-		if ok {
+		if ok && displacement < exportReach {
 			out.Add(rva, capture.NamedFrame{Function: exportName(export), Offset: uint64(displacement) + 1, Approx: true})
 		}
 	}
 	if out.Named() == 0 {
-		s.note(f.Place, ResultMismatch, "no export of it lies before the return addresses")
+		s.note(f.Place, ResultMismatch, "no export of it lies near the return addresses")
 		return false, nil
 	}
 	out.Symbols, out.PDB = capture.SymbolsExport, f.PDB

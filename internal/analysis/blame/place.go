@@ -1,5 +1,7 @@
 package blame
 
+import "strings"
+
 // Place says what part each frame of a stack has, innermost first, and which one its memory is counted against.
 func Place(stack []*Class) MarkedStack { return PlaceInto(nil, stack) }
 
@@ -19,11 +21,21 @@ func PlaceInto(marks []Mark, stack []*Class) MarkedStack {
 		outer--
 	}
 	inner := 0 // the end of the allocator's run
-	for inner < outer && isInner(stack[inner].Inner.Layer) {
-		inner++
+	for inner < outer {
+		if isInner(stack[inner].Inner.Layer) {
+			inner++
+			continue
+		}
+		within := withinHeap(stack[inner:outer])
+		if within == 0 {
+			break
+		}
+		inner += within
 	}
 	for i, c := range stack {
 		switch {
+		case i < inner && !isInner(c.Inner.Layer):
+			p.Marks = append(p.Marks, insideHeap)
 		case i < inner:
 			p.Marks = append(p.Marks, c.Inner)
 		case i < outer:
@@ -41,6 +53,29 @@ func PlaceInto(marks []Mark, stack []*Class) MarkedStack {
 		}
 	}
 	return p
+}
+
+// ntHeap is the rule of the functions by which callers enter the heap, and insideHeap the mark of whatever those call.
+const ntHeap = "alloc/ntdll"
+
+var insideHeap = Mark{LayerAllocator, "alloc/inside-ntdll"}
+
+// mostInsideHeap is how many frames the heap has at most between a function that nothing knows and the one by which it
+// was entered.
+const mostInsideHeap = 4
+
+// withinHeap counts the frames at the inner end of a stack that the heap called, whatever their names: exports stand
+// for functions that only symbols name. 0 is none.
+func withinHeap(stack []*Class) int {
+	for i, c := range stack[:min(len(stack), mostInsideHeap+1)] {
+		if c.Inner.Rule == ntHeap {
+			return i
+		}
+		if c.Inner.Layer != LayerSystem || !strings.HasPrefix(c.name, "ntdll!") {
+			return 0
+		}
+	}
+	return 0
 }
 
 // isInner reports whether a layer belongs to the run at the inner end.
