@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"heapdrift/internal/analysis/export/outcome"
 	"heapdrift/internal/push"
@@ -27,6 +28,7 @@ func (f *pushFlags) failed(out io.Writer, job *ciJob, client *push.Client, d *de
 		Commit: f.commit, CI: job.environment.Link, Gate: outcome.GateError, Code: codeOf(why),
 		Sentence: "There is no verdict: " +
 			strings.ReplaceAll(strings.TrimPrefix(why.Error(), "push: "), "\n", "; ") + ".",
+		Began: job.began, Took: time.Since(job.began),
 	}
 	run, v := int64(0), d.verdict
 	if d.run != nil {

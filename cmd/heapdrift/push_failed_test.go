@@ -61,6 +61,9 @@ func noVerdict(t *testing.T, dir, code, says string) map[string]any {
 			t.Errorf("%s lacks %s:\n%s", name, want, read(name))
 		}
 	}
+	if !strings.Contains(read("junit"), ` timestamp="`) {
+		t.Errorf("junit says not when the job began:\n%s", read("junit"))
+	}
 	return fields
 }
 

@@ -186,8 +186,8 @@ func judgeInOrder(runs []*RunSighting, paces Paces) []judgedRun {
 		switch {
 		case r.saysNothing():
 		case list[i].little:
-			gathered := append(little[key], r.Watched)
-			little[key] = gathered[max(0, len(gathered)-(mostGathered-1)):]
+			little[key] = append(little[key], r.Watched)
+			little[key] = little[key][max(0, len(little[key])-(mostGathered-1)):]
 		default:
 			for k := range little {
 				if k.scenario == r.Scenario {

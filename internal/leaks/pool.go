@@ -202,7 +202,10 @@ func (p *Pool) episode(at int, own *RunRating) (e episode) {
 		fixed := p.Fixed != nil && ComparePlaces(p.Runs[older].Place, p.Fixed) < 0 && ComparePlaces(place, p.Fixed) >= 0
 		told := isTold(runs)
 		alike := !told || p.isAlike(older, begin, &here)
-		if fixed || !alike && !p.mayHaveBegun(first, older, begin, p.watched(e.since, at, own)) || !told && p.Absent[p.Runs[older].Build] {
+		if fixed || !told && p.Absent[p.Runs[older].Build] {
+			break
+		}
+		if !alike && !p.mayHaveBegun(first, older, begin, p.watched(e.since, at, own)) {
 			break
 		}
 		pooling = pooling && alike && !isAnotherRate(own.Rate, runs)

@@ -32,11 +32,11 @@ func (p *player) judge(ctx context.Context, b *Build, run int, e *evidence, v le
 	}
 	quiet := !open && (b.Number > 2 || b.Branch != "main")
 	for stack, signature := range failed {
-		leaks, err := p.failure(ctx, b, e, d, stack, signature)
+		isLeak, err := p.failure(ctx, b, e, d, stack, signature)
 		if err != nil {
 			return err
 		}
-		quiet = quiet && !leaks
+		quiet = quiet && !isLeak
 	}
 	if quiet {
 		p.tally.Quiet[d.Exit]++
