@@ -122,7 +122,8 @@ func TestCleanAddsUp(t *testing.T) {
 	gone.Absent = true
 	doubtful, elsewhere, unclear := few(3), few(2), ranFor(3, unknown, math.NaN(), 0)
 	doubtful.Doubtful, elsewhere.Scenario = true, 2
-	many := ranFor(3, stable, -6, 9)
+	many, brief := ranFor(3, stable, -6, 9), ranFor(4, stable, -6, 0)
+	brief.Watched.Over = [score.Parts]float64{0.02, 0.02, 0.02, 0.02}
 	for name, test := range map[string]struct {
 		runs  []leaks.RunSighting // behind the leak of build 1
 		clean bool                // the last
@@ -133,6 +134,7 @@ func TestCleanAddsUp(t *testing.T) {
 		"in another order":            {[]leaks.RunSighting{few(3), few(2)}, true},
 		"callers that ran":            {[]leaks.RunSighting{gone, few(3)}, true},
 		"one that tells nothing":      {[]leaks.RunSighting{few(2), unclear, few(4)}, true},
+		"a brief one behind them":     {[]leaks.RunSighting{few(2), few(3), brief}, false},
 		"of another scenario":         {[]leaks.RunSighting{elsewhere, few(3)}, false},
 		"a leak between":              {[]leaks.RunSighting{few(2), leaksBy(3, 10), few(4)}, false},
 		"doubt between":               {[]leaks.RunSighting{few(2), doubtful, few(4)}, false},

@@ -34,10 +34,11 @@ func TestOrigin(t *testing.T) {
 		{"1C 2L 7L", "x", 7, unmarked, "found at m6 m1..m2", ""},
 		{"5C 6L 7L", "x", 7, unmarked, "found at m6 m5..m6", ""}, // in the build of the fork
 		{"1C 7L", "x", 7, unmarked, "m1..x7", "came in between build m1 and x7"},
+		{"1L 2C 3L", "main", 3, owned, "regressed m2..m3 owned", "came back between build m2 and m3"}, // by its first run
 	} {
 		line := lines.Of(test.branch)
 		past := leaks.PastLine{Line: line, Head: test.head, Scenario: 1, Sightings: sightings(t, test.history), Marks: test.marks,
-			Name: lines.Name}
+			ToldHere: strings.HasSuffix(test.want, " owned"), Name: lines.Name}
 		o := past.Origin()
 		got := ""
 		for _, word := range []struct {

@@ -235,6 +235,34 @@ func TestPool(t *testing.T) {
 	}
 }
 
+// A leak that is doubtful in its first build and shows another amount in the next began in the first; a build between
+// them that shows as little as those before ends the doubt.
+func TestDoubtLastsOverBuilds(t *testing.T) {
+	stays := func(s *leaks.RunRating, stayed score.Stayed) *leaks.RunRating { s.Stayed = stayed; return s }
+	first := func(odds float64) *leaks.RunRating { return stays(shown(grows, odds), score.Stayed{42, 233, 214, 64}) }
+	next := func() *leaks.RunRating { return stays(shown(grows, 0.9), score.Stayed{5, 44, 30, 24}) }
+	few := func() *leaks.RunRating { return stays(shown(cache, -5), score.Stayed{2}) }
+	before := []*leaks.RunRating{few(), nil, few(), few(), nil, few()}
+	for name, test := range map[string]struct {
+		since   []*leaks.RunRating
+		builds  int // since the leak began
+		certain bool
+	}{
+		"another amount":               {[]*leaks.RunRating{first(-1.7), next()}, 2, true},
+		"a build that does not run it": {[]*leaks.RunRating{first(-1.7), nil, next()}, 2, true},
+		"as little as before between":  {[]*leaks.RunRating{first(-1.7), few(), next()}, 1, false},
+		"less than the doubt":          {[]*leaks.RunRating{first(-1.7), stays(shown(grows, 0.9), score.Stayed{1, 1, 1, 1})}, 1, false},
+		"no doubt about the first":     {[]*leaks.RunRating{first(-5), next()}, 1, false},
+	} {
+		c := poolCase{runs: ran(len(before) + len(test.since)), shown: slices.Concat(before, test.since)}
+		p, last := c.pool(), len(before)+len(test.since)-1
+		judged, pooled := p.Of(last, p.Shown[last])
+		if pooled == nil || pooled.Onset == nil || pooled.Onset.Since != test.builds || judged.Certain != test.certain {
+			t.Errorf("%s: %+v by %+v, want %d builds, certain %v", name, judged, pooled, test.builds, test.certain)
+		}
+	}
+}
+
 // Without a table of thresholds no run changes the judgement of another.
 func TestPoolThatSaysNothing(t *testing.T) {
 	p := (&poolCase{runs: ran(2), shown: same(2, shown(leak, 4))}).pool()

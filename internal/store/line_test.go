@@ -29,7 +29,7 @@ func (l *lab) runOn(where string, r *analysis.Report) {
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		if f.Verdict == analysis.ClassLeak {
-			f.Stayed, f.Rate = score.Stayed{50, 50, 50, 50}, &score.Rate{Unit: "hour", Count: 50, Bytes: 5000, Over: 4, Dispersion: 1}
+			f.Stayed, f.Rate = score.Stayed{50, 50, 50, 50}, &score.Rate{Unit: "hour", Count: 50, Bytes: 5 * float64(f.Outstanding.Bytes), Over: 4, Dispersion: 1}
 			f.Evidence = &score.Evidence{Kind: score.Followed, Snapshots: 12, Conditions: []float64{1}, LogOdds: 3}
 		}
 	}
