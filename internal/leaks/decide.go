@@ -43,8 +43,9 @@ type decider struct {
 	on      []FailOn
 	counted []*compare.Finding // that may fail the gate: not tolerated, quarantined, below the score, without an identity nor the canary
 	rows    map[string]*compare.Row
-	open    map[string]bool // signatures of which the base does not tell whether they are new
-	unrated int             // leaks of both sides of which the base, which decides nothing, does not tell whether they grow faster
+	like    []compare.Rename // what came in beside leaks that are gone
+	open    map[string]bool  // signatures of which the base does not tell whether they are new
+	unrated int              // leaks of both sides of which the base, which decides nothing, does not tell whether they grow faster
 	proof   Proof
 	reasons []Reason
 	// undecided are counted findings that could fail the gate, and of which the evidence does not decide.
@@ -59,7 +60,7 @@ func Decide(c *Case) Decision { return decided(c).conclude() }
 // decided finds the reasons of a case.
 func decided(c *Case) *decider {
 	d := &decider{Case: c, on: c.Policy.Tightened(c.Version, c.Asked), open: map[string]bool{},
-		rows: map[string]*compare.Row{}}
+		rows: map[string]*compare.Row{}, like: c.likeGone()}
 	if c.Policy.Canary != "" {
 		d.proof = NotProven
 	}

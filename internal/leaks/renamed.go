@@ -76,16 +76,11 @@ func (c *Case) likeGone() []compare.Rename {
 }
 
 // formerly says of a finding that fails the gate which leak it may be under another name; "" for none.
-func (c *Case) formerly(f *compare.Finding) string {
-	for _, r := range c.likeGone() {
-		if r.Head != f.Signature {
-			continue
-		}
-		for i := range c.Gone {
-			if c.Gone[i].Signature == r.Base {
-				return fmt.Sprintf("; it may be %s, which is gone, under a new name: merge them if so", nameOf(&c.Gone[i]))
-			}
-		}
+func (d *decider) formerly(f *compare.Finding) string {
+	like := slices.IndexFunc(d.like, func(r compare.Rename) bool { return r.Head == f.Signature })
+	if like < 0 {
+		return ""
 	}
-	return ""
+	gone := slices.IndexFunc(d.Gone, func(g compare.Finding) bool { return g.Signature == d.like[like].Base })
+	return fmt.Sprintf("; it may be %s, which is gone, under a new name: merge them if so", nameOf(&d.Gone[gone]))
 }

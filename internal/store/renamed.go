@@ -2,9 +2,12 @@ package store
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
+	"heapdrift/internal/analysis/compare"
 	"heapdrift/internal/leaks"
 )
 
@@ -51,51 +54,66 @@ func joinRenamed(ctx context.Context, tx pgx.Tx, run *Run, list []leaks.RenamedL
 // runsOfGone is of how many runs the figures of a leak that is gone are read: its size and pace differ from run to run.
 const runsOfGone = 8
 
+// A goneLeak is a leak that a line shows no more, by its text, and a run that showed it.
+type goneLeak struct {
+	RunID int64
+	Text  string
+}
+
 // gone reads leaks with the callers of one that came in, whose last build on the line is older than the first that
 // shows the new one in any scenario. Where the callers ran in between and neither is shown, the leak went for another
 // reason.
 func (v View) gone(ctx context.Context, c *leaks.Case, project, scenario int64, builds []int64) error {
+	shown := map[int64]map[string]bool{} // by run: what is gone; each run is read once
 	for _, f := range leaks.MayBeRenamed(c) {
 		if len(f.Frames) < 2 {
 			continue
 		}
-		type row struct {
-			RunID int64
-			Text  string
-		}
-		rows, err := all[row](ctx, v.q, `
-			with line as (select id, n from unnest($5::bigint[]) with ordinality as t (id, n)),
-			other as (
-				select s.id, s.text from signatures s
-				where s.project_id = $1 and s.bad and s.alias_of is null and s.text <> $2 and s.kind = $3 and s.frames[2:] = $4),
-			own as (select s.id from signatures s where s.project_id = $1 and s.text = $2),
-			shown as (
-				select s.root_id, line.n, r.id as run_id, r.scenario_id, f.class
-				from signatures s join findings f on f.signature_id = s.id join runs r on r.id = f.run_id join line on line.id = r.build_id
-				where s.root_id in (select id from other union select id from own)),
-			came as (select min(n) as n from shown where root_id in (select id from own)),
-			went as (select root_id, max(n) as n from shown group by root_id)
-			select last.run_id, other.text
-			from other join went on went.root_id = other.id, came, lateral (
-				select run_id from shown where root_id = other.id and scenario_id = $6 and class = 'leak' order by n desc, run_id desc limit $7) last
-			where went.n < came.n and not exists (
-					select from absences a join runs r on r.id = a.run_id join line on line.id = r.build_id
-					where a.signature_id = other.id and r.scenario_id = $6 and line.n > went.n and line.n < came.n)
-			order by other.id, last.run_id`, project, f.Signature, f.Kind, f.Frames[1:], builds, scenario, runsOfGone)
+		rows, err := v.goneBefore(ctx, f, project, scenario, builds)
 		if err != nil {
 			return wrap("leaks that are gone", err)
 		}
 		for _, r := range rows {
-			list, err := suspectsOf(ctx, v.q, []int64{r.RunID})
-			if err != nil {
-				return wrap("leaks that are gone", err)
+			if shown[r.RunID] == nil {
+				shown[r.RunID] = map[string]bool{}
 			}
-			for i := range list {
-				if list[i].Signature == r.Text {
-					c.Gone = append(c.Gone, list[i])
-				}
+			shown[r.RunID][r.Text] = true
+		}
+	}
+	for _, run := range slices.Sorted(maps.Keys(shown)) {
+		list, err := suspectsOf(ctx, v.q, []int64{run})
+		if err != nil {
+			return wrap("leaks that are gone", err)
+		}
+		for i := range list {
+			if shown[run][list[i].Signature] {
+				c.Gone = append(c.Gone, list[i])
 			}
 		}
 	}
 	return nil
+}
+
+// goneBefore finds the leaks that one that came in may be under a new name, with their last runs.
+func (v View) goneBefore(ctx context.Context, f *compare.Finding, project, scenario int64,
+	builds []int64) ([]goneLeak, error) {
+	return all[goneLeak](ctx, v.q, `
+		with line as (select id, n from unnest($5::bigint[]) with ordinality as t (id, n)),
+		other as (
+			select s.id, s.text from signatures s
+			where s.project_id = $1 and s.bad and s.alias_of is null and s.text <> $2 and s.kind = $3 and s.frames[2:] = $4),
+		own as (select s.id from signatures s where s.project_id = $1 and s.text = $2),
+		shown as (
+			select s.root_id, line.n, r.id as run_id, r.scenario_id, f.class
+			from signatures s join findings f on f.signature_id = s.id join runs r on r.id = f.run_id join line on line.id = r.build_id
+			where s.root_id in (select id from other union select id from own)),
+		came as (select min(n) as n from shown where root_id in (select id from own)),
+		went as (select root_id, max(n) as n from shown group by root_id)
+		select last.run_id, other.text
+		from other join went on went.root_id = other.id, came, lateral (
+			select run_id from shown where root_id = other.id and scenario_id = $6 and class = 'leak' order by n desc, run_id desc limit $7) last
+		where went.n < came.n and not exists (
+			select from absences a join runs r on r.id = a.run_id join line on line.id = r.build_id
+			where a.signature_id = other.id and r.scenario_id = $6 and line.n > went.n and line.n < came.n)
+		order by other.id, last.run_id`, project, f.Signature, f.Kind, f.Frames[1:], builds, scenario, runsOfGone)
 }
