@@ -92,9 +92,10 @@ func LackBranches(builds []BuildBranch) string {
 	if rest := stretches[:len(stretches)-1]; len(rest) > 0 {
 		which = strings.Join(rest, ", ") + " and " + which
 	}
-	const then = " the default branch. Name their branch: heapdrift builds set BUILD --branch NAME."
 	if bare == 1 {
-		return "Build " + which + " has no branch and counts as one of" + strings.Replace(then, "their", "its", 1)
+		return "Build " + which + " has no branch and counts as one of the default branch. " +
+			"Name its branch: heapdrift builds set BUILD --branch NAME."
 	}
-	return "Builds " + which + " have no branch and count as those of" + then
+	return "Builds " + which + " have no branch and count as those of the default branch. " +
+		"Name their branch: heapdrift builds set BUILD --branch NAME."
 }

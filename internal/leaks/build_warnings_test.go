@@ -40,6 +40,7 @@ func TestLackBranches(t *testing.T) {
 		"1 2:main":            "Build 1 has no branch and counts as one of the default branch. Name its branch:",
 		"1 2 3 4:main":        "Builds 1–3 have no branch and count as those of the default branch. Name their branch:",
 		"1 2:main 3 4 5:x":    "Builds 1 and 3–4 have no branch",
+		"1 2:m 3 4:m 5":       "Builds 1, 3 and 5 have no branch",
 		"1 2:m 3 4:m 5 6:m 7": "Builds 1, 3, 5 and others have no branch",
 	} {
 		var list []leaks.BuildBranch

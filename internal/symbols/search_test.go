@@ -139,7 +139,7 @@ func TestAddressesInLibrariesThatAreGone(t *testing.T) {
 
 // In an image without .pdata the nearest export may be that of a function far before the address: such a name is none.
 func TestExportFarFromTheAddress(t *testing.T) {
-	const section, begin, near, last, far = 0x4000, 0x1100, 0x1180, 0x1100 + exportReach, 0x1110 + exportReach
+	const section, begin, near, last, far = 0x4000, 0x1100, 0x1180, 0x1100 + exportReach, 0x1101 + exportReach
 	code := make([]byte, section)
 	for _, rva := range []int{near, last, far} {
 		code[rva-0x1000-5] = 0xE8 // the call that returns there

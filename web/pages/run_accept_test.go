@@ -45,6 +45,16 @@ func TestAcceptWhatIsThere(t *testing.T) {
 	if status, _ := s.fill(first + "/accept"); status != http.StatusUnprocessableEntity {
 		t.Errorf("nothing picked: %d", status)
 	}
+	var many []string
+	for range 1001 {
+		many = append(many, "pick", form[3])
+	}
+	if status, _ := s.fill(first+"/accept", many...); status != http.StatusUnprocessableEntity {
+		t.Errorf("1001 picked: %d", status)
+	}
+	if status, _ := s.fill(first+"/accept", many[2:]...); status != http.StatusSeeOther {
+		t.Errorf("1000 picked: %d", status)
+	}
 	if status, _ := s.fill("/runs/99999/accept", "pick", form[3]); status != http.StatusNotFound {
 		t.Errorf("no run: %d", status)
 	}
