@@ -19,6 +19,13 @@ import (
 )
 
 // symbolTruth is the truth about the frames of the generated evidence.
+type truthStack struct {
+	Role   string
+	Leak   bool
+	Prefix []truthFrame `json:"umdh_prefix"`
+	Frames []truthFrame
+}
+
 type symbolTruth struct {
 	Runs []struct {
 		Name    string
@@ -30,12 +37,7 @@ type symbolTruth struct {
 			Supplied bool `json:"pdb_supplied"`
 			Binary   string
 		}
-		Stacks []struct {
-			Role   string
-			Leak   bool
-			Prefix []truthFrame `json:"umdh_prefix"`
-			Frames []truthFrame
-		}
+		Stacks    []truthStack
 		Snapshots []truthSnapshot `json:"umdh_snapshots"`
 	}
 }

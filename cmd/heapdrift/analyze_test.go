@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -237,7 +238,7 @@ func TestTheSameLogsTwice(t *testing.T) {
 		t.Errorf("exit %d", code)
 	}
 	a, b := analyzeJSON(t, once...), analyzeJSON(t, twice...)
-	if len(b.Snapshots) != 3 || a.Verdict != b.Verdict {
+	if len(b.Snapshots) != 3 || !reflect.DeepEqual(a.Verdict, b.Verdict) {
 		t.Errorf("once %+v\ntwice %+v", a.Verdict, b.Verdict)
 	}
 }
@@ -312,7 +313,7 @@ func TestEverySample(t *testing.T) {
 		for _, format := range []string{"text", "json", "markdown", "folded", "csv"} {
 			out, errOut, code := cli(t, "analyze", "--format", format, path)
 			switch code {
-			case exitInconclusive:
+			case 0, exitInconclusive:
 				if out == "" && format != "folded" { // folded has no line for evidence without sites
 					t.Errorf("%s: %s is empty", path, format)
 				}

@@ -150,6 +150,7 @@ func findingOf(j *judge, evidence string, sites []*judgedSite) Finding {
 	if !j.trace {
 		f.Growth = j.growth(all)
 	}
+	f.most = j.mostLeaked(all, result.Class, &f)
 	f.Verdict, f.Certain, f.Evidence, f.Stayed = result.Class, result.Certain, result.Evidence, j.stayed(all)
 	if f.Verdict.IsSuspect() {
 		f.Rate = result.Rate

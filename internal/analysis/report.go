@@ -118,14 +118,18 @@ type Finding struct {
 	// Evidence is what the score rests on, for runs to be judged together; nil of what is excluded.
 	Evidence *score.Evidence `json:"evidence,omitempty"`
 	// Stayed are the blocks that came in each stretch of the run and stayed: what bounds a leak.
-	Stayed    score.Stayed `json:"-"`
-	Witnesses []Witness    `json:"witnesses"`
+	Stayed score.Stayed `json:"-"`
+	// Immaterial says that the run passes without a decision on whether this leaks: what it could leak does not matter, or is
+	// too improbable. It is false of what nobody weighed.
+	Immaterial bool      `json:"immaterial,omitempty"`
+	Witnesses  []Witness `json:"witnesses"`
 	// Owner, Known and Group are what the project's rules say of the frames: who owns the finding, why it is tolerated,
 	// and the name of the group that it belongs to.
 	Owner string `json:"owner,omitempty"`
 	Known string `json:"known,omitempty"`
 	Group string `json:"group,omitempty"`
 
+	most float64               // bytes that it can have leaked in the run at most
 	from *judgedSite           // whose stack it is told by, until it is
 	why  func() []score.Clause // what it is told with; nil where nobody asks why
 }
@@ -339,6 +343,10 @@ type Verdict struct {
 	Leaks    int    `json:"leaks"` // findings that are leaks, those that are known not counted
 	Known    int    `json:"known"` // findings that leak or grow and that the project's rules know
 	Sentence string `json:"sentence"`
+	// Matters is the growth from which a leak matters, Undecided what the run could leak that the evidence does not decide;
+	// nil of evidence that shows one instant.
+	Matters   *Growth    `json:"matters,omitempty"`
+	Undecided *Undecided `json:"undecided,omitempty"`
 	// SnapshotsMissing is how many more snapshots a verdict needs; 0 when more would not decide.
 	SnapshotsMissing int `json:"snapshots_missing,omitempty"`
 }

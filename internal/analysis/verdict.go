@@ -69,11 +69,19 @@ func decide(r *Report) Verdict {
 	if n := len(r.judged); n < SnapshotsToDecide && r.Trace == nil {
 		v.SnapshotsMissing = SnapshotsToDecide - n
 	}
+	weighed := r.Stretches != nil && !r.listsNothing && !cutShort(r)
+	if weighed {
+		matters, undecided := weigh(r)
+		v.Matters, v.Undecided = &matters, undecided
+		if v.SnapshotsMissing > 0 && lossy == nil && t.unreferenced == 0 && r.most() <= nothingCame {
+			v.SnapshotsMissing = 0 // too little came in all for a leak that matters, whatever it is
+		}
+	}
 	if v.SnapshotsMissing == 0 && lossy == nil && !isAbsent(r) && !isInstant(r) {
 		switch {
 		case t.certain > 0:
 			v.Status = StatusLeak
-		case t.leaks+t.growing == 0:
+		case v.Undecided != nil && v.Undecided.Sites == 0 && t.unreferenced == 0, t.leaks+t.growing == 0:
 			v.Status = StatusNoLeak
 		}
 	}
@@ -81,13 +89,19 @@ func decide(r *Report) Verdict {
 	return v
 }
 
+// cutShort reports whether a snapshot lists fewer blocks than there were, so that what came in the run is not known.
+func cutShort(r *Report) bool {
+	return slices.ContainsFunc(r.judged, func(s Snapshot) bool { return s.LowerBound })
+}
+
 // Suffices reports whether the evidence lost nothing, lists all, is of one process for certain and enough for growth to
 // be judged: what it says of a signature may be judged together with what other runs say. Of a report that was read
 // from JSON it is not known.
 func (r *Report) Suffices() bool {
 	partial := slices.ContainsFunc(r.Snapshots, func(s Snapshot) bool { return s.LowerBound })
+	few := r.Trace == nil && len(r.judged) > 0 && len(r.judged) < SnapshotsToDecide
 	shows := r.Trace == nil || r.Window != nil && !isAbsent(r) && !isInstant(r)
-	return r.Verdict.SnapshotsMissing == 0 && firstLossy(r.Warnings) == nil && r.doubted == nil &&
+	return r.Verdict.SnapshotsMissing == 0 && !few && firstLossy(r.Warnings) == nil && r.doubted == nil &&
 		r.ListsAll() && !partial && shows
 }
 
@@ -216,12 +230,10 @@ func conclusion(r *Report, v *Verdict, t *tally, lossy *Warning) string {
 			s += fmt.Sprintf(" (the evidence has limits as well: %s)", lossy.Code)
 		}
 		return s
-	case v.Status == StatusNoLeak && r.Power != nil:
-		return "no leak seen; the evidence " + r.Power.Sentence
-	case v.Status == StatusNoLeak && r.powerless != "":
-		return "no leak seen; " + r.powerless
 	case v.Status == StatusNoLeak:
-		return "no leak seen"
+		return noLeak(r, v, t)
+	case v.Undecided != nil && v.Undecided.Sites > 0 && (t.leaks == 0 || r.Trace != nil || len(r.judged) >= score.SnapshotsToBeCertain):
+		return undecided(v.Undecided)
 	case t.leaks > 0 && r.Trace == nil && len(r.judged) < score.SnapshotsToBeCertain:
 		return fmt.Sprintf("%s probably leaking; it takes %d snapshots to be certain, and these are %d",
 			figures.Plural(t.leaks, "place"), score.SnapshotsToBeCertain, len(r.judged))
@@ -233,6 +245,32 @@ func conclusion(r *Report, v *Verdict, t *tally, lossy *Warning) string {
 			" growing, which a leak and a cache that is not full yet both do; run longer"
 	}
 	return "choose a window that shows more of it"
+}
+
+// noLeak says that no leak that matters was found, what the evidence would have shown, and what still grows could leak.
+func noLeak(r *Report, v *Verdict, t *tally) string {
+	s := "no leak seen"
+	if u := v.Undecided; u != nil && u.Largest != nil && t.leaks+t.growing > 0 {
+		s = fmt.Sprintf("no leak of %s or more seen; what is not decided is expected to leak %s, most of it from %s, which could leak %s",
+			u.Limit, u.Expected, u.Largest.where, u.Largest.Growth)
+	}
+	switch {
+	case r.Power != nil:
+		s += "; the evidence " + r.Power.Sentence
+	case r.powerless != "":
+		s += "; " + r.powerless
+	}
+	return s
+}
+
+// undecided says what could leak, and what would decide it.
+func undecided(u *Undecided) string {
+	const next = "the evidence does not decide; run longer, or record a second run"
+	if u.Sites == 1 {
+		return fmt.Sprintf("%s could leak %s, where %s matters, and %s", u.Largest.where, u.Largest.Growth, u.Limit, next)
+	}
+	return fmt.Sprintf("%s and %s could leak, the first %s, where %s matters, and %s", u.Largest.where,
+		figures.Plural(u.Sites-1, "more place"), u.Largest.Growth, u.Limit, next)
 }
 
 func firstLossy(warnings []Warning) *Warning {

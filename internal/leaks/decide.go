@@ -51,6 +51,7 @@ type decider struct {
 	// undecided are counted findings that could fail the gate, and of which the evidence does not decide.
 	undecided  []UndecidedFinding
 	improbable int // counted findings that grow, and are too improbable to be doubts
+	immaterial int // counted findings that would be doubts if what they could leak mattered
 	found      int // leaks that are there since the first build of the scenario
 }
 
@@ -210,19 +211,22 @@ func (d *decider) doubtful(f *compare.Finding, o *Origin) {
 	if f.Score != nil {
 		p = *f.Score
 	}
-	if d.asks(FailOnLeak) && (f.Class.IsLeak() || p >= score.LeastDoubt) {
+	probable := f.Class.IsLeak() || p >= score.LeastDoubt
+	if d.asks(FailOnLeak) && probable && !f.Immaterial {
 		d.doubt(f, FailOnLeak, p)
 		return
 	}
 	asks := d.asks(FailOnNew) || d.asks(FailOnRegressed) && o.Regressed
 	switch {
+	case !asks && d.asks(FailOnLeak) && probable:
+		d.immaterial++
 	case !asks:
 	case d.Named || d.Origins == nil:
 		if row := d.rows[f.Signature]; row != nil && row.Change == compare.New && f.Class.IsLeak() {
 			d.doubt(f, FailOnNew, p)
 		}
 	case o.Found || o.Told != "" || o.Owned:
-	case f.Onset != nil && f.Onset.Doubtful, f.Class.IsLeak() && (f.Onset == nil || f.Onset.Before < settledRuns):
+	case f.Onset != nil && f.Onset.Doubtful, f.Class.IsLeak() && !f.Immaterial && (f.Onset == nil || f.Onset.Before < settledRuns):
 		on := FailOnNew
 		if o.Regressed && d.asks(FailOnRegressed) {
 			on = FailOnRegressed
@@ -231,7 +235,7 @@ func (d *decider) doubtful(f *compare.Finding, o *Origin) {
 			p = max(p, f.Onset.Probability)
 		}
 		d.doubt(f, on, p)
-	case f.Class.IsLeak() || p >= score.LeastDoubt:
+	case probable:
 		d.improbable++
 	}
 }

@@ -99,7 +99,7 @@ func (d *decider) whyPassed() string {
 	for _, s := range silenced {
 		parts = append(parts, s.says())
 	}
-	if only := len(silenced) == 1 && certain == d.told(); only && d.improbable == 0 &&
+	if only := len(silenced) == 1 && certain == d.told(); only && d.improbable+d.immaterial == 0 &&
 		(silenced[0].code == ReasonRule || silenced[0].code == ReasonKnown) {
 		return "every leak is known" + silenced[0].byRules()
 	}
@@ -111,6 +111,9 @@ func (d *decider) whyPassed() string {
 	}
 	if d.improbable > 0 {
 		parts = append(parts, fmt.Sprintf("%s, as in runs before or too little to tell", figures.Plural(d.improbable, "growing site")))
+	}
+	if d.immaterial > 0 {
+		parts = append(parts, fmt.Sprintf("%s, which could leak less than matters", figures.Plural(d.immaterial, "growing site")))
 	}
 	switch {
 	case len(parts) > 0:

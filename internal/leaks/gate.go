@@ -88,9 +88,9 @@ func FailsGate(f *compare.Finding) bool {
 }
 
 // provesNew reports whether the base of a new leak's row proves that the leak was not there before. Evidence that does
-// not decide proves nothing.
+// not decide proves nothing, and neither does a site that grew there.
 func provesNew(base *compare.Side, r *compare.Row) bool {
-	return base.Decides() && (r.Base == nil || r.Base.Class != analysis.ClassUnknown)
+	return base.Decides() && (r.Base == nil || r.Base.Class != analysis.ClassUnknown && !r.Base.Class.IsSuspect())
 }
 
 // countOpen counts leaks of which it is asked whether they are new.

@@ -31,6 +31,7 @@ func TestParseFailOn(t *testing.T) {
 var (
 	sure        = compare.Finding{Signature: "sure", Class: leak, Certain: true}
 	second      = compare.Finding{Signature: "second", Class: leak, Certain: true}
+	immaterial  = compare.Finding{Signature: "immaterial", Class: leak, Immaterial: true}
 	unsure      = compare.Finding{Signature: "unsure", Class: leak}
 	known       = compare.Finding{Signature: "known", Class: leak, Certain: true, State: string(leaks.StateKnown)}
 	knownByRule = compare.Finding{Signature: "by rule", Class: leak, Certain: true, State: string(leaks.StateOngoing),
@@ -96,6 +97,10 @@ func TestDecideWithoutAPolicy(t *testing.T) {
 		{"two", "", leaky, findings{sure, second, growing}, nil, failed, "2 leaks"},
 		{"a sure leak where the rest is not decided", "", inconclusive, findings{sure}, nil, failed, "1 leak"},
 		{"an unsure one", "", noLeak, findings{unsure}, nil, open, "unsure could be a leak"},
+		{"an unsure one that could leak less than matters", "", noLeak, findings{immaterial}, nil, passed,
+			"1 growing site, which could leak less than matters"},
+		{"the same beside a known one", "", leaky, findings{immaterial, known}, nil, passed,
+			"1 known by the team; 1 growing site, which could leak less than matters"},
 		{"growth", "", noLeak, findings{growing}, nil, passed, "no leak is certain or probable"},
 		{"growth just below what is probable", "", noLeak, findings{unlikely}, nil, passed, "no leak is certain or probable"},
 		{"growth that is probable", "", noLeak, findings{likely}, nil, open, "likely could be a leak (10 %)"},
@@ -120,6 +125,8 @@ func TestDecideWithoutAPolicy(t *testing.T) {
 			"1 new leak"},
 		{"new: the base does not tell", "new", leaky, findings{sure},
 			against(decided, became(compare.New, sure, unknown)), open,
+			"the evidence of build 1, the baseline, does not decide whether 1 leak is new"},
+		{"new: it grew in the base", "new", leaky, findings{sure}, against(decided, became(compare.New, sure, grows)), open,
 			"the evidence of build 1, the baseline, does not decide whether 1 leak is new"},
 		{"new: the base decides nothing", "new", leaky, findings{sure, second},
 			against(undecided, became(compare.New, sure, ""), became(compare.New, second, stable)), open,

@@ -108,7 +108,7 @@ func TestDoubtBelongsToPlaces(t *testing.T) {
 		Onset: &score.Onset{Before: 2, Since: 1, Times: 1.1}}
 	unsettled := settled
 	unsettled.Signature, unsettled.Onset = "unsettled", &score.Onset{Before: 1, Since: 1, Times: 1.1}
-	origins := map[string]leaks.Origin{"doubtful": new7, "settled": new7, "unsettled": new7, "unsure": new7}
+	origins := map[string]leaks.Origin{"doubtful": new7, "settled": new7, "unsettled": new7, "unsure": new7, "immaterial": new7}
 	for _, test := range []struct {
 		name string
 		head []compare.Finding
@@ -119,6 +119,8 @@ func TestDoubtBelongsToPlaces(t *testing.T) {
 		{"beside a tolerated one", []compare.Finding{doubtful, known}, leaks.GateInconclusive, "doubtful could be a new leak (80 %)"},
 		{"a tolerated one that is not certain", []compare.Finding{knownUnsure}, leaks.GatePassed, "every leak is known"},
 		{"as in two runs before", []compare.Finding{settled}, leaks.GatePassed,
+			"no leak is new; 1 growing site, as in runs before or too little to tell"},
+		{"less than matters, with no run before", []compare.Finding{immaterial}, leaks.GatePassed,
 			"no leak is new; 1 growing site, as in runs before or too little to tell"},
 		{"as in one run before", []compare.Finding{unsettled}, leaks.GateInconclusive, "unsettled could be a new leak (80 %)"},
 		{"with no run before", []compare.Finding{unsure}, leaks.GateInconclusive, "unsure could be a new leak"},

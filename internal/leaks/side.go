@@ -74,6 +74,7 @@ func sumsOfRun(list []SideFinding) []SideFinding {
 // judged gives a finding the graver of two judgements.
 func judged(into, a, b *compare.Finding) {
 	into.Class, into.Score, into.Certain, into.Onset = a.Class, a.Score, a.Certain || b.Certain, a.Onset
+	into.Immaterial = a.Immaterial && b.Immaterial
 	if b.Onset != nil && (a.Onset == nil || b.Onset.Probability > a.Onset.Probability) {
 		into.Onset = b.Onset
 	}

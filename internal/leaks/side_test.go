@@ -77,6 +77,14 @@ func TestMergeFindings(t *testing.T) {
 			oneRun:  func(f *compare.Finding) { f.Score, f.Certain = new(0.7), true },
 			twoRuns: func(f *compare.Finding) { f.Score, f.Certain = new(0.7), true },
 		},
+		"what is immaterial in all": {
+			one: func(f *compare.Finding) { f.Immaterial = true }, other: func(f *compare.Finding) { f.Immaterial = true },
+			oneRun: func(f *compare.Finding) { f.Immaterial = true }, twoRuns: func(f *compare.Finding) { f.Immaterial = true },
+		},
+		"what is immaterial in one": {
+			one: func(f *compare.Finding) { f.Immaterial = true }, other: nil,
+			oneRun: func(*compare.Finding) {}, twoRuns: func(*compare.Finding) {},
+		},
 		"a score of one": {
 			one: func(f *compare.Finding) { f.Score = new(0.0) }, other: nil,
 			oneRun: func(f *compare.Finding) { f.Score = new(0.0) }, twoRuns: func(f *compare.Finding) { f.Score = new(0.0) },

@@ -6,6 +6,11 @@
 // It prints precision and recall for each kind of evidence, a calibration table, what other rules would have flagged,
 // and what became of each behaviour, the worst first. docs/method.md publishes what it prints.
 //
+//	go run ./tools/leakeval -places 30 [-leaks 1]
+//
+// counts what the verdicts on whole runs would make of a gate, for processes of so many places that are clean or have
+// leaks.
+//
 //	go run ./tools/leakeval -fit internal/analysis/score/model_table.go
 //
 // fits the model on the behaviours that are for tuning, and writes its table.
@@ -45,6 +50,8 @@ func run(ctx context.Context, args []string) error {
 	runs := flags.Int("runs", 1, "runs of each process; of several they are judged together")
 	snapshots := flags.String("snapshots", "5,6,8,12,20", "how many snapshots are taken")
 	dumps := flags.String("dumps", "8", "how many full dumps are taken")
+	places := flags.Int("places", 0, "count the verdicts on runs of processes of so many places, half of them clean, instead of judging places")
+	leaks := flags.Int("leaks", 1, "with -places: how many places of the other half leak")
 	fit := flags.String("fit", "", "fit the model on the behaviours for tuning and write its table to this `file`")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -74,6 +81,13 @@ func run(ctx context.Context, args []string) error {
 	if *fit != "" {
 		o.Dumps = nil
 		o.Snapshots, o.Counted = evaluation.FittedSnapshots(), true
+	}
+	if *places > 0 {
+		cases, err := evaluation.Verdicts(ctx, o, *places, *leaks)
+		if err != nil {
+			return err
+		}
+		return evaluation.PrintVerdicts(os.Stdout, cases)
 	}
 	all, err := evaluation.Run(ctx, o)
 	if err != nil {

@@ -22,6 +22,8 @@ type Finding struct {
 	Class     analysis.Class
 	Score     *float64
 	Certain   bool
+	// Immaterial is as that of analysis.Finding; of several runs, that all of them say so.
+	Immaterial bool
 	// Onset compares the run with those before; nil where there are none, or nothing asks.
 	Onset *score.Onset
 	// Outstanding and Growth are the largest of the runs; Growth is nil where none can tell.

@@ -48,6 +48,15 @@ type block struct {
 // seed, number, run and behaviours make the same run. Other runs of a process have the same stacks, mostly with the
 // same parameters, under another load.
 func New(seed, number, run uint64, behaviours []behaviour.Behaviour) *Process {
+	return NewMixed(seed, number, run, behaviours, nil)
+}
+
+// A Mix says which stacks a process has, where chance is not to choose: so many, of which the first leak and all others
+// are innocent.
+type Mix struct{ Stacks, Leaks int }
+
+// NewMixed is New for a process of a mix; nil for what New draws.
+func NewMixed(seed, number, run uint64, behaviours []behaviour.Behaviour, mix *Mix) *Process {
 	program, r := rand.New(rand.NewPCG(seed, number)), rand.New(rand.NewPCG(seed, number|(run+1)<<32))
 	p := &Process{Seed: seed, Number: number, Run: run, Counted: program.Float64() < 1.0/3}
 	p.Seconds = 1800 * pow24(program.Float64())
@@ -60,9 +69,16 @@ func New(seed, number, run uint64, behaviours []behaviour.Behaviour) *Process {
 		b := &behaviours[i]
 		byTruth[b.Truth] = append(byTruth[b.Truth], b)
 	}
-	for range StacksPerProcess {
+	stacks := StacksPerProcess
+	if mix != nil {
+		stacks = mix.Stacks
+	}
+	for i := range stacks {
 		truth, draw := behaviour.Innocent, program.Float64()
 		switch {
+		case mix != nil && i < mix.Leaks:
+			truth = behaviour.Leaks
+		case mix != nil:
 		case draw < leakShare:
 			truth = behaviour.Leaks
 		case draw < leakShare+undecidableShare:
@@ -124,4 +140,19 @@ func (s *source) Uint64() uint64 {
 		return s.program.Uint64()
 	}
 	return s.run.Uint64()
+}
+
+// Lost is how many bytes of stacks that leak came in a stretch of the run, in seconds, and are never freed.
+func (p *Process) Lost(from, to float64) (bytes int64) {
+	for _, s := range p.Stacks {
+		if s.Truth != behaviour.Leaks {
+			continue
+		}
+		for _, b := range s.blocks {
+			if b.born >= from && b.born < to && b.died >= p.Seconds {
+				bytes += int64(b.bytes)
+			}
+		}
+	}
+	return bytes
 }

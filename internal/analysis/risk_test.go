@@ -1,0 +1,130 @@
+package analysis
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"heapdrift/internal/analysis/score"
+)
+
+// twoHours is a report on two hours, of findings with evidence and what each can have leaked in them at most.
+func twoHours(findings ...Finding) *Report {
+	r := &Report{Findings: findings, Stretches: &score.Stretches{Unit: hour}}
+	for i := range 12 {
+		r.judged = append(r.judged, Snapshot{AtNS: int64(i) * 7200e9 / 11})
+	}
+	return r
+}
+
+func weighed(most float64, scored float64) Finding {
+	return Finding{Signature: "s", Verdict: ClassGrowing, Score: &scored, Evidence: &score.Evidence{}, most: most}
+}
+
+func TestWeigh(t *testing.T) {
+	const limit = 10 << 20 / 12 // of two hours, where 10 MB a day matter
+	sure := weighed(9*limit, 0.99)
+	sure.Certain, sure.Verdict = true, ClassLeak
+	known := weighed(9*limit, 0.9)
+	known.Known = "by a rule"
+	resized := Finding{Verdict: ClassGrowingBlock, most: limit + 1, Score: new(0.0)}
+	for _, test := range []struct {
+		name     string
+		report   *Report
+		sites    int
+		expected float64 // of the limit
+	}{
+		{"nothing", twoHours(), 0, 0},
+		{"half probable, and as much as matters", twoHours(weighed(limit, 0.5)), 0, 0.5},
+		{"half probable, and more", twoHours(weighed(limit+1, 0.5)), 1, 0.5},
+		{"less probable, and more", twoHours(weighed(limit+1, 0.49)), 0, 0.49},
+		{"improbable, and as much as is expected to matter", twoHours(weighed(9.9*limit, 0.1)), 0, 0.99},
+		{"improbable, and more", twoHours(weighed(10.1*limit, 0.1)), 1, 1.01},
+		{"the largest of two that are too much together", twoHours(weighed(2*limit, 0.4), weighed(1.9*limit, 0.3)), 1, 0.8*1 + 0.57},
+		{"certain ones and known ones are decided", twoHours(sure, known), 0, 0},
+		{"a block that is resized", twoHours(resized), 1, 0.9},
+	} {
+		matters, u := weigh(test.report)
+		if matters != (Growth{10 << 20, "day"}) || u.Limit != matters || u.Sites != test.sites {
+			t.Errorf("%s: %v matter, %+v", test.name, matters, u)
+		}
+		// Of so few sites a fifth leaks, as of the generated ones: the odds are those of the score.
+		if got := u.Expected.Bytes / (10 << 20); math.Abs(got-test.expected) > 0.005+0.15*test.expected {
+			t.Errorf("%s: %.3f of what matters is expected, want %.3f", test.name, got, test.expected)
+		}
+		undecided := 0
+		for i := range test.report.Findings {
+			if f := &test.report.Findings[i]; !f.Immaterial && !f.Certain && f.Known == "" {
+				undecided++
+			}
+		}
+		if undecided != test.sites {
+			t.Errorf("%s: %d findings are not immaterial, want %d", test.name, undecided, test.sites)
+		}
+	}
+}
+
+// Of many places each is the less probable to leak, because a run has as few leaks then as with few places.
+func TestProbabilityAmongPlaces(t *testing.T) {
+	f := weighed(1, 0.5)
+	for _, test := range []struct {
+		places int
+		want   float64
+	}{{1, 0.5}, {2, 0.5}, {5, 0.308}, {50, 0.0388}, {500, 0.0040}} {
+		if got := probability(&f, test.places); math.Abs(got-test.want) > 0.001 {
+			t.Errorf("%d places: %.4f, want %.4f", test.places, got, test.want)
+		}
+	}
+	unscored := Finding{most: 1}
+	if got := probability(&unscored, 50); got != 0.01 {
+		t.Errorf("without a score: %v", got)
+	}
+	for _, s := range []float64{0, 1} {
+		f := weighed(1, s)
+		if p := probability(&f, 50); !(p > 0 && p < 1) {
+			t.Errorf("score %v: %v", s, p)
+		}
+	}
+}
+
+// What the evidence could not have shown makes nothing undecided.
+func TestWeighPower(t *testing.T) {
+	f := weighed(2<<20, 0.6) // 24 MB a day
+	r := twoHours(f)
+	if _, u := weigh(r); u.Sites != 1 {
+		t.Errorf("%+v", u)
+	}
+	r.Power = &Power{Power: score.Power{Unit: hour, Count: 1, Bytes: 1 << 20}}
+	if _, u := weigh(r); u.Sites != 0 || u.Limit != (Growth{24 << 20, "day"}) {
+		t.Errorf("%+v", u)
+	}
+	r.Power.Unit = "document"
+	if _, u := weigh(r); u.Sites != 1 {
+		t.Errorf("a power that counts by work: %+v", u)
+	}
+}
+
+func TestWeighWithoutTimes(t *testing.T) {
+	for most, want := range map[float64]int{8 << 10: 0, 8<<10 + 1: 1} {
+		r := twoHours(weighed(most, 0.6))
+		for i := range r.judged {
+			r.judged[i].AtNS = 0
+		}
+		if matters, u := weigh(r); u.Sites != want || matters.String() != "8.00 KB per run" {
+			t.Errorf("%v bytes: %v, %+v", most, matters, u)
+		}
+	}
+}
+
+func TestUndecidedSentence(t *testing.T) {
+	u := &Undecided{Limit: Growth{10 << 20, "day"}, Largest: &Stake{where: "app!F", Growth: Growth{24 << 20, "day"}}}
+	for sites, want := range map[int]string{
+		1: "app!F could leak 24.0 MB per day, where 10.0 MB per day matters, and the evidence does not decide",
+		2: "app!F and 1 more place could leak, the first 24.0 MB per day, where 10.0 MB per day matters, and",
+	} {
+		u.Sites = sites
+		if got := undecided(u); !strings.HasPrefix(got, want) {
+			t.Errorf("%d: %s", sites, got)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package evaluation
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"sync"
+	"text/tabwriter"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/tools/leakeval/evaluation/workload"
+)
+
+// A RunCase is the verdict on one process and what is true.
+type RunCase struct {
+	Evidence string // "12 snapshots", "trace", "attached trace"
+	Leaks    int    // places that leak
+	Lost     float64
+	Limit    float64 // of the verdict, in bytes per day; 0 where it says none
+	Status   analysis.Status
+}
+
+// Matters reports whether the process lost as much as the verdict says it would tell.
+func (c *RunCase) Matters() bool { return c.Leaks > 0 && c.Lost >= c.Limit }
+
+// Verdicts judges processes of so many places, half of which are clean and half of which have the given number of leaks.
+func Verdicts(ctx context.Context, o Options, places, leaks int) ([]RunCase, error) {
+	n := len(o.Seeds) * o.Processes * 2
+	all := make([][]RunCase, n)
+	work := make(chan int)
+	var first error
+	var once sync.Once
+	var group sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			for i := range work {
+				mix := workload.Mix{Stacks: places, Leaks: i % 2 * leaks}
+				cases, err := runCases(ctx, &o, o.Seeds[i/2/o.Processes], uint64(i%(2*o.Processes)), &mix)
+				if err != nil {
+					once.Do(func() { first = err })
+				}
+				all[i] = cases
+			}
+		})
+	}
+	for i := range n {
+		if ctx.Err() != nil {
+			break
+		}
+		work <- i
+	}
+	close(work)
+	group.Wait()
+	if first == nil {
+		first = context.Cause(ctx)
+	}
+	return slices.Concat(all...), first
+}
+
+func runCases(ctx context.Context, o *Options, seed, number uint64, mix *workload.Mix) (list []RunCase, err error) {
+	p := workload.NewMixed(seed, number, 0, o.Behaviours, mix)
+	judge := func(name string, from float64, e *workload.Evidence, err error) error {
+		if err != nil {
+			return fmt.Errorf("process %d of seed %d: %w", number, seed, err)
+		}
+		defer e.Close()
+		r, err := analysis.Analyze(ctx, e.Inputs, e.Options)
+		if err != nil {
+			return fmt.Errorf("process %d of seed %d, %s: %w", number, seed, name, err)
+		}
+		c := RunCase{Evidence: name, Leaks: mix.Leaks, Status: r.Verdict.Status,
+			Lost: float64(p.Lost(from, p.Seconds)) * 86400 / (p.Seconds - from)}
+		if u := r.Verdict.Undecided; u != nil && u.Limit.Unit == "day" {
+			c.Limit = u.Limit.Bytes
+		}
+		list = append(list, c)
+		return nil
+	}
+	for _, n := range o.Snapshots {
+		e, err := p.Logs(ctx, n)
+		if err := judge(fmt.Sprintf("%d snapshots", n), 0, e, err); err != nil {
+			return nil, err
+		}
+	}
+	name := traceName
+	if p.Attached > 0 {
+		name = attachedName
+	}
+	e, err := p.Trace(ctx)
+	return list, judge(name, p.Attached, e, err)
+}
+
+// PrintVerdicts counts what the verdicts on runs would make of a gate, by kind of evidence: clean runs, runs whose leak
+// is as large as the verdict says it would tell, and runs with a smaller one.
+func PrintVerdicts(w io.Writer, cases []RunCase) error {
+	var kinds []string
+	for i := range cases {
+		if !slices.Contains(kinds, cases[i].Evidence) {
+			kinds = append(kinds, cases[i].Evidence)
+		}
+	}
+	slices.SortStableFunc(kinds, func(a, b string) int { return order(namedKind(a)) - order(namedKind(b)) })
+	t := tabwriter.NewWriter(w, 0, 0, 1, ' ', 0)
+	fmt.Fprintln(t, "| evidence\t| clean: exit 0\t| 1\t| 4\t| leak that matters: exit 0\t| 1\t| 4\t| smaller leak: exit 0\t| 1\t| 4\t|")
+	fmt.Fprintln(t, "| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t|")
+	for _, kind := range kinds {
+		var n [3]map[analysis.Status]int
+		for i := range n {
+			n[i] = map[analysis.Status]int{}
+		}
+		for i := range cases {
+			switch c := &cases[i]; {
+			case c.Evidence != kind:
+			case c.Leaks == 0:
+				n[0][c.Status]++
+			case c.Matters():
+				n[1][c.Status]++
+			default:
+				n[2][c.Status]++
+			}
+		}
+		fmt.Fprintf(t, "| %s\t|", kind)
+		for _, counts := range n {
+			for _, s := range []analysis.Status{analysis.StatusNoLeak, analysis.StatusLeak, analysis.StatusInconclusive} {
+				fmt.Fprintf(t, " %d\t|", counts[s])
+			}
+		}
+		fmt.Fprintln(t)
+	}
+	return t.Flush()
+}
+
+func namedKind(name string) Cases {
+	c := Cases{Name: name}
+	_, _ = fmt.Sscanf(name, "%d", &c.Snapshots)
+	return c
+}
