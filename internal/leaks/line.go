@@ -82,8 +82,8 @@ func NewLines(builds []LineBuild, chosen string) *Lines {
 		branch := l.branchOf(b)
 		l.own[branch] = append(l.own[branch], b)
 	}
-	for branch := range l.own {
-		l.line(branch, nil)
+	for _, b := range order { // the branch that is first begins where two lead to each other
+		l.line(l.branchOf(b), nil)
 	}
 	if l.list[l.Default] == nil {
 		l.list[l.Default] = &Line{Branch: l.Default, at: map[int64]int{}}
@@ -182,10 +182,14 @@ func (l *Lines) fork(branch string, own []*LineBuild) *LineBuild {
 		if own[i].Fork == "" {
 			continue
 		}
+		var declared *LineBuild
 		for _, b := range l.builds {
-			if b.Name == own[i].Fork && l.branchOf(b) != branch {
-				return b
+			if b.Name == own[i].Fork && l.branchOf(b) != branch && (declared == nil || l.prefers(b, declared)) {
+				declared = b
 			}
+		}
+		if declared != nil {
+			return declared
 		}
 	}
 	for _, b := range own {
@@ -225,7 +229,7 @@ func (l *Lines) nearest(branch string, commits []string) *LineBuild {
 	return found
 }
 
-// prefers reports whether of two builds of one commit the first is the better fork: one of the default branch, else the
+// prefers reports whether of two builds of one commit, or of one name, the first is the better fork: one of the default branch, else the
 // newer.
 func (l *Lines) prefers(a, b *LineBuild) bool {
 	isDefault := func(b *LineBuild) bool { return l.branchOf(b) == l.Default }
