@@ -37,6 +37,7 @@ type analyzeFlags struct {
 	rules   string
 	work    string
 	unit    string
+	matters string
 	top     int
 	output  string
 }
@@ -55,6 +56,8 @@ func (f *analyzeFlags) set() *flag.FlagSet {
 	set.StringVar(&f.work, "work", "",
 		"how much work the process had done at each snapshot, `N,N,…` in the order of the files")
 	set.StringVar(&f.unit, "work-unit", "", "what --work counts, as in document")
+	set.StringVar(&f.matters, "matters", "",
+		"`growth` from which a leak matters, as in 10MB/day (the default), 500KB/hour or 64KB/run")
 	set.IntVar(&f.top, "top", 20, "sites in text and markdown; 0 for all")
 	set.StringVar(&f.output, "o", "", "output `file` instead of the standard output")
 	return set
@@ -140,6 +143,13 @@ func analyze(ctx context.Context, args []string, s streams) (int, error) {
 // options are what the flags say of the analysis.
 func (f *analyzeFlags) options() (analysis.Options, error) {
 	opt := analysis.Options{Process: f.process, WorkUnit: f.unit}
+	if f.matters != "" {
+		matters, err := analysis.ParseGrowth(f.matters)
+		if err != nil {
+			return opt, &usageError{"--matters: " + err.Error()}
+		}
+		opt.Matters = &matters
+	}
 	if f.rules == "" {
 		return opt, nil
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -300,5 +301,25 @@ func TestInlinedCallsOfAnotherBuild(t *testing.T) {
 		if expanded != (i == 0) {
 			t.Errorf("difference %d: inlined calls are known: %v", i, expanded)
 		}
+	}
+}
+
+// What matters is what the flag says, where the evidence tells its unit, and is in the verdict.
+func TestWhatMatters(t *testing.T) {
+	dir := corpus.Path(t, "lab", "C", "umdh_x86")
+	logs := make([]string, 4)
+	for i := range logs {
+		logs[i] = filepath.Join(dir, fmt.Sprintf("snap%d.txt", i+1))
+	}
+	for matters, want := range map[string]analysis.Growth{
+		"": {Bytes: 10 << 20, Unit: "day"}, "512KB/hour": {Bytes: 512 << 10, Unit: "hour"}, "1/page": {Bytes: 10 << 20, Unit: "day"},
+	} {
+		if r := analyzeJSON(t, append([]string{"--matters", matters}, logs...)...); *r.Verdict.Matters != want {
+			t.Errorf("%q: %v", matters, r.Verdict.Matters)
+		}
+	}
+	if _, errOut, code := cli(t, append([]string{"analyze", "--matters", "much"}, logs...)...); code != exitUsage ||
+		!strings.Contains(errOut, `--matters: "much" is no growth: write it as in 10MB/day`) {
+		t.Errorf("exit %d, %s", code, errOut)
 	}
 }

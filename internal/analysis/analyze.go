@@ -67,6 +67,7 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 	if firstLossy(r.Warnings) != nil || r.doubted != nil { // the verdict is inconclusive, whatever leaks
 		r.Power, r.powerless = nil, ""
 	}
+	r.asked = opt.Matters
 	r.Verdict = decide(r)
 	if r.table.repeats {
 		inParts(len(r.Sites), func(from, to int) {

@@ -55,6 +55,7 @@ type Report struct {
 	unnamedEnded bool                   // they held it until the process ended
 	write        func(i int, out *Site) // adds the text of a site, unless it has it
 	identify     func()                 // gives sites their Keys; nil where they have them, and of a report that was read from JSON
+	asked        *Growth                // from which a leak matters; nil for the default
 	powerless    string                 // why Power is nil, in words; "" where it is not, or there is nothing to say
 	listsNothing bool                   // the evidence has no sites, and says so
 	listsChanged bool                   // the evidence lists only stacks that changed

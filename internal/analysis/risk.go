@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
+	"unicode"
 
 	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis/score"
@@ -13,7 +16,7 @@ import (
 // Growth is an amount of bytes for each unit.
 type Growth struct {
 	Bytes float64 `json:"bytes"`
-	Unit  string  `json:"unit"` // "day", or "run" where the clocks of the evidence tell no time
+	Unit  string  `json:"unit"` // "day", "hour", "run" or a unit of work
 }
 
 // String says it as in "1.2 MB per day".
@@ -59,8 +62,14 @@ const (
 // What matters where nobody has said it: a service that leaks 10 MB a day grows by 300 MB in a month. Evidence without
 // times has a limit for the whole run, which is what that makes in about a minute.
 var (
-	mattersByDay = Growth{10 << 20, "day"}
-	mattersByRun = Growth{8 << 10, "run"}
+	mattersByDay = Growth{10 << 20, perDay}
+	mattersByRun = Growth{8 << 10, perRun}
+)
+
+// Units of growth beside hours and units of work.
+const (
+	perDay = "day"
+	perRun = "run"
 )
 
 // nothingCame is how many bytes may have come in the whole run, of all findings together, for evidence that is too short
@@ -84,11 +93,11 @@ func (r *Report) most() (bytes float64) {
 // each that is a leak rather than not and whose leak would matter, and as many others as it takes until the rest is not
 // expected to leak what matters. Growth that the evidence could not have shown anyway makes nothing undecided.
 func weigh(r *Report) (matters Growth, u *Undecided) {
-	var perRun float64 // the length of a run is 1 in its unit
-	matters, perRun = r.matters()
+	var runs float64 // that make a unit of what matters
+	matters, runs = r.matters()
 	limit := matters.Bytes
-	if p := r.Power; p != nil && p.Unit == hour && matters.Unit == "day" {
-		limit = max(limit, 24*p.Bytes)
+	if p := r.Power; p != nil {
+		limit = max(limit, p.Bytes*r.length(p.Unit)*runs)
 	}
 	places := 0
 	for i := range r.Findings {
@@ -110,7 +119,7 @@ func weigh(r *Report) (matters Growth, u *Undecided) {
 			continue
 		}
 		p := part{f: f, Stake: Stake{Signature: f.Signature, Probability: probability(f, places),
-			Growth: Growth{f.most * perRun, matters.Unit}}}
+			Growth: Growth{f.most * runs, matters.Unit}}}
 		p.weight = p.Probability * p.Bytes
 		u.Expected.Bytes += p.weight
 		parts = append(parts, p)
@@ -137,13 +146,56 @@ func weigh(r *Report) (matters Growth, u *Undecided) {
 	return matters, u
 }
 
-// matters is the growth from which a leak matters, and how many runs make its unit.
+// matters is the growth from which a leak matters, and how many runs make its unit: that which somebody asked for, or
+// what the default is where nobody did, or the evidence does not tell its unit.
 func (r *Report) matters() (matters Growth, runs float64) {
-	hours := r.hours()
-	if hours <= 0 {
-		return mattersByRun, 1
+	list := []Growth{mattersByDay, mattersByRun}
+	if r.asked != nil {
+		list = slices.Insert(list, 0, *r.asked)
 	}
-	return mattersByDay, 24 / hours
+	for _, matters = range list {
+		if length := r.length(matters.Unit); length > 0 {
+			return matters, 1 / length
+		}
+	}
+	return mattersByRun, 1
+}
+
+// length is how long the evidence watched in a unit; 0 where it does not tell that.
+func (r *Report) length(unit string) float64 {
+	switch {
+	case unit == perRun:
+		return 1
+	case unit == perDay:
+		return r.hours() / 24
+	case unit == hour:
+		return r.hours()
+	case r.Stretches != nil && r.Stretches.Unit == unit:
+		return r.Stretches.Sum()
+	}
+	return 0
+}
+
+// ParseGrowth reads a growth as users write it, as in "10MB/day": a number of B, KB, MB or GB for each day, hour, run or
+// unit of work.
+func ParseGrowth(text string) (g Growth, err error) {
+	amount, unit, _ := strings.Cut(text, "/")
+	amount, g.Unit = strings.ToUpper(strings.TrimSpace(amount)), strings.TrimSpace(unit)
+	shift := 0
+	if digits, isBytes := strings.CutSuffix(amount, "B"); isBytes {
+		amount = digits
+		if n := len(amount); n > 0 {
+			if place := strings.IndexByte("KMG", amount[n-1]); place >= 0 {
+				amount, shift = amount[:n-1], 10*(place+1)
+			}
+		}
+	}
+	number, err := strconv.ParseFloat(strings.TrimSpace(amount), 64)
+	if err != nil || !(number >= 0) || math.IsInf(number, 0) || g.Unit == "" || strings.ContainsFunc(g.Unit, unicode.IsControl) {
+		return Growth{}, fmt.Errorf("%q is no growth: write it as in 10MB/day, 500KB/hour, 64KB/run or 200B/document", text)
+	}
+	g.Bytes = math.Ldexp(number, shift)
+	return g, nil
 }
 
 // hours is how long the evidence watched; 0 where its clocks do not tell.

@@ -100,6 +100,10 @@ func TestWeighPower(t *testing.T) {
 	}
 	r.Power.Unit = "document"
 	if _, u := weigh(r); u.Sites != 1 {
+		t.Errorf("a power that counts by what the evidence does not tell: %+v", u)
+	}
+	r.Stretches = &score.Stretches{Unit: "document", Over: [score.Parts]float64{1, 1, 1, 0}}
+	if _, u := weigh(r); u.Sites != 0 || u.Limit != (Growth{36 << 20, "day"}) {
 		t.Errorf("a power that counts by work: %+v", u)
 	}
 }
@@ -112,6 +116,47 @@ func TestWeighWithoutTimes(t *testing.T) {
 		}
 		if matters, u := weigh(r); u.Sites != want || matters.String() != "8.00 KB per run" {
 			t.Errorf("%v bytes: %v, %+v", most, matters, u)
+		}
+	}
+}
+
+func TestWeighWhatIsAsked(t *testing.T) {
+	r := twoHours(weighed(2<<20, 0.6))
+	r.Stretches = &score.Stretches{Unit: "document", Over: [score.Parts]float64{1, 1, 1, 1}}
+	for _, test := range []struct {
+		asked Growth
+		sites int
+		used  Growth
+	}{
+		{Growth{24 << 20, "day"}, 0, Growth{24 << 20, "day"}},
+		{Growth{24<<20 - 1, "day"}, 1, Growth{24<<20 - 1, "day"}},
+		{Growth{1 << 20, "hour"}, 0, Growth{1 << 20, "hour"}},
+		{Growth{1<<20 - 1, "hour"}, 1, Growth{1<<20 - 1, "hour"}},
+		{Growth{2 << 20, "run"}, 0, Growth{2 << 20, "run"}},
+		{Growth{2<<20 - 1, "run"}, 1, Growth{2<<20 - 1, "run"}},
+		{Growth{512 << 10, "document"}, 0, Growth{512 << 10, "document"}},
+		{Growth{512<<10 - 1, "document"}, 1, Growth{512<<10 - 1, "document"}},
+		{Growth{1 << 40, "page"}, 1, mattersByDay},
+	} {
+		r.asked = &test.asked
+		if matters, u := weigh(r); matters != test.used || u.Sites != test.sites || u.Largest.Unit != test.used.Unit {
+			t.Errorf("%v: %v matter, %+v", test.asked, matters, u)
+		}
+	}
+}
+
+func TestParseGrowth(t *testing.T) {
+	for text, want := range map[string]Growth{
+		"10MB/day": {10 << 20, "day"}, "1.5 kb / hour": {1536, "hour"}, "0/run": {0, "run"}, "7B/document": {7, "document"},
+		"2GB/day": {2 << 30, "day"}, "12/run": {12, "run"},
+	} {
+		if got, err := ParseGrowth(text); err != nil || got != want {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "10MB", "10MB/", "/day", "MB/day", "-1/day", "Inf/day", "NaN/day", "10TB/day", "1e400/day", "1/a\x00b"} {
+		if got, err := ParseGrowth(text); err == nil {
+			t.Errorf("%q: %v", text, got)
 		}
 	}
 }
