@@ -72,8 +72,8 @@ const (
 	perRun = "run"
 )
 
-// nothingCame is how many bytes may have come in the whole run, of all findings together, for evidence that is too short
-// to tell a leak from a cache to say that there is none.
+// nothingCame is how many bytes may have come in the whole run, of all findings together, for evidence that is too
+// short to tell a leak from a cache to say that there is none.
 const nothingCame = 1 << 10
 
 // most is how many bytes of all findings together came in the run and stayed at most, whatever they are.
@@ -176,8 +176,8 @@ func (r *Report) length(unit string) float64 {
 	return 0
 }
 
-// ParseGrowth reads a growth as users write it, as in "10MB/day": a number of B, KB, MB or GB for each day, hour, run or
-// unit of work.
+// ParseGrowth reads a growth as users write it, as in "10MB/day": a number of B, KB, MB or GB for each day, hour, run
+// or unit of work.
 func ParseGrowth(text string) (g Growth, err error) {
 	amount, unit, _ := strings.Cut(text, "/")
 	amount, g.Unit = strings.ToUpper(strings.TrimSpace(amount)), strings.TrimSpace(unit)
@@ -191,7 +191,8 @@ func ParseGrowth(text string) (g Growth, err error) {
 		}
 	}
 	number, err := strconv.ParseFloat(strings.TrimSpace(amount), 64)
-	if err != nil || !(number >= 0) || math.IsInf(number, 0) || g.Unit == "" || strings.ContainsFunc(g.Unit, unicode.IsControl) {
+	isUnit := g.Unit != "" && !strings.ContainsFunc(g.Unit, unicode.IsControl)
+	if err != nil || !(number >= 0) || math.IsInf(number, 0) || !isUnit {
 		return Growth{}, fmt.Errorf("%q is no growth: write it as in 10MB/day, 500KB/hour, 64KB/run or 200B/document", text)
 	}
 	g.Bytes = math.Ldexp(number, shift)
@@ -220,8 +221,8 @@ func scoreOf(f *Finding) float64 {
 	return 0
 }
 
-// probability is how probable it is that a finding leaks, among so many places of a run that could. A score is a frequency among generated
-// places, of which more leak than of a real run's: the odds are those of the score times those of the run over those of
+// probability is how probable it is that a finding leaks, among so many places of a run that could. A score is a
+// frequency among generated places, of which more leak than of a real run's: the odds are those of the score times those of the run over those of
 // what was generated.
 func probability(f *Finding, places int) float64 {
 	prior := min(generatedShare, expectedLeaks/float64(max(1, places)))

@@ -232,7 +232,8 @@ func conclusion(r *Report, v *Verdict, t *tally, lossy *Warning) string {
 		return s
 	case v.Status == StatusNoLeak:
 		return noLeak(r, v, t)
-	case v.Undecided != nil && v.Undecided.Sites > 0 && (t.leaks == 0 || r.Trace != nil || len(r.judged) >= score.SnapshotsToBeCertain):
+	case v.Undecided != nil && v.Undecided.Sites > 0 &&
+		(t.leaks == 0 || r.Trace != nil || len(r.judged) >= score.SnapshotsToBeCertain):
 		return undecided(v.Undecided)
 	case t.leaks > 0 && r.Trace == nil && len(r.judged) < score.SnapshotsToBeCertain:
 		return fmt.Sprintf("%s probably leaking; it takes %d snapshots to be certain, and these are %d",

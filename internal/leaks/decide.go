@@ -226,7 +226,8 @@ func (d *decider) doubtful(f *compare.Finding, o *Origin) {
 			d.doubt(f, FailOnNew, p)
 		}
 	case o.Found || o.Told != "" || o.Owned:
-	case f.Onset != nil && f.Onset.Doubtful, f.Class.IsLeak() && !f.Immaterial && (f.Onset == nil || f.Onset.Before < settledRuns):
+	case f.Onset != nil && f.Onset.Doubtful,
+		f.Class.IsLeak() && !f.Immaterial && (f.Onset == nil || f.Onset.Before < settledRuns):
 		on := FailOnNew
 		if o.Regressed && d.asks(FailOnRegressed) {
 			on = FailOnRegressed

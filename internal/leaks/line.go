@@ -229,8 +229,8 @@ func (l *Lines) nearest(branch string, commits []string) *LineBuild {
 	return found
 }
 
-// prefers reports whether of two builds of one commit, or of one name, the first is the better fork: one of the default branch, else the
-// newer.
+// prefers reports whether of two builds of one commit, or of one name, the first is the better fork: one of the default
+// branch, else the newer.
 func (l *Lines) prefers(a, b *LineBuild) bool {
 	isDefault := func(b *LineBuild) bool { return l.branchOf(b) == l.Default }
 	return cmp.Or(compareBools(isDefault(a), isDefault(b)), ComparePlaces(a.Place, b.Place), cmp.Compare(a.ID, b.ID)) > 0

@@ -77,7 +77,8 @@ func addSite(f *analysis.Finding, s *analysis.Site) {
 
 var findingColumns = []string{"run_id", "signature_id", "class", "certain", "sites",
 	"outstanding_count", "outstanding_bytes",
-	"growth_count", "growth_bytes", "allocated", "score", "rate", "clauses", "witnesses", "ordinal", "evidence", "stayed", "immaterial"}
+	"growth_count", "growth_bytes", "allocated", "score", "rate", "clauses", "witnesses", "ordinal", "evidence", "stayed",
+	"immaterial"}
 
 // replaceFindings puts a run's findings in the place of those stored before. Whoever calls it holds the lock of the
 // project's signatures.

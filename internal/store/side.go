@@ -132,7 +132,8 @@ func (r *sideRow) finding() compare.Finding {
 	f := compare.Finding{
 		Signature: r.Text, Kind: r.Kind, Title: r.Title, Leaf: r.Leaf, Outline: r.Outline, Frames: r.Frames,
 		Class: figure.Class, Score: figure.Score,
-		Certain: figure.Certain, Immaterial: r.Immaterial, Outstanding: figure.Outstanding, Growth: figure.Growth, Allocated: -1,
+		Certain: figure.Certain, Immaterial: r.Immaterial,
+		Outstanding: figure.Outstanding, Growth: figure.Growth, Allocated: -1,
 		State: string(triage.State), Owner: triage.Responsible(), Known: r.Tolerance(r.Now),
 		ByRule: r.IsKnownByRule(r.Now), Regressed: r.Regressed, Open: r.Course != leaks.StateNone &&
 			r.Course != leaks.StateFixed,

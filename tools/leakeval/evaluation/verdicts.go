@@ -25,7 +25,8 @@ type RunCase struct {
 // Matters reports whether the process lost as much as the verdict says it would tell.
 func (c *RunCase) Matters() bool { return c.Leaks > 0 && c.Lost >= c.Limit }
 
-// Verdicts judges processes of so many places, half of which are clean and half of which have the given number of leaks.
+// Verdicts judges processes of so many places, half of which are clean and half of which have the given number of
+// leaks.
 func Verdicts(ctx context.Context, o Options, places, leaks int) ([]RunCase, error) {
 	n := len(o.Seeds) * o.Processes * 2
 	all := make([][]RunCase, n)
