@@ -6,8 +6,8 @@ import "heapdrift/ingest/capture/allocations"
 const warmUp = 1.0 / Parts
 
 // MostLeakedOfSeries is the most blocks that a leak can have left in the run: those that came after the warm-up and
-// stayed, as if the warm-up had been like the rest. Those that only the last snapshot shows may be in use, and are left out
-// likewise. Where blocks are not followed the rises of their number stand for them.
+// stayed, as if the warm-up had been like the rest. Those that only the last snapshot shows may be in use, and are left
+// out likewise. Where blocks are not followed the rises of their number stand for them.
 func MostLeakedOfSeries(s *Series, a *Axis) float64 {
 	n := min(len(s.Count), len(a.At))
 	if n < 2 {
