@@ -222,8 +222,8 @@ func scoreOf(f *Finding) float64 {
 }
 
 // probability is how probable it is that a finding leaks, among so many places of a run that could. A score is a
-// frequency among generated places, of which more leak than of a real run's: the odds are those of the score times those
-// of the run over those of what was generated.
+// frequency among generated places, of which more leak than of a real run's: the odds are those of the score times
+// those of the run over those of what was generated.
 func probability(f *Finding, places int) float64 {
 	prior := min(generatedShare, expectedLeaks/float64(max(1, places)))
 	s := scoreOf(f)
