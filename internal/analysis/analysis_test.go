@@ -312,7 +312,7 @@ func TestVerdict(t *testing.T) {
 		{"five that grow by less than matters", grow(5, 1), analysis.StatusNoLeak, 0,
 			"no leak of 8.00 KB per run or more seen; what is not decided is expected to leak"},
 		{"five that grow", grow(5, 5), analysis.StatusInconclusive, 0,
-			"app+0x20 could leak 20.0 KB per run, where 8.00 KB per run matters, and the evidence does not decide; run longer, or record a second run."},
+			"app+0x20 could leak 20.0 KB per run, where the limit is 8.00 KB per run, and the evidence does not decide; run longer, or record a second run."},
 		{"six that grow", grow(6, 100), analysis.StatusInconclusive, 0,
 			"1 place probably leaking; it takes 10 snapshots to be certain, and these are 6."},
 		{"twelve that grow", grow(12, 100), analysis.StatusLeak, 0,

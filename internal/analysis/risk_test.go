@@ -164,12 +164,23 @@ func TestParseGrowth(t *testing.T) {
 func TestUndecidedSentence(t *testing.T) {
 	u := &Undecided{Limit: Growth{10 << 20, "day"}, Largest: &Stake{where: "app!F", Growth: Growth{24 << 20, "day"}}}
 	for sites, want := range map[int]string{
-		1: "app!F could leak 24.0 MB per day, where 10.0 MB per day matters, and the evidence does not decide",
-		2: "app!F and 1 more place could leak, the first 24.0 MB per day, where 10.0 MB per day matters, and",
+		1: "app!F could leak 24.0 MB per day, where the limit is 10.0 MB per day, and the evidence does not decide",
+		2: "app!F and 1 more place could leak, the first 24.0 MB per day, where the limit is 10.0 MB per day, and",
 	} {
 		u.Sites = sites
 		if got := undecided(u); !strings.HasPrefix(got, want) {
 			t.Errorf("%d: %s", sites, got)
+		}
+	}
+}
+
+// Too few snapshots to tell a leak say that there is none where next to nothing came.
+func TestNextToNothingCame(t *testing.T) {
+	for most, want := range map[float64]Status{1023: StatusNoLeak, 1024: StatusNoLeak, 1025: StatusInconclusive} {
+		r := twoHours(Finding{Signature: "stayed", most: most - 24}, Finding{Signature: "grew", Amounts: Amounts{Growth: &Amount{Bytes: 24}}})
+		r.judged = r.judged[:2]
+		if v := decide(r); v.Status != want || (v.SnapshotsMissing == 0) != (want == StatusNoLeak) || r.Suffices() {
+			t.Errorf("%v bytes: %+v", most, v)
 		}
 	}
 }

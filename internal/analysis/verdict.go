@@ -69,7 +69,7 @@ func decide(r *Report) Verdict {
 	if n := len(r.judged); n < SnapshotsToDecide && r.Trace == nil {
 		v.SnapshotsMissing = SnapshotsToDecide - n
 	}
-	weighed := r.Stretches != nil && !r.listsNothing && !cutShort(r)
+	weighed := r.Stretches != nil && !r.listsNothing && !cutShort(r.judged)
 	if weighed {
 		matters, undecided := weigh(r)
 		v.Matters, v.Undecided = &matters, undecided
@@ -90,19 +90,18 @@ func decide(r *Report) Verdict {
 }
 
 // cutShort reports whether a snapshot lists fewer blocks than there were, so that what came in the run is not known.
-func cutShort(r *Report) bool {
-	return slices.ContainsFunc(r.judged, func(s Snapshot) bool { return s.LowerBound })
+func cutShort(list []Snapshot) bool {
+	return slices.ContainsFunc(list, func(s Snapshot) bool { return s.LowerBound })
 }
 
 // Suffices reports whether the evidence lost nothing, lists all, is of one process for certain and enough for growth to
 // be judged: what it says of a signature may be judged together with what other runs say. Of a report that was read
 // from JSON it is not known.
 func (r *Report) Suffices() bool {
-	partial := slices.ContainsFunc(r.Snapshots, func(s Snapshot) bool { return s.LowerBound })
 	few := r.Trace == nil && len(r.judged) > 0 && len(r.judged) < SnapshotsToDecide
 	shows := r.Trace == nil || r.Window != nil && !isAbsent(r) && !isInstant(r)
 	return r.Verdict.SnapshotsMissing == 0 && !few && firstLossy(r.Warnings) == nil && r.doubted == nil &&
-		r.ListsAll() && !partial && shows
+		r.ListsAll() && !cutShort(r.Snapshots) && shows
 }
 
 // sentence writes the verdict and the facts that it rests on.
@@ -252,7 +251,7 @@ func conclusion(r *Report, v *Verdict, t *tally, lossy *Warning) string {
 func noLeak(r *Report, v *Verdict, t *tally) string {
 	s := "no leak seen"
 	if u := v.Undecided; u != nil && u.Largest != nil && t.leaks+t.growing > 0 {
-		s = fmt.Sprintf("no leak of %s or more seen; what is not decided is expected to leak %s, most of it from %s, which could leak %s",
+		s = fmt.Sprintf("no leak of %s or more seen; what is not decided is expected to leak %s, the largest part from %s, which could leak %s",
 			u.Limit, u.Expected, u.Largest.where, u.Largest.Growth)
 	}
 	switch {
@@ -268,9 +267,9 @@ func noLeak(r *Report, v *Verdict, t *tally) string {
 func undecided(u *Undecided) string {
 	const next = "the evidence does not decide; run longer, or record a second run"
 	if u.Sites == 1 {
-		return fmt.Sprintf("%s could leak %s, where %s matters, and %s", u.Largest.where, u.Largest.Growth, u.Limit, next)
+		return fmt.Sprintf("%s could leak %s, where the limit is %s, and %s", u.Largest.where, u.Largest.Growth, u.Limit, next)
 	}
-	return fmt.Sprintf("%s and %s could leak, the first %s, where %s matters, and %s", u.Largest.where,
+	return fmt.Sprintf("%s and %s could leak, the first %s, where the limit is %s, and %s", u.Largest.where,
 		figures.Plural(u.Sites-1, "more place"), u.Largest.Growth, u.Limit, next)
 }
 

@@ -113,7 +113,7 @@ func (d *decider) whyPassed() string {
 		parts = append(parts, fmt.Sprintf("%s, as in runs before or too little to tell", figures.Plural(d.improbable, "growing site")))
 	}
 	if d.immaterial > 0 {
-		parts = append(parts, fmt.Sprintf("%s, which could leak less than matters", figures.Plural(d.immaterial, "growing site")))
+		parts = append(parts, fmt.Sprintf("%s, not expected to leak what matters", figures.Plural(d.immaterial, "growing site")))
 	}
 	switch {
 	case len(parts) > 0:

@@ -6,7 +6,7 @@
 // It prints precision and recall for each kind of evidence, a calibration table, what other rules would have flagged,
 // and what became of each behaviour, the worst first. docs/method.md publishes what it prints.
 //
-//	go run ./tools/leakeval -places 30 [-leaks 1]
+//	go run ./tools/leakeval -places 30 [-leaks 1] [-matters 3MB/day]
 //
 // counts what the verdicts on whole runs would make of a gate, for processes of so many places that are clean or have
 // leaks.
@@ -28,6 +28,7 @@ import (
 	"strconv"
 	"strings"
 
+	"heapdrift/internal/analysis"
 	"heapdrift/tools/leakeval/evaluation"
 )
 
@@ -51,6 +52,7 @@ func run(ctx context.Context, args []string) error {
 	snapshots := flags.String("snapshots", "5,6,8,12,20", "how many snapshots are taken")
 	dumps := flags.String("dumps", "8", "how many full dumps are taken")
 	places := flags.Int("places", 0, "count the verdicts on runs of processes of so many places, half of them clean, instead of judging places")
+	matters := flags.String("matters", "", "with -places: the `growth` from which a leak matters, as in 3MB/day")
 	leaks := flags.Int("leaks", 1, "with -places: how many places of the other half leak")
 	fit := flags.String("fit", "", "fit the model on the behaviours for tuning and write its table to this `file`")
 	if err := flags.Parse(args); err != nil {
@@ -81,6 +83,13 @@ func run(ctx context.Context, args []string) error {
 	if *fit != "" {
 		o.Dumps = nil
 		o.Snapshots, o.Counted = evaluation.FittedSnapshots(), true
+	}
+	if *matters != "" {
+		growth, err := analysis.ParseGrowth(*matters)
+		if err != nil {
+			return fmt.Errorf("-matters: %w", err)
+		}
+		o.Matters = &growth
 	}
 	if *places > 0 {
 		cases, err := evaluation.Verdicts(ctx, o, *places, *leaks)

@@ -30,6 +30,7 @@ type Options struct {
 	Dumps      []int // how many full dumps are taken, one evaluation for each
 	Counted    bool  // the same snapshots are judged without addresses too
 	Trace      bool
+	Matters    *analysis.Growth // from which a leak matters; nil for the default
 }
 
 // A Case is one judgement and what is true.
@@ -64,6 +65,18 @@ type Cases struct {
 func Run(ctx context.Context, o Options) ([]Cases, error) {
 	runs := max(1, o.Runs)
 	all := make([][]Cases, len(o.Seeds)*o.Processes*runs)
+	err := onAllCores(ctx, len(all), func(i int) (err error) {
+		all[i], err = judgeProcess(ctx, &o, o.Seeds[i/runs/o.Processes], i/runs, i%runs)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return joined(all), nil
+}
+
+// onAllCores calls do for 0 to n−1 and returns its first error, or why the context ended.
+func onAllCores(ctx context.Context, n int, do func(i int) error) error {
 	work := make(chan int)
 	var first error
 	var once sync.Once
@@ -71,15 +84,13 @@ func Run(ctx context.Context, o Options) ([]Cases, error) {
 	for range runtime.GOMAXPROCS(0) {
 		group.Go(func() {
 			for i := range work {
-				cases, err := judgeProcess(ctx, &o, o.Seeds[i/runs/o.Processes], i/runs, i%runs)
-				if err != nil {
+				if err := do(i); err != nil {
 					once.Do(func() { first = err })
 				}
-				all[i] = cases
 			}
 		})
 	}
-	for i := range all {
+	for i := range n {
 		if ctx.Err() != nil {
 			break
 		}
@@ -90,10 +101,7 @@ func Run(ctx context.Context, o Options) ([]Cases, error) {
 	if first == nil {
 		first = context.Cause(ctx)
 	}
-	if first != nil {
-		return nil, first
-	}
-	return joined(all), nil
+	return first
 }
 
 // joined puts the cases of one kind of evidence together, in the order in which kinds turn up.
@@ -131,6 +139,14 @@ func order(c Cases) int {
 
 const traceName, attachedName, countedName, dumpsName = "trace", "attached trace", " without addresses", " dumps"
 
+// traceOf is the name of the trace of a process.
+func traceOf(p *workload.Process) string {
+	if p.Attached > 0 {
+		return attachedName
+	}
+	return traceName
+}
+
 func judgeProcess(ctx context.Context, o *Options, seed uint64, number, run int) ([]Cases, error) {
 	p := workload.New(seed, uint64(number%o.Processes), uint64(run), o.Behaviours)
 	var list []Cases
@@ -166,12 +182,8 @@ func judgeProcess(ctx context.Context, o *Options, seed uint64, number, run int)
 		}
 	}
 	if o.Trace {
-		name := traceName
-		if p.Attached > 0 {
-			name = attachedName
-		}
 		e, err := p.Trace(ctx)
-		if err := judge(name, 0, e, err); err != nil {
+		if err := judge(traceOf(p), 0, e, err); err != nil {
 			return nil, err
 		}
 	}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
-	"sync"
 	"text/tabwriter"
 
 	"heapdrift/internal/analysis"
@@ -15,9 +13,9 @@ import (
 
 // A RunCase is the verdict on one process and what is true.
 type RunCase struct {
-	Evidence string // "12 snapshots", "trace", "attached trace"
-	Leaks    int    // places that leak
-	Lost     float64
+	Evidence string  // "12 snapshots", "trace", "attached trace"
+	Leaks    int     // places that leak
+	Lost     float64 // by them, in bytes per day
 	Limit    float64 // of the verdict, in bytes per day; 0 where it says none
 	Status   analysis.Status
 }
@@ -30,34 +28,12 @@ func (c *RunCase) Matters() bool { return c.Leaks > 0 && c.Lost >= c.Limit }
 func Verdicts(ctx context.Context, o Options, places, leaks int) ([]RunCase, error) {
 	n := len(o.Seeds) * o.Processes * 2
 	all := make([][]RunCase, n)
-	work := make(chan int)
-	var first error
-	var once sync.Once
-	var group sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		group.Go(func() {
-			for i := range work {
-				mix := workload.Mix{Stacks: places, Leaks: i % 2 * leaks}
-				cases, err := runCases(ctx, &o, o.Seeds[i/2/o.Processes], uint64(i%(2*o.Processes)), &mix)
-				if err != nil {
-					once.Do(func() { first = err })
-				}
-				all[i] = cases
-			}
-		})
-	}
-	for i := range n {
-		if ctx.Err() != nil {
-			break
-		}
-		work <- i
-	}
-	close(work)
-	group.Wait()
-	if first == nil {
-		first = context.Cause(ctx)
-	}
-	return slices.Concat(all...), first
+	err := onAllCores(ctx, n, func(i int) (err error) {
+		mix := workload.Mix{Stacks: places, Leaks: i % 2 * leaks}
+		all[i], err = runCases(ctx, &o, o.Seeds[i/2/o.Processes], uint64(i%(2*o.Processes)), &mix)
+		return err
+	})
+	return slices.Concat(all...), err
 }
 
 func runCases(ctx context.Context, o *Options, seed, number uint64, mix *workload.Mix) (list []RunCase, err error) {
@@ -67,6 +43,7 @@ func runCases(ctx context.Context, o *Options, seed, number uint64, mix *workloa
 			return fmt.Errorf("process %d of seed %d: %w", number, seed, err)
 		}
 		defer e.Close()
+		e.Options.Matters = o.Matters
 		r, err := analysis.Analyze(ctx, e.Inputs, e.Options)
 		if err != nil {
 			return fmt.Errorf("process %d of seed %d, %s: %w", number, seed, name, err)
@@ -85,12 +62,8 @@ func runCases(ctx context.Context, o *Options, seed, number uint64, mix *workloa
 			return nil, err
 		}
 	}
-	name := traceName
-	if p.Attached > 0 {
-		name = attachedName
-	}
 	e, err := p.Trace(ctx)
-	return list, judge(name, p.Attached, e, err)
+	return list, judge(traceOf(p), p.Attached, e, err)
 }
 
 // PrintVerdicts counts what the verdicts on runs would make of a gate, by kind of evidence: clean runs, runs whose leak
