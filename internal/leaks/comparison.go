@@ -48,6 +48,15 @@ type RunComparison struct {
 	*compare.Comparison
 }
 
+// baseline is how sentences call the base, followed by what ends an apposition where it has one: "build 5, the
+// baseline,".
+func (c *RunComparison) baseline(end string) string {
+	if c.Base.Label != "" {
+		return c.Base.Label
+	}
+	return "build " + c.Base.Build + ", the baseline" + end
+}
+
 // CheckSides refuses a comparison of a build with itself. Its error is a *FieldError.
 func CheckSides(base, head *compare.Side) error {
 	if slices.Equal(base.Runs, head.Runs) {

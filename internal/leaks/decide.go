@@ -152,8 +152,8 @@ func (d *decider) kinds() {
 		switch {
 		case row == nil:
 		case row.Change == compare.Grown:
-			d.kind(FailOnGrown, f, "%s leaks faster than in build %s, the baseline", nameOf(f), d.Compared.Base.Build)
-		case row.Change == compare.Persisting && !d.Compared.Base.Decides():
+			d.kind(FailOnGrown, f, "%s leaks faster than in %s", nameOf(f), d.Compared.baseline(""))
+		case row.Change == compare.Persisting && (row.Unrated || !d.Compared.Base.Decides()):
 			d.unrated++
 		}
 	}
@@ -197,8 +197,7 @@ func (d *decider) newcomerByBaseline(f *compare.Finding) {
 	case !provesNew(d.Compared.Base, row):
 		d.open[f.Signature] = true
 	default:
-		d.kind(FailOnNew, f, "%s leaks, and build %s, the baseline, was clean or did not have it",
-			nameOf(f), d.Compared.Base.Build)
+		d.kind(FailOnNew, f, "%s leaks, and %s was clean or did not have it", nameOf(f), d.Compared.baseline(","))
 	}
 	if f.Regressed {
 		d.kind(FailOnRegressed, f, "%s was fixed, and leaks again", nameOf(f))
@@ -222,9 +221,7 @@ func (d *decider) doubtful(f *compare.Finding, o *Origin) {
 		d.immaterial++
 	case !asks:
 	case d.Named || d.Origins == nil:
-		if row := d.rows[f.Signature]; row != nil && row.Change == compare.New && f.Class.IsLeak() {
-			d.doubt(f, FailOnNew, p)
-		}
+		d.doubtfulByBaseline(f, p)
 	case o.Found || o.Told != "" || o.Owned:
 	case f.Onset != nil && f.Onset.Doubtful,
 		f.Class.IsLeak() && !f.Immaterial && (f.Onset == nil || f.Onset.Before < settledRuns):
@@ -238,6 +235,19 @@ func (d *decider) doubtful(f *compare.Finding, o *Origin) {
 		d.doubt(f, on, p)
 	case probable:
 		d.improbable++
+	}
+}
+
+// doubtfulByBaseline notes a finding that the evidence does not decide, and that would fail the gate by comparison with
+// the baseline if it did.
+func (d *decider) doubtfulByBaseline(f *compare.Finding, p float64) {
+	row := d.rows[f.Signature]
+	switch {
+	case row == nil || f.Immaterial || !f.Class.IsLeak() && p < score.LeastDoubt:
+	case row.Change == compare.New:
+		d.doubt(f, FailOnNew, p)
+	case row.Change == compare.Grown && d.asks(FailOnGrown):
+		d.doubt(f, FailOnGrown, p)
 	}
 }
 
@@ -287,13 +297,11 @@ func (d *decider) doubts() {
 		d.say(EffectDoubts, ReasonNoBaseline, nil, nil, nil, "", "there is no baseline to tell which leaks are new")
 	case asksNew && len(d.open) > 0:
 		d.say(EffectDoubts, ReasonBaseline, nil, nil, nil, "",
-			"the evidence of build %s, the baseline, does not decide whether %s new",
-			d.Compared.Base.Build, countOpen(len(d.open)))
+			"the evidence of %s does not decide whether %s new", d.Compared.baseline(","), countOpen(len(d.open)))
 	}
 	if d.asks(FailOnGrown) && d.unrated > 0 {
 		d.say(EffectDoubts, ReasonBaseline, nil, nil, nil, "",
-			"the evidence of build %s, the baseline, does not decide whether %s faster",
-			d.Compared.Base.Build, countFaster(d.unrated))
+			"the evidence of %s does not decide whether %s faster", d.Compared.baseline(","), countFaster(d.unrated))
 	}
 	if d.proof == NotProven {
 		d.say(EffectDoubts, ReasonNotProven, nil, nil, nil, "", "the gate is not proven: the canary %s was not found",

@@ -104,7 +104,7 @@ func (d *decider) whyPassed() string {
 		return "every leak is known" + silenced[0].byRules()
 	}
 	if rest := certain - d.told(); rest > 0 {
-		parts = append([]string{fmt.Sprintf("%s, and the gate is not set to fail on that", reason(rest, FailOnLeak))}, parts...)
+		parts = append([]string{d.saysRest(rest)}, parts...)
 	}
 	if d.asks(FailOnNew) && !d.asks(FailOnLeak) && (len(parts) > 0 || d.improbable > 0) {
 		parts = append([]string{"no leak is new"}, parts...)
@@ -124,6 +124,14 @@ func (d *decider) whyPassed() string {
 		return "no leak is certain or probable"
 	}
 	return "nothing leaks"
+}
+
+// saysRest says of certain leaks, of which no other reason tells why they do not fail the gate, why they do not.
+func (d *decider) saysRest(n int) string {
+	if d.Named && d.asks(FailOnNew) && d.asks(FailOnGrown) {
+		return fmt.Sprintf("%s in %s as well, no faster now", countOpen(n), d.Compared.baseline(","))
+	}
+	return fmt.Sprintf("%s, and the gate is not set to fail on that", reason(n, FailOnLeak))
 }
 
 // told counts certain leaks of which a reason says why they do not fail the gate.

@@ -128,6 +128,8 @@ func (u *UndecidedFinding) says() string {
 		kind = "could be a new leak"
 	case FailOnRegressed:
 		kind = "could have come back"
+	case FailOnGrown:
+		kind = "could be a leak that grows faster"
 	}
 	if u.Probability == 0 {
 		return u.name + " " + kind

@@ -29,15 +29,16 @@ func Compare(base, head *Side) *Comparison {
 		row := Row{Base: before[h], Head: h}
 		switch {
 		case row.Base == nil:
-			row.Change, row.Why = New, cmp.Or(symbolsMissing(base, h, head.Build, after), absentIn(base))
+			unknown := symbolsMissing(base, h, head, after)
+			row.Change, row.Why, row.Unknown = New, cmp.Or(unknown, absentIn(base)), unknown != ""
 		case !row.Base.Class.IsSuspect():
-			row.Change, row.Why = New, fmt.Sprintf("in build %s it was %s", base.Build, classWord(row.Base.Class))
+			row.Change, row.Why = New, fmt.Sprintf("in %s it was %s", base.Name(), classWord(row.Base.Class))
 		case shared[row.Base] || shared[h]:
 			row.chance = 1
 			row.Change, row.Why = Persisting,
 				"it leaks or grows on both sides; the evidence of one, without inlined calls, shows several as one"
 		default:
-			row.Change, row.Why, row.chance = speed(row.Base, h)
+			row.Change, row.Why, row.chance, row.Unrated = speed(row.Base, h)
 		}
 		if row.Change == New && !base.Decides() {
 			row.Why += "; its evidence alone decides nothing"
@@ -53,7 +54,7 @@ func Compare(base, head *Side) *Comparison {
 		}
 		row := Row{Base: b, Head: h}
 		if h == nil {
-			row.Change, row.Why = absent(b, head, symbolsMissing(head, b, base.Build, before))
+			row.Change, row.Why = absent(b, head, symbolsMissing(head, b, base, before))
 		} else {
 			row.Change, row.Why = ended(h, head)
 		}
@@ -162,9 +163,12 @@ func classWord(c analysis.Class) string {
 	return string(c)
 }
 
+// Name is what sentences call the side.
+func (s *Side) Name() string { return cmp.Or(s.Label, "build "+s.Build) }
+
 // Decides reports whether a run of the side has evidence that decides something.
 func (s *Side) Decides() bool {
-	return len(s.Statuses) == 0 ||
+	return len(s.Statuses) == 0 || s.Suffices ||
 		slices.ContainsFunc(s.Statuses, func(status analysis.Status) bool { return status != analysis.StatusInconclusive })
 }
 
@@ -176,19 +180,23 @@ func (s *Side) isAfter(place []byte) bool {
 // absentIn says why a side does not show a signature.
 func absentIn(s *Side) string {
 	if s.Trace {
-		return fmt.Sprintf("the trace of build %s has no allocation of it", s.Build)
+		return fmt.Sprintf("the trace of %s has no allocation of it", s.Name())
 	}
-	return fmt.Sprintf("the evidence of build %s does not show it", s.Build)
+	return fmt.Sprintf("the evidence of %s does not show it", s.Name())
 }
 
-// symbolsMissing says why nobody knows whether a side shows a finding of another build; "" where it shows that it does
-// not. Partners are those of the side's own findings.
-func symbolsMissing(s *Side, f *Finding, build string, partners map[*Finding]*Finding) string {
-	if s.Build == build || !s.mayShow(f, partners) {
+// symbolsMissing says why nobody knows whether a side shows a finding of another side of another build; "" where it
+// shows that it does not. Partners are those of the side's own findings.
+func symbolsMissing(s *Side, f *Finding, other *Side, partners map[*Finding]*Finding) string {
+	if s.Build == other.Build || !s.mayShow(f, partners) {
 		return ""
 	}
-	return fmt.Sprintf("whether build %s has it is not known: symbols are missing, and without them a signature holds "+
-		"for one build only; upload the symbols of both builds", s.Build)
+	do := "upload"
+	if s.Label != "" { // nothing is uploaded where builds have no names
+		do = "give"
+	}
+	return fmt.Sprintf("whether %s has it is not known: symbols are missing, and without them a signature holds "+
+		"for one build only; %s the symbols of both builds", s.Name(), do)
 }
 
 // mayShow reports whether the side may show the finding of another build under another signature: the finding's
@@ -206,26 +214,28 @@ func (s *Side) mayShow(f *Finding, partners map[*Finding]*Finding) bool {
 	return false
 }
 
-// speed says whether a leak of both sides became faster or slower, and how likely it seems so by chance alone.
-func speed(base, head *Finding) (change Change, why string, chance float64) {
+// speed says whether a leak of both sides became faster or slower, how likely it seems so by chance alone, and whether
+// nothing can be said of that.
+func speed(base, head *Finding) (change Change, why string, chance float64, unrated bool) {
 	if base.RateUnit == "" || base.RateUnit != head.RateUnit || base.Exposure <= 0 || head.Exposure <= 0 {
-		return Persisting, "it leaks or grows on both sides; how fast is not known on both", 1
+		return Persisting, "it leaks or grows on both sides; how fast is not known on both", 1,
+			base.RateUnit != head.RateUnit
 	}
 	b, h := exposure(base), exposure(head)
 	rates := fmt.Sprintf("%s blocks per %s, before %s", figures.Number(head.RateCount), head.RateUnit,
 		figures.Number(base.RateCount))
 	if base.Unbounded || head.Unbounded {
 		return Persisting, fmt.Sprintf("%s; fewer than %d snapshots do not tell whether that is faster or slower", rates,
-			score.SnapshotsToJudge), 1
+			score.SnapshotsToJudge), 1, true
 	}
 	grown, shrunk := score.Worse(b, h), score.Worse(h, b)
 	switch {
 	case grown >= sureness:
-		return Grown, rates, 1 - grown
+		return Grown, rates, 1 - grown, false
 	case shrunk >= sureness:
-		return Shrunk, rates, 1 - shrunk
+		return Shrunk, rates, 1 - shrunk, false
 	}
-	return Persisting, rates, 1 - max(grown, shrunk)
+	return Persisting, rates, 1 - max(grown, shrunk), false
 }
 
 func exposure(f *Finding) score.Exposure {
@@ -254,9 +264,9 @@ func (c *Comparison) doubt() {
 // ended says what became of a leak that the head shows, and which neither leaks nor grows there.
 func ended(head *Finding, side *Side) (Change, string) {
 	if head.Class == analysis.ClassUnknown {
-		return NotExercised, fmt.Sprintf("the evidence of build %s does not tell whether it grows", side.Build)
+		return NotExercised, fmt.Sprintf("the evidence of %s does not tell whether it grows", side.Name())
 	}
-	return Fixed, fmt.Sprintf("in build %s it is %s", side.Build, classWord(head.Class))
+	return Fixed, fmt.Sprintf("in %s it is %s", side.Name(), classWord(head.Class))
 }
 
 // absent says what became of a leak that the head does not show; unknown says why the head may show it all the same.
@@ -267,7 +277,7 @@ func absent(base *Finding, side *Side, unknown string) (Change, string) {
 		return NotExercised, fmt.Sprintf("%s; that tells something only of builds after %s, the first in which it was bad",
 			absentIn(side), base.FirstBad)
 	case caller != nil:
-		return Fixed, caller.Says(side.Build)
+		return Fixed, caller.says(side.Name())
 	case unknown != "":
 		return NotExercised, unknown
 	}
@@ -304,7 +314,12 @@ func sentence(base, head *Side, rows []Row) string {
 		}
 	}
 	if parts == nil {
-		return fmt.Sprintf("Build %s against %s: nothing leaks or grows on either side.", head.Build, base.Build)
+		parts = []string{"nothing leaks or grows on either side"}
 	}
-	return fmt.Sprintf("Build %s against %s: %s.", head.Build, base.Build, strings.Join(parts, ", "))
+	against := cmp.Or(base.Label, base.Build)
+	if head.Label != "" {
+		return fmt.Sprintf("%s%s against %s: %s.", strings.ToUpper(head.Label[:1]), head.Label[1:], against,
+			strings.Join(parts, ", "))
+	}
+	return fmt.Sprintf("Build %s against %s: %s.", head.Build, against, strings.Join(parts, ", "))
 }

@@ -79,13 +79,17 @@ func (f *Finding) TakeRate(r *score.Rate) {
 
 // A Side is one of the two that are compared.
 type Side struct {
-	Build    string
+	Build string
+	// Label is what sentences call the side where its build has no name: "this run". Build then only tells whether two sides
+	// are of one build.
+	Label    string
 	Sequence *int64
 	// Place is where the build stands among those of its project: byte by byte, that of an older build is less. It is nil
 	// where builds have no order.
 	Place    []byte
 	Runs     []int64
 	Statuses []analysis.Status // by run
+	Suffices bool              // the evidence of a run lost nothing and is enough for growth to be judged; false where nobody says
 	Trace    bool              // at least one run is of a trace: what it does not show did not allocate
 	Lossy    bool              // the evidence of a run has losses
 	Power    *analysis.Power   // the best of the runs
@@ -115,6 +119,10 @@ type Row struct {
 	Base, Head *Finding // nil where that side does not have it
 	// Why is the fact that decided the change.
 	Why string
+	// Unknown says that the base may have it under another signature, because symbols are missing.
+	Unknown bool
+	// Unrated says that it leaks or grows on both sides, and that a rate of one side cannot be compared with the other.
+	Unrated bool
 
 	chance float64 // that it did not become faster or slower
 }

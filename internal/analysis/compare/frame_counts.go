@@ -54,7 +54,10 @@ type Caller struct {
 }
 
 // Says writes the proof that a leak is gone as a sentence.
-func (c *Caller) Says(build string) string {
+func (c *Caller) Says(build string) string { return c.says("build " + build) }
+
+// says is Says of a side by its name.
+func (c *Caller) says(side string) string {
 	who := "its caller " + c.Frame
 	if c.Blamed {
 		who = c.Frame + ", where it was allocated,"
@@ -63,7 +66,7 @@ func (c *Caller) Says(build string) string {
 	if c.Stacks != 1 {
 		stacks = fmt.Sprintf("%d other stacks show", c.Stacks)
 	}
-	return fmt.Sprintf("%s ran in build %s (%s it) and left none of these blocks", who, build, stacks)
+	return fmt.Sprintf("%s ran in %s (%s it) and left none of these blocks", who, side, stacks)
 }
 
 const (

@@ -27,7 +27,7 @@ func TestSpeedThresholds(t *testing.T) {
 		{"slower, just below sureness", 168, 100, Persisting},
 		{"slower, just above sureness", 169, 100, Shrunk},
 	} {
-		if got, why, chance := speed(at(c.base), at(c.head)); got != c.want {
+		if got, why, chance, unrated := speed(at(c.base), at(c.head)); got != c.want || unrated {
 			t.Errorf("%s: %s, want %s (%s, by chance %.4f)", c.name, got, c.want, why, chance)
 		}
 	}
@@ -39,17 +39,21 @@ func TestSpeedWhereItIsKnown(t *testing.T) {
 		name       string
 		base, head string // units
 		over       float64
+		unbounded  bool
 		want       Change
+		unrated    bool
 	}{
-		{"one unit", "hour", "hour", 100, Grown},
-		{"two units", "hour", "document", 100, Persisting},
-		{"no unit", "", "", 100, Persisting},
-		{"over nothing", "hour", "hour", 0, Persisting},
+		{"one unit", "hour", "hour", 100, false, Grown, false},
+		{"two units", "hour", "document", 100, false, Persisting, true},
+		{"a unit on one side", "", "hour", 100, false, Persisting, true},
+		{"no unit", "", "", 100, false, Persisting, false},
+		{"over nothing", "hour", "hour", 0, false, Persisting, false},
+		{"too few snapshots on one side", "hour", "hour", 100, true, Persisting, true},
 	} {
 		base, head := at(100), at(1000)
-		base.RateUnit, head.RateUnit, base.Exposure = c.base, c.head, c.over
-		if got, why, _ := speed(base, head); got != c.want {
-			t.Errorf("%s: %s, want %s (%s)", c.name, got, c.want, why)
+		base.RateUnit, head.RateUnit, base.Exposure, base.Unbounded = c.base, c.head, c.over, c.unbounded
+		if got, why, _, unrated := speed(base, head); got != c.want || unrated != c.unrated {
+			t.Errorf("%s: %s, want %s, unrated %t (%s)", c.name, got, c.want, unrated, why)
 		}
 	}
 }
@@ -69,7 +73,8 @@ func TestOpenIsNotFixed(t *testing.T) {
 	}
 }
 
-// A side decides if any of its runs does. A side without known runs decides, by the word of its caller.
+// A side decides if any of its runs does, or its evidence suffices. A side without known runs decides, by the word of
+// its caller.
 func TestDecides(t *testing.T) {
 	const no, yes = analysis.StatusInconclusive, analysis.StatusNoLeak
 	for _, c := range []struct {
@@ -80,6 +85,34 @@ func TestDecides(t *testing.T) {
 		if got := (&Side{Statuses: c.runs}).Decides(); got != c.want {
 			t.Errorf("%q: %t", c.runs, got)
 		}
+	}
+	if !(&Side{Statuses: []analysis.Status{no}, Suffices: true}).Decides() {
+		t.Error("evidence that suffices decides about what it does not show, whatever else it leaves open")
+	}
+}
+
+// Sentences call a side by its label where its build has no name.
+func TestLabels(t *testing.T) {
+	base := &Side{Build: "A1", Label: "the baseline", Findings: []Finding{{Signature: "cache", Class: score.Cache}}}
+	head := &Side{Build: "B1", Label: "this run", Findings: []Finding{
+		{Signature: "cache", Class: score.Leak}, {Signature: "new", Class: score.Leak},
+		{Signature: "unnamed", Class: score.Leak, Frames: []string{"app!<unknown>+0x10"}}}}
+	c := Compare(base, head)
+	want := map[string]string{"cache": "in the baseline it was a cache that fills up",
+		"new": "the evidence of the baseline does not show it",
+		"unnamed": "whether the baseline has it is not known: symbols are missing, and without them a signature holds " +
+			"for one build only; give the symbols of both builds"}
+	for _, r := range c.Rows {
+		if r.Why != want[r.Head.Signature] || r.Unknown != (r.Head.Signature == "unnamed") {
+			t.Errorf("%s: %q, unknown %t", r.Head.Signature, r.Why, r.Unknown)
+		}
+	}
+	if c.Sentence != "This run against the baseline: 3 new." {
+		t.Error(c.Sentence)
+	}
+	if c := Compare(head, &Side{Label: "this run", Findings: []Finding{{Signature: "new", Class: score.Stable}}}); c.Rows[0].Why !=
+		"in this run it is stable" || c.Sentence != "This run against this run: 1 fixed, 2 not exercised." {
+		t.Errorf("%q: %+v", c.Sentence, c.Rows[0])
 	}
 }
 
