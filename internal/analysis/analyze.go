@@ -69,6 +69,7 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 	}
 	r.asked = opt.Matters
 	r.Verdict = decide(r)
+	r.Verdict.Suffices = new(r.Suffices())
 	if r.table.repeats {
 		inParts(len(r.Sites), func(from, to int) {
 			for i := from; i < to; i++ {

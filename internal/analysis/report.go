@@ -22,9 +22,11 @@ type Report struct {
 	Totals   Totals     `json:"totals"`
 	Heaps    []Heap     `json:"heaps"`
 	Verdict  Verdict    `json:"verdict"`
-	Process  Process    `json:"process"`
-	Trace    *Trace     `json:"trace,omitempty"`  // of traces only
-	Window   *Window    `json:"window,omitempty"` // of traces only: the time that all numbers are of
+	// Compared is what became of the findings since a baseline; nil without one.
+	Compared *Compared `json:"baseline,omitempty"`
+	Process  Process   `json:"process"`
+	Trace    *Trace    `json:"trace,omitempty"`  // of traces only
+	Window   *Window   `json:"window,omitempty"` // of traces only: the time that all numbers are of
 	// Snapshots are the instants of the series, oldest first; of a trace, instants that divide the window.
 	Snapshots []Snapshot `json:"snapshots"`
 	// MatchedBy says how stacks were matched across snapshots: "id", "stack", or "" for a single capture.
@@ -33,9 +35,8 @@ type Report struct {
 	Work *Work `json:"work,omitempty"`
 	// Power says which leaks the evidence would have shown; nil where it can show none.
 	Power *Power `json:"power,omitempty"`
-	// Stretches are the lengths that Finding.Stayed counts by; nil of a report that was read from JSON, and where the
-	// evidence shows one instant.
-	Stretches *score.Stretches `json:"-"`
+	// Stretches are the lengths that Finding.Stayed counts by; nil where the evidence shows one instant.
+	Stretches *score.Stretches `json:"stretches,omitempty"`
 	// Memory is what the evidence says beside sites, in the order of the evidence.
 	Memory []Memory `json:"memory,omitempty"`
 	// Course is the memory over time, where the evidence tells it.
@@ -119,11 +120,13 @@ type Finding struct {
 	// Evidence is what the score rests on, for runs to be judged together; nil of what is excluded.
 	Evidence *score.Evidence `json:"evidence,omitempty"`
 	// Stayed are the blocks that came in each stretch of the run and stayed: what bounds a leak.
-	Stayed score.Stayed `json:"-"`
+	Stayed score.Stayed `json:"stayed,omitzero"`
 	// Immaterial says that the run passes without a decision on whether this leaks: what it could leak does not matter, or is
 	// too improbable. It is false of what nobody weighed.
 	Immaterial bool      `json:"immaterial,omitempty"`
 	Witnesses  []Witness `json:"witnesses"`
+	// Change says what became of it since the baseline, as in Compared; "" without one, and of what leaks in neither.
+	Change string `json:"change,omitempty"`
 	// Owner, Known and Group are what the project's rules say of the frames: who owns the finding, why it is tolerated,
 	// and the name of the group that it belongs to.
 	Owner string `json:"owner,omitempty"`
@@ -350,4 +353,6 @@ type Verdict struct {
 	Undecided *Undecided `json:"undecided,omitempty"`
 	// SnapshotsMissing is how many more snapshots a verdict needs; 0 when more would not decide.
 	SnapshotsMissing int `json:"snapshots_missing,omitempty"`
+	// Suffices is as Report.Suffices; nil while the report is made, and where an older version wrote it.
+	Suffices *bool `json:"suffices,omitempty"`
 }

@@ -95,9 +95,12 @@ func cutShort(list []Snapshot) bool {
 }
 
 // Suffices reports whether the evidence lost nothing, lists all, is of one process for certain and enough for growth to
-// be judged: what it says of a signature may be judged together with what other runs say. Of a report that was read
-// from JSON it is not known.
+// be judged: what it says of a signature may be judged together with what other runs say. A report that an older version
+// wrote does not tell all of that.
 func (r *Report) Suffices() bool {
+	if known := r.Verdict.Suffices; known != nil {
+		return *known
+	}
 	few := r.Trace == nil && len(r.judged) > 0 && len(r.judged) < SnapshotsToDecide
 	shows := r.Trace == nil || r.Window != nil && !isAbsent(r) && !isInstant(r)
 	return r.Verdict.SnapshotsMissing == 0 && !few && firstLossy(r.Warnings) == nil && r.doubted == nil &&

@@ -343,5 +343,8 @@ func (r *Result) Narrowed() *analysis.Report {
 	narrow.Findings = slices.DeleteFunc(slices.Clone(narrow.Findings),
 		func(f analysis.Finding) bool { return !told[f.Signature] })
 	narrow.Window = r.Window
+	if len(narrow.Sites) < len(r.index.report.Sites) { // what it does not list may be there
+		narrow.Verdict.Suffices = new(false)
+	}
 	return &narrow
 }

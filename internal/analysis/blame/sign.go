@@ -175,20 +175,20 @@ func (h *hasher) name(c *Class) {
 	binary.LittleEndian.PutUint64(h.b[at:], uint64(len(h.b)-at-8))
 }
 
-// version is hashed with every signature, and begins its id.
-const version = "sig1"
+// Version is hashed with every signature, and begins its id, before a colon.
+const Version = "sig1"
 
 // sum is the id of the names that some frames of a stack have.
 func (h *hasher) sum(part, kind string, stack []*Class, frames ...int) string {
 	h.b = h.b[:0]
-	h.field(version)
+	h.field(Version)
 	h.field(part)
 	h.field(kind)
 	for _, at := range frames {
 		h.name(stack[at])
 	}
 	sum := sha256.Sum256(h.b)
-	id := make([]byte, 0, len(version)+1+32)
-	id = append(append(id, version...), ':')
+	id := make([]byte, 0, len(Version)+1+32)
+	id = append(append(id, Version...), ':')
 	return string(hex.AppendEncode(id, sum[:16]))
 }

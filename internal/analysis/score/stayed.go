@@ -30,8 +30,8 @@ func (k Stayed) Plus(o Stayed) Stayed {
 
 // Stretches are the lengths of the stretches of a run, in the unit of its axis.
 type Stretches struct {
-	Unit string // "hour", "snapshot", or the name of the work counter
-	Over [Parts]float64
+	Unit string         `json:"unit"` // "hour", "snapshot", or the name of the work counter
+	Over [Parts]float64 `json:"over"`
 }
 
 // Sum is the length of the run.

@@ -1,0 +1,88 @@
+package analysis
+
+// Compared is what became of the findings of a run since its baseline, and what a gate makes of that. The verdict of a
+// report that has it counts what is new or faster; Alone is what the evidence of the run says by itself.
+type Compared struct {
+	Runs     []BaselineRun `json:"runs"` // of the baseline, in the order given
+	Gate     string        `json:"gate"` // passed, failed or inconclusive
+	Exit     int           `json:"exit"` // what a CI job ends with
+	FailOn   []string      `json:"fail_on"`
+	Why      string        `json:"why"`      // by what the gate was decided
+	Sentence string        `json:"sentence"` // counts the changes
+	Reasons  []GateReason  `json:"reasons"`  // those that fail first, then doubts, then what is silenced
+	Changes  []Change      `json:"changes"`  // of all that leaks or grows here or in the baseline
+	// Standing are the leaks that fail no gate because the baseline has them as well: no run tells them from a cache that
+	// is still filling.
+	Standing []Standing        `json:"standing"`
+	Warnings []BaselineWarning `json:"warnings"`
+	Alone    Alone             `json:"alone"`
+}
+
+// A BaselineRun is one earlier run that the report was compared with.
+type BaselineRun struct {
+	Name     string `json:"name"` // as it was given
+	Kind     string `json:"kind"` // "report", or "evidence" that was analysed for the comparison
+	Process  string `json:"process"`
+	Status   Status `json:"status"` // of the run by itself
+	Suffices bool   `json:"suffices"`
+	Sentence string `json:"sentence"`
+}
+
+// The kinds of a BaselineRun.
+const (
+	BaselineReport   = "report"
+	BaselineEvidence = "evidence"
+)
+
+// A GateReason is one fact that a gate was decided by.
+type GateReason struct {
+	Effect    string `json:"effect"` // fails, doubts or silences
+	Code      string `json:"code"`
+	Signature string `json:"signature"` // "" for all of the run
+	Sentence  string `json:"sentence"`
+}
+
+// A Change is what became of a finding since the baseline.
+type Change struct {
+	Signature string `json:"signature"`
+	Title     string `json:"title"`
+	Change    string `json:"change"` // new, grown, persisting, shrunk, clean, fixed or not-exercised
+	Why       string `json:"why"`    // the fact that decided it
+	History   string `json:"history,omitempty"`
+	// Class, Score and Certain are the judgement on the run together with those of the baseline; Class is "" where the run
+	// does not show the finding. Was is the class in the baseline, "" where that does not show it.
+	Class    Class    `json:"class"`
+	Score    *float64 `json:"score,omitempty"`
+	Certain  bool     `json:"certain"`
+	Was      Class    `json:"was"`
+	Fails    bool     `json:"fails"`    // the gate fails for it
+	Doubtful bool     `json:"doubtful"` // it could fail the gate, and the evidence does not decide
+}
+
+// Standing is a leak of the run and of the baseline.
+type Standing struct {
+	Signature string `json:"signature"`
+	Sentence  string `json:"sentence"` // what it is, unless it is something else, and which run would tell
+}
+
+// A BaselineWarning limits what the comparison may conclude. Codes are stable.
+type BaselineWarning struct {
+	Code    string `json:"code"`
+	Run     string `json:"run"` // name of the baseline's run
+	Message string `json:"message"`
+}
+
+// Alone is the verdict by the evidence of a run alone.
+type Alone struct {
+	Status   Status `json:"status"`
+	Leaks    int    `json:"leaks"`
+	Sentence string `json:"sentence"`
+}
+
+// Alone is the verdict by the evidence of the report alone.
+func (r *Report) Alone() Alone {
+	if r.Compared != nil {
+		return r.Compared.Alone
+	}
+	return Alone{r.Verdict.Status, r.Verdict.Leaks, r.Verdict.Sentence}
+}
