@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"heapdrift/ingest"
@@ -16,6 +17,7 @@ import (
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/blame"
 	"heapdrift/internal/analysis/export"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/symbols"
 	"heapdrift/internal/symbols/symsrv"
 	"heapdrift/worker/task"
@@ -29,22 +31,25 @@ func (l *list) Set(v string) error { *l = append(*l, v); return nil }
 
 // analyzeFlags are the flags of the analyze command.
 type analyzeFlags struct {
-	symbols list
-	format  string
-	process string
-	window  string
-	base    string
-	rules   string
-	work    string
-	unit    string
-	matters string
-	top     int
-	output  string
+	symbols  list
+	baseline list
+	format   string
+	process  string
+	window   string
+	base     string
+	rules    string
+	work     string
+	unit     string
+	matters  string
+	top      int
+	output   string
 }
 
 func (f *analyzeFlags) set() *flag.FlagSet {
 	set := flag.NewFlagSet("analyze", flag.ContinueOnError)
 	set.Var(&f.symbols, "symbols", "symbol `path`, _NT_SYMBOL_PATH syntax; repeatable; $_NT_SYMBOL_PATH when not given")
+	set.Var(&f.baseline, "baseline",
+		"compare with an earlier run: a `path` of a report (--format json) or of evidence, a folder or a quoted pattern; repeatable; the exit code then counts what is new or faster")
 	set.StringVar(&f.format, "format", "text",
 		"text, json, markdown, folded, umdh-text, csv, pprof, speedscope, sarif or junit; of a trace also parquet, its allocation table")
 	set.StringVar(&f.process, "process", "",
@@ -83,8 +88,10 @@ func analyze(ctx context.Context, args []string, s streams) (int, error) {
 		return exitUsage, &usageError{"--format: " + err.Error()}
 	case len(files) == 0:
 		return exitUsage, &usageError{"no files given; - reads the standard input"}
-	case checkInputs(files) != nil:
-		return exitUsage, checkInputs(files)
+	case checkInputs(slices.Concat(files, f.baseline)) != nil:
+		return exitUsage, checkInputs(slices.Concat(files, f.baseline))
+	case len(f.baseline) > 0 && f.format == formatParquet:
+		return exitUsage, &usageError{"--baseline compares reports; --format parquet is the allocation table of a trace"}
 	case f.top < 0:
 		return exitUsage, &usageError{"--top must not be negative"}
 	}
@@ -107,7 +114,8 @@ func analyze(ctx context.Context, args []string, s streams) (int, error) {
 	ctx = symsrv.InRun(ctx) // the heaps of dumps and the names of frames ask the same servers
 	types := task.HeapTypes{Library: library}
 	defer types.Close()
-	evidence, err := readEvidence(ctx, files, ingest.Options{Base: base, Types: types.Find}, s)
+	reading := ingest.Options{Base: base, Types: types.Find}
+	evidence, err := readEvidence(ctx, files, reading, s)
 	defer evidence.close()
 	if err != nil {
 		return exitInput, err
@@ -123,10 +131,20 @@ func analyze(ctx context.Context, args []string, s streams) (int, error) {
 	if opt.Names, err = resolve(ctx, library, evidence.inputs, s); err != nil {
 		return exitInput, err
 	}
-	opt.Shown = format.Shown(export.Options{Top: f.top})
+	if len(f.baseline) == 0 { // a comparison looks at all findings
+		opt.Shown = format.Shown(export.Options{Top: f.top})
+	}
 	report, err := analysis.Analyze(ctx, evidence.inputs, opt)
 	if err != nil {
 		return exitInput, err
+	}
+	if len(f.baseline) > 0 {
+		b := baselineReader{report, opt, window, library, reading, s}
+		baseline, err := b.readAll(ctx, f.baseline)
+		if err != nil {
+			return exitInput, err
+		}
+		leaks.CompareReports(report, baseline)
 	}
 	write := func(w io.Writer) error { return format.Write(w, report, export.Options{Top: f.top}) }
 	if f.format == formatParquet {

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -189,6 +190,11 @@ func (e *evidenceFiles) in(ctx context.Context, w capture.Window) (err error) {
 		return &usageError{"--window is for traces; UMDH logs are instants"}
 	}
 	return nil
+}
+
+// hasTrace reports whether a file is a trace.
+func (e *evidenceFiles) hasTrace() bool {
+	return slices.ContainsFunc(e.readings, func(r *ingest.Reading) bool { return r.Rows != nil })
 }
 
 // workOf gives each input its number of the list.

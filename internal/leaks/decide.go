@@ -197,7 +197,7 @@ func (d *decider) newcomerByBaseline(f *compare.Finding) {
 	case !provesNew(d.Compared.Base, row):
 		d.open[f.Signature] = true
 	default:
-		d.kind(FailOnNew, f, "%s leaks, and %s was clean or did not have it", nameOf(f), d.Compared.baseline(","))
+		d.kind(FailOnNew, f, "%s leaks, and was clean or absent in %s", nameOf(f), d.Compared.baseline(""))
 	}
 	if f.Regressed {
 		d.kind(FailOnRegressed, f, "%s was fixed, and leaks again", nameOf(f))
@@ -239,11 +239,13 @@ func (d *decider) doubtful(f *compare.Finding, o *Origin) {
 }
 
 // doubtfulByBaseline notes a finding that the evidence does not decide, and that would fail the gate by comparison with
-// the baseline if it did.
+// the baseline if it did. Several runs before tell by themselves whether it may have begun to leak.
 func (d *decider) doubtfulByBaseline(f *compare.Finding, p float64) {
 	row := d.rows[f.Signature]
 	switch {
 	case row == nil || f.Immaterial || !f.Class.IsLeak() && p < score.LeastDoubt:
+	case row.Change == compare.New && f.Onset != nil && f.Onset.Before >= settledRuns && !f.Onset.Doubtful:
+		d.improbable++
 	case row.Change == compare.New:
 		d.doubt(f, FailOnNew, p)
 	case row.Change == compare.Grown && d.asks(FailOnGrown):

@@ -51,12 +51,20 @@ const namedBuilds = 3
 func (p *PooledRating) where() string {
 	switch n := len(p.Builds); {
 	case n == 1:
-		return "build " + p.Builds[0]
+		return buildNamed(p.Builds[0])
 	case n <= namedBuilds:
 		return "builds " + joinedWords(p.Builds)
 	default:
 		return fmt.Sprintf("%d builds, %s to %s", n, p.Builds[0], p.Builds[n-1])
 	}
+}
+
+// buildNamed is how sentences call a build, or the run that has none because there is no server.
+func buildNamed(name string) string {
+	if name == headLabel {
+		return name
+	}
+	return "build " + name
 }
 
 // each counts the runs by their own ratings.
@@ -89,7 +97,10 @@ func (p *PooledRating) saysOnset() score.Clause {
 	c := score.Clause{Rule: ruleOnset}
 	since := ""
 	if len(p.Builds) > 0 {
-		since = " since build " + p.Builds[0]
+		since = " since " + buildNamed(p.Builds[0])
+		if p.Builds[0] == headLabel {
+			since = " in " + headLabel
+		}
 	}
 	times := strconv.FormatFloat(o.Times, 'f', 1, 64)
 	if o.Times >= 10 {

@@ -69,7 +69,7 @@ func rateNote(f *analysis.Finding) string {
 // attributes are what the project's rules say of a finding, and what else there is to know.
 func attributes(f *analysis.Finding) []string {
 	var list []string
-	for _, a := range [][2]string{{"owner ", f.Owner}, {"known: ", f.Known}, {"group ", f.Group}} {
+	for _, a := range [][2]string{{"", f.Change}, {"owner ", f.Owner}, {"known: ", f.Known}, {"group ", f.Group}} {
 		if a[1] != "" {
 			list = append(list, a[0]+a[1])
 		}

@@ -9,8 +9,9 @@ import (
 
 // markdown writes a report for a pull request or a job summary.
 func markdown(p *printer, r *analysis.Report, opt Options) {
-	p.line("**%s** %s", cell(string(r.Verdict.Status)), cell(r.Verdict.Sentence))
+	p.line("**%s** %s", cell(title(r)), cell(r.Verdict.Sentence))
 	p.line("")
+	markdownCompared(p, r, opt)
 	markdownReported(p, r, opt)
 	markdownFindings(p, r, opt)
 	p.line("| | Where | Growth | Blocks | Now | Class |")

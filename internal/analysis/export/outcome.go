@@ -51,6 +51,9 @@ func outcomeOf(r *analysis.Report, opt Options) *outcome.Outcome {
 		}
 		o.Leaks = append(o.Leaks, l)
 	}
+	if r.Compared != nil {
+		compareOutcome(o, r.Compared)
+	}
 	o.Sort()
 	return o
 }

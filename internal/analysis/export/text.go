@@ -10,8 +10,9 @@ import (
 
 // text writes a report for a terminal.
 func text(p *printer, r *analysis.Report, opt Options) {
-	p.line("%s", strings.ToUpper(string(r.Verdict.Status)))
+	p.line("%s", strings.ToUpper(title(r)))
 	p.line("%s", r.Verdict.Sentence)
+	textCompared(p, r, opt)
 	p.line("")
 	textProcess(p, r)
 	if r.Trace != nil {

@@ -1,0 +1,214 @@
+package leaks
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/compare"
+	"heapdrift/internal/analysis/score"
+)
+
+// A BaselineReport is the report of an earlier run, which stands for a build where there is no server.
+type BaselineReport struct {
+	Name string // as it was given
+	Kind string // of an analysis.BaselineRun
+	*analysis.Report
+}
+
+// headLabel is what sentences call the run that is compared.
+const headLabel = "this run"
+
+// CompareReports says what became of a run's findings since a baseline, given as the reports of earlier runs, oldest
+// first, and decides its gate: it fails where a certain leak is new, or grows faster than in any of them. All findings
+// of the reports must be told. The result stands in the report, whose verdict then counts what is new or faster.
+func CompareReports(r *analysis.Report, baseline []BaselineReport) {
+	o := reportsOf(r, baseline)
+	base, head := o.base(), o.head()
+	policy := DefaultPolicies().Default
+	c := &Case{Policy: &policy, Asked: []FailOn{FailOnNew, FailOnGrown}, Suffices: r.Suffices(),
+		Process: r.Process.Name, Head: head, Named: true,
+		Compared: &RunComparison{Base: base, Head: head, Comparison: compare.Compare(base, head)}}
+	alone := r.Alone()
+	v := Judge(&RunResult{RunFacts: RunFacts{Analysed: true}, Status: alone.Status, Sentence: alone.Sentence}, c)
+	o.record(&v, c)
+}
+
+// runReports are the reports of a run and of its baseline.
+type runReports struct {
+	*analysis.Report
+	baseline []BaselineReport
+	repeated []string        // names of those that rest on the same files as one before
+	sides    []*compare.Side // of the baseline
+	shown    []shownFindings // of the baseline
+	runs     PoolRuns        // those that suffice, the run last; nil where it does not
+	pooled   []int           // the baseline's runs in runs, as indexes of baseline
+}
+
+func reportsOf(r *analysis.Report, baseline []BaselineReport) *runReports {
+	o := &runReports{Report: r}
+	seen := map[string]bool{}
+	for i := range baseline {
+		files := digestsOf(baseline[i].Report)
+		if files != "" && seen[files] {
+			o.repeated = append(o.repeated, baseline[i].Name)
+			continue
+		}
+		seen[files] = true
+		o.baseline = append(o.baseline, baseline[i])
+	}
+	for i := range o.baseline {
+		b := &o.baseline[i]
+		side := compare.SideOf(b.Name, b.Report)
+		side.Statuses = []analysis.Status{b.Alone().Status}
+		o.sides, o.shown = append(o.sides, side), append(o.shown, shownIn(b.Report))
+		if b.Suffices() {
+			o.runs, o.pooled = append(o.runs, poolRun(b.Name, i, b.Report)), append(o.pooled, i)
+		}
+	}
+	if o.runs = append(o.runs, poolRun(headLabel, len(o.baseline), r)); !r.Suffices() {
+		o.runs = nil
+	}
+	return o
+}
+
+// digestsOf identifies the evidence of a report; "" where a file has no digest.
+func digestsOf(r *analysis.Report) string {
+	var all []string
+	for _, e := range r.Evidence {
+		if e.SHA256 == "" {
+			return ""
+		}
+		all = append(all, e.SHA256)
+	}
+	slices.Sort(all)
+	return strings.Join(all, " ")
+}
+
+func poolRun(name string, at int, r *analysis.Report) PoolRun {
+	run := PoolRun{Run: int64(at), Build: name, Place: LinePlace(at), Places: CountPlaces(r.Findings)}
+	if r.Stretches != nil {
+		run.Stretches = *r.Stretches
+	}
+	return run
+}
+
+// shownFindings are the findings of a report by signature, and by that which evidence without inlined calls gives.
+type shownFindings map[string]*analysis.Finding
+
+func shownIn(r *analysis.Report) shownFindings {
+	s := shownFindings{}
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.Outline != "" && s[f.Outline] == nil {
+			s[f.Outline] = f
+		}
+	}
+	for i := range r.Findings {
+		s[r.Findings[i].Signature] = &r.Findings[i]
+	}
+	return s
+}
+
+// of is what the report shows of a finding of another report; nil for nothing.
+func (s shownFindings) of(f *analysis.Finding) *analysis.Finding {
+	if same := s[f.Signature]; same != nil || f.Outline == "" {
+		return same
+	}
+	return s[f.Outline]
+}
+
+// base is the baseline as one side: of several runs, each finding with its gravest judgement and its largest figures.
+func (o *runReports) base() *compare.Side {
+	all := &compare.Side{Label: "the baseline", Build: imageOf(o.baseline[0].Report)}
+	if n := len(o.baseline); n > 1 {
+		all.Label = fmt.Sprintf("the %d baselines", n)
+	}
+	var list []SideFinding
+	ids := map[string]int64{}
+	for i, side := range o.sides {
+		run := int64(i + 1)
+		AddRun(all, SideRun{ID: run, Status: side.Statuses[0], Trace: side.Trace, Lossy: side.Lossy, Power: side.Power})
+		all.Suffices, all.Seen = all.Suffices || side.Suffices, append(all.Seen, side.Seen...)
+		for _, f := range side.Findings {
+			if ids[f.Signature] == 0 {
+				ids[f.Signature] = int64(len(ids) + 1)
+			}
+			list = append(list, SideFinding{Run: run, Leak: ids[f.Signature], Finding: f})
+		}
+		if imageOf(o.baseline[i].Report) != all.Build {
+			all.Build = ""
+		}
+	}
+	all.Findings = MergeFindings(list)
+	all.Build = cmp.Or(all.Build, "baseline")
+	return all
+}
+
+// head is the run as a side, each finding judged together with what the runs of the baseline show of it.
+func (o *runReports) head() *compare.Side {
+	side := compare.SideOf(cmp.Or(imageOf(o.Report), "run"), o.Report)
+	side.Label, side.Statuses = headLabel, []analysis.Status{o.Alone().Status}
+	for i := range o.Findings {
+		f, out := &o.Findings[i], &side.Findings[i]
+		rating, pooled := o.rate(f)
+		out.Class, out.Score, out.Certain = rating.Class, rating.Score, rating.Certain
+		if pooled != nil {
+			out.Onset = pooled.Onset
+			f.Clauses = beforeNext(f.Clauses, pooled.Clauses(ratingOf(f).Rating)...)
+		}
+	}
+	return side
+}
+
+// imageOf identifies the image of a report's process, "" where the evidence does not: signatures without symbols hold
+// for one image.
+func imageOf(r *analysis.Report) string {
+	i := slices.IndexFunc(r.Modules, func(m analysis.Module) bool { return IsProgram(m.Name, r.Process.Name) })
+	if i < 0 || r.Modules[i].DebugID == "" {
+		return ""
+	}
+	return r.Modules[i].Name + " " + r.Modules[i].DebugID
+}
+
+// IsProgram reports whether two names are those of one program, as the system or as debuggers print it.
+func IsProgram(a, b string) bool {
+	stem := func(s string) string { return strings.TrimSuffix(strings.ToLower(s), ".exe") }
+	return stem(a) == stem(b)
+}
+
+// rate judges a finding of the run together with what the runs of the baseline show of it.
+func (o *runReports) rate(f *analysis.Finding) (Rating, *PooledRating) {
+	own := ratingOf(f)
+	if len(o.runs) < 2 {
+		return own.Rating, nil
+	}
+	pool := Pool{Runs: o.runs, Shown: make([]*RunRating, len(o.runs)), Absent: map[string]bool{}, Judge: score.Pool}
+	for k, i := range o.pooled {
+		if there := o.shown[i].of(f); there != nil {
+			pool.Shown[k] = ratingOf(there)
+		} else if o.sides[i].Ran(f.Frames) != nil {
+			pool.Absent[o.baseline[i].Name] = true
+		}
+	}
+	at := len(o.runs) - 1
+	pool.Shown[at] = own
+	return pool.Of(at, own)
+}
+
+func ratingOf(f *analysis.Finding) *RunRating {
+	return &RunRating{Rating: Rating{f.Verdict, f.Score, f.Certain}, Evidence: f.Evidence, Rate: f.Rate, Stayed: f.Stayed}
+}
+
+// beforeNext adds clauses before the one that says what to record next, which stands last.
+func beforeNext(clauses []score.Clause, more ...score.Clause) []score.Clause {
+	at := len(clauses)
+	if at > 0 && clauses[at-1].Rule == ruleNext {
+		at--
+	}
+	return slices.Insert(clauses, at, more...)
+}
+
+// ruleNext names the clause that says what one run cannot tell, and what to record next.
+const ruleNext = "next"
