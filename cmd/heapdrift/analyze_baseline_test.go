@@ -200,6 +200,10 @@ func TestBaselineTexts(t *testing.T) {
 	symbols := shopSymbols(t)
 	base := shopReport(t, symbols, "4811.json", shopRun(t, 2, 12, keeps{"Receipt::Append": leaks20, "Cache::Add": leaks20}))
 	head := shopRun(t, 5, 12, keeps{"Receipt::Append": leaks20, "Till::Open": leaks20})
+	goldens, err := filepath.Abs("testdata/baseline")
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Chdir(filepath.Dir(base))
 	for _, format := range []string{"text", "markdown", "junit", "sarif"} {
 		out, errOut, code := cli(t, append([]string{"analyze", "--symbols", symbols, "--top", "2", "--format", format,
@@ -207,24 +211,9 @@ func TestBaselineTexts(t *testing.T) {
 		if code != exitLeak {
 			t.Fatal(code, errOut)
 		}
-		golden.Check(t, goldenFile(t, "baseline."+format), out)
+		golden.Check(t, filepath.Join(goldens, "baseline."+format), out)
 	}
 }
-
-// goldenFile is the path of a golden file, wherever the test is now.
-func goldenFile(t *testing.T, name string) string {
-	t.Helper()
-	return filepath.Join(sourceFolder, "testdata", "baseline", name)
-}
-
-// sourceFolder is where the tests begin.
-var sourceFolder = func() string {
-	dir, err := os.Getwd()
-	if err != nil {
-		panic(err)
-	}
-	return dir
-}()
 
 // Several baselines tell what a place did before: what grew in one persists, and what filled up in all of them is no leak
 // while it is filling again.

@@ -219,9 +219,9 @@ func (d *decider) doubtful(f *compare.Finding, o *Origin) {
 	switch {
 	case !asks && d.asks(FailOnLeak) && probable:
 		d.immaterial++
-	case !asks:
 	case d.Named || d.Origins == nil:
 		d.doubtfulByBaseline(f, p)
+	case !asks:
 	case o.Found || o.Told != "" || o.Owned:
 	case f.Onset != nil && f.Onset.Doubtful,
 		f.Class.IsLeak() && !f.Immaterial && (f.Onset == nil || f.Onset.Before < settledRuns):
@@ -244,9 +244,11 @@ func (d *decider) doubtfulByBaseline(f *compare.Finding, p float64) {
 	row := d.rows[f.Signature]
 	switch {
 	case row == nil || f.Immaterial || !f.Class.IsLeak() && p < score.LeastDoubt:
-	case row.Change == compare.New && f.Onset != nil && f.Onset.Before >= settledRuns && !f.Onset.Doubtful:
-		d.improbable++
-	case row.Change == compare.New:
+	case row.Change == compare.New && d.asks(FailOnNew):
+		if f.Onset != nil && f.Onset.Before >= settledRuns && !f.Onset.Doubtful {
+			d.improbable++
+			return
+		}
 		d.doubt(f, FailOnNew, p)
 	case row.Change == compare.Grown && d.asks(FailOnGrown):
 		d.doubt(f, FailOnGrown, p)

@@ -6,6 +6,7 @@ import (
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/compare"
+	"heapdrift/internal/analysis/score"
 	"heapdrift/internal/leaks"
 )
 
@@ -62,6 +63,13 @@ func became(change compare.Change, head compare.Finding, was analysis.Class) com
 		r.Base = &compare.Finding{Signature: head.Signature, Class: was}
 	}
 	return r
+}
+
+// after is an unsure leak after so many runs, of which they say whether it may have begun to leak.
+func after(runs int, doubtful bool) compare.Finding {
+	f := unsure
+	f.Onset = &score.Onset{Before: runs, Doubtful: doubtful}
+	return f
 }
 
 // against is a comparison with build 1, whose runs have these statuses.
@@ -141,6 +149,20 @@ func TestDecideWithoutAPolicy(t *testing.T) {
 			passed, "every leak is known"},
 		{"new and unsure", "new", leaky, findings{unsure}, against(decided, became(compare.New, unsure, "")),
 			open, "unsure could be a new leak"},
+		{"new and unsure, and does not matter", "new", leaky, findings{immaterial}, against(decided, became(compare.New, immaterial, "")),
+			passed, "no leak is certain or probable"},
+		{"new growth just below what is probable", "new", leaky, findings{unlikely}, against(decided, became(compare.New, unlikely, "")),
+			passed, "no leak is certain or probable"},
+		{"new growth that is probable", "new", leaky, findings{likely}, against(decided, became(compare.New, likely, "")),
+			open, "likely could be a new leak (10 %)"},
+		{"new, after too few runs", "new", leaky, findings{after(1, false)}, against(decided, became(compare.New, after(1, false), cache)),
+			open, "unsure could be a new leak"},
+		{"new, and as in runs before", "new", leaky, findings{after(2, false)}, against(decided, became(compare.New, after(2, false), cache)),
+			passed, "no leak is new; 1 growing site, as in runs before or too little to tell"},
+		{"new, and it may have begun", "new", leaky, findings{after(2, true)}, against(decided, became(compare.New, after(2, true), cache)),
+			open, "unsure could be a new leak"},
+		{"new: symbols are missing", "new", leaky, findings{sure}, against(decided, compare.Row{Change: compare.New, Head: &sure, Unknown: true}),
+			open, "the evidence of build 1, the baseline, does not decide whether 1 leak is new"},
 		{"new: the run decides nothing either", "new", inconclusive, findings{sure},
 			against(undecided, became(compare.New, sure, "")), open, "the evidence does not decide"},
 
@@ -159,6 +181,15 @@ func TestDecideWithoutAPolicy(t *testing.T) {
 			"the evidence of build 1, the baseline, does not decide whether 1 leak grows faster"},
 		{"grown: the base decides nothing of a known one", "grown", leaky, findings{known},
 			against(undecided, became(compare.Persisting, known, leak)), passed, "every leak is known"},
+		{"grown: rates that cannot be compared", "grown", leaky, findings{sure},
+			against(decided, compare.Row{Change: compare.Persisting, Base: &sure, Head: &sure, Unrated: true}), open,
+			"the evidence of build 1, the baseline, does not decide whether 1 leak grows faster"},
+		{"grown and unsure", "grown", leaky, findings{unsure}, against(decided, became(compare.Grown, unsure, leak)),
+			open, "unsure could be a leak that grows faster"},
+		{"grown: an unsure one that is new", "grown", leaky, findings{unsure}, against(decided, became(compare.New, unsure, "")),
+			passed, "no leak is certain or probable"},
+		{"new: an unsure one that grows faster", "new", leaky, findings{unsure}, against(decided, became(compare.Grown, unsure, leak)),
+			passed, "no leak is certain or probable"},
 		{"grown: no baseline", "grown", leaky, findings{sure}, nil, open, "there is no baseline to tell which leaks are new"},
 
 		{"both", "new,grown", leaky, findings{sure, second},

@@ -74,7 +74,7 @@ func (o *runReports) recordChanges(made *analysis.Compared, v *Verdict, c *Case)
 			ch.Class, ch.Score, ch.Certain = row.Head.Class, row.Head.Score, row.Head.Certain
 			own.Change = ch.Change
 			if row.Head.Class.IsSuspect() {
-				past := o.history(own, row.Head.Onset)
+				past := o.history(own, row.Head.Class)
 				ch.History = past.Text
 				if past.Text != "" {
 					own.Clauses = beforeNext(own.Clauses, past)
@@ -114,8 +114,8 @@ func renamed(row *compare.Row, c *RunComparison) string {
 const ruleBaselines = "baselines"
 
 // history says what several runs of the baseline show of a finding; nothing of one run, of which the change says it.
-// Growth that levelled off in all of them speaks against a leak where no more stays than in them.
-func (o *runReports) history(f *analysis.Finding, onset *score.Onset) score.Clause {
+// Growth that levelled off in all of them speaks against a leak, unless all runs together say that it is one now.
+func (o *runReports) history(f *analysis.Finding, judged analysis.Class) score.Clause {
 	clause, n := score.Clause{Rule: ruleBaselines}, len(o.baseline)
 	if n < 2 {
 		return clause
@@ -138,7 +138,7 @@ func (o *runReports) history(f *analysis.Finding, onset *score.Onset) score.Clau
 	switch {
 	case counts[pastAbsent]+counts[pastSteady] == n:
 		clause.Holds = new(true)
-	case counts[pastLevel] == n && onset != nil && !onset.Rises:
+	case counts[pastLevel] == n && judged != analysis.ClassLeak:
 		clause.Holds = new(false)
 	}
 	return clause
