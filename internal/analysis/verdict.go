@@ -95,8 +95,8 @@ func cutShort(list []Snapshot) bool {
 }
 
 // Suffices reports whether the evidence lost nothing, lists all, is of one process for certain and enough for growth to
-// be judged: what it says of a signature may be judged together with what other runs say. A report that an older version
-// wrote does not tell all of that.
+// be judged: what it says of a signature may be judged together with what other runs say. A report that an older
+// version wrote does not tell all of that.
 func (r *Report) Suffices() bool {
 	if known := r.Verdict.Suffices; known != nil {
 		return *known

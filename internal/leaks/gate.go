@@ -90,7 +90,8 @@ func FailsGate(f *compare.Finding) bool {
 // provesNew reports whether the base of a new leak's row proves that the leak was not there before. Evidence that does
 // not decide proves nothing, and neither does a site that grew there, nor evidence without the symbols to tell.
 func provesNew(base *compare.Side, r *compare.Row) bool {
-	return base.Decides() && !r.Unknown && (r.Base == nil || r.Base.Class != analysis.ClassUnknown && !r.Base.Class.IsSuspect())
+	wasClean := r.Base == nil || r.Base.Class != analysis.ClassUnknown && !r.Base.Class.IsSuspect()
+	return base.Decides() && !r.Unknown && wasClean
 }
 
 // countOpen counts leaks as the subject of what they are.

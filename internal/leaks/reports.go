@@ -33,7 +33,7 @@ func CompareReports(r *analysis.Report, baseline []BaselineReport) {
 		Compared: &RunComparison{Base: base, Head: head, Comparison: compare.Compare(base, head)}}
 	alone := r.Alone()
 	v := Judge(&RunResult{RunFacts: RunFacts{Analysed: true}, Status: alone.Status, Sentence: alone.Sentence}, c)
-	o.record(&v, c)
+	o.record(&v)
 }
 
 // runReports are the reports of a run and of its baseline.

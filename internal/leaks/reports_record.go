@@ -25,7 +25,7 @@ var statusOf = map[Gate]analysis.Status{GateFailed: analysis.StatusLeak, GatePas
 	GateInconclusive: analysis.StatusInconclusive}
 
 // record writes the verdict into the report of the run.
-func (o *runReports) record(v *Verdict, c *Case) {
+func (o *runReports) record(v *Verdict) {
 	made := &analysis.Compared{Gate: string(v.Gate), Exit: v.Gate.ExitCode(), FailOn: []string{}, Why: v.Why,
 		Sentence: v.Compared.Sentence, Reasons: []analysis.GateReason{}, Changes: []analysis.Change{},
 		Standing: []analysis.Standing{}, Warnings: o.warnings(), Alone: o.Alone()}
@@ -42,7 +42,7 @@ func (o *runReports) record(v *Verdict, c *Case) {
 		made.Reasons = append(made.Reasons, analysis.GateReason{Effect: string(r.Effect), Code: string(r.Code),
 			Signature: r.Signature, Sentence: r.Sentence})
 	}
-	o.recordChanges(made, v, c)
+	o.recordChanges(made, v)
 	o.Compared = made
 	fails := 0
 	for i := range made.Changes {
@@ -55,7 +55,7 @@ func (o *runReports) record(v *Verdict, c *Case) {
 }
 
 // recordChanges writes what became of each finding that leaks or grows, here or in the baseline.
-func (o *runReports) recordChanges(made *analysis.Compared, v *Verdict, c *Case) {
+func (o *runReports) recordChanges(made *analysis.Compared, v *Verdict) {
 	failed, here := v.Decision.Failed(), map[string]*analysis.Finding{}
 	for i := range o.Findings {
 		here[o.Findings[i].Signature] = &o.Findings[i]
@@ -181,8 +181,10 @@ func (o *runReports) unless(f *analysis.Finding) string {
 	} else if o.Window != nil {
 		longer = "record " + figures.Lasting(2*time.Duration(o.Window.DurationNS)) + " or more"
 	}
-	if n := len(f.Clauses); n > 0 && f.Clauses[n-1].Rule == ruleNext && !strings.HasPrefix(f.Clauses[n-1].Text, stillFilling) {
-		return "it is what one run cannot tell from a leak: " + f.Clauses[n-1].Text
+	if n := len(f.Clauses); n > 0 && f.Clauses[n-1].Rule == ruleNext {
+		if next := f.Clauses[n-1].Text; !strings.HasPrefix(next, stillFilling) {
+			return "it is what one run cannot tell from a leak: " + next
+		}
 	}
 	return "this is a cache that is still filling; to tell, " + longer + ", or mark it as known"
 }

@@ -56,6 +56,8 @@ func baselineOf(reports ...*analysis.Report) (list []leaks.BaselineReport) {
 // The gate by the reports of earlier runs.
 func TestCompareReports(t *testing.T) {
 	grown := place("X", leak, 400)
+	unsure := place("X", leak, 400)
+	unsure.Certain = false
 	unnamed := place("X", leak, 400)
 	unnamed.Frames[0] = "shop!<unknown>+0x10"
 	image := func(r *analysis.Report, id string) *analysis.Report {
@@ -81,6 +83,9 @@ func TestCompareReports(t *testing.T) {
 			"nothing leaks", "fixed"},
 		{"a baseline that decides nothing", reportOf(grown), []*analysis.Report{insufficient(reportOf())}, leaks.GateInconclusive,
 			"the evidence of the baseline does not decide whether 1 leak is new", "new"},
+		{"an onset that the run before tells", reportOf(unsure), []*analysis.Report{reportOf()}, leaks.GateFailed, "1 new leak", "new"},
+		{"an onset that the run before cannot tell", reportOf(unsure), []*analysis.Report{insufficient(reportOf())},
+			leaks.GateInconclusive, "shop!X could be a new leak (99 %)", "new"},
 		{"one of two decides", reportOf(grown), []*analysis.Report{insufficient(reportOf()), reportOf()}, leaks.GateFailed,
 			"1 new leak", "new"},
 		{"a baseline of which only another site is undecided", reportOf(grown), []*analysis.Report{func() *analysis.Report {
@@ -225,5 +230,12 @@ func TestComparedReportAsBaseline(t *testing.T) {
 	if run := head.Compared.Runs[0]; base.Verdict.Status != analysis.StatusNoLeak || run.Status != analysis.StatusLeak ||
 		run.Sentence != "It is said." || head.Compared.Alone.Leaks != 2 || head.Compared.Why != "1 new leak" {
 		t.Errorf("%+v", head.Compared)
+	}
+	open := insufficient(reportOf(place("X", leak, 400)))
+	leaks.CompareReports(open, baselineOf(reportOf()))
+	head = reportOf(place("X", leak, 400), place("Y", leak, 400))
+	leaks.CompareReports(head, baselineOf(open))
+	if open.Verdict.Status != analysis.StatusLeak || head.Compared.Gate != string(leaks.GateInconclusive) {
+		t.Errorf("after a gate that failed on evidence that does not suffice: %+v", head.Compared)
 	}
 }
