@@ -129,8 +129,9 @@ func (o *runReports) base() *compare.Side {
 	ids := map[string]int64{}
 	for i, side := range o.sides {
 		run := int64(i + 1)
-		AddRun(all, SideRun{ID: run, Status: side.Statuses[0], Trace: side.Trace, Lossy: side.Lossy, Power: side.Power})
-		all.Suffices, all.Seen = all.Suffices || side.Suffices, append(all.Seen, side.Seen...)
+		AddRun(all, SideRun{ID: run, Status: side.Statuses[0], Trace: side.Trace, Lossy: side.Lossy, Suffices: side.Suffices,
+			Power: side.Power})
+		all.Seen = append(all.Seen, side.Seen...)
 		for _, f := range side.Findings {
 			if ids[f.Signature] == 0 {
 				ids[f.Signature] = int64(len(ids) + 1)

@@ -13,14 +13,16 @@ type SideRun struct {
 	Status analysis.Status
 	Trace  bool
 	Lossy  bool
-	Power  *analysis.Power // nil where its evidence could show nothing
+	// Suffices says that the evidence lost nothing and is enough for growth to be judged.
+	Suffices bool
+	Power    *analysis.Power // nil where its evidence could show nothing
 }
 
 // AddRun adds the facts of a run to a side. Of several runs the power of the one that would have shown the smallest
 // leak counts, as far as they count by one unit.
 func AddRun(side *compare.Side, r SideRun) {
 	side.Runs, side.Statuses = append(side.Runs, r.ID), append(side.Statuses, r.Status)
-	side.Trace, side.Lossy = side.Trace || r.Trace, side.Lossy || r.Lossy
+	side.Trace, side.Lossy, side.Suffices = side.Trace || r.Trace, side.Lossy || r.Lossy, side.Suffices || r.Suffices
 	if r.Power != nil && (side.Power == nil || r.Power.Unit == side.Power.Unit && r.Power.Bytes < side.Power.Bytes) {
 		side.Power = r.Power
 	}

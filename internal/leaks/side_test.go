@@ -24,7 +24,7 @@ func TestAddRun(t *testing.T) {
 	}{
 		{leaks.SideRun{ID: 3, Status: inconclusive}, 0},
 		{leaks.SideRun{ID: 4, Status: leaky, Trace: true, Power: power("hour", 900)}, 900},
-		{leaks.SideRun{ID: 5, Status: noLeak, Lossy: true, Power: power("hour", 901)}, 900},
+		{leaks.SideRun{ID: 5, Status: noLeak, Lossy: true, Suffices: true, Power: power("hour", 901)}, 900},
 		{leaks.SideRun{ID: 6, Status: noLeak, Power: power("hour", 899)}, 899},
 		{leaks.SideRun{ID: 7, Status: noLeak, Power: power("document", 1)}, 899}, // another unit is no less
 		{leaks.SideRun{ID: 8, Status: noLeak}, 899},
@@ -37,7 +37,7 @@ func TestAddRun(t *testing.T) {
 	}
 	want := &compare.Side{
 		Runs: []int64{3, 4, 5, 6, 7, 8}, Statuses: []analysis.Status{inconclusive, leaky, noLeak, noLeak, noLeak, noLeak},
-		Trace: true, Lossy: true, Power: power("hour", 899),
+		Trace: true, Lossy: true, Suffices: true, Power: power("hour", 899),
 	}
 	if !reflect.DeepEqual(side, want) {
 		t.Errorf("%+v, want %+v", side, want)

@@ -64,10 +64,11 @@ func readRuns(ctx context.Context, q querier, side *compare.Side, which string, 
 		ID           int64
 		Status       string
 		Trace, Lossy bool
+		Suffices     bool
 		Power, Seen  []byte
 	}
 	rows, err := all[row](ctx, q, `
-		select b.name as build, b.sequence, b.place, r.id, r.status, r.trace, r.lossy, r.power, r.seen
+		select b.name as build, b.sequence, b.place, r.id, r.status, r.trace, r.lossy, r.suffices, r.power, r.seen
 		`+runTables+` where `+which+` and r.analysed_at is not null order by r.id`, args...)
 	if err != nil {
 		return wrap("runs of a side", err)
@@ -79,7 +80,8 @@ func readRuns(ctx context.Context, q querier, side *compare.Side, which string, 
 			return fmt.Errorf("store: frames of run %d: %w", r.ID, err)
 		}
 		side.Seen = append(side.Seen, seen)
-		run := leaks.SideRun{ID: r.ID, Status: analysis.Status(r.Status), Trace: r.Trace, Lossy: r.Lossy}
+		run := leaks.SideRun{ID: r.ID, Status: analysis.Status(r.Status), Trace: r.Trace, Lossy: r.Lossy,
+			Suffices: r.Suffices}
 		if r.Power != nil {
 			run.Power = &analysis.Power{}
 			if err := json.Unmarshal(r.Power, run.Power); err != nil {
