@@ -129,7 +129,7 @@ func (d *decider) whyPassed() string {
 // saysRest says of certain leaks, of which no other reason tells why they do not fail the gate, why they do not.
 func (d *decider) saysRest(n int) string {
 	if d.Named && d.asks(FailOnNew) && d.asks(FailOnGrown) {
-		return fmt.Sprintf("%s in %s as well, no faster now", countOpen(n), d.Compared.baseline(","))
+		return fmt.Sprintf("%s in %s as well, not surely faster now", countOpen(n), d.Compared.baseline(","))
 	}
 	return fmt.Sprintf("%s, and the gate is not set to fail on that", reason(n, FailOnLeak))
 }

@@ -208,8 +208,7 @@ func (o *runReports) warnings() []analysis.BaselineWarning {
 			list = append(list, analysis.BaselineWarning{Code: code, Run: b.Name, Message: fmt.Sprintf(format, args...)})
 		}
 		if !o.sides[i].Decides() {
-			warn(WarnBaselineInconclusive,
-				"its evidence does not suffice to tell what is new since: %s", b.Alone().Sentence)
+			warn(WarnBaselineInconclusive, "its evidence does not suffice to tell what is new since")
 		}
 		if b.Verdict.Suffices == nil {
 			warn(WarnBaselineOld,

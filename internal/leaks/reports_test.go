@@ -74,11 +74,11 @@ func TestCompareReports(t *testing.T) {
 	}{
 		{"new", reportOf(place("X", leak, 400)), []*analysis.Report{reportOf()}, leaks.GateFailed, "1 new leak", "new"},
 		{"persisting", reportOf(place("X", leak, 400)), []*analysis.Report{reportOf(place("X", leak, 400))}, leaks.GatePassed,
-			"no leak is new; 1 leak is in the baseline as well, no faster now", "persisting"},
+			"no leak is new; 1 leak is in the baseline as well, not surely faster now", "persisting"},
 		{"grown", reportOf(grown), []*analysis.Report{reportOf(place("X", leak, 100))}, leaks.GateFailed, "1 grown leak", "grown"},
 		{"as fast as in one of two", reportOf(grown),
 			[]*analysis.Report{reportOf(place("X", leak, 100)), reportOf(place("X", leak, 400))}, leaks.GatePassed,
-			"no leak is new; 1 leak is in the 2 baselines as well, no faster now", "persisting"},
+			"no leak is new; 1 leak is in the 2 baselines as well, not surely faster now", "persisting"},
 		{"gone", reportOf(place("X", stable, 0)), []*analysis.Report{reportOf(place("X", leak, 400))}, leaks.GatePassed,
 			"nothing leaks", "fixed"},
 		{"a baseline that decides nothing", reportOf(grown), []*analysis.Report{insufficient(reportOf())}, leaks.GateInconclusive,
