@@ -69,6 +69,7 @@ func (b *baselineReader) readAll(ctx context.Context, names []string) ([]leaks.B
 			if err := b.check(&found[i]); err != nil {
 				return nil, err
 			}
+			found[i].Sites, found[i].Stacks = nil, nil // the comparison goes by findings, and sites take the memory
 		}
 		list = append(list, found...)
 	}

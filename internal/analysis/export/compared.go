@@ -1,6 +1,7 @@
 package export
 
 import (
+	"slices"
 	"strings"
 
 	"heapdrift/ingest/figures"
@@ -107,8 +108,10 @@ func markdownCompared(p *printer, r *analysis.Report, opt Options) {
 var changed = map[string]string{"new": outcome.ChangeNew, "grown": outcome.ChangeGrown,
 	"persisting": outcome.ChangePersisting, "shrunk": outcome.ChangePersisting, "fixed": outcome.ChangeFixed}
 
-// compareOutcome makes the outcome of a report that of its comparison with a baseline.
-func compareOutcome(o *outcome.Outcome, c *analysis.Compared) {
+// compareOutcome makes the outcome of a report that of its comparison with a baseline. A finding may leak by what runs of
+// the baseline add, and not by the run itself.
+func compareOutcome(o *outcome.Outcome, r *analysis.Report) {
+	c := r.Compared
 	o.Gate, o.Why, o.Baseline = c.Gate, c.Why, baselineNames(c)
 	at := map[string]int{}
 	for i := range o.Leaks {
@@ -119,11 +122,16 @@ func compareOutcome(o *outcome.Outcome, c *analysis.Compared) {
 		ch := &c.Changes[i]
 		k, here := at[ch.Signature]
 		if !here {
-			if changed[ch.Change] != outcome.ChangeFixed {
+			k = len(o.Leaks)
+			f := slices.IndexFunc(r.Findings, func(f analysis.Finding) bool { return f.Signature == ch.Signature })
+			switch {
+			case ch.Class.IsSuspect() && f >= 0:
+				o.Leaks = append(o.Leaks, leakOf(&r.Findings[f]))
+			case changed[ch.Change] == outcome.ChangeFixed:
+				o.Leaks = append(o.Leaks, outcome.Leak{Signature: ch.Signature, Title: ch.Title, Class: string(ch.Was)})
+			default:
 				continue
 			}
-			k = len(o.Leaks)
-			o.Leaks = append(o.Leaks, outcome.Leak{Signature: ch.Signature, Title: ch.Title, Class: string(ch.Was)})
 		}
 		l := &o.Leaks[k]
 		if l.Known == "" {

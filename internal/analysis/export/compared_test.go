@@ -25,6 +25,8 @@ func comparedReport() *analysis.Report {
 		Changes: []analysis.Change{
 			{Signature: "sig1:1", Title: r.Findings[0].Title, Change: "new", Why: "it | was stable", History: "in none of 2 baselines",
 				Class: analysis.ClassGrowing, Score: new(0.5), Was: analysis.ClassStable, Doubtful: true},
+			{Signature: "sig1:3", Title: r.Findings[2].Title, Change: "new", Why: "the runs together say so",
+				Class: analysis.ClassLeak, Score: new(0.9), Certain: true, Fails: true},
 			{Signature: "sig1:2", Title: r.Findings[1].Title, Change: "fixed", Why: "it fills up", Class: analysis.ClassCache,
 				Was: analysis.ClassLeak},
 			{Signature: "sig1:8", Title: "app!Gone", Change: "fixed", Why: "its caller ran", Was: analysis.ClassLeak},
@@ -47,11 +49,11 @@ func TestComparedReport(t *testing.T) {
 		golden.Check(t, "testdata/compared"+f.Extension, writeReport(t, name, comparedReport(), export.Options{}))
 	}
 	top := writeReport(t, "text", comparedReport(), export.Options{Top: 1})
-	if !strings.Contains(top, "\n3 more changes; --top 0 or --format json shows all.\n") || strings.Contains(top, "app!Gone") {
+	if !strings.Contains(top, "\n4 more changes; --top 0 or --format json shows all.\n") || strings.Contains(top, "app!Gone") {
 		t.Errorf("with one change shown:\n%s", top)
 	}
-	if top := writeReport(t, "markdown", comparedReport(), export.Options{Top: 3}); !strings.Contains(top, "\n1 more change.\n") {
-		t.Errorf("with three changes shown:\n%s", top)
+	if top := writeReport(t, "markdown", comparedReport(), export.Options{Top: 4}); !strings.Contains(top, "\n1 more change.\n") {
+		t.Errorf("with four changes shown:\n%s", top)
 	}
 }
 

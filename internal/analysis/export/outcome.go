@@ -29,33 +29,37 @@ func outcomeOf(r *analysis.Report, opt Options) *outcome.Outcome {
 		if !f.Verdict.IsSuspect() {
 			continue
 		}
-		l := outcome.Leak{
-			Signature: f.Signature, Title: f.Title, Change: outcome.ChangeFound, Class: string(f.Verdict), Certain: f.Certain,
-			Score: f.Score, Frames: f.Frames,
-			Owner: f.Owner, Known: f.Known,
-		}
-		if f.Known != "" {
-			l.Change = outcome.ChangeKnown
-		}
-		if f.Verdict.IsLeak() && f.Known == "" && o.Gate == outcome.GateFailed {
-			l.Fails = true
-		}
-		if growth := growthOf(&f.Amounts); growth != nil && growth.Bytes > 0 {
-			l.Growth = fmt.Sprintf("+%s in %s", figures.Bytes(growth.Bytes), figures.Plural(growth.Count, "block"))
-		}
-		if b := f.Blame; b != nil {
-			l.Module, l.Function, l.File, l.Line = b.Module, b.Function, b.File, int(b.Line)
-		}
-		for _, c := range f.Clauses {
-			l.Reasons = append(l.Reasons, mark(c.Holds)+" "+c.Text)
-		}
+		l := leakOf(f)
+		l.Fails = f.Verdict.IsLeak() && f.Known == "" && o.Gate == outcome.GateFailed
 		o.Leaks = append(o.Leaks, l)
 	}
 	if r.Compared != nil {
-		compareOutcome(o, r.Compared)
+		compareOutcome(o, r)
 	}
 	o.Sort()
 	return o
+}
+
+// leakOf is a finding as CI systems read it.
+func leakOf(f *analysis.Finding) outcome.Leak {
+	l := outcome.Leak{
+		Signature: f.Signature, Title: f.Title, Change: outcome.ChangeFound, Class: string(f.Verdict), Certain: f.Certain,
+		Score: f.Score, Frames: f.Frames,
+		Owner: f.Owner, Known: f.Known,
+	}
+	if f.Known != "" {
+		l.Change = outcome.ChangeKnown
+	}
+	if growth := growthOf(&f.Amounts); growth != nil && growth.Bytes > 0 {
+		l.Growth = fmt.Sprintf("+%s in %s", figures.Bytes(growth.Bytes), figures.Plural(growth.Count, "block"))
+	}
+	if b := f.Blame; b != nil {
+		l.Module, l.Function, l.File, l.Line = b.Module, b.Function, b.File, int(b.Line)
+	}
+	for _, c := range f.Clauses {
+		l.Reasons = append(l.Reasons, mark(c.Holds)+" "+c.Text)
+	}
+	return l
 }
 
 func junit(w io.Writer, r *analysis.Report, opt Options) error {
