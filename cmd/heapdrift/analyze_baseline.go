@@ -122,8 +122,9 @@ func baselineFiles(name string) ([]string, error) {
 		}
 		var files []string
 		for _, e := range entries {
-			if e.Type().IsRegular() && !strings.HasPrefix(e.Name(), ".") {
-				files = append(files, filepath.Join(name, e.Name()))
+			path := filepath.Join(name, e.Name())
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && !strings.HasPrefix(e.Name(), ".") {
+				files = append(files, path)
 			}
 		}
 		if files == nil {
