@@ -186,3 +186,20 @@ func TestSelectedPartOfASeries(t *testing.T) {
 		}
 	}
 }
+
+// An export of some of a run's sites does not tell what is not there: as a baseline it would prove leaks new that it
+// leaves out.
+func TestExportOfAPartDoesNotSuffice(t *testing.T) {
+	report, _ := series(t, rand.New(rand.NewPCG(3, 4)), 6, 40)
+	for text, part := range map[string]bool{"": false, report.Sites[0].Signature: true} {
+		result, err := query.New(report).Ask(t.Context(), query.Selection{Text: text}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		narrow := result.Narrowed()
+		if suffices := narrow.Suffices(); len(narrow.Sites) == 0 || (len(narrow.Sites) < len(report.Sites)) != part ||
+			suffices == part {
+			t.Errorf("%q: %d of %d sites, which suffice: %t", text, len(narrow.Sites), len(report.Sites), suffices)
+		}
+	}
+}

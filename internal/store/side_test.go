@@ -31,8 +31,11 @@ func TestSide(t *testing.T) {
 	side := must[*compare.Side](t)(l.now().SideOf(t.Context(), "demo", "soak", "7"))
 	if side.Build != "7" || *side.Sequence != 7 || len(side.Runs) != 2 || side.Runs[0] != one || side.Runs[1] != two ||
 		side.Statuses[1] != "leak" ||
-		!side.Trace || !side.Lossy || side.Power.Sentence != "strong" || len(side.Findings) != 1 {
+		!side.Trace || !side.Lossy || !side.Suffices || side.Power.Sentence != "strong" || len(side.Findings) != 1 {
 		t.Errorf("%+v", side)
+	}
+	if lossy := must[*compare.Side](t)(l.now().SideOfRun(t.Context(), one)); lossy.Suffices {
+		t.Error("a run with losses suffices")
 	}
 	by := map[string]compare.Finding{}
 	for _, f := range side.Findings {

@@ -108,8 +108,8 @@ func markdownCompared(p *printer, r *analysis.Report, opt Options) {
 var changed = map[string]string{"new": outcome.ChangeNew, "grown": outcome.ChangeGrown,
 	"persisting": outcome.ChangePersisting, "shrunk": outcome.ChangePersisting, "fixed": outcome.ChangeFixed}
 
-// compareOutcome makes the outcome of a report that of its comparison with a baseline. A finding may leak by what runs of
-// the baseline add, and not by the run itself.
+// compareOutcome makes the outcome of a report that of its comparison with a baseline. A finding may leak by what runs
+// of the baseline add, and not by the run itself.
 func compareOutcome(o *outcome.Outcome, r *analysis.Report) {
 	c := r.Compared
 	o.Gate, o.Why, o.Baseline = c.Gate, c.Why, baselineNames(c)
