@@ -166,7 +166,7 @@ func (f *analyzeFlags) options() (analysis.Options, error) {
 		if err != nil {
 			return opt, &usageError{"--matters: " + err.Error()}
 		}
-		opt.Matters = &matters
+		opt.Matters = &analysis.Ask{Growth: matters, Source: analysis.MattersCall, By: "--matters"}
 	}
 	if f.rules == "" {
 		return opt, nil

@@ -50,7 +50,7 @@ type Options struct {
 	// WorkUnit is what Input.Work counts, as in "document".
 	WorkUnit string
 	// Matters is the growth from which a leak matters; nil for the default.
-	Matters *Growth
+	Matters *Ask
 	// Shown is how many findings and sites somebody will look at; 0 for all. Of the others, the report has the figures
 	// only; the facts that names tell of their stacks are computed when JSON is written.
 	Shown int

@@ -37,6 +37,8 @@ type Report struct {
 	Power *Power `json:"power,omitempty"`
 	// Stretches are the lengths that Finding.Stayed counts by; nil where the evidence shows one instant.
 	Stretches *score.Stretches `json:"stretches,omitempty"`
+	// Watch is what turns growth that matters into bytes of the run; nil of a report that was read from JSON.
+	Watch *Watch `json:"-"`
 	// Memory is what the evidence says beside sites, in the order of the evidence.
 	Memory []Memory `json:"memory,omitempty"`
 	// Course is the memory over time, where the evidence tells it.
@@ -56,7 +58,7 @@ type Report struct {
 	unnamedEnded bool                   // they held it until the process ended
 	write        func(i int, out *Site) // adds the text of a site, unless it has it
 	identify     func()                 // gives sites their Keys; nil where they have them, and of a report that was read from JSON
-	asked        *Growth                // from which a leak matters; nil for the default
+	asked        *Ask                   // from which growth on a leak matters; nil for the default
 	powerless    string                 // why Power is nil, in words; "" where it is not, or there is nothing to say
 	listsNothing bool                   // the evidence has no sites, and says so
 	listsChanged bool                   // the evidence lists only stacks that changed
@@ -132,6 +134,10 @@ type Finding struct {
 	Owner string `json:"owner,omitempty"`
 	Known string `json:"known,omitempty"`
 	Group string `json:"group,omitempty"`
+
+	// Risk is what it could leak in the run; nil of a report that was read from JSON, and of what nobody weighed or did not
+	// keep anything.
+	Risk *Risk `json:"-"`
 
 	most float64               // bytes that it can have leaked in the run at most
 	from *judgedSite           // whose stack it is told by, until it is
@@ -349,8 +355,10 @@ type Verdict struct {
 	Sentence string `json:"sentence"`
 	// Matters is the growth from which a leak matters, Undecided what the run could leak that the evidence does not decide;
 	// nil of evidence that shows one instant.
-	Matters   *Growth    `json:"matters,omitempty"`
-	Undecided *Undecided `json:"undecided,omitempty"`
+	Matters *Growth `json:"matters,omitempty"`
+	// MattersSentence says what matters, and who says so; "" where Matters is nil.
+	MattersSentence string     `json:"matters_sentence,omitempty"`
+	Undecided       *Undecided `json:"undecided,omitempty"`
 	// SnapshotsMissing is how many more snapshots a verdict needs; 0 when more would not decide.
 	SnapshotsMissing int `json:"snapshots_missing,omitempty"`
 	// Suffices is as Report.Suffices; nil while the report is made, and where an older version wrote it.

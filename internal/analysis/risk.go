@@ -2,27 +2,11 @@ package analysis
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
-	"unicode"
 
-	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis/score"
 )
-
-// Growth is an amount of bytes for each unit.
-type Growth struct {
-	Bytes float64 `json:"bytes"`
-	Unit  string  `json:"unit"` // "day", "hour", "run" or a unit of work
-}
-
-// String says it as in "1.2 MB per day".
-func (g Growth) String() string {
-	return fmt.Sprintf("%s per %s", figures.Bytes(int64(g.Bytes)), g.Unit)
-}
 
 // Undecided says what a run could leak that its evidence does not decide.
 type Undecided struct {
@@ -59,19 +43,6 @@ const (
 	undecidedScore = 0.5
 )
 
-// What matters where nobody has said it: a service that leaks 10 MB a day grows by 300 MB in a month. Evidence without
-// times has a limit for the whole run, which is what that makes in about a minute.
-var (
-	mattersByDay = Growth{10 << 20, perDay}
-	mattersByRun = Growth{8 << 10, perRun}
-)
-
-// Units of growth beside hours and units of work.
-const (
-	perDay = "day"
-	perRun = "run"
-)
-
 // nothingCame is how many bytes may have come in the whole run, of all findings together, for evidence that is too
 // short to tell a leak from a cache to say that there is none.
 const nothingCame = 1 << 10
@@ -89,114 +60,99 @@ func (r *Report) most() (bytes float64) {
 	return bytes
 }
 
-// weigh says what the findings of a report that are no certain leak could leak, and marks those that must be decided:
-// each that is a leak rather than not and whose leak would matter, and as many others as it takes until the rest is not
-// expected to leak what matters. Growth that the evidence could not have shown anyway makes nothing undecided.
-func weigh(r *Report) (matters Growth, u *Undecided) {
-	var runs float64 // that make a unit of what matters
-	matters, runs = r.matters()
-	limit := matters.Bytes
-	if p := r.Power; p != nil {
-		limit = max(limit, p.Bytes*r.length(p.Unit)*runs)
+// A Risk is what one finding could leak in its run, whatever matters there.
+type Risk struct {
+	Probability float64 // that it leaks, among the findings of the run
+	Bytes       float64 // the most that it could leak in the run
+	Score       float64 // from 0 to 1; 0 where a rule gives none
+}
+
+// A Weighing says which risks must be decided.
+type Weighing struct {
+	Expected float64 // bytes that all risks together are expected to leak in the run
+	Must     []bool  // by risk
+	Sites    int     // how many must be decided
+	Largest  int     // the largest part of what is expected, among those that must be decided where there are any; −1 without risks
+}
+
+// Weigh chooses the risks that must be decided before a run passes: each that is a leak rather than not and could leak
+// more than the limit, in bytes of the run, and as many others as it takes until the rest is not expected to leak more.
+func Weigh(risks []Risk, limit float64) Weighing {
+	w := Weighing{Must: make([]bool, len(risks)), Largest: -1}
+	order := make([]int, len(risks))
+	for i := range risks {
+		order[i] = i
+		w.Expected += risks[i].Probability * risks[i].Bytes
 	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(risks[b].Probability*risks[b].Bytes, risks[a].Probability*risks[a].Bytes)
+	})
+	rest := w.Expected
+	for _, i := range order {
+		r := &risks[i]
+		if r.Bytes > limit && r.Score >= undecidedScore || rest > limit {
+			w.Must[i] = true
+			if w.Sites++; w.Sites == 1 {
+				w.Largest = i
+			}
+		}
+		rest -= r.Probability * r.Bytes
+	}
+	if w.Largest < 0 && len(order) > 0 {
+		w.Largest = order[0]
+	}
+	return w
+}
+
+// weigh says what the findings of a report that are no certain leak could leak, and marks those that must be decided.
+// Growth that the evidence could not have shown anyway makes nothing undecided.
+func weigh(r *Report) (Matters, *Undecided) {
+	r.Watch = r.watch()
+	matters := r.Watch.Matters(r.asked, nil)
+	limit := r.Watch.Limit(matters.Growth)
 	places := 0
 	for i := range r.Findings {
 		if f := &r.Findings[i]; f.Evidence != nil || f.most > 0 {
 			places++
 		}
 	}
-	type part struct {
-		f *Finding
-		Stake
-		weight float64
-	}
-	var parts []part
-	u = &Undecided{Limit: Growth{limit, matters.Unit}, Expected: Growth{Unit: matters.Unit}}
+	var risks []Risk
+	var of []*Finding // by risk
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		f.Immaterial = f.Known == "" && !f.Certain
-		if f.Known != "" || f.Certain || !(f.most > 0) {
+		if !(f.most > 0) {
 			continue
 		}
-		p := part{f: f, Stake: Stake{Signature: f.Signature, Probability: probability(f, places),
-			Growth: Growth{f.most * runs, matters.Unit}}}
-		p.weight = p.Probability * p.Bytes
-		u.Expected.Bytes += p.weight
-		parts = append(parts, p)
-	}
-	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(b.weight, a.weight) })
-	rest := u.Expected.Bytes
-	for i := range parts {
-		p := &parts[i]
-		if p.Bytes > limit && scoreOf(p.f) >= undecidedScore || rest > limit {
-			p.f.Immaterial = false
-			if u.Sites++; u.Sites == 1 {
-				u.Largest = &p.Stake
-			}
+		f.Risk = &Risk{Probability: probability(f, places), Bytes: f.most, Score: scoreOf(f)}
+		if f.Immaterial {
+			risks, of = append(risks, *f.Risk), append(of, f)
 		}
-		rest -= p.weight
 	}
-	if u.Largest == nil && len(parts) > 0 {
-		u.Largest = &parts[0].Stake
+	w := Weigh(risks, limit)
+	for i, must := range w.Must {
+		of[i].Immaterial = !must
 	}
-	if u.Largest != nil {
-		i := slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Signature == u.Largest.Signature })
-		u.Largest.where = r.Findings[i].Where()
+	inUnit := func(bytes float64) Growth { return r.Watch.growth(bytes, matters.Growth.Unit) }
+	u := &Undecided{Sites: w.Sites, Limit: inUnit(limit), Expected: inUnit(w.Expected)}
+	if w.Largest >= 0 {
+		f := of[w.Largest]
+		u.Largest = &Stake{Signature: f.Signature, Probability: f.Risk.Probability, Growth: inUnit(f.most), where: f.Where()}
 	}
 	return matters, u
 }
 
-// matters is the growth from which a leak matters, and how many runs make its unit: that which somebody asked for, or
-// what the default is where nobody did, or the evidence does not tell its unit.
-func (r *Report) matters() (matters Growth, runs float64) {
-	list := []Growth{mattersByDay, mattersByRun}
-	if r.asked != nil {
-		list = slices.Insert(list, 0, *r.asked)
+// watch is what the evidence of a report watched.
+func (r *Report) watch() *Watch {
+	held := r.Totals.Heap.Outstanding.Plus(r.Totals.Virtual.Outstanding)
+	w := &Watch{Weighed: true, Hours: r.hours(), Held: float64(max(0, held.Bytes))}
+	if s := r.Stretches; s != nil && s.Unit != hour {
+		w.Unit, w.Work = s.Unit, s.Sum()
 	}
-	for _, matters = range list {
-		if length := r.length(matters.Unit); length > 0 {
-			return matters, 1 / length
-		}
+	if p := r.Power; p != nil {
+		w.Power = p.Bytes * w.length(p.Unit)
 	}
-	return mattersByRun, 1
-}
-
-// length is how long the evidence watched in a unit; 0 where it does not tell that.
-func (r *Report) length(unit string) float64 {
-	switch {
-	case unit == perRun:
-		return 1
-	case unit == perDay:
-		return r.hours() / 24
-	case unit == hour:
-		return r.hours()
-	case r.Stretches != nil && r.Stretches.Unit == unit:
-		return r.Stretches.Sum()
-	}
-	return 0
-}
-
-// ParseGrowth reads a growth as users write it, as in "10MB/day": a number of B, KB, MB or GB for each day, hour, run
-// or unit of work.
-func ParseGrowth(text string) (g Growth, err error) {
-	amount, unit, _ := strings.Cut(text, "/")
-	amount, g.Unit = strings.ToUpper(strings.TrimSpace(amount)), strings.TrimSpace(unit)
-	shift := 0
-	if digits, isBytes := strings.CutSuffix(amount, "B"); isBytes {
-		amount = digits
-		if n := len(amount); n > 0 {
-			if place := strings.IndexByte("KMG", amount[n-1]); place >= 0 {
-				amount, shift = amount[:n-1], 10*(place+1)
-			}
-		}
-	}
-	number, err := strconv.ParseFloat(strings.TrimSpace(amount), 64)
-	isUnit := g.Unit != "" && !strings.ContainsFunc(g.Unit, unicode.IsControl)
-	if err != nil || !(number >= 0) || math.IsInf(number, 0) || !isUnit {
-		return Growth{}, fmt.Errorf("%q is no growth: write it as in 10MB/day, 500KB/hour, 64KB/run or 200B/document", text)
-	}
-	g.Bytes = math.Ldexp(number, shift)
-	return g, nil
+	return w
 }
 
 // hours is how long the evidence watched; 0 where its clocks do not tell.

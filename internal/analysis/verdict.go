@@ -69,10 +69,11 @@ func decide(r *Report) Verdict {
 	if n := len(r.judged); n < SnapshotsToDecide && r.Trace == nil {
 		v.SnapshotsMissing = SnapshotsToDecide - n
 	}
+	r.Watch = &Watch{}
 	weighed := r.Stretches != nil && !r.listsNothing && !cutShort(r.judged)
 	if weighed {
 		matters, undecided := weigh(r)
-		v.Matters, v.Undecided = &matters, undecided
+		v.Matters, v.MattersSentence, v.Undecided = &matters.Growth, matters.Sentence, undecided
 		if v.SnapshotsMissing > 0 && lossy == nil && t.unreferenced == 0 && r.most() <= nothingCame {
 			v.SnapshotsMissing = 0 // too little came in all for a leak that matters, whatever it is
 		}

@@ -89,7 +89,7 @@ func run(ctx context.Context, args []string) error {
 		if err != nil {
 			return fmt.Errorf("-matters: %w", err)
 		}
-		o.Matters = &growth
+		o.Matters = &analysis.Ask{Growth: growth, By: "-matters"}
 	}
 	if *places > 0 {
 		cases, err := evaluation.Verdicts(ctx, o, *places, *leaks)

@@ -10,6 +10,10 @@ import (
 // markdown writes a report for a pull request or a job summary.
 func markdown(p *printer, r *analysis.Report, opt Options) {
 	p.line("**%s** %s", cell(title(r)), cell(r.Verdict.Sentence))
+	if r.Verdict.MattersSentence != "" {
+		p.line("")
+		p.line("%s.", cell(r.Verdict.MattersSentence))
+	}
 	p.line("")
 	markdownCompared(p, r, opt)
 	markdownReported(p, r, opt)

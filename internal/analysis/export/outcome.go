@@ -20,7 +20,7 @@ var gates = map[analysis.Status]string{
 // not. Without a server the process stands for the project.
 func outcomeOf(r *analysis.Report, opt Options) *outcome.Outcome {
 	o := &outcome.Outcome{Project: cmp.Or(opt.Project, r.Process.Name), Build: opt.Build, Scenario: opt.Scenario,
-		Gate: gates[r.Verdict.Status], Sentence: r.Verdict.Sentence}
+		Gate: gates[r.Verdict.Status], Sentence: r.Verdict.Sentence, Matters: r.Verdict.MattersSentence}
 	if r.Power != nil {
 		o.Power = r.Power.Sentence
 	}

@@ -12,6 +12,9 @@ import (
 func text(p *printer, r *analysis.Report, opt Options) {
 	p.line("%s", strings.ToUpper(title(r)))
 	p.line("%s", r.Verdict.Sentence)
+	if r.Verdict.MattersSentence != "" {
+		p.line("%s.", r.Verdict.MattersSentence)
+	}
 	textCompared(p, r, opt)
 	p.line("")
 	textProcess(p, r)

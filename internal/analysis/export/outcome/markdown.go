@@ -101,8 +101,10 @@ func Markdown(w io.Writer, o *Outcome) error {
 		fmt.Fprintf(b, "\n%s with a probability below %s left out.\n", figures.Plural(improbable, "leak"),
 			strconv.FormatFloat(100*score.LeastDoubt, 'f', -1, 64)+" %")
 	}
-	if o.Power != "" {
-		fmt.Fprintf(b, "\n<sub>%s</sub>\n", mdText(o.Power))
+	for _, fact := range []string{o.Matters, o.Power} {
+		if fact != "" {
+			fmt.Fprintf(b, "\n<sub>%s</sub>\n", mdText(fact))
+		}
 	}
 	if err := b.Flush(); err != nil {
 		return fmt.Errorf("export: write markdown: %w", err)

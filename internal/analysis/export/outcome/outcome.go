@@ -52,6 +52,7 @@ type Outcome struct {
 	Why      string // by what the gate was decided
 	Sentence string
 	Power    string // what the evidence would have shown
+	Matters  string // from which growth on a leak matters, and who says so; "" where nothing says
 	URL      string // page of the run; "" without a server
 	CI       string // page of the job; "" outside of one
 	Problems []string

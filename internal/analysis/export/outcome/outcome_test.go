@@ -28,6 +28,7 @@ func failing() *outcome.Outcome {
 		Gate: outcome.GateFailed, Why: "1 new leak",
 		Sentence: "shop.exe leaks 1.95 MB in `2,000` blocks from <Cart|Add> @alice #12 -->.",
 		Power:    "A leak of 10 KB per hour would have been seen.",
+		Matters:  "What matters here: 1.00 MB per day (set for the scenario soak)",
 		URL:      "http://heapdrift:8080/runs/5", CI: "https://ci.example/1",
 		Problems: []string{"app-3.txt could not be read: bad \x1b[2J\x00 bytes \ufffe"},
 		Leaks: []outcome.Leak{
