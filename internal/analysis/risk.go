@@ -67,6 +67,25 @@ type Risk struct {
 	Score       float64 // from 0 to 1; 0 where a rule gives none
 }
 
+// And is the risk of two parts of one leak together; nil is none.
+func (r *Risk) And(other *Risk) *Risk {
+	if r == nil || other == nil {
+		return r.Or(other)
+	}
+	return &Risk{max(r.Probability, other.Probability), r.Bytes + other.Bytes, max(r.Score, other.Score)}
+}
+
+// Or is the larger of the risks of one leak in two runs; nil is none.
+func (r *Risk) Or(other *Risk) *Risk {
+	if r == nil || other != nil && other.weight() > r.weight() {
+		return other
+	}
+	return r
+}
+
+// weight is how many bytes are expected to leak.
+func (r *Risk) weight() float64 { return r.Probability * r.Bytes }
+
 // A Weighing says which risks must be decided.
 type Weighing struct {
 	Expected float64 // bytes that all risks together are expected to leak in the run
@@ -82,11 +101,9 @@ func Weigh(risks []Risk, limit float64) Weighing {
 	order := make([]int, len(risks))
 	for i := range risks {
 		order[i] = i
-		w.Expected += risks[i].Probability * risks[i].Bytes
+		w.Expected += risks[i].weight()
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Compare(risks[b].Probability*risks[b].Bytes, risks[a].Probability*risks[a].Bytes)
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(risks[b].weight(), risks[a].weight()) })
 	rest := w.Expected
 	for _, i := range order {
 		r := &risks[i]
@@ -96,7 +113,7 @@ func Weigh(risks []Risk, limit float64) Weighing {
 				w.Largest = i
 			}
 		}
-		rest -= r.Probability * r.Bytes
+		rest -= r.weight()
 	}
 	if w.Largest < 0 && len(order) > 0 {
 		w.Largest = order[0]

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/figures"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/compare"
 	"heapdrift/internal/analysis/score"
 )
@@ -16,6 +17,14 @@ type Case struct {
 	Policy  *Policy
 	Version int      // of the policy; 0 for none saved
 	Asked   []FailOn // by the call; it may only tighten the policy
+	// Matters is the growth from which a leak matters that the policy sets, nil for the default, and AskedMatters what the
+	// call asks for, nil for nothing; it may only tighten.
+	Matters      *analysis.Ask
+	AskedMatters *analysis.Growth
+	// Watch is what the evidence of the run watched; nil of a run that was analysed before this was stored. Others are what
+	// findings could leak that Head does not list.
+	Watch  *analysis.Watch
+	Others []analysis.Risk
 	// Suffices says that the evidence lost nothing and is enough for growth to be judged: what it does not show is not there.
 	Suffices bool
 	Process  string // that the run is about
@@ -52,7 +61,11 @@ type decider struct {
 	undecided  []UndecidedFinding
 	improbable int // counted findings that grow, and are too improbable to be doubts
 	immaterial int // counted findings that would be doubts if what they could leak mattered
-	found      int // leaks that are there since the first build of the scenario
+	// immaterialOf says, by signature, which counted findings need not be decided; matters is why, nil where nothing was
+	// weighed.
+	immaterialOf map[string]bool
+	matters      *Matters
+	found        int // leaks that are there since the first build of the scenario
 }
 
 // Decide says whether a run passes its gate, and for which reasons. The decision depends on nothing but the case.
@@ -68,6 +81,7 @@ func decided(c *Case) *decider {
 	for i := range c.Head.Findings {
 		d.sort(&c.Head.Findings[i])
 	}
+	d.weigh()
 	d.kinds()
 	d.budgets()
 	d.drift()
@@ -211,7 +225,7 @@ func (d *decider) doubtful(f *compare.Finding, o *Origin) {
 		p = *f.Score
 	}
 	probable := f.Class.IsLeak() || p >= score.LeastDoubt
-	if d.asks(FailOnLeak) && probable && !f.Immaterial {
+	if d.asks(FailOnLeak) && probable && !d.immaterialOf[f.Signature] {
 		d.doubt(f, FailOnLeak, p)
 		return
 	}
@@ -224,7 +238,7 @@ func (d *decider) doubtful(f *compare.Finding, o *Origin) {
 	case !asks:
 	case o.Found || o.Told != "" || o.Owned:
 	case f.Onset != nil && f.Onset.Doubtful,
-		f.Class.IsLeak() && !f.Immaterial && (f.Onset == nil || f.Onset.Before < settledRuns):
+		f.Class.IsLeak() && !d.immaterialOf[f.Signature] && (f.Onset == nil || f.Onset.Before < settledRuns):
 		on := FailOnNew
 		if o.Regressed && d.asks(FailOnRegressed) {
 			on = FailOnRegressed

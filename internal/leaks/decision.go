@@ -12,6 +12,8 @@ type Decision struct {
 	Reasons []Reason `json:"reasons"` // those that fail first, then doubts, then what is silenced
 	// Canary is what the policy's canary proves: that the gate can fail.
 	Canary Proof `json:"canary"`
+	// Matters is from which growth on a leak matters; nil where the evidence cannot be weighed.
+	Matters *Matters `json:"matters"`
 	// Undecided are the findings that could fail the gate and are not decided, the most probable first.
 	Undecided []UndecidedFinding `json:"undecided"`
 	// Rerun says that one more run of the same kind would probably decide.

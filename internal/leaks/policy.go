@@ -29,6 +29,8 @@ type Policy struct {
 	// Canary is a signature, or a function, that must be found as a leak; otherwise the gate is not proven. "" for
 	// none. The canary itself fails no gate.
 	Canary string `json:"canary"`
+	// Matters is from which growth on a leak matters, as analysis.ParseGrowth reads it: "1MB/day"; "" for the default.
+	Matters string `json:"matters"`
 }
 
 // A Budget bounds growth. Findings that leak or grow count, unless they are tolerated or quarantined.
@@ -178,7 +180,7 @@ func (p Policy) filled() Policy {
 		p.Inconclusive = InconclusiveWarns
 	}
 	p.Again = cmp.Or(p.Again, AgainUntilOwned)
-	p.Canary = strings.TrimSpace(p.Canary)
+	p.Canary, p.Matters = strings.TrimSpace(p.Canary), strings.TrimSpace(p.Matters)
 	return p
 }
 
@@ -245,7 +247,14 @@ func (p *Policy) check(at string) error {
 	case !IsLine(p.Canary):
 		return wrongField(at+".canary", "is not a line of text")
 	}
-	return CheckText(at+".canary", p.Canary, MaxReason)
+	if err := CheckText(at+".canary", p.Canary, MaxReason); err != nil {
+		return err
+	}
+	var wrong *FieldError
+	if _, err := ParseMatters(p.Matters); errors.As(err, &wrong) {
+		return wrongField(at+".matters", "%s", wrong.Message)
+	}
+	return nil
 }
 
 func (b *Budget) check(at string) error {

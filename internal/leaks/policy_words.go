@@ -74,6 +74,7 @@ func (p *Policy) Sentences(version int) []string {
 	if n := p.Noise; n != nil {
 		say("A leak that changed %d times or more between found and not found, over the last %d runs that decide about it, is quarantined: shown, and it fails nothing.", n.Changes, n.Runs)
 	}
+	say("%s", p.mattersSentence())
 	if p.Canary != "" {
 		say("%s must be found in each run, else the gate is not proven; it fails nothing itself.", p.Canary)
 	}

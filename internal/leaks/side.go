@@ -76,7 +76,7 @@ func sumsOfRun(list []SideFinding) []SideFinding {
 // judged gives a finding the graver of two judgements.
 func judged(into, a, b *compare.Finding) {
 	into.Class, into.Score, into.Certain, into.Onset = a.Class, a.Score, a.Certain || b.Certain, a.Onset
-	into.Immaterial = a.Immaterial && b.Immaterial
+	into.Immaterial, into.Risk = a.Immaterial && b.Immaterial, a.Risk.Or(b.Risk)
 	if b.Onset != nil && (a.Onset == nil || b.Onset.Probability > a.Onset.Probability) {
 		into.Onset = b.Onset
 	}
@@ -93,7 +93,7 @@ func joined(a, b compare.Finding) compare.Finding {
 	f := a
 	judged(&f, &a, &b)
 	f.Outstanding = a.Outstanding.Plus(b.Outstanding)
-	f.Growth = grown(a.Growth, b.Growth)
+	f.Growth, f.Risk = grown(a.Growth, b.Growth), a.Risk.And(b.Risk)
 	if a.Allocated >= 0 && b.Allocated >= 0 {
 		f.Allocated += b.Allocated
 	} else {

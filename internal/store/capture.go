@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
 )
 
 // A StoredCapture is a capture whose artifact lies in the blob store.
@@ -128,25 +129,27 @@ type EvidenceFile struct {
 
 // An Input is the evidence that a run's report rests on.
 type Input struct {
-	Captures   []CaptureRef // by evidence and by place in it
-	Names      string       // blob of what symbols say about their frames; "" for none
-	NamesError string       // why the last search for symbols gave none
-	Process    string       // that was chosen, as analysis.Options.Process; "" for the one that holds most
-	Revision   int64        // SaveResult wants to know it
-	WorkUnit   string       // of EvidenceFile.Work; "" where not declared
-	Rules      RuleFile     // of the project
-	OwnModules []string     // stems of modules whose PDBs the team has uploaded, in lower case
+	Captures   []CaptureRef  // by evidence and by place in it
+	Names      string        // blob of what symbols say about their frames; "" for none
+	NamesError string        // why the last search for symbols gave none
+	Process    string        // that was chosen, as analysis.Options.Process; "" for the one that holds most
+	Revision   int64         // SaveResult wants to know it
+	WorkUnit   string        // of EvidenceFile.Work; "" where not declared
+	Rules      RuleFile      // of the project
+	OwnModules []string      // stems of modules whose PDBs the team has uploaded, in lower case
+	Matters    *analysis.Ask // that the policy of the scenario sets; nil for the default
 }
 
 // InputOfRun returns what an analysis of the run has to look at.
 func (v View) InputOfRun(ctx context.Context, run int64) (Input, error) {
 	type row struct {
 		NamesKey, NamesError, Process, WorkUnit string
+		Scenario                                string
 		InputRev, ProjectID                     int64
 	}
 	r, err := one[row](ctx, v.q, `
-		select r.names_key, r.names_error, r.process, r.work_unit, r.input_rev, b.project_id
-		from runs r join builds b on b.id = r.build_id where r.id = $1`, run)
+		select r.names_key, r.names_error, r.process, r.work_unit, r.input_rev, b.project_id, sc.name as scenario
+		from runs r join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id where r.id = $1`, run)
 	if err != nil {
 		return Input{}, wrap("input of run", err)
 	}
@@ -155,6 +158,11 @@ func (v View) InputOfRun(ctx context.Context, run int64) (Input, error) {
 	if in.Rules, err = rulesOf(ctx, v.q, r.ProjectID); err != nil {
 		return Input{}, err
 	}
+	policy, err := policyOf(ctx, v.q, r.ProjectID)
+	if err != nil {
+		return Input{}, err
+	}
+	in.Matters = policy.Policies.Matters(r.Scenario)
 	if in.OwnModules, err = v.OwnModules(ctx); err != nil {
 		return Input{}, err
 	}

@@ -17,6 +17,7 @@ type StoredDecision struct {
 	ID       int64
 	FailOn   string // that the call asked for
 	Baseline string // that the call named
+	Asked    string // from which growth on the call asked a leak to matter; "" for nothing
 	At       time.Time
 	leaks.Decision
 }
@@ -57,21 +58,24 @@ func recordDecision(ctx context.Context, tx pgx.Tx, run int64, q GateQuestion, m
 	if !there {
 		return ErrNotFound
 	}
-	asked := make([]string, len(q.FailOn))
+	asked, matters := make([]string, len(q.FailOn)), ""
 	for i, on := range q.FailOn {
 		asked[i] = string(on)
 	}
+	if q.Matters != nil {
+		matters = q.Matters.Text()
+	}
 	tag, err := tx.Exec(ctx, `
-		insert into decisions (run_id, fail_on, baseline, decision)
-		select $1, $2, $3, $4::jsonb where $4::jsonb is distinct from (select decision from decisions where run_id = $1 and fail_on = $2 and baseline = $3 order by id desc limit 1)`,
-		run, strings.Join(asked, ","), q.Baseline, text)
+		insert into decisions (run_id, fail_on, baseline, matters, decision)
+		select $1, $2, $3, $5, $4::jsonb where $4::jsonb is distinct from (select decision from decisions where run_id = $1 and fail_on = $2 and baseline = $3 and matters = $5 order by id desc limit 1)`,
+		run, strings.Join(asked, ","), q.Baseline, text, matters)
 	if err != nil || tag.RowsAffected() == 0 {
 		return err
 	}
-	const alike = `run_id = $1 and (fail_on = '' and baseline = '') = $2`
+	const alike = `run_id = $1 and (` + byPolicyAlone + `) = $2`
 	_, err = tx.Exec(ctx, `delete from decisions where `+alike+` and id <= (select id from decisions where `+alike+
 		` order by id desc offset $3 limit 1)`,
-		run, len(asked) == 0 && q.Baseline == "", decisionsKept)
+		run, len(asked) == 0 && q.Baseline == "" && matters == "", decisionsKept)
 	return err
 }
 
@@ -150,18 +154,21 @@ func (v View) Decisions(ctx context.Context, run int64) ([]StoredDecision, error
 	return list, nil
 }
 
-const decisionColumns = `id, fail_on, baseline, decision, at`
+const decisionColumns = `id, fail_on, baseline, matters, decision, at`
+
+// byPolicyAlone is true of decisions for which no call asked for more.
+const byPolicyAlone = `fail_on = '' and baseline = '' and matters = ''`
 
 // decisionRow is decisionColumns.
 type decisionRow struct {
-	ID               int64
-	FailOn, Baseline string
-	Decision         []byte
-	At               time.Time
+	ID                        int64
+	FailOn, Baseline, Matters string
+	Decision                  []byte
+	At                        time.Time
 }
 
 func (r *decisionRow) stored() (StoredDecision, error) {
-	d := StoredDecision{ID: r.ID, FailOn: r.FailOn, Baseline: r.Baseline, At: r.At}
+	d := StoredDecision{ID: r.ID, FailOn: r.FailOn, Baseline: r.Baseline, Asked: r.Matters, At: r.At}
 	if err := json.Unmarshal(r.Decision, &d.Decision); err != nil {
 		return d, fmt.Errorf("store: decision %d: %w", r.ID, err)
 	}
@@ -175,7 +182,7 @@ func (v View) LastDecisions(ctx context.Context, runs []int64) (map[int64]Stored
 		decisionRow
 	}
 	rows, err := all[row](ctx, v.q, `
-		select distinct on (run_id) run_id, `+decisionColumns+` from decisions where run_id = any($1) and fail_on = '' and baseline = '' order by run_id, id desc`, runs)
+		select distinct on (run_id) run_id, `+decisionColumns+` from decisions where run_id = any($1) and `+byPolicyAlone+` order by run_id, id desc`, runs)
 	if err != nil {
 		return nil, wrap("last decisions", err)
 	}

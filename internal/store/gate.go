@@ -10,8 +10,9 @@ import (
 
 // A GateQuestion is what a call asks of a gate beside what the policy says.
 type GateQuestion struct {
-	Baseline string         // the build to compare with; "" leaves the choice to leaks.Baseline
-	FailOn   []leaks.FailOn // nil for nothing more
+	Baseline string           // the build to compare with; "" leaves the choice to leaks.Baseline
+	FailOn   []leaks.FailOn   // nil for nothing more
+	Matters  *analysis.Growth // from which a leak matters, at most what the policy says; nil for nothing more
 }
 
 // Verdict says whether a run passes its gate under the present policy. Its error is a *leaks.FieldError where the
@@ -42,7 +43,7 @@ func (v View) gateCase(ctx context.Context, run *Run, q GateQuestion, file *Poli
 		}
 		return result, nil, err
 	}
-	c := &leaks.Case{Asked: q.FailOn, Named: q.Baseline != ""}
+	c := &leaks.Case{Asked: q.FailOn, AskedMatters: q.Matters, Named: q.Baseline != ""}
 	var err error
 	if c.Head, err = v.SideOfRun(ctx, run.ID); err != nil {
 		return nil, nil, err
@@ -53,12 +54,15 @@ func (v View) gateCase(ctx context.Context, run *Run, q GateQuestion, file *Poli
 	if err := v.origins(ctx, run, c); err != nil {
 		return nil, nil, err
 	}
+	if err := v.risks(ctx, run.ID, c); err != nil {
+		return nil, nil, err
+	}
 	return result, c, v.underPolicy(ctx, run, c, file)
 }
 
 // underPolicy applies policies to a case, and reads the further facts that they need.
 func (v View) underPolicy(ctx context.Context, run *Run, c *leaks.Case, file *PolicyFile) (err error) {
-	c.Version = file.Version
+	c.Version, c.Matters = file.Version, file.Policies.Matters(run.Scenario)
 	if c.Policy, err = v.rooted(ctx, run.Project, file.Policies.For(run.Scenario)); err != nil {
 		return err
 	}

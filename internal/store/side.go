@@ -101,9 +101,10 @@ type sideRow struct {
 	Allocated                        *int64
 	Pooled                           *leaks.PooledRating
 	Immaterial                       bool
-	Regressed                        bool
-	FirstBad                         string
-	FirstPlace                       []byte
+	riskRow
+	Regressed  bool
+	FirstBad   string
+	FirstPlace []byte
 	figureRow
 	leaks.Record
 	Now time.Time
@@ -114,7 +115,7 @@ type sideRow struct {
 // their code ran, which Seen tells.
 func suspectsOf(ctx context.Context, q querier, runs []int64) ([]compare.Finding, error) {
 	rows, err := all[sideRow](ctx, q, `
-		select f.run_id, s.id as leak_id, s.text, s.kind, s.title, s.frames, s.leaf, s.outline, f.allocated, f.pooled, f.immaterial, `+figureColumns("f")+`, `+recordColumns+`, 0 as comments,
+		select f.run_id, s.id as leak_id, s.text, s.kind, s.title, s.frames, s.leaf, s.outline, f.allocated, f.pooled, f.immaterial, `+riskColumns+`, `+figureColumns("f")+`, `+recordColumns+`, 0 as comments,
 			s.state = 'regressed' and coalesce((select again.place <= here.place from builds again, builds here where again.id = s.regressed_id and here.id = r.build_id), false) as regressed,
 			coalesce(first.name, '') as first_bad, first.place as first_place
 		from findings f join runs r on r.id = f.run_id join signatures own on own.id = f.signature_id join signatures s on s.id = own.root_id left join builds first on first.id = s.first_bad_id
@@ -134,7 +135,7 @@ func (r *sideRow) finding() compare.Finding {
 	f := compare.Finding{
 		Signature: r.Text, Kind: r.Kind, Title: r.Title, Leaf: r.Leaf, Outline: r.Outline, Frames: r.Frames,
 		Class: figure.Class, Score: figure.Score,
-		Certain: figure.Certain, Immaterial: r.Immaterial,
+		Certain: figure.Certain, Immaterial: r.Immaterial, Risk: r.risk(),
 		Outstanding: figure.Outstanding, Growth: figure.Growth, Allocated: -1,
 		State: string(triage.State), Owner: triage.Responsible(), Known: r.Tolerance(r.Now),
 		ByRule: r.IsKnownByRule(r.Now), Regressed: r.Regressed, Open: r.Course != leaks.StateNone &&

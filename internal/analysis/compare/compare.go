@@ -22,8 +22,11 @@ type Finding struct {
 	Class     analysis.Class
 	Score     *float64
 	Certain   bool
-	// Immaterial is as that of analysis.Finding; of several runs, that all of them say so.
+	// Immaterial is as that of analysis.Finding; of several runs, that all of them say so. It counts where Risk was not
+	// stored.
 	Immaterial bool
+	// Risk is as that of analysis.Finding; of several runs, the largest.
+	Risk *analysis.Risk
 	// Onset compares the run with those before; nil where there are none, or nothing asks.
 	Onset *score.Onset
 	// Outstanding and Growth are the largest of the runs; Growth is nil where none can tell.

@@ -1,0 +1,48 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/leaks"
+)
+
+// riskRow is what a finding could leak in its run; all are null where nothing is known of it.
+type riskRow struct {
+	LeakProbability, LeakBytes, LeakScore *float64
+}
+
+// riskColumns are riskRow, of findings f.
+const riskColumns = `f.leak_probability, f.leak_bytes, f.leak_score`
+
+func (r *riskRow) risk() *analysis.Risk {
+	if r.LeakProbability == nil || r.LeakBytes == nil || r.LeakScore == nil {
+		return nil
+	}
+	return &analysis.Risk{Probability: *r.LeakProbability, Bytes: *r.LeakBytes, Score: *r.LeakScore}
+}
+
+// risks reads what the evidence of a run watched, and what those of its findings could leak that a side does not list.
+// Findings that rules or the team know are left out: they are decided.
+func (v View) risks(ctx context.Context, run int64, c *leaks.Case) error {
+	watch, err := value[[]byte](ctx, v.q, `select watch from runs where id = $1`, run)
+	if err != nil || watch == nil {
+		return wrap("watch of a run", err)
+	}
+	c.Watch = &analysis.Watch{}
+	if err := json.Unmarshal(watch, c.Watch); err != nil {
+		return fmt.Errorf("store: watch of run %d: %w", run, err)
+	}
+	rows, err := all[riskRow](ctx, v.q, `
+		select `+riskColumns+` from findings f join signatures own on own.id = f.signature_id join signatures s on s.id = own.root_id
+		where f.run_id = $1 and f.leak_bytes is not null and not (own.bad or own.alias_of is not null) and s.known = '' and not (s.not_leak or s.mark = 'known' and not `+untilOver+`)
+		order by f.signature_id`, run)
+	for i := range rows {
+		if r := rows[i].risk(); r != nil {
+			c.Others = append(c.Others, *r)
+		}
+	}
+	return wrap("risks of a run", err)
+}
