@@ -86,7 +86,7 @@ func TestMergeRisks(t *testing.T) {
 // A policy says what matters, and its text is checked where it is saved.
 func TestPolicySaysWhatMatters(t *testing.T) {
 	for text, says := range map[string]string{
-		`{}`: "What matters: leaks of more than 10.0 MB per day, or 8.00 KB per run where the evidence has no times (the default).",
+		`{}`:                                  "What matters: leaks of more than 10.0 MB per day, or 8.00 KB per run where the evidence has no times (the default).",
 		`{"default":{"matters":" 1MB/day "}}`: "What matters: leaks of more than 1.00 MB per day.",
 	} {
 		policies, err := leaks.ParsePolicies([]byte(text))
@@ -99,7 +99,7 @@ func TestPolicySaysWhatMatters(t *testing.T) {
 	}
 	for text, field := range map[string]string{
 		`{"default":{"matters":"much"}}`: "default.matters", `{"default":{"matters":10}}`: "policy",
-		`{"scenarios":{"soak":{"matters":"-1MB/day"}}}`:                    "scenarios.soak.matters",
+		`{"scenarios":{"soak":{"matters":"-1MB/day"}}}`:                   "scenarios.soak.matters",
 		`{"default":{"matters":"1MB/` + strings.Repeat("u", 4000) + `"}}`: "default.matters",
 	} {
 		if _, err := leaks.ParsePolicies([]byte(text)); fieldOf(t, err) != field {

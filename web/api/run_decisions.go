@@ -12,8 +12,9 @@ import (
 
 // decisionView is what a gate said of a run, and when.
 type decisionView struct {
-	Asked    string    `json:"asked"`    // fail_on of the call
-	Baseline string    `json:"baseline"` // that the call named
+	Asked    string    `json:"asked"`         // fail_on of the call
+	Baseline string    `json:"baseline"`      // that the call named
+	Tighter  string    `json:"asked_matters"` // from which growth on the call asked a leak to matter; "" for nothing
 	At       time.Time `json:"at"`
 	leaks.Decision
 }
@@ -38,7 +39,7 @@ func (a *API) runDecisions(c echo.Context) error {
 		Decisions []decisionView `json:"decisions"`
 	}{[]decisionView{}}
 	for _, d := range list {
-		view.Decisions = append(view.Decisions, decisionView{d.FailOn, d.Baseline, d.At, d.Decision})
+		view.Decisions = append(view.Decisions, decisionView{d.FailOn, d.Baseline, d.Asked, d.At, d.Decision})
 	}
 	return fresh(c, http.StatusOK, view)
 }

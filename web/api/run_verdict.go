@@ -7,6 +7,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 	"heapdrift/web/address"
@@ -19,15 +20,17 @@ const maxWait = 5 * time.Minute
 // verdictView is the decision on a run. New, grown, fixed and persisting are signatures that leak or grow, against the
 // baseline; those that the team knows stand in Known alone.
 type verdictView struct {
-	Run        int64          `json:"run"`
-	State      leaks.RunState `json:"state"`
-	Status     string         `json:"status"`
-	Gate       leaks.Gate     `json:"gate"`
-	Why        string         `json:"why"` // by what the gate was decided
-	FailOn     []leaks.FailOn `json:"fail_on"`
-	Policy     int            `json:"policy"` // version; 0 where the project has saved none
-	Exit       int            `json:"exit"`   // what a CI job ends with
-	Canary     leaks.Proof    `json:"canary"`
+	Run    int64          `json:"run"`
+	State  leaks.RunState `json:"state"`
+	Status string         `json:"status"`
+	Gate   leaks.Gate     `json:"gate"`
+	Why    string         `json:"why"` // by what the gate was decided
+	FailOn []leaks.FailOn `json:"fail_on"`
+	Policy int            `json:"policy"` // version; 0 where the project has saved none
+	Exit   int            `json:"exit"`   // what a CI job ends with
+	Canary leaks.Proof    `json:"canary"`
+	// Matters is from which growth on a leak matters; null while nothing is decided, and where the evidence cannot be weighed.
+	Matters    *leaks.Matters `json:"matters"`
 	Reasons    []leaks.Reason `json:"reasons"`  // what fails, what doubts, then what is silenced; empty while nothing is decided
 	Silenced   int            `json:"silenced"` // how many of them say that a leak is silenced
 	Baseline   *baselineView  `json:"baseline"` // null where there is none
@@ -64,10 +67,11 @@ type verdictQuestion struct {
 	run      int64
 	baseline string // "" leaves the choice to the server
 	failOn   []leaks.FailOn
+	matters  *analysis.Growth // nil for what the policy says
 }
 
 func (q *verdictQuestion) gate() store.GateQuestion {
-	return store.GateQuestion{Baseline: q.baseline, FailOn: q.failOn}
+	return store.GateQuestion{Baseline: q.baseline, FailOn: q.failOn, Matters: q.matters}
 }
 
 // runVerdict handles GET /api/v1/runs/:id/verdict: it waits until no job is pending and says whether the gate is
@@ -83,6 +87,9 @@ func (a *API) runVerdict(c echo.Context) error {
 		return err
 	}
 	if q.failOn, err = leaks.ParseFailOn(c.QueryParam("fail_on")); err != nil {
+		return err
+	}
+	if q.matters, err = leaks.ParseMatters(c.QueryParam("matters")); err != nil {
 		return err
 	}
 	if q.baseline, err = textParam(c, "baseline"); err != nil {
@@ -174,6 +181,7 @@ func viewOfVerdict(run *store.Run, v *leaks.Verdict) *verdictView {
 	}
 	if d := v.Decision; d != nil {
 		view.Undecided, view.Rerun = filled(d.Undecided), d.Rerun
+		view.Matters = d.Matters
 		view.made, view.Canary, view.Reasons, view.Silenced = d, d.Canary, d.Reasons, len(d.Silenced())
 	}
 	if c := v.Compared; c != nil {

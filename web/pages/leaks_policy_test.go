@@ -13,13 +13,15 @@ func TestPolicyPage(t *testing.T) {
 	const path = "/projects/shopd/policy"
 	has(t, words(s.page(path)), "When a gate fails", "Any leak fails, unless a call says what fails instead", "Evidence that does not decide warns (exit 4).",
 		"none saved yet: calls decide what fails")
-	const lenient = `{"default": {"fail_on": [], "canary": "Canary::Leak"}, "scenarios": {"soak": {"fail_on": ["leak"]}}}`
+	has(t, words(s.page(path)), "What matters: leaks of more than 10.0 MB per day, or 8.00 KB per run where the evidence has no times (the default).")
+	const lenient = `{"default": {"fail_on": [], "canary": "Canary::Leak"}, "scenarios": {"soak": {"fail_on": ["leak"], "matters": "1MB/day"}}}`
 	status, page := s.fill(path, "text", lenient, "version", "0", "do", "preview")
 	if status != http.StatusOK {
 		t.Fatalf("preview: %d %.300s", status, page)
 	}
 	lacks(t, words(page), "unless a call says what fails instead") // it would be saved
 	has(t, words(page), "All other scenarios", "Canary::Leak must be found in each run", "Scenario soak",
+		"What matters: leaks of more than 1.00 MB per day.",
 		"What this would change", "Verdicts that change", "failed", "inconclusive")
 	if file := must[store.PolicyFile](t)(storetest.Now(t, s.store).Policy(t.Context(), "shopd")); file.Version != 0 {
 		t.Errorf("a preview saved %+v", file)

@@ -77,7 +77,6 @@ func report() *analysis.Report {
 		{Signature: "sig0:3", Kind: "heap", Amounts: amounts(0, 0, -5, -48), Verdict: analysis.ClassStable,
 			Series: points(48, 0), Flags: []string{"no-stack"}},
 	}
-	r.Verdict.Matters, r.Verdict.MattersSentence = theDefault()
 	return r
 }
 
@@ -227,11 +226,6 @@ func TestJSONHasTheContractsFields(t *testing.T) {
 	}
 }
 
-// theDefault is what matters in the reports of the goldens.
-func theDefault() (*analysis.Growth, string) {
-	return &analysis.Growth{Bytes: 10 << 20, Unit: "day"}, "What matters here: 10.0 MB per day (the default)"
-}
-
 // A report that an older version stored reads as one of today, and is written in today's layout.
 func TestReadsTheLayoutBefore(t *testing.T) {
 	for _, name := range []string{"report", "trace"} {
@@ -244,7 +238,6 @@ func TestReadsTheLayoutBefore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Verdict.Matters, r.Verdict.MattersSentence = theDefault() // that version weighed nothing
 		want, err := os.ReadFile("testdata/" + name + ".json")
 		if err != nil {
 			t.Fatal(err)
@@ -311,3 +304,22 @@ func TestWriteFails(t *testing.T) {
 type brokenWriter struct{}
 
 func (brokenWriter) Write([]byte) (int, error) { return 0, bytes.ErrTooLarge }
+
+// What matters stands wherever the verdict stands, in the words of the report.
+func TestWritesWhatMatters(t *testing.T) {
+	r := report()
+	r.Verdict.MattersSentence = "What matters here: 1.00 MB per day (--matters)"
+	for format, line := range map[string]string{
+		"text":     "app.exe grew by 1.00 MB.\nWhat matters here: 1.00 MB per day (--matters).\n",
+		"markdown": "app.exe grew by 1.00 MB.\n\nWhat matters here: 1.00 MB per day (--matters).\n\n",
+		"junit":    `<property name="matters" value="What matters here: 1.00 MB per day (--matters)"></property>`,
+		"json":     `"matters_sentence":"What matters here: 1.00 MB per day (--matters)"`,
+	} {
+		if got := writeReport(t, format, r, export.Options{}); !strings.Contains(got, line) {
+			t.Errorf("%s: %.500s", format, got)
+		}
+		if got := write(t, format, export.Options{}); strings.Contains(got, "What matters") {
+			t.Errorf("%s, of a report that does not say it: %.500s", format, got)
+		}
+	}
+}

@@ -298,7 +298,7 @@ func policyPage(v policyView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "</pre></div><p class=\"note\">A call’s fail_on adds to that of a saved policy. Leaks that rules or people call known, and quarantined ones, fail no gate; each gate names them.</p></section>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "</pre></div><p class=\"note\">A call’s fail_on adds to that of a saved policy, and its matters may only be less. Leaks that rules or people call known, and quarantined ones, fail no gate; each gate names them.</p></section>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -330,10 +330,12 @@ const policyExample = `{
   "minimum_score": 0.9,
   "inconclusive": "warn",
   "noise": {"runs": 10, "changes": 4},
-  "canary": "Canary::Leak"
+  "canary": "Canary::Leak",
+  "matters": "10MB/day"
  },
  "scenarios": {
-  "soak": {"fail_on": ["leak"]}
+  "soak": {"fail_on": ["leak"],
+           "matters": "1MB/day"}
  }
 }`
 

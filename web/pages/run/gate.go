@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 )
@@ -33,11 +34,11 @@ func (r *reader) gate(ctx context.Context, run *store.Run) (gateView, error) {
 
 // toldOtherwise are the last answers to each question that differ from what holds now.
 func (v runView) toldOtherwise() []store.StoredDecision {
-	type question struct{ failOn, baseline string }
+	type question struct{ failOn, baseline, matters string }
 	var list []store.StoredDecision
 	seen := map[question]bool{}
 	for _, t := range v.gate.told { // the newest first
-		if q := (question{t.FailOn, t.Baseline}); !seen[q] {
+		if q := (question{t.FailOn, t.Baseline, t.Asked}); !seen[q] {
 			seen[q] = true
 			if t.Gate != v.gate.Gate {
 				list = append(list, t)
@@ -55,6 +56,9 @@ func toldText(t *store.StoredDecision) string {
 	}
 	if t.Baseline != "" {
 		text += ", against build " + t.Baseline
+	}
+	if growth, err := analysis.ParseGrowth(t.Asked); err == nil {
+		text += ", asked where leaks of more than " + growth.String() + " matter"
 	}
 	return text + ": " + t.Why
 }
