@@ -20,7 +20,7 @@ type pushFlags struct {
 	url, token, project, build, scenario, run, branch, commit, sequence string
 	fork, ancestors                                                     string
 	again                                                               bool
-	baseline, failOn                                                    string
+	baseline, failOn, matters                                           string
 	symbols                                                             list
 	work, unit                                                          string
 	wait                                                                time.Duration
@@ -52,6 +52,8 @@ func (f *pushFlags) set() *flag.FlagSet {
 		"one more run of the same build and scenario, by the next free number; it is judged together with those before")
 	set.StringVar(&f.baseline, "baseline", "", "`build` to compare with; the server chooses when not given")
 	set.StringVar(&f.failOn, "fail-on", "", "what fails the gate, `new,grown,leak`; the server decides when not given")
+	set.StringVar(&f.matters, "matters", "",
+		"`growth` from which a leak matters, as in 1MB/day, 500KB/hour, 64KB/run or 200B/document; at most what the project's policy says, which decides when not given")
 	set.DurationVar(&f.wait, "wait", 5*time.Minute, "how long to wait for the verdict")
 	set.Var(&f.symbols, "symbols", "`PATTERN`, file or folder of PDBs and images; repeatable")
 	set.StringVar(&f.work, "work", "",
@@ -143,10 +145,13 @@ func (f *pushFlags) deliver(ctx context.Context, client *push.Client, plan *push
 	for _, text := range warningsOf(d.run) {
 		progress.note("warning  " + text)
 	}
-	d.verdict, err = client.Verdict(ctx, d.run.ID, f.baseline, f.failOn, f.wait, progress.waiting)
+	d.verdict, err = client.Verdict(ctx, d.run.ID, f.question(), f.wait, progress.waiting)
 	progress.end()
 	if err != nil {
 		return err
+	}
+	if f.matters != "" && !d.verdict.Says("matters") {
+		progress.note("warning  the server does not know --matters: what is less than its own limit does not matter")
 	}
 	if d.outcome, err = f.judge(ctx, client, d.run.ID, d.verdict, job); err != nil || !f.acceptPresent {
 		return err
@@ -154,11 +159,16 @@ func (f *pushFlags) deliver(ctx context.Context, client *push.Client, plan *push
 	if err := acceptPresent(ctx, client, d.outcome, progress.note); err != nil {
 		return err
 	}
-	if d.verdict, err = client.Verdict(ctx, d.run.ID, f.baseline, f.failOn, f.wait, progress.waiting); err != nil {
+	if d.verdict, err = client.Verdict(ctx, d.run.ID, f.question(), f.wait, progress.waiting); err != nil {
 		return err
 	}
 	d.outcome, err = f.judge(ctx, client, d.run.ID, d.verdict, job)
 	return err
+}
+
+// question is what the flags ask of the gate.
+func (f *pushFlags) question() push.Question {
+	return push.Question{Baseline: f.baseline, FailOn: f.failOn, Matters: f.matters}
 }
 
 // judge asks what the verdict's leaks are. The run is asked for again: only now is known which of its files could not
@@ -234,7 +244,7 @@ func (f *pushFlags) describe(out io.Writer, p *push.Plan, job *ciJob, notes []st
 		{"project", p.Target.Project}, {"build", p.Target.Build}, {"sequence", f.sequence}, {"branch", p.Target.Branch},
 		{"fork", p.Target.Fork}, {"ancestors", countOf(p.Target.Ancestors)},
 		{"scenario", p.Target.Scenario},
-		{"run", p.Target.Run}, {"baseline", f.baseline}, {"fail on", f.failOn}, {"commit", p.Target.Commit},
+		{"run", p.Target.Run}, {"baseline", f.baseline}, {"fail on", f.failOn}, {"matters", f.matters}, {"commit", p.Target.Commit},
 		{"job", job.environment.Link},
 	} {
 		line(field[0], field[1])

@@ -116,6 +116,9 @@ func (j *ciJob) list(out io.Writer, o *outcome.Outcome, v *push.Verdict) {
 	if v.Baseline != nil {
 		fmt.Fprintln(out, "baseline "+ci.Plain(v.Baseline.Build+": "+v.Baseline.Sentence))
 	}
+	if o.Matters != "" {
+		fmt.Fprintln(out, ci.Plain(o.Matters))
+	}
 	if o.Power != "" {
 		fmt.Fprintln(out, "power    "+ci.Plain(o.Power))
 	}

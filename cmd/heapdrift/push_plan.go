@@ -49,6 +49,9 @@ func (f *pushFlags) complete(job *ciJob) error {
 	if _, err := leaks.ParseFailOn(f.failOn); errors.As(err, &wrong) {
 		return &usageError{"--fail-on: " + wrong.Message}
 	}
+	if _, err := leaks.ParseMatters(f.matters); errors.As(err, &wrong) {
+		return &usageError{"--matters: " + wrong.Message}
+	}
 	return nil
 }
 

@@ -34,6 +34,7 @@ type fakeServer struct {
 	stored  map[string]string // names of evidence and their digests
 	log     []string          // method, and the offset of a PATCH
 	wait    []string          // of the verdict
+	asked   []string          // of the verdict beside that
 	verdict func() string
 	deleted int
 }
@@ -75,7 +76,10 @@ func (f *fakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasSuffix(r.URL.Path, "/verdict"):
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.wait = append(f.wait, r.URL.Query().Get("wait"))
+		query := r.URL.Query()
+		f.wait = append(f.wait, query.Get("wait"))
+		query.Del("wait")
+		f.asked = append(f.asked, query.Encode())
 		text := `{"run":7,"gate":"passed","sentence":"Nothing leaks.","url":"/runs/7"}`
 		if f.verdict != nil {
 			text = f.verdict()

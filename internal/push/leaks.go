@@ -70,6 +70,9 @@ func (c *Client) Outcome(ctx context.Context, run *Run, v *Verdict, root string)
 	if v.Baseline != nil {
 		o.Baseline = v.Baseline.Build
 	}
+	if v.Matters != nil {
+		o.Matters = v.Matters.Sentence
+	}
 	for _, list := range []struct {
 		change     string
 		signatures []string

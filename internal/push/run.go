@@ -106,6 +106,8 @@ type Verdict struct {
 
 	// Undecided are the findings that could fail the gate and are not decided; empty where the server does not say.
 	Undecided []Undecided `json:"undecided"`
+	// Matters is from which growth on a leak matters; nil where the server does not say.
+	Matters *leaks.Matters `json:"matters"`
 	// Rerun says that one more run of the same kind would probably decide.
 	Rerun bool `json:"rerun"`
 
@@ -117,6 +119,12 @@ type Verdict struct {
 
 	// Text is the answer as it came, with the fields that this version does not know.
 	Text json.RawMessage `json:"-"`
+}
+
+// Says reports whether the server's answer has a field, whatever it holds: an older server lacks some.
+func (v *Verdict) Says(field string) bool {
+	var fields map[string]json.RawMessage
+	return json.Unmarshal(v.Text, &fields) == nil && fields[field] != nil
 }
 
 // Undecided is a finding that could fail the gate and is not decided.
@@ -164,15 +172,22 @@ type Baseline struct {
 // longestLook is how long one request waits for a verdict: shorter than proxies wait for an answer.
 const longestLook = 50 * time.Second
 
+// A Question is what a call asks of a gate beside what the policy says; "" is nothing.
+type Question struct {
+	Baseline string // build to compare with
+	FailOn   string // kinds of leaks, as in "new,grown"
+	Matters  string // growth from which a leak matters, as in "1MB/day"
+}
+
 // Verdict waits until a run is decided, at most for wait, and returns the verdict as it is then. told hears how many
 // jobs are left.
-func (c *Client) Verdict(ctx context.Context, id int64, baseline, failOn string, wait time.Duration,
+func (c *Client) Verdict(ctx context.Context, id int64, q Question, wait time.Duration,
 	told func(pending int)) (*Verdict, error) {
 	until := time.Now().Add(wait)
 	for {
 		look := max(min(time.Until(until), longestLook), 0).Round(time.Millisecond)
 		query := url.Values{"wait": {look.String()}}
-		for name, value := range map[string]string{"baseline": baseline, "fail_on": failOn} {
+		for name, value := range map[string]string{"baseline": q.Baseline, "fail_on": q.FailOn, "matters": q.Matters} {
 			if value != "" {
 				query.Set(name, value)
 			}

@@ -3,6 +3,8 @@ package api_test
 import (
 	"strings"
 	"testing"
+
+	"heapdrift/internal/analysis"
 )
 
 type policyAnswer struct {
@@ -71,6 +73,67 @@ func TestPolicy(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	n.do("GET", "/api/v1/runs/999/decisions", nil).want(t, 404, "not-found")
+}
+
+// What matters is the policy's, of the project or of the scenario, as it is when the verdict is asked for; a call may
+// tighten it, and the answer says what counts.
+func TestVerdictSaysWhatMatters(t *testing.T) {
+	n := start(t)
+	r := report(analysis.StatusNoLeak, 0)
+	f := found(sigLeak, "Grows", analysis.ClassGrowing, 1000)
+	f.Risk = &analysis.Risk{Probability: 0.2, Bytes: 1 << 20, Score: 0.2}
+	r.Findings, r.Watch = []analysis.Finding{f}, &analysis.Watch{Weighed: true, Hours: 24}
+	n.put(umdhLog(1000), "build", "1", "branch", "main")
+	n.read()
+	n.analyse(r)
+	type growth struct {
+		Bytes float64
+		Unit  string
+	}
+	type verdict struct {
+		Gate    string
+		Matters *struct {
+			growth
+			Source, Sentence string
+			Limit, Expected  growth
+		}
+	}
+	const kb = 1 << 10
+	for _, test := range []struct {
+		policy, query, gate, source string
+		bytes                       float64
+	}{
+		{"", "", "passed", "default", 10 << 20},
+		{"", "?matters=100KB/day", "inconclusive", "call", 100 * kb},
+		{`{"default": {"matters": "100KB/day"}}`, "", "inconclusive", "project", 100 * kb},
+		{`{"default": {"matters": "100KB/day"}}`, "?matters=1GB/day", "inconclusive", "project", 100 * kb},
+		{`{"default": {"matters": "100KB/day"}, "scenarios": {"soak": {"matters": "1MB/day"}}}`, "", "passed", "scenario", 1024 * kb},
+	} {
+		if test.policy != "" {
+			n.do("PUT", "/api/v1/projects/shop/policy", strings.NewReader(test.policy)).want(t, 200, "")
+		}
+		v := decode[verdict](t, n.do("GET", "/api/v1/runs/1/verdict"+test.query, nil).want(t, 200, ""))
+		if m := v.Matters; v.Gate != test.gate || m.Source != test.source || m.growth != (growth{test.bytes, "day"}) || m.Limit != m.growth ||
+			m.Expected.Unit != "day" || !strings.HasPrefix(m.Sentence, "What matters here: ") {
+			t.Errorf("%s%s: %+v", test.policy, test.query, v)
+		}
+	}
+	n.do("GET", "/api/v1/runs/1/verdict?matters=much", nil).want(t, 422, "invalid-matters")
+	n.do("PUT", "/api/v1/projects/shop/policy", strings.NewReader(`{"default": {"matters": "much"}}`)).want(t, 422, "invalid-default.matters")
+	type decisions struct {
+		Decisions []struct {
+			AskedMatters string `json:"asked_matters"`
+			Matters      struct{ Source string }
+		}
+	}
+	d := decode[decisions](t, n.do("GET", "/api/v1/runs/1/decisions", nil).want(t, 200, ""))
+	var asked []string
+	for _, row := range d.Decisions {
+		asked = append(asked, row.AskedMatters+" "+row.Matters.Source)
+	}
+	if got := strings.Join(asked, ", "); got != " scenario, 1073741824B/day project,  project, 102400B/day call,  default" {
+		t.Errorf("decisions %q", got)
+	}
 }
 
 // A rule that calls everything known changes no signature; the preview says what the rule silences, and so does the
