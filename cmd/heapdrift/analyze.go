@@ -62,7 +62,7 @@ func (f *analyzeFlags) set() *flag.FlagSet {
 		"how much work the process had done at each snapshot, `N,N,…` in the order of the files")
 	set.StringVar(&f.unit, "work-unit", "", "what --work counts, as in document")
 	set.StringVar(&f.matters, "matters", "",
-		"`growth` from which a leak matters, as in 10MB/day (the default), 500KB/hour or 64KB/run")
+		"`growth` from which a leak matters, as in 10MB/day (the default), 500KB/hour, 64KB/run, 200B/document, 5%/day or 2GB in 30 days")
 	set.IntVar(&f.top, "top", 20, "sites in text and markdown; 0 for all")
 	set.StringVar(&f.output, "o", "", "output `file` instead of the standard output")
 	return set
@@ -162,11 +162,11 @@ func analyze(ctx context.Context, args []string, s streams) (int, error) {
 func (f *analyzeFlags) options() (analysis.Options, error) {
 	opt := analysis.Options{Process: f.process, WorkUnit: f.unit}
 	if f.matters != "" {
-		matters, err := analysis.ParseGrowth(f.matters)
+		matters, err := analysis.ParseThreshold(f.matters)
 		if err != nil {
 			return opt, &usageError{"--matters: " + err.Error()}
 		}
-		opt.Matters = &analysis.Ask{Growth: matters, Source: analysis.MattersCall, By: "--matters"}
+		opt.Matters = &analysis.Ask{Threshold: matters, Source: analysis.MattersCall, By: "--matters"}
 	}
 	if f.rules == "" {
 		return opt, nil

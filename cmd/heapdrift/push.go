@@ -53,7 +53,7 @@ func (f *pushFlags) set() *flag.FlagSet {
 	set.StringVar(&f.baseline, "baseline", "", "`build` to compare with; the server chooses when not given")
 	set.StringVar(&f.failOn, "fail-on", "", "what fails the gate, `new,grown,leak`; the server decides when not given")
 	set.StringVar(&f.matters, "matters", "",
-		"`growth` from which a leak matters, as in 1MB/day, 500KB/hour, 64KB/run or 200B/document; at most what the project's policy says, which decides when not given")
+		"`growth` from which a leak matters, as in 1MB/day, 500KB/hour, 64KB/run, 200B/document, 5%/day or 2GB in 30 days; at most what the project's policy says, which decides when not given")
 	set.DurationVar(&f.wait, "wait", 5*time.Minute, "how long to wait for the verdict")
 	set.Var(&f.symbols, "symbols", "`PATTERN`, file or folder of PDBs and images; repeatable")
 	set.StringVar(&f.work, "work", "",

@@ -21,9 +21,6 @@ func (g Growth) String() string {
 	return fmt.Sprintf("%s per %s", figures.Bytes(int64(g.Bytes)), g.Unit)
 }
 
-// Text is the growth as ParseGrowth reads it: the same for growths that are equal.
-func (g Growth) Text() string { return strconv.FormatFloat(g.Bytes, 'f', -1, 64) + "B/" + g.Unit }
-
 // What matters where nobody has said it: a service that leaks 10 MB a day grows by 300 MB in a month. Evidence without
 // times has a limit for the whole run, which is what that makes in about a minute.
 var (
@@ -72,25 +69,21 @@ func (w *Watch) growth(bytes float64, unit string) Growth {
 	return Growth{bytes / w.length(unit), unit}
 }
 
-// InRun is how many bytes a growth makes in the run; told is false where the evidence does not tell the unit.
-func (w *Watch) InRun(g Growth) (bytes float64, told bool) {
-	length := w.length(g.Unit)
-	return g.Bytes * length, length > 0
-}
+// inRun is how many bytes a growth makes in the run; 0 where the evidence does not tell the unit.
+func (w *Watch) inRun(g Growth) float64 { return g.Bytes * w.length(g.Unit) }
 
 // Limit is from how many bytes in the run on a leak keeps it from passing: what matters or, where the evidence could
 // not have shown that, the least leak that it would have shown.
 func (w *Watch) Limit(matters Growth) float64 {
-	bytes, _ := w.InRun(matters)
-	return max(bytes, w.Power)
+	return max(w.inRun(matters), w.Power)
 }
 
 // Growth is an amount of the run in the unit of what matters there.
 func (w *Watch) Growth(bytes float64, matters Growth) Growth { return w.growth(bytes, matters.Unit) }
 
-// An Ask is a growth from which somebody wants a leak to matter.
+// An Ask is the threshold from which on somebody wants a leak to matter.
 type Ask struct {
-	Growth
+	Threshold
 	Source MattersSource
 	By     string // as in "set for the scenario soak"
 }
@@ -123,38 +116,137 @@ func (w *Watch) Matters(set, call *Ask) Matters {
 	}
 	by, notes := "the default", []string(nil)
 	if set != nil {
-		if _, told := w.InRun(set.Growth); told {
-			m.Growth, m.Source, by = set.Growth, set.Source, set.By
+		if growth, told := w.Resolve(set.Threshold); told {
+			m.Growth, m.Source, by = growth, set.Source, set.sayBy()
 		} else {
-			notes = append(notes, notCounted(set))
+			notes = append(notes, set.notTold())
 		}
 	}
 	if call != nil {
-		now, _ := w.InRun(m.Growth)
-		switch asked, told := w.InRun(call.Growth); {
+		growth, told := w.Resolve(call.Threshold)
+		switch asked, now := w.inRun(growth), w.inRun(m.Growth); {
 		case !told:
-			notes = append(notes, notCounted(call))
+			notes = append(notes, call.notTold())
 		case asked < now:
-			m.Growth, m.Source, by = call.Growth, call.Source, fmt.Sprintf("%s, less than %s, %s", call.By, m.Growth, by)
+			by = fmt.Sprintf("%s, less than %s, %s", call.sayBy(), m.Growth, by)
+			m.Growth, m.Source = growth, call.Source
 		case asked > now:
-			notes = append(notes, fmt.Sprintf("%s is %s, and a call may only tighten what matters", call.Growth, call.By))
+			notes = append(notes, fmt.Sprintf("%s is %s, and a call may only tighten what matters", call.Threshold, call.By))
 		}
 	}
 	m.Sentence = fmt.Sprintf("What matters here: %s (%s)", m.Growth, strings.Join(append([]string{by}, notes...), "; "))
 	return m
 }
 
-// notCounted says that the evidence does not tell the unit of what somebody asks for.
-func notCounted(a *Ask) string {
-	return fmt.Sprintf("%s is %s, and the evidence does not count by %s", a.Growth, a.By, a.Unit)
+// sayBy says who asks, and for what where that is no amount of bytes.
+func (a *Ask) sayBy() string {
+	if a.isAbsolute() {
+		return a.By
+	}
+	return fmt.Sprintf("%s, %s", a.Threshold, a.By)
 }
 
-// ParseGrowth reads a growth as users write it, as in "10MB/day": a number of B, KB, MB or GB for each day, hour, run
-// or unit of work.
-func ParseGrowth(text string) (g Growth, err error) {
+// notTold says that the evidence does not tell what somebody's threshold needs.
+func (a *Ask) notTold() string {
+	lacks := "count by " + a.Unit
+	if !a.isAbsolute() {
+		lacks = "tell what that is"
+	}
+	return fmt.Sprintf("%s is %s, and the evidence does not %s", a.Threshold, a.By, lacks)
+}
+
+// A Threshold is from which growth on a leak matters: an amount of bytes for each unit, a share of what the process
+// holds at the end, or the growth by which it would hold a number of bytes after a time.
+type Threshold struct {
+	Growth          // no bytes where Percent or Ceiling is not 0
+	Percent float64 // of what the process holds, for each unit
+	Ceiling float64 // bytes that it may hold
+	Within  float64 // units after which it may hold them
+}
+
+func (t *Threshold) isAbsolute() bool { return t.Percent == 0 && t.Ceiling == 0 }
+
+// String says it as in "1.2 MB per day".
+func (t Threshold) String() string {
+	switch {
+	case t.Percent > 0:
+		return fmt.Sprintf("%s %% of the memory held per %s", plainNumber(t.Percent), t.Unit)
+	case t.Ceiling > 0:
+		return fmt.Sprintf("%s held within %s", figures.Bytes(int64(t.Ceiling)), t.within())
+	}
+	return t.Growth.String()
+}
+
+// Text is the threshold as ParseThreshold reads it: the same for thresholds that are equal.
+func (t Threshold) Text() string {
+	switch {
+	case t.Percent > 0:
+		return plainNumber(t.Percent) + "%/" + t.Unit
+	case t.Ceiling > 0:
+		return plainNumber(t.Ceiling) + "B in " + t.within()
+	}
+	return plainNumber(t.Bytes) + "B/" + t.Unit
+}
+
+// within is the time after which a process may hold the ceiling: "30 days".
+func (t *Threshold) within() string {
+	if t.Within == 1 {
+		return "1 " + t.Unit
+	}
+	return plainNumber(t.Within) + " " + t.Unit + "s"
+}
+
+func plainNumber(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+// Resolve is the growth that a threshold is in the run; told is false where the evidence does not tell it. A process
+// that holds as much as it may already may not grow.
+func (w *Watch) Resolve(t Threshold) (g Growth, told bool) {
+	if !(w.length(t.Unit) > 0) || !t.isAbsolute() && !(w.Held > 0) {
+		return Growth{}, false
+	}
+	switch {
+	case t.Percent > 0:
+		return Growth{w.Held * t.Percent / 100, t.Unit}, true
+	case t.Ceiling > 0:
+		return Growth{max(0, t.Ceiling-w.Held) / t.Within, t.Unit}, true
+	}
+	return t.Growth, true
+}
+
+// ParseThreshold reads a threshold as users write it: "10MB/day", a number of B, KB, MB or GB for each day, hour, run or
+// unit of work; "5%/day", a share of what the process holds at the end; or "2GB in 30 days", the growth by which it
+// would hold so much after so many days or hours.
+func ParseThreshold(text string) (t Threshold, err error) {
+	wrong := fmt.Errorf("%q is no growth: write it as in 10MB/day, 500KB/hour, 64KB/run, 200B/document, 5%%/day or 2GB in 30 days", text)
+	if amount, within, timed := strings.Cut(text, " in "); timed && !strings.Contains(amount, "/") {
+		number, unit, _ := strings.Cut(strings.TrimSpace(within), " ")
+		t.Unit = strings.TrimSuffix(strings.TrimSpace(unit), "s")
+		t.Within, err = strconv.ParseFloat(number, 64)
+		isTime := (t.Unit == perDay || t.Unit == hour) && t.Within > 0 && !math.IsInf(t.Within, 0)
+		var ok bool
+		if t.Ceiling, ok = parseBytes(amount); err != nil || !ok || !isTime || !(t.Ceiling > 0) {
+			return Threshold{}, wrong
+		}
+		return t, nil
+	}
 	amount, unit, _ := strings.Cut(text, "/")
-	amount, g.Unit = strings.ToUpper(strings.TrimSpace(amount)), strings.TrimSpace(unit)
-	shift := 0
+	t.Unit = strings.TrimSpace(unit)
+	isNumber := false
+	if share, isShare := strings.CutSuffix(strings.TrimSpace(amount), "%"); isShare {
+		t.Percent, err = strconv.ParseFloat(strings.TrimSpace(share), 64)
+		isNumber = err == nil && t.Percent > 0 && !math.IsInf(t.Percent, 0)
+	} else {
+		t.Bytes, isNumber = parseBytes(amount)
+	}
+	if !isNumber || t.Unit == "" || strings.ContainsFunc(t.Unit, unicode.IsControl) {
+		return Threshold{}, wrong
+	}
+	return t, nil
+}
+
+// parseBytes reads a number of B, KB, MB or GB.
+func parseBytes(text string) (bytes float64, ok bool) {
+	amount, shift := strings.ToUpper(strings.TrimSpace(text)), 0
 	if digits, isBytes := strings.CutSuffix(amount, "B"); isBytes {
 		amount = digits
 		if n := len(amount); n > 0 {
@@ -164,10 +256,5 @@ func ParseGrowth(text string) (g Growth, err error) {
 		}
 	}
 	number, err := strconv.ParseFloat(strings.TrimSpace(amount), 64)
-	isUnit := g.Unit != "" && !strings.ContainsFunc(g.Unit, unicode.IsControl)
-	if err != nil || !(number >= 0) || math.IsInf(number, 0) || !isUnit {
-		return Growth{}, fmt.Errorf("%q is no growth: write it as in 10MB/day, 500KB/hour, 64KB/run or 200B/document", text)
-	}
-	g.Bytes = math.Ldexp(number, shift)
-	return g, nil
+	return math.Ldexp(number, shift), err == nil && number >= 0 && !math.IsInf(number, 0)
 }

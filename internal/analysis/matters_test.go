@@ -1,19 +1,32 @@
 package analysis
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
-func TestParseGrowth(t *testing.T) {
-	for text, want := range map[string]Growth{
-		"10MB/day": {10 << 20, "day"}, "1.5 kb / hour": {1536, "hour"}, "0/run": {0, "run"}, "7B/document": {7, "document"},
-		"2GB/day": {2 << 30, "day"}, "12/run": {12, "run"},
+func TestParseThreshold(t *testing.T) {
+	bytes := func(n float64, unit string) Threshold { return Threshold{Growth: Growth{n, unit}} }
+	for text, want := range map[string]Threshold{
+		"10MB/day": bytes(10<<20, "day"), "1.5 kb / hour": bytes(1536, "hour"), "0/run": bytes(0, "run"), "7B/document": bytes(7, "document"),
+		"2GB/day": bytes(2<<30, "day"), "12/run": bytes(12, "run"), "1KB/page in a book": {Growth: Growth{1024, "page in a book"}},
+		"5%/day": {Growth: Growth{Unit: "day"}, Percent: 5}, " 0.5 % / document": {Growth: Growth{Unit: "document"}, Percent: 0.5},
+		"2GB in 30 days":     {Growth: Growth{Unit: "day"}, Ceiling: 2 << 30, Within: 30},
+		"512 MB in 1.5 hour": {Growth: Growth{Unit: "hour"}, Ceiling: 512 << 20, Within: 1.5},
 	} {
-		if got, err := ParseGrowth(text); err != nil || got != want {
-			t.Errorf("%s: %v, %v", text, got, err)
+		got, err := ParseThreshold(text)
+		if err != nil || got != want {
+			t.Errorf("%s: %+v, %v", text, got, err)
+		}
+		if again, err := ParseThreshold(got.Text()); err != nil || again != got {
+			t.Errorf("%s is written as %q: %+v, %v", text, got.Text(), again, err)
 		}
 	}
-	for _, text := range []string{"", "10MB", "10MB/", "/day", "MB/day", "-1/day", "Inf/day", "NaN/day", "10TB/day", "1e400/day", "1/a\x00b"} {
-		if got, err := ParseGrowth(text); err == nil {
-			t.Errorf("%q: %v", text, got)
+	for _, text := range []string{"", "10MB", "10MB/", "/day", "MB/day", "-1/day", "Inf/day", "NaN/day", "10TB/day", "1e400/day", "1/a\x00b",
+		"0%/day", "-1%/day", "Inf%/day", "%/day", "5%", "5% in 30 days", "2GB in", "2GB in days", "2GB in 0 days", "2GB in -1 days",
+		"2GB in Inf days", "0GB in 30 days", "2GB in 30 documents", "2GB in 30"} {
+		if got, err := ParseThreshold(text); err == nil {
+			t.Errorf("%q: %+v", text, got)
 		}
 	}
 }
@@ -25,13 +38,13 @@ func TestMatters(t *testing.T) {
 		if text == "" {
 			return nil
 		}
-		g, err := ParseGrowth(text)
+		threshold, err := ParseThreshold(text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &Ask{Growth: g, Source: source, By: by}
+		return &Ask{Threshold: threshold, Source: source, By: by}
 	}
-	watch := &Watch{Weighed: true, Hours: 12, Unit: "document", Work: 1024}
+	watch := &Watch{Weighed: true, Hours: 12, Unit: "document", Work: 1024, Held: 100 << 20}
 	for _, test := range []struct {
 		set, call string
 		want      Growth
@@ -59,11 +72,27 @@ func TestMatters(t *testing.T) {
 		{"12KB/document", "12MB/run", Growth{12 << 10, "document"}, MattersProject, "12.0 KB per document (set for the project)"},
 		{"1KB/page", "9MB/day", Growth{9 << 20, "day"}, MattersCall,
 			"9.00 MB per day (asked for by the call, less than 10.0 MB per day, the default; 1.00 KB per page is set for the project, and the evidence does not count by page)"},
+		{"5%/day", "", Growth{5 << 20, "day"}, MattersProject, "5.00 MB per day (5 % of the memory held per day, set for the project)"},
+		{"5%/page", "", mattersByDay, MattersDefault,
+			defaults + "; 5 % of the memory held per page is set for the project, and the evidence does not tell what that is)"},
+		{"160MB in 30 days", "", Growth{2 << 20, "day"}, MattersProject,
+			"2.00 MB per day (160 MB held within 30 days, set for the project)"},
+		{"100MB in 1 hour", "", Growth{0, "hour"}, MattersProject, "0 B per hour (100 MB held within 1 hour, set for the project)"},
+		{"99MB in 1 hour", "", Growth{0, "hour"}, MattersProject, "0 B per hour (99.0 MB held within 1 hour, set for the project)"},
+		{"6MB/day", "5%/day", Growth{5 << 20, "day"}, MattersCall,
+			"5.00 MB per day (5 % of the memory held per day, asked for by the call, less than 6.00 MB per day, set for the project)"},
 	} {
 		got := watch.Matters(ask(test.set, "set for the project", MattersProject),
 			ask(test.call, "asked for by the call", MattersCall))
 		if got.Growth != test.want || got.Source != test.source || got.Sentence != "What matters here: "+test.sentence {
 			t.Errorf("set %q, call %q: %+v\nwant %s", test.set, test.call, got, test.sentence)
+		}
+	}
+	unlisted := &Watch{Weighed: true, Hours: 12}
+	for _, text := range []string{"5%/day", "2GB in 30 days"} {
+		if got := unlisted.Matters(ask(text, "set for the project", MattersProject), nil); got.Growth != mattersByDay ||
+			!strings.HasSuffix(got.Sentence, "is set for the project, and the evidence does not tell what that is)") {
+			t.Errorf("%s where nothing tells what is held: %+v", text, got)
 		}
 	}
 	timeless := &Watch{Weighed: true}
@@ -84,16 +113,5 @@ func TestLimit(t *testing.T) {
 	w := &Watch{Weighed: true, Hours: 12}
 	if got := w.Growth(5*mb, mattersByDay); got != mattersByDay {
 		t.Errorf("%v", got)
-	}
-}
-
-// The text of a growth is read as the same growth.
-func TestGrowthText(t *testing.T) {
-	for _, text := range []string{"10MB/day", "1.5KB/hour", "0/run", "0.1B/a unit"} {
-		g, err := ParseGrowth(text)
-		again, wrong := ParseGrowth(g.Text())
-		if err != nil || wrong != nil || g != again {
-			t.Errorf("%s: %v, %q, %v %v", text, err, g.Text(), again, wrong)
-		}
 	}
 }

@@ -161,8 +161,11 @@ func weigh(r *Report) (Matters, *Undecided) {
 
 // watch is what the evidence of a report watched.
 func (r *Report) watch() *Watch {
-	held := r.Totals.Heap.Outstanding.Plus(r.Totals.Virtual.Outstanding)
-	w := &Watch{Weighed: true, Hours: r.hours(), Held: float64(max(0, held.Bytes))}
+	w := &Watch{Weighed: true, Hours: r.hours()}
+	if r.Trace == nil && r.ListsAll() { // a trace does not list what was allocated before it
+		held := r.Totals.Heap.Outstanding.Plus(r.Totals.Virtual.Outstanding)
+		w.Held = float64(max(0, held.Bytes))
+	}
 	if s := r.Stretches; s != nil && s.Unit != hour {
 		w.Unit, w.Work = s.Unit, s.Sum()
 	}

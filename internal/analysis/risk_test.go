@@ -138,7 +138,7 @@ func TestWeighWhatIsAsked(t *testing.T) {
 		{Growth{512<<10 - 1, "document"}, 1, Growth{512<<10 - 1, "document"}},
 		{Growth{1 << 40, "page"}, 1, mattersByDay},
 	} {
-		r.asked = &Ask{Growth: test.asked}
+		r.asked = &Ask{Threshold: Threshold{Growth: test.asked}}
 		if matters, u := weigh(r); matters.Growth != test.used || u.Sites != test.sites || u.Largest.Unit != test.used.Unit {
 			t.Errorf("%v: %v matter, %+v", test.asked, matters, u)
 		}

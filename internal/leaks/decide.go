@@ -20,7 +20,7 @@ type Case struct {
 	// Matters is the growth from which a leak matters that the policy sets, nil for the default, and AskedMatters what the
 	// call asks for, nil for nothing; it may only tighten.
 	Matters      *analysis.Ask
-	AskedMatters *analysis.Growth
+	AskedMatters *analysis.Threshold
 	// Watch is what the evidence of the run watched; nil of a run that was analysed before this was stored. Others are what
 	// findings could leak that Head does not list.
 	Watch  *analysis.Watch

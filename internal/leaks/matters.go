@@ -22,40 +22,40 @@ type Matters struct {
 
 // ParseMatters reads from which growth on a call wants a leak to matter: "1MB/day"; nil where it says nothing. Its
 // error is a *FieldError.
-func ParseMatters(text string) (*analysis.Growth, error) {
+func ParseMatters(text string) (*analysis.Threshold, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
 	}
 	if err := CheckText("matters", text, MaxReason); err != nil {
 		return nil, err
 	}
-	g, err := analysis.ParseGrowth(text)
+	t, err := analysis.ParseThreshold(text)
 	if err != nil {
 		return nil, wrongField("matters", "%v", err)
 	}
-	return &g, nil
+	return &t, nil
 }
 
 // Matters is what the policy of a scenario sets; nil for the default.
 func (p *Policies) Matters(scenario string) *analysis.Ask {
-	growth, err := analysis.ParseGrowth(p.For(scenario).Matters)
+	threshold, err := analysis.ParseThreshold(p.For(scenario).Matters)
 	if err != nil {
 		return nil // it is empty: ParsePolicies has refused what is no growth
 	}
 	if _, own := p.Scenarios[scenario]; own {
-		return &analysis.Ask{Growth: growth, Source: analysis.MattersScenario, By: "set for the scenario " + scenario}
+		return &analysis.Ask{Threshold: threshold, Source: analysis.MattersScenario, By: "set for the scenario " + scenario}
 	}
-	return &analysis.Ask{Growth: growth, Source: analysis.MattersProject, By: "set for the project"}
+	return &analysis.Ask{Threshold: threshold, Source: analysis.MattersProject, By: "set for the project"}
 }
 
 // mattersSentence says what matters under a policy.
 func (p *Policy) mattersSentence() string {
 	const means = "What is not decided and could leak less keeps no gate from passing. A call may only tighten this."
-	growth, err := analysis.ParseGrowth(p.Matters)
+	threshold, err := analysis.ParseThreshold(p.Matters)
 	if err != nil {
 		return fmt.Sprintf("What matters: leaks of more than %s (the default). %s", analysis.DefaultMatters(), means)
 	}
-	return fmt.Sprintf("What matters: leaks of more than %s. %s", growth, means)
+	return fmt.Sprintf("What matters: leaks of more than %s. %s", threshold, means)
 }
 
 // callAsks is what the call asks for; nil for nothing.
@@ -63,7 +63,7 @@ func (c *Case) callAsks() *analysis.Ask {
 	if c.AskedMatters == nil {
 		return nil
 	}
-	return &analysis.Ask{Growth: *c.AskedMatters, Source: analysis.MattersCall, By: "asked for by the call"}
+	return &analysis.Ask{Threshold: *c.AskedMatters, Source: analysis.MattersCall, By: "asked for by the call"}
 }
 
 // weigh finds the counted findings that need not be decided under what matters now. What is not counted is decided: it
@@ -107,7 +107,7 @@ func (d *decider) asAnalysed() *Matters {
 	var asked []string
 	for _, a := range []*analysis.Ask{d.Matters, d.callAsks()} {
 		if a != nil {
-			asked = append(asked, fmt.Sprintf("%s, %s", a.Growth, a.By))
+			asked = append(asked, fmt.Sprintf("%s, %s", a.Threshold, a.By))
 		}
 	}
 	if len(asked) > 0 {

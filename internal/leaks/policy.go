@@ -29,7 +29,7 @@ type Policy struct {
 	// Canary is a signature, or a function, that must be found as a leak; otherwise the gate is not proven. "" for
 	// none. The canary itself fails no gate.
 	Canary string `json:"canary"`
-	// Matters is from which growth on a leak matters, as analysis.ParseGrowth reads it: "1MB/day"; "" for the default.
+	// Matters is from which growth on a leak matters, as analysis.ParseThreshold reads it: "1MB/day"; "" for the default.
 	Matters string `json:"matters"`
 }
 

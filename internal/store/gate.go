@@ -10,9 +10,9 @@ import (
 
 // A GateQuestion is what a call asks of a gate beside what the policy says.
 type GateQuestion struct {
-	Baseline string           // the build to compare with; "" leaves the choice to leaks.Baseline
-	FailOn   []leaks.FailOn   // nil for nothing more
-	Matters  *analysis.Growth // from which a leak matters, at most what the policy says; nil for nothing more
+	Baseline string              // the build to compare with; "" leaves the choice to leaks.Baseline
+	FailOn   []leaks.FailOn      // nil for nothing more
+	Matters  *analysis.Threshold // from which a leak matters, at most what the policy says; nil for nothing more
 }
 
 // Verdict says whether a run passes its gate under the present policy. Its error is a *leaks.FieldError where the

@@ -50,7 +50,7 @@ func TestWhatMattersIsThePolicys(t *testing.T) {
 			must[store.PolicyFile](t)(l.SavePolicy(t.Context(), "demo", store.PolicyChange{
 				Policies: must[leaks.Policies](t)(leaks.ParsePolicies([]byte(test.policies))), Author: "ann", Version: -1}))
 		}
-		q := store.GateQuestion{Matters: must[*analysis.Growth](t)(leaks.ParseMatters(test.call))}
+		q := store.GateQuestion{Matters: must[*analysis.Threshold](t)(leaks.ParseMatters(test.call))}
 		view := l.now()
 		r := must[store.Run](t)(view.Run(t.Context(), run))
 		v := must[leaks.Verdict](t)(view.Verdict(t.Context(), &r, q))
@@ -106,7 +106,7 @@ func TestDecisionsOfCallsThatTighten(t *testing.T) {
 	l := newLab(t)
 	run := l.run("1", riskyReport(map[string]analysis.Risk{"A": {Probability: 0.6, Bytes: mb, Score: 0.6}},
 		finding{signature: "A", class: grows}))
-	q := store.GateQuestion{Matters: &analysis.Growth{Bytes: 1000, Unit: "day"}}
+	q := store.GateQuestion{Matters: &analysis.Threshold{Growth: analysis.Growth{Bytes: 1000, Unit: "day"}}}
 	view := l.now()
 	r := must[store.Run](t)(view.Run(t.Context(), run))
 	tight := must[leaks.Verdict](t)(view.Verdict(t.Context(), &r, q))

@@ -85,11 +85,11 @@ func run(ctx context.Context, args []string) error {
 		o.Snapshots, o.Counted = evaluation.FittedSnapshots(), true
 	}
 	if *matters != "" {
-		growth, err := analysis.ParseGrowth(*matters)
+		threshold, err := analysis.ParseThreshold(*matters)
 		if err != nil {
 			return fmt.Errorf("-matters: %w", err)
 		}
-		o.Matters = &analysis.Ask{Growth: growth, By: "-matters"}
+		o.Matters = &analysis.Ask{Threshold: threshold, By: "-matters"}
 	}
 	if *places > 0 {
 		cases, err := evaluation.Verdicts(ctx, o, *places, *leaks)

@@ -67,7 +67,7 @@ type verdictQuestion struct {
 	run      int64
 	baseline string // "" leaves the choice to the server
 	failOn   []leaks.FailOn
-	matters  *analysis.Growth // nil for what the policy says
+	matters  *analysis.Threshold // nil for what the policy says
 }
 
 func (q *verdictQuestion) gate() store.GateQuestion {

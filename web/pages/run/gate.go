@@ -57,8 +57,8 @@ func toldText(t *store.StoredDecision) string {
 	if t.Baseline != "" {
 		text += ", against build " + t.Baseline
 	}
-	if growth, err := analysis.ParseGrowth(t.Asked); err == nil {
-		text += ", asked where leaks of more than " + growth.String() + " matter"
+	if threshold, err := analysis.ParseThreshold(t.Asked); err == nil {
+		text += ", asked where leaks of more than " + threshold.String() + " matter"
 	}
 	return text + ": " + t.Why
 }
