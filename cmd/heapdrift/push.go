@@ -244,8 +244,8 @@ func (f *pushFlags) describe(out io.Writer, p *push.Plan, job *ciJob, notes []st
 		{"project", p.Target.Project}, {"build", p.Target.Build}, {"sequence", f.sequence}, {"branch", p.Target.Branch},
 		{"fork", p.Target.Fork}, {"ancestors", countOf(p.Target.Ancestors)},
 		{"scenario", p.Target.Scenario},
-		{"run", p.Target.Run}, {"baseline", f.baseline}, {"fail on", f.failOn}, {"matters", f.matters}, {"commit", p.Target.Commit},
-		{"job", job.environment.Link},
+		{"run", p.Target.Run}, {"baseline", f.baseline}, {"fail on", f.failOn}, {"matters", f.matters},
+		{"commit", p.Target.Commit}, {"job", job.environment.Link},
 	} {
 		line(field[0], field[1])
 	}

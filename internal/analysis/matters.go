@@ -213,8 +213,8 @@ func (w *Watch) Resolve(t Threshold) (g Growth, told bool) {
 	return t.Growth, true
 }
 
-// ParseThreshold reads a threshold as users write it: "10MB/day", a number of B, KB, MB or GB for each day, hour, run or
-// unit of work; "5%/day", a share of what the process holds at the end; or "2GB in 30 days", the growth by which it
+// ParseThreshold reads a threshold as users write it: "10MB/day", a number of B, KB, MB or GB for each day, hour, run
+// or unit of work; "5%/day", a share of what the process holds at the end; or "2GB in 30 days", the growth by which it
 // would hold so much after so many days or hours.
 func ParseThreshold(text string) (t Threshold, err error) {
 	wrong := fmt.Errorf("%q is no growth: write it as in 10MB/day, 500KB/hour, 64KB/run, 200B/document, 5%%/day or 2GB in 30 days", text)

@@ -18,8 +18,8 @@ func (d *decider) conclude() Decision {
 	slices.SortStableFunc(d.reasons, func(a, b Reason) int {
 		return cmp.Compare(slices.Index(effects, a.Effect), slices.Index(effects, b.Effect))
 	})
-	made := Decision{Policy: d.Version, FailOn: append([]FailOn{}, d.on...), Reasons: d.reasons, Canary: d.proof, Matters: d.matters,
-		Undecided: append([]UndecidedFinding{}, d.undecided...)}
+	made := Decision{Policy: d.Version, FailOn: append([]FailOn{}, d.on...), Reasons: d.reasons, Canary: d.proof,
+		Matters: d.matters, Undecided: append([]UndecidedFinding{}, d.undecided...)}
 	slices.SortStableFunc(made.Undecided, func(a, b UndecidedFinding) int {
 		return cmp.Compare(b.Probability, a.Probability)
 	})

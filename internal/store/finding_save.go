@@ -102,7 +102,8 @@ func insertFindings(ctx context.Context, tx pgx.Tx, run int64, named *internedFi
 		pgx.CopyFromSlice(len(named.findings), func(i int) ([]any, error) {
 			f := named.findings[i]
 			row := []any{run, named.ids[f.Signature], string(f.Verdict), f.Certain, f.Sites, f.Outstanding.Count,
-				f.Outstanding.Bytes, nil, nil, nil, f.Score, nil, nil, nil, ranks[f.Signature], nil, nil, f.Immaterial, nil, nil, nil}
+				f.Outstanding.Bytes, nil, nil, nil, f.Score, nil, nil, nil, ranks[f.Signature], nil, nil,
+				f.Immaterial, nil, nil, nil}
 			if !f.Stayed.IsZero() {
 				row[16] = f.Stayed[:]
 			}

@@ -66,7 +66,8 @@ type (
 func JUnit(w io.Writer, o *Outcome) error {
 	s := junitSuite{Name: suiteName(o)}
 	for _, p := range [][2]string{{"project", o.Project}, {"build", o.Build}, {"scenario", o.Scenario},
-		{"baseline", o.Baseline}, {"commit", o.Commit}, {"gate", o.Gate}, {"matters", o.Matters}, {"url", o.URL}, {"job", o.CI}} {
+		{"baseline", o.Baseline}, {"commit", o.Commit}, {"gate", o.Gate},
+		{"matters", o.Matters}, {"url", o.URL}, {"job", o.CI}} {
 		if p[1] != "" {
 			if s.Properties == nil {
 				s.Properties = &junitProperties{}
