@@ -67,7 +67,8 @@ func reportOn(ctx context.Context, in store.Input, list []evidenceCaptures,
 
 // optionsOf are the options that the run's project sets.
 func optionsOf(in store.Input, names *capture.Names) (analysis.Options, error) {
-	opt := analysis.Options{Names: names, WorkUnit: in.WorkUnit, Matters: in.Matters, Own: map[string]bool{}}
+	opt := analysis.Options{Names: names, WorkUnit: in.WorkUnit, Matters: in.Matters, Settle: in.Settle,
+		Own: map[string]bool{}}
 	for _, name := range in.OwnModules {
 		opt.Own[name] = true
 	}

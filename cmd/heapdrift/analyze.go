@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"heapdrift/ingest"
 	"heapdrift/ingest/capture"
@@ -41,6 +42,7 @@ type analyzeFlags struct {
 	work     string
 	unit     string
 	matters  string
+	settle   time.Duration
 	top      int
 	output   string
 }
@@ -61,6 +63,8 @@ func (f *analyzeFlags) set() *flag.FlagSet {
 	set.StringVar(&f.work, "work", "",
 		"how much work the process had done at each snapshot, `N,N,…` in the order of the files")
 	set.StringVar(&f.unit, "work-unit", "", "what --work counts, as in document")
+	set.DurationVar(&f.settle, "settle", 0,
+		"`time` at the beginning of a series of snapshots in which growth counts for nothing, as in 10m")
 	set.StringVar(&f.matters, "matters", "",
 		"`growth` from which a leak matters, as in 10MB/day (the default), 500KB/hour, 64KB/run, 200B/document, 5%/day or 2GB in 30 days")
 	set.IntVar(&f.top, "top", 20, "sites in text and markdown; 0 for all")
@@ -160,7 +164,10 @@ func analyze(ctx context.Context, args []string, s streams) (int, error) {
 
 // options are what the flags say of the analysis.
 func (f *analyzeFlags) options() (analysis.Options, error) {
-	opt := analysis.Options{Process: f.process, WorkUnit: f.unit}
+	opt := analysis.Options{Process: f.process, WorkUnit: f.unit, Settle: f.settle}
+	if f.settle < 0 {
+		return opt, &usageError{"--settle: must not be negative"}
+	}
 	if f.matters != "" {
 		matters, err := analysis.ParseThreshold(f.matters)
 		if err != nil {

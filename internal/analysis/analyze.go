@@ -115,6 +115,9 @@ func report(ctx context.Context, parts []part, opt *Options, others []part) (*Re
 		r.Trace, r.Window = traceOf(trace), new(windowOf(trace.Window))
 		s.checkCoverage(last)
 	}
+	if opt.Settle > 0 {
+		r.settle, r.settled = opt.Settle, s.settle(r.Snapshots, opt.Settle)
+	}
 	spans, err := s.spans(ctx)
 	if err != nil {
 		return nil, err

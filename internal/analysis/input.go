@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis/blame"
@@ -51,6 +52,8 @@ type Options struct {
 	WorkUnit string
 	// Matters is the growth from which a leak matters; nil for the default.
 	Matters *Ask
+	// Settle is the time at the beginning of the evidence in which growth counts for nothing; 0 for none.
+	Settle time.Duration
 	// Shown is how many findings and sites somebody will look at; 0 for all. Of the others, the report has the figures
 	// only; the facts that names tell of their stacks are computed when JSON is written.
 	Shown int

@@ -47,7 +47,7 @@ func (s *series) judgeOf(r *Report, spans *capture.SiteSpans) *judge {
 		j.axis = axisOf(r.Snapshots[:j.last], nil, 0)
 		return j
 	}
-	j.first, j.last = s.longestLife()
+	j.first, j.last = s.judgedLife()
 	looked := r.Snapshots[j.first:j.last]
 	j.axis = axisOf(looked, r.Work, j.first)
 	j.lowerBound = looked[0].LowerBound || looked[len(looked)-1].LowerBound

@@ -2,7 +2,9 @@ package analysis
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"heapdrift/ingest/capture"
 )
@@ -62,6 +64,27 @@ func (s *series) longestLife() (first, last int) {
 		at = end
 	}
 	return first, last
+}
+
+// settle leaves the beginning of the longest life out of what is judged, as if it had not been recorded. It reports
+// false where the evidence does not tell what lies in that time: a trace is judged as a whole, and snapshots need times.
+func (s *series) settle(snapshots []Snapshot, d time.Duration) (settled bool) {
+	first, last := s.longestLife()
+	life := snapshots[first:last]
+	if s.parts[len(s.parts)-1].Trace != nil ||
+		slices.ContainsFunc(life, func(snap Snapshot) bool { return snap.TakenAt == "" }) {
+		return false
+	}
+	for s.young < len(life)-1 && life[s.young].AtNS-life[0].AtNS < d.Nanoseconds() {
+		s.young++
+	}
+	return true
+}
+
+// judgedLife is the instants [first, last) that findings are judged by: the longest life after its settle time.
+func (s *series) judgedLife() (first, last int) {
+	first, last = s.longestLife()
+	return first + s.young, last
 }
 
 // checkOrder says when the clocks of two neighbours contradict the order given. Equal times are no

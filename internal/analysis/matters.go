@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"heapdrift/ingest/figures"
@@ -47,6 +48,9 @@ type Watch struct {
 	Work    float64 `json:"work"`    // how many of them
 	Power   float64 `json:"power"`   // bytes of the least leak that the evidence would have shown in the run; 0 for none
 	Held    float64 `json:"held"`    // bytes at the end
+	// Settle is for how many hours at the beginning growth was to count for nothing, and Settled that it did.
+	Settle  float64 `json:"settle"`
+	Settled bool    `json:"settled"`
 }
 
 // length is how long the evidence watched in a unit; 0 where it does not tell that.
@@ -134,8 +138,22 @@ func (w *Watch) Matters(set, call *Ask) Matters {
 			notes = append(notes, fmt.Sprintf("%s is %s, and a call may only tighten what matters", call.Threshold, call.By))
 		}
 	}
-	m.Sentence = fmt.Sprintf("What matters here: %s (%s)", m.Growth, strings.Join(append([]string{by}, notes...), "; "))
+	m.Sentence = fmt.Sprintf("What matters here: %s (%s)%s", m.Growth, strings.Join(append([]string{by}, notes...), "; "),
+		w.saySettle())
 	return m
+}
+
+// saySettle says how much of the beginning counts for nothing.
+func (w *Watch) saySettle() string {
+	span := figures.Span(time.Duration(w.Settle * float64(time.Hour)).Round(time.Second))
+	switch {
+	case w.Settle == 0:
+		return ""
+	case w.Settled:
+		return fmt.Sprintf("; growth in the first %s, the settle time, counts for nothing", span)
+	}
+	return fmt.Sprintf("; the settle time of %s counts for snapshots with times alone, so this evidence is judged from its beginning",
+		span)
 }
 
 // sayBy says who asks, and for what where that is no amount of bytes.

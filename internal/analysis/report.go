@@ -5,6 +5,8 @@
 package analysis
 
 import (
+	"time"
+
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis/blame"
 	"heapdrift/internal/analysis/score"
@@ -59,6 +61,8 @@ type Report struct {
 	write        func(i int, out *Site) // adds the text of a site, unless it has it
 	identify     func()                 // gives sites their Keys; nil where they have them, and of a report that was read from JSON
 	asked        *Ask                   // from which growth on a leak matters; nil for the default
+	settle       time.Duration          // at the beginning that counts for nothing; 0 for none
+	settled      bool                   // it was left out
 	powerless    string                 // why Power is nil, in words; "" where it is not, or there is nothing to say
 	listsNothing bool                   // the evidence has no sites, and says so
 	listsChanged bool                   // the evidence lists only stacks that changed

@@ -161,7 +161,7 @@ func weigh(r *Report) (Matters, *Undecided) {
 
 // watch is what the evidence of a report watched.
 func (r *Report) watch() *Watch {
-	w := &Watch{Weighed: true, Hours: r.hours()}
+	w := &Watch{Weighed: true, Hours: r.hours(), Settle: r.settle.Hours(), Settled: r.settled}
 	if r.Trace == nil && r.ListsAll() { // a trace does not list what was allocated before it
 		held := r.Totals.Heap.Outstanding.Plus(r.Totals.Virtual.Outstanding)
 		w.Held = float64(max(0, held.Bytes))

@@ -20,6 +20,7 @@ type series struct {
 	room     []mergedSite            // for those that come
 	usages   []capture.Usage         // room for the usage of those that come
 	places   [][]int32               // by part and site of its capture: place in order
+	young    int                     // instants of the longest life that lie in its settle time
 	warnings []Warning
 	looked   bool     // somebody looked for pointers to the blocks of the last part
 	doubted  *Warning // why the process or the order is not certain; nil where both are

@@ -8,7 +8,7 @@ import (
 
 // spans are when the blocks of each site in order came and went, over the snapshots of the longest life.
 func (s *series) spans(ctx context.Context) (*capture.SiteSpans, error) {
-	first, last := s.longestLife()
+	first, last := s.judgedLife()
 	var captures []*capture.Capture
 	var parts []int
 	for i := first; i < last; i++ {

@@ -3,6 +3,7 @@ package leaks
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/compare"
@@ -46,6 +47,17 @@ func (p *Policies) Matters(scenario string) *analysis.Ask {
 		return &analysis.Ask{Threshold: threshold, Source: analysis.MattersScenario, By: "set for the scenario " + scenario}
 	}
 	return &analysis.Ask{Threshold: threshold, Source: analysis.MattersProject, By: "set for the project"}
+}
+
+// Settle is the time at the beginning of the evidence of a scenario in which growth counts for nothing; 0 for none.
+func (p *Policies) Settle(scenario string) time.Duration { return p.For(scenario).settle() }
+
+func (p *Policy) settle() time.Duration {
+	d, err := time.ParseDuration(p.Settle)
+	if err != nil {
+		return 0 // it is empty: ParsePolicies has refused what is no duration
+	}
+	return d
 }
 
 // mattersSentence says what matters under a policy.

@@ -1,8 +1,10 @@
 package leaks_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/compare"
@@ -96,6 +98,15 @@ func TestPolicySaysWhatMatters(t *testing.T) {
 		if all := strings.Join(policies.Default.Sentences(1), " "); !strings.Contains(all, says) {
 			t.Errorf("%s: %s", text, all)
 		}
+	}
+	policies, err := leaks.ParsePolicies([]byte(`{"default":{"settle":"90m"},"scenarios":{"soak":{}}}`))
+	if err != nil || policies.Settle("unit") != 90*time.Minute || policies.Settle("soak") != 0 {
+		t.Errorf("%+v %v", policies, err)
+	}
+	const settles = "Growth in the first 90 minutes of a series of snapshots, the settle time, counts for nothing."
+	own := policies.For("soak")
+	if !slices.Contains(policies.Default.Sentences(1), settles) || slices.Contains(own.Sentences(1), settles) {
+		t.Errorf("%q", policies.Default.Sentences(1))
 	}
 	for text, field := range map[string]string{
 		`{"default":{"matters":"much"}}`: "default.matters", `{"default":{"matters":10}}`: "policy",

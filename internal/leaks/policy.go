@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 )
 
 // A Policy says when the gate of a run fails. Its zero value fails on nothing and warns of evidence that does not
@@ -31,6 +32,8 @@ type Policy struct {
 	Canary string `json:"canary"`
 	// Matters is from which growth on a leak matters, as analysis.ParseThreshold reads it: "1MB/day"; "" for the default.
 	Matters string `json:"matters"`
+	// Settle is the time at the beginning of the evidence in which growth counts for nothing: "10m"; "" for none.
+	Settle string `json:"settle"`
 }
 
 // A Budget bounds growth. Findings that leak or grow count, unless they are tolerated or quarantined.
@@ -113,6 +116,7 @@ const (
 	maxScenarios = 200
 	leastNoise   = 3 // runs: with less nothing can change twice
 	maxNoise     = 50
+	maxSettle    = 168 * time.Hour
 )
 
 // ParsePolicies reads policies as JSON and checks them. An unknown field is refused, because it may be a misspelled one
@@ -180,7 +184,7 @@ func (p Policy) filled() Policy {
 		p.Inconclusive = InconclusiveWarns
 	}
 	p.Again = cmp.Or(p.Again, AgainUntilOwned)
-	p.Canary, p.Matters = strings.TrimSpace(p.Canary), strings.TrimSpace(p.Matters)
+	p.Canary, p.Matters, p.Settle = strings.TrimSpace(p.Canary), strings.TrimSpace(p.Matters), strings.TrimSpace(p.Settle)
 	return p
 }
 
@@ -253,6 +257,9 @@ func (p *Policy) check(at string) error {
 	var wrong *FieldError
 	if _, err := ParseMatters(p.Matters); errors.As(err, &wrong) {
 		return wrongField(at+".matters", "%s", wrong.Message)
+	}
+	if d, err := time.ParseDuration(cmp.Or(p.Settle, "0s")); err != nil || d < 0 || d > maxSettle {
+		return wrongField(at+".settle", "%q is not a time from 0s to %s, such as 10m or 1h30m", p.Settle, maxSettle)
 	}
 	return nil
 }

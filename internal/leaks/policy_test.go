@@ -40,11 +40,14 @@ func TestParsePolicies(t *testing.T) {
 		`{"default":{"noise":{"runs":51,"changes":2}}}`:                                  "default.noise.runs",
 		`{"default":{"noise":{"runs":5,"changes":1}}}`:                                   "default.noise.changes",
 		`{"default":{"noise":{"runs":5,"changes":5}}}`:                                   "default.noise.changes",
-		`{"default":{"canary":"Leak\u0000"}}`:                                            "default.canary",
-		`{"scenarios":{"soak":{"fail_on":["new"]}}}`:                                     "",
-		`{"scenarios":{"soak":{"inconclusive":"x"}}}`:                                    "scenarios.soak.inconclusive",
-		`{"scenarios":{"":{}}}`:                                                          "scenarios",
-		`{"default":{"canary":"` + strings.Repeat("a", 70_000) + `"}}`:                   "policy",
+		`{"default":{"settle":"0s"}}`:                                                    "", `{"default":{"settle":"168h"}}`: "", `{"default":{"settle":" 10m "}}`: "",
+		`{"default":{"settle":"-1ns"}}`: "default.settle", `{"default":{"settle":"168h0m0.000000001s"}}`: "default.settle",
+		`{"default":{"settle":"10"}}`: "default.settle", `{"scenarios":{"soak":{"settle":"x"}}}`: "scenarios.soak.settle",
+		`{"default":{"canary":"Leak\u0000"}}`:                          "default.canary",
+		`{"scenarios":{"soak":{"fail_on":["new"]}}}`:                   "",
+		`{"scenarios":{"soak":{"inconclusive":"x"}}}`:                  "scenarios.soak.inconclusive",
+		`{"scenarios":{"":{}}}`:                                        "scenarios",
+		`{"default":{"canary":"` + strings.Repeat("a", 70_000) + `"}}`: "policy",
 	} {
 		policies, err := leaks.ParsePolicies([]byte(text))
 		if field != "" {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"heapdrift/ingest/figures"
 )
 
 // Standing is the word for a leak that a reason of this code silences; shown is the word where none does.
@@ -75,6 +77,9 @@ func (p *Policy) Sentences(version int) []string {
 		say("A leak that changed %d times or more between found and not found, over the last %d runs that decide about it, is quarantined: shown, and it fails nothing.", n.Changes, n.Runs)
 	}
 	say("%s", p.mattersSentence())
+	if d := p.settle(); d > 0 {
+		say("Growth in the first %s of a series of snapshots, the settle time, counts for nothing.", figures.Lasting(d))
+	}
 	if p.Canary != "" {
 		say("%s must be found in each run, else the gate is not proven; it fails nothing itself.", p.Canary)
 	}

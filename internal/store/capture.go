@@ -138,6 +138,7 @@ type Input struct {
 	Rules      RuleFile      // of the project
 	OwnModules []string      // stems of modules whose PDBs the team has uploaded, in lower case
 	Matters    *analysis.Ask // that the policy of the scenario sets; nil for the default
+	Settle     time.Duration // as the policy of the scenario sets it
 }
 
 // InputOfRun returns what an analysis of the run has to look at.
@@ -162,7 +163,7 @@ func (v View) InputOfRun(ctx context.Context, run int64) (Input, error) {
 	if err != nil {
 		return Input{}, err
 	}
-	in.Matters = policy.Policies.Matters(r.Scenario)
+	in.Matters, in.Settle = policy.Policies.Matters(r.Scenario), policy.Policies.Settle(r.Scenario)
 	if in.OwnModules, err = v.OwnModules(ctx); err != nil {
 		return Input{}, err
 	}

@@ -1,8 +1,12 @@
 package store_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
@@ -120,5 +124,36 @@ func TestDecisionsOfCallsThatTighten(t *testing.T) {
 	if len(list) != 2 || list[0].Asked != "1000B/day" || list[0].Gate != leaks.GateInconclusive ||
 		last[run].Asked != "" || last[run].Gate != leaks.GatePassed {
 		t.Errorf("%+v; the last %+v", list, last)
+	}
+}
+
+// Another settle time analyses the runs of the scenarios again that it is for, and no others.
+func TestSettleTimeAnalysesAgain(t *testing.T) {
+	l := newLab(t)
+	soak := l.run("1/soak", leaksReport(finding{signature: "A", class: stable}))
+	unit := l.run("1/unit", leaksReport(finding{signature: "A", class: stable}))
+	for _, test := range []struct {
+		policies string
+		again    []int64
+		settle   time.Duration // of soak
+	}{
+		{`{"default":{"matters":"1MB/day"}}`, nil, 0},
+		{`{"scenarios":{"soak":{"settle":"10m"}}}`, []int64{soak}, 10 * time.Minute},
+		{`{"scenarios":{"soak":{"settle":"600s"}}}`, nil, 10 * time.Minute},
+		{`{"default":{"settle":"10m"}}`, []int64{unit}, 10 * time.Minute},
+		{`{"default":{"settle":"11m"}}`, []int64{soak, unit}, 11 * time.Minute},
+	} {
+		must[store.PolicyFile](t)(l.SavePolicy(t.Context(), "demo", store.PolicyChange{
+			Policies: must[leaks.Policies](t)(leaks.ParsePolicies([]byte(test.policies))), Author: "ann", Version: -1}))
+		in := must[store.Input](t)(l.now().InputOfRun(t.Context(), soak))
+		rows, err := l.conn.Query(t.Context(), `delete from jobs where kind = 'analyse' and state = 'queued' returning run_id`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		queued := must[[]int64](t)(pgx.CollectRows(rows, pgx.RowTo[int64]))
+		slices.Sort(queued)
+		if !slices.Equal(queued, test.again) || in.Settle != test.settle {
+			t.Errorf("%s: runs %v are analysed again, want %v; %v", test.policies, queued, test.again, in.Settle)
+		}
 	}
 }

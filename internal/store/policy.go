@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -116,6 +117,9 @@ func (s *Store) SavePolicy(ctx context.Context, project string, change PolicyCha
 		if change.Version >= 0 && change.Version != int64(*present) {
 			return ErrConflict
 		}
+		if err := renewSettled(ctx, tx, id, &change.Policies); err != nil {
+			return err
+		}
 		saved = PolicyFile{Version: *present + 1, Policies: change.Policies, Author: change.Author,
 			Verified: accounts.Verified(ctx, change.Author), Note: change.Note}
 		saved.At, err = value[time.Time](ctx, tx,
@@ -131,4 +135,23 @@ func (s *Store) SavePolicy(ctx context.Context, project string, change PolicyCha
 		return PolicyFile{}, err
 	}
 	return saved, nil
+}
+
+// renewSettled queues the analysis of the runs for which new policies set another settle time than the present ones.
+func renewSettled(ctx context.Context, tx pgx.Tx, project int64, policies *leaks.Policies) error {
+	present, err := policyOf(ctx, tx, project)
+	if err != nil {
+		return err
+	}
+	names, err := values[string](ctx, tx, `select name from scenarios where project_id = $1`, project)
+	if err != nil {
+		return wrap("scenarios", err)
+	}
+	names = slices.DeleteFunc(names, func(name string) bool {
+		return policies.Settle(name) == present.Policies.Settle(name)
+	})
+	if len(names) > 0 {
+		_, err = queueAnalyses(ctx, tx, project, names)
+	}
+	return err
 }

@@ -111,7 +111,7 @@ func (s *Store) SaveRules(ctx context.Context, project string, change RuleChange
 			map[string]any{"version": saved.Version, "note": saved.Note}); err != nil {
 			return err
 		}
-		queued, err = queueAnalyses(ctx, tx, id)
+		queued, err = queueAnalyses(ctx, tx, id, nil)
 		return err
 	})
 	if err != nil {
@@ -120,14 +120,15 @@ func (s *Store) SaveRules(ctx context.Context, project string, change RuleChange
 	return saved, queued, nil
 }
 
-// queueAnalyses queues the analysis of all runs of a project that have captures, and returns how many. Results under
-// way are of the rules before: they are stored, and replaced. Jobs are handed out in the order of their ids, so that
+// queueAnalyses queues the analysis of the runs of a project, or of some of its scenarios, that have captures, and
+// returns how many; nil is all scenarios. Results under way are of the settings before: they are stored, and replaced. Jobs are handed out in the order of their ids, so that
 // the newest builds, which people look at, come first.
-func queueAnalyses(ctx context.Context, tx pgx.Tx, project int64) (int, error) {
+func queueAnalyses(ctx context.Context, tx pgx.Tx, project int64, scenarios []string) (int, error) {
 	ids, err := values[int64](ctx, tx, `
 		select r.id from runs r join builds b on b.id = r.build_id where b.project_id = $1
+			and ($2::text[] is null or exists (select from scenarios sc where sc.id = r.scenario_id and sc.name = any($2)))
 			and exists (select from evidence e join captures c on c.evidence_id = e.id where e.run_id = r.id)
-		order by r.id for no key update of r`, project)
+		order by r.id for no key update of r`, project, scenarios)
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}

@@ -298,7 +298,7 @@ func policyPage(v policyView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "</pre></div><p class=\"note\">A call’s fail_on adds to that of a saved policy, and its matters may only be less. Leaks that rules or people call known, and quarantined ones, fail no gate; each gate names them.</p></section>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "</pre></div><p class=\"note\">A call’s fail_on adds to that of a saved policy, and its matters may only be less. Another settle time analyses the runs of its scenarios again. Leaks that rules or people call known, and quarantined ones, fail no gate; each gate names them.</p></section>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -331,7 +331,8 @@ const policyExample = `{
   "inconclusive": "warn",
   "noise": {"runs": 10, "changes": 4},
   "canary": "Canary::Leak",
-  "matters": "10MB/day"
+  "matters": "10MB/day",
+  "settle": "10m"
  },
  "scenarios": {
   "soak": {"fail_on": ["leak"],
