@@ -1,6 +1,7 @@
 package leaks_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -107,6 +108,21 @@ func TestPolicySaysWhatMatters(t *testing.T) {
 	own := policies.For("soak")
 	if !slices.Contains(policies.Default.Sentences(1), settles) || slices.Contains(own.Sentences(1), settles) {
 		t.Errorf("%q", policies.Default.Sentences(1))
+	}
+	policies, err = leaks.ParsePolicies([]byte(`{"default":{"matters":"1MB/day"},"scenarios":{"soak":{"matters":"2MB/day"},"unit":{}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for scenario, want := range map[string]string{
+		"soak": "scenario: 2.00 MB per day set for the scenario soak", "unit": "", "ui": "project: 1.00 MB per day set for the project",
+	} {
+		got := ""
+		if a := policies.Matters(scenario); a != nil {
+			got = fmt.Sprintf("%s: %s %s", a.Source, a.Threshold, a.By)
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", scenario, got, want)
+		}
 	}
 	for text, field := range map[string]string{
 		`{"default":{"matters":"much"}}`: "default.matters", `{"default":{"matters":10}}`: "policy",
