@@ -67,7 +67,8 @@ func (s *series) longestLife() (first, last int) {
 }
 
 // settle leaves the beginning of the longest life out of what is judged, as if it had not been recorded. It reports
-// false where the evidence does not tell what lies in that time: a trace is judged as a whole, and snapshots need times.
+// false where the evidence does not tell what lies in that time: a trace is judged as a whole, and snapshots need
+// times.
 func (s *series) settle(snapshots []Snapshot, d time.Duration) (settled bool) {
 	first, last := s.longestLife()
 	life := snapshots[first:last]

@@ -121,8 +121,8 @@ func (s *Store) SaveRules(ctx context.Context, project string, change RuleChange
 }
 
 // queueAnalyses queues the analysis of the runs of a project, or of some of its scenarios, that have captures, and
-// returns how many; nil is all scenarios. Results under way are of the settings before: they are stored, and replaced. Jobs are handed out in the order of their ids, so that
-// the newest builds, which people look at, come first.
+// returns how many; nil is all scenarios. Results under way are of the settings before: they are stored, and replaced.
+// Jobs are handed out in the order of their ids, so that the newest builds, which people look at, come first.
 func queueAnalyses(ctx context.Context, tx pgx.Tx, project int64, scenarios []string) (int, error) {
 	ids, err := values[int64](ctx, tx, `
 		select r.id from runs r join builds b on b.id = r.build_id where b.project_id = $1
