@@ -257,7 +257,7 @@ func (d *decider) doubtful(f *compare.Finding, o *Origin) {
 func (d *decider) doubtfulByBaseline(f *compare.Finding, p float64) {
 	row := d.rows[f.Signature]
 	switch {
-	case row == nil || f.Immaterial || !f.Class.IsLeak() && p < score.LeastDoubt:
+	case row == nil || d.immaterialOf[f.Signature] || !f.Class.IsLeak() && p < score.LeastDoubt:
 	case row.Change == compare.New && d.asks(FailOnNew):
 		if f.Onset != nil && f.Onset.Before >= settledRuns && !f.Onset.Doubtful {
 			d.improbable++
