@@ -1,0 +1,225 @@
+// Package causes tells which leaks of a run are parts of one cause: an object that is lost whole, such as a session with
+// its five strings and two nodes. In come, for each leak, how many of its blocks came in each interval and stayed; out
+// come groups whose blocks come in a fixed ratio at the same instants. docs/method.md publishes the rule and how often
+// it is wrong. The package knows numbers and names of frames only.
+package causes
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"heapdrift/internal/analysis/blame"
+)
+
+// A Leak is what is known of one leak of a run.
+type Leak struct {
+	// Came is how many of its blocks came in each interval and stayed; all leaks of a run have the same intervals.
+	Came []int64
+	// Frames are what its signature is made of, the frame to blame first.
+	Frames []string
+	// Loads are shares of the work that was done in each interval, one list for each clock that tells. It is called only
+	// for leaks whose blocks come unevenly; nil where no clock but that on the wall tells.
+	Loads func() [][]float64
+}
+
+// A Group is leaks of one cause.
+type Group struct {
+	Leaks []int // their places in the list, ascending
+	Ratio []int // how many blocks of each come with one object, in the order of Leaks
+	// Objects is how many objects came and stayed.
+	Objects int64
+	// Owner is the innermost frame that all of them were called by; "" where there is none.
+	Owner string
+}
+
+const (
+	// leastObjects is how many objects must have been lost, and leastIntervals in how many intervals, before anything is
+	// said of what is lost together.
+	leastObjects   = 8
+	leastIntervals = 4
+	// ownerReach is how many callers beyond the frame to blame may lie up to the owner of an object.
+	ownerReach = 2
+	// window is how many neighbours by shape a leak is compared with on each side. All pairs are compared of fewer leaks.
+	window = 32
+)
+
+// Find groups leaks. Two are of one cause where they came in a fixed ratio of whole numbers, far more exactly than leaks
+// do that only share the load, and besides either one frame of the program calls both or they came in the same bursts,
+// which the load does not explain: what comes with each piece of work comes in a fixed ratio whatever it is. IsTrunk
+// says of a frame that so much of the program runs through it that it owns no object; entry points own none either.
+func Find(ctx context.Context, list []Leak, isTrunk func(frame string) bool) ([]Group, error) {
+	g := grouping{list: list, isTrunk: isTrunk, shapes: make([]shape, len(list)), set: make([]int, len(list))}
+	var usable []int
+	for i := range list {
+		g.set[i] = i
+		if g.shapes[i] = shapeOf(list[i].Came); g.shapes[i].intervals >= leastIntervals && g.shapes[i].total >= leastObjects {
+			usable = append(usable, i)
+		}
+	}
+	g.limit = limitOf(len(usable))
+	for _, bucket := range g.buckets(usable) {
+		slices.SortFunc(bucket, func(a, b int) int { return g.shapes[a].compare(&g.shapes[b], a-b) })
+		for at, i := range bucket {
+			if ctx.Err() != nil {
+				return nil, fmt.Errorf("causes: %w", context.Cause(ctx))
+			}
+			for _, k := range bucket[at+1 : min(at+1+window, len(bucket))] {
+				if g.root(i) != g.root(k) && g.isOneCause(i, k) {
+					g.join(i, k)
+				}
+			}
+		}
+	}
+	return g.groups(usable), nil
+}
+
+// A grouping is the work of Find.
+type grouping struct {
+	list    []Leak
+	isTrunk func(string) bool
+	shapes  []shape
+	limit   float64 // of the logarithm of chance
+	set     []int   // of a leak: another one of its group, itself where it stands for the group
+}
+
+// buckets divide leaks by what two of one cause must have in common beside the ratio: a frame that calls both, or bursts.
+func (g *grouping) buckets(usable []int) [][]int {
+	byOwner := map[string][]int{}
+	var bursting []int
+	for _, i := range usable {
+		frames := g.list[i].Frames
+		for k, frame := range frames[:min(1+ownerReach, len(frames))] {
+			if g.mayOwn(frames, k) && !slices.Contains(frames[:k], frame) {
+				byOwner[frame] = append(byOwner[frame], i)
+			}
+		}
+		if g.shapes[i].burstiness(g.list[i].Came, nil, 1) >= leastBurstiness {
+			bursting = append(bursting, i)
+		}
+	}
+	var list [][]int
+	for _, frame := range slices.Sorted(maps.Keys(byOwner)) {
+		list = append(list, byOwner[frame])
+	}
+	return append(list, bursting)
+}
+
+// mayOwn reports whether a frame may be the owner of an object that the leak is a part of.
+func (g *grouping) mayOwn(frames []string, k int) bool {
+	return !blame.IsEntry(frames, k) && !g.isTrunk(frames[k])
+}
+
+// isOneCause compares two leaks.
+func (g *grouping) isOneCause(i, k int) bool {
+	p, q, ok := ratioOf(&g.shapes[i], &g.shapes[k])
+	if !ok {
+		return false
+	}
+	a, b := g.list[i].Came, g.list[k].Came
+	if !isClose(a, b, p, q) {
+		return false
+	}
+	if g.owner([]int{i, k}, 1+ownerReach) == "" && !g.bursts(i, p) && !g.bursts(k, q) {
+		return false
+	}
+	return logChance(a, b, p, q) <= g.limit
+}
+
+// bursts reports whether objects, of which each has so many blocks of a leak, came in bursts that no load explains.
+func (g *grouping) bursts(i, blocks int) bool {
+	s, l := &g.shapes[i], &g.list[i]
+	if s.burstiness(l.Came, nil, blocks) < leastBurstiness || l.Loads == nil {
+		return false
+	}
+	loads := l.Loads()
+	for _, load := range loads {
+		if s.burstiness(l.Came, load, blocks) < leastBurstiness {
+			return false
+		}
+	}
+	return len(loads) > 0
+}
+
+// owner is the innermost frame that is among the first of all leaks and may own an object.
+func (g *grouping) owner(leaks []int, first int) string {
+	frames := g.list[leaks[0]].Frames
+	for k, frame := range frames[:min(first, len(frames))] {
+		if !g.mayOwn(frames, k) {
+			continue
+		}
+		missing := slices.ContainsFunc(leaks[1:], func(i int) bool {
+			other := g.list[i].Frames
+			at := slices.Index(other[:min(first, len(other))], frame)
+			return at < 0 || !g.mayOwn(other, at)
+		})
+		if !missing {
+			return frame
+		}
+	}
+	return ""
+}
+
+func (g *grouping) root(i int) int {
+	for g.set[i] != i {
+		g.set[i] = g.set[g.set[i]]
+		i = g.set[i]
+	}
+	return i
+}
+
+func (g *grouping) join(i, k int) {
+	i, k = g.root(i), g.root(k)
+	g.set[max(i, k)] = min(i, k)
+}
+
+// groups lists what was joined, by the first leak of each.
+func (g *grouping) groups(usable []int) []Group {
+	members := map[int][]int{}
+	for _, i := range usable {
+		members[g.root(i)] = append(members[g.root(i)], i)
+	}
+	var list []Group
+	for _, root := range slices.Sorted(maps.Keys(members)) {
+		leaks := members[root]
+		if len(leaks) < 2 {
+			continue
+		}
+		group := Group{Leaks: leaks, Owner: g.owner(leaks, len(g.list[leaks[0]].Frames))}
+		group.Ratio, group.Objects = g.ratio(leaks)
+		list = append(list, group)
+	}
+	return list
+}
+
+// ratio is how many blocks of each leak come with one object, and how many objects came.
+func (g *grouping) ratio(leaks []int) ([]int, int64) {
+	least := &g.shapes[leaks[0]]
+	for _, i := range leaks[1:] {
+		if g.shapes[i].total < least.total {
+			least = &g.shapes[i]
+		}
+	}
+	best, ratio := 0.0, []int(nil)
+	for d := 1; d <= mostOfLeast; d++ {
+		objects, worst, candidate := float64(least.total)/float64(d), 0.0, make([]int, len(leaks))
+		for n, i := range leaks {
+			candidate[n] = max(1, round(float64(g.shapes[i].total)/objects))
+			worst = max(worst, relative(float64(g.shapes[i].total), float64(candidate[n])*objects))
+		}
+		// A ratio of larger numbers must be better by as many times to count: some large number always fits.
+		if weighed := worst * float64(d); ratio == nil || weighed < best {
+			best, ratio = weighed, candidate
+		}
+		if worst <= mostOff {
+			ratio = candidate
+			break
+		}
+	}
+	var blocks, total int64
+	for n, i := range leaks {
+		blocks, total = blocks+int64(ratio[n]), total+g.shapes[i].total
+	}
+	return ratio, total / blocks
+}

@@ -1,0 +1,292 @@
+package analysis
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"heapdrift/ingest/capture/allocations"
+	"heapdrift/ingest/figures"
+	"heapdrift/internal/analysis/causes"
+	"heapdrift/internal/analysis/score"
+)
+
+// A Cause is findings that are lost together: parts of one object, or of what one event loses. A finding that shares its
+// cause with no other is in none.
+type Cause struct {
+	Number int    `json:"number"` // from 1 on; Finding.Cause is one of them
+	Title  string `json:"title"`  // "lost objects of app!Session::Open"
+	// Owner is the innermost frame that calls all members, as signatures name it; "" where they share none.
+	Owner string `json:"owner,omitempty"`
+	Ratio string `json:"ratio"` // of the members' blocks, in their order: "1 : 5 : 2"
+	// Objects is how many objects came in the run and stayed.
+	Objects int64 `json:"objects"`
+	// Verdict and Certain are those of the gravest member.
+	Verdict Class `json:"verdict"`
+	Certain bool  `json:"certain"`
+	Amounts       // of all members together
+	// Rate is the sum of the members' rates, without an interval; nil where not all have one in the same unit.
+	Rate    *CauseRate  `json:"rate,omitempty"`
+	Members []CausePart `json:"members"` // in the order of the findings
+}
+
+// A CauseRate is how fast all members of a cause grow together.
+type CauseRate struct {
+	Unit  string  `json:"unit"`
+	Count float64 `json:"count"`
+	Bytes float64 `json:"bytes"`
+}
+
+// A CausePart is what one finding is of the objects of its cause.
+type CausePart struct {
+	Signature string  `json:"signature"`
+	Title     string  `json:"title"`
+	Blocks    int     `json:"blocks"`         // of each object
+	Size      float64 `json:"size"`           // bytes of a block on average
+	Type      string  `json:"type,omitempty"` // what the call allocates, where the compiler recorded it
+}
+
+// CauseOf is the cause that a finding shares with others; nil where it shares none.
+func (r *Report) CauseOf(f *Finding) *Cause {
+	if f.Cause < 1 || f.Cause > len(r.Causes) {
+		return nil
+	}
+	return &r.Causes[f.Cause-1]
+}
+
+// Stacks counts a cause and the findings that it has: "1 leak in 3 stacks".
+func (c *Cause) Stacks() string {
+	what := "1 cause in "
+	if c.Verdict == ClassLeak {
+		what = "1 leak in "
+	}
+	return what + figures.Plural(len(c.Members), "stack")
+}
+
+// sentence says how fast a cause grows; "" where that is not known.
+func (c *CauseRate) sentence() string {
+	if c == nil || c.Bytes < 1 {
+		return ""
+	}
+	return fmt.Sprintf(", %s per %s", figures.Bytes(int64(c.Bytes)), c.Unit)
+}
+
+// arrivals are when the blocks of a finding came that stayed.
+type arrivals struct {
+	came  []int64
+	loads func() [][]float64
+}
+
+// arrivals takes from a sample when its blocks came; nil where the evidence does not tell.
+func (j *judge) arrivals(s *sample) *arrivals {
+	var a arrivals
+	switch {
+	case j.trace && s.survival != nil:
+		a.came = score.CameBySurvival(s.survival)
+	case !j.trace && j.last-j.first >= 2:
+		a.came = score.CameBySeries(j.series(s))
+	}
+	if a.came == nil {
+		return nil
+	}
+	share := s.share
+	a.loads = func() [][]float64 { return j.loads(&share, len(a.came)) }
+	return &a
+}
+
+// loads are how much of the work was done in each of the first intervals, by every clock; nil where no clock but time
+// tells.
+func (j *judge) loads(own *score.Share, intervals int) (list [][]float64) {
+	all := len(j.axis.At) - 1
+	if j.trace {
+		all = allocations.SurvivalBins
+	}
+	if j.clock.Tells(own, all) {
+		list = append(list, j.clock.Without(own, all))
+	}
+	if j.axis.Unit != hour && j.axis.Unit != perSnapshot && !j.trace {
+		list = append(list, shares(j.axis.At))
+	}
+	if list == nil {
+		return nil
+	}
+	switch {
+	case j.trace:
+		list = append(list, nil) // bins are of one length
+	case j.axis.Hours != nil:
+		list = append(list, shares(j.axis.Hours))
+	}
+	for i, load := range list {
+		list[i] = cutLoad(load, intervals)
+	}
+	return list
+}
+
+// shares are the parts of a range that its intervals are.
+func shares(at []float64) []float64 {
+	list, span := make([]float64, len(at)-1), at[len(at)-1]-at[0]
+	for i := range list {
+		list[i] = (at[i+1] - at[i]) / span
+	}
+	return list
+}
+
+// cutLoad is the first part of a load, in shares of 1.
+func cutLoad(load []float64, n int) []float64 {
+	if len(load) <= n {
+		return load
+	}
+	sum, list := 0.0, slices.Clone(load[:n])
+	for _, v := range list {
+		sum += v
+	}
+	if sum > 0 {
+		for i := range list {
+			list[i] /= sum
+		}
+	}
+	return list
+}
+
+const (
+	// trunkSample is how many findings tell which frames much of the program runs through, the gravest first.
+	trunkSample = 1024
+	// From manyFindings on a frame that more than half of them hold owns no object.
+	manyFindings = 20
+)
+
+// findCauses groups the findings that are lost together. Those that the project's rules know are in no cause: they are
+// not counted.
+func (r *Report) findCauses(ctx context.Context) error {
+	var places []int
+	var list []causes.Leak
+	var scratch scratch
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if f.arrivals == nil {
+			continue
+		}
+		if _, known, frames := f.names(&scratch); known == "" {
+			places = append(places, i)
+			list = append(list, causes.Leak{Came: f.arrivals.came, Frames: frames, Loads: f.arrivals.loads})
+		}
+	}
+	if len(list) > 1 {
+		groups, err := causes.Find(ctx, list, r.trunk(&scratch))
+		if err != nil {
+			return fmt.Errorf("analysis: %w", err)
+		}
+		sites := r.firstSites(groups)
+		for _, g := range groups {
+			for n, k := range g.Leaks {
+				g.Leaks[n] = places[k]
+			}
+			r.addCause(&g, sites, &scratch)
+		}
+	}
+	for i := range r.Findings {
+		r.Findings[i].arrivals = nil
+	}
+	return nil
+}
+
+// names are what a finding is called, why it is known and the frames of its signature, also where they are not filled in
+// yet.
+func (f *Finding) names(s *scratch) (title, known string, frames []string) {
+	if f.from == nil {
+		return f.Title, f.Known, f.Frames
+	}
+	t := f.from.frames.tell(s, f.from.stack, f.from.key.kind)
+	return t.Title, t.Known, t.Frames
+}
+
+// trunk tells the frames that more than half of the findings hold: dispatchers and loops of messages.
+func (r *Report) trunk(s *scratch) func(frame string) bool {
+	held, n := map[string]int{}, min(trunkSample, len(r.Findings))
+	for i := range r.Findings[:n] {
+		_, _, frames := r.Findings[i].names(s)
+		for k, frame := range frames {
+			if !slices.Contains(frames[:k], frame) {
+				held[frame]++
+			}
+		}
+	}
+	return func(frame string) bool { return n >= manyFindings && held[frame] > n/2 }
+}
+
+// addCause adds a cause and marks its findings.
+func (r *Report) addCause(g *causes.Group, sites map[string]int, s *scratch) {
+	c := Cause{Number: len(r.Causes) + 1, Owner: g.Owner, Objects: g.Objects}
+	var ratio []string
+	for n, i := range g.Leaks {
+		f := &r.Findings[i]
+		f.Cause = c.Number
+		part := CausePart{Signature: f.Signature, Blocks: g.Ratio[n], Type: r.typeOf(sites, f.Signature)}
+		part.Title, _, _ = f.names(s)
+		if held := f.BeforeExit(); held.Count > 0 {
+			part.Size = float64(held.Bytes) / float64(held.Count)
+		}
+		c.Members = append(c.Members, part)
+		ratio = append(ratio, strconv.Itoa(g.Ratio[n]))
+		if n == 0 {
+			c.Amounts, c.Verdict, c.Rate = f.Amounts, f.Verdict, rateOf(f)
+		} else {
+			c.Amounts, c.Rate = addAmounts(c.Amounts, f.Amounts), c.Rate.plus(rateOf(f))
+		}
+		if f.Verdict.Gravity() > c.Verdict.Gravity() {
+			c.Verdict = f.Verdict
+		}
+		c.Certain = c.Certain || f.Certain
+	}
+	c.Ratio = strings.Join(ratio, " : ")
+	c.Title = "lost together: " + c.Members[0].Title + " and " + figures.Plural(len(c.Members)-1, "more place")
+	if c.Owner != "" {
+		c.Title = "lost objects of " + c.Owner
+	}
+	r.Causes = append(r.Causes, c)
+}
+
+func rateOf(f *Finding) *CauseRate {
+	if f.Rate == nil {
+		return nil
+	}
+	return &CauseRate{f.Rate.Unit, f.Rate.Count, f.Rate.Bytes}
+}
+
+// plus is nil where one of the two is not known, or they have different units.
+func (c *CauseRate) plus(o *CauseRate) *CauseRate {
+	if c == nil || o == nil || c.Unit != o.Unit {
+		return nil
+	}
+	return &CauseRate{c.Unit, c.Count + o.Count, c.Bytes + o.Bytes}
+}
+
+// firstSites are the places of the first site of each signature; nil where nobody asks.
+func (r *Report) firstSites(groups []causes.Group) map[string]int {
+	if len(groups) == 0 {
+		return nil
+	}
+	first := make(map[string]int, len(r.Findings))
+	for i := range r.Sites {
+		if _, known := first[r.Sites[i].Signature]; !known {
+			first[r.Sites[i].Signature] = i
+		}
+	}
+	return first
+}
+
+// typeOf is what the allocating call of a signature allocates; "" where the compiler recorded nothing.
+func (r *Report) typeOf(sites map[string]int, signature string) string {
+	at, ok := sites[signature]
+	if !ok {
+		return ""
+	}
+	for _, f := range r.Stack(r.Sites[at].Stack) {
+		if f.Type != "" {
+			return f.Type
+		}
+	}
+	return ""
+}
