@@ -352,7 +352,7 @@ type Verdict struct {
 	Status Status `json:"status"`
 	Leaks  int    `json:"leaks"` // findings that are leaks, those that are known not counted
 	// Causes are the causes of those leaks: fewer, where several are lost together.
-	Causes   int    `json:"causes"`
+	Causes   int    `json:"causes,omitempty"`
 	Known    int    `json:"known"` // findings that leak or grow and that the project's rules know
 	Sentence string `json:"sentence"`
 	// Matters is the growth from which a leak matters, Undecided what the run could leak that the evidence does not decide;

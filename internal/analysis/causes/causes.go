@@ -39,7 +39,8 @@ const (
 	// said of what is lost together.
 	leastObjects   = 8
 	leastIntervals = 4
-	// ownerReach is how many callers beyond the frame to blame may lie up to the owner of an object.
+	// ownerReach is how many calls may lie between the owner of an object and the frames to blame of two of its parts
+	// together: what is further out dispatches all kinds of work.
 	ownerReach = 2
 	// window is how many neighbours by shape a leak is compared with on each side. All pairs are compared of fewer leaks.
 	window = 32
@@ -58,8 +59,9 @@ func Find(ctx context.Context, list []Leak, isTrunk func(frame string) bool) ([]
 			usable = append(usable, i)
 		}
 	}
-	g.limit = limitOf(len(usable))
-	for _, bucket := range g.buckets(usable) {
+	buckets := g.buckets(usable)
+	g.limit = limitOf(buckets)
+	for _, bucket := range buckets {
 		slices.SortFunc(bucket, func(a, b int) int { return g.shapes[a].compare(&g.shapes[b], a-b) })
 		for at, i := range bucket {
 			if ctx.Err() != nil {
@@ -86,24 +88,40 @@ type grouping struct {
 
 // buckets divide leaks by what two of one cause must have in common beside the ratio: a frame that calls both, or bursts.
 func (g *grouping) buckets(usable []int) [][]int {
-	byOwner := map[string][]int{}
+	type callees struct{ near, far []int } // leaks that a frame may own together with any of them, or with its own only
+	byOwner := map[string]*callees{}
+	own := map[string]bool{} // frames that allocate themselves
 	var bursting []int
 	for _, i := range usable {
 		frames := g.list[i].Frames
 		for k, frame := range frames[:min(1+ownerReach, len(frames))] {
-			if g.mayOwn(frames, k) && !slices.Contains(frames[:k], frame) {
-				byOwner[frame] = append(byOwner[frame], i)
+			if !g.mayOwn(frames, k) || slices.Contains(frames[:k], frame) {
+				continue
+			}
+			c := byOwner[frame]
+			if c == nil {
+				c = &callees{}
+				byOwner[frame] = c
+			}
+			if own[frame] = own[frame] || k == 0; k <= ownerReach/2 {
+				c.near = append(c.near, i)
+			} else {
+				c.far = append(c.far, i)
 			}
 		}
 		if g.shapes[i].burstiness(g.list[i].Came, nil, 1) >= leastBurstiness {
 			bursting = append(bursting, i)
 		}
 	}
-	var list [][]int
+	list := [][]int{bursting}
 	for _, frame := range slices.Sorted(maps.Keys(byOwner)) {
-		list = append(list, byOwner[frame])
+		c := byOwner[frame]
+		if own[frame] {
+			c.near = append(c.near, c.far...)
+		}
+		list = append(list, c.near)
 	}
-	return append(list, bursting)
+	return list
 }
 
 // mayOwn reports whether a frame may be the owner of an object that the leak is a part of.
@@ -121,10 +139,19 @@ func (g *grouping) isOneCause(i, k int) bool {
 	if !isClose(a, b, p, q) {
 		return false
 	}
-	if g.owner([]int{i, k}, 1+ownerReach) == "" && !g.bursts(i, p) && !g.bursts(k, q) {
-		return false
+	return logChance(a, b, p, q) <= g.limit && (g.shareOwner(i, k) || g.bursts(i, p) && g.bursts(k, q))
+}
+
+// shareOwner reports whether one frame that is near both may own what they are parts of.
+func (g *grouping) shareOwner(i, k int) bool {
+	a, b := g.list[i].Frames, g.list[k].Frames
+	for x, frame := range a[:min(1+ownerReach, len(a))] {
+		y := slices.Index(b[:min(1+ownerReach-x, len(b))], frame)
+		if y >= 0 && g.mayOwn(a, x) && g.mayOwn(b, y) {
+			return true
+		}
 	}
-	return logChance(a, b, p, q) <= g.limit
+	return false
 }
 
 // bursts reports whether objects, of which each has so many blocks of a leak, came in bursts that no load explains.
@@ -142,17 +169,16 @@ func (g *grouping) bursts(i, blocks int) bool {
 	return len(loads) > 0
 }
 
-// owner is the innermost frame that is among the first of all leaks and may own an object.
-func (g *grouping) owner(leaks []int, first int) string {
+// owner is the innermost frame that all leaks have and that may own an object; "" for none.
+func (g *grouping) owner(leaks []int) string {
 	frames := g.list[leaks[0]].Frames
-	for k, frame := range frames[:min(first, len(frames))] {
+	for k, frame := range frames {
 		if !g.mayOwn(frames, k) {
 			continue
 		}
 		missing := slices.ContainsFunc(leaks[1:], func(i int) bool {
-			other := g.list[i].Frames
-			at := slices.Index(other[:min(first, len(other))], frame)
-			return at < 0 || !g.mayOwn(other, at)
+			at := slices.Index(g.list[i].Frames, frame)
+			return at < 0 || !g.mayOwn(g.list[i].Frames, at)
 		})
 		if !missing {
 			return frame
@@ -186,7 +212,7 @@ func (g *grouping) groups(usable []int) []Group {
 		if len(leaks) < 2 {
 			continue
 		}
-		group := Group{Leaks: leaks, Owner: g.owner(leaks, len(g.list[leaks[0]].Frames))}
+		group := Group{Leaks: leaks, Owner: g.owner(leaks)}
 		group.Ratio, group.Objects = g.ratio(leaks)
 		list = append(list, group)
 	}

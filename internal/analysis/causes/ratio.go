@@ -101,10 +101,17 @@ func isClose(a, b []int64, p, q int) bool {
 	return off <= mostNoise*all
 }
 
-// limitOf is the logarithm of the chance that two of so many leaks may have.
-func limitOf(leaks int) float64 {
-	return math.Log(mostByChance / max(1, float64(leaks)*float64(leaks-1)/2))
+// limitOf is the logarithm of the chance that any two leaks of one bucket may have, so that hardly any do by chance.
+func limitOf(buckets [][]int) float64 {
+	pairs := 0.0
+	for _, b := range buckets {
+		pairs += float64(len(b)) * float64(len(b)-1) / 2
+	}
+	return math.Log(mostByChance / max(1, pairs))
 }
+
+// mostDeviation is the mean square of deviations, in units of chance, above which they say nothing of a ratio.
+const mostDeviation = 0.5
 
 // logChance bounds the probability, as a logarithm, that two independent leaks come as close to the ratio p : q in all
 // intervals as these. Whatever the load is, of the blocks that came in an interval a binomial part is of the first leak
@@ -118,15 +125,27 @@ func logChance(a, b []int64, p, q int) float64 {
 			most = i
 		}
 	}
+	deviation, n := 0.0, 0
+	for i := range a {
+		if m := float64(a[i] + b[i]); m > 0 && i != most {
+			d := float64(a[i]) - m*share
+			deviation += d * d / (m * share * (1 - share))
+			n++
+		}
+	}
+	if deviation > mostDeviation*float64(n) {
+		return 0
+	}
 	best := 0.0
 	for theta := 0.5; theta < 1<<12; theta *= 2 {
-		sum := 0.0
+		sum := theta * deviation
 		for i := range a {
-			if m := a[i] + b[i]; m > 0 && i != most {
-				d := float64(a[i]) - float64(m)*share
-				v := float64(m) * share * (1 - share)
-				sum += min(0, theta*d*d/v+logMoment(float64(m), share, theta))
+			if m := float64(a[i] + b[i]); m > 0 && i != most {
+				sum += logMoment(m, share, theta)
 			}
+		}
+		if sum > best+1 && best < 0 { // it only rises from here
+			break
 		}
 		best = min(best, sum)
 	}
@@ -144,12 +163,21 @@ func logMoment(m, share, theta float64) float64 {
 		return -0.5 * math.Log1p(2*theta)
 	}
 	reach := 7*math.Sqrt(min(v, width)) + 1
-	lg := func(x float64) float64 { y, _ := math.Lgamma(x + 1); return y }
-	odds, all := math.Log(share)-math.Log1p(-share), lg(m)+m*math.Log1p(-share)
+	from := max(0, math.Ceil(mean-reach))
+	chance, odds := math.Exp(logBinomial(m, from)+from*math.Log(share)+(m-from)*math.Log1p(-share)), share/(1-share)
 	sum := 0.0
-	for k := max(0, math.Ceil(mean-reach)); k <= min(m, mean+reach); k++ {
+	for k := from; k <= min(m, mean+reach); k++ {
 		d := k - mean
-		sum += math.Exp(all - lg(k) - lg(m-k) + k*odds - theta*d*d/v)
+		sum += chance * math.Exp(-theta*d*d/v)
+		chance *= (m - k) / (k + 1) * odds
 	}
-	return min(0, math.Log(max(sum, 1e-300)))
+	return min(0, math.Log(max(sum, math.SmallestNonzeroFloat64)))
+}
+
+// logBinomial is the logarithm of how many ways there are to choose k of m.
+func logBinomial(m, k float64) float64 {
+	all, _ := math.Lgamma(m + 1)
+	of, _ := math.Lgamma(k + 1)
+	rest, _ := math.Lgamma(m - k + 1)
+	return all - of - rest
 }
