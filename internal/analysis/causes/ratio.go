@@ -16,9 +16,9 @@ const (
 	objectsInFlight = 2
 	// mostNoise is which part of the blocks may come in another interval than the other parts of their object.
 	mostNoise = 0.2
-	// mostByChance is how probable it may be that any two leaks of a run come so close to a ratio where they are
+	// mostByChance is how probable it may be that any two leaks of a run come so close to a ratio where all are
 	// independent and share nothing but the load.
-	mostByChance = 0.001
+	mostByChance = 0.01
 	// leastBurstiness is the variance of the pace of a leak, in units of the load and relative to its mean, from which it
 	// comes in bursts: its pace swings by half of itself.
 	leastBurstiness = 0.25
