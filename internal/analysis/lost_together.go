@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"heapdrift/ingest/capture/allocations"
 	"heapdrift/ingest/figures"
@@ -75,13 +76,14 @@ func (c *CauseRate) sentence() string {
 
 // arrivals are when the blocks of a finding came that stayed.
 type arrivals struct {
+	judge *judge
 	came  []int64
-	loads func() [][]float64
+	share score.Share
 }
 
 // arrivals takes from a sample when its blocks came; nil where the evidence does not tell.
 func (j *judge) arrivals(s *sample) *arrivals {
-	var a arrivals
+	a := arrivals{judge: j, share: s.share}
 	switch {
 	case j.trace && s.survival != nil:
 		a.came = score.CameBySurvival(s.survival)
@@ -91,37 +93,40 @@ func (j *judge) arrivals(s *sample) *arrivals {
 	if a.came == nil {
 		return nil
 	}
-	share := s.share
-	a.loads = func() [][]float64 { return j.loads(&share, len(a.came)) }
 	return &a
 }
 
-// loads are how much of the work was done in each of the first intervals, by every clock; nil where no clock but time
+// load tells how much of the work was done in each interval by what else the process allocated; nil where too little
 // tells.
-func (j *judge) loads(own *score.Share, intervals int) (list [][]float64) {
-	all := len(j.axis.At) - 1
-	if j.trace {
-		all = allocations.SurvivalBins
-	}
-	if j.clock.Tells(own, all) {
-		list = append(list, j.clock.Without(own, all))
-	}
-	if j.axis.Unit != hour && j.axis.Unit != perSnapshot && !j.trace {
-		list = append(list, shares(j.axis.At))
-	}
-	if list == nil {
+func (a *arrivals) load() func() []float64 {
+	all := a.judge.intervals()
+	if !a.judge.clock.Tells(&a.share, all) {
 		return nil
 	}
-	switch {
-	case j.trace:
-		list = append(list, nil) // bins are of one length
-	case j.axis.Hours != nil:
-		list = append(list, shares(j.axis.Hours))
+	return func() []float64 { return cutLoad(a.judge.clock.Without(&a.share, all), len(a.came)) }
+}
+
+// intervals is in how many intervals the judge counts what came.
+func (j *judge) intervals() int {
+	if j.trace {
+		return allocations.SurvivalBins
 	}
-	for i, load := range list {
-		list[i] = cutLoad(load, intervals)
+	return len(j.axis.At) - 1
+}
+
+// clocks are how long each of the first intervals is, and how much of the work that uploads count was done in it; nil
+// where that is not known. The bins of a trace are of one length.
+func (j *judge) clocks(intervals int) (hours, work []float64) {
+	if j.trace {
+		return nil, nil
 	}
-	return list
+	if j.axis.Hours != nil {
+		hours = cutLoad(shares(j.axis.Hours), intervals)
+	}
+	if j.axis.Unit != hour && j.axis.Unit != perSnapshot {
+		work = cutLoad(shares(j.axis.At), intervals)
+	}
+	return hours, work
 }
 
 // shares are the parts of a range that its intervals are.
@@ -131,6 +136,15 @@ func shares(at []float64) []float64 {
 		list[i] = (at[i+1] - at[i]) / span
 	}
 	return list
+}
+
+// coarse is by how much the part of the time that an interval is may be wrong, because clocks count minutes.
+func (r *Report) coarse() float64 {
+	const minute = int64(time.Minute)
+	if r.Trace != nil || r.hours() == 0 || slices.ContainsFunc(r.judged, func(s Snapshot) bool { return s.AtNS%minute != 0 }) {
+		return 0
+	}
+	return 1 / (r.hours() * 60)
 }
 
 // cutLoad is the first part of a load, in shares of 1.
@@ -170,11 +184,14 @@ func (r *Report) findCauses(ctx context.Context) error {
 		}
 		if _, known, frames := f.names(&scratch); known == "" {
 			places = append(places, i)
-			list = append(list, causes.Leak{Came: f.arrivals.came, Frames: frames, Loads: f.arrivals.loads})
+			list = append(list, causes.Leak{Came: f.arrivals.came, Frames: frames, Load: f.arrivals.load()})
 		}
 	}
 	if len(list) > 1 {
-		groups, err := causes.Find(ctx, list, r.trunk(&scratch))
+		run := causes.Run{IsTrunk: r.trunk(&scratch)}
+		run.Time, run.Work = r.Findings[places[0]].arrivals.judge.clocks(len(list[0].Came))
+		run.Coarse = r.coarse()
+		groups, err := causes.Find(ctx, list, run)
 		if err != nil {
 			return fmt.Errorf("analysis: %w", err)
 		}

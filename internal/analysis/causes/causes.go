@@ -19,9 +19,20 @@ type Leak struct {
 	Came []int64
 	// Frames are what its signature is made of, the frame to blame first.
 	Frames []string
-	// Loads are shares of the work that was done in each interval, one list for each clock that tells. It is called only
-	// for leaks whose blocks come unevenly; nil where no clock but that on the wall tells.
-	Loads func() [][]float64
+	// Load is how much of the work was done in each interval, in shares of 1, as the other leaks tell; nil where they do
+	// not. It is called only for leaks whose blocks come unevenly.
+	Load func() []float64
+}
+
+// A Run is what leaks have in common.
+type Run struct {
+	// Time is how long each interval is, Work how much of what the run counts was done in it, both in shares of 1; nil where
+	// that is not known.
+	Time, Work []float64
+	// Coarse is by how much a share of Time may be wrong, where the clock counts minutes and runs are short.
+	Coarse float64
+	// IsTrunk says of a frame that so much of the program runs through it that it owns no object; nil for of none.
+	IsTrunk func(frame string) bool
 }
 
 // A Group is leaks of one cause.
@@ -38,7 +49,7 @@ const (
 	// leastObjects is how many objects must have been lost, and leastIntervals in how many intervals, before anything is
 	// said of what is lost together.
 	leastObjects   = 8
-	leastIntervals = 4
+	leastIntervals = 5
 	// ownerReach is how many calls may lie between the owner of an object and the frames to blame of two of its parts
 	// together: what is further out dispatches all kinds of work.
 	ownerReach = 2
@@ -48,10 +59,10 @@ const (
 
 // Find groups leaks. Two are of one cause where they came in a fixed ratio of whole numbers, far more exactly than leaks
 // do that only share the load, and besides either one frame of the program calls both or they came in the same bursts,
-// which the load does not explain: what comes with each piece of work comes in a fixed ratio whatever it is. IsTrunk
-// says of a frame that so much of the program runs through it that it owns no object; entry points own none either.
-func Find(ctx context.Context, list []Leak, isTrunk func(frame string) bool) ([]Group, error) {
-	g := grouping{list: list, isTrunk: isTrunk, shapes: make([]shape, len(list)), set: make([]int, len(list))}
+// which the load does not explain: what comes with each piece of work comes in a fixed ratio whatever it is. Nor do two
+// count that agree with each other no better than with the time or the work. Entry points own no object.
+func Find(ctx context.Context, list []Leak, run Run) ([]Group, error) {
+	g := grouping{list: list, run: run, shapes: make([]shape, len(list)), set: make([]int, len(list))}
 	var usable []int
 	for i := range list {
 		g.set[i] = i
@@ -79,11 +90,11 @@ func Find(ctx context.Context, list []Leak, isTrunk func(frame string) bool) ([]
 
 // A grouping is the work of Find.
 type grouping struct {
-	list    []Leak
-	isTrunk func(string) bool
-	shapes  []shape
-	limit   float64 // of the logarithm of chance
-	set     []int   // of a leak: another one of its group, itself where it stands for the group
+	list   []Leak
+	run    Run
+	shapes []shape
+	limit  float64 // of the logarithm of chance
+	set    []int   // of a leak: another one of its group, itself where it stands for the group
 }
 
 // buckets divide leaks by what two of one cause must have in common beside the ratio: a frame that calls both, or bursts.
@@ -109,7 +120,7 @@ func (g *grouping) buckets(usable []int) [][]int {
 				c.far = append(c.far, i)
 			}
 		}
-		if g.shapes[i].burstiness(g.list[i].Came, nil, 1) >= leastBurstiness {
+		if g.shapes[i].burstiness(g.list[i].Came, g.run.Time, 1) >= leastBurstiness {
 			bursting = append(bursting, i)
 		}
 	}
@@ -126,7 +137,7 @@ func (g *grouping) buckets(usable []int) [][]int {
 
 // mayOwn reports whether a frame may be the owner of an object that the leak is a part of.
 func (g *grouping) mayOwn(frames []string, k int) bool {
-	return !blame.IsEntry(frames, k) && !g.isTrunk(frames[k])
+	return !blame.IsEntry(frames, k) && (g.run.IsTrunk == nil || !g.run.IsTrunk(frames[k]))
 }
 
 // isOneCause compares two leaks.
@@ -136,7 +147,7 @@ func (g *grouping) isOneCause(i, k int) bool {
 		return false
 	}
 	a, b := g.list[i].Came, g.list[k].Came
-	if !isClose(a, b, p, q) {
+	if !isClose(a, b, p, q) || !g.agree(a, b, p, q) {
 		return false
 	}
 	return logChance(a, b, p, q) <= g.limit && (g.shareOwner(i, k) || g.bursts(i, p) && g.bursts(k, q))
@@ -154,19 +165,21 @@ func (g *grouping) shareOwner(i, k int) bool {
 	return false
 }
 
-// bursts reports whether objects, of which each has so many blocks of a leak, came in bursts that no load explains.
+// agree reports whether two leaks agree with each other better than with a clock: two timers are in a fixed ratio too.
+func (g *grouping) agree(a, b []int64, p, q int) bool {
+	return isShared(a, b, p, q, g.run.Time, g.run.Coarse) &&
+		(g.run.Work == nil || isShared(a, b, p, q, g.run.Work, 0))
+}
+
+// bursts reports whether objects, of which each has so many blocks of a leak, came in bursts that neither the time nor
+// the load explains. Where nothing tells the load, it may explain them.
 func (g *grouping) bursts(i, blocks int) bool {
 	s, l := &g.shapes[i], &g.list[i]
-	if s.burstiness(l.Came, nil, blocks) < leastBurstiness || l.Loads == nil {
+	if s.burstiness(l.Came, g.run.Time, blocks) < leastBurstiness || l.Load == nil && g.run.Work == nil {
 		return false
 	}
-	loads := l.Loads()
-	for _, load := range loads {
-		if s.burstiness(l.Came, load, blocks) < leastBurstiness {
-			return false
-		}
-	}
-	return len(loads) > 0
+	return (g.run.Work == nil || s.burstiness(l.Came, g.run.Work, blocks) >= leastBurstiness) &&
+		(l.Load == nil || s.burstiness(l.Came, l.Load(), blocks) >= leastBurstiness)
 }
 
 // owner is the innermost frame that all leaks have and that may own an object; "" for none.

@@ -12,8 +12,6 @@ import (
 	"heapdrift/internal/analysis/causes"
 )
 
-func nothing(string) bool { return false }
-
 // framesOf is a signature below a function that opens sessions, or one of its own.
 func framesOf(name, owner string) []string {
 	return []string{"app!" + name, "app!" + owner, "app!Server::Run", "app!Pool::Work", "app!main"}
@@ -61,7 +59,7 @@ func late(came []int64, by int64) []int64 {
 
 func find(t testing.TB, list ...causes.Leak) []causes.Group {
 	t.Helper()
-	groups, err := causes.Find(t.Context(), list, nothing)
+	groups, err := causes.Find(t.Context(), list, causes.Run{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,8 +67,7 @@ func find(t testing.TB, list ...causes.Leak) []causes.Group {
 }
 
 func leak(name, owner string, came []int64) causes.Leak {
-	load := even(len(came))
-	return causes.Leak{Came: came, Frames: framesOf(name, owner), Loads: func() [][]float64 { return [][]float64{load} }}
+	return causes.Leak{Came: came, Frames: framesOf(name, owner), Load: func() []float64 { return even(len(came)) }}
 }
 
 // The objects of a test come in 11 intervals, as evenly as chance has it.
@@ -105,6 +102,10 @@ func TestFind(t *testing.T) {
 			"", ""},
 		"bursts, and nobody tells the load": {[]causes.Leak{{Came: bursts, Frames: framesOf("Session", "Open")},
 			{Came: bursts, Frames: framesOf("Name", "Close")}}, "", ""},
+		"two timers": {[]causes.Leak{leak("Session", "Open", []int64{4, 4, 6, 4, 4, 4, 4, 4, 6, 4, 4, 4, 4, 6, 4}),
+			leak("Name", "Open", []int64{2, 2, 3, 2, 2, 2, 2, 2, 2, 2, 3, 2, 2, 2, 3})}, "", ""},
+		"one timer": {[]causes.Leak{leak("Session", "Open", times(even1(21), 2)), leak("Name", "Open", even1(21))},
+			"[0 1] [2 1]", "app!Open"},
 		"few events": {[]causes.Leak{leak("Session", "Open", few), leak("Name", "Open", times(few, 5))}, "", ""},
 		"one interval": {[]causes.Leak{leak("Session", "Open", []int64{0, 0, 90, 0, 0, 0, 0, 0, 0, 0, 0}),
 			leak("Name", "Open", []int64{0, 0, 90, 0, 0, 0, 0, 0, 0, 0, 0})}, "", ""},
@@ -133,7 +134,7 @@ func busy(name, owner string, came []int64) causes.Leak {
 	for i, n := range came {
 		load[i] = float64(n) / sum
 	}
-	l.Loads = func() [][]float64 { return [][]float64{even(len(came)), load} }
+	l.Load = func() []float64 { return load }
 	return l
 }
 
@@ -142,7 +143,8 @@ func even1(n int) []int64 { return slices.Repeat([]int64{1}, n) }
 // A frame that much of the program runs through owns nothing.
 func TestTrunk(t *testing.T) {
 	list := []causes.Leak{leak("Session", "Open", sessions), leak("Name", "Open", times(sessions, 5))}
-	groups, err := causes.Find(t.Context(), list, func(frame string) bool { return frame == "app!Open" || frame == "app!Server::Run" })
+	groups, err := causes.Find(t.Context(), list,
+		causes.Run{IsTrunk: func(frame string) bool { return frame == "app!Open" || frame == "app!Server::Run" }})
 	if err != nil || len(groups) > 0 {
 		t.Errorf("%v, %v", groups, err)
 	}
@@ -226,7 +228,7 @@ func TestManyLeaks(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
 	cancel(why)
-	if _, err := causes.Find(ctx, many(20, 11, 10), nothing); !errors.Is(err, why) {
+	if _, err := causes.Find(ctx, many(20, 11, 10), causes.Run{}); !errors.Is(err, why) {
 		t.Error(err)
 	}
 }

@@ -22,6 +22,8 @@ const (
 	// leastBurstiness is the variance of the pace of a leak, in units of the load and relative to its mean, from which it
 	// comes in bursts: its pace swings by half of itself.
 	leastBurstiness = 0.25
+	// mostApart is how much two leaks may deviate from each other, as a part of how much both deviate from a clock.
+	mostApart = 0.25
 )
 
 // A shape is what leaks are told apart by before they are compared interval by interval.
@@ -99,6 +101,27 @@ func isClose(a, b []int64, p, q int) bool {
 		off, all = off+math.Abs(x-y), all+max(x, y)
 	}
 	return off <= mostNoise*all
+}
+
+// isShared reports whether two leaks in the ratio p : q deviate from a clock in the same way; nil is a clock by which all
+// intervals are of one length. Deviations that the clock may make itself, because it is coarse, are none.
+func isShared(a, b []int64, p, q int, clock []float64, coarse float64) bool {
+	objectsA, objectsB := 0.0, 0.0
+	for i := range a {
+		objectsA, objectsB = objectsA+float64(a[i])/float64(p), objectsB+float64(b[i])/float64(q)
+	}
+	apart, from := 0.0, 0.0
+	for i := range a {
+		share := 1 / float64(len(a))
+		if len(clock) == len(a) {
+			share = clock[i]
+		}
+		x, y := float64(a[i])/float64(p), float64(b[i])/float64(q)
+		dx := max(0, math.Abs(x-objectsA*share)-objectsA*coarse)
+		dy := max(0, math.Abs(y-objectsB*share)-objectsB*coarse)
+		apart, from = apart+(x-y)*(x-y), from+dx*dx+dy*dy
+	}
+	return apart <= mostApart*from
 }
 
 // limitOf is the logarithm of the chance that any two leaks of one bucket may have, so that hardly any do by chance.
