@@ -70,6 +70,9 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 	if err := r.findCauses(ctx); err != nil {
 		return nil, err
 	}
+	if err := r.tell(ctx, min(len(r.Findings), shown+r.lostTogether())); err != nil { // a cause is shown as one
+		return nil, err
+	}
 	r.asked = opt.Matters
 	r.Verdict = decide(r)
 	r.Verdict.Suffices = new(r.Suffices())

@@ -57,6 +57,14 @@ func (r *Report) CauseOf(f *Finding) *Cause {
 	return &r.Causes[f.Cause-1]
 }
 
+// lostTogether counts the findings that share their cause with others.
+func (r *Report) lostTogether() (n int) {
+	for i := range r.Causes {
+		n += len(r.Causes[i].Members)
+	}
+	return n
+}
+
 // Stacks counts a cause and the findings that it has: "1 leak in 3 stacks".
 func (c *Cause) Stacks() string {
 	what := "1 cause in "
@@ -240,8 +248,8 @@ func (r *Report) addCause(g *causes.Group, sites map[string]int, s *scratch) {
 	for n, i := range g.Leaks {
 		f := &r.Findings[i]
 		f.Cause = c.Number
-		part := CausePart{Signature: f.Signature, Blocks: g.Ratio[n], Type: r.typeOf(sites, f.Signature)}
-		part.Title, _, _ = f.names(s)
+		f.tell(s)
+		part := CausePart{Signature: f.Signature, Title: f.Title, Blocks: g.Ratio[n], Type: r.typeOf(sites, f.Signature)}
 		if held := f.BeforeExit(); held.Count > 0 {
 			part.Size = float64(held.Bytes) / float64(held.Count)
 		}
