@@ -147,10 +147,10 @@ func (o *Outcome) Sort() {
 	})
 }
 
-// Count is how many leaks have the change.
+// Count is how many leaks have the change; those that are lost together are one.
 func (o *Outcome) Count(change string) (n int64) {
-	for i := range o.Leaks {
-		if o.Leaks[i].Change == change {
+	for _, row := range o.rows() {
+		if row[0].Change == change {
 			n++
 		}
 	}
