@@ -10,6 +10,7 @@ import (
 
 	"heapdrift/ingest/capture/allocations"
 	"heapdrift/ingest/figures"
+	"heapdrift/internal/analysis/blame"
 	"heapdrift/internal/analysis/causes"
 	"heapdrift/internal/analysis/score"
 )
@@ -268,9 +269,22 @@ func (r *Report) addCause(g *causes.Group, sites map[string]int, s *scratch) {
 	c.Ratio = strings.Join(ratio, " : ")
 	c.Title = "lost together: " + c.Members[0].Title + " and " + figures.Plural(len(c.Members)-1, "more place")
 	if c.Owner != "" {
-		c.Title = "lost objects of " + c.Owner
+		c.Title = "lost objects of " + ownerName(c.Owner)
+	}
+	for n, title := 2, c.Title; slices.ContainsFunc(r.Causes, func(o Cause) bool { return o.Title == c.Title }); n++ {
+		c.Title = fmt.Sprintf("%s (%d)", title, n) // lists tell causes apart by it
 	}
 	r.Causes = append(r.Causes, c)
+}
+
+// ownerName is a frame of a signature for people: of one without a function, module and offset.
+func ownerName(frame string) string {
+	module, offset, unnamed := strings.Cut(frame, blame.UnnamedFrame)
+	if !unnamed {
+		return frame
+	}
+	offset, _, _ = strings.Cut(offset, "@")
+	return strings.TrimSuffix(module, "!") + "+" + offset
 }
 
 func rateOf(f *Finding) *CauseRate {
