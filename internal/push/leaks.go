@@ -113,7 +113,7 @@ func (c *Client) Outcome(ctx context.Context, run *Run, v *Verdict, root string)
 		l.Reasons = why.silenced[l.Signature]
 		for _, cause := range v.Causes {
 			if slices.Contains(cause.Signatures, l.Signature) && l.Change != outcome.ChangeFixed {
-				l.Cause = cause.Title + ", " + cause.Ratio
+				l.Cause, l.Ratio = cause.Title, cause.Ratio
 			}
 		}
 	}

@@ -140,9 +140,9 @@ func gateCase(o *Outcome) junitCase {
 // leakCase is the case of leaks that count as one. The first stands for all where only one can be told.
 func leakCase(o *Outcome, row []*Leak) junitCase {
 	l := row[0]
-	name, headline := cmp.Or(l.Title, l.Signature)+" ["+l.Signature+"]", l.Headline()
+	name, headline, says := cmp.Or(l.Title, l.Signature)+" ["+l.Signature+"]", l.Headline(), l.Text()
 	if len(row) > 1 {
-		name, headline = l.Cause, l.changed().title+": "+l.Cause+", "+stacks(row)
+		name, headline, says = l.Cause, l.changed().title+": "+l.Cause, stacks(row)+", in the ratio "+l.Ratio
 	}
 	c := junitCase{Class: suiteName(o), Name: xmlText(name)}
 	var texts []string
@@ -155,13 +155,13 @@ func leakCase(o *Outcome, row []*Leak) junitCase {
 	text := xmlText(strings.Join(texts, "\n"))
 	switch {
 	case l.Fails:
-		c.Failure = &junitMessage{l.Change, xmlText(headline + ": " + l.Text()), text}
+		c.Failure = &junitMessage{l.Change, xmlText(headline + ": " + says), text}
 	case l.Doubtful && o.Gate != GatePassed:
-		c.Error = &junitMessage{GateInconclusive, xmlText(headline + " is not decided: " + l.Text()), text}
+		c.Error = &junitMessage{GateInconclusive, xmlText(headline + " is not decided: " + says), text}
 	case l.Change == ChangeFixed:
 		c.Out = text
 	default:
-		c.Skipped = &junitSkipped{xmlText("fails no gate: " + l.Word() + ", " + l.Text())}
+		c.Skipped = &junitSkipped{xmlText("fails no gate: " + l.Word() + ", " + says)}
 		c.Out = text
 	}
 	return c

@@ -88,7 +88,8 @@ func writeLeaks(b *bufio.Writer, o *Outcome) {
 		}
 		below := ""
 		if len(row) > 1 {
-			fmt.Fprintf(b, "| %s | **%s**, %s | %s | | | |\n", row[0].mark(), mdText(row[0].Cause), stacks(row), mdText(row[0].Class))
+			fmt.Fprintf(b, "| %s | **%s**, %s, %s | %s | | | |\n", row[0].mark(), mdText(row[0].Cause), mdText(row[0].Ratio), stacks(row),
+				mdText(row[0].Class))
 			below = "↳ "
 		}
 		for _, l := range row[:min(len(row), maxShown)] {

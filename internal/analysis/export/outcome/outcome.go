@@ -87,9 +87,10 @@ type Leak struct {
 	Ticket   string   `json:"ticket"`
 	Known    string   `json:"known"` // why it is tolerated
 	URL      string   `json:"url"`
-	// Cause is what it is lost together with, in words that all leaks of the cause have: "lost objects of app!Session::Open,
-	// 1 : 5 : 2"; "" where it shares its cause with no other.
+	// Cause is what it is lost together with, in words that all leaks of the cause have: "lost objects of
+	// app!Session::Open"; "" where it shares its cause with no other. Ratio is that of their blocks: "1 : 5 : 2".
 	Cause string `json:"cause,omitempty"`
+	Ratio string `json:"ratio,omitempty"`
 }
 
 // Rows are the leaks that count as one: those of one cause that the gate takes alike, in the order of the first.
