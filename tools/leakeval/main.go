@@ -14,7 +14,7 @@
 //	go run ./tools/leakeval -places 12 -leaks 6 -parts 3
 //
 // counts which findings are grouped by cause, where each place is an object of so many parts; with -parts 1, places that
-// have nothing to do with each other and one caller.
+// have nothing to do with each other and one caller. With -one-stack the parts of an object are judged as one.
 //
 //	go run ./tools/leakeval -fit internal/analysis/score/model_table.go
 //
@@ -61,6 +61,7 @@ func run(ctx context.Context, args []string) error {
 	matters := flags.String("matters", "", "with -places: the `growth` from which a leak matters, as in 3MB/day")
 	leaks := flags.Int("leaks", 1, "with -places: how many places of the other half leak")
 	parts := flags.Int("parts", 0, "with -places: count which findings are grouped by cause, where each place is an object of so many parts")
+	oneStack := flags.Bool("one-stack", false, "with -parts: all parts of an object have one stack, so that they are judged as one")
 	fit := flags.String("fit", "", "fit the model on the behaviours for tuning and write its table to this `file`")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -99,7 +100,7 @@ func run(ctx context.Context, args []string) error {
 		o.Matters = &growth
 	}
 	if *places > 0 && *parts > 0 {
-		cases, err := evaluation.Causes(ctx, o, workload.Mix{Stacks: *places, Leaks: *leaks, Parts: *parts})
+		cases, err := evaluation.Causes(ctx, o, workload.Mix{Stacks: *places, Leaks: *leaks, Parts: *parts, OneStack: *oneStack})
 		if err != nil {
 			return err
 		}

@@ -21,7 +21,9 @@ type CauseCase struct {
 	Apart    int    // pairs of findings that grow and have nothing to do with each other
 	Mistaken int    // of those, pairs of one cause
 	Wrong    bool   // a cause has findings of two objects
-	Leaks    int    // objects that are leaks by the report
+	Leaks    int    // objects that leak, and by the report one of whose parts does
+	Certain  int    // of those, certain ones
+	Innocent int    // objects that do not leak, and by the report do
 	Rows     int    // that it counts for them
 	Places   int    // of its findings that are leaks
 }
@@ -66,7 +68,7 @@ func causeCaseOf(p *workload.Process, name string, r *analysis.Report) CauseCase
 	c := CauseCase{Evidence: name, Rows: r.Verdict.Causes, Places: r.Verdict.Leaks}
 	type grown struct{ object, cause int }
 	var list []grown
-	leaking := map[int]bool{}
+	leaking, certain, innocent := map[int]bool{}, map[int]bool{}, map[int]bool{}
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		m := stackNumber.FindStringSubmatch(f.Title)
@@ -75,11 +77,20 @@ func causeCaseOf(p *workload.Process, name string, r *analysis.Report) CauseCase
 		}
 		k, _ := strconv.Atoi(m[1])
 		list = append(list, grown{p.Stacks[k].Object, f.Cause})
-		if f.Verdict == analysis.ClassLeak && p.Stacks[k].Truth == behaviour.Leaks {
-			leaking[p.Stacks[k].Object] = true
+		switch object := p.Stacks[k].Object; {
+		case f.Verdict != analysis.ClassLeak:
+		case p.Stacks[k].Truth != behaviour.Leaks:
+			innocent[object] = true
+		default:
+			leaking[object], certain[object] = true, certain[object] || f.Certain
 		}
 	}
-	c.Leaks = len(leaking)
+	c.Leaks, c.Innocent = len(leaking), len(innocent)
+	for _, is := range certain {
+		if is {
+			c.Certain++
+		}
+	}
 	for i, a := range list {
 		for _, b := range list[:i] {
 			one := a.cause > 0 && a.cause == b.cause
@@ -108,8 +119,8 @@ func PrintCauses(w io.Writer, cases []CauseCase) error {
 	}
 	slices.SortStableFunc(kinds, func(a, b string) int { return order(namedKind(a)) - order(namedKind(b)) })
 	t := tabwriter.NewWriter(w, 0, 0, 1, ' ', 0)
-	fmt.Fprintln(t, "| evidence\t| runs\t| with a wrong group\t| independent pairs in one group\t| pairs of one object in one group\t| objects that leak\t| stacks of them\t| rows\t|")
-	fmt.Fprintln(t, "| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t|")
+	fmt.Fprintln(t, "| evidence\t| runs\t| with a wrong group\t| independent pairs in one group\t| pairs of one object in one group\t| objects found to leak\t| certain\t| innocent ones\t| stacks of them\t| rows\t|")
+	fmt.Fprintln(t, "| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t|")
 	for _, kind := range kinds {
 		var sum CauseCase
 		runs, wrong := 0, 0
@@ -124,10 +135,11 @@ func PrintCauses(w io.Writer, cases []CauseCase) error {
 			}
 			sum.Together, sum.Found, sum.Apart, sum.Mistaken = sum.Together+c.Together, sum.Found+c.Found, sum.Apart+c.Apart,
 				sum.Mistaken+c.Mistaken
-			sum.Leaks, sum.Rows, sum.Places = sum.Leaks+c.Leaks, sum.Rows+c.Rows, sum.Places+c.Places
+			sum.Leaks, sum.Certain, sum.Innocent = sum.Leaks+c.Leaks, sum.Certain+c.Certain, sum.Innocent+c.Innocent
+			sum.Rows, sum.Places = sum.Rows+c.Rows, sum.Places+c.Places
 		}
-		fmt.Fprintf(t, "| %s\t| %d\t| %d\t| %d of %d\t| %d of %d\t| %d\t| %d\t| %d\t|\n", kind, runs, wrong, sum.Mistaken, sum.Apart,
-			sum.Found, sum.Together, sum.Leaks, sum.Places, sum.Rows)
+		fmt.Fprintf(t, "| %s\t| %d\t| %d\t| %d of %d\t| %d of %d\t| %d\t| %d\t| %d\t| %d\t| %d\t|\n", kind, runs, wrong, sum.Mistaken,
+			sum.Apart, sum.Found, sum.Together, sum.Leaks, sum.Certain, sum.Innocent, sum.Places, sum.Rows)
 	}
 	return t.Flush()
 }

@@ -27,6 +27,7 @@ type Process struct {
 	Attached     float64 // seconds of the run at which a trace begins; 0 where it sees the start
 	Stacks       []Stack
 	load         *behaviour.Load
+	oneStack     bool // all parts of an object have the stack of its first
 }
 
 // A Stack is one stack of a process with all that it allocated.
@@ -61,6 +62,8 @@ type Mix struct {
 	// Parts is of how many stacks each of them becomes: of one object that one function makes. Where it is 1, one function
 	// calls all stacks, whose blocks have nothing to do with each other. 0 leaves all as it is.
 	Parts int
+	// OneStack says that all parts of an object have the stack of its first, so that they are judged as one.
+	OneStack bool
 }
 
 // NewMixed is New for a process of a mix; nil for what New draws.
@@ -108,6 +111,7 @@ func NewMixed(seed, number, run uint64, behaviours []behaviour.Behaviour, mix *M
 	}
 	if mix != nil && mix.Parts > 0 {
 		p.divide(r, mix.Parts)
+		p.oneStack = mix.OneStack
 	}
 	p.place(r)
 	return p

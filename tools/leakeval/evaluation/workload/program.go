@@ -37,6 +37,9 @@ func address(image int, rva uint64) uint64 { return imageBase + uint64(image)*im
 
 // frames are the return addresses of a stack, innermost first.
 func (p *Process) frames(stack int) []uint64 {
+	if p.oneStack {
+		stack = p.Stacks[stack].Object
+	}
 	at := uint64(firstAt + stack*betweenThem)
 	list := []uint64{address(inNtdll, allocateAt), address(inProgram, at)}
 	if owner := p.Stacks[stack].owner; owner >= 0 {
