@@ -125,6 +125,35 @@ func TestKnownIsInNoCause(t *testing.T) {
 	}
 }
 
+// A frame that more than half of 20 findings or more run through owns no object.
+func TestTrunkOwnsNothing(t *testing.T) {
+	for _, c := range []struct{ findings, held, causes int }{{20, 10, 1}, {20, 11, 0}, {19, 18, 1}} {
+		var list []*capture.Capture
+		for i := range lost {
+			var rows []row
+			sessions := int64(5)
+			for _, n := range lost[:i+1] {
+				sessions += n
+			}
+			for k := range int64(c.findings) {
+				owner, count := int64(0x1000+0x10*k), int64(3)
+				if k < int64(c.held) {
+					owner = 0x100
+				}
+				if k < 2 {
+					count = sessions * (k + 1)
+				}
+				rows = append(rows, row{id: uint64(k + 1), stack: app.in(-0x10, 0x2000+0x10*k, owner, 0x3000+0x10*k, 0x4000+0x10*k),
+					count: count, bytes: 32 * count})
+			}
+			list = append(list, app.snapshot(rows...))
+		}
+		if r := analyze(t, inputs(list...)); len(r.Findings) != c.findings || len(r.Causes) != c.causes {
+			t.Errorf("%d of %d findings: %+v", c.held, c.findings, r.Causes)
+		}
+	}
+}
+
 // A trace tells causes by when the blocks came that it saw stay.
 func TestCausesOfATrace(t *testing.T) {
 	at := func(place uint64) []uint64 {

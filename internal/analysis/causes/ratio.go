@@ -81,12 +81,22 @@ func ratioOf(a, b *shape) (p, q int, ok bool) {
 		if q > mostBlocks*p {
 			return 0, 0, false
 		}
+		if p > 1 && divisor(p, q) > 1 { // it is among those before
+			continue
+		}
 		off := math.Abs(float64(p)*y - float64(q)*x)
 		if off <= max(mostOff*float64(q)*x, objectsInFlight*float64(p*q)) && x >= leastObjects*float64(p) {
 			return p, q, true
 		}
 	}
 	return 0, 0, false
+}
+
+func divisor(a, b int) int {
+	for b > 0 {
+		a, b = b, a%b
+	}
+	return a
 }
 
 func round(x float64) int { return int(math.Round(x)) }
