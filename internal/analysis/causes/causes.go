@@ -54,7 +54,7 @@ const (
 	// together: what is further out dispatches all kinds of work.
 	ownerReach = 2
 	// window is how many neighbours by shape a leak is compared with on each side. All pairs are compared of fewer leaks.
-	window = 32
+	window = 16
 )
 
 // Find groups leaks. Two are of one cause where they came in a fixed ratio of whole numbers, far more exactly than leaks
