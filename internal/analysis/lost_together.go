@@ -183,23 +183,11 @@ const (
 // findCauses groups the findings that are lost together. Those that the project's rules know are in no cause: they are
 // not counted.
 func (r *Report) findCauses(ctx context.Context) error {
-	var places []int
-	var list []causes.Leak
-	var scratch scratch
-	for i := range r.Findings {
-		f := &r.Findings[i]
-		if f.arrivals == nil {
-			continue
-		}
-		if _, known, frames := f.names(&scratch); known == "" {
-			places = append(places, i)
-			list = append(list, causes.Leak{Came: f.arrivals.came, Frames: frames, Load: f.arrivals.load()})
-		}
-	}
+	places, list := r.mayBeParts()
 	if len(list) > 1 {
-		run := causes.Run{IsTrunk: r.trunk(&scratch)}
+		var scratch scratch
+		run := causes.Run{IsTrunk: r.trunk(&scratch), Coarse: r.coarse()}
 		run.Time, run.Work = r.Findings[places[0]].arrivals.judge.clocks(len(list[0].Came))
-		run.Coarse = r.coarse()
 		groups, err := causes.Find(ctx, list, run)
 		if err != nil {
 			return fmt.Errorf("analysis: %w", err)
@@ -216,6 +204,31 @@ func (r *Report) findCauses(ctx context.Context) error {
 		r.Findings[i].arrivals = nil
 	}
 	return nil
+}
+
+// mayBeParts are the findings that may be parts of a cause, and their places.
+func (r *Report) mayBeParts() (places []int, list []causes.Leak) {
+	var grown []int
+	for i := range r.Findings {
+		if r.Findings[i].arrivals != nil {
+			grown = append(grown, i)
+		}
+	}
+	leaks, known := make([]causes.Leak, len(grown)), make([]string, len(grown))
+	inParts(len(grown), func(from, to int) {
+		var scratch scratch
+		for n := from; n < to; n++ {
+			f := &r.Findings[grown[n]]
+			leaks[n] = causes.Leak{Came: f.arrivals.came, Load: f.arrivals.load()}
+			_, known[n], leaks[n].Frames = f.names(&scratch)
+		}
+	})
+	for n, i := range grown {
+		if known[n] == "" {
+			places, list = append(places, i), append(list, leaks[n])
+		}
+	}
+	return places, list
 }
 
 // names are what a finding is called, why it is known and the frames of its signature, also where they are not filled in
