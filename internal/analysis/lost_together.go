@@ -15,8 +15,8 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
-// A Cause is findings that are lost together: parts of one object, or of what one event loses. A finding that shares its
-// cause with no other is in none.
+// A Cause is findings that are lost together: parts of one object, or of what one event loses. A finding that shares
+// its cause with no other is in none.
 type Cause struct {
 	Number int    `json:"number"` // from 1 on; Finding.Cause is one of them
 	Title  string `json:"title"`  // "lost objects of app!Session::Open"
@@ -150,7 +150,8 @@ func shares(at []float64) []float64 {
 // coarse is by how much the part of the time that an interval is may be wrong, because clocks count minutes.
 func (r *Report) coarse() float64 {
 	const minute = int64(time.Minute)
-	if r.Trace != nil || r.hours() == 0 || slices.ContainsFunc(r.judged, func(s Snapshot) bool { return s.AtNS%minute != 0 }) {
+	isFine := func(s Snapshot) bool { return s.AtNS%minute != 0 }
+	if r.Trace != nil || r.hours() == 0 || slices.ContainsFunc(r.judged, isFine) {
 		return 0
 	}
 	return 1 / (r.hours() * 60)
@@ -220,7 +221,7 @@ func (r *Report) mayBeParts() (places []int, list []causes.Leak) {
 		for n := from; n < to; n++ {
 			f := &r.Findings[grown[n]]
 			leaks[n] = causes.Leak{Came: f.arrivals.came, Load: f.arrivals.load()}
-			_, known[n], leaks[n].Frames = f.names(&scratch)
+			known[n], leaks[n].Frames = f.names(&scratch)
 		}
 	})
 	for n, i := range grown {
@@ -231,21 +232,20 @@ func (r *Report) mayBeParts() (places []int, list []causes.Leak) {
 	return places, list
 }
 
-// names are what a finding is called, why it is known and the frames of its signature, also where they are not filled in
-// yet.
-func (f *Finding) names(s *scratch) (title, known string, frames []string) {
+// names are why a finding is known and the frames of its signature, also where they are not filled in yet.
+func (f *Finding) names(s *scratch) (known string, frames []string) {
 	if f.from == nil {
-		return f.Title, f.Known, f.Frames
+		return f.Known, f.Frames
 	}
 	t := f.from.frames.tell(s, f.from.stack, f.from.key.kind)
-	return t.Title, t.Known, t.Frames
+	return t.Known, t.Frames
 }
 
 // trunk tells the frames that more than half of the findings hold: dispatchers and loops of messages.
 func (r *Report) trunk(s *scratch) func(frame string) bool {
 	held, n := map[string]int{}, min(trunkSample, len(r.Findings))
 	for i := range r.Findings[:n] {
-		_, _, frames := r.Findings[i].names(s)
+		_, frames := r.Findings[i].names(s)
 		for k, frame := range frames {
 			if !slices.Contains(frames[:k], frame) {
 				held[frame]++

@@ -136,7 +136,7 @@ func TestTrunkOwnsNothing(t *testing.T) {
 				sessions += n
 			}
 			for k := range int64(c.findings) {
-				owner, count := int64(0x1000+0x10*k), int64(3)
+				owner, count := 0x1000+0x10*k, int64(3)
 				if k < int64(c.held) {
 					owner = 0x100
 				}

@@ -173,7 +173,8 @@ func leaks(r *Report, t *tally) string {
 		most := c.BeforeExit()
 		return s + fmt.Sprintf("%s in %s, %s%s", figures.Bytes(most.Bytes), blocks(most.Count), c.Title, c.Rate.sentence())
 	}
-	return s + fmt.Sprintf("%s in %s, from %s%s", figures.Bytes(top.Bytes), blocks(top.Count), t.top.Where(), perUnit(t.top))
+	return s + fmt.Sprintf("%s in %s, from %s%s", figures.Bytes(top.Bytes), blocks(top.Count), t.top.Where(),
+		perUnit(t.top))
 }
 
 // perUnit says how fast a finding grows.

@@ -13,8 +13,8 @@
 //
 //	go run ./tools/leakeval -places 12 -leaks 6 -parts 3
 //
-// counts which findings are grouped by cause, where each place is an object of so many parts; with -parts 1, places that
-// have nothing to do with each other and one caller. With -one-stack the parts of an object are judged as one.
+// counts which findings are grouped by cause, where each place is an object of so many parts; with -parts 1, places
+// that have nothing to do with each other and one caller. With -one-stack the parts of an object are judged as one.
 //
 //	go run ./tools/leakeval -fit internal/analysis/score/model_table.go
 //
@@ -100,7 +100,8 @@ func run(ctx context.Context, args []string) error {
 		o.Matters = &growth
 	}
 	if *places > 0 && *parts > 0 {
-		cases, err := evaluation.Causes(ctx, o, workload.Mix{Stacks: *places, Leaks: *leaks, Parts: *parts, OneStack: *oneStack})
+		mix := workload.Mix{Stacks: *places, Leaks: *leaks, Parts: *parts, OneStack: *oneStack}
+		cases, err := evaluation.Causes(ctx, o, mix)
 		if err != nil {
 			return err
 		}

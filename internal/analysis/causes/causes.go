@@ -1,7 +1,7 @@
-// Package causes tells which leaks of a run are parts of one cause: an object that is lost whole, such as a session with
-// its five strings and two nodes. In come, for each leak, how many of its blocks came in each interval and stayed; out
-// come groups whose blocks come in a fixed ratio at the same instants. docs/method.md publishes the rule and how often
-// it is wrong. The package knows numbers and names of frames only.
+// Package causes tells which leaks of a run are parts of one cause: an object that is lost whole, such as a session
+// with its five strings and two nodes. In come, for each leak, how many of its blocks came in each interval and stayed;
+// out come groups whose blocks come in a fixed ratio at the same instants. docs/method.md publishes the rule and how
+// often it is wrong. The package knows numbers and names of frames only.
 package causes
 
 import (
@@ -26,8 +26,8 @@ type Leak struct {
 
 // A Run is what leaks have in common.
 type Run struct {
-	// Time is how long each interval is, Work how much of what the run counts was done in it, both in shares of 1; nil where
-	// that is not known.
+	// Time is how long each interval is, Work how much of what the run counts was done in it, both in shares of 1; nil
+	// where that is not known.
 	Time, Work []float64
 	// Coarse is by how much a share of Time may be wrong, where the clock counts minutes and runs are short.
 	Coarse float64
@@ -57,10 +57,10 @@ const (
 	window = 16
 )
 
-// Find groups leaks. Two are of one cause where they came in a fixed ratio of whole numbers, far more exactly than leaks
-// do that only share the load, and besides either one frame of the program calls both or they came in the same bursts,
-// which the load does not explain: what comes with each piece of work comes in a fixed ratio whatever it is. Nor do two
-// count that agree with each other no better than with the time or the work. Entry points own no object.
+// Find groups leaks. Two are of one cause where they came in a fixed ratio of whole numbers, far more exactly than
+// leaks do that only share the load, and besides either one frame of the program calls both or they came in the same
+// bursts, which the load does not explain: what comes with each piece of work comes in a fixed ratio whatever it is.
+// Nor do two count that agree with each other no better than with the time or the work. Entry points own no object.
 func Find(ctx context.Context, list []Leak, run Run) ([]Group, error) {
 	g := grouping{list: list, run: run, shapes: make([]shape, len(list)), set: make([]int, len(list))}
 	var usable []int
@@ -97,7 +97,8 @@ type grouping struct {
 	set    []int   // of a leak: another one of its group, itself where it stands for the group
 }
 
-// buckets divide leaks by what two of one cause must have in common beside the ratio: a frame that calls both, or bursts.
+// buckets divide leaks by what two of one cause must have in common beside the ratio: a frame that calls both, or
+// bursts.
 func (g *grouping) buckets(usable []int) [][]int {
 	type callees struct{ near, far []int } // leaks that a frame may own together with any of them, or with its own only
 	byOwner := map[string]*callees{}

@@ -10,8 +10,8 @@ const (
 	// each of those: of larger numbers some ratio always fits.
 	mostOfLeast = 4
 	mostBlocks  = 256
-	// mostOff is by how much two totals may miss their ratio, and objectsInFlight by how many objects whatever their number:
-	// objects are half made, or half freed, when the evidence begins and ends.
+	// mostOff is by how much two totals may miss their ratio, and objectsInFlight by how many objects whatever their
+	// number: objects are half made, or half freed, when the evidence begins and ends.
 	mostOff         = 0.01
 	objectsInFlight = 2
 	// mostNoise is which part of the blocks may come in another interval than the other parts of their object.
@@ -113,8 +113,8 @@ func isClose(a, b []int64, p, q int) bool {
 	return off <= mostNoise*all
 }
 
-// isShared reports whether two leaks in the ratio p : q deviate from a clock in the same way; nil is a clock by which all
-// intervals are of one length. Deviations that the clock may make itself, because it is coarse, are none.
+// isShared reports whether two leaks in the ratio p : q deviate from a clock in the same way; nil is a clock by which
+// all intervals are of one length. Deviations that the clock may make itself, because it is coarse, are none.
 func isShared(a, b []int64, p, q int, clock []float64, coarse float64) bool {
 	objectsA, objectsB := 0.0, 0.0
 	for i := range a {

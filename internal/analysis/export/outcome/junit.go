@@ -59,10 +59,11 @@ type (
 	}
 )
 
-// JUnit writes a suite with a case for the gate and one for each leak, or for all that are lost together. A leak that fails the gate is a failure, one
-// that does not is skipped, with the reason, and one that is fixed has passed. A gate that does not decide is an error,
-// and so is a leak that could fail it and is not decided: they must not look like a pass. Where the policy lets the
-// gate pass all the same, such a leak is skipped. The time of the job is that of the gate.
+// JUnit writes a suite with a case for the gate and one for each leak, or for all that are lost together. A leak that
+// fails the gate is a failure, one that does not is skipped, with the reason, and one that is fixed has passed. A gate
+// that does not decide is an error, and so is a leak that could fail it and is not decided: they must not look like a
+// pass. Where the policy lets the gate pass all the same, such a leak is skipped. The time of the job is that of the
+// gate.
 func JUnit(w io.Writer, o *Outcome) error {
 	s := junitSuite{Name: suiteName(o)}
 	for _, p := range [][2]string{{"project", o.Project}, {"build", o.Build}, {"scenario", o.Scenario},
