@@ -154,21 +154,19 @@ func sentence(r *Report, v *Verdict, t *tally, lossy *Warning) string {
 
 // leaks says who leaks how much, and from where.
 func leaks(r *Report, t *tally) string {
-	top := t.top.BeforeExit()
-	if t.leaks == 1 {
-		return fmt.Sprintf("%s leaks %s in %s from %s%s", nameOf(r), figures.Bytes(top.Bytes), blocks(top.Count),
-			t.top.Where(), perUnit(t.top))
+	top, c := t.top.BeforeExit(), t.topCause
+	s := fmt.Sprintf("%s leaks %s in %s", nameOf(r), figures.Bytes(t.leaked.Bytes), blocks(t.leaked.Count))
+	if t.leakCauses == 1 && c != nil {
+		return fmt.Sprintf("%s: %s, %s, %s%s", s, c.Stacks(), c.Title, c.Ratio, c.Rate.sentence())
 	}
-	c := t.topCause
-	if c != nil && t.leakCauses == 1 {
-		return fmt.Sprintf("%s leaks %s in %s: %s, %s, %s%s", nameOf(r), figures.Bytes(t.leaked.Bytes), blocks(t.leaked.Count),
-			c.Stacks(), c.Title, c.Ratio, c.Rate.sentence())
+	if t.leaks == 1 {
+		return fmt.Sprintf("%s from %s%s", s, t.top.Where(), perUnit(t.top))
 	}
 	from := fmt.Sprintf("%d places", t.leaks)
 	if t.leakCauses < t.leaks {
 		from = fmt.Sprintf("%d leaks in %d stacks", t.leakCauses, t.leaks)
 	}
-	s := fmt.Sprintf("%s leaks %s in %s from %s; the most, ", nameOf(r), figures.Bytes(t.leaked.Bytes), blocks(t.leaked.Count), from)
+	s += " from " + from + "; the most, "
 	if c != nil && c.BeforeExit().Bytes > top.Bytes {
 		most := c.BeforeExit()
 		return s + fmt.Sprintf("%s in %s, %s%s", figures.Bytes(most.Bytes), blocks(most.Count), c.Title, c.Rate.sentence())
