@@ -63,8 +63,8 @@ func (p *Process) names() *capture.Names {
 	for i := range p.Stacks {
 		at := uint32(firstAt + i*betweenThem)
 		program.Add(at, capture.NamedFrame{Function: Title(i), Offset: 0x20})
-		program.Add(at+ownerAt, capture.NamedFrame{Function: fmt.Sprintf("Stack%d::Make", i), Offset: 0x40})
 		program.Add(at+0x800, capture.NamedFrame{Function: fmt.Sprintf("Stack%d::Run", i), Offset: 0x30})
+		program.Add(at+ownerAt, capture.NamedFrame{Function: fmt.Sprintf("Stack%d::Make", i), Offset: 0x40})
 	}
 	n := &capture.Names{Images: []capture.Image{program, kernel32, ntdll}}
 	n.Sort()
