@@ -67,6 +67,12 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 	if firstLossy(r.Warnings) != nil || r.doubted != nil { // the verdict is inconclusive, whatever leaks
 		r.Power, r.powerless = nil, ""
 	}
+	if err := r.findCauses(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.tell(ctx, min(len(r.Findings), shown+r.lostTogether())); err != nil { // a cause is shown as one
+		return nil, err
+	}
 	r.asked = opt.Matters
 	r.Verdict = decide(r)
 	r.Verdict.Suffices = new(r.Suffices())

@@ -153,7 +153,7 @@ func findingOf(j *judge, evidence string, sites []*judgedSite) Finding {
 	f.most = j.mostLeaked(all, result.Class, &f)
 	f.Verdict, f.Certain, f.Evidence, f.Stayed = result.Class, result.Certain, result.Evidence, j.stayed(all)
 	if f.Verdict.IsSuspect() {
-		f.Rate = result.Rate
+		f.Rate, f.arrivals = result.Rate, j.arrivals(all)
 	}
 	if result.Scored() {
 		f.Score = new(result.Score)
@@ -236,7 +236,7 @@ func takeWitness(r, other *Report) {
 			continue
 		}
 		only := *f
-		only.Sites = 0 // none of the report's
+		only.Sites, only.arrivals = 0, nil // none of the report's
 		if lossy {
 			only.Verdict, only.Certain = ClassGrowing, false
 		}

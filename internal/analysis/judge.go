@@ -76,7 +76,7 @@ func axisOf(snapshots []Snapshot, work *Work, first int) score.Axis {
 	if a.Hours != nil {
 		return a
 	}
-	a.Unit = "snapshot"
+	a.Unit = perSnapshot
 	for i := range a.At {
 		a.At[i] = float64(i)
 	}

@@ -49,6 +49,8 @@ type Report struct {
 	Reported []ReportedLeaks `json:"reported_leaks,omitempty"`
 	// Unreachable are the findings whose blocks nothing points to, those with most of them first.
 	Unreachable []UnreachedFinding `json:"unreachable,omitempty"`
+	// Causes are the findings that are lost together, those with the gravest member first.
+	Causes []Cause `json:"causes,omitempty"`
 	// Findings are the signatures of the sites, leaks first.
 	Findings []Finding `json:"findings"`
 	// Stacks are the stacks that sites, claims and samples name, with their frames: "stacks" and "frames" in JSON.
@@ -138,6 +140,10 @@ type Finding struct {
 	Owner string `json:"owner,omitempty"`
 	Known string `json:"known,omitempty"`
 	Group string `json:"group,omitempty"`
+	// Cause is the number of the Cause whose part the finding is; 0 where it shares its cause with no other.
+	Cause int `json:"cause,omitempty"`
+
+	arrivals *arrivals // until causes are found; nil of what does not grow
 
 	// Risk is what it could leak in the run; nil of a report that was read from JSON, and of what nobody weighed or did not
 	// keep anything.
@@ -353,8 +359,10 @@ const (
 
 // A Verdict is the report's conclusion and the sentence that says it.
 type Verdict struct {
-	Status   Status `json:"status"`
-	Leaks    int    `json:"leaks"` // findings that are leaks, those that are known not counted
+	Status Status `json:"status"`
+	Leaks  int    `json:"leaks"` // findings that are leaks, those that are known not counted
+	// Causes are the causes of those leaks: fewer, where several are lost together.
+	Causes   int    `json:"causes,omitempty"`
 	Known    int    `json:"known"` // findings that leak or grow and that the project's rules know
 	Sentence string `json:"sentence"`
 	// Matters is the growth from which a leak matters, Undecided what the run could leak that the evidence does not decide;

@@ -17,16 +17,18 @@ const SnapshotsToDecide = score.SnapshotsToJudge
 // A tally counts what the findings of a report say. Those that the project's rules know are in known only.
 type tally struct {
 	certain, leaks, growing, known int
+	leakCauses, growingCauses      int      // of the leaks, and of what grows beside them: one where several are lost together
 	unreferenced                   int      // of those that grow or may, what no pointer reaches
 	agreed                         int      // of those, what several dumps find no pointer to
-	leaked                         Amount   // by leaks, as of the instant before the process ended
+	leaked                         Amount   // by causes of leaks, as of the instant before the process ended
 	top                            *Finding // the leak, else what grows, that holds most
+	topCause                       *Cause   // the cause of several findings that leaks and holds most; nil for none
 }
 
-func tallyOf(findings []Finding) tally {
+func tallyOf(r *Report) tally {
 	var t tally
-	for i := range findings {
-		f := &findings[i]
+	for i := range r.Findings {
+		f := &r.Findings[i]
 		if !f.Verdict.IsSuspect() {
 			continue
 		}
@@ -34,6 +36,7 @@ func tallyOf(findings []Finding) tally {
 			t.known++
 			continue
 		}
+		t.countCause(r, f)
 		if f.Verdict != ClassLeak {
 			t.growing++
 			if f.Verdict == ClassUnreferenced {
@@ -44,7 +47,6 @@ func tallyOf(findings []Finding) tally {
 			}
 		} else {
 			t.leaks++
-			t.leaked = t.leaked.Plus(f.BeforeExit())
 			if f.Certain {
 				t.certain++
 			}
@@ -57,12 +59,33 @@ func tallyOf(findings []Finding) tally {
 	return t
 }
 
+// countCause counts the cause of a finding, once for all that are lost together: as a leak where one of them is.
+func (t *tally) countCause(r *Report, f *Finding) {
+	class, first := f.Verdict, true
+	if c := r.CauseOf(f); c != nil {
+		class, first = c.Verdict, c.Members[0].Signature == f.Signature
+		if first && class == ClassLeak && (t.topCause == nil || c.BeforeExit().Bytes > t.topCause.BeforeExit().Bytes) {
+			t.topCause = c
+		}
+	}
+	if class == ClassLeak {
+		t.leaked = t.leaked.Plus(f.BeforeExit())
+	}
+	switch {
+	case !first:
+	case class == ClassLeak:
+		t.leakCauses++
+	default:
+		t.growingCauses++
+	}
+}
+
 // decide draws the conclusion.
 func decide(r *Report) Verdict {
-	t, lossy := tallyOf(r.Findings), cmp.Or(firstLossy(r.Warnings), r.doubted)
-	v := Verdict{Status: StatusInconclusive, Leaks: t.leaks, Known: t.known}
+	t, lossy := tallyOf(r), cmp.Or(firstLossy(r.Warnings), r.doubted)
+	v := Verdict{Status: StatusInconclusive, Leaks: t.leaks, Causes: t.leakCauses, Known: t.known}
 	if t.agreed > 0 && lossy == nil { // several dumps say so: growth need not be seen
-		v.Status, v.Leaks = StatusLeak, t.leaks+t.agreed
+		v.Status, v.Leaks, v.Causes = StatusLeak, t.leaks+t.agreed, t.leakCauses+t.agreed
 		v.Sentence = sentence(r, &v, &t, lossy)
 		return v
 	}
@@ -132,14 +155,25 @@ func sentence(r *Report, v *Verdict, t *tally, lossy *Warning) string {
 
 // leaks says who leaks how much, and from where.
 func leaks(r *Report, t *tally) string {
-	top := t.top.BeforeExit()
-	if t.leaks == 1 {
-		return fmt.Sprintf("%s leaks %s in %s from %s%s", nameOf(r), figures.Bytes(top.Bytes), blocks(top.Count),
-			t.top.Where(), perUnit(t.top))
+	top, c := t.top.BeforeExit(), t.topCause
+	s := fmt.Sprintf("%s leaks %s in %s", nameOf(r), figures.Bytes(t.leaked.Bytes), blocks(t.leaked.Count))
+	if t.leakCauses == 1 && c != nil {
+		return fmt.Sprintf("%s: %s, %s, %s%s", s, c.Stacks(), c.Title, c.Ratio, c.Rate.sentence())
 	}
-	return fmt.Sprintf("%s leaks %s in %s from %d places; the most, %s in %s, from %s%s", nameOf(r), figures.Bytes(t.leaked.Bytes),
-		blocks(t.leaked.Count), t.leaks,
-		figures.Bytes(top.Bytes), blocks(top.Count), t.top.Where(), perUnit(t.top))
+	if t.leaks == 1 {
+		return fmt.Sprintf("%s from %s%s", s, t.top.Where(), perUnit(t.top))
+	}
+	from := fmt.Sprintf("%d places", t.leaks)
+	if t.leakCauses < t.leaks {
+		from = fmt.Sprintf("%d leaks in %d stacks", t.leakCauses, t.leaks)
+	}
+	s += " from " + from + "; the most, "
+	if c != nil && c.BeforeExit().Bytes > top.Bytes {
+		most := c.BeforeExit()
+		return s + fmt.Sprintf("%s in %s, %s%s", figures.Bytes(most.Bytes), blocks(most.Count), c.Title, c.Rate.sentence())
+	}
+	return s + fmt.Sprintf("%s in %s, from %s%s", figures.Bytes(top.Bytes), blocks(top.Count), t.top.Where(),
+		perUnit(t.top))
 }
 
 // perUnit says how fast a finding grows.
@@ -216,7 +250,15 @@ func most(findings []Finding, total Amount) string {
 }
 
 // places counts what leaks or grows.
-func places(t *tally) string { return figures.Plural(t.leaks+t.growing, "place") }
+func places(t *tally) string { return countOf(t.leakCauses+t.growingCauses, t.leaks+t.growing) }
+
+// countOf counts places, and their causes where these are fewer.
+func countOf(causes, places int) string {
+	if causes < places {
+		return fmt.Sprintf("%s in %d places", figures.Plural(causes, "cause"), places)
+	}
+	return figures.Plural(places, "place")
+}
 
 // conclusion says what the evidence allows to conclude, and which further evidence would tell more.
 func conclusion(r *Report, v *Verdict, t *tally, lossy *Warning) string {
@@ -240,12 +282,12 @@ func conclusion(r *Report, v *Verdict, t *tally, lossy *Warning) string {
 		return undecided(v.Undecided)
 	case t.leaks > 0 && r.Trace == nil && len(r.judged) < score.SnapshotsToBeCertain:
 		return fmt.Sprintf("%s probably leaking; it takes %d snapshots to be certain, and these are %d",
-			figures.Plural(t.leaks, "place"), score.SnapshotsToBeCertain, len(r.judged))
+			countOf(t.leakCauses, t.leaks), score.SnapshotsToBeCertain, len(r.judged))
 	case t.leaks > 0:
-		return figures.Plural(t.leaks, "place") +
+		return countOf(t.leakCauses, t.leaks) +
 			" probably leaking, which a cache that is not full yet would look like as well; run longer"
 	case t.growing > 0:
-		return figures.Plural(t.growing, "place") +
+		return countOf(t.growingCauses, t.growing) +
 			" growing, which a leak and a cache that is not full yet both do; run longer"
 	}
 	return "choose a window that shows more of it"

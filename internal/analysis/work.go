@@ -9,6 +9,9 @@ import (
 // hour is the unit of growth where nobody counts work.
 const hour = "hour"
 
+// perSnapshot is the unit of growth where clocks do not tell either.
+const perSnapshot = "snapshot"
+
 // defaultWork is what work is called where nobody names it.
 const defaultWork = "unit of work"
 

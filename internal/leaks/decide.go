@@ -44,6 +44,8 @@ type Case struct {
 	// Past tells, by signature, which of the last runs of the scenario that decide about it found it, the oldest first
 	// and this run last.
 	Past map[string][]bool
+	// Causes are the leaks of the run that are lost together, by the signatures of Head.
+	Causes []Cause
 }
 
 // A decider derives the decision on a case.

@@ -54,15 +54,15 @@ func (d *decider) gate() Gate {
 	return GateInconclusive
 }
 
-// whyFailed counts the kinds of leaks, and names what else failed.
+// whyFailed counts the kinds of leaks, those of one cause as one, and names what else failed.
 func (d *decider) whyFailed(made *Decision) string {
-	kinds, parts := map[ReasonCode]int{}, []string(nil)
+	kinds, parts := map[ReasonCode][]string{}, []string(nil)
 	for _, r := range made.by(EffectFails) {
-		kinds[r.Code]++
+		kinds[r.Code] = append(kinds[r.Code], r.Signature)
 	}
 	for _, on := range failOns {
-		if n := kinds[ReasonCode(on)]; n > 0 {
-			parts = append(parts, reason(n, on))
+		if list := kinds[ReasonCode(on)]; len(list) > 0 {
+			parts = append(parts, reasonOf(d.Causes, list, on))
 		}
 	}
 	for _, r := range made.by(EffectFails) {

@@ -2,6 +2,7 @@ package leaks
 
 import (
 	"cmp"
+	"slices"
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/compare"
@@ -30,7 +31,8 @@ type Verdict struct {
 	Arrivals []Arrival
 	// Renamed are leaks that have another signature since the build of the run.
 	Renamed  []RenamedLeak
-	Power    string // what the evidence would have shown; "" where it could show nothing
+	Causes   []Cause // of what leaks or grows: several signatures each
+	Power    string  // what the evidence would have shown; "" where it could show nothing
 	Sentence string
 }
 
@@ -86,6 +88,11 @@ func (v *Verdict) decide(c *Case) {
 	}
 	v.arrive(c)
 	v.Renamed = RenamedLeaks(c)
+	v.Causes = among(c.Causes, func(signature string) bool {
+		return slices.ContainsFunc(c.Head.Findings, func(f compare.Finding) bool {
+			return f.Signature == signature && f.Class.IsSuspect()
+		})
+	})
 	made := Decide(c)
 	v.Decision, v.Gate, v.Why = &made, made.Gate, made.Why
 }

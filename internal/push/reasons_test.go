@@ -79,3 +79,40 @@ func TestReasonsDecide(t *testing.T) {
 		})
 	}
 }
+
+// Leaks that the server says are lost together are one in comments and files for CI.
+func TestOutcomeCountsCauses(t *testing.T) {
+	f := newFake(t)
+	f.verdict = func() string {
+		return `{"run":7,"gate":"failed","url":"/runs/7","new":["a","b","c"],"fixed":["d"],"baseline":{"build":"1"},"fail_on":["new"],` +
+			`"causes":[{"title":"lost objects of app!Open","ratio":"1 : 5","signatures":["a","b","d"]}],` +
+			`"reasons":[{"effect":"fails","code":"new","signature":"a"},{"effect":"fails","code":"new","signature":"b"}]}`
+	}
+	f.before = func(_ int, w http.ResponseWriter, r *http.Request) bool {
+		if strings.Contains(r.URL.Path, "/signatures/") {
+			problem(w, http.StatusForbidden, "not-allowed", "this needs a token with the scope read")
+			return true
+		}
+		return false
+	}
+	client, err := push.NewClient(f.URL, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := client.Verdict(t.Context(), 7, push.Question{}, 0, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := client.Outcome(t.Context(), &push.Run{ID: 7, Project: "p"}, v, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	causes := map[string]string{}
+	for _, l := range o.Leaks {
+		causes[l.Signature] = strings.TrimSuffix(l.Cause+", "+l.Ratio, ", ")
+	}
+	const want = "lost objects of app!Open, 1 : 5"
+	if causes["a"] != want || causes["b"] != want || causes["c"] != "" || causes["d"] != "" || o.Count("new") != 2 {
+		t.Errorf("%v, %d new", causes, o.Count("new"))
+	}
+}

@@ -104,6 +104,8 @@ type Verdict struct {
 	Persisting signatures `json:"persisting"`
 	Known      signatures `json:"known"`
 
+	// Causes are leaks that are lost together; empty where the server does not say.
+	Causes []leaks.Cause `json:"causes"`
 	// Undecided are the findings that could fail the gate and are not decided; empty where the server does not say.
 	Undecided []Undecided `json:"undecided"`
 	// Matters is from which growth on a leak matters; nil where the server does not say.

@@ -57,6 +57,9 @@ func (v View) gateCase(ctx context.Context, run *Run, q GateQuestion, file *Poli
 	if err := v.risks(ctx, run.ID, c); err != nil {
 		return nil, nil, err
 	}
+	if c.Causes, err = v.Causes(ctx, run.ID); err != nil {
+		return nil, nil, err
+	}
 	return result, c, v.underPolicy(ctx, run, c, file)
 }
 

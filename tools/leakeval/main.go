@@ -11,6 +11,11 @@
 // counts what the verdicts on whole runs would make of a gate, for processes of so many places that are clean or have
 // leaks.
 //
+//	go run ./tools/leakeval -places 12 -leaks 6 -parts 3
+//
+// counts which findings are grouped by cause, where each place is an object of so many parts; with -parts 1, places
+// that have nothing to do with each other and one caller. With -one-stack the parts of an object are judged as one.
+//
 //	go run ./tools/leakeval -fit internal/analysis/score/model_table.go
 //
 // fits the model on the behaviours that are for tuning, and writes its table.
@@ -30,6 +35,7 @@ import (
 
 	"heapdrift/internal/analysis"
 	"heapdrift/tools/leakeval/evaluation"
+	"heapdrift/tools/leakeval/evaluation/workload"
 )
 
 func main() {
@@ -54,6 +60,8 @@ func run(ctx context.Context, args []string) error {
 	places := flags.Int("places", 0, "count the verdicts on runs of processes of so many places, half of them clean, instead of judging places")
 	matters := flags.String("matters", "", "with -places: the `growth` from which a leak matters, as in 3MB/day")
 	leaks := flags.Int("leaks", 1, "with -places: how many places of the other half leak")
+	parts := flags.Int("parts", 0, "with -places: count which findings are grouped by cause, where each place is an object of so many parts")
+	oneStack := flags.Bool("one-stack", false, "with -parts: all parts of an object have one stack, so that they are judged as one")
 	fit := flags.String("fit", "", "fit the model on the behaviours for tuning and write its table to this `file`")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -90,6 +98,14 @@ func run(ctx context.Context, args []string) error {
 			return fmt.Errorf("-matters: %w", err)
 		}
 		o.Matters = &analysis.Ask{Threshold: threshold, By: "-matters"}
+	}
+	if *places > 0 && *parts > 0 {
+		mix := workload.Mix{Stacks: *places, Leaks: *leaks, Parts: *parts, OneStack: *oneStack}
+		cases, err := evaluation.Causes(ctx, o, mix)
+		if err != nil {
+			return err
+		}
+		return evaluation.PrintCauses(os.Stdout, cases)
 	}
 	if *places > 0 {
 		cases, err := evaluation.Verdicts(ctx, o, *places, *leaks)

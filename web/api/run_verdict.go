@@ -43,6 +43,7 @@ type verdictView struct {
 	// NewRows and RegressedRows say in which interval the leaks came in, or came back.
 	NewRows        []leaks.Arrival          `json:"new_rows"`
 	RegressedRows  []leaks.Arrival          `json:"regressed_rows"`
+	Causes         []leaks.Cause            `json:"causes"`    // of what leaks or grows and is lost together
 	Undecided      []leaks.UndecidedFinding `json:"undecided"` // that could fail the gate
 	Rerun          bool                     `json:"rerun"`     // one more run of the same kind would probably decide
 	Power          string                   `json:"power"`     // what the evidence would have shown; "" where it could show nothing
@@ -169,7 +170,7 @@ func viewOfVerdict(run *store.Run, v *leaks.Verdict) *verdictView {
 		Undecided: []leaks.UndecidedFinding{},
 		New:       filled(v.New), Grown: filled(v.Grown),
 		Fixed: filled(v.Fixed), Clean: filled(v.Clean), Persisting: filled(v.Persisting), Known: filled(v.Known),
-		Power: v.Power, Sentence: v.Sentence,
+		Causes: filled(v.Causes), Power: v.Power, Sentence: v.Sentence,
 		URL: address.Run(run.ID), Pending: run.Pending, FailedEvidence: run.Failed,
 	}
 	for _, a := range v.Arrivals {

@@ -69,14 +69,9 @@ func (c *Caller) says(side string) string {
 	return fmt.Sprintf("%s ran in %s (%s it) and left none of these blocks", who, side, stacks)
 }
 
-const (
-	// uncut is below how many frames a signature shows all of the program's, so that its last one is where a thread or a
-	// callback begins.
-	uncut = 5
-	// From manyStacks on a frame that more than half of the stacks hold is a dispatcher or a loop of messages: that it ran
-	// says nothing of one of its branches. Of fewer stacks a share says nothing.
-	manyStacks = 20
-)
+// From manyStacks on a frame that more than half of the stacks hold is a dispatcher or a loop of messages: that it ran
+// says nothing of one of its branches. Of fewer stacks a share says nothing.
+const manyStacks = 20
 
 // Ran returns the frame by which code of a leak ran that a run shows nothing of: the one to blame, else the one that
 // called it; nil for none. Frames further out run for many reasons, and so do entry points, the frame that a thread
@@ -87,22 +82,13 @@ func (s FrameCounts) Ran(frames []string) *Caller {
 		return nil
 	}
 	for i, frame := range frames[:min(2, len(frames))] {
-		begins := i == len(frames)-1 && len(frames) < uncut
 		n := s.Stacks(frame)
-		if n == 0 || begins || isEntry(frame) || s.total >= manyStacks && n > int(s.total)/2 {
+		if n == 0 || blame.IsEntry(frames, i) || s.total >= manyStacks && n > int(s.total)/2 {
 			continue
 		}
 		return &Caller{Frame: frame, Blamed: i == 0, Stacks: n}
 	}
 	return nil
-}
-
-func isEntry(frame string) bool {
-	switch frame[strings.LastIndexByte(frame, '!')+1:] {
-	case "main", "wmain", "WinMain", "wWinMain", "DllMain":
-		return true
-	}
-	return false
 }
 
 // isProvisional reports whether a signature of the frames is provisional: a frame is an offset in a module, as blame

@@ -8,15 +8,40 @@ import (
 	"heapdrift/internal/analysis"
 )
 
+// A row is what is listed as one: a finding, or all findings of a cause.
+type row struct {
+	cause    *analysis.Cause // nil for one finding
+	findings []*analysis.Finding
+}
+
 // noteworthy is what a format for reading shows of the findings: those that leak or grow, and what may be taken for it.
-func noteworthy(r *analysis.Report, opt Options) (shown []analysis.Finding, left int) {
+func noteworthy(r *analysis.Report, opt Options) (shown []row, left int) {
+	at := map[int]int{} // by number of a cause: its row, −1 where it is left out
 	for i := range r.Findings {
-		switch v := r.Findings[i].Verdict; {
-		case !v.IsSuspect() && v != analysis.ClassCache && v != analysis.ClassOneTime:
-		case opt.Top > 0 && len(shown) == opt.Top:
+		f := &r.Findings[i]
+		if v := f.Verdict; !v.IsSuspect() && v != analysis.ClassCache && v != analysis.ClassOneTime {
+			continue
+		}
+		cause := r.CauseOf(f)
+		k, listed := -1, false
+		if cause != nil {
+			k, listed = at[cause.Number]
+		}
+		switch {
+		case listed && k >= 0:
+			shown[k].findings = append(shown[k].findings, f)
+			continue
+		case listed:
+			continue
+		}
+		if k = len(shown); opt.Top > 0 && k == opt.Top {
 			left++
-		default:
-			shown = append(shown, r.Findings[i])
+			k = -1
+		} else {
+			shown = append(shown, row{cause, []*analysis.Finding{f}})
+		}
+		if cause != nil {
+			at[cause.Number] = k
 		}
 	}
 	return shown, left
@@ -30,24 +55,56 @@ func textFindings(p *printer, r *analysis.Report, opt Options) {
 	}
 	shown, left := noteworthy(r, opt)
 	for i := range shown {
-		f := &shown[i]
 		p.line("")
-		p.line("%s  %s  %s", classNote(f.Verdict, f.Score), f.Title, f.Signature)
-		p.line("    %s of %s%s%s", heldNote(&f.Amounts), figures.Plural(f.Sites, "site"),
-			growthNote(growthOf(&f.Amounts)), rateNote(f))
-		for _, note := range attributes(f) {
-			p.line("    %s", note)
+		indent := ""
+		if c := shown[i].cause; c != nil {
+			textCause(p, c)
+			indent = "    "
 		}
-		for _, c := range f.Clauses {
-			p.line("    %s %s", mark(c.Holds), c.Text)
-		}
-		for _, w := range f.Witnesses[min(1, len(f.Witnesses)):] {
-			p.line("    also in %s: %s", w.Kind, classNote(w.Verdict, w.Score))
+		for _, f := range shown[i].findings {
+			textFinding(p, f, indent)
 		}
 	}
 	if left > 0 {
 		p.line("")
 		p.line("%s; --top 0 or --format json shows all.", figures.Plural(left, "more finding"))
+	}
+}
+
+// textCause writes what is said of findings that are lost together.
+func textCause(p *printer, c *analysis.Cause) {
+	p.line("%s  %s  %s", c.Verdict, c.Title, c.Stacks())
+	rate := ""
+	if c.Rate != nil {
+		rate = fmt.Sprintf(", %s per %s", figures.Bytes(int64(c.Rate.Bytes)), c.Rate.Unit)
+	}
+	p.line("    %s came and stayed: %s%s%s", figures.Plural(c.Objects, "object"), heldNote(&c.Amounts), growthNote(growthOf(&c.Amounts)), rate)
+	for _, m := range c.Members {
+		p.line("    of each %s", partNote(&m))
+	}
+}
+
+// partNote says what a finding is of the objects of its cause.
+func partNote(m *analysis.CausePart) string {
+	s := fmt.Sprintf("%s of %s", figures.Plural(m.Blocks, "block"), figures.Bytes(int64(m.Size)))
+	if m.Type != "" {
+		s += ", " + m.Type
+	}
+	return s + ": " + m.Title
+}
+
+func textFinding(p *printer, f *analysis.Finding, indent string) {
+	p.line("%s%s  %s  %s", indent, classNote(f.Verdict, f.Score), f.Title, f.Signature)
+	p.line("%s    %s of %s%s%s", indent, heldNote(&f.Amounts), figures.Plural(f.Sites, "site"),
+		growthNote(growthOf(&f.Amounts)), rateNote(f))
+	for _, note := range attributes(f) {
+		p.line("%s    %s", indent, note)
+	}
+	for _, c := range f.Clauses {
+		p.line("%s    %s %s", indent, mark(c.Holds), c.Text)
+	}
+	for _, w := range f.Witnesses[min(1, len(f.Witnesses)):] {
+		p.line("%s    also in %s: %s", indent, w.Kind, classNote(w.Verdict, w.Score))
 	}
 }
 
@@ -100,21 +157,21 @@ func markdownFindings(p *printer, r *analysis.Report, opt Options) {
 	p.line("| Class | Score | Leak | Growth | Rate | Signature |")
 	p.line("| --- | ---: | --- | ---: | ---: | --- |")
 	for i := range shown {
-		f := &shown[i]
-		score, growth, rate := "–", "–", "–"
-		if f.Score != nil {
-			score = figures.Score(*f.Score)
+		below := ""
+		if c := shown[i].cause; c != nil {
+			growth, rate := "–", "–"
+			if c.Growth != nil {
+				growth = change(c.BeforeExit().Bytes)
+			}
+			if c.Rate != nil {
+				rate = fmt.Sprintf("%s per %s", figures.Bytes(int64(c.Rate.Bytes)), c.Rate.Unit)
+			}
+			p.line("| **%s** | | **%s**, %s, %s | %s | %s | |", c.Verdict, cell(c.Title), c.Ratio, c.Stacks(), growth, rate)
+			below = "↳ "
 		}
-		if f.Growth != nil {
-			growth = change(f.BeforeExit().Bytes)
+		for _, f := range shown[i].findings {
+			markdownFinding(p, f, below)
 		}
-		if _, ended := f.HeldBeforeExit(); ended {
-			growth = heldNote(&f.Amounts)
-		}
-		if f.Rate != nil {
-			rate = strings.TrimPrefix(rateNote(f), ", ")
-		}
-		p.line("| %s | %s | %s | %s | %s | %s |", f.Verdict, score, code(f.Title), growth, rate, code(f.Signature))
 	}
 	if left > 0 {
 		p.line("")
@@ -122,17 +179,39 @@ func markdownFindings(p *printer, r *analysis.Report, opt Options) {
 	}
 	p.line("")
 	for i := range shown {
-		f := &shown[i]
-		if len(f.Clauses) == 0 || !f.Verdict.IsSuspect() {
-			continue
+		for _, f := range shown[i].findings {
+			markdownClauses(p, f)
 		}
-		p.line("<details><summary>Why %s: %s</summary>", f.Verdict, cell(f.Title))
-		p.line("")
-		for _, c := range f.Clauses {
-			p.line("- %s %s", mark(c.Holds), cell(c.Text))
-		}
-		p.line("")
-		p.line("</details>")
-		p.line("")
 	}
+}
+
+func markdownFinding(p *printer, f *analysis.Finding, below string) {
+	score, growth, rate := "–", "–", "–"
+	if f.Score != nil {
+		score = figures.Score(*f.Score)
+	}
+	if f.Growth != nil {
+		growth = change(f.BeforeExit().Bytes)
+	}
+	if _, ended := f.HeldBeforeExit(); ended {
+		growth = heldNote(&f.Amounts)
+	}
+	if f.Rate != nil {
+		rate = strings.TrimPrefix(rateNote(f), ", ")
+	}
+	p.line("| %s | %s | %s%s | %s | %s | %s |", f.Verdict, score, below, code(f.Title), growth, rate, code(f.Signature))
+}
+
+func markdownClauses(p *printer, f *analysis.Finding) {
+	if len(f.Clauses) == 0 || !f.Verdict.IsSuspect() {
+		return
+	}
+	p.line("<details><summary>Why %s: %s</summary>", f.Verdict, cell(f.Title))
+	p.line("")
+	for _, c := range f.Clauses {
+		p.line("- %s %s", mark(c.Holds), cell(c.Text))
+	}
+	p.line("")
+	p.line("</details>")
+	p.line("")
 }

@@ -63,13 +63,18 @@ func (s *Share) Add(o Share) {
 	s.count += o.count
 }
 
+// Tells reports whether enough signatures beside those of own tell how much work was done in each of n intervals.
+func (c *Clock) Tells(own *Share, n int) bool {
+	return c.shares.count-own.count >= leastWitnesses && len(c.shares.sums) == n
+}
+
 // Without is how much of the work was done in each of n intervals, in shares of 1, as all signatures but those of own
 // tell.
 func (c *Clock) Without(own *Share, n int) []float64 {
 	load := make([]float64, n)
 	even := 1 / float64(n)
 	count := c.shares.count - own.count
-	told := count >= leastWitnesses && len(c.shares.sums) == len(load)
+	told := c.Tells(own, n)
 	for i := range load {
 		switch {
 		case told:

@@ -99,3 +99,39 @@ func StretchesOfTrace(nanoseconds int64) Stretches {
 	}
 	return s
 }
+
+// CameBySeries counts, by the interval between snapshots, the blocks that came in it and stayed. Of blocks that are
+// followed those of the last interval are left out, which had no time to be freed; of others the rises of their number
+// stand for them.
+func CameBySeries(s *Series) []int64 {
+	n := len(s.Count)
+	if n < 2 {
+		return nil
+	}
+	came := make([]int64, n-1)
+	if s.Followed {
+		for _, p := range s.Spans {
+			if p.First > 0 && int(p.Last) == n-1 && int(p.First) < n-1 {
+				came[p.First-1] += p.Count
+			}
+		}
+		return came[:n-2]
+	}
+	for i := range came {
+		came[i] = max(0, s.Count[i+1]-s.Count[i])
+	}
+	return came
+}
+
+// unsettledBins are the last bins of a trace, whose blocks had no time to be freed.
+const unsettledBins = allocations.SurvivalBins / 16
+
+// CameBySurvival counts, by the bin of the window of a trace, the blocks of a site that came in it and stayed. The last
+// bins are left out, whose blocks had no time to be freed.
+func CameBySurvival(v *allocations.Survival) []int64 {
+	came := make([]int64, allocations.SurvivalBins-unsettledBins)
+	for i := range came {
+		came[i] = bounded(v.Left[i])
+	}
+	return came
+}

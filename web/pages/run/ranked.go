@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/a-h/templ"
 
@@ -27,6 +28,9 @@ type rankedRow struct {
 	query.Row
 	finding *store.Finding
 	clauses []score.Clause // why it has its class
+	// cause is what the rows from here on are lost together; nil of others, and of all but the first of them on the page.
+	cause *analysis.Cause
+	below bool // it stands below its cause
 }
 
 // A rankedDetail is what an open row shows: the largest of its sites.
@@ -48,6 +52,7 @@ func (r *reader) ranked(ctx context.Context, run store.Run, c *viewCard, result 
 		for i := range rows {
 			t.rows = append(t.rows, rowOfFinding(&rows[i], c.window))
 		}
+		t.group()
 		return t, r.openRow(ctx, t, nil)
 	}
 	metric, err := r.asked.index.Metric(c.metric)
@@ -87,13 +92,75 @@ func (r *reader) ranked(ctx context.Context, run store.Run, c *viewCard, result 
 		}
 		t.rows = append(t.rows, row)
 	}
+	t.group()
 	return t, r.openRow(ctx, t, result)
+}
+
+// group puts the rows of a page that are lost together below the first of them.
+func (t *rankedTable) group() {
+	of := causesBySignature(t.report)
+	var rows []rankedRow
+	taken := map[*analysis.Cause]bool{}
+	for i := range t.rows {
+		c := of[t.rows[i].Signature]
+		if c == nil {
+			rows = append(rows, t.rows[i])
+			continue
+		}
+		if taken[c] {
+			continue
+		}
+		taken[c] = true
+		at := len(rows)
+		for _, row := range t.rows[i:] {
+			if of[row.Signature] == c {
+				row.below = true
+				rows = append(rows, row)
+			}
+		}
+		rows[at].cause = c
+	}
+	t.rows = rows
+}
+
+// causesBySignature are the causes that signatures of a report share with others.
+func causesBySignature(r *analysis.Report) map[string]*analysis.Cause {
+	of := map[string]*analysis.Cause{}
+	for i := range r.Causes {
+		for k := range r.Causes[i].Members {
+			of[r.Causes[i].Members[k].Signature] = &r.Causes[i]
+		}
+	}
+	return of
+}
+
+// causeSum is what is lost of a cause in all.
+func causeSum(c *analysis.Cause) string {
+	held, ended := c.HeldBeforeExit()
+	s := fmt.Sprintf("%s came and stayed: %s in %s", figures.Plural(c.Objects, "object"), figures.Bytes(held.Bytes),
+		figures.Plural(held.Count, "block"))
+	if ended {
+		s += " before exit"
+	}
+	if c.Rate != nil {
+		s += fmt.Sprintf(", %s per %s", figures.Bytes(int64(c.Rate.Bytes)), c.Rate.Unit)
+	}
+	return s
+}
+
+// causePart is what a finding is of each object of its cause.
+func causePart(m *analysis.CausePart) string {
+	s := fmt.Sprintf("Of each object %s of %s", figures.Plural(m.Blocks, "block"), figures.Bytes(int64(m.Size)))
+	if m.Type != "" {
+		s += ", " + m.Type
+	}
+	return s + ": " + m.Title
 }
 
 // rowOfFinding is a row of which the database knows all but its series.
 func rowOfFinding(f *store.Finding, w timeWindow) rankedRow {
-	row := rankedRow{query.Row{Signature: f.Own, Kind: f.Kind, Title: f.Title, Class: f.Class, Sites: f.Sites}, f,
-		f.Clauses}
+	row := rankedRow{Row: query.Row{Signature: f.Own, Kind: f.Kind, Title: f.Title, Class: f.Class, Sites: f.Sites},
+		finding: f, clauses: f.Clauses}
 	if f.Blame != nil {
 		row.Function, row.Place = f.Blame.Module+"!"+f.Blame.Function, ui.BlamePlace(f.Blame)
 	}

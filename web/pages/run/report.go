@@ -63,6 +63,8 @@ func (r *reportView) confidence() string {
 		return "no pointer reaches it"
 	case n > 0:
 		return figures.Plural(n, "more snapshot") + " needed"
+	case r.Verdict.Causes > 0 && r.Verdict.Causes < r.Verdict.Leaks:
+		return fmt.Sprintf("%s in %d stacks", figures.Plural(r.Verdict.Causes, "leak"), r.Verdict.Leaks)
 	case r.Verdict.Leaks > 0:
 		return figures.Plural(r.Verdict.Leaks, "leak")
 	case r.Trace != nil:

@@ -59,10 +59,11 @@ type (
 	}
 )
 
-// JUnit writes a suite with a case for the gate and one for each leak. A leak that fails the gate is a failure, one
-// that does not is skipped, with the reason, and one that is fixed has passed. A gate that does not decide is an error,
-// and so is a leak that could fail it and is not decided: they must not look like a pass. Where the policy lets the
-// gate pass all the same, such a leak is skipped. The time of the job is that of the gate.
+// JUnit writes a suite with a case for the gate and one for each leak, or for all that are lost together. A leak that
+// fails the gate is a failure, one that does not is skipped, with the reason, and one that is fixed has passed. A gate
+// that does not decide is an error, and so is a leak that could fail it and is not decided: they must not look like a
+// pass. Where the policy lets the gate pass all the same, such a leak is skipped. The time of the job is that of the
+// gate.
 func JUnit(w io.Writer, o *Outcome) error {
 	s := junitSuite{Name: suiteName(o)}
 	for _, p := range [][2]string{{"project", o.Project}, {"build", o.Build}, {"scenario", o.Scenario},
@@ -82,8 +83,8 @@ func JUnit(w io.Writer, o *Outcome) error {
 		gate.Time = s.Time
 	}
 	s.Cases = append(s.Cases, gate)
-	for i := range o.Leaks {
-		s.Cases = append(s.Cases, leakCase(o, &o.Leaks[i]))
+	for _, row := range o.rows() {
+		s.Cases = append(s.Cases, leakCase(o, row))
 	}
 	for i := range s.Cases {
 		c := &s.Cases[i]
@@ -138,18 +139,31 @@ func gateCase(o *Outcome) junitCase {
 	return c
 }
 
-func leakCase(o *Outcome, l *Leak) junitCase {
-	c := junitCase{Class: suiteName(o), Name: xmlText(cmp.Or(l.Title, l.Signature) + " [" + l.Signature + "]")}
-	text := xmlText(l.details())
+// leakCase is the case of leaks that count as one. The first stands for all where only one can be told.
+func leakCase(o *Outcome, row []*Leak) junitCase {
+	l := row[0]
+	name, headline, says := cmp.Or(l.Title, l.Signature)+" ["+l.Signature+"]", l.Headline(), l.Text()
+	if len(row) > 1 {
+		name, headline, says = l.Cause, l.changed().title+": "+l.Cause, stacks(row)+", in the ratio "+l.Ratio
+	}
+	c := junitCase{Class: suiteName(o), Name: xmlText(name)}
+	var texts []string
+	for _, l := range row {
+		if len(row) > 1 {
+			texts = append(texts, cmp.Or(l.Title, l.Signature)+" ["+l.Signature+"]")
+		}
+		texts = append(texts, l.details())
+	}
+	text := xmlText(strings.Join(texts, "\n"))
 	switch {
 	case l.Fails:
-		c.Failure = &junitMessage{l.Change, xmlText(l.Headline() + ": " + l.Text()), text}
+		c.Failure = &junitMessage{l.Change, xmlText(headline + ": " + says), text}
 	case l.Doubtful && o.Gate != GatePassed:
-		c.Error = &junitMessage{GateInconclusive, xmlText(l.Headline() + " is not decided: " + l.Text()), text}
+		c.Error = &junitMessage{GateInconclusive, xmlText(headline + " is not decided: " + says), text}
 	case l.Change == ChangeFixed:
 		c.Out = text
 	default:
-		c.Skipped = &junitSkipped{xmlText("fails no gate: " + l.Word() + ", " + l.Text())}
+		c.Skipped = &junitSkipped{xmlText("fails no gate: " + l.Word() + ", " + says)}
 		c.Out = text
 	}
 	return c

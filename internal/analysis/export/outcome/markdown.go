@@ -60,47 +60,7 @@ func Markdown(w io.Writer, o *Outcome) error {
 	if len(o.Problems) > 0 {
 		fmt.Fprintln(b)
 	}
-	listed, improbable := 0, int64(0)
-	for i := range o.Leaks {
-		l := &o.Leaks[i]
-		if l.IsImprobable() {
-			improbable++
-			continue
-		}
-		if listed++; listed > maxShown {
-			continue
-		}
-		if listed == 1 {
-			fmt.Fprint(b, "| | Leak | Class | Growth | Since | Owner |\n| --- | --- | --- | ---: | --- | --- |\n")
-		}
-		word := l.Word()
-		if l.Doubtful {
-			word += ", not decided"
-		}
-		if l.Fails {
-			word = "**" + word + "**"
-		}
-		name := mdCode(cmp.Or(l.Title, l.Signature))
-		if l.URL != "" {
-			name = "[" + name + "](" + mdURL(l.URL) + ")"
-		}
-		if place := l.Place(); place != "" {
-			name += " " + mdText(place[strings.LastIndexAny(place, `\/`)+1:])
-		}
-		owner := strings.TrimSpace(l.Owner + " " + l.Ticket)
-		if l.Known != "" {
-			owner = strings.TrimSpace(owner + " known: " + l.Known)
-		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", word, name, mdText(l.Class), mdText(l.Growth),
-			mdText(l.FirstBad), mdText(owner))
-	}
-	if n := listed - maxShown; n > 0 {
-		fmt.Fprintf(b, "\n%d more.\n", n)
-	}
-	if improbable > 0 {
-		fmt.Fprintf(b, "\n%s with a probability below %s left out.\n", figures.Plural(improbable, "leak"),
-			strconv.FormatFloat(100*score.LeastDoubt, 'f', -1, 64)+" %")
-	}
+	writeLeaks(b, o)
 	for _, fact := range []string{o.Matters, o.Power} {
 		if fact != "" {
 			fmt.Fprintf(b, "\n<sub>%s</sub>\n", mdText(fact))
@@ -110,6 +70,76 @@ func Markdown(w io.Writer, o *Outcome) error {
 		return fmt.Errorf("export: write markdown: %w", err)
 	}
 	return nil
+}
+
+// writeLeaks writes a table with a row for each leak, or for all that are lost together with these below.
+func writeLeaks(b *bufio.Writer, o *Outcome) {
+	var shown []*Leak
+	improbable := 0
+	for i := range o.Leaks {
+		if l := &o.Leaks[i]; l.IsImprobable() {
+			improbable++
+		} else {
+			shown = append(shown, l)
+		}
+	}
+	rows := Rows(shown)
+	for i, row := range rows[:min(len(rows), maxShown)] {
+		if i == 0 {
+			fmt.Fprint(b, "| | Leak | Class | Growth | Since | Owner |\n| --- | --- | --- | ---: | --- | --- |\n")
+		}
+		below := ""
+		if len(row) > 1 {
+			fmt.Fprintf(b, "| %s | **%s**, %s, %s | %s | | | |\n", row[0].mark(), mdText(row[0].Cause), mdText(row[0].Ratio), stacks(row),
+				mdText(row[0].Class))
+			below = "↳ "
+		}
+		for _, l := range row[:min(len(row), maxShown)] {
+			l.writeRow(b, below)
+		}
+		if n := len(row) - maxShown; n > 0 {
+			fmt.Fprintf(b, "| | ↳ %d more | | | | |\n", n)
+		}
+	}
+	if n := len(rows) - maxShown; n > 0 {
+		fmt.Fprintf(b, "\n%d more.\n", n)
+	}
+	if improbable > 0 {
+		fmt.Fprintf(b, "\n%s with a probability below %s left out.\n", figures.Plural(improbable, "leak"),
+			strconv.FormatFloat(100*score.LeastDoubt, 'f', -1, 64)+" %")
+	}
+}
+
+// mark is the change of a leak as the table has it.
+func (l *Leak) mark() string {
+	word := l.Word()
+	if l.Doubtful {
+		word += ", not decided"
+	}
+	if l.Fails {
+		word = "**" + word + "**"
+	}
+	return word
+}
+
+func (l *Leak) writeRow(b *bufio.Writer, below string) {
+	word := l.mark()
+	if below != "" {
+		word = ""
+	}
+	name := mdCode(cmp.Or(l.Title, l.Signature))
+	if l.URL != "" {
+		name = "[" + name + "](" + mdURL(l.URL) + ")"
+	}
+	if place := l.Place(); place != "" {
+		name += " " + mdText(place[strings.LastIndexAny(place, `\/`)+1:])
+	}
+	owner := strings.TrimSpace(l.Owner + " " + l.Ticket)
+	if l.Known != "" {
+		owner = strings.TrimSpace(owner + " known: " + l.Known)
+	}
+	fmt.Fprintf(b, "| %s | %s%s | %s | %s | %s | %s |\n", word, below, name, mdText(l.Class), mdText(l.Growth),
+		mdText(l.FirstBad), mdText(owner))
 }
 
 // mdText makes a text safe in a paragraph or a cell: names from evidence are no markup, and call nobody.

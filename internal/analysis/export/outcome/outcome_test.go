@@ -396,3 +396,42 @@ func TestNoVerdict(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// together is an outcome with three leaks of one cause, of which two fail the gate, and one beside them.
+func together() *outcome.Outcome {
+	o := &outcome.Outcome{Project: "shop", Scenario: "soak", Gate: outcome.GateFailed, Why: "2 new leaks in 3 stacks"}
+	for i, l := range []outcome.Leak{{Title: "shop!Session", Cause: "lost objects of shop!Open", Ratio: "1 : 5 : 2", Fails: true},
+		{Title: "shop!Cart", Fails: true}, {Title: "shop!Name", Cause: "lost objects of shop!Open", Ratio: "1 : 5 : 2", Fails: true},
+		{Title: "shop!Node", Cause: "lost objects of shop!Open", Ratio: "1 : 5 : 2"}} {
+		l.Signature, l.Change, l.Class, l.Growth = fmt.Sprint("sig1:", i), outcome.ChangeNew, "leak", "+1 KB in 9 blocks"
+		o.Leaks = append(o.Leaks, l)
+	}
+	o.Sort()
+	return o
+}
+
+// Leaks of one cause are one case and one row, with all of them below; what the gate takes in another way is apart.
+func TestCauses(t *testing.T) {
+	o := together()
+	if n := o.Count(outcome.ChangeNew); n != 3 {
+		t.Errorf("%d new leaks", n)
+	}
+	for _, name := range []string{"junit", "markdown"} {
+		golden.Check(t, "testdata/together."+name, string(write(t, format(t, name), o)))
+	}
+	if err := checkJUnit(write(t, format(t, "junit"), o)); err != nil {
+		t.Error(err)
+	}
+}
+
+// A cause of more stacks than a comment lists counts the others.
+func TestCauseOfManyStacks(t *testing.T) {
+	o := &outcome.Outcome{Gate: outcome.GateFailed}
+	for i := range 52 {
+		o.Leaks = append(o.Leaks, outcome.Leak{Signature: fmt.Sprint("s", i), Change: outcome.ChangeNew, Cause: "lost", Fails: true})
+	}
+	text := string(write(t, format(t, "markdown"), o))
+	if strings.Count(text, "↳") != 51 || !strings.Contains(text, "| | ↳ 2 more |") || !strings.Contains(text, "1 leak in 52 stacks") {
+		t.Error(text)
+	}
+}

@@ -30,7 +30,7 @@ func (p *Process) dump(seconds float64, reserved [len(handles)]uint64) minidumpt
 		program.Modules[path] = minidumptest.Module{Path: path}
 	}
 	for i := range p.Stacks {
-		made.Stacks = append(made.Stacks, frames(i))
+		made.Stacks = append(made.Stacks, p.frames(i))
 	}
 	for i, handle := range handles {
 		made.Heaps = append(made.Heaps, ntheaptest.PlacedHeap{Handle: handle, Reserved: reserved[i]})

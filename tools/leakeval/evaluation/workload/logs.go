@@ -94,7 +94,7 @@ func (p *Process) umdh() *umdhtest.Process {
 	}
 	for i := range p.Stacks {
 		s := umdhtest.Stack{ID: 0x10000 + uint64(i)*0x70}
-		for _, f := range frames(i) {
+		for _, f := range p.frames(i) {
 			s.Frames = append(s.Frames, umdhtest.Frame{Address: f})
 		}
 		made.Stacks = append(made.Stacks, s)

@@ -27,12 +27,16 @@ type Process struct {
 	Attached     float64 // seconds of the run at which a trace begins; 0 where it sees the start
 	Stacks       []Stack
 	load         *behaviour.Load
+	oneStack     bool // all parts of an object have the stack of its first
 }
 
 // A Stack is one stack of a process with all that it allocated.
 type Stack struct {
 	*behaviour.Behaviour
+	// Object is the number of the stack whose object it is a part of: its own where it is none.
+	Object int
 	blocks []block
+	owner  int // of the functions that make objects, the one that calls it; −1 for none
 }
 
 // A block is one allocation. Times are seconds of the run.
@@ -53,7 +57,14 @@ func New(seed, number, run uint64, behaviours []behaviour.Behaviour) *Process {
 
 // A Mix says which stacks a process has, where chance is not to choose: so many, of which the first leak and all others
 // are innocent.
-type Mix struct{ Stacks, Leaks int }
+type Mix struct {
+	Stacks, Leaks int
+	// Parts is of how many stacks each of them becomes: of one object that one function makes. Where it is 1, one function
+	// calls all stacks, whose blocks have nothing to do with each other. 0 leaves all as it is.
+	Parts int
+	// OneStack says that all parts of an object have the stack of its first, so that they are judged as one.
+	OneStack bool
+}
 
 // NewMixed is New for a process of a mix; nil for what New draws.
 func NewMixed(seed, number, run uint64, behaviours []behaviour.Behaviour, mix *Mix) *Process {
@@ -96,7 +107,11 @@ func NewMixed(seed, number, run uint64, behaviours []behaviour.Behaviour, mix *M
 			s.UseHeap(1 + program.IntN(3))
 		}
 		b.Play(s)
-		p.Stacks = append(p.Stacks, Stack{b, taken(s.Allocations(), p.Seconds)})
+		p.Stacks = append(p.Stacks, Stack{Behaviour: b, Object: i, blocks: taken(s.Allocations(), p.Seconds), owner: -1})
+	}
+	if mix != nil && mix.Parts > 0 {
+		p.divide(r, mix.Parts)
+		p.oneStack = mix.OneStack
 	}
 	p.place(r)
 	return p
@@ -119,6 +134,38 @@ func taken(list []behaviour.Allocation, seconds float64) []block {
 	}
 	return blocks
 }
+
+// divide makes each stack the first part of an object. With each of its blocks come one to five of every other part, of
+// another size and microseconds later, and go with it.
+func (p *Process) divide(r *rand.Rand, parts int) {
+	for i := range p.Stacks {
+		whole := &p.Stacks[i]
+		whole.owner = i
+		if parts == 1 {
+			whole.owner = 0
+		}
+		for n := 1; n < parts; n++ {
+			times, size := 1+r.IntN(mostOfPart), 16+r.Uint64N(400)
+			part := Stack{Behaviour: p.Stacks[i].Behaviour, Object: i, owner: i}
+			for _, b := range p.Stacks[i].blocks {
+				for k := range times {
+					made := b
+					made.bytes, made.movedFrom = size, -1
+					made.born += float64(n*mostOfPart+k) * partDelay
+					made.died += float64(n*mostOfPart+k) * partDelay
+					part.blocks = append(part.blocks, made)
+				}
+			}
+			p.Stacks = append(p.Stacks, part)
+		}
+	}
+}
+
+// mostOfPart is how many blocks of a part come with one object at most, partDelay the seconds between two of them.
+const (
+	mostOfPart = 5
+	partDelay  = 3e-6
+)
 
 // pow24 maps 0 to 1 to factors from 1 to 24, evenly by order of magnitude: half an hour to twelve hours.
 func pow24(v float64) float64 { return behaviour.Geometric(1, 24, v) }

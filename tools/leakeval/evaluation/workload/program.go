@@ -28,6 +28,7 @@ const (
 const (
 	allocateAt  = 0x1234 // in ntdll
 	startAt     = 0x4321 // in kernel32
+	ownerAt     = 0xC00  // from the functions of a stack on: where it makes objects
 	firstAt     = 0x1000 // in the program: of the first stack
 	betweenThem = 0x1000
 )
@@ -35,10 +36,16 @@ const (
 func address(image int, rva uint64) uint64 { return imageBase + uint64(image)*imageGap + rva }
 
 // frames are the return addresses of a stack, innermost first.
-func frames(stack int) []uint64 {
+func (p *Process) frames(stack int) []uint64 {
+	if p.oneStack {
+		stack = p.Stacks[stack].Object
+	}
 	at := uint64(firstAt + stack*betweenThem)
-	return []uint64{address(inNtdll, allocateAt), address(inProgram, at), address(inProgram, at+0x800),
-		address(inKernel32, startAt)}
+	list := []uint64{address(inNtdll, allocateAt), address(inProgram, at)}
+	if owner := p.Stacks[stack].owner; owner >= 0 {
+		list = append(list, address(inProgram, uint64(firstAt+owner*betweenThem+ownerAt)))
+	}
+	return append(list, address(inProgram, at+0x800), address(inKernel32, startAt))
 }
 
 // Title is the function that allocates on a stack, as names tell it.
@@ -57,6 +64,7 @@ func (p *Process) names() *capture.Names {
 		at := uint32(firstAt + i*betweenThem)
 		program.Add(at, capture.NamedFrame{Function: Title(i), Offset: 0x20})
 		program.Add(at+0x800, capture.NamedFrame{Function: fmt.Sprintf("Stack%d::Run", i), Offset: 0x30})
+		program.Add(at+ownerAt, capture.NamedFrame{Function: fmt.Sprintf("Stack%d::Make", i), Offset: 0x40})
 	}
 	n := &capture.Names{Images: []capture.Image{program, kernel32, ntdll}}
 	n.Sort()

@@ -62,7 +62,7 @@ func (p *Process) scenario() *etltest.Scenario {
 		s.Heaps = append(s.Heaps, h)
 	}
 	for i := range p.Stacks {
-		s.Stacks = append(s.Stacks, etltest.Stack{User: frames(i)})
+		s.Stacks = append(s.Stacks, etltest.Stack{User: p.frames(i)})
 	}
 	p.events(s, by)
 	return s

@@ -1,0 +1,344 @@
+package analysis
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"heapdrift/ingest/capture/allocations"
+	"heapdrift/ingest/figures"
+	"heapdrift/internal/analysis/blame"
+	"heapdrift/internal/analysis/causes"
+	"heapdrift/internal/analysis/score"
+)
+
+// A Cause is findings that are lost together: parts of one object, or of what one event loses. A finding that shares
+// its cause with no other is in none.
+type Cause struct {
+	Number int    `json:"number"` // from 1 on; Finding.Cause is one of them
+	Title  string `json:"title"`  // "lost objects of app!Session::Open"
+	// Owner is the innermost frame that calls all members, as signatures name it; "" where they share none.
+	Owner string `json:"owner,omitempty"`
+	Ratio string `json:"ratio"` // of the members' blocks, in their order: "1 : 5 : 2"
+	// Objects is how many objects came in the run and stayed.
+	Objects int64 `json:"objects"`
+	// Verdict and Certain are those of the gravest member.
+	Verdict Class `json:"verdict"`
+	Certain bool  `json:"certain"`
+	Amounts       // of all members together
+	// Rate is the sum of the members' rates, without an interval; nil where not all have one in the same unit.
+	Rate    *CauseRate  `json:"rate,omitempty"`
+	Members []CausePart `json:"members"` // in the order of the findings
+}
+
+// A CauseRate is how fast all members of a cause grow together.
+type CauseRate struct {
+	Unit  string  `json:"unit"`
+	Count float64 `json:"count"`
+	Bytes float64 `json:"bytes"`
+}
+
+// A CausePart is what one finding is of the objects of its cause.
+type CausePart struct {
+	Signature string  `json:"signature"`
+	Title     string  `json:"title"`
+	Blocks    int     `json:"blocks"`         // of each object
+	Size      float64 `json:"size"`           // bytes of a block on average
+	Type      string  `json:"type,omitempty"` // what the call allocates, where the compiler recorded it
+}
+
+// CauseOf is the cause that a finding shares with others; nil where it shares none.
+func (r *Report) CauseOf(f *Finding) *Cause {
+	if f.Cause < 1 || f.Cause > len(r.Causes) {
+		return nil
+	}
+	return &r.Causes[f.Cause-1]
+}
+
+// lostTogether counts the findings that share their cause with others.
+func (r *Report) lostTogether() (n int) {
+	for i := range r.Causes {
+		n += len(r.Causes[i].Members)
+	}
+	return n
+}
+
+// Stacks counts a cause and the findings that it has: "1 leak in 3 stacks".
+func (c *Cause) Stacks() string {
+	what := "1 cause in "
+	if c.Verdict == ClassLeak {
+		what = "1 leak in "
+	}
+	return what + figures.Plural(len(c.Members), "stack")
+}
+
+// sentence says how fast a cause grows; "" where that is not known.
+func (c *CauseRate) sentence() string {
+	if c == nil || c.Bytes < 1 {
+		return ""
+	}
+	return fmt.Sprintf(", %s per %s", figures.Bytes(int64(c.Bytes)), c.Unit)
+}
+
+// arrivals are when the blocks of a finding came that stayed.
+type arrivals struct {
+	judge *judge
+	came  []int64
+	share score.Share
+}
+
+// arrivals takes from a sample when its blocks came; nil where the evidence does not tell.
+func (j *judge) arrivals(s *sample) *arrivals {
+	a := arrivals{judge: j, share: s.share}
+	switch {
+	case j.trace && s.survival != nil:
+		a.came = score.CameBySurvival(s.survival)
+	case !j.trace && j.last-j.first >= 2:
+		a.came = score.CameBySeries(j.series(s))
+	}
+	if a.came == nil {
+		return nil
+	}
+	return &a
+}
+
+// load tells how much of the work was done in each interval by what else the process allocated; nil where too little
+// tells.
+func (a *arrivals) load() func() []float64 {
+	all := a.judge.intervals()
+	if !a.judge.clock.Tells(&a.share, all) {
+		return nil
+	}
+	return func() []float64 { return cutLoad(a.judge.clock.Without(&a.share, all), len(a.came)) }
+}
+
+// intervals is in how many intervals the judge counts what came.
+func (j *judge) intervals() int {
+	if j.trace {
+		return allocations.SurvivalBins
+	}
+	return len(j.axis.At) - 1
+}
+
+// clocks are how long each of the first intervals is, and how much of the work that uploads count was done in it; nil
+// where that is not known. The bins of a trace are of one length.
+func (j *judge) clocks(intervals int) (hours, work []float64) {
+	if j.trace {
+		return nil, nil
+	}
+	if j.axis.Hours != nil {
+		hours = cutLoad(shares(j.axis.Hours), intervals)
+	}
+	if j.axis.Unit != hour && j.axis.Unit != perSnapshot {
+		work = cutLoad(shares(j.axis.At), intervals)
+	}
+	return hours, work
+}
+
+// shares are the parts of a range that its intervals are.
+func shares(at []float64) []float64 {
+	list, span := make([]float64, len(at)-1), at[len(at)-1]-at[0]
+	for i := range list {
+		list[i] = (at[i+1] - at[i]) / span
+	}
+	return list
+}
+
+// coarse is by how much the part of the time that an interval is may be wrong, because clocks count minutes.
+func (r *Report) coarse() float64 {
+	const minute = int64(time.Minute)
+	isFine := func(s Snapshot) bool { return s.AtNS%minute != 0 }
+	if r.Trace != nil || r.hours() == 0 || slices.ContainsFunc(r.judged, isFine) {
+		return 0
+	}
+	return 1 / (r.hours() * 60)
+}
+
+// cutLoad is the first part of a load, in shares of 1.
+func cutLoad(load []float64, n int) []float64 {
+	if len(load) <= n {
+		return load
+	}
+	sum, list := 0.0, slices.Clone(load[:n])
+	for _, v := range list {
+		sum += v
+	}
+	if sum > 0 {
+		for i := range list {
+			list[i] /= sum
+		}
+	}
+	return list
+}
+
+const (
+	// trunkSample is how many findings tell which frames much of the program runs through, the gravest first.
+	trunkSample = 1024
+	// From manyFindings on a frame that more than half of them hold owns no object.
+	manyFindings = 20
+)
+
+// findCauses groups the findings that are lost together. Those that the project's rules know are in no cause: they are
+// not counted.
+func (r *Report) findCauses(ctx context.Context) error {
+	places, list := r.mayBeParts()
+	if len(list) > 1 {
+		var scratch scratch
+		run := causes.Run{IsTrunk: r.trunk(&scratch), Coarse: r.coarse()}
+		run.Time, run.Work = r.Findings[places[0]].arrivals.judge.clocks(len(list[0].Came))
+		groups, err := causes.Find(ctx, list, run)
+		if err != nil {
+			return fmt.Errorf("analysis: %w", err)
+		}
+		sites := r.firstSites(groups)
+		for _, g := range groups {
+			for n, k := range g.Leaks {
+				g.Leaks[n] = places[k]
+			}
+			r.addCause(&g, sites, &scratch)
+		}
+	}
+	for i := range r.Findings {
+		r.Findings[i].arrivals = nil
+	}
+	return nil
+}
+
+// mayBeParts are the findings that may be parts of a cause, and their places.
+func (r *Report) mayBeParts() (places []int, list []causes.Leak) {
+	var grown []int
+	for i := range r.Findings {
+		if r.Findings[i].arrivals != nil {
+			grown = append(grown, i)
+		}
+	}
+	leaks, known := make([]causes.Leak, len(grown)), make([]string, len(grown))
+	inParts(len(grown), func(from, to int) {
+		var scratch scratch
+		for n := from; n < to; n++ {
+			f := &r.Findings[grown[n]]
+			leaks[n] = causes.Leak{Came: f.arrivals.came, Load: f.arrivals.load()}
+			known[n], leaks[n].Frames = f.names(&scratch)
+		}
+	})
+	for n, i := range grown {
+		if known[n] == "" {
+			places, list = append(places, i), append(list, leaks[n])
+		}
+	}
+	return places, list
+}
+
+// names are why a finding is known and the frames of its signature, also where they are not filled in yet.
+func (f *Finding) names(s *scratch) (known string, frames []string) {
+	if f.from == nil {
+		return f.Known, f.Frames
+	}
+	t := f.from.frames.tell(s, f.from.stack, f.from.key.kind)
+	return t.Known, t.Frames
+}
+
+// trunk tells the frames that more than half of the findings hold: dispatchers and loops of messages.
+func (r *Report) trunk(s *scratch) func(frame string) bool {
+	held, n := map[string]int{}, min(trunkSample, len(r.Findings))
+	for i := range r.Findings[:n] {
+		_, frames := r.Findings[i].names(s)
+		for k, frame := range frames {
+			if !slices.Contains(frames[:k], frame) {
+				held[frame]++
+			}
+		}
+	}
+	return func(frame string) bool { return n >= manyFindings && held[frame] > n/2 }
+}
+
+// addCause adds a cause and marks its findings.
+func (r *Report) addCause(g *causes.Group, sites map[string]int, s *scratch) {
+	c := Cause{Number: len(r.Causes) + 1, Owner: g.Owner, Objects: g.Objects}
+	var ratio []string
+	for n, i := range g.Leaks {
+		f := &r.Findings[i]
+		f.Cause = c.Number
+		f.tell(s)
+		part := CausePart{Signature: f.Signature, Title: f.Title, Blocks: g.Ratio[n], Type: r.typeOf(sites, f.Signature)}
+		if held := f.BeforeExit(); held.Count > 0 {
+			part.Size = float64(held.Bytes) / float64(held.Count)
+		}
+		c.Members = append(c.Members, part)
+		ratio = append(ratio, strconv.Itoa(g.Ratio[n]))
+		if n == 0 {
+			c.Amounts, c.Verdict, c.Rate = f.Amounts, f.Verdict, rateOf(f)
+		} else {
+			c.Amounts, c.Rate = addAmounts(c.Amounts, f.Amounts), c.Rate.plus(rateOf(f))
+		}
+		if f.Verdict.Gravity() > c.Verdict.Gravity() {
+			c.Verdict = f.Verdict
+		}
+		c.Certain = c.Certain || f.Certain
+	}
+	c.Ratio = strings.Join(ratio, " : ")
+	c.Title = "lost together: " + c.Members[0].Title + " and " + figures.Plural(len(c.Members)-1, "more place")
+	if c.Owner != "" {
+		c.Title = "lost objects of " + ownerName(c.Owner)
+	}
+	for n, title := 2, c.Title; slices.ContainsFunc(r.Causes, func(o Cause) bool { return o.Title == c.Title }); n++ {
+		c.Title = fmt.Sprintf("%s (%d)", title, n) // lists tell causes apart by it
+	}
+	r.Causes = append(r.Causes, c)
+}
+
+// ownerName is a frame of a signature for people: of one without a function, module and offset.
+func ownerName(frame string) string {
+	module, offset, unnamed := strings.Cut(frame, blame.UnnamedFrame)
+	if !unnamed {
+		return frame
+	}
+	offset, _, _ = strings.Cut(offset, "@")
+	return strings.TrimSuffix(module, "!") + "+" + offset
+}
+
+func rateOf(f *Finding) *CauseRate {
+	if f.Rate == nil {
+		return nil
+	}
+	return &CauseRate{f.Rate.Unit, f.Rate.Count, f.Rate.Bytes}
+}
+
+// plus is nil where one of the two is not known, or they have different units.
+func (c *CauseRate) plus(o *CauseRate) *CauseRate {
+	if c == nil || o == nil || c.Unit != o.Unit {
+		return nil
+	}
+	return &CauseRate{c.Unit, c.Count + o.Count, c.Bytes + o.Bytes}
+}
+
+// firstSites are the places of the first site of each signature; nil where nobody asks.
+func (r *Report) firstSites(groups []causes.Group) map[string]int {
+	if len(groups) == 0 {
+		return nil
+	}
+	first := make(map[string]int, len(r.Findings))
+	for i := range r.Sites {
+		if _, known := first[r.Sites[i].Signature]; !known {
+			first[r.Sites[i].Signature] = i
+		}
+	}
+	return first
+}
+
+// typeOf is what the allocating call of a signature allocates; "" where the compiler recorded nothing.
+func (r *Report) typeOf(sites map[string]int, signature string) string {
+	at, ok := sites[signature]
+	if !ok {
+		return ""
+	}
+	for _, f := range r.Stack(r.Sites[at].Stack) {
+		if f.Type != "" {
+			return f.Type
+		}
+	}
+	return ""
+}

@@ -1,0 +1,59 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/leaks"
+)
+
+// Causes are the findings of a run that are lost together, as its report has them, by the signatures of the project. A
+// report of before there were causes has none.
+func (v View) Causes(ctx context.Context, run int64) ([]leaks.Cause, error) {
+	text, err := value[[]byte](ctx, v.q, `select coalesce(summary->'causes', '[]') from runs where id = $1`, run)
+	if err != nil {
+		return nil, wrap("causes", err)
+	}
+	var stored []analysis.Cause
+	if err := json.Unmarshal(text, &stored); err != nil {
+		return nil, fmt.Errorf("store: causes of run %d: %w", run, err)
+	}
+	var own []string
+	for i := range stored {
+		for _, m := range stored[i].Members {
+			own = append(own, m.Signature)
+		}
+	}
+	if len(own) == 0 {
+		return nil, nil
+	}
+	names, err := v.rootNames(ctx, run, own)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]leaks.Cause, len(stored))
+	for i := range stored {
+		list[i].Title, list[i].Ratio = stored[i].Title, stored[i].Ratio
+		for _, m := range stored[i].Members {
+			if name := names[m.Signature]; name != "" {
+				list[i].Signatures = append(list[i].Signatures, name)
+			}
+		}
+	}
+	return list, nil
+}
+
+// rootNames are the signatures that the project of a run knows those of its report by.
+func (v View) rootNames(ctx context.Context, run int64, own []string) (map[string]string, error) {
+	type row struct{ Own, Name string }
+	rows, err := all[row](ctx, v.q, `
+		select s.text as own, root.text as name from signatures s join signatures root on root.id = s.root_id
+		where s.text = any($2) and s.project_id = (select b.project_id from runs r join builds b on b.id = r.build_id where r.id = $1)`, run, own)
+	names := make(map[string]string, len(rows))
+	for _, r := range rows {
+		names[r.Own] = r.Name
+	}
+	return names, wrap("signatures of causes", err)
+}

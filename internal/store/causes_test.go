@@ -1,0 +1,49 @@
+package store_test
+
+import (
+	"fmt"
+	"testing"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/leaks"
+)
+
+// withCause says that findings of a report are lost together.
+func withCause(r *analysis.Report, title string, signatures ...string) *analysis.Report {
+	c := analysis.Cause{Number: len(r.Causes) + 1, Title: title, Ratio: "1 : 5"}
+	for _, s := range signatures {
+		c.Members = append(c.Members, analysis.CausePart{Signature: s, Blocks: 1})
+	}
+	r.Causes = append(r.Causes, c)
+	return r
+}
+
+// A gate counts what a run's report says is lost together as one leak, by the names that the project has for it.
+func TestCausesOfARun(t *testing.T) {
+	l := newLab(t)
+	three := leaksReport(finding{signature: "A", class: leak, bytes: 9}, finding{signature: "B", class: leak, bytes: 8},
+		finding{signature: "C", class: leak, bytes: 7})
+	for i := range three.Findings {
+		three.Findings[i].Certain = true
+	}
+	run := l.run("1", withCause(three, "lost objects of app!Open", "A", "B"))
+	check := func(what, why, causes string) {
+		t.Helper()
+		v := l.gateOf("1", leaks.FailOnLeak)
+		if got := fmt.Sprint(v.Causes); v.Why != why || got != causes {
+			t.Errorf("%s: because %q, %s", what, v.Why, got)
+		}
+	}
+	check("reported", "2 leaks in 3 stacks", "[{lost objects of app!Open 1 : 5 [A B]}]")
+	if err := l.MergeInto(t.Context(), "demo", "A", "C", "ann"); err != nil {
+		t.Fatal(err)
+	}
+	list := must[[]leaks.Cause](t)(l.now().Causes(t.Context(), run))
+	if got := fmt.Sprint(list); got != "[{lost objects of app!Open 1 : 5 [C B]}]" {
+		t.Errorf("merged: %s", got)
+	}
+	l.run("2", leaksReport(finding{signature: "A", class: leak, bytes: 9}))
+	if list := must[[]leaks.Cause](t)(l.now().Causes(t.Context(), l.runs["2"])); list != nil {
+		t.Errorf("no cause: %v", list)
+	}
+}

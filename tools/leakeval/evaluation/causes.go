@@ -1,0 +1,145 @@
+package evaluation
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"text/tabwriter"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/tools/leakeval/evaluation/behaviour"
+	"heapdrift/tools/leakeval/evaluation/workload"
+)
+
+// A CauseCase counts what one report makes of the parts of objects.
+type CauseCase struct {
+	Evidence string // "12 snapshots", "trace", "attached trace"
+	Together int    // pairs of findings that grow and are parts of one object
+	Found    int    // of those, pairs of one cause
+	Apart    int    // pairs of findings that grow and have nothing to do with each other
+	Mistaken int    // of those, pairs of one cause
+	Wrong    bool   // a cause has findings of two objects
+	Leaks    int    // objects that leak, and by the report one of whose parts does
+	Certain  int    // of those, certain ones
+	Innocent int    // objects that do not leak, and by the report do
+	Rows     int    // that it counts for them
+	Places   int    // of its findings that are leaks
+}
+
+// Causes groups the findings of processes of so many places, the first of which leak. Each is an object of so many
+// parts; of one part, all are called by one function and have nothing to do with each other.
+func Causes(ctx context.Context, o Options, mix workload.Mix) ([]CauseCase, error) {
+	n := len(o.Seeds) * o.Processes
+	all := make([][]CauseCase, n)
+	err := onAllCores(ctx, n, func(i int) (err error) {
+		all[i], err = causeCases(ctx, &o, o.Seeds[i/o.Processes], uint64(i%o.Processes), &mix)
+		return err
+	})
+	return slices.Concat(all...), err
+}
+
+func causeCases(ctx context.Context, o *Options, seed, number uint64, mix *workload.Mix) (list []CauseCase, err error) {
+	p := workload.NewMixed(seed, number, 0, o.Behaviours, mix)
+	judge := func(name string, e *workload.Evidence, err error) error {
+		if err != nil {
+			return fmt.Errorf("process %d of seed %d: %w", number, seed, err)
+		}
+		defer e.Close()
+		r, err := analysis.Analyze(ctx, e.Inputs, e.Options)
+		if err != nil {
+			return fmt.Errorf("process %d of seed %d, %s: %w", number, seed, name, err)
+		}
+		list = append(list, causeCaseOf(p, name, r))
+		return nil
+	}
+	for _, n := range o.Snapshots {
+		e, err := p.Logs(ctx, n)
+		if err := judge(fmt.Sprintf("%d snapshots", n), e, err); err != nil {
+			return nil, err
+		}
+	}
+	e, err := p.Trace(ctx)
+	return list, judge(traceOf(p), e, err)
+}
+
+func causeCaseOf(p *workload.Process, name string, r *analysis.Report) CauseCase {
+	c := CauseCase{Evidence: name, Rows: r.Verdict.Causes, Places: r.Verdict.Leaks}
+	type grown struct{ object, cause int }
+	var list []grown
+	leaking, certain, innocent := map[int]bool{}, map[int]bool{}, map[int]bool{}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		m := stackNumber.FindStringSubmatch(f.Title)
+		if m == nil || !f.Verdict.IsSuspect() {
+			continue
+		}
+		k, _ := strconv.Atoi(m[1])
+		list = append(list, grown{p.Stacks[k].Object, f.Cause})
+		switch object := p.Stacks[k].Object; {
+		case f.Verdict != analysis.ClassLeak:
+		case p.Stacks[k].Truth != behaviour.Leaks:
+			innocent[object] = true
+		default:
+			leaking[object], certain[object] = true, certain[object] || f.Certain
+		}
+	}
+	c.Leaks, c.Innocent = len(leaking), len(innocent)
+	for _, is := range certain {
+		if is {
+			c.Certain++
+		}
+	}
+	for i, a := range list {
+		for _, b := range list[:i] {
+			one := a.cause > 0 && a.cause == b.cause
+			switch {
+			case a.object == b.object && one:
+				c.Together, c.Found = c.Together+1, c.Found+1
+			case a.object == b.object:
+				c.Together++
+			case one:
+				c.Apart, c.Mistaken, c.Wrong = c.Apart+1, c.Mistaken+1, true
+			default:
+				c.Apart++
+			}
+		}
+	}
+	return c
+}
+
+// PrintCauses counts pairs of findings by kind of evidence.
+func PrintCauses(w io.Writer, cases []CauseCase) error {
+	var kinds []string
+	for i := range cases {
+		if !slices.Contains(kinds, cases[i].Evidence) {
+			kinds = append(kinds, cases[i].Evidence)
+		}
+	}
+	slices.SortStableFunc(kinds, func(a, b string) int { return order(namedKind(a)) - order(namedKind(b)) })
+	t := tabwriter.NewWriter(w, 0, 0, 1, ' ', 0)
+	fmt.Fprintln(t, "| evidence\t| runs\t| with a wrong group\t| independent pairs in one group\t| pairs of one object in one group\t| objects found to leak\t| certain\t| innocent ones\t| stacks of them\t| rows\t|")
+	fmt.Fprintln(t, "| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t|")
+	for _, kind := range kinds {
+		var sum CauseCase
+		runs, wrong := 0, 0
+		for i := range cases {
+			c := &cases[i]
+			if c.Evidence != kind {
+				continue
+			}
+			runs++
+			if c.Wrong {
+				wrong++
+			}
+			sum.Together, sum.Found, sum.Apart, sum.Mistaken = sum.Together+c.Together, sum.Found+c.Found, sum.Apart+c.Apart,
+				sum.Mistaken+c.Mistaken
+			sum.Leaks, sum.Certain, sum.Innocent = sum.Leaks+c.Leaks, sum.Certain+c.Certain, sum.Innocent+c.Innocent
+			sum.Rows, sum.Places = sum.Rows+c.Rows, sum.Places+c.Places
+		}
+		fmt.Fprintf(t, "| %s\t| %d\t| %d\t| %d of %d\t| %d of %d\t| %d\t| %d\t| %d\t| %d\t| %d\t|\n", kind, runs, wrong, sum.Mistaken,
+			sum.Apart, sum.Found, sum.Together, sum.Leaks, sum.Certain, sum.Innocent, sum.Places, sum.Rows)
+	}
+	return t.Flush()
+}

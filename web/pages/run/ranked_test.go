@@ -1,0 +1,58 @@
+package run
+
+import (
+	"strings"
+	"testing"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/query"
+)
+
+// Findings that are lost together stand below one row of their cause, where the first of them stands on the page.
+func TestRowsOfACause(t *testing.T) {
+	cause := analysis.Cause{Title: "lost objects of app!Open", Ratio: "1 : 5", Verdict: analysis.ClassLeak, Objects: 222,
+		Amounts: analysis.Amounts{Outstanding: analysis.Amount{Count: 1332, Bytes: 2048}},
+		Rate:    &analysis.CauseRate{Unit: "hour", Bytes: 1024},
+		Members: []analysis.CausePart{{Signature: "a", Title: "app!Session", Blocks: 1, Size: 96},
+			{Signature: "c", Title: "app!Name", Blocks: 5, Size: 32, Type: "char[32]"}, {Signature: "elsewhere"}}}
+	c := &viewCard{report: &analysis.Report{Causes: []analysis.Cause{cause}}}
+	table := &rankedTable{viewCard: c}
+	for _, s := range []string{"x", "a", "b", "c"} {
+		table.rows = append(table.rows, rankedRow{Row: query.Row{Signature: s}})
+	}
+	table.group()
+	got := ""
+	for _, r := range table.rows {
+		if r.cause != nil {
+			got += "["
+		}
+		if r.below {
+			got += ">"
+		}
+		got += r.Signature + " "
+	}
+	if got != "x [>a >c b " {
+		t.Errorf("%q", got)
+	}
+	var b strings.Builder
+	if err := rankedCause(table, table.rows[1].cause).Render(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"lost objects of app!Open", "1 leak in 3 stacks, in the ratio 1 : 5",
+		"222 objects came and stayed: 2.00 KB in 1,332 blocks, 1.00 KB per hour", "Of each object 5 blocks of 32 B, char[32]: app!Name"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in %s", want, b.String())
+		}
+	}
+}
+
+// The small line below the verdict counts causes, and the stacks where there are more.
+func TestConfidenceCountsCauses(t *testing.T) {
+	for want, v := range map[string]analysis.Verdict{
+		"2 leaks": {Leaks: 2, Causes: 2}, "1 leak in 3 stacks": {Leaks: 3, Causes: 1}, "3 leaks": {Leaks: 3},
+	} {
+		if got := (&reportView{Report: &analysis.Report{Verdict: v}}).confidence(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
