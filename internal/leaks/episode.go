@@ -14,7 +14,7 @@ type badEpisode struct {
 	leaks    bool
 	after    int // the last clean build before
 	bound    *CleanBound
-	found    bool // it was there in the first build of the scenario, and no build before was clean
+	found    bool // it was there in the first build of the scenario, no build before was clean, and none shows that it began
 	over     bool // a clean build ended it
 }
 
@@ -58,6 +58,7 @@ func episodes(sightings []Sighting, first map[int64]int) []*badEpisode {
 				now[s.Scenario] = e
 				list = append(list, e)
 			}
+			e.found = e.found && !s.Began
 			e.leaks = e.leaks || s.Judgement == Leaking
 			if e.leak < 0 && (s.Judgement == Leaking || s.AsFast) {
 				e.leak = s.Build
