@@ -57,6 +57,19 @@ func (f *Finding) HasIdentity() bool {
 		func(frame string) bool { return strings.HasPrefix(frame, blame.UnnamedFrame) })
 }
 
+// IsProvisional reports whether the signature holds for one build alone: a frame of it has no name.
+func (f *Finding) IsProvisional() bool { return f.Unnamed() != "" }
+
+// Unnamed is the module of the first frame without a name; "" where all frames have names.
+func (f *Finding) Unnamed() string {
+	for _, frame := range f.Frames {
+		if module, function, _ := strings.Cut(frame, "!"); strings.HasPrefix(function, blame.UnnamedFrame) {
+			return module
+		}
+	}
+	return ""
+}
+
 // Module is the module to blame; "" where no frame is in a module.
 func (f *Finding) Module() string {
 	if len(f.Frames) == 0 {

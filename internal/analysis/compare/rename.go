@@ -126,12 +126,17 @@ func likeness(base, head *Finding) (like, ofFrames float64) {
 	if base.Leaf != "" && base.Leaf == head.Leaf {
 		frames = max(frames, 0.9)
 	}
-	size := ratio(blockSize(base), blockSize(head))
-	rate := 0.0
-	if base.RateUnit == head.RateUnit {
-		rate = ratio(base.RateCount, head.RateCount)
+	size, pace := Amounts(base, head)
+	return framesPart*frames + sizePart*size + ratePart*pace, frames
+}
+
+// Amounts says how alike the blocks of two findings are in size, and the findings in pace: the smaller over the
+// greater, 0 where one is not known or counts by another unit.
+func Amounts(a, b *Finding) (size, pace float64) {
+	if a.RateUnit == b.RateUnit {
+		pace = ratio(a.RateCount, b.RateCount)
 	}
-	return framesPart*frames + sizePart*size + ratePart*rate, frames
+	return ratio(blockSize(a), blockSize(b)), pace
 }
 
 // blockSize is how large the blocks are that a finding grows by; those that it holds where it does not grow by any.
