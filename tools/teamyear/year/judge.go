@@ -98,7 +98,12 @@ func (p *player) open(ctx context.Context, s step, e *evidence, failed map[int]s
 				p.settle(at, true)
 			}
 		}
-		if _, open := p.waiting[at]; !open || !p.has(b, l) || b.Idle[l.Stack] {
+		_, shows := e.truth[l.Stack] // a short run may end before a leak begins
+		if !p.has(b, l) || !shows {
+			continue
+		}
+		if _, open := p.waiting[at]; !open {
+			found = found || p.missed[l.Stack] // a doubt about it is right
 			continue
 		}
 		found = true
@@ -211,6 +216,7 @@ func (p *player) settle(at lineLeak, failed bool) {
 		}
 	})
 	if !failed {
+		p.missed[at.stack] = true
 		p.note("    MISSED: stack %d on %s, %d blocks", at.stack, at.branch, p.kept[at])
 		p.bad = p.bad || large
 	}

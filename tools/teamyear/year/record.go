@@ -144,6 +144,7 @@ func (s *Script) rename(f *analysis.Finding, e *evidence, b *Build, stack, part 
 		f.Signature += "-renamed"
 		f.Title, f.Frames = strings.Replace(f.Title, "::Allocate", "::Acquire", 1), slices.Clone(f.Frames)
 		f.Frames[0] = strings.Replace(f.Frames[0], "::Allocate", "::Acquire", 1)
+		f.Leaf, f.Fine = f.Leaf+"-renamed", f.Fine+"-renamed"
 	}
 }
 

@@ -61,12 +61,12 @@ type Recording struct {
 
 // record draws how a build is recorded.
 func (t *Team) record(r *rand.Rand, b *Build) {
-	accident := r.IntN(20)
+	accident, cut := r.IntN(20), 0 // twelfths of the run
 	switch {
 	case accident == 0:
 		b.Twice = true
 	case accident == 1:
-		b.Cut = 4 + r.IntN(6)
+		cut = 4 + r.IntN(6)
 	case b.Late && accident < 11:
 		b.After = 3
 	}
@@ -76,6 +76,7 @@ func (t *Team) record(r *rand.Rand, b *Build) {
 			b.Seconds = shortRun
 		}
 	}
+	b.Cut = b.Snapshots * cut / 12
 	if t.LateSymbols && r.IntN(5) == 0 {
 		b.Symbols = AfterVerdict + Symbols(r.IntN(2))
 	}
