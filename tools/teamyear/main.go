@@ -3,7 +3,8 @@
 //	go run ./tools/teamyear [-half kept|tuning|afterwards] [-seeds 1,2,701-720] [-builds 40] [-places 30] [-worst]
 //
 // A team builds on main, on a release branch and on branches of pull requests; leaks come, go, come back, are renamed,
-// accepted, assigned and picked; runs are lost, late and twice. docs/method.md publishes what it prints.
+// accepted, assigned and picked; runs are lost, late, cut short and pushed twice. Each seed draws whether the team counts
+// its work, has runs of different length, or sends symbols late. docs/method.md publishes what it prints.
 package main
 
 import (
@@ -81,6 +82,9 @@ func parseSeeds(text string) (list []uint64, err error) {
 		last, err := strconv.ParseUint(to, 10, 32)
 		if err != nil {
 			return nil, fmt.Errorf("-seeds: %w", err)
+		}
+		if last < first {
+			return nil, fmt.Errorf("-seeds: %s ends before it begins", word)
 		}
 		for seed := first; seed <= last; seed++ {
 			list = append(list, seed)
