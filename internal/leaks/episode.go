@@ -14,7 +14,8 @@ type badEpisode struct {
 	leaks    bool
 	after    int // the last clean build before
 	bound    *CleanBound
-	found    bool // it was there in the first build of the scenario, no build before was clean, and none shows that it began
+	found    bool // it was there in the first build of the scenario, and no build before was clean
+	first    int  // the first build of the scenario
 	over     bool // a clean build ended it
 }
 
@@ -53,12 +54,12 @@ func episodes(sightings []Sighting, first map[int64]int) []*badEpisode {
 				if c, ok := clean[s.Scenario]; ok {
 					e.after, e.bound = c.at, c.bound
 				} else if at, ok := first[s.Scenario]; ok {
-					e.found = seen[s.Scenario] <= at
+					e.found, e.first = seen[s.Scenario] <= at, at
 				}
 				now[s.Scenario] = e
 				list = append(list, e)
 			}
-			e.found = e.found && !s.Began
+			e.found = e.found && !(s.Began && e.bad > e.first) // what began behind the first build came in
 			e.leaks = e.leaks || s.Judgement == Leaking
 			if e.leak < 0 && (s.Judgement == Leaking || s.AsFast) {
 				e.leak = s.Build

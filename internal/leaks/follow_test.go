@@ -234,4 +234,9 @@ func TestFoundUnlessItBegan(t *testing.T) {
 			t.Errorf("began %d: %+v", began, c)
 		}
 	}
+	list := sightings(t, "1G 2L 3L")
+	list[1].Began = true
+	if c := leaks.Follow(list, since(1)); !c.Found {
+		t.Errorf("bad in the first build: %+v", c)
+	}
 }
