@@ -26,7 +26,7 @@ type RunRating struct {
 	Evidence *score.Evidence // nil of what cannot be a leak, or was not judged
 	Rate     *score.Rate     // nil where it does not grow
 	Stayed   score.Stayed
-	Held     int64 // blocks when the run ends
+	Held     int64 // blocks at the instant at which most were there
 }
 
 // leastOdds are the log odds up to which a finding that one run does not suspect counts in a pool as one that cannot be

@@ -6,7 +6,7 @@ import "math"
 type Watched struct {
 	LogOdds float64 // as Evidence has it; NaN where the run shows nothing that could be a leak
 	Stayed  Stayed
-	Held    int64 // blocks that the place holds when the run ends
+	Held    int64 // blocks at the instant at which the place held most
 	Stretches
 }
 

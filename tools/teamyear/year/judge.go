@@ -39,7 +39,7 @@ func (p *player) judge(ctx context.Context, s step, e *evidence, v leaks.Verdict
 		}
 		quiet = quiet && !isLeak
 	}
-	if quiet {
+	if quiet && !(d.Exit == 4 && p.areLeaks(b, e, d.Undecided)) {
 		p.count(b, e, func(f *Figures) { f.Quiet[d.Exit]++ })
 		if d.Exit > 0 {
 			p.note("    QUIET")
@@ -50,6 +50,15 @@ func (p *player) judge(ctx context.Context, s step, e *evidence, v leaks.Verdict
 		p.bad = true
 	}
 	return nil
+}
+
+// areLeaks reports whether all that a gate does not decide leaks indeed: a leak that was missed is open.
+func (p *player) areLeaks(b *Build, e *evidence, list []leaks.UndecidedFinding) bool {
+	return len(list) > 0 && !slices.ContainsFunc(list, func(u leaks.UndecidedFinding) bool {
+		stack, ok := e.stacks[u.Signature]
+		l := p.leakOf(stack)
+		return !ok || l == nil || !p.has(b, l)
+	})
 }
 
 // says is how a build was recorded, where that is not as usual.
@@ -103,7 +112,6 @@ func (p *player) open(ctx context.Context, s step, e *evidence, failed map[int]s
 			continue
 		}
 		if _, open := p.waiting[at]; !open {
-			found = found || p.missed[l.Stack] // a doubt about it is right
 			continue
 		}
 		found = true
@@ -216,7 +224,6 @@ func (p *player) settle(at lineLeak, failed bool) {
 		}
 	})
 	if !failed {
-		p.missed[at.stack] = true
 		p.note("    MISSED: stack %d on %s, %d blocks", at.stack, at.branch, p.kept[at])
 		p.bad = p.bad || large
 	}

@@ -26,7 +26,6 @@ type player struct {
 	kept       map[lineLeak]int64
 	came       map[lineLeak]*Build // in which it came in, of those that wait
 	named      map[int64]*evidence // by run of the store, of those with symbols
-	missed     map[int]bool        // stacks of leaks for which no build failed in time, until one does
 	later      []later             // in the order in which it was put off
 	there      map[lineLeak]bool   // by the newest build that was run
 	newest     map[lineLeak]int64  // its sequence
@@ -45,7 +44,6 @@ func (p *player) play(ctx context.Context) error {
 	p.names, p.answered = map[int][]string{}, map[int]bool{}
 	p.waiting, p.kept = map[lineLeak]int{}, map[lineLeak]int64{}
 	p.came, p.named = map[lineLeak]*Build{}, map[int64]*evidence{}
-	p.missed = map[int]bool{}
 	p.there, p.newest = map[lineLeak]bool{}, map[lineLeak]int64{}
 	for i, b := range p.Builds {
 		if b.Late {
@@ -270,7 +268,6 @@ func (p *player) answer(ctx context.Context, b *Build, l *Leak, signature string
 		change.Assignee = &who
 	}
 	p.answered[l.Stack] = true
-	delete(p.missed, l.Stack)
 	_, err := p.store.ChangeTriage(ctx, p.project, signature, change)
 	return err
 }
