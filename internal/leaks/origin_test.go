@@ -62,6 +62,20 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
+// Whoever took the leak after a newer build failed for it has taken it in an older build, too, whose run comes late.
+func TestOriginOfALateRun(t *testing.T) {
+	lines := leaks.NewLines(lined("m0 m1 m2 m3 m4"), "")
+	for told, want := range map[int]bool{1: false, 3: false, 4: true} { // before the fix, in the build itself, and behind it
+		marks := owned
+		marks.Told = []int{told}
+		past := leaks.PastLine{Line: lines.Of("main"), Head: 3, Scenario: 1, Sightings: sightings(t, "1L 2C 3L 4L"), Marks: marks,
+			Name: lines.Name}
+		if o := past.Origin(); o.Owned != want || !o.Regressed {
+			t.Errorf("told in %d: %+v", told, o)
+		}
+	}
+}
+
 // gateOn decides on findings with their origins, where what is new fails.
 func gateOn(again leaks.Again, first bool, origins map[string]leaks.Origin, head ...compare.Finding) leaks.Decision {
 	return leaks.Decide(&leaks.Case{Policy: &leaks.Policy{FailOn: []leaks.FailOn{leaks.FailOnNew}, Again: again}, Version: 1,

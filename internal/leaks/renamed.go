@@ -76,7 +76,7 @@ type likeGone struct {
 // class or of the function. Where a function is fixed and another one with its callers begins to leak, only they tell.
 func (l *likeGone) isSure() bool {
 	if blame.IsKin(l.gone.Frames[0], l.came.Frames[0]) {
-		return l.size >= renamedSize && l.pace >= renamedPace
+		return l.size >= renamedSize && (l.pace >= renamedPace || l.came.RateCount <= 0) // or nobody knows how fast it is
 	}
 	return l.size >= unlikeNamesSize && l.pace >= unlikeNamesPace
 }
@@ -86,14 +86,13 @@ func (l *likeGone) isSure() bool {
 func (c *Case) likeGone() []likeGone {
 	var list []likeGone
 	came := MayBeRenamed(c)
-	for i := range c.Gone {
-		g := &c.Gone[i]
+	for _, runs := range c.goneRuns() {
 		for _, f := range came {
-			if g.Class != analysis.ClassLeak || g.Kind != f.Kind || !hasSameCallers(g.Frames, f.Frames) {
+			if g := runs[0]; g.Kind != f.Kind || !hasSameCallers(g.Frames, f.Frames) {
 				continue
 			}
-			size, pace := compare.Amounts(g, f)
-			if l := (likeGone{g, f, size, pace}); l.isSure() || size+pace >= 2*mayBeRenamed {
+			size, pace := compare.AmountsLike(f, runs)
+			if l := (likeGone{runs[0], f, size, pace}); l.isSure() || size+pace >= 2*mayBeRenamed {
 				list = append(list, l)
 			}
 		}
@@ -110,6 +109,24 @@ func (c *Case) likeGone() []likeGone {
 		taken[l.gone.Signature], taken[l.came.Signature] = true, true
 		return false
 	})
+}
+
+// goneRuns are the leaks that are gone, each as the runs showed it that found it to leak.
+func (c *Case) goneRuns() (list [][]*compare.Finding) {
+	at := map[string]int{}
+	for i := range c.Gone {
+		g := &c.Gone[i]
+		if g.Class != analysis.ClassLeak {
+			continue
+		}
+		k, known := at[g.Signature]
+		if !known {
+			k = len(list)
+			at[g.Signature], list = k, append(list, nil)
+		}
+		list[k] = append(list[k], g)
+	}
+	return list
 }
 
 // formerly says of a finding that fails the gate which leak it may be under another name; "" for none.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/compare"
 	"heapdrift/internal/leaks"
 )
@@ -48,6 +49,39 @@ func TestSurelyRenamed(t *testing.T) {
 			Findings: []compare.Finding{finding(test.function, test.rate, test.size, test.caller)}},
 			Gone:    []compare.Finding{finding("Receipt::Append", 1000, 100, "app!Serve")},
 			Origins: map[string]leaks.Origin{test.function: test.origin}}
+		if got := leaks.RenamedLeaks(c); len(got) > 0 != test.is {
+			t.Errorf("%s: %+v, want a renamed leak: %v", test.name, got, test.is)
+		}
+	}
+}
+
+// What several runs showed of the leak that is gone is a range: its size and pace differ from run to run. Where nobody
+// knows how fast the new leak is, its size decides, if the names are alike.
+func TestRenamedLeakIsWithinItsRuns(t *testing.T) {
+	finding := func(name string, rate, size float64) compare.Finding {
+		return compare.Finding{Signature: name, Kind: "heap", Class: leak, Certain: true, Frames: []string{"app!" + name, "app!Serve"},
+			RateUnit: "hour", RateCount: rate, RateBytes: size * rate}
+	}
+	unknown := finding("Receipt::AppendLine", 0, 0)
+	unknown.RateUnit, unknown.Outstanding = "", analysis.Amount{Count: 10, Bytes: 1000}
+	elsewhere := unknown
+	elsewhere.Signature, elsewhere.Frames = "Order::Copy", []string{"app!Order::Copy", "app!Serve"}
+	for _, test := range []struct {
+		name string
+		came compare.Finding
+		is   bool
+	}{
+		{"between the runs", finding("Receipt::AppendLine", 200, 100), true},
+		{"just outside in size", finding("Receipt::AppendLine", 200, 301), false},
+		{"at it", finding("Receipt::AppendLine", 200, 300), true},
+		{"just outside in pace", finding("Receipt::AppendLine", 2001, 100), false},
+		{"at it in pace", finding("Receipt::AppendLine", 2000, 100), true},
+		{"nobody knows how fast", unknown, true},
+		{"nor what it is called", elsewhere, false},
+	} {
+		c := &leaks.Case{Head: &compare.Side{Build: "7", Findings: []compare.Finding{test.came}},
+			Gone:    []compare.Finding{finding("Receipt::Append", 50, 240), finding("Receipt::Append", 500, 60)},
+			Origins: map[string]leaks.Origin{test.came.Signature: {Since: "7"}}}
 		if got := leaks.RenamedLeaks(c); len(got) > 0 != test.is {
 			t.Errorf("%s: %+v, want a renamed leak: %v", test.name, got, test.is)
 		}
