@@ -59,7 +59,9 @@ func episodes(sightings []Sighting, first map[int64]int) []*badEpisode {
 				now[s.Scenario] = e
 				list = append(list, e)
 			}
-			e.found = e.found && !(s.Began && e.bad > e.first) // what began behind the first build came in
+			if s.Began && e.bad > e.first { // what began behind the first build came in
+				e.found = false
+			}
 			e.leaks = e.leaks || s.Judgement == Leaking
 			if e.leak < 0 && (s.Judgement == Leaking || s.AsFast) {
 				e.leak = s.Build

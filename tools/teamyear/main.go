@@ -3,8 +3,8 @@
 //	go run ./tools/teamyear [-half kept|tuning|afterwards] [-seeds 1,2,701-720] [-builds 40] [-places 30] [-worst]
 //
 // A team builds on main, on a release branch and on branches of pull requests; leaks come, go, come back, are renamed,
-// accepted, assigned and picked; runs are lost, late, cut short and pushed twice. Each seed draws whether the team counts
-// its work, has runs of different length, or sends symbols late. docs/method.md publishes what it prints.
+// accepted, assigned and picked; runs are lost, late, cut short and pushed twice. Each seed draws whether the team
+// counts its work, has runs of different length, or sends symbols late. docs/method.md publishes what it prints.
 package main
 
 import (

@@ -101,8 +101,8 @@ func OnsetOf(since, before []Watched, places int) *Onset {
 }
 
 // rises is how many times as much stays since as in the run before in which most did: for each run and for each unit of
-// its axis, whichever is less. A longer run leaves more of a leak, and no more of what is bounded. A much shorter run may
-// end while a cache still fills, or before a session does: of longer runs before counts what they held, too.
+// its axis, whichever is less. A longer run leaves more of a leak, and no more of what is bounded. A much shorter run
+// may end while a cache still fills, or before a session does: of longer runs before counts what they held, too.
 func rises(since, before []Watched, count func(Stayed) float64, few float64) float64 {
 	var stayed, over float64
 	for _, w := range since {

@@ -39,7 +39,8 @@ func (p *player) judge(ctx context.Context, s step, e *evidence, v leaks.Verdict
 		}
 		quiet = quiet && !isLeak
 	}
-	if quiet && !(d.Exit == 4 && p.areLeaks(b, e, d.Undecided)) {
+	isDoubtRight := d.Exit == 4 && p.areLeaks(b, e, d.Undecided)
+	if quiet && !isDoubtRight {
 		p.count(b, e, func(f *Figures) { f.Quiet[d.Exit]++ })
 		if d.Exit > 0 {
 			p.note("    QUIET")
