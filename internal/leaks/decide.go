@@ -198,7 +198,7 @@ func (d *decider) newcomer(f *compare.Finding, o *Origin) {
 // isUnnamed reports whether a finding has no name that older builds could have: a frame of it is an address in a module
 // without symbols, which is another one in each build. Such a leak is new by its name alone.
 func (d *decider) isUnnamed(f *compare.Finding, o *Origin) bool {
-	return f.IsProvisional() && o.Since == d.Head.Build
+	return f.Unnamed() != "" && o.Since == d.Head.Build
 }
 
 // newcomerByBaseline compares with the baseline that the call names.
@@ -206,8 +206,6 @@ func (d *decider) newcomerByBaseline(f *compare.Finding) {
 	row := d.rows[f.Signature]
 	switch {
 	case row == nil || row.Change != compare.New:
-	case f.IsProvisional() && d.asks(FailOnNew):
-		d.unnamed = append(d.unnamed, f)
 	case !provesNew(d.Compared.Base, row):
 		d.open[f.Signature] = true
 	default:

@@ -57,10 +57,8 @@ func (f *Finding) HasIdentity() bool {
 		func(frame string) bool { return strings.HasPrefix(frame, blame.UnnamedFrame) })
 }
 
-// IsProvisional reports whether the signature holds for one build alone: a frame of it has no name.
-func (f *Finding) IsProvisional() bool { return f.Unnamed() != "" }
-
-// Unnamed is the module of the first frame without a name; "" where all frames have names.
+// Unnamed is the module of the first frame of the signature without a name, which makes the signature one build's; ""
+// where all frames in modules have names.
 func (f *Finding) Unnamed() string {
 	for _, frame := range f.Frames {
 		if module, function, _ := strings.Cut(frame, "!"); strings.HasPrefix(function, blame.UnnamedFrame) {
