@@ -73,7 +73,8 @@ type likeGone struct {
 }
 
 // isSure reports whether both are surely one leak: beside the callers, size and pace are alike, and so is the name of
-// the class or of the function. Where a function is fixed and another one with its callers begins to leak, only they tell.
+// the class or of the function. Where a function is fixed and another one with its callers begins to leak, only they
+// tell.
 func (l *likeGone) isSure() bool {
 	if blame.IsKin(l.gone.Frames[0], l.came.Frames[0]) {
 		return l.size >= renamedSize && (l.pace >= renamedPace || l.came.RateCount <= 0) // or nobody knows how fast it is

@@ -1,7 +1,7 @@
 // Package year plays a team's year against the product and holds what it says against the truth: builds on three kinds
 // of branches, leaks that come, go, come back, are renamed, accepted and picked, and runs that are lost, late, cut
-// short or pushed twice, of different length, with and without a counter of work, and with symbols that come late. In come
-// seeds and a database, out comes a Tally, and the histories that went worst, build by build.
+// short or pushed twice, of different length, with and without a counter of work, and with symbols that come late. In
+// come seeds and a database, out comes a Tally, and the histories that went worst, build by build.
 package year
 
 import (
