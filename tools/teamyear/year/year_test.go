@@ -22,7 +22,7 @@ func TestYear(t *testing.T) {
 	}
 	t.Cleanup(s.Close)
 	worst := &testWriter{t}
-	tally, err := year.Play(t.Context(), s, year.Options{Seeds: []uint64{1, 9}, Builds: 12, Places: 30,
+	tally, err := year.Play(t.Context(), s, year.Options{Seeds: []uint64{1, 9}, Builds: 9, Places: 30,
 		Behaviours: evaluation.Tuning(), Worst: worst})
 	if err != nil {
 		t.Fatal(err)
