@@ -152,6 +152,7 @@ func findingOf(j *judge, evidence string, sites []*judgedSite) Finding {
 	}
 	f.most = j.mostLeaked(all, result.Class, &f)
 	f.Verdict, f.Certain, f.Evidence, f.Stayed = result.Class, result.Certain, result.Evidence, j.stayed(all)
+	f.MostHeld = j.mostHeld(all)
 	if f.Verdict.IsSuspect() {
 		f.Rate, f.arrivals = result.Rate, j.arrivals(all)
 	}

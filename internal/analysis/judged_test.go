@@ -141,3 +141,21 @@ func TestWitnessWithoutInlinedCalls(t *testing.T) {
 		t.Errorf("%d findings, the first %+v", len(r.Findings), r.Findings[0])
 	}
 }
+
+// What a place held most is of the life that is judged, at whichever of its instants.
+func TestMostHeld(t *testing.T) {
+	for name, test := range map[string]struct {
+		captures []*capture.Capture
+		most     int64
+	}{
+		"in the middle":      {grown(10, 5, 900, 7, 20, 11), 900},
+		"at the end":         {grown(10, 5, 6, 7), 7},
+		"of two lives":       {append(grown(10, 1000, 1000), grown(11, 10, 90, 50)...), 90},
+		"of one snapshot":    {grown(10, 5), 5},
+		"of two, it is less": {grown(10, 9, 5), 9},
+	} {
+		if got := analyze(t, inputs(test.captures...)).Findings[0].MostHeld; got != test.most {
+			t.Errorf("%s: %d, want %d", name, got, test.most)
+		}
+	}
+}

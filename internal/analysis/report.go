@@ -129,6 +129,9 @@ type Finding struct {
 	Evidence *score.Evidence `json:"evidence,omitempty"`
 	// Stayed are the blocks that came in each stretch of the run and stayed: what bounds a leak.
 	Stayed score.Stayed `json:"stayed,omitzero"`
+	// MostHeld is how many blocks it held at the instant, of those that it is judged by, at which it held most; of a trace
+	// those that it held at the end. It is 0 in a report that was read from JSON.
+	MostHeld int64 `json:"-"`
 	// Immaterial says that the run passes without a decision on whether this leaks: what it could leak does not matter, or is
 	// too improbable. It is false of what nobody weighed.
 	Immaterial bool      `json:"immaterial,omitempty"`

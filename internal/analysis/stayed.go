@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"slices"
+
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis/score"
 )
@@ -15,6 +17,14 @@ func (j *judge) stretches(r *Report) *score.Stretches {
 		return new(score.StretchesOf(&j.axis))
 	}
 	return nil
+}
+
+// mostHeld is how many blocks of a sample were held at the instant at which most were; of a trace, those at its end.
+func (j *judge) mostHeld(s *sample) int64 {
+	if j.trace || j.last-j.first < 1 {
+		return s.amounts.Outstanding.Count
+	}
+	return slices.Max(j.series(s).Count)
 }
 
 // stayed counts the blocks of a sample that came and stayed, by stretch.

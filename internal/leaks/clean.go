@@ -20,6 +20,8 @@ type RunSighting struct {
 	Certain bool
 	// Doubtful says that the place may have begun to leak in the run, by the runs before.
 	Doubtful bool
+	// Began says that the place surely began to leak in the run, or in those since the runs before.
+	Began bool
 	// Suffices says that the evidence of the run lost nothing and is enough for growth to be judged.
 	Suffices bool
 	Rate     *score.Rate   // nil where it does not grow
@@ -37,7 +39,7 @@ func (s RunSighting) With(part RunSighting) RunSighting {
 	if !(part.Watched.LogOdds <= s.Watched.LogOdds) && !math.IsNaN(part.Watched.LogOdds) {
 		s.Watched.LogOdds = part.Watched.LogOdds
 	}
-	s.Certain, s.Doubtful = s.Certain || part.Certain, s.Doubtful || part.Doubtful
+	s.Certain, s.Doubtful, s.Began = s.Certain || part.Certain, s.Doubtful || part.Doubtful, s.Began || part.Began
 	s.Watched.Stayed = s.Watched.Stayed.Plus(part.Watched.Stayed)
 	return s
 }
@@ -230,8 +232,8 @@ func SightingsOn(line *Line, runs []RunSighting, paces Paces) []Sighting {
 	var list []Sighting
 	for i, judged := range judgeInOrder(order, paces) {
 		r := order[i]
-		s := Sighting{Build: line.At(r.Build), Scenario: r.Scenario, Certain: r.Certain, Judgement: judged.Judgement,
-			Absent: judged.absent, Bound: judged.bound}
+		s := Sighting{Build: line.At(r.Build), Scenario: r.Scenario, Certain: r.Certain, Began: r.Began,
+			Judgement: judged.Judgement, Absent: judged.absent, Bound: judged.bound}
 		if resized && s.Judgement == Clean {
 			s.Judgement = Undecided
 		}
@@ -245,10 +247,10 @@ func SightingsOn(line *Line, runs []RunSighting, paces Paces) []Sighting {
 			at[key{s.Build, s.Scenario}] = len(list)
 			list = append(list, s)
 		case list[k].Absent && !s.Absent, list[k].Absent == s.Absent && s.Judgement > list[k].Judgement:
-			s.Certain = s.Certain || list[k].Certain
+			s.Certain, s.Began = s.Certain || list[k].Certain, s.Began || list[k].Began
 			list[k] = s
 		default:
-			list[k].Certain = list[k].Certain || s.Certain
+			list[k].Certain, list[k].Began = list[k].Certain || s.Certain, list[k].Began || s.Began
 		}
 	}
 	slices.SortFunc(list, func(a, b Sighting) int {

@@ -156,3 +156,23 @@ func TestCleanAddsUp(t *testing.T) {
 		}
 	}
 }
+
+// Of several runs of a build, and several parts of a leak in one run, one that tells that the leak began is enough.
+func TestBeganInABuild(t *testing.T) {
+	line := leaks.NewLines(lined("m0 m1"), "").Of("main")
+	at := line.Builds[1]
+	plain, began, slow := leaksBy(at, 30), leaksBy(at, 30), ranFor(at, grows, -1, 10)
+	began.Began, slow.Began = true, true
+	for name, runs := range map[string][]leaks.RunSighting{
+		"the first run": {began, plain}, "the second": {plain, began}, "one that is not decided": {slow, plain},
+		"a part": {plain.With(began)}, "the other part": {began.With(plain)},
+	} {
+		list := leaks.SightingsOn(line, runs, leaks.PacesOf(runs))
+		if len(list) != 1 || !list[0].Began {
+			t.Errorf("%s: %+v", name, list)
+		}
+	}
+	if list := leaks.SightingsOn(line, []leaks.RunSighting{plain}, nil); list[0].Began {
+		t.Errorf("nothing tells that it began: %+v", list)
+	}
+}

@@ -54,13 +54,15 @@ type decider struct {
 	on      []FailOn
 	counted []*compare.Finding // that may fail the gate: not tolerated, quarantined, below the score, without an identity nor the canary
 	rows    map[string]*compare.Row
-	like    []compare.Rename // what came in beside leaks that are gone
-	open    map[string]bool  // signatures of which the base does not tell whether they are new
-	unrated int              // leaks of both sides of which the base, which decides nothing, does not tell whether they grow faster
+	like    []likeGone      // what came in beside leaks that are gone
+	open    map[string]bool // signatures of which the base does not tell whether they are new
+	unrated int             // leaks of both sides of which the base, which decides nothing, does not tell whether they grow faster
 	proof   Proof
 	reasons []Reason
 	// undecided are counted findings that could fail the gate, and of which the evidence does not decide.
-	undecided  []UndecidedFinding
+	undecided []UndecidedFinding
+	// unnamed are leaks that could be new, and whose signatures no older build can have: they hold for this build alone.
+	unnamed    []*compare.Finding
 	improbable int // counted findings that grow, and are too improbable to be doubts
 	immaterial int // counted findings that would be doubts if what they could leak mattered
 	// immaterialOf says, by signature, which counted findings need not be decided; matters is why, nil where nothing was
@@ -192,6 +194,8 @@ func (d *decider) newcomer(f *compare.Finding, o *Origin) {
 		if !d.First {
 			d.say(EffectSilences, ReasonFound, f, nil, nil, "", "%s %s", nameOf(f), o.saysFound())
 		}
+	case d.Policy.again(o) && d.isUnnamed(f, o):
+		d.unnamed = append(d.unnamed, f)
 	case d.Policy.again(o):
 		on := FailOnNew
 		if asksRegressed {
@@ -203,6 +207,12 @@ func (d *decider) newcomer(f *compare.Finding, o *Origin) {
 	default:
 		d.say(EffectSilences, ReasonOwned, f, nil, nil, "", "%s leaks%s", nameOf(f), o.ownedBy())
 	}
+}
+
+// isUnnamed reports whether a finding has no name that older builds could have: a frame of it is an address in a module
+// without symbols, which is another one in each build. Such a leak is new by its name alone.
+func (d *decider) isUnnamed(f *compare.Finding, o *Origin) bool {
+	return f.Unnamed() != "" && o.Since == d.Head.Build
 }
 
 // newcomerByBaseline compares with the baseline that the call names.
@@ -241,6 +251,10 @@ func (d *decider) doubtful(f *compare.Finding, o *Origin) {
 	case o.Found || o.Told != "" || o.Owned:
 	case f.Onset != nil && f.Onset.Doubtful,
 		f.Class.IsLeak() && !d.immaterialOf[f.Signature] && (f.Onset == nil || f.Onset.Before < settledRuns):
+		if d.isUnnamed(f, o) {
+			d.unnamed = append(d.unnamed, f)
+			return
+		}
 		on := FailOnNew
 		if o.Regressed && d.asks(FailOnRegressed) {
 			on = FailOnRegressed
@@ -275,6 +289,10 @@ func (d *decider) doubtfulByBaseline(f *compare.Finding, p float64) {
 const settledRuns = 2
 
 func (d *decider) doubt(f *compare.Finding, on FailOn, p float64) {
+	d.undecided = append(d.undecided, undecided(f, on, p))
+}
+
+func undecided(f *compare.Finding, on FailOn, p float64) UndecidedFinding {
 	u := UndecidedFinding{Signature: f.Signature, Change: on, Probability: p, name: nameOf(f)}
 	switch {
 	case f.RateUnit != "":
@@ -282,7 +300,7 @@ func (d *decider) doubt(f *compare.Finding, on FailOn, p float64) {
 	case f.Growth != nil:
 		u.Bytes, u.Unit = f.Growth.Bytes, "run"
 	}
-	d.undecided = append(d.undecided, u)
+	return u
 }
 
 // kind notes a leak of a kind that the gate fails on.
@@ -304,6 +322,11 @@ func (d *decider) doubts() {
 		u := &d.undecided[i]
 		d.reasons = append(d.reasons, Reason{Effect: EffectDoubts, Code: ReasonUndecided, Signature: u.Signature,
 			Sentence: u.says(), Figure: &u.Probability, Unit: "probability"})
+	}
+	if len(d.unnamed) > 0 {
+		d.say(EffectDoubts, ReasonNoSymbols, nil, nil, nil, "",
+			"no symbols for %s: without them nobody can tell whether %s; send the symbols of build %s",
+			strings.Join(d.unnamedModules(), ", "), countUnnamed(len(d.unnamed)), d.Head.Build)
 	}
 	asksNew, needsBase := d.asks(FailOnNew), d.asks(FailOnNew) || d.asks(FailOnGrown)
 	switch {
@@ -327,6 +350,23 @@ func (d *decider) doubts() {
 		d.say(EffectDoubts, ReasonNotProven, nil, nil, nil, "", "the gate is not proven: the canary %s was not found",
 			d.Policy.Canary)
 	}
+}
+
+// unnamedModules are the modules whose symbols are missing, at most namedReasons.
+func (d *decider) unnamedModules() (list []string) {
+	for _, f := range d.unnamed {
+		if m := f.Unnamed(); !slices.Contains(list, m) && len(list) < namedReasons {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+func countUnnamed(n int) string {
+	if n == 1 {
+		return "1 leak is new"
+	}
+	return fmt.Sprintf("%d leaks are new", n)
 }
 
 // leaks counts what may fail the gate.

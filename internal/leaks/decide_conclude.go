@@ -20,6 +20,9 @@ func (d *decider) conclude() Decision {
 	})
 	made := Decision{Policy: d.Version, FailOn: append([]FailOn{}, d.on...), Reasons: d.reasons, Canary: d.proof,
 		Matters: d.matters, Undecided: append([]UndecidedFinding{}, d.undecided...)}
+	for _, f := range d.unnamed {
+		made.Undecided = append(made.Undecided, undecided(f, FailOnNew, scoreOf(f.Score)))
+	}
 	slices.SortStableFunc(made.Undecided, func(a, b UndecidedFinding) int {
 		return cmp.Compare(b.Probability, a.Probability)
 	})

@@ -57,6 +57,7 @@ const (
 	ReasonEvidence         ReasonCode = "evidence-inconclusive"
 	ReasonUndecided        ReasonCode = "undecided" // a finding that could fail the gate
 	ReasonFirst            ReasonCode = "first-build"
+	ReasonNoSymbols        ReasonCode = "no-symbols" // without names nobody can tell whether a leak is new
 	ReasonNoBaseline       ReasonCode = "no-baseline"
 	ReasonBaseline         ReasonCode = "baseline-inconclusive"
 	ReasonBudgetUnmeasured ReasonCode = "budget-unmeasured"

@@ -15,6 +15,7 @@ type badEpisode struct {
 	after    int // the last clean build before
 	bound    *CleanBound
 	found    bool // it was there in the first build of the scenario, and no build before was clean
+	first    int  // the first build of the scenario
 	over     bool // a clean build ended it
 }
 
@@ -53,10 +54,13 @@ func episodes(sightings []Sighting, first map[int64]int) []*badEpisode {
 				if c, ok := clean[s.Scenario]; ok {
 					e.after, e.bound = c.at, c.bound
 				} else if at, ok := first[s.Scenario]; ok {
-					e.found = seen[s.Scenario] <= at
+					e.found, e.first = seen[s.Scenario] <= at, at
 				}
 				now[s.Scenario] = e
 				list = append(list, e)
+			}
+			if s.Began && e.bad > e.first { // what began behind the first build came in
+				e.found = false
 			}
 			e.leaks = e.leaks || s.Judgement == Leaking
 			if e.leak < 0 && (s.Judgement == Leaking || s.AsFast) {

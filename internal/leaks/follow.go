@@ -8,6 +8,7 @@ type Sighting struct {
 	Scenario  int64
 	Judgement Judgement
 	Certain   bool // a run shows it as a certain leak
+	Began     bool // the runs before tell that it began to leak
 	// Absent says that the build shows nothing of the signature although its callers ran (compare.FrameCounts.Ran): a
 	// signature that was bad before is fixed. Absent is no other evidence, because no run shows a signature before it
 	// leaks.

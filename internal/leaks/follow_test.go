@@ -221,3 +221,22 @@ func BenchmarkFollow(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.N)*float64(len(list))/b.Elapsed().Seconds(), "builds/s")
 }
+
+// A leak that a place has in the first build of a scenario is found there, unless the runs since tell that it began: in
+// the first build that was bad, or in a later one of the same episode.
+func TestFoundUnlessItBegan(t *testing.T) {
+	for began, found := range map[int]bool{-1: true, 1: false, 2: false} {
+		list := sightings(t, "1? 2L 3L")
+		if began >= 0 {
+			list[began].Began = true
+		}
+		if c := leaks.Follow(list, since(1)); c.Found != found || c.Since != 2 || c.After != -1 {
+			t.Errorf("began %d: %+v", began, c)
+		}
+	}
+	list := sightings(t, "1G 2L 3L")
+	list[1].Began = true
+	if c := leaks.Follow(list, since(1)); !c.Found {
+		t.Errorf("bad in the first build: %+v", c)
+	}
+}

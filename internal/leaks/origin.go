@@ -3,6 +3,7 @@ package leaks
 import (
 	"cmp"
 	"fmt"
+	"slices"
 )
 
 // An Origin says since when a finding of a run is there, on the line and in the scenario of the run.
@@ -90,7 +91,8 @@ func (p *PastLine) Origin() Origin {
 			o.Told = name(told)
 		}
 	}
-	if o.Regressed && o.Told == "" && !p.ToldHere {
+	toldSince := slices.ContainsFunc(p.Marks.Told, func(told int) bool { return told >= c.Since && told != p.Head })
+	if o.Regressed && !toldSince && !p.ToldHere {
 		o.Owned = false // that was said of the leak before it was fixed
 	}
 	for _, s := range own {

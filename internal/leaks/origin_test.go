@@ -62,6 +62,20 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
+// Whoever took the leak after a newer build failed for it has taken it in an older build, too, whose run comes late.
+func TestOriginOfALateRun(t *testing.T) {
+	lines := leaks.NewLines(lined("m0 m1 m2 m3 m4"), "")
+	for told, want := range map[int]bool{1: false, 3: false, 4: true} { // before the fix, in the build itself, and behind it
+		marks := owned
+		marks.Told = []int{told}
+		past := leaks.PastLine{Line: lines.Of("main"), Head: 3, Scenario: 1, Sightings: sightings(t, "1L 2C 3L 4L"), Marks: marks,
+			Name: lines.Name}
+		if o := past.Origin(); o.Owned != want || !o.Regressed {
+			t.Errorf("told in %d: %+v", told, o)
+		}
+	}
+}
+
 // gateOn decides on findings with their origins, where what is new fails.
 func gateOn(again leaks.Again, first bool, origins map[string]leaks.Origin, head ...compare.Finding) leaks.Decision {
 	return leaks.Decide(&leaks.Case{Policy: &leaks.Policy{FailOn: []leaks.FailOn{leaks.FailOnNew}, Again: again}, Version: 1,
@@ -135,6 +149,37 @@ func TestDoubtBelongsToPlaces(t *testing.T) {
 	if want := `"undecided":[{"signature":"doubtful","change":"new","probability":0.8,"bytes":0,"unit":""}],"rerun":true`; err != nil ||
 		!strings.Contains(string(text), want) {
 		t.Errorf("%s %v", text, err)
+	}
+}
+
+// Where symbols are missing, all leaks of a build seem to be new: that is a doubt, which no further run decides.
+func TestNewWithoutSymbols(t *testing.T) {
+	sure, doubtful := framed(sure, "app!Serve", "shop!<unknown>+0x1010@0x6000"), framed(unsure, "shop!<unknown>+0x2020@0x6000")
+	new7, older := leaks.Origin{After: "6", Since: "7"}, leaks.Origin{After: "5", Since: "6"}
+	for _, test := range []struct {
+		name   string
+		origin leaks.Origin
+		head   []compare.Finding
+		gate   leaks.Gate
+		why    string
+	}{
+		{"a leak", new7, []compare.Finding{sure}, leaks.GateInconclusive,
+			"no symbols for shop: without them nobody can tell whether 1 leak is new; send the symbols of build 7"},
+		{"and one that is not certain", new7, []compare.Finding{sure, doubtful}, leaks.GateInconclusive,
+			"no symbols for shop: without them nobody can tell whether 2 leaks are new; send the symbols of build 7"},
+		{"an older build has the same address", older, []compare.Finding{sure}, leaks.GateFailed, "1 new leak"},
+		{"it was there", leaks.Origin{Found: true, Since: "1"}, []compare.Finding{sure}, leaks.GatePassed,
+			"no leak is new; 1 there since the first build"},
+		{"a frame that is not part of the name", new7, []compare.Finding{framed(sure, "app!Serve")}, leaks.GateFailed, "1 new leak"},
+	} {
+		got := gateOn("", false, map[string]leaks.Origin{"sure": test.origin, "unsure": test.origin}, test.head...)
+		undecided := 0
+		if test.gate == leaks.GateInconclusive {
+			undecided = len(test.head)
+		}
+		if got.Gate != test.gate || got.Why != test.why || got.Rerun || len(got.Undecided) != undecided {
+			t.Errorf("%s: %s because %q, rerun %v, %+v", test.name, got.Gate, got.Why, got.Rerun, got.Undecided)
+		}
 	}
 }
 

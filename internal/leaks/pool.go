@@ -26,6 +26,7 @@ type RunRating struct {
 	Evidence *score.Evidence // nil of what cannot be a leak, or was not judged
 	Rate     *score.Rate     // nil where it does not grow
 	Stayed   score.Stayed
+	Held     int64 // blocks at the instant at which most were there
 }
 
 // leastOdds are the log odds up to which a finding that one run does not suspect counts in a pool as one that cannot be
@@ -283,7 +284,7 @@ func (p *Pool) shown(i, at int, own *RunRating) *RunRating {
 func (p *Pool) watch(i, at int, own *RunRating) score.Watched {
 	w := score.Watched{LogOdds: math.NaN(), Stretches: p.Runs[i].Stretches}
 	if s := p.shown(i, at, own); s != nil {
-		w.Stayed = s.Stayed
+		w.Stayed, w.Held = s.Stayed, s.Held
 		if s.Evidence != nil {
 			w.LogOdds = s.Evidence.LogOdds
 		}

@@ -1,11 +1,13 @@
 package leaks
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/blame"
 	"heapdrift/internal/analysis/compare"
 )
 
@@ -13,9 +15,18 @@ import (
 // have another name since a build.
 const ByRename = "a function that was renamed"
 
-// surelyRenamed is from which likeness on a leak that came when another went is that other one. Most of it is the
-// callers; that blocks have one size and come as fast is the rest.
-const surelyRenamed = 0.8
+// How alike a leak that came and another one that went must be at least to be one leak under two names: the size of
+// their blocks, and their pace, which differs from run to run. Where the names have nothing in common, it takes more.
+const (
+	renamedSize = 0.8
+	renamedPace = 0.25
+
+	unlikeNamesSize = 0.95
+	unlikeNamesPace = 0.5
+)
+
+// mayBeRenamed is how alike size and pace must be on average for a gate to say what a new leak may have been called.
+const mayBeRenamed = 0.5
 
 // A RenamedLeak is a leak that has another signature since the build of a run.
 type RenamedLeak struct{ From, To string }
@@ -48,39 +59,83 @@ func MayBeRenamed(c *Case) []*compare.Finding {
 func RenamedLeaks(c *Case) []RenamedLeak {
 	var list []RenamedLeak
 	for _, r := range c.likeGone() {
-		if r.Likeness >= surelyRenamed {
-			list = append(list, RenamedLeak{r.Base, r.Head})
+		if r.isSure() {
+			list = append(list, RenamedLeak{r.gone.Signature, r.came.Signature})
 		}
 	}
 	return list
 }
 
-// likeGone pairs what came in with leaks that are gone, have the same callers, and are like it.
-func (c *Case) likeGone() []compare.Rename {
-	var rows []compare.Row
-	frames := map[string][]string{}
-	for i := range c.Gone {
-		if f := &c.Gone[i]; f.Class == analysis.ClassLeak {
-			rows, frames[f.Signature] = append(rows, compare.Row{Base: f}), f.Frames
+// A likeGone is a leak that came in, and one that is gone and has the same callers.
+type likeGone struct {
+	gone, came *compare.Finding
+	size, pace float64 // how alike they are, 0 to 1
+}
+
+// isSure reports whether both are surely one leak: beside the callers, size and pace are alike, and so is the name of
+// the class or of the function. Where a function is fixed and another one with its callers begins to leak, only they
+// tell.
+func (l *likeGone) isSure() bool {
+	if blame.IsKin(l.gone.Frames[0], l.came.Frames[0]) {
+		return l.size >= renamedSize && (l.pace >= renamedPace || l.came.RateCount <= 0) // or nobody knows how fast it is
+	}
+	return l.size >= unlikeNamesSize && l.pace >= unlikeNamesPace
+}
+
+// likeGone pairs what came in with leaks that are gone, have the same callers, and are like it: the likest first, each
+// once.
+func (c *Case) likeGone() []likeGone {
+	var list []likeGone
+	came := MayBeRenamed(c)
+	for _, runs := range c.goneRuns() {
+		for _, f := range came {
+			if g := runs[0]; g.Kind != f.Kind || !hasSameCallers(g.Frames, f.Frames) {
+				continue
+			}
+			size, pace := compare.AmountsLike(f, runs)
+			if l := (likeGone{runs[0], f, size, pace}); l.isSure() || size+pace >= 2*mayBeRenamed {
+				list = append(list, l)
+			}
 		}
 	}
-	if len(rows) == 0 {
-		return nil
-	}
-	for _, f := range MayBeRenamed(c) {
-		rows, frames[f.Signature] = append(rows, compare.Row{Head: f}), f.Frames
-	}
-	return slices.DeleteFunc(compare.Renames(rows), func(r compare.Rename) bool {
-		return !hasSameCallers(frames[r.Base], frames[r.Head])
+	slices.SortFunc(list, func(a, b likeGone) int {
+		return cmp.Or(compareBools(b.isSure(), a.isSure()), cmp.Compare(b.size+b.pace, a.size+a.pace),
+			cmp.Compare(a.gone.Signature, b.gone.Signature), cmp.Compare(a.came.Signature, b.came.Signature))
 	})
+	taken := map[string]bool{}
+	return slices.DeleteFunc(list, func(l likeGone) bool {
+		if taken[l.gone.Signature] || taken[l.came.Signature] {
+			return true
+		}
+		taken[l.gone.Signature], taken[l.came.Signature] = true, true
+		return false
+	})
+}
+
+// goneRuns are the leaks that are gone, each as the runs showed it that found it to leak.
+func (c *Case) goneRuns() (list [][]*compare.Finding) {
+	at := map[string]int{}
+	for i := range c.Gone {
+		g := &c.Gone[i]
+		if g.Class != analysis.ClassLeak {
+			continue
+		}
+		k, known := at[g.Signature]
+		if !known {
+			k = len(list)
+			at[g.Signature], list = k, append(list, nil)
+		}
+		list[k] = append(list[k], g)
+	}
+	return list
 }
 
 // formerly says of a finding that fails the gate which leak it may be under another name; "" for none.
 func (d *decider) formerly(f *compare.Finding) string {
-	like := slices.IndexFunc(d.like, func(r compare.Rename) bool { return r.Head == f.Signature })
-	if like < 0 {
-		return ""
+	for _, l := range d.like {
+		if l.came.Signature == f.Signature {
+			return fmt.Sprintf("; it may be %s, which is gone, under a new name: merge them if so", nameOf(l.gone))
+		}
 	}
-	gone := slices.IndexFunc(d.Gone, func(g compare.Finding) bool { return g.Signature == d.like[like].Base })
-	return fmt.Sprintf("; it may be %s, which is gone, under a new name: merge them if so", nameOf(&d.Gone[gone]))
+	return ""
 }

@@ -199,7 +199,8 @@ func (o *runReports) rate(f *analysis.Finding) (Rating, *PooledRating) {
 }
 
 func ratingOf(f *analysis.Finding) *RunRating {
-	return &RunRating{Rating: Rating{f.Verdict, f.Score, f.Certain}, Evidence: f.Evidence, Rate: f.Rate, Stayed: f.Stayed}
+	return &RunRating{Rating: Rating{f.Verdict, f.Score, f.Certain}, Evidence: f.Evidence, Rate: f.Rate, Stayed: f.Stayed,
+		Held: max(f.MostHeld, f.Outstanding.Count)}
 }
 
 // beforeNext adds clauses before the one that says what to record next, which stands last.

@@ -293,3 +293,31 @@ func TestDeletedRunMovesTheBuild(t *testing.T) {
 		t.Errorf("without its dated run: %s", got)
 	}
 }
+
+// A short run shows what a long one held for a while: no leak began there. Results of before nobody counted that count
+// what was held at the end.
+func TestLongRunsTellOfShortOnes(t *testing.T) {
+	for name, test := range map[string]struct {
+		most  int64
+		older bool // the column is empty
+		gate  leaks.Gate
+	}{
+		"it held as much":             {300, false, leaks.GateInconclusive},
+		"it held little":              {10, false, leaks.GateFailed},
+		"only its end is known":       {300, true, leaks.GateFailed},
+		"as much, and at the end too": {200, false, leaks.GateInconclusive},
+	} {
+		l := newLab(t)
+		long, short := shows(stable), shows(leak)
+		long.Findings[len(long.Findings)-1].MostHeld = test.most
+		l.runOn("b1 main", long)
+		l.sql(`update runs set stretches = '{8,8,8,8}'`)
+		if test.older {
+			l.sql(`update findings set most_held = null`)
+		}
+		l.runOn("b2 main", short)
+		if d := l.ask("b2"); d.Gate != test.gate {
+			t.Errorf("%s: %s because %q", name, d.Gate, d.Why)
+		}
+	}
+}

@@ -185,12 +185,14 @@ type poolRow struct {
 	Evidence                   *score.Evidence
 	Rate                       *score.Rate
 	Stayed                     []int64
+	Held                       int64
 	Pooled                     *leaks.PooledRating
 }
 
 // alone is the rating of the finding by its run alone.
 func (r *poolRow) alone() *leaks.RunRating {
-	s := &leaks.RunRating{Rating: r.Rating, Evidence: r.Evidence, Rate: r.Rate, Stayed: stayedOf(r.Stayed)}
+	s := &leaks.RunRating{Rating: r.Rating, Evidence: r.Evidence, Rate: r.Rate, Stayed: stayedOf(r.Stayed),
+		Held: r.Held}
 	if r.Own != nil {
 		s.Rating = *r.Own
 	}
@@ -206,7 +208,7 @@ func stayedOf(list []int64) (s score.Stayed) {
 // judgeSome judges leaks.
 func (p *poolers) judgeSome(ctx context.Context, roots []int64, changes *poolChanges) error {
 	rows, err := all[poolRow](ctx, p.tx, `
-		select own.root_id, f.run_id, f.signature_id, f.class, f.score, f.certain, f.own, f.evidence, f.rate, f.stayed, f.pooled
+		select own.root_id, f.run_id, f.signature_id, f.class, f.score, f.certain, f.own, f.evidence, f.rate, f.stayed, coalesce(f.most_held, f.outstanding_count) as held, f.pooled
 		from signatures own join findings f on f.signature_id = own.id
 		where own.root_id = any($1) and f.run_id = any($2) order by own.root_id, f.run_id, f.signature_id`, roots, p.ids)
 	if err != nil {

@@ -218,7 +218,7 @@ func (h *histories) read(ctx context.Context, subjects map[int64]*subject, scena
 type sightingRow struct {
 	RootID, RunID, BuildID, ScenarioID int64
 	Class                              string
-	Certain, Suffices, Doubtful        bool
+	Certain, Suffices, Doubtful, Began bool
 	Odds                               *float64
 	Rate                               *score.Rate // of leaks
 	Stayed                             []int64
@@ -229,7 +229,7 @@ type sightingRow struct {
 func (r *sightingRow) sighting() leaks.RunSighting {
 	s := leaks.RunSighting{
 		Build: r.BuildID, Scenario: r.ScenarioID, Class: analysis.Class(r.Class), Certain: r.Certain,
-		Doubtful: r.Doubtful, Suffices: r.Suffices, Rate: r.Rate,
+		Doubtful: r.Doubtful, Began: r.Began, Suffices: r.Suffices, Rate: r.Rate,
 		Watched: score.Watched{LogOdds: math.NaN(), Stayed: stayedOf(r.Stayed),
 			Stretches: stretchesOf(r.StretchUnit, r.Stretches)},
 	}
@@ -246,6 +246,7 @@ func readSightings(ctx context.Context, q querier, roots []int64, scenario int64
 	rows, err := q.Query(ctx, `
 		select own.root_id, r.id as run_id, r.build_id, r.scenario_id, f.class, f.certain, r.suffices, (f.evidence->>'log_odds')::double precision as odds,
 			coalesce((f.pooled->'onset'->>'doubtful')::boolean, false) as doubtful,
+			coalesce((f.pooled->'onset'->>'certain')::boolean, false) as began,
 			case when f.class = 'leak' then f.rate end as rate, f.stayed, r.stretches, r.stretch_unit
 		from signatures own join findings f on f.signature_id = own.id join runs r on r.id = f.run_id
 		where own.root_id = any($1) and ($2 = 0 or r.scenario_id = $2) order by own.root_id, r.id`, roots, scenario)

@@ -61,6 +61,10 @@ func alike(a, b string) float64 {
 	return 0
 }
 
+// IsKin reports whether two frames may be one function under two names: their class is the same, or what the class has
+// before it is another and the function is the same.
+func IsKin(a, b string) bool { return alike(a, b) > 0 }
+
 func splitModule(frame string) (module, function string) {
 	module, function, ok := strings.Cut(frame, "!")
 	if !ok {

@@ -60,6 +60,17 @@ func (f *Finding) HasIdentity() bool {
 		func(frame string) bool { return strings.HasPrefix(frame, blame.UnnamedFrame) })
 }
 
+// Unnamed is the module of the first frame of the signature without a name, which makes the signature one build's; ""
+// where all frames in modules have names.
+func (f *Finding) Unnamed() string {
+	for _, frame := range f.Frames {
+		if module, function, _ := strings.Cut(frame, "!"); strings.HasPrefix(function, blame.UnnamedFrame) {
+			return module
+		}
+	}
+	return ""
+}
+
 // Module is the module to blame; "" where no frame is in a module.
 func (f *Finding) Module() string {
 	if len(f.Frames) == 0 {

@@ -126,12 +126,31 @@ func likeness(base, head *Finding) (like, ofFrames float64) {
 	if base.Leaf != "" && base.Leaf == head.Leaf {
 		frames = max(frames, 0.9)
 	}
-	size := ratio(blockSize(base), blockSize(head))
-	rate := 0.0
-	if base.RateUnit == head.RateUnit {
-		rate = ratio(base.RateCount, head.RateCount)
+	size, pace := AmountsLike(base, []*Finding{head})
+	return framesPart*frames + sizePart*size + ratePart*pace, frames
+}
+
+// AmountsLike says how alike the blocks of a finding are in size, and the finding in pace, to what several runs show of
+// another one: 1 between the least and the most of the runs, outside of that the smaller over the greater, and 0 where
+// one is not known or counts by another unit.
+func AmountsLike(f *Finding, runs []*Finding) (size, pace float64) {
+	var sizes, paces []float64
+	for _, r := range runs {
+		sizes = append(sizes, blockSize(r))
+		if r.RateUnit == f.RateUnit {
+			paces = append(paces, r.RateCount)
+		}
 	}
-	return framesPart*frames + sizePart*size + ratePart*rate, frames
+	return ratioToAny(blockSize(f), sizes), ratioToAny(f.RateCount, paces)
+}
+
+// ratioToAny is the ratio of an amount to the range of others, of which those that are not known do not count.
+func ratioToAny(a float64, others []float64) float64 {
+	others = slices.DeleteFunc(others, func(v float64) bool { return v <= 0 })
+	if len(others) == 0 {
+		return 0
+	}
+	return ratio(a, min(max(a, slices.Min(others)), slices.Max(others)))
 }
 
 // blockSize is how large the blocks are that a finding grows by; those that it holds where it does not grow by any.

@@ -6,6 +6,7 @@ import "math"
 type Watched struct {
 	LogOdds float64 // as Evidence has it; NaN where the run shows nothing that could be a leak
 	Stayed  Stayed
+	Held    int64 // blocks at the instant at which the place held most
 	Stretches
 }
 
@@ -56,6 +57,9 @@ const (
 	fewStay = 3
 )
 
+// muchLonger is how many times as long a run before must have been for what it held to count like what stayed.
+const muchLonger = 2
+
 // The growth by which what is a leak anyway rises over the runs before.
 const (
 	risesTimes     = 1.5
@@ -97,16 +101,22 @@ func OnsetOf(since, before []Watched, places int) *Onset {
 }
 
 // rises is how many times as much stays since as in the run before in which most did: for each run and for each unit of
-// its axis, whichever is less. A longer run leaves more of a leak, and no more of what is bounded.
+// its axis, whichever is less. A longer run leaves more of a leak, and no more of what is bounded. A much shorter run
+// may end while a cache still fills, or before a session does: of longer runs before counts what they held, too.
 func rises(since, before []Watched, count func(Stayed) float64, few float64) float64 {
 	var stayed, over float64
 	for _, w := range since {
 		stayed += count(w.Stayed)
 		over += w.Sum()
 	}
+	each := over / float64(len(since))
 	var most, fastest float64
 	for _, w := range before {
-		n := count(w.Stayed) + few
+		n := count(w.Stayed)
+		if w.Unit == since[0].Unit && each > 0 && w.Sum() >= muchLonger*each {
+			n = max(n, float64(w.Held))
+		}
+		n += few
 		most = max(most, n)
 		if w.Unit == since[0].Unit && w.Sum() > 0 {
 			fastest = max(fastest, n/w.Sum())

@@ -66,6 +66,34 @@ func TestOnsetOfAnotherLength(t *testing.T) {
 	}
 }
 
+// What a much longer run before held, and freed, may be what a short run shows before it is freed.
+func TestOnsetAfterLongerRuns(t *testing.T) {
+	short := watched(4, 25)
+	for _, test := range []struct {
+		name   string
+		times  float64 // as long as the short run
+		held   int64
+		unit   string
+		before float64 // Times
+	}{
+		{"twice as long", 2, 97, "hour", 1},
+		{"just below", 1.99, 97, "hour", 100.0 / 3},
+		{"it held less", 2, 47, "hour", 2},
+		{"it held nothing", 8, 0, "hour", 100.0 / 3},
+		{"by another unit", 8, 97, "document", 100.0 / 3},
+	} {
+		long := watched(-4, 0)
+		long.Held, long.Unit = test.held, test.unit
+		for i := range long.Over {
+			long.Over[i] *= test.times
+		}
+		o := score.OnsetOf([]score.Watched{short}, []score.Watched{long}, 30)
+		if math.Abs(o.Times-test.before) > 1e-9 {
+			t.Errorf("%s: %g times as much, want %g", test.name, o.Times, test.before)
+		}
+	}
+}
+
 func TestRises(t *testing.T) {
 	for _, test := range []struct {
 		stayed score.Stayed

@@ -125,7 +125,10 @@ func viewSnapshots(s *Series, a *Axis, load []float64) (v snapshotView, ok bool)
 		}
 	}
 	groups := sumsOf(v.n-1, mostSums)
-	v.dispersion = dispersion(groups.of(v.rises), groups.of(v.load))
+	v.dispersion = math.Inf(1)
+	for _, c := range v.clocks { // what comes as steadily as one of them comes in no bursts
+		v.dispersion = min(v.dispersion, dispersion(groups.of(v.rises), groups.of(c.shares)))
+	}
 	return v, true
 }
 

@@ -260,6 +260,22 @@ func TestLoadIsAClock(t *testing.T) {
 	}
 }
 
+// Blocks that come as steadily as one clock of several come in no bursts, whatever the others say.
+func TestDispersionByTheSteadiestClock(t *testing.T) {
+	load := []float64{0.4, 0.3, 0.1, 0.05, 0.05, 0.02, 0.02, 0.02, 0.02, 0.01, 0.01}
+	byTime := stays(0, 20, 40, 60, 80, 100, 120, 140, 160, 180, 200, 220)
+	byLoad, bursts := stays(0, 400, 700, 800, 850, 900, 920, 940, 960, 980, 990, 1000), stays(0, 2, 90, 92, 94, 96, 180, 182, 184, 186, 188, 190)
+	for name, test := range map[string]struct {
+		series  *score.Series
+		atMost1 bool
+	}{"as time": {byTime, true}, "as the load": {byLoad, true}, "as neither": {bursts, false}} {
+		r := score.Snapshots(test.series, even(12, 1), load)
+		if r.Rate == nil || (r.Rate.Dispersion <= 1) != test.atMost1 {
+			t.Errorf("%s: %+v", name, r.Rate)
+		}
+	}
+}
+
 func BenchmarkSnapshots(b *testing.B) {
 	r := rand.New(rand.NewPCG(3, 4))
 	a := even(12, 1)

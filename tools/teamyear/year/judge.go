@@ -1,6 +1,7 @@
 package year
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -15,9 +16,9 @@ import (
 const matters = 75
 
 // judge holds a verdict against the truth, and lets the team answer.
-func (p *player) judge(ctx context.Context, b *Build, run int, e *evidence, v leaks.Verdict) error {
-	d := v.Decision
-	p.note("%s on %s, run %d: exit %d, %s", b.Name, b.Branch, run+1, d.Exit, d.Why)
+func (p *player) judge(ctx context.Context, s step, e *evidence, v leaks.Verdict) error {
+	b, d := s.Build, v.Decision
+	p.note("%s on %s, run %d%s: exit %d, %s", b.Name, b.Branch, s.run+1, s.says(&p.Team, e), d.Exit, d.Why)
 	failed := map[int]string{}
 	for _, signature := range d.Failed() {
 		stack, ok := e.stacks[signature]
@@ -26,7 +27,7 @@ func (p *player) judge(ctx context.Context, b *Build, run int, e *evidence, v le
 		}
 		failed[stack] = signature
 	}
-	open, err := p.open(ctx, b, run, e, failed)
+	open, err := p.open(ctx, s, e, failed)
 	if err != nil {
 		return err
 	}
@@ -38,14 +39,55 @@ func (p *player) judge(ctx context.Context, b *Build, run int, e *evidence, v le
 		}
 		quiet = quiet && !isLeak
 	}
-	if quiet {
-		p.tally.Quiet[d.Exit]++
+	isDoubtRight := d.Exit == 4 && p.areLeaks(b, e, d.Undecided)
+	if quiet && !isDoubtRight {
+		p.count(b, e, func(f *Figures) { f.Quiet[d.Exit]++ })
+		if d.Exit > 0 {
+			p.note("    QUIET")
+		}
 	}
-	if d.Exit == 0 && len(d.Undecided) > 0 || strings.Contains(d.Why, "every leak is known") && len(d.Undecided) > 0 {
-		p.tally.Contradicted++
+	if len(d.Undecided) > 0 && (d.Exit == 0 || strings.Contains(d.Why, "every leak is known")) {
+		p.count(b, e, func(f *Figures) { f.Contradicted++ })
 		p.bad = true
 	}
 	return nil
+}
+
+// areLeaks reports whether all that a gate does not decide leaks indeed: a leak that was missed is open.
+func (p *player) areLeaks(b *Build, e *evidence, list []leaks.UndecidedFinding) bool {
+	return len(list) > 0 && !slices.ContainsFunc(list, func(u leaks.UndecidedFinding) bool {
+		stack, ok := e.stacks[u.Signature]
+		l := p.leakOf(stack)
+		return !ok || l == nil || !p.has(b, l)
+	})
+}
+
+// says is how a build was recorded, where that is not as usual.
+func (s *step) says(t *Team, e *evidence) string {
+	text := fmt.Sprintf(", %d snapshots", s.Snapshots)
+	if s.Cut > 0 {
+		text += fmt.Sprintf(" cut to %d", s.Cut)
+	}
+	if t.Lengths {
+		text += fmt.Sprintf(" in %.0f h", cmp.Or(s.Seconds, t.Seconds)/shortRun)
+	}
+	if e.nameless {
+		text += ", no symbols yet"
+	}
+	return text
+}
+
+// count counts something about a build under all its labels. Verdicts before the symbols of a build count by
+// themselves.
+func (p *player) count(b *Build, e *evidence, add func(*Figures)) {
+	if e != nil && e.nameless {
+		add(p.tally.by("verdict: before the symbols"))
+		return
+	}
+	add(&p.tally.Figures)
+	for _, label := range b.labels(&p.Team) {
+		add(p.tally.by(label))
+	}
 }
 
 // note adds a line to the strip of the year.
@@ -54,23 +96,27 @@ func (p *player) note(format string, args ...any) {
 }
 
 // open counts the builds of leaks that came in and that no build failed for, and reports whether there are any.
-func (p *player) open(ctx context.Context, b *Build, run int, e *evidence,
-	failed map[int]string) (found bool, err error) {
+func (p *player) open(ctx context.Context, s step, e *evidence, failed map[int]string) (found bool, err error) {
+	b := s.Build
 	for _, l := range p.Leaks {
 		at := lineLeak{b.Branch, l.Stack}
-		if run == 0 && p.comesIn(b, l) {
+		if s.first && p.comesIn(b, l) {
 			p.note("    comes in: %s", e.truth[l.Stack])
-			p.waiting[at], p.kept[at] = 0, 1<<60
+			p.waiting[at], p.kept[at], p.came[at] = 0, 1<<60, b
 			if p.answered[l.Stack] { // a pull request has it already
 				p.kept[at] = e.kept[l.Stack]
 				p.settle(at, true)
 			}
 		}
-		if _, open := p.waiting[at]; !open || !p.has(b, l) || b.Idle[l.Stack] {
+		_, shows := e.truth[l.Stack] // a short run may end before a leak begins
+		if !p.has(b, l) || !shows {
+			continue
+		}
+		if _, open := p.waiting[at]; !open {
 			continue
 		}
 		found = true
-		if run == 0 {
+		if s.first {
 			p.waiting[at]++
 		}
 		p.kept[at] = min(p.kept[at], e.kept[l.Stack])
@@ -82,7 +128,7 @@ func (p *player) open(ctx context.Context, b *Build, run int, e *evidence,
 			return found, err
 		}
 		p.note("    open: %s, %s", e.truth[l.Stack], shown)
-		if p.waiting[at] >= 3 && run == b.Runs-1 {
+		if p.waiting[at] >= 3 && s.last {
 			p.settle(at, false)
 		}
 	}
@@ -96,10 +142,10 @@ func (p *player) failure(ctx context.Context, b *Build, e *evidence, d *leaks.De
 	isLeak := l != nil && p.has(b, l)
 	switch {
 	case !isLeak:
-		p.tally.False++
+		p.count(b, e, func(f *Figures) { f.False++ })
 		p.bad, what = true, "FALSE"
 	case p.answered[stack]:
-		p.tally.AfterAnswer++
+		p.count(b, e, func(f *Figures) { f.AfterAnswer++ })
 		p.bad, what = true, "AFTER AN ANSWER"
 	}
 	at := slices.IndexFunc(d.Reasons, func(r leaks.Reason) bool { return r.Signature == signature })
@@ -162,22 +208,25 @@ func (p *player) comesIn(b *Build, l *Leak) bool {
 
 // settle notes whether a build failed for a leak within three builds of its coming.
 func (p *player) settle(at lineLeak, failed bool) {
-	n := p.waiting[at]
+	n, large := p.waiting[at], p.kept[at] >= matters
 	delete(p.waiting, at)
-	counts := &p.tally.Small
-	if p.kept[at] >= matters {
-		counts = &p.tally.Large
-	}
-	counts.Came++
-	switch {
-	case failed && n <= 1:
-		counts.First++
-		counts.Three++
-	case failed:
-		counts.Three++
-	default:
+	p.count(p.came[at], nil, func(f *Figures) {
+		counts := &f.Small
+		if large {
+			counts = &f.Large
+		}
+		counts.Came++
+		switch {
+		case failed && n <= 1:
+			counts.First++
+			counts.Three++
+		case failed:
+			counts.Three++
+		}
+	})
+	if !failed {
 		p.note("    MISSED: stack %d on %s, %d blocks", at.stack, at.branch, p.kept[at])
-		p.bad = p.bad || p.kept[at] >= matters
+		p.bad = p.bad || large
 	}
 }
 
@@ -201,6 +250,14 @@ func (p *player) states(ctx context.Context) error {
 	return nil
 }
 
+// each counts something about the whole year.
+func (p *player) each(add func(*Figures)) {
+	add(&p.tally.Figures)
+	for _, label := range p.Team.labels() {
+		add(p.tally.by(label))
+	}
+}
+
 func (p *player) state(l *Leak, line *leaks.LineState) {
 	var newest *Build
 	for _, b := range p.Builds {
@@ -212,10 +269,9 @@ func (p *player) state(l *Leak, line *leaks.LineState) {
 		return
 	}
 	if line.State == leaks.StateFixed {
-		p.tally.FixedSaid++
-		if !p.has(newest, l) {
-			p.tally.FixedRight++
-		} else {
+		right := !p.has(newest, l)
+		p.each(func(f *Figures) { f.FixedSaid.add(right) })
+		if !right {
 			p.bad = true
 			p.note("    NOT FIXED: %s on %s, fixed in %s it says", p.names[l.Stack], line.Branch, line.FixedIn)
 		}
@@ -227,9 +283,9 @@ func (p *player) state(l *Leak, line *leaks.LineState) {
 	if came == 0 {
 		return
 	}
-	p.tally.Intervals++
-	if after < came && came <= bad {
-		p.tally.IntervalsRight++
+	right := after < came && came <= bad
+	p.each(func(f *Figures) { f.Intervals.add(right) })
+	if right {
 		return
 	}
 	p.bad = true

@@ -41,14 +41,16 @@ type Build struct {
 	Commit    string
 	Ancestors []string
 	Runs      int  // 0 where the run was lost
-	Late      bool // its run comes after that of the next build
-	Snapshots int
-	Idle      map[int]bool // stacks that its runs do not exercise
+	Late      bool // its run comes after those of After builds that follow
+	After     int
+	Recording
+	Idle map[int]bool // stacks that its runs do not exercise
 }
 
 // A Script is a team's year.
 type Script struct {
 	Seed    uint64
+	Team    Team
 	Builds  []*Build // in the order in which they are made
 	Leaks   []*Leak
 	Fork    int          // build of main at which the release branch leaves
@@ -61,9 +63,10 @@ const release = "release/2.0"
 // newScript writes the year of a team with a number of builds on main.
 func newScript(seed uint64, builds int, behaviours []behaviour.Behaviour) *Script {
 	r := rand.New(rand.NewPCG(seed, 77))
-	s := &Script{Seed: seed, Fork: builds / 3, Absent: map[int]bool{}}
-	s.leaks(r, builds, workload.New(seed, 0, 0, behaviours))
-	s.builds(r, builds)
+	habits := rand.New(rand.NewPCG(seed, 78))
+	s := &Script{Seed: seed, Team: teamOf(habits, seed, behaviours), Fork: builds / 3, Absent: map[int]bool{}}
+	s.leaks(r, builds, s.Team.workload(seed, 0, 0, behaviours))
+	s.builds(r, habits, builds)
 	return s
 }
 
@@ -95,13 +98,14 @@ func (s *Script) leaks(r *rand.Rand, builds int, p *workload.Process) {
 	}
 }
 
-func (s *Script) builds(r *rand.Rand, builds int) {
+func (s *Script) builds(r, habits *rand.Rand, builds int) {
 	sequence := int64(0)
 	var commits []string
 	add := func(branch string, number, main int) *Build {
 		sequence++
 		b := &Build{Name: fmt.Sprintf("b%d", sequence), Branch: branch, Number: number, Sequence: sequence, Main: main,
-			Runs: 1, Snapshots: 12, Commit: fmt.Sprintf("%07x%07x", s.Seed, sequence), Idle: map[int]bool{}}
+			Runs: 1, After: 1, Recording: Recording{Snapshots: snapshots},
+			Commit: fmt.Sprintf("%07x%07x", s.Seed, sequence), Idle: map[int]bool{}}
 		switch r.IntN(20) {
 		case 0:
 			b.Runs = 0
@@ -112,6 +116,7 @@ func (s *Script) builds(r *rand.Rand, builds int) {
 		case 3:
 			b.Snapshots = 20
 		}
+		s.Team.record(habits, b)
 		for _, l := range s.Leaks {
 			if r.IntN(20) == 0 {
 				b.Idle[l.Stack] = true
@@ -138,7 +143,7 @@ func (s *Script) builds(r *rand.Rand, builds int) {
 		}
 	}
 	s.Builds[0].Runs, s.Builds[1].Runs = 1, 1
-	s.Builds[0].Late = false
+	s.Builds[0].Late, s.Builds[0].Recording = false, Recording{Snapshots: snapshots}
 }
 
 func newestFirst(commits []string) []string {

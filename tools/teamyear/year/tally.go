@@ -1,12 +1,15 @@
 // Package year plays a team's year against the product and holds what it says against the truth: builds on three kinds
-// of branches, leaks that come, go, come back, are renamed, accepted and picked, and runs that are lost, late or twice.
-// In come seeds and a database, out comes a Tally, and the histories that went worst, build by build.
+// of branches, leaks that come, go, come back, are renamed, accepted and picked, and runs that are lost, late, cut
+// short or pushed twice, of different length, with and without a counter of work, and with symbols that come late. In
+// come seeds and a database, out comes a Tally, and the histories that went worst, build by build.
 package year
 
 import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"heapdrift/internal/store"
@@ -18,17 +21,47 @@ type Caught struct {
 	Came, First, Three int // First by the first build that ran them, Three by one of the first three
 }
 
-// A Tally is how often the gate and the states were right.
+// A Share counts answers, and those that are right.
+type Share struct{ Right, Of int }
+
+func (s *Share) add(right bool) {
+	s.Of++
+	if right {
+		s.Right++
+	}
+}
+
+// Figures are how often the gate and the states were right.
+type Figures struct {
+	Large, Small Caught      // by whether a leak keeps enough blocks to matter in each run
+	Quiet        map[int]int // builds from the third on in which nothing came in and nothing is open, by exit code
+	False        int         // leaks that a build failed for and that are none
+	AfterAnswer  int         // failures for a leak that was accepted, assigned or is being fixed
+	Contradicted int         // builds that pass beside what is undecided
+	FixedSaid    Share       // lines on which a leak is fixed
+	Intervals    Share       // in which leaks came in, as far as they hold the truth
+}
+
+// A Tally is the figures of all, and by what tells builds apart.
 type Tally struct {
-	Large, Small   Caught      // by whether a leak keeps enough blocks to matter in each run
-	Quiet          map[int]int // builds from the third on in which nothing came in and nothing is open, by exit code
-	False          int         // leaks that a build failed for and that are none
-	AfterAnswer    int         // failures for a leak that was accepted, assigned or is being fixed
-	Contradicted   int         // builds that pass beside what is undecided
-	FixedSaid      int         // lines on which a leak is fixed, and of them those where that is true
-	FixedRight     int
-	Intervals      int // in which leaks came in, and of them those that hold the truth
-	IntervalsRight int
+	Figures
+	By         map[string]*Figures // by how teams and builds record
+	Names      Share               // findings of reports with symbols that kept their names and owner to the end
+	Twice      int                 // pushes of files that were there already
+	TwiceOther int                 // those with another verdict
+}
+
+func newTally() *Tally {
+	return &Tally{Figures: Figures{Quiet: map[int]int{}}, By: map[string]*Figures{}}
+}
+
+func (t *Tally) by(label string) *Figures {
+	f := t.By[label]
+	if f == nil {
+		f = &Figures{Quiet: map[int]int{}}
+		t.By[label] = f
+	}
+	return f
 }
 
 // Options say what to play.
@@ -42,7 +75,7 @@ type Options struct {
 
 // Play plays one year for each seed, each in a project of its own.
 func Play(ctx context.Context, s *store.Store, o Options) (*Tally, error) {
-	t := &Tally{Quiet: map[int]int{}}
+	t := newTally()
 	for _, seed := range o.Seeds {
 		p := &player{Script: newScript(seed, o.Builds, o.Behaviours), store: s, project: fmt.Sprintf("team-%d", seed),
 			places: o.Places, behaviours: o.Behaviours, tally: t}
@@ -58,18 +91,9 @@ func Play(ctx context.Context, s *store.Store, o Options) (*Tally, error) {
 	return t, nil
 }
 
-// String is the tally as a table.
+// String is the tally as a table, and one with a row for each way of recording.
 func (t *Tally) String() string {
-	share := func(n, of int) string {
-		if of == 0 {
-			return "–"
-		}
-		return fmt.Sprintf("%d of %d (%.1f %%)", n, of, 100*float64(n)/float64(of))
-	}
-	quiet := 0
-	for _, n := range t.Quiet {
-		quiet += n
-	}
+	quiet := t.quiet()
 	rows := [][2]string{
 		{"leaks that matter: failed by their first build", share(t.Large.First, t.Large.Came)},
 		{"leaks that matter: failed within three builds", share(t.Large.Three, t.Large.Came)},
@@ -81,12 +105,39 @@ func (t *Tally) String() string {
 		{"failures for what is no leak", fmt.Sprint(t.False)},
 		{"failures for a leak that was answered", fmt.Sprint(t.AfterAnswer)},
 		{"builds that pass beside an undecided leak", fmt.Sprint(t.Contradicted)},
-		{"lines on which fixed is right", share(t.FixedRight, t.FixedSaid)},
-		{"intervals that hold the truth", share(t.IntervalsRight, t.Intervals)},
+		{"lines on which fixed is right", share(t.FixedSaid.Right, t.FixedSaid.Of)},
+		{"intervals that hold the truth", share(t.Intervals.Right, t.Intervals.Of)},
+		{"findings that kept their names and owner", share(t.Names.Right, t.Names.Of)},
+		{"pushes again that changed the verdict", share(t.TwiceOther, t.Twice)},
 	}
 	var b strings.Builder
 	for _, r := range rows {
 		fmt.Fprintf(&b, "%-48s %s\n", r[0], r[1])
 	}
+	fmt.Fprintf(&b, "\n%-34s %12s %12s %12s %12s %12s %6s %6s\n", "by how teams and builds record", "first build",
+		"three builds", "quiet: 0", "quiet: 1", "quiet: 4", "false", "again")
+	for _, label := range slices.Sorted(maps.Keys(t.By)) {
+		f := t.By[label]
+		of := func(n, all int) string { return fmt.Sprintf("%d of %d", n, all) }
+		quiet := f.quiet()
+		fmt.Fprintf(&b, "%-34s %12s %12s %12s %12s %12s %6d %6d\n", label, of(f.Large.First, f.Large.Came),
+			of(f.Large.Three, f.Large.Came), of(f.Quiet[0], quiet), of(f.Quiet[1], quiet), of(f.Quiet[4], quiet),
+			f.False, f.AfterAnswer)
+	}
 	return b.String()
+}
+
+func share(n, of int) string {
+	if of == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%d of %d (%.1f %%)", n, of, 100*float64(n)/float64(of))
+}
+
+// quiet is how many quiet builds there are.
+func (f *Figures) quiet() (sum int) {
+	for _, n := range f.Quiet {
+		sum += n
+	}
+	return sum
 }

@@ -22,7 +22,7 @@ func TestYear(t *testing.T) {
 	}
 	t.Cleanup(s.Close)
 	worst := &testWriter{t}
-	tally, err := year.Play(t.Context(), s, year.Options{Seeds: []uint64{1, 2}, Builds: 12, Places: 30,
+	tally, err := year.Play(t.Context(), s, year.Options{Seeds: []uint64{1, 9}, Builds: 9, Places: 30,
 		Behaviours: evaluation.Tuning(), Worst: worst})
 	if err != nil {
 		t.Fatal(err)
@@ -36,6 +36,12 @@ func TestYear(t *testing.T) {
 	}
 	if tally.AfterAnswer > 0 || tally.Contradicted > 0 {
 		t.Errorf("%d failures after an answer, %d contradictions", tally.AfterAnswer, tally.Contradicted)
+	}
+	if tally.Names.Of == 0 || tally.Names.Right < tally.Names.Of || tally.Twice == 0 || tally.TwiceOther > 0 {
+		t.Errorf("%+v names, of %d pushes again %d with another verdict", tally.Names, tally.Twice, tally.TwiceOther)
+	}
+	if before := tally.By["verdict: before the symbols"]; before == nil || before.False+before.AfterAnswer > 0 {
+		t.Errorf("before the symbols: %+v", before)
 	}
 }
 

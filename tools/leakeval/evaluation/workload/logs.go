@@ -68,7 +68,7 @@ func (p *Process) snapshots(ctx context.Context, n int,
 	}
 	for i := range n {
 		at := begin + (1-begin)*(float64(i)+0.3*(r.Float64()-0.5))/(float64(n)-0.85)
-		seconds := min(at, 1) * p.Seconds
+		seconds := min(at, 1) * cmp.Or(p.Recorded, p.Seconds)
 		file, err := write(i+1, seconds)
 		if err != nil {
 			return nil, fmt.Errorf("workload: %w", err)

@@ -24,6 +24,8 @@ type Process struct {
 	Run          uint64
 	Seconds      float64
 	Counted      bool    // uploads carry a counter of its work
+	Recorded     float64 // seconds of the run at which the last snapshot is taken; 0 for its end
+	Nameless     bool    // nobody has the symbols of the program
 	Attached     float64 // seconds of the run at which a trace begins; 0 where it sees the start
 	Stacks       []Stack
 	load         *behaviour.Load
@@ -55,10 +57,10 @@ func New(seed, number, run uint64, behaviours []behaviour.Behaviour) *Process {
 	return NewMixed(seed, number, run, behaviours, nil)
 }
 
-// A Mix says which stacks a process has, where chance is not to choose: so many, of which the first leak and all others
-// are innocent.
+// A Mix says what a process is, where chance is not to choose.
 type Mix struct {
-	Stacks, Leaks int
+	Stacks, Leaks int     // so many, of which the first leak and all others are innocent; 0 for what is drawn
+	Seconds       float64 // the length of the run; 0 for one that is drawn
 	// Parts is of how many stacks each of them becomes: of one object that one function makes. Where it is 1, one function
 	// calls all stacks, whose blocks have nothing to do with each other. 0 leaves all as it is.
 	Parts int
@@ -71,6 +73,9 @@ func NewMixed(seed, number, run uint64, behaviours []behaviour.Behaviour, mix *M
 	program, r := rand.New(rand.NewPCG(seed, number)), rand.New(rand.NewPCG(seed, number|(run+1)<<32))
 	p := &Process{Seed: seed, Number: number, Run: run, Counted: program.Float64() < 1.0/3}
 	p.Seconds = 1800 * pow24(program.Float64())
+	if mix != nil && mix.Seconds > 0 {
+		p.Seconds = mix.Seconds
+	}
 	p.load = behaviour.NewLoad(r, p.Seconds)
 	if program.Float64() < 0.4 {
 		p.Attached = (0.05 + 0.25*r.Float64()) * p.Seconds
@@ -80,16 +85,16 @@ func NewMixed(seed, number, run uint64, behaviours []behaviour.Behaviour, mix *M
 		b := &behaviours[i]
 		byTruth[b.Truth] = append(byTruth[b.Truth], b)
 	}
-	stacks := StacksPerProcess
-	if mix != nil {
+	stacks, mixed := StacksPerProcess, mix != nil && mix.Stacks > 0
+	if mixed {
 		stacks = mix.Stacks
 	}
 	for i := range stacks {
 		truth, draw := behaviour.Innocent, program.Float64()
 		switch {
-		case mix != nil && i < mix.Leaks:
+		case mixed && i < mix.Leaks:
 			truth = behaviour.Leaks
-		case mix != nil:
+		case mixed:
 		case draw < leakShare:
 			truth = behaviour.Leaks
 		case draw < leakShare+undecidableShare:

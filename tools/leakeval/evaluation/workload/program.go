@@ -60,7 +60,13 @@ func (p *Process) names() *capture.Names {
 	program, kernel32, ntdll := image(programName), image("kernel32.dll"), image("ntdll.dll")
 	ntdll.Add(allocateAt, capture.NamedFrame{Function: "RtlAllocateHeap", Offset: 0x54})
 	kernel32.Add(startAt, capture.NamedFrame{Function: "BaseThreadInitThunk", Offset: 0x14})
+	if p.Nameless {
+		program.Symbols, program.Proven = capture.SymbolsNone, false
+	}
 	for i := range p.Stacks {
+		if p.Nameless {
+			break
+		}
 		at := uint32(firstAt + i*betweenThem)
 		program.Add(at, capture.NamedFrame{Function: Title(i), Offset: 0x20})
 		program.Add(at+0x800, capture.NamedFrame{Function: fmt.Sprintf("Stack%d::Run", i), Offset: 0x30})
