@@ -261,7 +261,7 @@ func TestOutlooks(t *testing.T) {
 		"4 GB": {grows(32, 4*giga, 50, 4),
 			[]string{"At 100 MB per hour, as measured at 4 instants over 3 hours, the address space reaches the limit of 4.00 GB, of which 400 MB are used, in 37 hours."}},
 		"a spike does not count": {odd,
-			[]string{"At 100 MB per hour, as measured at 5 instants over 4 hours, the address space reaches the limit of 2.00 GB, of which 500 MB are used, in 15.5 hours."}},
+			[]string{"At 100 MB per hour, as measured at 5 instants over 4 hours, the address space reaches the limit of 2.00 GB, of which 500 MB are used, in 15.5 hours (2.58 hours or more)."}},
 		"the limit is not told": {grows(32, 0, 50, 2),
 			[]string{"When the address space reaches its limit is unknown: the evidence does not tell the limit; it grows by 100 MB per hour."}},
 		"nothing grew": {grows(32, 2*giga, 0, 3),

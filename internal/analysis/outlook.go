@@ -8,6 +8,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/figures"
+	"heapdrift/internal/analysis/score"
 )
 
 // An Outlook says how long a limited resource lasts, if memory goes on growing at the measured rate.
@@ -21,7 +22,11 @@ type Outlook struct {
 	OverNS   int64   `json:"over_ns,omitempty"`
 	// LeftNS is the time that is left; nil where it is not known, for the reason in Why.
 	LeftNS *int64 `json:"left_ns,omitempty"`
-	Why    string `json:"why,omitempty"`
+	// LeastNS and MostNS are the bounds of LeftNS with 95 %; nil where fewer than five instants tell the growth, MostNS also
+	// where it may be none.
+	LeastNS *int64 `json:"left_least_ns,omitempty"`
+	MostNS  *int64 `json:"left_most_ns,omitempty"`
+	Why     string `json:"why,omitempty"`
 }
 
 // What is limited: the addresses of a 32-bit program, and what the machine can promise to all of its processes.
@@ -33,6 +38,9 @@ const (
 // leastGrowth is the least growth, in bytes from the beginning to the end, that is worth a forecast: heaps commit by
 // the megabyte, so that less may be a single commit.
 const leastGrowth = 1 << 20
+
+// instantsToBound is how many instants it takes for the rate to have an interval.
+const instantsToBound = 5
 
 // mostAhead is how far a forecast goes. Beyond it, no process lives that long.
 const mostAhead = 10 * 365 * 24 * time.Hour
@@ -97,7 +105,7 @@ func outlook(of string, limit, used int64, c *Course, figure func(*Instant) *int
 		return o
 	}
 	o.OverNS = ns[len(ns)-1] - ns[0]
-	rate := middleSlope(at, values)
+	rate, slowest, fastest := score.TheilSen(at, values)
 	if values[len(values)-1]-values[0] < leastGrowth || rate <= 0 {
 		o.Why = "no growth was measured"
 		return o
@@ -107,25 +115,53 @@ func outlook(of string, limit, used int64, c *Course, figure func(*Instant) *int
 		o.Why = "the evidence does not tell the limit"
 		return o
 	}
-	left := max(0, float64(limit-used)) / rate * float64(time.Hour)
-	o.LeftNS = new(int64(min(left, float64(mostAhead))))
+	left := func(rate float64) *int64 {
+		return new(int64(min(max(0, float64(limit-used))/rate*float64(time.Hour), float64(mostAhead))))
+	}
+	o.LeftNS = left(rate)
+	if len(ns) >= instantsToBound {
+		o.LeastNS = left(fastest)
+		if slowest > 0 {
+			o.MostNS = left(slowest)
+		}
+	}
 	return o
 }
 
-// middleSlope is the median of the slopes between all pairs of points, which one odd point does not move (Theil and
-// Sen).
-func middleSlope(x, y []float64) float64 {
-	var slopes []float64
-	for i := range x {
-		for k := range i {
-			if x[i] > x[k] {
-				slopes = append(slopes, (y[i]-y[k])/(x[i]-x[k]))
+// interval is when the limit is reached at the bounds of the rate, in words, as in " (2 hours to 5 hours)"; "" where
+// too few instants tell.
+func (o *Outlook) interval() string {
+	if o.LeastNS == nil {
+		return ""
+	}
+	least := figures.Lasting(time.Duration(*o.LeastNS))
+	if o.MostNS == nil || time.Duration(*o.MostNS) >= mostAhead {
+		return fmt.Sprintf(" (%s or more)", least)
+	}
+	return fmt.Sprintf(" (%s to %s)", least, figures.Lasting(time.Duration(*o.MostNS)))
+}
+
+// soon is how much time is left at most where a verdict tells of it.
+const soon = 7 * 24 * time.Hour
+
+// saidOfEnd says which limit is reached first, and when, where that is soon; "" where none is.
+func saidOfEnd(r *Report) string {
+	var first *Outlook
+	if r.Course != nil {
+		for i := range r.Course.Outlooks {
+			if o := &r.Course.Outlooks[i]; o.LeftNS != nil && (first == nil || *o.LeftNS < *first.LeftNS) {
+				first = o
 			}
 		}
 	}
-	slices.Sort(slopes)
-	n := len(slopes)
-	return (slopes[(n-1)/2] + slopes[n/2]) / 2
+	switch {
+	case first == nil || time.Duration(*first.LeftNS) > soon:
+		return ""
+	case *first.LeftNS == 0:
+		return fmt.Sprintf("the %s is used up", first.Of)
+	}
+	return fmt.Sprintf("at %s per hour the %s is used up in %s%s", figures.Bytes(int64(first.PerHour)), first.Of,
+		figures.Lasting(time.Duration(*first.LeftNS)), first.interval())
 }
 
 // Sentence writes the outlook as a sentence.
@@ -148,7 +184,7 @@ func (o *Outlook) Sentence() string {
 	if o.Instants > 2 {
 		basis = fmt.Sprintf("as measured at %d instants over %s", o.Instants, figures.Lasting(time.Duration(o.OverNS)))
 	}
-	left := "in " + figures.Lasting(time.Duration(*o.LeftNS))
+	left := "in " + figures.Lasting(time.Duration(*o.LeftNS)) + o.interval()
 	switch {
 	case time.Duration(*o.LeftNS) >= mostAhead:
 		left = "in more than ten years"

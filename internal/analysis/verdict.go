@@ -147,6 +147,9 @@ func sentence(r *Report, v *Verdict, t *tally, lossy *Warning) string {
 	default:
 		s = what(r, t) + "; " + conclusion(r, v, t, lossy)
 	}
+	if end := saidOfEnd(r); end != "" {
+		s += "; " + end
+	}
 	if t.known > 0 {
 		s += "; " + figures.Plural(t.known, "known finding") + " not counted"
 	}

@@ -54,15 +54,16 @@ func (l line) rising(n int) float64 {
 	return studentCDF(l.slope/deviation, degrees)
 }
 
-// theilSen is the median of the slopes between all pairs, and its interval of 95 % from the distribution of Kendall's S
+// TheilSen is the median of the slopes between all pairs of points, which one odd point does not move, and its interval
+// of 95 % from the distribution of Kendall's S
 // in its normal approximation (Hollander & Wolfe, ch. 9). With fewer than five points no such interval exists: it is
 // the range.
-func theilSen(x, v []float64) (slope, low, high float64) {
+func TheilSen(x, v []float64) (slope, low, high float64) {
 	var room [mostPoints * (mostPoints - 1) / 2]float64
 	slopes := room[:0]
 	for i := range x {
 		for j := range i {
-			if x[i] > x[j] && len(slopes) < len(room) {
+			if x[i] > x[j] {
 				slopes = append(slopes, (v[i]-v[j])/(x[i]-x[j]))
 			}
 		}

@@ -206,8 +206,8 @@ func (v *snapshotView) rate(unit string) *Rate {
 		}
 		return 0
 	}
-	count, countLow, countHigh := theilSen(p.x[:p.n], p.c[:p.n])
-	bytes, bytesLow, bytesHigh := theilSen(p.x[:p.n], p.y[:p.n])
+	count, countLow, countHigh := TheilSen(p.x[:p.n], p.c[:p.n])
+	bytes, bytesLow, bytesHigh := TheilSen(p.x[:p.n], p.y[:p.n])
 	r.Count, r.CountLow, r.CountHigh = per(count), per(countLow), per(countHigh)
 	r.Bytes, r.BytesLow, r.BytesHigh = per(bytes), per(bytesLow), per(bytesHigh)
 	r.Over, r.Dispersion = (p.x[p.n-1]-p.x[0])*v.span, max(1, v.dispersion)

@@ -1,0 +1,39 @@
+package analysis
+
+import (
+	"testing"
+	"time"
+)
+
+// A verdict tells of the limit that is reached first, where that is in seven days or less, with the bounds of the time.
+func TestSaidOfEnd(t *testing.T) {
+	in := func(d time.Duration) *int64 { return new(int64(d)) }
+	const day = 24 * time.Hour
+	space := func(left, least, most *int64) Outlook {
+		return Outlook{Of: OfAddressSpace, PerHour: 2 << 20, LeftNS: left, LeastNS: least, MostNS: most}
+	}
+	for _, c := range []struct {
+		name  string
+		limit []Outlook
+		want  string
+	}{
+		{"not known", []Outlook{{Of: OfCommit, Why: "no growth was measured"}}, ""},
+		{"in hours", []Outlook{space(in(5*time.Hour), nil, nil)}, "at 2.00 MB per hour the address space is used up in 5 hours"},
+		{"with bounds", []Outlook{space(in(5*time.Hour), in(4*time.Hour), in(3*day))},
+			"at 2.00 MB per hour the address space is used up in 5 hours (4 hours to 3 days)"},
+		{"with a lower bound", []Outlook{space(in(5*time.Hour), in(4*time.Hour), nil)},
+			"at 2.00 MB per hour the address space is used up in 5 hours (4 hours or more)"},
+		{"in seven days", []Outlook{space(in(soon), nil, nil)}, "at 2.00 MB per hour the address space is used up in 7 days"},
+		{"later", []Outlook{space(in(soon+1), nil, nil)}, ""},
+		{"used up", []Outlook{space(in(0), nil, nil)}, "the address space is used up"},
+		{"the first of two", []Outlook{space(in(6*day), nil, nil), {Of: OfCommit, PerHour: 1 << 20, LeftNS: in(5 * day)}},
+			"at 1.00 MB per hour the commit of the machine is used up in 5 days"},
+	} {
+		if got := saidOfEnd(&Report{Course: &Course{Outlooks: c.limit}}); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+	if got := saidOfEnd(&Report{}); got != "" {
+		t.Errorf("without memory over time: %q", got)
+	}
+}
