@@ -11,6 +11,9 @@ const (
 	growingLater   = 0.4  // of the first half's growth the second half must have
 	growingAtLeast = 1.25 // times what it was
 	growingFew     = 6    // snapshots it takes
+	// growingLooks is how many snapshots are looked at: a block that grows by a share of itself is resized ever more
+	// seldom, so that of more intervals ever fewer have a rise.
+	growingLooks = 10
 )
 
 // A resizing is how one block, or a few, grew.
@@ -29,9 +32,12 @@ func resizingOf(s *Series) *resizing {
 	for first < len(s.Count) && s.Count[first] == 0 {
 		first++
 	}
-	counts, bytes := s.Count[first:], s.Bytes[first:]
+	if len(s.Count)-first < len(s.Count)/2 {
+		return nil
+	}
+	counts, bytes := looks(s.Count[first:]), looks(s.Bytes[first:])
 	n := len(counts)
-	if n < growingFew || n < len(s.Count)/2 {
+	if n < growingFew {
 		return nil
 	}
 	rises, rose, fell := 0, int64(0), int64(0)
@@ -58,6 +64,19 @@ func resizingOf(s *Series) *resizing {
 		return nil
 	}
 	return &resizing{bytes[0], bytes[n-1], rises, n - 1}
+}
+
+// looks are at most growingLooks of the values, in even steps, the first and the last among them.
+func looks(values []int64) []int64 {
+	n := len(values)
+	if n <= growingLooks {
+		return values
+	}
+	list := make([]int64, growingLooks)
+	for i := range list {
+		list[i] = values[i*(n-1)/(growingLooks-1)]
+	}
+	return list
 }
 
 func (r *resizing) clause() Clause {

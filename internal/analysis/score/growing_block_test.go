@@ -1,11 +1,15 @@
 package score_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"heapdrift/internal/analysis/score"
 )
+
+// ones are n counts of one block.
+func ones(n int) []int64 { return slices.Repeat([]int64{1}, n) }
 
 func TestGrowsInPlace(t *testing.T) {
 	one := []int64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
@@ -32,7 +36,11 @@ func TestGrowsInPlace(t *testing.T) {
 		"a buffer that follows its load": {one, []int64{100, 400, 200, 700, 300, 900, 200, 1000, 400, 1100}, false},
 		"steady":                         {one, []int64{100, 100, 100, 100, 100, 100, 100, 100, 100, 100}, false},
 		"slower by half":                 {one, []int64{100, 300, 500, 700, 900, 1000, 1090, 1180, 1270, 1360}, true},
-		"ever slower":                    {one, []int64{100, 400, 700, 1000, 1300, 1350, 1400, 1450, 1500, 1550}, false},
+		"resized ever more seldom, in 19 intervals": {ones(20), []int64{100, 125, 125, 156, 156, 195, 195, 195, 244, 244, 244,
+			305, 305, 305, 381, 381, 381, 477, 477, 477}, true},
+		"a table that doubles, in 19 intervals": {ones(20), []int64{100, 100, 100, 200, 200, 200, 200, 200, 400, 400, 400, 400,
+			400, 400, 400, 400, 800, 800, 800, 800}, false},
+		"ever slower": {one, []int64{100, 400, 700, 1000, 1300, 1350, 1400, 1450, 1500, 1550}, false},
 	} {
 		if got := score.GrowsInPlace(&score.Series{Count: c.count, Bytes: c.bytes}); got != c.want {
 			t.Errorf("%s: %v", name, got)
