@@ -79,6 +79,9 @@ func (v *snapshotView) clauses(r *Result) []Clause {
 	add(Outlives, "%s", c.outlivesWords(v))
 	add(Kept, "%s", keptWords(c.deaths, c.risk))
 	add(GoesOn, "%s", v.goesOnWords(c.stayed[1:c.n], "of the blocks that stay"))
+	if c.n >= GaplessFrom {
+		add(Gapless, "%s", v.gaplessWords(c.stayed[1:c.n]))
+	}
 	return append(list, v.conclusion(r)...)
 }
 
@@ -100,7 +103,28 @@ func (c *cohorts) outlivesWords(v *snapshotView) string {
 	if c.freed == 0 {
 		return oldest + ", and none of its blocks was seen to be freed"
 	}
-	return oldest + "; the oldest that was freed had been there for " + v.age(c.died)
+	ended, beyond := c.ended()
+	if beyond == 0 {
+		return oldest + "; the oldest that was freed had been there for " + v.age(c.died)
+	}
+	return fmt.Sprintf("%s; of %s that were freed all but %s had been there for %s or less", oldest,
+		figures.Plural(int64(c.freed), "block"), decimal(beyond), v.age(ended))
+}
+
+// gaplessWords say in how many intervals nothing came that stayed.
+func (v *intervals) gaplessWords(came []float64) string {
+	empty := 0
+	for _, n := range came {
+		if n == 0 {
+			empty++
+		}
+	}
+	if empty == 0 {
+		return fmt.Sprintf("each of %s left blocks behind", figures.Plural(len(came), "interval"))
+	}
+	expected, _ := emptyIntervals(came, v.load)
+	return fmt.Sprintf("%d of %s left no block behind; at the pace of the work %s would", empty,
+		figures.Plural(len(came), "interval"), decimal(math.Round(10*expected)/10))
 }
 
 // age is a share of the time that the snapshots cover, in words.

@@ -60,6 +60,30 @@ func after(came, load []float64, from float64) (late, share float64) {
 	return late, share
 }
 
+// GaplessFrom is from how many snapshots on there are intervals enough for empty ones to tell.
+const GaplessFrom = 10
+
+// emptyIntervals is in how many intervals nothing should have come by chance, had all come at the pace of the load, and
+// the share of all intervals that are empty though something should have: each counts with the probability of that.
+func emptyIntervals(came, load []float64) (expected, gaps float64) {
+	var all, total float64
+	for i := range load {
+		all += came[i]
+		total += load[i]
+	}
+	if !(all > 0) || !(total > 0) {
+		return 0, 0
+	}
+	for i := range load {
+		empty := math.Exp(-load[i] / total * all)
+		expected += empty
+		if came[i] == 0 {
+			gaps += 1 - empty
+		}
+	}
+	return expected, gaps / float64(len(load))
+}
+
 // mostShort bounds goesOn.
 const mostShort = 10
 
@@ -68,9 +92,11 @@ const mostShort = 10
 func (c *cohorts) conditions(steady float64, v *intervals, at []float64, m *model) []float64 {
 	last := c.n - 1
 	stayed := c.stayed[1:c.n]
+	ended, _ := c.ended()
+	_, gaps := emptyIntervals(stayed, v.load)
 	list := []float64{
-		steady, mostOdds, mostOdds, c.oldest - c.died,
-		-math.Log((c.deaths + fewDeaths) / (c.risk + fewDeaths)), goesOn(stayed, v.load),
+		steady, mostOdds, mostOdds, c.oldest - ended,
+		-math.Log((c.deaths + fewDeaths) / (c.risk + fewDeaths)), goesOn(stayed, v.load), -gaps,
 	}
 	if m != nil && m.logOdds(list) < poolLeast {
 		return list

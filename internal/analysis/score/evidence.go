@@ -22,13 +22,14 @@ const (
 	Outlives   Condition = "outlives"   // its blocks live far beyond any that was freed
 	Kept       Condition = "kept"       // old blocks are no longer freed
 	GoesOn     Condition = "goes-on"    // it has not stopped
+	Gapless    Condition = "gapless"    // no interval left nothing behind whose work lets expect a block
 	Falls      Condition = "falls"      // its count falls next to never
 	Older      Condition = "older"      // few blocks of its heap that are older than the trace are freed
 )
 
 // conditionsOf are the conditions of a kind, in the order in which Evidence lists them.
 var conditionsOf = map[Kind][]Condition{
-	Followed: {Steady, Everywhere, Early, Outlives, Kept, GoesOn},
+	Followed: {Steady, Everywhere, Early, Outlives, Kept, GoesOn, Gapless},
 	Counted:  {Steady, GoesOn, Falls},
 	Traced:   {Everywhere, Outlives, Kept, GoesOn, Older},
 }

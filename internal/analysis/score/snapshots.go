@@ -153,6 +153,7 @@ func (v *snapshotView) result(unit string) Result {
 		}
 		if v.model != nil {
 			v.model.judge(&r, v.logOdds, v.n >= SnapshotsToJudge)
+			r.Certain = r.Certain && !v.shape.inFew(v.bursts())
 		}
 	}
 	if v.resizing != nil && r.Class != Leak {

@@ -106,6 +106,32 @@ func rank(t *testing.T, a *score.Axis, leaks, others map[string]*score.Series) {
 	}
 }
 
+// From GaplessFrom snapshots on a why-line counts the intervals that left nothing behind.
+func TestGaplessClause(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		series *score.Series
+		want   string
+	}{
+		{"nine snapshots", stays(0, 20, 40, 60, 80, 100, 120, 140, 160), ""},
+		{"ten", stays(0, 20, 40, 60, 80, 100, 120, 140, 160, 180), "each of 9 intervals left blocks behind"},
+		{"in two bursts", stays(0, 0, 0, 40, 40, 40, 40, 80, 80, 80),
+			"7 of 9 intervals left no block behind; at the pace of the work 0 would"},
+		{"few blocks", stays(0, 1, 1, 2, 2, 3, 3, 4, 4, 5),
+			"4 of 9 intervals left no block behind; at the pace of the work 5.2 would"},
+	} {
+		got := ""
+		for _, clause := range score.ExplainSnapshots(c.series, even(len(c.series.Count), 1), nil).Clauses {
+			if clause.Rule == string(score.Gapless) {
+				got = clause.Text
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
 // Blocks that stay are evidence of a leak from leastBlocks on.
 func TestLeastBlocks(t *testing.T) {
 	for n, want := range map[int64]bool{2: false, 3: true, 4: true} {

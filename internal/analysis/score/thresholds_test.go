@@ -101,6 +101,7 @@ func TestConstants(t *testing.T) {
 		{"growingRises", func(v float64) bool { return v >= growingRises }, 0.599, 0.6},
 		{"growingFalls", func(v float64) bool { return v > growingFalls }, 0.05, 0.0501},
 		{"growingLater", func(v float64) bool { return v >= growingLater }, 0.399, 0.4},
+		{"growingLooks", func(v float64) bool { return v >= growingLooks }, 9, 10},
 		{"growingAtLeast", func(v float64) bool { return v >= growingAtLeast }, 1.249, 1.25},
 		{"Noticeable", func(v float64) bool { return v >= Noticeable }, 1.249, 1.25},
 		{"metBelow", func(v float64) bool { return v >= metBelow }, 0.999, 1},

@@ -120,6 +120,7 @@ func (t *traceView) result() Result {
 		r.Evidence = &Evidence{Kind: Traced, Conditions: t.conditions, LogOdds: max(t.logOdds, poolLeast)}
 		if t.model != nil {
 			t.model.judge(&r, t.logOdds, true)
+			r.Certain = r.Certain && !t.shape.inFew(t.bins)
 		}
 	}
 	if t.survivors > 0 && t.span > 0 {

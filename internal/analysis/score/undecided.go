@@ -38,9 +38,7 @@ type pattern struct {
 // patterns in the order in which they are looked for: the first that fits is said.
 var patterns = []pattern{
 	{
-		func(r *ambiguity) bool {
-			return r.shape.once > max(r.shape.leak, r.shape.recent)+tie && r.bursts > 0 && r.bursts < decidingBursts
-		},
+		func(r *ambiguity) bool { return r.shape.inFew(r.bursts) },
 		func(r *ambiguity) string {
 			return fmt.Sprintf("%s: an outage leaks like this, and so does a program with as many phases; %d or more bursts decide: record longer, or a second run",
 				figures.Plural(r.bursts, "burst"), decidingBursts)
@@ -72,6 +70,11 @@ var patterns = []pattern{
 			return "a cache that is not full yet looks the same: record longer, or mark it as known"
 		},
 	},
+}
+
+// inFew reports whether growth came in too few bursts to tell an outage that leaks from phases of work.
+func (s *shape) inFew(bursts int) bool {
+	return s.once > max(s.leak, s.recent)+tie && bursts > 0 && bursts < decidingBursts
 }
 
 // conclusion says what the score is, what one run cannot tell, and what to record next.

@@ -5,6 +5,38 @@ import (
 	"testing"
 )
 
+// Growth in fewer than decidingBursts bursts is never certain, whatever its score; steady growth may be.
+func TestFewBurstsAreNotCertain(t *testing.T) {
+	sure := &model{kind: Followed, leak: 1, certain: 2, calibration: calibration{{0, 0}, {2, 1}}}
+	for _, c := range []struct {
+		name   string
+		shape  shape
+		bursts int
+		want   bool
+	}{
+		{"seven bursts", shape{once: 1}, 7, false},
+		{"eight bursts", shape{once: 1}, 8, true},
+		{"steady, in seven stretches", shape{leak: 1}, 7, true},
+		{"of late, in seven stretches", shape{recent: 1}, 7, true},
+		{"as likely steady as in bursts", shape{leak: 0.5, once: 0.5}, 7, true},
+	} {
+		v := growingSeries(t, 12, 20)
+		v.model, v.logOdds, v.shape = sure, 2, c.shape
+		v.rises = make([]float64, 11)
+		for i := range c.bursts {
+			v.rises[i] = v.rose / float64(c.bursts)
+		}
+		if r := v.result("hour"); r.Class != Leak || r.Certain != c.want {
+			t.Errorf("snapshots, %s: %s, certain %t", c.name, r.Class, r.Certain)
+		}
+		trace := traceView{window: 1, span: 1, born: 9, left: 9, survivors: 9, bins: c.bursts, reading: reading{shape: c.shape},
+			model: sure, conditions: []float64{}, logOdds: 2}
+		if r := trace.result(); r.Class != Leak || r.Certain != c.want {
+			t.Errorf("trace, %s: %s, certain %t", c.name, r.Class, r.Certain)
+		}
+	}
+}
+
 func TestPatternsThatOneRunCannotTell(t *testing.T) {
 	steady, bursts, late := &shape{leak: 1}, &shape{once: 1}, &shape{recent: 1}
 	for _, c := range []struct {

@@ -94,7 +94,7 @@ func Fit(kind score.Kind, from int, groups ...Cases) Model {
 
 // fitLeftOut is Fit, and the cases as judged by fits on other behaviours.
 func fitLeftOut(kind score.Kind, from int, groups []Cases) (Model, []*sample) {
-	list := samplesOf(groups, kind)
+	list, counts := samplesOf(groups, kind), countedOf(kind, from)
 	for fold := range folds {
 		var others []*sample
 		for _, s := range list {
@@ -102,14 +102,14 @@ func fitLeftOut(kind score.Kind, from int, groups []Cases) (Model, []*sample) {
 				others = append(others, s)
 			}
 		}
-		m := fit(others, len(kind.Conditions()))
+		m := fit(others, counts)
 		for _, s := range list {
 			if s.fold == fold {
 				s.z = m.logOdds(s.values)
 			}
 		}
 	}
-	m := fit(list, len(kind.Conditions()))
+	m := fit(list, counts)
 	m.Kind, m.From = kind, from
 	m.Calibration = calibrate(list)
 	precision := leakPrecision
@@ -121,6 +121,15 @@ func fitLeftOut(kind score.Kind, from int, groups []Cases) (Model, []*sample) {
 	}
 	m.Leak, m.Certain = threshold(list, precision), threshold(list, certainPrecision)
 	return m, list
+}
+
+// countedOf says which conditions of a kind count in a model for so many snapshots.
+func countedOf(kind score.Kind, from int) []bool {
+	counts := make([]bool, len(kind.Conditions()))
+	for i, c := range kind.Conditions() {
+		counts[i] = c != score.Gapless || from >= score.GaplessFrom
+	}
+	return counts
 }
 
 // threshold is the lowest log odds from which on so many of what is flagged leak, with those above it taken together.
@@ -203,9 +212,10 @@ func (m *Model) hinges(values []float64) []float64 {
 }
 
 // fit is a logistic regression on hinges with weights of at least 0 and a strong ridge, by Adam's steps.
-func fit(list []*sample, conditions int) (m Model) {
+// Conditions that do not count have no weight.
+func fit(list []*sample, counts []bool) (m Model) {
 	m.Intercept = 1
-	for i := range conditions {
+	for i := range counts {
 		var leaks []float64
 		for _, s := range list {
 			if s.leaks && s.values != nil {
@@ -214,10 +224,12 @@ func fit(list []*sample, conditions int) (m Model) {
 		}
 		slices.Sort(leaks)
 		m.Penalties = append(m.Penalties, Penalty{
-			Knots:   [3]float64{quantile(leaks, 0.08), quantile(leaks, 0.25), quantile(leaks, 0.5)},
-			Weights: [3]float64{0.3, 0.3, 0.3},
-			Scale:   max(1e-3, quantile(leaks, 0.75)-quantile(leaks, 0.08)),
+			Knots: [3]float64{quantile(leaks, 0.08), quantile(leaks, 0.25), quantile(leaks, 0.5)},
+			Scale: max(1e-3, quantile(leaks, 0.75)-quantile(leaks, 0.08)),
 		})
+		if counts[i] {
+			m.Penalties[i].Weights = [3]float64{0.3, 0.3, 0.3}
+		}
 	}
 	var x [][]float64
 	var y []float64
@@ -230,7 +242,7 @@ func fit(list []*sample, conditions int) (m Model) {
 			y[len(y)-1] = 1
 		}
 	}
-	n := 3 * conditions
+	n := 3 * len(counts)
 	gradient, mean, square := make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
 	for step := 1; step <= steps; step++ {
 		clear(gradient)
@@ -254,9 +266,10 @@ func fit(list []*sample, conditions int) (m Model) {
 			square[i] = 0.99*square[i] + 0.01*g*g
 			by := 0.05 * mean[i] / (1 - math.Pow(0.9,
 				float64(step))) / (math.Sqrt(square[i]/(1-math.Pow(0.99, float64(step)))) + 1e-8)
-			if i == n {
+			switch {
+			case i == n:
 				m.Intercept -= by
-			} else {
+			case counts[i/3]:
 				w := &m.Penalties[i/3].Weights[i%3]
 				*w = max(0, *w-by)
 			}
@@ -288,7 +301,7 @@ func FitPool(kind score.Kind, runs int, groups ...Cases) Pooling {
 		if (g.Snapshots == 0) != (kind == score.Traced) {
 			continue
 		}
-		_, list := fitLeftOut(kind, 0, []Cases{g})
+		_, list := fitLeftOut(kind, g.Snapshots, []Cases{g})
 		type key struct{ process, stack int }
 		by := map[key][]*sample{}
 		for _, s := range list {
