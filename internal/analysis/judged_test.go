@@ -1,6 +1,7 @@
 package analysis_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -67,6 +68,25 @@ func TestPowerOfATraceIsOfWhatItSaw(t *testing.T) {
 	} {
 		if p := power(change); p < 9.9*whole || p > 10.1*whole {
 			t.Errorf("%s: %g, of the whole trace %g", name, p, whole)
+		}
+	}
+}
+
+// The power counts in blocks of the heaps: regions of VirtualAlloc beside them do not make a leak of small blocks a
+// large one. Alone, regions count.
+func TestPowerIsOfHeapBlocks(t *testing.T) {
+	block := life{capture.KindHeap, []uint64{ntdll, code}, allocations.Classes{AIFO: u(4, 64)}, 64}
+	region := life{capture.KindVirtual, []uint64{kernel, ntdll, code + 3}, allocations.Classes{AIFO: u(3, 30<<20)}, 30 << 20}
+	for name, test := range map[string]struct {
+		lives []life
+		size  float64
+	}{
+		"heap blocks":                {[]life{block}, 16},
+		"heap blocks beside regions": {[]life{block, region}, 16},
+		"regions":                    {[]life{region}, 10 << 20},
+	} {
+		if p := analyze(t, inputs(trace(7, test.lives...))).Power; p == nil || math.Round(p.Bytes/p.Count) != test.size {
+			t.Errorf("%s: %+v, want blocks of %v bytes", name, p, test.size)
 		}
 	}
 }

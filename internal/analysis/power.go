@@ -11,12 +11,17 @@ import (
 // quietPart is the share of the places that do not grow for which the power holds: the noisiest are left out.
 const quietPart = 0.9
 
-// power is the smallest leak that the evidence would show at nine places of ten, for blocks of the process's average
-// size; nil where it could show none, for which why may give the reason in words.
+// power is the smallest leak that the evidence would show at nine places of ten, for blocks of the average size of the
+// heaps' blocks: of regions of VirtualAlloc only where heaps hold none, as a few megabytes of those would make a power
+// in bytes of a leak of small blocks that nobody has. It is nil where the evidence could show none, for which why may
+// give the reason in words.
 func (j *judge) power(r *Report, sites []*judgedSite) (power *Power, why string) {
-	held := r.Totals.Heap.Outstanding.Plus(r.Totals.Virtual.Outstanding)
+	held := r.Totals.Heap.Outstanding
 	if r.Trace != nil {
 		held = held.Plus(r.Totals.Heap.Allocated)
+	}
+	if held.Count <= 0 {
+		held = r.Totals.Virtual.Outstanding
 	}
 	if held.Count <= 0 {
 		return nil, ""
