@@ -43,7 +43,7 @@ func TestReasonsOfSeveralGates(t *testing.T) {
 	}
 	for _, query := range []string{"", "?q=nosuchthing", "?class=cache"} {
 		has(t, words(s.page("/projects/shopd"+query)), "Gate fails", "2 leaks are there since the first build, none is new.",
-			"gate of a, c: 1 leak", "gate of b: 2 leaks")
+			"gate of a, c: 1 leak", "gate of b: 1 leak in 2 stacks")
 	}
 	lacks(t, words(s.page("/projects/shopd")), "gate: ", "of calm", "of older")
 }

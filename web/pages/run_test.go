@@ -45,9 +45,8 @@ func blames(page string) []string {
 func TestReport(t *testing.T) {
 	s, run := openShop(t)
 	page := s.page(fmt.Sprintf("/runs/%d", run))
-	has(t, page, "Leaking", "<strong>shopd.exe leaks 2.77 MB in 11,570 blocks from 5 places</strong>",
-		"<code>shopd!Shop::Orders::Receipts::Receipt::AppendLine</code>",
-		"<b>shopd.exe</b>", "x64, PID 4242", "<b>4812</b>", "main", "<b>soak-60min</b>", "over 50 min",
+	has(t, page, "Leaking", "<strong>shopd.exe leaks 2.77 MB in 11,570 blocks from 4 leaks in 5 stacks</strong>",
+		"lost objects of shopd!Shop::Orders::Order::Commit", "<b>shopd.exe</b>", "x64, PID 4242", "<b>4812</b>", "main", "<b>soak-60min</b>", "over 50 min",
 		"6 Mar 2025 09:00", "matched by id")
 	has(t, page, `aria-label="Outstanding memory over 11 snapshots: 2.15 MB in 1,692 blocks at the first, 5.76 MB in 14,763 blocks at the last."`, "5.76 MB held")
 	has(t, page, `aria-sort="descending"`, `<span class="mod">shopd!</span><wbr><span class="ns">Shop::</span><wbr>`,
