@@ -78,7 +78,8 @@ func textCause(p *printer, c *analysis.Cause) {
 	if c.Rate != nil {
 		rate = fmt.Sprintf(", %s per %s", figures.Bytes(int64(c.Rate.Bytes)), c.Rate.Unit)
 	}
-	p.line("    %s came and stayed: %s%s%s", figures.Plural(c.Objects, "object"), heldNote(&c.Amounts), growthNote(growthOf(&c.Amounts)), rate)
+	p.line("    %s came and stayed; its stacks hold %s%s%s", figures.Plural(c.Objects, "object"), heldNote(&c.Amounts),
+		growthNote(growthOf(&c.Amounts)), rate)
 	for _, m := range c.Members {
 		p.line("    of each %s", partNote(&m))
 	}

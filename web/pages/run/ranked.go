@@ -137,8 +137,8 @@ func causesBySignature(r *analysis.Report) map[string]*analysis.Cause {
 // causeSum is what is lost of a cause in all.
 func causeSum(c *analysis.Cause) string {
 	held, ended := c.HeldBeforeExit()
-	s := fmt.Sprintf("%s came and stayed: %s in %s", figures.Plural(c.Objects, "object"), figures.Bytes(held.Bytes),
-		figures.Plural(held.Count, "block"))
+	s := fmt.Sprintf("%s came and stayed; its stacks hold %s in %s", figures.Plural(c.Objects, "object"),
+		figures.Bytes(held.Bytes), figures.Plural(held.Count, "block"))
 	if ended {
 		s += " before exit"
 	}

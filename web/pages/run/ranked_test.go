@@ -39,7 +39,7 @@ func TestRowsOfACause(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"lost objects of app!Open", "1 leak in 3 stacks, in the ratio 1 : 5",
-		"222 objects came and stayed: 2.00 KB in 1,332 blocks, 1.00 KB per hour", "Of each object 5 blocks of 32 B, char[32]: app!Name"} {
+		"222 objects came and stayed; its stacks hold 2.00 KB in 1,332 blocks, 1.00 KB per hour", "Of each object 5 blocks of 32 B, char[32]: app!Name"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in %s", want, b.String())
 		}
