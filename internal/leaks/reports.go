@@ -206,11 +206,8 @@ func ratingOf(f *analysis.Finding) *RunRating {
 // beforeNext adds clauses before the one that says what to record next, which stands last.
 func beforeNext(clauses []score.Clause, more ...score.Clause) []score.Clause {
 	at := len(clauses)
-	if at > 0 && clauses[at-1].Rule == ruleNext {
+	if at > 0 && clauses[at-1].Rule == score.RuleNext {
 		at--
 	}
 	return slices.Insert(clauses, at, more...)
 }
-
-// ruleNext names the clause that says what one run cannot tell, and what to record next.
-const ruleNext = "next"

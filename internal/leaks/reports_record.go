@@ -170,9 +170,6 @@ func pastWord(f *analysis.Finding) string {
 	return pastSteady
 }
 
-// stillFilling is how a clause begins that says what one run cannot tell from a leak where nothing speaks against one.
-const stillFilling = "a cache that is not full yet looks the same: "
-
 // unless says what a leak may be instead, and which run would tell.
 func (o *runReports) unless(f *analysis.Finding) string {
 	longer := "run twice as long"
@@ -181,8 +178,8 @@ func (o *runReports) unless(f *analysis.Finding) string {
 	} else if o.Window != nil {
 		longer = "record " + figures.Lasting(2*time.Duration(o.Window.DurationNS)) + " or more"
 	}
-	if n := len(f.Clauses); n > 0 && f.Clauses[n-1].Rule == ruleNext {
-		if next := f.Clauses[n-1].Text; !strings.HasPrefix(next, stillFilling) {
+	if n := len(f.Clauses); n > 0 && f.Clauses[n-1].Rule == score.RuleNext {
+		if next := f.Clauses[n-1].Text; !strings.HasPrefix(next, score.StillFilling) {
 			return "it is what one run cannot tell from a leak: " + next
 		}
 	}

@@ -79,7 +79,7 @@ func (v *snapshotView) clauses(r *Result) []Clause {
 	add(Outlives, "%s", c.outlivesWords(v))
 	add(Kept, "%s", keptWords(c.deaths, c.risk))
 	add(GoesOn, "%s", v.goesOnWords(c.stayed[1:c.n], "of the blocks that stay"))
-	if c.n >= GaplessFrom {
+	if c.n >= ManySnapshots {
 		add(Gapless, "%s", v.gaplessWords(c.stayed[1:c.n]))
 	}
 	return append(list, v.conclusion(r)...)

@@ -23,13 +23,14 @@ const ageSteps = 64
 // that age to be beyond the lives of blocks that are freed: single frees do not make a cache.
 const fewFreed = 0.02
 
-// agesFrom is from how many snapshots on they are close enough to tell at which ages few are freed.
-const agesFrom = 10
+// ManySnapshots is from how many snapshots on they are close enough to tell at which ages few blocks are freed, and
+// which intervals left none behind. Of fewer, no leak is certain.
+const ManySnapshots = 10
 
 // ended is the age beyond which next to none is freed, as a share of the time, and how many were freed beyond it. Of
 // few snapshots it is the greatest age at which a block was freed.
 func (c *cohorts) ended() (age, beyond float64) {
-	if c.n < agesFrom {
+	if c.n < ManySnapshots {
 		return c.died, 0
 	}
 	left := 0.0

@@ -37,7 +37,7 @@ func TestEndedLeavesOutSingleFrees(t *testing.T) {
 
 // Few snapshots tell ages to an interval only: there the oldest block that was freed counts.
 func TestEndedOfFewSnapshots(t *testing.T) {
-	for n, want := range map[int]float64{agesFrom - 1: 0.75, agesFrom: 0, agesFrom + 1: 0} {
+	for n, want := range map[int]float64{ManySnapshots - 1: 0.75, ManySnapshots: 0, ManySnapshots + 1: 0} {
 		at := make([]float64, n)
 		for i := range at {
 			at[i] = float64(i) / float64(n-1)

@@ -60,9 +60,6 @@ func after(came, load []float64, from float64) (late, share float64) {
 	return late, share
 }
 
-// GaplessFrom is from how many snapshots on there are intervals enough for empty ones to tell.
-const GaplessFrom = 10
-
 // emptyIntervals is in how many intervals nothing should have come by chance, had all come at the pace of the load, and
 // the share of all intervals that are empty though something should have: each counts with the probability of that.
 func emptyIntervals(came, load []float64) (expected, gaps float64) {

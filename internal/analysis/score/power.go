@@ -45,7 +45,7 @@ const (
 var powerSnapshots = []struct {
 	from          int
 	blocks, noise float64
-}{{10, 110, 4}, {15, 100, 1}}
+}{{ManySnapshots, 110, 4}, {15, 100, 1}}
 
 // mostGap is the share of the axis' range that an interval may take: with a longer one fewer than nine of ten leaks of
 // the same rate are found.

@@ -106,7 +106,7 @@ func rank(t *testing.T, a *score.Axis, leaks, others map[string]*score.Series) {
 	}
 }
 
-// From GaplessFrom snapshots on a why-line counts the intervals that left nothing behind.
+// From ManySnapshots on a why-line counts the intervals that left nothing behind.
 func TestGaplessClause(t *testing.T) {
 	for _, c := range []struct {
 		name   string

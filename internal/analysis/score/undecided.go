@@ -29,6 +29,12 @@ const (
 	decidingExpiries = 4
 )
 
+// RuleNext is the rule of the clause, the last one, that says what one run cannot tell from a leak, and what to record.
+const RuleNext = "next"
+
+// StillFilling is how that clause begins where nothing speaks against a leak.
+const StillFilling = "a cache that is not full yet looks the same: "
+
 // A pattern is growth that one run cannot tell from a leak, and what to record next.
 type pattern struct {
 	looks func(*ambiguity) bool
@@ -67,7 +73,7 @@ var patterns = []pattern{
 	{
 		func(*ambiguity) bool { return true },
 		func(*ambiguity) string {
-			return "a cache that is not full yet looks the same: record longer, or mark it as known"
+			return StillFilling + "record longer, or mark it as known"
 		},
 	},
 }
@@ -104,7 +110,7 @@ func next(r *Result, of *ambiguity) []Clause {
 	}
 	for _, p := range patterns {
 		if p.looks(of) {
-			return []Clause{{Rule: "next", Text: p.words(of)}}
+			return []Clause{{Rule: RuleNext, Text: p.words(of)}}
 		}
 	}
 	return nil

@@ -14,10 +14,6 @@ var bands = []struct {
 }{{3, []int{3}}, {4, []int{4}}, {5, []int{5}}, {6, []int{6}}, {7, []int{7, 8}},
 	{10, []int{10, 12}}, {15, []int{16, 20}}}
 
-// certainFrom is from how many snapshots on a leak may be certain: of fewer, ages are known to a seventh of the time
-// and worse, and what is bounded had little time to show it.
-const certainFrom = 10
-
 // FittedSnapshots are the numbers of snapshots that models are fitted on.
 func FittedSnapshots() (list []int) {
 	for _, b := range bands {
@@ -53,7 +49,7 @@ func FitAll(all []Cases) (models []Model) {
 				}
 			}
 			m := Fit(kind, b.from, groups...)
-			if b.from < certainFrom {
+			if b.from < score.ManySnapshots {
 				m.Certain = math.Inf(1)
 			}
 			if n := len(models); n > 0 && models[n-1].Kind == kind { // more snapshots do not raise the bar

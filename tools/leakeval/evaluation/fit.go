@@ -127,7 +127,7 @@ func fitLeftOut(kind score.Kind, from int, groups []Cases) (Model, []*sample) {
 func countedOf(kind score.Kind, from int) []bool {
 	counts := make([]bool, len(kind.Conditions()))
 	for i, c := range kind.Conditions() {
-		counts[i] = c != score.Gapless || from >= score.GaplessFrom
+		counts[i] = c != score.Gapless || from >= score.ManySnapshots
 	}
 	return counts
 }
