@@ -2,16 +2,69 @@ package leaks
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// A Standing counts the signatures of a project that are open. One that a run found leaking is a leak until it is
-// fixed; one that runs only found growing is none.
+// A Standing counts the leaks of a project, one where several signatures are lost together. A signature that a run found
+// leaking is a leak until it is fixed; one that runs only found growing is none.
 type Standing struct {
-	Leaks map[State]int
-	Older int // new leaks that the newest build does not show: an older one does
-	Grows int // open signatures that are no leaks
+	Leaks  map[State]int
+	Stacks int // signatures of leaks that are open: as many, or more where some are lost together
+	Older  int // new leaks that the newest build does not show: an older one does
+	Grows  int // open signatures that are no leaks
+}
+
+// A Standee is a signature that a run found leaking.
+type Standee struct {
+	Signature string
+	State     State
+	Older     bool // the newest build does not show it
+}
+
+// StandingOf counts signatures that were found leaking: those of one cause and one state are one leak, which is of an
+// older build where all of them are.
+func StandingOf(list []Standee, causes []Cause) Standing {
+	s := Standing{Leaks: map[State]int{}}
+	group := map[string]int{} // by signature, of those lost together; the causes of several runs may overlap
+	for i, c := range causes {
+		number := i + 1
+		for _, signature := range c.Signatures {
+			if known := group[signature]; known > 0 {
+				number = known
+				break
+			}
+		}
+		for _, signature := range c.Signatures {
+			group[signature] = number
+		}
+	}
+	type leak struct {
+		group int
+		state State
+	}
+	older := map[leak]bool{}
+	single := len(causes)
+	for i := range list {
+		l := leak{group[list[i].Signature], list[i].State}
+		if l.group == 0 {
+			single++
+			l.group = single
+		}
+		was, counted := older[l]
+		older[l] = list[i].Older && (was || !counted)
+		if slices.Contains(OpenStates, l.state) {
+			s.Stacks++
+		}
+	}
+	for l, isOlder := range older {
+		s.Leaks[l.state]++
+		if isOlder && l.state == StateNew {
+			s.Older++
+		}
+	}
+	return s
 }
 
 // standingWords say how many leaks are in the states that are open, the gravest news first.
@@ -50,10 +103,21 @@ func (s Standing) String() string {
 		parts = append(parts, "none is new")
 	}
 	text := strings.Join(parts, ", ")
+	if s.Stacks > s.open() {
+		text += fmt.Sprintf("; %d stacks in all", s.Stacks)
+	}
 	if s.Grows > 0 {
 		text += "; " + plural(s.Grows, "place grows", "places grow")
 	}
 	return text + "."
+}
+
+// open counts the leaks that are open.
+func (s Standing) open() (n int) {
+	for _, state := range OpenStates {
+		n += s.Leaks[state]
+	}
+	return n
 }
 
 // older says of new leaks which of them are not of the newest build.

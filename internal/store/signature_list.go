@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -233,38 +232,6 @@ func countSignatures(ctx context.Context, q querier, page *SignaturePage, state 
 		}
 	}
 	return err
-}
-
-// Standing counts the signatures of a project that are open, or returns ErrNotFound for no project.
-func (v View) Standing(ctx context.Context, project string) (leaks.Standing, error) {
-	standing := leaks.Standing{Leaks: map[leaks.State]int{}}
-	id, err := projectID(ctx, v.q, project)
-	if err != nil {
-		return standing, err
-	}
-	type row struct {
-		State        leaks.State
-		Leaks, Older bool
-		N            int
-	}
-	rows, err := all[row](ctx, v.q, `
-		select `+shownState+` as state, s.worst = $2 as leaks, s.last_bad_id is distinct from newest.id as older, count(*) as n
-		from signatures s cross join (select (
-			select b.id from builds b where b.project_id = $1 and exists (select from runs r where r.build_id = b.id and r.analysed_at is not null)
-			order by `+newestFirst+` limit 1)) newest
-		where s.project_id = $1 and s.bad and s.alias_of is null group by 1, 2, 3`, id, string(leaks.Leaking.Class()))
-	for _, r := range rows {
-		switch {
-		case r.Leaks:
-			standing.Leaks[r.State] += r.N
-			if r.Older && r.State == leaks.StateNew {
-				standing.Older += r.N
-			}
-		case slices.Contains(leaks.OpenStates, r.State):
-			standing.Grows += r.N
-		}
-	}
-	return standing, wrap("count signatures", err)
 }
 
 // Owners are all owners and assignees of what ever leaked or grew in a project, or ErrNotFound.

@@ -26,6 +26,11 @@ func TestStanding(t *testing.T) {
 			l.run("1/etl", leaksReport(finding{signature: "A", class: leak}, finding{signature: "B", class: grows}))
 			l.run("2/soak", leaksReport(finding{signature: "C", class: leak}))
 		}, "2 leaks are there since the first build, none is new; 1 place grows."},
+		"what is lost together is one leak": {func(l *lab) {
+			l.run("1/soak", withCause(leaksReport(finding{signature: "A", class: leak}, finding{signature: "B", class: leak}), "lost", "A", "B"))
+			l.run("2/soak", withCause(leaksReport(finding{signature: "A", class: leak}, finding{signature: "B", class: leak},
+				finding{signature: "C", class: leak}), "lost", "A", "B"))
+		}, "1 leak is new, 1 is there since the first build; 3 stacks in all."},
 		"what is known is not open": {func(l *lab) {
 			l.run("1/soak", leaksReport(finding{signature: "A", class: leak}, finding{signature: "B", class: grows}))
 			l.change("A", leaks.Change{Known: &leaks.Toleration{Reason: "x"}})
