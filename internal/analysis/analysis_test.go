@@ -299,9 +299,9 @@ func TestVerdict(t *testing.T) {
 		says    string
 	}{
 		{"one", grow(1, 1), analysis.StatusInconclusive, 4,
-			"app.exe holds 10.0 KB in 10 blocks at one instant, all from app+0x20; it takes 4 more snapshots of the same process to tell a leak, and 9 to be certain."},
+			"app.exe holds 10.0 KB in 10 blocks at one instant, all from app+0x20; take 4 more snapshots of this process to detect leaks, 9 more to be certain."},
 		{"three", grow(3, 2), analysis.StatusInconclusive, 2,
-			"app.exe grew by 4.00 KB in 4 blocks over 3 snapshots; the most, 4.00 KB in 4 blocks, from app+0x20; it takes 2 more snapshots of the same process to tell a leak, and 7 to be certain."},
+			"app.exe grew by 4.00 KB in 4 blocks over 3 snapshots; the most, 4.00 KB in 4 blocks, from app+0x20; take 2 more snapshots of this process to detect leaks, 7 more to be certain."},
 		{"four that do not grow", grow(4, 0), analysis.StatusNoLeak, 0, "nothing keeps growing over 4 snapshots"},
 		{"five that do not grow", grow(5, 0), analysis.StatusNoLeak, 0,
 			"no leak seen; with fewer than 10 snapshots no leak would have been certain."},
@@ -312,12 +312,12 @@ func TestVerdict(t *testing.T) {
 		{"five that grow by less than matters", grow(5, 1), analysis.StatusNoLeak, 0,
 			"no leak of 8.00 KB per run or more seen; what is not decided is expected to leak"},
 		{"five that grow", grow(5, 3), analysis.StatusInconclusive, 0,
-			"app+0x20 could leak 12.0 KB per run, where the limit is 8.00 KB per run, and the evidence does not decide; run longer, or record a second run."},
+			"1 place probably leaking: take 5 more snapshots of this process to be certain."},
 		{"six that grow", grow(6, 100), analysis.StatusInconclusive, 0,
-			"1 place probably leaking; it takes 10 snapshots to be certain, and these are 6."},
+			"1 place probably leaking: take 4 more snapshots of this process to be certain."},
 		{"twelve that grow", grow(12, 100), analysis.StatusLeak, 0,
 			"app.exe leaks 1.07 MB in 1,100 blocks from app+0x20, 100 KB per snapshot."},
-		{"five, one cut short", cut, analysis.StatusInconclusive, 0, "inconclusive because of the evidence (truncated)."},
+		{"five, one cut short", cut, analysis.StatusInconclusive, 0, "inconclusive because of the evidence (truncated): record the run again; the warnings say what was lost."},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			v := analyze(t, test.in).Verdict
