@@ -374,6 +374,8 @@ type Verdict struct {
 	// MattersSentence says what matters, and who says so; "" where Matters is nil.
 	MattersSentence string     `json:"matters_sentence,omitempty"`
 	Undecided       *Undecided `json:"undecided,omitempty"`
+	// Next is the evidence that would decide; nil where the run is decided, and where nothing is known of what would.
+	Next *Next `json:"next,omitempty"`
 	// SnapshotsMissing is how many more snapshots a verdict needs; 0 when more would not decide.
 	SnapshotsMissing int `json:"snapshots_missing,omitempty"`
 	// Suffices is as Report.Suffices; nil while the report is made, and where an older version wrote it.

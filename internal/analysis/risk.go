@@ -29,7 +29,8 @@ type Stake struct {
 	Probability float64 `json:"probability"` // that it leaks, among the findings of this run
 	Growth              // the most that it could leak
 
-	where string // its frame to blame
+	where  string  // its frame to blame
+	longer float64 // how many times as long a recording would tell what it is; 0 where nothing tells that
 }
 
 const (
@@ -154,7 +155,8 @@ func weigh(r *Report) (Matters, *Undecided) {
 	u := &Undecided{Sites: w.Sites, Limit: inUnit(limit), Expected: inUnit(w.Expected)}
 	if w.Largest >= 0 {
 		f := of[w.Largest]
-		u.Largest = &Stake{Signature: f.Signature, Probability: f.Risk.Probability, Growth: inUnit(f.most), where: f.Where()}
+		u.Largest = &Stake{Signature: f.Signature, Probability: f.Risk.Probability, Growth: inUnit(f.most),
+			where: f.Where(), longer: longerFor(f)}
 	}
 	return matters, u
 }

@@ -165,7 +165,7 @@ func TestWindowsThatShowNothing(t *testing.T) {
 		"before":             {seconds(-30, -20), analysis.StatusInconclusive, "truncated"},
 		"an instant outside": {seconds(20, 20), analysis.StatusInconclusive, "truncated"},
 		"before the process": {seconds(0, 1), analysis.StatusInconclusive,
-			"did not run in the window; choose a window that shows more of it"},
+			"did not run in the window; choose a window that shows more of the process"},
 		"behind the process":   {seconds(7, 8), analysis.StatusInconclusive, "did not run in the window"},
 		"the end of a process": {seconds(6, 6), analysis.StatusInconclusive, "choose a window"},
 	} {

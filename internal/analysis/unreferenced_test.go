@@ -43,9 +43,9 @@ func TestUnreferenced(t *testing.T) {
 	}{
 		{"one dump", []*capture.Capture{dump(0, 0x10, 0x20, 0x30)}, analysis.ClassUnreferenced, false,
 			analysis.StatusInconclusive,
-			"app.exe holds 48 B in 3 blocks that no pointer reaches, all of it from app+0x20; one dump alone proves no leak; 3 dumps of the process that agree do, or 10 snapshots that show it grow."},
+			"app.exe holds 48 B in 3 blocks that no pointer reaches, all of it from app+0x20; one dump alone proves no leak: take 2 more dumps of this process, or 10 snapshots that show growth."},
 		{"too few blocks", []*capture.Capture{dump(0, 0x10, 0x20)}, analysis.ClassUnknown, false, analysis.StatusInconclusive,
-			"app.exe holds 368 B in 23 blocks at one instant, the most, 352 B in 22 blocks, from app+0x20, which is 96 % of it; it takes 4 more snapshots of the same process to tell a leak, and 9 to be certain."},
+			"app.exe holds 368 B in 23 blocks at one instant, the most, 352 B in 22 blocks, from app+0x20, which is 96 % of it; take 4 more snapshots of this process to detect leaks, 9 more to be certain."},
 		{"two dumps", []*capture.Capture{dump(0, 0x10, 0x20, 0x30), dump(1, 0x10, 0x20, 0x30)}, analysis.ClassUnreferenced,
 			false, analysis.StatusInconclusive, "one dump alone proves no leak"},
 		{"three dumps that agree", []*capture.Capture{dump(0, 0x10, 0x20, 0x30), dump(1, 0x10, 0x20, 0x30),

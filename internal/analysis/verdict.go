@@ -109,6 +109,7 @@ func decide(r *Report) Verdict {
 			v.Status = StatusNoLeak
 		}
 	}
+	v.Next = nextOf(r, &v, &t, lossy)
 	v.Sentence = sentence(r, &v, &t, lossy)
 	return v
 }
@@ -263,37 +264,49 @@ func countOf(causes, places int) string {
 	return figures.Plural(places, "place")
 }
 
-// conclusion says what the evidence allows to conclude, and which further evidence would tell more.
+// conclusion says what the evidence allows to conclude, and which further evidence would decide where it does not.
 func conclusion(r *Report, v *Verdict, t *tally, lossy *Warning) string {
-	if lossy != nil && v.SnapshotsMissing == 0 {
-		return fmt.Sprintf("inconclusive because of the evidence (%s)", lossy.Code)
-	}
-	switch {
-	case v.SnapshotsMissing > 0 && t.unreferenced > 0:
-		return fmt.Sprintf("one dump alone proves no leak; %d dumps of the process that agree do, or %d snapshots that show it grow", dumpsToAgree, score.SnapshotsToBeCertain)
-	case v.SnapshotsMissing > 0:
-		s := fmt.Sprintf("it takes %s of the same process to tell a leak, and %d to be certain",
-			figures.Plural(v.SnapshotsMissing, "more snapshot"), score.SnapshotsToBeCertain-len(r.judged))
-		if lossy != nil {
-			s += fmt.Sprintf(" (the evidence has limits as well: %s)", lossy.Code)
-		}
-		return s
-	case v.Status == StatusNoLeak:
+	if v.Status == StatusNoLeak {
 		return noLeak(r, v, t)
-	case v.Undecided != nil && v.Undecided.Sites > 0 &&
-		(t.leaks == 0 || r.Trace != nil || len(r.judged) >= score.SnapshotsToBeCertain):
+	}
+	said := doubt(r, v, t, lossy)
+	if v.Next == nil {
+		return said
+	}
+	next := v.Next.clause()
+	if said == "" {
+		return next
+	}
+	return said + ": " + next
+}
+
+// doubt says why evidence decides nothing; "" where the evidence that would decide says that.
+func doubt(r *Report, v *Verdict, t *tally, lossy *Warning) string {
+	switch {
+	case lossy != nil && v.SnapshotsMissing == 0:
+		return fmt.Sprintf("inconclusive because of the evidence (%s)", lossy.Code)
+	case v.SnapshotsMissing > 0 && t.unreferenced > 0:
+		return "one dump alone proves no leak"
+	case v.SnapshotsMissing > 0 && lossy != nil:
+		return fmt.Sprintf("the evidence has limits (%s)", lossy.Code)
+	case v.SnapshotsMissing > 0:
+		return ""
+	case weighs(r, v, t):
 		return undecided(v.Undecided)
 	case t.leaks > 0 && r.Trace == nil && len(r.judged) < score.SnapshotsToBeCertain:
-		return fmt.Sprintf("%s probably leaking; it takes %d snapshots to be certain, and these are %d",
-			countOf(t.leakCauses, t.leaks), score.SnapshotsToBeCertain, len(r.judged))
+		return countOf(t.leakCauses, t.leaks) + " probably leaking"
 	case t.leaks > 0:
-		return countOf(t.leakCauses, t.leaks) +
-			" probably leaking, which a cache that is not full yet would look like as well; run longer"
+		return countOf(t.leakCauses, t.leaks) + " probably leaking, which a cache that is not full yet would look like as well"
 	case t.growing > 0:
-		return countOf(t.growingCauses, t.growing) +
-			" growing, which a leak and a cache that is not full yet both do; run longer"
+		return countOf(t.growingCauses, t.growing) + " growing, which a leak and a cache that is not full yet both do"
 	}
-	return "choose a window that shows more of it"
+	return ""
+}
+
+// weighs reports whether what could leak is why evidence that is enough to be certain does not decide.
+func weighs(r *Report, v *Verdict, t *tally) bool {
+	return v.Undecided != nil && v.Undecided.Sites > 0 &&
+		(t.leaks == 0 || r.Trace != nil || len(r.judged) >= score.SnapshotsToBeCertain)
 }
 
 // noLeak says that no leak that matters was found, what the evidence would have shown, and what still grows could leak.
@@ -312,14 +325,14 @@ func noLeak(r *Report, v *Verdict, t *tally) string {
 	return s
 }
 
-// undecided says what could leak, and what would decide it.
+// undecided says what could leak.
 func undecided(u *Undecided) string {
-	const next = "the evidence does not decide; run longer, or record a second run"
 	if u.Sites == 1 {
-		return fmt.Sprintf("%s could leak %s, where the limit is %s, and %s", u.Largest.where, u.Largest.Growth, u.Limit, next)
+		return fmt.Sprintf("%s could leak %s, where the limit is %s, and the evidence does not decide", u.Largest.where,
+			u.Largest.Growth, u.Limit)
 	}
-	return fmt.Sprintf("%s and %s could leak, the first %s, where the limit is %s, and %s", u.Largest.where,
-		figures.Plural(u.Sites-1, "more place"), u.Largest.Growth, u.Limit, next)
+	return fmt.Sprintf("%s and %s could leak, the first %s, where the limit is %s, and the evidence does not decide",
+		u.Largest.where, figures.Plural(u.Sites-1, "more place"), u.Largest.Growth, u.Limit)
 }
 
 func firstLossy(warnings []Warning) *Warning {

@@ -30,9 +30,11 @@ type Verdict struct {
 	// Arrivals say in which interval new leaks came in, and those that were fixed came back.
 	Arrivals []Arrival
 	// Renamed are leaks that have another signature since the build of the run.
-	Renamed  []RenamedLeak
-	Causes   []Cause // of what leaks or grows: several signatures each
-	Power    string  // what the evidence would have shown; "" where it could show nothing
+	Renamed []RenamedLeak
+	Causes  []Cause // of what leaks or grows: several signatures each
+	Power   string  // what the evidence would have shown; "" where it could show nothing
+	// Next is the evidence that would decide the run; nil where it is decided, and where nothing tells.
+	Next     *analysis.Next
 	Sentence string
 }
 
@@ -41,6 +43,7 @@ type RunResult struct {
 	RunFacts
 	Status   analysis.Status // of its report; "" before the first
 	Sentence string          // of its report
+	Next     *analysis.Next  // of its report; nil where that is decided
 	Error    string          // why the last analysis gave nothing; "" where it did
 	// Unreadable says why the first piece of evidence that failed could not be read; it counts where there is no report.
 	Unreadable string
@@ -52,7 +55,7 @@ func (r *RunResult) IsJudged() bool { return r.Pending == 0 && !r.Failed && r.An
 
 // Judge says whether a run passes its gate. c is nil where the run is not judged.
 func Judge(r *RunResult, c *Case) Verdict {
-	v := Verdict{State: r.State(), Status: string(r.Status), Sentence: r.Sentence}
+	v := Verdict{State: r.State(), Status: string(r.Status), Sentence: r.Sentence, Next: r.Next}
 	switch {
 	case r.Pending > 0:
 		v.undecided(GatePending, "The evidence is still being analysed.")

@@ -47,3 +47,18 @@ func TestCausesOfARun(t *testing.T) {
 		t.Errorf("no cause: %v", list)
 	}
 }
+
+// The answer of a gate says which evidence would decide, as the report does.
+func TestNextOfARun(t *testing.T) {
+	l := newLab(t)
+	r := leaksReport(finding{signature: "A", class: grows})
+	r.Verdict.Status, r.Verdict.Next = analysis.StatusInconclusive, &analysis.Next{Evidence: analysis.NextLonger, Times: 2, Sentence: "Record longer."}
+	l.run("1", r)
+	if v := l.gateOf("1", leaks.FailOnLeak); v.Next == nil || *v.Next != *r.Verdict.Next {
+		t.Errorf("next %+v", v.Next)
+	}
+	l.run("2", leaksReport(finding{signature: "A", class: leak}))
+	if v := l.gateOf("2", leaks.FailOnLeak); v.Next != nil {
+		t.Errorf("decided, next %+v", v.Next)
+	}
+}

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
 
 	"heapdrift/internal/analysis"
@@ -45,6 +47,9 @@ func (v View) gateCase(ctx context.Context, run *Run, q GateQuestion, file *Poli
 	}
 	c := &leaks.Case{Asked: q.FailOn, AskedMatters: q.Matters, Named: q.Baseline != ""}
 	var err error
+	if result.Next, err = v.next(ctx, run.ID); err != nil {
+		return nil, nil, err
+	}
 	if c.Head, err = v.SideOfRun(ctx, run.ID); err != nil {
 		return nil, nil, err
 	}
@@ -176,4 +181,18 @@ func (v View) past(ctx context.Context, run *Run, c *leaks.Case) (map[string][]b
 			Status: analysis.Status(r.Status), Absent: r.Absent}
 	}
 	return leaks.PastOf(list), nil
+}
+
+// next is the evidence that would decide a run, as its report has it; nil where that is decided, or of before there was
+// this.
+func (v View) next(ctx context.Context, run int64) (*analysis.Next, error) {
+	text, err := value[[]byte](ctx, v.q, `select coalesce(summary->'verdict'->'next', 'null') from runs where id = $1`, run)
+	if err != nil {
+		return nil, wrap("what would decide", err)
+	}
+	var next *analysis.Next
+	if err := json.Unmarshal(text, &next); err != nil {
+		return nil, fmt.Errorf("store: what would decide run %d: %w", run, err)
+	}
+	return next, nil
 }

@@ -46,6 +46,7 @@ type verdictView struct {
 	Causes         []leaks.Cause            `json:"causes"`    // of what leaks or grows and is lost together
 	Undecided      []leaks.UndecidedFinding `json:"undecided"` // that could fail the gate
 	Rerun          bool                     `json:"rerun"`     // one more run of the same kind would probably decide
+	Next           *analysis.Next           `json:"next"`      // the evidence that would decide the run; null where it is decided
 	Power          string                   `json:"power"`     // what the evidence would have shown; "" where it could show nothing
 	Sentence       string                   `json:"sentence"`
 	URL            string                   `json:"url"`
@@ -170,7 +171,7 @@ func viewOfVerdict(run *store.Run, v *leaks.Verdict) *verdictView {
 		Undecided: []leaks.UndecidedFinding{},
 		New:       filled(v.New), Grown: filled(v.Grown),
 		Fixed: filled(v.Fixed), Clean: filled(v.Clean), Persisting: filled(v.Persisting), Known: filled(v.Known),
-		Causes: filled(v.Causes), Power: v.Power, Sentence: v.Sentence,
+		Causes: filled(v.Causes), Next: v.Next, Power: v.Power, Sentence: v.Sentence,
 		URL: address.Run(run.ID), Pending: run.Pending, FailedEvidence: run.Failed,
 	}
 	for _, a := range v.Arrivals {

@@ -46,6 +46,8 @@ type Clause struct {
 	// Holds is whether it is met; nil where the evidence cannot tell.
 	Holds *bool  `json:"holds"`
 	Text  string `json:"text"` // with the numbers, as in "grew in 5 of 5 intervals"
+	// Longer is how many times as long a run would tell, of the clause RuleNext; 0 where nothing tells that.
+	Longer float64 `json:"-"`
 }
 
 // A Rate is growth per unit of the axis, with its interval of 95 %.

@@ -39,40 +39,44 @@ const StillFilling = "a cache that is not full yet looks the same: "
 type pattern struct {
 	looks func(*ambiguity) bool
 	words func(*ambiguity) string
+	// longer is how many times as long a run would tell; nil where nothing tells how long.
+	longer func(*ambiguity) float64
 }
 
 // patterns in the order in which they are looked for: the first that fits is said.
 var patterns = []pattern{
 	{
-		func(r *ambiguity) bool { return r.shape.inFew(r.bursts) },
-		func(r *ambiguity) string {
+		looks: func(r *ambiguity) bool { return r.shape.inFew(r.bursts) },
+		words: func(r *ambiguity) string {
 			return fmt.Sprintf("%s: an outage leaks like this, and so does a program with as many phases; %d or more bursts decide: record longer, or a second run",
 				figures.Plural(r.bursts, "burst"), decidingBursts)
 		},
+		longer: func(r *ambiguity) float64 { return decidingBursts / float64(r.bursts) },
 	},
 	{
-		func(r *ambiguity) bool { return !r.grown && r.deaths > fewDeaths*r.risk },
-		func(*ambiguity) string {
+		looks: func(r *ambiguity) bool { return !r.grown && r.deaths > fewDeaths*r.risk },
+		words: func(*ambiguity) string {
 			return "it holds about as much as before and replaces it: a leak beside a large cache that turns over looks like this, and so does the cache alone; " +
 				"record until the cache was replaced several times"
 		},
 	},
 	{
-		func(r *ambiguity) bool { return r.died*decidingExpiries > 1 },
-		func(r *ambiguity) string {
+		looks: func(r *ambiguity) bool { return r.died*decidingExpiries > 1 },
+		words: func(r *ambiguity) string {
 			return fmt.Sprintf("blocks of it are freed when they are as old as %s: sessions that expire look like this until some four expiries are over; record %d times as long as that",
 				r.diedWords, decidingExpiries)
 		},
+		longer: func(r *ambiguity) float64 { return decidingExpiries * r.died },
 	},
 	{
-		func(r *ambiguity) bool { return r.shape.recent > r.shape.leak+tie },
-		func(*ambiguity) string {
+		looks: func(r *ambiguity) bool { return r.shape.recent > r.shape.leak+tie },
+		words: func(*ambiguity) string {
 			return "it grew of late, or ever faster: a queue that is not drained yet and what is in flight while load rises look like this; record until the load has fallen again"
 		},
 	},
 	{
-		func(*ambiguity) bool { return true },
-		func(*ambiguity) string {
+		looks: func(*ambiguity) bool { return true },
+		words: func(*ambiguity) string {
 			return StillFilling + "record longer, or mark it as known"
 		},
 	},
@@ -110,7 +114,11 @@ func next(r *Result, of *ambiguity) []Clause {
 	}
 	for _, p := range patterns {
 		if p.looks(of) {
-			return []Clause{{Rule: RuleNext, Text: p.words(of)}}
+			c := Clause{Rule: RuleNext, Text: p.words(of)}
+			if p.longer != nil {
+				c.Longer = p.longer(of)
+			}
+			return []Clause{c}
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"heapdrift/tools/leakeval/evaluation/behaviour"
@@ -37,7 +38,7 @@ func printCalibration(w io.Writer, all []Cases) {
 	for b := range 10 {
 		fmt.Fprintf(w, " %.1f–%.1f\t|", float64(b)/10, float64(b+1)/10)
 	}
-	fmt.Fprintln(w)
+	fmt.Fprintln(w, "\n|"+strings.Repeat(" ---\t|", 11))
 	for i := range all {
 		fmt.Fprintf(w, "| %s\t|", all[i].Name)
 		for _, b := range all[i].Calibration() {
@@ -53,6 +54,7 @@ func printCalibration(w io.Writer, all []Cases) {
 }
 
 func printRivals(w io.Writer, all []Cases) {
+	fmt.Fprintln(w, "| evidence\t| rule\t| precision\t| recall\t|\n|"+strings.Repeat(" ---\t|", 4))
 	for i := range all {
 		c := &all[i]
 		for k, rival := range RivalsOf(c) {
@@ -87,7 +89,7 @@ func printBehaviours(w io.Writer, all []Cases) {
 			r.missed += b.Missed()
 		}
 	}
-	fmt.Fprintln(w)
+	fmt.Fprintln(w, "\n|"+strings.Repeat(" ---\t|", len(all)+1))
 	var list []*row
 	for _, r := range rows {
 		list = append(list, r)

@@ -1,0 +1,102 @@
+package analysis
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"heapdrift/ingest/figures"
+	"heapdrift/internal/analysis/score"
+)
+
+// A Next is the evidence that would decide a run that is inconclusive.
+type Next struct {
+	Evidence NextEvidence `json:"evidence"`
+	// Snapshots are how many more of the same process tell a leak, SnapshotsToBeCertain how many more let one be certain.
+	Snapshots            int `json:"snapshots,omitempty"`
+	SnapshotsToBeCertain int `json:"snapshots_to_be_certain,omitempty"`
+	// Times is how many times as long a recording would decide, Hours how long that is; 0 where nothing tells.
+	Times    float64 `json:"times,omitempty"`
+	Hours    float64 `json:"hours,omitempty"`
+	Sentence string  `json:"sentence"` // what to do: "Record 8 h instead of 3 h, or a second run."
+}
+
+// A NextEvidence is a kind of evidence that would decide.
+type NextEvidence string
+
+// The kinds of evidence that would decide.
+const (
+	NextSnapshots NextEvidence = "snapshots"     // more of the same process
+	NextDumps     NextEvidence = "dumps"         // more of the same process, or snapshots
+	NextLonger    NextEvidence = "longer-run"    // or a second run of the same scenario
+	NextComplete  NextEvidence = "complete-run"  // the same again, without what was lost
+	NextWindow    NextEvidence = "larger-window" // of the same trace
+)
+
+// nextOf is the evidence that would decide; nil for a run that is decided.
+func nextOf(r *Report, v *Verdict, t *tally, lossy *Warning) *Next {
+	certain := max(0, score.SnapshotsToBeCertain-len(r.judged))
+	switch {
+	case v.Status != StatusInconclusive || r.listsNothing:
+		return nil
+	case lossy != nil && v.SnapshotsMissing == 0:
+		return &Next{Evidence: NextComplete, Sentence: "Record the run again; the warnings say what was lost."}
+	case v.SnapshotsMissing > 0 && t.unreferenced > 0:
+		dumps := max(1, dumpsToAgree-len(r.judged))
+		return &Next{Evidence: NextDumps, Snapshots: dumps, SnapshotsToBeCertain: certain,
+			Sentence: fmt.Sprintf("Take %s of this process, or %s that show growth.", figures.Plural(dumps, "more dump"),
+				figures.Plural(score.SnapshotsToBeCertain, "snapshot"))}
+	case v.SnapshotsMissing > 0:
+		return &Next{Evidence: NextSnapshots, Snapshots: v.SnapshotsMissing, SnapshotsToBeCertain: certain,
+			Sentence: fmt.Sprintf("Take %s of this process to detect leaks, %d more to be certain.",
+				figures.Plural(v.SnapshotsMissing, "more snapshot"), certain)}
+	case weighs(r, v, t):
+		return longer(r, v.Undecided.Largest.longer)
+	case t.leaks > 0 && r.Trace == nil && certain > 0:
+		return &Next{Evidence: NextSnapshots, SnapshotsToBeCertain: certain,
+			Sentence: fmt.Sprintf("Take %s of this process to be certain.", figures.Plural(certain, "more snapshot"))}
+	case t.leaks+t.growing > 0:
+		return longer(r, longerFor(t.top))
+	case r.Trace != nil:
+		return &Next{Evidence: NextWindow, Sentence: "Choose a window that shows more of the process."}
+	}
+	return nil
+}
+
+// longer is a recording that is so many times as long; 0 where nothing tells how long.
+func longer(r *Report, times float64) *Next {
+	n := &Next{Evidence: NextLonger, Times: times}
+	hours := r.hours()
+	switch {
+	case !(times > 1):
+		n.Times, n.Sentence = 0, "Record longer, or record a second run."
+	case hours > 0:
+		n.Hours = times * hours
+		n.Sentence = fmt.Sprintf("Record %s instead of %s, or record a second run.", spanOf(n.Hours), spanOf(hours))
+	default:
+		n.Sentence = fmt.Sprintf("Record %.2g times as long, or record a second run.", times)
+	}
+	return n
+}
+
+func spanOf(hours float64) string {
+	return figures.Span(time.Duration(hours * float64(time.Hour)).Round(time.Second))
+}
+
+// longerFor is how many times as long a recording would tell what a finding is; 0 where nothing tells that.
+func longerFor(f *Finding) float64 {
+	if f == nil || f.why == nil {
+		return 0
+	}
+	for _, c := range f.why() {
+		if c.Rule == score.RuleNext {
+			return c.Longer
+		}
+	}
+	return 0
+}
+
+// clause is the sentence behind a colon.
+func (n *Next) clause() string {
+	return strings.ToLower(n.Sentence[:1]) + strings.TrimSuffix(n.Sentence[1:], ".")
+}
