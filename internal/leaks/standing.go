@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A Standing counts the leaks of a project, one where several signatures are lost together. A signature that a run found
-// leaking is a leak until it is fixed; one that runs only found growing is none.
+// A Standing counts the leaks of a project, one where several signatures are lost together. A signature that a run
+// found leaking is a leak until it is fixed; one that runs only found growing is none.
 type Standing struct {
 	Leaks  map[State]int
 	Stacks int // signatures of leaks that are open: as many, or more where some are lost together

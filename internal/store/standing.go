@@ -7,8 +7,8 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// Standing counts what leaks and grows in a project, or returns ErrNotFound for no project. Leaks that are lost together
-// in the newest build that shows them count once.
+// Standing counts what leaks and grows in a project, or returns ErrNotFound for no project. Leaks that are lost
+// together in the newest build that shows them count once.
 func (v View) Standing(ctx context.Context, project string) (leaks.Standing, error) {
 	id, err := projectID(ctx, v.q, project)
 	if err != nil {
