@@ -9,6 +9,10 @@
 //	      <avrf:parameter1>1412abe0 - Address of the leaked allocation. …</avrf:parameter1>
 //	      <avrf:stackTrace>
 //	        <avrf:trace>app!Cache::Fill+1f (c:\src\cache.cpp @ 12)</avrf:trace>
+//	      </avrf:stackTrace>
+//	    </avrf:logEntry>
+//	  </avrf:logSession>
+//	</avrf:logfile>
 //
 // Each session with stops becomes a Capture, and a log without stops gives an *evidence.Error. Stops of the layer Leak
 // become samples, each with the stack that allocated; all other stops become notes. A leak stop is the tool's own

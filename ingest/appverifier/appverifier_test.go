@@ -18,6 +18,7 @@ import (
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/evidence"
 	"heapdrift/internal/corpus"
+	"heapdrift/internal/golden"
 )
 
 // sample is a log as appverif exports it: sessions of three processes, of which the second found nothing.
@@ -133,6 +134,17 @@ func stack(c *capture.Capture, id capture.StackID) string {
 func TestSample(t *testing.T) {
 	if got := renderAll(read(t, sample)); got != wanted {
 		t.Errorf("got:\n%s", got)
+	}
+}
+
+// The sample of the package comment is read as a log.
+func TestSampleOfComment(t *testing.T) {
+	got := renderAll(read(t, golden.Samples(t, "appverifier.go", "package")[0]))
+	const want = `appverifier-log Application Verifier pid 7132, 0 bits, at 2024-03-05T10:21:00, lower bound false
+sample heap allocation (stop 0x900): 0x1412abe0, 0 bytes, "Application Verifier says: A heap allocation was leaked.": 0 app!Cache::Fill+1f (c:\src\cache.cpp:12)
+`
+	if got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
 }
 

@@ -4,8 +4,10 @@ import "bytes"
 
 // A counter is one of the two lines that an entry of a difference begins with:
 //
-//   - 2a98c90 ( 2a98c90 -     0)  15cf4 allocs	BackTrace74050        bytes, and how many blocks there are now
-//   - 15cf4 ( 15cf4 -     0)	BackTrace74050	allocations          blocks
+//	// + BYTES_DELTA (NEW_BYTES - OLD_BYTES) NEW_COUNT allocs BackTrace TRACEID
+//	// + COUNT_DELTA (NEW_COUNT - OLD_COUNT) BackTrace TRACEID allocations
+//	+ 2a98c90 ( 2a98c90 -     0)  15cf4 allocs	BackTrace74050
+//	+   15cf4 (   15cf4 -     0)	BackTrace74050	allocations
 //
 // Sign and magnitude of the change, then new and old. The words may be missing, tabs may have become blanks, and
 // the sign may touch a number that fills its field.

@@ -13,24 +13,26 @@
 //	REQUESTED bytes + OVERHEAD at ADDRESS by BackTraceID
 //	     STACK if not already dumped.
 //	*- - - - - - - - - - Heap 2E60000 Hogs - - - - - - - - - -
-//	64 bytes + 1C at 2E9FA20 by BackTrace18D0A0D0      requested, overhead, address, id of the stack
-//		776CDD82                                       return addresses, innermost first, at the id's first block
+//	64 bytes + 1C at 2E9FA20 by BackTrace18D0A0D0      ← requested, overhead, address, id of the stack
+//		776CDD82                                       ← return addresses, innermost first, at the id's first block
 //		7768EC66
-//		Alias                                          another stack with the same id: either made the block
+//		Alias                                          ← another stack with the same id: either made the block
 //		77929B07
 //	66 bytes + 1A at 2E9FBA0 by BackTrace18D0A0D0
 //	*- - - - - - - - - - End of data for heap @ 2E60000 - - - - - - - - - -
 //
 // A difference lists the stacks that changed; its counters are hexadecimal, or decimal where umdh ran with -d:
 //
-//   - 2a98c90 ( 2a98c90 -     0)  15cf4 allocs	BackTrace74050     bytes: change ( new - old ), blocks now
+//	// Each log entry has the following syntax:
+//	// + BYTES_DELTA (NEW_BYTES - OLD_BYTES) NEW_COUNT allocs BackTrace TRACEID
+//	// + COUNT_DELTA (NEW_COUNT - OLD_COUNT) BackTrace TRACEID allocations
+//	+ 2a98c90 ( 2a98c90 -     0)  15cf4 allocs	BackTrace74050
+//	+   15cf4 (   15cf4 -     0)	BackTrace74050	allocations
 //
-//   - 15cf4 ( 15cf4 -     0)	BackTrace74050	allocations            blocks: change ( new - old )
+//		ntdll!RtlAllocateHeap+00000274
+//		app!Leak+00000083 (d:\app\leak.cpp, 228)
 //
-//     ntdll!RtlAllocateHeap+00000274
-//     app!Leak+00000083 (d:\app\leak.cpp, 228)
-//
-//     Total increase == 2a98c90 requested +  2b9e80 overhead = 2d52b10
+//	Total increase == 2a98c90 requested +  2b9e80 overhead = 2d52b10
 //
 // Logs arrive cut short, pasted, re-encoded and put together, so nothing is required: what is there is read, and
 // what is missing or was not understood becomes a warning of the Capture.

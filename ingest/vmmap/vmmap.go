@@ -5,6 +5,7 @@
 //	<Snapshot>
 //	  <Region Address="65536" Size="1048576" Commit="69632" PrivateBytes="69632" PrivateWS="65536" ShareableWS="0" SharedWS="0"
 //	          Blocks="2" Id="1" Protection="4" Storage="…" UseType="0" Type="Heap (Private Data)" Details="Heap ID: 1 [LOW FRAGMENTATION]"/>
+//	</Snapshot>
 //
 // Numbers are decimal, or hexadecimal with 0x or where a digit says so; sizes are bytes. A reservation stands before
 // the blocks that it consists of, which are regions as well: the reservations are counted, and the blocks compared with

@@ -16,6 +16,7 @@ import (
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/evidence"
 	"heapdrift/ingest/vmmap"
+	"heapdrift/internal/golden"
 )
 
 // sample is a file as VMMap saves it, with two snapshots of a process.
@@ -279,6 +280,19 @@ func TestSniff(t *testing.T) {
 		if vmmap.Sniff([]byte(text)) != want {
 			t.Errorf("%.40q is taken for VMMap: %t", text, !want)
 		}
+	}
+}
+
+// The sample of the package comment is read as a file.
+func TestSampleOfComment(t *testing.T) {
+	got := renderAll(read(t, golden.Samples(t, "vmmap.go", "package")[0]))
+	const want = `use heap: 1 regions, reserved 1048576, committed 69632, private 69632, largest 1048576
+state MEM_COMMIT 69632
+state MEM_RESERVE 978944
+heap 0x10000 heap Heap ID: 1 [LOW FRAGMENTATION] LFH reserved 1048576 committed 69632 in 1
+`
+	if !strings.HasSuffix(got, want) {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
 }
 

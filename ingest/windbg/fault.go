@@ -10,17 +10,21 @@ import (
 
 // fault reads the error that a heap has met with, which !heap prints before anything else:
 //
-//   - HEAP ERROR DETECTED                       *
-//     Details:
-//     Heap address:  0000000000470000
-//     Error address: 000000001b622e60
-//     Error type:    HEAP_FAILURE_FREELISTS_CORRUPTION
-//     Details:       The heap detected a corrupt free list. These are
-//     usually the result of a use-after-free error.
-//     Follow-up:     Enable pageheap.
-//     Stack trace:
-//     Stack trace at 0x00000000779c7cd8
-//     0000000077973871: ntdll!RtlpAllocateHeap+0xa11
+//	*******************************************
+//	*                                         *
+//	*           HEAP ERROR DETECTED           *
+//	*                                         *
+//	*******************************************
+//	Details:
+//	Heap address:  0000000000470000
+//	Error address: 000000001b622e60
+//	Error type:    HEAP_FAILURE_FREELISTS_CORRUPTION
+//	Details:       The heap detected a corrupt free list. These are
+//	               usually the result of a use-after-free error.
+//	Follow-up:     Enable pageheap.
+//	Stack trace:
+//	Stack trace at 0x00000000779c7cd8
+//	    0000000077973871: ntdll!RtlpAllocateHeap+0xa11
 type fault struct {
 	r       *reader
 	in      *instant

@@ -1,5 +1,6 @@
 // Package golden compares what a test made with a golden file that is kept beside the test. In come a file name and the
-// text; a difference fails the test. With the flag -update, the text replaces the file.
+// text; a difference fails the test. With the flag -update, the text replaces the file. Samples hands out what comments
+// show, so that a test can read it.
 package golden
 
 import (
