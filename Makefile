@@ -41,6 +41,7 @@ lint: ## go vet, golangci-lint (the first time builds it, about a minute), templ
 
 generate: ## rewrite generated files; they are committed
 	go tool templ generate
+	go run ./tools/demo
 	go run ./tools/formats
 	go run ./tools/licenses
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"heapdrift/internal/accounts"
-	"heapdrift/internal/demo"
+	"heapdrift/tools/demo/shopd"
 )
 
 // The first build of a scenario shows leaks that were there before: the gate does not decide about them until somebody
@@ -24,7 +24,7 @@ func TestPushAcceptsWhatIsPresent(t *testing.T) {
 	ci := tokenFor(t, db, "shopd", accounts.ScopeUpload, accounts.ScopeRead)
 	admin := tokenFor(t, db, "shopd", accounts.ScopeUpload, accounts.ScopeRead, accounts.ScopeAdmin)
 	dir := t.TempDir()
-	if err := demo.WriteFiles(t.Context(), dir, demo.Leaking); err != nil {
+	if err := shopd.WriteFiles(t.Context(), dir, shopd.Leaking); err != nil {
 		t.Fatal(err)
 	}
 	push := func(token, build string, flags ...string) (*job, string) {

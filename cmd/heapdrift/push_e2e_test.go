@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"heapdrift/internal/accounts"
-	"heapdrift/internal/demo"
+	"heapdrift/tools/demo/shopd"
 )
 
 // binaryFolder is the folder of the command that builtBinary has built; "" where no test asked for it. TestMain removes
@@ -164,9 +164,9 @@ func TestPushInCI(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(source, "receipt.cpp"), []byte("// receipt\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			for n, build := range []string{demo.Clean, demo.Leaking, demo.Fixed} {
+			for n, build := range []string{shopd.Clean, shopd.Leaking, shopd.Fixed} {
 				dir, temp := t.TempDir(), t.TempDir()
-				if err := demo.WriteFiles(t.Context(), dir, build); err != nil {
+				if err := shopd.WriteFiles(t.Context(), dir, build); err != nil {
 					t.Fatal(err)
 				}
 				environment := append(system.environment(n+1, workspace, temp), "HEAPDRIFT_URL="+server, "HEAPDRIFT_TOKEN="+token)
@@ -240,7 +240,7 @@ func (c *ciCase) check(t *testing.T, j *job, temp, server, build string) {
 		!strings.Contains(said, strings.TrimSpace(comment)) || verdict.URL != page {
 		t.Errorf("the comment is\n%s\nand the system is told\n%s", comment, said)
 	}
-	if build != demo.Leaking {
+	if build != shopd.Leaking {
 		if verdict.Gate != "passed" || len(verdict.New) > 0 || junit.Failures+junit.Errors > 0 ||
 			!strings.Contains(comment, "✅ passed") {
 			t.Errorf("build %s: %+v %+v\n%s", build, verdict, junit, comment)
@@ -251,11 +251,11 @@ func (c *ciCase) check(t *testing.T, j *job, temp, server, build string) {
 			}
 		}
 		for _, text := range c.fixed {
-			if build == demo.Fixed && !strings.Contains(j.stdout, text) {
+			if build == shopd.Fixed && !strings.Contains(j.stdout, text) {
 				t.Errorf("build %s does not say %s:\n%s", build, text, j.stdout)
 			}
 		}
-		if build == demo.Fixed &&
+		if build == shopd.Fixed &&
 			(len(verdict.Fixed) != 2 || !strings.Contains(j.stdout, "fixed    shopd!Receipt::AppendLine") ||
 				strings.Contains(climate, "Receipt")) {
 			t.Errorf("the fixed leak is not said: %+v\n%s", verdict, j.stdout)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"heapdrift/internal/accounts"
-	"heapdrift/internal/demo"
+	"heapdrift/tools/demo/shopd"
 )
 
 // A job may tighten what matters, and not loosen it; the log, the verdict and the files for the CI system say what
@@ -23,7 +23,7 @@ func TestPushTightensWhatMatters(t *testing.T) {
 	}
 	token := tokenFor(t, db, "shopd", accounts.ScopeUpload, accounts.ScopeRead)
 	dir := t.TempDir()
-	if err := demo.WriteFiles(t.Context(), dir, demo.Clean); err != nil {
+	if err := shopd.WriteFiles(t.Context(), dir, shopd.Clean); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct{ matters, source, says string }{

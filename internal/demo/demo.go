@@ -1,15 +1,15 @@
-// Package demo makes the evidence of a demo project, a small service whose builds leak in known ways. Load uploads UMDH
-// logs and symbols to a server, WriteFiles writes the files of one build to a folder. The package generates all of
-// them, so that everybody sees the same numbers, and the pages can be checked against the tables in process.go.
+// Package demo uploads the evidence of a demo project, a small service whose builds leak in known ways: UMDH logs, a
+// trace and symbols. The files are embedded, so that everybody sees the same numbers; tools/demo makes them from tables
+// of what the service allocates, and the pages can be checked against those.
 package demo
 
 import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"time"
 
-	"heapdrift/ingest/etl/etltest"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/leaks"
@@ -20,40 +20,30 @@ import (
 // Project is the demo project's name.
 const Project = "shopd"
 
-const scenario = "soak-60min"
+// soak is the scenario whose report is opened.
+const soak = "soak-60min"
 
 // Load uploads the demo evidence through the same door as everybody's, waits for the results and returns the path of
-// the report to open. It does nothing where the evidence is there already.
+// the report to open, that of the last build. It does nothing where the evidence is there already.
 func Load(ctx context.Context, in *intake.Intake, s *store.Store) (path string, err error) {
 	var run int64
-	for _, build := range builds {
-		images, err := build.images(ctx)
-		if err != nil {
-			return "", err
+	err = eachFile(func(build, folder, name string, content io.Reader) error {
+		switch folder {
+		case symbolsFolder:
+			_, err := in.AcceptSymbols(ctx, build, name, content)
+			return err
+		case windowsFolder:
+			return addFromServer(ctx, in, name, content)
 		}
-		if err := addSymbols(ctx, in, build.name, images); err != nil {
-			return "", fmt.Errorf("demo: %w", err)
-		}
-		for k := range snapshots {
-			var log bytes.Buffer
-			if err := build.write(&log, images, k); err != nil {
-				return "", fmt.Errorf("demo: %w", err)
-			}
-			e, err := in.Accept(ctx, leaks.Target{Project: Project, Build: build.name, Branch: "main", Scenario: scenario},
-				fmt.Sprintf("shopd-%d.log", k+1), &log)
-			if err != nil {
-				return "", fmt.Errorf("demo: %w", err)
-			}
+		target := leaks.Target{Project: Project, Build: build, Branch: "main", Scenario: folder}
+		e, err := in.Accept(ctx, target, name, content)
+		if folder == soak {
 			run = e.RunID
 		}
-		if build.name != builds[len(builds)-1].name {
-			continue
-		}
-		trace := build.trace(images).File(etltest.Format{Compressed: true})
-		if _, err := in.Accept(ctx, leaks.Target{Project: Project, Build: build.name, Branch: "main",
-			Scenario: traceScenario}, traceFile, bytes.NewReader(trace)); err != nil {
-			return "", fmt.Errorf("demo: %w", err)
-		}
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("demo: %w", err)
 	}
 	for {
 		r, err := store.Read(ctx, s, func(v store.View) (store.Run, error) { return v.Run(ctx, run) })
@@ -74,35 +64,20 @@ func Load(ctx context.Context, in *intake.Intake, s *store.Store) (path string, 
 	}
 }
 
-// addSymbols uploads the program's symbols as its team would, and keeps those of Windows as a worker does that has
-// found them on a symbol server.
-func addSymbols(ctx context.Context, in *intake.Intake, group string, images []image) error {
-	for i := range images {
-		m := &images[i]
-		files := []struct {
-			name    string
-			content []byte
-		}{{m.pdbName, m.pdb}, {m.fileName(), m.exe}}
-		for _, f := range files {
-			switch m.symbols {
-			case private:
-				if _, err := in.AcceptSymbols(ctx, group, f.name, bytes.NewReader(f.content)); err != nil {
-					return err
-				}
-			case public:
-				id, err := symbols.Identify(ctx, f.name, bytes.NewReader(f.content), int64(len(f.content)))
-				if err != nil {
-					return err
-				}
-				digest, err := blob.PutContent(ctx, in.Blobs, bytes.NewReader(f.content))
-				if err != nil {
-					return err
-				}
-				if _, err := in.Store.AddSymbolFile(ctx, intake.SymbolFile(id, digest, store.OriginServer, "")); err != nil {
-					return err
-				}
-			}
-		}
+// addFromServer keeps a symbol file as a worker does that has found it on a symbol server.
+func addFromServer(ctx context.Context, in *intake.Intake, name string, content io.Reader) error {
+	file, err := io.ReadAll(content)
+	if err != nil {
+		return err
 	}
-	return nil
+	id, err := symbols.Identify(ctx, name, bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		return err
+	}
+	digest, err := blob.PutContent(ctx, in.Blobs, bytes.NewReader(file))
+	if err != nil {
+		return err
+	}
+	_, err = in.Store.AddSymbolFile(ctx, intake.SymbolFile(id, digest, store.OriginServer, ""))
+	return err
 }

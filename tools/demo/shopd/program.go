@@ -1,4 +1,4 @@
-package demo
+package shopd
 
 import (
 	"bytes"
@@ -75,7 +75,7 @@ func cutLast(s, separator string) (before, after string, found bool) {
 func number(s string, base int) uint32 {
 	v, err := strconv.ParseUint(s, base, 32)
 	if err != nil {
-		panic(fmt.Errorf("demo: %w", err)) // the frames stand in process.go
+		panic(fmt.Errorf("shopd: %w", err)) // the frames stand in process.go
 	}
 	return uint32(v)
 }
@@ -167,17 +167,17 @@ func (b build) images(ctx context.Context) ([]image, error) {
 		p := m.program(at)
 		made, err := petest.Of(p, m.pdbName)
 		if err != nil {
-			return nil, fmt.Errorf("demo: %w", err)
+			return nil, fmt.Errorf("shopd: %w", err)
 		}
 		img := image{module: m, guid: p.GUID, age: p.Age, size: uint64(made.SizeOfImage()), starts: map[string]uint64{}}
 		if img.exe, err = made.Bytes(); err != nil {
-			return nil, fmt.Errorf("demo: %w", err)
+			return nil, fmt.Errorf("shopd: %w", err)
 		}
 		if img.pdb, err = p.PDB(); err != nil {
-			return nil, fmt.Errorf("demo: %w", err)
+			return nil, fmt.Errorf("shopd: %w", err)
 		}
 		if img.identity, err = symbols.Identify(ctx, m.pdbName, bytes.NewReader(img.pdb), int64(len(img.pdb))); err != nil {
-			return nil, fmt.Errorf("demo: %w", err)
+			return nil, fmt.Errorf("shopd: %w", err)
 		}
 		for _, f := range p.Modules[0].Functions {
 			img.starts[f.Name] = m.base + uint64(p.RVA(f.Address))

@@ -1,4 +1,4 @@
-package demo
+package shopd
 
 import (
 	"slices"
@@ -9,7 +9,6 @@ import (
 // The trace is of one minute of the last build, with all its allocations: what leaks, what fills, what comes and goes.
 const (
 	traceScenario = "trace-60s"
-	traceFile     = "shopd.etl"
 	minute        = 60 * second
 	second        = 1_000_000_000
 	mainThread    = 4248

@@ -1,4 +1,7 @@
-package demo
+// Package shopd makes the evidence of the demo project, a small service whose builds leak in known ways: what
+// process.go says each site holds, as logs, a trace and symbols. WriteArchive writes all of it as heapdrift embeds it,
+// WriteFiles what a CI job of one build would have.
+package shopd
 
 import (
 	"context"
@@ -28,7 +31,7 @@ func WriteFiles(ctx context.Context, dir, name string) error {
 	all := everyBuild()
 	i := slices.IndexFunc(all, func(b build) bool { return b.name == name })
 	if i < 0 {
-		return fmt.Errorf("demo: there is no build %s", name)
+		return fmt.Errorf("shopd: there is no build %s", name)
 	}
 	images, err := all[i].images(ctx)
 	if err != nil {
@@ -36,7 +39,7 @@ func WriteFiles(ctx context.Context, dir, name string) error {
 	}
 	symbols := filepath.Join(dir, "symbols")
 	if err := os.MkdirAll(symbols, 0o750); err != nil {
-		return fmt.Errorf("demo: %w", err)
+		return fmt.Errorf("shopd: %w", err)
 	}
 	for _, m := range images {
 		if m.symbols == missing {
@@ -44,7 +47,7 @@ func WriteFiles(ctx context.Context, dir, name string) error {
 		}
 		for name, content := range map[string][]byte{m.pdbName: m.pdb, m.fileName(): m.exe} {
 			if err := os.WriteFile(filepath.Join(symbols, name), content, 0o600); err != nil {
-				return fmt.Errorf("demo: %w", err)
+				return fmt.Errorf("shopd: %w", err)
 			}
 		}
 	}
@@ -60,14 +63,14 @@ func WriteFiles(ctx context.Context, dir, name string) error {
 func (b build) writeFile(path string, images []image, k int) error {
 	file, err := os.Create(path)
 	if err != nil {
-		return fmt.Errorf("demo: %w", err)
+		return fmt.Errorf("shopd: %w", err)
 	}
 	err = b.write(file, images, k)
 	if closing := file.Close(); err == nil {
 		err = closing
 	}
 	if err != nil {
-		return fmt.Errorf("demo: %w", err)
+		return fmt.Errorf("shopd: %w", err)
 	}
 	return nil
 }
