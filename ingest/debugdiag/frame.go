@@ -26,19 +26,6 @@ func (f frame) intern(s *capture.Stacks) capture.FrameID {
 	return s.AddText(f.text, f.address)
 }
 
-func (f frame) String() string {
-	t := f.text
-	switch {
-	case t == (capture.Text{}):
-		return "0x" + strconv.FormatUint(f.address, 16)
-	case t.Module == "":
-		return t.Function
-	case t.Function == "":
-		return t.Module
-	}
-	return t.Module + "!" + t.Function
-}
-
 // ParseFrame reads a frame as DebugDiag prints it, with or without its source. Offsets are hexadecimal without 0x, line
 // numbers decimal. address is 0 where the frame has a name.
 //

@@ -10,7 +10,7 @@ const (
 )
 
 // An Event is one event of a trace. It is re-used: nothing of it may be kept after the callback returns, and Payload
-// and Extended lie in a buffer that will be overwritten.
+// lies in a buffer that will be overwritten.
 type Event struct {
 	Time    int64 // ns since the trace's start; negative for rundown before it. Never decreases
 	Stamp   int64 // the same on the session's own clock, as the file has it
@@ -30,7 +30,6 @@ type Event struct {
 	// Provider is set for events that name one: a provider, or the class of a classic event.
 	Provider GUID
 	Payload  []byte
-	Extended []byte // items of EVENT_HEADER_EXTENDED_DATA_ITEM as they lie in the file; see Items
 
 	stack  uint32 // number in the stackCache of the worker, or 0
 	worker uint8
@@ -53,7 +52,7 @@ func (e *Event) fill(f frame, b []byte) {
 	s := &shapes[f.header]
 	start := int(s.length)
 	e.Kind, e.Header, e.Stamp, e.Pointer, e.Size = f.kind, f.header, f.stamp, s.pointer, f.size
-	e.Extended, e.ID, e.stack = nil, 0, f.stack
+	e.ID, e.stack = 0, f.stack
 	switch f.header {
 	case HeaderPerfInfo32, HeaderPerfInfo64:
 		version := le.Uint16(b)
@@ -76,9 +75,7 @@ func (e *Event) fill(f frame, b []byte) {
 		e.ID, e.Version, e.Op, e.Group = le.Uint16(b[0x28:]), uint16(b[0x2A]), b[0x2D], 0
 		e.TID, e.PID, e.Provider = le.Uint32(b[8:]), le.Uint32(b[12:]), GUID(b[0x18:0x28])
 		if le.Uint16(b[4:])&eventExtended != 0 {
-			n := extendedLength(b[start:])
-			e.Extended = b[start : start+n]
-			start += n
+			start += extendedLength(b[start:])
 		}
 	case HeaderMessage:
 		e.ID, e.Version, e.Op, e.Group = le.Uint16(b[4:]), 0, 0, 0

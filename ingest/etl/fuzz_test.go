@@ -73,7 +73,6 @@ func decodeAll(e *etl.Event) {
 		e.HeapReAlloc()
 		e.HeapFree()
 		e.HeapDestroy()
-		e.HeapSpace()
 		e.HeapSnapShot()
 		e.HeapRange()
 		if _, ranges, ok := e.HeapRangeRundown(); ok {
@@ -82,24 +81,12 @@ func decodeAll(e *etl.Event) {
 			}
 		}
 		e.VirtualMemory()
-		e.MemInfo()
-		if list, ok := e.ProcessMemInfo(); ok {
-			for range list {
-				continue
-			}
-		}
 		e.Process()
-		e.ProcessTerminate()
-		e.ProcessCounters()
-		e.Thread()
 		e.Image()
 		e.ImageID()
 		e.ImageRSDS()
 		e.StackTarget()
 		e.StackKey()
-		e.AppendFrames(nil)
-		e.AppendExtendedFrames(nil)
-		e.ExtendedStackKey()
 		e.Volume()
 		e.SystemPaths()
 	}

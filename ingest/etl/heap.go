@@ -95,27 +95,6 @@ func (e *Event) HeapDestroy() (heap uint64, ok bool) {
 	return e.p(0, 0), true
 }
 
-// HeapSpace is a heap that took memory from the system, or gave it back. Sizes are in bytes, Allocated is 0 before
-// version 3.
-type HeapSpace struct {
-	Heap, Size, Address                  uint64
-	Free, Committed, Reserved, Allocated uint64 // of the heap, afterwards
-	UncommittedRanges                    uint32
-}
-
-// HeapSpace decodes KindHeapExpand and KindHeapContract.
-func (e *Event) HeapSpace() (s HeapSpace, ok bool) {
-	if !e.has(4, 6) {
-		return s, false
-	}
-	s = HeapSpace{Heap: e.p(0, 0), Size: e.p(0, 1), Address: e.p(0, 2), Free: e.p(0, 3), Committed: e.p(0, 4),
-		Reserved: e.p(0, 5), UncommittedRanges: e.u32(0, 6)}
-	if e.Version >= 3 && e.has(4, 7) {
-		s.Allocated = e.p(4, 6)
-	}
-	return s, true
-}
-
 // HeapSnapShot is the state of a heap, logged for each when tracing begins. Sizes are in bytes, Allocated is 0 before
 // version 3.
 type HeapSnapShot struct {

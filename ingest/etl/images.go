@@ -138,51 +138,5 @@ func (image *Image) take(list []identity, kind Kind) {
 // Identified reports whether the trace says which PDB belongs to the image.
 func (image *Image) Identified() bool { return image.identified }
 
-// ImageAt returns the image of a process, or of the kernel, that held an address at a time, or nil. It is valid once
-// the pass has ended.
-func (j *JoinResult) ImageAt(process uint32, address uint64, at int64) *Image {
-	if int(process) >= len(j.Processes) {
-		return nil
-	}
-	if image := imageAt(j.Processes[process].Images, address, at); image != nil {
-		return image
-	}
-	for _, kernel := range j.kernel {
-		if image := imageAt(j.Processes[kernel].Images, address, at); image != nil {
-			return image
-		}
-	}
-	return nil
-}
-
 // Kernel are the processes, by index, whose images are the kernel's.
 func (j *JoinResult) Kernel() []uint32 { return j.kernel }
-
-// imageAt looks through images by base. Of several that held the address at different times, one of another time is
-// better than none: stacks are kept once, whenever they occurred.
-func imageAt(images []Image, address uint64, at int64) *Image {
-	i, _ := slices.BinarySearchFunc(images, address, func(m Image, a uint64) int {
-		if m.Base > a {
-			return 1
-		}
-		return -1
-	})
-	var other *Image
-	for i--; i >= 0; i-- {
-		image := &images[i]
-		if address-image.Base >= image.Size {
-			if other != nil || address-image.Base > maxImage {
-				break
-			}
-			continue
-		}
-		if (image.Load == Unknown || image.Load <= at) && (image.Unload == Unknown || at <= image.Unload) {
-			return image
-		}
-		other = image
-	}
-	return other
-}
-
-// maxImage is the size in bytes that no image exceeds: SizeOfImage has 32 bits.
-const maxImage = 1 << 32

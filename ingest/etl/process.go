@@ -9,8 +9,6 @@ package etl
 //	v3  … ExitStatus i32, DirectoryTableBase P, SID, Image, CommandLine
 //	v4  … DirectoryTableBase P, Flags u32, SID, Image, CommandLine, PackageFullName UTF-16, AppId UTF-16
 //	v5  as v4, and ExitTime u64 (Defunct)
-//	11 Terminate  PID u32
-//	32, 33 counters  PID u32, PageFaultCount u32, HandleCount u32, Reserved u32, 11 P, of which the last is PrivatePageCount
 //
 // SID is a u32 0, or a TOKEN_USER of two pointers and the SID itself: u8 revision, u8 count, 6 bytes, count u32.
 
@@ -93,26 +91,4 @@ func sidSize(b []byte, pointer int) int {
 		return -1
 	}
 	return n
-}
-
-// ProcessTerminate decodes KindProcessTerminate.
-func (e *Event) ProcessTerminate() (pid uint32, ok bool) {
-	if !e.has(4, 0) {
-		return 0, false
-	}
-	return e.u32(0, 0), true
-}
-
-// ProcessCounters are counters of a process, logged at its end or for all of them with a rundown.
-type ProcessCounters struct {
-	PID, Handles uint32
-	PrivateBytes uint64 // committed memory of its own
-}
-
-// ProcessCounters decodes KindProcessCounters.
-func (e *Event) ProcessCounters() (c ProcessCounters, ok bool) {
-	if !e.has(16, 11) {
-		return c, false
-	}
-	return ProcessCounters{e.u32(0, 0), e.u32(8, 0), e.p(16, 10)}, true
 }

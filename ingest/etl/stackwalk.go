@@ -38,18 +38,6 @@ func (e *Event) StackKey() (key uint64, ok bool) {
 	return e.p(at, 0), true
 }
 
-// AppendFrames appends the addresses of KindStackWalk or of a definition to to, innermost first.
-func (e *Event) AppendFrames(to []uint64) []uint64 {
-	for b := e.frames(); len(b) > 0 && len(b) >= int(e.Pointer); b = b[e.Pointer:] {
-		if e.Pointer == 4 {
-			to = append(to, uint64(le.Uint32(b)))
-		} else {
-			to = append(to, le.Uint64(b))
-		}
-	}
-	return to
-}
-
 // frames is the part of the payload that holds addresses.
 func (e *Event) frames() []byte {
 	at, skip := 0, 1
@@ -61,26 +49,4 @@ func (e *Event) frames() []byte {
 	}
 	b := e.from(at, skip)
 	return b[:min(len(b), maxFrames*int(e.Pointer))]
-}
-
-// AppendExtendedFrames appends the addresses that an event carries in its own extended items, innermost first. Such a
-// stack needs no joining.
-func (e *Event) AppendExtendedFrames(to []uint64) []uint64 {
-	const matchID = 8
-	for t, data := range e.Items() {
-		if len(data) < matchID {
-			continue
-		}
-		switch data = data[matchID:]; t {
-		case ItemStackTrace32:
-			for ; len(data) >= 4; data = data[4:] {
-				to = append(to, uint64(le.Uint32(data)))
-			}
-		case ItemStackTrace64:
-			for ; len(data) >= 8; data = data[8:] {
-				to = append(to, le.Uint64(data))
-			}
-		}
-	}
-	return to
 }

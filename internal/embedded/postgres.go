@@ -80,10 +80,7 @@ func (p *Postgres) URL() string { return p.url(superuser) }
 // Done is closed when the server has ended, by Stop or by itself.
 func (p *Postgres) Done() <-chan struct{} { return p.server.done }
 
-// Err says why the server ended by itself; nil while it runs and after Stop.
-func (p *Postgres) Err() error { return wrap(p.server.failure()) }
-
-// Stop shuts the server down and gives the directory free. It returns Err where the server had ended before. Further
+// Stop shuts the server down and gives the directory free. It says why where the server had ended by itself. Further
 // calls return the same.
 func (p *Postgres) Stop() error {
 	p.stop.Do(func() {

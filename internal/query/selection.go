@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -87,17 +86,6 @@ func Parse(values url.Values) (Selection, error) {
 	}
 	s.Age, err = parseRange("age", values.Get("age"), 1e9, "seconds")
 	return s, err
-}
-
-// Names are the parameters of an address that say what is selected.
-func Names() []string {
-	var s Selection
-	names := []string{"from", "to", "since", "until", "thread", "size", "age"}
-	for _, f := range s.texts() {
-		names = append(names, f.name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // Values writes the selection as parameters of an address. What is not selected by is left out.

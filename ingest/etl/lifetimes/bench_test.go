@@ -53,7 +53,6 @@ func BenchmarkHeap(b *testing.B) {
 		b.Run(fmt.Sprintf("live=%d", live), func(b *testing.B) {
 			events := steady(live, 2*live+2_000_000)
 			b.ReportAllocs()
-			var state, blocks int64
 			for b.Loop() {
 				tr := New(nil)
 				var e Event
@@ -63,11 +62,8 @@ func BenchmarkHeap(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				state, _, _ = tr.StateBytes()
-				blocks = int64(tr.LiveBlocks())
 			}
 			b.ReportMetric(float64(len(events))*float64(b.N)/b.Elapsed().Seconds(), "events/s")
-			b.ReportMetric(float64(state)/float64(blocks), "B/block")
 		})
 	}
 }

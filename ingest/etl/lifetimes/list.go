@@ -26,11 +26,3 @@ func (l *list[T]) add(v T) {
 	l.chunks[last] = append(l.chunks[last], v)
 	l.n++
 }
-
-// capacity is how many values there is room for.
-func (l *list[T]) capacity() (n int) {
-	for _, c := range l.chunks {
-		n += cap(c)
-	}
-	return n
-}

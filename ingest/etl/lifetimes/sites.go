@@ -70,11 +70,3 @@ func (t *siteTable) grow(kind allocations.Kind) {
 		x.slots[i] = id + 1
 	}
 }
-
-// slots is how many slots there are.
-func (t *siteTable) slots() (n int) {
-	for i := range t.kinds {
-		n += len(t.kinds[i].slots)
-	}
-	return n
-}

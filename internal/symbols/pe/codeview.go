@@ -30,15 +30,6 @@ func (c CodeView) DebugID() string {
 	return fmt.Sprintf("%s%X", c.guid(), c.Age)
 }
 
-// StoreKey is the PDB's folder in a symbol store. It differs from DebugID for portable PDBs, which have FFFFFFFF in
-// place of the age.
-func (c CodeView) StoreKey() string {
-	if c.Portable {
-		return c.guid() + "FFFFFFFF"
-	}
-	return c.DebugID()
-}
-
 // guid prints Data1, Data2 and Data3 as numbers and Data4 as bytes.
 func (c CodeView) guid() string {
 	return fmt.Sprintf("%08X%04X%04X%X", le.Uint32(c.GUID[:]), le.Uint16(c.GUID[4:]), le.Uint16(c.GUID[6:]), c.GUID[8:])

@@ -21,13 +21,6 @@ func CompressedName(name string) string {
 	return string(runes[:len(runes)-1]) + "_"
 }
 
-// TwoTier returns the place of name/KEY/file in a store with index2.txt: na/name/KEY/file, na being the first two
-// characters of the name.
-func TwoTier(place string) string {
-	name, _, _ := strings.Cut(place, "/")
-	return path.Join(tierOf(name), place)
-}
-
 // tierOf returns the first two characters of a name without the dot that would end the directory's name: Windows
 // drops it. One character is its own tier.
 func tierOf(name string) string {

@@ -83,9 +83,6 @@ func TestParseRequest(t *testing.T) {
 			t.Errorf("%s: %+v %v, not %+v", c.path, got, ok, c.want)
 		}
 	}
-	if got := symsrv.TwoTier("app.pdb/" + key + "/app.pdb"); got != "ap/app.pdb/"+key+"/app.pdb" {
-		t.Error(got)
-	}
 	for name, want := range map[string]string{"app.pdb": "app.pd_", "é": "_", "": ""} {
 		if got := symsrv.CompressedName(name); got != want {
 			t.Errorf("%s: %s", name, got)

@@ -75,9 +75,6 @@ func (s *SyntheticProgram) Random(r *rand.Rand) uint32 {
 	return s.program.Sections[0].RVA + slot*functionSlot + r.Uint32N(functionMin)
 }
 
-// Functions is how many functions there are.
-func (s *SyntheticProgram) Functions() int { return s.modules * functionsPerModule }
-
 // module invents a module; the same number always gives the same one.
 func module(number int) Module {
 	r := rand.New(rand.NewPCG(uint64(number), 1))
