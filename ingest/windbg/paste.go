@@ -1,6 +1,9 @@
 package windbg
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // A paste takes off a line what pasting has put before and around it: marks of quotation and comment, bullets, times,
 // the numbers of lines, fences and emphasis of markdown and wikis. Marks that no list knows are learned: where
@@ -63,11 +66,44 @@ func (p *paste) layers(text []byte) []byte {
 // blanks are what a line has around it: blanks, padding, and the end of a file of DOS.
 const blanks = " \t\x00\x1a\r\f\v"
 
-// marks are what stands before a pasted line, where a blank or the text follows it at once.
-var marks = [][]byte{[]byte("///"), []byte("//"), []byte("/*"), []byte("*/"), []byte("<!--"), []byte("-->"),
-	[]byte("```"), []byte("~~~"), []byte("{{{"), []byte("}}}"),
-	[]byte("{code}"), []byte("{noformat}"), []byte("[code]"), []byte("[/code]"), []byte("[quote]"), []byte("[/quote]"),
-	[]byte("[pre]"), []byte("[/pre]"), []byte("[b]"), []byte("[/b]")}
+// A decoration is one kind of what pasting puts before a line: cut takes it off where it is there.
+type decoration struct {
+	begins string // the bytes of which it has one at its beginning
+	cut    func(p *paste, text []byte) (rest []byte, ok bool)
+}
+
+// decorations are tried in this order, the marks after them. Each has at least two bytes to look at.
+var decorations = []decoration{
+	{">", (*paste).cutQuote},
+	{"|", (*paste).cutCells},
+	{"#", cutHeading},
+	{"`", cutFence},
+	{"*", cutBold},
+	{"*+-;%", cutBullet},
+	{"-", cutDashes},
+	{"[0123456789", cutStamp},
+	{"rR", cutRemark},
+}
+
+// marks are decorations that a blank or the text follows at once.
+var marks = []string{"///", "//", "/*", "*/", "<!--", "-->", "```", "~~~", "{{{", "}}}", "{code}", "{noformat}", "[code]",
+	"[/code]", "[quote]", "[/quote]", "[pre]", "[/pre]", "[b]", "[/b]"}
+
+// decorationsBy are the decorations and the marks by their first byte.
+var decorationsBy = func() (t [256][]decoration) {
+	all := slices.Clone(decorations)
+	for _, mark := range marks {
+		all = append(all, decoration{mark[:1], func(_ *paste, text []byte) ([]byte, bool) {
+			return bytes.CutPrefix(text, []byte(mark))
+		}})
+	}
+	for _, d := range all {
+		for _, c := range []byte(d.begins) {
+			t[c] = append(t[c], d)
+		}
+	}
+	return t
+}()
 
 // ends are those of marks that stand behind a line, too.
 var ends = [][]byte{[]byte("*/"), []byte("-->"), []byte("```"), []byte("}}}"), []byte("{code}"), []byte("{noformat}"),
@@ -75,76 +111,75 @@ var ends = [][]byte{[]byte("*/"), []byte("-->"), []byte("```"), []byte("}}}"), [
 
 // layer takes one mark off a line.
 func (p *paste) layer(text []byte) []byte {
-	if len(text) < 2 {
-		if len(text) == 1 && (text[0] == '>' || text[0] == '|' || text[0] == '#' || text[0] == '*') {
-			return nil
-		}
-		return text
+	if len(text) == 1 && bytes.IndexByte([]byte(">|#*"), text[0]) >= 0 {
+		return nil
 	}
-	for _, end := range ends {
-		if len(text) > len(end) && text[len(text)-1] == end[len(end)-1] && bytes.HasSuffix(text, end) {
-			text = bytes.TrimRight(text[:len(text)-len(end)], blanks)
-			break
-		}
-	}
+	text = cutEnd(text)
 	if len(text) < 2 {
 		return text
 	}
-	switch c := text[0]; {
-	case c == '>':
-		p.quoted = true
-		return text[1:]
-	case c == '|':
-		return p.cells(text)
-	case c == '#':
-		return bytes.TrimLeft(text, "#")
-	case c == '`' && text[1] != '`':
-		return unfence(text)
-	case c == '*' && text[1] == '*' && len(text) > 4 && text[2] != '*' && bytes.HasSuffix(text, []byte("**")):
-		return text[2 : len(text)-2]
-	case (c == '*' || c == '+' || c == '-' || c == ';' || c == '%') && (text[1] == ' ' || text[1] == '\t'):
-		return text[2:]
-	case c == '-' && text[1] == '-' && (len(text) == 2 || text[2] != '-'):
-		return text[2:]
-	case c == '[' || '0' <= c && c <= '9':
-		if n := max(timeLength(text), numberLength(text)); n > 0 {
-			return text[n:]
-		}
-	case len(text) > 4 && bytes.EqualFold(text[:4], []byte("rem ")):
-		return text[4:]
-	}
-	for _, mark := range marks {
-		if text[0] == mark[0] && bytes.HasPrefix(text, mark) {
-			return text[len(mark):]
+	for _, d := range decorationsBy[text[0]] {
+		if rest, ok := d.cut(p, text); ok {
+			return rest
 		}
 	}
 	return text
 }
 
-// numberLength is the length of the number of a line that a bar divides from the rest, "12 | "; 0 where there is none.
-func numberLength(text []byte) int {
-	const longest = 7
-	at := 0
-	for at < longest && digitsAt(text, at, 1) {
-		at++
-	}
-	for end := at + 2; at > 0 && at < len(text) && at < end && text[at] == ' '; at++ {
-	}
-	for _, bar := range [...]string{"|", "\u2502", "\u00A6"} {
-		if at > 0 && bytes.HasPrefix(text[at:], []byte(bar)) {
-			return at + len(bar)
+// cutEnd takes the end of a mark off a line.
+func cutEnd(text []byte) []byte {
+	for _, end := range ends {
+		if len(text) > len(end) && text[len(text)-1] == end[len(end)-1] && bytes.HasSuffix(text, end) {
+			return bytes.TrimRight(text[:len(text)-len(end)], blanks)
 		}
 	}
-	return 0
+	return text
 }
 
-// cells takes the bars off a row of a table. Protections have bars, too.
-func (p *paste) cells(text []byte) []byte {
+// cutQuote takes off a mark of quotation.
+func (p *paste) cutQuote(text []byte) ([]byte, bool) {
+	p.quoted = true
+	return text[1:], true
+}
+
+func cutHeading(_ *paste, text []byte) ([]byte, bool) { return bytes.TrimLeft(text, "#"), true }
+func cutBullet(_ *paste, text []byte) ([]byte, bool)  { return text[2:], isBlank(text[1]) }
+
+// cutDashes takes off two dashes, which begin a comment, and not a rule of three or more.
+func cutDashes(_ *paste, text []byte) ([]byte, bool) {
+	return text[2:], text[1] == '-' && (len(text) == 2 || text[2] != '-')
+}
+
+// cutRemark takes off "rem", which begins a comment of a batch file.
+func cutRemark(_ *paste, text []byte) ([]byte, bool) {
+	const remark = "rem "
+	if len(text) <= len(remark) || !bytes.EqualFold(text[:len(remark)], []byte(remark)) {
+		return text, false
+	}
+	return text[len(remark):], true
+}
+
+// cutBold takes off the stars of emphasis around a line.
+func cutBold(_ *paste, text []byte) ([]byte, bool) {
+	if len(text) <= 4 || text[1] != '*' || text[2] == '*' || !bytes.HasSuffix(text, []byte("**")) {
+		return text, false
+	}
+	return text[2 : len(text)-2], true
+}
+
+// cutStamp takes off the time or the number of a line.
+func cutStamp(_ *paste, text []byte) ([]byte, bool) {
+	n := max(timeLength(text), numberLength(text))
+	return text[n:], n > 0
+}
+
+// cutCells takes the bars off a row of a table. Protections have bars, too.
+func (p *paste) cutCells(text []byte) ([]byte, bool) {
 	text = text[1:]
 	isRow := text[len(text)-1] == '|'
 	text = bytes.TrimRight(text, "| \t")
 	if !isRow && bytes.Count(text, []byte("|")) < 3 {
-		return text
+		return text, true
 	}
 	p.lines = append(p.lines[:0], text...)
 	for i, c := range p.lines {
@@ -152,169 +187,24 @@ func (p *paste) cells(text []byte) []byte {
 			p.lines[i] = ' '
 		}
 	}
-	return p.lines
+	return p.lines, true
 }
 
-// unfence takes backticks off a line that begins with one, but for those in numbers, which the debugger prints itself.
-func unfence(text []byte) []byte {
-	if n := bytes.Count(text, []byte("`")); n > 2 || bytes.IndexByte(text, '!') > 1 && n > 1 && text[len(text)-1] != '`' {
-		out := bytes.Clone(text[1:])
-		for i, c := range out {
-			inNumber := i > 0 && i+1 < len(out) && hexValue[out[i-1]] >= 0 && hexValue[out[i+1]] >= 0
-			if c == '`' && !inNumber {
-				out[i] = ' '
-			}
-		}
-		return out
-	}
-	return bytes.TrimSuffix(text[1:], []byte("`"))
-}
-
-// timeLength is the length of a time that a line begins with, with what divides it from the rest; 0 where there is
-// none:
-//
-//	12:34:56.789  [12:34:56]  2024-03-05 10:20:30,123  2024-03-05T10:20:30.123Z  05.03.2024 10:20
-func timeLength(text []byte) int {
-	at := 0
-	bracket := text[0] == '['
-	if bracket {
-		at++
-	}
-	if n := dateLength(text[at:]); n > 0 {
-		at += n
-	}
-	n := clockLength(text[at:])
-	if n == 0 {
-		return 0
-	}
-	at += n
-	for _, half := range []string{" AM", " PM", " am", " pm"} {
-		if bytes.HasPrefix(text[at:], []byte(half)) {
-			at += len(half)
-		}
-	}
-	switch {
-	case bracket && at < len(text) && text[at] == ']':
-		return at + 1
-	case bracket:
-		return 0
-	case at == len(text):
-		return at
-	case text[at] == ' ' || text[at] == '\t' || text[at] == '|':
-		return at + 1
-	case text[at] == '>' || text[at] == ':':
-		if at+1 < len(text) && (text[at+1] == ' ' || text[at+1] == '\t') {
-			return at + 2
-		}
-	}
-	return 0
-}
-
-// digitsAt reports whether n digits stand at a place.
-func digitsAt(b []byte, at, n int) bool {
-	if at+n > len(b) {
-		return false
-	}
-	for _, c := range b[at : at+n] {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return true
-}
-
-// dateLength is that of "2024-03-05 ", "2024-03-05T" or "05.03.2024 ".
-func dateLength(b []byte) int {
-	const length = len("2024-03-05 ")
-	if len(b) < length || bytes.IndexByte([]byte(" T\t"), b[length-1]) < 0 {
-		return 0
-	}
-	isBreak := func(c byte) bool { return c == '-' || c == '/' || c == '.' }
-	if digitsAt(b, 0, 4) && isBreak(b[4]) && digitsAt(b, 5, 2) && isBreak(b[7]) && digitsAt(b, 8, 2) ||
-		digitsAt(b, 0, 2) && isBreak(b[2]) && digitsAt(b, 3, 2) && isBreak(b[5]) && digitsAt(b, 6, 4) {
-		return length
-	}
-	return 0
-}
-
-// clockLength is that of "12:34", "12:34:56", "12:34:56.789" and of what names the zone.
-func clockLength(b []byte) int {
-	if !digitsAt(b, 0, 2) || len(b) < 5 || b[2] != ':' || !digitsAt(b, 3, 2) || b[0] > '2' || b[3] > '5' {
-		return 0
-	}
-	at := 5
-	if at < len(b) && b[at] == ':' && digitsAt(b, at+1, 2) {
-		at += 3
-		if at+1 < len(b) && (b[at] == '.' || b[at] == ',') && digitsAt(b, at+1, 1) {
-			for at++; digitsAt(b, at, 1); at++ {
-			}
-		}
-	}
-	if at < len(b) && b[at] == 'Z' {
-		at++
-	}
-	if at < len(b) && (b[at] == '+' || b[at] == '-') && digitsAt(b, at+1, 2) {
-		for at++; at < len(b) && (digitsAt(b, at, 1) || b[at] == ':'); at++ {
-		}
-	}
-	return at
-}
-
-// learn keeps what stood before something that only the debugger writes.
-func (p *paste) learn(prefix []byte) {
-	p.prefix = append(p.prefix[:0], prefix...)
-	p.number = -1
-	if n, ok := decimal(bytes.TrimRight(bytes.TrimSpace(prefix), ".:)")); ok {
-		p.number = n
-	}
-}
-
-// cutLearned takes the prefix off a line that begins alike: digits stand for digits of any number, all else for itself.
-// Where the prefix is nothing but a number, it must be the next one.
-func (p *paste) cutLearned(text []byte) (rest []byte, ok bool) {
-	if len(p.prefix) == 0 {
+// cutFence takes backticks off a line that begins with one, but for those in numbers, which the debugger prints itself.
+func cutFence(_ *paste, text []byte) ([]byte, bool) {
+	if text[1] == '`' {
 		return text, false
 	}
-	at := 0
-	for i := 0; i < len(p.prefix); {
-		c := p.prefix[i]
-		isDigit := func(b []byte, at int) bool { return digitsAt(b, at, 1) }
-		switch {
-		case isDigit(p.prefix, i):
-			from := at
-			for ; i < len(p.prefix) && isDigit(p.prefix, i); i++ {
-			}
-			for ; isDigit(text, at); at++ {
-			}
-			if at == from {
-				return text, false
-			}
-		case c == ' ' || c == '\t':
-			for ; i < len(p.prefix) && (p.prefix[i] == ' ' || p.prefix[i] == '\t'); i++ {
-			}
-			if i == len(p.prefix) && at == len(text) {
-				break
-			}
-			from := at
-			for ; at < len(text) && (text[at] == ' ' || text[at] == '\t'); at++ {
-			}
-			if at == from {
-				return text, false
-			}
-		case at < len(text) && text[at] == c:
-			i, at = i+1, at+1
-		default:
-			return text, false
+	n := bytes.Count(text, []byte("`"))
+	if n <= 2 && (n == 1 || bytes.IndexByte(text, '!') <= 1 || text[len(text)-1] == '`') {
+		return bytes.TrimSuffix(text[1:], []byte("`")), true
+	}
+	out := bytes.Clone(text[1:])
+	for i, c := range out {
+		inNumber := i > 0 && i+1 < len(out) && hexValue[out[i-1]] >= 0 && hexValue[out[i+1]] >= 0
+		if c == '`' && !inNumber {
+			out[i] = ' '
 		}
 	}
-	if p.number < 0 {
-		return text[at:], true
-	}
-	n, _ := decimal(bytes.TrimRight(bytes.TrimSpace(text[:at]), ".:)"))
-	const gap = 8 // blank lines may be left out
-	if n <= p.number || n > p.number+gap {
-		return text, false
-	}
-	p.number = n
-	return text[at:], true
+	return out, true
 }

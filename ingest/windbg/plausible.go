@@ -19,66 +19,94 @@ const (
 
 // doubt flags the sizes of an instant that cannot be, beside what its heaps have room for.
 func (n *instant) doubt() {
-	m, space := n.m, int64(space64)
+	l := limits{space: space64}
 	if n.c.Process.Bits == 32 {
-		space = space32
+		l.space = space32
 	}
-	var odd tally
-	whole, open := n.room()
-	for i := range m.Heaps {
-		if h := &m.Heaps[i]; isDoubtful(h, space) {
-			h.Doubtful = true
-			odd.add(1)
-		}
+	if l.heaps, l.known = n.room(); !l.known {
+		l.heaps = l.space
 	}
-	for i := range m.Groups {
-		g := &m.Groups[i]
-		limit := space
-		if at, ok := n.heaps[g.Heap]; ok && m.Heaps[at].Reserved > 0 && !m.Heaps[at].Doubtful {
-			limit = roomFor(&m.Heaps[at], g.Size)
-		} else if g.Heap == 0 && whole > 0 && !open {
-			limit = whole
-		}
-		if g.Usage.Bytes/slack > limit || g.Usage.Bytes > space {
-			g.Doubtful = true
-			odd.add(1)
-		}
-	}
-	limit := space
-	if whole > 0 && !open {
-		limit = whole
-	}
-	for i := range m.Samples {
-		if s := m.Samples[i].Size; s/slack > limit || s > space {
-			odd.add(1)
-		}
-	}
-	if m.Reach != nil && (m.Reach.Unreachable.Bytes/slack > limit || m.Reach.Unreachable.Bytes > space) {
-		odd.add(1)
-	}
-	if s := m.Space; s != nil {
-		for i := range s.Uses {
-			if u := &s.Uses[i]; u.Name == capture.UseHeap && whole > 0 && !open && u.Reserved > vast && u.Reserved/1024 > whole {
-				odd.add(1)
-			}
-		}
-	}
-	if odd.n > 0 {
+	odd := n.doubtHeaps(l) + n.doubtGroups(l) + n.doubtBlocks(l) + n.doubtUses(l)
+	if odd > 0 {
 		n.c.Warnings = append(n.c.Warnings,
-			warning(capture.Implausible, odd.n, 0,
-				"%s cannot be: more than the heaps of the log have room for; the debugger read damaged memory or its symbols are of another ntdll, so take these numbers for no measure", figures.Plural(odd.n, "size")))
+			warning(capture.Implausible, odd, 0,
+				"%s cannot be: more than the heaps of the log have room for; the debugger read damaged memory or its symbols are of another ntdll, so take these numbers for no measure", figures.Plural(odd, "size")))
 	}
 }
 
-// room is what all heaps have reserved together; open says that they may hold more, in blocks of their own whose size
-// is not known.
-func (n *instant) room() (whole int64, open bool) {
+// limits are what sizes must not exceed, in bytes.
+type limits struct {
+	space int64 // of the process
+	heaps int64 // what all heaps have room for; the space where that is not known
+	known bool
+}
+
+// exceeded reports whether blocks of so many bytes have no place in a room.
+func (l limits) exceeded(size, room int64) bool { return size/slack > room || size > l.space }
+
+func (n *instant) doubtHeaps(l limits) (odd int64) {
+	for i := range n.m.Heaps {
+		if h := &n.m.Heaps[i]; isDoubtful(h, l.space) {
+			h.Doubtful = true
+			odd++
+		}
+	}
+	return odd
+}
+
+func (n *instant) doubtGroups(l limits) (odd int64) {
+	for i := range n.m.Groups {
+		g := &n.m.Groups[i]
+		room := l.space
+		if at, ok := n.heaps[g.Heap]; ok && n.m.Heaps[at].Reserved > 0 && !n.m.Heaps[at].Doubtful {
+			room = roomFor(&n.m.Heaps[at], g.Size)
+		} else if g.Heap == 0 {
+			room = l.heaps
+		}
+		if l.exceeded(g.Usage.Bytes, room) {
+			g.Doubtful = true
+			odd++
+		}
+	}
+	return odd
+}
+
+// doubtBlocks counts what cannot be of single blocks, and of those that nothing points to.
+func (n *instant) doubtBlocks(l limits) (odd int64) {
+	for i := range n.m.Samples {
+		if l.exceeded(n.m.Samples[i].Size, l.heaps) {
+			odd++
+		}
+	}
+	if n.m.Reach != nil && l.exceeded(n.m.Reach.Unreachable.Bytes, l.heaps) {
+		odd++
+	}
+	return odd
+}
+
+// doubtUses counts the uses of !address -summary that call much more a heap than heaps have reserved.
+func (n *instant) doubtUses(l limits) (odd int64) {
+	if n.m.Space == nil || !l.known {
+		return 0
+	}
+	for i := range n.m.Space.Uses {
+		if u := &n.m.Space.Uses[i]; u.Name == capture.UseHeap && u.Reserved > vast && u.Reserved/1024 > l.heaps {
+			odd++
+		}
+	}
+	return odd
+}
+
+// room is what all heaps have reserved together. It is not known where one may hold more, in blocks of their own whose
+// size is not known.
+func (n *instant) room() (whole int64, known bool) {
+	open := false
 	for i := range n.m.Heaps {
 		h := &n.m.Heaps[i]
 		whole = sum(whole, sum(h.Reserved, h.Blocks.Bytes))
 		open = open || h.Blocks.Count > 0 && h.Blocks.Bytes == 0 || h.Reserved == 0 || isDoubtful(h, space64)
 	}
-	return whole, open
+	return whole, whole > 0 && !open
 }
 
 // roomFor is how many bytes of blocks of a size a heap can hold.

@@ -24,57 +24,99 @@ func Sniff(head []byte) bool {
 	return false
 }
 
-// banners are lines that a debugger or a log of it begins with.
-var banners = []string{"Microsoft (R) Windows Debugger Version ", "Opened log file '",
-	"NT HEAP STATS BELOW", "HEAP ERROR DETECTED"}
+// A lineKind is one form of the lines that a debugger writes.
+type lineKind struct {
+	is func(line []byte) bool
+	// alone tells of a line of this form whether nothing but a debugger writes it; nil is always.
+	alone func(line []byte) bool
+}
+
+// lineKinds are in order: the first form that a line has decides.
+var lineKinds = []lineKind{
+	{is: heading("Microsoft (R) Windows Debugger Version ", "")},
+	{is: heading("Opened log file '", "")},
+	{is: heading("NT HEAP STATS BELOW", "")},
+	{is: heading("HEAP ERROR DETECTED", "")},
+	{is: heading("VERIFIER STOP ", ""), alone: hasStopCode},
+	{is: isPrompt, alone: asksBareCommand},
+	{is: isTitle, alone: isTitleOfAddresses},
+	{is: func(line []byte) bool { _, ok := heapRow(line); return ok }},
+	{is: isSegmentRow},
+	{is: func(line []byte) bool { _, _, _, ok := cutSegment(line); return ok }},
+	{is: func(line []byte) bool { w := split(line); return isSizeRow(&w) }},
+	{is: isSizeHeading},
+	{is: func(line []byte) bool { _, _, ok := tableOfRow(line); return ok }},
+	{is: func(line []byte) bool { _, like, ok := parseEntry(line); return like && ok }},
+	{is: func(line []byte) bool { _, ok := cutTotals(line); return ok }},
+	{is: isCountOfManagedHeaps},
+	{is: heading("Index ", "Debugging options")},
+	{is: heading("Heap Address", "NT/Segment Heap")},
+	{is: heading("in busy allocation (", "")},
+	{is: heading("address ", " found in"), alone: func(line []byte) bool { return bytes.HasSuffix(line, []byte(" found in")) }},
+	{is: isHeapHeader},
+	{is: isLeakHeader},
+	{is: heading("HEAP_ENTRY Size Prev Flags", "")},
+	{is: heading("Searching the memory for potential unreachable", "")},
+	{is: heading("group-by: ", " max-display: ")},
+}
 
 // isOurs reports whether a line is one that nothing but a debugger writes.
 func isOurs(line []byte) bool {
-	for _, banner := range banners {
-		if bytes.HasPrefix(line, []byte(banner)) {
-			return true
+	for _, kind := range lineKinds {
+		if kind.is(line) {
+			return kind.alone == nil || kind.alone(line)
 		}
 	}
-	if rest, ok := bytes.CutPrefix(line, []byte("VERIFIER STOP ")); ok {
-		w := split(rest)
-		return isHex(string(bytes.TrimRight(w.words[0], ":")))
+	return false
+}
+
+// heading is the form of lines with fixed words: at their beginning, and anywhere.
+func heading(begins, has string) func(line []byte) bool {
+	return func(line []byte) bool {
+		return bytes.HasPrefix(line, []byte(begins)) && bytes.Contains(line, []byte(has))
 	}
-	if command, _, ok := cutPrompt(line); ok {
-		return isBareCommand(command) && !bytes.HasPrefix(line, []byte("!")) // without a prompt it may be an instruction to a reader
+}
+
+// hasStopCode reports whether a hexadecimal number follows "VERIFIER STOP".
+func hasStopCode(line []byte) bool {
+	w := split(line)
+	return w.n > 2 && isHex(string(bytes.TrimRight(w.words[2], ":")))
+}
+
+func isPrompt(line []byte) bool {
+	_, _, ok := cutPrompt(line)
+	return ok
+}
+
+// asksBareCommand reports whether nothing follows the command. Without a prompt it may be an instruction to a reader.
+func asksBareCommand(line []byte) bool {
+	command, _, _ := cutPrompt(line)
+	return isBareCommand(command) && line[0] != '!'
+}
+
+func isTitle(line []byte) bool {
+	_, _, ok := titleOf(line)
+	return ok
+}
+
+// isTitleOfAddresses reports whether a title is one of !address -summary.
+func isTitleOfAddresses(line []byte) bool {
+	return bytes.Contains(line, []byte("RgnCount")) || bytes.Contains(line, []byte(" SUMMARY ---")) ||
+		bytes.Contains(line, []byte("Region Size"))
+}
+
+// isSizeHeading reports whether a line is the heading of the sizes of !heap -stat -h.
+func isSizeHeading(line []byte) bool {
+	w := split(line)
+	return w.n >= 3 && string(w.words[0]) == "size" && string(w.words[1]) == "#blocks"
+}
+
+func isCountOfManagedHeaps(line []byte) bool {
+	number, ok := bytes.CutPrefix(line, []byte("Number of GC Heaps: "))
+	if ok {
+		_, ok = decimal(number)
 	}
-	if _, _, ok := titleOf(line); ok {
-		return bytes.Contains(line, []byte("RgnCount")) || bytes.Contains(line, []byte(" SUMMARY ---")) ||
-			bytes.Contains(line, []byte("Region Size"))
-	}
-	if _, ok := heapRow(line); ok || isSegmentRow(line) {
-		return true
-	}
-	if _, _, _, ok := cutSegment(line); ok {
-		return true
-	}
-	if w := split(line); isSizeRow(&w) || w.n >= 3 && string(w.words[0]) == "size" && string(w.words[1]) == "#blocks" {
-		return true
-	}
-	if _, _, ok := tableOfRow(line); ok {
-		return true
-	}
-	if _, like, ok := parseEntry(line); like && ok {
-		return true
-	}
-	if _, ok := cutTotals(line); ok {
-		return true
-	}
-	number, isCount := bytes.CutPrefix(line, []byte("Number of GC Heaps: "))
-	if _, ok := decimal(number); ok && isCount {
-		return true
-	}
-	return bytes.HasPrefix(line, []byte("Index ")) && bytes.Contains(line, []byte("Debugging options")) ||
-		bytes.HasPrefix(line, []byte("Heap Address")) && bytes.Contains(line, []byte("NT/Segment Heap")) ||
-		bytes.HasPrefix(line, []byte("in busy allocation (")) ||
-		bytes.HasPrefix(line, []byte("address ")) && bytes.HasSuffix(line, []byte(" found in")) ||
-		isHeapHeader(line) || isLeakHeader(line) || bytes.HasPrefix(line, []byte("HEAP_ENTRY Size Prev Flags")) ||
-		bytes.HasPrefix(line, []byte("Searching the memory for potential unreachable")) ||
-		bytes.HasPrefix(line, []byte("group-by: ")) && bytes.Contains(line, []byte(" max-display: "))
+	return ok
 }
 
 // sniffText gives the beginning of a file as text, unless it has bytes that text has not.
