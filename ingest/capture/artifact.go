@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // The artifact of a capture:
@@ -71,19 +72,8 @@ func Read(r io.Reader) (*Capture, error) {
 // check refuses captures whose parts point outside each other, so that users of a Capture need not.
 func (c *Capture) check() error {
 	s := &c.Stacks
-	for row := range uint32(s.frames.n) {
-		f := s.frames.at(row)
-		if f.Text != 0 && int(f.Text) >= len(s.texts) {
-			return fmt.Errorf("%w: frame names text %d of %d", ErrArtifact, f.Text, len(s.texts))
-		}
-		if int(f.Module) > len(c.Modules) {
-			return fmt.Errorf("%w: frame names module %d of %d", ErrArtifact, f.Module, len(c.Modules))
-		}
-	}
-	for _, f := range s.flat {
-		if int(f) >= s.frames.n {
-			return fmt.Errorf("%w: stack names frame %d of %d", ErrArtifact, f, s.frames.n)
-		}
+	if err := s.check(len(c.Modules)); err != nil {
+		return err
 	}
 	if (c.Shape == ShapeTrace) != (c.Trace != nil) {
 		return fmt.Errorf("%w: a capture of shape %d, trace %t", ErrArtifact, c.Shape, c.Trace != nil)
@@ -95,15 +85,36 @@ func (c *Capture) check() error {
 		return err
 	}
 	for i := range c.Sites {
-		site := &c.Sites[i]
-		ok := int(site.Stack) < s.Count() && site.Heap >= NoHeap && int(site.Heap) < len(c.Heaps) &&
-			len(site.Usage) == len(c.Snapshots) && site.Kind <= KindHeapVirtual &&
-			(site.Life != nil) == (c.Trace != nil)
-		for _, alias := range site.Aliases {
-			ok = ok && int(alias) < s.Count()
-		}
-		if !ok {
+		if !c.holds(&c.Sites[i]) {
 			return fmt.Errorf("%w: site %d points outside the capture", ErrArtifact, i)
+		}
+	}
+	return nil
+}
+
+// holds reports whether all that a site points to is in the capture.
+func (c *Capture) holds(site *Site) bool {
+	stacks := c.Stacks.Count()
+	return int(site.Stack) < stacks && site.Heap >= NoHeap && int(site.Heap) < len(c.Heaps) &&
+		len(site.Usage) == len(c.Snapshots) && site.Kind <= KindHeapVirtual &&
+		(site.Life != nil) == (c.Trace != nil) &&
+		!slices.ContainsFunc(site.Aliases, func(alias StackID) bool { return int(alias) >= stacks })
+}
+
+// check refuses stacks whose parts point outside each other, or to a module that is not there.
+func (s *Stacks) check(modules int) error {
+	for row := range uint32(s.frames.n) {
+		f := s.frames.at(row)
+		if f.Text != 0 && int(f.Text) >= len(s.texts) {
+			return fmt.Errorf("%w: frame names text %d of %d", ErrArtifact, f.Text, len(s.texts))
+		}
+		if int(f.Module) > modules {
+			return fmt.Errorf("%w: frame names module %d of %d", ErrArtifact, f.Module, modules)
+		}
+	}
+	for _, f := range s.flat {
+		if int(f) >= s.frames.n {
+			return fmt.Errorf("%w: stack names frame %d of %d", ErrArtifact, f, s.frames.n)
 		}
 	}
 	return nil

@@ -166,7 +166,8 @@ func (e *encoder) encode(group *parquet.ConcurrentRowGroupWriter, rows []Row, va
 	return nil
 }
 
-// values fills values with a column of rows.
+// values fills values with a column of rows. Each column has a loop of its own: one loop that chooses the column by a
+// function would call that for each of millions of values.
 func (e *encoder) values(column int, rows []Row, values []parquet.Value) {
 	values = values[:len(rows)]
 	switch column {
