@@ -109,18 +109,9 @@ func (d *draft) blocksOf(caption, value string) {
 		d.misread(caption)
 		return
 	}
-	count := int64(-1)
-	if total, sized := parseSize(value); sized {
-		if n := total.at / each; total.low <= n*each && n*each <= total.high {
-			count = n
-		} else if n++; n <= maxSize/each && n*each <= total.high {
-			count = n
-		}
-		if count >= 0 && (count+1)*each <= total.high || (count-1)*each >= total.low {
-			return // several counts would print so; the other graph has the count
-		}
-	} else if n, _, ok := parseCount(value); ok {
-		count = n
+	count, several := countOf(value, each)
+	if several {
+		return // the other graph has the count
 	}
 	if count < 0 || count > maxSize/each {
 		d.misread(value)
@@ -140,6 +131,25 @@ func (d *draft) blocksOf(caption, value string) {
 	}
 	d.heapGroups[key] = &capture.Group{By: capture.BySize, Heap: key.heap, Size: each,
 		Usage: capture.Usage{Count: count, Bytes: count * each}}
+}
+
+// countOf is how many blocks of one size a bar stands for, by their count or by their size in all; −1 where it says
+// neither. several says that more than one count would print so.
+func countOf(value string, each int64) (count int64, several bool) {
+	total, sized := parseSize(value)
+	if !sized {
+		if n, _, ok := parseCount(value); ok {
+			return n, false
+		}
+		return -1, false
+	}
+	count = -1
+	if n := total.at / each; total.low <= n*each && n*each <= total.high {
+		count = n
+	} else if n++; n <= maxSize/each && n*each <= total.high {
+		count = n
+	}
+	return count, count >= 0 && (count+1)*each <= total.high || (count-1)*each >= total.low
 }
 
 // functionSize takes how many blocks of a size the last function has.

@@ -167,11 +167,7 @@ func (p *page) start() {
 	case tagBlock:
 		p.block()
 	case tagBreak:
-		if t := p.top(); !p.heading && (t == nil || !t.inCell) {
-			p.paragraph()
-		} else {
-			p.sink().line()
-		}
+		p.lineBreak()
 	case tagDiv:
 		p.block()
 		p.divs++
@@ -189,18 +185,7 @@ func (p *page) start() {
 		p.startTable()
 	case tagRow:
 		if t := p.top(); t != nil {
-			p.closeRow(t)
-			p.openRow(t)
-			if attributes {
-				p.attributes(func(key, value string) {
-					switch key {
-					case "data-debug-dump":
-						t.row.dump = value
-					case "data-debug-rule":
-						t.row.rule = value
-					}
-				})
-			}
+			p.startRow(t, attributes)
 		}
 	case tagCell:
 		if t := p.top(); t != nil {
@@ -210,6 +195,31 @@ func (p *page) start() {
 		p.skip = string(name)
 	case tagInline, tagHTML:
 	}
+}
+
+func (p *page) lineBreak() {
+	if t := p.top(); !p.heading && (t == nil || !t.inCell) {
+		p.paragraph()
+	} else {
+		p.sink().line()
+	}
+}
+
+// startRow begins a row of a table, and keeps what its attributes say of it.
+func (p *page) startRow(t *openTable, attributes bool) {
+	p.closeRow(t)
+	p.openRow(t)
+	if !attributes {
+		return
+	}
+	p.attributes(func(key, value string) {
+		switch key {
+		case "data-debug-dump":
+			t.row.dump = value
+		case "data-debug-rule":
+			t.row.rule = value
+		}
+	})
 }
 
 // end takes an end tag. Those of elements that no page has close template arguments that a browser took for elements.

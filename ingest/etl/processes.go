@@ -94,17 +94,11 @@ func (ps *processes) note(e *Event, p *ProcessEvent) (i uint32, started bool) {
 			ps.all[i].Start, started = e.Time, true // other events of the same instant came first
 			break
 		}
-		if alive {
-			ps.end(i, e.Time, 0) // its end was lost
-		}
-		i = ps.begin(p.PID)
+		i = ps.follow(i, alive, p.PID, e.Time)
 		ps.all[i].Start, started = e.Time, true
 	case KindProcessEnd:
 		if !same {
-			if alive {
-				ps.end(i, e.Time, 0)
-			}
-			i = ps.begin(p.PID)
+			i = ps.follow(i, alive, p.PID, e.Time)
 		}
 		if ps.all[i].End == Unknown {
 			ps.end(i, e.Time, p.ExitStatus)
@@ -118,14 +112,19 @@ func (ps *processes) note(e *Event, p *ProcessEvent) (i uint32, started bool) {
 		}
 	default: // rundowns
 		if !same {
-			if alive {
-				ps.end(i, e.Time, 0)
-			}
-			i = ps.begin(p.PID)
+			i = ps.follow(i, alive, p.PID, e.Time)
 		}
 	}
 	ps.all[i].describe(p)
 	return i, started
+}
+
+// follow makes a process that has the PID of another from now on. The end of one that is still alive was lost.
+func (ps *processes) follow(before uint32, alive bool, pid uint32, now int64) uint32 {
+	if alive {
+		ps.end(before, now, 0)
+	}
+	return ps.begin(pid)
 }
 
 // end ends the life of a process.

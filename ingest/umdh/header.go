@@ -16,7 +16,8 @@ import (
 //	// Process modules enumerated.                                (ends it)
 //	// Each log entry has the following syntax:                   (a difference, not a snapshot)
 //
-// All others are prose whose wording varies.
+// All others are prose whose wording varies. Each case says for itself when the line begins another output, as what has
+// come of a snapshot or a difference before it matters to each in another way.
 func (r *reader) comment(line []byte) {
 	text := bytes.TrimLeft(line[2:], " \t")
 	switch d := r.draft; {

@@ -117,7 +117,8 @@ func (s *scanner) frame(address uint64) {
 // entry takes the entry that p begins with, and returns its length with the line's end, or 0.
 //
 // Its speed is that of the chain of places in the line, each of which depends on the length of the field before
-// it. So lengths are guessed where they rarely change, and checked beside the chain.
+// it. So lengths are guessed where they rarely change, and checked beside the chain. For the same reason it is one
+// function: a part of it would be called for every block of a log.
 func (s *scanner) entry(p *[lineRoom]byte, place int) uint {
 	x := binary.LittleEndian.Uint64(p[:])
 	at := hexLength(x)

@@ -73,6 +73,8 @@ func isHeapHeader(text []byte) bool {
 		bytes.HasPrefix(w.words[2], []byte("Reserv"))
 }
 
+// line takes a line by the part of the table that has come: the order of the cases is that of the table, and the first
+// that fits decides.
 func (s *heaps) line(text []byte) bool {
 	switch c := text[0]; {
 	case isHeapHeader(text):

@@ -36,17 +36,22 @@ func (s *list) entry(text []byte) bool {
 				requested = v
 			}
 		}
-		if requested < 0 {
-			s.in.malformed.add(s.r.in.number)
-			break
-		}
-		s.sums.Blocks.Count++
-		s.sums.Blocks.Bytes = sum(s.sums.Blocks.Bytes, requested)
-		s.block(entry{address, requested, true}, 0)
+		s.virtualBlock(address, requested)
 	default:
 		return bytes.Contains(rest, []byte("uncommitted bytes")) || bytes.Contains(rest, []byte(" bytes)")) || w.n == 1
 	}
 	return true
+}
+
+// virtualBlock takes a block outside of the segments.
+func (s *list) virtualBlock(address uint64, requested int64) {
+	if requested < 0 {
+		s.in.malformed.add(s.r.in.number)
+		return
+	}
+	s.sums.Blocks.Count++
+	s.sums.Blocks.Bytes = sum(s.sums.Blocks.Bytes, requested)
+	s.block(entry{address, requested, true}, 0)
 }
 
 // cutBusy reads the state "- busy (1d), tail fill"; −1 for a size that is none.

@@ -132,22 +132,13 @@ func (s *managedHeaps) begin(name string) {
 // blank.
 func (s *managedHeaps) segment(text []byte) bool {
 	w := split(text)
-	var address [4]uint64
-	n := 0
-	for n < min(w.n, len(address)) && bytes.IndexByte(w.words[n], '(') < 0 {
-		v, ok := hex(w.words[n])
-		if !ok || n == 3 && (w.n == 4 || w.words[4][0] == '(' && w.n == 5) {
-			break // a size without its brackets on it
-		}
-		address[n] = v
-		n++
-	}
+	address, n := addressesOf(&w)
 	if n < 3 {
-		if n > 0 && len(w.words[0]) >= 8 && bytes.IndexByte(text, '(') > 0 {
+		looksLike := n > 0 && len(w.words[0]) >= 8 && bytes.IndexByte(text, '(') > 0
+		if looksLike {
 			s.in.malformed.add(s.r.in.number)
-			return true
 		}
-		return false
+		return looksLike
 	}
 	begin, end := address[1], address[2]
 	printed, count, ok := amounts(rowTail(text, n))
@@ -174,6 +165,19 @@ func (s *managedHeaps) segment(text []byte) bool {
 		}
 	}
 	return true
+}
+
+// addressesOf reads the addresses that a row begins with.
+func addressesOf(w *row) (address [4]uint64, n int) {
+	for n < min(w.n, len(address)) && bytes.IndexByte(w.words[n], '(') < 0 {
+		v, ok := hex(w.words[n])
+		if !ok || n == 3 && (w.n == 4 || w.words[4][0] == '(' && w.n == 5) {
+			break // a size without its brackets on it
+		}
+		address[n] = v
+		n++
+	}
+	return address, n
 }
 
 // rowTail is what follows the first n words of a line.
