@@ -65,23 +65,15 @@ func (p *process) spaceOf(marks []mark, losses []loss) *capture.Space {
 			s.LargestFree, s.LargestFreeAt = int64(at.size), capture.Address(at.address)
 		}
 		if at.use == capture.UsePrivate || at.use == capture.UseManaged {
-			base := at.reservation
 			if s.Partial && before.use == at.use && before.end() == at.address { // neighbours are taken as one
-				base = before.reservation
+				at.reservation = before.reservation
 			}
-			r := reservations[base]
+			r := reservations[at.reservation]
 			if r == nil {
-				r = &capture.Reservation{Address: capture.Address(base), Use: at.use}
-				reservations[base], order = r, append(order, base)
+				r = &capture.Reservation{Address: capture.Address(at.reservation), Use: at.use}
+				reservations[at.reservation], order = r, append(order, at.reservation)
 			}
-			r.Reserved += int64(at.size)
-			if at.state == minidump.MemCommit {
-				if r.Committed == 0 && at.protect != 0 {
-					r.Protect = at.protect.String()
-				}
-				r.Committed += int64(at.size)
-			}
-			at.reservation = base
+			at.addTo(r)
 		}
 		before = at
 	}
@@ -94,6 +86,18 @@ func (p *process) spaceOf(marks []mark, losses []loss) *capture.Space {
 	s.Largest, s.Repeated = largest(order, reservations)
 	p.shares(s)
 	return s
+}
+
+// addTo counts a piece in its reservation.
+func (at *piece) addTo(r *capture.Reservation) {
+	r.Reserved += int64(at.size)
+	if at.state != minidump.MemCommit {
+		return
+	}
+	if r.Committed == 0 && at.protect != 0 {
+		r.Protect = at.protect.String()
+	}
+	r.Committed += int64(at.size)
 }
 
 // arrange sorts marks and cuts those that overlap: of two, the one that begins first stays whole.

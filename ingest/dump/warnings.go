@@ -12,9 +12,6 @@ import (
 
 // warn says what limits what may be concluded. Its error is that of reading the file, which is nobody's damage.
 func (b *builder) warn() error {
-	w := func(code capture.Code, count int64, format string, args ...any) {
-		b.c.Warnings = append(b.c.Warnings, capture.Warning{Code: code, Count: count, Message: fmt.Sprintf(format, args...)})
-	}
 	for _, e := range b.dump.Damage() {
 		b.damaged("the dump", e)
 	}
@@ -27,57 +24,67 @@ func (b *builder) warn() error {
 		}
 	}
 	if missing := b.memory.Missing(); missing > 0 {
-		w(capture.Truncated, missing,
+		b.warning(capture.Truncated, missing,
 			"the dump is cut short: %s of memory that it lists are not in the file; upload it again",
 			figures.Bytes(missing))
 		b.c.Snapshots[0].LowerBound = true
 	}
-	busy := int64(0)
-	for i := range b.owners {
-		busy += b.owners[i].usage.Count
-	}
 	for _, s := range b.sides {
 		if s.peb == 0 {
-			w(capture.PartialHeap, 1,
+			b.warning(capture.PartialHeap, 1,
 				"the dump does not lead to the %d-bit environment block of the process: heaps are those that look like one, and some may be missing", s.bits)
 		}
 	}
-	switch {
-	case len(b.c.Memory.Heaps) == 0:
-		w(capture.PartialHeap, 1, "no Windows heap was found in the dump, so it says nothing of allocations")
-	case b.bare.Count == busy && busy > 0 && b.traced():
-		w(capture.NoStacks, busy,
-			"user-mode stack traces were on, and none could be found: of Windows XP and 2003 they are not read")
-	case b.bare.Count == busy && busy > 0:
-		w(capture.NoStacks, busy,
-			"the blocks have no stacks: user-mode stack traces were off; run gflags /i %s +ust and start the process again before the next dump", b.c.Process.Name)
-	case b.isFew(b.bare, busy):
-		w(capture.Unsupported, b.bare.Count, "%s of %s (%s) have no stack, less than one of a hundred",
-			figures.Count(b.bare.Count), figures.Plural(busy, "block"), figures.Bytes(b.bare.Bytes))
-	case b.bare.Count > 0:
-		w(capture.StackMissing, b.bare.Count, "no stack is known of %s (%s)", figures.Plural(b.bare.Count, "block"),
-			figures.Bytes(b.bare.Bytes))
-	}
-	if b.isFew(b.lost, busy) {
-		w(capture.Unsupported, b.lost.Count, "the stacks of %s of %s (%s) are not in the dump or are damaged",
-			figures.Count(b.lost.Count), figures.Plural(busy, "block"), figures.Bytes(b.lost.Bytes))
-	} else if b.lost.Count > 0 {
-		w(capture.StackMissing, b.lost.Count, "the stacks of %s (%s) are not in the dump or are damaged",
-			figures.Plural(b.lost.Count, "block"), figures.Bytes(b.lost.Bytes))
-	}
+	b.warnOfStacks()
 	unread := int64(0)
 	for _, g := range b.c.Memory.Gaps {
 		unread += g.Bytes
 	}
 	if n := len(b.c.Memory.Gaps); n > 0 {
 		first := b.c.Memory.Gaps[0]
-		w(capture.PartialHeap, int64(n), "%d heaps or ranges (%s) could not be walked; the first: %s at %v, %s", n,
+		b.warning(capture.PartialHeap, int64(n), "%d heaps or ranges (%s) could not be walked; the first: %s at %v, %s", n,
 			figures.Bytes(unread), first.What, first.Address, first.Why)
 	}
 	if b.c.Memory.Space.Partial {
-		w(capture.Unsupported, 1, "the dump has no list of regions: what is only reserved, and what is free, is not known")
+		b.warning(capture.Unsupported, 1, "the dump has no list of regions: what is only reserved, and what is free, is not known")
 	}
 	return nil
+}
+
+// warning adds one.
+func (b *builder) warning(code capture.Code, count int64, format string, args ...any) {
+	b.c.Warnings = append(b.c.Warnings, capture.Warning{Code: code, Count: count, Message: fmt.Sprintf(format, args...)})
+}
+
+// warnOfStacks says which blocks have no stacks, and why.
+func (b *builder) warnOfStacks() {
+	busy := int64(0)
+	for i := range b.owners {
+		busy += b.owners[i].usage.Count
+	}
+	switch {
+	case len(b.c.Memory.Heaps) == 0:
+		b.warning(capture.PartialHeap, 1, "no Windows heap was found in the dump, so it says nothing of allocations")
+	case b.bare.Count == busy && busy > 0 && b.traced():
+		b.warning(capture.NoStacks, busy,
+			"user-mode stack traces were on, and none could be found: of Windows XP and 2003 they are not read")
+	case b.bare.Count == busy && busy > 0:
+		b.warning(capture.NoStacks, busy,
+			"the blocks have no stacks: user-mode stack traces were off; run gflags /i %s +ust and start the process again before the next dump", b.c.Process.Name)
+	case b.isFew(b.bare, busy):
+		b.warning(capture.Unsupported, b.bare.Count, "%s of %s (%s) have no stack, less than one of a hundred",
+			figures.Count(b.bare.Count), figures.Plural(busy, "block"), figures.Bytes(b.bare.Bytes))
+	case b.bare.Count > 0:
+		b.warning(capture.StackMissing, b.bare.Count, "no stack is known of %s (%s)", figures.Plural(b.bare.Count, "block"),
+			figures.Bytes(b.bare.Bytes))
+	}
+	if b.isFew(b.lost, busy) {
+		b.warning(capture.Unsupported, b.lost.Count, "the stacks of %s of %s (%s) are not in the dump or are damaged",
+			figures.Count(b.lost.Count), figures.Plural(busy, "block"), figures.Bytes(b.lost.Bytes))
+	} else if b.lost.Count > 0 {
+		b.warning(capture.StackMissing, b.lost.Count, "the stacks of %s (%s) are not in the dump or are damaged",
+			figures.Plural(b.lost.Count, "block"), figures.Bytes(b.lost.Bytes))
+	}
 }
 
 // traced reports whether stack traces were on.

@@ -23,14 +23,8 @@ const mostUnitShift = 20
 // said twice.
 func (h *segmentHeap) readContexts(w *window, t *segmentLayout) bool {
 	h.contexts = nil
-	if t.old { // the heap is its only context
-		next, ok1 := w.pointer(h.handle + t.list)
-		back, ok2 := w.pointer(next + w.pointerSize())
-		if !ok1 || !ok2 || back != h.handle+t.list && next != h.handle+t.list || t.header%pageSize != 0 {
-			return false
-		}
-		h.contexts = []segmentContext{{h.handle, 12, int(t.header / pageSize)}}
-		return true
+	if t.old {
+		return h.readOnlyContext(w, t)
 	}
 	for i := range uint64(2) {
 		at := h.handle + t.contexts + i*t.contextSize
@@ -53,6 +47,17 @@ func (h *segmentHeap) readContexts(w *window, t *segmentLayout) bool {
 		}
 		h.contexts = append(h.contexts, segmentContext{at, unit, int(first)})
 	}
+	return true
+}
+
+// readOnlyContext takes the heap itself for its context, as it is in the oldest versions.
+func (h *segmentHeap) readOnlyContext(w *window, t *segmentLayout) bool {
+	next, ok1 := w.pointer(h.handle + t.list)
+	back, ok2 := w.pointer(next + w.pointerSize())
+	if !ok1 || !ok2 || back != h.handle+t.list && next != h.handle+t.list || t.header%pageSize != 0 {
+		return false
+	}
+	h.contexts = []segmentContext{{h.handle, 12, int(t.header / pageSize)}}
 	return true
 }
 

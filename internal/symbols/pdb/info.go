@@ -157,16 +157,21 @@ func (f *File) isUnfinished() bool {
 	return err == nil && types.size() <= header
 }
 
-// judge says what the PDB is good for.
-func (f *File) judge() {
-	i := &f.info
-	lines, old := false, false
+// linesAre reports whether any module has source lines, in the form of today and in that of Visual C++ 7.1.
+func (f *File) linesAre() (today, old bool) {
 	for _, m := range f.modules {
 		if m.stream != noStream {
-			lines = lines || m.c13 > 0
+			today = today || m.c13 > 0
 			old = old || m.c11 > 0
 		}
 	}
+	return today, old
+}
+
+// judge says what the PDB is good for.
+func (f *File) judge() {
+	i := &f.info
+	lines, old := f.linesAre()
 	i.Quality = QualityNone
 	switch {
 	case lines && !i.FastLink && !i.Managed:

@@ -68,21 +68,8 @@ func (m *module) inlinesOf(ctx context.Context, p *proc) (*inlines, error) {
 				p.inlines = nil
 				return nil, ctx.Err()
 			}
-			site := inlineSite{parent: -1, depth: int32(len(inside)), id: le.Uint32(b[8:]), from: int32(len(in.ranges))}
-			if len(inside) > 0 {
-				site.parent = inside[len(inside)-1]
-			}
-			if len(inside) < maxInlineDepth {
-				from, _ := m.inlinee(site.id)
-				in.ranges = appendRanges(in.ranges, b[fixed:], p, from)
-			}
-			site.to = int32(len(in.ranges))
-			byStart := func(a, b inlineRange) int { return compareUint32(a.start, b.start) }
-			if own := in.ranges[site.from:site.to]; !slices.IsSortedFunc(own, byStart) {
-				slices.SortStableFunc(own, byStart)
-			}
-			inside = append(inside, int32(len(in.sites)))
-			in.sites = append(in.sites, site)
+			m.addSite(in, p, inside, le.Uint32(b[8:]), b[fixed:])
+			inside = append(inside, int32(len(in.sites)-1))
 		case symInlineEnd:
 			if len(inside) > 0 {
 				inside = inside[:len(inside)-1]
@@ -95,6 +82,24 @@ func (m *module) inlinesOf(ctx context.Context, p *proc) (*inlines, error) {
 		p.inlines = in
 	}
 	return p.inlines, nil
+}
+
+// addSite adds a site with its ranges, innermost of those that it lies inside.
+func (m *module) addSite(in *inlines, p *proc, inside []int32, id uint32, annotations []byte) {
+	site := inlineSite{parent: -1, depth: int32(len(inside)), id: id, from: int32(len(in.ranges))}
+	if len(inside) > 0 {
+		site.parent = inside[len(inside)-1]
+	}
+	if len(inside) < maxInlineDepth {
+		from, _ := m.inlinee(id)
+		in.ranges = appendRanges(in.ranges, annotations, p, from)
+	}
+	site.to = int32(len(in.ranges))
+	byStart := func(a, b inlineRange) int { return compareUint32(a.start, b.start) }
+	if own := in.ranges[site.from:site.to]; !slices.IsSortedFunc(own, byStart) {
+		slices.SortStableFunc(own, byStart)
+	}
+	in.sites = append(in.sites, site)
 }
 
 // paint works out which site is the innermost at each address.

@@ -127,34 +127,11 @@ func (m *module) readProcs(ctx context.Context) error {
 		if count++; count%interruptEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		var section uint16
-		var offset, size uint32
-		switch kind {
-		case symGlobalProc, symLocalProc, symGlobalProcID, symLocalProcID, symLocalDPC, symLocalDPCID,
-			symGlobalProcST, symLocalProcST:
-			// parent 0, end 4, next 8, bytes 12, debug range 16, type 24, offset 28, section 32, flags 34, name 35
-			if len(b) < 35 {
-				break
-			}
-			section, offset, size = le.Uint16(b[32:]), le.Uint32(b[28:]), le.Uint32(b[12:])
+		section, offset, size := place(kind, b)
+		if isProc(kind) && len(b) >= procSize {
 			if end, ok := m.end(at, le.Uint32(b[4:])); ok {
 				next = end
 			}
-		case symThunk, symThunkST: // parent 0, end 4, next 8, offset 12, section 16, bytes 18, ordinal 20, name 21
-			if len(b) < 21 {
-				break
-			}
-			section, offset, size = le.Uint16(b[16:]), le.Uint32(b[12:]), uint32(le.Uint16(b[18:]))
-		case symTrampoline: // kind 0, bytes 2, offset 4, offset of the target 8, section 12, section of the target 14
-			if len(b) < 16 {
-				break
-			}
-			section, offset, size = le.Uint16(b[12:]), le.Uint32(b[4:]), uint32(le.Uint16(b[2:]))
-		case symSepCode: // parent 0, end 4, bytes 8, flags 12, offset 16, offset of the procedure 20, section 24, its section 26
-			if len(b) < 28 {
-				break
-			}
-			section, offset, size = le.Uint16(b[24:]), le.Uint32(b[16:]), le.Uint32(b[8:])
 		}
 		if start, ok := m.f.rva(section, offset); ok && size > 0 && uint64(start)+uint64(size) < 1<<32 {
 			m.procs = append(m.procs, proc{start: start, end: start + size, record: at})
@@ -174,6 +151,38 @@ func (m *module) readProcs(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// isProc reports whether a record is that of a procedure with a scope of its own.
+func isProc(kind uint16) bool {
+	switch kind {
+	case symGlobalProc, symLocalProc, symGlobalProcID, symLocalProcID, symLocalDPC, symLocalDPCID, symGlobalProcST,
+		symLocalProcST:
+		return true
+	}
+	return false
+}
+
+// procSize is the least size of a procedure's record: parent 0, end 4, next 8, bytes 12, debug range 16, type 24,
+// offset 28, section 32, flags 34, name 35.
+const procSize = 35
+
+// place says which code a record is of; a size of 0 is none.
+func place(kind uint16, b []byte) (section uint16, offset, size uint32) {
+	switch {
+	case isProc(kind) && len(b) >= procSize:
+		return le.Uint16(b[32:]), le.Uint32(b[28:]), le.Uint32(b[12:])
+	case (kind == symThunk || kind == symThunkST) && len(b) >= 21:
+		// parent 0, end 4, next 8, offset 12, section 16, bytes 18, ordinal 20, name 21
+		return le.Uint16(b[16:]), le.Uint32(b[12:]), uint32(le.Uint16(b[18:]))
+	case kind == symTrampoline && len(b) >= 16:
+		// kind 0, bytes 2, offset 4, offset of the target 8, section 12, section of the target 14
+		return le.Uint16(b[12:]), le.Uint32(b[4:]), uint32(le.Uint16(b[2:]))
+	case kind == symSepCode && len(b) >= 28:
+		// parent 0, end 4, bytes 8, flags 12, offset 16, offset of the procedure 20, section 24, its section 26
+		return le.Uint16(b[24:]), le.Uint32(b[16:]), le.Uint32(b[8:])
+	}
+	return 0, 0, 0
 }
 
 // find returns the procedure that covers an address: the last to start, and the first of the stream among equals.

@@ -18,7 +18,8 @@ const (
 )
 
 // declaration reads name, scopes and type of a symbol behind its "?". The outermost one is top: where only the name
-// is wanted its type is not looked at.
+// is wanted its type is not looked at. The branches are the grammar in its order, with what the measured undecorator
+// does where a name breaks off or is none.
 func (d *decoder) declaration(top bool) text {
 	if !d.enter() {
 		return 0

@@ -81,7 +81,8 @@ func (d *decoder) cvText(c byte) text {
 }
 
 // pointer reads what a pointer or reference points to. symbol is "*", "&" or "&&"; own is its own const or volatile,
-// which is printed only where nothing is declared with it.
+// which is printed only where nothing is declared with it. The branches are the grammar in its order: each reads on
+// from where the one before it ended.
 func (d *decoder) pointer(symbol string, own byte, around declarator) text {
 	if !d.enter() {
 		return 0
