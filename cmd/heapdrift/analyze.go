@@ -83,21 +83,9 @@ func analyze(ctx context.Context, args []string, s streams) (int, error) {
 	if err != nil {
 		return exitUsage, &usageError{"--base: " + err.Error()}
 	}
-	var format export.Format
-	if f.format != formatParquet {
-		format, err = export.Find(f.format)
-	}
-	switch {
-	case err != nil:
-		return exitUsage, &usageError{"--format: " + err.Error()}
-	case len(files) == 0:
-		return exitUsage, &usageError{"no files given; - reads the standard input"}
-	case checkInputs(slices.Concat(files, f.baseline)) != nil:
-		return exitUsage, checkInputs(slices.Concat(files, f.baseline))
-	case len(f.baseline) > 0 && f.format == formatParquet:
-		return exitUsage, &usageError{"--baseline compares reports; --format parquet is the allocation table of a trace"}
-	case f.top < 0:
-		return exitUsage, &usageError{"--top must not be negative"}
+	format, err := f.check(files)
+	if err != nil {
+		return exitUsage, err
 	}
 	var window *capture.Window
 	if f.window != "" {
@@ -160,6 +148,28 @@ func analyze(ctx context.Context, args []string, s streams) (int, error) {
 		return exitInput, err
 	}
 	return exitOf(report.Verdict.Status), nil
+}
+
+// check finds the format of the report, and refuses flags and files that do not go together.
+func (f *analyzeFlags) check(files []string) (format export.Format, err error) {
+	if f.format != formatParquet {
+		if format, err = export.Find(f.format); err != nil {
+			return format, &usageError{"--format: " + err.Error()}
+		}
+	}
+	if len(files) == 0 {
+		return format, &usageError{"no files given; - reads the standard input"}
+	}
+	if err := checkInputs(slices.Concat(files, f.baseline)); err != nil {
+		return format, err
+	}
+	if len(f.baseline) > 0 && f.format == formatParquet {
+		return format, &usageError{"--baseline compares reports; --format parquet is the allocation table of a trace"}
+	}
+	if f.top < 0 {
+		return format, &usageError{"--top must not be negative"}
+	}
+	return format, nil
 }
 
 // options are what the flags say of the analysis.

@@ -77,6 +77,9 @@ func (ps *processes) alive(pid uint32) uint32 {
 }
 
 // note takes in a process event; started says whether a life began by it. Lives that ended are in ps.ended.
+//
+// It is one decision for each kind of event, by two questions: is the event of the life that is known under the PID
+// (same), and does that go on (alive)?
 func (ps *processes) note(e *Event, p *ProcessEvent) (i uint32, started bool) {
 	i, known := ps.current[p.PID]
 	alive, same := false, false

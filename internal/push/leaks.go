@@ -111,14 +111,7 @@ func (c *Client) Outcome(ctx context.Context, run *Run, v *Verdict, root string)
 		o.Leaks[i].Doubtful = true
 	}
 	for i := range o.Leaks {
-		l := &o.Leaks[i]
-		l.Fails = slices.Contains(why.failing, l.Signature)
-		l.Reasons = why.silenced[l.Signature]
-		for _, cause := range v.Causes {
-			if slices.Contains(cause.Signatures, l.Signature) && l.Change != outcome.ChangeFixed {
-				l.Cause, l.Ratio = cause.Title, cause.Ratio
-			}
-		}
+		why.apply(&o.Leaks[i], v.Causes)
 	}
 	if err := c.tell(ctx, run, o, root, why); err != nil {
 		return nil, err

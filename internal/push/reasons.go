@@ -34,6 +34,17 @@ func reasonsOf(v *Verdict) *reasons {
 	return why
 }
 
+// apply says of a leak what decides about it, and what else is lost with it.
+func (why *reasons) apply(l *outcome.Leak, causes []leaks.Cause) {
+	l.Fails = slices.Contains(why.failing, l.Signature)
+	l.Reasons = why.silenced[l.Signature]
+	for _, cause := range causes {
+		if slices.Contains(cause.Signatures, l.Signature) && l.Change != outcome.ChangeFixed {
+			l.Cause, l.Ratio = cause.Title, cause.Ratio
+		}
+	}
+}
+
 // countsMore reports whether a leak is one of those that the server has counted without naming them.
 func (why *reasons) countsMore(l *outcome.Leak) bool {
 	if !l.Certain || !analysis.Class(l.Class).IsLeak() || len(why.silenced[l.Signature]) > 0 ||

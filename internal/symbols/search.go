@@ -58,18 +58,7 @@ func (s *search) byID(ctx context.Context) error {
 		return err
 	}
 	s.out.Tried = append(s.out.Tried, tried...)
-	var images []*File
-	for _, f := range files {
-		switch own := strings.EqualFold(f.DebugID, s.DebugID); {
-		case f.Kind == KindImage && own:
-			images = append(images, f)
-		case f.Kind == KindPDB && !own:
-			s.note(f.Place, ResultMismatch, "it has the id %s", f.DebugID)
-			if pdb == nil {
-				s.out.Symbols = capture.SymbolsMismatch
-			}
-		}
-	}
+	images := s.imagesOf(files, pdb)
 	if pdb != nil && pdb.SizeOfImage == 0 {
 		c := candidate{pdb: pdb}
 		if len(images) > 0 {
@@ -98,6 +87,22 @@ func (s *search) byID(ctx context.Context) error {
 		s.out.Match += s.hindrance()
 	}
 	return nil
+}
+
+// imagesOf are the images among files of the module's names that name its PDB. Of PDBs that are others it is noted.
+func (s *search) imagesOf(files []*File, pdb *File) (images []*File) {
+	for _, f := range files {
+		switch own := strings.EqualFold(f.DebugID, s.DebugID); {
+		case f.Kind == KindImage && own:
+			images = append(images, f)
+		case f.Kind == KindPDB && !own:
+			s.note(f.Place, ResultMismatch, "it has the id %s", f.DebugID)
+			if pdb == nil {
+				s.out.Symbols = capture.SymbolsMismatch
+			}
+		}
+	}
+	return images
 }
 
 // useIdentified names the module by the PDB that has its id.

@@ -67,22 +67,12 @@ func (b *triageChange) parse() (leaks.Change, error) {
 	if b.State != nil {
 		state = *b.State
 	}
-	for field, value := range map[string]*string{"reason": b.Reason, "assignee": b.Assignee, "ticket": b.Ticket,
-		"until_build": b.UntilBuild, "fixed_in": b.FixedIn} {
-		if value != nil && !leaks.IsLine(*value) {
-			return change, problem.Invalid(field, "%s: text of one line, without control characters", field)
-		}
-	}
 	isNoLeak := b.NotLeak != nil && *b.NotLeak && b.State == nil
-	if (b.Reason != nil && !isNoLeak || b.Until != nil || b.UntilBuild != nil) && state != setKnown {
-		return change, problem.Invalid("state",
-			"state: reason, until and until_build belong to the state known, and reason to not_leak")
+	if err := b.checkTexts(state, isNoLeak); err != nil {
+		return change, err
 	}
 	if isNoLeak {
 		change.NotLeakWhy = text(b.Reason)
-	}
-	if b.FixedIn != nil && state != setFixed {
-		return change, problem.Invalid("state", "state: fixed_in belongs to the state fixed")
 	}
 	switch state {
 	case "":
@@ -110,6 +100,24 @@ func (b *triageChange) parse() (leaks.Change, error) {
 		return change, problem.Invalid("body", "body: it changes nothing")
 	}
 	return change, nil
+}
+
+// checkTexts checks what goes with a state: that each text is one line, and that it belongs to the state.
+func (b *triageChange) checkTexts(state string, isNoLeak bool) error {
+	for field, value := range map[string]*string{"reason": b.Reason, "assignee": b.Assignee, "ticket": b.Ticket,
+		"until_build": b.UntilBuild, "fixed_in": b.FixedIn} {
+		if value != nil && !leaks.IsLine(*value) {
+			return problem.Invalid(field, "%s: text of one line, without control characters", field)
+		}
+	}
+	if (b.Reason != nil && !isNoLeak || b.Until != nil || b.UntilBuild != nil) && state != setKnown {
+		return problem.Invalid("state",
+			"state: reason, until and until_build belong to the state known, and reason to not_leak")
+	}
+	if b.FixedIn != nil && state != setFixed {
+		return problem.Invalid("state", "state: fixed_in belongs to the state fixed")
+	}
+	return nil
 }
 
 func text(s *string) string {
