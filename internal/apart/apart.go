@@ -42,6 +42,14 @@ func (e *ProcessError) Error() string { return e.Message }
 // A Task is work that a child knows by name. It returns what the parent gets as the outcome.
 type Task func(ctx context.Context, parent *Parent, input json.RawMessage) (outcome any, err error)
 
+// A Question is what a task asks its parent. All but the name may be nil.
+type Question struct {
+	Name   string
+	Input  any      // what goes with it, as JSON
+	File   *os.File // is handed over, and stays the caller's to close
+	Output any      // where the answer goes, as for json.Unmarshal
+}
+
 // A File is an open file that is handed to the other process, and closed here then.
 type File struct {
 	File *os.File

@@ -44,7 +44,7 @@ var tasks = map[string]apart.Task{
 		for i := range answers {
 			all.Go(func() {
 				var f *os.File
-				if f, errs[i] = p.Ask(ctx, "file", i, nil, nil); errs[i] == nil {
+				if f, errs[i] = p.Ask(ctx, apart.Question{Name: "file", Input: i}); errs[i] == nil {
 					var b []byte
 					b, errs[i] = io.ReadAll(f)
 					answers[i] = string(b)
@@ -62,7 +62,7 @@ var tasks = map[string]apart.Task{
 		if _, err := f.WriteString("made apart"); err != nil {
 			return nil, err
 		}
-		_, err = p.Ask(ctx, "take", strings.Repeat("long ", 100_000), f, nil)
+		_, err = p.Ask(ctx, apart.Question{Name: "take", Input: strings.Repeat("long ", 100_000), File: f})
 		return nil, err
 	},
 	"refuse": func(context.Context, *apart.Parent, json.RawMessage) (any, error) {
@@ -70,7 +70,7 @@ var tasks = map[string]apart.Task{
 			Line: 3, Err: errors.New("the cause")})
 	},
 	"fail": func(ctx context.Context, p *apart.Parent, _ json.RawMessage) (any, error) {
-		_, err := p.Ask(ctx, "broken", nil, nil, nil)
+		_, err := p.Ask(ctx, apart.Question{Name: "broken"})
 		return nil, fmt.Errorf("child: %w", err)
 	},
 	"panic": func(context.Context, *apart.Parent, json.RawMessage) (any, error) {

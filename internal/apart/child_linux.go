@@ -61,7 +61,7 @@ func serve(tasks map[string]Task) error {
 	p := &Parent{wire: w, waiting: map[uint64]chan message{}}
 	go p.listen(packet)
 	outcome, err := within(m.Limit, func(ctx context.Context) (any, error) { return task(ctx, p, m.Body) })
-	return w.send(message{Kind: kindEnd, Fault: faultOf(err)}, outcome, nil)
+	return w.send(message{Kind: kindEnd, Fault: faultOf(err), content: outcome})
 }
 
 // within does the task within its budget of memory.
@@ -95,16 +95,15 @@ func (p *Parent) listen(packet []byte) {
 	}
 }
 
-// Ask asks the parent and waits for its answer, which goes to output as for json.Unmarshal; nil for none. file goes
-// with the question; the caller closes it. The file that the answer hands over may be nil.
-func (p *Parent) Ask(ctx context.Context, question string, input any, file *os.File, output any) (*os.File, error) {
+// Ask asks the parent and waits for its answer. The file that the answer hands over may be nil.
+func (p *Parent) Ask(ctx context.Context, q Question) (*os.File, error) {
 	answer := make(chan message, 1)
 	p.mu.Lock()
 	p.last++
 	id := p.last
 	p.waiting[id] = answer
 	p.mu.Unlock()
-	if err := p.wire.send(message{Kind: kindAsk, ID: id, Name: question}, input, file); err != nil {
+	if err := p.wire.send(message{Kind: kindAsk, ID: id, Name: q.Name, content: q.Input, file: q.File}); err != nil {
 		return nil, err
 	}
 	select {
@@ -114,11 +113,11 @@ func (p *Parent) Ask(ctx context.Context, question string, input any, file *os.F
 		if m.Fault != nil {
 			return nil, m.Fault.err()
 		}
-		if output == nil || len(m.Body) == 0 {
+		if q.Output == nil || len(m.Body) == 0 {
 			return m.file, nil
 		}
-		if err := json.Unmarshal(m.Body, output); err != nil {
-			err = fmt.Errorf("apart: answer to %s: %w", question, err)
+		if err := json.Unmarshal(m.Body, q.Output); err != nil {
+			err = fmt.Errorf("apart: answer to %s: %w", q.Name, err)
 			if m.file != nil {
 				err = errors.Join(err, m.file.Close())
 			}
@@ -130,5 +129,5 @@ func (p *Parent) Ask(ctx context.Context, question string, input any, file *os.F
 
 // Progress says how far the task is.
 func (p *Parent) Progress(percent int, stage string) {
-	_ = p.wire.send(message{Kind: kindProgress, Percent: percent, Name: stage}, nil, nil) // listen notices a parent that is gone
+	_ = p.wire.send(message{Kind: kindProgress, Percent: percent, Name: stage}) // listen notices a parent that is gone
 }

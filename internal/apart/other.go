@@ -20,7 +20,7 @@ func (r *Runner) Run(context.Context, Work) error { return ErrUnsupported }
 type Parent struct{}
 
 // Ask returns ErrUnsupported.
-func (p *Parent) Ask(context.Context, string, any, *os.File, any) (*os.File, error) {
+func (p *Parent) Ask(context.Context, Question) (*os.File, error) {
 	return nil, ErrUnsupported
 }
 

@@ -128,7 +128,7 @@ func (r *Runner) start(ctx context.Context, work Work, limit memory.Size) (*chil
 	if err := c.cmd.Start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("apart: start a process: %w", err), w.conn.Close())
 	}
-	if err := w.send(message{Kind: kindTask, Name: work.Task, Limit: int64(limit)}, work.Input, nil); err != nil {
+	if err := w.send(message{Kind: kindTask, Name: work.Task, Limit: int64(limit), content: work.Input}); err != nil {
 		c.kill()
 		_ = c.wait()
 		return nil, err
@@ -205,8 +205,8 @@ func (c *child) answer(ctx context.Context, m message) {
 			c.handed.Add(info.Size())
 		}
 	}
-	_ = c.wire.send(message{Kind: kindAnswer, ID: m.ID, Fault: faultOf(err)}, output, file) // a child that is gone needs none
-	_ = give.close()                                                                        // read only
+	_ = c.wire.send(message{Kind: kindAnswer, ID: m.ID, Fault: faultOf(err), content: output, file: file}) // a child that is gone needs none
+	_ = give.close()                                                                                       // read only
 }
 
 func (c *child) reply(ctx context.Context, m message) (output any, give *File, err error) {

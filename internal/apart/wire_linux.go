@@ -31,7 +31,8 @@ type message struct {
 	Apart   bool            `json:"apart,omitempty"` // the first file is the body
 	Limit   int64           `json:"limit,omitempty"` // of memory, with a task
 
-	file *os.File
+	content any // of a message that is sent: what Body becomes the JSON of; nil for none
+	file    *os.File
 }
 
 const (
@@ -60,10 +61,10 @@ func newWire(f *os.File) (*wire, error) {
 	return &wire{conn: conn}, nil
 }
 
-// send sends a message with what body becomes as JSON.
-func (w *wire) send(m message, body any, file *os.File) (err error) {
-	if body != nil {
-		if m.Body, err = json.Marshal(body); err != nil {
+// send sends a message with its content and its file, which stays open.
+func (w *wire) send(m message) (err error) {
+	if m.content != nil {
+		if m.Body, err = json.Marshal(m.content); err != nil {
 			return fmt.Errorf("apart: %s: %w", m.Kind, err)
 		}
 	}
@@ -79,8 +80,8 @@ func (w *wire) send(m message, body any, file *os.File) (err error) {
 	if m.Fault != nil && len(m.Fault.Text) > maxBody/4 {
 		m.Fault.Text = m.Fault.Text[:maxBody/4]
 	}
-	if file != nil {
-		files = append(files, file)
+	if m.file != nil {
+		files = append(files, m.file)
 	}
 	packet, err := json.Marshal(m)
 	if err == nil && len(packet) > maxPacket {

@@ -50,7 +50,7 @@ func inspectApart(ctx context.Context, parent *apart.Parent, input json.RawMessa
 
 // uploaded is the file that a task is about.
 func uploaded(ctx context.Context, parent *apart.Parent) (apart.Content, error) {
-	f, err := parent.Ask(ctx, askOpen, nil, nil, nil)
+	f, err := parent.Ask(ctx, apart.Question{Name: askOpen})
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func sortApart(ctx context.Context, parent *apart.Parent, input json.RawMessage)
 	}
 	defer func() { _ = content.Close() }() // read only
 	s := upload.sorting(content, func(ctx context.Context, id symbols.Identity, file *os.File) error {
-		_, err := parent.Ask(ctx, askKeep, id, file, nil)
+		_, err := parent.Ask(ctx, apart.Question{Name: askKeep, Input: id, File: file})
 		return err
 	})
 	err = s.sort(ctx)

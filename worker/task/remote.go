@@ -29,7 +29,7 @@ func (r *remote) Open(ctx context.Context, file int) (symbols.Content, error) {
 
 // open asks for a file; nil where the parent has none.
 func (r *remote) open(ctx context.Context, question string, input any) (symbols.Content, error) {
-	f, err := r.parent.Ask(ctx, question, input, nil, nil)
+	f, err := r.parent.Ask(ctx, apart.Question{Name: question, Input: input})
 	if f == nil || err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ type findings struct {
 
 func (r *remote) search(ctx context.Context, question string, input any) ([]*symbols.File, []capture.Attempt, error) {
 	var answer findings
-	if _, err := r.parent.Ask(ctx, question, input, nil, &answer); err != nil {
+	if _, err := r.parent.Ask(ctx, apart.Question{Name: question, Input: input, Output: &answer}); err != nil {
 		return nil, nil, err
 	}
 	files := make([]*symbols.File, len(answer.Files))
@@ -96,7 +96,7 @@ func (r *remote) give(ctx context.Context, question string, input any, write fun
 	if err := written(f, write); err != nil {
 		return err
 	}
-	_, err = r.parent.Ask(ctx, question, input, f, nil)
+	_, err = r.parent.Ask(ctx, apart.Question{Name: question, Input: input, File: f})
 	return err
 }
 

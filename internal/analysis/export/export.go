@@ -68,17 +68,19 @@ func (f Format) Write(w io.Writer, r *analysis.Report, opt Options) error {
 
 // Formats are the formats this version writes, the first is the default of the command line.
 var Formats = []Format{
-	{"text", "text/plain; charset=utf-8", ".txt", true, text, nil},
-	{"json", "application/json", ".json", false, nil, nil},
-	{"markdown", "text/markdown; charset=utf-8", ".md", true, markdown, nil},
-	{"folded", "text/plain; charset=utf-8", ".folded", false, folded, nil},
-	{"umdh-text", "text/plain; charset=utf-8", ".umdh.txt", false, umdh, nil},
-	{"csv", "text/csv; charset=utf-8", ".csv", false, csv, nil},
-	{"pprof", "application/octet-stream", ".pb.gz", false, nil, pprof},
-	{"speedscope", "application/vnd.speedscope+json", ".speedscope.json", false, nil, speedscope},
-	{"sarif", "application/sarif+json", ".sarif", false, nil, sarif},
-	{"junit", "application/xml", ".junit.xml", false, nil, junit},
+	{Name: "text", ContentType: plainText, Extension: ".txt", brief: true, write: text},
+	{Name: "json", ContentType: "application/json", Extension: ".json"},
+	{Name: "markdown", ContentType: "text/markdown; charset=utf-8", Extension: ".md", brief: true, write: markdown},
+	{Name: "folded", ContentType: plainText, Extension: ".folded", write: folded},
+	{Name: "umdh-text", ContentType: plainText, Extension: ".umdh.txt", write: umdh},
+	{Name: "csv", ContentType: "text/csv; charset=utf-8", Extension: ".csv", write: csv},
+	{Name: "pprof", ContentType: "application/octet-stream", Extension: ".pb.gz", document: pprof},
+	{Name: "speedscope", ContentType: "application/vnd.speedscope+json", Extension: ".speedscope.json", document: speedscope},
+	{Name: "sarif", ContentType: "application/sarif+json", Extension: ".sarif", document: sarif},
+	{Name: "junit", ContentType: "application/xml", Extension: ".junit.xml", document: junit},
 }
+
+const plainText = "text/plain; charset=utf-8"
 
 // Find returns the format of that name; its error lists the formats that exist.
 func Find(name string) (Format, error) {
