@@ -1,4 +1,4 @@
-# The house's commands. `make` alone lists them.
+# The commands of the project. `make` alone lists them.
 
 .DEFAULT_GOAL := help
 .PHONY: help run build test lint generate bench fuzz chaos mutate mutate-diff

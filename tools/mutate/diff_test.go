@@ -11,7 +11,7 @@ import (
 func TestPackagesOf(t *testing.T) {
 	got := packagesOf([]string{
 		"web/pages/run/run.go", "web/pages/run/run_templ.go", "web/pages/run/run.templ", "internal/leaks/gate.go",
-		"internal/leaks/impact.go", "internal/store/gate_test.go", "docs/house.md",
+		"internal/leaks/impact.go", "internal/store/gate_test.go", "docs/architecture.md",
 		"ingest/etl/testdata/made.go", "worker/worker.go",
 	})
 	if want := []string{"internal/leaks", "web/pages/run", "worker"}; !slices.Equal(got, want) {
