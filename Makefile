@@ -1,7 +1,7 @@
 # The commands of the project. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint generate bench fuzz chaos mutate mutate-diff
+.PHONY: help run build check test lint generate bench fuzz chaos mutate mutate-diff
 
 # Packages whose tests take longest; those that wait most stand beside those that compute.
 LONG := ./web/pages,./internal/store,./cmd/heapdrift,./ingest/dump,./tools/chaos,./ingest/ntheap,./web/api,./ingest/umdh,./worker,./ingest/windbg,./internal/queue
@@ -18,6 +18,9 @@ run: ## build, then start everything on this machine with a demo project
 
 build: ## write the programs of a release for Linux, Windows and macOS, and their sums, to dist/
 	go run ./tools/build
+
+check: ## test and lint what your change touches, without the race detector (BASE=COMMIT; CHECK=-short, -all, -list)
+	go run ./tools/check -base '$(BASE)' $(CHECK)
 
 # The race detector lets each program sleep 1 s at its exit, as long as many tests take, and gives its memory beside a
 # large allocation back to the system, which faults it in again page by page: this keeps 256 MB. It makes collections of
