@@ -85,7 +85,7 @@ func TestShutdown(t *testing.T) {
 		offset <- res.Status + " " + res.Header.Get("Upload-Offset")
 	}()
 	_, _ = io.WriteString(feed, "abc")
-	time.Sleep(2 * time.Second) // both requests are under way
+	time.Sleep(2 * time.Second) //nolint:forbidigo // both requests are under way, of which clients are told nothing
 	events, err := http.Get(fmt.Sprintf("http://%s/runs/%d/events", address, e.RunID))
 	if err != nil {
 		t.Fatal(err)

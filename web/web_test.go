@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"heapdrift/internal/await"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/store"
@@ -116,9 +117,10 @@ func TestHealth(t *testing.T) {
 		t.Errorf("%d pings for three questions in a moment", pings.Load())
 	}
 	queueDown.Store(true)
-	time.Sleep(1100 * time.Millisecond) // the outcome is kept for a second
-	w := ask(h, "GET", "/readyz")
-	if w.Code != 503 || !strings.Contains(w.Body.String(), `"queue":"failing"`) ||
+	var w *httptest.ResponseRecorder
+	notReady := func() bool { w = ask(h, "GET", "/readyz"); return w.Code == 503 } // the outcome is kept for a second
+	await.Until(t, "a server without its queue to be not ready", notReady)
+	if !strings.Contains(w.Body.String(), `"queue":"failing"`) ||
 		!strings.Contains(w.Body.String(), `"database":"ok"`) || strings.Contains(w.Body.String(), "10.1.2.3") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
@@ -129,10 +131,9 @@ func TestHealth(t *testing.T) {
 		t.Errorf("alive: %d", w.Code)
 	}
 	opt.Store.Close()
-	time.Sleep(1100 * time.Millisecond)
-	if w := ask(h, "GET", "/readyz"); w.Code != 503 || !strings.Contains(w.Body.String(), `"database":"failing"`) {
-		t.Errorf("%d %s", w.Code, w.Body)
-	}
+	await.Until(t, "readiness to name the database", func() bool {
+		return notReady() && strings.Contains(w.Body.String(), `"database":"failing"`)
+	})
 }
 
 // A check that hangs does not hang readiness.

@@ -13,8 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"heapdrift/internal/await"
 	"heapdrift/internal/embedded"
 	"heapdrift/internal/memory"
 	"heapdrift/internal/testdb"
@@ -97,17 +97,14 @@ func call(t *testing.T, method, url, body string) (status int, answer string) {
 }
 
 // reportWhenReady waits for the report of a run.
-func reportWhenReady(t *testing.T, address string, run int) string {
+func reportWhenReady(t *testing.T, address string, run int) (text string) {
 	t.Helper()
-	for range 1200 {
-		if status, text := call(t, "GET", fmt.Sprintf("%s/api/v1/runs/%d/report", address, run),
-			""); status == http.StatusOK {
-			return text
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Fatalf("run %d has no report", run)
-	return ""
+	await.Until(t, fmt.Sprintf("the report of run %d", run), func() bool {
+		var status int
+		status, text = call(t, "GET", fmt.Sprintf("%s/api/v1/runs/%d/report", address, run), "")
+		return status == http.StatusOK
+	})
+	return text
 }
 
 // This is the procedure of docs/operations.md: rows are saved first, then blobs, and restored into an empty

@@ -13,12 +13,12 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	cdp "github.com/chromedp/chromedp"
 
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/apart"
+	"heapdrift/internal/await"
 	"heapdrift/internal/embedded"
 	"heapdrift/internal/memory"
 	"heapdrift/internal/store"
@@ -146,11 +146,13 @@ func ask[T any](ctx context.Context, t *testing.T, what, script string, enough f
 	t.Helper()
 	var value T
 	var err error
-	for range 1200 {
-		if value, err = cdp.Run(ctx, cdp.Evaluate[T](script, cdp.EvalAwaitPromise)); err == nil && enough(value) {
-			return value
-		}
-		time.Sleep(50 * time.Millisecond)
+	patient, cancel := context.WithTimeout(ctx, await.Patience)
+	defer cancel()
+	if await.Poll(patient, func() bool {
+		value, err = cdp.Run(ctx, cdp.Evaluate[T](script, cdp.EvalAwaitPromise))
+		return err == nil && enough(value)
+	}) {
+		return value
 	}
 	shown, _ := cdp.Run(ctx, cdp.Evaluate[string](
 		`location.href + "\n" + document.title + "\n" + document.querySelector("main").innerText`))

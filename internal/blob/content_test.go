@@ -16,6 +16,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"heapdrift/internal/await"
 	"heapdrift/internal/blob"
 )
 
@@ -37,7 +38,7 @@ func TestPutContent(t *testing.T) {
 				t.Errorf("holds %q under %s", got, blob.ContentKey(abc))
 			}
 			first := must[blob.Info](t)(s.Stat(t.Context(), blob.ContentKey(abc)))
-			time.Sleep(1100 * time.Millisecond) // S3 counts seconds
+			await.Until(t, "the next second: S3 counts no less", func() bool { return time.Since(first.Modified) > time.Second })
 			must[blob.Digest](t)(blob.PutContent(t.Context(), s, strings.NewReader("abc")))
 			if again := must[blob.Info](t)(s.Stat(t.Context(), blob.ContentKey(abc))); !again.Modified.Equal(first.Modified) {
 				t.Error("known content was written once more")
@@ -120,10 +121,15 @@ func TestSweepIncoming(t *testing.T) {
 			if n, err := blob.SweepIncoming(t.Context(), s, time.Hour); n != 0 || err != nil {
 				t.Errorf("young ones: %d, %v", n, err)
 			}
-			time.Sleep(1100 * time.Millisecond) // S3 counts seconds
-			if n, err := blob.SweepIncoming(t.Context(), s, time.Millisecond); n != 3 || err != nil {
-				t.Errorf("old ones: %d, %v", n, err)
-			}
+			swept := 0
+			await.Until(t, "the end of those that are older than a millisecond", func() bool { // S3 counts seconds
+				n, err := blob.SweepIncoming(t.Context(), s, time.Millisecond)
+				if err != nil {
+					t.Fatal(err)
+				}
+				swept += n
+				return swept == 3
+			})
 			wantKeys(t, s, "", blob.ContentKey(abc))
 		})
 	}

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"heapdrift/internal/await"
 )
 
 // A crash of the server is noticed at once. The next start recovers all committed rows, even if a busy child outlived
@@ -31,10 +33,10 @@ func TestServerKilled(t *testing.T) {
 		_, _ = busy.Exec(context.Background(),
 			`select sum(a * b) from generate_series(1, 100000) a, generate_series(1, 100000) b`)
 	}()
-	for query[int](t, p,
-		fmt.Sprintf(`select count(*) from pg_stat_activity where pid = %d and state = 'active'`, pid)) == 0 {
-		time.Sleep(10 * time.Millisecond)
-	}
+	await.Until(t, "the query to run", func() bool {
+		return query[int](t, p,
+			fmt.Sprintf(`select count(*) from pg_stat_activity where pid = %d and state = 'active'`, pid)) > 0
+	})
 	if err := syscall.Kill(runFile(t, p).PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +100,7 @@ func TestSupervisorKilled(t *testing.T) {
 		t.Fatalf("it ended after row %d", last)
 	}
 	killed := time.Now()
-	await(t, "the end of the server", func() bool {
+	await.Until(t, "the end of the server", func() bool {
 		left, err := processesIn(filepath.Join(dir, "data"))
 		return err == nil && len(left) == 0
 	})
@@ -143,7 +145,7 @@ func TestSupervisorKilledInInitdb(t *testing.T) {
 	}
 	dir := stateDir(t)
 	cmd, _ := supervisor(t, dir)
-	await(t, "initdb", func() bool {
+	await.Until(t, "initdb", func() bool {
 		_, err := os.Stat(filepath.Join(dir, "data.new", "base"))
 		return err == nil
 	})
@@ -245,7 +247,7 @@ func TestStopInsists(t *testing.T) {
 	if took := time.Since(began); took < shutdownTimeout || took > 20*time.Second {
 		t.Errorf("it took %v", took)
 	}
-	await(t, "the end of all processes", func() bool {
+	await.Until(t, "the end of all processes", func() bool {
 		left, err := processesIn(p.data())
 		return err == nil && len(left) == 0
 	})

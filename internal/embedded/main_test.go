@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -170,13 +169,4 @@ func runFile(t *testing.T, p *Postgres) (run struct {
 		t.Fatal(err)
 	}
 	return run
-}
-
-func await(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain: %s", what)
-		}
-	}
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"heapdrift/internal/await"
 )
 
 // Keys expire, which they never do in miniredis alone.
@@ -26,7 +28,7 @@ func TestRedisExpires(t *testing.T) {
 		}
 	}
 	began := time.Now()
-	await(t, "the end of a key", func() bool { return client.Exists(t.Context(), "short").Val() == 0 })
+	await.Until(t, "the end of a key", func() bool { return client.Exists(t.Context(), "short").Val() == 0 })
 	if took := time.Since(began); took < 500*time.Millisecond || took > 30*time.Second {
 		t.Errorf("2 s took %v", took)
 	}

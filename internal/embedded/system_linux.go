@@ -157,6 +157,8 @@ func endOrphans(ctx context.Context, cluster string) (int, error) {
 	if pid, err := postmasterPID(cluster); err == nil && slices.Contains(pids, pid) {
 		signals, targets = []syscall.Signal{fastShutdown, immediateShutdown, syscall.SIGKILL}, []int{pid}
 	}
+	next := time.NewTicker(10 * time.Millisecond)
+	defer next.Stop()
 	for _, signal := range signals {
 		for _, pid := range targets {
 			if err := syscall.Kill(pid, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
@@ -165,12 +167,14 @@ func endOrphans(ctx context.Context, cluster string) (int, error) {
 		}
 		patience := map[syscall.Signal]time.Duration{fastShutdown: shutdownTimeout, immediateShutdown: immediateTimeout,
 			syscall.SIGKILL: killTimeout}[signal]
-		for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-			if ctx.Err() != nil {
-				return found, errors.New("wait for the end of an earlier server")
-			}
+		for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
 			if targets, err = processesIn(cluster); err != nil || len(targets) == 0 {
 				return found, err
+			}
+			select {
+			case <-ctx.Done():
+				return found, errors.New("wait for the end of an earlier server")
+			case <-next.C:
 			}
 		}
 	}

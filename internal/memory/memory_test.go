@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"heapdrift/internal/await"
 )
 
 func TestSizes(t *testing.T) {
@@ -80,7 +82,7 @@ func take(ctx context.Context) error {
 			page[i] = 1
 		}
 		kept = append(kept, page)
-		time.Sleep(100 * time.Microsecond)
+		time.Sleep(100 * time.Microsecond) //nolint:forbidigo // as slowly as work that Watch can end in time
 	}
 	if len(kept) == 0 {
 		return nil
@@ -99,6 +101,16 @@ func watch(t *testing.T, b *Budget) (ctx context.Context, stop func()) {
 	return ctx, func() {
 		cancel()
 		<-ended // the collector's limit is the program's
+	}
+}
+
+// looked waits until Watch has looked with the present limit, and goes on to the next look: it takes the second message
+// about the limit when it is done with the first.
+func looked(t *testing.T, b *Budget) {
+	t.Helper()
+	for range 2 {
+		b.SetLimit(b.Limit())
+		await.Until(t, "a look of Watch", func() bool { return len(b.set) == 0 })
 	}
 }
 
@@ -156,9 +168,7 @@ func TestYoungerWorkWaits(t *testing.T) {
 		defer b.mu.Unlock()
 		return b.alone
 	}
-	for !waiting() {
-		time.Sleep(time.Millisecond)
-	}
+	await.Until(t, "the younger work to ask for all memory", waiting)
 	go func() {
 		late <- b.Do(ctx, func(ctx context.Context) error {
 			order = append(order, "late")
@@ -170,7 +180,7 @@ func TestYoungerWorkWaits(t *testing.T) {
 	if err := b.Do(gone, take); err == nil || err.Error() != "enough" {
 		t.Errorf("what waits no longer: %v", err)
 	}
-	time.Sleep(10 * time.Millisecond) // the late one begins, if it may
+	time.Sleep(10 * time.Millisecond) //nolint:forbidigo // the late one begins, if it may: nothing tells that it does not
 	close(done)
 	for name, result := range map[string]chan error{"older": older, "younger": younger, "late": late} {
 		if err := <-result; err != nil {
@@ -196,7 +206,7 @@ func TestWatchIsCheap(t *testing.T) {
 	b := NewBudget(1 << 40)
 	ctx, stop := watch(t, b)
 	defer stop()
-	time.Sleep(10 * time.Millisecond) // Watch sleeps
+	looked(t, b)
 	begin := time.Now()
 	kept := make([]byte, 2*least)
 	err := b.Do(ctx, func(ctx context.Context) error {
@@ -221,10 +231,7 @@ func TestLimitOfTheCollector(t *testing.T) {
 		debug.SetMemoryLimit(set)
 		b := NewBudget(1 << 30)
 		_, stop := watch(t, b)
-		for debug.SetMemoryLimit(-1) == set && set != want {
-			time.Sleep(time.Millisecond)
-		}
-		time.Sleep(10 * time.Millisecond)
+		looked(t, b)
 		if got := debug.SetMemoryLimit(-1); got != want {
 			t.Errorf("%d: the collector keeps to %d, want %d", set, got, want)
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/await"
 	"heapdrift/internal/embedded"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/queue"
@@ -57,15 +58,14 @@ var brokers = map[string]func(*testing.T) string{
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = server.Process.Kill(); _ = server.Wait() })
-		for range 1500 {
-			if c, err := net.Dial("tcp", "127.0.0.1:"+port); err == nil {
+		await.Until(t, "an answer of redis-server", func() bool {
+			c, err := net.Dial("tcp", "127.0.0.1:"+port)
+			if err == nil {
 				_ = c.Close()
-				return "redis://127.0.0.1:" + port
 			}
-			time.Sleep(20 * time.Millisecond)
-		}
-		t.Fatal("redis-server does not answer")
-		return ""
+			return err == nil
+		})
+		return "redis://127.0.0.1:" + port
 	},
 }
 
@@ -124,16 +124,6 @@ func addEvidence(t *testing.T, s *store.Store, run string) store.Evidence {
 	return e
 }
 
-// await polls until the condition holds.
-func await(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(60 * time.Second); !condition(); time.Sleep(30 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain for: %s", what)
-		}
-	}
-}
-
 func jobs(t *testing.T, s *store.Store, run int64) []store.Job {
 	t.Helper()
 	list, err := storetest.Now(t, s).JobsOfRun(t.Context(), run)
@@ -177,7 +167,7 @@ func TestJobsRunOnceEach(t *testing.T) {
 			evidence = append(evidence, addEvidence(t, s, fmt.Sprint("run-", i)))
 		}
 		for _, e := range evidence {
-			await(t, "job done", inState(t, s, e.RunID, "done"))
+			await.Until(t, "job done", inState(t, s, e.RunID, "done"))
 			if in, _ := storetest.Now(t, s).InputOfRun(t.Context(), e.RunID); len(in.Captures) != 1 {
 				t.Errorf("run %d has %d captures", e.RunID, len(in.Captures))
 			}
@@ -259,8 +249,8 @@ func TestKilledWorkerLosesNoJob(t *testing.T) {
 				ran.Add(1)
 				return save(ctx, s, job, "survivor")
 			}}, fast(redisURL))
-		await(t, "job done by the survivor", inState(t, s, e.RunID, "done"))
-		time.Sleep(2 * time.Second) // a second delivery would come now
+		await.Until(t, "job done by the survivor", inState(t, s, e.RunID, "done"))
+		time.Sleep(2 * time.Second) //nolint:forbidigo // a second delivery would come now: that none does shows in no other way
 		in, err := storetest.Now(t, s).InputOfRun(t.Context(), e.RunID)
 		if err != nil || len(in.Captures) != 1 || in.Captures[0].Artifact != "survivor" ||
 			in.Revision != 1 || ran.Load() != 1 {
@@ -297,7 +287,7 @@ func TestFirstResultCounts(t *testing.T) {
 						return err
 					}}, fast(redisURL))
 				first := <-running
-				await(t, "a second worker", func() bool {
+				await.Until(t, "a second worker", func() bool {
 					if jobs(t, s, e.RunID)[0].Attempt == 1 {
 						if _, err := s.RenewLease(t.Context(), first, -time.Hour); err != nil {
 							t.Fatal(err)
@@ -317,7 +307,7 @@ func TestFirstResultCounts(t *testing.T) {
 				if err := <-late; !errors.Is(err, store.ErrFenced) {
 					t.Errorf("the later result: %v", err)
 				}
-				await(t, "the end", inState(t, s, e.RunID, "done"))
+				await.Until(t, "the end", inState(t, s, e.RunID, "done"))
 				if in, _ := storetest.Now(t, s).InputOfRun(t.Context(), e.RunID); len(in.Captures) != 1 ||
 					in.Captures[0].Artifact != "winner" {
 					t.Errorf("stored %+v", in)
@@ -350,9 +340,9 @@ func TestLeaseThatRanOutIsTakenBack(t *testing.T) {
 		if _, err := s.ReapJobs(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		await(t, "the lease taken back", inState(t, s, e.RunID, "running"))
+		await.Until(t, "the lease taken back", inState(t, s, e.RunID, "running"))
 		close(release)
-		await(t, "the end", inState(t, s, e.RunID, "done"))
+		await.Until(t, "the end", inState(t, s, e.RunID, "done"))
 		if job := jobs(t, s, e.RunID)[0]; job.Attempt != 1 || len(running) > 0 {
 			t.Errorf("%+v", job)
 		}
@@ -380,7 +370,7 @@ func TestKilledBeforeItClaims(t *testing.T) {
 			store.JobRead: func(ctx context.Context, job *queue.Job) error {
 				return save(ctx, s, job, "survivor")
 			}}, fast(redisURL))
-		await(t, "job done by the survivor", inState(t, s, e.RunID, "done"))
+		await.Until(t, "job done by the survivor", inState(t, s, e.RunID, "done"))
 		if job := jobs(t, s, e.RunID)[0]; job.Attempt != 1 {
 			t.Errorf("%+v", job)
 		}
@@ -419,7 +409,7 @@ func TestHeavyJobsWaitForEachOther(t *testing.T) {
 			runs = append(runs, added.RunID)
 		}
 		for _, run := range runs {
-			await(t, "job done", inState(t, s, run, "done"))
+			await.Until(t, "job done", inState(t, s, run, "done"))
 		}
 		if most.Load() != 1 {
 			t.Errorf("%d heavy jobs ran at once", most.Load())
@@ -446,9 +436,9 @@ func TestNewerSchemaRetiresWorkers(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- node.Run(ctx) }()
 		e := addEvidence(t, s, "first")
-		await(t, "retirement", func() bool { return node.Retired() != nil })
+		await.Until(t, "retirement", func() bool { return node.Retired() != nil })
 		later := addEvidence(t, s, "later")
-		await(t, "the job given back", inState(t, s, e.RunID, "queued"))
+		await.Until(t, "the job given back", inState(t, s, e.RunID, "queued"))
 		if !errors.Is(node.Retired(), store.ErrSchema) || jobs(t, s, e.RunID)[0].Attempt != 0 ||
 			jobs(t, s, later.RunID)[0].State != "queued" {
 			t.Errorf("%v, %+v", node.Retired(), jobs(t, s, e.RunID))
@@ -481,7 +471,7 @@ func TestLostBrokerDelaysOnly(t *testing.T) {
 	}
 	e := addEvidence(t, s, "lost")
 	stop := start(t, s, nil, fast("redis://"+first.Addr())) // hands over, runs nothing
-	await(t, "handed over", func() bool {
+	await.Until(t, "handed over", func() bool {
 		due, err := s.DueJobs(t.Context(), time.Hour)
 		return err == nil && len(due) == 0
 	})
@@ -496,7 +486,7 @@ func TestLostBrokerDelaysOnly(t *testing.T) {
 		store.JobRead: func(ctx context.Context, job *queue.Job) error {
 			return save(ctx, s, job, "late")
 		}}, fast("redis://"+second.Addr()))
-	await(t, "job done through the second broker", inState(t, s, e.RunID, "done"))
+	await.Until(t, "job done through the second broker", inState(t, s, e.RunID, "done"))
 }
 
 func TestFailuresReachTheEvidence(t *testing.T) {
@@ -515,12 +505,12 @@ func TestFailuresReachTheEvidence(t *testing.T) {
 				}
 				return save(ctx, s, job, "second attempt")
 			}}, fast(redisURL))
-		await(t, "final failure", inState(t, s, final.RunID, "failed"))
+		await.Until(t, "final failure", inState(t, s, final.RunID, "failed"))
 		e, err := storetest.Now(t, s).EvidenceByID(t.Context(), final.ID)
 		if err != nil || e.ErrorCode != "unknown-format" || e.Error != "not evidence" {
 			t.Errorf("%+v, %v", e, err)
 		}
-		await(t, "the job that panicked once", inState(t, s, panics.RunID, "done"))
+		await.Until(t, "the job that panicked once", inState(t, s, panics.RunID, "done"))
 	})
 }
 
@@ -560,12 +550,12 @@ func TestProgressIsStored(t *testing.T) {
 				<-release
 				return save(ctx, s, job, "x")
 			}}, fast(redisURL))
-		await(t, "progress", func() bool {
+		await.Until(t, "progress", func() bool {
 			job := jobs(t, s, e.RunID)[0]
 			return job.Percent > 0 && job.Stage == "reading"
 		})
 		close(release)
-		await(t, "done", inState(t, s, e.RunID, "done"))
+		await.Until(t, "done", inState(t, s, e.RunID, "done"))
 	})
 }
 

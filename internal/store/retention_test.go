@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"heapdrift/internal/await"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 )
@@ -93,7 +94,11 @@ func TestUploadWaitsForDeletion(t *testing.T) {
 				t.Error("the upload did not wait")
 			}
 		})
-		time.Sleep(50 * time.Millisecond)
+		await.Until(t, "the upload to wait for a lock", func() bool {
+			var n int
+			err := l.conn.QueryRow(t.Context(), `select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`).Scan(&n)
+			return err == nil && n > 0
+		})
 		deleted = true
 		return nil
 	})

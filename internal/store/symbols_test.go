@@ -14,6 +14,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/await"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 	"heapdrift/internal/store/storetest"
@@ -397,7 +398,11 @@ func TestFileThatIsBeingAddedIsSeen(t *testing.T) {
 					t.Error(err)
 				}
 			})
-			time.Sleep(100 * time.Millisecond) // it is about to commit
+			await.Until(t, "the file that is about to be committed", func() bool {
+				var n int
+				err := conn.QueryRow(t.Context(), `select count(*) from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`).Scan(&n)
+				return err == nil && n > 0
+			})
 			if !queued {
 				saveCaptures()
 				handed = due()
@@ -418,7 +423,9 @@ func TestNoFileIsMissed(t *testing.T) {
 	s, _ := open(t)
 	const runs, files = 8, 12
 	var wait sync.WaitGroup
-	pause := func() { time.Sleep(time.Duration(rand.IntN(4000)) * time.Microsecond) }
+	pause := func() {
+		time.Sleep(time.Duration(rand.IntN(4000)) * time.Microsecond) //nolint:forbidigo // another order each time
+	}
 	stop := make(chan struct{})
 	var mu sync.Mutex
 	seen := map[int64]int{} // files that the stored names of a run rest on

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"heapdrift/internal/await"
 	"heapdrift/internal/testdb"
 )
 
@@ -25,14 +25,10 @@ func TestSweep(t *testing.T) {
 	if _, err := os.Stat(left); err != nil {
 		t.Fatalf("nothing to sweep: %v", err)
 	}
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) { // its server is shutting down
-		if _, err := os.Stat(filepath.Join(left, "postgres", "data", "postmaster.pid")); err != nil {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the server of the killed process runs on")
-		}
-	}
+	await.Until(t, "the end of the killed process's server", func() bool {
+		_, err := os.Stat(filepath.Join(left, "postgres", "data", "postmaster.pid"))
+		return err != nil
+	})
 	// A directory whose process seems to be gone, but which is locked: it is this process's own under another name.
 	locked := filepath.Join(filepath.Dir(left), strings.Replace(filepath.Base(left), "testdb-", "testdb-9", 1))
 	if err := errors.Join(os.Mkdir(locked, 0o755), os.Symlink(mine, filepath.Join(locked, "postgres"))); err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"heapdrift/internal/await"
 	"heapdrift/internal/testdb"
 )
 
@@ -128,12 +129,9 @@ func TestDatabaseIsDropped(t *testing.T) {
 			t.Errorf("%d databases are called %s", n, name)
 		}
 	})
-	for began := time.Now(); query[int](t, conn, `select count(*) from pg_database where datname = '`+name+`'`) != 0; {
-		if time.Since(began) > time.Minute {
-			t.Fatalf("database %q is still there", name)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	await.Until(t, "the end of database "+name, func() bool {
+		return query[int](t, conn, `select count(*) from pg_database where datname = '`+name+`'`) == 0
+	})
 }
 
 var fillings atomic.Int32

@@ -59,7 +59,7 @@ func (c *client) send(ctx context.Context, files []file, suffix string) error {
 // put sends a file until it is accepted or refused for good.
 func (c *client) put(ctx context.Context, f file) error {
 	query := url.Values{"project": {"chaos"}, "build": {"1"}, "scenario": {"s"}, "run": {f.run}, "name": {f.name}}
-	for until := time.Now().Add(giveUp); time.Now().Before(until) && ctx.Err() == nil; time.Sleep(tryAgain) {
+	for until := time.Now().Add(giveUp); time.Now().Before(until) && ctx.Err() == nil; rest(ctx, tryAgain) {
 		status, body := c.do(ctx, http.MethodPut, "/api/v1/evidence?"+query.Encode(), f.content)
 		switch {
 		case status == http.StatusCreated || status == http.StatusOK || status == http.StatusAccepted:
@@ -165,10 +165,18 @@ func (c *client) outcome(ctx context.Context, run int64) (outcome, error) {
 				return outcome{view.State, len(view.Evidence), canonical(report)}, nil
 			}
 		}
-		if time.Now().After(until) {
+		if time.Now().After(until) || ctx.Err() != nil {
 			return outcome{}, fmt.Errorf("run %d is stuck: %d %s", run, status, body)
 		}
-		time.Sleep(tryAgain)
+		rest(ctx, tryAgain)
+	}
+}
+
+// rest waits before the next attempt, unless the context ends.
+func rest(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
 	}
 }
 

@@ -103,10 +103,10 @@ func (h *house) awaitReady(ctx context.Context) error {
 			if status, _ := c.do(ctx, http.MethodGet, "/readyz", nil); status == http.StatusOK {
 				break
 			}
-			if time.Now().After(until) {
+			if time.Now().After(until) || ctx.Err() != nil {
 				return fmt.Errorf("%s is not ready within a minute; its log is in %s", server, h.dir)
 			}
-			time.Sleep(tryAgain)
+			rest(ctx, tryAgain)
 		}
 	}
 	return nil
@@ -201,7 +201,7 @@ func (h *house) killPostgres() {
 			return
 		}
 		fmt.Println("  PostgreSQL:", err)
-		time.Sleep(time.Second)
+		rest(context.Background(), time.Second)
 	}
 }
 
@@ -242,7 +242,7 @@ func (p *process) start() {
 			}
 			fmt.Fprintf(log, "--- ended: %v\n", err)
 			_ = log.Close()
-			time.Sleep(200 * time.Millisecond)
+			rest(context.Background(), 200*time.Millisecond) // or one that ends at once takes a core
 		}
 	}()
 	<-started
@@ -303,7 +303,7 @@ func startS3() (*s3, error) {
 	inner := blobtest.NewS3()
 	s := &s3{address: l.Addr().String()}
 	inner.Meddle = func(w http.ResponseWriter, r *http.Request) bool {
-		time.Sleep(time.Duration(s.delay.Load()))
+		rest(r.Context(), time.Duration(s.delay.Load()))
 		switch {
 		case s.failing.Load():
 			w.WriteHeader(http.StatusServiceUnavailable)

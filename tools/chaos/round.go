@@ -41,7 +41,7 @@ func round(ctx context.Context, dir string, o options) (_ map[string]outcome, er
 	all.Go(func() {
 		for n := 0; storm.Err() == nil && sent == nil; n++ {
 			sent = c.send(ctx, evidence(o.seed, o.runs), fmt.Sprintf("-%d", n))
-			time.Sleep(pause) // or what waits for the workers only grows
+			rest(storm, pause) // or what waits for the workers only grows
 		}
 	})
 	h.storm(storm, rand.New(rand.NewPCG(o.seed, 1)))

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"heapdrift/internal/await"
 	"heapdrift/internal/store"
 	"heapdrift/internal/store/storetest"
 )
@@ -167,7 +168,7 @@ func TestPutBroken(t *testing.T) {
 	n := start(t)
 	conn, _ := n.dial("PUT", evidence(), "Content-Length: 100000\r\n", umdhLog(5000))
 	_ = conn.Close()
-	eventually(t, "the request is given up", func() bool { return n.log.has(`"method":"PUT"`) })
+	await.Until(t, "the end of the request", func() bool { return n.log.has(`"method":"PUT"`) })
 	if !n.log.has(`"status":400`) && !n.log.has(`"status":499`) {
 		t.Errorf("a broken connection is not told from a failure: %s", n.log.text())
 	}

@@ -220,16 +220,6 @@ func (n *node) content(sha string) []byte {
 	return text
 }
 
-// eventually waits until another goroutine of the server has made a condition true.
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain until %s", what)
-		}
-	}
-}
-
 // umdhLog is a log as UMDH writes it, of at least the given size in bytes.
 func umdhLog(size int) string {
 	var b bytes.Buffer

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"heapdrift/internal/await"
 )
 
 // createSymbols begins an upload of symbols; the parameter more is added to its metadata.
@@ -61,7 +63,7 @@ func TestTusSymbolsInterrupted(t *testing.T) {
 		fmt.Sprintf("Tus-Resumable: 1.0.0\r\nContent-Type: %s\r\nUpload-Offset: 0\r\nContent-Length: %d\r\n",
 			offsetStream, len(pdb)), pdb[:sent])
 	_ = conn.Close()
-	eventually(t, "all that was sent is kept", func() bool { return offset(t, n.head(upload)) == sent })
+	await.Until(t, "all that was sent to be kept", func() bool { return offset(t, n.head(upload)) == sent })
 	got := decode[takenSymbols](t, n.patch(upload, sent, strings.NewReader(pdb[sent:])).want(t, 200, ""))
 	if len(got.Modules) != 1 || got.Modules[0].Key != pdbKey || string(n.content(digest(pdb))) != pdb {
 		t.Errorf("%+v", got)

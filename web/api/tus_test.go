@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"heapdrift/internal/await"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/store"
 	"heapdrift/internal/store/storetest"
@@ -133,7 +134,7 @@ func TestTusResumeOnAnotherNode(t *testing.T) {
 		fmt.Sprintf("Tus-Resumable: 1.0.0\r\nContent-Type: %s\r\nUpload-Offset: 0\r\nContent-Length: %d\r\n",
 			offsetStream, len(log)), log[:sent])
 	_ = conn.Close()
-	eventually(t, "all that was sent is kept", func() bool { return offset(t, other.head(upload)) == sent })
+	await.Until(t, "all that was sent to be kept", func() bool { return offset(t, other.head(upload)) == sent })
 	last := other.patch(upload, sent, strings.NewReader(log[sent:])).want(t, 204, "")
 	if other.evidenceOf(last) != digest(log) {
 		t.Error("other bytes are stored")

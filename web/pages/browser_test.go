@@ -10,10 +10,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	cdp "github.com/chromedp/chromedp"
 
+	"heapdrift/internal/await"
 	"heapdrift/internal/store"
 	"heapdrift/internal/testbrowser"
 )
@@ -146,12 +146,14 @@ const ready = `document.readyState === "complete" && !document.querySelector(".h
 func (b *tab) see(expression string) {
 	b.t.Helper()
 	var err error
-	for range 1200 {
+	ctx, cancel := context.WithTimeout(b.ctx, await.Patience)
+	defer cancel()
+	if await.Poll(ctx, func() bool {
 		var is bool
-		if is, err = cdp.Run(b.ctx, cdp.Evaluate[bool](ready+` && !!(`+expression+")")); is {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
+		is, err = cdp.Run(b.ctx, cdp.Evaluate[bool](ready+` && !!(`+expression+")"))
+		return is
+	}) {
+		return
 	}
 	shown, _ := cdp.Run(b.ctx, cdp.Evaluate[string](`document.title + "\n" + document.querySelector("main").innerText`))
 	b.t.Fatalf("waited in vain for %s: %v; the page shows %s", expression, err, shown)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/chromedp/cdproto/runtime"
 	cdp "github.com/chromedp/chromedp"
+
+	"heapdrift/internal/await"
 )
 
 // reach runs a function on what a selector of CSS or XPath selects, once that is shown and enabled. It returns what is in
@@ -74,14 +76,13 @@ func patiently(what string, try func(ctx context.Context, t *cdp.Target) error) 
 	return cdp.Func(func(ctx context.Context, t *cdp.Target) error {
 		ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 		defer cancel()
-		err := try(ctx, t)
-		for err != nil && ctx.Err() == nil {
-			time.Sleep(50 * time.Millisecond)
-			if again := try(ctx, t); ctx.Err() == nil {
+		var err error
+		if !await.Poll(ctx, func() bool {
+			if again := try(ctx, t); err == nil || ctx.Err() == nil {
 				err = again // else it says no more than that the time is over
 			}
-		}
-		if err != nil {
+			return err == nil
+		}) {
 			return fmt.Errorf("%s: %w", what, err)
 		}
 		return nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"heapdrift/internal/apart"
+	"heapdrift/internal/await"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/embedded"
 	"heapdrift/internal/intake"
@@ -95,18 +96,15 @@ func start(t testing.TB, path symbols.Library, readers *apart.Runner) *Pipeline 
 }
 
 // Settled waits until a run has no work left.
-func (p *Pipeline) Settled(t testing.TB, id int64) store.Run {
+func (p *Pipeline) Settled(t testing.TB, id int64) (run store.Run) {
 	t.Helper()
-	for range 4800 {
-		run, err := store.Read(t.Context(), p.Store, func(v store.View) (store.Run, error) { return v.Run(t.Context(), id) })
+	await.Until(t, "the jobs of the run to end", func() bool {
+		var err error
+		run, err = store.Read(t.Context(), p.Store, func(v store.View) (store.Run, error) { return v.Run(t.Context(), id) })
 		if err != nil {
 			t.Fatal(err)
 		}
-		if run.Pending == 0 {
-			return run
-		}
-		time.Sleep(25 * time.Millisecond)
-	}
-	t.Fatal("the run's jobs do not end")
-	return store.Run{}
+		return run.Pending == 0
+	})
+	return run
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"heapdrift/internal/await"
 	"heapdrift/internal/symbols/symsrv"
 )
 
@@ -63,7 +64,7 @@ func TestParallelLimit(t *testing.T) {
 		if n := now.Add(1); n > most.Load() {
 			most.Store(n)
 		}
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Millisecond) //nolint:forbidigo // an answer takes its time, or requests would not overlap
 		now.Add(-1)
 		_, _ = rw.Write([]byte(right))
 	})
@@ -91,9 +92,7 @@ func TestCancelledDownload(t *testing.T) {
 		}
 		_, _ = rw.Write(make([]byte, 1<<16))
 		_ = http.NewResponseController(rw).Flush()
-		for len(grown(t, cache)) == 0 && r.Context().Err() == nil {
-			time.Sleep(time.Millisecond)
-		}
+		await.Poll(r.Context(), func() bool { return len(grown(t, cache)) > 0 })
 		cancel()
 		<-r.Context().Done()
 	})
@@ -102,11 +101,7 @@ func TestCancelledDownload(t *testing.T) {
 	if _, _, err := parse(t, "srv*"+w.URL, opt).Find(ctx, app); err == nil {
 		t.Error("a cancelled search ended well")
 	}
-	for deadline := time.Now().Add(5 * time.Second); len(grown(t, opt.Cache)) > 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("left behind: %q", grown(t, opt.Cache))
-		}
-	}
+	await.Until(t, "the end of what was downloaded", func() bool { return len(grown(t, opt.Cache)) == 0 })
 }
 
 // TestSweep removes what a killed process left in a staging folder, and nothing younger.

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"heapdrift/internal/await"
 	"heapdrift/internal/symbols/symsrv"
 )
 
@@ -51,9 +51,7 @@ func TestKilled(t *testing.T) {
 		}
 		return n
 	}
-	for deadline := time.Now().Add(time.Minute); size() < half && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond)
-	}
+	await.Until(t, "half of the file", func() bool { return size() >= half })
 	if err := process.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
