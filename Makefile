@@ -1,7 +1,7 @@
 # The commands of the project. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build check test lint generate bench fuzz chaos mutate mutate-diff
+.PHONY: help setup run build check test lint generate bench fuzz chaos mutate mutate-diff
 
 # Packages whose tests take longest; those that wait most stand beside those that compute.
 LONG := ./web/pages,./internal/store,./cmd/heapdrift,./ingest/dump,./tools/chaos,./ingest/ntheap,./web/api,./ingest/umdh,./worker,./ingest/windbg,./internal/queue
@@ -11,6 +11,9 @@ GOLANGCI := go tool -modfile=$(CURDIR)/tools/lint/go.mod golangci-lint
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## install what tests use beside Go (Debian, Ubuntu), as .ci/run does
+	tools/setup/setup.sh
 
 run: ## build, then start everything on this machine with a demo project
 	go build -o bin/heapdrift ./cmd/heapdrift

@@ -17,6 +17,7 @@ import (
 	"heapdrift/internal/await"
 	"heapdrift/internal/embedded"
 	"heapdrift/internal/memory"
+	"heapdrift/internal/needs"
 	"heapdrift/internal/testdb"
 )
 
@@ -28,11 +29,7 @@ func postgresProgram(t *testing.T, name string) string {
 			return path
 		}
 	}
-	path, err := exec.LookPath(name)
-	if err != nil {
-		t.Skipf("%s is not installed", name)
-	}
-	return path
+	return needs.Program(t, name)
 }
 
 func globbed(pattern string) []string {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"heapdrift/internal/corpus"
+	"heapdrift/internal/needs"
 )
 
 // TestTable parses the embedded table, all of it, and asks each layout for what the walks need.
@@ -55,10 +56,7 @@ func TestBadTables(t *testing.T) {
 // agree.
 func TestTableAgainstPDBs(t *testing.T) {
 	path := corpus.Path(t, "layouts", "ntdll_public_pdb_layouts.json.xz")
-	if _, err := exec.LookPath("xz"); err != nil {
-		t.Skip("xz is not installed")
-	}
-	unpack := exec.CommandContext(t.Context(), "xz", "-dc", path)
+	unpack := exec.CommandContext(t.Context(), needs.Program(t, "xz"), "-dc", path)
 	unpack.Stderr = os.Stderr
 	text, err := unpack.Output()
 	if err != nil {

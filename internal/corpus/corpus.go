@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"heapdrift/internal/needs"
 )
 
 // Path returns the path of a file or folder of the corpus, or skips the test. The corpus is at HEAPDRIFT_CORPUS, by
@@ -19,7 +21,7 @@ func Path(t testing.TB, elements ...string) string {
 	}
 	path := filepath.Join(append([]string{root}, elements...)...)
 	if _, err := os.Stat(path); err != nil {
-		t.Skipf("the corpus is not here (%v); HEAPDRIFT_CORPUS names its folder", err)
+		needs.SkipWithoutCorpus(t, err)
 	}
 	return path
 }

@@ -17,6 +17,7 @@ import (
 	"heapdrift/internal/await"
 	"heapdrift/internal/embedded"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/needs"
 	"heapdrift/internal/queue"
 	"heapdrift/internal/store"
 	"heapdrift/internal/store/storetest"
@@ -42,10 +43,7 @@ var brokers = map[string]func(*testing.T) string{
 		return "redis://" + r.Addr()
 	},
 	"redis-server": func(t *testing.T) string {
-		binary, err := exec.LookPath("redis-server")
-		if err != nil {
-			t.Skip("redis-server is not installed")
-		}
+		binary := needs.Program(t, "redis-server")
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)

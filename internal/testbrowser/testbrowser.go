@@ -11,6 +11,8 @@ import (
 	"time"
 
 	cdp "github.com/chromedp/chromedp"
+
+	"heapdrift/internal/needs"
 )
 
 // Patience bounds a test in which the browser hangs. On an idle machine the longest takes half a minute, beside eleven
@@ -26,7 +28,7 @@ func Find(t testing.TB) string {
 			return path
 		}
 	}
-	t.Skip("chromium is not installed")
+	needs.SkipWithout(t, "chromium-headless-shell")
 	return ""
 }
 

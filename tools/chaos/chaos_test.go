@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"heapdrift/internal/needs"
 )
 
 // storms skips the test where no storm is possible, and changes to the root of the repository.
@@ -16,9 +18,7 @@ func storms(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("processes are frozen and killed as Linux does it")
 	}
-	if _, err := exec.LookPath("redis-server"); err != nil {
-		t.Skip("redis-server is not installed")
-	}
+	needs.Program(t, "redis-server")
 	t.Chdir("../..")
 }
 

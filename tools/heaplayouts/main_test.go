@@ -9,16 +9,14 @@ import (
 	"testing"
 
 	"heapdrift/internal/corpus"
+	"heapdrift/internal/needs"
 )
 
 // unpacked is a file of the corpus without its compression.
 func unpacked(t *testing.T, name string) []byte {
 	t.Helper()
 	path := corpus.Path(t, "layouts", name)
-	if _, err := exec.LookPath("xz"); err != nil {
-		t.Skip("xz is not installed")
-	}
-	text, err := exec.CommandContext(t.Context(), "xz", "-dc", path).Output()
+	text, err := exec.CommandContext(t.Context(), needs.Program(t, "xz"), "-dc", path).Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"heapdrift/internal/await"
+	"heapdrift/internal/needs"
 	"heapdrift/internal/store"
 	"heapdrift/internal/store/storetest"
 )
@@ -193,10 +194,7 @@ func TestPutStalled(t *testing.T) {
 }
 
 func TestPutByCurl(t *testing.T) {
-	curl, err := exec.LookPath("curl")
-	if err != nil {
-		t.Skip("curl is not installed")
-	}
+	curl := needs.Program(t, "curl")
 	n := start(t)
 	file := filepath.Join(t.TempDir(), "a.txt")
 	if err := os.WriteFile(file, []byte(umdhLog(2_000_000)), 0o600); err != nil {

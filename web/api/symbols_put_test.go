@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"heapdrift/internal/needs"
 	"heapdrift/internal/symbols/pdb/pdbtest"
 	"heapdrift/internal/symbols/pe/petest"
 )
@@ -156,10 +157,7 @@ func TestPutSymbolsTwoAtOnce(t *testing.T) {
 }
 
 func TestPutSymbolsByCurl(t *testing.T) {
-	curl, err := exec.LookPath("curl")
-	if err != nil {
-		t.Skip("curl is not installed")
-	}
+	curl := needs.Program(t, "curl")
 	n := start(t)
 	pdb, _ := symbolsOf(t, 7)
 	file := filepath.Join(t.TempDir(), "app.pdb")

@@ -2,6 +2,7 @@ package blame_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"heapdrift/internal/analysis/blame"
 	"heapdrift/internal/corpus"
+	"heapdrift/internal/needs"
 )
 
 // labBlame is the function to blame for each role of the lab's programs, as their sources in lab/src show it.
@@ -64,7 +66,7 @@ func TestLab(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(corpus.Path(t, "lab") + "/*/truth.json")
 	if err != nil || len(files) == 0 {
-		t.Skip("the corpus has no lab")
+		needs.SkipWithoutCorpus(t, errors.Join(err, errors.New("it has no lab")))
 	}
 	byRole, roleOf, judged := map[string]string{}, map[string]string{}, 0
 	for _, file := range files {

@@ -13,6 +13,7 @@ import (
 
 	"heapdrift/internal/analysis/blame"
 	"heapdrift/internal/corpus"
+	"heapdrift/internal/needs"
 )
 
 // A sample is a program that the test builds.
@@ -78,9 +79,7 @@ func TestRebuild(t *testing.T) {
 	}
 	t.Parallel()
 	for _, tool := range []string{"clang", "lld-link"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("%s is not here: %v", tool, err)
-		}
+		needs.Program(t, tool)
 	}
 	kept := make([][]outcome, len(samples))
 	mistaken := make([]outcome, len(samples))

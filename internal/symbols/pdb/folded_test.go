@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"heapdrift/internal/corpus"
+	"heapdrift/internal/needs"
 	"heapdrift/internal/symbols/pdb"
 	"heapdrift/internal/symbols/pdb/pdbtest"
 )
@@ -115,9 +116,7 @@ func TestFoldedFunctionsOfAnyProgram(t *testing.T) {
 // Where clang and lld-link fold equal functions, the line belongs to the function that is named.
 func TestFoldedFunctionsOfLLD(t *testing.T) {
 	for _, tool := range []string{"clang", "lld-link"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("%s is not here: %v", tool, err)
-		}
+		needs.Program(t, tool)
 	}
 	source, err := os.ReadFile("testdata/folded.cpp")
 	if err != nil {

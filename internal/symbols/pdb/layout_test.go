@@ -9,16 +9,17 @@ import (
 	"testing"
 
 	"heapdrift/internal/corpus"
+	"heapdrift/internal/needs"
 	"heapdrift/internal/symbols/pdb"
 	"heapdrift/internal/symbols/pdb/pdbtest"
 )
 
 // The layouts of NT's structures are those that another reader found in the same PDBs.
 func TestNTLayouts(t *testing.T) {
-	text, err := exec.CommandContext(t.Context(), "xz", "-dc",
-		corpus.Path(t, "layouts", "ntdll_public_pdb_layouts.json.xz")).Output()
+	path := corpus.Path(t, "layouts", "ntdll_public_pdb_layouts.json.xz")
+	text, err := exec.CommandContext(t.Context(), needs.Program(t, "xz"), "-dc", path).Output()
 	if err != nil {
-		t.Skip("xz is not here: ", err)
+		t.Fatal(err)
 	}
 	var all map[string]struct {
 		Types map[string]struct {
