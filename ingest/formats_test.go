@@ -2,6 +2,8 @@ package ingest_test
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -28,13 +30,15 @@ func dumpOf(seed uint64) []byte {
 		Blocks: 20}), dumptest.Program{PID: 42}).Bytes()
 }
 
-// The content of a file decides its format, whether the file is packed or not.
+// The content of a file decides its format, whether the file is packed or not. Formats whose samples are not made here
+// have a file testdata/sample.* in the package of their reader.
 func TestFormats(t *testing.T) {
-	for name, test := range map[string]struct {
+	type sample struct {
 		data  []byte
 		kind  evidence.Kind
 		gives capture.Kind
-	}{
+	}
+	samples := map[string]sample{
 		"app.dmp":     {dumpOf(1), "minidump", "minidump"},
 		"report.mht":  {debugdiagtest.Walkthrough().MIME(), "debugdiag-report", "debugdiag-report"},
 		"report.html": {debugdiagtest.Walkthrough().HTML(), "debugdiag-report", "debugdiag-report"},
@@ -42,7 +46,34 @@ func TestFormats(t *testing.T) {
 		"app.mmp":     {[]byte(regions), "vmmap", "vmmap"},
 		"app.xml":     {[]byte(stops), "appverifier-log", "appverifier-log"},
 		"app.log":     {log(8), "umdh", "umdh-snapshot"},
-	} {
+	}
+	formats, has := ingest.Formats(), map[evidence.Kind]bool{"etl": true} // of several files: traces_test.go
+	for _, s := range samples {
+		has[s.kind] = true
+	}
+	kept, err := filepath.Glob("*/testdata/sample.*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range kept {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind, err := ingest.Inspect(t.Context(), source(name, data))
+		if err != nil || has[kind] {
+			t.Errorf("%s is %q, %v: it is to be of a format without another sample", name, kind, err)
+			continue
+		}
+		has[kind] = true
+		samples[filepath.Base(name)] = sample{data, kind, capture.Kind(formats.Of(kind).Captures[0])}
+	}
+	for _, f := range formats {
+		if !has[f.Kind] {
+			t.Errorf("%s has no sample: put one into testdata/sample%s of its reader", f.Kind, append(f.Extensions, ".txt")[0])
+		}
+	}
+	for name, test := range samples {
 		for _, packed := range []struct {
 			name string
 			data []byte

@@ -67,8 +67,8 @@ func TestNobodyElseNamesAFormat(t *testing.T) {
 	}
 }
 
-// No reader imports another: what two of them need is in a package that no row names. .golangci.yml restricts the
-// present readers further; this test covers a new one, too.
+// No reader imports another: what two of them need is in a package that no row names. .golangci.yml says what else they
+// may import; this test goes by the rows.
 func TestNoReaderKnowsAnother(t *testing.T) {
 	readers := readersOf(t, ingest.Formats())
 	for kind, folders := range readers {
