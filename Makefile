@@ -38,12 +38,13 @@ AT_A_TIME := $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
 test: ## run every test under the race detector; skips and a count close the output
 	@$(RACE) go run tools/testsummary/main.go .:$(LONG) $(TOOL_MODULES) -- -race -p $(AT_A_TIME) -count=1 -timeout 60m -vet=off -ldflags=-w ./...
 
-lint: ## go vet, golangci-lint (the first time builds it, about a minute), templ's formatting, the CI client on other systems
+lint: ## go vet, golangci-lint (the first time builds it, about a minute), templ's formatting, the English of texts, the CI client on other systems
 	go vet ./...
 	@for system in windows darwin; do (set -x; GOOS=$$system CGO_ENABLED=0 go build -o /dev/null ./cmd/heapdrift) || exit 1; done
 	$(GOLANGCI) run
 	@for module in $(TOOL_MODULES); do (set -x; cd $$module && go vet ./... && $(GOLANGCI) run) || exit 1; done
 	go tool templ fmt -fail .
+	go run ./tools/words
 
 generate: ## rewrite generated files; they are committed
 	go tool templ generate

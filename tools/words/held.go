@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// heldFiles are the files whose text keeps the rules, as patterns of path.Match. A file is listed when it has been
+// mended; the list only grows. Files that a pattern matches and that users do not read (tests, generated code) are
+// left out by notRead.
+var heldFiles = []string{
+	"web/pages/search/*.templ",
+}
+
+// notRead are the ends of names that hold no text for users, although a pattern matches them.
+var notRead = []string{"_templ.go", "_test.go"}
+
+// A filesystem lists and reads files.
+type filesystem = fs.FS
+
+// match lists the files that the patterns name, in order. A pattern that names no file is an error: the file has moved.
+func match(files filesystem, patterns []string) ([]string, error) {
+	var names []string
+	for _, pattern := range patterns {
+		matched, err := fs.Glob(files, pattern)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", pattern, err)
+		}
+		if len(matched) == 0 {
+			return nil, fmt.Errorf("%s: no file has this name", pattern)
+		}
+		for _, name := range matched {
+			if !slices.ContainsFunc(notRead, func(end string) bool { return strings.HasSuffix(name, end) }) {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// readers find the texts of a file, by the end of its name.
+var readers = map[string]func(name string, content []byte) ([]text, error){
+	".templ": readTempl,
+	".go":    readGo,
+	".md":    readMarkdown,
+}
+
+func read(files filesystem, name string) ([]text, error) {
+	reader := readers[path.Ext(name)]
+	if reader == nil {
+		return nil, fmt.Errorf("%s: no reader for such files", name)
+	}
+	content, err := fs.ReadFile(files, name)
+	if err != nil {
+		return nil, err
+	}
+	texts, err := reader(name, content)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return texts, nil
+}
