@@ -56,20 +56,20 @@ func TestLeaksInBrowser(t *testing.T) {
 	b.do(cdp.NavigateBack())
 	b.see(`!document.querySelector(".rt .clauses") && location.search === "?open=none"`)
 	b.do(cdp.Navigate(s.url+"/projects/shopd/signatures/"+leak.Text), typed("#comment", "It is kept."),
-		typed("#comment-actor", "Ada"), press(`//button[text()="Comment"]`))
-	b.see(`document.querySelector("#triage .push").innerText === "you are Ada" && document.querySelector(".said .comment")`)
+		typed("#comment-actor", "Ada"), press(`//button[text()="Add comment"]`))
+	b.see(`document.querySelector("#triage .push").innerText === "Changes are logged as Ada" && document.querySelector(".said .comment")`)
 
 	// The page says what the change does before anything is saved, and says it anew as fields change.
-	b.do(press(`//a[text()="Known until…"]`))
+	b.do(press(`//a[text()="Mark as known…"]`))
 	b.see(`location.search === "?say=known" && window.htmx && document.querySelector("#effect").innerText.includes("the gate of build 4813")`)
 	b.do(typed("#until-build", "4813\t"))
 	b.see(`document.querySelector("#effect").innerText.startsWith("The gate of build 4813 fails with this as it does now")`)
-	b.do(typed("#reason", "vendor"), press(`//button[text()="Tolerate it"]`))
+	b.do(typed("#reason", "vendor"), press(`//button[text()="Mark as known"]`))
 	b.see(`!location.search && document.querySelector("#triage .s-ongoing")`)
-	b.do(press(`//a[text()="Not a leak…"]`), typed("#reason", "a pool"),
-		press(`//button[text()="It is not a leak"]`))
+	b.do(press(`//a[text()="Mark as not a leak…"]`), typed("#reason", "a pool"),
+		press(`//button[text()="Mark as not a leak"]`))
 	b.see(`document.querySelector("#triage .s-known")`)
-	b.do(press(`//button[text()="Take it"]`))
+	b.do(press(`//button[text()="Assign to me"]`))
 	b.see(`document.querySelector("#triage .av").title === "Ada"`)
 }
 

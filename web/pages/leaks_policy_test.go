@@ -11,8 +11,8 @@ import (
 func TestPolicyPage(t *testing.T) {
 	s, _ := openHistory(t)
 	const path = "/projects/shopd/policy"
-	has(t, words(s.page(path)), "When a gate fails", "Any leak fails, unless a call says what fails instead", "Evidence that does not decide warns (exit 4).",
-		"none saved yet: calls decide what fails")
+	has(t, words(s.page(path)), "Failure conditions", "Any leak fails, unless a call says what fails instead", "Evidence that does not decide warns (exit 4).",
+		"No policy is saved: the request’s fail_on decides.")
 	has(t, words(s.page(path)), "What matters: leaks of more than 10.0 MB per day, or 8.00 KB per run where the evidence has no times (the default).")
 	const lenient = `{"default": {"fail_on": [], "canary": "Canary::Leak"}, "scenarios": {"soak": {"fail_on": ["leak"], "matters": "1MB/day"}}}`
 	status, page := s.fill(path, "text", lenient, "version", "0", "do", "preview")
@@ -22,7 +22,7 @@ func TestPolicyPage(t *testing.T) {
 	lacks(t, words(page), "unless a call says what fails instead") // it would be saved
 	has(t, words(page), "All other scenarios", "Canary::Leak must be found in each run", "Scenario soak",
 		"What matters: leaks of more than 1.00 MB per day.",
-		"What this would change", "Verdicts that change", "failed", "inconclusive")
+		"Preview of changes", "Changed verdicts", "failed", "inconclusive")
 	if file := must[store.PolicyFile](t)(storetest.Now(t, s.store).Policy(t.Context(), "shopd")); file.Version != 0 {
 		t.Errorf("a preview saved %+v", file)
 	}
@@ -30,7 +30,7 @@ func TestPolicyPage(t *testing.T) {
 	if status != http.StatusSeeOther || location != path+"?saved=1" {
 		t.Fatalf("save: %d %.300s", status, location)
 	}
-	has(t, words(s.page(location)), "Saved.", "the present version is 1", "first", "Ada")
+	has(t, words(s.page(location)), "Saved.", "current version: 1", "first", "Ada")
 	has(t, words(s.page(path)), "Scenario soak", "Any leak fails. A call may ask for more, never for less.")
 	if status, page = s.fill(path, "text", `{"default": {"fail": 1}}`, "version", "1", "do",
 		"save"); status != http.StatusUnprocessableEntity {
@@ -40,11 +40,11 @@ func TestPolicyPage(t *testing.T) {
 	if status, page = s.fill(path, "text", `{}`, "version", "0", "do", "save"); status != http.StatusConflict {
 		t.Errorf("an old page: %d", status)
 	}
-	has(t, words(page), "Someone saved version 1 meanwhile")
+	has(t, words(page), "Compare your text with version 1", "another user saved it first.")
 	if status, _ = s.fill(path, "text", `{}`, "version", "1", "do", "save"); status != http.StatusSeeOther {
 		t.Errorf("a second version: %d", status)
 	}
-	has(t, words(s.page(path+"?version=1")), "Version 1, not the present one", "Canary::Leak")
+	has(t, words(s.page(path+"?version=1")), "Version 1 (superseded)", "Canary::Leak")
 	if status, _ := s.get("/projects/nobody/policy", "Accept", "text/html"); status != http.StatusNotFound {
 		t.Errorf("no project: %d", status)
 	}
@@ -57,6 +57,6 @@ func TestRulesPageSaysWhatFallsSilent(t *testing.T) {
 	if status != http.StatusOK {
 		t.Fatalf("%d %.300s", status, page)
 	}
-	has(t, words(page), "Silenced", "known-by-rule", "Verdicts that change", "passed",
-		"Nothing: every stack keeps its signature.")
+	has(t, words(page), "No longer counted", "known-by-rule", "Changed verdicts", "passed",
+		"Every stack keeps its signature.")
 }

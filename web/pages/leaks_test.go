@@ -69,9 +69,9 @@ func TestLeaksOfProject(t *testing.T) {
 	s, _ := openHistory(t)
 	page := s.page("/projects/shopd")
 	has(t, words(page), "Leaks", "all", "new 1 found 3 ongoing 0", "State", "Builds to 4813", "Receipt:: AppendLine", "leak",
-		"certain", "receipt.cpp:118", "bad in soak-60min", "2.48 MB/hour", "4812", "exercised and clean",
-		"not exercised: nothing is known", "Runs")
-	has(t, page, `aria-label="bad in 2 of 3 builds, not exercised in 0"`,
+		"certain", "receipt.cpp:118", "leaks in soak-60min", "2.48 MB/hour", "4812", "clean",
+		"not exercised: no data", "Runs")
+	has(t, page, `aria-label="leaks in 2 of 3 builds, not exercised in 0"`,
 		`class="h-clean"><title>4811: clean, stable</title>`, `class="h-leak"><title>4812: leak</title>`,
 		`title="clean in build 4811">4812<`)
 	leak := signatureOf(t, s, appendLine)
@@ -89,7 +89,7 @@ func TestLeaksOfProject(t *testing.T) {
 			t.Errorf("%s: the list begins with %s", query, row)
 		}
 	}
-	has(t, words(s.page("/projects/shopd?q=nosuchthing&owner=x")), "No signature matches. Show all")
+	has(t, words(s.page("/projects/shopd?q=nosuchthing&owner=x")), "No leak matches. Show all")
 	has(t, s.page("/projects/shopd?state=new&q=a&sort=growth"), `value="a"`, `name="state" value="new"`,
 		`href="/projects/shopd?q=a&amp;sort=growth"`)
 }
@@ -101,15 +101,15 @@ func TestSignaturePage(t *testing.T) {
 	page := s.page(path)
 	has(t, words(page), "Branches", "main new between 4811 and 4812 4811", "4812: 100 %", "none")
 	has(t, words(page), "Leaking", "new", "Receipt::AppendLine", "leaks", "2.48 MB/hour",
-		"in soak-60min, build 4813: blocks of 384 B from receipt.cpp:118; first bad in 4812.", "leak", "certain",
+		"in soak-60min, build 4813: blocks of 384 B from receipt.cpp:118; first seen in 4812.", "leak", "certain",
 		"one kind of evidence shows it", "open in 1 of 1 scenario", "Compare 4811 → 4812", "Triage", "new",
-		"nobody’s yet", "Assign…", "Known until…", "Not a leak…", "Fixed in…", "Link a ticket…",
-		"changes are recorded as somebody’s",
+		"no owner", "Assign owner…", "Mark as known…", "Mark as not a leak…", "Mark as fixed…", "Link ticket…",
+		"Changes are logged without a name (log in to be named).",
 		"Growth of this leak, by build", "4812, soak-60min: 2.48 MB per hour", "first bad: 4811 → 4812", "Stacks", "Evidence",
-		"met:", "Witnesses in build 4813", "UMDH snapshots", "History", "4813", "4812", "4811", "stable",
-		"What it is made of", "shopd!Shop::Orders::Receipts::Receipt::AppendLine", "your own, blamed", "blame here instead",
-		"Decisions and comments", "Since when", "Came between build 4811, which exercised it and was clean, and build 4812.",
-		"Compare the two", "last bad in build 4813", "Other names")
+		"met:", "Evidence for build 4813", "UMDH snapshots", "History", "4813", "4812", "4811", "stable",
+		"Identity", "shopd!Shop::Orders::Receipts::Receipt::AppendLine", "your own, blamed", "blame here instead",
+		"Decisions and comments", "First seen", "First seen in 4812. Clean in 4811, which ran its callers.",
+		"Compare both builds", "last leaked in build 4813", "Other names")
 	has(t, page, `href="/projects/shopd/compare?base=4811&amp;head=4812&amp;scenario=soak-60min"`,
 		fmt.Sprintf(`href="/runs/%d"`, runs[2]))
 	for _, wrong := range []string{"sig1:00000000000000000000000000000000", "%00", "%FF", "x%2Fy"} {
@@ -147,7 +147,7 @@ func TestTriageForm(t *testing.T) {
 		t.Error("a ticket that browsers must not follow is a link, or is not shown")
 	}
 	ok("do", "known", "reason", "until the <new> allocator", "until", "2099-12-31")
-	has(t, words(s.page(path)), "known", "Open again…", "Known: until the &lt;new&gt; allocator, until 2099-12-31",
+	has(t, words(s.page(path)), "known", "Reopen leak…", "Known: until the &lt;new&gt; allocator, until 2099-12-31",
 		"Decisions and comments", "Ada Lovelace")
 	has(t, s.page("/projects/shopd?state=known"), appendLine)
 	ok("do", "open")
@@ -155,9 +155,9 @@ func TestTriageForm(t *testing.T) {
 	has(t, words(s.page(path)), "regressed", "fixed in build 4812", "leaks again since build 4813")
 	ok("do", "open")
 	ok("do", "not-leak", "reason", "a pool that fills up")
-	has(t, words(s.page(path)), "Triage", "known", "Not a leak, the team says: a pool that fills up",
+	has(t, words(s.page(path)), "Triage", "known", "Marked as not a leak: a pool that fills up",
 		"not leak why: – → a pool that fills up")
-	lacks(t, words(s.page(path)), "Not a leak…")
+	lacks(t, words(s.page(path)), "Mark as not a leak…")
 
 	for name, form := range map[string][]string{
 		"no reason":          {"version", version(), "do", "known"},
@@ -240,10 +240,10 @@ func TestUndecidedIsNotClean(t *testing.T) {
 	calm[0].blocks = always(140)
 	addRun(t, s.store, few, capturesOf(calm, 3))
 	page := s.page("/projects/shopd?q=AppendLine")
-	has(t, page, "<title>4811: clean, stable</title>", "<title>4814: seen, undecided</title>")
+	has(t, page, "<title>4811: clean, stable</title>", "<title>4814: seen, inconclusive</title>")
 }
 
-// The page of a leak explains its stack also where the newest evidence has it under an older name.
+// The page of a leak explains its stack also where the newest evidence has it under an older signature.
 func TestStackOfMergedLeak(t *testing.T) {
 	s, _ := openHistory(t)
 	path := "/projects/shopd/signatures/" + signatureOf(t, s, appendLine).Text
@@ -251,7 +251,7 @@ func TestStackOfMergedLeak(t *testing.T) {
 	if status, location := s.fill(path+"/merge", "into", into); status != http.StatusSeeOther {
 		t.Fatalf("%d %.300s", status, location)
 	}
-	has(t, words(s.page(path)), "The rule of each frame", appendLine+" your own, blamed")
+	has(t, words(s.page(path)), "Blame rules", appendLine+" your own, blamed")
 }
 
 func TestMergeForm(t *testing.T) {
@@ -279,8 +279,8 @@ func TestMergeForm(t *testing.T) {
 func TestCompareBuilds(t *testing.T) {
 	s, _ := openHistory(t)
 	page := words(s.page("/projects/shopd/compare?base=4811&head=4812&scenario=soak-60min"))
-	has(t, page, "Compare builds of shopd", "1 new", "What changed", "all 5 new 1", "same 4", "new",
-		"Receipt:: AppendLine", "stable", "leak", "certain", "2.48 MB/hour", "Calls of both sides",
+	has(t, page, "Compare builds of shopd", "1 new", "Changes", "all 5 new 1", "same 4", "new",
+		"Receipt:: AppendLine", "stable", "leak", "certain", "2.48 MB/hour", "Call stacks of both builds",
 		"By module", "shopd", "Base: build 4811", "Head: build 4812")
 	lacks(t, page, "worse 0", "not exercised 0") // a group without rows takes no room
 	const pair = "/projects/shopd/compare?base=4811&head=4812&scenario=soak-60min"
@@ -294,7 +294,7 @@ func TestCompareBuilds(t *testing.T) {
 	has(t, s.page(pair+"&group=new&q=a"),
 		`base=4811&amp;group=persisting&amp;head=4812&amp;q=a&amp;scenario=soak-60min#changes`,
 		`name="group" value="new"`, `value="a"`)
-	has(t, words(s.page(pair+"&q=nosuch")), "Nothing matches. Show all")
+	has(t, words(s.page(pair+"&q=nosuch")), "No leak matches. Show all")
 	page = words(s.page("/projects/shopd/compare"))
 	has(t, page, "fixed 1", "AuditLog:: Note", "Base: build 4812", "the baseline of build 4813", "Head: build 4813")
 	has(t, words(s.page("/projects/shopd/compare?head=4811")), "There is no older build on the branch of 4811")

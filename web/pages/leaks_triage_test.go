@@ -65,7 +65,7 @@ func TestEffectIsSaidBeforeItIsSaved(t *testing.T) {
 	has(t, words(s.page(path+"?say=fixed")), "In build", "The gate of build 4812 fails with this as it does now")
 	has(t, words(s.page(path+"?say=fixed&fixed_in=nosuch")), "This cannot be saved: fixed: the project has no build")
 	has(t, words(s.page(path+"?say=assign")), "Assignee",
-		"This changes no gate: none asks whose a leak is, or for its ticket.")
+		"No gate changes: gates do not depend on owners or tickets.")
 	has(t, words(s.page(path+"?say=known&until=soon")), "This cannot be saved: until: neither a day")
 	lacks(t, s.page(path+"?say=nonsense"), `id="effect"`)
 	if now := signatureOf(t, s, appendLine); now.Version != leak.Version || now.State != leak.State {
@@ -119,11 +119,11 @@ func TestTriageKnowsWhoItIs(t *testing.T) {
 	path := "/projects/shopd/signatures/" + leak.Text
 	member, viewer := logIn(t, s, "Bo Olsen", accounts.Member), logIn(t, s, "Vera Lind", accounts.Viewer)
 	page := s.page(path+"?say=assign", "Cookie", member)
-	has(t, words(page), "nobody’s yet", "Take it", "Assign…", "you are Bo Olsen", "Assignee")
+	has(t, words(page), "no owner", "Assign to me", "Assign owner…", "Changes are logged as Bo Olsen", "Assignee")
 	lacks(t, page, `name="actor"`, "Your name")
 	seen := s.page(path+"?say=known", "Cookie", viewer)
-	has(t, words(seen), "Triage", "nobody’s yet", "you may read this, and not change it")
-	lacks(t, seen, `action="`+path, "Take it", "Known until…", `id="effect"`, `name="reason"`)
+	has(t, words(seen), "Triage", "no owner", "You can read this project, not change it.")
+	lacks(t, seen, `action="`+path, "Assign to me", "Mark as known…", `id="effect"`, `name="reason"`)
 
 	post := func(cookie string, pairs ...string) int {
 		t.Helper()
@@ -145,5 +145,5 @@ func TestTriageKnowsWhoItIs(t *testing.T) {
 	}
 	after := s.page(path, "Cookie", member)
 	has(t, after, `class="av`, `title="Bo Olsen" aria-label="Bo Olsen">BO<`)
-	lacks(t, words(after), "Take it", "unverified", "Mallory")
+	lacks(t, words(after), "Assign to me", "unverified", "Mallory")
 }

@@ -45,7 +45,7 @@ func TestStacksOfALeak(t *testing.T) {
 		"▲ +2.29 MB in 50 min", "holds 2.34 MB in 6,400 blocks", "4 allocator frames · ntdll, ucrtbase, operator new",
 		"shopd! Shop:: Orders:: Receipts:: Receipt:: AppendLine", "receipt.cpp:118", "order.cpp:207",
 		"2 thread start frames · kernel32, ntdll",
-		"2 calls that differ in lines only", "order.cpp:207", "2.12 MB", "5,790", "order.cpp:231", "229 KB", "610",
+		"2 calls with different lines", "order.cpp:207", "2.12 MB", "5,790", "order.cpp:231", "229 KB", "610",
 		"seen in 3 builds, 4811 to 4813, 3 runs", "4813", "soak-60min, run 1", "4811",
 		"vector&lt;T&gt;::push_back", "▲ +75.0 KB", "holds 76.9 KB in 205 blocks", "seen in builds 4812 and 4813, 2 runs")
 	has(t, card, `<li class="blame"><span class="fn" title="shopd!Shop::Orders::Receipts::Receipt::AppendLine`,
@@ -112,9 +112,9 @@ func TestWitnessesOfALeak(t *testing.T) {
 		card, _, _ = strings.Cut(card, `id="states"`)
 		return card
 	}
-	has(t, words(card()), "Witnesses in build 4812", "one kind of evidence shows it", "leak UMDH snapshots", "Held",
+	has(t, words(card()), "Evidence for build 4812", "one kind of evidence shows it", "leak UMDH snapshots", "Held",
 		"2.12 MB in 5,790 blocks", "Growth", "▲ +2.07 MB in 50 min", "Rate", "2.48 MB/hour", "certain",
-		"Block, on average 384 B", "soak-60min, run 1",
+		"Average block 384 B", "soak-60min, run 1",
 		"Trace No trace has been uploaded for this build.", "Full dump No dump has been uploaded for this build.")
 
 	trace := target
@@ -122,7 +122,7 @@ func TestWitnessesOfALeak(t *testing.T) {
 	traceRun := addTrace(t, s, trace, traced())
 	again := card()
 	has(t, words(again), "2 kinds of evidence speak against it: it leaks (UMDH snapshots), it grows (Trace)",
-		"UMDH snapshots", "growing Trace", "Growth ▲ +2.16 MB in 60 s", "Block, on average 384 B", "trace-60s, run 1",
+		"UMDH snapshots", "growing Trace", "Growth ▲ +2.16 MB in 60 s", "Average block 384 B", "trace-60s, run 1",
 		"No dump has been uploaded for this build.")
 	has(t, again, fmt.Sprintf(`href="/runs/%d"`, soak), fmt.Sprintf(`href="/runs/%d"`, traceRun))
 
@@ -132,15 +132,15 @@ func TestWitnessesOfALeak(t *testing.T) {
 	addRun(t, s.store, full, append(capturesOf(shop, 11), dumped()))
 	has(t, words(card()),
 		"3 kinds of evidence speak against it: it leaks (UMDH snapshots), it grows (Trace), nothing points to it (Full dump)",
-		"unreferenced Full dump", "Held 2.12 MB in 5,790 blocks", "Growth one instant, nothing to compare with",
-		"Block, on average 384 B", "Nothing points to 5,790 of 5,790 blocks", "dumped, run 1")
+		"unreferenced Full dump", "Held 2.12 MB in 5,790 blocks", "Growth one snapshot: no growth measured",
+		"Average block 384 B", "Unreferenced 5,790 of 5,790 blocks", "dumped, run 1")
 
 	// In the next build there is no trace, and the page leads to the one that shows it.
 	next := target
 	next.Build = "4813"
 	addRun(t, s.store, next, capturesOf(shop, 11))
 	later := card()
-	has(t, words(later), "Witnesses in build 4813",
+	has(t, words(later), "Evidence for build 4813",
 		"Trace No trace has been uploaded for this build. Shown by build 4812: trace-60s, run 1", "Full dump No dump",
 		"Shown by build 4812: dumped, run 1")
 	if link := linkOf(t, later, "trace-60s, run 1"); link != fmt.Sprintf("/runs/%d", traceRun) {

@@ -17,7 +17,7 @@ func TestProjectInBrowser(t *testing.T) {
 	b.do(press("#leaks tbody tr:nth-child(1) .check"), press("#leaks tbody tr:nth-child(2) .check"))
 	b.see(`getComputedStyle(document.querySelector(".bulk")).display === "flex"`)
 	b.keep("project-picked")
-	b.do(typed(`.bulk [name="reason"]`, "by design"), press(`//button[text()="Known"]`))
+	b.do(typed(`.bulk [name="reason"]`, "by design"), press(`//button[text()="Mark as known"]`))
 	b.see(`document.querySelectorAll("#leaks .s-known").length === 2`)
 	b.do(cdp.KeyEvent("k", cdp.KeyModifiers(2)))
 	b.see(`document.getElementById("palette").open`)

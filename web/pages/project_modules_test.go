@@ -27,7 +27,7 @@ func TestModulesOfProject(t *testing.T) {
 	if n := strings.Count(rows, "<tr data-row="); n != 1 {
 		t.Errorf("%d leaks blame audit", n)
 	}
-	has(t, words(s.page("/projects/shopd?module=nosuch")), "No signature matches. Show all")
+	has(t, words(s.page("/projects/shopd?module=nosuch")), "No leak matches. Show all")
 	has(t, s.page("/projects/shopd?module=nosuch"), `<option value="nosuch" selected>`)
 }
 

@@ -21,15 +21,15 @@ func pickOf(s *store.SignatureRow) string { return s.Text + "@" + strconv.Format
 // picksOf reads what was picked. Its error is a *leaks.FieldError.
 func picksOf(values []string) ([]store.Pick, error) {
 	if len(values) == 0 || len(values) > mostPicked {
-		return nil, &leaks.FieldError{Field: "pick", Message: "pick between 1 and " + strconv.Itoa(mostPicked) +
-			" signatures of the list"}
+		return nil, &leaks.FieldError{Field: "pick", Message: "select between 1 and " + strconv.Itoa(mostPicked) +
+			" leaks of the list"}
 	}
 	picks := make([]store.Pick, len(values))
 	for i, value := range values {
 		signature, at, _ := strings.Cut(value, "@")
 		version, err := strconv.ParseInt(at, 10, 64)
 		if err != nil || version < 0 {
-			return nil, &leaks.FieldError{Field: "pick", Message: "the form says not what it was made of; reload the page"}
+			return nil, &leaks.FieldError{Field: "pick", Message: "the form has no version; reload the page"}
 		}
 		picks[i] = store.Pick{Signature: signature, Version: version}
 	}

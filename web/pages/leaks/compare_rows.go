@@ -20,16 +20,16 @@ type changeGroup struct {
 
 // changeGroups are the groups of a comparison in their order.
 var changeGroups = []changeGroup{
-	{compare.New, "new", "leaks or grows in the head, and the base was clean or did not have it"},
+	{compare.New, "new", "leaks or grows in the head; clean or absent in the base"},
 	{compare.Grown, "worse", "grows faster than in the base, beyond chance"},
 	{compare.Shrunk, "better", "grows slower than in the base, beyond chance"},
 	{compare.Clean, "clean here",
-		"leaked in the base and is clean in the head; another scenario, or a newer build, says that it is not fixed"},
+		"leaked in the base, clean in the head; not fixed by another scenario or a newer build"},
 	{compare.Fixed, "fixed",
-		"leaked in the base; the head exercised it and is clean, or ran its callers and holds none of it"},
-	{compare.Persisting, "same", "leaks or grows on both sides, with no difference beyond chance"},
+		"leaked in the base; the head ran its callers and is clean"},
+	{compare.Persisting, "same", "leaks or grows in both builds, without a difference beyond chance"},
 	{compare.NotExercised, "not exercised",
-		"nothing says that the head would have shown it: neither fixed nor persisting"},
+		"not exercised by the head: it may be fixed or not"},
 }
 
 // groupOf is the group of a change.
@@ -150,13 +150,13 @@ func anySide(r compare.Row) *compare.Finding {
 func sideRate(f *compare.Finding) ui.Change {
 	switch {
 	case f == nil:
-		return ui.Change{Class: "muted", Text: "–", Exact: "not seen on this side"}
+		return ui.Change{Class: "muted", Text: "–", Exact: "not seen in this build"}
 	case f.RateUnit != "":
 		return ui.RateChange(f.RateBytes, f.RateUnit)
 	case f.Growth != nil:
 		return ui.BytesChange(&f.Growth.Bytes)
 	}
-	return ui.NoChange("no growth to speak of")
+	return ui.NoChange("no measurable growth")
 }
 
 // difference is the head's growth less the base's, as far as the two are in one unit. A leak that one side does not
@@ -168,7 +168,7 @@ func difference(r compare.Row) ui.Change {
 		return ui.Change{Class: "muted", Text: "–", Exact: "nothing to compare with"}
 	case r.Base != nil && r.Head != nil && r.Base.RateUnit != r.Head.RateUnit &&
 		r.Base.RateUnit != "" && r.Head.RateUnit != "":
-		return ui.NoChange("the sides count by different units")
+		return ui.NoChange("the builds count different units of work")
 	}
 	if r.Base != nil && r.Base.RateUnit != "" {
 		unit, base = r.Base.RateUnit, r.Base.RateBytes

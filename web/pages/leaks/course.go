@@ -25,7 +25,7 @@ func (v signatureView) courseOf(c echo.Context) *ui.Trend {
 	}
 	page := ui.SignatureURL(v.project, v.Text)
 	return ui.TrendOf(ui.TrendQuery{
-		Title: "Growth of this leak", Note: "Builds that did not exercise it have no point.", Coverage: coverage,
+		Title: "Growth of this leak", Note: "Builds that did not exercise the leak have no point.", Coverage: coverage,
 		Unit: ui.Printable(c.QueryParam("per")), Linear: c.QueryParam("scale") == "linear",
 		LastClean: v.LastClean, FirstBad: v.FirstBad, Between: v.cameURL(),
 		Address: func(fields ...ui.Field) templ.SafeURL { return ui.WithFields(page, fields) },

@@ -38,7 +38,7 @@ func impactCard(project string, m *leaks.Impact) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if m != nil {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card\" id=\"impact\"><header><h2>What this would change</h2><span class=\"sum\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card\" id=\"impact\"><header><h2>Preview of changes</h2><span class=\"sum\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -56,21 +56,21 @@ func impactCard(project string, m *leaks.Impact) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(m.Silenced)+len(m.Heard)+len(m.Turned) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<p class=\"note\">Nothing: no leak is silenced, and no recent verdict changes.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<p class=\"note\">No leak becomes known and no recent verdict changes.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = silencings(project, "Silenced", m.Silenced).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = silencings(project, "No longer counted", m.Silenced).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = silencings(project, "Count again", m.Heard).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = silencings(project, "Counted again", m.Heard).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if len(m.Turned) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<table class=\"moved\"><caption class=\"note\">Verdicts that change</caption> <thead><tr><th>Run</th><th>Now</th><th>Then</th></tr></thead> <tbody>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<table class=\"moved\"><caption class=\"note\">Changed verdicts</caption> <thead><tr><th>Run</th><th>Now</th><th>After saving</th></tr></thead> <tbody>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -259,7 +259,7 @@ func silencings(project, name string, list []leaks.Silencing) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "</caption> <thead><tr><th>Leak</th><th>Now</th><th>Then</th><th class=\"num\">Where</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "</caption> <thead><tr><th>Leak</th><th>Now</th><th>After saving</th><th class=\"num\">Runs</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

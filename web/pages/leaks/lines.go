@@ -23,7 +23,7 @@ func cameIn(l *domain.LineState) string {
 	case l.After != "":
 		return fmt.Sprintf("between %s and %s", l.After, l.Since)
 	case l.Since != "":
-		return "not known before " + l.Since
+		return "in " + l.Since + "; no older build was tested"
 	}
 	return "–"
 }
@@ -57,7 +57,7 @@ func oddsBars(list []domain.RunOdds) []oddsBar {
 	bars := make([]oddsBar, len(list))
 	for i, o := range list {
 		b := oddsBar{x: float64(i) * oddsWidth, height: leastBar, class: "h-other",
-			says: "build " + o.Build + ": the evidence does not tell"}
+			says: "build " + o.Build + ": inconclusive"}
 		if p := o.Probability; p != nil {
 			b.height, b.class = max(leastBar, *p*oddsHeight), "h-clean"
 			if *p >= 0.5 {

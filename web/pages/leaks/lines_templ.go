@@ -33,7 +33,7 @@ func linesCard(v signatureView) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if list := v.history.Lines; len(list) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card\" id=\"lines\"><header><h2>Branches</h2><span class=\"sum\">probability of a leak in each run, oldest first</span></header><div class=\"scroll-x\" tabindex=\"0\" role=\"region\" aria-label=\"Branches\"><table class=\"list\"><thead><tr><th>Branch</th><th>State</th><th>Came in</th><th>Last clean</th><th>Odds by run</th><th>Failed build</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card\" id=\"lines\"><header><h2>Branches</h2><span class=\"sum\">probability of a leak in each run, oldest first</span></header><div class=\"scroll-x\" tabindex=\"0\" role=\"region\" aria-label=\"Branches\"><table class=\"list\"><thead><tr><th>Branch</th><th>State</th><th>First seen</th><th>Last clean</th><th>Odds by run</th><th>Failed build</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

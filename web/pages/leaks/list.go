@@ -171,13 +171,13 @@ func inHundred(n, all int) string {
 func outcomeClass(o *leaks.Outcome) (class, says string) {
 	switch {
 	case o.IsAbsent():
-		return "h-clean", "clean: its callers ran and left none of it"
+		return "h-clean", "clean: its callers ran"
 	case !o.Exercised:
 		return "h-none", "not exercised"
 	case o.IsBad():
 		return "h-" + string(o.Class), string(o.Class)
 	case !o.IsClean():
-		return "h-other", "seen, undecided"
+		return "h-other", "seen, inconclusive"
 	case o.Class == analysis.ClassUnknown: // of one run; another one could tell
 		return "h-clean", "clean"
 	}
@@ -195,7 +195,7 @@ func heatSays(outcomes []leaks.Outcome) string {
 			unseen++
 		}
 	}
-	return fmt.Sprintf("bad in %d of %s, not exercised in %d", bad, figures.Plural(len(outcomes), "build"), unseen)
+	return fmt.Sprintf("leaks in %d of %s, not exercised in %d", bad, figures.Plural(len(outcomes), "build"), unseen)
 }
 
 // ModuleName is a module as people read it.

@@ -122,7 +122,7 @@ func Card(t Table) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = chooser("class", "Class", "ever leaked or grew", leakClasses, t.class).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = chooser("class", "Class", "class: leak or growing", leakClasses, t.class).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -502,12 +502,12 @@ func leaksPart(t Table) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "\" class=\"picks\" aria-label=\"Change what is picked\"><table class=\"rt hover list\"><thead><tr>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "\" class=\"picks\" aria-label=\"Change the selected leaks\"><table class=\"rt hover list\"><thead><tr>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if t.Changes {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "<th class=\"k-pick\"><span class=\"visually-hidden\">Pick</span></th>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "<th class=\"k-pick\"><span class=\"visually-hidden\">Select</span></th>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -516,7 +516,7 @@ func leaksPart(t Table) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = leakHeading(t, "k-who", store.BySignatureScore, "Signature").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = leakHeading(t, "k-who", store.BySignatureScore, "Leak").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -561,14 +561,14 @@ func leaksPart(t Table) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if t.isFiltered() || t.state != "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "No signature matches. <a href=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "No leak matches. <a href=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var26 templ.SafeURL
 				templ_7745c5c3_Var26, templ_7745c5c3_Err = templ.JoinURLErrs(ui.ProjectURL(t.project))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/list.templ`, Line: 89, Col: 65}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/list.templ`, Line: 89, Col: 60}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var26))
 				if templ_7745c5c3_Err != nil {
@@ -579,7 +579,7 @@ func leaksPart(t Table) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "Nothing has leaked or grown in a run of this project.")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "No leak and no growing site was found in this project’s runs.")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -608,13 +608,13 @@ func leaksPart(t Table) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if t.hasQuiet() {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 54, "<p class=\"note\">What never leaked or grew stands last, in the order in which it was first seen.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 54, "<p class=\"note\">Sites that never leaked or grew come last, by the build that first showed them.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
 		if t.Before > 0 || t.Next() != 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 55, "<nav class=\"pager\" aria-label=\"Pages of signatures\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 55, "<nav class=\"pager\" aria-label=\"Pages of leaks\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -879,9 +879,9 @@ func leakRow(t Table, s store.SignatureRow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var42 string
-			templ_7745c5c3_Var42, templ_7745c5c3_Err = templ.JoinStringErrs("Pick " + ui.TitleOf(s.Title).Name.Name)
+			templ_7745c5c3_Var42, templ_7745c5c3_Err = templ.JoinStringErrs("Select " + ui.TitleOf(s.Title).Name.Name)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/list.templ`, Line: 147, Col: 151}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/list.templ`, Line: 147, Col: 153}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var42))
 			if templ_7745c5c3_Err != nil {
@@ -1128,7 +1128,7 @@ func bulkBar(t Table) templ.Component {
 			templ_7745c5c3_Var52 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 95, "<fieldset class=\"bulk\"><legend class=\"visually-hidden\">Change what is picked</legend> <b class=\"picked\">Picked</b>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 95, "<fieldset class=\"bulk\"><legend class=\"visually-hidden\">Change the selected leaks</legend> <b class=\"picked\">Selected</b>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1159,7 +1159,7 @@ func bulkBar(t Table) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 99, "</datalist> <button class=\"btn\" name=\"do\" value=\"assign\">Assign</button> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 99, "</datalist> <button class=\"btn\" name=\"do\" value=\"assign\">Assign owner</button> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1169,7 +1169,7 @@ func bulkBar(t Table) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 101, "</span> <span class=\"group\"><input type=\"text\" name=\"reason\" maxlength=\"500\" autocomplete=\"off\" aria-label=\"Why it is known, or no leak\" placeholder=\"why\"> <input type=\"date\" name=\"until\" aria-label=\"Known until, the day included\"> <button class=\"btn\" name=\"do\" value=\"known\" title=\"fails no gate, until that day or for ever\">Known</button> <button class=\"btn\" name=\"do\" value=\"not-leak\" title=\"fails no gate, and counts against the method’s precision\">Not a leak</button></span> <span class=\"group\"><button class=\"btn\" name=\"do\" value=\"fixed\" title=\"leaks in a newer build are regressions\">Fixed in the newest build</button> <button class=\"btn\" name=\"do\" value=\"open\" title=\"takes Known, Fixed and Not a leak back\">Open again</button></span></fieldset>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 101, "</span> <span class=\"group\"><input type=\"text\" name=\"reason\" maxlength=\"500\" autocomplete=\"off\" aria-label=\"Reason: known, or not a leak\" placeholder=\"reason\"> <input type=\"date\" name=\"until\" aria-label=\"Known until (last day)\"> <button class=\"btn\" name=\"do\" value=\"known\" title=\"The leak fails no gate until that day; without a day, never.\">Mark as known</button> <button class=\"btn\" name=\"do\" value=\"not-leak\" title=\"The leak fails no gate and counts as a false alarm.\">Mark as not a leak</button></span> <span class=\"group\"><button class=\"btn\" name=\"do\" value=\"fixed\" title=\"If a newer build leaks, it is a regression.\">Mark as fixed in the newest build</button> <button class=\"btn\" name=\"do\" value=\"open\" title=\"Removes the marks Known, Fixed and Not a leak.\">Reopen leaks</button></span></fieldset>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1398,13 +1398,13 @@ func heatKey() templ.Component {
 }
 
 var heatKeys = []struct{ class, text string }{
-	{"h-leak", "leaks"}, {"h-growing", "grows"}, {"h-clean", "exercised and clean"}, {"h-other", "seen, undecided"}, {"h-none", "not exercised: nothing is known"},
+	{"h-leak", "leaks"}, {"h-growing", "grows"}, {"h-clean", "clean"}, {"h-other", "seen, inconclusive"}, {"h-none", "not exercised: no data"},
 }
 
 // sinceTitle is the interval in which a leak came.
 func sinceTitle(s store.Spread) string {
 	if s.LastClean == "" {
-		return "no older build is known to have been clean"
+		return "No older build was tested for it."
 	}
 	return "clean in build " + s.LastClean
 }

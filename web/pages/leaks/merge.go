@@ -25,7 +25,7 @@ func (p *pages) signatureMerge(c echo.Context) error {
 	}
 	into := strings.TrimSpace(ui.Printable(c.FormValue("into")))
 	if into == "" {
-		err = &leaks.FieldError{Field: "into", Message: "name the signature that it is the same leak as"}
+		err = &leaks.FieldError{Field: "into", Message: "name the signature of the leak to merge with"}
 	} else {
 		err = p.store.MergeInto(ctx, project, signature, into, actor)
 	}

@@ -121,7 +121,7 @@ func (p *pages) policyPost(c echo.Context) error {
 	version, wrong := strconv.ParseInt(c.FormValue("version"), 10, 32)
 	if wrong != nil || version < 0 {
 		return problem.New(http.StatusUnprocessableEntity, "invalid-form",
-			"the form is not that of the page; reload the page")
+			"the form is out of date; reload the page")
 	}
 	actor := ui.ActorOfForm(c)
 	if err == nil {

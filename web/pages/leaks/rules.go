@@ -107,7 +107,7 @@ func (p *pages) rulesPost(c echo.Context) error {
 	version, err := strconv.ParseInt(c.FormValue("version"), 10, 32)
 	if err != nil || version < 0 || len(v.text) > leaks.MaxRules {
 		return problem.New(http.StatusUnprocessableEntity, "invalid-form",
-			"the form is not that of the page, or its text too long; reload the page")
+			"the form is out of date or its text too long; reload the page")
 	}
 	actor := ui.ActorOfForm(c)
 	if save {
@@ -201,7 +201,7 @@ func readImport(form *multipart.Reader, kind, text *string) error {
 		case err != nil:
 			return ui.BrokenForm(err)
 		case len(value) > leaks.MaxRules:
-			return problem.New(http.StatusRequestEntityTooLarge, problem.CodeTooLarge, "a file to import takes at most 1 MB")
+			return problem.New(http.StatusRequestEntityTooLarge, problem.CodeTooLarge, "a file to import has at most 1 MB")
 		case part.FormName() == "kind":
 			*kind = ui.Printable(string(value))
 		case len(value) > 0 && (part.FormName() == "import" || part.FormName() == "file"):

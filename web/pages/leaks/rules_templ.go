@@ -92,7 +92,7 @@ func rulesPage(v rulesView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, ", not the present one")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, " (superseded)")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -102,14 +102,14 @@ func rulesPage(v rulesView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.current > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<span class=\"sum\">the present version is ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<span class=\"sum\">current version: ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var5 string
 				templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(strconv.Itoa(v.current))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/rules.templ`, Line: 28, Col: 73}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/rules.templ`, Line: 28, Col: 67}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 				if templ_7745c5c3_Err != nil {
@@ -146,7 +146,7 @@ func rulesPage(v rulesView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "\"><div class=\"field\"><label for=\"text\">One rule a line; from top to bottom, the first that fits decides</label> <textarea class=\"mono\" id=\"text\" name=\"text\" rows=\"18\" spellcheck=\"false\" autocomplete=\"off\" aria-invalid=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "\"><div class=\"field\"><label for=\"text\">One rule per line. The first rule that matches decides.</label> <textarea class=\"mono\" id=\"text\" name=\"text\" rows=\"18\" spellcheck=\"false\" autocomplete=\"off\" aria-invalid=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -232,7 +232,7 @@ func rulesPage(v rulesView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "<div class=\"field\"><label for=\"note\">Why</label> <input type=\"text\" id=\"note\" name=\"note\" value=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "<div class=\"field\"><label for=\"note\">Reason</label> <input type=\"text\" id=\"note\" name=\"note\" value=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -245,7 +245,7 @@ func rulesPage(v rulesView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "\" maxlength=\"200\" autocomplete=\"off\"></div></div><div class=\"actions\"><button class=\"btn\" name=\"do\" value=\"preview\">What would this change?</button> <button class=\"btn primary\" name=\"do\" value=\"save\">Save</button> <span class=\"muted small\">Saving analyses the project’s runs again.</span></div></form></section>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "\" maxlength=\"200\" autocomplete=\"off\"></div></div><div class=\"actions\"><button class=\"btn\" name=\"do\" value=\"preview\">Preview changes</button> <button class=\"btn primary\" name=\"do\" value=\"save\">Save rules</button> <span class=\"muted small\">Saving starts a new analysis of the project’s runs.</span></div></form></section>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -345,7 +345,7 @@ func rulesNotices(v rulesView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<div>Proposed at the end, not saved yet. See what would move, change it as you like, then save. ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<div>The proposed rule is the last line below. Preview it, edit it, then save: it is not saved yet. ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -382,20 +382,20 @@ func rulesNotices(v rulesView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "<div>What the import gave stands at the end below, not saved yet: ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "<div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var16 string
 			templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Plural(v.imported.lines, "line"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/rules.templ`, Line: 100, Col: 107}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/rules.templ`, Line: 100, Col: 46}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var16))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, ". ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, " imported at the end of the text below. Save to apply: nothing is saved yet. ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -472,7 +472,7 @@ func movedCard(v rulesView) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if v.preview != nil {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "<section class=\"card\" id=\"moved\"><header><h2>What would move</h2><span class=\"sum\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "<section class=\"card\" id=\"moved\"><header><h2>Moved stacks</h2><span class=\"sum\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -485,17 +485,17 @@ func movedCard(v rulesView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, " of recent runs looked at</span></header>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, " of recent runs compared</span></header>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if len(v.preview.Moves) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "<p class=\"note\">Nothing: every stack keeps its signature.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "<p class=\"note\">Every stack keeps its signature.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, "<table class=\"moved\"><thead><tr><th>Blamed now</th><th>Then</th><th class=\"num\">Stacks</th></tr></thead> <tbody>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, "<table class=\"moved\"><thead><tr><th>Blamed now</th><th>After saving</th><th class=\"num\">Stacks</th></tr></thead> <tbody>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -644,7 +644,7 @@ func ruleHelp() templ.Component {
 			templ_7745c5c3_Var29 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, "<section class=\"card\"><header><h2>How rules read</h2></header><div class=\"body\"><pre class=\"text\" tabindex=\"0\" aria-label=\"Examples\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, "<section class=\"card\"><header><h2>Rule syntax</h2></header><div class=\"body\"><pre class=\"text\" tabindex=\"0\" aria-label=\"Examples\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -657,7 +657,7 @@ func ruleHelp() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "</pre></div><p class=\"note\">* stands for any text, ? for one character; quote what has blanks. Modules and paths match in any case.</p></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "</pre></div><p class=\"note\">* matches any text, ? one character. Put values with spaces in quotes. Case does not matter in modules and paths.</p></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -665,12 +665,12 @@ func ruleHelp() templ.Component {
 	})
 }
 
-const ruleExamples = `# never blame our containers
+const ruleExamples = `# do not blame our containers
 function:shop::Pool* -> plumbing
 # code of ours without our symbols
 module:plugin_* -> +app
 path:*\vendor\* -> third-party
-# who looks after it
+# owner of a module
 module:audit -> owner=billing
 function:Log::* -> known="until 5.2"`
 
@@ -708,7 +708,7 @@ func ruleImport(v rulesView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "\" enctype=\"multipart/form-data\"><div class=\"field\"><label for=\"kind\">From</label> <select id=\"kind\" name=\"kind\"><option value=\"triage\">triage.ini of WinDbg: owners</option> <option value=\"lsan\">LSan suppressions: known leaks</option></select></div><div class=\"field\"><label for=\"import-text\">Paste it</label> <textarea class=\"mono\" id=\"import-text\" name=\"import\" rows=\"4\" spellcheck=\"false\"></textarea></div><div class=\"field\"><label for=\"import-file\">or choose the file</label> <input type=\"file\" id=\"import-file\" name=\"file\"></div><div class=\"actions\"><button class=\"btn\">Translate</button></div></form></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "\" enctype=\"multipart/form-data\"><div class=\"field\"><label for=\"kind\">From</label> <select id=\"kind\" name=\"kind\"><option value=\"triage\">triage.ini of WinDbg: owners</option> <option value=\"lsan\">LSan suppressions: known leaks</option></select></div><div class=\"field\"><label for=\"import-text\">Paste the text</label> <textarea class=\"mono\" id=\"import-text\" name=\"import\" rows=\"4\" spellcheck=\"false\"></textarea></div><div class=\"field\"><label for=\"import-file\">or choose a file</label> <input type=\"file\" id=\"import-file\" name=\"file\"></div><div class=\"actions\"><button class=\"btn\">Translate rules</button></div></form></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

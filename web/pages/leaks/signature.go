@@ -156,18 +156,18 @@ func explainedStack(ctx context.Context, from store.View, v *signatureView) (*ui
 func (v signatureView) since() string {
 	switch {
 	case v.FirstBad == "":
-		return "No build has shown it leaking or growing."
+		return "The leak was seen in no build."
 	case v.LastClean == "":
-		return fmt.Sprintf("First seen bad in build %s; no older build is known to have been clean, so it may be older.", v.FirstBad)
+		return fmt.Sprintf("First seen in %s. No older build was tested for it.", v.FirstBad)
 	}
-	return fmt.Sprintf("Came between build %s, which exercised it and was clean, and build %s.", v.LastClean, v.FirstBad)
+	return fmt.Sprintf("First seen in %s. Clean in %s, which ran its callers.", v.FirstBad, v.LastClean)
 }
 
 // later says what became of it since.
 func (v signatureView) later() string {
 	var parts []string
 	if v.LastBad != "" {
-		parts = append(parts, "last bad in build "+v.LastBad)
+		parts = append(parts, "last leaked in build "+v.LastBad)
 	}
 	if v.LastSeen != "" && v.LastSeen != v.LastBad {
 		parts = append(parts, "last exercised in build "+v.LastSeen)

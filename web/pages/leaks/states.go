@@ -23,7 +23,7 @@ func standsIn(list []leaks.ScenarioState, fixed, newest string) string {
 	}
 	var parts []string
 	if bad != nil {
-		parts = append(parts, "bad in "+strings.Join(bad, ", "))
+		parts = append(parts, "leaks in "+strings.Join(bad, ", "))
 	}
 	if says := leaks.SayStates(rest, fixed); says != "" {
 		parts = append(parts, says)
@@ -44,7 +44,7 @@ type shownGrowth struct {
 // growthOf is the growth of a leak in the newest build that shows it. Of a fixed leak it is the gravest growth that it
 // had where it was bad. The growth of a leak that is fixed or tolerated is not red.
 func growthOf(s *store.SignatureRow) shownGrowth {
-	figure, measured := &s.Latest, "no run shows it any more"
+	figure, measured := &s.Latest, "its runs were deleted"
 	if s.Measured != "" {
 		measured = measuredIn(s.Measured, s.LastSeen)
 	}

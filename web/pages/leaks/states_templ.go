@@ -49,7 +49,7 @@ func statesCard(v signatureView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</span></header><div class=\"scroll-x\" tabindex=\"0\" role=\"group\" aria-label=\"States by scenario\"><table class=\"tight\"><thead><tr><th>Scenario</th><th>State</th><th>Last bad</th><th class=\"num\">Growth then</th><th>Newest</th><th class=\"num\">Growth there</th><th>By what</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</span></header><div class=\"scroll-x\" tabindex=\"0\" role=\"group\" aria-label=\"States by scenario\"><table class=\"tight\"><thead><tr><th>Scenario</th><th>State</th><th>Last leaked in</th><th class=\"num\">Growth then</th><th>Newest build</th><th class=\"num\">Growth now</th><th>Reason</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -167,7 +167,7 @@ func figureGrowth(f *leaks.Figure) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if f == nil {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<span class=\"muted\" title=\"its run has gone\">–</span>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<span class=\"muted\" title=\"the run was deleted\">–</span>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

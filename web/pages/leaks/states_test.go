@@ -36,7 +36,7 @@ func TestGrowthIsOfItsRun(t *testing.T) {
 		"tolerated":     {leaks.StateKnown, fast, "trace", once, "flat ▲ +1.91 MB/hour measured in trace, build 4812"},
 		"fixed":         {leaks.StateFixed, figure(analysis.ClassStable, 0), "trace", once, "flat was ▲ +1.91 MB/hour measured in soak, build 4810"},
 		"fixed by word": {leaks.StateFixed, fast, "soak", once[:1], "flat was ▲ +48.8 KB/hour measured in idle, build 4809"},
-		"runs are gone": {leaks.StateFixed, fast, "", nil, "flat ▲ +1.91 MB/hour no run shows it any more"},
+		"runs are gone": {leaks.StateFixed, fast, "", nil, "flat ▲ +1.91 MB/hour its runs were deleted"},
 	} {
 		s := &store.SignatureRow{Signature: store.Signature{
 			Triage: leaks.Triage{State: test.state}, Spread: store.Spread{LastSeen: "4812"},

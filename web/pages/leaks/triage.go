@@ -34,12 +34,12 @@ type formWords struct{ what, text, save string }
 
 // sayable are those that have a form of their own on the page of a leak, in the order of the bar.
 var sayable = []formWords{
-	{sayAssign, "Assign…", "Assign"},
-	{sayKnown, "Known until…", "Tolerate it"},
-	{sayNotLeak, "Not a leak…", "It is not a leak"},
-	{sayFixed, "Fixed in…", "It is fixed"},
-	{sayTicket, "Link a ticket…", "Save the ticket"},
-	{sayOpen, "Open again…", "Open it again"},
+	{sayAssign, "Assign owner…", "Assign owner"},
+	{sayKnown, "Mark as known…", "Mark as known"},
+	{sayNotLeak, "Mark as not a leak…", "Mark as not a leak"},
+	{sayFixed, "Mark as fixed…", "Mark as fixed"},
+	{sayTicket, "Link ticket…", "Save ticket"},
+	{sayOpen, "Reopen leak…", "Reopen leak"},
 }
 
 // signaturePost handles POST /projects/:project/signatures/:signature: the buttons that change what the team says.
@@ -67,7 +67,7 @@ func triageOf(c echo.Context) (leaks.Change, error) {
 	version, err := strconv.ParseInt(c.FormValue("version"), 10, 64)
 	if err != nil || version < 0 {
 		return leaks.Change{},
-			&leaks.FieldError{Field: "version", Message: "the form says not what it was made of; reload the page"}
+			&leaks.FieldError{Field: "version", Message: "the form has no version; reload the page"}
 	}
 	change, err := changeOf(c.FormValue("do"), fieldOf(c))
 	change.Version = version
@@ -186,7 +186,7 @@ func (p *pages) tell(c echo.Context, project, signature string, s *openForm) err
 		return value, there
 	})
 	if err == nil && !change.MovesGates() {
-		s.unsaid = "This changes no gate: none asks whose a leak is, or for its ticket."
+		s.unsaid = "No gate changes: gates do not depend on owners or tickets."
 		return nil
 	}
 	if err == nil {
@@ -198,7 +198,7 @@ func (p *pages) tell(c echo.Context, project, signature string, s *openForm) err
 	case errors.As(err, &wrong):
 		s.unsaid = "This cannot be saved: " + wrong.Error() + "."
 	case errors.Is(err, store.ErrInUse):
-		s.unsaid = "What this does to the gate cannot be told at the moment: a result is being stored, somebody else changes a leak of this project, or its runs are too large for an answer in time."
+		s.unsaid = "The preview is not available: another change of this project is being stored, or its runs are too large. Try again in a minute."
 	case err != nil:
 		return err
 	}

@@ -294,7 +294,7 @@ func variantLines(s *variants, variant *leaks.Variant) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, " that differ in lines only</th><th class=\"num\">Holds</th><th class=\"num\">Blocks</th><th class=\"num\">Growth</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, " with different lines</th><th class=\"num\">Holds</th><th class=\"num\">Blocks</th><th class=\"num\">Growth</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -70,7 +70,7 @@ func (v signatureView) blockSize() string {
 
 // where ends the sentence: where that was measured, what the blocks are, and since when it is so.
 func (v signatureView) where() string {
-	text := "and no run shows it any more"
+	text := "and its runs were deleted"
 	if v.Measured != "" {
 		text = "in " + v.Measured + ", build " + v.LastSeen
 	}
@@ -81,7 +81,7 @@ func (v signatureView) where() string {
 		}
 	}
 	if v.FirstBad != "" {
-		text += "; first bad in " + v.FirstBad
+		text += "; first seen in " + v.FirstBad
 	}
 	return text + "."
 }
