@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -11,6 +13,9 @@ import (
 // Which literals of a Go file users read cannot be seen from the literal. The files in the table of held files are
 // those whose sentences users read, and in them a literal of two words or more is a text; a single word may be a code,
 // the name of a field or of a class of CSS, and is none. Concatenated literals are one text.
+
+// letters tells words from the paths of drawings ("M2 6h8").
+var letters = regexp.MustCompile(`\p{L}{2}`)
 
 // readGo finds the texts of a Go file.
 func readGo(name string, content []byte) ([]text, error) {
@@ -34,7 +39,7 @@ func goTexts(node ast.Node, where func(token.Pos) position) []text {
 	add := func(at token.Pos, words string, raw bool) {
 		p := where(at)
 		for _, block := range blocks(words, raw) {
-			if len(strings.Fields(block)) > 1 {
+			if len(strings.Fields(block)) > 1 && letters.MatchString(block) {
 				list = append(list, text{p.file, p.line, prose, block})
 			}
 		}
@@ -48,8 +53,11 @@ func goTexts(node ast.Node, where func(token.Pos) position) []text {
 				}
 			}
 			return false
-		case *ast.Field: // its tag is none
-			return n.Tag == nil
+		case *ast.Field: // of its tag, users read the help of an environment variable
+			if n.Tag != nil {
+				add(n.Tag.Pos(), reflect.StructTag(value(n.Tag)).Get("help"), false)
+				return false
+			}
 		case *ast.CallExpr:
 			if isPlural(n) { // its noun is read beside a count
 				for _, a := range n.Args[1:] {

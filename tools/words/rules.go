@@ -139,7 +139,7 @@ func clause(words string) string {
 // Buttons. A label that consists of bare words alone has no object. Labels that everybody knows stay.
 var (
 	bareWords = wordSet(`take look say show make ask begin go get set put add remove delete change edit tell try do give keep
-		look send see open start read run record mark pick choose accept assign save
+		look send see open start read record mark pick choose accept assign save
 		away again up down back on off out over it that this them so anew more into in here to and is whose`)
 	knownLabels = map[string]bool{"save": true, "cancel": true, "close": true, "merge": true, "search": true,
 		"filter": true, "retry": true, "log in": true, "log out": true, "back": true}

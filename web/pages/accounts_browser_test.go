@@ -26,16 +26,16 @@ func TestAccountsInBrowser(t *testing.T) {
 	b.do(cdp.Navigate(s.url + account.SetupPath(link.Text)))
 	b.onScreens("setup")
 	b.do(typed("#name", "Ada Kirsch"), typed("#password", "correct horse"),
-		typed("#again", "correct horse"), press(`//button[text()="Go on"]`))
+		typed("#again", "correct horse"), press(`//button[text()="Set password"]`))
 	b.see(`location.pathname === "/" && document.querySelector(".topbar .account a").innerText === "Ada Kirsch"`)
 	if err := s.store.AddProject(t.Context(), "shopd", 0, "somebody"); err != nil {
 		t.Fatal(err)
 	}
 	b.do(cdp.Navigate(s.url+"/"), press(`//summary[text()="New project"]`), typed("#new-project", "audit"),
-		press(`//button[text()="Make it"]`))
+		press(`//button[text()="Create project"]`))
 	b.see(`location.pathname === "/projects/audit/settings" && document.querySelector("#members td").innerText === "Ada Kirsch"`)
 	b.do(cdp.Navigate(s.url+"/accounts"), typed("#name", "Bo Olsen"), typed("#email", "bo@shop.example"),
-		press(`//button[text()="Make the account"]`))
+		press(`//button[text()="Create account"]`))
 	b.see(`document.querySelector("#new-link").innerText.startsWith(location.origin + "/setup/")`)
 	b.onScreens("accounts")
 	node := store.Node{ID: "1", Role: "work", Host: "build-server-17.shop.example", Version: "1.2.3", Schema: 16, Slots: 3,
@@ -52,9 +52,9 @@ func TestAccountsInBrowser(t *testing.T) {
 	b.see(`document.querySelector("h1").innerText === "Operators"`)
 	b.onScreens("operators")
 	b.do(cdp.Navigate(s.url+"/projects/audit/settings"), typed("#user", "bo olsen"),
-		press(`//button[text()="Add"]`))
+		press(`//button[text()="Add member"]`))
 	b.see(`document.querySelectorAll("#members tbody tr").length === 2`)
-	b.do(typed("#name", "Jenkins nightly"), press(`//button[text()="Make a token"]`))
+	b.do(typed("#name", "Jenkins nightly"), press(`//button[text()="Create token"]`))
 	b.see(`document.querySelector("#new-token").innerText.startsWith("hd_")`)
 	b.onScreens("settings")
 	b.do(cdp.Navigate(s.url+"/account"), press(`//div[contains(@class, "right")]//button[text()="Log out"]`))

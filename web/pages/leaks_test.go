@@ -105,7 +105,7 @@ func TestSignaturePage(t *testing.T) {
 		"one kind of evidence shows it", "open in 1 of 1 scenario", "Compare 4811 → 4812", "Triage", "new",
 		"no owner", "Assign owner…", "Mark as known…", "Mark as not a leak…", "Mark as fixed…", "Link ticket…",
 		"Changes are logged without a name (log in to be named).",
-		"Growth of this leak, by build", "4812, soak-60min: 2.48 MB per hour", "first bad: 4811 → 4812", "Stacks", "Evidence",
+		"Growth of this leak by build", "4812, soak-60min: 2.48 MB per hour", "first seen: 4811 → 4812", "Stacks", "Evidence",
 		"met:", "Evidence for build 4813", "UMDH snapshots", "History", "4813", "4812", "4811", "stable",
 		"Identity", "shopd!Shop::Orders::Receipts::Receipt::AppendLine", "your own, blamed", "blame here instead",
 		"Decisions and comments", "First seen", "First seen in 4812. Clean in 4811, which ran its callers.",
@@ -269,7 +269,7 @@ func TestMergeForm(t *testing.T) {
 		t.Fatalf("%d %.300s", status, location)
 	}
 	has(t, words(s.page(at(from))), appendLine, "Other names", "SearchIndex::Rebuild",
-		"merged by somebody", "Take apart again")
+		"merged by somebody", "Split off")
 	if status, location := s.fill(at(into)+"/merge", "split", from.Text); status != http.StatusSeeOther {
 		t.Fatalf("%d %.300s", status, location)
 	}
@@ -325,7 +325,7 @@ func TestFindingsOfRun(t *testing.T) {
 	}
 	// A row is addressed by its signature, in whatever order the rows are.
 	open := fmt.Sprintf("/runs/%d?open=%s&metric=held", run, url.QueryEscape(leak.Text))
-	has(t, words(s.page(open)), "Why", "met:", "umdh-snapshot", "Triage and history", "Say whose it is", "Its 1 site")
+	has(t, words(s.page(open)), "Reasons", "met:", "umdh-snapshot", "Open triage and history", "Assign owner", "1 site")
 	has(t, s.page(open), "metric=held",
 		`href="/projects/shopd/rules?add=module%3Ashopd+function%3AShop%3A%3AOrders%3A%3AReceipts%3A%3AReceipt%3A%3AAppendLine+-%3E+owner%3DNAME"`)
 	part := s.page(open, "HX-Request", "true", "HX-Target", "view")

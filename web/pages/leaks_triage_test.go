@@ -53,16 +53,16 @@ func TestEffectIsSaidBeforeItIsSaved(t *testing.T) {
 	addRun(t, s.store, leaky, calm)
 	leak := signatureOf(t, s, appendLine)
 	path := "/projects/shopd/signatures/" + leak.Text
-	has(t, words(s.page(path+"?say=known")), "Why it is tolerated", "Until, the day included", "or until build",
-		"Tolerate it", "With this, the gate of build 4812 passes: every leak is known. It fails now: 1 leak.")
+	has(t, words(s.page(path+"?say=known")), "Reason", "Until (last day)", "or until build",
+		"Mark as known", "With this, the gate of build 4812 passes: every leak is known. It fails now: 1 leak.")
 	has(t, s.page(path+"?say=known"), `aria-current="true"`,
 		`name="reason" value="" maxlength="500" autocomplete="off" required`, `formmethod="get"`)
 	has(t, words(s.page(path+"?say=known&reason=vendor&until=2099-12-31")), "With this, the gate of build 4812 passes")
 	typed := s.page(path + "?say=known&reason=vendor&until_build=4812")
 	has(t, words(typed), "The gate of build 4812 fails with this as it does now: 1 leak.")
 	has(t, typed, `value="vendor"`, `name="until_build" value="4812"`)
-	has(t, words(s.page(path+"?say=not-leak")), "Why it is not a leak", "With this, the gate of build 4812 passes")
-	has(t, words(s.page(path+"?say=fixed")), "In build", "The gate of build 4812 fails with this as it does now")
+	has(t, words(s.page(path+"?say=not-leak")), "Reason", "With this, the gate of build 4812 passes")
+	has(t, words(s.page(path+"?say=fixed")), "Fixed in build", "The gate of build 4812 fails with this as it does now")
 	has(t, words(s.page(path+"?say=fixed&fixed_in=nosuch")), "This cannot be saved: fixed: the project has no build")
 	has(t, words(s.page(path+"?say=assign")), "Assignee",
 		"No gate changes: gates do not depend on owners or tickets.")

@@ -9,8 +9,8 @@ import (
 
 func TestOperators(t *testing.T) {
 	s := open(t)
-	has(t, s.page("/operators"), "Operators", "is version <b>1.2.3</b>", "Nothing waits or runs",
-		"No server or worker has reported", "No job has failed", "There is no project yet", "Nothing was searched for yet")
+	has(t, s.page("/operators"), "Operators", "version <b>1.2.3</b>", "No job is waiting",
+		"no server or worker has reported", "No job has failed", "No project exists", "No file was searched for")
 	e := addEvidence(t, s.store, target, "a.txt")
 	fail(t, s.store, e.RunID, store.Failure{Code: "reader-crashed", Message: "<b>its reader crashed", Final: true})
 	addEvidence(t, s.store, target, "b.txt")

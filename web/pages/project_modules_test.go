@@ -14,7 +14,7 @@ func TestModulesOfProject(t *testing.T) {
 	page := s.page("/projects/shopd?sort=growth")
 	_, card, _ := strings.Cut(page, `id="modules"`)
 	card, _, _ = strings.Cut(card, "</section>")
-	has(t, words(card), "By module growth of open leaks per hour", "shopd ▲ +", "MB/hour", "leaks",
+	has(t, words(card), "Modules growth of open leaks per hour", "shopd ▲ +", "MB/hour", "leaks",
 		"audit ▲ +689 KB/hour", "1 leak")
 	has(t, card, `href="/projects/shopd?module=audit&amp;sort=growth#leaks-card"`, `class="part" width="`)
 	list := s.page("/projects/shopd?module=audit&sort=growth")
@@ -41,7 +41,7 @@ func TestOwnersAreInitials(t *testing.T) {
 	}
 	page := s.page("/projects/shopd")
 	has(t, page, `role="img" title="Cara Moss" aria-label="Cara Moss">CM</span>`)
-	has(t, page, `<span class="av none" role="img" title="nobody" aria-label="nobody">–</span>`)
+	has(t, page, `<span class="av none" role="img" title="no owner" aria-label="no owner">–</span>`)
 }
 
 // A module filters the list and appears in the address.

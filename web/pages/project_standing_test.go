@@ -14,9 +14,9 @@ import (
 func TestProjectStanding(t *testing.T) {
 	s, _ := openHistory(t)
 	text := words(s.page("/projects/shopd"))
-	has(t, text, "Gate fails", "build 4813", "The worst,", "2.48 MB/hour", "in Receipt::AppendLine",
-		"came between 4811 and 4812", "soak-60min leaks", "Compare 4811 → 4812",
-		"Growth of all leaks, by build", "log linear", "first bad: 4811 → 4812", "What was run")
+	has(t, text, "Gate fails", "build 4813", "Worst leak:", "2.48 MB/hour", "in Receipt::AppendLine",
+		"first seen in 4812 , clean in 4811", "soak-60min leaks", "Compare 4811 → 4812",
+		"Growth of all leaks by build", "log linear", "first seen: 4811 → 4812", "Coverage")
 	page := s.page("/projects/shopd")
 	if n := strings.Count(page, `<circle class="dot is-`); n != 3 {
 		t.Errorf("the chart has %d builds, want 3", n)
@@ -96,7 +96,7 @@ func TestReleaseBoard(t *testing.T) {
 	addRun(t, s.store, clean, capturesOf(shop[4:7], 11))
 	page := s.page("/")
 	// A failing project stands first, whatever its name.
-	has(t, words(page), "1 of 2 projects fail their gate", "failing 1", "shopd Gate fails", "soak-60min Leaking",
+	has(t, words(page), "1 of 2 projects with a failed gate", "failing 1", "shopd Gate fails", "soak-60min Leaking",
 		"Receipt:: AppendLine", "2.48 MB/hour", "aaa")
 	lacks(t, words(s.page("/?show=failing")), "aaa")
 }

@@ -10,7 +10,7 @@ import (
 
 func TestProjects(t *testing.T) {
 	s := open(t)
-	has(t, s.page("/"), "Find what leaks, and since which build", "curl --fail-with-body -T snap1.log", s.url+
+	has(t, s.page("/"), "Memory leaks by build", "curl --fail-with-body -T snap1.log", s.url+
 		"/api/v1/evidence?project=PROJECT&amp;build=BUILD", "Upload evidence")
 	addRun(t, s.store, target, capturesOf(shop, 1))
 	other := target
@@ -18,13 +18,13 @@ func TestProjects(t *testing.T) {
 	addEvidence(t, s.store, other, "a.log")
 	page := s.page("/")
 	// Projects with a verdict stand before those without.
-	has(t, words(page), "Release board", "0 of 2 projects fail their gate", "all 2", "undecided 2", "shopd",
-		"Gate undecided", "4812", "soak-60min", "Inconclusive", "UTC", "résumé + co@home", "No gate yet",
+	has(t, words(page), "Release board", "0 of 2 projects with a failed gate", "all 2", "undecided 2", "shopd",
+		"Gate inconclusive", "4812", "soak-60min", "Inconclusive", "UTC", "résumé + co@home", "No gate yet",
 		"1 run, none with a result yet")
 	has(t, page, `href="/projects/shopd"`, `href="/projects/r%C3%A9sum%C3%A9%20+%20co@home"`)
-	has(t, words(s.page("/?show=failing")), "failing 0", "No project stands so.")
+	has(t, words(s.page("/?show=failing")), "failing 0", "No project has this gate.")
 	has(t, words(s.page("/?show=nonsense")), "résumé + co@home")
-	lacks(t, page, "Find what leaks")
+	lacks(t, page, "Memory leaks by build")
 	has(t, s.page("/projects/r%C3%A9sum%C3%A9%20+%20co@home"), "<h1>résumé + co@home</h1>")
 }
 
@@ -52,7 +52,7 @@ func TestProject(t *testing.T) {
 		store.Failure{Code: "unknown-format", Message: "this is a picture", Final: true})
 	page := s.page("/projects/shopd")
 	has(t, page, "1–40 of 48 builds", "4900", fmt.Sprintf(`href="/runs/%d"`, run), "leaks 2.77 MB in 11,570 blocks",
-		">11<", ">13<", "4899", "No leak found", "4898", "No report", "The file is not evidence that heapdrift knows", "4744",
+		">11<", ">13<", "4899", "No leak found", "4898", "No report", "The file has an unknown format", "4744",
 		"Working", "4743", "Older ›")
 	has(t, page, "Leaking")
 	has(t, page, `href="/upload?branch=main&amp;build=4900&amp;project=shopd&amp;sequence=4900"`)

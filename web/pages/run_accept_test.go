@@ -23,7 +23,7 @@ func TestAcceptWhatIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := s.page(page)
-	has(t, words(text), "Accept 5 leaks", "What is accepted fails no gate")
+	has(t, words(text), "Accept 5 leaks", "Accepted leaks fail no gate")
 	form := []string{"actor", "Ada"}
 	for _, m := range regexp.MustCompile(`name="pick" value="([^"]*)"`).FindAllStringSubmatch(text, -1) {
 		form = append(form, "pick", m[1])

@@ -83,7 +83,7 @@ func TestStagesBecomeTheReportInBrowser(t *testing.T) {
 	if err := s.store.SaveCaptures(t.Context(), read, []store.StoredCapture{{Capture: c, Artifact: "a"}}); err != nil {
 		t.Fatal(err)
 	}
-	b.see(`document.querySelector(".verdict h1").innerText === "Naming frames"`)
+	b.see(`document.querySelector(".verdict h1").innerText === "Resolving symbols"`)
 	saveReport(t, s.store, run,
 		must[*analysis.Report](t)(analysis.Analyze(t.Context(),
 			[]analysis.Input{{Files: []analysis.File{{Name: "shopd-1.log"}}, Captures: []*capture.Capture{c}}},

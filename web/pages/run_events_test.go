@@ -86,7 +86,7 @@ func TestStagesAreStreamedToTheEnd(t *testing.T) {
 	if err := s.store.SaveCaptures(t.Context(), first, []store.StoredCapture{{Capture: c, Artifact: "a"}}); err != nil {
 		t.Fatal(err)
 	}
-	next(t, events, "headline", "Naming frames")
+	next(t, events, "headline", "Resolving symbols")
 	r := must[*analysis.Report](t)(analysis.Analyze(t.Context(),
 		[]analysis.Input{{Files: []analysis.File{{Name: "shopd-1.log"}}, Captures: []*capture.Capture{c}}},
 		analysis.Options{}))
@@ -96,7 +96,7 @@ func TestStagesAreStreamedToTheEnd(t *testing.T) {
 		t.Error("the stream goes on behind done")
 	}
 	page := s.page(fmt.Sprintf("/runs/%d", run))
-	has(t, page, "photo.jpg", "unknown-format", "Outstanding memory", "not read: unknown-format")
+	has(t, page, "photo.jpg", "unknown-format", "Held memory", "not read: unknown-format")
 	next(t, s.listen(run), "done", "") // the stream of a ready run ends at once
 }
 
@@ -105,7 +105,7 @@ func TestMoreEvidenceForAReport(t *testing.T) {
 	run := addRun(t, s.store, target, capturesOf(shop, 2))
 	addEvidence(t, s.store, target, "shopd-3.log")
 	page := s.page(fmt.Sprintf("/runs/%d", run))
-	has(t, page, "grew by", "sse-connect", "shopd-3.log", "waiting for a worker", "Outstanding memory")
+	has(t, page, "grew by", "sse-connect", "shopd-3.log", "waiting for a worker", "Held memory")
 }
 
 func TestNothingCouldBeRead(t *testing.T) {
@@ -113,8 +113,8 @@ func TestNothingCouldBeRead(t *testing.T) {
 	run := addEvidence(t, s.store, target, "photo.jpg").RunID
 	fail(t, s.store, run, store.Failure{Code: "unknown-format", Message: "this is a picture", Final: true})
 	page := s.page(fmt.Sprintf("/runs/%d", run))
-	has(t, page, "No report", "The file is not evidence that heapdrift knows", "Upload others for the same run",
-		"photo.jpg", "not read", "Upload the trace, the dump or the log of a tool",
+	has(t, page, "No report", "The file has an unknown format", "Upload others for the same run",
+		"photo.jpg", "not read", "Upload a trace, dump or log of a tool",
 		"unknown-format", "this is a picture")
 	lacks(t, page, "sse-connect", "http-equiv")
 }
@@ -127,16 +127,16 @@ func TestFilesThatHoldNothing(t *testing.T) {
 	run := addEvidence(t, s.store, target, "quiet.etl").RunID
 	fail(t, s.store, run, empty)
 	page, list := fmt.Sprintf("/runs/%d", run), "/projects/"+target.Project
-	has(t, s.page(page), "The file was read; it holds no heap events", "read, nothing to use in it",
+	has(t, s.page(page), "The file has no heap events", "read: no usable data",
 		"Record again with heap tracing", "no-memory-events", "neither heap nor VirtualAlloc events")
 	lacks(t, s.page(page), "could not be read", "not read")
-	has(t, s.page(list), "The file was read; it holds no heap events")
+	has(t, s.page(list), "The file has no heap events")
 	addEvidence(t, s.store, target, "quiet-2.etl")
 	fail(t, s.store, run, empty)
-	has(t, s.page(page), "Each of 2 files was read; it holds no heap events")
+	has(t, s.page(page), "Each of 2 files has no heap events")
 	addEvidence(t, s.store, target, "cut.dmp")
 	fail(t, s.store, run, store.Failure{Code: "truncated", Message: "the file ends early", Final: true})
-	has(t, s.page(page), "3 files could not be used, not all for one reason", "It ends before what it says it holds")
+	has(t, s.page(page), "3 files could not be used, for different reasons", "It is truncated")
 	has(t, s.page(list), "3 files could not be used")
 }
 
@@ -151,7 +151,7 @@ func TestAnalysisFailed(t *testing.T) {
 		store.Failure{Code: "no-captures", Message: "nothing to analyse", Final: true}); err != nil {
 		t.Fatal(err)
 	}
-	has(t, s.page(fmt.Sprintf("/runs/%d", run)), "What was read could not be analysed", "no-captures",
+	has(t, s.page(fmt.Sprintf("/runs/%d", run)), "The evidence could not be analysed", "no-captures",
 		"nothing to analyse", "Report", "failed")
 }
 
@@ -160,5 +160,5 @@ func TestRetriesAreShown(t *testing.T) {
 	s := open(t)
 	run := addEvidence(t, s.store, target, "a.log").RunID
 	fail(t, s.store, run, store.Failure{Code: "internal", Message: "the disk was full"})
-	has(t, s.page(fmt.Sprintf("/runs/%d", run)), "waiting to be tried again, attempt 1 gave: the disk was full")
+	has(t, s.page(fmt.Sprintf("/runs/%d", run)), "waiting to retry; attempt 1 failed: the disk was full")
 }

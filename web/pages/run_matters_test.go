@@ -26,5 +26,5 @@ func TestGateSaysWhatMatters(t *testing.T) {
 	if err := s.store.RecordDecision(t.Context(), runs[0], asked, told); err != nil {
 		t.Fatal(err)
 	}
-	has(t, words(s.page(page)), "asked where leaks of more than 1.00 KB per day matter: told")
+	has(t, words(s.page(page)), "ignoring leaks up to 1.00 KB per day: told")
 }

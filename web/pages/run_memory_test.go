@@ -73,16 +73,16 @@ func TestMemoryOfADump(t *testing.T) {
 	page := s.page(fmt.Sprintf("/runs/%d", run))
 	has(t, page, fmt.Sprintf("/runs/%d/memory?of=1", run), `class="u-heap"`, "&lt;unknown&gt;")
 	// The proof stands before all tables.
-	has(t, words(page), "Allocated here, and nothing points to it", "Nothing in the dump points to", "Address space",
-		"The largest free block has", "Where the memory is", "All tables", "VirtualAlloc", "Heaps", "Thread stacks", "Images",
-		"The system charges the process 40.0 MB of private bytes", "No pointer was found to", "Heaps as they count",
+	has(t, words(page), "Unreferenced blocks", "No pointer was found to", "Address space",
+		"Largest free block:", "Memory by use", "Show all tables", "VirtualAlloc", "Heaps", "Thread stacks", "Images",
+		"Windows charges the process 40.0 MB of private bytes", "No pointer was found to", "Heaps",
 		"are free inside (", "the largest free block has", "Free inside", "Largest free", "Scattered", "LFH",
 		"▲ +64.0 KB", "▲ +4.00 KB")
 
 	all := s.page(fmt.Sprintf("/runs/%d/memory", run))
 	has(t, all, "procdump -ma app.exe: &lt;b&gt;memory&lt;/b&gt; above 30 MB")
 	has(t, words(all), "shopd-1.log", "shopd-2.log", "Windows 10.0.19045", "Busy blocks by size", "Unreachable",
-		"Largest reservations", "4 of them have 1.00 MB each",
+		"Largest other reservations", "4 of 1.00 MB each",
 		"main", "Handles by type", "Event", "MEM_PRIVATE", "PAGE_READWRITE", "plugin.dll")
 	lacks(t, words(s.page(fmt.Sprintf("/runs/%d/memory?of=0", run))), "▲ +64.0 KB")
 	for path, want := range map[string]int{"of=2": http.StatusNotFound, "of=x": http.StatusNotFound,
@@ -105,7 +105,7 @@ func TestWalkthroughOfAThirdPartyLibrary(t *testing.T) {
 	run := addRun(t, s.store, target, []*capture.Capture{walkthrough(t)})
 	page := words(s.page(fmt.Sprintf("/runs/%d", run)))
 	has(t, page, "the most, 148 MB in 37,888 blocks, from 3rdparty!IFMX_IsInTransaction", "148 MB", "mscorsvr", "8.75 MB",
-		"Functions as DebugDiag", "Its probability", "SQLFetch", "What holds memory need not leak")
+		"Functions reported by DebugDiag", "Leak probability (tool)", "SQLFetch", "These allocations were not freed yet; they need not be leaks")
 	lacks(t, page, "1 leak", "probably leaking")
 }
 
@@ -116,8 +116,8 @@ func TestMemoryOfSeveralTools(t *testing.T) {
 	report.Process.Name = "app.exe"
 	run := addRun(t, s.store, target, append(dumps(t), report))
 	page := words(s.page(fmt.Sprintf("/runs/%d", run)))
-	has(t, page, "Where the memory is dump, shopd-2.log", "Thread stacks", "Functions as DebugDiag",
-		"IFMX_IsInTransaction", "Heaps as they count dump, shopd-2.log")
+	has(t, page, "Memory by use dump, shopd-2.log", "Thread stacks", "Functions reported by DebugDiag",
+		"IFMX_IsInTransaction", "Heaps dump, shopd-2.log")
 }
 
 // A log of WinDbg lists no allocations, and the page shows what the log does tell.
@@ -130,8 +130,8 @@ func TestRunOfNothingButFacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := words(s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, target, list))))
-	has(t, page, "Inconclusive", "the evidence says where memory is and lists no allocations", "Memory beside allocations",
-		"WinDbg !heap -s", "Heaps as they count", "0x460000", "512 KB")
+	has(t, page, "Inconclusive", "the evidence says where memory is and lists no allocations", "Memory outside of allocations",
+		"WinDbg !heap -s", "Heaps", "0x460000", "512 KB")
 }
 
 // Leaks that Application Verifier reports stand above the sites, and growth follows from the counts of two logs.
@@ -145,7 +145,7 @@ func TestReportedLeaksOnThePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := words(s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, target, list))))
-	has(t, page, "Application Verifier reports 1 leak", "Leaks that Application Verifier reports", "VERIFIER STOP 900",
+	has(t, page, "Application Verifier reports 1 leak", "Application Verifier leaks", "VERIFIER STOP 900",
 		"A heap allocation was leaked.", "0x191a7be0", "11 → 43")
 }
 

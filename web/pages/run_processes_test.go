@@ -72,7 +72,7 @@ func TestProcessPanel(t *testing.T) {
 		"PID 100", `value="p7.exe"`,
 		`value="p30.exe"`, `aria-current="true"`, "in this report", "<details>", "41 more", `value="p8.exe"`,
 		`value="p49.exe"`, "Not listed: 10.")
-	lacks(t, panel, `value="p50.exe"`, "Report on the one that holds the most")
+	lacks(t, panel, `value="p50.exe"`, "Report on the largest process")
 	if n := strings.Count(panel, "aria-current"); n != 1 {
 		t.Errorf("%d are marked", n)
 	}
@@ -122,7 +122,7 @@ func TestProcessIsChosenOnThePage(t *testing.T) {
 	}
 	_, marked, _ := strings.Cut(panelOf(t, page), `aria-current="true"`)
 	has(t, marked, other.Name, "in this report")
-	has(t, panelOf(t, page), `value="">Report on the one that holds the most`)
+	has(t, panelOf(t, page), `value="">Report on the largest process`)
 	for _, wrong := range []url.Values{{"process": {"nobody.exe"}}, {}, {"other": {"x"}}} {
 		if status, page := s.submit("/runs/1/process", wrong); status != http.StatusUnprocessableEntity ||
 			!strings.Contains(page, "invalid-process") {

@@ -19,7 +19,7 @@ func TestTryAgainAndCancel(t *testing.T) {
 		t.Fatal(status, to)
 	}
 	page := s.page(path)
-	has(t, page, fmt.Sprintf(`action="%s/retry"`, path), "Try again", "cancelled", "has cancelled it")
+	has(t, page, fmt.Sprintf(`action="%s/retry"`, path), "Retry", "cancelled", "has cancelled it")
 	lacks(t, page, path+"/cancel")
 	if status, to := s.postTo(path + "/retry"); status != http.StatusSeeOther || to != path {
 		t.Fatal(status, to)

@@ -87,22 +87,22 @@ func TestAddressSpaceOnThePage(t *testing.T) {
 	s := open(t)
 	narrow := s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, target, []*capture.Capture{fragmented(t)})))
 	has(t, narrow, `<pattern id="use-stack" class="u-stack"`, `fill="url(#use-heap)"`)
-	has(t, words(narrow), "Address space", "free", "pale: reserved", "32-bit program, may use 2.00 GB",
+	has(t, words(narrow), "Address space", "free", "pale: reserved", "32-bit program, limit 2.00 GB",
 		"One row is 128 MB, one cell 512 KB",
-		"The largest free block has 227 MB and lies at 0x1cf1000; fragmentation is 78.3 %",
-		"The map as a table", "0x78000000 – 0x80000000")
+		"Largest free block: 227 MB at 0x1cf1000. Fragmentation: 78.3 %",
+		"Map as a table", "0x78000000 – 0x80000000")
 	wide := target
 	wide.Build = "4902"
 	page := words(s.page(fmt.Sprintf("/runs/%d/memory", addRun(t, s.store, wide, dumps(t)))))
 	has(t, page, "Heap blocks without a pointer", "64-bit program", "128 TB free",
-		"2 pieces of more than 64.0 MB each: named, and not drawn")
+		"Not drawn: 2 pieces of more than 64.0 MB each")
 	sums := target
 	sums.Build = "4903"
 	old := dumps(t)[:1]
 	old[0].Memory.Space.Map = nil
 	page = words(s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, sums, old))))
-	has(t, page, "does not say what lies where, so there is no map", "The largest free block has")
-	lacks(t, page, "The map as a table")
+	has(t, page, "to get a map: this evidence has no addresses", "Largest free block:")
+	lacks(t, page, "Map as a table")
 }
 
 // The address space of a 32-bit process is checked; TestMemoryInBrowser checks that of a 64-bit one.

@@ -48,20 +48,20 @@ func TestReport(t *testing.T) {
 	has(t, page, "Leaking", "<strong>shopd.exe leaks 2.77 MB in 11,570 blocks from 4 leaks in 5 stacks</strong>",
 		"lost objects of shopd!Shop::Orders::Order::Commit", "<b>shopd.exe</b>", "x64, PID 4242", "<b>4812</b>", "main", "<b>soak-60min</b>", "over 50 min",
 		"6 Mar 2025 09:00", "matched by id")
-	has(t, page, `aria-label="Outstanding memory over 11 snapshots: 2.15 MB in 1,692 blocks at the first, 5.76 MB in 14,763 blocks at the last."`, "5.76 MB held")
+	has(t, page, `aria-label="Held memory over 11 snapshots: 2.15 MB in 1,692 blocks at the first, 5.76 MB in 14,763 blocks at the last."`, "5.76 MB held")
 	has(t, page, `aria-sort="descending"`, `<span class="mod">shopd!</span><wbr><span class="ns">Shop::</span><wbr>`,
 		`<span class="fn">AppendLine</span>`, "receipt.cpp:118", `title="2,223,360 B">2.12 MB`, "5,790", `title="+2,169,600 B in +5,650 blocks">▲ +2.07 MB`, "▲ +2.48 MB/hour")
-	has(t, page, "4 allocator frames", `class="blame"`, "Each block", "384 B") // the first leak is open
+	has(t, page, "4 allocator frames", `class="blame"`, "Block size", "384 B") // the first leak is open
 	page = s.page(sitesOf(run, ""))
-	has(t, page, `title="the first of your own frames behind the allocator&#39;s; without one the first of a third party, else of Windows"`)
+	has(t, page, `title="first own frame below the allocator; else the first third-party frame, else of Windows"`)
 	has(t, page, `aria-sort="descending"`, `shopd!Shop::…::</span><span class="fn">Receipt::AppendLine`, "receipt.cpp:118",
 		`title="2,223,360 B">2.12 MB`, "5,790", "▲ +2.07 MB", "▲ +5,650")
 	has(t, page, "▼ −1.64 KB") // Log::Rotate shrinks
 	has(t, page, `>alias</span>`)
 	has(t, page, `>no stack</span>`)
 	has(t, page, "Heaps", "0x1d147000000", "5.50 MB")
-	has(t, page, "plugin.dll", "none", "0 of 2 frames named",
-		"<b>plugin.pdb</b>, age 1, GUID <code>5E0A4B5C-9F1D-4E3A-8B6C-7D8E9FA0B1C2</code>", "3 modules with nothing at stake",
+	has(t, page, "plugin.dll", "none", "0 of 2 frames resolved",
+		"<b>plugin.pdb</b>, age 1, GUID <code>5E0A4B5C-9F1D-4E3A-8B6C-7D8E9FA0B1C2</code>", "3 modules without effect on this report",
 		"shopd.exe", "private")
 	has(t, page, "11 files", "shopd-1.log", "1.18 MB", "umdh-snapshot", "1 snapshot")
 	for _, format := range []string{"text", "json", "markdown", "folded", "csv", "pprof", "speedscope", "sarif", "junit"} {
@@ -80,12 +80,12 @@ func TestReport(t *testing.T) {
 // below, where all of the time is selected.
 func TestColumnOfGrowth(t *testing.T) {
 	s, run := openShop(t)
-	const difference = "bytes at the last snapshot less bytes at the first"
+	const difference = "bytes at the last snapshot minus bytes at the first"
 	for _, test := range []struct{ query, title, grown, rate string }{
-		{"", difference + "; below it, how fast a leak grows. Sorted: the gravest class first, of one class the surest, then what grew most", "▲ +2.07 MB", "▲ +2.48 MB/hour"},
-		{"?metric=held", difference + "; below it, how fast a leak grows", "▲ +2.07 MB", "▲ +2.48 MB/hour"},
-		{"?kind=heap", difference + "; below it, how fast a leak grows. Sorted: the gravest class first, of one class the surest, then what grew most", "▲ +2.07 MB", "▲ +2.48 MB/hour"},
-		{"?since=2&until=6", difference + ". Sorted: what leaks or grows first, then what grew most", "▲ +848 KB", ""},
+		{"", difference + "; below: growth rate of a leak. Sorted: by severity of the class, then score, then growth", "▲ +2.07 MB", "▲ +2.48 MB/hour"},
+		{"?metric=held", difference + "; below: growth rate of a leak", "▲ +2.07 MB", "▲ +2.48 MB/hour"},
+		{"?kind=heap", difference + "; below: growth rate of a leak. Sorted: by severity of the class, then score, then growth", "▲ +2.07 MB", "▲ +2.48 MB/hour"},
+		{"?since=2&until=6", difference + ". Sorted: leaks and growing first, then by growth", "▲ +848 KB", ""},
 	} {
 		page := s.page(fmt.Sprintf("/runs/%d%s", run, test.query))
 		has(t, page, `class="num k-growth" title="`+test.title+`"`)
@@ -104,10 +104,10 @@ func TestPartOfASeries(t *testing.T) {
 		t.Skip("it is large")
 	}
 	s, run := openShop(t)
-	const note = "Classes and reasons are of all 11 snapshots; held, blocks and growth are of snapshots 2 to 6."
+	const note = "Classes and reasons: all 11 snapshots. Held, blocks and growth: snapshots 2 to 6."
 	page := s.page(fmt.Sprintf("/runs/%d?since=2&until=6", run))
-	has(t, words(page), note, "AppendLine", "by all 11 snapshots: from 140 to 5,790 blocks", "1.09 MB 2,965",
-		"Why, by all 11 snapshots", "from 140 to 5,790 blocks", "In the whole run", "2.12 MB", "As UMDH prints it")
+	has(t, words(page), note, "AppendLine", "over all 11 snapshots: from 140 to 5,790 blocks", "1.09 MB 2,965",
+		"Reasons, over all 11 snapshots", "from 140 to 5,790 blocks", "Whole run", "2.12 MB", "UMDH format")
 	selected := s.page(fmt.Sprintf("/api/v1/runs/%d/views/ranked?since=2&until=6&format=umdh-text", run))
 	sites := s.page(sitesOf(run, "since=2&until=6&open=0"))
 	has(t, words(sites), note)
@@ -122,14 +122,14 @@ func TestPartOfASeries(t *testing.T) {
 		}
 	}
 	whole := words(s.page(fmt.Sprintf("/runs/%d", run)))
-	lacks(t, whole, "Classes and reasons are", "by all 11 snapshots", "In the whole run")
+	lacks(t, whole, "Classes and reasons:", "over all 11 snapshots", "Whole run")
 }
 
 func TestReportOfOneAndTwoSnapshots(t *testing.T) {
 	s := open(t)
 	one := s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, target, capturesOf(shop, 1))))
-	has(t, one, "4 more snapshots needed", "Outstanding memory at one snapshot: 2.15 MB in 1,692 blocks.",
-		"2.15 MB held at one instant")
+	has(t, one, "4 more snapshots needed", "Held memory at one snapshot: 2.15 MB in 1,692 blocks.",
+		"2.15 MB held at one snapshot")
 	lacks(t, one, "matched by", `class="l-growing"`)
 	cut := capturesOf(shop, 2)
 	cut[1].Snapshots[0].LowerBound = true
@@ -139,7 +139,7 @@ func TestReportOfOneAndTwoSnapshots(t *testing.T) {
 	to.Run = "2"
 	two := s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, to, cut)))
 	has(t, two, "the log ends early", "(shopd-2.log, line 20113)", "truncated", "no-symbols") // the warnings that limit the verdict come first
-	has(t, two, "cut short: at least this", `class="bound-band" x="50.00%"`, `class="mark-dot bound"`)
+	has(t, two, "lower bound: the evidence is truncated", `class="bound-band" x="50.00%"`, `class="mark-dot bound"`)
 	has(t, two, "≥")
 }
 
@@ -210,7 +210,7 @@ func TestTableAloneForHtmx(t *testing.T) {
 	run := addRun(t, s.store, target, capturesOf(shop, 2))
 	part := s.page(fmt.Sprintf("/runs/%d?q=Receipt&sort=growth&class=", run), "HX-Request", "true", "HX-Trigger", "filter")
 	has(t, part, `<div id="sites">`, "Receipt::AppendLine", `id="choices"`, `hx-swap-oob="true"`)
-	lacks(t, part, "<html", "Outstanding memory")
+	lacks(t, part, "<html", "Held memory")
 	if whole := s.page(fmt.Sprintf("/runs/%d", run), "HX-Request", "true", "HX-History-Restore-Request",
 		"true"); !strings.Contains(whole, "<html") {
 		t.Error("going back gives a part of the page")
@@ -240,7 +240,7 @@ func TestSiteOpens(t *testing.T) {
 	}
 	has(t, s.page(location), `id="d120"`)
 	for text, says := range map[string][]string{
-		"Xml::Node": {"or, under the same id", "Json::Node::Clone", "any of them may have allocated each"},
+		"Xml::Node": {"or, under the same id", "Json::Node::Clone", "several possible stacks for these blocks"},
 		"no-such":   {"No site matches."},
 		"plugin":    {`class="blame unresolved"`, "plugin+0x2a40", "plugin!???+2A40"},
 	} {
@@ -293,7 +293,7 @@ func TestNothingThere(t *testing.T) {
 		if status != http.StatusNotFound {
 			t.Errorf("%s: %d", path, status)
 		}
-		has(t, page, "<html", "404", "There is nothing here", "not-found", "All projects")
+		has(t, page, "<html", "404", "Page not found", "not-found", "All projects")
 	}
 }
 

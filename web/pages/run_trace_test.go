@@ -28,12 +28,12 @@ func TestTracePage(t *testing.T) {
 	page := s.page(fmt.Sprintf("/runs/%d", run))
 	has(t, page, "; <strong>", "25.2 MB more", "</strong>", "<code>memtest!Cache::Insert</code>")
 	has(t, text(page), "recorded 0.0 – 60.0 s", "exited at 57.5 s", "2,412,380 events", "6 Mar 2025 09:00:00 UTC",
-		"No events or buffers were lost: 2,412,380 events from 0.0 – 60.0 s.", "Outstanding memory", "Virtual memory",
+		"No events or buffers were lost: 2,412,380 events from 0.0 – 60.0 s.", "Held memory", "Virtual memory",
 		"exited at 57.5 s", "Window", "Before exit", "Last half",
-		"Totals", "up to the instant before the process ended", "Heap ▲ +5.18 MB", "Virtual memory ▲ +20.0 MB",
+		"Totals", "until just before the process exited", "Heap ▲ +5.18 MB", "Virtual memory ▲ +20.0 MB",
 		"Heap’s own commits same bytes as Heap", "Ranked", "Lifetimes", "Sites", "before exit, grew by")
-	lacks(t, text(page), "The process ended at 57.5 s, inside this window", "At exit")
-	has(t, page, `aria-label="Outstanding memory from 0.0 s to 60.0 s: heaps 0 B at the start, at most 6.10 MB, 0 B at the end; virtual memory 0 B at the start, at most 30.0 MB, 0 B at the end."`)
+	lacks(t, text(page), "The process exited at 57.5 s, inside this window", "At exit")
+	has(t, page, `aria-label="Held memory from 0.0 s to 60.0 s: heaps 0 B at the start, at most 6.10 MB, 0 B at the end; virtual memory 0 B at the start, at most 30.0 MB, 0 B at the end."`)
 	has(t, page, fmt.Sprintf(`href="/api/v1/runs/%d/allocations?download=1"`, run),
 		fmt.Sprintf(`href="/api/v1/runs/%d/report?format=json&amp;download=1"`, run))
 	lacks(t, page, "style=", "onclick", "NaN", "Inf", "Snapshots</h2>", "UMDH text")
@@ -41,8 +41,8 @@ func TestTracePage(t *testing.T) {
 		t.Error("a script stands in the page")
 	}
 	whole := s.page(fmt.Sprintf("/runs/%d?from=0&to=60", run))
-	has(t, text(whole), "Totals of the whole trace", "The process ended at 57.5 s, inside this window",
-		"impacting was 5.18 MB of heap and 20.0 MB of virtual memory", "Look at the time before", "before exit")
+	has(t, text(whole), "Totals of the whole trace", "The process exited at 57.5 s, inside this window",
+		"impacting was 5.18 MB of heap and 20.0 MB of virtual memory", "Show the time before exit", "before exit")
 	has(t, whole, fmt.Sprintf(`<a href="/runs/%d"`, run)) // the window that it opens on has no address of its own
 }
 
@@ -80,27 +80,27 @@ func TestWindowIsJudgedByItself(t *testing.T) {
 	survivors := regexp.MustCompile(`([0-9,]+) of [0-9,]+ blocks that are older than [^ ]+ m?s were never freed`)
 	told := func(query string) (page, counted string) {
 		page = text(s.page(fmt.Sprintf("/runs/%d?q=AppendLine&%s", run, query)))
-		_, why, _ := strings.Cut(page, " Why")
+		_, why, _ := strings.Cut(page, " Reasons")
 		if m := survivors.FindStringSubmatch(why); m != nil {
 			return page, m[1]
 		}
 		t.Errorf("%s: no reason in %.300s", query, why)
 		return page, ""
 	}
-	const note = "Classes and reasons are of the selection, "
+	const note = "Classes and reasons: this selection ("
 	long, all := told("from=30&to=50")
-	has(t, long, note+"30 to 50 s; the verdict is of the whole run.", "leak", "AppendLine", "Why, in the selection",
-		"What is freed of it in the whole trace", "In the whole run", "growing")
+	has(t, long, note+"30 to 50 s). Verdict: the whole run.", "leak", "AppendLine", "Reasons, for the selection",
+		"Frees in the whole trace", "Whole run", "growing")
 	_, some := told("from=40&to=50")
 	if n, half := number(some), number(all)/2; n < half*9/10 || n > half*11/10 {
 		t.Errorf("in half of the time %s blocks, in all of it %s", some, all)
 	}
 	whole := text(s.page(fmt.Sprintf("/runs/%d?q=AppendLine", run)))
 	has(t, whole, "growing", "AppendLine")
-	lacks(t, whole, note, "in the selection", "In the whole run")
-	has(t, text(s.page(sitesOf(run, "from=30&to=50"))), note+"30 to 50 s; the verdict is of the whole run.")
+	lacks(t, whole, note, "for the selection", "Whole run")
+	has(t, text(s.page(sitesOf(run, "from=30&to=50"))), note+"30 to 50 s). Verdict: the whole run.")
 	lacks(t, text(s.page(sitesOf(run, ""))), note)
-	has(t, text(s.page(fmt.Sprintf("/runs/%d?size=1-64", run))), note+"some allocations of 0 to 57.499999999 s;")
+	has(t, text(s.page(fmt.Sprintf("/runs/%d?size=1-64", run))), note+"some allocations of 0 to 57.499999999 s)")
 }
 
 // number is a count as pages print it.
@@ -125,8 +125,8 @@ func TestTraceOpensBeforeExitOfOlderMemory(t *testing.T) {
 	p.places = append(p.places, place{allocations.KindHeap, 0, join(heapAllocate, []string{"memtest!Before+0x10"}, background),
 		[]life{{from: allocations.BeforeTrace, size: 1 << 20, to: p.exited, end: allocations.EndExit}}})
 	page := text(s.page(fmt.Sprintf("/runs/%d?metric=held", addTrace(t, s, target, p))))
-	has(t, page, "Totals up to the instant before the process ended", "Heap ▲ +5.18 MB +6,338 1.00 MB 1 6.18 MB 6,339", "memtest! Before", "1.00 MB")
-	lacks(t, page, "cannot be read", "No numbers of that window")
+	has(t, page, "Totals until just before the process exited", "Heap ▲ +5.18 MB +6,338 1.00 MB 1 6.18 MB 6,339", "memtest! Before", "1.00 MB")
+	lacks(t, page, "cannot be read", "No numbers for this window")
 }
 
 // numbersOfRows are the texts of the rows of a table of sites, without their classes and without peaks of single sites,
@@ -178,7 +178,7 @@ func TestTraceMoments(t *testing.T) {
 		!strings.HasSuffix(spikes[0][1], ", 22.0 MB") {
 		t.Errorf("%q", spikes)
 	}
-	has(t, page, "2 lower ones are not named")
+	has(t, page, "2 smaller ones not listed")
 }
 
 // near is the distance in seconds of the time with which a link begins from another time.
@@ -212,7 +212,7 @@ func TestTraceWindowWithoutScripts(t *testing.T) {
 	if rows := blames(page); len(rows) != 9 || rows[0] != "memtest!Buffers::Reserve" {
 		t.Errorf("rows %q", rows)
 	}
-	lacks(t, text(page), "The process ended")
+	lacks(t, text(page), "The process exited")
 }
 
 // Windows are parsed leniently, and each window has one address.
@@ -223,12 +223,12 @@ func TestTraceWindowAddresses(t *testing.T) {
 	s := open(t)
 	run := addTrace(t, s, target, memtest())
 	for query, says := range map[string]string{
-		"": "up to the instant", "?from=0&to=60": "of the whole trace", "?from=-5&to=1e6": "of the whole trace",
-		"?from=x&to=NaN": "up to the instant",
-		"?from=&to=":     "up to the instant", "?from=50": "from 50 to 57.499999999 s",
-		"?from=0&to=57.499999999": "up to the instant", "?to=2.5": "from 0 to 2.5 s", "?from=29&to=20": "from 20 to 29 s",
+		"": "until just before the process exited", "?from=0&to=60": "of the whole trace", "?from=-5&to=1e6": "of the whole trace",
+		"?from=x&to=NaN": "until just before the process exited",
+		"?from=&to=":     "until just before the process exited", "?from=50": "from 50 to 57.499999999 s",
+		"?from=0&to=57.499999999": "until just before the process exited", "?to=2.5": "from 0 to 2.5 s", "?from=29&to=20": "from 20 to 29 s",
 		"?from=1e1&to=1.0000000001e1": "from 10 to 10.000000001 s", "?from=5&to=5": "from 5 to 5 s",
-		"?from=%2020%20&to=+29": "from 20 to 29 s", "?from=Inf&to=1e300": "up to the instant",
+		"?from=%2020%20&to=+29": "from 20 to 29 s", "?from=Inf&to=1e300": "until just before the process exited",
 	} {
 		page := text(s.page(fmt.Sprintf("/runs/%d%s", run, query)))
 		if !strings.Contains(page, "Totals "+says) {
@@ -281,7 +281,7 @@ func TestTraceSites(t *testing.T) {
 			t.Errorf("%s: %q, want %s first", test.query, rows, test.first)
 		}
 	}
-	has(t, text(s.page(sitesOf(run, "from=59&to=60"))), "Nothing was allocated, freed or held in this window.")
+	has(t, text(s.page(sitesOf(run, "from=59&to=60"))), "No memory was allocated, freed or held in this window.")
 	seen := map[string]bool{}
 	for _, query := range []string{"", "&page=2"} {
 		for _, row := range regexp.MustCompile(`data-row="(\d+)"`).FindAllStringSubmatch(s.page(sitesOf(many,
@@ -415,15 +415,15 @@ func TestTraceWithoutTable(t *testing.T) {
 	run := addTrace(t, s, target, memtest())
 	delete(s.windows.runs, run)
 	page := s.page(fmt.Sprintf("/runs/%d?from=20&to=29", run))
-	has(t, text(page), "No numbers of that window table-missing", "not there any more", "whole trace")
+	has(t, text(page), "No numbers for this window table-missing", "not there any more", "whole trace")
 	has(t, page, `value="60"`)
 }
 
 func TestTraceWithLosses(t *testing.T) {
 	s := open(t)
 	page := s.page(fmt.Sprintf("/runs/%d", addTrace(t, s, target, crowd(7))))
-	has(t, text(page), "Inconclusive", "What limits these numbers", "a block whose free was lost looks like a leak",
-		"12,408 events were lost", "3 buffers were lost", "1 note on the evidence", "811 frees", "Outstanding memory")
+	has(t, text(page), "Inconclusive", "Evidence limits", "A block whose free event was lost looks like a leak.",
+		"12,408 events were lost", "3 buffers were lost", "1 note on the evidence", "811 frees", "Held memory")
 	has(t, page, `class="show-h5"`, "7, most growth first")
 	lacks(t, page, `class="show-h6"`, "were lost: 2,412,380")
 	page = s.page("/runs/1?heap=0x1d147060000") // a heap that is too small to be drawn is drawn when it is chosen

@@ -48,7 +48,7 @@ func TestViewsInBrowser(t *testing.T) {
 	b.keep("run-butterfly")
 	b.do(press(`.butterfly [aria-label="Called by"] tbody a`))
 	b.see(`document.querySelector("#view .note strong").innerText !== "" && !document.querySelector("#view .note strong").innerText.includes("AppendLine")`)
-	b.do(press(`//p[@class="note"]/a[text()="All functions"]`))
+	b.do(press(`//p[@class="note"]/a[text()="Show all functions"]`))
 	b.see(`!document.querySelector(".butterfly") && document.querySelectorAll("#views tbody tr").length > 3`)
 	b.do(cdp.Navigate(page + "?view=flame"))
 	b.see(`document.querySelector(".flame.ready") && document.querySelectorAll(".flame-tree tbody tr").length > 2`)

@@ -19,12 +19,12 @@ func TestProjectSymbols(t *testing.T) {
 	addRun(t, s.store, target, capturesOf(shop, 2), sought)
 	page := s.page("/projects/shopd/symbols")
 	has(t, page, `href="/projects/shopd"`, "<h1>Symbols of shopd</h1>", "3 modules",
-		"BatteryMeter.exe", "the <b>BatteryMeter.pdb</b> of the recorded build, and best <b>BatteryMeter.exe</b> (1,167,360 bytes image size), which proves it",
+		"BatteryMeter.exe", "<b>BatteryMeter.pdb</b> of the recorded build, if possible with <b>BatteryMeter.exe</b> (1,167,360 bytes image size), which identifies the build",
 		"2 look-ups", ">31<", `title="2,223,360 B in 5,790 blocks">2.12 MB<`,
-		`href="/runs/1" title="the newest run that lacks it">1 run<`,
+		`href="/runs/1" title="newest run without these symbols">1 run<`,
 		"plugin.dll", ">mismatch<", "<b>plugin.pdb</b>, age 1, GUID <code>5E0A4B5C-9F1D-4E3A-8B6C-7D8E9FA0B1C2</code>",
 		"2 look-ups", "its GUID differs",
-		"0 files", "Nothing yet.", `action="/symbols"`, `name="project" value="shopd"`,
+		"0 files", "No symbols are stored.", `action="/symbols"`, `name="project" value="shopd"`,
 		"heapdrift symbols add build/ --url "+s.url, `srv*C:\Symbols*`+s.url+"/symbols")
 	lacks(t, page, "ntdll.dll", "silent.dll")
 	if status, _ := s.get("/projects/nobody/symbols"); status != http.StatusNotFound {
@@ -44,7 +44,7 @@ func TestStoredSymbols(t *testing.T) {
 		must[store.AddedSymbolFile](t)(s.store.AddSymbolFile(t.Context(), f))
 	}
 	page := s.page("/projects/shopd/symbols")
-	has(t, page, "Every frame of this project", "1–50 of 120 files", `href="/symbols/%3Cb%3E.dll/KEY9/%3Cb%3E.dll"`,
+	has(t, page, "No symbols are missing for this project", "1–50 of 120 files", `href="/symbols/%3Cb%3E.dll/KEY9/%3Cb%3E.dll"`,
 		"&lt;b&gt;.dll", "it names no PDB", "image", ">export", "2.00 KB", "server", "Lib118.pdb", "uploaded",
 		"Lib071.pdb", "Older ›")
 	lacks(t, page, "Lib068.pdb", "Newest", "<b>.dll")
@@ -57,7 +57,7 @@ func TestStoredSymbols(t *testing.T) {
 	page = s.page("/projects/shopd/symbols?q=lib11")
 	has(t, page, "9 files", `value="lib11"`, "Lib118.pdb")
 	lacks(t, page, "Lib109.pdb", "pager")
-	has(t, s.page("/projects/shopd/symbols?q=none"), "No file goes by that name or key")
+	has(t, s.page("/projects/shopd/symbols?q=none"), "No file has this name or key")
 	has(t, s.page("/projects/shopd/symbols?q=KEY9&after=x"), "12 files")
 }
 
@@ -84,12 +84,12 @@ func TestSymbolForm(t *testing.T) {
 	if status != http.StatusUnprocessableEntity {
 		t.Error(status)
 	}
-	has(t, page, "Not every file was taken", fmt.Sprintf(`href="/runs/%d#symbols"`, run), "photo.jpg", "not-symbols")
+	has(t, page, "Rejected files", fmt.Sprintf(`href="/runs/%d#symbols"`, run), "photo.jpg", "not-symbols")
 	status, page = s.postTo("/symbols", formPart{"run", "", "x"})
 	if status != http.StatusUnprocessableEntity {
 		t.Error(status)
 	}
-	has(t, page, "No file was chosen", `href="/"`)
+	has(t, page, "No file chosen", `href="/"`)
 }
 
 func TestLookAgain(t *testing.T) {
@@ -127,7 +127,7 @@ func TestDroppedSymbolsNameFramesInBrowser(t *testing.T) {
 	b.see(`document.querySelector("#symbols .want") && document.querySelector("#view") && document.querySelector("#view").innerText.includes("till+0x1035")`)
 	b.do(chosen("#file", paths...))
 	b.see(`document.querySelector("#view") && document.querySelector("#view").innerText.includes("main")`)
-	b.see(`document.querySelector("#symbols .sum").innerText === "2 of 2 frames named"`)
+	b.see(`document.querySelector("#symbols .sum").innerText === "2 of 2 frames resolved"`)
 	b.keep("symbols-named")
 	b.do(cdp.Navigate(s.url + "/projects/till/symbols"))
 	b.accessible("project, light")

@@ -87,8 +87,8 @@ func TestFormSaysWhatIsWrong(t *testing.T) {
 			[]string{"<details class=\"form-more\" open", "is not a whole number"}},
 		"no file": {[]formPart{app, build, {"file", "", ""}}, []string{"choose at least one file"}},
 		"a picture": {[]formPart{app, build, jpeg},
-			[]string{"photo.jpg", "refused", "unknown-format", "this is a JPEG picture", "not every file was taken"}},
-		"an empty file": {[]formPart{app, build, {"file", "a.log", ""}}, []string{"a.log", "refused", "empty-file"}},
+			[]string{"photo.jpg", "rejected", "unknown-format", "this is a JPEG picture", "some files were rejected"}},
+		"an empty file": {[]formPart{app, build, {"file", "a.log", ""}}, []string{"a.log", "rejected", "empty-file"}},
 		"long field": {[]formPart{{"project", "", strings.Repeat("x", 1<<20)}, build, {"file", "a.log", log}},
 			[]string{"is not a name"}},
 		"fields at last": {[]formPart{{"file", "a.log", log}, app, build}, []string{"is missing"}},
@@ -104,7 +104,7 @@ func TestFormSaysWhatIsWrong(t *testing.T) {
 		t.Errorf("refused forms left %+v", list)
 	}
 	_, page := s.post(app, build, formPart{"file", "a.log", log}, jpeg)
-	has(t, page, "a.log", "taken", "photo.jpg", "refused", `href="/runs/1"`)
+	has(t, page, "a.log", "uploaded", "photo.jpg", "rejected", `href="/runs/1"`)
 	req := must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/upload",
 		strings.NewReader("x")))
 	if status, page := s.send(req); status != http.StatusUnsupportedMediaType {

@@ -68,7 +68,7 @@ func logInPage(v *logInView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if !v.hasUsers {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<p class=\"hint\">Nobody has an account here yet. <code>heapdrift setup-link</code>, run where the server runs, prints a link that opens the first one.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<p class=\"hint\">Run <code>heapdrift setup-link</code> on the server: it prints a link that creates the first account.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -135,14 +135,14 @@ func logInPage(v *logInView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "\">Log in by ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "\">Log in with ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var7 string
 				templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(v.issuer)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/account/account.templ`, Line: 29, Col: 68}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/account/account.templ`, Line: 29, Col: 70}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var7))
 				if templ_7745c5c3_Err != nil {
@@ -153,7 +153,7 @@ func logInPage(v *logInView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<p class=\"hint\">A build server does not log in: it sends a token. If you forgot your password, ask an admin for a new link.</p></form></section></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<p class=\"hint\">Forgot your password? Ask an admin for a new link. Build servers use a token instead.</p></form></section></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -218,7 +218,7 @@ func setupPage(v *setupView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.owner == "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<h1 id=\"setup\">Open the account of an admin</h1><p class=\"hint\">It administers this server: its projects and the accounts of others.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<h1 id=\"setup\">Create the admin account</h1><p class=\"hint\">The account administers this server: all projects and accounts.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -262,11 +262,11 @@ func setupPage(v *setupView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = field(input{id: "again", label: "The same again", kind: "password", wrong: v.wrong["again"], complete: "new-password"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field(input{id: "again", label: "Repeat the password", kind: "password", wrong: v.wrong["again"], complete: "new-password"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<button class=\"btn primary\">Go on</button><p class=\"hint\">The link is good once.</p></form></section></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<button class=\"btn primary\">Set password</button><p class=\"hint\">The link works once.</p></form></section></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -554,7 +554,7 @@ func accountPage(v *accountView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.actor.Server {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "<span class=\"sum\">you administer the server, and with it every project</span>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "<span class=\"sum\">you are a server admin: admin of every project</span>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -569,12 +569,12 @@ func accountPage(v *accountView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if v.actor.MayEverywhere() {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "No project names you as a member.")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "You are a member of no project.")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "You are a member of no project yet. An admin of a project adds you in its settings.")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "You are a member of no project. Ask a project’s admin to add you in the project’s settings.")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -656,7 +656,7 @@ func accountTitle(a *accounts.Actor) string {
 	if a.Known() {
 		return a.Name
 	}
-	return "Nobody is asked to log in here"
+	return "No log-in on this server"
 }
 
 func accountsPage(v *accountsView) templ.Component {
@@ -710,7 +710,7 @@ func accountsPage(v *accountsView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 54, "</h2><span class=\"sum\">shown once, good once, for three days</span></header><div class=\"body\"><pre class=\"text\" tabindex=\"0\" id=\"new-link\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 54, "</h2><span class=\"sum\">shown once, works once, for three days</span></header><div class=\"body\"><pre class=\"text\" tabindex=\"0\" id=\"new-link\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -723,7 +723,7 @@ func accountsPage(v *accountsView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 55, "</pre></div><p class=\"note\">Whoever opens the link chooses the password of the account.</p></section>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 55, "</pre></div><p class=\"note\">Send the link to the account’s owner, who chooses the password.</p></section>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -749,7 +749,7 @@ func accountsPage(v *accountsView) templ.Component {
 					}
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "<section class=\"card\"><div class=\"scroll-x\" tabindex=\"0\" role=\"region\" aria-label=\"All accounts\"><table class=\"hover\"><thead><tr><th>Name</th><th>E-mail</th><th>Administers</th><th>Last log-in</th><th><span class=\"visually-hidden\">Actions</span></th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "<section class=\"card\"><div class=\"scroll-x\" tabindex=\"0\" role=\"region\" aria-label=\"All accounts\"><table class=\"hover\"><thead><tr><th>Name</th><th>E-mail</th><th>Admin</th><th>Last log-in</th><th><span class=\"visually-hidden\">Actions</span></th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -764,7 +764,7 @@ func accountsPage(v *accountsView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(v.list) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "<p class=\"note\">Nobody has an account: the server is open to everybody who reaches it.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "<p class=\"note\">No account exists: the server is open to everyone who can reach it.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -790,7 +790,7 @@ func accountsPage(v *accountsView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "\" autocomplete=\"off\"> <span class=\"hint\">to know whose it is; nothing is sent</span></div><label class=\"opt\"><input type=\"checkbox\" name=\"admin\" value=\"1\"> administers the server</label> <button class=\"btn primary\">Make the account</button><p class=\"hint\">You get a link for the owner of the account. The admins of a project decide what the account may do there.</p></form></section></aside></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "\" autocomplete=\"off\"> <span class=\"hint\">No mail is sent to it.</span></div><label class=\"opt\"><input type=\"checkbox\" name=\"admin\" value=\"1\"> Server admin</label> <button class=\"btn primary\">Create account</button><p class=\"hint\">You get a link for the account’s owner. Each project’s admins decide what the account may do there.</p></form></section></aside></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -866,7 +866,7 @@ func accountRow(u store.User) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if u.Admin {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "the server")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "yes")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -935,23 +935,23 @@ func accountRow(u store.User) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if u.Admin {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 78, "<button class=\"btn small\" name=\"do\" value=\"no-admin\">No admin</button> ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 78, "<button class=\"btn small\" name=\"do\" value=\"no-admin\">Revoke admin role</button> ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, "<button class=\"btn small\" name=\"do\" value=\"admin\">Admin</button> ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, "<button class=\"btn small\" name=\"do\" value=\"admin\">Grant admin role</button> ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
 		if u.LockedAt != nil {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 80, "<button class=\"btn small\" name=\"do\" value=\"unlock\">Unlock</button> ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 80, "<button class=\"btn small\" name=\"do\" value=\"unlock\">Unlock account</button> ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 81, "<button class=\"btn small\" name=\"do\" value=\"lock\">Lock</button> ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 81, "<button class=\"btn small\" name=\"do\" value=\"lock\">Lock account</button> ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -969,7 +969,7 @@ func accountRow(u store.User) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 83, "\">New link</button></form></td></tr>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 83, "\">Create new link</button></form></td></tr>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -126,9 +126,9 @@ func (p *pages) issuerReturn(c echo.Context) error {
 	switch {
 	case !ok || subtle.ConstantTimeCompare([]byte(j.state), []byte(c.QueryParam("state"))) != 1:
 		return problem.New(http.StatusBadRequest, codeIssuer,
-			"this log-in was not begun in this browser, or long ago; begin it again")
+			"log in again: this log-in was started in another browser, or too long ago")
 	case c.QueryParam("error") != "":
-		return problem.New(http.StatusForbidden, codeIssuer, "%s refuses the log-in: %s", p.issuer.Name,
+		return problem.New(http.StatusForbidden, codeIssuer, "%s refused the log-in: %s", p.issuer.Name,
 			ui.Printable(c.QueryParam("error")))
 	}
 	user, err := p.issuer.user(c, j, p.store)

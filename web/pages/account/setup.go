@@ -55,7 +55,7 @@ func (p *pages) setupPost(c echo.Context) error {
 	}
 	v.name = strings.TrimSpace(ui.Printable(c.FormValue("name")))
 	if c.FormValue("password") != c.FormValue("again") {
-		v.wrong["again"] = "the two passwords differ"
+		v.wrong["again"] = "the passwords differ"
 	}
 	if v.owner == "" {
 		note(v.wrong, accounts.CheckUserName(v.name))

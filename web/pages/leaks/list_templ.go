@@ -122,7 +122,7 @@ func Card(t Table) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = chooser("class", "Class", "class: leak or growing", leakClasses, t.class).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = chooser("class", "Class", "leak or growing", leakClasses, t.class).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -579,7 +579,7 @@ func leaksPart(t Table) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "No leak and no growing site was found in this project’s runs.")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "No leak and no growth in this project’s runs.")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

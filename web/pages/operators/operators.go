@@ -116,7 +116,7 @@ func age(seconds float64) string {
 
 func (v *view) summary() string {
 	if v.stuck > 0 {
-		return fmt.Sprintf("%d jobs are stuck: no worker takes them", v.stuck)
+		return fmt.Sprintf("%d jobs are stuck: start a worker for them", v.stuck)
 	}
 	return "no job is stuck"
 }

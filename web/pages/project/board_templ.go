@@ -95,7 +95,7 @@ func boardCard(v projectsView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "</nav><table class=\"board hover projects\"><colgroup><col class=\"w-scenario\"> <col class=\"w-verdict\"> <col> <col class=\"w-rate\"> <col class=\"w-strip\"> <col class=\"w-time\"> <col class=\"w-owner\"></colgroup> <thead><tr><th>Scenario</th><th>Newest run</th><th>Worst place</th><th class=\"num\">Growth</th><th>Newest builds</th><th class=\"num\">Last run</th><th>Owner</th></tr></thead> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "</nav><table class=\"board hover projects\"><colgroup><col class=\"w-scenario\"> <col class=\"w-verdict\"> <col> <col class=\"w-rate\"> <col class=\"w-strip\"> <col class=\"w-time\"> <col class=\"w-owner\"></colgroup> <thead><tr><th>Scenario</th><th>Newest run</th><th>Worst leak</th><th class=\"num\">Growth</th><th>Newest builds</th><th class=\"num\">Last run</th><th>Owner</th></tr></thead> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -106,7 +106,7 @@ func boardCard(v projectsView) templ.Component {
 			}
 		}
 		if len(v.rows(v.show)) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<tbody><tr><td colspan=\"7\" class=\"muted\">No project stands so. <a href=\"/\">Show all</a></td></tr></tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<tbody><tr><td colspan=\"7\" class=\"muted\">No project has this gate. <a href=\"/\">Show all</a></td></tr></tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -262,14 +262,14 @@ func boardGroup(r boardRow) templ.Component {
 			}
 		}
 		if r.told != nil {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<span class=\"small\">The gate is as answered ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<span class=\"small\">Gate as of ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var15 string
 			templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Moment(*r.told))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/project/board.templ`, Line: 53, Col: 69}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/project/board.templ`, Line: 53, Col: 56}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var15))
 			if templ_7745c5c3_Err != nil {
@@ -351,14 +351,14 @@ func boardLine(r boardRow, scenario string) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if cell == nil {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<td class=\"muted\">not run</td><td class=\"k-worst muted\">no result in the ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<td class=\"muted\">not run</td><td class=\"k-worst muted\">not run in the ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var19 string
 			templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Plural(len(r.coverage.Builds), "newest build"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/project/board.templ`, Line: 69, Col: 102}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/project/board.templ`, Line: 69, Col: 100}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var19))
 			if templ_7745c5c3_Err != nil {
@@ -413,7 +413,7 @@ func boardLine(r boardRow, scenario string) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "<td class=\"k-worst muted\">nothing leaks or grows that is not known</td><td class=\"num muted\">–</td>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "<td class=\"k-worst muted\">no leak or growth (known leaks excluded)</td><td class=\"num muted\">–</td>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

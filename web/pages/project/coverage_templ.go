@@ -50,7 +50,7 @@ func coverageCard(c *store.Coverage) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		builds := c.Builds[max(len(c.Builds)-matrixBuilds, 0):]
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card\" id=\"coverage\"><header><h2>What was run</h2><span class=\"sum\">scenario × build</span></header><div class=\"body scroll-x\" tabindex=\"0\" role=\"group\" aria-label=\"Scenarios by builds\"><table class=\"matrix\"><thead><tr><td></td>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card\" id=\"coverage\"><header><h2>Coverage</h2><span class=\"sum\">scenario × build</span></header><div class=\"body scroll-x\" tabindex=\"0\" role=\"group\" aria-label=\"Scenarios by builds\"><table class=\"matrix\"><thead><tr><td></td>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -313,9 +313,9 @@ func notRun(c *store.Coverage) []string {
 	for _, scenario := range c.Scenarios {
 		switch cell := c.Newest(scenario); {
 		case cell == nil:
-			list = append(list, scenario+" has no run with a result in the "+figures.Plural(len(c.Builds), "newest build")+".")
+			list = append(list, scenario+" was not run in the "+figures.Plural(len(c.Builds), "newest build")+".")
 		case cell.Build != newest:
-			list = append(list, scenario+" has no run since "+cell.Build+".")
+			list = append(list, scenario+" was last run in "+cell.Build+".")
 		}
 	}
 	return list

@@ -40,7 +40,7 @@ func modulesCard(v projectView) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if len(v.modules.List) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card\" id=\"modules\"><header><h2>By module</h2><span class=\"sum\">growth of open leaks ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card\" id=\"modules\"><header><h2>Modules</h2><span class=\"sum\">growth of open leaks ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -293,7 +293,7 @@ func moduleFigures(v projectView, m *domain.ModuleShare) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, " not in that figure")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, " without a rate")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -101,7 +101,7 @@ type projectView struct {
 // trendOf draws the growth of a project by its newest builds.
 func (v projectView) trendOf(c echo.Context, policies *domain.Policies) *ui.Trend {
 	q := ui.TrendQuery{
-		Title: "Growth of all leaks", Note: "What the team tolerates is left out.", Coverage: v.standing.coverage,
+		Title: "Growth of all leaks", Note: "Known leaks excluded.", Coverage: v.standing.coverage,
 		Policies: policies,
 		Unit:     ui.Printable(c.QueryParam("per")), Linear: c.QueryParam("scale") == "linear",
 		Address: func(fields ...ui.Field) templ.SafeURL {

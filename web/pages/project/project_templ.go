@@ -339,7 +339,7 @@ func runsCard(v projectView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<table class=\"runs hover\"><colgroup><col class=\"w-status\"> <col class=\"w-run\"> <col> <col class=\"w-num\"> <col class=\"w-num\"> <col class=\"w-time\"></colgroup> <thead><tr><th>Outcome</th><th>Run</th><th>What was seen</th><th class=\"num\">Evidence</th><th class=\"num\">Sites</th><th class=\"num\">Uploaded</th></tr></thead> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<table class=\"runs hover\"><colgroup><col class=\"w-status\"> <col class=\"w-run\"> <col> <col class=\"w-num\"> <col class=\"w-num\"> <col class=\"w-time\"></colgroup> <thead><tr><th>Verdict</th><th>Run</th><th>Result</th><th class=\"num\">Evidence</th><th class=\"num\">Sites</th><th class=\"num\">Uploaded</th></tr></thead> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

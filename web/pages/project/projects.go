@@ -163,10 +163,10 @@ func (v projectsView) figures() []figure {
 	}
 	count := func(n int) string { return figures.Count(int64(n)) }
 	return []figure{
-		{count(failing), " of " + count(len(v.all)), "projects fail their gate", failing > 0},
+		{count(failing), " of " + count(len(v.all)), "projects with a failed gate", failing > 0},
 		{count(fresh), "", "new leaks", fresh > 0},
-		{count(back), "", "leaks came back", back > 0},
+		{count(back), "", "regressed leaks", back > 0},
 		{count(stale), "", "scenarios not run for 7 days", false},
-		{count(undecided), "", "scenarios undecided: they ask for more evidence", false},
+		{count(undecided), "", "inconclusive scenarios: record more evidence", false},
 	}
 }

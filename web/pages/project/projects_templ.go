@@ -49,7 +49,7 @@ func projectsPage(v projectsView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else if len(v.all) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card welcome\"><h1>No project is shared with you</h1><p class=\"lead\">An admin of a project adds you to it in its settings.</p></section>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card welcome\"><h1>No projects</h1><p class=\"lead\">Ask a project’s admin to add you in the project’s settings.</p></section>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -62,7 +62,7 @@ func projectsPage(v projectsView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "Upload evidence</a></div></div><section class=\"card figures\" aria-label=\"In short\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "Upload evidence</a></div></div><section class=\"card figures\" aria-label=\"Summary\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -133,7 +133,7 @@ func projectsPage(v projectsView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<details class=\"card\"><summary>From a script</summary><div class=\"body\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<details class=\"card\"><summary>Upload by script</summary><div class=\"body\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -141,7 +141,7 @@ func projectsPage(v projectsView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<p class=\"muted small\">The answer names the run and the address of its page.</p></div></details> ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<p class=\"muted small\">The response has the run’s ID and its page’s address.</p></div></details> ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -188,7 +188,7 @@ func welcome(curl string) templ.Component {
 			templ_7745c5c3_Var8 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<section class=\"card welcome\"><div><h1>Find what leaks, and since which build</h1><p class=\"lead\">heapdrift reads what the Windows tools record about a process's memory, UMDH logs, ETW traces and full dumps, names the code whose memory grows, and compares every build with the one before.</p></div><ol class=\"steps\"><li><b>Record</b><p>Take twelve <a href=\"/upload#kit\">UMDH snapshots</a> of one process while it does the same work over and over, <a href=\"/upload#trace-kit\">a trace</a> of it with wpr or xperf, or <a href=\"/upload#dump-kit\">full dumps</a>.</p></li><li><b>Upload</b><p>Drop the files on the upload page, or send them from the build with the line below. Zip, 7z, gz and zst are unpacked.</p></li><li><b>Read</b><p>The run's page says what grew, how much, from which stack. Its address can be shared.</p></li></ol>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<section class=\"card welcome\"><div><h1>Memory leaks by build</h1><p class=\"lead\">heapdrift reads UMDH logs, ETW traces and full dumps of a process. It names the code whose memory grows, and compares each build with the one before.</p></div><ol class=\"steps\"><li><b>Record</b><p>Take twelve <a href=\"/upload#kit\">UMDH snapshots</a> of one process between equal pieces of work, <a href=\"/upload#trace-kit\">a trace</a> of it with wpr or xperf, or <a href=\"/upload#dump-kit\">full dumps</a>.</p></li><li><b>Upload</b><p>Drop the files on the upload page, or send them from the build with the command below. Archives (zip, 7z, gz, zst) are unpacked.</p></li><li><b>Read</b><p>The run’s page shows each leak with its growth and call stack. Share its address.</p></li></ol>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -234,7 +234,7 @@ func newProject() templ.Component {
 			templ_7745c5c3_Var9 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<details class=\"card\"><summary>New project</summary><form class=\"dlg\" method=\"post\" action=\"/projects\"><div class=\"field\"><label for=\"new-project\">Name</label> <input id=\"new-project\" name=\"project\" type=\"text\" required maxlength=\"64\" autocomplete=\"off\"></div><button class=\"btn\">Make it</button><p class=\"hint\">Its settings say who may see it, and make tokens for CI jobs.</p></form></details>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<details class=\"card\"><summary>New project</summary><form class=\"dlg\" method=\"post\" action=\"/projects\"><div class=\"field\"><label for=\"new-project\">Name</label> <input id=\"new-project\" name=\"project\" type=\"text\" required maxlength=\"64\" autocomplete=\"off\"></div><button class=\"btn\">Create project</button><p class=\"hint\">Add members and create tokens for CI jobs in the project’s settings.</p></form></details>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

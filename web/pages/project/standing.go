@@ -163,8 +163,8 @@ type gateWord struct{ word, class, shape string }
 var gateWords = map[domain.Gate]gateWord{
 	domain.GatePassed:       {"Gate passes", "no-leak", "M2 6.5 5 9.5 10 3"},
 	domain.GateFailed:       {"Gate fails", "leak", "M3 3l6 6M9 3l-6 6"},
-	domain.GateInconclusive: {"Gate undecided", "inconclusive", "M2 6h1.5 M5.5 6h1.5 M9 6h1.5"},
-	domain.GatePending:      {"Gate waits", "processing", "M6 1.5a4.5 4.5 0 1 0 4.5 4.5 M6 3.5v2.5l2 1"},
-	domain.GateError:        {"Gate cannot tell", "failed", "M3 3l6 6 M9 3l-6 6"},
+	domain.GateInconclusive: {"Gate inconclusive", "inconclusive", "M2 6h1.5 M5.5 6h1.5 M9 6h1.5"},
+	domain.GatePending:      {"Gate pending", "processing", "M6 1.5a4.5 4.5 0 1 0 4.5 4.5 M6 3.5v2.5l2 1"},
+	domain.GateError:        {"Gate error", "failed", "M3 3l6 6 M9 3l-6 6"},
 	"":                      {"No gate yet", "empty", "M3 6h6"},
 }

@@ -22,7 +22,7 @@ func (c *viewCard) shownGroups() []query.Group {
 func (c *viewCard) callsExtent() string {
 	list := figures.Plural(len(c.groups), "function")
 	if len(c.groups) > shownFunctions {
-		list = fmt.Sprintf("The first %d of %s by %s; the CSV of this view has all", shownFunctions, list, c.by.Name)
+		list = fmt.Sprintf("The first %d of %s by %s (all in this view’s CSV)", shownFunctions, list, c.by.Name)
 	}
 	return list + ". A site counts in each function of its stack."
 }

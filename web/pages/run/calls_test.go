@@ -12,7 +12,7 @@ import (
 // The page lists 200 functions and says how many there are.
 func TestFunctionsShown(t *testing.T) {
 	for n, says := range map[int]string{0: "0 functions. ", 1: "1 function. ", 199: "199 functions. ",
-		200: "200 functions. ", 201: "The first 200 of 201 functions by held; "} {
+		200: "200 functions. ", 201: "The first 200 of 201 functions by held (all in this view’s CSV). "} {
 		c := &viewCard{listing: listing{view: viewCalls}, by: query.Metrics[1], groups: make([]query.Group, n)}
 		if got := c.callsExtent(); !strings.HasPrefix(got, says) || len(c.shownGroups()) != min(n, 200) {
 			t.Errorf("of %d: %d, %q", n, len(c.shownGroups()), got)

@@ -149,7 +149,7 @@ func snapshotTitle(i int, s analysis.Snapshot) string {
 	}
 	title += fmt.Sprintf(": %s in %s", ui.ExactBytes(s.Bytes), figures.Plural(s.Count, "block"))
 	if s.LowerBound {
-		title += " at least: the evidence ends early"
+		title += " (lower bound: the evidence ends early)"
 	}
 	return title + " (" + s.File + ")"
 }
@@ -158,10 +158,10 @@ func snapshotTitle(i int, s analysis.Snapshot) string {
 func chartName(r *analysis.Report) string {
 	first, last := r.Snapshots[0], r.Snapshots[len(r.Snapshots)-1]
 	if len(r.Snapshots) == 1 {
-		return fmt.Sprintf("Outstanding memory at one snapshot: %s in %s.", figures.Bytes(first.Bytes),
+		return fmt.Sprintf("Held memory at one snapshot: %s in %s.", figures.Bytes(first.Bytes),
 			figures.Plural(first.Count, "block"))
 	}
-	return fmt.Sprintf("Outstanding memory over %d snapshots: %s in %s at the first, %s in %s at the last.",
+	return fmt.Sprintf("Held memory over %d snapshots: %s in %s at the first, %s in %s at the last.",
 		len(r.Snapshots),
 		figures.Bytes(first.Bytes), figures.Plural(first.Count, "block"), figures.Bytes(last.Bytes),
 		figures.Plural(last.Count, "block"))

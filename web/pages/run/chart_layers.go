@@ -63,7 +63,7 @@ func bandsOfTop(top []store.SiteRow, kind string, instants int) (list []band) {
 		}
 		name := b.name
 		if sites == chartSites {
-			name = fmt.Sprintf("%s, of the %d sites that grew most", name, sites)
+			name = fmt.Sprintf("%s, among the %d sites with most growth", name, sites)
 		}
 		if sites > 0 {
 			list = append(list, band{b.class, name, sum})
@@ -110,7 +110,7 @@ func (c *chart) drawLayers(r *analysis.Report, bands []band, totals, x []float64
 	held := figures.Bytes(r.Snapshots[last].Bytes) + " held"
 	if last == 0 {
 		beside := x[0] + barWidth/2 + 24
-		c.notes = append(c.notes, label{x: beside, y: 84, text: held + " at one instant", class: "strong"},
+		c.notes = append(c.notes, label{x: beside, y: 84, text: held + " at one snapshot", class: "strong"},
 			label{x: beside, y: 102, text: "growth takes a second snapshot"})
 		return
 	}

@@ -35,7 +35,7 @@ func chartCard(c chart, snapshots int, choice *snapshotChoice) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card timeline\"><header><h2>Outstanding memory</h2><div class=\"legend\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card timeline\"><header><h2>Held memory</h2><div class=\"legend\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -81,7 +81,7 @@ func chartCard(c chart, snapshots int, choice *snapshotChoice) templ.Component {
 			}
 		}
 		if c.hasLowerBound() {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<span><svg viewBox=\"0 0 12 10\" aria-hidden=\"true\"><path class=\"hatch-line\" d=\"M0 10 10 0 M-4 8 4 0 M4 10 12 2\"></path></svg>cut short: at least this</span>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<span><svg viewBox=\"0 0 12 10\" aria-hidden=\"true\"><path class=\"hatch-line\" d=\"M0 10 10 0 M-4 8 4 0 M4 10 12 2\"></path></svg>lower bound: the evidence is truncated</span>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -105,7 +105,7 @@ func instantNumbers(x []float64) []label {
 		all.marks = append(all.marks, mark{x: at})
 	}
 	all.numberMarks()
-	all.drawNumbers(x, "instant")
+	all.drawNumbers(x, "point")
 	return all.times
 }
 

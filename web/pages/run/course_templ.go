@@ -91,7 +91,7 @@ func courseCard(c *analysis.Course) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(d.diamonds) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<span><svg viewBox=\"0 0 12 10\" aria-hidden=\"true\"><path class=\"l-blocks\" d=\"M0 5H12\"></path></svg>blocks of heaps, requested bytes</span>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<span><svg viewBox=\"0 0 12 10\" aria-hidden=\"true\"><path class=\"l-blocks\" d=\"M0 5H12\"></path></svg>heap blocks, requested bytes</span>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -101,9 +101,9 @@ func courseCard(c *analysis.Course) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var5 string
-			templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Plural(len(c.Instants), "instant"))
+			templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Plural(len(c.Instants), "point"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/course.templ`, Line: 24, Col: 66}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/course.templ`, Line: 24, Col: 64}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 			if templ_7745c5c3_Err != nil {
@@ -582,7 +582,7 @@ func courseTable(c *analysis.Course) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 49, "<th class=\"num\" title=\"requested bytes, by evidence that lists allocations\">Blocks of heaps</th><th class=\"num\" title=\"address space that is not free\">Address space</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 49, "<th class=\"num\" title=\"requested bytes, in evidence that lists allocations\">Heap blocks</th><th class=\"num\" title=\"address space that is not free\">Address space</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -657,7 +657,7 @@ func courseTable(c *analysis.Course) templ.Component {
 					}
 					if at.Blocks != nil {
 						if at.LowerBound {
-							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "<span class=\"muted\" title=\"at least: the evidence ends early\">≥</span>")
+							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "<span class=\"muted\" title=\"Lower bound: the evidence ends early.\">≥</span>")
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -693,7 +693,7 @@ func courseTable(c *analysis.Course) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						if at.SinceStart {
-							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 61, "<span class=\"muted\" title=\"of what was allocated before the trace began nothing is known\">in the trace</span>")
+							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 61, "<span class=\"muted\" title=\"without blocks allocated before the trace began\">in the trace</span>")
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}

@@ -42,9 +42,9 @@ func TestCourseChart(t *testing.T) {
 		"two instants": {true, []analysis.Instant{instant(0, 50, heap(50)), explained},
 			"Unexplained 1, Heaps 1, PEB, TEBs, system 1", 2, 0, "0 min"},
 		"without times": {false, []analysis.Instant{instant(0, 50, heap(50)), explained},
-			"Unexplained 1, Heaps 1, PEB, TEBs, system 1", 2, 0, "instant 1"},
+			"Unexplained 1, Heaps 1, PEB, TEBs, system 1", 2, 0, "point 1"},
 		"all at the same time": {true, []analysis.Instant{instant(0, 50, heap(50)), instant(0, 60, heap(60))},
-			"Heaps 1", 2, 0, "instant 1"},
+			"Heaps 1", 2, 0, "point 1"},
 		"the parts are more": {true, []analysis.Instant{instant(0, 50, heap(50)), over},
 			"Heaps 1", 2, 0, "0 min"},
 		"blocks between": {true, []analysis.Instant{instant(0, 50, heap(50)), blocks, explained},
@@ -162,21 +162,21 @@ func TestInstantsWithoutTimes(t *testing.T) {
 	for _, l := range d.times {
 		labels = append(labels, l.text)
 	}
-	if got := strings.Join(labels, ", "); got != "instant 1, instant 2, instant 3" {
+	if got := strings.Join(labels, ", "); got != "point 1, point 2, point 3" {
 		t.Error(got)
 	}
 	if from, to, _, by, _ := c.Growth(); from != nil {
 		if got := growthTitle(c, from, to,
-			by); got != "private bytes by the system's count, instant 2 – instant 3, 6 Mar 2026 12:00" {
+			by); got != "private bytes by the system's count, point 2 – point 3, 6 Mar 2026 12:00" {
 			t.Error(got)
 		}
 	} else {
 		t.Error("no growth")
 	}
 	if x, _ := coursePositions(c); d.times[1].x != x[1] || d.marks[0].x != x[1] {
-		t.Errorf("instant 2 is at %v, its mark at %v, its label at %v", x[1], d.marks[0].x, d.times[1].x)
+		t.Errorf("point 2 is at %v, its mark at %v, its label at %v", x[1], d.marks[0].x, d.times[1].x)
 	}
-	if got := fmt.Sprint(instantMoment(c, 0), "; ", instantMoment(c, 2)); got != "instant 1; instant 3, 6 Mar 2026 12:00" {
+	if got := fmt.Sprint(instantMoment(c, 0), "; ", instantMoment(c, 2)); got != "point 1; point 3, 6 Mar 2026 12:00" {
 		t.Error(got)
 	}
 	c.Timed, c.Instants[2].AtNS = true, 60e9
@@ -190,7 +190,7 @@ func TestTitleOfAnInstant(t *testing.T) {
 	at.TakenAt, at.Unexplained, at.Blocks = "2026-03-06T12:00:00", new(int64(40<<20)), new(int64(50<<20))
 	c := &analysis.Course{Measure: analysis.MeasurePrivate, Instants: []analysis.Instant{at, instant(60, 0)}}
 	if got := instantTitle(c,
-		0); got != "instant 1, 6 Mar 2026 12:00: private bytes 100 MB, Heaps 60.0 MB, Unexplained 40.0 MB, blocks of heaps 50.0 MB (a.dmp)" {
+		0); got != "point 1, 6 Mar 2026 12:00: private bytes 100 MB, Heaps 60.0 MB, Unexplained 40.0 MB, heap blocks 50.0 MB (a.dmp)" {
 		t.Error(got)
 	}
 	if got := measureTitle(c); got != "Private bytes" {

@@ -20,7 +20,7 @@ func instantMoment(c *analysis.Course, i int) string {
 	if isDrawnByTime(c) {
 		return moment
 	}
-	number := "instant " + strconv.Itoa(i+1)
+	number := "point " + strconv.Itoa(i+1)
 	if moment == "" {
 		return number
 	}
@@ -40,7 +40,7 @@ func instantTitle(c *analysis.Course, i int) string {
 		}
 	}
 	if at.Blocks != nil {
-		parts = append(parts, "blocks of heaps "+figures.Bytes(*at.Blocks))
+		parts = append(parts, "heap blocks "+figures.Bytes(*at.Blocks))
 	}
 	title := strings.Join(parts, ", ") + " (" + at.File + ")"
 	if moment := instantMoment(c, i); moment != "" {
@@ -65,7 +65,7 @@ func growthTitle(c *analysis.Course, from, to *analysis.Instant, by string) stri
 
 // courseName says what the chart shows in words.
 func courseName(c *analysis.Course) string {
-	name := fmt.Sprintf("Memory over time, %s at %s.", c.Measure, figures.Plural(len(c.Instants), "instant"))
+	name := fmt.Sprintf("Memory over time, %s at %s.", c.Measure, figures.Plural(len(c.Instants), "point"))
 	if text := c.SayGrowth(); text != "" {
 		name += " " + text
 	}

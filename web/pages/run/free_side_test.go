@@ -12,16 +12,16 @@ func TestFreeSide(t *testing.T) {
 		lives *analysis.Lifetimes
 		want  string
 	}{
-		{nil, "Snapshots record no frees: a trace says how many of these blocks are freed, and at which age."},
-		{&analysis.Lifetimes{}, "The trace saw none of it allocated or freed."},
-		{&analysis.Lifetimes{AIFI: n(1)}, "The one that the trace saw was freed."},
-		{&analysis.Lifetimes{UnknownFrees: 1}, "The trace has frees of this stack only, of what was allocated before it."},
-		{&analysis.Lifetimes{AIFO: n(1)}, "The one that the trace saw was not freed."},
-		{&analysis.Lifetimes{AIFO: n(5000), AOFO: n(790)}, "None of the 5,790 blocks that the trace saw was freed."},
-		{&analysis.Lifetimes{AIFI: n(7), AtExit: n(7)}, "None of the 7 blocks that the trace saw was freed."},
-		{&analysis.Lifetimes{AIFI: n(319)}, "Each of the 319 blocks that the trace saw was freed."},
+		{nil, "Record a trace to see how many of these blocks are freed, and at what age: snapshots record no frees."},
+		{&analysis.Lifetimes{}, "No block of this site was allocated or freed in the trace."},
+		{&analysis.Lifetimes{AIFI: n(1)}, "The block in the trace was freed."},
+		{&analysis.Lifetimes{UnknownFrees: 1}, "The trace has only frees of this stack, of blocks allocated before the trace."},
+		{&analysis.Lifetimes{AIFO: n(1)}, "The block in the trace was not freed."},
+		{&analysis.Lifetimes{AIFO: n(5000), AOFO: n(790)}, "None of the 5,790 blocks in the trace was freed."},
+		{&analysis.Lifetimes{AIFI: n(7), AtExit: n(7)}, "None of the 7 blocks in the trace was freed."},
+		{&analysis.Lifetimes{AIFI: n(319)}, "Each of the 319 blocks in the trace was freed."},
 		{&analysis.Lifetimes{AIFI: n(10), AIFO: n(2), AOFI: n(3), AtExit: n(4)},
-			"9 of the 15 blocks that the trace saw were freed. The stacks that freed them are not kept."},
+			"9 of the 15 blocks in the trace were freed. The freeing stacks are not recorded."},
 	} {
 		if got := freeSide(test.lives, "block"); got != test.want {
 			t.Errorf("%+v: %s", test.lives, got)

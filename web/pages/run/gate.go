@@ -58,7 +58,7 @@ func toldText(t *store.StoredDecision) string {
 		text += ", against build " + t.Baseline
 	}
 	if threshold, err := analysis.ParseThreshold(t.Asked); err == nil {
-		text += ", asked where leaks of more than " + threshold.String() + " matter"
+		text += ", ignoring leaks up to " + threshold.String()
 	}
 	return text + ": " + t.Why
 }

@@ -12,9 +12,9 @@ import (
 func judgedText(l *listing, alone bool, part *query.Snapshots, snapshots int) string {
 	switch {
 	case alone:
-		return "Classes and reasons are of the selection, " + l.selected() + "; the verdict is of the whole run."
+		return "Classes and reasons: this selection (" + l.selected() + "). Verdict: the whole run."
 	case part != nil:
-		return fmt.Sprintf("Classes and reasons are of all %s; held, blocks and growth are of snapshots %d to %d.",
+		return fmt.Sprintf("Classes and reasons: all %s. Held, blocks and growth: snapshots %d to %d.",
 			figures.Plural(snapshots, "snapshot"), part.From, part.To)
 	}
 	return ""

@@ -166,7 +166,7 @@ func holes(s *capture.Space) string {
 	if !ok {
 		return ""
 	}
-	return fmt.Sprintf("The largest free block has %s and lies at %v; fragmentation is %.1f %%, the part of the free address space that is outside of it.", figures.Bytes(s.LargestFree), s.LargestFreeAt, 100*part)
+	return fmt.Sprintf("Largest free block: %s at %v. Fragmentation: %.1f %% of the free address space is outside this block.", figures.Bytes(s.LargestFree), s.LargestFreeAt, 100*part)
 }
 
 // reconciled says how the private bytes of the regions stand to what the system counts.
@@ -174,12 +174,12 @@ func reconciled(s *capture.Space) string {
 	private, rest, ok := analysis.Unexplained(s)
 	switch {
 	case ok && rest >= 0:
-		return fmt.Sprintf("The system charges the process %s of private bytes. The regions above explain %s; the other %s are pages of images and mapped files that were written to, page tables, and what is reserved with a promise of memory.",
+		return fmt.Sprintf("Windows charges the process %s of private bytes. The regions above explain %s. The other %s are written pages of images and mapped files, page tables, and reserved memory with commit charge.",
 			figures.Bytes(s.PrivateBytes), figures.Bytes(private), figures.Bytes(rest))
 	case ok:
-		return fmt.Sprintf("The system charges the process %s of private bytes, and the regions above have %s: some of them were committed after it counted.", figures.Bytes(s.PrivateBytes), figures.Bytes(private))
+		return fmt.Sprintf("Windows charges the process %s of private bytes; the regions above have %s. Some were committed after Windows counted.", figures.Bytes(s.PrivateBytes), figures.Bytes(private))
 	case private > 0:
-		return fmt.Sprintf("Private bytes are %s by the regions; the evidence does not have the system's own count.",
+		return fmt.Sprintf("Private bytes: %s, summed over the regions. The evidence does not have the count of Windows.",
 			figures.Bytes(private))
 	}
 	return ""
@@ -199,10 +199,10 @@ type groupTable struct {
 func groupTables(m *analysis.Memory) (list []groupTable) {
 	for _, by := range [...]struct{ by, title, note string }{
 		{capture.ByManager, "by memory manager", ""},
-		{capture.ByType, "by what they point to first",
-			"The first word of these blocks is an address in a module: of a table of virtual functions, mostly, which tells their class."},
+		{capture.ByType, "by first pointer",
+			"The first word of these blocks is an address in a module: mostly of a vtable, which shows the class."},
 		{capture.BySize, "by size", ""},
-		{capture.ByContent, "by what they begin with", "Text is shown only where several blocks begin with the same."},
+		{capture.ByContent, "by content", "Text is shown only if several blocks begin with it."},
 	} {
 		t := groupTable{title: by.title, note: by.note}
 		whole := slices.ContainsFunc(m.Groups, func(g capture.Group) bool {
@@ -229,7 +229,7 @@ const shownGroups = 25
 // groupShare is the part of its heap that a group is.
 func groupShare(m *analysis.Memory, g *capture.Group) string {
 	if g.Doubtful {
-		return "cannot be"
+		return "implausible"
 	}
 	if share := analysis.ShareOfHeap(&m.Memory, g); share > 0 {
 		return fmt.Sprintf("%.1f %%", share)
@@ -250,7 +250,7 @@ func managedBytes(m *analysis.Memory) (bytes int64) {
 
 // topicWords are how topics of notes are called.
 var topicWords = map[string]string{
-	capture.TopicComment: "Why the dump was written", capture.TopicProcess: "Process", capture.TopicLeakTrack: "LeakTrack",
+	capture.TopicComment: "Reason of the dump", capture.TopicProcess: "Process", capture.TopicLeakTrack: "LeakTrack",
 	capture.TopicManaged: ".NET",
 	capture.TopicError:   "Error", capture.TopicWarning: "Warning", capture.TopicInfo: "Information",
 	capture.TopicMethod: "Method",
@@ -307,13 +307,13 @@ func proofOf(list []analysis.UnreachedFinding) string {
 			most = u
 		}
 	}
-	begin := "Nothing in the dump points to"
+	begin := "No pointer was found to"
 	if len(list) == analysis.MostUnreached {
-		begin = fmt.Sprintf("At the %d places with most, nothing in the dump points to", len(list))
+		begin = fmt.Sprintf("In the %d largest signatures no pointer was found to", len(list))
 	}
 	text := fmt.Sprintf("%s %s with %s", begin, figures.Plural(all.Count, "block"), figures.Bytes(all.Bytes))
 	if len(list) == 1 {
 		return text + ", all from " + most.Where + "."
 	}
-	return fmt.Sprintf("%s; the most, %s, is from %s.", text, figures.Bytes(most.Unreachable.Bytes), most.Where)
+	return fmt.Sprintf("%s; most of it, %s, from %s.", text, figures.Bytes(most.Unreachable.Bytes), most.Where)
 }

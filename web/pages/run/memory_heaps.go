@@ -37,7 +37,7 @@ func roomTitle(r *analysis.HeapRoom) string {
 	s := fmt.Sprintf("%s of %s are in use, %s are free", figures.Bytes(r.Committed-r.Free),
 		figures.Bytes(r.Committed), figures.Bytes(r.Free))
 	if r.Largest > 0 {
-		s += fmt.Sprintf(", the largest free block has %s", figures.Bytes(r.Largest))
+		s += fmt.Sprintf("; largest free block: %s", figures.Bytes(r.Largest))
 	}
 	return s
 }
@@ -53,7 +53,7 @@ func percentOf(part float64) string { return fmt.Sprintf("%.1f %%", 100*part) }
 func heapNote(h *capture.HeapFacts) string {
 	parts := []string{h.Kind, "", h.FrontEnd, h.Name, h.Note}
 	if h.Doubtful {
-		parts[1] = "a size that cannot be"
+		parts[1] = "implausible size"
 	}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
 }

@@ -39,7 +39,7 @@ func heapFactsCard(m *analysis.Memory) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card\" id=\"heap-facts\"><header><h2>Heaps as they count</h2><span class=\"muted small\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card\" id=\"heap-facts\"><header><h2>Heaps</h2><span class=\"muted small\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -88,12 +88,12 @@ func heapFactsCard(m *analysis.Memory) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<div class=\"scroll-x tall\" tabindex=\"0\" role=\"group\" aria-label=\"Heaps as they count\"><table><thead><tr><th>Heap</th><th>Kind</th><th class=\"num\">Reserved</th><th class=\"num\">Committed</th><th class=\"num\" title=\"requested bytes\">Busy</th><th class=\"num\">Blocks</th><th class=\"num\" title=\"free blocks in the committed bytes, with those of the low-fragmentation heap\">Free inside</th><th title=\"busy, the largest free block, and what is free beside it\">Use of the committed bytes</th><th class=\"num\" title=\"a larger allocation takes new memory, however much is free\">Largest free</th><th class=\"num\" title=\"part of what is free that lies outside of the largest free block\">Scattered</th><th class=\"num\" title=\"of the busy blocks those of the low-fragmentation heap\">LFH</th><th class=\"num\" title=\"blocks that are reservations of their own\">Virtual</th><th class=\"num\">Segments</th><th class=\"num\" title=\"uncommitted ranges in segments\">UCRs</th>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<div class=\"scroll-x tall\" tabindex=\"0\" role=\"group\" aria-label=\"Heaps\"><table><thead><tr><th>Heap</th><th>Kind</th><th class=\"num\">Reserved</th><th class=\"num\">Committed</th><th class=\"num\" title=\"requested bytes\">Busy</th><th class=\"num\">Blocks</th><th class=\"num\" title=\"free blocks in the committed bytes, including the low-fragmentation heap\">Free inside</th><th title=\"busy, largest free block, other free blocks\">Use of the committed bytes</th><th class=\"num\" title=\"A larger allocation commits new memory, however much is free.\">Largest free</th><th class=\"num\" title=\"share of the free bytes outside the largest free block\">Scattered</th><th class=\"num\" title=\"busy blocks of the low-fragmentation heap\">LFH</th><th class=\"num\" title=\"blocks with their own reservation\">Virtual</th><th class=\"num\">Segments</th><th class=\"num\" title=\"uncommitted ranges in segments\">UCRs</th>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if grows(m.Heaps) {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<th class=\"num\">Committed since</th><th class=\"num\" title=\"blocks that are reservations of their own\">Virtual since</th><th class=\"num\" title=\"of the sizes that are listed, where nobody counted what is busy\">Busy since</th>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<th class=\"num\">Committed since</th><th class=\"num\" title=\"blocks with their own reservation\">Virtual since</th><th class=\"num\" title=\"of the listed sizes, if busy blocks are not counted\">Busy since</th>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -223,7 +223,7 @@ func heapFactsCard(m *analysis.Memory) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<span class=\"muted\" title=\"nobody counted it then and now\">–</span>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<span class=\"muted\" title=\"not counted in both snapshots\">–</span>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

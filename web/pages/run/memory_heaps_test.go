@@ -9,11 +9,11 @@ import (
 // Logs name heaps without their kind.
 func TestNoteOfAHeap(t *testing.T) {
 	for want, h := range map[string]capture.HeapFacts{
-		"":                                 {},
-		"NT heap":                          {Kind: "NT heap"},
-		"LFH, default":                     {FrontEnd: "LFH", Note: "default"},
-		"a size that cannot be":            {Doubtful: true},
-		"heap, a size that cannot be, CRT": {Kind: "heap", Doubtful: true, Name: "CRT"},
+		"":                            {},
+		"NT heap":                     {Kind: "NT heap"},
+		"LFH, default":                {FrontEnd: "LFH", Note: "default"},
+		"implausible size":            {Doubtful: true},
+		"heap, implausible size, CRT": {Kind: "heap", Doubtful: true, Name: "CRT"},
 	} {
 		if got := heapNote(&h); got != want {
 			t.Errorf("%+v: %q, want %q", h, got, want)

@@ -77,7 +77,7 @@ func memoryPage(v memoryView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\">Back to the run</a></div></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\">Back to run</a></div></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -342,7 +342,7 @@ func memoryCard(v *memoryView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = memoryHeader("Memory beside allocations", m, v).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = memoryHeader("Memory outside of allocations", m, v).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -462,7 +462,7 @@ func memoryHeader(title string, m *analysis.Memory, v *memoryView) templ.Compone
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "\">All tables</a>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "\">Show all tables</a>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -629,20 +629,20 @@ func memoryFacts(m *analysis.Memory) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "; ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, " in ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var23 string
 			templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Bytes(m.Reach.Scanned))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 130, Col: 214}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 130, Col: 216}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var23))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, " of memory were searched. <span class=\"muted\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, " of memory. <span class=\"muted\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -750,7 +750,7 @@ func memoryFacts(m *analysis.Memory) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, " more could not be walked; the report as JSON lists them.</span></li>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, " more could not be walked. The JSON report lists them.</span></li>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -827,7 +827,7 @@ func spaceCard(m *analysis.Memory, v *memoryView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = memoryHeader("Where the memory is", m, v).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = memoryHeader("Memory by use", m, v).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -835,7 +835,7 @@ func spaceCard(m *analysis.Memory, v *memoryView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "<div class=\"scroll-x\" tabindex=\"0\" role=\"group\" aria-label=\"Address space by use\"><table class=\"uses\"><thead><tr><th>Use</th><th title=\"what !address -summary calls it, now and in old debuggers\">WinDbg</th><th class=\"num\" title=\"address space taken, committed or not\">Reserved</th><th class=\"num\">Committed</th><th class=\"num\" title=\"of the committed bytes\">Share</th><th class=\"num\" title=\"committed bytes that no other process shares\">Private</th><th class=\"num\">Regions</th><th class=\"num\">Largest</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "<div class=\"scroll-x\" tabindex=\"0\" role=\"group\" aria-label=\"Address space by use\"><table class=\"uses\"><thead><tr><th>Use</th><th title=\"name in !address -summary, current and older\">WinDbg</th><th class=\"num\" title=\"used address space, committed or not\">Reserved</th><th class=\"num\">Committed</th><th class=\"num\" title=\"of the committed bytes\">Share</th><th class=\"num\" title=\"committed bytes that no other process shares\">Private</th><th class=\"num\">Regions</th><th class=\"num\">Largest</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -986,7 +986,7 @@ func spaceCard(m *analysis.Memory, v *memoryView) templ.Component {
 			}
 		}
 		if m.Space.Partial {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 77, "<p class=\"note\">The evidence lists only memory whose bytes it has: what is reserved, and what is free, is not known.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 77, "<p class=\"note\">The evidence lists only the memory that it contains. Reserved and free memory are unknown.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1532,20 +1532,20 @@ func claimsCard(m *analysis.Memory, stacks *analysis.Stacks, project string) tem
 			templ_7745c5c3_Var66 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 122, "<section class=\"card\" id=\"claims\"><header><h2>Functions as ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 122, "<section class=\"card\" id=\"claims\"><header><h2>Functions reported by ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var67 string
 		templ_7745c5c3_Var67, templ_7745c5c3_Err = templ.JoinStringErrs(m.Source)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 311, Col: 30}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 311, Col: 39}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var67))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 123, " reports them</h2><span class=\"sum\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 123, "</h2><span class=\"sum\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1558,7 +1558,7 @@ func claimsCard(m *analysis.Memory, stacks *analysis.Stacks, project string) tem
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 124, "</span></header><div class=\"scroll-x tall\" tabindex=\"0\" role=\"group\" aria-label=\"Functions\"><table><thead><tr><th>Function</th><th>Type</th><th class=\"num\">Count</th><th class=\"num\">Bytes</th><th class=\"num\" title=\"by the tool's own method, which is not public\">Its probability</th><th>Samples</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 124, "</span></header><div class=\"scroll-x tall\" tabindex=\"0\" role=\"group\" aria-label=\"Functions\"><table><thead><tr><th>Function</th><th>Type</th><th class=\"num\">Count</th><th class=\"num\">Bytes</th><th class=\"num\" title=\"estimated by the tool; its method is not public\">Leak probability (tool)</th><th>Samples</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1698,7 +1698,7 @@ func claimsCard(m *analysis.Memory, stacks *analysis.Stacks, project string) tem
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 139, "</tbody></table></div><p class=\"note\">What holds memory need not leak: these are allocations that were not freed yet. The probability is the tool's own, and takes no part in the verdict.</p></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 139, "</tbody></table></div><p class=\"note\">These allocations were not freed yet; they need not be leaks. The verdict does not use the tool’s probability.</p></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1759,7 +1759,7 @@ func samples(list []analysis.Sample, stacks *analysis.Stacks, project string) te
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 143, "\">Leak</a>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 143, "\">Open leak</a>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1821,7 +1821,7 @@ func samplesCard(list []analysis.Sample, stacks *analysis.Stacks, project string
 			templ_7745c5c3_Var80 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 148, "<section class=\"card padded\"><header><h2>Blocks with their stacks</h2></header><div class=\"samples\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 148, "<section class=\"card padded\"><header><h2>Blocks with stacks</h2></header><div class=\"samples\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1859,20 +1859,20 @@ func reportedCard(list []analysis.ReportedLeaks, stacks *analysis.Stacks) templ.
 			templ_7745c5c3_Var81 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 150, "<section class=\"card\" id=\"reported\"><header><h2>Leaks that Application Verifier reports</h2><span class=\"sum\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 150, "<section class=\"card\" id=\"reported\"><header><h2>Application Verifier leaks</h2><span class=\"sum\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var82 string
-		templ_7745c5c3_Var82, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Plural(len(list), "finding"))
+		templ_7745c5c3_Var82, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Plural(len(list), "stop"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 390, Col: 59}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 390, Col: 56}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var82))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 151, "</span></header><div class=\"scroll-x tall\" tabindex=\"0\" role=\"group\" aria-label=\"Leaks that Application Verifier reports\"><table><thead><tr><th>Stop</th><th>What it says</th><th class=\"num\">Leaks</th><th class=\"num\">Bytes</th><th>Address</th><th>Stack</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 151, "</span></header><div class=\"scroll-x tall\" tabindex=\"0\" role=\"group\" aria-label=\"Application Verifier leaks\"><table><thead><tr><th>Stop</th><th>Message</th><th class=\"num\">Leaks</th><th class=\"num\">Bytes</th><th>Address</th><th>Stack</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1978,7 +1978,7 @@ func reportedCard(list []analysis.ReportedLeaks, stacks *analysis.Stacks) templ.
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 163, "</tbody></table></div><p class=\"note\">Application Verifier reports what a module leaves behind when it is unloaded. The report's verdict rests on what grows, and takes no part of this.</p></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 163, "</tbody></table></div><p class=\"note\">Application Verifier reports what a module has not freed when it is unloaded. The verdict uses growth only, not these reports.</p></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -2007,14 +2007,14 @@ func unreachedCard(list []analysis.UnreachedFinding, project string) templ.Compo
 			templ_7745c5c3_Var88 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 164, "<section class=\"card\" id=\"unreachable\"><header><h2>Allocated here, and nothing points to it</h2><span class=\"sum\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 164, "<section class=\"card\" id=\"unreachable\"><header><h2>Unreferenced blocks</h2><span class=\"sum\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var89 string
-		templ_7745c5c3_Var89, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Plural(len(list), "place"))
+		templ_7745c5c3_Var89, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Plural(len(list), "signature"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 426, Col: 57}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 426, Col: 61}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var89))
 		if templ_7745c5c3_Err != nil {
@@ -2033,7 +2033,7 @@ func unreachedCard(list []analysis.UnreachedFinding, project string) templ.Compo
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 166, "</p><div class=\"scroll-x tall\" tabindex=\"0\" role=\"group\" aria-label=\"Places whose blocks nothing points to\"><table><thead><tr><th>Blame function</th><th class=\"num\">Unreachable</th><th class=\"num\">Blocks</th><th class=\"num\">Of</th><th class=\"num\">Blocks</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 166, "</p><div class=\"scroll-x tall\" tabindex=\"0\" role=\"group\" aria-label=\"Unreferenced blocks by function\"><table><thead><tr><th>Blamed function</th><th class=\"num\">Unreferenced</th><th class=\"num\">Blocks</th><th class=\"num\">Of</th><th class=\"num\">Blocks</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -2111,7 +2111,7 @@ func unreachedCard(list []analysis.UnreachedFinding, project string) templ.Compo
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 174, "</tbody></table></div><p class=\"note\">By a conservative search for pointers: what is listed here is a leak unless its pointers are kept disguised or outside of the dump; what is not may be one all the same.</p></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 174, "</tbody></table></div><p class=\"note\">Found by a conservative search for pointers. A listed block is a leak unless its pointer is encoded or outside the dump. Other blocks may be leaks too.</p></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -2261,7 +2261,7 @@ func reservationsCard(s *capture.Space) templ.Component {
 			templ_7745c5c3_Var100 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 185, "<section class=\"card\"><header><h2>Largest reservations that are no heap, stack or image</h2></header><div class=\"scroll-x tall\" tabindex=\"0\" role=\"group\" aria-label=\"Largest reservations\"><table><thead><tr><th>Address</th><th class=\"num\">Reserved</th><th class=\"num\">Committed</th><th>Protection</th><th>Use</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 185, "<section class=\"card\"><header><h2>Largest other reservations</h2></header><div class=\"scroll-x tall\" tabindex=\"0\" role=\"group\" aria-label=\"Largest reservations\"><table><thead><tr><th>Address</th><th class=\"num\">Reserved</th><th class=\"num\">Committed</th><th>Protection</th><th>Use</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -2340,14 +2340,14 @@ func reservationsCard(s *capture.Space) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 193, " of them have ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 193, " of ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var105 string
 			templ_7745c5c3_Var105, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Bytes(r.Reserved))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 500, Col: 86}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 500, Col: 76}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var105))
 			if templ_7745c5c3_Err != nil {
@@ -2360,20 +2360,20 @@ func reservationsCard(s *capture.Space) templ.Component {
 			var templ_7745c5c3_Var106 string
 			templ_7745c5c3_Var106, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Bytes(r.Committed))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 500, Col: 123}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 500, Col: 113}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var106))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 195, " committed in all; the first lies at ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 195, " committed in total; the first at ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var107 string
 			templ_7745c5c3_Var107, templ_7745c5c3_Err = templ.JoinStringErrs(r.First.String())
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 500, Col: 180}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 500, Col: 167}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var107))
 			if templ_7745c5c3_Err != nil {
@@ -2594,7 +2594,7 @@ func sharesCard(s *capture.Space) templ.Component {
 			templ_7745c5c3_Var117 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 212, "<section class=\"card\"><header><h2>By state, type and protection</h2></header><div class=\"scroll-x tall\" tabindex=\"0\" role=\"group\" aria-label=\"By state, type and protection\"><table class=\"tight\"><thead><tr><th>As !address names them</th><th class=\"num\">Regions</th><th class=\"num\">Bytes</th></tr></thead> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 212, "<section class=\"card\"><header><h2>By state, type and protection</h2></header><div class=\"scroll-x tall\" tabindex=\"0\" role=\"group\" aria-label=\"By state, type and protection\"><table class=\"tight\"><thead><tr><th>Names as in !address</th><th class=\"num\">Regions</th><th class=\"num\">Bytes</th></tr></thead> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -2695,7 +2695,7 @@ func unloadedCard(m *analysis.Memory) templ.Component {
 			templ_7745c5c3_Var122 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 221, "<section class=\"card\"><header><h2>Modules that were unloaded</h2><span class=\"sum\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 221, "<section class=\"card\"><header><h2>Unloaded modules</h2><span class=\"sum\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -2708,7 +2708,7 @@ func unloadedCard(m *analysis.Memory) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 222, "</span></header><div class=\"scroll-x tall\" tabindex=\"0\" role=\"group\" aria-label=\"Modules that were unloaded\"><table class=\"tight\"><thead><tr><th>Module</th><th>Base</th><th class=\"num\">Size</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 222, "</span></header><div class=\"scroll-x tall\" tabindex=\"0\" role=\"group\" aria-label=\"Unloaded modules\"><table class=\"tight\"><thead><tr><th>Module</th><th>Base</th><th class=\"num\">Size</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

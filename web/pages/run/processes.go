@@ -32,7 +32,7 @@ func (p *pages) chooseProcess(c echo.Context) error {
 	}
 	r := c.Request()
 	if !r.PostForm.Has("process") {
-		return problem.Invalid("process", "the form names no process")
+		return problem.Invalid("process", "select a process")
 	}
 	if err := p.store.ChooseProcess(r.Context(), id, r.PostForm.Get("process")); err != nil {
 		return err

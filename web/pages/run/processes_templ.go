@@ -119,7 +119,7 @@ func processesCard(p processPanel) templ.Component {
 				}
 			}
 			if p.chosen != "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p class=\"note\"><button class=\"btnlink\" name=\"process\" value=\"\">Report on the one that holds the most</button></p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p class=\"note\"><button class=\"btnlink\" name=\"process\" value=\"\">Report on the largest process</button></p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

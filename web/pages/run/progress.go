@@ -60,17 +60,17 @@ func progressOf(ctx context.Context, v store.View, run store.Run, evidence []sto
 func (g progress) headline() string {
 	switch {
 	case g.state == leaks.RunFailed && g.unread() < len(g.files):
-		return ui.AnalysisFailure(g.code, "What was read could not be analysed")
+		return ui.AnalysisFailure(g.code, "The evidence could not be analysed")
 	case g.state == leaks.RunFailed:
 		return ui.FilesFailure(len(g.files), g.fileCode())
 	case g.state == leaks.RunEmpty:
-		return "No evidence was uploaded for this run yet"
+		return "No evidence: upload a file for this run"
 	case g.isReading():
 		return fmt.Sprintf("Reading the evidence: %d of %s done", g.done, figures.Plural(len(g.files), "file"))
 	case isPending(g.naming):
-		return "Naming frames"
+		return "Resolving symbols"
 	}
-	return "Making the report"
+	return "Analysing"
 }
 
 // unread is how many files failed.
@@ -109,13 +109,13 @@ func (f fileProgress) stages() []stage {
 			read.name = "read as one trace with others"
 		}
 	case f.State == "failed" && ui.IsFileRead(f.ErrorCode):
-		read.name, read.state = "read, nothing to use in it", "failed"
+		read.name, read.state = "read: no usable data", "failed"
 	case f.State == "failed":
 		read.name, read.state = "not read", "failed"
 	case f.job == nil || f.job.State == "queued":
 		read.name, read.state = "waiting for a worker", "now"
 		if f.job != nil && f.job.Attempt > 0 {
-			read.name = fmt.Sprintf("waiting to be tried again, attempt %d gave: %s", f.job.Attempt, f.job.Error)
+			read.name = fmt.Sprintf("waiting to retry; attempt %d failed: %s", f.job.Attempt, f.job.Error)
 		}
 	default:
 		read.name, read.state = jobStage(f.job), "now"
@@ -165,7 +165,7 @@ func (g progress) reportStages() (percent int, list []stage) {
 	switch {
 	case isRunning(g.analysis):
 	case isPending(g.naming):
-		return 0, []stage{{"waits for the names", ""}}
+		return 0, []stage{{"waits for symbols", ""}}
 	case g.analysis == nil || g.isReading():
 		return 0, []stage{{"waits for the evidence", ""}}
 	}
@@ -179,7 +179,7 @@ func isRunning(j *store.Job) bool { return j != nil && j.State == "running" }
 func jobStages(j *store.Job) []stage {
 	switch {
 	case j.State == "queued" && j.Attempt > 0:
-		return []stage{{fmt.Sprintf("waiting to be tried again, attempt %d gave: %s", j.Attempt, j.Error), "now"}}
+		return []stage{{fmt.Sprintf("waiting to retry; attempt %d failed: %s", j.Attempt, j.Error), "now"}}
 	case j.State == "queued":
 		return []stage{{"waiting for a worker", "now"}}
 	case j.State == "running":

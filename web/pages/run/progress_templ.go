@@ -163,7 +163,7 @@ func runUnread(v runView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "\"><button class=\"btn\" title=\"End what waits or runs for this run; it can be tried again\">Cancel</button></form>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "\"><button class=\"btn\" title=\"Cancel waiting and running jobs of this run. You can retry them.\">Cancel</button></form>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -173,7 +173,7 @@ func runUnread(v runView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if v.run.ErrorCode != "" {
-					templ_7745c5c3_Err = failure(ui.AnalysisFailure(v.run.ErrorCode, "The analysis gave no report"), v.run.ErrorCode, v.run.Error).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = failure(ui.AnalysisFailure(v.run.ErrorCode, "The analysis failed"), v.run.ErrorCode, v.run.Error).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -187,7 +187,7 @@ func runUnread(v runView) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<div>Files that give nothing change nothing about those that do. <a href=\"")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<div>Other files of the run are not affected. <a href=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -119,7 +119,7 @@ func snapshotsCard(r *reportView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</span></header><div class=\"tall\" tabindex=\"0\" role=\"group\" aria-label=\"Snapshots\"><table class=\"tight\"><thead><tr><th class=\"num\">#</th><th>Taken</th><th class=\"num\">Live</th><th class=\"num\">Blocks</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</span></header><div class=\"tall\" tabindex=\"0\" role=\"group\" aria-label=\"Snapshots\"><table class=\"tight\"><thead><tr><th class=\"num\">#</th><th>Taken</th><th class=\"num\">Held</th><th class=\"num\">Blocks</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -181,7 +181,7 @@ func snapshotsCard(r *reportView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if s.LowerBound {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<span class=\"muted\" title=\"at least: the evidence ends early\">≥</span> ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<span class=\"muted\" title=\"Lower bound: the evidence ends early.\">≥</span> ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -260,12 +260,12 @@ func heapsCard(r *reportView) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(r.Heaps) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<p class=\"note\">The evidence does not name the heaps.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<p class=\"note\">The evidence has no heap names.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<div class=\"tall\" tabindex=\"0\" role=\"group\" aria-label=\"Heaps\"><table class=\"tight\"><thead><tr><th>Heap</th><th class=\"num\">Live</th><th class=\"num\">Blocks</th><th class=\"num\">Growth</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<div class=\"tall\" tabindex=\"0\" role=\"group\" aria-label=\"Heaps\"><table class=\"tight\"><thead><tr><th>Heap</th><th class=\"num\">Held</th><th class=\"num\">Blocks</th><th class=\"num\">Growth</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -574,7 +574,7 @@ func evidenceCard(v runView) templ.Component {
 			}
 			if e.State == "failed" {
 				if ui.IsFileRead(e.ErrorCode) {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "<span class=\"bad\">nothing to use: ")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "<span class=\"bad\">no usable data: ")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -647,7 +647,7 @@ func evidenceCard(v runView) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if v.manages {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, "<details class=\"delete\"><summary>Delete the run</summary><form method=\"post\" action=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, "<details class=\"delete\"><summary>Delete run</summary><form method=\"post\" action=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -660,7 +660,7 @@ func evidenceCard(v runView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "\"><p>Its report and its files go, and leaks follow from the other runs. It is not undone.</p><button class=\"btn small\">Delete it with ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "\"><p>This deletes the run’s report and files. Leaks follow from the other runs. It cannot be undone.</p><button class=\"btn small\">Delete run and ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -137,7 +137,7 @@ func causesBySignature(r *analysis.Report) map[string]*analysis.Cause {
 // causeSum is what is lost of a cause in all.
 func causeSum(c *analysis.Cause) string {
 	held, ended := c.HeldBeforeExit()
-	s := fmt.Sprintf("%s came and stayed; its stacks hold %s in %s", figures.Plural(c.Objects, "object"),
+	s := fmt.Sprintf("%s allocated and not freed; the stacks hold %s in %s", figures.Plural(c.Objects, "object"),
 		figures.Bytes(held.Bytes), figures.Plural(held.Count, "block"))
 	if ended {
 		s += " before exit"
@@ -150,7 +150,7 @@ func causeSum(c *analysis.Cause) string {
 
 // causePart is what a finding is of each object of its cause.
 func causePart(m *analysis.CausePart) string {
-	s := fmt.Sprintf("Of each object %s of %s", figures.Plural(m.Blocks, "block"), figures.Bytes(int64(m.Size)))
+	s := fmt.Sprintf("Each object: %s of %s", figures.Plural(m.Blocks, "block"), figures.Bytes(int64(m.Size)))
 	if m.Type != "" {
 		s += ", " + m.Type
 	}
@@ -259,11 +259,11 @@ func (t *rankedTable) judged() string {
 func (t *rankedTable) whyHeading() string {
 	switch {
 	case t.judgedAlone:
-		return "Why, in the selection"
+		return "Reasons, for the selection"
 	case t.part() != nil:
-		return "Why, by all " + figures.Plural(len(t.report.Snapshots), "snapshot")
+		return "Reasons, over all " + figures.Plural(len(t.report.Snapshots), "snapshot")
 	}
-	return "Why"
+	return "Reasons"
 }
 
 // why is the reason for the class of a row that says most: of what a suspect's growth rests on, else what speaks
@@ -271,7 +271,7 @@ func (t *rankedTable) whyHeading() string {
 func (t *rankedTable) why(r *rankedRow) string {
 	text := r.why()
 	if text != "" && t.part() != nil {
-		return "by all " + figures.Plural(len(t.report.Snapshots), "snapshot") + ": " + text
+		return "over all " + figures.Plural(len(t.report.Snapshots), "snapshot") + ": " + text
 	}
 	return text
 }
@@ -331,20 +331,20 @@ func (t *rankedTable) growthName() string {
 
 // growthTitle says what the column of growth has, and in which order it puts the rows.
 func (t *rankedTable) growthTitle() string {
-	title := "bytes at the window's end less bytes at its start"
+	title := "bytes at the window's end minus bytes at its start"
 	if t.trace == nil {
-		title = "bytes at the last snapshot less bytes at the first"
+		title = "bytes at the last snapshot minus bytes at the first"
 	}
 	if !t.isPart() {
-		title += "; below it, how fast a leak grows"
+		title += "; below: growth rate of a leak"
 	}
 	switch {
 	case t.metric != "":
 		return title
 	case t.isPart():
-		return title + ". Sorted: what leaks or grows first, then what grew most"
+		return title + ". Sorted: leaks and growing first, then by growth"
 	}
-	return title + ". Sorted: the gravest class first, of one class the surest, then what grew most"
+	return title + ". Sorted: by severity of the class, then score, then growth"
 }
 
 // columns is how many the table has.

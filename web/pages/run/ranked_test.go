@@ -38,8 +38,8 @@ func TestRowsOfACause(t *testing.T) {
 	if err := rankedCause(table, table.rows[1].cause).Render(t.Context(), &b); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"lost objects of app!Open", "1 leak in 3 stacks, in the ratio 1 : 5",
-		"222 objects came and stayed; its stacks hold 2.00 KB in 1,332 blocks, 1.00 KB per hour", "Of each object 5 blocks of 32 B, char[32]: app!Name"} {
+	for _, want := range []string{"lost objects of app!Open", "1 leak in 3 stacks, ratio 1 : 5",
+		"222 objects allocated and not freed; the stacks hold 2.00 KB in 1,332 blocks, 1.00 KB per hour", "Each object: 5 blocks of 32 B, char[32]: app!Name"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in %s", want, b.String())
 		}

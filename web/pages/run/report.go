@@ -60,7 +60,7 @@ func (r *reportView) blamed() []string {
 func (r *reportView) confidence() string {
 	switch n := r.Verdict.SnapshotsMissing; {
 	case n > 0 && len(r.suspects) > 0 && r.suspects[0].Class == analysis.ClassUnreferenced:
-		return "no pointer reaches it"
+		return "unreferenced"
 	case n > 0:
 		return figures.Plural(n, "more snapshot") + " needed"
 	case r.Verdict.Causes > 0 && r.Verdict.Causes < r.Verdict.Leaks:
@@ -183,9 +183,9 @@ func (v runView) failed() []store.Evidence {
 
 // downloadNotes say what each format is for.
 var downloadNotes = map[string]string{
-	"text": "to read", "json": "everything", "markdown": "for a pull request", "folded": "for flame graphs",
+	"text": "plain text", "json": "everything", "markdown": "for a pull request", "folded": "for flame graphs",
 	"csv":       "for a spreadsheet",
-	"umdh-text": "as UMDH prints a difference", "pprof": "for go tool pprof", "speedscope": "for speedscope.app",
+	"umdh-text": "UMDH difference", "pprof": "for go tool pprof", "speedscope": "for speedscope.app",
 	"sarif": "for code scanning", "junit": "for CI systems",
 }
 

@@ -115,7 +115,7 @@ func siteDetail(v siteView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<h3>Outstanding bytes</h3>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<h3>Held bytes</h3>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -221,7 +221,7 @@ func siteText(v siteView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<summary>As UMDH prints it</summary><pre class=\"text\" id=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<summary>UMDH format</summary><pre class=\"text\" id=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -257,7 +257,7 @@ func siteText(v siteView) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if v.layers != nil {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<details class=\"umdh\"><summary>The rule of each frame</summary>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<details class=\"umdh\"><summary>Blame rules</summary>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -440,12 +440,12 @@ func siteStacks(v siteView) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(v.stacks) == 0 && v.trace != nil {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<p class=\"note\">The trace has no stack for these allocations. Stacks come with <code>-stackwalk HeapAlloc+HeapRealloc</code> of xperf, and with the <a href=\"/upload#kit\">commands on the upload page</a>.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<p class=\"note\">Record stacks, for example with <code>-stackwalk HeapAlloc+HeapRealloc</code> of xperf, and with the <a href=\"/upload#kit\">commands on the upload page</a>.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else if len(v.stacks) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<p class=\"note\">No stack was recorded for these blocks. Stack recording is off, or its database is full: set <code>gflags /i APP.exe +ust</code> and a larger <code>/tracedb</code>, then start the process again.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<p class=\"note\">No stack was recorded for these blocks. Stack recording is off, or its database is full. Set <code>gflags /i APP.exe +ust</code> and a larger <code>/tracedb</code>, then start the process again.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

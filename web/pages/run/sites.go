@@ -129,11 +129,11 @@ type sortColumn struct {
 }
 
 var (
-	sortName = sortColumn{"name", "Blame function", "",
-		"the first of your own frames behind the allocator's; without one the first of a third party, else of Windows",
+	sortName = sortColumn{"name", "Blamed function", "",
+		"first own frame below the allocator; else the first third-party frame, else of Windows",
 		"ascending"}
-	sortBytes  = sortColumn{"bytes", "Bytes", "num", "requested bytes outstanding at the last snapshot", "descending"}
-	sortBlocks = sortColumn{"blocks", "Blocks", "num", "blocks outstanding at the last snapshot", "descending"}
+	sortBytes  = sortColumn{"bytes", "Bytes", "num", "requested bytes held at the last snapshot", "descending"}
+	sortBlocks = sortColumn{"blocks", "Blocks", "num", "blocks held at the last snapshot", "descending"}
 	sortGrowth = sortColumn{"growth", "Growth", "num", "bytes at the last snapshot minus bytes at the first", "descending"}
 	sortCount  = sortColumn{"count", "Δ blocks", "num", "blocks at the last snapshot minus blocks at the first",
 		"descending"}
@@ -142,7 +142,7 @@ var (
 // flagTexts say what a flag of a site means: in the table, and in full.
 var flagTexts = map[string]struct{ short, long string }{
 	analysis.FlagAmbiguous: {"alias",
-		"the evidence gives several stacks for these blocks; any of them may have allocated each"},
-	analysis.FlagTruncated: {"cut", "the stack is as deep as Windows records: its outer frames are missing"},
-	analysis.FlagNoStack:   {"no stack", "the evidence has no stack for these blocks"},
+		"The evidence has several possible stacks for these blocks."},
+	analysis.FlagTruncated: {"cut", "The stack reached the recording limit of Windows: outer frames are missing."},
+	analysis.FlagNoStack:   {"no stack", "The evidence has no stack for these blocks."},
 }

@@ -605,12 +605,12 @@ func noSite(t siteTable) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else if t.window.scanned {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "Nothing was allocated, freed or held in this window.")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "No memory was allocated, freed or held in this window.")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 51, "The evidence lists no site.")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 51, "The evidence has no allocation sites.")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

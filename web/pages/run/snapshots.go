@@ -55,13 +55,13 @@ func (c *snapshotChoice) presets() []snapshotPreset {
 	n := len(c.snapshots)
 	list := []snapshotPreset{
 		{"All", "all snapshots", 1, n},
-		{"Without the first", "from the second snapshot on: programs fill their caches before it", 2, n},
+		{"Without the first", "from the second snapshot: programs fill their caches before", 2, n},
 	}
 	if n >= 5 {
 		list = append(list, snapshotPreset{"Last half", "the second half of the snapshots", n/2 + 1, n})
 	}
 	if n > 3 { // of three it is what is behind the first
-		list = append(list, snapshotPreset{"Last step", "what changed from the last snapshot but one to the last", n - 1, n})
+		list = append(list, snapshotPreset{"Last step", "between the last two snapshots", n - 1, n})
 	}
 	return list
 }

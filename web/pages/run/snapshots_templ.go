@@ -134,7 +134,7 @@ func snapshotBar(c *snapshotChoice, extra templ.Attributes) templ.Component {
 				}
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<h3 id=\"window-name\">Snapshots below</h3><span class=\"from-to\" role=\"group\" aria-labelledby=\"window-name\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<h3 id=\"window-name\">Snapshots</h3><span class=\"from-to\" role=\"group\" aria-labelledby=\"window-name\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -150,7 +150,7 @@ func snapshotBar(c *snapshotChoice, extra templ.Attributes) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<span class=\"muted small only-js\" id=\"window-length\"></span></span><noscript><button class=\"btn small\">Show</button></noscript><nav class=\"seg\" aria-label=\"Snapshots to choose\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<span class=\"muted small only-js\" id=\"window-length\"></span></span><noscript><button class=\"btn small\">Show snapshots</button></noscript><nav class=\"seg\" aria-label=\"Snapshots to choose\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -220,7 +220,7 @@ func snapshotBar(c *snapshotChoice, extra templ.Attributes) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "</nav><span class=\"small muted push only-js\" aria-hidden=\"true\">drag on the chart to choose</span></form>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "</nav><span class=\"small muted push only-js\" aria-hidden=\"true\">drag on the chart to select</span></form>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -254,21 +254,21 @@ func (m *spaceMap) scale() string {
 	fmt.Fprintf(&b, "One row is %s, one cell %s; addresses rise to the right and down.", figures.Bytes(m.rowBytes),
 		figures.Bytes(m.rowBytes/rowCells))
 	if m.end > 0 && m.limit == 0 {
-		fmt.Fprintf(&b, " How much the program may use is not known; %s are drawn.", figures.Bytes(m.end))
+		fmt.Fprintf(&b, " The address limit of the program is unknown; %s are drawn.", figures.Bytes(m.end))
 	}
 	if m.above > 0 {
-		fmt.Fprintf(&b, " Above that, %s are committed that the 32-bit program does not see.", figures.Bytes(m.above))
+		fmt.Fprintf(&b, " Above it, %s are committed, invisible to the 32-bit program.", figures.Bytes(m.above))
 	}
 	if m.folds > 0 {
 		what := "free"
 		if m.partial {
 			what = "not in the evidence"
 		}
-		fmt.Fprintf(&b, " Of what is %s or only reserved, %s of more than %s each: named, and not drawn.", what,
+		fmt.Fprintf(&b, " Not drawn: %[2]s of more than %[3]s each, %[1]s or only reserved.", what,
 			figures.Plural(m.folds, "piece"), figures.Bytes(foldOver))
 	}
 	if m.grain > 0 {
-		fmt.Fprintf(&b, " The process has more regions than the report keeps: those that begin in the same %s are drawn as one.", figures.Bytes(m.grain))
+		fmt.Fprintf(&b, " Regions that begin in the same %s are drawn as one.", figures.Bytes(m.grain))
 	}
 	return b.String()
 }

@@ -363,7 +363,7 @@ func mapCard(s *capture.Space) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<details class=\"body\"><summary>The map as a table</summary>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<details class=\"body\"><summary>Map as a table</summary>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -381,12 +381,12 @@ func mapCard(s *capture.Space) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if s.Map != nil && s.Map.LeftOut {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "<p class=\"note\">The report keeps the maps of the first and of the last pieces of evidence, and this is none of them.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "<p class=\"note\">No map: the report keeps only the maps of the first and the last evidence.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "<p class=\"note\">The evidence sums memory by use and does not say what lies where, so there is no map. A full dump tells it, and so does a file of VMMap; one that was read by an older heapdrift has to be uploaded again.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "<p class=\"note\">Upload a full dump or a VMMap file to get a map: this evidence has no addresses. Upload files again that an older heapdrift read.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -440,7 +440,7 @@ func mapTable(m *spaceMap) templ.Component {
 			templ_7745c5c3_Var22 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "<div class=\"scroll-x tall\" tabindex=\"0\" role=\"group\" aria-label=\"The map as a table\"><table class=\"tight\"><thead><tr><th>Addresses</th><th class=\"num\">Taken</th><th class=\"num\">Committed</th><th>What lies there</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "<div class=\"scroll-x tall\" tabindex=\"0\" role=\"group\" aria-label=\"Map as a table\"><table class=\"tight\"><thead><tr><th>Addresses</th><th class=\"num\">Used</th><th class=\"num\">Committed</th><th>Content</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

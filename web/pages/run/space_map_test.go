@@ -66,7 +66,7 @@ func TestMapOfA32BitProgram(t *testing.T) {
 	if m.above != mega || m.rowBytes != 128*mega || m.limit != 2*gigabyte || m.folds != 0 {
 		t.Errorf("%+v", m)
 	}
-	if text := m.scale(); text != "One row is 128 MB, one cell 512 KB; addresses rise to the right and down. Above that, 1.00 MB are committed that the 32-bit program does not see." {
+	if text := m.scale(); text != "One row is 128 MB, one cell 512 KB; addresses rise to the right and down. Above it, 1.00 MB are committed, invisible to the 32-bit program." {
 		t.Error(text)
 	}
 	taken, committed := m.lines[0].sums.sum()
@@ -93,7 +93,7 @@ func TestEndOfA32BitMap(t *testing.T) {
 		{4 * gigabyte, 0x10000, 4 * gigabyte, false}, {math.MaxInt64, 0x10000, 4 * gigabyte, false},
 	} {
 		m := mapOf(spaceWith(32, test.limit, stretch(test.at, mega, capture.UseHeap, mega)))
-		if said := strings.Contains(m.scale(), "is not known"); m.end != test.end || said != test.says ||
+		if said := strings.Contains(m.scale(), "is unknown"); m.end != test.end || said != test.says ||
 			len(m.lines) != mapRows {
 			t.Errorf("limit %d, memory at %#x: end %#x, %s", test.limit, test.at, m.end, m.scale())
 		}
@@ -144,10 +144,10 @@ func TestMapOfPartialEvidence(t *testing.T) {
 		partial                   bool
 		name, row, sparse, gapped string
 	}{
-		{false, "Address space: 1.00 MB of 2.00 GB taken.", "nothing", "half height: mostly free",
-			"Of what is free or only reserved, 1 piece"},
-		{true, "Address space: 1.00 MB of 2.00 GB in the evidence.", "nothing that the evidence lists",
-			"half height: mostly not in the evidence", "Of what is not in the evidence or only reserved, 1 piece"},
+		{false, "Address space: 1.00 MB of 2.00 GB used.", "nothing", "half height: mostly free",
+			"Not drawn: 1 piece of more than 64.0 MB each, free or only reserved."},
+		{true, "Address space: 1.00 MB of 2.00 GB in the evidence.", "nothing in the evidence",
+			"half height: mostly not in the evidence", "Not drawn: 1 piece of more than 64.0 MB each, not in the evidence or only reserved."},
 	} {
 		s.Partial, wide.Partial = test.partial, test.partial
 		m := mapOf(s)
@@ -214,7 +214,7 @@ func TestSignsForWhatIsLeftOut(t *testing.T) {
 		}
 	}
 	if text := strings.Join(told,
-		"\n"); text != "Left out: 0x140110000: 1.00 GB free\nLeft out: 0x180110000: 1.00 GB free" {
+		"\n"); text != "Not drawn: 0x140110000: 1.00 GB free\nNot drawn: 0x180110000: 1.00 GB free" {
 		t.Errorf("the table tells %q of what is left out", told)
 	}
 	if text := draw(m); m.folds != 13 || !m.signs || strings.Count(text, "~") != 2 ||

@@ -39,7 +39,7 @@ func (m *spaceMap) contents(a *cell) string {
 	case text != "":
 		return text
 	case m.partial:
-		return "nothing that the evidence lists"
+		return "nothing in the evidence"
 	}
 	return "nothing"
 }
@@ -61,7 +61,7 @@ func (l *mapLine) leftOut() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return "Left out: " + strings.Join(parts, "; ")
+	return "Not drawn: " + strings.Join(parts, "; ")
 }
 
 // title says what a part of the picture is.
@@ -139,21 +139,21 @@ func legendWord(use capture.UseName) string {
 
 // name says what the picture shows, for those who do not see it.
 func (m *spaceMap) name(s *capture.Space) string {
-	known, limit := "taken", ""
+	known, limit := "used", ""
 	if m.limit > 0 {
 		limit = " of " + figures.Bytes(m.limit)
 	}
 	if m.partial {
 		known = "in the evidence"
 	}
-	return fmt.Sprintf("Address space: %s%s %s. The table below says the same.",
+	return fmt.Sprintf("Address space: %s%s %s. The table below has the same data.",
 		figures.Bytes(analysis.TakenBelowLimit(s)), limit, known)
 }
 
 // mapSum is what stands beside the title of the map.
 func (m *spaceMap) sum(s *capture.Space) string {
 	if m.limit > 0 {
-		return fmt.Sprintf("%d-bit program, may use %s", s.Bits, figures.Bytes(m.limit))
+		return fmt.Sprintf("%d-bit program, limit %s", s.Bits, figures.Bytes(m.limit))
 	}
 	if s.Bits > 0 {
 		return fmt.Sprintf("%d-bit program", s.Bits)

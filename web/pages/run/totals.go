@@ -18,17 +18,17 @@ type measure struct {
 
 // measures are all numbers of a window, with the words of Windows Performance Analyzer.
 var measures = []measure{
-	{name: "Impacting", title: "impacting size: outstanding at the window's end less outstanding at its start",
+	{name: "Impacting", title: "impacting size: held at the window's end minus held at its start",
 		signed: true, of: impacting},
-	{name: "At start", title: "outstanding as the window begins: AOFI and AOFO",
+	{name: "At start", title: "held at the window's start: AOFI and AOFO",
 		of: atStart},
-	{name: "At end", title: "outstanding at the window's end: AIFO and AOFO", of: outstanding},
-	{name: "Allocated", title: "all that was allocated inside the window, freed or not: Size and Count in WPA",
+	{name: "At end", title: "held at the window's end: AIFO and AOFO", of: outstanding},
+	{name: "Allocated", title: "allocated inside the window, freed or not: Size and Count in WPA",
 		of: allocated},
-	{name: "Freed", title: "all that was freed inside the window: AIFI and AOFI",
+	{name: "Freed", title: "freed inside the window: AIFI and AOFI",
 		of: traced(func(l *analysis.Lifetimes) analysis.Amount { return l.Freed })},
-	{name: "Peak", title: "the most that was outstanding at once inside the window", of: peakOf},
-	{name: "AIFO", title: "allocated inside, freed outside the window or never: the leak candidates", own: true,
+	{name: "Peak", title: "most held at once inside the window", of: peakOf},
+	{name: "AIFO", title: "allocated inside the window, freed after it or never: possible leaks", own: true,
 		of: traced(func(l *analysis.Lifetimes) analysis.Amount { return l.AIFO })},
 	{name: "AIFI", title: "allocated and freed inside the window: transient", own: true, of: transient},
 	{name: "AOFI", title: "allocated before the window, freed inside it", own: true,
@@ -39,7 +39,7 @@ var measures = []measure{
 
 // atExit is a measure of windows that hold the end of the process.
 var atExit = measure{name: "At exit",
-	title: "freed inside the window only because the process ended: outstanding as of the instant before",
+	title: "freed inside the window only by process exit: held just before",
 	of:    traced(func(l *analysis.Lifetimes) analysis.Amount { return l.AtExit })}
 
 var measuresWithExit = slices.Insert(slices.Clone(measures), 5, atExit)
@@ -101,7 +101,7 @@ func (v *traceView) totalsRows() []totalsRow {
 	heap := totalsRow{name: "Heap", unit: "block", Amounts: t.Heap}
 	virtual := totalsRow{name: "Virtual memory", unit: "commit", Amounts: t.Virtual}
 	commits := totalsRow{name: "Heap’s own commits",
-		note: "what the heaps took from the system for their blocks: the bytes of Heap seen from below, not more memory",
+		note: "memory that heaps committed for their blocks: the same bytes as Heap, not more memory",
 		unit: "commit", below: true}
 	heap.absent, virtual.absent = v.report.Unrecorded()
 	rows := []totalsRow{heap, virtual}

@@ -250,6 +250,6 @@ func (c *timeChart) describe(r *analysis.Report) string {
 		parts = append(parts, fmt.Sprintf("%s %s at the start, at most %s, %s at the end", l.name,
 			figures.Bytes(first.Bytes), figures.Bytes(most), figures.Bytes(l.line.Last[n-1])))
 	}
-	return fmt.Sprintf("Outstanding memory from %s to %s: %s.", clock(c.span.From), clock(c.span.To),
+	return fmt.Sprintf("Held memory from %s to %s: %s.", clock(c.span.From), clock(c.span.To),
 		strings.Join(parts, "; "))
 }

@@ -33,7 +33,7 @@ func timelineCard(v traceView) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card timeline\" aria-label=\"Memory over time\"><header><h2>Outstanding memory</h2>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card timeline\" aria-label=\"Memory over time\"><header><h2>Held memory</h2>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -148,7 +148,7 @@ func timelineLegend(c timeChart) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<span title=\"the most that was outstanding for a shorter time than the chart can draw\"><svg viewBox=\"0 0 12 10\" aria-hidden=\"true\"><path class=\"t-spikes\" d=\"M3 10V2H5V10Z M8 10V0H10V10Z\"></path></svg> spikes</span> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<span title=\"short peaks, below the chart’s resolution\"><svg viewBox=\"0 0 12 10\" aria-hidden=\"true\"><path class=\"t-spikes\" d=\"M3 10V2H5V10Z M8 10V0H10V10Z\"></path></svg> spikes</span> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -70,12 +70,12 @@ func (c timeChart) legend() (list []legendLine) {
 		for _, lane := range c.lanes {
 			if at := slices.IndexFunc(lane.layers, func(l layer) bool { return l.class == class }); at >= 0 {
 				list = append(list, legendLine{class, lane.layers[at].name,
-					"as known at the instants of the report, drawn straight between them"})
+					"measured at the marked times, straight lines between"})
 				break
 			}
 		}
 	}
-	rest := legendLine{"t-area", "all", "what is outstanding as time goes on"}
+	rest := legendLine{"t-area", "all", "held memory over time"}
 	if len(list) > 0 {
 		rest.name = "the rest"
 	}

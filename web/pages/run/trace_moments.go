@@ -31,7 +31,7 @@ func momentsOf(r *analysis.Report) []momentLinks {
 		for _, kind := range []struct {
 			name, one, then string
 			spike           bool
-		}{{"Spikes", "a spike", "and falls again", true}, {"Steps", "a step", "and stays a while", false}} {
+		}{{"Spikes", "spike", "and falls again", true}, {"Steps", "a step", "and stays a while", false}} {
 			chosen := slices.DeleteFunc(slices.Clone(moments), func(m analysis.Moment) bool { return m.Spike != kind.spike })
 			slices.SortStableFunc(chosen, func(a, b analysis.Moment) int { return cmp.Compare(b.Bytes, a.Bytes) })
 			l := momentLinks{name: kind.name + " " + lane.name, more: max(0, len(chosen)-shownMoments)}

@@ -47,9 +47,9 @@ func siteNumbers(v siteView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var2 string
-			templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinStringErrs("Outstanding over the whole trace: " + figures.Bytes(v.Series[0]) + " at first, " + figures.Bytes(v.Series[len(v.Series)-1]) + " at the end")
+			templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinStringErrs("Held over the whole trace: " + figures.Bytes(v.Series[0]) + " at first, " + figures.Bytes(v.Series[len(v.Series)-1]) + " at the end")
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/trace_site.templ`, Line: 14, Col: 236}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/trace_site.templ`, Line: 14, Col: 229}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var2))
 			if templ_7745c5c3_Err != nil {
@@ -333,7 +333,7 @@ func traceFactsOfSite(v siteView) templ.Component {
 			}
 		}
 		if n := lives(wholeNumbers(v.SiteRow)).UnknownFrees; n > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<dt title=\"frees whose allocation is not in the trace; they are in no other number\">Unknown frees</dt><dd>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<dt title=\"Frees of blocks whose allocation is not in the trace. No other number counts them.\">Unknown frees</dt><dd>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -406,7 +406,7 @@ func traceFactsOfSite(v siteView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<dt title=\"among all sites, by what they grew over the whole trace\">Rank</dt><dd>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<dt title=\"among all sites, by growth over the whole trace\">Rank</dt><dd>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -450,7 +450,7 @@ func traceFactsOfSite(v siteView) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if v.Kind == "heap-virtual" {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "<p class=\"note\">What the heap took from the system for its blocks: the same bytes as theirs, seen from below.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "<p class=\"note\">Memory that the heap committed for its blocks: the same bytes as the blocks.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

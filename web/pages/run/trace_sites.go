@@ -23,18 +23,18 @@ func (c numberColumn) ofCounts() numberColumn { c.counts = true; return c }
 
 var (
 	columnImpacting = numberOf("growth", "Impacting", "growth",
-		"impacting size: bytes outstanding at the window's end less bytes at its start", impacting).ofGrowth()
+		"impacting size: bytes held at the window's end minus bytes at its start", impacting).ofGrowth()
 	columnCount = numberOf("count", "Count", "count",
-		"blocks outstanding at the window's end less blocks at its start", impacting).ofGrowth().ofCounts()
-	columnBytes  = numberOf("bytes", "Outstanding", "bytes", "bytes outstanding at the window's end", outstanding)
+		"blocks held at the window's end minus blocks at its start", impacting).ofGrowth().ofCounts()
+	columnBytes  = numberOf("bytes", "Outstanding", "bytes", "bytes held at the window's end", outstanding)
 	columnSize   = numberOf("size", "Size", "size", "bytes allocated inside the window, freed or not", allocated)
 	columnAllocs = numberOf("allocs", "Allocs", "allocs", "allocations inside the window, freed or not",
 		allocated).ofCounts()
 	columnTransient = numberOf("transient", "Transient", "transient",
 		"AIFI: bytes allocated and freed inside the window", transient)
 	columnPeak = numberOf("peak", "Peak", "peak",
-		"the most bytes that were outstanding at once, over the whole trace", peakOf)
-	columnExit = numberOf("exit", "Before exit", "exit", "bytes outstanding in the instant before the process ended",
+		"most bytes held at once, over the whole trace", peakOf)
+	columnExit = numberOf("exit", "Before exit", "exit", "bytes held just before the process exited",
 		heldBeforeExit)
 )
 
@@ -68,9 +68,9 @@ func memoryOf(s store.SiteRow) (short, long string) {
 		return "virtual", "committed by VirtualAlloc"
 	case "heap-virtual":
 		if s.Heap != "" {
-			return "commits", "committed by heap " + s.Heap + " for its blocks: the same bytes as theirs, seen from below"
+			return "commits", "committed by heap " + s.Heap + " for its blocks: the same bytes as the blocks"
 		}
-		return "commits", "committed by a heap for its blocks: the same bytes as theirs, seen from below"
+		return "commits", "committed by a heap for its blocks: the same bytes as the blocks"
 	}
 	if s.Heap == "" {
 		return "heap", "a heap that the trace does not name"

@@ -81,12 +81,12 @@ func evidenceQuality(v traceView) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if limits, notes := v.limits(); len(limits) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card warnings limits\" aria-label=\"What limits these numbers\"><header><h2>What limits these numbers</h2>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card warnings limits\" aria-label=\"Evidence limits\"><header><h2>Evidence limits</h2>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if slices.ContainsFunc(limits, losesFrees) {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<span class=\"sum\">a block whose free was lost looks like a leak</span>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<span class=\"sum\">A block whose free event was lost looks like a leak.</span>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -295,7 +295,7 @@ func traceFacts(v runView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if t.BeganNS == nil {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<span title=\"what it allocated before is not in the trace\">was running before</span>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<span title=\"The trace does not have earlier allocations.\">started before the trace</span>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -458,7 +458,7 @@ func windowBar(v traceView, extra templ.Attributes) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "<button class=\"btn small\">Show</button></noscript><nav class=\"seg\" aria-label=\"Windows to choose\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "<button class=\"btn small\">Show window</button></noscript><nav class=\"seg\" aria-label=\"Windows to choose\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -468,7 +468,7 @@ func windowBar(v traceView, extra templ.Attributes) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "</nav><span class=\"small muted push only-js\" aria-hidden=\"true\">drag on the chart to choose</span> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "</nav><span class=\"small muted push only-js\" aria-hidden=\"true\">drag on the chart to select</span> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -523,7 +523,7 @@ func windowBar(v traceView, extra templ.Attributes) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, " lower ones are not named</span>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, " smaller ones not listed</span>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -788,12 +788,12 @@ func heapsOfTrace(v traceView, extra templ.Attributes) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(v.report.Heaps) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "<p class=\"note\">The trace has no heap events of this process: virtual memory is all it tells of.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "<p class=\"note\">The trace has no heap events of this process, only virtual memory.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "<div class=\"tall\" tabindex=\"0\" role=\"group\" aria-label=\"Heaps\"><table class=\"tight heaps\"><thead><tr><th>Heap</th><th>Over time</th><th class=\"num\">Live</th><th class=\"num\">Impacting</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "<div class=\"tall\" tabindex=\"0\" role=\"group\" aria-label=\"Heaps\"><table class=\"tight heaps\"><thead><tr><th>Heap</th><th>Over time</th><th class=\"num\">Held</th><th class=\"num\">Impacting</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -61,7 +61,7 @@ func (c *viewCard) classes() []query.ClassGroup {
 // nameless is what a group without a name is.
 func (c *viewCard) nameless() string {
 	if c.view == viewHeaps {
-		return "virtual memory, or a heap that the evidence does not name"
+		return "virtual memory or an unknown heap"
 	}
 	return "no module"
 }
@@ -133,15 +133,15 @@ func (c *viewCard) share(s query.SizeClass) int64 {
 // listExtent says which of how many allocations are listed.
 func (c *viewCard) listExtent() string {
 	all := c.list.Left + int64(len(c.list.List))
-	what := "made in the window"
+	what := "in the window"
 	if c.view == viewBlocks {
 		what = "held at the window’s end"
 	}
 	if c.list.Left > 0 {
-		return fmt.Sprintf("The %s largest of %s %s, %s in all.", figures.Count(int64(len(c.list.List))),
+		return fmt.Sprintf("The %s largest of %s %s, %s in total.", figures.Count(int64(len(c.list.List))),
 			figures.Plural(all, "allocation"), what, figures.Bytes(c.list.Numbers.Bytes))
 	}
-	return fmt.Sprintf("%s %s, %s in all.", figures.Plural(all, "allocation"), what, figures.Bytes(c.list.Numbers.Bytes))
+	return fmt.Sprintf("%s %s, %s in total.", figures.Plural(all, "allocation"), what, figures.Bytes(c.list.Numbers.Bytes))
 }
 
 // momentOf is a time of the trace, to the microsecond.
@@ -179,7 +179,7 @@ func (c *viewCard) exports() []takeaway {
 		list = append(list, takeaway{f, downloadNotes[f], c.apiURL("ranked", f)})
 	}
 	if c.trace != nil {
-		list = append(list, takeaway{"parquet", "allocations, in the columns of the trace's table",
+		list = append(list, takeaway{"parquet", "allocations, with the columns of the allocation table",
 			c.apiURL("ranked", "parquet")})
 	}
 	return list

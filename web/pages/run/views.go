@@ -35,16 +35,16 @@ var viewNames = []struct {
 	name, text, title string
 	ofTrace           bool
 }{
-	{viewRanked, "Ranked", "signatures, those that leak first", false},
-	{viewFlame, "Flame", "the calls that the memory comes from, as an icicle", false},
-	{viewCalls, "Calls", "functions, and of one of them those that call it and those that it calls", false},
-	{viewModules, "Modules", "by the module of the frame to blame", false},
+	{viewRanked, "Ranked", "signatures, leaks first", false},
+	{viewFlame, "Flame", "call stacks of the memory, as a flame graph", false},
+	{viewCalls, "Calls", "functions, with the callers and callees of one", false},
+	{viewModules, "Modules", "by the module of the blamed function", false},
 	{viewHeaps, "Heaps", "by heap", false},
-	{viewSizes, "Sizes", "what is held, by the size of the block", false},
+	{viewSizes, "Sizes", "held memory by block size", false},
 	{viewLifetimes, "Lifetimes",
 		"the largest allocations made in the window, with Commit Time, Decommit Time and Impacting Size", true},
 	{viewBlocks, "Blocks", "the largest allocations that are held at the window’s end", true},
-	{viewSites, "Sites", "each stack in each heap by itself", false},
+	{viewSites, "Sites", "each stack in each heap", false},
 }
 
 func isView(name string) bool {
@@ -116,7 +116,7 @@ func (r *reader) card(ctx context.Context, run store.Run, report *analysis.Repor
 		return nil, err
 	case result == nil && !l.isWhole():
 		c.problem = &windowProblem{"no-report",
-			"the stored report cannot be read, and only it answers selections; try again, or analyse the run again"}
+			"analyse the run again: its stored report cannot be read"}
 		return c, nil
 	case result != nil:
 		c.totals, c.modules, c.heaps = result.Totals(), result.Modules(query.Metrics[1]), result.Heaps(query.Metrics[1])

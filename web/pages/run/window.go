@@ -117,7 +117,7 @@ type preset struct {
 // presets divide the part of the trace in which the process lived.
 func presets(r *analysis.Report) []preset {
 	whole := wholeOf(r.Trace)
-	lived, list := whole, []preset{{"Whole trace", "everything that the trace has recorded", classified(whole, r)}}
+	lived, list := whole, []preset{{"Whole trace", "all recorded time", classified(whole, r)}}
 	if t := r.Trace; t.BeganNS != nil {
 		lived.From = min(max(*t.BeganNS, whole.From), whole.To)
 	}
@@ -125,7 +125,7 @@ func presets(r *analysis.Report) []preset {
 		lived.To = before.To
 		list = slices.Insert(list, 0,
 			preset{"Before exit",
-				"up to the instant before the process ended: what is freed because it ends does not count as freed",
+				"until just before the process exited: frees at exit do not count",
 				classified(before, r)})
 	}
 	part := func(text, title string, n, of int64) {
@@ -138,7 +138,7 @@ func presets(r *analysis.Report) []preset {
 			list = append(list, preset{text, title, classified(capture.Window{From: from, To: lived.To}, r)})
 		}
 	}
-	part("Without start-up", "without the first fifth of the time, in which programs fill their caches", 1, 5)
+	part("Without start-up", "without the first fifth of the time: programs fill their caches then", 1, 5)
 	part("Last half", "the second half of the time", 1, 2)
 	part("Last quarter", "the last quarter of the time", 3, 4)
 	return list

@@ -40,7 +40,7 @@ func groupsOf(f *store.SearchHits) []group {
 			about = place + " · " + about
 		}
 		return hit{to: ui.SignatureURL(l.Project, l.Signature), function: ui.TitleOf(l.Title).Blame, about: about +
-			", last bad in " + ui.OrDash(l.LastBad), state: l.State}
+			", last leaked in " + ui.OrDash(l.LastBad), state: l.State}
 	}))
 	add("Projects", each(f.Projects, func(name string) hit { return hit{to: ui.ProjectURL(name), text: name} }))
 	add("Modules", each(f.Modules, func(m store.ModuleHit) hit {

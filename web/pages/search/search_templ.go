@@ -56,7 +56,7 @@ func searchPage(v searchView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "\" maxlength=\"200\" aria-label=\"What to look for\" placeholder=\"Function, module, build, run, file\" autocomplete=\"off\" spellcheck=\"false\"> <button class=\"btn primary\">Search</button></form>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "\" maxlength=\"200\" aria-label=\"Search text\" placeholder=\"Function, module, build, run, file\" autocomplete=\"off\" spellcheck=\"false\"> <button class=\"btn primary\">Search</button></form>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -190,7 +190,7 @@ func foundList(v searchView) templ.Component {
 			}
 		}
 		if v.text != "" && len(v.groups) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<p class=\"muted\">Nothing that you may see has this name. <b>owner:</b>, <b>file:</b> and <b>build:</b> narrow a search.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<p class=\"muted\">No result in the projects that you can read. Narrow a search with <b>owner:</b>, <b>file:</b> or <b>build:</b>.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -31,7 +31,7 @@ func (p *pages) delete(c echo.Context) error {
 		return err
 	}
 	if v.form["confirm"] != v.project {
-		return p.after(c, v, &leaks.FieldError{Field: "confirm", Message: "is not the name of the project"}, "")
+		return p.after(c, v, &leaks.FieldError{Field: "confirm", Message: "is not the project’s name"}, "")
 	}
 	if err := p.store.DeleteProject(c.Request().Context(), v.project, ui.ActorOfForm(c)); err != nil {
 		return err

@@ -107,7 +107,7 @@ func (p *pages) memberSet(c echo.Context) error {
 		err = p.store.SetMember(c.Request().Context(), v.project, v.form["user"], role, ui.ActorOfForm(c))
 	}
 	if errors.Is(err, store.ErrNotFound) {
-		err = &leaks.FieldError{Field: "user", Message: "nobody has an account of this name; an admin of the server makes it"}
+		err = &leaks.FieldError{Field: "user", Message: "no account has this name; ask a server admin to create it"}
 	}
 	return p.after(c, v, err, string(ui.SettingsURL(v.project))+"#members")
 }

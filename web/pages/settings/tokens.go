@@ -55,7 +55,7 @@ func expiry(name string, now time.Time) (*time.Time, error) {
 			return &end, nil
 		}
 	}
-	return nil, &leaks.FieldError{Field: "expires", Message: "is none of the choices"}
+	return nil, &leaks.FieldError{Field: "expires", Message: "must be one of the choices"}
 }
 
 // tokenRevoke handles POST /projects/:project/settings/tokens/:number: it revokes the token.

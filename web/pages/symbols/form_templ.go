@@ -89,7 +89,7 @@ func symbolForm(t symbolTarget) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<div class=\"drop\" id=\"drop\"><strong class=\"only-js\">Drop PDBs, EXEs, DLLs or a zip here</strong> <label class=\"btn pick\" for=\"file\">Choose files</label> <input type=\"file\" id=\"file\" name=\"file\" multiple aria-label=\"Symbol files\" aria-describedby=\"drop-hint\"><p class=\"muted small\" id=\"drop-hint\">Also .pd_, gz and zst. Every run that lacks what comes is named anew.</p><noscript><button class=\"btn primary\">Upload</button></noscript></div><div id=\"queue\" class=\"sent\" hidden><p class=\"muted small\" id=\"queue-sum\" role=\"status\"></p><div id=\"files\"></div></div></form>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<div class=\"drop\" id=\"drop\"><strong class=\"only-js\">Drop PDBs, EXEs, DLLs or a zip here</strong> <label class=\"btn pick\" for=\"file\">Choose files</label> <input type=\"file\" id=\"file\" name=\"file\" multiple aria-label=\"Symbol files\" aria-describedby=\"drop-hint\"><p class=\"muted small\" id=\"drop-hint\">Also .pd_, gz and zst. Runs without these symbols are resolved again.</p><noscript><button class=\"btn primary\">Upload symbols</button></noscript></div><div id=\"queue\" class=\"sent\" hidden><p class=\"muted small\" id=\"queue-sum\" role=\"status\"></p><div id=\"files\"></div></div></form>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

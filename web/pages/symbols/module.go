@@ -24,15 +24,15 @@ const ring = "M6 1.5a4.5 4.5 0 1 0 .01 0Z"
 
 // symbolStates by the kind of symbols. The fuller the disc, the more they tell.
 var symbolStates = map[capture.SymbolKind]symbolState{
-	capture.SymbolsPrivate: {"private", "a PDB with files and lines", ring, ring, false},
-	capture.SymbolsPublic: {"public", "a PDB with names, without files and lines", ring,
+	capture.SymbolsPrivate: {"private", "PDB with files and lines", ring, ring, false},
+	capture.SymbolsPublic: {"public", "PDB with function names only", ring,
 		"M6 1.5a4.5 4.5 0 0 0 0 9Z", false},
-	capture.SymbolsExport: {"export", "only the functions that the image exports: a name may be that of the nearest one",
+	capture.SymbolsExport: {"export", "Export table only: the name may be the nearest exported function’s.",
 		ring + " M3.6 6.3c.8-1.3 1.6-1.1 2.4-.3s1.6 1 2.4-.3", "", true},
-	capture.SymbolsText: {"text", "the names came with the evidence", "M2 3h8 M2 6h8 M2 9h5", "", false},
-	capture.SymbolsNone: {"none", "frames print as module+0xRVA",
+	capture.SymbolsText: {"text", "names from the evidence", "M2 3h8 M2 6h8 M2 9h5", "", false},
+	capture.SymbolsNone: {"none", "No symbols: frames print as module+0xRVA.",
 		"M6 1.5a4.5 4.5 0 0 1 2.3.6 M10.1 4.2a4.5 4.5 0 0 1 0 3.6 M8.3 9.9a4.5 4.5 0 0 1-4.6 0 M1.9 7.8a4.5 4.5 0 0 1 0-3.6 M3.7 2.1A4.5 4.5 0 0 1 6 1.5", "", true},
-	capture.SymbolsMismatch: {"mismatch", "symbols of that name are there, and none of them belongs to this module",
+	capture.SymbolsMismatch: {"mismatch", "The symbols found belong to another build of this module.",
 		"M2 4.5h8 M2 7.5h8 M8.3 1.8 3.7 10.2", "", true},
 }
 
@@ -68,17 +68,17 @@ func (m moduleView) atStake() bool { return m.Stake.Bytes > 0 || m.Stake.Count >
 // stakeOf says where what is at stake is held.
 func (m moduleView) stakeOf() string {
 	if m.Symbols == capture.SymbolsExport {
-		return " at sites with a frame in this module that has no name, or only that of the nearest export"
+		return " at sites with a frame of this module without symbols or with an export only"
 	}
-	return " at sites with an unnamed frame in this module"
+	return " at sites with an unresolved frame of this module"
 }
 
 // named says how many of the module's frames have a function's name; "" where no stack goes through it.
 func (m moduleView) named() string {
 	if m.Frames == 0 {
-		return "in no stack"
+		return "on no call stack"
 	}
-	return fmt.Sprintf("%s of %s named", figures.Count(m.Frames-m.Unnamed), figures.Plural(m.Frames, "frame"))
+	return fmt.Sprintf("%s of %s resolved", figures.Count(m.Frames-m.Unnamed), figures.Plural(m.Frames, "frame"))
 }
 
 func (m moduleView) want() symbolWant {

@@ -55,7 +55,7 @@ func (p Panel) summary() string {
 	if p.frames == 0 {
 		return figures.Plural(len(p.settled), "module")
 	}
-	return fmt.Sprintf("%s of %s named", figures.Count(p.frames-p.unnamed), figures.Plural(p.frames, "frame"))
+	return fmt.Sprintf("%s of %s resolved", figures.Count(p.frames-p.unnamed), figures.Plural(p.frames, "frame"))
 }
 
 // settledText heads the modules that need nothing.
@@ -63,7 +63,7 @@ func (p Panel) settledText() string {
 	if len(p.wanted)+len(p.staked) == 0 {
 		return "All " + figures.Plural(len(p.settled), "module")
 	}
-	return figures.Plural(len(p.settled), "module") + " with nothing at stake"
+	return figures.Plural(len(p.settled), "module") + " without effect on this report"
 }
 
 // kinds sums the states of modules up, "3 private, 12 public".

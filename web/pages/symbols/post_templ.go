@@ -49,12 +49,12 @@ func postPage(v postView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.taken == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "No file was chosen")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "No file chosen")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "Not every file was taken")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "Rejected files")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -88,7 +88,7 @@ func (v projectView) shown() []store.WantedModule {
 // lacking is the sum of the list's heading.
 func (v projectView) lacking() string {
 	if len(v.wanted) > wantedShown {
-		return fmt.Sprintf("the %d with most at stake", wantedShown)
+		return fmt.Sprintf("the %d with most unresolved memory", wantedShown)
 	}
 	return figures.Plural(len(v.wanted), "module")
 }
@@ -118,8 +118,8 @@ var fileKinds = map[string]string{"pdb": "PDB", "image": "image"}
 
 // origins say where files came from, in short and in full.
 var origins = map[string]struct{ short, long string }{
-	store.OriginUpload: {"uploaded", "the team uploaded it: its code is your own"},
-	store.OriginServer: {"server", "a symbol server had it"},
+	store.OriginUpload: {"uploaded", "uploaded by the team"},
+	store.OriginServer: {"server", "found on a symbol server"},
 }
 
 // runsOf is how many runs lack a module.

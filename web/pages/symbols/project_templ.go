@@ -76,7 +76,7 @@ func projectPage(v projectView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "</div><aside class=\"rail\" aria-label=\"Ways to add and to use symbols\"><section class=\"card symbols\"><header><h2>Add symbols</h2></header>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "</div><aside class=\"rail\" aria-label=\"Uses of symbols\"><section class=\"card symbols\"><header><h2>Add symbols</h2></header>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -84,7 +84,7 @@ func projectPage(v projectView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "</section><section class=\"card\"><header><h2>From a build</h2></header><div class=\"body\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "</section><section class=\"card\"><header><h2>Upload by script</h2></header><div class=\"body\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -92,7 +92,7 @@ func projectPage(v projectView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</div><p class=\"note\">Or <code>curl -T app.pdb</code> to <code>/api/v1/symbols?name=app.pdb</code>. Send the EXEs and DLLs too: UMDH logs and some traces name no PDBs, and an image proves which build it was.</p></section><section class=\"card\"><header><h2>In WinDbg and WPA</h2></header><div class=\"body\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</div><p class=\"note\">Or <code>curl -T app.pdb</code> to <code>/api/v1/symbols?name=app.pdb</code>. Send the EXEs and DLLs too: UMDH logs and some traces have no PDB IDs, and the image identifies the build.</p></section><section class=\"card\"><header><h2>Symbol path for WinDbg and WPA</h2></header><div class=\"body\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -100,7 +100,7 @@ func projectPage(v projectView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "</div><p class=\"note\">heapdrift serves what the team has as a symbol server.</p></section></aside></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "</div><p class=\"note\">heapdrift is a symbol server for the team’s symbols.</p></section></aside></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -136,7 +136,7 @@ func wantedCard(v projectView) templ.Component {
 			templ_7745c5c3_Var4 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<section class=\"card\" id=\"wanted\"><div class=\"toolbar\"><h2>Wanted</h2>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<section class=\"card\" id=\"wanted\"><div class=\"toolbar\"><h2>Missing symbols</h2>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -164,12 +164,12 @@ func wantedCard(v projectView) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(v.wanted) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<p class=\"note\">Every frame of this project's runs has a name.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<p class=\"note\">No symbols are missing for this project’s runs.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<table class=\"wanted\"><colgroup><col class=\"w-module\"> <col> <col class=\"w-num\"> <col class=\"w-stake\"> <col class=\"w-runs\"></colgroup> <thead><tr><th>Module</th><th>What to upload</th><th class=\"num\" title=\"return addresses without a name, in the run that has most at stake\">Unnamed</th><th class=\"num\" title=\"held at sites with an unnamed frame in the module, in the run that has most at stake\">At stake</th><th class=\"num\">Runs</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<table class=\"wanted\"><colgroup><col class=\"w-module\"> <col> <col class=\"w-num\"> <col class=\"w-stake\"> <col class=\"w-runs\"></colgroup> <thead><tr><th>Module</th><th>Upload</th><th class=\"num\" title=\"unresolved return addresses, in the run with most unresolved memory\">Unresolved frames</th><th class=\"num\" title=\"held at sites with an unresolved frame of the module, in the run with most\">Unresolved</th><th class=\"num\">Runs</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -360,14 +360,14 @@ func wantedRow(ordinal int, m store.WantedModule) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "\" title=\"the newest run that lacks it\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "\" title=\"newest run without these symbols\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var16 string
 		templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(runsOf(m))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/symbols/project.templ`, Line: 107, Col: 99}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/symbols/project.templ`, Line: 107, Col: 103}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var16))
 		if templ_7745c5c3_Err != nil {
@@ -416,7 +416,7 @@ func storedCard(v projectView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "\"><h2>In the store</h2><span class=\"muted small\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "\"><h2>Stored files</h2><span class=\"muted small\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -442,7 +442,7 @@ func storedCard(v projectView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "\" maxlength=\"200\" aria-label=\"Filter by file name or key\" placeholder=\"File name, debug id…\" autocomplete=\"off\" spellcheck=\"false\"> <kbd aria-hidden=\"true\">/</kbd></div><noscript><button class=\"btn small\">Filter</button></noscript></form><table class=\"symbol-files\"><colgroup><col> <col class=\"w-kind\"> <col class=\"w-key\"> <col class=\"w-symbols\"> <col class=\"w-bytes\"> <col class=\"w-origin\"> <col class=\"w-time\"></colgroup> <thead><tr><th>File</th><th>Kind</th><th title=\"folder of the file in a symbol store: the debug id of a PDB, time stamp and size of an image\">Key</th><th>Gives</th><th class=\"num\">Size</th><th>From</th><th class=\"num\">Added</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "\" maxlength=\"200\" aria-label=\"Filter by file name or key\" placeholder=\"File name, debug id…\" autocomplete=\"off\" spellcheck=\"false\"> <kbd aria-hidden=\"true\">/</kbd></div><noscript><button class=\"btn small\">Filter</button></noscript></form><table class=\"symbol-files\"><colgroup><col> <col class=\"w-kind\"> <col class=\"w-key\"> <col class=\"w-symbols\"> <col class=\"w-bytes\"> <col class=\"w-origin\"> <col class=\"w-time\"></colgroup> <thead><tr><th>File</th><th>Kind</th><th title=\"Symbol store key: debug id of a PDB, time stamp and size of an image\">Key</th><th>Symbols</th><th class=\"num\">Size</th><th>From</th><th class=\"num\">Added</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -458,14 +458,14 @@ func storedCard(v projectView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.filter != "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "No file goes by that name or key. <a href=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "No file has this name or key. <a href=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var21 templ.SafeURL
 				templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinURLErrs(ui.SymbolsURL(v.name))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/symbols/project.templ`, Line: 142, Col: 73}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/symbols/project.templ`, Line: 142, Col: 69}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var21))
 				if templ_7745c5c3_Err != nil {
@@ -476,7 +476,7 @@ func storedCard(v projectView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "Nothing yet. The symbols of a build belong here as soon as it is made.")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "No symbols are stored. Upload each build’s symbols when it is built.")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

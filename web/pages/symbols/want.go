@@ -68,7 +68,7 @@ func (w symbolWant) alias() string {
 // proof ends the sentence with what tells the image from those of other builds.
 func (w symbolWant) proof() string {
 	if w.size <= 0 {
-		return ", which proves it"
+		return ", which identifies the build"
 	}
-	return fmt.Sprintf(" (%s bytes image size), which proves it", figures.Count(w.size))
+	return fmt.Sprintf(" (%s bytes image size), which identifies the build", figures.Count(w.size))
 }

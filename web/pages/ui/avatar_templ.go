@@ -31,7 +31,7 @@ func Avatar(name string) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if name == "" {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<span class=\"av none\" role=\"img\" title=\"nobody\" aria-label=\"nobody\">–</span>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<span class=\"av none\" role=\"img\" title=\"no owner\" aria-label=\"no owner\">–</span>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

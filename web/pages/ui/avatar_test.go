@@ -30,7 +30,7 @@ func TestAvatar(t *testing.T) {
 		!strings.Contains(got, `role="img"`) || strings.Contains(got, "none") {
 		t.Error(got)
 	}
-	if got := draw(""); !strings.Contains(got, `class="av none"`) || !strings.Contains(got, `aria-label="nobody"`) {
+	if got := draw(""); !strings.Contains(got, `class="av none"`) || !strings.Contains(got, `aria-label="no owner"`) {
 		t.Error(got)
 	}
 	if got := draw("Ada"); !strings.Contains(got, `class="av av-4"`) { // the same for ever, so that people know it again

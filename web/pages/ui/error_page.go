@@ -11,9 +11,9 @@ func ErrorPage(c echo.Context, status int, code, message string) error {
 	title := http.StatusText(status)
 	switch status {
 	case http.StatusNotFound:
-		title = "There is nothing here"
+		title = "Page not found"
 	case http.StatusInternalServerError:
-		title = "The server failed"
+		title = "Internal error"
 	}
 	return Render(c, status,
 		errorPage(FrameOf(c, title), status, code, message, c.Response().Header().Get(echo.HeaderXRequestID)))

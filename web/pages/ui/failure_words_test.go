@@ -12,14 +12,14 @@ import (
 
 func TestFailuresSayWhatHappenedAndWhatToDo(t *testing.T) {
 	for _, test := range []struct{ got, want string }{
-		{ui.FilesFailure(1, "no-memory-events"), "The file was read; it holds no heap events"},
-		{ui.FilesFailure(3, "no-memory-events"), "Each of 3 files was read; it holds no heap events"},
-		{ui.FilesFailure(3, ""), "3 files could not be used, not all for one reason"},
+		{ui.FilesFailure(1, "no-memory-events"), "The file has no heap events"},
+		{ui.FilesFailure(3, "no-memory-events"), "Each of 3 files has no heap events"},
+		{ui.FilesFailure(3, ""), "3 files could not be used, for different reasons"},
 		{ui.FilesFailure(1, "from-another-version"), "The file could not be read"},
-		{ui.FileFailure("a.dmp", "no-heap"), "a.dmp was read; it is a dump without the memory of heaps"},
-		{ui.AnalysisFailure("memory-exceeded", "x"), "The analysis needs more memory than a job may take"},
-		{ui.AnalysisFailure("no-heap", "It gave no report"), "It gave no report"},
-		{ui.AfterFailure("empty-file"), "See whether the tool that made it ran to its end, and upload it again."},
+		{ui.FileFailure("a.dmp", "no-heap"), "a.dmp is a dump without heap memory"},
+		{ui.AnalysisFailure("memory-exceeded", "x"), "The analysis needs more memory than a job may use"},
+		{ui.AnalysisFailure("no-heap", "It did not produce a report"), "It did not produce a report"},
+		{ui.AfterFailure("empty-file"), "Check that the tool finished, then upload the file again."},
 		{ui.AfterFailure("from-another-version"), ""},
 	} {
 		if test.got != test.want {

@@ -15,7 +15,7 @@ func flameColumns(compares bool) []string {
 	if compares {
 		return []string{"Before", "After", "Change"}
 	}
-	return []string{"Total", "Self", "Of all"}
+	return []string{"Total", "Self", "Share"}
 }
 
 // Flame is a tree of calls as an icicle on a canvas, and the same tree as a table. url is the tree as JSON, heapdrift.tree/v1; compares says that it is of two
@@ -54,20 +54,20 @@ func Flame(url string, compares bool) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "\" aria-label=\"Icicle of calls\"><div class=\"toolbar\" role=\"group\" aria-label=\"The icicle\"><input type=\"search\" class=\"flame-find\" aria-label=\"Find a function in the icicle\" placeholder=\"Find a function\" autocomplete=\"off\" spellcheck=\"false\"> <span class=\"small muted flame-found\" role=\"status\"></span> <button type=\"button\" class=\"btn small\" data-flame-do=\"fold\" aria-pressed=\"true\" title=\"fold the frames of allocators, runtimes and the system\">Fold</button> <button type=\"button\" class=\"btn small\" data-flame-do=\"invert\" aria-pressed=\"false\" title=\"from the innermost calls outwards\">Invert</button> <button type=\"button\" class=\"btn small\" data-flame-do=\"focus\" aria-pressed=\"false\" title=\"only what runs through the chosen function: press f\">Focus</button> <button type=\"button\" class=\"btn small\" data-flame-do=\"hide\" title=\"leave the chosen function out: press h\">Hide</button> <button type=\"button\" class=\"btn small\" data-flame-do=\"reset\" title=\"show all again: press 0\">All</button> <span class=\"flame-hidden\"></span></div><canvas class=\"flame-mini\" height=\"32\" aria-hidden=\"true\"></canvas><nav class=\"flame-path small\" aria-label=\"Calls above\"></nav><canvas class=\"flame-canvas\" tabindex=\"0\" role=\"application\" aria-roledescription=\"icicle\" aria-label=\"Icicle: arrows move, Enter zooms, Escape goes out\"></canvas><p class=\"visually-hidden flame-live\" role=\"status\"></p><p class=\"note flame-note\">The icicle needs scripts. Without them, take the tree away as <a href=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "\" aria-label=\"Flame graph\"><div class=\"toolbar\" role=\"group\" aria-label=\"Flame graph controls\"><input type=\"search\" class=\"flame-find\" aria-label=\"Find a function in the flame graph\" placeholder=\"Find a function\" autocomplete=\"off\" spellcheck=\"false\"> <span class=\"small muted flame-found\" role=\"status\"></span> <button type=\"button\" class=\"btn small\" data-flame-do=\"fold\" aria-pressed=\"true\" title=\"Fold the frames of allocators, runtimes and the system.\">Fold system frames</button> <button type=\"button\" class=\"btn small\" data-flame-do=\"invert\" aria-pressed=\"false\" title=\"Start from the innermost calls.\">Invert stacks</button> <button type=\"button\" class=\"btn small\" data-flame-do=\"focus\" aria-pressed=\"false\" title=\"Show only stacks through the selected function (f).\">Focus function</button> <button type=\"button\" class=\"btn small\" data-flame-do=\"hide\" title=\"Hide the selected function (h).\">Hide function</button> <button type=\"button\" class=\"btn small\" data-flame-do=\"reset\" title=\"Show all functions (0).\">Show all</button> <span class=\"flame-hidden\"></span></div><canvas class=\"flame-mini\" height=\"32\" aria-hidden=\"true\"></canvas><nav class=\"flame-path small\" aria-label=\"Calls above\"></nav><canvas class=\"flame-canvas\" tabindex=\"0\" role=\"application\" aria-roledescription=\"flame graph\" aria-label=\"Flame graph: arrows move, Enter zooms in, Escape zooms out\"></canvas><p class=\"visually-hidden flame-live\" role=\"status\"></p><p class=\"note flame-note\">The flame graph needs JavaScript. Without it, export the tree as <a href=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var3 templ.SafeURL
 		templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(url))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/ui/flame.templ`, Line: 31, Col: 119}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/ui/flame.templ`, Line: 31, Col: 122}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\">JSON</a> or as folded stacks.</p><div class=\"scroll-x tall-tree\" tabindex=\"0\" role=\"group\" aria-label=\"The tree as a table\"><table class=\"tight flame-tree\" role=\"treegrid\" aria-label=\"Tree of calls\"><thead><tr role=\"row\"><th role=\"columnheader\">Function</th>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\">JSON</a> or as folded stacks.</p><div class=\"scroll-x tall-tree\" tabindex=\"0\" role=\"group\" aria-label=\"Call tree as a table\"><table class=\"tight flame-tree\" role=\"treegrid\" aria-label=\"Call tree\"><thead><tr role=\"row\"><th role=\"columnheader\">Function</th>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

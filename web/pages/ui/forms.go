@@ -47,7 +47,7 @@ func ParseForm(c echo.Context, most int) error {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return problem.New(http.StatusRequestEntityTooLarge, problem.CodeTooLarge, "the form takes at most %d bytes", most)
+		return problem.New(http.StatusRequestEntityTooLarge, problem.CodeTooLarge, "the form has at most %d bytes", most)
 	case err != nil:
 		return BrokenForm(err)
 	}
@@ -122,5 +122,5 @@ func BrokenForm(err error) error {
 	if errors.As(err, &known) {
 		return known
 	}
-	return problem.New(http.StatusBadRequest, problem.CodeBroken, "the form did not come whole")
+	return problem.New(http.StatusBadRequest, problem.CodeBroken, "the form is incomplete; send it again")
 }

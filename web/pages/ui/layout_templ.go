@@ -349,7 +349,7 @@ func Layout(f Frame) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if f.actor.Open {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<span>Open server: nobody logs in.</span>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<span>Open server: no log-in.</span>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -378,9 +378,9 @@ func Layout(f Frame) templ.Component {
 
 // keyHelp are the keys of all pages, and of the icicle.
 var keyHelp = []struct{ keys, does string }{
-	{"Ctrl K", "search everything"}, {"/", "find in the page"}, {"j k", "next row, row before"}, {"o", "open or close the row"}, {"?", "these keys"}, {"Esc", "close"},
-	{"arrows", "icicle: caller, callee, beside"}, {"Enter", "icicle: zoom"}, {"h", "icicle: hide the function"}, {"f", "icicle: only what runs through it"},
-	{"i", "icicle: from the inside out"}, {"0", "icicle: all"},
+	{"Ctrl K", "search everything"}, {"/", "find in the page"}, {"j k", "next row, previous row"}, {"o", "open or close the row"}, {"?", "these keys"}, {"Esc", "close"},
+	{"arrows", "flame graph: caller, callee, neighbours"}, {"Enter", "flame graph: zoom in"}, {"h", "flame graph: hide the function"}, {"f", "flame graph: only stacks through the function"},
+	{"i", "flame graph: invert stacks"}, {"0", "flame graph: show all"},
 }
 
 // keys is what ? shows.
@@ -471,7 +471,7 @@ func palette() templ.Component {
 			templ_7745c5c3_Var24 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<dialog id=\"palette\" class=\"palette\" aria-label=\"Search everything\"><form role=\"search\" action=\"/search\"><input type=\"search\" name=\"q\" maxlength=\"200\" aria-label=\"Search everything\" placeholder=\"Function, module, build, run, file\" autocomplete=\"off\" spellcheck=\"false\"></form><div class=\"found\" id=\"found\"></div><p class=\"note\"><kbd>↑</kbd> <kbd>↓</kbd> walk, <kbd>Enter</kbd> opens, <kbd>Esc</kbd> closes; <b>owner:</b> <b>file:</b> <b>build:</b> narrow</p></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<dialog id=\"palette\" class=\"palette\" aria-label=\"Search everything\"><form role=\"search\" action=\"/search\"><input type=\"search\" name=\"q\" maxlength=\"200\" aria-label=\"Search everything\" placeholder=\"Function, module, build, run, file\" autocomplete=\"off\" spellcheck=\"false\"></form><div class=\"found\" id=\"found\"></div><p class=\"note\"><kbd>↑</kbd> <kbd>↓</kbd> select, <kbd>Enter</kbd> open, <kbd>Esc</kbd> close. Narrow with <b>owner:</b> <b>file:</b> <b>build:</b></p></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -626,7 +626,7 @@ func topbar(f Frame) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "<button class=\"btn ghost small\" type=\"button\" data-theme-toggle aria-label=\"Switch light and dark\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "<button class=\"btn ghost small\" type=\"button\" data-theme-toggle aria-label=\"Switch light and dark theme\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -323,7 +323,7 @@ func WitnessTable(list []analysis.Witness, certain bool) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if len(list) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<div class=\"scroll-x\" tabindex=\"0\" role=\"group\" aria-label=\"Kinds of evidence\"><table class=\"tight\"><thead><tr><th>Seen in</th><th>Class</th><th>Score</th><th class=\"num\">Outstanding</th><th class=\"num\">Growth</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<div class=\"scroll-x\" tabindex=\"0\" role=\"group\" aria-label=\"Kinds of evidence\"><table class=\"tight\"><thead><tr><th>Seen in</th><th>Class</th><th>Score</th><th class=\"num\">Held</th><th class=\"num\">Growth</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -17,12 +17,12 @@ type scoreWord struct{ word, class, exact string }
 // wordOfScore puts a score in a word. certain is a leak by every clause of the rule.
 func wordOfScore(p *float64, certain bool) scoreWord {
 	if p == nil {
-		return scoreWord{"–", "low", "nothing can be said of it yet"}
+		return scoreWord{"–", "low", "no score: too little evidence"}
 	}
-	exact := figures.Score(*p) + ": how probable the model holds a leak to be"
+	exact := figures.Score(*p) + ": estimated probability of a leak"
 	switch {
 	case certain:
-		return scoreWord{"certain", "high", exact + "; every clause of the rule is met"}
+		return scoreWord{"certain", "high", exact + "; all conditions of a leak are met"}
 	case *p >= 0.9:
 		return scoreWord{"very likely", "high", exact}
 	case *p >= 0.5:
@@ -36,7 +36,7 @@ func wordOfScore(p *float64, certain bool) scoreWord {
 // RateChange is a growth per unit of the axis.
 func RateChange(bytes float64, unit string) Change {
 	if unit == "" || math.IsNaN(bytes) || math.IsInf(bytes, 0) {
-		return NoChange("no growth to speak of")
+		return NoChange("no measurable growth")
 	}
 	whole := int64(math.Round(bytes))
 	return ChangeOf(whole, figures.Bytes(whole)+"/"+unit, ExactBytes(whole)+" per "+unit)
@@ -45,7 +45,7 @@ func RateChange(bytes float64, unit string) Change {
 // rateOf is the growth of a finding, with its interval in the full text.
 func rateOf(r *score.Rate) Change {
 	if r == nil {
-		return NoChange("no growth to speak of")
+		return NoChange("no measurable growth")
 	}
 	c := RateChange(r.Bytes, r.Unit)
 	blocks := figures.Number(r.Count)
@@ -62,7 +62,7 @@ func rateOf(r *score.Rate) Change {
 }
 
 // withoutInterval is what stands in place of the interval of an unbounded rate.
-var withoutInterval = fmt.Sprintf("fewer than %d snapshots give no interval", score.SnapshotsToJudge)
+var withoutInterval = fmt.Sprintf("no interval below %d snapshots", score.SnapshotsToJudge)
 
 // intervalText is the interval of a growth in bytes.
 func intervalText(bytes, low, high float64) string {
@@ -129,7 +129,7 @@ func KnownText(k *leaks.Toleration) string {
 		text += ", until build " + k.UntilBuild
 	}
 	if k.Expired {
-		text += ": that time is over"
+		text += ": expired"
 	}
 	return text
 }

@@ -19,7 +19,7 @@ func TestRateIntervals(t *testing.T) {
 		{"+3,072 B per hour; 95 % interval narrower than the digits shown, 30 blocks per hour",
 			"3.00 KB per hour, interval narrower than the digits shown, of 1 signature",
 			score.Rate{Count: 30, CountLow: 30, CountHigh: 30, Bytes: 3072, BytesLow: 3071.6, BytesHigh: 3072.4}},
-		{"+3,072 B per hour, 30 blocks; fewer than 5 snapshots give no interval", "3.00 KB per hour, of 1 signature; fewer than 5 snapshots give no interval",
+		{"+3,072 B per hour, 30 blocks; no interval below 5 snapshots", "3.00 KB per hour, of 1 signature; no interval below 5 snapshots",
 			score.Rate{Count: 30, CountLow: 20, CountHigh: 40, Bytes: 3072, BytesLow: 2048, BytesHigh: 4096, Unbounded: true}},
 	} {
 		test.of.Unit = "hour"

@@ -134,7 +134,7 @@ func Stack(s StackParts, blames bool, source Source) templ.Component {
 }
 
 // approximate says what stands behind a name with ≈.
-const approximate = "the nearest symbol below the address: the function itself may have no symbol, and then this is the name of another one"
+const approximate = "Nearest symbol below the address. Without symbols of its own, the function may be another one."
 
 func frameLine(f *analysis.Frame, blame bool, source Source) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {

@@ -22,7 +22,7 @@ func TestFramesSayWhatTheyRestOn(t *testing.T) {
 		{"inlined", analysis.Frame{Module: "m", Function: "A::B", Offset: "0x0", Inline: true},
 			[]string{`<li class="inline">`, "[inlined]"}, "+0x0"},
 		{"approximate", analysis.Frame{Module: "m", Function: "Export", Offset: "0x9f00", Approx: true},
-			[]string{`title="the nearest symbol below`, "≈", "m!</span><wbr>Export"}, `class="type"`},
+			[]string{`title="Nearest symbol below`, "≈", "m!</span><wbr>Export"}, `class="type"`},
 		{"unnamed", analysis.Frame{Module: "m", Offset: "0x9f00"}, []string{`<li class="unresolved">`, "m+0x9f00"}, "loc"},
 	} {
 		line := ui.FrameLine(t, &test.frame)

@@ -243,7 +243,7 @@ func (t *Trend) line(c *store.Coverage, scenario, class string, on scale) trendL
 				p.low, p.high = point(on.y(total.Low)), point(on.y(total.High))
 			}
 		case cell.Status == analysis.StatusNoLeak:
-			p.y, p.title = point(trendHeight), "nothing leaks or grows"
+			p.y, p.title = point(trendHeight), "no leak and no growth"
 		default: // it says nothing of how fast: not a point of the line
 			continue
 		}
@@ -303,7 +303,7 @@ func (t *Trend) band() *trendBand {
 	}
 	n := float64(len(t.Coverage.Builds))
 	return &trendBand{
-		x: t.x(t.Coverage, from), width: point(float64(to-from)/n*100) + "%", at: t.x(t.Coverage, to), text: "first bad: " +
+		x: t.x(t.Coverage, from), width: point(float64(to-from)/n*100) + "%", at: t.x(t.Coverage, to), text: "first seen: " +
 			t.LastClean + " → " + t.FirstBad, url: t.Between,
 	}
 }

@@ -43,7 +43,7 @@ func TrendCard(t *Trend) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, ", by build</h2><div class=\"legend\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, " by build</h2><div class=\"legend\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -89,7 +89,7 @@ func TrendCard(t *Trend) templ.Component {
 			}
 		}
 		if t.since != nil {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<span><svg viewBox=\"0 0 12 10\" aria-hidden=\"true\"><rect class=\"suspect\" width=\"12\" height=\"10\"></rect></svg>it came in here</span>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<span><svg viewBox=\"0 0 12 10\" aria-hidden=\"true\"><rect class=\"suspect\" width=\"12\" height=\"10\"></rect></svg>first seen here</span>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -777,7 +777,7 @@ func TrendCard(t *Trend) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, " A dashed line passes over builds that were not run; a bar is how sure a figure is.</p></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, " Dashed: builds without a run. Bars: 95 % interval.</p></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -25,7 +25,7 @@ func TestScoresOfWitnesses(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, m := range regexp.MustCompile(`title="([0-9.]+): how probable[^>]*>([^<]*)<`).FindAllStringSubmatch(page.String(), -1) {
+		for _, m := range regexp.MustCompile(`title="([0-9.]+): estimated probability[^>]*>([^<]*)<`).FindAllStringSubmatch(page.String(), -1) {
 			got = append(got, m[1]+" "+m[2])
 		}
 		if !slices.Equal(got, want) {

@@ -34,7 +34,7 @@ func (p *pages) post(c echo.Context) error {
 	}
 	for _, o := range view.outcomes {
 		if o.run == 0 {
-			view.wrong["file"] = "not every file was taken"
+			view.wrong["file"] = "some files were rejected"
 		}
 	}
 	if len(view.wrong) > 0 {

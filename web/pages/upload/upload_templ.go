@@ -98,7 +98,7 @@ func uploadPage(v uploadView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "><section class=\"card\"><header><h2>Where it belongs</h2><span class=\"sum\" id=\"remembered\" hidden>from your last upload <button class=\"btn small ghost\" type=\"button\" id=\"forget-target\">Clear</button></span></header><div class=\"body\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "><section class=\"card\"><header><h2>Run</h2><span class=\"sum\" id=\"remembered\" hidden>from your last upload <button class=\"btn small ghost\" type=\"button\" id=\"forget-target\">Clear fields</button></span></header><div class=\"body\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -130,7 +130,7 @@ func uploadPage(v uploadView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "Upload</button> <a class=\"btn\" id=\"to-run\" href=\"/\" hidden>Open the run</a> <span class=\"small muted\" id=\"opens\" hidden>The run opens by itself when all files are there.</span></div></form><aside class=\"rail\" aria-label=\"Other ways\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "Upload files</button> <a class=\"btn\" id=\"to-run\" href=\"/\" hidden>Open the run</a> <span class=\"small muted\" id=\"opens\" hidden>The report opens when all files have been uploaded.</span></div></form><aside class=\"rail\" aria-label=\"Other ways\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -193,7 +193,7 @@ func targetFields(v uploadView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = textField("project", "Project", v.target.Project, "", "the product", v.wrong["project"], true).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = textField("project", "Project", v.target.Project, "", "the program under test", v.wrong["project"], true).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -205,7 +205,7 @@ func targetFields(v uploadView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = textField("run", "Run", v.target.Run, "1", "tells repetitions apart", v.wrong["run"], false).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = textField("run", "Run", v.target.Run, "1", "number of the run, if several", v.wrong["run"], false).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -223,19 +223,19 @@ func targetFields(v uploadView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = textField("branch", "Branch", v.target.Branch, "", "for reading", v.wrong["branch"], false).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = textField("branch", "Branch", v.target.Branch, "", "branch of the build", v.wrong["branch"], false).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = textField("sequence", "Sequence", v.target.Sequence, "", "a number that orders builds; names such as 4812, or b9 and b10, need none", v.wrong["sequence"], false).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = textField("sequence", "Sequence", v.target.Sequence, "", "number that orders builds; not needed for names such as 4812 or b10", v.wrong["sequence"], false).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = textField("work", "Work done", v.target.Work, "", "by the process when the file was taken: send such files one by one", v.wrong["work"], false).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = textField("work", "Work done", v.target.Work, "", "done by the process at the snapshot; upload such files one at a time", v.wrong["work"], false).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = textField("work_unit", "Unit of work", v.target.WorkUnit, "", "in the singular: document, request", v.wrong["work_unit"], false).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = textField("work_unit", "Unit of work", v.target.WorkUnit, "", "singular: document, request", v.wrong["work_unit"], false).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -517,7 +517,7 @@ func before() templ.Component {
 			templ_7745c5c3_Var23 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<section class=\"card\" id=\"before\" aria-labelledby=\"before-title\" hidden><header><h2 id=\"before-title\">Pending from before</h2></header><div id=\"before-list\"></div><div class=\"note\" id=\"before-said\" role=\"status\"></div></section><template id=\"before-line\"><div class=\"file\"><span class=\"name\"></span> <span class=\"st\"></span> <span class=\"actions\"><button class=\"btn small\" type=\"button\" data-act=\"choose\">Choose the file again to go on</button> <button class=\"btn small ghost\" type=\"button\" data-act=\"forget\">Forget</button> <a class=\"btn small\" href=\"/\" hidden>Open the run</a> <input type=\"file\" aria-label=\"The file\" hidden></span> <progress max=\"100\" value=\"0\" hidden></progress><p class=\"says\"></p><p class=\"err\" role=\"alert\" hidden></p></div></template>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<section class=\"card\" id=\"before\" aria-labelledby=\"before-title\" hidden><header><h2 id=\"before-title\">Unfinished uploads</h2></header><div id=\"before-list\"></div><div class=\"note\" id=\"before-said\" role=\"status\"></div></section><template id=\"before-line\"><div class=\"file\"><span class=\"name\"></span> <span class=\"st\"></span> <span class=\"actions\"><button class=\"btn small\" type=\"button\" data-act=\"choose\">Choose file again</button> <button class=\"btn small ghost\" type=\"button\" data-act=\"forget\">Forget</button> <a class=\"btn small\" href=\"/\" hidden>Open the run</a> <input type=\"file\" aria-label=\"The file\" hidden></span> <progress max=\"100\" value=\"0\" hidden></progress><p class=\"says\"></p><p class=\"err\" role=\"alert\" hidden></p></div></template>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -547,7 +547,7 @@ func outcomes(v uploadView) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if len(v.outcomes) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<section class=\"card\" role=\"alert\"><header><h2>What became of the files</h2></header>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<section class=\"card\" role=\"alert\"><header><h2>Uploaded files</h2></header>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -588,12 +588,12 @@ func outcomes(v uploadView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if o.run != 0 {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "<span class=\"st\">taken</span>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "<span class=\"st\">uploaded</span>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "<span class=\"st\">refused</span><p class=\"err\"><span class=\"code\">")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "<span class=\"st\">rejected</span><p class=\"err\"><span class=\"code\">")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -643,7 +643,7 @@ func outcomes(v uploadView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "\">Open the run</a> of the files that were taken.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "\">Open the run</a> of the uploaded files.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -691,7 +691,7 @@ func dropZone(v uploadView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "; as they are, or as zip (also .etl.zip and .diagsession), 7z, gz or zst. All files of one process go into one run: kernel.etl and heap.etl of one recording are read together.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, ". Archives: zip (also .etl.zip and .diagsession), 7z, gz, zst. Upload all files of one process into one run, for example kernel.etl and heap.etl of one recording.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -743,7 +743,7 @@ func scriptCard(v uploadView) templ.Component {
 			templ_7745c5c3_Var34 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 54, "<section class=\"card\"><header><h2>From a script</h2></header><div class=\"body\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 54, "<section class=\"card\"><header><h2>Upload by script</h2></header><div class=\"body\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -751,7 +751,7 @@ func scriptCard(v uploadView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 55, "</div><p class=\"note\">One call a file. On Windows write <code>curl.exe</code> in PowerShell: <code>curl</code> is another command there.</p></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 55, "</div><p class=\"note\">Run it once per file. In PowerShell write <code>curl.exe</code>: <code>curl</code> is another command there.</p></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -794,7 +794,7 @@ func kitCard() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "</pre></div><p class=\"note\">Take twelve snapshots: five are the least that tell a leak, ten the least that make one certain. Let the process do the same work between any two. Recording stacks costs speed and memory: the last line turns it off.</p></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "</pre></div><p class=\"note\">Take twelve snapshots, with the same work between them. Five detect a leak, ten make it certain. Recording stacks costs speed and memory: turn it off with the last line.</p></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -845,7 +845,7 @@ func traceKitCard() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "</pre></div><p class=\"note\">Every allocation is recorded with its stack: keep it to a minute or two. Without <code>-start Heap</code> it is virtual memory alone and may run for hours. Where the process ends inside the trace, the report looks at the instant before.</p><details class=\"body\"><summary>With xperf, a process that runs already</summary><pre class=\"text\" tabindex=\"0\" aria-label=\"Commands of xperf\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "</pre></div><p class=\"note\">Record a minute or two: every allocation is recorded with its stack. Without <code>-start Heap</code>, only virtual memory is recorded, for hours if needed. If the process exits during the trace, the report shows memory just before exit.</p><details class=\"body\"><summary>xperf, for a running process</summary><pre class=\"text\" tabindex=\"0\" aria-label=\"Commands of xperf\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -858,7 +858,7 @@ func traceKitCard() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "</pre><p class=\"note\">Merge where you recorded: it writes down which PDB each module needs. Where that was not done, upload both files into one run, and the EXEs and DLLs beside their PDBs.</p></details></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "</pre><p class=\"note\">Merge on the recording machine: this records each module’s PDB ID. Otherwise upload both files into one run, and the EXEs and DLLs with their PDBs.</p></details></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -901,7 +901,7 @@ func dumpKitCard() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "</pre></div><p class=\"note\">A dump is a snapshot; with <code>+ust</code> every block in it has its stack. Make five or more at the same phase of the work: three tell what no pointer reaches, five what grows, and ten make that certain. A dump holds everything that the process had in memory: passwords too.</p></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "</pre></div><p class=\"note\">Take five or more dumps at the same phase of the work. Three show unreferenced blocks, five show growth, ten make it certain. With <code>+ust</code>, each block has its stack. Dumps contain all memory of the process, including passwords.</p></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
