@@ -47,7 +47,7 @@ func (c *config) issuer() *account.Issuer {
 // tellAccess prints who may use the server, and a link for the first account where there is none.
 func (p *parts) tellAccess(ctx context.Context, w io.Writer, access guard.Access, url string) error {
 	if access == guard.Everybody {
-		fmt.Fprintln(w, "HEAPDRIFT_OPEN is 1: whoever reaches this server may do everything, without an account")
+		fmt.Fprintln(w, "HEAPDRIFT_OPEN is 1: everyone who can reach this server has all rights, without an account")
 		return nil
 	}
 	has, err := p.store.HasUsers(ctx)
@@ -59,21 +59,21 @@ func (p *parts) tellAccess(ctx context.Context, w io.Writer, access guard.Access
 		return err
 	}
 	if access == guard.UntilFirstAccount {
-		fmt.Fprintln(w, "nobody has to log in on this machine, until the first account is made")
+		fmt.Fprintln(w, "no log-in is needed on this machine until the first account is created")
 	}
-	fmt.Fprintf(w, "the first account: %s (good once, for %d hours)\n", link, int(accounts.LinkAge/time.Hour))
+	fmt.Fprintf(w, "to create the first account: %s (works once, for %d hours)\n", link, int(accounts.LinkAge/time.Hour))
 	return nil
 }
 
 // logAccess is the same for servers whose output nobody reads at once: a log is no place for a secret.
 func (p *parts) logAccess(ctx context.Context, access guard.Access) error {
 	if access == guard.Everybody {
-		p.log.Warn("HEAPDRIFT_OPEN is 1: whoever reaches this server may do everything, without an account")
+		p.log.Warn("HEAPDRIFT_OPEN is 1: everyone who can reach this server has all rights, without an account")
 		return nil
 	}
 	has, err := p.store.HasUsers(ctx)
 	if err == nil && !has {
-		p.log.Warn("nobody has an account: heapdrift setup-link prints a link that opens the first one")
+		p.log.Warn("no account exists: heapdrift setup-link prints a link that creates the first one")
 	}
 	return err
 }
@@ -91,7 +91,7 @@ func newSetupLink(ctx context.Context, s *store.Store, url string) (string, erro
 func setupLink(ctx context.Context, args []string, s streams) (int, error) {
 	flags := flag.NewFlagSet("setup-link", flag.ContinueOnError)
 	url := flags.String("url", "",
-		"address of the server as browsers reach it; HEAPDRIFT_URL, or HEAPDRIFT_LISTEN, when not given")
+		"address of the server for browsers (default HEAPDRIFT_URL, else HEAPDRIFT_LISTEN)")
 	rest, err := parse(flags, args, s)
 	if err != nil {
 		return exitUsage, err

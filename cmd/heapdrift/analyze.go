@@ -51,22 +51,22 @@ func (f *analyzeFlags) set() *flag.FlagSet {
 	set := flag.NewFlagSet("analyze", flag.ContinueOnError)
 	set.Var(&f.symbols, "symbols", "symbol `path`, _NT_SYMBOL_PATH syntax; repeatable; $_NT_SYMBOL_PATH when not given")
 	set.Var(&f.baseline, "baseline",
-		"compare with an earlier run: a `path` of a report (--format json) or of evidence, a folder or a quoted pattern; repeatable; the exit code then counts what is new or faster")
+		"compare with an earlier run: a `path` of a report (--format json) or of evidence, a folder or a quoted pattern; repeatable. Exit code 1 then means new or faster leaks")
 	set.StringVar(&f.format, "format", "text",
 		"text, json, markdown, folded, umdh-text, csv, pprof, speedscope, sarif or junit; of a trace also parquet, its allocation table")
 	set.StringVar(&f.process, "process", "",
-		"`pid or image name`, where the evidence holds several; pid#2 is the second process of a pid")
+		"`pid or image name`, if the evidence has several processes; pid#2 is the second process of a pid")
 	set.StringVar(&f.window, "window", "",
-		"trace window `A,B` in seconds from the trace's start; the whole trace when not given")
+		"trace window `A,B` in seconds from the trace's start (default: the whole trace)")
 	set.StringVar(&f.base, "base", "auto", "number base of UMDH differences: dec, hex or auto")
-	set.StringVar(&f.rules, "rules", "", "`file` of the project's rules, as the page of rules has them")
+	set.StringVar(&f.rules, "rules", "", "`file` with the project's rules, as on the rules page")
 	set.StringVar(&f.work, "work", "",
-		"how much work the process had done at each snapshot, `N,N,…` in the order of the files")
-	set.StringVar(&f.unit, "work-unit", "", "what --work counts, as in document")
+		"work done by the process at each snapshot: `N,N,…` in the order of the files")
+	set.StringVar(&f.unit, "work-unit", "", "unit of --work, for example document")
 	set.DurationVar(&f.settle, "settle", 0,
-		"`time` at the beginning of a series of snapshots in which growth counts for nothing, as in 10m")
+		"`time` at the start of a series of snapshots in which growth is ignored, for example 10m")
 	set.StringVar(&f.matters, "matters", "",
-		"`growth` from which a leak matters, as in 10MB/day (the default), 500KB/hour, 64KB/run, 200B/document, 5%/day or 2GB in 30 days")
+		"smallest `growth` that counts as a leak: 10MB/day (the default), 500KB/hour, 64KB/run, 200B/document, 5%/day or 2GB in 30 days")
 	set.IntVar(&f.top, "top", 20, "sites in text and markdown; 0 for all")
 	set.StringVar(&f.output, "o", "", "output `file` instead of the standard output")
 	return set

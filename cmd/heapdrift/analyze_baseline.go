@@ -100,7 +100,7 @@ func (b *baselineReader) read(ctx context.Context, name string) ([]leaks.Baselin
 		return reports, nil
 	case reports != nil:
 		return nil, &baselineError{name, codeBaselineKind, fmt.Sprintf(
-			"%s is a report and %s is evidence; give each a --baseline of its own", reports[0].Name, evidence[0]), nil}
+			"%s is a report and %s is evidence; pass each with its own --baseline", reports[0].Name, evidence[0]), nil}
 	}
 	report, err := b.analyze(ctx, evidence)
 	var missing *analysis.Error
@@ -164,7 +164,7 @@ func (b *baselineReader) report(ctx context.Context, name, path string) (*analys
 	report, err := analysis.ReadJSON(io.NewSectionReader(file, 0, 1<<62))
 	if err != nil {
 		return nil, &baselineError{name, codeBaselineKind,
-			fmt.Sprintf("%s is no report that analyze --format json writes: %v", path, err), nil}
+			fmt.Sprintf("%s is not a report of analyze --format json: %v", path, err), nil}
 	}
 	return report, nil
 }
@@ -207,13 +207,13 @@ func (b *baselineReader) check(r *leaks.BaselineReport) error {
 	was, is := r.Process.Name, b.head.Process.Name
 	if was != "" && is != "" && !leaks.IsProgram(was, is) {
 		return &baselineError{r.Name, codeBaselineProcess,
-			fmt.Sprintf("it is of %s, and the evidence is of %s; give a run of the same program", was, is), nil}
+			fmt.Sprintf("it is a run of %s, and the evidence is of %s; pass a run of the same program", was, is), nil}
 	}
 	for i := range r.Findings {
 		if s := r.Findings[i].Signature; !strings.HasPrefix(s, blame.Version+":") {
 			version, _, _ := strings.Cut(s, ":")
 			return &baselineError{r.Name, codeBaselineSignature, fmt.Sprintf(
-				"its leaks have signatures of version %s, and this version of heapdrift writes %s; analyse the evidence of that run anew",
+				"analyse that run's evidence again: its signatures have version %s, this heapdrift writes %s",
 				version, blame.Version), nil}
 		}
 	}

@@ -288,10 +288,10 @@ func TestBaselineErrors(t *testing.T) {
 		"missing":      {"missing/*.txt", "[baseline-unreadable]", exitInput},
 		"empty folder": {t.TempDir(), "[baseline-empty]", exitInput},
 		"another program": {edited(func(f map[string]any) { f["process"].(map[string]any)["name"] = "till.exe" }),
-			"it is of till.exe, and the evidence is of shop.exe", exitInput},
+			"it is a run of till.exe, and the evidence is of shop.exe", exitInput},
 		"another version": {edited(func(f map[string]any) {
 			f["findings"].([]any)[0].(map[string]any)["signature"] = "sig0:12"
-		}), "signatures of version sig0, and this version of heapdrift writes sig1", exitInput},
+		}), "its signatures have version sig0, this heapdrift writes sig1", exitInput},
 	} {
 		out, errOut, code := cli(t, append([]string{"analyze", "--symbols", symbols, "--baseline", c.baseline},
 			shopFiles(t, run)...)...)

@@ -187,7 +187,7 @@ func (e *evidenceFiles) in(ctx context.Context, w capture.Window) (err error) {
 		}
 	}
 	if !found {
-		return &usageError{"--window is for traces; UMDH logs are instants"}
+		return &usageError{"--window needs a trace; UMDH logs are snapshots"}
 	}
 	return nil
 }
@@ -223,7 +223,7 @@ func (e *evidenceFiles) table(ctx context.Context) (func(io.Writer) error, error
 			return func(w io.Writer) error { return allocations.Write(ctx, w, r.Rows, r.Meta) }, nil
 		}
 	}
-	return nil, &usageError{"--format parquet is the allocation table of a trace; this is none"}
+	return nil, &usageError{"--format parquet needs a trace"}
 }
 
 // close frees temporary disk space.

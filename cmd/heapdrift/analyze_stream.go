@@ -68,7 +68,7 @@ func checkInputs(paths []string) error {
 	for _, path := range paths {
 		if path == standardInput {
 			if seen {
-				return &usageError{"the standard input (-) is given twice, and can be read once"}
+				return &usageError{"the standard input (-) is given twice; it can be read only once"}
 			}
 			seen = true
 		}

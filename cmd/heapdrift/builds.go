@@ -20,11 +20,11 @@ func buildsSet(ctx context.Context, args []string, s streams) (int, error) {
 	set := flag.NewFlagSet("builds set", flag.ContinueOnError)
 	r.flags(set)
 	values := map[string]*string{
-		"name":     set.String("name", "", "`name` that the build gets; no other build of the project may have it"),
+		"name":     set.String("name", "", "new `name` of the build, unique in the project"),
 		"branch":   set.String("branch", "", "`branch` of the build; '' for none"),
-		"commit":   set.String("commit", "", "`commit` that the build was made of; '' for none"),
-		"sequence": set.String("sequence", "", "place of the build among all, a whole `number`"),
-		"fork":     set.String("fork", "", "`build` at which the branch left its parent line; '' for none"),
+		"commit":   set.String("commit", "", "`commit` of the build; '' for none"),
+		"sequence": set.String("sequence", "", "position in the order of builds, a whole `number`"),
+		"fork":     set.String("fork", "", "`build` where the branch forked; '' for none"),
 	}
 	rest, err := parse(set, args, s)
 	if err != nil {
@@ -44,7 +44,7 @@ func buildsSet(ctx context.Context, args []string, s streams) (int, error) {
 	b, err := client.ChangeBuild(ctx, r.project, rest[0], fields)
 	var refused *push.Refusal
 	if errors.As(err, &refused) && refused.Status == http.StatusNotFound {
-		return exitInput, fmt.Errorf("the server has no build %q in project %q, or the token is not one of it",
+		return exitInput, fmt.Errorf("no build %q in project %q, or the token is of another project",
 			rest[0], r.project)
 	}
 	if err != nil {
@@ -75,7 +75,7 @@ func buildFields(set *flag.FlagSet, values map[string]*string, build string) (ma
 		}
 	})
 	if len(fields) == 0 {
-		return nil, &usageError{"nothing to set: --name, --branch, --commit, --sequence or --fork"}
+		return nil, &usageError{"nothing to set: pass --name, --branch, --commit, --sequence or --fork"}
 	}
 	var field *leaks.FieldError
 	if err := change.Normalize(build); wrong == nil && errors.As(err, &field) {

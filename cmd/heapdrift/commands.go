@@ -42,33 +42,33 @@ type command struct {
 // commands is a function because help refers to it.
 func commands() []command {
 	return []command{
-		{"analyze", "[flags] FILE…", "analyse evidence here, without a server; - is the standard input", analyze, false},
-		{"etl census", "[--format json] FILE…", "count what is in a trace, for bug reports; several files are one trace",
+		{"analyze", "[flags] FILE…", "analyse evidence without a server; - is the standard input", analyze, false},
+		{"etl census", "[--format json] FILE…", "count the events of a trace, for bug reports; several files are one trace",
 			etlCensus, false},
-		{"projects set", "[--project P] [--default-branch X] [--name N]", "say which branch of a project the others leave, or rename it",
+		{"projects set", "[--project P] [--default-branch X] [--name N]", "set the default branch of a project, or rename the project",
 			projectsSet, false},
 		{"push", "--url U --project P --build B [flags] FILE…",
 			"send evidence to a server from a CI job, and wait for the verdict", pushEvidence, false},
 		{"builds set", "[--project P] BUILD [--branch X] [--commit C] [--name N] [--sequence N] [--fork B]",
-			"correct what an upload said of a build", buildsSet, false},
+			"correct the data of a build", buildsSet, false},
 		{"leaks list", "[--project P] [flags]", "list the leaks of a project on a server", leaksList, false},
 		{"leaks accept", "[--project P] [flags] SIG…", "mark leaks of a project as known: they fail no gate", leaksAccept, false},
 		{"leaks assign", "[--project P] SIG… --to WHO", "assign leaks of a project to a team or a person", leaksAssign, false},
 		{"symbols add", "[--url U] DIR|FILE…", "send PDBs, images and archives of them to a server", symbolsAdd, false},
-		{"symbols lookup", "PDB|PE [ADDR…]", "print what a PDB or image says about addresses (RVAs, hexadecimal)",
+		{"symbols lookup", "PDB|PE [ADDR…]", "print the functions and lines at addresses of a PDB or image (RVAs, hexadecimal)",
 			symbolsLookup, false},
 		{"symbols undname", "[flags] [NAME…]", "undecorate C++ names", symbolsUndname, false},
 		{"up", "[--demo]", "run everything on this machine: web, worker, private PostgreSQL, Redis", up, true},
 		{"serve", "", "run the web server against HEAPDRIFT_DATABASE_URL, _REDIS_URL, _BLOB_URL", serve, true},
-		{"work", "", "run a worker against the same", work, true},
-		{"setup-link", "[--url U]", "print a link that opens the account of an admin, once, on any server of the database",
+		{"work", "", "run a worker with the same settings", work, true},
+		{"setup-link", "[--url U]", "print a link that creates an admin account, once, on any server of the database",
 			setupLink, false},
-		{"migrate", "", "bring the database to this version", migrate, false},
-		{"health", "", "ask the server on HEAPDRIFT_LISTEN, or what is on HEAPDRIFT_METRICS_LISTEN, whether it is alive; for containers", health, false},
-		{"version", "[--format json]", "print the version, what it was built from and with, and the schema that it needs",
+		{"migrate", "", "migrate the database to this version", migrate, false},
+		{"health", "", "check the server on HEAPDRIFT_LISTEN, or the worker on HEAPDRIFT_METRICS_LISTEN; for containers", health, false},
+		{"version", "[--format json]", "print the version, commit, Go version and schema",
 			version, false},
-		{"licenses", "", "print the licences of everything in this program", printLicenses, false},
-		{"help", "[env]", "print this, or the environment variables", help, false},
+		{"licenses", "", "print the licences of all parts of this program", printLicenses, false},
+		{"help", "[env]", "print this help, or the environment variables", help, false},
 	}
 }
 
@@ -194,7 +194,7 @@ func parse(flags *flag.FlagSet, args []string, s streams) ([]string, error) {
 	flags.Usage = func() { printUsage(flags, s) }
 	var limit memory.Size
 	flags.Var(&limit, "memory",
-		"most memory that the command takes, as in `512M`; past it the command ends with exit code 3; three quarters of the machine's, at most 4G, when neither this nor HEAPDRIFT_MEMORY is given")
+		"memory limit, for example `512M`; beyond it the command ends with exit code 3 (default HEAPDRIFT_MEMORY, else 3/4 of the machine's memory, at most 4G)")
 	defer func() {
 		if limit != 0 && s.budget != nil {
 			s.budget.SetLimit(limit)

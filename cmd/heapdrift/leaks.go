@@ -23,9 +23,9 @@ func leaksList(ctx context.Context, args []string, s streams) (int, error) {
 	set := flag.NewFlagSet("leaks list", flag.ContinueOnError)
 	r.flags(set)
 	states := set.String("state", "", "`states` with commas between, as in new,regressed: "+strings.Join(stateNames(), ", ")+
-		"; all when not given")
-	owner := set.String("owner", "", "`team or person`, by the rules or as assignee")
-	scenario := set.String("scenario", "", "`workload` in which the leak was seen")
+		"; default: all")
+	owner := set.String("owner", "", "owner: `team or person`, from the rules or as assignee")
+	scenario := set.String("scenario", "", "`scenario` in which the leak was seen")
 	format := set.String("format", "text", "`text or json`")
 	rest, err := parse(set, args, s)
 	if err != nil {

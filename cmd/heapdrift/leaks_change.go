@@ -22,8 +22,8 @@ func leaksAccept(ctx context.Context, args []string, s streams) (int, error) {
 	var r remote
 	set := flag.NewFlagSet("leaks accept", flag.ContinueOnError)
 	r.flags(set)
-	reason := set.String("reason", acceptReason, "`text` that says why the team tolerates the leak")
-	until := set.String("until", "", "last `day` on which it counts, as in 2026-12-31; for ever when not given")
+	reason := set.String("reason", acceptReason, "`text`: why the leak is known")
+	until := set.String("until", "", "last `day`, for example 2026-12-31 (default: no end)")
 	untilBuild := set.String("until-build", "", "`build` from which the leak fails gates again")
 	names, err := parse(set, args, s)
 	if err != nil {
@@ -54,7 +54,7 @@ func leaksAssign(ctx context.Context, args []string, s streams) (int, error) {
 	var r remote
 	set := flag.NewFlagSet("leaks assign", flag.ContinueOnError)
 	r.flags(set)
-	to := set.String("to", "", "`team or person`; '' takes the assignment back")
+	to := set.String("to", "", "`team or person`; '' removes the assignment")
 	names, err := parse(set, args, s)
 	if err != nil {
 		return exitUsage, err
@@ -97,14 +97,14 @@ func shortSignature(text string) string {
 // resolveLeaks are the whole signatures that arguments name: nothing is changed before all of them are known.
 func resolveLeaks(ctx context.Context, client *push.Client, project string, names []string) ([]string, error) {
 	if len(names) == 0 {
-		return nil, &usageError{"no signature given; heapdrift leaks list shows them"}
+		return nil, &usageError{"no signature given; heapdrift leaks list prints them"}
 	}
 	var all []push.ListedLeak
 	signatures := make([]string, 0, len(names))
 	for _, name := range names {
 		digits := strings.ToLower(strings.TrimPrefix(name, signaturePrefix))
 		if strings.Trim(digits, "0123456789abcdef") != "" || len(digits) < leastDigits || len(digits) > signatureDigits {
-			return nil, &usageError{fmt.Sprintf("%q is no signature: write %s and at least %d of its hexadecimal digits", name,
+			return nil, &usageError{fmt.Sprintf("%q is not a signature: write %s and at least %d of its hexadecimal digits", name,
 				signaturePrefix, leastDigits)}
 		}
 		if len(digits) == signatureDigits { // also a former name, which no list has
@@ -126,7 +126,7 @@ func resolveLeaks(ctx context.Context, client *push.Client, project string, name
 		}
 		switch len(found) {
 		case 0:
-			return nil, fmt.Errorf("project %s has no leak %s; heapdrift leaks list shows its leaks", project, name)
+			return nil, fmt.Errorf("project %s has no leak %s; heapdrift leaks list prints its leaks", project, name)
 		case 1:
 			signatures = append(signatures, found[0])
 		default:
@@ -151,7 +151,7 @@ func changeLeaks(ctx context.Context, r *remote, names []string, fields map[stri
 		l, err := client.ChangeLeak(ctx, r.project, signature, fields)
 		var refused *push.Refusal
 		if errors.As(err, &refused) && refused.Status == http.StatusNotFound {
-			return exitInput, fmt.Errorf("the server has no leak %s in project %q, or the token is not one of it",
+			return exitInput, fmt.Errorf("no leak %s in project %q, or the token is of another project",
 				signature, r.project)
 		}
 		if err != nil {

@@ -15,8 +15,8 @@ func projectsSet(ctx context.Context, args []string, s streams) (int, error) {
 	var r remote
 	set := flag.NewFlagSet("projects set", flag.ContinueOnError)
 	r.flags(set)
-	name := set.String("name", "", "`name` that the project gets")
-	branch := set.String("default-branch", "", "`branch` that the others leave; '' for none")
+	name := set.String("name", "", "new `name` of the project")
+	branch := set.String("default-branch", "", "default `branch`; '' for none")
 	rest, err := parse(set, args, s)
 	if err != nil {
 		return exitUsage, err
@@ -35,7 +35,7 @@ func projectsSet(ctx context.Context, args []string, s streams) (int, error) {
 		}
 	})
 	if len(fields) == 0 {
-		return exitUsage, &usageError{"nothing to set: --default-branch or --name"}
+		return exitUsage, &usageError{"nothing to set: pass --default-branch or --name"}
 	}
 	var wrong *leaks.FieldError
 	if err := change.Normalize(); errors.As(err, &wrong) {

@@ -33,45 +33,45 @@ const verdictFormat = "json"
 
 func (f *pushFlags) set() *flag.FlagSet {
 	set := flag.NewFlagSet("push", flag.ContinueOnError)
-	set.StringVar(&f.url, "url", "", "address of the `server`; $HEAPDRIFT_URL when not given")
+	set.StringVar(&f.url, "url", "", "address of the `server` (default $HEAPDRIFT_URL)")
 	set.StringVar(&f.token, "token", "",
-		"`token` of the project; $HEAPDRIFT_TOKEN when not given, which keeps it out of lists of processes")
-	set.StringVar(&f.project, "project", "", "`project`; $HEAPDRIFT_PROJECT, or what the CI system says, when not given")
-	set.StringVar(&f.build, "build", "", "`build` under test; what the CI system says when not given")
+		"`token` of the project (default $HEAPDRIFT_TOKEN, which is safer: process lists do not show it)")
+	set.StringVar(&f.project, "project", "", "`project` (default $HEAPDRIFT_PROJECT, else from the CI system)")
+	set.StringVar(&f.build, "build", "", "`build` under test (default: from the CI system)")
 	set.StringVar(&f.scenario, "scenario", "", "`workload` that the process ran (default \"default\")")
 	set.StringVar(&f.run, "run", "",
-		"`name` of the run, one for each process in the build and scenario; the attempt that the CI system says, else 1, when not given")
-	set.StringVar(&f.branch, "branch", "", "`branch` of the build; what the CI system says when not given")
-	set.StringVar(&f.commit, "commit", "", "`commit` that the build was made of; what the CI system says when not given")
+		"`name` of the run, unique per build and scenario (default: the CI system's attempt, else 1)")
+	set.StringVar(&f.branch, "branch", "", "`branch` of the build (default: from the CI system)")
+	set.StringVar(&f.commit, "commit", "", "`commit` of the build (default: from the CI system)")
 	set.StringVar(&f.sequence, "sequence", "",
-		"place of the build among all, a whole `number`; what the CI system says when not given")
-	set.StringVar(&f.fork, "fork", "", "`build` at which this branch left its parent line; the server finds it when not given")
+		"position in the order of builds, a whole `number` (default: from the CI system)")
+	set.StringVar(&f.fork, "fork", "", "`build` where this branch forked (default: found by the server)")
 	set.StringVar(&f.ancestors, "ancestors", "",
-		"`file` with the commits behind the build, newest first, a line each, as git rev-list --first-parent -200 HEAD prints them")
+		"`file` with the build's ancestor commits, newest first, one per line: the output of git rev-list --first-parent -200 HEAD")
 	set.BoolVar(&f.again, "again", false,
-		"one more run of the same build and scenario, by the next free number; it is judged together with those before")
-	set.StringVar(&f.baseline, "baseline", "", "`build` to compare with; the server chooses when not given")
-	set.StringVar(&f.failOn, "fail-on", "", "what fails the gate, `new,grown,leak`; the server decides when not given")
+		"add a run to the same build and scenario, with the next free number; its verdict is pooled with the earlier runs")
+	set.StringVar(&f.baseline, "baseline", "", "`build` to compare with (default: chosen by the server)")
+	set.StringVar(&f.failOn, "fail-on", "", "conditions that fail the gate: `new,grown,leak` (default: the project's policy)")
 	set.StringVar(&f.matters, "matters", "",
-		"`growth` from which a leak matters, as in 1MB/day, 500KB/hour, 64KB/run, 200B/document, 5%/day or 2GB in 30 days; at most what the project's policy says, which decides when not given")
+		"smallest `growth` that counts as a leak: 1MB/day, 500KB/hour, 64KB/run, 200B/document, 5%/day or 2GB in 30 days; at most the policy's (default: the policy's)")
 	set.DurationVar(&f.wait, "wait", 5*time.Minute, "how long to wait for the verdict")
 	set.Var(&f.symbols, "symbols", "`PATTERN`, file or folder of PDBs and images; repeatable")
 	set.StringVar(&f.work, "work", "",
-		"how much work the process had done at each file of evidence, `N,N,…` in their order")
-	set.StringVar(&f.unit, "work-unit", "", "what --work counts, as in document")
+		"work done by the process at each file of evidence: `N,N,…` in the order of the files")
+	set.StringVar(&f.unit, "work-unit", "", "unit of --work, for example document")
 	f.outputs = map[string]*string{verdictFormat: set.String(verdictFormat, "", "`file` for the verdict as JSON")}
 	for _, o := range outcome.Formats {
-		f.outputs[o.Name] = set.String(o.Name, "", "`file` for the outcome as "+o.Name)
+		f.outputs[o.Name] = set.String(o.Name, "", "`file` for the result as "+o.Name)
 	}
 	set.BoolVar(&f.acceptPresent, "accept-present", false,
-		"mark the leaks that the run shows as known; needs a member's or admin's token")
-	set.BoolVar(&f.dryRun, "dry-run", false, "say what would be sent, and send nothing")
-	set.BoolVar(&f.quiet, "quiet", false, "no progress, and of the verdict its last two lines alone")
+		"mark this run's leaks as known; needs a token with the scope admin")
+	set.BoolVar(&f.dryRun, "dry-run", false, "print the files without sending them")
+	set.BoolVar(&f.quiet, "quiet", false, "print no progress and only the verdict's last two lines")
 	return set
 }
 
 // errInterrupted ends a push that the user or the CI system has stopped.
-var errInterrupted = errors.New("push: interrupted; uploads under way are given up, and the run is not completed")
+var errInterrupted = errors.New("push: interrupted; the run is incomplete")
 
 // pushEvidence sends evidence and symbols to a server and waits for the verdict; its exit code is the gate.
 func pushEvidence(ctx context.Context, args []string, s streams) (int, error) {
@@ -151,7 +151,7 @@ func (f *pushFlags) deliver(ctx context.Context, client *push.Client, plan *push
 		return err
 	}
 	if f.matters != "" && !d.verdict.Says("matters") {
-		progress.note("warning  the server does not know --matters: what is less than its own limit does not matter")
+		progress.note("warning  the server does not support --matters: it uses its own limit")
 	}
 	if d.outcome, err = f.judge(ctx, client, d.run.ID, d.verdict, job); err != nil || !f.acceptPresent {
 		return err
@@ -186,11 +186,11 @@ func (f *pushFlags) judge(ctx context.Context, client *push.Client, id int64, v 
 	o.Version, o.Commit, o.CI = buildVersion(), f.commit, job.environment.Link
 	o.Began, o.Took = job.began, time.Since(job.began)
 	if o.Gate == outcome.GatePending {
-		o.Sentence = fmt.Sprintf("The verdict is not there after %v: %d jobs are queued or running.", f.wait, v.Pending)
-		o.Why = "the time of --wait is up"
+		o.Sentence = fmt.Sprintf("No verdict after %v: %d jobs are queued or running.", f.wait, v.Pending)
+		o.Why = "the time limit of --wait was reached"
 	}
 	if o.Sentence == "" {
-		o.Sentence = "The server says no more than that the gate is " + o.Gate + "."
+		o.Sentence = "The server gives no reason for the gate " + o.Gate + "."
 	}
 	tellUnread(o)
 	return o, nil
@@ -264,6 +264,6 @@ func (f *pushFlags) describe(out io.Writer, p *push.Plan, job *ciJob, notes []st
 	for _, note := range notes {
 		line("note", note)
 	}
-	_, err := fmt.Fprintf(out, "nothing is sent: --dry-run; the whole is %s\n", figures.Bytes(p.Bytes()))
+	_, err := fmt.Fprintf(out, "--dry-run: not sent, %s in total\n", figures.Bytes(p.Bytes()))
 	return err
 }

@@ -33,7 +33,7 @@ func TestReadAncestors(t *testing.T) {
 		{string(wide), []string{"c3", "c2"}, ""},
 		{strings.Repeat("c\n", 1001), slices.Repeat([]string{"c"}, leaks.MaxAncestors), ""},
 		{"c3 Fix it\n", nil, "is not a commit"},
-		{"", nil, "names no commits"},
+		{"", nil, "the file has no commits"},
 	} {
 		if err := os.WriteFile(path, []byte(test.text), 0o600); err != nil {
 			t.Fatal(err)
@@ -78,9 +78,9 @@ func TestPushAgainDryRun(t *testing.T) {
 		{"--build 8 --again", exitOK, "run        1\n"},
 		{"--build 9 --again", exitInput, "name the run by --run"},
 		{"--build 7 --again --run 3", exitUsage, "leave --run out"},
-		{"--build 7 --commit bbbbbbb", exitOK, "note       Build 7 was uploaded with commit aaaaaaa before; commit bbbbbbb replaces it.\nnothing"},
+		{"--build 7 --commit bbbbbbb", exitOK, "note       Build 7 was uploaded with commit aaaaaaa before; commit bbbbbbb replaces it.\n--dry-run: not sent"},
 		{"--build 8 --commit bbbbbbb", exitOK, "note       Build 8 has no branch. "},
-		{"--build 9", exitOK, "note       The server does not say what it knows of the build: "},
+		{"--build 9", exitOK, "note       The server did not return the build: "},
 		{"--build 7 --fork 7", exitUsage, "--fork: is the build itself"},
 		{"--build 7 --fork ?", exitUsage, "--fork: "},
 	} {
@@ -110,7 +110,7 @@ func TestWarningsOf(t *testing.T) {
 	}
 	log := writeLog(t, "a.txt", 0, 3)
 	code, stdout, _ := pushed(t.Context(), t, "--url", "http://127.0.0.1:1", "--project", "p", "--build", "1", "--dry-run", log)
-	if code != exitOK || !strings.Contains(stdout, "note       The server does not say") {
+	if code != exitOK || !strings.Contains(stdout, "note       The server did not return the build") {
 		t.Errorf("%d %s", code, stdout)
 	}
 }

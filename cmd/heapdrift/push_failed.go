@@ -26,7 +26,7 @@ func (f *pushFlags) failed(out io.Writer, job *ciJob, client *push.Client, d *de
 	o := &outcome.Outcome{
 		Version: buildVersion(), Project: f.project, Build: f.build, Scenario: cmp.Or(f.scenario, "default"),
 		Commit: f.commit, CI: job.environment.Link, Gate: outcome.GateError, Code: codeOf(why),
-		Sentence: "There is no verdict: " +
+		Sentence: "No verdict: " +
 			strings.ReplaceAll(strings.TrimPrefix(why.Error(), "push: "), "\n", "; ") + ".",
 		Began: job.began, Took: time.Since(job.began),
 	}
@@ -38,7 +38,7 @@ func (f *pushFlags) failed(out io.Writer, job *ciJob, client *push.Client, d *de
 			v = &push.Verdict{Run: run, Text: fmt.Appendf(nil, `{"run":%d}`, run)}
 		}
 	}
-	err := fmt.Errorf("push: %w; there is no verdict", why)
+	err := fmt.Errorf("push: %w; no verdict", why)
 	if errors.Is(why, errInterrupted) {
 		err = why
 	}

@@ -180,7 +180,7 @@ func TestPushFailedInCI(t *testing.T) {
 	}
 	code, stdout, _ := ran(t, "push", "--url", "http://127.0.0.1:1", "--project", "shop", "--build", "7", log+"x")
 	text, err := os.ReadFile(filepath.Join(dir, "output"))
-	if code != exitInput || err != nil || !strings.HasSuffix(string(text), "\nrerun=false\n") || !strings.HasPrefix(string(text), "gate=error\nurl=\nrun=\nsentence=There is no verdict: ") ||
+	if code != exitInput || err != nil || !strings.HasSuffix(string(text), "\nrerun=false\n") || !strings.HasPrefix(string(text), "gate=error\nurl=\nrun=\nsentence=No verdict: ") ||
 		!strings.HasPrefix(stdout, "::error title=heapdrift push::") {
 		t.Errorf("%d %v\n%s\n%s", code, err, text, stdout)
 	}

@@ -140,7 +140,7 @@ func tellUndecided(out io.Writer, o *outcome.Outcome, v *push.Verdict) {
 		fmt.Fprintf(out, "undecided %d more\n", n)
 	}
 	if v.Rerun {
-		fmt.Fprintln(out, ci.Plain("One more run of this build would probably decide: heapdrift push --again"+
+		fmt.Fprintln(out, ci.Plain("Add one more run of this build, which would probably decide: heapdrift push --again"+
 			flagText("project", o.Project)+flagText("build", o.Build)+flagText("scenario", o.Scenario)+" FILE…"))
 	}
 }

@@ -103,7 +103,7 @@ func (f *pushFlags) readAncestors() ([]string, error) {
 	}
 	text, err := os.ReadFile(f.ancestors)
 	if err != nil {
-		return nil, &push.Error{Code: push.CodeNoFile, File: f.ancestors, Message: "the list of commits cannot be read", Err: err}
+		return nil, &push.Error{Code: push.CodeNoFile, File: f.ancestors, Message: "cannot read the list of commits", Err: err}
 	}
 	var lines []string
 	for line := range strings.Lines(plainLines(text)) {
@@ -116,8 +116,8 @@ func (f *pushFlags) readAncestors() ([]string, error) {
 		return nil, &usageError{"--ancestors: " + f.ancestors + ": " + err.Error()}
 	}
 	if len(commits) == 0 {
-		return nil, &push.Error{Code: push.CodeNoCommits, File: f.ancestors, Message: "the file names no commits",
-			Do: "write it by git rev-list --first-parent -200 HEAD, in a checkout that has them"}
+		return nil, &push.Error{Code: push.CodeNoCommits, File: f.ancestors, Message: "the file has no commits",
+			Do: "write it with git rev-list --first-parent -200 HEAD, in a checkout with enough history"}
 	}
 	return commits, nil
 }
@@ -145,7 +145,7 @@ func (f *pushFlags) nameAgain(ctx context.Context, client *push.Client, p *push.
 func (f *pushFlags) addWork(p *push.Plan) error {
 	if f.work == "" {
 		if f.unit != "" {
-			return &usageError{"--work-unit: says what --work counts, which is not given"}
+			return &usageError{"--work-unit needs --work"}
 		}
 		return nil
 	}
@@ -184,8 +184,8 @@ func (f *pushFlags) findSymbols(ctx context.Context) ([]push.File, error) {
 				return nil, err
 			}
 			if len(found) == 0 {
-				return nil, &push.Error{Code: push.CodeNoFile, File: pattern, Message: "the folder holds no PDBs and no images",
-					Do: "check that the build has put them there"}
+				return nil, &push.Error{Code: push.CodeNoFile, File: pattern, Message: "the folder has no PDBs and no images",
+					Do: "check that the build writes them there"}
 			}
 			sought, paths = true, nil
 			for _, file := range found {

@@ -184,7 +184,7 @@ func TestPushWithTokens(t *testing.T) {
 		{"a token that may upload", tokenFor(t, db, "shop", accounts.ScopeUpload), "shop",
 			exitInconclusive, "sent     " + one},
 		{"a token of another project", tokenFor(t, db, "other", accounts.ScopeAdmin), "shop", exitInput,
-			`the server has no project "shop", or the token is not one of it`},
+			`no project "shop", or the token is of another project`},
 		{"a project that is not there", tokenFor(t, db, "shop", accounts.ScopeAdmin), "shopp", exitInput,
 			`the server has no project "shopp"`},
 		{"a token that may read", tokenFor(t, db, "shop", accounts.ScopeRead), "shop", exitInput,
@@ -275,7 +275,7 @@ func TestPushTellsWhatDecides(t *testing.T) {
 	o := &outcome.Outcome{Gate: outcome.GateInconclusive, Project: "shop", Build: "b #1", Scenario: "soak", Sentence: "Record more.",
 		URL: "http://h/runs/7", Leaks: []outcome.Leak{{Signature: "s", Title: "shop!Cart::Add", Change: outcome.ChangeNew}}}
 	const open = "undecided shop!Cart::Add: new, 1.95 MB, a leak with a probability of 62 %\nundecided sig1:t\n"
-	const again = "One more run of this build would probably decide: heapdrift push --again --project shop --build \"b #1\" --scenario soak FILE…\n"
+	const again = "Add one more run of this build, which would probably decide: heapdrift push --again --project shop --build \"b #1\" --scenario soak FILE…\n"
 	for _, test := range []struct {
 		gate         string
 		rerun, quiet bool

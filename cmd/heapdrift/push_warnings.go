@@ -33,7 +33,7 @@ func foretell(ctx context.Context, client *push.Client, p *push.Plan) (notes []s
 	client.Tries = 1
 	b, err := client.Build(ctx, p.Target.Project, p.Target.Build)
 	if err != nil {
-		return []string{"The server does not say what it knows of the build: " + err.Error()}
+		return []string{"The server did not return the build: " + err.Error()}
 	}
 	branch := p.Target.Branch
 	if b != nil {

@@ -17,10 +17,10 @@ const remoteTries = 3
 type remote struct{ url, token, project string }
 
 func (r *remote) flags(set *flag.FlagSet) {
-	set.StringVar(&r.url, "url", "", "address of the `server`; $HEAPDRIFT_URL when not given")
+	set.StringVar(&r.url, "url", "", "address of the `server` (default $HEAPDRIFT_URL)")
 	set.StringVar(&r.token, "token", "",
-		"`token` of the project; $HEAPDRIFT_TOKEN when not given, which keeps it out of lists of processes")
-	set.StringVar(&r.project, "project", "", "`project`; $HEAPDRIFT_PROJECT when not given")
+		"`token` of the project (default $HEAPDRIFT_TOKEN, which is safer: process lists do not show it)")
+	set.StringVar(&r.project, "project", "", "`project` (default $HEAPDRIFT_PROJECT)")
 }
 
 // client takes from the environment what the flags do not say, and returns the client of the server.
@@ -56,10 +56,10 @@ func (r *remote) failed(err error) (int, error) {
 	case errors.As(err, &refused) && refused.Status == http.StatusUnprocessableEntity:
 		return exitUsage, &usageError{refused.Detail}
 	case errors.As(err, &refused) && refused.Status == http.StatusForbidden:
-		return exitInput, fmt.Errorf("the token may not do that in project %q (%s: %s): reading needs the scope read, changes need admin",
+		return exitInput, fmt.Errorf("the token has no right for this in project %q (%s: %s): reading needs the scope read, changes the scope admin",
 			r.project, refused.Code, refused.Detail)
 	case errors.As(err, &refused) && refused.Status == http.StatusNotFound:
-		return exitInput, fmt.Errorf("the server has no project %q, or the token is not one of it", r.project)
+		return exitInput, fmt.Errorf("no project %q, or the token is of another project", r.project)
 	}
 	return exitInput, err
 }

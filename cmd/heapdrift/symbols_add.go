@@ -19,7 +19,7 @@ func symbolsAdd(ctx context.Context, args []string, s streams) (int, error) {
 		return exitUsage, err
 	}
 	set := flag.NewFlagSet("symbols add", flag.ContinueOnError)
-	address := set.String("url", c.serverURL(), "address of the `server`; $HEAPDRIFT_URL when not given")
+	address := set.String("url", c.serverURL(), "address of the `server` (default $HEAPDRIFT_URL)")
 	paths, err := parse(set, args, s)
 	if err != nil {
 		return exitUsage, err

@@ -139,7 +139,7 @@ func TestSymbolsAddNamesRuns(t *testing.T) {
 	dir := tree(t, map[string][]byte{"app.pdb": pdb, "app.dll": dll})
 	out, _, code := cli(t, "symbols", "add", "--url", server, filepath.Join(dir, "app.dll"), filepath.Join(dir, "app.pdb"))
 	lines(t, out, `^added .*app.dll  `, `^added .*app.pdb  `, `^2 added, `)
-	if code != exitOK || !strings.Contains(out, "runs named anew: 1") {
+	if code != exitOK || !strings.Contains(out, "runs resolved again: 1") {
 		t.Errorf("%d %s", code, out)
 	}
 	decided()
@@ -199,7 +199,7 @@ func TestSymbolsAddToNobody(t *testing.T) {
 	}))
 	defer server.Close()
 	for path, want := range map[string]string{"/moved": "points to https://else.example.com/",
-		"/odd": "not understood", "": "403 Forbidden"} {
+		"/odd": "unknown answer", "": "403 Forbidden"} {
 		out, _, code := cli(t, "symbols", "add", "--url", server.URL+path, file)
 		lines(t, out, `^failed .*`+regexp.QuoteMeta(want), `^0 added, 0 known, 0 refused, 1 failed$`)
 		if code != exitInput {
@@ -239,7 +239,7 @@ func TestSymbolsAddAgain(t *testing.T) {
 	}
 	s.pause = 0
 	if o := s.send(t.Context(), symbolCandidate{path: path}); o.state != "added" ||
-		o.text != "K, export, runs named anew: 2" || puts.Load() != 2 {
+		o.text != "K, export, runs resolved again: 2" || puts.Load() != 2 {
 		t.Errorf("%+v after %d", o, puts.Load())
 	}
 }

@@ -39,7 +39,7 @@ func (a symbolAnswer) outcome() symbolOutcome {
 		words = append(words, fmt.Sprintf("%d files", len(a.Modules)))
 	}
 	if runs > 0 {
-		words = append(words, fmt.Sprintf("runs named anew: %d", runs))
+		words = append(words, fmt.Sprintf("runs resolved again: %d", runs))
 	}
 	for _, r := range a.Refused {
 		words = append(words, fmt.Sprintf("refused %s (%s)", r.Name, r.Code))
@@ -66,7 +66,7 @@ func refusal(response *http.Response, text []byte) symbolOutcome {
 // location says where a server sends its clients.
 func location(response *http.Response) string {
 	if to := response.Header.Get("Location"); to != "" {
-		return " and points to " + to + "; give that server as --url"
+		return " and points to " + to + "; pass that server as --url"
 	}
 	return ""
 }

@@ -145,7 +145,7 @@ func plainRVA(word []byte) (rva uint32, ok bool) {
 func parseRVA(word string) (uint32, error) {
 	v, err := strconv.ParseUint(strings.TrimPrefix(strings.ToLower(word), "0x"), 16, 32)
 	if errors.Is(err, strconv.ErrRange) {
-		return 0, fmt.Errorf("%s is beyond the 4 GiB of an image; give addresses relative to its base", word)
+		return 0, fmt.Errorf("%s is beyond the 4 GiB of an image; pass addresses relative to its base", word)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("%q is not a hexadecimal address", word)

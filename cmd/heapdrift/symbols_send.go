@@ -97,14 +97,14 @@ func (s *symbolServer) put(ctx context.Context, file *os.File, name string, size
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	if err != nil {
-		return symbolOutcome{"failed", "the answer was cut short: " + err.Error()}
+		return symbolOutcome{"failed", "the answer was truncated: " + err.Error()}
 	}
 	if response.StatusCode != http.StatusCreated {
 		return refusal(response, text)
 	}
 	var answer symbolAnswer
 	if err := json.Unmarshal(text, &answer); err != nil || len(answer.Modules) == 0 {
-		return symbolOutcome{"failed", "the server's answer is not understood; is it a heapdrift server of this version?"}
+		return symbolOutcome{"failed", "unknown answer: check that the server is a heapdrift of this version"}
 	}
 	return answer.outcome()
 }

@@ -14,7 +14,7 @@ import (
 func symbolsUndname(ctx context.Context, args []string, s streams) (int, error) {
 	set := flag.NewFlagSet("symbols undname", flag.ContinueOnError)
 	complete := set.Bool("complete", false,
-		"with return type, access, arguments and calling convention; the scope and name alone otherwise")
+		"print return type, access, arguments and calling convention too, not only scope and name")
 	plain := set.Bool("no-ms-keywords", false, "without Microsoft's keywords (__cdecl, __ptr64, …)")
 	names, err := parse(set, args, s)
 	if err != nil {

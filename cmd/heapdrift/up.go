@@ -66,7 +66,7 @@ func up(ctx context.Context, args []string, s streams) (int, error) {
 	return exitOK, err
 }
 
-var errPostgresDied = errors.New("the private PostgreSQL ended; its log in the state directory says why")
+var errPostgresDied = errors.New("the private PostgreSQL exited: see its log in the state directory")
 
 // ownServices are the services that this process started for itself.
 type ownServices struct {

@@ -101,7 +101,7 @@ func (b *body) Read(p []byte) (int, error) {
 	case err == nil:
 	case errors.Is(err, errTooSlow):
 		b.err = problem.New(http.StatusRequestTimeout, problem.CodeStalled,
-			"less than %d bytes a second came for %v; ask for the upload's offset and go on from there", slowest, b.idle)
+			"fewer than %d bytes per second arrived for %v; request the upload's offset and resume there", slowest, b.idle)
 	case errors.Is(err, io.EOF):
 		b.end()
 	case errors.Is(err, os.ErrDeadlineExceeded) && !b.isClosing():
@@ -139,7 +139,7 @@ func (b *body) fastEnough(n int, waited time.Duration) error {
 
 func shuttingDown() error {
 	return problem.New(http.StatusServiceUnavailable, problem.CodeClosing,
-		"the server is shutting down; ask for the upload's offset and go on from there")
+		"the server is shutting down; request the upload's offset and resume there")
 }
 
 func (b *body) isClosing() bool {

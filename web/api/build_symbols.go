@@ -43,7 +43,7 @@ func (a *API) buildSymbols(c echo.Context) error {
 	keys := make([]store.SymbolKey, len(body.Files))
 	for i, f := range body.Files {
 		if f.Name == "" || f.Key == "" || !leaks.IsLine(f.Name) || !leaks.IsLine(f.Key) {
-			return &leaks.FieldError{Field: "files", Message: fmt.Sprintf("has no name and key in one line each in row %d", i+1)}
+			return &leaks.FieldError{Field: "files", Message: fmt.Sprintf("row %d needs a name and a key, each on one line", i+1)}
 		}
 		keys[i] = store.SymbolKey(f)
 	}

@@ -36,7 +36,7 @@ func (a *API) evidenceGet(c echo.Context) error {
 	}
 	e := &list[at]
 	expired := problem.New(http.StatusGone, problem.CodeExpired,
-		"the file is older than this server keeps files; what was read of it stays")
+		"the file was deleted after the server's retention time; its report stays")
 	if e.ExpiredAt != nil {
 		return expired
 	}

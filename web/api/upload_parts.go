@@ -75,7 +75,7 @@ func (f *partFile) Read(p []byte) (int, error) {
 func (f *partFile) open() error {
 	if f.next > f.parts {
 		if !bytes.Equal(f.digest.Sum(nil), f.want) {
-			return fmt.Errorf("api: upload %s: its parts are not what was received", f.upload)
+			return fmt.Errorf("api: upload %s: its parts differ from the received bytes", f.upload)
 		}
 		return io.EOF
 	}

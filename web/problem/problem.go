@@ -78,49 +78,49 @@ const (
 // titles say in a few words what a code means.
 var titles = map[string]string{
 	evidence.CodeEmpty:        "The file is empty",
-	evidence.CodeUnknown:      "The format is not known",
+	evidence.CodeUnknown:      "Unknown format",
 	evidence.CodeKernelDump:   "A kernel dump is not evidence about a process",
 	evidence.CodeUnsupported:  "This version does not read the format",
-	evidence.CodeNoHeap:       "The dump holds no heap memory",
-	evidence.CodeOtherSystem:  "The dump is of another system than Windows",
+	evidence.CodeNoHeap:       "The dump has no heap memory",
+	evidence.CodeOtherSystem:  "The dump is not of Windows",
 	evidence.CodeBadDump:      "The header is damaged",
-	evidence.CodeBomb:         "The archive unpacks to too much",
+	evidence.CodeBomb:         "The archive unpacks to too many bytes",
 	evidence.CodeDamaged:      "The archive is damaged",
-	evidence.CodeNoEvidence:   "The archive holds no evidence",
-	evidence.CodeNotTrace:     "The file is no trace",
-	intake.CodeNotSymbols:     "The file holds no symbols",
-	intake.CodeNoSymbols:      "The archive holds no symbols",
+	evidence.CodeNoEvidence:   "The archive has no evidence",
+	evidence.CodeNotTrace:     "The file is not a trace",
+	intake.CodeNotSymbols:     "The file has no symbols",
+	intake.CodeNoSymbols:      "The archive has no symbols",
 	intake.CodeNoID:           "The file has no id",
-	CodeNotFound:              "There is no such thing here",
+	CodeNotFound:              "Not found",
 	CodeTooLarge:              "The file is too large",
-	CodeNoSpace:               "The server has no room",
-	CodeQuota:                 "The token has sent enough for today",
+	CodeNoSpace:               "The server's disk is full",
+	CodeQuota:                 "The token's quota for today is used up",
 	CodeLocked:                "Another request is writing to the upload",
-	CodeInternal:              "The server failed",
-	CodeExpired:               "The file is gone",
+	CodeInternal:              "Internal error",
+	CodeExpired:               "The file was deleted",
 	CodeNoReport:              "The run has no report yet",
-	CodeOffset:                "The upload stands at another offset",
+	CodeOffset:                "The upload is at another offset",
 	CodeContentType:           "The content type is wrong",
-	CodeTusVersion:            "The version of the tus protocol is not spoken",
+	CodeTusVersion:            "Unsupported version of the tus protocol",
 	CodeBroken:                "The connection broke",
-	CodeStalled:               "The upload stood still",
+	CodeStalled:               "The upload made no progress",
 	CodeClosing:               "The server is shutting down",
-	CodeAway:                  "Something that the server needs is away",
-	CodePartial:               "A part of a file is not taken",
-	CodeAcceptable:            "The report is not written in such a format",
-	CodeConflict:              "Somebody else was faster",
-	leaks.CodeNoBaseline:      "There is nothing to compare with",
-	leaks.CodeNoResult:        "There is no result yet",
+	CodeAway:                  "A service of the server is not available",
+	CodePartial:               "Partial uploads are not supported",
+	CodeAcceptable:            "The report is not available in this format",
+	CodeConflict:              "Another user was faster",
+	leaks.CodeNoBaseline:      "No baseline to compare with",
+	leaks.CodeNoResult:        "No result yet",
 	CodeBadRules:              "The rules cannot be read",
-	analysis.CodeNotATrace:    "The run is of no trace",
-	analysis.CodeTableMissing: "The allocation table is gone",
+	analysis.CodeNotATrace:    "The run has no trace",
+	analysis.CodeTableMissing: "The allocation table was deleted",
 	analysis.CodeBadWindow:    "The window is wrong",
 	query.CodeBadSelection:    "The selection is wrong",
 	analysis.CodeReadAgain:    "The trace was read again",
-	memory.Code:               "The work needs more memory than it may take",
-	apart.CodeExpensive:       "The file costs more than files of its size do",
+	memory.Code:               "The work exceeds its memory limit",
+	apart.CodeExpensive:       "The file costs more than files of its size",
 	apart.CodeCrashed:         "The reader of the file crashed",
-	apart.CodeStuck:           "The reader of the file stood still",
+	apart.CodeStuck:           "The reader of the file made no progress",
 }
 
 // refusedStatus is the status of a refused file: 415 where its format is not read, 422 where its content is wrong.
@@ -184,14 +184,14 @@ func translate(err error) *Problem {
 	case blame.RuleErrors(err) != nil:
 		return ofRules(blame.RuleErrors(err))
 	case errors.Is(err, intake.ErrTooLarge):
-		return New(http.StatusRequestEntityTooLarge, CodeTooLarge, "the file is larger than this server takes")
+		return New(http.StatusRequestEntityTooLarge, CodeTooLarge, "the file is larger than this server's limit")
 	case errors.Is(err, intake.ErrNoSpace):
 		p := New(http.StatusInsufficientStorage, CodeNoSpace,
-			"the server's disk would be too full: whoever administers it deletes what is old, or makes room")
+			"the upload would fill the server's disk: ask the administrator to free disk space")
 		p.RetryAfter = 10 * time.Minute
 		return p
 	case errors.As(err, &quota):
-		p := New(http.StatusTooManyRequests, CodeQuota, "the token may send %s a day, which is used up until %s",
+		p := New(http.StatusTooManyRequests, CodeQuota, "the token may upload %s a day; its quota is used up until %s",
 			figures.Bytes(quota.Quota), quota.Until.UTC().Format(time.RFC3339))
 		p.RetryAfter = time.Until(quota.Until)
 		return p
@@ -199,12 +199,12 @@ func translate(err error) *Problem {
 		return New(http.StatusNotFound, CodeNotFound, "nothing is found under this address")
 	case errors.Is(err, store.ErrConflict):
 		return New(http.StatusConflict, CodeConflict,
-			"somebody else changed it meanwhile; look at what is there now, then change that")
+			"reload it and change it again: another user changed it first")
 	case errors.Is(err, store.ErrNoProcess):
-		return Invalid("process", "process: the run's evidence does not show it; the run lists those that it does")
+		return Invalid("process", "process: not in the run's evidence; choose one from the run's list")
 	case errors.Is(err, store.ErrBusy):
 		return New(http.StatusLocked, CodeLocked,
-			"another request is writing to this upload; ask for its offset and try again")
+			"another request is writing to this upload; request its offset and try again")
 	case errors.As(err, &routing) && routing.Code < http.StatusInternalServerError:
 		return New(routing.Code, slug(routing.Code), "%v", routing.Message)
 	}
@@ -224,15 +224,15 @@ func outage(err error) *Problem {
 	switch {
 	case blob.IsFull(err), store.IsFull(err):
 		p = New(http.StatusInsufficientStorage, CodeNoSpace,
-			"the server's disk is full: whoever administers it deletes what is old, or makes room")
+			"the server's disk is full: ask the administrator to free disk space")
 		p.RetryAfter = retryLate
 	case store.IsAway(err), blob.IsAway(err):
 		p = New(http.StatusServiceUnavailable, CodeAway,
-			"the database or the store of files does not answer; try again in a moment")
+			"the database or the file storage does not answer; try again in a few seconds")
 		p.RetryAfter = retrySoon
 	default:
 		p = New(http.StatusInternalServerError, CodeInternal,
-			"the server failed to do this; its log says why under the request's id")
+			"internal error: retry, or send the request's id to your administrator, who finds the cause in the log")
 	}
 	return p
 }
