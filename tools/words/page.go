@@ -53,8 +53,7 @@ func (p *page) write(at templ.Range, words string) {
 }
 
 // inline are the elements that are part of the sentence around them.
-var inline = map[string]bool{"a": true, "b": true, "strong": true, "em": true, "i": true, "code": true, "span": true, "kbd": true,
-	"small": true, "time": true, "br": true, "abbr": true, "samp": true, "var": true}
+var inline = wordSet("a b strong em i code span kbd small time br abbr samp var")
 
 // nodes reads the children of a block.
 func (p *page) nodes(list []templ.Node, r role) {
@@ -151,8 +150,7 @@ func isButtonClass(classes string) bool {
 }
 
 // shown are the attributes whose value users read or hear.
-var shown = map[string]bool{"title": true, "aria-label": true, "placeholder": true, "alt": true, "label": true, "hx-confirm": true,
-	"aria-description": true}
+var shown = wordSet("title aria-label aria-description placeholder alt label hx-confirm")
 
 func (p *page) attributes(list []templ.Attribute) {
 	for _, a := range list {

@@ -114,7 +114,7 @@ func firstWords(s string) string {
 // the auxiliaries, or a relative "that" or "which", after which one follows. Full verbs are not looked for, as most are
 // nouns too ("Builds", "Frees"). A heading that ends in "?" is a question that readers ask, and may stay.
 var (
-	clauseBegins = regexp.MustCompile(`^(?i)(what|how|who|whose|whom|since|when|where|why|which|as|if|while|because|after|before it|of which)\b`)
+	clauseBegins = regexp.MustCompile(`^(?i)(what|how|who|whose|whom|since|when|where|why|which|as|if|while|because|after)\b`)
 	clauseVerb   = regexp.MustCompile(`(?i)\b(is|are|was|were|has|have|had|does|do|did|can|may|must|will|would|should|could|that|which|isn't|aren't|doesn't|don't|comes?|goes|stays?|says?|tells?)\b`)
 	clauseOfEach = regexp.MustCompile(`^The\b.*\bof (each|every|all|it)\b`)
 )
@@ -138,8 +138,8 @@ func clause(words string) string {
 
 // Buttons. A label that consists of bare words alone has no object. Labels that everybody knows stay.
 var (
-	bareWords = wordSet(`take look say show make ask begin go get set put add remove delete change edit tell try do give keep
-		look send see open start read record mark pick choose accept assign save
+	bareWords = wordSet(`take look say show make ask begin go get set put add remove delete change edit tell try do give
+		keep send see open start read record mark pick choose accept assign save
 		away again up down back on off out over it that this them so anew more into in here to and is whose`)
 	knownLabels = map[string]bool{"save": true, "cancel": true, "close": true, "merge": true, "search": true,
 		"filter": true, "retry": true, "log in": true, "log out": true, "back": true}
