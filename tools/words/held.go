@@ -14,6 +14,7 @@ import (
 var heldFiles = []string{
 	"README.md",
 	"cmd/heapdrift/*.go",
+	"docs/evidence.md",
 	"web/api/*.go",
 	"web/pages/account/*.go",
 	"web/pages/account/*.templ",
