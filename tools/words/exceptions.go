@@ -15,7 +15,6 @@ type exception struct {
 
 // exceptions is kept short: a text that can be said otherwise is said otherwise.
 var exceptions = []exception{
-	{"README.md", ruleWord, "docs/house.md", "the name of a file"},
 	{"web/pages/ui/file_line.templ", ruleButton, "Remove", "the script adds the name of the file for those who do not see the line"},
 }
 
