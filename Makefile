@@ -1,7 +1,7 @@
 # The commands of the project. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run build check test lint generate bench fuzz chaos mutate mutate-diff
+.PHONY: help setup run build check test lint generate bench fuzz chaos mutate mutate-diff mutate-random
 
 # Packages whose tests take longest; those that wait most stand beside those that compute.
 LONG := ./web/pages,./internal/store,./cmd/heapdrift,./ingest/dump,./tools/chaos,./ingest/ntheap,./web/api,./ingest/umdh,./worker,./ingest/windbg,./internal/queue
@@ -10,7 +10,7 @@ TOOL_MODULES := tools/testsummary tools/deploycheck
 GOLANGCI := go tool -modfile=$(CURDIR)/tools/lint/go.mod golangci-lint
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## install what tests use beside Go (Debian, Ubuntu), as .ci/run does
 	tools/setup/setup.sh
@@ -68,3 +68,8 @@ mutate: ## break the code in each place of tools/mutate/mutations; fails where n
 MUTATE_BASE := HEAD^
 mutate-diff: ## break whatever changed since MUTATE_BASE (HEAD^), by gremlins; fails where tests find less than 75 % of it
 	go run ./tools/mutate -diff $(MUTATE_BASE) -run '$(R)'
+
+N := 60
+SEED := 0
+mutate-random: ## break N (60) lines drawn from the whole product (SEED repeats a draw); fails where tests find less than 85 % of it
+	go run ./tools/mutate -random $(N) -seed $(SEED) -run '$(R)'

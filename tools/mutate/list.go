@@ -14,6 +14,7 @@ type row struct {
 	file     string // from the folder of the module, with slashes
 	packages []string
 	run      string // which tests; all where it is empty
+	short    bool   // without those that go test -short leaves out
 	what     string // what goes wrong for a user
 	old, new string
 }

@@ -2,18 +2,27 @@
 //
 //	go run ./tools/mutate [-run REGEXP] [-list] [LIST...]
 //	go run ./tools/mutate -diff COMMIT [-run REGEXP]
+//	go run ./tools/mutate -random N [-seed N] [-run REGEXP] [-list] [-short=false]
 //
 // The places are rows of tools/mutate/mutations/*.txt (list.go says how they are written). Each is tested with `go test
 // -overlay`: the work tree is never changed. With -diff, gremlins makes mutations of the lines that changed since a
 // commit. The exit status is 1 where a mutation survives or a row no longer fits the code.
+//
+// With -random, lines are drawn from the whole product, and each is changed by one of the operators of operators.go and
+// sql.go: a condition or its boundary, a dropped statement, a returned truth, a clause of a query. The tests of the
+// package run, then those of the packages that import it. Rows of tools/mutate/equivalents.txt are left out: they have
+// the form of a list, and their sentences say why no test can notice. The exit status is 1 where tests find less than
+// 85 % of the rest. The same seed draws the same mutations from the same code.
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -41,6 +50,12 @@ func run(ctx context.Context, args []string, out io.Writer) (status int, err err
 	show := flags.Bool("list", false, "print the rows and try none")
 	atOnce := flags.Int("p", 2, "how many mutations are tried at the same time")
 	since := flags.String("diff", "", "mutate what changed since this `commit`, and not the rows; -run chooses folders")
+	draws := flags.Int("random", 0, "draw this `number` of mutations from the whole product, and try no rows; "+
+		"-run chooses of these, by FILE:LINE")
+	seed := flags.Uint64("seed", 0, "draw the same as a run before that printed this `number`; 0 takes a new one")
+	short := flags.Bool("short", true, "with -random: leave out what go test -short leaves out")
+	budget := flags.Duration("budget", 3*time.Minute, "with -random: how long after its beginning the tests of one more "+
+		"package begin for a mutation")
 	limit := flags.Duration("limit", 2*time.Minute,
 		"how long the tests of one mutation may run; a mutation that makes them hang is found")
 	if err := flags.Parse(args); err != nil {
@@ -52,6 +67,18 @@ func run(ctx context.Context, args []string, out io.Writer) (status int, err err
 	}
 	if *since != "" {
 		return (&diff{*dir, *since, chosen}).all(ctx, out)
+	}
+	if *draws > 0 {
+		l := &lottery{*dir, cmp.Or(*seed, rand.Uint64N(1e6)+1), *draws, chosen, *limit, *budget, *short}
+		drawn, err := l.draw(ctx)
+		switch {
+		case err != nil:
+			return 2, err
+		case *show:
+			l.list(drawn, out)
+			return 0, nil
+		}
+		return l.all(ctx, drawn, out)
 	}
 	names := flags.Args()
 	if len(names) == 0 {

@@ -30,6 +30,9 @@ func goTest(ctx context.Context, dir string, limit time.Duration, overlay string
 	if overlay != "" {
 		args = append(args, "-overlay", overlay)
 	}
+	if r.short {
+		args = append(args, "-short")
+	}
 	if r.run != "" {
 		args = append(args, "-run", r.run)
 	}

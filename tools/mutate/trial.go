@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -144,7 +145,7 @@ func (t *trial) write(r *row, number int) (overlay string, line int, err error) 
 	if err != nil {
 		return "", 0, err
 	}
-	replacement := filepath.Join(t.scratch, fmt.Sprintf("%d.go", number))
+	replacement := filepath.Join(t.scratch, fmt.Sprint(number)+path.Ext(r.file))
 	overlay = filepath.Join(t.scratch, fmt.Sprintf("%d.json", number))
 	paths, err := json.Marshal(map[string]map[string]string{"Replace": {original: replacement}})
 	if err != nil {

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// share is how many of a hundred random mutations the tests have to find; those that are known to change nothing do not
+// count.
+const share = 85
+
+// A lottery draws mutations from the whole product and tries them.
+type lottery struct {
+	dir    string
+	seed   uint64
+	draws  int
+	only   *regexp.Regexp // of the mutations that were drawn, by file and line, which are tried
+	limit  time.Duration  // of the tests of one package
+	budget time.Duration  // of one mutation: a package whose turn comes later is not tested
+	short  bool           // go test -short
+}
+
+// A draw is a mutation that was drawn.
+type draw struct {
+	row
+	home   string // the import path of its package
+	reason string // why no test can notice it; "" where one should
+}
+
+// draw draws lines, and of each line one of its mutations.
+func (l *lottery) draw(ctx context.Context) ([]draw, error) {
+	p, err := readProduct(ctx, l.dir)
+	if err != nil {
+		return nil, err
+	}
+	places, err := p.places()
+	if err != nil {
+		return nil, err
+	}
+	equivalents, err := l.equivalents()
+	if err != nil {
+		return nil, err
+	}
+	var list []draw
+	random := rand.New(rand.NewPCG(l.seed, 0))
+	for _, i := range random.Perm(len(places))[:min(l.draws, len(places))] {
+		at := &places[i]
+		e := at.edits[random.IntN(len(at.edits))]
+		d := draw{row: rowOf(at.file, at.code, e)}
+		d.short, d.home = l.short, at.of.ImportPath
+		if at.of.hasTests() {
+			d.packages = append(d.packages, at.of.ImportPath)
+		}
+		d.packages = append(d.packages, at.of.importers...)
+		mutated := at.code[:e.from] + e.with + at.code[e.to:]
+		for k := range equivalents {
+			if other := &equivalents[k]; other.file == at.file {
+				if same, _, err := other.apply(at.code); err == nil && same == mutated {
+					d.reason = other.what
+				}
+			}
+		}
+		if l.only.MatchString(d.at) {
+			list = append(list, d)
+		}
+	}
+	return list, nil
+}
+
+// equivalents reads the list of mutations that change nothing that anybody could notice; each says why.
+func (l *lottery) equivalents() ([]row, error) {
+	name := filepath.Join(l.dir, "tools", "mutate", "equivalents.txt")
+	text, err := os.ReadFile(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return parse(name, string(text))
+}
+
+// list prints what would be drawn.
+func (l *lottery) list(draws []draw, out io.Writer) {
+	fmt.Fprintf(out, "seed %d\n", l.seed)
+	for i := range draws {
+		d := &draws[i]
+		fmt.Fprintf(out, "%s  %s\n%s", d.at, d.what, change(&d.row))
+		if d.reason != "" {
+			fmt.Fprintf(out, "    equivalent: %s\n", d.reason)
+		}
+	}
+}
+
+// all tries the draws one after the other and prints what became of each; the exit status is 1 where the tests find too
+// few.
+func (l *lottery) all(ctx context.Context, draws []draw, out io.Writer) (status int, err error) {
+	scratch, err := os.MkdirTemp("", "mutate-")
+	if err != nil {
+		return 2, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	t := &trial{dir: l.dir, scratch: scratch, limit: l.limit}
+	fmt.Fprintf(out, "seed %d\n", l.seed)
+	begun := time.Now()
+	var killed, survived, broken, equivalent int
+	for i := range draws {
+		d := &draws[i]
+		if d.reason != "" {
+			equivalent++
+			fmt.Fprintf(out, "equivalent  %s  %s  (%s)\n", d.at, d.what, d.reason)
+			continue
+		}
+		v := l.try(ctx, t, d, i)
+		switch {
+		case ctx.Err() != nil:
+			return 1, fmt.Errorf("stopped: %d of %d mutations were not tried", len(draws)-i, len(draws))
+		case errors.Is(v.err, errDoesNotBuild):
+			broken++
+			fmt.Fprintf(out, "no build    %s  %s\n", d.at, d.what)
+		case v.err != nil:
+			return 2, v.err
+		case v.killer != "":
+			killed++
+			fmt.Fprintf(out, "killed      %s  %s  (%s, %.1f s)\n", d.at, d.what, v.killer, v.took.Seconds())
+		default:
+			survived++
+			fmt.Fprintf(out, "SURVIVED    %s  %s  (%.1f s)\n%s", d.at, d.what, v.took.Seconds(), change(&d.row))
+		}
+	}
+	percent := 100 * float64(killed) / float64(max(1, killed+survived))
+	fmt.Fprintf(out, "%d drawn with seed %d: %d killed, %d survived, %d do not build, %d equivalent, in %s\n"+
+		"tests find %.0f %% of %d (at least %d %% is asked for)\n", len(draws), l.seed, killed, survived, broken, equivalent,
+		time.Since(begun).Round(time.Second), percent, killed+survived, share)
+	if killed+survived > 0 && percent < share {
+		return 1, nil
+	}
+	return 0, nil
+}
+
+var errDoesNotBuild = errors.New("the mutation does not compile")
+
+// try runs the tests of the package and then those of each that imports it, until one fails.
+func (l *lottery) try(ctx context.Context, t *trial, d *draw, number int) (v verdict) {
+	begun := time.Now()
+	defer func() { v.took = time.Since(begun) }()
+	overlay, _, err := t.write(&d.row, number)
+	if err != nil {
+		return verdict{err: err}
+	}
+	if !slices.Contains(d.packages, d.home) { // no test of it would compile it
+		cmd := exec.CommandContext(ctx, "go", "build", "-o", os.DevNull, "-overlay", overlay, d.home)
+		cmd.Dir = l.dir
+		if err := cmd.Run(); err != nil {
+			return verdict{err: errDoesNotBuild}
+		}
+	}
+	for i, path := range d.packages {
+		if i > 0 && time.Since(begun) > l.budget {
+			break
+		}
+		tests := &row{packages: []string{path}, short: l.short}
+		o, err := goTest(ctx, l.dir, l.limit, overlay, tests)
+		switch {
+		case err != nil:
+			return verdict{err: err}
+		case o.unread != "":
+			return verdict{err: errDoesNotBuild}
+		case o.failed == "":
+			continue
+		}
+		// A test that fails without the mutation too has not noticed it.
+		if name, _, whole := strings.Cut(o.failed, "/"); whole || strings.HasPrefix(name, "Test") {
+			tests.run = "^" + strings.TrimSuffix(name, ", which hangs") + "$"
+		}
+		switch same, err := goTest(ctx, l.dir, l.limit, "", tests); {
+		case err != nil:
+			return verdict{err: err}
+		case cmp.Or(same.failed, same.unread) != "":
+			fmt.Fprintf(os.Stderr, "%s: %s fails without a mutation, too: it counts as passed\n", path, same.failed)
+			continue
+		}
+		return verdict{killer: path[strings.IndexByte(path, '/')+1:] + " " + o.failed}
+	}
+	return verdict{}
+}
