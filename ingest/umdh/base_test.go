@@ -47,6 +47,14 @@ func TestBase(t *testing.T) {
 			"+ 64 (64 - 0) 1 allocs BackTrace1\n+ 1 (1 - 0) BackTrace1 allocations\na!b+1\n+ 36 (36 - 0) 1 allocs BackTrace2\n+ 1 (1 - 0) BackTrace2 allocations\na!b+1\nTotal increase == 100\n",
 			"100", "100", "154 base-mismatch inconsistent",
 		},
+		"a borrow in the total, where the only entry contradicts itself": {
+			"+ 63 (64 - 36) 1 allocs BackTrace1\n+ 1 (1 - 0) BackTrace1 allocations\na!b+1\nTotal increase == 28\n",
+			"64 inconsistent", "64 inconsistent", "100 base-mismatch inconsistent inconsistent",
+		},
+		"a borrow in the blocks": {
+			"+ 64 (64 - 0) 10 allocs BackTrace1\n+ 2 (10 - 8) BackTrace1 allocations\na!b+1\nTotal increase == 64\n",
+			"64", "64", "100 base-mismatch inconsistent",
+		},
 		"sums against padding": {
 			"+      64 (  100 -    36)      1 allocs\tBackTrace1\n+       1 (     1 -     0)\tBackTrace1\tallocations\n\ta!b+1\nTotal increase ==     64\n",
 			"100", "100", "256 base-mismatch inconsistent inconsistent",

@@ -525,6 +525,67 @@ snapshot ?: 2 blocks, 140737488355328 + 16 bytes
 1 bytes + 8 at 10050 by BackTrace1 2
 *- - - - - - - - - - End of data for heap @ 10000 - - - - - - - - - -
 `,
+	"the end of another heap leaves the open one without its end": `
+snapshot ? lower bound: 1 blocks, 1 + 2 bytes
+heap 10000 partial
+heap 20000 partial
+! partial-heap x2
+=
+*- - - - - - - - - - Start of data for heap @ 10000 - - - - - - - - - -
+1 bytes + 2 at 10010 by BackTraceA
+|1234
+*- - - - - - - - - - End of data for heap @ 20000 - - - - - - - - - -
+`,
+	"an end that comes twice": `
+snapshot ?: 1 blocks, 1 + 2 bytes
+heap 10000
+site
+=
+*- - - - - - - - - - Start of data for heap @ 10000 - - - - - - - - - -
+1 bytes + 2 at 10010 by BackTraceA
+|1234
+*- - - - - - - - - - End of data for heap @ 10000 - - - - - - - - - -
+*- - - - - - - - - - End of data for heap @ 10000 - - - - - - - - - -
+`,
+	"the hogs of another heap, whose start is missing": `
+heap 10000 partial
+heap 20000
+site A heap 10000
+  1 blocks, 1 + 2 bytes
+site A heap 20000
+  1 blocks, 4 + 2 bytes
+! partial-heap x1
+=
+*- - - - - - - - - - Start of data for heap @ 10000 - - - - - - - - - -
+1 bytes + 2 at 10010 by BackTraceA
+|1234
+*- - - - - - - - - - Heap 20000 Hogs - - - - - - - - - -
+4 bytes + 2 at 20010 by BackTraceA
+*- - - - - - - - - - End of data for heap @ 20000 - - - - - - - - - -
+`,
+	"frames behind the start of a heap are of no entry before it": `
+site A heap 10000
+  1 blocks, 1 + 2 bytes
+  no stack
+! stack-missing x1
+! malformed x1 at line 5
+=
+*- - - - - - - - - - Start of data for heap @ 10000 - - - - - - - - - -
+1 bytes + 2 at 10010 by BackTraceA
+*- - - - - - - - - - End of data for heap @ 10000 - - - - - - - - - -
+*- - - - - - - - - - Start of data for heap @ 20000 - - - - - - - - - -
+|1234
+*- - - - - - - - - - End of data for heap @ 20000 - - - - - - - - - -
+`,
+	"a decrease is printed without its sign": `
+snapshot ?: 3 blocks, 48 + 0 bytes
+snapshot ?: 0 blocks, 0 + 0 bytes
+=
+-      48 (      0 -     48)      0 allocs|BackTraceA
+-       3 (      0 -      3)|BackTraceA|allocations
+|a!b+1
+Total decrease ==     48 requested +      0 overhead =     48
+`,
 }
 
 func TestCases(t *testing.T) {

@@ -31,3 +31,33 @@ func TestLinesOfABlockInAnother(t *testing.T) {
 		}
 	}
 }
+
+// Of a folded procedure only the block at its start has to be its own; of any other procedure each block counts, and
+// of those that start together the last.
+func TestLinesOfFoldedProcedures(t *testing.T) {
+	m := &module{paired: true}
+	m.blocks = []lineBlock{
+		{start: 0x10, end: 0x30, reach: 0x30, owner: 7, decoded: []lineEntry{{start: 0x10, line: 10}}},
+		{start: 0x10, end: 0x30, reach: 0x30, owner: 8, decoded: []lineEntry{{start: 0x10, line: 20}}},
+		{start: 0x20, end: 0x28, reach: 0x30, decoded: []lineEntry{{start: 0x20, line: 77}}},
+		{start: 0x40, end: 0x50, reach: 0x50, decoded: []lineEntry{{start: 0x40, line: 30}}},
+		{start: 0x40, end: 0x50, reach: 0x50, decoded: []lineEntry{{start: 0x40, line: 40}}},
+	}
+	for _, test := range []struct {
+		rva, line uint32
+		proc      *proc
+	}{
+		{0x10, 10, &proc{start: 0x10, folded: true, record: 7}},
+		{0x10, 20, &proc{start: 0x10, folded: true, record: 8}},
+		{0x10, 0, &proc{start: 0x10, folded: true, record: 9}},
+		{0x24, 77, &proc{start: 0x10, folded: true, record: 7}},
+		{0x28, 10, &proc{start: 0x10, folded: true, record: 7}},
+		{0x10, 20, &proc{start: 0x10, record: 7}},
+		{0x44, 40, &proc{start: 0x40, record: 9}},
+		{0x44, 40, nil},
+	} {
+		if e, ok := m.lineAt(test.rva, test.proc); e.line != test.line || ok != (test.line > 0) {
+			t.Errorf("%#x of %+v: line %d, %t; want %d", test.rva, test.proc, e.line, ok, test.line)
+		}
+	}
+}

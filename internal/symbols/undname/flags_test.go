@@ -11,6 +11,7 @@ func TestFlags(t *testing.T) {
 		method = "?f@C@@UEBAPEAXH@Z"
 		data   = "?x@C@@0HA"
 		throws = "?f@@YAXX_E"
+		old    = "?f@@YAXXH@" // of compilers before Visual C++ 7
 		local  = "?x@@3W4E@@A"
 	)
 	for _, test := range []struct {
@@ -37,6 +38,8 @@ func TestFlags(t *testing.T) {
 		{data, undname.NoAccessSpecifiers | undname.NoMemberType, "int C::x"},
 		{throws, undname.Complete, "void __cdecl f(void) noexcept"},
 		{throws, undname.NoThrowSignatures, "void __cdecl f(void)"},
+		{old, undname.Complete | undname.CurrentGrammar, "void __cdecl f(void) throw(int)"},
+		{old, undname.NoThrowSignatures | undname.CurrentGrammar, "void __cdecl f(void)"},
 		{local, undname.NoECSU, "E x"},
 		{"??_7C@@6B@", undname.NoSpecialSyms, "??_7C@@6B@"},
 		{"??_C@_01A@a?$AA@", undname.NoSpecialSyms, "??_C@_01A@a?$AA@"},
