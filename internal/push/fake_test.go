@@ -32,6 +32,7 @@ type fakeServer struct {
 	count   int
 	uploads map[string]*fakeUpload
 	stored  map[string]string // names of evidence and their digests
+	failed  string            // name of evidence that the server could not read
 	log     []string          // method, and the offset of a PATCH
 	wait    []string          // of the verdict
 	asked   []string          // of the verdict beside that
@@ -166,7 +167,11 @@ func (f *fakeServer) run(w http.ResponseWriter) {
 	run := map[string]any{"id": 7}
 	var list []map[string]any
 	for name, digest := range f.stored {
-		list = append(list, map[string]any{"name": name, "sha256": digest, "state": "read"})
+		state := "read"
+		if name == f.failed {
+			state = "failed"
+		}
+		list = append(list, map[string]any{"name": name, "sha256": digest, "state": state})
 	}
 	run["evidence"] = list
 	if err := json.NewEncoder(w).Encode(run); err != nil {

@@ -248,6 +248,42 @@ func TestSecondPush(t *testing.T) {
 	}
 }
 
+// The server has a file where it has these bytes under this name: the same bytes under another are another snapshot.
+// What it could not read is sent again, and so is a file that says how much work was done.
+func TestWhatIsKnown(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(f *fakeServer, p *push.Plan)
+		want   push.Outcome
+	}{
+		"as it was":      {func(*fakeServer, *push.Plan) {}, push.OutcomeKnown},
+		"digest in caps": {func(f *fakeServer, _ *push.Plan) { f.stored["b.txt"] = strings.ToUpper(f.stored["b.txt"]) }, push.OutcomeKnown},
+		"another name": {func(f *fakeServer, _ *push.Plan) {
+			f.stored["x.txt"] = f.stored["b.txt"]
+			delete(f.stored, "b.txt")
+		}, push.OutcomeSent},
+		"other bytes":       {func(f *fakeServer, _ *push.Plan) { f.stored["b.txt"] = f.stored["a.txt"] }, push.OutcomeSent},
+		"it was not read":   {func(f *fakeServer, _ *push.Plan) { f.failed = "b.txt" }, push.OutcomeSent},
+		"with its own work": {func(_ *fakeServer, p *push.Plan) { p.Evidence[0].Work, p.Evidence[1].Work = new(1.0), new(1.0) }, push.OutcomeSent},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake(t)
+			p := files(t, map[string]int{"a.txt": 1000, "b.txt": 2000})
+			c, _ := f.client()
+			if _, err := c.Send(t.Context(), p, &fileLog{}); err != nil {
+				t.Fatal(err)
+			}
+			test.change(f, p)
+			w := &fileLog{}
+			if _, err := c.Send(t.Context(), p, w); err != nil {
+				t.Fatal(err)
+			}
+			if w.ended["b.txt"] != test.want {
+				t.Errorf("%v, want %s", w.ended, test.want)
+			}
+		})
+	}
+}
+
 // If the server has another digest than the file that was read, the push fails.
 func TestDigestIsCompared(t *testing.T) {
 	f := newFake(t)
