@@ -197,6 +197,32 @@ func TestS3ReplacedWhileReading(t *testing.T) {
 	}
 }
 
+// A blob that is replaced while it is renamed stays where it is: what was asked for is not there any more.
+func TestS3ReplacedWhileRenaming(t *testing.T) {
+	for name, size := range map[string]int{"in one request": 1000, "in parts": 12 << 20} {
+		t.Run(name, func(t *testing.T) {
+			fake := newFakeS3(t)
+			s := fake.open(t)
+			blob.SetCopyPart(s, 8<<20)
+			put(t, s, "from", noise(1, size))
+			var once sync.Once
+			fake.Meddle = func(_ http.ResponseWriter, r *http.Request) bool {
+				if r.Header.Get("X-Amz-Copy-Source") != "" {
+					once.Do(func() { fake.Do(http.MethodPut, "/evidence/some/prefix/from", nil, noise(2, size)) })
+				}
+				return false
+			}
+			if err := s.Rename(t.Context(), "from", "to"); err == nil || !strings.Contains(err.Error(), "replaced") {
+				t.Errorf("renamed: %v", err)
+			}
+			wantKeys(t, s, "", "from")
+			if !bytes.Equal(get(t, s, "from"), noise(2, size)) {
+				t.Error("the new blob is lost")
+			}
+		})
+	}
+}
+
 // The parts of a failed upload are deleted: nobody would see them, but they cost money.
 func TestS3AbortsUploads(t *testing.T) {
 	fake := newFakeS3(t)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
@@ -205,5 +206,79 @@ func TestDropUnwanted(t *testing.T) {
 	if audit := must[[]store.AuditRow](t)(l.now().ServerAudit(t.Context(), store.AuditQuery{Limit: 1})); len(audit) != 1 ||
 		!strings.Contains(string(audit[0].Before), "demo") {
 		t.Errorf("%+v", audit)
+	}
+}
+
+// The date of a build is that of its first evidence that is left, and of no other build's.
+func TestDateOfWhatIsLeft(t *testing.T) {
+	l := newLab(t)
+	runs := map[string]int64{}
+	for _, r := range []struct {
+		build, run string
+		day        int
+	}{{"b1", "1", 1}, {"b1", "2", 5}, {"b1", "3", 7}, {"b2", "1", 2}} {
+		e := addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: r.build, Run: r.run}, r.build+r.run)
+		c := snapshot(1, 0)
+		c.Snapshots[0].TakenAt = on(r.day)
+		if err := l.SaveCaptures(t.Context(), claim(t, l.Store),
+			[]store.StoredCapture{{Capture: c, Artifact: "art", Bytes: 5}}); err != nil {
+			t.Fatal(err)
+		}
+		l.sql(`delete from jobs`)
+		runs[r.build+"/"+r.run] = e.RunID
+	}
+	dates := func() string {
+		return l.text(`select string_agg(name || ' ' || coalesce(extract(day from taken_at at time zone 'UTC')::text, 'none'), ', ' order by name) from builds`)
+	}
+	if got, want := dates(), "b1 1, b2 2"; got != want {
+		t.Fatalf("%s, want %s", got, want)
+	}
+	for _, step := range []struct{ run, want string }{{"b1/1", "b1 5, b2 2"}, {"b2/1", "b1 5, b2 none"}} {
+		if err := l.DeleteRun(t.Context(), runs[step.run], "ann"); err != nil {
+			t.Fatal(err)
+		}
+		if got := dates(); got != step.want {
+			t.Errorf("without run %s: %s, want %s", step.run, got, step.want)
+		}
+	}
+	// A build that stays because a fix is in it has no date any more, nor the evidence that a leak was described by.
+	l.sql(`insert into signatures (id, root_id, kind, project_id, text, title, fixed_id, described_id) overriding system value select 999, 999, 'heap', project_id, 'A', 'A', id, id from builds where name = 'b1'`)
+	if err := l.DeleteBuild(t.Context(), "demo", "b1", "ann"); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := dates(), "b1 none, b2 none"; got != want {
+		t.Errorf("without the runs of b1: %s, want %s", got, want)
+	}
+	if described := l.text(`select coalesce(described_id::text, 'none') from signatures`); described != "none" {
+		t.Errorf("described by build %s", described)
+	}
+}
+
+// Uploads to a deleted project are swept with the next stale ones; those to other projects go on.
+func TestUploadsOfADeletedProject(t *testing.T) {
+	l := newLab(t)
+	for _, project := range []string{"demo", "other"} {
+		if err := l.AddProject(t.Context(), project, 0, "test"); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.CreateUpload(t.Context(),
+			store.Upload{ID: project, Length: 10, Target: []byte(`{"project":"` + project + `"}`)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stale := func() (ids string) {
+		for _, u := range must[[]store.Upload](t)(l.now().StaleUploads(t.Context(), 24*time.Hour)) {
+			ids += u.ID
+		}
+		return ids
+	}
+	if got := stale(); got != "" {
+		t.Errorf("stale are %q", got)
+	}
+	if err := l.DeleteProject(t.Context(), "demo", "ann"); err != nil {
+		t.Fatal(err)
+	}
+	if got := stale(); got != "demo" {
+		t.Errorf("stale are %q, want those of the deleted project", got)
 	}
 }

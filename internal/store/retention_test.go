@@ -107,3 +107,78 @@ func TestUploadWaitsForDeletion(t *testing.T) {
 	}
 	wait.Wait()
 }
+
+// oldest stores a run for each name, with a file of that name, and completes it; the files are a day apart and the first
+// is the youngest.
+func (l *lab) oldest(names ...string) {
+	l.Helper()
+	for i, name := range names {
+		e := addEvidence(l, l.Store, leaks.Target{Project: "demo", Build: name}, name)
+		l.sql(`delete from jobs where run_id = $1`, e.RunID)
+		l.sql(`update runs set completed_at = now(), analysed_at = now() where id = $1`, e.RunID)
+		l.sql(`update evidence set state = 'read', uploaded_at = now() - $2::int * interval '1 day' where id = $1`, e.ID, i+1)
+	}
+}
+
+// Each condition by which evidence expires, alone.
+func TestWhatExpires(t *testing.T) {
+	l := newLab(t)
+	for what, test := range map[string]struct {
+		change  string
+		expired int
+	}{
+		"as it is":              {``, 1},
+		"its reading failed":    {`update evidence set state = 'failed'`, 1},
+		"it is not read yet":    {`update evidence set state = 'stored'`, 0},
+		"young":                 {`update evidence set uploaded_at = now() - interval '59 minutes'`, 0},
+		"more is to come":       {`update runs set completed_at = null`, 0},
+		"it is not analysed":    {`update runs set analysed_at = null`, 0},
+		"a job waits":           {`insert into jobs (kind, run_id) select 'analyse', id from runs`, 0},
+		"a job runs":            {`insert into jobs (kind, run_id, state) select 'analyse', id, 'running' from runs`, 0},
+		"a job has ended":       {`insert into jobs (kind, run_id, state) select 'analyse', id, 'done' from runs`, 1},
+		"a job has failed":      {`insert into jobs (kind, run_id, state) select 'analyse', id, 'failed' from runs`, 1},
+		"it has expired before": {`update evidence set expired_at = now() - interval '1 day'`, 0},
+	} {
+		l := l.emptied(t)
+		l.oldest("a")
+		if test.change != "" {
+			l.sql(test.change)
+		}
+		if _, n := l.expire(time.Hour); n != test.expired {
+			t.Errorf("%s: %d files expired, want %d", what, n, test.expired)
+		}
+	}
+}
+
+// The oldest uploads go first, in whichever order they were recorded, and no more than asked for.
+func TestOldestExpiresFirst(t *testing.T) {
+	l := newLab(t)
+	l.oldest("young", "middle", "old")
+	for _, want := range []string{"old", "middle old", "middle old young", "middle old young"} {
+		if _, _, err := l.ExpireEvidence(t.Context(), time.Hour, 1); err != nil {
+			t.Fatal(err)
+		}
+		if got := l.text(`select string_agg(name, ' ' order by name) from evidence where expired_at is not null`); got != want {
+			t.Errorf("expired are %s, want %s", got, want)
+		}
+	}
+}
+
+// Content stays while anything refers to it: evidence that has not expired, or a symbol file with the same bytes.
+func TestExpiredContentIsReferredTo(t *testing.T) {
+	l := newLab(t)
+	l.oldest("app.pdb")
+	must[store.AddedSymbolFile](t)(l.AddSymbolFile(t.Context(), store.SymbolFile{Kind: "pdb", Name: "app.pdb", Key: "K1",
+		SHA256: "app.pdb-sha", Bytes: 9, Origin: store.OriginUpload}))
+	if digests, n := l.expire(time.Hour); n != 1 || digests != "" {
+		t.Errorf("%d expired, to be dropped are %q", n, digests)
+	}
+	drop := func() error { t.Error("the content of a symbol file is deleted"); return nil }
+	if dropped, err := l.DropExpired(t.Context(), "app.pdb-sha", drop); dropped || err != nil {
+		t.Errorf("%v, %v", dropped, err)
+	}
+	l.sql(`delete from symbol_files`)
+	if digests, _ := l.expire(time.Hour); digests != "app.pdb-sha" {
+		t.Errorf("to be dropped are %q", digests)
+	}
+}

@@ -47,3 +47,51 @@ func TestStanding(t *testing.T) {
 		})
 	}
 }
+
+// Whether a new leak is of an older build counts from the newest build that has a result, in this project.
+func TestStandingOfTheNewestResult(t *testing.T) {
+	l := newLab(t)
+	l.run("1", leaksReport(finding{signature: "A", class: stable}))
+	l.run("2", leaksReport(finding{signature: "A", class: leak}))
+	older := func() int {
+		t.Helper()
+		return must[leaks.Standing](t)(l.now().Standing(t.Context(), "demo")).Older
+	}
+	if n := older(); n != 0 {
+		t.Errorf("%d new leaks are of older builds than the newest", n)
+	}
+	addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "3"}, "a.txt")
+	addEvidence(t, l.Store, leaks.Target{Project: "other", Build: "4"}, "a.txt")
+	l.sql(`update runs set analysed_at = now() from builds b where b.id = build_id and b.name = '4'`)
+	if n := older(); n != 0 {
+		t.Errorf("a build without a result makes %d new leaks older", n)
+	}
+	l.sql(`update runs set analysed_at = now()`)
+	if n := older(); n != 1 {
+		t.Errorf("%d new leaks are older than build 3, which has a result", n)
+	}
+}
+
+// A project counts its own signatures that ever leaked or grew, and those that were merged once.
+func TestStandingCountsOnce(t *testing.T) {
+	l := newLab(t)
+	l.run("1", leaksReport(finding{signature: "A", class: leak}, finding{signature: "B", class: leak},
+		finding{signature: "C", class: stable}))
+	addEvidence(t, l.Store, leaks.Target{Project: "other", Build: "1"}, "a.txt")
+	l.sql(`insert into signatures (id, root_id, kind, project_id, text, title, bad, worst, state) overriding system value select 999, 999, 'heap', p.id, 'X', 'X', true, s.worst, s.state from projects p, signatures s where p.name = 'other' and s.text = 'A'`)
+	count := func() (n int) {
+		t.Helper()
+		standing := must[leaks.Standing](t)(l.now().Standing(t.Context(), "demo"))
+		for _, k := range standing.Leaks {
+			n += k
+		}
+		return n + standing.Grows
+	}
+	if n := count(); n != 2 {
+		t.Errorf("%d count, want A and B", n)
+	}
+	l.sql(`update signatures set alias_of = a.id from signatures a where a.text = 'A' and signatures.text = 'B'`)
+	if n := count(); n != 1 {
+		t.Errorf("%d count once B is a name of A", n)
+	}
+}

@@ -23,7 +23,8 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 )
 
-// An S3 is gofakes3 and what it lacks: signed chunks in parts and in empty bodies, If-Match on GET, copying of parts.
+// An S3 is gofakes3 and what it lacks: signed chunks in parts and in empty bodies, If-Match of what is read or copied,
+// copying of parts.
 // It remembers the requests, and Meddle may answer them instead.
 type S3 struct {
 	// Inner is gofakes3.
@@ -67,6 +68,8 @@ func (f *S3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case f.Meddle != nil && f.Meddle(w, r):
+	case !f.copiesMatching(r):
+		refuseChanged(w)
 	case r.Method == http.MethodPut && r.Header.Get("X-Amz-Copy-Source-Range") != "":
 		f.copyPart(w, r)
 	case r.Method == http.MethodGet && r.Header.Get("If-Match") != "":
@@ -115,13 +118,31 @@ func (f *S3) Do(method, path string, header http.Header, body []byte) *httptest.
 func (f *S3) getMatching(w http.ResponseWriter, r *http.Request) {
 	got := f.Do(http.MethodGet, r.URL.RequestURI(), http.Header{"Range": r.Header.Values("Range")}, nil)
 	if got.Header().Get("ETag") != r.Header.Get("If-Match") {
-		w.WriteHeader(http.StatusPreconditionFailed)
-		fmt.Fprint(w, `<Error><Code>PreconditionFailed</Code><Message>changed</Message></Error>`)
+		refuseChanged(w)
 		return
 	}
 	maps.Copy(w.Header(), got.Header())
 	w.WriteHeader(got.Code)
 	_, _ = w.Write(got.Body.Bytes()) // a client that has gone misses nothing
+}
+
+func refuseChanged(w http.ResponseWriter) {
+	w.WriteHeader(http.StatusPreconditionFailed)
+	fmt.Fprint(w, `<Error><Code>PreconditionFailed</Code><Message>changed</Message></Error>`)
+}
+
+// copiesMatching reports whether the object that a request copies is still the one that it asks for.
+func (f *S3) copiesMatching(r *http.Request) bool {
+	want := r.Header.Get("X-Amz-Copy-Source-If-Match")
+	if want == "" {
+		return true
+	}
+	source, err := url.PathUnescape(r.Header.Get("X-Amz-Copy-Source"))
+	if err != nil {
+		return false
+	}
+	got := f.Do(http.MethodHead, "/"+strings.TrimPrefix(source, "/"), nil, nil).Header().Get("ETag")
+	return strings.Trim(got, `"`) == strings.Trim(want, `"`)
 }
 
 // copyPart reads the range and puts it as a part.

@@ -1,0 +1,139 @@
+package store_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"heapdrift/internal/accounts"
+	"heapdrift/internal/store"
+)
+
+// addToken makes a token of the project and returns its id and its digest.
+func (l *lab) addToken(name string, ends *time.Time) (id int64, digest []byte) {
+	l.Helper()
+	secret, prefix := accounts.NewToken()
+	t := must[store.Token](l)(l.AddToken(l.Context(), "demo",
+		&store.Token{Name: name, Prefix: prefix, Scopes: accounts.Scopes(), CreatedBy: "test", ExpiresAt: ends}, secret))
+	return t.ID, secret.Digest
+}
+
+// A token's quota is for a day in UTC: what it sent on other days does not count, nor what other tokens sent.
+func TestSentToday(t *testing.T) {
+	l := newLab(t)
+	if err := l.AddProject(t.Context(), "demo", 0, "test"); err != nil {
+		t.Fatal(err)
+	}
+	one, _ := l.addToken("one", nil)
+	other, _ := l.addToken("other", nil)
+	sent := func() (bytes int64) {
+		t.Helper()
+		bytes, until, err := l.SentToday(t.Context(), one)
+		if now := time.Now().UTC(); err != nil || until.Sub(now) > 24*time.Hour || !until.After(now) ||
+			!until.Equal(until.UTC().Truncate(24*time.Hour)) {
+			t.Errorf("until %v, %v", until, err)
+		}
+		return bytes
+	}
+	if got := sent(); got != 0 {
+		t.Errorf("%d bytes before anything was sent", got)
+	}
+	for token, bytes := range map[int64]int64{one: 400, other: 30} {
+		if err := l.NoteSent(t.Context(), token, bytes); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.sql(`insert into token_days (token_id, day, bytes) select $1, (now() at time zone 'UTC')::date + d, 7000 from unnest(array[-1, 1]) d`, one)
+	if got := sent(); got != 400 {
+		t.Errorf("%d bytes, want those of today", got)
+	}
+	if err := l.NoteSent(t.Context(), one, 5); err != nil {
+		t.Fatal(err)
+	}
+	if got := sent(); got != 405 {
+		t.Errorf("%d bytes, want both", got)
+	}
+}
+
+// A token lets in while it is known, not revoked and not past its end.
+func TestTokenActor(t *testing.T) {
+	l := newLab(t)
+	if err := l.AddProject(t.Context(), "demo", 0, "test"); err != nil {
+		t.Fatal(err)
+	}
+	later := time.Now().Add(time.Hour)
+	forever, always := l.addToken("forever", nil)
+	ending, ends := l.addToken("ending", &later)
+	gone, revoked := l.addToken("gone", nil)
+	if err := l.RevokeToken(t.Context(), "demo", gone, "test"); err != nil {
+		t.Fatal(err)
+	}
+	may := func(digest []byte) int64 {
+		t.Helper()
+		a, err := l.TokenActor(t.Context(), digest)
+		if err != nil {
+			if !errors.Is(err, store.ErrNotFound) {
+				t.Fatal(err)
+			}
+			return 0
+		}
+		return a.Token
+	}
+	check := func(what string, digest []byte, want int64) {
+		t.Helper()
+		if got := may(digest); got != want {
+			t.Errorf("%s: token %d lets in, want %d", what, got, want)
+		}
+	}
+	check("without an end", always, forever)
+	check("before its end", ends, ending)
+	check("revoked", revoked, 0)
+	check("unknown", []byte("none"), 0)
+	l.sql(`update tokens set expires_at = now() - interval '1 second' where id = $1`, ending)
+	check("past its end", ends, 0)
+	check("another's end", always, forever)
+	// That it was used is noted to the minute, and of this token alone.
+	used := func() string {
+		t.Helper()
+		return l.text(`select string_agg(name, ',' order by id) from tokens where last_used_at > now() - interval '10 seconds'`)
+	}
+	if got := used(); got != "forever,ending" {
+		t.Errorf("used were %s", got)
+	}
+	l.sql(`update tokens set last_used_at = now() - interval '50 seconds'`)
+	if check("soon again", always, forever); l.text(`select count(*) from tokens where last_used_at > now() - interval '10 seconds'`) != "0" {
+		t.Error("each use is written down")
+	}
+	l.sql(`update tokens set last_used_at = now() - interval '70 seconds'`)
+	if check("after a minute", always, forever); used() != "forever" {
+		t.Errorf("used were %s", used())
+	}
+}
+
+// A link for an account is good once, and until its end.
+func TestLinksEnd(t *testing.T) {
+	l := newLab(t)
+	link := accounts.NewLink()
+	if err := l.AddSetupLink(t.Context(), link, "test"); err != nil {
+		t.Fatal(err)
+	}
+	refused := func(what string) {
+		t.Helper()
+		if _, err := l.now().LinkOwner(t.Context(), link.Digest); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%s: its page: %v", what, err)
+		}
+		if _, err := l.UseLink(t.Context(), link.Digest, "bob", "hash"); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%s: its use: %v", what, err)
+		}
+	}
+	l.sql(`update account_links set expires_at = now() - interval '1 second'`)
+	refused("past its end")
+	l.sql(`update account_links set expires_at = now() + interval '1 hour'`)
+	if _, err := l.now().LinkOwner(t.Context(), link.Digest); err != nil {
+		t.Error(err)
+	}
+	if _, err := l.UseLink(t.Context(), link.Digest, "ann", "hash"); err != nil {
+		t.Error(err)
+	}
+	refused("used")
+}
