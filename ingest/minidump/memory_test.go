@@ -2,6 +2,7 @@ package minidump_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -184,5 +185,25 @@ func TestCutMemory(t *testing.T) {
 	if damage := d.Damage(); len(damage) != 1 || damage[0].Code != minidump.CodeTruncated ||
 		damage[0].Count != 3 || damage[0].Entry != 1 {
 		t.Errorf("damage %v", damage)
+	}
+}
+
+// Of ranges that the file does not have, so many are told one by one; the sum counts all.
+func TestManyMissingRanges(t *testing.T) {
+	const most = 1 << 16
+	for _, n := range []int{most, most + 1} {
+		list := binary.LittleEndian.AppendUint32(nil, uint32(n))
+		for i := range n { // 8 bytes each, apart, beyond the end of any file
+			list = binary.LittleEndian.AppendUint64(list, uint64(i)<<12)
+			list = binary.LittleEndian.AppendUint32(list, 8)
+			list = binary.LittleEndian.AppendUint32(list, 1<<31)
+		}
+		d := open(t, minidumptest.Dump{Extra: []minidumptest.Stream{{Type: 5, Data: list}}}.Bytes())
+		if got := len(d.Memory().MissingRanges()); got != most {
+			t.Errorf("%d ranges are missing, told are %d, want %d", n, got, most)
+		}
+		if got := d.Memory().Missing(); got != int64(8*n) {
+			t.Errorf("%d bytes are missing, want %d", got, 8*n)
+		}
 	}
 }

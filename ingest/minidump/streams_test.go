@@ -1,6 +1,7 @@
 package minidump_test
 
 import (
+	"encoding/binary"
 	"reflect"
 	"testing"
 	"time"
@@ -232,6 +233,29 @@ func TestCounters(t *testing.T) {
 		got, err := open(t, minidumptest.Dump{Counters: &c.in}.Bytes()).Counters()
 		if err != nil || *got != c.want {
 			t.Errorf("revision %d: %v, got %+v", c.want.Revision, err, got)
+		}
+	}
+}
+
+// Each group of counters is there where its flag is.
+func TestFlagsOfCounters(t *testing.T) {
+	for flags, want := range map[uint16]minidump.Counters{
+		0x00: {Revision: 2},
+		0x01: {Revision: 2},
+		0x02: {Revision: 2, PeakVirtualSize: 0x48, VirtualSize: 0x50},
+		0x04: {Revision: 2, PrivateUsage: 0x58},
+		0x08: {Revision: 2, PrivateWorkingSet: 0x60, SharedCommit: 0x68},
+		0x10: {Revision: 2},
+	} {
+		data := make([]byte, 0x70)
+		binary.LittleEndian.PutUint16(data, 2)
+		binary.LittleEndian.PutUint16(data[2:], flags)
+		for at := 0x48; at < len(data); at += 8 { // each says where it is
+			binary.LittleEndian.PutUint64(data[at:], uint64(at))
+		}
+		d := open(t, minidumptest.Dump{Extra: []minidumptest.Stream{{Type: 22, Data: data}}}.Bytes())
+		if got, err := d.Counters(); err != nil || *got != want {
+			t.Errorf("flags %#x: %+v, %v; want %+v", flags, got, err, want)
 		}
 	}
 }
