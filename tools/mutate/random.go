@@ -114,7 +114,7 @@ func (l *lottery) all(ctx context.Context, draws []draw, out io.Writer) (status 
 	t := &trial{dir: l.dir, scratch: scratch, limit: l.limit}
 	fmt.Fprintf(out, "seed %d\n", l.seed)
 	begun := time.Now()
-	var killed, survived, broken, equivalent int
+	var killed, survived, broken, slow, equivalent int
 	for i := range draws {
 		d := &draws[i]
 		if d.reason != "" {
@@ -129,6 +129,9 @@ func (l *lottery) all(ctx context.Context, draws []draw, out io.Writer) (status 
 		case errors.Is(v.err, errDoesNotBuild):
 			broken++
 			fmt.Fprintf(out, "no build    %s  %s\n", d.at, d.what)
+		case errors.Is(v.err, errTooSlow):
+			slow++
+			fmt.Fprintf(out, "undecided   %s  %s  (%s)\n", d.at, d.what, v.err)
 		case v.err != nil:
 			return 2, v.err
 		case v.killer != "":
@@ -140,16 +143,19 @@ func (l *lottery) all(ctx context.Context, draws []draw, out io.Writer) (status 
 		}
 	}
 	percent := 100 * float64(killed) / float64(max(1, killed+survived))
-	fmt.Fprintf(out, "%d drawn with seed %d: %d killed, %d survived, %d do not build, %d equivalent, in %s\n"+
-		"tests find %.0f %% of %d (at least %d %% is asked for)\n", len(draws), l.seed, killed, survived, broken, equivalent,
-		time.Since(begun).Round(time.Second), percent, killed+survived, share)
+	fmt.Fprintf(out, "%d drawn with seed %d: %d killed, %d survived, %d do not build, %d undecided, %d equivalent, in %s\n"+
+		"tests find %.0f %% of %d (at least %d %% is asked for)\n", len(draws), l.seed, killed, survived, broken, slow,
+		equivalent, time.Since(begun).Round(time.Second), percent, killed+survived, share)
 	if killed+survived > 0 && percent < share {
 		return 1, nil
 	}
 	return 0, nil
 }
 
-var errDoesNotBuild = errors.New("the mutation does not compile")
+var (
+	errDoesNotBuild = errors.New("the mutation does not compile")
+	errTooSlow      = errors.New("tests take longer than -limit, and the one that was running does not hang")
+)
 
 // try runs the tests of the package and then those of each that imports it, until one fails.
 func (l *lottery) try(ctx context.Context, t *trial, d *draw, number int) (v verdict) {
@@ -180,10 +186,19 @@ func (l *lottery) try(ctx context.Context, t *trial, d *draw, number int) (v ver
 		case o.failed == "":
 			continue
 		}
-		// A test that fails without the mutation too has not noticed it.
-		if name, _, whole := strings.Cut(o.failed, "/"); whole || strings.HasPrefix(name, "Test") {
-			tests.run = "^" + strings.TrimSuffix(name, ", which hangs") + "$"
+		name, hangs := strings.CutSuffix(o.failed, ", which hangs")
+		if name, _, _ = strings.Cut(name, "/"); strings.HasPrefix(name, "Test") {
+			tests.run = "^" + name + "$"
 		}
+		if hangs { // or the machine is slow: the test that was running when the time was up tells
+			switch alone, err := goTest(ctx, l.dir, l.limit, overlay, tests); {
+			case err != nil:
+				return verdict{err: err}
+			case alone.failed == "":
+				return verdict{err: fmt.Errorf("%w: %s", errTooSlow, path)}
+			}
+		}
+		// A test that fails without the mutation too has not noticed it.
 		switch same, err := goTest(ctx, l.dir, l.limit, "", tests); {
 		case err != nil:
 			return verdict{err: err}

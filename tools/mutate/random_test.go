@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,7 +61,7 @@ func TestRandom(t *testing.T) {
 	for _, want := range []string{
 		"seed 3\n", "small.go:3  ", "killed      inner/inner.go:3  ", "(outer TestIs, ", "no build    broken/broken.go:7  drop an assignment\n",
 		"equivalent  small.go:9  drop an assignment  (a count that begins elsewhere ends at three)\n",
-		" drawn with seed 3: ", " 1 do not build, 1 equivalent, in ", "(at least 85 % is asked for)\n",
+		" drawn with seed 3: ", " 1 do not build, 0 undecided, 1 equivalent, in ", "(at least 85 % is asked for)\n",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("does not say %q:\n%s", want, out)
@@ -86,6 +87,28 @@ func TestRandomSurvivor(t *testing.T) {
 	if status != 1 || !strings.Contains(out, "SURVIVED    lone/lone.go:4  == to !=") ||
 		!strings.Contains(out, "    - return n == n\n    + return n != n\n") || !strings.Contains(out, "tests find 0 % of 1") {
 		t.Errorf("%d\n%s", status, out)
+	}
+}
+
+// A mutation that makes a test hang is found; one whose tests are only slow is not decided.
+func TestRandomHangs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
+	const test = "package lone\n\nimport (\n\t\"testing\"\n\t\"time\"\n)\n\n" +
+		"func TestOne(t *testing.T) { time.Sleep(%[1]s); Is() }\n\nfunc TestTwo(t *testing.T) { time.Sleep(%[1]s) }\n"
+	for sleep, want := range map[string]string{
+		"0":                     "killed      lone/lone.go:5  drop an assignment  (lone TestOne, which hangs, ",
+		"1500*time.Millisecond": "undecided   lone/lone.go:5  drop an assignment  (tests take longer than -limit",
+	} {
+		code := "package lone\n\nfunc Is() {\n\tfor n := 0; n < 3; {\n\t\tn++\n\t}\n}\n"
+		if sleep != "0" { // dropping it changes nothing
+			code = "package lone\n\nfunc Is() {\n\tn := 0\n\tn++\n\t_ = n\n}\n"
+		}
+		files := map[string]string{"lone/lone.go": code, "lone/lone_test.go": fmt.Sprintf(test, sleep)}
+		if _, out := random(t, files, "-random", "100", "-run", "^lone/lone.go:5$", "-limit", "2s"); !strings.Contains(out, want) {
+			t.Errorf("does not say %q:\n%s", want, out)
+		}
 	}
 }
 
