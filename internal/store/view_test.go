@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
@@ -92,4 +95,35 @@ func TestViewsEnd(t *testing.T) {
 		len(list) != 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
+}
+
+// A store has ten connections at least, however few processors the machine has: so many views do not wait for each
+// other.
+func TestConnections(t *testing.T) {
+	s, _ := open(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	const views = 10
+	var began atomic.Int32
+	var ended sync.WaitGroup
+	all := make(chan struct{})
+	for range views {
+		ended.Go(func() {
+			err := s.View(ctx, func(store.View) error {
+				if began.Add(1) == views {
+					close(all)
+				}
+				select {
+				case <-all:
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			})
+			if err != nil {
+				t.Errorf("%d of %d views have begun: %v", began.Load(), views, err)
+			}
+		})
+	}
+	ended.Wait()
 }
