@@ -56,3 +56,16 @@ func TestConfidenceCountsCauses(t *testing.T) {
 		}
 	}
 }
+
+// The heading of the growth says what is compared, and in which order the rows stand.
+func TestGrowthTitle(t *testing.T) {
+	for want, table := range map[string]*rankedTable{
+		"bytes at the last snapshot less bytes at the first; below it, how fast a leak grows. Sorted: the gravest class first, of one class the surest, then what grew most": {viewCard: &viewCard{}},
+		"bytes at the window's end less bytes at its start; below it, how fast a leak grows":                                                                                 {viewCard: &viewCard{trace: &traceView{}, listing: listing{metric: "peak"}}},
+		"bytes at the last snapshot less bytes at the first. Sorted: what leaks or grows first, then what grew most":                                                         {viewCard: &viewCard{judgedAlone: true}},
+	} {
+		if got := table.growthTitle(); got != want {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+	}
+}
