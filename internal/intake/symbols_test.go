@@ -189,3 +189,12 @@ func TestSymbolsTooLarge(t *testing.T) {
 	}
 	d.must("app.zip", zipOf(packedFile{"a.pdb", pdb}))
 }
+
+// A compressed PDB goes by the name that it had before, wherever evidence asks for it.
+func TestNamesOfACompressedPDB(t *testing.T) {
+	d := open(t)
+	pdb, _ := build(t, 7)
+	if f := d.must("app.pd_", cabinetOf(t, "app.pd_", pdb)).Files[0]; f.Name != "app.pdb" || f.PDB != "app.pdb" {
+		t.Errorf("%+v", f)
+	}
+}
