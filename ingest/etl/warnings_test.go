@@ -2,6 +2,7 @@ package etl_test
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -141,5 +142,38 @@ func TestRing(t *testing.T) {
 	}
 	if l := trace.Info().Files[0].Losses; l.Overwritten == 0 || l.MissingBuffers != 0 {
 		t.Errorf("%+v", l)
+	}
+}
+
+// TestWarningsOfProcesses: what the processes lack, by themselves, is what the whole trace lacks; each kind of
+// operation counts for its own.
+func TestWarningsOfProcesses(t *testing.T) {
+	some := etltest.Invent(5, etltest.Size{})
+	for i := range some.Blocks {
+		if i%3 == 0 {
+			some.Blocks[i].By.Stack = 0
+		}
+	}
+	trace := open(t, some.File(etltest.Format{BufferSize: 0x2000}))
+	joined, err := trace.Operations(t.Context(), etl.JoinOptions{}, func(*etl.Operation) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	missing := func(list []capture.Warning, to map[string]int64) {
+		for _, w := range list {
+			for _, noun := range []string{" heap allocations", " heap reallocations", " virtual allocations"} {
+				if strings.Contains(w.Message, noun) {
+					to[noun] += w.Count
+				}
+			}
+		}
+	}
+	all, each := map[string]int64{}, map[string]int64{}
+	missing(joined.Warnings(), all)
+	for p := range joined.Processes {
+		missing(joined.WarningsOf(uint32(p)), each)
+	}
+	if all[" heap allocations"] == 0 || !maps.Equal(all, each) {
+		t.Errorf("the trace lacks stacks of %v, its processes of %v", all, each)
 	}
 }
