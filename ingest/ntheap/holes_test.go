@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"heapdrift/ingest/capture"
 	"heapdrift/ingest/ntheap"
 	"heapdrift/ingest/ntheap/ntheaptest"
 )
@@ -58,6 +59,38 @@ func TestWrongHoles(t *testing.T) {
 				}
 				checkLoss(t, &o, made.Blocks)
 			})
+		}
+	}
+}
+
+// TestSegmentLeftOut spoils the header of a segment: the segment is left out, and both a gap and a warning tell why.
+func TestSegmentLeftOut(t *testing.T) {
+	for _, v := range []*ntheaptest.Windows{ntheaptest.Win7x86, ntheaptest.Win10x64} {
+		made := ntheaptest.Make(ntheaptest.Recipe{Windows: v, Segments: 2, Blocks: 100})
+		_, heap := openOne(t, process(made))
+		walked, err := heap.Walk(t.Context(), func(ntheap.Block) error { return nil })
+		if err != nil || len(walked.Segments) != 2 || len(walked.Gaps) != 0 {
+			t.Fatalf("%v, %+v", err, walked)
+		}
+		at := walked.Segments[1].Address + uint64(2*v.Bits/8) // its signature
+		p := process(made)
+		p.Memory = edited(made.Memory, func(from uint64, b []byte) {
+			if off := at - from; off < uint64(len(b)) {
+				put(b[off:], 0x12345678, 4)
+			}
+		})
+		_, heap = openOne(t, p)
+		spoilt, err := heap.Walk(t.Context(), func(ntheap.Block) error { return nil })
+		if err != nil || len(spoilt.Segments) != 1 {
+			t.Fatalf("%v, %d segments", err, len(spoilt.Segments))
+		}
+		const why = "its header is that of no segment of the heap"
+		if g := spoilt.Gaps; len(g) != 1 || g[0].What != "segment" || uint64(g[0].Address) != walked.Segments[1].Address ||
+			g[0].Why != why {
+			t.Errorf("gaps %+v", g)
+		}
+		if w := spoilt.Warnings; len(w) == 0 || w[0].Code != capture.PartialHeap || !strings.Contains(w[0].Message, why) {
+			t.Errorf("warnings %+v", w)
 		}
 	}
 }
