@@ -80,3 +80,25 @@ func TestWaitOfAnother(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestAnswerBeforeTheTimeEnds keeps what a server has answered, though the run's time for it ends before the answer's
+// last byte.
+func TestAnswerBeforeTheTimeEnds(t *testing.T) {
+	slow := serve(t, nil, func(rw http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "index2.txt") {
+			http.NotFound(rw, r)
+			return
+		}
+		rw.WriteHeader(http.StatusNotFound)
+		_, _ = rw.Write([]byte("there is "))
+		_ = http.NewResponseController(rw).Flush()
+		<-r.Context().Done()
+	})
+	opt := online(t, slow)
+	opt.Limits.Wait, opt.Limits.Header = 100*time.Millisecond, time.Hour
+	p := parse(t, "srv*"+slow.URL, opt)
+	_, tried, _ := p.Find(symsrv.InRun(t.Context()), app)
+	if len(tried) < 2 || !strings.HasPrefix(tried[1].Place, slow.URL) || tried[1].Result != symsrv.Absent {
+		t.Errorf("%+v", tried)
+	}
+}
