@@ -262,6 +262,20 @@ MyApp!operator new+0x0000000E
 =
 00005321 bytes in 0x14 allocations (@ 0x00000428) by: BackTrace00B53
 `,
+	"names at capture of modules that are listed": `
+module 10000+20000 C:\app.exe   (text)
+module 77650000+180000 C:\Windows\ntdll.dll   (none)
+module 0+0 other   (text)
+! truncated x20
+=
+//     Base Size Module
+//            10000   20000 C:\app.exe
+//            77650000   180000 C:\Windows\ntdll.dll
+// Process modules enumerated.
+00005320 bytes in 0x14 allocations (@ 0x00000428) by: BackTrace00B53
+app!operator new+0x0000000E
+other!main+0x0000000E
+`,
 	"the complaint of the Windows 11 SDK": `
 umdh-snapshot "" pid 0, 0 bits, machine ""
 snapshot ? lower bound: 0 blocks, 0 + 0 bytes
