@@ -8,9 +8,9 @@ import (
 	"heapdrift/ingest"
 	"heapdrift/ingest/etl/tracecapture"
 	"heapdrift/ingest/evidence"
-	"heapdrift/internal/apart"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/queue"
+	"heapdrift/internal/sandbox"
 	"heapdrift/internal/store"
 	"heapdrift/internal/symbols/symsrv"
 	"heapdrift/worker/task"
@@ -40,7 +40,7 @@ func (w *Worker) read(ctx context.Context, job *queue.Job) error {
 		}
 		return blob.Local(ctx, r)
 	}}
-	covered, err := task.RunRead(symsrv.InRun(ctx), w.Apart, t, h)
+	covered, err := task.RunRead(symsrv.InRun(ctx), w.Sandbox, t, h)
 	if err != nil {
 		return refusal(err)
 	}
@@ -108,7 +108,7 @@ func refusal(err error) error {
 	if refused := evidence.Refusal(err); refused != nil {
 		return &queue.Error{Code: refused.Code, Message: refused.Error(), Final: true}
 	}
-	if ended := (*apart.ProcessError)(nil); errors.As(err, &ended) {
+	if ended := (*sandbox.ProcessError)(nil); errors.As(err, &ended) {
 		return &queue.Error{Code: ended.Code, Message: ended.Message, Final: !ended.Again}
 	}
 	return err

@@ -9,9 +9,9 @@ import (
 	"fmt"
 	"io"
 
-	"heapdrift/internal/apart"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/queue"
+	"heapdrift/internal/sandbox"
 	"heapdrift/internal/store"
 	"heapdrift/internal/symbols"
 )
@@ -24,8 +24,8 @@ type Worker struct {
 	Symbols symbols.Library
 	// Searched is called with every place that was asked for a symbol file, and what it answered; nil for nobody.
 	Searched func(place, result string)
-	// Apart runs the tasks that read untrusted files in processes of their own; nil runs them in this one.
-	Apart *apart.Runner
+	// Sandbox runs the tasks that read untrusted files in processes of their own; nil runs them in this one.
+	Sandbox *sandbox.Runner
 }
 
 // Handlers maps each kind of job to its handler.

@@ -17,17 +17,17 @@ import (
 	cdp "github.com/chromedp/chromedp"
 
 	"heapdrift/internal/accounts"
-	"heapdrift/internal/apart"
 	"heapdrift/internal/await"
 	"heapdrift/internal/embedded"
 	"heapdrift/internal/memory"
+	"heapdrift/internal/sandbox"
 	"heapdrift/internal/store"
 	"heapdrift/internal/testbrowser"
 	"heapdrift/internal/testdb"
 )
 
 func TestMain(m *testing.M) {
-	apart.Main(readers())
+	sandbox.Main(readers())
 	testdb.Main(m, store.Migrate)
 	if binaryFolder != "" {
 		_ = os.RemoveAll(binaryFolder) // a temporary one

@@ -11,13 +11,13 @@ import (
 	"os/signal"
 	"syscall"
 
-	"heapdrift/internal/apart"
 	"heapdrift/internal/intake"
+	"heapdrift/internal/sandbox"
 	"heapdrift/worker/task"
 )
 
 func main() {
-	apart.Main(readers())
+	sandbox.Main(readers())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr})
 	stop()
@@ -25,8 +25,8 @@ func main() {
 }
 
 // readers are the tasks that this program does in processes of its own.
-func readers() map[string]apart.Task {
-	tasks := task.Apart()
-	maps.Copy(tasks, intake.Apart())
+func readers() map[string]sandbox.Task {
+	tasks := task.Sandboxed()
+	maps.Copy(tasks, intake.Sandboxed())
 	return tasks
 }

@@ -11,12 +11,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"heapdrift/internal/apart"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/memory"
 	"heapdrift/internal/metrics"
 	"heapdrift/internal/queue"
+	"heapdrift/internal/sandbox"
 	"heapdrift/internal/store"
 	"heapdrift/web"
 	"heapdrift/worker"
@@ -79,7 +79,7 @@ func openParts(ctx context.Context, c config, r role, budget *memory.Budget, log
 		}
 		handlers = withinBudget(budget,
 			(&worker.Worker{Store: p.store, Blobs: p.blobs, Symbols: library, Searched: p.searched,
-				Apart: c.apart(log)}).Handlers())
+				Sandbox: c.readerSandbox(log)}).Handlers())
 	}
 	p.node, err = queue.New(p.store, handlers, queue.Options{RedisURL: c.RedisURL, Concurrency: c.Concurrency,
 		FreshBroker: r.freshBroker, Role: r.name(), Version: buildVersion(), Ended: p.metrics.Job, Log: log})
@@ -90,25 +90,25 @@ func openParts(ctx context.Context, c config, r role, budget *memory.Budget, log
 	return p, nil
 }
 
-// apart runs the readers of a worker in processes of their own; nil where the system does not support it. Beside the
+// readerSandbox runs the readers of a worker in processes of their own; nil where the system does not support it. Beside the
 // light jobs one heavy one may run.
-func (c *config) apart(log *slog.Logger) *apart.Runner {
-	if !apart.Supported {
+func (c *config) readerSandbox(log *slog.Logger) *sandbox.Runner {
+	if !sandbox.Supported {
 		return nil
 	}
-	return &apart.Runner{Parts: c.Concurrency + 1, Log: log}
+	return &sandbox.Runner{Parts: c.Concurrency + 1, Log: log}
 }
 
-// doorMemory is how much memory the inspection of one upload may take: the largest windows that archives need, and a
+// inspectionMemory is how much memory the inspection of one upload may take: the largest windows that archives need, and a
 // reserve.
-const doorMemory = 768 << 20
+const inspectionMemory = 768 << 20
 
-// doorApart runs the inspection of uploads in processes of their own; nil as apart.
-func (c *config) doorApart(log *slog.Logger) *apart.Runner {
-	if !apart.Supported {
+// uploadSandbox runs the inspection of uploads in processes of their own; nil as for readerSandbox.
+func (c *config) uploadSandbox(log *slog.Logger) *sandbox.Runner {
+	if !sandbox.Supported {
 		return nil
 	}
-	return &apart.Runner{Memory: doorMemory, AtOnce: max(2, runtime.NumCPU()), Log: log}
+	return &sandbox.Runner{Memory: inspectionMemory, AtOnce: max(2, runtime.NumCPU()), Log: log}
 }
 
 // searched counts the answers of the places that are asked for symbol files.
@@ -135,7 +135,7 @@ func withinBudget(budget *memory.Budget, handlers map[string]queue.Handler) map[
 
 func (p *parts) intake() *intake.Intake {
 	return &intake.Intake{Store: p.store, Blobs: p.blobs, MaxBytes: p.config.MaxUpload, MinFree: p.config.MinFree,
-		TokenQuota: p.config.TokenQuota, Taken: p.metrics.Uploaded, Apart: p.config.doorApart(p.log)}
+		TokenQuota: p.config.TokenQuota, Taken: p.metrics.Uploaded, Sandbox: p.config.uploadSandbox(p.log)}
 }
 
 // run works until ctx is done: the queue's node, and the web server where the role has one. ready is called once the

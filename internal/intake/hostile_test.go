@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"heapdrift/ingest/evidence"
-	"heapdrift/internal/apart"
 	"heapdrift/internal/corpus"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/sandbox"
 )
 
 // An archive that takes a decoder seconds of processor time is refused, and leaves no blobs.
@@ -19,7 +19,7 @@ func TestArchiveThatHangs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
 	}
-	if !apart.Supported {
+	if !sandbox.Supported {
 		t.Skip("this system does not look at archives in processes of their own")
 	}
 	hang, err := os.ReadFile(corpus.Path(t, "hostile/hang.7z"))
@@ -27,15 +27,15 @@ func TestArchiveThatHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := open(t)
-	d.Apart.Time = time.Second // of the processor
+	d.Sandbox.Time = time.Second // of the processor
 	_, err = d.Accept(t.Context(), leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: "r"},
 		"hang.7z", bytes.NewReader(hang))
 	var refused *evidence.Error
-	if !errors.As(err, &refused) || refused.Code != apart.CodeExpensive ||
+	if !errors.As(err, &refused) || refused.Code != sandbox.CodeExpensive ||
 		!strings.HasPrefix(refused.Error(), "hang.7z: ") {
 		t.Errorf("%v", err)
 	}
-	if _, err := d.send("hang.7z", hang); !errors.As(err, &refused) || refused.Code != apart.CodeExpensive {
+	if _, err := d.send("hang.7z", hang); !errors.As(err, &refused) || refused.Code != sandbox.CodeExpensive {
 		t.Errorf("as symbols: %v", err)
 	}
 	if keys := d.keys(); len(keys) > 0 {

@@ -15,9 +15,9 @@ import (
 
 	"heapdrift/ingest"
 	"heapdrift/ingest/evidence"
-	"heapdrift/internal/apart"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/sandbox"
 	"heapdrift/internal/store"
 )
 
@@ -32,8 +32,8 @@ type Intake struct {
 	TokenQuota int64
 	// Taken is called with the size of every file that was taken in; nil for nobody.
 	Taken func(bytes int64)
-	// Apart looks at what is packed, and at symbol files, in processes of their own; nil does it in this one.
-	Apart *apart.Runner
+	// Sandbox looks at what is packed, and at symbol files, in processes of their own; nil does it in this one.
+	Sandbox *sandbox.Runner
 }
 
 // recordTimeout bounds moving a file that is there and recording it.
@@ -110,7 +110,7 @@ func (in *Intake) inspect(ctx context.Context, key, name string) (evidence.Kind,
 		return "", fmt.Errorf("intake: look at %s: %w", name, err)
 	}
 	defer func() { _ = r.Close() }()
-	if in.Apart != nil {
+	if in.Sandbox != nil {
 		packed, err := ingest.IsPacked(r)
 		if err != nil {
 			return "", fmt.Errorf("intake: look at %s: %w", name, err)

@@ -8,9 +8,9 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"heapdrift/internal/apart"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/intake"
+	"heapdrift/internal/sandbox"
 	"heapdrift/internal/store"
 	"heapdrift/internal/symbols/cab/cabtest"
 	"heapdrift/internal/symbols/pdb/pdbtest"
@@ -19,7 +19,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	apart.Main(intake.Apart())
+	sandbox.Main(intake.Sandboxed())
 	testdb.Main(m, store.Migrate)
 }
 
@@ -40,7 +40,7 @@ func open(t testing.TB) *door {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &door{intake.Intake{Store: s, Blobs: blobs, MaxBytes: 64 << 20, Apart: &apart.Runner{Memory: 512 << 20}}, t}
+	return &door{intake.Intake{Store: s, Blobs: blobs, MaxBytes: 64 << 20, Sandbox: &sandbox.Runner{Memory: 512 << 20}}, t}
 }
 
 func (d *door) send(name string, body []byte) (intake.Symbols, error) {

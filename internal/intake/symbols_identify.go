@@ -11,7 +11,7 @@ import (
 
 	"heapdrift/ingest"
 	"heapdrift/ingest/evidence"
-	"heapdrift/internal/apart"
+	"heapdrift/internal/sandbox"
 	"heapdrift/internal/symbols"
 	"heapdrift/internal/symbols/cab"
 )
@@ -19,7 +19,7 @@ import (
 // A sorting finds the PDBs and images in an upload: plain, in cabinets, in gz or zst, or many in an archive.
 type sorting struct {
 	name    string // of the upload
-	content apart.Content
+	content sandbox.Content
 	left    int64 // bytes that it may unpack to; without meaning where there is no limit
 	limited bool
 	// keep keeps a file that was found; file is nil where it is the upload itself.
@@ -62,10 +62,10 @@ func (s *sorting) member(ctx context.Context, m ingest.Member) error {
 		return s.look(ctx, m, form, s.content, nil)
 	}
 	return s.unpacked(ctx, m, m,
-		func(content apart.Content, file *os.File) error { return s.look(ctx, m, form, content, file) })
+		func(content sandbox.Content, file *os.File) error { return s.look(ctx, m, form, content, file) })
 }
 
-func (s *sorting) look(ctx context.Context, m ingest.Member, form form, content apart.Content, file *os.File) error {
+func (s *sorting) look(ctx context.Context, m ingest.Member, form form, content sandbox.Content, file *os.File) error {
 	if form == cabinet {
 		return s.cabinet(ctx, m, content)
 	}
@@ -74,8 +74,8 @@ func (s *sorting) look(ctx context.Context, m ingest.Member, form form, content 
 
 // unpacked calls use with what r unpacks.
 func (s *sorting) unpacked(ctx context.Context, m ingest.Member, r io.Reader,
-	use func(content apart.Content, file *os.File) error) error {
-	f, err := apart.Temporary()
+	use func(content sandbox.Content, file *os.File) error) error {
+	f, err := sandbox.Temporary()
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (s *sorting) unpacked(ctx context.Context, m ingest.Member, r io.Reader,
 		return asRefusal(err)
 	}
 	s.left = within.left
-	content, err := apart.Opened(f)
+	content, err := sandbox.Opened(f)
 	if err != nil {
 		return fmt.Errorf("intake: look at %s: %w", m.Name, err)
 	}
@@ -109,7 +109,7 @@ func (u *contextReader) Read(p []byte) (int, error) {
 }
 
 // identify keeps a PDB or image that goes by the name.
-func (s *sorting) identify(ctx context.Context, member, name string, r apart.Content, file *os.File) error {
+func (s *sorting) identify(ctx context.Context, member, name string, r sandbox.Content, file *os.File) error {
 	name, err := cleanName(name)
 	if err != nil {
 		return &evidence.Error{Code: CodeNoName, File: member, Message: "its name has no character that can be kept"}
@@ -134,7 +134,7 @@ func (s *sorting) identify(ctx context.Context, member, name string, r apart.Con
 }
 
 // cabinet looks at the one file of a compressed PDB or image, as symbol stores have them: app.pd_ holds app.pdb.
-func (s *sorting) cabinet(ctx context.Context, m ingest.Member, packed apart.Content) error {
+func (s *sorting) cabinet(ctx context.Context, m ingest.Member, packed sandbox.Content) error {
 	open, err := cab.Open(packed, packed.Size())
 	if err != nil {
 		return damagedCabinet(m.Name, err)
@@ -154,7 +154,7 @@ func (s *sorting) cabinet(ctx context.Context, m ingest.Member, packed apart.Con
 	if _, err := cleanName(name); err != nil {
 		name = withoutWrapping(m.Name)
 	}
-	return s.unpacked(ctx, m, m.Unpacking(body), func(content apart.Content, file *os.File) error {
+	return s.unpacked(ctx, m, m.Unpacking(body), func(content sandbox.Content, file *os.File) error {
 		return s.identify(ctx, m.Name, name, content, file)
 	})
 }

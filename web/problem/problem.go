@@ -16,7 +16,7 @@ import (
 	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/blame"
-	"heapdrift/internal/apart"
+	"heapdrift/internal/sandbox"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/leaks"
@@ -118,9 +118,9 @@ var titles = map[string]string{
 	query.CodeBadSelection:    "The selection is wrong",
 	analysis.CodeReadAgain:    "The trace was read again",
 	memory.Code:               "The work exceeds its memory limit",
-	apart.CodeExpensive:       "The file costs more than files of its size",
-	apart.CodeCrashed:         "The reader of the file crashed",
-	apart.CodeStuck:           "The reader of the file made no progress",
+	sandbox.CodeExpensive:       "The file costs more than files of its size",
+	sandbox.CodeCrashed:         "The reader of the file crashed",
+	sandbox.CodeStuck:           "The reader of the file made no progress",
 }
 
 // refusedStatus is the status of a refused file: 415 where its format is not read, 422 where its content is wrong.

@@ -10,8 +10,8 @@ import (
 	"sync"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/internal/apart"
 	"heapdrift/internal/blob"
+	"heapdrift/internal/sandbox"
 	"heapdrift/internal/symbols"
 )
 
@@ -23,16 +23,16 @@ type desk struct {
 	files []*symbols.File // that searches have found, by what the process calls them
 }
 
-func answers(h Host) map[string]apart.Answer {
+func answers(h Host) map[string]sandbox.Answer {
 	d := &desk{host: h}
-	return map[string]apart.Answer{
-		askOpen: asked(func(ctx context.Context, file int) (any, *apart.File,
+	return map[string]sandbox.Answer{
+		askOpen: asked(func(ctx context.Context, file int) (any, *sandbox.File,
 			error) {
 			return opened(ctx, h.Open, file)
 		}),
 		askFind:  asked(d.find),
 		askNamed: asked(d.named),
-		askSymbols: asked(func(ctx context.Context, number int) (any, *apart.File,
+		askSymbols: asked(func(ctx context.Context, number int) (any, *sandbox.File,
 			error) {
 			return opened(ctx, d.open, number)
 		}),
@@ -55,8 +55,8 @@ func answers(h Host) map[string]apart.Answer {
 }
 
 // asked is the answer to a question that brings no file.
-func asked[In any](answer func(context.Context, In) (any, *apart.File, error)) apart.Answer {
-	return func(ctx context.Context, input json.RawMessage, _ *os.File) (any, *apart.File, error) {
+func asked[In any](answer func(context.Context, In) (any, *sandbox.File, error)) sandbox.Answer {
+	return func(ctx context.Context, input json.RawMessage, _ *os.File) (any, *sandbox.File, error) {
 		var in In
 		if err := json.Unmarshal(input, &in); err != nil {
 			return nil, nil, fmt.Errorf("task: question: %w", err)
@@ -67,8 +67,8 @@ func asked[In any](answer func(context.Context, In) (any, *apart.File, error)) a
 
 // given keeps a file that comes with a question.
 func given[In any](keep func(ctx context.Context, in In, content io.Reader,
-	write func(io.Writer) error) error) apart.Answer {
-	return func(ctx context.Context, input json.RawMessage, file *os.File) (any, *apart.File, error) {
+	write func(io.Writer) error) error) sandbox.Answer {
+	return func(ctx context.Context, input json.RawMessage, file *os.File) (any, *sandbox.File, error) {
 		var in In
 		if len(input) > 0 {
 			if err := json.Unmarshal(input, &in); err != nil {
@@ -92,7 +92,7 @@ func given[In any](keep func(ctx context.Context, in In, content io.Reader,
 
 // opened hands over what open opens.
 func opened(ctx context.Context, open func(context.Context, int) (symbols.Content, error),
-	number int) (any, *apart.File, error) {
+	number int) (any, *sandbox.File, error) {
 	content, err := open(ctx, number)
 	if err != nil {
 		return nil, nil, err
@@ -103,15 +103,15 @@ func opened(ctx context.Context, open func(context.Context, int) (symbols.Conten
 
 // handed is content as a file for another process; what lies elsewhere is copied to this machine first. It takes
 // content over.
-func handed(ctx context.Context, content symbols.Content) (*apart.File, error) {
+func handed(ctx context.Context, content symbols.Content) (*sandbox.File, error) {
 	f, err := blob.Local(ctx, content)
 	if err != nil {
 		return nil, err
 	}
-	return &apart.File{File: f.Descriptor(), Close: f.Close}, nil
+	return &sandbox.File{File: f.Descriptor(), Close: f.Close}, nil
 }
 
-func (d *desk) find(ctx context.Context, want symbols.Want) (any, *apart.File, error) {
+func (d *desk) find(ctx context.Context, want symbols.Want) (any, *sandbox.File, error) {
 	f, tried, err := d.host.Library().Find(ctx, want)
 	if f == nil {
 		return findings{Tried: tried}, nil, err
@@ -119,7 +119,7 @@ func (d *desk) find(ctx context.Context, want symbols.Want) (any, *apart.File, e
 	return d.found([]*symbols.File{f}, tried), nil, err
 }
 
-func (d *desk) named(ctx context.Context, names []string) (any, *apart.File, error) {
+func (d *desk) named(ctx context.Context, names []string) (any, *sandbox.File, error) {
 	files, tried, err := d.host.Library().Named(ctx, names)
 	return d.found(files, tried), nil, err
 }
@@ -147,7 +147,7 @@ func (d *desk) open(ctx context.Context, number int) (symbols.Content, error) {
 	return f.Open(ctx)
 }
 
-func (d *desk) index(ctx context.Context, key string) (any, *apart.File, error) {
+func (d *desk) index(ctx context.Context, key string) (any, *sandbox.File, error) {
 	indexes := d.host.Indexes()
 	if indexes == nil {
 		return nil, nil, nil

@@ -9,13 +9,13 @@ import (
 	"sync"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/internal/apart"
+	"heapdrift/internal/sandbox"
 	"heapdrift/internal/symbols"
 )
 
 // A remote is the Host of a task in a process of its own: it asks the parent.
 type remote struct {
-	parent *apart.Parent
+	parent *sandbox.Parent
 
 	mu      sync.Mutex
 	percent int
@@ -29,11 +29,11 @@ func (r *remote) Open(ctx context.Context, file int) (symbols.Content, error) {
 
 // open asks for a file; nil where the parent has none.
 func (r *remote) open(ctx context.Context, question string, input any) (symbols.Content, error) {
-	f, err := r.parent.Ask(ctx, apart.Question{Name: question, Input: input})
+	f, err := r.parent.Ask(ctx, sandbox.Question{Name: question, Input: input})
 	if f == nil || err != nil {
 		return nil, err
 	}
-	return apart.Opened(f)
+	return sandbox.Opened(f)
 }
 
 // Library implements Host.
@@ -59,7 +59,7 @@ type findings struct {
 
 func (r *remote) search(ctx context.Context, question string, input any) ([]*symbols.File, []capture.Attempt, error) {
 	var answer findings
-	if _, err := r.parent.Ask(ctx, apart.Question{Name: question, Input: input, Output: &answer}); err != nil {
+	if _, err := r.parent.Ask(ctx, sandbox.Question{Name: question, Input: input, Output: &answer}); err != nil {
 		return nil, nil, err
 	}
 	files := make([]*symbols.File, len(answer.Files))
@@ -88,7 +88,7 @@ func (r *remote) Named(ctx context.Context, names []string) ([]*symbols.File, []
 
 // give writes a file and hands it over.
 func (r *remote) give(ctx context.Context, question string, input any, write func(io.Writer) error) error {
-	f, err := apart.Temporary()
+	f, err := sandbox.Temporary()
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (r *remote) give(ctx context.Context, question string, input any, write fun
 	if err := written(f, write); err != nil {
 		return err
 	}
-	_, err = r.parent.Ask(ctx, apart.Question{Name: question, Input: input, File: f})
+	_, err = r.parent.Ask(ctx, sandbox.Question{Name: question, Input: input, File: f})
 	return err
 }
 

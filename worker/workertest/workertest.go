@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"heapdrift/internal/apart"
 	"heapdrift/internal/await"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/embedded"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/queue"
+	"heapdrift/internal/sandbox"
 	"heapdrift/internal/store"
 	"heapdrift/internal/symbols"
 	"heapdrift/internal/testdb"
@@ -30,16 +30,16 @@ type Pipeline struct {
 }
 
 // runner does the tasks of workers in processes of their own, where Main has been called.
-var runner *apart.Runner
+var runner *sandbox.Runner
 
 // Main is the TestMain of a package whose workers read evidence as those of a server do: in processes of their own, but
 // for the race detector.
 func Main(m *testing.M) {
-	tasks := task.Apart()
-	maps.Copy(tasks, intake.Apart())
-	apart.Main(tasks)
-	if apart.Supported && apartFor {
-		runner = &apart.Runner{}
+	tasks := task.Sandboxed()
+	maps.Copy(tasks, intake.Sandboxed())
+	sandbox.Main(tasks)
+	if sandbox.Supported && apartFor {
+		runner = &sandbox.Runner{}
 	}
 	testdb.Main(m, store.Migrate)
 }
@@ -57,12 +57,12 @@ func StartWith(t testing.TB, path symbols.Library) *Pipeline {
 }
 
 // StartApart is Start with a worker whose readers run in processes of such a runner.
-func StartApart(t testing.TB, readers *apart.Runner) *Pipeline {
+func StartApart(t testing.TB, readers *sandbox.Runner) *Pipeline {
 	t.Helper()
 	return start(t, nil, readers)
 }
 
-func start(t testing.TB, path symbols.Library, readers *apart.Runner) *Pipeline {
+func start(t testing.TB, path symbols.Library, readers *sandbox.Runner) *Pipeline {
 	t.Helper()
 	s, err := store.Open(t.Context(), testdb.New(t))
 	if err != nil {
@@ -78,7 +78,7 @@ func start(t testing.TB, path symbols.Library, readers *apart.Runner) *Pipeline 
 		t.Fatal(err)
 	}
 	t.Cleanup(redis.Stop)
-	node, err := queue.New(s, (&worker.Worker{Store: s, Blobs: blobs, Symbols: path, Apart: readers}).Handlers(),
+	node, err := queue.New(s, (&worker.Worker{Store: s, Blobs: blobs, Symbols: path, Sandbox: readers}).Handlers(),
 		queue.Options{RedisURL: "redis://" + redis.Addr(), Poll: 30 * time.Millisecond, FreshBroker: true})
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func start(t testing.TB, path symbols.Library, readers *apart.Runner) *Pipeline 
 			t.Error(err)
 		}
 	})
-	return &Pipeline{s, blobs, &intake.Intake{Store: s, Blobs: blobs, Apart: runner}, node}
+	return &Pipeline{s, blobs, &intake.Intake{Store: s, Blobs: blobs, Sandbox: runner}, node}
 }
 
 // Settled waits until a run has no work left.

@@ -1,6 +1,6 @@
 //go:build linux
 
-package apart_test
+package sandbox_test
 
 import (
 	"context"
@@ -19,17 +19,17 @@ import (
 	seccomp "github.com/elastic/go-seccomp-bpf"
 
 	"heapdrift/ingest/evidence"
-	"heapdrift/internal/apart"
 	"heapdrift/internal/memory"
+	"heapdrift/internal/sandbox"
 )
 
 func TestMain(m *testing.M) {
-	apart.Main(tasks)
+	sandbox.Main(tasks)
 	os.Exit(m.Run())
 }
 
-var tasks = map[string]apart.Task{
-	"double": func(ctx context.Context, p *apart.Parent, input json.RawMessage) (any, error) {
+var tasks = map[string]sandbox.Task{
+	"double": func(ctx context.Context, p *sandbox.Parent, input json.RawMessage) (any, error) {
 		var n int
 		if err := json.Unmarshal(input, &n); err != nil {
 			return nil, err
@@ -37,14 +37,14 @@ var tasks = map[string]apart.Task{
 		p.Progress(50, "doubling")
 		return 2 * n, nil
 	},
-	"ask": func(ctx context.Context, p *apart.Parent, input json.RawMessage) (any, error) {
+	"ask": func(ctx context.Context, p *sandbox.Parent, input json.RawMessage) (any, error) {
 		var all sync.WaitGroup
 		answers := make([]string, 20)
 		errs := make([]error, 20)
 		for i := range answers {
 			all.Go(func() {
 				var f *os.File
-				if f, errs[i] = p.Ask(ctx, apart.Question{Name: "file", Input: i}); errs[i] == nil {
+				if f, errs[i] = p.Ask(ctx, sandbox.Question{Name: "file", Input: i}); errs[i] == nil {
 					var b []byte
 					b, errs[i] = io.ReadAll(f)
 					answers[i] = string(b)
@@ -54,37 +54,37 @@ var tasks = map[string]apart.Task{
 		all.Wait()
 		return answers, errors.Join(errs...)
 	},
-	"give": func(ctx context.Context, p *apart.Parent, input json.RawMessage) (any, error) {
-		f, err := apart.Temporary()
+	"give": func(ctx context.Context, p *sandbox.Parent, input json.RawMessage) (any, error) {
+		f, err := sandbox.Temporary()
 		if err != nil {
 			return nil, err
 		}
-		if _, err := f.WriteString("made apart"); err != nil {
+		if _, err := f.WriteString("made in a child"); err != nil {
 			return nil, err
 		}
-		_, err = p.Ask(ctx, apart.Question{Name: "take", Input: strings.Repeat("long ", 100_000), File: f})
+		_, err = p.Ask(ctx, sandbox.Question{Name: "take", Input: strings.Repeat("long ", 100_000), File: f})
 		return nil, err
 	},
-	"refuse": func(context.Context, *apart.Parent, json.RawMessage) (any, error) {
+	"refuse": func(context.Context, *sandbox.Parent, json.RawMessage) (any, error) {
 		return nil, fmt.Errorf("reading: %w", &evidence.Error{Code: "bad", File: "a.etl", Message: "it is bad", Do: "mend it",
 			Line: 3, Err: errors.New("the cause")})
 	},
-	"fail": func(ctx context.Context, p *apart.Parent, _ json.RawMessage) (any, error) {
-		_, err := p.Ask(ctx, apart.Question{Name: "broken"})
+	"fail": func(ctx context.Context, p *sandbox.Parent, _ json.RawMessage) (any, error) {
+		_, err := p.Ask(ctx, sandbox.Question{Name: "broken"})
 		return nil, fmt.Errorf("child: %w", err)
 	},
-	"panic": func(context.Context, *apart.Parent, json.RawMessage) (any, error) {
+	"panic": func(context.Context, *sandbox.Parent, json.RawMessage) (any, error) {
 		var all sync.WaitGroup
 		all.Go(func() { panic("in a goroutine") })
 		all.Wait()
 		return nil, nil
 	},
-	"spin": func(ctx context.Context, p *apart.Parent, _ json.RawMessage) (any, error) {
+	"spin": func(ctx context.Context, p *sandbox.Parent, _ json.RawMessage) (any, error) {
 		for n := 0; ; n++ {
 		}
 	},
-	"still": func(context.Context, *apart.Parent, json.RawMessage) (any, error) { select {} },
-	"eat": func(ctx context.Context, _ *apart.Parent, _ json.RawMessage) (any, error) {
+	"still": func(context.Context, *sandbox.Parent, json.RawMessage) (any, error) { select {} },
+	"eat": func(ctx context.Context, _ *sandbox.Parent, _ json.RawMessage) (any, error) {
 		var kept [][]byte
 		for ctx.Err() == nil {
 			b := make([]byte, 1<<20)
@@ -95,11 +95,11 @@ var tasks = map[string]apart.Task{
 		}
 		return len(kept), context.Cause(ctx)
 	},
-	"gulp": func(context.Context, *apart.Parent, json.RawMessage) (any, error) { // in one step, before anybody looks
+	"gulp": func(context.Context, *sandbox.Parent, json.RawMessage) (any, error) { // in one step, before anybody looks
 		b := make([]byte, 64<<30)
 		return len(b), nil
 	},
-	"look around": func(context.Context, *apart.Parent, json.RawMessage) (any, error) {
+	"look around": func(context.Context, *sandbox.Parent, json.RawMessage) (any, error) {
 		_, dialed := net.Dial("udp", "127.0.0.1:9")
 		ran := exec.Command("/bin/true").Run()
 		return map[string]string{"dial": fmt.Sprint(dialed), "run": fmt.Sprint(ran),
@@ -107,7 +107,7 @@ var tasks = map[string]apart.Task{
 	},
 }
 
-func run(t *testing.T, r *apart.Runner, w apart.Work) error {
+func run(t *testing.T, r *sandbox.Runner, w sandbox.Work) error {
 	t.Helper()
 	return r.Run(t.Context(), w)
 }
@@ -115,8 +115,8 @@ func run(t *testing.T, r *apart.Runner, w apart.Work) error {
 func TestOutcomeAndProgress(t *testing.T) {
 	var got int
 	var heard []string
-	err := run(t, &apart.Runner{},
-		apart.Work{Task: "double", Input: 21, Outcome: &got,
+	err := run(t, &sandbox.Runner{},
+		sandbox.Work{Task: "double", Input: 21, Outcome: &got,
 			Progress: func(p int, s string) { heard = append(heard, fmt.Sprint(p, s)) }})
 	if err != nil || got != 42 || len(heard) != 1 || heard[0] != "50doubling" {
 		t.Errorf("%d, %v, %v", got, heard, err)
@@ -125,11 +125,11 @@ func TestOutcomeAndProgress(t *testing.T) {
 
 func TestFilesGoBothWays(t *testing.T) {
 	var got []string
-	err := run(t, &apart.Runner{},
-		apart.Work{Task: "ask", Outcome: &got,
-			Answers: map[string]apart.Answer{"file": func(_ context.Context, in json.RawMessage, _ *os.File) (any,
-				*apart.File, error) {
-				f, err := apart.Temporary()
+	err := run(t, &sandbox.Runner{},
+		sandbox.Work{Task: "ask", Outcome: &got,
+			Answers: map[string]sandbox.Answer{"file": func(_ context.Context, in json.RawMessage, _ *os.File) (any,
+				*sandbox.File, error) {
+				f, err := sandbox.Temporary()
 				if err != nil {
 					return nil, nil, err
 				}
@@ -137,44 +137,44 @@ func TestFilesGoBothWays(t *testing.T) {
 				if err == nil {
 					_, err = f.Seek(0, io.SeekStart)
 				}
-				return nil, &apart.File{File: f}, err
+				return nil, &sandbox.File{File: f}, err
 			}}})
 	if err != nil || len(got) != 20 || got[7] != "file 7" {
 		t.Errorf("%q, %v", got, err)
 	}
 	var content string
 	var long string
-	err = run(t, &apart.Runner{},
-		apart.Work{Task: "give",
-			Answers: map[string]apart.Answer{"take": func(_ context.Context, in json.RawMessage, f *os.File) (any,
-				*apart.File, error) {
+	err = run(t, &sandbox.Runner{},
+		sandbox.Work{Task: "give",
+			Answers: map[string]sandbox.Answer{"take": func(_ context.Context, in json.RawMessage, f *os.File) (any,
+				*sandbox.File, error) {
 				b, err := io.ReadAll(io.NewSectionReader(f, 0, 100))
 				content = string(b)
 				return nil, nil, errors.Join(err, json.Unmarshal(in, &long))
 			}}})
-	if err != nil || content != "made apart" || len(long) != 500_000 {
+	if err != nil || content != "made in a child" || len(long) != 500_000 {
 		t.Errorf("%q, %d bytes, %v", content, len(long), err)
 	}
 }
 
 func TestErrorsStayWhatTheyAre(t *testing.T) {
-	err := run(t, &apart.Runner{}, apart.Work{Task: "refuse"})
+	err := run(t, &sandbox.Runner{}, sandbox.Work{Task: "refuse"})
 	var refused *evidence.Error
 	if !errors.As(err, &refused) || refused.Error() != "a.etl: it is bad (line 3): the cause; mend it" ||
 		refused.Code != "bad" {
 		t.Errorf("%v", err)
 	}
 	away := errors.New("the database is away")
-	err = run(t, &apart.Runner{},
-		apart.Work{Task: "fail",
-			Answers: map[string]apart.Answer{"broken": func(context.Context, json.RawMessage, *os.File) (any, *apart.File,
+	err = run(t, &sandbox.Runner{},
+		sandbox.Work{Task: "fail",
+			Answers: map[string]sandbox.Answer{"broken": func(context.Context, json.RawMessage, *os.File) (any, *sandbox.File,
 				error) {
 				return nil, nil, away
 			}}})
 	if !errors.Is(err, away) {
 		t.Errorf("%v", err)
 	}
-	if err := run(t, &apart.Runner{}, apart.Work{Task: "nothing"}); err == nil {
+	if err := run(t, &sandbox.Runner{}, sandbox.Work{Task: "nothing"}); err == nil {
 		t.Error("a task that nobody knows")
 	}
 }
@@ -184,15 +184,15 @@ func TestWhatEndsAProcess(t *testing.T) {
 		t.Skip("it takes seconds")
 	}
 	for task, test := range map[string]struct {
-		runner *apart.Runner
+		runner *sandbox.Runner
 		want   string
 	}{
-		"panic": {&apart.Runner{Time: time.Hour}, apart.CodeCrashed},
-		"spin":  {&apart.Runner{Time: 3 * time.Second}, apart.CodeExpensive},
-		"still": {&apart.Runner{Time: time.Hour, Still: 3 * time.Second}, apart.CodeStuck},
+		"panic": {&sandbox.Runner{Time: time.Hour}, sandbox.CodeCrashed},
+		"spin":  {&sandbox.Runner{Time: 3 * time.Second}, sandbox.CodeExpensive},
+		"still": {&sandbox.Runner{Time: time.Hour, Still: 3 * time.Second}, sandbox.CodeStuck},
 	} {
-		var ended *apart.ProcessError
-		if err := run(t, test.runner, apart.Work{Task: task}); !errors.As(err, &ended) || ended.Code != test.want {
+		var ended *sandbox.ProcessError
+		if err := run(t, test.runner, sandbox.Work{Task: task}); !errors.As(err, &ended) || ended.Code != test.want {
 			t.Errorf("%s: %v, want %s", task, err, test.want)
 		}
 	}
@@ -201,7 +201,7 @@ func TestWhatEndsAProcess(t *testing.T) {
 			continue
 		}
 		var exceeded *memory.LimitError
-		if err := run(t, &apart.Runner{Memory: 64 << 20, Time: time.Hour}, apart.Work{Task: task}); !errors.As(err,
+		if err := run(t, &sandbox.Runner{Memory: 64 << 20, Time: time.Hour}, sandbox.Work{Task: task}); !errors.As(err,
 			&exceeded) || exceeded.Limit != 64<<20 {
 			t.Errorf("%s: %v", task, err)
 		}
@@ -212,21 +212,21 @@ func TestContextEndsTheProcess(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	left := errors.New("the client left")
 	time.AfterFunc(200*time.Millisecond, func() { cancel(left) })
-	if err := (&apart.Runner{}).Run(ctx, apart.Work{Task: "spin"}); !errors.Is(err, left) {
+	if err := (&sandbox.Runner{}).Run(ctx, sandbox.Work{Task: "spin"}); !errors.Is(err, left) {
 		t.Errorf("%v", err)
 	}
 }
 
 // In a runner with two slots, a third piece of work waits until another ends or its own context does.
 func TestAtOnce(t *testing.T) {
-	r := &apart.Runner{AtOnce: 2}
+	r := &sandbox.Runner{AtOnce: 2}
 	ctx, stop := context.WithCancel(t.Context())
 	asked, ended := make(chan bool), make(chan error)
 	for range 2 {
 		go func() {
-			ended <- r.Run(ctx, apart.Work{Task: "give",
-				Answers: map[string]apart.Answer{"take": func(ctx context.Context, _ json.RawMessage, _ *os.File) (any,
-					*apart.File, error) {
+			ended <- r.Run(ctx, sandbox.Work{Task: "give",
+				Answers: map[string]sandbox.Answer{"take": func(ctx context.Context, _ json.RawMessage, _ *os.File) (any,
+					*sandbox.File, error) {
 					asked <- true
 					<-ctx.Done()
 					return nil, nil, ctx.Err()
@@ -237,7 +237,7 @@ func TestAtOnce(t *testing.T) {
 	<-asked
 	soon, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := r.Run(soon, apart.Work{Task: "double", Input: 1}); !errors.Is(err, context.DeadlineExceeded) {
+	if err := r.Run(soon, sandbox.Work{Task: "double", Input: 1}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a third one: %v", err)
 	}
 	stop()
@@ -246,7 +246,7 @@ func TestAtOnce(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := r.Run(t.Context(), apart.Work{Task: "double", Input: 1}); err != nil {
+	if err := r.Run(t.Context(), sandbox.Work{Task: "double", Input: 1}); err != nil {
 		t.Errorf("when the slots are free: %v", err)
 	}
 }
@@ -257,7 +257,7 @@ func TestConfined(t *testing.T) {
 	}
 	t.Setenv("HEAPDRIFT_DATABASE_URL", "postgres://somebody")
 	var got map[string]string
-	if err := run(t, &apart.Runner{}, apart.Work{Task: "look around", Outcome: &got}); err != nil {
+	if err := run(t, &sandbox.Runner{}, sandbox.Work{Task: "look around", Outcome: &got}); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(got["dial"], "operation not permitted") ||

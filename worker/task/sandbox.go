@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"heapdrift/internal/apart"
+	"heapdrift/internal/sandbox"
 )
 
 // The names of tasks and of what they ask.
@@ -23,17 +23,17 @@ const (
 	askNames    = "names"
 )
 
-// Apart are the tasks as processes of their own know them.
-func Apart() map[string]apart.Task {
-	return map[string]apart.Task{
-		taskRead: func(ctx context.Context, parent *apart.Parent, input json.RawMessage) (any, error) {
+// Sandboxed are the tasks by the names that child processes know them by.
+func Sandboxed() map[string]sandbox.Task {
+	return map[string]sandbox.Task{
+		taskRead: func(ctx context.Context, parent *sandbox.Parent, input json.RawMessage) (any, error) {
 			var t Read
 			if err := json.Unmarshal(input, &t); err != nil {
 				return nil, err
 			}
 			return t.Do(ctx, &remote{parent: parent})
 		},
-		taskName: func(ctx context.Context, parent *apart.Parent, input json.RawMessage) (any, error) {
+		taskName: func(ctx context.Context, parent *sandbox.Parent, input json.RawMessage) (any, error) {
 			var t Name
 			if err := json.Unmarshal(input, &t); err != nil {
 				return nil, err
@@ -44,19 +44,19 @@ func Apart() map[string]apart.Task {
 }
 
 // RunRead reads evidence: in a process of its own, or in this one where runner is nil.
-func RunRead(ctx context.Context, runner *apart.Runner, t Read, h Host) (covered []int, err error) {
+func RunRead(ctx context.Context, runner *sandbox.Runner, t Read, h Host) (covered []int, err error) {
 	if runner == nil {
 		return t.Do(ctx, h)
 	}
 	err = runner.Run(ctx,
-		apart.Work{Task: taskRead, Input: t, Answers: answers(h), Progress: h.Progress, Outcome: &covered})
+		sandbox.Work{Task: taskRead, Input: t, Answers: answers(h), Progress: h.Progress, Outcome: &covered})
 	return covered, err
 }
 
 // RunName names frames: in a process of its own, or in this one where runner is nil.
-func RunName(ctx context.Context, runner *apart.Runner, t Name, h Host) error {
+func RunName(ctx context.Context, runner *sandbox.Runner, t Name, h Host) error {
 	if runner == nil {
 		return t.Do(ctx, h)
 	}
-	return runner.Run(ctx, apart.Work{Task: taskName, Input: t, Answers: answers(h), Progress: h.Progress})
+	return runner.Run(ctx, sandbox.Work{Task: taskName, Input: t, Answers: answers(h), Progress: h.Progress})
 }

@@ -1,4 +1,4 @@
-package apart
+package sandbox
 
 import (
 	"encoding/json"
@@ -28,8 +28,8 @@ type message struct {
 	Body    json.RawMessage `json:"body,omitempty"`
 	Fault   *fault          `json:"fault,omitempty"`
 	Percent int             `json:"percent,omitempty"`
-	Apart   bool            `json:"apart,omitempty"` // the first file is the body
-	Limit   int64           `json:"limit,omitempty"` // of memory, with a task
+	AsFile  bool            `json:"as_file,omitempty"` // the first file is the body
+	Limit   int64           `json:"limit,omitempty"`   // of memory, with a task
 
 	content any // of a message that is sent: what Body becomes the JSON of; nil for none
 	file    *os.File
@@ -52,11 +52,11 @@ func newWire(f *os.File) (*wire, error) {
 	defer func() { _ = f.Close() }() // the connection has a descriptor of its own
 	c, err := net.FileConn(f)
 	if err != nil {
-		return nil, fmt.Errorf("apart: socket: %w", err)
+		return nil, fmt.Errorf("sandbox: socket: %w", err)
 	}
 	conn, ok := c.(*net.UnixConn)
 	if !ok {
-		return nil, errors.Join(errors.New("apart: the socket is not of the system"), c.Close())
+		return nil, errors.Join(errors.New("sandbox: the socket is not of the system"), c.Close())
 	}
 	return &wire{conn: conn}, nil
 }
@@ -65,7 +65,7 @@ func newWire(f *os.File) (*wire, error) {
 func (w *wire) send(m message) (err error) {
 	if m.content != nil {
 		if m.Body, err = json.Marshal(m.content); err != nil {
-			return fmt.Errorf("apart: %s: %w", m.Kind, err)
+			return fmt.Errorf("sandbox: %s: %w", m.Kind, err)
 		}
 	}
 	var files []*os.File
@@ -75,7 +75,7 @@ func (w *wire) send(m message) (err error) {
 			return err
 		}
 		defer func() { _ = f.Close() }()
-		m.Body, m.Apart, files = nil, true, []*os.File{f}
+		m.Body, m.AsFile, files = nil, true, []*os.File{f}
 	}
 	if m.Fault != nil && len(m.Fault.Text) > maxBody/4 {
 		m.Fault.Text = m.Fault.Text[:maxBody/4]
@@ -88,7 +88,7 @@ func (w *wire) send(m message) (err error) {
 		err = fmt.Errorf("%d bytes are too many", len(packet))
 	}
 	if err != nil {
-		return fmt.Errorf("apart: %s: %w", m.Kind, err)
+		return fmt.Errorf("sandbox: %s: %w", m.Kind, err)
 	}
 	fds := make([]int, len(files))
 	for i, f := range files {
@@ -101,7 +101,7 @@ func (w *wire) send(m message) (err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if _, _, err := w.conn.WriteMsgUnix(packet, rights, nil); err != nil {
-		return fmt.Errorf("apart: send %s: %w", m.Kind, err)
+		return fmt.Errorf("sandbox: send %s: %w", m.Kind, err)
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func (w *wire) receive(packet []byte) (message, error) {
 	rights := make([]byte, syscall.CmsgSpace(2*4))
 	n, have, _, _, err := w.conn.ReadMsgUnix(packet, rights)
 	if err != nil {
-		return message{}, fmt.Errorf("apart: receive: %w", err)
+		return message{}, fmt.Errorf("sandbox: receive: %w", err)
 	}
 	files := filesOf(rights[:have])
 	if n == 0 {
@@ -121,9 +121,9 @@ func (w *wire) receive(packet []byte) (message, error) {
 	var m message
 	if err := json.Unmarshal(packet[:n], &m); err != nil {
 		closeAll(files)
-		return message{}, fmt.Errorf("apart: receive: %w", err)
+		return message{}, fmt.Errorf("sandbox: receive: %w", err)
 	}
-	if m.Apart && len(files) > 0 {
+	if m.AsFile && len(files) > 0 {
 		m.Body, err = io.ReadAll(io.NewSectionReader(files[0], 0, maxApart))
 		_ = files[0].Close()
 		files = files[1:]
@@ -167,7 +167,7 @@ func fileOf(content []byte) (*os.File, error) {
 		return nil, err
 	}
 	if _, err := f.Write(content); err != nil {
-		return nil, errors.Join(fmt.Errorf("apart: temporary file: %w", err), f.Close())
+		return nil, errors.Join(fmt.Errorf("sandbox: temporary file: %w", err), f.Close())
 	}
 	return f, nil
 }

@@ -1,4 +1,4 @@
-package apart
+package sandbox
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 	"heapdrift/internal/memory"
 )
 
-// Supported says that this system can do work apart.
+// Supported says that this system can run child processes.
 const Supported = true
 
 // self is this program even where its file has been replaced by a newer version.
@@ -32,7 +32,7 @@ func (r *Runner) Run(ctx context.Context, work Work) error {
 		return context.Cause(ctx) //nolint:wrapcheck // the caller's own
 	}
 	if !prepared.Load() {
-		return errors.New("apart: the program does not call Main")
+		return errors.New("sandbox: the program does not call Main")
 	}
 	leave, err := r.enter(ctx)
 	if err != nil {
@@ -71,7 +71,7 @@ func (r *Runner) Run(ctx context.Context, work Work) error {
 }
 
 // errGone says that the child is gone without a last message.
-var errGone = errors.New("apart: the process is gone")
+var errGone = errors.New("sandbox: the process is gone")
 
 // ended says why a child is gone.
 func (r *Runner) ended(c *child, state *os.ProcessState) error {
@@ -80,7 +80,7 @@ func (r *Runner) ended(c *child, state *os.ProcessState) error {
 	}
 	said := c.stderr.String()
 	if r.Log != nil {
-		r.Log.Error("apart: a process ended before its task did", "task", c.work.Task, "state", state.String(), "said", said)
+		r.Log.Error("sandbox: a process ended before its task did", "task", c.work.Task, "state", state.String(), "said", said)
 	}
 	if strings.Contains(said, "out of memory") || strings.Contains(said, "cannot allocate memory") {
 		return &memory.LimitError{Limit: c.limit}
@@ -109,7 +109,7 @@ type child struct {
 func (r *Runner) start(ctx context.Context, work Work, limit memory.Size) (*child, error) {
 	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_SEQPACKET|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0)
 	if err != nil {
-		return nil, fmt.Errorf("apart: sockets: %w", err)
+		return nil, fmt.Errorf("sandbox: sockets: %w", err)
 	}
 	theirs := os.NewFile(uintptr(pair[1]), "child")
 	defer func() { _ = theirs.Close() }()
@@ -126,7 +126,7 @@ func (r *Runner) start(ctx context.Context, work Work, limit memory.Size) (*chil
 	c.cmd.ExtraFiles = []*os.File{theirs}
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what stops the parent from a terminal does not stop it
 	if err := c.cmd.Start(); err != nil {
-		return nil, errors.Join(fmt.Errorf("apart: start a process: %w", err), w.conn.Close())
+		return nil, errors.Join(fmt.Errorf("sandbox: start a process: %w", err), w.conn.Close())
 	}
 	if err := w.send(message{Kind: kindTask, Name: work.Task, Limit: int64(limit), content: work.Input}); err != nil {
 		c.kill()
@@ -184,7 +184,7 @@ func (c *child) end(m message) error {
 		return nil
 	}
 	if err := json.Unmarshal(m.Body, c.work.Outcome); err != nil {
-		return fmt.Errorf("apart: outcome of %s: %w", c.work.Task, err)
+		return fmt.Errorf("sandbox: outcome of %s: %w", c.work.Task, err)
 	}
 	return nil
 }
@@ -215,12 +215,12 @@ func (c *child) reply(ctx context.Context, m message) (output any, give *File, e
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("apart: answer to %s: panic: %v", m.Name, p)
+			err = fmt.Errorf("sandbox: answer to %s: panic: %v", m.Name, p)
 		}
 	}()
 	answer := c.work.Answers[m.Name]
 	if answer == nil {
-		return nil, nil, fmt.Errorf("apart: nobody answers %q", m.Name)
+		return nil, nil, fmt.Errorf("sandbox: nobody answers %q", m.Name)
 	}
 	return answer(ctx, m.Body, m.file)
 }
@@ -263,7 +263,7 @@ func (r *Runner) watch(c *child) {
 func (c *child) stop(log *slog.Logger, e *ProcessError) {
 	if c.stopped.CompareAndSwap(nil, e) {
 		if log != nil {
-			log.Warn("apart: ended a process", "task", c.work.Task, "code", e.Code, "why", e.Message)
+			log.Warn("sandbox: ended a process", "task", c.work.Task, "code", e.Code, "why", e.Message)
 		}
 		c.kill()
 	}

@@ -1,4 +1,4 @@
-package apart
+package sandbox
 
 import (
 	"context"
@@ -53,7 +53,7 @@ func serve(tasks map[string]Task) error {
 	}
 	task := tasks[m.Name]
 	if task == nil {
-		return fmt.Errorf("apart: no task %q", m.Name)
+		return fmt.Errorf("sandbox: no task %q", m.Name)
 	}
 	if err := confine(m.Limit); err != nil {
 		return err
@@ -117,7 +117,7 @@ func (p *Parent) Ask(ctx context.Context, q Question) (*os.File, error) {
 			return m.file, nil
 		}
 		if err := json.Unmarshal(m.Body, q.Output); err != nil {
-			err = fmt.Errorf("apart: answer to %s: %w", q.Name, err)
+			err = fmt.Errorf("sandbox: answer to %s: %w", q.Name, err)
 			if m.file != nil {
 				err = errors.Join(err, m.file.Close())
 			}

@@ -1,4 +1,4 @@
-package apart
+package sandbox
 
 import (
 	"fmt"
@@ -34,11 +34,11 @@ func confine(limit int64) error {
 	} {
 		var have unix.Rlimit
 		if err := unix.Getrlimit(l.resource, &have); err != nil {
-			return fmt.Errorf("apart: limit %d: %w", l.resource, err)
+			return fmt.Errorf("sandbox: limit %d: %w", l.resource, err)
 		}
 		most := min(l.most, have.Max)
 		if err := unix.Setrlimit(l.resource, &unix.Rlimit{Cur: most, Max: most}); err != nil {
-			return fmt.Errorf("apart: limit %d: %w", l.resource, err)
+			return fmt.Errorf("sandbox: limit %d: %w", l.resource, err)
 		}
 	}
 	if !seccomp.Supported() {
@@ -49,7 +49,7 @@ func confine(limit int64) error {
 		Syscalls:      []seccomp.SyscallGroup{{Action: seccomp.ActionErrno, Names: forbidden}},
 	}})
 	if err != nil { // a container may forbid it; the limits and the parent's watch remain
-		fmt.Fprintln(os.Stderr, "apart: no filter of system calls:", err)
+		fmt.Fprintln(os.Stderr, "sandbox: no filter of system calls:", err)
 	}
 	return nil
 }

@@ -1,10 +1,10 @@
-// Package apart does work in a child process: this program once more, without the network, without the environment of
+// Package sandbox does work in a child process: this program once more, without the network, without the environment of
 // its parent, and with limits of processor time and memory. In comes a Task and its input; out go its answers and
 // files, or a *ProcessError. A panic or a decompression bomb in the child fails that task alone.
 //
 // The two processes talk over a pair of sockets. The parent sends a task; the child asks for what it needs and hands
 // over what it makes, mostly as open files; its last message says how the task ended.
-package apart
+package sandbox
 
 import (
 	"context"
@@ -26,8 +26,8 @@ const (
 	CodeStuck     = "reader-stuck"     // it did nothing for a long time
 )
 
-// ErrUnsupported says that this system has no way to do work apart.
-var ErrUnsupported = errors.New("apart: work in a process of its own needs Linux")
+// ErrUnsupported says that this system has no way to run child processes.
+var ErrUnsupported = errors.New("sandbox: work in a process of its own needs Linux")
 
 // A ProcessError is the error of a process that ended before its task did.
 type ProcessError struct {

@@ -9,9 +9,9 @@ import (
 
 	"heapdrift/ingest"
 	"heapdrift/ingest/evidence"
-	"heapdrift/internal/apart"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/memory"
+	"heapdrift/internal/sandbox"
 	"heapdrift/internal/symbols"
 )
 
@@ -30,12 +30,12 @@ type symbolUpload struct {
 	MaxBytes int64  `json:"max_bytes"` // that it may unpack to; 0 for no limit
 }
 
-// Apart are the tasks of intake that run in processes of their own: the inspection of packed files and of symbols.
-func Apart() map[string]apart.Task {
-	return map[string]apart.Task{taskInspect: inspectApart, taskSort: sortApart}
+// Sandboxed are the tasks of intake that run in processes of their own: the inspection of packed files and of symbols.
+func Sandboxed() map[string]sandbox.Task {
+	return map[string]sandbox.Task{taskInspect: inspectApart, taskSort: sortApart}
 }
 
-func inspectApart(ctx context.Context, parent *apart.Parent, input json.RawMessage) (any, error) {
+func inspectApart(ctx context.Context, parent *sandbox.Parent, input json.RawMessage) (any, error) {
 	var name string
 	if err := json.Unmarshal(input, &name); err != nil {
 		return nil, fmt.Errorf("intake: task: %w", err)
@@ -49,15 +49,15 @@ func inspectApart(ctx context.Context, parent *apart.Parent, input json.RawMessa
 }
 
 // uploaded is the file that a task is about.
-func uploaded(ctx context.Context, parent *apart.Parent) (apart.Content, error) {
-	f, err := parent.Ask(ctx, apart.Question{Name: askOpen})
+func uploaded(ctx context.Context, parent *sandbox.Parent) (sandbox.Content, error) {
+	f, err := parent.Ask(ctx, sandbox.Question{Name: askOpen})
 	if err != nil {
 		return nil, err
 	}
-	return apart.Opened(f)
+	return sandbox.Opened(f)
 }
 
-func sortApart(ctx context.Context, parent *apart.Parent, input json.RawMessage) (any, error) {
+func sortApart(ctx context.Context, parent *sandbox.Parent, input json.RawMessage) (any, error) {
 	var upload symbolUpload
 	if err := json.Unmarshal(input, &upload); err != nil {
 		return nil, fmt.Errorf("intake: task: %w", err)
@@ -68,14 +68,14 @@ func sortApart(ctx context.Context, parent *apart.Parent, input json.RawMessage)
 	}
 	defer func() { _ = content.Close() }() // read only
 	s := upload.sorting(content, func(ctx context.Context, id symbols.Identity, file *os.File) error {
-		_, err := parent.Ask(ctx, apart.Question{Name: askKeep, Input: id, File: file})
+		_, err := parent.Ask(ctx, sandbox.Question{Name: askKeep, Input: id, File: file})
 		return err
 	})
 	err = s.sort(ctx)
 	return s.found, err
 }
 
-func (u symbolUpload) sorting(content apart.Content,
+func (u symbolUpload) sorting(content sandbox.Content,
 	keep func(context.Context, symbols.Identity, *os.File) error) *sorting {
 	return &sorting{name: u.Name, content: content, left: u.MaxBytes, limited: u.MaxBytes > 0, keep: keep}
 }
@@ -83,14 +83,14 @@ func (u symbolUpload) sorting(content apart.Content,
 // sortSymbols looks through an upload of symbols: in a process of its own where there are such.
 func (in *Intake) sortSymbols(ctx context.Context, upload symbolUpload, content blob.Reader,
 	keep func(context.Context, symbols.Identity, *os.File) error) (found sortResult, err error) {
-	if in.Apart == nil {
+	if in.Sandbox == nil {
 		s := upload.sorting(content, keep)
 		err = s.sort(ctx)
 		return s.found, err
 	}
-	err = in.Apart.Run(ctx, apart.Work{Task: taskSort, Input: upload, Outcome: &found, Answers: map[string]apart.Answer{
+	err = in.Sandbox.Run(ctx, sandbox.Work{Task: taskSort, Input: upload, Outcome: &found, Answers: map[string]sandbox.Answer{
 		askOpen: opens(content),
-		askKeep: func(ctx context.Context, input json.RawMessage, file *os.File) (any, *apart.File, error) {
+		askKeep: func(ctx context.Context, input json.RawMessage, file *os.File) (any, *sandbox.File, error) {
 			var id symbols.Identity
 			if err := json.Unmarshal(input, &id); err != nil {
 				return nil, nil, fmt.Errorf("intake: answer: %w", err)
@@ -103,22 +103,22 @@ func (in *Intake) sortSymbols(ctx context.Context, upload symbolUpload, content 
 
 // inspectPacked says which format a file in an archive is of: in a process of its own.
 func (in *Intake) inspectPacked(ctx context.Context, content blob.Reader, name string) (kind evidence.Kind, err error) {
-	err = in.Apart.Run(ctx,
-		apart.Work{Task: taskInspect, Input: name, Outcome: &kind, Answers: map[string]apart.Answer{askOpen: opens(content)}})
+	err = in.Sandbox.Run(ctx,
+		sandbox.Work{Task: taskInspect, Input: name, Outcome: &kind, Answers: map[string]sandbox.Answer{askOpen: opens(content)}})
 	return kind, ended(err, name)
 }
 
 // opens hands content over, which the function that opened it closes.
-func opens(content blob.Reader) apart.Answer {
-	return func(ctx context.Context, _ json.RawMessage, _ *os.File) (any, *apart.File, error) {
+func opens(content blob.Reader) sandbox.Answer {
+	return func(ctx context.Context, _ json.RawMessage, _ *os.File) (any, *sandbox.File, error) {
 		if here, ok := content.(blob.LocalFile); ok {
-			return nil, &apart.File{File: here.Descriptor(), Close: func() error { return nil }}, nil
+			return nil, &sandbox.File{File: here.Descriptor(), Close: func() error { return nil }}, nil
 		}
 		f, err := blob.Local(ctx, openContent{content})
 		if err != nil {
 			return nil, nil, err
 		}
-		return nil, &apart.File{File: f.Descriptor(), Close: f.Close}, nil
+		return nil, &sandbox.File{File: f.Descriptor(), Close: f.Close}, nil
 	}
 }
 
@@ -129,7 +129,7 @@ func (openContent) Close() error { return nil }
 
 // ended refuses a file whose process ended before the inspection did: intake takes no file that it could not inspect.
 func ended(err error, name string) error {
-	var e *apart.ProcessError
+	var e *sandbox.ProcessError
 	if errors.As(err, &e) {
 		return &evidence.Error{Code: e.Code, File: name, Message: e.Message, Do: "unpack it and send what is in it"}
 	}

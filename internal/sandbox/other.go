@@ -1,13 +1,13 @@
 //go:build !linux
 
-package apart
+package sandbox
 
 import (
 	"context"
 	"os"
 )
 
-// Supported says that this system can do work apart.
+// Supported says that this system can run child processes.
 const Supported = false
 
 // Main does nothing: no process is a child here.

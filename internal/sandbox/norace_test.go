@@ -1,5 +1,5 @@
 //go:build !race
 
-package apart_test
+package sandbox_test
 
 const underRace = false

@@ -1,4 +1,4 @@
-package apart
+package sandbox
 
 import (
 	"bytes"
@@ -18,18 +18,18 @@ const clockTick = 10 * time.Millisecond
 func processorTime(pid int) (time.Duration, error) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
-		return 0, fmt.Errorf("apart: %w", err)
+		return 0, fmt.Errorf("sandbox: %w", err)
 	}
 	// The second field is a name in brackets that may hold anything.
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	if len(fields) < 13 {
-		return 0, errors.New("apart: /proc/PID/stat has too few fields")
+		return 0, errors.New("sandbox: /proc/PID/stat has too few fields")
 	}
 	var ticks int64
 	for _, f := range fields[11:13] {
 		n, err := strconv.ParseInt(f, 10, 64)
 		if err != nil {
-			return 0, fmt.Errorf("apart: /proc/PID/stat: %w", err)
+			return 0, fmt.Errorf("sandbox: /proc/PID/stat: %w", err)
 		}
 		ticks += n
 	}

@@ -1,4 +1,4 @@
-package apart
+package sandbox
 
 import (
 	"errors"
@@ -8,12 +8,12 @@ import (
 
 // Temporary is a new file that no folder lists: it is gone when both processes have closed it.
 func Temporary() (*os.File, error) {
-	f, err := os.CreateTemp("", "heapdrift-apart-*")
+	f, err := os.CreateTemp("", "heapdrift-sandbox-*")
 	if err != nil {
-		return nil, fmt.Errorf("apart: temporary file: %w", err)
+		return nil, fmt.Errorf("sandbox: temporary file: %w", err)
 	}
 	if err := os.Remove(f.Name()); err != nil {
-		return nil, errors.Join(fmt.Errorf("apart: temporary file: %w", err), f.Close())
+		return nil, errors.Join(fmt.Errorf("sandbox: temporary file: %w", err), f.Close())
 	}
 	return f, nil
 }
