@@ -105,7 +105,7 @@ func TestPushToAServer(t *testing.T) {
 	code, stdout, stderr := pushed(t.Context(), t, with(photo, one)...)
 	if code != exitInput || stdout != "" ||
 		!strings.Contains(stderr, "refused  "+photo+"  the server answers 415 Unsupported Media Type: unknown-format: ") ||
-		!strings.Contains(stderr, "sent     "+one) || !strings.Contains(stderr, "there is no verdict") ||
+		!strings.Contains(stderr, "sent     "+one) || !strings.Contains(stderr, "; no verdict") ||
 		strings.Contains(stderr, "warning  ") {
 		t.Errorf("a photo ends with %d\n%s\n%s", code, stdout, stderr)
 	}
@@ -184,7 +184,7 @@ func TestPushWithTokens(t *testing.T) {
 		{"a token that may upload", tokenFor(t, db, "shop", accounts.ScopeUpload), "shop",
 			exitInconclusive, "sent     " + one},
 		{"a token of another project", tokenFor(t, db, "other", accounts.ScopeAdmin), "shop", exitInput,
-			`no project "shop", or the token is of another project`},
+			`no project "shop", or the token is not one of it`},
 		{"a project that is not there", tokenFor(t, db, "shop", accounts.ScopeAdmin), "shopp", exitInput,
 			`the server has no project "shopp"`},
 		{"a token that may read", tokenFor(t, db, "shop", accounts.ScopeRead), "shop", exitInput,

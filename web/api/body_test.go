@@ -49,7 +49,7 @@ func TestBodyErrors(t *testing.T) {
 		"nothing comes":               {bodyReader{err: timeout}, 0, false, false, 408, problem.CodeStalled, "nothing came for 30s", 1},
 		"the server ends meanwhile":   {bodyReader{err: timeout}, 0, false, true, 503, problem.CodeClosing, "shutting down", 1},
 		"the server has ended":        {bodyReader{bytes: 5}, 0, true, false, 503, problem.CodeClosing, "shutting down", 0},
-		"hardly anything comes":       {bodyReader{bytes: 5}, time.Minute, false, false, 408, problem.CodeStalled, "less than", 1},
+		"hardly anything comes":       {bodyReader{bytes: 5}, time.Minute, false, false, 408, problem.CodeStalled, "fewer than 1024 bytes", 1},
 		"the connection breaks":       {bodyReader{err: io.ErrUnexpectedEOF}, 0, false, false, 400, problem.CodeBroken, "broke", 1},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -178,7 +178,7 @@ func TestTriageForm(t *testing.T) {
 	if status, page := s.fill(path, "version", "0", "do", "assign", "assignee", "carol"); status != http.StatusConflict {
 		t.Errorf("a form of an old page: %d", status)
 	} else {
-		has(t, page, `aria-label="bob"`, "somebody else changed it meanwhile")
+		has(t, page, `aria-label="bob"`, "another user changed it first")
 	}
 	status, location := s.fill(path+"/comments", "text", "it is <b>the</b> cache\r\nsee there", "actor", "")
 	if status != http.StatusSeeOther || location != path+"#comments" {

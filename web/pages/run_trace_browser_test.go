@@ -97,7 +97,7 @@ func TestTraceWindowByKeys(t *testing.T) {
 	b.is(`document.dispatchEvent(new CustomEvent("htmx:afterSettle"))`) // the answer to an earlier request
 	b.do(cdp.KeyEvent(".5\r"))
 	b.see(`location.search === "?from=45.5&to=60" && document.querySelector("[data-end=from]").getAttribute("aria-valuenow") === "45.5"`)
-	b.see(`document.querySelector("#totals").innerText.includes("ended at 57.5 s")`)
+	b.see(`document.querySelector("#totals").innerText.includes("exited at 57.5 s")`)
 	b.do(press(`//nav[@aria-label="Windows to choose"]/a[text()="Before exit"]`))
 	b.see(`location.search === "" && document.querySelector("nav[aria-label='Windows to choose'] [aria-current]").innerText === "Before exit"`)
 	b.see(`document.querySelector("#totals tbody tr:nth-child(2) td:nth-child(2)").innerText.includes("+20.0 MB")`)
