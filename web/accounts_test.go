@@ -120,7 +120,7 @@ func TestFirstAccount(t *testing.T) {
 	}
 	ada.h = s.Handler()
 	if body := ada.want(ada.send("GET", "/account"), 200, "").Body.String(); !strings.Contains(body, "/projects/old") ||
-		!strings.Contains(body, "administer the server") {
+		!strings.Contains(body, "you are a server admin") {
 		t.Errorf("%s", body)
 	}
 	nobody.want(nobody.send("GET", "/projects/old?scenario=x"), 303, "/login?next=%2Fprojects%2Fold%3Fscenario%3Dx")
@@ -372,7 +372,7 @@ func TestLogInByIssuer(t *testing.T) {
 	first := visit(t, s)
 	first.want(first.send("POST", setupLink(t, opt.Store), "name", "cara", "password", password,
 		"again", password), 303, "/")
-	if body := first.send("GET", "/login").Body.String(); !strings.Contains(body, "Log in by Shop ID") {
+	if body := first.send("GET", "/login").Body.String(); !strings.Contains(body, "Log in with Shop ID") {
 		t.Error("the page of log-ins does not offer the provider")
 	}
 

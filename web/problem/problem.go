@@ -16,12 +16,12 @@ import (
 	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/blame"
-	"heapdrift/internal/sandbox"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/memory"
 	"heapdrift/internal/query"
+	"heapdrift/internal/sandbox"
 	"heapdrift/internal/store"
 )
 
@@ -118,9 +118,9 @@ var titles = map[string]string{
 	query.CodeBadSelection:    "The selection is wrong",
 	analysis.CodeReadAgain:    "The trace was read again",
 	memory.Code:               "The work exceeds its memory limit",
-	sandbox.CodeExpensive:       "The file costs more than files of its size",
-	sandbox.CodeCrashed:         "The reader of the file crashed",
-	sandbox.CodeStuck:           "The reader of the file made no progress",
+	sandbox.CodeExpensive:     "The file costs more than files of its size",
+	sandbox.CodeCrashed:       "The reader of the file crashed",
+	sandbox.CodeStuck:         "The reader of the file made no progress",
 }
 
 // refusedStatus is the status of a refused file: 415 where its format is not read, 422 where its content is wrong.

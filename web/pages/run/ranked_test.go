@@ -60,9 +60,9 @@ func TestConfidenceCountsCauses(t *testing.T) {
 // The heading of the growth says what is compared, and in which order the rows stand.
 func TestGrowthTitle(t *testing.T) {
 	for want, table := range map[string]*rankedTable{
-		"bytes at the last snapshot less bytes at the first; below it, how fast a leak grows. Sorted: the gravest class first, of one class the surest, then what grew most": {viewCard: &viewCard{}},
-		"bytes at the window's end less bytes at its start; below it, how fast a leak grows":                                                                                 {viewCard: &viewCard{trace: &traceView{}, listing: listing{metric: "peak"}}},
-		"bytes at the last snapshot less bytes at the first. Sorted: what leaks or grows first, then what grew most":                                                         {viewCard: &viewCard{judgedAlone: true}},
+		"bytes at the last snapshot minus bytes at the first; below: growth rate of a leak. Sorted: by severity of the class, then score, then growth": {viewCard: &viewCard{}},
+		"bytes at the window's end minus bytes at its start; below: growth rate of a leak":                                                             {viewCard: &viewCard{trace: &traceView{}, listing: listing{metric: "peak"}}},
+		"bytes at the last snapshot minus bytes at the first. Sorted: leaks and growing first, then by growth":                                         {viewCard: &viewCard{judgedAlone: true}},
 	} {
 		if got := table.growthTitle(); got != want {
 			t.Errorf("%s\nwant %s", got, want)
