@@ -8,16 +8,16 @@ const (
 	batches   = 4
 )
 
-// A handover passes operations from the goroutine that joins them to the one that asked for them.
-type handover struct {
+// A batchQueue passes operations from the goroutine that joins them to the one that asked for them.
+type batchQueue struct {
 	full  chan []Operation
 	empty chan []Operation
 	batch []Operation // being filled
 	ctx   context.Context
 }
 
-func newHandover(ctx context.Context) *handover {
-	h := &handover{full: make(chan []Operation, batches), empty: make(chan []Operation, batches), ctx: ctx}
+func newHandover(ctx context.Context) *batchQueue {
+	h := &batchQueue{full: make(chan []Operation, batches), empty: make(chan []Operation, batches), ctx: ctx}
 	h.batch = make([]Operation, 0, batchSize)
 	for range batches - 1 {
 		h.empty <- make([]Operation, 0, batchSize)
@@ -26,7 +26,7 @@ func newHandover(ctx context.Context) *handover {
 }
 
 // put passes on one operation.
-func (h *handover) put(o *Operation) error {
+func (h *batchQueue) put(o *Operation) error {
 	h.batch = append(h.batch, *o)
 	if len(h.batch) < batchSize {
 		return nil
@@ -35,7 +35,7 @@ func (h *handover) put(o *Operation) error {
 }
 
 // flush passes on the batch.
-func (h *handover) flush() error {
+func (h *batchQueue) flush() error {
 	if len(h.batch) == 0 {
 		return nil
 	}
@@ -54,7 +54,7 @@ func (h *handover) flush() error {
 }
 
 // each calls fn with every batch until there are no more. An error of fn ends what fills them.
-func (h *handover) each(stop context.CancelFunc, fn func([]Operation) error) (err error) {
+func (h *batchQueue) each(stop context.CancelFunc, fn func([]Operation) error) (err error) {
 	for batch := range h.full {
 		if err == nil {
 			if err = fn(batch); err != nil {

@@ -13,8 +13,8 @@ type brief struct {
 	flags    uint32
 }
 
-// briefOnly is the offset of frames whose brief is all there is of the event.
-const briefOnly = math.MaxUint32
+// eventOnly is the offset of frames whose brief is all there is of the event.
+const eventOnly = math.MaxUint32
 
 // A preparer does for one decoding goroutine what joining would do otherwise, with one event after the other.
 type preparer struct {
@@ -41,7 +41,7 @@ func (p *preparer) prepare(f *frame, e []byte) {
 			ok = p.event.brief(&f.brief)
 		}
 		if ok {
-			f.offset = briefOnly
+			f.offset = eventOnly
 			return
 		}
 	}

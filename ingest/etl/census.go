@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// A Class is what a census counts together. Fields that an envelope does not have are 0.
-type Class struct {
+// A CensusKey is what a census counts together. Fields that an envelope does not have are 0.
+type CensusKey struct {
 	Header   HeaderType
 	Provider GUID
 	Group    uint8
@@ -20,7 +20,7 @@ type Class struct {
 
 // A Count is how often a class of events was met.
 type Count struct {
-	Class
+	CensusKey
 	Kind    Kind
 	Events  int64
 	Bytes   int64 // with headers
@@ -34,18 +34,18 @@ const maxClasses = 1 << 16
 // Census counts the events of a trace by class, most frequent first. Events beyond the 65,536th class are counted
 // together under the zero Class. It costs one pass.
 func (t *Trace) Census(ctx context.Context) ([]Count, error) {
-	counts := map[Class]*Count{}
+	counts := map[CensusKey]*Count{}
 	var last *Count
 	err := t.Events(ctx, func(e *Event) error {
-		class := Class{Header: e.Header, Provider: e.Provider, Group: e.Group, Op: e.Op, ID: e.ID, Version: e.Version}
-		if last == nil || last.Class != class {
-			if last = counts[class]; last == nil {
+		key := CensusKey{Header: e.Header, Provider: e.Provider, Group: e.Group, Op: e.Op, ID: e.ID, Version: e.Version}
+		if last == nil || last.CensusKey != key {
+			if last = counts[key]; last == nil {
 				if len(counts) >= maxClasses {
-					class = Class{}
+					key = CensusKey{}
 				}
-				if last = counts[class]; last == nil {
-					last = &Count{Class: class, Kind: e.Kind, Least: len(e.Payload)}
-					counts[class] = last
+				if last = counts[key]; last == nil {
+					last = &Count{CensusKey: key, Kind: e.Kind, Least: len(e.Payload)}
+					counts[key] = last
 				}
 			}
 		}

@@ -34,8 +34,8 @@ type imageKey struct {
 	process uint32
 }
 
-// A shelf holds the images of all processes.
-type shelf struct {
+// A imageTable holds the images of all processes.
+type imageTable struct {
 	open       map[imageKey]int // index into the process's images
 	identities map[imageKey][]identity
 	volumes    []Volume
@@ -43,7 +43,7 @@ type shelf struct {
 }
 
 // note takes in an image event of process p, which has number i.
-func (s *shelf) note(e *Event, im *ImageEvent, p *Process, i uint32) {
+func (s *imageTable) note(e *Event, im *ImageEvent, p *Process, i uint32) {
 	key := imageKey{im.Base, i}
 	at, known := s.open[key]
 	if known && e.Kind == KindImageLoad && p.Images[at].Load != e.Time {
@@ -71,7 +71,7 @@ func (s *shelf) note(e *Event, im *ImageEvent, p *Process, i uint32) {
 }
 
 // identify keeps an identity until the images are complete.
-func (s *shelf) identify(base uint64, process uint32, id identity) {
+func (s *imageTable) identify(base uint64, process uint32, id identity) {
 	key := imageKey{base, process}
 	list := s.identities[key]
 	for i := range list { // rundowns at start and end say the same
@@ -90,7 +90,7 @@ func (s *shelf) identify(base uint64, process uint32, id identity) {
 const maxIdentities = 64
 
 // finish gives images their identities and their paths.
-func (s *shelf) finish(all []Process) {
+func (s *imageTable) finish(all []Process) {
 	for i := range all {
 		for j := range all[i].Images {
 			image := &all[i].Images[j]

@@ -40,7 +40,7 @@ func (u *StackUse) add(with int64) {
 type joiner struct {
 	out       *JoinResult
 	processes processes
-	shelf     shelf
+	images    imageTable
 	queue     *queue
 	trace     *Trace
 	walker    walker
@@ -51,7 +51,7 @@ type joiner struct {
 	keyed     int64
 	also      KindSet
 	stacked   KindSet // kinds that have stacks: those of which one had, and those that mostly do
-	ready     *handover
+	ready     *batchQueue
 }
 
 // stackWindow is how long an operation waits for its stack, in seconds of the trace. A thread that was suspended inside
@@ -82,7 +82,7 @@ func (t *Trace) OperationBatches(ctx context.Context, opt JoinOptions,
 	j := joiner{
 		out:       &JoinResult{Stacks: newStacks()},
 		processes: processes{current: map[uint32]uint32{}},
-		shelf:     shelf{open: map[imageKey]int{}, identities: map[imageKey][]identity{}},
+		images:    imageTable{open: map[imageKey]int{}, identities: map[imageKey][]identity{}},
 		queue:     newQueue(stackWindow * int64(t.clock.frequency)),
 		trace:     t,
 		keys:      newKeys(),
@@ -151,11 +151,11 @@ func (j *joiner) take(e *Event) error {
 		j.image(e)
 	case KindSystemPaths:
 		if _, windows, ok := e.SystemPaths(); ok {
-			j.shelf.windows = windows
+			j.images.windows = windows
 		}
 	case KindVolumeMapping:
 		if v, ok := e.Volume(); ok {
-			j.shelf.volumes = append(j.shelf.volumes, v)
+			j.images.volumes = append(j.images.volumes, v)
 		}
 	case KindHeapSnapshotData:
 		j.out.HeapSnapshots++
@@ -286,12 +286,12 @@ func (j *joiner) image(e *Event) {
 	switch e.Kind {
 	case KindImageID:
 		if id, ok := e.ImageID(); ok {
-			j.shelf.identify(id.Base, j.processes.at(id.PID), identity{stamp: e.Stamp, id: id, kind: e.Kind})
+			j.images.identify(id.Base, j.processes.at(id.PID), identity{stamp: e.Stamp, id: id, kind: e.Kind})
 			return
 		}
 	case KindImageRSDS:
 		if r, ok := e.ImageRSDS(); ok {
-			j.shelf.identify(r.Base, j.processes.at(r.PID), identity{stamp: e.Stamp, rsds: r, kind: e.Kind})
+			j.images.identify(r.Base, j.processes.at(r.PID), identity{stamp: e.Stamp, rsds: r, kind: e.Kind})
 			return
 		}
 	default:
@@ -302,7 +302,7 @@ func (j *joiner) image(e *Event) {
 			if e.Kind == KindImageLoad {
 				i = j.processes.alive(im.PID)
 			}
-			j.shelf.note(e, &im, &j.processes.all[i], i)
+			j.images.note(e, &im, &j.processes.all[i], i)
 			return
 		}
 	}
@@ -312,8 +312,8 @@ func (j *joiner) image(e *Event) {
 // finish completes what could not be known before the end.
 func (j *joiner) finish() {
 	j.out.Processes = j.processes.all
-	j.shelf.finish(j.out.Processes)
-	j.out.Volumes = j.shelf.volumes
+	j.images.finish(j.out.Processes)
+	j.out.Volumes = j.images.volumes
 	for i := range j.out.Processes {
 		if pid := j.out.Processes[i].PID; (pid == 0 || pid == 4) && len(j.out.Processes[i].Images) > 0 {
 			j.out.kernel = append(j.out.kernel, uint32(i))

@@ -58,7 +58,7 @@ func (ks *keys) touch(frames []frame, source uint16) {
 	var numbers [together]uint32
 	n := 0
 	for i := range frames[:min(len(frames), together)] {
-		if f := &frames[i]; f.offset == briefOnly && (f.kind == KindStackKeyUser || f.kind == KindStackKeyKernel) {
+		if f := &frames[i]; f.offset == eventOnly && (f.kind == KindStackKeyUser || f.kind == KindStackKeyKernel) {
 			places[n] = ks.home(stackKey{f.b, source, f.kind == KindStackKeyUser})
 			n++
 		}

@@ -106,7 +106,7 @@ func (m *merge) deliver() error {
 		}
 		m.pass.cover(m.last)
 		at := m.trace.clock.ns(m.last)
-		if f.offset == briefOnly {
+		if f.offset == eventOnly {
 			if err := m.brief(f, at, e.Source); err != nil {
 				return err
 			}

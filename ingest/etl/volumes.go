@@ -3,7 +3,7 @@ package etl
 import "strings"
 
 // path maps a path of the kernel to one with a drive letter.
-func (s *shelf) path(nt string) string {
+func (s *imageTable) path(nt string) string {
 	const systemRoot = `\SystemRoot\`
 	for _, v := range s.volumes {
 		prefix := strings.TrimSuffix(v.NT, `\`)

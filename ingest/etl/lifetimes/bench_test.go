@@ -14,7 +14,7 @@ type brief struct {
 	size    uint32
 	stack   uint16
 	heap    uint8
-	op      Op
+	op      EventKind
 }
 
 func (s *brief) expand(i int, e *Event) {

@@ -136,7 +136,7 @@ func TestProcessesWithoutMemory(t *testing.T) {
 	tr := New(nil)
 	const n = 100_000
 	for i := range uint32(n) {
-		for _, op := range []Op{ProcessStart, ProcessEnd} {
+		for _, op := range []EventKind{ProcessStart, ProcessEnd} {
 			if err := tr.Add(&Event{Op: op, Time: int64(i), Process: i}); err != nil {
 				t.Fatal(err)
 			}

@@ -1,18 +1,18 @@
 package lifetimes
 
-// An Op says what an Event is.
-type Op uint8
+// An EventKind says what an Event is.
+type EventKind uint8
 
 // The operations. The fields that each one uses, besides Time and Process, stand behind it.
 const (
-	HeapCreate   Op = iota // Heap, Size: bytes that it reserves, 0 where that is not said
-	HeapAlloc              // Heap, Address, Size, Thread, Stack
-	HeapRealloc            // Heap, Address (new), OldAddress, Size (new), OldSize, Thread, Stack
-	HeapFree               // Heap, Address, Stack
-	HeapDestroy            // Heap
-	HeapSnapshot           // Heap, Counters
-	HeapRange              // Heap, Address, Size: memory that belongs to the heap, from a rundown or HeapRangeReserve
-	HeapRangeEnd           // Heap, Address, Size: it does no longer
+	HeapCreate   EventKind = iota // Heap, Size: bytes that it reserves, 0 where that is not said
+	HeapAlloc                     // Heap, Address, Size, Thread, Stack
+	HeapRealloc                   // Heap, Address (new), OldAddress, Size (new), OldSize, Thread, Stack
+	HeapFree                      // Heap, Address, Stack
+	HeapDestroy                   // Heap
+	HeapSnapshot                  // Heap, Counters
+	HeapRange                     // Heap, Address, Size: memory that belongs to the heap, from a rundown or HeapRangeReserve
+	HeapRangeEnd                  // Heap, Address, Size: it does no longer
 
 	VirtualAlloc        // Address, Size, Flags, Thread, Stack
 	VirtualFree         // Address, Size, Flags, Stack
@@ -33,7 +33,7 @@ const (
 
 // An Event is one thing that happened. Callers may re-use it.
 type Event struct {
-	Op      Op
+	Op      EventKind
 	Flags   uint32 // MemCommit and the like, of virtual memory
 	Time    int64  // nanoseconds since the trace's start; may be negative
 	Process uint32 // process instance: a PID that is used again is another one

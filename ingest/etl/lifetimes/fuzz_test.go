@@ -15,7 +15,7 @@ func fuzzed(data []byte) []Event {
 	for ; len(data) >= 26; data = data[26:] {
 		at += int64(int8(data[1])) << (data[2] & 63)
 		e := Event{
-			Op: Op(data[0]), Time: at, Process: uint32(data[3] & 3), Stack: uint32(data[4]), Heap: uint64(data[5]) << 12,
+			Op: EventKind(data[0]), Time: at, Process: uint32(data[3] & 3), Stack: uint32(data[4]), Heap: uint64(data[5]) << 12,
 			Flags: uint32(data[6]) << 8, Address: uint64(le.Uint32(data[7:])), OldAddress: uint64(le.Uint32(data[11:])),
 			Size: uint64(le.Uint32(data[15:])), OldSize: uint64(le.Uint16(data[19:])), Committed: uint64(le.Uint32(data[21:])),
 		}

@@ -86,9 +86,9 @@ func randomVirtual(r *rand.Rand, e *Event) {
 	case 7:
 		e.Op, e.Flags, e.Address, e.Size = VirtualFree, MemRelease, base, region*uint64(r.IntN(2))
 	case 8:
-		e.Op, e.Address, e.Size, e.Committed = VirtualRundownStart+Op(r.IntN(2)), base, region, pages
+		e.Op, e.Address, e.Size, e.Committed = VirtualRundownStart+EventKind(r.IntN(2)), base, region, pages
 	default:
-		e.Op, e.Address, e.Size = HeapRange+Op(r.IntN(2)), base, region
+		e.Op, e.Address, e.Size = HeapRange+EventKind(r.IntN(2)), base, region
 	}
 }
 

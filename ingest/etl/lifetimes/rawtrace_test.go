@@ -125,10 +125,10 @@ func readRaw(t *testing.T, file []byte, zero int64) *rawTrace {
 		case 0x1024:
 			e.Op, e.Heap, e.Address = lifetimes.HeapFree, r.p(0), r.p(1)
 		case 0x0262, 0x0263:
-			e.Op = lifetimes.VirtualAlloc + lifetimes.Op(r.op-98)
+			e.Op = lifetimes.VirtualAlloc + lifetimes.EventKind(r.op-98)
 			e.Address, e.Size, e.Flags, pid = r.p(0), r.p(1), r.n(2, 4), r.n(2, 0)
 		case 0x0301, 0x0302: // UniqueProcessKey, PID
-			e.Op, pid = lifetimes.ProcessStart+lifetimes.Op(r.op-1), r.n(1, 0)
+			e.Op, pid = lifetimes.ProcessStart+lifetimes.EventKind(r.op-1), r.n(1, 0)
 		default:
 			continue
 		}

@@ -9,7 +9,7 @@ import (
 
 // ops are what operations do to memory, by kind; zero is nothing.
 var ops = [256]struct {
-	op    lifetimes.Op
+	op    lifetimes.EventKind
 	known bool
 }{
 	etl.KindHeapCreate:          {lifetimes.HeapCreate, true},
@@ -75,7 +75,7 @@ func (f *follower) batch(operations []etl.Operation) error {
 
 // set makes an event of an operation. What events of its Op have no use for stays as it was: clearing all of an event
 // takes longer than the rest.
-func set(e *lifetimes.Event, o *etl.Operation, op lifetimes.Op) {
+func set(e *lifetimes.Event, o *etl.Operation, op lifetimes.EventKind) {
 	e.Op, e.Flags, e.Time, e.Process, e.Thread, e.Stack = op, o.Flags, o.Time, o.Process, o.TID, uint32(o.Stack)
 	e.Heap, e.Address, e.Size = o.Heap, o.Address, o.Size
 	switch o.Kind {
