@@ -26,9 +26,9 @@ func (e *QuotaError) Error() string {
 		e.Until.Format(time.RFC3339))
 }
 
-// Room returns an error unless so many bytes more may come from whoever a context is about: ErrNoSpace, or a
+// CheckQuota returns an error unless so many bytes more may come from whoever a context is about: ErrNoSpace, or a
 // *QuotaError.
-func (in *Intake) Room(ctx context.Context, bytes int64) error {
+func (in *Intake) CheckQuota(ctx context.Context, bytes int64) error {
 	if err := in.space(bytes); err != nil {
 		return err
 	}
@@ -56,23 +56,23 @@ func (in *Intake) quota(ctx context.Context, bytes int64) error {
 	return err
 }
 
-// roomEvery is how many bytes of a body pass between two looks at the room that is left.
-const roomEvery = 64 << 20
+// checkEvery is how many bytes of a body pass between two checks of disk and quota.
+const checkEvery = 64 << 20
 
-// A meteredBody is a body of unknown length, and checks while it is read that there is room for it.
+// A meteredBody is a body of unknown length, and checks disk and quota while it is read.
 type meteredBody struct {
 	io.Reader
-	room   func(bytes int64) error
+	check  func(bytes int64) error
 	passed int64
 	next   int64 // of passed, at which it looks
 }
 
 func (m *meteredBody) Read(p []byte) (int, error) {
 	if m.passed >= m.next {
-		if err := m.room(m.passed); err != nil {
+		if err := m.check(m.passed); err != nil {
 			return 0, err
 		}
-		m.next = m.passed + roomEvery
+		m.next = m.passed + checkEvery
 	}
 	n, err := m.Reader.Read(p)
 	m.passed += int64(n)
@@ -81,7 +81,7 @@ func (m *meteredBody) Read(p []byte) (int, error) {
 
 // meter has a body watched. What has passed lies on the disk already, and has not been counted as sent yet.
 func (in *Intake) meter(ctx context.Context, body io.Reader) io.Reader {
-	return &meteredBody{Reader: body, room: func(passed int64) error {
+	return &meteredBody{Reader: body, check: func(passed int64) error {
 		if err := in.space(0); err != nil {
 			return err
 		}

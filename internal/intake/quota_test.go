@@ -34,14 +34,14 @@ func TestRoomOfAToken(t *testing.T) {
 		fits  bool
 	}{{999, true}, {1000, true}, {1001, false}} {
 		var quota *intake.QuotaError
-		if err := in.Room(as, want.bytes); errors.As(err, &quota) == want.fits {
+		if err := in.CheckQuota(as, want.bytes); errors.As(err, &quota) == want.fits {
 			t.Errorf("%d: %d bytes: %v", i, want.bytes, err)
 		}
 	}
 	if err := d.Store.NoteSent(ctx, token.ID, 400); err != nil {
 		t.Fatal(err)
 	}
-	if in.Room(as, 600) != nil || in.Room(as, 601) == nil || in.Room(ctx, 1<<40) != nil {
+	if in.CheckQuota(as, 600) != nil || in.CheckQuota(as, 601) == nil || in.CheckQuota(ctx, 1<<40) != nil {
 		t.Error("what was sent before does not count, or counts for others")
 	}
 }
@@ -55,14 +55,14 @@ func TestRoomOfTheDisk(t *testing.T) {
 		t.Skip("the system does not say what is free")
 	}
 	in.MinFree = free / 2 // far from what others write meanwhile
-	if err := in.Room(t.Context(), free/4); err != nil {
+	if err := in.CheckQuota(t.Context(), free/4); err != nil {
 		t.Errorf("half of what may be taken: %v", err)
 	}
-	if err := in.Room(t.Context(), free); !errors.Is(err, intake.ErrNoSpace) {
+	if err := in.CheckQuota(t.Context(), free); !errors.Is(err, intake.ErrNoSpace) {
 		t.Errorf("all of the disk: %v", err)
 	}
 	in.MinFree = 0
-	if err := in.Room(t.Context(), 1<<62); err != nil {
+	if err := in.CheckQuota(t.Context(), 1<<62); err != nil {
 		t.Errorf("nothing is kept free: %v", err)
 	}
 }

@@ -59,9 +59,9 @@ func (s *RunRating) leansToLeak() bool { return s.odds() >= LeastLeaning }
 // the place does otherwise.
 func (s *RunRating) isQuiet() bool { return s.tells() && s.Class != analysis.ClassLeak && s.odds() < 0 }
 
-// Speaker returns which of two findings of one leak in one run stands for the run: a suspect one before others, then
-// one that can be pooled, then the one with the higher odds of a leak.
-func Speaker(a, b *RunRating) *RunRating {
+// Representative returns which of two findings of one leak in one run stands for the run: a suspect one before others,
+// then one that can be pooled, then the one with the higher odds of a leak.
+func Representative(a, b *RunRating) *RunRating {
 	if cmp.Or(compareBools(b.isSuspect(), a.isSuspect()), compareBools(b.tells(), a.tells()),
 		cmp.Compare(b.odds(), a.odds()), cmp.Compare(b.Class.Gravity(), a.Class.Gravity())) > 0 {
 		return b

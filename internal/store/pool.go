@@ -238,7 +238,7 @@ func (p *poolers) judgeSome(ctx context.Context, roots []int64, changes *poolCha
 			if *here == nil {
 				*here = rows[i].alone()
 			} else {
-				*here = leaks.Speaker(*here, rows[i].alone())
+				*here = leaks.Representative(*here, rows[i].alone())
 			}
 		}
 		for i := range rows[:n] {

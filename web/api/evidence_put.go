@@ -68,5 +68,5 @@ func (a *API) wholePut(r *http.Request) error {
 	if limit := a.intake.MaxBytes; limit > 0 && r.ContentLength > limit {
 		return intake.ErrTooLarge
 	}
-	return a.intake.Room(r.Context(), max(r.ContentLength, 0))
+	return a.intake.CheckQuota(r.Context(), max(r.ContentLength, 0))
 }

@@ -50,7 +50,7 @@ func (a *API) uploadCreate(c echo.Context) error {
 	if limit := a.intake.MaxBytes; limit > 0 && length > limit {
 		return intake.ErrTooLarge
 	}
-	if err := a.intake.Room(r.Context(), length); err != nil {
+	if err := a.intake.CheckQuota(r.Context(), length); err != nil {
 		return err
 	}
 	text, err := json.Marshal(upload)

@@ -44,7 +44,7 @@ func (a *API) uploadPatch(c echo.Context) error {
 		return problem.New(http.StatusRequestEntityTooLarge, problem.CodeTooLarge,
 			"%d bytes are missing, the request carries %d", upload.Length-offset, r.ContentLength)
 	}
-	if err := a.intake.Room(r.Context(), upload.Length-offset); err != nil {
+	if err := a.intake.CheckQuota(r.Context(), upload.Length-offset); err != nil {
 		return err
 	}
 	if err := a.receive(r.Context(), c.RealIP(), &upload, bodyOf(c)); err != nil {
