@@ -12,7 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"heapdrift/internal/testdb/room"
+	"heapdrift/internal/testdb/tmpfs"
 )
 
 // superviseEnv makes the test binary run a server in the directory that the variable names, and write rows until it is
@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 		fmt.Println(supervise(dir))
 		os.Exit(1)
 	}
-	room.Sweep()
+	tmpfs.Sweep()
 	m.Run()
 	if prepared != "" {
 		_ = os.RemoveAll(prepared)
@@ -58,7 +58,7 @@ var unsafeButFast = map[string]string{"fsync": "off"}
 // stateDir is a directory that the server's account can enter, which t.TempDir is not.
 func stateDir(t *testing.T) string {
 	t.Helper()
-	dir, err := room.Make()
+	dir, err := tmpfs.Make()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ var prepared string
 func preparedDir(t *testing.T) string {
 	t.Helper()
 	if prepared == "" {
-		dir, err := room.Make() // other tests use it
+		dir, err := tmpfs.Make() // other tests use it
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,7 +27,7 @@ import (
 	"time"
 
 	"heapdrift/internal/embedded"
-	"heapdrift/internal/testdb/room"
+	"heapdrift/internal/testdb/tmpfs"
 )
 
 // timeout bounds what a test waits for the server. Copying a database takes 50 ms, on a busy disk 600.
@@ -137,9 +137,9 @@ func (s *server) create(t testing.TB, of string) string {
 func (s *server) launch(migrate func(ctx context.Context, url string) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	room.Sweep()
+	tmpfs.Sweep()
 	var err error
-	if s.dir, err = room.Make(); err != nil {
+	if s.dir, err = tmpfs.Make(); err != nil {
 		return fmt.Errorf("testdb: %w", err)
 	}
 	if err = s.makeSockets(); err != nil {

@@ -1,6 +1,6 @@
-// Package pages puts the HTML pages together. In come Options and a router; out go the routes of all rooms, each of
-// which registers its own pages, and of the files that no room owns. A page is complete without scripts, and its
-// address holds all choices that it shows. A room has one file per page or action, with its markup in the .templ file
+// Package pages puts the HTML pages together. In come Options and a router; out go the routes of its packages, each of
+// which registers its own pages, and of the files that none of them owns. A page is complete without scripts, and its
+// address holds all choices that it shows. A package has one file per page or action, with its markup in the .templ file
 // of the same name.
 package pages
 

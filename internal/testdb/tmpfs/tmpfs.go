@@ -1,6 +1,6 @@
-// Package room makes directories for the clusters of PostgreSQL that tests start: in memory where there is room, since
+// Package tmpfs makes directories for the clusters of PostgreSQL that tests start: in memory where enough is free, since
 // copying databases waits for a disk that others keep busy. Out goes the path of a directory, which its owner deletes.
-package room
+package tmpfs
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ func Make() (string, error) {
 		err = os.Chmod(dir, 0o755) // the server may run as another account
 	}
 	if err != nil {
-		return "", fmt.Errorf("room: make a directory: %w", err)
+		return "", fmt.Errorf("tmpfs: make a directory: %w", err)
 	}
 	return dir, nil
 }

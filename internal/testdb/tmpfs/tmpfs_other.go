@@ -1,6 +1,6 @@
 //go:build !linux
 
-package room
+package tmpfs
 
 import "os"
 

@@ -19,7 +19,7 @@ type Options struct {
 	Issuer *Issuer
 }
 
-// pages holds the handlers of this room.
+// pages holds the handlers of this package.
 type pages struct {
 	store  *store.Store
 	guard  *guard.Guard

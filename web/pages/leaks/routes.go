@@ -11,7 +11,7 @@ import (
 	"heapdrift/internal/store"
 )
 
-// pages holds the handlers of this room.
+// pages holds the handlers of this package.
 type pages struct{ store *store.Store }
 
 // Register adds the routes of leaks, comparisons, rules and policies. A button that only redirects does without use.

@@ -45,7 +45,7 @@ type Windows interface {
 // formats are what evidence may be.
 var formats = intake.Formats()
 
-// pages holds the handlers of this room and the windows that were asked for last.
+// pages holds the handlers of this package and the windows that were asked for last.
 type pages struct {
 	store    *store.Store
 	hub      *watch.Hub

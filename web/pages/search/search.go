@@ -19,7 +19,7 @@ import (
 // foundOfKind is how many of each kind a search shows.
 const foundOfKind = 8
 
-// pages holds the handlers of this room.
+// pages holds the handlers of this package.
 type pages struct{ store *store.Store }
 
 // Register adds the route of the search.

@@ -12,7 +12,7 @@ import (
 	"heapdrift/internal/store"
 )
 
-// pages holds the handlers of this room.
+// pages holds the handlers of this package.
 type pages struct {
 	store  *store.Store
 	intake *intake.Intake

@@ -14,7 +14,7 @@ import (
 // formats are what evidence may be.
 var formats = intake.Formats()
 
-// pages holds the handlers of this room.
+// pages holds the handlers of this package.
 type pages struct {
 	store  *store.Store
 	intake *intake.Intake
