@@ -27,5 +27,10 @@ func IsAway(err error) bool {
 			answered.Code == "ServiceUnavailable"
 	}
 	var network net.Error
-	return errors.As(err, &network) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.EIO)
+	if !errors.As(err, &network) {
+		return false
+	}
+	// What a file system answers counts as a net.Error too, and says mostly that asking again is of no use.
+	number, ofFiles := network.(syscall.Errno)
+	return !ofFiles || number.Temporary() || number == syscall.EROFS || number == syscall.EIO || number == syscall.ESTALE
 }

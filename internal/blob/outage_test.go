@@ -22,6 +22,12 @@ func TestOutages(t *testing.T) {
 	}{
 		"read-only":              {syscall.EROFS, false, true},
 		"disk fault":             {syscall.EIO, false, true},
+		"stale handle of NFS":    {syscall.ESTALE, false, true},
+		"too many open files":    {syscall.EMFILE, false, true},
+		"no permission":          {syscall.EACCES, false, false},
+		"no such file":           {syscall.ENOENT, false, false},
+		"disk is full":           {syscall.ENOSPC, true, false},
+		"quota of the disk":      {syscall.EDQUOT, true, false},
 		"no network":             {&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, false, true},
 		"ends early":             {io.ErrUnexpectedEOF, false, false},
 		"507":                    {answer(http.StatusInsufficientStorage, ""), true, false},
@@ -38,11 +44,6 @@ func TestOutages(t *testing.T) {
 		err := fmt.Errorf("put x: %w", test.err)
 		if full, away := blob.IsFull(err), blob.IsAway(err); full != test.full || away != test.away {
 			t.Errorf("%s: full %t, away %t", name, full, away)
-		}
-	}
-	for _, err := range []error{syscall.ENOSPC, syscall.EDQUOT} { // of a disk
-		if !blob.IsFull(fmt.Errorf("put x: %w", err)) {
-			t.Errorf("%v is not full", err)
 		}
 	}
 }
