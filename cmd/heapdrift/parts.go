@@ -90,8 +90,8 @@ func openParts(ctx context.Context, c config, r role, budget *memory.Budget, log
 	return p, nil
 }
 
-// readerSandbox runs the readers of a worker in processes of their own; nil where the system does not support it. Beside the
-// light jobs one heavy one may run.
+// readerSandbox runs the readers of a worker in processes of their own; nil where the system does not support it.
+// Beside the light jobs one heavy one may run.
 func (c *config) readerSandbox(log *slog.Logger) *sandbox.Runner {
 	if !sandbox.Supported {
 		return nil
@@ -99,8 +99,8 @@ func (c *config) readerSandbox(log *slog.Logger) *sandbox.Runner {
 	return &sandbox.Runner{Parts: c.Concurrency + 1, Log: log}
 }
 
-// inspectionMemory is how much memory the inspection of one upload may take: the largest windows that archives need, and a
-// reserve.
+// inspectionMemory is how much memory the inspection of one upload may take: the largest windows that archives need,
+// and a reserve.
 const inspectionMemory = 768 << 20
 
 // uploadSandbox runs the inspection of uploads in processes of their own; nil as for readerSandbox.

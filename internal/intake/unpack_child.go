@@ -88,7 +88,8 @@ func (in *Intake) sortSymbols(ctx context.Context, upload symbolUpload, content 
 		err = s.sort(ctx)
 		return s.found, err
 	}
-	err = in.Sandbox.Run(ctx, sandbox.Work{Task: taskSort, Input: upload, Outcome: &found, Answers: map[string]sandbox.Answer{
+	work := sandbox.Work{Task: taskSort, Input: upload, Outcome: &found}
+	work.Answers = map[string]sandbox.Answer{
 		askOpen: opens(content),
 		askKeep: func(ctx context.Context, input json.RawMessage, file *os.File) (any, *sandbox.File, error) {
 			var id symbols.Identity
@@ -97,14 +98,15 @@ func (in *Intake) sortSymbols(ctx context.Context, upload symbolUpload, content 
 			}
 			return nil, nil, keep(ctx, id, file)
 		},
-	}})
+	}
+	err = in.Sandbox.Run(ctx, work)
 	return found, ended(err, upload.Name)
 }
 
 // inspectPacked says which format a file in an archive is of: in a process of its own.
 func (in *Intake) inspectPacked(ctx context.Context, content blob.Reader, name string) (kind evidence.Kind, err error) {
-	err = in.Sandbox.Run(ctx,
-		sandbox.Work{Task: taskInspect, Input: name, Outcome: &kind, Answers: map[string]sandbox.Answer{askOpen: opens(content)}})
+	err = in.Sandbox.Run(ctx, sandbox.Work{Task: taskInspect, Input: name, Outcome: &kind,
+		Answers: map[string]sandbox.Answer{askOpen: opens(content)}})
 	return kind, ended(err, name)
 }
 

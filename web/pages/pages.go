@@ -1,7 +1,7 @@
 // Package pages puts the HTML pages together. In come Options and a router; out go the routes of its packages, each of
 // which registers its own pages, and of the files that none of them owns. A page is complete without scripts, and its
-// address holds all choices that it shows. A package has one file per page or action, with its markup in the .templ file
-// of the same name.
+// address holds all choices that it shows. A package has one file per page or action, with its markup in the .templ
+// file of the same name.
 package pages
 
 import (

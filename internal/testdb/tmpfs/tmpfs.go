@@ -1,5 +1,6 @@
-// Package tmpfs makes directories for the clusters of PostgreSQL that tests start: in memory where enough is free, since
-// copying databases waits for a disk that others keep busy. Out goes the path of a directory, which its owner deletes.
+// Package tmpfs makes directories for the clusters of PostgreSQL that tests start: in memory where enough is free,
+// since copying databases waits for a disk that others keep busy. Out goes the path of a directory, which its owner
+// deletes.
 package tmpfs
 
 import (
