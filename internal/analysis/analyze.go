@@ -67,6 +67,7 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 	if firstLossy(r.Warnings) != nil || r.doubted != nil { // the verdict is inconclusive, whatever leaks
 		r.Power, r.powerless = nil, ""
 	}
+	r.doubtAmongMany()
 	if err := r.findCauses(ctx); err != nil {
 		return nil, err
 	}

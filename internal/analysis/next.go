@@ -85,10 +85,14 @@ func spanOf(hours float64) string {
 
 // longerFor is how many times as long a recording would tell what a finding is; 0 where nothing tells that.
 func longerFor(f *Finding) float64 {
-	if f == nil || f.why == nil {
+	if f == nil {
 		return 0
 	}
-	for _, c := range f.why() {
+	clauses := f.Clauses
+	if f.why != nil { // not told yet
+		clauses = f.why()
+	}
+	for _, c := range clauses {
 		if c.Rule == score.RuleNext {
 			return c.Longer
 		}

@@ -128,12 +128,7 @@ func weigh(r *Report) (Matters, *Undecided) {
 	r.Watch = r.watch()
 	matters := r.Watch.Matters(r.asked, nil)
 	limit := r.Watch.Limit(matters.Growth)
-	places := 0
-	for i := range r.Findings {
-		if f := &r.Findings[i]; f.Evidence != nil || f.most > 0 {
-			places++
-		}
-	}
+	places := r.chances()
 	var risks []Risk
 	var of []*Finding // by risk
 	for i := range r.Findings {

@@ -1,0 +1,37 @@
+package analysis
+
+import (
+	"fmt"
+
+	"heapdrift/ingest/figures"
+	"heapdrift/internal/analysis/score"
+)
+
+// RuleManySites is the rule of the clause that says why a leak is not certain among many sites.
+const RuleManySites = "many-sites"
+
+// chances counts the findings of a report that could look like a leak by chance.
+func (r *Report) chances() (n int) {
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.Evidence != nil || f.most > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// doubtAmongMany takes certainty from leaks that are not sure enough for the number of sites of the run: of many
+// innocents, one looks like a leak.
+func (r *Report) doubtAmongMany() {
+	n := r.chances()
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if !f.Certain || f.Verdict != ClassLeak || f.Evidence == nil || f.Evidence.CertainAmong(n) {
+			continue
+		}
+		f.Certain = false
+		f.Clauses = append(f.Clauses, score.Clause{Rule: RuleManySites, Holds: new(false),
+			Text: fmt.Sprintf("Not certain in this run: among %s that keep memory, one that is no leak may look like this.",
+				figures.Plural(n, "site"))})
+	}
+}
