@@ -14,7 +14,9 @@ import (
 var heldFiles = []string{
 	"README.md",
 	"cmd/heapdrift/*.go",
+	"docs/ci.md",
 	"docs/evidence.md",
+	"docs/getting-started.md",
 	"web/api/*.go",
 	"web/pages/account/*.go",
 	"web/pages/account/*.templ",
