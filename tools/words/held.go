@@ -17,6 +17,7 @@ var heldFiles = []string{
 	"docs/ci.md",
 	"docs/evidence.md",
 	"docs/getting-started.md",
+	"docs/leaks.md",
 	"web/api/*.go",
 	"web/pages/account/*.go",
 	"web/pages/account/*.templ",
