@@ -14,6 +14,7 @@ import (
 var heldFiles = []string{
 	"README.md",
 	"cmd/heapdrift/*.go",
+	"docs/api.md",
 	"docs/ci.md",
 	"docs/dumps.md",
 	"docs/evidence.md",
@@ -21,6 +22,7 @@ var heldFiles = []string{
 	"docs/leaks.md",
 	"docs/limits.md",
 	"docs/reports.md",
+	"docs/security.md",
 	"docs/symbols.md",
 	"docs/traces.md",
 	"docs/umdh.md",
