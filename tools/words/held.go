@@ -14,6 +14,8 @@ import (
 var heldFiles = []string{
 	"README.md",
 	"cmd/heapdrift/*.go",
+	"docs/adding-a-format.md",
+	"docs/allocations.md",
 	"docs/api.md",
 	"docs/ci.md",
 	"docs/dumps.md",
@@ -21,6 +23,7 @@ var heldFiles = []string{
 	"docs/getting-started.md",
 	"docs/leaks.md",
 	"docs/limits.md",
+	"docs/operations.md",
 	"docs/reports.md",
 	"docs/security.md",
 	"docs/symbols.md",
