@@ -26,6 +26,7 @@ var heldFiles = []string{
 	"docs/leaks.md",
 	"docs/limits.md",
 	"docs/operations.md",
+	"docs/performance.md",
 	"docs/reports.md",
 	"docs/security.md",
 	"docs/symbols.md",
