@@ -83,7 +83,7 @@ func TestDoubtfulEvidenceDecidesNothing(t *testing.T) {
 	} {
 		r := analyze(t, inputs(test.captures...))
 		if r.Verdict.Status != analysis.StatusInconclusive ||
-			!strings.Contains(r.Verdict.Sentence, "inconclusive because of the evidence ("+strings.Fields(test.codes)[0]+")") {
+			!strings.Contains(r.Verdict.Sentence, "the evidence does not suffice ("+strings.Fields(test.codes)[0]+")") {
 			t.Errorf("%s: %+v", name, r.Verdict)
 		}
 		if codes(r) != test.codes {

@@ -31,7 +31,7 @@ func TestVerdictIsOfTheLongestLife(t *testing.T) {
 		sentence string
 	}{
 		"two lives of three": {append(grown(10, 5, 5, 5), grown(11, 5, 5, 5)...), analysis.StatusInconclusive, 2, 0,
-			"nothing keeps growing over 3 snapshots"},
+			"no site keeps growing over 3 snapshots"},
 		"more in a former": {append(grown(10, 50000, 50000), grown(11, 10, 110, 210, 310, 410, 510)...),
 			analysis.StatusInconclusive, 0, 500, "app.exe grew by 31.2 KB in 500 blocks over 6 snapshots"},
 		"less in a later": {append(grown(10, 10, 110, 210, 310, 410, 510), grown(11, 1, 1)...),
@@ -103,7 +103,7 @@ func TestGrowthOfAProcessThatFreesAllAtItsEnd(t *testing.T) {
 	r := analyze(t, inputs(c))
 	if s := r.Verdict.Sentence; r.Findings[0].Verdict != analysis.ClassGrowing || strings.Contains(s, "less") ||
 		!strings.Contains(s,
-			"before it began to free what it held, the most, 600 B in 6 blocks, was outstanding from app+0x1000") {
+			"before the process freed its memory, the most, 600 B in 6 blocks, was held from app+0x1000") {
 		t.Errorf("%s", s)
 	}
 }

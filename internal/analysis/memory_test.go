@@ -286,7 +286,7 @@ func TestClaimsKeepTheirOwnProbability(t *testing.T) {
 		t.Errorf("%+v", claims)
 	}
 	if !strings.Contains(r.Verdict.Sentence,
-		"the most, 148 MB in 100 blocks, from 3rdparty!IFMX_IsInTransaction, which is 94 % of it") {
+		"the most, 148 MB in 100 blocks (94 %), from 3rdparty!IFMX_IsInTransaction") {
 		t.Error(r.Verdict.Sentence)
 	}
 	for _, f := range r.Findings {

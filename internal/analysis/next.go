@@ -44,7 +44,7 @@ func nextOf(r *Report, v *Verdict, t *tally, lossy *Warning) *Next {
 	case v.SnapshotsMissing > 0 && t.unreferenced > 0:
 		dumps := max(1, dumpsToAgree-len(r.judged))
 		return &Next{Evidence: NextDumps, Snapshots: dumps, SnapshotsToBeCertain: certain,
-			Sentence: fmt.Sprintf("Take %s of this process, or %s that show growth.", figures.Plural(dumps, "more dump"),
+			Sentence: fmt.Sprintf("Take %s of this process, or %s.", figures.Plural(dumps, "more dump"),
 				figures.Plural(score.SnapshotsToBeCertain, "snapshot"))}
 	case v.SnapshotsMissing > 0:
 		return &Next{Evidence: NextSnapshots, Snapshots: v.SnapshotsMissing, SnapshotsToBeCertain: certain,
@@ -101,6 +101,12 @@ func longerFor(f *Finding) float64 {
 }
 
 // clause is the sentence behind a colon.
-func (n *Next) clause() string {
-	return strings.ToLower(n.Sentence[:1]) + strings.TrimSuffix(n.Sentence[1:], ".")
+func (n *Next) clause() string { return inSentence(n.Sentence) }
+
+// inSentence makes a sentence part of another one.
+func inSentence(s string) string {
+	if s == "" {
+		return ""
+	}
+	return strings.ToLower(s[:1]) + strings.TrimSuffix(s[1:], ".")
 }

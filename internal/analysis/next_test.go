@@ -53,7 +53,7 @@ func TestNext(t *testing.T) {
 		"long enough":   {snapshots(12, grows(ClassLeak, 1)), "{longer-run 0 0 0 0 Record longer, or record a second run.}"},
 		"without times": {untimed, "{longer-run 0 0 2.5 0 Record 2.5 times as long, or record a second run.}"},
 		"losses":        {lossy, "{complete-run 0 0 0 0 Record the run again; the warnings say what was lost.}"},
-		"a dump":        {dump, "{dumps 2 9 0 0 Take 2 more dumps of this process, or 10 snapshots that show growth.}"},
+		"a dump":        {dump, "{dumps 2 9 0 0 Take 2 more dumps of this process, or 10 snapshots.}"},
 	} {
 		v, got := decide(test.report), "<nil>"
 		if n := v.Next; n != nil {

@@ -148,8 +148,8 @@ func TestWeighWhatIsAsked(t *testing.T) {
 func TestUndecidedSentence(t *testing.T) {
 	u := &Undecided{Limit: Growth{10 << 20, "day"}, Largest: &Stake{where: "app!F", Growth: Growth{24 << 20, "day"}}}
 	for sites, want := range map[int]string{
-		1: "app!F could leak 24.0 MB per day, where the limit is 10.0 MB per day, and the evidence does not decide",
-		2: "app!F and 1 more place could leak, the first 24.0 MB per day, where the limit is 10.0 MB per day, and",
+		1: "not decided: app!F could leak 24.0 MB per day (limit 10.0 MB per day)",
+		2: "not decided: app!F and 1 more site could leak, the first 24.0 MB per day (limit 10.0 MB per day)",
 	} {
 		u.Sites = sites
 		if got := undecided(u); !strings.HasPrefix(got, want) {

@@ -34,7 +34,7 @@ func TestTallyCountsCauses(t *testing.T) {
 	}
 	growing := &Report{Findings: []Finding{part("a", ClassGrowing, 100, 1), part("b", ClassGrowing, 50, 1)},
 		Causes: []Cause{{Number: 1, Verdict: ClassGrowing, Members: []CausePart{{Signature: "a"}, {Signature: "b"}}}}}
-	if got := tallyOf(growing); got.growingCauses != 1 || places(&got) != "1 cause in 2 places" || got.leaked != (Amount{}) {
+	if got := tallyOf(growing); got.growingCauses != 1 || places(&got) != "1 cause in 2 sites" || got.leaked != (Amount{}) {
 		t.Errorf("%+v: %s", got, places(&got))
 	}
 }

@@ -93,7 +93,7 @@ func TestTraceReport(t *testing.T) {
 	}
 	if r.Verdict.Status != analysis.StatusNoLeak ||
 		!strings.Contains(r.Verdict.Sentence,
-			"app.exe allocated 4.43 KB in 18 blocks over 10.0 s; at the end 4.27 KB more was outstanding") {
+			"app.exe allocated 4.43 KB in 18 blocks over 10.0 s; at the end 4.27 KB more was held") {
 		t.Errorf("%+v", r.Verdict)
 	}
 }
@@ -157,8 +157,8 @@ func TestWindowsThatShowNothing(t *testing.T) {
 		status   analysis.Status
 		sentence string
 	}{
-		"inside":             {seconds(3, 5), analysis.StatusNoLeak, "no leak seen"},
-		"from its start":     {seconds(0, 5), analysis.StatusNoLeak, "no leak seen"},
+		"inside":             {seconds(3, 5), analysis.StatusNoLeak, "no leak found"},
+		"from its start":     {seconds(0, 5), analysis.StatusNoLeak, "no leak found"},
 		"rounded up":         {seconds(5, 10.02), analysis.StatusNoLeak, "and then ended"},
 		"half of it outside": {seconds(5, 15), analysis.StatusInconclusive, "truncated"},
 		"behind":             {seconds(20, 30), analysis.StatusInconclusive, "truncated"},

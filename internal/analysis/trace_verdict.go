@@ -25,28 +25,28 @@ func whatOfTrace(r *Report, t *tally) string {
 	}
 	s := fmt.Sprintf("%s allocated %s in %s over %s%s", name, figures.Bytes(allocated.Bytes), blocks(allocated.Count), span, end)
 	if t.top == nil {
-		return s + "; nothing kept growing"
+		return s + "; no site keeps growing"
 	}
 	grown := t.top.BeforeExit()
 	if t.top.Lifetimes == nil { // of snapshots beside the trace
-		return fmt.Sprintf("%s; snapshots show growth that it does not, the most, %s in %s, from %s", s, figures.Bytes(grown.Bytes),
+		return fmt.Sprintf("%s; only snapshots show growth, the most, %s in %s, from %s", s, figures.Bytes(grown.Bytes),
 			blocks(grown.Count), t.top.Where())
 	}
 	growth := r.Totals.Heap.BeforeExit().Plus(r.Totals.Virtual.BeforeExit())
 	if growth.Bytes <= 0 && r.Trace.isTorn(r.Window.capture()) { // totals are of the time behind
-		return fmt.Sprintf("%s; before it began to free what it held, the most, %s in %s, was outstanding from %s", s,
+		return fmt.Sprintf("%s; before the process freed its memory, the most, %s in %s, was held from %s", s,
 			figures.Bytes(grown.Bytes), blocks(grown.Count), t.top.Where())
 	}
 	when := "; at the end"
 	if end != "" {
 		when = "; just before"
 	}
-	more := fmt.Sprintf("%s more was outstanding than at the start", figures.Bytes(growth.Bytes))
+	more := fmt.Sprintf("%s more was held than at the start", figures.Bytes(growth.Bytes))
 	if r.Totals.Heap.UnknownFrees > 0 { // what they freed was there at the start
 		more = "at most " + more
 	}
 	if growth.Bytes <= 0 {
-		more = fmt.Sprintf("%s less was outstanding in all while %s grew", figures.Bytes(-growth.Bytes), places(t))
+		more = fmt.Sprintf("%s less was held in all while %s grew", figures.Bytes(-growth.Bytes), places(t))
 	}
 	return fmt.Sprintf("%s%s %s, the most, %s in %s, from %s", s, when, more, figures.Bytes(grown.Bytes),
 		blocks(grown.Count), t.top.Where())

@@ -43,12 +43,12 @@ func (f *Finding) judgeUnreferenced(blamed bool, agreed Amount) {
 	if !f.Verdict.IsSuspect() {
 		return
 	}
-	text := fmt.Sprintf("no pointer reaches %s of %s, %s", blocks(f.Unreachable.Count), figures.Count(f.Outstanding.Count),
+	text := fmt.Sprintf("No pointer reaches %s of %s, %s", blocks(f.Unreachable.Count), figures.Count(f.Outstanding.Count),
 		figures.Bytes(f.Unreachable.Bytes))
 	if agreed.Count > 0 {
-		text += fmt.Sprintf("; of %s so say %d dumps and more", blocks(agreed.Count), dumpsToAgree)
+		text += fmt.Sprintf("; %d or more dumps agree on %s.", dumpsToAgree, blocks(agreed.Count))
 	} else {
-		text += ": one dump alone is no proof, as pointers may be kept disguised or outside the process"
+		text += ". One dump is not proof: pointers may be encoded, or kept outside the process."
 	}
 	f.Clauses = append(f.Clauses, score.Clause{Rule: "unreferenced", Holds: new(true), Text: text})
 }
@@ -136,7 +136,7 @@ func (t *unreferencedTally) sentence(name string) string {
 	s := fmt.Sprintf("%s holds %s in %s that no pointer reaches", name, figures.Bytes(t.total.Bytes), blocks(t.total.Count))
 	switch {
 	case t.top == nil:
-		return s + ", of which no stacks were kept"
+		return s + ", allocated without a recorded call stack"
 	case t.top.Unreachable.Count == t.total.Count:
 		return s + ", all of it from " + t.top.Where()
 	}

@@ -43,14 +43,14 @@ func TestUnreferenced(t *testing.T) {
 	}{
 		{"one dump", []*capture.Capture{dump(0, 0x10, 0x20, 0x30)}, analysis.ClassUnreferenced, false,
 			analysis.StatusInconclusive,
-			"app.exe holds 48 B in 3 blocks that no pointer reaches, all of it from app+0x20; one dump alone proves no leak: take 2 more dumps of this process, or 10 snapshots that show growth."},
+			"app.exe holds 48 B in 3 blocks that no pointer reaches, all of it from app+0x20; one dump is not proof: take 2 more dumps of this process, or 10 snapshots."},
 		{"too few blocks", []*capture.Capture{dump(0, 0x10, 0x20)}, analysis.ClassUnknown, false, analysis.StatusInconclusive,
-			"app.exe holds 368 B in 23 blocks at one instant, the most, 352 B in 22 blocks, from app+0x20, which is 96 % of it; take 4 more snapshots of this process to detect leaks, 9 more to be certain."},
+			"app.exe holds 368 B in 23 blocks in one snapshot, the most, 352 B in 22 blocks (96 %), from app+0x20; take 4 more snapshots of this process to detect leaks, 9 more to be certain."},
 		{"two dumps", []*capture.Capture{dump(0, 0x10, 0x20, 0x30), dump(1, 0x10, 0x20, 0x30)}, analysis.ClassUnreferenced,
-			false, analysis.StatusInconclusive, "one dump alone proves no leak"},
+			false, analysis.StatusInconclusive, "one dump is not proof"},
 		{"three dumps that agree", []*capture.Capture{dump(0, 0x10, 0x20, 0x30), dump(1, 0x10, 0x20, 0x30),
 			dump(2, 0x10, 0x20, 0x30, 0x40)}, analysis.ClassUnreferenced, true, analysis.StatusLeak,
-			"app.exe holds 64 B in 4 blocks that no pointer reaches, all of it from app+0x20, as 3 or more of its dumps agree."},
+			"app.exe holds 64 B in 4 blocks that no pointer reaches, all of it from app+0x20; 3 or more dumps agree."},
 		{"three dumps of other blocks", []*capture.Capture{dump(0, 0x50, 0x20, 0x30), dump(1, 0x10, 0x60, 0x30),
 			dump(2, 0x10, 0x20, 0x30)}, analysis.ClassUnreferenced, false, analysis.StatusInconclusive, ""},
 	} {
@@ -74,7 +74,7 @@ func TestUnreferencedWithoutStacks(t *testing.T) {
 	r := analyze(t, inputs(c))
 	if r.Findings[0].Verdict == analysis.ClassUnreferenced ||
 		!strings.HasPrefix(r.Verdict.Sentence,
-			"app.exe holds 2.00 MB in 3 blocks that no pointer reaches, of which no stacks were kept; ") {
+			"app.exe holds 2.00 MB in 3 blocks that no pointer reaches, allocated without a recorded call stack; ") {
 		t.Errorf("%s: %s", r.Findings[0].Verdict, r.Verdict.Sentence)
 	}
 }

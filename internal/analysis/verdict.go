@@ -142,7 +142,7 @@ func sentence(r *Report, v *Verdict, t *tally, lossy *Warning) string {
 		s = leaks(r, t)
 	case v.Status == StatusLeak:
 		u, _ := tallyUnreferenced(r)
-		s = u.sentence(nameOf(r)) + fmt.Sprintf(", as %d or more of its dumps agree", dumpsToAgree)
+		s = u.sentence(nameOf(r)) + fmt.Sprintf("; %d or more dumps agree", dumpsToAgree)
 	case r.Trace != nil:
 		s = whatOfTrace(r, t) + "; " + conclusion(r, v, t, lossy)
 	default:
@@ -167,7 +167,7 @@ func leaks(r *Report, t *tally) string {
 	if t.leaks == 1 {
 		return fmt.Sprintf("%s from %s%s", s, t.top.Where(), perUnit(t.top))
 	}
-	from := fmt.Sprintf("%d places", t.leaks)
+	from := figures.Plural(t.leaks, "site")
 	if t.leakCauses < t.leaks {
 		from = fmt.Sprintf("%d leaks in %d stacks", t.leakCauses, t.leaks)
 	}
@@ -207,7 +207,7 @@ func what(r *Report, t *tally) string {
 	}
 	total := r.Totals.Heap.Outstanding.Plus(r.Totals.Virtual.Outstanding)
 	if n == 1 {
-		s := fmt.Sprintf("%s holds %s in %s at one instant", name, figures.Bytes(total.Bytes),
+		s := fmt.Sprintf("%s holds %s in %s in one snapshot", name, figures.Bytes(total.Bytes),
 			blocks(total.Count)) + most(r.Findings, total)
 		if size := saidOfMost(r); size != "" {
 			s += "; " + size
@@ -215,10 +215,10 @@ func what(r *Report, t *tally) string {
 		return s
 	}
 	if len(r.Sites) == 0 && n == 2 {
-		return name + ": no stack changed between the two instants"
+		return name + ": no call stack changed between the two snapshots"
 	}
 	if t.top == nil {
-		return fmt.Sprintf("%s: nothing keeps growing over %d snapshots; it holds %s in %s", name, n,
+		return fmt.Sprintf("%s: no site keeps growing over %d snapshots; it holds %s in %s", name, n,
 			figures.Bytes(total.Bytes), blocks(total.Count))
 	}
 	from, to := r.judged[0], r.judged[n-1]
@@ -245,12 +245,11 @@ func most(findings []Finding, total Amount) string {
 	case top.Outstanding == total:
 		return ", all from " + top.Where()
 	}
-	s := fmt.Sprintf(", the most, %s in %s, from %s", figures.Bytes(top.Outstanding.Bytes), blocks(top.Outstanding.Count),
-		top.Where())
+	s := fmt.Sprintf(", the most, %s in %s", figures.Bytes(top.Outstanding.Bytes), blocks(top.Outstanding.Count))
 	if share := 100 * float64(top.Outstanding.Bytes) / float64(max(total.Bytes, 1)); share >= Most && share <= 100 {
-		s += fmt.Sprintf(", which is %s %% of it", percent(share))
+		s += fmt.Sprintf(" (%s %%)", percent(share))
 	}
-	return s
+	return s + ", from " + top.Where()
 }
 
 // places counts what leaks or grows.
@@ -259,9 +258,9 @@ func places(t *tally) string { return countOf(t.leakCauses+t.growingCauses, t.le
 // countOf counts places, and their causes where these are fewer.
 func countOf(causes, places int) string {
 	if causes < places {
-		return fmt.Sprintf("%s in %d places", figures.Plural(causes, "cause"), places)
+		return fmt.Sprintf("%s in %s", figures.Plural(causes, "cause"), figures.Plural(places, "site"))
 	}
-	return figures.Plural(places, "place")
+	return figures.Plural(places, "site")
 }
 
 // conclusion says what the evidence allows to conclude, and which further evidence would decide where it does not.
@@ -284,9 +283,9 @@ func conclusion(r *Report, v *Verdict, t *tally, lossy *Warning) string {
 func doubt(r *Report, v *Verdict, t *tally, lossy *Warning) string {
 	switch {
 	case lossy != nil && v.SnapshotsMissing == 0:
-		return fmt.Sprintf("inconclusive because of the evidence (%s)", lossy.Code)
+		return fmt.Sprintf("the evidence does not suffice (%s)", lossy.Code)
 	case v.SnapshotsMissing > 0 && t.unreferenced > 0:
-		return "one dump alone proves no leak"
+		return "one dump is not proof"
 	case v.SnapshotsMissing > 0 && lossy != nil:
 		return fmt.Sprintf("the evidence has limits (%s)", lossy.Code)
 	case v.SnapshotsMissing > 0:
@@ -296,9 +295,9 @@ func doubt(r *Report, v *Verdict, t *tally, lossy *Warning) string {
 	case t.leaks > 0 && r.Trace == nil && len(r.judged) < score.SnapshotsToBeCertain:
 		return countOf(t.leakCauses, t.leaks) + " probably leaking"
 	case t.leaks > 0:
-		return countOf(t.leakCauses, t.leaks) + " probably leaking, which a cache that is not full yet would look like as well"
+		return countOf(t.leakCauses, t.leaks) + " probably leaking, unless a cache is still filling"
 	case t.growing > 0:
-		return countOf(t.growingCauses, t.growing) + " growing, which a leak and a cache that is not full yet both do"
+		return countOf(t.growingCauses, t.growing) + " growing: a leak, or a cache that is still filling"
 	}
 	return ""
 }
@@ -311,14 +310,14 @@ func weighs(r *Report, v *Verdict, t *tally) bool {
 
 // noLeak says that no leak that matters was found, what the evidence would have shown, and what still grows could leak.
 func noLeak(r *Report, v *Verdict, t *tally) string {
-	s := "no leak seen"
+	s := "no leak found"
 	if u := v.Undecided; u != nil && u.Largest != nil && t.leaks+t.growing > 0 {
-		s = fmt.Sprintf("no leak of %s or more seen; what is not decided is expected to leak %s, the largest part from %s, which could leak %s",
+		s = fmt.Sprintf("no leak of %s or more found; undecided growth is expected to leak %s, most of it from %s (at most %s)",
 			u.Limit, u.Expected, u.Largest.where, u.Largest.Growth)
 	}
 	switch {
 	case r.Power != nil:
-		s += "; the evidence " + r.Power.Sentence
+		s += "; the evidence " + inSentence(r.Power.Sentence)
 	case r.powerless != "":
 		s += "; " + r.powerless
 	}
@@ -328,11 +327,11 @@ func noLeak(r *Report, v *Verdict, t *tally) string {
 // undecided says what could leak.
 func undecided(u *Undecided) string {
 	if u.Sites == 1 {
-		return fmt.Sprintf("%s could leak %s, where the limit is %s, and the evidence does not decide", u.Largest.where,
+		return fmt.Sprintf("not decided: %s could leak %s (limit %s)", u.Largest.where,
 			u.Largest.Growth, u.Limit)
 	}
-	return fmt.Sprintf("%s and %s could leak, the first %s, where the limit is %s, and the evidence does not decide",
-		u.Largest.where, figures.Plural(u.Sites-1, "more place"), u.Largest.Growth, u.Limit)
+	return fmt.Sprintf("not decided: %s and %s could leak, the first %s (limit %s)",
+		u.Largest.where, figures.Plural(u.Sites-1, "more site"), u.Largest.Growth, u.Limit)
 }
 
 func firstLossy(warnings []Warning) *Warning {

@@ -82,7 +82,7 @@ func (o *runReports) recordChanges(made *analysis.Compared, v *Verdict) {
 			}
 			if FailsGate(row.Head) && !ch.Fails && row.Change != compare.New && row.Change != compare.Grown {
 				made.Standing = append(made.Standing, analysis.Standing{Signature: f.Signature,
-					Sentence: fmt.Sprintf("%s: leak, unless %s", nameOf(f), o.unless(own))})
+					Sentence: nameOf(f) + ": " + o.unless(own)})
 			}
 		}
 		made.Changes = append(made.Changes, ch)
@@ -170,20 +170,20 @@ func pastWord(f *analysis.Finding) string {
 	return pastSteady
 }
 
-// unless says what a leak may be instead, and which run would tell.
+// unless says what a leak may be instead, and which run would show it.
 func (o *runReports) unless(f *analysis.Finding) string {
-	longer := "run twice as long"
+	longer := "Run twice as long"
 	if n := len(o.Snapshots); o.Trace == nil && n > 1 {
-		longer = fmt.Sprintf("run twice as long, with %s", figures.Plural(2*n, "snapshot"))
+		longer = fmt.Sprintf("Run twice as long, with %s", figures.Plural(2*n, "snapshot"))
 	} else if o.Window != nil {
-		longer = "record " + figures.Lasting(2*time.Duration(o.Window.DurationNS)) + " or more"
+		longer = "Record " + figures.Lasting(2*time.Duration(o.Window.DurationNS)) + " or more"
 	}
 	if n := len(f.Clauses); n > 0 && f.Clauses[n-1].Rule == score.RuleNext {
-		if next := f.Clauses[n-1].Text; !strings.HasPrefix(next, score.StillFilling) {
-			return "it is what one run cannot tell from a leak: " + next
+		if next := f.Clauses[n-1].Text; next != score.StillFilling {
+			return "leak, or growth that one run cannot tell from a leak. " + next
 		}
 	}
-	return "this is a cache that is still filling; to tell, " + longer + ", or mark it as known"
+	return "leak, or a cache that is still filling. " + longer + ", or mark it known."
 }
 
 // warnings say what limits the comparison.

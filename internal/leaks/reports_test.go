@@ -20,7 +20,7 @@ func place(name string, class analysis.Class, kept int64) analysis.Finding {
 		f.Score, f.Evidence.LogOdds = new(0.99), 4
 		f.Rate = &score.Rate{Unit: "hour", Count: float64(kept) / 2, Bytes: 512 * float64(kept), Over: 2, Dispersion: 1}
 		f.Clauses = []score.Clause{{Rule: "growth", Text: "it grew"},
-			{Rule: "next", Text: "a cache that is not full yet looks the same: record longer, or mark it as known"}}
+			{Rule: "next", Text: "Record longer, or mark it known: a cache that is still filling looks the same."}}
 	}
 	return f
 }
@@ -158,18 +158,18 @@ func TestHistoryOfReports(t *testing.T) {
 // What the baseline has as well is named with what it may be instead and the run that would tell; what is new is not.
 func TestStandingLeaks(t *testing.T) {
 	expires := place("X", leak, 400)
-	expires.Clauses[1].Text = "blocks of it are freed when they are old"
+	expires.Clauses[1].Text = "Blocks are freed at that age."
 	trace := reportOf(place("X", leak, 400))
 	trace.Trace, trace.Window = &analysis.Trace{}, &analysis.Window{DurationNS: 30e9}
-	const filling = "shop!X: leak, unless this is a cache that is still filling; to tell, "
+	const filling = "shop!X: leak, or a cache that is still filling. "
 	for name, c := range map[string]struct {
 		head *analysis.Report
 		says string
 	}{
-		"snapshots": {reportOf(place("X", leak, 400)), filling + "run twice as long, with 24 snapshots, or mark it as known"},
-		"a trace":   {trace, filling + "record 60 seconds or more, or mark it as known"},
+		"snapshots": {reportOf(place("X", leak, 400)), filling + "Run twice as long, with 24 snapshots, or mark it known."},
+		"a trace":   {trace, filling + "Record 60 seconds or more, or mark it known."},
 		"what expires": {reportOf(expires),
-			"shop!X: leak, unless it is what one run cannot tell from a leak: blocks of it are freed when they are old"},
+			"shop!X: leak, or growth that one run cannot tell from a leak. Blocks are freed at that age."},
 		"new":         {reportOf(place("Y", leak, 400)), ""},
 		"not certain": {reportOf(place("X", grows, 400)), ""},
 	} {

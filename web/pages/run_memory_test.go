@@ -104,7 +104,7 @@ func TestWalkthroughOfAThirdPartyLibrary(t *testing.T) {
 	s := open(t)
 	run := addRun(t, s.store, target, []*capture.Capture{walkthrough(t)})
 	page := words(s.page(fmt.Sprintf("/runs/%d", run)))
-	has(t, page, "the most, 148 MB in 37,888 blocks, from 3rdparty!IFMX_IsInTransaction", "148 MB", "mscorsvr", "8.75 MB",
+	has(t, page, "the most, 148 MB in 37,888 blocks (94 %), from 3rdparty!IFMX_IsInTransaction", "148 MB", "mscorsvr", "8.75 MB",
 		"Functions reported by DebugDiag", "Leak probability (tool)", "SQLFetch", "These allocations were not freed yet; they need not be leaks")
 	lacks(t, page, "1 leak", "probably leaking")
 }

@@ -106,8 +106,8 @@ func TestPartOfASeries(t *testing.T) {
 	s, run := openShop(t)
 	const note = "Classes and reasons: all 11 snapshots. Held, blocks and growth: snapshots 2 to 6."
 	page := s.page(fmt.Sprintf("/runs/%d?since=2&until=6", run))
-	has(t, words(page), note, "AppendLine", "over all 11 snapshots: from 140 to 5,790 blocks", "1.09 MB 2,965",
-		"Reasons, over all 11 snapshots", "from 140 to 5,790 blocks", "Whole run", "2.12 MB", "UMDH format")
+	has(t, words(page), note, "AppendLine", "over all 11 snapshots: From 140 to 5,790 blocks", "1.09 MB 2,965",
+		"Reasons, over all 11 snapshots", "From 140 to 5,790 blocks", "Whole run", "2.12 MB", "UMDH format")
 	selected := s.page(fmt.Sprintf("/api/v1/runs/%d/views/ranked?since=2&until=6&format=umdh-text", run))
 	sites := s.page(sitesOf(run, "since=2&until=6&open=0"))
 	has(t, words(sites), note)

@@ -77,7 +77,7 @@ func TestWindowIsJudgedByItself(t *testing.T) {
 	}
 	s := open(t)
 	run := addTrace(t, s, target, memtest())
-	survivors := regexp.MustCompile(`([0-9,]+) of [0-9,]+ blocks that are older than [^ ]+ m?s were never freed`)
+	survivors := regexp.MustCompile(`(?:None of the|Not freed:) ([0-9,]+) (?:of [0-9,]+ )?blocks older than [^ ]+ m?s`)
 	told := func(query string) (page, counted string) {
 		page = text(s.page(fmt.Sprintf("/runs/%d?q=AppendLine&%s", run, query)))
 		_, why, _ := strings.Cut(page, " Reasons")

@@ -39,13 +39,13 @@ func (v *snapshotView) clauses(r *Result) []Clause {
 	}
 	first, last := v.c[0], v.c[v.n-1]
 	if last <= first && v.y[v.n-1] > v.y[0] {
-		list = append(list, clause("blocks", false, "the number of blocks did not grow, only their size"))
+		list = append(list, clause("blocks", false, "The number of blocks did not grow, only their size."))
 	}
-	list = append(list, clause("growth", v.grown > 0, "from %s to %s blocks; it rose in %d of %s", decimal(first),
+	list = append(list, clause("growth", v.grown > 0, "From %s to %s blocks; rose in %d of %s.", decimal(first),
 		decimal(last), v.steps, figures.Plural(v.n-1, "interval")))
 	if v.conditions == nil {
 		if v.followed {
-			list = append(list, clause("stays", false, "%s came and stayed; a leak leaves %d or more",
+			list = append(list, clause("stays", false, "Allocated and not freed: %s (a leak needs %d).",
 				figures.Plural(int64(v.cohorts.survivors()), "block"), leastBlocks))
 		}
 		return list
@@ -53,12 +53,12 @@ func (v *snapshotView) clauses(r *Result) []Clause {
 	if v.model == nil { // two snapshots have one interval, which has no course, and follow no block
 		return append(list, v.conclusion(r)...)
 	}
-	add(Steady, "its rises are %s", v.words())
+	add(Steady, "%s", v.words())
 	if !v.followed {
-		add(GoesOn, "%s", v.goesOnWords(v.rises, "of the growth"))
-		add(Falls, "all its falls are %s of its rises", percent(v.fell/max(1, v.rose)))
+		add(GoesOn, "%s", v.goesOnWords(v.rises, r, met(GoesOn)))
+		add(Falls, "All falls together are %s of the rises.", percent(v.fell/max(1, v.rose)))
 		list = append(list, Clause{Rule: string(Kept),
-			Text: "the evidence has no addresses, so whether blocks stay is not known: raw logs of umdh or dumps tell"})
+			Text: "Use raw UMDH logs or dumps: without block addresses, the evidence cannot show whether blocks stay."})
 		return append(list, v.conclusion(r)...)
 	}
 	c := &v.cohorts
@@ -72,13 +72,12 @@ func (v *snapshotView) clauses(r *Result) []Clause {
 			early, came = early+c.stayed[k], came+c.came[k]
 		}
 	}
-	add(Everywhere, "%s that came in %d of %s stayed to the end", figures.Plural(int64(stayed), "block"), filled,
+	add(Everywhere, "Still held at the end: %s, allocated in %d of %s.", figures.Plural(int64(stayed), "block"), filled,
 		figures.Plural(c.n-2, "interval"))
-	add(Early, "of %s that came in the first three quarters, %s were never freed",
-		figures.Plural(int64(came), "block"), decimal(early))
+	add(Early, "%s", freedWords(early, int64(came), "allocated in the first three quarters"))
 	add(Outlives, "%s", c.outlivesWords(v))
-	add(Kept, "%s", keptWords(c.deaths, c.risk))
-	add(GoesOn, "%s", v.goesOnWords(c.stayed[1:c.n], "of the blocks that stay"))
+	add(Kept, "%s", keptWords(c.deaths, c.risk, v.age(quarter)))
+	add(GoesOn, "%s", v.goesOnWords(c.stayed[1:c.n], r, met(GoesOn)))
 	if c.n >= ManySnapshots {
 		add(Gapless, "%s", v.gaplessWords(c.stayed[1:c.n]))
 	}
@@ -89,26 +88,26 @@ func (v *snapshotView) clauses(r *Result) []Clause {
 func (r *reading) words() string {
 	switch r.shape.likeliest() {
 	case filling:
-		return "falling off, or over before the end"
+		return "Growth slowed down, or stopped before the end."
 	case inBursts:
-		return "in a few bursts"
+		return "It grew in a few bursts."
 	case recently:
-		return "recent, or ever faster"
+		return "It grew only of late, or ever faster."
 	}
-	return "as steady as " + r.clock
+	return "It grows " + r.clock + "."
 }
 
 func (c *cohorts) outlivesWords(v *snapshotView) string {
-	oldest := "its oldest block that came and stayed is " + v.age(c.oldest) + " old"
+	oldest := oldestWords(v.age(c.oldest))
 	if c.freed == 0 {
-		return oldest + ", and none of its blocks was seen to be freed"
+		return oldest + "no block was seen freed."
 	}
 	ended, beyond := c.ended()
 	if beyond == 0 {
-		return oldest + "; the oldest that was freed had been there for " + v.age(c.died)
+		return oldest + "the oldest freed block lived " + v.age(c.died) + "."
 	}
-	return fmt.Sprintf("%s; of %s that were freed all but %s had been there for %s or less", oldest,
-		figures.Plural(int64(c.freed), "block"), decimal(beyond), v.age(ended))
+	return fmt.Sprintf("%sall but %s of %s lived %s or less.", oldest, decimal(beyond),
+		figures.Plural(int64(c.freed), "freed block"), v.age(ended))
 }
 
 // gaplessWords say in how many intervals nothing came that stayed.
@@ -120,10 +119,10 @@ func (v *intervals) gaplessWords(came []float64) string {
 		}
 	}
 	if empty == 0 {
-		return fmt.Sprintf("each of %s left blocks behind", figures.Plural(len(came), "interval"))
+		return fmt.Sprintf("Blocks stayed from each of %s.", figures.Plural(len(came), "interval"))
 	}
 	expected, _ := emptyIntervals(came, v.load)
-	return fmt.Sprintf("%d of %s left no block behind; at the pace of the work %s would", empty,
+	return fmt.Sprintf("No block stayed from %d of %s (%s expected at the pace of the work).", empty,
 		figures.Plural(len(came), "interval"), decimal(math.Round(10*expected)/10))
 }
 
@@ -132,48 +131,73 @@ func (v *snapshotView) age(share float64) string {
 	if v.hours > 0 {
 		return seconds(share * v.hours * nanosecondsPerHour)
 	}
-	return percent(share) + " of the time watched"
+	return percent(share) + " of the time recorded"
 }
 
-// keptWords count the deaths of old blocks.
-func keptWords(deaths, risk float64) string {
+// oldestWords begin the sentence that compares the age of what is held with that of what was freed.
+func oldestWords(age string) string { return "The oldest block still held has lived " + age + "; " }
+
+// freedWords say how many of some blocks were not freed.
+func freedWords(kept float64, of int64, which string) string {
+	if of > 1 && kept == float64(of) {
+		return fmt.Sprintf("None of the %s %s was freed.", figures.Plural(of, "block"), which)
+	}
+	return fmt.Sprintf("Not freed: %s of %s %s.", decimal(kept), figures.Plural(of, "block"), which)
+}
+
+// quarter is the share of the time from which a block counts as old.
+const quarter = 0.25
+
+// keptWords count the deaths of blocks older than a quarter of the time, which is given in words.
+func keptWords(deaths, risk float64, old string) string {
 	if risk < fewDeaths {
-		return "next to none of its blocks got older than a quarter of the time watched"
+		return "Hardly any block got older than " + old + "."
 	}
 	if deaths == 0 {
-		return "none of its blocks that are older than a quarter of the time watched was freed"
+		return "No block older than " + old + " was freed."
 	}
-	return fmt.Sprintf("%s that were older than a quarter of the time watched were freed, which takes a share of %s away in as long a time", figures.Plural(int64(deaths), "block"), percent(1-math.Exp(-deaths/risk)))
+	return fmt.Sprintf("Freed: %s older than %s, a rate of %s in that time.", figures.Plural(int64(deaths), "block"), old,
+		percent(1-math.Exp(-deaths/risk)))
 }
 
 // wordsFrom is the share of the load whose rest a sentence tells of.
 const wordsFrom = 0.7
 
-func (v *intervals) goesOnWords(came []float64, what string) string {
+// goesOnWords say how much of the growth came at the end, which only a condition that is met calls going on.
+func (v *snapshotView) goesOnWords(came []float64, r *Result, met *bool) string {
 	all, total := after(came, v.load, 0)
 	late, share := after(came, v.load, wordsFrom*total)
 	if !(all > 0) {
-		return "nothing came at all"
+		return "No growth."
 	}
-	return fmt.Sprintf("%s %s came in the last %s of the work", percent(late/all), what, percent(share/total))
+	begin, what := "", "growth"
+	if v.followed {
+		what = "blocks that stay"
+	}
+	if met != nil && *met {
+		begin = "Still growing at the end: "
+		if r.Class == Leak && v.followed {
+			begin, what = "Still leaking at the end: ", "leaked blocks"
+		}
+	}
+	return fmt.Sprintf("%s%s of the %s came in the last %s of the work.", begin, percent(late/all), what,
+		percent(share/total))
 }
 
 func (v *snapshotView) snapshotsClause() Clause {
 	if v.n >= SnapshotsToJudge {
-		return clause("snapshots", true, "%s", figures.Plural(v.n, "snapshot"))
+		return clause("snapshots", true, "%s.", figures.Plural(v.n, "snapshot"))
 	}
-	return clause("snapshots", false, "%s; it takes %d before growth may be called a leak",
+	return clause("snapshots", false, "%s (a leak needs %d).",
 		figures.Plural(v.n, "snapshot"), SnapshotsToJudge)
 }
 
 // clauses are the evidence lines of a trace.
 func (t *traceView) clauses(r *Result) []Clause {
 	list := []Clause{
-		clause("survivors", t.survivors >= leastBlocks,
-			"%s of %s that are older than %s were never freed; a leak leaves %d or more", decimal(float64(t.survivors)),
-			figures.Plural(t.births, "block"), seconds(t.window-t.span), leastBlocks),
-		clause("spread", t.bins >= leastBins, "they come from %d of %d stretches of the window; a leak's from %d or more",
-			t.bins, traceBins, leastBins),
+		clause("survivors", t.survivors >= leastBlocks, "%s", t.survivorWords()),
+		clause("spread", t.bins >= leastBins, "Allocated in %s sixteenths of the window (a leak needs %d).", t.filledWords(),
+			leastBins),
 	}
 	if t.conditions == nil {
 		return list
@@ -183,32 +207,50 @@ func (t *traceView) clauses(r *Result) []Clause {
 		list = append(list, Clause{Rule: string(c), Holds: met(c), Text: fmt.Sprintf(format, args...)})
 	}
 	a := &t.ages
-	add(Everywhere, "those that stay came %s", t.arrival())
-	oldest := "the oldest block that stays is " + seconds(a.oldest*t.window) + " old"
+	add(Everywhere, "%s", t.arrival())
+	oldest := oldestWords(seconds(a.oldest * t.window))
 	if a.freed == 0 {
-		oldest += ", and none was freed"
+		oldest += "no block was freed."
 	} else {
-		oldest += "; the oldest that was freed had been there for " + seconds(a.died*t.window)
+		oldest += "the oldest freed block lived " + seconds(a.died*t.window) + "."
 	}
 	add(Outlives, "%s", oldest)
-	add(Kept, "%s", keptWords(a.deaths, a.risk))
+	add(Kept, "%s", keptWords(a.deaths, a.risk, seconds(quarter*t.window)))
 	if t.lateFrees > 0 {
-		add(Older, "%s in the second half freed blocks of the same heap that are older than the trace, perhaps some of this stack", figures.Plural(t.lateFrees, "free"))
+		add(Older, "%s in the second half freed blocks of the same heap older than the trace, perhaps blocks of this stack.",
+			figures.Plural(t.lateFrees, "call"))
 	}
 	return append(list, t.conclusion(r)...)
+}
+
+// survivorWords count the blocks that are old enough to judge and were not freed.
+func (t *traceView) survivorWords() string {
+	text := freedWords(float64(t.survivors), t.births, "older than "+seconds(t.window-t.span))
+	if t.survivors >= leastBlocks {
+		return text
+	}
+	return fmt.Sprintf("%s (a leak needs %d).", strings.TrimSuffix(text, "."), leastBlocks)
+}
+
+// filledWords count the parts of the window in which blocks that stay were allocated.
+func (t *traceView) filledWords() string {
+	if t.bins == traceBins {
+		return fmt.Sprintf("all %d", traceBins)
+	}
+	return fmt.Sprintf("%d of %d", t.bins, traceBins)
 }
 
 // arrival says when what stays came.
 func (r *reading) arrival() string {
 	switch r.shape.likeliest() {
 	case filling:
-		return "ever more rarely, or until a while before the end"
+		return "Allocations that stay became rarer, or stopped before the end."
 	case inBursts:
-		return "in a few bursts"
+		return "Blocks that stay were allocated in a few bursts."
 	case recently:
-		return "of late, or ever faster"
+		return "Blocks that stay were allocated only of late, or ever faster."
 	}
-	return "as steadily as " + r.clock
+	return "Blocks that stay were allocated " + r.clock + "."
 }
 
 func clause(rule string, holds bool, format string, args ...any) Clause {
@@ -237,11 +279,11 @@ func decimal(v float64) string {
 func percent(p float64) string {
 	switch v := 100 * p; {
 	case v > 0 && v < 0.5:
-		return "below 1 %"
+		return "less than 1 %"
 	case v < 100 && v > 99:
-		return "above 99 %"
+		return "more than 99 %"
 	case v > 999:
-		return "over 999 %"
+		return "more than 999 %"
 	default:
 		return strconv.FormatFloat(math.Round(v), 'f', 0, 64) + " %"
 	}

@@ -34,9 +34,15 @@ func (s *shape) odds() float64 {
 
 // A clock is something by whose progress growth may be steady.
 type clock struct {
-	name   string
+	words  string    // how growth goes that is steady by it
 	shares []float64 // of each interval, 1 in all
 }
+
+// How growth goes that is steady by the work of the process, and by time.
+const (
+	inStepWithWork = "in step with the process's work"
+	atSteadyRate   = "at a steady rate"
+)
 
 // alike is how much two clocks may differ, in shares of the whole, for one to tell what the other would.
 const alike = 0.02
@@ -63,7 +69,7 @@ func read(came []float64, s sums, clocks []clock) (best reading) {
 		shape := judge(d, e)
 		odds := shape.odds()
 		if k == 0 || odds > best.odds || odds == best.odds && shape.leak > best.shape.leak {
-			best = reading{odds, shape, c.name}
+			best = reading{odds, shape, c.words}
 		}
 	}
 	return best

@@ -81,6 +81,6 @@ func looks(values []int64) []int64 {
 
 func (r *resizing) clause() Clause {
 	return clause("growing-block", true,
-		"it is reallocated to ever more bytes, from %s to %s in %d of %s, and the number of blocks stays: what fills it is never thrown away",
+		"Reallocated from %s to %s, in %d of %s, while the number of blocks stays: the contents are never discarded.",
 		figures.Bytes(r.from), figures.Bytes(r.to), r.rises, figures.Plural(r.intervals, "interval"))
 }

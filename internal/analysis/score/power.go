@@ -20,14 +20,13 @@ type Power struct {
 // String says it as users read it.
 func (p Power) String() string {
 	if !(p.Count > 0) {
-		return "could not have seen any leak"
+		return "Would detect no leak."
 	}
-	s := fmt.Sprintf("would have shown, in 9 of 10 runs, a steady leak of %s blocks per %s or more",
-		significant(p.Count), p.Unit)
+	s := fmt.Sprintf("Would detect a steady leak of %s blocks/%s", significant(p.Count), p.Unit)
 	if p.Bytes > 0 {
-		s += " (" + size(p.Bytes) + " in blocks of the average size)"
+		s += fmt.Sprintf(" (about %s/%s)", size(p.Bytes), p.Unit)
 	}
-	return s
+	return s + " or faster with 90 % probability."
 }
 
 // The growth by which a leak is found in 9 of 10 runs, from simulated Poisson leaks and rounded up. TestPower simulates
@@ -62,11 +61,11 @@ func SnapshotPower(a *Axis, followed bool, noise float64, block int64) (p Power,
 	case !ok || points.n < 2 || !(span > 0) || !(noise >= 0) || math.IsInf(noise, 0):
 		return p, ""
 	case !followed:
-		return p, "without the addresses of blocks no leak would have been certain"
+		return p, "no leak can be certain without block addresses"
 	case points.n < powerSnapshots[0].from:
-		return p, fmt.Sprintf("with fewer than %d snapshots no leak would have been certain", powerSnapshots[0].from)
+		return p, fmt.Sprintf("no leak can be certain with fewer than %d snapshots", powerSnapshots[0].from)
 	case slices.Max(differences(points.x[:points.n])) > mostGap:
-		return p, "one interval between snapshots is too long to say which leak would have been seen"
+		return p, "one interval between snapshots is too long to say which leaks would be detected"
 	}
 	need := powerSnapshots[0]
 	for _, n := range powerSnapshots {

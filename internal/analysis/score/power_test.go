@@ -122,8 +122,8 @@ func TestPowerWithoutEvidence(t *testing.T) {
 		a.At[11] = a.At[10] / (1 - share)
 		return a
 	}
-	const few, long = "with fewer than 10 snapshots no leak would have been certain",
-		"one interval between snapshots is too long to say which leak would have been seen"
+	const few, long = "no leak can be certain with fewer than 10 snapshots",
+		"one interval between snapshots is too long to say which leaks would be detected"
 	for name, test := range map[string]struct {
 		axis     *score.Axis
 		followed bool
@@ -134,12 +134,12 @@ func TestPowerWithoutEvidence(t *testing.T) {
 		"five snapshots":   {even(5, 1), true, false, few},
 		"nine snapshots":   {even(9, 1), true, false, few},
 		"ten snapshots":    {even(10, 1), true, true, ""},
-		"no addresses":     {even(20, 1), false, false, "without the addresses of blocks no leak would have been certain"},
+		"no addresses":     {even(20, 1), false, false, "no leak can be certain without block addresses"},
 		"a gap below 40 %": {gap(0.39), true, true, ""},
 		"a gap above it":   {gap(0.41), true, false, long},
 	} {
 		p, why := score.SnapshotPower(test.axis, test.followed, 0, 64)
-		if (p.Count > 0) != test.shows || why != test.why || !test.shows && p.String() != "could not have seen any leak" {
+		if (p.Count > 0) != test.shows || why != test.why || !test.shows && p.String() != "Would detect no leak." {
 			t.Errorf("%s: %+v, %q", name, p, why)
 		}
 	}
@@ -167,9 +167,9 @@ func TestPowerIsOfCertainLeaks(t *testing.T) {
 
 func TestPowerSaysNoLessThanItIs(t *testing.T) {
 	for rate, want := range map[float64]string{
-		0.0123: "would have shown, in 9 of 10 runs, a steady leak of 0.013 blocks per hour or more (0.79 B in blocks of the average size)",
-		30:     "would have shown, in 9 of 10 runs, a steady leak of 30 blocks per hour or more (1.9 KB in blocks of the average size)",
-		123456: "would have shown, in 9 of 10 runs, a steady leak of 130,000 blocks per hour or more (7.6 MB in blocks of the average size)",
+		0.0123: "Would detect a steady leak of 0.013 blocks/hour (about 0.79 B/hour) or faster with 90 % probability.",
+		30:     "Would detect a steady leak of 30 blocks/hour (about 1.9 KB/hour) or faster with 90 % probability.",
+		123456: "Would detect a steady leak of 130,000 blocks/hour (about 7.6 MB/hour) or faster with 90 % probability.",
 	} {
 		if got := (score.Power{Unit: "hour", Count: rate, Bytes: 64 * rate}).String(); got != want {
 			t.Errorf("%v: %q, want %q", rate, got, want)

@@ -61,7 +61,7 @@ func ExplainSnapshots(s *Series, a *Axis, load []float64) Result {
 	if !ok {
 		return Result{Class: Unknown,
 			Clauses: []Clause{{Rule: "axis",
-				Text: "the snapshots' coordinates do not ascend, so nothing can be said about growth"}}}
+				Text: "The times of the snapshots do not ascend, so growth cannot be judged."}}}
 	}
 	r := v.result(a.Unit)
 	if r.Class == GrowingBlock {
@@ -109,9 +109,9 @@ func viewSnapshots(s *Series, a *Axis, load []float64) (v snapshotView, ok bool)
 	if len(load) != len(time) {
 		v.load = time
 	}
-	v.clocks = []clock{{"the work of the process", v.load}, {"time", time}}
+	v.clocks = []clock{{inStepWithWork, v.load}, {atSteadyRate, time}}
 	if v.hours > 0 && a.Unit != "hour" {
-		v.clocks = append(v.clocks, clock{a.Unit + "s", differences(x)})
+		v.clocks = append(v.clocks, clock{"in step with the " + a.Unit + "s", differences(x)})
 	}
 	v.reading = v.steady()
 	if candidate {

@@ -114,11 +114,11 @@ func TestGaplessClause(t *testing.T) {
 		want   string
 	}{
 		{"nine snapshots", stays(0, 20, 40, 60, 80, 100, 120, 140, 160), ""},
-		{"ten", stays(0, 20, 40, 60, 80, 100, 120, 140, 160, 180), "each of 9 intervals left blocks behind"},
+		{"ten", stays(0, 20, 40, 60, 80, 100, 120, 140, 160, 180), "Blocks stayed from each of 9 intervals."},
 		{"in two bursts", stays(0, 0, 0, 40, 40, 40, 40, 80, 80, 80),
-			"7 of 9 intervals left no block behind; at the pace of the work 0 would"},
+			"No block stayed from 7 of 9 intervals (0 expected at the pace of the work)."},
 		{"few blocks", stays(0, 1, 1, 2, 2, 3, 3, 4, 4, 5),
-			"4 of 9 intervals left no block behind; at the pace of the work 5.2 would"},
+			"No block stayed from 4 of 9 intervals (5.2 expected at the pace of the work)."},
 	} {
 		got := ""
 		for _, clause := range score.ExplainSnapshots(c.series, even(len(c.series.Count), 1), nil).Clauses {
@@ -377,9 +377,9 @@ func TestTwoSnapshotsHaveNoScore(t *testing.T) {
 	for _, c := range r.Clauses {
 		said = append(said, c.Text)
 	}
-	if got := strings.Join(said, "\n"); r.Class != score.Growing || got != "2 snapshots; it takes 5 before growth may be called a leak\n"+
-		"from 140 to 705 blocks; it rose in 1 of 1 interval\n"+
-		"a cache that is not full yet looks the same: record longer, or mark it as known" {
+	if got := strings.Join(said, "\n"); r.Class != score.Growing || got != "2 snapshots (a leak needs 5).\n"+
+		"From 140 to 705 blocks; rose in 1 of 1 interval.\n"+
+		score.StillFilling {
 		t.Errorf("%s:\n%s", r.Class, got)
 	}
 }

@@ -56,7 +56,7 @@ func Trace(v *allocations.Survival, load []float64) Result {
 func ExplainTrace(v *allocations.Survival, load []float64) Result {
 	t, ok := viewTrace(v, load)
 	if !ok {
-		return Result{Class: Unknown, Clauses: []Clause{{Rule: "window", Text: "the window is empty"}}}
+		return Result{Class: Unknown, Clauses: []Clause{{Rule: "window", Text: "The window is empty."}}}
 	}
 	r := t.result()
 	r.Clauses = t.clauses(&r)
@@ -102,7 +102,7 @@ func viewTrace(v *allocations.Survival, load []float64) (t traceView, ok bool) {
 	}
 	t.dispersion = dispersion(d, e)
 	t.ages = agesOf(v)
-	t.reading = read(stayed, groups, []clock{{"the work of the process", load}, {"time", even}})
+	t.reading = read(stayed, groups, []clock{{inStepWithWork, load}, {atSteadyRate, even}})
 	t.conditions = []float64{
 		t.odds, t.ages.oldest - t.ages.died, -math.Log((t.ages.deaths + fewDeaths) / (t.ages.risk + fewDeaths)),
 		goesOn(stayed[:t.judged], load[:t.judged]),

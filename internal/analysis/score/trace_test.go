@@ -105,7 +105,7 @@ func TestAgeOfSurvivors(t *testing.T) {
 	for b := range v.Born {
 		v.Born[b], v.Left[b], v.LeftBytes[b] = 5, 5, 500
 	}
-	const want = "310 of 310 blocks that are older than 2 s were never freed; a leak leaves 3 or more"
+	const want = "None of the 310 blocks older than 2 s was freed."
 	if got := score.ExplainTrace(v, nil).Clauses[0].Text; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

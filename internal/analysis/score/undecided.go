@@ -32,8 +32,8 @@ const (
 // RuleNext is the rule of the clause, the last one, that says what one run cannot tell from a leak, and what to record.
 const RuleNext = "next"
 
-// StillFilling is how that clause begins where nothing speaks against a leak.
-const StillFilling = "a cache that is not full yet looks the same: "
+// StillFilling is that clause where nothing speaks against a leak.
+const StillFilling = "Record longer, or mark it known: a cache that is still filling looks the same."
 
 // A pattern is growth that one run cannot tell from a leak, and what to record next.
 type pattern struct {
@@ -48,7 +48,7 @@ var patterns = []pattern{
 	{
 		looks: func(r *ambiguity) bool { return r.shape.inFew(r.bursts) },
 		words: func(r *ambiguity) string {
-			return fmt.Sprintf("%s: an outage leaks like this, and so does a program with as many phases; %d or more bursts decide: record longer, or a second run",
+			return fmt.Sprintf("Record longer, or a second run: %s may be an outage that leaks, or phases of the program (%d bursts decide).",
 				figures.Plural(r.bursts, "burst"), decidingBursts)
 		},
 		longer: func(r *ambiguity) float64 { return decidingBursts / float64(r.bursts) },
@@ -56,29 +56,26 @@ var patterns = []pattern{
 	{
 		looks: func(r *ambiguity) bool { return !r.grown && r.deaths > fewDeaths*r.risk },
 		words: func(*ambiguity) string {
-			return "it holds about as much as before and replaces it: a leak beside a large cache that turns over looks like this, and so does the cache alone; " +
-				"record until the cache was replaced several times"
+			return "Record until the cache was replaced several times: a leak beside a busy cache looks like the cache alone."
 		},
 	},
 	{
 		looks: func(r *ambiguity) bool { return r.died*decidingExpiries > 1 },
 		words: func(r *ambiguity) string {
-			return fmt.Sprintf("blocks of it are freed when they are as old as %s: sessions that expire look like this until some four expiries are over; record %d times as long as that",
-				r.diedWords, decidingExpiries)
+			return fmt.Sprintf("Record %d times %s or more: blocks are freed at that age, and sessions that expire look the same.",
+				decidingExpiries, r.diedWords)
 		},
 		longer: func(r *ambiguity) float64 { return decidingExpiries * r.died },
 	},
 	{
 		looks: func(r *ambiguity) bool { return r.shape.recent > r.shape.leak+tie },
 		words: func(*ambiguity) string {
-			return "it grew of late, or ever faster: a queue that is not drained yet and what is in flight while load rises look like this; record until the load has fallen again"
+			return "Record until the load has fallen again: a queue not drained yet, or work in flight, looks the same."
 		},
 	},
 	{
 		looks: func(*ambiguity) bool { return true },
-		words: func(*ambiguity) string {
-			return StillFilling + "record longer, or mark it as known"
-		},
+		words: func(*ambiguity) string { return StillFilling },
 	},
 }
 
@@ -104,7 +101,7 @@ func (t *traceView) conclusion(r *Result) []Clause {
 
 func conclude(r *Result, of *ambiguity) []Clause {
 	return append([]Clause{{Rule: "score",
-		Text: fmt.Sprintf("of generated stacks that look like this %s leaked", percent(r.Score))}}, next(r, of)...)
+		Text: fmt.Sprintf("In tests on generated programs, %s of such sites were leaks.", percent(r.Score))}}, next(r, of)...)
 }
 
 // next says of what leaks or grows which pattern it may be instead, and what to record.
