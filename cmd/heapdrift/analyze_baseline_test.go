@@ -239,7 +239,8 @@ func TestBaselineHistory(t *testing.T) {
 			t.Errorf("%+v, want %q", ch, w)
 		}
 		f := findingOf(t, r, ch.Signature)
-		if n := len(f.Clauses); n < 2 || f.Clauses[n-2].Text != ch.History || f.Clauses[n-1].Rule != "next" {
+		said := strings.ToUpper(ch.History[:1]) + ch.History[1:] + "."
+		if n := len(f.Clauses); n < 2 || f.Clauses[n-2].Text != said || f.Clauses[n-1].Rule != "next" {
 			t.Errorf("%s: the reasons are %+v", ch.Title, f.Clauses)
 		}
 	}

@@ -39,9 +39,9 @@ func TestPushYear(t *testing.T) {
 	y.push(tillBuild{3, both, false}, exitLeak, "1 new leak", main...)
 	y.leaks("assign", y.signature("till!Receipt::Append"), "--to", "ann")
 	y.push(tillBuild{4, both, false}, exitInconclusive, "no symbols for till", append([]string{"--no-symbols"}, main...)...)
-	y.push(tillBuild{4, both, false}, exitOK, "no leak is new; 1 known by the team; 1 told before", main...)
+	y.push(tillBuild{4, both, false}, exitOK, "no leak is new; 1 known by the team; 1 reported before", main...)
 	y.push(tillBuild{5, []string{"Log::Write", "Order::Copy"}, false}, exitLeak, "1 new leak", release...)
-	y.push(tillBuild{6, both, true}, exitOK, "no leak is new; 1 known by the team; 1 told before", main...)
+	y.push(tillBuild{6, both, true}, exitOK, "no leak is new; 1 known by the team; 1 reported before", main...)
 	y.push(tillBuild{7, old, true}, exitOK, "every leak is known", main...)
 	y.push(tillBuild{3, both, false}, exitOK, "no leak is new; 1 known by the team; 1 taken by somebody", main...) // a job that runs again
 

@@ -102,31 +102,31 @@ func (d *decider) sort(f *compare.Finding) {
 		if isLeak && f.Certain {
 			d.proof = Proven
 			d.say(EffectSilences, ReasonCanary, f, nil, nil, "",
-				"%s is the canary: that it is found proves that the gate can fail", nameOf(f))
+				"%s is the canary; finding it proves that the gate can fail", nameOf(f))
 		}
 	case IsTolerated(f):
 		switch {
 		case !isLeak:
 		case f.ByRule:
-			d.say(EffectSilences, ReasonRule, f, nil, nil, "", "a rule of the project says that %s is known: %q",
+			d.say(EffectSilences, ReasonRule, f, nil, nil, "", "%s is known by a rule of the project: %q",
 				nameOf(f), f.Known)
 		default:
-			d.say(EffectSilences, ReasonKnown, f, nil, nil, "", "the team says that %s is known%s", nameOf(f), because(f.Known))
+			d.say(EffectSilences, ReasonKnown, f, nil, nil, "", "%s is known%s", nameOf(f), because(f.Known))
 		}
 	case !f.HasIdentity():
 		if isLeak {
 			d.say(EffectSilences, ReasonNoIdentity, f, nil, nil, "",
-				"%s has no identity: one of its frames is in no module that the evidence lists, so its name changes with each start; record the modules to have it counted",
+				"record the modules to count %s: a frame in no listed module gives the leak a new name at each start",
 				nameOf(f))
 		}
 	case isLeak && flaps:
 		d.say(EffectSilences, ReasonQuarantined, f, new(float64(changes)), new(float64(d.Policy.Noise.Changes)), "changes",
-			"%s is quarantined: over the last %d runs that decide about it, it changed %d times between found and not found",
-			nameOf(f), min(d.Policy.Noise.Runs, len(d.Past[f.Signature])), changes)
+			"%s is quarantined: it changed %d times between found and not found over the last %d deciding runs", nameOf(f),
+			changes, min(d.Policy.Noise.Runs, len(d.Past[f.Signature])))
 	case flaps: // its growth counts no more than its leak does
 	case d.Policy.isBelowScore(f):
 		d.say(EffectSilences, ReasonScore, f, f.Score, &d.Policy.MinimumScore, "score",
-			"%s leaks with a score of %s, below the %s that counts", nameOf(f), figures.Score(*f.Score),
+			"%s leaks with a score of %s (%s counts)", nameOf(f), figures.Score(*f.Score),
 			figures.Score(d.Policy.MinimumScore))
 	default:
 		d.counted = append(d.counted, f)
@@ -325,7 +325,7 @@ func (d *decider) doubts() {
 	}
 	if len(d.unnamed) > 0 {
 		d.say(EffectDoubts, ReasonNoSymbols, nil, nil, nil, "",
-			"no symbols for %s: without them nobody can tell whether %s; send the symbols of build %s",
+			"no symbols for %s, so it is unknown whether %s; push the symbols of build %s",
 			strings.Join(d.unnamedModules(), ", "), countUnnamed(len(d.unnamed)), d.Head.Build)
 	}
 	asksNew, needsBase := d.asks(FailOnNew), d.asks(FailOnNew) || d.asks(FailOnGrown)
@@ -334,10 +334,10 @@ func (d *decider) doubts() {
 		d.say(EffectDoubts, ReasonEvidence, nil, nil, nil, "", "the evidence does not decide")
 	case asksNew && !d.asks(FailOnLeak) && d.First && !d.Named && d.leaks() > 0:
 		d.say(EffectDoubts, ReasonFirst, nil, nil, nil, "",
-			"this is the first build of the scenario: nobody knows since when %s; accept what is there, or push the next build",
-			countFound(d.leaks()))
+			"this is the first build of the scenario, so %s of unknown age; accept the leaks, or push the next build",
+			countOpen(d.leaks()))
 	case needsBase && !d.asks(FailOnLeak) && d.Compared == nil && d.leaks() > 0 && (d.Origins == nil || !asksNew):
-		d.say(EffectDoubts, ReasonNoBaseline, nil, nil, nil, "", "there is no baseline to tell which leaks are new")
+		d.say(EffectDoubts, ReasonNoBaseline, nil, nil, nil, "", "no baseline shows which leaks are new")
 	case asksNew && len(d.open) > 0:
 		d.say(EffectDoubts, ReasonBaseline, nil, nil, nil, "",
 			"the evidence of %s does not decide whether %s new", d.Compared.baseline(","), countOpen(len(d.open)))

@@ -113,16 +113,16 @@ func (d *decider) whyPassed() string {
 		parts = append([]string{"no leak is new"}, parts...)
 	}
 	if d.improbable > 0 {
-		parts = append(parts, fmt.Sprintf("%s, as in runs before or too little to tell", figures.Plural(d.improbable, "growing site")))
+		parts = append(parts, fmt.Sprintf("%s, as in earlier runs or too small to judge", figures.Plural(d.improbable, "growing site")))
 	}
 	if d.immaterial > 0 {
-		parts = append(parts, fmt.Sprintf("%s, not expected to leak what matters", figures.Plural(d.immaterial, "growing site")))
+		parts = append(parts, fmt.Sprintf("%s, too small to matter", figures.Plural(d.immaterial, "growing site")))
 	}
 	switch {
 	case len(parts) > 0:
 		return strings.Join(parts, "; ")
 	case d.proof == Proven:
-		return "nothing leaks but the canary"
+		return "only the canary leaks"
 	case d.grows():
 		return "no leak is certain or probable"
 	}
@@ -134,7 +134,7 @@ func (d *decider) saysRest(n int) string {
 	if d.Named && d.asks(FailOnNew) && d.asks(FailOnGrown) {
 		return fmt.Sprintf("%s in %s as well, not surely faster now", countOpen(n), d.Compared.baseline(","))
 	}
-	return fmt.Sprintf("%s, and the gate is not set to fail on that", reason(n, FailOnLeak))
+	return fmt.Sprintf("%s, on which the gate does not fail", reason(n, FailOnLeak))
 }
 
 // told counts certain leaks of which a reason says why they do not fail the gate.
@@ -161,8 +161,8 @@ type silenceCount struct {
 // silenceWords are the words for each reason that silences leaks.
 var silenceWords = map[ReasonCode]string{
 	ReasonRule: "known by a rule", ReasonKnown: "known by the team", ReasonQuarantined: "quarantined",
-	ReasonScore: "below the score that counts", ReasonFound: "there since the first build",
-	ReasonTold: "told before", ReasonOwned: "taken by somebody", ReasonNoIdentity: "without an identity",
+	ReasonScore: "with too low a score", ReasonFound: "from the first build",
+	ReasonTold: "reported before", ReasonOwned: "taken by somebody", ReasonNoIdentity: "without an identity",
 }
 
 func (s silenceCount) says() string { return fmt.Sprintf("%d %s", s.n, silenceWords[s.code]) }

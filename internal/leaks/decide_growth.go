@@ -55,7 +55,7 @@ func (d *decider) budgets() {
 			d.budget(b, nil, b.Name, d.counted)
 		case d.Process == "" && slices.ContainsFunc(d.counted, func(f *compare.Finding) bool { return f.Class.IsSuspect() }):
 			d.say(EffectDoubts, ReasonBudgetUnmeasured, nil, nil, &b.Limit, string(b.In)+"/"+b.Per,
-				"the evidence does not say which process it is of, so that the budget of %s cannot be told", b.Name)
+				"the evidence names no process, so the budget of %s cannot be checked", b.Name)
 		}
 	}
 }
@@ -70,14 +70,14 @@ func (d *decider) budget(b *Budget, subject *compare.Finding, name string, list 
 			amountOf(g.sure, b.In, b.Per), amountOf(b.Limit, b.In, b.Per))
 	case g.all > b.Limit:
 		d.say(EffectDoubts, ReasonBudgetUncertain, subject, &g.all, &b.Limit, unit,
-			"%s grows by %s, over the budget of %s, and of %s of it the evidence is not sure",
+			"%s grows by %s, over the budget of %s, but %s of it is uncertain",
 			name, amountOf(g.all, b.In, b.Per), amountOf(b.Limit, b.In, b.Per), amountOf(g.all-g.sure, b.In, b.Per))
 	case g.other != "":
 		d.say(EffectDoubts, ReasonBudgetUnmeasured, subject, nil, &b.Limit, unit,
 			"%s grows, counted per %s, and its budget is per %s: record evidence with that unit", name, g.other, b.Per)
 	case g.unrated:
 		d.say(EffectDoubts, ReasonBudgetUnmeasured, subject, nil, &b.Limit, unit,
-			"%s leaks, and the evidence does not say how fast: give it snapshots with times or work", name)
+			"record snapshots with times or work: %s leaks, and the evidence does not say how fast", name)
 	}
 }
 
@@ -89,7 +89,7 @@ func (d *decider) drift() {
 		return
 	case d.Release == nil:
 		d.say(EffectDoubts, ReasonNoRelease, nil, nil, nil, "",
-			"no build before this one is pinned as a release, so that drift cannot be told: pin one that has a run of the scenario")
+			"pin a build with a run of the scenario as a release: no earlier one is pinned to measure drift against")
 		return
 	}
 	silent := map[string]bool{}
@@ -111,7 +111,7 @@ func (d *decider) drift() {
 	}
 	if growthPer(d.counted, bound.In, "").unrated {
 		d.say(EffectDoubts, ReasonDriftUnmeasured, nil, nil, nil, "",
-			"the run leaks, and the evidence does not say how fast, so that drift cannot be told: give it snapshots with times or work")
+			"record snapshots with times or work: the run leaks, and the evidence does not say how fast, so drift cannot be checked")
 	}
 }
 
@@ -124,16 +124,16 @@ func (d *decider) driftPer(bound *Drift, per string, base []*compare.Finding) {
 	case now.all <= limit:
 	case !d.Release.Decides():
 		d.say(EffectDoubts, ReasonDriftUnmeasured, nil, &now.all, nil, unit,
-			"the evidence of build %s, the release, does not decide, so that drift cannot be told", d.Release.Build)
+			"the evidence of build %s, the release, does not decide, so drift cannot be checked", d.Release.Build)
 	case then.other != "" || then.unrated:
 		d.say(EffectDoubts, ReasonDriftUnmeasured, nil, &now.all, nil, unit,
-			"build %s, the release, was not measured per %s, so that drift cannot be told", d.Release.Build, per)
+			"build %s, the release, was not measured per %s, so drift cannot be checked", d.Release.Build, per)
 	case now.sure > limit:
 		d.say(EffectFails, ReasonDrift, nil, &now.sure, &limit, unit, "the run grows by %s, and %s: more than %s %% faster",
 			amountOf(now.sure, bound.In, per), was, plain(bound.Percent))
 	default:
 		d.say(EffectDoubts, ReasonDriftUncertain, nil, &now.all, &limit, unit,
-			"the run grows by %s, of which the evidence is not sure, and %s", amountOf(now.all, bound.In, per), was)
+			"the run grows by %s, which is uncertain, and %s", amountOf(now.all, bound.In, per), was)
 	}
 }
 

@@ -56,5 +56,5 @@ func ExampleDecide() {
 	// Output:
 	// on leak: failed, 2 leaks
 	// on new: failed, 1 new leak
-	// on grown: passed, 2 leaks, and the gate is not set to fail on that; 1 known by the team
+	// on grown: passed, 2 leaks, on which the gate does not fail; 1 known by the team
 }

@@ -102,14 +102,6 @@ func countOpen(n int) string {
 	return fmt.Sprintf("%d leaks are", n)
 }
 
-// countFound counts leaks of which nobody knows since when they are there.
-func countFound(n int) string {
-	if n == 1 {
-		return "1 leak is there"
-	}
-	return fmt.Sprintf("%d leaks are there", n)
-}
-
 // countFaster counts leaks of which it is asked whether they grow faster.
 func countFaster(n int) string {
 	if n == 1 {

@@ -89,7 +89,7 @@ func TestDecideWithoutAPolicy(t *testing.T) {
 	type findings = []compare.Finding
 	decided, undecided := []analysis.Status{inconclusive, noLeak}, []analysis.Status{inconclusive, inconclusive}
 	const passed, failed, open = leaks.GatePassed, leaks.GateFailed, leaks.GateInconclusive
-	const tolerant = "1 leak, and the gate is not set to fail on that"
+	const tolerant = "1 leak, on which the gate does not fail"
 	const notNew = "no leak is new; " + tolerant
 	for _, test := range []struct {
 		name     string
@@ -106,9 +106,9 @@ func TestDecideWithoutAPolicy(t *testing.T) {
 		{"a sure leak where the rest is not decided", "", inconclusive, findings{sure}, nil, failed, "1 leak"},
 		{"an unsure one", "", noLeak, findings{unsure}, nil, open, "unsure could be a leak"},
 		{"an unsure one that could leak less than matters", "", noLeak, findings{immaterial}, nil, passed,
-			"1 growing site, not expected to leak what matters"},
+			"1 growing site, too small to matter"},
 		{"the same beside a known one", "", leaky, findings{immaterial, known}, nil, passed,
-			"1 known by the team; 1 growing site, not expected to leak what matters"},
+			"1 known by the team; 1 growing site, too small to matter"},
 		{"growth", "", noLeak, findings{growing}, nil, passed, "no leak is certain or probable"},
 		{"growth just below what is probable", "", noLeak, findings{unlikely}, nil, passed, "no leak is certain or probable"},
 		{"growth that is probable", "", noLeak, findings{likely}, nil, open, "likely could be a leak (10 %)"},
@@ -122,7 +122,7 @@ func TestDecideWithoutAPolicy(t *testing.T) {
 		{"known beside another", "", leaky, findings{known, sure}, nil, failed, "1 leak"},
 		{"known, and the rest not decided", "", inconclusive, findings{known}, nil, open, "the evidence does not decide"},
 
-		{"new: no baseline", "new", leaky, findings{sure}, nil, open, "there is no baseline to tell which leaks are new"},
+		{"new: no baseline", "new", leaky, findings{sure}, nil, open, "no baseline shows which leaks are new"},
 		{"new: no baseline, and no leak", "new", noLeak, nil, nil, passed, "nothing leaks"},
 		{"new: no baseline, and an unsure leak", "new", leaky, findings{unsure}, nil, passed, "no leak is certain or probable"},
 		{"new: no baseline, and a known leak", "new", leaky, findings{known}, nil, passed, "every leak is known"},
@@ -158,7 +158,7 @@ func TestDecideWithoutAPolicy(t *testing.T) {
 		{"new, after too few runs", "new", leaky, findings{after(1, false)}, against(decided, became(compare.New, after(1, false), cache)),
 			open, "unsure could be a new leak"},
 		{"new, and as in runs before", "new", leaky, findings{after(2, false)}, against(decided, became(compare.New, after(2, false), cache)),
-			passed, "no leak is new; 1 growing site, as in runs before or too little to tell"},
+			passed, "no leak is new; 1 growing site, as in earlier runs or too small to judge"},
 		{"new, and it may have begun", "new", leaky, findings{after(2, true)}, against(decided, became(compare.New, after(2, true), cache)),
 			open, "unsure could be a new leak"},
 		{"new: symbols are missing", "new", leaky, findings{sure}, against(decided, compare.Row{Change: compare.New, Head: &sure, Unknown: true}),
@@ -190,7 +190,7 @@ func TestDecideWithoutAPolicy(t *testing.T) {
 			passed, "no leak is certain or probable"},
 		{"new: an unsure one that grows faster", "new", leaky, findings{unsure}, against(decided, became(compare.Grown, unsure, leak)),
 			passed, "no leak is certain or probable"},
-		{"grown: no baseline", "grown", leaky, findings{sure}, nil, open, "there is no baseline to tell which leaks are new"},
+		{"grown: no baseline", "grown", leaky, findings{sure}, nil, open, "no baseline shows which leaks are new"},
 
 		{"both", "new,grown", leaky, findings{sure, second},
 			against(decided, became(compare.Grown, sure, leak), became(compare.New, second, "")), failed,

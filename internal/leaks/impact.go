@@ -136,7 +136,7 @@ func buildTurns(decided []Turn) []BuildTurn {
 }
 
 // gateVerbs say what a gate does.
-var gateVerbs = map[Gate]string{GatePassed: "passes", GateFailed: "fails", GateInconclusive: "is undecided"}
+var gateVerbs = map[Gate]string{GatePassed: "passes", GateFailed: "fails", GateInconclusive: "is inconclusive"}
 
 // Says says in a sentence what a change does to the gate of a build.
 func (t *BuildTurn) Says() string {
@@ -178,8 +178,8 @@ func (m *Impact) Says() string {
 			passes++
 		}
 	}
-	return fmt.Sprintf("%s silenced, %s again; the gates of %d of %d recent runs change, %d of them to passed",
-		plural(len(m.Silenced), "leak is", "leaks are"), plural(len(m.Heard), "leak counts", "leaks count"),
+	return fmt.Sprintf("%s known, %s again; the gate changes in %d of %d recent runs (%d to passed)",
+		plural(len(m.Silenced), "leak becomes", "leaks become"), plural(len(m.Heard), "leak counts", "leaks count"),
 		len(m.Turned), m.Runs, passes)
 }
 

@@ -44,9 +44,9 @@ func (l *LineState) Says() string {
 	case l.State == StateRegressed && l.FixedIn != "":
 		return fmt.Sprintf("came back in %s, fixed in %s before", l.RegressedIn, l.FixedIn)
 	case l.Found:
-		return "open, there since the first build of its scenario"
+		return "open since the first build of its scenario"
 	case l.After != "":
-		return fmt.Sprintf("open, came in between %s and %s", l.After, l.Since)
+		return fmt.Sprintf("open, appeared between %s and %s", l.After, l.Since)
 	case l.Since != "":
 		return "open since " + l.Since
 	}

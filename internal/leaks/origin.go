@@ -22,16 +22,16 @@ type Origin struct {
 
 // Says tells in which interval the finding came in.
 func (o *Origin) Says() string {
-	came := "came in"
+	came := "appeared"
 	if o.Regressed {
 		came = "came back"
 	}
 	s := ""
 	switch {
 	case o.After != "":
-		s = fmt.Sprintf("%s between build %s and %s", came, o.After, o.Since)
+		s = fmt.Sprintf("%s between builds %s and %s", came, o.After, o.Since)
 	default:
-		s = fmt.Sprintf("%s with build %s, as far as is known", came, o.Since)
+		s = fmt.Sprintf("%s in build %s or before", came, o.Since)
 	}
 	if o.Certain != "" && o.Certain != o.Since {
 		s += ", certain since " + o.Certain
@@ -107,9 +107,9 @@ func (p *PastLine) Origin() Origin {
 // saysFound says why nobody asks since when the finding is there.
 func (o *Origin) saysFound() string {
 	if o.Fork != "" {
-		return "was there in build " + o.Fork + ", where the branch began"
+		return "was already in build " + o.Fork + ", where the branch began"
 	}
-	return "was there in the first build of the scenario: nobody knows since when"
+	return "was already in the first build of the scenario"
 }
 
 // An UndecidedFinding is a finding that could fail the gate, and of which the evidence does not decide.

@@ -21,20 +21,20 @@ func TestOrigin(t *testing.T) {
 		want    string
 		says    string
 	}{
-		{"1C 2L", "main", 2, unmarked, "m1..m2", "came in between build m1 and m2"},
-		{"1C 2G 3L", "main", 3, unmarked, "m1..m2", "came in between build m1 and m2"},
-		{"1C 2L 3L", "main", 3, failedIn(2), "m1..m2 told m2", "came in between build m1 and m2; build m2 failed for it, and nobody has taken it"},
-		{"1C 2L", "main", 2, failedIn(2), "m1..m2", "came in between build m1 and m2"}, // by this very build
-		{"1C 2L", "main", 2, owned, "m1..m2 owned", "came in between build m1 and m2"},
-		{"2L", "main", 2, since(1), "..m2", "came in with build m2, as far as is known"},
+		{"1C 2L", "main", 2, unmarked, "m1..m2", "appeared between builds m1 and m2"},
+		{"1C 2G 3L", "main", 3, unmarked, "m1..m2", "appeared between builds m1 and m2"},
+		{"1C 2L 3L", "main", 3, failedIn(2), "m1..m2 told m2", "appeared between builds m1 and m2; build m2 failed for it, and nobody has taken it"},
+		{"1C 2L", "main", 2, failedIn(2), "m1..m2", "appeared between builds m1 and m2"}, // by this very build
+		{"1C 2L", "main", 2, owned, "m1..m2 owned", "appeared between builds m1 and m2"},
+		{"2L", "main", 2, since(1), "..m2", "appeared in build m2 or before"},
 		{"1L 2L", "main", 2, since(1), "found ..m1", ""},
-		{"1L 2C 3L", "main", 3, unmarked, "regressed m2..m3", "came back between build m2 and m3"},
-		{"1L 2C 3L", "main", 3, owned, "regressed m2..m3", "came back between build m2 and m3"}, // that was said before the fix
-		{"1C 2L", "main", 1, unmarked, "..m1", "came in with build m1, as far as is known"},     // what comes later is not known
+		{"1L 2C 3L", "main", 3, unmarked, "regressed m2..m3", "came back between builds m2 and m3"},
+		{"1L 2C 3L", "main", 3, owned, "regressed m2..m3", "came back between builds m2 and m3"}, // that was said before the fix
+		{"1C 2L", "main", 1, unmarked, "..m1", "appeared in build m1 or before"},                 // what comes later is not known
 		{"1C 2L 7L", "x", 7, unmarked, "found at m6 m1..m2", ""},
 		{"5C 6L 7L", "x", 7, unmarked, "found at m6 m5..m6", ""}, // in the build of the fork
-		{"1C 7L", "x", 7, unmarked, "m1..x7", "came in between build m1 and x7"},
-		{"1L 2C 3L", "main", 3, owned, "regressed m2..m3 owned", "came back between build m2 and m3"}, // by its first run
+		{"1C 7L", "x", 7, unmarked, "m1..x7", "appeared between builds m1 and x7"},
+		{"1L 2C 3L", "main", 3, owned, "regressed m2..m3 owned", "came back between builds m2 and m3"}, // by its first run
 	} {
 		line := lines.Of(test.branch)
 		past := leaks.PastLine{Line: line, Head: test.head, Scenario: 1, Sightings: sightings(t, test.history), Marks: test.marks,
@@ -95,12 +95,12 @@ func TestAgain(t *testing.T) {
 	}{
 		{"it came in", "", came, leaks.GateFailed, "1 new leak"},
 		{"nobody has taken it", leaks.AgainUntilOwned, told, leaks.GateFailed, "1 new leak"},
-		{"somebody has", leaks.AgainUntilOwned, both, leaks.GatePassed, "no leak is new; 1 told before"},
+		{"somebody has", leaks.AgainUntilOwned, both, leaks.GatePassed, "no leak is new; 1 reported before"},
 		{"before a build failed", leaks.AgainUntilOwned, owned, leaks.GatePassed, "no leak is new; 1 taken by somebody"},
 		{"always", leaks.AgainAlways, both, leaks.GateFailed, "1 new leak"},
 		{"once", leaks.AgainOnce, came, leaks.GateFailed, "1 new leak"},
-		{"once, and it was told", leaks.AgainOnce, told, leaks.GatePassed, "no leak is new; 1 told before"},
-		{"it was there", "", leaks.Origin{Found: true, Since: "1"}, leaks.GatePassed, "no leak is new; 1 there since the first build"},
+		{"once, and it was told", leaks.AgainOnce, told, leaks.GatePassed, "no leak is new; 1 reported before"},
+		{"it was there", "", leaks.Origin{Found: true, Since: "1"}, leaks.GatePassed, "no leak is new; 1 from the first build"},
 	} {
 		got := gateOn(test.again, false, map[string]leaks.Origin{"sure": test.origin}, sure)
 		if got.Gate != test.gate || got.Why != test.why {
@@ -133,9 +133,9 @@ func TestDoubtBelongsToPlaces(t *testing.T) {
 		{"beside a tolerated one", []compare.Finding{doubtful, known}, leaks.GateInconclusive, "doubtful could be a new leak (80 %)"},
 		{"a tolerated one that is not certain", []compare.Finding{knownUnsure}, leaks.GatePassed, "every leak is known"},
 		{"as in two runs before", []compare.Finding{settled}, leaks.GatePassed,
-			"no leak is new; 1 growing site, as in runs before or too little to tell"},
+			"no leak is new; 1 growing site, as in earlier runs or too small to judge"},
 		{"less than matters, with no run before", []compare.Finding{immaterial}, leaks.GatePassed,
-			"no leak is new; 1 growing site, as in runs before or too little to tell"},
+			"no leak is new; 1 growing site, as in earlier runs or too small to judge"},
 		{"as in one run before", []compare.Finding{unsettled}, leaks.GateInconclusive, "unsettled could be a new leak (80 %)"},
 		{"with no run before", []compare.Finding{unsure}, leaks.GateInconclusive, "unsure could be a new leak"},
 	} {
@@ -164,12 +164,12 @@ func TestNewWithoutSymbols(t *testing.T) {
 		why    string
 	}{
 		{"a leak", new7, []compare.Finding{sure}, leaks.GateInconclusive,
-			"no symbols for shop: without them nobody can tell whether 1 leak is new; send the symbols of build 7"},
+			"no symbols for shop, so it is unknown whether 1 leak is new; push the symbols of build 7"},
 		{"and one that is not certain", new7, []compare.Finding{sure, doubtful}, leaks.GateInconclusive,
-			"no symbols for shop: without them nobody can tell whether 2 leaks are new; send the symbols of build 7"},
+			"no symbols for shop, so it is unknown whether 2 leaks are new; push the symbols of build 7"},
 		{"an older build has the same address", older, []compare.Finding{sure}, leaks.GateFailed, "1 new leak"},
 		{"it was there", leaks.Origin{Found: true, Since: "1"}, []compare.Finding{sure}, leaks.GatePassed,
-			"no leak is new; 1 there since the first build"},
+			"no leak is new; 1 from the first build"},
 		{"a frame that is not part of the name", new7, []compare.Finding{framed(sure, "app!Serve")}, leaks.GateFailed, "1 new leak"},
 	} {
 		got := gateOn("", false, map[string]leaks.Origin{"sure": test.origin, "unsure": test.origin}, test.head...)
@@ -190,6 +190,6 @@ func ExampleSayLines() {
 	}))
 	fmt.Println((&leaks.CleanBound{Unit: "hour", Count: 3, Bytes: 2048}).Says())
 	// Output:
-	// main: open, came in between 13 and 14; release/2.0: fixed in 9
+	// main: open, appeared between 13 and 14; release/2.0: fixed in 9
 	// less than 2.00 KB/hour, with 90 %
 }

@@ -19,8 +19,8 @@ func (c ReasonCode) Standing() string {
 // failOnSentences say what each FailOn means.
 var failOnSentences = map[FailOn]string{
 	FailOnLeak:      "any leak fails",
-	FailOnNew:       "a leak that came in fails",
-	FailOnRegressed: "a leak that was fixed and is back fails",
+	FailOnNew:       "a new leak fails",
+	FailOnRegressed: "a fixed leak that came back fails",
 	FailOnGrown:     "a leak that grows faster than in the baseline fails",
 }
 
@@ -28,14 +28,14 @@ var failOnSentences = map[FailOn]string{
 var inconclusiveSentences = map[InconclusivePolicy]string{
 	InconclusiveFails:  "Evidence that does not decide fails the gate (exit 1).",
 	InconclusiveWarns:  "Evidence that does not decide warns (exit 4).",
-	InconclusivePasses: "Evidence that does not decide passes (exit 0): such a gate says nothing of what it could not see.",
+	InconclusivePasses: "Evidence that does not decide passes (exit 0), so the gate can miss leaks.",
 }
 
 // againSentences say what becomes of a new leak that an earlier build failed for.
 var againSentences = map[Again]string{
 	AgainUntilOwned: "Builds fail for a new leak until somebody accepts, assigns or fixes it.",
 	AgainAlways:     "Builds fail for a new leak until it is fixed or accepted.",
-	AgainOnce:       "One build fails for a new leak; later builds pass and say that it is there.",
+	AgainOnce:       "One build fails for a new leak; later builds pass and list it.",
 }
 
 // Sentences say what the policy means. version is its version; 0 for none saved.

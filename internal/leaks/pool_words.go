@@ -29,18 +29,18 @@ func (p *PooledRating) Clauses(own Rating) []score.Clause {
 func (p *PooledRating) says(own Rating) string {
 	if own.Class == analysis.ClassLeak && !p.Leaks {
 		if p.Runs == 2 {
-			return "leaks by itself, and the other run of the scenario does not bear it out: growing"
+			return "Leaks in this run; the other run of the scenario does not confirm it."
 		}
-		return fmt.Sprintf("leaks by itself, and %d other runs of the scenario do not bear it out: growing", p.Runs-1)
+		return fmt.Sprintf("Leaks in this run; %d other runs of the scenario do not confirm it.", p.Runs-1)
 	}
 	tail := ""
 	switch {
 	case !p.Leaks:
-		tail = ", which does not decide"
+		tail = " (not decided)"
 	case own.Certain && !p.Certain:
-		tail = ", not surely enough to fail a gate"
+		tail = " (too uncertain to fail a gate)"
 	}
-	return fmt.Sprintf("%d runs of this scenario together (%s): %s%s; of generated stacks that look like this %s leaked",
+	return fmt.Sprintf("Pooled over %d runs of %s: %s%s. In tests on generated programs, %s of such sites were leaks.",
 		p.Runs, p.where(), p.each(), tail, percent(p.Score))
 }
 
@@ -73,15 +73,15 @@ func (p *PooledRating) each() string {
 	for _, c := range []struct {
 		runs int
 		word string
-	}{{p.Leaking, "leaks"}, {p.Growing, "grows"}, {p.Clean, "is clean"}} {
+	}{{p.Leaking, "leak"}, {p.Growing, "growing"}, {p.Clean, "clean"}} {
 		switch {
 		case c.runs == p.Runs:
-			return c.word + " in each by itself"
+			return c.word + " in each"
 		case c.runs > 0:
 			words = append(words, fmt.Sprintf("%s in %d", c.word, c.runs))
 		}
 	}
-	return strings.Join(words, ", ") + " by itself"
+	return strings.Join(words, ", ")
 }
 
 // ruleOnset names the clause that says whether a leak began.
@@ -90,9 +90,9 @@ const ruleOnset = "onset"
 // saysOnset compares what stays with what stayed before.
 func (p *PooledRating) saysOnset() score.Clause {
 	o := p.Onset
-	before := fmt.Sprintf("in any of the %d runs before", o.Before)
+	before := fmt.Sprintf("any of the %d runs before", o.Before)
 	if o.Before == 1 {
-		before = "in the run before"
+		before = "the run before"
 	}
 	c := score.Clause{Rule: ruleOnset}
 	since := ""
@@ -108,11 +108,12 @@ func (p *PooledRating) saysOnset() score.Clause {
 	}
 	switch {
 	case o.Certain:
-		c.Holds, c.Text = new(true), fmt.Sprintf("%s times as many blocks stay%s as %s: it began to leak", times, since, before)
+		c.Holds, c.Text = new(true), fmt.Sprintf("Began to leak%s: %s times as many blocks stay as in %s.", since, times, before)
 	case o.Rises:
-		c.Text = fmt.Sprintf("%s times as many blocks stay%s as %s, which does not decide whether it began to leak", times, since, before)
+		c.Text = fmt.Sprintf("May have begun to leak%s: %s times as many blocks stay as in %s.", since, times, before)
 	default:
-		c.Holds, c.Text = new(false), fmt.Sprintf("about as many blocks stayed %s, which did not leak", before)
+		c.Holds = new(false)
+		c.Text = fmt.Sprintf("About as many blocks stayed in %s, without a leak.", strings.Replace(before, "any", "one", 1))
 	}
 	return c
 }
@@ -121,9 +122,9 @@ func (p *PooledRating) saysOnset() score.Clause {
 func percent(share float64) string {
 	switch v := 100 * share; {
 	case v < 0.5:
-		return "below 1 %"
+		return "less than 1 %"
 	case v > 99:
-		return "above 99 %"
+		return "more than 99 %"
 	default:
 		return strconv.FormatFloat(v, 'f', 0, 64) + " %"
 	}

@@ -77,6 +77,7 @@ func (o *runReports) recordChanges(made *analysis.Compared, v *Verdict) {
 				past := o.history(own, row.Head.Class)
 				ch.History = past.Text
 				if past.Text != "" {
+					past.Text = capital(past.Text) + "."
 					own.Clauses = beforeNext(own.Clauses, past)
 				}
 			}

@@ -147,7 +147,7 @@ func TestHistoryOfReports(t *testing.T) {
 		switch {
 		case head.Compared.Changes[0].History != c.says, clauses[len(clauses)-1].Rule != "next":
 			t.Errorf("%q, want %q; %+v", head.Compared.Changes[0].History, c.says, clauses)
-		case c.says == "" && i >= 0, c.says != "" && (i < 0 || clauses[i].Text != c.says):
+		case c.says == "" && i >= 0, c.says != "" && (i < 0 || clauses[i].Text != strings.ToUpper(c.says[:1])+c.says[1:]+"."):
 			t.Errorf("%q: %+v", c.says, clauses)
 		case i >= 0 && (clauses[i].Holds == nil) != (c.holds == nil), i >= 0 && c.holds != nil && *clauses[i].Holds != *c.holds:
 			t.Errorf("%q: the clause is %+v", c.says, clauses[i])

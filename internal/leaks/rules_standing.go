@@ -55,14 +55,14 @@ func (all *ruleStandings) changes() (silenced, heard []Silencing) {
 		if s.silent > 0 {
 			to, why := ReasonRule, s.after
 			if s.joins {
-				to, why = ReasonKnown, "it becomes part of a leak that the team tolerates"
+				to, why = ReasonKnown, "it becomes part of a known leak"
 			}
 			silenced = append(silenced,
 				Silencing{Signature: signature, Title: s.title, To: to, Why: why, Count: s.silent, Of: s.stacks})
 		}
 		if s.heard > 0 {
 			heard = append(heard, Silencing{Signature: signature, Title: s.title, From: ReasonRule,
-				Why: "no rule tolerates it any more", Count: s.heard, Of: s.stacks})
+				Why: "no rule marks it known any more", Count: s.heard, Of: s.stacks})
 		}
 	}
 	sortSilencings(silenced)
@@ -112,7 +112,7 @@ func (all *ruleStandings) finding(f *compare.Finding) compare.Finding {
 	}
 	switch {
 	case s.joins:
-		changed.Known, changed.ByRule = "it becomes part of a leak that the team tolerates", false
+		changed.Known, changed.ByRule = "it becomes part of a known leak", false
 	default:
 		changed.Known, changed.ByRule = s.after, s.after != ""
 	}

@@ -107,18 +107,18 @@ func NewScenarioState(s ScenarioState, over State, open bool) ScenarioState {
 func (s *ScenarioState) Says(fixed string) string {
 	switch {
 	case s.Clean != "" && s.Absent:
-		return fmt.Sprintf("nothing of it is in build %s, though its callers ran", s.Clean)
+		return fmt.Sprintf("gone in build %s (its callers ran)", s.Clean)
 	case s.Clean != "":
 		return "clean in build " + s.Clean
 	case s.open && s.Tried != "":
-		return fmt.Sprintf("no deciding run since build %s, in which it was bad: that of build %s does not decide",
+		return fmt.Sprintf("not retested since build %s, where it leaked: build %s is inconclusive",
 			s.LastBad, s.Tried)
 	case s.open:
-		return fmt.Sprintf("no deciding run since build %s, in which it was bad", s.LastBad)
+		return fmt.Sprintf("not retested since build %s, where it leaked", s.LastBad)
 	case fixed != "":
-		return fmt.Sprintf("fixed in build %s; last bad in build %s", fixed, s.LastBad)
+		return fmt.Sprintf("fixed in build %s; leaked last in build %s", fixed, s.LastBad)
 	}
-	return "last bad in build " + s.LastBad
+	return "leaked last in build " + s.LastBad
 }
 
 // IsOpen reports whether the leak was bad in the scenario and not clean since.

@@ -88,9 +88,9 @@ func TestSayStates(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 	want := []string{
-		"trace: clean in build 2", "load: nothing of it is in build 2, though its callers ran",
-		"soak: no deciding run since build 1, in which it was bad",
-		"idle: no deciding run since build 1, in which it was bad: that of build 2 does not decide",
+		"trace: clean in build 2", "load: gone in build 2 (its callers ran)",
+		"soak: not retested since build 1, where it leaked",
+		"idle: not retested since build 1, where it leaked: build 2 is inconclusive",
 	}
 	if got := leaks.SayStates(list, ""); got != strings.Join(want, "; ") {
 		t.Error(got)

@@ -74,8 +74,8 @@ var standingWords = []struct {
 }{
 	{StateNew, "leak is new", "leaks are new"},
 	{StateRegressed, "leak came back", "leaks came back"},
-	{StateOngoing, "leak goes on", "leaks go on"},
-	{StateFound, "leak is there since the first build", "leaks are there since the first build"},
+	{StateOngoing, "leak is ongoing", "leaks are ongoing"},
+	{StateFound, "leak is from the first build", "leaks are from the first build"},
 }
 
 // String counts what leaks in a project, by state, and what grows, in a sentence.
@@ -107,7 +107,7 @@ func (s Standing) String() string {
 		text += fmt.Sprintf("; %d stacks in all", s.Stacks)
 	}
 	if s.Grows > 0 {
-		text += "; " + plural(s.Grows, "place grows", "places grow")
+		text += "; " + plural(s.Grows, "site grows", "sites grow")
 	}
 	return text + "."
 }

@@ -22,7 +22,7 @@ var OpenStates = []State{StateNew, StateFound, StateOngoing, StateRegressed}
 
 // stateNotes say what the states mean.
 var stateNotes = map[State]string{
-	StateNew:       "came in, and no build has failed for it",
+	StateNew:       "appeared, and no build has failed for it",
 	StateFound:     "was there in the first build of its scenario",
 	StateOngoing:   "leaks or grows; a build has failed for it, or somebody has taken it",
 	StateRegressed: "was fixed, and leaks again in a newer build",

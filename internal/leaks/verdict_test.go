@@ -77,7 +77,7 @@ func TestJudge(t *testing.T) {
 	checkDecision(t, &got)
 	want = leaks.Verdict{
 		State: leaks.RunReady, Status: string(leaky), Gate: leaks.GateInconclusive,
-		Why: "there is no baseline to tell which leaks are new", Sentence: "It leaks.",
+		Why: "no baseline shows which leaks are new", Sentence: "It leaks.",
 		Known: []string{"known", "by rule"},
 	}
 	if !reflect.DeepEqual(got, want) {

@@ -152,10 +152,10 @@ func (t *Testimony) Missing() string {
 	var parts []string
 	switch {
 	case t.Runs == 1:
-		parts = append(parts, fmt.Sprintf("1 run of this build has a %s, and nothing in it tells of this leak.", t.One))
+		parts = append(parts, fmt.Sprintf("1 run of this build has a %s, which does not show this leak.", t.One))
 	case t.Runs > 1:
 		parts = append(parts,
-			fmt.Sprintf("%d runs of this build have a %s, and nothing in them tells of this leak.", t.Runs, t.One))
+			fmt.Sprintf("%d runs of this build have a %s; none shows this leak.", t.Runs, t.One))
 	}
 	switch {
 	case t.Unread == 1:

@@ -90,15 +90,15 @@ func TestTestify(t *testing.T) {
 		"two equal runs, newest": {[]leaks.WitnessRun{told(2, leaky, "log leak 400"), told(1, leaky, "log leak 400")},
 			"Snapshots: leak in run 2, 400 B, rate; " + noTrace + "; " + noDump, "one kind of evidence shows it"},
 		"a trace that is silent": {[]leaks.WitnessRun{silent, told(1, leaky, "log leak 400")},
-			"Snapshots: leak in run 1, 400 B, rate; Trace: 1 run of this build has a trace, and nothing in it tells of this leak.; " + noDump, "one kind of evidence shows it"},
+			"Snapshots: leak in run 1, 400 B, rate; Trace: 1 run of this build has a trace, which does not show this leak.; " + noDump, "one kind of evidence shows it"},
 		"two of them": {[]leaks.WitnessRun{silent, silent}, noLog +
-			"; Trace: 2 runs of this build have a trace, and nothing in them tells of this leak.; " + noDump,
+			"; Trace: 2 runs of this build have a trace; none shows this leak.; " + noDump,
 			"no evidence of this build shows it"},
 		"a trace that disagrees": {[]leaks.WitnessRun{clean, told(1, leaky, "log leak 400")},
 			"Snapshots: leak in run 1, 400 B, rate; Trace: transient in run 8, 0 B; " + noDump,
 			"they disagree: it leaks (Snapshots), it does not leak (Trace)"},
 		"whose figures are unsure": {[]leaks.WitnessRun{mixed},
-			"Snapshots: 1 run of this build has a log, and nothing in it tells of this leak.; Trace: 1 run of this build has a trace, and nothing in it tells of this leak.; " + noDump, "no evidence of this build shows it"},
+			"Snapshots: 1 run of this build has a log, which does not show this leak.; Trace: 1 run of this build has a trace, which does not show this leak.; " + noDump, "no evidence of this build shows it"},
 		"unexpected evidence": {[]leaks.WitnessRun{told(1, leaky, "dbg growing 10")}, noLog + "; " + noTrace + "; " +
 			noDump + "; Debugger: growing in run 1, 10 B, rate", "one kind of evidence shows it"},
 		"a dump without stacks": {[]leaks.WitnessRun{dumped}, "Snapshots: leak in run 7, 400 B, rate; " + noTrace +
@@ -114,7 +114,7 @@ func TestTestify(t *testing.T) {
 			"; Dump: 1 run has a dump that is not read yet, or cannot be read.", "one kind of evidence shows it"},
 		"two of them, one is": {[]leaks.WitnessRun{unread, unread, {Run: 2, Kinds: []string{"dump"}}},
 			"Snapshots: leak in run 3, 400 B, rate; " + noTrace +
-				"; Dump: 1 run of this build has a dump, and nothing in it tells of this leak. 2 runs have a dump that is not read yet, or cannot be read.", "one kind of evidence shows it"},
+				"; Dump: 1 run of this build has a dump, which does not show this leak. 2 runs have a dump that is not read yet, or cannot be read.", "one kind of evidence shows it"},
 		"a dump with pointers": {[]leaks.WitnessRun{reached}, "Snapshots: leak in run 6, 400 B, rate; " + noTrace +
 			"; Dump: unknown in run 6, 380 B, 0 without a pointer", "it leaks (Snapshots), it is there and undecided (Dump)"},
 		"all clean": {[]leaks.WitnessRun{clean, told(1, noLeak, "log cache 400")},

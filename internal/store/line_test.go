@@ -137,7 +137,7 @@ func TestToldUntilOwned(t *testing.T) {
 	expect("b3", leak, leaks.GateFailed, "1 new leak", "main ongoing b2..b3 told b3")
 	expect("b4", leak, leaks.GateFailed, "1 new leak", "main ongoing b2..b3 told b3")
 	l.change("A", leaks.Change{Version: -1, Assignee: new("ann")})
-	expect("b5", leak, leaks.GatePassed, "no leak is new; 1 told before", "main ongoing b2..b3 told b3")
+	expect("b5", leak, leaks.GatePassed, "no leak is new; 1 reported before", "main ongoing b2..b3 told b3")
 	expect("b6", stable, leaks.GatePassed, "nothing leaks", "main fixed b2..b3 told b3 fixed b6")
 	expect("b7", leak, leaks.GateFailed, "1 new leak", "main regressed b6..b7 told b7 fixed b6")
 	expect("b7/default/2", leak, leaks.GatePassed, "no leak is new; 1 taken by somebody", "main regressed b6..b7 told b7 fixed b6")
@@ -159,7 +159,7 @@ func TestFirstBuildOfAScenario(t *testing.T) {
 		t.Errorf("%s because %q", d.Gate, d.Why)
 	}
 	l.runOn("b2 main", shows(leak))
-	if d := l.ask("b2"); d.Gate != leaks.GatePassed || d.Why != "no leak is new; 1 there since the first build" {
+	if d := l.ask("b2"); d.Gate != leaks.GatePassed || d.Why != "no leak is new; 1 from the first build" {
 		t.Errorf("%s because %q", d.Gate, d.Why)
 	}
 	if got := l.linesOf(); got != "main found ..b1" {
@@ -239,7 +239,7 @@ func TestLeakThatMayBeRenamed(t *testing.T) {
 	l.change("A", leaks.Change{Version: -1, Known: &leaks.Toleration{Reason: "vendor"}})
 	l.runOn("b3 main", named("A2", 50000))
 	d := l.ask("b3")
-	want := "malloc | app!FA2 leaks: came in between build b2 and b3; it may be malloc | app!FA, which is gone, under a new name: merge them if so"
+	want := "malloc | app!FA2 leaks: appeared between builds b2 and b3; it may be malloc | app!FA, which is gone, under a new name: merge them if so"
 	if d.Gate != leaks.GateFailed || d.Reasons[0].Sentence != want {
 		t.Errorf("%s: %q, want %q", d.Gate, d.Reasons[0].Sentence, want)
 	}

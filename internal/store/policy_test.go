@@ -268,7 +268,7 @@ func TestPreviewOfARuleThatSilencesAll(t *testing.T) {
 		p.Turned[0].To != leaks.GatePassed || p.Runs != 3 {
 		t.Errorf("%+v", p.Turned)
 	}
-	if !strings.Contains(p.Says(), "1 leak is silenced") || !strings.Contains(p.Says(), "2 of them to passed") {
+	if !strings.Contains(p.Says(), "1 leak becomes known") || !strings.Contains(p.Says(), "(2 to passed)") {
 		t.Error(p.Says())
 	}
 	if p = preview(`module:other -> known="x"`); len(p.Silenced)+len(p.Heard)+len(p.Turned) != 0 {

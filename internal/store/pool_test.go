@@ -75,7 +75,7 @@ func TestRunsAddUp(t *testing.T) {
 	}
 	if len(f.Clauses) != 2 || f.Clauses[0].Rule != "pooled" ||
 		!strings.HasPrefix(f.Clauses[0].Text,
-			"3 runs of this scenario together (builds 1, 2 and 3): grows in each by itself") {
+			"Pooled over 3 runs of builds 1, 2 and 3: growing in each") {
 		t.Errorf("%+v", f.Clauses)
 	}
 	if a := l.signature("A"); a.Latest.Class != leak || !a.Latest.Certain || a.State != leaks.StateFound ||
@@ -134,7 +134,7 @@ func TestLeakThatIsNotBorneOut(t *testing.T) {
 	l.run("1/soak/c", leaksReport(clean))
 	f := l.found("1/soak/a", "A")
 	if f.Class != grows || f.Certain || f.Alone == nil || f.Alone.Class != leak || !f.Alone.Certain ||
-		f.Clauses[0].Text != "leaks by itself, and 2 other runs of the scenario do not bear it out: growing" {
+		f.Clauses[0].Text != "Leaks in this run; 2 other runs of the scenario do not confirm it." {
 		t.Errorf("%+v", f)
 	}
 	if v := l.verdict("1/soak/a"); v.Gate != leaks.GateInconclusive ||

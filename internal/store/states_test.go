@@ -39,7 +39,7 @@ func TestCleanInOneScenario(t *testing.T) {
 		t.Fatalf("%s %s", s.State, standing(s))
 	}
 	if got := leaks.SayStates(s.States,
-		s.FixedIn); got != "trace: clean in build 2; soak: no deciding run since build 1, in which it was bad" {
+		s.FixedIn); got != "trace: clean in build 2; soak: not retested since build 1, where it leaked" {
 		t.Error(got)
 	}
 	if soak, trace := s.States[0], s.States[1]; soak.Bad.Growth.Bytes != 70 || trace.Bad.Growth.Bytes != 50 ||

@@ -435,10 +435,10 @@ func TestGateAgainstUndecidedBaseline(t *testing.T) {
 	}
 	for query, want := range map[string]view{
 		"2/verdict?fail_on=new": {"inconclusive",
-			"this is the first build of the scenario: nobody knows since when 1 leak is there; accept what is there, or push the next build",
+			"this is the first build of the scenario, so 1 leak is of unknown age; accept the leaks, or push the next build",
 			struct{ Build string }{"1"}},
 		"2/verdict?fail_on=new,leak": {"failed", "1 leak", struct{ Build string }{"1"}},
-		"4/verdict?fail_on=new":      {"passed", "no leak is new; 2 there since the first build", struct{ Build string }{"2"}},
+		"4/verdict?fail_on=new":      {"passed", "no leak is new; 2 from the first build", struct{ Build string }{"2"}},
 		"4/verdict?fail_on=new&baseline=3": {"inconclusive",
 			"the evidence of build 3, the baseline, does not decide whether 2 leaks are new", struct{ Build string }{"3"}},
 	} {

@@ -53,7 +53,7 @@ func TestPooledLeak(t *testing.T) {
 		t.Errorf("by itself: %+v", own)
 	}
 	if c := v.Evidence.Clauses; len(c) != 2 || c[0].Rule != "pooled" ||
-		!strings.HasPrefix(c[0].Text, "2 runs of this scenario together (builds 1 and 2)") {
+		!strings.HasPrefix(c[0].Text, "Pooled over 2 runs of builds 1 and 2: ") {
 		t.Errorf("%+v", c)
 	}
 }
