@@ -189,7 +189,7 @@ func TestWalkthroughOfDebugDiag(t *testing.T) {
 		t.Fatalf("exit %d, %s", code, errOut)
 	}
 	sentence := strings.Split(out, "\n")[1]
-	if !strings.Contains(sentence, "the most, 148 MB in 37,888 blocks, from 3rdparty!IFMX_IsInTransaction") ||
+	if !strings.Contains(sentence, "the most, 148 MB in 37,888 blocks (94 %), from 3rdparty!IFMX_IsInTransaction") ||
 		strings.Contains(sentence, "mscorsvr") {
 		t.Error(sentence)
 	}

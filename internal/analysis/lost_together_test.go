@@ -101,7 +101,7 @@ func TestSentenceOfOneCause(t *testing.T) {
 		list = append(list, c)
 	}
 	r := analyze(t, inputs(list...))
-	if s := r.Verdict.Sentence; !strings.Contains(s, ": 1 leak in 3 stacks, lost objects of app+0x100, 1 : 2 : 5, ") {
+	if s := r.Verdict.Sentence; !strings.Contains(s, ": 1 leak in 3 stacks, lost objects of app+0x100, ratio 1 : 2 : 5, ") {
 		t.Error(s)
 	}
 }

@@ -17,8 +17,8 @@ func TestTallyCountsCauses(t *testing.T) {
 		leaked         Amount
 		says           string
 	}{
-		"both leak":      {ClassLeak, 1, 1, Amount{2, 150}, "The process leaks 150 B in 2 blocks: 1 leak in 2 stacks, lost objects of app!Open, 1 : 1"},
-		"one only grows": {ClassGrowing, 1, 1, Amount{2, 150}, "The process leaks 150 B in 2 blocks: 1 leak in 2 stacks, lost objects of app!Open, 1 : 1"},
+		"both leak":      {ClassLeak, 1, 1, Amount{2, 150}, "The process leaks 150 B in 2 blocks: 1 leak in 2 stacks, lost objects of app!Open, ratio 1 : 1"},
+		"one only grows": {ClassGrowing, 1, 1, Amount{2, 150}, "The process leaks 150 B in 2 blocks: 1 leak in 2 stacks, lost objects of app!Open, ratio 1 : 1"},
 	} {
 		r := &Report{Findings: []Finding{part("a", ClassLeak, 100, 1), part("b", c.second, 50, 1), part("c", ClassGrowing, 7, 0)},
 			Causes: []Cause{{Number: 1, Title: "lost objects of app!Open", Ratio: "1 : 1", Verdict: ClassLeak,

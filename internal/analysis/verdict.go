@@ -162,7 +162,7 @@ func leaks(r *Report, t *tally) string {
 	top, c := t.top.BeforeExit(), t.topCause
 	s := fmt.Sprintf("%s leaks %s in %s", nameOf(r), figures.Bytes(t.leaked.Bytes), blocks(t.leaked.Count))
 	if t.leakCauses == 1 && c != nil {
-		return fmt.Sprintf("%s: %s, %s, %s%s", s, c.Stacks(), c.Title, c.Ratio, c.Rate.sentence())
+		return fmt.Sprintf("%s: %s, %s, ratio %s%s", s, c.Stacks(), c.Title, c.Ratio, c.Rate.sentence())
 	}
 	if t.leaks == 1 {
 		return fmt.Sprintf("%s from %s%s", s, t.top.Where(), perUnit(t.top))
