@@ -47,7 +47,7 @@ func TestEveryCodeOfAReaderHasWords(t *testing.T) {
 		"ntheap/error.go", "debugdiag/error.go", "windbg/error.go", "vmmap/error.go", "appverifier/error.go"} {
 		files = append(files, filepath.Join("..", "..", "..", "ingest", filepath.FromSlash(pattern)))
 	}
-	files = append(files, filepath.Join("..", "..", "..", "internal", "apart", "apart.go"))
+	files = append(files, filepath.Join("..", "..", "..", "internal", "sandbox", "sandbox.go"))
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
