@@ -2,7 +2,6 @@ package leaks
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -16,17 +15,17 @@ type Standing struct {
 	Grows  int // open signatures that are no leaks
 }
 
-// A Standee is a signature that a run found leaking.
-type Standee struct {
+// An OpenLeak is a signature in an open state that a run found leaking.
+type OpenLeak struct {
 	Signature string
 	State     State
 	Older     bool // the newest build does not show it
 }
 
-// StandingOf counts signatures that were found leaking: those of one cause and one state are one leak, which is of an
-// older build where all of them are.
-func StandingOf(list []Standee, causes []Cause) Standing {
-	s := Standing{Leaks: map[State]int{}}
+// StandingOf counts open leaks: signatures of one cause and one state are one leak, which is of an older build where all
+// of them are.
+func StandingOf(list []OpenLeak, causes []Cause) Standing {
+	s := Standing{Leaks: map[State]int{}, Stacks: len(list)}
 	group := map[string]int{} // by signature, of those lost together; the causes of several runs may overlap
 	for i, c := range causes {
 		number := i + 1
@@ -54,9 +53,6 @@ func StandingOf(list []Standee, causes []Cause) Standing {
 		}
 		was, counted := older[l]
 		older[l] = list[i].Older && (was || !counted)
-		if slices.Contains(OpenStates, l.state) {
-			s.Stacks++
-		}
 	}
 	for l, isOlder := range older {
 		s.Leaks[l.state]++

@@ -37,32 +37,29 @@ func TestStandingInWords(t *testing.T) {
 
 // Signatures that are lost together are one leak, where they have one state.
 func TestStandingCountsCauses(t *testing.T) {
-	found := func(signature string, state leaks.State, older bool) leaks.Standee {
-		return leaks.Standee{Signature: signature, State: state, Older: older}
+	found := func(signature string, state leaks.State, older bool) leaks.OpenLeak {
+		return leaks.OpenLeak{Signature: signature, State: state, Older: older}
 	}
 	of := func(signatures ...string) leaks.Cause { return leaks.Cause{Signatures: signatures} }
 	for name, test := range map[string]struct {
-		list   []leaks.Standee
+		list   []leaks.OpenLeak
 		causes []leaks.Cause
 		want   string
 	}{
 		"none": {nil, []leaks.Cause{of("A", "B")}, "No leak is open."},
-		"apart": {[]leaks.Standee{found("A", leaks.StateNew, false), found("B", leaks.StateNew, false)}, nil,
+		"apart": {[]leaks.OpenLeak{found("A", leaks.StateNew, false), found("B", leaks.StateNew, false)}, nil,
 			"2 leaks are new."},
-		"one of two": {[]leaks.Standee{found("A", leaks.StateNew, false)}, []leaks.Cause{of("A", "B")}, "1 leak is new."},
-		"together": {[]leaks.Standee{found("A", leaks.StateNew, false), found("B", leaks.StateNew, false),
+		"one of two": {[]leaks.OpenLeak{found("A", leaks.StateNew, false)}, []leaks.Cause{of("A", "B")}, "1 leak is new."},
+		"together": {[]leaks.OpenLeak{found("A", leaks.StateNew, false), found("B", leaks.StateNew, false),
 			found("C", leaks.StateOngoing, false)}, []leaks.Cause{of("A", "B")},
 			"1 leak is new, 1 is ongoing; 3 stacks in all."},
-		"two states": {[]leaks.Standee{found("A", leaks.StateNew, false), found("B", leaks.StateOngoing, false)},
+		"two states": {[]leaks.OpenLeak{found("A", leaks.StateNew, false), found("B", leaks.StateOngoing, false)},
 			[]leaks.Cause{of("A", "B")}, "1 leak is new, 1 is ongoing."},
-		"known ones are not counted": {[]leaks.Standee{found("A", leaks.StateKnown, false),
-			found("B", leaks.StateKnown, false), found("C", leaks.StateNew, true)}, []leaks.Cause{of("A", "B")},
-			"1 leak is new (in an older build)."},
-		"the newest build shows a part": {[]leaks.Standee{found("A", leaks.StateNew, true), found("B", leaks.StateNew, false),
+		"the newest build shows a part": {[]leaks.OpenLeak{found("A", leaks.StateNew, true), found("B", leaks.StateNew, false),
 			found("C", leaks.StateNew, true)}, []leaks.Cause{of("A", "B", "C")}, "1 leak is new; 3 stacks in all."},
-		"an older build shows all": {[]leaks.Standee{found("A", leaks.StateNew, true), found("B", leaks.StateNew, true)},
+		"an older build shows all": {[]leaks.OpenLeak{found("A", leaks.StateNew, true), found("B", leaks.StateNew, true)},
 			[]leaks.Cause{of("A", "B")}, "1 leak is new (in an older build); 2 stacks in all."},
-		"causes of two runs": {[]leaks.Standee{found("A", leaks.StateNew, false), found("B", leaks.StateNew, false),
+		"causes of two runs": {[]leaks.OpenLeak{found("A", leaks.StateNew, false), found("B", leaks.StateNew, false),
 			found("C", leaks.StateNew, false)}, []leaks.Cause{of("A", "B"), of("B", "C")},
 			"1 leak is new; 3 stacks in all."},
 	} {

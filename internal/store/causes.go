@@ -12,13 +12,25 @@ import (
 // Causes are the findings of a run that are lost together, as its report has them, by the signatures of the project. A
 // report of before there were causes has none.
 func (v View) Causes(ctx context.Context, run int64) ([]leaks.Cause, error) {
-	text, err := value[[]byte](ctx, v.q, `select coalesce(summary->'causes', '[]') from runs where id = $1`, run)
+	return v.causesOf(ctx, []int64{run})
+}
+
+// causesOf are the causes of several runs of one project.
+func (v View) causesOf(ctx context.Context, runs []int64) ([]leaks.Cause, error) {
+	if len(runs) == 0 {
+		return nil, nil
+	}
+	texts, err := values[[]byte](ctx, v.q, `select coalesce(summary->'causes', '[]') from runs where id = any($1) order by id`, runs)
 	if err != nil {
 		return nil, wrap("causes", err)
 	}
 	var stored []analysis.Cause
-	if err := json.Unmarshal(text, &stored); err != nil {
-		return nil, fmt.Errorf("store: causes of run %d: %w", run, err)
+	for _, text := range texts {
+		var ofRun []analysis.Cause
+		if err := json.Unmarshal(text, &ofRun); err != nil {
+			return nil, fmt.Errorf("store: causes of runs %d: %w", runs, err)
+		}
+		stored = append(stored, ofRun...)
 	}
 	var own []string
 	for i := range stored {
@@ -29,7 +41,7 @@ func (v View) Causes(ctx context.Context, run int64) ([]leaks.Cause, error) {
 	if len(own) == 0 {
 		return nil, nil
 	}
-	names, err := v.rootNames(ctx, run, own)
+	names, err := v.rootNames(ctx, runs[0], own)
 	if err != nil {
 		return nil, err
 	}

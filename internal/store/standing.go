@@ -7,7 +7,7 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// Standing counts what leaks and grows in a project, or returns ErrNotFound for no project. Leaks that are lost
+// Standing counts what leaks and grows in a project, or returns ErrNotFound for no project. Open leaks that are lost
 // together in the newest build that shows them count once.
 func (v View) Standing(ctx context.Context, project string) (leaks.Standing, error) {
 	id, err := projectID(ctx, v.q, project)
@@ -15,61 +15,54 @@ func (v View) Standing(ctx context.Context, project string) (leaks.Standing, err
 		return leaks.Standing{}, err
 	}
 	type row struct {
-		Name         string
+		Name         string // of an open leak; others are counted together
+		Build        *int64 // the newest that shows it
 		State        leaks.State
 		Leaks, Older bool
-		Build        *int64 // the newest that shows it
+		N            int
 	}
 	rows, err := all[row](ctx, v.q, `
-		select s.text as name, `+shownState+` as state, s.worst = $2 as leaks, s.last_bad_id as build,
-			s.last_bad_id is distinct from newest.id as older
-		from signatures s cross join (select (
-			select b.id from builds b where b.project_id = $1 and exists (select from runs r where r.build_id = b.id and r.analysed_at is not null)
-			order by `+newestFirst+` limit 1)) newest
-		where s.project_id = $1 and s.bad and s.alias_of is null`, id, string(leaks.Leaking.Class()))
+		select case when leaks and open then name else '' end as name, case when leaks and open then build end as build,
+			state, leaks, older, count(*) as n
+		from (select s.text as name, s.last_bad_id as build, `+shownState+` as state, `+shownState+openStates+` as open,
+				s.worst = $2 as leaks, s.last_bad_id is distinct from newest.id as older
+			from signatures s cross join (select (
+				select b.id from builds b where b.project_id = $1 and exists (select from runs r where r.build_id = b.id and r.analysed_at is not null)
+				order by `+newestFirst+` limit 1)) newest
+			where s.project_id = $1 and s.bad and s.alias_of is null) s
+		group by 1, 2, 3, 4, 5`, id, string(leaks.Leaking.Class()))
 	if err != nil {
 		return leaks.Standing{}, wrap("signatures that leak or grow", err)
 	}
-	var open []leaks.Standee
+	var open []leaks.OpenLeak
 	var builds []int64
-	grows := 0
+	closed, grows := map[leaks.State]int{}, 0
 	for _, r := range rows {
 		switch isOpen := slices.Contains(leaks.OpenStates, r.State); {
-		case r.Leaks:
-			open = append(open, leaks.Standee{Signature: r.Name, State: r.State, Older: r.Older})
-			if isOpen && r.Build != nil && !slices.Contains(builds, *r.Build) {
+		case r.Leaks && isOpen:
+			open = append(open, leaks.OpenLeak{Signature: r.Name, State: r.State, Older: r.Older})
+			if r.Build != nil && !slices.Contains(builds, *r.Build) {
 				builds = append(builds, *r.Build)
 			}
+		case r.Leaks:
+			closed[r.State] += r.N
 		case isOpen:
-			grows++
+			grows += r.N
 		}
-	}
-	causes, err := v.causesOfBuilds(ctx, builds)
-	if err != nil {
-		return leaks.Standing{}, err
-	}
-	standing := leaks.StandingOf(open, causes)
-	standing.Grows = grows
-	return standing, nil
-}
-
-// causesOfBuilds are the causes that the runs of builds show.
-func (v View) causesOfBuilds(ctx context.Context, builds []int64) ([]leaks.Cause, error) {
-	if len(builds) == 0 {
-		return nil, nil
 	}
 	runs, err := values[int64](ctx, v.q, `
 		select id from runs where build_id = any($1) and jsonb_array_length(coalesce(summary->'causes', '[]')) > 0 order by id`, builds)
 	if err != nil {
-		return nil, wrap("runs with causes", err)
+		return leaks.Standing{}, wrap("runs with causes", err)
 	}
-	var list []leaks.Cause
-	for _, run := range runs {
-		causes, err := v.Causes(ctx, run)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, causes...)
+	causes, err := v.causesOf(ctx, runs)
+	if err != nil {
+		return leaks.Standing{}, err
 	}
-	return list, nil
+	standing := leaks.StandingOf(open, causes)
+	for state, n := range closed {
+		standing.Leaks[state] = n
+	}
+	standing.Grows = grows
+	return standing, nil
 }
