@@ -7,8 +7,8 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
-// RuleManySites is the rule of the clause that says why a leak is not certain among many sites.
-const RuleManySites = "many-sites"
+// ruleManySites is the rule of the clause that says why a leak is not certain among many sites.
+const ruleManySites = "many-sites"
 
 // chances counts the findings of a report that could look like a leak by chance.
 func (r *Report) chances() (n int) {
@@ -30,7 +30,7 @@ func (r *Report) doubtAmongMany() {
 			continue
 		}
 		f.Certain = false
-		f.Clauses = append(f.Clauses, score.Clause{Rule: RuleManySites, Holds: new(false),
+		f.Clauses = append(f.Clauses, score.Clause{Rule: ruleManySites, Holds: new(false),
 			Text: fmt.Sprintf("Not certain in this run: among %s that keep memory, one that is no leak may look like this.",
 				figures.Plural(n, "site"))})
 	}

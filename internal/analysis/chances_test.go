@@ -31,7 +31,7 @@ func TestDoubtAmongMany(t *testing.T) {
 		}
 		r.doubtAmongMany()
 		f := r.Findings[0]
-		said := len(f.Clauses) == 1 && f.Clauses[0].Rule == RuleManySites && !*f.Clauses[0].Holds
+		said := len(f.Clauses) == 1 && f.Clauses[0].Rule == ruleManySites && !*f.Clauses[0].Holds
 		if f.Certain != test.certain || said == test.certain {
 			t.Errorf("%s: certain %t, %+v", name, f.Certain, f.Clauses)
 		}

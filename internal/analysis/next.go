@@ -18,7 +18,7 @@ type Next struct {
 	// Times is how many times as long a recording would decide, Hours how long that is; 0 where nothing tells.
 	Times    float64 `json:"times,omitempty"`
 	Hours    float64 `json:"hours,omitempty"`
-	Sentence string  `json:"sentence"` // what to do: "Record 8 h instead of 3 h, or a second run."
+	Sentence string  `json:"sentence"` // what to do: "Record 8 h instead of 3 h, or record a second run."
 }
 
 // A NextEvidence is a kind of evidence that would decide.
@@ -33,48 +33,58 @@ const (
 	NextWindow    NextEvidence = "larger-window" // of the same trace
 )
 
-// nextOf is the evidence that would decide; nil for a run that is decided.
-func nextOf(r *Report, v *Verdict, t *tally, lossy *Warning) *Next {
+// doubt says why an inconclusive run is not decided, and which evidence would decide. said is "" where the latter says
+// it all; next is nil where nothing tells.
+func doubt(r *Report, v *Verdict, t *tally, lossy *Warning) (said string, next *Next) {
 	certain := max(0, score.SnapshotsToBeCertain-len(r.judged))
 	switch {
 	case v.Status != StatusInconclusive || r.listsNothing:
-		return nil
+		return "", nil
 	case lossy != nil && v.SnapshotsMissing == 0:
-		return &Next{Evidence: NextComplete, Sentence: "Record the run again; the warnings say what was lost."}
+		return fmt.Sprintf("the evidence does not suffice (%s)", lossy.Code),
+			&Next{Evidence: NextComplete, Sentence: "Record the run again; the warnings say what was lost."}
 	case v.SnapshotsMissing > 0 && t.unreferenced > 0:
 		dumps := max(1, dumpsToAgree-len(r.judged))
-		return &Next{Evidence: NextDumps, Snapshots: dumps, SnapshotsToBeCertain: certain,
+		return "one dump is not proof", &Next{Evidence: NextDumps, Snapshots: dumps, SnapshotsToBeCertain: certain,
 			Sentence: fmt.Sprintf("Take %s of this process, or %s.", figures.Plural(dumps, "more dump"),
 				figures.Plural(score.SnapshotsToBeCertain, "snapshot"))}
 	case v.SnapshotsMissing > 0:
-		return &Next{Evidence: NextSnapshots, Snapshots: v.SnapshotsMissing, SnapshotsToBeCertain: certain,
+		if lossy != nil {
+			said = fmt.Sprintf("the evidence has limits (%s)", lossy.Code)
+		}
+		return said, &Next{Evidence: NextSnapshots, Snapshots: v.SnapshotsMissing, SnapshotsToBeCertain: certain,
 			Sentence: fmt.Sprintf("Take %s of this process to detect leaks, %d more to be certain.",
 				figures.Plural(v.SnapshotsMissing, "more snapshot"), certain)}
-	case weighs(r, v, t):
-		return longer(r, v.Undecided.Largest.longer)
+	case v.Undecided != nil && v.Undecided.Sites > 0 && (t.leaks == 0 || r.Trace != nil || certain == 0):
+		return undecided(v.Undecided), longer(r, v.Undecided.Largest.longer)
 	case t.leaks > 0 && r.Trace == nil && certain > 0:
-		return &Next{Evidence: NextSnapshots, SnapshotsToBeCertain: certain,
+		return countOf(t.leakCauses, t.leaks) + " probably leaking", &Next{Evidence: NextSnapshots, SnapshotsToBeCertain: certain,
 			Sentence: fmt.Sprintf("Take %s of this process to be certain.", figures.Plural(certain, "more snapshot"))}
-	case t.leaks+t.growing > 0:
-		return longer(r, longerFor(t.top))
+	case t.leaks > 0:
+		return countOf(t.leakCauses, t.leaks) + " probably leaking, unless a cache is still filling", longer(r, longerFor(t.top))
+	case t.growing > 0:
+		return countOf(t.growingCauses, t.growing) + " growing: a leak, or a cache that is still filling", longer(r, longerFor(t.top))
 	case r.Trace != nil:
-		return &Next{Evidence: NextWindow, Sentence: "Choose a window that shows more of the process."}
+		return "", &Next{Evidence: NextWindow, Sentence: "Choose a window that shows more of the process."}
 	}
-	return nil
+	return "", nil
 }
+
+// leastLonger is how many times as long a recording is at least that is asked for: a shorter one tells nothing more.
+const leastLonger = 1.1
 
 // longer is a recording that is so many times as long; 0 where nothing tells how long.
 func longer(r *Report, times float64) *Next {
-	n := &Next{Evidence: NextLonger, Times: times}
+	if !(times > 1) {
+		return &Next{Evidence: NextLonger, Sentence: "Record longer, or record a second run."}
+	}
+	n := &Next{Evidence: NextLonger, Times: max(times, leastLonger)}
 	hours := r.hours()
-	switch {
-	case !(times > 1):
-		n.Times, n.Sentence = 0, "Record longer, or record a second run."
-	case hours > 0:
-		n.Hours = times * hours
+	if hours > 0 {
+		n.Hours = n.Times * hours
 		n.Sentence = fmt.Sprintf("Record %s instead of %s, or record a second run.", spanOf(n.Hours), spanOf(hours))
-	default:
-		n.Sentence = fmt.Sprintf("Record %.2g times as long, or record a second run.", times)
+	} else {
+		n.Sentence = fmt.Sprintf("Record %.3g times as long, or record a second run.", n.Times)
 	}
 	return n
 }
@@ -99,9 +109,6 @@ func longerFor(f *Finding) float64 {
 	}
 	return 0
 }
-
-// clause is the sentence behind a colon.
-func (n *Next) clause() string { return inSentence(n.Sentence) }
 
 // inSentence makes a sentence part of another one.
 func inSentence(s string) string {

@@ -86,7 +86,7 @@ func decide(r *Report) Verdict {
 	v := Verdict{Status: StatusInconclusive, Leaks: t.leaks, Causes: t.leakCauses, Known: t.known}
 	if t.agreed > 0 && lossy == nil { // several dumps say so: growth need not be seen
 		v.Status, v.Leaks, v.Causes = StatusLeak, t.leaks+t.agreed, t.leakCauses+t.agreed
-		v.Sentence = sentence(r, &v, &t, lossy)
+		v.Sentence = sentence(r, &v, &t, "")
 		return v
 	}
 	if n := len(r.judged); n < SnapshotsToDecide && r.Trace == nil {
@@ -109,8 +109,9 @@ func decide(r *Report) Verdict {
 			v.Status = StatusNoLeak
 		}
 	}
-	v.Next = nextOf(r, &v, &t, lossy)
-	v.Sentence = sentence(r, &v, &t, lossy)
+	said, next := doubt(r, &v, &t, lossy)
+	v.Next = next
+	v.Sentence = sentence(r, &v, &t, said)
 	return v
 }
 
@@ -133,7 +134,7 @@ func (r *Report) Suffices() bool {
 }
 
 // sentence writes the verdict and the facts that it rests on.
-func sentence(r *Report, v *Verdict, t *tally, lossy *Warning) string {
+func sentence(r *Report, v *Verdict, t *tally, doubt string) string {
 	var s string
 	switch {
 	case r.listsNothing:
@@ -144,9 +145,9 @@ func sentence(r *Report, v *Verdict, t *tally, lossy *Warning) string {
 		u, _ := tallyUnreferenced(r)
 		s = u.sentence(nameOf(r)) + fmt.Sprintf("; %d or more dumps agree", dumpsToAgree)
 	case r.Trace != nil:
-		s = whatOfTrace(r, t) + "; " + conclusion(r, v, t, lossy)
+		s = whatOfTrace(r, t) + "; " + conclusion(r, v, t, doubt)
 	default:
-		s = what(r, t) + "; " + conclusion(r, v, t, lossy)
+		s = what(r, t) + "; " + conclusion(r, v, t, doubt)
 	}
 	if end := saidOfEnd(r); end != "" {
 		s += "; " + end
@@ -263,49 +264,18 @@ func countOf(causes, places int) string {
 	return figures.Plural(places, "site")
 }
 
-// conclusion says what the evidence allows to conclude, and which further evidence would decide where it does not.
-func conclusion(r *Report, v *Verdict, t *tally, lossy *Warning) string {
-	if v.Status == StatusNoLeak {
-		return noLeak(r, v, t)
-	}
-	said := doubt(r, v, t, lossy)
-	if v.Next == nil {
-		return said
-	}
-	next := v.Next.clause()
-	if said == "" {
-		return next
-	}
-	return said + ": " + next
-}
-
-// doubt says why evidence decides nothing; "" where the evidence that would decide says that.
-func doubt(r *Report, v *Verdict, t *tally, lossy *Warning) string {
+// conclusion says what the evidence allows to conclude: that there is no leak, or why that is in doubt and which further
+// evidence would decide.
+func conclusion(r *Report, v *Verdict, t *tally, doubt string) string {
 	switch {
-	case lossy != nil && v.SnapshotsMissing == 0:
-		return fmt.Sprintf("the evidence does not suffice (%s)", lossy.Code)
-	case v.SnapshotsMissing > 0 && t.unreferenced > 0:
-		return "one dump is not proof"
-	case v.SnapshotsMissing > 0 && lossy != nil:
-		return fmt.Sprintf("the evidence has limits (%s)", lossy.Code)
-	case v.SnapshotsMissing > 0:
-		return ""
-	case weighs(r, v, t):
-		return undecided(v.Undecided)
-	case t.leaks > 0 && r.Trace == nil && len(r.judged) < score.SnapshotsToBeCertain:
-		return countOf(t.leakCauses, t.leaks) + " probably leaking"
-	case t.leaks > 0:
-		return countOf(t.leakCauses, t.leaks) + " probably leaking, unless a cache is still filling"
-	case t.growing > 0:
-		return countOf(t.growingCauses, t.growing) + " growing: a leak, or a cache that is still filling"
+	case v.Status == StatusNoLeak:
+		return noLeak(r, v, t)
+	case v.Next == nil:
+		return doubt
+	case doubt == "":
+		return inSentence(v.Next.Sentence)
 	}
-	return ""
-}
-
-// weighs reports whether what could leak is why evidence that is enough to be certain does not decide.
-func weighs(r *Report, v *Verdict, t *tally) bool {
-	return v.Undecided != nil && v.Undecided.Sites > 0 &&
-		(t.leaks == 0 || r.Trace != nil || len(r.judged) >= score.SnapshotsToBeCertain)
+	return doubt + ": " + inSentence(v.Next.Sentence)
 }
 
 // noLeak says that no leak that matters was found, what the evidence would have shown, and what still grows could leak.

@@ -2,14 +2,13 @@ package score
 
 import "math"
 
-// A bar that so many wrong sites of generated processes pass would be passed by more in a larger process: the processes
-// that bars are fitted on have 36 sites.
+// How the bar of a certain leak rises in a run with more sites than the processes that it is fitted on: each innocent
+// site is one more chance to pass it.
 const (
-	fittedSites = 36
-	// oddsPerLogOdds is how fast the logarithm of the odds among generated sites rises with the log odds of the model,
-	// above the bar.
+	fittedSites = 36 // of a process that bars are fitted on
+	// oddsPerLogOdds is by how much the logarithm of the true odds rises, above the bar, for each log odds of the model.
 	oddsPerLogOdds = 1.6
-	// mostRaised is by how much a bar is raised at most: next to no site that is no leak is above that, and hardly a leak.
+	// mostRaised is by how much the bar rises at most: above that, hardly any site is left, leak or not.
 	mostRaised = 1.5
 )
 
