@@ -58,8 +58,9 @@ func doubt(r *Report, v *Verdict, t *tally, lossy *Warning) (said string, next *
 	case v.Undecided != nil && v.Undecided.Sites > 0 && (t.leaks == 0 || r.Trace != nil || certain == 0):
 		return undecided(v.Undecided), longer(r, v.Undecided.Largest.longer)
 	case t.leaks > 0 && r.Trace == nil && certain > 0:
-		return countOf(t.leakCauses, t.leaks) + " probably leaking", &Next{Evidence: NextSnapshots, SnapshotsToBeCertain: certain,
-			Sentence: fmt.Sprintf("Take %s of this process to be certain.", figures.Plural(certain, "more snapshot"))}
+		return countOf(t.leakCauses, t.leaks) + " probably leaking",
+			&Next{Evidence: NextSnapshots, SnapshotsToBeCertain: certain,
+				Sentence: fmt.Sprintf("Take %s of this process to be certain.", figures.Plural(certain, "more snapshot"))}
 	case t.leaks > 0:
 		return countOf(t.leakCauses, t.leaks) + " probably leaking, unless a cache is still filling", longer(r, longerFor(t.top))
 	case t.growing > 0:

@@ -264,8 +264,8 @@ func countOf(causes, places int) string {
 	return figures.Plural(places, "site")
 }
 
-// conclusion says what the evidence allows to conclude: that there is no leak, or why that is in doubt and which further
-// evidence would decide.
+// conclusion says what the evidence allows to conclude: that there is no leak, or why that is in doubt and which
+// further evidence would decide.
 func conclusion(r *Report, v *Verdict, t *tally, doubt string) string {
 	switch {
 	case v.Status == StatusNoLeak:

@@ -22,8 +22,8 @@ type OpenLeak struct {
 	Older     bool // the newest build does not show it
 }
 
-// StandingOf counts open leaks: signatures of one cause and one state are one leak, which is of an older build where all
-// of them are.
+// StandingOf counts open leaks: signatures of one cause and one state are one leak, which is of an older build where
+// all of them are.
 func StandingOf(list []OpenLeak, causes []Cause) Standing {
 	s := Standing{Leaks: map[State]int{}, Stacks: len(list)}
 	group := map[string]int{} // by signature, of those lost together; the causes of several runs may overlap
