@@ -139,7 +139,7 @@ func numbersOfRows(page string) (rows []string) {
 }
 
 // Spikes and steps link to windows that show them.
-func TestTraceMoments(t *testing.T) {
+func TestTraceJumps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it is large")
 	}
@@ -147,7 +147,7 @@ func TestTraceMoments(t *testing.T) {
 	p := memtest()
 	run := addTrace(t, s, target, p)
 	page := s.page(fmt.Sprintf("/runs/%d", run))
-	spikes, steps := momentLinks(page, "Spikes of virtual memory"), momentLinks(page, "Steps of virtual memory")
+	spikes, steps := jumpLinks(page, "Spikes of virtual memory"), jumpLinks(page, "Steps of virtual memory")
 	if len(spikes) != 4 || len(steps) != 2 {
 		t.Fatalf("%d spikes, %d steps: %q, %q", len(spikes), len(steps), spikes, steps)
 	}
@@ -174,7 +174,7 @@ func TestTraceMoments(t *testing.T) {
 	to := target
 	to.Run = "2"
 	page = s.page(fmt.Sprintf("/runs/%d", addTrace(t, s, to, p)))
-	if spikes = momentLinks(page, "Spikes of virtual memory"); len(spikes) != 10 || near(spikes[0][1], 12) > 0.25 ||
+	if spikes = jumpLinks(page, "Spikes of virtual memory"); len(spikes) != 10 || near(spikes[0][1], 12) > 0.25 ||
 		!strings.HasSuffix(spikes[0][1], ", 22.0 MB") {
 		t.Errorf("%q", spikes)
 	}
@@ -188,8 +188,8 @@ func near(link string, at float64) float64 {
 	return math.Abs(got - at)
 }
 
-// momentLinks are the addresses and texts of links to moments of one kind.
-func momentLinks(page, name string) (links [][2]string) {
+// jumpLinks are the addresses and texts of links to jumps of one kind.
+func jumpLinks(page, name string) (links [][2]string) {
 	_, nav, _ := strings.Cut(page, `aria-label="`+name+`"`)
 	nav, _, _ = strings.Cut(nav, "</nav>")
 	for _, m := range regexp.MustCompile(`<a href="([^"]*)"[^>]*>([^<]*)</a>`).FindAllStringSubmatch(nav, -1) {

@@ -55,11 +55,11 @@ func (b *builder) warnings(c *capture.Capture, own *lifetimes.Anomalies, hidden 
 		"%d return addresses lie where one module was unloaded and another loaded; modules came and went too often to tell which of them, so they are counted to the one that was there longest", hidden)
 	from, to := b.gap()
 	warn(capture.Truncated, min(1, to-from),
-		"no file of the trace was being recorded from %s to %s: what was freed in between looks like a leak, and what was allocated is missing", moment(from), moment(to))
+		"no file of the trace was being recorded from %s to %s: what was freed in between looks like a leak, and what was allocated is missing", traceTime(from), traceTime(to))
 	if at := c.Trace.Exited; at != allocations.Never {
 		warn(capture.ProcessExited, max(1, atExit.Count),
 			"the process ended at %s with %s of %s: they count as freed at exit, and the verdict is as of the instant before",
-			moment(at), figures.Plural(atExit.Count, "allocation"), figures.Bytes(atExit.Bytes))
+			traceTime(at), figures.Plural(atExit.Count, "allocation"), figures.Bytes(atExit.Bytes))
 	}
 	return list
 }
@@ -103,5 +103,5 @@ func (b *builder) gap() (from, to int64) {
 	return from, to
 }
 
-// moment prints a time of the trace.
-func moment(ns int64) string { return time.Duration(ns).Round(time.Millisecond).String() }
+// traceTime prints a time of the trace.
+func traceTime(ns int64) string { return time.Duration(ns).Round(time.Millisecond).String() }

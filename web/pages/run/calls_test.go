@@ -41,30 +41,30 @@ func TestShareOfCalls(t *testing.T) {
 }
 
 // A step that takes a while says from when to when.
-func TestTimeOfMoment(t *testing.T) {
+func TestTimeOfJump(t *testing.T) {
 	for _, test := range []struct {
-		moment analysis.Moment
-		want   string
+		jump analysis.Jump
+		want string
 	}{
-		{analysis.Moment{From: 2e9, To: 2e9}, "at 2.0 s"}, {analysis.Moment{From: 2e9, To: 2e9 + 4e7}, "at 2.0 s"},
-		{analysis.Moment{From: 5e8, To: 1e9}, "from 0.500 s to 1.0 s"},
-		{analysis.Moment{From: 5e8, To: 1e9, Spike: true}, "at 0.500 s"},
+		{analysis.Jump{From: 2e9, To: 2e9}, "at 2.0 s"}, {analysis.Jump{From: 2e9, To: 2e9 + 4e7}, "at 2.0 s"},
+		{analysis.Jump{From: 5e8, To: 1e9}, "from 0.500 s to 1.0 s"},
+		{analysis.Jump{From: 5e8, To: 1e9, Spike: true}, "at 0.500 s"},
 	} {
-		if got := timeOfMoment(test.moment); got != test.want {
-			t.Errorf("%+v: %q, want %q", test.moment, got, test.want)
+		if got := timeOfJump(test.jump); got != test.want {
+			t.Errorf("%+v: %q, want %q", test.jump, got, test.want)
 		}
 	}
 }
 
-// The moments that rise most are named, in the order of time.
-func TestMomentsShown(t *testing.T) {
+// The jumps that rise most are named, in the order of time.
+func TestJumpsShown(t *testing.T) {
 	for _, n := range []int{9, 10, 11} {
 		line := analysis.Timeline{AtNS: []int64{0}, Last: []int64{1000}, Max: []int64{1000}}
 		for i := range n {
 			line.AtNS, line.Last, line.Max = append(line.AtNS, int64(i+1)*1e9), append(line.Last, 1000),
 				append(line.Max, 2000-int64(i))
 		}
-		links := momentsOf(&analysis.Report{Trace: &analysis.Trace{ToNS: 60e9, Heap: line}})
+		links := jumpsOf(&analysis.Report{Trace: &analysis.Trace{ToNS: 60e9, Heap: line}})
 		if len(links) != 1 || len(links[0].list) != min(n, 10) || links[0].more != max(0, n-10) ||
 			!strings.HasPrefix(links[0].list[0].text, "1.0 s") {
 			t.Errorf("of %d: %+v", n, links)

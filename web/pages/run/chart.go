@@ -145,7 +145,7 @@ func coordinate(v float64) string { return strconv.FormatFloat(math.Round(v*10)/
 func snapshotTitle(i int, s analysis.Snapshot) string {
 	title := fmt.Sprintf("Snapshot %d", i+1)
 	if s.TakenAt != "" {
-		title += ", " + localMoment(s.TakenAt)
+		title += ", " + localTime(s.TakenAt)
 	}
 	title += fmt.Sprintf(": %s in %s", ui.ExactBytes(s.Bytes), figures.Plural(s.Count, "block"))
 	if s.LowerBound {

@@ -176,11 +176,11 @@ func TestInstantsWithoutTimes(t *testing.T) {
 	if x, _ := coursePositions(c); d.times[1].x != x[1] || d.marks[0].x != x[1] {
 		t.Errorf("point 2 is at %v, its mark at %v, its label at %v", x[1], d.marks[0].x, d.times[1].x)
 	}
-	if got := fmt.Sprint(instantMoment(c, 0), "; ", instantMoment(c, 2)); got != "point 1; point 3, 6 Mar 2026 12:00" {
+	if got := fmt.Sprint(instantTime(c, 0), "; ", instantTime(c, 2)); got != "point 1; point 3, 6 Mar 2026 12:00" {
 		t.Error(got)
 	}
 	c.Timed, c.Instants[2].AtNS = true, 60e9
-	if got := fmt.Sprint(instantMoment(c, 0), "; ", instantMoment(c, 2)); got != "; 6 Mar 2026 12:00" {
+	if got := fmt.Sprint(instantTime(c, 0), "; ", instantTime(c, 2)); got != "; 6 Mar 2026 12:00" {
 		t.Error(got)
 	}
 }

@@ -13,18 +13,18 @@ import (
 // measureTitle is what the total is called at the head of a column.
 func measureTitle(c *analysis.Course) string { return strings.ToUpper(c.Measure[:1]) + c.Measure[1:] }
 
-// instantMoment says when an instant is; where the chart numbers them, also which of them it is. It is "" where neither
+// instantTime says when an instant is; where the chart numbers them, also which of them it is. It is "" where neither
 // is there.
-func instantMoment(c *analysis.Course, i int) string {
-	moment := localMoment(c.Instants[i].TakenAt)
+func instantTime(c *analysis.Course, i int) string {
+	taken := localTime(c.Instants[i].TakenAt)
 	if isDrawnByTime(c) {
-		return moment
+		return taken
 	}
 	number := "point " + strconv.Itoa(i+1)
-	if moment == "" {
+	if taken == "" {
 		return number
 	}
-	return number + ", " + moment
+	return number + ", " + taken
 }
 
 // instantTitle says what an instant tells.
@@ -43,8 +43,8 @@ func instantTitle(c *analysis.Course, i int) string {
 		parts = append(parts, "heap blocks "+figures.Bytes(*at.Blocks))
 	}
 	title := strings.Join(parts, ", ") + " (" + at.File + ")"
-	if moment := instantMoment(c, i); moment != "" {
-		title = moment + ": " + title
+	if taken := instantTime(c, i); taken != "" {
+		title = taken + ": " + title
 	}
 	return title
 }
@@ -55,9 +55,9 @@ func growthTitle(c *analysis.Course, from, to *analysis.Instant, by string) stri
 	for i := range c.Instants {
 		switch &c.Instants[i] {
 		case from:
-			ends[0] = instantMoment(c, i)
+			ends[0] = instantTime(c, i)
 		case to:
-			ends[1] = instantMoment(c, i)
+			ends[1] = instantTime(c, i)
 		}
 	}
 	return c.Measure + by + ", " + ends[0] + " – " + ends[1]

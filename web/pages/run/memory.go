@@ -112,7 +112,7 @@ func said(m *analysis.Memory) string {
 	if m.TakenAt == "" {
 		return m.Source + ", " + m.File
 	}
-	return m.Source + ", " + m.File + ", " + localMoment(m.TakenAt)
+	return m.Source + ", " + m.File + ", " + localTime(m.TakenAt)
 }
 
 // A barPart is one use in the bar of committed memory, in thousandths of its width.

@@ -100,7 +100,7 @@ func (r *reportView) course() string {
 }
 
 // taken is when the first snapshot was taken, by the clock of the traced machine.
-func (r *reportView) taken() string { return localMoment(r.Snapshots[0].TakenAt) }
+func (r *reportView) taken() string { return localTime(r.Snapshots[0].TakenAt) }
 
 // shownWarnings is how many warnings stand on the page before the rest folds.
 const shownWarnings = 3

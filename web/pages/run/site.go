@@ -136,7 +136,7 @@ func (v siteView) steps() []step {
 			list[i].change = ui.BytesChange(&delta)
 		}
 		if i < len(v.snapshots) {
-			list[i].taken = localMoment(v.snapshots[i].TakenAt)
+			list[i].taken = localTime(v.snapshots[i].TakenAt)
 		}
 	}
 	return list

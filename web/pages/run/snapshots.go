@@ -69,7 +69,7 @@ func (c *snapshotChoice) presets() []snapshotPreset {
 // name is a snapshot in a menu.
 func (c *snapshotChoice) name(number int) string {
 	text := strconv.Itoa(number)
-	if taken := localMoment(c.snapshots[number-1].TakenAt); taken != "" {
+	if taken := localTime(c.snapshots[number-1].TakenAt); taken != "" {
 		text += ", " + taken
 	}
 	return text

@@ -21,7 +21,7 @@ type traceView struct {
 	report  *analysis.Report
 	chart   timeChart
 	presets []preset
-	moments []momentLinks
+	jumps   []jumpLinks
 	// windowed is the numbers of the window; nil where it is the whole trace, or problem says why there are none.
 	windowed *analysis.WindowNumbers
 	problem  *windowProblem
@@ -29,7 +29,7 @@ type traceView struct {
 
 // trace makes the view of a trace's report in the window that the listing chooses.
 func (r *reader) trace(ctx context.Context, run store.Run, report *analysis.Report, l *listing) (*traceView, error) {
-	v := &traceView{report: report, presets: presets(report), moments: momentsOf(report)}
+	v := &traceView{report: report, presets: presets(report), jumps: jumpsOf(report)}
 	if l.window.scanned {
 		var err error
 		if v.windowed, v.problem, err = r.inWindow(ctx, run, l.window); err != nil {

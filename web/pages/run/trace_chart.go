@@ -60,7 +60,7 @@ type heapLine struct {
 	chosen       bool // the sites are those of this heap
 }
 
-// A spanMark is a moment in the life of the process, drawn through all lanes. Hatched is where it does not live.
+// A spanMark is an instant in the life of the process, drawn through all lanes. Hatched is where it does not live.
 type spanMark struct {
 	x        float64
 	text     string

@@ -144,8 +144,8 @@ func (c *viewCard) listExtent() string {
 	return fmt.Sprintf("%s %s, %s in total.", figures.Plural(all, "allocation"), what, figures.Bytes(c.list.Numbers.Bytes))
 }
 
-// momentOf is a time of the trace, to the microsecond.
-func momentOf(ns *int64, otherwise string) string {
+// traceTime is a time of the trace, to the microsecond.
+func traceTime(ns *int64, otherwise string) string {
 	if ns == nil {
 		return otherwise
 	}

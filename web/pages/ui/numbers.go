@@ -72,8 +72,8 @@ func Extent(before, shown, total int, word string) string {
 	return figures.Count(int64(before+1)) + "–" + figures.Count(int64(before+shown)) + " of " + figures.Plural(total, word)
 }
 
-// Moment is an instant as pages show it.
-func Moment(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04 UTC") }
+// TimeText is an instant as pages show it.
+func TimeText(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04 UTC") }
 
 // Timestamp is the instant for <time>.
 func Timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

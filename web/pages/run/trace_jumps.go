@@ -9,38 +9,38 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// shownMoments is how many moments of one kind the page of a trace names: those that rise most.
-const shownMoments = 10
+// shownJumps is how many jumps of one kind the page of a trace names: those that rise most.
+const shownJumps = 10
 
-// momentLinks are moments of one kind, each with a window to look at it.
-type momentLinks struct {
+// jumpLinks are jumps of one kind, each with a window to look at it.
+type jumpLinks struct {
 	name string
 	list []preset
 	more int // that are not named
 }
 
-// momentsOf are the spikes and steps of a trace, in the lanes of its chart. A part that is empty is left out.
-func momentsOf(r *analysis.Report) []momentLinks {
+// jumpsOf are the spikes and steps of a trace, in the lanes of its chart. A part that is empty is left out.
+func jumpsOf(r *analysis.Report) []jumpLinks {
 	t, whole := r.Trace, wholeOf(r.Trace)
-	var links []momentLinks
+	var links []jumpLinks
 	for _, lane := range []struct {
 		name string
 		line *analysis.Timeline
 	}{{"of heaps", &t.Heap}, {"of virtual memory", &t.Virtual}} {
-		moments := lane.line.Moments(whole.From, whole.To)
+		jumps := lane.line.Jumps(whole.From, whole.To)
 		for _, kind := range []struct {
 			name, one, then string
 			spike           bool
 		}{{"Spikes", "spike", "and falls again", true}, {"Steps", "a step", "and stays a while", false}} {
-			chosen := slices.DeleteFunc(slices.Clone(moments), func(m analysis.Moment) bool { return m.Spike != kind.spike })
-			slices.SortStableFunc(chosen, func(a, b analysis.Moment) int { return cmp.Compare(b.Bytes, a.Bytes) })
-			l := momentLinks{name: kind.name + " " + lane.name, more: max(0, len(chosen)-shownMoments)}
-			chosen = chosen[:min(len(chosen), shownMoments)]
-			slices.SortStableFunc(chosen, func(a, b analysis.Moment) int { return cmp.Compare(a.From, b.From) })
+			chosen := slices.DeleteFunc(slices.Clone(jumps), func(m analysis.Jump) bool { return m.Spike != kind.spike })
+			slices.SortStableFunc(chosen, func(a, b analysis.Jump) int { return cmp.Compare(b.Bytes, a.Bytes) })
+			l := jumpLinks{name: kind.name + " " + lane.name, more: max(0, len(chosen)-shownJumps)}
+			chosen = chosen[:min(len(chosen), shownJumps)]
+			slices.SortStableFunc(chosen, func(a, b analysis.Jump) int { return cmp.Compare(a.From, b.From) })
 			for _, m := range chosen {
 				l.list = append(l.list, preset{
 					clock(m.From) + ", " + figures.Bytes(m.Bytes), kind.one + " " + lane.name + ": it rises by " +
-						figures.Bytes(m.Bytes) + " " + timeOfMoment(m) + " " + kind.then,
+						figures.Bytes(m.Bytes) + " " + timeOfJump(m) + " " + kind.then,
 					classified(around(m, whole), r),
 				})
 			}
@@ -52,8 +52,8 @@ func momentsOf(r *analysis.Report) []momentLinks {
 	return links
 }
 
-// timeOfMoment is when a moment rises.
-func timeOfMoment(m analysis.Moment) string {
+// timeOfJump is when a jump rises.
+func timeOfJump(m analysis.Jump) string {
 	from, to := clock(m.From), clock(m.To)
 	if m.Spike || from == to {
 		return "at " + from
@@ -61,9 +61,9 @@ func timeOfMoment(m analysis.Moment) string {
 	return "from " + from + " to " + to
 }
 
-// around is a window with a moment in its middle: the time that it takes before and behind it, and at least one in a
+// around is a window with a jump in its middle: the time that it takes before and behind it, and at least one in a
 // hundred of the trace.
-func around(m analysis.Moment, whole capture.Window) capture.Window {
+func around(m analysis.Jump, whole capture.Window) capture.Window {
 	span := whole.To - whole.From
 	room := max(m.To-m.From, span/100)
 	w := capture.Window{From: max(m.From-room, whole.From), To: min(m.To+room, whole.To)}
