@@ -1,6 +1,6 @@
 -- +goose Up
 
--- Where a build stands among those of its project, as leaks.Places has it: the place of an older build is less. Whoever adds a build,
+-- Where a build stands among those of its project, as leaks.RankBuilds has it: the place of an older build is less. Whoever adds a build,
 -- or changes its name, sequence or taken_at, finds the places anew in the same transaction; '' is a build whose place is not known yet.
 -- taken_at is when the first evidence was taken, by its own clock and without a zone; null where no evidence says so.
 alter table builds

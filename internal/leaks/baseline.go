@@ -3,7 +3,7 @@ package leaks
 // A Candidate is a build that may serve as the baseline of another.
 type Candidate struct {
 	Name    string
-	Place   Place
+	Rank    BuildRank
 	OnLine  bool // it is on the line of builds of the branch of the other
 	Pinned  bool // a release
 	Chosen  bool // the project's baseline
@@ -20,7 +20,7 @@ func Baseline(head Candidate, candidates []Candidate) string {
 	for i := range candidates {
 		c := &candidates[i]
 		eligible := c.Chosen || c.Pinned || c.OnLine
-		if !c.HasRun || !eligible || ComparePlaces(c.Place, head.Place) >= 0 {
+		if !c.HasRun || !eligible || CompareRanks(c.Rank, head.Rank) >= 0 {
 			continue
 		}
 		if best == nil || compareCandidates(c, best) > 0 {
@@ -40,14 +40,14 @@ func compareCandidates(a, b *Candidate) int {
 			return order
 		}
 	}
-	return ComparePlaces(a.Place, b.Place)
+	return CompareRanks(a.Rank, b.Rank)
 }
 
 // Newest is the newest of the builds that has a result in the scenario; "" for none.
 func Newest(candidates []Candidate) string {
 	var best *Candidate
 	for i := range candidates {
-		if c := &candidates[i]; c.HasRun && (best == nil || ComparePlaces(c.Place, best.Place) > 0) {
+		if c := &candidates[i]; c.HasRun && (best == nil || CompareRanks(c.Rank, best.Rank) > 0) {
 			best = c
 		}
 	}
@@ -62,7 +62,7 @@ func Newest(candidates []Candidate) string {
 func Release(head Candidate, candidates []Candidate) string {
 	older := make([]Candidate, 0, len(candidates))
 	for _, c := range candidates {
-		if c.Pinned && ComparePlaces(c.Place, head.Place) < 0 {
+		if c.Pinned && CompareRanks(c.Rank, head.Rank) < 0 {
 			older = append(older, c)
 		}
 	}

@@ -22,7 +22,7 @@ func candidate(t *testing.T, text string) leaks.Candidate {
 	if sequence == 0 {
 		b.Sequence = nil
 	}
-	c := leaks.Candidate{Name: name, Place: leaks.Places([]leaks.Build{b})[0], OnLine: !another}
+	c := leaks.Candidate{Name: name, Rank: leaks.RankBuilds([]leaks.Build{b})[0], OnLine: !another}
 	for _, word := range words[1:] {
 		switch word {
 		case "pinned":

@@ -166,7 +166,7 @@ func TestApply(t *testing.T) {
 	if !precise.Equal(noon.Add(1234567)) {
 		t.Error("what was asked for changed")
 	}
-	for build, calendar := range map[string]*leaks.Calendar{"77": calendar(), "": leaks.NewCalendar(nil)} {
+	for build, calendar := range map[string]*leaks.BuildOrder{"77": calendar(), "": leaks.NewBuildOrder(nil)} {
 		change := leaks.Change{Actor: "ann", Fixed: &build}
 		if _, err := change.Apply(leaks.Word{}, calendar); fieldOf(t, err) != "fixed" {
 			t.Errorf("fixed in %q: %v", build, err)

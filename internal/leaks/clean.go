@@ -18,9 +18,9 @@ type RunSighting struct {
 	Class  analysis.Class
 	// Certain says that it is a leak that may fail a gate.
 	Certain bool
-	// Doubtful says that the place may have begun to leak in the run, by the runs before.
+	// Doubtful says that the site may have begun to leak in the run, by the runs before.
 	Doubtful bool
-	// Began says that the place surely began to leak in the run, or in those since the runs before.
+	// Began says that the site surely began to leak in the run, or in those since the runs before.
 	Began bool
 	// Suffices says that the evidence of the run lost nothing and is enough for growth to be judged.
 	Suffices bool
@@ -174,7 +174,7 @@ func (s *RunSighting) judge(paces Paces, before []score.Watched) judgedRun {
 
 func (s *RunSighting) key() paceKey { return paceKey{s.Scenario, s.Watched.Unit} }
 
-// saysNothing reports whether the run tells neither that the place leaks nor that it does not.
+// saysNothing reports whether the run tells neither that the site leaks nor that it does not.
 func (s *RunSighting) saysNothing() bool {
 	return !s.Absent && (s.Class == analysis.ClassUnknown || !s.Suffices && !s.Class.IsSuspect())
 }

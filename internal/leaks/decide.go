@@ -285,7 +285,7 @@ func (d *decider) doubtfulByBaseline(f *compare.Finding, p float64) {
 	}
 }
 
-// settledRuns is how many runs before tell what a place does: with fewer, whatever looks like a leak is a doubt.
+// settledRuns is how many runs before tell what a site does: with fewer, whatever looks like a leak is a doubt.
 const settledRuns = 2
 
 func (d *decider) doubt(f *compare.Finding, on FailOn, p float64) {

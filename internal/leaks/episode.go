@@ -6,7 +6,7 @@ import (
 )
 
 // A badEpisode is a stretch of a line, in one scenario, over which a signature was bad: from behind a clean build to
-// the next. Builds are places on the line, −1 for none.
+// the next. Builds are indexes on the line, −1 for none.
 type badEpisode struct {
 	scenario int64
 	bad      int // the first build in which it leaked or grew

@@ -9,11 +9,11 @@ import (
 
 // A leak came with build 101, was fixed in 103 and is back in 104.
 func ExampleFollow() {
-	calendar := leaks.NewCalendar([]leaks.Build{
+	calendar := leaks.NewBuildOrder([]leaks.Build{
 		{ID: 7, Name: "103", Sequence: new(int64(103))}, {ID: 4, Name: "100", Sequence: new(int64(100))},
 		{ID: 9, Name: "101", Sequence: new(int64(101))}, {ID: 8, Name: "104", Sequence: new(int64(104))},
 	})
-	at := func(build int64) int { return calendar.Place(&build) }
+	at := func(build int64) int { return calendar.Index(&build) }
 	course := leaks.Follow([]leaks.Sighting{
 		{Build: at(4), Scenario: 1, Judgement: leaks.Clean},
 		{Build: at(9), Scenario: 1, Judgement: leaks.Leaking},

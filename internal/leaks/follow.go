@@ -4,7 +4,7 @@ import "slices"
 
 // A Sighting is what one build says of a signature in one scenario.
 type Sighting struct {
-	Build     int // place in the Calendar
+	Build     int // index in the BuildOrder
 	Scenario  int64
 	Judgement Judgement
 	Certain   bool // a run shows it as a certain leak
@@ -22,7 +22,7 @@ type Sighting struct {
 // isClean reports whether the build was clean, or shows nothing of the leak although its callers ran.
 func (s *Sighting) isClean() bool { return s.Judgement == Clean || s.Absent }
 
-// Marks are what the state follows from beside the sightings, as places on the line: −1 for none.
+// Marks are what the state follows from beside the sightings, as indexes on the line: −1 for none.
 type Marks struct {
 	FixedIn    int // the team says that the fix is in this build
 	KnownUntil int // from this build on the leak is tolerated no longer
@@ -35,7 +35,7 @@ type Marks struct {
 }
 
 // A Course is what follows, along a line of builds, from the sightings of a signature and from the team's word. Builds
-// are places on the line, −1 for none.
+// are indexes on the line, −1 for none.
 type Course struct {
 	// State is the state by the runs alone. It does not include tolerance, which ends by itself: see Shown.
 	State     State

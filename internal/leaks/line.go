@@ -14,7 +14,7 @@ type LineBuild struct {
 	Commit    string
 	Ancestors []string // commits before its own, the newest first; nil where no upload says
 	Fork      string   // the build at which its branch left its parent line, by declaration; "" for none
-	Place     Place
+	Rank      BuildRank
 }
 
 // A Line is the history of a branch: the builds of its parent line up to the fork, then its own.
@@ -28,7 +28,7 @@ type Line struct {
 	at map[int64]int
 }
 
-// At is the place of a build on the line; −1 where the line does not have it.
+// At is the index of a build on the line; −1 where the line does not have it.
 func (l *Line) At(build int64) int {
 	if at, ok := l.at[build]; ok {
 		return at
@@ -36,7 +36,7 @@ func (l *Line) At(build int64) int {
 	return -1
 }
 
-// ID is the build at a place of the line; nil for −1.
+// ID is the build at an index of the line; nil for −1.
 func (l *Line) ID(at int) *int64 {
 	if at < 0 {
 		return nil
@@ -44,7 +44,7 @@ func (l *Line) ID(at int) *int64 {
 	return &l.Builds[at]
 }
 
-// ForkAt is the place of the fork on the line; −1 for none.
+// ForkAt is the index of the fork on the line; −1 for none.
 func (l *Line) ForkAt() int { return len(l.Builds) - l.Own - 1 }
 
 // UpTo is the beginning of the line that ends with a build; nil where the line does not have it.
@@ -75,7 +75,7 @@ func NewLines(builds []LineBuild, chosen string) *Lines {
 		l.builds[builds[i].ID] = &builds[i]
 	}
 	slices.SortStableFunc(order, func(a, b *LineBuild) int {
-		return cmp.Or(ComparePlaces(a.Place, b.Place), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(CompareRanks(a.Rank, b.Rank), cmp.Compare(a.ID, b.ID))
 	})
 	l.Default = defaultBranch(order, chosen)
 	for _, b := range order {
@@ -202,7 +202,7 @@ func (l *Lines) fork(branch string, own []*LineBuild) *LineBuild {
 	}
 	var newest *LineBuild
 	for _, b := range l.own[l.Default] {
-		if ComparePlaces(b.Place, own[0].Place) < 0 {
+		if CompareRanks(b.Rank, own[0].Rank) < 0 {
 			newest = b
 		}
 	}
@@ -233,7 +233,7 @@ func (l *Lines) nearest(branch string, commits []string) *LineBuild {
 // branch, else the newer.
 func (l *Lines) prefers(a, b *LineBuild) bool {
 	isDefault := func(b *LineBuild) bool { return l.branchOf(b) == l.Default }
-	return cmp.Or(compareBools(isDefault(a), isDefault(b)), ComparePlaces(a.Place, b.Place), cmp.Compare(a.ID, b.ID)) > 0
+	return cmp.Or(compareBools(isDefault(a), isDefault(b)), CompareRanks(a.Rank, b.Rank), cmp.Compare(a.ID, b.ID)) > 0
 }
 
 // shortCommit is how many digits of a commit tell it from all others in practice.

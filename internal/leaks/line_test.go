@@ -14,7 +14,7 @@ func lined(text string) []leaks.LineBuild {
 	branches := map[byte]string{'m': "main", 'r': "release", 'x': "x", 'y': "y", 'n': ""}
 	var list []leaks.LineBuild
 	for at, word := range strings.Fields(text) {
-		b := leaks.LineBuild{ID: int64(at + 1), Branch: branches[word[0]], Place: leaks.LinePlace(at)}
+		b := leaks.LineBuild{ID: int64(at + 1), Branch: branches[word[0]], Rank: leaks.LineRank(at)}
 		word, b.Fork, _ = strings.Cut(word, "^")
 		word, ancestors, _ := strings.Cut(word, "<")
 		if ancestors != "" {

@@ -26,7 +26,7 @@ type LineState struct {
 	Odds        []RunOdds // oldest first
 }
 
-// A RunOdds is how probable it was in one run that the place leaks.
+// A RunOdds is how probable it was in one run that the site leaks.
 type RunOdds struct {
 	Build       string   `json:"build"`
 	Run         int64    `json:"run"`

@@ -53,7 +53,7 @@ func (o *Origin) ownedBy() string {
 // A PastLine is the history of a leak on a line, up to the build of a run.
 type PastLine struct {
 	*Line
-	Head      int // place of the build
+	Head      int // index of the build
 	Scenario  int64
 	Sightings []Sighting
 	Marks     Marks

@@ -55,8 +55,8 @@ const LeastLeaning = -3
 // leansToLeak reports whether several runs together may find a leak that this run alone does not suspect.
 func (s *RunRating) leansToLeak() bool { return s.odds() >= LeastLeaning }
 
-// isQuiet reports whether the run tells that the place did not leak: what may have leaked then is no measure of what
-// the place does otherwise.
+// isQuiet reports whether the run tells that the site did not leak: what may have leaked then is no measure of what
+// the site does otherwise.
 func (s *RunRating) isQuiet() bool { return s.tells() && s.Class != analysis.ClassLeak && s.odds() < 0 }
 
 // Representative returns which of two findings of one leak in one run stands for the run: a suspect one before others,
@@ -84,7 +84,7 @@ type Pool struct {
 	// Absent are the builds in which no run shows the leak although its callers ran.
 	Absent map[string]bool
 	// Fixed is the build that has the fix, by the team's word; nil for none.
-	Fixed Place
+	Fixed BuildRank
 	// Judge judges runs together: score.Pool.
 	Judge func(runs []*score.Evidence) (score.PooledResult, bool)
 }
@@ -107,8 +107,8 @@ type PooledRating struct {
 // finding of a run is judged by itself. Where other runs add nothing, the result is own's rating and nil.
 //
 // Runs over which about the same stayed are judged together by the mean of their odds. Those before, in which less
-// stayed, tell whether the leak began: a place that began to keep much more is a leak by less evidence than one of
-// which nothing is known, and a place that keeps what it always kept is none by more.
+// stayed, tell whether the leak began: a site that began to keep much more is a leak by less evidence than one of
+// which nothing is known, and a site that keeps what it always kept is none by more.
 func (p *Pool) Of(at int, own *RunRating) (Rating, *PooledRating) {
 	if !own.tells() || !own.isSuspect() && !own.leansToLeak() {
 		return own.Rating, nil
@@ -126,7 +126,7 @@ func (p *Pool) Of(at int, own *RunRating) (Rating, *PooledRating) {
 		pooled.count(p.shown(i, at, own), p.Runs[i].Build)
 	}
 	if p.Runs[at].Stretches.Sum() > 0 {
-		pooled.Onset = score.OnsetOf(p.watched(e.since, at, own), p.watched(e.before, at, own), p.Runs[at].Places)
+		pooled.Onset = score.OnsetOf(p.watched(e.since, at, own), p.watched(e.before, at, own), p.Runs[at].HoldingSites)
 	}
 	if o := pooled.Onset; o != nil {
 		pooled.After = p.Runs[e.before[len(e.before)-1]].Build
@@ -167,7 +167,7 @@ func began(r Rating, o *score.Onset) Rating {
 	return r
 }
 
-// levelBuilds is how many runs before must have kept as much, and not leaked, for growth to be what the place always
+// levelBuilds is how many runs before must have kept as much, and not leaked, for growth to be what the site always
 // does.
 const levelBuilds = 3
 
@@ -187,9 +187,9 @@ type episode struct {
 
 // episode goes back from the run at an index. Builds that do not show the leak say nothing unless its callers ran.
 func (p *Pool) episode(at int, own *RunRating) (e episode) {
-	place := p.Runs[at].Place
-	first, to := p.Runs.Window(place)
-	begin, _ := p.Runs.build(place)
+	rank := p.Runs[at].Rank
+	first, to := p.Runs.Window(rank)
+	begin, _ := p.Runs.build(rank)
 	here := p.watch(at, at, own)
 	pooling, oldest := true, begin // where the oldest runs begin that show as much
 	for i := to - 1; i >= begin; i-- {
@@ -200,7 +200,7 @@ func (p *Pool) episode(at int, own *RunRating) (e episode) {
 	for begin > first {
 		older := p.Runs.older(first, begin)
 		runs := p.Shown[older:begin]
-		fixed := p.Fixed != nil && ComparePlaces(p.Runs[older].Place, p.Fixed) < 0 && ComparePlaces(place, p.Fixed) >= 0
+		fixed := p.Fixed != nil && CompareRanks(p.Runs[older].Rank, p.Fixed) < 0 && CompareRanks(rank, p.Fixed) >= 0
 		told := isTold(runs)
 		alike := !told || p.isAlike(older, begin, &here)
 		if fixed || !told && p.Absent[p.Runs[older].Build] {
@@ -242,7 +242,7 @@ func (p *Pool) mayHaveBegun(first, from, to int, since []score.Watched) bool {
 		if p.Shown[i] == nil || p.Runs[i].Stretches.Sum() <= 0 {
 			continue
 		}
-		if o := score.OnsetOf(p.watched([]int{i}, -1, nil), before, p.Runs[i].Places); o != nil && o.Doubtful {
+		if o := score.OnsetOf(p.watched([]int{i}, -1, nil), before, p.Runs[i].HoldingSites); o != nil && o.Doubtful {
 			return true
 		}
 	}

@@ -11,31 +11,31 @@ import (
 // rather different program.
 const MostPooled = 8
 
-// MostBefore is how many runs before those of a build are looked at: what a place does in them tells a leak that begins
+// MostBefore is how many runs before those of a build are looked at: what a site does in them tells a leak that begins
 // from growth that was always there.
 const MostBefore = 20
 
 // A PoolRun is a run of a scenario that may be judged together with others: its evidence lost nothing, and is enough
 // for growth to be judged.
 type PoolRun struct {
-	Run       int64
-	Build     string
-	Place     Place           // of the build, on the line that is judged
-	Stretches score.Stretches // zero where nobody knows
-	Places    int             // sites of the run that keep memory
+	Run          int64
+	Build        string
+	Rank         BuildRank       // of the build, on the line that is judged
+	Stretches    score.Stretches // zero where nobody knows
+	HoldingSites int             // sites of the run that keep memory
 }
 
 // PoolRuns are such runs of one scenario, those of the oldest build first and those of one build by name.
 type PoolRuns []PoolRun
 
-// LinePlace is the place of a build on a line as pools order runs.
-func LinePlace(at int) Place { return binary.BigEndian.AppendUint64(nil, uint64(at)) }
+// LineRank is the rank of a build on a line as pools order runs.
+func LineRank(at int) BuildRank { return binary.BigEndian.AppendUint64(nil, uint64(at)) }
 
 // leastKept is how many blocks must have stayed in a run for a site to be one that may seem to begin to leak.
 const leastKept = 3
 
-// CountPlaces counts the findings of a run that keep memory.
-func CountPlaces(findings []analysis.Finding) (n int) {
+// CountHolding counts the findings of a run that keep memory.
+func CountHolding(findings []analysis.Finding) (n int) {
 	for i := range findings {
 		if findings[i].Stayed.Total() >= leastKept {
 			n++
@@ -44,13 +44,13 @@ func CountPlaces(findings []analysis.Finding) (n int) {
 	return n
 }
 
-// build finds the runs of the build at a place: [from, to). Without runs, the range is empty and lies where they would
+// build finds the runs of the build with a rank: [from, to). Without runs, the range is empty and lies where they would
 // be.
-func (p PoolRuns) build(place Place) (from, to int) {
-	for from < len(p) && ComparePlaces(p[from].Place, place) < 0 {
+func (p PoolRuns) build(rank BuildRank) (from, to int) {
+	for from < len(p) && CompareRanks(p[from].Rank, rank) < 0 {
 		from++
 	}
-	for to = from; to < len(p) && ComparePlaces(p[to].Place, place) == 0; {
+	for to = from; to < len(p) && CompareRanks(p[to].Rank, rank) == 0; {
 		to++
 	}
 	return from, to
@@ -67,18 +67,18 @@ func (p PoolRuns) older(first, before int) int {
 
 // Window finds the runs that the judgement on the runs of a build rests on: all of the build itself, and the newest
 // before it, up to MostBefore.
-func (p PoolRuns) Window(place Place) (from, to int) {
-	from, to = p.build(place)
+func (p PoolRuns) Window(rank BuildRank) (from, to int) {
+	from, to = p.build(rank)
 	return max(0, from-MostBefore), to
 }
 
 // Around finds the runs that are to be judged anew when a result of a build comes, changes or goes: the build's own,
 // and newer ones whose window may reach it.
-func (p PoolRuns) Around(place Place) (from, to int) {
-	from, to = p.build(place)
+func (p PoolRuns) Around(rank BuildRank) (from, to int) {
+	from, to = p.build(rank)
 	behind := to
 	for to < len(p) {
-		first, next := p.Window(p[to].Place)
+		first, next := p.Window(p[to].Rank)
 		if first > behind {
 			break
 		}

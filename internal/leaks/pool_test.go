@@ -75,7 +75,7 @@ func (c *poolCase) pool() *leaks.Pool {
 	p := &leaks.Pool{Judge: pooledFrom, Absent: map[string]bool{}, Shown: c.shown}
 	for i, name := range c.runs {
 		build, _, _ := strings.Cut(name, "/")
-		p.Runs = append(p.Runs, leaks.PoolRun{Run: int64(i), Build: build, Place: placeOfBuild(build),
+		p.Runs = append(p.Runs, leaks.PoolRun{Run: int64(i), Build: build, Rank: placeOfBuild(build),
 			Stretches: score.Stretches{Unit: "hour", Over: [score.Parts]float64{1, 1, 1, 1}}})
 	}
 	for _, build := range strings.Fields(c.absent) {
@@ -87,9 +87,9 @@ func (c *poolCase) pool() *leaks.Pool {
 	return p
 }
 
-func placeOfBuild(name string) leaks.Place {
+func placeOfBuild(name string) leaks.BuildRank {
 	sequence, _ := leaks.SequenceOfName(name)
-	return leaks.Places([]leaks.Build{{Name: name, Sequence: &sequence}})[0]
+	return leaks.RankBuilds([]leaks.Build{{Name: name, Sequence: &sequence}})[0]
 }
 
 // ran are the names of n builds, from 1.
@@ -292,7 +292,7 @@ func TestAroundFindsAllThatARunChanges(t *testing.T) {
 		for build := range 1 + rng.IntN(12) {
 			for range rng.IntN(4) {
 				name := fmt.Sprint(build)
-				runs = append(runs, leaks.PoolRun{Run: int64(len(runs)), Build: name, Place: placeOfBuild(name)})
+				runs = append(runs, leaks.PoolRun{Run: int64(len(runs)), Build: name, Rank: placeOfBuild(name)})
 			}
 		}
 		if len(runs) == 0 {
@@ -322,8 +322,8 @@ func TestAroundFindsAllThatARunChanges(t *testing.T) {
 			after.Runs, after.Shown = slices.Delete(slices.Clone(runs), changed, changed+1),
 				slices.Delete(after.Shown, changed, changed+1)
 		}
-		from, to := after.Runs.Around(runs[changed].Place)
-		first, _ := after.Runs.Window(runs[changed].Place)
+		from, to := after.Runs.Around(runs[changed].Rank)
+		first, _ := after.Runs.Window(runs[changed].Rank)
 		part := leaks.Pool{Runs: after.Runs[first:to], Shown: after.Shown[first:to], Judge: pooledFrom}
 		for i, r := range after.Runs {
 			if after.Shown[i] == nil {

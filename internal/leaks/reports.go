@@ -88,7 +88,7 @@ func digestsOf(r *analysis.Report) string {
 }
 
 func poolRun(name string, at int, r *analysis.Report) PoolRun {
-	run := PoolRun{Run: int64(at), Build: name, Place: LinePlace(at), Places: CountPlaces(r.Findings)}
+	run := PoolRun{Run: int64(at), Build: name, Rank: LineRank(at), HoldingSites: CountHolding(r.Findings)}
 	if r.Stretches != nil {
 		run.Stretches = *r.Stretches
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // A ScenarioCourse is what follows from the sightings of a signature in one scenario that it was bad in. Builds are
-// places in the Calendar, −1 for none.
+// indexes in the BuildOrder, −1 for none.
 type ScenarioCourse struct {
 	Scenario int64
 	Open     bool // bad, and not clean since; a signature is fixed when no scenario is open

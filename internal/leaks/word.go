@@ -48,9 +48,9 @@ func (w Word) Joined(part Word) Word {
 	return joined
 }
 
-// MarksOn are the word as places on a line of builds, which c orders among all. A fix in a build that the line does not
+// MarksOn are the word as indexes on a line of builds, which c orders among all. A fix in a build that the line does not
 // have says nothing of it.
-func (w *Word) MarksOn(line *Line, c *Calendar) Marks {
+func (w *Word) MarksOn(line *Line, c *BuildOrder) Marks {
 	m := Marks{FixedIn: -1, KnownUntil: -1, Owned: w.Assignee != ""}
 	switch w.Mark {
 	case MarkFixed:
@@ -63,7 +63,7 @@ func (w *Word) MarksOn(line *Line, c *Calendar) Marks {
 			break
 		}
 		for at := range line.Builds {
-			if c.Place(&line.Builds[at]) >= from {
+			if c.Index(&line.Builds[at]) >= from {
 				m.KnownUntil = at
 				break
 			}

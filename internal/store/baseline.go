@@ -97,7 +97,7 @@ func bare(list []candidate) []leaks.Candidate {
 
 func candidates(ctx context.Context, q querier, project, scenario, which string, arg any) ([]candidate, error) {
 	return all[candidate](ctx, q, `
-		select b.id, b.name, b.place, b.pinned, b.id is not distinct from p.baseline_id as chosen, false as on_line,
+		select b.id, b.name, b.place as rank, b.pinned, b.id is not distinct from p.baseline_id as chosen, false as on_line,
 			count(r.id) > 0 as has_run, coalesce(bool_or(r.status <> $4), false) as decides
 		from builds b join projects p on p.id = b.project_id
 			left join (runs r join scenarios sc on sc.id = r.scenario_id and sc.name = $2) on r.build_id = b.id and r.analysed_at is not null

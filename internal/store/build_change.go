@@ -88,7 +88,7 @@ func (s *Store) ChangeBuild(ctx context.Context, project, build string, c leaks.
 		if err := auditProject(ctx, tx, id, by, "build", before, after); err != nil {
 			return err
 		}
-		if err := placeBuilds(ctx, tx, id); err != nil {
+		if err := rankBuilds(ctx, tx, id); err != nil {
 			return err
 		}
 		if now.Name != former.Name || now.isOnOtherLine(&former) { // a word may hold until a build of the new name

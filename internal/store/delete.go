@@ -238,7 +238,7 @@ func takenAnew(ctx context.Context, tx pgx.Tx, build int64) error {
 // followRest derives anew, from the remaining runs, the order of builds, the judgements on several runs together, and
 // the states of all signatures that leaked or grew in any run.
 func followRest(ctx context.Context, tx pgx.Tx, project int64) error {
-	if err := placeBuilds(ctx, tx, project); err != nil {
+	if err := rankBuilds(ctx, tx, project); err != nil {
 		return err
 	}
 	known, err := values[int64](ctx, tx,

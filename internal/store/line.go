@@ -13,7 +13,7 @@ func readLines(ctx context.Context, q querier, project int64) (*leaks.Lines, err
 		return nil, err
 	}
 	builds, err := all[leaks.LineBuild](ctx, q, `
-		select b.id, b.name, b.branch, b.commit, b.ancestors, b.fork, b.place from builds b where b.project_id = $1`, project)
+		select b.id, b.name, b.branch, b.commit, b.ancestors, b.fork, b.place as rank from builds b where b.project_id = $1`, project)
 	if err != nil {
 		return nil, err
 	}

@@ -33,11 +33,11 @@ func along(line *leaks.Line, list []pooledRun) leaks.PoolRuns {
 	for i := range list {
 		r := &list[i]
 		if at := line.At(r.BuildID); at >= 0 {
-			runs = append(runs, leaks.PoolRun{Run: r.Run, Build: r.Build, Place: leaks.LinePlace(at),
-				Stretches: stretchesOf(r.StretchUnit, r.Stretches), Places: r.Places})
+			runs = append(runs, leaks.PoolRun{Run: r.Run, Build: r.Build, Rank: leaks.LineRank(at),
+				Stretches: stretchesOf(r.StretchUnit, r.Stretches), HoldingSites: r.Places})
 		}
 	}
-	slices.SortStableFunc(runs, func(a, b leaks.PoolRun) int { return leaks.ComparePlaces(a.Place, b.Place) })
+	slices.SortStableFunc(runs, func(a, b leaks.PoolRun) int { return leaks.CompareRanks(a.Rank, b.Rank) })
 	return runs
 }
 
@@ -72,8 +72,8 @@ func poolAround(ctx context.Context, tx pgx.Tx, run int64) ([]int64, error) {
 			continue
 		}
 		runs := along(line, list)
-		from, to := runs.Around(leaks.LinePlace(build))
-		first, _ := runs.Window(leaks.LinePlace(build))
+		from, to := runs.Around(leaks.LineRank(build))
+		first, _ := runs.Window(leaks.LineRank(build))
 		here, err := poolLine(ctx, tx, line, runs[first:to], runs[from:to], nil)
 		if err != nil {
 			return nil, err
@@ -88,9 +88,9 @@ func poolAround(ctx context.Context, tx pgx.Tx, run int64) ([]int64, error) {
 // line judges the others.
 func poolLine(ctx context.Context, tx pgx.Tx, line *leaks.Line, runs, targets leaks.PoolRuns,
 	roots []int64) ([]int64, error) {
-	own := leaks.LinePlace(len(line.Builds) - line.Own)
+	own := leaks.LineRank(len(line.Builds) - line.Own)
 	targets = slices.DeleteFunc(slices.Clone(targets), func(r leaks.PoolRun) bool {
-		return leaks.ComparePlaces(r.Place, own) < 0
+		return leaks.CompareRanks(r.Rank, own) < 0
 	})
 	if len(targets) == 0 {
 		return nil, nil
@@ -272,14 +272,14 @@ func (p *poolers) absences(ctx context.Context, roots []int64) (map[int64]map[st
 }
 
 // fixes are the builds that have the fixes of leaks by the team's word.
-func (p *poolers) fixes(ctx context.Context, roots []int64) (map[int64]leaks.Place, error) {
+func (p *poolers) fixes(ctx context.Context, roots []int64) (map[int64]leaks.BuildRank, error) {
 	type row struct{ ID, FixedID int64 }
 	rows, err := all[row](ctx, p.tx, `
 		select s.id, s.fixed_id from signatures s where s.id = any($1) and s.mark = $2 and s.fixed_id is not null`, roots, leaks.MarkFixed)
-	fixed := make(map[int64]leaks.Place, len(rows))
+	fixed := make(map[int64]leaks.BuildRank, len(rows))
 	for _, r := range rows {
 		if at := p.line.At(r.FixedID); at >= 0 {
-			fixed[r.ID] = leaks.LinePlace(at)
+			fixed[r.ID] = leaks.LineRank(at)
 		}
 	}
 	return fixed, err

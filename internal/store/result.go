@@ -117,7 +117,7 @@ func updateRun(ctx context.Context, tx pgx.Tx, run int64, result Result, seen co
 		run, result.Revision, result.Key, summary.Bytes(), string(head.Verdict.Status), head.Verdict.Sentence,
 		len(result.Report.Sites), result.Table.Key, result.Table.Bytes, result.Table.Sites,
 		head.Trace != nil, slices.ContainsFunc(head.Warnings, func(w analysis.Warning) bool { return w.Code.Lossy() }), power,
-		seen.Bytes(), result.Report.Suffices(), stretches, unit, leaks.CountPlaces(result.Report.Findings),
+		seen.Bytes(), result.Report.Suffices(), stretches, unit, leaks.CountHolding(result.Report.Findings),
 		watch)
 	return err
 }

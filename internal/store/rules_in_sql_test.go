@@ -154,7 +154,7 @@ func TestGravestFirstInSQL(t *testing.T) {
 	}
 }
 
-// The database orders builds as leaks.Places and leaks.ComparePlaces do, and agrees on which build is older.
+// The database orders builds as leaks.RankBuilds and leaks.CompareRanks do, and agrees on which build is older.
 func TestOrderOfBuildsInSQL(t *testing.T) {
 	l := newLab(t)
 	rng := rand.New(rand.NewPCG(4, 4))
@@ -172,13 +172,13 @@ func TestOrderOfBuildsInSQL(t *testing.T) {
 	for _, project := range []string{"of one shape", "of several"} {
 		builds := query(l, pgx.RowToStructByName[leaks.Build], `select `+store.BuildColumns+
 			` from builds where project_id = (select id from projects where name = $1)`, project)
-		places := map[int64]leaks.Place{}
+		ranks := map[int64]leaks.BuildRank{}
 		var ids []int64
-		for i, place := range leaks.Places(builds) {
-			places[builds[i].ID] = place
+		for i, rank := range leaks.RankBuilds(builds) {
+			ranks[builds[i].ID] = rank
 			ids = append(ids, builds[i].ID)
 		}
-		slices.SortFunc(ids, func(a, b int64) int { return leaks.ComparePlaces(places[a], places[b]) })
+		slices.SortFunc(ids, func(a, b int64) int { return leaks.CompareRanks(ranks[a], ranks[b]) })
 		const from = ` from builds b where b.project_id = (select id from projects where name = $1)`
 		if got := query(l, pgx.RowTo[int64], `select b.id`+from+` order by `+store.OldestFirst,
 			project); !slices.Equal(got, ids) {
@@ -265,8 +265,8 @@ func TestBaselineFromSQL(t *testing.T) {
 			}
 			builds = append(builds, b)
 		}
-		for i, place := range leaks.Places(order) {
-			builds[i].Place, lined[i].Place = place, place
+		for i, rank := range leaks.RankBuilds(order) {
+			builds[i].Rank, lined[i].Rank = rank, rank
 		}
 		lines := leaks.NewLines(lined, "")
 		if err := l.OrderBuilds(t.Context()); err != nil {

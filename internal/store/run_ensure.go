@@ -76,7 +76,7 @@ func ensureBuild(ctx context.Context, tx pgx.Tx, project int64, t *leaks.Target)
 		}
 	}
 	if !sameSequence(now.Sequence, former.Sequence) {
-		if err := placeBuilds(ctx, tx, project); err != nil {
+		if err := rankBuilds(ctx, tx, project); err != nil {
 			return 0, err
 		}
 	}
@@ -95,7 +95,7 @@ func addBuild(ctx context.Context, tx pgx.Tx, project int64, t *leaks.Target) (i
 	if err != nil {
 		return 0, err
 	}
-	return id, placeBuilds(ctx, tx, project)
+	return id, rankBuilds(ctx, tx, project)
 }
 
 // declare replaces facts by what a target says; what it leaves out stays.

@@ -74,7 +74,7 @@ func readRuns(ctx context.Context, q querier, side *compare.Side, which string, 
 		return wrap("runs of a side", err)
 	}
 	for _, r := range rows {
-		side.Build, side.Sequence, side.Place = r.Build, r.Sequence, r.Place
+		side.Build, side.Sequence, side.Rank = r.Build, r.Sequence, r.Place
 		seen, err := compare.SeenOf(r.Seen)
 		if err != nil {
 			return fmt.Errorf("store: frames of run %d: %w", r.ID, err)
@@ -140,7 +140,7 @@ func (r *sideRow) finding() compare.Finding {
 		State: string(triage.State), Owner: triage.Responsible(), Known: r.Tolerance(r.Now),
 		ByRule: r.IsKnownByRule(r.Now), Regressed: r.Regressed, Open: r.Course != leaks.StateNone &&
 			r.Course != leaks.StateFixed,
-		FirstBad: r.FirstBad, FirstPlace: r.FirstPlace,
+		FirstBad: r.FirstBad, FirstRank: r.FirstPlace,
 	}
 	if r.Allocated != nil {
 		f.Allocated = *r.Allocated

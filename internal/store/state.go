@@ -14,9 +14,9 @@ import (
 )
 
 // readCalendar reads the order of a project's builds.
-func readCalendar(ctx context.Context, q querier, project int64) (*leaks.Calendar, error) {
+func readCalendar(ctx context.Context, q querier, project int64) (*leaks.BuildOrder, error) {
 	builds, err := all[leaks.Build](ctx, q, `select `+buildColumns+` from builds where project_id = $1`, project)
-	return leaks.NewCalendar(builds), err
+	return leaks.NewBuildOrder(builds), err
 }
 
 // A subject is a signature whose states are to follow from its history.
@@ -45,7 +45,7 @@ type lineCourse struct {
 // A histories reads what runs say of signatures, and follows it along lines of builds.
 type histories struct {
 	q     querier
-	order *leaks.Calendar
+	order *leaks.BuildOrder
 	lines *leaks.Lines
 	first map[int64][]int64 // by scenario: builds with a result that suffices
 }

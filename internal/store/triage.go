@@ -79,7 +79,7 @@ func changeTriage(ctx context.Context, tx pgx.Tx, project, signature string,
 	if change.Version >= 0 && change.Version != before.Version {
 		return leaks.Triage{}, ErrConflict
 	}
-	order := leaks.NewCalendar(nil)
+	order := leaks.NewBuildOrder(nil)
 	if change.Fixed != nil { // it names a build
 		if order, err = readCalendar(ctx, tx, at.Project); err != nil {
 			return leaks.Triage{}, err

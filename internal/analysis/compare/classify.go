@@ -58,7 +58,7 @@ func Compare(base, head *Side) *Comparison {
 		} else {
 			row.Change, row.Why = ended(h, head)
 		}
-		if row.Change == Fixed && (b.Open || h != nil && h.Open || !head.isAfter(base.Place)) {
+		if row.Change == Fixed && (b.Open || h != nil && h.Open || !head.isAfter(base.Rank)) {
 			row.Change = Clean
 		}
 		if (row.Change == Fixed || row.Change == Clean) && !head.Decides() {
@@ -172,9 +172,9 @@ func (s *Side) Decides() bool {
 		slices.ContainsFunc(s.Statuses, func(status analysis.Status) bool { return status != analysis.StatusInconclusive })
 }
 
-// isAfter reports whether the build of the side is newer than the one at a place; where builds have no order it is.
-func (s *Side) isAfter(place []byte) bool {
-	return s.Place == nil || place == nil || bytes.Compare(s.Place, place) > 0
+// isAfter reports whether the build of the side is newer than the one with a rank; where builds have no order it is.
+func (s *Side) isAfter(rank []byte) bool {
+	return s.Rank == nil || rank == nil || bytes.Compare(s.Rank, rank) > 0
 }
 
 // absentIn says why a side does not show a signature.
@@ -273,7 +273,7 @@ func ended(head *Finding, side *Side) (Change, string) {
 func absent(base *Finding, side *Side, unknown string) (Change, string) {
 	caller := side.Ran(base.Frames)
 	switch {
-	case caller != nil && !side.isAfter(base.FirstPlace):
+	case caller != nil && !side.isAfter(base.FirstRank):
 		return NotExercised, fmt.Sprintf("%s; that tells something only of builds after %s, the first in which it was bad",
 			absentIn(side), base.FirstBad)
 	case caller != nil:

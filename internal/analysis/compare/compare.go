@@ -49,8 +49,8 @@ type Finding struct {
 	// Open says that the state of the leak is not fixed, whatever one side shows: what is clean here may leak elsewhere.
 	Open bool
 	// FirstBad is the build in which the leak was bad first, and FirstPlace the build's place; "" and nil where nobody knows.
-	FirstBad   string
-	FirstPlace []byte
+	FirstBad  string
+	FirstRank []byte
 }
 
 // HasIdentity reports whether the next run of the program would give the finding the same signature. One with the
@@ -98,9 +98,9 @@ type Side struct {
 	// are of one build.
 	Label    string
 	Sequence *int64
-	// Place is where the build stands among those of its project: byte by byte, that of an older build is less. It is nil
+	// Rank is where the build stands among those of its project: byte by byte, that of an older build is less. It is nil
 	// where builds have no order.
-	Place    []byte
+	Rank     []byte
 	Runs     []int64
 	Statuses []analysis.Status // by run
 	Suffices bool              // the evidence of a run lost nothing and is enough for growth to be judged; false where nobody says

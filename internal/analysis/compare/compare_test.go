@@ -126,7 +126,7 @@ func TestOlderHead(t *testing.T) {
 		"which it was bad"
 	const ran = "its caller app!Serve ran in build 1 (1 other stack shows it) and left none of these blocks"
 	leak := finding(analysis.ClassLeak, "app!Leak", "app!Serve", "app!main")
-	leak.FirstBad, leak.FirstPlace = "2", []byte{2}
+	leak.FirstBad, leak.FirstRank = "2", []byte{2}
 	stable := leak
 	stable.Class = analysis.ClassStable
 	other := finding(analysis.ClassStable, "app!Else", "app!Serve", "app!main")
@@ -147,7 +147,7 @@ func TestOlderHead(t *testing.T) {
 	} {
 		base, head := side("2", leak), side("1", test.shows)
 		if test.base > 0 {
-			base.Place, head.Place = []byte{test.base}, []byte{test.head}
+			base.Rank, head.Rank = []byte{test.base}, []byte{test.head}
 		}
 		row := compare.Compare(base, head).Rows[0]
 		if row.Change != test.change || row.Why != test.why {

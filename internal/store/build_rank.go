@@ -21,17 +21,17 @@ func lockProject(ctx context.Context, tx pgx.Tx, project int64) error {
 // buildColumns are those of leaks.Build, of builds.
 const buildColumns = `id, name, sequence, coalesce(taken_at, created_at at time zone 'UTC') as at`
 
-// A placedBuild is a build with its stored place, which is nil until it has one.
-type placedBuild struct {
+// A rankedBuild is a build with its stored rank, which is nil until it has one.
+type rankedBuild struct {
 	leaks.Build
 	Place []byte
 }
 
-// placeBuilds finds the places of a project's builds anew, as leaks.Places has them. Where builds move that something
+// rankBuilds finds the ranks of a project's builds anew, as leaks.RankBuilds has them. Where builds move that something
 // is said of, the states of all that leaked follow again, and a change of the order has a line in the audit of the
 // project. Whoever calls it has called lockProject.
-func placeBuilds(ctx context.Context, tx pgx.Tx, project int64) error {
-	list, err := all[placedBuild](ctx, tx, `select `+buildColumns+
+func rankBuilds(ctx context.Context, tx pgx.Tx, project int64) error {
+	list, err := all[rankedBuild](ctx, tx, `select `+buildColumns+
 		`, nullif(place, '') as place from builds where project_id = $1 order by place, id`, project)
 	if err != nil {
 		return err
@@ -41,15 +41,15 @@ func placeBuilds(ctx context.Context, tx pgx.Tx, project int64) error {
 		facts[i] = list[i].Build
 	}
 	type move struct {
-		ids    []int64
-		names  []string
-		places [][]byte
+		ids   []int64
+		names []string
+		ranks [][]byte
 	}
 	var moves move
-	had := false // a place, of those that move
-	for i, place := range leaks.Places(facts) {
-		if b := &list[i]; !bytes.Equal(b.Place, place) {
-			moves = move{append(moves.ids, b.ID), append(moves.names, b.Name), append(moves.places, place)}
+	had := false // a rank, of those that move
+	for i, rank := range leaks.RankBuilds(facts) {
+		if b := &list[i]; !bytes.Equal(b.Place, rank) {
+			moves = move{append(moves.ids, b.ID), append(moves.names, b.Name), append(moves.ranks, rank)}
 			had = had || b.Place != nil
 		}
 	}
@@ -63,7 +63,7 @@ func placeBuilds(ctx context.Context, tx pgx.Tx, project int64) error {
 	}
 	if _, err := tx.Exec(ctx,
 		`update builds b set place = n.place from unnest($1::bigint[], $2::bytea[]) n (id, place) where b.id = n.id`,
-		moves.ids, moves.places); err != nil {
+		moves.ids, moves.ranks); err != nil {
 		return err
 	}
 	told, err := value[bool](ctx, tx, `
@@ -84,7 +84,7 @@ func placeBuilds(ctx context.Context, tx pgx.Tx, project int64) error {
 }
 
 // auditOrder notes how the order of the builds that have results changed; before has them in the former one.
-func auditOrder(ctx context.Context, tx pgx.Tx, project int64, before []placedBuild) error {
+func auditOrder(ctx context.Context, tx pgx.Tx, project int64, before []rankedBuild) error {
 	now, err := values[string](ctx, tx, `
 		select b.name from builds b where b.project_id = $1 and exists (select from runs r where r.build_id = b.id and r.analysed_at is not null) order by `+oldestFirst, project)
 	if err != nil {
@@ -99,7 +99,7 @@ func auditOrder(ctx context.Context, tx pgx.Tx, project int64, before []placedBu
 		if b := &before[i]; there[b.Name] && b.Place != nil {
 			was = append(was, b.Name)
 		} else {
-			there[b.Name] = false // had no place that could change
+			there[b.Name] = false // had no rank that could change
 		}
 	}
 	now = slices.DeleteFunc(now, func(name string) bool { return !there[name] })
@@ -144,10 +144,10 @@ func noteTaken(ctx context.Context, tx pgx.Tx, project, run int64) error {
 	if err != nil || tag.RowsAffected() == 0 {
 		return err
 	}
-	return placeBuilds(ctx, tx, project)
+	return rankBuilds(ctx, tx, project)
 }
 
-// OrderBuilds finds the places of all builds anew: an older program may have placed them by another rule.
+// OrderBuilds finds the ranks of all builds anew: an older program may have ranked them by another rule.
 func (s *Store) OrderBuilds(ctx context.Context) error {
 	projects, err := values[int64](ctx, s.pool, `select id from projects order by id`)
 	if err != nil {
@@ -158,7 +158,7 @@ func (s *Store) OrderBuilds(ctx context.Context) error {
 			if err := lockProject(ctx, tx, project); err != nil {
 				return err
 			}
-			return placeBuilds(ctx, tx, project)
+			return rankBuilds(ctx, tx, project)
 		}); err != nil {
 			return err
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A Build is what decides about the place of a build among the builds of its project.
+// A Build is what decides about the rank of a build among the builds of its project.
 type Build struct {
 	ID       int64
 	Name     string    // no two builds of a project have the same
@@ -16,13 +16,13 @@ type Build struct {
 	At       time.Time // when its first evidence was taken, where evidence says so, else when the first arrived
 }
 
-// A Place is where a build stands among the builds of its project: byte by byte, that of an older build is less. It is
+// A BuildRank is where a build stands among the builds of its project: byte by byte, that of an older build is less. It is
 // made of what is known of the build and not of its neighbours, so that a build that comes between two others moves
 // none.
-type Place []byte
+type BuildRank []byte
 
-// ComparePlaces puts the older build first.
-func ComparePlaces(a, b Place) int { return bytes.Compare(a, b) }
+// CompareRanks puts the older build first.
+func CompareRanks(a, b BuildRank) int { return bytes.Compare(a, b) }
 
 // SequenceOfName is the sequence that the name of a build declares by itself: a name that is a number is its own.
 func SequenceOfName(name string) (sequence int64, ok bool) {
@@ -30,45 +30,45 @@ func SequenceOfName(name string) (sequence int64, ok bool) {
 	return n, err == nil
 }
 
-// What a place begins with. Builds without a sequence are older than those with one: a project begins to declare
+// What a rank begins with. Builds without a sequence are older than those with one: a project begins to declare
 // sequences once, and its older builds are those that it had before.
 const (
-	placeNatural  byte = iota // by name
-	placeOfTime               // by evidence
-	placeDeclared             // by sequence
+	rankNatural  byte = iota // by name
+	rankByTime               // by evidence
+	rankDeclared             // by sequence
 )
 
-// Places says where the builds of a project stand, which may come in any order. A sequence decides. Builds without one
+// RankBuilds says where the builds of a project stand, which may come in any order. A sequence decides. Builds without one
 // stand in the natural order of their names where these have one shape, else by time. Of builds that tie the names
-// decide: no two places are equal.
-func Places(builds []Build) []Place {
+// decide: no two ranks are equal.
+func RankBuilds(builds []Build) []BuildRank {
 	_, natural := shapeOfUndeclared(builds)
-	places := make([]Place, len(builds))
+	ranks := make([]BuildRank, len(builds))
 	for i := range builds {
-		places[i] = placeOf(&builds[i], natural)
+		ranks[i] = rankOf(&builds[i], natural)
 	}
-	return places
+	return ranks
 }
 
-func placeOf(b *Build, natural bool) Place {
-	var place []byte
+func rankOf(b *Build, natural bool) BuildRank {
+	var rank []byte
 	switch {
 	case b.Sequence != nil:
-		place = declaredPlace(*b.Sequence)
+		rank = declaredRank(*b.Sequence)
 	case natural:
-		place = []byte{placeNatural}
+		rank = []byte{rankNatural}
 	default:
-		place = ascending([]byte{placeOfTime}, b.At.UnixMicro())
+		rank = ascending([]byte{rankByTime}, b.At.UnixMicro())
 	}
-	return append(appendNatural(place, b.Name), b.Name...)
+	return append(appendNatural(rank, b.Name), b.Name...)
 }
 
-// declaredPlace is what the places of builds with a sequence begin with.
-func declaredPlace(sequence int64) Place { return ascending([]byte{placeDeclared}, sequence) }
+// declaredRank is what the ranks of builds with a sequence begin with.
+func declaredRank(sequence int64) BuildRank { return ascending([]byte{rankDeclared}, sequence) }
 
 // ascending appends a number so that the bytes of a less one are less.
-func ascending(place []byte, n int64) []byte {
-	return binary.BigEndian.AppendUint64(place, uint64(n)^1<<63)
+func ascending(rank []byte, n int64) []byte {
+	return binary.BigEndian.AppendUint64(rank, uint64(n)^1<<63)
 }
 
 // shapeOfUndeclared is the shape that the names of all builds without a sequence have; ok is false where they have
@@ -86,7 +86,7 @@ func shapeOfUndeclared(builds []Build) (shape string, ok bool) {
 	return shape, ok
 }
 
-// shapeOf is a name with a mark in the place of each run of digits: 2024.1-rc2 and 2024.1-rc10 have one shape.
+// shapeOf is a name with a mark instead of each run of digits: 2024.1-rc2 and 2024.1-rc10 have one shape.
 func shapeOf(name string) string {
 	var shape strings.Builder
 	for name != "" {
@@ -103,18 +103,18 @@ func shapeOf(name string) string {
 // appendNatural appends a name so that the bytes of two names of one shape compare as their numbers do, from the first
 // to the last. A number is the count of its digits, as numbers may be longer than any integer, and the digits; zeros in
 // front of it do not count.
-func appendNatural(place []byte, name string) []byte {
+func appendNatural(rank []byte, name string) []byte {
 	for name != "" {
 		text, digits, rest := cutDigits(name)
-		place = append(place, text...)
+		rank = append(rank, text...)
 		if digits != "" {
 			number := strings.TrimLeft(digits, "0")
-			place = binary.BigEndian.AppendUint16(append(place, '0'), uint16(len(number))) // names have at most 128 characters
-			place = append(place, number...)
+			rank = binary.BigEndian.AppendUint16(append(rank, '0'), uint16(len(number))) // names have at most 128 characters
+			rank = append(rank, number...)
 		}
 		name = rest
 	}
-	return append(place, 0)
+	return append(rank, 0)
 }
 
 // cutDigits cuts the first run of digits out of a name.

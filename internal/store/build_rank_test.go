@@ -269,9 +269,9 @@ func TestBuildsThatComeAtOnce(t *testing.T) {
 	for _, b := range list {
 		builds = append(builds, b.Build)
 	}
-	for i, place := range leaks.Places(builds) {
-		if leaks.ComparePlaces(place, list[i].Place) != 0 {
-			t.Errorf("build %s is at %x, want %x", builds[i].Name, list[i].Place, place)
+	for i, rank := range leaks.RankBuilds(builds) {
+		if leaks.CompareRanks(rank, list[i].Place) != 0 {
+			t.Errorf("build %s is at %x, want %x", builds[i].Name, list[i].Place, rank)
 		}
 	}
 	if len(list) != len(names) {

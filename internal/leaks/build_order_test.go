@@ -44,16 +44,16 @@ func built(t *testing.T, texts ...string) (builds []leaks.Build) {
 func inOrder(builds []leaks.Build) []string {
 	type buildPlace struct {
 		name  string
-		place leaks.Place
+		place leaks.BuildRank
 	}
 	var list []buildPlace
-	for i, place := range leaks.Places(builds) {
+	for i, place := range leaks.RankBuilds(builds) {
 		list = append(list, buildPlace{builds[i].Name, place})
 	}
-	slices.SortFunc(list, func(a, b buildPlace) int { return leaks.ComparePlaces(a.place, b.place) })
+	slices.SortFunc(list, func(a, b buildPlace) int { return leaks.CompareRanks(a.place, b.place) })
 	var names []string
 	for i, p := range list {
-		if names = append(names, p.name); i > 0 && leaks.ComparePlaces(list[i-1].place, p.place) == 0 {
+		if names = append(names, p.name); i > 0 && leaks.CompareRanks(list[i-1].place, p.place) == 0 {
 			names = append(names, "at the same place")
 		}
 	}
@@ -96,20 +96,20 @@ func TestPlaces(t *testing.T) {
 			}
 		}
 	}
-	if got := leaks.Places(nil); len(got) != 0 {
+	if got := leaks.RankBuilds(nil); len(got) != 0 {
 		t.Errorf("of no builds: %v", got)
 	}
 }
 
 // A build that comes between two others moves neither, as long as all names still have one shape.
 func TestPlacesStay(t *testing.T) {
-	before := leaks.Places(built(t, "b9", "b11", "x=7"))
-	after := leaks.Places(built(t, "b9", "b11", "x=7", "b10", "8=8", "y=1"))
-	if !slices.EqualFunc(before, after[:3], func(a, b leaks.Place) bool { return leaks.ComparePlaces(a, b) == 0 }) {
+	before := leaks.RankBuilds(built(t, "b9", "b11", "x=7"))
+	after := leaks.RankBuilds(built(t, "b9", "b11", "x=7", "b10", "8=8", "y=1"))
+	if !slices.EqualFunc(before, after[:3], func(a, b leaks.BuildRank) bool { return leaks.CompareRanks(a, b) == 0 }) {
 		t.Errorf("%x became %x", before, after)
 	}
-	if moved := leaks.Places(built(t, "b9", "b11", "x=7", "nightly")); leaks.ComparePlaces(moved[0], before[0]) == 0 ||
-		leaks.ComparePlaces(moved[2], before[2]) != 0 {
+	if moved := leaks.RankBuilds(built(t, "b9", "b11", "x=7", "nightly")); leaks.CompareRanks(moved[0], before[0]) == 0 ||
+		leaks.CompareRanks(moved[2], before[2]) != 0 {
 		t.Errorf("beside another shape %x became %x", before, moved)
 	}
 }
@@ -128,9 +128,9 @@ func TestSequenceOfName(t *testing.T) {
 }
 
 // calendar has two builds without a sequence, in the order of time, and five builds with one.
-func calendar() *leaks.Calendar {
+func calendar() *leaks.BuildOrder {
 	day := func(n int) time.Time { return time.Date(2026, 5, n, 12, 0, 0, 0, time.UTC) }
-	return leaks.NewCalendar([]leaks.Build{
+	return leaks.NewBuildOrder([]leaks.Build{
 		{ID: 1, Name: "30", Sequence: new(int64(30))}, {ID: 2, Name: "early", At: day(1)},
 		{ID: 3, Name: "10", Sequence: new(int64(10))}, {ID: 4, Name: "late", At: day(2)},
 		{ID: 5, Name: "twenty", Sequence: new(int64(20))}, {ID: 6, Name: "again twenty", Sequence: new(int64(20))},
@@ -143,14 +143,14 @@ func TestCalendar(t *testing.T) {
 	var ids []int64
 	for place := range 7 {
 		ids = append(ids, *c.ID(place))
-		if got := c.Place(c.ID(place)); got != place {
+		if got := c.Index(c.ID(place)); got != place {
 			t.Errorf("the build at %d is at %d", place, got)
 		}
 	}
 	if want := []int64{2, 4, 3, 6, 5, 7, 1}; !slices.Equal(ids, want) {
 		t.Errorf("in the order %v, want %v", ids, want)
 	}
-	if c.ID(-1) != nil || c.Place(nil) != -1 || c.Place(new(int64(99))) != -1 {
+	if c.ID(-1) != nil || c.Index(nil) != -1 || c.Index(new(int64(99))) != -1 {
 		t.Error("what is not there has a place")
 	}
 	for name, want := range map[string]int{"early": 0, "30": 6, "": 6} {
@@ -163,7 +163,7 @@ func TestCalendar(t *testing.T) {
 			t.Errorf("%q is there", name)
 		}
 	}
-	if _, ok := leaks.NewCalendar(nil).Named(""); ok {
+	if _, ok := leaks.NewBuildOrder(nil).Named(""); ok {
 		t.Error("of no builds one is the newest")
 	}
 }
@@ -187,11 +187,11 @@ func TestCalendarFrom(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]int{"": -1, "1": -1, "early": -1} {
-		if got := leaks.NewCalendar(nil).From(name); got != want {
+		if got := leaks.NewBuildOrder(nil).From(name); got != want {
 			t.Errorf("of no builds, from %q on is from %d", name, got)
 		}
 	}
-	if got := leaks.NewCalendar([]leaks.Build{{ID: 1, Name: "early"}}).From("5"); got != -1 {
+	if got := leaks.NewBuildOrder([]leaks.Build{{ID: 1, Name: "early"}}).From("5"); got != -1 {
 		t.Errorf("where no build has a sequence, from 5 on is from %d", got)
 	}
 }
@@ -199,14 +199,14 @@ func TestCalendarFrom(t *testing.T) {
 // A name of the shape of builds in natural order determines a place, too; among builds that declared a sequence it
 // determines none.
 func TestCalendarFromAShape(t *testing.T) {
-	c := leaks.NewCalendar(built(t, "b9", "b11", "b20", "x=7"))
+	c := leaks.NewBuildOrder(built(t, "b9", "b11", "b20", "x=7"))
 	for name, want := range map[string]int{"b8": 0, "b10": 1, "b12": 2, "b21": -1, "b9.1": -1, "c10": -1,
 		"6": 3, "b9": 0, "x": 3} {
 		if got := c.From(name); got != want {
 			t.Errorf("from %q on is from %d, want %d", name, got, want)
 		}
 	}
-	if got := leaks.NewCalendar(built(t, "b9", "b11", "nightly")).From("b10"); got != -1 {
+	if got := leaks.NewBuildOrder(built(t, "b9", "b11", "nightly")).From("b10"); got != -1 {
 		t.Errorf("beside another shape, from b10 on is from %d", got)
 	}
 }
@@ -215,7 +215,7 @@ func TestMarksOfAWord(t *testing.T) {
 	c := calendar()
 	var builds []leaks.LineBuild
 	for at := range 7 {
-		builds = append(builds, leaks.LineBuild{ID: *c.ID(at), Place: leaks.LinePlace(at)})
+		builds = append(builds, leaks.LineBuild{ID: *c.ID(at), Rank: leaks.LineRank(at)})
 	}
 	line := leaks.NewLines(builds, "main").Of("main")
 	for _, test := range []struct {
