@@ -215,7 +215,7 @@ func TestLabBuilds(t *testing.T) {
 					base, head = head, base
 					want[compare.New], want[compare.Fixed] = want[compare.Fixed], want[compare.New]
 				}
-				c := compare.Compare(compare.SideOf(base, evidence(base, kind)), compare.SideOf(head, evidence(head, kind)))
+				c := compare.Compare(compare.ResultOf(base, evidence(base, kind)), compare.ResultOf(head, evidence(head, kind)))
 				got := map[compare.Change][]string{}
 				for _, row := range c.Rows {
 					title := row.Either().Title

@@ -94,7 +94,7 @@ func (y *tillYear) push(b tillBuild, code int, why string, args ...string) {
 // run is the run of a build.
 func (y *tillYear) run(build int) int64 {
 	y.Helper()
-	side, err := storetest.Now(y.T, y.store).SideOf(y.Context(), "shop", "soak", fmt.Sprint(build))
+	side, err := storetest.Now(y.T, y.store).ResultOfBuild(y.Context(), "shop", "soak", fmt.Sprint(build))
 	if err != nil {
 		y.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func (q *Question) OfRun(id int64, project, scenario string) error {
 // A RunComparison is a comparison, and the two sides that were compared.
 type RunComparison struct {
 	Project, Scenario string
-	Base, Head        *compare.Side
+	Base, Head        *compare.BuildResult
 	Why               string // how the base was found, where nobody chose it
 	*compare.Comparison
 }
@@ -57,8 +57,8 @@ func (c *RunComparison) baseline(end string) string {
 	return "build " + c.Base.Build + ", the baseline" + end
 }
 
-// CheckSides refuses a comparison of a build with itself. Its error is a *FieldError.
-func CheckSides(base, head *compare.Side) error {
+// CheckComparison refuses a comparison of a build with itself. Its error is a *FieldError.
+func CheckComparison(base, head *compare.BuildResult) error {
 	if slices.Equal(base.Runs, head.Runs) {
 		return wrongField("base", "build %s is compared with itself; name another", base.Build)
 	}

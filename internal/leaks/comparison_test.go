@@ -47,15 +47,15 @@ func TestRunsOfAQuestion(t *testing.T) {
 	}
 }
 
-func TestCheckSides(t *testing.T) {
-	one, two := &compare.Side{Build: "1", Runs: []int64{3, 4}}, &compare.Side{Build: "2", Runs: []int64{5}}
-	if err := leaks.CheckSides(one, two); err != nil {
+func TestCheckComparison(t *testing.T) {
+	one, two := &compare.BuildResult{Build: "1", Runs: []int64{3, 4}}, &compare.BuildResult{Build: "2", Runs: []int64{5}}
+	if err := leaks.CheckComparison(one, two); err != nil {
 		t.Error(err)
 	}
-	if got := fieldOf(t, leaks.CheckSides(one, &compare.Side{Build: "1", Runs: []int64{3, 4}})); got != "base" {
+	if got := fieldOf(t, leaks.CheckComparison(one, &compare.BuildResult{Build: "1", Runs: []int64{3, 4}})); got != "base" {
 		t.Errorf("a build with itself: complains about %q", got)
 	}
-	if err := leaks.CheckSides(one, &compare.Side{Build: "1", Runs: []int64{4}}); err != nil {
+	if err := leaks.CheckComparison(one, &compare.BuildResult{Build: "1", Runs: []int64{4}}); err != nil {
 		t.Errorf("a run with its build: %v", err)
 	}
 }

@@ -28,7 +28,7 @@ type Case struct {
 	// Suffices says that the evidence lost nothing and is enough for growth to be judged: what it does not show is not there.
 	Suffices bool
 	Process  string // that the run is about
-	Head     *compare.Side
+	Head     *compare.BuildResult
 	Compared *RunComparison // with the baseline; nil without one
 	// Named says that the call chose the baseline: what is new is told by it, and not by the history of the line.
 	Named bool
@@ -40,7 +40,7 @@ type Case struct {
 	// several runs showed it.
 	Gone []compare.Finding
 	// Release is the newest pinned build before the run's own, nil without one; it counts where the policy bounds drift.
-	Release *compare.Side
+	Release *compare.BuildResult
 	// Past tells, by signature, which of the last runs of the scenario that decide about it found it, the oldest first
 	// and this run last.
 	Past map[string][]bool

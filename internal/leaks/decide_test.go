@@ -47,15 +47,15 @@ func TestDecide(t *testing.T) {
 	with := func(p policy, word leaks.InconclusivePolicy) policy { p.Inconclusive = word; return p }
 	bird := compare.Finding{Signature: "bird", Class: leak, Certain: true, Frames: []string{"app!Canary::Leak"}}
 	slow, fast := rated(sure, 60, 3, "hour"), rated(second, 41, 4, "hour")
-	release := func(list ...compare.Finding) *compare.Side {
-		return &compare.Side{Build: "r1", Statuses: []analysis.Status{noLeak}, Findings: list}
+	release := func(list ...compare.Finding) *compare.BuildResult {
+		return &compare.BuildResult{Build: "r1", Statuses: []analysis.Status{noLeak}, Findings: list}
 	}
 	for _, test := range []struct {
 		name    string
 		policy  policy
 		status  analysis.Status
 		head    findings
-		release *compare.Side
+		release *compare.BuildResult
 		past    map[string][]bool
 		gate    leaks.Gate
 		codes   string
@@ -117,7 +117,7 @@ func TestDecide(t *testing.T) {
 		{"drift: another unit", drift, leaky, findings{rated(sure, 111, 1, "hour")}, release(rated(sure, 100, 1, "document")),
 			nil, leaks.GateInconclusive, "doubts drift-unmeasured"},
 		{"drift: the release decides nothing", drift, leaky, findings{slow},
-			&compare.Side{Build: "r1", Statuses: []analysis.Status{inconclusive}}, nil, leaks.GateInconclusive,
+			&compare.BuildResult{Build: "r1", Statuses: []analysis.Status{inconclusive}}, nil, leaks.GateInconclusive,
 			"doubts drift-unmeasured"},
 		{"drift: nothing says how fast", drift, leaky, findings{sure}, release(), nil, leaks.GateInconclusive,
 			"doubts drift-unmeasured"},
@@ -183,7 +183,7 @@ func TestDecide(t *testing.T) {
 		policy := test.policy
 		got := leaks.Decide(&leaks.Case{
 			Policy: &policy, Version: 3, Suffices: test.status != inconclusive, Process: "app.exe",
-			Head: &compare.Side{Build: "2", Findings: test.head}, Release: test.release, Past: test.past,
+			Head: &compare.BuildResult{Build: "2", Findings: test.head}, Release: test.release, Past: test.past,
 		})
 		var codes []string
 		for _, r := range got.Reasons {
@@ -215,7 +215,7 @@ func TestBudgetOfANamelessProcess(t *testing.T) {
 	}{{[]compare.Finding{rated(sure, 100, 1, "hour")}, leaks.GateInconclusive}, {nil, leaks.GatePassed},
 		{[]compare.Finding{known}, leaks.GatePassed}} {
 		if got := leaks.Decide(&leaks.Case{Policy: p, Version: 1, Suffices: true,
-			Head: &compare.Side{Findings: test.head}}); got.Gate != test.gate {
+			Head: &compare.BuildResult{Findings: test.head}}); got.Gate != test.gate {
 			t.Errorf("%+v: %s because %q", test.head, got.Gate, got.Why)
 		}
 	}
@@ -241,7 +241,7 @@ func TestCallsOnlyTighten(t *testing.T) {
 				for _, compared := range []*leaks.RunComparison{nil, against(decided, became(compare.New, sure, "")),
 					against(decided, became(compare.Grown, sure, leak))} {
 					p := &leaks.Policy{FailOn: subset(policy)}
-					c := leaks.Case{Policy: p, Version: 1, Suffices: true, Head: &compare.Side{Findings: head}, Compared: compared}
+					c := leaks.Case{Policy: p, Version: 1, Suffices: true, Head: &compare.BuildResult{Findings: head}, Compared: compared}
 					plain := leaks.Decide(&c)
 					c.Asked = subset(asked)
 					if tight := leaks.Decide(&c); rank[tight.Gate] < rank[plain.Gate] {
@@ -260,7 +260,7 @@ func TestDecideNamesSoMany(t *testing.T) {
 	for i := range 250 {
 		head = append(head, compare.Finding{Signature: fmt.Sprint(i), Class: leak, Certain: true})
 	}
-	got := leaks.Decide(&leaks.Case{Policy: theDefault(), Suffices: true, Head: &compare.Side{Findings: head}})
+	got := leaks.Decide(&leaks.Case{Policy: theDefault(), Suffices: true, Head: &compare.BuildResult{Findings: head}})
 	last := got.Reasons[len(got.Reasons)-1]
 	if len(got.Reasons) != 101 || last.Sentence != "and 150 more like these" || got.Why != "250 leaks" ||
 		!slices.Equal(got.FailOn, []leaks.FailOn{leaks.FailOnLeak}) {

@@ -37,8 +37,8 @@ func ExampleDecide() {
 	finding := func(signature string, state leaks.State) compare.Finding {
 		return compare.Finding{Signature: signature, Class: leak, Certain: true, State: string(state)}
 	}
-	base := &compare.Side{Build: "100", Runs: []int64{1}, Findings: []compare.Finding{finding("A", leaks.StateOngoing)}}
-	head := &compare.Side{Build: "101", Runs: []int64{2}, Findings: []compare.Finding{
+	base := &compare.BuildResult{Build: "100", Runs: []int64{1}, Findings: []compare.Finding{finding("A", leaks.StateOngoing)}}
+	head := &compare.BuildResult{Build: "101", Runs: []int64{2}, Findings: []compare.Finding{
 		finding("A", leaks.StateOngoing), finding("B", leaks.StateNew), finding("C", leaks.StateKnown),
 	}}
 	compared, policies := &leaks.RunComparison{Base: base, Head: head, Comparison: compare.Compare(base, head)},

@@ -72,7 +72,7 @@ func IsTolerated(f *compare.Finding) bool { return f.State == string(StateKnown)
 const PresentReason = "was there when the scenario was run first"
 
 // Unanswered are the leaks of a side that nobody has accepted, by signature.
-func Unanswered(side *compare.Side) []string {
+func Unanswered(side *compare.BuildResult) []string {
 	var list []string
 	for i := range side.Findings {
 		if f := &side.Findings[i]; f.Class.IsLeak() && !IsTolerated(f) {
@@ -89,7 +89,7 @@ func FailsGate(f *compare.Finding) bool {
 
 // provesNew reports whether the base of a new leak's row proves that the leak was not there before. Evidence that does
 // not decide proves nothing, and neither does a site that grew there, nor evidence without the symbols to tell.
-func provesNew(base *compare.Side, r *compare.Row) bool {
+func provesNew(base *compare.BuildResult, r *compare.Row) bool {
 	wasClean := r.Base == nil || r.Base.Class != analysis.ClassUnknown && !r.Base.Class.IsSuspect()
 	return base.Decides() && !r.Unknown && wasClean
 }

@@ -74,7 +74,7 @@ func after(runs int, doubtful bool) compare.Finding {
 
 // against is a comparison with build 1, whose runs have these statuses.
 func against(statuses []analysis.Status, rows ...compare.Row) *leaks.RunComparison {
-	return &leaks.RunComparison{Base: &compare.Side{Build: "1", Statuses: statuses},
+	return &leaks.RunComparison{Base: &compare.BuildResult{Build: "1", Statuses: statuses},
 		Comparison: &compare.Comparison{Rows: rows}}
 }
 
@@ -207,7 +207,7 @@ func TestDecideWithoutAPolicy(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := leaks.Decide(&leaks.Case{Policy: theDefault(), Asked: on, Suffices: test.status != inconclusive,
-			Head: &compare.Side{Findings: test.head}, Compared: test.compared})
+			Head: &compare.BuildResult{Findings: test.head}, Compared: test.compared})
 		if got.Gate != test.gate || got.Why != test.why {
 			t.Errorf("%s: %s because %q, want %s because %q", test.name, got.Gate, got.Why, test.gate, test.why)
 		}

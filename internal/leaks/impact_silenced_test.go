@@ -15,7 +15,7 @@ func TestImpactListsSignatures(t *testing.T) {
 	past := func(run int64, findings ...compare.Finding) leaks.PastCase {
 		return leaks.PastCase{Run: run, Build: "7", Scenario: "soak",
 			Case: &leaks.Case{Policy: &leaks.Policy{}, Asked: []leaks.FailOn{leaks.FailOnLeak}, Suffices: true,
-				Head: &compare.Side{Build: "7", Runs: []int64{run}, Findings: findings}}}
+				Head: &compare.BuildResult{Build: "7", Runs: []int64{run}, Findings: findings}}}
 	}
 	of := func(signature string, state leaks.State) compare.Finding {
 		return compare.Finding{Signature: signature, Title: signature, Class: leak, Certain: true, State: string(state)}

@@ -12,7 +12,7 @@ func TestImpactOnBuilds(t *testing.T) {
 	past := func(run int64, build string, findings ...compare.Finding) leaks.PastCase {
 		return leaks.PastCase{Run: run, Build: build, Scenario: "soak",
 			Case: &leaks.Case{Policy: &leaks.Policy{}, Asked: []leaks.FailOn{leaks.FailOnLeak}, Suffices: true,
-				Head: &compare.Side{Build: build, Runs: []int64{run}, Findings: findings}}}
+				Head: &compare.BuildResult{Build: build, Runs: []int64{run}, Findings: findings}}}
 	}
 	of := func(signature string, state leaks.State) compare.Finding {
 		return compare.Finding{Signature: signature, Title: signature, Class: leak, Certain: true, State: string(state)}

@@ -46,7 +46,7 @@ func TestDecideByWhatMatters(t *testing.T) {
 		{"two days", &analysis.Watch{Weighed: true, Hours: 48}, nil, []compare.Finding{risky("b", 0.6, 20*mb)}, passed, 6 * mb},
 		{"two days, and more", &analysis.Watch{Weighed: true, Hours: 48}, nil, []compare.Finding{risky("b", 0.6, 20*mb+1)}, open, 6*mb + 0.3},
 	} {
-		c := &leaks.Case{Policy: theDefault(), Suffices: true, Head: &compare.Side{Findings: test.head}, Watch: test.watch, Others: test.others}
+		c := &leaks.Case{Policy: theDefault(), Suffices: true, Head: &compare.BuildResult{Findings: test.head}, Watch: test.watch, Others: test.others}
 		got := leaks.Decide(c)
 		if got.Gate != test.gate || len(got.Undecided) > 0 != (test.gate == open) {
 			t.Errorf("%s: %s because %q", test.name, got.Gate, got.Why)
@@ -65,20 +65,20 @@ func TestDecideByWhatMatters(t *testing.T) {
 // A leak of several parts in one run could leak what they could together; of several runs the largest counts.
 func TestMergeRisks(t *testing.T) {
 	one, other := analysis.Risk{Probability: 0.5, Bytes: 10, Score: 0.2}, analysis.Risk{Probability: 0.4, Bytes: 20, Score: 0.6}
-	with := func(run int64, r *analysis.Risk) leaks.SideFinding {
+	with := func(run int64, r *analysis.Risk) leaks.ComparedFinding {
 		return part(run, func(f *compare.Finding) { f.Risk = r })
 	}
 	for _, test := range []struct {
 		name string
-		list []leaks.SideFinding
+		list []leaks.ComparedFinding
 		want analysis.Risk
 	}{
-		{"parts", []leaks.SideFinding{with(1, &one), with(1, &other)}, analysis.Risk{Probability: 0.5, Bytes: 30, Score: 0.6}},
-		{"a part that kept nothing", []leaks.SideFinding{with(1, nil), with(1, &other)}, other},
-		{"another part that kept nothing", []leaks.SideFinding{with(1, &one), with(1, nil)}, one},
-		{"runs", []leaks.SideFinding{with(1, &one), with(2, &other)}, other},
-		{"runs in the other order", []leaks.SideFinding{with(1, &other), with(2, &one)}, other},
-		{"a run that kept nothing", []leaks.SideFinding{with(1, nil), with(2, &one)}, one},
+		{"parts", []leaks.ComparedFinding{with(1, &one), with(1, &other)}, analysis.Risk{Probability: 0.5, Bytes: 30, Score: 0.6}},
+		{"a part that kept nothing", []leaks.ComparedFinding{with(1, nil), with(1, &other)}, other},
+		{"another part that kept nothing", []leaks.ComparedFinding{with(1, &one), with(1, nil)}, one},
+		{"runs", []leaks.ComparedFinding{with(1, &one), with(2, &other)}, other},
+		{"runs in the other order", []leaks.ComparedFinding{with(1, &other), with(2, &one)}, other},
+		{"a run that kept nothing", []leaks.ComparedFinding{with(1, nil), with(2, &one)}, one},
 	} {
 		if got := leaks.MergeFindings(test.list); len(got) != 1 || *got[0].Risk != test.want {
 			t.Errorf("%s: %+v, want %+v", test.name, got[0].Risk, test.want)

@@ -79,7 +79,7 @@ func TestOriginOfALateRun(t *testing.T) {
 // gateOn decides on findings with their origins, where what is new fails.
 func gateOn(again leaks.Again, first bool, origins map[string]leaks.Origin, head ...compare.Finding) leaks.Decision {
 	return leaks.Decide(&leaks.Case{Policy: &leaks.Policy{FailOn: []leaks.FailOn{leaks.FailOnNew}, Again: again}, Version: 1,
-		Suffices: true, First: first, Origins: origins, Head: &compare.Side{Build: "7", Findings: head}})
+		Suffices: true, First: first, Origins: origins, Head: &compare.BuildResult{Build: "7", Findings: head}})
 }
 
 func TestAgain(t *testing.T) {

@@ -45,7 +45,7 @@ func TestSurelyRenamed(t *testing.T) {
 		{"it was there first", renamed, 1000, 100, "app!Serve", origin{Found: true}, false},
 		{"it came back", renamed, 1000, 100, "app!Serve", origin{Regressed: true}, false},
 	} {
-		c := &leaks.Case{Head: &compare.Side{Build: "7",
+		c := &leaks.Case{Head: &compare.BuildResult{Build: "7",
 			Findings: []compare.Finding{finding(test.function, test.rate, test.size, test.caller)}},
 			Gone:    []compare.Finding{finding("Receipt::Append", 1000, 100, "app!Serve")},
 			Origins: map[string]leaks.Origin{test.function: test.origin}}
@@ -79,7 +79,7 @@ func TestRenamedLeakIsWithinItsRuns(t *testing.T) {
 		{"nobody knows how fast", unknown, true},
 		{"nor what it is called", elsewhere, false},
 	} {
-		c := &leaks.Case{Head: &compare.Side{Build: "7", Findings: []compare.Finding{test.came}},
+		c := &leaks.Case{Head: &compare.BuildResult{Build: "7", Findings: []compare.Finding{test.came}},
 			Gone:    []compare.Finding{finding("Receipt::Append", 50, 240), finding("Receipt::Append", 500, 60)},
 			Origins: map[string]leaks.Origin{test.came.Signature: {Since: "7"}}}
 		if got := leaks.RenamedLeaks(c); len(got) > 0 != test.is {
@@ -96,7 +96,7 @@ func TestMayBeRenamed(t *testing.T) {
 	}
 	for rate, says := range map[float64]bool{499: false, 500: true, 501: true} { // blocks of half the size
 		d := leaks.Decide(&leaks.Case{Policy: &leaks.Policy{FailOn: []leaks.FailOn{leaks.FailOnNew}}, Version: 1, Suffices: true,
-			Head: &compare.Side{Build: "7", Findings: []compare.Finding{finding("copy", rate, 32)}},
+			Head: &compare.BuildResult{Build: "7", Findings: []compare.Finding{finding("copy", rate, 32)}},
 			Gone: []compare.Finding{finding("append", 1000, 64)}, Origins: map[string]leaks.Origin{"copy": {Since: "7"}}})
 		if strings.Contains(d.Reasons[0].Sentence, "it may be append") != says {
 			t.Errorf("%v blocks: %s", rate, d.Reasons[0].Sentence)

@@ -40,11 +40,11 @@ func CompareReports(r *analysis.Report, baseline []BaselineReport) {
 type runReports struct {
 	*analysis.Report
 	baseline []BaselineReport
-	repeated []string        // names of those that rest on the same files as one before
-	sides    []*compare.Side // of the baseline
-	shown    []shownFindings // of the baseline
-	runs     PoolRuns        // those that suffice, the run last; nil where it does not
-	pooled   []int           // the baseline's runs in runs, as indexes of baseline
+	repeated []string               // names of those that rest on the same files as one before
+	results  []*compare.BuildResult // of the baseline
+	shown    []shownFindings        // of the baseline
+	runs     PoolRuns               // those that suffice, the run last; nil where it does not
+	pooled   []int                  // the baseline's runs in runs, as indexes of baseline
 }
 
 func reportsOf(r *analysis.Report, baseline []BaselineReport) *runReports {
@@ -61,9 +61,9 @@ func reportsOf(r *analysis.Report, baseline []BaselineReport) *runReports {
 	}
 	for i := range o.baseline {
 		b := &o.baseline[i]
-		side := compare.SideOf(b.Name, b.Report)
+		side := compare.ResultOf(b.Name, b.Report)
 		side.Statuses = []analysis.Status{b.Alone().Status}
-		o.sides, o.shown = append(o.sides, side), append(o.shown, shownIn(b.Report))
+		o.results, o.shown = append(o.results, side), append(o.shown, shownIn(b.Report))
 		if b.Suffices() {
 			o.runs, o.pooled = append(o.runs, poolRun(b.Name, i, b.Report)), append(o.pooled, i)
 		}
@@ -120,23 +120,23 @@ func (s shownFindings) of(f *analysis.Finding) *analysis.Finding {
 }
 
 // base is the baseline as one side: of several runs, each finding with its gravest judgement and its largest figures.
-func (o *runReports) base() *compare.Side {
-	all := &compare.Side{Label: "the baseline", Build: imageOf(o.baseline[0].Report)}
+func (o *runReports) base() *compare.BuildResult {
+	all := &compare.BuildResult{Label: "the baseline", Build: imageOf(o.baseline[0].Report)}
 	if n := len(o.baseline); n > 1 {
 		all.Label = fmt.Sprintf("the %d baselines", n)
 	}
-	var list []SideFinding
+	var list []ComparedFinding
 	ids := map[string]int64{}
-	for i, side := range o.sides {
+	for i, side := range o.results {
 		run := int64(i + 1)
-		AddRun(all, SideRun{ID: run, Status: side.Statuses[0], Trace: side.Trace, Lossy: side.Lossy, Suffices: side.Suffices,
+		AddRun(all, ComparedRun{ID: run, Status: side.Statuses[0], Trace: side.Trace, Lossy: side.Lossy, Suffices: side.Suffices,
 			Power: side.Power})
 		all.Seen = append(all.Seen, side.Seen...)
 		for _, f := range side.Findings {
 			if ids[f.Signature] == 0 {
 				ids[f.Signature] = int64(len(ids) + 1)
 			}
-			list = append(list, SideFinding{Run: run, Leak: ids[f.Signature], Finding: f})
+			list = append(list, ComparedFinding{Run: run, Leak: ids[f.Signature], Finding: f})
 		}
 		if imageOf(o.baseline[i].Report) != all.Build {
 			all.Build = ""
@@ -148,8 +148,8 @@ func (o *runReports) base() *compare.Side {
 }
 
 // head is the run as a side, each finding judged together with what the runs of the baseline show of it.
-func (o *runReports) head() *compare.Side {
-	side := compare.SideOf(cmp.Or(imageOf(o.Report), "run"), o.Report)
+func (o *runReports) head() *compare.BuildResult {
+	side := compare.ResultOf(cmp.Or(imageOf(o.Report), "run"), o.Report)
 	side.Label, side.Statuses = headLabel, []analysis.Status{o.Alone().Status}
 	for i := range o.Findings {
 		f, out := &o.Findings[i], &side.Findings[i]
@@ -189,7 +189,7 @@ func (o *runReports) rate(f *analysis.Finding) (Rating, *PooledRating) {
 	for k, i := range o.pooled {
 		if there := o.shown[i].of(f); there != nil {
 			pool.Shown[k] = ratingOf(there)
-		} else if o.sides[i].Ran(f.Frames) != nil {
+		} else if o.results[i].Ran(f.Frames) != nil {
 			pool.Absent[o.baseline[i].Name] = true
 		}
 	}

@@ -205,7 +205,7 @@ func (o *runReports) warnings() []analysis.BaselineWarning {
 		warn := func(code, format string, args ...any) {
 			list = append(list, analysis.BaselineWarning{Code: code, Run: b.Name, Message: fmt.Sprintf(format, args...)})
 		}
-		if !o.sides[i].Decides() {
+		if !o.results[i].Decides() {
 			warn(WarnBaselineInconclusive, "its evidence does not suffice to tell what is new since")
 		}
 		if b.Verdict.Suffices == nil {

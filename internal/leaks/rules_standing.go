@@ -73,13 +73,13 @@ func (all *ruleStandings) changes() (silenced, heard []Silencing) {
 // apply is the case of a run as it would be under the rules after the change.
 func (all *ruleStandings) apply(c *PastCase) *Case {
 	changed := *c.Case
-	changed.Head = all.side(c.Head)
+	changed.Head = all.result(c.Head)
 	if c.Release != nil {
-		changed.Release = all.side(c.Release)
+		changed.Release = all.result(c.Release)
 	}
 	if c.Compared != nil {
 		compared, comparison := *c.Compared, *c.Compared.Comparison
-		compared.Base, compared.Head = all.side(compared.Base), changed.Head
+		compared.Base, compared.Head = all.result(compared.Base), changed.Head
 		comparison.Rows = slices.Clone(comparison.Rows)
 		for i := range comparison.Rows {
 			r := &comparison.Rows[i]
@@ -93,7 +93,7 @@ func (all *ruleStandings) apply(c *PastCase) *Case {
 	return &changed
 }
 
-func (all *ruleStandings) side(s *compare.Side) *compare.Side {
+func (all *ruleStandings) result(s *compare.BuildResult) *compare.BuildResult {
 	changed := *s
 	changed.Findings = make([]compare.Finding, len(s.Findings))
 	for i := range s.Findings {

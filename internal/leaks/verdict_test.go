@@ -46,7 +46,7 @@ func TestJudgeWithoutAReport(t *testing.T) {
 func TestJudge(t *testing.T) {
 	gone, clean := compare.Finding{Signature: "gone", Class: leak}, compare.Finding{Signature: "clean", Class: stable}
 	knownClean := compare.Finding{Signature: "known, clean", Class: stable, State: string(leaks.StateKnown)}
-	head := &compare.Side{Build: "2", Power: power("hour", 900),
+	head := &compare.BuildResult{Build: "2", Power: power("hour", 900),
 		Findings: []compare.Finding{sure, second, unsure, growing, known, knownByRule, clean, knownClean}}
 	compared := against(nil,
 		became(compare.New, sure, ""), became(compare.New, known, ""), became(compare.Grown, second, leak),

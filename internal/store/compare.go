@@ -16,7 +16,7 @@ const inconclusive = string(analysis.StatusInconclusive)
 // Compare compares what a question names. Its error is a *leaks.Refusal where there is nothing to compare with, a
 // *leaks.FieldError where the question is wrong, or ErrNotFound.
 func (v View) Compare(ctx context.Context, q leaks.Question) (*leaks.RunComparison, error) {
-	c, err := v.Sides(ctx, q)
+	c, err := v.ResultsToCompare(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -24,8 +24,8 @@ func (v View) Compare(ctx context.Context, q leaks.Question) (*leaks.RunComparis
 	return c, nil
 }
 
-// Sides finds what a question names, without comparing it. Errors are those of Compare.
-func (v View) Sides(ctx context.Context, q leaks.Question) (*leaks.RunComparison, error) {
+// ResultsToCompare finds what a question names, without comparing it. Errors are those of Compare.
+func (v View) ResultsToCompare(ctx context.Context, q leaks.Question) (*leaks.RunComparison, error) {
 	head, err := v.head(ctx, &q)
 	if err != nil {
 		return nil, err
@@ -34,17 +34,17 @@ func (v View) Sides(ctx context.Context, q leaks.Question) (*leaks.RunComparison
 	if err != nil {
 		return nil, err
 	}
-	for _, side := range []*compare.Side{head, base} { // only now: to find that there is nothing to compare with takes no findings
+	for _, side := range []*compare.BuildResult{head, base} { // only now: to find that there is nothing to compare with takes no findings
 		if err := v.fillSide(ctx, side); err != nil {
 			return nil, err
 		}
 	}
 	return &leaks.RunComparison{Project: q.Project, Scenario: q.Scenario, Base: base, Head: head, Why: why},
-		leaks.CheckSides(base, head)
+		leaks.CheckComparison(base, head)
 }
 
 // head finds the side that a question is about, without its findings.
-func (v View) head(ctx context.Context, q *leaks.Question) (*compare.Side, error) {
+func (v View) head(ctx context.Context, q *leaks.Question) (*compare.BuildResult, error) {
 	if q.HeadRun != 0 {
 		return v.questionedRun(ctx, q, q.HeadRun)
 	}
@@ -61,17 +61,17 @@ func (v View) head(ctx context.Context, q *leaks.Question) (*compare.Side, error
 			return nil, leaks.NoResult(q.Scenario)
 		}
 	}
-	return v.sideRuns(ctx, sideOfBuild, q.Project, q.Scenario, name)
+	return v.resultOf(ctx, runsOfBuild, q.Project, q.Scenario, name)
 }
 
 // base finds what a build is compared with, without its findings, and says how where the question does not name it.
-func (v View) base(ctx context.Context, q *leaks.Question, head string) (side *compare.Side, why string, err error) {
+func (v View) base(ctx context.Context, q *leaks.Question, head string) (side *compare.BuildResult, why string, err error) {
 	switch {
 	case q.BaseRun != 0:
 		side, err = v.questionedRun(ctx, q, q.BaseRun)
 		return side, "", err
 	case q.Base != "":
-		side, err = v.sideRuns(ctx, sideOfBuild, q.Project, q.Scenario, q.Base)
+		side, err = v.resultOf(ctx, runsOfBuild, q.Project, q.Scenario, q.Base)
 		return side, "", err
 	}
 	name, err := v.BaselineOf(ctx, q.Project, q.Scenario, head)
@@ -81,12 +81,12 @@ func (v View) base(ctx context.Context, q *leaks.Question, head string) (side *c
 	if err != nil {
 		return nil, "", err
 	}
-	side, err = v.sideRuns(ctx, sideOfBuild, q.Project, q.Scenario, name)
+	side, err = v.resultOf(ctx, runsOfBuild, q.Project, q.Scenario, name)
 	return side, leaks.WhyBaseline(head), err
 }
 
 // questionedRun is a run that a question names, as a side without its findings.
-func (v View) questionedRun(ctx context.Context, q *leaks.Question, id int64) (*compare.Side, error) {
+func (v View) questionedRun(ctx context.Context, q *leaks.Question, id int64) (*compare.BuildResult, error) {
 	run, err := v.Run(ctx, id)
 	if err != nil {
 		return nil, err
@@ -94,11 +94,11 @@ func (v View) questionedRun(ctx context.Context, q *leaks.Question, id int64) (*
 	if err := q.OfRun(id, run.Project, run.Scenario); err != nil {
 		return nil, err
 	}
-	return v.sideRuns(ctx, sideOfRun, id)
+	return v.resultOf(ctx, runOfID, id)
 }
 
 // withBaseline compares the side of a run with its baseline; nil where there is none to take.
-func (v View) withBaseline(ctx context.Context, run *Run, head *compare.Side,
+func (v View) withBaseline(ctx context.Context, run *Run, head *compare.BuildResult,
 	baseline string) (*leaks.RunComparison, error) {
 	if baseline == run.Build {
 		return nil, &leaks.FieldError{Field: "baseline",

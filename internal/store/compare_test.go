@@ -79,7 +79,7 @@ func TestCompareBuildsAndRuns(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
-		sides, err := l.now().Sides(t.Context(), test.question)
+		sides, err := l.now().ResultsToCompare(t.Context(), test.question)
 		if got := complaint(t, err); (got == "") != (c != nil) || got != "" && got != test.want ||
 			got == "" && (sides.Comparison != nil || sides.Base.Build != c.Base.Build) {
 			t.Errorf("%s: sides %+v, %v", name, sides, err)

@@ -50,7 +50,7 @@ func (v View) gateCase(ctx context.Context, run *Run, q GateQuestion, file *Poli
 	if result.Next, err = v.next(ctx, run.ID); err != nil {
 		return nil, nil, err
 	}
-	if c.Head, err = v.SideOfRun(ctx, run.ID); err != nil {
+	if c.Head, err = v.ResultOfRun(ctx, run.ID); err != nil {
 		return nil, nil, err
 	}
 	if c.Compared, err = v.withBaseline(ctx, run, c.Head, q.Baseline); err != nil {
@@ -134,7 +134,7 @@ func (v View) readRelease(ctx context.Context, run *Run, c *leaks.Case) error {
 		return wrap("release", err)
 	}
 	if name := leaks.Release(heads[0].Candidate, bare(list)); name != "" {
-		c.Release, err = v.SideOf(ctx, run.Project, run.Scenario, name)
+		c.Release, err = v.ResultOfBuild(ctx, run.Project, run.Scenario, name)
 	}
 	return err
 }

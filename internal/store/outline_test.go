@@ -103,7 +103,7 @@ func TestOutlineIsTheSameLeak(t *testing.T) {
 				t.Errorf("%+v", found)
 			}
 			for _, build := range []string{"1", "2"} {
-				if side, err := l.now().SideOf(t.Context(), "demo", "default", build); err != nil || len(side.Findings) != 1 ||
+				if side, err := l.now().ResultOfBuild(t.Context(), "demo", "default", build); err != nil || len(side.Findings) != 1 ||
 					side.Findings[0].Signature != "F" {
 					t.Errorf("build %s: %+v, %v", build, side, err)
 				}

@@ -17,24 +17,24 @@ import (
 
 // comparisonView is how leaks changed from one side to the other.
 type comparisonView struct {
-	Project      string       `json:"project"`
-	Scenario     string       `json:"scenario"`
-	Base         sideView     `json:"base"`
-	Head         sideView     `json:"head"`
-	Baseline     string       `json:"baseline"` // how the base was found; "" where the request names it
-	Sentence     string       `json:"sentence"`
-	New          []rowView    `json:"new"`
-	Grown        []rowView    `json:"grown"`
-	Shrunk       []rowView    `json:"shrunk"`
-	Fixed        []rowView    `json:"fixed"`
-	Clean        []rowView    `json:"clean"` // as Fixed, but not fixed by their state
-	Persisting   []rowView    `json:"persisting"`
-	NotExercised []rowView    `json:"not_exercised"`
-	Renames      []renameView `json:"renames"`
-	URL          string       `json:"url"`
+	Project      string          `json:"project"`
+	Scenario     string          `json:"scenario"`
+	Base         buildResultView `json:"base"`
+	Head         buildResultView `json:"head"`
+	Baseline     string          `json:"baseline"` // how the base was found; "" where the request names it
+	Sentence     string          `json:"sentence"`
+	New          []rowView       `json:"new"`
+	Grown        []rowView       `json:"grown"`
+	Shrunk       []rowView       `json:"shrunk"`
+	Fixed        []rowView       `json:"fixed"`
+	Clean        []rowView       `json:"clean"` // as Fixed, but not fixed by their state
+	Persisting   []rowView       `json:"persisting"`
+	NotExercised []rowView       `json:"not_exercised"`
+	Renames      []renameView    `json:"renames"`
+	URL          string          `json:"url"`
 }
 
-type sideView struct {
+type buildResultView struct {
 	Build    string            `json:"build"`
 	Sequence *int64            `json:"sequence"`
 	Runs     []int64           `json:"runs"`
@@ -160,8 +160,8 @@ func (v *comparisonView) rows() (all []changedRow) {
 	return all
 }
 
-func viewOfSide(s *compare.Side) sideView {
-	return sideView{s.Build, s.Sequence, filled(s.Runs), filled(s.Statuses), s.Trace, s.Lossy, s.Power}
+func viewOfSide(s *compare.BuildResult) buildResultView {
+	return buildResultView{s.Build, s.Sequence, filled(s.Runs), filled(s.Statuses), s.Trace, s.Lossy, s.Power}
 }
 
 func viewOfRow(project string, r compare.Row) rowView {

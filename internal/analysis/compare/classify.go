@@ -17,7 +17,7 @@ import (
 const sureness = 0.99
 
 // Compare says what became of every signature that leaks or grows on a side.
-func Compare(base, head *Side) *Comparison {
+func Compare(base, head *BuildResult) *Comparison {
 	c := &Comparison{}
 	before, after := pair(base.Findings, head.Findings)
 	shared := sharedBy(before, after)
@@ -164,21 +164,21 @@ func classWord(c analysis.Class) string {
 }
 
 // Name is what sentences call the side.
-func (s *Side) Name() string { return cmp.Or(s.Label, "build "+s.Build) }
+func (s *BuildResult) Name() string { return cmp.Or(s.Label, "build "+s.Build) }
 
 // Decides reports whether a run of the side has evidence that decides something.
-func (s *Side) Decides() bool {
+func (s *BuildResult) Decides() bool {
 	return len(s.Statuses) == 0 || s.Suffices ||
 		slices.ContainsFunc(s.Statuses, func(status analysis.Status) bool { return status != analysis.StatusInconclusive })
 }
 
 // isAfter reports whether the build of the side is newer than the one with a rank; where builds have no order it is.
-func (s *Side) isAfter(rank []byte) bool {
+func (s *BuildResult) isAfter(rank []byte) bool {
 	return s.Rank == nil || rank == nil || bytes.Compare(s.Rank, rank) > 0
 }
 
 // absentIn says why a side does not show a signature.
-func absentIn(s *Side) string {
+func absentIn(s *BuildResult) string {
 	if s.Trace {
 		return fmt.Sprintf("the trace of %s has no allocation of it", s.Name())
 	}
@@ -187,7 +187,7 @@ func absentIn(s *Side) string {
 
 // symbolsMissing says why nobody knows whether a side shows a finding of another side of another build; "" where it
 // shows that it does not. Partners are those of the side's own findings.
-func symbolsMissing(s *Side, f *Finding, other *Side, partners map[*Finding]*Finding) string {
+func symbolsMissing(s *BuildResult, f *Finding, other *BuildResult, partners map[*Finding]*Finding) string {
 	if s.Build == other.Build || !s.mayShow(f, partners) {
 		return ""
 	}
@@ -201,7 +201,7 @@ func symbolsMissing(s *Side, f *Finding, other *Side, partners map[*Finding]*Fin
 
 // mayShow reports whether the side may show the finding of another build under another signature: the finding's
 // signature is provisional, or that of a finding of the side which has no partner and blames the same module.
-func (s *Side) mayShow(f *Finding, partners map[*Finding]*Finding) bool {
+func (s *BuildResult) mayShow(f *Finding, partners map[*Finding]*Finding) bool {
 	if isProvisional(f.Frames) {
 		return true
 	}
@@ -262,7 +262,7 @@ func (c *Comparison) doubt() {
 }
 
 // ended says what became of a leak that the head shows, and which neither leaks nor grows there.
-func ended(head *Finding, side *Side) (Change, string) {
+func ended(head *Finding, side *BuildResult) (Change, string) {
 	if head.Class == analysis.ClassUnknown {
 		return NotExercised, fmt.Sprintf("the evidence of %s does not tell whether it grows", side.Name())
 	}
@@ -270,7 +270,7 @@ func ended(head *Finding, side *Side) (Change, string) {
 }
 
 // absent says what became of a leak that the head does not show; unknown says why the head may show it all the same.
-func absent(base *Finding, side *Side, unknown string) (Change, string) {
+func absent(base *Finding, side *BuildResult, unknown string) (Change, string) {
 	caller := side.Ran(base.Frames)
 	switch {
 	case caller != nil && !side.isAfter(base.FirstRank):
@@ -286,7 +286,7 @@ func absent(base *Finding, side *Side, unknown string) (Change, string) {
 
 // Ran returns the frame by which code of a leak ran in a run of the side; nil for none. Only where the side shows
 // nothing of the leak does that mean that it is fixed.
-func (s *Side) Ran(frames []string) *Caller {
+func (s *BuildResult) Ran(frames []string) *Caller {
 	for _, seen := range s.Seen {
 		if caller := seen.Ran(frames); caller != nil {
 			return caller
@@ -302,7 +302,7 @@ var words = map[Change]string{
 }
 
 // sentence says it in one.
-func sentence(base, head *Side, rows []Row) string {
+func sentence(base, head *BuildResult, rows []Row) string {
 	counts := map[Change]int{}
 	for i := range rows {
 		counts[rows[i].Change]++

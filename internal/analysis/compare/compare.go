@@ -91,8 +91,8 @@ func (f *Finding) TakeRate(r *score.Rate) {
 	}
 }
 
-// A Side is one of the two that are compared.
-type Side struct {
+// A BuildResult is one of the two that are compared.
+type BuildResult struct {
 	Build string
 	// Label is what sentences call the side where its build has no name: "this run". Build then only tells whether two sides
 	// are of one build.

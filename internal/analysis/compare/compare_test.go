@@ -37,12 +37,12 @@ func unbounded(f compare.Finding) compare.Finding {
 	return f
 }
 
-func side(build string, findings ...compare.Finding) *compare.Side {
+func side(build string, findings ...compare.Finding) *compare.BuildResult {
 	shown := &analysis.Report{Verdict: analysis.Verdict{Status: analysis.StatusNoLeak}}
 	for _, f := range findings {
 		shown.Findings = append(shown.Findings, analysis.Finding{Frames: f.Frames, Sites: 1})
 	}
-	return &compare.Side{Build: build, Findings: findings, Seen: []compare.FrameCounts{compare.SeenIn(shown)}}
+	return &compare.BuildResult{Build: build, Findings: findings, Seen: []compare.FrameCounts{compare.SeenIn(shown)}}
 }
 
 func changes(c *compare.Comparison) string {
@@ -64,7 +64,7 @@ func TestCompare(t *testing.T) {
 	clean.Class = stable
 	for _, test := range []struct {
 		name       string
-		base, head *compare.Side
+		base, head *compare.BuildResult
 		want       string
 	}{
 		{"nothing", side("1"), side("2"), ""},
@@ -222,7 +222,7 @@ func TestRenames(t *testing.T) {
 
 // Without symbols no two builds share a signature, and most of the grown sites may be called growing.
 func BenchmarkRenames(b *testing.B) {
-	many := func(class string) *compare.Side {
+	many := func(class string) *compare.BuildResult {
 		var list []compare.Finding
 		for i := range 4000 {
 			list = append(list, finding(analysis.ClassGrowing, fmt.Sprintf("app!%s%d::Add%d", class, i, i),
@@ -293,8 +293,8 @@ func TestUnion(t *testing.T) {
 }
 
 func ExampleCompare() {
-	before := &compare.Side{Build: "4811"}
-	after := &compare.Side{Build: "4812",
+	before := &compare.BuildResult{Build: "4811"}
+	after := &compare.BuildResult{Build: "4812",
 		Findings: []compare.Finding{{Signature: "sig1:5b58", Title: "shop!Receipt::AppendLine", Class: analysis.ClassLeak}}}
 	c := compare.Compare(before, after)
 	fmt.Println(c.Sentence)

@@ -65,8 +65,8 @@ func TestOpenIsNotFixed(t *testing.T) {
 		base, head bool
 		want       Change
 	}{{false, false, Fixed}, {true, false, Clean}, {false, true, Clean}, {true, true, Clean}} {
-		base := &Side{Build: "1", Findings: []Finding{{Signature: "a", Class: score.Leak, Open: c.base}}}
-		head := &Side{Build: "2", Findings: []Finding{{Signature: "a", Class: score.Stable, Open: c.head}}}
+		base := &BuildResult{Build: "1", Findings: []Finding{{Signature: "a", Class: score.Leak, Open: c.base}}}
+		head := &BuildResult{Build: "2", Findings: []Finding{{Signature: "a", Class: score.Stable, Open: c.head}}}
 		if got := Compare(base, head).Rows[0].Change; got != c.want {
 			t.Errorf("open before %t, now %t: %s, want %s", c.base, c.head, got, c.want)
 		}
@@ -82,19 +82,19 @@ func TestDecides(t *testing.T) {
 		want bool
 	}{{nil, true}, {[]analysis.Status{no}, false}, {[]analysis.Status{yes}, true}, {[]analysis.Status{no, no}, false},
 		{[]analysis.Status{no, yes}, true}} {
-		if got := (&Side{Statuses: c.runs}).Decides(); got != c.want {
+		if got := (&BuildResult{Statuses: c.runs}).Decides(); got != c.want {
 			t.Errorf("%q: %t", c.runs, got)
 		}
 	}
-	if !(&Side{Statuses: []analysis.Status{no}, Suffices: true}).Decides() {
+	if !(&BuildResult{Statuses: []analysis.Status{no}, Suffices: true}).Decides() {
 		t.Error("evidence that suffices decides about what it does not show, whatever else it leaves open")
 	}
 }
 
 // Sentences call a side by its label where its build has no name.
 func TestLabels(t *testing.T) {
-	base := &Side{Build: "A1", Label: "the baseline", Findings: []Finding{{Signature: "cache", Class: score.Cache}}}
-	head := &Side{Build: "B1", Label: "this run", Findings: []Finding{
+	base := &BuildResult{Build: "A1", Label: "the baseline", Findings: []Finding{{Signature: "cache", Class: score.Cache}}}
+	head := &BuildResult{Build: "B1", Label: "this run", Findings: []Finding{
 		{Signature: "cache", Class: score.Leak}, {Signature: "new", Class: score.Leak},
 		{Signature: "unnamed", Class: score.Leak, Frames: []string{"app!<unknown>+0x10"}}}}
 	c := Compare(base, head)
@@ -110,7 +110,7 @@ func TestLabels(t *testing.T) {
 	if c.Sentence != "This run against the baseline: 3 new." {
 		t.Error(c.Sentence)
 	}
-	if c := Compare(head, &Side{Label: "this run", Findings: []Finding{{Signature: "new", Class: score.Stable}}}); c.Rows[0].Why !=
+	if c := Compare(head, &BuildResult{Label: "this run", Findings: []Finding{{Signature: "new", Class: score.Stable}}}); c.Rows[0].Why !=
 		"in this run it is stable" || c.Sentence != "This run against this run: 1 fixed, 2 not exercised." {
 		t.Errorf("%q: %+v", c.Sentence, c.Rows[0])
 	}

@@ -166,7 +166,7 @@ func (p *player) failure(ctx context.Context, b *Build, e *evidence, d *leaks.De
 
 // shown says what the product makes of a leak that a run does not fail for.
 func (p *player) shown(ctx context.Context, e *evidence, stack int) (string, error) {
-	side, err := store.Read(ctx, p.store, func(v store.View) (*compare.Side, error) { return v.SideOfRun(ctx, e.run) })
+	side, err := store.Read(ctx, p.store, func(v store.View) (*compare.BuildResult, error) { return v.ResultOfRun(ctx, e.run) })
 	if err != nil {
 		return "", err
 	}

@@ -57,7 +57,7 @@ type compareView struct {
 	baseline               string // that is pinned; "" for none
 	problem                string // why there is no comparison
 	why                    string // how the base was found
-	base, head             *compare.Side
+	base, head             *compare.BuildResult
 	commits                templ.SafeURL // what lies between them; "" where nobody says
 	comparison             *compare.Comparison
 	titles                 map[string]string // of the signatures of suggestions
@@ -137,7 +137,7 @@ func titlesOf(c *leaks.RunComparison) map[string]string {
 	for _, r := range c.Renames {
 		titles[r.Base], titles[r.Head] = r.Base, r.Head
 	}
-	for _, side := range []*compare.Side{c.Base, c.Head} {
+	for _, side := range []*compare.BuildResult{c.Base, c.Head} {
 		for i := range side.Findings {
 			f := &side.Findings[i]
 			if _, asked := titles[f.Signature]; asked {

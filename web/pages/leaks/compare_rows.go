@@ -101,10 +101,10 @@ func (m moduleChange) change() ui.Change {
 
 // modulesOf adds up what leaks or grows on each side by the module to blame, those that changed most first. What a side
 // holds does not depend on what it is compared with.
-func modulesOf(base, head *compare.Side) []moduleChange {
+func modulesOf(base, head *compare.BuildResult) []moduleChange {
 	at := map[string]int{}
 	var list []moduleChange
-	add := func(side *compare.Side, held func(*moduleChange) *int64) {
+	add := func(side *compare.BuildResult, held func(*moduleChange) *int64) {
 		for i := range side.Findings {
 			f := &side.Findings[i]
 			name := f.Module()
@@ -146,8 +146,8 @@ func anySide(r compare.Row) *compare.Finding {
 	return r.Base
 }
 
-// sideRate is how fast a finding grows: per unit where there is one, else what it grew at all.
-func sideRate(f *compare.Finding) ui.Change {
+// rateOfFinding is how fast a finding grows: per unit where there is one, else what it grew at all.
+func rateOfFinding(f *compare.Finding) ui.Change {
 	switch {
 	case f == nil:
 		return ui.Change{Class: "muted", Text: "–", Exact: "not seen in this build"}

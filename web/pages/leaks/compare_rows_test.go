@@ -14,11 +14,11 @@ func TestModulesOfSides(t *testing.T) {
 		return compare.Finding{Signature: signature, Frames: []string{signature, "shop!main"}, Class: class,
 			Outstanding: analysis.Amount{Count: 1, Bytes: bytes}}
 	}
-	side := func(list ...compare.Finding) *compare.Side { return &compare.Side{Findings: list} }
+	side := func(list ...compare.Finding) *compare.BuildResult { return &compare.BuildResult{Findings: list} }
 	leaky := side(of("shop!A", analysis.ClassLeak, 1000), of("shop!B", analysis.ClassGrowing, 200),
 		of("audit!<unknown>+0x10@0xf000", analysis.ClassLeak, 30), of("shop!D", analysis.ClassCache, 4))
 	for name, test := range map[string]struct {
-		base, head *compare.Side
+		base, head *compare.BuildResult
 		want       string
 	}{
 		"the head exercises nothing": {leaky, side(), "[{shop 1200 0} {audit 30 0}]"},

@@ -479,7 +479,7 @@ func buildPicker(name, text, chosen, otherwise string, builds []string) templ.Co
 	})
 }
 
-func sideCard(v compareView, name string, s *compare.Side, why string) templ.Component {
+func sideCard(v compareView, name string, s *compare.BuildResult, why string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1158,7 +1158,7 @@ func compareRow(v compareView, r compare.Row) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Changed(sideRate(r.Base)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Changed(rateOfFinding(r.Base)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1166,7 +1166,7 @@ func compareRow(v compareView, r compare.Row) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Changed(sideRate(r.Head)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Changed(rateOfFinding(r.Head)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -28,7 +28,7 @@ func (r *reader) unanswered(ctx context.Context, run int64, v *gateView) ([]stri
 	if !isFirst(v.Decision) && !slices.ContainsFunc(v.told, wasTold) {
 		return nil, nil
 	}
-	side, err := r.SideOfRun(ctx, run)
+	side, err := r.ResultOfRun(ctx, run)
 	if err != nil {
 		return nil, err
 	}

@@ -17,17 +17,17 @@ func power(unit string, bytes float64) *analysis.Power {
 }
 
 func TestAddRun(t *testing.T) {
-	side := &compare.Side{}
+	side := &compare.BuildResult{}
 	for _, step := range []struct {
-		run   leaks.SideRun
+		run   leaks.ComparedRun
 		power float64
 	}{
-		{leaks.SideRun{ID: 3, Status: inconclusive}, 0},
-		{leaks.SideRun{ID: 4, Status: leaky, Trace: true, Power: power("hour", 900)}, 900},
-		{leaks.SideRun{ID: 5, Status: noLeak, Lossy: true, Suffices: true, Power: power("hour", 901)}, 900},
-		{leaks.SideRun{ID: 6, Status: noLeak, Power: power("hour", 899)}, 899},
-		{leaks.SideRun{ID: 7, Status: noLeak, Power: power("document", 1)}, 899}, // another unit is no less
-		{leaks.SideRun{ID: 8, Status: noLeak}, 899},
+		{leaks.ComparedRun{ID: 3, Status: inconclusive}, 0},
+		{leaks.ComparedRun{ID: 4, Status: leaky, Trace: true, Power: power("hour", 900)}, 900},
+		{leaks.ComparedRun{ID: 5, Status: noLeak, Lossy: true, Suffices: true, Power: power("hour", 901)}, 900},
+		{leaks.ComparedRun{ID: 6, Status: noLeak, Power: power("hour", 899)}, 899},
+		{leaks.ComparedRun{ID: 7, Status: noLeak, Power: power("document", 1)}, 899}, // another unit is no less
+		{leaks.ComparedRun{ID: 8, Status: noLeak}, 899},
 	} {
 		leaks.AddRun(side, step.run)
 		switch {
@@ -35,7 +35,7 @@ func TestAddRun(t *testing.T) {
 			t.Errorf("with run %d the side would have shown %+v, want %v", step.run.ID, side.Power, step.power)
 		}
 	}
-	want := &compare.Side{
+	want := &compare.BuildResult{
 		Runs: []int64{3, 4, 5, 6, 7, 8}, Statuses: []analysis.Status{inconclusive, leaky, noLeak, noLeak, noLeak, noLeak},
 		Trace: true, Lossy: true, Suffices: true, Power: power("hour", 899),
 	}
@@ -45,12 +45,12 @@ func TestAddRun(t *testing.T) {
 }
 
 // part is a finding of the leak A in a run, changed by edit.
-func part(run int64, edit func(f *compare.Finding)) leaks.SideFinding {
+func part(run int64, edit func(f *compare.Finding)) leaks.ComparedFinding {
 	f := compare.Finding{Signature: "A", Class: stable, Allocated: -1}
 	if edit != nil {
 		edit(&f)
 	}
-	return leaks.SideFinding{Run: run, Leak: 1, Finding: f}
+	return leaks.ComparedFinding{Run: run, Leak: 1, Finding: f}
 }
 
 func amount(count, bytes int64) *analysis.Amount { return &analysis.Amount{Count: count, Bytes: bytes} }
@@ -138,7 +138,7 @@ func TestMergeFindings(t *testing.T) {
 			oneRun: rate("hour", 20, 5, 2), twoRuns: rate("hour", 20, 5, 2), otherOrderOfRuns: rate("document", 30, 6, 1),
 		},
 	} {
-		merged := func(list ...leaks.SideFinding) compare.Finding {
+		merged := func(list ...leaks.ComparedFinding) compare.Finding {
 			found := leaks.MergeFindings(list)
 			if len(found) != 1 {
 				t.Fatalf("%s: %d findings", name, len(found))
@@ -163,11 +163,11 @@ func TestMergeFindings(t *testing.T) {
 }
 
 func TestMergeFindingsOfSeveralLeaks(t *testing.T) {
-	finding := func(run, leak, bytes int64, signature string) leaks.SideFinding {
-		return leaks.SideFinding{Run: run, Leak: leak,
+	finding := func(run, leak, bytes int64, signature string) leaks.ComparedFinding {
+		return leaks.ComparedFinding{Run: run, Leak: leak,
 			Finding: compare.Finding{Signature: signature, Outstanding: *amount(1, bytes)}}
 	}
-	got := leaks.MergeFindings([]leaks.SideFinding{
+	got := leaks.MergeFindings([]leaks.ComparedFinding{
 		finding(1, 10, 5, "A"), finding(1, 11, 1, "B"), finding(1, 10, 6, "A"),
 		finding(2, 11, 2, "B"), finding(2, 12, 9, "C"),
 		finding(3, 10, 12, "A"), finding(3, 11, 3, "B"), finding(3, 11, 4, "B"),

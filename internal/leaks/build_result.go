@@ -7,8 +7,8 @@ import (
 	"heapdrift/internal/analysis/compare"
 )
 
-// A SideRun is one run of a side of a comparison.
-type SideRun struct {
+// A ComparedRun is one run of a side of a comparison.
+type ComparedRun struct {
 	ID     int64
 	Status analysis.Status
 	Trace  bool
@@ -20,7 +20,7 @@ type SideRun struct {
 
 // AddRun adds the facts of a run to a side. Of several runs the power of the one that would have shown the smallest
 // leak counts, as far as they count by one unit.
-func AddRun(side *compare.Side, r SideRun) {
+func AddRun(side *compare.BuildResult, r ComparedRun) {
 	side.Runs, side.Statuses = append(side.Runs, r.ID), append(side.Statuses, r.Status)
 	side.Trace, side.Lossy, side.Suffices = side.Trace || r.Trace, side.Lossy || r.Lossy, side.Suffices || r.Suffices
 	if r.Power != nil && (side.Power == nil || r.Power.Unit == side.Power.Unit && r.Power.Bytes < side.Power.Bytes) {
@@ -28,8 +28,8 @@ func AddRun(side *compare.Side, r SideRun) {
 	}
 }
 
-// A SideFinding is a finding of a run of a side, under the leak that it is part of.
-type SideFinding struct {
+// A ComparedFinding is a finding of a run of a side, under the leak that it is part of.
+type ComparedFinding struct {
 	Run  int64
 	Leak int64 // id of the signature that it is part of
 	compare.Finding
@@ -37,11 +37,11 @@ type SideFinding struct {
 
 // MergeFindings merges findings into one for each leak: those of its parts in one run to their sum, those of several
 // runs to the largest. Findings of one run stand together.
-func MergeFindings(list []SideFinding) []compare.Finding {
+func MergeFindings(list []ComparedFinding) []compare.Finding {
 	var merged []compare.Finding
 	at := map[int64]int{} // place in merged, by leak
 	for len(list) > 0 {
-		n := slices.IndexFunc(list, func(f SideFinding) bool { return f.Run != list[0].Run })
+		n := slices.IndexFunc(list, func(f ComparedFinding) bool { return f.Run != list[0].Run })
 		if n < 0 {
 			n = len(list)
 		}
@@ -59,8 +59,8 @@ func MergeFindings(list []SideFinding) []compare.Finding {
 }
 
 // sumsOfRun adds the parts of each leak in one run up.
-func sumsOfRun(list []SideFinding) []SideFinding {
-	sums := make([]SideFinding, 0, len(list))
+func sumsOfRun(list []ComparedFinding) []ComparedFinding {
+	sums := make([]ComparedFinding, 0, len(list))
 	at := make(map[int64]int, len(list))
 	for _, f := range list {
 		if k, ok := at[f.Leak]; ok {

@@ -11,26 +11,26 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// SideOf returns what all runs of a build in a scenario have found, for a comparison; ErrNotFound for no such build or
+// ResultOfBuild returns what all runs of a build in a scenario have found, for a comparison; ErrNotFound for no such build or
 // scenario. Where several runs show a signature, figures are the largest of them.
-func (v View) SideOf(ctx context.Context, project, scenario, build string) (*compare.Side, error) {
-	return v.side(ctx, sideOfBuild, project, scenario, build)
+func (v View) ResultOfBuild(ctx context.Context, project, scenario, build string) (*compare.BuildResult, error) {
+	return v.side(ctx, runsOfBuild, project, scenario, build)
 }
 
-// SideOfRun returns what one run has found, for a comparison, or ErrNotFound.
-func (v View) SideOfRun(ctx context.Context, run int64) (*compare.Side, error) {
-	return v.side(ctx, sideOfRun, run)
+// ResultOfRun returns what one run has found, for a comparison, or ErrNotFound.
+func (v View) ResultOfRun(ctx context.Context, run int64) (*compare.BuildResult, error) {
+	return v.side(ctx, runOfID, run)
 }
 
 // The runs of a side, as conditions.
 const (
-	sideOfBuild = `p.name = $1 and sc.name = $2 and b.name = $3`
-	sideOfRun   = `r.id = $1`
+	runsOfBuild = `p.name = $1 and sc.name = $2 and b.name = $3`
+	runOfID     = `r.id = $1`
 )
 
 // side returns what the runs that a condition chooses have found, all of one build.
-func (v View) side(ctx context.Context, which string, args ...any) (*compare.Side, error) {
-	side, err := v.sideRuns(ctx, which, args...)
+func (v View) side(ctx context.Context, which string, args ...any) (*compare.BuildResult, error) {
+	side, err := v.resultOf(ctx, which, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -38,14 +38,14 @@ func (v View) side(ctx context.Context, which string, args ...any) (*compare.Sid
 }
 
 // fillSide reads what the runs of a side have found.
-func (v View) fillSide(ctx context.Context, side *compare.Side) (err error) {
+func (v View) fillSide(ctx context.Context, side *compare.BuildResult) (err error) {
 	side.Findings, err = suspectsOf(ctx, v.q, side.Runs)
 	return wrap("findings of a side", err)
 }
 
-// sideRuns returns the facts about the runs that a condition chooses, or ErrNotFound.
-func (v View) sideRuns(ctx context.Context, which string, args ...any) (*compare.Side, error) {
-	side := &compare.Side{}
+// resultOf returns the facts about the runs that a condition chooses, or ErrNotFound.
+func (v View) resultOf(ctx context.Context, which string, args ...any) (*compare.BuildResult, error) {
+	side := &compare.BuildResult{}
 	if err := readRuns(ctx, v.q, side, which, args); err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (v View) sideRuns(ctx context.Context, which string, args ...any) (*compare
 }
 
 // readRuns reads the facts about the runs of a side.
-func readRuns(ctx context.Context, q querier, side *compare.Side, which string, args []any) error {
+func readRuns(ctx context.Context, q querier, side *compare.BuildResult, which string, args []any) error {
 	type row struct {
 		Build        string
 		Sequence     *int64
@@ -80,7 +80,7 @@ func readRuns(ctx context.Context, q querier, side *compare.Side, which string, 
 			return fmt.Errorf("store: frames of run %d: %w", r.ID, err)
 		}
 		side.Seen = append(side.Seen, seen)
-		run := leaks.SideRun{ID: r.ID, Status: analysis.Status(r.Status), Trace: r.Trace, Lossy: r.Lossy,
+		run := leaks.ComparedRun{ID: r.ID, Status: analysis.Status(r.Status), Trace: r.Trace, Lossy: r.Lossy,
 			Suffices: r.Suffices}
 		if r.Power != nil {
 			run.Power = &analysis.Power{}
@@ -93,8 +93,8 @@ func readRuns(ctx context.Context, q querier, side *compare.Side, which string, 
 	return nil
 }
 
-// sideRow is the part of a finding that a comparison needs.
-type sideRow struct {
+// comparedRow is the part of a finding that a comparison needs.
+type comparedRow struct {
 	RunID, LeakID                    int64
 	Text, Kind, Title, Leaf, Outline string
 	Frames                           []string
@@ -114,7 +114,7 @@ type sideRow struct {
 // that are part of another one, and merges those of one leak. Of the many others a comparison wants to know only that
 // their code ran, which Seen tells.
 func suspectsOf(ctx context.Context, q querier, runs []int64) ([]compare.Finding, error) {
-	rows, err := all[sideRow](ctx, q, `
+	rows, err := all[comparedRow](ctx, q, `
 		select f.run_id, s.id as leak_id, s.text, s.kind, s.title, s.frames, s.leaf, s.outline, f.allocated, f.pooled, f.immaterial, `+riskColumns+`, `+figureColumns("f")+`, `+recordColumns+`, 0 as comments,
 			s.state = 'regressed' and coalesce((select again.place <= here.place from builds again, builds here where again.id = s.regressed_id and here.id = r.build_id), false) as regressed,
 			coalesce(first.name, '') as first_bad, first.place as first_place
@@ -123,14 +123,14 @@ func suspectsOf(ctx context.Context, q querier, runs []int64) ([]compare.Finding
 	if err != nil {
 		return nil, err
 	}
-	list := make([]leaks.SideFinding, len(rows))
+	list := make([]leaks.ComparedFinding, len(rows))
 	for i := range rows {
-		list[i] = leaks.SideFinding{Run: rows[i].RunID, Leak: rows[i].LeakID, Finding: rows[i].finding()}
+		list[i] = leaks.ComparedFinding{Run: rows[i].RunID, Leak: rows[i].LeakID, Finding: rows[i].finding()}
 	}
 	return leaks.MergeFindings(list), nil
 }
 
-func (r *sideRow) finding() compare.Finding {
+func (r *comparedRow) finding() compare.Finding {
 	figure, triage := r.figure(), r.Triage(r.Now)
 	f := compare.Finding{
 		Signature: r.Text, Kind: r.Kind, Title: r.Title, Leaf: r.Leaf, Outline: r.Outline, Frames: r.Frames,

@@ -2,9 +2,9 @@ package compare
 
 import "heapdrift/internal/analysis"
 
-// SideOf is the side of one report, as that of a build.
-func SideOf(build string, r *analysis.Report) *Side {
-	s := &Side{Build: build, Statuses: []analysis.Status{r.Verdict.Status}, Suffices: r.Suffices(),
+// ResultOf is what one report shows, as the result of a build.
+func ResultOf(build string, r *analysis.Report) *BuildResult {
+	s := &BuildResult{Build: build, Statuses: []analysis.Status{r.Verdict.Status}, Suffices: r.Suffices(),
 		Trace: r.Trace != nil, Power: r.Power, Findings: make([]Finding, len(r.Findings)), Seen: []FrameCounts{SeenIn(r)}}
 	for i := range r.Warnings {
 		s.Lossy = s.Lossy || r.Warnings[i].Code.Lossy()

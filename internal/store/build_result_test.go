@@ -28,13 +28,13 @@ func TestSide(t *testing.T) {
 	bob := "bob"
 	l.change("A", leaks.Change{Assignee: &bob, Known: &leaks.Toleration{Reason: "tolerated"}})
 
-	side := must[*compare.Side](t)(l.now().SideOf(t.Context(), "demo", "soak", "7"))
+	side := must[*compare.BuildResult](t)(l.now().ResultOfBuild(t.Context(), "demo", "soak", "7"))
 	if side.Build != "7" || *side.Sequence != 7 || len(side.Runs) != 2 || side.Runs[0] != one || side.Runs[1] != two ||
 		side.Statuses[1] != "leak" ||
 		!side.Trace || !side.Lossy || !side.Suffices || side.Power.Sentence != "strong" || len(side.Findings) != 1 {
 		t.Errorf("%+v", side)
 	}
-	if lossy := must[*compare.Side](t)(l.now().SideOfRun(t.Context(), one)); lossy.Suffices {
+	if lossy := must[*compare.BuildResult](t)(l.now().ResultOfRun(t.Context(), one)); lossy.Suffices {
 		t.Error("a run with losses suffices")
 	}
 	by := map[string]compare.Finding{}
@@ -56,7 +56,7 @@ func TestSide(t *testing.T) {
 	// A leak that was tolerated until yesterday is not known any more: a gate must not pass for it.
 	yesterday := time.Now().Add(-24 * time.Hour)
 	l.change("A", leaks.Change{Version: -1, Known: &leaks.Toleration{Reason: "tolerated", Until: &yesterday}})
-	side = must[*compare.Side](t)(l.now().SideOf(t.Context(), "demo", "soak", "7"))
+	side = must[*compare.BuildResult](t)(l.now().ResultOfBuild(t.Context(), "demo", "soak", "7"))
 	if a := side.Findings[0]; a.State != "ongoing" || a.Known != "" {
 		t.Errorf("%+v", a)
 	}
@@ -64,17 +64,17 @@ func TestSide(t *testing.T) {
 	if err := l.MergeInto(t.Context(), "demo", "B", "A", "ann"); err != nil {
 		t.Fatal(err)
 	}
-	side = must[*compare.Side](t)(l.now().SideOfRun(t.Context(), one))
+	side = must[*compare.BuildResult](t)(l.now().ResultOfRun(t.Context(), one))
 	if len(side.Findings) != 1 || side.Findings[0].Outstanding.Bytes != 2050 || side.Findings[0].Class != grows ||
 		side.Trace {
 		t.Errorf("%+v", side.Findings)
 	}
 	for _, where := range [][2]string{{"soak", "8"}, {"none", "7"}} {
-		if _, err := l.now().SideOf(t.Context(), "demo", where[0], where[1]); !errors.Is(err, store.ErrNotFound) {
+		if _, err := l.now().ResultOfBuild(t.Context(), "demo", where[0], where[1]); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%v: %v", where, err)
 		}
 	}
-	if _, err := l.now().SideOfRun(t.Context(), 999); !errors.Is(err, store.ErrNotFound) {
+	if _, err := l.now().ResultOfRun(t.Context(), 999); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
 }
