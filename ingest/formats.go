@@ -35,7 +35,7 @@ var formats = []format{
 		Format: evidence.Format{
 			Kind: "minidump", Name: "a dump", Plural: "full dumps", Extensions: []string{".dmp"},
 			Tools:    "procdump -ma, DebugDiag, Task Manager",
-			Captures: kinds(dump.Kind), Witness: "Full dump", Rank: 4, Searches: true, Leads: 1, Random: true, Free: 4 << 30, // dumps are mostly zeros
+			Captures: kinds(dump.Kind), Column: "Full dump", Rank: 4, Searches: true, Leads: 1, Random: true, Free: 4 << 30, // dumps are mostly zeros
 			Sniff: dump.Sniff,
 		},
 		read: readDump, check: dump.Check,
@@ -43,7 +43,7 @@ var formats = []format{
 	{
 		Format: evidence.Format{
 			Kind: "umdh", Name: "a UMDH log", Plural: "UMDH logs and differences", Tools: "umdh.exe",
-			Captures: kinds(umdh.KindSnapshot, umdh.KindDifference), Witness: "UMDH snapshots", Sniff: umdh.Sniff,
+			Captures: kinds(umdh.KindSnapshot, umdh.KindDifference), Column: "UMDH snapshots", Sniff: umdh.Sniff,
 		},
 		read: func(ctx context.Context, m Member, opt Options) ([]*capture.Capture, error) {
 			return umdh.Read(ctx, m, umdh.Options{Base: opt.Base})
@@ -53,7 +53,7 @@ var formats = []format{
 		Format: evidence.Format{
 			Kind: "etl", Name: "a trace", Plural: "ETW traces", Extensions: []string{".etl"},
 			Tools:    "xperf, wpr, PerfView, Visual Studio",
-			Captures: kinds(tracecapture.Kind), Witness: "Trace", Leads: 2, Together: true, Random: true, Free: 1 << 30, // idle buffers are filled with 0xFF
+			Captures: kinds(tracecapture.Kind), Column: "Trace", Leads: 2, Together: true, Random: true, Free: 1 << 30, // idle buffers are filled with 0xFF
 			Sniff: etl.Sniff,
 		},
 		lacks: etl.Lacks,

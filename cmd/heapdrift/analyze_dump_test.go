@@ -140,9 +140,9 @@ func TestDumpHasTheSignaturesOfOtherEvidence(t *testing.T) {
 			t.Errorf("%s: the logs have no finding %s", stack.Role, signature)
 			continue
 		}
-		last := f.Witnesses[len(f.Witnesses)-1]
+		last := f.ByKind[len(f.ByKind)-1]
 		if last.Kind != "minidump" || int(last.Outstanding.Count) != counts[i] || f.Unreachable == nil {
-			t.Errorf("%s: witnesses %+v, unreachable %v", stack.Role, f.Witnesses, f.Unreachable)
+			t.Errorf("%s: witnesses %+v, unreachable %v", stack.Role, f.ByKind, f.Unreachable)
 		}
 		if _, ok := findingBySignature(traced, signature); ok {
 			seen++

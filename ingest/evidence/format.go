@@ -17,9 +17,9 @@ type Format struct {
 	Extensions []string // of its files, with the dot; the first bytes decide, never the name
 	Tools      string   // what writes it
 	Captures   []string // the kinds of the captures that it gives
-	// Witness is what a column is called that says what such evidence shows of one leak; "" for formats of which nobody
+	// Column is what a column is called that says what such evidence shows of one leak; "" for formats of which nobody
 	// expects that: they have a column only where they show it.
-	Witness string
+	Column string
 	// Rank says how sure it is that the address space in the evidence is that of the run's process; 0 for evidence without
 	// one.
 	Rank int

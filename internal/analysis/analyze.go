@@ -22,18 +22,18 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 		return nil, err
 	}
 	all := c.all()
-	r, err := report(ctx, c.parts, &opt, slices.Concat(c.facts, slices.Concat(c.witnesses...)))
+	r, err := report(ctx, c.parts, &opt, slices.Concat(c.facts, slices.Concat(c.otherKinds...)))
 	if err != nil {
 		return nil, err
 	}
 	shown := len(r.Findings)
-	if opt.Shown > 0 && len(c.witnesses) == 0 && !opt.Rules.SayMore() {
+	if opt.Shown > 0 && len(c.otherKinds) == 0 && !opt.Rules.SayMore() {
 		shown = min(shown, opt.Shown)
 	}
 	if err := r.tell(ctx, shown); err != nil {
 		return nil, err
 	}
-	for _, parts := range c.witnesses {
+	for _, parts := range c.otherKinds {
 		other, err := report(ctx, parts, &opt, nil)
 		if err != nil {
 			return nil, err
@@ -41,15 +41,15 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 		if err := other.tell(ctx, len(other.Findings)); err != nil {
 			return nil, err
 		}
-		takeWitness(r, other)
-		c.warnings = append(c.warnings, witnessWarnings(other.Warnings)...)
+		addOtherKind(r, other)
+		c.warnings = append(c.warnings, otherKindWarnings(other.Warnings)...)
 	}
 	if r.Memory, err = memories(ctx, all, &opt, r.table); err != nil {
 		return nil, err
 	}
 	r.Course = courseOf(all)
 	r.Reported = reported(r.Memory)
-	r.Warnings = append(r.Warnings, witnessWarnings(readerWarnings(c.facts))...)
+	r.Warnings = append(r.Warnings, otherKindWarnings(readerWarnings(c.facts))...)
 	r.sayHeldAtExit()
 	r.Unreachable = unreached(r.Findings)
 	forgetUnfound(r)

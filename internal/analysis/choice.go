@@ -12,15 +12,15 @@ import (
 
 // A choice is the evidence that a report is made of.
 type choice struct {
-	parts     []part   // of one kind of evidence and one shape
-	witnesses [][]part // of others, each of one: they say something of the same signatures
-	facts     []part   // what says nothing of sites
-	left      []part   // what is left out: differences
-	warnings  []Warning
+	parts      []part   // of one kind of evidence and one shape
+	otherKinds [][]part // of others, each of one: they say something of the same signatures
+	facts      []part   // what says nothing of sites
+	left       []part   // what is left out: differences
+	warnings   []Warning
 }
 
 // all is everything that the report rests on.
-func (c *choice) all() []part { return slices.Concat(c.parts, slices.Concat(c.witnesses...), c.facts) }
+func (c *choice) all() []part { return slices.Concat(c.parts, slices.Concat(c.otherKinds...), c.facts) }
 
 // strangers names the evidence beside the report's parts whose process id differs from theirs: a run is the evidence of
 // one process, and evidence of two processes proves nothing together. The parts themselves are compared as a series.
@@ -33,7 +33,7 @@ func (c *choice) strangers() (list []Warning) {
 			first = p
 		}
 	}
-	for _, p := range slices.Concat(slices.Concat(c.witnesses...), c.facts, c.left) {
+	for _, p := range slices.Concat(slices.Concat(c.otherKinds...), c.facts, c.left) {
 		switch pid := p.Process.PID; {
 		case pid == 0 || known[pid]:
 		case first.Capture == nil:
@@ -95,9 +95,9 @@ func ofKind(parts []part, warnings []Warning) *choice {
 	switch {
 	case len(traces) > 0:
 		chosen, more := oneTrace(traces)
-		c.parts, c.witnesses, c.warnings = []part{chosen}, series, append(c.warnings, more...)
+		c.parts, c.otherKinds, c.warnings = []part{chosen}, series, append(c.warnings, more...)
 	case len(series) > 0:
-		c.parts, c.witnesses = series[0], series[1:]
+		c.parts, c.otherKinds = series[0], series[1:]
 	default: // the last facts, which have no sites
 		c.parts, c.facts = c.facts[len(c.facts)-1:], c.facts[:len(c.facts)-1]
 	}

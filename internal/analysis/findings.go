@@ -163,7 +163,7 @@ func findingOf(j *judge, evidence string, sites []*judgedSite) Finding {
 		f.why = func() []score.Clause { return j.explain(gravest) }
 	}
 	f.judgeUnreferenced(first.blamed, agreed)
-	f.Witnesses = []Witness{{Kind: evidence, Verdict: f.Verdict, Score: f.Score, Amounts: f.Amounts}}
+	f.ByKind = []KindResult{{Kind: evidence, Verdict: f.Verdict, Score: f.Score, Amounts: f.Amounts}}
 	return f
 }
 
@@ -208,10 +208,10 @@ func CompareScores(a, b *float64) int {
 	return cmp.Compare(*a, *b)
 }
 
-// takeWitness adds what other evidence of the same run says. Findings that only the other evidence has come behind
+// addOtherKind adds what other evidence of the same run says. Findings that only the other evidence has come behind
 // those of the report; where that evidence has losses, none of them is a certain leak. Evidence without inlined calls
 // is a witness of all findings that have one signature in it.
-func takeWitness(r, other *Report) {
+func addOtherKind(r, other *Report) {
 	at := map[string][]int{}
 	for i := range r.Findings {
 		f := &r.Findings[i]
@@ -228,7 +228,7 @@ func takeWitness(r, other *Report) {
 			same = at[f.Outline]
 		}
 		for _, k := range same {
-			r.Findings[k].Witnesses = append(r.Findings[k].Witnesses, f.Witnesses...)
+			r.Findings[k].ByKind = append(r.Findings[k].ByKind, f.ByKind...)
 			if r.Findings[k].Unreachable == nil {
 				r.Findings[k].Unreachable = f.Unreachable
 			}
@@ -246,9 +246,9 @@ func takeWitness(r, other *Report) {
 	r.Findings = sortedFindings(r.Findings)
 }
 
-// witnessWarnings are the warnings that limit what a witness says. Warnings about symbols do not concern the report's
+// otherKindWarnings are the warnings that limit what a witness says. Warnings about symbols do not concern the report's
 // own evidence, and losses of a witness do not make the verdict on the report inconclusive.
-func witnessWarnings(list []Warning) []Warning {
+func otherKindWarnings(list []Warning) []Warning {
 	var out []Warning
 	for _, w := range list {
 		switch {

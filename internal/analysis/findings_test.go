@@ -227,7 +227,7 @@ func TestScatteredLeak(t *testing.T) {
 }
 
 // A text without inlined calls is a witness of the leak that a trace shows with inlined calls.
-func TestWitnessByOutline(t *testing.T) {
+func TestOtherKindByOutline(t *testing.T) {
 	const stack = "ntdll!RtlAllocateHeap ~app!Batch app!Add app!Collect app!main"
 	c := trace(7, life{capture.KindHeap, []uint64{code}, allocations.Classes{AIFO: u(1, 10)}, 10})
 	full, bare := named(stack, true), named(stack, false)
@@ -235,8 +235,8 @@ func TestWitnessByOutline(t *testing.T) {
 	grown := named(stack, false)
 	grown.Sites[0].Usage[0] = capture.Usage{Count: 50, Bytes: 500}
 	r := analyze(t, inputs(bare, c, grown))
-	if f := r.Findings[0]; len(r.Findings) != 1 || f.Outline == "" || len(f.Witnesses) != 2 ||
-		f.Witnesses[1].Kind != "umdh-snapshot" || f.Witnesses[1].Growth.Count != 49 {
+	if f := r.Findings[0]; len(r.Findings) != 1 || f.Outline == "" || len(f.ByKind) != 2 ||
+		f.ByKind[1].Kind != "umdh-snapshot" || f.ByKind[1].Growth.Count != 49 {
 		t.Errorf("%d findings, the first %+v", len(r.Findings), r.Findings[0])
 	}
 }

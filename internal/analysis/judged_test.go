@@ -119,7 +119,7 @@ func TestSitesWithoutSurvival(t *testing.T) {
 }
 
 // Snapshots beside a trace prove a leak that the trace does not show, unless the snapshots have losses.
-func TestWitnessWithLosses(t *testing.T) {
+func TestOtherKindWithLosses(t *testing.T) {
 	in := func(damaged bool) []analysis.Input {
 		var list []*capture.Capture
 		for k := range 12 {
@@ -144,7 +144,7 @@ func TestWitnessWithLosses(t *testing.T) {
 }
 
 // Snapshots without inlined calls are witnesses of the findings that a trace has with inlined calls.
-func TestWitnessWithoutInlinedCalls(t *testing.T) {
+func TestOtherKindWithoutInlinedCalls(t *testing.T) {
 	const stack = "ntdll!RtlAllocateHeap ~app!Batch app!Add ~app!Each app!Collect app!main"
 	c := named(stack, true)
 	traced := trace(1)
@@ -157,7 +157,7 @@ func TestWitnessWithoutInlinedCalls(t *testing.T) {
 		bare.Sites[0].Usage[0] = capture.Usage{Count: int64(100 * k), Bytes: int64(6400 * k)}
 		list = append(list, bare)
 	}
-	if r := analyze(t, inputs(list...)); len(r.Findings) != 1 || len(r.Findings[0].Witnesses) != 2 {
+	if r := analyze(t, inputs(list...)); len(r.Findings) != 1 || len(r.Findings[0].ByKind) != 2 {
 		t.Errorf("%d findings, the first %+v", len(r.Findings), r.Findings[0])
 	}
 }

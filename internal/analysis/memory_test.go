@@ -46,7 +46,7 @@ func TestKindsAreSeriesOfTheirOwn(t *testing.T) {
 	} {
 		r := analyze(t, inputs(test.in...))
 		got := string("0123456789"[len(r.Snapshots)])
-		for _, w := range r.Findings[0].Witnesses {
+		for _, w := range r.Findings[0].ByKind {
 			got += " " + w.Kind
 		}
 		if got != test.want {
@@ -257,7 +257,7 @@ func TestUnreachableSitesMerge(t *testing.T) {
 	log := app.snapshot(row{id: 5, stack: app.in(0x20), count: 9, bytes: 144})
 	second := app.snapshot(row{id: 5, stack: app.in(0x20), count: 9, bytes: 144})
 	if f := analyze(t, inputs(log, dump, second)).Findings[0]; f.Unreachable == nil ||
-		f.Unreachable.Count != 3 || len(f.Witnesses) != 2 {
+		f.Unreachable.Count != 3 || len(f.ByKind) != 2 {
 		t.Errorf("%+v", f)
 	}
 }

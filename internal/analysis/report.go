@@ -134,8 +134,8 @@ type Finding struct {
 	MostHeld int64 `json:"-"`
 	// Immaterial says that the run passes without a decision on whether this leaks: what it could leak does not matter, or is
 	// too improbable. It is false of what nobody weighed.
-	Immaterial bool      `json:"immaterial,omitempty"`
-	Witnesses  []Witness `json:"witnesses"`
+	Immaterial bool         `json:"immaterial,omitempty"`
+	ByKind     []KindResult `json:"witnesses"`
 	// Change says what became of it since the baseline, as in Compared; "" without one, and of what leaks in neither.
 	Change string `json:"change,omitempty"`
 	// Owner, Known and Group are what the project's rules say of the frames: who owns the finding, why it is tolerated,
@@ -157,8 +157,8 @@ type Finding struct {
 	why  func() []score.Clause // what it is told with; nil where nobody asks why
 }
 
-// A Witness is one kind of evidence that shows a finding, and what it says by itself.
-type Witness struct {
+// A KindResult is one kind of evidence that shows a finding, and what it says by itself.
+type KindResult struct {
 	Kind    string   `json:"kind"`
 	Verdict Class    `json:"verdict"`
 	Score   *float64 `json:"score,omitempty"`

@@ -161,8 +161,8 @@ func (r *Report) sayHeldAtExit() {
 	}
 	for i := range r.Findings {
 		of(&r.Findings[i].Amounts)
-		for k := range r.Findings[i].Witnesses {
-			of(&r.Findings[i].Witnesses[k].Amounts)
+		for k := range r.Findings[i].ByKind {
+			of(&r.Findings[i].ByKind[k].Amounts)
 		}
 	}
 	for i := range r.Sites {

@@ -229,7 +229,7 @@ func TestTraceBesideSnapshots(t *testing.T) {
 		for i := range r.Findings {
 			f := &r.Findings[i]
 			var witnesses []string
-			for _, w := range f.Witnesses {
+			for _, w := range f.ByKind {
 				witnesses = append(witnesses, w.Kind+" "+string(w.Verdict))
 			}
 			got = append(got, figures.Plural(f.Sites, "site")+": "+strings.Join(witnesses, ", "))

@@ -167,7 +167,7 @@ func BenchmarkHistory(b *testing.B) {
 			return err
 		}},
 		{"witnesses of a signature", func(v store.View) error {
-			_, _, err := v.WitnessesOfLeak(b.Context(), 7, run)
+			_, _, err := v.EvidenceOfLeak(b.Context(), 7, run)
 			return err
 		}},
 		{"open leaks by module", func(v store.View) error {

@@ -27,7 +27,7 @@ type FindingIdentity struct {
 	Provisional bool
 	Sites       int
 	Clauses     []score.Clause
-	Witnesses   []analysis.Witness
+	Witnesses   []analysis.KindResult
 	// Alone is what the run says by itself, and Pooled what it is judged to be together with other runs of the scenario;
 	// both are nil where the run stands for itself.
 	Alone  *leaks.Rating

@@ -127,7 +127,7 @@ func insertFindings(ctx context.Context, tx pgx.Tx, run int64, named *internedFi
 			if row[12], err = jsonOrNull(f.Clauses, told && len(f.Clauses) > 0); err != nil {
 				return nil, err
 			}
-			if row[13], err = jsonOrNull(f.Witnesses, told && len(f.Witnesses) > 0); err != nil {
+			if row[13], err = jsonOrNull(f.ByKind, told && len(f.ByKind) > 0); err != nil {
 				return nil, err
 			}
 			row[15], err = jsonOrNull(f.Evidence, leaks.CountsInPools(f.Verdict, f.Evidence))

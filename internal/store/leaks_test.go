@@ -70,9 +70,9 @@ func leaksReport(findings ...finding) *analysis.Report {
 			Certain: f.class == analysis.ClassLeak, Amounts: amounts,
 			Sites: 1, Blame: blame, Frames: append([]string{"app!F" + f.stack}, f.callers...), Fine: "fine", Leaf: "leaf",
 			Rate: rate, Owner: f.owner, Known: f.known,
-			Evidence:  evidence,
-			Clauses:   []score.Clause{{Rule: "slope", Holds: &yes, Text: "grew"}},
-			Witnesses: []analysis.Witness{{Kind: "umdh-snapshot", Verdict: f.class}},
+			Evidence: evidence,
+			Clauses:  []score.Clause{{Rule: "slope", Holds: &yes, Text: "grew"}},
+			ByKind:   []analysis.KindResult{{Kind: "umdh-snapshot", Verdict: f.class}},
 		})
 		r.Sites = append(r.Sites, analysis.Site{
 			Signature: f.signature, Kind: "heap", Amounts: amounts, Score: &p, Verdict: f.class, Blame: blame,

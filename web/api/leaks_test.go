@@ -32,9 +32,9 @@ func found(signature, name string, class analysis.Class, size int64) analysis.Fi
 			Growth: &analysis.Amount{Count: size / 10, Bytes: size}},
 		Blame:  &analysis.Blame{Module: "shop", Function: name, File: `c:\shop\` + strings.ToLower(name) + ".cpp", Line: 7},
 		Frames: []string{"shop!" + name, "shop!main"}, Fine: signature + "f", Leaf: signature + "l",
-		Clauses:   []score.Clause{{Rule: "slope", Holds: &holds, Text: "it rises"}},
-		Rate:      &score.Rate{Unit: "hour", Bytes: float64(size), Count: float64(size) / 10},
-		Witnesses: []analysis.Witness{{Kind: "umdh-snapshot", Verdict: class, Score: &p}},
+		Clauses: []score.Clause{{Rule: "slope", Holds: &holds, Text: "it rises"}},
+		Rate:    &score.Rate{Unit: "hour", Bytes: float64(size), Count: float64(size) / 10},
+		ByKind:  []analysis.KindResult{{Kind: "umdh-snapshot", Verdict: class, Score: &p}},
 	}
 }
 

@@ -26,11 +26,11 @@ type signatureDetail struct {
 
 // evidenceOfLeak is the gravest finding of the newest build: why it has its class, by which kinds of evidence.
 type evidenceOfLeak struct {
-	Run       int64              `json:"run"`
-	Clauses   []score.Clause     `json:"clauses"`
-	Witnesses []analysis.Witness `json:"witnesses"`
-	Pooled    *pooledView        `json:"pooled"` // null where the run stands for itself
-	Own       *leaks.Rating      `json:"own"`    // what the run says by itself; null where it stands for itself
+	Run       int64                 `json:"run"`
+	Clauses   []score.Clause        `json:"clauses"`
+	Witnesses []analysis.KindResult `json:"witnesses"`
+	Pooled    *pooledView           `json:"pooled"` // null where the run stands for itself
+	Own       *leaks.Rating         `json:"own"`    // what the run says by itself; null where it stands for itself
 }
 
 // pooledView is the judgement on several runs of a scenario together.

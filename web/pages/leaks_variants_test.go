@@ -99,7 +99,7 @@ func dumped() *capture.Capture {
 
 // The page shows side by side what each kind of evidence tells of a leak, and says of the other kinds why they do not
 // show it.
-func TestWitnessesOfALeak(t *testing.T) {
+func TestEvidenceKindsOfALeak(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
 	}

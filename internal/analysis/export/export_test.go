@@ -57,7 +57,7 @@ func report() *analysis.Report {
 					{Rule: "survival", Text: "addresses are not known"}, {Rule: "fit", Holds: new(false), Text: "R² is 0.41 | *low*"}},
 				Rate: &score.Rate{Unit: "hour", Count: 5700, Bytes: 59880000}, Owner: "team_a",
 				Known: "since <2019>", Group: "maps",
-				Witnesses: []analysis.Witness{{Kind: "umdh-snapshot", Verdict: analysis.ClassLeak},
+				ByKind: []analysis.KindResult{{Kind: "umdh-snapshot", Verdict: analysis.ClassLeak},
 					{Kind: "etl", Verdict: analysis.ClassGrowing, Score: new(0.55)}}},
 			{Signature: "sig1:2", Kind: "heap", Title: "plugin!<unknown>+0x2a40", Verdict: analysis.ClassCache,
 				Amounts: amounts(20, 48576, 15, 48528), Sites: 1, Provisional: true, Frames: []string{"plugin!<unknown>+0x2a40"}},

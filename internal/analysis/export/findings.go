@@ -104,7 +104,7 @@ func textFinding(p *printer, f *analysis.Finding, indent string) {
 	for _, c := range f.Clauses {
 		p.line("%s    %s %s", indent, mark(c.Holds), c.Text)
 	}
-	for _, w := range f.Witnesses[min(1, len(f.Witnesses)):] {
+	for _, w := range f.ByKind[min(1, len(f.ByKind)):] {
 		p.line("%s    also in %s: %s", indent, w.Kind, classNote(w.Verdict, w.Score))
 	}
 }

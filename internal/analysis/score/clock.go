@@ -11,8 +11,8 @@ const leastNew = 3
 // first use, and not of when the process worked.
 const atOnce = 0.8
 
-// leastWitnesses is how many other signatures must tell when the process worked: of fewer, time tells better.
-const leastWitnesses = 3
+// leastOthers is how many other signatures must tell when the process worked: of fewer, time tells better.
+const leastOthers = 3
 
 // A Clock tells how much work a process did in each interval, by when its signatures allocated: the mean, over
 // signatures, of the share of their new blocks that came in it. What a signature itself allocates is left out where it
@@ -65,7 +65,7 @@ func (s *Share) Add(o Share) {
 
 // Tells reports whether enough signatures beside those of own tell how much work was done in each of n intervals.
 func (c *Clock) Tells(own *Share, n int) bool {
-	return c.shares.count-own.count >= leastWitnesses && len(c.shares.sums) == n
+	return c.shares.count-own.count >= leastOthers && len(c.shares.sums) == n
 }
 
 // Without is how much of the work was done in each of n intervals, in shares of 1, as all signatures but those of own

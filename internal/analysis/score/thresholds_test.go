@@ -108,7 +108,7 @@ func TestConstants(t *testing.T) {
 		{"likely", func(v float64) bool { return v >= likely }, 0.499, 0.5},
 		{"oldAge", func(v float64) bool { return v >= oldAge }, 0.249, 0.25},
 		{"leastNew", func(v float64) bool { return v >= leastNew }, 2.99, 3},
-		{"leastWitnesses", func(v float64) bool { return v >= leastWitnesses }, 2, 3},
+		{"leastWitnesses", func(v float64) bool { return v >= leastOthers }, 2, 3},
 	} {
 		if c.holds(c.below) || !c.holds(c.at) {
 			t.Errorf("%s is no longer between %v and %v", c.name, c.below, c.at)

@@ -73,20 +73,20 @@ type signatureView struct {
 	ui.Frame
 	project string
 	store.Signature
-	title     ui.LeakTitle
-	history   *store.History
-	aliases   []store.Alias
-	comments  []store.Comment
-	audit     []store.AuditRow
-	stack     *ui.LayeredStack // that explains the signature; nil without one
-	variants  *variants        // nil where no run shows a stack
-	witnesses *testimonies     // nil where no run shows it
-	commits   templ.SafeURL    // what lies between the last clean build and the first bad one; "" where nobody says
-	trend     *ui.Trend        // nil where there is nothing to draw
-	changes   bool             // the reader may change what the team says
-	saying    *openForm        // the form that is open; nil for none
-	actor     string
-	wrong     *refusal
+	title    ui.LeakTitle
+	history  *store.History
+	aliases  []store.Alias
+	comments []store.Comment
+	audit    []store.AuditRow
+	stack    *ui.LayeredStack // that explains the signature; nil without one
+	variants *variants        // nil where no run shows a stack
+	kinds    *kindSummaries   // nil where no run shows it
+	commits  templ.SafeURL    // what lies between the last clean build and the first bad one; "" where nobody says
+	trend    *ui.Trend        // nil where there is nothing to draw
+	changes  bool             // the reader may change what the team says
+	saying   *openForm        // the form that is open; nil for none
+	actor    string
+	wrong    *refusal
 }
 
 func readSignature(ctx context.Context, from store.View, project, text string, say *openForm) (signatureView, error) {
@@ -131,7 +131,7 @@ func readSignature(ctx context.Context, from store.View, project, text string, s
 	if v.commits, err = ui.CommitsBetween(ctx, from, links, project, v.LastClean, v.FirstBad); err != nil {
 		return v, err
 	}
-	v.witnesses, err = testimoniesOf(ctx, from, &v)
+	v.kinds, err = kindSummariesOf(ctx, from, &v)
 	return v, err
 }
 

@@ -87,7 +87,7 @@ func signaturePage(v signatureView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = witnessesCard(v).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = evidenceKindsCard(v).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -275,13 +275,13 @@ func signatureVerdict(v signatureView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if v.witnesses != nil {
+		if v.kinds != nil {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<span>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var11 string
-			templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(leaks.Agreement(v.witnesses.list))
+			templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(leaks.Agreement(v.kinds.list))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/signature.templ`, Line: 64, Col: 46}
 			}

@@ -1117,7 +1117,7 @@ func rankedDetailOf(t *rankedTable, r *rankedRow) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.WitnessTable(r.finding.Witnesses, r.finding.ByItself().Certain).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.KindTable(r.finding.Witnesses, r.finding.ByItself().Certain).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -299,9 +299,9 @@ func clauseItem(line clauseLine) templ.Component {
 	})
 }
 
-// WitnessTable lists the kinds of evidence in which something was seen, with what each says. The first is the report's
+// KindTable lists the kinds of evidence in which something was seen, with what each says. The first is the report's
 // own; certain says that every clause of the rule is met in it.
-func WitnessTable(list []analysis.Witness, certain bool) templ.Component {
+func KindTable(list []analysis.KindResult, certain bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -8,24 +8,24 @@ import (
 )
 
 const (
-	// witnessRuns is how many runs of a build are asked what their evidence shows of a leak: those that show it, then the
+	// evidenceRuns is how many runs of a build are asked what their evidence shows of a leak: those that show it, then the
 	// newest.
-	witnessRuns = 40
-	// otherWitnesses is how many runs of other builds are looked at for kinds of evidence that the build lacks.
-	otherWitnesses = 60
+	evidenceRuns = 40
+	// otherBuildRuns is how many runs of other builds are looked at for kinds of evidence that the build lacks.
+	otherBuildRuns = 60
 )
 
-// An OtherWitness is the newest run of another build in which a kind of evidence shows a leak.
-type OtherWitness struct {
+// An OtherEvidence is the newest run of another build in which a kind of evidence shows a leak.
+type OtherEvidence struct {
 	Kind            string // of what was read
 	Run             int64
 	Name            string
 	Build, Scenario string
 }
 
-// WitnessesOfLeak returns what the runs of a build, that of a run which shows the leak, say of it, the newest first;
+// EvidenceOfLeak returns what the runs of a build, that of a run which shows the leak, say of it, the newest first;
 // and where other builds have evidence that shows it. root is the id of its signature.
-func (v View) WitnessesOfLeak(ctx context.Context, root, shown int64) ([]leaks.WitnessRun, []OtherWitness, error) {
+func (v View) EvidenceOfLeak(ctx context.Context, root, shown int64) ([]leaks.EvidenceRun, []OtherEvidence, error) {
 	type row struct {
 		Run                   int64
 		Name, Build, Scenario string
@@ -33,7 +33,7 @@ func (v View) WitnessesOfLeak(ctx context.Context, root, shown int64) ([]leaks.W
 		Kinds, Unread         []string
 		Shows                 bool
 		SpanNS                int64
-		Witnesses             []analysis.Witness
+		Witnesses             []analysis.KindResult
 		Unreachable           *analysis.Amount
 		Alone                 *leaks.Rating
 		figureRow
@@ -55,29 +55,29 @@ func (v View) WitnessesOfLeak(ctx context.Context, root, shown int64) ([]leaks.W
 			case when r.own is not null then (select u->'unreachable' from jsonb_array_elements(coalesce(r.summary->'unreachable', '[]')) u where u->>'signature' = r.own limit 1) end as unreachable,
 			coalesce(r.class, '') as class, r.score, coalesce(r.certain, false) as certain, coalesce(r.outstanding_count, 0) as outstanding_count,
 			coalesce(r.outstanding_bytes, 0) as outstanding_bytes, r.growth_count, r.growth_bytes, r.rate, r.alone
-		from here r order by r.id desc`, root, shown, witnessRuns)
+		from here r order by r.id desc`, root, shown, evidenceRuns)
 	if err != nil {
 		return nil, nil, wrap("witnesses", err)
 	}
-	list := make([]leaks.WitnessRun, len(rows))
+	list := make([]leaks.EvidenceRun, len(rows))
 	for i := range rows {
 		r := &rows[i]
 		figure := r.figure()
 		if own := r.Alone; own != nil {
 			figure.Class, figure.Score, figure.Certain = own.Class, own.Score, own.Certain
 		}
-		list[i] = leaks.WitnessRun{
+		list[i] = leaks.EvidenceRun{
 			Run: r.Run, Name: r.Name, Build: r.Build, Scenario: r.Scenario, Kinds: r.Kinds, Unread: r.Unread,
 			Status: analysis.Status(r.Status), Shows: r.Shows,
-			Figure: figure, Witnesses: r.Witnesses, Unreachable: r.Unreachable, SpanNS: r.SpanNS,
+			Figure: figure, ByKind: r.Witnesses, Unreachable: r.Unreachable, SpanNS: r.SpanNS,
 		}
 	}
-	others, err := all[OtherWitness](ctx, v.q, `
+	others, err := all[OtherEvidence](ctx, v.q, `
 		with others as (
 			select r.id as run, r.name, b.name as build, sc.name as scenario, f.witnesses, row_number() over (order by `+newestFirst+`, r.id desc) as at
 			from signatures own join findings f on f.signature_id = own.id join runs r on r.id = f.run_id join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id
 			where own.root_id = $1 and f.witnesses is not null and r.build_id <> (select build_id from runs where id = $2) order by at limit $3)
 		select distinct on (kind) w->>'kind' as kind, o.run, o.name, o.build, o.scenario from others o, jsonb_array_elements(o.witnesses) w order by kind, o.at`,
-		root, shown, otherWitnesses)
+		root, shown, otherBuildRuns)
 	return list, others, wrap("witnesses of other builds", err)
 }

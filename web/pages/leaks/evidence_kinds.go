@@ -13,21 +13,21 @@ import (
 	"heapdrift/internal/store"
 )
 
-// witnessKinds are the kinds of evidence that may show a leak: those that watch stacks first, then those that have the
+// evidenceKinds are the kinds of evidence that may show a leak: those that watch stacks first, then those that have the
 // content of memory.
-var witnessKinds = kindsOf(intake.Formats())
+var evidenceKinds = kindsOf(intake.Formats())
 
-func kindsOf(formats evidence.Formats) []leaks.WitnessKind {
+func kindsOf(formats evidence.Formats) []leaks.EvidenceKind {
 	formats = slices.Clone(formats)
 	slices.SortStableFunc(formats, func(a, b evidence.Format) int {
-		return cmp.Or(cmp.Compare(boolOrder(a.Witness == ""), boolOrder(b.Witness == "")), cmp.Compare(a.Rank, b.Rank))
+		return cmp.Or(cmp.Compare(boolOrder(a.Column == ""), boolOrder(b.Column == "")), cmp.Compare(a.Rank, b.Rank))
 	})
-	list := make([]leaks.WitnessKind, len(formats))
+	list := make([]leaks.EvidenceKind, len(formats))
 	for i, f := range formats {
-		list[i] = leaks.WitnessKind{
-			Name: cmp.Or(f.Witness, f.Name), One: strings.TrimPrefix(f.Name, "a "),
+		list[i] = leaks.EvidenceKind{
+			Name: cmp.Or(f.Column, f.Name), One: strings.TrimPrefix(f.Name, "a "),
 			Kinds:    append([]string{string(f.Kind)}, f.Captures...),
-			Expected: f.Witness != "",
+			Expected: f.Column != "",
 		}
 		if f.Searches {
 			list[i].Searches = f.Rank
@@ -43,28 +43,28 @@ func boolOrder(is bool) int {
 	return 0
 }
 
-// testimonies are what each kind of evidence says of a leak in one build.
-type testimonies struct {
+// kindSummaries are what each kind of evidence says of a leak in one build.
+type kindSummaries struct {
 	build  string
-	list   []leaks.Testimony
-	others []store.OtherWitness
+	list   []leaks.KindSummary
+	others []store.OtherEvidence
 }
 
-// testimoniesOf reads what the evidence of the build says that explains the leak; nil where no run shows it.
-func testimoniesOf(ctx context.Context, from store.View, v *signatureView) (*testimonies, error) {
+// kindSummariesOf reads what the evidence of the build says that explains the leak; nil where no run shows it.
+func kindSummariesOf(ctx context.Context, from store.View, v *signatureView) (*kindSummaries, error) {
 	f := v.history.Explained
 	if f == nil {
 		return nil, nil
 	}
-	runs, others, err := from.WitnessesOfLeak(ctx, v.ID, f.Run)
+	runs, others, err := from.EvidenceOfLeak(ctx, v.ID, f.Run)
 	if err != nil || len(runs) == 0 {
 		return nil, err
 	}
-	return &testimonies{build: runs[0].Build, list: leaks.Testify(witnessKinds, runs), others: others}, nil
+	return &kindSummaries{build: runs[0].Build, list: leaks.SummarizeKinds(evidenceKinds, runs), others: others}, nil
 }
 
 // elsewhere is where a kind of evidence that does not show the leak in this build does so in another; nil for nowhere.
-func (t *testimonies) elsewhere(said *leaks.Testimony) *store.OtherWitness {
+func (t *kindSummaries) elsewhere(said *leaks.KindSummary) *store.OtherEvidence {
 	for i := range t.others {
 		if slices.Contains(said.Kinds, t.others[i].Kind) {
 			return &t.others[i]
@@ -74,7 +74,7 @@ func (t *testimonies) elsewhere(said *leaks.Testimony) *store.OtherWitness {
 }
 
 // withoutPointer says of how many blocks nothing points to them.
-func withoutPointer(said *leaks.Testimony) string {
+func withoutPointer(said *leaks.KindSummary) string {
 	u := said.Unreachable
 	text := figures.Plural(u.Count, "block") + ", " + figures.Bytes(u.Bytes)
 	if n := said.Outstanding.Count; n > 0 {

@@ -14,14 +14,14 @@ import (
 // seenBy is a report of a leak that kinds of evidence show, the report's own kind first.
 func seenBy(signature string, class analysis.Class, kinds ...string) *analysis.Report {
 	r := leaksReport(finding{signature: signature, class: class, bytes: 500})
-	r.Findings[0].Witnesses = nil
+	r.Findings[0].ByKind = nil
 	for _, kind := range kinds {
-		r.Findings[0].Witnesses = append(r.Findings[0].Witnesses, analysis.Witness{Kind: kind, Verdict: class})
+		r.Findings[0].ByKind = append(r.Findings[0].ByKind, analysis.KindResult{Kind: kind, Verdict: class})
 	}
 	return r
 }
 
-func TestWitnessesOfALeak(t *testing.T) {
+func TestEvidenceOfALeak(t *testing.T) {
 	l := newLab(t)
 	l.run("99/old", seenBy("A", leak, "minidump"))
 	l.run("100/old", seenBy("A", leak, "etl", "minidump"))
@@ -37,7 +37,7 @@ func TestWitnessesOfALeak(t *testing.T) {
 	l.sql(`insert into evidence (run_id, name, sha256, bytes, kind, state) values ($1, 'b.etl', 'y', 1, 'etl', 'failed')`, shown) // not read yet, or not to be read
 
 	id := l.signature("A").ID
-	runs, others, err := l.now().WitnessesOfLeak(t.Context(), id, shown)
+	runs, others, err := l.now().EvidenceOfLeak(t.Context(), id, shown)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,14 +54,14 @@ func TestWitnessesOfALeak(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	if first := runs[0]; len(first.Witnesses) != 2 || first.Unreachable == nil || first.Unreachable.Count != 3 ||
+	if first := runs[0]; len(first.ByKind) != 2 || first.Unreachable == nil || first.Unreachable.Count != 3 ||
 		first.SpanNS != 60 || first.Figure.Rate == nil {
 		t.Errorf("%+v", first)
 	}
-	if runs[1].Unreachable != nil || runs[2].Witnesses != nil {
+	if runs[1].Unreachable != nil || runs[2].ByKind != nil {
 		t.Errorf("%+v, %+v", runs[1], runs[2])
 	}
-	newest := store.OtherWitness{Kind: "minidump", Build: "100", Scenario: "old", Name: runs[0].Name}
+	newest := store.OtherEvidence{Kind: "minidump", Build: "100", Scenario: "old", Name: runs[0].Name}
 	for _, o := range others {
 		if o.Run = 0; o.Kind == newest.Kind && o != newest {
 			t.Errorf("the newest dump of other builds: %+v", o)
@@ -73,12 +73,12 @@ func TestWitnessesOfALeak(t *testing.T) {
 }
 
 // What a run says of a leak is what it says by itself, also where several runs are judged together.
-func TestWitnessesSpeakForThemselves(t *testing.T) {
+func TestEvidenceHasItsOwnFigures(t *testing.T) {
 	l := newLab(t)
 	shown := l.run("100/soak/1", seenBy("A", leak, "umdh-snapshot"))
 	l.sql(`update findings set own = '{"class": "growing", "score": 0.6, "certain": false}' where run_id = $1`, shown)
 	id := l.signature("A").ID
-	runs, _, err := l.now().WitnessesOfLeak(t.Context(), id, shown)
+	runs, _, err := l.now().EvidenceOfLeak(t.Context(), id, shown)
 	if err != nil || len(runs) != 1 {
 		t.Fatalf("%+v, %v", runs, err)
 	}
@@ -99,14 +99,14 @@ func TestWitnessesSpeakForThemselves(t *testing.T) {
 }
 
 // Of a build with very many runs only as many as a page needs are read, those that show the leak first.
-func TestWitnessesAreBounded(t *testing.T) {
+func TestEvidenceIsBounded(t *testing.T) {
 	l := newLab(t)
 	shown := l.run("100/soak/1", seenBy("A", leak, "umdh-snapshot"))
 	l.sql(`insert into runs (build_id, scenario_id, name, analysed_at) select build_id, scenario_id, 'x' || i, now() from runs, generate_series(1, 200) i where id = $1`, shown)
 	id := l.signature("A").ID
-	runs, _, err := l.now().WitnessesOfLeak(t.Context(), id, shown)
+	runs, _, err := l.now().EvidenceOfLeak(t.Context(), id, shown)
 	if err != nil || len(runs) != 40 ||
-		!slices.ContainsFunc(runs, func(r leaks.WitnessRun) bool { return r.Run == shown && r.Shows }) {
+		!slices.ContainsFunc(runs, func(r leaks.EvidenceRun) bool { return r.Run == shown && r.Shows }) {
 		t.Errorf("%d runs, %v", len(runs), err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 // Witnesses with stacks stand before those of memory alone, and expected ones before others; how sure a search for
 // pointers is depends on the format.
-func TestKindsOfWitnesses(t *testing.T) {
+func TestOrderOfKinds(t *testing.T) {
 	var list []string
 	for _, k := range kindsOf(intake.Formats()) {
 		text := k.Name

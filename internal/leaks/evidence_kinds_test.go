@@ -10,7 +10,7 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-var witnessKinds = []leaks.WitnessKind{
+var evidenceKinds = []leaks.EvidenceKind{
 	{Name: "Snapshots", One: "log", Kinds: []string{"log", "log-snapshot"}, Expected: true},
 	{Name: "Trace", One: "trace", Kinds: []string{"trace"}, Expected: true},
 	{Name: "Dump", One: "dump", Kinds: []string{"dump"}, Expected: true, Searches: 4},
@@ -18,16 +18,16 @@ var witnessKinds = []leaks.WitnessKind{
 }
 
 // told is a run that shows a leak by kinds of evidence, each given as "kind class bytes".
-func told(run int64, status analysis.Status, witnesses ...string) leaks.WitnessRun {
-	r := leaks.WitnessRun{Run: run, Name: fmt.Sprint(run), Build: "4812", Scenario: "soak",
+func told(run int64, status analysis.Status, witnesses ...string) leaks.EvidenceRun {
+	r := leaks.EvidenceRun{Run: run, Name: fmt.Sprint(run), Build: "4812", Scenario: "soak",
 		Status: status, Shows: true, SpanNS: 7}
 	for _, w := range witnesses {
 		var kind, class string
 		var bytes int64
 		_, _ = fmt.Sscan(w, &kind, &class, &bytes)
 		r.Kinds = append(r.Kinds, kind)
-		r.Witnesses = append(r.Witnesses,
-			analysis.Witness{Kind: kind, Verdict: analysis.Class(class),
+		r.ByKind = append(r.ByKind,
+			analysis.KindResult{Kind: kind, Verdict: analysis.Class(class),
 				Amounts: analysis.Amounts{Outstanding: analysis.Amount{Count: 2, Bytes: bytes},
 					Growth: &analysis.Amount{Count: 1, Bytes: bytes / 2}}})
 	}
@@ -36,7 +36,7 @@ func told(run int64, status analysis.Status, witnesses ...string) leaks.WitnessR
 }
 
 // saying prints the testimony of each kind of evidence.
-func saying(list []leaks.Testimony) string {
+func saying(list []leaks.KindSummary) string {
 	var parts []string
 	for i := range list {
 		t := &list[i]
@@ -56,9 +56,9 @@ func saying(list []leaks.Testimony) string {
 	return strings.Join(parts, "; ")
 }
 
-func TestTestify(t *testing.T) {
-	silent := leaks.WitnessRun{Run: 9, Kinds: []string{"trace"}, Status: noLeak}
-	clean := leaks.WitnessRun{Run: 8, Kinds: []string{"trace"}, Status: noLeak, Shows: true,
+func TestSummarizeKinds(t *testing.T) {
+	silent := leaks.EvidenceRun{Run: 9, Kinds: []string{"trace"}, Status: noLeak}
+	clean := leaks.EvidenceRun{Run: 8, Kinds: []string{"trace"}, Status: noLeak, Shows: true,
 		Figure: figure(analysis.ClassTransient)}
 	mixed := clean
 	mixed.Kinds = []string{"trace", "log"}
@@ -75,58 +75,58 @@ func TestTestify(t *testing.T) {
 	const noTrace, noDump, noLog = "Trace: No trace has been uploaded for this build.",
 		"Dump: No dump has been uploaded for this build.", "Snapshots: No log has been uploaded for this build."
 	for name, test := range map[string]struct {
-		runs []leaks.WitnessRun
+		runs []leaks.EvidenceRun
 		want string
 		says string
 	}{
 		"nothing": {nil, noLog + "; " + noTrace + "; " + noDump, "no evidence of this build shows it"},
-		"one run, one kind": {[]leaks.WitnessRun{told(1, leaky, "log leak 400")},
+		"one run, one kind": {[]leaks.EvidenceRun{told(1, leaky, "log leak 400")},
 			"Snapshots: leak in run 1, 400 B, rate; " + noTrace + "; " + noDump, "one kind of evidence shows it"},
-		"one run, two kinds": {[]leaks.WitnessRun{told(1, leaky, "trace leak 400", "log growing 200")},
+		"one run, two kinds": {[]leaks.EvidenceRun{told(1, leaky, "trace leak 400", "log growing 200")},
 			"Snapshots: growing in run 1, 200 B; Trace: leak in run 1, 400 B, rate; " + noDump,
 			"2 kinds of evidence speak against it: it leaks (Trace), it grows (Snapshots)"},
-		"two runs, the gravest": {[]leaks.WitnessRun{told(2, leaky, "log growing 900"), told(1, leaky, "log leak 400")},
+		"two runs, the gravest": {[]leaks.EvidenceRun{told(2, leaky, "log growing 900"), told(1, leaky, "log leak 400")},
 			"Snapshots: leak in run 1, 400 B, rate; " + noTrace + "; " + noDump, "one kind of evidence shows it"},
-		"two equal runs, newest": {[]leaks.WitnessRun{told(2, leaky, "log leak 400"), told(1, leaky, "log leak 400")},
+		"two equal runs, newest": {[]leaks.EvidenceRun{told(2, leaky, "log leak 400"), told(1, leaky, "log leak 400")},
 			"Snapshots: leak in run 2, 400 B, rate; " + noTrace + "; " + noDump, "one kind of evidence shows it"},
-		"a trace that is silent": {[]leaks.WitnessRun{silent, told(1, leaky, "log leak 400")},
+		"a trace that is silent": {[]leaks.EvidenceRun{silent, told(1, leaky, "log leak 400")},
 			"Snapshots: leak in run 1, 400 B, rate; Trace: 1 run of this build has a trace, which does not show this leak.; " + noDump, "one kind of evidence shows it"},
-		"two of them": {[]leaks.WitnessRun{silent, silent}, noLog +
+		"two of them": {[]leaks.EvidenceRun{silent, silent}, noLog +
 			"; Trace: 2 runs of this build have a trace; none shows this leak.; " + noDump,
 			"no evidence of this build shows it"},
-		"a trace that disagrees": {[]leaks.WitnessRun{clean, told(1, leaky, "log leak 400")},
+		"a trace that disagrees": {[]leaks.EvidenceRun{clean, told(1, leaky, "log leak 400")},
 			"Snapshots: leak in run 1, 400 B, rate; Trace: transient in run 8, 0 B; " + noDump,
 			"they disagree: it leaks (Snapshots), it does not leak (Trace)"},
-		"whose figures are unsure": {[]leaks.WitnessRun{mixed},
+		"whose figures are unsure": {[]leaks.EvidenceRun{mixed},
 			"Snapshots: 1 run of this build has a log, which does not show this leak.; Trace: 1 run of this build has a trace, which does not show this leak.; " + noDump, "no evidence of this build shows it"},
-		"unexpected evidence": {[]leaks.WitnessRun{told(1, leaky, "dbg growing 10")}, noLog + "; " + noTrace + "; " +
+		"unexpected evidence": {[]leaks.EvidenceRun{told(1, leaky, "dbg growing 10")}, noLog + "; " + noTrace + "; " +
 			noDump + "; Debugger: growing in run 1, 10 B, rate", "one kind of evidence shows it"},
-		"a dump without stacks": {[]leaks.WitnessRun{dumped}, "Snapshots: leak in run 7, 400 B, rate; " + noTrace +
+		"a dump without stacks": {[]leaks.EvidenceRun{dumped}, "Snapshots: leak in run 7, 400 B, rate; " + noTrace +
 			"; Dump: unknown in run 7, 0 B, 3 without a pointer",
 			"2 kinds of evidence speak against it: it leaks (Snapshots), nothing points to it (Dump)"},
-		"another that looks": {[]leaks.WitnessRun{both}, "Snapshots: leak in run 5, 400 B, rate; " + noTrace +
+		"another that looks": {[]leaks.EvidenceRun{both}, "Snapshots: leak in run 5, 400 B, rate; " + noTrace +
 			"; Dump: unknown in run 5, 0 B, 3 without a pointer",
 			"2 kinds of evidence speak against it: it leaks (Snapshots), nothing points to it (Dump)"},
-		"only the debugger looks": {[]leaks.WitnessRun{looked}, "Snapshots: leak in run 4, 400 B, rate; " + noTrace + "; " +
+		"only the debugger looks": {[]leaks.EvidenceRun{looked}, "Snapshots: leak in run 4, 400 B, rate; " + noTrace + "; " +
 			noDump + "; Debugger: unknown in run 4, 0 B, 2 without a pointer",
 			"2 kinds of evidence speak against it: it leaks (Snapshots), nothing points to it (Debugger)"},
-		"a dump that is not read": {[]leaks.WitnessRun{unread}, "Snapshots: leak in run 3, 400 B, rate; " + noTrace +
+		"a dump that is not read": {[]leaks.EvidenceRun{unread}, "Snapshots: leak in run 3, 400 B, rate; " + noTrace +
 			"; Dump: 1 run has a dump that is not read yet, or cannot be read.", "one kind of evidence shows it"},
-		"two of them, one is": {[]leaks.WitnessRun{unread, unread, {Run: 2, Kinds: []string{"dump"}}},
+		"two of them, one is": {[]leaks.EvidenceRun{unread, unread, {Run: 2, Kinds: []string{"dump"}}},
 			"Snapshots: leak in run 3, 400 B, rate; " + noTrace +
 				"; Dump: 1 run of this build has a dump, which does not show this leak. 2 runs have a dump that is not read yet, or cannot be read.", "one kind of evidence shows it"},
-		"a dump with pointers": {[]leaks.WitnessRun{reached}, "Snapshots: leak in run 6, 400 B, rate; " + noTrace +
+		"a dump with pointers": {[]leaks.EvidenceRun{reached}, "Snapshots: leak in run 6, 400 B, rate; " + noTrace +
 			"; Dump: unknown in run 6, 380 B, 0 without a pointer", "it leaks (Snapshots), it is there and undecided (Dump)"},
-		"all clean": {[]leaks.WitnessRun{clean, told(1, noLeak, "log cache 400")},
+		"all clean": {[]leaks.EvidenceRun{clean, told(1, noLeak, "log cache 400")},
 			"Snapshots: cache in run 1, 400 B, rate; Trace: transient in run 8, 0 B; " + noDump,
 			"2 kinds of evidence agree: it does not leak"},
-		"undecided": {[]leaks.WitnessRun{told(1, inconclusive, "log unknown 4", "trace unknown 4")},
+		"undecided": {[]leaks.EvidenceRun{told(1, inconclusive, "log unknown 4", "trace unknown 4")},
 			"Snapshots: unknown in run 1, 4 B, rate; Trace: unknown in run 1, 4 B; " + noDump,
 			"2 kinds of evidence agree: it is there and undecided"},
-		"all grow": {[]leaks.WitnessRun{told(1, noLeak, "log growing 4", "trace growing 4",
+		"all grow": {[]leaks.EvidenceRun{told(1, noLeak, "log growing 4", "trace growing 4",
 			"dump growing 4")}, "Snapshots: growing in run 1, 4 B, rate; Trace: growing in run 1, 4 B; Dump: growing in run 1, 4 B", "3 kinds of evidence agree: it grows"},
 	} {
-		list := leaks.Testify(witnessKinds, test.runs)
+		list := leaks.SummarizeKinds(evidenceKinds, test.runs)
 		if got := saying(list); got != test.want {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, test.want)
 		}
@@ -137,12 +137,12 @@ func TestTestify(t *testing.T) {
 }
 
 // Memory that a trace held before its process ended counts, and there are bytes per block wherever there are blocks.
-func TestTestimonyBeforeExit(t *testing.T) {
+func TestKindSummaryBeforeExit(t *testing.T) {
 	r := told(1, leaky, "trace leak 0")
-	w := &r.Witnesses[0]
+	w := &r.ByKind[0]
 	w.Outstanding, w.Growth = analysis.Amount{}, &analysis.Amount{}
 	w.Lifetimes = &analysis.Lifetimes{AtExit: analysis.Amount{Count: 4, Bytes: 1600}}
-	list := leaks.Testify(witnessKinds[1:2], []leaks.WitnessRun{r})
+	list := leaks.SummarizeKinds(evidenceKinds[1:2], []leaks.EvidenceRun{r})
 	if got := &list[0]; !got.Ended || got.Outstanding.Bytes != 1600 || got.Growth.Bytes != 1600 || got.Size == nil ||
 		*got.Size != 400 || got.SpanNS != 7 {
 		t.Errorf("%+v", got)

@@ -8,8 +8,8 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// A WitnessKind is a kind of evidence that may show a leak.
-type WitnessKind struct {
+// A EvidenceKind is a kind of evidence that may show a leak.
+type EvidenceKind struct {
 	Name  string   // "UMDH snapshots"
 	One   string   // in a sentence, without an article: "UMDH log"
 	Kinds []string // of its files, and of what is read from them
@@ -21,8 +21,8 @@ type WitnessKind struct {
 	Searches int
 }
 
-// A WitnessRun is a run of a build, and what it says of a leak.
-type WitnessRun struct {
+// A EvidenceRun is a run of a build, and what it says of a leak.
+type EvidenceRun struct {
 	Run                   int64
 	Name, Build, Scenario string
 	Kinds                 []string // of what was read of its evidence
@@ -30,20 +30,20 @@ type WitnessRun struct {
 	Status                analysis.Status
 	// Shows says that the run shows the leak; the fields below describe the leak in this run.
 	Shows       bool
-	Figure      Figure             // as the run has it by itself, without other runs of the scenario
-	Witnesses   []analysis.Witness // the report's own evidence first; nil where nothing was kept of a leak that is none
-	Unreachable *analysis.Amount   // blocks of it that no pointer was found to; nil where nobody looked
-	SpanNS      int64              // in which the report's own evidence saw it grow; 0 where that has no times
+	Figure      Figure                // as the run has it by itself, without other runs of the scenario
+	ByKind      []analysis.KindResult // the report's own evidence first; nil where nothing was kept of a leak that is none
+	Unreachable *analysis.Amount      // blocks of it that no pointer was found to; nil where nobody looked
+	SpanNS      int64                 // in which the report's own evidence saw it grow; 0 where that has no times
 }
 
-// A Testimony is what one kind of evidence shows of a leak in a build.
-type Testimony struct {
-	WitnessKind
+// A KindSummary is what one kind of evidence shows of a leak in a build.
+type KindSummary struct {
+	EvidenceKind
 	Runs   int // of the build with such evidence, which was read
 	Unread int // of those without, whose evidence of this kind is not read yet, or cannot be
 	// By is the run that the testimony rests on: the gravest of several, the first of equals; nil where no such
 	// evidence shows the leak.
-	By     *WitnessRun
+	By     *EvidenceRun
 	Figure        // as that evidence has it by itself; Rate and Certain are known of the report's own only
 	Ended  bool   // Outstanding is what was held before the process ended
 	SpanNS int64  // in which it grew; 0 where that is not known
@@ -53,12 +53,12 @@ type Testimony struct {
 	Unreachable *analysis.Amount
 }
 
-// Testify collects, by kind of evidence, what the runs of a build show of a leak. Runs come newest first. Kinds that
+// SummarizeKinds collects, by kind of evidence, what the runs of a build show of a leak. Runs come newest first. Kinds that
 // are not expected are left out where no run has such evidence of the leak.
-func Testify(kinds []WitnessKind, runs []WitnessRun) []Testimony {
-	var list []Testimony
+func SummarizeKinds(kinds []EvidenceKind, runs []EvidenceRun) []KindSummary {
+	var list []KindSummary
 	for _, kind := range kinds {
-		t := Testimony{WitnessKind: kind}
+		t := KindSummary{EvidenceKind: kind}
 		for i := range runs {
 			r := &runs[i]
 			if !kind.has(r.Kinds...) {
@@ -70,7 +70,7 @@ func Testify(kinds []WitnessKind, runs []WitnessRun) []Testimony {
 			t.Runs++
 			if said := kind.in(r, kind.Searches > 0 && kind.Searches == surestSearch(kinds, r)); said != nil &&
 				(t.By == nil || CompareGravity(&said.Figure, &t.Figure) < 0) {
-				said.WitnessKind, said.Runs, said.Unread = kind, t.Runs, t.Unread
+				said.EvidenceKind, said.Runs, said.Unread = kind, t.Runs, t.Unread
 				t = *said
 			}
 		}
@@ -82,13 +82,13 @@ func Testify(kinds []WitnessKind, runs []WitnessRun) []Testimony {
 }
 
 // has reports whether one of some kinds is of this one.
-func (k *WitnessKind) has(kinds ...string) bool {
+func (k *EvidenceKind) has(kinds ...string) bool {
 	return slices.ContainsFunc(kinds, func(kind string) bool { return slices.Contains(k.Kinds, kind) })
 }
 
 // surestSearch is the highest rank (Searches) among a run's evidence that looks for pointers to blocks; 0 where none
 // looks.
-func surestSearch(kinds []WitnessKind, r *WitnessRun) (surest int) {
+func surestSearch(kinds []EvidenceKind, r *EvidenceRun) (surest int) {
 	for i := range kinds {
 		if kinds[i].has(r.Kinds...) {
 			surest = max(surest, kinds[i].Searches)
@@ -98,16 +98,16 @@ func surestSearch(kinds []WitnessKind, r *WitnessRun) (surest int) {
 }
 
 // in is what evidence of the kind says in a run, in which it may have looked for pointers to blocks; nil for nothing.
-func (k *WitnessKind) in(r *WitnessRun, searched bool) *Testimony {
+func (k *EvidenceKind) in(r *EvidenceRun, searched bool) *KindSummary {
 	if !r.Shows {
 		return nil
 	}
-	for i := range r.Witnesses {
-		w := &r.Witnesses[i]
+	for i := range r.ByKind {
+		w := &r.ByKind[i]
 		if !k.has(w.Kind) {
 			continue
 		}
-		t := &Testimony{By: r, Figure: Figure{Class: w.Verdict, Score: w.Score}}
+		t := &KindSummary{By: r, Figure: Figure{Class: w.Verdict, Score: w.Score}}
 		t.Outstanding, t.Ended = w.HeldBeforeExit()
 		if w.Growth != nil {
 			t.Growth = new(w.BeforeExit())
@@ -118,19 +118,19 @@ func (k *WitnessKind) in(r *WitnessRun, searched bool) *Testimony {
 		return t.judged(r, searched)
 	}
 	// Of what is no leak nothing but the figures is kept. Where all evidence of the run is of this kind, they are its own.
-	if len(r.Witnesses) == 0 && !slices.ContainsFunc(r.Kinds, func(kind string) bool { return !k.has(kind) }) {
-		t := &Testimony{By: r, Figure: r.Figure, SpanNS: r.SpanNS}
+	if len(r.ByKind) == 0 && !slices.ContainsFunc(r.Kinds, func(kind string) bool { return !k.has(kind) }) {
+		t := &KindSummary{By: r, Figure: r.Figure, SpanNS: r.SpanNS}
 		return t.judged(r, searched)
 	}
 	if searched && r.Unreachable != nil { // it knows of no stacks, and of blocks that other evidence knows the stacks of
-		t := &Testimony{By: r, Figure: Figure{Class: analysis.ClassUnknown}}
+		t := &KindSummary{By: r, Figure: Figure{Class: analysis.ClassUnknown}}
 		return t.judged(r, searched)
 	}
 	return nil
 }
 
 // judged completes what a kind of evidence says in a run.
-func (t *Testimony) judged(r *WitnessRun, searched bool) *Testimony {
+func (t *KindSummary) judged(r *EvidenceRun, searched bool) *KindSummary {
 	t.Judged = JudgementOf(t.Class, r.Status)
 	if searched {
 		t.Unreachable = r.Unreachable
@@ -142,7 +142,7 @@ func (t *Testimony) judged(r *WitnessRun, searched bool) *Testimony {
 }
 
 // Missing says why a kind of evidence shows nothing of the leak; "" where it shows something.
-func (t *Testimony) Missing() string {
+func (t *KindSummary) Missing() string {
 	if t.By != nil {
 		return ""
 	}
@@ -167,7 +167,7 @@ func (t *Testimony) Missing() string {
 }
 
 // Agreement says in a sentence whether the kinds of evidence that show a leak agree on it.
-func Agreement(list []Testimony) string {
+func Agreement(list []KindSummary) string {
 	var leaks, grows, lost, clean, open []string
 	for i := range list {
 		switch t := &list[i]; {
