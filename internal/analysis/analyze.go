@@ -47,7 +47,7 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 	if r.Memory, err = memories(ctx, all, &opt, r.table); err != nil {
 		return nil, err
 	}
-	r.Course = courseOf(all)
+	r.MemoryHistory = memoryHistoryOf(all)
 	r.Reported = reported(r.Memory)
 	r.Warnings = append(r.Warnings, otherKindWarnings(readerWarnings(c.facts))...)
 	r.sayHeldAtExit()

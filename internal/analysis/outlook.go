@@ -46,7 +46,7 @@ const instantsToBound = 5
 const mostAhead = 10 * 365 * 24 * time.Hour
 
 // outlooks are those of the limits that a program of its width has.
-func outlooks(c *Course) (list []Outlook) {
+func outlooks(c *MemoryHistory) (list []Outlook) {
 	last := c.lastSpace(func(*Instant) bool { return true })
 	if last == nil {
 		return nil
@@ -66,7 +66,7 @@ func outlooks(c *Course) (list []Outlook) {
 }
 
 // lastSpace is the last known address space of the process; nil where none is known.
-func (c *Course) lastSpace(tells func(*Instant) bool) *capture.Space {
+func (c *MemoryHistory) lastSpace(tells func(*Instant) bool) *capture.Space {
 	for i := len(c.Instants) - 1; i >= 0; i-- {
 		if at := &c.Instants[i]; at.space != nil && !at.OtherLife && tells(at) {
 			return at.space
@@ -75,8 +75,8 @@ func (c *Course) lastSpace(tells func(*Instant) bool) *capture.Space {
 	return nil
 }
 
-// outlook measures how a figure grows over the course, and how long the limit lasts at that rate.
-func outlook(of string, limit, used int64, c *Course, figure func(*Instant) *int64) Outlook {
+// outlook measures how a figure grows over the memory history, and how long the limit lasts at that rate.
+func outlook(of string, limit, used int64, c *MemoryHistory, figure func(*Instant) *int64) Outlook {
 	o := Outlook{Of: of, Limit: limit}
 	if limit > 0 {
 		o.Used = used
@@ -147,9 +147,9 @@ const soon = 7 * 24 * time.Hour
 // saidOfEnd says which limit is reached first, and when, where that is soon; "" where none is.
 func saidOfEnd(r *Report) string {
 	var first *Outlook
-	if r.Course != nil {
-		for i := range r.Course.Outlooks {
-			if o := &r.Course.Outlooks[i]; o.LeftNS != nil && (first == nil || *o.LeftNS < *first.LeftNS) {
+	if r.MemoryHistory != nil {
+		for i := range r.MemoryHistory.Outlooks {
+			if o := &r.MemoryHistory.Outlooks[i]; o.LeftNS != nil && (first == nil || *o.LeftNS < *first.LeftNS) {
 				first = o
 			}
 		}
@@ -198,8 +198,8 @@ func (o *Outlook) Sentence() string {
 	return s + " What other processes commit is not counted in."
 }
 
-// Sentences describe the course: what grew, what nothing explains, and how long limited resources last.
-func (c *Course) Sentences() (list []string) {
+// Sentences describe the memory history: what grew, what nothing explains, and how long limited resources last.
+func (c *MemoryHistory) Sentences() (list []string) {
 	for _, s := range []string{c.SayGrowth(), c.SayUnexplained()} {
 		if s != "" {
 			list = append(list, s)
@@ -213,7 +213,7 @@ func (c *Course) Sentences() (list []string) {
 
 // SayGrowth tells what grew: the total, its largest parts, and the rest that nothing explains. It is "" where growth
 // cannot be told.
-func (c *Course) SayGrowth() string {
+func (c *MemoryHistory) SayGrowth() string {
 	_, _, growth, by, ok := c.Growth()
 	if !ok {
 		return ""
@@ -247,7 +247,7 @@ func (c *Course) SayGrowth() string {
 
 // SayUnexplained names what no evidence accounts for at the last instant of the process that tells it; "" where none
 // does.
-func (c *Course) SayUnexplained() string {
+func (c *MemoryHistory) SayUnexplained() string {
 	which := "at the last instant"
 	for _, at := range slices.Backward(c.Instants) {
 		switch {

@@ -43,8 +43,8 @@ type Report struct {
 	Watch *Watch `json:"-"`
 	// Memory is what the evidence says beside sites, in the order of the evidence.
 	Memory []Memory `json:"memory,omitempty"`
-	// Course is the memory over time, where the evidence tells it.
-	Course *Course `json:"memory_over_time,omitempty"`
+	// MemoryHistory is the memory over time, where the evidence tells it.
+	MemoryHistory *MemoryHistory `json:"memory_over_time,omitempty"`
 	// Reported are the leaks that Application Verifier reports, by its own method.
 	Reported []ReportedLeaks `json:"reported_leaks,omitempty"`
 	// Unreachable are the findings whose blocks nothing points to, those with most of them first.

@@ -92,7 +92,7 @@ func textMemory(p *printer, r *analysis.Report, opt Options) {
 			figures.Plural(u.Unreachable.Count, "block"),
 			figures.Bytes(u.Outstanding.Bytes), figures.Count(u.Outstanding.Count))
 	}
-	textCourse(p, r.Course)
+	textMemoryHistory(p, r.MemoryHistory)
 	for i := range r.Memory {
 		m := &r.Memory[i]
 		if isRepeated(r.Memory[i+1:], m) {

@@ -44,9 +44,9 @@ func memory(ctx context.Context, c echo.Context, r *reader, run store.Run) (answ
 // A memoryView is what the evidence of a run says beside sites, with the piece that is shown.
 type memoryView struct {
 	ui.Frame
-	run    store.Run
-	list   []analysis.Memory
-	course *analysis.Course // nil where it is not told
+	run     store.Run
+	list    []analysis.Memory
+	history *analysis.MemoryHistory // nil where it is not told
 	// stacks are those that the list names.
 	stacks *analysis.Stacks
 	at     int
@@ -57,7 +57,7 @@ func memoryViewOf(run store.Run, r *analysis.Report) *memoryView {
 	if len(r.Memory) == 0 {
 		return nil
 	}
-	v := &memoryView{run: run, list: r.Memory, course: r.Course, stacks: r.Stacks}
+	v := &memoryView{run: run, list: r.Memory, history: r.MemoryHistory, stacks: r.Stacks}
 	for i := range r.Memory {
 		if worthOf(&r.Memory[i]) >= worthOf(v.shown()) {
 			v.at = i

@@ -158,8 +158,8 @@ func memoryPage(v memoryView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if v.course != nil {
-				templ_7745c5c3_Err = courseCard(v.course).Render(ctx, templ_7745c5c3_Buffer)
+			if v.history != nil {
+				templ_7745c5c3_Err = historyCard(v.history).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -318,8 +318,8 @@ func memoryCard(v *memoryView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if v.course != nil {
-			templ_7745c5c3_Err = courseCard(v.course).Render(ctx, templ_7745c5c3_Buffer)
+		if v.history != nil {
+			templ_7745c5c3_Err = historyCard(v.history).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

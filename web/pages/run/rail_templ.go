@@ -111,7 +111,7 @@ func snapshotsCard(r *reportView) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var3 string
-		templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(r.course())
+		templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(r.duration())
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/rail.templ`, Line: 31, Col: 33}
 		}

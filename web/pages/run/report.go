@@ -91,8 +91,8 @@ func (r *reportView) process() (name, rest string) {
 	return name, rest
 }
 
-// course is over how long the snapshots were taken; "" where their times do not say.
-func (r *reportView) course() string {
+// duration is over how long the snapshots were taken; "" where their times do not say.
+func (r *reportView) duration() string {
 	if whole := time.Duration(r.Snapshots[len(r.Snapshots)-1].AtNS); whole > 0 {
 		return figures.Span(whole)
 	}

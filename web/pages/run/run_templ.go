@@ -565,7 +565,7 @@ func runFacts(v runView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if course := v.report.course(); course != "" {
+		if course := v.report.duration(); course != "" {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "over ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -46,8 +46,8 @@ func heaps(heap, virtual int64) map[capture.UseName]int64 {
 	return map[capture.UseName]int64{capture.UseHeap: heap, capture.UsePrivate: virtual}
 }
 
-// say renders a course, an instant a line.
-func say(c *analysis.Course) string {
+// say renders a memory history, an instant a line.
+func say(c *analysis.MemoryHistory) string {
 	if c == nil {
 		return "nothing\n"
 	}
@@ -131,7 +131,7 @@ func TestMemoryOverTime(t *testing.T) {
 10m0s snap2.txt: total 8388608 TB, heaps 30.0 MB, VirtualAlloc 8388608 TB, unexplained –, blocks –
 `},
 	} {
-		if got := say(analyze(t, inputs(test.in...)).Course); got != test.want {
+		if got := say(analyze(t, inputs(test.in...)).MemoryHistory); got != test.want {
 			t.Errorf("%s: got\n%swant\n%s", name, got, test.want)
 		}
 	}
@@ -170,7 +170,7 @@ func TestGrowthOverTime(t *testing.T) {
 			"private bytes by the system's count changed by +10.0 MB.", "Unexplained: 50.0 MB of 100 MB"},
 		"a count and a sum": {[]*capture.Capture{told(0, 50, heaps(30, 20)), told(60, 110, nil)}, "", ""},
 	} {
-		c := analyze(t, inputs(test.in...)).Course
+		c := analyze(t, inputs(test.in...)).MemoryHistory
 		if growth, unexplained := c.SayGrowth(), c.SayUnexplained(); !strings.Contains(growth, test.growth) ||
 			(growth == "") != (test.growth == "") ||
 			!strings.HasPrefix(unexplained, strings.TrimPrefix(test.unexplained, "the regions have")) &&
@@ -181,12 +181,12 @@ func TestGrowthOverTime(t *testing.T) {
 }
 
 // A course has at most 200 instants, and keeps those that tell the whole of memory.
-func TestCourseIsBounded(t *testing.T) {
+func TestMemoryHistoryIsBounded(t *testing.T) {
 	var list []*capture.Capture
 	for i := range 150 {
 		list = append(list, told(i, 100+int64(i), heaps(30, 20)), blocksAt(i, 16*int64(i+1)))
 	}
-	c := analyze(t, inputs(list...)).Course
+	c := analyze(t, inputs(list...)).MemoryHistory
 	told := 0
 	for i := range c.Instants {
 		if c.Instants[i].Total != nil {
@@ -202,19 +202,19 @@ func TestCourseIsBounded(t *testing.T) {
 	if err := r.WriteJSON(&text); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := analysis.ReadJSON(&text); err != nil || say(again.Course) != say(r.Course) ||
-		strings.Join(again.Course.Sentences(), "\n") != strings.Join(r.Course.Sentences(), "\n") {
-		t.Errorf("%v: %s", err, say(again.Course))
+	if again, err := analysis.ReadJSON(&text); err != nil || say(again.MemoryHistory) != say(r.MemoryHistory) ||
+		strings.Join(again.MemoryHistory.Sentences(), "\n") != strings.Join(r.MemoryHistory.Sentences(), "\n") {
+		t.Errorf("%v: %s", err, say(again.MemoryHistory))
 	}
 }
 
 // Of too many instants the first and the last are kept, whatever the order of the evidence.
-func TestCourseKeepsBothEnds(t *testing.T) {
+func TestMemoryHistoryKeepsBothEnds(t *testing.T) {
 	list := []*capture.Capture{blocksAt(-5, 16)} // before all others, and there is no room for it
 	for i := range 250 {
 		list = append(list, told((i+100)%250, 100, heaps(30, 20)))
 	}
-	if c := analyze(t, inputs(list...)).Course; len(c.Instants) != 200 || c.Instants[0].AtNS != 0 ||
+	if c := analyze(t, inputs(list...)).MemoryHistory; len(c.Instants) != 200 || c.Instants[0].AtNS != 0 ||
 		c.Instants[199].AtNS != int64(249*time.Minute) {
 		t.Errorf("%d instants: %s", len(c.Instants), say(c))
 	}
@@ -289,7 +289,7 @@ func TestOutlooks(t *testing.T) {
 		"just too little growth": {commit(grows(64, 0, 0, 2), 5*giga, 8*giga), []string{"no growth was measured"}},
 		"nobody tells the width": {grows(0, 0, 50, 2), nil},
 	} {
-		list := analyze(t, inputs(test.in...)).Course.Outlooks
+		list := analyze(t, inputs(test.in...)).MemoryHistory.Outlooks
 		if len(list) != len(test.want) {
 			t.Errorf("%s: %+v", name, list)
 			continue
@@ -316,13 +316,13 @@ func TestOutlookCountsWhatTheProgramCanUse(t *testing.T) {
 		})
 		list = append(list, c)
 	}
-	c := analyze(t, inputs(list...)).Course
+	c := analyze(t, inputs(list...)).MemoryHistory
 	if o := c.Outlooks[0]; *c.Instants[0].Taken != 210*mega || o.Used != 310*mega ||
 		o.PerHour != 100*mega || o.LeftNS == nil {
 		t.Errorf("%d taken, %+v", *c.Instants[0].Taken, o)
 	}
 	list[1].Memory.Space.Limit = 0
-	if o := analyze(t, inputs(list...)).Course.Outlooks[0]; o.LeftNS != nil || o.PerHour != 110*mega {
+	if o := analyze(t, inputs(list...)).MemoryHistory.Outlooks[0]; o.LeftNS != nil || o.PerHour != 110*mega {
 		t.Errorf("%+v", o)
 	}
 }
@@ -335,19 +335,19 @@ func TestLeastGrowthOfAnOutlook(t *testing.T) {
 			c.Memory.Space.Bits, c.Memory.Space.MachineCommitLimit = 64, giga
 		}
 		list[1].Memory.Space.PrivateBytes += bytes
-		if o := analyze(t, inputs(list...)).Course.Outlooks[0]; (o.LeftNS != nil) != grew {
+		if o := analyze(t, inputs(list...)).MemoryHistory.Outlooks[0]; (o.LeftNS != nil) != grew {
 			t.Errorf("%d bytes: %+v", bytes, o)
 		}
 	}
 }
 
 // A trace shows at a few of its instants what was allocated since it began, beside the instants of other evidence.
-func TestTraceInACourse(t *testing.T) {
+func TestTraceInAMemoryHistory(t *testing.T) {
 	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code + 1}, allocations.Classes{AIFO: u(3, 300)}, 400},
 		life{capture.KindVirtual, []uint64{ntdll, code + 2}, allocations.Classes{AIFO: u(1, 4096)}, 4096})
 	space := told(0, 100, heaps(30, 20))
 	space.Snapshots[0].TakenAt = c.Snapshots[2].TakenAt.Add(time.Minute)
-	if got, want := say(analyze(t, inputs(c, space)).Course), `private bytes, timed true
+	if got, want := say(analyze(t, inputs(c, space)).MemoryHistory), `private bytes, timed true
 0s snap1.txt: total –, heaps 0 B, VirtualAlloc 0 B, unexplained –, blocks 0 B
 5s snap1.txt: total –, heaps 0 B, VirtualAlloc 0 B, unexplained –, blocks 0 B
 10s snap1.txt: total –, heaps 0 B, VirtualAlloc 0 B, unexplained –, blocks 300 B
@@ -355,7 +355,7 @@ func TestTraceInACourse(t *testing.T) {
 `; got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	if list := analyze(t, inputs(c, space)).Course.Instants; !list[0].SinceStart || list[3].SinceStart {
+	if list := analyze(t, inputs(c, space)).MemoryHistory.Instants; !list[0].SinceStart || list[3].SinceStart {
 		t.Errorf("%+v", list)
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// textCourse writes the memory over time: what each instant tells, what grew, what nothing explains, and how long
+// textMemoryHistory writes the memory over time: what each instant tells, what grew, what nothing explains, and how long
 // limits last.
-func textCourse(p *printer, c *analysis.Course) {
+func textMemoryHistory(p *printer, c *analysis.MemoryHistory) {
 	if c == nil {
 		return
 	}

@@ -11,22 +11,22 @@ import (
 // unexplained is what nothing accounts for, drawn as if it were a use.
 const unexplained capture.UseName = "unexplained"
 
-// A courseChart is the memory over time, ready to draw.
-type courseChart struct {
+// A historyChart is the memory over time, ready to draw.
+type historyChart struct {
 	chart
-	layers   []courseLayer
+	layers   []historyLayer
 	totals   []string // paths of the total, one for each life of the process
 	blocks   []string // paths of what blocks hold, one for each list of instants that can be compared
 	diamonds []mark
 }
 
-// A courseLayer is what a use has of the total; Paths are its shapes, one for each life of the process.
-type courseLayer struct {
+// A historyLayer is what a use has of the total; Paths are its shapes, one for each life of the process.
+type historyLayer struct {
 	use   capture.UseName
 	paths []string
 }
 
-// tabled are the uses of a course in the order of tables. What the system has of the memory of a program is little, and
+// tabled are the uses of a memory history in the order of tables. What the system has of the memory of a program is little, and
 // told together.
 var tabled = append(slices.DeleteFunc(slices.Clone(mapUses),
 	func(u capture.UseName) bool { return u == capture.UsePEB || u == capture.UseTEB }), unexplained)
@@ -63,8 +63,8 @@ func toldOfUse(at *analysis.Instant, use capture.UseName) *int64 {
 func tellsTotal(at *analysis.Instant) bool { return at.Total != nil }
 func tellsUses(at *analysis.Instant) bool  { return at.Total != nil && len(at.Parts) > 0 }
 
-// courseUses are the uses that a course has anything of, in the order of tables, and what is unexplained behind them.
-func courseUses(c *analysis.Course) (list []capture.UseName) {
+// historyUses are the uses that a memory history has anything of, in the order of tables, and what is unexplained behind them.
+func historyUses(c *analysis.MemoryHistory) (list []capture.UseName) {
 	for _, use := range tabled {
 		if slices.ContainsFunc(c.Instants, func(at analysis.Instant) bool { return bytesOfUse(&at, use) != 0 }) {
 			list = append(list, use)
@@ -73,10 +73,10 @@ func courseUses(c *analysis.Course) (list []capture.UseName) {
 	return list
 }
 
-// newCourseChart draws a course.
-func newCourseChart(c *analysis.Course) *courseChart {
-	d := &courseChart{}
-	x, timed := coursePositions(c)
+// newHistoryChart draws a memory history.
+func newHistoryChart(c *analysis.MemoryHistory) *historyChart {
+	d := &historyChart{}
+	x, timed := historyPositions(c)
 	highest := 1.0
 	for i := range c.Instants {
 		highest = max(highest, heightOf(&c.Instants[i]))
@@ -94,13 +94,13 @@ func newCourseChart(c *analysis.Course) *courseChart {
 	} else {
 		d.times = instantNumbers(x)
 	}
-	d.name = courseName(c)
+	d.name = historyName(c)
 	return d
 }
 
 // instantNumbers label the axis where times say nothing.
 func instantNumbers(x []float64) []label {
-	var all chart // its marks are all instants; those of the course are the ones that tell a total
+	var all chart // its marks are all instants; those of the memory history are the ones that tell a total
 	for _, at := range x {
 		all.marks = append(all.marks, mark{x: at})
 	}
@@ -110,10 +110,12 @@ func instantNumbers(x []float64) []label {
 }
 
 // isDrawnByTime reports whether instants stand where their times are.
-func isDrawnByTime(c *analysis.Course) bool { return c.Timed && c.Instants[len(c.Instants)-1].AtNS > 0 }
+func isDrawnByTime(c *analysis.MemoryHistory) bool {
+	return c.Timed && c.Instants[len(c.Instants)-1].AtNS > 0
+}
 
-// coursePositions places the instants by their time, else at equal distances.
-func coursePositions(c *analysis.Course) (x []float64, timed bool) {
+// historyPositions places the instants by their time, else at equal distances.
+func historyPositions(c *analysis.MemoryHistory) (x []float64, timed bool) {
 	n := len(c.Instants)
 	timed = isDrawnByTime(c)
 	x = make([]float64, n)
@@ -140,7 +142,7 @@ func heightOf(at *analysis.Instant) (sum float64) {
 
 // stretchesOf are the instants that tell something, those of one life of the process together: nothing is drawn from
 // one to the next.
-func stretchesOf(c *analysis.Course, tells func(*analysis.Instant) bool) (list [][]int) {
+func stretchesOf(c *analysis.MemoryHistory, tells func(*analysis.Instant) bool) (list [][]int) {
 	for i := range c.Instants {
 		switch at := &c.Instants[i]; {
 		case !tells(at):
@@ -162,7 +164,7 @@ func stacked() []capture.UseName {
 }
 
 // drawTotals draws the total.
-func (d *courseChart) drawTotals(c *analysis.Course, x []float64, y func(float64) float64) {
+func (d *historyChart) drawTotals(c *analysis.MemoryHistory, x []float64, y func(float64) float64) {
 	for _, instants := range stretchesOf(c, tellsTotal) {
 		at, totals := make([]float64, len(instants)), make([]float64, len(instants))
 		for k, i := range instants {
@@ -174,8 +176,8 @@ func (d *courseChart) drawTotals(c *analysis.Course, x []float64, y func(float64
 }
 
 // drawUses stacks the uses, of the instants that tell them: at another they would seem to have had nothing.
-func (d *courseChart) drawUses(c *analysis.Course, x []float64, y func(float64) float64) {
-	layers := map[capture.UseName]*courseLayer{}
+func (d *historyChart) drawUses(c *analysis.MemoryHistory, x []float64, y func(float64) float64) {
+	layers := map[capture.UseName]*historyLayer{}
 	for _, instants := range stretchesOf(c, tellsUses) {
 		at, bottom := make([]float64, len(instants)), make([]float64, len(instants))
 		for k, i := range instants {
@@ -190,7 +192,7 @@ func (d *courseChart) drawUses(c *analysis.Course, x []float64, y func(float64) 
 				continue
 			}
 			if layers[use] == nil {
-				layers[use] = &courseLayer{use: use}
+				layers[use] = &historyLayer{use: use}
 			}
 			layers[use].paths = append(layers[use].paths, area(barPoints(at, top, y), barPoints(at, bottom, y)))
 			bottom = top
@@ -222,7 +224,7 @@ type blockCount struct {
 }
 
 // drawBlocks draws what the blocks of heaps hold, as evidence of allocations counts them.
-func (d *courseChart) drawBlocks(c *analysis.Course, x []float64, y func(float64) float64) {
+func (d *historyChart) drawBlocks(c *analysis.MemoryHistory, x []float64, y func(float64) float64) {
 	edges, order := map[blockCount][]point{}, []blockCount{}
 	var of blockCount
 	for i := range c.Instants {

@@ -9,9 +9,9 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// A Course is the memory of the process over time, as all evidence of the run tells it together: dumps, VMMap and
+// A MemoryHistory is the memory of the process over time, as all evidence of the run tells it together: dumps, VMMap and
 // debuggers say what is committed and for what, UMDH, dumps and traces what the blocks of heaps hold.
-type Course struct {
+type MemoryHistory struct {
 	// Measure is what parts and totals count: MeasurePrivate, or MeasureCommitted where no evidence tells private bytes.
 	Measure  string    `json:"measure"`
 	Instants []Instant `json:"instants"` // in the order of time where Timed, else of the evidence
@@ -21,7 +21,7 @@ type Course struct {
 	Outlooks []Outlook `json:"outlooks"`
 }
 
-// The measures of a course.
+// The measures of a memory history.
 const (
 	MeasurePrivate   = "private bytes"
 	MeasureCommitted = "committed bytes"
@@ -49,7 +49,7 @@ type Instant struct {
 	// Taken is the used part of the address space that the program can use.
 	Taken *int64 `json:"taken,omitempty"`
 
-	part  int // of those that the course is made of
+	part  int // of those that the memory history is made of
 	taken time.Time
 	space *capture.Space
 }
@@ -60,18 +60,18 @@ type Part struct {
 	Bytes int64           `json:"bytes"`
 }
 
-// mostInstants is how many instants a course has at most, and mostOfTrace how many of those a trace gives.
+// mostInstants is how many instants a memory history has at most, and mostOfTrace how many of those a trace gives.
 const (
 	mostInstants = 200
 	mostOfTrace  = 13
 )
 
-// courseOf computes the memory over time. It returns nil where fewer than two instants tell the memory, or none tells
+// memoryHistoryOf computes the memory over time. It returns nil where fewer than two instants tell the memory, or none tells
 // its uses: the report's snapshots show the blocks over time already.
-func courseOf(parts []part) *Course {
+func memoryHistoryOf(parts []part) *MemoryHistory {
 	parts = slices.Clone(parts)
 	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(a.nth, b.nth) })
-	c := &Course{Measure: measureOf(parts)}
+	c := &MemoryHistory{Measure: measureOf(parts)}
 	for i, p := range parts {
 		for _, at := range instantsOf(p, c.Measure) {
 			at.part = i
@@ -91,7 +91,7 @@ func courseOf(parts []part) *Course {
 }
 
 // tellLives marks the instants whose process is not that of the last instant with a total.
-func (c *Course) tellLives(parts []part) {
+func (c *MemoryHistory) tellLives(parts []part) {
 	var last *part
 	for i := range c.Instants {
 		if at := &c.Instants[i]; at.Total != nil {
@@ -220,9 +220,9 @@ func evenly[T any](list []T, n int) []T {
 	return kept
 }
 
-// thin bounds the length of a course that is in order of time. It prefers instants that tell the uses of memory to
+// thin bounds the length of a memory history that is in order of time. It prefers instants that tell the uses of memory to
 // those that only count blocks.
-func (c *Course) thin() {
+func (c *MemoryHistory) thin() {
 	if len(c.Instants) <= mostInstants {
 		return
 	}
@@ -248,7 +248,7 @@ func (c *Course) thin() {
 }
 
 // order sorts the instants by time, where all have one.
-func (c *Course) order() {
+func (c *MemoryHistory) order() {
 	c.Timed = !slices.ContainsFunc(c.Instants, func(at Instant) bool { return at.taken.IsZero() })
 	if !c.Timed {
 		return
@@ -257,7 +257,7 @@ func (c *Course) order() {
 }
 
 // clock counts the time from the first instant that is kept.
-func (c *Course) clock() {
+func (c *MemoryHistory) clock() {
 	if !c.Timed {
 		return
 	}
@@ -266,7 +266,7 @@ func (c *Course) clock() {
 	}
 }
 
-// A figure is a number by which the instants of a course are compared, and its name. Its value is nil where an instant
+// A figure is a number by which the instants of a memory history are compared, and its name. Its value is nil where an instant
 // does not tell it.
 type figure struct {
 	of   func(*Instant) *int64
@@ -275,7 +275,7 @@ type figure struct {
 
 // figure chooses a number that at least two instants tell: the system's own count, else the sum of the parts. The two
 // are never compared with each other, because they differ although nothing grew.
-func (c *Course) figure() figure {
+func (c *MemoryHistory) figure() figure {
 	bySystem := func(at *Instant) *int64 {
 		if at.Unexplained == nil && len(at.Parts) > 0 { // the total is their sum
 			return nil
@@ -307,7 +307,7 @@ func (c *Course) figure() figure {
 // Growth is how the total, its parts and the unexplained rest changed from the first instant of the process that tells
 // them to the last, and by which figure. ok is false where fewer than two instants tell them. A change is nil where one
 // of the two instants does not tell the number, and there are no parts where one of them has none.
-func (c *Course) Growth() (from, to *Instant, growth Instant, by string, ok bool) {
+func (c *MemoryHistory) Growth() (from, to *Instant, growth Instant, by string, ok bool) {
 	f := c.figure()
 	for i := range c.Instants {
 		at := &c.Instants[i]

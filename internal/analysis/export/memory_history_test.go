@@ -12,7 +12,7 @@ import (
 func TestMemoryOverTimeAsText(t *testing.T) {
 	size := func(n int64) *int64 { return &n }
 	r := &analysis.Report{Snapshots: []analysis.Snapshot{{}},
-		Course: &analysis.Course{Measure: analysis.MeasurePrivate, Timed: true, Instants: []analysis.Instant{
+		MemoryHistory: &analysis.MemoryHistory{Measure: analysis.MeasurePrivate, Timed: true, Instants: []analysis.Instant{
 			{File: "a.dmp", TakenAt: "2026-03-06T12:00:00", Total: size(100 << 20), Unexplained: size(20 << 20)},
 			{File: "b.log", Blocks: size(5 << 20), OtherLife: true},
 			{File: "c.dmp", TakenAt: "2026-03-06T13:00:00", AtNS: 3600e9, Total: size(160 << 20), Unexplained: size(30 << 20)},

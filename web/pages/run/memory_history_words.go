@@ -11,11 +11,13 @@ import (
 )
 
 // measureTitle is what the total is called at the head of a column.
-func measureTitle(c *analysis.Course) string { return strings.ToUpper(c.Measure[:1]) + c.Measure[1:] }
+func measureTitle(c *analysis.MemoryHistory) string {
+	return strings.ToUpper(c.Measure[:1]) + c.Measure[1:]
+}
 
 // instantTime says when an instant is; where the chart numbers them, also which of them it is. It is "" where neither
 // is there.
-func instantTime(c *analysis.Course, i int) string {
+func instantTime(c *analysis.MemoryHistory, i int) string {
 	taken := localTime(c.Instants[i].TakenAt)
 	if isDrawnByTime(c) {
 		return taken
@@ -28,13 +30,13 @@ func instantTime(c *analysis.Course, i int) string {
 }
 
 // instantTitle says what an instant tells.
-func instantTitle(c *analysis.Course, i int) string {
+func instantTitle(c *analysis.MemoryHistory, i int) string {
 	at := &c.Instants[i]
 	var parts []string
 	if at.Total != nil {
 		parts = append(parts, fmt.Sprintf("%s %s", c.Measure, figures.Bytes(*at.Total)))
 	}
-	for _, use := range courseUses(c) {
+	for _, use := range historyUses(c) {
 		if n := bytesOfUse(at, use); n != 0 {
 			parts = append(parts, useTitle(use)+" "+figures.Bytes(n))
 		}
@@ -50,7 +52,7 @@ func instantTitle(c *analysis.Course, i int) string {
 }
 
 // growthTitle says of which instants, and by which figure, a growth is.
-func growthTitle(c *analysis.Course, from, to *analysis.Instant, by string) string {
+func growthTitle(c *analysis.MemoryHistory, from, to *analysis.Instant, by string) string {
 	var ends [2]string
 	for i := range c.Instants {
 		switch &c.Instants[i] {
@@ -63,8 +65,8 @@ func growthTitle(c *analysis.Course, from, to *analysis.Instant, by string) stri
 	return c.Measure + by + ", " + ends[0] + " – " + ends[1]
 }
 
-// courseName says what the chart shows in words.
-func courseName(c *analysis.Course) string {
+// historyName says what the chart shows in words.
+func historyName(c *analysis.MemoryHistory) string {
 	name := fmt.Sprintf("Memory over time, %s at %s.", c.Measure, figures.Plural(len(c.Instants), "point"))
 	if text := c.SayGrowth(); text != "" {
 		name += " " + text

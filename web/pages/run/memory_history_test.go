@@ -18,7 +18,7 @@ func instant(minutes, total int64, parts ...analysis.Part) analysis.Instant {
 	return at
 }
 
-func TestCourseChart(t *testing.T) {
+func TestHistoryChart(t *testing.T) {
 	heap := func(n int64) analysis.Part { return analysis.Part{Use: capture.UseHeap, Bytes: n} }
 	teb := analysis.Part{Use: capture.UseTEB, Bytes: 5}
 	explained := instant(60, 100, heap(60), teb)
@@ -58,7 +58,7 @@ func TestCourseChart(t *testing.T) {
 		"figures as large as numbers can tell": {true, []analysis.Instant{instant(0, 50, heap(50)), hostile},
 			"Heaps 1, PEB, TEBs, system 1", 2, 1, "0 min"},
 	} {
-		d := newCourseChart(&analysis.Course{Measure: analysis.MeasurePrivate, Timed: test.timed, Instants: test.in})
+		d := newHistoryChart(&analysis.MemoryHistory{Measure: analysis.MeasurePrivate, Timed: test.timed, Instants: test.in})
 		var layers []string
 		for _, l := range d.layers {
 			layers = append(layers, fmt.Sprintf("%s %d", useTitle(l.use), len(l.paths)))
@@ -82,11 +82,11 @@ func TestCourseChart(t *testing.T) {
 
 // An instant with the total alone says nothing about uses: neither that they had nothing, nor that they grew from
 // nothing.
-func TestCourseOfTotalsAlone(t *testing.T) {
+func TestHistoryOfTotalsAlone(t *testing.T) {
 	heap := func(n int64) analysis.Part { return analysis.Part{Use: capture.UseHeap, Bytes: n} }
-	c := &analysis.Course{Measure: analysis.MeasurePrivate, Timed: true,
+	c := &analysis.MemoryHistory{Measure: analysis.MeasurePrivate, Timed: true,
 		Instants: []analysis.Instant{instant(0, 50, heap(40)), instant(30, 60), instant(60, 70, heap(60))}}
-	d := newCourseChart(c)
+	d := newHistoryChart(c)
 	if points := strings.Count(d.layers[0].paths[0], "L") + 1; len(d.layers[0].paths) != 1 || points != 4 ||
 		strings.Count(d.totals[0], "L") != 2 || len(d.marks) != 3 {
 		t.Errorf("heaps %q, totals %q, %d marks", d.layers[0].paths, d.totals, len(d.marks))
@@ -117,7 +117,7 @@ func TestCourseOfTotalsAlone(t *testing.T) {
 
 // A line of blocks joins only instants that can be compared: not one life of the process with another, nor all blocks
 // with those of a trace, which counts only allocations made while it was recorded.
-func TestCourseJoinsBlocksThatCompare(t *testing.T) {
+func TestHistoryJoinsBlocksThatCompare(t *testing.T) {
 	held := func(minutes, bytes int64, file string, sinceStart bool) analysis.Instant {
 		at := instant(minutes, 0)
 		at.File, at.Blocks, at.SinceStart = file, &bytes, sinceStart
@@ -143,7 +143,7 @@ func TestCourseJoinsBlocksThatCompare(t *testing.T) {
 			held(60, 20, "c.log", false)}, 2},
 		"one of another life": {[]analysis.Instant{other, held(60, 20, "c.log", false)}, 0},
 	} {
-		d := newCourseChart(&analysis.Course{Measure: analysis.MeasurePrivate, Timed: true, Instants: test.in})
+		d := newHistoryChart(&analysis.MemoryHistory{Measure: analysis.MeasurePrivate, Timed: true, Instants: test.in})
 		if len(d.blocks) != test.lines {
 			t.Errorf("%s: lines %q, want %d", name, d.blocks, test.lines)
 		}
@@ -156,8 +156,8 @@ func TestInstantsWithoutTimes(t *testing.T) {
 	blocks.Blocks = new(int64(40))
 	dated := instant(0, 60)
 	dated.TakenAt = "2026-03-06T12:00:00"
-	c := &analysis.Course{Measure: analysis.MeasurePrivate, Instants: []analysis.Instant{blocks, instant(0, 50), dated}}
-	d := newCourseChart(c)
+	c := &analysis.MemoryHistory{Measure: analysis.MeasurePrivate, Instants: []analysis.Instant{blocks, instant(0, 50), dated}}
+	d := newHistoryChart(c)
 	var labels []string
 	for _, l := range d.times {
 		labels = append(labels, l.text)
@@ -173,7 +173,7 @@ func TestInstantsWithoutTimes(t *testing.T) {
 	} else {
 		t.Error("no growth")
 	}
-	if x, _ := coursePositions(c); d.times[1].x != x[1] || d.marks[0].x != x[1] {
+	if x, _ := historyPositions(c); d.times[1].x != x[1] || d.marks[0].x != x[1] {
 		t.Errorf("point 2 is at %v, its mark at %v, its label at %v", x[1], d.marks[0].x, d.times[1].x)
 	}
 	if got := fmt.Sprint(instantTime(c, 0), "; ", instantTime(c, 2)); got != "point 1; point 3, 6 Mar 2026 12:00" {
@@ -188,7 +188,7 @@ func TestInstantsWithoutTimes(t *testing.T) {
 func TestTitleOfAnInstant(t *testing.T) {
 	at := instant(0, 100<<20, analysis.Part{Use: capture.UseHeap, Bytes: 60 << 20})
 	at.TakenAt, at.Unexplained, at.Blocks = "2026-03-06T12:00:00", new(int64(40<<20)), new(int64(50<<20))
-	c := &analysis.Course{Measure: analysis.MeasurePrivate, Instants: []analysis.Instant{at, instant(60, 0)}}
+	c := &analysis.MemoryHistory{Measure: analysis.MeasurePrivate, Instants: []analysis.Instant{at, instant(60, 0)}}
 	if got := instantTitle(c,
 		0); got != "point 1, 6 Mar 2026 12:00: private bytes 100 MB, Heaps 60.0 MB, Unexplained 40.0 MB, heap blocks 50.0 MB (a.dmp)" {
 		t.Error(got)
