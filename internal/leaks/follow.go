@@ -34,9 +34,9 @@ type Marks struct {
 	First map[int64]int
 }
 
-// A Course is what follows, along a line of builds, from the sightings of a signature and from the team's word. Builds
+// A LeakHistory is what follows, along a line of builds, from the sightings of a signature and from the team's word. Builds
 // are indexes on the line, −1 for none.
-type Course struct {
+type LeakHistory struct {
 	// State is the state by the runs alone. It does not include tolerance, which ends by itself: see Shown.
 	State     State
 	FirstBad  int // the first build in which it leaked or grew
@@ -55,7 +55,7 @@ type Course struct {
 	UntilOver    bool // it was bad in KnownUntil or later
 	Worst        Judgement
 	// Scenarios are those that it was bad in. One of them is open where State is neither none nor fixed, and none else.
-	Scenarios []ScenarioCourse
+	Scenarios []ScenarioHistory
 }
 
 // Follow draws the conclusions of sightings, which are ordered by build. Only that order counts: evidence of an old
@@ -63,9 +63,9 @@ type Course struct {
 //
 // A signature is fixed when every scenario that it was bad in has a later build that is clean, or that shows nothing of
 // it although its callers ran. Growth after that may be chance; a leak in a newer build is a regression.
-func Follow(sightings []Sighting, marks Marks) Course {
+func Follow(sightings []Sighting, marks Marks) LeakHistory {
 	f := follower{
-		course: Course{FirstBad: -1, LastClean: -1, After: -1, Since: -1, Told: -1, LastBad: -1, LastSeen: -1, FixedIn: -1,
+		history: LeakHistory{FirstBad: -1, LastClean: -1, After: -1, Since: -1, Told: -1, LastBad: -1, LastSeen: -1, FixedIn: -1,
 			RegressedIn: -1},
 		open: map[int64]bool{}, marks: marks,
 	}
@@ -82,16 +82,16 @@ func Follow(sightings []Sighting, marks Marks) Course {
 	}
 	f.interval(sightings)
 	f.conclude()
-	if f.course.State == StateFixed {
+	if f.history.State == StateFixed {
 		clear(f.open)
 	}
-	f.course.Scenarios = courseByScenario(sightings, f.open)
-	return f.course
+	f.history.Scenarios = historyByScenario(sightings, f.open)
+	return f.history
 }
 
 // A follower goes through the builds of a history in their order.
 type follower struct {
-	course    Course
+	history   LeakHistory
 	open      map[int64]bool // scenarios that were bad and not clean since
 	marks     Marks
 	badBuilds int
@@ -100,7 +100,7 @@ type follower struct {
 
 // fix notes that the signature is fixed since a build.
 func (f *follower) fix(build int, byRuns bool) {
-	f.fixed, f.course.FixedIn, f.course.RegressedIn, f.course.FixedByRuns = true, build, -1, byRuns
+	f.fixed, f.history.FixedIn, f.history.RegressedIn, f.history.FixedByRuns = true, build, -1, byRuns
 	clear(f.open)
 }
 
@@ -118,16 +118,16 @@ func (f *follower) build(here []Sighting) {
 		worst = max(worst, s.Judgement)
 	}
 	if slices.ContainsFunc(here, func(s Sighting) bool { return !s.Absent }) {
-		f.course.LastSeen = build
+		f.history.LastSeen = build
 	}
-	f.course.Worst = max(f.course.Worst, worst)
+	f.history.Worst = max(f.history.Worst, worst)
 	if worst.IsBad() {
-		f.course.LastBad = build
+		f.history.LastBad = build
 		f.badBuilds++
-		f.course.UntilOver = f.course.UntilOver || f.marks.KnownUntil >= 0 && build >= f.marks.KnownUntil
+		f.history.UntilOver = f.history.UntilOver || f.marks.KnownUntil >= 0 && build >= f.marks.KnownUntil
 	}
 	if f.fixed && worst == Leaking {
-		f.fixed, f.course.RegressedIn = false, build
+		f.fixed, f.history.RegressedIn = false, build
 	}
 	if !f.fixed && f.closes(here) {
 		f.fix(build, true)
@@ -152,23 +152,23 @@ func (f *follower) closes(here []Sighting) bool {
 func (f *follower) conclude() {
 	switch {
 	case f.badBuilds == 0:
-		f.course.FixedIn, f.course.FixedByRuns = -1, false
+		f.history.FixedIn, f.history.FixedByRuns = -1, false
 	case f.fixed:
-		f.course.State = StateFixed
-	case f.course.RegressedIn >= 0:
-		f.course.State = StateRegressed
-	case f.course.Told >= 0 || f.marks.Owned || f.marks.KnownUntil >= 0 && f.course.UntilOver:
-		f.course.State = StateOngoing
-	case f.course.Found:
-		f.course.State = StateFound
+		f.history.State = StateFixed
+	case f.history.RegressedIn >= 0:
+		f.history.State = StateRegressed
+	case f.history.Told >= 0 || f.marks.Owned || f.marks.KnownUntil >= 0 && f.history.UntilOver:
+		f.history.State = StateOngoing
+	case f.history.Found:
+		f.history.State = StateFound
 	default:
-		f.course.State = StateNew
+		f.history.State = StateNew
 	}
 }
 
 // interval finds when the signature was bad first, and when it came in last.
 func (f *follower) interval(sightings []Sighting) {
-	c := &f.course
+	c := &f.history
 	list := episodes(sightings, f.marks.First)
 	if first := firstEpisode(list); first != nil {
 		c.FirstBad, c.LastClean, c.CleanBound = first.begin(), first.after, first.bound

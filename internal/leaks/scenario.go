@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// A ScenarioCourse is what follows from the sightings of a signature in one scenario that it was bad in. Builds are
+// A ScenarioHistory is what follows from the sightings of a signature in one scenario that it was bad in. Builds are
 // indexes in the BuildOrder, −1 for none.
-type ScenarioCourse struct {
+type ScenarioHistory struct {
 	Scenario int64
 	Open     bool // bad, and not clean since; a signature is fixed when no scenario is open
 	FirstBad int
@@ -19,11 +19,11 @@ type ScenarioCourse struct {
 	LastSeen int  // the newest build that shows it
 }
 
-// courseByScenario follows sightings, which are ordered by build, in each scenario that was bad. open are those that
+// historyByScenario follows sightings, which are ordered by build, in each scenario that was bad. open are those that
 // were bad and not clean since.
-func courseByScenario(sightings []Sighting, open map[int64]bool) []ScenarioCourse {
+func historyByScenario(sightings []Sighting, open map[int64]bool) []ScenarioHistory {
 	at := map[int64]int{}
-	var list []ScenarioCourse
+	var list []ScenarioHistory
 	seen := map[int64]int{}
 	for _, s := range sightings {
 		if !s.Absent {
@@ -36,7 +36,7 @@ func courseByScenario(sightings []Sighting, open map[int64]bool) []ScenarioCours
 			}
 			k = len(list)
 			at[s.Scenario] = k
-			list = append(list, ScenarioCourse{Scenario: s.Scenario, FirstBad: s.Build})
+			list = append(list, ScenarioHistory{Scenario: s.Scenario, FirstBad: s.Build})
 		}
 		switch c := &list[k]; {
 		case s.Judgement.IsBad():
@@ -53,7 +53,7 @@ func courseByScenario(sightings []Sighting, open map[int64]bool) []ScenarioCours
 		c := &list[i]
 		c.Open, c.LastSeen = open[c.Scenario], seen[c.Scenario]
 	}
-	slices.SortFunc(list, func(a, b ScenarioCourse) int { return int(a.Scenario - b.Scenario) })
+	slices.SortFunc(list, func(a, b ScenarioHistory) int { return int(a.Scenario - b.Scenario) })
 	return list
 }
 

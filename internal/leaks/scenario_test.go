@@ -13,20 +13,20 @@ func TestScenarios(t *testing.T) {
 	for _, test := range []struct {
 		history string
 		marks   leaks.Marks
-		want    []leaks.ScenarioCourse
+		want    []leaks.ScenarioHistory
 	}{
 		{"1C 2C", unmarked, nil},
-		{"1L", unmarked, []leaks.ScenarioCourse{{1, true, 1, 1, -1, false, -1, 1}}},
-		{"1L 2C", unmarked, []leaks.ScenarioCourse{{1, false, 1, 1, 2, false, -1, 2}}},
-		{"1L 2A", unmarked, []leaks.ScenarioCourse{{1, false, 1, 1, 2, true, -1, 1}}},
-		{"1L 1L/2 2C 3C", unmarked, []leaks.ScenarioCourse{{1, false, 1, 1, 2, false, -1, 3}, {2, true, 1, 1, -1, false, -1, 1}}}, // the other one never decides
+		{"1L", unmarked, []leaks.ScenarioHistory{{1, true, 1, 1, -1, false, -1, 1}}},
+		{"1L 2C", unmarked, []leaks.ScenarioHistory{{1, false, 1, 1, 2, false, -1, 2}}},
+		{"1L 2A", unmarked, []leaks.ScenarioHistory{{1, false, 1, 1, 2, true, -1, 1}}},
+		{"1L 1L/2 2C 3C", unmarked, []leaks.ScenarioHistory{{1, false, 1, 1, 2, false, -1, 3}, {2, true, 1, 1, -1, false, -1, 1}}}, // the other one never decides
 		{"1L 1L/2 2C 2?/2", unmarked,
-			[]leaks.ScenarioCourse{{1, false, 1, 1, 2, false, -1, 2}, {2, true, 1, 1, -1, false, 2, 2}}},
+			[]leaks.ScenarioHistory{{1, false, 1, 1, 2, false, -1, 2}, {2, true, 1, 1, -1, false, 2, 2}}},
 		{"1L 2C 3L/2", unmarked,
-			[]leaks.ScenarioCourse{{1, false, 1, 1, 2, false, -1, 2}, {2, true, 3, 3, -1, false, -1, 3}}},
+			[]leaks.ScenarioHistory{{1, false, 1, 1, 2, false, -1, 2}, {2, true, 3, 3, -1, false, -1, 3}}},
 		{"1L 1L/2 2?", fixedIn(2),
-			[]leaks.ScenarioCourse{{1, false, 1, 1, -1, false, 2, 2}, {2, false, 1, 1, -1, false, -1, 1}}},
-		{"1L 2C 3G", unmarked, []leaks.ScenarioCourse{{1, false, 1, 3, -1, false, -1, 3}}}, // growth behind a fix is no proof
+			[]leaks.ScenarioHistory{{1, false, 1, 1, -1, false, 2, 2}, {2, false, 1, 1, -1, false, -1, 1}}},
+		{"1L 2C 3G", unmarked, []leaks.ScenarioHistory{{1, false, 1, 3, -1, false, -1, 3}}}, // growth behind a fix is no proof
 	} {
 		if got := leaks.Follow(sightings(t, test.history), test.marks).Scenarios; !slices.Equal(got, test.want) {
 			t.Errorf("%q: %+v, want %+v", test.history, got, test.want)

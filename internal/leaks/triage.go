@@ -32,39 +32,39 @@ type Toleration struct {
 // Responsible is the owner of the signature: the person who took it, else the owner whom the rules name.
 func (t *Triage) Responsible() string { return cmp.Or(t.Assignee, t.Owner) }
 
-// Record is what is stored of a signature's triage.
-type Record struct {
+// TriageA TriageRecord is what is stored of a signature's triage.
+type TriageRecord struct {
 	Word
 	Version     int64
-	Course      State  // what the runs show, as Course.State
-	UntilOver   bool   // as Course.UntilOver
-	FixedByRuns bool   // as Course.FixedByRuns
+	StateByRuns State  // what the runs show, as LeakHistory.State
+	UntilOver   bool   // as LeakHistory.UntilOver
+	FixedByRuns bool   // as LeakHistory.FixedByRuns
 	RuleKnown   string // why the project's rules tolerate it; "" where they do not
 	Owner       string // by the project's rules
 	Comments    int
 }
 
 // isOver reports whether the time for which the team tolerates the signature is over.
-func (r *Record) isOver(now time.Time) bool {
+func (r *TriageRecord) isOver(now time.Time) bool {
 	return r.UntilOver || r.Until != nil && !r.Until.After(now)
 }
 
 // Shown is the state at an instant: the state that the runs show, unless the signature is tolerated then.
-func (r *Record) Shown(now time.Time) State {
+func (r *TriageRecord) Shown(now time.Time) State {
 	switch {
-	case r.Course == StateNone:
+	case r.StateByRuns == StateNone:
 		return StateNone
 	case r.NotLeak || r.RuleKnown != "" || r.Mark == MarkKnown && !r.isOver(now):
 		return StateKnown
-	case r.Mark == MarkKnown && (r.Course == StateNew || r.Course == StateFound):
+	case r.Mark == MarkKnown && (r.StateByRuns == StateNew || r.StateByRuns == StateFound):
 		return StateOngoing
 	}
-	return r.Course
+	return r.StateByRuns
 }
 
 // Tolerance is the reason why the signature is tolerated at an instant; "" where it is not tolerated, or where nobody
 // gave a reason.
-func (r *Record) Tolerance(now time.Time) string {
+func (r *TriageRecord) Tolerance(now time.Time) string {
 	if r.Mark == MarkKnown && !r.isOver(now) {
 		return r.Reason
 	}
@@ -75,12 +75,12 @@ func (r *Record) Tolerance(now time.Time) string {
 }
 
 // IsKnownByRule reports whether a rule of the project is why the signature is tolerated at an instant.
-func (r *Record) IsKnownByRule(now time.Time) bool {
+func (r *TriageRecord) IsKnownByRule(now time.Time) bool {
 	return r.RuleKnown != "" && !r.NotLeak && (r.Mark != MarkKnown || r.isOver(now))
 }
 
 // Triage is the record as people read it at an instant.
-func (r *Record) Triage(now time.Time) Triage {
+func (r *TriageRecord) Triage(now time.Time) Triage {
 	t := Triage{
 		State: r.Shown(now), Version: r.Version, Assignee: r.Assignee, Ticket: r.Ticket, NotLeak: r.NotLeak,
 		NotLeakWhy: r.NotLeakWhy, Owner: r.Owner, Comments: r.Comments,

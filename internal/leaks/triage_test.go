@@ -21,50 +21,50 @@ func TestShownAtAnInstant(t *testing.T) {
 		leaks.StateFixed, leaks.StateRegressed, leaks.StateKnown
 	for _, test := range []struct {
 		name      string
-		record    leaks.Record
+		record    leaks.TriageRecord
 		state     leaks.State
 		tolerance string
 		why       string // of Triage.Known
 		expired   bool
 	}{
-		{"never bad", leaks.Record{Course: never}, never, "", "", false},
-		{"never bad, and known all the same", leaks.Record{Course: never, Word: toleratedForEver}, never,
+		{"never bad", leaks.TriageRecord{StateByRuns: never}, never, "", "", false},
+		{"never bad, and known all the same", leaks.TriageRecord{StateByRuns: never, Word: toleratedForEver}, never,
 			"vendor", "vendor", false},
-		{"never bad, and not a leak", leaks.Record{Course: never, Word: leaks.Word{NotLeak: true}, RuleKnown: "rule"},
+		{"never bad, and not a leak", leaks.TriageRecord{StateByRuns: never, Word: leaks.Word{NotLeak: true}, RuleKnown: "rule"},
 			never, "rule", "rule", false},
-		{"nothing said: new", leaks.Record{Course: fresh}, fresh, "", "", false},
-		{"nothing said: ongoing", leaks.Record{Course: ongoing}, ongoing, "", "", false},
-		{"nothing said: fixed", leaks.Record{Course: fixed}, fixed, "", "", false},
-		{"nothing said: regressed", leaks.Record{Course: regressed}, regressed, "", "", false},
+		{"nothing said: new", leaks.TriageRecord{StateByRuns: fresh}, fresh, "", "", false},
+		{"nothing said: ongoing", leaks.TriageRecord{StateByRuns: ongoing}, ongoing, "", "", false},
+		{"nothing said: fixed", leaks.TriageRecord{StateByRuns: fixed}, fixed, "", "", false},
+		{"nothing said: regressed", leaks.TriageRecord{StateByRuns: regressed}, regressed, "", "", false},
 
-		{"for ever", leaks.Record{Course: fresh, Word: toleratedForEver}, known, "vendor", "vendor", false},
-		{"for ever, and regressed", leaks.Record{Course: regressed, Word: toleratedForEver}, known,
+		{"for ever", leaks.TriageRecord{StateByRuns: fresh, Word: toleratedForEver}, known, "vendor", "vendor", false},
+		{"for ever, and regressed", leaks.TriageRecord{StateByRuns: regressed, Word: toleratedForEver}, known,
 			"vendor", "vendor", false},
-		{"until just now", leaks.Record{Course: ongoing, Word: tolerated(-1)}, ongoing, "", "vendor", true},
-		{"until now", leaks.Record{Course: ongoing, Word: tolerated(0)}, ongoing, "", "vendor", true},
-		{"for a moment still", leaks.Record{Course: ongoing, Word: tolerated(1)}, known, "vendor", "vendor", false},
-		{"new, and known no longer", leaks.Record{Course: fresh, Word: tolerated(0)}, ongoing, "", "vendor", true},
-		{"fixed, and known no longer", leaks.Record{Course: fixed, Word: tolerated(0)}, fixed, "", "vendor", true},
-		{"regressed, and known no longer", leaks.Record{Course: regressed, Word: tolerated(0)},
+		{"until just now", leaks.TriageRecord{StateByRuns: ongoing, Word: tolerated(-1)}, ongoing, "", "vendor", true},
+		{"until now", leaks.TriageRecord{StateByRuns: ongoing, Word: tolerated(0)}, ongoing, "", "vendor", true},
+		{"for a moment still", leaks.TriageRecord{StateByRuns: ongoing, Word: tolerated(1)}, known, "vendor", "vendor", false},
+		{"new, and known no longer", leaks.TriageRecord{StateByRuns: fresh, Word: tolerated(0)}, ongoing, "", "vendor", true},
+		{"fixed, and known no longer", leaks.TriageRecord{StateByRuns: fixed, Word: tolerated(0)}, fixed, "", "vendor", true},
+		{"regressed, and known no longer", leaks.TriageRecord{StateByRuns: regressed, Word: tolerated(0)},
 			regressed, "", "vendor", true},
-		{"until a build that was bad", leaks.Record{Course: ongoing, Word: toleratedForEver, UntilOver: true},
+		{"until a build that was bad", leaks.TriageRecord{StateByRuns: ongoing, Word: toleratedForEver, UntilOver: true},
 			ongoing, "", "vendor", true},
-		{"until a build that was bad, but new", leaks.Record{Course: fresh, Word: toleratedForEver, UntilOver: true},
+		{"until a build that was bad, but new", leaks.TriageRecord{StateByRuns: fresh, Word: toleratedForEver, UntilOver: true},
 			ongoing, "", "vendor", true},
 
-		{"by a rule", leaks.Record{Course: fresh, RuleKnown: "rule"}, known, "rule", "rule", false},
-		{"by a rule and the team", leaks.Record{Course: fresh, RuleKnown: "rule", Word: tolerated(1)}, known,
+		{"by a rule", leaks.TriageRecord{StateByRuns: fresh, RuleKnown: "rule"}, known, "rule", "rule", false},
+		{"by a rule and the team", leaks.TriageRecord{StateByRuns: fresh, RuleKnown: "rule", Word: tolerated(1)}, known,
 			"vendor", "vendor", false},
-		{"by a rule, and by the team no longer", leaks.Record{Course: fresh, RuleKnown: "rule", Word: tolerated(0)},
+		{"by a rule, and by the team no longer", leaks.TriageRecord{StateByRuns: fresh, RuleKnown: "rule", Word: tolerated(0)},
 			known, "rule", "rule", false},
 
-		{"not a leak", leaks.Record{Course: ongoing, Word: leaks.Word{NotLeak: true}}, known, "", "", false},
-		{"not a leak, and why", leaks.Record{Course: ongoing, Word: leaks.Word{NotLeak: true, NotLeakWhy: "a pool"},
+		{"not a leak", leaks.TriageRecord{StateByRuns: ongoing, Word: leaks.Word{NotLeak: true}}, known, "", "", false},
+		{"not a leak, and why", leaks.TriageRecord{StateByRuns: ongoing, Word: leaks.Word{NotLeak: true, NotLeakWhy: "a pool"},
 			RuleKnown: "rule"}, known, "a pool", "rule", false},
 		{"not a leak, and known no longer",
-			leaks.Record{Course: fresh, Word: leaks.Word{Mark: leaks.MarkKnown, Reason: "vendor", NotLeak: true},
+			leaks.TriageRecord{StateByRuns: fresh, Word: leaks.Word{Mark: leaks.MarkKnown, Reason: "vendor", NotLeak: true},
 				UntilOver: true}, known, "", "vendor", true},
-		{"a mark that is no tolerance", leaks.Record{Course: fresh, Word: leaks.Word{Mark: leaks.MarkFixed}}, fresh,
+		{"a mark that is no tolerance", leaks.TriageRecord{StateByRuns: fresh, Word: leaks.Word{Mark: leaks.MarkFixed}}, fresh,
 			"", "", false},
 	} {
 		triage := test.record.Triage(noon)
@@ -84,9 +84,9 @@ func TestShownAtAnInstant(t *testing.T) {
 }
 
 func TestTriageOfARecord(t *testing.T) {
-	r := leaks.Record{
+	r := leaks.TriageRecord{
 		Word:    leaks.Word{Mark: leaks.MarkFixed, MarkedBy: "ann", Assignee: "bob", Ticket: "https://t/7"},
-		Version: 3, Course: leaks.StateFixed, Owner: "ui", Comments: 2,
+		Version: 3, StateByRuns: leaks.StateFixed, Owner: "ui", Comments: 2,
 	}
 	want := leaks.Triage{State: leaks.StateFixed, Version: 3, FixedBy: "ann", Assignee: "bob", Ticket: "https://t/7",
 		Owner: "ui", Comments: 2}

@@ -106,7 +106,7 @@ type comparedRow struct {
 	FirstBad   string
 	FirstPlace []byte
 	figureRow
-	leaks.Record
+	leaks.TriageRecord
 	Now time.Time
 }
 
@@ -138,8 +138,8 @@ func (r *comparedRow) finding() compare.Finding {
 		Certain: figure.Certain, Immaterial: r.Immaterial, Risk: r.risk(),
 		Outstanding: figure.Outstanding, Growth: figure.Growth, Allocated: -1,
 		State: string(triage.State), Owner: triage.Responsible(), Known: r.Tolerance(r.Now),
-		ByRule: r.IsKnownByRule(r.Now), Regressed: r.Regressed, Open: r.Course != leaks.StateNone &&
-			r.Course != leaks.StateFixed,
+		ByRule: r.IsKnownByRule(r.Now), Regressed: r.Regressed, Open: r.StateByRuns != leaks.StateNone &&
+			r.StateByRuns != leaks.StateFixed,
 		FirstBad: r.FirstBad, FirstRank: r.FirstPlace,
 	}
 	if r.Allocated != nil {

@@ -27,19 +27,19 @@ type subject struct {
 	runs   []leaks.RunSighting
 	failed []failedRun // whose gates failed for it
 	// What follows.
-	leaks.Course
-	line      *leaks.Line // that the course is along
-	lines     []lineCourse
+	leaks.LeakHistory
+	line      *leaks.Line // that the history is along
+	lines     []lineHistory
 	scenarios []int64
 }
 
 // A failedRun is a run whose gate failed, and its build.
 type failedRun struct{ run, build int64 }
 
-// A lineCourse is the course of a signature along a line.
-type lineCourse struct {
+// A lineHistory is the history of a signature along a line.
+type lineHistory struct {
 	*leaks.Line
-	leaks.Course
+	leaks.LeakHistory
 }
 
 // A histories reads what runs say of signatures, and follows it along lines of builds.
@@ -106,20 +106,20 @@ func (h *histories) follow(s *subject) {
 		shown[h.lines.OfBuild(s.runs[i].Build)] = true
 	}
 	s.line = h.lines.Of("")
-	s.Course = leaks.Follow(nil, leaks.Marks{FixedIn: -1, KnownUntil: -1})
+	s.LeakHistory = leaks.Follow(nil, leaks.Marks{FixedIn: -1, KnownUntil: -1})
 	for _, line := range h.lines.All() {
 		isDefault := line.Branch == h.lines.Default
 		if !isDefault && !shown[line] {
 			continue
 		}
-		course := leaks.Follow(leaks.SightingsOn(line, s.runs, paces), h.marksOn(line, s))
-		if course.State != leaks.StateNone {
-			s.lines = append(s.lines, lineCourse{line, course})
+		history := leaks.Follow(leaks.SightingsOn(line, s.runs, paces), h.marksOn(line, s))
+		if history.State != leaks.StateNone {
+			s.lines = append(s.lines, lineHistory{line, history})
 		}
-		graver := s.line.Branch != h.lines.Default && course.State != s.State &&
-			leaks.Gravest(course.State, s.State) == course.State
-		if isDefault || course.State != leaks.StateNone && (s.State == leaks.StateNone || graver) {
-			s.line, s.Course = line, course
+		graver := s.line.Branch != h.lines.Default && history.State != s.State &&
+			leaks.Gravest(history.State, s.State) == history.State
+		if isDefault || history.State != leaks.StateNone && (s.State == leaks.StateNone || graver) {
+			s.line, s.LeakHistory = line, history
 		}
 	}
 }
@@ -148,7 +148,7 @@ func followHistory(ctx context.Context, tx pgx.Tx, project int64, roots []int64,
 			}
 		}
 	}
-	return saveCourses(ctx, tx, subjects)
+	return saveHistories(ctx, tx, subjects)
 }
 
 // followRoots is followHistory of signatures of which it changed what runs are judged together.
@@ -276,12 +276,12 @@ func readSightings(ctx context.Context, q querier, roots []int64, scenario int64
 	return rows.Err()
 }
 
-// saveCourses stores what follows from histories, with the figures of the gravest finding in the newest build that has
+// saveHistories stores what follows from histories, with the figures of the gravest finding in the newest build that has
 // one.
-func saveCourses(ctx context.Context, tx pgx.Tx, subjects []subject) error {
+func saveHistories(ctx context.Context, tx pgx.Tx, subjects []subject) error {
 	batch := &pgx.Batch{}
 	for i := range subjects {
-		s, c, order := &subjects[i], &subjects[i].Course, subjects[i].line
+		s, c, order := &subjects[i], &subjects[i].LeakHistory, subjects[i].line
 		batch.Queue(`
 			update signatures set bad = $2, state = $3, until_over = $4, worst = $5, first_bad_id = $6, last_clean_id = $7,
 				last_bad_id = $8, last_seen_id = $9,

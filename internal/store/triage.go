@@ -16,14 +16,14 @@ var ErrConflict = errors.New("store: it was changed by somebody else meanwhile")
 // recordColumns are what leaks.Record is made of, of a signature s, but for its comments. Now is the instant of the
 // snapshot: what is tolerated until a date ends by itself.
 const recordColumns = wordColumns +
-	`, s.version, s.state as course, s.until_over, s.fixed_by_runs, s.known as rule_known, s.owner, now() as now`
+	`, s.version, s.state as state_by_runs, s.until_over, s.fixed_by_runs, s.known as rule_known, s.owner, now() as now`
 
 const triageColumns = recordColumns +
 	`, (select coalesce(sum(part.comments), 0) from signatures part where part.root_id = s.id) as comments`
 
 // triageRow is triageColumns.
 type triageRow struct {
-	leaks.Record
+	leaks.TriageRecord
 	Now time.Time
 }
 

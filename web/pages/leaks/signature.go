@@ -60,7 +60,7 @@ func (p *pages) sendSignature(c echo.Context, status int, project, text string, 
 	view.Frame = ui.FrameOf(c, view.title.Whole)
 	view.Crumbs = []ui.Crumb{{Text: project, URL: ui.ProjectURL(project)}, {Text: "Leaks", URL: ui.ProjectURL(project)},
 		{Text: view.title.Name.Name}}
-	view.trend = view.courseOf(c)
+	view.trend = view.historyOf(c)
 	view.actor, view.wrong = ui.RememberedActor(c), wrong
 	return ui.Render(c, status, signaturePage(view))
 }

@@ -10,13 +10,13 @@ import (
 	"heapdrift/web/pages/ui"
 )
 
-// courseBuilds is how many builds, the newest ones, the chart of a signature has.
-const courseBuilds = 40
+// historyBuilds is how many builds, the newest ones, the chart of a signature has.
+const historyBuilds = 40
 
-// courseOf draws how fast the leak grows, by build. A build that did not exercise the leak has no point, because
+// historyOf draws how fast the leak grows, by build. A build that did not exercise the leak has no point, because
 // nothing is known of the leak there.
-func (v signatureView) courseOf(c echo.Context) *ui.Trend {
-	coverage := &store.Coverage{Builds: v.history.Builds[max(len(v.history.Builds)-courseBuilds, 0):],
+func (v signatureView) historyOf(c echo.Context) *ui.Trend {
+	coverage := &store.Coverage{Builds: v.history.Builds[max(len(v.history.Builds)-historyBuilds, 0):],
 		Scenarios: v.history.Scenarios}
 	for i := range v.history.Outcomes {
 		if o := &v.history.Outcomes[i]; o.Exercised || o.IsAbsent() {
