@@ -211,7 +211,7 @@ func TestCalendarFromAShape(t *testing.T) {
 	}
 }
 
-func TestMarksOfAWord(t *testing.T) {
+func TestMarksOfATriageDecision(t *testing.T) {
 	c := calendar()
 	var builds []leaks.LineBuild
 	for at := range 7 {
@@ -219,15 +219,15 @@ func TestMarksOfAWord(t *testing.T) {
 	}
 	line := leaks.NewLines(builds, "main").Of("main")
 	for _, test := range []struct {
-		word leaks.Word
+		word leaks.TriageDecision
 		want leaks.Marks
 	}{
-		{leaks.Word{}, unmarked},
-		{leaks.Word{Mark: leaks.MarkFixed, FixedID: new(int64(3))}, fixedIn(2)},
-		{leaks.Word{Mark: leaks.MarkFixed, FixedID: new(int64(99))}, unmarked}, // which is not there any more
-		{leaks.Word{Mark: leaks.MarkKnown}, unmarked},
-		{leaks.Word{Mark: leaks.MarkKnown, UntilBuild: "29"}, knownUntil(6)},
-		{leaks.Word{Mark: leaks.MarkKnown, UntilBuild: "31"}, unmarked}, // which is still to come
+		{leaks.TriageDecision{}, unmarked},
+		{leaks.TriageDecision{Mark: leaks.MarkFixed, FixedID: new(int64(3))}, fixedIn(2)},
+		{leaks.TriageDecision{Mark: leaks.MarkFixed, FixedID: new(int64(99))}, unmarked}, // which is not there any more
+		{leaks.TriageDecision{Mark: leaks.MarkKnown}, unmarked},
+		{leaks.TriageDecision{Mark: leaks.MarkKnown, UntilBuild: "29"}, knownUntil(6)},
+		{leaks.TriageDecision{Mark: leaks.MarkKnown, UntilBuild: "31"}, unmarked}, // which is still to come
 	} {
 		if got := test.word.MarksOn(line, c); !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%+v: %+v, want %+v", test.word, got, test.want)

@@ -137,7 +137,7 @@ func IsTicketLink(ticket string) bool {
 }
 
 // Apply returns the word with the change applied. order finds the build that has the fix. Its error is a *FieldError.
-func (c *Change) Apply(w Word, order *BuildOrder) (Word, error) {
+func (c *Change) Apply(w TriageDecision, order *BuildOrder) (TriageDecision, error) {
 	if c.Known != nil || c.Fixed != nil || c.Reopen {
 		w.Mark, w.MarkedBy, w.Reason, w.Until, w.UntilBuild, w.FixedID, w.NotLeak, w.NotLeakWhy = "", "",
 			"", nil, "", nil, false, ""

@@ -121,42 +121,42 @@ func TestCheckComment(t *testing.T) {
 }
 
 func TestApply(t *testing.T) {
-	was := leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "eve", Reason: "old", Until: new(noon),
+	was := leaks.TriageDecision{Mark: leaks.MarkKnown, MarkedBy: "eve", Reason: "old", Until: new(noon),
 		Assignee: "bob", Ticket: "https://t/1"}
-	fixed := leaks.Word{Mark: leaks.MarkFixed, MarkedBy: "eve", FixedID: new(int64(3)), NotLeak: true}
+	fixed := leaks.TriageDecision{Mark: leaks.MarkFixed, MarkedBy: "eve", FixedID: new(int64(3)), NotLeak: true}
 	precise := noon.Add(1234567)
 	for name, test := range map[string]struct {
-		word   leaks.Word
+		word   leaks.TriageDecision
 		change leaks.Change
-		want   leaks.Word
+		want   leaks.TriageDecision
 	}{
 		"nothing": {was, leaks.Change{}, was},
 		"whose": {was, leaks.Change{Assignee: new(" ann "), Ticket: new("")},
-			leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "eve", Reason: "old", Until: new(noon), Assignee: "ann"}},
+			leaks.TriageDecision{Mark: leaks.MarkKnown, MarkedBy: "eve", Reason: "old", Until: new(noon), Assignee: "ann"}},
 		"known": {fixed, leaks.Change{Known: &leaks.Toleration{Reason: " new "}},
-			leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "ann", Reason: "new"}},
+			leaks.TriageDecision{Mark: leaks.MarkKnown, MarkedBy: "ann", Reason: "new"}},
 		"until build": {was, leaks.Change{Known: &leaks.Toleration{Reason: "new", UntilBuild: "31"}},
-			leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "ann", Reason: "new", UntilBuild: "31", Assignee: "bob",
+			leaks.TriageDecision{Mark: leaks.MarkKnown, MarkedBy: "ann", Reason: "new", UntilBuild: "31", Assignee: "bob",
 				Ticket: "https://t/1"}},
-		"in microseconds, as it is stored": {leaks.Word{},
+		"in microseconds, as it is stored": {leaks.TriageDecision{},
 			leaks.Change{Known: &leaks.Toleration{Reason: "new", Until: &precise}},
-			leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "ann", Reason: "new", Until: new(noon.Add(1234 * time.Microsecond))}},
+			leaks.TriageDecision{Mark: leaks.MarkKnown, MarkedBy: "ann", Reason: "new", Until: new(noon.Add(1234 * time.Microsecond))}},
 		"fixed": {was, leaks.Change{Fixed: new("early")},
-			leaks.Word{Mark: leaks.MarkFixed, MarkedBy: "ann", FixedID: new(int64(2)), Assignee: "bob", Ticket: "https://t/1"}},
-		"fixed by now": {leaks.Word{}, leaks.Change{Fixed: new("")},
-			leaks.Word{Mark: leaks.MarkFixed, MarkedBy: "ann", FixedID: new(int64(1))}},
-		"reopened":        {was, leaks.Change{Reopen: true}, leaks.Word{Assignee: "bob", Ticket: "https://t/1"}},
-		"reopened, fixed": {fixed, leaks.Change{Reopen: true}, leaks.Word{}},
+			leaks.TriageDecision{Mark: leaks.MarkFixed, MarkedBy: "ann", FixedID: new(int64(2)), Assignee: "bob", Ticket: "https://t/1"}},
+		"fixed by now": {leaks.TriageDecision{}, leaks.Change{Fixed: new("")},
+			leaks.TriageDecision{Mark: leaks.MarkFixed, MarkedBy: "ann", FixedID: new(int64(1))}},
+		"reopened":        {was, leaks.Change{Reopen: true}, leaks.TriageDecision{Assignee: "bob", Ticket: "https://t/1"}},
+		"reopened, fixed": {fixed, leaks.Change{Reopen: true}, leaks.TriageDecision{}},
 		"not a leak": {was, leaks.Change{NotLeak: new(true), Assignee: new("")},
-			leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "eve", Reason: "old", Until: new(noon), NotLeak: true,
+			leaks.TriageDecision{Mark: leaks.MarkKnown, MarkedBy: "eve", Reason: "old", Until: new(noon), NotLeak: true,
 				Ticket: "https://t/1"}},
-		"not a leak, why": {leaks.Word{}, leaks.Change{NotLeak: new(true), NotLeakWhy: " a pool "},
-			leaks.Word{NotLeak: true, NotLeakWhy: "a pool"}},
-		"a leak, and why not": {leaks.Word{NotLeak: true, NotLeakWhy: "a pool"},
-			leaks.Change{NotLeak: new(false), NotLeakWhy: "x"}, leaks.Word{}},
-		"a leak again": {leaks.Word{NotLeak: true, NotLeakWhy: "a pool"}, leaks.Change{Reopen: true}, leaks.Word{}},
+		"not a leak, why": {leaks.TriageDecision{}, leaks.Change{NotLeak: new(true), NotLeakWhy: " a pool "},
+			leaks.TriageDecision{NotLeak: true, NotLeakWhy: "a pool"}},
+		"a leak, and why not": {leaks.TriageDecision{NotLeak: true, NotLeakWhy: "a pool"},
+			leaks.Change{NotLeak: new(false), NotLeakWhy: "x"}, leaks.TriageDecision{}},
+		"a leak again": {leaks.TriageDecision{NotLeak: true, NotLeakWhy: "a pool"}, leaks.Change{Reopen: true}, leaks.TriageDecision{}},
 		"a leak after all": {fixed, leaks.Change{NotLeak: new(false)},
-			leaks.Word{Mark: leaks.MarkFixed, MarkedBy: "eve", FixedID: new(int64(3))}},
+			leaks.TriageDecision{Mark: leaks.MarkFixed, MarkedBy: "eve", FixedID: new(int64(3))}},
 	} {
 		test.change.Actor = "ann"
 		if got, err := test.change.Apply(test.word, calendar()); err != nil || !got.IsSame(&test.want) {
@@ -168,7 +168,7 @@ func TestApply(t *testing.T) {
 	}
 	for build, calendar := range map[string]*leaks.BuildOrder{"77": calendar(), "": leaks.NewBuildOrder(nil)} {
 		change := leaks.Change{Actor: "ann", Fixed: &build}
-		if _, err := change.Apply(leaks.Word{}, calendar); fieldOf(t, err) != "fixed" {
+		if _, err := change.Apply(leaks.TriageDecision{}, calendar); fieldOf(t, err) != "fixed" {
 			t.Errorf("fixed in %q: %v", build, err)
 		}
 	}

@@ -24,7 +24,7 @@ func ExampleFollow() {
 	fmt.Println("first bad", course.FirstBad, "of the builds, clean before in", course.LastClean)
 
 	// The team tolerates it for a reason: that is shown, and fails no gate.
-	record := leaks.TriageRecord{StateByRuns: course.State, Word: leaks.Word{Mark: leaks.MarkKnown, Reason: "see #7"}}
+	record := leaks.TriageRecord{StateByRuns: course.State, TriageDecision: leaks.TriageDecision{Mark: leaks.MarkKnown, Reason: "see #7"}}
 	fmt.Println(record.Shown(noon), "because", record.Tolerance(noon))
 	// Output:
 	// regressed: was fixed, and leaks again in a newer build

@@ -8,7 +8,7 @@ import (
 // A Triage is what the team says of a signature, and the state that follows from it and from the runs.
 type Triage struct {
 	State    State
-	Version  int64 // of the team's word: a change names the one that it was made on
+	Version  int64 // of the team's decision: a change names the version that it was made on
 	Known    *Toleration
 	FixedBy  string // who said that it is fixed; "" where runs show it
 	Assignee string
@@ -23,7 +23,7 @@ type Triage struct {
 // A Toleration says why and for how long a signature that is known is tolerated.
 type Toleration struct {
 	Reason     string
-	Until      *time.Time // the word ends then; nil for never
+	Until      *time.Time // toleration ends then; nil for never
 	UntilBuild string     // from this build on it counts again; "" for never
 	Expired    bool
 	Rule       bool // the project's rule file says so
@@ -34,7 +34,7 @@ func (t *Triage) Responsible() string { return cmp.Or(t.Assignee, t.Owner) }
 
 // TriageA TriageRecord is what is stored of a signature's triage.
 type TriageRecord struct {
-	Word
+	TriageDecision
 	Version     int64
 	StateByRuns State  // what the runs show, as LeakHistory.State
 	UntilOver   bool   // as LeakHistory.UntilOver

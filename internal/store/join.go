@@ -11,29 +11,29 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// A keptWord is the word of a signature as it was before another became part of it.
-type keptWord struct {
-	leaks.Word
+// A keptDecision is the word of a signature as it was before another became part of it.
+type keptDecision struct {
+	leaks.TriageDecision
 	Of int64 `json:"of"` // the signature; it may be part of a third by now
 }
 
-// wordColumns are what leaks.Word is made of, of a signature s.
-const wordColumns = `s.mark, s.marked_by, s.reason, s.until, s.until_build, s.fixed_id, s.not_leak, s.not_leak_why, s.assignee, s.ticket`
+// triageDecisionColumns are what leaks.Word is made of, of a signature s.
+const triageDecisionColumns = `s.mark, s.marked_by, s.reason, s.until, s.until_build, s.fixed_id, s.not_leak, s.not_leak_why, s.assignee, s.ticket`
 
-// A versionedWord is the team's word with its version.
-type versionedWord struct {
-	leaks.Word
+// A versionedDecision is the team's word with its version.
+type versionedDecision struct {
+	leaks.TriageDecision
 	Version int64
 }
 
-// wordOf returns the team's word, with the row locked.
-func wordOf(ctx context.Context, tx pgx.Tx, id int64) (versionedWord, error) {
-	return one[versionedWord](ctx, tx, `select `+wordColumns+
+// triageDecisionOf returns the team's word, with the row locked.
+func triageDecisionOf(ctx context.Context, tx pgx.Tx, id int64) (versionedDecision, error) {
+	return one[versionedDecision](ctx, tx, `select `+triageDecisionColumns+
 		`, s.version from signatures s where s.id = $1 for no key update`, id)
 }
 
 // say stores the team's word and returns its new version.
-func say(ctx context.Context, tx pgx.Tx, id int64, w leaks.Word) (version int64, err error) {
+func say(ctx context.Context, tx pgx.Tx, id int64, w leaks.TriageDecision) (version int64, err error) {
 	return value[int64](ctx, tx, `
 		update signatures set mark = $2, marked_by = $3, reason = $4, until = $5, until_build = $6, fixed_id = $7,
 			not_leak = $8, assignee = $9, ticket = $10, not_leak_why = $11,
@@ -51,18 +51,18 @@ func join(ctx context.Context, tx pgx.Tx, from, into int64, actor string) (bool,
 	if root == from {
 		return false, nil
 	}
-	part, err := wordOf(ctx, tx, from)
+	part, err := triageDecisionOf(ctx, tx, from)
 	if err != nil {
 		return false, err
 	}
-	before, err := wordOf(ctx, tx, root)
+	before, err := triageDecisionOf(ctx, tx, root)
 	if err != nil {
 		return false, err
 	}
 	version := before.Version
 	var kept []byte
-	if after := before.Joined(part.Word); !after.IsSame(&before.Word) {
-		if kept, err = json.Marshal(keptWord{before.Word, root}); err != nil {
+	if after := before.Joined(part.TriageDecision); !after.IsSame(&before.TriageDecision) {
+		if kept, err = json.Marshal(keptDecision{before.TriageDecision, root}); err != nil {
 			return false, err
 		}
 		if version, err = say(ctx, tx, root, after); err != nil {
@@ -93,7 +93,7 @@ func separate(ctx context.Context, tx pgx.Tx, id int64) (root int64, err error) 
 		return 0, err
 	}
 	if was.AliasWord != nil {
-		if err := restoreWord(ctx, tx, was.RootID, was.AliasWord, was.AliasVersion); err != nil {
+		if err := restoreTriageDecision(ctx, tx, was.RootID, was.AliasWord, was.AliasVersion); err != nil {
 			return 0, err
 		}
 	}
@@ -109,14 +109,14 @@ func separate(ctx context.Context, tx pgx.Tx, id int64) (root int64, err error) 
 	return was.RootID, err
 }
 
-// restoreWord gives a signature the word back that it had before another became part of it, unless the team has changed
+// restoreTriageDecision gives a signature the word back that it had before another became part of it, unless the team has changed
 // it since.
-func restoreWord(ctx context.Context, tx pgx.Tx, root int64, kept []byte, version *int64) error {
-	var before keptWord
+func restoreTriageDecision(ctx context.Context, tx pgx.Tx, root int64, kept []byte, version *int64) error {
+	var before keptDecision
 	if err := json.Unmarshal(kept, &before); err != nil {
 		return fmt.Errorf("word of signature %d: %w", root, err)
 	}
-	now, err := wordOf(ctx, tx, before.Of)
+	now, err := triageDecisionOf(ctx, tx, before.Of)
 	if err != nil || version == nil || now.Version != *version {
 		return err
 	}
@@ -129,7 +129,7 @@ func restoreWord(ctx context.Context, tx pgx.Tx, root int64, kept []byte, versio
 			before.Mark, before.MarkedBy, before.FixedID = "", "", nil
 		}
 	}
-	_, err = say(ctx, tx, before.Of, before.Word)
+	_, err = say(ctx, tx, before.Of, before.TriageDecision)
 	return err
 }
 

@@ -35,16 +35,16 @@ func (v View) origins(ctx context.Context, run *Run, c *leaks.Case) error {
 	type row struct {
 		ID   int64
 		Text string
-		leaks.Word
+		leaks.TriageDecision
 	}
 	rows, err := all[row](ctx, v.q, `
-		select s.id, s.text, `+wordColumns+` from signatures s where s.project_id = $1 and s.text = any($2) and s.alias_of is null`, at.ProjectID, texts)
+		select s.id, s.text, `+triageDecisionColumns+` from signatures s where s.project_id = $1 and s.text = any($2) and s.alias_of is null`, at.ProjectID, texts)
 	if err != nil || len(rows) == 0 {
 		return wrap("signatures of a run", err)
 	}
 	subjects := make(map[int64]*subject, len(rows))
 	for i := range rows {
-		subjects[rows[i].ID] = &subject{id: rows[i].ID, word: rows[i].Word}
+		subjects[rows[i].ID] = &subject{id: rows[i].ID, word: rows[i].TriageDecision}
 	}
 	if err := h.read(ctx, subjects, at.ScenarioID); err != nil {
 		return wrap("histories", err)

@@ -68,14 +68,14 @@ func (c *resultEffects) leave(ctx context.Context, n *leaks.Namesake) (changed [
 // turn makes a leak part of the signature that was part of it as its outline, because no evidence with inlined calls
 // shows it any more. What the team said of both stays.
 func (c *resultEffects) turn(ctx context.Context, id, outline int64) (bool, error) {
-	said, err := wordOf(ctx, c.tx, id)
+	said, err := triageDecisionOf(ctx, c.tx, id)
 	if err != nil {
 		return false, err
 	}
 	if _, err := separate(ctx, c.tx, outline); err != nil {
 		return false, err
 	}
-	if _, err := say(ctx, c.tx, outline, said.Word); err != nil {
+	if _, err := say(ctx, c.tx, outline, said.TriageDecision); err != nil {
 		return false, err
 	}
 	return join(ctx, c.tx, id, outline, "")

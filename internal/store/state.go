@@ -22,7 +22,7 @@ func readCalendar(ctx context.Context, q querier, project int64) (*leaks.BuildOr
 // A subject is a signature whose states are to follow from its history.
 type subject struct {
 	id     int64
-	word   leaks.Word
+	word   leaks.TriageDecision
 	state  leaks.State // before
 	runs   []leaks.RunSighting
 	failed []failedRun // whose gates failed for it
@@ -163,16 +163,16 @@ func readSubjects(ctx context.Context, tx pgx.Tx, h *histories, roots []int64) (
 	type row struct {
 		ID    int64
 		State leaks.State
-		leaks.Word
+		leaks.TriageDecision
 	}
 	rows, err := all[row](ctx, tx, `
-		select s.id, s.state, `+wordColumns+` from signatures s where s.id = any($1) and s.alias_of is null order by s.id for no key update`, roots)
+		select s.id, s.state, `+triageDecisionColumns+` from signatures s where s.id = any($1) and s.alias_of is null order by s.id for no key update`, roots)
 	if err != nil {
 		return nil, err
 	}
 	subjects, at := make([]subject, len(rows)), make(map[int64]*subject, len(rows))
 	for i := range rows {
-		subjects[i] = subject{id: rows[i].ID, word: rows[i].Word, state: rows[i].State}
+		subjects[i] = subject{id: rows[i].ID, word: rows[i].TriageDecision, state: rows[i].State}
 		at[rows[i].ID] = &subjects[i]
 	}
 	if err := h.read(ctx, at, 0); err != nil {

@@ -15,7 +15,7 @@ var ErrConflict = errors.New("store: it was changed by somebody else meanwhile")
 
 // recordColumns are what leaks.Record is made of, of a signature s, but for its comments. Now is the instant of the
 // snapshot: what is tolerated until a date ends by itself.
-const recordColumns = wordColumns +
+const recordColumns = triageDecisionColumns +
 	`, s.version, s.state as state_by_runs, s.until_over, s.fixed_by_runs, s.known as rule_known, s.owner, now() as now`
 
 const triageColumns = recordColumns +
@@ -72,7 +72,7 @@ func changeTriage(ctx context.Context, tx pgx.Tx, project, signature string,
 	if err != nil {
 		return leaks.Triage{}, err
 	}
-	before, err := wordOf(ctx, tx, at.Root)
+	before, err := triageDecisionOf(ctx, tx, at.Root)
 	if err != nil {
 		return leaks.Triage{}, err
 	}
@@ -85,12 +85,12 @@ func changeTriage(ctx context.Context, tx pgx.Tx, project, signature string,
 			return leaks.Triage{}, err
 		}
 	}
-	word, err := change.Apply(before.Word, order)
+	word, err := change.Apply(before.TriageDecision, order)
 	if err != nil {
 		return leaks.Triage{}, err
 	}
-	if !word.IsSame(&before.Word) {
-		if err := changeWord(ctx, tx, at, change.Actor, before.Word, word); err != nil {
+	if !word.IsSame(&before.TriageDecision) {
+		if err := changeTriageDecision(ctx, tx, at, change.Actor, before.TriageDecision, word); err != nil {
 			return leaks.Triage{}, err
 		}
 	}
@@ -98,8 +98,8 @@ func changeTriage(ctx context.Context, tx pgx.Tx, project, signature string,
 	return row.triage(), err
 }
 
-// changeWord stores the team's new word, who said it, and what follows from it.
-func changeWord(ctx context.Context, tx pgx.Tx, at signatureIDs, actor string, before, after leaks.Word) error {
+// changeTriageDecision stores the team's new word, who said it, and what follows from it.
+func changeTriageDecision(ctx context.Context, tx pgx.Tx, at signatureIDs, actor string, before, after leaks.TriageDecision) error {
 	if _, err := say(ctx, tx, at.Root, after); err != nil {
 		return err
 	}

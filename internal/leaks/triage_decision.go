@@ -11,12 +11,12 @@ const (
 	MarkFixed = "fixed" // a build has the fix
 )
 
-// A Word is what the team says of a signature, as audit rows and merges keep it.
-type Word struct {
+// A TriageDecision is what the team decided about a signature, as audit rows and merges keep it.
+type TriageDecision struct {
 	Mark       string     `json:"mark,omitempty"` // MarkKnown, MarkFixed or ""
 	MarkedBy   string     `json:"marked_by,omitempty"`
 	Reason     string     `json:"reason,omitempty"`      // of MarkKnown
-	Until      *time.Time `json:"until,omitempty"`       // of MarkKnown: it ends then; nil for never
+	Until      *time.Time `json:"until,omitempty"`       // of MarkKnown: toleration ends then; nil for never
 	UntilBuild string     `json:"until_build,omitempty"` // of MarkKnown: from this build on it counts again; "" for never
 	FixedID    *int64     `json:"fixed_id,omitempty"`    // of MarkFixed: the id of the build that has the fix
 	NotLeak    bool       `json:"not_leak,omitempty"`
@@ -25,8 +25,8 @@ type Word struct {
 	Ticket     string     `json:"ticket,omitempty"`
 }
 
-// IsSame reports whether two words say the same. Instants are compared, not their zones.
-func (w *Word) IsSame(other *Word) bool {
+// IsSame reports whether two decisions are equal. Instants are compared, not their zones.
+func (w *TriageDecision) IsSame(other *TriageDecision) bool {
 	a, b := *w, *other
 	a.Until, b.Until, a.FixedID, b.FixedID = nil, nil, nil, nil
 	sameTime := (w.Until == nil) == (other.Until == nil) && (w.Until == nil || w.Until.Equal(*other.Until))
@@ -34,12 +34,12 @@ func (w *Word) IsSame(other *Word) bool {
 	return a == b && sameTime && sameBuild
 }
 
-// isJudged reports whether the word says what the signature is, and not only whose.
-func (w *Word) isJudged() bool { return w.Mark != "" || w.NotLeak }
+// isJudged reports whether the team decided what the signature is, and not only who owns it.
+func (w *TriageDecision) isJudged() bool { return w.Mark != "" || w.NotLeak }
 
-// Joined is the word of a signature after another signature became part of it: its own word, completed by that of the
-// other.
-func (w Word) Joined(part Word) Word {
+// Joined is the decision about a signature after another became part of it: its own, completed by the decision about
+// the other.
+func (w TriageDecision) Joined(part TriageDecision) TriageDecision {
 	joined := w
 	if !joined.isJudged() {
 		joined = part // whose it is remains below
@@ -48,9 +48,9 @@ func (w Word) Joined(part Word) Word {
 	return joined
 }
 
-// MarksOn are the word as indexes on a line of builds, which c orders among all. A fix in a build that the line does not
+// MarksOn are the decision as indexes on a line of builds, which c orders among all. A fix in a build that the line does not
 // have says nothing of it.
-func (w *Word) MarksOn(line *Line, c *BuildOrder) Marks {
+func (w *TriageDecision) MarksOn(line *Line, c *BuildOrder) Marks {
 	m := Marks{FixedIn: -1, KnownUntil: -1, Owned: w.Assignee != ""}
 	switch w.Mark {
 	case MarkFixed:
