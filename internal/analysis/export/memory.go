@@ -213,7 +213,7 @@ func knownCount(n int64) string {
 }
 
 func textHeaps(p *printer, heaps []capture.HeapFacts) {
-	if text := analysis.SayRoom(heaps); text != "" {
+	if text := analysis.DescribeHeapFree(heaps); text != "" {
 		p.line("    %s", text)
 	}
 	for i := range heaps {

@@ -31,7 +31,7 @@ func TestMemoryOverTimeAsText(t *testing.T) {
 }
 
 // The text says how much address space a 32-bit program may use, and how much is free inside heaps.
-func TestRoomAsText(t *testing.T) {
+func TestHeapFreeAsText(t *testing.T) {
 	r := &analysis.Report{Snapshots: []analysis.Snapshot{{}},
 		Memory: []analysis.Memory{{File: "a.dmp", Memory: capture.Memory{
 			Space: &capture.Space{Bits: 32, Limit: 2 << 30,

@@ -32,8 +32,8 @@ func virtualChange(h *capture.HeapFacts) string {
 	return fmt.Sprintf("%s → %s", figures.Count(h.Blocks.Count-h.Growth.Blocks.Count), figures.Count(h.Blocks.Count))
 }
 
-// roomTitle says how the committed bytes of a heap are used.
-func roomTitle(r *analysis.HeapRoom) string {
+// heapFreeTitle says how the committed bytes of a heap are used.
+func heapFreeTitle(r *analysis.HeapFree) string {
 	s := fmt.Sprintf("%s of %s are in use, %s are free", figures.Bytes(r.Committed-r.Free),
 		figures.Bytes(r.Committed), figures.Bytes(r.Free))
 	if r.Largest > 0 {
@@ -42,8 +42,8 @@ func roomTitle(r *analysis.HeapRoom) string {
 	return s
 }
 
-// roomShare is a part of the bar of a heap.
-func roomShare(r *analysis.HeapRoom, part int64) string {
+// heapFreeShare is a part of the bar of a heap.
+func heapFreeShare(r *analysis.HeapFree, part int64) string {
 	return percent(plotWidth * float64(part) / float64(r.Committed))
 }
 

@@ -69,7 +69,7 @@ func heapFactsCard(m *analysis.Memory) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if text := analysis.SayRoom(m.Heaps); text != "" {
+		if text := analysis.DescribeHeapFree(m.Heaps); text != "" {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p class=\"note\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -268,7 +268,7 @@ func roomCells(h *capture.HeapFacts) templ.Component {
 			templ_7745c5c3_Var9 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if r, ok := analysis.RoomOf(h); ok {
+		if r, ok := analysis.FreeOf(h); ok {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<td class=\"num\" title=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -313,7 +313,7 @@ func roomCells(h *capture.HeapFacts) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var13 string
-			templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(roomTitle(&r))
+			templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(heapFreeTitle(&r))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory_heaps.templ`, Line: 96, Col: 70}
 			}
@@ -326,7 +326,7 @@ func roomCells(h *capture.HeapFacts) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var14 string
-			templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(roomTitle(&r))
+			templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(heapFreeTitle(&r))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory_heaps.templ`, Line: 97, Col: 26}
 			}
@@ -339,7 +339,7 @@ func roomCells(h *capture.HeapFacts) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var15 string
-			templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(roomShare(&r, r.Committed-r.Free))
+			templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(heapFreeShare(&r, r.Committed-r.Free))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory_heaps.templ`, Line: 98, Col: 73}
 			}
@@ -352,7 +352,7 @@ func roomCells(h *capture.HeapFacts) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var16 string
-			templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(roomShare(&r, r.Committed-r.Free))
+			templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(heapFreeShare(&r, r.Committed-r.Free))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory_heaps.templ`, Line: 99, Col: 63}
 			}
@@ -365,7 +365,7 @@ func roomCells(h *capture.HeapFacts) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var17 string
-			templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(roomShare(&r, r.Largest))
+			templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(heapFreeShare(&r, r.Largest))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory_heaps.templ`, Line: 99, Col: 98}
 			}
@@ -378,7 +378,7 @@ func roomCells(h *capture.HeapFacts) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var18 string
-			templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(roomShare(&r, r.Committed-r.Free+r.Largest))
+			templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(heapFreeShare(&r, r.Committed-r.Free+r.Largest))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory_heaps.templ`, Line: 100, Col: 86}
 			}
@@ -391,7 +391,7 @@ func roomCells(h *capture.HeapFacts) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var19 string
-			templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(roomShare(&r, r.Free-r.Largest))
+			templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(heapFreeShare(&r, r.Free-r.Largest))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory_heaps.templ`, Line: 100, Col: 128}
 			}

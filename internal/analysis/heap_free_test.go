@@ -8,7 +8,7 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-func TestRoomOfAHeap(t *testing.T) {
+func TestFreeOfAHeap(t *testing.T) {
 	free := func(bytes int64) capture.Usage { return capture.Usage{Count: 3, Bytes: bytes} }
 	for name, test := range map[string]struct {
 		in        capture.HeapFacts
@@ -36,7 +36,7 @@ func TestRoomOfAHeap(t *testing.T) {
 		"more is free than numbers can tell": {capture.HeapFacts{Committed: 1000, Walked: 1000, Free: free(math.MaxInt64),
 			FreeLFH: free(math.MaxInt64)}, false, 0, 0, -1},
 	} {
-		r, ok := analysis.RoomOf(&test.in)
+		r, ok := analysis.FreeOf(&test.in)
 		scattered, told := r.Scattered()
 		if !told {
 			scattered = -1
@@ -47,7 +47,7 @@ func TestRoomOfAHeap(t *testing.T) {
 	}
 }
 
-func TestSayRoom(t *testing.T) {
+func TestDescribeHeapFree(t *testing.T) {
 	one := capture.HeapFacts{Handle: 0x1000, Committed: 100 << 20, Walked: 1,
 		Free: capture.Usage{Count: 9, Bytes: 40 << 20}, LargestFree: 1 << 20}
 	two := capture.HeapFacts{Handle: 0x2000, Committed: 300 << 20, Walked: 1,
@@ -65,7 +65,7 @@ func TestSayRoom(t *testing.T) {
 		{[]capture.HeapFacts{one, bare, two},
 			"Of 400 MB that 2 of 3 heaps, of which the evidence tells it, commit, 100 MB are free inside (25.0 %); the largest free block has 8.00 MB; most are in heap 0x2000, 60.0 MB."},
 	} {
-		if got := analysis.SayRoom(test.in); got != test.want {
+		if got := analysis.DescribeHeapFree(test.in); got != test.want {
 			t.Errorf("%q, want %q", got, test.want)
 		}
 	}

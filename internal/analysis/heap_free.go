@@ -8,9 +8,9 @@ import (
 	"heapdrift/ingest/figures"
 )
 
-// A HeapRoom is the free part of the committed bytes of a heap: memory that the process is charged for and that holds
+// A HeapFree is the free part of the committed bytes of a heap: memory that the process is charged for and that holds
 // nothing.
-type HeapRoom struct {
+type HeapFree struct {
 	Committed int64
 	Free      int64 // of Committed, in free blocks of the heap and of its low-fragmentation heap
 	// Largest is the largest free block: a larger one takes new memory, however much is free. 0 where the evidence does
@@ -18,39 +18,39 @@ type HeapRoom struct {
 	Largest int64
 }
 
-// RoomOf tells the room of a heap; ok is false where the evidence does not tell what is free, or its numbers contradict
+// FreeOf tells how much of a heap is free; ok is false where the evidence does not tell what is free, or its numbers contradict
 // each other.
-func RoomOf(h *capture.HeapFacts) (r HeapRoom, ok bool) {
+func FreeOf(h *capture.HeapFacts) (r HeapFree, ok bool) {
 	free := h.Free.Add(h.FreeLFH)
 	isTold := h.Walked > 0 || h.Free.Bytes > 0
 	if !isTold || h.Doubtful || h.Committed <= 0 || h.Free.Bytes < 0 || h.FreeLFH.Bytes < 0 || free.Bytes < 0 {
 		return r, false
 	}
-	r = HeapRoom{Committed: h.Committed, Free: min(free.Bytes, h.Committed)} // a free block of an old heap has pages that are given back
+	r = HeapFree{Committed: h.Committed, Free: min(free.Bytes, h.Committed)} // a free block of an old heap has pages that are given back
 	r.Largest = min(max(0, h.LargestFree), r.Free)
 	return r, true
 }
 
 // FreeShare is the part of the committed bytes that is free.
-func (r *HeapRoom) FreeShare() float64 { return float64(r.Free) / float64(r.Committed) }
+func (r *HeapFree) FreeShare() float64 { return float64(r.Free) / float64(r.Committed) }
 
 // Scattered is the part of what is free that lies outside of the largest free block; ok is false where that is not
 // told.
-func (r *HeapRoom) Scattered() (part float64, ok bool) {
+func (r *HeapFree) Scattered() (part float64, ok bool) {
 	if r.Largest == 0 || r.Free == 0 {
 		return 0, false
 	}
 	return 1 - float64(r.Largest)/float64(r.Free), true
 }
 
-// SayRoom sums the room of heaps, and names the one with most; "" where no heap tells it.
-func SayRoom(heaps []capture.HeapFacts) string {
-	var sum HeapRoom
+// DescribeHeapFree sums the free memory of heaps, and names the one with most; "" where no heap tells it.
+func DescribeHeapFree(heaps []capture.HeapFacts) string {
+	var sum HeapFree
 	var most *capture.HeapFacts
 	var mostFree int64
 	n := 0
 	for i := range heaps {
-		r, ok := RoomOf(&heaps[i])
+		r, ok := FreeOf(&heaps[i])
 		if !ok {
 			continue
 		}
