@@ -150,7 +150,7 @@ func (f *pushFlags) deliver(ctx context.Context, client *push.Client, plan *push
 	if err != nil {
 		return err
 	}
-	if f.matters != "" && !d.verdict.Says("matters") {
+	if f.matters != "" && !d.verdict.HasField("matters") {
 		progress.note("warning  the server does not support --matters: it uses its own limit")
 	}
 	if d.outcome, err = f.judge(ctx, client, d.run.ID, d.verdict, job); err != nil || !f.acceptPresent {

@@ -201,9 +201,9 @@ func (d *decider) newcomer(f *compare.Finding, o *Origin) {
 		if asksRegressed {
 			on = FailOnRegressed
 		}
-		d.kind(on, f, "%s leaks: %s%s", nameOf(f), o.Says(), d.formerly(f))
-	case o.Told != "":
-		d.say(EffectSilences, ReasonTold, f, nil, nil, "", "%s still leaks; build %s failed for it%s", nameOf(f), o.Told, o.ownedBy())
+		d.kind(on, f, "%s leaks: %s%s", nameOf(f), o.Text(), d.formerly(f))
+	case o.FailedIn != "":
+		d.say(EffectSilences, ReasonReported, f, nil, nil, "", "%s still leaks; build %s failed for it%s", nameOf(f), o.FailedIn, o.ownedBy())
 	default:
 		d.say(EffectSilences, ReasonOwned, f, nil, nil, "", "%s leaks%s", nameOf(f), o.ownedBy())
 	}
@@ -248,7 +248,7 @@ func (d *decider) doubtful(f *compare.Finding, o *Origin) {
 	case d.Named || d.Origins == nil:
 		d.doubtfulByBaseline(f, p)
 	case !asks:
-	case o.Found || o.Told != "" || o.Owned:
+	case o.Found || o.FailedIn != "" || o.Owned:
 	case f.Onset != nil && f.Onset.Doubtful,
 		f.Class.IsLeak() && !d.immaterialOf[f.Signature] && (f.Onset == nil || f.Onset.Before < settledRuns):
 		if d.isUnnamed(f, o) {
@@ -321,7 +321,7 @@ func (d *decider) doubts() {
 	for i := range d.undecided {
 		u := &d.undecided[i]
 		d.reasons = append(d.reasons, Reason{Effect: EffectDoubts, Code: ReasonUndecided, Signature: u.Signature,
-			Sentence: u.says(), Figure: &u.Probability, Unit: "probability"})
+			Sentence: u.text(), Figure: &u.Probability, Unit: "probability"})
 	}
 	if len(d.unnamed) > 0 {
 		d.say(EffectDoubts, ReasonNoSymbols, nil, nil, nil, "",

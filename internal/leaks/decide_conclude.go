@@ -100,13 +100,13 @@ func (d *decider) whyPassed() string {
 	var parts []string
 	silenced, certain := d.countSilenced(), d.leaks()
 	for _, s := range silenced {
-		parts = append(parts, s.says())
+		parts = append(parts, s.text())
 	}
-	if only := len(silenced) == 1 && certain == d.told(); only && d.improbable+d.immaterial == 0 &&
+	if only := len(silenced) == 1 && certain == d.countReported(); only && d.improbable+d.immaterial == 0 &&
 		(silenced[0].code == ReasonRule || silenced[0].code == ReasonKnown) {
 		return "every leak is known" + silenced[0].byRules()
 	}
-	if rest := certain - d.told(); rest > 0 {
+	if rest := certain - d.countReported(); rest > 0 {
 		parts = append([]string{d.saysRest(rest)}, parts...)
 	}
 	if d.asks(FailOnNew) && !d.asks(FailOnLeak) && (len(parts) > 0 || d.improbable > 0) {
@@ -137,10 +137,10 @@ func (d *decider) saysRest(n int) string {
 	return fmt.Sprintf("%s, on which the gate does not fail", reason(n, FailOnLeak))
 }
 
-// told counts certain leaks of which a reason says why they do not fail the gate.
-func (d *decider) told() (n int) {
+// countReported counts certain leaks of which a reason says why they do not fail the gate.
+func (d *decider) countReported() (n int) {
 	for _, r := range d.reasons {
-		if r.Code == ReasonTold || r.Code == ReasonOwned || r.Code == ReasonFound {
+		if r.Code == ReasonReported || r.Code == ReasonOwned || r.Code == ReasonFound {
 			n++
 		}
 	}
@@ -162,10 +162,10 @@ type silenceCount struct {
 var silenceWords = map[ReasonCode]string{
 	ReasonRule: "known by a rule", ReasonKnown: "known by the team", ReasonQuarantined: "quarantined",
 	ReasonScore: "with too low a score", ReasonFound: "from the first build",
-	ReasonTold: "reported before", ReasonOwned: "taken by somebody", ReasonNoIdentity: "without an identity",
+	ReasonReported: "reported before", ReasonOwned: "taken by somebody", ReasonNoIdentity: "without an identity",
 }
 
-func (s silenceCount) says() string { return fmt.Sprintf("%d %s", s.n, silenceWords[s.code]) }
+func (s silenceCount) text() string { return fmt.Sprintf("%d %s", s.n, silenceWords[s.code]) }
 
 // byRules is added where rules, and not people, call leaks known.
 func (s silenceCount) byRules() string {
@@ -177,7 +177,7 @@ func (s silenceCount) byRules() string {
 
 // silencing are the codes of what silences leaks, in the order in which a sentence counts them.
 var silencing = []ReasonCode{ReasonRule, ReasonKnown, ReasonQuarantined, ReasonScore, ReasonNoIdentity, ReasonFound,
-	ReasonTold, ReasonOwned}
+	ReasonReported, ReasonOwned}
 
 // countSilenced counts what is silenced by each kind of reason, in the order of the codes.
 func (d *decider) countSilenced() []silenceCount {

@@ -74,7 +74,7 @@ const (
 	ReasonNoIdentity  ReasonCode = "no-identity" // its name will be another in the next run
 	ReasonCanary      ReasonCode = "canary"
 	ReasonFound       ReasonCode = "found" // it was there in the first build of the scenario
-	ReasonTold        ReasonCode = "told"  // an earlier build failed for it
+	ReasonReported    ReasonCode = "told"  // an earlier build failed for it
 	ReasonOwned       ReasonCode = "owned" // somebody took it before a build failed
 )
 

@@ -26,8 +26,8 @@ func (s *Sighting) isClean() bool { return s.Judgement == Clean || s.Absent }
 type Marks struct {
 	FixedIn    int // the team says that the fix is in this build
 	KnownUntil int // from this build on the leak is tolerated no longer
-	// Told are the builds that failed for the leak, ascending.
-	Told []int
+	// FailedIn are the builds that failed for the leak, ascending.
+	FailedIn []int
 	// Owned says that somebody has taken the leak.
 	Owned bool
 	// First is the first build with a result, by scenario: what leaks in it may have leaked before.
@@ -46,7 +46,7 @@ type LeakHistory struct {
 	// After and Since are the interval in which it came in last: the last clean build before, and the first bad one since.
 	After, Since int
 	Found        bool // no build before Since tells that it was clean: it may be as old as the scenario
-	Told         int  // the first build from Since on that failed for it
+	FailedIn     int  // the first build from Since on that failed for it
 	LastBad      int  // the newest build in which it leaked or grew
 	LastSeen     int  // the newest build that shows it
 	FixedIn      int
@@ -65,7 +65,7 @@ type LeakHistory struct {
 // it although its callers ran. Growth after that may be chance; a leak in a newer build is a regression.
 func Follow(sightings []Sighting, marks Marks) LeakHistory {
 	f := follower{
-		history: LeakHistory{FirstBad: -1, LastClean: -1, After: -1, Since: -1, Told: -1, LastBad: -1, LastSeen: -1, FixedIn: -1,
+		history: LeakHistory{FirstBad: -1, LastClean: -1, After: -1, Since: -1, FailedIn: -1, LastBad: -1, LastSeen: -1, FixedIn: -1,
 			RegressedIn: -1},
 		open: map[int64]bool{}, marks: marks,
 	}
@@ -157,7 +157,7 @@ func (f *follower) conclude() {
 		f.history.State = StateFixed
 	case f.history.RegressedIn >= 0:
 		f.history.State = StateRegressed
-	case f.history.Told >= 0 || f.marks.Owned || f.marks.KnownUntil >= 0 && f.history.UntilOver:
+	case f.history.FailedIn >= 0 || f.marks.Owned || f.marks.KnownUntil >= 0 && f.history.UntilOver:
 		f.history.State = StateOngoing
 	case f.history.Found:
 		f.history.State = StateFound
@@ -178,9 +178,9 @@ func (f *follower) interval(sightings []Sighting) {
 		return
 	}
 	c.Since, c.After, c.Found = last.begin(), last.after, last.found
-	for _, told := range f.marks.Told {
+	for _, told := range f.marks.FailedIn {
 		if told >= c.Since {
-			c.Told = told
+			c.FailedIn = told
 			break
 		}
 	}

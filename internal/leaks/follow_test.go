@@ -47,7 +47,7 @@ func knownUntil(build int) leaks.Marks { return leaks.Marks{FixedIn: -1, KnownUn
 
 // failedIn are the marks of a signature for which builds have failed.
 func failedIn(builds ...int) leaks.Marks {
-	return leaks.Marks{FixedIn: -1, KnownUntil: -1, Told: builds}
+	return leaks.Marks{FixedIn: -1, KnownUntil: -1, FailedIn: builds}
 }
 
 // owned are the marks of a signature that somebody has taken.
@@ -77,7 +77,7 @@ func TestNewUntilItWasSaid(t *testing.T) {
 		{"1? 2L", since(1), leaks.StateFound, -1, 2},
 		{"1C 2L", since(1), leaks.StateNew, 1, 2},
 		{"1L 2C 3L", since(1), leaks.StateRegressed, 2, 3},
-		{"1L", leaks.Marks{FixedIn: -1, KnownUntil: -1, Told: []int{1}, First: map[int64]int{1: 1}}, leaks.StateOngoing, -1, 1},
+		{"1L", leaks.Marks{FixedIn: -1, KnownUntil: -1, FailedIn: []int{1}, First: map[int64]int{1: 1}}, leaks.StateOngoing, -1, 1},
 	} {
 		c := leaks.Follow(sightings(t, test.history), test.marks)
 		if c.State != test.state || c.After != test.after || c.Since != test.since {

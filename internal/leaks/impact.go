@@ -138,8 +138,8 @@ func buildTurns(decided []Turn) []BuildTurn {
 // gateVerbs say what a gate does.
 var gateVerbs = map[Gate]string{GatePassed: "passes", GateFailed: "fails", GateInconclusive: "is inconclusive"}
 
-// Says says in a sentence what a change does to the gate of a build.
-func (t *BuildTurn) Says() string {
+// Text says in a sentence what a change does to the gate of a build.
+func (t *BuildTurn) Text() string {
 	switch {
 	case t.From != t.To:
 		return fmt.Sprintf("With this, the gate of build %s %s%s. It %s now%s.", t.Build, gateVerbs[t.To], colonWhy(t.ToWhy),
@@ -170,8 +170,8 @@ func silencesOf(c *Case) map[string]Reason {
 	return by
 }
 
-// Says counts the changes in a sentence. Runs that turn to passed come first, because nobody would notice those.
-func (m *Impact) Says() string {
+// Text counts the changes in a sentence. Runs that turn to passed come first, because nobody would notice those.
+func (m *Impact) Text() string {
 	passes := 0
 	for _, t := range m.Turned {
 		if t.To == GatePassed {

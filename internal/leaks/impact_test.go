@@ -46,7 +46,7 @@ func TestImpactOnBuilds(t *testing.T) {
 			continue
 		}
 		for i, want := range test.want {
-			if got := made.Builds[i].Says(); got != want {
+			if got := made.Builds[i].Text(); got != want {
 				t.Errorf("%s:\n got %s\nwant %s", name, got, want)
 			}
 		}

@@ -82,8 +82,8 @@ func (l *ReplacedSignature) Fold(leaves func(id int64) bool) Fold {
 }
 
 // A Site is the part of a site that stays the same when its run is analysed again, with its signature.
-type Site[Place comparable] struct {
-	Place     Place
+type Site[Key comparable] struct {
+	Key       Key
 	Signature int64 // 0 for none
 	Bytes     int64 // outstanding
 }
@@ -93,21 +93,21 @@ type Move struct{ From, To int64 }
 
 // Moves weighs which signatures the sites of a run left for which others when it was analysed again: by the bytes that
 // they held, and one for each site. One stack and kind may be in several heaps, and counts once.
-func Moves[Place comparable](before, after []Site[Place]) map[Move]int64 {
-	held := map[Place]map[int64]int64{}
+func Moves[Key comparable](before, after []Site[Key]) map[Move]int64 {
+	held := map[Key]map[int64]int64{}
 	for _, s := range before {
-		if held[s.Place] == nil {
-			held[s.Place] = map[int64]int64{}
+		if held[s.Key] == nil {
+			held[s.Key] = map[int64]int64{}
 		}
-		held[s.Place][s.Signature] += max(0, s.Bytes) + 1
+		held[s.Key][s.Signature] += max(0, s.Bytes) + 1
 	}
-	weights, counted := map[Move]int64{}, map[Place]bool{}
+	weights, counted := map[Move]int64{}, map[Key]bool{}
 	for _, s := range after {
-		if counted[s.Place] || s.Signature == 0 {
+		if counted[s.Key] || s.Signature == 0 {
 			continue
 		}
-		counted[s.Place] = true
-		for from, weight := range held[s.Place] {
+		counted[s.Key] = true
+		for from, weight := range held[s.Key] {
 			if from != s.Signature {
 				weights[Move{from, s.Signature}] += weight
 			}

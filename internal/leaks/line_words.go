@@ -15,7 +15,7 @@ type LineState struct {
 	After       string // the interval in which it came in last: the last clean build, and the first bad one since
 	Since       string
 	Found       bool   // it was there in the first build of its scenario
-	Told        string // the first build since that failed for it
+	FailedIn    string // the first build since that failed for it
 	FirstBad    string
 	LastClean   string      // the last build before FirstBad that was clean
 	CleanBound  *CleanBound // how fast it may have been at most in LastClean; nil where nobody knows
@@ -34,8 +34,8 @@ type RunOdds struct {
 	Bytes       *int64   `json:"bytes"`       // growth in the run; nil where nothing tells
 }
 
-// Says tells how the leak stands on the line.
-func (l *LineState) Says() string {
+// Text tells how the leak stands on the line.
+func (l *LineState) Text() string {
 	switch {
 	case l.State == StateFixed && l.FixedIn != "":
 		return "fixed in " + l.FixedIn
@@ -53,8 +53,8 @@ func (l *LineState) Says() string {
 	return "open"
 }
 
-// Says tells the bound in a sentence: "less than 2.00 KB/hour, with 90 %".
-func (b *CleanBound) Says() string {
+// Text tells the bound in a sentence: "less than 2.00 KB/hour, with 90 %".
+func (b *CleanBound) Text() string {
 	if b.Bytes > 0 {
 		return fmt.Sprintf("less than %s/%s, with 90 %%", figures.Bytes(int64(b.Bytes)), b.Unit)
 	}
@@ -70,7 +70,7 @@ func SayLines(list []LineState) string {
 		if branch == "" {
 			branch = "the default branch"
 		}
-		parts[i] = branch + ": " + list[i].Says()
+		parts[i] = branch + ": " + list[i].Text()
 	}
 	return strings.Join(parts, "; ")
 }

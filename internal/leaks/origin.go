@@ -12,7 +12,7 @@ type Origin struct {
 	Fork      string // the build at which the branch left its parent line, where the finding was there; else ""
 	After     string // the last build that was clean; "" where none is known to have been
 	Since     string // the first that was bad since; "" where it came in with the run's own build
-	Told      string // the newest build before that failed for it since; "" for none
+	FailedIn  string // the newest build before that failed for it since; "" for none
 	Owned     bool   // somebody has taken it
 	Owner     string // who; "" for nobody
 	Regressed bool   // it was fixed before
@@ -20,8 +20,8 @@ type Origin struct {
 	Certain string
 }
 
-// Says tells in which interval the finding came in.
-func (o *Origin) Says() string {
+// Text tells in which interval the finding came in.
+func (o *Origin) Text() string {
 	came := "appeared"
 	if o.Regressed {
 		came = "came back"
@@ -36,8 +36,8 @@ func (o *Origin) Says() string {
 	if o.Certain != "" && o.Certain != o.Since {
 		s += ", certain since " + o.Certain
 	}
-	if o.Told != "" {
-		s += "; build " + o.Told + " failed for it, and nobody has taken it"
+	if o.FailedIn != "" {
+		s += "; build " + o.FailedIn + " failed for it, and nobody has taken it"
 	}
 	return s
 }
@@ -53,13 +53,13 @@ func (o *Origin) ownedBy() string {
 // A PastLine is the history of a leak on a line, up to the build of a run.
 type PastLine struct {
 	*Line
-	Head      int // index of the build
-	Scenario  int64
-	Sightings []Sighting
-	Marks     Marks
-	ToldHere  bool                  // an earlier run of the build itself failed for the leak
-	Owner     string                // who has taken the leak; "" for nobody
-	Name      func(id int64) string // of a build
+	Head       int // index of the build
+	Scenario   int64
+	Sightings  []Sighting
+	Marks      Marks
+	FailedHere bool                  // an earlier run of the build itself failed for the leak
+	Owner      string                // who has taken the leak; "" for nobody
+	Name       func(id int64) string // of a build
 }
 
 // Origin reads since when the leak is there.
@@ -86,13 +86,13 @@ func (p *PastLine) Origin() Origin {
 	if fork := p.ForkAt(); c.Since <= fork {
 		o.Found, o.Fork = true, name(fork)
 	}
-	for _, told := range p.Marks.Told {
+	for _, told := range p.Marks.FailedIn {
 		if told >= c.Since && told < p.Head {
-			o.Told = name(told)
+			o.FailedIn = name(told)
 		}
 	}
-	toldSince := slices.ContainsFunc(p.Marks.Told, func(told int) bool { return told >= c.Since && told != p.Head })
-	if o.Regressed && !toldSince && !p.ToldHere {
+	toldSince := slices.ContainsFunc(p.Marks.FailedIn, func(told int) bool { return told >= c.Since && told != p.Head })
+	if o.Regressed && !toldSince && !p.FailedHere {
 		o.Owned = false // that was said of the leak before it was fixed
 	}
 	for _, s := range own {
@@ -123,7 +123,7 @@ type UndecidedFinding struct {
 	name string
 }
 
-func (u *UndecidedFinding) says() string {
+func (u *UndecidedFinding) text() string {
 	kind := "could be a leak"
 	switch u.Change {
 	case FailOnNew:
@@ -158,7 +158,7 @@ func (p *Policy) again(o *Origin) bool {
 	case AgainAlways:
 		return true
 	case AgainOnce:
-		return o.Told == "" && !o.Owned
+		return o.FailedIn == "" && !o.Owned
 	}
 	return !o.Owned
 }

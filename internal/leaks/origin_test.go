@@ -38,7 +38,7 @@ func TestOrigin(t *testing.T) {
 	} {
 		line := lines.Of(test.branch)
 		past := leaks.PastLine{Line: line, Head: test.head, Scenario: 1, Sightings: sightings(t, test.history), Marks: test.marks,
-			ToldHere: strings.HasSuffix(test.want, " owned"), Name: lines.Name}
+			FailedHere: strings.HasSuffix(test.want, " owned"), Name: lines.Name}
 		o := past.Origin()
 		got := ""
 		for _, word := range []struct {
@@ -50,14 +50,14 @@ func TestOrigin(t *testing.T) {
 			}
 		}
 		got += o.After + ".." + o.Since
-		if o.Told != "" {
-			got += " told " + o.Told
+		if o.FailedIn != "" {
+			got += " told " + o.FailedIn
 		}
 		if o.Owned {
 			got += " owned"
 		}
-		if got != test.want || test.says != "" && o.Says() != test.says {
-			t.Errorf("%q at %d of %s: %s, %q; want %s, %q", test.history, test.head, test.branch, got, o.Says(), test.want, test.says)
+		if got != test.want || test.says != "" && o.Text() != test.says {
+			t.Errorf("%q at %d of %s: %s, %q; want %s, %q", test.history, test.head, test.branch, got, o.Text(), test.want, test.says)
 		}
 	}
 }
@@ -67,7 +67,7 @@ func TestOriginOfALateRun(t *testing.T) {
 	lines := leaks.NewLines(lined("m0 m1 m2 m3 m4"), "")
 	for told, want := range map[int]bool{1: false, 3: false, 4: true} { // before the fix, in the build itself, and behind it
 		marks := owned
-		marks.Told = []int{told}
+		marks.FailedIn = []int{told}
 		past := leaks.PastLine{Line: lines.Of("main"), Head: 3, Scenario: 1, Sightings: sightings(t, "1L 2C 3L 4L"), Marks: marks,
 			Name: lines.Name}
 		if o := past.Origin(); o.Owned != want || !o.Regressed {
@@ -85,7 +85,7 @@ func gateOn(again leaks.Again, first bool, origins map[string]leaks.Origin, head
 func TestAgain(t *testing.T) {
 	came := leaks.Origin{After: "5", Since: "6"}
 	told, owned, both := came, came, came
-	told.Told, owned.Owned, both.Told, both.Owned, both.Owner = "6", true, "6", true, "ann"
+	told.FailedIn, owned.Owned, both.FailedIn, both.Owned, both.Owner = "6", true, "6", true, "ann"
 	for _, test := range []struct {
 		name   string
 		again  leaks.Again
@@ -188,7 +188,7 @@ func ExampleSayLines() {
 		{Branch: "main", State: leaks.StateNew, After: "13", Since: "14"},
 		{Branch: "release/2.0", State: leaks.StateFixed, FixedIn: "9"},
 	}))
-	fmt.Println((&leaks.CleanBound{Unit: "hour", Count: 3, Bytes: 2048}).Says())
+	fmt.Println((&leaks.CleanBound{Unit: "hour", Count: 3, Bytes: 2048}).Text())
 	// Output:
 	// main: open, appeared between 13 and 14; release/2.0: fixed in 9
 	// less than 2.00 KB/hour, with 90 %

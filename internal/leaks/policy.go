@@ -138,13 +138,13 @@ func ParsePolicies(text []byte) (Policies, error) {
 		return p, wrongField("policy", "is not the JSON that openapi.yaml describes: %s",
 			strings.TrimPrefix(err.Error(), "json: "))
 	}
-	p = p.said().filled()
+	p = p.withDefaults().filled()
 	return p, p.check()
 }
 
-// said fills in a fail_on that is not written with what a gate without a saved policy fails on: a gate fails on nothing
+// withDefaults fills in a fail_on that is not written with what a gate without a saved policy fails on: a gate fails on nothing
 // only where somebody wrote so.
-func (p Policies) said() Policies {
+func (p Policies) withDefaults() Policies {
 	fallback := DefaultPolicies().Default.FailOn
 	if p.Default.FailOn == nil {
 		p.Default.FailOn = fallback

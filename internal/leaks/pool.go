@@ -42,9 +42,9 @@ func CountsInPools(class analysis.Class, e *score.Evidence) bool {
 // isSuspect reports whether the signature leaks or grows in the run.
 func (s *RunRating) isSuspect() bool { return s.Class.IsSuspect() }
 
-// tells reports whether the rating can be pooled with those of other runs. It cannot where one resized block is judged
+// isPoolable reports whether the rating can be pooled with those of other runs. It cannot where one resized block is judged
 // by its bytes, where blocks are judged by the pointers to them, or where the counts did not suffice for a judgement.
-func (s *RunRating) tells() bool {
+func (s *RunRating) isPoolable() bool {
 	return s.Class != analysis.ClassUnknown && s.Class != analysis.ClassGrowingBlock &&
 		s.Class != analysis.ClassUnreferenced && (s.Evidence != nil || !s.isSuspect())
 }
@@ -57,12 +57,14 @@ func (s *RunRating) leansToLeak() bool { return s.odds() >= LeastLeaning }
 
 // isQuiet reports whether the run tells that the site did not leak: what may have leaked then is no measure of what
 // the site does otherwise.
-func (s *RunRating) isQuiet() bool { return s.tells() && s.Class != analysis.ClassLeak && s.odds() < 0 }
+func (s *RunRating) isQuiet() bool {
+	return s.isPoolable() && s.Class != analysis.ClassLeak && s.odds() < 0
+}
 
 // Representative returns which of two findings of one leak in one run stands for the run: a suspect one before others,
 // then one that can be pooled, then the one with the higher odds of a leak.
 func Representative(a, b *RunRating) *RunRating {
-	if cmp.Or(compareBools(b.isSuspect(), a.isSuspect()), compareBools(b.tells(), a.tells()),
+	if cmp.Or(compareBools(b.isSuspect(), a.isSuspect()), compareBools(b.isPoolable(), a.isPoolable()),
 		cmp.Compare(b.odds(), a.odds()), cmp.Compare(b.Class.Gravity(), a.Class.Gravity())) > 0 {
 		return b
 	}
@@ -110,7 +112,7 @@ type PooledRating struct {
 // stayed, tell whether the leak began: a site that began to keep much more is a leak by less evidence than one of
 // which nothing is known, and a site that keeps what it always kept is none by more.
 func (p *Pool) Of(at int, own *RunRating) (Rating, *PooledRating) {
-	if !own.tells() || !own.isSuspect() && !own.leansToLeak() {
+	if !own.isPoolable() || !own.isSuspect() && !own.leansToLeak() {
 		return own.Rating, nil
 	}
 	pooled := &PooledRating{Builds: []string{}}
@@ -193,7 +195,7 @@ func (p *Pool) episode(at int, own *RunRating) (e episode) {
 	here := p.watch(at, at, own)
 	pooling, oldest := true, begin // where the oldest runs begin that show as much
 	for i := to - 1; i >= begin; i-- {
-		if s := p.shown(i, at, own); s != nil && s.tells() {
+		if s := p.shown(i, at, own); s != nil && s.isPoolable() {
 			e.since, e.pool = append(e.since, i), append(e.pool, i)
 		}
 	}
@@ -214,7 +216,7 @@ func (p *Pool) episode(at int, own *RunRating) (e episode) {
 			oldest = older
 		}
 		for i := begin - 1; i >= older; i-- {
-			if s := p.Shown[i]; s != nil && s.tells() {
+			if s := p.Shown[i]; s != nil && s.isPoolable() {
 				e.since = append(e.since, i)
 				if pooling && len(e.pool) < MostPooled {
 					e.pool = append(e.pool, i)

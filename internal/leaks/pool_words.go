@@ -17,7 +17,7 @@ const rulePooled = "pooled"
 func (p *PooledRating) Clauses(own Rating) []score.Clause {
 	var list []score.Clause
 	if p.Runs > 1 {
-		list = append(list, score.Clause{Rule: rulePooled, Holds: new(p.Leaks), Text: p.says(own)})
+		list = append(list, score.Clause{Rule: rulePooled, Holds: new(p.Leaks), Text: p.text(own)})
 	}
 	if p.Onset != nil {
 		list = append(list, p.saysOnset())
@@ -25,8 +25,8 @@ func (p *PooledRating) Clauses(own Rating) []score.Clause {
 	return list
 }
 
-// says gives the judgement on the runs together.
-func (p *PooledRating) says(own Rating) string {
+// text gives the judgement on the runs together.
+func (p *PooledRating) text(own Rating) string {
 	if own.Class == analysis.ClassLeak && !p.Leaks {
 		if p.Runs == 2 {
 			return "Leaks in this run; the other run of the scenario does not confirm it."

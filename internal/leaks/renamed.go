@@ -48,7 +48,7 @@ func MayBeRenamed(c *Case) []*compare.Finding {
 	for i := range c.Head.Findings {
 		f := &c.Head.Findings[i]
 		o, known := c.Origins[f.Signature]
-		if known && f.Class == analysis.ClassLeak && f.Certain && !o.Found && !o.Regressed && o.Told == "" {
+		if known && f.Class == analysis.ClassLeak && f.Certain && !o.Found && !o.Regressed && o.FailedIn == "" {
 			list = append(list, f)
 		}
 	}

@@ -41,7 +41,7 @@ func TestSurelyRenamed(t *testing.T) {
 		{"another name, smaller, just above", other, 1000, 95.1, "app!Serve", origin{Since: "7"}, true},
 		{"since an older build", renamed, 1000, 100, "app!Serve", origin{Since: "6"}, true},
 		{"another caller", renamed, 1000, 100, "app!Other", origin{Since: "7"}, false},
-		{"a build failed for it", renamed, 1000, 100, "app!Serve", origin{Since: "6", Told: "6"}, false},
+		{"a build failed for it", renamed, 1000, 100, "app!Serve", origin{Since: "6", FailedIn: "6"}, false},
 		{"it was there first", renamed, 1000, 100, "app!Serve", origin{Found: true}, false},
 		{"it came back", renamed, 1000, 100, "app!Serve", origin{Regressed: true}, false},
 	} {

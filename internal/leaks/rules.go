@@ -46,7 +46,7 @@ type RuleStack struct {
 	// Signature and Title are those of the leak that the stack is part of; Told says that the team tolerates this leak,
 	// whatever rules say.
 	Signature, Title string
-	Told             bool
+	Tolerated        bool
 }
 
 // RuleTrial is what rules are tried on: the rules that a project has, stacks of its recent runs, and the modules of

@@ -30,7 +30,7 @@ func (t *RuleTrial) standings(was, then []blame.Standing) *ruleStandings {
 		s, joins := &t.Stacks[i], was[i].Signature.ID != then[i].Signature.ID && t.Tolerated[then[i].Signature.ID]
 		known := all.by[s.Signature]
 		if known == nil {
-			known = &ruleStanding{title: s.Title, told: s.Told, before: was[i].Known, after: then[i].Known, joins: joins}
+			known = &ruleStanding{title: s.Title, told: s.Tolerated, before: was[i].Known, after: then[i].Known, joins: joins}
 			all.by[s.Signature] = known
 			all.order = append(all.order, s.Signature)
 		}

@@ -102,9 +102,9 @@ func NewScenarioState(s ScenarioState, over State, open bool) ScenarioState {
 	return s
 }
 
-// Says tells how the leak stands in the scenario and, where it is open, what is missing. fixed is the build that the
+// Text tells how the leak stands in the scenario and, where it is open, what is missing. fixed is the build that the
 // leak is fixed in overall.
-func (s *ScenarioState) Says(fixed string) string {
+func (s *ScenarioState) Text(fixed string) string {
 	switch {
 	case s.Clean != "" && s.Absent:
 		return fmt.Sprintf("gone in build %s (its callers ran)", s.Clean)
@@ -124,12 +124,12 @@ func (s *ScenarioState) Says(fixed string) string {
 // IsOpen reports whether the leak was bad in the scenario and not clean since.
 func (s *ScenarioState) IsOpen() bool { return s.open }
 
-// SayStates tells how a leak stands in all scenarios, those where it is clean first.
-func SayStates(list []ScenarioState, fixed string) string {
+// DescribeScenarios tells how a leak stands in all scenarios, those where it is clean first.
+func DescribeScenarios(list []ScenarioState, fixed string) string {
 	var clean, open []string
 	for i := range list {
 		s := &list[i]
-		text := s.Scenario + ": " + s.Says(fixed)
+		text := s.Scenario + ": " + s.Text(fixed)
 		if s.open {
 			open = append(open, text)
 		} else {

@@ -92,7 +92,7 @@ func TestSayStates(t *testing.T) {
 		"soak: not retested since build 1, where it leaked",
 		"idle: not retested since build 1, where it leaked: build 2 is inconclusive",
 	}
-	if got := leaks.SayStates(list, ""); got != strings.Join(want, "; ") {
+	if got := leaks.DescribeScenarios(list, ""); got != strings.Join(want, "; ") {
 		t.Error(got)
 	}
 }

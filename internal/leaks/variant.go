@@ -88,9 +88,9 @@ func VariantsOf(list []StackSighting, shown int64) []Variant {
 		}
 		v.take(s)
 	}
-	tellApart(variants)
+	nameDifferences(variants)
 	for i := range variants {
-		variants[i].tellLines()
+		variants[i].keepDifferingLines()
 	}
 	slices.SortStableFunc(variants, func(a, b Variant) int {
 		x, y := a.In(shown), b.In(shown)
@@ -143,8 +143,8 @@ func (v *Variant) takeLine(s *StackSighting, calls []call) {
 	line.Held, line.Growth = line.Held.Plus(s.Held), grown(line.Growth, s.Growth)
 }
 
-// tellLines keeps of the lines those in which stacks of the variant differ.
-func (v *Variant) tellLines() {
+// keepDifferingLines keeps of the lines those in which stacks of the variant differ.
+func (v *Variant) keepDifferingLines() {
 	if len(v.Lines) < 2 {
 		v.Lines = nil
 		return
@@ -187,9 +187,9 @@ func callsOf(frames []*analysis.Frame) []call {
 	return calls
 }
 
-// tellApart names, for each variant, the calls that no other variant has, or, where there is none, calls that not all
+// nameDifferences names, for each variant, the calls that no other variant has, or, where there is none, calls that not all
 // of them have.
-func tellApart(variants []Variant) {
+func nameDifferences(variants []Variant) {
 	if len(variants) < 2 {
 		return
 	}

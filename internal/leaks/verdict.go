@@ -106,7 +106,7 @@ type Arrival struct {
 	Change    FailOn  `json:"change"` // new or regressed
 	After     string  `json:"after"`  // the last clean build; "" where none is known
 	Since     string  `json:"since"`  // the first bad build since
-	Told      *string `json:"told"`   // the newest build before that failed for it; null for none
+	FailedIn  *string `json:"told"`   // the newest build before that failed for it; null for none
 }
 
 // arrive lists the leaks that came in.
@@ -121,8 +121,8 @@ func (v *Verdict) arrive(c *Case) {
 		if o.Regressed {
 			a.Change = FailOnRegressed
 		}
-		if o.Told != "" {
-			a.Told = &o.Told
+		if o.FailedIn != "" {
+			a.FailedIn = &o.FailedIn
 		}
 		v.Arrivals = append(v.Arrivals, a)
 	}
@@ -147,7 +147,7 @@ func (v *Verdict) list(c *compare.Comparison, of *Case) {
 			case change == compare.New && !o.isNew():
 				change = compare.Persisting
 			case (change == compare.Persisting || change == compare.Shrunk) && r.Head.Class.IsLeak() && o.isNew() &&
-				o.Told == "":
+				o.FailedIn == "":
 				change = compare.New
 			}
 		}

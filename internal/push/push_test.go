@@ -354,7 +354,7 @@ func TestVerdictWaits(t *testing.T) {
 		len(*pauses) != 2 || f.wait[0] != "50s" || f.asked[0] != "baseline=b0&fail_on=new&matters=1MB%2Fday" {
 		t.Errorf("verdict %+v, %v; told %d times, pauses %v, wait %v, asked %v", v, err, told, *pauses, f.wait, f.asked)
 	}
-	if !v.Says("new") || v.Says("matters") {
+	if !v.HasField("new") || v.HasField("matters") {
 		t.Errorf("the answer %s has new and lacks matters", v.Text)
 	}
 	n = -1000

@@ -123,8 +123,8 @@ type Verdict struct {
 	Text json.RawMessage `json:"-"`
 }
 
-// Says reports whether the server's answer has a field, whatever it holds: an older server lacks some.
-func (v *Verdict) Says(field string) bool {
+// HasField reports whether the server's answer has a field, whatever it holds: an older server lacks some.
+func (v *Verdict) HasField(field string) bool {
 	var fields map[string]json.RawMessage
 	return json.Unmarshal(v.Text, &fields) == nil && fields[field] != nil
 }

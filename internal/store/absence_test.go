@@ -70,7 +70,7 @@ func TestFixedLeakLeavesNoBlock(t *testing.T) {
 	}
 	h := must[*store.History](t)(l.now().SignatureHistory(t.Context(), "demo", "A"))
 	if o := h.Outcomes; len(o) != 3 || !o[0].IsBad() || o[1].IsClean() || o[1].IsAbsent() || !o[2].IsClean() ||
-		!o[2].IsAbsent() || o[2].Exercised || o[2].Absent.Says("3") != why {
+		!o[2].IsAbsent() || o[2].Exercised || o[2].Absent.Text("3") != why {
 		t.Errorf("%+v", o)
 	}
 	strip := l.list(store.SignatureQuery{Strip: 9}).Rows[0].Strip

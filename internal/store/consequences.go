@@ -32,16 +32,16 @@ type resultEffects struct {
 	seen                compare.FrameCounts
 }
 
-// A placedSite is the part of a site that stays the same when its run is analysed again.
-type placedSite struct {
+// A siteKey is the part of a site that stays the same when its run is analysed again.
+type siteKey struct {
 	stack analysis.Key
 	kind  string
 }
 
 // oldSites are the sites that a run had.
 type oldSites struct {
-	signatures []int64                  // each once, ascending
-	sites      []leaks.Site[placedSite] // that have a stack
+	signatures []int64               // each once, ascending
+	sites      []leaks.Site[siteKey] // that have a stack
 }
 
 // sitesBefore returns what sites a run has now.
@@ -59,7 +59,7 @@ func sitesBefore(ctx context.Context, tx pgx.Tx, run int64) (*oldSites, error) {
 		seen[r.SignatureID] = true
 		if r.StackKey != nil {
 			old.sites = append(old.sites,
-				leaks.Site[placedSite]{Place: placedSite{*r.StackKey, r.Kind}, Signature: r.SignatureID, Bytes: r.OutstandingBytes})
+				leaks.Site[siteKey]{Key: siteKey{*r.StackKey, r.Kind}, Signature: r.SignatureID, Bytes: r.OutstandingBytes})
 		}
 	}
 	old.signatures = slices.Sorted(maps.Keys(seen))

@@ -17,7 +17,7 @@ type keptDecision struct {
 	Of int64 `json:"of"` // the signature; it may be part of a third by now
 }
 
-// triageDecisionColumns are what leaks.Word is made of, of a signature s.
+// triageDecisionColumns are what leaks.TriageDecision is made of, of a signature s.
 const triageDecisionColumns = `s.mark, s.marked_by, s.reason, s.until, s.until_build, s.fixed_id, s.not_leak, s.not_leak_why, s.assignee, s.ticket`
 
 // A versionedDecision is the team's word with its version.
@@ -32,8 +32,8 @@ func triageDecisionOf(ctx context.Context, tx pgx.Tx, id int64) (versionedDecisi
 		`, s.version from signatures s where s.id = $1 for no key update`, id)
 }
 
-// say stores the team's word and returns its new version.
-func say(ctx context.Context, tx pgx.Tx, id int64, w leaks.TriageDecision) (version int64, err error) {
+// saveTriageDecision stores the team's word and returns its new version.
+func saveTriageDecision(ctx context.Context, tx pgx.Tx, id int64, w leaks.TriageDecision) (version int64, err error) {
 	return value[int64](ctx, tx, `
 		update signatures set mark = $2, marked_by = $3, reason = $4, until = $5, until_build = $6, fixed_id = $7,
 			not_leak = $8, assignee = $9, ticket = $10, not_leak_why = $11,
@@ -65,7 +65,7 @@ func join(ctx context.Context, tx pgx.Tx, from, into int64, actor string) (bool,
 		if kept, err = json.Marshal(keptDecision{before.TriageDecision, root}); err != nil {
 			return false, err
 		}
-		if version, err = say(ctx, tx, root, after); err != nil {
+		if version, err = saveTriageDecision(ctx, tx, root, after); err != nil {
 			return false, err
 		}
 	}
@@ -129,7 +129,7 @@ func restoreTriageDecision(ctx context.Context, tx pgx.Tx, root int64, kept []by
 			before.Mark, before.MarkedBy, before.FixedID = "", "", nil
 		}
 	}
-	_, err = say(ctx, tx, before.Of, before.TriageDecision)
+	_, err = saveTriageDecision(ctx, tx, before.Of, before.TriageDecision)
 	return err
 }
 

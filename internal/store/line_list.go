@@ -51,7 +51,7 @@ func (v View) LinesOf(ctx context.Context, project string, root int64, known boo
 		}
 		l := leaks.LineState{
 			Branch: r.Branch, Fork: r.Fork, State: leaks.State(r.State),
-			After: r.After, Since: r.Since, Found: r.Found, Told: r.Told,
+			After: r.After, Since: r.Since, Found: r.Found, FailedIn: r.Told,
 			FirstBad: r.FirstBad, LastClean: r.LastClean, CleanBound: r.CleanBound, LastBad: r.LastBad, LastSeen: r.LastSeen,
 			FixedIn: r.FixedIn, RegressedIn: r.RegressedIn, Odds: odds[line.Branch],
 		}

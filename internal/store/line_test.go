@@ -52,8 +52,8 @@ func (l *lab) linesOf() string {
 	var parts []string
 	for _, line := range h.Lines {
 		text := fmt.Sprintf("%s %s %s..%s", line.Branch, line.State, line.After, line.Since)
-		if line.Told != "" {
-			text += " told " + line.Told
+		if line.FailedIn != "" {
+			text += " told " + line.FailedIn
 		}
 		if line.FixedIn != "" {
 			text += " fixed " + line.FixedIn

@@ -39,9 +39,9 @@ func (c *resultEffects) returned(ctx context.Context, named *internedFindings) (
 // more parts of the others. It returns all signatures whose history changed by it.
 func (c *resultEffects) move(ctx context.Context, old *oldSites, named *internedFindings,
 	sites []analysis.Site) ([]int64, error) {
-	after := make([]leaks.Site[placedSite], len(sites))
+	after := make([]leaks.Site[siteKey], len(sites))
 	for i := range sites {
-		after[i] = leaks.Site[placedSite]{Place: placedSite{sites[i].StackKey, sites[i].Kind},
+		after[i] = leaks.Site[siteKey]{Key: siteKey{sites[i].StackKey, sites[i].Kind},
 			Signature: named.ids[sites[i].Signature]}
 	}
 	weights := leaks.Moves(old.sites, after)

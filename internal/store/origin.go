@@ -57,8 +57,8 @@ func (v View) origins(ctx context.Context, run *Run, c *leaks.Case) error {
 		})
 		past := leaks.PastLine{Line: line, Head: head, Scenario: at.ScenarioID,
 			Sightings: leaks.SightingsOn(line, s.runs, leaks.PacesOf(s.runs)), Marks: h.marksOn(line, s),
-			ToldHere: slices.ContainsFunc(s.failed, func(f failedRun) bool { return f.build == at.BuildID && f.run < run.ID }),
-			Owner:    s.word.Assignee, Name: h.lines.Name}
+			FailedHere: slices.ContainsFunc(s.failed, func(f failedRun) bool { return f.build == at.BuildID && f.run < run.ID }),
+			Owner:      s.word.Assignee, Name: h.lines.Name}
 		c.Origins[rows[i].Text] = past.Origin()
 	}
 	return v.gone(ctx, c, at.ProjectID, at.ScenarioID, line.UpTo(at.BuildID))

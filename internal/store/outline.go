@@ -75,7 +75,7 @@ func (c *resultEffects) turn(ctx context.Context, id, outline int64) (bool, erro
 	if _, err := separate(ctx, c.tx, outline); err != nil {
 		return false, err
 	}
-	if _, err := say(ctx, c.tx, outline, said.TriageDecision); err != nil {
+	if _, err := saveTriageDecision(ctx, c.tx, outline, said.TriageDecision); err != nil {
 		return false, err
 	}
 	return join(ctx, c.tx, id, outline, "")

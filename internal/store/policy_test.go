@@ -268,8 +268,8 @@ func TestPreviewOfARuleThatSilencesAll(t *testing.T) {
 		p.Turned[0].To != leaks.GatePassed || p.Runs != 3 {
 		t.Errorf("%+v", p.Turned)
 	}
-	if !strings.Contains(p.Says(), "1 leak becomes known") || !strings.Contains(p.Says(), "(2 to passed)") {
-		t.Error(p.Says())
+	if !strings.Contains(p.Text(), "1 leak becomes known") || !strings.Contains(p.Text(), "(2 to passed)") {
+		t.Error(p.Text())
 	}
 	if p = preview(`module:other -> known="x"`); len(p.Silenced)+len(p.Heard)+len(p.Turned) != 0 {
 		t.Errorf("a rule about nothing: %+v", p)

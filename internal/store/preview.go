@@ -144,7 +144,7 @@ func (v View) RuleStacks(ctx context.Context, project string, limit int) ([]leak
 	list := make([]leaks.RuleStack, len(rows))
 	for i, r := range rows {
 		list[i] = leaks.RuleStack{Frames: frames[r.StackID], Kind: r.Kind, Run: r.RunID, Signature: r.Text,
-			Title: r.Title, Told: r.Told}
+			Title: r.Title, Tolerated: r.Told}
 	}
 	return list, nil
 }

@@ -89,11 +89,11 @@ func (h *histories) marksOn(line *leaks.Line, s *subject) leaks.Marks {
 	m.First = h.firstOn(line)
 	for _, f := range s.failed {
 		if at := line.At(f.build); at >= 0 {
-			m.Told = append(m.Told, at)
+			m.FailedIn = append(m.FailedIn, at)
 		}
 	}
-	slices.Sort(m.Told)
-	m.Told = slices.Compact(m.Told)
+	slices.Sort(m.FailedIn)
+	m.FailedIn = slices.Compact(m.FailedIn)
 	return m
 }
 

@@ -38,7 +38,7 @@ func TestCleanInOneScenario(t *testing.T) {
 	if s.State != leaks.StateFound || standing(s) != "soak=found trace=fixed" {
 		t.Fatalf("%s %s", s.State, standing(s))
 	}
-	if got := leaks.SayStates(s.States,
+	if got := leaks.DescribeScenarios(s.States,
 		s.FixedIn); got != "trace: clean in build 2; soak: not retested since build 1, where it leaked" {
 		t.Error(got)
 	}
@@ -94,7 +94,7 @@ func TestStatesInAnyOrder(t *testing.T) {
 				l.run(u.place, leaksReport(finding{signature: "A", class: u.class, bytes: 5}))
 			}
 			s := l.signature("A")
-			got := fmt.Sprintf("%s: %s, %s", s.State, standing(s), leaks.SayStates(s.States, s.FixedIn))
+			got := fmt.Sprintf("%s: %s, %s", s.State, standing(s), leaks.DescribeScenarios(s.States, s.FixedIn))
 			if first == "" {
 				first = got
 			} else if got != first {
@@ -153,7 +153,7 @@ func TestStatesOfAnOlderDatabase(t *testing.T) {
 	}
 	after := read()
 	if standing(after) != standing(before) || after.Measured != before.Measured ||
-		leaks.SayStates(after.States, after.FixedIn) != leaks.SayStates(before.States, before.FixedIn) {
+		leaks.DescribeScenarios(after.States, after.FixedIn) != leaks.DescribeScenarios(before.States, before.FixedIn) {
 		t.Errorf("%s, before %s", standing(after), standing(before))
 	}
 	if v := l.gateOf("2/trace"); v.Policy != 0 || v.Gate != leaks.GatePassed {

@@ -100,7 +100,7 @@ func changeTriage(ctx context.Context, tx pgx.Tx, project, signature string,
 
 // changeTriageDecision stores the team's new word, who said it, and what follows from it.
 func changeTriageDecision(ctx context.Context, tx pgx.Tx, at signatureIDs, actor string, before, after leaks.TriageDecision) error {
-	if _, err := say(ctx, tx, at.Root, after); err != nil {
+	if _, err := saveTriageDecision(ctx, tx, at.Root, after); err != nil {
 		return err
 	}
 	if err := audit(ctx, tx, at.Root, actor, "triage", before, after); err != nil {

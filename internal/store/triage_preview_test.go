@@ -17,7 +17,7 @@ func (l *lab) effect(signature string, c leaks.Change) string {
 	made := must[*leaks.Impact](l)(l.TriageImpact(l.Context(), "demo", signature, c))
 	var parts []string
 	for i := range made.Builds {
-		parts = append(parts, made.Builds[i].Says())
+		parts = append(parts, made.Builds[i].Text())
 	}
 	return strings.Join(parts, " ")
 }

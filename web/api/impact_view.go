@@ -37,7 +37,7 @@ type turnView struct {
 }
 
 func viewOfImpact(m *leaks.Impact) impactView {
-	v := impactView{Sentence: m.Says(), Silenced: viewOfSilencings(m.Silenced), Heard: viewOfSilencings(m.Heard),
+	v := impactView{Sentence: m.Text(), Silenced: viewOfSilencings(m.Silenced), Heard: viewOfSilencings(m.Heard),
 		Runs: m.Runs, Verdicts: []turnView{}}
 	for _, t := range m.Turned {
 		v.Verdicts = append(v.Verdicts,

@@ -23,10 +23,10 @@ func viewOfLines(list []leaks.LineState) []lineView {
 	views := make([]lineView, len(list))
 	for i := range list {
 		l := &list[i]
-		views[i] = lineView{l.Branch, l.Fork, l.State, l.Says(), l.After, l.Since, l.LastClean, l.CleanBound, l.LastBad,
+		views[i] = lineView{l.Branch, l.Fork, l.State, l.Text(), l.After, l.Since, l.LastClean, l.CleanBound, l.LastBad,
 			l.FixedIn, l.RegressedIn, nil, filled(l.Odds)}
-		if l.Told != "" {
-			views[i].Told = &l.Told
+		if l.FailedIn != "" {
+			views[i].Told = &l.FailedIn
 		}
 	}
 	return views

@@ -83,7 +83,7 @@ func viewOfAbsent(o *leaks.Outcome) *absentView {
 	if !o.IsAbsent() {
 		return nil
 	}
-	return &absentView{o.Absent.Frame, o.Absent.Stacks, o.Absent.Says(o.Build)}
+	return &absentView{o.Absent.Frame, o.Absent.Stacks, o.Absent.Text(o.Build)}
 }
 
 type aliasView struct {

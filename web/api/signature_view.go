@@ -77,7 +77,7 @@ func viewOfSignature(project string, s *store.Signature) signatureView {
 		FirstBadBuild: s.FirstBad, LastCleanBuild: s.LastClean, LastBadBuild: s.LastBad,
 		LastSeenBuild: s.LastSeen, FixedBuild: s.FixedIn,
 		RegressedBuild: s.RegressedIn, Latest: viewOfFigure(&s.Latest), LatestScenario: s.Measured,
-		Standing: leaks.SayStates(s.States, s.FixedIn), States: viewOfStates(s),
+		Standing: leaks.DescribeScenarios(s.States, s.FixedIn), States: viewOfStates(s),
 	}
 }
 
@@ -99,7 +99,7 @@ func viewOfStates(s *store.Signature) []stateView {
 	list := make([]stateView, len(s.States))
 	for i := range s.States {
 		st := &s.States[i]
-		list[i] = stateView{st.Scenario, string(st.State), st.Says(s.FixedIn), st.FirstBad, st.LastBad, st.Clean,
+		list[i] = stateView{st.Scenario, string(st.State), st.Text(s.FixedIn), st.FirstBad, st.LastBad, st.Clean,
 			figuresOf(st.Bad), st.NowBuild, figuresOf(st.Now)}
 	}
 	return list

@@ -277,7 +277,7 @@ func absent(base *Finding, side *BuildResult, unknown string) (Change, string) {
 		return NotExercised, fmt.Sprintf("%s; that tells something only of builds after %s, the first in which it was bad",
 			absentIn(side), base.FirstBad)
 	case caller != nil:
-		return Fixed, caller.says(side.Name())
+		return Fixed, caller.textFor(side.Name())
 	case unknown != "":
 		return NotExercised, unknown
 	}

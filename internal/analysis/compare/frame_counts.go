@@ -53,11 +53,11 @@ type Caller struct {
 	Stacks int  // that hold it
 }
 
-// Says writes the proof that a leak is gone as a sentence.
-func (c *Caller) Says(build string) string { return c.says("build " + build) }
+// Text writes the proof that a leak is gone as a sentence.
+func (c *Caller) Text(build string) string { return c.textFor("build " + build) }
 
-// says is Says of a side by its name.
-func (c *Caller) says(side string) string {
+// textFor is Says of a side by its name.
+func (c *Caller) textFor(side string) string {
 	who := "its caller " + c.Frame
 	if c.Blamed {
 		who = c.Frame + ", where it was allocated,"

@@ -127,7 +127,7 @@ func TestRan(t *testing.T) {
 		}
 		got := ""
 		if caller := compare.SeenIn(r).Ran(test.leak); caller != nil {
-			got = caller.Says("7")
+			got = caller.Text("7")
 		}
 		if got != test.want {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)

@@ -18,7 +18,7 @@ const matters = 75
 // judge holds a verdict against the truth, and lets the team answer.
 func (p *player) judge(ctx context.Context, s step, e *evidence, v leaks.Verdict) error {
 	b, d := s.Build, v.Decision
-	p.note("%s on %s, run %d%s: exit %d, %s", b.Name, b.Branch, s.run+1, s.says(&p.Team, e), d.Exit, d.Why)
+	p.note("%s on %s, run %d%s: exit %d, %s", b.Name, b.Branch, s.run+1, s.text(&p.Team, e), d.Exit, d.Why)
 	failed := map[int]string{}
 	for _, signature := range d.Failed() {
 		stack, ok := e.stacks[signature]
@@ -62,8 +62,8 @@ func (p *player) areLeaks(b *Build, e *evidence, list []leaks.UndecidedFinding) 
 	})
 }
 
-// says is how a build was recorded, where that is not as usual.
-func (s *step) says(t *Team, e *evidence) string {
+// text is how a build was recorded, where that is not as usual.
+func (s *step) text(t *Team, e *evidence) string {
 	text := fmt.Sprintf(", %d snapshots", s.Snapshots)
 	if s.Cut > 0 {
 		text += fmt.Sprintf(" cut to %d", s.Cut)

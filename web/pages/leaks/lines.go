@@ -36,7 +36,7 @@ func cleanIn(l *domain.LineState) string {
 	case l.CleanBound == nil:
 		return l.LastClean
 	}
-	return l.LastClean + ": " + l.CleanBound.Says()
+	return l.LastClean + ": " + l.CleanBound.Text()
 }
 
 // An oddsBar is the probability of a leak in one run, as a bar.

@@ -206,9 +206,9 @@ func linesCard(v signatureView) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					if l.Told != "" {
+					if l.FailedIn != "" {
 						var templ_7745c5c3_Var13 string
-						templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(l.Told)
+						templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(l.FailedIn)
 						if templ_7745c5c3_Err != nil {
 							return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/lines.templ`, Line: 39, Col: 19}
 						}

@@ -1039,7 +1039,7 @@ func outcomeRow(o leaks.Outcome) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var44 string
-			templ_7745c5c3_Var44, templ_7745c5c3_Err = templ.JoinStringErrs("clean: " + o.Absent.Says(o.Build))
+			templ_7745c5c3_Var44, templ_7745c5c3_Err = templ.JoinStringErrs("clean: " + o.Absent.Text(o.Build))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/signature.templ`, Line: 217, Col: 55}
 			}

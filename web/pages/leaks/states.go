@@ -25,7 +25,7 @@ func standsIn(list []leaks.ScenarioState, fixed, newest string) string {
 	if bad != nil {
 		parts = append(parts, "leaks in "+strings.Join(bad, ", "))
 	}
-	if says := leaks.SayStates(rest, fixed); says != "" {
+	if says := leaks.DescribeScenarios(rest, fixed); says != "" {
 		parts = append(parts, says)
 	}
 	text := strings.Join(parts, "; ")

@@ -41,7 +41,7 @@ func statesCard(v signatureView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var2 string
-			templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinStringErrs(leaks.SayStates(v.States, v.FixedIn))
+			templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinStringErrs(leaks.DescribeScenarios(v.States, v.FixedIn))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/states.templ`, Line: 14, Col: 60}
 			}
@@ -122,7 +122,7 @@ func statesCard(v signatureView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var6 string
-				templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(s.Says(v.FixedIn))
+				templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(s.Text(v.FixedIn))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/states.templ`, Line: 34, Col: 31}
 				}

@@ -781,7 +781,7 @@ func effectOf(s *openForm) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var38 string
-				templ_7745c5c3_Var38, templ_7745c5c3_Err = templ.JoinStringErrs(turn.Says())
+				templ_7745c5c3_Var38, templ_7745c5c3_Err = templ.JoinStringErrs(turn.Text())
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/triage.templ`, Line: 133, Col: 70}
 				}
