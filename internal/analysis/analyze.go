@@ -27,10 +27,10 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 		return nil, err
 	}
 	shown := len(r.Findings)
-	if opt.Shown > 0 && len(c.otherKinds) == 0 && !opt.Rules.SayMore() {
+	if opt.Shown > 0 && len(c.otherKinds) == 0 && !opt.Rules.HasAttributes() {
 		shown = min(shown, opt.Shown)
 	}
-	if err := r.tell(ctx, shown); err != nil {
+	if err := r.describeFirst(ctx, shown); err != nil {
 		return nil, err
 	}
 	for _, parts := range c.otherKinds {
@@ -38,7 +38,7 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 		if err != nil {
 			return nil, err
 		}
-		if err := other.tell(ctx, len(other.Findings)); err != nil {
+		if err := other.describeFirst(ctx, len(other.Findings)); err != nil {
 			return nil, err
 		}
 		addOtherKind(r, other)
@@ -50,7 +50,7 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 	r.MemoryHistory = memoryHistoryOf(all)
 	r.Reported = reported(r.Memory)
 	r.Warnings = append(r.Warnings, otherKindWarnings(readerWarnings(c.facts))...)
-	r.sayHeldAtExit()
+	r.setHeldAtExit()
 	r.Unreachable = unreached(r.Findings)
 	forgetUnfound(r)
 	r.Evidence = evidence(inputs, all)
@@ -71,7 +71,7 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 	if err := r.findCauses(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.tell(ctx, min(len(r.Findings), shown+r.lostTogether())); err != nil { // a cause is shown as one
+	if err := r.describeFirst(ctx, min(len(r.Findings), shown+r.lostTogether())); err != nil { // a cause is shown as one
 		return nil, err
 	}
 	r.asked = opt.Matters

@@ -16,20 +16,20 @@ func (t *Trace) BeforeExit() (capture.Window, bool) {
 	return capture.Window{From: whole.From, To: *t.ExitedNS - 1}, true
 }
 
-// TellBeforeExit reports whether the totals, and the sites that they sum, tell the numbers of the time before the
+// KnowBeforeExit reports whether the totals, and the sites that they sum, tell the numbers of the time before the
 // process ended, as Amounts.UpToExit gives them.
-func (t *Totals) TellBeforeExit() bool {
+func (t *Totals) KnowBeforeExit() bool {
 	for _, a := range []*Amounts{&t.Heap, &t.Virtual, t.HeapVirtual} {
-		if a != nil && !a.tellBeforeExit() {
+		if a != nil && !a.knowBeforeExit() {
 			return false
 		}
 	}
 	return true
 }
 
-// tellBeforeExit reports whether all blocks that ended with the process were allocated inside the window. For older
+// knowBeforeExit reports whether all blocks that ended with the process were allocated inside the window. For older
 // blocks, the amounts say neither how much ended with the process nor how much was freed before.
-func (a *Amounts) tellBeforeExit() bool {
+func (a *Amounts) knowBeforeExit() bool {
 	return a.Lifetimes == nil || a.AtExit == Amount{} || a.AOFI == Amount{}
 }
 

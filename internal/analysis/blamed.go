@@ -15,8 +15,8 @@ type blamedStack struct {
 	outline string
 }
 
-// tell computes what only few stacks are asked for. The rows of the stack must exist.
-func (f *frames) tell(s *scratch, id capture.StackID, kind capture.SiteKind) blamedStack {
+// describe computes what only few stacks are asked for. The rows of the stack must exist.
+func (f *frames) describe(s *scratch, id capture.StackID, kind capture.SiteKind) blamedStack {
 	p := f.place(s, id)
 	t := blamedStack{Signature: s.signer.Sign(kind.String(), s.classes, p), Attributes: p.Attributes(s.classes)}
 	if p.Origin >= 0 {

@@ -84,9 +84,9 @@ func sortedFindings(list []Finding) []Finding {
 	return out
 }
 
-// tell fills in the facts of the first findings that come from names and that judging does not need. The other findings
+// describeFirst fills in the facts of the first findings that come from names and that judging does not need. The other findings
 // get these facts when they are written.
-func (r *Report) tell(ctx context.Context, first int) error {
+func (r *Report) describeFirst(ctx context.Context, first int) error {
 	list := r.Findings[:first]
 	inParts(len(list), func(from, to int) {
 		var scratch scratch
@@ -94,7 +94,7 @@ func (r *Report) tell(ctx context.Context, first int) error {
 			if i%256 == 0 && ctx.Err() != nil {
 				return
 			}
-			list[from+i].tell(&scratch)
+			list[from+i].describe(&scratch)
 		}
 	})
 	if ctx.Err() != nil {
@@ -103,11 +103,11 @@ func (r *Report) tell(ctx context.Context, first int) error {
 	return nil
 }
 
-func (f *Finding) tell(scratch *scratch) {
+func (f *Finding) describe(scratch *scratch) {
 	if f.from == nil {
 		return
 	}
-	t := f.from.frames.tell(scratch, f.from.stack, f.from.key.kind)
+	t := f.from.frames.describe(scratch, f.from.stack, f.from.key.kind)
 	f.Title, f.Blame, f.Origin, f.Frames, f.Fine, f.Leaf, f.Provisional, f.Outline = t.Title,
 		f.from.frames.blamed(f.from.stack), t.origin, t.Frames, t.Fine, t.Leaf, t.Provisional, t.outline
 	f.Owner, f.Known, f.Group = t.Owner, t.Known, t.Group

@@ -17,7 +17,7 @@ const Most = 50
 func headline(r *Report) string {
 	const more = "a full dump, UMDH logs or a heap trace of the process would tell whether it leaks"
 	var said []string
-	for _, say := range []func(*Report) string{saidOfStops, saidOfMost, saidOfGrowth} {
+	for _, say := range []func(*Report) string{describeStops, describeLargestGroup, describeGrowth} {
 		if s := say(r); s != "" {
 			said = append(said, s)
 		}
@@ -28,8 +28,8 @@ func headline(r *Report) string {
 	return nameOf(r) + ": " + strings.Join(said, "; ") + "; " + more
 }
 
-// saidOfStops counts the leaks that Application Verifier reports.
-func saidOfStops(r *Report) string {
+// describeStops counts the leaks that Application Verifier reports.
+func describeStops(r *Report) string {
 	total, bytes := int64(0), int64(0)
 	for i := range r.Reported {
 		total, bytes = total+r.Reported[i].Count, bytes+r.Reported[i].Bytes
@@ -47,8 +47,8 @@ func saidOfStops(r *Report) string {
 	return s
 }
 
-// saidOfMost names the block size that makes up most of a heap; of several such sizes, the one with most bytes.
-func saidOfMost(r *Report) string {
+// describeLargestGroup names the block size that makes up most of a heap; of several such sizes, the one with most bytes.
+func describeLargestGroup(r *Report) string {
 	var top *capture.Group
 	var of *Memory
 	part := 0.0
@@ -127,8 +127,8 @@ func allocatedBy(m *Memory, size int64) string {
 	return ""
 }
 
-// saidOfGrowth names the heap that grew most since the first evidence of its kind, or else the size.
-func saidOfGrowth(r *Report) string {
+// describeGrowth names the heap that grew most since the first evidence of its kind, or else the size.
+func describeGrowth(r *Report) string {
 	for i := len(r.Memory) - 1; i >= 0; i-- {
 		m := &r.Memory[i]
 		compared := slices.ContainsFunc(m.Heaps, func(h capture.HeapFacts) bool { return h.Growth != nil })
@@ -144,14 +144,14 @@ func saidOfGrowth(r *Report) string {
 		case compared:
 			return "no heap grew from the first look to the last"
 		}
-		if s := saidOfGroups(m); s != "" {
+		if s := describeGroupGrowth(m); s != "" {
 			return s
 		}
 	}
 	return ""
 }
 
-func saidOfGroups(m *Memory) string {
+func describeGroupGrowth(m *Memory) string {
 	var top *capture.Group
 	for k := range m.Groups {
 		if g := &m.Groups[k]; g.By == capture.BySize && g.Growth != nil && !g.Doubtful && g.Growth.Bytes > 0 &&

@@ -86,8 +86,8 @@ func isSameImage(a, b *capture.Module) bool {
 	return a.Base == b.Base && a.Size == b.Size && strings.EqualFold(a.Path, b.Path)
 }
 
-// sayContested warns of addresses of which it is not certain whose they were.
-func (s *series) sayContested(histories []*history) {
+// warnContested warns of addresses of which it is not certain whose they were.
+func (s *series) warnContested(histories []*history) {
 	for p, h := range histories {
 		if h == nil || p != h.first || len(h.contested) == 0 {
 			continue

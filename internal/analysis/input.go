@@ -87,7 +87,7 @@ type part struct {
 	*capture.Capture
 	file  string
 	input int
-	nth   int // of all captures, in the order of the evidence
+	order int // of all captures, in the order of the evidence
 	work  *float64
 }
 

@@ -27,7 +27,7 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	out.text(string(bytes.TrimSuffix(text, []byte(end))))
 	out.list("findings", len(r.Findings), func(b []byte, i int, s *scratch) ([]byte, error) {
 		f := r.Findings[i]
-		f.tell(s)
+		f.describe(s)
 		return appendJSON(b, &f)
 	})
 	out.text(",")

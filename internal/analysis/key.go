@@ -160,7 +160,7 @@ func (k *stackKeys) number(id capture.StackID) stackNumber {
 		return k.stacks[id]
 	}
 	k.numbers.begin()
-	for _, at := range k.own(k.capture.Stacks.Stack(id)) {
+	for _, at := range k.programFrames(k.capture.Stacks.Stack(id)) {
 		f := k.capture.Stacks.Frame(at)
 		switch text, module := k.text(f), k.moduleOf(at); {
 		case text != nil:
@@ -188,7 +188,7 @@ func (k *stackKeys) key(h *hasher, id capture.StackID) Key {
 	if id == capture.NoStack {
 		return Key{}
 	}
-	own := k.own(k.capture.Stacks.Stack(id))
+	own := k.programFrames(k.capture.Stacks.Stack(id))
 	frames := make([]byte, 0, len(own)*len(Key{}))
 	for _, at := range own {
 		key := k.frame(h, at)
@@ -218,10 +218,10 @@ func (k *stackKeys) frame(h *hasher, id capture.FrameID) Key {
 	return h.key()
 }
 
-// own is a stack without the frames at its outer end that are not the program's: whether Windows records those of the
+// programFrames is a stack without the frames at its outer end that are not the program's: whether Windows records those of the
 // emulation that runs a 32-bit program is chance, and one place in the program has stacks with and without them. A
 // stack of nothing else is kept.
-func (k *stackKeys) own(stack []capture.FrameID) []capture.FrameID {
+func (k *stackKeys) programFrames(stack []capture.FrameID) []capture.FrameID {
 	end := len(stack)
 	for i, id := range slices.Backward(stack) {
 		f := k.capture.Stacks.Frame(id)

@@ -109,7 +109,7 @@ func (j *judge) arrivals(s *sample) *arrivals {
 // tells.
 func (a *arrivals) load() func() []float64 {
 	all := a.judge.intervals()
-	if !a.judge.clock.Tells(&a.share, all) {
+	if !a.judge.clock.Suffices(&a.share, all) {
 		return nil
 	}
 	return func() []float64 { return cutLoad(a.judge.clock.Without(&a.share, all), len(a.came)) }
@@ -237,7 +237,7 @@ func (f *Finding) names(s *scratch) (known string, frames []string) {
 	if f.from == nil {
 		return f.Known, f.Frames
 	}
-	t := f.from.frames.tell(s, f.from.stack, f.from.key.kind)
+	t := f.from.frames.describe(s, f.from.stack, f.from.key.kind)
 	return t.Known, t.Frames
 }
 
@@ -262,7 +262,7 @@ func (r *Report) addCause(g *causes.Group, sites map[string]int, s *scratch) {
 	for n, i := range g.Leaks {
 		f := &r.Findings[i]
 		f.Cause = c.Number
-		f.tell(s)
+		f.describe(s)
 		part := CausePart{Signature: f.Signature, Title: f.Title, Blocks: g.Ratio[n], Type: r.typeOf(sites, f.Signature)}
 		if held := f.BeforeExit(); held.Count > 0 {
 			part.Size = float64(held.Bytes) / float64(held.Count)

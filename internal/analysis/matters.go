@@ -121,7 +121,7 @@ func (w *Watch) Matters(set, call *Ask) Matters {
 	by, notes := "the default", []string(nil)
 	if set != nil {
 		if growth, told := w.Resolve(set.Threshold); told {
-			m.Growth, m.Source, by = growth, set.Source, set.sayBy()
+			m.Growth, m.Source, by = growth, set.Source, set.sourceText()
 		} else {
 			notes = append(notes, set.notTold())
 		}
@@ -132,19 +132,19 @@ func (w *Watch) Matters(set, call *Ask) Matters {
 		case !told:
 			notes = append(notes, call.notTold())
 		case asked < now:
-			by = fmt.Sprintf("%s, less than %s, %s", call.sayBy(), m.Growth, by)
+			by = fmt.Sprintf("%s, less than %s, %s", call.sourceText(), m.Growth, by)
 			m.Growth, m.Source = growth, call.Source
 		case asked > now:
 			notes = append(notes, fmt.Sprintf("%s is %s, and a call may only tighten what matters", call.Threshold, call.By))
 		}
 	}
 	m.Sentence = fmt.Sprintf("What matters here: %s (%s)%s", m.Growth, strings.Join(append([]string{by}, notes...), "; "),
-		w.saySettle())
+		w.settleText())
 	return m
 }
 
-// saySettle says how much of the beginning counts for nothing.
-func (w *Watch) saySettle() string {
+// settleText says how much of the beginning counts for nothing.
+func (w *Watch) settleText() string {
 	span := figures.Span(time.Duration(w.Settle * float64(time.Hour)).Round(time.Second))
 	switch {
 	case w.Settle == 0:
@@ -156,8 +156,8 @@ func (w *Watch) saySettle() string {
 		span)
 }
 
-// sayBy says who asks, and for what where that is no amount of bytes.
-func (a *Ask) sayBy() string {
+// sourceText says who asks, and for what where that is no amount of bytes.
+func (a *Ask) sourceText() string {
 	if a.isAbsolute() {
 		return a.By
 	}

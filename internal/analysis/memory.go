@@ -56,7 +56,7 @@ const bareLeaks = 2000
 // memories collects what all evidence says beside sites, in the order of the evidence.
 func memories(ctx context.Context, parts []part, opt *Options, table *frameTable) ([]Memory, error) {
 	parts = slices.DeleteFunc(slices.Clone(parts), func(p part) bool { return p.Memory == nil })
-	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(a.nth, b.nth) })
+	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(a.order, b.order) })
 	list := make([]Memory, 0, len(parts))
 	for i, p := range parts {
 		if ctx.Err() != nil {
@@ -101,10 +101,10 @@ func keepMaps(list []Memory) {
 
 // firstOf is the first of the parts that is of the same kind and the same life of the process and says something; −1
 // for none.
-func firstOf(before []part, p part, says func(*capture.Memory) bool) int {
+func firstOf(before []part, p part, has func(*capture.Memory) bool) int {
 	return slices.IndexFunc(before, func(b part) bool {
 		moved, _ := movedModules(b.Modules, p.Modules)
-		return b.Kind == p.Kind && samePID(b.Process, p.Process) && moved != imageMoved && says(b.Memory)
+		return b.Kind == p.Kind && samePID(b.Process, p.Process) && moved != imageMoved && has(b.Memory)
 	})
 }
 

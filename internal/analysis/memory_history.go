@@ -70,7 +70,7 @@ const (
 // its uses: the report's snapshots show the blocks over time already.
 func memoryHistoryOf(parts []part) *MemoryHistory {
 	parts = slices.Clone(parts)
-	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(a.nth, b.nth) })
+	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(a.order, b.order) })
 	c := &MemoryHistory{Measure: measureOf(parts)}
 	for i, p := range parts {
 		for _, at := range instantsOf(p, c.Measure) {
@@ -85,13 +85,13 @@ func memoryHistoryOf(parts []part) *MemoryHistory {
 	c.order()
 	c.thin()
 	c.clock()
-	c.tellLives(parts)
+	c.markOtherLives(parts)
 	c.Outlooks = outlooks(c)
 	return c
 }
 
-// tellLives marks the instants whose process is not that of the last instant with a total.
-func (c *MemoryHistory) tellLives(parts []part) {
+// markOtherLives marks the instants whose process is not that of the last instant with a total.
+func (c *MemoryHistory) markOtherLives(parts []part) {
 	var last *part
 	for i := range c.Instants {
 		if at := &c.Instants[i]; at.Total != nil {

@@ -171,7 +171,7 @@ func TestGrowthOverTime(t *testing.T) {
 		"a count and a sum": {[]*capture.Capture{told(0, 50, heaps(30, 20)), told(60, 110, nil)}, "", ""},
 	} {
 		c := analyze(t, inputs(test.in...)).MemoryHistory
-		if growth, unexplained := c.SayGrowth(), c.SayUnexplained(); !strings.Contains(growth, test.growth) ||
+		if growth, unexplained := c.DescribeGrowth(), c.DescribeUnexplained(); !strings.Contains(growth, test.growth) ||
 			(growth == "") != (test.growth == "") ||
 			!strings.HasPrefix(unexplained, strings.TrimPrefix(test.unexplained, "the regions have")) &&
 				!strings.Contains(unexplained, test.unexplained) || (unexplained == "") != (test.unexplained == "") {

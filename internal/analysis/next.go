@@ -33,9 +33,9 @@ const (
 	NextWindow    NextEvidence = "larger-window" // of the same trace
 )
 
-// doubt says why an inconclusive run is not decided, and which evidence would decide. said is "" where the latter says
+// doubt says why an inconclusive run is not decided, and which evidence would decide. reason is "" where the latter says
 // it all; next is nil where nothing tells.
-func doubt(r *Report, v *Verdict, t *tally, lossy *Warning) (said string, next *Next) {
+func doubt(r *Report, v *Verdict, t *tally, lossy *Warning) (reason string, next *Next) {
 	certain := max(0, score.SnapshotsToBeCertain-len(r.judged))
 	switch {
 	case v.Status != StatusInconclusive || r.listsNothing:
@@ -50,9 +50,9 @@ func doubt(r *Report, v *Verdict, t *tally, lossy *Warning) (said string, next *
 				figures.Plural(score.SnapshotsToBeCertain, "snapshot"))}
 	case v.SnapshotsMissing > 0:
 		if lossy != nil {
-			said = fmt.Sprintf("the evidence has limits (%s)", lossy.Code)
+			reason = fmt.Sprintf("the evidence has limits (%s)", lossy.Code)
 		}
-		return said, &Next{Evidence: NextSnapshots, Snapshots: v.SnapshotsMissing, SnapshotsToBeCertain: certain,
+		return reason, &Next{Evidence: NextSnapshots, Snapshots: v.SnapshotsMissing, SnapshotsToBeCertain: certain,
 			Sentence: fmt.Sprintf("Take %s of this process to detect leaks, %d more to be certain.",
 				figures.Plural(v.SnapshotsMissing, "more snapshot"), certain)}
 	case v.Undecided != nil && v.Undecided.Sites > 0 && (t.leaks == 0 || r.Trace != nil || certain == 0):

@@ -66,9 +66,9 @@ func outlooks(c *MemoryHistory) (list []Outlook) {
 }
 
 // lastSpace is the last known address space of the process; nil where none is known.
-func (c *MemoryHistory) lastSpace(tells func(*Instant) bool) *capture.Space {
+func (c *MemoryHistory) lastSpace(has func(*Instant) bool) *capture.Space {
 	for i := len(c.Instants) - 1; i >= 0; i-- {
-		if at := &c.Instants[i]; at.space != nil && !at.OtherLife && tells(at) {
+		if at := &c.Instants[i]; at.space != nil && !at.OtherLife && has(at) {
 			return at.space
 		}
 	}
@@ -144,8 +144,8 @@ func (o *Outlook) interval() string {
 // soon is how much time is left at most where a verdict tells of it.
 const soon = 7 * 24 * time.Hour
 
-// saidOfEnd says which limit is reached first, and when, where that is soon; "" where none is.
-func saidOfEnd(r *Report) string {
+// describeFirstLimit says which limit is reached first, and when, where that is soon; "" where none is.
+func describeFirstLimit(r *Report) string {
 	var first *Outlook
 	if r.MemoryHistory != nil {
 		for i := range r.MemoryHistory.Outlooks {
@@ -200,7 +200,7 @@ func (o *Outlook) Sentence() string {
 
 // Sentences describe the memory history: what grew, what nothing explains, and how long limited resources last.
 func (c *MemoryHistory) Sentences() (list []string) {
-	for _, s := range []string{c.SayGrowth(), c.SayUnexplained()} {
+	for _, s := range []string{c.DescribeGrowth(), c.DescribeUnexplained()} {
 		if s != "" {
 			list = append(list, s)
 		}
@@ -211,9 +211,9 @@ func (c *MemoryHistory) Sentences() (list []string) {
 	return list
 }
 
-// SayGrowth tells what grew: the total, its largest parts, and the rest that nothing explains. It is "" where growth
+// DescribeGrowth tells what grew: the total, its largest parts, and the rest that nothing explains. It is "" where growth
 // cannot be told.
-func (c *MemoryHistory) SayGrowth() string {
+func (c *MemoryHistory) DescribeGrowth() string {
 	_, _, growth, by, ok := c.Growth()
 	if !ok {
 		return ""
@@ -235,7 +235,7 @@ func (c *MemoryHistory) SayGrowth() string {
 			break
 		}
 		s += fmt.Sprintf("%s%s %s", map[bool]string{true: ": ", false: ", "}[told == 0],
-			WordOf(p.Use).Title, grownBy(p.Bytes))
+			NamesOfUse(p.Use).Title, grownBy(p.Bytes))
 		told++
 	}
 	if growth.Unexplained != nil && *growth.Unexplained != 0 {
@@ -245,9 +245,9 @@ func (c *MemoryHistory) SayGrowth() string {
 	return s + "."
 }
 
-// SayUnexplained names what no evidence accounts for at the last instant of the process that tells it; "" where none
+// DescribeUnexplained names what no evidence accounts for at the last instant of the process that tells it; "" where none
 // does.
-func (c *MemoryHistory) SayUnexplained() string {
+func (c *MemoryHistory) DescribeUnexplained() string {
 	which := "at the last instant"
 	for _, at := range slices.Backward(c.Instants) {
 		switch {

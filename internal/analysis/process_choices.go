@@ -131,11 +131,11 @@ func ownersOf(seen []CaptureProcess) []string {
 // A choiceKey identifies a possible subject of a report: one life of a process id in traces, a program in snapshots.
 // Captures that reports leave out have the zero key.
 type choiceKey struct {
-	used    bool
-	trace   bool
-	program string
-	pid     uint32
-	nth     int
+	used     bool
+	trace    bool
+	program  string
+	pid      uint32
+	instance int
 }
 
 func keyOf(s *CaptureProcess, nth int) choiceKey {

@@ -20,8 +20,8 @@ type programs struct {
 // A programCandidate is a capture whose program may have to be found out.
 type programCandidate struct {
 	part
-	nth     int    // process of its pid in its evidence
-	program string // in lower case
+	instance int    // process of its pid in its evidence
+	program  string // in lower case
 }
 
 // choose picks the captures of the one program that the report is about. What it leaves out, a warning names.
@@ -74,7 +74,7 @@ func programsOf(inputs []Input) *programs {
 				continue
 			}
 			lives[c.Process.PID]++
-			next.nth, next.program = lives[c.Process.PID], strings.ToLower(c.Process.Name)
+			next.instance, next.program = lives[c.Process.PID], strings.ToLower(c.Process.Name)
 			all.captures = append(all.captures, next)
 			if c.Trace == nil && !namesProgram(c.Process.Name) {
 				continue
@@ -173,8 +173,8 @@ func isComparisonOf(d, snapshot *capture.Capture) bool {
 // Captures that name no process go with the process of their program.
 func (all *programs) wanted(process string) (byProgram map[string][]part, order []string) {
 	is := func(f *programCandidate) bool {
-		return process == "" || isProcess(f.Process, f.nth, process) ||
-			isProcess(capture.Process{Name: f.program, PID: f.Process.PID}, f.nth, process)
+		return process == "" || isProcess(f.Process, f.instance, process) ||
+			isProcess(capture.Process{Name: f.program, PID: f.Process.PID}, f.instance, process)
 	}
 	asked := map[string]bool{}
 	for i := range all.captures {

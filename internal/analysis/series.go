@@ -101,7 +101,7 @@ func (s *series) makeKeys() {
 		}
 		s.keys = append(s.keys, newStackKeys(s.parts[p].Capture, numbers, lend))
 	}
-	s.sayContested(histories)
+	s.warnContested(histories)
 }
 
 // add counts one site of one part in and returns its place in order; first is the index of the part's first instant.

@@ -2,15 +2,15 @@ package analysis
 
 import "heapdrift/ingest/capture"
 
-// A UseWord is what tools call a use of the address space.
-type UseWord struct {
+// UseNames are what tools call a use of the address space.
+type UseNames struct {
 	Title   string // here
 	WinDbg  string // in !address -summary
 	Classic string // in !address -summary of old debuggers
 	Meaning string
 }
 
-var useWords = map[capture.UseName]UseWord{
+var useNames = map[capture.UseName]UseNames{
 	capture.UsePrivate: {"VirtualAlloc", "<unknown>", "RegionUsageIsVAD",
 		"private memory that is in no heap and no stack: VirtualAlloc by the program, its libraries or its runtime"},
 	capture.UseHeap: {"Heaps", "Heap", "RegionUsageHeap",
@@ -30,12 +30,12 @@ var useWords = map[capture.UseName]UseWord{
 	capture.UseFree: {"Free", "Free", "RegionUsageFree", "address space that nothing has taken"},
 }
 
-// WordOf says what tools call a use.
-func WordOf(use capture.UseName) UseWord {
-	if w, ok := useWords[use]; ok {
+// NamesOfUse is what tools call a use.
+func NamesOfUse(use capture.UseName) UseNames {
+	if w, ok := useNames[use]; ok {
 		return w
 	}
-	return UseWord{Title: string(use)}
+	return UseNames{Title: string(use)}
 }
 
 // Committed is what all uses commit.

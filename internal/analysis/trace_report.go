@@ -149,8 +149,8 @@ func (a *Amounts) HeldBeforeExit() (held Amount, ended bool) {
 		a.Outstanding.Bytes + before.Bytes - a.Growth.Bytes}, true
 }
 
-// sayHeldAtExit notes in the findings, sites and totals what they held before the process ended.
-func (r *Report) sayHeldAtExit() {
+// setHeldAtExit notes in the findings, sites and totals what they held before the process ended.
+func (r *Report) setHeldAtExit() {
 	if r.Trace == nil {
 		return
 	}

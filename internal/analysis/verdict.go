@@ -149,7 +149,7 @@ func sentence(r *Report, v *Verdict, t *tally, doubt string) string {
 	default:
 		s = what(r, t) + "; " + conclusion(r, v, t, doubt)
 	}
-	if end := saidOfEnd(r); end != "" {
+	if end := describeFirstLimit(r); end != "" {
 		s += "; " + end
 	}
 	if t.known > 0 {
@@ -210,7 +210,7 @@ func what(r *Report, t *tally) string {
 	if n == 1 {
 		s := fmt.Sprintf("%s holds %s in %s in one snapshot", name, figures.Bytes(total.Bytes),
 			blocks(total.Count)) + most(r.Findings, total)
-		if size := saidOfMost(r); size != "" {
+		if size := describeLargestGroup(r); size != "" {
 			s += "; " + size
 		}
 		return s

@@ -221,7 +221,7 @@ func (r *Result) keep(class string) {
 // isBeforeExit reports whether a selection is of the time before the process ended, whose numbers the report tells
 // without a look at single allocations.
 func (x *Index) isBeforeExit(s *Selection) bool {
-	if x.report.Trace == nil || !s.ofRows() || s.OfAllocations() || !x.report.Totals.TellBeforeExit() {
+	if x.report.Trace == nil || !s.ofRows() || s.OfAllocations() || !x.report.Totals.KnowBeforeExit() {
 		return false
 	}
 	before, ends := x.report.Trace.BeforeExit()

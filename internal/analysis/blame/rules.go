@@ -105,6 +105,6 @@ func (r *rule) mark(c *Decision) {
 	}
 }
 
-// SayMore reports whether the rules say more of stacks than layers: an owner, a reason or a group. No rules say
+// HasAttributes reports whether the rules give stacks more than layers: an owner, a reason or a group. No rules give
 // nothing.
-func (r *Rules) SayMore() bool { return r != nil && len(r.attributes) > 0 }
+func (r *Rules) HasAttributes() bool { return r != nil && len(r.attributes) > 0 }

@@ -24,7 +24,7 @@ type Format struct {
 	Name        string
 	ContentType string
 	Extension   string
-	brief       bool // no more than Options.Top sites and findings are written
+	cutToTop    bool // no more than Options.Top sites and findings are written
 	write       func(*printer, *analysis.Report, Options)
 	document    func(io.Writer, *analysis.Report, Options) error // instead of write: of formats that are one document
 }
@@ -37,7 +37,7 @@ func (f Format) Shown(opt Options) int {
 		return 0
 	case f.write == nil:
 		return 1
-	case f.brief:
+	case f.cutToTop:
 		return opt.Top
 	}
 	return 0
@@ -68,9 +68,9 @@ func (f Format) Write(w io.Writer, r *analysis.Report, opt Options) error {
 
 // Formats are the formats this version writes, the first is the default of the command line.
 var Formats = []Format{
-	{Name: "text", ContentType: plainText, Extension: ".txt", brief: true, write: text},
+	{Name: "text", ContentType: plainText, Extension: ".txt", cutToTop: true, write: text},
 	{Name: "json", ContentType: "application/json", Extension: ".json"},
-	{Name: "markdown", ContentType: "text/markdown; charset=utf-8", Extension: ".md", brief: true, write: markdown},
+	{Name: "markdown", ContentType: "text/markdown; charset=utf-8", Extension: ".md", cutToTop: true, write: markdown},
 	{Name: "folded", ContentType: plainText, Extension: ".folded", write: folded},
 	{Name: "umdh-text", ContentType: plainText, Extension: ".umdh.txt", write: umdh},
 	{Name: "csv", ContentType: "text/csv; charset=utf-8", Extension: ".csv", write: csv},

@@ -170,7 +170,7 @@ func textSpace(p *printer, s *capture.Space) {
 	}
 	p.line("    %-14s %-12s %10s %10s %10s %8s", "use", "WinDbg", "reserved", "committed", "private", "regions")
 	for _, u := range s.Uses {
-		word := analysis.WordOf(u.Name)
+		word := analysis.NamesOfUse(u.Name)
 		p.line("    %-14s %-12s %10s %10s %10s %8s", word.Title, word.WinDbg, known(u.Reserved), known(u.Committed),
 			known(u.Private), knownCount(u.Regions))
 	}

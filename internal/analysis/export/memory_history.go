@@ -24,15 +24,15 @@ func textMemoryHistory(p *printer, c *analysis.MemoryHistory) {
 		if at.OtherLife {
 			note = ", another process"
 		}
-		p.line("    %-19s %10s %11s %10s  %s%s", taken, told(at.Total), told(at.Unexplained), told(at.Blocks), at.File, note)
+		p.line("    %-19s %10s %11s %10s  %s%s", taken, sizeOrDash(at.Total), sizeOrDash(at.Unexplained), sizeOrDash(at.Blocks), at.File, note)
 	}
 	for _, sentence := range c.Sentences() {
 		p.line("    %s", sentence)
 	}
 }
 
-// told prints a size that is nil where nobody says.
-func told(n *int64) string {
+// sizeOrDash prints a size that is nil where nobody says.
+func sizeOrDash(n *int64) string {
 	if n == nil {
 		return "–"
 	}

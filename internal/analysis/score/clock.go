@@ -63,8 +63,8 @@ func (s *Share) Add(o Share) {
 	s.count += o.count
 }
 
-// Tells reports whether enough signatures beside those of own tell how much work was done in each of n intervals.
-func (c *Clock) Tells(own *Share, n int) bool {
+// Suffices reports whether enough signatures beside those of own tell how much work was done in each of n intervals.
+func (c *Clock) Suffices(own *Share, n int) bool {
 	return c.shares.count-own.count >= leastOthers && len(c.shares.sums) == n
 }
 
@@ -74,7 +74,7 @@ func (c *Clock) Without(own *Share, n int) []float64 {
 	load := make([]float64, n)
 	even := 1 / float64(n)
 	count := c.shares.count - own.count
-	told := c.Tells(own, n)
+	told := c.Suffices(own, n)
 	for i := range load {
 		switch {
 		case told:

@@ -144,7 +144,7 @@ func barOf(s *capture.Space) (parts []barPart, whole int64, word string) {
 		width := 1000 * float64(n) / float64(whole)
 		parts = append(parts,
 			barPart{u.Name, at, width,
-				fmt.Sprintf("%s: %s, %.1f %%", analysis.WordOf(u.Name).Title, figures.Bytes(n), width/10)})
+				fmt.Sprintf("%s: %s, %.1f %%", analysis.NamesOfUse(u.Name).Title, figures.Bytes(n), width/10)})
 		at += width
 	}
 	return parts, whole, word

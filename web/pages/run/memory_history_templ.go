@@ -113,13 +113,13 @@ func historyCard(c *analysis.MemoryHistory) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if text := c.SayGrowth(); text != "" {
+			if text := c.DescribeGrowth(); text != "" {
 				templ_7745c5c3_Err = courseLine("info", text, "Growth").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
-			if text := c.SayUnexplained(); text != "" {
+			if text := c.DescribeUnexplained(); text != "" {
 				templ_7745c5c3_Err = courseLine("info", text, "Unexplained").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

@@ -68,7 +68,7 @@ func growthTitle(c *analysis.MemoryHistory, from, to *analysis.Instant, by strin
 // historyName says what the chart shows in words.
 func historyName(c *analysis.MemoryHistory) string {
 	name := fmt.Sprintf("Memory over time, %s at %s.", c.Measure, figures.Plural(len(c.Instants), "point"))
-	if text := c.SayGrowth(); text != "" {
+	if text := c.DescribeGrowth(); text != "" {
 		name += " " + text
 	}
 	return name

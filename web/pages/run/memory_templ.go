@@ -845,7 +845,7 @@ func spaceCard(m *analysis.Memory, v *memoryView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var32 string
-			templ_7745c5c3_Var32, templ_7745c5c3_Err = templ.JoinStringErrs(analysis.WordOf(u.Name).Meaning)
+			templ_7745c5c3_Var32, templ_7745c5c3_Err = templ.JoinStringErrs(analysis.NamesOfUse(u.Name).Meaning)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 183, Col: 62}
 			}
@@ -880,7 +880,7 @@ func spaceCard(m *analysis.Memory, v *memoryView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var35 string
-			templ_7745c5c3_Var35, templ_7745c5c3_Err = templ.JoinStringErrs(analysis.WordOf(u.Name).Title)
+			templ_7745c5c3_Var35, templ_7745c5c3_Err = templ.JoinStringErrs(analysis.NamesOfUse(u.Name).Title)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 183, Col: 161}
 			}
@@ -893,7 +893,7 @@ func spaceCard(m *analysis.Memory, v *memoryView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var36 string
-			templ_7745c5c3_Var36, templ_7745c5c3_Err = templ.JoinStringErrs(analysis.WordOf(u.Name).Classic)
+			templ_7745c5c3_Var36, templ_7745c5c3_Err = templ.JoinStringErrs(analysis.NamesOfUse(u.Name).Classic)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 184, Col: 64}
 			}
@@ -906,7 +906,7 @@ func spaceCard(m *analysis.Memory, v *memoryView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var37 string
-			templ_7745c5c3_Var37, templ_7745c5c3_Err = templ.JoinStringErrs(analysis.WordOf(u.Name).WinDbg)
+			templ_7745c5c3_Var37, templ_7745c5c3_Err = templ.JoinStringErrs(analysis.NamesOfUse(u.Name).WinDbg)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 184, Col: 99}
 			}
@@ -2309,7 +2309,7 @@ func reservationsCard(s *capture.Space) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var103 string
-			templ_7745c5c3_Var103, templ_7745c5c3_Err = templ.JoinStringErrs(analysis.WordOf(r.Use).Title)
+			templ_7745c5c3_Var103, templ_7745c5c3_Err = templ.JoinStringErrs(analysis.NamesOfUse(r.Use).Title)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 493, Col: 55}
 			}

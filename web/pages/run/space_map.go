@@ -67,7 +67,7 @@ func (f *fold) text() string {
 	case "":
 		return figures.Bytes(f.bytes) + " that the evidence does not list"
 	}
-	return figures.Bytes(f.bytes) + " reserved and not committed: " + analysis.WordOf(f.use).Title
+	return figures.Bytes(f.bytes) + " reserved and not committed: " + analysis.NamesOfUse(f.use).Title
 }
 
 // mapOf draws the map of the address space; nil where the evidence has none.

@@ -27,7 +27,7 @@ func (a *cell) contents() string {
 	var parts []string
 	for _, use := range mapUses {
 		if n := int64(a.taken[use] + .5); n > 0 {
-			parts = append(parts, analysis.WordOf(use).Title+" "+figures.Bytes(n))
+			parts = append(parts, analysis.NamesOfUse(use).Title+" "+figures.Bytes(n))
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -134,7 +134,7 @@ func legendWord(use capture.UseName) string {
 	if use == capture.UseSystem {
 		return "PEB, TEBs, system"
 	}
-	return analysis.WordOf(use).Title
+	return analysis.NamesOfUse(use).Title
 }
 
 // name says what the picture shows, for those who do not see it.

@@ -45,7 +45,7 @@ func wholeOf(t *analysis.Trace) capture.Window {
 // What is freed because a process ends hides what it leaked.
 func openingOf(r *analysis.Report) timeWindow {
 	if before, ends := r.Trace.BeforeExit(); ends {
-		return timeWindow{Window: before, part: true, scanned: !r.Totals.TellBeforeExit()}
+		return timeWindow{Window: before, part: true, scanned: !r.Totals.KnowBeforeExit()}
 	}
 	return timeWindow{Window: wholeOf(r.Trace)}
 }
