@@ -34,10 +34,10 @@ func (k *Keeper) Run(ctx context.Context) error {
 	var expire time.Time
 	for {
 		if k.Keep > 0 && time.Now().After(expire) {
-			k.tell(ctx, "old evidence", k.Expire)
+			k.runPart(ctx, "old evidence", k.Expire)
 			expire = time.Now().Add(keeperRound)
 		}
-		k.tell(ctx, "what deleted runs referred to", k.Sweep)
+		k.runPart(ctx, "what deleted runs referred to", k.Sweep)
 		select {
 		case <-ctx.Done():
 			return nil
@@ -46,8 +46,8 @@ func (k *Keeper) Run(ctx context.Context) error {
 	}
 }
 
-// tell does a part of a round and logs the result.
-func (k *Keeper) tell(ctx context.Context, what string, part func(context.Context) (int, error)) {
+// runPart does a part of a round and logs the result.
+func (k *Keeper) runPart(ctx context.Context, what string, part func(context.Context) (int, error)) {
 	files, err := part(ctx)
 	if files > 0 {
 		k.Log.Info("retention: files are deleted", "files", files, "what", what)

@@ -44,8 +44,8 @@ func (c *config) issuer() *account.Issuer {
 	return &account.Issuer{Name: c.IssuerName, URL: c.Issuer, ClientID: c.IssuerClient, Secret: c.IssuerSecret}
 }
 
-// tellAccess prints who may use the server, and a link for the first account where there is none.
-func (p *parts) tellAccess(ctx context.Context, w io.Writer, access guard.Access, url string) error {
+// printAccess prints who may use the server, and a link for the first account where there is none.
+func (p *parts) printAccess(ctx context.Context, w io.Writer, access guard.Access, url string) error {
 	if access == guard.Everybody {
 		fmt.Fprintln(w, "HEAPDRIFT_OPEN is 1: everyone who can reach this server has all rights, without an account")
 		return nil

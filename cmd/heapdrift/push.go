@@ -119,7 +119,7 @@ func pushEvidence(ctx context.Context, args []string, s streams) (int, error) {
 	if err := f.writeOutputs(d.outcome, d.verdict); err != nil {
 		return exitInput, err
 	}
-	if err := job.tell(s.out, d.outcome, d.verdict, f.quiet); err != nil {
+	if err := job.report(s.out, d.outcome, d.verdict, f.quiet); err != nil {
 		return exitInput, err
 	}
 	return exitOfOutcome(d.outcome), nil
@@ -192,12 +192,12 @@ func (f *pushFlags) judge(ctx context.Context, client *push.Client, id int64, v 
 	if o.Sentence == "" {
 		o.Sentence = "The server gives no reason for the gate " + o.Gate + "."
 	}
-	tellUnread(o)
+	markUnread(o)
 	return o, nil
 }
 
-// tellUnread makes an error of a gate that did not fail where evidence could not be read: such a file may hold a leak.
-func tellUnread(o *outcome.Outcome) {
+// markUnread makes an error of a gate that did not fail where evidence could not be read: such a file may hold a leak.
+func markUnread(o *outcome.Outcome) {
 	if n := len(o.Problems); n > 0 && o.Gate != outcome.GateFailed {
 		o.Gate, o.Code, o.Why = outcome.GateError, codeUnread, figures.Plural(n, "file")+" of evidence could not be read"
 		o.Sentence = o.Why + ". " + o.Sentence

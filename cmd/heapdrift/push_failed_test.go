@@ -160,7 +160,7 @@ func TestTellUnread(t *testing.T) {
 	} {
 		o := &outcome.Outcome{Gate: test.gate, Problems: test.problems, Sentence: "No leak."}
 		before := exitOfOutcome(o)
-		tellUnread(o)
+		markUnread(o)
 		if o.Gate != test.want || o.Code != test.code || exitOfOutcome(o) != before ||
 			(o.Code == codeUnread) != (o.Sentence == "1 file of evidence could not be read. No leak.") {
 			t.Errorf("%+v of %+v", o, test)

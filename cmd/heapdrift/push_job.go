@@ -56,8 +56,8 @@ func (j *ciJob) failed(out io.Writer, o *outcome.Outcome, run int64, err error) 
 	return errors.Join(j.system.Annotate(out, []ci.Note{note}), j.summarize(out, o, run, false))
 }
 
-// tell prints the verdict and tells the system. The sentence and the page are the last two lines.
-func (j *ciJob) tell(out io.Writer, o *outcome.Outcome, v *push.Verdict, quiet bool) error {
+// report prints the verdict and tells the system. The sentence and the page are the last two lines.
+func (j *ciJob) report(out io.Writer, o *outcome.Outcome, v *push.Verdict, quiet bool) error {
 	if !quiet {
 		j.list(out, o, v)
 	}
@@ -124,15 +124,15 @@ func (j *ciJob) list(out io.Writer, o *outcome.Outcome, v *push.Verdict) {
 	}
 	fmt.Fprintln(out, "gate     "+ci.Plain(strings.TrimSuffix(o.Gate+": "+o.Why, ": ")))
 	if exitOfOutcome(o) == exitInconclusive {
-		tellUndecided(out, o, v)
+		printUndecided(out, o, v)
 	}
 }
 
 // maxUndecided is how many findings that are not decided the log lists; the page has them all.
 const maxUndecided = 10
 
-// tellUndecided prints what is not decided, and what would decide it.
-func tellUndecided(out io.Writer, o *outcome.Outcome, v *push.Verdict) {
+// printUndecided prints what is not decided, and what would decide it.
+func printUndecided(out io.Writer, o *outcome.Outcome, v *push.Verdict) {
 	for i := range v.Undecided[:min(len(v.Undecided), maxUndecided)] {
 		fmt.Fprintln(out, "undecided "+ci.Plain(undecidedLine(&v.Undecided[i], o)))
 	}

@@ -75,14 +75,14 @@ func (p *pushProgress) Ended(f *push.File, o push.Outcome, err error) {
 	if err != nil {
 		text = fmt.Sprintf("%-8s %s  %v", o, f.Path, err)
 	}
-	p.say(text, err != nil)
+	p.printLine(text, err != nil)
 }
 
 // note says why something is tried again.
 func (p *pushProgress) note(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.say(text, false)
+	p.printLine(text, false)
 }
 
 // waiting says how many jobs are left.
@@ -94,13 +94,13 @@ func (p *pushProgress) waiting(pending int) {
 		p.drawn = true
 		fmt.Fprintf(p.w, "\r\x1b[Kwaiting for the verdict: %s left", figures.Plural(pending, "job"))
 	case pending != p.pending:
-		p.say("waiting  "+figures.Plural(pending, "job")+" left", false)
+		p.printLine("waiting  "+figures.Plural(pending, "job")+" left", false)
 	}
 	p.pending = pending
 }
 
-// say writes a line of its own; only what is wrong where quiet is asked for.
-func (p *pushProgress) say(text string, wrong bool) {
+// printLine writes a line of its own; only what is wrong where quiet is asked for.
+func (p *pushProgress) printLine(text string, wrong bool) {
 	if p.quiet && !wrong {
 		return
 	}

@@ -248,7 +248,7 @@ func TestLastTwoLines(t *testing.T) {
 				URL:      "http://h/runs/1", Leaks: []outcome.Leak{
 					{Signature: "s", Title: "::error::forged\n::x", Change: outcome.ChangeNew, Fails: true},
 					{Signature: "t", Change: outcome.ChangeFixed}}}
-			if err := j.tell(&out, o, &push.Verdict{Run: 1, Gate: o.Gate}, quiet); err != nil {
+			if err := j.report(&out, o, &push.Verdict{Run: 1, Gate: o.Gate}, quiet); err != nil {
 				t.Fatal(err)
 			}
 			if !strings.HasSuffix("\n"+out.String(),
@@ -288,7 +288,7 @@ func TestPushTellsWhatDecides(t *testing.T) {
 		var out bytes.Buffer
 		o.Gate, v.Rerun = test.gate, test.rerun
 		_ = os.Remove(output)
-		if err := j.tell(&out, o, v, test.quiet); err != nil {
+		if err := j.report(&out, o, v, test.quiet); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Contains(out.String(), open) != test.open || strings.Contains(out.String(), again) != test.again ||
@@ -302,7 +302,7 @@ func TestPushTellsWhatDecides(t *testing.T) {
 	}
 	v.Undecided = make([]push.Undecided, maxUndecided+1)
 	var out bytes.Buffer
-	if tellUndecided(&out, o, v); strings.Count(out.String(), "undecided ") != maxUndecided+1 || !strings.Contains(out.String(), "1 more") {
+	if printUndecided(&out, o, v); strings.Count(out.String(), "undecided ") != maxUndecided+1 || !strings.Contains(out.String(), "1 more") {
 		t.Error(out.String())
 	}
 }

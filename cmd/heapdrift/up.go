@@ -51,14 +51,14 @@ func up(ctx context.Context, args []string, s streams) (int, error) {
 		url := "http://" + browsable(at.address)
 		if !*withDemo {
 			fmt.Fprintf(s.out, "heapdrift is up: %s\n", url)
-			return p.tellAccess(ctx, s.out, at.access, url)
+			return p.printAccess(ctx, s.out, at.access, url)
 		}
 		report, err := demo.Load(ctx, p.intake(), p.store)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(s.out, "heapdrift is up: %s\nthe demo report:  %s%s\n", url, url, report)
-		return p.tellAccess(ctx, s.out, at.access, url)
+		return p.printAccess(ctx, s.out, at.access, url)
 	})
 	if cause := context.Cause(ctx); errors.Is(cause, errPostgresDied) {
 		err = cause

@@ -81,8 +81,8 @@ func (e *entry) size() int64 {
 	return 0
 }
 
-// says is the message in one line.
-func (e *entry) says() string {
+// singleLine is the message in one line.
+func (e *entry) singleLine() string {
 	s := oneLine(e.message)
 	if d := oneLine(e.detail); d != "" && d != s {
 		s += " " + d

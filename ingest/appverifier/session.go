@@ -91,7 +91,7 @@ func (s *session) leak(e *entry) {
 	}
 	kind := leakStops[e.code]
 	sample := capture.Sample{Title: fmt.Sprintf("%s (stop %#x)", kind.what, e.code), Stack: s.stack(e), Size: e.size(),
-		Note: "Application Verifier says: " + e.says(), Leaked: true}
+		Note: "Application Verifier says: " + e.singleLine(), Leaked: true}
 	value, _, ok := e.param(0)
 	switch {
 	case kind.address && ok:
@@ -136,7 +136,7 @@ var topics = map[string]string{"Error": capture.TopicError, "Warning": capture.T
 
 // note makes a note of a stop that is no leak, each text once.
 func (s *session) note(e *entry) {
-	text := fmt.Sprintf("Application Verifier says (layer %s, stop %#x): %s", e.layer, e.code, e.says())
+	text := fmt.Sprintf("Application Verifier says (layer %s, stop %#x): %s", e.layer, e.code, e.singleLine())
 	var callers []string
 	for _, line := range e.frames[:min(len(e.frames), fewFrames)] {
 		callers = append(callers, oneLine(line))

@@ -8,16 +8,16 @@ import (
 
 // A draft is what a report says of one dump, as far as it was read.
 type draft struct {
-	c      *capture.Capture
-	memory *capture.Memory
-	name   dumpName
-	said   time.Time // when the dump was written, by the facts
-	wide   bool      // an address is beyond 4 GiB
-	narrow bool      // an address has 8 digits
-	told   bool      // there was a fact, a function or a row of the summary
-	begun  bool      // its section was met
-	ended  bool      // and its end
-	rule   *string   // whose sections are read: several rules may report the same
+	c         *capture.Capture
+	memory    *capture.Memory
+	name      dumpName
+	writtenAt time.Time // when the dump was written, by the facts
+	wide      bool      // an address is beyond 4 GiB
+	narrow    bool      // an address has 8 digits
+	hasFacts  bool      // there was a fact, a function or a row of the summary
+	begun     bool      // its section was met
+	ended     bool      // and its end
+	rule      *string   // whose sections are read: several rules may report the same
 
 	largestFree, free, reserved, committed span
 	freeAt                                 capture.Address

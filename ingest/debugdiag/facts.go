@@ -130,10 +130,10 @@ func (r *report) fact(row *row) {
 		switch {
 		case take != nil:
 			take(d, value.text)
-			d.told = true
+			d.hasFacts = true
 		case at == topicDump && len(row.cells) == 2 || processFacts[name]:
 			d.note(capture.TopicProcess, strings.Trim(row.cells[i].text, " :")+": "+value.text)
-			d.told = true
+			d.hasFacts = true
 			if strings.Contains(name, "bitness") || strings.Contains(name, "architecture") && strings.Contains(name, "process") {
 				d.bits(value.text)
 			}
@@ -157,7 +157,7 @@ func (d *draft) processImage(value string) {
 
 func (d *draft) takenAt(value string) {
 	if t, ok := parseClock(value); ok {
-		d.said = t
+		d.writtenAt = t
 	}
 }
 

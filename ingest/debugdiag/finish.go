@@ -14,7 +14,7 @@ import (
 func (r *report) finish() []*capture.Capture {
 	var drafts []*draft
 	for _, d := range r.drafts {
-		if d.told || d.begun {
+		if d.hasFacts || d.begun {
 			drafts = append(drafts, d)
 		}
 	}
@@ -36,7 +36,7 @@ func (d *draft) finish(r *report) {
 	c.Memory = m
 	m.Source = strings.TrimSpace("DebugDiag " + r.version)
 	d.process()
-	c.Snapshots = []capture.Snapshot{{TakenAt: d.said}}
+	c.Snapshots = []capture.Snapshot{{TakenAt: d.writtenAt}}
 	if !d.name.taken.IsZero() {
 		c.Snapshots[0].TakenAt = d.name.taken
 	}

@@ -44,7 +44,7 @@ func (r *report) graph(captions, values *table) {
 			}
 		case rankModulesBySize, rankFunctions: // the details say it again
 		}
-		d.told = true
+		d.hasFacts = true
 	}
 }
 

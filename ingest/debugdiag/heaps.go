@@ -27,7 +27,7 @@ func (d *draft) startHeap(handle capture.Address, kind string) {
 	if kind != "" {
 		d.memory.Heaps[at].Kind = strings.TrimSpace(kind)
 	}
-	d.openHeap, d.told = at, true
+	d.openHeap, d.hasFacts = at, true
 }
 
 // heap is the heap that facts are about; one that is not named is thrown away.
@@ -116,6 +116,6 @@ func (d *draft) addThreads(t *table) {
 			}
 		}
 		d.memory.Threads = append(d.memory.Threads, thread)
-		d.told = true
+		d.hasFacts = true
 	}
 }

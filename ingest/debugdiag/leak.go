@@ -78,7 +78,7 @@ func (d *draft) startModule(name, anchor string, handles bool) {
 	d.modules = append(d.modules, module{name: name, base: anchorNumber(anchor, "Module"), count: -1, handles: handles})
 	d.address(d.modules[len(d.modules)-1].base, 0)
 	d.open.module = len(d.modules) - 1
-	d.told = true
+	d.hasFacts = true
 }
 
 // exactDoubles is where numbers that went through a double begin to lose bits.
@@ -155,7 +155,7 @@ func (d *draft) startFunction(name string, handles bool) {
 	f := function{named: name, count: -1, percent: -1, handles: handles, module: d.open.module}
 	f.frame = d.frame(name, "")
 	d.functions = append(d.functions, f)
-	d.open.function, d.told = true, true
+	d.open.function, d.hasFacts = true, true
 }
 
 func (d *draft) startSample(title string) {

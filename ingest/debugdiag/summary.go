@@ -29,7 +29,7 @@ func (r *report) summary(t *table) {
 		switch {
 		case row.dump != "":
 			d := r.draftOf(row.dump)
-			d.memory.Notes, d.told = append(d.memory.Notes, n), true
+			d.memory.Notes, d.hasFacts = append(d.memory.Notes, n), true
 		case len(r.general) < maxGeneral:
 			r.general = append(r.general, n)
 		default:

@@ -53,13 +53,13 @@ const (
 
 // A frame places one event in its buffer.
 type frame struct {
-	stamp  int64
-	offset uint32
-	size   uint16
-	header HeaderType
-	kind   Kind
-	stack  uint32 // number in a stackCache, or 0
-	brief         // of a preparer that is lean
+	stamp        int64
+	offset       uint32
+	size         uint16
+	header       HeaderType
+	kind         Kind
+	stack        uint32 // number in a stackCache, or 0
+	compactEvent        // of a preparer that is lean
 }
 
 // noStamp marks messages without a time stamp: they take that of the event before them, or of the one behind them.

@@ -111,10 +111,10 @@ func (t *Trace) OperationBatches(ctx context.Context, opt JoinOptions,
 
 // run takes in the events of a trace.
 func (j *joiner) run(ctx context.Context) error {
-	brief := func(f *frame, at int64, source uint16) error { return j.brief(ctx, f, at, source) }
+	onCompact := func(f *frame, at int64, source uint16) error { return j.addCompact(ctx, f, at, source) }
 	prepare := preparer{stacks: stackCache{kinds: Kinds(KindStackWalk)}, lean: true}
 	if err := j.trace.events(ctx, j.also|joinKinds, prepare, &j.trace.pass,
-		merge{fn: j.take, brief: brief, touch: j.keys.touch}); err != nil {
+		merge{fn: j.take, onCompact: onCompact, touch: j.keys.touch}); err != nil {
 		return err
 	}
 	if err := j.drain(1<<63 - 1); err != nil {
@@ -136,7 +136,7 @@ func (j *joiner) take(e *Event) error {
 	switch e.Kind {
 	case KindStackWalk:
 		j.attach(e)
-	case KindStackKeyKernel, KindStackKeyUser: // shorter than they must be, else there is a brief
+	case KindStackKeyKernel, KindStackKeyUser: // shorter than they must be, else there is a compact form
 		j.out.Malformed++
 		if _, ok := e.StackTarget(); ok {
 			j.out.StackEvents++
@@ -171,8 +171,8 @@ func (j *joiner) take(e *Event) error {
 	return nil
 }
 
-// brief takes in one event by its brief.
-func (j *joiner) brief(ctx context.Context, f *frame, at int64, source uint16) error {
+// addCompact takes in one event by its compact form.
+func (j *joiner) addCompact(ctx context.Context, f *frame, at int64, source uint16) error {
 	j.processes.now = at
 	switch f.kind {
 	case KindHeapAlloc, KindHeapFree:
@@ -182,7 +182,7 @@ func (j *joiner) brief(ctx context.Context, f *frame, at int64, source uint16) e
 		}
 		w.Operation = Operation{Time: at, Stamp: f.stamp, TID: f.tid, Source: source, Kind: f.kind, Heap: f.a, Address: f.b,
 			Size: f.c, Flags: f.flags}
-		return j.own(w, f.pid, shapes[f.header].pointer)
+		return j.setProcess(w, f.pid, shapes[f.header].pointer)
 	default:
 		target := StackTarget{int64(f.a), f.pid, f.tid}
 		return j.attachKey(ctx, target, stackKey{f.b, source, f.kind == KindStackKeyUser})
@@ -201,11 +201,11 @@ func (j *joiner) memory(e *Event) error {
 		j.out.Malformed++
 		return nil
 	}
-	return j.own(w, pid, e.Pointer)
+	return j.setProcess(w, pid, e.Pointer)
 }
 
-// own gives an operation its process.
-func (j *joiner) own(w *pendingOperation, pid uint32, pointer uint8) error {
+// setProcess gives an operation its process.
+func (j *joiner) setProcess(w *pendingOperation, pid uint32, pointer uint8) error {
 	w.pid = pid
 	switch w.Kind {
 	case KindHeapCreate, KindHeapAlloc, KindHeapReAlloc, KindVirtualAlloc:

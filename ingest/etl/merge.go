@@ -18,11 +18,11 @@ type merge struct {
 	held  int64 // memory of the open blocks
 	slack int64 // in time stamps: buffers are opened this long before they are due
 
-	event Event
-	last  int64 // stamp of the event before
-	fn    func(*Event) error
-	brief func(f *frame, at int64, source uint16) error // for events of which there is nothing but a brief
-	touch func(frames []frame, source uint16)           // is told of them some before; nil where that is of no use
+	event     Event
+	last      int64 // stamp of the event before
+	fn        func(*Event) error
+	onCompact func(f *frame, at int64, source uint16) error // for events of which only the compact form is kept
+	touch     func(frames []frame, source uint16)           // is told of them some before; nil where that is of no use
 }
 
 // A run is an open buffer; stamp is that of its next event.
@@ -107,7 +107,7 @@ func (m *merge) deliver() error {
 		m.pass.cover(m.last)
 		at := m.trace.clock.ns(m.last)
 		if f.offset == eventOnly {
-			if err := m.brief(f, at, e.Source); err != nil {
+			if err := m.onCompact(f, at, e.Source); err != nil {
 				return err
 			}
 			continue

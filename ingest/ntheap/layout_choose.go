@@ -55,17 +55,17 @@ func (l *layout) nearest(build uint32) (Version, uint32) {
 }
 
 // completedTypes are the types of a PDB, completed from the table: a stripped PDB has only some types.
-type completedTypes struct{ own, table Types }
+type completedTypes struct{ pdb, table Types }
 
 func (c completedTypes) Offset(typ, field string) (uint64, bool) {
-	if _, ok := c.own.Size(typ); ok {
-		return c.own.Offset(typ, field)
+	if _, ok := c.pdb.Size(typ); ok {
+		return c.pdb.Offset(typ, field)
 	}
 	return c.table.Offset(typ, field)
 }
 
 func (c completedTypes) Size(typ string) (uint64, bool) {
-	if size, ok := c.own.Size(typ); ok {
+	if size, ok := c.pdb.Size(typ); ok {
 		return size, true
 	}
 	return c.table.Size(typ)

@@ -138,7 +138,7 @@ func (h *segmentHeap) walk(w *walk) error {
 	if err != nil {
 		return err
 	}
-	s.tellKeys()
+	s.noteKeys()
 	for i := range segments {
 		if err := s.segment(&segments[i]); err != nil {
 			return err
@@ -176,8 +176,8 @@ func (s *segmentWalk) readRoom() {
 	s.committed = s.heap.facts.Committed + int64(min(committed, mostPages)*pageSize)
 }
 
-// tellKeys says what is inferred.
-func (s *segmentWalk) tellKeys() {
+// noteKeys says what is inferred.
+func (s *segmentWalk) noteKeys() {
 	k := s.keys
 	if k.build > lastSegmentHeapBuild {
 		s.notes = append(s.notes, fmt.Sprintf("build %d is newer than any whose structures are known; those of %s fit",

@@ -136,7 +136,7 @@ func (s *block) close() {
 	}
 	if s.freed {
 		s.in.note("block", sourceBlock)
-		s.in.say(s.r, capture.TopicInfo,
+		s.in.addNote(s.r, capture.TopicInfo,
 			fmt.Sprintf("the block at %s is free: !heap -p -a shows who freed it", capture.Address(s.user)))
 		return
 	}

@@ -176,7 +176,7 @@ func (s *filter) flush() {
 func (s *filter) close() {
 	s.flush()
 	if s.rows == 0 {
-		s.in.say(s.r, capture.TopicInfo, fmt.Sprintf("%s lists no busy block", s.source))
+		s.in.addNote(s.r, capture.TopicInfo, fmt.Sprintf("%s lists no busy block", s.source))
 	}
 }
 

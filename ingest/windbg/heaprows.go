@@ -67,7 +67,7 @@ func heapRow(text []byte) (capture.Address, bool) {
 // heading takes what is left of the header's lines where mail has broken them, and what the debugger says below it.
 func (s *heaps) heading(text []byte) bool {
 	if bytes.HasPrefix(text, []byte("No heaps to display")) {
-		s.in.say(s.r, capture.TopicInfo, "!heap -s has no heap to display")
+		s.in.addNote(s.r, capture.TopicInfo, "!heap -s has no heap to display")
 		return true
 	}
 	for _, word := range [...]string{"Fast", "heap", "blocks", "cont", "Lock", "length", "List", "Virt", "UCR", "(k)"} {

@@ -277,7 +277,7 @@ func (s *heaps) trouble(text []byte) {
 			return
 		}
 	}
-	s.in.say(s.r, capture.TopicWarning, "WinDbg says of the heaps: "+plain(text))
+	s.in.addNote(s.r, capture.TopicWarning, "WinDbg says of the heaps: "+plain(text))
 }
 
 func joined(a, b string) string {

@@ -105,8 +105,8 @@ func (n *instant) sample(r *reader, s capture.Sample) bool {
 	return true
 }
 
-// say adds a note, as far as there is room and nobody said it yet.
-func (n *instant) say(r *reader, topic, text string) {
+// addNote adds a note, as far as there is room and nobody said it yet.
+func (n *instant) addNote(r *reader, topic, text string) {
 	n.advise(r, capture.Note{Topic: topic, Text: text})
 }
 

@@ -244,7 +244,7 @@ func (s *list) detail(text []byte) bool {
 	}
 	for _, word := range troubles {
 		if bytes.Contains(text, word) {
-			s.in.say(s.r, capture.TopicWarning, "WinDbg says of the heaps: "+plain(text))
+			s.in.addNote(s.r, capture.TopicWarning, "WinDbg says of the heaps: "+plain(text))
 			return true
 		}
 	}
@@ -279,7 +279,7 @@ func (s *list) close() {
 	entries := s.entries
 	s.settle()
 	if entries {
-		s.in.say(s.r, capture.TopicMethod,
+		s.in.addNote(s.r, capture.TopicMethod,
 			"!heap lists the blocks of the low-fragmentation heap as the larger blocks that hold them: they are counted as those")
 	}
 	if s.rows == 0 && s.in == s.r.now && len(s.in.m.Heaps) == 0 {

@@ -254,7 +254,7 @@ func (s *managedHeaps) close() {
 			found, s.expected)
 	}
 	if s.committed > 0 {
-		s.in.say(s.r, capture.TopicManaged,
+		s.in.addNote(s.r, capture.TopicManaged,
 			fmt.Sprintf("the garbage collector has committed %s for %s that are allocated", figures.Bytes(s.committed), figures.Bytes(s.all())))
 	}
 }
@@ -267,7 +267,7 @@ func openLoader(r *reader, text []byte) section {
 		return nil
 	}
 	in := r.begin(sourceLoader, sourceLoader)
-	in.say(r, capture.TopicManaged,
+	in.addNote(r, capture.TopicManaged,
 		fmt.Sprintf("the loader heaps of the runtime, for types and code, hold %s", figures.Bytes(amount)))
 	return oneLine{}
 }

@@ -4,15 +4,15 @@ import "heapdrift/ingest/capture"
 
 // A sizer counts the blocks that one output lists, by heap and size.
 type sizer struct {
-	r    *reader
-	in   *instant
-	own  map[groupKey]int // places in m.Groups of the groups that are counted here, and in no table of -stat
-	last groupKey         // of the block before, whose group is at
-	at   int              // −1 for one that is not counted here
+	r       *reader
+	in      *instant
+	counted map[groupKey]int // places in m.Groups of the groups that are counted here, and in no table of -stat
+	last    groupKey         // of the block before, whose group is at
+	at      int              // −1 for one that is not counted here
 }
 
 func newSizer(r *reader, in *instant) sizer {
-	return sizer{r: r, in: in, own: map[groupKey]int{}, last: groupKey{size: -1}, at: -1}
+	return sizer{r: r, in: in, counted: map[groupKey]int{}, last: groupKey{size: -1}, at: -1}
 }
 
 // count adds a block to the group of its size. A group that !heap -stat has is complete there already, and gets an
@@ -29,7 +29,7 @@ func (s *sizer) count(heap capture.Address, e entry) {
 }
 
 func (s *sizer) place(key groupKey, e entry) int {
-	if at, ok := s.own[key]; ok {
+	if at, ok := s.counted[key]; ok {
 		return at
 	}
 	_, known := s.in.groups[key]
@@ -45,6 +45,6 @@ func (s *sizer) place(key groupKey, e entry) int {
 	}
 	g.Usage, g.Key = capture.Usage{}, ""
 	at := s.in.groups[key]
-	s.own[key] = at
+	s.counted[key] = at
 	return at
 }

@@ -93,7 +93,7 @@ func (s *stat) line(text []byte) bool {
 		return true // some versions print the first line twice
 	}
 	if isEllipsis(text) && s.in != nil {
-		s.in.say(s.r, capture.TopicMethod, "sizes of a heap are left out in the log: its other blocks are in no group")
+		s.in.addNote(s.r, capture.TopicMethod, "sizes of a heap are left out in the log: its other blocks are in no group")
 		return true
 	}
 	w := split(text)
@@ -155,10 +155,10 @@ func percentage(b []byte) (float64, bool) {
 func (s *stat) close() {
 	if s.rows == 0 && (s.in != nil || s.heap != 0) {
 		s.start()
-		s.in.say(s.r, capture.TopicInfo, fmt.Sprintf("!heap -stat lists no busy block of heap %#x", s.heap))
+		s.in.addNote(s.r, capture.TopicInfo, fmt.Sprintf("!heap -stat lists no busy block of heap %#x", s.heap))
 	}
 	if s.in != nil && s.most > 0 && s.rows >= s.most {
-		s.in.say(s.r, capture.TopicMethod,
+		s.in.addNote(s.r, capture.TopicMethod,
 			fmt.Sprintf("!heap -stat lists the %d largest sizes of a heap: its other blocks are in no group", s.most))
 	}
 }

@@ -70,7 +70,7 @@ func (s *verifierStop) close() {
 	leak, isLeak := leakStops[s.code]
 	if !isLeak {
 		s.in.note(sourceStop, sourceStop)
-		s.in.say(s.r, capture.TopicError, said)
+		s.in.addNote(s.r, capture.TopicError, said)
 		return
 	}
 	sample := capture.Sample{Title: fmt.Sprintf("VERIFIER STOP %x", s.code), Note: said, Leaked: true}

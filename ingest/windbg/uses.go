@@ -247,7 +247,7 @@ func (s *uses) close() {
 			figures.Count(s.sums[tableUses]), figures.Count(s.sums[tableStates]))
 	}
 	if len(s.space.Uses) > 0 {
-		s.in.say(s.r, capture.TopicMethod,
+		s.in.addNote(s.r, capture.TopicMethod,
 			"!address -summary gives one size for each use: what is reserved and what is committed of it together")
 		return
 	}

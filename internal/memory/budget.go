@@ -136,8 +136,8 @@ func (b *Budget) take(size Size) {
 	b.parts += size
 }
 
-// own is how much memory this process may take itself. It is above 0 however many child processes there are.
-func (b *Budget) own() int64 {
+// selfLimit is how much memory this process may take itself. It is above 0 however many child processes there are.
+func (b *Budget) selfLimit() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	limit := b.limit.Load()
@@ -220,7 +220,7 @@ func (b *Budget) Watch(ctx context.Context) {
 		b.measured.Lock()
 		metrics.Read(samples)
 		b.measured.Unlock()
-		left := b.own() - int64(samples[0].Value.Uint64()-samples[1].Value.Uint64())
+		left := b.selfLimit() - int64(samples[0].Value.Uint64()-samples[1].Value.Uint64())
 		if left < 0 {
 			b.endYoungest()
 		}

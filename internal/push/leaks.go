@@ -113,7 +113,7 @@ func (c *Client) Outcome(ctx context.Context, run *Run, v *Verdict, root string)
 	for i := range o.Leaks {
 		why.apply(&o.Leaks[i], v.Causes)
 	}
-	if err := c.tell(ctx, run, o, root, why); err != nil {
+	if err := c.fillDetails(ctx, run, o, root, why); err != nil {
 		return nil, err
 	}
 	o.Sort()
@@ -145,8 +145,8 @@ func (r *Run) problems() (list []string) {
 	return list
 }
 
-// tell fills in what the server knows of each leak.
-func (c *Client) tell(ctx context.Context, run *Run, o *outcome.Outcome, root string, why *reasons) error {
+// fillDetails fills in what the server knows of each leak.
+func (c *Client) fillDetails(ctx context.Context, run *Run, o *outcome.Outcome, root string, why *reasons) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(asked)
 	for i := range o.Leaks[:min(len(o.Leaks), maxDetails)] {

@@ -105,7 +105,7 @@ func (n *Node) run(ctx context.Context, lease store.Lease) (err error) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		n.attend(ctx, lease, progress, cancel)
+		n.watchJob(ctx, lease, progress, cancel)
 	}()
 	defer func() {
 		if p := recover(); p != nil {
@@ -134,11 +134,11 @@ type report struct {
 	stage   string
 }
 
-// attend renews the lease and passes progress on until ctx is done. A job that has ended elsewhere is cancelled.
-func (n *Node) attend(ctx context.Context, lease store.Lease, progress <-chan report, cancel context.CancelCauseFunc) {
+// watchJob renews the lease and passes progress on until ctx is done. A job that has ended elsewhere is cancelled.
+func (n *Node) watchJob(ctx context.Context, lease store.Lease, progress <-chan report, cancel context.CancelCauseFunc) {
 	var both sync.WaitGroup
 	both.Go(func() { n.renew(ctx, lease, cancel) })
-	both.Go(func() { n.tell(ctx, lease, progress) })
+	both.Go(func() { n.passProgress(ctx, lease, progress) })
 	both.Wait()
 }
 
@@ -176,8 +176,8 @@ func (n *Node) renewOnce(ctx context.Context, lease store.Lease) (passed bool, e
 	return n.store.RenewLease(ctx, lease, n.opt.Lease)
 }
 
-// tell passes progress on, a few times a second.
-func (n *Node) tell(ctx context.Context, lease store.Lease, progress <-chan report) {
+// passProgress passes progress on, a few times a second.
+func (n *Node) passProgress(ctx context.Context, lease store.Lease, progress <-chan report) {
 	for {
 		select {
 		case <-ctx.Done():

@@ -10,8 +10,8 @@ import (
 	"heapdrift/internal/store"
 )
 
-// sayInterval is how often a node says that it is there.
-const sayInterval = 5 * time.Second
+// announceInterval is how often a node says that it is there.
+const announceInterval = 5 * time.Second
 
 // A presence says of a node that it is there, and what its searches for symbols were answered.
 type presence struct {
@@ -32,8 +32,8 @@ func newPresence() *presence {
 	return &presence{id: rand.Text(), answers: map[[2]string]int64{}}
 }
 
-// say tells the database of this node.
-func (n *Node) say(ctx context.Context) error {
+// announce tells the database of this node.
+func (n *Node) announce(ctx context.Context) error {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
@@ -60,17 +60,17 @@ func (n *Node) say(ctx context.Context) error {
 	return n.store.NotePlaces(ctx, list)
 }
 
-// sayLoop says so until ctx is done, also while the node takes no more jobs, and then that it ends.
-func (n *Node) sayLoop(ctx context.Context) {
+// announceLoop says so until ctx is done, also while the node takes no more jobs, and then that it ends.
+func (n *Node) announceLoop(ctx context.Context) {
 	for {
-		if err := n.say(ctx); err != nil && ctx.Err() == nil {
+		if err := n.announce(ctx); err != nil && ctx.Err() == nil {
 			n.opt.Log.Warn("queue: cannot say that this node is there", "error", err)
 		}
 		select {
 		case <-ctx.Done():
 			n.bye(context.WithoutCancel(ctx))
 			return
-		case <-time.After(sayInterval):
+		case <-time.After(announceInterval):
 		}
 	}
 }

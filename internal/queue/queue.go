@@ -155,7 +155,7 @@ func (n *Node) Run(ctx context.Context) error {
 		}
 	}
 	var loops sync.WaitGroup
-	loops.Go(func() { n.sayLoop(ctx) })
+	loops.Go(func() { n.announceLoop(ctx) })
 	loops.Go(func() { n.every(ctx, n.opt.Poll, "hand jobs over", n.dispatch) })
 	loops.Go(func() { n.every(ctx, n.opt.Lease/beats, "take lost jobs back", n.reap) })
 	select {
@@ -229,20 +229,20 @@ func (n *Node) reap(ctx context.Context) error {
 type asynqLog struct{ log *slog.Logger }
 
 // Debug implements asynq.Logger.
-func (l asynqLog) Debug(args ...any) { l.say(slog.LevelDebug, args) }
+func (l asynqLog) Debug(args ...any) { l.write(slog.LevelDebug, args) }
 
 // Info implements asynq.Logger.
-func (l asynqLog) Info(args ...any) { l.say(slog.LevelInfo, args) }
+func (l asynqLog) Info(args ...any) { l.write(slog.LevelInfo, args) }
 
 // Warn implements asynq.Logger.
-func (l asynqLog) Warn(args ...any) { l.say(slog.LevelWarn, args) }
+func (l asynqLog) Warn(args ...any) { l.write(slog.LevelWarn, args) }
 
 // Error implements asynq.Logger.
-func (l asynqLog) Error(args ...any) { l.say(slog.LevelError, args) }
+func (l asynqLog) Error(args ...any) { l.write(slog.LevelError, args) }
 
 // Fatal implements asynq.Logger; what runs jobs decides for itself when to end.
-func (l asynqLog) Fatal(args ...any) { l.say(slog.LevelError, args) }
+func (l asynqLog) Fatal(args ...any) { l.write(slog.LevelError, args) }
 
-func (l asynqLog) say(level slog.Level, args []any) {
+func (l asynqLog) write(level slog.Level, args []any) {
 	l.log.Log(context.Background(), level, "queue: broker", "says", fmt.Sprint(args...))
 }

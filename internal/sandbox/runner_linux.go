@@ -55,7 +55,7 @@ func (r *Runner) Run(ctx context.Context, work Work) error {
 		defer close(watched)
 		r.watch(c)
 	}()
-	err = c.attend(ctx)
+	err = c.serve(ctx)
 	c.kill() // after its last message it has nothing left to do
 	state := c.wait()
 	close(c.over)
@@ -144,8 +144,8 @@ func (c *child) wait() *os.ProcessState {
 	return c.cmd.ProcessState
 }
 
-// attend serves the child until its last message, whose error it returns.
-func (c *child) attend(ctx context.Context) error {
+// serve serves the child until its last message, whose error it returns.
+func (c *child) serve(ctx context.Context) error {
 	packet := make([]byte, maxPacket)
 	for {
 		m, err := c.wire.receive(packet)

@@ -17,8 +17,8 @@ func TestHub(t *testing.T) {
 		}
 	}
 
-	h.tell(1)
-	h.tell(1) // counts as one for a listener that has not received the first yet
+	h.notify(1)
+	h.notify(1) // counts as one for a listener that has not received the first yet
 	for name, c := range map[string]<-chan struct{}{"first": first, "second": second} {
 		if !heard(c) || heard(c) {
 			t.Errorf("the %s watcher of run 1 has not heard of its change once", name)
@@ -29,7 +29,7 @@ func TestHub(t *testing.T) {
 	}
 
 	stopFirst()
-	h.tell(1)
+	h.notify(1)
 	if heard(first) || !heard(second) {
 		t.Error("who stops hears no more, and the others still do")
 	}

@@ -41,7 +41,7 @@ func (h *Hub) Run(ctx context.Context) {
 	pause := listenPause
 	for {
 		start := time.Now()
-		err := h.store.Listen(ctx, h.tell)
+		err := h.store.Listen(ctx, h.notify)
 		if ctx.Err() != nil {
 			return
 		}
@@ -81,7 +81,7 @@ func (h *Hub) Watch(run int64) (changed <-chan struct{}, stop func()) {
 	}
 }
 
-func (h *Hub) tell(run int64) {
+func (h *Hub) notify(run int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for c := range h.watchers[run] {

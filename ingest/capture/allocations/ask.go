@@ -33,7 +33,7 @@ func Ask(ctx context.Context, rows Scanner, q Question) (*Answer, error) {
 	}
 	q.clamp()
 	if t, ok := rows.(*Table); ok {
-		rows = t.Brief()
+		rows = t.ForWindows()
 	}
 	if a, err := byStretches(ctx, rows, &q); a != nil || err != nil {
 		return a, err

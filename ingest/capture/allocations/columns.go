@@ -37,8 +37,8 @@ const (
 	columnEnd
 	columnPart
 	columnUnknown
-	columnsBrief // a window needs those before
-	columnHeap   = iota
+	columnsOfWindows // a window needs those before
+	columnHeap       = iota
 	columnProcess
 	columnPID
 	columnThread
@@ -46,7 +46,7 @@ const (
 	columnFreeStack
 	columnKind
 	columnCount
-	columnAddress = columnsBrief
+	columnAddress = columnsOfWindows
 )
 
 // Physical types of Parquet.

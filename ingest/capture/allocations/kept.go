@@ -88,8 +88,8 @@ func (g *groupColumns) give() *keptGroup {
 	return kept
 }
 
-// brief fills the fields that windows take.
-func (g *keptGroup) brief(rows []Row, from int) {
+// fillWindowFields fills the fields that windows take.
+func (g *keptGroup) fillWindowFields(rows []Row, from int) {
 	to := from + len(rows)
 	allocTime, freeTime, size, site, marks := g.allocTime[from:to], g.freeTime[from:to], g.size[from:to],
 		g.site[from:to], g.marks[from:to]

@@ -19,7 +19,7 @@ func TestKeptColumns(t *testing.T) {
 	most[0].Size = math.MaxUint32
 	_, table := tableOf(t, spoolOf(t, slices.Concat(rowsOf(t, trace{groupRows, 300, 2}), most)), &Meta{})
 	last := int64(len(most))
-	want := rowsOf(t, table.Brief())
+	want := rowsOf(t, table.ForWindows())
 	for _, test := range []struct {
 		name  string
 		bytes int64
@@ -33,7 +33,7 @@ func TestKeptColumns(t *testing.T) {
 		table.KeepColumns(0)
 		table.KeepColumns(test.bytes)
 		for range 2 {
-			if !slices.Equal(rowsOf(t, table.Brief()), want) {
+			if !slices.Equal(rowsOf(t, table.ForWindows()), want) {
 				t.Fatalf("%s: other rows", test.name)
 			}
 			table.KeepColumns(test.bytes) // what is kept already takes its part of it
@@ -58,10 +58,10 @@ func TestKeptColumnsOfLargeBlocks(t *testing.T) {
 	rows := extremes(300)
 	rows[0].Size = math.MaxUint32 + 1
 	_, table := tableOf(t, spoolOf(t, rows), &Meta{})
-	want := rowsOf(t, table.Brief())
+	want := rowsOf(t, table.ForWindows())
 	table.KeepColumns(1 << 20)
 	for range 2 {
-		if !slices.Equal(rowsOf(t, table.Brief()), want) {
+		if !slices.Equal(rowsOf(t, table.ForWindows()), want) {
 			t.Fatal("other rows")
 		}
 	}
@@ -73,13 +73,13 @@ func TestKeptColumnsOfLargeBlocks(t *testing.T) {
 // Concurrent scans, and changes of the memory limit between them, do not disturb each other.
 func TestKeptColumnsAtOnce(t *testing.T) {
 	_, table := tableOf(t, spoolOf(t, rowsOf(t, trace{groupRows + 1000, 300, 2})), &Meta{})
-	want := rowsOf(t, table.Brief())
+	want := rowsOf(t, table.ForWindows())
 	var all sync.WaitGroup
 	for i := range 4 {
 		all.Go(func() {
 			for k := range 4 {
 				table.KeepColumns(int64((i + k) % 3 * keptRow * groupRows))
-				if !slices.Equal(rowsOf(t, table.Brief()), want) {
+				if !slices.Equal(rowsOf(t, table.ForWindows()), want) {
 					t.Error("other rows")
 				}
 			}

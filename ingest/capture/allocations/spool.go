@@ -63,7 +63,7 @@ func (s *Spool) Rows(rows []Row) error {
 	}
 	for i := range rows {
 		r := &rows[i]
-		if err := s.own(r); err != nil {
+		if err := s.setOwner(r); err != nil {
 			return err
 		}
 		if s.packer.add(r); s.packer.n == packRows {
@@ -75,8 +75,8 @@ func (s *Spool) Rows(rows []Row) error {
 	return nil
 }
 
-// own remembers what the site of a row stands for.
-func (s *Spool) own(r *Row) error {
+// setOwner remembers what the site of a row stands for.
+func (s *Spool) setOwner(r *Row) error {
 	if int64(r.Site) >= int64(len(s.owners)) {
 		if r.Site >= maxSpoolSites {
 			return failure(CodeSite, nil, "a row of site %d, and numbers below %d are kept", r.Site, maxSpoolSites)

@@ -39,12 +39,12 @@ const parquetMagic = "PAR1"
 
 // A Table is a Parquet file of rows, as Write makes it. It may be scanned by any number of goroutines.
 type Table struct {
-	r      io.ReaderAt
-	rows   int64
-	groups []rowGroup
-	meta   map[string]string
-	brief  bool
-	kept   *keptColumns
+	r          io.ReaderAt
+	rows       int64
+	groups     []rowGroup
+	meta       map[string]string
+	forWindows bool
+	kept       *keptColumns
 }
 
 // Open opens a table of size bytes: it reads the footer and checks what it says. Pages are checked as they are read.
@@ -136,11 +136,11 @@ func (f *footer) check(end int64) error {
 // Len is the number of rows.
 func (t *Table) Len() int64 { return t.rows }
 
-// Brief is the same table for scans that need only what Window, Samples and Peaks take: the times, Size, Site, End,
+// ForWindows is the same table for scans that need only what Window, Samples and Peaks take: the times, Size, Site, End,
 // Part and Unknown. It reads half of the bytes; other fields are zero.
-func (t *Table) Brief() *Table {
+func (t *Table) ForWindows() *Table {
 	brief := *t
-	brief.brief = true
+	brief.forWindows = true
 	return &brief
 }
 
@@ -187,11 +187,11 @@ func (r *tableReader) group(ctx context.Context, t *Table, number int, sink Sink
 		}
 		rows := r.rows[:min(len(r.rows), n-from)]
 		if kept != nil {
-			kept.brief(rows, from)
+			kept.fillWindowFields(rows, from)
 		} else {
-			r.columns.brief(rows, from)
+			r.columns.fillWindowFields(rows, from)
 		}
-		if !t.brief {
+		if !t.forWindows {
 			r.columns.others(rows, from)
 		}
 		if err := sink.Rows(rows); err != nil {
@@ -203,12 +203,12 @@ func (r *tableReader) group(ctx context.Context, t *Table, number int, sink Sink
 
 // load gets a row group ready: as it is kept, or, where that is nil, in the columns.
 func (r *tableReader) load(t *Table, number int) (*keptGroup, error) {
-	if t.brief {
+	if t.forWindows {
 		if kept := t.kept.get(number); kept != nil {
 			return kept, nil
 		}
 	}
-	if err := r.decode(t, number); err != nil || !t.brief || !t.kept.has(r.columns.rows) {
+	if err := r.decode(t, number); err != nil || !t.forWindows || !t.kept.has(r.columns.rows) {
 		return nil, err
 	}
 	kept := r.columns.give()
@@ -223,8 +223,8 @@ func (r *tableReader) decode(t *Table, number int) error {
 	g := &t.groups[number]
 	r.columns.rows = int(g.rows)
 	columns := columnCount
-	if t.brief {
-		columns = columnsBrief
+	if t.forWindows {
+		columns = columnsOfWindows
 	}
 	for column := range columns {
 		if column == columnPID { // Meta's, by process
@@ -244,7 +244,7 @@ func (r *tableReader) decode(t *Table, number int) error {
 }
 
 // brief fills the fields that windows take from the columns.
-func (g *groupColumns) brief(rows []Row, from int) {
+func (g *groupColumns) fillWindowFields(rows []Row, from int) {
 	to := from + len(rows)
 	allocTime, freeTime, size, site := g.allocTime[from:to], g.freeTime[from:to], g.size[from:to], g.site[from:to]
 	end, part, unknown := g.end[from:to], g.part[from:to], g.unknown[from:to]

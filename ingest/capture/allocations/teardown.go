@@ -34,7 +34,7 @@ const (
 // It takes one scan, or of many processes as many as keep what is counted below 100 MB.
 func Teardowns(ctx context.Context, rows Scanner, process []int32, endings []Ending) ([]int64, error) {
 	if t, ok := rows.(*Table); ok {
-		rows = t.Brief()
+		rows = t.ForWindows()
 	}
 	at, scans := make([]int64, len(endings)), int(rows.Len()/tearRows)+1
 	atOnce := max(tearAtOnce, (len(endings)+scans-1)/scans)

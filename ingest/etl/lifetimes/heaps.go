@@ -27,7 +27,7 @@ type heap struct {
 	process  uint32 // number, not instance
 	created  bool
 	kind     heapKind
-	said     *heapCounters // nil while it said nothing
+	counters *heapCounters // nil while it said nothing
 	index    addressIndex
 	timeline timeline
 }
@@ -155,10 +155,10 @@ func (t *Tracker) heapSnapshot(e *Event) {
 		return
 	}
 	h := t.heaps.at(id)
-	if h.said == nil {
-		h.said = &heapCounters{first: e.Counters, firstAt: e.Time}
+	if h.counters == nil {
+		h.counters = &heapCounters{first: e.Counters, firstAt: e.Time}
 	}
-	h.said.latest, h.said.latestAt = e.Counters, e.Time
+	h.counters.latest, h.counters.latestAt = e.Counters, e.Time
 }
 
 // endHeap ends every block of a heap, in the order of their numbers: that of the index differs from one run to the

@@ -46,7 +46,7 @@ func (t *Tracker) heapAt(number uint32) Heap {
 		Process: t.processes.at(h.process).instance, Handle: h.handle, Classes: h.classes(), Peak: h.peak,
 		Timeline: h.timeline.finished(), FirstAt: allocations.Never, LatestAt: allocations.Never, Created: h.created,
 	}
-	if s := h.said; s != nil {
+	if s := h.counters; s != nil {
 		heap.First, heap.Latest, heap.FirstAt, heap.LatestAt = s.first, s.latest, s.firstAt, s.latestAt
 	}
 	return heap

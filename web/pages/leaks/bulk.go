@@ -55,7 +55,7 @@ func (p *pages) signaturesPost(c echo.Context) error {
 		return err
 	}
 	change.Actor = ui.ActorOfForm(c)
-	if c.FormValue("do") == sayMine {
+	if c.FormValue("do") == formMine {
 		change.Assignee = &change.Actor
 	}
 	if err := p.store.ChangeTriages(c.Request().Context(), project, picks, change); err != nil {

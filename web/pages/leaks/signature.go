@@ -46,14 +46,14 @@ func signatureInPath(c echo.Context) (project, signature string, err error) {
 
 // sendSignature answers with the page of a signature. wrong is the refusal of a form of the page, nil for none.
 func (p *pages) sendSignature(c echo.Context, status int, project, text string, wrong *refusal) error {
-	ctx, say := c.Request().Context(), sayingOf(c)
+	ctx, form := c.Request().Context(), openFormOf(c)
 	view, err := store.Read(ctx, p.store,
-		func(v store.View) (signatureView, error) { return readSignature(ctx, v, project, text, say) })
+		func(v store.View) (signatureView, error) { return readSignature(ctx, v, project, text, form) })
 	if err != nil {
 		return err
 	}
-	if view.saying != nil {
-		if err := p.tell(c, project, view.Text, view.saying); err != nil {
+	if view.form != nil {
+		if err := p.previewForm(c, project, view.Text, view.form); err != nil {
 			return err
 		}
 	}
@@ -84,12 +84,12 @@ type signatureView struct {
 	commits  templ.SafeURL    // what lies between the last clean build and the first bad one; "" where nobody says
 	trend    *ui.Trend        // nil where there is nothing to draw
 	changes  bool             // the reader may change what the team says
-	saying   *openForm        // the form that is open; nil for none
+	form     *openForm        // the form that is open; nil for none
 	actor    string
 	wrong    *refusal
 }
 
-func readSignature(ctx context.Context, from store.View, project, text string, say *openForm) (signatureView, error) {
+func readSignature(ctx context.Context, from store.View, project, text string, form *openForm) (signatureView, error) {
 	v := signatureView{project: project}
 	var err error
 	if v.history, err = from.SignatureHistory(ctx, project, text); err != nil {
@@ -101,10 +101,10 @@ func readSignature(ctx context.Context, from store.View, project, text string, s
 	}
 	v.changes = accounts.From(ctx).May(accounts.Change, id)
 	v.Signature = v.history.Signature
-	if v.changes && say != nil {
-		v.saying = say
-		say.begin(&v.Triage)
-		if say.owners, err = from.Owners(ctx, project); err != nil {
+	if v.changes && form != nil {
+		v.form = form
+		form.begin(&v.Triage)
+		if form.owners, err = from.Owners(ctx, project); err != nil {
 			return v, err
 		}
 	}

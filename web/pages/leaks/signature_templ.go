@@ -1296,7 +1296,7 @@ func saidCard(v signatureView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		for _, e := range v.said() {
+		for _, e := range v.activity() {
 			var templ_7745c5c3_Var55 = []any{templ.KV("comment", e.comment)}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var55...)
 			if templ_7745c5c3_Err != nil {

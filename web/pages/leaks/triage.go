@@ -20,13 +20,13 @@ import (
 
 // What can be said of a leak: the changes that forms name.
 const (
-	sayAssign  = "assign"
-	sayMine    = "mine"
-	sayTicket  = "ticket"
-	sayKnown   = "known"
-	sayFixed   = "fixed"
-	sayNotLeak = "not-leak"
-	sayOpen    = "open"
+	formAssign  = "assign"
+	formMine    = "mine"
+	formTicket  = "ticket"
+	formKnown   = "known"
+	formFixed   = "fixed"
+	formNotLeak = "not-leak"
+	formReopen  = "open"
 )
 
 // formWords are the labels of the button that opens the form of a change and of the button that sends it.
@@ -34,12 +34,12 @@ type formWords struct{ what, text, save string }
 
 // sayable are those that have a form of their own on the page of a leak, in the order of the bar.
 var sayable = []formWords{
-	{sayAssign, "Assign owner…", "Assign owner"},
-	{sayKnown, "Mark as known…", "Mark as known"},
-	{sayNotLeak, "Mark as not a leak…", "Mark as not a leak"},
-	{sayFixed, "Mark as fixed…", "Mark as fixed"},
-	{sayTicket, "Link ticket…", "Save ticket"},
-	{sayOpen, "Reopen leak…", "Reopen leak"},
+	{formAssign, "Assign owner…", "Assign owner"},
+	{formKnown, "Mark as known…", "Mark as known"},
+	{formNotLeak, "Mark as not a leak…", "Mark as not a leak"},
+	{formFixed, "Mark as fixed…", "Mark as fixed"},
+	{formTicket, "Link ticket…", "Save ticket"},
+	{formReopen, "Reopen leak…", "Reopen leak"},
 }
 
 // signaturePost handles POST /projects/:project/signatures/:signature: the buttons that change what the team says.
@@ -54,7 +54,7 @@ func (p *pages) signaturePost(c echo.Context) error {
 	change, err := triageOf(c)
 	if err == nil {
 		change.Actor = ui.ActorOfForm(c)
-		if c.FormValue("do") == sayMine {
+		if c.FormValue("do") == formMine {
 			change.Assignee = &change.Actor
 		}
 		_, err = p.store.ChangeTriage(c.Request().Context(), project, signature, change)
@@ -93,18 +93,18 @@ func changeOf(what string, field func(name string) (value string, there bool)) (
 		return nil
 	}
 	switch what {
-	case sayAssign:
+	case formAssign:
 		change.Assignee, change.Ticket = new(value("assignee")), optional("ticket")
-	case sayMine: // the caller knows who that is
-	case sayTicket:
+	case formMine: // the caller knows who that is
+	case formTicket:
 		change.Ticket = new(value("ticket"))
-	case sayKnown:
+	case formKnown:
 		change.Known, err = leaks.KnownOf(value("reason"), value("until"), value("until_build"))
-	case sayFixed:
+	case formFixed:
 		change.Fixed = new(value("fixed_in"))
-	case sayOpen:
+	case formReopen:
 		change.Reopen = true
-	case sayNotLeak:
+	case formNotLeak:
 		change.NotLeak = new(true)
 		change.NotLeakWhy, err = leaks.NotLeakWhyOf(value("reason"))
 	default:
@@ -122,8 +122,8 @@ type openForm struct {
 	unsaid string            // why it cannot, or need not
 }
 
-// sayingOf reads which form is open; nil for none. A form that was refused stays open as it was sent.
-func sayingOf(c echo.Context) *openForm {
+// openFormOf reads which form is open; nil for none. A form that was refused stays open as it was sent.
+func openFormOf(c echo.Context) *openForm {
 	what := cmp.Or(c.FormValue("do"), c.QueryParam("say"))
 	for _, s := range sayable {
 		if s.what != what {
@@ -145,9 +145,9 @@ func sayingOf(c echo.Context) *openForm {
 func (s *openForm) begin(t *leaks.Triage) {
 	stored := map[string]string{"assignee": t.Assignee, "ticket": t.Ticket}
 	switch k := t.Known; {
-	case s.what == sayNotLeak:
+	case s.what == formNotLeak:
 		stored["reason"] = t.NotLeakWhy
-	case s.what == sayKnown && k != nil && !k.Rule:
+	case s.what == formKnown && k != nil && !k.Rule:
 		stored["reason"] = k.Reason
 		if !k.Expired {
 			stored["until_build"] = k.UntilBuild
@@ -173,15 +173,15 @@ func (s *openForm) untilType() string {
 	return "date"
 }
 
-// notSaidYet stands for a reason that is still to be typed: what a change does to gates does not depend on it.
-const notSaidYet = "to be said"
+// placeholderReason stands for a reason that is still to be typed: what a change does to gates does not depend on it.
+const placeholderReason = "to be said"
 
-// tell finds what the open form would do to gates.
-func (p *pages) tell(c echo.Context, project, signature string, s *openForm) error {
+// previewForm finds what the open form would do to gates.
+func (p *pages) previewForm(c echo.Context, project, signature string, s *openForm) error {
 	change, err := changeOf(s.what, func(name string) (string, bool) {
 		value, there := s.fields[name]
 		if name == "reason" {
-			value = cmp.Or(value, notSaidYet)
+			value = cmp.Or(value, placeholderReason)
 		}
 		return value, there
 	})
@@ -205,8 +205,8 @@ func (p *pages) tell(c echo.Context, project, signature string, s *openForm) err
 	return nil
 }
 
-// sayURL is the page of a leak with a form open; "" for none.
-func (v signatureView) sayURL(what string) templ.SafeURL {
+// formURL is the page of a leak with a form open; "" for none.
+func (v signatureView) formURL(what string) templ.SafeURL {
 	page := ui.SignatureURL(v.project, v.Text)
 	if what == "" {
 		return page
@@ -233,7 +233,7 @@ func swapTriage(to templ.SafeURL) templ.Attributes {
 // retell lets scripts ask for the effect anew when a field changes. Without scripts, a button does so.
 func (v signatureView) retell() templ.Attributes {
 	return templ.Attributes{
-		"hx-get": string(v.sayURL("")), "hx-trigger": "change", "hx-include": "closest form", "hx-target": "#effect",
+		"hx-get": string(v.formURL("")), "hx-trigger": "change", "hx-include": "closest form", "hx-target": "#effect",
 		"hx-select": "#effect", "hx-swap": "outerHTML",
 	}
 }
@@ -260,9 +260,9 @@ func (v signatureView) me() string { return cmp.Or(v.Me(), v.actor) }
 // back.
 func (v signatureView) maySay(what string) bool {
 	switch what {
-	case sayNotLeak:
+	case formNotLeak:
 		return !v.NotLeak
-	case sayOpen:
+	case formReopen:
 		return v.State == leaks.StateKnown || v.State == leaks.StateFixed || v.NotLeak
 	}
 	return true

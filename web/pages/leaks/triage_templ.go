@@ -173,8 +173,8 @@ func triageBar(v signatureView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if v.saying != nil {
-			templ_7745c5c3_Err = sayForm(v, v.saying).Render(ctx, templ_7745c5c3_Buffer)
+		if v.form != nil {
+			templ_7745c5c3_Err = sayForm(v, v.form).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -215,7 +215,7 @@ func sayButtons(v signatureView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var8 templ.SafeURL
-			templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinURLErrs(v.sayURL(""))
+			templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinURLErrs(v.formURL(""))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/triage.templ`, Line: 52, Col: 43}
 			}
@@ -241,7 +241,7 @@ func sayButtons(v signatureView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var10 string
-			templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(sayMine)
+			templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(formMine)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/triage.templ`, Line: 54, Col: 54}
 			}
@@ -256,13 +256,13 @@ func sayButtons(v signatureView) templ.Component {
 		}
 		for _, s := range sayable {
 			if v.maySay(s.what) {
-				if v.saying != nil && v.saying.what == s.what {
+				if v.form != nil && v.form.what == s.what {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<a class=\"btn small\" href=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var11 templ.SafeURL
-					templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinURLErrs(v.sayURL(""))
+					templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinURLErrs(v.formURL(""))
 					if templ_7745c5c3_Err != nil {
 						return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/triage.templ`, Line: 60, Col: 44}
 					}
@@ -274,7 +274,7 @@ func sayButtons(v signatureView) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, swapTriage(v.sayURL("")))
+					templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, swapTriage(v.formURL("")))
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -301,7 +301,7 @@ func sayButtons(v signatureView) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var13 templ.SafeURL
-					templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinURLErrs(v.sayURL(s.what) + "#triage")
+					templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinURLErrs(v.formURL(s.what) + "#triage")
 					if templ_7745c5c3_Err != nil {
 						return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/triage.templ`, Line: 62, Col: 60}
 					}
@@ -313,7 +313,7 @@ func sayButtons(v signatureView) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, swapTriage(v.sayURL(s.what)))
+					templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, swapTriage(v.formURL(s.what)))
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -368,7 +368,7 @@ func sayForm(v signatureView, s *openForm) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var16 templ.SafeURL
-		templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinURLErrs(v.sayURL(""))
+		templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinURLErrs(v.formURL(""))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/triage.templ`, Line: 70, Col: 54}
 		}
@@ -420,7 +420,7 @@ func sayForm(v signatureView, s *openForm) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		switch s.what {
-		case sayAssign:
+		case formAssign:
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<div class=\"field\"><label for=\"assignee\">Assignee</label> <input type=\"text\" id=\"assignee\" name=\"assignee\" value=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -474,7 +474,7 @@ func sayForm(v signatureView, s *openForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-		case sayTicket:
+		case formTicket:
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "<div class=\"field wide\"><label for=\"ticket\">Ticket</label> <input type=\"text\" id=\"ticket\" name=\"ticket\" value=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -492,7 +492,7 @@ func sayForm(v signatureView, s *openForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-		case sayKnown:
+		case formKnown:
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, "<div class=\"field wide\"><label for=\"reason\">Reason</label> <input type=\"text\" id=\"reason\" name=\"reason\" value=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -573,7 +573,7 @@ func sayForm(v signatureView, s *openForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-		case sayNotLeak:
+		case formNotLeak:
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "<div class=\"field wide\"><label for=\"reason\">Reason</label> <input type=\"text\" id=\"reason\" name=\"reason\" value=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -591,7 +591,7 @@ func sayForm(v signatureView, s *openForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-		case sayFixed:
+		case formFixed:
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 54, "<div class=\"field\"><label for=\"fixed-in\">Fixed in build</label> <input type=\"text\" id=\"fixed-in\" name=\"fixed_in\" value=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -656,13 +656,13 @@ func sayForm(v signatureView, s *openForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if s.what == sayKnown || s.what == sayFixed {
+		if s.what == formKnown || s.what == formFixed {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 61, "<noscript><button class=\"btn\" formmethod=\"get\" formnovalidate formaction=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var32 string
-			templ_7745c5c3_Var32, templ_7745c5c3_Err = templ.JoinStringErrs(string(v.sayURL("") + "#triage"))
+			templ_7745c5c3_Var32, templ_7745c5c3_Err = templ.JoinStringErrs(string(v.formURL("") + "#triage"))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/triage.templ`, Line: 118, Col: 111}
 			}
@@ -680,7 +680,7 @@ func sayForm(v signatureView, s *openForm) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var33 templ.SafeURL
-		templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinURLErrs(v.sayURL(""))
+		templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinURLErrs(v.formURL(""))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/triage.templ`, Line: 120, Col: 43}
 		}
@@ -692,7 +692,7 @@ func sayForm(v signatureView, s *openForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, swapTriage(v.sayURL("")))
+		templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, swapTriage(v.formURL("")))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -261,13 +261,13 @@ func boardGroup(r boardRow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if r.told != nil {
+		if r.decidedAt != nil {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<span class=\"small\">Gate as of ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var15 string
-			templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(ui.TimeText(*r.told))
+			templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(ui.TimeText(*r.decidedAt))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/project/board.templ`, Line: 53, Col: 58}
 			}

@@ -18,18 +18,18 @@ const decidedSites = 2000
 
 // A standing is what the newest builds say of a project.
 type standing struct {
-	project  string
-	coverage *store.Coverage
-	newest   []*domain.Cell          // of each scenario, by name; what its newest run says
-	worst    map[int64]store.Finding // by run, of those cells
-	gates    map[int64]domain.Gate   // by run, of the newest build's cells
-	why      map[int64]string        // by run: why its gate says so
-	told     *time.Time              // when the gates answered; nil for just now
-	open     domain.Standing
-	gravest  *store.Finding // of all cells; nil where nothing leaks or grows that is not tolerated
-	of       *domain.Cell   // whose that is
-	spread   store.Spread   // of it
-	commits  templ.SafeURL  // what lies in it; "" where nobody says
+	project   string
+	coverage  *store.Coverage
+	newest    []*domain.Cell          // of each scenario, by name; what its newest run says
+	worst     map[int64]store.Finding // by run, of those cells
+	gates     map[int64]domain.Gate   // by run, of the newest build's cells
+	why       map[int64]string        // by run: why its gate says so
+	decidedAt *time.Time              // when the gates answered; nil for just now
+	open      domain.Standing
+	gravest   *store.Finding // of all cells; nil where nothing leaks or grows that is not tolerated
+	of        *domain.Cell   // whose that is
+	spread    store.Spread   // of it
+	commits   templ.SafeURL  // what lies in it; "" where nobody says
 }
 
 // standingOf reads how a project stands by its newest builds.
@@ -106,8 +106,8 @@ func (s *standing) decide(ctx context.Context, v store.View) error {
 		for run := range told {
 			d := told[run]
 			s.gates[run], s.why[run] = d.Gate, d.Why
-			if s.told == nil || d.At.Before(*s.told) {
-				s.told = &d.At
+			if s.decidedAt == nil || d.At.Before(*s.decidedAt) {
+				s.decidedAt = &d.At
 			}
 		}
 		return err

@@ -247,13 +247,13 @@ func standingBlock(v projectView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if v.standing.told != nil {
+		if v.standing.decidedAt != nil {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "<span title=\"Open a run of this build for the current gate: the build has too many sites to decide it here.\">as of ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var15 string
-			templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(ui.TimeText(*v.standing.told))
+			templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(ui.TimeText(*v.standing.decidedAt))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/project/standing.templ`, Line: 48, Col: 151}
 			}

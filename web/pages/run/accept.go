@@ -25,7 +25,7 @@ func isFirst(made *leaks.Decision) bool {
 // the run is of the first build of its scenario; nil of other runs.
 func (r *reader) unanswered(ctx context.Context, run int64, v *gateView) ([]string, error) {
 	wasTold := func(t store.StoredDecision) bool { return isFirst(&t.Decision) }
-	if !isFirst(v.Decision) && !slices.ContainsFunc(v.told, wasTold) {
+	if !isFirst(v.Decision) && !slices.ContainsFunc(v.earlier, wasTold) {
 		return nil, nil
 	}
 	side, err := r.ResultOfRun(ctx, run)

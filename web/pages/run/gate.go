@@ -12,7 +12,7 @@ import (
 // A gateView is what the gate of a run says, and what it said before.
 type gateView struct {
 	*leaks.Decision // nil while nothing is decided
-	told            []store.StoredDecision
+	earlier         []store.StoredDecision
 	unanswered      []string // leaks of the first build of a scenario that may be accepted
 	// later says that the page asks for it when it is there: a run of many signatures takes long to decide.
 	later bool
@@ -25,19 +25,19 @@ func (r *reader) gate(ctx context.Context, run *store.Run) (gateView, error) {
 		return gateView{}, err
 	}
 	view := gateView{Decision: verdict.Decision}
-	if view.told, err = r.Decisions(ctx, run.ID); err != nil {
+	if view.earlier, err = r.Decisions(ctx, run.ID); err != nil {
 		return gateView{}, err
 	}
 	view.unanswered, err = r.unanswered(ctx, run.ID, &view)
 	return view, err
 }
 
-// toldOtherwise are the last answers to each question that differ from what holds now.
-func (v runView) toldOtherwise() []store.StoredDecision {
+// differingDecisions are the last answers to each question that differ from what holds now.
+func (v runView) differingDecisions() []store.StoredDecision {
 	type question struct{ failOn, baseline, matters string }
 	var list []store.StoredDecision
 	seen := map[question]bool{}
-	for _, t := range v.gate.told { // the newest first
+	for _, t := range v.gate.earlier { // the newest first
 		if q := (question{t.FailOn, t.Baseline, t.Asked}); !seen[q] {
 			seen[q] = true
 			if t.Gate != v.gate.Gate {
@@ -48,8 +48,8 @@ func (v runView) toldOtherwise() []store.StoredDecision {
 	return list
 }
 
-// toldText says what was answered to which question.
-func toldText(t *store.StoredDecision) string {
+// questionText says what was answered to which question.
+func questionText(t *store.StoredDecision) string {
 	text := fmt.Sprintf("by policy %d", t.Policy)
 	if t.FailOn != "" {
 		text += ", asked to fail on " + t.FailOn

@@ -247,7 +247,7 @@ func gateCard(v runView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			for _, told := range v.toldOtherwise() {
+			for _, told := range v.differingDecisions() {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<p class=\"note\">On ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -279,7 +279,7 @@ func gateCard(v runView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var15 string
-				templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(toldText(&told))
+				templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(questionText(&told))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/gate.templ`, Line: 59, Col: 93}
 				}

@@ -107,8 +107,8 @@ func (v *memoryView) url(at int) templ.SafeURL {
 	return templ.SafeURL(fmt.Sprintf("/runs/%d/memory?of=%d", v.run.ID, at))
 }
 
-// said is who says what is shown.
-func said(m *analysis.Memory) string {
+// sourceText is who says what is shown.
+func sourceText(m *analysis.Memory) string {
 	if m.TakenAt == "" {
 		return m.Source + ", " + m.File
 	}

@@ -44,7 +44,7 @@ func heapFactsCard(m *analysis.Memory) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var2 string
-		templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinStringErrs(said(m))
+		templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinStringErrs(sourceText(m))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory_heaps.templ`, Line: 17, Col: 38}
 		}

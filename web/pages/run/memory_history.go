@@ -52,16 +52,16 @@ func bytesOfUse(at *analysis.Instant, use capture.UseName) int64 {
 	return *at.Unexplained
 }
 
-// toldOfUse is what a use has at an instant; nil where the evidence does not say: some tells the total alone.
-func toldOfUse(at *analysis.Instant, use capture.UseName) *int64 {
-	if !tellsUses(at) || use == unexplained && at.Unexplained == nil {
+// useBytes is what a use has at an instant; nil where the evidence does not say: some tells the total alone.
+func useBytes(at *analysis.Instant, use capture.UseName) *int64 {
+	if !hasUses(at) || use == unexplained && at.Unexplained == nil {
 		return nil
 	}
 	return new(bytesOfUse(at, use))
 }
 
-func tellsTotal(at *analysis.Instant) bool { return at.Total != nil }
-func tellsUses(at *analysis.Instant) bool  { return at.Total != nil && len(at.Parts) > 0 }
+func hasTotal(at *analysis.Instant) bool { return at.Total != nil }
+func hasUses(at *analysis.Instant) bool  { return at.Total != nil && len(at.Parts) > 0 }
 
 // historyUses are the uses that a memory history has anything of, in the order of tables, and what is unexplained behind them.
 func historyUses(c *analysis.MemoryHistory) (list []capture.UseName) {
@@ -165,7 +165,7 @@ func stacked() []capture.UseName {
 
 // drawTotals draws the total.
 func (d *historyChart) drawTotals(c *analysis.MemoryHistory, x []float64, y func(float64) float64) {
-	for _, instants := range stretchesOf(c, tellsTotal) {
+	for _, instants := range stretchesOf(c, hasTotal) {
 		at, totals := make([]float64, len(instants)), make([]float64, len(instants))
 		for k, i := range instants {
 			at[k], totals[k] = x[i], float64(*c.Instants[i].Total)
@@ -178,7 +178,7 @@ func (d *historyChart) drawTotals(c *analysis.MemoryHistory, x []float64, y func
 // drawUses stacks the uses, of the instants that tell them: at another they would seem to have had nothing.
 func (d *historyChart) drawUses(c *analysis.MemoryHistory, x []float64, y func(float64) float64) {
 	layers := map[capture.UseName]*historyLayer{}
-	for _, instants := range stretchesOf(c, tellsUses) {
+	for _, instants := range stretchesOf(c, hasUses) {
 		at, bottom := make([]float64, len(instants)), make([]float64, len(instants))
 		for k, i := range instants {
 			at[k] = x[i]

@@ -646,7 +646,7 @@ func historyTable(c *analysis.MemoryHistory) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					for _, use := range uses {
-						templ_7745c5c3_Err = toldCell(toldOfUse(at, use)).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = toldCell(useBytes(at, use)).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -745,7 +745,7 @@ func historyTable(c *analysis.MemoryHistory) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				for _, use := range uses {
-					templ_7745c5c3_Err = changeCell(toldOfUse(&growth, use)).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = changeCell(useBytes(&growth, use)).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -102,12 +102,12 @@ func TestHistoryOfTotalsAlone(t *testing.T) {
 	growth := instant(30, 10, heap(20))
 	growth.Unexplained = new(int64(7))
 	for got, want := range map[string]string{
-		told(toldOfUse(all, capture.UseHeap)) + " " + told(toldOfUse(all, capture.UseImage)) + " " +
-			told(toldOfUse(all, unexplained)): "40 0 10",
-		told(toldOfUse(alone, capture.UseHeap)) + " " +
-			told(toldOfUse(alone, unexplained)): "– –",
-		told(toldOfUse(&growth, capture.UseHeap)) + " " +
-			told(toldOfUse(&growth, unexplained)): "20 7",
+		told(useBytes(all, capture.UseHeap)) + " " + told(useBytes(all, capture.UseImage)) + " " +
+			told(useBytes(all, unexplained)): "40 0 10",
+		told(useBytes(alone, capture.UseHeap)) + " " +
+			told(useBytes(alone, unexplained)): "– –",
+		told(useBytes(&growth, capture.UseHeap)) + " " +
+			told(useBytes(&growth, unexplained)): "20 7",
 	} {
 		if got != want {
 			t.Errorf("%s, want %s", got, want)
@@ -222,8 +222,8 @@ func TestToldOfUse(t *testing.T) {
 	}{"regions and the system's count": {explained, true, true},
 		"regions": {instant(0, 50, explained.Parts...), true, false}, "the system's count": {bare, false, false},
 		"blocks": {blocks, false, false}} {
-		heap, stack, rest := toldOfUse(&test.at, capture.UseHeap), toldOfUse(&test.at, capture.UseStack),
-			toldOfUse(&test.at, unexplained)
+		heap, stack, rest := useBytes(&test.at, capture.UseHeap), useBytes(&test.at, capture.UseStack),
+			useBytes(&test.at, unexplained)
 		if (heap != nil) != test.told || (stack != nil) != test.told || (rest != nil) != test.rest ||
 			heap != nil && *heap != 60 || stack != nil && *stack != 0 {
 			t.Errorf("%s: %v, %v, %v", name, heap, stack, rest)

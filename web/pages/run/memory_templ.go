@@ -56,7 +56,7 @@ func memoryPage(v memoryView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var3 string
-			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(said(v.shown()))
+			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(sourceText(v.shown()))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 17, Col: 40}
 			}
@@ -436,7 +436,7 @@ func memoryHeader(title string, m *analysis.Memory, v *memoryView) templ.Compone
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var12 string
-		templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(said(m))
+		templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(sourceText(m))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 105, Col: 37}
 		}

@@ -20,7 +20,7 @@ func TestSaidIsOneList(t *testing.T) {
 		},
 	}
 	var said []string
-	for _, line := range v.said() {
+	for _, line := range v.activity() {
 		said = append(said, strings.TrimSpace(line.action+" "+line.text))
 	}
 	if got := strings.Join(said, "; "); got != "triage assignee: ada → bo; fourth; state; second" {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The quick reading of a brief gives what decoding the event gives, or declines.
+// The quick reading of a compact event gives what decoding the event gives, or declines.
 func TestBriefIsThatOfTheEvent(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	kinds := []Kind{KindHeapAlloc, KindHeapFree, KindStackKeyKernel, KindStackKeyUser}
@@ -22,9 +22,9 @@ func TestBriefIsThatOfTheEvent(t *testing.T) {
 			e[1] = 0 // of the version: no counters
 		}
 		var event Event
-		got, want := brief{a: 1, b: 2, c: 3, flags: 4}, brief{}
+		got, want := compactEvent{a: 1, b: 2, c: 3, flags: 4}, compactEvent{}
 		event.fill(f, e)
-		whole := event.brief(&want)
+		whole := event.compact(&want)
 		if !got.read(f.kind, f.header, e) {
 			continue
 		}

@@ -2,24 +2,24 @@ package etl
 
 import "math"
 
-// A brief is what joining needs of the events that are most of a heap trace. It is taken where buffers are decoded: in
+// A compactEvent is what joining needs of the events that are most of a heap trace. It is taken where buffers are decoded: in
 // parallel, and while the event is in the processor's cache.
 //
 //	KindHeapAlloc, KindHeapFree          a heap, b address, c size, flags HeapSource; PID and TID that the header names
 //	KindStackKeyKernel, KindStackKeyUser a time stamp of the target, b key; its PID and TID
-type brief struct {
+type compactEvent struct {
 	a, b, c  uint64
 	pid, tid uint32
 	flags    uint32
 }
 
-// eventOnly is the offset of frames whose brief is all there is of the event.
+// eventOnly is the offset of frames whose compact form is all there is of the event.
 const eventOnly = math.MaxUint32
 
 // A preparer does for one decoding goroutine what joining would do otherwise, with one event after the other.
 type preparer struct {
 	stacks stackCache
-	lean   bool   // of events with a brief nothing else is kept
+	lean   bool   // of events with a compact form nothing else is kept
 	kept   []byte // the other events of the buffer, where lean
 	event  Event
 }
@@ -38,7 +38,7 @@ func (p *preparer) prepare(f *frame, e []byte) {
 		ok := f.read(f.kind, f.header, e)
 		if !ok {
 			p.event.fill(*f, e)
-			ok = p.event.brief(&f.brief)
+			ok = p.event.compact(&f.compactEvent)
 		}
 		if ok {
 			f.offset = eventOnly
@@ -51,7 +51,7 @@ func (p *preparer) prepare(f *frame, e []byte) {
 
 // read decodes an event of 64-bit Windows as it mostly is, which are nearly all of a trace; for others, and for those
 // that are too short, it is false. e are the event's bytes with its whole header.
-func (b *brief) read(kind Kind, header HeaderType, e []byte) bool {
+func (b *compactEvent) read(kind Kind, header HeaderType, e []byte) bool {
 	b.pid, b.tid = NoID, NoID
 	switch header {
 	case HeaderSystem64:
@@ -77,9 +77,9 @@ func (b *brief) read(kind Kind, header HeaderType, e []byte) bool {
 	return true
 }
 
-// brief decodes the event, which is of one of the kinds that have a brief.
-func (e *Event) brief(b *brief) (ok bool) {
-	*b = brief{pid: e.PID, tid: e.TID}
+// compact decodes the event, which is of one of the kinds that have a compact form.
+func (e *Event) compact(b *compactEvent) (ok bool) {
+	*b = compactEvent{pid: e.PID, tid: e.TID}
 	switch e.Kind {
 	case KindHeapAlloc:
 		var a HeapAlloc
