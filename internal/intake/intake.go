@@ -48,16 +48,16 @@ var formats = ingest.Formats()
 // Formats are the facts of all formats that are read, for pages and the API, which know no reader.
 func Formats() evidence.Formats { return ingest.Formats() }
 
-// HeadBytes is how much of a file's beginning Glance looks at.
+// HeadBytes is how much of the beginning of a file InspectStart reads.
 const HeadBytes = ingest.HeadBytes
 
-// Glance says what a file is by its name and its first bytes, before it is sent: as Accept says it afterwards.
-func Glance(name string, head []byte) (ingest.Glance, error) {
+// InspectStart says what a file is by its name and its first bytes, before it is sent: as Accept says it afterwards.
+func InspectStart(name string, head []byte) (ingest.FileStart, error) {
 	name, err := cleanName(name)
 	if err != nil {
-		return ingest.Glance{}, err
+		return ingest.FileStart{}, err
 	}
-	return ingest.GlanceAt(name, head), nil
+	return ingest.InspectStart(name, head), nil
 }
 
 // Accept reads a file to its end and stores it under its target. Its error is an *evidence.Error where the file is

@@ -12,7 +12,7 @@
     return v;
   }
   var remember = uploadTarget(form);
-  var queue = uploadQueue({ metadata: values, added: glanceAll, changed: refresh });
+  var queue = uploadQueue({ metadata: values, added: inspectStarts, changed: refresh });
   form.addEventListener("submit", function (e) {
     e.preventDefault();
     if (!queue.count("ready", "failed")) return document.getElementById("file").click();
@@ -24,10 +24,10 @@
   // ---- what a file is ----
   // Its name says it at once. Its first bytes decide, and the server reads them: it alone knows its formats.
   var names = JSON.parse(form.dataset.names), looking = Promise.resolve(), unseen = [], timer = 0;
-  function glanceAll(items) {
-    items.filter(function (i) { return !i.metadata || i.metadata.kind !== "symbols"; }).forEach(glance); // those are not taken as evidence
+  function inspectStarts(items) {
+    items.filter(function (i) { return !i.metadata || i.metadata.kind !== "symbols"; }).forEach(inspectStart); // those are not taken as evidence
   }
-  function glance(item) {
+  function inspectStart(item) {
     var file = item.file, extension = Object.keys(names).find(function (e) { return file.name.toLowerCase().endsWith(e); });
     item.says = extension ? "By its name " + names[extension] + "." : "";
     queue.show(item);
@@ -43,7 +43,7 @@
     timer = setTimeout(again, AGAIN);
   }
   function again() {
-    unseen.splice(0).filter(function (i) { return i.state === "ready" && queue.items.indexOf(i) >= 0; }).forEach(glance);
+    unseen.splice(0).filter(function (i) { return i.state === "ready" && queue.items.indexOf(i) >= 0; }).forEach(inspectStart);
   }
   function say(item, seen) {
     item.says = seen.code ? "This is not evidence that heapdrift reads: it is not sent." :

@@ -113,7 +113,7 @@ func TestFormSaysWhatIsWrong(t *testing.T) {
 }
 
 // The page asks the server what a file is before it sends the file. The answer has the words of the intake.
-func TestGlance(t *testing.T) {
+func TestInspectStart(t *testing.T) {
 	s := open(t)
 	ask := func(name, head string) (int, string) {
 		return s.send(must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+

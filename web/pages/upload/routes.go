@@ -26,5 +26,5 @@ func Register(e *echo.Echo, s *store.Store, in *intake.Intake, use echo.Middlewa
 	e.GET("/upload", p.upload, use)
 	e.HEAD("/upload", p.upload, use)
 	e.POST("/upload", p.post, use)
-	e.POST("/upload/glance", p.glance, use)
+	e.POST("/upload/glance", p.inspectStart, use)
 }

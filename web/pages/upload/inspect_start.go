@@ -12,19 +12,19 @@ import (
 	"heapdrift/web/problem"
 )
 
-// A glance is what the page says of a file before it is sent. Code and message say why it would be refused.
-type glance struct {
+// A startAnswer is what the page says of a file before it is sent. Code and message say why it would be refused.
+type startAnswer struct {
 	Name    string `json:"name,omitempty"`
 	Packed  string `json:"packed,omitempty"`
 	Code    string `json:"code,omitempty"`
 	Message string `json:"message,omitempty"`
 }
 
-// glance handles POST /upload/glance: the body is the first bytes of a file, its name is in the address.
+// inspectStart handles POST /upload/glance: the body is the first bytes of a file, its name is in the address.
 //
 // The page asks the server, and does not look itself, because readers tell their formats by code: a copy of that in a
 // script would call evidence what they refuse, or the other way round.
-func (p *pages) glance(c echo.Context) error {
+func (p *pages) inspectStart(c echo.Context) error {
 	r := c.Request()
 	head, err := io.ReadAll(http.MaxBytesReader(c.Response(), r.Body, intake.HeadBytes))
 	var tooLarge *http.MaxBytesError
@@ -35,11 +35,11 @@ func (p *pages) glance(c echo.Context) error {
 	case err != nil:
 		return ui.BrokenForm(err)
 	}
-	seen, err := intake.Glance(c.QueryParam("name"), head)
+	seen, err := intake.InspectStart(c.QueryParam("name"), head)
 	if err != nil {
 		return err
 	}
-	answer := glance{Name: seen.Name, Packed: seen.Packed}
+	answer := startAnswer{Name: seen.Name, Packed: seen.Packed}
 	if seen.Refused != nil {
 		answer.Code, answer.Message = seen.Refused.Code, seen.Refused.Sentence()
 	}

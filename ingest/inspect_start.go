@@ -9,24 +9,24 @@ import (
 // HeadBytes is how much of a file's beginning tells what it is.
 const HeadBytes = 64 << 10
 
-// A Glance is what a file is by its name and its first bytes, before anybody has the rest. One of its fields is set.
-type Glance struct {
+// A FileStart is what a file is by its name and its first bytes, before anybody has the rest. One of its fields is set.
+type FileStart struct {
 	Name    string          // of a format that is read, with its article: "a dump"
 	Packed  string          // what holds others, with its article: "a zip archive"; what is in it shows when it is unpacked
 	Refused *evidence.Error // why the file will be refused, however it goes on
 }
 
-// GlanceAt looks at the first bytes of a file, HeadBytes of them or the whole file where it is shorter. It decides by
+// InspectStart looks at the first bytes of a file, HeadBytes of them or the whole file where it is shorter. It decides by
 // the rows that Inspect decides by: what it refuses, Inspect refuses with the same words. What it takes, Inspect may
 // still refuse for what comes later in the file.
-func GlanceAt(name string, head []byte) Glance {
+func InspectStart(name string, head []byte) FileStart {
 	if p := packingOf(head); p != nil {
-		return Glance{Packed: p.name}
+		return FileStart{Packed: p.name}
 	}
 	f, err := recognise(name, head)
 	var refused *evidence.Error
 	if errors.As(err, &refused) {
-		return Glance{Refused: refused}
+		return FileStart{Refused: refused}
 	}
-	return Glance{Name: f.Name}
+	return FileStart{Name: f.Name}
 }
