@@ -74,7 +74,7 @@ func (v *visitor) want(w *httptest.ResponseRecorder, status int, location string
 func setupLink(t *testing.T, s *store.Store) string {
 	t.Helper()
 	link := accounts.NewLink()
-	if err := s.AddSetupLink(t.Context(), link, "test"); err != nil {
+	if err := s.CreateSetupLink(t.Context(), link, "test"); err != nil {
 		t.Fatal(err)
 	}
 	return account.SetupPath(link.Text)
@@ -91,7 +91,7 @@ func TestFirstAccount(t *testing.T) {
 	opt, _ := options(t)
 	opt.Access = guard.UntilFirstAccount
 	s := newServer(t, opt)
-	if err := opt.Store.AddProject(t.Context(), "old", 0, "somebody"); err != nil {
+	if err := opt.Store.CreateProject(t.Context(), "old", 0, "somebody"); err != nil {
 		t.Fatal(err)
 	}
 	nobody, ada := visit(t, s), visit(t, s)
@@ -191,12 +191,12 @@ func TestLogIn(t *testing.T) {
 	}
 
 	// A lock, another password and a lost right end sessions at once; the last admin stays.
-	if err := opt.Store.SetLocked(t.Context(), "ada", true, "test"); err == nil {
+	if err := opt.Store.UpdateUserLocked(t.Context(), "ada", true, "test"); err == nil {
 		t.Error("the last admin is locked out")
 	}
 	ada.want(ada.send("POST", "/accounts", "name", "bob", "admin", "1"), 200, "")
 	newLink := accounts.NewLink()
-	if err := opt.Store.AddLinkFor(t.Context(), newLink, "bob", "Ada"); err != nil {
+	if err := opt.Store.CreateUserLink(t.Context(), newLink, "bob", "Ada"); err != nil {
 		t.Fatal(err)
 	}
 	bob := visit(t, s)
@@ -206,7 +206,8 @@ func TestLogIn(t *testing.T) {
 	bob.want(bob.send("POST", "/accounts/bob", "do", "lock"), 422, "")
 	bob.want(bob.send("POST", "/accounts/bob", "do", "no-admin"), 422, "")
 	bob.want(bob.send("POST", "/accounts/Ada", "do", "unlock"), 303, "/accounts")
-	audit := must[[]store.AuditRow](t)(storetest.Now(t, opt.Store).ServerAudit(t.Context(), store.AuditQuery{Limit: 100}))
+	audit := must[[]store.AuditRow](t)(storetest.Now(t, opt.Store).ListServerAudit(t.Context(),
+		store.AuditQuery{Limit: 100}))
 	told := ""
 	for _, r := range audit {
 		told += fmt.Sprintf("%s %t %s %s; ", r.Actor, r.Verified, r.Action, r.After)
@@ -275,7 +276,7 @@ func TestActorIsWhoLoggedIn(t *testing.T) {
 	v.want(v.send("POST", "/projects/ours/settings/rename", "to", "theirs"), 422, "")
 	v.want(v.send("POST", "/projects/ours/settings/rename", "to", "ours again"), 303, "/projects/ours%20again/settings")
 	view := storetest.Now(t, tm.store)
-	if rules := must[store.RuleFile](t)(view.Rules(t.Context(), "ours again")); rules.Author != "admin" ||
+	if rules := must[store.RuleFile](t)(view.FindRules(t.Context(), "ours again")); rules.Author != "admin" ||
 		!rules.Verified {
 		t.Errorf("%+v", rules)
 	}
@@ -385,7 +386,7 @@ func TestLogInByIssuer(t *testing.T) {
 		t.Error(body)
 	}
 	cara.want(p.logIn(cara, nil), 303, "/account")
-	if list := must[[]store.User](t)(storetest.Now(t, opt.Store).Users(t.Context())); len(list) != 2 {
+	if list := must[[]store.User](t)(storetest.Now(t, opt.Store).ListUsers(t.Context())); len(list) != 2 {
 		t.Errorf("%+v", list)
 	}
 	cara.want(cara.send("POST", "/login", "name", "cara 2", "password", ""), 422, "")
@@ -413,7 +414,7 @@ func TestLogInByIssuer(t *testing.T) {
 	if w := eve.send("GET", "/login/issuer/return?code=the-code&state="); w.Code != 400 {
 		t.Errorf("a return that nobody began: %d", w.Code)
 	}
-	if err := opt.Store.SetLocked(t.Context(), "cara 2", true, "test"); err != nil {
+	if err := opt.Store.UpdateUserLocked(t.Context(), "cara 2", true, "test"); err != nil {
 		t.Fatal(err)
 	}
 	if w := p.logIn(visit(t, s), nil); w.Code != 403 {

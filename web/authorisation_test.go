@@ -61,10 +61,10 @@ func newTeam(t testing.TB) *team {
 		guard: guard.New(opt.Store, guard.ByAccount), who: map[string]http.Header{"nobody": {}}}
 	ctx := t.Context()
 	target := leaks.Target{Project: "ours", Build: "1", Scenario: "default", Run: "1"}
-	tm.run = must[store.Evidence](t)(opt.Store.AddEvidence(ctx, target,
+	tm.run = must[store.Evidence](t)(opt.Store.CreateEvidence(ctx, target,
 		store.Evidence{Name: "a.txt", SHA256: strings.Repeat("0", 64), Bytes: 1, Kind: "umdh-snapshot"})).RunID
 	target.Project = "theirs"
-	must[store.Evidence](t)(opt.Store.AddEvidence(ctx, target,
+	must[store.Evidence](t)(opt.Store.CreateEvidence(ctx, target,
 		store.Evidence{Name: "a.txt", SHA256: strings.Repeat("1", 64), Bytes: 1, Kind: "umdh-snapshot"}))
 	tm.upload = "UPLOADOFOURSABCDEFGHIJKLMN"
 	if err := opt.Store.CreateUpload(ctx,
@@ -73,15 +73,15 @@ func newTeam(t testing.TB) *team {
 		t.Fatal(err)
 	}
 	link := accounts.NewLink()
-	if err := opt.Store.AddSetupLink(ctx, link, "test"); err != nil {
+	if err := opt.Store.CreateSetupLink(ctx, link, "test"); err != nil {
 		t.Fatal(err)
 	}
 	must[store.User](t)(opt.Store.UseLink(ctx, link.Digest, "first", ""))
 	for name, role := range map[string]accounts.Role{"viewer": accounts.Viewer, "member": accounts.Member,
 		"admin": accounts.Admin, "server": "", "other": accounts.Admin} {
-		must[store.User](t)(opt.Store.AddUser(ctx, name, "", name == "server", "test"))
+		must[store.User](t)(opt.Store.CreateUser(ctx, name, "", name == "server", "test"))
 		if role != "" {
-			if err := opt.Store.SetMember(ctx, map[bool]string{true: "theirs", false: "ours"}[name == "other"], name,
+			if err := opt.Store.UpdateMember(ctx, map[bool]string{true: "theirs", false: "ours"}[name == "other"], name,
 				role, "test"); err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +100,7 @@ func newTeam(t testing.TB) *team {
 func (tm *team) session(name string) string {
 	tm.Helper()
 	user := must[store.User](tm.TB)(store.Read(tm.Context(), tm.store,
-		func(v store.View) (store.User, error) { return v.UserByName(tm.Context(), name) }))
+		func(v store.View) (store.User, error) { return v.FindUserByName(tm.Context(), name) }))
 	w := httptest.NewRecorder()
 	c := echo.New().NewContext(httptest.NewRequestWithContext(tm.Context(), http.MethodPost, "/login", nil), w)
 	if err := tm.guard.LogIn(c, &user); err != nil {
@@ -112,7 +112,7 @@ func (tm *team) session(name string) string {
 func (tm *team) token(project string, expires *time.Time, scopes ...accounts.Scope) string {
 	tm.Helper()
 	secret, prefix := accounts.NewToken()
-	must[store.Token](tm.TB)(tm.store.AddToken(tm.Context(), project,
+	must[store.Token](tm.TB)(tm.store.CreateToken(tm.Context(), project,
 		&store.Token{Name: "ci", Prefix: prefix, Scopes: scopes, CreatedBy: "test", ExpiresAt: expires}, secret))
 	return secret.Text
 }
@@ -382,7 +382,7 @@ func TestTokensEnd(t *testing.T) {
 		}
 	}
 	list := must[[]store.Token](t)(store.Read(t.Context(), tm.store,
-		func(v store.View) ([]store.Token, error) { return v.Tokens(t.Context(), "ours") }))
+		func(v store.View) ([]store.Token, error) { return v.ListTokens(t.Context(), "ours") }))
 	at := slices.IndexFunc(list, func(t store.Token) bool { return t.ExpiresAt != nil })
 	if list[at].LastUsedAt == nil {
 		t.Error("that the token was used is not noted")
@@ -405,7 +405,7 @@ func TestTokensEnd(t *testing.T) {
 		t.Error("a token ends before its end")
 	}
 	past := time.Now().Add(-time.Second)
-	if _, err := tm.store.AddToken(t.Context(), "ours", &store.Token{Name: "x", ExpiresAt: &past},
+	if _, err := tm.store.CreateToken(t.Context(), "ours", &store.Token{Name: "x", ExpiresAt: &past},
 		accounts.Secret{}); err == nil {
 		t.Error("a token that has ended is made")
 	}

@@ -22,7 +22,7 @@ import (
 
 // analyse makes a run's report from all captures that have been read for it.
 func (w *Worker) analyse(ctx context.Context, job *queue.Job) error {
-	in, err := store.Read(ctx, w.Store, func(v store.View) (store.Input, error) { return v.InputOfRun(ctx, job.RunID) })
+	in, err := store.Read(ctx, w.Store, func(v store.View) (store.Input, error) { return v.FindInput(ctx, job.RunID) })
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (w *Worker) analyse(ctx context.Context, job *queue.Job) error {
 		return err
 	}
 	job.Progress(85, "storing sites")
-	return w.Store.SaveResult(ctx, job.Lease, store.Result{Report: report, Key: blob.ContentKey(digest.SHA256),
+	return w.Store.UpdateResult(ctx, job.Lease, store.Result{Report: report, Key: blob.ContentKey(digest.SHA256),
 		Revision: in.Revision, Table: tableOf(report, list)})
 }
 

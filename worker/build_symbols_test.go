@@ -23,7 +23,7 @@ func (p *pipeline) till(build byte, function string, line uint32) store.SymbolKe
 // bind gives a build the symbols of its push and returns how many of its runs are named anew.
 func (p *pipeline) bind(build string, keys ...store.SymbolKey) int {
 	p.Helper()
-	bound, err := p.Store.BindSymbols(p.Context(), "p", build, keys)
+	bound, err := p.Store.UpdateBuildSymbols(p.Context(), "p", build, keys)
 	if err != nil || len(bound.Missing) > 0 {
 		p.Fatal(bound, err)
 	}

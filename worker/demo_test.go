@@ -42,7 +42,7 @@ func TestDemo(t *testing.T) {
 		{"4809", "leak", 10 * 6 * 0x900},
 	} {
 		run := runOf(t, builds[i].Runs, "soak-60min")
-		summary, err := storetest.Now(t, s).Summary(t.Context(), run.ID)
+		summary, err := storetest.Now(t, s).FindSummary(t.Context(), run.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestDemo(t *testing.T) {
 		}
 	}
 	soak, trace := runOf(t, builds[0].Runs, "soak-60min"), runOf(t, builds[0].Runs, "trace-60s")
-	summary, err := storetest.Now(t, s).Summary(t.Context(), soak.ID)
+	summary, err := storetest.Now(t, s).FindSummary(t.Context(), soak.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,12 +69,12 @@ func TestDemo(t *testing.T) {
 			t.Errorf("%+v", m)
 		}
 	}
-	top, total, err := storetest.Now(t, s).Sites(t.Context(), store.SiteQuery{Run: soak.ID, Limit: 1})
+	top, total, err := storetest.Now(t, s).ListSites(t.Context(), store.SiteQuery{Run: soak.ID, Limit: 1})
 	if err != nil || total != 9 || top[0].Blame != "shopd!Receipt::AppendLine" || top[0].Place != "receipt.cpp:118" {
 		t.Errorf("%+v of %d, %v", top, total, err)
 	}
 	// The trace shows the same process, and memory that came and went in it.
-	if summary, err = storetest.Now(t, s).Summary(t.Context(), trace.ID); err != nil {
+	if summary, err = storetest.Now(t, s).FindSummary(t.Context(), trace.ID); err != nil {
 		t.Fatal(err)
 	}
 	heap, virtual := summary.Totals.Heap, summary.Totals.Virtual
@@ -102,7 +102,8 @@ func TestDemoHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	settleDemo(t, p)
-	page, err := storetest.Now(t, p.Store).Signatures(t.Context(), store.SignatureQuery{Project: demo.Project, Limit: 10})
+	page, err := storetest.Now(t, p.Store).ListSignatures(t.Context(), store.SignatureQuery{Project: demo.Project,
+		Limit: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +126,7 @@ func TestDemoHistory(t *testing.T) {
 	}
 	for _, step := range []struct{ head, base, want string }{{"4810", "4809", "1 persisting"}, {"4811", "4810", "1 fixed"},
 		{"4812", "4811", "2 new"}} {
-		base, err := storetest.Now(t, p.Store).BaselineOf(t.Context(), demo.Project, "soak-60min", step.head)
+		base, err := storetest.Now(t, p.Store).FindBaselineOfBuild(t.Context(), demo.Project, "soak-60min", step.head)
 		if err != nil || base != step.base {
 			t.Errorf("the baseline of %s is %q, %v", step.head, base, err)
 		}
@@ -146,7 +147,7 @@ const demoHeld = 412*0x58 + 96*0x4000 + 64*0x1000 + 2048*0x240 + 7*0x30 + 188*0x
 // demoBuilds are the builds of the demo, the newest first.
 func demoBuilds(t *testing.T, s *store.Store) []store.Build {
 	t.Helper()
-	page, err := storetest.Now(t, s).Builds(t.Context(), store.BuildQuery{Project: demo.Project, Limit: 100})
+	page, err := storetest.Now(t, s).ListBuilds(t.Context(), store.BuildQuery{Project: demo.Project, Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

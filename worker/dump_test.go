@@ -91,7 +91,7 @@ func TestDumpsThatTellNothingAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := p.settled(p.upload("crash.dmp.gz", packed.String()))
-	list, err := storetest.Now(t, p.Store).EvidenceOfRun(t.Context(), run.ID)
+	list, err := storetest.Now(t, p.Store).ListEvidence(t.Context(), run.ID)
 	if err != nil || len(list) != 1 || list[0].State != "failed" || list[0].ErrorCode != "no-heap" ||
 		!strings.Contains(list[0].Error, "procdump -ma") {
 		t.Errorf("%+v %v", list, err)

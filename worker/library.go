@@ -60,7 +60,7 @@ func (l *teamLibrary) find(ctx context.Context, want symbols.Want) (*symbols.Fil
 	}
 	place := teamStore + ": " + want.Name + "/" + key
 	f, err := store.Read(ctx, l.store,
-		func(v store.View) (store.SymbolFile, error) { return v.SymbolFileByKey(ctx, want.Name, key) })
+		func(v store.View) (store.SymbolFile, error) { return v.FindSymbolFile(ctx, want.Name, key) })
 	switch {
 	case err == nil:
 		return l.file(f), []capture.Attempt{{Place: place, Result: symbols.ResultFound}}, nil
@@ -84,10 +84,10 @@ func (l *teamLibrary) find(ctx context.Context, want symbols.Want) (*symbols.Fil
 func (l *teamLibrary) Named(ctx context.Context, names []string) ([]*symbols.File, []capture.Attempt, error) {
 	var ofBuild map[int64]string
 	own, err := store.Read(ctx, l.store, func(v store.View) (files []store.SymbolFile, err error) {
-		if ofBuild, err = v.SymbolsOfBuild(ctx, l.run, names); err != nil {
+		if ofBuild, err = v.ListBuildSymbols(ctx, l.run, names); err != nil {
 			return nil, err
 		}
-		return v.SymbolFilesNamed(ctx, names)
+		return v.ListSymbolFilesByName(ctx, names)
 	})
 	if err != nil {
 		return nil, nil, err
@@ -156,7 +156,7 @@ func (l *teamLibrary) keep(ctx context.Context, f *symbols.File, name string) (*
 	}
 	id := f.Identity
 	id.Name = name
-	added, err := l.store.AddSymbolFile(ctx, intake.SymbolFile(id, digest, store.OriginServer, ""))
+	added, err := l.store.CreateSymbolFile(ctx, intake.SymbolFile(id, digest, store.OriginServer, ""))
 	if err != nil {
 		return nil, err
 	}

@@ -103,15 +103,15 @@ func TestFilesOfThePathAreKept(t *testing.T) {
 			t.Errorf("it holds %q", got)
 		}
 	}
-	kept, err := storetest.Now(t, l.store).SymbolFileByKey(t.Context(), app.Name, app.DebugID)
+	kept, err := storetest.Now(t, l.store).FindSymbolFile(t.Context(), app.Name, app.DebugID)
 	if err != nil || kept.Origin != store.OriginServer {
 		t.Fatalf("%+v, %v", kept, err)
 	}
-	if due, err := l.store.DueJobs(t.Context(), 0); len(due) > 0 || err != nil {
+	if due, err := l.store.DispatchAllJobs(t.Context(), 0); len(due) > 0 || err != nil {
 		t.Errorf("what a search found queues %+v, %v", due, err)
 	}
 	kept.Origin = store.OriginUpload
-	if _, err := l.store.AddSymbolFile(t.Context(), kept); err != nil {
+	if _, err := l.store.CreateSymbolFile(t.Context(), kept); err != nil {
 		t.Fatal(err)
 	}
 	if f, _, err := l.Find(t.Context(), want); err != nil || !f.Own {

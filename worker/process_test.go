@@ -13,7 +13,7 @@ import (
 // choose asks for the report on a process and waits for it.
 func (p *pipeline) choose(run int64, process string) *analysis.Report {
 	p.Helper()
-	if err := p.Store.ChooseProcess(p.Context(), run, process); err != nil {
+	if err := p.Store.UpdateProcess(p.Context(), run, process); err != nil {
 		p.Fatal(err)
 	}
 	return p.report(p.settled(run))
@@ -31,7 +31,7 @@ func TestChosenProcess(t *testing.T) {
 	p := start(t)
 	run := p.upload("a.etl", string(etltest.Invent(5, etltest.Size{}).File(etltest.Format{})))
 	most := p.report(p.settled(run))
-	choices, all, err := storetest.Now(t, p.Store).Processes(t.Context(), run, 50)
+	choices, all, err := storetest.Now(t, p.Store).ListProcesses(t.Context(), run, 50)
 	if err != nil || len(choices) < 2 || len(choices) != all || all != p.captures(run) {
 		t.Fatalf("%+v of %d, %v", choices, all, err)
 	}

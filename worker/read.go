@@ -27,7 +27,7 @@ func (w *Worker) read(ctx context.Context, job *queue.Job) error {
 		return err
 	}
 	if stored {
-		return w.Store.SaveCaptures(ctx, job.Lease, nil, idsOf(files)...)
+		return w.Store.CreateCaptures(ctx, job.Lease, nil, idsOf(files)...)
 	}
 	t := task.Read{Trace: isTrace(files[0])}
 	for _, f := range files {
@@ -51,20 +51,20 @@ func (w *Worker) read(ctx context.Context, job *queue.Job) error {
 		}
 		together = append(together, files[file].ID)
 	}
-	return w.Store.SaveCaptures(ctx, job.Lease, h.captures, together...)
+	return w.Store.CreateCaptures(ctx, job.Lease, h.captures, together...)
 }
 
 // filesOf are a piece of evidence and, of a trace, the files of its run that may be of the same recording. stored says
 // that they have been read together already.
 func (w *Worker) filesOf(ctx context.Context, id int64) (files []store.Evidence, stored bool, err error) {
 	err = w.Store.View(ctx, func(v store.View) error {
-		e, err := v.EvidenceByID(ctx, id)
+		e, err := v.FindEvidence(ctx, id)
 		if err != nil {
 			return err
 		}
 		files = []store.Evidence{e}
 		if isTrace(e) {
-			files, stored, err = v.TraceFiles(ctx, e)
+			files, stored, err = v.ListTraceFiles(ctx, e)
 		}
 		return err
 	})

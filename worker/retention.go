@@ -61,7 +61,7 @@ func (k *Keeper) runPart(ctx context.Context, what string, part func(context.Con
 // to refer to stays for another hour.
 func (k *Keeper) Sweep(ctx context.Context) (files int, err error) {
 	for {
-		n, err := k.Store.DropUnwanted(ctx, keeperBatch, func(key string, idle bool) (bool, error) {
+		n, err := k.Store.DeleteUnwantedBlobs(ctx, keeperBatch, func(key string, idle bool) (bool, error) {
 			there, err := k.Blobs.Stat(ctx, key)
 			switch {
 			case errors.Is(err, blob.ErrNotFound):
@@ -88,7 +88,7 @@ func (k *Keeper) Expire(ctx context.Context) (files int, err error) {
 		}
 		files += expired
 		for _, digest := range digests {
-			_, err := k.Store.DropExpired(ctx, digest, func() error { return k.Blobs.Delete(ctx, blob.ContentKey(digest)) })
+			_, err := k.Store.DeleteExpired(ctx, digest, func() error { return k.Blobs.Delete(ctx, blob.ContentKey(digest)) })
 			if err != nil {
 				return files, fmt.Errorf("worker: delete expired evidence: %w", err)
 			}

@@ -81,7 +81,7 @@ func TestKeeperSweepsWhatIsDeleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	unwanted := 0
-	if _, err := p.Store.DropUnwanted(t.Context(), 100,
+	if _, err := p.Store.DeleteUnwantedBlobs(t.Context(), 100,
 		func(string, bool) (bool, error) { unwanted++; return false, nil }); err != nil || unwanted != 4 {
 		t.Errorf("%d blobs of a run are unwanted, want its file, capture, names and report; %v", unwanted, err)
 	}
@@ -136,7 +136,7 @@ func TestKeeperWaitsForJobs(t *testing.T) {
 		}
 		accept("2", log(2, 60))
 		if test.working {
-			due, err := s.DueJobs(t.Context(), time.Hour)
+			due, err := s.DispatchAllJobs(t.Context(), time.Hour)
 			if err != nil || len(due) != 1 {
 				t.Fatal(due, err)
 			}

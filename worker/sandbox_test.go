@@ -23,7 +23,7 @@ func TestReadersApart(t *testing.T) {
 	long := strings.Replace(log(1, 50), "\n\n", "\n\n"+
 		strings.Repeat("58 bytes + 10 at 5E1A88 by BackTraceA1\n\t401000\n\t402000\n\n", 1_000_000), 1)
 	run := p.settled(p.upload("a.txt", long))
-	list, err := storetest.Now(t, p.Store).EvidenceOfRun(t.Context(), run.ID)
+	list, err := storetest.Now(t, p.Store).ListEvidence(t.Context(), run.ID)
 	if err != nil || len(list) != 1 || list[0].State != "failed" || list[0].ErrorCode != sandbox.CodeExpensive {
 		t.Errorf("%+v, %v: a reader that may take no time", list, err)
 	}

@@ -30,7 +30,7 @@ func (p *pipeline) leaking(build string, step int) int64 {
 
 func (p *pipeline) signatures() []store.SignatureRow {
 	p.Helper()
-	page, err := storetest.Now(p, p.Store).Signatures(p.Context(),
+	page, err := storetest.Now(p, p.Store).ListSignatures(p.Context(),
 		store.SignatureQuery{Project: "p", Class: "all", Limit: 50})
 	if err != nil {
 		p.Fatal(err)
@@ -57,11 +57,11 @@ func TestLateSymbolsKeepTheLeak(t *testing.T) {
 		t.Fatalf("%d signatures, the first %+v", len(list), list)
 	}
 	former := list[0].Text
-	if _, err := p.Store.AddComment(t.Context(), "p", former, "ann", "mine"); err != nil {
+	if _, err := p.Store.CreateComment(t.Context(), "p", former, "ann", "mine"); err != nil {
 		t.Fatal(err)
 	}
 	owner := "ann"
-	if _, err := p.Store.ChangeTriage(t.Context(), "p", former,
+	if _, err := p.Store.UpdateTriage(t.Context(), "p", former,
 		leaks.Change{Actor: "ann", Version: -1, Assignee: &owner}); err != nil {
 		t.Fatal(err)
 	}
@@ -77,11 +77,11 @@ func TestLateSymbolsKeepTheLeak(t *testing.T) {
 		list[0].State != leaks.StateOngoing || list[0].Assignee != "ann" || list[0].FirstBad != "1" {
 		t.Fatalf("%d signatures, the first %+v", len(list), list)
 	}
-	found, err := storetest.Now(t, p.Store).Signature(t.Context(), "p", former)
+	found, err := storetest.Now(t, p.Store).FindSignature(t.Context(), "p", former)
 	if err != nil || found.Text != list[0].Text {
 		t.Errorf("by its former name: %+v, %v", found, err)
 	}
-	if comments, err := storetest.Now(t, p.Store).Comments(t.Context(), "p", list[0].Text); err != nil ||
+	if comments, err := storetest.Now(t, p.Store).ListComments(t.Context(), "p", list[0].Text); err != nil ||
 		len(comments) != 1 || comments[0].Text != "mine" {
 		t.Errorf("comments %+v, %v", comments, err)
 	}
@@ -97,7 +97,7 @@ func TestRulesOfTheProject(t *testing.T) {
 	p.symbols("till.pdb", pdb)
 	run := p.leaking("1", 20)
 	p.settled(run)
-	if _, n, err := p.Store.SaveRules(t.Context(), "p",
+	if _, n, err := p.Store.CreateRules(t.Context(), "p",
 		store.RuleChange{Text: `module:till -> owner=tills known="drawer, see #7"`, Author: "ann"}); err != nil || n != 1 {
 		t.Fatalf("%d runs are analysed again, %v", n, err)
 	}

@@ -29,7 +29,7 @@ func (w *Worker) symbolise(ctx context.Context, job *queue.Job) error {
 	if err := task.RunName(symsrv.InRun(ctx), w.Sandbox, task.Name{Captures: len(naming.Captures)}, h); err != nil {
 		return refusal(err)
 	}
-	return w.Store.SaveNames(ctx, job.Lease, naming, h.names)
+	return w.Store.UpdateNames(ctx, job.Lease, naming, h.names)
 }
 
 // loadNames reads the names that a search has found; nil before the first.

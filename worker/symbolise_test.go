@@ -79,7 +79,7 @@ func TestLateSymbols(t *testing.T) {
 }
 
 func evidenceOf(p *pipeline, run int64) []store.Evidence {
-	list, err := storetest.Now(p, p.Store).EvidenceOfRun(p.Context(), run)
+	list, err := storetest.Now(p, p.Store).ListEvidence(p.Context(), run)
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestSymbolsOfTheNextRun(t *testing.T) {
 	if len(indexes) != 1 || !strings.HasSuffix(indexes[0], "/010000000000000000000000000000001-private") {
 		t.Errorf("indexes %q", indexes)
 	}
-	file, err := storetest.Now(t, p.Store).SymbolFileByKey(t.Context(), "Till.PDB", "010000000000000000000000000000001")
+	file, err := storetest.Now(t, p.Store).FindSymbolFile(t.Context(), "Till.PDB", "010000000000000000000000000000001")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestLostSymbolFile(t *testing.T) {
 	p := start(t)
 	pdb, _ := workertest.Till(t)
 	p.symbols("till.pdb", pdb)
-	page, err := storetest.Now(t, p.Store).SymbolFiles(t.Context(), store.SymbolQuery{Limit: 1})
+	page, err := storetest.Now(t, p.Store).ListSymbolFiles(t.Context(), store.SymbolQuery{Limit: 1})
 	if err != nil || len(page.Files) != 1 {
 		t.Fatal(page, err)
 	}

@@ -50,7 +50,7 @@ func evidenceNames(r *analysis.Report) (names []string) {
 // owners are the files of a run, each with the file that has its captures, in the order of their names.
 func (p *pipeline) owners(run int64) []string {
 	p.Helper()
-	list, err := storetest.Now(p, p.Store).EvidenceOfRun(p.Context(), run)
+	list, err := storetest.Now(p, p.Store).ListEvidence(p.Context(), run)
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func (p *pipeline) owners(run int64) []string {
 // captures counts the captures of a run.
 func (p *pipeline) captures(run int64) int {
 	p.Helper()
-	in, err := storetest.Now(p, p.Store).InputOfRun(p.Context(), run)
+	in, err := storetest.Now(p, p.Store).FindInput(p.Context(), run)
 	if err != nil {
 		p.Fatal(err)
 	}

@@ -95,7 +95,7 @@ func TestHalfOfATrace(t *testing.T) {
 	kernel, heap := scenario.Pair(etltest.Format{})
 	p := start(t)
 	run := p.settled(p.upload("kernel.etl", string(kernel)))
-	list, err := storetest.Now(t, p.Store).EvidenceOfRun(t.Context(), run.ID)
+	list, err := storetest.Now(t, p.Store).ListEvidence(t.Context(), run.ID)
 	if err != nil || run.State() != "failed" || list[0].ErrorCode != tracecapture.CodeNoMemory {
 		t.Fatalf("%+v %+v %v", run, list, err)
 	}

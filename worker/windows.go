@@ -72,7 +72,7 @@ func (w *Windows) Table(ctx context.Context, run int64, report string) (*query.T
 // prepare is Prepare with the table, nil where the run has none that can be opened.
 func (w *Windows) prepare(ctx context.Context, run int64) (t *openTable, done func(), err error) {
 	report, err := store.Read(ctx, w.Store, func(v store.View) (string, error) {
-		report, table, err := v.TraceReport(ctx, run)
+		report, table, err := v.FindTraceReport(ctx, run)
 		if table.Key == "" {
 			return "", err
 		}
@@ -84,7 +84,7 @@ func (w *Windows) prepare(ctx context.Context, run int64) (t *openTable, done fu
 	leave := func() {}
 	if report != "" {
 		t, err = w.enter(ctx, tableKey{run, report}, func() (*openTable, error) {
-			trace, err := store.Read(ctx, w.Store, func(v store.View) (*store.RunTrace, error) { return v.TraceOfRun(ctx, run) })
+			trace, err := store.Read(ctx, w.Store, func(v store.View) (*store.RunTrace, error) { return v.FindTrace(ctx, run) })
 			if err != nil {
 				return nil, err
 			}
@@ -155,7 +155,7 @@ func takePeaks(w *analysis.WindowNumbers, r *analysis.Report) {
 
 // open returns the table of a run's report, from those that are open if it is there.
 func (w *Windows) open(ctx context.Context, v store.View, run int64) (*openTable, error) {
-	report, table, err := v.TraceReport(ctx, run)
+	report, table, err := v.FindTraceReport(ctx, run)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func (w *Windows) open(ctx context.Context, v store.View, run int64) (*openTable
 		return nil, notATrace()
 	}
 	return w.enter(ctx, tableKey{run, report}, func() (*openTable, error) {
-		trace, err := v.TraceOfRun(ctx, run)
+		trace, err := v.FindTrace(ctx, run)
 		if err != nil {
 			return nil, err
 		}

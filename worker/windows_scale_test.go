@@ -98,14 +98,14 @@ func startLarge(t testing.TB, rows, sites int) *largeTrace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := s.AddEvidence(t.Context(), leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: "1"},
+	e, err := s.CreateEvidence(t.Context(), leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: "1"},
 		store.Evidence{Name: "large.etl", SHA256: "1", Kind: "etl"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	l.run = e.RunID
 	lease := func() store.Lease {
-		due, err := s.DueJobs(t.Context(), time.Hour)
+		due, err := s.DispatchAllJobs(t.Context(), time.Hour)
 		if err != nil || len(due) != 1 {
 			t.Fatal(due, err)
 		}
@@ -115,7 +115,7 @@ func startLarge(t testing.TB, rows, sites int) *largeTrace {
 		}
 		return lease
 	}
-	if err := s.SaveCaptures(t.Context(), lease(),
+	if err := s.CreateCaptures(t.Context(), lease(),
 		[]store.StoredCapture{{Capture: c, Artifact: "none", Table: table}}); err != nil {
 		t.Fatal(err)
 	}
@@ -123,10 +123,10 @@ func startLarge(t testing.TB, rows, sites int) *largeTrace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SaveNames(t.Context(), lease(), naming, ""); err != nil {
+	if err := s.UpdateNames(t.Context(), lease(), naming, ""); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SaveResult(t.Context(), lease(),
+	if err := s.UpdateResult(t.Context(), lease(),
 		store.Result{Report: report, Key: "report", Revision: 9, Table: table}); err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +282,7 @@ func (l *largeTrace) window(b *testing.B, w capture.Window, cold bool) {
 func BenchmarkTraceOfRun(b *testing.B) {
 	l := startLarge(b, 1000, 20_000)
 	for b.Loop() {
-		if _, err := storetest.Now(b, l.store).TraceOfRun(b.Context(), l.run); err != nil {
+		if _, err := storetest.Now(b, l.store).FindTrace(b.Context(), l.run); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -40,8 +40,8 @@ func reportOn(t testing.TB, windows *worker.Windows, s *store.Store, run int64,
 	var head *analysis.Report
 	var in store.Input
 	err := s.View(t.Context(), func(v store.View) (err error) {
-		if head, err = v.Summary(t.Context(), run); err == nil {
-			in, err = v.InputOfRun(t.Context(), run)
+		if head, err = v.FindSummary(t.Context(), run); err == nil {
+			in, err = v.FindInput(t.Context(), run)
 		}
 		return err
 	})
@@ -170,7 +170,7 @@ func TestWindowsThatThereAreNot(t *testing.T) {
 			t.Errorf("window %v of run %d: %s, want %s", test.w, test.run, got, test.want)
 		}
 	}
-	_, table, err := storetest.Now(t, p.Store).TraceReport(t.Context(), trace.ID)
+	_, table, err := storetest.Now(t, p.Store).FindTraceReport(t.Context(), trace.ID)
 	if err != nil || table.Key == "" || table.Bytes == 0 {
 		t.Fatal(table, err)
 	}

@@ -139,13 +139,13 @@ func TestLostBlob(t *testing.T) {
 	run := p.upload("kept.txt", log(1, 50))
 	p.settled(run)
 	lost := log(2, 60)
-	e, err := p.Store.AddEvidence(t.Context(), leaks.Target{Project: "p", Build: "1", Scenario: "default", Run: "1"},
+	e, err := p.Store.CreateEvidence(t.Context(), leaks.Target{Project: "p", Build: "1", Scenario: "default", Run: "1"},
 		store.Evidence{Name: "lost.txt", SHA256: strings.Repeat("ab", 32), Bytes: int64(len(lost)), Kind: "umdh"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	after := p.settled(run)
-	if e, err = storetest.Now(t, p.Store).EvidenceByID(t.Context(), e.ID); err != nil || e.State != "failed" ||
+	if e, err = storetest.Now(t, p.Store).FindEvidence(t.Context(), e.ID); err != nil || e.State != "failed" ||
 		e.ErrorCode != "blob-missing" {
 		t.Errorf("%+v, %v", e, err)
 	}

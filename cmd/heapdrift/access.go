@@ -80,7 +80,7 @@ func (p *parts) logAccess(ctx context.Context, access guard.Access) error {
 
 func newSetupLink(ctx context.Context, s *store.Store, url string) (string, error) {
 	link := accounts.NewLink()
-	if err := s.AddSetupLink(ctx, link, "setup-link"); err != nil {
+	if err := s.CreateSetupLink(ctx, link, "setup-link"); err != nil {
 		return "", err
 	}
 	return strings.TrimSuffix(url, "/") + account.SetupPath(link.Text), nil

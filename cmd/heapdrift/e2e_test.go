@@ -82,7 +82,7 @@ func startServerAs(t *testing.T, open string) (address string, db *store.Store) 
 func tokenFor(t *testing.T, s *store.Store, project string, scopes ...accounts.Scope) string {
 	t.Helper()
 	secret, prefix := accounts.NewToken()
-	if _, err := s.AddToken(t.Context(), project,
+	if _, err := s.CreateToken(t.Context(), project,
 		&store.Token{Name: "ci", Prefix: prefix, Scopes: scopes, CreatedBy: "test"}, secret); err != nil {
 		t.Fatal(err)
 	}
@@ -140,8 +140,8 @@ func writeLog(t *testing.T, name string, minute, leaked int) string {
 	return path
 }
 
-// ask runs a script in the page until its value is enough, and returns that. The page may load anew meanwhile, which ends
-// its scripts and takes its nodes away.
+// ask runs a script in the page until its value is enough, and returns that. The page may load anew meanwhile, which
+// ends its scripts and takes its nodes away.
 func ask[T any](ctx context.Context, t *testing.T, what, script string, enough func(T) bool) T {
 	t.Helper()
 	var value T

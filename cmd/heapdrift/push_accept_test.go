@@ -18,7 +18,7 @@ func TestPushAcceptsWhatIsPresent(t *testing.T) {
 		t.Skip("it builds the program")
 	}
 	server, db := startServerAs(t, "0")
-	if err := db.AddProject(t.Context(), "shopd", 0, "test"); err != nil {
+	if err := db.CreateProject(t.Context(), "shopd", 0, "test"); err != nil {
 		t.Fatal(err)
 	}
 	ci := tokenFor(t, db, "shopd", accounts.ScopeUpload, accounts.ScopeRead)

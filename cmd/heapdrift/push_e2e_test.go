@@ -152,7 +152,7 @@ func TestPushInCI(t *testing.T) {
 		t.Run(system.name, func(t *testing.T) {
 			t.Parallel()
 			server, db := startServerAs(t, "0")
-			if err := db.AddProject(t.Context(), "shopd", 0, "test"); err != nil {
+			if err := db.CreateProject(t.Context(), "shopd", 0, "test"); err != nil {
 				t.Fatal(err)
 			}
 			token := tokenFor(t, db, "shopd", accounts.ScopeUpload, accounts.ScopeRead)

@@ -171,7 +171,7 @@ func TestPushWithTokens(t *testing.T) {
 	}
 	server, db := startServerAs(t, "0")
 	for _, project := range []string{"shop", "other"} {
-		if err := db.AddProject(t.Context(), project, 0, "test"); err != nil {
+		if err := db.CreateProject(t.Context(), project, 0, "test"); err != nil {
 			t.Fatal(err)
 		}
 	}

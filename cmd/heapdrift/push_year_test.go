@@ -23,10 +23,10 @@ func TestPushYear(t *testing.T) {
 		t.Skip("it takes seconds")
 	}
 	server, db := startServerAs(t, "")
-	if err := db.AddProject(t.Context(), "shop", 0, "test"); err != nil {
+	if err := db.CreateProject(t.Context(), "shop", 0, "test"); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := db.SaveRules(t.Context(), "shop", store.RuleChange{Author: "test", Text: `path:*receipt.cpp -> owner=printing`}); err != nil {
+	if _, _, err := db.CreateRules(t.Context(), "shop", store.RuleChange{Author: "test", Text: `path:*receipt.cpp -> owner=printing`}); err != nil {
 		t.Fatal(err)
 	}
 	y := &tillYear{T: t, store: db, url: server, named: map[int64]map[string]string{}}
@@ -50,7 +50,7 @@ func TestPushYear(t *testing.T) {
 		"till!Order::Copy":         "release/2.0 ongoing",
 		"till!Log::Write":          "main known",
 	} {
-		h, err := storetest.Now(t, db).SignatureHistory(t.Context(), "shop", y.signature(title))
+		h, err := storetest.Now(t, db).FindHistory(t.Context(), "shop", y.signature(title))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func (y *tillYear) push(b tillBuild, code int, why string, args ...string) {
 // run is the run of a build.
 func (y *tillYear) run(build int) int64 {
 	y.Helper()
-	side, err := storetest.Now(y.T, y.store).ResultOfBuild(y.Context(), "shop", "soak", fmt.Sprint(build))
+	side, err := storetest.Now(y.T, y.store).FindBuildResult(y.Context(), "shop", "soak", fmt.Sprint(build))
 	if err != nil {
 		y.Fatal(err)
 	}

@@ -19,8 +19,8 @@ func IsFull(err error) bool {
 		answered.Code == "XMinioStorageFull" || answered.Code == "QuotaExceeded")
 }
 
-// IsAway reports whether an error says that the store does not answer now. What was asked may succeed later.
-func IsAway(err error) bool {
+// IsUnavailable reports whether an error says that the store does not answer now. What was asked may succeed later.
+func IsUnavailable(err error) bool {
 	var answered minio.ErrorResponse
 	if errors.As(err, &answered) {
 		return answered.StatusCode >= http.StatusInternalServerError && !IsFull(err) || answered.Code == "SlowDown" ||

@@ -42,7 +42,7 @@ func TestOutages(t *testing.T) {
 		"full, with a 500":       {answer(http.StatusInternalServerError, "XMinioStorageFull"), true, false},
 	} {
 		err := fmt.Errorf("put x: %w", test.err)
-		if full, away := blob.IsFull(err), blob.IsAway(err); full != test.full || away != test.away {
+		if full, away := blob.IsFull(err), blob.IsUnavailable(err); full != test.full || away != test.away {
 			t.Errorf("%s: full %t, away %t", name, full, away)
 		}
 	}

@@ -46,7 +46,7 @@ func Load(ctx context.Context, in *intake.Intake, s *store.Store) (path string, 
 		return "", fmt.Errorf("demo: %w", err)
 	}
 	for {
-		r, err := store.Read(ctx, s, func(v store.View) (store.Run, error) { return v.Run(ctx, run) })
+		r, err := store.Read(ctx, s, func(v store.View) (store.Run, error) { return v.FindRun(ctx, run) })
 		if err != nil {
 			return "", fmt.Errorf("demo: %w", err)
 		}
@@ -78,6 +78,6 @@ func addFromServer(ctx context.Context, in *intake.Intake, name string, content 
 	if err != nil {
 		return err
 	}
-	_, err = in.Store.AddSymbolFile(ctx, intake.SymbolFile(id, digest, store.OriginServer, ""))
+	_, err = in.Store.CreateSymbolFile(ctx, intake.SymbolFile(id, digest, store.OriginServer, ""))
 	return err
 }

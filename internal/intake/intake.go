@@ -91,7 +91,7 @@ func (in *Intake) Accept(ctx context.Context, t leaks.Target, name string, body 
 		return store.Evidence{},
 			errors.Join(fmt.Errorf("intake: store %s: %w", name, err), in.Blobs.Delete(context.WithoutCancel(ctx), key))
 	}
-	e, err := in.Store.AddEvidence(ctx, t,
+	e, err := in.Store.CreateEvidence(ctx, t,
 		store.Evidence{Name: name, SHA256: digest.SHA256, Bytes: digest.Bytes, Kind: string(kind)})
 	if err != nil {
 		return store.Evidence{}, fmt.Errorf("intake: record %s: %w", name, err)

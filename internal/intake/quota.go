@@ -49,7 +49,7 @@ func (in *Intake) quota(ctx context.Context, bytes int64) error {
 	if token == 0 || in.TokenQuota <= 0 {
 		return nil
 	}
-	sent, until, err := in.Store.SentToday(ctx, token)
+	sent, until, err := in.Store.FindTokenTraffic(ctx, token)
 	if err == nil && sent+bytes > in.TokenQuota {
 		err = &QuotaError{in.TokenQuota, until}
 	}
@@ -95,7 +95,7 @@ func (in *Intake) sent(ctx context.Context, bytes int64) error {
 		in.Taken(bytes)
 	}
 	if token := accounts.From(ctx).Token; token != 0 && in.TokenQuota > 0 {
-		return in.Store.NoteSent(ctx, token, bytes)
+		return in.Store.UpdateTokenTraffic(ctx, token, bytes)
 	}
 	return nil
 }

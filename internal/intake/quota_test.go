@@ -17,11 +17,11 @@ func TestRoomOfAToken(t *testing.T) {
 	}
 	d := open(t)
 	ctx := t.Context()
-	if err := d.Store.AddProject(ctx, "shop", 0, "test"); err != nil {
+	if err := d.Store.CreateProject(ctx, "shop", 0, "test"); err != nil {
 		t.Fatal(err)
 	}
 	secret, prefix := accounts.NewToken()
-	token, err := d.Store.AddToken(ctx, "shop",
+	token, err := d.Store.CreateToken(ctx, "shop",
 		&store.Token{Name: "ci", Prefix: prefix, Scopes: accounts.Scopes(), CreatedBy: "test"}, secret)
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestRoomOfAToken(t *testing.T) {
 			t.Errorf("%d: %d bytes: %v", i, want.bytes, err)
 		}
 	}
-	if err := d.Store.NoteSent(ctx, token.ID, 400); err != nil {
+	if err := d.Store.UpdateTokenTraffic(ctx, token.ID, 400); err != nil {
 		t.Fatal(err)
 	}
 	if in.CheckQuota(as, 600) != nil || in.CheckQuota(as, 601) == nil || in.CheckQuota(ctx, 1<<40) != nil {

@@ -31,7 +31,7 @@ const (
 
 // Symbols are what became of one upload of symbols.
 type Symbols struct {
-	Files   []store.AddedSymbolFile
+	Files   []store.CreatedSymbolFile
 	Refused []RefusedFile // files of an archive from which others were taken
 }
 
@@ -132,8 +132,8 @@ func (s *sortResult) reasons() string {
 
 // record moves what was staged to where it stays and enters it. From here on a client that leaves must not leave half
 // behind.
-func (s *staging) record(ctx context.Context, group string) ([]store.AddedSymbolFile, error) {
-	var added []store.AddedSymbolFile
+func (s *staging) record(ctx context.Context, group string) ([]store.CreatedSymbolFile, error) {
+	var added []store.CreatedSymbolFile
 	for _, f := range s.files {
 		file, err := s.recordFile(context.WithoutCancel(ctx), f, group)
 		if err != nil {
@@ -144,14 +144,14 @@ func (s *staging) record(ctx context.Context, group string) ([]store.AddedSymbol
 	return added, nil
 }
 
-func (s *staging) recordFile(ctx context.Context, f stagedFile, group string) (store.AddedSymbolFile, error) {
+func (s *staging) recordFile(ctx context.Context, f stagedFile, group string) (store.CreatedSymbolFile, error) {
 	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
 	defer cancel()
 	if err := s.in.Blobs.Rename(ctx, f.key, blob.ContentKey(f.digest.SHA256)); err != nil {
-		return store.AddedSymbolFile{}, err
+		return store.CreatedSymbolFile{}, err
 	}
 	delete(s.keys, f.key)
-	return s.in.Store.AddSymbolFile(ctx, SymbolFile(f.identity, f.digest, store.OriginUpload, group))
+	return s.in.Store.CreateSymbolFile(ctx, SymbolFile(f.identity, f.digest, store.OriginUpload, group))
 }
 
 // discard deletes what was put and is not needed.

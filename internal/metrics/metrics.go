@@ -171,7 +171,7 @@ func gauge(d *prometheus.Desc, value float64, labels ...string) prometheus.Metri
 
 func (f *figures) look(ctx context.Context) (list []prometheus.Metric, err error) {
 	err = f.opt.Store.View(ctx, func(v store.View) error {
-		jobs, err := v.QueueFigures(ctx)
+		jobs, err := v.ListQueueFigures(ctx)
 		if err != nil {
 			return err
 		}
@@ -179,12 +179,12 @@ func (f *figures) look(ctx context.Context) (list []prometheus.Metric, err error
 			list = append(list, gauge(jobsDesc, float64(q.Count), q.Kind, q.State), gauge(oldestDesc, q.Oldest, q.Kind, q.State),
 				gauge(attemptsDesc, float64(q.Attempts), q.Kind, q.State))
 		}
-		stuck, err := v.Stuck(ctx)
+		stuck, err := v.CountStuckJobs(ctx)
 		if err != nil {
 			return err
 		}
 		list = append(list, gauge(stuckDesc, float64(stuck)))
-		projects, err := v.ProjectFigures(ctx, mostProjects)
+		projects, err := v.ListProjectFigures(ctx, mostProjects)
 		for _, p := range projects {
 			list = append(list, gauge(bytesDesc, float64(p.Bytes), p.Project), gauge(runsDesc, float64(p.Runs), p.Project))
 		}
@@ -193,6 +193,6 @@ func (f *figures) look(ctx context.Context) (list []prometheus.Metric, err error
 	if err != nil {
 		return list, err
 	}
-	schema, err := f.opt.Store.Schema(ctx)
+	schema, err := f.opt.Store.FindSchemaVersions(ctx)
 	return append(list, gauge(schemaDesc, float64(schema.Have))), err
 }

@@ -183,7 +183,7 @@ func (n *Node) passProgress(ctx context.Context, lease store.Lease, progress <-c
 		case <-ctx.Done():
 			return
 		case p := <-progress:
-			if err := n.store.SetProgress(ctx, lease, p.percent, p.stage); err != nil && ctx.Err() == nil {
+			if err := n.store.UpdateProgress(ctx, lease, p.percent, p.stage); err != nil && ctx.Err() == nil {
 				n.opt.Log.Warn("queue: cannot store progress", "job", lease.ID, "error", err)
 			}
 		}

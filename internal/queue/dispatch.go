@@ -71,7 +71,7 @@ func (n *Node) room() Window {
 // dispatch hands due jobs to the broker, and again when a job has ended here: the next may go then.
 func (n *Node) dispatch(ctx context.Context) error {
 	for {
-		due, err := n.store.NextJobs(ctx, n.opt.Resend, n.room())
+		due, err := n.store.DispatchJobs(ctx, n.opt.Resend, n.room())
 		if err != nil {
 			return err
 		}

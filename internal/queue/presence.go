@@ -46,7 +46,7 @@ func (n *Node) announce(ctx context.Context) error {
 	if why := n.Retired(); why != nil {
 		self.Says = why.Error()
 	}
-	if err := n.store.SeeNode(ctx, self); err != nil {
+	if err := n.store.UpdateNode(ctx, self); err != nil {
 		return err
 	}
 	n.presence.mu.Lock()
@@ -57,7 +57,7 @@ func (n *Node) announce(ctx context.Context) error {
 	for at, count := range answers {
 		list = append(list, store.PlaceAnswer{Place: at[0], Result: at[1], Count: count})
 	}
-	return n.store.NotePlaces(ctx, list)
+	return n.store.UpdatePlaces(ctx, list)
 }
 
 // announceLoop says so until ctx is done, also while the node takes no more jobs, and then that it ends.
@@ -79,5 +79,5 @@ func (n *Node) announceLoop(ctx context.Context) {
 func (n *Node) bye(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	_ = n.store.ForgetNode(ctx, n.presence.id) // it is forgotten after an hour anyway
+	_ = n.store.DeleteNode(ctx, n.presence.id) // it is forgotten after an hour anyway
 }

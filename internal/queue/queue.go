@@ -141,7 +141,7 @@ func (n *Node) Ping(ctx context.Context) error {
 // Run works until ctx is done, then waits for running jobs and gives back those that do not end in time.
 func (n *Node) Run(ctx context.Context) error {
 	if n.opt.FreshBroker {
-		if err := n.store.ForgetSent(ctx); err != nil && ctx.Err() == nil { // a node that is stopped at once has nothing to say
+		if err := n.store.ResetDispatch(ctx); err != nil && ctx.Err() == nil { // a node that is stopped at once has nothing to say
 			return err
 		}
 	}

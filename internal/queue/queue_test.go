@@ -114,7 +114,7 @@ func start(t *testing.T, s *store.Store, handlers map[string]queue.Handler, opt 
 
 func addEvidence(t *testing.T, s *store.Store, run string) store.Evidence {
 	t.Helper()
-	e, err := s.AddEvidence(t.Context(), leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: run},
+	e, err := s.CreateEvidence(t.Context(), leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: run},
 		store.Evidence{Name: "a.txt", SHA256: run, Bytes: 1, Kind: "umdh"})
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func addEvidence(t *testing.T, s *store.Store, run string) store.Evidence {
 
 func jobs(t *testing.T, s *store.Store, run int64) []store.Job {
 	t.Helper()
-	list, err := storetest.Now(t, s).JobsOfRun(t.Context(), run)
+	list, err := storetest.Now(t, s).ListJobs(t.Context(), run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func inState(t *testing.T, s *store.Store, run int64, state string) func() bool 
 func save(ctx context.Context, s *store.Store, job *queue.Job, by string) error {
 	c := &capture.Capture{Kind: capture.KindUMDHSnapshot, Process: capture.Process{Name: by},
 		Snapshots: make([]capture.Snapshot, 1)}
-	return s.SaveCaptures(ctx, job.Lease, []store.StoredCapture{{Capture: c, Artifact: by}})
+	return s.CreateCaptures(ctx, job.Lease, []store.StoredCapture{{Capture: c, Artifact: by}})
 }
 
 // nothing handles the jobs that follow a read.
@@ -166,7 +166,7 @@ func TestJobsRunOnceEach(t *testing.T) {
 		}
 		for _, e := range evidence {
 			await.Until(t, "job done", inState(t, s, e.RunID, "done"))
-			if in, _ := storetest.Now(t, s).InputOfRun(t.Context(), e.RunID); len(in.Captures) != 1 {
+			if in, _ := storetest.Now(t, s).FindInput(t.Context(), e.RunID); len(in.Captures) != 1 {
 				t.Errorf("run %d has %d captures", e.RunID, len(in.Captures))
 			}
 		}
@@ -249,7 +249,7 @@ func TestKilledWorkerLosesNoJob(t *testing.T) {
 			}}, fast(redisURL))
 		await.Until(t, "job done by the survivor", inState(t, s, e.RunID, "done"))
 		time.Sleep(2 * time.Second) //nolint:forbidigo // a second delivery would come now: that none does shows in no other way
-		in, err := storetest.Now(t, s).InputOfRun(t.Context(), e.RunID)
+		in, err := storetest.Now(t, s).FindInput(t.Context(), e.RunID)
 		if err != nil || len(in.Captures) != 1 || in.Captures[0].Artifact != "survivor" ||
 			in.Revision != 1 || ran.Load() != 1 {
 			t.Errorf("%+v, ran %d times, %v: the result must be stored once", in, ran.Load(), err)
@@ -306,7 +306,7 @@ func TestFirstResultCounts(t *testing.T) {
 					t.Errorf("the later result: %v", err)
 				}
 				await.Until(t, "the end", inState(t, s, e.RunID, "done"))
-				if in, _ := storetest.Now(t, s).InputOfRun(t.Context(), e.RunID); len(in.Captures) != 1 ||
+				if in, _ := storetest.Now(t, s).FindInput(t.Context(), e.RunID); len(in.Captures) != 1 ||
 					in.Captures[0].Artifact != "winner" {
 					t.Errorf("stored %+v", in)
 				}
@@ -399,7 +399,7 @@ func TestHeavyJobsWaitForEachOther(t *testing.T) {
 		var runs []int64
 		for i := range 4 {
 			to := leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: fmt.Sprint(i)}
-			added, err := s.AddEvidence(t.Context(), to,
+			added, err := s.CreateEvidence(t.Context(), to,
 				store.Evidence{Name: "a.etl", SHA256: to.Run, Bytes: []int64{1 << 30, 1 << 30, 1 << 30, 1}[i], Kind: "etl"})
 			if err != nil {
 				t.Fatal(err)
@@ -470,7 +470,7 @@ func TestLostBrokerDelaysOnly(t *testing.T) {
 	e := addEvidence(t, s, "lost")
 	stop := start(t, s, nil, fast("redis://"+first.Addr())) // hands over, runs nothing
 	await.Until(t, "handed over", func() bool {
-		due, err := s.DueJobs(t.Context(), time.Hour)
+		due, err := s.DispatchAllJobs(t.Context(), time.Hour)
 		return err == nil && len(due) == 0
 	})
 	stop()
@@ -504,7 +504,7 @@ func TestFailuresReachTheEvidence(t *testing.T) {
 				return save(ctx, s, job, "second attempt")
 			}}, fast(redisURL))
 		await.Until(t, "final failure", inState(t, s, final.RunID, "failed"))
-		e, err := storetest.Now(t, s).EvidenceByID(t.Context(), final.ID)
+		e, err := storetest.Now(t, s).FindEvidence(t.Context(), final.ID)
 		if err != nil || e.ErrorCode != "unknown-format" || e.Error != "not evidence" {
 			t.Errorf("%+v, %v", e, err)
 		}

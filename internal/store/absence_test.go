@@ -68,7 +68,7 @@ func TestFixedLeakLeavesNoBlock(t *testing.T) {
 	if change, got := l.changeOf("1", "3"); change != compare.Fixed || got != why {
 		t.Errorf("%s: %s", change, got)
 	}
-	h := must[*store.History](t)(l.now().SignatureHistory(t.Context(), "demo", "A"))
+	h := must[*store.History](t)(l.now().FindHistory(t.Context(), "demo", "A"))
 	if o := h.Outcomes; len(o) != 3 || !o[0].IsBad() || o[1].IsClean() || o[1].IsAbsent() || !o[2].IsClean() ||
 		!o[2].IsAbsent() || o[2].Exercised || o[2].Absent.Text("3") != why {
 		t.Errorf("%+v", o)
@@ -142,7 +142,7 @@ func TestAbsenceBeforeTheFirstBadBuild(t *testing.T) {
 	l.run("1", fixed())
 	l.run("2", leaking())
 	l.run("3", leaking())
-	h := must[*store.History](t)(l.now().SignatureHistory(t.Context(), "demo", "A"))
+	h := must[*store.History](t)(l.now().FindHistory(t.Context(), "demo", "A"))
 	if o := h.Outcomes[0]; o.IsAbsent() || o.IsClean() {
 		t.Errorf("%+v", o)
 	}
@@ -163,8 +163,8 @@ func TestAbsenceBesideTheLeak(t *testing.T) {
 	}
 }
 
-// Absences count before the first bad build and behind it, whatever the order of uploads and the places that builds turn out
-// to have.
+// Absences count before the first bad build and behind it, whatever the order of uploads and the places that builds
+// turn out to have.
 func TestAbsencesInAnyOrder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -179,7 +179,7 @@ func TestAbsencesInAnyOrder(t *testing.T) {
 		if got, want := state(l.signature("A")), "fixed bad b9..b9 clean b8 seen b9 fixed b11 regressed "; got != want {
 			t.Errorf("uploaded as %v: %s, want %s", order, got, want)
 		}
-		h := must[*store.History](t)(l.now().SignatureHistory(t.Context(), "demo", "A"))
+		h := must[*store.History](t)(l.now().FindHistory(t.Context(), "demo", "A"))
 		var absent []string
 		for _, o := range h.Outcomes {
 			absent = append(absent, fmt.Sprint(o.IsAbsent()))

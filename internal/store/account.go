@@ -28,8 +28,8 @@ type User struct {
 
 const userColumns = `id, name, email, password_hash, issuer, admin, epoch, created_at, logged_in_at, locked_at`
 
-// Sessions keeps sessions in the database, so that all servers know them.
-func (s *Store) Sessions() scs.Store { return pgxstore.NewWithCleanupInterval(s.pool, 0) }
+// SessionStore keeps sessions in the database, so that all servers know them.
+func (s *Store) SessionStore() scs.Store { return pgxstore.NewWithCleanupInterval(s.pool, 0) }
 
 // HasUsers reports whether anybody has an account.
 func (s *Store) HasUsers(ctx context.Context) (bool, error) {
@@ -37,21 +37,21 @@ func (s *Store) HasUsers(ctx context.Context) (bool, error) {
 	return is, wrap("users", err)
 }
 
-// UserByName finds an account, in whatever case its name is written, or says ErrNotFound.
-func (v View) UserByName(ctx context.Context, name string) (User, error) {
+// FindUserByName finds an account, in whatever case its name is written, or says ErrNotFound.
+func (v View) FindUserByName(ctx context.Context, name string) (User, error) {
 	u, err := one[User](ctx, v.q, `select `+userColumns+` from users where lower(name) = lower($1)`, name)
 	return u, wrap("user", err)
 }
 
-// Users lists all accounts by name.
-func (v View) Users(ctx context.Context) ([]User, error) {
+// ListUsers lists all accounts by name.
+func (v View) ListUsers(ctx context.Context) ([]User, error) {
 	list, err := all[User](ctx, v.q, `select `+userColumns+` from users order by lower(name)`)
 	return list, wrap("users", err)
 }
 
-// UserActor is what the user of a session may do, or ErrNotFound where the session has ended: the account is locked or
-// deleted, or has another epoch.
-func (v View) UserActor(ctx context.Context, id int64, epoch int) (*accounts.Actor, error) {
+// FindUserActor is what the user of a session may do, or ErrNotFound where the session has ended: the account is locked
+// or deleted, or has another epoch.
+func (v View) FindUserActor(ctx context.Context, id int64, epoch int) (*accounts.Actor, error) {
 	u, err := one[User](ctx, v.q, `select `+userColumns+
 		` from users where id = $1 and epoch = $2 and locked_at is null`, id, epoch)
 	if err != nil {
@@ -72,10 +72,10 @@ func (v View) UserActor(ctx context.Context, id int64, epoch int) (*accounts.Act
 	return a, nil
 }
 
-// AddUser makes an account that nobody can log in to before its link is used. It returns a *leaks.FieldError for a name
-// that is invalid or taken, and where nobody has an account yet: the first account is an admin's, made by a set-up
+// CreateUser makes an account that nobody can log in to before its link is used. It returns a *leaks.FieldError for a
+// name that is invalid or taken, and where nobody has an account yet: the first account is an admin's, made by a set-up
 // link, because otherwise nobody could log in to make others.
-func (s *Store) AddUser(ctx context.Context, name, email string, admin bool, by string) (u User, err error) {
+func (s *Store) CreateUser(ctx context.Context, name, email string, admin bool, by string) (u User, err error) {
 	if err := accounts.CheckUserName(name); err != nil {
 		return u, err
 	}
@@ -112,15 +112,15 @@ func insertUser(ctx context.Context, tx pgx.Tx, u *User, subject string) (User, 
 	return added, err
 }
 
-// SetAdmin says whether a user administers the server, and SetLocked whether the user may log in. The last one who
-// administers the server stays: it returns a *leaks.FieldError.
-func (s *Store) SetAdmin(ctx context.Context, name string, admin bool, by string) error {
+// UpdateUserAdmin says whether a user administers the server, and UpdateUserLocked whether the user may log in. The
+// last one who administers the server stays: it returns a *leaks.FieldError.
+func (s *Store) UpdateUserAdmin(ctx context.Context, name string, admin bool, by string) error {
 	return s.changeUser(ctx, name, by, "admin", admin, func(u *User) bool { return u.Admin },
 		`update users set admin = $2, epoch = epoch + 1 where id = $1`)
 }
 
-// SetLocked locks an account, which ends its sessions, or unlocks it.
-func (s *Store) SetLocked(ctx context.Context, name string, locked bool, by string) error {
+// UpdateUserLocked locks an account, which ends its sessions, or unlocks it.
+func (s *Store) UpdateUserLocked(ctx context.Context, name string, locked bool, by string) error {
 	return s.changeUser(ctx, name, by, "locked", locked, func(u *User) bool { return u.LockedAt != nil },
 		`update users set locked_at = case when $2 then now() end, epoch = epoch + 1 where id = $1`)
 }
@@ -171,8 +171,8 @@ func auditServer(ctx context.Context, tx pgx.Tx, actor, action string, before, a
 	return err
 }
 
-// ServerAudit lists what became of accounts and of projects that are gone, newest first.
-func (v View) ServerAudit(ctx context.Context, q AuditQuery) ([]AuditRow, error) {
+// ListServerAudit lists what became of accounts and of projects that are gone, newest first.
+func (v View) ListServerAudit(ctx context.Context, q AuditQuery) ([]AuditRow, error) {
 	list, err := all[AuditRow](ctx, v.q, `
 		select id, actor, verified, action, before, after, at, '' as signature from server_audit
 		where $1 = 0 or id < $1 order by id desc limit $2 offset $3`, q.After, q.Limit, q.Offset)

@@ -13,15 +13,15 @@ import (
 
 func sameName(a, b string) bool { return strings.EqualFold(a, b) }
 
-// AddSetupLink keeps a link that opens an account of somebody who administers the server, on any server that uses the
-// database.
-func (s *Store) AddSetupLink(ctx context.Context, link accounts.Secret, by string) error {
+// CreateSetupLink keeps a link that opens an account of somebody who administers the server, on any server that uses
+// the database.
+func (s *Store) CreateSetupLink(ctx context.Context, link accounts.Secret, by string) error {
 	return s.addLink(ctx, link, nil, by)
 }
 
-// AddLinkFor keeps a link by which a user chooses a password. Earlier links of the user become invalid.
-func (s *Store) AddLinkFor(ctx context.Context, link accounts.Secret, name, by string) error {
-	u, err := Read(ctx, s, func(v View) (User, error) { return v.UserByName(ctx, name) })
+// CreateUserLink keeps a link by which a user chooses a password. Earlier links of the user become invalid.
+func (s *Store) CreateUserLink(ctx context.Context, link accounts.Secret, name, by string) error {
+	u, err := Read(ctx, s, func(v View) (User, error) { return v.FindUserByName(ctx, name) })
 	if err != nil {
 		return err
 	}
@@ -42,9 +42,9 @@ func (s *Store) addLink(ctx context.Context, link accounts.Secret, user *int64, 
 	})
 }
 
-// LinkOwner is the name of the user whom a link lets choose a password, "" where it opens a new account; ErrNotFound
-// for a link that is used, expired or unknown.
-func (v View) LinkOwner(ctx context.Context, digest []byte) (string, error) {
+// FindLinkOwner is the name of the user whom a link lets choose a password, "" where it opens a new account;
+// ErrNotFound for a link that is used, expired or unknown.
+func (v View) FindLinkOwner(ctx context.Context, digest []byte) (string, error) {
 	name, err := value[string](ctx, v.q, `
 		select coalesce(u.name, '') from account_links l left join users u on u.id = l.user_id
 		where l.digest = $1 and l.used_at is null and l.expires_at > now()`, digest)
@@ -52,8 +52,8 @@ func (v View) LinkOwner(ctx context.Context, digest []byte) (string, error) {
 }
 
 // UseLink makes the account of a link, or changes its password, and returns it; the link becomes invalid. name counts
-// for new accounts only. The first account owns the projects that exist already. It returns ErrNotFound as LinkOwner
-// does, or a *leaks.FieldError.
+// for new accounts only. The first account owns the projects that exist already. It returns ErrNotFound as
+// FindLinkOwner does, or a *leaks.FieldError.
 func (s *Store) UseLink(ctx context.Context, digest []byte, name, passwordHash string) (u User, err error) {
 	err = s.tx(ctx, "use account link", func(tx pgx.Tx) error {
 		// Where two people open the first account at once, the second waits and finds its link deleted. It waits before

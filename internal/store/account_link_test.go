@@ -17,7 +17,7 @@ func TestFirstLinksAtOnce(t *testing.T) {
 	links := make([]accounts.Secret, many)
 	for i := range links {
 		links[i] = accounts.NewLink()
-		if err := s.AddSetupLink(t.Context(), links[i], "test"); err != nil {
+		if err := s.CreateSetupLink(t.Context(), links[i], "test"); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -13,7 +13,8 @@ import (
 const logInsLock = 0x4c4f4749
 
 // TryLogIn reports whether somebody may try a password for a name from a client. The attempt counts as failed until
-// LoggedIn says otherwise, so that guesses sent all at once get no more attempts than guesses sent one after another.
+// CompleteLogIn says otherwise, so that guesses sent all at once get no more attempts than guesses sent one after
+// another.
 func (s *Store) TryLogIn(ctx context.Context, name, client string, bound accounts.Throttle) (may bool, err error) {
 	err = s.tx(ctx, "log-in", func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1)`, logInsLock); err != nil {
@@ -45,9 +46,9 @@ func countedName(name string) string {
 	return strings.ToValidUTF8(name[:min(len(name), maxCounted)], "")
 }
 
-// LoggedIn records that a user has logged in, forgets what failed before from the same client, and sessions that are
-// over.
-func (s *Store) LoggedIn(ctx context.Context, u *User, client string) error {
+// CompleteLogIn records that a user has logged in, forgets what failed before from the same client, and sessions that
+// are over.
+func (s *Store) CompleteLogIn(ctx context.Context, u *User, client string) error {
 	ctx = accounts.With(ctx, &accounts.Actor{Name: u.Name, User: u.ID})
 	return s.tx(ctx, "log-in", func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `delete from failed_log_ins where name = $1 and client = $2`,
@@ -64,9 +65,10 @@ func (s *Store) LoggedIn(ctx context.Context, u *User, client string) error {
 	})
 }
 
-// UserOfSubject finds or makes the account of somebody whom an OpenID Connect issuer vouches for. wanted is the name of
-// a new account; where it is taken, a number stands behind it. It returns ErrNotFound for an account that is locked.
-func (s *Store) UserOfSubject(ctx context.Context, issuer, subject, wanted, email string) (u User, err error) {
+// FindOrCreateSubject finds or makes the account of somebody whom an OpenID Connect issuer vouches for. wanted is the
+// name of a new account; where it is taken, a number stands behind it. It returns ErrNotFound for an account that is
+// locked.
+func (s *Store) FindOrCreateSubject(ctx context.Context, issuer, subject, wanted, email string) (u User, err error) {
 	err = s.tx(ctx, "user of an issuer", func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `lock table users in share row exclusive mode`); err != nil {
 			return err

@@ -19,8 +19,8 @@ type Alias struct {
 	At    time.Time
 }
 
-// Aliases lists the signatures that became part of a signature, oldest first, or says ErrNotFound.
-func (v View) Aliases(ctx context.Context, project, signature string) ([]Alias, error) {
+// ListAliases lists the signatures that became part of a signature, oldest first, or says ErrNotFound.
+func (v View) ListAliases(ctx context.Context, project, signature string) ([]Alias, error) {
 	at, err := rootOf(ctx, v.q, project, signature)
 	if err != nil {
 		return nil, err
@@ -30,9 +30,9 @@ func (v View) Aliases(ctx context.Context, project, signature string) ([]Alias, 
 	return list, wrap("aliases", err)
 }
 
-// MergeInto makes a signature part of another, or one of its own again where into is "". It returns ErrNotFound where
-// there is no such signature, and a *leaks.FieldError where there is nothing that it could become part of.
-func (s *Store) MergeInto(ctx context.Context, project, signature, into, actor string) error {
+// MergeSignature makes a signature part of another, or one of its own again where into is "". It returns ErrNotFound
+// where there is no such signature, and a *leaks.FieldError where there is nothing that it could become part of.
+func (s *Store) MergeSignature(ctx context.Context, project, signature, into, actor string) error {
 	if err := leaks.CheckActor(actor); err != nil {
 		return err
 	}

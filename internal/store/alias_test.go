@@ -42,7 +42,7 @@ func TestSymbolsGiveALeakItsName(t *testing.T) {
 	for _, place := range []string{"1/soak", "1/smoke", "2/soak"} {
 		l.run(place, unnamed)
 	}
-	must[store.Comment](t)(l.AddComment(t.Context(), "demo", "raw", "ann", "seen before"))
+	must[store.Comment](t)(l.CreateComment(t.Context(), "demo", "raw", "ann", "seen before"))
 	assignee, ticket := "bob", "https://tickets.example/7"
 	before := l.change("raw",
 		leaks.Change{Assignee: &assignee, Ticket: &ticket, Known: &leaks.Toleration{Reason: "vendor"}})
@@ -58,12 +58,12 @@ func TestSymbolsGiveALeakItsName(t *testing.T) {
 		s.Known == nil || s.Known.Reason != "vendor" || s.Comments != 1 || s.Version == before.Version-1 {
 		t.Errorf("%+v", s)
 	}
-	comments := must[[]store.Comment](t)(l.now().Comments(t.Context(), "demo", "named"))
+	comments := must[[]store.Comment](t)(l.now().ListComments(t.Context(), "demo", "named"))
 	if len(comments) != 1 || comments[0].Text != "seen before" || comments[0].Signature != "raw" ||
 		comments[0].Actor != "ann" {
 		t.Errorf("%+v", comments)
 	}
-	aliases := must[[]store.Alias](t)(l.now().Aliases(t.Context(), "demo", "named"))
+	aliases := must[[]store.Alias](t)(l.now().ListAliases(t.Context(), "demo", "named"))
 	if len(aliases) != 1 || aliases[0].Text != "raw" || aliases[0].By != "" {
 		t.Errorf("%+v", aliases)
 	}
@@ -95,7 +95,7 @@ func TestRunsThatWaitDoNotCount(t *testing.T) {
 		l.run(place, unnamed)
 	}
 	for _, place := range []string{"1", "2"} {
-		if err := l.QueueSymbolise(t.Context(), l.runs[place]); err != nil {
+		if err := l.CreateSymboliseJob(t.Context(), l.runs[place]); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -140,7 +140,7 @@ func TestSignatureThatSplits(t *testing.T) {
 func TestVanishedSignatureIsNoAlias(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaksReport(finding{signature: "A", class: leak}))
-	must[store.Comment](t)(l.AddComment(t.Context(), "demo", "A", "ann", "?"))
+	must[store.Comment](t)(l.CreateComment(t.Context(), "demo", "A", "ann", "?"))
 	l.run("1", leaksReport(finding{signature: "B", class: leak}))
 	if got := l.visible(); got != "B:found" {
 		t.Error(got)
@@ -156,8 +156,8 @@ func TestMergeAndSplit(t *testing.T) {
 	l.run("2", leaksReport(finding{signature: "B", class: leak, bytes: 7}))
 	assignee := "bob"
 	l.change("A", leaks.Change{Assignee: &assignee, Known: &leaks.Toleration{Reason: "third party"}})
-	must[store.Comment](t)(l.AddComment(t.Context(), "demo", "A", "ann", "mine"))
-	if err := l.MergeInto(t.Context(), "demo", "A", "B", "ann"); err != nil {
+	must[store.Comment](t)(l.CreateComment(t.Context(), "demo", "A", "ann", "mine"))
+	if err := l.MergeSignature(t.Context(), "demo", "A", "B", "ann"); err != nil {
 		t.Fatal(err)
 	}
 	b := l.signature("A")
@@ -166,10 +166,10 @@ func TestMergeAndSplit(t *testing.T) {
 		t.Errorf("%+v", b)
 	}
 	var wrong *leaks.FieldError
-	if err := l.MergeInto(t.Context(), "demo", "B", "A", "ann"); !errors.As(err, &wrong) {
+	if err := l.MergeSignature(t.Context(), "demo", "B", "A", "ann"); !errors.As(err, &wrong) {
 		t.Errorf("merged with itself: %v", err)
 	}
-	if err := l.MergeInto(t.Context(), "demo", "A", "C", "ann"); err != nil { // A stands for B now
+	if err := l.MergeSignature(t.Context(), "demo", "A", "C", "ann"); err != nil { // A stands for B now
 		t.Fatal(err)
 	}
 	if got := l.visible(); got != "C:known" {
@@ -180,12 +180,12 @@ func TestMergeAndSplit(t *testing.T) {
 	if got := l.visible(); got != "C:known" {
 		t.Error(got)
 	}
-	side := must[[]store.Finding](t)(firstOf(l.now().Findings(t.Context(),
+	side := must[[]store.Finding](t)(firstOf(l.now().ListFindings(t.Context(),
 		store.FindingQuery{Run: l.runs["3"], Limit: 9})))
 	if len(side) != 1 || side[0].Signature != "C" || side[0].Own != "A" || side[0].State != leaks.StateKnown {
 		t.Errorf("%+v", side)
 	}
-	if err := l.MergeInto(t.Context(), "demo", "B", "", "ann"); err != nil { // with its part A
+	if err := l.MergeSignature(t.Context(), "demo", "B", "", "ann"); err != nil { // with its part A
 		t.Fatal(err)
 	}
 	if got := l.signature("A").Text; got != "B" {
@@ -194,14 +194,14 @@ func TestMergeAndSplit(t *testing.T) {
 	if c := l.signature("C"); c.State != leaks.StateFound || c.Assignee != "" || c.Known != nil {
 		t.Errorf("the word of the other stayed: %+v", c)
 	}
-	if err := l.MergeInto(t.Context(), "demo", "A", "", "ann"); err != nil {
+	if err := l.MergeSignature(t.Context(), "demo", "A", "", "ann"); err != nil {
 		t.Fatal(err)
 	}
 	if a, b := l.signature("A"), l.signature("B"); a.State != leaks.StateKnown || a.Comments != 1 || a.LastBad != "3" ||
 		b.State != leaks.StateNew || b.Comments != 0 {
 		t.Errorf("%+v %+v", a, b)
 	}
-	if err := l.MergeInto(t.Context(), "demo", "C", "", "ann"); !errors.Is(err, store.ErrNotFound) {
+	if err := l.MergeSignature(t.Context(), "demo", "C", "", "ann"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("split of what is no alias: %v", err)
 	}
 }

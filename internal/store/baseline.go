@@ -9,9 +9,9 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// PinBaseline makes a build a release and the baseline of newer builds, or takes both back. A release stays one
-// when another becomes the baseline. PinBaseline returns ErrNotFound.
-func (s *Store) PinBaseline(ctx context.Context, project, build string, pinned bool) error {
+// UpdateBaseline makes a build a release and the baseline of newer builds, or takes both back. A release stays one
+// when another becomes the baseline. UpdateBaseline returns ErrNotFound.
+func (s *Store) UpdateBaseline(ctx context.Context, project, build string, pinned bool) error {
 	return s.tx(ctx, "pin baseline", func(tx pgx.Tx) error {
 		// As uploads do: the project before its builds.
 		id, err := value[int64](ctx, tx, `select id from projects where name = $1 for no key update`, project)
@@ -32,16 +32,16 @@ func (s *Store) PinBaseline(ctx context.Context, project, build string, pinned b
 	})
 }
 
-// Baseline returns the name of the build that was chosen for a project, "" for none, or ErrNotFound for no project.
-func (v View) Baseline(ctx context.Context, project string) (string, error) {
+// FindBaseline returns the name of the build that was chosen for a project, "" for none, or ErrNotFound for no project.
+func (v View) FindBaseline(ctx context.Context, project string) (string, error) {
 	name, err := value[string](ctx, v.q, `
 		select coalesce(b.name, '') from projects p left join builds b on b.id = p.baseline_id where p.name = $1`, project)
 	return name, wrap("project", err)
 }
 
-// BaselineOf returns the name of the build that a build is to be compared with in a scenario, as leaks.Baseline chooses
-// it; ErrNotFound where there is none, or no such build.
-func (v View) BaselineOf(ctx context.Context, project, scenario, build string) (string, error) {
+// FindBaselineOfBuild returns the name of the build that a build is to be compared with in a scenario, as
+// leaks.Baseline chooses it; ErrNotFound where there is none, or no such build.
+func (v View) FindBaselineOfBuild(ctx context.Context, project, scenario, build string) (string, error) {
 	heads, err := candidates(ctx, v.q, project, scenario, `b.name = $3`, build)
 	if err != nil {
 		return "", wrap("baseline", err)
@@ -74,8 +74,8 @@ func (v View) BaselineOf(ctx context.Context, project, scenario, build string) (
 	return "", ErrNotFound
 }
 
-// NewestWithResult returns the name of the newest build that has a result in a scenario; "" for none.
-func (v View) NewestWithResult(ctx context.Context, project, scenario string) (string, error) {
+// FindNewestBuild returns the name of the newest build that has a result in a scenario; "" for none.
+func (v View) FindNewestBuild(ctx context.Context, project, scenario string) (string, error) {
 	list, err := candidates(ctx, v.q, project, scenario, `$3 = ''`, "")
 	return leaks.Newest(bare(list)), wrap("newest build", err)
 }

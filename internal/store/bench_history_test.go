@@ -85,7 +85,7 @@ func history(b *testing.B) *lab {
 	b.Logf("generated %d runs of %d sites in %v", size.runs, size.sites, time.Since(began).Round(time.Second))
 	// The builds are in no order yet: ordering them also computes the states of all signatures that ever leaked.
 	began = time.Now()
-	if err := s.OrderBuilds(b.Context()); err != nil {
+	if err := s.UpdateBuildOrder(b.Context()); err != nil {
 		b.Fatal(err)
 	}
 	b.Logf("followed the history of all that leaked in %v", time.Since(began).Round(time.Millisecond))
@@ -140,38 +140,38 @@ func BenchmarkHistory(b *testing.B) {
 		read func(v store.View) error
 	}{
 		{"project", func(v store.View) error {
-			if _, err := v.Builds(b.Context(), store.BuildQuery{Project: "demo", Limit: 50}); err != nil {
+			if _, err := v.ListBuilds(b.Context(), store.BuildQuery{Project: "demo", Limit: 50}); err != nil {
 				return err
 			}
-			_, err := v.Signatures(b.Context(), store.SignatureQuery{Project: "demo", Limit: 20, Strip: 30})
+			_, err := v.ListSignatures(b.Context(), store.SignatureQuery{Project: "demo", Limit: 20, Strip: 30})
 			return err
 		}},
 		{"signatures", func(v store.View) error {
-			_, err := v.Signatures(b.Context(), store.SignatureQuery{Project: "demo", Limit: 50, Strip: 60})
+			_, err := v.ListSignatures(b.Context(), store.SignatureQuery{Project: "demo", Limit: 50, Strip: 60})
 			return err
 		}},
 		{"signatures by last seen and text", func(v store.View) error {
-			_, err := v.Signatures(b.Context(),
+			_, err := v.ListSignatures(b.Context(),
 				store.SignatureQuery{Project: "demo", Limit: 50, Strip: 60, Order: "last-seen", Text: "function1"})
 			return err
 		}},
 		{"signatures that never leaked", func(v store.View) error {
-			_, err := v.Signatures(b.Context(), store.SignatureQuery{Project: "demo", Limit: 50, Strip: 60, Class: "stable"})
+			_, err := v.ListSignatures(b.Context(), store.SignatureQuery{Project: "demo", Limit: 50, Strip: 60, Class: "stable"})
 			return err
 		}},
 		{"stacks of a signature", func(v store.View) error {
-			list, err := v.StacksOfLeak(b.Context(), 7, run)
+			list, err := v.FindLeakStacks(b.Context(), 7, run)
 			if err == nil && len(list.Seen) == 0 {
 				return errors.New("no stacks")
 			}
 			return err
 		}},
 		{"witnesses of a signature", func(v store.View) error {
-			_, _, err := v.EvidenceOfLeak(b.Context(), 7, run)
+			_, _, err := v.ListLeakEvidence(b.Context(), 7, run)
 			return err
 		}},
 		{"open leaks by module", func(v store.View) error {
-			_, err := v.OpenByModule(b.Context(), "demo")
+			_, err := v.ListLeakingModules(b.Context(), "demo")
 			return err
 		}},
 		{"compare", func(v store.View) error {
@@ -182,27 +182,27 @@ func BenchmarkHistory(b *testing.B) {
 			return err
 		}},
 		{"signature", func(v store.View) error {
-			if _, err := v.SignatureHistory(b.Context(), "demo", text); err != nil {
+			if _, err := v.FindHistory(b.Context(), "demo", text); err != nil {
 				return err
 			}
-			if _, err := v.Audit(b.Context(), "demo", text, store.AuditQuery{Limit: 50}); err != nil {
+			if _, err := v.ListAudit(b.Context(), "demo", text, store.AuditQuery{Limit: 50}); err != nil {
 				return err
 			}
-			_, err := v.Comments(b.Context(), "demo", text)
+			_, err := v.ListComments(b.Context(), "demo", text)
 			return err
 		}},
 		{"run", func(v store.View) error {
-			if _, err := v.Run(b.Context(), run); err != nil {
+			if _, err := v.FindRun(b.Context(), run); err != nil {
 				return err
 			}
-			if _, _, err := v.Findings(b.Context(), store.FindingQuery{Run: run, Limit: 50}); err != nil {
+			if _, _, err := v.ListFindings(b.Context(), store.FindingQuery{Run: run, Limit: 50}); err != nil {
 				return err
 			}
-			_, _, err := v.Sites(b.Context(), store.SiteQuery{Run: run, Limit: 50})
+			_, _, err := v.ListSites(b.Context(), store.SiteQuery{Run: run, Limit: 50})
 			return err
 		}},
 		{"stacks for a preview of rules", func(v store.View) error {
-			_, err := v.RuleStacks(b.Context(), "demo", 1000)
+			_, err := v.ListRuleStacks(b.Context(), "demo", 1000)
 			return err
 		}},
 	} {
@@ -218,7 +218,7 @@ func BenchmarkHistory(b *testing.B) {
 	b.Run("triage", func(b *testing.B) {
 		for b.Loop() {
 			who := fmt.Sprint(time.Now().UnixNano() % 1e6)
-			if _, err := l.ChangeTriage(b.Context(), "demo", text,
+			if _, err := l.UpdateTriage(b.Context(), "demo", text,
 				leaks.Change{Actor: "ann", Version: -1, Assignee: &who}); err != nil {
 				b.Fatal(err)
 			}
@@ -238,7 +238,7 @@ func BenchmarkHistory(b *testing.B) {
 		// No View stays open behind the loop: an open View would keep the rows that each result replaces.
 		page := must[*store.SignaturePage](b)(store.Read(b.Context(), l.Store,
 			func(v store.View) (*store.SignaturePage, error) {
-				return v.Signatures(b.Context(), store.SignatureQuery{Project: "demo", Limit: size.bad})
+				return v.ListSignatures(b.Context(), store.SignatureQuery{Project: "demo", Limit: size.bad})
 			}))
 		for _, signature := range page.Rows {
 			list = append(list, finding{signature: signature.Text, class: leak})

@@ -44,7 +44,7 @@ func BenchmarkSites100k(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if err := s.View(b.Context(), func(v store.View) error {
-					_, _, err := v.Sites(b.Context(), q)
+					_, _, err := v.ListSites(b.Context(), q)
 					return err
 				}); err != nil {
 					b.Fatal(err)

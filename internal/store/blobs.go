@@ -15,11 +15,11 @@ const wantedBlobs = `
 		or k in (select artifact from captures union all select table_key from captures union all select report_key from runs
 			union all select table_key from runs union all select names_key from runs)`
 
-// DropUnwanted calls drop with the keys of at most limit blobs that only deleted rows referred to. idle says that no
-// job is running that might be about to refer to the same content. Where drop reports false, the blob is asked for
-// again at the next call. Uploads of the same content that are recorded meanwhile wait. It returns how many were
+// DeleteUnwantedBlobs calls drop with the keys of at most limit blobs that only deleted rows referred to. idle says
+// that no job is running that might be about to refer to the same content. Where drop reports false, the blob is asked
+// for again at the next call. Uploads of the same content that are recorded meanwhile wait. It returns how many were
 // dropped.
-func (s *Store) DropUnwanted(ctx context.Context, limit int,
+func (s *Store) DeleteUnwantedBlobs(ctx context.Context, limit int,
 	drop func(key string, idle bool) (bool, error)) (dropped int, err error) {
 	err = s.tx(ctx, "drop unwanted blobs", func(tx pgx.Tx) error {
 		keys, err := values[string](ctx, tx,

@@ -50,9 +50,9 @@ func (p *BuildPage) Next() string {
 	return ""
 }
 
-// Builds returns a page of a project's builds, the newest first. It returns ErrNotFound for a project that does not
+// ListBuilds returns a page of a project's builds, the newest first. It returns ErrNotFound for a project that does not
 // exist, and a *leaks.FieldError for an After that is none of its builds.
-func (v View) Builds(ctx context.Context, q BuildQuery) (*BuildPage, error) {
+func (v View) ListBuilds(ctx context.Context, q BuildQuery) (*BuildPage, error) {
 	project, err := projectID(ctx, v.q, q.Project)
 	if err != nil {
 		return nil, err
@@ -119,9 +119,9 @@ func unknownAfter(err error, name string) error {
 	return wrap("build", err)
 }
 
-// BuildsWithResults lists the newest builds of a project that have a result, oldest first; all for no limit. It returns
-// ErrNotFound for a project that does not exist.
-func (v View) BuildsWithResults(ctx context.Context, project string, limit int) ([]BuildRef, error) {
+// ListBuildsWithResults lists the newest builds of a project that have a result, oldest first; all for no limit. It
+// returns ErrNotFound for a project that does not exist.
+func (v View) ListBuildsWithResults(ctx context.Context, project string, limit int) ([]BuildRef, error) {
 	id, err := projectID(ctx, v.q, project)
 	if err != nil {
 		return nil, err
@@ -139,17 +139,17 @@ func buildsWithResults(ctx context.Context, q querier, project int64, limit int)
 	return builds, err
 }
 
-// Scenarios lists the scenarios that a project has runs of, by name.
-func (v View) Scenarios(ctx context.Context, project string) ([]string, error) {
+// ListScenarios lists the scenarios that a project has runs of, by name.
+func (v View) ListScenarios(ctx context.Context, project string) ([]string, error) {
 	list, err := values[string](ctx, v.q, `
 		select sc.name from scenarios sc join projects p on p.id = sc.project_id
 		where p.name = $1 and exists (select from runs r where r.scenario_id = sc.id) order by sc.name`, project)
 	return list, wrap("scenarios", err)
 }
 
-// ScenariosOfResults lists, for each of the newest builds with a result, the scenarios of its results: of the newest
+// ListResultScenarios lists, for each of the newest builds with a result, the scenarios of its results: of the newest
 // build first, of the newest run first.
-func (v View) ScenariosOfResults(ctx context.Context, project string, limit int) ([][]string, error) {
+func (v View) ListResultScenarios(ctx context.Context, project string, limit int) ([][]string, error) {
 	type row struct{ Scenarios []string }
 	rows, err := all[row](ctx, v.q, `
 		select array_agg(sc.name order by r.id desc) as scenarios

@@ -7,9 +7,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// SetAncestors says which commits are behind a build, newest first. Where others were known, the audit says so. It
+// UpdateAncestors says which commits are behind a build, newest first. Where others were known, the audit says so. It
 // returns ErrNotFound where there is no such build.
-func (s *Store) SetAncestors(ctx context.Context, project, build string, commits []string) error {
+func (s *Store) UpdateAncestors(ctx context.Context, project, build string, commits []string) error {
 	return s.tx(ctx, "set ancestors", func(tx pgx.Tx) error {
 		id, err := projectID(ctx, tx, project)
 		if err != nil {

@@ -46,9 +46,9 @@ func differences(former, now *buildFacts) (before, after map[string]any) {
 
 func sameSequence(a, b *int64) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// ChangeBuild corrects a build. Where it takes another place or stands on another branch by that, states follow anew.
+// UpdateBuild corrects a build. Where it takes another place or stands on another branch by that, states follow anew.
 // Its error is ErrNotFound, or a *leaks.FieldError for a name that another build has.
-func (s *Store) ChangeBuild(ctx context.Context, project, build string, c leaks.BuildChange, by string) error {
+func (s *Store) UpdateBuild(ctx context.Context, project, build string, c leaks.BuildChange, by string) error {
 	if err := c.Normalize(build); err != nil {
 		return err
 	}

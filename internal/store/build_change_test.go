@@ -12,7 +12,8 @@ import (
 // audits prints the newest n lines of the project's audit of an action, newest first.
 func (l *lab) audits(action string) (lines []string) {
 	l.Helper()
-	for _, r := range must[[]store.AuditRow](l)(l.now().ProjectAudit(l.Context(), "demo", store.AuditQuery{Limit: 100})) {
+	for _, r := range must[[]store.AuditRow](l)(l.now().ListProjectAudit(l.Context(), "demo",
+		store.AuditQuery{Limit: 100})) {
 		if r.Action == action {
 			lines = append(lines, fmt.Sprintf("%s %s -> %s", r.Actor, r.Before, r.After))
 		}
@@ -23,7 +24,7 @@ func (l *lab) audits(action string) (lines []string) {
 // buildFacts prints what is known of a build.
 func (l *lab) buildFacts(build string) string {
 	l.Helper()
-	b := must[*store.BuildDetail](l)(l.now().Build(l.Context(), "demo", build))
+	b := must[*store.BuildDetail](l)(l.now().FindBuild(l.Context(), "demo", build))
 	sequence := "-"
 	if b.Sequence != nil {
 		sequence = fmt.Sprint(*b.Sequence)
@@ -41,7 +42,7 @@ func TestChangeBuild(t *testing.T) {
 		t.Fatal(got)
 	}
 	change := func(build string, c leaks.BuildChange) error {
-		return l.ChangeBuild(t.Context(), "demo", build, c, "ann")
+		return l.UpdateBuild(t.Context(), "demo", build, c, "ann")
 	}
 	if err := change("b2", leaks.BuildChange{Commit: new("c2"), Branch: new("main"), Fork: new("b1")}); err != nil {
 		t.Fatal(err)
@@ -73,7 +74,7 @@ func TestChangeBuild(t *testing.T) {
 	if err := change("b9", leaks.BuildChange{Name: new("b10")}); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
-	if err := l.ChangeBuild(t.Context(), "none", "b1", leaks.BuildChange{Name: new("b10")}, ""); !errors.Is(err, store.ErrNotFound) {
+	if err := l.UpdateBuild(t.Context(), "none", "b1", leaks.BuildChange{Name: new("b10")}, ""); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
 	if err := change("b1", leaks.BuildChange{}); !errors.As(err, &wrong) || wrong.Field != "body" {
@@ -88,10 +89,10 @@ func TestRenameBuild(t *testing.T) {
 		l.upload(upload{build: build, class: leak})
 	}
 	l.change("A", leaks.Change{Known: &leaks.Toleration{Reason: "vendor", UntilBuild: "b3"}, Version: -1})
-	if err := l.ChangeBuild(t.Context(), "demo", "b2", leaks.BuildChange{Fork: new("b3")}, ""); err != nil {
+	if err := l.UpdateBuild(t.Context(), "demo", "b2", leaks.BuildChange{Fork: new("b3")}, ""); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.ChangeBuild(t.Context(), "demo", "b3", leaks.BuildChange{Name: new("12")}, ""); err != nil {
+	if err := l.UpdateBuild(t.Context(), "demo", "b3", leaks.BuildChange{Name: new("12")}, ""); err != nil {
 		t.Fatal(err)
 	}
 	a := l.signature("A")
@@ -101,7 +102,7 @@ func TestRenameBuild(t *testing.T) {
 	if got := l.buildFacts("12"); got != "12///12/" {
 		t.Error(got)
 	}
-	if _, err := l.now().Build(t.Context(), "demo", "b3"); !errors.Is(err, store.ErrNotFound) {
+	if _, err := l.now().FindBuild(t.Context(), "demo", "b3"); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
 	if got := l.buildFacts("b2"); got != "b2///-/12" {
@@ -119,15 +120,15 @@ func TestStatesFollowTheBranch(t *testing.T) {
 		change func() error
 		anew   bool
 	}{
-		{"commit", func() error { return l.ChangeBuild(t.Context(), "demo", "b1", leaks.BuildChange{Commit: new("c")}, "") }, false},
-		{"branch", func() error { return l.ChangeBuild(t.Context(), "demo", "b1", leaks.BuildChange{Branch: new("x")}, "") }, true},
-		{"fork", func() error { return l.ChangeBuild(t.Context(), "demo", "b1", leaks.BuildChange{Fork: new("b0")}, "") }, true},
-		{"name", func() error { return l.ChangeBuild(t.Context(), "demo", "b1", leaks.BuildChange{Name: new("b2")}, "") }, true},
+		{"commit", func() error { return l.UpdateBuild(t.Context(), "demo", "b1", leaks.BuildChange{Commit: new("c")}, "") }, false},
+		{"branch", func() error { return l.UpdateBuild(t.Context(), "demo", "b1", leaks.BuildChange{Branch: new("x")}, "") }, true},
+		{"fork", func() error { return l.UpdateBuild(t.Context(), "demo", "b1", leaks.BuildChange{Fork: new("b0")}, "") }, true},
+		{"name", func() error { return l.UpdateBuild(t.Context(), "demo", "b1", leaks.BuildChange{Name: new("b2")}, "") }, true},
 		{"default branch", func() error {
-			return l.ChangeProject(t.Context(), "demo", leaks.ProjectChange{DefaultBranch: new("main")}, "ann")
+			return l.UpdateProject(t.Context(), "demo", leaks.ProjectChange{DefaultBranch: new("main")}, "ann")
 		}, true},
 		{"the same default branch", func() error {
-			return l.ChangeProject(t.Context(), "demo", leaks.ProjectChange{DefaultBranch: new("main")}, "ann")
+			return l.UpdateProject(t.Context(), "demo", leaks.ProjectChange{DefaultBranch: new("main")}, "ann")
 		}, false},
 	} {
 		l.sql(`update signatures set state = 'fixed' where text = 'A'`)
@@ -147,25 +148,25 @@ func TestStatesFollowTheBranch(t *testing.T) {
 func TestChangeProject(t *testing.T) {
 	l := newLab(t)
 	for _, name := range []string{"demo", "other"} {
-		if err := l.AddProject(t.Context(), name, 0, ""); err != nil {
+		if err := l.CreateProject(t.Context(), name, 0, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
 	both := func(name string) error {
-		return l.ChangeProject(t.Context(), "demo", leaks.ProjectChange{Name: &name, DefaultBranch: new("main")}, "ann")
+		return l.UpdateProject(t.Context(), "demo", leaks.ProjectChange{Name: &name, DefaultBranch: new("main")}, "ann")
 	}
 	var wrong *leaks.FieldError
 	if err := both("other"); !errors.As(err, &wrong) {
 		t.Error(err)
 	}
-	p := must[store.ProjectSettings](t)(l.now().ProjectSettings(t.Context(), "demo"))
+	p := must[store.ProjectSettings](t)(l.now().FindProjectSettings(t.Context(), "demo"))
 	if p.DefaultBranch != "" {
 		t.Errorf("%+v", p)
 	}
 	if err := both("shop"); err != nil {
 		t.Fatal(err)
 	}
-	if p := must[store.ProjectSettings](t)(l.now().ProjectSettings(t.Context(), "shop")); p.DefaultBranch != "main" || p.Name != "shop" {
+	if p := must[store.ProjectSettings](t)(l.now().FindProjectSettings(t.Context(), "shop")); p.DefaultBranch != "main" || p.Name != "shop" {
 		t.Errorf("%+v", p)
 	}
 	if err := both("again"); !errors.Is(err, store.ErrNotFound) {

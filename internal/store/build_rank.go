@@ -147,8 +147,8 @@ func noteTaken(ctx context.Context, tx pgx.Tx, project, run int64) error {
 	return rankBuilds(ctx, tx, project)
 }
 
-// OrderBuilds finds the ranks of all builds anew: an older program may have ranked them by another rule.
-func (s *Store) OrderBuilds(ctx context.Context) error {
+// UpdateBuildOrder finds the ranks of all builds anew: an older program may have ranked them by another rule.
+func (s *Store) UpdateBuildOrder(ctx context.Context) error {
 	projects, err := values[int64](ctx, s.pool, `select id from projects order by id`)
 	if err != nil {
 		return fmt.Errorf("store: order builds: %w", err)

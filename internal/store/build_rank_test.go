@@ -35,7 +35,7 @@ func (l *lab) upload(u upload) {
 	e := addEvidence(l, l.Store, target, fmt.Sprint("a", u.sequence != nil, ".txt"))
 	c := snapshot(1, 0)
 	c.Snapshots[0].TakenAt = u.taken
-	if err := l.SaveCaptures(l.Context(), claim(l, l.Store),
+	if err := l.CreateCaptures(l.Context(), claim(l, l.Store),
 		[]store.StoredCapture{{Capture: c, Artifact: "art", Bytes: 5}}); err != nil {
 		l.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func (l *lab) upload(u upload) {
 // order are the names of the project's builds, the oldest first.
 func (l *lab) order() string {
 	l.Helper()
-	page := must[*store.BuildPage](l)(l.now().Builds(l.Context(), store.BuildQuery{Project: "demo", Limit: 100}))
+	page := must[*store.BuildPage](l)(l.now().ListBuilds(l.Context(), store.BuildQuery{Project: "demo", Limit: 100}))
 	slices.Reverse(page.Builds)
 	return buildNames(page)
 }
@@ -57,7 +57,7 @@ func (l *lab) told() string {
 	l.Helper()
 	lines := []string{l.order(), state(l.signature("A"))}
 	for _, build := range strings.Fields(l.order()) {
-		base, err := l.now().BaselineOf(l.Context(), "demo", leaks.DefaultScenario, build)
+		base, err := l.now().FindBaselineOfBuild(l.Context(), "demo", leaks.DefaultScenario, build)
 		if err != nil {
 			base = "-"
 		}
@@ -187,7 +187,8 @@ func TestTeamsWordFollowsTheOrder(t *testing.T) {
 // projectAudit prints the audit of the project, newest first.
 func (l *lab) projectAudit() (lines []string) {
 	l.Helper()
-	for _, r := range must[[]store.AuditRow](l)(l.now().ProjectAudit(l.Context(), "demo", store.AuditQuery{Limit: 100})) {
+	for _, r := range must[[]store.AuditRow](l)(l.now().ListProjectAudit(l.Context(), "demo",
+		store.AuditQuery{Limit: 100})) {
 		var before, after struct {
 			Builds []string
 			More   int
@@ -236,7 +237,7 @@ func TestProjectsAreOrderedAnew(t *testing.T) {
 			t.Errorf("%v, want %v", got, want)
 		}
 	}
-	if rows := must[[]store.AuditRow](t)(l.now().ProjectAudit(t.Context(), "ordered",
+	if rows := must[[]store.AuditRow](t)(l.now().ListProjectAudit(t.Context(), "ordered",
 		store.AuditQuery{Limit: 9})); len(rows) != 0 {
 		t.Errorf("where nothing changed: %+v", rows)
 	}
@@ -253,7 +254,7 @@ func TestBuildsThatComeAtOnce(t *testing.T) {
 	for _, build := range names {
 		uploading.Go(func() {
 			target := leaks.Target{Project: "demo", Build: build, Scenario: leaks.DefaultScenario, Run: "1"}
-			if _, err := l.AddEvidence(t.Context(), target,
+			if _, err := l.CreateEvidence(t.Context(), target,
 				store.Evidence{Name: "a.txt", SHA256: build, Kind: "umdh"}); err != nil {
 				t.Error(err)
 			}

@@ -11,14 +11,14 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// ResultOfBuild returns what all runs of a build in a scenario have found, for a comparison; ErrNotFound for no such build or
-// scenario. Where several runs show a signature, figures are the largest of them.
-func (v View) ResultOfBuild(ctx context.Context, project, scenario, build string) (*compare.BuildResult, error) {
+// FindBuildResult returns what all runs of a build in a scenario have found, for a comparison; ErrNotFound for no such
+// build or scenario. Where several runs show a signature, figures are the largest of them.
+func (v View) FindBuildResult(ctx context.Context, project, scenario, build string) (*compare.BuildResult, error) {
 	return v.side(ctx, runsOfBuild, project, scenario, build)
 }
 
-// ResultOfRun returns what one run has found, for a comparison, or ErrNotFound.
-func (v View) ResultOfRun(ctx context.Context, run int64) (*compare.BuildResult, error) {
+// FindRunResult returns what one run has found, for a comparison, or ErrNotFound.
+func (v View) FindRunResult(ctx context.Context, run int64) (*compare.BuildResult, error) {
 	return v.side(ctx, runOfID, run)
 }
 

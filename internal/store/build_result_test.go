@@ -28,13 +28,13 @@ func TestSide(t *testing.T) {
 	bob := "bob"
 	l.change("A", leaks.Change{Assignee: &bob, Known: &leaks.Toleration{Reason: "tolerated"}})
 
-	side := must[*compare.BuildResult](t)(l.now().ResultOfBuild(t.Context(), "demo", "soak", "7"))
+	side := must[*compare.BuildResult](t)(l.now().FindBuildResult(t.Context(), "demo", "soak", "7"))
 	if side.Build != "7" || *side.Sequence != 7 || len(side.Runs) != 2 || side.Runs[0] != one || side.Runs[1] != two ||
 		side.Statuses[1] != "leak" ||
 		!side.Trace || !side.Lossy || !side.Suffices || side.Power.Sentence != "strong" || len(side.Findings) != 1 {
 		t.Errorf("%+v", side)
 	}
-	if lossy := must[*compare.BuildResult](t)(l.now().ResultOfRun(t.Context(), one)); lossy.Suffices {
+	if lossy := must[*compare.BuildResult](t)(l.now().FindRunResult(t.Context(), one)); lossy.Suffices {
 		t.Error("a run with losses suffices")
 	}
 	by := map[string]compare.Finding{}
@@ -56,25 +56,25 @@ func TestSide(t *testing.T) {
 	// A leak that was tolerated until yesterday is not known any more: a gate must not pass for it.
 	yesterday := time.Now().Add(-24 * time.Hour)
 	l.change("A", leaks.Change{Version: -1, Known: &leaks.Toleration{Reason: "tolerated", Until: &yesterday}})
-	side = must[*compare.BuildResult](t)(l.now().ResultOfBuild(t.Context(), "demo", "soak", "7"))
+	side = must[*compare.BuildResult](t)(l.now().FindBuildResult(t.Context(), "demo", "soak", "7"))
 	if a := side.Findings[0]; a.State != "ongoing" || a.Known != "" {
 		t.Errorf("%+v", a)
 	}
 	// Two merged signatures of one run are one finding.
-	if err := l.MergeInto(t.Context(), "demo", "B", "A", "ann"); err != nil {
+	if err := l.MergeSignature(t.Context(), "demo", "B", "A", "ann"); err != nil {
 		t.Fatal(err)
 	}
-	side = must[*compare.BuildResult](t)(l.now().ResultOfRun(t.Context(), one))
+	side = must[*compare.BuildResult](t)(l.now().FindRunResult(t.Context(), one))
 	if len(side.Findings) != 1 || side.Findings[0].Outstanding.Bytes != 2050 || side.Findings[0].Class != grows ||
 		side.Trace {
 		t.Errorf("%+v", side.Findings)
 	}
 	for _, where := range [][2]string{{"soak", "8"}, {"none", "7"}} {
-		if _, err := l.now().ResultOfBuild(t.Context(), "demo", where[0], where[1]); !errors.Is(err, store.ErrNotFound) {
+		if _, err := l.now().FindBuildResult(t.Context(), "demo", where[0], where[1]); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%v: %v", where, err)
 		}
 	}
-	if _, err := l.now().ResultOfRun(t.Context(), 999); !errors.Is(err, store.ErrNotFound) {
+	if _, err := l.now().FindRunResult(t.Context(), 999); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
 }
@@ -89,7 +89,7 @@ func TestBaseline(t *testing.T) {
 		leaks.Target{Project: "demo", Build: "dev", Sequence: &six, Branch: "dev", Scenario: "soak"}, "a.txt")
 	is := func(scenario, build, want string) {
 		t.Helper()
-		got, err := l.now().BaselineOf(t.Context(), "demo", scenario, build)
+		got, err := l.now().FindBaselineOfBuild(t.Context(), "demo", scenario, build)
 		if got != want || (want == "") != errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%s %s: %q, %v; want %q", scenario, build, got, err, want)
 		}
@@ -116,25 +116,25 @@ func TestBaseline(t *testing.T) {
 	is("soak", "1", "")
 	is("soak", "dev", "5") // where its branch left the builds without one
 	is("soak", "nobody", "")
-	ok(l.PinBaseline(t.Context(), "demo", "2", true))
-	ok(l.PinBaseline(t.Context(), "demo", "3", true)) // which has no run of the scenario: 2 stays a release
+	ok(l.UpdateBaseline(t.Context(), "demo", "2", true))
+	ok(l.UpdateBaseline(t.Context(), "demo", "3", true)) // which has no run of the scenario: 2 stays a release
 	is("soak", "5", "2")
 	is("soak", "dev", "2") // a release is for all branches
 	is("soak", "2", "1")   // but only for newer builds
-	ok(l.PinBaseline(t.Context(), "demo", "1", true))
+	ok(l.UpdateBaseline(t.Context(), "demo", "1", true))
 	is("soak", "5", "1")
 	is("smoke", "5", "3") // a baseline without the scenario says nothing
-	if got := must[string](t)(l.now().Baseline(t.Context(), "demo")); got != "1" {
+	if got := must[string](t)(l.now().FindBaseline(t.Context(), "demo")); got != "1" {
 		t.Error(got)
 	}
-	ok(l.PinBaseline(t.Context(), "demo", "1", false))
+	ok(l.UpdateBaseline(t.Context(), "demo", "1", false))
 	is("soak", "5", "2")
-	ok(l.PinBaseline(t.Context(), "demo", "2", true))
-	ok(l.PinBaseline(t.Context(), "demo", "1", false)) // which is none any more
-	ok(l.PinBaseline(t.Context(), "demo", "2", false))
+	ok(l.UpdateBaseline(t.Context(), "demo", "2", true))
+	ok(l.UpdateBaseline(t.Context(), "demo", "1", false)) // which is none any more
+	ok(l.UpdateBaseline(t.Context(), "demo", "2", false))
 	is("soak", "5", "4")
-	for _, err := range []error{l.PinBaseline(t.Context(), "demo", "x", true),
-		l.PinBaseline(t.Context(), "demo", "x", false), l.PinBaseline(t.Context(), "x", "1", true)} {
+	for _, err := range []error{l.UpdateBaseline(t.Context(), "demo", "x", true),
+		l.UpdateBaseline(t.Context(), "demo", "x", false), l.UpdateBaseline(t.Context(), "x", "1", true)} {
 		if !errors.Is(err, store.ErrNotFound) {
 			t.Error(err)
 		}

@@ -10,8 +10,8 @@ type BuildDetail struct {
 	Runs      []Run  // the oldest first
 }
 
-// Build returns a build with its runs, or ErrNotFound.
-func (v View) Build(ctx context.Context, project, build string) (*BuildDetail, error) {
+// FindBuild returns a build with its runs, or ErrNotFound.
+func (v View) FindBuild(ctx context.Context, project, build string) (*BuildDetail, error) {
 	type row struct {
 		ID int64
 		BuildRef

@@ -20,9 +20,9 @@ type BoundSymbols struct {
 	Runs    int         // of the build that are named anew
 }
 
-// BindSymbols says which symbol files belong to a build, in addition to those that it has. Runs of the build whose
-// evidence has no ids for such modules are named anew. It returns ErrNotFound where there is no such build.
-func (s *Store) BindSymbols(ctx context.Context, project, build string, keys []SymbolKey) (BoundSymbols, error) {
+// UpdateBuildSymbols says which symbol files belong to a build, in addition to those that it has. Runs of the build
+// whose evidence has no ids for such modules are named anew. It returns ErrNotFound where there is no such build.
+func (s *Store) UpdateBuildSymbols(ctx context.Context, project, build string, keys []SymbolKey) (BoundSymbols, error) {
 	var bound BoundSymbols
 	err := s.tx(ctx, "bind symbols to build "+build, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1)`, symbolsLock); err != nil {
@@ -83,9 +83,9 @@ func bindFiles(ctx context.Context, tx pgx.Tx, build int64, keys []SymbolKey) ([
 		build, foldedNames(names), folders)
 }
 
-// SymbolsOfBuild returns the name of a run's build by the ids of the symbol files that belong to it and go by one of
+// ListBuildSymbols returns the name of a run's build by the ids of the symbol files that belong to it and go by one of
 // the names, in any case.
-func (v View) SymbolsOfBuild(ctx context.Context, run int64, names []string) (map[int64]string, error) {
+func (v View) ListBuildSymbols(ctx context.Context, run int64, names []string) (map[int64]string, error) {
 	type boundFile struct {
 		ID    int64
 		Build string

@@ -26,7 +26,8 @@ func TestBuildsAreOrderedBySequence(t *testing.T) {
 	} {
 		addEvidence(t, s, build, "a.txt")
 	}
-	page := must[*store.BuildPage](t)(storetest.Now(t, s).Builds(t.Context(), store.BuildQuery{Project: "p", Limit: 100}))
+	page := must[*store.BuildPage](t)(storetest.Now(t, s).ListBuilds(t.Context(), store.BuildQuery{Project: "p",
+		Limit: 100}))
 	var names []string
 	for _, b := range page.Builds {
 		names = append(names, b.Name)
@@ -37,11 +38,12 @@ func TestBuildsAreOrderedBySequence(t *testing.T) {
 	if want := []string{"100", "30", "9", "feature", "second-undeclared", "first-undeclared"}; !slices.Equal(names, want) {
 		t.Errorf("got %v, want %v", names, want)
 	}
-	if _, err := storetest.Now(t, s).Builds(t.Context(), store.BuildQuery{Project: "nobody", Limit: 100}); !errors.Is(err,
+	if _, err := storetest.Now(t, s).ListBuilds(t.Context(), store.BuildQuery{Project: "nobody",
+		Limit: 100}); !errors.Is(err,
 		store.ErrNotFound) {
 		t.Errorf("unknown project: %v", err)
 	}
-	projects := must[[]store.Project](t)(storetest.Now(t, s).Projects(t.Context(), storetest.Anybody))
+	projects := must[[]store.Project](t)(storetest.Now(t, s).ListProjects(t.Context(), storetest.Anybody))
 	if len(projects) != 1 || projects[0].Builds != 6 || projects[0].Runs != 6 {
 		t.Errorf("projects: %+v", projects)
 	}
@@ -86,7 +88,7 @@ func TestBuildsInPages(t *testing.T) {
 		{store.BuildQuery{Limit: 9, Scenario: "none"}, "", 0, 0, ""},
 	} {
 		test.query.Project = "p"
-		page := must[*store.BuildPage](t)(storetest.Now(t, s).Builds(t.Context(), test.query))
+		page := must[*store.BuildPage](t)(storetest.Now(t, s).ListBuilds(t.Context(), test.query))
 		if got := buildNames(page); got != test.builds || page.Before != test.before || page.Total != test.total ||
 			page.Next() != test.next {
 			t.Errorf("%+v: %q, %d before, of %d, next %q", test.query, got, page.Before, page.Total, page.Next())
@@ -100,7 +102,7 @@ func TestBuildsInPages(t *testing.T) {
 		}
 	}
 	for _, after := range []string{"nobody", "99"} { // of another project
-		if _, err := storetest.Now(t, s).Builds(t.Context(),
+		if _, err := storetest.Now(t, s).ListBuilds(t.Context(),
 			store.BuildQuery{Project: "p", After: after, Limit: 9}); !errors.As(err, new(*leaks.FieldError)) {
 			t.Errorf("behind %q: %v", after, err)
 		}
@@ -122,7 +124,7 @@ func TestBuildsThatComeBetweenPages(t *testing.T) {
 	}
 	query := store.BuildQuery{Project: "p", Limit: 3}
 	for before, pages := 0, 0; ; pages++ {
-		page := must[*store.BuildPage](t)(storetest.Now(t, s).Builds(t.Context(), query))
+		page := must[*store.BuildPage](t)(storetest.Now(t, s).ListBuilds(t.Context(), query))
 		if page.Before < before || page.Total < page.Before+len(page.Builds) {
 			t.Fatalf("page %d: %d before, of %d; on the page before %d", pages, page.Before, page.Total, before)
 		}
@@ -167,7 +169,7 @@ func TestBuildsBesideUploads(t *testing.T) {
 				target := leaks.Target{Project: "p", Build: fmt.Sprintf("%d.%d", u, i), Scenario: oneOf(rng, "soak", "smoke"),
 					Run: "1", Sequence: maybe(rng, rng.Int64N(1000))}
 				for range 1 + rng.IntN(2) { // new runs come to builds that are there, too
-					if _, err := s.AddEvidence(t.Context(), target,
+					if _, err := s.CreateEvidence(t.Context(), target,
 						store.Evidence{Name: "a.txt", SHA256: target.Build, Kind: "umdh"}); err != nil {
 						t.Error(err)
 						return
@@ -188,7 +190,7 @@ func TestBuildsBesideUploads(t *testing.T) {
 		query := store.BuildQuery{Project: "p", Scenario: oneOf(rng, "", "", "soak"), After: after,
 			Limit: oneOf(rng, 1, 7, 1000)}
 		page := must[*store.BuildPage](t)(store.Read(t.Context(), s,
-			func(v store.View) (*store.BuildPage, error) { return v.Builds(t.Context(), query) }))
+			func(v store.View) (*store.BuildPage, error) { return v.ListBuilds(t.Context(), query) }))
 		if page.Before+len(page.Builds) > page.Total {
 			t.Errorf("%+v: %d behind %d of %d", query, len(page.Builds), page.Before, page.Total)
 		}
@@ -205,7 +207,8 @@ func TestBuildsBesideUploads(t *testing.T) {
 		after = page.Next()
 	}
 	uploading.Wait()
-	page := must[*store.BuildPage](t)(storetest.Now(t, s).Builds(t.Context(), store.BuildQuery{Project: "p", Limit: 1000}))
+	page := must[*store.BuildPage](t)(storetest.Now(t, s).ListBuilds(t.Context(), store.BuildQuery{Project: "p",
+		Limit: 1000}))
 	if want := uploaders*each + 1; page.Total != want || len(page.Builds) != want {
 		t.Errorf("%d of %d builds, want %d", len(page.Builds), page.Total, want)
 	}

@@ -12,9 +12,9 @@ const uploadAction = "upload"
 // maxSameSequence is how many builds of one sequence are named.
 const maxSameSequence = 3
 
-// RunWarnings says what is odd about the build of a run, as far as uploads to the run brought it about; ErrNotFound
+// ListRunWarnings says what is odd about the build of a run, as far as uploads to the run brought it about; ErrNotFound
 // where there is no run.
-func (v View) RunWarnings(ctx context.Context, run int64) ([]leaks.BuildWarning, error) {
+func (v View) ListRunWarnings(ctx context.Context, run int64) ([]leaks.BuildWarning, error) {
 	f, err := one[leaks.BuildFacts](ctx, v.q, `
 		select b.name as build, b.branch, b.commit, b.sequence,
 			coalesce((select a.before->>'commit' from project_audit a

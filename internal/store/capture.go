@@ -35,12 +35,12 @@ type Table struct {
 // again.
 var errUnread = errors.New("the captures of the trace were replaced meanwhile")
 
-// SaveCaptures stores what a read job found in a piece of evidence, ends the job and queues the naming of the run's
+// CreateCaptures stores what a read job found in a piece of evidence, ends the job and queues the naming of the run's
 // frames, in one transaction. together are other pieces of evidence of the run that were read with it as one trace: the
 // captures hang on the newest, and those of an earlier read of some of the files go. Where a read of as many files or
-// more is stored already, it stays; nil captures of several files say that it was when the job looked. SaveCaptures
+// more is stored already, it stays; nil captures of several files say that it was when the job looked. CreateCaptures
 // returns ErrFenced, and stores nothing, when the lease is lost.
-func (s *Store) SaveCaptures(ctx context.Context, l Lease, captures []StoredCapture, together ...int64) error {
+func (s *Store) CreateCaptures(ctx context.Context, l Lease, captures []StoredCapture, together ...int64) error {
 	return s.tx(ctx, "save captures", func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock_shared($1)`, symbolsLock); err != nil {
 			return err
@@ -133,7 +133,7 @@ type Input struct {
 	Names      string        // blob of what symbols say about their frames; "" for none
 	NamesError string        // why the last search for symbols gave none
 	Process    string        // that was chosen, as analysis.Options.Process; "" for the one that holds most
-	Revision   int64         // SaveResult wants to know it
+	Revision   int64         // UpdateResult wants to know it
 	WorkUnit   string        // of EvidenceFile.Work; "" where not declared
 	Rules      RuleFile      // of the project
 	OwnModules []string      // stems of modules whose PDBs the team has uploaded, in lower case
@@ -141,8 +141,8 @@ type Input struct {
 	Settle     time.Duration // as the policy of the scenario sets it
 }
 
-// InputOfRun returns what an analysis of the run has to look at.
-func (v View) InputOfRun(ctx context.Context, run int64) (Input, error) {
+// FindInput returns what an analysis of the run has to look at.
+func (v View) FindInput(ctx context.Context, run int64) (Input, error) {
 	type row struct {
 		NamesKey, NamesError, Process, WorkUnit string
 		Scenario                                string
@@ -164,15 +164,15 @@ func (v View) InputOfRun(ctx context.Context, run int64) (Input, error) {
 		return Input{}, err
 	}
 	in.Matters, in.Settle = policy.Policies.Matters(r.Scenario), policy.Policies.Settle(r.Scenario)
-	if in.OwnModules, err = v.OwnModules(ctx); err != nil {
+	if in.OwnModules, err = v.ListOwnModules(ctx); err != nil {
 		return Input{}, err
 	}
 	in.Captures, err = capturesOf(ctx, v.q, run)
 	return in, wrap("input of run", err)
 }
 
-// OwnModules lists the stems of the modules whose PDBs the team has uploaded, and of the images that name these.
-func (v View) OwnModules(ctx context.Context) ([]string, error) {
+// ListOwnModules lists the stems of the modules whose PDBs the team has uploaded, and of the images that name these.
+func (v View) ListOwnModules(ctx context.Context) ([]string, error) {
 	list, err := values[string](ctx, v.q, `
 		with pdbs as (select distinct folded from symbol_files where origin = 'upload' and kind = 'pdb')
 		select regexp_replace(folded, '\.[^.]*$', '') from pdbs

@@ -9,9 +9,9 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// Causes are the findings of a run that are lost together, as its report has them, by the signatures of the project. A
-// report of before there were causes has none.
-func (v View) Causes(ctx context.Context, run int64) ([]leaks.Cause, error) {
+// ListCauses are the findings of a run that are lost together, as its report has them, by the signatures of the
+// project. A report of before there were causes has none.
+func (v View) ListCauses(ctx context.Context, run int64) ([]leaks.Cause, error) {
 	return v.causesOf(ctx, []int64{run})
 }
 

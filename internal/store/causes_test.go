@@ -35,15 +35,15 @@ func TestCausesOfARun(t *testing.T) {
 		}
 	}
 	check("reported", "2 leaks in 3 stacks", "[{lost objects of app!Open 1 : 5 [A B]}]")
-	if err := l.MergeInto(t.Context(), "demo", "A", "C", "ann"); err != nil {
+	if err := l.MergeSignature(t.Context(), "demo", "A", "C", "ann"); err != nil {
 		t.Fatal(err)
 	}
-	list := must[[]leaks.Cause](t)(l.now().Causes(t.Context(), run))
+	list := must[[]leaks.Cause](t)(l.now().ListCauses(t.Context(), run))
 	if got := fmt.Sprint(list); got != "[{lost objects of app!Open 1 : 5 [C B]}]" {
 		t.Errorf("merged: %s", got)
 	}
 	l.run("2", leaksReport(finding{signature: "A", class: leak, bytes: 9}))
-	if list := must[[]leaks.Cause](t)(l.now().Causes(t.Context(), l.runs["2"])); list != nil {
+	if list := must[[]leaks.Cause](t)(l.now().ListCauses(t.Context(), l.runs["2"])); list != nil {
 		t.Errorf("no cause: %v", list)
 	}
 }

@@ -24,9 +24,9 @@ type Comment struct {
 	Signature string
 }
 
-// Comments lists what was written about a signature and about those that became part of it, oldest first, or says
+// ListComments lists what was written about a signature and about those that became part of it, oldest first, or says
 // ErrNotFound.
-func (v View) Comments(ctx context.Context, project, signature string) ([]Comment, error) {
+func (v View) ListComments(ctx context.Context, project, signature string) ([]Comment, error) {
 	at, err := rootOf(ctx, v.q, project, signature)
 	if err != nil {
 		return nil, err
@@ -37,9 +37,9 @@ func (v View) Comments(ctx context.Context, project, signature string) ([]Commen
 	return list, wrap("comments", err)
 }
 
-// AddComment writes about a signature. It returns ErrNotFound, or a *leaks.FieldError for text that is empty or too
+// CreateComment writes about a signature. It returns ErrNotFound, or a *leaks.FieldError for text that is empty or too
 // long.
-func (s *Store) AddComment(ctx context.Context, project, signature, actor, text string) (Comment, error) {
+func (s *Store) CreateComment(ctx context.Context, project, signature, actor, text string) (Comment, error) {
 	text = strings.TrimSpace(text)
 	var c Comment
 	if err := leaks.CheckActor(actor); err != nil {
@@ -85,8 +85,8 @@ type AuditQuery struct {
 	Limit  int
 }
 
-// Audit lists what was done to a signature and to those that became part of it, newest first, or says ErrNotFound.
-func (v View) Audit(ctx context.Context, project, signature string, q AuditQuery) ([]AuditRow, error) {
+// ListAudit lists what was done to a signature and to those that became part of it, newest first, or says ErrNotFound.
+func (v View) ListAudit(ctx context.Context, project, signature string, q AuditQuery) ([]AuditRow, error) {
 	at, err := rootOf(ctx, v.q, project, signature)
 	if err != nil {
 		return nil, err
@@ -97,8 +97,8 @@ func (v View) Audit(ctx context.Context, project, signature string, q AuditQuery
 	return list, wrap("audit", err)
 }
 
-// ProjectAudit lists the changes of a project except those of its signatures, newest first, or says ErrNotFound.
-func (v View) ProjectAudit(ctx context.Context, project string, q AuditQuery) ([]AuditRow, error) {
+// ListProjectAudit lists the changes of a project except those of its signatures, newest first, or says ErrNotFound.
+func (v View) ListProjectAudit(ctx context.Context, project string, q AuditQuery) ([]AuditRow, error) {
 	id, err := projectID(ctx, v.q, project)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ const inconclusive = string(analysis.StatusInconclusive)
 // Compare compares what a question names. Its error is a *leaks.Refusal where there is nothing to compare with, a
 // *leaks.FieldError where the question is wrong, or ErrNotFound.
 func (v View) Compare(ctx context.Context, q leaks.Question) (*leaks.RunComparison, error) {
-	c, err := v.ResultsToCompare(ctx, q)
+	c, err := v.FindResultsToCompare(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -24,8 +24,8 @@ func (v View) Compare(ctx context.Context, q leaks.Question) (*leaks.RunComparis
 	return c, nil
 }
 
-// ResultsToCompare finds what a question names, without comparing it. Errors are those of Compare.
-func (v View) ResultsToCompare(ctx context.Context, q leaks.Question) (*leaks.RunComparison, error) {
+// FindResultsToCompare finds what a question names, without comparing it. Errors are those of Compare.
+func (v View) FindResultsToCompare(ctx context.Context, q leaks.Question) (*leaks.RunComparison, error) {
 	head, err := v.head(ctx, &q)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (v View) head(ctx context.Context, q *leaks.Question) (*compare.BuildResult
 	name := q.Head
 	if name == "" {
 		var err error
-		if name, err = v.NewestWithResult(ctx, q.Project, q.Scenario); err != nil {
+		if name, err = v.FindNewestBuild(ctx, q.Project, q.Scenario); err != nil {
 			return nil, err
 		}
 		if name == "" {
@@ -74,7 +74,7 @@ func (v View) base(ctx context.Context, q *leaks.Question, head string) (side *c
 		side, err = v.resultOf(ctx, runsOfBuild, q.Project, q.Scenario, q.Base)
 		return side, "", err
 	}
-	name, err := v.BaselineOf(ctx, q.Project, q.Scenario, head)
+	name, err := v.FindBaselineOfBuild(ctx, q.Project, q.Scenario, head)
 	if errors.Is(err, ErrNotFound) {
 		return nil, "", leaks.NoBaseline(head, q.Scenario)
 	}
@@ -87,7 +87,7 @@ func (v View) base(ctx context.Context, q *leaks.Question, head string) (side *c
 
 // questionedRun is a run that a question names, as a side without its findings.
 func (v View) questionedRun(ctx context.Context, q *leaks.Question, id int64) (*compare.BuildResult, error) {
-	run, err := v.Run(ctx, id)
+	run, err := v.FindRun(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (v View) withBaseline(ctx context.Context, run *Run, head *compare.BuildRes
 
 // firstFailure says why the first piece of evidence that failed could not be read; "" where none did.
 func (v View) firstFailure(ctx context.Context, run int64) (string, error) {
-	evidence, err := v.EvidenceOfRun(ctx, run)
+	evidence, err := v.ListEvidence(ctx, run)
 	for _, e := range evidence {
 		if e.State == "failed" {
 			return fmt.Sprintf("%s could not be read: %s", e.Name, e.Error), nil

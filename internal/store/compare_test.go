@@ -79,7 +79,7 @@ func TestCompareBuildsAndRuns(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
-		sides, err := l.now().ResultsToCompare(t.Context(), test.question)
+		sides, err := l.now().FindResultsToCompare(t.Context(), test.question)
 		if got := complaint(t, err); (got == "") != (c != nil) || got != "" && got != test.want ||
 			got == "" && (sides.Comparison != nil || sides.Base.Build != c.Base.Build) {
 			t.Errorf("%s: sides %+v, %v", name, sides, err)
@@ -98,11 +98,11 @@ func TestVerdictOnARun(t *testing.T) {
 	l.change("C", leaks.Change{Known: &leaks.Toleration{Reason: "vendor"}})
 	verdict := func(place, baseline string, on ...leaks.FailOn) (leaks.Verdict, error) {
 		return store.Read(t.Context(), l.Store, func(v store.View) (leaks.Verdict, error) {
-			run, err := v.Run(t.Context(), l.runs[place])
+			run, err := v.FindRun(t.Context(), l.runs[place])
 			if err != nil {
 				return leaks.Verdict{}, err
 			}
-			return v.Verdict(t.Context(), &run, store.GateQuestion{Baseline: baseline, FailOn: on})
+			return v.FindVerdict(t.Context(), &run, store.GateQuestion{Baseline: baseline, FailOn: on})
 		})
 	}
 	v := must[leaks.Verdict](t)(verdict("2", "", leaks.FailOnNew))
@@ -142,11 +142,11 @@ func TestVerdictOnUnreadEvidence(t *testing.T) {
 	e := addEvidence(t, s, target, "a.txt")
 	verdict := func() leaks.Verdict {
 		return must[leaks.Verdict](t)(store.Read(t.Context(), s, func(v store.View) (leaks.Verdict, error) {
-			run, err := v.Run(t.Context(), e.RunID)
+			run, err := v.FindRun(t.Context(), e.RunID)
 			if err != nil {
 				return leaks.Verdict{}, err
 			}
-			return v.Verdict(t.Context(), &run, store.GateQuestion{FailOn: []leaks.FailOn{leaks.FailOnLeak}})
+			return v.FindVerdict(t.Context(), &run, store.GateQuestion{FailOn: []leaks.FailOn{leaks.FailOnLeak}})
 		}))
 	}
 	if v := verdict(); v.Gate != leaks.GatePending || v.State != leaks.RunProcessing {
@@ -168,27 +168,27 @@ func TestScenariosAndBuildsWithResults(t *testing.T) {
 		l.run(place, leaksReport())
 	}
 	addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "4", Scenario: "trace"}, "a.txt")
-	if got := must[[]string](t)(l.now().Scenarios(t.Context(), "demo")); strings.Join(got, " ") != "smoke soak trace" {
+	if got := must[[]string](t)(l.now().ListScenarios(t.Context(), "demo")); strings.Join(got, " ") != "smoke soak trace" {
 		t.Errorf("scenarios %q", got)
 	}
-	if got := must[[][]string](t)(l.now().ScenariosOfResults(t.Context(), "demo",
+	if got := must[[][]string](t)(l.now().ListResultScenarios(t.Context(), "demo",
 		2)); fmt.Sprint(got) != "[[smoke] [soak soak smoke]]" {
 		t.Errorf("scenarios of results %q", got)
 	}
 	for limit, want := range map[int]string{0: "1 2 3", 2: "2 3", 9: "1 2 3"} {
 		var names []string
-		for _, b := range must[[]store.BuildRef](t)(l.now().BuildsWithResults(t.Context(), "demo", limit)) {
+		for _, b := range must[[]store.BuildRef](t)(l.now().ListBuildsWithResults(t.Context(), "demo", limit)) {
 			names = append(names, b.Name)
 		}
 		if got := strings.Join(names, " "); got != want {
 			t.Errorf("%d builds with results: %s, want %s", limit, got, want)
 		}
 	}
-	if _, err := l.now().BuildsWithResults(t.Context(), "nobody", 0); !errors.Is(err, store.ErrNotFound) {
+	if _, err := l.now().ListBuildsWithResults(t.Context(), "nobody", 0); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
 	for _, project := range []string{"nobody", ""} {
-		if got := must[[]string](t)(l.now().Scenarios(t.Context(), project)); len(got) != 0 {
+		if got := must[[]string](t)(l.now().ListScenarios(t.Context(), project)); len(got) != 0 {
 			t.Errorf("scenarios of %q: %q", project, got)
 		}
 	}
@@ -203,7 +203,7 @@ func TestPreviewRules(t *testing.T) {
 		&analysis.Frame{Module: "app", Function: "main", Layer: "app"})
 	l.run("1", r)
 	preview := func(text string) *leaks.RulesPreview {
-		trial := must[*leaks.RuleTrial](t)(l.now().RuleTrial(t.Context(), "demo"))
+		trial := must[*leaks.RuleTrial](t)(l.now().FindRuleTrial(t.Context(), "demo"))
 		return must[*leaks.RulesPreview](t)(trial.Preview(t.Context(), must[*blame.Rules](t)(blame.ParseRules(text))))
 	}
 	const other = "function:FA -> alloc\n" // then it is main that leaks
@@ -213,13 +213,13 @@ func TestPreviewRules(t *testing.T) {
 	if p := preview(other); p.Stacks != 2 || len(p.Moves) != 1 {
 		t.Errorf("other rules: %+v", p)
 	}
-	if _, _, err := l.SaveRules(t.Context(), "demo", store.RuleChange{Text: other, Author: "ann"}); err != nil {
+	if _, _, err := l.CreateRules(t.Context(), "demo", store.RuleChange{Text: other, Author: "ann"}); err != nil {
 		t.Fatal(err)
 	}
 	if p := preview(other); len(p.Moves) != 0 {
 		t.Errorf("those that it has by now: %+v", p)
 	}
-	if _, err := l.now().RuleTrial(t.Context(), "nobody"); !errors.Is(err, store.ErrNotFound) {
+	if _, err := l.now().FindRuleTrial(t.Context(), "nobody"); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
 }

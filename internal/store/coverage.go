@@ -35,9 +35,9 @@ func (c *Coverage) Newest(scenario string) *leaks.Cell {
 	return nil
 }
 
-// Coverage reads what the newest builds with results say, of no more builds than a limit. It returns ErrNotFound for a
-// project that does not exist.
-func (v View) Coverage(ctx context.Context, project string, limit int) (*Coverage, error) {
+// FindCoverage reads what the newest builds with results say, of no more builds than a limit. It returns ErrNotFound
+// for a project that does not exist.
+func (v View) FindCoverage(ctx context.Context, project string, limit int) (*Coverage, error) {
 	id, err := projectID(ctx, v.q, project)
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (v View) Coverage(ctx context.Context, project string, limit int) (*Coverag
 	if c.Builds, err = buildsWithResults(ctx, v.q, id, limit); err != nil {
 		return nil, wrap("builds of a coverage", err)
 	}
-	if c.Scenarios, err = v.Scenarios(ctx, project); err != nil {
+	if c.Scenarios, err = v.ListScenarios(ctx, project); err != nil {
 		return nil, err
 	}
 	names := make([]string, len(c.Builds))
@@ -114,9 +114,9 @@ func fillTotals(ctx context.Context, q querier, cells []leaks.Cell) error {
 	return err
 }
 
-// WorstFindings are, by run, the worst of what leaks or grows and is not tolerated, as leaks.CompareUrgency has it. A
-// run without one is left out.
-func (v View) WorstFindings(ctx context.Context, runs []int64) (map[int64]Finding, error) {
+// ListWorstFindings are, by run, the worst of what leaks or grows and is not tolerated, as leaks.CompareUrgency has it.
+// A run without one is left out.
+func (v View) ListWorstFindings(ctx context.Context, runs []int64) (map[int64]Finding, error) {
 	rows, err := all[findingRow](ctx, v.q, `
 		select worst.* from unnest($1::bigint[]) run(id) cross join lateral (`+findingQuery+`
 			where f.run_id = run.id and f.class`+suspect+` and `+shownState+` <> 'known'

@@ -38,7 +38,7 @@ func TestCoverage(t *testing.T) {
 		return strings.Join(lines, "; ")
 	}
 	read := func(limit int) *store.Coverage {
-		c, err := l.now().Coverage(t.Context(), "demo", limit)
+		c, err := l.now().FindCoverage(t.Context(), "demo", limit)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,16 +58,16 @@ func TestCoverage(t *testing.T) {
 	if got := says(read(2)); got != "2/smoke no-leak of 1; 2/soak leak of 1 7/hour in 1 without an interval; 3/soak leak of 2 3/hour in 1" {
 		t.Error(got)
 	}
-	worst, err := l.now().WorstFindings(t.Context(), []int64{l.runs["2/soak"], l.runs["2/smoke"], l.runs["3/soak/b"]})
+	worst, err := l.now().ListWorstFindings(t.Context(), []int64{l.runs["2/soak"], l.runs["2/smoke"], l.runs["3/soak/b"]})
 	if err != nil || len(worst) != 2 || worst[l.runs["2/soak"]].Signature != "B" ||
 		worst[l.runs["3/soak/b"]].Signature != "C" {
 		t.Errorf("%+v %v", worst, err)
 	}
-	told, err := l.now().LastDecisions(t.Context(), []int64{l.runs["1/soak"], l.runs["2/smoke"]})
+	told, err := l.now().ListLastDecisions(t.Context(), []int64{l.runs["1/soak"], l.runs["2/smoke"]})
 	if err != nil || told[l.runs["1/soak"]].Gate != leaks.GateFailed || told[l.runs["2/smoke"]].Gate == leaks.GateFailed {
 		t.Errorf("%+v %v", told, err)
 	}
-	if _, err := l.now().Coverage(t.Context(), "nobody", 5); !errors.Is(err, store.ErrNotFound) {
+	if _, err := l.now().FindCoverage(t.Context(), "nobody", 5); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
 }

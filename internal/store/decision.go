@@ -30,9 +30,9 @@ const decisionsKept = 100
 // decisionsLock orders what stores decisions of a run: the class of an advisory lock, the run being its object.
 const decisionsLock = 0x44454353
 
-// RecordDecision stores a gate's decision on a run, unless it is the same as the last decision on the same question. It
+// CreateDecision stores a gate's decision on a run, unless it is the same as the last decision on the same question. It
 // returns ErrNotFound for no run.
-func (s *Store) RecordDecision(ctx context.Context, run int64, q GateQuestion, made *leaks.Decision) error {
+func (s *Store) CreateDecision(ctx context.Context, run int64, q GateQuestion, made *leaks.Decision) error {
 	return s.tx(ctx, "record decision", func(tx pgx.Tx) error {
 		// As results do: the lock of signatures before that of decisions.
 		if err := recordFailures(ctx, tx, run, made.Failed()); err != nil {
@@ -113,11 +113,11 @@ func recordFailures(ctx context.Context, tx pgx.Tx, run int64, signatures []stri
 // a saved policy nobody has asked: that a leak would fail a build is no news then.
 func decideOwn(ctx context.Context, tx pgx.Tx, id int64) error {
 	v := View{tx}
-	run, err := v.Run(ctx, id)
+	run, err := v.FindRun(ctx, id)
 	if err != nil {
 		return err
 	}
-	verdict, err := v.Verdict(ctx, &run, GateQuestion{})
+	verdict, err := v.FindVerdict(ctx, &run, GateQuestion{})
 	if err != nil || verdict.Decision == nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func decideOwn(ctx context.Context, tx pgx.Tx, id int64) error {
 		return err
 	}
 	if renamed {
-		if verdict, err = v.Verdict(ctx, &run, GateQuestion{}); err != nil || verdict.Decision == nil {
+		if verdict, err = v.FindVerdict(ctx, &run, GateQuestion{}); err != nil || verdict.Decision == nil {
 			return err
 		}
 	}
@@ -138,8 +138,8 @@ func decideOwn(ctx context.Context, tx pgx.Tx, id int64) error {
 	return recordDecision(ctx, tx, id, GateQuestion{}, verdict.Decision)
 }
 
-// Decisions lists what gates said of a run, newest first.
-func (v View) Decisions(ctx context.Context, run int64) ([]StoredDecision, error) {
+// ListDecisions lists what gates said of a run, newest first.
+func (v View) ListDecisions(ctx context.Context, run int64) ([]StoredDecision, error) {
 	rows, err := all[decisionRow](ctx, v.q, `select `+decisionColumns+
 		` from decisions where run_id = $1 order by id desc`, run)
 	if err != nil {
@@ -175,8 +175,8 @@ func (r *decisionRow) stored() (StoredDecision, error) {
 	return d, nil
 }
 
-// LastDecisions are the last decisions by the policy alone, by run. Runs without one are left out.
-func (v View) LastDecisions(ctx context.Context, runs []int64) (map[int64]StoredDecision, error) {
+// ListLastDecisions are the last decisions by the policy alone, by run. Runs without one are left out.
+func (v View) ListLastDecisions(ctx context.Context, runs []int64) (map[int64]StoredDecision, error) {
 	type row struct {
 		RunID int64
 		decisionRow

@@ -19,7 +19,7 @@ func (l *lab) knownOf(signatures ...string) string {
 	l.Helper()
 	dump := l.dumpPools()
 	for _, text := range signatures {
-		s, err := l.now().Signature(l.Context(), "demo", text)
+		s, err := l.now().FindSignature(l.Context(), "demo", text)
 		if err != nil || s.FirstBad == "" {
 			continue
 		}
@@ -28,7 +28,7 @@ func (l *lab) knownOf(signatures ...string) string {
 			dump += fmt.Sprintf("  %s %s..%s clean %s absent %t tried %s\n", in.Scenario, in.FirstBad, in.LastBad,
 				in.Clean, in.Absent, in.Tried)
 		}
-		h := must[*store.History](l)(l.now().SignatureHistory(l.Context(), "demo", text))
+		h := must[*store.History](l)(l.now().FindHistory(l.Context(), "demo", text))
 		for _, o := range h.Outcomes {
 			dump += fmt.Sprintf("  %s/%s %d runs, seen %v absent %v\n", o.Build, o.Scenario, o.Runs,
 				o.Judgement, o.Absent != nil)
@@ -122,14 +122,14 @@ func TestLateAnalysisOfDeletedFile(t *testing.T) {
 	l.sql(`delete from jobs where evidence_id = $1`, e.ID)
 	l.again("1")
 	var lease store.Lease
-	for _, d := range must[[]store.DueJob](t)(l.DueJobs(t.Context(), 0)) {
+	for _, d := range must[[]store.DueJob](t)(l.DispatchAllJobs(t.Context(), 0)) {
 		lease = must[store.Lease](t)(l.ClaimJob(t.Context(), d.ID, time.Minute))
 	}
 	revision := input(t, l.Store, run).Revision
 	if err := l.DeleteEvidence(t.Context(), run, e.ID, "ann"); err != nil {
 		t.Fatal(err)
 	}
-	err := l.SaveResult(t.Context(), lease,
+	err := l.UpdateResult(t.Context(), lease,
 		store.Result{Report: leaksReport(finding{signature: "ONLY-IN-B", class: leak, bytes: 7}),
 			Key: "k", Revision: revision})
 	if got := l.text(`select coalesce(string_agg(s.text, ' '), '') from findings f join signatures s on s.id = f.signature_id`); strings.Contains(got, "ONLY-IN-B") {
@@ -170,10 +170,10 @@ func TestSplitAfterBuildDeleted(t *testing.T) {
 	l.again("1")
 	l.sql(`update signatures set alias_by = '' where text = 'A'`)
 	var lease store.Lease
-	for _, d := range must[[]store.DueJob](t)(l.DueJobs(t.Context(), 0)) {
+	for _, d := range must[[]store.DueJob](t)(l.DispatchAllJobs(t.Context(), 0)) {
 		lease = must[store.Lease](t)(l.ClaimJob(t.Context(), d.ID, time.Minute))
 	}
-	if err := l.SaveResult(t.Context(), lease,
+	if err := l.UpdateResult(t.Context(), lease,
 		store.Result{Report: leaksReport(finding{signature: "A", class: leak, bytes: 7},
 			finding{signature: "B", class: leak, bytes: 7}), Key: "k",
 			Revision: input(t, l.Store, lease.RunID).Revision}); err != nil {

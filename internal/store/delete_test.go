@@ -106,7 +106,7 @@ func TestDeleteRun(t *testing.T) {
 	if err := l.DeleteProject(t.Context(), "none", "ada"); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
-	audit := must[[]store.AuditRow](t)(l.now().ProjectAudit(t.Context(), "demo", store.AuditQuery{Limit: 1}))
+	audit := must[[]store.AuditRow](t)(l.now().ListProjectAudit(t.Context(), "demo", store.AuditQuery{Limit: 1}))
 	if len(audit) != 1 || audit[0].Action != "delete" || audit[0].Actor != "ada" ||
 		!strings.Contains(string(audit[0].Before), `"build": "b5"`) {
 		t.Errorf("%+v", audit)
@@ -121,7 +121,7 @@ func TestDeleteUnderWork(t *testing.T) {
 	if err := l.DeleteRun(t.Context(), e.RunID, "ada"); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.SaveCaptures(t.Context(), lease,
+	if err := l.CreateCaptures(t.Context(), lease,
 		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "art", Bytes: 5}}); !errors.Is(err, store.ErrFenced) &&
 		!errors.Is(err, store.ErrNotFound) {
 		t.Errorf("%v", err)
@@ -141,7 +141,7 @@ func TestDeleteEvidence(t *testing.T) {
 		e := addEvidence(l, l.Store, target, name)
 		ids, run = append(ids, e.ID), e.RunID
 		l.sql(`delete from jobs where kind <> 'read'`)
-		if err := l.SaveCaptures(t.Context(), claim(l, l.Store),
+		if err := l.CreateCaptures(t.Context(), claim(l, l.Store),
 			[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "art", Bytes: 5}}, ids...); err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +171,7 @@ func TestDropUnwanted(t *testing.T) {
 	}
 	drop := func(gone bool) string {
 		var keys []string
-		if _, err := l.DropUnwanted(t.Context(), 100, func(key string, idle bool) (bool, error) {
+		if _, err := l.DeleteUnwantedBlobs(t.Context(), 100, func(key string, idle bool) (bool, error) {
 			keys = append(keys, key)
 			return gone, nil
 		}); err != nil {
@@ -203,7 +203,8 @@ func TestDropUnwanted(t *testing.T) {
 	if left := l.text(`select (select count(*) from projects) + (select count(*) from runs) + (select count(*) from signatures)`); left != "0" {
 		t.Errorf("%s rows are left", left)
 	}
-	if audit := must[[]store.AuditRow](t)(l.now().ServerAudit(t.Context(), store.AuditQuery{Limit: 1})); len(audit) != 1 ||
+	if audit := must[[]store.AuditRow](t)(l.now().ListServerAudit(t.Context(),
+		store.AuditQuery{Limit: 1})); len(audit) != 1 ||
 		!strings.Contains(string(audit[0].Before), "demo") {
 		t.Errorf("%+v", audit)
 	}
@@ -220,7 +221,7 @@ func TestDateOfWhatIsLeft(t *testing.T) {
 		e := addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: r.build, Run: r.run}, r.build+r.run)
 		c := snapshot(1, 0)
 		c.Snapshots[0].TakenAt = on(r.day)
-		if err := l.SaveCaptures(t.Context(), claim(t, l.Store),
+		if err := l.CreateCaptures(t.Context(), claim(t, l.Store),
 			[]store.StoredCapture{{Capture: c, Artifact: "art", Bytes: 5}}); err != nil {
 			t.Fatal(err)
 		}
@@ -258,7 +259,7 @@ func TestDateOfWhatIsLeft(t *testing.T) {
 func TestUploadsOfADeletedProject(t *testing.T) {
 	l := newLab(t)
 	for _, project := range []string{"demo", "other"} {
-		if err := l.AddProject(t.Context(), project, 0, "test"); err != nil {
+		if err := l.CreateProject(t.Context(), project, 0, "test"); err != nil {
 			t.Fatal(err)
 		}
 		if err := l.CreateUpload(t.Context(),
@@ -267,7 +268,7 @@ func TestUploadsOfADeletedProject(t *testing.T) {
 		}
 	}
 	stale := func() (ids string) {
-		for _, u := range must[[]store.Upload](t)(l.now().StaleUploads(t.Context(), 24*time.Hour)) {
+		for _, u := range must[[]store.Upload](t)(l.now().ListStaleUploads(t.Context(), 24*time.Hour)) {
 			ids += u.ID
 		}
 		return ids

@@ -7,10 +7,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// NoteDownload writes into the audit of a run's project who takes what of the run.
-func (s *Store) NoteDownload(ctx context.Context, run int64, by string, what map[string]any) error {
+// CreateDownloadAudit writes into the audit of a run's project who takes what of the run.
+func (s *Store) CreateDownloadAudit(ctx context.Context, run int64, by string, what map[string]any) error {
 	return s.tx(ctx, "note download", func(tx pgx.Tx) error {
-		project, err := View{tx}.ProjectOfRun(ctx, run)
+		project, err := View{tx}.FindProjectOfRun(ctx, run)
 		if err != nil {
 			return err
 		}

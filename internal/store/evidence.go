@@ -30,10 +30,10 @@ type Evidence struct {
 
 const evidenceColumns = `id, run_id, name, sha256, bytes, kind, state, error_code, error, uploaded_at, read_with, work, expired_at`
 
-// AddEvidence records a stored file under its target and queues the job that reads it, in one transaction.
+// CreateEvidence records a stored file under its target and queues the job that reads it, in one transaction.
 // The same file under the same name in the same run is recorded once; a failed one is queued again, and one whose
 // work is declared anew has its run analysed again.
-func (s *Store) AddEvidence(ctx context.Context, t leaks.Target, e Evidence) (Evidence, error) {
+func (s *Store) CreateEvidence(ctx context.Context, t leaks.Target, e Evidence) (Evidence, error) {
 	for attempt := 1; ; attempt++ {
 		added, err := s.addEvidence(ctx, t, e)
 		if attempt == maxAttempts || !isDeadlock(err) {
@@ -111,14 +111,14 @@ func queueRead(ctx context.Context, tx pgx.Tx, run, evidence int64) error {
 	return err
 }
 
-// EvidenceByID returns one piece of evidence, or ErrNotFound.
-func (v View) EvidenceByID(ctx context.Context, id int64) (Evidence, error) {
+// FindEvidence returns one piece of evidence, or ErrNotFound.
+func (v View) FindEvidence(ctx context.Context, id int64) (Evidence, error) {
 	e, err := one[Evidence](ctx, v.q, `select `+evidenceColumns+` from evidence where id = $1`, id)
 	return e, wrap("evidence", err)
 }
 
-// EvidenceOfRun lists a run's evidence in the order of upload.
-func (v View) EvidenceOfRun(ctx context.Context, run int64) ([]Evidence, error) {
+// ListEvidence lists a run's evidence in the order of upload.
+func (v View) ListEvidence(ctx context.Context, run int64) ([]Evidence, error) {
 	list, err := all[Evidence](ctx, v.q, `select `+evidenceColumns+` from evidence where run_id = $1 order by id`, run)
 	return list, wrap("evidence of run", err)
 }

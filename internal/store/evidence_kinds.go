@@ -23,9 +23,9 @@ type OtherEvidence struct {
 	Build, Scenario string
 }
 
-// EvidenceOfLeak returns what the runs of a build, that of a run which shows the leak, say of it, the newest first;
+// ListLeakEvidence returns what the runs of a build, that of a run which shows the leak, say of it, the newest first;
 // and where other builds have evidence that shows it. root is the id of its signature.
-func (v View) EvidenceOfLeak(ctx context.Context, root, shown int64) ([]leaks.EvidenceRun, []OtherEvidence, error) {
+func (v View) ListLeakEvidence(ctx context.Context, root, shown int64) ([]leaks.EvidenceRun, []OtherEvidence, error) {
 	type row struct {
 		Run                   int64
 		Name, Build, Scenario string

@@ -37,7 +37,7 @@ func TestEvidenceOfALeak(t *testing.T) {
 	l.sql(`insert into evidence (run_id, name, sha256, bytes, kind, state) values ($1, 'b.etl', 'y', 1, 'etl', 'failed')`, shown) // not read yet, or not to be read
 
 	id := l.signature("A").ID
-	runs, others, err := l.now().EvidenceOfLeak(t.Context(), id, shown)
+	runs, others, err := l.now().ListLeakEvidence(t.Context(), id, shown)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,14 +78,14 @@ func TestEvidenceHasItsOwnFigures(t *testing.T) {
 	shown := l.run("100/soak/1", seenBy("A", leak, "umdh-snapshot"))
 	l.sql(`update findings set own = '{"class": "growing", "score": 0.6, "certain": false}' where run_id = $1`, shown)
 	id := l.signature("A").ID
-	runs, _, err := l.now().EvidenceOfLeak(t.Context(), id, shown)
+	runs, _, err := l.now().ListLeakEvidence(t.Context(), id, shown)
 	if err != nil || len(runs) != 1 {
 		t.Fatalf("%+v, %v", runs, err)
 	}
 	if f := runs[0].Figure; f.Class != grows || f.Score == nil || *f.Score != 0.6 || f.Certain {
 		t.Errorf("%+v", f)
 	}
-	findings, _, err := l.now().Findings(t.Context(), store.FindingQuery{Run: shown, Limit: 1})
+	findings, _, err := l.now().ListFindings(t.Context(), store.FindingQuery{Run: shown, Limit: 1})
 	if err != nil || len(findings) != 1 {
 		t.Fatalf("%+v, %v", findings, err)
 	}
@@ -104,7 +104,7 @@ func TestEvidenceIsBounded(t *testing.T) {
 	shown := l.run("100/soak/1", seenBy("A", leak, "umdh-snapshot"))
 	l.sql(`insert into runs (build_id, scenario_id, name, analysed_at) select build_id, scenario_id, 'x' || i, now() from runs, generate_series(1, 200) i where id = $1`, shown)
 	id := l.signature("A").ID
-	runs, _, err := l.now().EvidenceOfLeak(t.Context(), id, shown)
+	runs, _, err := l.now().ListLeakEvidence(t.Context(), id, shown)
 	if err != nil || len(runs) != 40 ||
 		!slices.ContainsFunc(runs, func(r leaks.EvidenceRun) bool { return r.Run == shown && r.Shows }) {
 		t.Errorf("%d runs, %v", len(runs), err)

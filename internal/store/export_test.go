@@ -27,8 +27,8 @@ var (
 // TriageRow is a row of TriageColumns.
 type TriageRow = triageRow
 
-// TriageImpactWithin is TriageImpact with another time limit.
-func (s *Store) TriageImpactWithin(ctx context.Context, project, signature string, change leaks.Change,
+// PreviewTriageWithin is PreviewTriage with another time limit.
+func (s *Store) PreviewTriageWithin(ctx context.Context, project, signature string, change leaks.Change,
 	work time.Duration) (*leaks.Impact, error) {
 	return s.triageImpact(ctx, project, signature, change, work)
 }

@@ -14,8 +14,8 @@ type QueueFigure struct {
 	Attempts int     // the most that one of them has had
 }
 
-// QueueFigures count the jobs that wait, run or failed lately.
-func (v View) QueueFigures(ctx context.Context) ([]QueueFigure, error) {
+// ListQueueFigures count the jobs that wait, run or failed lately.
+func (v View) ListQueueFigures(ctx context.Context) ([]QueueFigure, error) {
 	list, err := all[QueueFigure](ctx, v.q, `
 		select kind, state, count(*) count, max(attempt) attempts, extract(epoch from now() - min(coalesce(ended_at, greatest(run_at, created_at))))::float8 oldest
 		from jobs where state in ('queued', 'running') or state = 'failed' and ended_at > now() - interval '1 day'
@@ -26,9 +26,9 @@ func (v View) QueueFigures(ctx context.Context) ([]QueueFigure, error) {
 // stuckAfter is when a job that waits for a worker counts as stuck.
 const stuckAfter = 10 * time.Minute
 
-// Stuck counts jobs that somebody should look at: due for ten minutes without a worker, or running under a lease that
-// ran out half a minute ago and that nobody has taken back.
-func (v View) Stuck(ctx context.Context) (int64, error) {
+// CountStuckJobs counts jobs that somebody should look at: due for ten minutes without a worker, or running under a
+// lease that ran out half a minute ago and that nobody has taken back.
+func (v View) CountStuckJobs(ctx context.Context) (int64, error) {
 	n, err := value[int64](ctx, v.q, `
 		select count(*) from jobs where state = 'queued' and run_at < now() - $1::interval or state = 'running' and lease_until < now() - interval '30 seconds'`, stuckAfter)
 	return n, wrap("stuck jobs", err)
@@ -42,8 +42,8 @@ type ProjectFigure struct {
 	Runs    int64
 }
 
-// ProjectFigures are the projects that take the most.
-func (v View) ProjectFigures(ctx context.Context, most int) ([]ProjectFigure, error) {
+// ListProjectFigures are the projects that take the most.
+func (v View) ListProjectFigures(ctx context.Context, most int) ([]ProjectFigure, error) {
 	list, err := all[ProjectFigure](ctx, v.q, `
 		select p.name project, count(e.id) files, coalesce(sum(e.bytes), 0)::bigint bytes, count(distinct r.id) runs
 		from projects p left join builds b on b.project_id = p.id left join runs r on r.build_id = b.id left join evidence e on e.run_id = r.id and e.expired_at is null
@@ -59,8 +59,8 @@ type FailedJob struct {
 	EndedAt time.Time
 }
 
-// FailedJobs are those that failed last.
-func (v View) FailedJobs(ctx context.Context, most int) ([]FailedJob, error) {
+// ListFailedJobs are those that failed last.
+func (v View) ListFailedJobs(ctx context.Context, most int) ([]FailedJob, error) {
 	list, err := all[FailedJob](ctx, v.q, `
 		select j.id, j.kind, j.run_id, j.evidence_id, j.state, j.attempt, j.percent, j.stage, j.error_code, j.error, p.name project, r.name run, j.ended_at
 		from jobs j join runs r on r.id = j.run_id join builds b on b.id = r.build_id join projects p on p.id = b.project_id

@@ -75,9 +75,9 @@ func (r *findingRow) finding() Finding {
 	return f
 }
 
-// Findings returns a page of a run's findings, the gravest first, and how many the query has in all. A run's findings
-// change only with its result, so a page is a part of their ranks.
-func (v View) Findings(ctx context.Context, q FindingQuery) (page []Finding, total int, err error) {
+// ListFindings returns a page of a run's findings, the gravest first, and how many the query has in all. A run's
+// findings change only with its result, so a page is a part of their ranks.
+func (v View) ListFindings(ctx context.Context, q FindingQuery) (page []Finding, total int, err error) {
 	where := `f.run_id = $1`
 	if !q.All {
 		where += ` and f.class` + suspect

@@ -17,10 +17,10 @@ type GateQuestion struct {
 	Matters  *analysis.Threshold // from which a leak matters, at most what the policy says; nil for nothing more
 }
 
-// Verdict says whether a run passes its gate under the present policy. Its error is a *leaks.FieldError where the
+// FindVerdict says whether a run passes its gate under the present policy. Its error is a *leaks.FieldError where the
 // baseline cannot be one.
-func (v View) Verdict(ctx context.Context, run *Run, q GateQuestion) (leaks.Verdict, error) {
-	file, err := v.Policy(ctx, run.Project)
+func (v View) FindVerdict(ctx context.Context, run *Run, q GateQuestion) (leaks.Verdict, error) {
+	file, err := v.FindPolicy(ctx, run.Project)
 	if err != nil {
 		return leaks.Verdict{}, err
 	}
@@ -50,7 +50,7 @@ func (v View) gateCase(ctx context.Context, run *Run, q GateQuestion, file *Poli
 	if result.Next, err = v.next(ctx, run.ID); err != nil {
 		return nil, nil, err
 	}
-	if c.Head, err = v.ResultOfRun(ctx, run.ID); err != nil {
+	if c.Head, err = v.FindRunResult(ctx, run.ID); err != nil {
 		return nil, nil, err
 	}
 	if c.Compared, err = v.withBaseline(ctx, run, c.Head, q.Baseline); err != nil {
@@ -62,7 +62,7 @@ func (v View) gateCase(ctx context.Context, run *Run, q GateQuestion, file *Poli
 	if err := v.risks(ctx, run.ID, c); err != nil {
 		return nil, nil, err
 	}
-	if c.Causes, err = v.Causes(ctx, run.ID); err != nil {
+	if c.Causes, err = v.ListCauses(ctx, run.ID); err != nil {
 		return nil, nil, err
 	}
 	return result, c, v.underPolicy(ctx, run, c, file)
@@ -75,7 +75,7 @@ func (v View) underPolicy(ctx context.Context, run *Run, c *leaks.Case, file *Po
 		return err
 	}
 	if c.Process == "" && c.Policy.NamesProcess() {
-		head, err := v.Summary(ctx, run.ID)
+		head, err := v.FindSummary(ctx, run.ID)
 		if err != nil {
 			return err
 		}
@@ -134,7 +134,7 @@ func (v View) readRelease(ctx context.Context, run *Run, c *leaks.Case) error {
 		return wrap("release", err)
 	}
 	if name := leaks.Release(heads[0].Candidate, bare(list)); name != "" {
-		c.Release, err = v.ResultOfBuild(ctx, run.Project, run.Scenario, name)
+		c.Release, err = v.FindBuildResult(ctx, run.Project, run.Scenario, name)
 	}
 	return err
 }

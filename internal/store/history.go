@@ -21,8 +21,8 @@ type History struct {
 	Lines     []leaks.LineState // on which it was bad, that of the default branch first
 }
 
-// SignatureHistory returns what all runs say of a signature, or ErrNotFound.
-func (v View) SignatureHistory(ctx context.Context, project, signature string) (*History, error) {
+// FindHistory returns what all runs say of a signature, or ErrNotFound.
+func (v View) FindHistory(ctx context.Context, project, signature string) (*History, error) {
 	at, err := rootOf(ctx, v.q, project, signature)
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (v View) SignatureHistory(ctx context.Context, project, signature string) (
 	if h.Explained, err = explained(ctx, v.q, at.Root); err != nil {
 		return nil, wrap("history", err)
 	}
-	h.Lines, err = v.LinesOf(ctx, project, at.Root, h.Signature.State == leaks.StateKnown)
+	h.Lines, err = v.ListLines(ctx, project, at.Root, h.Signature.State == leaks.StateKnown)
 	return h, err
 }
 

@@ -26,7 +26,7 @@ func TestHistoryOfOneLeak(t *testing.T) {
 	if got := state(l.signature("A")); got != "new bad 102..103 clean 100 seen 103 fixed  regressed " {
 		t.Error(got)
 	}
-	h := must[*store.History](t)(l.now().SignatureHistory(t.Context(), "demo", "A"))
+	h := must[*store.History](t)(l.now().FindHistory(t.Context(), "demo", "A"))
 	var lines []string
 	for _, o := range h.Outcomes {
 		growth := int64(0)
@@ -59,7 +59,7 @@ func TestHistoryOfOneLeak(t *testing.T) {
 		*a.Latest.Score != 0.95 || a.Worst != "leak" {
 		t.Errorf("%+v", a)
 	}
-	if _, err := l.now().SignatureHistory(t.Context(), "demo", "nobody"); !errors.Is(err, store.ErrNotFound) {
+	if _, err := l.now().FindHistory(t.Context(), "demo", "nobody"); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
 }
@@ -92,7 +92,7 @@ func TestRegressionIsOfNewerBuildsOnly(t *testing.T) {
 	if got := state(l.signature("A")); got != "regressed bad 10..30 clean  seen 30 fixed 20 regressed 30" {
 		t.Error(got)
 	}
-	audit := must[[]store.AuditRow](t)(l.now().Audit(t.Context(), "demo", "A", store.AuditQuery{Limit: 10}))
+	audit := must[[]store.AuditRow](t)(l.now().ListAudit(t.Context(), "demo", "A", store.AuditQuery{Limit: 10}))
 	if len(audit) != 2 || string(audit[0].After) != `{"state": "regressed"}` || audit[0].Actor != "" ||
 		audit[0].Action != "state" {
 		t.Errorf("%+v", audit)
@@ -222,6 +222,6 @@ func TestOrderOfUploadsDoesNotCount(t *testing.T) {
 }
 
 func (l *lab) exists(signature string) bool {
-	_, err := l.now().Signature(l.Context(), "demo", signature)
+	_, err := l.now().FindSignature(l.Context(), "demo", signature)
 	return err == nil
 }

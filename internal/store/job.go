@@ -61,16 +61,16 @@ type Window struct{ Light, Heavy int }
 // unbounded takes all due jobs that one query returns.
 var unbounded = Window{500, 500}
 
-// DueJobs is NextJobs without a window.
-func (s *Store) DueJobs(ctx context.Context, resend time.Duration) ([]DueJob, error) {
-	return s.NextJobs(ctx, resend, unbounded)
+// DispatchAllJobs is DispatchJobs without a window.
+func (s *Store) DispatchAllJobs(ctx context.Context, resend time.Duration) ([]DueJob, error) {
+	return s.DispatchJobs(ctx, resend, unbounded)
 }
 
-// NextJobs marks jobs as handed over and returns them in the order in which they are to run: those of evidence that
+// DispatchJobs marks jobs as handed over and returns them in the order in which they are to run: those of evidence that
 // somebody has sent by browser, then those of runs that have no report yet, then all others; among these the projects
 // take turns, and each project's are in the order of their age. A job that was handed over but not started within the
 // resend interval is handed over again: the broker may have lost it.
-func (s *Store) NextJobs(ctx context.Context, resend time.Duration, most Window) ([]DueJob, error) {
+func (s *Store) DispatchJobs(ctx context.Context, resend time.Duration, most Window) ([]DueJob, error) {
 	due, err := all[DueJob](ctx, s.pool, `
 		with waiting as (
 			select j.id, j.run_id, e.bytes > $2 heavy, e.urgent and e.uploaded_at > now() - interval '1 hour' urgent
@@ -102,21 +102,21 @@ func (s *Store) NextJobs(ctx context.Context, resend time.Duration, most Window)
 	return due, wrap("due jobs", err)
 }
 
-// ForgetSent makes every queued job due again; for a broker that starts empty.
-func (s *Store) ForgetSent(ctx context.Context) error {
+// ResetDispatch makes every queued job due again; for a broker that starts empty.
+func (s *Store) ResetDispatch(ctx context.Context) error {
 	_, err := s.pool.Exec(ctx, `update jobs set sent_at = null where state = 'queued'`)
 	return wrap("forget sent jobs", err)
 }
 
-// SetProgress tells pages how far a job is.
-func (s *Store) SetProgress(ctx context.Context, l Lease, percent int, stage string) error {
+// UpdateProgress tells pages how far a job is.
+func (s *Store) UpdateProgress(ctx context.Context, l Lease, percent int, stage string) error {
 	_, err := s.pool.Exec(ctx, `update jobs set percent = $3, stage = $4 where id = $1 and lease_token = $2`, l.ID,
 		l.token, percent, stage)
 	return wrap("set progress", err)
 }
 
-// JobsOfRun lists a run's jobs, oldest first.
-func (v View) JobsOfRun(ctx context.Context, run int64) ([]Job, error) {
+// ListJobs lists a run's jobs, oldest first.
+func (v View) ListJobs(ctx context.Context, run int64) ([]Job, error) {
 	jobs, err := all[Job](ctx, v.q, `select `+jobColumns+` from jobs where run_id = $1 order by id`, run)
 	return jobs, wrap("jobs of run", err)
 }

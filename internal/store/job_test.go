@@ -14,16 +14,16 @@ import (
 // queued queues a read job of a run of a project, which has run for so long, and returns the job's id.
 func (l *lab) queued(project, run string, bytes int64, age time.Duration) int64 {
 	l.Helper()
-	e := must[store.Evidence](l)(l.AddEvidence(l.Context(), leaks.Target{Project: project, Build: "1", Scenario: "s", Run: run},
+	e := must[store.Evidence](l)(l.CreateEvidence(l.Context(), leaks.Target{Project: project, Build: "1", Scenario: "s", Run: run},
 		store.Evidence{Name: run, SHA256: project + run, Bytes: bytes, Kind: "umdh"}))
 	l.sql(`update jobs set run_at = now() - $2::interval where run_id = $1`, e.RunID, age)
-	return must[[]store.Job](l)(l.now().JobsOfRun(l.Context(), e.RunID))[0].ID
+	return must[[]store.Job](l)(l.now().ListJobs(l.Context(), e.RunID))[0].ID
 }
 
 // handed are the runs of the jobs that are handed over next.
 func (l *lab) handed(light, heavy int) string {
 	l.Helper()
-	due := must[[]store.DueJob](l)(l.NextJobs(l.Context(), time.Hour, store.Window{Light: light, Heavy: heavy}))
+	due := must[[]store.DueJob](l)(l.DispatchJobs(l.Context(), time.Hour, store.Window{Light: light, Heavy: heavy}))
 	var names []string
 	for _, d := range due {
 		var name string
@@ -104,7 +104,7 @@ func TestJobsAreHandedOverAgain(t *testing.T) {
 		t.Fatal(got)
 	}
 	must[store.Lease](t)(l.ClaimJob(t.Context(), running, time.Minute))
-	if err := l.ForgetSent(t.Context()); err != nil {
+	if err := l.ResetDispatch(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got := l.handed(9, 9); got != "a1" {
@@ -142,11 +142,11 @@ func TestNoResultAfterTheEnd(t *testing.T) {
 		Final: true}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SaveCaptures(t.Context(), lost,
+	if err := s.CreateCaptures(t.Context(), lost,
 		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "late"}}); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("a late result: %v", err)
 	}
-	if e := must[store.Evidence](t)(storetest.Now(t, s).EvidenceByID(t.Context(), e.ID)); e.State != "failed" ||
+	if e := must[store.Evidence](t)(storetest.Now(t, s).FindEvidence(t.Context(), e.ID)); e.State != "failed" ||
 		e.ErrorCode != "unknown-format" {
 		t.Errorf("%+v", e)
 	}
@@ -163,10 +163,10 @@ func TestResultOfAQueuedJob(t *testing.T) {
 	must[int](t)(s.ReapJobs(t.Context()))
 	stranger := store.Lease{Job: lost.Job}
 	captures := []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "late"}}
-	if err := s.SaveCaptures(t.Context(), stranger, captures); !errors.Is(err, store.ErrFenced) {
+	if err := s.CreateCaptures(t.Context(), stranger, captures); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("of somebody who never claimed it: %v", err)
 	}
-	if err := s.SaveCaptures(t.Context(), lost, captures); err != nil {
+	if err := s.CreateCaptures(t.Context(), lost, captures); err != nil {
 		t.Errorf("of the worker that seemed lost: %v", err)
 	}
 }
@@ -179,19 +179,19 @@ func TestLeasesThatHold(t *testing.T) {
 	if n := must[int](t)(s.ReapJobs(t.Context())); n != 0 {
 		t.Errorf("%d leases that hold are taken back", n)
 	}
-	if err := s.SetProgress(t.Context(), store.Lease{Job: lease.Job}, 70, "of a stranger"); err != nil {
+	if err := s.UpdateProgress(t.Context(), store.Lease{Job: lease.Job}, 70, "of a stranger"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SetProgress(t.Context(), lease, 30, "half"); err != nil {
+	if err := s.UpdateProgress(t.Context(), lease, 30, "half"); err != nil {
 		t.Fatal(err)
 	}
 	job := func() store.Job {
-		return must[[]store.Job](t)(storetest.Now(t, s).JobsOfRun(t.Context(), e.RunID))[0]
+		return must[[]store.Job](t)(storetest.Now(t, s).ListJobs(t.Context(), e.RunID))[0]
 	}
 	if j := job(); j.Percent != 30 || j.Stage != "half" || j.State != "running" {
 		t.Errorf("%+v", j)
 	}
-	if err := s.SetProgress(t.Context(), store.Lease{Job: lease.Job}, 70, "of a stranger"); err != nil {
+	if err := s.UpdateProgress(t.Context(), store.Lease{Job: lease.Job}, 70, "of a stranger"); err != nil {
 		t.Fatal(err)
 	}
 	if j := job(); j.Percent != 30 {

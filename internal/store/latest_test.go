@@ -27,7 +27,7 @@ func TestFiguresOfWhatNeverWasBad(t *testing.T) {
 		"C": "one-time 0.1 1000 in smoke 3",
 		"L": "stable 0.1 1007 in soak 3",
 	} {
-		history, err := l.now().SignatureHistory(t.Context(), "demo", signature)
+		history, err := l.now().FindHistory(t.Context(), "demo", signature)
 		if err != nil {
 			t.Fatal(err)
 		}

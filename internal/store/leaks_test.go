@@ -161,7 +161,7 @@ func (l *lab) sql(statement string, args ...any) {
 
 func (l *lab) signature(text string) store.Signature {
 	l.Helper()
-	return must[store.Signature](l)(l.now().Signature(l.Context(), "demo", text))
+	return must[store.Signature](l)(l.now().FindSignature(l.Context(), "demo", text))
 }
 
 func (l *lab) change(signature string, c leaks.Change) leaks.Triage {
@@ -169,7 +169,7 @@ func (l *lab) change(signature string, c leaks.Change) leaks.Triage {
 	if c.Actor == "" {
 		c.Actor = "ann"
 	}
-	return must[leaks.Triage](l)(l.ChangeTriage(l.Context(), "demo", signature, c))
+	return must[leaks.Triage](l)(l.UpdateTriage(l.Context(), "demo", signature, c))
 }
 
 func (l *lab) list(q store.SignatureQuery) *store.SignaturePage {
@@ -178,7 +178,7 @@ func (l *lab) list(q store.SignatureQuery) *store.SignaturePage {
 	if q.Limit == 0 {
 		q.Limit = 100
 	}
-	return must[*store.SignaturePage](l)(l.now().Signatures(l.Context(), q))
+	return must[*store.SignaturePage](l)(l.now().ListSignatures(l.Context(), q))
 }
 
 // listed prints the signatures of a page.

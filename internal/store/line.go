@@ -20,8 +20,8 @@ func readLines(ctx context.Context, q querier, project int64) (*leaks.Lines, err
 	return leaks.NewLines(builds, chosen), nil
 }
 
-// LackBranches says which builds of a project have no branch where others have one; "" for none.
-func (v View) LackBranches(ctx context.Context, project string) (string, error) {
+// FindMissingBranches says which builds of a project have no branch where others have one; "" for none.
+func (v View) FindMissingBranches(ctx context.Context, project string) (string, error) {
 	builds, err := all[leaks.BuildBranch](ctx, v.q, `
 		select b.name, b.branch from builds b join projects p on p.id = b.project_id
 		where p.name = $1 and exists (select from builds o where o.project_id = p.id and o.branch = '')

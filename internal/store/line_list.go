@@ -9,9 +9,9 @@ import (
 // mostOdds is how many runs of a line are listed, the newest ones.
 const mostOdds = 60
 
-// LinesOf lists how a leak stands on each line that it was bad on, that of the default branch first. root is the id of
-// its signature, and known says that the team tolerates it.
-func (v View) LinesOf(ctx context.Context, project string, root int64, known bool) ([]leaks.LineState, error) {
+// ListLines lists how a leak stands on each line that it was bad on, that of the default branch first. root is the id
+// of its signature, and known says that the team tolerates it.
+func (v View) ListLines(ctx context.Context, project string, root int64, known bool) ([]leaks.LineState, error) {
 	id, err := projectID(ctx, v.q, project)
 	if err != nil {
 		return nil, err

@@ -11,8 +11,8 @@ import (
 	"heapdrift/internal/store"
 )
 
-// runOn is a run of a build on a branch, made of a commit: "b3 release c3"; "b3/default/2" is its run 2. Its report has so many hours, and of each finding
-// the blocks that stayed.
+// runOn is a run of a build on a branch, made of a commit: "b3 release c3"; "b3/default/2" is its run 2. Its report has
+// so many hours, and of each finding the blocks that stayed.
 func (l *lab) runOn(where string, r *analysis.Report) {
 	l.Helper()
 	words := append(strings.Fields(where), "", "")
@@ -48,7 +48,7 @@ func shows(class analysis.Class) *analysis.Report {
 // linesOf are the lines of A: "main new 1..2, release fixed".
 func (l *lab) linesOf() string {
 	l.Helper()
-	h := must[*store.History](l)(l.now().SignatureHistory(l.Context(), "demo", "A"))
+	h := must[*store.History](l)(l.now().FindHistory(l.Context(), "demo", "A"))
 	var parts []string
 	for _, line := range h.Lines {
 		text := fmt.Sprintf("%s %s %s..%s", line.Branch, line.State, line.After, line.Since)
@@ -103,7 +103,7 @@ func TestForkByCommits(t *testing.T) {
 	if got := l.linesOf(); got != "main new b1..b2, x new b1..b3" {
 		t.Error(got)
 	}
-	if got := must[string](t)(l.now().BaselineOf(t.Context(), "demo", "default", "b3")); got != "b1" {
+	if got := must[string](t)(l.now().FindBaselineOfBuild(t.Context(), "demo", "default", "b3")); got != "b1" {
 		t.Errorf("compared with %s", got)
 	}
 }
@@ -113,7 +113,7 @@ func (l *lab) ask(build string) *leaks.Decision {
 	l.Helper()
 	v := l.gateOf(build, leaks.FailOnNew)
 	question := store.GateQuestion{FailOn: []leaks.FailOn{leaks.FailOnNew}}
-	if err := l.RecordDecision(l.Context(), l.runs[build], question, v.Decision); err != nil {
+	if err := l.CreateDecision(l.Context(), l.runs[build], question, v.Decision); err != nil {
 		l.Fatal(err)
 	}
 	return v.Decision
@@ -185,7 +185,7 @@ func TestRenamedFunctionKeepsItsLeak(t *testing.T) {
 	if d := l.ask("b3"); d.Gate != leaks.GatePassed {
 		t.Errorf("%s because %q", d.Gate, d.Why)
 	}
-	if err := l.MergeInto(t.Context(), "demo", "A2", "", "ann"); err != nil {
+	if err := l.MergeSignature(t.Context(), "demo", "A2", "", "ann"); err != nil {
 		t.Fatal(err)
 	}
 	l.run("b3", named("A2")) // analysed again
@@ -278,7 +278,7 @@ func TestDeletedRunMovesTheBuild(t *testing.T) {
 	e := addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "rc", Run: "2"}, "b.txt")
 	c := snapshot(1, 0)
 	c.Snapshots[0].TakenAt = on(9)
-	if err := l.SaveCaptures(t.Context(), claim(t, l.Store), []store.StoredCapture{{Capture: c, Artifact: "art", Bytes: 5}}); err != nil {
+	if err := l.CreateCaptures(t.Context(), claim(t, l.Store), []store.StoredCapture{{Capture: c, Artifact: "art", Bytes: 5}}); err != nil {
 		t.Fatal(err)
 	}
 	var first int64

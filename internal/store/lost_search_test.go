@@ -12,7 +12,7 @@ import (
 // look queues a search for the run's symbols and claims it.
 func look(t *testing.T, s *store.Store, run int64) store.Lease {
 	t.Helper()
-	if err := s.QueueSymbolise(t.Context(), run); err != nil {
+	if err := s.CreateSymboliseJob(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}
 	return claim(t, s)
@@ -35,7 +35,7 @@ func TestLostSearchesOfOneRun(t *testing.T) {
 	if n, err := s.ReapJobs(t.Context()); err != nil || n != len(lost) {
 		t.Errorf("%d of %d jobs taken back, %v", n, len(lost), err)
 	}
-	if due := must[[]store.DueJob](t)(s.DueJobs(t.Context(), time.Hour)); len(due) != 2 {
+	if due := must[[]store.DueJob](t)(s.DispatchAllJobs(t.Context(), time.Hour)); len(due) != 2 {
 		t.Errorf("%d jobs are due, want one for each run", len(due))
 	}
 }
@@ -71,7 +71,7 @@ func TestNamesAreStoredOnce(t *testing.T) {
 	second, before := claim(t, s), input(t, s, run)
 	name(t, s, second, "second")
 	for _, late := range []store.Lease{first, second} {
-		if err := s.SaveNames(t.Context(), late, naming, "late"); !errors.Is(err, store.ErrFenced) {
+		if err := s.UpdateNames(t.Context(), late, naming, "late"); !errors.Is(err, store.ErrFenced) {
 			t.Error(err)
 		}
 	}

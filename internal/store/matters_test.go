@@ -51,13 +51,13 @@ func TestWhatMattersIsThePolicys(t *testing.T) {
 		{`{"default":{"matters":"1023KB/day"}}`, "1GB/day", open, "project", "a call may only tighten what matters"},
 	} {
 		if test.policies != "" {
-			must[store.PolicyFile](t)(l.SavePolicy(t.Context(), "demo", store.PolicyChange{
+			must[store.PolicyFile](t)(l.CreatePolicy(t.Context(), "demo", store.PolicyChange{
 				Policies: must[leaks.Policies](t)(leaks.ParsePolicies([]byte(test.policies))), Author: "ann", Version: -1}))
 		}
 		q := store.GateQuestion{Matters: must[*analysis.Threshold](t)(leaks.ParseMatters(test.call))}
 		view := l.now()
-		r := must[store.Run](t)(view.Run(t.Context(), run))
-		v := must[leaks.Verdict](t)(view.Verdict(t.Context(), &r, q))
+		r := must[store.Run](t)(view.FindRun(t.Context(), run))
+		v := must[leaks.Verdict](t)(view.FindVerdict(t.Context(), &r, q))
 		m := v.Decision.Matters
 		if v.Gate != test.gate || len(v.Decision.Undecided) > 0 != (test.gate == open) || m.Source != test.source ||
 			!strings.Contains(m.Sentence, test.says) || m.Expected.Bytes != 0.6*mb || m.Limit.Bytes != m.Bytes {
@@ -65,7 +65,7 @@ func TestWhatMattersIsThePolicys(t *testing.T) {
 		}
 	}
 	// The analysis weighs by the policy as well.
-	in := must[store.Input](t)(l.now().InputOfRun(t.Context(), run))
+	in := must[store.Input](t)(l.now().FindInput(t.Context(), run))
 	if in.Matters == nil || in.Matters.Growth != (analysis.Growth{Bytes: 1023 << 10, Unit: "day"}) {
 		t.Errorf("%+v", in.Matters)
 	}
@@ -112,15 +112,15 @@ func TestDecisionsOfCallsThatTighten(t *testing.T) {
 		finding{signature: "A", class: grows}))
 	q := store.GateQuestion{Matters: &analysis.Threshold{Growth: analysis.Growth{Bytes: 1000, Unit: "day"}}}
 	view := l.now()
-	r := must[store.Run](t)(view.Run(t.Context(), run))
-	tight := must[leaks.Verdict](t)(view.Verdict(t.Context(), &r, q))
+	r := must[store.Run](t)(view.FindRun(t.Context(), run))
+	tight := must[leaks.Verdict](t)(view.FindVerdict(t.Context(), &r, q))
 	for range 2 {
-		if err := l.RecordDecision(t.Context(), run, q, tight.Decision); err != nil {
+		if err := l.CreateDecision(t.Context(), run, q, tight.Decision); err != nil {
 			t.Fatal(err)
 		}
 	}
-	list := must[[]store.StoredDecision](t)(l.now().Decisions(t.Context(), run))
-	last := must[map[int64]store.StoredDecision](t)(l.now().LastDecisions(t.Context(), []int64{run}))
+	list := must[[]store.StoredDecision](t)(l.now().ListDecisions(t.Context(), run))
+	last := must[map[int64]store.StoredDecision](t)(l.now().ListLastDecisions(t.Context(), []int64{run}))
 	if len(list) != 2 || list[0].Asked != "1000B/day" || list[0].Gate != leaks.GateInconclusive ||
 		last[run].Asked != "" || last[run].Gate != leaks.GatePassed {
 		t.Errorf("%+v; the last %+v", list, last)
@@ -143,9 +143,9 @@ func TestSettleTimeAnalysesAgain(t *testing.T) {
 		{`{"default":{"settle":"10m"}}`, []int64{unit}, 10 * time.Minute},
 		{`{"default":{"settle":"11m"}}`, []int64{soak, unit}, 11 * time.Minute},
 	} {
-		must[store.PolicyFile](t)(l.SavePolicy(t.Context(), "demo", store.PolicyChange{
+		must[store.PolicyFile](t)(l.CreatePolicy(t.Context(), "demo", store.PolicyChange{
 			Policies: must[leaks.Policies](t)(leaks.ParsePolicies([]byte(test.policies))), Author: "ann", Version: -1}))
-		in := must[store.Input](t)(l.now().InputOfRun(t.Context(), soak))
+		in := must[store.Input](t)(l.now().FindInput(t.Context(), soak))
 		rows, err := l.conn.Query(t.Context(), `delete from jobs where kind = 'analyse' and state = 'queued' returning run_id`)
 		if err != nil {
 			t.Fatal(err)

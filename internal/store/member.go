@@ -14,8 +14,8 @@ type Membership struct {
 	Role accounts.Role
 }
 
-// Members lists who may see a project, by name, or says ErrNotFound.
-func (v View) Members(ctx context.Context, project string) ([]Membership, error) {
+// ListMembers lists who may see a project, by name, or says ErrNotFound.
+func (v View) ListMembers(ctx context.Context, project string) ([]Membership, error) {
 	id, err := projectID(ctx, v.q, project)
 	if err != nil {
 		return nil, err
@@ -25,15 +25,15 @@ func (v View) Members(ctx context.Context, project string) ([]Membership, error)
 	return list, wrap("members", err)
 }
 
-// SetMember gives a user a role in a project, or takes it where role is "". It returns ErrNotFound where there is no
+// UpdateMember gives a user a role in a project, or takes it where role is "". It returns ErrNotFound where there is no
 // such project or user.
-func (s *Store) SetMember(ctx context.Context, project, user string, role accounts.Role, by string) error {
+func (s *Store) UpdateMember(ctx context.Context, project, user string, role accounts.Role, by string) error {
 	return s.tx(ctx, "member", func(tx pgx.Tx) error {
 		id, err := projectID(ctx, tx, project)
 		if err != nil {
 			return err
 		}
-		u, err := View{tx}.UserByName(ctx, user)
+		u, err := View{tx}.FindUserByName(ctx, user)
 		if err != nil {
 			return err
 		}
@@ -59,13 +59,13 @@ func (s *Store) SetMember(ctx context.Context, project, user string, role accoun
 	})
 }
 
-// ProjectID is the number of a project, or ErrNotFound.
-func (v View) ProjectID(ctx context.Context, project string) (int64, error) {
+// FindProjectID is the number of a project, or ErrNotFound.
+func (v View) FindProjectID(ctx context.Context, project string) (int64, error) {
 	return projectID(ctx, v.q, project)
 }
 
-// ProjectOfRun is the number of the project that a run belongs to, or ErrNotFound.
-func (v View) ProjectOfRun(ctx context.Context, run int64) (int64, error) {
+// FindProjectOfRun is the number of the project that a run belongs to, or ErrNotFound.
+func (v View) FindProjectOfRun(ctx context.Context, run int64) (int64, error) {
 	id, err := value[int64](ctx, v.q,
 		`select b.project_id from runs r join builds b on b.id = r.build_id where r.id = $1`, run)
 	return id, wrap("project of a run", err)
@@ -77,8 +77,8 @@ type RoleIn struct {
 	Role    accounts.Role
 }
 
-// RolesOf lists the projects that a user is a member of, by name.
-func (v View) RolesOf(ctx context.Context, user int64) ([]RoleIn, error) {
+// ListRoles lists the projects that a user is a member of, by name.
+func (v View) ListRoles(ctx context.Context, user int64) ([]RoleIn, error) {
 	list, err := all[RoleIn](ctx, v.q, `
 		select p.name as project, m.role from members m join projects p on p.id = m.project_id where m.user_id = $1 order by p.name`, user)
 	return list, wrap("roles of a user", err)

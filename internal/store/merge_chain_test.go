@@ -14,11 +14,11 @@ func TestSplitFromChainLeavesOtherWords(t *testing.T) {
 	l.change("A", leaks.Change{Known: &leaks.Toleration{Reason: "of A"}})
 	l.change("C", leaks.Change{Known: &leaks.Toleration{Reason: "of C"}}) // as many changes as B has after the merge
 	for _, pair := range [][2]string{{"A", "B"}, {"B", "C"}} {
-		if err := l.MergeInto(t.Context(), "demo", pair[0], pair[1], "ann"); err != nil {
+		if err := l.MergeSignature(t.Context(), "demo", pair[0], pair[1], "ann"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := l.MergeInto(t.Context(), "demo", "A", "", "ann"); err != nil {
+	if err := l.MergeSignature(t.Context(), "demo", "A", "", "ann"); err != nil {
 		t.Fatal(err)
 	}
 	if c := l.signature("C"); c.State != leaks.StateKnown || c.Known == nil || c.Known.Reason != "of C" {
@@ -27,7 +27,7 @@ func TestSplitFromChainLeavesOtherWords(t *testing.T) {
 	if a := l.signature("A"); a.Text != "A" || a.Known == nil || a.Known.Reason != "of A" {
 		t.Errorf("%s is %+v", a.Text, a.Known)
 	}
-	if err := l.MergeInto(t.Context(), "demo", "B", "", "ann"); err != nil {
+	if err := l.MergeSignature(t.Context(), "demo", "B", "", "ann"); err != nil {
 		t.Fatal(err)
 	}
 	if b := l.signature("B"); b.Known != nil {

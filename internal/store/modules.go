@@ -6,9 +6,9 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// OpenByModule returns how much the open leaks of a project grow, by the module that they blame and the unit that they
-// count by. A project has as many rows as its leaks have modules. It returns ErrNotFound for no project.
-func (v View) OpenByModule(ctx context.Context, project string) ([]leaks.ModuleRow, error) {
+// ListLeakingModules returns how much the open leaks of a project grow, by the module that they blame and the unit that
+// they count by. A project has as many rows as its leaks have modules. It returns ErrNotFound for no project.
+func (v View) ListLeakingModules(ctx context.Context, project string) ([]leaks.ModuleRow, error) {
 	id, err := projectID(ctx, v.q, project)
 	if err != nil {
 		return nil, err

@@ -31,7 +31,7 @@ func TestOpenByModule(t *testing.T) {
 		finding{signature: "D", class: leak, bytes: 4}, finding{signature: "E", class: leak, bytes: 3},
 		finding{signature: "F", class: stable}))
 	l.change("B", leaks.Change{Version: -1, Known: &leaks.Toleration{Reason: "vendor"}})
-	rows := must[[]leaks.ModuleRow](t)(l.now().OpenByModule(t.Context(), "demo"))
+	rows := must[[]leaks.ModuleRow](t)(l.now().ListLeakingModules(t.Context(), "demo"))
 	var got []string
 	for _, r := range rows {
 		got = append(got, fmt.Sprintf("%q %g/%s of %d", r.Module, r.Bytes, r.Unit, r.Signatures))
@@ -51,7 +51,7 @@ func TestOpenByModule(t *testing.T) {
 		page.Counts[leaks.StateFound] != 1 {
 		t.Errorf("%s %v", listed(page), page.Counts)
 	}
-	if _, err := l.now().OpenByModule(t.Context(), "nosuch"); !errors.Is(err, store.ErrNotFound) {
+	if _, err := l.now().ListLeakingModules(t.Context(), "nosuch"); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
 }

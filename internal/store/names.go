@@ -26,9 +26,9 @@ func (s *Store) BeginNaming(ctx context.Context, run int64) (Naming, error) {
 	return n, err
 }
 
-// SaveNames stores the blob of what was found, ends the job and queues the analysis, in one transaction. Names of a
+// UpdateNames stores the blob of what was found, ends the job and queues the analysis, in one transaction. Names of a
 // search that began before the one that is stored are dropped. It returns ErrFenced when the lease is lost.
-func (s *Store) SaveNames(ctx context.Context, l Lease, n Naming, key string) error {
+func (s *Store) UpdateNames(ctx context.Context, l Lease, n Naming, key string) error {
 	return s.tx(ctx, "save names", func(tx pgx.Tx) error {
 		if err := finish(ctx, tx, l); err != nil {
 			return err
@@ -42,8 +42,9 @@ func (s *Store) SaveNames(ctx context.Context, l Lease, n Naming, key string) er
 	})
 }
 
-// QueueSymbolise queues a search for the run's symbols, or says ErrNotFound. A run of which nothing was read has none.
-func (s *Store) QueueSymbolise(ctx context.Context, run int64) error {
+// CreateSymboliseJob queues a search for the run's symbols, or says ErrNotFound. A run of which nothing was read has
+// none.
+func (s *Store) CreateSymboliseJob(ctx context.Context, run int64) error {
 	return s.tx(ctx, "queue symbolise", func(tx pgx.Tx) error {
 		read, err := value[bool](ctx, tx, `
 			select exists (select from captures c join evidence e on e.id = c.evidence_id where e.run_id = runs.id) from runs where id = $1 for share`, run)

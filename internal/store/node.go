@@ -27,8 +27,8 @@ type NodeRecord struct {
 // forgetNodes is the time without a sign of life after which a node is forgotten.
 const forgetNodes = time.Hour
 
-// SeeNode notes that a node is there, and forgets those that are long gone.
-func (s *Store) SeeNode(ctx context.Context, n Node) error {
+// UpdateNode notes that a node is there, and forgets those that are long gone.
+func (s *Store) UpdateNode(ctx context.Context, n Node) error {
 	_, err := s.leases.Exec(ctx, `
 		insert into nodes (id, role, host, version, schema, slots, running, says) values ($1, $2, $3, $4, $5, $6, $7, $8)
 		on conflict (id) do update set running = excluded.running, says = excluded.says, seen_at = now()`,
@@ -39,14 +39,14 @@ func (s *Store) SeeNode(ctx context.Context, n Node) error {
 	return wrap("see node", err)
 }
 
-// ForgetNode forgets a node that ends.
-func (s *Store) ForgetNode(ctx context.Context, id string) error {
+// DeleteNode forgets a node that ends.
+func (s *Store) DeleteNode(ctx context.Context, id string) error {
 	_, err := s.leases.Exec(ctx, `delete from nodes where id = $1`, id)
 	return wrap("forget node", err)
 }
 
-// Nodes are the servers and workers that were heard of lately.
-func (v View) Nodes(ctx context.Context) ([]NodeRecord, error) {
+// ListNodes are the servers and workers that were heard of lately.
+func (v View) ListNodes(ctx context.Context) ([]NodeRecord, error) {
 	list, err := all[NodeRecord](ctx, v.q,
 		`select id, role, host, version, schema, slots, running, says, started_at, seen_at from nodes order by role, host, started_at, id`)
 	return list, wrap("nodes", err)
@@ -60,8 +60,8 @@ type PlaceAnswer struct {
 	LastAt time.Time
 }
 
-// NotePlaces adds to what places have answered.
-func (s *Store) NotePlaces(ctx context.Context, answers []PlaceAnswer) error {
+// UpdatePlaces adds to what places have answered.
+func (s *Store) UpdatePlaces(ctx context.Context, answers []PlaceAnswer) error {
 	for _, a := range answers {
 		_, err := s.leases.Exec(ctx, `
 			insert into symbol_places (place, result, count) values ($1, $2, $3)
@@ -73,8 +73,8 @@ func (s *Store) NotePlaces(ctx context.Context, answers []PlaceAnswer) error {
 	return nil
 }
 
-// Places are the answers of the places that were asked for symbol files.
-func (v View) Places(ctx context.Context) ([]PlaceAnswer, error) {
+// ListPlaces are the answers of the places that were asked for symbol files.
+func (v View) ListPlaces(ctx context.Context) ([]PlaceAnswer, error) {
 	list, err := all[PlaceAnswer](ctx, v.q,
 		`select place, result, count, last_at from symbol_places order by place, count desc, result limit 200`)
 	return list, wrap("places", err)

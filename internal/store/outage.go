@@ -10,9 +10,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// IsAway reports whether an error is the database's: it does not answer, has no connection left, shuts down or takes no
-// writes. The same query may succeed later.
-func IsAway(err error) bool {
+// IsUnavailable reports whether an error is the database's: it does not answer, has no connection left, shuts down or
+// takes no writes. The same query may succeed later.
+func IsUnavailable(err error) bool {
 	var connect *pgconn.ConnectError
 	var refused *pgconn.PgError
 	var network net.Error

@@ -73,7 +73,7 @@ func TestOutlinesAtOnce(t *testing.T) {
 		l.run(fmt.Sprint(i), leaksReport())
 		l.again(fmt.Sprint(i))
 	}
-	for i, d := range must[[]store.DueJob](t)(l.DueJobs(t.Context(), 0)) {
+	for i, d := range must[[]store.DueJob](t)(l.DispatchAllJobs(t.Context(), 0)) {
 		leases[i] = must[store.Lease](t)(l.ClaimJob(t.Context(), d.ID, 1e12))
 	}
 	var wait sync.WaitGroup
@@ -83,7 +83,7 @@ func TestOutlinesAtOnce(t *testing.T) {
 			if i%2 == 0 {
 				report = one(raws...)
 			}
-			if err := l.SaveResult(t.Context(), leases[i],
+			if err := l.UpdateResult(t.Context(), leases[i],
 				store.Result{Report: report, Key: "k", Revision: input(t, l.Store, leases[i].RunID).Revision}); err != nil {
 				t.Error(err)
 			}

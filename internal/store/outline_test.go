@@ -41,7 +41,7 @@ func (l *lab) leaks() string {
 	var list []string
 	for _, r := range l.list(store.SignatureQuery{}).Rows {
 		names := []string{r.Text}
-		for _, a := range must[[]store.Alias](l)(l.now().Aliases(l.Context(), "demo", r.Text)) {
+		for _, a := range must[[]store.Alias](l)(l.now().ListAliases(l.Context(), "demo", r.Text)) {
 			names = append(names, a.Text)
 		}
 		slices.Sort(names[1:])
@@ -71,11 +71,11 @@ func TestOutlineIsTheSameLeak(t *testing.T) {
 					l.run("1", one("A"))
 					assignee := "bob"
 					l.change("A", leaks.Change{Assignee: &assignee, Known: &leaks.Toleration{Reason: "vendor"}})
-					must[store.Comment](t)(l.AddComment(t.Context(), "demo", "A", "ann", "seen in the text"))
+					must[store.Comment](t)(l.CreateComment(t.Context(), "demo", "A", "ann", "seen in the text"))
 				},
 				func() {
 					l.run("2", one("F<A"))
-					must[store.Comment](t)(l.AddComment(t.Context(), "demo", "F", "ann", "seen in the log"))
+					must[store.Comment](t)(l.CreateComment(t.Context(), "demo", "F", "ann", "seen in the log"))
 				},
 			}
 			if order == "raw first" {
@@ -90,20 +90,20 @@ func TestOutlineIsTheSameLeak(t *testing.T) {
 				s.Known.Reason != "vendor" || s.Assignee != "bob" || s.Comments != 2 {
 				t.Errorf("%+v", s)
 			}
-			if a := must[[]store.Alias](t)(l.now().Aliases(t.Context(), "demo", "F"))[0]; a.By != leaks.ByOutline {
+			if a := must[[]store.Alias](t)(l.now().ListAliases(t.Context(), "demo", "F"))[0]; a.By != leaks.ByOutline {
 				t.Errorf("%+v", a)
 			}
 			if got := l.audited("A", "outline"); len(got) != 1 || got[0].Actor != "" ||
 				!strings.Contains(string(got[0].After), `"into": "F"`) {
 				t.Errorf("%+v", got)
 			}
-			found := must[[]store.Finding](t)(firstOf(l.now().Findings(t.Context(),
+			found := must[[]store.Finding](t)(firstOf(l.now().ListFindings(t.Context(),
 				store.FindingQuery{Run: l.runs["1"], Limit: 9})))
 			if len(found) != 1 || found[0].Signature != "F" || found[0].Own != "A" {
 				t.Errorf("%+v", found)
 			}
 			for _, build := range []string{"1", "2"} {
-				if side, err := l.now().ResultOfBuild(t.Context(), "demo", "default", build); err != nil || len(side.Findings) != 1 ||
+				if side, err := l.now().FindBuildResult(t.Context(), "demo", "default", build); err != nil || len(side.Findings) != 1 ||
 					side.Findings[0].Signature != "F" {
 					t.Errorf("build %s: %+v, %v", build, side, err)
 				}
@@ -115,7 +115,8 @@ func TestOutlineIsTheSameLeak(t *testing.T) {
 // audited lists the entries of an action in the audit of a signature, newest first.
 func (l *lab) audited(text, action string) (list []store.AuditRow) {
 	l.Helper()
-	for _, row := range must[[]store.AuditRow](l)(l.now().Audit(l.Context(), "demo", text, store.AuditQuery{Limit: 99})) {
+	for _, row := range must[[]store.AuditRow](l)(l.now().ListAudit(l.Context(), "demo", text,
+		store.AuditQuery{Limit: 99})) {
 		if row.Action == action && row.Signature == text {
 			list = append(list, row)
 		}
@@ -252,7 +253,7 @@ func TestOutlineTakenApart(t *testing.T) {
 	l := newLab(t)
 	l.run("1", one("A"))
 	l.run("2", one("F<A"))
-	if err := l.MergeInto(t.Context(), "demo", "A", "", "ann"); err != nil {
+	if err := l.MergeSignature(t.Context(), "demo", "A", "", "ann"); err != nil {
 		t.Fatal(err)
 	}
 	l.want("split", "A F")
@@ -264,7 +265,7 @@ func TestOutlineTakenApart(t *testing.T) {
 		l.run(place, outlined(finding{signature: "G<A", stack: "F", class: leak, bytes: 7}))
 	}
 	l.want("another name", "A G=F")
-	if err := l.MergeInto(t.Context(), "demo", "A", "G", "ann"); err != nil {
+	if err := l.MergeSignature(t.Context(), "demo", "A", "G", "ann"); err != nil {
 		t.Fatal(err)
 	}
 	l.run("4", one("A"))
@@ -275,13 +276,13 @@ func TestOutlineTakenApart(t *testing.T) {
 	l = newLab(t)
 	l.run("1", one("A"))
 	l.run("2", outlined(finding{signature: "F<A", class: stable}))
-	if err := errors.Join(l.MergeInto(t.Context(), "demo", "F", "A", "ann"),
-		l.MergeInto(t.Context(), "demo", "F", "", "ann")); err != nil {
+	if err := errors.Join(l.MergeSignature(t.Context(), "demo", "F", "A", "ann"),
+		l.MergeSignature(t.Context(), "demo", "F", "", "ann")); err != nil {
 		t.Fatal(err)
 	}
 	l.run("3", one("F<A"))
 	l.want("taken out of its outline", "A F")
-	if _, err := l.AddComment(t.Context(), "demo", "A", leaks.ByOutline, "?"); err == nil {
+	if _, err := l.CreateComment(t.Context(), "demo", "A", leaks.ByOutline, "?"); err == nil {
 		t.Error("a person has the name that outlines have")
 	}
 }

@@ -24,8 +24,8 @@ type PolicyFile struct {
 	At       time.Time
 }
 
-// Policy returns the policies that a project has, or ErrNotFound for no project.
-func (v View) Policy(ctx context.Context, project string) (PolicyFile, error) {
+// FindPolicy returns the policies that a project has, or ErrNotFound for no project.
+func (v View) FindPolicy(ctx context.Context, project string) (PolicyFile, error) {
 	id, err := projectID(ctx, v.q, project)
 	if err != nil {
 		return PolicyFile{}, err
@@ -33,8 +33,8 @@ func (v View) Policy(ctx context.Context, project string) (PolicyFile, error) {
 	return policyOf(ctx, v.q, id)
 }
 
-// PolicyVersions lists all versions of a project's policies, newest first; or ErrNotFound.
-func (v View) PolicyVersions(ctx context.Context, project string) ([]PolicyFile, error) {
+// ListPolicies lists all versions of a project's policies, newest first; or ErrNotFound.
+func (v View) ListPolicies(ctx context.Context, project string) ([]PolicyFile, error) {
 	id, err := projectID(ctx, v.q, project)
 	if err != nil {
 		return nil, err
@@ -82,9 +82,9 @@ type PolicyChange struct {
 	Version      int64 // that it was made of; negative for any
 }
 
-// SavePolicy stores the next version of a project's policies. It returns ErrConflict where the present version is
+// CreatePolicy stores the next version of a project's policies. It returns ErrConflict where the present version is
 // another than that of the change.
-func (s *Store) SavePolicy(ctx context.Context, project string, change PolicyChange) (saved PolicyFile, err error) {
+func (s *Store) CreatePolicy(ctx context.Context, project string, change PolicyChange) (saved PolicyFile, err error) {
 	if err := leaks.CheckActor(change.Author); err != nil {
 		return saved, err
 	}

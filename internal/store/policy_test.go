@@ -19,36 +19,36 @@ func policies(t testing.TB, text string) leaks.Policies {
 
 func (l *lab) policy(text string) {
 	l.Helper()
-	must[store.PolicyFile](l)(l.SavePolicy(l.Context(), "demo",
+	must[store.PolicyFile](l)(l.CreatePolicy(l.Context(), "demo",
 		store.PolicyChange{Policies: policies(l, text), Author: "ann", Version: -1}))
 }
 
 func (l *lab) gateOf(place string, on ...leaks.FailOn) leaks.Verdict {
 	l.Helper()
 	view := l.now()
-	run := must[store.Run](l)(view.Run(l.Context(), l.runs[place]))
-	return must[leaks.Verdict](l)(view.Verdict(l.Context(), &run, store.GateQuestion{FailOn: on}))
+	run := must[store.Run](l)(view.FindRun(l.Context(), l.runs[place]))
+	return must[leaks.Verdict](l)(view.FindVerdict(l.Context(), &run, store.GateQuestion{FailOn: on}))
 }
 
 func TestPolicies(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaksReport())
-	file := must[store.PolicyFile](t)(l.now().Policy(t.Context(), "demo"))
+	file := must[store.PolicyFile](t)(l.now().FindPolicy(t.Context(), "demo"))
 	if file.Version != 0 || len(file.Policies.Default.FailOn) != 1 {
 		t.Errorf("%+v", file)
 	}
 	change := store.PolicyChange{Policies: policies(t, `{"fail_on":["new"]}`), Author: "ann", Note: "first"}
-	if saved, err := l.SavePolicy(t.Context(), "demo", change); err != nil || saved.Version != 1 || saved.At.IsZero() {
+	if saved, err := l.CreatePolicy(t.Context(), "demo", change); err != nil || saved.Version != 1 || saved.At.IsZero() {
 		t.Fatalf("%+v %v", saved, err)
 	}
-	if _, err := l.SavePolicy(t.Context(), "demo", change); !errors.Is(err, store.ErrConflict) {
+	if _, err := l.CreatePolicy(t.Context(), "demo", change); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("on version 0 again: %v", err)
 	}
 	change.Version = 1
 	var wait sync.WaitGroup
 	errs := make([]error, 5)
 	for i := range errs {
-		wait.Go(func() { _, errs[i] = l.SavePolicy(t.Context(), "demo", change) })
+		wait.Go(func() { _, errs[i] = l.CreatePolicy(t.Context(), "demo", change) })
 	}
 	wait.Wait()
 	saved := 0
@@ -59,18 +59,18 @@ func TestPolicies(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if versions := must[[]store.PolicyFile](t)(l.now().PolicyVersions(t.Context(), "demo")); saved != 1 ||
+	if versions := must[[]store.PolicyFile](t)(l.now().ListPolicies(t.Context(), "demo")); saved != 1 ||
 		len(versions) != 2 || versions[1].Note != "first" {
 		t.Errorf("%d saved, %+v", saved, versions)
 	}
-	if _, err := l.SavePolicy(t.Context(), "nobody", change); !errors.Is(err, store.ErrNotFound) {
+	if _, err := l.CreatePolicy(t.Context(), "nobody", change); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("no project: %v", err)
 	}
 	change.Author = ""
-	if _, err := l.SavePolicy(t.Context(), "demo", change); complaint(t, err) != "actor" {
+	if _, err := l.CreatePolicy(t.Context(), "demo", change); complaint(t, err) != "actor" {
 		t.Errorf("nobody: %v", err)
 	}
-	if _, err := l.now().Policy(t.Context(), "nobody"); !errors.Is(err, store.ErrNotFound) {
+	if _, err := l.now().FindPolicy(t.Context(), "nobody"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("no project: %v", err)
 	}
 }
@@ -83,7 +83,7 @@ func TestDecisionsAreStored(t *testing.T) {
 	l := newLab(t)
 	run := l.run("1", leaksReport(finding{signature: "A", class: leak, bytes: 5}))
 	decisions := func() []store.StoredDecision {
-		return must[[]store.StoredDecision](t)(l.now().Decisions(t.Context(), run))
+		return must[[]store.StoredDecision](t)(l.now().ListDecisions(t.Context(), run))
 	}
 	list := decisions()
 	if len(list) != 1 || list[0].Gate != leaks.GateFailed || list[0].Reasons[0].Signature != "A" ||
@@ -93,7 +93,7 @@ func TestDecisionsAreStored(t *testing.T) {
 	l.policy(`{"fail_on":[]}`)
 	v := l.gateOf("1")
 	for range 3 {
-		if err := l.RecordDecision(t.Context(), run, store.GateQuestion{}, v.Decision); err != nil {
+		if err := l.CreateDecision(t.Context(), run, store.GateQuestion{}, v.Decision); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -101,7 +101,7 @@ func TestDecisionsAreStored(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 	tight := l.gateOf("1", leaks.FailOnLeak)
-	if err := l.RecordDecision(t.Context(), run, store.GateQuestion{FailOn: tight.FailOn}, tight.Decision); err != nil {
+	if err := l.CreateDecision(t.Context(), run, store.GateQuestion{FailOn: tight.FailOn}, tight.Decision); err != nil {
 		t.Fatal(err)
 	}
 	if list = decisions(); len(list) != 3 || list[0].Gate != leaks.GateFailed || list[0].FailOn != "leak" {
@@ -109,7 +109,7 @@ func TestDecisionsAreStored(t *testing.T) {
 	}
 	for i := range 220 { // each differs from the one before
 		v.Decision.Policy = i
-		if err := l.RecordDecision(t.Context(), run, store.GateQuestion{}, v.Decision); err != nil {
+		if err := l.CreateDecision(t.Context(), run, store.GateQuestion{}, v.Decision); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -117,7 +117,7 @@ func TestDecisionsAreStored(t *testing.T) {
 		t.Errorf("%d decisions, the newest of policy %d", len(list), list[0].Policy)
 	}
 	for i := range 220 { // what calls ask for drives out none of them
-		if err := l.RecordDecision(t.Context(), run, store.GateQuestion{Baseline: strconv.Itoa(i)}, v.Decision); err != nil {
+		if err := l.CreateDecision(t.Context(), run, store.GateQuestion{Baseline: strconv.Itoa(i)}, v.Decision); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -125,7 +125,7 @@ func TestDecisionsAreStored(t *testing.T) {
 		list[100].Policy != 219 {
 		t.Errorf("%d decisions, the newest by the policy alone of policy %d", len(list), list[min(100, len(list)-1)].Policy)
 	}
-	if err := l.RecordDecision(t.Context(), 999, store.GateQuestion{}, v.Decision); !errors.Is(err, store.ErrNotFound) {
+	if err := l.CreateDecision(t.Context(), 999, store.GateQuestion{}, v.Decision); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("no run: %v", err)
 	}
 }
@@ -170,7 +170,7 @@ func TestDriftAgainstTheRelease(t *testing.T) {
 	if v := l.gateOf("3"); v.Gate != leaks.GateInconclusive || v.Decision.Reasons[0].Code != leaks.ReasonNoRelease {
 		t.Errorf("without a release: %s", v.Why)
 	}
-	if err := l.PinBaseline(t.Context(), "demo", "1", true); err != nil {
+	if err := l.UpdateBaseline(t.Context(), "demo", "1", true); err != nil {
 		t.Fatal(err)
 	}
 	if v := l.gateOf("3"); v.Gate != leaks.GateFailed || v.Decision.Reasons[0].Code != leaks.ReasonDrift {
@@ -189,7 +189,7 @@ func TestPolicyOfAMergedSignature(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaksReport(finding{signature: "A", class: leak, bytes: 100},
 		finding{signature: "B", class: leak, bytes: 100}))
-	if err := l.MergeInto(t.Context(), "demo", "A", "B", "ann"); err != nil {
+	if err := l.MergeSignature(t.Context(), "demo", "A", "B", "ann"); err != nil {
 		t.Fatal(err)
 	}
 	l.policy(`{"fail_on":[],"budgets":[{"of":"signature","name":"A","per":"hour","limit":1}]}`)
@@ -209,7 +209,7 @@ func TestPolicyOfAScenarioAndAProcess(t *testing.T) {
 	made := must[leaks.Policies](t)(leaks.ParsePolicies([]byte(`{
 		"default":{"fail_on":["leak"]},
 		"scenarios":{"soak":{"fail_on":[],"budgets":[{"of":"process","name":"APP.EXE","per":"hour","limit":100},{"of":"process","name":"other.exe","per":"hour","limit":1}]}}}`)))
-	must[store.PolicyFile](t)(l.SavePolicy(t.Context(), "demo",
+	must[store.PolicyFile](t)(l.CreatePolicy(t.Context(), "demo",
 		store.PolicyChange{Policies: made, Author: "ann", Version: -1}))
 	if v := l.gateOf("1"); v.Gate != leaks.GateFailed {
 		t.Errorf("default: %s", v.Why)
@@ -219,7 +219,7 @@ func TestPolicyOfAScenarioAndAProcess(t *testing.T) {
 	}
 	soak := made.Scenarios["soak"]
 	soak.Budgets[0].Limit = 99
-	must[store.PolicyFile](t)(l.SavePolicy(t.Context(), "demo",
+	must[store.PolicyFile](t)(l.CreatePolicy(t.Context(), "demo",
 		store.PolicyChange{Policies: made, Author: "ann", Version: -1}))
 	if v := l.gateOf("1/soak"); v.Gate != leaks.GateFailed || v.Decision.Reasons[0].Code != leaks.ReasonBudget {
 		t.Errorf("soak below: %s", v.Why)
@@ -255,7 +255,7 @@ func TestPreviewOfARuleThatSilencesAll(t *testing.T) {
 	l.run("2", leaksReport(finding{signature: "B", class: leak, bytes: 7}))
 	l.run("3", leaksReport(finding{signature: "B", class: stable}))
 	l.change("A", leaks.Change{Known: &leaks.Toleration{Reason: "vendor"}})
-	trial := must[*leaks.RuleTrial](t)(l.now().RuleTrial(t.Context(), "demo"))
+	trial := must[*leaks.RuleTrial](t)(l.now().FindRuleTrial(t.Context(), "demo"))
 	preview := func(text string) *leaks.RulesPreview {
 		return must[*leaks.RulesPreview](t)(trial.Preview(t.Context(), must[*blame.Rules](t)(blame.ParseRules(text))))
 	}
@@ -280,19 +280,19 @@ func TestPreviewOfAPolicy(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaksReport(finding{signature: "A", class: leak, bytes: 5}))
 	l.run("2", leaksReport(finding{signature: "A", class: leak, bytes: 5}))
-	impact := must[*leaks.Impact](t)(l.now().PolicyImpact(t.Context(), "demo",
+	impact := must[*leaks.Impact](t)(l.now().PreviewPolicy(t.Context(), "demo",
 		policies(t, `{"fail_on":["leak"],"minimum_score":0.96}`)))
 	if len(impact.Silenced) != 1 || impact.Silenced[0].To != leaks.ReasonScore || impact.Silenced[0].Count != 2 ||
 		len(impact.Turned) != 2 || impact.Turned[0].To != leaks.GatePassed {
 		t.Errorf("%+v", impact)
 	}
 	l.policy(`{"fail_on":["leak"],"minimum_score":0.96}`)
-	impact = must[*leaks.Impact](t)(l.now().PolicyImpact(t.Context(), "demo", policies(t, `{"fail_on":["leak"]}`)))
+	impact = must[*leaks.Impact](t)(l.now().PreviewPolicy(t.Context(), "demo", policies(t, `{"fail_on":["leak"]}`)))
 	if len(impact.Heard) != 1 || impact.Heard[0].From != leaks.ReasonScore || len(impact.Turned) != 2 ||
 		impact.Turned[0].To != leaks.GateFailed {
 		t.Errorf("%+v", impact)
 	}
-	if _, err := l.now().PolicyImpact(t.Context(), "nobody", policies(t, `{}`)); !errors.Is(err, store.ErrNotFound) {
+	if _, err := l.now().PreviewPolicy(t.Context(), "nobody", policies(t, `{}`)); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("no project: %v", err)
 	}
 }

@@ -102,7 +102,7 @@ func TestOrderOfUploadsDoesNotCountInPools(t *testing.T) {
 			}
 			dump := l.dumpPools()
 			for _, signature := range []string{"A", "B", "C"} {
-				if s, err := l.now().Signature(t.Context(), "demo", signature); err == nil && s.Worst != "" {
+				if s, err := l.now().FindSignature(t.Context(), "demo", signature); err == nil && s.Worst != "" {
 					dump += state(s) + "\n"
 				}
 			}

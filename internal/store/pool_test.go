@@ -34,7 +34,7 @@ func judged(class analysis.Class, odds float64) finding {
 // found is the finding of a signature in a run.
 func (l *lab) found(place, signature string) store.Finding {
 	l.Helper()
-	page, _, err := l.now().Findings(l.Context(), store.FindingQuery{Run: l.runs[place], All: true, Limit: 100})
+	page, _, err := l.now().ListFindings(l.Context(), store.FindingQuery{Run: l.runs[place], All: true, Limit: 100})
 	if err != nil {
 		l.Fatal(err)
 	}
@@ -51,8 +51,8 @@ func (l *lab) found(place, signature string) store.Finding {
 func (l *lab) verdict(place string) leaks.Verdict {
 	l.Helper()
 	view := l.now()
-	run := must[store.Run](l)(view.Run(l.Context(), l.runs[place]))
-	return must[leaks.Verdict](l)(view.Verdict(l.Context(), &run,
+	run := must[store.Run](l)(view.FindRun(l.Context(), l.runs[place]))
+	return must[leaks.Verdict](l)(view.FindVerdict(l.Context(), &run,
 		store.GateQuestion{FailOn: []leaks.FailOn{leaks.FailOnLeak}}))
 }
 
@@ -141,7 +141,7 @@ func TestLeakThatIsNotBorneOut(t *testing.T) {
 		v.Why != "malloc | app!FB could be a leak (60 %)" || v.Status != string(analysis.StatusLeak) {
 		t.Errorf("%s because %s, %s", v.Gate, v.Why, v.Status)
 	}
-	page, _, err := l.now().Findings(t.Context(), store.FindingQuery{Run: l.runs["1/soak/a"], Limit: 9})
+	page, _, err := l.now().ListFindings(t.Context(), store.FindingQuery{Run: l.runs["1/soak/a"], Limit: 9})
 	if err != nil || len(page) != 2 || page[0].Signature != "B" {
 		t.Errorf("the gravest is not first: %v %+v", err, page)
 	}
@@ -193,13 +193,13 @@ func TestPoolsOfMergedSignatures(t *testing.T) {
 	former.signature, former.callers = "Former", []string{"app!Old", "app!main"} // or it was renamed
 	l.run("1", leaksReport(former))
 	l.run("2", leaksReport(judged(leak, 4)))
-	if err := l.MergeInto(t.Context(), "demo", "Former", "A", "ann"); err != nil {
+	if err := l.MergeSignature(t.Context(), "demo", "Former", "A", "ann"); err != nil {
 		t.Fatal(err)
 	}
 	if p := l.found("2", "A").Pooled; p == nil || p.Runs != 2 {
 		t.Errorf("merged: %+v", p)
 	}
-	if err := l.MergeInto(t.Context(), "demo", "Former", "", "ann"); err != nil {
+	if err := l.MergeSignature(t.Context(), "demo", "Former", "", "ann"); err != nil {
 		t.Fatal(err)
 	}
 	if p := l.found("2", "A").Pooled; p != nil {

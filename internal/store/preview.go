@@ -11,17 +11,17 @@ const (
 	previewStacks = 5000 // stacks of those
 )
 
-// RuleTrial returns what other rules of a project can be tried on, or ErrNotFound.
-func (v View) RuleTrial(ctx context.Context, project string) (*leaks.RuleTrial, error) {
-	present, err := v.Rules(ctx, project)
+// FindRuleTrial returns what other rules of a project can be tried on, or ErrNotFound.
+func (v View) FindRuleTrial(ctx context.Context, project string) (*leaks.RuleTrial, error) {
+	present, err := v.FindRules(ctx, project)
 	if err != nil {
 		return nil, err
 	}
 	t := &leaks.RuleTrial{Present: present.Text, Runs: map[int64]*leaks.RunModules{}}
-	if t.Stacks, err = v.RuleStacks(ctx, project, previewStacks); err != nil {
+	if t.Stacks, err = v.ListRuleStacks(ctx, project, previewStacks); err != nil {
 		return nil, err
 	}
-	own, err := v.OwnModules(ctx)
+	own, err := v.ListOwnModules(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func (v View) RuleTrial(ctx context.Context, project string) (*leaks.RuleTrial, 
 		if t.Runs[run] != nil {
 			continue
 		}
-		head, err := v.Summary(ctx, run)
+		head, err := v.FindSummary(ctx, run)
 		if err != nil {
 			return nil, err
 		}
@@ -46,7 +46,7 @@ func (v View) RuleTrial(ctx context.Context, project string) (*leaks.RuleTrial, 
 	for _, text := range tolerated {
 		t.Tolerated[text] = true
 	}
-	file, err := v.Policy(ctx, project)
+	file, err := v.FindPolicy(ctx, project)
 	if err != nil {
 		return nil, err
 	}
@@ -54,9 +54,9 @@ func (v View) RuleTrial(ctx context.Context, project string) (*leaks.RuleTrial, 
 	return t, err
 }
 
-// PolicyImpact says what other policies of a project would do to its newest runs, or ErrNotFound.
-func (v View) PolicyImpact(ctx context.Context, project string, policies leaks.Policies) (*leaks.Impact, error) {
-	file, err := v.Policy(ctx, project)
+// PreviewPolicy says what other policies of a project would do to its newest runs, or ErrNotFound.
+func (v View) PreviewPolicy(ctx context.Context, project string, policies leaks.Policies) (*leaks.Impact, error) {
+	file, err := v.FindPolicy(ctx, project)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (v View) PolicyImpact(ctx context.Context, project string, policies leaks.P
 	for i := range cases {
 		then[i] = cases[i]
 		then[i].Case = new(*cases[i].Case)
-		run, err := v.Run(ctx, cases[i].Run)
+		run, err := v.FindRun(ctx, cases[i].Run)
 		if err != nil {
 			return nil, err
 		}
@@ -106,9 +106,9 @@ func (v View) casesOf(ctx context.Context, runs []Run, file *PolicyFile) ([]leak
 	return list, nil
 }
 
-// RuleStacks returns the distinct stacks of sites that leak or grow in the newest runs of a project, those of the
+// ListRuleStacks returns the distinct stacks of sites that leak or grow in the newest runs of a project, those of the
 // newest run first, and at most limit; or ErrNotFound.
-func (v View) RuleStacks(ctx context.Context, project string, limit int) ([]leaks.RuleStack, error) {
+func (v View) ListRuleStacks(ctx context.Context, project string, limit int) ([]leaks.RuleStack, error) {
 	id, err := projectID(ctx, v.q, project)
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func (v View) RuleStacks(ctx context.Context, project string, limit int) ([]leak
 	for i := range rows {
 		ids[i] = rows[i].StackID
 	}
-	frames, err := v.StackFrames(ctx, ids)
+	frames, err := v.ListStackFrames(ctx, ids)
 	if err != nil {
 		return nil, err
 	}

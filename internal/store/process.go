@@ -14,10 +14,10 @@ import (
 // ErrNoProcess says that a run's evidence does not show the process that was asked for.
 var ErrNoProcess = errors.New("the evidence does not show this process")
 
-// ChooseProcess sets which process a run's report is to be about, as analysis.Options.Process, and queues the analysis,
+// UpdateProcess sets which process a run's report is to be about, as analysis.Options.Process, and queues the analysis,
 // in one transaction. It returns ErrNotFound for no run, and ErrNoProcess, with nothing changed, where no capture shows
 // the process.
-func (s *Store) ChooseProcess(ctx context.Context, run int64, process string) error {
+func (s *Store) UpdateProcess(ctx context.Context, run int64, process string) error {
 	return s.tx(ctx, "choose process", func(tx pgx.Tx) error {
 		// The lock keeps captures from being replaced between the look at them and the end.
 		if _, err := value[int64](ctx, tx, `select id from runs where id = $1 for no key update`, run); err != nil {
@@ -42,9 +42,9 @@ func (s *Store) ChooseProcess(ctx context.Context, run int64, process string) er
 	})
 }
 
-// Processes returns the processes of a run that a report may be about, those that hold most first and at most limit of
-// them, and how many there are.
-func (v View) Processes(ctx context.Context, run int64, limit int) (list []analysis.Choice, total int, err error) {
+// ListProcesses returns the processes of a run that a report may be about, those that hold most first and at most limit
+// of them, and how many there are.
+func (v View) ListProcesses(ctx context.Context, run int64, limit int) (list []analysis.Choice, total int, err error) {
 	seen, err := seenIn(ctx, v.q, run)
 	if err != nil {
 		return nil, 0, wrap("processes of run", err)
@@ -61,7 +61,7 @@ func beganIn(t *capture.Trace) *int64 {
 	return &t.Began
 }
 
-// seenIn lists the processes of a run's captures, in the order of InputOfRun.
+// seenIn lists the processes of a run's captures, in the order of FindInput.
 func seenIn(ctx context.Context, q querier, run int64) ([]analysis.CaptureProcess, error) {
 	return all[analysis.CaptureProcess](ctx, q, `
 		select c.process as name, c.pid, c.bits, '' as machine, e.id as evidence, c.table_key <> '' as trace, coalesce(c.began_ns, $2) as began, c.held_bytes as held

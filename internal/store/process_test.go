@@ -25,7 +25,7 @@ func tracedOf(name string, pid uint32, sites int, began int64) store.StoredCaptu
 
 func choices(t testing.TB, s *store.Store, run int64, limit int) string {
 	t.Helper()
-	list, all, err := storetest.Now(t, s).Processes(t.Context(), run, limit)
+	list, all, err := storetest.Now(t, s).ListProcesses(t.Context(), run, limit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestChooseProcess(t *testing.T) {
 	e := addEvidence(t, s, target, "a.etl")
 	choose := func(process string, want error) {
 		t.Helper()
-		if err := s.ChooseProcess(t.Context(), e.RunID, process); !errors.Is(err, want) {
+		if err := s.UpdateProcess(t.Context(), e.RunID, process); !errors.Is(err, want) {
 			t.Errorf("%q: %v, want %v", process, err, want)
 		}
 	}
@@ -55,7 +55,7 @@ func TestChooseProcess(t *testing.T) {
 	}
 	captures := []store.StoredCapture{tracedOf("app.exe", 7, 30, 5e9), tracedOf("app.exe", 7, 10, 0),
 		tracedOf("other.exe", 9, 1, 0)}
-	if err := s.SaveCaptures(t.Context(), claim(t, s), captures); err != nil {
+	if err := s.CreateCaptures(t.Context(), claim(t, s), captures); err != nil {
 		t.Fatal(err)
 	}
 	if got := choices(t, s, e.RunID, 9); got != "7#2 7#1 other.exe of 3" {
@@ -64,7 +64,7 @@ func TestChooseProcess(t *testing.T) {
 	if got := choices(t, s, e.RunID, 1); got != "7#2 of 3" {
 		t.Error(got)
 	}
-	list, _, err := storetest.Now(t, s).Processes(t.Context(), e.RunID, 9)
+	list, _, err := storetest.Now(t, s).ListProcesses(t.Context(), e.RunID, 9)
 	if err != nil || list[0].Held != captures[0].Held() || list[0].Began != 5e9 ||
 		list[1].Began != captures[1].Trace.Began {
 		t.Errorf("%+v, %v", list, err)
@@ -88,7 +88,7 @@ func TestChooseProcess(t *testing.T) {
 	// The analysis of an earlier choice may end last.
 	save(t, s, queued, report(t, captures[1].Capture), "chosen", after.Revision)
 	save(t, s, running, report(t, captures[0].Capture), "before", before.Revision)
-	if run := must[store.Run](t)(storetest.Now(t, s).Run(t.Context(), e.RunID)); run.ReportKey != "chosen" ||
+	if run := must[store.Run](t)(storetest.Now(t, s).FindRun(t.Context(), e.RunID)); run.ReportKey != "chosen" ||
 		run.Process != "7#1" {
 		t.Errorf("%+v", run)
 	}
@@ -96,7 +96,7 @@ func TestChooseProcess(t *testing.T) {
 	if in := input(t, s, e.RunID); in.Process != "" || claim(t, s).Kind != store.JobAnalyse {
 		t.Errorf("%+v", in)
 	}
-	if err := s.ChooseProcess(t.Context(), 999, ""); !errors.Is(err, store.ErrNotFound) {
+	if err := s.UpdateProcess(t.Context(), 999, ""); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
 }
@@ -109,10 +109,10 @@ func TestProcessesOfSnapshots(t *testing.T) {
 	addEvidence(t, s, second, "b.txt")
 	c := snapshot(3, 0)
 	c.Process.PID = 8
-	if err := s.SaveCaptures(t.Context(), claim(t, s), []store.StoredCapture{{Capture: c, Artifact: "b"}}); err != nil {
+	if err := s.CreateCaptures(t.Context(), claim(t, s), []store.StoredCapture{{Capture: c, Artifact: "b"}}); err != nil {
 		t.Fatal(err)
 	}
-	list, all, err := storetest.Now(t, s).Processes(t.Context(), run, 9)
+	list, all, err := storetest.Now(t, s).ListProcesses(t.Context(), run, 9)
 	want := analysis.Choice{Choose: "app.exe",
 		CaptureProcess: analysis.CaptureProcess{Process: capture.Process{Name: "app.exe", PID: 8, Bits: 64}, Held: 300}}
 	if err != nil || all != 1 || list[0].Choose != want.Choose || list[0].Process != want.Process ||

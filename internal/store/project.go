@@ -18,8 +18,8 @@ type Project struct {
 	LastAt *time.Time
 }
 
-// Projects lists the projects that an actor may see, by name.
-func (v View) Projects(ctx context.Context, a *accounts.Actor) ([]Project, error) {
+// ListProjects lists the projects that an actor may see, by name.
+func (v View) ListProjects(ctx context.Context, a *accounts.Actor) ([]Project, error) {
 	type row struct {
 		ID int64
 		Project
@@ -37,9 +37,9 @@ func (v View) Projects(ctx context.Context, a *accounts.Actor) ([]Project, error
 	return visible, wrap("projects", err)
 }
 
-// AddProject makes a project; the user who makes it is its first admin, 0 for none. Its error is a *leaks.FieldError
+// CreateProject makes a project; the user who makes it is its first admin, 0 for none. Its error is a *leaks.FieldError
 // for a name that is none or that is taken.
-func (s *Store) AddProject(ctx context.Context, name string, user int64, by string) error {
+func (s *Store) CreateProject(ctx context.Context, name string, user int64, by string) error {
 	if err := leaks.CheckProjectName(name); err != nil {
 		return err
 	}
@@ -67,9 +67,9 @@ func projectID(ctx context.Context, q querier, project string) (int64, error) {
 	return id, wrap("project", err)
 }
 
-// RenameProject gives a project another name; uploads under way go with it. Its error is ErrNotFound, or a
+// UpdateProjectName gives a project another name; uploads under way go with it. Its error is ErrNotFound, or a
 // *leaks.FieldError for a name that is none or that is taken.
-func (s *Store) RenameProject(ctx context.Context, project, to, by string) error {
+func (s *Store) UpdateProjectName(ctx context.Context, project, to, by string) error {
 	if err := leaks.CheckProjectName(to); err != nil {
 		return err
 	}

@@ -8,21 +8,21 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// ProjectSettings are what a team says of its project.
+// FindProjectSettings are what a team says of its project.
 type ProjectSettings struct {
 	Name          string
 	DefaultBranch string // that other branches leave; "" where nobody says
 }
 
-// ProjectSettings returns what a team says of its project, or ErrNotFound.
-func (v View) ProjectSettings(ctx context.Context, project string) (ProjectSettings, error) {
+// FindProjectSettings returns what a team says of its project, or ErrNotFound.
+func (v View) FindProjectSettings(ctx context.Context, project string) (ProjectSettings, error) {
 	p, err := one[ProjectSettings](ctx, v.q, `select name, default_branch from projects where name = $1`, project)
 	return p, wrap("project", err)
 }
 
-// ChangeProject changes what a team says of its project. Its error is ErrNotFound, or a *leaks.FieldError for a name
+// UpdateProject changes what a team says of its project. Its error is ErrNotFound, or a *leaks.FieldError for a name
 // that is none or that is taken.
-func (s *Store) ChangeProject(ctx context.Context, project string, c leaks.ProjectChange, by string) error {
+func (s *Store) UpdateProject(ctx context.Context, project string, c leaks.ProjectChange, by string) error {
 	if err := c.Normalize(); err != nil {
 		return err
 	}

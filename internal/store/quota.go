@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// SentToday is how many bytes came with a token since the day began, in UTC, and when the next one begins.
-func (s *Store) SentToday(ctx context.Context, token int64) (bytes int64, until time.Time, err error) {
+// FindTokenTraffic is how many bytes came with a token since the day began, in UTC, and when the next one begins.
+func (s *Store) FindTokenTraffic(ctx context.Context, token int64) (bytes int64, until time.Time, err error) {
 	type row struct {
 		Bytes int64
 		Until time.Time
@@ -17,8 +17,8 @@ func (s *Store) SentToday(ctx context.Context, token int64) (bytes int64, until 
 	return r.Bytes, r.Until, wrap("bytes of a token", err)
 }
 
-// NoteSent counts bytes that came with a token.
-func (s *Store) NoteSent(ctx context.Context, token, bytes int64) error {
+// UpdateTokenTraffic counts bytes that came with a token.
+func (s *Store) UpdateTokenTraffic(ctx context.Context, token, bytes int64) error {
 	_, err := s.pool.Exec(ctx, `
 		insert into token_days (token_id, day, bytes) values ($1, (now() at time zone 'UTC')::date, $2)
 		on conflict (token_id, day) do update set bytes = token_days.bytes + excluded.bytes`, token, bytes)

@@ -21,14 +21,14 @@ import (
 type Result struct {
 	Report   *analysis.Report
 	Key      string // blob of the whole report
-	Revision int64  // as InputOfRun gave it
+	Revision int64  // as FindInput gave it
 	Table    Table  // that the sites' rows are numbers of; zero where the report is of snapshots
 }
 
-// SaveResult replaces a run's result and ends the job, in one transaction: with it go the signatures that its sites had
-// and have, and what the project knows of them. A result that rests on older captures, names or rules than the one that
-// is stored is dropped: the newer one stays. It returns ErrFenced when the lease is lost.
-func (s *Store) SaveResult(ctx context.Context, l Lease, result Result) error {
+// UpdateResult replaces a run's result and ends the job, in one transaction: with it go the signatures that its sites
+// had and have, and what the project knows of them. A result that rests on older captures, names or rules than the one
+// that is stored is dropped: the newer one stays. It returns ErrFenced when the lease is lost.
+func (s *Store) UpdateResult(ctx context.Context, l Lease, result Result) error {
 	// Stacks and signatures are content: to have some that no site names does no harm, so they need not be in the
 	// transaction.
 	result.Report.Identify()

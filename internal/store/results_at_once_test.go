@@ -31,13 +31,13 @@ func TestResultsAtOnce(t *testing.T) {
 	}
 	l.again(places...)
 	leases := make([]store.Lease, runs)
-	due := must[[]store.DueJob](t)(l.DueJobs(t.Context(), 0))
+	due := must[[]store.DueJob](t)(l.DispatchAllJobs(t.Context(), 0))
 	for i, d := range due {
 		leases[i] = must[store.Lease](t)(l.ClaimJob(t.Context(), d.ID, 1e12))
 	}
 	var wait sync.WaitGroup
 	errs := make([]error, 2*runs+1)
-	wait.Go(func() { _, _, errs[2*runs] = l.SaveRules(t.Context(), "demo", ruleChange(0)) })
+	wait.Go(func() { _, _, errs[2*runs] = l.CreateRules(t.Context(), "demo", ruleChange(0)) })
 	for i := range runs {
 		wait.Go(func() {
 			shuffled := make([]finding, signatures)
@@ -48,12 +48,12 @@ func TestResultsAtOnce(t *testing.T) {
 				}
 				shuffled[(k*7+i)%signatures] = f
 			}
-			errs[i] = l.SaveResult(t.Context(), leases[i],
+			errs[i] = l.UpdateResult(t.Context(), leases[i],
 				store.Result{Report: leaksReport(shuffled...), Key: "k", Revision: input(t, l.Store, leases[i].RunID).Revision})
 		})
 		wait.Go(func() {
 			reason := fmt.Sprint("because of ", i)
-			_, errs[runs+i] = l.ChangeTriage(t.Context(), "demo", list[i].signature,
+			_, errs[runs+i] = l.UpdateTriage(t.Context(), "demo", list[i].signature,
 				leaks.Change{Actor: "ann", Version: -1, Known: &leaks.Toleration{Reason: reason}})
 		})
 	}

@@ -52,25 +52,25 @@ func TestExpireEvidence(t *testing.T) {
 	if digests, n := l.expire(0); n != 0 || digests != "a.txt-sha" { // nobody has dropped it: who was told may have crashed
 		t.Errorf("a second time: %d, %q", n, digests)
 	}
-	list := must[[]store.Evidence](t)(l.now().EvidenceOfRun(t.Context(), two))
+	list := must[[]store.Evidence](t)(l.now().ListEvidence(t.Context(), two))
 	if len(list) != 1 || list[0].ExpiredAt == nil || list[0].State != "read" || len(input(t, l.Store, two).Captures) != 1 {
 		t.Errorf("%+v", list)
 	}
 	// The file is uploaded again before it was deleted.
 	addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "2"}, "a.txt")
 	drop := func() error { t.Error("deleted what is wanted"); return nil }
-	if dropped, err := l.DropExpired(t.Context(), "a.txt-sha", drop); dropped || err != nil {
+	if dropped, err := l.DeleteExpired(t.Context(), "a.txt-sha", drop); dropped || err != nil {
 		t.Errorf("%v %v", dropped, err)
 	}
 	if digests, n := l.expire(0); n != 1 || digests != "a.txt-sha" {
 		t.Errorf("%d, %q", n, digests)
 	}
 	failed := errors.New("the disk is gone")
-	if dropped, err := l.DropExpired(t.Context(), "a.txt-sha", func() error { return failed }); dropped ||
+	if dropped, err := l.DeleteExpired(t.Context(), "a.txt-sha", func() error { return failed }); dropped ||
 		!errors.Is(err, failed) {
 		t.Errorf("%v %v", dropped, err)
 	}
-	if dropped, err := l.DropExpired(t.Context(), "a.txt-sha", func() error { return nil }); !dropped || err != nil {
+	if dropped, err := l.DeleteExpired(t.Context(), "a.txt-sha", func() error { return nil }); !dropped || err != nil {
 		t.Errorf("%v %v", dropped, err)
 	}
 	if digests, n := l.expire(0); n != 0 || digests != "" {
@@ -87,7 +87,7 @@ func TestUploadWaitsForDeletion(t *testing.T) {
 	l.expire(0)
 	var wait sync.WaitGroup
 	deleted := false
-	_, err := l.DropExpired(t.Context(), "a.txt-sha", func() error {
+	_, err := l.DeleteExpired(t.Context(), "a.txt-sha", func() error {
 		wait.Go(func() {
 			addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "9"}, "a.txt")
 			if !deleted {
@@ -108,8 +108,8 @@ func TestUploadWaitsForDeletion(t *testing.T) {
 	wait.Wait()
 }
 
-// oldest stores a run for each name, with a file of that name, and completes it; the files are a day apart and the first
-// is the youngest.
+// oldest stores a run for each name, with a file of that name, and completes it; the files are a day apart and the
+// first is the youngest.
 func (l *lab) oldest(names ...string) {
 	l.Helper()
 	for i, name := range names {
@@ -168,13 +168,14 @@ func TestOldestExpiresFirst(t *testing.T) {
 func TestExpiredContentIsReferredTo(t *testing.T) {
 	l := newLab(t)
 	l.oldest("app.pdb")
-	must[store.AddedSymbolFile](t)(l.AddSymbolFile(t.Context(), store.SymbolFile{Kind: "pdb", Name: "app.pdb", Key: "K1",
+	must[store.CreatedSymbolFile](t)(l.CreateSymbolFile(t.Context(), store.SymbolFile{Kind: "pdb", Name: "app.pdb",
+		Key:    "K1",
 		SHA256: "app.pdb-sha", Bytes: 9, Origin: store.OriginUpload}))
 	if digests, n := l.expire(time.Hour); n != 1 || digests != "" {
 		t.Errorf("%d expired, to be dropped are %q", n, digests)
 	}
 	drop := func() error { t.Error("the content of a symbol file is deleted"); return nil }
-	if dropped, err := l.DropExpired(t.Context(), "app.pdb-sha", drop); dropped || err != nil {
+	if dropped, err := l.DeleteExpired(t.Context(), "app.pdb-sha", drop); dropped || err != nil {
 		t.Errorf("%v, %v", dropped, err)
 	}
 	l.sql(`delete from symbol_files`)

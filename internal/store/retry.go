@@ -17,8 +17,8 @@ var mended = []string{
 	"reader-expensive", codeCancelled,
 }
 
-// MayTryAgain reports whether a failure with this code may end better.
-func MayTryAgain(code string) bool {
+// IsRetryable reports whether a failure with this code may end better.
+func IsRetryable(code string) bool {
 	for _, m := range mended {
 		if m == code {
 			return true

@@ -27,7 +27,7 @@ func TestRetry(t *testing.T) {
 	if n, err := s.RetryRun(t.Context(), run); n != 1 || err != nil {
 		t.Fatalf("%d, %v", n, err)
 	}
-	if e := must[store.Evidence](t)(storetest.Now(t, s).EvidenceByID(t.Context(), refused.ID)); e.State != "failed" {
+	if e := must[store.Evidence](t)(storetest.Now(t, s).FindEvidence(t.Context(), refused.ID)); e.State != "failed" {
 		t.Errorf("%+v", e)
 	}
 	lease := claim(t, s)
@@ -37,7 +37,7 @@ func TestRetry(t *testing.T) {
 	if n, err := s.RetryRun(t.Context(), run); n != 0 || err != nil {
 		t.Errorf("while it is at work: %d, %v", n, err)
 	}
-	if err := s.SaveCaptures(t.Context(), lease,
+	if err := s.CreateCaptures(t.Context(), lease,
 		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "a"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestRetry(t *testing.T) {
 		t.Errorf("names and report: %d, %v", n, err)
 	}
 	var kinds []string
-	for _, due := range must[[]store.DueJob](t)(s.DueJobs(t.Context(), time.Hour)) {
+	for _, due := range must[[]store.DueJob](t)(s.DispatchAllJobs(t.Context(), time.Hour)) {
 		kinds = append(kinds, must[store.Lease](t)(s.ClaimJob(t.Context(), due.ID, time.Minute)).Kind)
 	}
 	slices.Sort(kinds)
@@ -99,18 +99,18 @@ func TestCancel(t *testing.T) {
 	if _, err := s.RenewLease(t.Context(), lease, time.Minute); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("its worker goes on: %v", err)
 	}
-	if err := s.SaveCaptures(t.Context(), lease,
+	if err := s.CreateCaptures(t.Context(), lease,
 		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "a"}}); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("its result: %v", err)
 	}
-	if e := must[store.Evidence](t)(storetest.Now(t, s).EvidenceByID(t.Context(), e.ID)); e.State != "failed" ||
+	if e := must[store.Evidence](t)(storetest.Now(t, s).FindEvidence(t.Context(), e.ID)); e.State != "failed" ||
 		e.ErrorCode != "cancelled" || e.Error != "Ann has cancelled it; it can be tried again" {
 		t.Errorf("%+v", e)
 	}
 	if n, err := s.RetryRun(t.Context(), e.RunID); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
-	if err := s.SaveCaptures(t.Context(), claim(t, s),
+	if err := s.CreateCaptures(t.Context(), claim(t, s),
 		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "a"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestCancel(t *testing.T) {
 	if n, err := s.CancelRun(t.Context(), e.RunID, "Ann"); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
-	if run := must[store.Run](t)(storetest.Now(t, s).Run(t.Context(), e.RunID)); run.State() != "failed" ||
+	if run := must[store.Run](t)(storetest.Now(t, s).FindRun(t.Context(), e.RunID)); run.State() != "failed" ||
 		run.ErrorCode != "cancelled" {
 		t.Errorf("%s, %+v", run.State(), run)
 	}

@@ -24,8 +24,8 @@ type RuleFile struct {
 	At       time.Time
 }
 
-// Rules returns the rules that a project has, or ErrNotFound for no project.
-func (v View) Rules(ctx context.Context, project string) (RuleFile, error) {
+// FindRules returns the rules that a project has, or ErrNotFound for no project.
+func (v View) FindRules(ctx context.Context, project string) (RuleFile, error) {
 	id, err := projectID(ctx, v.q, project)
 	if err != nil {
 		return RuleFile{}, err
@@ -44,8 +44,8 @@ func rulesOf(ctx context.Context, q querier, project int64) (RuleFile, error) {
 	return f, wrap("rules", err)
 }
 
-// RuleVersions lists all versions of a project's rules, newest first.
-func (v View) RuleVersions(ctx context.Context, project string) ([]RuleFile, error) {
+// ListRules lists all versions of a project's rules, newest first.
+func (v View) ListRules(ctx context.Context, project string) ([]RuleFile, error) {
 	id, err := projectID(ctx, v.q, project)
 	if err != nil {
 		return nil, err
@@ -74,10 +74,10 @@ func (c *RuleChange) check() error {
 	return leaks.CheckText("text", c.Text, leaks.MaxRules)
 }
 
-// SaveRules stores the text as the next version of a project's rules and queues the analysis of all its runs, in one
+// CreateRules stores the text as the next version of a project's rules and queues the analysis of all its runs, in one
 // transaction; it returns how many. It returns ErrConflict where the present version is another than that of the
 // change, and the error of blame.ParseRules where the text is not a rule file.
-func (s *Store) SaveRules(ctx context.Context, project string, change RuleChange) (saved RuleFile,
+func (s *Store) CreateRules(ctx context.Context, project string, change RuleChange) (saved RuleFile,
 	queued int, err error) {
 	if err := change.check(); err != nil {
 		return RuleFile{}, 0, err

@@ -166,7 +166,7 @@ func TestOrderOfBuildsInSQL(t *testing.T) {
 				maybe(rng, time.Date(1969, 12, 31, rng.IntN(48), 0, 0, 1000*rng.IntN(3), time.UTC)))
 		}
 	}
-	if err := l.OrderBuilds(t.Context()); err != nil {
+	if err := l.UpdateBuildOrder(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, project := range []string{"of one shape", "of several"} {
@@ -269,20 +269,20 @@ func TestBaselineFromSQL(t *testing.T) {
 			builds[i].Rank, lined[i].Rank = rank, rank
 		}
 		lines := leaks.NewLines(lined, "")
-		if err := l.OrderBuilds(t.Context()); err != nil {
+		if err := l.UpdateBuildOrder(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		for at, head := range builds {
 			for i := range builds {
 				builds[i].OnLine = lines.OfBuild(lined[at].ID).At(lined[i].ID) >= 0
 			}
-			got, err := l.now().BaselineOf(t.Context(), "demo", "soak", head.Name)
+			got, err := l.now().FindBaselineOfBuild(t.Context(), "demo", "soak", head.Name)
 			want := leaks.Baseline(head, builds)
 			if got != want || errors.Is(err, store.ErrNotFound) != (want == "") || err != nil && want != "" {
 				t.Fatalf("the baseline of %+v is %q, %v; want %q", head, got, err, want)
 			}
 		}
-		if got, want := must[string](t)(l.now().NewestWithResult(t.Context(), "demo", "soak")),
+		if got, want := must[string](t)(l.now().FindNewestBuild(t.Context(), "demo", "soak")),
 			leaks.Newest(builds); got != want {
 			t.Errorf("the newest is %q, want %q", got, want)
 		}

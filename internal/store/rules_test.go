@@ -19,11 +19,11 @@ func TestRules(t *testing.T) {
 	for _, place := range []string{"1", "3", "2"} {
 		l.run(place, leaksReport(finding{signature: "A", class: leak}))
 	}
-	if f := must[store.RuleFile](t)(l.now().Rules(t.Context(), "demo")); f != (store.RuleFile{}) {
+	if f := must[store.RuleFile](t)(l.now().FindRules(t.Context(), "demo")); f != (store.RuleFile{}) {
 		t.Errorf("%+v", f)
 	}
 	before := input(t, l.Store, l.runs["1"])
-	saved, queued, err := l.SaveRules(t.Context(), "demo",
+	saved, queued, err := l.CreateRules(t.Context(), "demo",
 		store.RuleChange{Text: "module:app -> +app\n", Author: "ann", Note: "ours"})
 	if err != nil || saved.Version != 1 || queued != 3 || saved.Author != "ann" || saved.At.IsZero() {
 		t.Fatalf("%+v %d %v", saved, queued, err)
@@ -33,40 +33,40 @@ func TestRules(t *testing.T) {
 		t.Errorf("%+v", in)
 	}
 	var order []int64
-	for _, d := range must[[]store.DueJob](t)(l.DueJobs(t.Context(), 0)) {
+	for _, d := range must[[]store.DueJob](t)(l.DispatchAllJobs(t.Context(), 0)) {
 		order = append(order, d.ID)
 	}
 	slices.Sort(order)
 	var builds []string
 	for _, id := range order {
 		lease := must[store.Lease](t)(l.ClaimJob(t.Context(), id, 1e12))
-		builds = append(builds, must[store.Run](t)(l.now().Run(t.Context(), lease.RunID)).Build)
+		builds = append(builds, must[store.Run](t)(l.now().FindRun(t.Context(), lease.RunID)).Build)
 	}
 	if strings.Join(builds, " ") != "3 2 1" {
 		t.Errorf("analysed in the order %v", builds)
 	}
-	if _, queued, err = l.SaveRules(t.Context(), "demo",
+	if _, queued, err = l.CreateRules(t.Context(), "demo",
 		store.RuleChange{Author: "bob", Note: "none any more", Version: 1}); err != nil || queued != 3 {
 		t.Errorf("%d %v", queued, err)
 	}
-	versions := must[[]store.RuleFile](t)(l.now().RuleVersions(t.Context(), "demo"))
+	versions := must[[]store.RuleFile](t)(l.now().ListRules(t.Context(), "demo"))
 	if len(versions) != 2 || versions[0].Version != 2 || versions[1].Text == "" {
 		t.Errorf("%+v", versions)
 	}
 	for version := range 2 {
-		if _, _, err := l.SaveRules(t.Context(), "demo", ruleChange(int64(version))); !errors.Is(err, store.ErrConflict) {
+		if _, _, err := l.CreateRules(t.Context(), "demo", ruleChange(int64(version))); !errors.Is(err, store.ErrConflict) {
 			t.Errorf("on version %d: %v", version, err)
 		}
 	}
 	for _, version := range []int64{7, math.MaxInt32, math.MaxInt64} {
-		if _, _, err := l.SaveRules(t.Context(), "demo", ruleChange(version)); !errors.Is(err, store.ErrConflict) {
+		if _, _, err := l.CreateRules(t.Context(), "demo", ruleChange(version)); !errors.Is(err, store.ErrConflict) {
 			t.Errorf("on version %d: %v", version, err)
 		}
 	}
 	var wait sync.WaitGroup
 	errs := make([]error, 5)
 	for i := range errs {
-		wait.Go(func() { _, _, errs[i] = l.SaveRules(t.Context(), "demo", ruleChange(2)) })
+		wait.Go(func() { _, _, errs[i] = l.CreateRules(t.Context(), "demo", ruleChange(2)) })
 	}
 	wait.Wait()
 	conflicts := 0
@@ -81,14 +81,14 @@ func TestRules(t *testing.T) {
 		t.Errorf("%d conflicts", conflicts)
 	}
 	var wrong *leaks.FieldError
-	if _, _, err := l.SaveRules(t.Context(), "demo",
+	if _, _, err := l.CreateRules(t.Context(), "demo",
 		store.RuleChange{Text: "a\x00", Author: "ann", Version: 3}); !errors.As(err, &wrong) || wrong.Field != "text" {
 		t.Error(err)
 	}
-	if _, err := l.now().Rules(t.Context(), "nobody"); !errors.Is(err, store.ErrNotFound) {
+	if _, err := l.now().FindRules(t.Context(), "nobody"); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
-	if _, _, err := l.SaveRules(t.Context(), "nobody", ruleChange(0)); !errors.Is(err, store.ErrNotFound) {
+	if _, _, err := l.CreateRules(t.Context(), "nobody", ruleChange(0)); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
 }
@@ -103,23 +103,23 @@ func TestRulesThatAreRefused(t *testing.T) {
 		"text":  {Text: strings.Repeat("#", leaks.MaxRules+1), Author: "ann"},
 	} {
 		var wrong *leaks.FieldError
-		if _, _, err := l.SaveRules(t.Context(), "demo", change); !errors.As(err, &wrong) || wrong.Field != field {
+		if _, _, err := l.CreateRules(t.Context(), "demo", change); !errors.As(err, &wrong) || wrong.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
 	var line *blame.RuleError
-	if _, _, err := l.SaveRules(t.Context(), "demo",
+	if _, _, err := l.CreateRules(t.Context(), "demo",
 		store.RuleChange{Text: "module:x -> +app\nno rule\n", Author: "ann"}); !errors.As(err, &line) || line.Line != 2 {
 		t.Errorf("no rule file: %v", err)
 	}
-	if f := must[store.RuleFile](t)(l.now().Rules(t.Context(), "demo")); f.Version != 0 {
+	if f := must[store.RuleFile](t)(l.now().FindRules(t.Context(), "demo")); f.Version != 0 {
 		t.Errorf("stored all the same: %+v", f)
 	}
-	if due := must[[]store.DueJob](t)(l.DueJobs(t.Context(), 0)); len(due) != 0 {
+	if due := must[[]store.DueJob](t)(l.DispatchAllJobs(t.Context(), 0)); len(due) != 0 {
 		t.Errorf("%d jobs are queued for nothing", len(due))
 	}
 	for version := 1; version <= 3; version++ { // whatever the version was
-		if saved, _, err := l.SaveRules(t.Context(), "demo", ruleChange(-1)); err != nil || saved.Version != version {
+		if saved, _, err := l.CreateRules(t.Context(), "demo", ruleChange(-1)); err != nil || saved.Version != version {
 			t.Errorf("%+v, %v", saved, err)
 		}
 	}
@@ -135,16 +135,16 @@ func TestRuleStacks(t *testing.T) {
 	first := l.run("1", leaksReport(finding{signature: "A", class: leak}, finding{signature: "B", class: stable},
 		finding{signature: "C", class: grows}))
 	run := l.run("2", leaksReport(finding{signature: "A", class: leak}))
-	stacks := must[[]leaks.RuleStack](t)(l.now().RuleStacks(t.Context(), "demo", 10))
+	stacks := must[[]leaks.RuleStack](t)(l.now().ListRuleStacks(t.Context(), "demo", 10))
 	if len(stacks) != 2 || stacks[0].Run != run || stacks[0].Kind != "heap" || len(stacks[0].Frames) != 1 ||
 		stacks[0].Frames[0].Function != "FA" ||
 		stacks[1].Run != first || len(stacks[1].Frames) != 1 || stacks[1].Frames[0].Function != "FC" {
 		t.Errorf("%+v", stacks)
 	}
-	if stacks = must[[]leaks.RuleStack](t)(l.now().RuleStacks(t.Context(), "demo", 1)); len(stacks) != 1 {
+	if stacks = must[[]leaks.RuleStack](t)(l.now().ListRuleStacks(t.Context(), "demo", 1)); len(stacks) != 1 {
 		t.Errorf("%+v", stacks)
 	}
-	if _, err := l.now().RuleStacks(t.Context(), "nobody", 1); !errors.Is(err, store.ErrNotFound) {
+	if _, err := l.now().ListRuleStacks(t.Context(), "nobody", 1); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
 }
@@ -155,7 +155,7 @@ func TestOwnModules(t *testing.T) {
 	add := func(kind, name, key, pdb, origin string) {
 		t.Helper()
 		f := store.SymbolFile{Kind: kind, Name: name, Key: key, PDB: pdb, Symbols: "private", SHA256: name, Origin: origin}
-		must[store.AddedSymbolFile](t)(l.AddSymbolFile(t.Context(), f))
+		must[store.CreatedSymbolFile](t)(l.CreateSymbolFile(t.Context(), f))
 	}
 	add("pdb", "App.Core.PDB", "1", "", store.OriginUpload)
 	add("pdb", "App.Core.PDB", "2", "", store.OriginUpload)
@@ -172,7 +172,7 @@ func TestWork(t *testing.T) {
 	work := func(v float64) *float64 { return &v }
 	target := leaks.Target{Project: "demo", Build: "1", Work: work(120), WorkUnit: "document"}
 	e := addEvidence(t, l.Store, target, "a.txt")
-	if err := l.SaveCaptures(t.Context(), claim(t, l.Store),
+	if err := l.CreateCaptures(t.Context(), claim(t, l.Store),
 		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "art", Bytes: 5}}); err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestWork(t *testing.T) {
 	save(t, l.Store, claim(t, l.Store), &analysis.Report{}, "r", in.Revision)
 	again := leaks.Target{Project: "demo", Build: "1"} // the file again, without a word of work
 	if e := addEvidence(t, l.Store, again, "a.txt"); *e.Work != 120 ||
-		len(must[[]store.DueJob](t)(l.DueJobs(t.Context(), 0))) != 0 {
+		len(must[[]store.DueJob](t)(l.DispatchAllJobs(t.Context(), 0))) != 0 {
 		t.Errorf("%+v", e)
 	}
 	target.Work = work(150)

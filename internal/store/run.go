@@ -51,8 +51,8 @@ const runColumns = `r.id, p.name as project, b.name as build, b.branch, b.commit
 
 const runTables = ` from runs r join builds b on b.id = r.build_id join projects p on p.id = b.project_id join scenarios sc on sc.id = r.scenario_id`
 
-// Run returns a run, or ErrNotFound.
-func (v View) Run(ctx context.Context, id int64) (Run, error) {
+// FindRun returns a run, or ErrNotFound.
+func (v View) FindRun(ctx context.Context, id int64) (Run, error) {
 	run, err := one[Run](ctx, v.q, `select `+runColumns+runTables+` where r.id = $1`, id)
 	return run, wrap("run", err)
 }
@@ -66,8 +66,8 @@ func (s *Store) CompleteRun(ctx context.Context, id int64) error {
 	return wrap("complete run", err)
 }
 
-// Summary returns a run's report without its sites, or ErrNotFound before the first result.
-func (v View) Summary(ctx context.Context, run int64) (*analysis.Report, error) {
+// FindSummary returns a run's report without its sites, or ErrNotFound before the first result.
+func (v View) FindSummary(ctx context.Context, run int64) (*analysis.Report, error) {
 	text, err := value[[]byte](ctx, v.q, `select summary from runs where id = $1 and summary is not null`, run)
 	if err != nil {
 		return nil, wrap("summary", err)

@@ -23,7 +23,7 @@ func (l *lab) ancestors(build string) (commits []string) {
 // What uploads say of a build replaces what was known, and the audit says so; what was missing before is no correction.
 func TestUploadsDeclareTheBuild(t *testing.T) {
 	l := newLab(t)
-	if err := l.AddProject(t.Context(), "demo", 0, ""); err != nil {
+	if err := l.CreateProject(t.Context(), "demo", 0, ""); err != nil {
 		t.Fatal(err)
 	}
 	for _, step := range []struct {
@@ -44,7 +44,7 @@ func TestUploadsDeclareTheBuild(t *testing.T) {
 		before := len(l.audits("upload"))
 		target := step.target
 		target.Project, target.Build, target.Scenario, target.Run = "demo", "b1", leaks.DefaultScenario, "1"
-		if _, err := l.AddEvidence(t.Context(), target, store.Evidence{Name: "a.txt", SHA256: "1", Kind: "umdh"}); err != nil {
+		if _, err := l.CreateEvidence(t.Context(), target, store.Evidence{Name: "a.txt", SHA256: "1", Kind: "umdh"}); err != nil {
 			t.Fatal(err)
 		}
 		audit := ""
@@ -63,14 +63,14 @@ func TestAncestors(t *testing.T) {
 	upload := func(commits ...string) {
 		t.Helper()
 		target := leaks.Target{Project: "demo", Build: "b1", Scenario: "s", Run: "1", Ancestors: commits}
-		if _, err := l.AddEvidence(t.Context(), target, store.Evidence{Name: "a.txt", SHA256: "1", Kind: "umdh"}); err != nil {
+		if _, err := l.CreateEvidence(t.Context(), target, store.Evidence{Name: "a.txt", SHA256: "1", Kind: "umdh"}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	want := func(commits ...string) {
 		t.Helper()
 		if got := l.ancestors("b1"); !slices.Equal(got, commits) || len(commits) != must[*store.BuildDetail](t)(
-			l.now().Build(t.Context(), "demo", "b1")).Ancestors {
+			l.now().FindBuild(t.Context(), "demo", "b1")).Ancestors {
 			t.Errorf("%q, want %q", got, commits)
 		}
 	}
@@ -83,12 +83,13 @@ func TestAncestors(t *testing.T) {
 	upload("c3", "c2", "c1")
 	want("c3", "c2", "c1")
 	other := leaks.Target{Project: "demo", Build: "b1", Scenario: "s", Run: "1", Branch: "x"}
-	if _, err := l.AddEvidence(t.Context(), other, store.Evidence{Name: "a.txt", SHA256: "1", Kind: "umdh"}); err != nil {
+	if _, err := l.CreateEvidence(t.Context(), other, store.Evidence{Name: "a.txt", SHA256: "1",
+		Kind: "umdh"}); err != nil {
 		t.Fatal(err)
 	}
 	want("c3", "c2", "c1")
 	for range 2 {
-		if err := l.SetAncestors(t.Context(), "demo", "b1", []string{"c9"}); err != nil {
+		if err := l.UpdateAncestors(t.Context(), "demo", "b1", []string{"c9"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -96,11 +97,11 @@ func TestAncestors(t *testing.T) {
 	if got := l.audits("upload"); len(got) != 1 || got[0] != ` {"build": "b1", "ancestors": 3} -> {"build": "b1", "ancestors": 1}` {
 		t.Errorf("%q", got)
 	}
-	if err := l.SetAncestors(t.Context(), "demo", "b1", nil); err != nil {
+	if err := l.UpdateAncestors(t.Context(), "demo", "b1", nil); err != nil {
 		t.Fatal(err)
 	}
 	want()
-	if err := l.SetAncestors(t.Context(), "demo", "none", nil); !errors.Is(err, store.ErrNotFound) {
+	if err := l.UpdateAncestors(t.Context(), "demo", "none", nil); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
 }
@@ -135,9 +136,9 @@ func TestRunWarnings(t *testing.T) {
 		t.Helper()
 		target.Project, target.Scenario = "demo", "s"
 		n++
-		e := must[store.Evidence](t)(l.AddEvidence(t.Context(), target, store.Evidence{Name: "a.txt", SHA256: fmt.Sprint(n), Kind: "umdh"}))
+		e := must[store.Evidence](t)(l.CreateEvidence(t.Context(), target, store.Evidence{Name: "a.txt", SHA256: fmt.Sprint(n), Kind: "umdh"}))
 		list := ""
-		for _, w := range must[[]leaks.BuildWarning](t)(l.now().RunWarnings(t.Context(), e.RunID)) {
+		for _, w := range must[[]leaks.BuildWarning](t)(l.now().ListRunWarnings(t.Context(), e.RunID)) {
 			list += w.Code + ": " + w.Message + "\n"
 		}
 		return list
@@ -163,13 +164,13 @@ func TestRunWarnings(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", step.target, got, step.says)
 		}
 	}
-	if err := l.ChangeBuild(t.Context(), "demo", "b1", leaks.BuildChange{Commit: new("ddddddd")}, "ann"); err != nil {
+	if err := l.UpdateBuild(t.Context(), "demo", "b1", leaks.BuildChange{Commit: new("ddddddd")}, "ann"); err != nil {
 		t.Fatal(err)
 	}
 	if got := codes(leaks.Target{Build: "b1", Run: "3"}); got != "" {
 		t.Errorf("a correction by a person is a warning: %s", got)
 	}
-	if _, err := l.now().RunWarnings(t.Context(), 1<<40); !errors.Is(err, store.ErrNotFound) {
+	if _, err := l.now().ListRunWarnings(t.Context(), 1<<40); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
 }

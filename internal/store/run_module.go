@@ -30,9 +30,9 @@ type WantedModule struct {
 	Tried      []capture.Attempt
 }
 
-// WantedModules lists the modules that runs of a project lack symbols of, those with most at stake first, or says
+// ListWantedModules lists the modules that runs of a project lack symbols of, those with most at stake first, or says
 // ErrNotFound. Runs of one module count together where evidence gives them the same id, or the same name and size.
-func (v View) WantedModules(ctx context.Context, project string, limit int) ([]WantedModule, error) {
+func (v View) ListWantedModules(ctx context.Context, project string, limit int) ([]WantedModule, error) {
 	id, err := projectID(ctx, v.q, project)
 	if err != nil {
 		return nil, err

@@ -14,9 +14,9 @@ type RunTrace struct {
 	Sites  []analysis.SiteRows // by rank
 }
 
-// TraceReport returns which report and which table the windows of a run rest on, or says ErrNotFound before the first
-// result.
-func (v View) TraceReport(ctx context.Context, run int64) (report string, t Table, err error) {
+// FindTraceReport returns which report and which table the windows of a run rest on, or says ErrNotFound before the
+// first result.
+func (v View) FindTraceReport(ctx context.Context, run int64) (report string, t Table, err error) {
 	type row struct {
 		tableRow
 		ReportKey string
@@ -26,9 +26,9 @@ func (v View) TraceReport(ctx context.Context, run int64) (report string, t Tabl
 	return r.ReportKey, r.table(), wrap("report of run", err)
 }
 
-// TraceOfRun returns what windows of a run's trace need: the report without its sites, and which rows of the table its
+// FindTrace returns what windows of a run's trace need: the report without its sites, and which rows of the table its
 // sites have. It returns ErrNotFound before the first result.
-func (v View) TraceOfRun(ctx context.Context, run int64) (*RunTrace, error) {
+func (v View) FindTrace(ctx context.Context, run int64) (*RunTrace, error) {
 	type row struct {
 		tableRow
 		ReportKey string

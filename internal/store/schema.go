@@ -40,15 +40,15 @@ func KnownSchema() int64 { return known }
 // SchemaVersions are those of a database and of this program.
 type SchemaVersions struct{ Have, Want int64 }
 
-// Schema tells the versions of the schema.
-func (s *Store) Schema(ctx context.Context) (SchemaVersions, error) {
+// FindSchemaVersions tells the versions of the schema.
+func (s *Store) FindSchemaVersions(ctx context.Context) (SchemaVersions, error) {
 	have, err := value[int64](ctx, s.pool, `select coalesce(max(version_id), 0) from goose_db_version`)
 	return SchemaVersions{have, known}, wrap("schema", err)
 }
 
 // CheckSchema returns an ErrSchema that says what to do where the database has another schema than this program knows.
 func (s *Store) CheckSchema(ctx context.Context) error {
-	v, err := s.Schema(ctx)
+	v, err := s.FindSchemaVersions(ctx)
 	switch {
 	case err != nil:
 		return err

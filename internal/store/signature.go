@@ -107,8 +107,9 @@ func (r *signatureRow) signature() Signature {
 	return Signature{Identity: r.Identity, Triage: r.triage(), Spread: r.Spread, Latest: r.figure(), Measured: r.Measured}
 }
 
-// Signature returns a project's signature, or ErrNotFound. The text of one that became part of another finds that one.
-func (v View) Signature(ctx context.Context, project, text string) (Signature, error) {
+// FindSignature returns a project's signature, or ErrNotFound. The text of one that became part of another finds that
+// one.
+func (v View) FindSignature(ctx context.Context, project, text string) (Signature, error) {
 	row, err := one[signatureRow](ctx, v.q, `
 		select `+signatureColumns+` from signatures asked join projects p on p.id = asked.project_id join signatures s on s.id = asked.root_id
 		where p.name = $1 and asked.text = $2`, project, text)

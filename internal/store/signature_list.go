@@ -107,9 +107,9 @@ func (o *keyOrder) behind() string {
 	return condition
 }
 
-// Signatures returns a page of a project's signatures. It returns ErrNotFound for no project, and a *leaks.FieldError
-// for an After that is none of its signatures.
-func (v View) Signatures(ctx context.Context, q SignatureQuery) (*SignaturePage, error) {
+// ListSignatures returns a page of a project's signatures. It returns ErrNotFound for no project, and a
+// *leaks.FieldError for an After that is none of its signatures.
+func (v View) ListSignatures(ctx context.Context, q SignatureQuery) (*SignaturePage, error) {
 	if q.Order == "" {
 		q.Order = BySignatureScore
 	}
@@ -234,8 +234,8 @@ func countSignatures(ctx context.Context, q querier, page *SignaturePage, state 
 	return err
 }
 
-// Owners are all owners and assignees of what ever leaked or grew in a project, or ErrNotFound.
-func (v View) Owners(ctx context.Context, project string) ([]string, error) {
+// ListOwners are all owners and assignees of what ever leaked or grew in a project, or ErrNotFound.
+func (v View) ListOwners(ctx context.Context, project string) ([]string, error) {
 	id, err := projectID(ctx, v.q, project)
 	if err != nil {
 		return nil, err

@@ -76,12 +76,12 @@ func TestSignatureList(t *testing.T) {
 	if strip := smoke.Rows[0].Strip; strip[0].Runs != 0 || strip[1].Runs != 1 || strip[1].Scenario != "smoke" {
 		t.Errorf("%+v", strip)
 	}
-	if _, err := l.now().Signatures(t.Context(),
+	if _, err := l.now().ListSignatures(t.Context(),
 		store.SignatureQuery{Project: "demo", Order: "x; drop table runs"}); err == nil || store.ValidSignatureOrder("x") ||
 		!store.ValidSignatureOrder("") {
 		t.Error("an order that there is not was taken")
 	}
-	if _, err := l.now().Signatures(t.Context(), store.SignatureQuery{Project: "nobody"}); !errors.Is(err,
+	if _, err := l.now().ListSignatures(t.Context(), store.SignatureQuery{Project: "nobody"}); !errors.Is(err,
 		store.ErrNotFound) {
 		t.Error(err)
 	}
@@ -95,7 +95,7 @@ func TestFindings(t *testing.T) {
 	}
 	list[7].class, list[9].class, list[11].class = leak, leak, grows
 	run := l.run("1", leaksReport(list...))
-	page, total, err := l.now().Findings(t.Context(), store.FindingQuery{Run: run, Limit: 10})
+	page, total, err := l.now().ListFindings(t.Context(), store.FindingQuery{Run: run, Limit: 10})
 	if err != nil || total != 3 || len(page) != 3 || page[0].Signature != "S09" || page[1].Signature != "S07" ||
 		page[2].Signature != "S11" {
 		t.Fatalf("%d %v %+v", total, err, page)
@@ -104,15 +104,15 @@ func TestFindings(t *testing.T) {
 		f.Blame.Function != "FS09" || len(f.Clauses) != 1 || f.Witnesses[0].Kind != "umdh-snapshot" {
 		t.Errorf("%+v", f)
 	}
-	page, total, err = l.now().Findings(t.Context(), store.FindingQuery{Run: run, All: true, Limit: 10, Offset: 25})
+	page, total, err = l.now().ListFindings(t.Context(), store.FindingQuery{Run: run, All: true, Limit: 10, Offset: 25})
 	if err != nil || total != 30 || len(page) != 5 || page[4].Signature != "S00" || page[4].Clauses != nil {
 		t.Errorf("%d %v %+v", total, err, page)
 	}
-	sites, _, err := l.now().Sites(t.Context(), store.SiteQuery{Run: run, Limit: 1, Filter: "S07"})
+	sites, _, err := l.now().ListSites(t.Context(), store.SiteQuery{Run: run, Limit: 1, Filter: "S07"})
 	if err != nil || len(sites) != 1 || sites[0].Signature != "S07" || *sites[0].Score != 0.95 {
 		t.Errorf("%v %+v", err, sites)
 	}
-	frames := must[map[int64][]*analysis.Frame](t)(l.now().StackFrames(t.Context(), []int64{*sites[0].StackID}))
+	frames := must[map[int64][]*analysis.Frame](t)(l.now().ListStackFrames(t.Context(), []int64{*sites[0].StackID}))
 	if f := frames[*sites[0].StackID]; len(f) != 1 || f[0].Rule != "own/pdb" || f[0].Layer != "app" {
 		t.Errorf("%+v", f[0])
 	}

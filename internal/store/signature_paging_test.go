@@ -21,7 +21,7 @@ func TestSignaturesInPages(t *testing.T) {
 	l := newLab(t)
 	l.sql(`insert into projects (name) values ('demo'), ('another')`)
 	l.sql(`insert into builds (project_id, name, sequence) select p.id, 'b' || i, case when i % 3 > 0 then i / 3 end from projects p, generate_series(1, 8) i where p.name = 'demo'`)
-	if err := l.OrderBuilds(t.Context()); err != nil {
+	if err := l.UpdateBuildOrder(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(9, 9))

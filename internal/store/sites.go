@@ -133,8 +133,8 @@ func (s *storedSite) lifetimes() *analysis.Lifetimes {
 	return l
 }
 
-// Sites returns a page of sites and how many the query has in all.
-func (v View) Sites(ctx context.Context, q SiteQuery) (page []SiteRow, total int64, err error) {
+// ListSites returns a page of sites and how many the query has in all.
+func (v View) ListSites(ctx context.Context, q SiteQuery) (page []SiteRow, total int64, err error) {
 	order := siteOrders[q.Order]
 	if before := ordersBeforeExit[q.Order]; q.BeforeExit && before != "" {
 		order = before
@@ -165,8 +165,8 @@ func (v View) Sites(ctx context.Context, q SiteQuery) (page []SiteRow, total int
 	return page, total, wrap("sites", err)
 }
 
-// SiteOrdinals returns the ranks of all sites that a query chooses, ascending, whatever its order and page.
-func (v View) SiteOrdinals(ctx context.Context, q SiteQuery) ([]int, error) {
+// ListSiteOrdinals returns the ranks of all sites that a query chooses, ascending, whatever its order and page.
+func (v View) ListSiteOrdinals(ctx context.Context, q SiteQuery) ([]int, error) {
 	where, args := q.where()
 	ordinals, err := values[int](ctx, v.q, `select ordinal from sites where `+where+` order by ordinal`, args)
 	return ordinals, wrap("ordinals of sites", err)
@@ -209,15 +209,15 @@ func likeText(text string) string {
 	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(text)) + "%"
 }
 
-// Site returns one site by its rank, or ErrNotFound.
-func (v View) Site(ctx context.Context, run int64, ordinal int) (SiteRow, error) {
+// FindSite returns one site by its rank, or ErrNotFound.
+func (v View) FindSite(ctx context.Context, run int64, ordinal int) (SiteRow, error) {
 	site, err := one[storedSite](ctx, v.q, `select `+siteColumns+` from sites where run_id = $1 and ordinal = $2`,
 		run, ordinal)
 	return site.row(), wrap("site", err)
 }
 
-// StackFrames returns the frames of stacks by their ids, innermost first.
-func (v View) StackFrames(ctx context.Context, ids []int64) (map[int64][]*analysis.Frame, error) {
+// ListStackFrames returns the frames of stacks by their ids, innermost first.
+func (v View) ListStackFrames(ctx context.Context, ids []int64) (map[int64][]*analysis.Frame, error) {
 	type row struct {
 		ID                                            int64
 		Module, Function, Offset, File, Address, Rule string

@@ -8,8 +8,8 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// SourceLinks say where the source files of a project can be read.
-func (v View) SourceLinks(ctx context.Context, project string) (leaks.SourceLinks, error) {
+// FindSourceLinks say where the source files of a project can be read.
+func (v View) FindSourceLinks(ctx context.Context, project string) (leaks.SourceLinks, error) {
 	type linkTexts struct{ SourceLinks, CommitsLink string }
 	texts, err := one[linkTexts](ctx, v.q, `select source_links, commits_link from projects where name = $1`, project)
 	if err != nil {
@@ -19,8 +19,8 @@ func (v View) SourceLinks(ctx context.Context, project string) (leaks.SourceLink
 	return links, wrap("source links", err)
 }
 
-// SetSourceLinks replaces the links of a project.
-func (s *Store) SetSourceLinks(ctx context.Context, project string, links leaks.SourceLinks, by string) error {
+// UpdateSourceLinks replaces the links of a project.
+func (s *Store) UpdateSourceLinks(ctx context.Context, project string, links leaks.SourceLinks, by string) error {
 	return s.tx(ctx, "set source links", func(tx pgx.Tx) error {
 		type projectLinks struct {
 			ID          int64
@@ -45,8 +45,8 @@ func (s *Store) SetSourceLinks(ctx context.Context, project string, links leaks.
 	})
 }
 
-// Commits are those of builds, by the builds' names; builds of which no upload says one are left out.
-func (v View) Commits(ctx context.Context, project string, builds ...string) (map[string]string, error) {
+// ListCommits are those of builds, by the builds' names; builds of which no upload says one are left out.
+func (v View) ListCommits(ctx context.Context, project string, builds ...string) (map[string]string, error) {
 	type buildCommit struct{ Name, Commit string }
 	list, err := all[buildCommit](ctx, v.q, `
 		select b.name, b.commit from builds b join projects p on p.id = b.project_id where p.name = $1 and b.name = any($2) and b.commit <> ''`, project, builds)

@@ -7,9 +7,9 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// Standing counts what leaks and grows in a project, or returns ErrNotFound for no project. Open leaks that are lost
+// CountLeaks counts what leaks and grows in a project, or returns ErrNotFound for no project. Open leaks that are lost
 // together in the newest build that shows them count once.
-func (v View) Standing(ctx context.Context, project string) (leaks.Standing, error) {
+func (v View) CountLeaks(ctx context.Context, project string) (leaks.Standing, error) {
 	id, err := projectID(ctx, v.q, project)
 	if err != nil {
 		return leaks.Standing{}, err

@@ -131,7 +131,7 @@ func TestStatesOfAnOlderDatabase(t *testing.T) {
 	l.run("2/trace", leaksReport(finding{signature: "A", class: stable}))
 	read := func() store.Signature { // a view that stays open would keep the schema from changing
 		return must[store.Signature](t)(store.Read(t.Context(), l.Store,
-			func(v store.View) (store.Signature, error) { return v.Signature(t.Context(), "demo", "A") }))
+			func(v store.View) (store.Signature, error) { return v.FindSignature(t.Context(), "demo", "A") }))
 	}
 	before := read()
 	var up, down []string

@@ -1,6 +1,11 @@
 // Package store keeps projects, runs, evidence, results and jobs in PostgreSQL. In come values of the domain and of the
 // analysis, and queries; out come rows as Go values, or an error such as ErrNotFound, ErrConflict or ErrFenced. It is
 // the only package that speaks SQL: one file per aggregate, each query beside the method that uses it.
+//
+// Five verbs name the methods. Find returns one thing, or ErrNotFound where there is none. List returns a slice, a map
+// or a page of things, which may be empty. Create adds a row, Update changes or replaces what is there, Delete deletes
+// it. Other verbs are the domain's, such as ClaimJob, RetryRun and MergeSignature. Methods of a View read; methods of
+// the Store write, in one transaction each.
 package store
 
 import (
@@ -97,7 +102,7 @@ func Migrate(ctx context.Context, url string) error {
 		return err
 	}
 	defer s.Close()
-	if err := s.OrderBuilds(ctx); err != nil {
+	if err := s.UpdateBuildOrder(ctx); err != nil {
 		return err
 	}
 	return s.followAnew(ctx)

@@ -55,14 +55,14 @@ func addEvidence(t testing.TB, s *store.Store, target leaks.Target, name string)
 	if err := target.Normalize(); err != nil {
 		t.Fatal(err)
 	}
-	return must[store.Evidence](t)(s.AddEvidence(t.Context(), target,
+	return must[store.Evidence](t)(s.CreateEvidence(t.Context(), target,
 		store.Evidence{Name: name, SHA256: name + "-sha", Bytes: 9, Kind: "umdh"}))
 }
 
 // claim claims the only due job.
 func claim(t testing.TB, s *store.Store) store.Lease {
 	t.Helper()
-	due := must[[]store.DueJob](t)(s.DueJobs(t.Context(), time.Hour))
+	due := must[[]store.DueJob](t)(s.DispatchAllJobs(t.Context(), time.Hour))
 	if len(due) != 1 {
 		t.Fatalf("%d jobs are due, want 1", len(due))
 	}
@@ -104,7 +104,7 @@ func report(t testing.TB, captures ...*capture.Capture) *analysis.Report {
 func analysed(t testing.TB, s *store.Store, r *analysis.Report) int64 {
 	t.Helper()
 	e := addEvidence(t, s, target, "a.txt")
-	if err := s.SaveCaptures(t.Context(), claim(t, s),
+	if err := s.CreateCaptures(t.Context(), claim(t, s),
 		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "art", Bytes: 5}}); err != nil {
 		t.Fatal(err)
 	}
@@ -116,14 +116,14 @@ func analysed(t testing.TB, s *store.Store, r *analysis.Report) int64 {
 func input(t testing.TB, s *store.Store, run int64) store.Input {
 	t.Helper()
 	return must[store.Input](t)(store.Read(t.Context(), s,
-		func(v store.View) (store.Input, error) { return v.InputOfRun(t.Context(), run) }))
+		func(v store.View) (store.Input, error) { return v.FindInput(t.Context(), run) }))
 }
 
 // name runs a naming job.
 func name(t testing.TB, s *store.Store, l store.Lease, key string) {
 	t.Helper()
 	naming := must[store.Naming](t)(s.BeginNaming(t.Context(), l.RunID))
-	if err := s.SaveNames(t.Context(), l, naming, key); err != nil {
+	if err := s.UpdateNames(t.Context(), l, naming, key); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -131,7 +131,7 @@ func name(t testing.TB, s *store.Store, l store.Lease, key string) {
 // save ends an analysis.
 func save(t testing.TB, s *store.Store, l store.Lease, r *analysis.Report, key string, revision int64) {
 	t.Helper()
-	if err := s.SaveResult(t.Context(), l, store.Result{Report: r, Key: key, Revision: revision}); err != nil {
+	if err := s.UpdateResult(t.Context(), l, store.Result{Report: r, Key: key, Revision: revision}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -160,11 +160,11 @@ func TestEvidenceIsRecordedOnce(t *testing.T) {
 		store.Failure{Code: "unknown-format", Message: "not evidence", Final: true}); err != nil {
 		t.Fatal(err)
 	}
-	if e := must[store.Evidence](t)(storetest.Now(t, s).EvidenceByID(t.Context(), first.ID)); e.State != "failed" ||
+	if e := must[store.Evidence](t)(storetest.Now(t, s).FindEvidence(t.Context(), first.ID)); e.State != "failed" ||
 		e.ErrorCode != "unknown-format" {
 		t.Errorf("after a final failure: %+v", e)
 	}
-	if run := must[store.Run](t)(storetest.Now(t, s).Run(t.Context(), first.RunID)); run.State() != "failed" {
+	if run := must[store.Run](t)(storetest.Now(t, s).FindRun(t.Context(), first.RunID)); run.State() != "failed" {
 		t.Errorf("run is %s", run.State())
 	}
 	if e := addEvidence(t, s, target, "a.txt"); e.State != "stored" || e.ErrorCode != "" {
@@ -209,15 +209,16 @@ func TestLeases(t *testing.T) {
 		t.Errorf("failing with a lost lease: %v", err)
 	}
 	// Both workers go on: the first result counts, and the second is refused.
-	if err := s.SaveCaptures(t.Context(), lease,
+	if err := s.CreateCaptures(t.Context(), lease,
 		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "first"}}); err != nil {
 		t.Fatal(err)
 	}
 	_, renewed := s.RenewLease(t.Context(), second, time.Minute)
 	for what, err := range map[string]error{
 		"renewing": renewed,
-		"saving":   s.SaveCaptures(t.Context(), second, []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "second"}}),
-		"failing":  s.FailJob(t.Context(), second, store.Failure{Code: "x", Message: "x"}),
+		"saving": s.CreateCaptures(t.Context(), second, []store.StoredCapture{{Capture: snapshot(1, 0),
+			Artifact: "second"}}),
+		"failing": s.FailJob(t.Context(), second, store.Failure{Code: "x", Message: "x"}),
 	} {
 		if !errors.Is(err, store.ErrFenced) {
 			t.Errorf("%s when the job has ended: %v", what, err)
@@ -240,15 +241,15 @@ func TestResultAfterAllWorkersSeemedLost(t *testing.T) {
 		}
 		must[int](t)(s.ReapJobs(t.Context()))
 	}
-	if e := must[store.Evidence](t)(storetest.Now(t, s).EvidenceByID(t.Context(), e.ID)); e.State != "failed" ||
+	if e := must[store.Evidence](t)(storetest.Now(t, s).FindEvidence(t.Context(), e.ID)); e.State != "failed" ||
 		e.ErrorCode != "worker-lost" {
 		t.Fatalf("%+v", e)
 	}
-	if err := s.SaveCaptures(t.Context(), last,
+	if err := s.CreateCaptures(t.Context(), last,
 		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "late"}}); err != nil {
 		t.Fatal(err)
 	}
-	if e := must[store.Evidence](t)(storetest.Now(t, s).EvidenceByID(t.Context(), e.ID)); e.State != "read" ||
+	if e := must[store.Evidence](t)(storetest.Now(t, s).FindEvidence(t.Context(), e.ID)); e.State != "read" ||
 		e.Error != "" {
 		t.Errorf("%+v", e)
 	}
@@ -260,7 +261,7 @@ func TestOrderOfJobs(t *testing.T) {
 	add := func(project, run string, urgent bool, bytes int64) {
 		t.Helper()
 		to := leaks.Target{Project: project, Build: "1", Scenario: "s", Run: run, Urgent: urgent}
-		if _, err := s.AddEvidence(t.Context(), to,
+		if _, err := s.CreateEvidence(t.Context(), to,
 			store.Evidence{Name: run, SHA256: project + run, Bytes: bytes, Kind: "umdh"}); err != nil {
 			t.Fatal(err)
 		}
@@ -297,7 +298,7 @@ func TestOrderOfJobs(t *testing.T) {
 	}
 	next := func(light, heavy int) string {
 		t.Helper()
-		return strings.Join(names(must[[]store.DueJob](t)(s.NextJobs(t.Context(), time.Hour,
+		return strings.Join(names(must[[]store.DueJob](t)(s.DispatchJobs(t.Context(), time.Hour,
 			store.Window{Light: light, Heavy: heavy}))), ", ")
 	}
 	if got, want := next(5, 2), "waiting, large (heavy), a0, b0, a1, b1"; got != want {
@@ -309,7 +310,7 @@ func TestOrderOfJobs(t *testing.T) {
 	if got, want := next(7, 2), "a2, a3"; got != want {
 		t.Errorf("then %s, want %s", got, want)
 	}
-	rest := names(must[[]store.DueJob](t)(s.DueJobs(t.Context(), time.Hour)))
+	rest := names(must[[]store.DueJob](t)(s.DispatchAllJobs(t.Context(), time.Hour)))
 	if len(rest) != 47 || rest[46] != "old" {
 		t.Errorf("%d jobs, the last is %s: what has a report waits", len(rest), rest[len(rest)-1])
 	}
@@ -323,21 +324,21 @@ func TestFailuresAreTriedAgainUntilTheyAreTooMany(t *testing.T) {
 		if err := s.FailJob(t.Context(), lease, store.Failure{Code: "internal", Message: "database away"}); err != nil {
 			t.Fatal(err)
 		}
-		job := must[[]store.Job](t)(storetest.Now(t, s).JobsOfRun(t.Context(), e.RunID))[0]
+		job := must[[]store.Job](t)(storetest.Now(t, s).ListJobs(t.Context(), e.RunID))[0]
 		if job.State == "failed" {
 			if attempt != 5 {
 				t.Errorf("gave up after %d attempts, want 5", attempt)
 			}
 			break
 		}
-		if due := must[[]store.DueJob](t)(s.DueJobs(t.Context(), time.Hour)); len(due) != 0 {
+		if due := must[[]store.DueJob](t)(s.DispatchAllJobs(t.Context(), time.Hour)); len(due) != 0 {
 			t.Fatal("tried again without a pause")
 		}
 		if _, err := conn.Exec(t.Context(), `update jobs set run_at = now()`); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if e := must[store.Evidence](t)(storetest.Now(t, s).EvidenceByID(t.Context(), e.ID)); e.State != "failed" ||
+	if e := must[store.Evidence](t)(storetest.Now(t, s).FindEvidence(t.Context(), e.ID)); e.State != "failed" ||
 		e.Error != "database away" {
 		t.Errorf("%+v", e)
 	}
@@ -373,7 +374,7 @@ func TestLateRenewalTakesNothingBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		passed, err := s.RenewLease(t.Context(), lease, time.Hour)
-		jobs := must[[]store.Job](t)(storetest.Now(t, s).JobsOfRun(t.Context(), lease.RunID))
+		jobs := must[[]store.Job](t)(storetest.Now(t, s).ListJobs(t.Context(), lease.RunID))
 		if !passed || err != nil || len(jobs) != 1 || jobs[0].State != "queued" {
 			t.Errorf("%s: passed on %v, %v, %+v", name, passed, err, jobs)
 		}
@@ -383,14 +384,14 @@ func TestLateRenewalTakesNothingBack(t *testing.T) {
 func TestOlderResultDoesNotReplaceNewer(t *testing.T) {
 	s, _ := open(t)
 	e := addEvidence(t, s, target, "a.txt")
-	if err := s.SaveCaptures(t.Context(), claim(t, s),
+	if err := s.CreateCaptures(t.Context(), claim(t, s),
 		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "one"}}); err != nil {
 		t.Fatal(err)
 	}
 	name(t, s, claim(t, s), "names")
 	slow, oldRevision := claim(t, s), input(t, s, e.RunID).Revision // analyses what is there now
 	addEvidence(t, s, target, "b.txt")
-	if err := s.SaveCaptures(t.Context(), claim(t, s),
+	if err := s.CreateCaptures(t.Context(), claim(t, s),
 		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "two"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -398,7 +399,7 @@ func TestOlderResultDoesNotReplaceNewer(t *testing.T) {
 	fast, newRevision := claim(t, s), input(t, s, e.RunID).Revision
 	save(t, s, fast, report(t, snapshot(3, 0)), "new", newRevision)
 	save(t, s, slow, report(t, snapshot(2, 0)), "old", oldRevision)
-	run := must[store.Run](t)(storetest.Now(t, s).Run(t.Context(), e.RunID))
+	run := must[store.Run](t)(storetest.Now(t, s).FindRun(t.Context(), e.RunID))
 	if run.ReportKey != "new" || run.SiteCount != 3 || run.State() != "ready" {
 		t.Errorf("%+v", run)
 	}
@@ -436,7 +437,7 @@ func TestSites(t *testing.T) {
 		{store.SiteQuery{Limit: 50, Heap: "0x2000"}, 0, ""},
 	} {
 		test.query.Run = run
-		page, total, err := storetest.Now(t, s).Sites(t.Context(), test.query)
+		page, total, err := storetest.Now(t, s).ListSites(t.Context(), test.query)
 		if err != nil || total != test.total || len(page) != min(int(max(test.total-int64(test.query.Offset), 0)), 50) {
 			t.Errorf("%+v: %d rows of %d, %v; want of %d", test.query, len(page), total, err, test.total)
 			continue
@@ -445,12 +446,13 @@ func TestSites(t *testing.T) {
 			t.Errorf("%+v: first is %s, want %s", test.query, page[0].Blame, test.first)
 		}
 	}
-	if _, _, err := storetest.Now(t, s).Sites(t.Context(),
+	if _, _, err := storetest.Now(t, s).ListSites(t.Context(),
 		store.SiteQuery{Run: run, Order: "1; drop table sites"}); err == nil {
 		t.Error("an unknown order was taken")
 	}
-	site := must[store.SiteRow](t)(storetest.Now(t, s).Site(t.Context(), run, 7))
-	stacks := must[map[int64][]*analysis.Frame](t)(storetest.Now(t, s).StackFrames(t.Context(), []int64{*site.StackID}))
+	site := must[store.SiteRow](t)(storetest.Now(t, s).FindSite(t.Context(), run, 7))
+	stacks := must[map[int64][]*analysis.Frame](t)(storetest.Now(t, s).ListStackFrames(t.Context(),
+		[]int64{*site.StackID}))
 	want := r.Stack(r.Sites[7].Stack)
 	for i, f := range stacks[*site.StackID] {
 		if *f != *want[i] {
@@ -460,10 +462,10 @@ func TestSites(t *testing.T) {
 	if len(site.Series) != 2 || site.Series[1] != r.Sites[7].Outstanding.Bytes {
 		t.Errorf("series %v", site.Series)
 	}
-	if _, err := storetest.Now(t, s).Site(t.Context(), run, 120); !errors.Is(err, store.ErrNotFound) {
+	if _, err := storetest.Now(t, s).FindSite(t.Context(), run, 120); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("no such site: %v", err)
 	}
-	summary := must[*analysis.Report](t)(storetest.Now(t, s).Summary(t.Context(), run))
+	summary := must[*analysis.Report](t)(storetest.Now(t, s).FindSummary(t.Context(), run))
 	if len(summary.Sites) != 0 || summary.Totals.Heap.Growth.Bytes != r.Totals.Heap.Growth.Bytes {
 		t.Errorf("summary %+v", summary.Totals)
 	}
@@ -478,13 +480,13 @@ func TestStacksAreInternedConcurrently(t *testing.T) {
 		to.Run = fmt.Sprint(i)
 		addEvidence(t, s, to, "a.txt")
 		lease := claim(t, s)
-		if err := s.SaveCaptures(t.Context(), lease, nil); err != nil {
+		if err := s.CreateCaptures(t.Context(), lease, nil); err != nil {
 			t.Fatal(err)
 		}
 		job := claim(t, s)
 		r := report(t, snapshot(300, int64(i)))
 		wait.Go(func() {
-			if err := s.SaveResult(t.Context(), job, store.Result{Report: r, Key: "k", Revision: 1}); err != nil {
+			if err := s.UpdateResult(t.Context(), job, store.Result{Report: r, Key: "k", Revision: 1}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -502,12 +504,12 @@ func TestListenHearsOfJobs(t *testing.T) {
 	s, _ := open(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	heard, ended := make(chan int64, 100), make(chan error, 1)
-	go func() { ended <- s.Listen(ctx, func(run int64) { heard <- run }) }()
+	go func() { ended <- s.Subscribe(ctx, func(run int64) { heard <- run }) }()
 	e := addEvidence(t, s, target, "a.txt")
 	lease := claim(t, s)
 	deadline := time.After(20 * time.Second)
 	for percent := 0; ; percent++ { // Listen may come up later than the first changes
-		if err := s.SetProgress(t.Context(), lease, percent, "reading"); err != nil {
+		if err := s.UpdateProgress(t.Context(), lease, percent, "reading"); err != nil {
 			t.Fatal(err)
 		}
 		select {
@@ -549,7 +551,7 @@ func TestUploads(t *testing.T) {
 		t.Fatal(err)
 	}
 	lock.Release(t.Context())
-	if u := must[store.Upload](t)(storetest.Now(t, s).UploadByID(t.Context(), "u1")); string(u.Result) != `{"run": 3}` {
+	if u := must[store.Upload](t)(storetest.Now(t, s).FindUpload(t.Context(), "u1")); string(u.Result) != `{"run": 3}` {
 		t.Errorf("result %s", u.Result)
 	}
 	if _, err := s.LockUpload(t.Context(), "none"); !errors.Is(err, store.ErrNotFound) {
@@ -558,13 +560,13 @@ func TestUploads(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), `update uploads set touched_at = now() - interval '2 days'`); err != nil {
 		t.Fatal(err)
 	}
-	if stale := must[[]store.Upload](t)(storetest.Now(t, s).StaleUploads(t.Context(), 24*time.Hour)); len(stale) != 1 {
+	if stale := must[[]store.Upload](t)(storetest.Now(t, s).ListStaleUploads(t.Context(), 24*time.Hour)); len(stale) != 1 {
 		t.Errorf("%d stale uploads", len(stale))
 	}
 	if err := s.DeleteUpload(t.Context(), "u1"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := storetest.Now(t, s).UploadByID(t.Context(), "u1"); !errors.Is(err, store.ErrNotFound) {
+	if _, err := storetest.Now(t, s).FindUpload(t.Context(), "u1"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("deleted: %v", err)
 	}
 }

@@ -16,11 +16,11 @@ import (
 // so that no run misses a file that it wants. Captures share it.
 const symbolsLock = 0x53594d42
 
-// AddSymbolFile records a file whose content is stored, and queues the naming of every run that wants it, in one
+// CreateSymbolFile records a file whose content is stored, and queues the naming of every run that wants it, in one
 // transaction. A file that is there already stays as it is unless the new one says more; the files of symbol servers
 // queue nothing, since whoever finds one uses it at once.
-func (s *Store) AddSymbolFile(ctx context.Context, f SymbolFile) (AddedSymbolFile, error) {
-	var added AddedSymbolFile
+func (s *Store) CreateSymbolFile(ctx context.Context, f SymbolFile) (CreatedSymbolFile, error) {
+	var added CreatedSymbolFile
 	replaced := false
 	err := s.tx(ctx, "add symbol file "+f.Name, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1)`, symbolsLock); err != nil {

@@ -33,8 +33,8 @@ type SymbolFile struct {
 	UploadedAt  time.Time
 }
 
-// An AddedSymbolFile is a file as the store has it now.
-type AddedSymbolFile struct {
+// An CreatedSymbolFile is a file as the store has it now.
+type CreatedSymbolFile struct {
 	SymbolFile
 	New  bool // it was not there before
 	Runs int  // how many runs are being symbolised again because of it
@@ -69,14 +69,14 @@ func symbolFile(ctx context.Context, q querier, name, key string) (SymbolFile, e
 		` from symbol_files where folded = $1 and lower(key) = lower($2)`, strings.ToLower(name), key)
 }
 
-// SymbolFileByKey returns the file that has the key under the name, in any case, or ErrNotFound.
-func (v View) SymbolFileByKey(ctx context.Context, name, key string) (SymbolFile, error) {
+// FindSymbolFile returns the file that has the key under the name, in any case, or ErrNotFound.
+func (v View) FindSymbolFile(ctx context.Context, name, key string) (SymbolFile, error) {
 	f, err := symbolFile(ctx, v.q, name, key)
 	return f, wrap("symbol file", err)
 }
 
-// SymbolFilesNamed returns all files that go by one of the names, in any case, the newest first.
-func (v View) SymbolFilesNamed(ctx context.Context, names []string) ([]SymbolFile, error) {
+// ListSymbolFilesByName returns all files that go by one of the names, in any case, the newest first.
+func (v View) ListSymbolFilesByName(ctx context.Context, names []string) ([]SymbolFile, error) {
 	list, err := all[SymbolFile](ctx, v.q, `select `+symbolColumns+
 		` from symbol_files where folded = any($1) order by uploaded_at desc, id desc`, foldedNames(names))
 	return list, wrap("symbol files by name", err)
@@ -91,8 +91,8 @@ func foldedNames(names []string) []string {
 	return lower
 }
 
-// SymbolFiles returns a page of the files.
-func (v View) SymbolFiles(ctx context.Context, q SymbolQuery) (*SymbolPage, error) {
+// ListSymbolFiles returns a page of the files.
+func (v View) ListSymbolFiles(ctx context.Context, q SymbolQuery) (*SymbolPage, error) {
 	const matching = ` from symbol_files f where ($1 = '' or strpos(folded, $1) > 0 or strpos(lower(key), $1) > 0)`
 	// A file that stands before the page: newer than the file named by After, or that file itself.
 	const before = `exists (select from symbol_files mark where mark.id = $2 and (f.uploaded_at, f.id) >= (mark.uploaded_at, mark.id))`

@@ -26,14 +26,15 @@ func TestNamesBeyondASCII(t *testing.T) {
 	if added := addFile(t, s, appPDB(func(f *store.SymbolFile) { f.Name = "kern.pdb" })); added.Runs != 1 {
 		t.Errorf("the PDB that the image names renews %d runs", added.Runs)
 	}
-	if named := must[[]store.SymbolFile](t)(storetest.Now(t, s).SymbolFilesNamed(t.Context(),
+	if named := must[[]store.SymbolFile](t)(storetest.Now(t, s).ListSymbolFilesByName(t.Context(),
 		[]string{"Ärger.exe"})); len(named) != 1 {
 		t.Errorf("%d files go by the name", len(named))
 	}
-	if _, err := storetest.Now(t, s).SymbolFileByKey(t.Context(), "ärger.EXE", "5f0000001000"); err != nil {
+	if _, err := storetest.Now(t, s).FindSymbolFile(t.Context(), "ärger.EXE", "5f0000001000"); err != nil {
 		t.Error(err)
 	}
-	if page, err := storetest.Now(t, s).SymbolFiles(t.Context(), store.SymbolQuery{Filter: "äRG", Limit: 1}); err != nil ||
+	if page, err := storetest.Now(t, s).ListSymbolFiles(t.Context(), store.SymbolQuery{Filter: "äRG",
+		Limit: 1}); err != nil ||
 		page.Total != 1 {
 		t.Errorf("the filter finds %+v, %v", page, err)
 	}

@@ -35,9 +35,9 @@ func appPDB(change ...func(*store.SymbolFile)) store.SymbolFile {
 	return f
 }
 
-func addFile(t testing.TB, s *store.Store, f store.SymbolFile) store.AddedSymbolFile {
+func addFile(t testing.TB, s *store.Store, f store.SymbolFile) store.CreatedSymbolFile {
 	t.Helper()
-	return must[store.AddedSymbolFile](t)(s.AddSymbolFile(t.Context(), f))
+	return must[store.CreatedSymbolFile](t)(s.CreateSymbolFile(t.Context(), f))
 }
 
 // withModule takes a run to its report. Its only module is m, which edit may change in the report.
@@ -47,7 +47,7 @@ func withModule(t testing.TB, s *store.Store, to leaks.Target, m capture.Module,
 	c := snapshot(1, 0)
 	c.Process.Bits, c.Modules = bits, []capture.Module{m}
 	e := addEvidence(t, s, to, "a.txt")
-	if err := s.SaveCaptures(t.Context(), claim(t, s), []store.StoredCapture{{Capture: c, Artifact: "a"}}); err != nil {
+	if err := s.CreateCaptures(t.Context(), claim(t, s), []store.StoredCapture{{Capture: c, Artifact: "a"}}); err != nil {
 		t.Fatal(err)
 	}
 	name(t, s, claim(t, s), "names")
@@ -127,7 +127,7 @@ func TestFilesFindTheRunsThatWantThem(t *testing.T) {
 			if added := addFile(t, s, c.file); added.Runs != c.want || !added.New {
 				t.Errorf("%d runs, want %d; new %v", added.Runs, c.want, added.New)
 			}
-			if r := must[store.Run](t)(storetest.Now(t, s).Run(t.Context(), run)); r.Pending != c.want {
+			if r := must[store.Run](t)(storetest.Now(t, s).FindRun(t.Context(), run)); r.Pending != c.want {
 				t.Errorf("%d jobs pending, want %d", r.Pending, c.want)
 			}
 			if again := addFile(t, s, c.file); again.New || again.Runs != 0 {
@@ -158,7 +158,7 @@ func TestSymbolFilesOfOnePlace(t *testing.T) {
 	step := func(symbols, sha, origin string, wantSHA, wantOrigin string) {
 		t.Helper()
 		addFile(t, s, appPDB(func(f *store.SymbolFile) { f.Symbols, f.SHA256, f.Origin = symbols, sha, origin }))
-		f := must[store.SymbolFile](t)(storetest.Now(t, s).SymbolFileByKey(t.Context(), "APP.PDB", strings.ToLower(debugID)))
+		f := must[store.SymbolFile](t)(storetest.Now(t, s).FindSymbolFile(t.Context(), "APP.PDB", strings.ToLower(debugID)))
 		if f.SHA256 != wantSHA || f.Origin != wantOrigin {
 			t.Errorf("behind %s %s of %s there is %s of %s, want %s of %s", symbols, sha, origin, f.SHA256,
 				f.Origin, wantSHA, wantOrigin)
@@ -170,7 +170,7 @@ func TestSymbolFilesOfOnePlace(t *testing.T) {
 	step("public", "c", store.OriginUpload, "b", store.OriginUpload)
 	step("private", "d", store.OriginUpload, "d", store.OriginUpload)
 	step("private", "e", store.OriginServer, "d", store.OriginUpload)
-	if _, err := storetest.Now(t, s).SymbolFileByKey(t.Context(), "app.pdb", "0"); !errors.Is(err, store.ErrNotFound) {
+	if _, err := storetest.Now(t, s).FindSymbolFile(t.Context(), "app.pdb", "0"); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
 }
@@ -184,7 +184,7 @@ func TestSymbolFilesInPages(t *testing.T) {
 		}))
 	}
 	id := func(name, key string) int64 {
-		return must[store.SymbolFile](t)(storetest.Now(t, s).SymbolFileByKey(t.Context(), name, key)).ID
+		return must[store.SymbolFile](t)(storetest.Now(t, s).FindSymbolFile(t.Context(), name, key)).ID
 	}
 	for _, c := range []struct {
 		query         store.SymbolQuery
@@ -202,7 +202,7 @@ func TestSymbolFilesInPages(t *testing.T) {
 		{store.SymbolQuery{Limit: 9, Filter: "key1", After: id("Lib2.pdb", "KEY0")}, 1, 2, []string{"Lib1.pdb"}, 0}, // which the filter leaves out
 		{store.SymbolQuery{Limit: 9, Filter: "%"}, 0, 0, nil, 0},
 	} {
-		page, err := storetest.Now(t, s).SymbolFiles(t.Context(), c.query)
+		page, err := storetest.Now(t, s).ListSymbolFiles(t.Context(), c.query)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,7 +214,8 @@ func TestSymbolFilesInPages(t *testing.T) {
 			t.Errorf("%+v: %q behind %d of %d, next %d", c.query, names, page.Before, page.Total, page.Next())
 		}
 	}
-	named := must[[]store.SymbolFile](t)(storetest.Now(t, s).SymbolFilesNamed(t.Context(), []string{"LIB1.PDB", "none"}))
+	named := must[[]store.SymbolFile](t)(storetest.Now(t, s).ListSymbolFilesByName(t.Context(), []string{"LIB1.PDB",
+		"none"}))
 	if len(named) != 1 || named[0].Name != "Lib1.pdb" {
 		t.Errorf("%+v", named)
 	}
@@ -236,7 +237,7 @@ func TestWantedModules(t *testing.T) {
 		func(m *analysis.Module) { m.Stake.Bytes = 20 })
 	other.Run = "4"
 	withModule(t, s, other, capture.Module{Path: `C:\named.exe`, Size: 1}, 64, func(m *analysis.Module) { m.Unnamed = 0 })
-	list := must[[]store.WantedModule](t)(storetest.Now(t, s).WantedModules(t.Context(), target.Project, 10))
+	list := must[[]store.WantedModule](t)(storetest.Now(t, s).ListWantedModules(t.Context(), target.Project, 10))
 	if len(list) != 2 || list[1].Name != "app.exe" {
 		t.Fatalf("%+v", list)
 	}
@@ -249,15 +250,15 @@ func TestWantedModules(t *testing.T) {
 	other.Run = "5"
 	withModule(t, s, other, capture.Module{Path: `C:\guessed.exe`, Size: 1}, 64,
 		func(m *analysis.Module) { m.Unnamed, m.Symbols, m.Stake.Bytes = 0, capture.SymbolsExport, 5 })
-	if list := must[[]store.WantedModule](t)(storetest.Now(t, s).WantedModules(t.Context(), target.Project,
+	if list := must[[]store.WantedModule](t)(storetest.Now(t, s).ListWantedModules(t.Context(), target.Project,
 		10)); len(list) != 3 || list[2].Name != "guessed.exe" {
 		t.Errorf("%+v", list)
 	}
-	if list := must[[]store.WantedModule](t)(storetest.Now(t, s).WantedModules(t.Context(),
+	if list := must[[]store.WantedModule](t)(storetest.Now(t, s).ListWantedModules(t.Context(),
 		target.Project, 1)); len(list) != 1 {
 		t.Errorf("%d modules, want 1", len(list))
 	}
-	if _, err := storetest.Now(t, s).WantedModules(t.Context(), "nobody", 1); !errors.Is(err, store.ErrNotFound) {
+	if _, err := storetest.Now(t, s).ListWantedModules(t.Context(), "nobody", 1); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
 }
@@ -266,7 +267,7 @@ func TestWantedModules(t *testing.T) {
 func TestOlderNamesDoNotReplaceNewer(t *testing.T) {
 	s, _ := open(t)
 	run := withModule(t, s, target, capture.Module{Path: `C:\app.exe`}, 64, asItIs)
-	if err := s.QueueSymbolise(t.Context(), run); err != nil {
+	if err := s.CreateSymboliseJob(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}
 	slow := claim(t, s)
@@ -276,7 +277,7 @@ func TestOlderNamesDoNotReplaceNewer(t *testing.T) {
 	}
 	name(t, s, claim(t, s), "newer")
 	revision := input(t, s, run).Revision
-	if err := s.SaveNames(t.Context(), slow, old, "older"); err != nil {
+	if err := s.UpdateNames(t.Context(), slow, old, "older"); err != nil {
 		t.Fatal(err)
 	}
 	if in := input(t, s, run); in.Names != "newer" || in.Revision != revision {
@@ -288,7 +289,7 @@ func TestOlderNamesDoNotReplaceNewer(t *testing.T) {
 func TestFailedNaming(t *testing.T) {
 	s, _ := open(t)
 	run := withModule(t, s, target, capture.Module{Path: `C:\app.exe`}, 64, asItIs)
-	if err := s.QueueSymbolise(t.Context(), run); err != nil {
+	if err := s.CreateSymboliseJob(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.FailJob(t.Context(), claim(t, s),
@@ -304,14 +305,14 @@ func TestFailedNaming(t *testing.T) {
 		t.Errorf("%+v", analyse)
 	}
 	save(t, s, analyse, report(t, snapshot(1, 0)), "rep", in.Revision)
-	if err := s.QueueSymbolise(t.Context(), run); err != nil {
+	if err := s.CreateSymboliseJob(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}
 	name(t, s, claim(t, s), "names")
 	if in := input(t, s, run); in.NamesError != "" {
 		t.Errorf("%+v", in)
 	}
-	if err := s.QueueSymbolise(t.Context(), run+1); !errors.Is(err, store.ErrNotFound) {
+	if err := s.CreateSymboliseJob(t.Context(), run+1); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
 }
@@ -338,12 +339,12 @@ func TestGivenBackJobGivesWay(t *testing.T) {
 			s, _ := open(t)
 			run := withModule(t, s, target, capture.Module{Path: `C:\app.exe`}, 64, asItIs)
 			for range 2 { // one runs, one waits
-				if err := s.QueueSymbolise(t.Context(), run); err != nil {
+				if err := s.CreateSymboliseJob(t.Context(), run); err != nil {
 					t.Fatal(err)
 				}
 			}
 			first := claim(t, s)
-			if err := s.QueueSymbolise(t.Context(), run); err != nil {
+			if err := s.CreateSymboliseJob(t.Context(), run); err != nil {
 				t.Fatal(err)
 			}
 			if err := give(t, s, first); err != nil {
@@ -380,12 +381,12 @@ func TestFileThatIsBeingAddedIsSeen(t *testing.T) {
 			e := addEvidence(t, s, target, "a.txt")
 			read := claim(t, s)
 			saveCaptures := func() {
-				if err := s.SaveCaptures(t.Context(), read,
+				if err := s.CreateCaptures(t.Context(), read,
 					[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "a"}}); err != nil {
 					t.Fatal(err)
 				}
 			}
-			due := func() []store.DueJob { return must[[]store.DueJob](t)(s.DueJobs(t.Context(), time.Hour)) }
+			due := func() []store.DueJob { return must[[]store.DueJob](t)(s.DispatchAllJobs(t.Context(), time.Hour)) }
 			var handed []store.DueJob // to a worker, which has not claimed it yet
 			if queued {
 				saveCaptures()
@@ -394,7 +395,7 @@ func TestFileThatIsBeingAddedIsSeen(t *testing.T) {
 			slowCommits(t, conn)
 			var adding sync.WaitGroup
 			adding.Go(func() {
-				if _, err := s.AddSymbolFile(t.Context(), appPDB()); err != nil {
+				if _, err := s.CreateSymbolFile(t.Context(), appPDB()); err != nil {
 					t.Error(err)
 				}
 			})
@@ -408,9 +409,9 @@ func TestFileThatIsBeingAddedIsSeen(t *testing.T) {
 				handed = due()
 			}
 			search := must[store.Lease](t)(s.ClaimJob(t.Context(), handed[0].ID, time.Minute))
-			seen := must[[]store.SymbolFile](t)(storetest.Now(t, s).SymbolFilesNamed(t.Context(), []string{"app.pdb"}))
+			seen := must[[]store.SymbolFile](t)(storetest.Now(t, s).ListSymbolFilesByName(t.Context(), []string{"app.pdb"}))
 			adding.Wait()
-			later := must[[]store.Job](t)(storetest.Now(t, s).JobsOfRun(t.Context(), e.RunID))
+			later := must[[]store.Job](t)(storetest.Now(t, s).ListJobs(t.Context(), e.RunID))
 			if last := later[len(later)-1]; len(seen) == 0 && last.ID == search.ID {
 				t.Error("the search misses the file, and no other follows")
 			}
@@ -430,7 +431,7 @@ func TestNoFileIsMissed(t *testing.T) {
 	var mu sync.Mutex
 	seen := map[int64]int{} // files that the stored names of a run rest on
 	work := func() (did bool) {
-		due, err := s.DueJobs(t.Context(), time.Hour)
+		due, err := s.DispatchAllJobs(t.Context(), time.Hour)
 		if err != nil {
 			t.Error(err)
 			return false
@@ -446,15 +447,15 @@ func TestNoFileIsMissed(t *testing.T) {
 			case store.JobRead:
 				c := snapshot(1, 0)
 				c.Modules[0].Size = 4096
-				err = s.SaveCaptures(t.Context(), l, []store.StoredCapture{{Capture: c, Artifact: "a"}})
+				err = s.CreateCaptures(t.Context(), l, []store.StoredCapture{{Capture: c, Artifact: "a"}})
 			case store.JobSymbolise:
 				naming := must[store.Naming](t)(s.BeginNaming(t.Context(), l.RunID))
 				found := must[[]store.SymbolFile](t)(store.Read(t.Context(), s, func(v store.View) ([]store.SymbolFile, error) {
-					return v.SymbolFilesNamed(t.Context(), []string{"app.pdb"})
+					return v.ListSymbolFilesByName(t.Context(), []string{"app.pdb"})
 				}))
 				pause()
 				mu.Lock()
-				if err = s.SaveNames(t.Context(), l, naming, fmt.Sprint(len(found))); err == nil {
+				if err = s.UpdateNames(t.Context(), l, naming, fmt.Sprint(len(found))); err == nil {
 					if in := input(t, s, l.RunID); in.Names == fmt.Sprint(len(found)) {
 						seen[l.RunID] = len(found)
 					}
@@ -463,7 +464,7 @@ func TestNoFileIsMissed(t *testing.T) {
 			default:
 				r := report(t, snapshot(1, 0))
 				r.Modules[0].Frames, r.Modules[0].Unnamed, r.Modules[0].Size = 2, 2, 4096
-				err = s.SaveResult(t.Context(), l, store.Result{Report: r, Key: "r", Revision: input(t, s, l.RunID).Revision})
+				err = s.UpdateResult(t.Context(), l, store.Result{Report: r, Key: "r", Revision: input(t, s, l.RunID).Revision})
 			}
 			if err != nil {
 				t.Error(err)

@@ -26,8 +26,8 @@ type Token struct {
 
 const tokenColumns = `id, name, prefix, scopes, created_by, created_at, expires_at, last_used_at, revoked_at` //nolint:gosec // names of columns
 
-// Tokens lists the tokens of a project, those that are good first, or says ErrNotFound.
-func (v View) Tokens(ctx context.Context, project string) ([]Token, error) {
+// ListTokens lists the tokens of a project, those that are good first, or says ErrNotFound.
+func (v View) ListTokens(ctx context.Context, project string) ([]Token, error) {
 	id, err := projectID(ctx, v.q, project)
 	if err != nil {
 		return nil, err
@@ -37,8 +37,8 @@ func (v View) Tokens(ctx context.Context, project string) ([]Token, error) {
 	return list, wrap("tokens", err)
 }
 
-// AddToken keeps a new token of a project; of it, Name, Prefix, Scopes, CreatedBy and ExpiresAt count.
-func (s *Store) AddToken(ctx context.Context, project string, t *Token, secret accounts.Secret) (added Token,
+// CreateToken keeps a new token of a project; of it, Name, Prefix, Scopes, CreatedBy and ExpiresAt count.
+func (s *Store) CreateToken(ctx context.Context, project string, t *Token, secret accounts.Secret) (added Token,
 	err error) {
 	if err := accounts.CheckTokenName(t.Name); err != nil {
 		return added, err
@@ -84,9 +84,9 @@ func (s *Store) RevokeToken(ctx context.Context, project string, token int64, by
 	})
 }
 
-// TokenActor is what a token may do, or ErrNotFound for one that is not known, ended or too old. That it was used is
-// noted, to the minute.
-func (s *Store) TokenActor(ctx context.Context, digest []byte) (*accounts.Actor, error) {
+// FindTokenActor is what a token may do, or ErrNotFound for one that is not known, ended or too old. That it was used
+// is noted, to the minute.
+func (s *Store) FindTokenActor(ctx context.Context, digest []byte) (*accounts.Actor, error) {
 	type row struct {
 		ID        int64
 		Name      string

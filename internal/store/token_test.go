@@ -13,7 +13,7 @@ import (
 func (l *lab) addToken(name string, ends *time.Time) (id int64, digest []byte) {
 	l.Helper()
 	secret, prefix := accounts.NewToken()
-	t := must[store.Token](l)(l.AddToken(l.Context(), "demo",
+	t := must[store.Token](l)(l.CreateToken(l.Context(), "demo",
 		&store.Token{Name: name, Prefix: prefix, Scopes: accounts.Scopes(), CreatedBy: "test", ExpiresAt: ends}, secret))
 	return t.ID, secret.Digest
 }
@@ -21,14 +21,14 @@ func (l *lab) addToken(name string, ends *time.Time) (id int64, digest []byte) {
 // A token's quota is for a day in UTC: what it sent on other days does not count, nor what other tokens sent.
 func TestSentToday(t *testing.T) {
 	l := newLab(t)
-	if err := l.AddProject(t.Context(), "demo", 0, "test"); err != nil {
+	if err := l.CreateProject(t.Context(), "demo", 0, "test"); err != nil {
 		t.Fatal(err)
 	}
 	one, _ := l.addToken("one", nil)
 	other, _ := l.addToken("other", nil)
 	sent := func() (bytes int64) {
 		t.Helper()
-		bytes, until, err := l.SentToday(t.Context(), one)
+		bytes, until, err := l.FindTokenTraffic(t.Context(), one)
 		if now := time.Now().UTC(); err != nil || until.Sub(now) > 24*time.Hour || !until.After(now) ||
 			!until.Equal(until.UTC().Truncate(24*time.Hour)) {
 			t.Errorf("until %v, %v", until, err)
@@ -39,7 +39,7 @@ func TestSentToday(t *testing.T) {
 		t.Errorf("%d bytes before anything was sent", got)
 	}
 	for token, bytes := range map[int64]int64{one: 400, other: 30} {
-		if err := l.NoteSent(t.Context(), token, bytes); err != nil {
+		if err := l.UpdateTokenTraffic(t.Context(), token, bytes); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -47,7 +47,7 @@ func TestSentToday(t *testing.T) {
 	if got := sent(); got != 400 {
 		t.Errorf("%d bytes, want those of today", got)
 	}
-	if err := l.NoteSent(t.Context(), one, 5); err != nil {
+	if err := l.UpdateTokenTraffic(t.Context(), one, 5); err != nil {
 		t.Fatal(err)
 	}
 	if got := sent(); got != 405 {
@@ -58,7 +58,7 @@ func TestSentToday(t *testing.T) {
 // A token lets in while it is known, not revoked and not past its end.
 func TestTokenActor(t *testing.T) {
 	l := newLab(t)
-	if err := l.AddProject(t.Context(), "demo", 0, "test"); err != nil {
+	if err := l.CreateProject(t.Context(), "demo", 0, "test"); err != nil {
 		t.Fatal(err)
 	}
 	later := time.Now().Add(time.Hour)
@@ -70,7 +70,7 @@ func TestTokenActor(t *testing.T) {
 	}
 	may := func(digest []byte) int64 {
 		t.Helper()
-		a, err := l.TokenActor(t.Context(), digest)
+		a, err := l.FindTokenActor(t.Context(), digest)
 		if err != nil {
 			if !errors.Is(err, store.ErrNotFound) {
 				t.Fatal(err)
@@ -114,12 +114,12 @@ func TestTokenActor(t *testing.T) {
 func TestLinksEnd(t *testing.T) {
 	l := newLab(t)
 	link := accounts.NewLink()
-	if err := l.AddSetupLink(t.Context(), link, "test"); err != nil {
+	if err := l.CreateSetupLink(t.Context(), link, "test"); err != nil {
 		t.Fatal(err)
 	}
 	refused := func(what string) {
 		t.Helper()
-		if _, err := l.now().LinkOwner(t.Context(), link.Digest); !errors.Is(err, store.ErrNotFound) {
+		if _, err := l.now().FindLinkOwner(t.Context(), link.Digest); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%s: its page: %v", what, err)
 		}
 		if _, err := l.UseLink(t.Context(), link.Digest, "bob", "hash"); !errors.Is(err, store.ErrNotFound) {
@@ -129,7 +129,7 @@ func TestLinksEnd(t *testing.T) {
 	l.sql(`update account_links set expires_at = now() - interval '1 second'`)
 	refused("past its end")
 	l.sql(`update account_links set expires_at = now() + interval '1 hour'`)
-	if _, err := l.now().LinkOwner(t.Context(), link.Digest); err != nil {
+	if _, err := l.now().FindLinkOwner(t.Context(), link.Digest); err != nil {
 		t.Error(err)
 	}
 	if _, err := l.UseLink(t.Context(), link.Digest, "ann", "hash"); err != nil {

@@ -56,7 +56,7 @@ func analysedTrace(t testing.TB, s *store.Store, r *analysis.Report) int64 {
 	t.Helper()
 	e := addEvidence(t, s, target, "a.etl")
 	table := store.Table{Key: "table", Bytes: 77, Sites: 3 * len(r.Sites)}
-	if err := s.SaveCaptures(t.Context(), claim(t, s),
+	if err := s.CreateCaptures(t.Context(), claim(t, s),
 		[]store.StoredCapture{{Capture: traced(1), Artifact: "art", Bytes: 5, Table: table}}); err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func analysedTrace(t testing.TB, s *store.Store, r *analysis.Report) int64 {
 	if got := in.Captures[0]; got.Table != table || len(got.Files) != 1 || got.Files[0].Name != "a.etl" {
 		t.Errorf("%+v", got)
 	}
-	if err := s.SaveResult(t.Context(), claim(t, s),
+	if err := s.UpdateResult(t.Context(), claim(t, s),
 		store.Result{Report: r, Key: "rep", Revision: in.Revision, Table: table}); err != nil {
 		t.Fatal(err)
 	}
@@ -103,12 +103,12 @@ func TestSitesOfTrace(t *testing.T) {
 		}
 	}
 	virtual := store.SiteQuery{Run: run, Kind: "virtual", Limit: 7}
-	page, total, err := storetest.Now(t, s).Sites(t.Context(), virtual)
+	page, total, err := storetest.Now(t, s).ListSites(t.Context(), virtual)
 	if err != nil || total != 20 || len(page) != 7 ||
 		slices.ContainsFunc(page, func(r store.SiteRow) bool { return r.Kind != "virtual" }) {
 		t.Errorf("virtual memory: %d of %d, %v", len(page), total, err)
 	}
-	ordinals := must[[]int](t)(storetest.Now(t, s).SiteOrdinals(t.Context(), virtual))
+	ordinals := must[[]int](t)(storetest.Now(t, s).ListSiteOrdinals(t.Context(), virtual))
 	if len(ordinals) != 20 || !slices.IsSorted(ordinals) {
 		t.Errorf("ordinals %v", ordinals)
 	}
@@ -124,7 +124,7 @@ func TestSitesOfTrace(t *testing.T) {
 
 func sites(t testing.TB, s *store.Store, q store.SiteQuery) ([]store.SiteRow, error) {
 	t.Helper()
-	page, _, err := storetest.Now(t, s).Sites(t.Context(), q)
+	page, _, err := storetest.Now(t, s).ListSites(t.Context(), q)
 	return page, err
 }
 
@@ -132,11 +132,11 @@ func TestTraceOfRun(t *testing.T) {
 	s, _ := open(t)
 	r := report(t, traced(12))
 	run := analysedTrace(t, s, r)
-	key, table, err := storetest.Now(t, s).TraceReport(t.Context(), run)
+	key, table, err := storetest.Now(t, s).FindTraceReport(t.Context(), run)
 	if want := (store.Table{Key: "table", Bytes: 77, Sites: 36}); err != nil || key != "rep" || table != want {
 		t.Errorf("%q %+v %v", key, table, err)
 	}
-	trace := must[*store.RunTrace](t)(storetest.Now(t, s).TraceOfRun(t.Context(), run))
+	trace := must[*store.RunTrace](t)(storetest.Now(t, s).FindTrace(t.Context(), run))
 	if trace.Report != key || trace.Table != table || trace.Head.Trace == nil || trace.Head.Trace.ToNS != 30e9 ||
 		len(trace.Sites) != 12 {
 		t.Errorf("%+v", trace)
@@ -148,10 +148,10 @@ func TestTraceOfRun(t *testing.T) {
 		}
 	}
 	for _, run := range []int64{0, 999} {
-		if _, _, err := storetest.Now(t, s).TraceReport(t.Context(), run); !errors.Is(err, store.ErrNotFound) {
+		if _, _, err := storetest.Now(t, s).FindTraceReport(t.Context(), run); !errors.Is(err, store.ErrNotFound) {
 			t.Error(err)
 		}
-		if _, err := storetest.Now(t, s).TraceOfRun(t.Context(), run); !errors.Is(err, store.ErrNotFound) {
+		if _, err := storetest.Now(t, s).FindTrace(t.Context(), run); !errors.Is(err, store.ErrNotFound) {
 			t.Error(err)
 		}
 	}
@@ -160,14 +160,15 @@ func TestTraceOfRun(t *testing.T) {
 func TestRunsWithoutTrace(t *testing.T) {
 	s, _ := open(t)
 	snapshots := analysed(t, s, report(t, snapshot(2, 0)))
-	if _, table, err := storetest.Now(t, s).TraceReport(t.Context(), snapshots); err != nil || table != (store.Table{}) {
+	if _, table, err := storetest.Now(t, s).FindTraceReport(t.Context(), snapshots); err != nil ||
+		table != (store.Table{}) {
 		t.Error(table, err)
 	}
 	fresh := addEvidence(t, s, leaks.Target{Project: "demo", Build: "101"}, "b.etl").RunID
-	if _, _, err := storetest.Now(t, s).TraceReport(t.Context(), fresh); !errors.Is(err, store.ErrNotFound) {
+	if _, _, err := storetest.Now(t, s).FindTraceReport(t.Context(), fresh); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
-	if _, err := storetest.Now(t, s).TraceOfRun(t.Context(), fresh); !errors.Is(err, store.ErrNotFound) {
+	if _, err := storetest.Now(t, s).FindTrace(t.Context(), fresh); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
 }
@@ -188,7 +189,7 @@ func (r *tracer) add(names ...string) {
 		r.Fatal(err)
 	}
 	for _, name := range names {
-		e := must[store.Evidence](r)(r.store.AddEvidence(r.Context(), t,
+		e := must[store.Evidence](r)(r.store.CreateEvidence(r.Context(), t,
 			store.Evidence{Name: name, SHA256: name, Kind: "etl"}))
 		r.run, r.ids[name] = e.RunID, e.ID
 	}
@@ -197,8 +198,8 @@ func (r *tracer) add(names ...string) {
 // claim takes the job that reads a file.
 func (r *tracer) claim(name string) store.Lease {
 	r.Helper()
-	must[[]store.DueJob](r)(r.store.DueJobs(r.Context(), time.Hour))
-	for _, job := range must[[]store.Job](r)(storetest.Now(r, r.store).JobsOfRun(r.Context(), r.run)) {
+	must[[]store.DueJob](r)(r.store.DispatchAllJobs(r.Context(), time.Hour))
+	for _, job := range must[[]store.Job](r)(storetest.Now(r, r.store).ListJobs(r.Context(), r.run)) {
 		if job.Kind == store.JobRead && job.State == "queued" && *job.EvidenceID == r.ids[name] {
 			return must[store.Lease](r)(r.store.ClaimJob(r.Context(), job.ID, time.Minute))
 		}
@@ -215,7 +216,7 @@ func (r *tracer) save(l store.Lease, names ...string) {
 		ids = append(ids, r.ids[name])
 	}
 	c := store.StoredCapture{Capture: traced(1), Artifact: strings.Join(names, "+")}
-	if err := r.store.SaveCaptures(r.Context(), l, []store.StoredCapture{c}, ids...); err != nil {
+	if err := r.store.CreateCaptures(r.Context(), l, []store.StoredCapture{c}, ids...); err != nil {
 		r.Fatal(err)
 	}
 }
@@ -235,7 +236,7 @@ func (r *tracer) want(captures string, queued ...string) {
 		r.Errorf("captures %q, want %q", s, captures)
 	}
 	var reads []string
-	for _, job := range must[[]store.Job](r)(storetest.Now(r, r.store).JobsOfRun(r.Context(), r.run)) {
+	for _, job := range must[[]store.Job](r)(storetest.Now(r, r.store).ListJobs(r.Context(), r.run)) {
 		for name, id := range r.ids {
 			if job.State == "queued" && job.EvidenceID != nil && *job.EvidenceID == id {
 				reads = append(reads, name)
@@ -300,15 +301,15 @@ func TestFilesOfOneTrace(t *testing.T) {
 				r.Fatal(err)
 			}
 			r.add("heap")
-			heap := must[store.Evidence](r)(storetest.Now(r, r.store).EvidenceByID(r.Context(), r.ids["heap"]))
-			files, done, err := storetest.Now(r, r.store).TraceFiles(r.Context(), heap)
+			heap := must[store.Evidence](r)(storetest.Now(r, r.store).FindEvidence(r.Context(), r.ids["heap"]))
+			files, done, err := storetest.Now(r, r.store).ListTraceFiles(r.Context(), heap)
 			if err != nil || done || len(files) != 2 || files[0].Name != "heap" || files[1].State != "failed" {
 				r.Error(files, done, err)
 			}
 			r.save(r.claim("heap"), "kernel", "heap")
 			r.want("kernel+heap=heap+kernel")
-			kernel := must[store.Evidence](r)(storetest.Now(r, r.store).EvidenceByID(r.Context(), r.ids["kernel"]))
-			if _, done, err := storetest.Now(r, r.store).TraceFiles(r.Context(), kernel); err != nil || !done ||
+			kernel := must[store.Evidence](r)(storetest.Now(r, r.store).FindEvidence(r.Context(), r.ids["kernel"]))
+			if _, done, err := storetest.Now(r, r.store).ListTraceFiles(r.Context(), kernel); err != nil || !done ||
 				kernel.State != "read" || kernel.Error != "" || *kernel.ReadWith != heap.ID {
 				r.Error(kernel, done, err)
 			}
@@ -320,7 +321,7 @@ func TestFilesOfOneTrace(t *testing.T) {
 			if err := r.store.FailJob(r.Context(), slow, store.Failure{Code: "x", Final: true}); err != nil {
 				r.Fatal(err)
 			}
-			if e := must[store.Evidence](r)(storetest.Now(r, r.store).EvidenceByID(r.Context(),
+			if e := must[store.Evidence](r)(storetest.Now(r, r.store).FindEvidence(r.Context(),
 				r.ids["a"])); e.State != "read" || e.ErrorCode != "" {
 				r.Error(e)
 			}
@@ -332,7 +333,7 @@ func TestFilesOfOneTrace(t *testing.T) {
 			idle := r.claim("b")
 			r.add("c")
 			r.save(r.claim("c"), "c", "a")
-			if err := r.store.SaveCaptures(r.Context(), idle, nil, r.ids["a"], r.ids["b"]); err == nil {
+			if err := r.store.CreateCaptures(r.Context(), idle, nil, r.ids["a"], r.ids["b"]); err == nil {
 				r.Error("nothing is stored in the place of captures")
 			}
 			r.want("c+a=a+c")
@@ -344,7 +345,7 @@ func TestFilesOfOneTrace(t *testing.T) {
 			r.save(r.claim("a"), "a", "b")
 			r.save(r.claim("b"), "b", "c")
 			for _, next := range slices.Repeat([]string{"a", "c"}, 20) {
-				state := must[store.Evidence](r)(storetest.Now(r, r.store).EvidenceByID(r.Context(), r.ids[next])).State
+				state := must[store.Evidence](r)(storetest.Now(r, r.store).FindEvidence(r.Context(), r.ids[next])).State
 				if state == "failed" {
 					return
 				}

@@ -29,9 +29,9 @@ type triageRow struct {
 
 func (r *triageRow) triage() leaks.Triage { return r.Triage(r.Now) }
 
-// ChangeTriage changes what the team says of a signature and records who did it. It returns ErrNotFound, ErrConflict,
+// UpdateTriage changes what the team says of a signature and records who did it. It returns ErrNotFound, ErrConflict,
 // or a *leaks.FieldError that says which field is wrong.
-func (s *Store) ChangeTriage(ctx context.Context, project, signature string, change leaks.Change) (after leaks.Triage,
+func (s *Store) UpdateTriage(ctx context.Context, project, signature string, change leaks.Change) (after leaks.Triage,
 	err error) {
 	if err := change.Check(); err != nil {
 		return after, err
@@ -50,8 +50,8 @@ type Pick struct {
 	Version   int64
 }
 
-// ChangeTriages makes the same change of several signatures, of all or of none. Its errors are those of ChangeTriage.
-func (s *Store) ChangeTriages(ctx context.Context, project string, picks []Pick, change leaks.Change) error {
+// UpdateTriages makes the same change of several signatures, of all or of none. Its errors are those of UpdateTriage.
+func (s *Store) UpdateTriages(ctx context.Context, project string, picks []Pick, change leaks.Change) error {
 	if err := change.Check(); err != nil {
 		return err
 	}

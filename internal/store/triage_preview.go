@@ -25,10 +25,10 @@ const (
 	previewWork = 3 * time.Second
 )
 
-// TriageImpact says what a change of what the team says of a signature would do to the gates of the newest build, and
+// PreviewTriage says what a change of what the team says of a signature would do to the gates of the newest build, and
 // of the newest one in which the signature was bad. It makes the change, decides again and rolls the change back, so
-// that the effects of a change are computed in one place only. Its errors are those of ChangeTriage, and ErrInUse.
-func (s *Store) TriageImpact(ctx context.Context, project, signature string,
+// that the effects of a change are computed in one place only. Its errors are those of UpdateTriage, and ErrInUse.
+func (s *Store) PreviewTriage(ctx context.Context, project, signature string,
 	change leaks.Change) (*leaks.Impact, error) {
 	return s.triageImpact(ctx, project, signature, change, previewWork)
 }
@@ -88,7 +88,7 @@ func (v View) gatedCases(ctx context.Context, project, signature string) (c gate
 	if c.runs, err = v.gatedRuns(ctx, at); err != nil {
 		return c, err
 	}
-	if c.file, err = v.Policy(ctx, project); err != nil {
+	if c.file, err = v.FindPolicy(ctx, project); err != nil {
 		return c, err
 	}
 	c.cases, err = v.casesOf(ctx, c.runs, &c.file)
@@ -113,7 +113,7 @@ func (v View) gatedRuns(ctx context.Context, at signatureIDs) ([]Run, error) {
 	cells := cellsOf(rows)
 	runs := make([]Run, len(cells))
 	for i := range cells {
-		if runs[i], err = v.Run(ctx, cells[i].Run); err != nil {
+		if runs[i], err = v.FindRun(ctx, cells[i].Run); err != nil {
 			return nil, err
 		}
 	}

@@ -14,7 +14,7 @@ import (
 func (l *lab) effect(signature string, c leaks.Change) string {
 	l.Helper()
 	c.Actor = "ann"
-	made := must[*leaks.Impact](l)(l.TriageImpact(l.Context(), "demo", signature, c))
+	made := must[*leaks.Impact](l)(l.PreviewTriage(l.Context(), "demo", signature, c))
 	var parts []string
 	for i := range made.Builds {
 		parts = append(parts, made.Builds[i].Text())
@@ -54,13 +54,13 @@ func TestEffectOfATriage(t *testing.T) {
 		after.Known != nil || after.NotLeak {
 		t.Errorf("a preview changed %+v to %+v", before.Triage, after.Triage)
 	}
-	if audit := must[[]store.AuditRow](t)(l.now().Audit(t.Context(), "demo", "A",
+	if audit := must[[]store.AuditRow](t)(l.now().ListAudit(t.Context(), "demo", "A",
 		store.AuditQuery{Limit: 9})); len(audit) != 0 {
 		t.Errorf("a preview was recorded: %+v", audit)
 	}
 	gate := func() leaks.Gate {
-		run := must[store.Run](t)(l.now().Run(t.Context(), one))
-		return must[leaks.Verdict](t)(l.now().Verdict(t.Context(), &run, store.GateQuestion{})).Gate
+		run := must[store.Run](t)(l.now().FindRun(t.Context(), one))
+		return must[leaks.Verdict](t)(l.now().FindVerdict(t.Context(), &run, store.GateQuestion{})).Gate
 	}
 	if got := gate(); got != leaks.GateFailed {
 		t.Errorf("the gate says %s before", got)
@@ -96,11 +96,11 @@ func TestEffectThatCannotBeSaid(t *testing.T) {
 	var wrong *leaks.FieldError
 	for name, change := range map[string]leaks.Change{"no reason": {Actor: "ann", Known: &leaks.Toleration{}},
 		"no such build": {Actor: "ann", Fixed: new("nosuch")}} {
-		if _, err := l.TriageImpact(t.Context(), "demo", "A", change); !errors.As(err, &wrong) {
+		if _, err := l.PreviewTriage(t.Context(), "demo", "A", change); !errors.As(err, &wrong) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := l.TriageImpact(t.Context(), "demo", "nosuch", leaks.Change{Actor: "ann", Reopen: true}); !errors.Is(err,
+	if _, err := l.PreviewTriage(t.Context(), "demo", "nosuch", leaks.Change{Actor: "ann", Reopen: true}); !errors.Is(err,
 		store.ErrNotFound) {
 		t.Errorf("a signature that is not there: %v", err)
 	}
@@ -108,13 +108,13 @@ func TestEffectThatCannotBeSaid(t *testing.T) {
 	l.sql(`begin`)
 	l.sql(`select pg_advisory_xact_lock(x'53494753'::int, (id % 2147483647)::int) from projects`)
 	begun := time.Now()
-	if _, err := l.TriageImpact(t.Context(), "demo", "A", leaks.Change{Actor: "ann", Reopen: true}); !errors.Is(err,
+	if _, err := l.PreviewTriage(t.Context(), "demo", "A", leaks.Change{Actor: "ann", Reopen: true}); !errors.Is(err,
 		store.ErrInUse) || time.Since(begun) > 10*time.Second {
 		t.Errorf("%v after %s", err, time.Since(begun))
 	}
 	l.sql(`rollback`)
 	// The preview itself holds the lock no longer than its time limit.
-	if _, err := l.TriageImpactWithin(t.Context(), "demo", "A", leaks.Change{Actor: "ann", Reopen: true},
+	if _, err := l.PreviewTriageWithin(t.Context(), "demo", "A", leaks.Change{Actor: "ann", Reopen: true},
 		0); !errors.Is(err, store.ErrInUse) {
 		t.Errorf("%v in no time", err)
 	}

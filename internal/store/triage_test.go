@@ -58,7 +58,7 @@ func TestTriage(t *testing.T) {
 	if same.Version != 7 {
 		t.Errorf("what changes nothing made version %d", same.Version)
 	}
-	audit := must[[]store.AuditRow](t)(l.now().Audit(t.Context(), "demo", "A", store.AuditQuery{Limit: 100}))
+	audit := must[[]store.AuditRow](t)(l.now().ListAudit(t.Context(), "demo", "A", store.AuditQuery{Limit: 100}))
 	actions := map[string]int{}
 	for _, row := range audit {
 		actions[row.Action]++
@@ -87,27 +87,27 @@ func TestTriageRefusals(t *testing.T) {
 		"assignee":    {Actor: "a", Assignee: text(strings.Repeat("x", 65))},
 		"state":       {Actor: "a", Reopen: true, Fixed: text("1")},
 	} {
-		_, err := l.ChangeTriage(t.Context(), "demo", "A", change)
+		_, err := l.UpdateTriage(t.Context(), "demo", "A", change)
 		var wrong *leaks.FieldError
 		if !errors.As(err, &wrong) || wrong.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
 	for _, ticket := range []string{"a\x00b", "\xff", "a\rb"} {
-		if _, err := l.ChangeTriage(t.Context(), "demo", "A", leaks.Change{Actor: "a", Ticket: &ticket}); err == nil {
+		if _, err := l.UpdateTriage(t.Context(), "demo", "A", leaks.Change{Actor: "a", Ticket: &ticket}); err == nil {
 			t.Errorf("%q was taken", ticket)
 		}
 	}
-	if _, err := l.ChangeTriage(t.Context(), "demo", "Z", leaks.Change{Actor: "a", Reopen: true}); !errors.Is(err,
+	if _, err := l.UpdateTriage(t.Context(), "demo", "Z", leaks.Change{Actor: "a", Reopen: true}); !errors.Is(err,
 		store.ErrNotFound) {
 		t.Error(err)
 	}
-	if _, err := l.ChangeTriage(t.Context(), "other", "A", leaks.Change{Actor: "a", Reopen: true}); !errors.Is(err,
+	if _, err := l.UpdateTriage(t.Context(), "other", "A", leaks.Change{Actor: "a", Reopen: true}); !errors.Is(err,
 		store.ErrNotFound) {
 		t.Error(err)
 	}
 	for _, bad := range []string{"", " \n", strings.Repeat("x", 10_001), "a\x00"} {
-		if _, err := l.AddComment(t.Context(), "demo", "A", "ann", bad); err == nil {
+		if _, err := l.CreateComment(t.Context(), "demo", "A", "ann", bad); err == nil {
 			t.Errorf("a comment of %d bytes was taken", len(bad))
 		}
 	}
@@ -123,7 +123,7 @@ func TestTriageConflicts(t *testing.T) {
 	for i := range people {
 		wait.Go(func() {
 			who := string(rune('a' + i))
-			_, errs[i] = l.ChangeTriage(t.Context(), "demo", "A", leaks.Change{Actor: who, Assignee: &who})
+			_, errs[i] = l.UpdateTriage(t.Context(), "demo", "A", leaks.Change{Actor: who, Assignee: &who})
 		})
 	}
 	wait.Wait()

@@ -32,8 +32,8 @@ func (s *Store) CreateUpload(ctx context.Context, u Upload) error {
 	return wrap("create upload", err)
 }
 
-// UploadByID returns an upload, or ErrNotFound.
-func (v View) UploadByID(ctx context.Context, id string) (Upload, error) {
+// FindUpload returns an upload, or ErrNotFound.
+func (v View) FindUpload(ctx context.Context, id string) (Upload, error) {
 	u, err := one[Upload](ctx, v.q, `select `+uploadColumns+` from uploads where id = $1`, id)
 	return u, wrap("upload", err)
 }
@@ -108,8 +108,8 @@ func (s *Store) DeleteUpload(ctx context.Context, id string) error {
 	return wrap("delete upload", err)
 }
 
-// StaleUploads lists uploads that nobody has touched for the given time, whose parts may be deleted.
-func (v View) StaleUploads(ctx context.Context, age time.Duration) ([]Upload, error) {
+// ListStaleUploads lists uploads that nobody has touched for the given time, whose parts may be deleted.
+func (v View) ListStaleUploads(ctx context.Context, age time.Duration) ([]Upload, error) {
 	list, err := all[Upload](ctx, v.q, `select `+uploadColumns+
 		` from uploads where touched_at < now() - $1::interval order by touched_at limit 100`, age)
 	return list, wrap("stale uploads", err)

@@ -55,9 +55,9 @@ const stacksOfRuns = `
 		order by site.ordinal limit $3) st
 	order by n.at, st.ordinal`
 
-// StacksOfLeak returns the stacks of a signature, by the id of its root, in its newest runs. shown is the run that the
-// page is about; it is looked at whatever its build.
-func (v View) StacksOfLeak(ctx context.Context, root, shown int64) (*LeakStacks, error) {
+// FindLeakStacks returns the stacks of a signature, by the id of its root, in its newest runs. shown is the run that
+// the page is about; it is looked at whatever its build.
+func (v View) FindLeakStacks(ctx context.Context, root, shown int64) (*LeakStacks, error) {
 	list := &LeakStacks{}
 	var err error
 	list.Runs, err = all[StackRun](ctx, v.q, `
@@ -116,7 +116,7 @@ func (v View) fillStacks(ctx context.Context, list *LeakStacks, rows []stackRow)
 			ids = append(ids, *rows[i].StackID)
 		}
 	}
-	frames, err := v.StackFrames(ctx, ids)
+	frames, err := v.ListStackFrames(ctx, ids)
 	if err != nil {
 		return err
 	}

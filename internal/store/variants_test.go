@@ -42,7 +42,7 @@ func TestStacksOfALeakAreBounded(t *testing.T) {
 	}
 	newest := l.run("116", manyStacks("A", 10_000))
 	id := l.signature("A").ID
-	list := must[*store.LeakStacks](t)(l.now().StacksOfLeak(t.Context(), id, newest))
+	list := must[*store.LeakStacks](t)(l.now().FindLeakStacks(t.Context(), id, newest))
 	if len(list.Runs) != 12 || list.Runs[0].ID != newest || list.Runs[0].Sites != 10_000 || list.Runs[0].Read != 24 ||
 		list.Runs[1].Build != "115" || list.Runs[1].Sites != 2 || list.Runs[1].Read != 2 {
 		t.Fatalf("%d runs, the first %+v, then %+v", len(list.Runs), list.Runs[0], list.Runs[1])
@@ -56,14 +56,14 @@ func TestStacksOfALeakAreBounded(t *testing.T) {
 		}
 	}
 	// The run that the page is about is read whatever its build is.
-	if list = must[*store.LeakStacks](t)(l.now().StacksOfLeak(t.Context(), id, first)); list.Runs[0].ID != first ||
+	if list = must[*store.LeakStacks](t)(l.now().FindLeakStacks(t.Context(), id, first)); list.Runs[0].ID != first ||
 		list.Runs[0].Read != 3 || list.Runs[1].ID != newest || len(list.Runs) != 12 {
 		t.Errorf("%+v", list.Runs)
 	}
 	if list.Run(first) != &list.Runs[0] || list.Run(-1) != nil {
 		t.Error("a run is not found by its id")
 	}
-	if none := must[*store.LeakStacks](t)(l.now().StacksOfLeak(t.Context(), -1, first)); len(none.Runs) != 0 ||
+	if none := must[*store.LeakStacks](t)(l.now().FindLeakStacks(t.Context(), -1, first)); len(none.Runs) != 0 ||
 		none.Seen != nil {
 		t.Errorf("no leak has %+v", none)
 	}
@@ -103,11 +103,11 @@ func TestStacksOfMergedLeak(t *testing.T) {
 	r := leaksReport(finding{signature: "A", class: leak, bytes: 50}, finding{signature: "B", class: leak, bytes: 70})
 	r.Sites[1].Lifetimes = &analysis.Lifetimes{AtExit: analysis.Amount{Count: 4, Bytes: 400}}
 	run := l.run("100", r)
-	if err := l.MergeInto(t.Context(), "demo", "B", "A", "ann"); err != nil {
+	if err := l.MergeSignature(t.Context(), "demo", "B", "A", "ann"); err != nil {
 		t.Fatal(err)
 	}
 	id := l.signature("A").ID
-	list := must[*store.LeakStacks](t)(l.now().StacksOfLeak(t.Context(), id, run))
+	list := must[*store.LeakStacks](t)(l.now().FindLeakStacks(t.Context(), id, run))
 	if len(list.Runs) != 1 || list.Runs[0].Sites != 2 || len(list.Seen) != 2 {
 		t.Fatalf("%+v", list)
 	}

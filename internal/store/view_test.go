@@ -25,16 +25,16 @@ func TestViewIsOfOneInstant(t *testing.T) {
 		builds    int
 	}
 	look := func(v store.View) (s runSnapshot, err error) {
-		if s.run, err = v.Run(t.Context(), id); err != nil {
+		if s.run, err = v.FindRun(t.Context(), id); err != nil {
 			return s, err
 		}
-		if s.jobs, err = v.JobsOfRun(t.Context(), id); err != nil {
+		if s.jobs, err = v.ListJobs(t.Context(), id); err != nil {
 			return s, err
 		}
-		if s.signature, err = v.Signature(t.Context(), "demo", "A"); err != nil {
+		if s.signature, err = v.FindSignature(t.Context(), "demo", "A"); err != nil {
 			return s, err
 		}
-		page, err := v.Builds(t.Context(), store.BuildQuery{Project: "demo", Limit: 10})
+		page, err := v.ListBuilds(t.Context(), store.BuildQuery{Project: "demo", Limit: 10})
 		if err == nil {
 			s.builds = page.Total
 		}
@@ -85,13 +85,13 @@ func TestViewsEnd(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		if _, err := store.Read(ctx, s, func(v store.View) ([]store.Project, error) {
 			cancel()
-			return v.Projects(ctx, storetest.Anybody)
+			return v.ListProjects(ctx, storetest.Anybody)
 		}); !errors.Is(err, context.Canceled) {
 			t.Fatalf("nobody asks any more: %v", err)
 		}
 	}
 	if list, err := store.Read(t.Context(), s,
-		func(v store.View) ([]store.Project, error) { return v.Projects(t.Context(), storetest.Anybody) }); err != nil ||
+		func(v store.View) ([]store.Project, error) { return v.ListProjects(t.Context(), storetest.Anybody) }); err != nil ||
 		len(list) != 0 {
 		t.Errorf("%+v, %v", list, err)
 	}

@@ -28,7 +28,7 @@ var (
 	code = regexp.MustCompile("`([^`\n]+)`")
 	// named is a path from the root of the repository: its first element is a folder that a package may be in.
 	named = regexp.MustCompile(`^(cmd|ingest|internal|worker|web|migrations|tools|docs|ci)(/[\w.*…-]+)*/?$`)
-	// declared is a declaration with its package: store.SaveResult.
+	// declared is a declaration with its package: store.UpdateResult.
 	declared = regexp.MustCompile(`^([a-z]+)\.([A-Z]\w*)$`)
 	standard = map[string]bool{"io": true, "context": true, "testing": true, "time": true}
 	link     = regexp.MustCompile(`\]\(([^)#\s]+)(#[^)\s]*)?\)`)

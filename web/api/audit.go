@@ -28,7 +28,7 @@ func (a *API) signatureAudit(c echo.Context) error {
 	}
 	return a.sendAudit(c, "audit-"+project+"-"+signature,
 		func(v store.View, q store.AuditQuery) ([]store.AuditRow, error) {
-			return v.Audit(c.Request().Context(), project, signature, q)
+			return v.ListAudit(c.Request().Context(), project, signature, q)
 		})
 }
 
@@ -40,14 +40,14 @@ func (a *API) projectAudit(c echo.Context) error {
 		return err
 	}
 	return a.sendAudit(c, "audit-"+project, func(v store.View, q store.AuditQuery) ([]store.AuditRow, error) {
-		return v.ProjectAudit(c.Request().Context(), project, q)
+		return v.ListProjectAudit(c.Request().Context(), project, q)
 	})
 }
 
 // serverAudit handles GET /api/v1/audit: what became of accounts, and of projects that are gone, newest first.
 func (a *API) serverAudit(c echo.Context) error {
 	return a.sendAudit(c, "audit", func(v store.View, q store.AuditQuery) ([]store.AuditRow, error) {
-		return v.ServerAudit(c.Request().Context(), q)
+		return v.ListServerAudit(c.Request().Context(), q)
 	})
 }
 

@@ -30,10 +30,10 @@ func (a *API) baselinePost(c echo.Context) error {
 		return problem.Invalid("build", "build: name the build to pin, or to unpin")
 	}
 	ctx := c.Request().Context()
-	if err := a.store.PinBaseline(ctx, project, build, body.Pinned == nil || *body.Pinned); err != nil {
+	if err := a.store.UpdateBaseline(ctx, project, build, body.Pinned == nil || *body.Pinned); err != nil {
 		return err
 	}
-	chosen, err := store.Read(ctx, a.store, func(v store.View) (string, error) { return v.Baseline(ctx, project) })
+	chosen, err := store.Read(ctx, a.store, func(v store.View) (string, error) { return v.FindBaseline(ctx, project) })
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (a *API) buildSymbols(c echo.Context) error {
 		}
 		keys[i] = store.SymbolKey(f)
 	}
-	bound, err := a.store.BindSymbols(c.Request().Context(), project, build, keys)
+	bound, err := a.store.UpdateBuildSymbols(c.Request().Context(), project, build, keys)
 	if err != nil {
 		return err
 	}

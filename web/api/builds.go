@@ -66,7 +66,7 @@ func (a *API) buildPatch(c echo.Context) error {
 	}
 	change := leaks.BuildChange{Name: body.Name, Branch: body.Branch, Commit: body.Commit, Fork: body.Fork,
 		Sequence: body.Sequence}
-	if err := a.store.ChangeBuild(c.Request().Context(), project, build, change, by); err != nil {
+	if err := a.store.UpdateBuild(c.Request().Context(), project, build, change, by); err != nil {
 		return err
 	}
 	if change.Name != nil {
@@ -98,7 +98,7 @@ func (a *API) ancestorsPut(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.store.SetAncestors(c.Request().Context(), project, build, commits); err != nil {
+	if err := a.store.UpdateAncestors(c.Request().Context(), project, build, commits); err != nil {
 		return err
 	}
 	return a.sendBuild(c, project, build)
@@ -107,7 +107,7 @@ func (a *API) ancestorsPut(c echo.Context) error {
 func (a *API) sendBuild(c echo.Context, project, build string) error {
 	ctx := c.Request().Context()
 	b, err := store.Read(ctx, a.store,
-		func(v store.View) (*store.BuildDetail, error) { return v.Build(ctx, project, build) })
+		func(v store.View) (*store.BuildDetail, error) { return v.FindBuild(ctx, project, build) })
 	if err != nil {
 		return err
 	}

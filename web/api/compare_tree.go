@@ -39,7 +39,7 @@ func (a *API) compareTree(c echo.Context) error {
 	ctx := c.Request().Context()
 	var base, head treeSide
 	err = a.store.View(ctx, func(v store.View) error {
-		sides, err := v.ResultsToCompare(ctx, q)
+		sides, err := v.FindResultsToCompare(ctx, q)
 		if err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ type treeSide struct {
 
 // newestReport finds the stored report of a side's newest run.
 func newestReport(ctx context.Context, v store.View, s *compare.BuildResult) (treeSide, error) {
-	run, err := v.Run(ctx, slices.Max(s.Runs))
+	run, err := v.FindRun(ctx, slices.Max(s.Runs))
 	if err == nil && run.ReportKey == "" {
 		err = noReport(&run)
 	}

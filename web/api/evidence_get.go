@@ -26,7 +26,7 @@ func (a *API) evidenceGet(c echo.Context) error {
 	}
 	ctx := c.Request().Context()
 	list, err := store.Read(ctx, a.store,
-		func(v store.View) ([]store.Evidence, error) { return v.EvidenceOfRun(ctx, run) })
+		func(v store.View) ([]store.Evidence, error) { return v.ListEvidence(ctx, run) })
 	if err != nil {
 		return err
 	}
@@ -77,5 +77,5 @@ func (a *API) noteDownload(c echo.Context, run int64, what map[string]any) error
 	if err != nil {
 		return err
 	}
-	return a.store.NoteDownload(context.WithoutCancel(r.Context()), run, by, what)
+	return a.store.CreateDownloadAudit(context.WithoutCancel(r.Context()), run, by, what)
 }

@@ -49,7 +49,7 @@ func (a *API) evidencePut(c echo.Context) error {
 	}
 	receipt := acceptedOf(evidence)
 	warnings, err := store.Read(r.Context(), a.store, func(v store.View) ([]leaks.BuildWarning, error) {
-		return v.RunWarnings(r.Context(), evidence.RunID)
+		return v.ListRunWarnings(r.Context(), evidence.RunID)
 	})
 	if err != nil {
 		return err

@@ -61,7 +61,7 @@ func TestPut(t *testing.T) {
 	if other := n.put(log, "name", "b.txt"); other.ID == up.ID || other.Run != up.Run {
 		t.Errorf("another name is %+v", other)
 	}
-	page, err := storetest.Now(t, n.store).Builds(t.Context(), store.BuildQuery{Project: "shop", Limit: 9})
+	page, err := storetest.Now(t, n.store).ListBuilds(t.Context(), store.BuildQuery{Project: "shop", Limit: 9})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -523,7 +523,7 @@ func TestWorkOfUpload(t *testing.T) {
 		"invalid-work")
 	n.do("PUT", evidence("work", "NaN", "work_unit", "document"), strings.NewReader(umdhLog(1000))).want(t, 422,
 		"invalid-work")
-	files, err := storetest.Now(n.t, n.store).EvidenceOfRun(t.Context(), 1)
+	files, err := storetest.Now(n.t, n.store).ListEvidence(t.Context(), 1)
 	if err != nil || len(files) != 1 || files[0].Work == nil || *files[0].Work != 1500.5 {
 		t.Errorf("%+v %v", files, err)
 	}

@@ -22,7 +22,7 @@ func (a *API) memberList(c echo.Context) error {
 	}
 	ctx := c.Request().Context()
 	list, err := store.Read(ctx, a.store,
-		func(v store.View) ([]store.Membership, error) { return v.Members(ctx, project) })
+		func(v store.View) ([]store.Membership, error) { return v.ListMembers(ctx, project) })
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (a *API) setMember(c echo.Context, role accounts.Role) error {
 	if err != nil {
 		return err
 	}
-	if err := a.store.SetMember(c.Request().Context(), project, user, role, by); err != nil {
+	if err := a.store.UpdateMember(c.Request().Context(), project, user, role, by); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)

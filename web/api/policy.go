@@ -52,14 +52,14 @@ func (a *API) policyGet(c echo.Context) error {
 func (a *API) policyVersion(c echo.Context, project string) (store.PolicyFile, error) {
 	ctx := c.Request().Context()
 	if c.QueryParam("version") == "" {
-		return store.Read(ctx, a.store, func(v store.View) (store.PolicyFile, error) { return v.Policy(ctx, project) })
+		return store.Read(ctx, a.store, func(v store.View) (store.PolicyFile, error) { return v.FindPolicy(ctx, project) })
 	}
 	version, err := strconv.Atoi(c.QueryParam("version"))
 	if err != nil || version < 1 {
 		return store.PolicyFile{}, problem.Invalid("version", "version: %q is not a version", c.QueryParam("version"))
 	}
 	versions, err := store.Read(ctx, a.store,
-		func(v store.View) ([]store.PolicyFile, error) { return v.PolicyVersions(ctx, project) })
+		func(v store.View) ([]store.PolicyFile, error) { return v.ListPolicies(ctx, project) })
 	if err != nil {
 		return store.PolicyFile{}, err
 	}
@@ -99,7 +99,7 @@ func (a *API) policyPut(c echo.Context) error {
 	if change.Policies, err = readPolicies(c); err != nil {
 		return err
 	}
-	file, err := a.store.SavePolicy(c.Request().Context(), project, change)
+	file, err := a.store.CreatePolicy(c.Request().Context(), project, change)
 	if err != nil {
 		return conflicting(c, err)
 	}
@@ -119,7 +119,7 @@ func (a *API) policyPreview(c echo.Context) error {
 	}
 	ctx := c.Request().Context()
 	impact, err := store.Read(ctx, a.store,
-		func(v store.View) (*leaks.Impact, error) { return v.PolicyImpact(ctx, project, policies) })
+		func(v store.View) (*leaks.Impact, error) { return v.PreviewPolicy(ctx, project, policies) })
 	if err != nil {
 		return err
 	}

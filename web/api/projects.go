@@ -37,11 +37,11 @@ func (a *API) projectAdd(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	if err := a.store.AddProject(ctx, body.Name, accounts.From(ctx).User, by); err != nil {
+	if err := a.store.CreateProject(ctx, body.Name, accounts.From(ctx).User, by); err != nil {
 		return nameTaken(err)
 	}
 	if change.Name = nil; change.DefaultBranch != nil {
-		if err := a.store.ChangeProject(ctx, body.Name, change, by); err != nil {
+		if err := a.store.UpdateProject(ctx, body.Name, change, by); err != nil {
 			return err
 		}
 	}
@@ -76,7 +76,7 @@ func (a *API) projectPatch(c echo.Context) error {
 		return err
 	}
 	change := leaks.ProjectChange{Name: body.Name, DefaultBranch: body.DefaultBranch}
-	if err := a.store.ChangeProject(c.Request().Context(), project, change, by); err != nil {
+	if err := a.store.UpdateProject(c.Request().Context(), project, change, by); err != nil {
 		return nameTaken(err)
 	}
 	if change.Name != nil {
@@ -88,7 +88,7 @@ func (a *API) projectPatch(c echo.Context) error {
 func (a *API) sendProject(c echo.Context, status int, project string) error {
 	ctx := c.Request().Context()
 	p, err := store.Read(ctx, a.store,
-		func(v store.View) (store.ProjectSettings, error) { return v.ProjectSettings(ctx, project) })
+		func(v store.View) (store.ProjectSettings, error) { return v.FindProjectSettings(ctx, project) })
 	if err != nil {
 		return err
 	}

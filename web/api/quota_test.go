@@ -28,11 +28,11 @@ func closedNode(t *testing.T, change func(*intake.Intake)) (url, token string, s
 	}
 	closed := httptest.NewServer(server.Handler())
 	t.Cleanup(closed.Close)
-	if err := n.store.AddProject(t.Context(), "shop", 0, "test"); err != nil {
+	if err := n.store.CreateProject(t.Context(), "shop", 0, "test"); err != nil {
 		t.Fatal(err)
 	}
 	secret, prefix := accounts.NewToken()
-	if _, err := n.store.AddToken(t.Context(), "shop",
+	if _, err := n.store.CreateToken(t.Context(), "shop",
 		&store.Token{Name: "ci", Prefix: prefix, Scopes: []accounts.Scope{accounts.ScopeUpload}, CreatedBy: "test"},
 		secret); err != nil {
 		t.Fatal(err)
@@ -103,7 +103,7 @@ func TestQuota(t *testing.T) {
 		t.Errorf("%d %s", status, code)
 	}
 	secret, prefix := accounts.NewToken()
-	if _, err := db.AddToken(t.Context(), "shop",
+	if _, err := db.CreateToken(t.Context(), "shop",
 		&store.Token{Name: "other", Prefix: prefix, Scopes: []accounts.Scope{accounts.ScopeUpload}, CreatedBy: "test"},
 		secret); err != nil {
 		t.Fatal(err)

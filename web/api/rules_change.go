@@ -39,7 +39,7 @@ func (a *API) rulesPut(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	file, runs, err := a.store.SaveRules(c.Request().Context(), project,
+	file, runs, err := a.store.CreateRules(c.Request().Context(), project,
 		store.RuleChange{Text: text, Author: actor, Note: note, Version: version})
 	if err != nil {
 		return conflicting(c, err)
@@ -68,7 +68,9 @@ func (a *API) rulesImport(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	present, err := store.Read(ctx, a.store, func(v store.View) (store.RuleFile, error) { return v.Rules(ctx, project) })
+	present, err := store.Read(ctx, a.store, func(v store.View) (store.RuleFile, error) {
+		return v.FindRules(ctx, project)
+	})
 	if err != nil {
 		return err
 	}
@@ -82,7 +84,7 @@ func (a *API) rulesImport(c echo.Context) error {
 			Text: leaks.AppendRules(present.Text, made.Rules), Author: actor, Note: "import of " + c.QueryParam("kind"),
 			Version: int64(present.Version),
 		}
-		file, runs, err := a.store.SaveRules(ctx, project, change)
+		file, runs, err := a.store.CreateRules(ctx, project, change)
 		if err != nil {
 			return err
 		}

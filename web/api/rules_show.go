@@ -31,14 +31,14 @@ func (a *API) rulesGet(c echo.Context) error {
 func (a *API) rulesVersion(c echo.Context, project string) (store.RuleFile, error) {
 	ctx := c.Request().Context()
 	if c.QueryParam("version") == "" {
-		return store.Read(ctx, a.store, func(v store.View) (store.RuleFile, error) { return v.Rules(ctx, project) })
+		return store.Read(ctx, a.store, func(v store.View) (store.RuleFile, error) { return v.FindRules(ctx, project) })
 	}
 	version, err := strconv.Atoi(c.QueryParam("version"))
 	if err != nil || version < 0 {
 		return store.RuleFile{}, problem.Invalid("version", "version: %q is not a version", c.QueryParam("version"))
 	}
 	versions, err := store.Read(ctx, a.store,
-		func(v store.View) ([]store.RuleFile, error) { return v.RuleVersions(ctx, project) })
+		func(v store.View) ([]store.RuleFile, error) { return v.ListRules(ctx, project) })
 	if err != nil {
 		return store.RuleFile{}, err
 	}
@@ -66,7 +66,7 @@ func (a *API) rulesPreview(c echo.Context) error {
 	}
 	ctx := c.Request().Context()
 	trial, err := store.Read(ctx, a.store,
-		func(v store.View) (*leaks.RuleTrial, error) { return v.RuleTrial(ctx, project) })
+		func(v store.View) (*leaks.RuleTrial, error) { return v.FindRuleTrial(ctx, project) })
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func (a *API) runAllocations(c echo.Context) error {
 		if run, err = runWithReport(ctx, v, id); err != nil {
 			return err
 		}
-		_, table, err = v.TraceReport(ctx, id)
+		_, table, err = v.FindTraceReport(ctx, id)
 		return err
 	})
 	if err != nil {

@@ -27,10 +27,10 @@ func (a *API) runDecisions(c echo.Context) error {
 	}
 	ctx := c.Request().Context()
 	list, err := store.Read(ctx, a.store, func(v store.View) ([]store.StoredDecision, error) {
-		if _, err := v.Run(ctx, id); err != nil {
+		if _, err := v.FindRun(ctx, id); err != nil {
 			return nil, err
 		}
-		return v.Decisions(ctx, id)
+		return v.ListDecisions(ctx, id)
 	})
 	if err != nil {
 		return err

@@ -37,7 +37,7 @@ func (a *API) runProcess(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.store.ChooseProcess(c.Request().Context(), id, process); err != nil {
+	if err := a.store.UpdateProcess(c.Request().Context(), id, process); err != nil {
 		return err
 	}
 	return a.sendRun(c, http.StatusAccepted, id)

@@ -64,10 +64,10 @@ func (a *API) runReport(c echo.Context) error {
 		if known = etag.Known(c.Request(), tag); known || window == nil {
 			return nil
 		}
-		if head, err = v.Summary(ctx, id); err != nil {
+		if head, err = v.FindSummary(ctx, id); err != nil {
 			return err
 		}
-		in, err = v.InputOfRun(ctx, id)
+		in, err = v.FindInput(ctx, id)
 		return err
 	})
 	if err != nil {
@@ -109,7 +109,7 @@ func reportTag(run *store.Run, format export.Format, top int, window *capture.Wi
 
 // runWithReport returns a run, or a problem where it has no report yet.
 func runWithReport(ctx context.Context, v store.View, id int64) (store.Run, error) {
-	run, err := v.Run(ctx, id)
+	run, err := v.FindRun(ctx, id)
 	if err == nil && run.ReportKey == "" {
 		err = noReport(&run)
 	}

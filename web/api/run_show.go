@@ -100,23 +100,23 @@ func (a *API) sendRun(c echo.Context, status int, id int64) error {
 }
 
 func readRun(ctx context.Context, v store.View, id int64) (*runView, error) {
-	run, err := v.Run(ctx, id)
+	run, err := v.FindRun(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := v.JobsOfRun(ctx, id)
+	jobs, err := v.ListJobs(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	evidence, err := v.EvidenceOfRun(ctx, id)
+	evidence, err := v.ListEvidence(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	processes, _, err := v.Processes(ctx, id, maxProcesses)
+	processes, _, err := v.ListProcesses(ctx, id, maxProcesses)
 	if err != nil {
 		return nil, err
 	}
-	warnings, err := v.RunWarnings(ctx, id)
+	warnings, err := v.ListRunWarnings(ctx, id)
 	if err != nil {
 		return nil, err
 	}

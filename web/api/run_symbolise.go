@@ -12,7 +12,7 @@ func (a *API) runSymbolise(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.store.QueueSymbolise(c.Request().Context(), id); err != nil {
+	if err := a.store.CreateSymboliseJob(c.Request().Context(), id); err != nil {
 		return err
 	}
 	return a.sendRun(c, http.StatusAccepted, id)

@@ -29,7 +29,8 @@ type verdictView struct {
 	Policy int            `json:"policy"` // version; 0 where the project has saved none
 	Exit   int            `json:"exit"`   // what a CI job ends with
 	Canary leaks.Proof    `json:"canary"`
-	// Matters is from which growth on a leak matters; null while nothing is decided, and where the evidence cannot be weighed.
+	// Matters is from which growth on a leak matters; null while nothing is decided, and where the evidence cannot be
+	// weighed.
 	Matters    *leaks.Matters `json:"matters"`
 	Reasons    []leaks.Reason `json:"reasons"`  // what fails, what doubts, then what is silenced; empty while nothing is decided
 	Silenced   int            `json:"silenced"` // how many of them say that a leak is silenced
@@ -103,7 +104,7 @@ func (a *API) runVerdict(c echo.Context) error {
 		return err
 	}
 	if verdict.made != nil { // what a CI job is told can be read later
-		if err := a.store.RecordDecision(ctx, q.run, q.gate(), verdict.made); err != nil {
+		if err := a.store.CreateDecision(ctx, q.run, q.gate(), verdict.made); err != nil {
 			return err
 		}
 	}
@@ -153,11 +154,11 @@ func waitTime(text string) (time.Duration, error) {
 }
 
 func readVerdict(ctx context.Context, v store.View, q *verdictQuestion) (*verdictView, error) {
-	run, err := v.Run(ctx, q.run)
+	run, err := v.FindRun(ctx, q.run)
 	if err != nil {
 		return nil, err
 	}
-	verdict, err := v.Verdict(ctx, &run, q.gate())
+	verdict, err := v.FindVerdict(ctx, &run, q.gate())
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ import (
 // claim claims the jobs that are due.
 func (n *node) claim() (leases []store.Lease) {
 	n.t.Helper()
-	due, err := n.store.DueJobs(n.t.Context(), 0)
+	due, err := n.store.DispatchAllJobs(n.t.Context(), 0)
 	if err != nil {
 		n.t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func (n *node) claim() (leases []store.Lease) {
 func (n *node) read() {
 	n.t.Helper()
 	for _, lease := range n.claim() {
-		if err := n.store.SaveCaptures(n.t.Context(), lease, nil); err != nil {
+		if err := n.store.CreateCaptures(n.t.Context(), lease, nil); err != nil {
 			n.t.Fatal(err)
 		}
 	}
@@ -50,7 +50,7 @@ func (n *node) read() {
 		if err != nil {
 			n.t.Fatal(err)
 		}
-		if err := n.store.SaveNames(n.t.Context(), lease, naming, ""); err != nil {
+		if err := n.store.UpdateNames(n.t.Context(), lease, naming, ""); err != nil {
 			n.t.Fatal(err)
 		}
 	}
@@ -81,7 +81,7 @@ func (n *node) analyseAs(r *analysis.Report, write func(io.Writer) error) {
 		n.t.Fatal(err)
 	}
 	for _, lease := range n.claim() {
-		if err := n.store.SaveResult(n.t.Context(), lease,
+		if err := n.store.UpdateResult(n.t.Context(), lease,
 			store.Result{Report: r, Key: blob.ContentKey(digest.SHA256), Revision: 1}); err != nil {
 			n.t.Fatal(err)
 		}
@@ -333,7 +333,7 @@ func TestReportDamaged(t *testing.T) {
 	n.put(umdhLog(1000))
 	n.read()
 	n.analyse(report(analysis.StatusLeak, 5000))
-	run, err := storetest.Now(n.t, n.store).Run(t.Context(), 1)
+	run, err := storetest.Now(n.t, n.store).FindRun(t.Context(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -185,11 +185,12 @@ func (n *node) nothingStored() {
 	if keys := n.keys(""); len(keys) > 0 {
 		n.t.Errorf("blobs are left: %v", keys)
 	}
-	if projects, err := storetest.Now(n.t, n.store).Projects(n.t.Context(), storetest.Anybody); err != nil ||
+	if projects, err := storetest.Now(n.t, n.store).ListProjects(n.t.Context(), storetest.Anybody); err != nil ||
 		len(projects) > 0 {
 		n.t.Errorf("projects are left: %v %v", projects, err)
 	}
-	if stale, err := storetest.Now(n.t, n.store).StaleUploads(n.t.Context(), -time.Hour); err != nil || len(stale) > 0 {
+	if stale, err := storetest.Now(n.t, n.store).ListStaleUploads(n.t.Context(), -time.Hour); err != nil ||
+		len(stale) > 0 {
 		n.t.Errorf("uploads are left: %v %v", stale, err)
 	}
 }

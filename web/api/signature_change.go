@@ -54,7 +54,7 @@ func (a *API) signaturePatch(c echo.Context) error {
 	if change.Version < 0 && body.Version != nil {
 		change.Version = *body.Version
 	}
-	if _, err := a.store.ChangeTriage(c.Request().Context(), project, signature, change); err != nil {
+	if _, err := a.store.UpdateTriage(c.Request().Context(), project, signature, change); err != nil {
 		return conflicting(c, err)
 	}
 	return a.sendSignature(c, http.StatusOK, project, signature)
@@ -147,7 +147,7 @@ func (a *API) signatureComment(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := a.store.AddComment(c.Request().Context(), project, signature, actor, comment); err != nil {
+	if _, err := a.store.CreateComment(c.Request().Context(), project, signature, actor, comment); err != nil {
 		return err
 	}
 	return a.sendSignature(c, http.StatusCreated, project, signature)
@@ -174,7 +174,7 @@ func (a *API) signatureMerge(c echo.Context) error {
 		return err
 	}
 	into := strings.TrimSpace(*body.Into)
-	if err := a.store.MergeInto(c.Request().Context(), project, signature, into, actor); err != nil {
+	if err := a.store.MergeSignature(c.Request().Context(), project, signature, into, actor); err != nil {
 		return conflicting(c, err)
 	}
 	return a.sendSignature(c, http.StatusOK, project, cmp.Or(into, signature))

@@ -31,7 +31,9 @@ func (a *API) signatureList(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	page, err := store.Read(ctx, a.store, func(v store.View) (*store.SignaturePage, error) { return v.Signatures(ctx, q) })
+	page, err := store.Read(ctx, a.store, func(v store.View) (*store.SignaturePage, error) {
+		return v.ListSignatures(ctx, q)
+	})
 	if err != nil {
 		return err
 	}

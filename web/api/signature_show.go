@@ -132,15 +132,15 @@ func (a *API) sendSignature(c echo.Context, status int, project, signature strin
 }
 
 func readSignature(ctx context.Context, v store.View, project, signature string) (*signatureDetail, error) {
-	history, err := v.SignatureHistory(ctx, project, signature)
+	history, err := v.FindHistory(ctx, project, signature)
 	if err != nil {
 		return nil, err
 	}
-	aliases, err := v.Aliases(ctx, project, signature)
+	aliases, err := v.ListAliases(ctx, project, signature)
 	if err != nil {
 		return nil, err
 	}
-	comments, err := v.Comments(ctx, project, signature)
+	comments, err := v.ListComments(ctx, project, signature)
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func (a *API) symbolGet(c echo.Context) error {
 	}
 	ctx := r.Context()
 	file, err := store.Read(ctx, a.store, func(v store.View) (store.SymbolFile, error) {
-		return v.SymbolFileByKey(ctx, request.Identity.Name, request.Identity.Key())
+		return v.FindSymbolFile(ctx, request.Identity.Name, request.Identity.Key())
 	})
 	if errors.Is(err, store.ErrNotFound) {
 		return symbolMissing(c)

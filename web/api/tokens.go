@@ -37,7 +37,7 @@ func (a *API) tokenList(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	list, err := store.Read(ctx, a.store, func(v store.View) ([]store.Token, error) { return v.Tokens(ctx, project) })
+	list, err := store.Read(ctx, a.store, func(v store.View) ([]store.Token, error) { return v.ListTokens(ctx, project) })
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (a *API) tokenAdd(c echo.Context) error {
 	}
 	secret, prefix := accounts.NewToken()
 	t.Prefix = prefix
-	added, err := a.store.AddToken(c.Request().Context(), project, &t, secret)
+	added, err := a.store.CreateToken(c.Request().Context(), project, &t, secret)
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func (n *node) evidenceOf(a answer) string {
 	if err != nil || a.Header.Get("X-Heapdrift-Url") != fmt.Sprintf("/runs/%d", run) {
 		n.t.Fatalf("run %q, page %q", a.Header.Get("X-Heapdrift-Run"), a.Header.Get("X-Heapdrift-Url"))
 	}
-	list, err := storetest.Now(n.t, n.store).EvidenceOfRun(n.t.Context(), run)
+	list, err := storetest.Now(n.t, n.store).ListEvidence(n.t.Context(), run)
 	if err != nil || len(list) != 1 {
 		n.t.Fatalf("%+v %v", list, err)
 	}
@@ -293,7 +293,7 @@ func TestTusDamagedPart(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.patch(upload, 5000, strings.NewReader(log[5000:])).want(t, 500, "internal")
-	if projects, err := storetest.Now(n.t, n.store).Projects(t.Context(), storetest.Anybody); err != nil ||
+	if projects, err := storetest.Now(n.t, n.store).ListProjects(t.Context(), storetest.Anybody); err != nil ||
 		len(projects) > 0 {
 		t.Errorf("projects: %v %v", projects, err)
 	}
@@ -324,7 +324,7 @@ func TestSweepSparesWhatGoesOn(t *testing.T) {
 	n := start(t)
 	upload := n.create(1000)
 	id := upload[strings.LastIndexByte(upload, '/')+1:]
-	seen, err := storetest.Now(t, n.store).UploadByID(t.Context(), id)
+	seen, err := storetest.Now(t, n.store).FindUpload(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func (a *API) uploadHead(c echo.Context) error {
 
 // upload returns an upload under way.
 func (a *API) upload(ctx context.Context, id string) (store.Upload, error) {
-	return store.Read(ctx, a.store, func(v store.View) (store.Upload, error) { return v.UploadByID(ctx, id) })
+	return store.Read(ctx, a.store, func(v store.View) (store.Upload, error) { return v.FindUpload(ctx, id) })
 }
 
 // offsetOf is how much of an upload has been taken. All of it counts as taken once it is accepted: until then the

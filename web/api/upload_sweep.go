@@ -13,7 +13,9 @@ import (
 func (a *API) SweepUploads(ctx context.Context, age time.Duration) (int, error) {
 	swept := 0
 	for {
-		stale, err := store.Read(ctx, a.store, func(v store.View) ([]store.Upload, error) { return v.StaleUploads(ctx, age) })
+		stale, err := store.Read(ctx, a.store, func(v store.View) ([]store.Upload, error) {
+			return v.ListStaleUploads(ctx, age)
+		})
 		if err != nil {
 			return swept, err
 		}

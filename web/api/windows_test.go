@@ -50,7 +50,7 @@ func TestWindow(t *testing.T) {
 		}
 	}
 	whole := decode[view](t, n.do("GET", path(fmt.Sprintf("from_ns=0&to_ns=%d&top=3", end)), nil).want(t, 200, ""))
-	summary, err := storetest.Now(t, n.store).Summary(t.Context(), run.ID)
+	summary, err := storetest.Now(t, n.store).FindSummary(t.Context(), run.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestAllocations(t *testing.T) {
 	if head := n.do("HEAD", path, nil).want(t, 200, ""); head.ContentLength != a.ContentLength || len(head.body) != 0 {
 		t.Errorf("%v", head.Header)
 	}
-	_, table, err := storetest.Now(n.t, n.store).TraceReport(t.Context(), run.ID)
+	_, table, err := storetest.Now(n.t, n.store).FindTraceReport(t.Context(), run.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

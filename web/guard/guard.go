@@ -120,7 +120,7 @@ func AllowUpload(ctx context.Context, s *store.Store, project string) error {
 	if actor.MayEverywhere() {
 		return nil
 	}
-	id, err := store.Read(ctx, s, func(v store.View) (int64, error) { return v.ProjectID(ctx, project) })
+	id, err := store.Read(ctx, s, func(v store.View) (int64, error) { return v.FindProjectID(ctx, project) })
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func (g *Guard) known(c echo.Context) (*accounts.Actor, error) {
 		if !ok {
 			return nil, errBadToken
 		}
-		actor, err := g.store.TokenActor(r.Context(), digest)
+		actor, err := g.store.FindTokenActor(r.Context(), digest)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil, errBadToken
 		}
@@ -57,7 +57,7 @@ func (g *Guard) known(c echo.Context) (*accounts.Actor, error) {
 		return nil, nil
 	}
 	actor, err := store.Read(r.Context(), g.store, func(v store.View) (*accounts.Actor, error) {
-		return v.UserActor(r.Context(), user, g.sessions.GetInt(ctx, sessionEpoch))
+		return v.FindUserActor(r.Context(), user, g.sessions.GetInt(ctx, sessionEpoch))
 	})
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
@@ -92,7 +92,7 @@ const sessionAge = 7 * 24 * time.Hour
 
 func newSessions(s *store.Store) *scs.SessionManager {
 	m := scs.New()
-	m.Store = s.Sessions()
+	m.Store = s.SessionStore()
 	m.Lifetime = sessionAge
 	m.HashTokenInStore = true
 	return m

@@ -227,7 +227,7 @@ func projectNamed(c echo.Context, v store.View, name string) ([]int64, error) {
 	if !isText(name) {
 		return nil, store.ErrNotFound
 	}
-	id, err := v.ProjectID(c.Request().Context(), name)
+	id, err := v.FindProjectID(c.Request().Context(), name)
 	return []int64{id}, err
 }
 
@@ -238,7 +238,7 @@ func projectOfRun(c echo.Context, v store.View) ([]int64, error) {
 	if err != nil {
 		return nil, store.ErrNotFound
 	}
-	id, err := v.ProjectOfRun(c.Request().Context(), run)
+	id, err := v.FindProjectOfRun(c.Request().Context(), run)
 	return []int64{id}, err
 }
 
@@ -254,7 +254,7 @@ func projectsCompared(c echo.Context, v store.View) ([]int64, error) {
 		if malformed != nil {
 			continue
 		}
-		id, err := v.ProjectOfRun(c.Request().Context(), run)
+		id, err := v.FindProjectOfRun(c.Request().Context(), run)
 		if err != nil {
 			return nil, err
 		}
@@ -277,7 +277,7 @@ func projectOfUpload(c echo.Context, v store.View) ([]int64, error) {
 	if !isText(c.Param("id")) {
 		return nil, store.ErrNotFound
 	}
-	u, err := v.UploadByID(c.Request().Context(), c.Param("id"))
+	u, err := v.FindUpload(c.Request().Context(), c.Param("id"))
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ func TestAccountsInBrowser(t *testing.T) {
 	inBrowser(t)
 	s, b := openClosed(t), browse(t)
 	link := accounts.NewLink()
-	if err := s.store.AddSetupLink(t.Context(), link, "test"); err != nil {
+	if err := s.store.CreateSetupLink(t.Context(), link, "test"); err != nil {
 		t.Fatal(err)
 	}
 	b.do(cdp.Navigate(s.url + "/projects/shopd"))
@@ -28,7 +28,7 @@ func TestAccountsInBrowser(t *testing.T) {
 	b.do(typed("#name", "Ada Kirsch"), typed("#password", "correct horse"),
 		typed("#again", "correct horse"), press(`//button[text()="Set password"]`))
 	b.see(`location.pathname === "/" && document.querySelector(".topbar .account a").innerText === "Ada Kirsch"`)
-	if err := s.store.AddProject(t.Context(), "shopd", 0, "somebody"); err != nil {
+	if err := s.store.CreateProject(t.Context(), "shopd", 0, "somebody"); err != nil {
 		t.Fatal(err)
 	}
 	b.do(cdp.Navigate(s.url+"/"), press(`//summary[text()="New project"]`), typed("#new-project", "audit"),
@@ -40,8 +40,8 @@ func TestAccountsInBrowser(t *testing.T) {
 	b.onScreens("accounts")
 	node := store.Node{ID: "1", Role: "work", Host: "build-server-17.shop.example", Version: "1.2.3", Schema: 16, Slots: 3,
 		Says: "store: another schema: the database has version 17, this heapdrift knows 16 only"}
-	if err := errors.Join(s.store.SeeNode(t.Context(), node),
-		s.store.NotePlaces(t.Context(),
+	if err := errors.Join(s.store.UpdateNode(t.Context(), node),
+		s.store.UpdatePlaces(t.Context(),
 			[]store.PlaceAnswer{{Place: "msdl.microsoft.com", Result: "found", Count: 12345}})); err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func TestPolicyPage(t *testing.T) {
 	has(t, words(page), "All other scenarios", "Canary::Leak must be found in each run", "Scenario soak",
 		"What matters: leaks of more than 1.00 MB per day.",
 		"Preview of changes", "Changed verdicts", "failed", "inconclusive")
-	if file := must[store.PolicyFile](t)(storetest.Now(t, s.store).Policy(t.Context(), "shopd")); file.Version != 0 {
+	if file := must[store.PolicyFile](t)(storetest.Now(t, s.store).FindPolicy(t.Context(), "shopd")); file.Version != 0 {
 		t.Errorf("a preview saved %+v", file)
 	}
 	status, location := s.fill(path, "text", lenient, "version", "0", "do", "save", "note", "first", "actor", "Ada")

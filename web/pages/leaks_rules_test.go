@@ -21,7 +21,7 @@ func TestRulesPage(t *testing.T) {
 	has(t, words(page), "AppendLine -&gt; plumbing", "stacks of recent runs compared",
 		"shopd!Shop::Orders::Receipts::Receipt::AppendLine", "your own", "shopd!Shop::Orders::Order::Commit")
 	has(t, page, signatureOf(t, s, appendLine).Text) // the stacks are judged as in the analysis
-	if file := must[store.RuleFile](t)(storetest.Now(t, s.store).Rules(t.Context(), "shopd")); file.Version != 0 {
+	if file := must[store.RuleFile](t)(storetest.Now(t, s.store).FindRules(t.Context(), "shopd")); file.Version != 0 {
 		t.Errorf("a preview saved %+v", file)
 	}
 	status, location := s.fill(path, "text", "# ours\r\n"+rule, "version", "0", "do", "save", "note",

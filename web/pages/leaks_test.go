@@ -36,7 +36,7 @@ func openHistory(t testing.TB) (*site, []int64) {
 // signatureOf finds the signature of a leak by its title.
 func signatureOf(t testing.TB, s *site, text string) store.Signature {
 	t.Helper()
-	page := must[*store.SignaturePage](t)(storetest.Now(t, s.store).Signatures(t.Context(),
+	page := must[*store.SignaturePage](t)(storetest.Now(t, s.store).ListSignatures(t.Context(),
 		store.SignatureQuery{Project: "shopd", Text: text, Class: "all", Limit: 2}))
 	if len(page.Rows) != 1 {
 		t.Fatalf("%d signatures are called %s", len(page.Rows), text)

@@ -15,13 +15,13 @@ import (
 func logIn(t *testing.T, s *site, name string, role accounts.Role) string {
 	t.Helper()
 	link := accounts.NewLink()
-	if _, err := s.store.AddUser(t.Context(), name, "", false, "test"); err != nil {
+	if _, err := s.store.CreateUser(t.Context(), name, "", false, "test"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.store.AddLinkFor(t.Context(), link, name, "test"); err != nil {
+	if err := s.store.CreateUserLink(t.Context(), link, name, "test"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.store.SetMember(t.Context(), "shopd", name, role, "test"); err != nil {
+	if err := s.store.UpdateMember(t.Context(), "shopd", name, role, "test"); err != nil {
 		t.Fatal(err)
 	}
 	form := url.Values{"password": {"correct horse"}, "again": {"correct horse"}}
@@ -104,11 +104,11 @@ func TestTriageKnowsWhoItIs(t *testing.T) {
 		t.Skip("it is large")
 	}
 	s := openClosed(t)
-	if err := s.store.AddProject(t.Context(), "shopd", 0, "somebody"); err != nil {
+	if err := s.store.CreateProject(t.Context(), "shopd", 0, "somebody"); err != nil {
 		t.Fatal(err)
 	}
 	setup := accounts.NewLink()
-	if err := s.store.AddSetupLink(t.Context(), setup, "test"); err != nil {
+	if err := s.store.CreateSetupLink(t.Context(), setup, "test"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.store.UseLink(t.Context(), setup.Digest, "Ada Kirsch", "x"); err != nil {

@@ -19,12 +19,12 @@ func TestOperators(t *testing.T) {
 		{ID: "2", Role: "work", Host: "back", Version: "1.2.3", Schema: 16, Slots: 3, Running: 2},
 		{ID: "3", Role: "work", Host: "old", Version: "1.2.2", Schema: 15, Slots: 3, Says: "the database has another schema"},
 	} {
-		if err := s.store.SeeNode(t.Context(), n); err != nil {
+		if err := s.store.UpdateNode(t.Context(), n); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for range 2 {
-		if err := s.store.NotePlaces(t.Context(),
+		if err := s.store.UpdatePlaces(t.Context(),
 			[]store.PlaceAnswer{{Place: "msdl.example.com", Result: "found", Count: 3, LastAt: time.Now()}}); err != nil {
 			t.Fatal(err)
 		}
@@ -34,7 +34,7 @@ func TestOperators(t *testing.T) {
 		"old", "another schema",
 		"reader-crashed", "&lt;b&gt;its reader crashed", target.Project, "msdl.example.com", "found", ">6<")
 	has(t, s.page("/"), `href="/operators"`)
-	if err := s.store.ForgetNode(t.Context(), "1"); err != nil {
+	if err := s.store.DeleteNode(t.Context(), "1"); err != nil {
 		t.Fatal(err)
 	}
 	lacks(t, s.page("/operators"), "front")

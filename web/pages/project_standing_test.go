@@ -50,7 +50,7 @@ func TestReasonsOfSeveralGates(t *testing.T) {
 
 func TestSeveralLeaksAtOnce(t *testing.T) {
 	s, _ := openHistory(t)
-	all := must[*store.SignaturePage](t)(storetest.Now(t, s.store).Signatures(t.Context(),
+	all := must[*store.SignaturePage](t)(storetest.Now(t, s.store).ListSignatures(t.Context(),
 		store.SignatureQuery{Project: "shopd", Limit: 100}))
 	if len(all.Rows) < 2 {
 		t.Fatalf("%d signatures", len(all.Rows))
@@ -58,7 +58,7 @@ func TestSeveralLeaksAtOnce(t *testing.T) {
 	pick := func(i int) string { return all.Rows[i].Text + "@" + strconv.FormatInt(all.Rows[i].Version, 10) }
 	states := func() (list []string) {
 		for i := range 2 {
-			now := must[store.Signature](t)(storetest.Now(t, s.store).Signature(t.Context(), "shopd", all.Rows[i].Text))
+			now := must[store.Signature](t)(storetest.Now(t, s.store).FindSignature(t.Context(), "shopd", all.Rows[i].Text))
 			list = append(list, string(now.State)+" "+now.Assignee)
 		}
 		return list

@@ -19,7 +19,7 @@ func TestAcceptWhatIsThere(t *testing.T) {
 	asked := store.GateQuestion{FailOn: []leaks.FailOn{leaks.FailOnNew}}
 	told := &leaks.Decision{Gate: leaks.GateInconclusive, Why: "this is the first build", FailOn: asked.FailOn,
 		Reasons: []leaks.Reason{{Effect: leaks.EffectDoubts, Code: leaks.ReasonFirst, Sentence: "this is the first build"}}}
-	if err := s.store.RecordDecision(t.Context(), runs[1], asked, told); err != nil {
+	if err := s.store.CreateDecision(t.Context(), runs[1], asked, told); err != nil {
 		t.Fatal(err)
 	}
 	text := s.page(page)
@@ -36,7 +36,7 @@ func TestAcceptWhatIsThere(t *testing.T) {
 		if signature == "pick" {
 			continue
 		}
-		known := must[store.Signature](t)(storetest.Now(t, s.store).Signature(t.Context(), "shopd", signature))
+		known := must[store.Signature](t)(storetest.Now(t, s.store).FindSignature(t.Context(), "shopd", signature))
 		if known.State != leaks.StateKnown {
 			t.Errorf("%s is %s", signature, known.State)
 		}

@@ -74,13 +74,13 @@ func TestStagesBecomeTheReportInBrowser(t *testing.T) {
 	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.url, run)))
 	b.see(`document.querySelector(".verdict h1").innerText.includes("0 of 1 file done") && document.querySelector(".stages").innerText.includes("waiting for a worker")`)
 	read := claim(t, s.store, store.JobRead, run)
-	if err := s.store.SetProgress(t.Context(), read, 64, "reading"); err != nil {
+	if err := s.store.UpdateProgress(t.Context(), read, 64, "reading"); err != nil {
 		t.Fatal(err)
 	}
 	b.see(`document.querySelector("progress").value === 64 && document.querySelector(".stages .now").innerText === "reading"`)
 	b.keep("stages")
 	c := capturesOf(shop, 1)[0]
-	if err := s.store.SaveCaptures(t.Context(), read, []store.StoredCapture{{Capture: c, Artifact: "a"}}); err != nil {
+	if err := s.store.CreateCaptures(t.Context(), read, []store.StoredCapture{{Capture: c, Artifact: "a"}}); err != nil {
 		t.Fatal(err)
 	}
 	b.see(`document.querySelector(".verdict h1").innerText === "Resolving symbols"`)

@@ -76,14 +76,14 @@ func TestStagesAreStreamedToTheEnd(t *testing.T) {
 	next(t, events, "headline", "Reading the evidence: 0 of 2 files done")
 	next(t, events, "progress", "waiting for a worker")
 	first := claim(t, s.store, store.JobRead, run)
-	if err := s.store.SetProgress(t.Context(), first, 37, "reading"); err != nil {
+	if err := s.store.UpdateProgress(t.Context(), first, 37, "reading"); err != nil {
 		t.Fatal(err)
 	}
 	next(t, events, "progress", `value="37"`)
 	fail(t, s.store, run, store.Failure{Code: "unknown-format", Message: bad.Name + ": this is a <picture>", Final: true})
 	next(t, events, "progress", "this is a &lt;picture&gt;")
 	c := capturesOf(shop, 1)[0]
-	if err := s.store.SaveCaptures(t.Context(), first, []store.StoredCapture{{Capture: c, Artifact: "a"}}); err != nil {
+	if err := s.store.CreateCaptures(t.Context(), first, []store.StoredCapture{{Capture: c, Artifact: "a"}}); err != nil {
 		t.Fatal(err)
 	}
 	next(t, events, "headline", "Resolving symbols")
@@ -143,7 +143,7 @@ func TestFilesThatHoldNothing(t *testing.T) {
 func TestAnalysisFailed(t *testing.T) {
 	s := open(t)
 	run := addEvidence(t, s.store, target, "a.log").RunID
-	if err := s.store.SaveCaptures(t.Context(), claim(t, s.store, store.JobRead, run), nil); err != nil {
+	if err := s.store.CreateCaptures(t.Context(), claim(t, s.store, store.JobRead, run), nil); err != nil {
 		t.Fatal(err)
 	}
 	saveNames(t, s.store, run)

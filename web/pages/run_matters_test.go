@@ -23,7 +23,7 @@ func TestGateSaysWhatMatters(t *testing.T) {
 	has(t, words(s.page(page)), "What matters here: 1.00 MB per day (set for the scenario soak-60min).")
 	asked := store.GateQuestion{Matters: &analysis.Threshold{Growth: analysis.Growth{Bytes: 1024, Unit: "day"}}}
 	told := &leaks.Decision{Gate: leaks.GateError, Why: "told"}
-	if err := s.store.RecordDecision(t.Context(), runs[0], asked, told); err != nil {
+	if err := s.store.CreateDecision(t.Context(), runs[0], asked, told); err != nil {
 		t.Fatal(err)
 	}
 	has(t, words(s.page(page)), "ignoring leaks up to 1.00 KB per day: told")

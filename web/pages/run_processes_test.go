@@ -46,7 +46,7 @@ func manyProcesses(t testing.TB, s *site, n int, process string) int64 {
 		stored, in.Captures = append(stored,
 			store.StoredCapture{Capture: &c, Artifact: "artifact", Table: store.Table{Key: "table"}}), append(in.Captures, &c)
 	}
-	if err := s.store.SaveCaptures(t.Context(), claim(t, s.store, store.JobRead, e.RunID), stored); err != nil {
+	if err := s.store.CreateCaptures(t.Context(), claim(t, s.store, store.JobRead, e.RunID), stored); err != nil {
 		t.Fatal(err)
 	}
 	saveReport(t, s.store, e.RunID,
@@ -95,7 +95,7 @@ func TestProcessIsChosenOnThePage(t *testing.T) {
 	}
 	s, p := openTracing(t)
 	run := s.sent(p, "made.etl", etltest.Invent(5, etltest.Size{}).File(etltest.Format{}))
-	choices, _, err := storetest.Now(t, s.store).Processes(t.Context(), run.ID, 9)
+	choices, _, err := storetest.Now(t, s.store).ListProcesses(t.Context(), run.ID, 9)
 	if err != nil || len(choices) < 2 {
 		t.Fatalf("%+v, %v", choices, err)
 	}
@@ -116,7 +116,7 @@ func TestProcessIsChosenOnThePage(t *testing.T) {
 		t.Errorf("%q is chosen", now.Process)
 	}
 	page := s.page("/runs/1")
-	r := must[*analysis.Report](t)(storetest.Now(t, s.store).Summary(t.Context(), 1))
+	r := must[*analysis.Report](t)(storetest.Now(t, s.store).FindSummary(t.Context(), 1))
 	if !other.IsOf(r) {
 		t.Errorf("a report on %+v", r.Process)
 	}
@@ -151,7 +151,7 @@ func TestProcessPanelInBrowser(t *testing.T) {
 	b.fits("processes, narrow")
 	b.is(`document.querySelector("#processes button[value='p3.exe']").click(), true`)
 	b.see(`document.querySelector("#processes button[value='']") && document.querySelector("[sse-connect]")`)
-	if now := must[store.Run](t)(storetest.Now(t, s.store).Run(t.Context(), run)); now.Process != "p3.exe" ||
+	if now := must[store.Run](t)(storetest.Now(t, s.store).FindRun(t.Context(), run)); now.Process != "p3.exe" ||
 		now.State() != "processing" {
 		t.Errorf("%+v", now)
 	}

@@ -305,7 +305,7 @@ func TestSourceLinksOfAStack(t *testing.T) {
 		t.Error("a stack has links that nobody asked for")
 	}
 	links := must[leaks.SourceLinks](t)(leaks.ParseSourceLinks(`c:\src\shopd https://git.example/shopd/blob/{branch}/{path}?build={build}#L{line}`, ""))
-	if err := s.store.SetSourceLinks(t.Context(), target.Project, links, "mei"); err != nil {
+	if err := s.store.UpdateSourceLinks(t.Context(), target.Project, links, "mei"); err != nil {
 		t.Fatal(err)
 	}
 	_, page := s.get(fmt.Sprintf("/runs/%d", run))
@@ -340,7 +340,7 @@ func TestCommitsBetweenBuilds(t *testing.T) {
 		t.Error("nobody says where commits can be read")
 	}
 	links := must[leaks.SourceLinks](t)(leaks.ParseSourceLinks("", "https://git.example/shopd/compare/{base}...{head}"))
-	if err := s.store.SetSourceLinks(t.Context(), target.Project, links, "mei"); err != nil {
+	if err := s.store.UpdateSourceLinks(t.Context(), target.Project, links, "mei"); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(page(),

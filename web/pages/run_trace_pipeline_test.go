@@ -50,7 +50,7 @@ func TestTraceThroughPipeline(t *testing.T) {
 	if run.AnalysedAt == nil {
 		t.Fatalf("no report: %s %s", run.ErrorCode, run.Error)
 	}
-	r := must[*analysis.Report](t)(storetest.Now(t, s.store).Summary(t.Context(), run.ID))
+	r := must[*analysis.Report](t)(storetest.Now(t, s.store).FindSummary(t.Context(), run.ID))
 	number := -1
 	for i, process := range scenario.Processes {
 		if process.PID == r.Process.PID && strings.EqualFold(process.Name, r.Process.Name) {

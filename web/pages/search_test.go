@@ -10,7 +10,7 @@ func TestSearch(t *testing.T) {
 	s, _ := openHistory(t)
 	bob := "bob"
 	leak := signatureOf(t, s, appendLine)
-	must[leaks.Triage](t)(s.store.ChangeTriage(t.Context(), "shopd", leak.Text,
+	must[leaks.Triage](t)(s.store.UpdateTriage(t.Context(), "shopd", leak.Text,
 		leaks.Change{Version: -1, Actor: "ada", Assignee: &bob}))
 	found := func(q string) string { return words(s.page("/search?q="+q, "HX-Request", "true")) }
 	for q, want := range map[string][]string{

@@ -172,7 +172,7 @@ func addEvidence(t testing.TB, s *store.Store, to leaks.Target, name string) sto
 		t.Fatal(err)
 	}
 	digest := fmt.Sprintf("%x", sha256.Sum256([]byte(name))) // the digest of no file: nothing is read
-	return must[store.Evidence](t)(s.AddEvidence(t.Context(), to,
+	return must[store.Evidence](t)(s.CreateEvidence(t.Context(), to,
 		store.Evidence{Name: name, SHA256: digest, Bytes: 1_234_567, Kind: "umdh"}))
 }
 
@@ -185,8 +185,8 @@ func claim(t testing.TB, s *store.Store, kind string, run int64) store.Lease {
 // claims takes the next n jobs of a kind, the oldest first.
 func claims(t testing.TB, s *store.Store, kind string, run int64, n int) (leases []store.Lease) {
 	t.Helper()
-	_ = must[[]store.DueJob](t)(s.DueJobs(t.Context(), 0))
-	for _, j := range must[[]store.Job](t)(storetest.Now(t, s).JobsOfRun(t.Context(), run)) {
+	_ = must[[]store.DueJob](t)(s.DispatchAllJobs(t.Context(), 0))
+	for _, j := range must[[]store.Job](t)(storetest.Now(t, s).ListJobs(t.Context(), run)) {
 		if j.Kind == kind && j.State == "queued" && len(leases) < n {
 			leases = append(leases, must[store.Lease](t)(s.ClaimJob(t.Context(), j.ID, time.Minute)))
 		}
@@ -211,7 +211,7 @@ func addRun(t testing.TB, s *store.Store, to leaks.Target, captures []*capture.C
 			Captures: []*capture.Capture{c}})
 	}
 	for k, lease := range claims(t, s, store.JobRead, run, len(captures)) {
-		if err := s.SaveCaptures(t.Context(), lease,
+		if err := s.CreateCaptures(t.Context(), lease,
 			[]store.StoredCapture{{Capture: captures[k], Artifact: "artifact", Bytes: 5}}); err != nil {
 			t.Fatal(err)
 		}
@@ -228,12 +228,12 @@ func addRun(t testing.TB, s *store.Store, to leaks.Target, captures []*capture.C
 func saveReport(t testing.TB, s *store.Store, run int64, r *analysis.Report) {
 	t.Helper()
 	saveNames(t, s, run)
-	in := must[store.Input](t)(storetest.Now(t, s).InputOfRun(t.Context(), run))
+	in := must[store.Input](t)(storetest.Now(t, s).FindInput(t.Context(), run))
 	key := "report"
 	if blobs, ok := blobsOf.Load(s); ok {
 		key = putReport(t, blobs.(blob.Store), r)
 	}
-	if err := s.SaveResult(t.Context(), claim(t, s, store.JobAnalyse, run),
+	if err := s.UpdateResult(t.Context(), claim(t, s, store.JobAnalyse, run),
 		store.Result{Report: r, Key: key, Revision: in.Revision}); err != nil {
 		t.Fatal(err)
 	}
@@ -257,12 +257,12 @@ func putReport(t testing.TB, blobs blob.Store, r *analysis.Report) string {
 // replaceReport stores another report of a run.
 func replaceReport(t testing.TB, s *store.Store, run int64, r *analysis.Report) {
 	t.Helper()
-	if err := s.QueueSymbolise(t.Context(), run); err != nil {
+	if err := s.CreateSymboliseJob(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}
 	saveNames(t, s, run)
-	in := must[store.Input](t)(storetest.Now(t, s).InputOfRun(t.Context(), run))
-	if err := s.SaveResult(t.Context(), claim(t, s, store.JobAnalyse, run),
+	in := must[store.Input](t)(storetest.Now(t, s).FindInput(t.Context(), run))
+	if err := s.UpdateResult(t.Context(), claim(t, s, store.JobAnalyse, run),
 		store.Result{Report: r, Key: "another-report", Revision: in.Revision}); err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +273,7 @@ func saveNames(t testing.TB, s *store.Store, run int64) {
 	t.Helper()
 	lease := claim(t, s, store.JobSymbolise, run)
 	naming := must[store.Naming](t)(s.BeginNaming(t.Context(), run))
-	if err := s.SaveNames(t.Context(), lease, naming, "names"); err != nil {
+	if err := s.UpdateNames(t.Context(), lease, naming, "names"); err != nil {
 		t.Fatal(err)
 	}
 }

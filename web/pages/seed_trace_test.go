@@ -273,7 +273,7 @@ func addTrace(t testing.TB, s *site, to leaks.Target, p tracedProcess) int64 {
 	t.Helper()
 	e := addEvidence(t, s.store, to, fmt.Sprintf("%s.etl", p.name))
 	c := p.capture(t)
-	if err := s.store.SaveCaptures(t.Context(), claim(t, s.store, store.JobRead, e.RunID),
+	if err := s.store.CreateCaptures(t.Context(), claim(t, s.store, store.JobRead, e.RunID),
 		[]store.StoredCapture{{Capture: c, Artifact: "artifact", Bytes: 5, Table: store.Table{Key: "table"}}}); err != nil {
 		t.Fatal(err)
 	}

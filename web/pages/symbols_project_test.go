@@ -41,7 +41,7 @@ func TestStoredSymbols(t *testing.T) {
 		if i == 119 {
 			f.Name, f.Kind, f.Symbols, f.Origin, f.Note = "<b>.dll", "image", "export", store.OriginServer, "it names no PDB"
 		}
-		must[store.AddedSymbolFile](t)(s.store.AddSymbolFile(t.Context(), f))
+		must[store.CreatedSymbolFile](t)(s.store.CreateSymbolFile(t.Context(), f))
 	}
 	page := s.page("/projects/shopd/symbols")
 	has(t, page, "No symbols are missing for this project", "1–50 of 120 files", `href="/symbols/%3Cb%3E.dll/KEY9/%3Cb%3E.dll"`,
@@ -75,7 +75,7 @@ func TestSymbolForm(t *testing.T) {
 		to != "/projects/my%20shop/symbols" {
 		t.Errorf("%d to %s", status, to)
 	}
-	stored := must[*store.SymbolPage](t)(storetest.Now(t, s.store).SymbolFiles(t.Context(),
+	stored := must[*store.SymbolPage](t)(storetest.Now(t, s.store).ListSymbolFiles(t.Context(),
 		store.SymbolQuery{Limit: 9})).Files
 	if len(stored) != 2 || stored[0].Group == "" || stored[0].Group != stored[1].Group {
 		t.Errorf("stored %+v", stored)

@@ -42,7 +42,7 @@ func TestUploadInBrowser(t *testing.T) {
 	b.keep("upload-paused")
 	b.do(focused("#files .file [data-act=pause]"), cdp.KeyEvent("\r")) // buttons obey the keyboard
 	b.see(`location.pathname === "/runs/1" && document.querySelector(".verdict h1").innerText.includes("0 of 2 files")`)
-	files := must[[]store.Evidence](t)(storetest.Now(t, s.store).EvidenceOfRun(t.Context(), 1))
+	files := must[[]store.Evidence](t)(storetest.Now(t, s.store).ListEvidence(t.Context(), 1))
 	if len(files) != 2 || max(files[0].Bytes, files[1].Bytes) != int64(len(log)+14*3<<20) {
 		t.Errorf("stored %+v", files)
 	}

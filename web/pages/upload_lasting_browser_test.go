@@ -88,7 +88,7 @@ const (
 func (s *site) stored(files int, bytes int64) {
 	s.t.Helper()
 	var sum int64
-	list := must[[]store.Evidence](s.t)(storetest.Now(s.t, s.store).EvidenceOfRun(s.t.Context(), 1))
+	list := must[[]store.Evidence](s.t)(storetest.Now(s.t, s.store).ListEvidence(s.t.Context(), 1))
 	for _, e := range list {
 		sum += e.Bytes
 	}
@@ -196,7 +196,7 @@ func TestUploadSurvivesReload(t *testing.T) {
 	b.do(chosen("#before input[type=file]", large))
 	b.see(`location.pathname === "/runs/1"`)
 	s.stored(1, 20<<20)
-	if run := must[store.Run](t)(storetest.Now(t, s.store).Run(t.Context(), 1)); run.Project != "shop" ||
+	if run := must[store.Run](t)(storetest.Now(t, s.store).FindRun(t.Context(), 1)); run.Project != "shop" ||
 		run.Scenario != "soak" {
 		t.Errorf("it went to %+v", run)
 	}

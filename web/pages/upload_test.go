@@ -64,8 +64,8 @@ func TestFormUploadsFiles(t *testing.T) {
 	has(t, page, "Reading the evidence: 0 of 2 files done", "a.log", "b.log", "waiting for a worker", "Report",
 		"waits for the evidence")
 	has(t, page, `<noscript><meta http-equiv="refresh" content="3">`, `sse-connect="/runs/1/events"`)
-	run := must[store.Run](t)(storetest.Now(t, s.store).Run(t.Context(), 1))
-	builds := must[*store.BuildPage](t)(storetest.Now(t, s.store).Builds(t.Context(),
+	run := must[store.Run](t)(storetest.Now(t, s.store).FindRun(t.Context(), 1))
+	builds := must[*store.BuildPage](t)(storetest.Now(t, s.store).ListBuilds(t.Context(),
 		store.BuildQuery{Project: "app", Limit: 9})).Builds
 	if run.Scenario != "default" || run.Branch != "main" || *builds[0].Sequence != 12 {
 		t.Errorf("run %+v of build %+v", run, builds[0])
@@ -99,7 +99,7 @@ func TestFormSaysWhatIsWrong(t *testing.T) {
 		}
 		has(t, page, test.says...)
 	}
-	if list := must[[]store.Project](t)(storetest.Now(t, s.store).Projects(t.Context(),
+	if list := must[[]store.Project](t)(storetest.Now(t, s.store).ListProjects(t.Context(),
 		storetest.Anybody)); len(list) != 0 {
 		t.Errorf("refused forms left %+v", list)
 	}

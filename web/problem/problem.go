@@ -226,7 +226,7 @@ func outage(err error) *Problem {
 		p = New(http.StatusInsufficientStorage, CodeNoSpace,
 			"the server's disk is full: ask the administrator to free disk space")
 		p.RetryAfter = retryLate
-	case store.IsAway(err), blob.IsAway(err):
+	case store.IsUnavailable(err), blob.IsUnavailable(err):
 		p = New(http.StatusServiceUnavailable, CodeAway,
 			"the database or the file storage does not answer; try again in a few seconds")
 		p.RetryAfter = retrySoon

@@ -41,7 +41,7 @@ func (h *Hub) Run(ctx context.Context) {
 	pause := listenPause
 	for {
 		start := time.Now()
-		err := h.store.Listen(ctx, h.notify)
+		err := h.store.Subscribe(ctx, h.notify)
 		if ctx.Err() != nil {
 			return
 		}

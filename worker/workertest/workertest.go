@@ -100,7 +100,9 @@ func (p *Pipeline) Settled(t testing.TB, id int64) (run store.Run) {
 	t.Helper()
 	await.Until(t, "the jobs of the run to end", func() bool {
 		var err error
-		run, err = store.Read(t.Context(), p.Store, func(v store.View) (store.Run, error) { return v.Run(t.Context(), id) })
+		run, err = store.Read(t.Context(), p.Store, func(v store.View) (store.Run, error) {
+			return v.FindRun(t.Context(), id)
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

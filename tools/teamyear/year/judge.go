@@ -152,7 +152,7 @@ func (p *player) failure(ctx context.Context, b *Build, e *evidence, d *leaks.De
 	p.note("    %s: %s; %s", what, e.truth[stack], d.Reasons[at].Sentence)
 	if !isLeak {
 		change := leaks.Change{Actor: "ann", Version: -1, Assignee: new("ann")}
-		_, err := p.store.ChangeTriage(ctx, p.project, signature, change)
+		_, err := p.store.UpdateTriage(ctx, p.project, signature, change)
 		return false, err
 	}
 	for at := range p.waiting { // on the line that a pull request left, too: the team answers for the leak
@@ -166,7 +166,7 @@ func (p *player) failure(ctx context.Context, b *Build, e *evidence, d *leaks.De
 
 // shown says what the product makes of a leak that a run does not fail for.
 func (p *player) shown(ctx context.Context, e *evidence, stack int) (string, error) {
-	side, err := store.Read(ctx, p.store, func(v store.View) (*compare.BuildResult, error) { return v.ResultOfRun(ctx, e.run) })
+	side, err := store.Read(ctx, p.store, func(v store.View) (*compare.BuildResult, error) { return v.FindRunResult(ctx, e.run) })
 	if err != nil {
 		return "", err
 	}
@@ -238,7 +238,7 @@ func (p *player) states(ctx context.Context) error {
 			continue
 		}
 		h, err := store.Read(ctx, p.store, func(v store.View) (*store.History, error) {
-			return v.SignatureHistory(ctx, p.project, names[0])
+			return v.FindHistory(ctx, p.project, names[0])
 		})
 		if err != nil {
 			return err

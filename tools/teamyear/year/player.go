@@ -139,7 +139,7 @@ func (p *player) run(ctx context.Context, s step, nameless bool, there int64) (*
 	}
 	if e.run = there; there == 0 {
 		e.run, err = p.save(ctx, s, e)
-	} else if err = p.store.QueueSymbolise(ctx, there); err == nil {
+	} else if err = p.store.CreateSymboliseJob(ctx, there); err == nil {
 		err = p.works(ctx, e)
 	}
 	if err != nil {
@@ -185,7 +185,7 @@ func (p *player) save(ctx context.Context, s step, e *evidence) (int64, error) {
 	if err := target.Normalize(); err != nil {
 		return 0, err
 	}
-	added, err := p.store.AddEvidence(ctx, target, store.Evidence{Name: "log.txt",
+	added, err := p.store.CreateEvidence(ctx, target, store.Evidence{Name: "log.txt",
 		SHA256: s.Name + target.Run + p.project, Bytes: 1, Kind: "umdh"})
 	if err != nil {
 		return 0, err
@@ -196,7 +196,7 @@ func (p *player) save(ctx context.Context, s step, e *evidence) (int64, error) {
 // works does the jobs that are due: reads, names and analyses.
 func (p *player) works(ctx context.Context, e *evidence) error {
 	for {
-		due, err := p.store.DueJobs(ctx, time.Hour)
+		due, err := p.store.DispatchAllJobs(ctx, time.Hour)
 		if err != nil || len(due) == 0 {
 			return err
 		}
@@ -217,35 +217,35 @@ func (p *player) work(ctx context.Context, job int64, e *evidence) error {
 	case store.JobRead:
 		c := &capture.Capture{Kind: capture.KindUMDHSnapshot, Shape: capture.ShapeSnapshot,
 			Process: capture.Process{Name: "workload.exe", PID: 1, Bits: 64}, Snapshots: make([]capture.Snapshot, 1)}
-		return p.store.SaveCaptures(ctx, lease, []store.StoredCapture{{Capture: c, Artifact: "none", Bytes: 1}})
+		return p.store.CreateCaptures(ctx, lease, []store.StoredCapture{{Capture: c, Artifact: "none", Bytes: 1}})
 	case store.JobSymbolise:
 		naming, err := p.store.BeginNaming(ctx, lease.RunID)
 		if err != nil {
 			return err
 		}
-		return p.store.SaveNames(ctx, lease, naming, "")
+		return p.store.UpdateNames(ctx, lease, naming, "")
 	}
-	in, err := store.Read(ctx, p.store, func(v store.View) (store.Input, error) { return v.InputOfRun(ctx, lease.RunID) })
+	in, err := store.Read(ctx, p.store, func(v store.View) (store.Input, error) { return v.FindInput(ctx, lease.RunID) })
 	if err != nil {
 		return err
 	}
-	return p.store.SaveResult(ctx, lease, store.Result{Report: e.report, Key: "report", Revision: in.Revision})
+	return p.store.UpdateResult(ctx, lease, store.Result{Report: e.report, Key: "report", Revision: in.Revision})
 }
 
 // ask asks for the verdict as push does, which fails on new leaks.
 func (p *player) ask(ctx context.Context, run int64) (leaks.Verdict, error) {
 	question := store.GateQuestion{FailOn: []leaks.FailOn{leaks.FailOnNew}}
 	verdict, err := store.Read(ctx, p.store, func(v store.View) (leaks.Verdict, error) {
-		r, err := v.Run(ctx, run)
+		r, err := v.FindRun(ctx, run)
 		if err != nil {
 			return leaks.Verdict{}, err
 		}
-		return v.Verdict(ctx, &r, question)
+		return v.FindVerdict(ctx, &r, question)
 	})
 	if err != nil || verdict.Decision == nil {
 		return verdict, fmt.Errorf("run %d has no verdict: %w", run, err)
 	}
-	return verdict, p.store.RecordDecision(ctx, run, question, verdict.Decision)
+	return verdict, p.store.CreateDecision(ctx, run, question, verdict.Decision)
 }
 
 // answer is what the team does with a leak that a build failed for.
@@ -268,6 +268,6 @@ func (p *player) answer(ctx context.Context, b *Build, l *Leak, signature string
 		change.Assignee = &who
 	}
 	p.answered[l.Stack] = true
-	_, err := p.store.ChangeTriage(ctx, p.project, signature, change)
+	_, err := p.store.UpdateTriage(ctx, p.project, signature, change)
 	return err
 }

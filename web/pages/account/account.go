@@ -22,7 +22,7 @@ func (p *pages) account(c echo.Context) error {
 	v := &accountView{Frame: ui.FrameOf(c, "Your account"), actor: accounts.From(ctx)}
 	var err error
 	v.projects, err = store.Read(ctx, p.store,
-		func(view store.View) ([]store.RoleIn, error) { return view.RolesOf(ctx, v.actor.User) })
+		func(view store.View) ([]store.RoleIn, error) { return view.ListRoles(ctx, v.actor.User) })
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func (p *pages) showAccounts(c echo.Context, status int, v *accountsView) error 
 	}
 	var err error
 	if v.list, err = store.Read(ctx, p.store,
-		func(view store.View) ([]store.User, error) { return view.Users(ctx) }); err != nil {
+		func(view store.View) ([]store.User, error) { return view.ListUsers(ctx) }); err != nil {
 		return err
 	}
 	return renderSecret(c, status, accountsPage(v))
@@ -50,7 +50,7 @@ func (p *pages) accountAdd(c echo.Context) error {
 	}
 	v := &accountsView{name: strings.TrimSpace(ui.Printable(c.FormValue("name"))),
 		email: strings.TrimSpace(ui.Printable(c.FormValue("email"))), wrong: map[string]string{}}
-	_, err := p.store.AddUser(c.Request().Context(), v.name, v.email, c.FormValue("admin") != "", ui.ActorOfForm(c))
+	_, err := p.store.CreateUser(c.Request().Context(), v.name, v.email, c.FormValue("admin") != "", ui.ActorOfForm(c))
 	if note(v.wrong, err) {
 		return p.showAccounts(c, http.StatusUnprocessableEntity, v)
 	}
@@ -71,7 +71,7 @@ func (p *pages) accountLink(c echo.Context) error {
 
 func (p *pages) showLink(c echo.Context, name string) error {
 	link := accounts.NewLink()
-	if err := p.store.AddLinkFor(c.Request().Context(), link, name, ui.ActorOfForm(c)); err != nil {
+	if err := p.store.CreateUserLink(c.Request().Context(), link, name, ui.ActorOfForm(c)); err != nil {
 		return err
 	}
 	return p.showAccounts(c, http.StatusOK, &accountsView{link: ui.ServerURL(c) + SetupPath(link.Text), owner: name})
@@ -89,9 +89,9 @@ func (p *pages) accountChange(c echo.Context) error {
 	ctx, by := c.Request().Context(), ui.ActorOfForm(c)
 	switch c.FormValue("do") {
 	case "lock", "unlock":
-		err = p.store.SetLocked(ctx, name, c.FormValue("do") == "lock", by)
+		err = p.store.UpdateUserLocked(ctx, name, c.FormValue("do") == "lock", by)
 	case "admin", "no-admin":
-		err = p.store.SetAdmin(ctx, name, c.FormValue("do") == "admin", by)
+		err = p.store.UpdateUserAdmin(ctx, name, c.FormValue("do") == "admin", by)
 	}
 	v := &accountsView{wrong: map[string]string{}}
 	if note(v.wrong, err) {

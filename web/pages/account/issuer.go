@@ -171,7 +171,8 @@ func (i *Issuer) user(c echo.Context, j *journey, s *store.Store) (store.User, e
 	if err := id.Claims(&claims); err != nil {
 		return store.User{}, refused(err)
 	}
-	return s.UserOfSubject(ctx, id.Issuer, id.Subject, nameOf(id.Subject, claims.Name, claims.Email, claims.FullName),
+	return s.FindOrCreateSubject(ctx, id.Issuer, id.Subject, nameOf(id.Subject, claims.Name, claims.Email,
+		claims.FullName),
 		ui.Printable(claims.Email))
 }
 

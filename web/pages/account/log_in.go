@@ -62,7 +62,7 @@ func (p *pages) logInPost(c echo.Context) error {
 		return renderSecret(c, http.StatusTooManyRequests, logInPage(v))
 	}
 	user, err := store.Read(ctx, p.store,
-		func(view store.View) (store.User, error) { return view.UserByName(ctx, v.name) })
+		func(view store.View) (store.User, error) { return view.FindUserByName(ctx, v.name) })
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
@@ -82,7 +82,7 @@ func (p *pages) enter(c echo.Context, u *store.User, next string) error {
 	if err := p.guard.LogIn(c, u); err != nil {
 		return err
 	}
-	if err := p.store.LoggedIn(c.Request().Context(), u, c.RealIP()); err != nil {
+	if err := p.store.CompleteLogIn(c.Request().Context(), u, c.RealIP()); err != nil {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, next)

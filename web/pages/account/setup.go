@@ -38,7 +38,7 @@ func (p *pages) setupViewOf(c echo.Context) (*setupView, []byte, error) {
 		return nil, nil, store.ErrNotFound
 	}
 	ctx := c.Request().Context()
-	owner, err := store.Read(ctx, p.store, func(v store.View) (string, error) { return v.LinkOwner(ctx, digest) })
+	owner, err := store.Read(ctx, p.store, func(v store.View) (string, error) { return v.FindLinkOwner(ctx, digest) })
 	v := &setupView{Frame: ui.FrameOf(c, "Open your account"), code: c.Param("code"), owner: owner,
 		wrong: map[string]string{}}
 	return v, digest, err

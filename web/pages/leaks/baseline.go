@@ -17,7 +17,7 @@ func (p *pages) baselinePost(c echo.Context) error {
 	if err := ui.ParseForm(c, ui.MaxForm); err != nil {
 		return err
 	}
-	if err := p.store.PinBaseline(c.Request().Context(), project, ui.Printable(c.FormValue("build")),
+	if err := p.store.UpdateBaseline(c.Request().Context(), project, ui.Printable(c.FormValue("build")),
 		c.FormValue("do") != "unpin"); err != nil {
 		return err
 	}

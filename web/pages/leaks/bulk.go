@@ -58,7 +58,7 @@ func (p *pages) signaturesPost(c echo.Context) error {
 	if c.FormValue("do") == formMine {
 		change.Assignee = &change.Actor
 	}
-	if err := p.store.ChangeTriages(c.Request().Context(), project, picks, change); err != nil {
+	if err := p.store.UpdateTriages(c.Request().Context(), project, picks, change); err != nil {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, string(ListingOf(project, c).url())+"#leaks-card")

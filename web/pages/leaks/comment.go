@@ -18,7 +18,7 @@ func (p *pages) signatureComment(c echo.Context) error {
 	}
 	text, err := leaks.CleanText(c.FormValue("text"))
 	if err == nil {
-		_, err = p.store.AddComment(c.Request().Context(), project, signature, ui.ActorOfForm(c), text)
+		_, err = p.store.CreateComment(c.Request().Context(), project, signature, ui.ActorOfForm(c), text)
 	}
 	return p.afterForm(c, project, signature, "#comments", err)
 }

@@ -68,7 +68,7 @@ type compareView struct {
 
 // read reads what may be compared, and compares what is chosen.
 func (v *compareView) read(ctx context.Context, from store.View) error {
-	builds, err := from.BuildsWithResults(ctx, v.project, offeredBuilds)
+	builds, err := from.ListBuildsWithResults(ctx, v.project, offeredBuilds)
 	if err != nil {
 		return err
 	}
@@ -80,14 +80,14 @@ func (v *compareView) read(ctx context.Context, from store.View) error {
 			v.builds = append(v.builds, chosen)
 		}
 	}
-	if v.scenarios, err = from.Scenarios(ctx, v.project); err != nil {
+	if v.scenarios, err = from.ListScenarios(ctx, v.project); err != nil {
 		return err
 	}
-	if v.baseline, err = from.Baseline(ctx, v.project); err != nil {
+	if v.baseline, err = from.FindBaseline(ctx, v.project); err != nil {
 		return err
 	}
 	if v.scenario == "" {
-		results, err := from.ScenariosOfResults(ctx, v.project, offeredBuilds)
+		results, err := from.ListResultScenarios(ctx, v.project, offeredBuilds)
 		if err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func (v *compareView) read(ctx context.Context, from store.View) error {
 	}
 	v.comparison, v.base, v.head, v.why = compared.Comparison, compared.Base, compared.Head, compared.Why
 	v.titles = titlesOf(compared)
-	links, err := from.SourceLinks(ctx, v.project)
+	links, err := from.FindSourceLinks(ctx, v.project)
 	if err != nil {
 		return err
 	}

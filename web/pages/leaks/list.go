@@ -127,10 +127,10 @@ type Table struct {
 func TableOf(ctx context.Context, v store.View, l Listing) (t Table, err error) {
 	t.Listing = l
 	var gone *leaks.FieldError
-	t.SignaturePage, err = v.Signatures(ctx, l.query())
+	t.SignaturePage, err = v.ListSignatures(ctx, l.query())
 	if errors.As(err, &gone) || err == nil && len(t.Rows) == 0 && l.after > 0 {
 		t.Listing = l.behind(0)
-		t.SignaturePage, err = v.Signatures(ctx, t.query())
+		t.SignaturePage, err = v.ListSignatures(ctx, t.query())
 	}
 	return t, err
 }

@@ -21,13 +21,13 @@ func (p *pages) signatureMerge(c echo.Context) error {
 	}
 	ctx, actor := c.Request().Context(), ui.ActorOfForm(c)
 	if alias := ui.Printable(c.FormValue("split")); alias != "" {
-		return p.afterForm(c, project, signature, "#aliases", p.store.MergeInto(ctx, project, alias, "", actor))
+		return p.afterForm(c, project, signature, "#aliases", p.store.MergeSignature(ctx, project, alias, "", actor))
 	}
 	into := strings.TrimSpace(ui.Printable(c.FormValue("into")))
 	if into == "" {
 		err = &leaks.FieldError{Field: "into", Message: "name the signature of the leak to merge with"}
 	} else {
-		err = p.store.MergeInto(ctx, project, signature, into, actor)
+		err = p.store.MergeSignature(ctx, project, signature, into, actor)
 	}
 	return p.afterForm(c, project, signature, "#aliases", err)
 }

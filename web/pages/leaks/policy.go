@@ -86,10 +86,10 @@ func (p *pages) policyView(c echo.Context, also func(from store.View, project st
 	ctx := c.Request().Context()
 	var present store.PolicyFile
 	err = p.store.View(ctx, func(from store.View) (err error) {
-		if present, err = from.Policy(ctx, project); err != nil {
+		if present, err = from.FindPolicy(ctx, project); err != nil {
 			return err
 		}
-		if v.versions, err = from.PolicyVersions(ctx, project); err != nil || also == nil {
+		if v.versions, err = from.ListPolicies(ctx, project); err != nil || also == nil {
 			return err
 		}
 		return also(from, project)
@@ -127,7 +127,7 @@ func (p *pages) policyPost(c echo.Context) error {
 	if err == nil {
 		v.meaning = meaningOf(&made, v.current+1)
 		if save {
-			_, err = p.store.SavePolicy(ctx, v.project,
+			_, err = p.store.CreatePolicy(ctx, v.project,
 				store.PolicyChange{Policies: made, Author: actor, Note: v.note, Version: version})
 			if err == nil {
 				return c.Redirect(http.StatusSeeOther, string(ui.PolicyURL(v.project))+"?saved=1")
@@ -144,7 +144,7 @@ func tryPolicy(ctx context.Context, made leaks.Policies, asked bool,
 		return nil
 	}
 	return func(from store.View, project string) (err error) {
-		*into, err = from.PolicyImpact(ctx, project, made)
+		*into, err = from.PreviewPolicy(ctx, project, made)
 		return err
 	}
 }

@@ -74,7 +74,7 @@ func (p *pages) rulesView(c echo.Context, also func(from store.View, project str
 	v.Crumbs = []ui.Crumb{{Text: project, URL: ui.ProjectURL(project)}, {Text: "Rules"}}
 	ctx := c.Request().Context()
 	err = p.store.View(ctx, func(from store.View) (err error) {
-		if v.versions, err = from.RuleVersions(ctx, project); err != nil || also == nil {
+		if v.versions, err = from.ListRules(ctx, project); err != nil || also == nil {
 			return err
 		}
 		return also(from, project)
@@ -93,7 +93,7 @@ func (p *pages) rulesPost(c echo.Context) error {
 	ctx, save := c.Request().Context(), c.FormValue("do") == "save"
 	var trial *leaks.RuleTrial
 	readTrial := func(from store.View, project string) (err error) {
-		trial, err = from.RuleTrial(ctx, project)
+		trial, err = from.FindRuleTrial(ctx, project)
 		return err
 	}
 	if save {
@@ -112,7 +112,7 @@ func (p *pages) rulesPost(c echo.Context) error {
 	actor := ui.ActorOfForm(c)
 	if save {
 		if v.text, err = leaks.CleanText(v.text); err == nil {
-			_, _, err = p.store.SaveRules(ctx, v.project,
+			_, _, err = p.store.CreateRules(ctx, v.project,
 				store.RuleChange{Text: v.text, Author: actor, Note: v.note, Version: version})
 		}
 		if err == nil {

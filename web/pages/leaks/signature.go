@@ -92,10 +92,10 @@ type signatureView struct {
 func readSignature(ctx context.Context, from store.View, project, text string, form *openForm) (signatureView, error) {
 	v := signatureView{project: project}
 	var err error
-	if v.history, err = from.SignatureHistory(ctx, project, text); err != nil {
+	if v.history, err = from.FindHistory(ctx, project, text); err != nil {
 		return v, err
 	}
-	id, err := from.ProjectID(ctx, project)
+	id, err := from.FindProjectID(ctx, project)
 	if err != nil {
 		return v, err
 	}
@@ -104,24 +104,24 @@ func readSignature(ctx context.Context, from store.View, project, text string, f
 	if v.changes && form != nil {
 		v.form = form
 		form.begin(&v.Triage)
-		if form.owners, err = from.Owners(ctx, project); err != nil {
+		if form.owners, err = from.ListOwners(ctx, project); err != nil {
 			return v, err
 		}
 	}
 	v.title = ui.TitleOf(v.Title)
-	if v.aliases, err = from.Aliases(ctx, project, v.Text); err != nil {
+	if v.aliases, err = from.ListAliases(ctx, project, v.Text); err != nil {
 		return v, err
 	}
-	if v.comments, err = from.Comments(ctx, project, v.Text); err != nil {
+	if v.comments, err = from.ListComments(ctx, project, v.Text); err != nil {
 		return v, err
 	}
-	if v.audit, err = from.Audit(ctx, project, v.Text, store.AuditQuery{Limit: auditShown}); err != nil {
+	if v.audit, err = from.ListAudit(ctx, project, v.Text, store.AuditQuery{Limit: auditShown}); err != nil {
 		return v, err
 	}
 	if v.stack, err = explainedStack(ctx, from, &v); err != nil {
 		return v, err
 	}
-	links, err := from.SourceLinks(ctx, project)
+	links, err := from.FindSourceLinks(ctx, project)
 	if err != nil {
 		return v, err
 	}
@@ -141,11 +141,11 @@ func explainedStack(ctx context.Context, from store.View, v *signatureView) (*ui
 	if f == nil {
 		return nil, nil
 	}
-	sites, _, err := from.Sites(ctx, store.SiteQuery{Run: f.Run, Filter: f.Own, Limit: 1})
+	sites, _, err := from.ListSites(ctx, store.SiteQuery{Run: f.Run, Filter: f.Own, Limit: 1})
 	if err != nil || len(sites) == 0 || sites[0].StackID == nil || sites[0].Signature != v.Text {
 		return nil, err
 	}
-	frames, err := from.StackFrames(ctx, []int64{*sites[0].StackID})
+	frames, err := from.ListStackFrames(ctx, []int64{*sites[0].StackID})
 	if err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ func (p *pages) signaturePost(c echo.Context) error {
 		if c.FormValue("do") == formMine {
 			change.Assignee = &change.Actor
 		}
-		_, err = p.store.ChangeTriage(c.Request().Context(), project, signature, change)
+		_, err = p.store.UpdateTriage(c.Request().Context(), project, signature, change)
 	}
 	return p.afterForm(c, project, signature, "", err)
 }
@@ -191,7 +191,7 @@ func (p *pages) previewForm(c echo.Context, project, signature string, s *openFo
 	}
 	if err == nil {
 		change.Actor = leaks.Nobody
-		s.effect, err = p.store.TriageImpact(c.Request().Context(), project, signature, change)
+		s.effect, err = p.store.PreviewTriage(c.Request().Context(), project, signature, change)
 	}
 	var wrong *leaks.FieldError
 	switch {

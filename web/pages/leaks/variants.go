@@ -35,7 +35,7 @@ func variantsOf(ctx context.Context, from store.View, v *signatureView, links le
 		return nil, nil
 	}
 	run := v.history.Explained.Run
-	stacks, err := from.StacksOfLeak(ctx, v.ID, run)
+	stacks, err := from.FindLeakStacks(ctx, v.ID, run)
 	if err != nil || len(stacks.Runs) == 0 {
 		return nil, err
 	}

@@ -64,29 +64,29 @@ func (p *pages) operators(c echo.Context) error {
 		return err
 	}
 	var err error
-	if v.schema, err = p.opt.Store.Schema(ctx); err != nil {
+	if v.schema, err = p.opt.Store.FindSchemaVersions(ctx); err != nil {
 		return err
 	}
 	return ui.Render(c, http.StatusOK, page(v))
 }
 
 func (v *view) read(ctx context.Context, now store.View) (err error) {
-	if v.queue, err = now.QueueFigures(ctx); err != nil {
+	if v.queue, err = now.ListQueueFigures(ctx); err != nil {
 		return err
 	}
-	if v.stuck, err = now.Stuck(ctx); err != nil {
+	if v.stuck, err = now.CountStuckJobs(ctx); err != nil {
 		return err
 	}
-	if v.nodes, err = now.Nodes(ctx); err != nil {
+	if v.nodes, err = now.ListNodes(ctx); err != nil {
 		return err
 	}
-	if v.projects, err = now.ProjectFigures(ctx, mostProjects); err != nil {
+	if v.projects, err = now.ListProjectFigures(ctx, mostProjects); err != nil {
 		return err
 	}
-	if v.places, err = now.Places(ctx); err != nil {
+	if v.places, err = now.ListPlaces(ctx); err != nil {
 		return err
 	}
-	v.failed, err = now.FailedJobs(ctx, mostFailed)
+	v.failed, err = now.ListFailedJobs(ctx, mostFailed)
 	return err
 }
 

@@ -41,14 +41,14 @@ func (p *pages) project(c echo.Context) error {
 		query := store.BuildQuery{Project: name, Scenario: view.scenario, After: ui.Printable(c.QueryParam("after")),
 			Limit: buildsPage}
 		var gone *domain.FieldError
-		if view.BuildPage, err = v.Builds(ctx, query); errors.As(err, &gone) { // what makes no sense counts as not there
+		if view.BuildPage, err = v.ListBuilds(ctx, query); errors.As(err, &gone) { // what makes no sense counts as not there
 			query.After = ""
-			view.BuildPage, err = v.Builds(ctx, query)
+			view.BuildPage, err = v.ListBuilds(ctx, query)
 		}
 		if err != nil {
 			return err
 		}
-		id, err := v.ProjectID(ctx, name)
+		id, err := v.FindProjectID(ctx, name)
 		if err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func (p *pages) project(c echo.Context) error {
 		if view.leaks, err = leaks.TableOf(ctx, v, leaks.ListingOf(name, c)); err != nil {
 			return err
 		}
-		rows, err := v.OpenByModule(ctx, name)
+		rows, err := v.ListLeakingModules(ctx, name)
 		if err != nil {
 			return err
 		}
@@ -64,10 +64,10 @@ func (p *pages) project(c echo.Context) error {
 		if view.standing, err = standingOf(ctx, v, name, trendBuilds); err != nil {
 			return err
 		}
-		if view.lackBranches, err = v.LackBranches(ctx, name); err != nil {
+		if view.lackBranches, err = v.FindMissingBranches(ctx, name); err != nil {
 			return err
 		}
-		policy, err := v.Policy(ctx, name)
+		policy, err := v.FindPolicy(ctx, name)
 		view.trend = view.trendOf(c, &policy.Policies)
 		return err
 	})

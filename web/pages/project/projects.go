@@ -31,7 +31,7 @@ func (p *pages) projects(c echo.Context) error {
 	ctx := c.Request().Context()
 	view := projectsView{Frame: ui.FrameOf(c, "Projects"), curl: ui.Target{}.Curl(c)}
 	err := p.store.View(ctx, func(v store.View) error {
-		list, err := v.Projects(ctx, accounts.From(ctx))
+		list, err := v.ListProjects(ctx, accounts.From(ctx))
 		if err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ type standing struct {
 func standingOf(ctx context.Context, v store.View, project string, builds int) (*standing, error) {
 	s := &standing{project: project, gates: map[int64]domain.Gate{}, why: map[int64]string{}}
 	var err error
-	if s.coverage, err = v.Coverage(ctx, project, builds); err != nil {
+	if s.coverage, err = v.FindCoverage(ctx, project, builds); err != nil {
 		return nil, err
 	}
 	var runs []int64
@@ -45,7 +45,7 @@ func standingOf(ctx context.Context, v store.View, project string, builds int) (
 			s.newest, runs = append(s.newest, cell), append(runs, cell.Run)
 		}
 	}
-	if s.worst, err = v.WorstFindings(ctx, runs); err != nil {
+	if s.worst, err = v.ListWorstFindings(ctx, runs); err != nil {
 		return nil, err
 	}
 	for _, cell := range s.newest {
@@ -55,12 +55,12 @@ func standingOf(ctx context.Context, v store.View, project string, builds int) (
 		}
 	}
 	if s.gravest != nil {
-		worst, err := v.Signature(ctx, project, s.gravest.Signature)
+		worst, err := v.FindSignature(ctx, project, s.gravest.Signature)
 		if err != nil {
 			return nil, err
 		}
 		s.spread = worst.Spread
-		links, err := v.SourceLinks(ctx, project)
+		links, err := v.FindSourceLinks(ctx, project)
 		if err != nil {
 			return nil, err
 		}
@@ -68,7 +68,7 @@ func standingOf(ctx context.Context, v store.View, project string, builds int) (
 			return nil, err
 		}
 	}
-	if s.open, err = v.Standing(ctx, project); err != nil {
+	if s.open, err = v.CountLeaks(ctx, project); err != nil {
 		return nil, err
 	}
 	return s, s.decide(ctx, v)
@@ -102,7 +102,7 @@ func (s *standing) decide(ctx context.Context, v store.View) error {
 		runs = append(runs, cell.Run)
 	}
 	if sites > decidedSites {
-		told, err := v.LastDecisions(ctx, runs)
+		told, err := v.ListLastDecisions(ctx, runs)
 		for run := range told {
 			d := told[run]
 			s.gates[run], s.why[run] = d.Gate, d.Why
@@ -113,11 +113,11 @@ func (s *standing) decide(ctx context.Context, v store.View) error {
 		return err
 	}
 	for _, id := range runs {
-		run, err := v.Run(ctx, id)
+		run, err := v.FindRun(ctx, id)
 		if err != nil {
 			return err
 		}
-		verdict, err := v.Verdict(ctx, &run, store.GateQuestion{})
+		verdict, err := v.FindVerdict(ctx, &run, store.GateQuestion{})
 		if err != nil {
 			return err
 		}

@@ -28,7 +28,7 @@ func (r *reader) unanswered(ctx context.Context, run int64, v *gateView) ([]stri
 	if !isFirst(v.Decision) && !slices.ContainsFunc(v.earlier, wasTold) {
 		return nil, nil
 	}
-	side, err := r.ResultOfRun(ctx, run)
+	side, err := r.FindRunResult(ctx, run)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (p *pages) accept(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	run, err := store.Read(ctx, p.store, func(v store.View) (store.Run, error) { return v.Run(ctx, id) })
+	run, err := store.Read(ctx, p.store, func(v store.View) (store.Run, error) { return v.FindRun(ctx, id) })
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (p *pages) accept(c echo.Context) error {
 		picks[i] = store.Pick{Signature: signature, Version: -1} // as it is now
 	}
 	change := leaks.Change{Actor: ui.ActorOfForm(c), Known: &leaks.Toleration{Reason: leaks.PresentReason}}
-	if err := p.store.ChangeTriages(ctx, run.Project, picks, change); err != nil {
+	if err := p.store.UpdateTriages(ctx, run.Project, picks, change); err != nil {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, string(ui.RunURL(id))+"#gate")

@@ -18,7 +18,7 @@ func (p *pages) delete(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	run, err := store.Read(ctx, p.store, func(v store.View) (store.Run, error) { return v.Run(ctx, id) })
+	run, err := store.Read(ctx, p.store, func(v store.View) (store.Run, error) { return v.FindRun(ctx, id) })
 	if err != nil {
 		return err
 	}

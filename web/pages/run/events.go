@@ -80,7 +80,7 @@ type stages struct {
 
 func (p *pages) stages(ctx context.Context, id int64) (*stages, error) {
 	return store.Read(ctx, p.store, func(v store.View) (*stages, error) {
-		run, err := v.Run(ctx, id)
+		run, err := v.FindRun(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -88,7 +88,7 @@ func (p *pages) stages(ctx context.Context, id int64) (*stages, error) {
 		if now.state != leaks.RunProcessing {
 			return now, nil
 		}
-		evidence, err := v.EvidenceOfRun(ctx, id)
+		evidence, err := v.ListEvidence(ctx, id)
 		if err != nil {
 			return nil, err
 		}

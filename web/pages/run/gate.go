@@ -20,12 +20,12 @@ type gateView struct {
 
 // gate decides about a run by the policy alone.
 func (r *reader) gate(ctx context.Context, run *store.Run) (gateView, error) {
-	verdict, err := r.Verdict(ctx, run, store.GateQuestion{})
+	verdict, err := r.FindVerdict(ctx, run, store.GateQuestion{})
 	if err != nil || verdict.Decision == nil {
 		return gateView{}, err
 	}
 	view := gateView{Decision: verdict.Decision}
-	if view.earlier, err = r.Decisions(ctx, run.ID); err != nil {
+	if view.earlier, err = r.ListDecisions(ctx, run.ID); err != nil {
 		return gateView{}, err
 	}
 	view.unanswered, err = r.unanswered(ctx, run.ID, &view)

@@ -22,7 +22,7 @@ func memory(ctx context.Context, c echo.Context, r *reader, run store.Run) (answ
 	if run.AnalysedAt == nil {
 		return answer{}, store.ErrNotFound
 	}
-	summary, err := r.Summary(ctx, run.ID)
+	summary, err := r.FindSummary(ctx, run.ID)
 	if err != nil {
 		return answer{}, err
 	}

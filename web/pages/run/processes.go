@@ -34,7 +34,7 @@ func (p *pages) chooseProcess(c echo.Context) error {
 	if !r.PostForm.Has("process") {
 		return problem.Invalid("process", "select a process")
 	}
-	if err := p.store.ChooseProcess(r.Context(), id, r.PostForm.Get("process")); err != nil {
+	if err := p.store.UpdateProcess(r.Context(), id, r.PostForm.Get("process")); err != nil {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, string(ui.RunURL(id)))
@@ -56,7 +56,7 @@ type processRow struct {
 
 func (r *reader) processPanel(ctx context.Context, run store.Run, report *analysis.Report) (processPanel, error) {
 	panel := processPanel{run: run.ID, chosen: run.Process}
-	list, all, err := r.Processes(ctx, run.ID, maxProcesses)
+	list, all, err := r.ListProcesses(ctx, run.ID, maxProcesses)
 	if err != nil {
 		return panel, err
 	}

@@ -32,7 +32,7 @@ func progressOf(ctx context.Context, v store.View, run store.Run, evidence []sto
 	if g.state == leaks.RunReady {
 		return g, nil // nobody looks at the stages any more
 	}
-	jobs, err := v.JobsOfRun(ctx, run.ID)
+	jobs, err := v.ListJobs(ctx, run.ID)
 	if err != nil {
 		return g, err
 	}

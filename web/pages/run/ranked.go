@@ -44,7 +44,7 @@ func (r *reader) ranked(ctx context.Context, run store.Run, c *viewCard, result 
 	t := &rankedTable{viewCard: c}
 	first := (c.page - 1) * pageSize
 	if result == nil {
-		rows, total, err := r.Findings(ctx, store.FindingQuery{Run: run.ID, All: true, Limit: pageSize, Offset: first})
+		rows, total, err := r.ListFindings(ctx, store.FindingQuery{Run: run.ID, All: true, Limit: pageSize, Offset: first})
 		if err != nil {
 			return nil, err
 		}
@@ -71,7 +71,7 @@ func (r *reader) ranked(ctx context.Context, run store.Run, c *viewCard, result 
 	for i := range shown {
 		own[i] = shown[i].Signature
 	}
-	found, _, err := r.Findings(ctx, store.FindingQuery{Run: run.ID, All: true, Own: own, Limit: len(own)})
+	found, _, err := r.ListFindings(ctx, store.FindingQuery{Run: run.ID, All: true, Own: own, Limit: len(own)})
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ func (r *reader) openRow(ctx context.Context, t *rankedTable, result *query.Resu
 			q = store.SiteQuery{Run: t.run, Ordinals: []int{site.Ordinal}, Limit: 1}
 		}
 	}
-	sites, _, err := r.Sites(ctx, q)
+	sites, _, err := r.ListSites(ctx, q)
 	if err != nil || len(sites) == 0 {
 		return err
 	}

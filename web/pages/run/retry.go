@@ -35,11 +35,11 @@ func (p *pages) cancel(c echo.Context) error {
 
 // mayTryAgain reports whether something of the run failed that another try may not meet.
 func (v runView) mayTryAgain() bool {
-	if store.MayTryAgain(v.run.ErrorCode) {
+	if store.IsRetryable(v.run.ErrorCode) {
 		return true
 	}
 	for _, e := range v.failed() {
-		if store.MayTryAgain(e.ErrorCode) {
+		if store.IsRetryable(e.ErrorCode) {
 			return true
 		}
 	}

@@ -20,7 +20,7 @@ func run(ctx context.Context, c echo.Context, r *reader, run store.Run) (answer,
 	var summary *analysis.Report
 	if run.AnalysedAt != nil {
 		var err error
-		if summary, err = r.Summary(ctx, run.ID); err != nil {
+		if summary, err = r.FindSummary(ctx, run.ID); err != nil {
 			return answer{}, err
 		}
 	}
@@ -32,13 +32,13 @@ func run(ctx context.Context, c echo.Context, r *reader, run store.Run) (answer,
 	view.Crumbs, view.Upload, view.Refresh = runCrumbs(run), ui.TargetOfRun(run), run.State() == leaks.RunProcessing
 	view.Scripts = []string{"vendor/sse.js"}
 	var err error
-	if view.evidence, err = r.EvidenceOfRun(ctx, run.ID); err != nil {
+	if view.evidence, err = r.ListEvidence(ctx, run.ID); err != nil {
 		return answer{}, err
 	}
 	if view.progress, err = progressOf(ctx, r.View, run, view.evidence); err != nil {
 		return answer{}, err
 	}
-	project, err := r.ProjectOfRun(ctx, run.ID)
+	project, err := r.FindProjectOfRun(ctx, run.ID)
 	if err != nil {
 		return answer{}, err
 	}
@@ -122,7 +122,7 @@ func (r *reader) report(ctx context.Context, run store.Run, report *analysis.Rep
 	if len(report.Snapshots) == 0 && report.Trace == nil {
 		return nil, fmt.Errorf("run: the report of run %d has no snapshot", run.ID)
 	}
-	top, _, err := r.Sites(ctx, store.SiteQuery{Run: run.ID, Limit: chartSites})
+	top, _, err := r.ListSites(ctx, store.SiteQuery{Run: run.ID, Limit: chartSites})
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (r *reader) report(ctx context.Context, run store.Run, report *analysis.Rep
 	} else if view.trace, err = r.trace(ctx, run, report, &l); err != nil {
 		return nil, err
 	}
-	if view.suspects, _, err = r.Findings(ctx, store.FindingQuery{Run: run.ID, Limit: shownSuspects}); err != nil {
+	if view.suspects, _, err = r.ListFindings(ctx, store.FindingQuery{Run: run.ID, Limit: shownSuspects}); err != nil {
 		return nil, err
 	}
 	if view.card, err = r.card(ctx, run, report, l, view.trace); err != nil {

@@ -23,11 +23,11 @@ func site(ctx context.Context, c echo.Context, r *reader, run store.Run) (answer
 	if err != nil || ordinal < 0 {
 		return answer{}, store.ErrNotFound
 	}
-	row, err := r.Site(ctx, run.ID, int(ordinal))
+	row, err := r.FindSite(ctx, run.ID, int(ordinal))
 	if err != nil {
 		return answer{}, err
 	}
-	summary, err := r.Summary(ctx, run.ID)
+	summary, err := r.FindSummary(ctx, run.ID)
 	if err != nil {
 		return answer{}, err
 	}
@@ -88,7 +88,7 @@ func (r *reader) siteView(ctx context.Context, t siteTable, report *analysis.Rep
 		return view, nil
 	}
 	ids := append([]int64{*row.StackID}, row.AliasIDs...)
-	frames, err := r.StackFrames(ctx, ids)
+	frames, err := r.ListStackFrames(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (r *reader) siteView(ctx context.Context, t siteTable, report *analysis.Rep
 		view.stacks = append(view.stacks, frames[id])
 	}
 	view.source = t.source
-	if view.source.Links, err = r.SourceLinks(ctx, t.project); err != nil {
+	if view.source.Links, err = r.FindSourceLinks(ctx, t.project); err != nil {
 		return nil, err
 	}
 	view.layers = ui.LayeredStackOf(t.project, view.stacks[0], nil)

@@ -73,12 +73,12 @@ func (r *reader) storedSites(ctx context.Context, t *siteTable) (err error) {
 	if !store.ValidSiteOrder(t.order) {
 		t.order = "growth"
 	}
-	if t.rows, t.total, err = r.Sites(ctx, t.query()); err != nil {
+	if t.rows, t.total, err = r.ListSites(ctx, t.query()); err != nil {
 		return err
 	}
 	if last := pagesOf(t.total); len(t.rows) == 0 && t.page > last && last > 0 {
 		t.listing = t.at(last)
-		t.rows, t.total, err = r.Sites(ctx, t.query())
+		t.rows, t.total, err = r.ListSites(ctx, t.query())
 	}
 	return err
 }

@@ -43,7 +43,7 @@ func (p *pages) inView(show func(context.Context, echo.Context, *reader, store.R
 		}
 		defer done()
 		a, err := store.Read(ctx, p.store, func(v store.View) (answer, error) {
-			run, err := v.Run(ctx, id)
+			run, err := v.FindRun(ctx, id)
 			if err != nil {
 				return answer{}, err
 			}
@@ -80,10 +80,10 @@ func (p *pages) prepare(ctx context.Context, c echo.Context, id int64) (a asked,
 	done = func() {}
 	var run store.Run
 	summary, err := store.Read(ctx, p.store, func(v store.View) (summary *analysis.Report, err error) {
-		if run, err = v.Run(ctx, id); err != nil || run.ReportKey == "" {
+		if run, err = v.FindRun(ctx, id); err != nil || run.ReportKey == "" {
 			return nil, err
 		}
-		return v.Summary(ctx, id)
+		return v.FindSummary(ctx, id)
 	})
 	if err != nil || summary == nil {
 		return a, done, err

@@ -89,7 +89,7 @@ func (r *reader) pageOfSites(ctx context.Context, t *siteTable, sites []analysis
 	if len(query.Ordinals) == 0 {
 		return nil
 	}
-	if t.rows, _, err = r.Sites(ctx, query); err != nil {
+	if t.rows, _, err = r.ListSites(ctx, query); err != nil {
 		return err
 	}
 	if t.order != "name" {
@@ -107,7 +107,7 @@ func (r *reader) matching(ctx context.Context, l listing, n int) (func(ordinal i
 	if l.filter == "" {
 		return func(int) bool { return true }, nil
 	}
-	found, err := r.SiteOrdinals(ctx, store.SiteQuery{Run: l.run, Filter: l.filter})
+	found, err := r.ListSiteOrdinals(ctx, store.SiteQuery{Run: l.run, Filter: l.filter})
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ func (p *pages) projectAdd(c echo.Context) error {
 	}
 	name := strings.TrimSpace(ui.Printable(c.FormValue("project")))
 	ctx := c.Request().Context()
-	if err := p.store.AddProject(ctx, name, accounts.From(ctx).User, ui.ActorOfForm(c)); err != nil {
+	if err := p.store.CreateProject(ctx, name, accounts.From(ctx).User, ui.ActorOfForm(c)); err != nil {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, string(ui.SettingsURL(name)))
@@ -29,6 +29,6 @@ func (p *pages) rename(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	err = p.store.RenameProject(c.Request().Context(), v.project, v.form["to"], ui.ActorOfForm(c))
+	err = p.store.UpdateProjectName(c.Request().Context(), v.project, v.form["to"], ui.ActorOfForm(c))
 	return p.after(c, v, err, string(ui.SettingsURL(v.form["to"])))
 }

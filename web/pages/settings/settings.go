@@ -45,16 +45,16 @@ func (p *pages) show(c echo.Context, status int, v *settingsView) error {
 	v.Frame, v.now = ui.FrameOf(c, "Settings of "+v.project), time.Now()
 	v.Crumbs = []ui.Crumb{{Text: v.project, URL: ui.ProjectURL(v.project)}, {Text: "settings"}}
 	err := p.store.View(ctx, func(view store.View) (err error) {
-		if v.members, err = view.Members(ctx, v.project); err != nil {
+		if v.members, err = view.ListMembers(ctx, v.project); err != nil {
 			return err
 		}
-		if v.tokens, err = view.Tokens(ctx, v.project); err != nil {
+		if v.tokens, err = view.ListTokens(ctx, v.project); err != nil {
 			return err
 		}
-		if v.sources, err = view.SourceLinks(ctx, v.project); err != nil {
+		if v.sources, err = view.FindSourceLinks(ctx, v.project); err != nil {
 			return err
 		}
-		v.audit, err = view.ProjectAudit(ctx, v.project, store.AuditQuery{Limit: shownAudit})
+		v.audit, err = view.ListProjectAudit(ctx, v.project, store.AuditQuery{Limit: shownAudit})
 		return err
 	})
 	if err != nil {
@@ -104,7 +104,7 @@ func (p *pages) memberSet(c echo.Context) error {
 		role, err = accounts.RoleOf(v.form["role"])
 	}
 	if err == nil {
-		err = p.store.SetMember(c.Request().Context(), v.project, v.form["user"], role, ui.ActorOfForm(c))
+		err = p.store.UpdateMember(c.Request().Context(), v.project, v.form["user"], role, ui.ActorOfForm(c))
 	}
 	if errors.Is(err, store.ErrNotFound) {
 		err = &leaks.FieldError{Field: "user", Message: "no account has this name; ask a server admin to create it"}

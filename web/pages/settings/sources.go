@@ -19,7 +19,7 @@ func (p *pages) sourcesSet(c echo.Context) error {
 	v.form["sources"] = strings.ToValidUTF8(c.FormValue("sources"), "")
 	links, err := leaks.ParseSourceLinks(v.form["sources"], v.form["commits"])
 	if err == nil {
-		err = p.store.SetSourceLinks(c.Request().Context(), v.project, links, ui.ActorOfForm(c))
+		err = p.store.UpdateSourceLinks(c.Request().Context(), v.project, links, ui.ActorOfForm(c))
 	}
 	return p.after(c, v, err, string(ui.SettingsURL(v.project))+"#sources")
 }

@@ -37,7 +37,7 @@ func (p *pages) tokenAdd(c echo.Context) error {
 	}
 	secret, prefix := accounts.NewToken()
 	t.Prefix = prefix
-	if _, err := p.store.AddToken(c.Request().Context(), v.project, &t, secret); err != nil {
+	if _, err := p.store.CreateToken(c.Request().Context(), v.project, &t, secret); err != nil {
 		return p.after(c, v, err, "")
 	}
 	v.made, v.form = secret.Text, nil

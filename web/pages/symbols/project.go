@@ -42,10 +42,10 @@ func (p *pages) project(c echo.Context) error {
 	}
 	ctx := c.Request().Context()
 	err = p.store.View(ctx, func(v store.View) (err error) {
-		if view.wanted, err = v.WantedModules(ctx, name, wantedShown+1); err != nil {
+		if view.wanted, err = v.ListWantedModules(ctx, name, wantedShown+1); err != nil {
 			return err
 		}
-		view.SymbolPage, err = v.SymbolFiles(ctx, query)
+		view.SymbolPage, err = v.ListSymbolFiles(ctx, query)
 		return err
 	})
 	if err != nil {

@@ -14,7 +14,7 @@ func (p *pages) symbolise(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := p.store.QueueSymbolise(c.Request().Context(), id); err != nil {
+	if err := p.store.CreateSymboliseJob(c.Request().Context(), id); err != nil {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, string(ui.RunURL(id)))

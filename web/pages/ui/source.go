@@ -28,6 +28,6 @@ func CommitsBetween(ctx context.Context, from store.View, links leaks.SourceLink
 	if links.Commits() == "" || base == "" || head == "" {
 		return "", nil
 	}
-	commits, err := from.Commits(ctx, project, base, head)
+	commits, err := from.ListCommits(ctx, project, base, head)
 	return templ.SafeURL(links.Between(commits[base], commits[head])), err
 }
