@@ -210,7 +210,7 @@ func linesCard(v signatureView) templ.Component {
 						var templ_7745c5c3_Var13 string
 						templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(l.FailedIn)
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/lines.templ`, Line: 39, Col: 19}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/lines.templ`, Line: 39, Col: 23}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var13))
 						if templ_7745c5c3_Err != nil {
