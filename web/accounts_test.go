@@ -267,7 +267,7 @@ func TestActorIsWhoLoggedIn(t *testing.T) {
 	v.want(v.send("POST", "/projects/ours/settings/members", "user", "OTHER", "role", "viewer"), 303,
 		"/projects/ours/settings#members")
 	if wrong := v.want(v.send("POST", "/projects/ours/settings/sources", "sources", "c:\\src javascript:{path}"), 422,
-		"").Body.String(); !strings.Contains(wrong, "line 1: javascript:{path} is no address") ||
+		"").Body.String(); !strings.Contains(wrong, "line 1: javascript:{path} does not begin with https") ||
 		!strings.Contains(wrong, `c:\src javascript:{path}</textarea>`) {
 		t.Errorf("a source link that is none: %s", wrong)
 	}

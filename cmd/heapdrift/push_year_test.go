@@ -43,7 +43,7 @@ func TestPushYear(t *testing.T) {
 	y.push(tillBuild{5, []string{"Log::Write", "Order::Copy"}, false}, exitLeak, "1 new leak", release...)
 	y.push(tillBuild{6, both, true}, exitOK, "no leak is new; 1 known by the team; 1 reported before", main...)
 	y.push(tillBuild{7, old, true}, exitOK, "every leak is known", main...)
-	y.push(tillBuild{3, both, false}, exitOK, "no leak is new; 1 known by the team; 1 taken by somebody", main...) // a job that runs again
+	y.push(tillBuild{3, both, false}, exitOK, "no leak is new; 1 known by the team; 1 with an owner", main...) // a job that runs again
 
 	for title, want := range map[string]string{
 		"till!Receipt::AppendLine": "main fixed",

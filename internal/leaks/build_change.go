@@ -14,7 +14,7 @@ type BuildChange struct {
 // Normalize checks a change of the build that has the name build. Its error is a *FieldError.
 func (c *BuildChange) Normalize(build string) error {
 	if c.Name == nil && c.Branch == nil && c.Commit == nil && c.Fork == nil && c.Sequence == nil {
-		return &FieldError{"body", "it changes nothing"}
+		return &FieldError{"body", "has no change"}
 	}
 	for _, field := range []struct {
 		name     string
@@ -51,7 +51,7 @@ type ProjectChange struct {
 // Normalize checks a change. Its error is a *FieldError.
 func (c *ProjectChange) Normalize() error {
 	if c.Name == nil && c.DefaultBranch == nil {
-		return &FieldError{"body", "it changes nothing"}
+		return &FieldError{"body", "has no change"}
 	}
 	if c.Name != nil {
 		if *c.Name = strings.TrimSpace(*c.Name); !projectName.fits(*c.Name) {

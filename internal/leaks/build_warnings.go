@@ -93,9 +93,9 @@ func LackBranches(builds []BuildBranch) string {
 		which = strings.Join(rest, ", ") + " and " + which
 	}
 	if bare == 1 {
-		return "Build " + which + " has no branch and counts as one of the default branch. " +
+		return "Build " + which + " has no branch and counts as a build of the default branch. " +
 			"Name its branch: heapdrift builds set BUILD --branch NAME."
 	}
-	return "Builds " + which + " have no branch and count as those of the default branch. " +
+	return "Builds " + which + " have no branch and count as builds of the default branch. " +
 		"Name their branch: heapdrift builds set BUILD --branch NAME."
 }

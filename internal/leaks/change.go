@@ -53,7 +53,7 @@ func (c *Change) Check() error {
 		}
 	}
 	if said > 1 {
-		return &FieldError{"state", "only one of known, fixed, not a leak and reopen can be said at once"}
+		return &FieldError{"state", "give only one of known, fixed, not a leak and reopen"}
 	}
 	if err := c.Known.check(); err != nil {
 		return err
@@ -77,7 +77,7 @@ func (k *Toleration) check() error {
 	case k == nil:
 		return nil
 	case strings.TrimSpace(k.Reason) == "":
-		return &FieldError{"reason", "is missing: say why the leak is tolerated"}
+		return &FieldError{"reason", "is missing: give the reason why the leak is known"}
 	case k.Until != nil && k.UntilBuild != "":
 		return &FieldError{"until", "give a date or a build, not both"}
 	case k.UntilBuild != "" && !anyName.fits(k.UntilBuild):
@@ -90,9 +90,9 @@ func (k *Toleration) check() error {
 func CheckActor(actor string) error {
 	switch {
 	case strings.TrimSpace(actor) == "":
-		return &FieldError{"actor", "is missing: say who makes the change"}
+		return &FieldError{"actor", "is missing: name the author of the change"}
 	case actor == ByOutline, actor == ByRename:
-		return &FieldError{"actor", "is nobody's name"}
+		return &FieldError{"actor", "is a reserved name"}
 	case strings.ContainsFunc(actor, func(r rune) bool { return !unicode.IsPrint(r) }):
 		return &FieldError{"actor", "has characters that cannot be printed"}
 	}
@@ -175,7 +175,7 @@ func (c *Change) Apply(w TriageDecision, order *BuildOrder) (TriageDecision, err
 // NotLeakWhyOf reads, from the field of a form, why a signature is not a leak. Its error is a *FieldError.
 func NotLeakWhyOf(reason string) (string, error) {
 	if reason = strings.TrimSpace(reason); reason == "" {
-		return "", &FieldError{"reason", "is missing: say why it is not a leak"}
+		return "", &FieldError{"reason", "is missing: give the reason why this is not a leak"}
 	}
 	return reason, CheckText("reason", reason, MaxReason)
 }

@@ -174,8 +174,8 @@ func (s *RunSighting) judge(paces Paces, before []score.Watched) judgedRun {
 
 func (s *RunSighting) key() paceKey { return paceKey{s.Scenario, s.Watched.Unit} }
 
-// saysNothing reports whether the run tells neither that the site leaks nor that it does not.
-func (s *RunSighting) saysNothing() bool {
+// isUnclear reports whether the run tells neither that the site leaks nor that it does not.
+func (s *RunSighting) isUnclear() bool {
 	return !s.Absent && (s.Class == analysis.ClassUnknown || !s.Suffices && !s.Class.IsSuspect())
 }
 
@@ -186,7 +186,7 @@ func judgeInOrder(runs []*RunSighting, paces Paces) []judgedRun {
 		key := r.key()
 		list[i] = r.judge(paces, little[key])
 		switch {
-		case r.saysNothing():
+		case r.isUnclear():
 		case list[i].little:
 			little[key] = append(little[key], r.Watched)
 			little[key] = little[key][max(0, len(little[key])-(mostGathered-1)):]

@@ -60,7 +60,7 @@ func (c *RunComparison) baseline(end string) string {
 // CheckComparison refuses a comparison of a build with itself. Its error is a *FieldError.
 func CheckComparison(base, head *compare.BuildResult) error {
 	if slices.Equal(base.Runs, head.Runs) {
-		return wrongField("base", "build %s is compared with itself; name another", base.Build)
+		return wrongField("base", "build %s cannot be compared with itself; name another build", base.Build)
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func CheckComparison(base, head *compare.BuildResult) error {
 // NoBaseline says that a build has nothing to be compared with.
 func NoBaseline(build, scenario string) *Refusal {
 	return &Refusal{CodeNoBaseline, fmt.Sprintf(
-		"there is no older build on the branch of %s with a result in the scenario %s, and none is pinned; name a base",
+		"name a base: the branch of %s has no older build with a result in the scenario %s, and no build is pinned",
 		build, scenario)}
 }
 

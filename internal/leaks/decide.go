@@ -101,33 +101,38 @@ func (d *decider) sort(f *compare.Finding) {
 	case d.Policy.isCanary(f):
 		if isLeak && f.Certain {
 			d.proof = Proven
-			d.say(EffectSilences, ReasonCanary, f, nil, nil, "",
-				"%s is the canary; finding it proves that the gate can fail", nameOf(f))
+			d.add(Reason{Effect: EffectSilences, Code: ReasonCanary, Signature: f.Signature,
+				Sentence: fmt.Sprintf("%s is the canary, and was found: the gate can fail", nameOf(f))})
 		}
 	case IsTolerated(f):
 		switch {
 		case !isLeak:
 		case f.ByRule:
-			d.say(EffectSilences, ReasonRule, f, nil, nil, "", "%s is known by a rule of the project: %q",
-				nameOf(f), f.Known)
+			d.add(Reason{Effect: EffectSilences, Code: ReasonRule, Signature: f.Signature,
+				Sentence: fmt.Sprintf("%s is known by a rule of the project: %q",
+					nameOf(f), f.Known)})
 		default:
-			d.say(EffectSilences, ReasonKnown, f, nil, nil, "", "%s is known%s", nameOf(f), because(f.Known))
+			d.add(Reason{Effect: EffectSilences, Code: ReasonKnown, Signature: f.Signature,
+				Sentence: fmt.Sprintf("%s is known%s", nameOf(f), because(f.Known))})
 		}
 	case !f.HasIdentity():
 		if isLeak {
-			d.say(EffectSilences, ReasonNoIdentity, f, nil, nil, "",
-				"record the modules to count %s: a frame in no listed module gives the leak a new name at each start",
-				nameOf(f))
+			d.add(Reason{Effect: EffectSilences, Code: ReasonNoIdentity, Signature: f.Signature,
+				Sentence: fmt.Sprintf("record the modules to count %s: an address in no listed module changes at each start",
+					nameOf(f))})
 		}
 	case isLeak && flaps:
-		d.say(EffectSilences, ReasonQuarantined, f, new(float64(changes)), new(float64(d.Policy.Noise.Changes)), "changes",
-			"%s is quarantined: it changed %d times between found and not found over the last %d deciding runs", nameOf(f),
-			changes, min(d.Policy.Noise.Runs, len(d.Past[f.Signature])))
+		d.add(Reason{Effect: EffectSilences, Code: ReasonQuarantined, Signature: f.Signature,
+			Figure: new(float64(changes)), Limit: new(float64(d.Policy.Noise.Changes)), Unit: "changes",
+			Sentence: fmt.Sprintf("%s is quarantined: it appeared or disappeared %d times in the last %d deciding runs",
+				nameOf(f),
+				changes, min(d.Policy.Noise.Runs, len(d.Past[f.Signature])))})
 	case flaps: // its growth counts no more than its leak does
 	case d.Policy.isBelowScore(f):
-		d.say(EffectSilences, ReasonScore, f, f.Score, &d.Policy.MinimumScore, "score",
-			"%s leaks with a score of %s (%s counts)", nameOf(f), figures.Score(*f.Score),
-			figures.Score(d.Policy.MinimumScore))
+		d.add(Reason{Effect: EffectSilences, Code: ReasonScore, Signature: f.Signature,
+			Figure: f.Score, Limit: &d.Policy.MinimumScore, Unit: "score",
+			Sentence: fmt.Sprintf("%s leaks with a score of %s (%s counts)", nameOf(f), figures.Score(*f.Score),
+				figures.Score(d.Policy.MinimumScore))})
 	default:
 		d.counted = append(d.counted, f)
 	}
@@ -192,7 +197,8 @@ func (d *decider) newcomer(f *compare.Finding, o *Origin) {
 	case o.Found:
 		d.found++
 		if !d.First {
-			d.say(EffectSilences, ReasonFound, f, nil, nil, "", "%s %s", nameOf(f), o.saysFound())
+			d.add(Reason{Effect: EffectSilences, Code: ReasonFound, Signature: f.Signature,
+				Sentence: fmt.Sprintf("%s %s", nameOf(f), o.foundText())})
 		}
 	case d.Policy.again(o) && d.isUnnamed(f, o):
 		d.unnamed = append(d.unnamed, f)
@@ -203,9 +209,11 @@ func (d *decider) newcomer(f *compare.Finding, o *Origin) {
 		}
 		d.kind(on, f, "%s leaks: %s%s", nameOf(f), o.Text(), d.formerly(f))
 	case o.FailedIn != "":
-		d.say(EffectSilences, ReasonReported, f, nil, nil, "", "%s still leaks; build %s failed for it%s", nameOf(f), o.FailedIn, o.ownedBy())
+		d.add(Reason{Effect: EffectSilences, Code: ReasonReported, Signature: f.Signature,
+			Sentence: fmt.Sprintf("%s still leaks; build %s failed for it%s", nameOf(f), o.FailedIn, o.ownedBy())})
 	default:
-		d.say(EffectSilences, ReasonOwned, f, nil, nil, "", "%s leaks%s", nameOf(f), o.ownedBy())
+		d.add(Reason{Effect: EffectSilences, Code: ReasonOwned, Signature: f.Signature,
+			Sentence: fmt.Sprintf("%s leaks%s", nameOf(f), o.ownedBy())})
 	}
 }
 
@@ -313,7 +321,8 @@ func (d *decider) kind(on FailOn, f *compare.Finding, format string, args ...any
 	if f.RateUnit != "" {
 		figure, unit = &f.RateBytes, string(InBytes)+"/"+f.RateUnit
 	}
-	d.say(EffectFails, ReasonCode(on), f, figure, nil, unit, format, args...)
+	d.add(Reason{Effect: EffectFails, Code: ReasonCode(on), Signature: f.Signature, Figure: figure, Unit: unit,
+		Sentence: fmt.Sprintf(format, args...)})
 }
 
 // doubts notes what leaves the question open: findings that are not decided, and facts about the evidence.
@@ -324,31 +333,36 @@ func (d *decider) doubts() {
 			Sentence: u.text(), Figure: &u.Probability, Unit: "probability"})
 	}
 	if len(d.unnamed) > 0 {
-		d.say(EffectDoubts, ReasonNoSymbols, nil, nil, nil, "",
-			"no symbols for %s, so it is unknown whether %s; push the symbols of build %s",
-			strings.Join(d.unnamedModules(), ", "), countUnnamed(len(d.unnamed)), d.Head.Build)
+		d.add(Reason{Effect: EffectDoubts, Code: ReasonNoSymbols,
+			Sentence: fmt.Sprintf("no symbols for %s, so it is unknown whether %s; push the symbols of build %s",
+				strings.Join(d.unnamedModules(), ", "), countUnnamed(len(d.unnamed)), d.Head.Build)})
 	}
 	asksNew, needsBase := d.asks(FailOnNew), d.asks(FailOnNew) || d.asks(FailOnGrown)
 	switch {
 	case !d.Suffices:
-		d.say(EffectDoubts, ReasonEvidence, nil, nil, nil, "", "the evidence does not decide")
+		d.add(Reason{Effect: EffectDoubts, Code: ReasonEvidence, Sentence: "the evidence does not decide"})
 	case asksNew && !d.asks(FailOnLeak) && d.First && !d.Named && d.leaks() > 0:
-		d.say(EffectDoubts, ReasonFirst, nil, nil, nil, "",
-			"this is the first build of the scenario, so %s of unknown age; accept the leaks, or push the next build",
-			countOpen(d.leaks()))
+		d.add(Reason{Effect: EffectDoubts, Code: ReasonFirst,
+			Sentence: fmt.Sprintf("this is the first build of the scenario, so %s of unknown age; accept the leaks, or "+
+				"push the next build",
+				countOpen(d.leaks()))})
 	case needsBase && !d.asks(FailOnLeak) && d.Compared == nil && d.leaks() > 0 && (d.Origins == nil || !asksNew):
-		d.say(EffectDoubts, ReasonNoBaseline, nil, nil, nil, "", "no baseline shows which leaks are new")
+		d.add(Reason{Effect: EffectDoubts, Code: ReasonNoBaseline,
+			Sentence: "no baseline shows which leaks are new"})
 	case asksNew && len(d.open) > 0:
-		d.say(EffectDoubts, ReasonBaseline, nil, nil, nil, "",
-			"the evidence of %s does not decide whether %s new", d.Compared.baseline(","), countOpen(len(d.open)))
+		d.add(Reason{Effect: EffectDoubts, Code: ReasonBaseline,
+			Sentence: fmt.Sprintf("the evidence of %s does not decide whether %s new",
+				d.Compared.baseline(","), countOpen(len(d.open)))})
 	}
 	if d.asks(FailOnGrown) && d.unrated > 0 {
-		d.say(EffectDoubts, ReasonBaseline, nil, nil, nil, "",
-			"the evidence of %s does not decide whether %s faster", d.Compared.baseline(","), countFaster(d.unrated))
+		d.add(Reason{Effect: EffectDoubts, Code: ReasonBaseline,
+			Sentence: fmt.Sprintf("the evidence of %s does not decide whether %s faster",
+				d.Compared.baseline(","), countFaster(d.unrated))})
 	}
 	if d.proof == NotProven {
-		d.say(EffectDoubts, ReasonNotProven, nil, nil, nil, "", "the gate is not proven: the canary %s was not found",
-			d.Policy.Canary)
+		d.add(Reason{Effect: EffectDoubts, Code: ReasonNotProven,
+			Sentence: fmt.Sprintf("the gate is not proven: the canary %s was not found",
+				d.Policy.Canary)})
 	}
 }
 
@@ -384,15 +398,14 @@ func (d *decider) has(effect Effect) bool {
 	return slices.ContainsFunc(d.reasons, func(r Reason) bool { return r.Effect == effect })
 }
 
-// say adds a reason; f is the finding that the reason is about, nil for the whole run.
-func (d *decider) say(effect Effect, code ReasonCode, f *compare.Finding, figure, limit *float64, unit,
-	format string, args ...any) {
-	r := Reason{Effect: effect, Code: code, Sentence: fmt.Sprintf(format, args...), Figure: figure,
-		Limit: limit, Unit: unit}
-	if f != nil {
-		r.Signature = f.Signature
+func (d *decider) add(r Reason) { d.reasons = append(d.reasons, r) }
+
+// signatureOf is the signature of what a reason is about; "" for the whole run.
+func signatureOf(f *compare.Finding) string {
+	if f == nil {
+		return ""
 	}
-	d.reasons = append(d.reasons, r)
+	return f.Signature
 }
 
 // because is the reason that somebody gave for tolerating a leak.

@@ -87,9 +87,9 @@ func (d *decider) whyDoubted(made *Decision) string {
 	why := strings.Join(parts, "; ")
 	switch made.Gate {
 	case GateFailed:
-		why += "; the policy fails what is inconclusive"
+		why += "; the policy fails inconclusive runs"
 	case GatePassed:
-		why += "; the policy passes what is inconclusive"
+		why += "; the policy passes inconclusive runs"
 	}
 	return why
 }
@@ -107,7 +107,7 @@ func (d *decider) whyPassed() string {
 		return "every leak is known" + silenced[0].byRules()
 	}
 	if rest := certain - d.countReported(); rest > 0 {
-		parts = append([]string{d.saysRest(rest)}, parts...)
+		parts = append([]string{d.restText(rest)}, parts...)
 	}
 	if d.asks(FailOnNew) && !d.asks(FailOnLeak) && (len(parts) > 0 || d.improbable > 0) {
 		parts = append([]string{"no leak is new"}, parts...)
@@ -126,15 +126,15 @@ func (d *decider) whyPassed() string {
 	case d.grows():
 		return "no leak is certain or probable"
 	}
-	return "nothing leaks"
+	return "no site leaks"
 }
 
-// saysRest says of certain leaks, of which no other reason tells why they do not fail the gate, why they do not.
-func (d *decider) saysRest(n int) string {
+// restText says of certain leaks, of which no other reason tells why they do not fail the gate, why they do not.
+func (d *decider) restText(n int) string {
 	if d.Named && d.asks(FailOnNew) && d.asks(FailOnGrown) {
-		return fmt.Sprintf("%s in %s as well, not surely faster now", countOpen(n), d.Compared.baseline(","))
+		return fmt.Sprintf("%s also in %s, not certainly faster now", countOpen(n), d.Compared.baseline(","))
 	}
-	return fmt.Sprintf("%s, on which the gate does not fail", reason(n, FailOnLeak))
+	return fmt.Sprintf("%s, which this gate does not fail on", reason(n, FailOnLeak))
 }
 
 // countReported counts certain leaks of which a reason says why they do not fail the gate.
@@ -162,7 +162,7 @@ type silenceCount struct {
 var silenceWords = map[ReasonCode]string{
 	ReasonRule: "known by a rule", ReasonKnown: "known by the team", ReasonQuarantined: "quarantined",
 	ReasonScore: "with too low a score", ReasonFound: "from the first build",
-	ReasonReported: "reported before", ReasonOwned: "taken by somebody", ReasonNoIdentity: "without an identity",
+	ReasonReported: "reported before", ReasonOwned: "with an owner", ReasonNoIdentity: "without an identity",
 }
 
 func (s silenceCount) text() string { return fmt.Sprintf("%d %s", s.n, silenceWords[s.code]) }
@@ -172,7 +172,7 @@ func (s silenceCount) byRules() string {
 	if s.code != ReasonRule {
 		return ""
 	}
-	return fmt.Sprintf(": rules silence %s", reason(s.n, FailOnLeak))
+	return fmt.Sprintf(": %s by a rule", reason(s.n, FailOnLeak))
 }
 
 // silencing are the codes of what silences leaks, in the order in which a sentence counts them.

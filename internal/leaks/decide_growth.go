@@ -1,6 +1,7 @@
 package leaks
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,8 +55,8 @@ func (d *decider) budgets() {
 		case strings.EqualFold(b.Name, d.Process):
 			d.budget(b, nil, b.Name, d.counted)
 		case d.Process == "" && slices.ContainsFunc(d.counted, func(f *compare.Finding) bool { return f.Class.IsSuspect() }):
-			d.say(EffectDoubts, ReasonBudgetUnmeasured, nil, nil, &b.Limit, string(b.In)+"/"+b.Per,
-				"the evidence names no process, so the budget of %s cannot be checked", b.Name)
+			d.add(Reason{Effect: EffectDoubts, Code: ReasonBudgetUnmeasured, Limit: &b.Limit, Unit: string(b.In) + "/" + b.Per,
+				Sentence: fmt.Sprintf("the budget of %s was not checked: the evidence names no process", b.Name)})
 		}
 	}
 }
@@ -66,18 +67,24 @@ func (d *decider) budget(b *Budget, subject *compare.Finding, name string, list 
 	g, unit := growthPer(list, b.In, b.Per), string(b.In)+"/"+b.Per
 	switch {
 	case g.sure > b.Limit:
-		d.say(EffectFails, ReasonBudget, subject, &g.sure, &b.Limit, unit, "%s grows by %s, over the budget of %s", name,
-			amountOf(g.sure, b.In, b.Per), amountOf(b.Limit, b.In, b.Per))
+		d.add(Reason{Effect: EffectFails, Code: ReasonBudget, Signature: signatureOf(subject),
+			Figure: &g.sure, Limit: &b.Limit, Unit: unit,
+			Sentence: fmt.Sprintf("%s grows by %s, over the budget of %s", name,
+				amountOf(g.sure, b.In, b.Per), amountOf(b.Limit, b.In, b.Per))})
 	case g.all > b.Limit:
-		d.say(EffectDoubts, ReasonBudgetUncertain, subject, &g.all, &b.Limit, unit,
-			"%s grows by %s, over the budget of %s, but %s of it is uncertain",
-			name, amountOf(g.all, b.In, b.Per), amountOf(b.Limit, b.In, b.Per), amountOf(g.all-g.sure, b.In, b.Per))
+		d.add(Reason{Effect: EffectDoubts, Code: ReasonBudgetUncertain, Signature: signatureOf(subject),
+			Figure: &g.all, Limit: &b.Limit, Unit: unit,
+			Sentence: fmt.Sprintf("%s grows by %s, over the budget of %s, but %s of it is uncertain",
+				name, amountOf(g.all, b.In, b.Per), amountOf(b.Limit, b.In, b.Per), amountOf(g.all-g.sure, b.In, b.Per))})
 	case g.other != "":
-		d.say(EffectDoubts, ReasonBudgetUnmeasured, subject, nil, &b.Limit, unit,
-			"%s grows, counted per %s, and its budget is per %s: record evidence with that unit", name, g.other, b.Per)
+		d.add(Reason{Effect: EffectDoubts, Code: ReasonBudgetUnmeasured, Signature: signatureOf(subject),
+			Limit: &b.Limit, Unit: unit,
+			Sentence: fmt.Sprintf("record %[1]s per %[3]s: it grows per %[2]s, and its budget is per %[3]s",
+				name, g.other, b.Per)})
 	case g.unrated:
-		d.say(EffectDoubts, ReasonBudgetUnmeasured, subject, nil, &b.Limit, unit,
-			"record snapshots with times or work: %s leaks, and the evidence does not say how fast", name)
+		d.add(Reason{Effect: EffectDoubts, Code: ReasonBudgetUnmeasured, Signature: signatureOf(subject),
+			Limit: &b.Limit, Unit: unit,
+			Sentence: fmt.Sprintf("record snapshots with times or work: %s leaks at an unknown rate", name)})
 	}
 }
 
@@ -88,8 +95,8 @@ func (d *decider) drift() {
 	case bound == nil:
 		return
 	case d.Release == nil:
-		d.say(EffectDoubts, ReasonNoRelease, nil, nil, nil, "",
-			"pin a build with a run of the scenario as a release: no earlier one is pinned to measure drift against")
+		d.add(Reason{Effect: EffectDoubts, Code: ReasonNoRelease,
+			Sentence: "pin an earlier build of the scenario as a release: drift is measured against it"})
 		return
 	}
 	silent := map[string]bool{}
@@ -110,8 +117,8 @@ func (d *decider) drift() {
 		d.driftPer(bound, per, base)
 	}
 	if growthPer(d.counted, bound.In, "").unrated {
-		d.say(EffectDoubts, ReasonDriftUnmeasured, nil, nil, nil, "",
-			"record snapshots with times or work: the run leaks, and the evidence does not say how fast, so drift cannot be checked")
+		d.add(Reason{Effect: EffectDoubts, Code: ReasonDriftUnmeasured,
+			Sentence: "record snapshots with times or work: the run leaks at an unknown rate, so drift was not checked"})
 	}
 }
 
@@ -123,17 +130,20 @@ func (d *decider) driftPer(bound *Drift, per string, base []*compare.Finding) {
 	switch {
 	case now.all <= limit:
 	case !d.Release.Decides():
-		d.say(EffectDoubts, ReasonDriftUnmeasured, nil, &now.all, nil, unit,
-			"the evidence of build %s, the release, does not decide, so drift cannot be checked", d.Release.Build)
+		d.add(Reason{Effect: EffectDoubts, Code: ReasonDriftUnmeasured, Figure: &now.all, Unit: unit,
+			Sentence: fmt.Sprintf("drift was not checked: the evidence of build %s, the release, does not decide",
+				d.Release.Build)})
 	case then.other != "" || then.unrated:
-		d.say(EffectDoubts, ReasonDriftUnmeasured, nil, &now.all, nil, unit,
-			"build %s, the release, was not measured per %s, so drift cannot be checked", d.Release.Build, per)
+		d.add(Reason{Effect: EffectDoubts, Code: ReasonDriftUnmeasured, Figure: &now.all, Unit: unit,
+			Sentence: fmt.Sprintf("drift was not checked: build %s, the release, was not measured per %s",
+				d.Release.Build, per)})
 	case now.sure > limit:
-		d.say(EffectFails, ReasonDrift, nil, &now.sure, &limit, unit, "the run grows by %s, and %s: more than %s %% faster",
-			amountOf(now.sure, bound.In, per), was, plain(bound.Percent))
+		d.add(Reason{Effect: EffectFails, Code: ReasonDrift, Figure: &now.sure, Limit: &limit, Unit: unit,
+			Sentence: fmt.Sprintf("the run grows by %s, and %s: more than %s %% faster",
+				amountOf(now.sure, bound.In, per), was, plain(bound.Percent))})
 	default:
-		d.say(EffectDoubts, ReasonDriftUncertain, nil, &now.all, &limit, unit,
-			"the run grows by %s, which is uncertain, and %s", amountOf(now.all, bound.In, per), was)
+		d.add(Reason{Effect: EffectDoubts, Code: ReasonDriftUncertain, Figure: &now.all, Limit: &limit, Unit: unit,
+			Sentence: fmt.Sprintf("the run grows by %s, which is uncertain, and %s", amountOf(now.all, bound.In, per), was)})
 	}
 }
 

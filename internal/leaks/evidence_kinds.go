@@ -189,8 +189,8 @@ func Agreement(list []KindSummary) string {
 		says  string
 		bad   bool
 	}{
-		{leaks, "it leaks", true}, {grows, "it grows", true}, {lost, "nothing points to it", true},
-		{clean, "it does not leak", false}, {open, "it is there and undecided", false},
+		{leaks, "leak", true}, {grows, "growing", true}, {lost, "unreferenced", true},
+		{clean, "no leak", false}, {open, "undecided", false},
 	}
 	var parts []string
 	var says string // the last of them
@@ -207,15 +207,15 @@ func Agreement(list []KindSummary) string {
 	}
 	switch {
 	case all == 0:
-		return "no evidence of this build shows it"
+		return "no evidence of this build shows the leak"
 	case all == 1:
-		return "one kind of evidence shows it"
+		return "one kind of evidence shows the leak"
 	case len(parts) == 1:
 		return fmt.Sprintf("%d kinds of evidence agree: %s", all, says)
 	case bad > 0 && len(clean) > 0:
-		return "they disagree: " + strings.Join(parts, ", ")
+		return "the kinds of evidence disagree: " + strings.Join(parts, ", ")
 	case bad == all:
-		return fmt.Sprintf("%d kinds of evidence speak against it: %s", all, strings.Join(parts, ", "))
+		return fmt.Sprintf("%d kinds of evidence show the leak: %s", all, strings.Join(parts, ", "))
 	}
 	return strings.Join(parts, ", ")
 }

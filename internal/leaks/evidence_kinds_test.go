@@ -79,52 +79,52 @@ func TestSummarizeKinds(t *testing.T) {
 		want string
 		says string
 	}{
-		"nothing": {nil, noLog + "; " + noTrace + "; " + noDump, "no evidence of this build shows it"},
+		"nothing": {nil, noLog + "; " + noTrace + "; " + noDump, "no evidence of this build shows the leak"},
 		"one run, one kind": {[]leaks.EvidenceRun{told(1, leaky, "log leak 400")},
-			"Snapshots: leak in run 1, 400 B, rate; " + noTrace + "; " + noDump, "one kind of evidence shows it"},
+			"Snapshots: leak in run 1, 400 B, rate; " + noTrace + "; " + noDump, "one kind of evidence shows the leak"},
 		"one run, two kinds": {[]leaks.EvidenceRun{told(1, leaky, "trace leak 400", "log growing 200")},
 			"Snapshots: growing in run 1, 200 B; Trace: leak in run 1, 400 B, rate; " + noDump,
-			"2 kinds of evidence speak against it: it leaks (Trace), it grows (Snapshots)"},
+			"2 kinds of evidence show the leak: leak (Trace), growing (Snapshots)"},
 		"two runs, the gravest": {[]leaks.EvidenceRun{told(2, leaky, "log growing 900"), told(1, leaky, "log leak 400")},
-			"Snapshots: leak in run 1, 400 B, rate; " + noTrace + "; " + noDump, "one kind of evidence shows it"},
+			"Snapshots: leak in run 1, 400 B, rate; " + noTrace + "; " + noDump, "one kind of evidence shows the leak"},
 		"two equal runs, newest": {[]leaks.EvidenceRun{told(2, leaky, "log leak 400"), told(1, leaky, "log leak 400")},
-			"Snapshots: leak in run 2, 400 B, rate; " + noTrace + "; " + noDump, "one kind of evidence shows it"},
+			"Snapshots: leak in run 2, 400 B, rate; " + noTrace + "; " + noDump, "one kind of evidence shows the leak"},
 		"a trace that is silent": {[]leaks.EvidenceRun{silent, told(1, leaky, "log leak 400")},
-			"Snapshots: leak in run 1, 400 B, rate; Trace: 1 run of this build has a trace, which does not show this leak.; " + noDump, "one kind of evidence shows it"},
+			"Snapshots: leak in run 1, 400 B, rate; Trace: 1 run of this build has a trace, which does not show this leak.; " + noDump, "one kind of evidence shows the leak"},
 		"two of them": {[]leaks.EvidenceRun{silent, silent}, noLog +
 			"; Trace: 2 runs of this build have a trace; none shows this leak.; " + noDump,
-			"no evidence of this build shows it"},
+			"no evidence of this build shows the leak"},
 		"a trace that disagrees": {[]leaks.EvidenceRun{clean, told(1, leaky, "log leak 400")},
 			"Snapshots: leak in run 1, 400 B, rate; Trace: transient in run 8, 0 B; " + noDump,
-			"they disagree: it leaks (Snapshots), it does not leak (Trace)"},
+			"the kinds of evidence disagree: leak (Snapshots), no leak (Trace)"},
 		"whose figures are unsure": {[]leaks.EvidenceRun{mixed},
-			"Snapshots: 1 run of this build has a log, which does not show this leak.; Trace: 1 run of this build has a trace, which does not show this leak.; " + noDump, "no evidence of this build shows it"},
+			"Snapshots: 1 run of this build has a log, which does not show this leak.; Trace: 1 run of this build has a trace, which does not show this leak.; " + noDump, "no evidence of this build shows the leak"},
 		"unexpected evidence": {[]leaks.EvidenceRun{told(1, leaky, "dbg growing 10")}, noLog + "; " + noTrace + "; " +
-			noDump + "; Debugger: growing in run 1, 10 B, rate", "one kind of evidence shows it"},
+			noDump + "; Debugger: growing in run 1, 10 B, rate", "one kind of evidence shows the leak"},
 		"a dump without stacks": {[]leaks.EvidenceRun{dumped}, "Snapshots: leak in run 7, 400 B, rate; " + noTrace +
 			"; Dump: unknown in run 7, 0 B, 3 without a pointer",
-			"2 kinds of evidence speak against it: it leaks (Snapshots), nothing points to it (Dump)"},
+			"2 kinds of evidence show the leak: leak (Snapshots), unreferenced (Dump)"},
 		"another that looks": {[]leaks.EvidenceRun{both}, "Snapshots: leak in run 5, 400 B, rate; " + noTrace +
 			"; Dump: unknown in run 5, 0 B, 3 without a pointer",
-			"2 kinds of evidence speak against it: it leaks (Snapshots), nothing points to it (Dump)"},
+			"2 kinds of evidence show the leak: leak (Snapshots), unreferenced (Dump)"},
 		"only the debugger looks": {[]leaks.EvidenceRun{looked}, "Snapshots: leak in run 4, 400 B, rate; " + noTrace + "; " +
 			noDump + "; Debugger: unknown in run 4, 0 B, 2 without a pointer",
-			"2 kinds of evidence speak against it: it leaks (Snapshots), nothing points to it (Debugger)"},
+			"2 kinds of evidence show the leak: leak (Snapshots), unreferenced (Debugger)"},
 		"a dump that is not read": {[]leaks.EvidenceRun{unread}, "Snapshots: leak in run 3, 400 B, rate; " + noTrace +
-			"; Dump: 1 run has a dump that is not read yet, or cannot be read.", "one kind of evidence shows it"},
+			"; Dump: 1 run has a dump that is not read yet, or cannot be read.", "one kind of evidence shows the leak"},
 		"two of them, one is": {[]leaks.EvidenceRun{unread, unread, {Run: 2, Kinds: []string{"dump"}}},
 			"Snapshots: leak in run 3, 400 B, rate; " + noTrace +
-				"; Dump: 1 run of this build has a dump, which does not show this leak. 2 runs have a dump that is not read yet, or cannot be read.", "one kind of evidence shows it"},
+				"; Dump: 1 run of this build has a dump, which does not show this leak. 2 runs have a dump that is not read yet, or cannot be read.", "one kind of evidence shows the leak"},
 		"a dump with pointers": {[]leaks.EvidenceRun{reached}, "Snapshots: leak in run 6, 400 B, rate; " + noTrace +
-			"; Dump: unknown in run 6, 380 B, 0 without a pointer", "it leaks (Snapshots), it is there and undecided (Dump)"},
+			"; Dump: unknown in run 6, 380 B, 0 without a pointer", "leak (Snapshots), undecided (Dump)"},
 		"all clean": {[]leaks.EvidenceRun{clean, told(1, noLeak, "log cache 400")},
 			"Snapshots: cache in run 1, 400 B, rate; Trace: transient in run 8, 0 B; " + noDump,
-			"2 kinds of evidence agree: it does not leak"},
+			"2 kinds of evidence agree: no leak"},
 		"undecided": {[]leaks.EvidenceRun{told(1, inconclusive, "log unknown 4", "trace unknown 4")},
 			"Snapshots: unknown in run 1, 4 B, rate; Trace: unknown in run 1, 4 B; " + noDump,
-			"2 kinds of evidence agree: it is there and undecided"},
+			"2 kinds of evidence agree: undecided"},
 		"all grow": {[]leaks.EvidenceRun{told(1, noLeak, "log growing 4", "trace growing 4",
-			"dump growing 4")}, "Snapshots: growing in run 1, 4 B, rate; Trace: growing in run 1, 4 B; Dump: growing in run 1, 4 B", "3 kinds of evidence agree: it grows"},
+			"dump growing 4")}, "Snapshots: growing in run 1, 4 B, rate; Trace: growing in run 1, 4 B; Dump: growing in run 1, 4 B", "3 kinds of evidence agree: growing"},
 	} {
 		list := leaks.SummarizeKinds(evidenceKinds, test.runs)
 		if got := saying(list); got != test.want {

@@ -56,5 +56,5 @@ func ExampleDecide() {
 	// Output:
 	// on leak: failed, 2 leaks
 	// on new: failed, 1 new leak
-	// on grown: passed, 2 leaks, on which the gate does not fail; 1 known by the team
+	// on grown: passed, 2 leaks, which this gate does not fail on; 1 known by the team
 }

@@ -28,7 +28,7 @@ type Marks struct {
 	KnownUntil int // from this build on the leak is tolerated no longer
 	// FailedIn are the builds that failed for the leak, ascending.
 	FailedIn []int
-	// Owned says that somebody has taken the leak.
+	// Owned says that the leak has an owner.
 	Owned bool
 	// First is the first build with a result, by scenario: what leaks in it may have leaked before.
 	First map[int64]int
@@ -178,9 +178,9 @@ func (f *follower) interval(sightings []Sighting) {
 		return
 	}
 	c.Since, c.After, c.Found = last.begin(), last.after, last.found
-	for _, told := range f.marks.FailedIn {
-		if told >= c.Since {
-			c.FailedIn = told
+	for _, failed := range f.marks.FailedIn {
+		if failed >= c.Since {
+			c.FailedIn = failed
 			break
 		}
 	}

@@ -89,7 +89,7 @@ func TestDecideWithoutAPolicy(t *testing.T) {
 	type findings = []compare.Finding
 	decided, undecided := []analysis.Status{inconclusive, noLeak}, []analysis.Status{inconclusive, inconclusive}
 	const passed, failed, open = leaks.GatePassed, leaks.GateFailed, leaks.GateInconclusive
-	const tolerant = "1 leak, on which the gate does not fail"
+	const tolerant = "1 leak, which this gate does not fail on"
 	const notNew = "no leak is new; " + tolerant
 	for _, test := range []struct {
 		name     string
@@ -100,7 +100,7 @@ func TestDecideWithoutAPolicy(t *testing.T) {
 		gate     leaks.Gate
 		why      string
 	}{
-		{"nothing", "", noLeak, nil, nil, passed, "nothing leaks"},
+		{"nothing", "", noLeak, nil, nil, passed, "no site leaks"},
 		{"a sure leak", "", leaky, findings{sure}, nil, failed, "1 leak"},
 		{"two", "", leaky, findings{sure, second, growing}, nil, failed, "2 leaks"},
 		{"a sure leak where the rest is not decided", "", inconclusive, findings{sure}, nil, failed, "1 leak"},
@@ -117,13 +117,13 @@ func TestDecideWithoutAPolicy(t *testing.T) {
 
 		{"a sure one in a run that decides nothing", "", inconclusive, findings{sure}, nil, failed, "1 leak"},
 		{"unsure beside a known one", "", leaky, findings{unsure, known}, nil, open, "unsure could be a leak"},
-		{"known by a rule", "", noLeak, findings{knownByRule}, nil, passed, "every leak is known: rules silence 1 leak"},
+		{"known by a rule", "", noLeak, findings{knownByRule}, nil, passed, "every leak is known: 1 leak by a rule"},
 		{"known and unsure", "", leaky, findings{knownUnsure}, nil, passed, "every leak is known"},
 		{"known beside another", "", leaky, findings{known, sure}, nil, failed, "1 leak"},
 		{"known, and the rest not decided", "", inconclusive, findings{known}, nil, open, "the evidence does not decide"},
 
 		{"new: no baseline", "new", leaky, findings{sure}, nil, open, "no baseline shows which leaks are new"},
-		{"new: no baseline, and no leak", "new", noLeak, nil, nil, passed, "nothing leaks"},
+		{"new: no baseline, and no leak", "new", noLeak, nil, nil, passed, "no site leaks"},
 		{"new: no baseline, and an unsure leak", "new", leaky, findings{unsure}, nil, passed, "no leak is certain or probable"},
 		{"new: no baseline, and a known leak", "new", leaky, findings{known}, nil, passed, "every leak is known"},
 		{"new", "new", leaky, findings{sure}, against(decided, became(compare.New, sure, "")), failed, "1 new leak"},

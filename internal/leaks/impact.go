@@ -142,13 +142,13 @@ var gateVerbs = map[Gate]string{GatePassed: "passes", GateFailed: "fails", GateI
 func (t *BuildTurn) Text() string {
 	switch {
 	case t.From != t.To:
-		return fmt.Sprintf("With this, the gate of build %s %s%s. It %s now%s.", t.Build, gateVerbs[t.To], colonWhy(t.ToWhy),
+		return fmt.Sprintf("With this change, the gate of build %s %s%s. It %s now%s.", t.Build, gateVerbs[t.To], colonWhy(t.ToWhy),
 			gateVerbs[t.From], colonWhy(t.FromWhy))
 	case t.ToWhy != t.FromWhy:
-		return fmt.Sprintf("With this, the gate of build %s still %s%s. Now it says: %s.", t.Build, gateVerbs[t.To],
+		return fmt.Sprintf("With this change, the gate of build %s still %s%s. The reason now: %s.", t.Build, gateVerbs[t.To],
 			colonWhy(t.ToWhy), t.FromWhy)
 	}
-	return fmt.Sprintf("The gate of build %s %s with this as it does now%s.", t.Build, gateVerbs[t.To], colonWhy(t.ToWhy))
+	return fmt.Sprintf("The gate of build %s %s as before%s.", t.Build, gateVerbs[t.To], colonWhy(t.ToWhy))
 }
 
 // colonWhy is the reason of a gate's answer, written behind the answer.

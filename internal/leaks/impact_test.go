@@ -25,20 +25,20 @@ func TestImpactOnBuilds(t *testing.T) {
 	}{
 		"nothing is judged": {nil, nil, nil},
 		"it turns": {[]leaks.PastCase{past(1, "7", open)}, []leaks.PastCase{past(1, "7", known)},
-			[]string{"With this, the gate of build 7 passes: every leak is known. It fails now: 1 leak."}},
+			[]string{"With this change, the gate of build 7 passes: every leak is known. It fails now: 1 leak."}},
 		"and back": {[]leaks.PastCase{past(1, "7", known)}, []leaks.PastCase{past(1, "7", open)},
-			[]string{"With this, the gate of build 7 fails: 1 leak. It passes now: every leak is known."}},
+			[]string{"With this change, the gate of build 7 fails: 1 leak. It passes now: every leak is known."}},
 		"it changes why": {[]leaks.PastCase{past(1, "7", open, other)}, []leaks.PastCase{past(1, "7", known, other)},
-			[]string{"With this, the gate of build 7 still fails: 1 leak. Now it says: 2 leaks."}},
+			[]string{"With this change, the gate of build 7 still fails: 1 leak. The reason now: 2 leaks."}},
 		"nothing changes": {[]leaks.PastCase{past(1, "7", other)}, []leaks.PastCase{past(1, "7", other)},
-			[]string{"The gate of build 7 fails with this as it does now: 1 leak."}},
+			[]string{"The gate of build 7 fails as before: 1 leak."}},
 		"another run fails": {[]leaks.PastCase{past(1, "7", open), past(2, "7", other)},
 			[]leaks.PastCase{past(1, "7", known), past(2, "7", other)},
-			[]string{"The gate of build 7 fails with this as it does now: 1 leak."}},
+			[]string{"The gate of build 7 fails as before: 1 leak."}},
 		"two builds": {[]leaks.PastCase{past(2, "8", other), past(1, "7", open)},
 			[]leaks.PastCase{past(2, "8", other), past(1, "7", known)},
-			[]string{"The gate of build 8 fails with this as it does now: 1 leak.",
-				"With this, the gate of build 7 passes: every leak is known. It fails now: 1 leak."}},
+			[]string{"The gate of build 8 fails as before: 1 leak.",
+				"With this change, the gate of build 7 passes: every leak is known. It fails now: 1 leak."}},
 	} {
 		made, err := leaks.ImpactOf(t.Context(), test.before, test.after)
 		if err != nil || len(made.Builds) != len(test.want) {

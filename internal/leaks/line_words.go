@@ -2,7 +2,6 @@ package leaks
 
 import (
 	"fmt"
-	"strings"
 
 	"heapdrift/ingest/figures"
 )
@@ -42,7 +41,7 @@ func (l *LineState) Text() string {
 	case l.State == StateKnown:
 		return "known"
 	case l.State == StateRegressed && l.FixedIn != "":
-		return fmt.Sprintf("came back in %s, fixed in %s before", l.RegressedIn, l.FixedIn)
+		return fmt.Sprintf("came back in %s, fixed in %s", l.RegressedIn, l.FixedIn)
 	case l.Found:
 		return "open since the first build of its scenario"
 	case l.After != "":
@@ -53,24 +52,10 @@ func (l *LineState) Text() string {
 	return "open"
 }
 
-// Text tells the bound in a sentence: "less than 2.00 KB/hour, with 90 %".
+// Text tells the bound in a sentence: "less than 2.00 KB/hour (with 90 % probability)".
 func (b *CleanBound) Text() string {
 	if b.Bytes > 0 {
-		return fmt.Sprintf("less than %s/%s, with 90 %%", figures.Bytes(int64(b.Bytes)), b.Unit)
+		return fmt.Sprintf("less than %s/%s (with 90 %% probability)", figures.Bytes(int64(b.Bytes)), b.Unit)
 	}
-	return fmt.Sprintf("less than %s blocks/%s, with 90 %%", figures.Number(b.Count), b.Unit)
-}
-
-// SayLines tells how a leak stands on all lines, in the order of the list. A line without a branch is called the
-// default one.
-func SayLines(list []LineState) string {
-	parts := make([]string, len(list))
-	for i := range list {
-		branch := list[i].Branch
-		if branch == "" {
-			branch = "the default branch"
-		}
-		parts[i] = branch + ": " + list[i].Text()
-	}
-	return strings.Join(parts, "; ")
+	return fmt.Sprintf("less than %s blocks/%s (with 90 %% probability)", figures.Number(b.Count), b.Unit)
 }

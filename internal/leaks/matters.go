@@ -62,7 +62,7 @@ func (p *Policy) settle() time.Duration {
 
 // mattersSentence says what matters under a policy.
 func (p *Policy) mattersSentence() string {
-	const means = "What is not decided and could leak less keeps no gate from passing. A call may only tighten this."
+	const means = "Growing sites that could leak less do not block a gate. A call may only tighten this."
 	threshold, err := analysis.ParseThreshold(p.Matters)
 	if err != nil {
 		return fmt.Sprintf("What matters: leaks of more than %s (the default). %s", analysis.DefaultMatters(), means)
@@ -123,7 +123,7 @@ func (d *decider) asAnalysed() *Matters {
 		}
 	}
 	if len(asked) > 0 {
-		sentence = fmt.Sprintf("What matters here: %s (the default of the day when the run was analysed; analyse it again to decide by %s)",
+		sentence = fmt.Sprintf("What matters here: %s (the default at the time of the analysis; analyse the run again to apply %s)",
 			analysis.DefaultMatters(), strings.Join(asked, ", and by "))
 	}
 	return &Matters{Source: analysis.MattersDefault, Sentence: sentence}

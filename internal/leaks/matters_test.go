@@ -104,7 +104,7 @@ func TestPolicySaysWhatMatters(t *testing.T) {
 	if err != nil || policies.Settle("unit") != 90*time.Minute || policies.Settle("soak") != 0 {
 		t.Errorf("%+v %v", policies, err)
 	}
-	const settles = "Growth in the first 90 minutes of a series of snapshots, the settle time, counts for nothing."
+	const settles = "Growth in the settle time, the first 90 minutes of a series of snapshots, is ignored."
 	own := policies.For("soak")
 	if !slices.Contains(policies.Default.Sentences(1), settles) || slices.Contains(own.Sentences(1), settles) {
 		t.Errorf("%q", policies.Default.Sentences(1))

@@ -1,7 +1,6 @@
 package leaks
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 )
@@ -13,14 +12,14 @@ type Origin struct {
 	After     string // the last build that was clean; "" where none is known to have been
 	Since     string // the first that was bad since; "" where it came in with the run's own build
 	FailedIn  string // the newest build before that failed for it since; "" for none
-	Owned     bool   // somebody has taken it
-	Owner     string // who; "" for nobody
+	Owned     bool   // it has an owner
+	Owner     string // "" where the owner has no name
 	Regressed bool   // it was fixed before
 	// Certain is the first build since in which it was a certain leak; "" for none before the run's own.
 	Certain string
 }
 
-// Text tells in which interval the finding came in.
+// Text says in which interval the finding came in.
 func (o *Origin) Text() string {
 	came := "appeared"
 	if o.Regressed {
@@ -37,17 +36,20 @@ func (o *Origin) Text() string {
 		s += ", certain since " + o.Certain
 	}
 	if o.FailedIn != "" {
-		s += "; build " + o.FailedIn + " failed for it, and nobody has taken it"
+		s += "; build " + o.FailedIn + " failed for it; no owner"
 	}
 	return s
 }
 
-// ownedBy says who has taken the finding.
+// ownedBy names the owner of the finding.
 func (o *Origin) ownedBy() string {
 	if !o.Owned {
 		return ""
 	}
-	return ", and " + cmp.Or(o.Owner, "somebody") + " has taken it"
+	if o.Owner == "" {
+		return " (with an owner)"
+	}
+	return " (owner: " + o.Owner + ")"
 }
 
 // A PastLine is the history of a leak on a line, up to the build of a run.
@@ -58,7 +60,7 @@ type PastLine struct {
 	Sightings  []Sighting
 	Marks      Marks
 	FailedHere bool                  // an earlier run of the build itself failed for the leak
-	Owner      string                // who has taken the leak; "" for nobody
+	Owner      string                // of the leak; "" where the owner has no name
 	Name       func(id int64) string // of a build
 }
 
@@ -86,14 +88,15 @@ func (p *PastLine) Origin() Origin {
 	if fork := p.ForkAt(); c.Since <= fork {
 		o.Found, o.Fork = true, name(fork)
 	}
-	for _, told := range p.Marks.FailedIn {
-		if told >= c.Since && told < p.Head {
-			o.FailedIn = name(told)
+	for _, failed := range p.Marks.FailedIn {
+		if failed >= c.Since && failed < p.Head {
+			o.FailedIn = name(failed)
 		}
 	}
-	toldSince := slices.ContainsFunc(p.Marks.FailedIn, func(told int) bool { return told >= c.Since && told != p.Head })
-	if o.Regressed && !toldSince && !p.FailedHere {
-		o.Owned = false // that was said of the leak before it was fixed
+	failedSince := slices.ContainsFunc(p.Marks.FailedIn,
+		func(failed int) bool { return failed >= c.Since && failed != p.Head })
+	if o.Regressed && !failedSince && !p.FailedHere {
+		o.Owned = false // it had an owner before it was fixed
 	}
 	for _, s := range own {
 		if s.Build >= c.Since && s.Certain {
@@ -104,8 +107,8 @@ func (p *PastLine) Origin() Origin {
 	return o
 }
 
-// saysFound says why nobody asks since when the finding is there.
-func (o *Origin) saysFound() string {
+// foundText says why the gate does not ask since when the finding is there.
+func (o *Origin) foundText() string {
 	if o.Fork != "" {
 		return "was already in build " + o.Fork + ", where the branch began"
 	}
@@ -142,11 +145,11 @@ func (u *UndecidedFinding) text() string {
 // Again is what a gate does with a leak for which an earlier build of the line failed.
 type Again string
 
-// What becomes of a leak that was told; "" is AgainUntilOwned.
+// What becomes of a leak that was reported; "" is AgainUntilOwned.
 const (
-	AgainUntilOwned Again = "until-owned" // builds fail until somebody has accepted, assigned or tolerated it
-	AgainAlways     Again = "always"      // builds fail until it is fixed or tolerated
-	AgainOnce       Again = "once"        // later builds pass, and say that it is there
+	AgainUntilOwned Again = "until-owned" // builds fail until it is accepted, assigned or known
+	AgainAlways     Again = "always"      // builds fail until it is fixed or known
+	AgainOnce       Again = "once"        // later builds pass, and list it
 )
 
 // allAgain are all of them, in the order of lists.

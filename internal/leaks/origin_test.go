@@ -23,7 +23,7 @@ func TestOrigin(t *testing.T) {
 	}{
 		{"1C 2L", "main", 2, unmarked, "m1..m2", "appeared between builds m1 and m2"},
 		{"1C 2G 3L", "main", 3, unmarked, "m1..m2", "appeared between builds m1 and m2"},
-		{"1C 2L 3L", "main", 3, failedIn(2), "m1..m2 told m2", "appeared between builds m1 and m2; build m2 failed for it, and nobody has taken it"},
+		{"1C 2L 3L", "main", 3, failedIn(2), "m1..m2 told m2", "appeared between builds m1 and m2; build m2 failed for it; no owner"},
 		{"1C 2L", "main", 2, failedIn(2), "m1..m2", "appeared between builds m1 and m2"}, // by this very build
 		{"1C 2L", "main", 2, owned, "m1..m2 owned", "appeared between builds m1 and m2"},
 		{"2L", "main", 2, since(1), "..m2", "appeared in build m2 or before"},
@@ -96,7 +96,7 @@ func TestAgain(t *testing.T) {
 		{"it came in", "", came, leaks.GateFailed, "1 new leak"},
 		{"nobody has taken it", leaks.AgainUntilOwned, told, leaks.GateFailed, "1 new leak"},
 		{"somebody has", leaks.AgainUntilOwned, both, leaks.GatePassed, "no leak is new; 1 reported before"},
-		{"before a build failed", leaks.AgainUntilOwned, owned, leaks.GatePassed, "no leak is new; 1 taken by somebody"},
+		{"before a build failed", leaks.AgainUntilOwned, owned, leaks.GatePassed, "no leak is new; 1 with an owner"},
 		{"always", leaks.AgainAlways, both, leaks.GateFailed, "1 new leak"},
 		{"once", leaks.AgainOnce, came, leaks.GateFailed, "1 new leak"},
 		{"once, and it was told", leaks.AgainOnce, told, leaks.GatePassed, "no leak is new; 1 reported before"},
@@ -183,13 +183,16 @@ func TestNewWithoutSymbols(t *testing.T) {
 	}
 }
 
-func ExampleSayLines() {
-	fmt.Println(leaks.SayLines([]leaks.LineState{
+func ExampleLineState_Text() {
+	for _, line := range []leaks.LineState{
 		{Branch: "main", State: leaks.StateNew, After: "13", Since: "14"},
 		{Branch: "release/2.0", State: leaks.StateFixed, FixedIn: "9"},
-	}))
+	} {
+		fmt.Printf("%s: %s\n", line.Branch, line.Text())
+	}
 	fmt.Println((&leaks.CleanBound{Unit: "hour", Count: 3, Bytes: 2048}).Text())
 	// Output:
-	// main: open, appeared between 13 and 14; release/2.0: fixed in 9
-	// less than 2.00 KB/hour, with 90 %
+	// main: open, appeared between 13 and 14
+	// release/2.0: fixed in 9
+	// less than 2.00 KB/hour (with 90 % probability)
 }

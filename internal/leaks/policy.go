@@ -271,7 +271,7 @@ func (b *Budget) check(at string) error {
 	case b.Of == BudgetTotal && b.Name != "":
 		return wrongField(at, "name: a budget of all signatures takes no name")
 	case b.Of == BudgetProcess && b.Name == "":
-		return wrongField(at, "name: is missing: say which process, as in app.exe")
+		return wrongField(at, "name: is missing: name the process, as in app.exe")
 	case !IsLine(b.Name) || len(b.Name) > MaxReason:
 		return wrongField(at, "name: is not a line of at most %d characters", MaxReason)
 	case b.In != InBytes && b.In != InBlocks:

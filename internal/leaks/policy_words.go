@@ -33,7 +33,7 @@ var inconclusiveSentences = map[InconclusivePolicy]string{
 
 // againSentences say what becomes of a new leak that an earlier build failed for.
 var againSentences = map[Again]string{
-	AgainUntilOwned: "Builds fail for a new leak until somebody accepts, assigns or fixes it.",
+	AgainUntilOwned: "Builds fail for a new leak until it is accepted, assigned or fixed.",
 	AgainAlways:     "Builds fail for a new leak until it is fixed or accepted.",
 	AgainOnce:       "One build fails for a new leak; later builds pass and list it.",
 }
@@ -71,17 +71,17 @@ func (p *Policy) Sentences(version int) []string {
 			plain(d.Percent), d.In)
 	}
 	if p.MinimumScore > 0 {
-		say("Leaks with a score below %s are shown and fail nothing.", plain(p.MinimumScore))
+		say("Leaks with a score below %s are shown and fail no gate.", plain(p.MinimumScore))
 	}
 	if n := p.Noise; n != nil {
-		say("A leak that changed %d times or more between found and not found, over the last %d runs that decide about it, is quarantined: shown, and it fails nothing.", n.Changes, n.Runs)
+		say("A leak that appeared or disappeared %d times or more in the last %d deciding runs is quarantined: it is shown, and fails no gate.", n.Changes, n.Runs)
 	}
 	say("%s", p.mattersSentence())
 	if d := p.settle(); d > 0 {
-		say("Growth in the first %s of a series of snapshots, the settle time, counts for nothing.", figures.Lasting(d))
+		say("Growth in the settle time, the first %s of a series of snapshots, is ignored.", figures.Lasting(d))
 	}
 	if p.Canary != "" {
-		say("%s must be found in each run, else the gate is not proven; it fails nothing itself.", p.Canary)
+		say("The canary %s must be found in each run, otherwise the gate is not proven. The canary fails no gate.", p.Canary)
 	}
 	say("%s", inconclusiveSentences[p.filled().Inconclusive])
 	return list

@@ -20,7 +20,7 @@ func (p *PooledRating) Clauses(own Rating) []score.Clause {
 		list = append(list, score.Clause{Rule: rulePooled, Holds: new(p.Leaks), Text: p.text(own)})
 	}
 	if p.Onset != nil {
-		list = append(list, p.saysOnset())
+		list = append(list, p.onsetClause())
 	}
 	return list
 }
@@ -87,8 +87,8 @@ func (p *PooledRating) each() string {
 // ruleOnset names the clause that says whether a leak began.
 const ruleOnset = "onset"
 
-// saysOnset compares what stays with what stayed before.
-func (p *PooledRating) saysOnset() score.Clause {
+// onsetClause compares what stays with what stayed before.
+func (p *PooledRating) onsetClause() score.Clause {
 	o := p.Onset
 	before := fmt.Sprintf("any of the %d runs before", o.Before)
 	if o.Before == 1 {

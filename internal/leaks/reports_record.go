@@ -51,7 +51,7 @@ func (o *runReports) record(v *Verdict) {
 		}
 	}
 	o.Verdict.Status, o.Verdict.Leaks = statusOf[v.Gate], fails
-	o.Verdict.Sentence = fmt.Sprintf("%s. %s By itself: %s", capital(v.Why), made.Sentence, made.Alone.Sentence)
+	o.Verdict.Sentence = fmt.Sprintf("%s. %s This run alone: %s", capital(v.Why), made.Sentence, made.Alone.Sentence)
 }
 
 // recordChanges writes what became of each finding that leaks or grows, here or in the baseline.
@@ -181,7 +181,7 @@ func (o *runReports) unless(f *analysis.Finding) string {
 	}
 	if n := len(f.Clauses); n > 0 && f.Clauses[n-1].Rule == score.RuleNext {
 		if next := f.Clauses[n-1].Text; next != score.StillFilling {
-			return "leak, or growth that one run cannot tell from a leak. " + next
+			return "leak, or growth that one run cannot distinguish from a leak. " + next
 		}
 	}
 	return "leak, or a cache that is still filling. " + longer + ", or mark it known."
@@ -198,7 +198,7 @@ func (o *runReports) warnings() []analysis.BaselineWarning {
 	}
 	for _, again := range o.repeated {
 		list = append(list, analysis.BaselineWarning{Code: WarnBaselineRepeated, Run: again,
-			Message: "it rests on the same files as another baseline, and counts once"})
+			Message: "it has the same files as another baseline and counts once"})
 	}
 	for i := range o.baseline {
 		b := &o.baseline[i]
@@ -206,11 +206,11 @@ func (o *runReports) warnings() []analysis.BaselineWarning {
 			list = append(list, analysis.BaselineWarning{Code: code, Run: b.Name, Message: fmt.Sprintf(format, args...)})
 		}
 		if !o.results[i].Decides() {
-			warn(WarnBaselineInconclusive, "its evidence does not suffice to tell what is new since")
+			warn(WarnBaselineInconclusive, "its evidence does not suffice to detect new leaks")
 		}
 		if b.Verdict.Suffices == nil {
 			warn(WarnBaselineOld,
-				"an older version wrote this report, which does not tell what stayed over time; write it anew with analyze --format json")
+				"write this report again with analyze --format json: an older version wrote it, without the blocks that stayed over time")
 		}
 		for _, e := range b.Evidence {
 			if file, same := digests[e.SHA256]; same && e.SHA256 != "" {

@@ -74,13 +74,13 @@ func TestCompareReports(t *testing.T) {
 	}{
 		{"new", reportOf(place("X", leak, 400)), []*analysis.Report{reportOf()}, leaks.GateFailed, "1 new leak", "new"},
 		{"persisting", reportOf(place("X", leak, 400)), []*analysis.Report{reportOf(place("X", leak, 400))}, leaks.GatePassed,
-			"no leak is new; 1 leak is in the baseline as well, not surely faster now", "persisting"},
+			"no leak is new; 1 leak is also in the baseline, not certainly faster now", "persisting"},
 		{"grown", reportOf(grown), []*analysis.Report{reportOf(place("X", leak, 100))}, leaks.GateFailed, "1 grown leak", "grown"},
 		{"as fast as in one of two", reportOf(grown),
 			[]*analysis.Report{reportOf(place("X", leak, 100)), reportOf(place("X", leak, 400))}, leaks.GatePassed,
-			"no leak is new; 1 leak is in the 2 baselines as well, not surely faster now", "persisting"},
+			"no leak is new; 1 leak is also in the 2 baselines, not certainly faster now", "persisting"},
 		{"gone", reportOf(place("X", stable, 0)), []*analysis.Report{reportOf(place("X", leak, 400))}, leaks.GatePassed,
-			"nothing leaks", "fixed"},
+			"no site leaks", "fixed"},
 		{"a baseline that decides nothing", reportOf(grown), []*analysis.Report{insufficient(reportOf())}, leaks.GateInconclusive,
 			"the evidence of the baseline does not decide whether 1 leak is new", "new"},
 		{"an onset that the run before tells", reportOf(unsure), []*analysis.Report{reportOf()}, leaks.GateFailed, "1 new leak", "new"},
@@ -115,7 +115,7 @@ func TestCompareReports(t *testing.T) {
 		if c.gate == leaks.GateFailed {
 			fails = 1
 		}
-		if c.head.Verdict.Leaks != fails || !strings.HasSuffix(c.head.Verdict.Sentence, " By itself: It is said.") {
+		if c.head.Verdict.Leaks != fails || !strings.HasSuffix(c.head.Verdict.Sentence, " This run alone: It is said.") {
 			t.Errorf("%s: the verdict is %+v", c.name, c.head.Verdict)
 		}
 	}
@@ -169,7 +169,7 @@ func TestStandingLeaks(t *testing.T) {
 		"snapshots": {reportOf(place("X", leak, 400)), filling + "Run twice as long, with 24 snapshots, or mark it known."},
 		"a trace":   {trace, filling + "Record 60 seconds or more, or mark it known."},
 		"what expires": {reportOf(expires),
-			"shop!X: leak, or growth that one run cannot tell from a leak. Blocks are freed at that age."},
+			"shop!X: leak, or growth that one run cannot distinguish from a leak. Blocks are freed at that age."},
 		"new":         {reportOf(place("Y", leak, 400)), ""},
 		"not certain": {reportOf(place("X", grows, 400)), ""},
 	} {

@@ -47,7 +47,7 @@ func ParseSourceLinks(files, commits string) (SourceLinks, error) {
 		return SourceLinks{}, wrongField("commits", "the address is longer than %d characters", longestSourceLink)
 	case !IsLine(s.commits) || !isTemplate(s.commits):
 		return SourceLinks{},
-			wrongField("commits", "%s is no address that begins with https:// or http://", strings.ToValidUTF8(s.commits, "�"))
+			wrongField("commits", "%s does not begin with https:// or http://", strings.ToValidUTF8(s.commits, "�"))
 	case !strings.Contains(s.commits, fieldBase) || !strings.Contains(s.commits, fieldHead):
 		return SourceLinks{}, wrongField("commits", "the address lacks {base} or {head}, which stand for the commits")
 	}
@@ -69,7 +69,7 @@ func ParseSourceLinks(files, commits string) (SourceLinks, error) {
 		link := sourceLink{strings.TrimSuffix(slashed(strings.TrimSpace(line[:at])), "/") + "/", line[at+1:]}
 		if !isTemplate(link.template) {
 			return SourceLinks{},
-				wrongField("sources", "line %d: %s is no address that begins with https:// or http://", i+1, link.template)
+				wrongField("sources", "line %d: %s does not begin with https:// or http://", i+1, link.template)
 		}
 		if !strings.Contains(link.template, fieldPath) {
 			return SourceLinks{}, wrongField("sources", "line %d: the address lacks {path}, which stands for the file", i+1)

@@ -58,9 +58,9 @@ func TestWrongSourceLinks(t *testing.T) {
 	for text, says := range map[string]string{
 		"# \x00\n":                           "line 1 is not text in UTF-8, or has control characters",
 		"c:\\src":                            "line 1: write a folder, a blank and an address",
-		"\nc:\\src javascript:alert({path})": "line 2: javascript:alert({path}) is no address that begins with https:// or http://",
-		"c:\\src //git.example/{path}":       "is no address",
-		"c:\\src https://me:secret@git.example/{path}":                     "is no address",
+		"\nc:\\src javascript:alert({path})": "line 2: javascript:alert({path}) does not begin with https:// or http://",
+		"c:\\src //git.example/{path}":       "does not begin with https",
+		"c:\\src https://me:secret@git.example/{path}":                     "does not begin with https",
 		"c:\\src https://git.example/#L{line}":                             "line 1: the address lacks {path}",
 		"c:\\" + strings.Repeat("x", 2000) + " https://git.example/{path}": "line 1 is longer than 2000 characters",
 		strings.Repeat("c:\\src https://git.example/{path}\n", 101):        "more than 100 folders",
@@ -75,12 +75,12 @@ func TestWrongSourceLinks(t *testing.T) {
 
 func TestWrongCommitsLink(t *testing.T) {
 	for text, says := range map[string]string{
-		"git.example/{base}...{head}":          "is no address",
+		"git.example/{base}...{head}":          "does not begin with https",
 		"https://git.example/compare/{base}":   "the address lacks {base} or {head}",
 		"https://git.example/compare/{head}":   "the address lacks {base} or {head}",
-		"data:text/html,{base}{head}":          "is no address",
-		"https://git.example/\xff{base}{head}": "is no address",
-		"ftp://git.example/{base}...{head}":    "is no address",
+		"data:text/html,{base}{head}":          "does not begin with https",
+		"https://git.example/\xff{base}{head}": "does not begin with https",
+		"ftp://git.example/{base}...{head}":    "does not begin with https",
 	} {
 		_, err := leaks.ParseSourceLinks("", text)
 		var field *leaks.FieldError

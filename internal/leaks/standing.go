@@ -100,7 +100,7 @@ func (s Standing) String() string {
 	}
 	text := strings.Join(parts, ", ")
 	if s.Stacks > s.open() {
-		text += fmt.Sprintf("; %d stacks in all", s.Stacks)
+		text += fmt.Sprintf("; %d stacks in total", s.Stacks)
 	}
 	if s.Grows > 0 {
 		text += "; " + plural(s.Grows, "site grows", "sites grow")

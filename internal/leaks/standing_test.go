@@ -52,16 +52,16 @@ func TestStandingCountsCauses(t *testing.T) {
 		"one of two": {[]leaks.OpenLeak{found("A", leaks.StateNew, false)}, []leaks.Cause{of("A", "B")}, "1 leak is new."},
 		"together": {[]leaks.OpenLeak{found("A", leaks.StateNew, false), found("B", leaks.StateNew, false),
 			found("C", leaks.StateOngoing, false)}, []leaks.Cause{of("A", "B")},
-			"1 leak is new, 1 is ongoing; 3 stacks in all."},
+			"1 leak is new, 1 is ongoing; 3 stacks in total."},
 		"two states": {[]leaks.OpenLeak{found("A", leaks.StateNew, false), found("B", leaks.StateOngoing, false)},
 			[]leaks.Cause{of("A", "B")}, "1 leak is new, 1 is ongoing."},
 		"the newest build shows a part": {[]leaks.OpenLeak{found("A", leaks.StateNew, true), found("B", leaks.StateNew, false),
-			found("C", leaks.StateNew, true)}, []leaks.Cause{of("A", "B", "C")}, "1 leak is new; 3 stacks in all."},
+			found("C", leaks.StateNew, true)}, []leaks.Cause{of("A", "B", "C")}, "1 leak is new; 3 stacks in total."},
 		"an older build shows all": {[]leaks.OpenLeak{found("A", leaks.StateNew, true), found("B", leaks.StateNew, true)},
-			[]leaks.Cause{of("A", "B")}, "1 leak is new (in an older build); 2 stacks in all."},
+			[]leaks.Cause{of("A", "B")}, "1 leak is new (in an older build); 2 stacks in total."},
 		"causes of two runs": {[]leaks.OpenLeak{found("A", leaks.StateNew, false), found("B", leaks.StateNew, false),
 			found("C", leaks.StateNew, false)}, []leaks.Cause{of("A", "B"), of("B", "C")},
-			"1 leak is new; 3 stacks in all."},
+			"1 leak is new; 3 stacks in total."},
 	} {
 		if got := leaks.StandingOf(test.list, test.causes).String(); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)

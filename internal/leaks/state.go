@@ -24,9 +24,9 @@ var OpenStates = []State{StateNew, StateFound, StateOngoing, StateRegressed}
 var stateNotes = map[State]string{
 	StateNew:       "appeared, and no build has failed for it",
 	StateFound:     "was there in the first build of its scenario",
-	StateOngoing:   "leaks or grows; a build has failed for it, or somebody has taken it",
+	StateOngoing:   "leaks or grows; a build has failed for it, or it has an owner",
 	StateRegressed: "was fixed, and leaks again in a newer build",
-	StateKnown:     "tolerated for a reason: it fails no gate",
+	StateKnown:     "known, with a reason: it fails no gate",
 	StateFixed:     "a build that exercised it, or ran its callers, did not leak",
 }
 

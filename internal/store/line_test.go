@@ -138,9 +138,9 @@ func TestToldUntilOwned(t *testing.T) {
 	expect("b4", leak, leaks.GateFailed, "1 new leak", "main ongoing b2..b3 told b3")
 	l.change("A", leaks.Change{Version: -1, Assignee: new("ann")})
 	expect("b5", leak, leaks.GatePassed, "no leak is new; 1 reported before", "main ongoing b2..b3 told b3")
-	expect("b6", stable, leaks.GatePassed, "nothing leaks", "main fixed b2..b3 told b3 fixed b6")
+	expect("b6", stable, leaks.GatePassed, "no site leaks", "main fixed b2..b3 told b3 fixed b6")
 	expect("b7", leak, leaks.GateFailed, "1 new leak", "main regressed b6..b7 told b7 fixed b6")
-	expect("b7/default/2", leak, leaks.GatePassed, "no leak is new; 1 taken by somebody", "main regressed b6..b7 told b7 fixed b6")
+	expect("b7/default/2", leak, leaks.GatePassed, "no leak is new; 1 with an owner", "main regressed b6..b7 told b7 fixed b6")
 	if d := l.ask("b7"); d.Gate != leaks.GateFailed {
 		t.Errorf("the run of b7 that failed: %s because %q", d.Gate, d.Why)
 	}

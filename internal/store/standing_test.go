@@ -30,7 +30,7 @@ func TestStanding(t *testing.T) {
 			l.run("1/soak", withCause(leaksReport(finding{signature: "A", class: leak}, finding{signature: "B", class: leak}), "lost", "A", "B"))
 			l.run("2/soak", withCause(leaksReport(finding{signature: "A", class: leak}, finding{signature: "B", class: leak},
 				finding{signature: "C", class: leak}), "lost", "A", "B"))
-		}, "1 leak is new, 1 is from the first build; 3 stacks in all."},
+		}, "1 leak is new, 1 is from the first build; 3 stacks in total."},
 		"what is known is not open": {func(l *lab) {
 			l.run("1/soak", leaksReport(finding{signature: "A", class: leak}, finding{signature: "B", class: grows}))
 			l.change("A", leaks.Change{Known: &leaks.Toleration{Reason: "x"}})

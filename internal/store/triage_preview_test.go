@@ -34,17 +34,17 @@ func TestEffectOfATriage(t *testing.T) {
 		change leaks.Change
 		want   string
 	}{
-		"known": {known, "With this, the gate of build 101 passes: every leak is known. It fails now: 1 leak."},
+		"known": {known, "With this change, the gate of build 101 passes: every leak is known. It fails now: 1 leak."},
 		"not a leak": {leaks.Change{NotLeak: &yes, NotLeakWhy: "a pool"},
-			"With this, the gate of build 101 passes: every leak is known. It fails now: 1 leak."},
+			"With this change, the gate of build 101 passes: every leak is known. It fails now: 1 leak."},
 		"known until today": {leaks.Change{Known: &leaks.Toleration{Reason: "x", UntilBuild: "101"}},
-			"The gate of build 101 fails with this as it does now: 1 leak."},
+			"The gate of build 101 fails as before: 1 leak."},
 		"known until later": {leaks.Change{Known: &leaks.Toleration{Reason: "x", UntilBuild: "102"}},
-			"With this, the gate of build 101 passes: every leak is known. It fails now: 1 leak."},
+			"With this change, the gate of build 101 passes: every leak is known. It fails now: 1 leak."},
 		"fixed": {leaks.Change{Fixed: new("101")},
-			"The gate of build 101 fails with this as it does now: 1 leak."},
+			"The gate of build 101 fails as before: 1 leak."},
 		"assigned": {leaks.Change{Assignee: new("bob")},
-			"The gate of build 101 fails with this as it does now: 1 leak."},
+			"The gate of build 101 fails as before: 1 leak."},
 	} {
 		if got := l.effect("A", test.change); got != test.want {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, test.want)
@@ -70,7 +70,7 @@ func TestEffectOfATriage(t *testing.T) {
 		t.Errorf("the gate says %s after", got)
 	}
 	if got := l.effect("A",
-		leaks.Change{Reopen: true}); got != "With this, the gate of build 101 fails: 1 leak. It passes now: every leak is known." {
+		leaks.Change{Reopen: true}); got != "With this change, the gate of build 101 fails: 1 leak. It passes now: every leak is known." {
 		t.Error(got)
 	}
 }
@@ -82,7 +82,7 @@ func TestEffectOnAnOlderBuild(t *testing.T) {
 	l.run("100/smoke", leaksReport(finding{signature: "B", class: leak, bytes: 500}))
 	l.run("101/soak", leaksReport(finding{signature: "C", class: stable}))
 	got := l.effect("A", leaks.Change{Known: &leaks.Toleration{Reason: "vendor"}})
-	if want := "The gate of build 101 passes with this as it does now: nothing leaks. The gate of build 100 fails with this as it does now: 1 leak."; got != want {
+	if want := "The gate of build 101 passes as before: no site leaks. The gate of build 100 fails as before: 1 leak."; got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
 }

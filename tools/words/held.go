@@ -32,6 +32,7 @@ var heldFiles = []string{
 	"docs/symbols.md",
 	"docs/traces.md",
 	"docs/umdh.md",
+	"internal/leaks/*.go",
 	"web/api/*.go",
 	"web/pages/account/*.go",
 	"web/pages/account/*.templ",

@@ -63,7 +63,7 @@ func TestLeaksInBrowser(t *testing.T) {
 	b.do(press(`//a[text()="Mark as known…"]`))
 	b.see(`location.search === "?say=known" && window.htmx && document.querySelector("#effect").innerText.includes("the gate of build 4813")`)
 	b.do(typed("#until-build", "4813\t"))
-	b.see(`document.querySelector("#effect").innerText.startsWith("The gate of build 4813 fails with this as it does now")`)
+	b.see(`document.querySelector("#effect").innerText.startsWith("The gate of build 4813 fails as before")`)
 	b.do(typed("#reason", "vendor"), press(`//button[text()="Mark as known"]`))
 	b.see(`!location.search && document.querySelector("#triage .s-ongoing")`)
 	b.do(press(`//a[text()="Mark as not a leak…"]`), typed("#reason", "a pool"),

@@ -54,15 +54,15 @@ func TestEffectIsSaidBeforeItIsSaved(t *testing.T) {
 	leak := signatureOf(t, s, appendLine)
 	path := "/projects/shopd/signatures/" + leak.Text
 	has(t, words(s.page(path+"?say=known")), "Reason", "Until (last day)", "or until build",
-		"Mark as known", "With this, the gate of build 4812 passes: every leak is known. It fails now: 1 leak.")
+		"Mark as known", "With this change, the gate of build 4812 passes: every leak is known. It fails now: 1 leak.")
 	has(t, s.page(path+"?say=known"), `aria-current="true"`,
 		`name="reason" value="" maxlength="500" autocomplete="off" required`, `formmethod="get"`)
-	has(t, words(s.page(path+"?say=known&reason=vendor&until=2099-12-31")), "With this, the gate of build 4812 passes")
+	has(t, words(s.page(path+"?say=known&reason=vendor&until=2099-12-31")), "With this change, the gate of build 4812 passes")
 	typed := s.page(path + "?say=known&reason=vendor&until_build=4812")
-	has(t, words(typed), "The gate of build 4812 fails with this as it does now: 1 leak.")
+	has(t, words(typed), "The gate of build 4812 fails as before: 1 leak.")
 	has(t, typed, `value="vendor"`, `name="until_build" value="4812"`)
-	has(t, words(s.page(path+"?say=not-leak")), "Reason", "With this, the gate of build 4812 passes")
-	has(t, words(s.page(path+"?say=fixed")), "Fixed in build", "The gate of build 4812 fails with this as it does now")
+	has(t, words(s.page(path+"?say=not-leak")), "Reason", "With this change, the gate of build 4812 passes")
+	has(t, words(s.page(path+"?say=fixed")), "Fixed in build", "The gate of build 4812 fails as before")
 	has(t, words(s.page(path+"?say=fixed&fixed_in=nosuch")), "This cannot be saved: fixed: the project has no build")
 	has(t, words(s.page(path+"?say=assign")), "Assignee",
 		"No gate changes: gates do not depend on owners or tickets.")
@@ -79,7 +79,7 @@ func TestEffectIsSaidBeforeItIsSaved(t *testing.T) {
 	}
 	has(t, words(s.page("/projects/shopd")), "Gate passes")
 	has(t, words(s.page(path+"?say=open")),
-		"With this, the gate of build 4812 fails: 1 leak. It passes now: every leak is known.")
+		"With this change, the gate of build 4812 fails: 1 leak. It passes now: every leak is known.")
 	// The form holds the stored values, a day and an instant, so that saving it again changes nothing.
 	for until, field := range map[string]string{"2099-12-31": `type="date" id="until" name="until" value="2099-12-31"`,
 		"2099-12-31T10:30:00Z": `type="text" id="until" name="until" value="2099-12-31T10:30:00Z"`} {

@@ -112,7 +112,7 @@ func TestEvidenceKindsOfALeak(t *testing.T) {
 		card, _, _ = strings.Cut(card, `id="states"`)
 		return card
 	}
-	has(t, words(card()), "Evidence for build 4812", "one kind of evidence shows it", "leak UMDH snapshots", "Held",
+	has(t, words(card()), "Evidence for build 4812", "one kind of evidence shows the leak", "leak UMDH snapshots", "Held",
 		"2.12 MB in 5,790 blocks", "Growth", "▲ +2.07 MB in 50 min", "Rate", "2.48 MB/hour", "certain",
 		"Average block 384 B", "soak-60min, run 1",
 		"Trace No trace has been uploaded for this build.", "Full dump No dump has been uploaded for this build.")
@@ -121,7 +121,7 @@ func TestEvidenceKindsOfALeak(t *testing.T) {
 	trace.Scenario = "trace-60s"
 	traceRun := addTrace(t, s, trace, traced())
 	again := card()
-	has(t, words(again), "2 kinds of evidence speak against it: it leaks (UMDH snapshots), it grows (Trace)",
+	has(t, words(again), "2 kinds of evidence show the leak: leak (UMDH snapshots), growing (Trace)",
 		"UMDH snapshots", "growing Trace", "Growth ▲ +2.16 MB in 60 s", "Average block 384 B", "trace-60s, run 1",
 		"No dump has been uploaded for this build.")
 	has(t, again, fmt.Sprintf(`href="/runs/%d"`, soak), fmt.Sprintf(`href="/runs/%d"`, traceRun))
@@ -131,7 +131,7 @@ func TestEvidenceKindsOfALeak(t *testing.T) {
 	full.Scenario = "dumped"
 	addRun(t, s.store, full, append(capturesOf(shop, 11), dumped()))
 	has(t, words(card()),
-		"3 kinds of evidence speak against it: it leaks (UMDH snapshots), it grows (Trace), nothing points to it (Full dump)",
+		"3 kinds of evidence show the leak: leak (UMDH snapshots), growing (Trace), unreferenced (Full dump)",
 		"unreferenced Full dump", "Held 2.12 MB in 5,790 blocks", "Growth one snapshot: no growth measured",
 		"Average block 384 B", "Unreferenced 5,790 of 5,790 blocks", "dumped, run 1")
 

@@ -42,7 +42,7 @@ func TestReasonsOfSeveralGates(t *testing.T) {
 		addRun(t, s.store, to, capturesOf(samples, 11))
 	}
 	for _, query := range []string{"", "?q=nosuchthing", "?class=cache"} {
-		has(t, words(s.page("/projects/shopd"+query)), "Gate fails", "1 leak is from the first build, none is new; 2 stacks in all.",
+		has(t, words(s.page("/projects/shopd"+query)), "Gate fails", "1 leak is from the first build, none is new; 2 stacks in total.",
 			"gate of a, c: 1 leak", "gate of b: 1 leak in 2 stacks")
 	}
 	lacks(t, words(s.page("/projects/shopd")), "gate: ", "of calm", "of older")

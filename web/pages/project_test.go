@@ -83,5 +83,5 @@ func TestProjectSaysWhichBuildsHaveNoBranch(t *testing.T) {
 			lacks(t, words(s.page("/projects/shopd")), "no branch")
 		}
 	}
-	has(t, words(s.page("/projects/shopd")), "Builds 1–2 have no branch and count as those of the default branch.")
+	has(t, words(s.page("/projects/shopd")), "Builds 1–2 have no branch and count as builds of the default branch.")
 }

@@ -14,7 +14,7 @@ import (
 func comparedReport() *analysis.Report {
 	r := report()
 	r.Findings[0].Change, r.Findings[0].Known = "new", ""
-	r.Verdict.Status, r.Verdict.Sentence = analysis.StatusInconclusive, "The gate says why. By itself: app.exe leaks."
+	r.Verdict.Status, r.Verdict.Sentence = analysis.StatusInconclusive, "The gate says why. This run alone: app.exe leaks."
 	r.Compared = &analysis.Compared{
 		Runs: []analysis.BaselineRun{
 			{Name: "b1.json", Kind: analysis.BaselineReport, Status: analysis.StatusNoLeak, Suffices: true, Sentence: "No leak."},
