@@ -29,7 +29,7 @@ func (f *frames) describe(s *scratch, id capture.StackID, kind capture.SiteKind)
 		}
 	}
 	if len(calls) < len(s.rows) {
-		if outline := blame.ID(kind.String(), calls, blame.Place(calls)); outline != t.ID {
+		if outline := blame.ID(kind.String(), calls, blame.MarkStack(calls)); outline != t.ID {
 			t.outline = outline
 		}
 	}
@@ -56,7 +56,7 @@ func (s *Stacks) blame(number uint32) *Blame {
 }
 
 // BlameFrame is the index of the frame that a stack's memory is counted against: the first of the team's own frames
-// behind the allocator's, else the first of any other, as blame.Place chooses it. It is −1 for an empty stack.
+// behind the allocator's, else the first of any other, as blame.MarkStack chooses it. It is −1 for an empty stack.
 func BlameFrame(stack []*Frame) int {
 	return blameFrame(len(stack), func(i int) Layer { return stack[i].Layer })
 }

@@ -266,7 +266,7 @@ func (f *frames) gather(s *scratch, id capture.StackID) {
 // place says what part each frame of a stack has. What it returns is valid until the next call.
 func (f *frames) place(s *scratch, id capture.StackID) blame.MarkedStack {
 	f.gather(s, id)
-	p := blame.PlaceInto(s.marks, s.classes)
+	p := blame.MarkStackInto(s.marks, s.classes)
 	s.marks = p.Marks
 	return p
 }

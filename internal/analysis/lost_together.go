@@ -95,9 +95,9 @@ func (j *judge) arrivals(s *sample) *arrivals {
 	a := arrivals{judge: j, share: s.share}
 	switch {
 	case j.trace && s.survival != nil:
-		a.came = score.CameBySurvival(s.survival)
+		a.came = score.ArrivalsOfSurvival(s.survival)
 	case !j.trace && j.last-j.first >= 2:
-		a.came = score.CameBySeries(j.series(s))
+		a.came = score.ArrivalsOfSeries(j.series(s))
 	}
 	if a.came == nil {
 		return nil

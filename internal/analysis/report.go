@@ -128,7 +128,7 @@ type Finding struct {
 	// Evidence is what the score rests on, for runs to be judged together; nil of what is excluded.
 	Evidence *score.Evidence `json:"evidence,omitempty"`
 	// Stayed are the blocks that came in each stretch of the run and stayed: what bounds a leak.
-	Stayed score.Stayed `json:"stayed,omitzero"`
+	Stayed score.Retained `json:"stayed,omitzero"`
 	// MostHeld is how many blocks it held at the instant, of those that it is judged by, at which it held most; of a trace
 	// those that it held at the end. It is 0 in a report that was read from JSON.
 	MostHeld int64 `json:"-"`

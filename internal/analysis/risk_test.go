@@ -102,7 +102,7 @@ func TestWeighPower(t *testing.T) {
 	if _, u := weigh(r); u.Sites != 1 {
 		t.Errorf("a power that counts by what the evidence does not tell: %+v", u)
 	}
-	r.Stretches = &score.Stretches{Unit: "document", Over: [score.Parts]float64{1, 1, 1, 0}}
+	r.Stretches = &score.Stretches{Unit: "document", Over: [score.RunParts]float64{1, 1, 1, 0}}
 	if _, u := weigh(r); u.Sites != 0 || u.Limit != (Growth{36 << 20, "day"}) {
 		t.Errorf("a power that counts by work: %+v", u)
 	}
@@ -122,7 +122,7 @@ func TestWeighWithoutTimes(t *testing.T) {
 
 func TestWeighWhatIsAsked(t *testing.T) {
 	r := twoHours(weighed(2<<20, 0.6))
-	r.Stretches = &score.Stretches{Unit: "document", Over: [score.Parts]float64{1, 1, 1, 1}}
+	r.Stretches = &score.Stretches{Unit: "document", Over: [score.RunParts]float64{1, 1, 1, 1}}
 	for _, test := range []struct {
 		asked Growth
 		sites int

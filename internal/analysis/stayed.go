@@ -28,12 +28,12 @@ func (j *judge) mostHeld(s *sample) int64 {
 }
 
 // stayed counts the blocks of a sample that came and stayed, by stretch.
-func (j *judge) stayed(s *sample) score.Stayed {
+func (j *judge) stayed(s *sample) score.Retained {
 	switch {
 	case j.trace && s.survival != nil:
-		return score.StayedBySurvival(s.survival)
+		return score.RetainedOfSurvival(s.survival)
 	case j.trace || j.last-j.first < 2:
-		return score.Stayed{}
+		return score.Retained{}
 	}
-	return score.StayedBySeries(j.series(s), &j.axis)
+	return score.RetainedOfSeries(j.series(s), &j.axis)
 }

@@ -24,8 +24,8 @@ type RunSighting struct {
 	Began bool
 	// Suffices says that the evidence of the run lost nothing and is enough for growth to be judged.
 	Suffices bool
-	Rate     *score.Rate   // nil where it does not grow
-	Watched  score.Watched // LogOdds are those of the run alone; NaN where nothing of it could be a leak
+	Rate     *score.Rate        // nil where it does not grow
+	Watched  score.RunRetention // LogOdds are those of the run alone; NaN where nothing of it could be a leak
 }
 
 // With adds another part of the leak in the same run.
@@ -135,7 +135,7 @@ type judgedRun struct {
 
 // judge says what a run tells of a leak. before are runs directly before it that show as little of the leak, in the
 // same scenario and unit.
-func (s *RunSighting) judge(paces Paces, before []score.Watched) judgedRun {
+func (s *RunSighting) judge(paces Paces, before []score.RunRetention) judgedRun {
 	if s.Class == analysis.ClassLeak && !s.Absent {
 		return judgedRun{Judgement: Leaking}
 	}
@@ -181,7 +181,7 @@ func (s *RunSighting) isUnclear() bool {
 
 // judgeInOrder judges the runs of a line, given oldest first.
 func judgeInOrder(runs []*RunSighting, paces Paces) []judgedRun {
-	list, little := make([]judgedRun, len(runs)), map[paceKey][]score.Watched{}
+	list, little := make([]judgedRun, len(runs)), map[paceKey][]score.RunRetention{}
 	for i, r := range runs {
 		key := r.key()
 		list[i] = r.judge(paces, little[key])

@@ -11,8 +11,8 @@ import (
 
 // ranFor is what a run of four hours shows: so many blocks stayed in each of them.
 func ranFor(build int64, class analysis.Class, odds float64, each int64) leaks.RunSighting {
-	return leaks.RunSighting{Build: build, Scenario: 1, Class: class, Suffices: true, Watched: score.Watched{LogOdds: odds,
-		Stayed: score.Stayed{each, each, each, each}, Stretches: score.Stretches{Unit: "hour", Over: [score.Parts]float64{1, 1, 1, 1}}}}
+	return leaks.RunSighting{Build: build, Scenario: 1, Class: class, Suffices: true, Watched: score.RunRetention{LogOdds: odds,
+		Stayed: score.Retained{each, each, each, each}, Stretches: score.Stretches{Unit: "hour", Over: [score.RunParts]float64{1, 1, 1, 1}}}}
 }
 
 // leaksBy is a run that shows a leak of so many blocks an hour.
@@ -28,7 +28,7 @@ func TestWhatIsClean(t *testing.T) {
 	absent := func(hours float64) leaks.RunSighting {
 		s := ranFor(2, "", math.NaN(), 0)
 		s.Absent = true
-		s.Watched.Over = [score.Parts]float64{hours / 4, hours / 4, hours / 4, hours / 4}
+		s.Watched.Over = [score.RunParts]float64{hours / 4, hours / 4, hours / 4, hours / 4}
 		return s
 	}
 	undecided, clean, growing := leaks.Undecided, leaks.Clean, leaks.Growing
@@ -115,12 +115,12 @@ func TestGrowthInHindsight(t *testing.T) {
 func TestCleanAddsUp(t *testing.T) {
 	few := func(build int64) leaks.RunSighting { // alone at most 2.96 an hour, two together 2.39; a leak of 10 is excluded up to 2.5
 		s := ranFor(build, stable, -6, 0)
-		s.Watched.Stayed = score.Stayed{1, 2, 1, 2}
+		s.Watched.Stayed = score.Retained{1, 2, 1, 2}
 		return s
 	}
 	stays := func(build, last int64) leaks.RunSighting {
 		s := few(build)
-		s.Watched.Stayed = score.Stayed{2, 2, 2, last}
+		s.Watched.Stayed = score.Retained{2, 2, 2, last}
 		return s
 	}
 	gone := few(2)
@@ -128,7 +128,7 @@ func TestCleanAddsUp(t *testing.T) {
 	doubtful, elsewhere, unclear := few(3), few(2), ranFor(3, unknown, math.NaN(), 0)
 	doubtful.Doubtful, elsewhere.Scenario = true, 2
 	many, brief := ranFor(3, stable, -6, 9), ranFor(4, stable, -6, 0)
-	brief.Watched.Over = [score.Parts]float64{0.02, 0.02, 0.02, 0.02}
+	brief.Watched.Over = [score.RunParts]float64{0.02, 0.02, 0.02, 0.02}
 	for name, test := range map[string]struct {
 		runs  []leaks.RunSighting // behind the leak of build 1
 		clean bool                // the last

@@ -25,7 +25,7 @@ type RunRating struct {
 	Rating
 	Evidence *score.Evidence // nil of what cannot be a leak, or was not judged
 	Rate     *score.Rate     // nil where it does not grow
-	Stayed   score.Stayed
+	Stayed   score.Retained
 	Held     int64 // blocks at the instant at which most were there
 }
 
@@ -233,10 +233,10 @@ func (p *Pool) episode(at int, own *RunRating) (e episode) {
 
 // mayHaveBegun reports whether the leak may have begun in a run of a build, by the runs before it alone, and all runs
 // since rise over those as well: doubt about a build lasts until a later one shows as little as the builds before.
-func (p *Pool) mayHaveBegun(first, from, to int, since []score.Watched) bool {
+func (p *Pool) mayHaveBegun(first, from, to int, since []score.RunRetention) bool {
 	before := p.watched(p.quiet(first, from), -1, nil)
 	for _, w := range since {
-		if o := score.OnsetOf([]score.Watched{w}, before, 0); o == nil || !o.Rises {
+		if o := score.OnsetOf([]score.RunRetention{w}, before, 0); o == nil || !o.Rises {
 			return false
 		}
 	}
@@ -262,7 +262,7 @@ func (p *Pool) quiet(from, to int) (list []int) {
 }
 
 // isAlike reports whether a run of a build shows about as much as the one that is judged.
-func (p *Pool) isAlike(from, to int, here *score.Watched) bool {
+func (p *Pool) isAlike(from, to int, here *score.RunRetention) bool {
 	for i := from; i < to; i++ {
 		if p.Shown[i] == nil {
 			continue
@@ -283,8 +283,8 @@ func (p *Pool) shown(i, at int, own *RunRating) *RunRating {
 }
 
 // watch is what the run at an index shows as score takes it.
-func (p *Pool) watch(i, at int, own *RunRating) score.Watched {
-	w := score.Watched{LogOdds: math.NaN(), Stretches: p.Runs[i].Stretches}
+func (p *Pool) watch(i, at int, own *RunRating) score.RunRetention {
+	w := score.RunRetention{LogOdds: math.NaN(), Stretches: p.Runs[i].Stretches}
 	if s := p.shown(i, at, own); s != nil {
 		w.Stayed, w.Held = s.Stayed, s.Held
 		if s.Evidence != nil {
@@ -294,8 +294,8 @@ func (p *Pool) watch(i, at int, own *RunRating) score.Watched {
 	return w
 }
 
-func (p *Pool) watched(runs []int, at int, own *RunRating) []score.Watched {
-	list := make([]score.Watched, len(runs))
+func (p *Pool) watched(runs []int, at int, own *RunRating) []score.RunRetention {
+	list := make([]score.RunRetention, len(runs))
 	for k, i := range runs {
 		list[k] = p.watch(i, at, own)
 	}
@@ -341,7 +341,7 @@ func isAnotherRate(rate *score.Rate, runs []*RunRating) bool {
 			continue
 		}
 		a, b := exposureOf(rate), exposureOf(s.Rate)
-		if max(score.Worse(a, b), score.Worse(b, a)) >= changedRate {
+		if max(score.ProbabilityOfFaster(a, b), score.ProbabilityOfFaster(b, a)) >= changedRate {
 			return true
 		}
 	}

@@ -76,7 +76,7 @@ type likeGone struct {
 // the class or of the function. Where a function is fixed and another one with its callers begins to leak, only they
 // tell.
 func (l *likeGone) isSure() bool {
-	if blame.IsKin(l.gone.Frames[0], l.came.Frames[0]) {
+	if blame.MayBeSameFunction(l.gone.Frames[0], l.came.Frames[0]) {
 		return l.size >= renamedSize && (l.pace >= renamedPace || l.came.RateCount <= 0) // or nobody knows how fast it is
 	}
 	return l.size >= unlikeNamesSize && l.pace >= unlikeNamesPace
@@ -92,7 +92,7 @@ func (c *Case) likeGone() []likeGone {
 			if g := runs[0]; g.Kind != f.Kind || !hasSameCallers(g.Frames, f.Frames) {
 				continue
 			}
-			size, pace := compare.AmountsLike(f, runs)
+			size, pace := compare.AmountSimilarity(f, runs)
 			if l := (likeGone{runs[0], f, size, pace}); l.isSure() || size+pace >= 2*mayBeRenamed {
 				list = append(list, l)
 			}

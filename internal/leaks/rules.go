@@ -81,15 +81,15 @@ func (t *RuleTrial) Preview(ctx context.Context, after *blame.Rules) (*RulesPrev
 			judged[i].Frames = append(judged[i].Frames, t.Runs[s.Run].frame(f))
 		}
 	}
-	moves, err := blame.Moved(ctx, before, after, judged)
+	moves, err := blame.MovedSignatures(ctx, before, after, judged)
 	if err != nil {
 		return nil, err
 	}
-	was, err := blame.Stand(ctx, before, judged)
+	was, err := blame.ApplyRules(ctx, before, judged)
 	if err != nil {
 		return nil, err
 	}
-	then, err := blame.Stand(ctx, after, judged)
+	then, err := blame.ApplyRules(ctx, after, judged)
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ type ruleStandings struct {
 }
 
 // standings computes how leaks stand before and after the change, from what rules decide about their stacks.
-func (t *RuleTrial) standings(was, then []blame.Standing) *ruleStandings {
+func (t *RuleTrial) standings(was, then []blame.RuleResult) *ruleStandings {
 	all := &ruleStandings{by: map[string]*ruleStanding{}}
 	for i := range t.Stacks {
 		s, joins := &t.Stacks[i], was[i].Signature.ID != then[i].Signature.ID && t.Tolerated[then[i].Signature.ID]

@@ -144,7 +144,7 @@ func lookInRuns(ctx context.Context, tx pgx.Tx, batch *pgx.Batch, list []framedL
 	var run int64
 	var frames []byte
 	_, err = pgx.ForEachRow(rows, []any{&run, &frames}, func() error {
-		seen, err := compare.SeenOf(frames)
+		seen, err := compare.DecodeFrameCounts(frames)
 		if err != nil {
 			return fmt.Errorf("frames of run %d: %w", run, err)
 		}
@@ -175,7 +175,7 @@ func readAbsences(ctx context.Context, q querier, roots []int64, scenario int64,
 		` and ($2 = 0 or r.scenario_id = $2)`, roots, scenario)
 	for _, r := range rows {
 		tell(r.SignatureID, &leaks.RunSighting{Build: r.BuildID, Scenario: r.ScenarioID, Absent: true,
-			Watched: score.Watched{LogOdds: math.NaN(), Stretches: stretchesOf(r.StretchUnit, r.Stretches)}})
+			Watched: score.RunRetention{LogOdds: math.NaN(), Stretches: stretchesOf(r.StretchUnit, r.Stretches)}})
 	}
 	return err
 }

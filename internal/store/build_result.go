@@ -75,7 +75,7 @@ func readRuns(ctx context.Context, q querier, side *compare.BuildResult, which s
 	}
 	for _, r := range rows {
 		side.Build, side.Sequence, side.Rank = r.Build, r.Sequence, r.Place
-		seen, err := compare.SeenOf(r.Seen)
+		seen, err := compare.DecodeFrameCounts(r.Seen)
 		if err != nil {
 			return fmt.Errorf("store: frames of run %d: %w", r.ID, err)
 		}

@@ -200,7 +200,7 @@ func (r *poolRow) alone() *leaks.RunRating {
 }
 
 // stayedOf is what stayed as it is stored.
-func stayedOf(list []int64) (s score.Stayed) {
+func stayedOf(list []int64) (s score.Retained) {
 	copy(s[:], list)
 	return s
 }

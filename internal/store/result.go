@@ -73,7 +73,7 @@ func (s *Store) UpdateResult(ctx context.Context, l Lease, result Result) error 
 		if err := replaceModules(ctx, tx, l.RunID, result.Report); err != nil {
 			return err
 		}
-		seen := compare.SeenIn(result.Report)
+		seen := compare.CountFrames(result.Report)
 		if err := updateRun(ctx, tx, l.RunID, result, seen); err != nil {
 			return err
 		}

@@ -230,7 +230,7 @@ func (r *sightingRow) sighting() leaks.RunSighting {
 	s := leaks.RunSighting{
 		Build: r.BuildID, Scenario: r.ScenarioID, Class: analysis.Class(r.Class), Certain: r.Certain,
 		Doubtful: r.Doubtful, Began: r.Began, Suffices: r.Suffices, Rate: r.Rate,
-		Watched: score.Watched{LogOdds: math.NaN(), Stayed: stayedOf(r.Stayed),
+		Watched: score.RunRetention{LogOdds: math.NaN(), Stayed: stayedOf(r.Stayed),
 			Stretches: stretchesOf(r.StretchUnit, r.Stretches)},
 	}
 	if r.Odds != nil {

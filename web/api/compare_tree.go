@@ -73,7 +73,7 @@ func (a *API) compareTree(c echo.Context) error {
 		if err != nil {
 			return err
 		}
-		root, err = compare.Union(ctx, before, after, measures[measure], int64(share))
+		root, err = compare.MergeTrees(ctx, before, after, measures[measure], int64(share))
 		return err
 	})
 	if err != nil {

@@ -63,14 +63,14 @@ func BenchmarkPlace(b *testing.B) {
 	stack := benchStack()
 	var marks []blame.Mark
 	for b.Loop() {
-		marks = blame.PlaceInto(marks, stack).Marks
+		marks = blame.MarkStackInto(marks, stack).Marks
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "stacks/s")
 }
 
 func BenchmarkSign(b *testing.B) {
 	stack := benchStack()
-	placed := blame.Place(stack)
+	placed := blame.MarkStack(stack)
 	for b.Loop() {
 		blame.Sign("heap", stack, placed)
 	}

@@ -116,7 +116,7 @@ func (b *builtBinary) signatures(t *testing.T, entries, allocating []string) map
 			for i := len(returns) - 1; i >= 0; i-- {
 				stack = append(stack, b.expand(t, returns[i])...)
 			}
-			s := blame.Sign("heap", stack, blame.Place(stack))
+			s := blame.Sign("heap", stack, blame.MarkStack(stack))
 			found[s.ID] = s
 		}
 		if on[at] > 1 {

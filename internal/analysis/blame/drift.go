@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A Drift pairs a signature that one build has with one that another build has in its place.
-type Drift struct {
+// A Replacement pairs a signature that one build has with one that another build has in its place.
+type Replacement struct {
 	From, To int     // places in the lists
 	Alike    float64 // as Similar says
 	// Omitted says that one is the other without one frame between the first and the last: what compilers do that make
@@ -18,20 +18,20 @@ type Drift struct {
 // leastAlike is what signatures must have in common to be suggested, and maxCandidates with how many one is compared.
 const leastAlike, maxCandidates = 0.6, 100
 
-// Drifts pairs what only an earlier build has with what only a later one has, the surest first. Both lists are of one
+// FindReplacements pairs what only an earlier build has with what only a later one has, the surest first. Both lists are of one
 // kind of memory. Each of the later is paired once at most, and not where several of the earlier are as like it. One of
 // the earlier may have several in its place where frames are omitted: those that had the same frames up to the fifth.
 //
 // A signature is exact, because names cannot tell that a frame is missing: it is here that a leak is found again. Pairs
 // are suggestions. Of signatures that have no counterpart, the test of rebuilt programs pairs 4 in 100 as Omitted.
-func Drifts(from, to []Signature) []Drift {
+func FindReplacements(from, to []Signature) []Replacement {
 	byName := map[string][]int{}
 	for i := range to {
 		for _, key := range driftKeys(to[i].Frames) {
 			byName[key] = append(byName[key], i)
 		}
 	}
-	var all []Drift
+	var all []Replacement
 	for i := range from {
 		seen := map[int]bool{}
 		for _, key := range driftKeys(from[i].Frames) {
@@ -43,7 +43,7 @@ func Drifts(from, to []Signature) []Drift {
 					continue
 				}
 				seen[k] = true
-				d := Drift{From: i, To: k, Alike: Similar(from[i].Frames, to[k].Frames),
+				d := Replacement{From: i, To: k, Alike: Similarity(from[i].Frames, to[k].Frames),
 					Omitted: omits(from[i].Frames, to[k].Frames) || omits(to[k].Frames, from[i].Frames)}
 				if d.Omitted || d.Alike >= leastAlike {
 					all = append(all, d)
@@ -95,8 +95,8 @@ func omits(long, short []string) bool {
 }
 
 // unambiguous keeps the best pairs, unless another is as good.
-func unambiguous(all []Drift) []Drift {
-	better := func(a, b Drift) int {
+func unambiguous(all []Replacement) []Replacement {
+	better := func(a, b Replacement) int {
 		if a.Omitted != b.Omitted {
 			if a.Omitted {
 				return -1
@@ -106,7 +106,7 @@ func unambiguous(all []Drift) []Drift {
 		return cmp.Compare(b.Alike, a.Alike)
 	}
 	slices.SortStableFunc(all, better)
-	bestFrom, bestTo := map[int]Drift{}, map[int]Drift{}
+	bestFrom, bestTo := map[int]Replacement{}, map[int]Replacement{}
 	tiedFrom, tiedTo := map[int]bool{}, map[int]bool{}
 	for _, d := range all {
 		if best, ok := bestFrom[d.From]; !ok {
@@ -120,7 +120,7 @@ func unambiguous(all []Drift) []Drift {
 			tiedTo[d.To] = true
 		}
 	}
-	var list []Drift
+	var list []Replacement
 	for _, d := range all {
 		mutual := bestFrom[d.From] == d && !tiedFrom[d.From]
 		if bestTo[d.To] == d && !tiedTo[d.To] && (mutual || d.Omitted) {

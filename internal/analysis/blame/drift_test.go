@@ -35,7 +35,7 @@ func TestDrifts(t *testing.T) {
 		{"nothing", "", "", ""},
 	} {
 		var got []string
-		for _, d := range blame.Drifts(signatures(c.from), signatures(c.to)) {
+		for _, d := range blame.FindReplacements(signatures(c.from), signatures(c.to)) {
 			text := fmt.Sprintf("%d>%d", d.From, d.To)
 			if d.Omitted {
 				text += " omitted"
@@ -67,7 +67,7 @@ func TestDriftsOfMany(t *testing.T) {
 		from = append(from, blame.Signature{Frames: []string{"app!a", fmt.Sprintf("app!f%d", i), "app!main"}})
 		to = append(to, blame.Signature{Frames: []string{"app!a", fmt.Sprintf("app!g%d", i), "app!main"}})
 	}
-	if drifts := blame.Drifts(from, to); len(drifts) != 0 {
+	if drifts := blame.FindReplacements(from, to); len(drifts) != 0 {
 		t.Errorf("%d pairs of what cannot be told apart", len(drifts))
 	}
 }

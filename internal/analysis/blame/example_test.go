@@ -29,7 +29,7 @@ func Example() {
 		class := rules.Class(&f)
 		stack = append(stack, &class)
 	}
-	placed := blame.Place(stack)
+	placed := blame.MarkStack(stack)
 	for i, mark := range placed.Marks {
 		fmt.Printf("%-9s %-22s %s\n", mark.Layer, mark.Rule, stack[i].Name())
 	}

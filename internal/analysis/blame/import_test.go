@@ -45,7 +45,7 @@ ntdll!Rtl*=Maybe_Ignore
 	} {
 		p := newProgram(parse(t, strings.Join(got.Rules, "\n")))
 		classes := p.stack("ntdll!RtlAllocateHeap < " + stack)
-		if a := blame.Place(classes).Attributes(classes); a.Owner != owner {
+		if a := blame.MarkStack(classes).Attributes(classes); a.Owner != owner {
 			t.Errorf("%s: owner %q, want %q", stack, a.Owner, owner)
 		}
 	}
@@ -72,7 +72,7 @@ word`)
 		"app!f < own!Cache::Put < app!g": "Cache::Put", "app!other": "",
 	} {
 		classes := p.stack("ntdll!RtlAllocateHeap < " + stack)
-		a := blame.Place(classes).Attributes(classes)
+		a := blame.MarkStack(classes).Attributes(classes)
 		if strings.TrimPrefix(a.Known, "suppressed for LeakSanitizer: ") != known {
 			t.Errorf("%s: %q, want %q", stack, a.Known, known)
 		}

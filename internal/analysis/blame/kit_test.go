@@ -72,7 +72,7 @@ func (p *program) stack(text string) []*blame.Class {
 
 func (p *program) sign(text string) blame.Signature {
 	stack := p.stack(text)
-	return blame.Sign("heap", stack, blame.Place(stack))
+	return blame.Sign("heap", stack, blame.MarkStack(stack))
 }
 
 func parse(t testing.TB, text string) *blame.Rules {

@@ -84,7 +84,7 @@ func TestLab(t *testing.T) {
 				for _, prefix := range [][]labFrame{s.UMDH, s.ETL} {
 					judged++
 					classes := classesOf(modules, append(append([]labFrame{}, prefix...), s.Frames...))
-					placed := blame.Place(classes)
+					placed := blame.MarkStack(classes)
 					name := classes[placed.Blame].Name()
 					if name, _, _ = strings.Cut(name, "+0x"); name != labBlame[s.Role] {
 						t.Errorf("%s %s: %s is blamed on %s, want %s", file, run.Name, s.Role, name, labBlame[s.Role])

@@ -24,8 +24,8 @@ type Move struct {
 	Count                int64  // of their sites
 }
 
-// Moved says which signatures change when a project's rules do, most sites first. It only fails when the context ends.
-func Moved(ctx context.Context, before, after *Rules, stacks []Stack) ([]Move, error) {
+// MovedSignatures says which signatures change when a project's rules do, most sites first. It only fails when the context ends.
+func MovedSignatures(ctx context.Context, before, after *Rules, stacks []Stack) ([]Move, error) {
 	left, right := newJudge(before), newJudge(after)
 	type pair struct{ from, to string }
 	at, moves := map[pair]int{}, []Move(nil)
@@ -83,7 +83,7 @@ func (j *judge) sign(s Stack) judgedStack {
 		}
 		j.stack = append(j.stack, c)
 	}
-	p := PlaceInto(j.marks, j.stack)
+	p := MarkStackInto(j.marks, j.stack)
 	j.marks = p.Marks
 	out := judgedStack{signature: Sign(s.Kind, j.stack, p), known: p.Attributes(j.stack).Known}
 	if p.Blame >= 0 {
@@ -92,21 +92,21 @@ func (j *judge) sign(s Stack) judgedStack {
 	return out
 }
 
-// A Standing is what rules make of one stack: its signature, and why the project tolerates it.
-type Standing struct {
+// A RuleResult is what rules make of one stack: its signature, and why the project tolerates it.
+type RuleResult struct {
 	Signature Signature
 	Known     string // "" where the rules do not
 }
 
-// Stand says what rules make of stacks, in their order. It only fails when the context ends.
-func Stand(ctx context.Context, rules *Rules, stacks []Stack) ([]Standing, error) {
-	j, list := newJudge(rules), make([]Standing, len(stacks))
+// ApplyRules says what rules make of stacks, in their order. It only fails when the context ends.
+func ApplyRules(ctx context.Context, rules *Rules, stacks []Stack) ([]RuleResult, error) {
+	j, list := newJudge(rules), make([]RuleResult, len(stacks))
 	for i, s := range stacks {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return nil, fmt.Errorf("blame: %w", context.Cause(ctx))
 		}
 		made := j.sign(s)
-		list[i] = Standing{made.signature, made.known}
+		list[i] = RuleResult{made.signature, made.known}
 	}
 	return list, nil
 }

@@ -188,7 +188,7 @@ func compareBuilds(base, built map[string]blame.Signature) (o outcome, lost []st
 		}
 	}
 	found := map[int]bool{}
-	for _, d := range blame.Drifts(gone, come) {
+	for _, d := range blame.FindReplacements(gone, come) {
 		found[d.From] = found[d.From] || d.Omitted
 	}
 	for i, s := range gone {

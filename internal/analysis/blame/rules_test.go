@@ -86,7 +86,7 @@ func TestAttributes(t *testing.T) {
 	} {
 		p := newProgram(parse(t, c.rules))
 		classes := p.stack(stack)
-		a := blame.Place(classes).Attributes(classes)
+		a := blame.MarkStack(classes).Attributes(classes)
 		if a.Owner != c.owner || a.Known != c.known || a.Group != c.group {
 			t.Errorf("%s: %+v", c.name, a)
 		}
@@ -94,7 +94,7 @@ func TestAttributes(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, a)
 		}
 	}
-	if a := blame.Place(nil).Attributes(nil); a != (blame.Attributes{}) {
+	if a := blame.MarkStack(nil).Attributes(nil); a != (blame.Attributes{}) {
 		t.Errorf("no stack: %+v", a)
 	}
 }
@@ -110,7 +110,7 @@ func TestRulesAreShared(t *testing.T) {
 			for range 100 {
 				class := rules.Class(frame)
 				stack := []*blame.Class{&class}
-				if a := blame.Place(stack).Attributes(stack); a.Owner != "me" {
+				if a := blame.MarkStack(stack).Attributes(stack); a.Owner != "me" {
 					t.Errorf("%+v", a)
 				}
 			}
@@ -136,7 +136,7 @@ func FuzzParseRules(f *testing.F) {
 		}
 		class := rules.Class(frame)
 		stack := []*blame.Class{&class}
-		placed := blame.Place(stack)
+		placed := blame.MarkStack(stack)
 		if placed.Blame != 0 || blame.Explain(placed.Marks[0].Rule) == "" {
 			t.Errorf("%+v", placed)
 		}

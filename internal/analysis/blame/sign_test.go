@@ -83,11 +83,11 @@ func TestSignTellsApart(t *testing.T) {
 	t.Parallel()
 	p := newProgram(blame.Default())
 	stack := p.stack("app!malloc < app!f < app!g")
-	heap, virtual := blame.Sign("heap", stack, blame.Place(stack)), blame.Sign("virtual", stack, blame.Place(stack))
+	heap, virtual := blame.Sign("heap", stack, blame.MarkStack(stack)), blame.Sign("virtual", stack, blame.MarkStack(stack))
 	if heap.ID == virtual.ID || heap.Fine == virtual.Fine || heap.Leaf == virtual.Leaf {
 		t.Error("kinds share ids")
 	}
-	if blame.Sign("heap", nil, blame.Place(nil)).ID == blame.Sign("virtual", nil, blame.Place(nil)).ID {
+	if blame.Sign("heap", nil, blame.MarkStack(nil)).ID == blame.Sign("virtual", nil, blame.MarkStack(nil)).ID {
 		t.Error("kinds share the id of no stack")
 	}
 	malloc, realloc := p.sign("app!malloc < app!f < app!g"), p.sign("app!realloc < app!f < app!g")
@@ -145,7 +145,7 @@ func TestSignForgetsPlaces(t *testing.T) {
 		inner := rules.Class(&blame.Frame{Module: &m, Function: "Foo::Bar", File: file, Offset: offset})
 		outer := rules.Class(&blame.Frame{Module: &m, Function: "main", File: file, Offset: offset})
 		stack := []*blame.Class{&inner, &outer}
-		return blame.Sign("heap", stack, blame.Place(stack))
+		return blame.Sign("heap", stack, blame.MarkStack(stack))
 	}
 	a := sign(blame.Module{Name: "App", Path: `C:\one\App.exe`, Own: true, Private: true, Build: "1"}, `c:\a.cpp`, 1)
 	b := sign(blame.Module{Name: "app", Path: `D:\two\app.exe`, Program: true, Build: "2"}, `d:\moved\b.cpp`, 2)
@@ -173,15 +173,15 @@ func TestSimilar(t *testing.T) {
 		{"empty", nil, 0, 0},
 		{"unknown", []string{"app!<unknown>+0x1@"}, 0, 0},
 	} {
-		got := blame.Similar(base, c.other)
+		got := blame.Similarity(base, c.other)
 		if got < c.least || got > c.most {
 			t.Errorf("%s: %.2f, want %.2f to %.2f", c.name, got, c.least, c.most)
 		}
-		if back := blame.Similar(c.other, base); back != got {
+		if back := blame.Similarity(c.other, base); back != got {
 			t.Errorf("%s: %.3f one way and %.3f the other", c.name, got, back)
 		}
 	}
-	if blame.Similar(nil, nil) != 1 {
+	if blame.Similarity(nil, nil) != 1 {
 		t.Error("nothing is not like nothing")
 	}
 }
@@ -203,7 +203,7 @@ func TestMoved(t *testing.T) {
 		stack(7, "ntdll!RtlAllocateHeap", "app!h"),
 		stack(7),
 	}
-	moves, err := blame.Moved(t.Context(), blame.Default(), parse(t, "function:Wrap -> plumbing"), stacks)
+	moves, err := blame.MovedSignatures(t.Context(), blame.Default(), parse(t, "function:Wrap -> plumbing"), stacks)
 	if err != nil || len(moves) != 2 {
 		t.Fatalf("%+v %v", moves, err)
 	}

@@ -5,10 +5,10 @@ import "strings"
 // comparedFrames bounds what Similar looks at.
 const comparedFrames = 64
 
-// Similar says how alike the frames of two signatures are, from 0 to 1, for suggestions that one is the other renamed,
+// Similarity says how alike the frames of two signatures are, from 0 to 1, for suggestions that one is the other renamed,
 // moved or inlined otherwise. It is the best alignment of both lists. The frame to blame counts twice; a function in
 // another module or class counts in part.
-func Similar(a, b []string) float64 {
+func Similarity(a, b []string) float64 {
 	a, b = a[:min(len(a), comparedFrames)], b[:min(len(b), comparedFrames)]
 	if len(a) == 0 || len(b) == 0 {
 		if len(a) == len(b) {
@@ -61,9 +61,9 @@ func alike(a, b string) float64 {
 	return 0
 }
 
-// IsKin reports whether two frames may be one function under two names: their class is the same, or what the class has
+// MayBeSameFunction reports whether two frames may be one function under two names: their class is the same, or what the class has
 // before it is another and the function is the same.
-func IsKin(a, b string) bool { return alike(a, b) > 0 }
+func MayBeSameFunction(a, b string) bool { return alike(a, b) > 0 }
 
 func splitModule(frame string) (module, function string) {
 	module, function, ok := strings.Cut(frame, "!")

@@ -228,7 +228,7 @@ func speed(base, head *Finding) (change Change, why string, chance float64, unra
 		return Persisting, fmt.Sprintf("%s; fewer than %d snapshots do not tell whether that is faster or slower", rates,
 			score.SnapshotsToJudge), 1, true
 	}
-	grown, shrunk := score.Worse(b, h), score.Worse(h, b)
+	grown, shrunk := score.ProbabilityOfFaster(b, h), score.ProbabilityOfFaster(h, b)
 	switch {
 	case grown >= sureness:
 		return Grown, rates, 1 - grown, false

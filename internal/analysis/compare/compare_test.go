@@ -42,7 +42,7 @@ func side(build string, findings ...compare.Finding) *compare.BuildResult {
 	for _, f := range findings {
 		shown.Findings = append(shown.Findings, analysis.Finding{Frames: f.Frames, Sites: 1})
 	}
-	return &compare.BuildResult{Build: build, Findings: findings, Seen: []compare.FrameCounts{compare.SeenIn(shown)}}
+	return &compare.BuildResult{Build: build, Findings: findings, Seen: []compare.FrameCounts{compare.CountFrames(shown)}}
 }
 
 func changes(c *compare.Comparison) string {
@@ -272,7 +272,7 @@ func TestUnion(t *testing.T) {
 	}
 	base := report(map[string]int64{"malloc A main": 1000, "malloc B main": 500})
 	head := report(map[string]int64{"malloc A main": 2000, "malloc C main": 100, "malloc D main": 1})
-	root, err := compare.Union(t.Context(), base, head, compare.Outstanding, 100)
+	root, err := compare.MergeTrees(t.Context(), base, head, compare.Outstanding, 100)
 	if err != nil {
 		t.Fatal(err)
 	}

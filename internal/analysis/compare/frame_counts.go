@@ -20,10 +20,10 @@ type FrameCounts struct {
 	total  uint32 // stacks of the run
 }
 
-// SeenIn is what a report shows. By what is missing a report proves something only if its evidence lists all live
+// CountFrames is what a report shows. By what is missing a report proves something only if its evidence lists all live
 // blocks, or all allocations of its time, lost none of them, and decides: a difference, damaged evidence and too few
 // snapshots prove nothing.
-func SeenIn(r *analysis.Report) FrameCounts {
+func CountFrames(r *analysis.Report) FrameCounts {
 	s := FrameCounts{stacks: map[uint64]uint32{}}
 	if !r.Suffices() {
 		return s
@@ -119,8 +119,8 @@ func (s FrameCounts) Bytes() []byte {
 	return b
 }
 
-// SeenOf reads what Bytes gave.
-func SeenOf(b []byte) (FrameCounts, error) {
+// DecodeFrameCounts reads what Bytes gave.
+func DecodeFrameCounts(b []byte) (FrameCounts, error) {
 	s := FrameCounts{stacks: make(map[uint64]uint32, len(b)/entry)}
 	if len(b) == 0 {
 		return s, nil

@@ -20,8 +20,8 @@ func shown(sites int, stacks ...[]string) *analysis.Report {
 
 // The counts of frames survive being stored as bytes.
 func TestSeen(t *testing.T) {
-	seen := compare.SeenIn(shown(3, []string{"app!A", "app!main"}, []string{"app!B", "app!A", "app!main"}))
-	if own := compare.SeenIn(shown(3, []string{"app!Walk", "app!Walk", "app!main"})).Stacks("app!Walk"); own != 3 {
+	seen := compare.CountFrames(shown(3, []string{"app!A", "app!main"}, []string{"app!B", "app!A", "app!main"}))
+	if own := compare.CountFrames(shown(3, []string{"app!Walk", "app!Walk", "app!main"})).Stacks("app!Walk"); own != 3 {
 		t.Errorf("%d stacks hold a function that calls itself, want 3", own)
 	}
 	for _, b := range [][]byte{seen.Bytes(), mustSeen(t, seen.Bytes()).Bytes()} {
@@ -35,7 +35,7 @@ func TestSeen(t *testing.T) {
 		t.Errorf("of nothing: %v", b)
 	}
 	for _, b := range []string{"sevenby", "eight by", "a frame's hash + count, and one"} {
-		if _, err := compare.SeenOf([]byte(b)); err == nil {
+		if _, err := compare.DecodeFrameCounts([]byte(b)); err == nil {
 			t.Errorf("%q is taken", b)
 		}
 	}
@@ -43,7 +43,7 @@ func TestSeen(t *testing.T) {
 
 func mustSeen(t *testing.T, b []byte) compare.FrameCounts {
 	t.Helper()
-	seen, err := compare.SeenOf(b)
+	seen, err := compare.DecodeFrameCounts(b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestWhatProvesNothing(t *testing.T) {
 		proves bool
 	}{"all well": {shown(1, frames), true}, "a warning about names": {warned, true}, "losses": {lost, false},
 		"too few snapshots": {short, false}} {
-		if got := compare.SeenIn(test.report).Ran(leak) != nil; got != test.proves {
+		if got := compare.CountFrames(test.report).Ran(leak) != nil; got != test.proves {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -80,7 +80,7 @@ func TestDifferencesProveNothing(t *testing.T) {
 	}
 	shows := shown(1, []string{"app!Other", "app!Serve", "app!main"})
 	r.Findings, r.Warnings, r.Verdict.Status = shows.Findings, nil, analysis.StatusLeak
-	if caller := compare.SeenIn(r).Ran([]string{"app!Leak", "app!Serve", "app!main"}); caller != nil {
+	if caller := compare.CountFrames(r).Ran([]string{"app!Leak", "app!Serve", "app!main"}); caller != nil {
 		t.Errorf("%+v", caller)
 	}
 }
@@ -126,7 +126,7 @@ func TestRan(t *testing.T) {
 				analysis.Finding{Frames: []string{fmt.Sprint("app!Other", i), caller, "app!main"}, Sites: 1})
 		}
 		got := ""
-		if caller := compare.SeenIn(r).Ran(test.leak); caller != nil {
+		if caller := compare.CountFrames(r).Ran(test.leak); caller != nil {
 			got = caller.Text("7")
 		}
 		if got != test.want {

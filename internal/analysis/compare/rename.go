@@ -77,7 +77,7 @@ func drifted(rows []Row) []Rename {
 	}
 	for kind, from := range vanished {
 		to := appeared[kind]
-		for _, d := range blame.Drifts(from, to) {
+		for _, d := range blame.FindReplacements(from, to) {
 			if d.Omitted {
 				list = append(list, Rename{from[d.From].ID, to[d.To].ID, surelyDrifted,
 					"the same frames but for one that a compiler leaves out where it inlines or jumps"})
@@ -122,18 +122,18 @@ func candidates(f *Finding, by map[string][]*Finding) []*Finding {
 }
 
 func likeness(base, head *Finding) (like, ofFrames float64) {
-	frames := blame.Similar(base.Frames, head.Frames)
+	frames := blame.Similarity(base.Frames, head.Frames)
 	if base.Leaf != "" && base.Leaf == head.Leaf {
 		frames = max(frames, 0.9)
 	}
-	size, pace := AmountsLike(base, []*Finding{head})
+	size, pace := AmountSimilarity(base, []*Finding{head})
 	return framesPart*frames + sizePart*size + ratePart*pace, frames
 }
 
-// AmountsLike says how alike the blocks of a finding are in size, and the finding in pace, to what several runs show of
+// AmountSimilarity says how alike the blocks of a finding are in size, and the finding in pace, to what several runs show of
 // another one: 1 between the least and the most of the runs, outside of that the smaller over the greater, and 0 where
 // one is not known or counts by another unit.
-func AmountsLike(f *Finding, runs []*Finding) (size, pace float64) {
+func AmountSimilarity(f *Finding, runs []*Finding) (size, pace float64) {
 	var sizes, paces []float64
 	for _, r := range runs {
 		sizes = append(sizes, blockSize(r))

@@ -32,9 +32,9 @@ func Growth(s *analysis.Site) analysis.Amount {
 	return analysis.Amount{Count: max(0, g.Count), Bytes: max(0, g.Bytes)}
 }
 
-// Union makes the tree of both reports, from the outermost callers to the allocators, of nodes that hold at least one
+// MergeTrees makes the tree of both reports, from the outermost callers to the allocators, of nodes that hold at least one
 // part in share of the whole on a side. Frames that only one side has are in it as well.
-func Union(ctx context.Context, base, head *analysis.Report, measure Measure, share int64) (*Node, error) {
+func MergeTrees(ctx context.Context, base, head *analysis.Report, measure Measure, share int64) (*Node, error) {
 	root := &Node{}
 	for side, r := range []*analysis.Report{base, head} {
 		names := make([]string, r.Stacks.FrameCount())

@@ -3,7 +3,7 @@ package score
 import "heapdrift/ingest/capture/allocations"
 
 // warmUp is the share of a run in which a program warms up: what comes in it bounds no leak.
-const warmUp = 1.0 / Parts
+const warmUp = 1.0 / RunParts
 
 // MostLeakedOfSeries is the most blocks that a leak can have left in the run: those that came after the warm-up and
 // stayed, as if the warm-up had been like the rest. Those that only the last snapshot shows may be in use, and are left

@@ -2,15 +2,15 @@ package score
 
 import "math"
 
-// A Watched is what one run shows of a place, for runs to be set against each other.
-type Watched struct {
+// A RunRetention is what one run shows of a site, for runs to be set against each other.
+type RunRetention struct {
 	LogOdds float64 // as Evidence has it; NaN where the run shows nothing that could be a leak
-	Stayed  Stayed
+	Stayed  Retained
 	Held    int64 // blocks at the instant at which the place held most
 	Stretches
 }
 
-// An Onset says whether a place began to leak between two runs: how much more stays in it than in any run before, and
+// An Onset says whether a site began to leak between two runs: how much more stays in it than in any run before, and
 // how much it looks like a leak since.
 type Onset struct {
 	Before int     `json:"before"` // runs before, which did not leak
@@ -71,13 +71,13 @@ const (
 // OnsetOf compares the runs of a place since it may have begun to leak with those before, of one unit each; places is
 // how many places of the run keep memory, each of which may seem to begin by chance. It is nil where there is nothing
 // before.
-func OnsetOf(since, before []Watched, places int) *Onset {
+func OnsetOf(since, before []RunRetention, places int) *Onset {
 	if len(since) == 0 || len(before) == 0 {
 		return nil
 	}
 	o := &Onset{Before: len(before), Since: len(since)}
-	o.Times = rises(since, before, Stayed.sum, fewStay)
-	evenly := rises(since, before, Stayed.evenly, fewInStretches)
+	o.Times = rises(since, before, Retained.sum, fewStay)
+	evenly := rises(since, before, Retained.evenly, fewInStretches)
 	var odds float64
 	for _, w := range since {
 		z := w.LogOdds
@@ -103,7 +103,7 @@ func OnsetOf(since, before []Watched, places int) *Onset {
 // rises is how many times as much stays since as in the run before in which most did: for each run and for each unit of
 // its axis, whichever is less. A longer run leaves more of a leak, and no more of what is bounded. A much shorter run
 // may end while a cache still fills, or before a session does: of longer runs before counts what they held, too.
-func rises(since, before []Watched, count func(Stayed) float64, few float64) float64 {
+func rises(since, before []RunRetention, count func(Retained) float64, few float64) float64 {
 	var stayed, over float64
 	for _, w := range since {
 		stayed += count(w.Stayed)
@@ -131,7 +131,7 @@ func rises(since, before []Watched, count func(Stayed) float64, few float64) flo
 
 // Alike reports whether a run shows about as much of a place as another one: for each run or for each unit of its axis,
 // in all and in the stretch with the fewest.
-func (w *Watched) Alike(other *Watched) bool {
+func (w *RunRetention) Alike(other *RunRetention) bool {
 	longer := 1.0
 	if w.Unit == other.Unit && w.Sum() > 0 && other.Sum() > 0 {
 		longer = w.Sum() / other.Sum()
@@ -152,19 +152,19 @@ func isAlike(a, b, few, times, longer float64) bool {
 }
 
 // sum is Total as a number of the comparison.
-func (k Stayed) sum() float64 { return float64(k.Total()) }
+func (k Retained) sum() float64 { return float64(k.Total()) }
 
 // evenly is how many would have stayed if every stretch were like the one with the fewest.
-func (k Stayed) evenly() float64 {
+func (k Retained) evenly() float64 {
 	least := k[0]
 	for _, s := range k {
 		least = min(least, s)
 	}
-	return Parts * float64(least)
+	return RunParts * float64(least)
 }
 
 // Plus adds another run of the place, of the same unit.
-func (w Watched) Plus(other *Watched) Watched {
+func (w RunRetention) Plus(other *RunRetention) RunRetention {
 	w.Stayed = w.Stayed.Plus(other.Stayed)
 	for i := range w.Over {
 		w.Over[i] += other.Over[i]
@@ -174,7 +174,7 @@ func (w Watched) Plus(other *Watched) Watched {
 
 // Steady is how many blocks stayed for each unit of the axis in the stretch with the fewest: a steady leak leaves no
 // less, and what is in flight or fills a cache adds to other stretches.
-func (w *Watched) Steady() float64 {
+func (w *RunRetention) Steady() float64 {
 	least := math.Inf(1)
 	for i, n := range w.Stayed {
 		if w.Over[i] > 0 {
@@ -203,7 +203,7 @@ const (
 // Bound is the rate that a steady leak would exceed, with 90 %, only by leaving more than this: told by the stretch in
 // which least stayed, for blocks that come in bursts of so many (dispersion, 1 for single blocks). It is 0 where the
 // run has no length.
-func (w *Watched) Bound(dispersion float64) Bound {
+func (w *RunRetention) Bound(dispersion float64) Bound {
 	b := Bound{Unit: w.Unit}
 	dispersion = max(1, dispersion)
 	least := math.Inf(1)

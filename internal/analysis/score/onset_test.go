@@ -12,32 +12,32 @@ import (
 )
 
 // hours are four stretches of an hour.
-var hours = score.Stretches{Unit: "hour", Over: [score.Parts]float64{1, 1, 1, 1}}
+var hours = score.Stretches{Unit: "hour", Over: [score.RunParts]float64{1, 1, 1, 1}}
 
 // watched is a run of four hours in which so many blocks stayed in each.
-func watched(odds float64, each int64) score.Watched {
-	return score.Watched{LogOdds: odds, Stayed: score.Stayed{each, each, each, each}, Stretches: hours}
+func watched(odds float64, each int64) score.RunRetention {
+	return score.RunRetention{LogOdds: odds, Stayed: score.Retained{each, each, each, each}, Stretches: hours}
 }
 
 func TestOnset(t *testing.T) {
 	quiet := watched(math.NaN(), 0)
 	for _, test := range []struct {
 		name              string
-		since, before     []score.Watched
+		since, before     []score.RunRetention
 		places            int
 		certain, doubtful bool
 	}{
 		// 120 blocks after at most 3: 40 times, log 3.69, of which 1.5 count; of 100 places the threshold is 4.5.
-		{"after two, at the threshold", []score.Watched{watched(-1.03, 30)}, slices.Repeat([]score.Watched{quiet}, 2), 100, true, true},
-		{"after two, just below", []score.Watched{watched(-1.04, 30)}, slices.Repeat([]score.Watched{quiet}, 2), 100, false, true},
-		{"after one", []score.Watched{watched(0.4, 30)}, []score.Watched{quiet}, 100, false, true},
-		{"after one, and it looks like a leak", []score.Watched{watched(0.5, 30)}, []score.Watched{quiet}, 100, true, true},
-		{"ten times the places", []score.Watched{watched(-1, 30)}, slices.Repeat([]score.Watched{quiet}, 2), 1000, false, false},
-		{"two runs since, of which less is asked", slices.Repeat([]score.Watched{watched(-1.5, 30)}, 2),
-			slices.Repeat([]score.Watched{quiet}, 2), 100, true, true},
-		{"it looks little like a leak", []score.Watched{watched(-1.51, 300)}, slices.Repeat([]score.Watched{quiet}, 9), 20, false, true},
-		{"as much before", []score.Watched{watched(4, 30)}, []score.Watched{quiet, watched(-3, 30), quiet, quiet}, 100, false, false},
-		{"no shape at all", []score.Watched{watched(math.NaN(), 300)}, slices.Repeat([]score.Watched{quiet}, 9), 20, false, false},
+		{"after two, at the threshold", []score.RunRetention{watched(-1.03, 30)}, slices.Repeat([]score.RunRetention{quiet}, 2), 100, true, true},
+		{"after two, just below", []score.RunRetention{watched(-1.04, 30)}, slices.Repeat([]score.RunRetention{quiet}, 2), 100, false, true},
+		{"after one", []score.RunRetention{watched(0.4, 30)}, []score.RunRetention{quiet}, 100, false, true},
+		{"after one, and it looks like a leak", []score.RunRetention{watched(0.5, 30)}, []score.RunRetention{quiet}, 100, true, true},
+		{"ten times the places", []score.RunRetention{watched(-1, 30)}, slices.Repeat([]score.RunRetention{quiet}, 2), 1000, false, false},
+		{"two runs since, of which less is asked", slices.Repeat([]score.RunRetention{watched(-1.5, 30)}, 2),
+			slices.Repeat([]score.RunRetention{quiet}, 2), 100, true, true},
+		{"it looks little like a leak", []score.RunRetention{watched(-1.51, 300)}, slices.Repeat([]score.RunRetention{quiet}, 9), 20, false, true},
+		{"as much before", []score.RunRetention{watched(4, 30)}, []score.RunRetention{quiet, watched(-3, 30), quiet, quiet}, 100, false, false},
+		{"no shape at all", []score.RunRetention{watched(math.NaN(), 300)}, slices.Repeat([]score.RunRetention{quiet}, 9), 20, false, false},
 	} {
 		o := score.OnsetOf(test.since, test.before, test.places)
 		if o == nil || o.Certain != test.certain || o.Doubtful != test.doubtful || o.Before != len(test.before) ||
@@ -45,10 +45,10 @@ func TestOnset(t *testing.T) {
 			t.Errorf("%s: %+v, want certain %v, doubtful %v", test.name, o, test.certain, test.doubtful)
 		}
 	}
-	if o := score.OnsetOf(nil, []score.Watched{quiet}, 1); o != nil {
+	if o := score.OnsetOf(nil, []score.RunRetention{quiet}, 1); o != nil {
 		t.Errorf("of nothing: %+v", o)
 	}
-	if o := score.OnsetOf([]score.Watched{watched(1, 9)}, nil, 1); o != nil {
+	if o := score.OnsetOf([]score.RunRetention{watched(1, 9)}, nil, 1); o != nil {
 		t.Errorf("without a run before: %+v", o)
 	}
 }
@@ -56,12 +56,12 @@ func TestOnset(t *testing.T) {
 // What is bounded leaves as much in a short run as in a long one: neither makes an onset of it.
 func TestOnsetOfAnotherLength(t *testing.T) {
 	short := watched(2, 100)
-	short.Over = [score.Parts]float64{0.1, 0.1, 0.1, 0.1}
+	short.Over = [score.RunParts]float64{0.1, 0.1, 0.1, 0.1}
 	long := watched(-5, 100)
-	if o := score.OnsetOf([]score.Watched{short}, []score.Watched{long, long}, 30); o.Times > 1 || o.Certain {
+	if o := score.OnsetOf([]score.RunRetention{short}, []score.RunRetention{long, long}, 30); o.Times > 1 || o.Certain {
 		t.Errorf("a tenth as long: %+v", o)
 	}
-	if o := score.OnsetOf([]score.Watched{long}, []score.Watched{short, short}, 30); o.Times > 1 || o.Certain {
+	if o := score.OnsetOf([]score.RunRetention{long}, []score.RunRetention{short, short}, 30); o.Times > 1 || o.Certain {
 		t.Errorf("ten times as long: %+v", o)
 	}
 }
@@ -87,7 +87,7 @@ func TestOnsetAfterLongerRuns(t *testing.T) {
 		for i := range long.Over {
 			long.Over[i] *= test.times
 		}
-		o := score.OnsetOf([]score.Watched{short}, []score.Watched{long}, 30)
+		o := score.OnsetOf([]score.RunRetention{short}, []score.RunRetention{long}, 30)
 		if math.Abs(o.Times-test.before) > 1e-9 {
 			t.Errorf("%s: %g times as much, want %g", test.name, o.Times, test.before)
 		}
@@ -96,18 +96,18 @@ func TestOnsetAfterLongerRuns(t *testing.T) {
 
 func TestRises(t *testing.T) {
 	for _, test := range []struct {
-		stayed score.Stayed
+		stayed score.Retained
 		rises  bool
 	}{
-		{score.Stayed{154, 0, 0, 0}, false}, {score.Stayed{155, 0, 0, 0}, true}, // 1.5 times 103
-		{score.Stayed{116, 2, 2, 2}, false}, {score.Stayed{115, 3, 3, 3}, true}, // 1.2 times, and three times 4 evenly
-		{score.Stayed{114, 3, 3, 3}, false},
+		{score.Retained{154, 0, 0, 0}, false}, {score.Retained{155, 0, 0, 0}, true}, // 1.5 times 103
+		{score.Retained{116, 2, 2, 2}, false}, {score.Retained{115, 3, 3, 3}, true}, // 1.2 times, and three times 4 evenly
+		{score.Retained{114, 3, 3, 3}, false},
 	} {
 		before := watched(-4, 0)
-		before.Stayed = score.Stayed{100, 0, 0, 0}
+		before.Stayed = score.Retained{100, 0, 0, 0}
 		now := watched(2, 0)
 		now.Stayed = test.stayed
-		if o := score.OnsetOf([]score.Watched{now}, []score.Watched{before}, 30); o.Rises != test.rises {
+		if o := score.OnsetOf([]score.RunRetention{now}, []score.RunRetention{before}, 30); o.Rises != test.rises {
 			t.Errorf("%v: %+v", test.stayed, o)
 		}
 	}
@@ -115,16 +115,16 @@ func TestRises(t *testing.T) {
 
 func TestAlike(t *testing.T) {
 	for _, test := range []struct {
-		a, b  score.Stayed
+		a, b  score.Retained
 		alike bool
 	}{
-		{score.Stayed{}, score.Stayed{}, true},
-		{score.Stayed{6}, score.Stayed{}, true}, {score.Stayed{7}, score.Stayed{}, false}, // three times 3
-		{score.Stayed{10, 10, 10, 10}, score.Stayed{31, 31, 32, 32}, true}, // 129 are three times 43
-		{score.Stayed{10, 10, 10, 10}, score.Stayed{31, 32, 32, 32}, false},
-		{score.Stayed{37, 1, 1, 1}, score.Stayed{19, 7, 7, 7}, true}, // of 8 and 32 in stretches like the one with the fewest
-		{score.Stayed{37, 1, 1, 1}, score.Stayed{16, 8, 8, 8}, false},
-		{score.Stayed{40, 0, 0, 0}, score.Stayed{10, 10, 10, 10}, false}, // a cache that levels off, and a leak
+		{score.Retained{}, score.Retained{}, true},
+		{score.Retained{6}, score.Retained{}, true}, {score.Retained{7}, score.Retained{}, false}, // three times 3
+		{score.Retained{10, 10, 10, 10}, score.Retained{31, 31, 32, 32}, true}, // 129 are three times 43
+		{score.Retained{10, 10, 10, 10}, score.Retained{31, 32, 32, 32}, false},
+		{score.Retained{37, 1, 1, 1}, score.Retained{19, 7, 7, 7}, true}, // of 8 and 32 in stretches like the one with the fewest
+		{score.Retained{37, 1, 1, 1}, score.Retained{16, 8, 8, 8}, false},
+		{score.Retained{40, 0, 0, 0}, score.Retained{10, 10, 10, 10}, false}, // a cache that levels off, and a leak
 	} {
 		a, b := watched(0, 0), watched(0, 0)
 		a.Stayed, b.Stayed = test.a, test.b
@@ -152,7 +152,7 @@ func TestBoundHolds(t *testing.T) {
 			t.Errorf("%v blocks an hour: the bound is below in %d of 2,000 runs", rate, outside)
 		}
 	}
-	if b := (&score.Watched{}).Bound(1); b.Count != 0 {
+	if b := (&score.RunRetention{}).Bound(1); b.Count != 0 {
 		t.Errorf("without a length: %+v", b)
 	}
 	empty := watched(0, 0)
@@ -170,32 +170,32 @@ func poisson(r *rand.Rand, mean float64) (n int64) {
 
 func TestStayed(t *testing.T) {
 	axis := &score.Axis{Unit: "hour", At: []float64{0, 1, 2, 3, 4, 8}}
-	if got := score.StretchesOf(axis); got.Over != [score.Parts]float64{2, 2, 0, 4} || got.Sum() != 8 {
+	if got := score.StretchesOf(axis); got.Over != [score.RunParts]float64{2, 2, 0, 4} || got.Sum() != 8 {
 		t.Errorf("%+v", got)
 	}
 	s := &score.Series{Count: []int64{5, 6, 9, 9, 10, 12}, Bytes: make([]int64, 6), Followed: true, Spans: []capture.Span{
 		{First: 0, Last: 5, Count: 5}, {First: 1, Last: 5, Count: 1}, {First: 2, Last: 4, Count: 3}, {First: 4, Last: 5, Count: 2},
 		{First: 5, Last: 5, Count: 4},
 	}}
-	if got := score.StayedBySeries(s, axis); got != (score.Stayed{1, 2, 0, 4}) || got.Total() != 7 {
+	if got := score.RetainedOfSeries(s, axis); got != (score.Retained{1, 2, 0, 4}) || got.Total() != 7 {
 		t.Errorf("followed: %v", got)
 	}
 	s.Followed = false
-	if got := score.StayedBySeries(s, axis); got != (score.Stayed{4, 1, 0, 2}) {
+	if got := score.RetainedOfSeries(s, axis); got != (score.Retained{4, 1, 0, 2}) {
 		t.Errorf("counted: %v", got)
 	}
-	if got := score.StayedBySeries(&score.Series{Count: []int64{1}}, axis); !got.IsZero() {
+	if got := score.RetainedOfSeries(&score.Series{Count: []int64{1}}, axis); !got.IsZero() {
 		t.Errorf("one snapshot: %v", got)
 	}
-	if w := (score.Watched{Stayed: score.Stayed{4, 2, 0, 9}, Stretches: score.StretchesOf(axis)}); w.Steady() != 1 {
+	if w := (score.RunRetention{Stayed: score.Retained{4, 2, 0, 9}, Stretches: score.StretchesOf(axis)}); w.Steady() != 1 {
 		t.Errorf("steady %v", w.Steady())
 	}
 }
 
 func ExampleOnsetOf() {
-	quiet := score.Watched{LogOdds: -6, Stayed: score.Stayed{2, 0, 0, 1}, Stretches: hours}
-	leaking := score.Watched{LogOdds: 1.2, Stayed: score.Stayed{38, 41, 35, 40}, Stretches: hours}
-	o := score.OnsetOf([]score.Watched{leaking}, []score.Watched{quiet, quiet, quiet}, 30)
+	quiet := score.RunRetention{LogOdds: -6, Stayed: score.Retained{2, 0, 0, 1}, Stretches: hours}
+	leaking := score.RunRetention{LogOdds: 1.2, Stayed: score.Retained{38, 41, 35, 40}, Stretches: hours}
+	o := score.OnsetOf([]score.RunRetention{leaking}, []score.RunRetention{quiet, quiet, quiet}, 30)
 	fmt.Printf("%.0f times as many blocks stay; certain %v\n", o.Times, o.Certain)
 	// Output: 26 times as many blocks stay; certain true
 }

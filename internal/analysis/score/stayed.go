@@ -2,18 +2,18 @@ package score
 
 import "heapdrift/ingest/capture/allocations"
 
-// Parts is how many stretches of a run Stayed divides it into.
-const Parts = 4
+// RunParts is how many stretches of a run Stayed divides it into.
+const RunParts = 4
 
-// Stayed counts, by stretch of a run, the blocks that came in it and were there at the end. A steady leak leaves blocks
+// Retained counts, by stretch of a run, the blocks that came in it and were there at the end. A steady leak leaves blocks
 // in every stretch; whatever else came and stayed only adds to them. So the stretch with the fewest bounds a leak.
-type Stayed [Parts]int64
+type Retained [RunParts]int64
 
 // IsZero reports whether nothing came and stayed.
-func (k Stayed) IsZero() bool { return k == Stayed{} }
+func (k Retained) IsZero() bool { return k == Retained{} }
 
 // Total is how many blocks stayed in all.
-func (k Stayed) Total() (n int64) {
+func (k Retained) Total() (n int64) {
 	for _, s := range k {
 		n += s
 	}
@@ -21,7 +21,7 @@ func (k Stayed) Total() (n int64) {
 }
 
 // Plus adds the blocks of another part of the same leak in the same run.
-func (k Stayed) Plus(o Stayed) Stayed {
+func (k Retained) Plus(o Retained) Retained {
 	for i := range k {
 		k[i] += o[i]
 	}
@@ -30,8 +30,8 @@ func (k Stayed) Plus(o Stayed) Stayed {
 
 // Stretches are the lengths of the stretches of a run, in the unit of its axis.
 type Stretches struct {
-	Unit string         `json:"unit"` // "hour", "snapshot", or the name of the work counter
-	Over [Parts]float64 `json:"over"`
+	Unit string            `json:"unit"` // "hour", "snapshot", or the name of the work counter
+	Over [RunParts]float64 `json:"over"`
 }
 
 // Sum is the length of the run.
@@ -58,12 +58,12 @@ func stretchOf(at []float64, i int) int {
 		return 0
 	}
 	middle := (at[i]/2 + at[i-1]/2 - at[0]) / span
-	return min(Parts-1, max(0, int(middle*Parts)))
+	return min(RunParts-1, max(0, int(middle*RunParts)))
 }
 
-// StayedBySeries counts the blocks of a series that came and stayed. Where blocks are not followed the rises of their
+// RetainedOfSeries counts the blocks of a series that came and stayed. Where blocks are not followed the rises of their
 // number stand for them: at least as many came.
-func StayedBySeries(s *Series, a *Axis) (k Stayed) {
+func RetainedOfSeries(s *Series, a *Axis) (k Retained) {
 	n := min(len(s.Count), len(a.At))
 	if n < 2 {
 		return k
@@ -83,10 +83,10 @@ func StayedBySeries(s *Series, a *Axis) (k Stayed) {
 	return k
 }
 
-// StayedBySurvival counts the blocks of a site of a trace that came and stayed.
-func StayedBySurvival(v *allocations.Survival) (k Stayed) {
+// RetainedOfSurvival counts the blocks of a site of a trace that came and stayed.
+func RetainedOfSurvival(v *allocations.Survival) (k Retained) {
 	for i, left := range v.Left {
-		k[i*Parts/len(v.Left)] += bounded(left)
+		k[i*RunParts/len(v.Left)] += bounded(left)
 	}
 	return k
 }
@@ -95,15 +95,15 @@ func StayedBySurvival(v *allocations.Survival) (k Stayed) {
 func StretchesOfTrace(nanoseconds int64) Stretches {
 	s := Stretches{Unit: "hour"}
 	for i := range s.Over {
-		s.Over[i] = float64(nanoseconds) / nanosecondsPerHour / Parts
+		s.Over[i] = float64(nanoseconds) / nanosecondsPerHour / RunParts
 	}
 	return s
 }
 
-// CameBySeries counts, by the interval between snapshots, the blocks that came in it and stayed. Of blocks that are
+// ArrivalsOfSeries counts, by the interval between snapshots, the blocks that came in it and stayed. Of blocks that are
 // followed those of the last interval are left out, which had no time to be freed; of others the rises of their number
 // stand for them.
-func CameBySeries(s *Series) []int64 {
+func ArrivalsOfSeries(s *Series) []int64 {
 	n := len(s.Count)
 	if n < 2 {
 		return nil
@@ -126,9 +126,9 @@ func CameBySeries(s *Series) []int64 {
 // unsettledBins are the last bins of a trace, whose blocks had no time to be freed.
 const unsettledBins = allocations.SurvivalBins / 16
 
-// CameBySurvival counts, by the bin of the window of a trace, the blocks of a site that came in it and stayed. The last
+// ArrivalsOfSurvival counts, by the bin of the window of a trace, the blocks of a site that came in it and stayed. The last
 // bins are left out, whose blocks had no time to be freed.
-func CameBySurvival(v *allocations.Survival) []int64 {
+func ArrivalsOfSurvival(v *allocations.Survival) []int64 {
 	came := make([]int64, allocations.SurvivalBins-unsettledBins)
 	for i := range came {
 		came[i] = bounded(v.Left[i])

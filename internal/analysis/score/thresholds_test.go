@@ -103,7 +103,7 @@ func TestConstants(t *testing.T) {
 		{"growingLater", func(v float64) bool { return v >= growingLater }, 0.399, 0.4},
 		{"growingLooks", func(v float64) bool { return v >= growingLooks }, 9, 10},
 		{"growingAtLeast", func(v float64) bool { return v >= growingAtLeast }, 1.249, 1.25},
-		{"Noticeable", func(v float64) bool { return v >= Noticeable }, 1.249, 1.25},
+		{"Noticeable", func(v float64) bool { return v >= NoticeableFactor }, 1.249, 1.25},
 		{"metBelow", func(v float64) bool { return v >= metBelow }, 0.999, 1},
 		{"likely", func(v float64) bool { return v >= likely }, 0.499, 0.5},
 		{"oldAge", func(v float64) bool { return v >= oldAge }, 0.249, 0.25},

@@ -23,14 +23,14 @@ func TestWorse(t *testing.T) {
 		"no time":              {score.Exposure{Over: 1}, score.Exposure{Count: 8}, 0},
 		"counts that are none": {score.Exposure{Count: math.NaN(), Over: 1}, score.Exposure{Count: 8, Over: 1}, 0},
 	} {
-		if got := score.Worse(c.base, c.head); math.Abs(got-c.want) > 1e-9 {
+		if got := score.ProbabilityOfFaster(c.base, c.head); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
-	if p := score.Worse(score.Exposure{Count: 1e7, Over: 1}, score.Exposure{Count: 1.26e7, Over: 1}); p < 0.99 {
+	if p := score.ProbabilityOfFaster(score.Exposure{Count: 1e7, Over: 1}, score.Exposure{Count: 1.26e7, Over: 1}); p < 0.99 {
 		t.Errorf("1.26 times ten million blocks: %v", p)
 	}
-	if p := score.Worse(score.Exposure{Count: 1000, Over: 1}, score.Exposure{Count: 1100, Over: 1}); p > 0.01 {
+	if p := score.ProbabilityOfFaster(score.Exposure{Count: 1000, Over: 1}, score.Exposure{Count: 1100, Over: 1}); p > 0.01 {
 		t.Errorf("a tenth more: %v", p)
 	}
 }

@@ -2,16 +2,16 @@ package blame
 
 import "strings"
 
-// Place says what part each frame of a stack has, innermost first, and which one its memory is counted against.
-func Place(stack []*Class) MarkedStack { return PlaceInto(nil, stack) }
+// MarkStack says what part each frame of a stack has, innermost first, and which frame its memory is counted against.
+func MarkStack(stack []*Class) MarkedStack { return MarkStackInto(nil, stack) }
 
-// PlaceInto is Place with the memory of marks that are no longer needed.
+// MarkStackInto is MarkStack with the memory of marks that are no longer needed.
 //
 // The thread's start is the run of base frames at the outer end; what allocates is the run of tools, allocators and
 // plumbing at the inner end. Behind it the first frame of the team's own is to blame; where there is none, the first of
 // a third party, else the first of the system. Plumbing is blamed where there is nothing else, and allocators where
 // there is not even plumbing: the outermost of them, nearest to whoever called.
-func PlaceInto(marks []Mark, stack []*Class) MarkedStack {
+func MarkStackInto(marks []Mark, stack []*Class) MarkedStack {
 	p := MarkedStack{Marks: marks[:0], Blame: -1, Origin: -1}
 	if len(stack) == 0 {
 		return p

@@ -80,7 +80,7 @@ func TestPlace(t *testing.T) {
 	} {
 		p := newProgram(parse(t, c.rules))
 		stack := p.stack(c.stack)
-		placed := blame.Place(stack)
+		placed := blame.MarkStack(stack)
 		name := func(i int) string {
 			if i < 0 {
 				return ""
