@@ -131,7 +131,7 @@ func TestDemoHistory(t *testing.T) {
 			t.Errorf("the baseline of %s is %q, %v", step.head, base, err)
 		}
 		c, err := storetest.Now(t, p.Store).Compare(t.Context(),
-			leaks.Question{Project: demo.Project, Scenario: "soak-60min", Base: step.base, Head: step.head})
+			leaks.ComparisonQuery{Project: demo.Project, Scenario: "soak-60min", Base: step.base, Head: step.head})
 		if err != nil {
 			t.Fatal(err)
 		}

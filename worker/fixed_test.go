@@ -73,7 +73,7 @@ func fixedLeakIsInNoLog(t *testing.T, order []string) {
 		t.Errorf("%+v", p.signatures())
 	}
 	c, err := storetest.Now(t, p.Store).Compare(t.Context(),
-		leaks.Question{Project: "p", Scenario: leaks.DefaultScenario, Base: "b9", Head: "b10"})
+		leaks.ComparisonQuery{Project: "p", Scenario: leaks.DefaultScenario, Base: "b9", Head: "b10"})
 	if err != nil {
 		t.Fatal(err)
 	}

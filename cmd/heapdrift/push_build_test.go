@@ -100,7 +100,7 @@ func TestWarningsOf(t *testing.T) {
 		want string
 	}{
 		{push.Run{Branch: "main"}, ""},
-		{push.Run{Build: "7"}, leaks.LacksBranch("7")},
+		{push.Run{Build: "7"}, leaks.WarnMissingBranch("7")},
 		{push.Run{Build: "7", Warnings: []leaks.BuildWarning{noBranch}}, "no branch"},
 		{push.Run{Branch: "main", Warnings: []leaks.BuildWarning{{Code: leaks.WarnSequence, Message: "a"}, {Message: "b"}}}, "a|b"},
 	} {

@@ -15,7 +15,7 @@ func warningsOf(run *push.Run) (texts []string) {
 	warnings := run.Warnings
 	isSaid := slices.ContainsFunc(warnings, func(w leaks.BuildWarning) bool { return w.Code == leaks.WarnBranch })
 	if run.Branch == "" && !isSaid {
-		warnings = append(warnings, leaks.BuildWarning{Code: leaks.WarnBranch, Message: leaks.LacksBranch(run.Build)})
+		warnings = append(warnings, leaks.BuildWarning{Code: leaks.WarnBranch, Message: leaks.WarnMissingBranch(run.Build)})
 	}
 	for _, w := range warnings {
 		texts = append(texts, w.Message)
@@ -45,7 +45,7 @@ func foretell(ctx context.Context, client *push.Client, p *push.Plan) (notes []s
 		}
 	}
 	if branch == "" {
-		notes = append(notes, leaks.LacksBranch(p.Target.Build))
+		notes = append(notes, leaks.WarnMissingBranch(p.Target.Build))
 	}
 	return notes
 }

@@ -104,7 +104,7 @@ func CheckUserName(name string) error {
 	if err := checkName("name", name, " ._+@-"); err != nil {
 		return err
 	}
-	if strings.EqualFold(name, leaks.Nobody) || strings.HasPrefix(strings.ToLower(name), tokenActor) {
+	if strings.EqualFold(name, leaks.UnnamedActor) || strings.HasPrefix(strings.ToLower(name), tokenActor) {
 		return &leaks.FieldError{Field: "name", Message: "is taken by heapdrift itself"}
 	}
 	return nil

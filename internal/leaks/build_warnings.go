@@ -40,7 +40,7 @@ func (f *BuildFacts) Warnings() []BuildWarning {
 			other, *f.Sequence, f.Build)})
 	}
 	if f.Branch == "" {
-		list = append(list, BuildWarning{WarnBranch, LacksBranch(f.Build)})
+		list = append(list, BuildWarning{WarnBranch, WarnMissingBranch(f.Build)})
 	}
 	return list
 }
@@ -50,8 +50,8 @@ func ReplacesCommit(build, former, commit string) string {
 	return fmt.Sprintf("Build %s was uploaded with commit %s before; commit %s replaces it.", build, former, commit)
 }
 
-// LacksBranch says that nobody names the branch of a build.
-func LacksBranch(build string) string {
+// WarnMissingBranch says that nobody names the branch of a build.
+func WarnMissingBranch(build string) string {
 	return fmt.Sprintf("Build %s has no branch. Name it: --branch of push, or heapdrift builds set %q --branch NAME.", build, build)
 }
 
@@ -61,9 +61,9 @@ type BuildBranch struct{ Name, Branch string }
 // mostStretches is how many stretches of builds a sentence names.
 const mostStretches = 3
 
-// LackBranches says which builds, given oldest first, have no branch where others have one; "" for none. Where no build
+// WarnMissingBranches says which builds, given oldest first, have no branch where others have one; "" for none. Where no build
 // has one there is one line, and nothing to say.
-func LackBranches(builds []BuildBranch) string {
+func WarnMissingBranches(builds []BuildBranch) string {
 	var stretches []string
 	bare, named := 0, false
 	for i := 0; i < len(builds); {

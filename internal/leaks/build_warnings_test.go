@@ -48,7 +48,7 @@ func TestLackBranches(t *testing.T) {
 			name, branch, _ := strings.Cut(word, ":")
 			list = append(list, leaks.BuildBranch{Name: name, Branch: branch})
 		}
-		if got := leaks.LackBranches(list); !strings.HasPrefix(got, want) || want == "" && got != "" {
+		if got := leaks.WarnMissingBranches(list); !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Errorf("%q: %q, want %q", builds, got, want)
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// ByOutline is the actor, in place of a person, where a signature became part of another because evidence without
+// ActorOutline is the actor, in place of a person, where a signature became part of another because evidence without
 // inlined calls, such as UMDH text, gives that other leak this signature.
-const ByOutline = "names without inlined calls"
+const ActorOutline = "names without inlined calls"
 
 // A Change is a change of what the team says of a signature. A nil field leaves its value as it is.
 type Change struct {
@@ -91,7 +91,7 @@ func CheckActor(actor string) error {
 	switch {
 	case strings.TrimSpace(actor) == "":
 		return &FieldError{"actor", "is missing: name the author of the change"}
-	case actor == ByOutline, actor == ByRename:
+	case actor == ActorOutline, actor == ActorRename:
 		return &FieldError{"actor", "is a reserved name"}
 	case strings.ContainsFunc(actor, func(r rune) bool { return !unicode.IsPrint(r) }):
 		return &FieldError{"actor", "has characters that cannot be printed"}

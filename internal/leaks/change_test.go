@@ -32,7 +32,7 @@ func TestCheckOfAChange(t *testing.T) {
 		"nothing":                    {leaks.Change{Actor: "ann"}, ""},
 		"nobody":                     {leaks.Change{}, "actor"},
 		"blank":                      {leaks.Change{Actor: " \t"}, "actor"},
-		"the name that outlines use": {leaks.Change{Actor: leaks.ByOutline}, "actor"},
+		"the name that outlines use": {leaks.Change{Actor: leaks.ActorOutline}, "actor"},
 		"a name of 64":               {leaks.Change{Actor: strings.Repeat("ä", leaks.MaxActor)}, ""},
 		"a name of 65":               {leaks.Change{Actor: strings.Repeat("ä", leaks.MaxActor+1)}, "actor"},
 		"a name that is no text":     {leaks.Change{Actor: "a\x00"}, "actor"},
@@ -223,7 +223,7 @@ func TestKnownOf(t *testing.T) {
 func TestCheckActor(t *testing.T) {
 	for name, want := range map[string]bool{
 		"ann": true, "Ann Ä. <ann@example.com>": true, strings.Repeat("ä", leaks.MaxActor): true,
-		"": false, leaks.ByOutline: false, " ": false, strings.Repeat("ä", leaks.MaxActor+1): false, "a\tb": false,
+		"": false, leaks.ActorOutline: false, " ": false, strings.Repeat("ä", leaks.MaxActor+1): false, "a\tb": false,
 		"a\nb": false, "a\x00": false, "\xff": false, "a\u202eb": false,
 	} {
 		if err := leaks.CheckActor(name); (err == nil) != want {

@@ -7,8 +7,8 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
-// Suspects are the classes of findings that leak, or grow where the evidence does not decide.
-var Suspects = suspects()
+// SuspectClasses are the classes of findings that leak, or grow where the evidence does not decide.
+var SuspectClasses = suspects()
 
 func suspects() (list []analysis.Class) {
 	for _, c := range score.Classes {

@@ -50,8 +50,8 @@ const cleanShare = 0.25
 // cleanOdds are the log odds up to which a run is clean of a leak whose rate is not known in its unit.
 const cleanOdds = -2
 
-// A Pace is how slowly a leak leaks at least, in one scenario and unit: what clean runs must exclude.
-type Pace struct {
+// A SlowestRate is how slowly a leak leaks at least, in one scenario and unit: what clean runs must exclude.
+type SlowestRate struct {
 	Count      float64 // blocks for each unit
 	Bytes      float64 // for each block
 	Dispersion float64
@@ -63,16 +63,16 @@ type paceKey struct {
 	unit     string
 }
 
-// Paces are those of a leak.
-type Paces map[paceKey]Pace
+// SlowestRates are those of a leak.
+type SlowestRates map[paceKey]SlowestRate
 
-// PacesOf are the paces of a leak, by what its leaking runs show; of what never leaked, by the runs in which it grew.
-func PacesOf(list []RunSighting) Paces {
+// SlowestRatesOf are the paces of a leak, by what its leaking runs show; of what never leaked, by the runs in which it grew.
+func SlowestRatesOf(list []RunSighting) SlowestRates {
 	class := analysis.ClassGrowing
 	if slices.ContainsFunc(list, func(s RunSighting) bool { return s.Class == analysis.ClassLeak && !s.Absent }) {
 		class = analysis.ClassLeak
 	}
-	paces := Paces{}
+	paces := SlowestRates{}
 	for i := range list {
 		s := &list[i]
 		if s.Class != class || s.Absent {
@@ -95,7 +95,7 @@ func PacesOf(list []RunSighting) Paces {
 
 // pace is how slowly the leak may have leaked in a run that shows it: what stayed in the stretch with the fewest,
 // because the rest may be in flight or fill a cache, or all of the growth where nothing stayed in one.
-func (s *RunSighting) pace() (key paceKey, p Pace, ok bool) {
+func (s *RunSighting) pace() (key paceKey, p SlowestRate, ok bool) {
 	key, p.Dispersion = paceKey{s.Scenario, s.Watched.Unit}, 1
 	if s.Watched.Sum() > 0 {
 		if p.Count = s.Watched.Steady(); p.Count == 0 {
@@ -135,7 +135,7 @@ type judgedRun struct {
 
 // judge says what a run tells of a leak. before are runs directly before it that show as little of the leak, in the
 // same scenario and unit.
-func (s *RunSighting) judge(paces Paces, before []score.RunRetention) judgedRun {
+func (s *RunSighting) judge(paces SlowestRates, before []score.RunRetention) judgedRun {
 	if s.Class == analysis.ClassLeak && !s.Absent {
 		return judgedRun{Judgement: Leaking}
 	}
@@ -180,7 +180,7 @@ func (s *RunSighting) isUnclear() bool {
 }
 
 // judgeInOrder judges the runs of a line, given oldest first.
-func judgeInOrder(runs []*RunSighting, paces Paces) []judgedRun {
+func judgeInOrder(runs []*RunSighting, paces SlowestRates) []judgedRun {
 	list, little := make([]judgedRun, len(runs)), map[paceKey][]score.RunRetention{}
 	for i, r := range runs {
 		key := r.key()
@@ -205,7 +205,7 @@ func judgeInOrder(runs []*RunSighting, paces Paces) []judgedRun {
 const fastShare = 0.5
 
 // isAsFast reports whether about as much stays as the leak leaves, as far as its pace is known in the unit of the run.
-func (s *RunSighting) isAsFast(paces Paces) bool {
+func (s *RunSighting) isAsFast(paces SlowestRates) bool {
 	pace, known := paces[s.key()]
 	return !known || s.Class == analysis.ClassLeak ||
 		float64(s.Watched.Stayed.Total()) >= fastShare*pace.Count*s.Watched.Sum()
@@ -213,7 +213,7 @@ func (s *RunSighting) isAsFast(paces Paces) bool {
 
 // SightingsOn is what each build of a line says of a leak in each scenario, ordered by build. runs name builds by their
 // ids. Of several runs of a build the gravest counts, and one that shows the leak before one that does not.
-func SightingsOn(line *Line, runs []RunSighting, paces Paces) []Sighting {
+func SightingsOn(line *Line, runs []RunSighting, paces SlowestRates) []Sighting {
 	type key struct {
 		build    int
 		scenario int64

@@ -60,7 +60,7 @@ func TestWhatIsClean(t *testing.T) {
 	} {
 		runs := []leaks.RunSighting{leaksBy(1, 10), test.shows}
 		line := leaks.NewLines(lined("m1 m2"), "").Of("main")
-		list := leaks.SightingsOn(line, runs, leaks.PacesOf(runs))
+		list := leaks.SightingsOn(line, runs, leaks.SlowestRatesOf(runs))
 		got := leaks.Sighting{}
 		switch says := !test.shows.Absent || test.absent; {
 		case len(list) == 2 != says:
@@ -85,13 +85,13 @@ func TestSightingsOfABuild(t *testing.T) {
 	gone := ranFor(2, "", math.NaN(), 0)
 	gone.Absent = true
 	runs := []leaks.RunSighting{leaksBy(4, 8), gone, ranFor(2, stable, -6, 0), ranFor(1, stable, -6, 0), leaksBy(1, 8), leaksBy(3, 8)}
-	list := leaks.SightingsOn(lines.Of("main"), runs, leaks.PacesOf(runs))
+	list := leaks.SightingsOn(lines.Of("main"), runs, leaks.SlowestRatesOf(runs))
 	if len(list) != 3 || list[0].Judgement != leaks.Leaking || !list[0].Certain || list[1].Judgement != leaks.Clean ||
 		list[1].Absent || list[2].Build != 2 {
 		t.Errorf("%+v", list)
 	}
 	runs = append(runs, ranFor(4, analysis.ClassGrowingBlock, math.NaN(), 0))
-	if list = leaks.SightingsOn(lines.Of("main"), runs, leaks.PacesOf(runs)); list[1].Judgement != leaks.Undecided {
+	if list = leaks.SightingsOn(lines.Of("main"), runs, leaks.SlowestRatesOf(runs)); list[1].Judgement != leaks.Undecided {
 		t.Errorf("%+v", list)
 	}
 	both := ranFor(1, cache, -3, 1).With(leaksBy(1, 2))
@@ -104,7 +104,7 @@ func TestSightingsOfABuild(t *testing.T) {
 func TestGrowthInHindsight(t *testing.T) {
 	for each, fast := range map[int64]bool{3: false, 4: true} { // half of 8
 		runs := []leaks.RunSighting{ranFor(1, grows, -3, each), leaksBy(2, 8)}
-		list := leaks.SightingsOn(leaks.NewLines(lined("m1 m2"), "").Of("main"), runs, leaks.PacesOf(runs))
+		list := leaks.SightingsOn(leaks.NewLines(lined("m1 m2"), "").Of("main"), runs, leaks.SlowestRatesOf(runs))
 		if list[0].AsFast != fast {
 			t.Errorf("%d blocks an hour: %+v", each, list[0])
 		}
@@ -150,7 +150,7 @@ func TestCleanAddsUp(t *testing.T) {
 		"as much as the leak between": {[]leaks.RunSighting{few(2), many, few(4)}, false},
 	} {
 		runs := append([]leaks.RunSighting{leaksBy(1, 10)}, test.runs...)
-		list := leaks.SightingsOn(leaks.NewLines(lined("m1 m2 m3 m4"), "").Of("main"), runs, leaks.PacesOf(runs))
+		list := leaks.SightingsOn(leaks.NewLines(lined("m1 m2 m3 m4"), "").Of("main"), runs, leaks.SlowestRatesOf(runs))
 		if last := list[len(list)-1]; (last.Judgement == leaks.Clean) != test.clean || (last.Bound != nil) != test.clean {
 			t.Errorf("%s: %+v, want clean %v", name, last, test.clean)
 		}
@@ -167,7 +167,7 @@ func TestBeganInABuild(t *testing.T) {
 		"the first run": {began, plain}, "the second": {plain, began}, "one that is not decided": {slow, plain},
 		"a part": {plain.With(began)}, "the other part": {began.With(plain)},
 	} {
-		list := leaks.SightingsOn(line, runs, leaks.PacesOf(runs))
+		list := leaks.SightingsOn(line, runs, leaks.SlowestRatesOf(runs))
 		if len(list) != 1 || !list[0].Began {
 			t.Errorf("%s: %+v", name, list)
 		}

@@ -19,9 +19,9 @@ type Refusal struct{ Code, Message string }
 
 func (r *Refusal) Error() string { return r.Message }
 
-// A Question says what is to be compared: builds of a project in a scenario, or runs. Without a head it is the newest
+// A ComparisonQuery says what is to be compared: builds of a project in a scenario, or runs. Without a head it is the newest
 // build with a result, without a base the baseline.
-type Question struct {
+type ComparisonQuery struct {
 	Project, Scenario string
 	Base, Head        string
 	BaseRun, HeadRun  int64
@@ -29,7 +29,7 @@ type Question struct {
 
 // OfRun checks that a run can be one of the sides. The first run decides project and scenario where nobody did. Its
 // error is a *FieldError.
-func (q *Question) OfRun(id int64, project, scenario string) error {
+func (q *ComparisonQuery) OfRun(id int64, project, scenario string) error {
 	q.Project, q.Scenario = cmp.Or(q.Project, project), cmp.Or(q.Scenario, scenario)
 	switch {
 	case project != q.Project:

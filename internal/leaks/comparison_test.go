@@ -30,14 +30,14 @@ func TestComparableScenario(t *testing.T) {
 
 func TestRunsOfAQuestion(t *testing.T) {
 	for name, test := range map[string]struct {
-		question          leaks.Question
+		question          leaks.ComparisonQuery
 		project, scenario string // of the run
 		field             string // that is wrong; "" for none
 	}{
-		"the first run decides": {leaks.Question{}, "demo", "soak", ""},
-		"as was asked":          {leaks.Question{Project: "demo", Scenario: "soak"}, "demo", "soak", ""},
-		"another project":       {leaks.Question{Project: "other"}, "demo", "soak", "project"},
-		"another scenario":      {leaks.Question{Project: "demo", Scenario: "smoke"}, "demo", "soak", "scenario"},
+		"the first run decides": {leaks.ComparisonQuery{}, "demo", "soak", ""},
+		"as was asked":          {leaks.ComparisonQuery{Project: "demo", Scenario: "soak"}, "demo", "soak", ""},
+		"another project":       {leaks.ComparisonQuery{Project: "other"}, "demo", "soak", "project"},
+		"another scenario":      {leaks.ComparisonQuery{Project: "demo", Scenario: "smoke"}, "demo", "soak", "scenario"},
 	} {
 		q := test.question
 		err := q.OfRun(7, test.project, test.scenario)

@@ -200,9 +200,9 @@ func (d *decider) newcomer(f *compare.Finding, o *Origin) {
 			d.add(Reason{Effect: EffectSilences, Code: ReasonFound, Signature: f.Signature,
 				Sentence: fmt.Sprintf("%s %s", nameOf(f), o.foundText())})
 		}
-	case d.Policy.again(o) && d.isUnnamed(f, o):
+	case d.Policy.failsAgain(o) && d.isUnnamed(f, o):
 		d.unnamed = append(d.unnamed, f)
-	case d.Policy.again(o):
+	case d.Policy.failsAgain(o):
 		on := FailOnNew
 		if asksRegressed {
 			on = FailOnRegressed

@@ -71,8 +71,8 @@ func IsTolerated(f *compare.Finding) bool { return f.State == string(StateKnown)
 // PresentReason is why leaks are known that were there when a scenario was run first.
 const PresentReason = "was there when the scenario was run first"
 
-// Unanswered are the leaks of a side that nobody has accepted, by signature.
-func Unanswered(side *compare.BuildResult) []string {
+// UnacceptedLeaks are the leaks of a side that nobody has accepted, by signature.
+func UnacceptedLeaks(side *compare.BuildResult) []string {
 	var list []string
 	for i := range side.Findings {
 		if f := &side.Findings[i]; f.Class.IsLeak() && !IsTolerated(f) {

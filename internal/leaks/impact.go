@@ -9,30 +9,30 @@ import (
 
 // An Impact is what a change of rules or policies would do, before it is saved.
 type Impact struct {
-	Silenced []Silencing // leaks that fail a gate now, and then would not
-	Heard    []Silencing // leaks that fail no gate now, and then would
-	Runs     int         // recent runs that were decided twice
-	Turned   []Turn      // those of them that are decided otherwise, the newest first
-	Builds   []BuildTurn // what the gates of the runs say together, of each build
+	Silenced []KnownChange    // leaks that fail a gate now, and then would not
+	Heard    []KnownChange    // leaks that fail no gate now, and then would
+	Runs     int              // recent runs that were decided twice
+	Turned   []DecisionChange // those of them that are decided otherwise, the newest first
+	Builds   []GateChange     // what the gates of the runs say together, of each build
 }
 
-// A BuildTurn is what the gates of a build say together, before a change and after it.
-type BuildTurn struct {
+// A GateChange is what the gates of a build say together, before a change and after it.
+type GateChange struct {
 	Build          string
 	From, To       Gate
 	FromWhy, ToWhy string // of the gravest
 }
 
-// A Silencing is a leak that a change silences, or makes count again.
-type Silencing struct {
+// A KnownChange is a leak that a change silences, or makes count again.
+type KnownChange struct {
 	Signature, Title string
 	From, To         ReasonCode // "" for shown: it counts
 	Why              string     // it stands so then
 	Count, Of        int        // stacks, or runs, in which it does, of so many that show it
 }
 
-// A Turn is a run whose decision a change alters.
-type Turn struct {
+// A DecisionChange is a run whose decision a change alters.
+type DecisionChange struct {
 	Run                   int64
 	Build, Scenario, Name string
 	From, To              Gate
@@ -47,22 +47,22 @@ type PastCase struct {
 }
 
 // decideTwice decides each case twice, as it is and as changed makes it, and returns all of them in their order.
-func decideTwice(ctx context.Context, cases []PastCase, changed func(*PastCase) *Case) ([]Turn, error) {
-	decided := make([]Turn, len(cases))
+func decideTwice(ctx context.Context, cases []PastCase, changed func(*PastCase) *Case) ([]DecisionChange, error) {
+	decided := make([]DecisionChange, len(cases))
 	for i := range cases {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("leaks: %w", context.Cause(ctx))
 		}
 		c := &cases[i]
 		from, to := Decide(c.Case), Decide(changed(c))
-		decided[i] = Turn{c.Run, c.Build, c.Scenario, c.Name, from.Gate, to.Gate, from.Why, to.Why}
+		decided[i] = DecisionChange{c.Run, c.Build, c.Scenario, c.Name, from.Gate, to.Gate, from.Why, to.Why}
 	}
 	return decided, nil
 }
 
 // turnsOf are those of cases decided twice that turn.
-func turnsOf(decided []Turn) []Turn {
-	var turns []Turn
+func turnsOf(decided []DecisionChange) []DecisionChange {
+	var turns []DecisionChange
 	for _, t := range decided {
 		if t.From != t.To {
 			turns = append(turns, t)
@@ -79,7 +79,7 @@ func ImpactOf(ctx context.Context, cases, then []PastCase) (*Impact, error) {
 	for i := range then {
 		after[then[i].Run] = then[i].Case
 	}
-	tally := map[string]*Silencing{}
+	tally := map[string]*KnownChange{}
 	var order []string
 	for i := range cases {
 		c := &cases[i]
@@ -92,7 +92,7 @@ func ImpactOf(ctx context.Context, cases, then []PastCase) (*Impact, error) {
 			}
 			key := strings.Join([]string{f.Signature, string(from.Code), string(to.Code)}, "\x00")
 			if tally[key] == nil {
-				tally[key] = &Silencing{Signature: f.Signature, Title: nameOf(f), From: from.Code, To: to.Code,
+				tally[key] = &KnownChange{Signature: f.Signature, Title: nameOf(f), From: from.Code, To: to.Code,
 					Why: to.Sentence, Of: len(cases)}
 				order = append(order, key)
 			}
@@ -113,8 +113,8 @@ func ImpactOf(ctx context.Context, cases, then []PastCase) (*Impact, error) {
 }
 
 // buildTurns says what the gates of each build say together, in the order of the cases.
-func buildTurns(decided []Turn) []BuildTurn {
-	var list []BuildTurn
+func buildTurns(decided []DecisionChange) []GateChange {
+	var list []GateChange
 	at := map[string]int{}
 	for i := range decided {
 		c := &decided[i]
@@ -122,7 +122,7 @@ func buildTurns(decided []Turn) []BuildTurn {
 		if !known {
 			k = len(list)
 			at[c.Build] = k
-			list = append(list, BuildTurn{Build: c.Build})
+			list = append(list, GateChange{Build: c.Build})
 		}
 		t := &list[k]
 		if t.From == "" || GravestGate(t.From, c.From) != t.From {
@@ -139,7 +139,7 @@ func buildTurns(decided []Turn) []BuildTurn {
 var gateVerbs = map[Gate]string{GatePassed: "passes", GateFailed: "fails", GateInconclusive: "is inconclusive"}
 
 // Text says in a sentence what a change does to the gate of a build.
-func (t *BuildTurn) Text() string {
+func (t *GateChange) Text() string {
 	switch {
 	case t.From != t.To:
 		return fmt.Sprintf("With this change, the gate of build %s %s%s. It %s now%s.", t.Build, gateVerbs[t.To], colonWhy(t.ToWhy),
@@ -191,6 +191,6 @@ func plural(n int, one, many string) string {
 }
 
 // Of several silencings the ones that most stacks or runs show come first.
-func sortSilencings(list []Silencing) {
-	slices.SortStableFunc(list, func(a, b Silencing) int { return b.Count - a.Count })
+func sortSilencings(list []KnownChange) {
+	slices.SortStableFunc(list, func(a, b KnownChange) int { return b.Count - a.Count })
 }

@@ -20,7 +20,7 @@ func TestImpactListsSignatures(t *testing.T) {
 	of := func(signature string, state leaks.State) compare.Finding {
 		return compare.Finding{Signature: signature, Title: signature, Class: leak, Certain: true, State: string(state)}
 	}
-	list := func(of []leaks.Silencing) string {
+	list := func(of []leaks.KnownChange) string {
 		var texts []string
 		for _, s := range of {
 			texts = append(texts, fmt.Sprintf("%s %d/%d %q to %q", s.Signature, s.Count, s.Of, s.From, s.To))

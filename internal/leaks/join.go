@@ -45,13 +45,13 @@ func (n *Namesake) Other() *OutlinedSignature {
 // A ReplacedSignature is a signature that no up-to-date result has any more, because its sites now have another one.
 type ReplacedSignature struct {
 	ID         int64
-	Now        int64       // that it is part of already; 0 for none
-	Plain      bool        // nothing is said of it and nothing is part of it
-	Candidates []Candidacy // by how much of it went there, most first; at least one
+	Now        int64           // that it is part of already; 0 for none
+	Plain      bool            // nothing is said of it and nothing is part of it
+	Candidates []JoinCandidate // by how much of it went there, most first; at least one
 }
 
-// A Candidacy is a signature that a replaced one may become part of.
-type Candidacy struct {
+// A JoinCandidate is a signature that a replaced one may become part of.
+type JoinCandidate struct {
 	ID        int64
 	Text      string
 	Whole     bool // it is not part of another itself
@@ -91,9 +91,9 @@ type Site[Key comparable] struct {
 // A Move is a pair of signatures, the first of which sites left for the second.
 type Move struct{ From, To int64 }
 
-// Moves weighs which signatures the sites of a run left for which others when it was analysed again: by the bytes that
+// WeighMoves weighs which signatures the sites of a run left for which others when it was analysed again: by the bytes that
 // they held, and one for each site. One stack and kind may be in several heaps, and counts once.
-func Moves[Key comparable](before, after []Site[Key]) map[Move]int64 {
+func WeighMoves[Key comparable](before, after []Site[Key]) map[Move]int64 {
 	held := map[Key]map[int64]int64{}
 	for _, s := range before {
 		if held[s.Key] == nil {

@@ -57,28 +57,28 @@ func TestNamesake(t *testing.T) {
 }
 
 func TestFoldOfALeaving(t *testing.T) {
-	whole, aPart := leaks.Candidacy{ID: 2, Whole: true}, leaks.Candidacy{ID: 2}
+	whole, aPart := leaks.JoinCandidate{ID: 2, Whole: true}, leaks.JoinCandidate{ID: 2}
 	for name, test := range map[string]struct {
 		leaving leaks.ReplacedSignature
 		leaves  bool // the candidate leaves as well
 		want    leaks.Fold
 	}{
-		"nothing is said of it": {leaks.ReplacedSignature{Plain: true, Candidates: []leaks.Candidacy{whole}},
+		"nothing is said of it": {leaks.ReplacedSignature{Plain: true, Candidates: []leaks.JoinCandidate{whole}},
 			false, leaks.FoldPlain},
-		"the candidate leaves as well": {leaks.ReplacedSignature{Plain: true, Candidates: []leaks.Candidacy{whole}},
+		"the candidate leaves as well": {leaks.ReplacedSignature{Plain: true, Candidates: []leaks.JoinCandidate{whole}},
 			true, leaks.FoldJoined},
-		"the candidate is part already": {leaks.ReplacedSignature{Plain: true, Candidates: []leaks.Candidacy{aPart}},
+		"the candidate is part already": {leaks.ReplacedSignature{Plain: true, Candidates: []leaks.JoinCandidate{aPart}},
 			false, leaks.FoldJoined},
-		"something is said of it": {leaks.ReplacedSignature{Candidates: []leaks.Candidacy{whole}},
+		"something is said of it": {leaks.ReplacedSignature{Candidates: []leaks.JoinCandidate{whole}},
 			false, leaks.FoldJoined},
-		"it is part of it": {leaks.ReplacedSignature{Now: 2, Candidates: []leaks.Candidacy{whole}},
+		"it is part of it": {leaks.ReplacedSignature{Now: 2, Candidates: []leaks.JoinCandidate{whole}},
 			false, leaks.FoldNothing},
 		"plain, and part of it": {leaks.ReplacedSignature{Now: 2, Plain: true,
-			Candidates: []leaks.Candidacy{aPart}}, true, leaks.FoldNothing},
+			Candidates: []leaks.JoinCandidate{aPart}}, true, leaks.FoldNothing},
 		"it is part of another": {leaks.ReplacedSignature{Now: 3, Plain: true,
-			Candidates: []leaks.Candidacy{whole, {ID: 3, Whole: true}}}, false, leaks.FoldJoined},
+			Candidates: []leaks.JoinCandidate{whole, {ID: 3, Whole: true}}}, false, leaks.FoldJoined},
 		"most of it went to the first of": {leaks.ReplacedSignature{Plain: true,
-			Candidates: []leaks.Candidacy{whole, {ID: 3}}}, false, leaks.FoldPlain},
+			Candidates: []leaks.JoinCandidate{whole, {ID: 3}}}, false, leaks.FoldPlain},
 	} {
 		got := test.leaving.Fold(func(id int64) bool { return test.leaves && id == 2 })
 		if got != test.want {
@@ -109,7 +109,7 @@ func TestMoves(t *testing.T) {
 		"a part of it": {[]site{{"x", 1, 9}, {"y", 1, 4}}, []site{{"x", 2, 0}, {"y", 1, 0}},
 			map[leaks.Move]int64{{1, 2}: 10}},
 	} {
-		if got := leaks.Moves(test.before, test.after); !maps.Equal(got, test.want) {
+		if got := leaks.WeighMoves(test.before, test.after); !maps.Equal(got, test.want) {
 			t.Errorf("%s: %v, want %v", name, got, test.want)
 		}
 	}

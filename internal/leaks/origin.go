@@ -142,25 +142,25 @@ func (u *UndecidedFinding) text() string {
 	return fmt.Sprintf("%s %s (%s)", u.name, kind, percent(u.Probability))
 }
 
-// Again is what a gate does with a leak for which an earlier build of the line failed.
-type Again string
+// RepeatPolicy is what a gate does with a leak for which an earlier build of the line failed.
+type RepeatPolicy string
 
 // What becomes of a leak that was reported; "" is AgainUntilOwned.
 const (
-	AgainUntilOwned Again = "until-owned" // builds fail until it is accepted, assigned or known
-	AgainAlways     Again = "always"      // builds fail until it is fixed or known
-	AgainOnce       Again = "once"        // later builds pass, and list it
+	RepeatUntilOwned RepeatPolicy = "until-owned" // builds fail until it is accepted, assigned or known
+	RepeatAlways     RepeatPolicy = "always"      // builds fail until it is fixed or known
+	RepeatOnce       RepeatPolicy = "once"        // later builds pass, and list it
 )
 
-// allAgain are all of them, in the order of lists.
-var allAgain = []Again{AgainUntilOwned, AgainAlways, AgainOnce}
+// repeatPolicies are all of them, in the order of lists.
+var repeatPolicies = []RepeatPolicy{RepeatUntilOwned, RepeatAlways, RepeatOnce}
 
-// again reports whether the gate fails for a certain leak that came in.
-func (p *Policy) again(o *Origin) bool {
-	switch p.Again {
-	case AgainAlways:
+// failsAgain reports whether the gate fails for a certain leak that came in.
+func (p *Policy) failsAgain(o *Origin) bool {
+	switch p.Repeat {
+	case RepeatAlways:
 		return true
-	case AgainOnce:
+	case RepeatOnce:
 		return o.FailedIn == "" && !o.Owned
 	}
 	return !o.Owned

@@ -77,8 +77,8 @@ func TestOriginOfALateRun(t *testing.T) {
 }
 
 // gateOn decides on findings with their origins, where what is new fails.
-func gateOn(again leaks.Again, first bool, origins map[string]leaks.Origin, head ...compare.Finding) leaks.Decision {
-	return leaks.Decide(&leaks.Case{Policy: &leaks.Policy{FailOn: []leaks.FailOn{leaks.FailOnNew}, Again: again}, Version: 1,
+func gateOn(again leaks.RepeatPolicy, first bool, origins map[string]leaks.Origin, head ...compare.Finding) leaks.Decision {
+	return leaks.Decide(&leaks.Case{Policy: &leaks.Policy{FailOn: []leaks.FailOn{leaks.FailOnNew}, Repeat: again}, Version: 1,
 		Suffices: true, First: first, Origins: origins, Head: &compare.BuildResult{Build: "7", Findings: head}})
 }
 
@@ -88,18 +88,18 @@ func TestAgain(t *testing.T) {
 	told.FailedIn, owned.Owned, both.FailedIn, both.Owned, both.Owner = "6", true, "6", true, "ann"
 	for _, test := range []struct {
 		name   string
-		again  leaks.Again
+		again  leaks.RepeatPolicy
 		origin leaks.Origin
 		gate   leaks.Gate
 		why    string
 	}{
 		{"it came in", "", came, leaks.GateFailed, "1 new leak"},
-		{"nobody has taken it", leaks.AgainUntilOwned, told, leaks.GateFailed, "1 new leak"},
-		{"somebody has", leaks.AgainUntilOwned, both, leaks.GatePassed, "no leak is new; 1 reported before"},
-		{"before a build failed", leaks.AgainUntilOwned, owned, leaks.GatePassed, "no leak is new; 1 with an owner"},
-		{"always", leaks.AgainAlways, both, leaks.GateFailed, "1 new leak"},
-		{"once", leaks.AgainOnce, came, leaks.GateFailed, "1 new leak"},
-		{"once, and it was told", leaks.AgainOnce, told, leaks.GatePassed, "no leak is new; 1 reported before"},
+		{"nobody has taken it", leaks.RepeatUntilOwned, told, leaks.GateFailed, "1 new leak"},
+		{"somebody has", leaks.RepeatUntilOwned, both, leaks.GatePassed, "no leak is new; 1 reported before"},
+		{"before a build failed", leaks.RepeatUntilOwned, owned, leaks.GatePassed, "no leak is new; 1 with an owner"},
+		{"always", leaks.RepeatAlways, both, leaks.GateFailed, "1 new leak"},
+		{"once", leaks.RepeatOnce, came, leaks.GateFailed, "1 new leak"},
+		{"once, and it was told", leaks.RepeatOnce, told, leaks.GatePassed, "no leak is new; 1 reported before"},
 		{"it was there", "", leaks.Origin{Found: true, Since: "1"}, leaks.GatePassed, "no leak is new; 1 from the first build"},
 	} {
 		got := gateOn(test.again, false, map[string]leaks.Origin{"sure": test.origin}, sure)

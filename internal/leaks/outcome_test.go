@@ -128,10 +128,10 @@ func TestCompareGravity(t *testing.T) {
 }
 
 func TestSuspects(t *testing.T) {
-	if len(leaks.Suspects) != 4 {
-		t.Errorf("%v", leaks.Suspects)
+	if len(leaks.SuspectClasses) != 4 {
+		t.Errorf("%v", leaks.SuspectClasses)
 	}
-	for _, class := range leaks.Suspects {
+	for _, class := range leaks.SuspectClasses {
 		if !class.IsSuspect() {
 			t.Errorf("%s is no suspect", class)
 		}

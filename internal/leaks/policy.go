@@ -23,8 +23,8 @@ type Policy struct {
 	// MinimumScore is the least score, 0 to 1, at which a leak counts. A leak without a score always counts.
 	MinimumScore float64            `json:"minimum_score"`
 	Inconclusive InconclusivePolicy `json:"inconclusive"` // "" for warn
-	// Again says what becomes of a new leak that an earlier build failed for; "" for until-owned.
-	Again Again `json:"again"`
+	// Repeat says what becomes of a new leak that an earlier build failed for; "" for until-owned.
+	Repeat RepeatPolicy `json:"again"`
 	// Noise quarantines signatures that flap; nil for none.
 	Noise *Noise `json:"noise"`
 	// Canary is a signature, or a function, that must be found as a leak; otherwise the gate is not proven. "" for
@@ -183,7 +183,7 @@ func (p Policy) filled() Policy {
 	if p.Inconclusive == "" {
 		p.Inconclusive = InconclusiveWarns
 	}
-	p.Again = cmp.Or(p.Again, AgainUntilOwned)
+	p.Repeat = cmp.Or(p.Repeat, RepeatUntilOwned)
 	p.Canary, p.Matters, p.Settle = strings.TrimSpace(p.Canary), strings.TrimSpace(p.Matters), strings.TrimSpace(p.Settle)
 	return p
 }
@@ -240,9 +240,9 @@ func (p *Policy) check(at string) error {
 		p.Inconclusive != InconclusivePasses:
 		return wrongField(at+".inconclusive", "%q is none of %s, %s and %s", string(p.Inconclusive), InconclusiveFails,
 			InconclusiveWarns, InconclusivePasses)
-	case !slices.Contains(allAgain, p.Again):
-		return wrongField(at+".again", "%q is none of %s, %s and %s", string(p.Again), AgainUntilOwned, AgainAlways,
-			AgainOnce)
+	case !slices.Contains(repeatPolicies, p.Repeat):
+		return wrongField(at+".again", "%q is none of %s, %s and %s", string(p.Repeat), RepeatUntilOwned, RepeatAlways,
+			RepeatOnce)
 	case n != nil && (n.Runs < leastNoise || n.Runs > maxNoise):
 		return wrongField(at+".noise.runs", "is not a whole number from %d to %d", leastNoise, maxNoise)
 	case n != nil && (n.Changes < 2 || n.Changes >= n.Runs):

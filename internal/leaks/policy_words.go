@@ -32,10 +32,10 @@ var inconclusiveSentences = map[InconclusivePolicy]string{
 }
 
 // againSentences say what becomes of a new leak that an earlier build failed for.
-var againSentences = map[Again]string{
-	AgainUntilOwned: "Builds fail for a new leak until it is accepted, assigned or fixed.",
-	AgainAlways:     "Builds fail for a new leak until it is fixed or accepted.",
-	AgainOnce:       "One build fails for a new leak; later builds pass and list it.",
+var againSentences = map[RepeatPolicy]string{
+	RepeatUntilOwned: "Builds fail for a new leak until it is accepted, assigned or fixed.",
+	RepeatAlways:     "Builds fail for a new leak until it is fixed or accepted.",
+	RepeatOnce:       "One build fails for a new leak; later builds pass and list it.",
 }
 
 // Sentences say what the policy means. version is its version; 0 for none saved.
@@ -61,7 +61,7 @@ func (p *Policy) Sentences(version int) []string {
 		say("Only budgets and drift fail this gate, unless a call asks for more.")
 	}
 	if on := p.Tightened(version, nil); slices.Contains(on, FailOnNew) || slices.Contains(on, FailOnRegressed) {
-		say("%s", againSentences[p.filled().Again])
+		say("%s", againSentences[p.filled().Repeat])
 	}
 	for i := range p.Budgets {
 		say("%s", p.Budgets[i].sentence())

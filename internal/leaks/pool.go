@@ -49,11 +49,11 @@ func (s *RunRating) isPoolable() bool {
 		s.Class != analysis.ClassUnreferenced && (s.Evidence != nil || !s.isSuspect())
 }
 
-// LeastLeaning are the log odds from which several runs together may find a leak that one run alone does not suspect.
-const LeastLeaning = -3
+// LeastPoolOdds are the log odds from which several runs together may find a leak that one run alone does not suspect.
+const LeastPoolOdds = -3
 
 // leansToLeak reports whether several runs together may find a leak that this run alone does not suspect.
-func (s *RunRating) leansToLeak() bool { return s.odds() >= LeastLeaning }
+func (s *RunRating) leansToLeak() bool { return s.odds() >= LeastPoolOdds }
 
 // isQuiet reports whether the run tells that the site did not leak: what may have leaked then is no measure of what
 // the site does otherwise.
@@ -218,7 +218,7 @@ func (p *Pool) episode(at int, own *RunRating) (e episode) {
 		for i := begin - 1; i >= older; i-- {
 			if s := p.Shown[i]; s != nil && s.isPoolable() {
 				e.since = append(e.since, i)
-				if pooling && len(e.pool) < MostPooled {
+				if pooling && len(e.pool) < MaxPooled {
 					e.pool = append(e.pool, i)
 				}
 			}

@@ -7,13 +7,13 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
-// MostPooled is how many runs are judged together at most, unless the run's own build has more. Older runs may be of a
+// MaxPooled is how many runs are judged together at most, unless the run's own build has more. Older runs may be of a
 // rather different program.
-const MostPooled = 8
+const MaxPooled = 8
 
-// MostBefore is how many runs before those of a build are looked at: what a site does in them tells a leak that begins
+// MaxRunsBefore is how many runs before those of a build are looked at: what a site does in them tells a leak that begins
 // from growth that was always there.
-const MostBefore = 20
+const MaxRunsBefore = 20
 
 // A PoolRun is a run of a scenario that may be judged together with others: its evidence lost nothing, and is enough
 // for growth to be judged.
@@ -69,7 +69,7 @@ func (p PoolRuns) older(first, before int) int {
 // before it, up to MostBefore.
 func (p PoolRuns) Window(rank BuildRank) (from, to int) {
 	from, to = p.build(rank)
-	return max(0, from-MostBefore), to
+	return max(0, from-MaxRunsBefore), to
 }
 
 // Around finds the runs that are to be judged anew when a result of a build comes, changes or goes: the build's own,

@@ -11,9 +11,9 @@ import (
 	"heapdrift/internal/analysis/compare"
 )
 
-// ByRename is the actor, in place of a person, where a signature became part of another because the function seems to
+// ActorRename is the actor, in place of a person, where a signature became part of another because the function seems to
 // have another name since a build.
-const ByRename = "a function that was renamed"
+const ActorRename = "a function that was renamed"
 
 // How alike a leak that came and another one that went must be at least to be one leak under two names: the size of
 // their blocks, and their pace, which differs from run to run. Where the names have nothing in common, it takes more.
@@ -38,9 +38,9 @@ func hasSameCallers(a, b []string) bool {
 	return len(a) > 1 && len(a) == len(b) && slices.Equal(a[1:], b[1:]) && module(a[0]) == module(b[0])
 }
 
-// MayBeRenamed are the findings of a case that may be another leak under a new name: certain leaks that came in, as far
+// PossibleRenames are the findings of a case that may be another leak under a new name: certain leaks that came in, as far
 // as is known, and for which no build has failed.
-func MayBeRenamed(c *Case) []*compare.Finding {
+func PossibleRenames(c *Case) []*compare.Finding {
 	if c.Named {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (l *likeGone) isSure() bool {
 // once.
 func (c *Case) likeGone() []likeGone {
 	var list []likeGone
-	came := MayBeRenamed(c)
+	came := PossibleRenames(c)
 	for _, runs := range c.goneRuns() {
 		for _, f := range came {
 			if g := runs[0]; g.Kind != f.Kind || !hasSameCallers(g.Frames, f.Frames) {

@@ -46,7 +46,7 @@ func (t *RuleTrial) standings(was, then []blame.RuleResult) *ruleStandings {
 }
 
 // changes lists the leaks that fall silent, and those that count again.
-func (all *ruleStandings) changes() (silenced, heard []Silencing) {
+func (all *ruleStandings) changes() (silenced, heard []KnownChange) {
 	for _, signature := range all.order {
 		s := all.by[signature]
 		if s.told {
@@ -58,10 +58,10 @@ func (all *ruleStandings) changes() (silenced, heard []Silencing) {
 				to, why = ReasonKnown, "it becomes part of a known leak"
 			}
 			silenced = append(silenced,
-				Silencing{Signature: signature, Title: s.title, To: to, Why: why, Count: s.silent, Of: s.stacks})
+				KnownChange{Signature: signature, Title: s.title, To: to, Why: why, Count: s.silent, Of: s.stacks})
 		}
 		if s.heard > 0 {
-			heard = append(heard, Silencing{Signature: signature, Title: s.title, From: ReasonRule,
+			heard = append(heard, KnownChange{Signature: signature, Title: s.title, From: ReasonRule,
 				Why: "no rule marks it known any more", Count: s.heard, Of: s.stacks})
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Nobody is the actor of changes that do not say whose they are.
-const Nobody = "somebody"
+// UnnamedActor is the actor of changes that do not say whose they are.
+const UnnamedActor = "somebody"
 
 // IsLine reports whether text may stand in a line: valid, without control characters. The database takes no other.
 func IsLine(text string) bool {

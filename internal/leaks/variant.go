@@ -36,9 +36,9 @@ type Variant struct {
 
 // A VariantLine is what those stacks of a variant hold that run through the same source lines.
 type VariantLine struct {
-	Places []string // file:line where others of the variant have another line, innermost first
-	Held   analysis.Amount
-	Growth *analysis.Amount // nil where there is nothing to compare with
+	SourceLines []string // file:line where others of the variant have another line, innermost first
+	Held        analysis.Amount
+	Growth      *analysis.Amount // nil where there is nothing to compare with
 
 	all []string // places of all calls
 }
@@ -130,7 +130,7 @@ func (v *Variant) take(s *StackSighting) {
 func (v *Variant) takeLine(s *StackSighting, calls []call) {
 	places := make([]string, len(calls))
 	for i, c := range calls {
-		places[i] = c.place
+		places[i] = c.line
 	}
 	key := strings.Join(places, "\x00")
 	k, known := v.lines[key]
@@ -153,7 +153,7 @@ func (v *Variant) keepDifferingLines() {
 		differs := slices.ContainsFunc(v.Lines, func(l VariantLine) bool { return l.all[i] != v.Lines[0].all[i] })
 		for k := range v.Lines {
 			if differs {
-				v.Lines[k].Places = append(v.Lines[k].Places, v.Lines[k].all[i])
+				v.Lines[k].SourceLines = append(v.Lines[k].SourceLines, v.Lines[k].all[i])
 			}
 		}
 	}
@@ -163,7 +163,7 @@ func (v *Variant) keepDifferingLines() {
 }
 
 // A call is the part of a frame that tells variants apart, and its place in the source.
-type call struct{ name, place string }
+type call struct{ name, line string }
 
 // callsOf names the calls by which stacks are the same variant, innermost first.
 func callsOf(frames []*analysis.Frame) []call {
@@ -176,7 +176,7 @@ func callsOf(frames []*analysis.Frame) []call {
 		if f.Inline { // evidence without inlined calls lists the one that they were compiled into
 			continue
 		}
-		c := call{name: f.Name(), place: cmp.Or(f.Place(), f.Function+"+"+f.Offset)} // of a frame without a function: module and offset, which are one build's only
+		c := call{name: f.Name(), line: cmp.Or(f.Place(), f.Function+"+"+f.Offset)} // of a frame without a function: module and offset, which are one build's only
 		if f.Function != "" {
 			c.name = blame.NormalizeModule(f.Module) + "!" + blame.Normalize(f.Function)
 		}

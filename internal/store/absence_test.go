@@ -33,7 +33,7 @@ func idle() *analysis.Report {
 func (l *lab) changeOf(base, head string) (compare.Change, string) {
 	l.Helper()
 	compared, err := l.now().Compare(l.Context(),
-		leaks.Question{Project: "demo", Scenario: leaks.DefaultScenario, Base: base, Head: head})
+		leaks.ComparisonQuery{Project: "demo", Scenario: leaks.DefaultScenario, Base: base, Head: head})
 	if err != nil {
 		l.Fatal(err)
 	}

@@ -175,7 +175,7 @@ func BenchmarkHistory(b *testing.B) {
 			return err
 		}},
 		{"compare", func(v store.View) error {
-			c, err := v.Compare(b.Context(), leaks.Question{Project: "demo", Scenario: "soak", Base: base, Head: head})
+			c, err := v.Compare(b.Context(), leaks.ComparisonQuery{Project: "demo", Scenario: "soak", Base: base, Head: head})
 			if err == nil && len(c.Rows) == 0 {
 				return errors.New("nothing to compare")
 			}

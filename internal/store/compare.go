@@ -15,7 +15,7 @@ const inconclusive = string(analysis.StatusInconclusive)
 
 // Compare compares what a question names. Its error is a *leaks.Refusal where there is nothing to compare with, a
 // *leaks.FieldError where the question is wrong, or ErrNotFound.
-func (v View) Compare(ctx context.Context, q leaks.Question) (*leaks.RunComparison, error) {
+func (v View) Compare(ctx context.Context, q leaks.ComparisonQuery) (*leaks.RunComparison, error) {
 	c, err := v.FindResultsToCompare(ctx, q)
 	if err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func (v View) Compare(ctx context.Context, q leaks.Question) (*leaks.RunComparis
 }
 
 // FindResultsToCompare finds what a question names, without comparing it. Errors are those of Compare.
-func (v View) FindResultsToCompare(ctx context.Context, q leaks.Question) (*leaks.RunComparison, error) {
+func (v View) FindResultsToCompare(ctx context.Context, q leaks.ComparisonQuery) (*leaks.RunComparison, error) {
 	head, err := v.head(ctx, &q)
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (v View) FindResultsToCompare(ctx context.Context, q leaks.Question) (*leak
 }
 
 // head finds the side that a question is about, without its findings.
-func (v View) head(ctx context.Context, q *leaks.Question) (*compare.BuildResult, error) {
+func (v View) head(ctx context.Context, q *leaks.ComparisonQuery) (*compare.BuildResult, error) {
 	if q.HeadRun != 0 {
 		return v.questionedRun(ctx, q, q.HeadRun)
 	}
@@ -65,7 +65,7 @@ func (v View) head(ctx context.Context, q *leaks.Question) (*compare.BuildResult
 }
 
 // base finds what a build is compared with, without its findings, and says how where the question does not name it.
-func (v View) base(ctx context.Context, q *leaks.Question, head string) (side *compare.BuildResult, why string, err error) {
+func (v View) base(ctx context.Context, q *leaks.ComparisonQuery, head string) (side *compare.BuildResult, why string, err error) {
 	switch {
 	case q.BaseRun != 0:
 		side, err = v.questionedRun(ctx, q, q.BaseRun)
@@ -86,7 +86,7 @@ func (v View) base(ctx context.Context, q *leaks.Question, head string) (side *c
 }
 
 // questionedRun is a run that a question names, as a side without its findings.
-func (v View) questionedRun(ctx context.Context, q *leaks.Question, id int64) (*compare.BuildResult, error) {
+func (v View) questionedRun(ctx context.Context, q *leaks.ComparisonQuery, id int64) (*compare.BuildResult, error) {
 	run, err := v.FindRun(ctx, id)
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (v View) withBaseline(ctx context.Context, run *Run, head *compare.BuildRes
 		return nil, &leaks.FieldError{Field: "baseline",
 			Message: fmt.Sprintf("build %s is the run's own; name another", baseline)}
 	}
-	base, why, err := v.base(ctx, &leaks.Question{Project: run.Project, Scenario: run.Scenario, Base: baseline}, run.Build)
+	base, why, err := v.base(ctx, &leaks.ComparisonQuery{Project: run.Project, Scenario: run.Scenario, Base: baseline}, run.Build)
 	var none *leaks.Refusal
 	switch {
 	case baseline != "" && errors.Is(err, ErrNotFound):

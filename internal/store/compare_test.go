@@ -42,30 +42,30 @@ func TestCompareBuildsAndRuns(t *testing.T) {
 	l.run("2/smoke", leaksReport(finding{signature: "A", class: leak, bytes: 9}))
 	addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "3", Scenario: "soak"}, "a.txt") // no result yet
 	for name, test := range map[string]struct {
-		question leaks.Question
+		question leaks.ComparisonQuery
 		want     string // sides and sentence, or what it is refused with
 		why      string
 	}{
-		"all by itself": {leaks.Question{Project: "demo", Scenario: "soak"}, "1 2: 1 new, 1 fixed",
+		"all by itself": {leaks.ComparisonQuery{Project: "demo", Scenario: "soak"}, "1 2: 1 new, 1 fixed",
 			"the baseline of build 2"},
-		"both named": {leaks.Question{Project: "demo", Scenario: "soak", Base: "2", Head: "1"},
+		"both named": {leaks.ComparisonQuery{Project: "demo", Scenario: "soak", Base: "2", Head: "1"},
 			"2 1: 1 new, 1 clean here and not fixed", ""},
-		"a head": {leaks.Question{Project: "demo", Scenario: "soak", Head: "2"}, "1 2: 1 new, 1 fixed",
+		"a head": {leaks.ComparisonQuery{Project: "demo", Scenario: "soak", Head: "2"}, "1 2: 1 new, 1 fixed",
 			"the baseline of build 2"},
-		"a base": {leaks.Question{Project: "demo", Scenario: "soak", Base: "1"}, "1 2: 1 new, 1 fixed", ""},
-		"runs": {leaks.Question{BaseRun: l.runs["1/soak"], HeadRun: l.runs["2/soak"]},
+		"a base": {leaks.ComparisonQuery{Project: "demo", Scenario: "soak", Base: "1"}, "1 2: 1 new, 1 fixed", ""},
+		"runs": {leaks.ComparisonQuery{BaseRun: l.runs["1/soak"], HeadRun: l.runs["2/soak"]},
 			"1 2: 1 new, 1 fixed", ""},
-		"a run":               {leaks.Question{HeadRun: l.runs["2/soak"]}, "1 2: 1 new, 1 fixed", "the baseline of build 2"},
-		"runs of two":         {leaks.Question{BaseRun: l.runs["1/soak"], HeadRun: l.runs["2/smoke"]}, "scenario", ""},
-		"a run of another":    {leaks.Question{Project: "other", HeadRun: l.runs["2/soak"]}, "project", ""},
-		"no such run":         {leaks.Question{HeadRun: 999}, "not found", ""},
-		"itself":              {leaks.Question{Project: "demo", Scenario: "soak", Base: "1", Head: "1"}, "base", ""},
-		"nothing before":      {leaks.Question{Project: "demo", Scenario: "soak", Head: "1"}, leaks.CodeNoBaseline, ""},
-		"no result of it":     {leaks.Question{Project: "demo", Scenario: "none"}, leaks.CodeNoResult, ""},
-		"no result yet":       {leaks.Question{Project: "demo", Scenario: "soak", Head: "3"}, "not found", ""},
-		"no such base":        {leaks.Question{Project: "demo", Scenario: "soak", Base: "9"}, "not found", ""},
-		"no such project":     {leaks.Question{Project: "nobody", Scenario: "soak"}, "not found", ""},
-		"no base of it by it": {leaks.Question{Project: "demo", Scenario: "smoke"}, leaks.CodeNoBaseline, ""},
+		"a run":               {leaks.ComparisonQuery{HeadRun: l.runs["2/soak"]}, "1 2: 1 new, 1 fixed", "the baseline of build 2"},
+		"runs of two":         {leaks.ComparisonQuery{BaseRun: l.runs["1/soak"], HeadRun: l.runs["2/smoke"]}, "scenario", ""},
+		"a run of another":    {leaks.ComparisonQuery{Project: "other", HeadRun: l.runs["2/soak"]}, "project", ""},
+		"no such run":         {leaks.ComparisonQuery{HeadRun: 999}, "not found", ""},
+		"itself":              {leaks.ComparisonQuery{Project: "demo", Scenario: "soak", Base: "1", Head: "1"}, "base", ""},
+		"nothing before":      {leaks.ComparisonQuery{Project: "demo", Scenario: "soak", Head: "1"}, leaks.CodeNoBaseline, ""},
+		"no result of it":     {leaks.ComparisonQuery{Project: "demo", Scenario: "none"}, leaks.CodeNoResult, ""},
+		"no result yet":       {leaks.ComparisonQuery{Project: "demo", Scenario: "soak", Head: "3"}, "not found", ""},
+		"no such base":        {leaks.ComparisonQuery{Project: "demo", Scenario: "soak", Base: "9"}, "not found", ""},
+		"no such project":     {leaks.ComparisonQuery{Project: "nobody", Scenario: "soak"}, "not found", ""},
+		"no base of it by it": {leaks.ComparisonQuery{Project: "demo", Scenario: "smoke"}, leaks.CodeNoBaseline, ""},
 	} {
 		c, err := l.now().Compare(t.Context(), test.question)
 		got := complaint(t, err)

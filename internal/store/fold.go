@@ -64,7 +64,7 @@ func (c *resultEffects) leavings(ctx context.Context, left []int64) ([]leaks.Rep
 			and (s.alias_of is not null or not exists (
 				select from findings f join runs r on r.id = f.run_id where f.signature_id = s.id and r.report_rev >= r.input_rev
 					and r.id not in (select j.run_id from jobs j where j.state in ('queued', 'running'))))
-		order by s.id, m.weight desc, m.to_id`, left, leaks.ByOutline)
+		order by s.id, m.weight desc, m.to_id`, left, leaks.ActorOutline)
 	var list []leaks.ReplacedSignature
 	for _, r := range rows {
 		if len(list) == 0 || list[len(list)-1].ID != r.ID {
@@ -72,7 +72,7 @@ func (c *resultEffects) leavings(ctx context.Context, left []int64) ([]leaks.Rep
 		}
 		last := &list[len(list)-1]
 		last.Candidates = append(last.Candidates,
-			leaks.Candidacy{ID: r.OtherID, Text: r.Text, Whole: r.Whole, AsOutline: r.AsOutline})
+			leaks.JoinCandidate{ID: r.OtherID, Text: r.Text, Whole: r.Whole, AsOutline: r.AsOutline})
 	}
 	return list, err
 }

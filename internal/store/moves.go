@@ -17,7 +17,7 @@ func (c *resultEffects) returned(ctx context.Context, named *internedFindings) (
 	back, err := values[int64](ctx, c.tx, `
 		select s.id from signatures s where s.id = any($1) and s.alias_of is not null and (s.alias_by = '' or s.alias_by = $2
 			and exists (select from signatures o where o.id = any($1) and o.root_id = s.root_id and (o.id = s.root_id or o.alias_by = $2 and o.id < s.id)))
-		order by s.id`, ids, leaks.ByRename)
+		order by s.id`, ids, leaks.ActorRename)
 	if err != nil || len(back) == 0 {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (c *resultEffects) move(ctx context.Context, old *oldSites, named *interned
 		after[i] = leaks.Site[siteKey]{Key: siteKey{sites[i].StackKey, sites[i].Kind},
 			Signature: named.ids[sites[i].Signature]}
 	}
-	weights := leaks.Moves(old.sites, after)
+	weights := leaks.WeighMoves(old.sites, after)
 	has := map[int64]bool{}
 	for _, id := range named.ids {
 		has[id] = true

@@ -34,7 +34,7 @@ func (c *resultEffects) outlines(ctx context.Context, roots []int64) (changed []
 		if into == nil {
 			continue
 		}
-		joined, err := join(ctx, c.tx, list[i].ID, into.ID, leaks.ByOutline)
+		joined, err := join(ctx, c.tx, list[i].ID, into.ID, leaks.ActorOutline)
 		if err != nil {
 			return nil, err
 		}
@@ -112,7 +112,7 @@ func (c *resultEffects) namesakes(ctx context.Context, roots []int64) ([]leaks.N
 				where part.root_id in (p.id, p.other_root) and former.root_id in (p.id, p.other_root) and former.root_id <> part.root_id and a.action = 'split' and a.actor <> '') as left
 		from pairs p
 		where (joined or `+bad("id")+`) and `+bad("other_root")+`
-		order by id, other_id <> other_root, other_id`, c.project, roots, leaks.ByOutline)
+		order by id, other_id <> other_root, other_id`, c.project, roots, leaks.ActorOutline)
 	var list []leaks.Namesake
 	for _, r := range rows {
 		if len(list) == 0 || list[len(list)-1].ID != r.ID {

@@ -90,7 +90,7 @@ func TestOutlineIsTheSameLeak(t *testing.T) {
 				s.Known.Reason != "vendor" || s.Assignee != "bob" || s.Comments != 2 {
 				t.Errorf("%+v", s)
 			}
-			if a := must[[]store.Alias](t)(l.now().ListAliases(t.Context(), "demo", "F"))[0]; a.By != leaks.ByOutline {
+			if a := must[[]store.Alias](t)(l.now().ListAliases(t.Context(), "demo", "F"))[0]; a.By != leaks.ActorOutline {
 				t.Errorf("%+v", a)
 			}
 			if got := l.audited("A", "outline"); len(got) != 1 || got[0].Actor != "" ||
@@ -282,7 +282,7 @@ func TestOutlineTakenApart(t *testing.T) {
 	}
 	l.run("3", one("F<A"))
 	l.want("taken out of its outline", "A F")
-	if _, err := l.CreateComment(t.Context(), "demo", "A", leaks.ByOutline, "?"); err == nil {
+	if _, err := l.CreateComment(t.Context(), "demo", "A", leaks.ActorOutline, "?"); err == nil {
 		t.Error("a person has the name that outlines have")
 	}
 }

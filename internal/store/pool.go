@@ -161,7 +161,7 @@ func (p *poolers) judge(ctx context.Context, roots []int64) ([]int64, error) {
 	list, err := values[int64](ctx, p.tx, `
 		select distinct own.root_id from findings f join signatures own on own.id = f.signature_id
 		where f.run_id = any($1) and (f.pooled is not null or f.evidence is not null and (f.class`+suspect+` or (f.evidence->>'log_odds')::double precision >= $3))
-			and ($2::bigint[] is null or own.root_id = any($2)) order by 1`, targets, roots, leaks.LeastLeaning)
+			and ($2::bigint[] is null or own.root_id = any($2)) order by 1`, targets, roots, leaks.LeastPoolOdds)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func joinRenamed(ctx context.Context, tx pgx.Tx, run *Run, list []leaks.RenamedL
 		if apart || from.Root == to.Root { // a person knows better
 			continue
 		}
-		joined, err := join(ctx, tx, to.Root, from.Root, leaks.ByRename)
+		joined, err := join(ctx, tx, to.Root, from.Root, leaks.ActorRename)
 		if err != nil {
 			return changed, err
 		}
@@ -41,10 +41,10 @@ func joinRenamed(ctx context.Context, tx pgx.Tx, run *Run, list []leaks.RenamedL
 			continue
 		}
 		changed = true
-		if err := audit(ctx, tx, to.Root, leaks.ByRename, "merge", map[string]any{}, map[string]any{"into": r.From}); err != nil {
+		if err := audit(ctx, tx, to.Root, leaks.ActorRename, "merge", map[string]any{}, map[string]any{"into": r.From}); err != nil {
 			return changed, err
 		}
-		if err := followRoots(ctx, tx, from.Project, []int64{from.Root}, leaks.ByRename); err != nil {
+		if err := followRoots(ctx, tx, from.Project, []int64{from.Root}, leaks.ActorRename); err != nil {
 			return changed, err
 		}
 	}
@@ -65,7 +65,7 @@ type goneLeak struct {
 // reason.
 func (v View) gone(ctx context.Context, c *leaks.Case, project, scenario int64, builds []int64) error {
 	shown := map[int64]map[string]bool{} // by run: what is gone; each run is read once
-	for _, f := range leaks.MayBeRenamed(c) {
+	for _, f := range leaks.PossibleRenames(c) {
 		if len(f.Frames) < 2 {
 			continue
 		}

@@ -14,7 +14,7 @@ import (
 var classes = `array[` + quoted(score.Classes) + `]`
 
 // suspect holds for a class that leaks or grows, as analysis.Class.IsSuspect; behind a column.
-var suspect = ` in (` + quoted(leaks.Suspects) + `)`
+var suspect = ` in (` + quoted(leaks.SuspectClasses) + `)`
 
 // openStates is the condition that a state is one of leaks.OpenStates.
 var openStates = ` in (` + quoted(leaks.OpenStates) + `)`

@@ -9,10 +9,10 @@ import (
 
 // CountLeaks counts what leaks and grows in a project, or returns ErrNotFound for no project. Open leaks that are lost
 // together in the newest build that shows them count once.
-func (v View) CountLeaks(ctx context.Context, project string) (leaks.Standing, error) {
+func (v View) CountLeaks(ctx context.Context, project string) (leaks.OpenLeakCounts, error) {
 	id, err := projectID(ctx, v.q, project)
 	if err != nil {
-		return leaks.Standing{}, err
+		return leaks.OpenLeakCounts{}, err
 	}
 	type row struct {
 		Name         string // of an open leak; others are counted together
@@ -32,7 +32,7 @@ func (v View) CountLeaks(ctx context.Context, project string) (leaks.Standing, e
 			where s.project_id = $1 and s.bad and s.alias_of is null) s
 		group by 1, 2, 3, 4, 5`, id, string(leaks.Leaking.Class()))
 	if err != nil {
-		return leaks.Standing{}, wrap("signatures that leak or grow", err)
+		return leaks.OpenLeakCounts{}, wrap("signatures that leak or grow", err)
 	}
 	var open []leaks.OpenLeak
 	var builds []int64
@@ -53,13 +53,13 @@ func (v View) CountLeaks(ctx context.Context, project string) (leaks.Standing, e
 	runs, err := values[int64](ctx, v.q, `
 		select id from runs where build_id = any($1) and jsonb_array_length(coalesce(summary->'causes', '[]')) > 0 order by id`, builds)
 	if err != nil {
-		return leaks.Standing{}, wrap("runs with causes", err)
+		return leaks.OpenLeakCounts{}, wrap("runs with causes", err)
 	}
 	causes, err := v.causesOf(ctx, runs)
 	if err != nil {
-		return leaks.Standing{}, err
+		return leaks.OpenLeakCounts{}, err
 	}
-	standing := leaks.StandingOf(open, causes)
+	standing := leaks.CountOpenLeaks(open, causes)
 	for state, n := range closed {
 		standing.Leaks[state] = n
 	}

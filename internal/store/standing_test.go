@@ -55,7 +55,7 @@ func TestStandingOfTheNewestResult(t *testing.T) {
 	l.run("2", leaksReport(finding{signature: "A", class: leak}))
 	older := func() int {
 		t.Helper()
-		return must[leaks.Standing](t)(l.now().CountLeaks(t.Context(), "demo")).Older
+		return must[leaks.OpenLeakCounts](t)(l.now().CountLeaks(t.Context(), "demo")).Older
 	}
 	if n := older(); n != 0 {
 		t.Errorf("%d new leaks are of older builds than the newest", n)
@@ -81,7 +81,7 @@ func TestStandingCountsOnce(t *testing.T) {
 	l.sql(`insert into signatures (id, root_id, kind, project_id, text, title, bad, worst, state) overriding system value select 999, 999, 'heap', p.id, 'X', 'X', true, s.worst, s.state from projects p, signatures s where p.name = 'other' and s.text = 'A'`)
 	count := func() (n int) {
 		t.Helper()
-		standing := must[leaks.Standing](t)(l.now().CountLeaks(t.Context(), "demo"))
+		standing := must[leaks.OpenLeakCounts](t)(l.now().CountLeaks(t.Context(), "demo"))
 		for _, k := range standing.Leaks {
 			n += k
 		}

@@ -100,7 +100,7 @@ func (h *histories) marksOn(line *leaks.Line, s *subject) leaks.Marks {
 // follow finds the courses of a signature: that of the default branch stands for it, or the gravest of the others where
 // the default branch never was bad.
 func (h *histories) follow(s *subject) {
-	paces := leaks.PacesOf(s.runs)
+	paces := leaks.SlowestRatesOf(s.runs)
 	shown := map[*leaks.Line]bool{}
 	for i := range s.runs {
 		shown[h.lines.OfBuild(s.runs[i].Build)] = true

@@ -110,7 +110,7 @@ func TestStatesInAnyOrder(t *testing.T) {
 			for _, pair := range [][2]string{{"1", "2"}, {"1", "3"}, {"2", "3"}} {
 				for _, scenario := range []string{"soak", "trace"} {
 					c := must[*leaks.RunComparison](t)(l.now().Compare(t.Context(),
-						leaks.Question{Project: "demo", Scenario: scenario, Base: pair[0], Head: pair[1]}))
+						leaks.ComparisonQuery{Project: "demo", Scenario: scenario, Base: pair[0], Head: pair[1]}))
 					for _, r := range c.Rows {
 						if r.Change == compare.Fixed && s.State != leaks.StateFixed {
 							t.Errorf("%v: fixed in %s from %v, and %s over all", uploads, scenario, pair, s.State)

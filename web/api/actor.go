@@ -20,7 +20,7 @@ func actorOf(r *http.Request) (string, error) {
 	}
 	name := strings.TrimSpace(r.Header.Get(headerActor))
 	if name == "" {
-		return leaks.Nobody, nil
+		return leaks.UnnamedActor, nil
 	}
 	return name, leaks.CheckActor(name)
 }

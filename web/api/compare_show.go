@@ -95,7 +95,7 @@ func (a *API) compareShow(c echo.Context) error {
 }
 
 // questionOf reads what is to be compared.
-func questionOf(c echo.Context) (q leaks.Question, err error) {
+func questionOf(c echo.Context) (q leaks.ComparisonQuery, err error) {
 	for name, into := range map[string]*string{"project": &q.Project, "scenario": &q.Scenario,
 		"base": &q.Base, "head": &q.Head} {
 		if *into, err = textParam(c, name); err != nil {

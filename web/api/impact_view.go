@@ -46,7 +46,7 @@ func viewOfImpact(m *leaks.Impact) impactView {
 	return v
 }
 
-func viewOfSilencings(list []leaks.Silencing) []silencingView {
+func viewOfSilencings(list []leaks.KnownChange) []silencingView {
 	views := make([]silencingView, len(list))
 	for i, s := range list {
 		views[i] = silencingView{s.Signature, s.Title, s.From.Standing(), s.To.Standing(), s.Why, s.Count, s.Of}

@@ -97,7 +97,7 @@ func (v *compareView) read(ctx context.Context, from store.View) error {
 		}
 	}
 	compared, err := from.Compare(ctx,
-		leaks.Question{Project: v.project, Scenario: v.scenario, Base: v.chosenBase, Head: v.chosenHead})
+		leaks.ComparisonQuery{Project: v.project, Scenario: v.scenario, Base: v.chosenBase, Head: v.chosenHead})
 	if errors.Is(err, store.ErrNotFound) {
 		v.problem = "One of the builds has no run of this scenario."
 		return nil

@@ -224,7 +224,7 @@ func impactCard(project string, m *leaks.Impact) templ.Component {
 	})
 }
 
-func silencings(project, name string, list []leaks.Silencing) templ.Component {
+func silencings(project, name string, list []leaks.KnownChange) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

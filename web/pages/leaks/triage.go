@@ -190,7 +190,7 @@ func (p *pages) previewForm(c echo.Context, project, signature string, s *openFo
 		return nil
 	}
 	if err == nil {
-		change.Actor = leaks.Nobody
+		change.Actor = leaks.UnnamedActor
 		s.effect, err = p.store.PreviewTriage(c.Request().Context(), project, signature, change)
 	}
 	var wrong *leaks.FieldError

@@ -25,7 +25,7 @@ type standing struct {
 	gates     map[int64]domain.Gate   // by run, of the newest build's cells
 	why       map[int64]string        // by run: why its gate says so
 	decidedAt *time.Time              // when the gates answered; nil for just now
-	open      domain.Standing
+	open      domain.OpenLeakCounts
 	gravest   *store.Finding // of all cells; nil where nothing leaks or grows that is not tolerated
 	of        *domain.Cell   // whose that is
 	spread    store.Spread   // of it

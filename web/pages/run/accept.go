@@ -32,7 +32,7 @@ func (r *reader) unanswered(ctx context.Context, run int64, v *gateView) ([]stri
 	if err != nil {
 		return nil, err
 	}
-	list := leaks.Unanswered(side)
+	list := leaks.UnacceptedLeaks(side)
 	return list[:min(len(list), mostAccepted)], nil
 }
 

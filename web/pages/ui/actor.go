@@ -37,14 +37,14 @@ func ActorOfForm(c echo.Context) string {
 		return a.Name
 	}
 	if _, asked := c.Request().Form["actor"]; !asked {
-		return cmp.Or(RememberedActor(c), leaks.Nobody)
+		return cmp.Or(RememberedActor(c), leaks.UnnamedActor)
 	}
 	name := cleanActor(c.FormValue("actor"))
 	c.SetCookie(&http.Cookie{
 		Name: actorCookie, Value: url.QueryEscape(name), Path: "/", MaxAge: int((365 * 24 * time.Hour).Seconds()),
 		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: c.IsTLS(),
 	})
-	return cmp.Or(name, leaks.Nobody)
+	return cmp.Or(name, leaks.UnnamedActor)
 }
 
 // cleanActor drops from a typed name what cannot stand in a line, and what is too long for one.

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// A Standing counts the leaks of a project, one where several signatures are lost together. A signature that a run
+// A OpenLeakCounts counts the leaks of a project, one where several signatures are lost together. A signature that a run
 // found leaking is a leak until it is fixed; one that runs only found growing is none.
-type Standing struct {
+type OpenLeakCounts struct {
 	Leaks  map[State]int
 	Stacks int // signatures of leaks that are open: as many, or more where some are lost together
 	Older  int // new leaks that the newest build does not show: an older one does
@@ -22,10 +22,10 @@ type OpenLeak struct {
 	Older     bool // the newest build does not show it
 }
 
-// StandingOf counts open leaks: signatures of one cause and one state are one leak, which is of an older build where
+// CountOpenLeaks counts open leaks: signatures of one cause and one state are one leak, which is of an older build where
 // all of them are.
-func StandingOf(list []OpenLeak, causes []Cause) Standing {
-	s := Standing{Leaks: map[State]int{}, Stacks: len(list)}
+func CountOpenLeaks(list []OpenLeak, causes []Cause) OpenLeakCounts {
+	s := OpenLeakCounts{Leaks: map[State]int{}, Stacks: len(list)}
 	group := map[string]int{} // by signature, of those lost together; the causes of several runs may overlap
 	for i, c := range causes {
 		number := i + 1
@@ -75,7 +75,7 @@ var standingWords = []struct {
 }
 
 // String counts what leaks in a project, by state, and what grows, in a sentence.
-func (s Standing) String() string {
+func (s OpenLeakCounts) String() string {
 	var parts []string
 	for _, w := range standingWords {
 		n := s.Leaks[w.state]
@@ -109,7 +109,7 @@ func (s Standing) String() string {
 }
 
 // open counts the leaks that are open.
-func (s Standing) open() (n int) {
+func (s OpenLeakCounts) open() (n int) {
 	for _, state := range OpenStates {
 		n += s.Leaks[state]
 	}
@@ -117,7 +117,7 @@ func (s Standing) open() (n int) {
 }
 
 // older says of new leaks which of them are not of the newest build.
-func (s Standing) older() string {
+func (s OpenLeakCounts) older() string {
 	builds := plural(s.Older, "in an older build", "in older builds")
 	_, where, _ := strings.Cut(builds, " ")
 	switch s.Older {

@@ -29,7 +29,7 @@ func TestStandingInWords(t *testing.T) {
 		{states{leaks.StateNew: 2, leaks.StateRegressed: 1, leaks.StateOngoing: 3}, 0, 0,
 			"2 leaks are new, 1 came back, 3 are ongoing."},
 	} {
-		if got := (leaks.Standing{Leaks: test.leaks, Older: test.older, Grows: test.grows}).String(); got != test.want {
+		if got := (leaks.OpenLeakCounts{Leaks: test.leaks, Older: test.older, Grows: test.grows}).String(); got != test.want {
 			t.Errorf("%+v: %q", test, got)
 		}
 	}
@@ -63,7 +63,7 @@ func TestStandingCountsCauses(t *testing.T) {
 			found("C", leaks.StateNew, false)}, []leaks.Cause{of("A", "B"), of("B", "C")},
 			"1 leak is new; 3 stacks in total."},
 	} {
-		if got := leaks.StandingOf(test.list, test.causes).String(); got != test.want {
+		if got := leaks.CountOpenLeaks(test.list, test.causes).String(); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
