@@ -183,7 +183,7 @@ func (f *analyzeFlags) options() (analysis.Options, error) {
 		if err != nil {
 			return opt, &usageError{"--matters: " + err.Error()}
 		}
-		opt.Matters = &analysis.Ask{Threshold: matters, Source: analysis.MattersCall, By: "--matters"}
+		opt.Matters = &analysis.RequestedThreshold{Threshold: matters, Source: analysis.MattersCall, By: "--matters"}
 	}
 	if f.rules == "" {
 		return opt, nil

@@ -54,7 +54,7 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 	r.Unreachable = unreached(r.Findings)
 	forgetUnfound(r)
 	r.Evidence = evidence(inputs, all)
-	strangers := c.strangers()
+	strangers := c.otherProcesses()
 	if len(strangers) > 0 && r.doubted == nil {
 		r.doubted = &strangers[0]
 	}

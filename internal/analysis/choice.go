@@ -22,9 +22,9 @@ type choice struct {
 // all is everything that the report rests on.
 func (c *choice) all() []part { return slices.Concat(c.parts, slices.Concat(c.otherKinds...), c.facts) }
 
-// strangers names the evidence beside the report's parts whose process id differs from theirs: a run is the evidence of
+// otherProcesses names the evidence beside the report's parts whose process id differs from theirs: a run is the evidence of
 // one process, and evidence of two processes proves nothing together. The parts themselves are compared as a series.
-func (c *choice) strangers() (list []Warning) {
+func (c *choice) otherProcesses() (list []Warning) {
 	known := map[uint32]bool{}
 	var first part // that tells its process id
 	for _, p := range c.parts {

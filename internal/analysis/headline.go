@@ -10,8 +10,8 @@ import (
 	"heapdrift/ingest/figures"
 )
 
-// Most is the part of a heap, in percent, from which one size or one stack is named in the first sentence of a report.
-const Most = 50
+// NamedPercent is the part of a heap, in percent, from which one size or one stack is named in the first sentence of a report.
+const NamedPercent = 50
 
 // headline says what evidence without sites shows, the most telling fact first, and which evidence would show more.
 func headline(r *Report) string {
@@ -57,7 +57,7 @@ func describeLargestGroup(r *Report) string {
 		for k := range m.Groups {
 			g := &m.Groups[k]
 			share := ShareOfHeap(&m.Memory, g)
-			if share < Most || top != nil && of.Kind != m.Kind {
+			if share < NamedPercent || top != nil && of.Kind != m.Kind {
 				continue
 			}
 			if top == nil || of != m || g.Usage.Bytes > top.Usage.Bytes { // later evidence of a kind replaces earlier

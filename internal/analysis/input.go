@@ -51,7 +51,7 @@ type Options struct {
 	// WorkUnit is what Input.Work counts, as in "document".
 	WorkUnit string
 	// Matters is the growth from which a leak matters; nil for the default.
-	Matters *Ask
+	Matters *RequestedThreshold
 	// Settle is the time at the beginning of the evidence in which growth counts for nothing; 0 for none.
 	Settle time.Duration
 	// Shown is how many findings and sites somebody will look at; 0 for all. Of the others, the report has the figures

@@ -179,7 +179,7 @@ func (at *Instant) takeSpace(s *capture.Space, measure string) {
 	if _, rest, ok := Unexplained(s); ok && measure == MeasurePrivate {
 		at.Unexplained = &rest
 	}
-	if taken := TakenBelowLimit(s); taken > 0 && !s.Partial {
+	if taken := UsedBelowLimit(s); taken > 0 && !s.Partial {
 		at.Taken = &taken
 	}
 }

@@ -55,7 +55,7 @@ func outlooks(c *MemoryHistory) (list []Outlook) {
 		taken := func(at *Instant) *int64 { return at.Taken }
 		limit, used := last.Limit, int64(0)
 		if s := c.lastSpace(func(at *Instant) bool { return taken(at) != nil }); s != nil {
-			limit, used = s.Limit, TakenBelowLimit(s)
+			limit, used = s.Limit, UsedBelowLimit(s)
 		}
 		list = append(list, outlook(OfAddressSpace, limit, used, c, taken))
 	}

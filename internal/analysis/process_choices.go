@@ -20,14 +20,14 @@ type CaptureProcess struct {
 	Held     int64 // bytes, as capture.Held counts
 }
 
-// A Choice is a process that the report may be about.
-type Choice struct {
+// A ProcessChoice is a process that the report may be about.
+type ProcessChoice struct {
 	CaptureProcess
 	Choose string // as Options.Process
 }
 
 // IsOf reports whether a report is about the process.
-func (c *Choice) IsOf(r *Report) bool {
+func (c *ProcessChoice) IsOf(r *Report) bool {
 	if !strings.EqualFold(c.Name, r.Process.Name) || c.Trace != (r.Trace != nil) {
 		return false
 	}
@@ -41,8 +41,8 @@ func (c *Choice) IsOf(r *Report) bool {
 	return c.PID == r.Process.PID && c.Began == began
 }
 
-// IsSeen reports whether any of the processes, in the order of the evidence, is the one that Options.Process asks for.
-func IsSeen(seen []CaptureProcess, process string) bool {
+// ShowsProcess reports whether any of the processes, in the order of the evidence, is the one that Options.Process asks for.
+func ShowsProcess(seen []CaptureProcess, process string) bool {
 	lives := livesOf(seen)
 	for i := range seen {
 		if isProcess(seen[i].Process, lives[i], process) {
@@ -52,9 +52,9 @@ func IsSeen(seen []CaptureProcess, process string) bool {
 	return false
 }
 
-// Choices returns at most limit of the processes, given in the order of the evidence: those that hold most. It also
+// ProcessChoices returns at most limit of the processes, given in the order of the evidence: those that hold most. It also
 // returns how many processes there are. A process is left out where no word chooses it alone.
-func Choices(seen []CaptureProcess, limit int) (list []Choice, all int) {
+func ProcessChoices(seen []CaptureProcess, limit int) (list []ProcessChoice, all int) {
 	lives := livesOf(seen)
 	traced := map[string]bool{} // programs: their snapshots are left out of reports
 	for i := range seen {
@@ -89,7 +89,7 @@ func Choices(seen []CaptureProcess, limit int) (list []Choice, all int) {
 		}
 		for _, word := range wordsFor(&seen[at], lives[at]) {
 			if choosesOnly(seen, lives, keys, word, keys[at]) {
-				list = append(list, Choice{seen[at], word})
+				list = append(list, ProcessChoice{seen[at], word})
 				break
 			}
 		}

@@ -84,7 +84,7 @@ func TestChoices(t *testing.T) {
 			file("a.etl", held("app.exe", 7, 10, before), held("b.exe", 8, 1, before))}, "app.exe=10 b.exe=1", 2},
 	} {
 		seen := seenIn(test.in)
-		choices, all := analysis.Choices(seen, 50)
+		choices, all := analysis.ProcessChoices(seen, 50)
 		var got []string
 		for i, c := range choices {
 			got = append(got, fmt.Sprintf("%s=%d", c.Choose, c.Held))
@@ -98,7 +98,7 @@ func TestChoices(t *testing.T) {
 					t.Errorf("%s: the report on %s is of %+v", what, c.Choose, r.Process)
 				}
 			}
-			if strings.Contains(codes(r), "several-processes") || !analysis.IsSeen(seen, c.Choose) {
+			if strings.Contains(codes(r), "several-processes") || !analysis.ShowsProcess(seen, c.Choose) {
 				t.Errorf("%s: %s: %s", what, c.Choose, codes(r))
 			}
 		}
@@ -114,19 +114,19 @@ func TestChoicesAreBounded(t *testing.T) {
 		in.Captures = append(in.Captures, held(fmt.Sprintf("p%d.exe", i), uint32(i), int64(i), allocations.BeforeTrace))
 	}
 	seen := seenIn([]analysis.Input{in})
-	list, all := analysis.Choices(seen, 50)
+	list, all := analysis.ProcessChoices(seen, 50)
 	if len(list) != 50 || all != 80 || list[0].Choose != "p79.exe" {
 		t.Errorf("%d of %d", len(list), all)
 	}
 	for _, process := range []string{"p3.exe", "P3", "3", "3#1"} {
-		if !analysis.IsSeen(seen, process) {
+		if !analysis.ShowsProcess(seen, process) {
 			t.Errorf("%q is not seen", process)
 		}
 	}
 	for _, process := range []string{"p80.exe", "80", "3#2", "3#", "#1", "p", "\x00"} {
 		_, err := analysis.Analyze(t.Context(), []analysis.Input{in}, analysis.Options{Process: process})
 		var refused *analysis.Error
-		if analysis.IsSeen(seen, process) || !errors.As(err, &refused) || refused.Code != analysis.CodeNoSuchProcess {
+		if analysis.ShowsProcess(seen, process) || !errors.As(err, &refused) || refused.Code != analysis.CodeNoSuchProcess {
 			t.Errorf("%q is seen, %v", process, err)
 		}
 	}
@@ -147,7 +147,7 @@ func BenchmarkChoices2000(b *testing.B) {
 			Trace: true, Held: int64(i)})
 	}
 	for b.Loop() {
-		if list, _ := analysis.Choices(seen, 50); len(list) != 50 {
+		if list, _ := analysis.ProcessChoices(seen, 50); len(list) != 50 {
 			b.Fatal(len(list))
 		}
 	}

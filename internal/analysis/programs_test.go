@@ -73,7 +73,7 @@ func TestProgramOfEvidenceWithoutItsName(t *testing.T) {
 			t.Errorf("%s: %+v, %d instants, %+v", name, r.Process, len(r.Snapshots), r.Warnings)
 		}
 	}
-	choices, all := analysis.Choices(seenIn(inputs(append(logs[:2:2], named("app", again(foreign)), excerpt)...)), 9)
+	choices, all := analysis.ProcessChoices(seenIn(inputs(append(logs[:2:2], named("app", again(foreign)), excerpt)...)), 9)
 	if all != 1 || len(choices) != 1 || choices[0].Choose != "app.exe" || choices[0].Held != 50 {
 		t.Errorf("%d choices: %+v", all, choices)
 	}

@@ -40,7 +40,7 @@ type Report struct {
 	// Stretches are the lengths that Finding.Stayed counts by; nil where the evidence shows one instant.
 	Stretches *score.Stretches `json:"stretches,omitempty"`
 	// Watch is what turns growth that matters into bytes of the run; nil of a report that was read from JSON.
-	Watch *Watch `json:"-"`
+	Watch *Observation `json:"-"`
 	// Memory is what the evidence says beside sites, in the order of the evidence.
 	Memory []Memory `json:"memory,omitempty"`
 	// MemoryHistory is the memory over time, where the evidence tells it.
@@ -62,7 +62,7 @@ type Report struct {
 	unnamedEnded bool                   // they held it until the process ended
 	write        func(i int, out *Site) // adds the text of a site, unless it has it
 	identify     func()                 // gives sites their Keys; nil where they have them, and of a report that was read from JSON
-	asked        *Ask                   // from which growth on a leak matters; nil for the default
+	asked        *RequestedThreshold    // from which growth on a leak matters; nil for the default
 	settle       time.Duration          // at the beginning that counts for nothing; 0 for none
 	settled      bool                   // it was left out
 	powerless    string                 // why Power is nil, in words; "" where it is not, or there is nothing to say

@@ -20,11 +20,11 @@ type Undecided struct {
 	Expected Growth `json:"expected"`
 	// Largest has the largest part of that sum, among those that must be decided where there are any; nil where nothing
 	// could leak.
-	Largest *Stake `json:"largest,omitempty"`
+	Largest *PossibleLeak `json:"largest,omitempty"`
 }
 
-// A Stake is what one finding could leak.
-type Stake struct {
+// A PossibleLeak is what one finding could leak.
+type PossibleLeak struct {
 	Signature   string  `json:"signature"`
 	Probability float64 `json:"probability"` // that it leaks, among the findings of this run
 	Growth              // the most that it could leak
@@ -150,15 +150,15 @@ func weigh(r *Report) (Matters, *Undecided) {
 	u := &Undecided{Sites: w.Sites, Limit: inUnit(limit), Expected: inUnit(w.Expected)}
 	if w.Largest >= 0 {
 		f := of[w.Largest]
-		u.Largest = &Stake{Signature: f.Signature, Probability: f.Risk.Probability, Growth: inUnit(f.most),
+		u.Largest = &PossibleLeak{Signature: f.Signature, Probability: f.Risk.Probability, Growth: inUnit(f.most),
 			where: f.Where(), longer: longerFor(f)}
 	}
 	return matters, u
 }
 
 // watch is what the evidence of a report watched.
-func (r *Report) watch() *Watch {
-	w := &Watch{Weighed: true, Hours: r.hours(), Settle: r.settle.Hours(), Settled: r.settled}
+func (r *Report) watch() *Observation {
+	w := &Observation{Weighed: true, Hours: r.hours(), Settle: r.settle.Hours(), Settled: r.settled}
 	if r.Trace == nil && r.ListsAll() { // a trace does not list what was allocated before it
 		held := r.Totals.Heap.Outstanding.Plus(r.Totals.Virtual.Outstanding)
 		w.Held = float64(max(0, held.Bytes))

@@ -138,7 +138,7 @@ func TestWeighWhatIsAsked(t *testing.T) {
 		{Growth{512<<10 - 1, "document"}, 1, Growth{512<<10 - 1, "document"}},
 		{Growth{1 << 40, "page"}, 1, mattersByDay},
 	} {
-		r.asked = &Ask{Threshold: Threshold{Growth: test.asked}}
+		r.asked = &RequestedThreshold{Threshold: Threshold{Growth: test.asked}}
 		if matters, u := weigh(r); matters.Growth != test.used || u.Sites != test.sites || u.Largest.Unit != test.used.Unit {
 			t.Errorf("%v: %v matter, %+v", test.asked, matters, u)
 		}
@@ -146,7 +146,7 @@ func TestWeighWhatIsAsked(t *testing.T) {
 }
 
 func TestUndecidedSentence(t *testing.T) {
-	u := &Undecided{Limit: Growth{10 << 20, "day"}, Largest: &Stake{where: "app!F", Growth: Growth{24 << 20, "day"}}}
+	u := &Undecided{Limit: Growth{10 << 20, "day"}, Largest: &PossibleLeak{where: "app!F", Growth: Growth{24 << 20, "day"}}}
 	for sites, want := range map[int]string{
 		1: "not decided: app!F could leak 24.0 MB per day (limit 10.0 MB per day)",
 		2: "not decided: app!F and 1 more site could leak, the first 24.0 MB per day (limit 10.0 MB per day)",

@@ -46,8 +46,8 @@ func Committed(s *capture.Space) (bytes int64) {
 	return bytes
 }
 
-// Taken is the address space that is not free.
-func Taken(s *capture.Space) (bytes int64) {
+// UsedAddressSpace is the address space that is not free.
+func UsedAddressSpace(s *capture.Space) (bytes int64) {
 	for i := range s.Uses {
 		if s.Uses[i].Name != capture.UseFree {
 			bytes += s.Uses[i].Reserved
@@ -56,11 +56,11 @@ func Taken(s *capture.Space) (bytes int64) {
 	return bytes
 }
 
-// TakenBelowLimit is the address space that is not free and that the program can use: the 64-bit side of a 32-bit one
+// UsedBelowLimit is the address space that is not free and that the program can use: the 64-bit side of a 32-bit one
 // lies above that.
-func TakenBelowLimit(s *capture.Space) (bytes int64) {
+func UsedBelowLimit(s *capture.Space) (bytes int64) {
 	if s.Bits != 32 || s.Map == nil || s.Map.LeftOut {
-		return Taken(s)
+		return UsedAddressSpace(s)
 	}
 	limit := int64(4 << 30)
 	if s.Limit > 0 {

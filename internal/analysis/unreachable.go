@@ -25,8 +25,8 @@ type UnreachedFinding struct {
 	Outstanding Amount `json:"outstanding"`
 }
 
-// MostUnreached is how many such findings a report lists: those with most bytes.
-const MostUnreached = 100
+// MaxUnreachedFindings is how many such findings a report lists: those with most bytes.
+const MaxUnreachedFindings = 100
 
 // unreached lists the findings with most bytes that nothing points to.
 func unreached(findings []Finding) []UnreachedFinding {
@@ -39,7 +39,7 @@ func unreached(findings []Finding) []UnreachedFinding {
 	slices.SortStableFunc(list, func(a, b UnreachedFinding) int {
 		return cmp.Or(cmp.Compare(b.Unreachable.Bytes, a.Unreachable.Bytes), cmp.Compare(a.Signature, b.Signature))
 	})
-	return list[:min(len(list), MostUnreached)]
+	return list[:min(len(list), MaxUnreachedFindings)]
 }
 
 // pointerless are the blocks that any of the evidence found no pointer to, by address.

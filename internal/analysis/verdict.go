@@ -92,7 +92,7 @@ func decide(r *Report) Verdict {
 	if n := len(r.judged); n < SnapshotsToDecide && r.Trace == nil {
 		v.SnapshotsMissing = SnapshotsToDecide - n
 	}
-	r.Watch = &Watch{}
+	r.Watch = &Observation{}
 	weighed := r.Stretches != nil && !r.listsNothing && !cutShort(r.judged)
 	if weighed {
 		matters, undecided := weigh(r)
@@ -247,7 +247,7 @@ func most(findings []Finding, total Amount) string {
 		return ", all from " + top.Where()
 	}
 	s := fmt.Sprintf(", the most, %s in %s", figures.Bytes(top.Outstanding.Bytes), blocks(top.Outstanding.Count))
-	if share := 100 * float64(top.Outstanding.Bytes) / float64(max(total.Bytes, 1)); share >= Most && share <= 100 {
+	if share := 100 * float64(top.Outstanding.Bytes) / float64(max(total.Bytes, 1)); share >= NamedPercent && share <= 100 {
 		s += fmt.Sprintf(" (%s %%)", percent(share))
 	}
 	return s + ", from " + top.Where()

@@ -19,11 +19,11 @@ type Case struct {
 	Asked   []FailOn // by the call; it may only tighten the policy
 	// Matters is the growth from which a leak matters that the policy sets, nil for the default, and AskedMatters what the
 	// call asks for, nil for nothing; it may only tighten.
-	Matters      *analysis.Ask
+	Matters      *analysis.RequestedThreshold
 	AskedMatters *analysis.Threshold
 	// Watch is what the evidence of the run watched; nil of a run that was analysed before this was stored. Others are what
 	// findings could leak that Head does not list.
-	Watch  *analysis.Watch
+	Watch  *analysis.Observation
 	Others []analysis.Risk
 	// Suffices says that the evidence lost nothing and is enough for growth to be judged: what it does not show is not there.
 	Suffices bool

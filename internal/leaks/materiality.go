@@ -38,15 +38,15 @@ func ParseMatters(text string) (*analysis.Threshold, error) {
 }
 
 // Matters is what the policy of a scenario sets; nil for the default.
-func (p *Policies) Matters(scenario string) *analysis.Ask {
+func (p *Policies) Matters(scenario string) *analysis.RequestedThreshold {
 	threshold, err := analysis.ParseThreshold(p.For(scenario).Matters)
 	if err != nil {
 		return nil // it is empty: ParsePolicies has refused what is no growth
 	}
 	if _, own := p.Scenarios[scenario]; own {
-		return &analysis.Ask{Threshold: threshold, Source: analysis.MattersScenario, By: "set for the scenario " + scenario}
+		return &analysis.RequestedThreshold{Threshold: threshold, Source: analysis.MattersScenario, By: "set for the scenario " + scenario}
 	}
-	return &analysis.Ask{Threshold: threshold, Source: analysis.MattersProject, By: "set for the project"}
+	return &analysis.RequestedThreshold{Threshold: threshold, Source: analysis.MattersProject, By: "set for the project"}
 }
 
 // Settle is the time at the beginning of the evidence of a scenario in which growth counts for nothing; 0 for none.
@@ -71,11 +71,11 @@ func (p *Policy) mattersSentence() string {
 }
 
 // callAsks is what the call asks for; nil for nothing.
-func (c *Case) callAsks() *analysis.Ask {
+func (c *Case) callAsks() *analysis.RequestedThreshold {
 	if c.AskedMatters == nil {
 		return nil
 	}
-	return &analysis.Ask{Threshold: *c.AskedMatters, Source: analysis.MattersCall, By: "asked for by the call"}
+	return &analysis.RequestedThreshold{Threshold: *c.AskedMatters, Source: analysis.MattersCall, By: "asked for by the call"}
 }
 
 // weigh finds the counted findings that need not be decided under what matters now. What is not counted is decided: it
@@ -117,7 +117,7 @@ func (d *decider) weigh() {
 func (d *decider) asAnalysed() *Matters {
 	sentence := fmt.Sprintf("What matters here: %s (the default)", analysis.DefaultMatters())
 	var asked []string
-	for _, a := range []*analysis.Ask{d.Matters, d.callAsks()} {
+	for _, a := range []*analysis.RequestedThreshold{d.Matters, d.callAsks()} {
 		if a != nil {
 			asked = append(asked, fmt.Sprintf("%s, %s", a.Threshold, a.By))
 		}

@@ -23,14 +23,14 @@ func risky(signature string, probability, bytes float64) compare.Finding {
 // Only what is counted and not certain is weighed: the rest is decided.
 func TestDecideByWhatMatters(t *testing.T) {
 	const passed, failed, open = leaks.GatePassed, leaks.GateFailed, leaks.GateInconclusive
-	day := analysis.Watch{Weighed: true, Hours: 24}
+	day := analysis.Observation{Weighed: true, Hours: 24}
 	a := risky("a", 0.4, 20*mb) // 8 MB a day are expected
 	tolerated, certain, unweighed := risky("known", 0.9, 50*mb), risky("sure", 0.99, 50*mb), risky("unweighed", 0.9, 0)
 	tolerated.State = string(leaks.StateKnown)
 	certain.Class, certain.Certain, unweighed.Risk = leak, true, nil
 	for _, test := range []struct {
 		name     string
-		watch    *analysis.Watch
+		watch    *analysis.Observation
 		others   []analysis.Risk
 		head     []compare.Finding
 		gate     leaks.Gate
@@ -42,9 +42,9 @@ func TestDecideByWhatMatters(t *testing.T) {
 		{"beside a known one", &day, nil, []compare.Finding{tolerated, a}, passed, 8 * mb},
 		{"beside a certain one", &day, nil, []compare.Finding{certain, a}, failed, 8 * mb},
 		{"one that kept nothing", &day, nil, []compare.Finding{unweighed}, passed, 0},
-		{"evidence that cannot be weighed", &analysis.Watch{}, nil, []compare.Finding{a}, open, -1},
-		{"two days", &analysis.Watch{Weighed: true, Hours: 48}, nil, []compare.Finding{risky("b", 0.6, 20*mb)}, passed, 6 * mb},
-		{"two days, and more", &analysis.Watch{Weighed: true, Hours: 48}, nil, []compare.Finding{risky("b", 0.6, 20*mb+1)}, open, 6*mb + 0.3},
+		{"evidence that cannot be weighed", &analysis.Observation{}, nil, []compare.Finding{a}, open, -1},
+		{"two days", &analysis.Observation{Weighed: true, Hours: 48}, nil, []compare.Finding{risky("b", 0.6, 20*mb)}, passed, 6 * mb},
+		{"two days, and more", &analysis.Observation{Weighed: true, Hours: 48}, nil, []compare.Finding{risky("b", 0.6, 20*mb+1)}, open, 6*mb + 0.3},
 	} {
 		c := &leaks.Case{Policy: theDefault(), Suffices: true, Head: &compare.BuildResult{Findings: test.head}, Watch: test.watch, Others: test.others}
 		got := leaks.Decide(c)

@@ -129,16 +129,16 @@ type EvidenceFile struct {
 
 // An Input is the evidence that a run's report rests on.
 type Input struct {
-	Captures   []CaptureRef  // by evidence and by place in it
-	Names      string        // blob of what symbols say about their frames; "" for none
-	NamesError string        // why the last search for symbols gave none
-	Process    string        // that was chosen, as analysis.Options.Process; "" for the one that holds most
-	Revision   int64         // UpdateResult wants to know it
-	WorkUnit   string        // of EvidenceFile.Work; "" where not declared
-	Rules      RuleFile      // of the project
-	OwnModules []string      // stems of modules whose PDBs the team has uploaded, in lower case
-	Matters    *analysis.Ask // that the policy of the scenario sets; nil for the default
-	Settle     time.Duration // as the policy of the scenario sets it
+	Captures   []CaptureRef                 // by evidence and by place in it
+	Names      string                       // blob of what symbols say about their frames; "" for none
+	NamesError string                       // why the last search for symbols gave none
+	Process    string                       // that was chosen, as analysis.Options.Process; "" for the one that holds most
+	Revision   int64                        // UpdateResult wants to know it
+	WorkUnit   string                       // of EvidenceFile.Work; "" where not declared
+	Rules      RuleFile                     // of the project
+	OwnModules []string                     // stems of modules whose PDBs the team has uploaded, in lower case
+	Matters    *analysis.RequestedThreshold // that the policy of the scenario sets; nil for the default
+	Settle     time.Duration                // as the policy of the scenario sets it
 }
 
 // FindInput returns what an analysis of the run has to look at.

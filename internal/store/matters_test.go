@@ -16,7 +16,7 @@ import (
 // riskyReport is a report on a day, of findings and what each of them could leak in it.
 func riskyReport(risks map[string]analysis.Risk, findings ...finding) *analysis.Report {
 	r := leaksReport(findings...)
-	r.Watch = &analysis.Watch{Weighed: true, Hours: 24}
+	r.Watch = &analysis.Observation{Weighed: true, Hours: 24}
 	for i := range r.Findings {
 		if risk, ok := risks[r.Findings[i].Signature]; ok {
 			r.Findings[i].Risk = &risk

@@ -27,7 +27,7 @@ func (s *Store) UpdateProcess(ctx context.Context, run int64, process string) er
 		if err != nil {
 			return err
 		}
-		if process != "" && !analysis.IsSeen(seen, process) {
+		if process != "" && !analysis.ShowsProcess(seen, process) {
 			return ErrNoProcess
 		}
 		// An analysis that runs already is about the choice before: its result must not replace that of the new one.
@@ -44,12 +44,12 @@ func (s *Store) UpdateProcess(ctx context.Context, run int64, process string) er
 
 // ListProcesses returns the processes of a run that a report may be about, those that hold most first and at most limit
 // of them, and how many there are.
-func (v View) ListProcesses(ctx context.Context, run int64, limit int) (list []analysis.Choice, total int, err error) {
+func (v View) ListProcesses(ctx context.Context, run int64, limit int) (list []analysis.ProcessChoice, total int, err error) {
 	seen, err := seenIn(ctx, v.q, run)
 	if err != nil {
 		return nil, 0, wrap("processes of run", err)
 	}
-	list, total = analysis.Choices(seen, limit)
+	list, total = analysis.ProcessChoices(seen, limit)
 	return list, total, nil
 }
 

@@ -113,7 +113,7 @@ func TestProcessesOfSnapshots(t *testing.T) {
 		t.Fatal(err)
 	}
 	list, all, err := storetest.Now(t, s).ListProcesses(t.Context(), run, 9)
-	want := analysis.Choice{Choose: "app.exe",
+	want := analysis.ProcessChoice{Choose: "app.exe",
 		CaptureProcess: analysis.CaptureProcess{Process: capture.Process{Name: "app.exe", PID: 8, Bits: 64}, Held: 300}}
 	if err != nil || all != 1 || list[0].Choose != want.Choose || list[0].Process != want.Process ||
 		list[0].Held != want.Held || list[0].Trace {

@@ -31,7 +31,7 @@ func (v View) risks(ctx context.Context, run int64, c *leaks.Case) error {
 	if err != nil || watch == nil {
 		return wrap("watch of a run", err)
 	}
-	c.Watch = &analysis.Watch{}
+	c.Watch = &analysis.Observation{}
 	if err := json.Unmarshal(watch, c.Watch); err != nil {
 		return fmt.Errorf("store: watch of run %d: %w", run, err)
 	}

@@ -97,7 +97,7 @@ func run(ctx context.Context, args []string) error {
 		if err != nil {
 			return fmt.Errorf("-matters: %w", err)
 		}
-		o.Matters = &analysis.Ask{Threshold: threshold, By: "-matters"}
+		o.Matters = &analysis.RequestedThreshold{Threshold: threshold, By: "-matters"}
 	}
 	if *places > 0 && *parts > 0 {
 		mix := workload.Mix{Stacks: *places, Leaks: *leaks, Parts: *parts, OneStack: *oneStack}

@@ -61,7 +61,7 @@ func chosenProcess(c echo.Context) (string, error) {
 	return *choice.Process, nil
 }
 
-func viewOfProcesses(list []analysis.Choice) []processView {
+func viewOfProcesses(list []analysis.ProcessChoice) []processView {
 	views := make([]processView, len(list))
 	for i, c := range list {
 		views[i] = processView{c.Choose, c.Name, c.PID, c.Bits, c.Held}

@@ -176,7 +176,7 @@ func textSpace(p *printer, s *capture.Space) {
 	}
 	if s.Limit > 0 {
 		p.line("    the 32-bit program may use %s of address space; %s are taken", figures.Bytes(s.Limit),
-			figures.Bytes(analysis.TakenBelowLimit(s)))
+			figures.Bytes(analysis.UsedBelowLimit(s)))
 	}
 	if part, ok := analysis.Fragmentation(s); ok {
 		p.line("    largest free block %s at %v, fragmentation %.1f %%", figures.Bytes(s.LargestFree),

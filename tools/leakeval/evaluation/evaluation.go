@@ -30,7 +30,7 @@ type Options struct {
 	Dumps      []int // how many full dumps are taken, one evaluation for each
 	Counted    bool  // the same snapshots are judged without addresses too
 	Trace      bool
-	Matters    *analysis.Ask // from which a leak matters; nil for the default
+	Matters    *analysis.RequestedThreshold // from which a leak matters; nil for the default
 }
 
 // A Case is one judgement and what is true.

@@ -132,7 +132,7 @@ func barOf(s *capture.Space) (parts []barPart, whole int64, word string) {
 			}
 			return u.Reserved
 		}
-		whole, word = analysis.Taken(s), "taken"
+		whole, word = analysis.UsedAddressSpace(s), "taken"
 	}
 	at := 0.0
 	for i := range s.Uses {
@@ -308,7 +308,7 @@ func proofOf(list []analysis.UnreachedFinding) string {
 		}
 	}
 	begin := "No pointer was found to"
-	if len(list) == analysis.MostUnreached {
+	if len(list) == analysis.MaxUnreachedFindings {
 		begin = fmt.Sprintf("In the %d largest signatures no pointer was found to", len(list))
 	}
 	text := fmt.Sprintf("%s %s with %s", begin, figures.Plural(all.Count, "block"), figures.Bytes(all.Bytes))

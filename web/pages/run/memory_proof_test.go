@@ -18,7 +18,7 @@ func TestProofOf(t *testing.T) {
 		of("app!B", 24, 6144)}); got != "No pointer was found to 1,024 blocks with 8.00 KB; most of it, 6.00 KB, from app!B." {
 		t.Error(got)
 	}
-	many := make([]analysis.UnreachedFinding, analysis.MostUnreached)
+	many := make([]analysis.UnreachedFinding, analysis.MaxUnreachedFindings)
 	for i := range many {
 		many[i] = of("app!A", 1, 1024)
 	}

@@ -50,7 +50,7 @@ type processPanel struct {
 
 // A processRow is a process with whether the report is about it.
 type processRow struct {
-	analysis.Choice
+	analysis.ProcessChoice
 	current bool
 }
 

@@ -147,7 +147,7 @@ func (m *spaceMap) name(s *capture.Space) string {
 		known = "in the evidence"
 	}
 	return fmt.Sprintf("Address space: %s%s %s. The table below has the same data.",
-		figures.Bytes(analysis.TakenBelowLimit(s)), limit, known)
+		figures.Bytes(analysis.UsedBelowLimit(s)), limit, known)
 }
 
 // mapSum is what stands beside the title of the map.

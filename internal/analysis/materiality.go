@@ -40,8 +40,8 @@ func DefaultMatters() string {
 	return fmt.Sprintf("%s, or %s where the evidence has no times", mattersByDay, mattersByRun)
 }
 
-// A Watch is what the evidence of a run watched: what turns growth per day or unit of work into bytes of the run.
-type Watch struct {
+// A Observation is what the evidence of a run watched: what turns growth per day or unit of work into bytes of the run.
+type Observation struct {
 	Weighed bool    `json:"weighed"` // false where the evidence shows one instant or does not list all: nothing is known of the rest
 	Hours   float64 `json:"hours"`   // 0 where clocks do not tell
 	Unit    string  `json:"unit"`    // of the work that uploads count; "" for none
@@ -54,7 +54,7 @@ type Watch struct {
 }
 
 // length is how long the evidence watched in a unit; 0 where it does not tell that.
-func (w *Watch) length(unit string) float64 {
+func (w *Observation) length(unit string) float64 {
 	switch unit {
 	case perRun:
 		return 1
@@ -69,24 +69,26 @@ func (w *Watch) length(unit string) float64 {
 }
 
 // growth is an amount of the run in a unit that the evidence tells.
-func (w *Watch) growth(bytes float64, unit string) Growth {
+func (w *Observation) growth(bytes float64, unit string) Growth {
 	return Growth{bytes / w.length(unit), unit}
 }
 
 // inRun is how many bytes a growth makes in the run; 0 where the evidence does not tell the unit.
-func (w *Watch) inRun(g Growth) float64 { return g.Bytes * w.length(g.Unit) }
+func (w *Observation) inRun(g Growth) float64 { return g.Bytes * w.length(g.Unit) }
 
 // Limit is from how many bytes in the run on a leak keeps it from passing: what matters or, where the evidence could
 // not have shown that, the least leak that it would have shown.
-func (w *Watch) Limit(matters Growth) float64 {
+func (w *Observation) Limit(matters Growth) float64 {
 	return max(w.inRun(matters), w.Power)
 }
 
 // Growth is an amount of the run in the unit of what matters there.
-func (w *Watch) Growth(bytes float64, matters Growth) Growth { return w.growth(bytes, matters.Unit) }
+func (w *Observation) Growth(bytes float64, matters Growth) Growth {
+	return w.growth(bytes, matters.Unit)
+}
 
-// An Ask is the threshold from which on somebody wants a leak to matter.
-type Ask struct {
+// An RequestedThreshold is the threshold from which on somebody wants a leak to matter.
+type RequestedThreshold struct {
 	Threshold
 	Source MattersSource
 	By     string // as in "set for the scenario soak"
@@ -113,7 +115,7 @@ type Matters struct {
 
 // Matters is what matters in a run: what is set, where the evidence tells its unit, else the default. A call may only
 // tighten that. set and call are nil where nobody asks.
-func (w *Watch) Matters(set, call *Ask) Matters {
+func (w *Observation) Matters(set, call *RequestedThreshold) Matters {
 	m := Matters{Growth: mattersByDay, Source: MattersDefault}
 	if !(w.length(perDay) > 0) {
 		m.Growth = mattersByRun
@@ -144,7 +146,7 @@ func (w *Watch) Matters(set, call *Ask) Matters {
 }
 
 // settleText says how much of the beginning counts for nothing.
-func (w *Watch) settleText() string {
+func (w *Observation) settleText() string {
 	span := figures.Span(time.Duration(w.Settle * float64(time.Hour)).Round(time.Second))
 	switch {
 	case w.Settle == 0:
@@ -157,7 +159,7 @@ func (w *Watch) settleText() string {
 }
 
 // sourceText says who asks, and for what where that is no amount of bytes.
-func (a *Ask) sourceText() string {
+func (a *RequestedThreshold) sourceText() string {
 	if a.isAbsolute() {
 		return a.By
 	}
@@ -165,7 +167,7 @@ func (a *Ask) sourceText() string {
 }
 
 // notTold says that the evidence does not tell what somebody's threshold needs.
-func (a *Ask) notTold() string {
+func (a *RequestedThreshold) notTold() string {
 	lacks := "count by " + a.Unit
 	if !a.isAbsolute() {
 		lacks = "tell what that is"
@@ -218,7 +220,7 @@ func plainNumber(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) 
 
 // Resolve is the growth that a threshold is in the run; told is false where the evidence does not tell it. A process
 // that holds as much as it may already may not grow.
-func (w *Watch) Resolve(t Threshold) (g Growth, told bool) {
+func (w *Observation) Resolve(t Threshold) (g Growth, told bool) {
 	if !(w.length(t.Unit) > 0) || !t.isAbsolute() && !(w.Held > 0) {
 		return Growth{}, false
 	}

@@ -34,7 +34,7 @@ func TestParseThreshold(t *testing.T) {
 // What is set decides where the evidence tells its unit; a call may only tighten it.
 func TestMatters(t *testing.T) {
 	const defaults = "10.0 MB per day (the default"
-	ask := func(text, by string, source MattersSource) *Ask {
+	ask := func(text, by string, source MattersSource) *RequestedThreshold {
 		if text == "" {
 			return nil
 		}
@@ -42,9 +42,9 @@ func TestMatters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &Ask{Threshold: threshold, Source: source, By: by}
+		return &RequestedThreshold{Threshold: threshold, Source: source, By: by}
 	}
-	watch := &Watch{Weighed: true, Hours: 12, Unit: "document", Work: 1024, Held: 100 << 20}
+	watch := &Observation{Weighed: true, Hours: 12, Unit: "document", Work: 1024, Held: 100 << 20}
 	for _, test := range []struct {
 		set, call string
 		want      Growth
@@ -88,14 +88,14 @@ func TestMatters(t *testing.T) {
 			t.Errorf("set %q, call %q: %+v\nwant %s", test.set, test.call, got, test.sentence)
 		}
 	}
-	unlisted := &Watch{Weighed: true, Hours: 12}
+	unlisted := &Observation{Weighed: true, Hours: 12}
 	for _, text := range []string{"5%/day", "2GB in 30 days"} {
 		if got := unlisted.Matters(ask(text, "set for the project", MattersProject), nil); got.Growth != mattersByDay ||
 			!strings.HasSuffix(got.Sentence, "is set for the project, and the evidence does not tell what that is)") {
 			t.Errorf("%s where nothing tells what is held: %+v", text, got)
 		}
 	}
-	timeless := &Watch{Weighed: true}
+	timeless := &Observation{Weighed: true}
 	if got := timeless.Matters(ask("1MB/day", "set for the project", MattersProject), nil); got.Growth != mattersByRun {
 		t.Errorf("without times: %+v", got)
 	}
@@ -105,12 +105,12 @@ func TestMatters(t *testing.T) {
 func TestLimit(t *testing.T) {
 	const mb = 1 << 20
 	for power, want := range map[float64]float64{0: 5 * mb, 5*mb - 1: 5 * mb, 5*mb + 1: 5*mb + 1} {
-		w := &Watch{Weighed: true, Hours: 12, Power: power}
+		w := &Observation{Weighed: true, Hours: 12, Power: power}
 		if got := w.Limit(mattersByDay); got != want {
 			t.Errorf("power %v: %v, want %v", power, got, want)
 		}
 	}
-	w := &Watch{Weighed: true, Hours: 12}
+	w := &Observation{Weighed: true, Hours: 12}
 	if got := w.Growth(5*mb, mattersByDay); got != mattersByDay {
 		t.Errorf("%v", got)
 	}
