@@ -64,7 +64,7 @@ func (w *Windows) narrow(ctx context.Context, list []evidenceCaptures, head *ana
 		}
 		all := list[i].Captures
 		if !isWhole(window, head.Trace) { // else they know the peaks better than the table, as takePeaks says
-			if all, err = capture.InWindow(ctx, all, table, window); err != nil {
+			if all, err = capture.CutToWindow(ctx, all, table, window); err != nil {
 				return err
 			}
 		}

@@ -85,7 +85,7 @@ func startLarge(t testing.TB, rows, sites int) *largeTrace {
 	}
 	meta := &allocations.Meta{To: hour, Sites: make([]allocations.Site, sites)}
 	for i := range sites {
-		stack := c.Stacks.AddStack([]capture.FrameID{c.Stacks.AddText(capture.Text{Module: "large",
+		stack := c.Stacks.AddStack([]capture.FrameID{c.Stacks.AddText(capture.FrameText{Module: "large",
 			Function: fmt.Sprintf("Function%d", i)}, 0)})
 		c.Sites = append(c.Sites,
 			capture.Site{Stack: stack, Usage: make([]capture.Usage, 2), Life: &capture.Life{Number: uint32(i)}})

@@ -182,7 +182,7 @@ func (e *evidenceFiles) in(ctx context.Context, w capture.Window) (err error) {
 			continue
 		}
 		found = true
-		if e.inputs[i].Captures, err = capture.InWindow(ctx, r.Captures, r.Rows, w); err != nil {
+		if e.inputs[i].Captures, err = capture.CutToWindow(ctx, r.Captures, r.Rows, w); err != nil {
 			return err
 		}
 	}

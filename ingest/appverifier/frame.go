@@ -17,7 +17,7 @@ const maxImage = 1 << 28
 //	vfbasics!+73bd1c4e ( @ 0)                   no symbol: the number is the address
 //
 // Names contain blanks and parentheses, paths contain both too: the source begins behind the offset.
-func parseFrame(line string) (text capture.Text, address uint64, ok bool) {
+func parseFrame(line string) (text capture.FrameText, address uint64, ok bool) {
 	line = oneLine(line)
 	if open := sourceOpen(line); open >= 0 {
 		text.File, text.Line = source(line[open:])

@@ -119,7 +119,7 @@ func (s *session) stack(e *entry) capture.StackID {
 		case !ok:
 			s.unread++
 			continue
-		case text == capture.Text{}:
+		case text == capture.FrameText{}:
 			ids = append(ids, s.c.Stacks.AddAddress(address))
 		default:
 			ids = append(ids, s.c.Stacks.AddText(text, address))

@@ -107,7 +107,7 @@ type Heap struct {
 	Handle uint64
 	// Partial says that the evidence ends inside this heap's data.
 	Partial bool
-	Line    Line // outstanding memory over time; empty for snapshots
+	Line    Timeline // outstanding memory over time; empty for snapshots
 }
 
 // NoHeap is the heap index of a site whose evidence does not name the heap.

@@ -55,7 +55,7 @@ func sample() *capture.Capture {
 		Heaps:    []capture.Heap{{Handle: 0x1D147000000, Partial: true}},
 		Warnings: []capture.Warning{{Code: capture.Truncated, Message: "cut", Place: "line 3", Count: 1}},
 	}
-	text := c.Stacks.AddText(capture.Text{Module: "app", Function: "main", Offset: 0x1f, File: `c:\a.cpp`,
+	text := c.Stacks.AddText(capture.FrameText{Module: "app", Function: "main", Offset: 0x1f, File: `c:\a.cpp`,
 		Line: 12, Inline: true}, 0)
 	raw := c.Stacks.AddAddress(0x7FF654801000)
 	one, two := c.Stacks.AddStack([]capture.FrameID{raw, text}), c.Stacks.AddStack([]capture.FrameID{text})
@@ -149,7 +149,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 	}
 	// Stacks that were read go on interning where the writer stopped.
-	if again := read.Stacks.AddText(capture.Text{Module: "app", Function: "main", Offset: 0x1f, File: `c:\a.cpp`, Line: 12,
+	if again := read.Stacks.AddText(capture.FrameText{Module: "app", Function: "main", Offset: 0x1f, File: `c:\a.cpp`, Line: 12,
 		Inline: true}, 0); again != 0 {
 		t.Errorf("known text became frame %d", again)
 	}

@@ -15,7 +15,7 @@ type Memory struct {
 	Groups []Group     `json:"groups,omitempty"`     // those of one By together, the largest first
 	// Cut are the ways of grouping of which small groups are left out.
 	Cut      []string         `json:"cut,omitempty"`
-	Reach    *Reach           `json:"reach,omitempty"`
+	Reach    *PointerSearch   `json:"reach,omitempty"`
 	Managed  []ManagedHeap    `json:"managed,omitempty"`
 	Threads  []Thread         `json:"threads,omitempty"`
 	Handles  []HandleType     `json:"handles,omitempty"` // most first
@@ -66,7 +66,7 @@ type Space struct {
 	// not known.
 	Partial bool `json:"partial,omitempty"`
 	// Map says what lies where; nil where the evidence has sums only.
-	Map *Map `json:"map,omitempty"`
+	Map *AddressMap `json:"map,omitempty"`
 	// Bits is the width of the program, 32 or 64, and Limit the address space that it may use: 2, 3 or 4 GB of one of 32
 	// bits. Each is 0 where the evidence does not tell.
 	Bits  uint8 `json:"bits,omitempty"`
@@ -212,10 +212,10 @@ type Group struct {
 	Growth      *Usage `json:"growth,omitempty"` // as that of HeapFacts
 }
 
-// Reach is the outcome of looking for pointers to blocks in all memory that the evidence has. It is conservative: a
+// PointerSearch is the outcome of looking for pointers to blocks in all memory that the evidence has. It is conservative: a
 // number that looks like a pointer is one, so what is unreachable is certainly not pointed to from there, and what is
 // reachable may be a leak all the same.
-type Reach struct {
+type PointerSearch struct {
 	Scanned     int64  `json:"scanned"` // bytes that were searched for pointers
 	Blocks      Usage  `json:"blocks"`  // that were looked for
 	Unreachable Usage  `json:"unreachable"`

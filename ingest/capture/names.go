@@ -39,12 +39,12 @@ type Image struct {
 	rvas   []uint32 // ascending
 	ends   []uint32 // ends[i] is where the frames of rvas[i] end
 	frames []NamedFrame
-	places map[Place][]NamedFrame
+	places map[FunctionOffset][]NamedFrame
 }
 
-// A Place is a return address as evidence has it that prints names instead: so many bytes behind the start of a
+// A FunctionOffset is a return address as evidence has it that prints names instead: so many bytes behind the start of a
 // function.
-type Place struct {
+type FunctionOffset struct {
 	Function string
 	Offset   uint64
 }
@@ -91,19 +91,19 @@ func (i *Image) Frames(rva uint32) []NamedFrame {
 }
 
 // AddPlace tells the inlined calls at a place; frames are innermost first, and end with the function itself.
-func (i *Image) AddPlace(p Place, frames ...NamedFrame) {
+func (i *Image) AddPlace(p FunctionOffset, frames ...NamedFrame) {
 	if i.places == nil {
-		i.places = map[Place][]NamedFrame{}
+		i.places = map[FunctionOffset][]NamedFrame{}
 	}
 	i.places[p] = frames
 }
 
 // At returns the frames at a place, innermost first; none where nothing is known beyond the place's own name.
-func (i *Image) At(p Place) []NamedFrame { return i.places[p] }
+func (i *Image) At(p FunctionOffset) []NamedFrame { return i.places[p] }
 
 // Places are those that AddPlace told of, in order.
-func (i *Image) Places() []Place {
-	return slices.SortedFunc(maps.Keys(i.places), func(a, b Place) int {
+func (i *Image) Places() []FunctionOffset {
+	return slices.SortedFunc(maps.Keys(i.places), func(a, b FunctionOffset) int {
 		return cmp.Or(strings.Compare(a.Function, b.Function), cmp.Compare(a.Offset, b.Offset))
 	})
 }

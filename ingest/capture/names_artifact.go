@@ -155,7 +155,7 @@ func (i *Image) take(d *decoder, texts []string) {
 		return
 	}
 	for range d.count(3) {
-		place := Place{text(), d.uint()}
+		place := FunctionOffset{text(), d.uint()}
 		i.AddPlace(place, frames()...)
 	}
 }

@@ -20,10 +20,10 @@ func names() *capture.Names {
 		capture.NamedFrame{Function: "main", Offset: 0x15, File: "main.cpp", Line: 12, Type: "Node"})
 	app.Add(0x1009)
 	app.Add(0x1010, capture.NamedFrame{Function: "main", Offset: 0x20, Approx: true})
-	app.AddPlace(capture.Place{Function: "main", Offset: 0x15},
+	app.AddPlace(capture.FunctionOffset{Function: "main", Offset: 0x15},
 		capture.NamedFrame{Function: "Grow", File: "a.cpp", Line: 7, Inline: true},
 		capture.NamedFrame{Function: "main", Offset: 0x15})
-	app.AddPlace(capture.Place{Function: "idle", Offset: 2}, capture.NamedFrame{Function: "idle", Offset: 2})
+	app.AddPlace(capture.FunctionOffset{Function: "idle", Offset: 2}, capture.NamedFrame{Function: "idle", Offset: 2})
 	n := &capture.Names{Images: []capture.Image{{ImageID: capture.ImageID{File: "ntdll.dll", Size: 0x1000},
 		Symbols: capture.SymbolsNone, Match: "nobody has it", Tried: []capture.Attempt{}}, app}}
 	n.Sort()

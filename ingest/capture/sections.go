@@ -106,10 +106,10 @@ func (c *Capture) putTexts(e *encoder) {
 }
 
 func (c *Capture) takeTexts(d *decoder) {
-	texts := make([]Text, d.count(6))
-	ids := make(map[Text]uint32, len(texts))
+	texts := make([]FrameText, d.count(6))
+	ids := make(map[FrameText]uint32, len(texts))
 	for i := range texts {
-		texts[i] = Text{Module: d.string(), Function: d.string(), Offset: d.uint(), File: d.string(),
+		texts[i] = FrameText{Module: d.string(), Function: d.string(), Offset: d.uint(), File: d.string(),
 			Line: uint32(d.uint()), Inline: d.bool()}
 		if i > 0 {
 			ids[texts[i]] = uint32(i)

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// A Map says what lies where in the address space, as finely as a picture needs it.
-type Map struct {
+// A AddressMap says what lies where in the address space, as finely as a picture needs it.
+type AddressMap struct {
 	// Stretches are what is taken, by address; no two overlap. What lies between them is free, or not known where the
 	// Space is Partial.
-	Stretches []Stretch `json:"stretches"`
+	Stretches []AddressRange `json:"stretches"`
 	// Grain is 0 where every stretch has one use. Else neighbours that begin in the same Grain bytes, a power of two, are
 	// one stretch, whose use is that of most of its bytes.
 	Grain int64 `json:"grain,omitempty"`
@@ -18,9 +18,9 @@ type Map struct {
 	LeftOut bool `json:"left_out,omitempty"`
 }
 
-// A Stretch is address space of one use. Taken is how much of Size is not free: all of it, but for stretches that were
+// A AddressRange is address space of one use. Taken is how much of Size is not free: all of it, but for stretches that were
 // joined.
-type Stretch struct {
+type AddressRange struct {
 	Address   Address `json:"address"`
 	Size      int64   `json:"size"`
 	Use       UseName `json:"use"`
@@ -29,7 +29,7 @@ type Stretch struct {
 }
 
 // End is the first address behind the stretch.
-func (s *Stretch) End() uint64 { return uint64(s.Address) + uint64(s.Size) }
+func (s *AddressRange) End() uint64 { return uint64(s.Address) + uint64(s.Size) }
 
 // maxStretches bounds what a Map holds: some 80 KB as JSON. A picture has less room.
 const maxStretches = 1024
@@ -37,10 +37,10 @@ const maxStretches = 1024
 // leastGrain is the granularity in which Windows reserves address space, in bytes.
 const leastGrain = 64 << 10
 
-// MapOf draws the map of stretches in any order. Those that cannot be are left out, and of two that overlap the one
+// NewAddressMap draws the map of stretches in any order. Those that cannot be are left out, and of two that overlap the one
 // that begins first stays whole. It changes the list.
-func MapOf(list []Stretch) *Map {
-	m := &Map{Stretches: joinAlike(sound(list))}
+func NewAddressMap(list []AddressRange) *AddressMap {
+	m := &AddressMap{Stretches: joinAlike(sound(list))}
 	if len(m.Stretches) > maxStretches {
 		m.Grain = grainOf(m.Stretches)
 		m.Stretches = joinNear(m.Stretches, m.Grain)
@@ -51,7 +51,7 @@ func MapOf(list []Stretch) *Map {
 
 // grainOf is the least grain that leaves so few stretches as a map holds. It ends: below 2^63 there are no more cells
 // of 2^53 bytes.
-func grainOf(list []Stretch) int64 {
+func grainOf(list []AddressRange) int64 {
 	for grain := int64(leastGrain); ; grain *= 2 {
 		cells := 1
 		for i := 1; i < len(list); i++ {
@@ -66,8 +66,8 @@ func grainOf(list []Stretch) int64 {
 }
 
 // sound sorts stretches and cuts those that overlap. Windows has no address above 2^63, so lengths fit in an int64.
-func sound(list []Stretch) []Stretch {
-	slices.SortStableFunc(list, func(a, b Stretch) int { return cmp.Compare(a.Address, b.Address) })
+func sound(list []AddressRange) []AddressRange {
+	slices.SortStableFunc(list, func(a, b AddressRange) int { return cmp.Compare(a.Address, b.Address) })
 	kept, end := list[:0], uint64(0)
 	for _, s := range list {
 		if s.Size <= 0 || uint64(s.Address) > math.MaxInt64 || s.End() > math.MaxInt64 {
@@ -90,7 +90,7 @@ func sound(list []Stretch) []Stretch {
 // A commitment tells stretches apart that are committed to different degrees: those that are committed, those that are
 // only reserved, and reservations of which the evidence counts the committed part and does not say where in them it
 // lies.
-func commitment(s *Stretch) int {
+func commitment(s *AddressRange) int {
 	switch s.Committed {
 	case 0:
 		return 0
@@ -101,7 +101,7 @@ func commitment(s *Stretch) int {
 }
 
 // joinAlike joins neighbours that touch and are alike.
-func joinAlike(list []Stretch) []Stretch {
+func joinAlike(list []AddressRange) []AddressRange {
 	joined := list[:0]
 	for _, s := range list {
 		if n := len(joined); n > 0 {
@@ -117,8 +117,8 @@ func joinAlike(list []Stretch) []Stretch {
 }
 
 // joinNear joins stretches that begin in the same grain, into a new list. The use of most bytes stands for all of them.
-func joinNear(list []Stretch, grain int64) []Stretch {
-	joined := make([]Stretch, 0, maxStretches)
+func joinNear(list []AddressRange, grain int64) []AddressRange {
+	joined := make([]AddressRange, 0, maxStretches)
 	for i := 0; i < len(list); {
 		s, cell := list[i], uint64(list[i].Address)/uint64(grain)
 		uses := map[UseName]int64{s.Use: s.Taken}

@@ -11,44 +11,44 @@ import (
 )
 
 func TestMapOf(t *testing.T) {
-	of := func(address capture.Address, size int64, use capture.UseName, committed int64) capture.Stretch {
-		return capture.Stretch{Address: address, Size: size, Use: use, Committed: committed}
+	of := func(address capture.Address, size int64, use capture.UseName, committed int64) capture.AddressRange {
+		return capture.AddressRange{Address: address, Size: size, Use: use, Committed: committed}
 	}
-	taken := func(address capture.Address, size int64, use capture.UseName, committed int64) capture.Stretch {
-		return capture.Stretch{Address: address, Size: size, Use: use, Taken: size, Committed: committed}
+	taken := func(address capture.Address, size int64, use capture.UseName, committed int64) capture.AddressRange {
+		return capture.AddressRange{Address: address, Size: size, Use: use, Taken: size, Committed: committed}
 	}
 	const heap, image = capture.UseHeap, capture.UseImage
-	for name, test := range map[string]struct{ in, want []capture.Stretch }{
+	for name, test := range map[string]struct{ in, want []capture.AddressRange }{
 		"nothing": {nil, nil},
 		"neighbours that are alike are one": {
-			[]capture.Stretch{of(0x2000, 0x1000, heap, 0x1000), of(0x1000, 0x1000, heap, 0x1000)},
-			[]capture.Stretch{taken(0x1000, 0x2000, heap, 0x2000)},
+			[]capture.AddressRange{of(0x2000, 0x1000, heap, 0x1000), of(0x1000, 0x1000, heap, 0x1000)},
+			[]capture.AddressRange{taken(0x1000, 0x2000, heap, 0x2000)},
 		},
 		"what is committed and what is reserved stay apart": {
-			[]capture.Stretch{of(0x1000, 0x1000, heap, 0x1000), of(0x2000, 0x1000, heap, 0)},
-			[]capture.Stretch{taken(0x1000, 0x1000, heap, 0x1000), taken(0x2000, 0x1000, heap, 0)},
+			[]capture.AddressRange{of(0x1000, 0x1000, heap, 0x1000), of(0x2000, 0x1000, heap, 0)},
+			[]capture.AddressRange{taken(0x1000, 0x1000, heap, 0x1000), taken(0x2000, 0x1000, heap, 0)},
 		},
 		"reservations that are committed in part stay apart": {
-			[]capture.Stretch{of(0x1000, 0x2000, heap, 0x1000), of(0x3000, 0x2000, heap, 0x1000)},
-			[]capture.Stretch{taken(0x1000, 0x2000, heap, 0x1000), taken(0x3000, 0x2000, heap, 0x1000)},
+			[]capture.AddressRange{of(0x1000, 0x2000, heap, 0x1000), of(0x3000, 0x2000, heap, 0x1000)},
+			[]capture.AddressRange{taken(0x1000, 0x2000, heap, 0x1000), taken(0x3000, 0x2000, heap, 0x1000)},
 		},
 		"a hole keeps them apart": {
-			[]capture.Stretch{of(0x1000, 0x1000, heap, 0x1000), of(0x3000, 0x1000, heap, 0x1000)},
-			[]capture.Stretch{taken(0x1000, 0x1000, heap, 0x1000), taken(0x3000, 0x1000, heap, 0x1000)},
+			[]capture.AddressRange{of(0x1000, 0x1000, heap, 0x1000), of(0x3000, 0x1000, heap, 0x1000)},
+			[]capture.AddressRange{taken(0x1000, 0x1000, heap, 0x1000), taken(0x3000, 0x1000, heap, 0x1000)},
 		},
 		"of two that overlap the first stays whole": {
-			[]capture.Stretch{of(0x1000, 0x3000, heap, 0x3000), of(0x2000, 0x3000, image, 0x3000),
+			[]capture.AddressRange{of(0x1000, 0x3000, heap, 0x3000), of(0x2000, 0x3000, image, 0x3000),
 				of(0x2000, 0x1000, image, 0x1000)},
-			[]capture.Stretch{taken(0x1000, 0x3000, heap, 0x3000), taken(0x4000, 0x1000, image, 0x1000)},
+			[]capture.AddressRange{taken(0x1000, 0x3000, heap, 0x3000), taken(0x4000, 0x1000, image, 0x1000)},
 		},
 		"what cannot be is left out": {
-			[]capture.Stretch{of(0x1000, -1, heap, 0), of(0x1000, 0, heap, 0), of(math.MaxUint64-4095, 4096, heap, 0),
+			[]capture.AddressRange{of(0x1000, -1, heap, 0), of(0x1000, 0, heap, 0), of(math.MaxUint64-4095, 4096, heap, 0),
 				of(1<<63, 4096, heap, 0), of(0x1000, math.MaxInt64, heap, 0),
 				of(0x5000, 0x1000, image, math.MaxInt64), of(0x6000, 0x1000, heap, -5)},
-			[]capture.Stretch{taken(0x5000, 0x1000, image, 0x1000), taken(0x6000, 0x1000, heap, 0)},
+			[]capture.AddressRange{taken(0x5000, 0x1000, image, 0x1000), taken(0x6000, 0x1000, heap, 0)},
 		},
 	} {
-		if got := capture.MapOf(test.in); len(got.Stretches) != len(test.want) ||
+		if got := capture.NewAddressMap(test.in); len(got.Stretches) != len(test.want) ||
 			len(test.want) > 0 && !reflect.DeepEqual(got.Stretches, test.want) || got.Grain != 0 {
 			t.Errorf("%s: %+v, want %+v", name, got, test.want)
 		}
@@ -62,11 +62,11 @@ func TestMapIsBounded(t *testing.T) {
 		n   int
 		gap uint64
 	}{{1024, 1 << 20}, {1025, 1 << 20}, {50_000, 64 << 10}, {50_000, 1 << 30}, {50_000, 0}, {4000, 1 << 51}} {
-		var list []capture.Stretch
+		var list []capture.AddressRange
 		var taken, committed int64
 		at := uint64(0x10000)
 		for i := range test.n {
-			s := capture.Stretch{Address: capture.Address(at), Size: 4096 * (1 + random.Int64N(16)),
+			s := capture.AddressRange{Address: capture.Address(at), Size: 4096 * (1 + random.Int64N(16)),
 				Use: []capture.UseName{capture.UseHeap, capture.UsePrivate}[i%2]}
 			if i%3 > 0 {
 				s.Committed = s.Size
@@ -76,7 +76,7 @@ func TestMapIsBounded(t *testing.T) {
 			list = append(list, s)
 		}
 		first, last := list[0].Address, list[len(list)-1].End()
-		m := capture.MapOf(list)
+		m := capture.NewAddressMap(list)
 		if len(m.Stretches) > 1024 || (m.Grain > 0) != (test.n > 1024) || m.Stretches[0].Address != first ||
 			m.Stretches[len(m.Stretches)-1].End() != last {
 			t.Errorf("%+v: %d stretches, grain %d", test, len(m.Stretches), m.Grain)
@@ -105,14 +105,14 @@ func TestMapIsBounded(t *testing.T) {
 
 // MapOf chooses the grain without joining stretches for each candidate: a dump may have a million regions far apart.
 func TestMapIsJoinedOnce(t *testing.T) {
-	list := make([]capture.Stretch, 20_000)
+	list := make([]capture.AddressRange, 20_000)
 	for i := range list {
-		list[i] = capture.Stretch{Address: capture.Address(i) << 40, Size: 4096,
+		list[i] = capture.AddressRange{Address: capture.Address(i) << 40, Size: 4096,
 			Use: []capture.UseName{capture.UseHeap, capture.UsePrivate}[i%2]}
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	capture.MapOf(list)
+	capture.NewAddressMap(list)
 	runtime.ReadMemStats(&after)
 	if n := after.TotalAlloc - before.TotalAlloc; n > 1<<20 {
 		t.Errorf("%d bytes were allocated for a map of %d stretches", n, len(list))
@@ -120,13 +120,13 @@ func TestMapIsJoinedOnce(t *testing.T) {
 }
 
 func TestUseOfMostBytesStandsForJoinedStretches(t *testing.T) {
-	var list []capture.Stretch
+	var list []capture.AddressRange
 	for i := range uint64(3000) {
 		at := capture.Address(0x10000 + i<<20)
-		list = append(list, capture.Stretch{Address: at, Size: 4096, Use: capture.UseTEB, Committed: 4096},
-			capture.Stretch{Address: at + 4096, Size: 8192, Use: capture.UseStack})
+		list = append(list, capture.AddressRange{Address: at, Size: 4096, Use: capture.UseTEB, Committed: 4096},
+			capture.AddressRange{Address: at + 4096, Size: 8192, Use: capture.UseStack})
 	}
-	for _, s := range capture.MapOf(list).Stretches {
+	for _, s := range capture.NewAddressMap(list).Stretches {
 		if s.Use != capture.UseStack || s.Committed >= s.Taken {
 			t.Fatalf("%+v", s)
 		}

@@ -20,8 +20,8 @@ type Frame struct {
 	Module uint32
 }
 
-// A Text is a frame as the evidence spells it.
-type Text struct {
+// A FrameText is a frame as the evidence spells it.
+type FrameText struct {
 	Module   string
 	Function string // "" where the evidence could not name it
 	Offset   uint64 // of the return address from the function's start, or from the module's where Function is ""
@@ -34,13 +34,13 @@ type Text struct {
 // It is not safe for concurrent writers.
 type Stacks struct {
 	frames frameList
-	texts  []Text    // [0] is unused
-	flat   []FrameID // all stacks, one behind the other, innermost frame first
-	ends   []uint32  // ends[id] is the end of stack id in flat; ends[NoStack] is 0
+	texts  []FrameText // [0] is unused
+	flat   []FrameID   // all stacks, one behind the other, innermost frame first
+	ends   []uint32    // ends[id] is the end of stack id in flat; ends[NoStack] is 0
 
 	frameIDs index
 	stackIDs index
-	textIDs  map[Text]uint32
+	textIDs  map[FrameText]uint32
 	touched  uint64
 }
 
@@ -54,7 +54,7 @@ func (s *Stacks) Count() int { return max(1, len(s.ends)) }
 func (s *Stacks) Frame(id FrameID) Frame { return *s.frames.at(uint32(id)) }
 
 // Text returns a frame's text, or nil where the evidence had an address only.
-func (s *Stacks) Text(f Frame) *Text {
+func (s *Stacks) Text(f Frame) *FrameText {
 	if f.Text == 0 {
 		return nil
 	}
@@ -98,11 +98,11 @@ func (s *Stacks) AddFormer(address uint64, module int) FrameID {
 
 // AddText interns a frame that came symbolised; address is 0 where the evidence does not print it.
 // Text holds on to the strings it is given.
-func (s *Stacks) AddText(text Text, address uint64) FrameID {
+func (s *Stacks) AddText(text FrameText, address uint64) FrameID {
 	if s.textIDs == nil {
-		s.textIDs = make(map[Text]uint32, len(s.texts))
+		s.textIDs = make(map[FrameText]uint32, len(s.texts))
 		if len(s.texts) == 0 {
-			s.texts = append(s.texts, Text{})
+			s.texts = append(s.texts, FrameText{})
 		}
 		for id := 1; id < len(s.texts); id++ {
 			s.textIDs[s.texts[id]] = uint32(id)

@@ -16,7 +16,7 @@ func TestTrim(t *testing.T) {
 			if i%100 == 50 {
 				trim(&s)
 			}
-			a, b := s.AddAddress(uint64(i%70)), s.AddText(capture.Text{Function: fmt.Sprint("f", i%90)}, uint64(i%3))
+			a, b := s.AddAddress(uint64(i%70)), s.AddText(capture.FrameText{Function: fmt.Sprint("f", i%90)}, uint64(i%3))
 			if i%100 == 51 {
 				trim(&s)
 			}

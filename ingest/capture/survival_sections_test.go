@@ -33,7 +33,7 @@ func withSurvivals(t testing.TB) *capture.Capture {
 	}
 	captures[0].Trace.Teardown = 8e9
 	captures[0].Trace.Window = capture.Window{From: 2e9, To: 3e9} // so that nothing bounds what is left
-	captures, err := capture.InWindow(context.Background(), captures, rows, capture.Window{From: 1e9, To: 9e9})
+	captures, err := capture.CutToWindow(context.Background(), captures, rows, capture.Window{From: 1e9, To: 9e9})
 	if err != nil {
 		t.Fatal(err)
 	}

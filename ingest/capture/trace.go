@@ -27,7 +27,7 @@ type Trace struct {
 	SurvivalsBeyond int64
 	Events          int64 // in the trace, of all processes
 	// Heap and Virtual are outstanding memory: of all heaps, and committed by the program.
-	Heap, Virtual Line
+	Heap, Virtual Timeline
 }
 
 // A Window is a stretch of a trace, both ends inside.
@@ -81,8 +81,8 @@ func (t *Trace) Instants(n int) []Snapshot {
 	return list
 }
 
-// A Line is outstanding memory over time.
-type Line struct {
+// A Timeline is outstanding memory over time.
+type Timeline struct {
 	Peak   allocations.Peak    // exact, inside the window
 	Points []allocations.Point // over the whole trace
 }

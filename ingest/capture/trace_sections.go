@@ -42,7 +42,7 @@ func (c *Capture) takeTrace(d *decoder) {
 	c.Trace = t
 }
 
-func putLine(e *encoder, l *Line) {
+func putLine(e *encoder, l *Timeline) {
 	putPeak(e, l.Peak)
 	e.uint(uint64(len(l.Points)))
 	var last allocations.Point
@@ -55,7 +55,7 @@ func putLine(e *encoder, l *Line) {
 	}
 }
 
-func takeLine(d *decoder) (l Line) {
+func takeLine(d *decoder) (l Timeline) {
 	l.Peak = takePeak(d)
 	n := d.count(4)
 	if n == 0 {

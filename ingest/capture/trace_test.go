@@ -31,11 +31,11 @@ func twoProcesses(t testing.TB) ([]*capture.Capture, *allocations.Spool) {
 		c := &capture.Capture{
 			Kind: capture.KindETL, Shape: capture.ShapeTrace, Process: capture.Process{Name: "app.exe", PID: pid, Bits: 64},
 			Heaps: []capture.Heap{{Handle: 0x10000,
-				Line: capture.Line{Points: []allocations.Point{{Time: 1 << 20, Last: 100, Max: 140, MaxAt: 2e6}}}}},
+				Line: capture.Timeline{Points: []allocations.Point{{Time: 1 << 20, Last: 100, Max: 140, MaxAt: 2e6}}}}},
 			Trace: &capture.Trace{
 				Start: time.Date(2026, 1, 2, 3, 4, 5, 678, time.UTC), Bias: -2 * time.Hour, From: -5, To: 10e9, Events: 12,
 				Began: allocations.BeforeTrace, Exited: never, Teardown: never,
-				Virtual: capture.Line{Points: []allocations.Point{{Time: -4, Last: 1, Max: 2, MaxAt: -3}}},
+				Virtual: capture.Timeline{Points: []allocations.Point{{Time: -4, Last: 1, Max: 2, MaxAt: -3}}},
 			},
 		}
 		c.Trace.Window = c.Trace.Whole()
@@ -57,7 +57,7 @@ func twoProcesses(t testing.TB) ([]*capture.Capture, *allocations.Spool) {
 // One scan gives every capture the numbers of its own rows in the window.
 func TestInWindow(t *testing.T) {
 	captures, rows := twoProcesses(t)
-	got, err := capture.InWindow(context.Background(), captures, rows, capture.Window{From: 2e9, To: 4e9})
+	got, err := capture.CutToWindow(context.Background(), captures, rows, capture.Window{From: 2e9, To: 4e9})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestInWindow(t *testing.T) {
 // Held counts the memory of a process that has ended as of the instant before its end.
 func TestHeld(t *testing.T) {
 	captures, rows := twoProcesses(t)
-	got, err := capture.InWindow(context.Background(), captures, rows, capture.Window{To: 10e9})
+	got, err := capture.CutToWindow(context.Background(), captures, rows, capture.Window{To: 10e9})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestHeld(t *testing.T) {
 
 func TestTraceRoundTrip(t *testing.T) {
 	captures, rows := twoProcesses(t)
-	captures, err := capture.InWindow(context.Background(), captures, rows, capture.Window{From: 0, To: 5e9})
+	captures, err := capture.CutToWindow(context.Background(), captures, rows, capture.Window{From: 0, To: 5e9})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestInWholeWindow(t *testing.T) {
 		same   bool
 	}{{whole, true}, {capture.Window{From: whole.From, To: whole.To + 50e6}, true},
 		{capture.Window{From: 0, To: whole.To}, false}, {capture.Window{From: whole.From, To: 2 * whole.To}, false}} {
-		got, err := capture.InWindow(context.Background(), captures, rows, test.window)
+		got, err := capture.CutToWindow(context.Background(), captures, rows, test.window)
 		if err != nil {
 			t.Fatal(err)
 		}

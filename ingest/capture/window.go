@@ -28,11 +28,11 @@ func ParseWindow(s string) (Window, error) {
 	return w, nil
 }
 
-// InWindow returns the captures of a trace with the numbers of a window, which come from the rows of the trace's
+// CutToWindow returns the captures of a trace with the numbers of a window, which come from the rows of the trace's
 // allocation table by one scan. Stacks, modules and lines over time are shared with the captures given. A window that
 // is the whole trace, but for rounding, gives the captures themselves: they know the size that each block had at its
 // peak, of which the table has the last only.
-func InWindow(ctx context.Context, captures []*Capture, rows allocations.Scanner, w Window) ([]*Capture, error) {
+func CutToWindow(ctx context.Context, captures []*Capture, rows allocations.Scanner, w Window) ([]*Capture, error) {
 	if !slices.ContainsFunc(captures, func(c *Capture) bool { return !c.Trace.shows(w) }) {
 		return captures, nil
 	}

@@ -9,7 +9,7 @@ import (
 
 // A frame is a frame of a stack: text, or an address alone.
 type frame struct {
-	text    capture.Text
+	text    capture.FrameText
 	address uint64
 }
 
@@ -20,7 +20,7 @@ func (f frame) same(g frame) bool {
 }
 
 func (f frame) intern(s *capture.Stacks) capture.FrameID {
-	if f.text == (capture.Text{}) {
+	if f.text == (capture.FrameText{}) {
 		return s.AddAddress(f.address)
 	}
 	return s.AddText(f.text, f.address)
@@ -35,11 +35,11 @@ func (f frame) intern(s *capture.Stacks) capture.FrameID {
 //	[DEFAULT] [hasThis] Boolean A.B.Read(Object,I4)           managed, with conventions and the type that is returned
 //	System_Data_ni!A.B.Read(System.Object)+12                 managed, of a native image
 //	d:\src\leaky\cache.cpp @ 118                              source
-func ParseFrame(name, source string) (text capture.Text, address uint64, ok bool) {
+func ParseFrame(name, source string) (text capture.FrameText, address uint64, ok bool) {
 	name = strings.TrimSpace(name)
 	text.File, text.Line = parseSource(source)
 	if address, _, ok := parseAddress(name); ok {
-		return capture.Text{}, address, true
+		return capture.FrameText{}, address, true
 	}
 	if managed, ok := managedName(name); ok {
 		text.Function = managed
@@ -55,7 +55,7 @@ func ParseFrame(name, source string) (text capture.Text, address uint64, ok bool
 	case strings.Contains(name, "(") || strings.Contains(name, "::"): // a managed or a nameless module's function
 		text.Function, text.Offset = body, offset
 	default:
-		return capture.Text{}, 0, false
+		return capture.FrameText{}, 0, false
 	}
 	return text, 0, true
 }

@@ -66,8 +66,8 @@ func joinLosses(list []loss) []loss {
 
 // stretches adds the piece as the map of the address space has it: of heaps, the parts that are mostly blocks without a
 // pointer are told apart.
-func (at *piece) stretches(list []capture.Stretch, losses []loss) []capture.Stretch {
-	s := capture.Stretch{Address: capture.Address(at.address), Size: int64(at.size), Use: at.use}
+func (at *piece) stretches(list []capture.AddressRange, losses []loss) []capture.AddressRange {
+	s := capture.AddressRange{Address: capture.Address(at.address), Size: int64(at.size), Use: at.use}
 	if at.state == minidump.MemCommit {
 		s.Committed = s.Size
 	}
@@ -77,7 +77,7 @@ func (at *piece) stretches(list []capture.Stretch, losses []loss) []capture.Stre
 	from := at.address
 	add := func(to uint64, use capture.UseName) {
 		if to > from {
-			list = append(list, capture.Stretch{Address: capture.Address(from), Size: int64(to - from), Use: use,
+			list = append(list, capture.AddressRange{Address: capture.Address(from), Size: int64(to - from), Use: use,
 				Committed: int64(to - from)})
 			from = to
 		}

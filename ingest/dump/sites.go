@@ -67,7 +67,7 @@ func (b *builder) usages(ctx context.Context) ([][2]capture.Usage, error) {
 	if b.reach == nil {
 		return list, nil
 	}
-	out := &capture.Reach{Scanned: b.reach.scanned.Load(),
+	out := &capture.PointerSearch{Scanned: b.reach.scanned.Load(),
 		Note: "conservative: a number that looks like an address counts as a pointer, and pointers that are kept disguised, as EncodePointer does, are not seen" + b.unseen}
 	n := 0
 	for ordinal, at := range b.blocks.all() {

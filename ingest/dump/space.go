@@ -34,7 +34,7 @@ type piece struct {
 // like. Losses say where in heaps blocks are that nothing points to; nil where nobody looked.
 func (p *process) spaceOf(marks []mark, losses []loss) *capture.Space {
 	s := &capture.Space{Partial: len(p.regions) == 0, Bits: uint8(p.bits()), Limit: p.limit()}
-	var stretches []capture.Stretch
+	var stretches []capture.AddressRange
 	pieces := p.pieces(arrange(marks))
 	uses := map[capture.UseName]*capture.Use{}
 	reservations := map[uint64]*capture.Reservation{}
@@ -82,7 +82,7 @@ func (p *process) spaceOf(marks []mark, losses []loss) *capture.Space {
 			s.Uses = append(s.Uses, *u)
 		}
 	}
-	s.Map = capture.MapOf(stretches)
+	s.Map = capture.NewAddressMap(stretches)
 	s.Largest, s.Repeated = largest(order, reservations)
 	p.shares(s)
 	return s

@@ -37,7 +37,7 @@ func TestMapOfTheAddressSpace(t *testing.T) {
 		if _, ok := sums[capture.UseFree]; ok || s.Map.Grain != 0 || int(s.Bits) != windows.Bits {
 			t.Errorf("%s: %d bits, grain %d, free in the map is %t", windows.Name, s.Bits, s.Map.Grain, ok)
 		}
-		heap := slices.IndexFunc(s.Map.Stretches, func(at capture.Stretch) bool {
+		heap := slices.IndexFunc(s.Map.Stretches, func(at capture.AddressRange) bool {
 			return at.Use == capture.UseHeap ||
 				at.Use == capture.UseUnreached
 		})

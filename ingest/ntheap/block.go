@@ -34,7 +34,7 @@ type shape struct {
 }
 
 // block hands out the block of an entry: size bytes from at, of which unused were not asked for.
-func (n *ntWalk) block(at, size uint64, e entry, place Place) error {
+func (n *ntWalk) block(at, size uint64, e entry, place Area) error {
 	if n.layout.old {
 		return n.oldBlock(at, size, e, place)
 	}
@@ -43,9 +43,9 @@ func (n *ntWalk) block(at, size uint64, e entry, place Place) error {
 }
 
 // sized hands out a block of Vista or later.
-func (n *ntWalk) sized(at, size uint64, s shape, place Place) error {
+func (n *ntWalk) sized(at, size uint64, s shape, place Area) error {
 	granularity, unused := n.layout.entry.granularity, s.unused
-	b := Block{Address: at + granularity, Place: place}
+	b := Block{Address: at + granularity, Area: place}
 	w := n.seq
 	if place == Virtual {
 		w = n.near

@@ -8,9 +8,9 @@ const oldUnusedElsewhere = 0xFF
 
 // oldBlock hands out a block of Windows XP or 2003. Where its flags say so it ends in a _HEAP_ENTRY_EXTRA, which has
 // the number of its stack trace.
-func (n *ntWalk) oldBlock(at, size uint64, e entry, place Place) error {
+func (n *ntWalk) oldBlock(at, size uint64, e entry, place Area) error {
 	granularity := n.layout.entry.granularity
-	b := Block{Address: at + granularity, Place: place}
+	b := Block{Address: at + granularity, Area: place}
 	if e.flags&entryExtra != 0 && size >= 2*granularity {
 		b.Trace = n.indexed(at + size - granularity)
 	}
@@ -38,7 +38,7 @@ func (n *ntWalk) oldBlock(at, size uint64, e entry, place Place) error {
 // oldVirtual hands out a virtual block of Windows XP or 2003, whose _HEAP_ENTRY_EXTRA follows the link it begins with.
 func (n *ntWalk) oldVirtual(at, commit uint64, e entry) error {
 	unused := uint64(e.size)
-	b := Block{Address: at + n.layout.virtualBusy + n.layout.entry.granularity, Place: Virtual}
+	b := Block{Address: at + n.layout.virtualBusy + n.layout.entry.granularity, Area: Virtual}
 	if e.flags&entryExtra != 0 {
 		b.Trace = n.indexed(at + 2*n.near.pointerSize())
 	}

@@ -11,7 +11,7 @@ type blockCase struct {
 	bits    int
 	build   uint32
 	stacks  bool // the process keeps them
-	place   Place
+	place   Area
 	size    uint64 // of the place
 	flags   uint8
 	unused  uint8

@@ -74,7 +74,7 @@ func TestStackTraces(t *testing.T) {
 	callers := map[string][2]uint64{}
 	walked, err := heaps.List[0].Walk(t.Context(), func(b ntheap.Block) error {
 		a := allocation{Addr: b.Address, Size: b.Size, UST: b.Trace,
-			Class: strings.ToLower(strings.Fields(b.Place.String())[0])}
+			Class: strings.ToLower(strings.Fields(b.Area.String())[0])}
 		for _, frame := range heaps.Stack(b.Trace, nil) {
 			a.Frames = append(a.Frames, fmt.Sprintf("%#x", frame))
 			if _, ok := truth.Callers[a.Frames[len(a.Frames)-1]]; ok {
@@ -88,7 +88,7 @@ func TestStackTraces(t *testing.T) {
 	if err != nil || len(walked.Gaps)+len(walked.Warnings) > 0 || fmt.Sprintf("%#x", heaps.List[0].Handle) != truth.Heap {
 		t.Errorf("walk of %#x: %v, gaps %v, warnings %v", heaps.List[0].Handle, err, walked.Gaps, walked.Warnings)
 	}
-	own := walked.Places[ntheap.Own] // one at the end of each segment; the maker does not count them
+	own := walked.Areas[ntheap.Own] // one at the end of each segment; the maker does not count them
 	if f := walked.Facts; f.Busy.Count-own.Count != 518 || f.Busy.Bytes-own.Bytes != 3_747_416 || own.Count != 2 ||
 		f.Walked != f.Committed {
 		t.Errorf("facts %+v", f)

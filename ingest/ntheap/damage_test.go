@@ -26,7 +26,7 @@ func read(t testing.TB, p ntheap.Process) outcome {
 	for _, heap := range o.heaps.List {
 		walked, err := heap.Walk(t.Context(), func(b ntheap.Block) error {
 			o.blocks = append(o.blocks, ntheaptest.Block{Heap: heap.Handle, Address: b.Address, Size: b.Size,
-				Place: b.Place.String(), Stack: o.heaps.Stack(b.Trace, nil)})
+				Place: b.Area.String(), Stack: o.heaps.Stack(b.Trace, nil)})
 			return nil
 		})
 		if err != nil {

@@ -80,10 +80,10 @@ func printHeap(t *testing.T, out *strings.Builder, side ntheap.Process, heap *nt
 	sizes := map[uint64]int64{}
 	var lfh []uint64
 	walked, err := heap.Walk(t.Context(), func(b ntheap.Block) error {
-		if b.Place != ntheap.Virtual {
+		if b.Area != ntheap.Virtual {
 			sizes[b.Size]++
 		}
-		if b.Place == ntheap.LFH {
+		if b.Area == ntheap.LFH {
 			lfh = append(lfh, b.Address)
 		}
 		return nil
@@ -92,9 +92,9 @@ func printHeap(t *testing.T, out *strings.Builder, side ntheap.Process, heap *nt
 		t.Fatal(err)
 	}
 	// The other program does not tell the heap's own blocks from other blocks.
-	own := walked.Places[ntheap.Own]
+	own := walked.Areas[ntheap.Own]
 	if f := walked.Facts; f.Blocks.Count > 0 {
-		if f.Blocks.Bytes != 867_624 || read(at.virtual, side.Bits/8) != 868_352 || walked.Places[ntheap.Virtual].Count > 0 {
+		if f.Blocks.Bytes != 867_624 || read(at.virtual, side.Bits/8) != 868_352 || walked.Areas[ntheap.Virtual].Count > 0 {
 			t.Errorf("virtual blocks %+v", f.Blocks)
 		}
 		own.Count, own.Bytes = own.Count-f.Blocks.Count, own.Bytes-f.Blocks.Bytes
@@ -125,7 +125,7 @@ func printHeap(t *testing.T, out *strings.Builder, side ntheap.Process, heap *nt
 		fmt.Fprintf(out, "   segment %x pages %#x first %x last %x ucr [%s]\n", s.Address, s.Size/4096,
 			read(s.Address-heap.Handle+at.first, pointer), s.Address+s.Size, strings.Join(holes, ", "))
 	}
-	p := walked.Places
+	p := walked.Areas
 	fmt.Fprintf(out, "   backend n %d busy %d %d free %d %d internal %d %d lfh_busy %d lfh_bytes %d virtual_blocks %d\n",
 		p[ntheap.Backend].Count+own.Count+f.Free.Count+walked.Internal.Count, p[ntheap.Backend].Count+own.Count,
 		p[ntheap.Backend].Bytes+own.Bytes, f.Free.Count, f.Free.Bytes,

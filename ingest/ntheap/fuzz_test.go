@@ -51,8 +51,8 @@ func FuzzWalk(f *testing.F) {
 		o := read(t, p)
 		for _, w := range o.walks {
 			sum := ntheap.WalkResult{}
-			for place, u := range w.Places {
-				sum.Places[place] = u
+			for place, u := range w.Areas {
+				sum.Areas[place] = u
 				sum.Facts.Busy = sum.Facts.Busy.Add(u)
 			}
 			if sum.Facts.Busy != w.Facts.Busy {

@@ -54,7 +54,7 @@ func checkAll(t *testing.T, made *ntheaptest.Process) {
 	for _, heap := range heaps.List {
 		before := len(got)
 		walked, err := heap.Walk(t.Context(), func(b ntheap.Block) error {
-			got = append(got, ntheaptest.Block{Heap: heap.Handle, Address: b.Address, Size: b.Size, Place: b.Place.String(),
+			got = append(got, ntheaptest.Block{Heap: heap.Handle, Address: b.Address, Size: b.Size, Place: b.Area.String(),
 				Stack: heaps.Stack(b.Trace, nil)})
 			return nil
 		})
@@ -125,7 +125,7 @@ func checkPlaces(t *testing.T, blocks []ntheaptest.Block, walked *ntheap.WalkRes
 			t.Errorf("block %x lies in no extent", b)
 		}
 	}
-	own := walked.Places[ntheap.Own]
+	own := walked.Areas[ntheap.Own]
 	if f := walked.Facts; f.Busy.Count != int64(len(blocks))+own.Count || f.Busy.Bytes != sum+own.Bytes {
 		t.Errorf("%d blocks of %d bytes were handed out; facts %+v, own %+v", len(blocks), sum, f.Busy, own)
 	}

@@ -116,7 +116,7 @@ func TestAtOnce(t *testing.T) {
 		all.Go(func() {
 			if _, err := heap.Walk(t.Context(), func(b ntheap.Block) error {
 				found[i] = append(found[i], ntheaptest.Block{Heap: heap.Handle, Address: b.Address, Size: b.Size,
-					Place: b.Place.String(), Stack: heaps.Stack(b.Trace, nil)})
+					Place: b.Area.String(), Stack: heaps.Stack(b.Trace, nil)})
 				return nil
 			}); err != nil {
 				t.Error(err)
@@ -214,7 +214,7 @@ func TestStop(t *testing.T) {
 					}
 					return nil
 				})
-				if own := walked.Places[ntheap.Own].Count; !errors.Is(err, enough) || n != stop ||
+				if own := walked.Areas[ntheap.Own].Count; !errors.Is(err, enough) || n != stop ||
 					walked.Facts.Busy.Count-own != int64(stop) {
 					t.Fatalf("%s heap %#x stopped at %d: %v after %d, %d counted", v.Name, heap.Handle, stop, err, n,
 						walked.Facts.Busy.Count)

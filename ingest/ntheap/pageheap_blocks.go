@@ -80,7 +80,7 @@ func (p *pageHeap) block(w *walk, marks *window, node []byte) error {
 	}
 	w.out.Facts.Walked += int64(access)
 	return w.busy(Block{Address: user, Size: requested, Overhead: max(access, requested) - requested,
-		Trace: w.heaps.stacks.known(trace), Place: PageHeap})
+		Trace: w.heaps.stacks.known(trace), Area: PageHeap})
 }
 
 // scan searches reservations for the marks of busy blocks, a page after the other.
@@ -119,7 +119,7 @@ func (p *pageHeap) scanPage(w *walk, page uint64) error {
 		pages := (p.stamps.stampSize + s.actual + pageSize - 1) &^ (pageSize - 1)
 		w.out.Facts.Walked += int64(pages)
 		block := Block{Address: at + p.stamps.stampSize, Size: s.requested, Overhead: pages - s.requested,
-			Trace: w.heaps.stacks.known(s.trace), Place: PageHeap}
+			Trace: w.heaps.stacks.known(s.trace), Area: PageHeap}
 		if err := w.busy(block); err != nil {
 			return err
 		}

@@ -37,7 +37,7 @@ func walkOne(t *testing.T, p ntheap.Process, handle uint64) ([]ntheaptest.Block,
 		}
 		var blocks []ntheaptest.Block
 		walked, err := heap.Walk(t.Context(), func(b ntheap.Block) error {
-			blocks = append(blocks, ntheaptest.Block{Heap: handle, Address: b.Address, Size: b.Size, Place: b.Place.String(),
+			blocks = append(blocks, ntheaptest.Block{Heap: handle, Address: b.Address, Size: b.Size, Place: b.Area.String(),
 				Stack: heaps.Stack(b.Trace, nil)})
 			return nil
 		})

@@ -295,7 +295,7 @@ func TestSegmentHeapKeys(t *testing.T) {
 			p.Memory = m
 			o := read(t, p)
 			checkInside(t, &o)
-			lfh := o.walks[1].Places[ntheap.LFH].Count
+			lfh := o.walks[1].Areas[ntheap.LFH].Count
 			found := map[uint64]bool{}
 			for _, b := range o.blocks {
 				found[b.Address] = true
@@ -309,8 +309,8 @@ func TestSegmentHeapKeys(t *testing.T) {
 				t.Errorf("%d blocks, gaps %v", lfh, o.walks[1].Gaps)
 			}
 			if name == "chunks" &&
-				(o.walks[1].Places[ntheap.VS].Count != 0 || !strings.Contains(o.walks[1].Gaps[0].Why, "could not be inferred")) {
-				t.Errorf("%+v, gaps %v", o.walks[1].Places, o.walks[1].Gaps)
+				(o.walks[1].Areas[ntheap.VS].Count != 0 || !strings.Contains(o.walks[1].Gaps[0].Why, "could not be inferred")) {
+				t.Errorf("%+v, gaps %v", o.walks[1].Areas, o.walks[1].Gaps)
 			}
 			if name == "signatures" && (len(o.walks[1].Gaps) > 0 || len(o.walks[1].Warnings) == 0) {
 				t.Errorf("gaps %v, warnings %v", o.walks[1].Gaps, o.walks[1].Warnings)

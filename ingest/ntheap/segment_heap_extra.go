@@ -58,8 +58,8 @@ func (s *segmentWalk) noRecord(at uint64) {
 
 // tail hands out a block whose last two bytes say how much of it was not asked for. It has size bytes from at, and the
 // heap spends header bytes more on it.
-func (s *segmentWalk) tail(at, size, header uint64, mask uint16, place Place) error {
-	b := Block{Address: at, Size: size, Overhead: header, Place: place}
+func (s *segmentWalk) tail(at, size, header uint64, mask uint16, place Area) error {
+	b := Block{Address: at, Size: size, Overhead: header, Area: place}
 	info, ok := s.seq.u16(at + size - 2)
 	if !ok {
 		s.unread.add(at)

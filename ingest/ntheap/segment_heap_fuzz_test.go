@@ -37,7 +37,7 @@ func FuzzSegmentHeap(f *testing.F) {
 		checkInside(t, &o)
 		for _, w := range o.walks {
 			sum := w.Facts.Busy
-			for _, u := range w.Places {
+			for _, u := range w.Areas {
 				sum = sum.Sub(u)
 			}
 			if sum.Count != 0 || sum.Bytes != 0 || sum.Overhead != 0 {

@@ -79,7 +79,7 @@ func (s *segmentWalk) large(segments []pageSegment) ([]largeBlock, error) {
 
 func (s *segmentWalk) largeBlock(l largeBlock) error {
 	s.out.Extents = append(s.out.Extents, Extent{l.at, l.size, ExtentVirtual})
-	b := Block{Address: l.at, Size: l.size - l.unused, Overhead: l.unused, Place: Large}
+	b := Block{Address: l.at, Size: l.size - l.unused, Overhead: l.unused, Area: Large}
 	if l.extra {
 		b.Trace = s.record(l.at+b.Size, l.at+l.size)
 	}

@@ -121,7 +121,7 @@ func (s *segmentWalk) lfhBlock(at, stride, state uint64) error {
 		return nil
 	}
 	if state&lfhBlockUnused == 0 {
-		return s.hand(Block{Address: at, Size: stride, Place: LFH})
+		return s.hand(Block{Address: at, Size: stride, Area: LFH})
 	}
 	return s.tail(at, stride, 0, unusedLFHMask, LFH)
 }

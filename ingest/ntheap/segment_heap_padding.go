@@ -123,7 +123,7 @@ func (s *segmentWalk) strip(b *Block) {
 			size = said
 		}
 	}
-	if counted || b.Place != Large { // large blocks have it at their end, then
+	if counted || b.Area != Large { // large blocks have it at their end, then
 		b.Address += size
 	}
 	b.Size, b.Overhead = b.Size-size, b.Overhead+size

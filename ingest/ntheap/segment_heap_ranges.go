@@ -197,7 +197,7 @@ func (s *segmentWalk) pageRange(d *unitDescriptor, at, size uint64) error {
 		s.odd.add(at)
 		unused = 0
 	}
-	b := Block{Address: at, Size: size - unused, Overhead: unused, Place: Backend}
+	b := Block{Address: at, Size: size - unused, Overhead: unused, Area: Backend}
 	if d.extra {
 		b.Trace = s.record(at+size-unused, at+size)
 	}

@@ -87,9 +87,9 @@ func compareSegmentHeap(t *testing.T, want *ntheaptest.Heap, w *ntheap.WalkResul
 	if most := max(f.Free.Bytes, 0x3000); f.LargestFree <= 0 || f.LargestFree > most { // free chunks keep what is not a whole page
 		t.Errorf("the largest of %d free has %#x bytes, of %#x that are committed", f.Free.Count, f.LargestFree, f.Free.Bytes)
 	}
-	if f.Busy.Count == 0 || w.Places[ntheap.VS].Count == 0 || f.LFH.Count == 0 || f.Blocks.Count == 0 ||
-		w.Places[ntheap.Backend].Count == 0 || w.Subsegments == 0 {
-		t.Errorf("a kind of blocks is missing: %+v", w.Places)
+	if f.Busy.Count == 0 || w.Areas[ntheap.VS].Count == 0 || f.LFH.Count == 0 || f.Blocks.Count == 0 ||
+		w.Areas[ntheap.Backend].Count == 0 || w.Subsegments == 0 {
+		t.Errorf("a kind of blocks is missing: %+v", w.Areas)
 	}
 	if !strings.Contains(f.Note, "key of LFH subsegments was inferred") {
 		t.Errorf("note %q", f.Note)
@@ -324,9 +324,9 @@ func TestSegmentHeapErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	stop := errors.New("stop")
-	for _, place := range []ntheap.Place{ntheap.Backend, ntheap.LFH, ntheap.VS, ntheap.Large} {
+	for _, place := range []ntheap.Area{ntheap.Backend, ntheap.LFH, ntheap.VS, ntheap.Large} {
 		_, err := heaps.List[1].Walk(t.Context(), func(b ntheap.Block) error {
-			if b.Place == place {
+			if b.Area == place {
 				return stop
 			}
 			return nil

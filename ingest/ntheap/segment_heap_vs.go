@@ -166,7 +166,7 @@ func (s *segmentWalk) chunkOf(at uint64, c chunk) error {
 		add(&s.out.Internal, size, t.chunk)
 		return nil
 	case c.bits&chunkUnused == 0 || size < 2:
-		return s.hand(Block{Address: user, Size: size, Overhead: t.chunk, Place: VS})
+		return s.hand(Block{Address: user, Size: size, Overhead: t.chunk, Area: VS})
 	}
 	return s.tail(user, size, t.chunk, unusedVSMask, VS)
 }

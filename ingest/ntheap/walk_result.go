@@ -8,14 +8,14 @@ import (
 	"heapdrift/ingest/figures"
 )
 
-// A Place says which part of a heap a block lies in.
-type Place uint8
+// A Area says which part of a heap a block lies in.
+type Area uint8
 
 // The places. Own are blocks that the heap has made for itself and does not mark so: the index of its free blocks,
 // descriptors of uncommitted ranges, and its front end where that is a virtual block. !heap counts them as busy, and so
 // does Facts, but nobody asked for them, and Walk does not hand them out.
 const (
-	Backend Place = iota
+	Backend Area = iota
 	Own
 	LFH
 	Virtual
@@ -25,7 +25,7 @@ const (
 	places
 )
 
-func (p Place) String() string {
+func (p Area) String() string {
 	names := [places]string{"backend", "heap's own", "LFH", "virtual block", "page heap", "VS", "large"}
 	if p < places {
 		return names[p]
@@ -39,7 +39,7 @@ type Block struct {
 	Size     uint64 // as it was asked for
 	Overhead uint64 // what the heap spends on it beyond that
 	Trace    uint64 // address of the entry of its stack; 0 where none was kept
-	Place    Place
+	Area     Area
 }
 
 // An Extent is a part of the address space that belongs to a heap, committed or not.
@@ -59,7 +59,7 @@ const (
 // WalkResult is what a walk has found beside the blocks that it handed out.
 type WalkResult struct {
 	Facts    capture.HeapFacts
-	Places   [places]capture.Usage // busy blocks by Place; together they are Facts.Busy
+	Areas    [places]capture.Usage // busy blocks by Place; together they are Facts.Busy
 	Internal capture.Usage         // blocks that the heap made for itself; Bytes without their headers
 	FreeLFH  capture.Usage         // free blocks in the low-fragmentation heap; their containers are in Internal
 	// Subsegments is how many containers of the low-fragmentation heap are in use.
@@ -132,7 +132,7 @@ func (w *walk) step() error {
 
 // busy counts a block and hands it out.
 func (w *walk) busy(b Block) error {
-	add(&w.out.Places[b.Place], b.Size, b.Overhead)
+	add(&w.out.Areas[b.Area], b.Size, b.Overhead)
 	return w.visit(b)
 }
 
@@ -177,9 +177,9 @@ func (w *walk) warn(code capture.Code, count int64, at uint64, format string, ar
 // finish sums up.
 func (w *walk) finish() {
 	f, handle := &w.out.Facts, w.heap.Handle
-	for place, u := range w.out.Places {
+	for place, u := range w.out.Areas {
 		f.Busy = f.Busy.Add(u)
-		switch Place(place) {
+		switch Area(place) {
 		case LFH:
 			f.LFH = u
 		case Virtual, Large:

@@ -96,7 +96,7 @@ func (f *difference) frame(line []byte) bool {
 		if !valid {
 			f.d.foreign.add(f.d.in.number)
 		}
-		if text == (capture.Text{}) {
+		if text == (capture.FrameText{}) {
 			id = f.d.c.Stacks.AddAddress(address)
 		} else {
 			id = f.d.c.Stacks.AddText(text, address)

@@ -19,7 +19,7 @@ import (
 //
 // The line is read from its right end, because names contain "+", blanks, commas and parentheses, and paths
 // contain all of these too.
-func ParseFrame(line string) (text capture.Text, address uint64, ok bool) {
+func ParseFrame(line string) (text capture.FrameText, address uint64, ok bool) {
 	line = strings.Trim(line, " \t\r\n")
 	if alone, ok := hexAll(line); ok {
 		return text, alone, true
@@ -29,7 +29,7 @@ func ParseFrame(line string) (text capture.Text, address uint64, ok bool) {
 	}
 	bang := strings.IndexByte(line, '!')
 	if bang <= 0 {
-		return capture.Text{}, 0, false
+		return capture.FrameText{}, 0, false
 	}
 	module, name := line[:bang], line[bang+1:]
 	if open := sourceOpen(name); open >= 0 {
@@ -48,7 +48,7 @@ func ParseFrame(line string) (text capture.Text, address uint64, ok bool) {
 		}
 	}
 	if name == "" || !placed && strings.ContainsAny(module+name, " \t") {
-		return capture.Text{}, 0, false // without any of the numbers it may as well be prose
+		return capture.FrameText{}, 0, false // without any of the numbers it may as well be prose
 	}
 	if name != "???" {
 		text.Function = name

@@ -8,7 +8,7 @@ import (
 )
 
 func TestParseFrame(t *testing.T) {
-	type text = capture.Text
+	type text = capture.FrameText
 	for line, want := range map[string]struct {
 		text
 		address uint64

@@ -30,7 +30,7 @@ func TestMapOfTheAddressSpace(t *testing.T) {
 		if whole.Bits != test.bits || whole.Limit != test.limit || len(whole.Map.Stretches) != test.taken {
 			t.Errorf("%s: %d bits, limit %d, %+v", name, whole.Bits, whole.Limit, whole.Map)
 		}
-		if at := whole.Map.Stretches[0]; at != (capture.Stretch{Address: 0x10000, Size: 1 << 20, Use: capture.UseHeap,
+		if at := whole.Map.Stretches[0]; at != (capture.AddressRange{Address: 0x10000, Size: 1 << 20, Use: capture.UseHeap,
 			Taken: 1 << 20, Committed: 4096}) {
 			t.Errorf("%s: %+v", name, at)
 		}

@@ -20,9 +20,9 @@ type snapshot struct {
 	blocks  int64  // in it
 	uses    map[capture.UseName]*capture.Use
 	space   capture.Space
-	taken   []capture.Stretch // for the map
-	left    int64             // reservations that there was no room for in it
-	end     uint64            // of the highest region
+	taken   []capture.AddressRange // for the map
+	left    int64                  // reservations that there was no room for in it
+	end     uint64                 // of the highest region
 	heaps   map[int64]*capture.HeapFacts
 	repeat  map[int64]*capture.RepeatedReservations // by size
 
@@ -127,7 +127,7 @@ func (s *snapshot) count(use capture.UseName, r *region, own totals) {
 	}
 	if len(s.taken) < maxMapped {
 		s.taken = append(s.taken,
-			capture.Stretch{Address: capture.Address(r.address), Size: r.size, Use: use, Committed: own.commit})
+			capture.AddressRange{Address: capture.Address(r.address), Size: r.size, Use: use, Committed: own.commit})
 	} else {
 		s.left++
 	}
@@ -211,7 +211,7 @@ func (s *snapshot) finish() *capture.Capture {
 	s.repeated()
 	s.space.Bits, s.space.Limit = s.width()
 	if s.left == 0 {
-		s.space.Map = capture.MapOf(s.taken)
+		s.space.Map = capture.NewAddressMap(s.taken)
 	}
 	m := &capture.Memory{Source: "VMMap", Space: &s.space}
 	for _, id := range sortedKeys(s.heaps) {

@@ -121,7 +121,7 @@ func (s *block) frame(text []byte) bool {
 		return true
 	case len(s.frames) == maxFrames || !s.r.keep(1+len(line)/64):
 		s.elided = true
-	case frame == capture.Text{}:
+	case frame == capture.FrameText{}:
 		s.frames = append(s.frames, s.in.c.Stacks.AddAddress(address))
 	default:
 		s.frames = append(s.frames, s.in.c.Stacks.AddText(frame, address))

@@ -15,7 +15,7 @@ import (
 //	77dd662d                                 no module: the text is empty
 //
 // It is read from its right end, because names contain blanks, "+" and brackets.
-func parseFrame(line string) (text capture.Text, address uint64, ok bool) {
+func parseFrame(line string) (text capture.FrameText, address uint64, ok bool) {
 	first, rest, _ := strings.Cut(line, " ")
 	if v, isNumber := hex([]byte(first)); isNumber && len(first) >= 8 {
 		address, line = v, strings.TrimSpace(rest)
@@ -28,11 +28,11 @@ func parseFrame(line string) (text capture.Text, address uint64, ok bool) {
 	if v, isNumber := hex([]byte(offset)); found && isNumber {
 		text.Offset, line = v, name
 	} else if found = false; address == 0 {
-		return capture.Text{}, 0, false // without any number it may as well be prose
+		return capture.FrameText{}, 0, false // without any number it may as well be prose
 	}
 	module, function, hasName := strings.Cut(line, "!")
 	if module == "" || strings.ContainsAny(module, " \t") || !hasName && !found || hasName && function == "" {
-		return capture.Text{}, 0, false
+		return capture.FrameText{}, 0, false
 	}
 	text.Module, text.Function = module, function
 	return text, address, true

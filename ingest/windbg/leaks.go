@@ -29,7 +29,7 @@ const sourceLeaks = "!heap -l"
 type leaks struct {
 	r        *reader
 	in       *instant
-	reach    *capture.Reach
+	reach    *capture.PointerSearch
 	began    int64
 	detected int64 // as the last line says, −1 until it came
 	sizes    map[groupKey]capture.Usage
@@ -40,7 +40,7 @@ type leaks struct {
 func openLeaks(r *reader, _ []byte) section {
 	s := &leaks{r: r, in: r.begin(sourceLeaks, sourceLeaks), began: r.in.number, detected: -1,
 		sizes: map[groupKey]capture.Usage{}}
-	s.reach = &capture.Reach{}
+	s.reach = &capture.PointerSearch{}
 	s.in.m.Reach = s.reach
 	return s
 }

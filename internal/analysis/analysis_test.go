@@ -381,7 +381,7 @@ func difference(rows ...[2]capture.Usage) *capture.Capture {
 	c := &capture.Capture{Kind: capture.KindUMDHDiff, Shape: capture.ShapeDifference,
 		Snapshots: make([]capture.Snapshot, 2)}
 	for i, usage := range rows {
-		frame := c.Stacks.AddText(capture.Text{Module: "app", Function: fmt.Sprintf("f%d", i), Offset: 4,
+		frame := c.Stacks.AddText(capture.FrameText{Module: "app", Function: fmt.Sprintf("f%d", i), Offset: 4,
 			File: `c:\a.cpp`, Line: 7}, 0)
 		c.Sites = append(c.Sites,
 			capture.Site{Stack: c.Stacks.AddStack([]capture.FrameID{frame}), Heap: capture.NoHeap, Usage: usage[:]})
@@ -428,7 +428,7 @@ func TestLayers(t *testing.T) {
 		for _, f := range strings.Split(strings.ReplaceAll(test.stack, "operator new", "operator_new"), " ") {
 			module, function, _ := strings.Cut(strings.ReplaceAll(f, "operator_new", "operator new"), "!")
 			frames = append(frames,
-				c.Stacks.AddText(capture.Text{Module: module, Function: function, Offset: uint64(len(frames))}, 0))
+				c.Stacks.AddText(capture.FrameText{Module: module, Function: function, Offset: uint64(len(frames))}, 0))
 		}
 		c.Sites = []capture.Site{{Stack: c.Stacks.AddStack(frames), Heap: capture.NoHeap,
 			Usage: []capture.Usage{{Count: 1, Bytes: 1}}}}
@@ -446,7 +446,7 @@ func TestLayers(t *testing.T) {
 
 func TestNamesInTheEvidenceAreSaidOfTheirModules(t *testing.T) {
 	c := app.snapshot(row{id: 1, stack: app.in(-0x10), count: 1, bytes: 1})
-	frame := c.Stacks.AddText(capture.Text{Module: "APP", Function: "main"}, 0)
+	frame := c.Stacks.AddText(capture.FrameText{Module: "APP", Function: "main"}, 0)
 	c.Sites = append(c.Sites, capture.Site{Stack: c.Stacks.AddStack([]capture.FrameID{frame}), Heap: capture.NoHeap,
 		Usage: []capture.Usage{{Count: 1, Bytes: 1}}})
 	r := analyze(t, inputs(c))

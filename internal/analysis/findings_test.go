@@ -152,7 +152,7 @@ func named(stack string, inlined bool) *capture.Capture {
 		}
 		module, function, _ := strings.Cut(strings.TrimPrefix(frame, "~"), "!")
 		frames = append(frames,
-			c.Stacks.AddText(capture.Text{Module: module, Function: function, File: `c:\src\a.cpp`, Line: 3, Inline: inline}, 0))
+			c.Stacks.AddText(capture.FrameText{Module: module, Function: function, File: `c:\src\a.cpp`, Line: 3, Inline: inline}, 0))
 	}
 	c.Sites = []capture.Site{{Stack: c.Stacks.AddStack(frames), Heap: capture.NoHeap,
 		Usage: []capture.Usage{{Count: 1, Bytes: 1}}}}

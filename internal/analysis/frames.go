@@ -205,7 +205,7 @@ func (f *frames) add(r *frameRow, place int32, class blame.Class) {
 // addExpanded adds the frames of a place that evidence names by itself, as a difference does: with the calls that were
 // inlined there, so that it has the signature of evidence that has addresses. It adds none where no inlined calls are
 // known.
-func (f *frames) addExpanded(text *capture.Text, address uint64) bool {
+func (f *frames) addExpanded(text *capture.FrameText, address uint64) bool {
 	if text == nil || text.Function == "" || text.Inline {
 		return false
 	}
@@ -213,7 +213,7 @@ func (f *frames) addExpanded(text *capture.Text, address uint64) bool {
 	if module < 0 || f.images[module] == nil {
 		return false
 	}
-	named := f.images[module].At(capture.Place{Function: text.Function, Offset: text.Offset})
+	named := f.images[module].At(capture.FunctionOffset{Function: text.Function, Offset: text.Offset})
 	f.addNamed(named, module, address)
 	return len(named) > 0
 }

@@ -86,7 +86,7 @@ func TestUnknownIsNotZero(t *testing.T) {
 // Reported leaks with one title and one stack are one row; each leak without a stack is a row of its own.
 func TestReportedLeaks(t *testing.T) {
 	c := facts(capture.Memory{})
-	stack := c.Stacks.AddStack([]capture.FrameID{c.Stacks.AddText(capture.Text{Module: "plugin",
+	stack := c.Stacks.AddStack([]capture.FrameID{c.Stacks.AddText(capture.FrameText{Module: "plugin",
 		Function: "Load", Offset: 0x10}, 0)})
 	c.Memory.Samples = []capture.Sample{
 		{Title: "VERIFIER STOP 900", Address: 0x10, Size: 100, Stack: stack, Leaked: true},

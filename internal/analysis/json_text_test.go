@@ -108,7 +108,7 @@ func BenchmarkReadJSON(b *testing.B) {
 	c.Snapshots, c.Heaps = make([]capture.Snapshot, 1), []capture.Heap{{Handle: 1}}
 	frames := make([]capture.FrameID, 20_000)
 	for i := range frames {
-		frames[i] = c.Stacks.AddText(capture.Text{Module: fmt.Sprintf("mod%03d", i%120),
+		frames[i] = c.Stacks.AddText(capture.FrameText{Module: fmt.Sprintf("mod%03d", i%120),
 			Function: fmt.Sprintf("Space%d::Class%d::Function%d", i%40, i%900, i), File: fmt.Sprintf(`c:\src\file%d.cpp`, i%900),
 			Line: uint32(i % 3000)}, 0)
 	}

@@ -176,7 +176,7 @@ func (k *stackKeys) number(id capture.StackID) stackNumber {
 }
 
 // text identifies a frame in place of its address; nil where the address identifies it.
-func (k *stackKeys) text(f capture.Frame) *capture.Text {
+func (k *stackKeys) text(f capture.Frame) *capture.FrameText {
 	if text := k.capture.Stacks.Text(f); text != nil && (text.Function != "" || f.Address == 0) {
 		return text
 	}

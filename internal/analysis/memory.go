@@ -93,7 +93,7 @@ func keepMaps(list []Memory) {
 	for n, i := range mapped {
 		if n > 0 && n <= len(mapped)-keptMaps {
 			space := *list[i].Space // that of the capture keeps its map
-			space.Map = &capture.Map{LeftOut: true}
+			space.Map = &capture.AddressMap{LeftOut: true}
 			list[i].Space = &space
 		}
 	}

@@ -203,7 +203,7 @@ func TestUnreachableBlocksFindTheirStacks(t *testing.T) {
 		return withBlocks(app.snapshot(row{id: 1, stack: app.in(0x20), count: 4, bytes: 64}), 0x1000, 0x1020, 0x1040, 0x1060)
 	}
 	listed := func(size int64, addresses ...uint64) *capture.Capture {
-		m := capture.Memory{Reach: &capture.Reach{}}
+		m := capture.Memory{Reach: &capture.PointerSearch{}}
 		for _, a := range addresses {
 			m.Samples = append(m.Samples, capture.Sample{Address: a, Size: size, Unreachable: true})
 		}
@@ -240,7 +240,7 @@ func TestUnreachableSitesMerge(t *testing.T) {
 	dump := app.dump(row{id: 1, stack: app.in(0x20), count: 4, bytes: 64},
 		row{id: 1, stack: app.in(0x20), count: 3, bytes: 48}, row{id: 2, stack: app.in(0x30), count: 1, bytes: 8})
 	dump.Sites[1].Unreachable = true
-	dump.Memory.Reach = &capture.Reach{}
+	dump.Memory.Reach = &capture.PointerSearch{}
 	r := analyze(t, inputs(dump))
 	if got, want := table(r), "app+0x20 7/112 none unreferenced\napp+0x30 1/8 none unknown\n"; got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
@@ -266,7 +266,7 @@ func TestClaimsKeepTheirOwnProbability(t *testing.T) {
 	c := difference()
 	c.Kind, c.Shape, c.Snapshots = capture.KindDebugDiag, capture.ShapeSnapshot, c.Snapshots[:1]
 	stack := func(module, function string) capture.StackID {
-		return c.Stacks.AddStack([]capture.FrameID{c.Stacks.AddText(capture.Text{Module: module,
+		return c.Stacks.AddStack([]capture.FrameID{c.Stacks.AddText(capture.FrameText{Module: module,
 			Function: function, Offset: 4}, 0)})
 	}
 	dll, runtime := stack("3rdparty", "IFMX_IsInTransaction"), stack("mscorsvr", "EEVirtualAlloc")

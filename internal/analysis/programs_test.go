@@ -41,7 +41,7 @@ func TestProgramOfEvidenceWithoutItsName(t *testing.T) {
 	excerpt.Process.PID, excerpt.Modules = 0, nil
 	foreign := compared("", [2]capture.Usage{{Count: 3, Bytes: 1}, {Count: 9, Bytes: 2}})
 	foreign.Stacks = capture.Stacks{}
-	foreign.Sites[0].Stack = foreign.Stacks.AddStack([]capture.FrameID{foreign.Stacks.AddText(capture.Text{Module: "ntdll",
+	foreign.Sites[0].Stack = foreign.Stacks.AddStack([]capture.FrameID{foreign.Stacks.AddText(capture.FrameText{Module: "ntdll",
 		Function: "f"}, 0)})
 	matched := compared("ntdll", grew)
 	matched.Stacks, matched.Sites[0].Stack = foreign.Stacks, foreign.Sites[0].Stack

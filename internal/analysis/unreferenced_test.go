@@ -16,7 +16,7 @@ func unreachedDump(nth int, stack []uint64, addresses ...uint64) *capture.Captur
 	c := app.dump(row{stack: stack, count: n, bytes: 16 * n}, row{stack: stack, count: 20, bytes: 320},
 		row{stack: app.in(0x30), count: 1, bytes: 16})
 	c.Snapshots[0].TakenAt = time.Date(2026, 1, 1, 0, 10*nth, 0, 0, time.UTC)
-	c.Sites[0].Unreachable, c.Memory.Reach = true, &capture.Reach{}
+	c.Sites[0].Unreachable, c.Memory.Reach = true, &capture.PointerSearch{}
 	c.Blocks = capture.Blocks{}
 	for _, a := range addresses {
 		c.Blocks.Add(capture.Block{Site: 0, Address: a, Size: 16})

@@ -109,7 +109,7 @@ func processThat(t testing.TB, r *rand.Rand, n int,
 		var frames []capture.FrameID
 		for _, name := range stacks[p.stack] {
 			module, function, _ := bytes.Cut([]byte(name), []byte("!"))
-			frames = append(frames, c.Stacks.AddText(capture.Text{Module: string(module), Function: string(function)}, 0))
+			frames = append(frames, c.Stacks.AddText(capture.FrameText{Module: string(module), Function: string(function)}, 0))
 		}
 		site := capture.Site{Stack: c.Stacks.AddStack(frames), Kind: capture.SiteKind(p.kind), Heap: capture.NoHeap,
 			Life: &capture.Life{Number: uint32(i), Classes: a.Classes[i]}}

@@ -41,7 +41,7 @@ func series(t testing.TB, r *rand.Rand, snapshots, sites int) (*analysis.Report,
 			if all[i][k].Count == 0 { // a log lists nothing that holds nothing
 				continue
 			}
-			frame := c.Stacks.AddText(capture.Text{Module: "app", Function: fmt.Sprintf("Place%d", i)}, 0)
+			frame := c.Stacks.AddText(capture.FrameText{Module: "app", Function: fmt.Sprintf("Place%d", i)}, 0)
 			c.Sites = append(c.Sites, capture.Site{Stack: c.Stacks.AddStack([]capture.FrameID{frame}), Trace: uint64(i + 1),
 				Usage: []capture.Usage{all[i][k]}})
 		}

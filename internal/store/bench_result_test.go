@@ -23,7 +23,7 @@ func named(b *testing.B, seed uint64) *analysis.Report {
 	rng := rand.New(rand.NewPCG(seed, 8))
 	return reportOf(b, func(c *capture.Capture, site, frame int) capture.FrameID {
 		i := rng.IntN(20_000)
-		return c.Stacks.AddText(capture.Text{Module: fmt.Sprintf("mod%03d", i%120),
+		return c.Stacks.AddText(capture.FrameText{Module: fmt.Sprintf("mod%03d", i%120),
 			Function: fmt.Sprintf("Space%d::Class%d::Function%d", i%40, i%900, i), Offset: uint64(i % 512),
 			File: fmt.Sprintf(`c:\src\file%d.cpp`, i%900), Line: uint32(i % 3000)}, 0)
 	})
@@ -32,7 +32,7 @@ func named(b *testing.B, seed uint64) *analysis.Report {
 // unnamed is a report nearly all of whose frames are in one stack only, as addresses without symbols are.
 func unnamed(b *testing.B, seed uint64) *analysis.Report {
 	return reportOf(b, func(c *capture.Capture, site, frame int) capture.FrameID {
-		return c.Stacks.AddText(capture.Text{Module: fmt.Sprintf("mod%03d", frame),
+		return c.Stacks.AddText(capture.FrameText{Module: fmt.Sprintf("mod%03d", frame),
 			Offset: seed<<32 | uint64(site*24+frame)*16}, 0)
 	})
 }

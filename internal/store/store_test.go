@@ -79,10 +79,10 @@ func snapshot(n int, step int64) *capture.Capture {
 	}
 	for i := range n {
 		frames := []capture.FrameID{
-			c.Stacks.AddText(capture.Text{Module: "ntdll", Function: "RtlAllocateHeap", Offset: 4}, 0),
-			c.Stacks.AddText(capture.Text{Module: "app", Function: fmt.Sprintf("Leak%03d", i), Offset: 8, File: `c:\src\app.cpp`,
+			c.Stacks.AddText(capture.FrameText{Module: "ntdll", Function: "RtlAllocateHeap", Offset: 4}, 0),
+			c.Stacks.AddText(capture.FrameText{Module: "app", Function: fmt.Sprintf("Leak%03d", i), Offset: 8, File: `c:\src\app.cpp`,
 				Line: uint32(i + 1)}, 0),
-			c.Stacks.AddText(capture.Text{Module: "app", Function: "main_50%_done", Offset: uint64(i % 3)}, 0),
+			c.Stacks.AddText(capture.FrameText{Module: "app", Function: "main_50%_done", Offset: uint64(i % 3)}, 0),
 		}
 		c.Sites = append(c.Sites, capture.Site{Stack: c.Stacks.AddStack(frames), Trace: uint64(0xA00 + i),
 			Usage: []capture.Usage{{Count: int64(i + 1), Bytes: int64(i)*100 + step*int64(i%5)}}})

@@ -40,7 +40,7 @@ func traced(n int) *capture.Capture {
 		if s.Kind != capture.KindHeap {
 			s.Heap = capture.NoHeap
 		}
-		s.Stack = c.Stacks.AddStack([]capture.FrameID{c.Stacks.AddText(capture.Text{Module: "app",
+		s.Stack = c.Stacks.AddStack([]capture.FrameID{c.Stacks.AddText(capture.FrameText{Module: "app",
 			Function: fmt.Sprintf("F%d", i)}, 0)})
 		s.Life = &capture.Life{Number: uint32(3*i + 1), Peak: allocations.Peak{Usage: usage(), At: rng.Int64()},
 			Classes: allocations.Classes{

@@ -17,7 +17,7 @@ import (
 type writtenModule struct {
 	*wantedModule
 	symbols capture.SymbolKind
-	places  map[capture.Place]line
+	places  map[capture.FunctionOffset]line
 }
 
 // A line is where the evidence says that a place is; zero where it does not.
@@ -73,11 +73,11 @@ func collectPlaces(captures []*capture.Capture) []*writtenModule {
 			w := byID[m.ImageID()]
 			if w == nil {
 				w = &writtenModule{wantedModule: &wantedModule{Module: *m, bits: c.Process.Bits}, symbols: m.Symbols,
-					places: map[capture.Place]line{}}
+					places: map[capture.FunctionOffset]line{}}
 				byID[m.ImageID()] = w
 				order = append(order, w)
 			}
-			w.places[capture.Place{Function: text.Function, Offset: text.Offset}] = lineOf(text.File, text.Line)
+			w.places[capture.FunctionOffset{Function: text.Function, Offset: text.Offset}] = lineOf(text.File, text.Line)
 		}
 	}
 	return order
@@ -194,9 +194,9 @@ func (s *placeSymbols) only() []capture.NamedFrame {
 
 // lookupPlaces walks a PDB once and collects what it has at the places.
 func lookupPlaces(ctx context.Context, file *pdb.File,
-	places map[capture.Place]line) (map[capture.Place]*placeSymbols, error) {
+	places map[capture.FunctionOffset]line) (map[capture.FunctionOffset]*placeSymbols, error) {
 	offsets := map[string][]uint64{}
-	at := map[capture.Place]*placeSymbols{}
+	at := map[capture.FunctionOffset]*placeSymbols{}
 	for p := range places {
 		offsets[p.Function] = append(offsets[p.Function], p.Offset)
 		at[p] = &placeSymbols{}
@@ -208,7 +208,7 @@ func lookupPlaces(ctx context.Context, file *pdb.File,
 		}
 		first, end := uint64(g.Displacement), uint64(g.Displacement)+uint64(g.End-g.Start)
 		for _, offset := range offsets[g.Function] {
-			here := at[capture.Place{Function: g.Function, Offset: offset}]
+			here := at[capture.FunctionOffset{Function: g.Function, Offset: offset}]
 			called, returned := offset > first && offset <= end, offset >= first && offset < end
 			if !called && !returned {
 				continue

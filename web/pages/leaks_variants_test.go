@@ -93,7 +93,7 @@ func dumped() *capture.Capture {
 	c := capturesOf(shop, 11)[10]
 	c.Kind = capture.KindMinidump
 	c.Sites[0].Unreachable = true
-	c.Memory = &capture.Memory{Reach: &capture.Reach{}}
+	c.Memory = &capture.Memory{Reach: &capture.PointerSearch{}}
 	return c
 }
 

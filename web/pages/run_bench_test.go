@@ -32,7 +32,7 @@ func largeCaptures(n int) []*capture.Capture {
 	for at, c := range list {
 		frames := make([]capture.FrameID, 20_000)
 		for i := range frames {
-			frames[i] = c.Stacks.AddText(capture.Text{Module: fmt.Sprintf("mod%03d", i%120),
+			frames[i] = c.Stacks.AddText(capture.FrameText{Module: fmt.Sprintf("mod%03d", i%120),
 				Function: fmt.Sprintf("Space%d::Class%d::Function%d", i%40, i%900, i), Offset: uint64(i % 512),
 				File: fmt.Sprintf(`c:\src\file%d.cpp`, i%900), Line: uint32(i % 3000)}, 0)
 		}

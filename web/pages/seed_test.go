@@ -124,8 +124,8 @@ func addStack(c *capture.Capture, frames []string) capture.StackID {
 	return c.Stacks.AddStack(ids)
 }
 
-func parseFrame(s string) capture.Text {
-	var t capture.Text
+func parseFrame(s string) capture.FrameText {
+	var t capture.FrameText
 	if at := lastIndex(s, '@'); at >= 0 {
 		place := s[at+1:]
 		colon := lastIndex(place, ':')

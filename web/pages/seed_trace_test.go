@@ -135,7 +135,7 @@ func (r heldRows) Scan(_ context.Context, _, _ int64, sinks ...allocations.Sink)
 }
 
 // line is the outstanding memory over time, in n stretches, of the places that count.
-func (p *tracedProcess) line(n int, counts func(*place) bool) capture.Line {
+func (p *tracedProcess) line(n int, counts func(*place) bool) capture.Timeline {
 	type change struct{ at, bytes int64 }
 	var changes []change
 	for i := range p.places {
@@ -150,10 +150,10 @@ func (p *tracedProcess) line(n int, counts func(*place) bool) capture.Line {
 		}
 	}
 	if len(changes) == 0 {
-		return capture.Line{}
+		return capture.Timeline{}
 	}
 	slices.SortFunc(changes, func(a, b change) int { return int(a.at - b.at) })
-	var out capture.Line
+	var out capture.Timeline
 	held, at := int64(0), 0
 	for k := range n {
 		from, to := p.end/int64(n)*int64(k), p.end/int64(n)*int64(k+1)

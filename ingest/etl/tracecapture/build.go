@@ -153,8 +153,8 @@ func (b *builder) capture(number uint32, sites []uint32) *capture.Capture {
 			Start: info.Start, Bias: info.Files[0].LogFile.ZoneBias, From: b.covered.From, To: b.covered.To, Window: b.window,
 			HeapFrom: b.heapFrom(), Began: began(p), Exited: exited(p),
 			Teardown: b.teardown(number), SurvivalsBeyond: int64(b.beyond), Events: info.Events,
-			Heap:    capture.Line{Peak: lines.HeapPeak, Points: lines.HeapTimeline},
-			Virtual: capture.Line{Peak: b.virtualPeak(&lines), Points: lines.VirtualTimeline},
+			Heap:    capture.Timeline{Peak: lines.HeapPeak, Points: lines.HeapTimeline},
+			Virtual: capture.Timeline{Peak: b.virtualPeak(&lines), Points: lines.VirtualTimeline},
 		},
 	}
 	if b.instants == nil {
@@ -166,7 +166,7 @@ func (b *builder) capture(number uint32, sites []uint32) *capture.Capture {
 	for i := range heaps {
 		places[heaps[i].Handle] = int32(i)
 		c.Heaps = append(c.Heaps,
-			capture.Heap{Handle: heaps[i].Handle, Line: capture.Line{Peak: heaps[i].Peak, Points: heaps[i].Timeline}})
+			capture.Heap{Handle: heaps[i].Handle, Line: capture.Timeline{Peak: heaps[i].Peak, Points: heaps[i].Timeline}})
 	}
 	var addresses []uint64
 	var frames []capture.FrameID

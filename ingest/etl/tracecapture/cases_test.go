@@ -88,7 +88,7 @@ func TestHeapGrowthIsNoVirtualPeak(t *testing.T) {
 		(allocations.Peak{Usage: allocations.Usage{Count: 1, Bytes: 0x3000}, At: second/2 + 1000}); p != want {
 		t.Errorf("peak %+v, want %+v", p, want)
 	}
-	window, err := capture.InWindow(context.Background(), r.Captures, r.Rows, c.Trace.Window)
+	window, err := capture.CutToWindow(context.Background(), r.Captures, r.Rows, c.Trace.Window)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,7 @@ func checkScenario(t *testing.T, s *etltest.Scenario, f etltest.Format, r *trace
 	checkTotals(t, s, f, r.Captures, 0, s.End)
 	for _, w := range [][2]int64{{0, s.End / 2}, {s.End / 3, s.End}, {s.End / 4, s.End/4 + 1}} {
 		window := capture.Window{From: f.Seen(w[0]), To: f.Seen(w[1])}
-		captures, err := capture.InWindow(context.Background(), r.Captures, r.Rows, window)
+		captures, err := capture.CutToWindow(context.Background(), r.Captures, r.Rows, window)
 		if err != nil {
 			t.Fatal(err)
 		}

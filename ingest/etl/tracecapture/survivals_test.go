@@ -75,7 +75,7 @@ func checkLabRun(t *testing.T, run *labRun, path string, zero int64) {
 	}
 	for _, w := range run.Windows {
 		window := capture.Window{From: zero + w.T1*100, To: zero + w.T2*100}
-		captures, err := capture.InWindow(context.Background(), r.Captures, r.Rows, window)
+		captures, err := capture.CutToWindow(context.Background(), r.Captures, r.Rows, window)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +161,7 @@ func TestTeardown(t *testing.T) {
 		}
 		whole := c.Trace.Window
 		for _, w := range []capture.Window{whole, {From: 2 * second, To: 10 * second}, {From: 2 * second, To: 5 * second}} {
-			captures, err := capture.InWindow(context.Background(), r.Captures, r.Rows, w)
+			captures, err := capture.CutToWindow(context.Background(), r.Captures, r.Rows, w)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -40,12 +40,12 @@ func draw(m *spaceMap) string {
 	return b.String()
 }
 
-func stretch(address uint64, size int64, use capture.UseName, committed int64) capture.Stretch {
-	return capture.Stretch{Address: capture.Address(address), Size: size, Use: use, Committed: committed}
+func stretch(address uint64, size int64, use capture.UseName, committed int64) capture.AddressRange {
+	return capture.AddressRange{Address: capture.Address(address), Size: size, Use: use, Committed: committed}
 }
 
-func spaceWith(bits uint8, limit int64, list ...capture.Stretch) *capture.Space {
-	return &capture.Space{Bits: bits, Limit: limit, Map: capture.MapOf(list)}
+func spaceWith(bits uint8, limit int64, list ...capture.AddressRange) *capture.Space {
+	return &capture.Space{Bits: bits, Limit: limit, Map: capture.NewAddressMap(list)}
 }
 
 func TestMapOfA32BitProgram(t *testing.T) {
@@ -163,7 +163,7 @@ func TestMapOfPartialEvidence(t *testing.T) {
 
 // Whatever the regions are, the picture stays small and shows all committed memory.
 func TestMapOfHostileRegions(t *testing.T) {
-	var scattered, dense []capture.Stretch
+	var scattered, dense []capture.AddressRange
 	for i := range uint64(1024) {
 		scattered = append(scattered, stretch(0x10000+i<<36, 4096, capture.UseHeap, 4096))
 		dense = append(dense, stretch(0x10000+i<<20, 1<<19, mapUses[i%4], int64(i%3)<<17))
@@ -193,7 +193,7 @@ func TestMapOfHostileRegions(t *testing.T) {
 			t.Errorf("%s: %d lines, %d parts", name, len(m.lines), rects)
 		}
 	}
-	for name, s := range map[string]*capture.Space{"none": nil, "sums only": {}, "no regions": {Map: &capture.Map{}}} {
+	for name, s := range map[string]*capture.Space{"none": nil, "sums only": {}, "no regions": {Map: &capture.AddressMap{}}} {
 		if m := mapOf(s); m != nil {
 			t.Errorf("%s: %+v", name, m)
 		}
@@ -202,7 +202,7 @@ func TestMapOfHostileRegions(t *testing.T) {
 
 // Beyond the gaps that are named, a sign marks each part that is left out.
 func TestSignsForWhatIsLeftOut(t *testing.T) {
-	var list []capture.Stretch
+	var list []capture.AddressRange
 	for i := range uint64(14) {
 		list = append(list, stretch(0x10000+i<<(30+i/8), mega, capture.UseHeap, mega))
 	}
