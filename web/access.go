@@ -46,7 +46,7 @@ func (s *Server) logRequest(c echo.Context, took time.Duration) {
 	attrs := []slog.Attr{
 		slog.String("request", requestID(c)), slog.String("method", r.Method), slog.String("path", loggedPath(c)),
 		slog.Int("status", w.Status),
-		slog.Int64("sent", compress.Sent(c)), slog.Float64("took_ms", float64(took.Microseconds())/1000),
+		slog.Int64("sent", compress.BytesSent(c)), slog.Float64("took_ms", float64(took.Microseconds())/1000),
 		slog.String("client", c.RealIP()),
 	}
 	if c.Get(wasCut) != nil {

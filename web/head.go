@@ -25,7 +25,7 @@ func (s *Server) routeHead(next echo.HandlerFunc) echo.HandlerFunc {
 		s.echo.Router().Find(http.MethodHead, echo.GetPath(r), found)
 		allowed, _ := found.Get(echo.ContextKeyHeaderAllow).(string) // of a path that is there, for other methods
 		if slices.Contains(strings.Split(allowed, ", "), http.MethodGet) && !slices.Contains(endless, found.Path()) {
-			c.Set(api.WasHead, true)
+			c.Set(api.HeadKey, true)
 			r.Method = http.MethodGet
 		}
 		return next(c)
@@ -36,7 +36,7 @@ func (s *Server) routeHead(next echo.HandlerFunc) echo.HandlerFunc {
 // leaves the body out.
 func answerHead(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if c.Get(api.WasHead) != nil {
+		if c.Get(api.HeadKey) != nil {
 			r := c.Request()
 			c.SetRequest(r.WithContext(r.Context()))
 			r.Method = http.MethodHead

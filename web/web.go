@@ -96,12 +96,12 @@ func New(opt Options) (*Server, error) {
 	})
 	door := guard.New(opt.Store, opt.Access)
 	e.Pre(s.routeHead)
-	e.Use(answerHead, headers, s.access, compress.Answers, s.answered, s.recover, s.addressed, sameOrigin,
+	e.Use(answerHead, headers, s.access, compress.Middleware, s.answered, s.recover, s.addressed, sameOrigin,
 		door.Check, s.api.Bodies)
 	s.api.Register(e)
 	pages.Register(e, pages.Options{Store: opt.Store, Guard: door, Issuer: opt.Issuer, Intake: opt.Intake, Hub: s.hub,
 		Windows: opt.Windows, Queries: queries, Version: opt.Version, Closing: s.closing})
-	if err := guard.Covers(e.Routes()); err != nil {
+	if err := guard.CheckCoverage(e.Routes()); err != nil {
 		return nil, err
 	}
 	return s, nil

@@ -11,9 +11,9 @@ import (
 	"heapdrift/internal/store"
 )
 
-// A Keeper deletes old uploaded files, whose captures, reports and findings stay, and blobs that only deleted runs and
+// A Retention deletes old uploaded files, whose captures, reports and findings stay, and blobs that only deleted runs and
 // files referred to.
-type Keeper struct {
+type Retention struct {
 	Store *store.Store
 	Blobs blob.Store
 	Keep  time.Duration // how long files are kept after their upload; 0 for ever
@@ -30,7 +30,7 @@ const (
 )
 
 // Run works until ctx is done. Several keepers do no harm to each other.
-func (k *Keeper) Run(ctx context.Context) error {
+func (k *Retention) Run(ctx context.Context) error {
 	var expire time.Time
 	for {
 		if k.Keep > 0 && time.Now().After(expire) {
@@ -47,7 +47,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 }
 
 // runPart does a part of a round and logs the result.
-func (k *Keeper) runPart(ctx context.Context, what string, part func(context.Context) (int, error)) {
+func (k *Retention) runPart(ctx context.Context, what string, part func(context.Context) (int, error)) {
 	files, err := part(ctx)
 	if files > 0 {
 		k.Log.Info("retention: files are deleted", "files", files, "what", what)
@@ -59,7 +59,7 @@ func (k *Keeper) runPart(ctx context.Context, what string, part func(context.Con
 
 // Sweep deletes blobs that only deleted runs and files referred to, and says how many. A blob that a job may be about
 // to refer to stays for another hour.
-func (k *Keeper) Sweep(ctx context.Context) (files int, err error) {
+func (k *Retention) Sweep(ctx context.Context) (files int, err error) {
 	for {
 		n, err := k.Store.DeleteUnwantedBlobs(ctx, keeperBatch, func(key string, idle bool) (bool, error) {
 			there, err := k.Blobs.Stat(ctx, key)
@@ -80,7 +80,7 @@ func (k *Keeper) Sweep(ctx context.Context) (files int, err error) {
 }
 
 // Expire deletes every file that is old enough and says how many.
-func (k *Keeper) Expire(ctx context.Context) (files int, err error) {
+func (k *Retention) Expire(ctx context.Context) (files int, err error) {
 	for {
 		digests, expired, err := k.Store.ExpireEvidence(ctx, k.Keep, keeperBatch)
 		if err != nil {

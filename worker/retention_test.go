@@ -25,7 +25,7 @@ func TestKeeperDeletesOldEvidence(t *testing.T) {
 	run := p.upload("1.txt", log(1, 50))
 	before := p.report(p.settled(run))
 	key := blob.ContentKey(evidenceOf(p, run)[0].SHA256)
-	keeper := &worker.Keeper{Store: p.Store, Blobs: p.Blobs, Keep: time.Nanosecond, Log: slog.New(slog.DiscardHandler)}
+	keeper := &worker.Retention{Store: p.Store, Blobs: p.Blobs, Keep: time.Nanosecond, Log: slog.New(slog.DiscardHandler)}
 	if n, err := keeper.Expire(t.Context()); err != nil || n != 0 {
 		t.Errorf("%d files of a run that is not complete were deleted, %v", n, err)
 	}
@@ -65,7 +65,7 @@ func TestKeeperSweepsWhatIsDeleted(t *testing.T) {
 	run := p.upload("1.txt", log(1, 50))
 	p.settled(run)
 	key := blob.ContentKey(evidenceOf(p, run)[0].SHA256)
-	keeper := &worker.Keeper{Store: p.Store, Blobs: p.Blobs, Log: slog.New(slog.DiscardHandler)}
+	keeper := &worker.Retention{Store: p.Store, Blobs: p.Blobs, Log: slog.New(slog.DiscardHandler)}
 	sweep := func(want bool) {
 		t.Helper()
 		_, err := keeper.Sweep(t.Context())
@@ -144,7 +144,7 @@ func TestKeeperWaitsForJobs(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := (&worker.Keeper{Store: s, Blobs: agedStore{blobs, test.age},
+		if _, err := (&worker.Retention{Store: s, Blobs: agedStore{blobs, test.age},
 			Log: slog.New(slog.DiscardHandler)}).Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}

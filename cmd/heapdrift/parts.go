@@ -153,7 +153,7 @@ func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context,
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return p.node.Run(ctx) })
 	if r.work {
-		keeper := &worker.Keeper{Store: p.store, Blobs: p.blobs,
+		keeper := &worker.Retention{Store: p.store, Blobs: p.blobs,
 			Keep: time.Duration(p.config.KeepEvidence) * 24 * time.Hour, Log: p.log}
 		group.Go(func() error { return keeper.Run(ctx) })
 	}

@@ -60,14 +60,14 @@ func TestMay(t *testing.T) {
 
 // A name in an audit is verified if it is the name of the user who acts, and heapdrift knows the user.
 func TestVerified(t *testing.T) {
-	ada := accounts.With(t.Context(), &accounts.Actor{Name: "ada", User: 7})
-	open := accounts.With(t.Context(), &accounts.Actor{Open: true})
+	ada := accounts.WithActor(t.Context(), &accounts.Actor{Name: "ada", User: 7})
+	open := accounts.WithActor(t.Context(), &accounts.Actor{Open: true})
 	for _, c := range []struct {
 		ctx  context.Context
 		name string
 		want bool
 	}{{ada, "ada", true}, {ada, "bob", false}, {open, "ada", false}, {open, "", false}, {t.Context(), "", false}} {
-		if got := accounts.Verified(c.ctx, c.name); got != c.want {
+		if got := accounts.IsVerified(c.ctx, c.name); got != c.want {
 			t.Errorf("%q: %t", c.name, got)
 		}
 	}
@@ -118,7 +118,7 @@ func TestPasswords(t *testing.T) {
 		{hash, password, true}, {hash, password + " ", false}, {hash, "", false}, {"", "", false}, {"", password, false},
 		{hash, strings.Repeat("x", 1<<20), false},
 	} {
-		if is, err := accounts.PasswordIs(ctx, c.hash, c.password); is != c.want || err != nil {
+		if is, err := accounts.VerifyPassword(ctx, c.hash, c.password); is != c.want || err != nil {
 			t.Errorf("%.20q against %.20q: %t, %v", c.password, c.hash, is, err)
 		}
 	}
@@ -131,7 +131,7 @@ func TestPasswords(t *testing.T) {
 	for _, broken := range []string{"x", "$argon2id$v=19$m=19456,t=2,p=1$AA$AA",
 		"$argon2id$v=19$m=99999999,t=2,p=1$AAAA$AAAAAAAAAAAAAAAAAAAAAAAA",
 		"$argon2id$v=19$m=1,t=0,p=0$AAAA$AAAAAAAAAAAAAAAAAAAAAAAA", "$2a$10$x"} {
-		if is, err := accounts.PasswordIs(ctx, broken, password); is || err == nil {
+		if is, err := accounts.VerifyPassword(ctx, broken, password); is || err == nil {
 			t.Errorf("%s: %t, %v", broken, is, err)
 		}
 	}

@@ -80,22 +80,22 @@ func (a *Actor) scoped(right Right) bool {
 
 type actorKey struct{}
 
-// With returns a context whose work is done for an actor.
-func With(ctx context.Context, a *Actor) context.Context {
+// WithActor returns a context whose work is done for an actor.
+func WithActor(ctx context.Context, a *Actor) context.Context {
 	return context.WithValue(ctx, actorKey{}, a)
 }
 
-// From is the actor for whom work is done, nobody where the context names none.
-func From(ctx context.Context) *Actor {
+// ActorFrom is the actor for whom work is done, nobody where the context names none.
+func ActorFrom(ctx context.Context) *Actor {
 	if a, ok := ctx.Value(actorKey{}).(*Actor); ok {
 		return a
 	}
 	return &Actor{}
 }
 
-// Verified reports whether a name in an audit is that of the actor for whom work is done, as heapdrift knows it, and
+// IsVerified reports whether a name in an audit is that of the actor for whom work is done, as heapdrift knows it, and
 // not one that somebody typed.
-func Verified(ctx context.Context, name string) bool {
-	a := From(ctx)
+func IsVerified(ctx context.Context, name string) bool {
+	a := ActorFrom(ctx)
 	return a.Known() && a.Name == name
 }

@@ -12,8 +12,8 @@ import (
 	"sync"
 )
 
-// First is the release that commits before the first tag lead to.
-const First = "0.1.0"
+// FirstVersion is the release that commits before the first tag lead to.
+const FirstVersion = "0.1.0"
 
 // Package is the path of this package, below which Stamp sets variables.
 const Package = "heapdrift/internal/build"
@@ -128,7 +128,7 @@ func following(release string) string {
 	i := strings.LastIndexByte(release, '.')
 	patch, err := strconv.Atoi(release[i+1:])
 	if i < 0 || err != nil {
-		return First + "-"
+		return FirstVersion + "-"
 	}
 	return release[:i+1] + strconv.Itoa(patch+1) + "-"
 }

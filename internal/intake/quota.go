@@ -45,7 +45,7 @@ func (in *Intake) space(bytes int64) error {
 
 // quota returns a *QuotaError where so many bytes more are too many for the token of a context.
 func (in *Intake) quota(ctx context.Context, bytes int64) error {
-	token := accounts.From(ctx).Token
+	token := accounts.ActorFrom(ctx).Token
 	if token == 0 || in.TokenQuota <= 0 {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (in *Intake) sent(ctx context.Context, bytes int64) error {
 	if in.Taken != nil {
 		in.Taken(bytes)
 	}
-	if token := accounts.From(ctx).Token; token != 0 && in.TokenQuota > 0 {
+	if token := accounts.ActorFrom(ctx).Token; token != 0 && in.TokenQuota > 0 {
 		return in.Store.UpdateTokenTraffic(ctx, token, bytes)
 	}
 	return nil

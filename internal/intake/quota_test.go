@@ -26,7 +26,7 @@ func TestRoomOfAToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	as := accounts.With(ctx, &accounts.Actor{Token: token.ID})
+	as := accounts.WithActor(ctx, &accounts.Actor{Token: token.ID})
 	in := d.Intake
 	in.TokenQuota = 1000
 	for i, want := range []struct {

@@ -68,15 +68,15 @@ func (n *Node) announceLoop(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-			n.bye(context.WithoutCancel(ctx))
+			n.announceEnd(context.WithoutCancel(ctx))
 			return
 		case <-time.After(announceInterval):
 		}
 	}
 }
 
-// bye says that the node ends.
-func (n *Node) bye(ctx context.Context) {
+// announceEnd says that the node ends.
+func (n *Node) announceEnd(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	_ = n.store.DeleteNode(ctx, n.presence.id) // it is forgotten after an hour anyway

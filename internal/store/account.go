@@ -167,7 +167,7 @@ func auditServer(ctx context.Context, tx pgx.Tx, actor, action string, before, a
 		return err
 	}
 	_, err = tx.Exec(ctx, `insert into server_audit (actor, verified, action, before, after) values ($1, $2, $3, $4, $5)`,
-		actor, accounts.Verified(ctx, actor), action, old, now)
+		actor, accounts.IsVerified(ctx, actor), action, old, now)
 	return err
 }
 

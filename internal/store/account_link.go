@@ -83,7 +83,7 @@ func (s *Store) UseLink(ctx context.Context, digest []byte, name, passwordHash s
 		if err != nil {
 			return err
 		}
-		ctx := accounts.With(ctx, &accounts.Actor{Name: u.Name, User: u.ID})
+		ctx := accounts.WithActor(ctx, &accounts.Actor{Name: u.Name, User: u.ID})
 		return auditServer(ctx, tx, u.Name, "password", map[string]any{}, map[string]any{"user": u.Name})
 	})
 	return u, err

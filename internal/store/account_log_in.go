@@ -49,7 +49,7 @@ func countedName(name string) string {
 // CompleteLogIn records that a user has logged in, forgets what failed before from the same client, and sessions that
 // are over.
 func (s *Store) CompleteLogIn(ctx context.Context, u *User, client string) error {
-	ctx = accounts.With(ctx, &accounts.Actor{Name: u.Name, User: u.ID})
+	ctx = accounts.WithActor(ctx, &accounts.Actor{Name: u.Name, User: u.ID})
 	return s.tx(ctx, "log-in", func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `delete from failed_log_ins where name = $1 and client = $2`,
 			countedName(u.Name), client); err != nil {

@@ -56,7 +56,7 @@ func (s *Store) CreateComment(ctx context.Context, project, signature, actor, te
 		c, err = one[Comment](ctx, tx, `
 			with counted as (update signatures set comments = comments + 1 where id = $1 returning text)
 			insert into signature_comments (signature_id, actor, verified, text) values ($1, $2, $4, $3)
-			returning id, actor, verified, text, at, (select counted.text from counted) as signature`, at.Root, actor, text, accounts.Verified(ctx, actor))
+			returning id, actor, verified, text, at, (select counted.text from counted) as signature`, at.Root, actor, text, accounts.IsVerified(ctx, actor))
 		if err != nil {
 			return err
 		}

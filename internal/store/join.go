@@ -150,7 +150,7 @@ func auditInto(ctx context.Context, tx pgx.Tx, insert string, of int64, actor, a
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, insert+` values ($1, $2, $3, $4, $5, $6)`, of, actor, accounts.Verified(ctx, actor),
+	_, err = tx.Exec(ctx, insert+` values ($1, $2, $3, $4, $5, $6)`, of, actor, accounts.IsVerified(ctx, actor),
 		action, old, now)
 	return err
 }

@@ -121,7 +121,7 @@ func (s *Store) CreatePolicy(ctx context.Context, project string, change PolicyC
 			return err
 		}
 		saved = PolicyFile{Version: *present + 1, Policies: change.Policies, Author: change.Author,
-			Verified: accounts.Verified(ctx, change.Author), Note: change.Note}
+			Verified: accounts.IsVerified(ctx, change.Author), Note: change.Note}
 		saved.At, err = value[time.Time](ctx, tx,
 			`insert into project_policies (project_id, version, policies, author, note, verified) values ($1, $2, $3, $4, $5, $6) returning at`,
 			id, saved.Version, string(text), change.Author, change.Note, saved.Verified)

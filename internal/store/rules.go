@@ -103,7 +103,7 @@ func (s *Store) CreateRules(ctx context.Context, project string, change RuleChan
 		}
 		saved, err = one[RuleFile](ctx, tx, `
 			insert into project_rules (project_id, version, text, author, note, verified) values ($1, $2, $3, $4, $5, $6) returning `+ruleColumns,
-			id, present.Version+1, change.Text, change.Author, change.Note, accounts.Verified(ctx, change.Author))
+			id, present.Version+1, change.Text, change.Author, change.Note, accounts.IsVerified(ctx, change.Author))
 		if err != nil {
 			return err
 		}

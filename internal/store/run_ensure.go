@@ -131,7 +131,7 @@ func replaced(before, after map[string]any) (was, is map[string]any) {
 
 // uploader is who sends evidence, for the audit; "" where the server does not know.
 func uploader(ctx context.Context) string {
-	if a := accounts.From(ctx); a.Known() {
+	if a := accounts.ActorFrom(ctx); a.Known() {
 		return a.Name
 	}
 	return ""

@@ -15,7 +15,7 @@ const headerActor = "X-Heapdrift-Actor"
 // actorOf is the actor of a request: the account that it comes from, or, where the server is open, the name that it
 // claims.
 func actorOf(r *http.Request) (string, error) {
-	if a := accounts.From(r.Context()); a.Known() {
+	if a := accounts.ActorFrom(r.Context()); a.Known() {
 		return a.Name, nil
 	}
 	name := strings.TrimSpace(r.Header.Get(headerActor))

@@ -81,7 +81,7 @@ func TestDelete(t *testing.T) {
 		}
 		return count
 	}
-	keeper := &worker.Keeper{Store: n.store, Blobs: n.blobs, Log: slog.New(slog.DiscardHandler)}
+	keeper := &worker.Retention{Store: n.store, Blobs: n.blobs, Log: slog.New(slog.DiscardHandler)}
 	sweep := func(want int) {
 		t.Helper()
 		if _, err := keeper.Sweep(t.Context()); err != nil || stored() != want {

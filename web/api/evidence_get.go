@@ -61,15 +61,15 @@ func (a *API) evidenceGet(c echo.Context) error {
 	return nil
 }
 
-// WasHead marks, in the context of a request, that it is a HEAD which the server has routed as GET.
-const WasHead = "heapdrift.head"
+// HeadKey marks, in the context of a request, that it is a HEAD which the server has routed as GET.
+const HeadKey = "heapdrift.head"
 
 // noteDownload writes into the audit who takes something out of a project. A range behind the first bytes is a part of
 // a download that is noted already, and HEAD takes nothing.
 func (a *API) noteDownload(c echo.Context, run int64, what map[string]any) error {
 	r := c.Request()
 	begin := r.Header.Get("Range")
-	if r.Method != http.MethodGet || c.Get(WasHead) != nil ||
+	if r.Method != http.MethodGet || c.Get(HeadKey) != nil ||
 		begin != "" && !strings.HasPrefix(begin, "bytes=0-") && !strings.HasPrefix(begin, "bytes=-") {
 		return nil
 	}

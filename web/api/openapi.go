@@ -23,7 +23,7 @@ func (a *API) openapi(c echo.Context) error {
 	header.Set("ETag", specTag)
 	header.Set("Cache-Control", "no-cache")
 	compress.Vary(header, "Accept-Encoding")
-	if etag.Known(c.Request(), specTag) {
+	if etag.IsKnown(c.Request(), specTag) {
 		return c.NoContent(http.StatusNotModified)
 	}
 	return c.Blob(http.StatusOK, "application/yaml", Spec)

@@ -37,7 +37,7 @@ func (a *API) projectAdd(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	if err := a.store.CreateProject(ctx, body.Name, accounts.From(ctx).User, by); err != nil {
+	if err := a.store.CreateProject(ctx, body.Name, accounts.ActorFrom(ctx).User, by); err != nil {
 		return nameTaken(err)
 	}
 	if change.Name = nil; change.DefaultBranch != nil {

@@ -61,7 +61,7 @@ func (a *API) runReport(c echo.Context) error {
 			return err
 		}
 		tag = reportTag(&run, format, top, window)
-		if known = etag.Known(c.Request(), tag); known || window == nil {
+		if known = etag.IsKnown(c.Request(), tag); known || window == nil {
 			return nil
 		}
 		if head, err = v.FindSummary(ctx, id); err != nil {

@@ -173,7 +173,7 @@ func (a *API) runView(c echo.Context) error {
 	tag := etag.Weak(fmt.Sprintf("%s-%s-%s", run.ReportKey, name, c.QueryString()))
 	c.Response().Header().Set("ETag", tag)
 	c.Response().Header().Set("Cache-Control", "private, no-cache")
-	if etag.Known(c.Request(), tag) {
+	if etag.IsKnown(c.Request(), tag) {
 		return c.NoContent(http.StatusNotModified)
 	}
 	table, done, err := a.windows.Table(ctx, id, run.ReportKey)

@@ -57,7 +57,7 @@ func load() (byName, byPath map[string]*file) {
 		extension := path.Ext(name)
 		f := &file{plain: text, contentType: mime.TypeByExtension(extension), coded: map[compress.Coding]func() []byte{}}
 		for _, coding := range codings {
-			f.coded[coding] = sync.OnceValue(func() []byte { return compress.Best(coding, text) })
+			f.coded[coding] = sync.OnceValue(func() []byte { return compress.Smallest(coding, text) })
 		}
 		f.url = Prefix + strings.TrimSuffix(name, extension) + "." + hex.EncodeToString(sum[:6]) + extension
 		byName[name], byPath[f.url] = f, f

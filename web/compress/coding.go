@@ -75,8 +75,8 @@ func release(coding Coding, e encoder) {
 	<-taken
 }
 
-// Best codes a body that is kept. It takes its time: 10 to 20 ms for 50 KB.
-func Best(coding Coding, body []byte) []byte {
+// Smallest codes a body that is kept. It takes its time: 10 to 20 ms for 50 KB.
+func Smallest(coding Coding, body []byte) []byte {
 	var b bytes.Buffer
 	var w io.WriteCloser
 	var err error

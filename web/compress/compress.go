@@ -17,9 +17,9 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// Answers is the middleware. It stands outside of what turns errors into answers, and inside of what counts the bytes
+// Middleware is the middleware. It stands outside of what turns errors into answers, and inside of what counts the bytes
 // of an answer. A handler that panics, as one does whose answer breaks off half-way, leaves an answer without its end.
-func Answers(next echo.HandlerFunc) echo.HandlerFunc {
+func Middleware(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
 		w := &response{ResponseWriter: c.Response().Writer, coding: For(r, Codings...), head: r.Method == http.MethodHead}
@@ -52,8 +52,8 @@ func Of(c echo.Context) Coding {
 	return Identity
 }
 
-// Sent is how many bytes of the body have gone to the client.
-func Sent(c echo.Context) int64 {
+// BytesSent is how many bytes of the body have gone to the client.
+func BytesSent(c echo.Context) int64 {
 	if w, ok := c.Response().Writer.(*response); ok {
 		return w.sent
 	}

@@ -26,7 +26,7 @@ import (
 func serve(t testing.TB, handle echo.HandlerFunc) *httptest.Server {
 	t.Helper()
 	e := echo.New()
-	e.Use(compress.Answers)
+	e.Use(compress.Middleware)
 	e.Any("/", handle)
 	s := httptest.NewServer(e)
 	s.Config.ErrorLog = nil
@@ -424,7 +424,7 @@ func TestManyAtOnce(t *testing.T) {
 
 func BenchmarkAnswers(b *testing.B) {
 	page := prose(rand.New(rand.NewPCG(1, 1)), 267_000)
-	handle := compress.Answers(func(c echo.Context) error { return c.HTMLBlob(http.StatusOK, page) })
+	handle := compress.Middleware(func(c echo.Context) error { return c.HTMLBlob(http.StatusOK, page) })
 	for _, accept := range []string{"", "zstd", "br", "gzip"} {
 		b.Run("accept="+accept, func(b *testing.B) {
 			e := echo.New()

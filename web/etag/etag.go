@@ -22,8 +22,8 @@ func OfBody(body []byte) string {
 	return Weak(base64.RawURLEncoding.EncodeToString(sum[:15]))
 }
 
-// Known reports whether the client of a GET or HEAD has what the tag stands for, so that 304 answers it.
-func Known(r *http.Request, tag string) bool {
+// IsKnown reports whether the client of a GET or HEAD has what the tag stands for, so that 304 answers it.
+func IsKnown(r *http.Request, tag string) bool {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return false
 	}

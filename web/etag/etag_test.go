@@ -38,7 +38,7 @@ func TestKnown(t *testing.T) {
 		r := httptest.NewRequestWithContext(t.Context(), method, "/", http.NoBody)
 		r.Header.Add("If-None-Match", `"x"`)
 		r.Header.Add("If-None-Match", tag)
-		if etag.Known(r, tag) != want {
+		if etag.IsKnown(r, tag) != want {
 			t.Errorf("%s: %v", method, !want)
 		}
 	}

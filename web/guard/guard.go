@@ -56,7 +56,7 @@ func (g *Guard) Check(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		need, ok := needOf(c)
 		if !ok || need.in == nil { // the router knows no such route either, see Covers; or a page is public, and greets whom it knows
-			c.SetRequest(r.WithContext(accounts.With(r.Context(), actor)))
+			c.SetRequest(r.WithContext(accounts.WithActor(r.Context(), actor)))
 			return next(c)
 		}
 		if err != nil {
@@ -68,7 +68,7 @@ func (g *Guard) Check(next echo.HandlerFunc) echo.HandlerFunc {
 		if err := g.allow(c, actor, need); err != nil {
 			return err
 		}
-		c.SetRequest(r.WithContext(accounts.With(r.Context(), actor)))
+		c.SetRequest(r.WithContext(accounts.WithActor(r.Context(), actor)))
 		return next(c)
 	}
 }
@@ -116,7 +116,7 @@ func allowed(a *accounts.Actor, right accounts.Right, project int64) error {
 // AllowUpload returns an error unless whoever a context is about may upload to a project. A form says which it is
 // behind the guard.
 func AllowUpload(ctx context.Context, s *store.Store, project string) error {
-	actor := accounts.From(ctx)
+	actor := accounts.ActorFrom(ctx)
 	if actor.MayEverywhere() {
 		return nil
 	}

@@ -188,8 +188,8 @@ func needOfRoute(method, path string) (need, bool) {
 	return n, ok
 }
 
-// Covers returns an error that names the routes which the table does not: a server with such does not start.
-func Covers(routes []*echo.Route) error {
+// CheckCoverage returns an error that names the routes which the table does not: a server with such does not start.
+func CheckCoverage(routes []*echo.Route) error {
 	var missing []string
 	for _, r := range routes {
 		if _, ok := needOfRoute(r.Method, r.Path); !ok && r.Method != echo.RouteNotFound {

@@ -19,7 +19,7 @@ type accountView struct {
 // account handles GET /account: who somebody is here, and what they may do in which project.
 func (p *pages) account(c echo.Context) error {
 	ctx := c.Request().Context()
-	v := &accountView{Frame: ui.FrameOf(c, "Your account"), actor: accounts.From(ctx)}
+	v := &accountView{Frame: ui.FrameOf(c, "Your account"), actor: accounts.ActorFrom(ctx)}
 	var err error
 	v.projects, err = store.Read(ctx, p.store,
 		func(view store.View) ([]store.RoleIn, error) { return view.ListRoles(ctx, v.actor.User) })

@@ -30,7 +30,7 @@ func (p *pages) accounts(c echo.Context) error {
 
 func (p *pages) showAccounts(c echo.Context, status int, v *accountsView) error {
 	ctx := c.Request().Context()
-	v.Frame, v.self = ui.FrameOf(c, "Accounts"), accounts.From(ctx)
+	v.Frame, v.self = ui.FrameOf(c, "Accounts"), accounts.ActorFrom(ctx)
 	v.Tab = "accounts"
 	if v.wrong == nil {
 		v.wrong = map[string]string{}

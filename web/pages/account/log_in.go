@@ -66,7 +66,7 @@ func (p *pages) logInPost(c echo.Context) error {
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	is, err := accounts.PasswordIs(ctx, user.PasswordHash, c.FormValue("password"))
+	is, err := accounts.VerifyPassword(ctx, user.PasswordHash, c.FormValue("password"))
 	if err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func readSignature(ctx context.Context, from store.View, project, text string, f
 	if err != nil {
 		return v, err
 	}
-	v.changes = accounts.From(ctx).May(accounts.Change, id)
+	v.changes = accounts.ActorFrom(ctx).May(accounts.Change, id)
 	v.Signature = v.history.Signature
 	if v.changes && form != nil {
 		v.form = form

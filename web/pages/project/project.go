@@ -52,7 +52,7 @@ func (p *pages) project(c echo.Context) error {
 		if err != nil {
 			return err
 		}
-		view.manages, changes = accounts.From(ctx).May(accounts.Manage, id), accounts.From(ctx).May(accounts.Change, id)
+		view.manages, changes = accounts.ActorFrom(ctx).May(accounts.Manage, id), accounts.ActorFrom(ctx).May(accounts.Change, id)
 		if view.leaks, err = leaks.TableOf(ctx, v, leaks.ListingOf(name, c)); err != nil {
 			return err
 		}

@@ -31,7 +31,7 @@ func (p *pages) projects(c echo.Context) error {
 	ctx := c.Request().Context()
 	view := projectsView{Frame: ui.FrameOf(c, "Projects"), curl: ui.Target{}.Curl(c)}
 	err := p.store.View(ctx, func(v store.View) error {
-		list, err := v.ListProjects(ctx, accounts.From(ctx))
+		list, err := v.ListProjects(ctx, accounts.ActorFrom(ctx))
 		if err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ func (p *pages) projects(c echo.Context) error {
 	}
 	slices.SortStableFunc(view.all, compareBoardRows)
 	view.show = shownOf(c.QueryParam("show"))
-	view.makes, view.uploads = accounts.From(ctx).MayEverywhere(), accounts.From(ctx).MaySomewhere(accounts.Upload)
+	view.makes, view.uploads = accounts.ActorFrom(ctx).MayEverywhere(), accounts.ActorFrom(ctx).MaySomewhere(accounts.Upload)
 	view.Tab = "projects"
 	return ui.Render(c, http.StatusOK, projectsPage(view))
 }

@@ -42,7 +42,7 @@ func run(ctx context.Context, c echo.Context, r *reader, run store.Run) (answer,
 	if err != nil {
 		return answer{}, err
 	}
-	actor := accounts.From(ctx)
+	actor := accounts.ActorFrom(ctx)
 	view.manages, view.changes = actor.May(accounts.Manage, project), actor.May(accounts.Change, project)
 	if summary == nil {
 		return answer{page: runPage(view)}, nil

@@ -38,7 +38,9 @@ func (p *pages) search(c echo.Context) error {
 	if text != "" {
 		ctx := c.Request().Context()
 		found, err := store.Read(ctx, p.store,
-			func(v store.View) (*store.SearchHits, error) { return v.Search(ctx, accounts.From(ctx), queryOf(text)) })
+			func(v store.View) (*store.SearchHits, error) {
+				return v.Search(ctx, accounts.ActorFrom(ctx), queryOf(text))
+			})
 		if err != nil {
 			return err
 		}

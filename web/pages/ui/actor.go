@@ -33,7 +33,7 @@ func RememberedActor(c echo.Context) string {
 // ActorOfForm is who sends a form: who is logged in. Where the server is open a name is taken at its word; of a form
 // that does not ask it is who is remembered.
 func ActorOfForm(c echo.Context) string {
-	if a := accounts.From(c.Request().Context()); a.Known() {
+	if a := accounts.ActorFrom(c.Request().Context()); a.Known() {
 		return a.Name
 	}
 	if _, asked := c.Request().Form["actor"]; !asked {

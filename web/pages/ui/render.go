@@ -33,7 +33,7 @@ func WithVersion(version string) echo.MiddlewareFunc {
 // FrameOf is the frame of a page with the given title.
 func FrameOf(c echo.Context, title string) Frame {
 	version, _ := c.Get(versionKey).(string)
-	return Frame{title: title, version: version, actor: accounts.From(c.Request().Context())}
+	return Frame{title: title, version: version, actor: accounts.ActorFrom(c.Request().Context())}
 }
 
 // Render answers with a page. It is made whole before the first byte goes out: an error on the way gives a proper
@@ -50,7 +50,7 @@ func Render(c echo.Context, status int, page templ.Component) error {
 	if status == http.StatusOK {
 		tag := etag.OfBody(body)
 		header.Set("ETag", tag)
-		if etag.Known(c.Request(), tag) {
+		if etag.IsKnown(c.Request(), tag) {
 			return c.NoContent(http.StatusNotModified)
 		}
 	}

@@ -68,7 +68,7 @@ func (t Target) query() url.Values {
 // typed yet stands in capitals.
 func (t Target) Curl(c echo.Context) string {
 	server, header := ServerURL(c), ""
-	if !accounts.From(c.Request().Context()).Open {
+	if !accounts.ActorFrom(c.Request().Context()).Open {
 		header = `-H "Authorization: Bearer $HEAPDRIFT_TOKEN" `
 	}
 	address := server + "/api/v1/evidence?project=" + url.QueryEscape(cmp.Or(t.Project, "PROJECT")) + "&build=" +
