@@ -21,7 +21,7 @@ type Retention struct {
 }
 
 const (
-	// keeperRound is how often a Keeper looks.
+	// keeperRound is how often Retention looks.
 	keeperRound = time.Hour
 	// sweepRound is how often it looks for what was deleted by hand.
 	sweepRound = time.Minute

@@ -108,7 +108,7 @@ func guid(t *testing.T, text string) (g [16]byte) {
 	return g
 }
 
-// A dump gives the leaks of a program the same signatures as UMDH and a trace of it, and is a witness of these leaks.
+// A dump gives the leaks of a program the same signatures as UMDH and a trace of it, and shows these leaks.
 func TestDumpHasTheSignaturesOfOtherEvidence(t *testing.T) {
 	data, run, counts := labDump(t, "A/umdh_x64")
 	path := write(t, "batterymeter.dmp", data)

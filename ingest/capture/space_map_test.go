@@ -103,7 +103,7 @@ func TestMapIsBounded(t *testing.T) {
 	}
 }
 
-// MapOf chooses the grain without joining stretches for each candidate: a dump may have a million regions far apart.
+// NewAddressMap chooses the grain without joining stretches for each candidate: a dump may have a million regions far apart.
 func TestMapIsJoinedOnce(t *testing.T) {
 	list := make([]capture.AddressRange, 20_000)
 	for i := range list {

@@ -74,7 +74,7 @@ func (list Formats) Name(kind string) string {
 	return cmp.Or(list.Of(Kind(kind)).Name, kind)
 }
 
-// Rank is how sure a witness of the address space captures of a kind are; 0 for captures of no format.
+// Rank is how surely captures of a kind show the address space; 0 for captures of no format.
 func (list Formats) Rank(captureKind string) int {
 	if f := list.find(func(f *Format) bool { return slices.Contains(f.Captures, captureKind) }); f != nil {
 		return f.Rank

@@ -67,7 +67,7 @@ func withFacts(parts, nameless []part, warnings []Warning) *choice {
 // ofKind divides the evidence on one program. The report is on one trace where there is any; else on the kind of
 // snapshots that shows most instants, of those that have stacks; else on the last difference: the rows of a difference
 // are only those that changed, so differences can neither be chained nor mixed with snapshots. Different kinds list
-// different things, so a series never mixes them; the other kinds are witnesses.
+// different things, so a series never mixes them; the other kinds are compared with it.
 func ofKind(parts []part, warnings []Warning) *choice {
 	c := &choice{warnings: warnings}
 	var snapshots [][]part

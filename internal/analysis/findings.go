@@ -210,7 +210,7 @@ func CompareScores(a, b *float64) int {
 
 // addOtherKind adds what other evidence of the same run says. Findings that only the other evidence has come behind
 // those of the report; where that evidence has losses, none of them is a certain leak. Evidence without inlined calls
-// is a witness of all findings that have one signature in it.
+// is added to all findings that have one signature in it.
 func addOtherKind(r, other *Report) {
 	at := map[string][]int{}
 	for i := range r.Findings {
@@ -246,8 +246,8 @@ func addOtherKind(r, other *Report) {
 	r.Findings = sortedFindings(r.Findings)
 }
 
-// otherKindWarnings are the warnings that limit what a witness says. Warnings about symbols do not concern the report's
-// own evidence, and losses of a witness do not make the verdict on the report inconclusive.
+// otherKindWarnings are the warnings that limit what other evidence says. Warnings about symbols do not concern the report's
+// own evidence, and losses of other evidence do not make the verdict on the report inconclusive.
 func otherKindWarnings(list []Warning) []Warning {
 	var out []Warning
 	for _, w := range list {

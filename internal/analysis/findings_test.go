@@ -226,7 +226,7 @@ func TestScatteredLeak(t *testing.T) {
 	}
 }
 
-// A text without inlined calls is a witness of the leak that a trace shows with inlined calls.
+// A text without inlined calls shows the leak that a trace shows with inlined calls.
 func TestOtherKindByOutline(t *testing.T) {
 	const stack = "ntdll!RtlAllocateHeap ~app!Batch app!Add app!Collect app!main"
 	c := trace(7, life{capture.KindHeap, []uint64{code}, allocations.Classes{AIFO: u(1, 10)}, 10})

@@ -143,7 +143,7 @@ func TestOtherKindWithLosses(t *testing.T) {
 	}
 }
 
-// Snapshots without inlined calls are witnesses of the findings that a trace has with inlined calls.
+// Snapshots without inlined calls show the findings that a trace has with inlined calls.
 func TestOtherKindWithoutInlinedCalls(t *testing.T) {
 	const stack = "ntdll!RtlAllocateHeap ~app!Batch app!Add ~app!Each app!Collect app!main"
 	c := named(stack, true)

@@ -180,7 +180,7 @@ func TestGrowthOverTime(t *testing.T) {
 	}
 }
 
-// A course has at most 200 instants, and keeps those that tell the whole of memory.
+// A memory history has at most 200 instants, and keeps those that tell the whole of memory.
 func TestMemoryHistoryIsBounded(t *testing.T) {
 	var list []*capture.Capture
 	for i := range 150 {

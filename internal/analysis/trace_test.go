@@ -205,7 +205,7 @@ func TestTraceOfSeveralProcesses(t *testing.T) {
 	}
 }
 
-// A trace decides over snapshots of the same run, which are witnesses of its findings.
+// A trace decides over snapshots of the same run, which add what they show of its findings.
 func TestTraceBesideSnapshots(t *testing.T) {
 	for _, test := range []struct {
 		snapshots int

@@ -41,7 +41,7 @@ type KindSummary struct {
 	EvidenceKind
 	Runs   int // of the build with such evidence, which was read
 	Unread int // of those without, whose evidence of this kind is not read yet, or cannot be
-	// By is the run that the testimony rests on: the gravest of several, the first of equals; nil where no such
+	// By is the run that the summary rests on: the gravest of several, the first of equals; nil where no such
 	// evidence shows the leak.
 	By     *EvidenceRun
 	Figure        // as that evidence has it by itself; Rate and Certain are known of the report's own only

@@ -35,7 +35,7 @@ func told(run int64, status analysis.Status, witnesses ...string) leaks.Evidence
 	return r
 }
 
-// saying prints the testimony of each kind of evidence.
+// saying prints the summary of each kind of evidence.
 func saying(list []leaks.KindSummary) string {
 	var parts []string
 	for i := range list {

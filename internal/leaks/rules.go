@@ -43,7 +43,7 @@ type RuleStack struct {
 	Frames []*analysis.Frame // innermost first
 	Kind   string
 	Run    int64 // the newest that shows it
-	// Signature and Title are those of the leak that the stack is part of; Told says that the team tolerates this leak,
+	// Signature and Title are those of the leak that the stack is part of; Tolerated says that the team tolerates it,
 	// whatever rules say.
 	Signature, Title string
 	Tolerated        bool

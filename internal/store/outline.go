@@ -107,7 +107,7 @@ func (c *resultEffects) namesakes(ctx context.Context, roots []int64) ([]leaks.N
 		select id, root_id, joined, other_id, other_root, other_text,
 			exists (select from findings f join findings o on o.run_id = f.run_id
 				where f.signature_id = p.id and o.signature_id = p.other_id and f.class`+suspect+` and o.class`+suspect+`
-					and f.sites > 0 and o.sites > 0) as beside, -- not by a witness only
+					and f.sites > 0 and o.sites > 0) as beside, -- not by other evidence only
 			exists (select from signatures part join signature_audit a on a.signature_id = part.id join signatures former on former.project_id = $1 and former.text = a.before->>'into'
 				where part.root_id in (p.id, p.other_root) and former.root_id in (p.id, p.other_root) and former.root_id <> part.root_id and a.action = 'split' and a.actor <> '') as left
 		from pairs p

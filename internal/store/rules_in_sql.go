@@ -23,7 +23,7 @@ var openStates = ` in (` + quoted(leaks.OpenStates) + `)`
 var gravestFirst = `array_position(` + classes +
 	`, f.class) desc nulls last, f.certain desc, f.score desc nulls last, f.growth_bytes desc nulls last, f.outstanding_bytes desc`
 
-// newestFirst and oldestFirst sort builds b by the places that placeBuilds stores, as leaks.ComparePlaces does.
+// newestFirst and oldestFirst sort builds b by the ranks that rankBuilds stores, as leaks.CompareRanks does.
 const (
 	newestFirst = `b.place desc`
 	oldestFirst = `b.place`

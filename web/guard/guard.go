@@ -55,7 +55,7 @@ func (g *Guard) Check(next echo.HandlerFunc) echo.HandlerFunc {
 			return err
 		}
 		need, ok := needOf(c)
-		if !ok || need.in == nil { // the router knows no such route either, see Covers; or a page is public, and greets whom it knows
+		if !ok || need.in == nil { // the router knows no such route either, see CheckCoverage; or a page is public, and greets whom it knows
 			c.SetRequest(r.WithContext(accounts.WithActor(r.Context(), actor)))
 			return next(c)
 		}

@@ -73,7 +73,7 @@ func TestLeaksInBrowser(t *testing.T) {
 	b.see(`document.querySelector("#triage .av").title === "Ada"`)
 }
 
-// The stacks, the witnesses and the triage of a leak at three widths, light and dark.
+// The stacks, the kinds of evidence and the triage of a leak at three widths, light and dark.
 func TestStacksOfALeakInBrowser(t *testing.T) {
 	s, b := openInBrowser(t)
 	for i, samples := range [][]sample{shop, receipts(), receipts()} {

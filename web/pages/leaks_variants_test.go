@@ -126,7 +126,7 @@ func TestEvidenceKindsOfALeak(t *testing.T) {
 		"No dump has been uploaded for this build.")
 	has(t, again, fmt.Sprintf(`href="/runs/%d"`, soak), fmt.Sprintf(`href="/runs/%d"`, traceRun))
 
-	// A dump of the same process is a witness by itself: it shows which blocks nothing points to.
+	// A dump of the same process shows by itself which blocks nothing points to.
 	full := target
 	full.Scenario = "dumped"
 	addRun(t, s.store, full, append(capturesOf(shop, 11), dumped()))

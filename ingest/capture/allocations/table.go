@@ -243,7 +243,7 @@ func (r *tableReader) decode(t *Table, number int) error {
 	return nil
 }
 
-// brief fills the fields that windows take from the columns.
+// fillWindowFields fills the fields that windows take from the columns.
 func (g *groupColumns) fillWindowFields(rows []Row, from int) {
 	to := from + len(rows)
 	allocTime, freeTime, size, site := g.allocTime[from:to], g.freeTime[from:to], g.size[from:to], g.site[from:to]

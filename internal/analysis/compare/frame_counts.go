@@ -56,7 +56,7 @@ type Caller struct {
 // Text writes the proof that a leak is gone as a sentence.
 func (c *Caller) Text(build string) string { return c.textFor("build " + build) }
 
-// textFor is Says of a side by its name.
+// textFor is Text for a result by its name.
 func (c *Caller) textFor(side string) string {
 	who := "its caller " + c.Frame
 	if c.Blamed {

@@ -8,7 +8,7 @@ import (
 	"heapdrift/internal/intake"
 )
 
-// Witnesses with stacks stand before those of memory alone, and expected ones before others; how sure a search for
+// Kinds with stacks stand before those of memory alone, and expected ones before others; how sure a search for
 // pointers is depends on the format.
 func TestOrderOfKinds(t *testing.T) {
 	var list []string
