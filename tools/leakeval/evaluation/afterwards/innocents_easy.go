@@ -7,51 +7,24 @@ import (
 )
 
 var innocentsEasy = []behaviour.Behaviour{
-	{
-		Name: "proxy: header buffers end with the reply", Truth: behaviour.Innocent,
-		Why:  "Each buffer belongs to one exchange and is freed with it.",
-		Play: headerBuffers,
-	},
-	{
-		Name: "text editor: shaped runs in a least recently used cache", Truth: behaviour.Innocent,
-		Why:  "The cache has a bound that it reaches early, and it evicts one run for each new one.",
-		Play: shapedRuns,
-	},
-	{
-		Name: "desktop shell: class objects and tables of its extensions on first use", Truth: behaviour.Innocent,
-		Why:  "Each extension is loaded once and there is a fixed number of them.",
-		Play: shellExtensions,
-	},
-	{
-		Name: "image editor: undo steps up to the limit of the history", Truth: behaviour.Innocent,
-		Why:  "The oldest step is dropped when a new one exceeds the limit.",
-		Play: undoSteps,
-	},
-	{
-		Name: "database client: connections of a pool, and extra ones when it is exhausted", Truth: behaviour.Innocent,
-		Why:  "The pool has a bound; connections beyond it are closed after use.",
-		Play: connectionPool,
-	},
-	{
-		Name: "log writer: a buffer is filled while the one before it is written", Truth: behaviour.Innocent,
-		Why:  "A buffer is freed as soon as it is on disk.",
-		Play: logBuffers,
-	},
-	{
-		Name: "game: everything of a level is in its arena", Truth: behaviour.Innocent,
-		Why:  "The arena is freed as a whole when the level ends.",
-		Play: levelArena,
-	},
-	{
-		Name: "web shop: carts that expire soon after the last click", Truth: behaviour.Innocent,
-		Why:  "A cart is freed by a timer after a small part of the run.",
-		Play: carts,
-	},
-	{
-		Name: "audio driver's helper: lookup tables double until all formats are in", Truth: behaviour.Innocent,
-		Why:  "There are only so many formats, so that the doubling ends within the run.",
-		Play: formatTables,
-	},
+	behaviour.NewInnocent("proxy: header buffers end with the reply",
+		"Each buffer belongs to one exchange and is freed with it.", headerBuffers),
+	behaviour.NewInnocent("text editor: shaped runs in a least recently used cache",
+		"The cache has a bound that it reaches early, and it evicts one run for each new one.", shapedRuns),
+	behaviour.NewInnocent("desktop shell: class objects and tables of its extensions on first use",
+		"Each extension is loaded once and there is a fixed number of them.", shellExtensions),
+	behaviour.NewInnocent("image editor: undo steps up to the limit of the history",
+		"The oldest step is dropped when a new one exceeds the limit.", undoSteps),
+	behaviour.NewInnocent("database client: connections of a pool, and extra ones when it is exhausted",
+		"The pool has a bound; connections beyond it are closed after use.", connectionPool),
+	behaviour.NewInnocent("log writer: a buffer is filled while the one before it is written",
+		"A buffer is freed as soon as it is on disk.", logBuffers),
+	behaviour.NewInnocent("game: everything of a level is in its arena",
+		"The arena is freed as a whole when the level ends.", levelArena),
+	behaviour.NewInnocent("web shop: carts that expire soon after the last click",
+		"A cart is freed by a timer after a small part of the run.", carts),
+	behaviour.NewInnocent("audio driver's helper: lookup tables double until all formats are in",
+		"There are only so many formats, so that the doubling ends within the run.", formatTables),
 }
 
 func headerBuffers(s *behaviour.Stack) {

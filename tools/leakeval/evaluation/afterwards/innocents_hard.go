@@ -7,52 +7,24 @@ import (
 )
 
 var innocentsHard = []behaviour.Behaviour{
-	{
-		Name: "transcoding service: frames in flight while more and more jobs arrive", Truth: behaviour.Innocent,
-		Why:  "Each frame is freed when it is encoded; only the number of those in flight rises with the jobs.",
-		Play: frames,
-	},
-	{
-		Name:  "conference helper: each participant's mix buffer grows to the richest format it met",
-		Truth: behaviour.Innocent,
-		Why:   "Formats and participants are few, and each buffer ends at its largest format.",
-		Play:  mixBuffers,
-	},
-	{
-		Name: "game: compiled shader variants, the rare ones are met late", Truth: behaviour.Innocent,
-		Why:  "The material set allows a fixed number of variants, and the run meets them all.",
-		Play: shaderVariants,
-	},
-	{
-		Name: "accounting program: a module's tables stay after it is first opened", Truth: behaviour.Innocent,
-		Why:  "There are a few modules, each is loaded once, and the rest of the stack's blocks are freed.",
-		Play: modules,
-	},
-	{
-		Name: "search service: posting lists in slots that fill slowly, popular ones stay", Truth: behaviour.Innocent,
-		Why:  "The slots are bounded; when all are full a new list displaces an old one, mostly an unpopular one.",
-		Play: postingLists,
-	},
-	{
-		Name: "mail relay: messages pile up while the next hop is away and are sent afterwards", Truth: behaviour.Innocent,
-		Why:  "Every outage ends and the queue is drained before the run does.",
-		Play: relayQueue,
-	},
-	{
-		Name: "add-in host: wrappers of managed objects wait for their generation's collection", Truth: behaviour.Innocent,
-		Why:  "A wrapper is freed when a collection of its generation finds it dead, the oldest generation seldom.",
-		Play: wrappers,
-	},
-	{
-		Name: "remote desktop gateway: channels with lives from moments to a seventh of the run", Truth: behaviour.Innocent,
-		Why:  "A channel is freed when it closes, and the gateway closes each at its longest allowed life.",
-		Play: channels,
-	},
-	{
-		Name: "key-value store: tombstones wait for a compaction that comes when there are enough", Truth: behaviour.Innocent,
-		Why:  "A compaction frees nearly all of them, and the next one those that a reader still held.",
-		Play: tombstones,
-	},
+	behaviour.NewInnocent("transcoding service: frames in flight while more and more jobs arrive",
+		"Each frame is freed when it is encoded; only the number of those in flight rises with the jobs.", frames),
+	behaviour.NewInnocent("conference helper: each participant's mix buffer grows to the richest format it met",
+		"Formats and participants are few, and each buffer ends at its largest format.", mixBuffers),
+	behaviour.NewInnocent("game: compiled shader variants, the rare ones are met late",
+		"The material set allows a fixed number of variants, and the run meets them all.", shaderVariants),
+	behaviour.NewInnocent("accounting program: a module's tables stay after it is first opened",
+		"There are a few modules, each is loaded once, and the rest of the stack's blocks are freed.", modules),
+	behaviour.NewInnocent("search service: posting lists in slots that fill slowly, popular ones stay",
+		"The slots are bounded; when all are full a new list displaces an old one, mostly an unpopular one.", postingLists),
+	behaviour.NewInnocent("mail relay: messages pile up while the next hop is away and are sent afterwards",
+		"Every outage ends and the queue is drained before the run does.", relayQueue),
+	behaviour.NewInnocent("add-in host: wrappers of managed objects wait for their generation's collection",
+		"A wrapper is freed when a collection of its generation finds it dead, the oldest generation seldom.", wrappers),
+	behaviour.NewInnocent("remote desktop gateway: channels with lives from moments to a seventh of the run",
+		"A channel is freed when it closes, and the gateway closes each at its longest allowed life.", channels),
+	behaviour.NewInnocent("key-value store: tombstones wait for a compaction that comes when there are enough",
+		"A compaction frees nearly all of them, and the next one those that a reader still held.", tombstones),
 }
 
 func frames(s *behaviour.Stack) {

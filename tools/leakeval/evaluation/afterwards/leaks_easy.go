@@ -3,41 +3,20 @@ package afterwards
 import "heapdrift/tools/leakeval/evaluation/behaviour"
 
 var leaksEasy = []behaviour.Behaviour{
-	{
-		Name: "chat client: link previews of scrolled-out messages keep their bitmaps", Truth: behaviour.Leaks,
-		Why:  "The list drops the bubble, but a preview that finished loading afterwards is owned by nobody.",
-		Play: linkPreviews,
-	},
-	{
-		Name: "print spooler helper: the copied device mode of each job stays", Truth: behaviour.Leaks,
-		Why:  "DocumentProperties fills a buffer that the caller duplicates for the job and never frees.",
-		Play: deviceModes,
-	},
-	{
-		Name: "web server: contexts of requests whose client hangs up early", Truth: behaviour.Leaks,
-		Why:  "The abort path returns before the reference on the request's context is dropped.",
-		Play: hangUps,
-	},
-	{
-		Name: "game: particle emitters orphaned at each change of level", Truth: behaviour.Leaks,
-		Why:  "Emitters whose effect still plays when the level ends are detached from the scene and forgotten.",
-		Play: orphanedEmitters,
-	},
-	{
-		Name: "volume tray: property store of every device poll is not released", Truth: behaviour.Leaks,
-		Why:  "Each poll opens the endpoint's property store and releases all interfaces but one.",
-		Play: propertyStores,
-	},
-	{
-		Name: "camera driver's helper: the event history is one vector without end", Truth: behaviour.Leaks,
-		Why:  "Events are appended to a history for a diagnostics page and nothing ever trims it.",
-		Play: eventHistory,
-	},
-	{
-		Name: "reporting service: compiled statements are kept by text, literals included", Truth: behaviour.Leaks,
-		Why:  "The map of compiled statements has no bound and each new literal makes a new text.",
-		Play: statementTexts,
-	},
+	behaviour.NewLeak("chat client: link previews of scrolled-out messages keep their bitmaps",
+		"The list drops the bubble, but a preview that finished loading afterwards is owned by nobody.", linkPreviews),
+	behaviour.NewLeak("print spooler helper: the copied device mode of each job stays",
+		"DocumentProperties fills a buffer that the caller duplicates for the job and never frees.", deviceModes),
+	behaviour.NewLeak("web server: contexts of requests whose client hangs up early",
+		"The abort path returns before the reference on the request's context is dropped.", hangUps),
+	behaviour.NewLeak("game: particle emitters orphaned at each change of level",
+		"Emitters whose effect still plays when the level ends are detached from the scene and forgotten.", orphanedEmitters),
+	behaviour.NewLeak("volume tray: property store of every device poll is not released",
+		"Each poll opens the endpoint's property store and releases all interfaces but one.", propertyStores),
+	behaviour.NewLeak("camera driver's helper: the event history is one vector without end",
+		"Events are appended to a history for a diagnostics page and nothing ever trims it.", eventHistory),
+	behaviour.NewLeak("reporting service: compiled statements are kept by text, literals included",
+		"The map of compiled statements has no bound and each new literal makes a new text.", statementTexts),
 }
 
 func linkPreviews(s *behaviour.Stack) {

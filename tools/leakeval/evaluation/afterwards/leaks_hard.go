@@ -7,42 +7,20 @@ import (
 )
 
 var leaksHard = []behaviour.Behaviour{
-	{
-		Name:  "call broker: one call in hundreds faults after it is unmarshalled and keeps its buffer",
-		Truth: behaviour.Leaks,
-		Why:   "The exception filter of the stub skips the routine that frees the arguments.",
-		Play:  faultingCalls,
-	},
-	{
-		Name: "photo viewer: damaged pictures beside a full cache of thumbnails", Truth: behaviour.Leaks,
-		Why:  "A thumbnail whose decoder fails halfway is in no cache slot, so no eviction ever reaches it.",
-		Play: damagedPictures,
-	},
-	{
-		Name: "tunnel service: each storm of reconnects leaves a few certificate chains", Truth: behaviour.Leaks,
-		Why:  "When a handshake is cancelled by the next attempt the chain context has no owner left.",
-		Play: certificateChains,
-	},
-	{
-		Name: "update agent: signatures leak once the new manifest format is served", Truth: behaviour.Leaks,
-		Why:  "The parser of the new format drops its signature blob where a component is not installed.",
-		Play: manifestSignatures,
-	},
-	{
-		Name: "mail server: idle sessions that the client resets are unlinked but not freed", Truth: behaviour.Leaks,
-		Why:  "A reset during the idle command takes the session off the table without the final dereference.",
-		Play: idleSessions,
-	},
-	{
-		Name: "smart card helper: the sweep clears the list while a few entries are pending", Truth: behaviour.Leaks,
-		Why:  "The sweep frees finished entries and then empties the whole list, those still pending included.",
-		Play: pendingEntries,
-	},
-	{
-		Name: "game server: scripted actors that refer to each other outlive their match", Truth: behaviour.Leaks,
-		Why:  "Two reference-counted actors target each other when the match ends, and neither count gets to zero.",
-		Play: actorPairs,
-	},
+	behaviour.NewLeak("call broker: one call in hundreds faults after it is unmarshalled and keeps its buffer",
+		"The exception filter of the stub skips the routine that frees the arguments.", faultingCalls),
+	behaviour.NewLeak("photo viewer: damaged pictures beside a full cache of thumbnails",
+		"A thumbnail whose decoder fails halfway is in no cache slot, so no eviction ever reaches it.", damagedPictures),
+	behaviour.NewLeak("tunnel service: each storm of reconnects leaves a few certificate chains",
+		"When a handshake is cancelled by the next attempt the chain context has no owner left.", certificateChains),
+	behaviour.NewLeak("update agent: signatures leak once the new manifest format is served",
+		"The parser of the new format drops its signature blob where a component is not installed.", manifestSignatures),
+	behaviour.NewLeak("mail server: idle sessions that the client resets are unlinked but not freed",
+		"A reset during the idle command takes the session off the table without the final dereference.", idleSessions),
+	behaviour.NewLeak("smart card helper: the sweep clears the list while a few entries are pending",
+		"The sweep frees finished entries and then empties the whole list, those still pending included.", pendingEntries),
+	behaviour.NewLeak("game server: scripted actors that refer to each other outlive their match",
+		"Two reference-counted actors target each other when the match ends, and neither count gets to zero.", actorPairs),
 }
 
 func faultingCalls(s *behaviour.Stack) {

@@ -7,26 +7,15 @@ import (
 )
 
 var undecidable = []behaviour.Behaviour{
-	{
-		Name: "map viewer: tile cache with room for several times the tiles of the run", Truth: behaviour.Undecidable,
-		Why:  "Tiles stay until the cache is full; the run ends before that, so that nothing shows that there is a bound.",
-		Play: mapTiles,
-	},
-	{
-		Name: "dock driver's helper: device nodes of two to four dockings are still held", Truth: behaviour.Undecidable,
-		Why:  "Each docking adds nodes that may be new devices or lost ones; so few dockings do not tell which.",
-		Play: dockings,
-	},
-	{
-		Name: "sign-on service: tokens are valid for hours", Truth: behaviour.Undecidable,
-		Why:  "Tokens are freed when they expire; the run is too short beside their lives to show that they are.",
-		Play: tokens,
-	},
-	{
-		Name: "open-world game: interned asset paths of a world that is not all explored", Truth: behaviour.Undecidable,
-		Why:  "Each path is interned once for good; the run does not see the vocabulary's end.",
-		Play: assetPaths,
-	},
+	behaviour.NewUndecidable("map viewer: tile cache with room for several times the tiles of the run",
+		"Tiles stay until the cache is full; the run ends before that, so that nothing shows that there is a bound.",
+		mapTiles),
+	behaviour.NewUndecidable("dock driver's helper: device nodes of two to four dockings are still held",
+		"Each docking adds nodes that may be new devices or lost ones; so few dockings do not tell which.", dockings),
+	behaviour.NewUndecidable("sign-on service: tokens are valid for hours",
+		"Tokens are freed when they expire; the run is too short beside their lives to show that they are.", tokens),
+	behaviour.NewUndecidable("open-world game: interned asset paths of a world that is not all explored",
+		"Each path is interned once for good; the run does not see the vocabulary's end.", assetPaths),
 }
 
 func mapTiles(s *behaviour.Stack) {

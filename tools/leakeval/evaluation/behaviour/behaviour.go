@@ -29,6 +29,21 @@ type Behaviour struct {
 	Play  func(*Stack)
 }
 
+// NewLeak is a row of a set: the stack loses memory. The name is "program: what it does", why is a sentence.
+func NewLeak(name, why string, play func(*Stack)) Behaviour {
+	return Behaviour{Name: name, Truth: Leaks, Why: why, Play: play}
+}
+
+// NewInnocent is a row of a set: the stack loses nothing.
+func NewInnocent(name, why string, play func(*Stack)) Behaviour {
+	return Behaviour{Name: name, Truth: Innocent, Why: why, Play: play}
+}
+
+// NewUndecidable is a row of a set: one run of the stack does not tell.
+func NewUndecidable(name, why string, play func(*Stack)) Behaviour {
+	return Behaviour{Name: name, Truth: Undecidable, Why: why, Play: play}
+}
+
 // IsKept reports whether a behaviour is kept for the verdict on the method: half of all are, told by their names. The
 // others are for tuning. Nobody who changes the method looks at figures of a single kept behaviour.
 func (b *Behaviour) IsKept() bool {

@@ -8,48 +8,22 @@ import (
 )
 
 var growthThatEnds = []behaviour.Behaviour{
-	{
-		Name:  "mail server: routes to a finite set of domains, the rarest of which come up late",
-		Truth: behaviour.Innocent,
-		Why:   "A route is kept for each domain that its users write to; after most of the work all of them were seen.",
-		Play:  domainRoutes,
-	},
-	{
-		Name:  "CAD: first use of each tool loads what it keeps for good",
-		Truth: behaviour.Innocent,
-		Why:   "Three to eight tools each leave their tables behind when first used, and none is new in the end.",
-		Play:  firstTools,
-	},
-	{
-		Name:  "file synchroniser: peers that hear of each other until everybody knows everybody",
-		Truth: behaviour.Innocent,
-		Why:   "News of peers spread like an epidemic: slowly, fast, slowly, and then every peer has its record.",
-		Play:  peersHeardOf,
-	},
-	{
-		Name:  "browser: first pass over the bookmarks, with records that are renewed later on",
-		Truth: behaviour.Innocent,
-		Why:   "Each bookmark gets a record in an even pass over most of the work; later only records replace records.",
-		Play:  firstPass,
-	},
-	{
-		Name:  "database: pool of row buffers that follows the highest peak so far",
-		Truth: behaviour.Innocent,
-		Why:   "A peak that is higher than all before enlarges the pool; the last such is over well before the end.",
-		Play:  poolOfPeaks,
-	},
-	{
-		Name:  "trading gateway: buffers of sessions that grow to the largest message of each",
-		Truth: behaviour.Innocent,
-		Why:   "A buffer is reallocated for a message that does not fit; in the end each has had the largest there is.",
-		Play:  largestMessages,
-	},
-	{
-		Name:  "device control: texts of faults that are looked up when a fault first occurs",
-		Truth: behaviour.Innocent,
-		Why:   "Faults come together and bring texts which are kept; every kind of fault has occurred before the end.",
-		Play:  faultTexts,
-	},
+	behaviour.NewInnocent("mail server: routes to a finite set of domains, the rarest of which come up late",
+		"A route is kept for each domain that its users write to; after most of the work all of them were seen.",
+		domainRoutes),
+	behaviour.NewInnocent("CAD: first use of each tool loads what it keeps for good",
+		"Three to eight tools each leave their tables behind when first used, and none is new in the end.", firstTools),
+	behaviour.NewInnocent("file synchroniser: peers that hear of each other until everybody knows everybody",
+		"News of peers spread like an epidemic: slowly, fast, slowly, and then every peer has its record.", peersHeardOf),
+	behaviour.NewInnocent("browser: first pass over the bookmarks, with records that are renewed later on",
+		"Each bookmark gets a record in an even pass over most of the work; later only records replace records.", firstPass),
+	behaviour.NewInnocent("database: pool of row buffers that follows the highest peak so far",
+		"A peak that is higher than all before enlarges the pool; the last such is over well before the end.", poolOfPeaks),
+	behaviour.NewInnocent("trading gateway: buffers of sessions that grow to the largest message of each",
+		"A buffer is reallocated for a message that does not fit; in the end each has had the largest there is.",
+		largestMessages),
+	behaviour.NewInnocent("device control: texts of faults that are looked up when a fault first occurs",
+		"Faults come together and bring texts which are kept; every kind of fault has occurred before the end.", faultTexts),
 }
 
 func domainRoutes(s *behaviour.Stack) {

@@ -8,42 +8,18 @@ import (
 )
 
 var freedInTime = []behaviour.Behaviour{
-	{
-		Name:  "database: cursors open while more and more clients are moved to a new server",
-		Truth: behaviour.Innocent,
-		Why:   "Each cursor is closed soon, but there are ever more of them, until the end of the run.",
-		Play:  cursorsOfMovers,
-	},
-	{
-		Name:  "telephone exchange: registrations of which a heavy tail lasts until it expires",
-		Truth: behaviour.Innocent,
-		Why:   "Most phones sign off soon; the others are removed after a fixed time, a seventh of the run or less.",
-		Play:  registrations,
-	},
-	{
-		Name:  "mail relay: messages that wait for a server which is down for hours, gone before the end",
-		Truth: behaviour.Innocent,
-		Why:   "What cannot be delivered piles up, and is delivered in whatever order once the server is back.",
-		Play:  serverDown,
-	},
-	{
-		Name:  "mail filter: arenas of message parts, each pinned by the part that stays longest",
-		Truth: behaviour.Innocent,
-		Why:   "An arena is freed with the last of its parts, so that almost all live nearly as long as any part.",
-		Play:  pinnedArenas,
-	},
-	{
-		Name:  "telephone billing: records of a season, freed with the season after it, as traffic rises",
-		Truth: behaviour.Innocent,
-		Why:   "Records of one season are settled and freed when the next is over; there are more in each season.",
-		Play:  billingSeasons,
-	},
-	{
-		Name:  "game: effects that spawn effects, near to what would never die out",
-		Truth: behaviour.Innocent,
-		Why:   "Each effect spawns almost one other on average; a family is freed as a whole when all have faded.",
-		Play:  spawnedEffects,
-	},
+	behaviour.NewInnocent("database: cursors open while more and more clients are moved to a new server",
+		"Each cursor is closed soon, but there are ever more of them, until the end of the run.", cursorsOfMovers),
+	behaviour.NewInnocent("telephone exchange: registrations of which a heavy tail lasts until it expires",
+		"Most phones sign off soon; the others are removed after a fixed time, a seventh of the run or less.", registrations),
+	behaviour.NewInnocent("mail relay: messages that wait for a server which is down for hours, gone before the end",
+		"What cannot be delivered piles up, and is delivered in whatever order once the server is back.", serverDown),
+	behaviour.NewInnocent("mail filter: arenas of message parts, each pinned by the part that stays longest",
+		"An arena is freed with the last of its parts, so that almost all live nearly as long as any part.", pinnedArenas),
+	behaviour.NewInnocent("telephone billing: records of a season, freed with the season after it, as traffic rises",
+		"Records of one season are settled and freed when the next is over; there are more in each season.", billingSeasons),
+	behaviour.NewInnocent("game: effects that spawn effects, near to what would never die out",
+		"Each effect spawns almost one other on average; a family is freed as a whole when all have faded.", spawnedEffects),
 }
 
 func cursorsOfMovers(s *behaviour.Stack) {

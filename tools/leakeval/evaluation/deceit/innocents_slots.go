@@ -7,36 +7,17 @@ import (
 )
 
 var slotsThatTurnOver = []behaviour.Behaviour{
-	{
-		Name:  "browser: decoded pictures in slots that are chosen by a hash",
-		Truth: behaviour.Innocent,
-		Why:   "Slots fill like the albums of collectors, the last of them late, while the first are replaced already.",
-		Play:  hashedSlots,
-	},
-	{
-		Name:  "database: pages of a cache, some of which are hardly ever asked to make room",
-		Truth: behaviour.Innocent,
-		Why:   "The cache is full after most of the work; popular places change hands, and unpopular ones grow old.",
-		Play:  skewedSlots,
-	},
-	{
-		Name:  "device control: ring of samples that is full only after half of the run",
-		Truth: behaviour.Innocent,
-		Why:   "Samples fill a ring of fixed length, and from then on each new one replaces the oldest.",
-		Play:  sampleRing,
-	},
-	{
-		Name:  "mail client: connections that are renewed at their own pace among short requests",
-		Truth: behaviour.Innocent,
-		Why:   "Each folder has one connection, opened when first used and replaced each time it expires.",
-		Play:  renewedConnections,
-	},
-	{
-		Name:  "virus scanner: table that grows with the files open and shrinks under a quarter",
-		Truth: behaviour.Innocent,
-		Why:   "Segments are added when too full and freed when all but empty, the last time before the end.",
-		Play:  tableWithHysteresis,
-	},
+	behaviour.NewInnocent("browser: decoded pictures in slots that are chosen by a hash",
+		"Slots fill like the albums of collectors, the last of them late, while the first are replaced already.",
+		hashedSlots),
+	behaviour.NewInnocent("database: pages of a cache, some of which are hardly ever asked to make room",
+		"The cache is full after most of the work; popular places change hands, and unpopular ones grow old.", skewedSlots),
+	behaviour.NewInnocent("device control: ring of samples that is full only after half of the run",
+		"Samples fill a ring of fixed length, and from then on each new one replaces the oldest.", sampleRing),
+	behaviour.NewInnocent("mail client: connections that are renewed at their own pace among short requests",
+		"Each folder has one connection, opened when first used and replaced each time it expires.", renewedConnections),
+	behaviour.NewInnocent("virus scanner: table that grows with the files open and shrinks under a quarter",
+		"Segments are added when too full and freed when all but empty, the last time before the end.", tableWithHysteresis),
 }
 
 // turnOver fills a slot at a share of the work and replaces what is in it so many times a run.

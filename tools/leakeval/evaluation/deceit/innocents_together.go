@@ -8,36 +8,17 @@ import (
 )
 
 var freedTogether = []behaviour.Behaviour{
-	{
-		Name:  "trading system: settlements that pile up higher before each close",
-		Truth: behaviour.Innocent,
-		Why:   "Settlements wait for the next close and are freed with it; there are ever more until the last.",
-		Play:  closes,
-	},
-	{
-		Name:  "game: objects of scripts in three generations of a collector",
-		Truth: behaviour.Innocent,
-		Why:   "Garbage is freed by the next small, large or full collection, by how old it was; the last full is late.",
-		Play:  generations,
-	},
-	{
-		Name:  "virus scanner: verdicts that are dropped when new definitions come, which is irregular",
-		Truth: behaviour.Innocent,
-		Why:   "Each update of the definitions frees the verdicts so far, or the next one does; waits differ much.",
-		Play:  definitions,
-	},
-	{
-		Name:  "CAD: entities of drawings that attach to each other, with the largest drawing late",
-		Truth: behaviour.Innocent,
-		Why:   "A drawing grows faster the larger it is and is freed when closed; the last is closed before the end.",
-		Play:  drawings,
-	},
-	{
-		Name:  "database: versions of rows that are kept for the oldest reader",
-		Truth: behaviour.Innocent,
-		Why:   "A version goes when the last reader is done that read at its birth, and no reader stays for long.",
-		Play:  rowVersions,
-	},
+	behaviour.NewInnocent("trading system: settlements that pile up higher before each close",
+		"Settlements wait for the next close and are freed with it; there are ever more until the last.", closes),
+	behaviour.NewInnocent("game: objects of scripts in three generations of a collector",
+		"Garbage is freed by the next small, large or full collection, by how old it was; the last full is late.",
+		generations),
+	behaviour.NewInnocent("virus scanner: verdicts that are dropped when new definitions come, which is irregular",
+		"Each update of the definitions frees the verdicts so far, or the next one does; waits differ much.", definitions),
+	behaviour.NewInnocent("CAD: entities of drawings that attach to each other, with the largest drawing late",
+		"A drawing grows faster the larger it is and is freed when closed; the last is closed before the end.", drawings),
+	behaviour.NewInnocent("database: versions of rows that are kept for the oldest reader",
+		"A version goes when the last reader is done that read at its birth, and no reader stays for long.", rowVersions),
 }
 
 func closes(s *behaviour.Stack) {

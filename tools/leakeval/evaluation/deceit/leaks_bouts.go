@@ -7,30 +7,14 @@ import (
 )
 
 var leaksOfBouts = []behaviour.Behaviour{
-	{
-		Name:  "virus scanner: full scans, each of which loses streams of nested archives",
-		Truth: behaviour.Leaks,
-		Why:   "Each of a few full scans opens hundreds of streams and does not close some within damaged archives.",
-		Play:  fullScans,
-	},
-	{
-		Name:  "build tool: graph of each build replaces the last but for nodes on cycles",
-		Truth: behaviour.Leaks,
-		Why:   "Reference counts free the graph of the build before, except for a few nodes that refer to each other.",
-		Play:  buildGraphs,
-	},
-	{
-		Name:  "file synchroniser: transfers waiting through outages, of two servers one of which loses some",
-		Truth: behaviour.Leaks,
-		Why:   "Transfers wait for the end of an outage; some that one of the servers half accepted are then forgotten.",
-		Play:  outages,
-	},
-	{
-		Name:  "media gateway: pool that grows over one mark and shrinks under another, losing its last",
-		Truth: behaviour.Leaks,
-		Why:   "The pool is trimmed each time the calls have ebbed away, and trimming misses a block or a few.",
-		Play:  poolTrimmed,
-	},
+	behaviour.NewLeak("virus scanner: full scans, each of which loses streams of nested archives",
+		"Each of a few full scans opens hundreds of streams and does not close some within damaged archives.", fullScans),
+	behaviour.NewLeak("build tool: graph of each build replaces the last but for nodes on cycles",
+		"Reference counts free the graph of the build before, except for a few nodes that refer to each other.", buildGraphs),
+	behaviour.NewLeak("file synchroniser: transfers waiting through outages, of two servers one of which loses some",
+		"Transfers wait for the end of an outage; some that one of the servers half accepted are then forgotten.", outages),
+	behaviour.NewLeak("media gateway: pool that grows over one mark and shrinks under another, losing its last",
+		"The pool is trimmed each time the calls have ebbed away, and trimming misses a block or a few.", poolTrimmed),
 }
 
 func fullScans(s *behaviour.Stack) {

@@ -7,30 +7,14 @@ import (
 )
 
 var leaksOfClocks = []behaviour.Behaviour{
-	{
-		Name:  "game server: rounds that free all of their objects but the odd corpse",
-		Truth: behaviour.Leaks,
-		Why:   "A round ends by freeing its objects; a player who is killed while leaving is on no list any more.",
-		Play:  rounds,
-	},
-	{
-		Name:  "device control: descriptors of a card that a watchdog resets now and then",
-		Truth: behaviour.Leaks,
-		Why:   "Descriptors turn over in their slots; a reset takes new ones and forgets the one that was in work.",
-		Play:  cardResets,
-	},
-	{
-		Name:  "mail client: probes of idle connections, lost when nothing else goes over the line",
-		Truth: behaviour.Leaks,
-		Why:   "A timer probes the line; in the quietest hours some answers come when nobody waits for them, and stay.",
-		Play:  idleProbes,
-	},
-	{
-		Name:  "database: rows of a periodic report, one or two of which are forgotten in most reports",
-		Truth: behaviour.Leaks,
-		Why:   "Each report frees the rows of the one before, but for one that a filter had set aside.",
-		Play:  reports,
-	},
+	behaviour.NewLeak("game server: rounds that free all of their objects but the odd corpse",
+		"A round ends by freeing its objects; a player who is killed while leaving is on no list any more.", rounds),
+	behaviour.NewLeak("device control: descriptors of a card that a watchdog resets now and then",
+		"Descriptors turn over in their slots; a reset takes new ones and forgets the one that was in work.", cardResets),
+	behaviour.NewLeak("mail client: probes of idle connections, lost when nothing else goes over the line",
+		"A timer probes the line; in the quietest hours some answers come when nobody waits for them, and stay.", idleProbes),
+	behaviour.NewLeak("database: rows of a periodic report, one or two of which are forgotten in most reports",
+		"Each report frees the rows of the one before, but for one that a filter had set aside.", reports),
 }
 
 func rounds(s *behaviour.Stack) {

@@ -7,30 +7,14 @@ import (
 )
 
 var leaksOfCrowds = []behaviour.Behaviour{
-	{
-		Name:  "CAD: undo steps beyond the longest history, of which grouped ones keep their child",
-		Truth: behaviour.Leaks,
-		Why:   "Once the history is full a step pushes out the oldest; where that was a group its child stays behind.",
-		Play:  undoTrimmed,
-	},
-	{
-		Name:  "browser: nodes of tabs that grow by attachment, a few of which outlive the tab",
-		Truth: behaviour.Leaks,
-		Why:   "A tab gets nodes in proportion to those it has; a closed tab frees all but those held by listeners.",
-		Play:  tabsClosed,
-	},
-	{
-		Name:  "database: plans replaced at random, of which those in use are detached for ever",
-		Truth: behaviour.Leaks,
-		Why:   "A plan that runs while its place is given away is never freed; that is under one in a hundred.",
-		Play:  plansDetached,
-	},
-	{
-		Name:  "trading system: history of fills that grows by constant steps among vectors of sessions",
-		Truth: behaviour.Leaks,
-		Why:   "One vector is reallocated for as long as orders are filled; many others grow as well and are freed.",
-		Play:  fillsAppended,
-	},
+	behaviour.NewLeak("CAD: undo steps beyond the longest history, of which grouped ones keep their child",
+		"Once the history is full a step pushes out the oldest; where that was a group its child stays behind.", undoTrimmed),
+	behaviour.NewLeak("browser: nodes of tabs that grow by attachment, a few of which outlive the tab",
+		"A tab gets nodes in proportion to those it has; a closed tab frees all but those held by listeners.", tabsClosed),
+	behaviour.NewLeak("database: plans replaced at random, of which those in use are detached for ever",
+		"A plan that runs while its place is given away is never freed; that is under one in a hundred.", plansDetached),
+	behaviour.NewLeak("trading system: history of fills that grows by constant steps among vectors of sessions",
+		"One vector is reallocated for as long as orders are filled; many others grow as well and are freed.", fillsAppended),
 }
 
 func undoTrimmed(s *behaviour.Stack) {

@@ -8,42 +8,21 @@ import (
 )
 
 var leaksOfRequests = []behaviour.Behaviour{
-	{
-		Name:  "mail server: notices about bounced notices, of which a few lose their envelope",
-		Truth: behaviour.Leaks,
-		Why:   "Notices beget notices, and some from the third generation on are never taken off the list.",
-		Play:  bouncedNotices,
-	},
-	{
-		Name:  "database: sort areas of two statements that end in the same instant",
-		Truth: behaviour.Leaks,
-		Why:   "Where two statements end at once one forgets its area, so that losses go with the square of the load.",
-		Play:  sortsAtOnce,
-	},
-	{
-		Name:  "trading system: amended orders that are matched while they are being amended",
-		Truth: behaviour.Leaks,
-		Why:   "Since a new market was opened, a few orders that were reallocated on amendment are not freed any more.",
-		Play:  amendedOrders,
-	},
-	{
-		Name:  "telephone exchange: legs of calls that both sides hang up at once, since a reroute",
-		Truth: behaviour.Leaks,
-		Why:   "After calls were routed over a second gateway, simultaneous hang-ups leave a record behind.",
-		Play:  callsHungUp,
-	},
-	{
-		Name:  "compiler server: symbols of a finite language, beside scopes lost on syntax errors",
-		Truth: behaviour.Leaks,
-		Why:   "Names of a code base are interned until all were seen; some failing parses lose their scope all along.",
-		Play:  symbolsAndScopes,
-	},
-	{
-		Name:  "game: scenery loaded ahead is dropped piece by piece, and decals are forgotten meanwhile",
-		Truth: behaviour.Leaks,
-		Why:   "What was loaded at the start is freed as the player moves on, faster than the few lost decals add up.",
-		Play:  sceneryDropped,
-	},
+	behaviour.NewLeak("mail server: notices about bounced notices, of which a few lose their envelope",
+		"Notices beget notices, and some from the third generation on are never taken off the list.", bouncedNotices),
+	behaviour.NewLeak("database: sort areas of two statements that end in the same instant",
+		"Where two statements end at once one forgets its area, so that losses go with the square of the load.", sortsAtOnce),
+	behaviour.NewLeak("trading system: amended orders that are matched while they are being amended",
+		"Since a new market was opened, a few orders that were reallocated on amendment are not freed any more.",
+		amendedOrders),
+	behaviour.NewLeak("telephone exchange: legs of calls that both sides hang up at once, since a reroute",
+		"After calls were routed over a second gateway, simultaneous hang-ups leave a record behind.", callsHungUp),
+	behaviour.NewLeak("compiler server: symbols of a finite language, beside scopes lost on syntax errors",
+		"Names of a code base are interned until all were seen; some failing parses lose their scope all along.",
+		symbolsAndScopes),
+	behaviour.NewLeak("game: scenery loaded ahead is dropped piece by piece, and decals are forgotten meanwhile",
+		"What was loaded at the start is freed as the player moves on, faster than the few lost decals add up.",
+		sceneryDropped),
 }
 
 func bouncedNotices(s *behaviour.Stack) {

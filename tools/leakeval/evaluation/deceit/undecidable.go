@@ -5,34 +5,18 @@ import (
 )
 
 var undecidable = []behaviour.Behaviour{
-	{
-		Name:  "web portal: sessions that expire after a good part of the run",
-		Truth: behaviour.Undecidable,
-		Why: "Most sessions are signed off, the rest expire. The run has fewer than three expiry times, so that it " +
-			"does not show whether all that stay do expire.",
-		Play: slowExpiry,
-	},
-	{
-		Name:  "search engine: words of an open vocabulary, of which more are new to the very end",
-		Truth: behaviour.Undecidable,
-		Why: "New words become rarer and do not stop coming. The run does not show whether there is an end to them, " +
-			"or whether they are ever dropped.",
-		Play: openVocabulary,
-	},
-	{
-		Name:  "mail relay: messages for a server that comes back only after the recording",
-		Truth: behaviour.Undecidable,
-		Why: "Messages for one server wait from somewhere in the run on. They are sent later, but the run does not " +
-			"show that anybody still knows of them.",
-		Play: stillDown,
-	},
-	{
-		Name:  "CAD: imports, each of which leaves some blocks, two to four times in all",
-		Truth: behaviour.Undecidable,
-		Why: "Each import keeps tables of its format. So few imports do not tell whether every further one keeps " +
-			"some as well or only the first of each format.",
-		Play: fewImports,
-	},
+	behaviour.NewUndecidable("web portal: sessions that expire after a good part of the run",
+		"Most sessions are signed off, the rest expire. The run has fewer than three expiry times, so that it does not show whether all that stay do expire.",
+		slowExpiry),
+	behaviour.NewUndecidable("search engine: words of an open vocabulary, of which more are new to the very end",
+		"New words become rarer and do not stop coming. The run does not show whether there is an end to them, or whether they are ever dropped.",
+		openVocabulary),
+	behaviour.NewUndecidable("mail relay: messages for a server that comes back only after the recording",
+		"Messages for one server wait from somewhere in the run on. They are sent later, but the run does not show that anybody still knows of them.",
+		stillDown),
+	behaviour.NewUndecidable("CAD: imports, each of which leaves some blocks, two to four times in all",
+		"Each import keeps tables of its format. So few imports do not tell whether every further one keeps some as well or only the first of each format.",
+		fewImports),
 }
 
 func slowExpiry(s *behaviour.Stack) {

@@ -3,38 +3,18 @@ package desktop
 import "heapdrift/tools/leakeval/evaluation/behaviour"
 
 var innocentCaches = []behaviour.Behaviour{
-	{
-		Name: "glyph cache with a fixed number of entries, least recently used goes first", Truth: behaviour.Innocent,
-		Why:  "It is full early, and from then on each new glyph frees another one.",
-		Play: glyphs,
-	},
-	{
-		Name:  "folder view: thumbnails go at random when the cache is full and after a while unused",
-		Truth: behaviour.Innocent,
-		Why:   "A limit and an age bound the cache, and both are reached early in the run.",
-		Play:  thumbnails,
-	},
-	{
-		Name:  "script engine: compiled stubs are flushed as a whole when their number reaches a limit",
-		Truth: behaviour.Innocent,
-		Why:   "Growth ends with each flush, which comes several times in the run.",
-		Play:  compiledStubs,
-	},
-	{
-		Name: "editor: token states of the lines of the files that were shown last", Truth: behaviour.Innocent,
-		Why:  "A new file frees all lines of the file that was longest unseen.",
-		Play: tokenStates,
-	},
-	{
-		Name: "clipboard manager: remembers a number of clips and forgets the oldest", Truth: behaviour.Innocent,
-		Why:  "The list is limited, and copying fills it early in the run.",
-		Play: clips,
-	},
-	{
-		Name: "browser: pages for the back button are kept for some minutes", Truth: behaviour.Innocent,
-		Why:  "A timer drops pages which are too old, all blocks of a page at once.",
-		Play: backPages,
-	},
+	behaviour.NewInnocent("glyph cache with a fixed number of entries, least recently used goes first",
+		"It is full early, and from then on each new glyph frees another one.", glyphs),
+	behaviour.NewInnocent("folder view: thumbnails go at random when the cache is full and after a while unused",
+		"A limit and an age bound the cache, and both are reached early in the run.", thumbnails),
+	behaviour.NewInnocent("script engine: compiled stubs are flushed as a whole when their number reaches a limit",
+		"Growth ends with each flush, which comes several times in the run.", compiledStubs),
+	behaviour.NewInnocent("editor: token states of the lines of the files that were shown last",
+		"A new file frees all lines of the file that was longest unseen.", tokenStates),
+	behaviour.NewInnocent("clipboard manager: remembers a number of clips and forgets the oldest",
+		"The list is limited, and copying fills it early in the run.", clips),
+	behaviour.NewInnocent("browser: pages for the back button are kept for some minutes",
+		"A timer drops pages which are too old, all blocks of a page at once.", backPages),
 }
 
 func glyphs(s *behaviour.Stack) {

@@ -3,48 +3,23 @@ package desktop
 import "heapdrift/tools/leakeval/evaluation/behaviour"
 
 var innocentComponents = []behaviour.Behaviour{
-	{
-		Name: "OLE strings: freed ones are kept for the next string, up to a number", Truth: behaviour.Innocent,
-		Why:  "The free list is bounded, and its blocks are used again.",
-		Play: stringCache,
-	},
-	{
-		Name: "component DLLs are unloaded when they were idle for a while", Truth: behaviour.Innocent,
-		Why:  "CoFreeUnusedLibraries frees all that a component allocated at its load, some time after its last use.",
-		Play: idleComponents,
-	},
-	{
-		Name: "script engine with a collector of two generations", Truth: behaviour.Innocent,
-		Why:  "What survives the small collections is freed by a full one, of which there are several in the run.",
-		Play: generations,
-	},
-	{
-		Name:  ".NET interop: wrappers are released by the finalizer after the second collection",
-		Truth: behaviour.Innocent,
-		Why:   "Release is late, but each wrapper comes to it.",
-		Play:  finalizers,
-	},
-	{
-		Name: "type information: loaded once for each interface, in a table that doubles", Truth: behaviour.Innocent,
-		Why:  "The number of interfaces is finite, and all were met by the middle of the run.",
-		Play: typeInformation,
-	},
-	{
-		Name:  "ribbon: icons are made at the start and those of a drawing tab at its first use",
-		Truth: behaviour.Innocent,
-		Why:   "Each icon is made once; the second lot comes late because the user draws late.",
-		Play:  ribbon,
-	},
-	{
-		Name: "shared desktop: settings of each user are read at his first logon", Truth: behaviour.Innocent,
-		Why:  "The number of users is finite, and all have been there well before the end.",
-		Play: profiles,
-	},
-	{
-		Name: "worker threads of an image filter: scratch buffers go with their thread", Truth: behaviour.Innocent,
-		Why:  "Threads end when they are idle and others start, their number follows a bound.",
-		Play: scratchBuffers,
-	},
+	behaviour.NewInnocent("OLE strings: freed ones are kept for the next string, up to a number",
+		"The free list is bounded, and its blocks are used again.", stringCache),
+	behaviour.NewInnocent("component DLLs are unloaded when they were idle for a while",
+		"CoFreeUnusedLibraries frees all that a component allocated at its load, some time after its last use.",
+		idleComponents),
+	behaviour.NewInnocent("script engine with a collector of two generations",
+		"What survives the small collections is freed by a full one, of which there are several in the run.", generations),
+	behaviour.NewInnocent(".NET interop: wrappers are released by the finalizer after the second collection",
+		"Release is late, but each wrapper comes to it.", finalizers),
+	behaviour.NewInnocent("type information: loaded once for each interface, in a table that doubles",
+		"The number of interfaces is finite, and all were met by the middle of the run.", typeInformation),
+	behaviour.NewInnocent("ribbon: icons are made at the start and those of a drawing tab at its first use",
+		"Each icon is made once; the second lot comes late because the user draws late.", ribbon),
+	behaviour.NewInnocent("shared desktop: settings of each user are read at his first logon",
+		"The number of users is finite, and all have been there well before the end.", profiles),
+	behaviour.NewInnocent("worker threads of an image filter: scratch buffers go with their thread",
+		"Threads end when they are idle and others start, their number follows a bound.", scratchBuffers),
 }
 
 func stringCache(s *behaviour.Stack) {

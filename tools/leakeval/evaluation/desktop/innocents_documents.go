@@ -7,52 +7,24 @@ import (
 )
 
 var innocentDocuments = []behaviour.Behaviour{
-	{
-		Name: "undo history with a limited number of steps", Truth: behaviour.Innocent,
-		Why:  "The oldest step goes when the limit is reached, which is early in the run.",
-		Play: undoSteps,
-	},
-	{
-		Name: "paint program: undo history within a budget of bytes", Truth: behaviour.Innocent,
-		Why:  "When the budget is spent, the oldest steps go until a good part of it is free again.",
-		Play: undoBytes,
-	},
-	{
-		Name: "documents are opened and closed, paragraphs go with their document", Truth: behaviour.Innocent,
-		Why:  "No document stays open for more than a small part of the run.",
-		Play: documents,
-	},
-	{
-		Name: "autosave: the new snapshot is complete before the former one is freed", Truth: behaviour.Innocent,
-		Why:  "Never more than two snapshots are there.",
-		Play: autosave,
-	},
-	{
-		Name: "text editor: pieces of the piece table are joined at each save", Truth: behaviour.Innocent,
-		Why:  "Edits add pieces, and a save joins all that came since the former one.",
-		Play: pieces,
-	},
-	{
-		Name: "print queue: pages come in bursts and the printer works them off", Truth: behaviour.Innocent,
-		Why:  "Each page is freed when it is printed, and the queue is empty between most jobs.",
-		Play: printQueue,
-	},
-	{
-		Name:  "spell checker: words of the user's language are read into memory when they are first met",
-		Truth: behaviour.Innocent,
-		Why:   "The vocabulary of the documents is finite and has been met by the middle of the run.",
-		Play:  vocabulary,
-	},
-	{
-		Name: "search: the list of hits is doubled as it fills and freed with the panel", Truth: behaviour.Innocent,
-		Why:  "Each search has one list, which ends with it.",
-		Play: hits,
-	},
-	{
-		Name: "grammar check in the background: findings of a pass go when it ends", Truth: behaviour.Innocent,
-		Why:  "A pass builds up many findings and frees them as a whole.",
-		Play: grammarPasses,
-	},
+	behaviour.NewInnocent("undo history with a limited number of steps",
+		"The oldest step goes when the limit is reached, which is early in the run.", undoSteps),
+	behaviour.NewInnocent("paint program: undo history within a budget of bytes",
+		"When the budget is spent, the oldest steps go until a good part of it is free again.", undoBytes),
+	behaviour.NewInnocent("documents are opened and closed, paragraphs go with their document",
+		"No document stays open for more than a small part of the run.", documents),
+	behaviour.NewInnocent("autosave: the new snapshot is complete before the former one is freed",
+		"Never more than two snapshots are there.", autosave),
+	behaviour.NewInnocent("text editor: pieces of the piece table are joined at each save",
+		"Edits add pieces, and a save joins all that came since the former one.", pieces),
+	behaviour.NewInnocent("print queue: pages come in bursts and the printer works them off",
+		"Each page is freed when it is printed, and the queue is empty between most jobs.", printQueue),
+	behaviour.NewInnocent("spell checker: words of the user's language are read into memory when they are first met",
+		"The vocabulary of the documents is finite and has been met by the middle of the run.", vocabulary),
+	behaviour.NewInnocent("search: the list of hits is doubled as it fills and freed with the panel",
+		"Each search has one list, which ends with it.", hits),
+	behaviour.NewInnocent("grammar check in the background: findings of a pass go when it ends",
+		"A pass builds up many findings and frees them as a whole.", grammarPasses),
 }
 
 func undoSteps(s *behaviour.Stack) {

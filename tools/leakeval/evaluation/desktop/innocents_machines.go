@@ -8,43 +8,20 @@ import (
 )
 
 var innocentMachines = []behaviour.Behaviour{
-	{
-		Name: "media player: packets wait in a queue until they are decoded", Truth: behaviour.Innocent,
-		Why:  "The queue has a depth, and stopping a clip empties it.",
-		Play: packets,
-	},
-	{
-		Name: "game: all of a level is freed when the next one is loaded", Truth: behaviour.Innocent,
-		Why:  "Levels are of different sizes, but only one is there at a time.",
-		Play: levels,
-	},
-	{
-		Name:  "game: entity slabs are added in fights and trimmed when most are idle for long",
-		Truth: behaviour.Innocent,
-		Why:   "The number of slabs follows the fights, late on the way down.",
-		Play:  entitySlabs,
-	},
-	{
-		Name: "device monitor: all devices leave and come back whenever the hub is reset", Truth: behaviour.Innocent,
-		Why:  "A record goes when its device leaves; double arrivals replace the record.",
-		Play: hubResets,
-	},
-	{
-		Name: "tray utility: a ring of measured values for its graph", Truth: behaviour.Innocent,
-		Why:  "The ring is full after a small part of the run and each new value frees the oldest.",
-		Play: measurements,
-	},
-	{
-		Name:  "chat window: messages that are being laid out, more and more as the evening goes on",
-		Truth: behaviour.Innocent,
-		Why:   "Each is freed soon after it is drawn; only their rate rises.",
-		Play:  risingMessages,
-	},
-	{
-		Name:  "renderer: textures that fell out of sight are freed when the fence of their frame has passed",
-		Truth: behaviour.Innocent, Play: textures,
-		Why: "Release is deferred for some frames and then happens in lots.",
-	},
+	behaviour.NewInnocent("media player: packets wait in a queue until they are decoded",
+		"The queue has a depth, and stopping a clip empties it.", packets),
+	behaviour.NewInnocent("game: all of a level is freed when the next one is loaded",
+		"Levels are of different sizes, but only one is there at a time.", levels),
+	behaviour.NewInnocent("game: entity slabs are added in fights and trimmed when most are idle for long",
+		"The number of slabs follows the fights, late on the way down.", entitySlabs),
+	behaviour.NewInnocent("device monitor: all devices leave and come back whenever the hub is reset",
+		"A record goes when its device leaves; double arrivals replace the record.", hubResets),
+	behaviour.NewInnocent("tray utility: a ring of measured values for its graph",
+		"The ring is full after a small part of the run and each new value frees the oldest.", measurements),
+	behaviour.NewInnocent("chat window: messages that are being laid out, more and more as the evening goes on",
+		"Each is freed soon after it is drawn; only their rate rises.", risingMessages),
+	behaviour.NewInnocent("renderer: textures that fell out of sight are freed when the fence of their frame has passed",
+		"Release is deferred for some frames and then happens in lots.", textures),
 }
 
 func packets(s *behaviour.Stack) {

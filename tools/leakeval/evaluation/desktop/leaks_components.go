@@ -3,48 +3,26 @@ package desktop
 import "heapdrift/tools/leakeval/evaluation/behaviour"
 
 var leaksOfComponents = []behaviour.Behaviour{
-	{
-		Name:  "COM collection: an enumerator is not released where the loop over it breaks early",
-		Truth: behaviour.Leaks,
-		Why:   "A raw IEnumVARIANT pointer is released behind the loop, and one return statement inside it skips that.",
-		Play:  enumerators,
-	},
-	{
-		Name: "property page: the BSTR of one property is overwritten on each opening", Truth: behaviour.Leaks,
-		Why:  "The variable that holds the description is passed as an out parameter twice without SysFreeString between.",
-		Play: propertyPage,
-	},
-	{
-		Name:  "automation client: the SAFEARRAY of arguments is not destroyed when Invoke fails",
-		Truth: behaviour.Leaks,
-		Why:   "VariantClear is in the branch for success only, and calls fail whenever the server is busy with a dialog.",
-		Play:  failedInvokes,
-	},
-	{
-		Name: "connection point: dialogs that are left by Escape do not call Unadvise", Truth: behaviour.Leaks,
-		Why:  "The source keeps its reference to the sink of each such dialog for as long as the application lives.",
-		Play: adviseSinks,
-	},
-	{
-		Name: "worker threads of an apartment end without CoUninitialize", Truth: behaviour.Leaks,
-		Why:  "What the apartment and its channel hook allocate stays behind for each thread that ends.",
-		Play: apartments,
-	},
-	{
-		Name: "plug-in DLL: tables that its static pointers hold are not freed at unload", Truth: behaviour.Leaks,
-		Why:  "DllMain frees nothing at DLL_PROCESS_DETACH, so each load makes the tables again and loses the former ones.",
-		Play: pluginTables,
-	},
-	{
-		Name: ".NET interop: unmanaged strings are not freed when the call throws", Truth: behaviour.Leaks,
-		Why:  "Marshal.FreeHGlobal follows the call instead of standing in a finally block.",
-		Play: interopStrings,
-	},
-	{
-		Name: "automation server: a child object and its parent hold each other", Truth: behaviour.Leaks,
-		Why:  "Both references are counted, so a pair that a script drops without Close is never destroyed.",
-		Play: parentAndChild,
-	},
+	behaviour.NewLeak("COM collection: an enumerator is not released where the loop over it breaks early",
+		"A raw IEnumVARIANT pointer is released behind the loop, and one return statement inside it skips that.",
+		enumerators),
+	behaviour.NewLeak("property page: the BSTR of one property is overwritten on each opening",
+		"The variable that holds the description is passed as an out parameter twice without SysFreeString between.",
+		propertyPage),
+	behaviour.NewLeak("automation client: the SAFEARRAY of arguments is not destroyed when Invoke fails",
+		"VariantClear is in the branch for success only, and calls fail whenever the server is busy with a dialog.",
+		failedInvokes),
+	behaviour.NewLeak("connection point: dialogs that are left by Escape do not call Unadvise",
+		"The source keeps its reference to the sink of each such dialog for as long as the application lives.", adviseSinks),
+	behaviour.NewLeak("worker threads of an apartment end without CoUninitialize",
+		"What the apartment and its channel hook allocate stays behind for each thread that ends.", apartments),
+	behaviour.NewLeak("plug-in DLL: tables that its static pointers hold are not freed at unload",
+		"DllMain frees nothing at DLL_PROCESS_DETACH, so each load makes the tables again and loses the former ones.",
+		pluginTables),
+	behaviour.NewLeak(".NET interop: unmanaged strings are not freed when the call throws",
+		"Marshal.FreeHGlobal follows the call instead of standing in a finally block.", interopStrings),
+	behaviour.NewLeak("automation server: a child object and its parent hold each other",
+		"Both references are counted, so a pair that a script drops without Close is never destroyed.", parentAndChild),
 }
 
 func enumerators(s *behaviour.Stack) {

@@ -7,47 +7,26 @@ import (
 )
 
 var leaksOfDocuments = []behaviour.Behaviour{
-	{
-		Name: "word processor: closed documents with an embedded sheet stay in memory", Truth: behaviour.Leaks,
-		Why:  "Container and embedded object hold each other, and closing breaks the cycle only if the object was activated.",
-		Play: embeddedSheets,
-	},
-	{
-		Name:  "undo history: the snapshot of a step that is merged into the former one is dropped",
-		Truth: behaviour.Leaks,
-		Why:   "The history is limited and frees its oldest steps, but merging typed letters forgets the second snapshot.",
-		Play:  mergedUndo,
-	},
-	{
-		Name: "printing: a DEVMODE copy stays behind when the user changes the paper tray", Truth: behaviour.Leaks,
-		Why:  "The handle that PrintDlg returns replaces the former one without GlobalFree, in a few print jobs an hour.",
-		Play: deviceModes,
-	},
-	{
-		Name: "clipboard: a delayed rendering is lost when another program takes the clipboard", Truth: behaviour.Leaks,
-		Why:  "SetClipboardData fails in that case and leaves the memory to the caller, who does not free it.",
-		Play: clipboardRendering,
-	},
-	{
-		Name:  "macro recorder: compounds of an aborted macro are only in part freed when the document is saved",
-		Truth: behaviour.Leaks, Play: abortedMacros,
-		Why: "The clean-up at saving walks the top level of each compound and misses what is nested.",
-	},
-	{
-		Name: "script console: the transcript grows by reallocation and is never cut", Truth: behaviour.Leaks,
-		Why:  "Each line is appended to a text that nobody reads again while the console is hidden.",
-		Play: transcript,
-	},
-	{
-		Name: "image editor: a tile that is evicted while it is saved loses its preview", Truth: behaviour.Leaks,
-		Why:  "The tile cache has a limit and works; the preview that belongs to a tile is skipped under the saver's lock.",
-		Play: tilePreviews,
-	},
-	{
-		Name: "spell checker: suggestions stay when the language changes within the sentence", Truth: behaviour.Leaks,
-		Why:  "The list belongs to the former checker object, which is replaced before it could free it.",
-		Play: suggestions,
-	},
+	behaviour.NewLeak("word processor: closed documents with an embedded sheet stay in memory",
+		"Container and embedded object hold each other, and closing breaks the cycle only if the object was activated.",
+		embeddedSheets),
+	behaviour.NewLeak("undo history: the snapshot of a step that is merged into the former one is dropped",
+		"The history is limited and frees its oldest steps, but merging typed letters forgets the second snapshot.",
+		mergedUndo),
+	behaviour.NewLeak("printing: a DEVMODE copy stays behind when the user changes the paper tray",
+		"The handle that PrintDlg returns replaces the former one without GlobalFree, in a few print jobs an hour.",
+		deviceModes),
+	behaviour.NewLeak("clipboard: a delayed rendering is lost when another program takes the clipboard",
+		"SetClipboardData fails in that case and leaves the memory to the caller, who does not free it.", clipboardRendering),
+	behaviour.NewLeak("macro recorder: compounds of an aborted macro are only in part freed when the document is saved",
+		"The clean-up at saving walks the top level of each compound and misses what is nested.", abortedMacros),
+	behaviour.NewLeak("script console: the transcript grows by reallocation and is never cut",
+		"Each line is appended to a text that nobody reads again while the console is hidden.", transcript),
+	behaviour.NewLeak("image editor: a tile that is evicted while it is saved loses its preview",
+		"The tile cache has a limit and works; the preview that belongs to a tile is skipped under the saver's lock.",
+		tilePreviews),
+	behaviour.NewLeak("spell checker: suggestions stay when the language changes within the sentence",
+		"The list belongs to the former checker object, which is replaced before it could free it.", suggestions),
 }
 
 func embeddedSheets(s *behaviour.Stack) {

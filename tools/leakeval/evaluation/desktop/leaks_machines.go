@@ -3,53 +3,25 @@ package desktop
 import "heapdrift/tools/leakeval/evaluation/behaviour"
 
 var leaksOfMachines = []behaviour.Behaviour{
-	{
-		Name: "tray utility: the tip text of each timer tick is duplicated and not freed", Truth: behaviour.Leaks,
-		Why:  "The wrapper copies the text into a block of its own and the message copies it again.",
-		Play: trayTips,
-	},
-	{
-		Name: "device monitor: interface details of nameless devices are lost on arrival", Truth: behaviour.Leaks,
-		Why:  "The lookup of the friendly name fails and returns past the free, some times in each storm of arrivals.",
-		Play: namelessDevices,
-	},
-	{
-		Name: "media player: side data of the frames that a seek flushes are not freed", Truth: behaviour.Leaks,
-		Why:  "The normal path releases them with the frame; the flush resets the queue and forgets them.",
-		Play: seeks,
-	},
-	{
-		Name: "game sound: a voice whose owner dies while it is paused is never reaped", Truth: behaviour.Leaks,
-		Why:  "The reaper looks at voices that have played to their end, and such a voice never does.",
-		Play: voices,
-	},
-	{
-		Name: "browser: event handlers that refer to their own node survive the page", Truth: behaviour.Leaks,
-		Why:  "Script and document count references each for itself, so a cycle over both is seen by neither.",
-		Play: handlerCycles,
-	},
-	{
-		Name:  "picture indexer: works while the screen is locked and loses the header of damaged files",
-		Truth: behaviour.Leaks,
-		Why:   "The decoder leaves by longjmp where a file is damaged, past the free of what it had read.",
-		Play:  lockedIndexer,
-	},
-	{
-		Name:  "add-in that is switched on later: keeps a wrapper for each change of the selection",
-		Truth: behaviour.Leaks,
-		Why:   "It appends the wrapper to a list which it means to clear when the document is closed, and never does.",
-		Play:  lateAddIn,
-	},
-	{
-		Name: "updater: part of the manifest's tree stays after each check", Truth: behaviour.Leaks,
-		Why:  "Nodes of a foreign name space are unlinked from the tree before it is freed.",
-		Play: manifests,
-	},
-	{
-		Name: "window list: an array of all windows that ever were is extended in steps", Truth: behaviour.Leaks,
-		Why:  "Entries of closed windows are set to null and never used again.",
-		Play: windowList,
-	},
+	behaviour.NewLeak("tray utility: the tip text of each timer tick is duplicated and not freed",
+		"The wrapper copies the text into a block of its own and the message copies it again.", trayTips),
+	behaviour.NewLeak("device monitor: interface details of nameless devices are lost on arrival",
+		"The lookup of the friendly name fails and returns past the free, some times in each storm of arrivals.",
+		namelessDevices),
+	behaviour.NewLeak("media player: side data of the frames that a seek flushes are not freed",
+		"The normal path releases them with the frame; the flush resets the queue and forgets them.", seeks),
+	behaviour.NewLeak("game sound: a voice whose owner dies while it is paused is never reaped",
+		"The reaper looks at voices that have played to their end, and such a voice never does.", voices),
+	behaviour.NewLeak("browser: event handlers that refer to their own node survive the page",
+		"Script and document count references each for itself, so a cycle over both is seen by neither.", handlerCycles),
+	behaviour.NewLeak("picture indexer: works while the screen is locked and loses the header of damaged files",
+		"The decoder leaves by longjmp where a file is damaged, past the free of what it had read.", lockedIndexer),
+	behaviour.NewLeak("add-in that is switched on later: keeps a wrapper for each change of the selection",
+		"It appends the wrapper to a list which it means to clear when the document is closed, and never does.", lateAddIn),
+	behaviour.NewLeak("updater: part of the manifest's tree stays after each check",
+		"Nodes of a foreign name space are unlinked from the tree before it is freed.", manifests),
+	behaviour.NewLeak("window list: an array of all windows that ever were is extended in steps",
+		"Entries of closed windows are set to null and never used again.", windowList),
 }
 
 func trayTips(s *behaviour.Stack) {

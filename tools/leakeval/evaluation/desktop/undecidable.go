@@ -7,43 +7,22 @@ import (
 )
 
 var undecidable = []behaviour.Behaviour{
-	{
-		Name: "browser: memory cache of addresses that is far from its limit", Truth: behaviour.Undecidable,
-		Why:  "The limit is larger than what the user visits in the run, so that nothing shows that there is one.",
-		Play: addressCache,
-	},
-	{
-		Name:  "script engine: property names are interned while pages bring ever new ones",
-		Truth: behaviour.Undecidable,
-		Why:   "The vocabulary ends some time, but new names become rarer only slowly and the run ends before.",
-		Play:  propertyNames,
-	},
-	{
-		Name: "add-in: two to four lots of blocks that stay", Truth: behaviour.Undecidable,
-		Why:  "They are features in their first use or failures that leak; so few lots do not tell which.",
-		Play: fewLots,
-	},
-	{
-		Name: "drawing program: undo history with a limit that the user does not reach", Truth: behaviour.Undecidable,
-		Why:  "The limit would stop the growth after the run; within it each step stays, as it would without a limit.",
-		Play: deepUndo,
-	},
-	{
-		Name:  "print spooler: pages wait for a printer that is paused until after the run",
-		Truth: behaviour.Undecidable,
-		Why:   "The pages are freed when the printer goes on, which the run does not see.",
-		Play:  pausedPrinter,
-	},
-	{
-		Name: "document windows that stay open for a large part of the day", Truth: behaviour.Undecidable,
-		Why:  "Windows live for longer than a quarter of the run, so that those which are open look like those never freed.",
-		Play: longWindows,
-	},
-	{
-		Name: ".NET interop: old wrappers wait for a full collection that does not come", Truth: behaviour.Undecidable,
-		Why:  "The managed heap is small and gives no reason for a full collection, so nothing shows that one would free them.",
-		Play: waitingWrappers,
-	},
+	behaviour.NewUndecidable("browser: memory cache of addresses that is far from its limit",
+		"The limit is larger than what the user visits in the run, so that nothing shows that there is one.", addressCache),
+	behaviour.NewUndecidable("script engine: property names are interned while pages bring ever new ones",
+		"The vocabulary ends some time, but new names become rarer only slowly and the run ends before.", propertyNames),
+	behaviour.NewUndecidable("add-in: two to four lots of blocks that stay",
+		"They are features in their first use or failures that leak; so few lots do not tell which.", fewLots),
+	behaviour.NewUndecidable("drawing program: undo history with a limit that the user does not reach",
+		"The limit would stop the growth after the run; within it each step stays, as it would without a limit.", deepUndo),
+	behaviour.NewUndecidable("print spooler: pages wait for a printer that is paused until after the run",
+		"The pages are freed when the printer goes on, which the run does not see.", pausedPrinter),
+	behaviour.NewUndecidable("document windows that stay open for a large part of the day",
+		"Windows live for longer than a quarter of the run, so that those which are open look like those never freed.",
+		longWindows),
+	behaviour.NewUndecidable(".NET interop: old wrappers wait for a full collection that does not come",
+		"The managed heap is small and gives no reason for a full collection, so nothing shows that one would free them.",
+		waitingWrappers),
 }
 
 func addressCache(s *behaviour.Stack) {

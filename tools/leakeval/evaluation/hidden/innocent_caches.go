@@ -8,30 +8,17 @@ import (
 
 // innocentCaches fill, and then free one block for each that they make.
 var innocentCaches = []behaviour.Behaviour{
-	{
-		Name:  "file server: a cache of directory entries that replaces the least recently used",
-		Truth: behaviour.Innocent,
-		Why:   "The cache is full by a third of the run; popular entries are old and still bounded.",
-		Play:  func(s *behaviour.Stack) { runCache(s, some(s, 1500, 25000), lastUse, s.Whole(4, 16)) },
-	},
-	{
-		Name:  "content server: a cache of pages that replaces the least often used",
-		Truth: behaviour.Innocent,
-		Why:   "The cache is full by a third of the run; pages that were popular once stay in it for long.",
-		Play:  func(s *behaviour.Stack) { runCache(s, some(s, 1500, 25000), hits, s.Whole(3, 10)) },
-	},
-	{
-		Name:  "map client: a cache of tiles that replaces a random one",
-		Truth: behaviour.Innocent,
-		Why:   "The cache is full by a third of the run; chance lets some tiles become old.",
-		Play:  func(s *behaviour.Stack) { runCache(s, some(s, 1500, 25000), equal, 1) },
-	},
-	{
-		Name:  "firewall: a table with one slot per hash of a host, in which the next host replaces the last",
-		Truth: behaviour.Innocent,
-		Why:   "There is one block per slot at most; rare hashes get theirs late and keep it for long.",
-		Play:  hashedSlots,
-	},
+	behaviour.NewInnocent("file server: a cache of directory entries that replaces the least recently used",
+		"The cache is full by a third of the run; popular entries are old and still bounded.",
+		func(s *behaviour.Stack) { runCache(s, some(s, 1500, 25000), lastUse, s.Whole(4, 16)) }),
+	behaviour.NewInnocent("content server: a cache of pages that replaces the least often used",
+		"The cache is full by a third of the run; pages that were popular once stay in it for long.",
+		func(s *behaviour.Stack) { runCache(s, some(s, 1500, 25000), hits, s.Whole(3, 10)) }),
+	behaviour.NewInnocent("map client: a cache of tiles that replaces a random one",
+		"The cache is full by a third of the run; chance lets some tiles become old.",
+		func(s *behaviour.Stack) { runCache(s, some(s, 1500, 25000), equal, 1) }),
+	behaviour.NewInnocent("firewall: a table with one slot per hash of a host, in which the next host replaces the last",
+		"There is one block per slot at most; rare hashes get theirs late and keep it for long.", hashedSlots),
 }
 
 // hashedSlots fill until some share of the work; some are used far more often than others.

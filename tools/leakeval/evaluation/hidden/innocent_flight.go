@@ -8,36 +8,16 @@ import (
 
 // innocentFlight are blocks that wait for something which comes in time.
 var innocentFlight = []behaviour.Behaviour{
-	{
-		Name:  "API server: requests in flight while the load rises to the end of the run",
-		Truth: behaviour.Innocent,
-		Why:   "Each request is freed when it is answered; there are more of them because more come.",
-		Play:  flightRising,
-	},
-	{
-		Name:  "crawler: pages in flight while hosts answer ever more slowly",
-		Truth: behaviour.Innocent,
-		Why:   "Each page is freed when it was read, which takes longer as the hosts get busier.",
-		Play:  flightSlower,
-	},
-	{
-		Name:  "import server: a queue piles up for hours and is drained before the end",
-		Truth: behaviour.Innocent,
-		Why:   "Files come faster than they are loaded until the evening; then all of them are loaded and freed.",
-		Play:  queueDrained,
-	},
-	{
-		Name:  "forum server: sessions with heavy tails, which expire after a seventh of the run at most",
-		Truth: behaviour.Innocent,
-		Why:   "Most visits are short and some are long; the longest are ended by the limit of a session.",
-		Play:  heavyTails,
-	},
-	{
-		Name:  "DNS client: answers with three times to live, more of them as the load rises",
-		Truth: behaviour.Innocent,
-		Why:   "Each answer is removed by the sweep after its time to live; long ones are a part of all.",
-		Play:  timesToLive,
-	},
+	behaviour.NewInnocent("API server: requests in flight while the load rises to the end of the run",
+		"Each request is freed when it is answered; there are more of them because more come.", flightRising),
+	behaviour.NewInnocent("crawler: pages in flight while hosts answer ever more slowly",
+		"Each page is freed when it was read, which takes longer as the hosts get busier.", flightSlower),
+	behaviour.NewInnocent("import server: a queue piles up for hours and is drained before the end",
+		"Files come faster than they are loaded until the evening; then all of them are loaded and freed.", queueDrained),
+	behaviour.NewInnocent("forum server: sessions with heavy tails, which expire after a seventh of the run at most",
+		"Most visits are short and some are long; the longest are ended by the limit of a session.", heavyTails),
+	behaviour.NewInnocent("DNS client: answers with three times to live, more of them as the load rises",
+		"Each answer is removed by the sweep after its time to live; long ones are a part of all.", timesToLive),
 }
 
 // flightRising has an end of the run that is several times as busy as its start.

@@ -8,48 +8,20 @@ import (
 
 // innocentGrowth stays for good and comes to its end well before the run does.
 var innocentGrowth = []behaviour.Behaviour{
-	{
-		Name:  "application server: modules start in a few bursts over the run and keep what they make",
-		Truth: behaviour.Innocent,
-		Why:   "Each module is started once; all of them are there before the last fifth of the run.",
-		Play:  startBursts,
-	},
-	{
-		Name:  "intranet portal: a profile for each of N users when he first logs in",
-		Truth: behaviour.Innocent,
-		Why:   "All of the users have logged in by then, and the number of profiles is theirs.",
-		Play:  usersOnce,
-	},
-	{
-		Name:  "drawing client: each feature makes its tables when it is used for the first time",
-		Truth: behaviour.Innocent,
-		Why:   "The number of features is fixed, and the last of them is first used before 0.8 of the run.",
-		Play:  firstUses,
-	},
-	{
-		Name:  "search server: words of a finite vocabulary are interned, rare ones late",
-		Truth: behaviour.Innocent,
-		Why:   "A word is stored once; all of the vocabulary has come long before the end.",
-		Play:  vocabulary,
-	},
-	{
-		Name:  "chat client: a few phases of opening rooms, each keeps its layout, beside messages that come and go",
-		Truth: behaviour.Innocent,
-		Why:   "The user opens his rooms in some phases and stays in them; messages are freed when they scroll out.",
-		Play:  chatPhases,
-	},
-	{
-		Name:  "TCP server: a buffer for each connection slot grows to the largest message that the slot had",
-		Truth: behaviour.Innocent,
-		Why:   "Slots are used again and messages have a maximum, so that all buffers have their final size in time.",
-		Play:  slotBuffers,
-	},
-	{
-		Name:  "rule engine: hash tables double as rules are loaded, some shrink, scratch tables are freed",
-		Truth: behaviour.Innocent,
-		Why:   "The rules are loaded over the first part of the work; their tables then have their final size.",
-		Play:  resizingTables,
-	},
+	behaviour.NewInnocent("application server: modules start in a few bursts over the run and keep what they make",
+		"Each module is started once; all of them are there before the last fifth of the run.", startBursts),
+	behaviour.NewInnocent("intranet portal: a profile for each of N users when he first logs in",
+		"All of the users have logged in by then, and the number of profiles is theirs.", usersOnce),
+	behaviour.NewInnocent("drawing client: each feature makes its tables when it is used for the first time",
+		"The number of features is fixed, and the last of them is first used before 0.8 of the run.", firstUses),
+	behaviour.NewInnocent("search server: words of a finite vocabulary are interned, rare ones late",
+		"A word is stored once; all of the vocabulary has come long before the end.", vocabulary),
+	behaviour.NewInnocent("chat client: a few phases of opening rooms, each keeps its layout, beside messages that come and go",
+		"The user opens his rooms in some phases and stays in them; messages are freed when they scroll out.", chatPhases),
+	behaviour.NewInnocent("TCP server: a buffer for each connection slot grows to the largest message that the slot had",
+		"Slots are used again and messages have a maximum, so that all buffers have their final size in time.", slotBuffers),
+	behaviour.NewInnocent("rule engine: hash tables double as rules are loaded, some shrink, scratch tables are freed",
+		"The rules are loaded over the first part of the work; their tables then have their final size.", resizingTables),
 }
 
 // startBursts keep most of what each burst makes.

@@ -9,18 +9,11 @@ import (
 
 // innocentPools keep blocks for the next use.
 var innocentPools = []behaviour.Behaviour{
-	{
-		Name:  "database client: a pool of row buffers keeps as many as were ever in use at once",
-		Truth: behaviour.Innocent,
-		Why:   "The pool grows with each new peak and the highest peak of the run comes before its last fifth.",
-		Play:  highWater,
-	},
-	{
-		Name:  "render server: a pool of surfaces follows the demand and is trimmed slowly",
-		Truth: behaviour.Innocent,
-		Why:   "A timer frees a part of the surfaces that are idle; those in use to the end are bounded by the demand.",
-		Play:  trimmedPool,
-	},
+	behaviour.NewInnocent("database client: a pool of row buffers keeps as many as were ever in use at once",
+		"The pool grows with each new peak and the highest peak of the run comes before its last fifth.", highWater),
+	behaviour.NewInnocent("render server: a pool of surfaces follows the demand and is trimmed slowly",
+		"A timer frees a part of the surfaces that are idle; those in use to the end are bounded by the demand.",
+		trimmedPool),
 }
 
 // demandSteps is how finely a demand is known.

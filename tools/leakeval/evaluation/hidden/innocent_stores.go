@@ -8,30 +8,14 @@ import (
 
 // innocentStores free late and many blocks at once.
 var innocentStores = []behaviour.Behaviour{
-	{
-		Name:  "script server: a collector with three generations, whose full collections are rare",
-		Truth: behaviour.Innocent,
-		Why:   "Objects that outlive two collections wait for a full one, of which the run has seven or more.",
-		Play:  generations,
-	},
-	{
-		Name:  "log server: buffers wait for a batch that is written at irregular times",
-		Truth: behaviour.Innocent,
-		Why:   "A batch frees all buffers that are there, some after the next batch; no wait is longer than a seventh.",
-		Play:  logBatches,
-	},
-	{
-		Name:  "mail client: deleted mails are freed when the store is compacted, at irregular times",
-		Truth: behaviour.Innocent,
-		Why:   "A mail waits for the user to delete it and for the compaction after that, and both come in time.",
-		Play:  compactions,
-	},
-	{
-		Name:  "text editor: undo history with a limit, which is reached by a third of the run",
-		Truth: behaviour.Innocent,
-		Why:   "Each new step beyond the limit frees the oldest one.",
-		Play:  undoHistory,
-	},
+	behaviour.NewInnocent("script server: a collector with three generations, whose full collections are rare",
+		"Objects that outlive two collections wait for a full one, of which the run has seven or more.", generations),
+	behaviour.NewInnocent("log server: buffers wait for a batch that is written at irregular times",
+		"A batch frees all buffers that are there, some after the next batch; no wait is longer than a seventh.", logBatches),
+	behaviour.NewInnocent("mail client: deleted mails are freed when the store is compacted, at irregular times",
+		"A mail waits for the user to delete it and for the compaction after that, and both come in time.", compactions),
+	behaviour.NewInnocent("text editor: undo history with a limit, which is reached by a third of the run",
+		"Each new step beyond the limit frees the oldest one.", undoHistory),
 }
 
 // generations frees an object in the first collection of its generation after its death.

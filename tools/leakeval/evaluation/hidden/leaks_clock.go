@@ -6,24 +6,12 @@ import (
 
 // leaksByClock lose blocks at times that have little to do with the load.
 var leaksByClock = []behaviour.Behaviour{
-	{
-		Name:  "backup agent: an hourly job makes a catalogue, frees it and leaves a few of its nodes",
-		Truth: behaviour.Leaks,
-		Why:   "Nodes of files that are locked are skipped when the catalogue is freed, in each job.",
-		Play:  hourlyJob,
-	},
-	{
-		Name:  "monitoring agent: samples are freed after some minutes, one a minute stays once a remote view was opened",
-		Truth: behaviour.Leaks,
-		Why:   "The remote view keeps a copy of one sample a minute and nobody ever removes any.",
-		Play:  minuteSamples,
-	},
-	{
-		Name:  "log service: buffers are freed at each rotation of the log, the handle record of the old file is not",
-		Truth: behaviour.Leaks,
-		Why:   "Each rotation opens a file and makes a record for it; the records of the old files stay.",
-		Play:  rotationHandles,
-	},
+	behaviour.NewLeak("backup agent: an hourly job makes a catalogue, frees it and leaves a few of its nodes",
+		"Nodes of files that are locked are skipped when the catalogue is freed, in each job.", hourlyJob),
+	behaviour.NewLeak("monitoring agent: samples are freed after some minutes, one a minute stays once a remote view was opened",
+		"The remote view keeps a copy of one sample a minute and nobody ever removes any.", minuteSamples),
+	behaviour.NewLeak("log service: buffers are freed at each rotation of the log, the handle record of the old file is not",
+		"Each rotation opens a file and makes a record for it; the records of the old files stay.", rotationHandles),
 }
 
 // hourlyJob leaves a few of very many nodes at each run. Short runs have a job with a shorter period.

@@ -6,42 +6,19 @@ import (
 
 // leaksByLoad lose blocks as the program works.
 var leaksByLoad = []behaviour.Behaviour{
-	{
-		Name:  "reverse proxy: large full response cache, an entry is lost when it is replaced while it is being revalidated",
-		Truth: behaviour.Leaks,
-		Why:   "An entry that leaves the table during its revalidation is freed by nobody; the cache around it is bounded.",
-		Play:  proxyCache,
-	},
-	{
-		Name:  "web shop: sessions are swept after their expiry, a few in a hundred are no longer in the list that is swept",
-		Truth: behaviour.Leaks,
-		Why:   "Sessions whose log-in changes their key fall out of the list of expiries and are never removed.",
-		Play:  shopSessions,
-	},
-	{
-		Name:  "automation server: one COM reference in a thousand is not released",
-		Truth: behaviour.Leaks,
-		Why:   "A rare path returns without Release, so that the object of that call stays for ever.",
-		Play:  comReferences,
-	},
-	{
-		Name:  "order gateway: nodes of parsed messages, a rare kind of field leaves its node behind",
-		Truth: behaviour.Leaks,
-		Why:   "All nodes of a message are freed with it but those which a rare kind of field detaches.",
-		Play:  detachedNodes,
-	},
-	{
-		Name:  "script host: a collector frees 70 % of the garbage at each run and never the rest",
-		Truth: behaviour.Leaks,
-		Why:   "Garbage that is in cycles is passed over by each collection, also by all later ones.",
-		Play:  collectorLeavesCycles,
-	},
-	{
-		Name:  "trading client: orders in shifts and nothing between them, cancelled ones leave a record",
-		Truth: behaviour.Leaks,
-		Why:   "Each cancelled order of a shift leaves a record; between the shifts the program does nothing.",
-		Play:  shiftOrders,
-	},
+	behaviour.NewLeak("reverse proxy: large full response cache, an entry is lost when it is replaced while it is being revalidated",
+		"An entry that leaves the table during its revalidation is freed by nobody; the cache around it is bounded.",
+		proxyCache),
+	behaviour.NewLeak("web shop: sessions are swept after their expiry, a few in a hundred are no longer in the list that is swept",
+		"Sessions whose log-in changes their key fall out of the list of expiries and are never removed.", shopSessions),
+	behaviour.NewLeak("automation server: one COM reference in a thousand is not released",
+		"A rare path returns without Release, so that the object of that call stays for ever.", comReferences),
+	behaviour.NewLeak("order gateway: nodes of parsed messages, a rare kind of field leaves its node behind",
+		"All nodes of a message are freed with it but those which a rare kind of field detaches.", detachedNodes),
+	behaviour.NewLeak("script host: a collector frees 70 % of the garbage at each run and never the rest",
+		"Garbage that is in cycles is passed over by each collection, also by all later ones.", collectorLeavesCycles),
+	behaviour.NewLeak("trading client: orders in shifts and nothing between them, cancelled ones leave a record",
+		"Each cancelled order of a shift leaves a record; between the shifts the program does nothing.", shiftOrders),
 }
 
 // proxyCache forgets an entry now and then that nobody frees.

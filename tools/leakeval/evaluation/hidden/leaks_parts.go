@@ -6,30 +6,14 @@ import (
 
 // leaksOfParts are those of plug-ins, and of single blocks that grow.
 var leaksOfParts = []behaviour.Behaviour{
-	{
-		Name:  "report server: a plug-in DLL is loaded and unloaded, and each life of it loses a few blocks",
-		Truth: behaviour.Leaks,
-		Why:   "The DLL frees its tables when it is unloaded, but not what its threads had registered.",
-		Play:  pluginLives,
-	},
-	{
-		Name:  "office client: an add-in with a heap of its own loses some of what it makes for one kind of document",
-		Truth: behaviour.Leaks,
-		Why:   "The add-in runs for a part of the documents only, and loses an object of some of its calls.",
-		Play:  addInHeap,
-	},
-	{
-		Name:  "journal service: arrays of journals grow and are freed, the index of all journals grows for ever",
-		Truth: behaviour.Leaks,
-		Why:   "The index gets an element per closed journal and is never shortened; it is one block that moves.",
-		Play:  growingIndex,
-	},
-	{
-		Name:  "telemetry client: a text buffer grows by a share at each overflow and is never emptied, beside short texts",
-		Truth: behaviour.Leaks,
-		Why:   "Events are appended to one buffer which nobody sends since the endpoint was switched off.",
-		Play:  growingText,
-	},
+	behaviour.NewLeak("report server: a plug-in DLL is loaded and unloaded, and each life of it loses a few blocks",
+		"The DLL frees its tables when it is unloaded, but not what its threads had registered.", pluginLives),
+	behaviour.NewLeak("office client: an add-in with a heap of its own loses some of what it makes for one kind of document",
+		"The add-in runs for a part of the documents only, and loses an object of some of its calls.", addInHeap),
+	behaviour.NewLeak("journal service: arrays of journals grow and are freed, the index of all journals grows for ever",
+		"The index gets an element per closed journal and is never shortened; it is one block that moves.", growingIndex),
+	behaviour.NewLeak("telemetry client: a text buffer grows by a share at each overflow and is never emptied, beside short texts",
+		"Events are appended to one buffer which nobody sends since the endpoint was switched off.", growingText),
 }
 
 // pluginLives lose some blocks in each life of the DLL.

@@ -6,36 +6,17 @@ import (
 
 // leaksInTraffic lose blocks among many of the same stack that come and go.
 var leaksInTraffic = []behaviour.Behaviour{
-	{
-		Name:  "mail relay: outages of the next host, mails wait for the end of each and a few are forgotten",
-		Truth: behaviour.Leaks,
-		Why:   "A mail whose retry timer fires during the reconnect is in no list any more; each outage has some.",
-		Play:  relayOutages,
-	},
-	{
-		Name:  "message broker: failed messages are freed on retry, those that fail in the error handler stay",
-		Truth: behaviour.Leaks,
-		Why:   "An error inside of the error handler skips the free; such errors come by chance, whatever the load is.",
-		Play:  handlerErrors,
-	},
-	{
-		Name:  "terminal server: one security context is left by each connection that closes",
-		Truth: behaviour.Leaks,
-		Why:   "The close of a connection frees all of its buffers and not its security context.",
-		Play:  connectionContexts,
-	},
-	{
-		Name:  "game lobby: rooms swell and shrink, a match that is cancelled loses its party record since a change of rules",
-		Truth: behaviour.Leaks,
-		Why:   "From some time of the run on the program takes a path for cancelled matches that frees nothing.",
-		Play:  cancelledMatches,
-	},
-	{
-		Name:  "print server: jobs free what they made, a job that fails frees one half of it",
-		Truth: behaviour.Leaks,
-		Why:   "The clean-up after a failure stops at the page which failed, so that the pages after it stay.",
-		Play:  halfCleanedJobs,
-	},
+	behaviour.NewLeak("mail relay: outages of the next host, mails wait for the end of each and a few are forgotten",
+		"A mail whose retry timer fires during the reconnect is in no list any more; each outage has some.", relayOutages),
+	behaviour.NewLeak("message broker: failed messages are freed on retry, those that fail in the error handler stay",
+		"An error inside of the error handler skips the free; such errors come by chance, whatever the load is.",
+		handlerErrors),
+	behaviour.NewLeak("terminal server: one security context is left by each connection that closes",
+		"The close of a connection frees all of its buffers and not its security context.", connectionContexts),
+	behaviour.NewLeak("game lobby: rooms swell and shrink, a match that is cancelled loses its party record since a change of rules",
+		"From some time of the run on the program takes a path for cancelled matches that frees nothing.", cancelledMatches),
+	behaviour.NewLeak("print server: jobs free what they made, a job that fails frees one half of it",
+		"The clean-up after a failure stops at the page which failed, so that the pages after it stay.", halfCleanedJobs),
 }
 
 // relayOutages pile mails up; most of them go when the outage ends.

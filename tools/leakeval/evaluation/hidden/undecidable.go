@@ -6,30 +6,16 @@ import (
 
 // undecidable are what one run cannot tell.
 var undecidable = []behaviour.Behaviour{
-	{
-		Name:  "replication server: two to four outages leave some blocks each",
-		Truth: behaviour.Undecidable,
-		Why:   "Each outage leaves blocks; one run cannot show whether the next one does or whether they are of a first use.",
-		Play:  fewOutages,
-	},
-	{
-		Name:  "image server: a cache of thumbnails that is not full when the run ends",
-		Truth: behaviour.Undecidable,
-		Why:   "The cache has a limit which the run does not reach, so that nothing shows that there is one.",
-		Play:  cacheNotFull,
-	},
-	{
-		Name:  "billing server: a queue that is drained after the end of the run",
-		Truth: behaviour.Undecidable,
-		Why:   "The queue is worked off at night; the run ends before and cannot show whether it is.",
-		Play:  queueNotDrained,
-	},
-	{
-		Name:  "banking portal: sessions that expire after a third of the run or later",
-		Truth: behaviour.Undecidable,
-		Why:   "The run has fewer than four expiry times, which cannot show whether all sessions go or only those that do.",
-		Play:  longExpiry,
-	},
+	behaviour.NewUndecidable("replication server: two to four outages leave some blocks each",
+		"Each outage leaves blocks; one run cannot show whether the next one does or whether they are of a first use.",
+		fewOutages),
+	behaviour.NewUndecidable("image server: a cache of thumbnails that is not full when the run ends",
+		"The cache has a limit which the run does not reach, so that nothing shows that there is one.", cacheNotFull),
+	behaviour.NewUndecidable("billing server: a queue that is drained after the end of the run",
+		"The queue is worked off at night; the run ends before and cannot show whether it is.", queueNotDrained),
+	behaviour.NewUndecidable("banking portal: sessions that expire after a third of the run or later",
+		"The run has fewer than four expiry times, which cannot show whether all sessions go or only those that do.",
+		longExpiry),
 }
 
 // fewOutages leave blocks beside others that come and go.

@@ -3,46 +3,23 @@ package servers
 import "heapdrift/tools/leakeval/evaluation/behaviour"
 
 var innocentCaches = []behaviour.Behaviour{
-	{
-		Name: "storage engine: page cache of fixed size, least recently used page goes first", Truth: behaviour.Innocent,
-		Why:  "The cache fills in the first part of the run and then frees a page for each that it reads.",
-		Play: pageCache,
-	},
-	{
-		Name: "caching proxy: objects in a full cache are replaced at random", Truth: behaviour.Innocent,
-		Why:  "The number of objects is bounded, and unlucky ones stay for very long while others go at once.",
-		Play: objectCache,
-	},
-	{
-		Name: "database server: compiled statements, least often used go first", Truth: behaviour.Innocent,
-		Why:  "Popular statements stay for good, and the rest of the bounded cache turns over.",
-		Play: statementCache,
-	},
-	{
-		Name: "resolver: answers are kept for their time to live", Truth: behaviour.Innocent,
-		Why:  "Each answer expires a fraction of the run after it came, and the next question fetches another.",
-		Play: answerCache,
-	},
-	{
-		Name: "TLS server: resumable sessions, expired ones flushed every 255 connections", Truth: behaviour.Innocent,
-		Why:  "Sessions have a short lifetime, but nothing frees them until the connection counter comes round.",
-		Play: resumableSessions,
-	},
-	{
-		Name: "directory server: two generations of resolved names, the older dropped as a whole", Truth: behaviour.Innocent,
-		Why:  "A generation that is full becomes the older one, and the one before is freed at that moment.",
-		Play: generations,
-	},
-	{
-		Name: "web server: header names and host names are interned once", Truth: behaviour.Innocent,
-		Why:  "The vocabulary is finite, and all of it has been seen well inside the run.",
-		Play: internedNames,
-	},
-	{
-		Name: "mail server: descriptor of each mailbox, made when it is first opened", Truth: behaviour.Innocent,
-		Why:  "There are only so many mailboxes, all are opened in the first part of the run, and descriptors stay.",
-		Play: mailboxes,
-	},
+	behaviour.NewInnocent("storage engine: page cache of fixed size, least recently used page goes first",
+		"The cache fills in the first part of the run and then frees a page for each that it reads.", pageCache),
+	behaviour.NewInnocent("caching proxy: objects in a full cache are replaced at random",
+		"The number of objects is bounded, and unlucky ones stay for very long while others go at once.", objectCache),
+	behaviour.NewInnocent("database server: compiled statements, least often used go first",
+		"Popular statements stay for good, and the rest of the bounded cache turns over.", statementCache),
+	behaviour.NewInnocent("resolver: answers are kept for their time to live",
+		"Each answer expires a fraction of the run after it came, and the next question fetches another.", answerCache),
+	behaviour.NewInnocent("TLS server: resumable sessions, expired ones flushed every 255 connections",
+		"Sessions have a short lifetime, but nothing frees them until the connection counter comes round.",
+		resumableSessions),
+	behaviour.NewInnocent("directory server: two generations of resolved names, the older dropped as a whole",
+		"A generation that is full becomes the older one, and the one before is freed at that moment.", generations),
+	behaviour.NewInnocent("web server: header names and host names are interned once",
+		"The vocabulary is finite, and all of it has been seen well inside the run.", internedNames),
+	behaviour.NewInnocent("mail server: descriptor of each mailbox, made when it is first opened",
+		"There are only so many mailboxes, all are opened in the first part of the run, and descriptors stay.", mailboxes),
 }
 
 func pageCache(s *behaviour.Stack) {

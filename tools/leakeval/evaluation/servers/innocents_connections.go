@@ -7,41 +7,21 @@ import (
 )
 
 var innocentConnections = []behaviour.Behaviour{
-	{
-		Name: "web application: sessions with sliding expiry and a reaper", Truth: behaviour.Innocent,
-		Why:  "Each session ends a fraction of the run after its user's last request.",
-		Play: webSessions,
-	},
-	{
-		Name: "chat server: receive buffers through storms of reconnections", Truth: behaviour.Innocent,
-		Why:  "After an outage all clients connect anew while their dead connections wait for the keep-alive to find out.",
-		Play: reconnections,
-	},
-	{
-		Name: "front end: connections that grow in number all run long and end after a while", Truth: behaviour.Innocent,
-		Why:  "More and more clients come, and every one of them goes again within a fraction of the run.",
-		Play: growingTraffic,
-	},
-	{
-		Name: "authentication service: replay cache of tickets of the last minutes", Truth: behaviour.Innocent,
-		Why:  "A ticket is remembered for as long as clocks may differ, and a purge frees older ones.",
-		Play: replayCache,
-	},
-	{
-		Name: "application server: response buffer doubles while the body is written", Truth: behaviour.Innocent,
-		Why:  "The buffer is reallocated as often as it takes and is freed when the response is sent.",
-		Play: responseBuffers,
-	},
-	{
-		Name: "thread pool: per-thread arena, idle threads retire", Truth: behaviour.Innocent,
-		Why:  "There are never more arenas than threads, and threads above the minimum end when they idle.",
-		Play: workerArenas,
-	},
-	{
-		Name: "lock table: shards double until every object that exists has its slot", Truth: behaviour.Innocent,
-		Why:  "Shards are rehashed as objects are first locked, and there is a finite number of objects.",
-		Play: shardedTable,
-	},
+	behaviour.NewInnocent("web application: sessions with sliding expiry and a reaper",
+		"Each session ends a fraction of the run after its user's last request.", webSessions),
+	behaviour.NewInnocent("chat server: receive buffers through storms of reconnections",
+		"After an outage all clients connect anew while their dead connections wait for the keep-alive to find out.",
+		reconnections),
+	behaviour.NewInnocent("front end: connections that grow in number all run long and end after a while",
+		"More and more clients come, and every one of them goes again within a fraction of the run.", growingTraffic),
+	behaviour.NewInnocent("authentication service: replay cache of tickets of the last minutes",
+		"A ticket is remembered for as long as clocks may differ, and a purge frees older ones.", replayCache),
+	behaviour.NewInnocent("application server: response buffer doubles while the body is written",
+		"The buffer is reallocated as often as it takes and is freed when the response is sent.", responseBuffers),
+	behaviour.NewInnocent("thread pool: per-thread arena, idle threads retire",
+		"There are never more arenas than threads, and threads above the minimum end when they idle.", workerArenas),
+	behaviour.NewInnocent("lock table: shards double until every object that exists has its slot",
+		"Shards are rehashed as objects are first locked, and there is a finite number of objects.", shardedTable),
 }
 
 func webSessions(s *behaviour.Stack) {

@@ -7,36 +7,20 @@ import (
 )
 
 var innocentQueues = []behaviour.Behaviour{
-	{
-		Name: "broker: messages wait while the consumer is away and drain when it is back", Truth: behaviour.Innocent,
-		Why:  "Every message is freed when it is delivered, and each backlog is worked off soon after the outage.",
-		Play: backlogs,
-	},
-	{
-		Name: "mail server: deferred messages are tried again and bounce in the end", Truth: behaviour.Innocent,
-		Why:  "Attempts come at growing intervals, and the last one, a fraction of the run later, frees the message.",
-		Play: deferredMail,
-	},
-	{
-		Name: "database server: ring of the last slow queries", Truth: behaviour.Innocent,
-		Why:  "Once the ring has gone round, each new text frees the oldest.",
-		Play: slowQueries,
-	},
-	{
-		Name: "directory service: synchronisation batches hold their objects until they commit", Truth: behaviour.Innocent,
-		Why:  "Each batch builds up a set of objects and frees all of it at its end, and the last is no larger in kind.",
-		Play: syncBatches,
-	},
-	{
-		Name: "network stack: lookaside list of packet descriptors, trimmed with hysteresis", Truth: behaviour.Innocent,
-		Why:  "Descriptors given back stay on the list until there are too many, and then it is cut to its low mark.",
-		Play: lookaside,
-	},
-	{
-		Name: "report server: two peaks a shift, results kept until the client has read them", Truth: behaviour.Innocent,
-		Why:  "Most results are made in recurring peaks, and each is freed minutes later.",
-		Play: shiftPeaks,
-	},
+	behaviour.NewInnocent("broker: messages wait while the consumer is away and drain when it is back",
+		"Every message is freed when it is delivered, and each backlog is worked off soon after the outage.", backlogs),
+	behaviour.NewInnocent("mail server: deferred messages are tried again and bounce in the end",
+		"Attempts come at growing intervals, and the last one, a fraction of the run later, frees the message.",
+		deferredMail),
+	behaviour.NewInnocent("database server: ring of the last slow queries",
+		"Once the ring has gone round, each new text frees the oldest.", slowQueries),
+	behaviour.NewInnocent("directory service: synchronisation batches hold their objects until they commit",
+		"Each batch builds up a set of objects and frees all of it at its end, and the last is no larger in kind.",
+		syncBatches),
+	behaviour.NewInnocent("network stack: lookaside list of packet descriptors, trimmed with hysteresis",
+		"Descriptors given back stay on the list until there are too many, and then it is cut to its low mark.", lookaside),
+	behaviour.NewInnocent("report server: two peaks a shift, results kept until the client has read them",
+		"Most results are made in recurring peaks, and each is freed minutes later.", shiftPeaks),
 }
 
 func backlogs(s *behaviour.Stack) {

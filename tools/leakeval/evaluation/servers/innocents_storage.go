@@ -7,36 +7,18 @@ import (
 )
 
 var innocentStorage = []behaviour.Behaviour{
-	{
-		Name: "storage engine: slabs of the write buffer, freed as a whole by the flush", Truth: behaviour.Innocent,
-		Why:  "Slabs collect until the buffer is full, and the flush then frees all of them.",
-		Play: writeBuffer,
-	},
-	{
-		Name: "database server: row versions are purged when the oldest reader is done", Truth: behaviour.Innocent,
-		Why:  "Long reports hold versions back for a while, and the purge catches up after each of them.",
-		Play: rowVersions,
-	},
-	{
-		Name: "key-value store: replaced values are retired and reclaimed two epochs later", Truth: behaviour.Innocent,
-		Why:  "The number of keys is fixed, and so is the number of values that wait for their epoch.",
-		Play: epochs,
-	},
-	{
-		Name: "key-value store: tombstones stay until the compaction", Truth: behaviour.Innocent,
-		Why:  "Each deletion leaves a tombstone, and a compaction frees them when there are too many.",
-		Play: tombstones,
-	},
-	{
-		Name: "managed service: native handles are released by finalizers after a collection", Truth: behaviour.Innocent,
-		Why:  "Handles are garbage soon, but those that survive a young collection wait for a full one.",
-		Play: finalizers,
-	},
-	{
-		Name: "service host: modules make their tables when a feature is used for the first time", Truth: behaviour.Innocent,
-		Why:  "There is a finite number of modules, the last is first used before 60 % of the run, and tables stay.",
-		Play: lateModules,
-	},
+	behaviour.NewInnocent("storage engine: slabs of the write buffer, freed as a whole by the flush",
+		"Slabs collect until the buffer is full, and the flush then frees all of them.", writeBuffer),
+	behaviour.NewInnocent("database server: row versions are purged when the oldest reader is done",
+		"Long reports hold versions back for a while, and the purge catches up after each of them.", rowVersions),
+	behaviour.NewInnocent("key-value store: replaced values are retired and reclaimed two epochs later",
+		"The number of keys is fixed, and so is the number of values that wait for their epoch.", epochs),
+	behaviour.NewInnocent("key-value store: tombstones stay until the compaction",
+		"Each deletion leaves a tombstone, and a compaction frees them when there are too many.", tombstones),
+	behaviour.NewInnocent("managed service: native handles are released by finalizers after a collection",
+		"Handles are garbage soon, but those that survive a young collection wait for a full one.", finalizers),
+	behaviour.NewInnocent("service host: modules make their tables when a feature is used for the first time",
+		"There is a finite number of modules, the last is first used before 60 % of the run, and tables stay.", lateModules),
 }
 
 func writeBuffer(s *behaviour.Stack) {

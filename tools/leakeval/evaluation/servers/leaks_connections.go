@@ -3,48 +3,26 @@ package servers
 import "heapdrift/tools/leakeval/evaluation/behaviour"
 
 var leaksOfConnections = []behaviour.Behaviour{
-	{
-		Name: "IOCP server: the operation context is lost when WSARecv fails at once with a reset", Truth: behaviour.Leaks,
-		Why:  "Only the completion frees the context, and an operation that fails at once never completes.",
-		Play: overlappedLost,
-	},
-	{
-		Name: "TLS listener: state of a handshake that the peer breaks off is not freed", Truth: behaviour.Leaks,
-		Why:  "The error path closes the socket but does not free the session object and what hangs on it.",
-		Play: handshakeBrokenOff,
-	},
-	{
-		Name:  "thread per connection: a thread that the watchdog terminates keeps its per-thread data",
-		Truth: behaviour.Leaks,
-		Why:   "TerminateThread skips the clean-up of the run-time library, so each stopped thread leaves its block behind.",
-		Play:  terminatedThread,
-	},
-	{
-		Name: "web socket upgrade: session and its own read handler hold each other", Truth: behaviour.Leaks,
-		Why:  "The handler captures a shared pointer to the session that owns it, so upgraded sessions are never destroyed.",
-		Play: upgradedSession,
-	},
-	{
-		Name:  "reverse proxy: pooled upstream connections are forgotten when the upstream resets them",
-		Truth: behaviour.Leaks,
-		Why:   "An outage erases the idle connections from the pool's list without deleting them.",
-		Play:  forgottenUpstream,
-	},
-	{
-		Name: "broker: unacknowledged deliveries of a consumer that died stay in its map", Truth: behaviour.Leaks,
-		Why:  "The channel's map is dropped as a raw pointer when the consumer vanishes without closing its channel.",
-		Play: deadConsumer,
-	},
-	{
-		Name: "health check: the address list that getaddrinfo gives is not freed", Truth: behaviour.Leaks,
-		Why:  "Each check resolves the back end and nobody calls freeaddrinfo.",
-		Play: addressLists,
-	},
-	{
-		Name: "rate limiter: an entry for each address and port that ever connected", Truth: behaviour.Leaks,
-		Why:  "The key contains the ephemeral port, so no entry is found again, and the sweeper only visits banned ones.",
-		Play: rateLimiter,
-	},
+	behaviour.NewLeak("IOCP server: the operation context is lost when WSARecv fails at once with a reset",
+		"Only the completion frees the context, and an operation that fails at once never completes.", overlappedLost),
+	behaviour.NewLeak("TLS listener: state of a handshake that the peer breaks off is not freed",
+		"The error path closes the socket but does not free the session object and what hangs on it.", handshakeBrokenOff),
+	behaviour.NewLeak("thread per connection: a thread that the watchdog terminates keeps its per-thread data",
+		"TerminateThread skips the clean-up of the run-time library, so each stopped thread leaves its block behind.",
+		terminatedThread),
+	behaviour.NewLeak("web socket upgrade: session and its own read handler hold each other",
+		"The handler captures a shared pointer to the session that owns it, so upgraded sessions are never destroyed.",
+		upgradedSession),
+	behaviour.NewLeak("reverse proxy: pooled upstream connections are forgotten when the upstream resets them",
+		"An outage erases the idle connections from the pool's list without deleting them.", forgottenUpstream),
+	behaviour.NewLeak("broker: unacknowledged deliveries of a consumer that died stay in its map",
+		"The channel's map is dropped as a raw pointer when the consumer vanishes without closing its channel.",
+		deadConsumer),
+	behaviour.NewLeak("health check: the address list that getaddrinfo gives is not freed",
+		"Each check resolves the back end and nobody calls freeaddrinfo.", addressLists),
+	behaviour.NewLeak("rate limiter: an entry for each address and port that ever connected",
+		"The key contains the ephemeral port, so no entry is found again, and the sweeper only visits banned ones.",
+		rateLimiter),
 }
 
 func overlappedLost(s *behaviour.Stack) {

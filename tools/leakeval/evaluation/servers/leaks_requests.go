@@ -7,52 +7,28 @@ import (
 )
 
 var leaksOfRequests = []behaviour.Behaviour{
-	{
-		Name: "HTTP parser: the header block is lost when the request turns out malformed", Truth: behaviour.Leaks,
-		Why:  "The early return that answers 400 skips the free at the end of the function.",
-		Play: malformedRequest,
-	},
-	{
-		Name:  "database server: sort buffer of a query cancelled while it spills, about one in a thousand",
-		Truth: behaviour.Leaks,
-		Why:   "The cancellation unwinds past the only place that returns the buffer.",
-		Play:  cancelledSort,
-	},
-	{
-		Name: "RPC server: out parameters are not freed when the manager routine raises", Truth: behaviour.Leaks,
-		Why:  "The stub only frees out parameters of calls that return; callers retry, so failures come in groups.",
-		Play: raisedCall,
-	},
-	{
-		Name: "file server: change buffers of requests that time out while a backup runs", Truth: behaviour.Leaks,
-		Why:  "A timed-out request detaches its buffer and no completion takes it back; only backups make it so slow.",
-		Play: backupTimeouts,
-	},
-	{
-		Name: "statistics job: each roll-up leaves a few of its rows behind", Truth: behaviour.Leaks,
-		Why:  "The job deletes its rows, but those of counters that were reset meanwhile were taken out of the list before.",
-		Play: rollUp,
-	},
-	{
-		Name: "web server: stapled response kept for each handshake once the certificate was renewed", Truth: behaviour.Leaks,
-		Why:  "After the renewal the callback copies the response and the library, told it is static, does not free it.",
-		Play: stapledResponse,
-	},
-	{
-		Name: "upload service: parts of abandoned uploads, of which the sweeper finds only some", Truth: behaviour.Leaks,
-		Why:  "The sweeper follows the index, and parts that arrived before their manifest were never entered there.",
-		Play: abandonedUploads,
-	},
-	{
-		Name: "service host: each reload of the configuration loses the previous certificate context", Truth: behaviour.Leaks,
-		Why:  "The new context overwrites the pointer to the old one without CertFreeCertificateContext.",
-		Play: certificateReload,
-	},
-	{
-		Name: "worker process: an extension DLL leaves its globals behind each time it is recycled", Truth: behaviour.Leaks,
-		Why:  "The DLL allocates tables when it is loaded and frees only some of them when it is unloaded.",
-		Play: recycledExtension,
-	},
+	behaviour.NewLeak("HTTP parser: the header block is lost when the request turns out malformed",
+		"The early return that answers 400 skips the free at the end of the function.", malformedRequest),
+	behaviour.NewLeak("database server: sort buffer of a query cancelled while it spills, about one in a thousand",
+		"The cancellation unwinds past the only place that returns the buffer.", cancelledSort),
+	behaviour.NewLeak("RPC server: out parameters are not freed when the manager routine raises",
+		"The stub only frees out parameters of calls that return; callers retry, so failures come in groups.", raisedCall),
+	behaviour.NewLeak("file server: change buffers of requests that time out while a backup runs",
+		"A timed-out request detaches its buffer and no completion takes it back; only backups make it so slow.",
+		backupTimeouts),
+	behaviour.NewLeak("statistics job: each roll-up leaves a few of its rows behind",
+		"The job deletes its rows, but those of counters that were reset meanwhile were taken out of the list before.",
+		rollUp),
+	behaviour.NewLeak("web server: stapled response kept for each handshake once the certificate was renewed",
+		"After the renewal the callback copies the response and the library, told it is static, does not free it.",
+		stapledResponse),
+	behaviour.NewLeak("upload service: parts of abandoned uploads, of which the sweeper finds only some",
+		"The sweeper follows the index, and parts that arrived before their manifest were never entered there.",
+		abandonedUploads),
+	behaviour.NewLeak("service host: each reload of the configuration loses the previous certificate context",
+		"The new context overwrites the pointer to the old one without CertFreeCertificateContext.", certificateReload),
+	behaviour.NewLeak("worker process: an extension DLL leaves its globals behind each time it is recycled",
+		"The DLL allocates tables when it is loaded and frees only some of them when it is unloaded.", recycledExtension),
 }
 
 func malformedRequest(s *behaviour.Stack) {

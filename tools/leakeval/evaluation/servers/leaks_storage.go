@@ -3,36 +3,20 @@ package servers
 import "heapdrift/tools/leakeval/evaluation/behaviour"
 
 var leaksOfStorage = []behaviour.Behaviour{
-	{
-		Name: "access statistics: one array gets a slot for each connection and only ever grows", Truth: behaviour.Leaks,
-		Why:  "Connection numbers are not used again, so the array that they index is reallocated for ever.",
-		Play: connectionSlots,
-	},
-	{
-		Name: "block cache: a page whose checksum fails leaves the cache and is not freed", Truth: behaviour.Leaks,
-		Why:  "The full cache turns over as it should, but the error path drops the page's only reference.",
-		Play: badPages,
-	},
-	{
-		Name: "lock manager: the locks of a deadlock's victim are not returned", Truth: behaviour.Leaks,
-		Why:  "Roll-back of a victim unlinks its lock objects without giving them back; deadlocks come in groups.",
-		Play: deadlockVictims,
-	},
-	{
-		Name: "directory server: cookie of a paged search that the client abandons", Truth: behaviour.Leaks,
-		Why:  "A cookie is freed with the last page, and clients that find what they want ask for no more pages.",
-		Play: pagedSearch,
-	},
-	{
-		Name: "mail server: the last recipient of each envelope is not freed", Truth: behaviour.Leaks,
-		Why:  "The loop that frees the list ends one node too early where there is more than one.",
-		Play: lastRecipient,
-	},
-	{
-		Name: "write-ahead log: index segments of a reader slot that was never given back", Truth: behaviour.Leaks,
-		Why:  "A crashed reader's mark stays in its slot, so each checkpoint retains one more segment and frees the others.",
-		Play: readerMark,
-	},
+	behaviour.NewLeak("access statistics: one array gets a slot for each connection and only ever grows",
+		"Connection numbers are not used again, so the array that they index is reallocated for ever.", connectionSlots),
+	behaviour.NewLeak("block cache: a page whose checksum fails leaves the cache and is not freed",
+		"The full cache turns over as it should, but the error path drops the page's only reference.", badPages),
+	behaviour.NewLeak("lock manager: the locks of a deadlock's victim are not returned",
+		"Roll-back of a victim unlinks its lock objects without giving them back; deadlocks come in groups.",
+		deadlockVictims),
+	behaviour.NewLeak("directory server: cookie of a paged search that the client abandons",
+		"A cookie is freed with the last page, and clients that find what they want ask for no more pages.", pagedSearch),
+	behaviour.NewLeak("mail server: the last recipient of each envelope is not freed",
+		"The loop that frees the list ends one node too early where there is more than one.", lastRecipient),
+	behaviour.NewLeak("write-ahead log: index segments of a reader slot that was never given back",
+		"A crashed reader's mark stays in its slot, so each checkpoint retains one more segment and frees the others.",
+		readerMark),
 }
 
 func connectionSlots(s *behaviour.Stack) {

@@ -7,37 +7,20 @@ import (
 )
 
 var undecidable = []behaviour.Behaviour{
-	{
-		Name: "caching proxy: objects in a cache that is not full when the run ends", Truth: behaviour.Undecidable,
-		Why:  "The bound is beyond what the run asks for, so it cannot be told from a cache without a bound.",
-		Play: unfilledCache,
-	},
-	{
-		Name: "web application: sessions that expire after a good part of the working day", Truth: behaviour.Undecidable,
-		Why:  "The expiry is longer than two fifths of the run, which shows few ends or none.",
-		Play: longSessions,
-	},
-	{
-		Name: "broker: dead letters wait for the operator, who comes after the run", Truth: behaviour.Undecidable,
-		Why:  "They are freed when somebody looks at them; the run does not show that somebody ever will.",
-		Play: deadLetters,
-	},
-	{
-		Name: "cluster node: state made in two to four changes of membership", Truth: behaviour.Undecidable,
-		Why:  "So few bursts are either set-up of new peers or a loss with each change; the run has too few to say.",
-		Play: membershipChanges,
-	},
-	{
-		Name: "metrics endpoint: label values interned, the vocabulary not exhausted", Truth: behaviour.Undecidable,
-		Why:  "New values become rarer as the finite vocabulary is used up, but still come at the end of the run.",
-		Play: labelValues,
-	},
-	{
-		Name:  "database server: row versions held by a transaction that is open until after the run",
-		Truth: behaviour.Undecidable,
-		Why:   "From one instant on no version is purged; the run does not show whether the transaction ever ends.",
-		Play:  openTransaction,
-	},
+	behaviour.NewUndecidable("caching proxy: objects in a cache that is not full when the run ends",
+		"The bound is beyond what the run asks for, so it cannot be told from a cache without a bound.", unfilledCache),
+	behaviour.NewUndecidable("web application: sessions that expire after a good part of the working day",
+		"The expiry is longer than two fifths of the run, which shows few ends or none.", longSessions),
+	behaviour.NewUndecidable("broker: dead letters wait for the operator, who comes after the run",
+		"They are freed when somebody looks at them; the run does not show that somebody ever will.", deadLetters),
+	behaviour.NewUndecidable("cluster node: state made in two to four changes of membership",
+		"So few bursts are either set-up of new peers or a loss with each change; the run has too few to say.",
+		membershipChanges),
+	behaviour.NewUndecidable("metrics endpoint: label values interned, the vocabulary not exhausted",
+		"New values become rarer as the finite vocabulary is used up, but still come at the end of the run.", labelValues),
+	behaviour.NewUndecidable("database server: row versions held by a transaction that is open until after the run",
+		"From one instant on no version is purged; the run does not show whether the transaction ever ends.",
+		openTransaction),
 }
 
 func unfilledCache(s *behaviour.Stack) {

@@ -8,40 +8,21 @@ import (
 
 // innocentCaches are caches and histories that reach their bound early in the run.
 var innocentCaches = []behaviour.Behaviour{
-	{
-		Name: "virus scanner: verdicts of files, the least recently used goes first", Truth: behaviour.Innocent,
-		Why: "The cache has a fixed number of entries and is full well within the first third.", Play: verdictCache,
-	},
-	{
-		Name: "crash collector: symbol pages in a cache with random replacement", Truth: behaviour.Innocent,
-		Why:  "A full cache frees any page for a new one, so some pages stay very long but their number does not grow.",
-		Play: symbolPages,
-	},
-	{
-		Name: "indexer: word statistics, the least frequently used entry goes first", Truth: behaviour.Innocent,
-		Why:  "Frequent words stay for ever and rare ones replace each other within a fixed number of entries.",
-		Play: wordStatistics,
-	},
-	{
-		Name: "telemetry: resolved host names until their time to live is over", Truth: behaviour.Innocent,
-		Why:  "Each name is freed by a sweep soon after its time to live, which is short beside the run.",
-		Play: hostNames,
-	},
-	{
-		Name:  "configuration agent: the last few versions of the policy are kept for a rollback",
-		Truth: behaviour.Innocent,
-		Why:   "A new version pushes out the oldest one with all of its rules.", Play: policyVersions,
-	},
-	{
-		Name: "industrial gateway: the alarm journal is a ring of the last entries", Truth: behaviour.Innocent,
-		Why: "The ring is full early and each new alarm's texts replace the oldest one's.", Play: alarmRing,
-	},
-	{
-		Name:  "trading: quotes by instrument, an instrument's new quote replaces its old one",
-		Truth: behaviour.Innocent,
-		Why:   "There is one record for each of a fixed list of instruments; quiet ones keep theirs for hours.",
-		Play:  lastQuotes,
-	},
+	behaviour.NewInnocent("virus scanner: verdicts of files, the least recently used goes first",
+		"The cache has a fixed number of entries and is full well within the first third.", verdictCache),
+	behaviour.NewInnocent("crash collector: symbol pages in a cache with random replacement",
+		"A full cache frees any page for a new one, so some pages stay very long but their number does not grow.",
+		symbolPages),
+	behaviour.NewInnocent("indexer: word statistics, the least frequently used entry goes first",
+		"Frequent words stay for ever and rare ones replace each other within a fixed number of entries.", wordStatistics),
+	behaviour.NewInnocent("telemetry: resolved host names until their time to live is over",
+		"Each name is freed by a sweep soon after its time to live, which is short beside the run.", hostNames),
+	behaviour.NewInnocent("configuration agent: the last few versions of the policy are kept for a rollback",
+		"A new version pushes out the oldest one with all of its rules.", policyVersions),
+	behaviour.NewInnocent("industrial gateway: the alarm journal is a ring of the last entries",
+		"The ring is full early and each new alarm's texts replace the oldest one's.", alarmRing),
+	behaviour.NewInnocent("trading: quotes by instrument, an instrument's new quote replaces its old one",
+		"There is one record for each of a fixed list of instruments; quiet ones keep theirs for hours.", lastQuotes),
 }
 
 func verdictCache(s *behaviour.Stack) {

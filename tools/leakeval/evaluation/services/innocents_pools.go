@@ -8,34 +8,18 @@ import (
 
 // innocentPools keep blocks for another use, or free them later than they are done with.
 var innocentPools = []behaviour.Behaviour{
-	{
-		Name: "driver helper: request packets from a lookaside list of limited depth", Truth: behaviour.Innocent,
-		Why: "Packets that come back fill the list up to its depth and are freed beyond it.", Play: lookaside,
-	},
-	{
-		Name:  "inference server: a pool of scratch tensors that never shrinks, up to its limit",
-		Truth: behaviour.Innocent,
-		Why:   "The pool reaches its limit in an early peak and lends the same tensors from then on.", Play: tensorPool,
-	},
-	{
-		Name: "worker agent: buffers are kept after a peak and trimmed by halves later", Truth: behaviour.Innocent,
-		Why:  "A timer frees half of the idle buffers each time, so the number follows the load with a delay.",
-		Play: trimmedBuffers,
-	},
-	{
-		Name: "interop: wrappers that wait for a collection of the oldest generation", Truth: behaviour.Innocent,
-		Why:  "Finalizers free the native parts in lots, each time the managed heap is collected.",
-		Play: finalizedWrappers,
-	},
-	{
-		Name: "indexer: deleted entries stay as tombstones until a compaction", Truth: behaviour.Innocent,
-		Why: "Compactions run many times and free all that was deleted since the last one.", Play: tombstones,
-	},
-	{
-		Name: "test agent: scratch memory of pool threads that are retired and replaced", Truth: behaviour.Innocent,
-		Why:  "Each thread allocates on first use and frees at its end; the pool has a fixed number of threads.",
-		Play: threadScratch,
-	},
+	behaviour.NewInnocent("driver helper: request packets from a lookaside list of limited depth",
+		"Packets that come back fill the list up to its depth and are freed beyond it.", lookaside),
+	behaviour.NewInnocent("inference server: a pool of scratch tensors that never shrinks, up to its limit",
+		"The pool reaches its limit in an early peak and lends the same tensors from then on.", tensorPool),
+	behaviour.NewInnocent("worker agent: buffers are kept after a peak and trimmed by halves later",
+		"A timer frees half of the idle buffers each time, so the number follows the load with a delay.", trimmedBuffers),
+	behaviour.NewInnocent("interop: wrappers that wait for a collection of the oldest generation",
+		"Finalizers free the native parts in lots, each time the managed heap is collected.", finalizedWrappers),
+	behaviour.NewInnocent("indexer: deleted entries stay as tombstones until a compaction",
+		"Compactions run many times and free all that was deleted since the last one.", tombstones),
+	behaviour.NewInnocent("test agent: scratch memory of pool threads that are retired and replaced",
+		"Each thread allocates on first use and frees at its end; the pool has a fixed number of threads.", threadScratch),
 }
 
 func lookaside(s *behaviour.Stack) {

@@ -4,31 +4,16 @@ import "heapdrift/tools/leakeval/evaluation/behaviour"
 
 // innocentState is kept for good, but there is only so much of it and it is there by the middle of the run.
 var innocentState = []behaviour.Behaviour{
-	{
-		Name:  "data acquisition: tag names are interned as they are first seen, the plant has so many",
-		Truth: behaviour.Innocent,
-		Why:   "The plant's list of tags is finite and nearly all of them have been seen by the middle of the run.",
-		Play:  tagNames,
-	},
-	{
-		Name: "build server: one record for each machine that reports for work", Truth: behaviour.Innocent,
-		Why:  "The machines report in the first part of the run, keep their records, and no others come.",
-		Play: machineRecords,
-	},
-	{
-		Name: "backup: features that are used late for the first time set up their tables", Truth: behaviour.Innocent,
-		Why: "Encryption, deduplication and the like make their tables once, at first use.", Play: lateFeatures,
-	},
-	{
-		Name: "market data: the hash table of instruments doubles until all are listed", Truth: behaviour.Innocent,
-		Why: "The bucket arrays grow with the finite list of instruments and then stay.", Play: bucketArrays,
-	},
-	{
-		Name:  "inference server: a scratch buffer for each shape grows to the largest input of it",
-		Truth: behaviour.Innocent,
-		Why:   "There are few shapes, a buffer is only made larger, and that ends with the warm-up.",
-		Play:  shapeBuffers,
-	},
+	behaviour.NewInnocent("data acquisition: tag names are interned as they are first seen, the plant has so many",
+		"The plant's list of tags is finite and nearly all of them have been seen by the middle of the run.", tagNames),
+	behaviour.NewInnocent("build server: one record for each machine that reports for work",
+		"The machines report in the first part of the run, keep their records, and no others come.", machineRecords),
+	behaviour.NewInnocent("backup: features that are used late for the first time set up their tables",
+		"Encryption, deduplication and the like make their tables once, at first use.", lateFeatures),
+	behaviour.NewInnocent("market data: the hash table of instruments doubles until all are listed",
+		"The bucket arrays grow with the finite list of instruments and then stay.", bucketArrays),
+	behaviour.NewInnocent("inference server: a scratch buffer for each shape grows to the largest input of it",
+		"There are few shapes, a buffer is only made larger, and that ends with the warm-up.", shapeBuffers),
 }
 
 func tagNames(s *behaviour.Stack) {

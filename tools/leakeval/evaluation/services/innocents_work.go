@@ -9,53 +9,26 @@ import (
 
 // innocentWork is memory of work under way: it comes with jobs, outages and peaks and goes with them.
 var innocentWork = []behaviour.Behaviour{
-	{
-		Name: "batch converter: the arena of a document is freed as a whole when it is done", Truth: behaviour.Innocent,
-		Why: "Slabs are only added while a document is converted and all go together at its end.", Play: documentArenas,
-	},
-	{
-		Name:  "log shipper: records pile up while the collector is away and drain when it is back",
-		Truth: behaviour.Innocent,
-		Why:   "The retry queue is sent in order after each outage and is empty long before the end.", Play: retryQueue,
-	},
-	{
-		Name: "trading: open orders of the book until they are filled or withdrawn", Truth: behaviour.Innocent,
-		Why: "Every order ends; how many are open follows how busy the market is.", Play: openOrders,
-	},
-	{
-		Name: "scheduler: job objects at the daily peaks of the plan", Truth: behaviour.Innocent,
-		Why: "Many jobs wait at the full hours and are gone before the next peak.", Play: plannedPeaks,
-	},
-	{
-		Name: "simulator: particles whose rate of birth rises all through the run", Truth: behaviour.Innocent,
-		Why:  "Each particle dies after a short life, so there are more only because more is simulated.",
-		Play: risingParticles,
-	},
-	{
-		Name:  "market data: connection buffers are made anew when a line drops for all clients",
-		Truth: behaviour.Innocent,
-		Why:   "A reconnect frees the old buffers of each client; the number of clients stays about the same.",
-		Play:  reconnectStorms,
-	},
-	{
-		Name:  "build agent: stages of a pipeline hold their state until the next stage begins",
-		Truth: behaviour.Innocent,
-		Why:   "Each stage builds up its own tables and frees them at its end, and so does the last one.",
-		Play:  pipelineStages,
-	},
-	{
-		Name:  "data acquisition: the event vector of a batch grows by doubling and is freed with the batch",
-		Truth: behaviour.Innocent,
-		Why:   "It starts small again in each batch, so it is only ever as large as a batch.", Play: eventVectors,
-	},
-	{
-		Name: "indexer: postings in memory until a segment is full and is written", Truth: behaviour.Innocent,
-		Why: "A full segment is written to disk and its postings are freed; then the next one begins.", Play: segments,
-	},
-	{
-		Name: "remote management: sessions of administrators expire when they are idle", Truth: behaviour.Innocent,
-		Why: "A session's state is freed after an idle time that is short beside the run.", Play: idleSessions,
-	},
+	behaviour.NewInnocent("batch converter: the arena of a document is freed as a whole when it is done",
+		"Slabs are only added while a document is converted and all go together at its end.", documentArenas),
+	behaviour.NewInnocent("log shipper: records pile up while the collector is away and drain when it is back",
+		"The retry queue is sent in order after each outage and is empty long before the end.", retryQueue),
+	behaviour.NewInnocent("trading: open orders of the book until they are filled or withdrawn",
+		"Every order ends; how many are open follows how busy the market is.", openOrders),
+	behaviour.NewInnocent("scheduler: job objects at the daily peaks of the plan",
+		"Many jobs wait at the full hours and are gone before the next peak.", plannedPeaks),
+	behaviour.NewInnocent("simulator: particles whose rate of birth rises all through the run",
+		"Each particle dies after a short life, so there are more only because more is simulated.", risingParticles),
+	behaviour.NewInnocent("market data: connection buffers are made anew when a line drops for all clients",
+		"A reconnect frees the old buffers of each client; the number of clients stays about the same.", reconnectStorms),
+	behaviour.NewInnocent("build agent: stages of a pipeline hold their state until the next stage begins",
+		"Each stage builds up its own tables and frees them at its end, and so does the last one.", pipelineStages),
+	behaviour.NewInnocent("data acquisition: the event vector of a batch grows by doubling and is freed with the batch",
+		"It starts small again in each batch, so it is only ever as large as a batch.", eventVectors),
+	behaviour.NewInnocent("indexer: postings in memory until a segment is full and is written",
+		"A full segment is written to disk and its postings are freed; then the next one begins.", segments),
+	behaviour.NewInnocent("remote management: sessions of administrators expire when they are idle",
+		"A session's state is freed after an idle time that is short beside the run.", idleSessions),
 }
 
 func documentArenas(s *behaviour.Stack) {

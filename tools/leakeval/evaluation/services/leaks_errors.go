@@ -4,45 +4,24 @@ import "heapdrift/tools/leakeval/evaluation/behaviour"
 
 // leaksOfErrors lose memory where something fails, is cancelled or is rare.
 var leaksOfErrors = []behaviour.Behaviour{
-	{
-		Name: "log shipper: a batch that the collector refuses is dropped without being freed", Truth: behaviour.Leaks,
-		Why:  "The refusal path leaves the send loop before the batch is returned; refusals come in outages.",
-		Play: refusedBatches,
-	},
-	{
-		Name: "build agent: the environment block of a process that cannot be started is lost", Truth: behaviour.Leaks,
-		Why: "The branch for a failed CreateProcess returns without DestroyEnvironmentBlock.", Play: environmentBlocks,
-	},
-	{
-		Name: "telemetry: the tree of a malformed packet is forgotten half built", Truth: behaviour.Leaks,
-		Why: "The parser throws and its raw pointers to the nodes made so far are gone.", Play: halfTrees,
-	},
-	{
-		Name:  "driver helper: overlapped requests that outlive their cancellation are abandoned",
-		Truth: behaviour.Leaks,
-		Why:   "After a device time-out, the helper forgets the requests that are pending instead of waiting for them.",
-		Play:  abandonedRequests,
-	},
-	{
-		Name: "virus scanner: streams of archives within archives keep their window and tables", Truth: behaviour.Leaks,
-		Why: "The depth limit ends the scan of an inner archive without closing its decoder.", Play: innerArchives,
-	},
-	{
-		Name: "scheduler: cancelled tasks and their continuations hold each other", Truth: behaviour.Leaks,
-		Why:  "A task that runs drops its continuation; a cancelled one keeps it, and it keeps the task.",
-		Play: cancelledTasks,
-	},
-	{
-		Name: "interop: buffers that finalizers free, except where marshalling throws", Truth: behaviour.Leaks,
-		Why:  "An exception between AllocHGlobal and the owner's construction leaves a buffer without a finalizer.",
-		Play: interopBuffers,
-	},
-	{
-		Name:  "debug server: a sweep frees most orphaned symbols, never those of unloaded modules",
-		Truth: behaviour.Leaks,
-		Why:   "The periodic sweep goes by modules that are loaded, so symbols of others are never reached again.",
-		Play:  sweptSymbols,
-	},
+	behaviour.NewLeak("log shipper: a batch that the collector refuses is dropped without being freed",
+		"The refusal path leaves the send loop before the batch is returned; refusals come in outages.", refusedBatches),
+	behaviour.NewLeak("build agent: the environment block of a process that cannot be started is lost",
+		"The branch for a failed CreateProcess returns without DestroyEnvironmentBlock.", environmentBlocks),
+	behaviour.NewLeak("telemetry: the tree of a malformed packet is forgotten half built",
+		"The parser throws and its raw pointers to the nodes made so far are gone.", halfTrees),
+	behaviour.NewLeak("driver helper: overlapped requests that outlive their cancellation are abandoned",
+		"After a device time-out, the helper forgets the requests that are pending instead of waiting for them.",
+		abandonedRequests),
+	behaviour.NewLeak("virus scanner: streams of archives within archives keep their window and tables",
+		"The depth limit ends the scan of an inner archive without closing its decoder.", innerArchives),
+	behaviour.NewLeak("scheduler: cancelled tasks and their continuations hold each other",
+		"A task that runs drops its continuation; a cancelled one keeps it, and it keeps the task.", cancelledTasks),
+	behaviour.NewLeak("interop: buffers that finalizers free, except where marshalling throws",
+		"An exception between AllocHGlobal and the owner's construction leaves a buffer without a finalizer.",
+		interopBuffers),
+	behaviour.NewLeak("debug server: a sweep frees most orphaned symbols, never those of unloaded modules",
+		"The periodic sweep goes by modules that are loaded, so symbols of others are never reached again.", sweptSymbols),
 }
 
 func refusedBatches(s *behaviour.Stack) {

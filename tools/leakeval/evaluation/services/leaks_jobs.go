@@ -4,50 +4,25 @@ import "heapdrift/tools/leakeval/evaluation/behaviour"
 
 // leaksOfJobs lose memory with what is scheduled: jobs, polls, crawls, threads.
 var leaksOfJobs = []behaviour.Behaviour{
-	{
-		Name: "scheduler: each run of a timed job adds rows to a result list that nobody trims", Truth: behaviour.Leaks,
-		Why: "The history of job results is only ever appended to; the job's temporaries are freed.", Play: jobHistory,
-	},
-	{
-		Name: "build agent: a plug-in library is loaded for every job, its locale tables stay", Truth: behaviour.Leaks,
-		Why:  "The library's static C runtime does not free its tables when it is unloaded, so each load leaves a set.",
-		Play: pluginTables,
-	},
-	{
-		Name: "backup: the excluded files of each finished set stay in a global list", Truth: behaviour.Leaks,
-		Why:  "The catalogue of a backup set is freed when the set is done, the names of excluded files are not.",
-		Play: backupExcluded,
-	},
-	{
-		Name: "test runner: threads that are terminated leave their thread-local state", Truth: behaviour.Leaks,
-		Why:  "A thread that is ended by TerminateThread never runs the detach code that frees its state.",
-		Play: threadState,
-	},
-	{
-		Name: "telemetry: the last object of each WMI enumeration is not released", Truth: behaviour.Leaks,
-		Why:  "Next hands out an object together with WBEM_S_FALSE, and the loop ends without releasing it.",
-		Play: wmiPoll,
-	},
-	{
-		Name: "batch converter: files that arrive at night lose their colour profile", Truth: behaviour.Leaks,
-		Why: "Only the nightly profile for print makes a colour transform, and nothing closes it.", Play: nightProfiles,
-	},
-	{
-		Name: "indexer: filters of documents that are cut off are not released", Truth: behaviour.Leaks,
-		Why:  "When a document reaches the text limit the crawl leaves early and skips Release of the filter.",
-		Play: crawlFilters,
-	},
-	{
-		Name:  "trading gateway: after the morning's certificate renewal, audit records are no longer freed",
-		Truth: behaviour.Leaks,
-		Why:   "The reloaded signer takes a reference to an audit record for some messages and never gives it back.",
-		Play:  lateAudit,
-	},
-	{
-		Name: "watchdog: the context of a timer that is deleted while it fires is lost", Truth: behaviour.Leaks,
-		Why:  "DeleteTimerQueueTimer says that a callback is pending, and the code then neither waits nor frees.",
-		Play: timerContexts,
-	},
+	behaviour.NewLeak("scheduler: each run of a timed job adds rows to a result list that nobody trims",
+		"The history of job results is only ever appended to; the job's temporaries are freed.", jobHistory),
+	behaviour.NewLeak("build agent: a plug-in library is loaded for every job, its locale tables stay",
+		"The library's static C runtime does not free its tables when it is unloaded, so each load leaves a set.",
+		pluginTables),
+	behaviour.NewLeak("backup: the excluded files of each finished set stay in a global list",
+		"The catalogue of a backup set is freed when the set is done, the names of excluded files are not.", backupExcluded),
+	behaviour.NewLeak("test runner: threads that are terminated leave their thread-local state",
+		"A thread that is ended by TerminateThread never runs the detach code that frees its state.", threadState),
+	behaviour.NewLeak("telemetry: the last object of each WMI enumeration is not released",
+		"Next hands out an object together with WBEM_S_FALSE, and the loop ends without releasing it.", wmiPoll),
+	behaviour.NewLeak("batch converter: files that arrive at night lose their colour profile",
+		"Only the nightly profile for print makes a colour transform, and nothing closes it.", nightProfiles),
+	behaviour.NewLeak("indexer: filters of documents that are cut off are not released",
+		"When a document reaches the text limit the crawl leaves early and skips Release of the filter.", crawlFilters),
+	behaviour.NewLeak("trading gateway: after the morning's certificate renewal, audit records are no longer freed",
+		"The reloaded signer takes a reference to an audit record for some messages and never gives it back.", lateAudit),
+	behaviour.NewLeak("watchdog: the context of a timer that is deleted while it fires is lost",
+		"DeleteTimerQueueTimer says that a callback is pending, and the code then neither waits nor frees.", timerContexts),
 }
 
 func jobHistory(s *behaviour.Stack) {

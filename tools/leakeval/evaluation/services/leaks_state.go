@@ -8,52 +8,23 @@ import (
 
 // leaksOfState lose memory through what the process keeps: tables, histories, caches.
 var leaksOfState = []behaviour.Behaviour{
-	{
-		Name:  "data acquisition: the sample array of each channel grows by a chunk and is never cut",
-		Truth: behaviour.Leaks,
-		Why:   "Samples are appended for a trend view that is not open; nothing ever removes old ones.",
-		Play:  sampleArrays,
-	},
-	{
-		Name: "updater: a status text grows with every message that is appended to it", Truth: behaviour.Leaks,
-		Why:  "Messages are added to one string for a log-on that never comes; it grows by a share each time.",
-		Play: statusText,
-	},
-	{
-		Name: "market data: a reconnect makes new subscription records over those of before", Truth: behaviour.Leaks,
-		Why:  "The map's entries are overwritten by raw pointers to new records, and the old records are not deleted.",
-		Play: resubscribe,
-	},
-	{
-		Name:  "simulator: removed vehicles are deleted through a base class without a virtual destructor",
-		Truth: behaviour.Leaks,
-		Why:   "Only the base part is destroyed, so the route that a derived class owns is not freed.",
-		Play:  vehicleRoutes,
-	},
-	{
-		Name:  "inference server: execution plans are kept under a key that holds the request's number",
-		Truth: behaviour.Leaks,
-		Why:   "Plans are meant to be found again by shape, but some keys hold a serial number and never match.",
-		Play:  executionPlans,
-	},
-	{
-		Name:  "virus scanner: full verdict cache, the loser of two simultaneous look-ups is dropped",
-		Truth: behaviour.Leaks,
-		Why:   "The cache is bounded, but an entry whose key is already there is not inserted and not freed.",
-		Play:  duplicateVerdicts,
-	},
-	{
-		Name:  "watchdog: records of processes that exit before they can be opened stay in the map",
-		Truth: behaviour.Leaks,
-		Why:   "A record is removed when the process handle is signalled, and such a process has no handle.",
-		Play:  processRecords,
-	},
-	{
-		Name:  "industrial gateway: each device session that ends by a time-out keeps its last frames",
-		Truth: behaviour.Leaks,
-		Why:   "A clean close frees the frame list; the keep-alive's time-out only closes the socket.",
-		Play:  deviceFrames,
-	},
+	behaviour.NewLeak("data acquisition: the sample array of each channel grows by a chunk and is never cut",
+		"Samples are appended for a trend view that is not open; nothing ever removes old ones.", sampleArrays),
+	behaviour.NewLeak("updater: a status text grows with every message that is appended to it",
+		"Messages are added to one string for a log-on that never comes; it grows by a share each time.", statusText),
+	behaviour.NewLeak("market data: a reconnect makes new subscription records over those of before",
+		"The map's entries are overwritten by raw pointers to new records, and the old records are not deleted.",
+		resubscribe),
+	behaviour.NewLeak("simulator: removed vehicles are deleted through a base class without a virtual destructor",
+		"Only the base part is destroyed, so the route that a derived class owns is not freed.", vehicleRoutes),
+	behaviour.NewLeak("inference server: execution plans are kept under a key that holds the request's number",
+		"Plans are meant to be found again by shape, but some keys hold a serial number and never match.", executionPlans),
+	behaviour.NewLeak("virus scanner: full verdict cache, the loser of two simultaneous look-ups is dropped",
+		"The cache is bounded, but an entry whose key is already there is not inserted and not freed.", duplicateVerdicts),
+	behaviour.NewLeak("watchdog: records of processes that exit before they can be opened stay in the map",
+		"A record is removed when the process handle is signalled, and such a process has no handle.", processRecords),
+	behaviour.NewLeak("industrial gateway: each device session that ends by a time-out keeps its last frames",
+		"A clean close frees the frame list; the keep-alive's time-out only closes the socket.", deviceFrames),
 }
 
 func sampleArrays(s *behaviour.Stack) {

@@ -8,36 +8,18 @@ import (
 
 // undecidable is what the run is too short to tell.
 var undecidable = []behaviour.Behaviour{
-	{
-		Name: "virus scanner: verdict cache that is larger than the files met in the run", Truth: behaviour.Undecidable,
-		Why:  "Verdicts are kept until the cache is full; the run ends before, so nobody sees that it has a bound.",
-		Play: unfilledCache,
-	},
-	{
-		Name: "log shipper: the collector is away from some hour on until after the end", Truth: behaviour.Undecidable,
-		Why:  "Records wait to be sent and will be; the run ends in the outage and does not show the draining.",
-		Play: unendedOutage,
-	},
-	{
-		Name: "licence server: leases that are valid for longer than half of the run", Truth: behaviour.Undecidable,
-		Why:  "A lease is freed when it expires; too few expire in the run to show that the others will.",
-		Play: longLeases,
-	},
-	{
-		Name: "updater: two to four packages are installed, each adds blocks for good", Truth: behaviour.Undecidable,
-		Why:  "The blocks are either start-up of a component or lost by an installation; so few steps do not tell.",
-		Play: fewPackages,
-	},
-	{
-		Name:  "telemetry: host and path names are interned, new ones come more and more seldom",
-		Truth: behaviour.Undecidable,
-		Why:   "The vocabulary is finite but not exhausted, and the run cannot show where it ends.",
-		Play:  openVocabulary,
-	},
-	{
-		Name: "backup: the catalogue of one set that is still being written at the end", Truth: behaviour.Undecidable,
-		Why: "The whole catalogue is freed with the set; the run ends in the middle of it.", Play: unendedSet,
-	},
+	behaviour.NewUndecidable("virus scanner: verdict cache that is larger than the files met in the run",
+		"Verdicts are kept until the cache is full; the run ends before, so nobody sees that it has a bound.", unfilledCache),
+	behaviour.NewUndecidable("log shipper: the collector is away from some hour on until after the end",
+		"Records wait to be sent and will be; the run ends in the outage and does not show the draining.", unendedOutage),
+	behaviour.NewUndecidable("licence server: leases that are valid for longer than half of the run",
+		"A lease is freed when it expires; too few expire in the run to show that the others will.", longLeases),
+	behaviour.NewUndecidable("updater: two to four packages are installed, each adds blocks for good",
+		"The blocks are either start-up of a component or lost by an installation; so few steps do not tell.", fewPackages),
+	behaviour.NewUndecidable("telemetry: host and path names are interned, new ones come more and more seldom",
+		"The vocabulary is finite but not exhausted, and the run cannot show where it ends.", openVocabulary),
+	behaviour.NewUndecidable("backup: the catalogue of one set that is still being written at the end",
+		"The whole catalogue is freed with the set; the run ends in the middle of it.", unendedSet),
 }
 
 func unfilledCache(s *behaviour.Stack) {
