@@ -153,9 +153,7 @@ func tombstones(s *behaviour.Stack) {
 		if float64(len(held)) < limit {
 			continue
 		}
-		for _, b := range kept {
-			s.Free(b, at)
-		}
+		s.FreeAll(kept, at)
 		kept = nil
 		for _, b := range held {
 			if s.Chance(readers) {

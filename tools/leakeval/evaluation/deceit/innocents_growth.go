@@ -42,9 +42,7 @@ func firstTools(s *behaviour.Stack) {
 		at := s.WhenDone(share)
 		// Loading goes on for a while, since parts of a tool are used first some time after the tool.
 		span := (s.WhenDone(min(share+0.03, 0.8)) - at) * s.Between(0.01, 1)
-		for range s.Size(typical, 0.7) {
-			s.Alloc(at+span*s.Float64(), size())
-		}
+		s.Burst(s.Size(typical, 0.7), at, span, size)
 	}
 	beside(s, 150, 4000, size)
 }

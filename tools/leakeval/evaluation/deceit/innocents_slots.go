@@ -98,9 +98,7 @@ func tableWithHysteresis(s *behaviour.Stack) {
 			table = append(table, s.Alloc(at*s.Seconds, size()))
 		}
 		if demand < len(table)/4 {
-			for _, b := range table[2*demand:] {
-				s.Free(b, at*s.Seconds)
-			}
+			s.FreeAll(table[2*demand:], at*s.Seconds)
 			table = table[:2*demand]
 		}
 	}

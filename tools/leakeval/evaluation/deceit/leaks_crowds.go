@@ -41,9 +41,7 @@ func tabsClosed(s *behaviour.Stack) {
 	for i, at := range nodes {
 		for closed < len(closings) && closings[closed] <= at {
 			k := s.IntN(len(tabs))
-			for _, b := range tabs[k] {
-				s.Free(b, closings[closed])
-			}
+			s.FreeAll(tabs[k], closings[closed])
 			freed, tabs[k] = append(freed, tabs[k]...), nil
 			closed++
 		}
@@ -55,15 +53,9 @@ func tabsClosed(s *behaviour.Stack) {
 		tabs[k] = append(tabs[k], s.Alloc(at, size()))
 	}
 	for _, tab := range tabs {
-		for _, b := range tab {
-			s.Free(b, afterEnd(s))
-		}
+		freeAfterEnd(s, tab)
 	}
-	for i, isLost := range picked(s, len(freed), count(s, 24, 140)) {
-		if isLost {
-			s.Free(freed[i], behaviour.Never)
-		}
-	}
+	lose(s, freed, count(s, 24, 140))
 }
 
 func plansDetached(s *behaviour.Stack) {
@@ -80,14 +72,8 @@ func plansDetached(s *behaviour.Stack) {
 		}
 		plans[k] = s.Alloc(at, size())
 	}
-	for _, b := range plans {
-		s.Free(b, afterEnd(s))
-	}
-	for i, isLost := range picked(s, len(replaced), count(s, 18, float64(len(times))/110)) {
-		if isLost {
-			s.Free(replaced[i], behaviour.Never)
-		}
-	}
+	freeAfterEnd(s, plans)
+	lose(s, replaced, count(s, 18, float64(len(times))/110))
 }
 
 func fillsAppended(s *behaviour.Stack) {

@@ -93,11 +93,7 @@ func amendedOrders(s *behaviour.Stack) {
 		}
 		s.Free(order, at+life)
 	}
-	for i, isLost := range picked(s, len(amended), count(s, 24, 60)) {
-		if isLost {
-			s.Free(amended[i], behaviour.Never)
-		}
-	}
+	lose(s, amended, count(s, 24, 60))
 }
 
 func callsHungUp(s *behaviour.Stack) {

@@ -110,6 +110,22 @@ func next(s *behaviour.Stack, list []float64, at float64) float64 {
 // afterEnd is when things go that are still in use when the recording stops.
 func afterEnd(s *behaviour.Stack) float64 { return s.Seconds * s.Within(1.001, 1.3) }
 
+// freeAfterEnd frees each block at its own instant after the end of the run.
+func freeAfterEnd(s *behaviour.Stack, blocks []behaviour.Block) {
+	for _, b := range blocks {
+		s.Free(b, afterEnd(s))
+	}
+}
+
+// lose makes k of the blocks live for ever.
+func lose(s *behaviour.Stack, blocks []behaviour.Block, k int) {
+	for i, isLost := range picked(s, len(blocks), k) {
+		if isLost {
+			s.Free(blocks[i], behaviour.Never)
+		}
+	}
+}
+
 // picked tells which k of n things fate picks, each with the same chance.
 func picked(s *behaviour.Stack, n, k int) []bool {
 	list := make([]bool, n)

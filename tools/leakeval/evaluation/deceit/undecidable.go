@@ -53,9 +53,7 @@ func fewImports(s *behaviour.Stack) {
 	size, left := sizes(s, 60, 9000), s.Between(5, 80)
 	for _, at := range bouts(s, s.Whole(2, 4), 0) {
 		span := s.Seconds * s.Between(0.002, 0.02)
-		for range s.Size(left, 0.3) {
-			s.Alloc(at+span*s.Float64(), size())
-		}
+		s.Burst(s.Size(left, 0.3), at, span, size)
 		for range count(s, 30, 500) {
 			s.AllocFor(at+span*s.Float64(), span*s.Within(1, 2), size())
 		}

@@ -48,12 +48,12 @@ func compiledStubs(s *behaviour.Stack) {
 	var stubs []behaviour.Block
 	for _, at := range s.Requests(min(float64(limit)*s.Between(6, 50), 25000)) {
 		if len(stubs) == limit {
-			freeAll(s, stubs, at)
+			s.FreeAll(stubs, at)
 			stubs = stubs[:0]
 		}
 		stubs = append(stubs, s.Alloc(at, s.Size(180, 0.8)))
 	}
-	freeAll(s, stubs, shutdown(s))
+	s.FreeAll(stubs, shutdown(s))
 }
 
 func tokenStates(s *behaviour.Stack) {
@@ -79,12 +79,12 @@ func tokenStates(s *behaviour.Stack) {
 			}
 		}
 		if open = append(open, this); len(open) > keeps {
-			freeAll(s, open[0].states, at+0.5)
+			s.FreeAll(open[0].states, at+0.5)
 			open = open[1:]
 		}
 	}
 	for _, f := range open {
-		freeAll(s, f.states, shutdown(s))
+		s.FreeAll(f.states, shutdown(s))
 	}
 }
 
@@ -98,7 +98,7 @@ func clips(s *behaviour.Stack) {
 			list = list[1:]
 		}
 	}
-	freeAll(s, list, shutdown(s))
+	s.FreeAll(list, shutdown(s))
 }
 
 func backPages(s *behaviour.Stack) {

@@ -45,7 +45,7 @@ func idleComponents(s *behaviour.Stack) {
 		unload := 0.0
 		for _, at := range s.Requests(uses) {
 			if at > unload {
-				freeAll(s, loaded, unload)
+				s.FreeAll(loaded, unload)
 				loaded = loaded[:0]
 				for range perLoad {
 					loaded = append(loaded, s.Alloc(at+0.1*s.Float64(), s.Size(300, 1)))
@@ -53,7 +53,7 @@ func idleComponents(s *behaviour.Stack) {
 			}
 			unload = at + delay + s.Exponential(delay/4)
 		}
-		freeAll(s, loaded, unload)
+		s.FreeAll(loaded, unload)
 	}
 }
 
@@ -145,9 +145,7 @@ func profiles(s *behaviour.Stack) {
 			s.Free(s.Alloc(at+s.Exponential(1), s.Size(350, 0.8)), shutdown(s))
 		}
 	}
-	for _, at := range s.Requests(s.Between(1, 6000)) {
-		s.AllocFor(at, s.Exponential(0.2), s.Size(350, 0.8))
-	}
+	s.Churn(s.Requests(s.Between(1, 6000)), 0.2, s.Sizes(350, 0.8))
 }
 
 func scratchBuffers(s *behaviour.Stack) {

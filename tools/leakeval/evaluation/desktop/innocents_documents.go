@@ -36,7 +36,7 @@ func undoSteps(s *behaviour.Stack) {
 	for _, at := range s.Requests(edits) {
 		if s.Chance(undone) { // the user takes some back and goes on from there
 			keep := max(len(steps)-s.Whole(1, 8), 0)
-			freeAll(s, steps[keep:], at)
+			s.FreeAll(steps[keep:], at)
 			steps = steps[:keep]
 		}
 		if steps = append(steps, s.Alloc(at, s.Size(typical, 0.6))); len(steps) > limit {
@@ -44,7 +44,7 @@ func undoSteps(s *behaviour.Stack) {
 			steps = steps[1:]
 		}
 	}
-	freeAll(s, steps, shutdown(s))
+	s.FreeAll(steps, shutdown(s))
 }
 
 func undoBytes(s *behaviour.Stack) {
@@ -97,10 +97,10 @@ func autosave(s *behaviour.Stack) {
 		for range 1 + s.Poisson(typical) {
 			snapshot = append(snapshot, s.Alloc(at+takes*s.Float64(), s.Size(1200, 0.9)))
 		}
-		freeAll(s, former, at+takes)
+		s.FreeAll(former, at+takes)
 		former = snapshot
 	}
-	freeAll(s, former, shutdown(s))
+	s.FreeAll(former, shutdown(s))
 }
 
 func pieces(s *behaviour.Stack) {

@@ -74,11 +74,11 @@ func entitySlabs(s *behaviour.Stack) {
 		}
 		if idle > patience {
 			keep := needs + needs/2
-			freeAll(s, slabs[keep:], at)
+			s.FreeAll(slabs[keep:], at)
 			slabs, idle = slabs[:keep], 0
 		}
 	}
-	freeAll(s, slabs, shutdown(s))
+	s.FreeAll(slabs, shutdown(s))
 }
 
 func hubResets(s *behaviour.Stack) {
@@ -114,7 +114,7 @@ func measurements(s *behaviour.Stack) {
 			ring = ring[1:]
 		}
 	}
-	freeAll(s, ring, shutdown(s))
+	s.FreeAll(ring, shutdown(s))
 }
 
 func risingMessages(s *behaviour.Stack) {
@@ -125,9 +125,7 @@ func risingMessages(s *behaviour.Stack) {
 		instants[i] = s.Seconds * math.Pow(s.Float64(), 1/steepness)
 	}
 	slices.Sort(instants)
-	for _, at := range instants {
-		s.AllocFor(at, s.Exponential(lives), s.Size(350, 0.7))
-	}
+	s.Churn(instants, lives, s.Sizes(350, 0.7))
 }
 
 func textures(s *behaviour.Stack) {

@@ -28,12 +28,7 @@ var leaksOfComponents = []behaviour.Behaviour{
 func enumerators(s *behaviour.Stack) {
 	loops := count(s, 60, 6000, 200, 12000)
 	share, bytes := lost(s, 0.001, 0.4, loops), s.Whole(40, 176)
-	for _, at := range s.Requests(loops) {
-		b := s.Alloc(at, bytes)
-		if !s.Chance(share) {
-			s.Free(b, at+s.Exponential(0.1))
-		}
-	}
+	s.Lose(s.Requests(loops), share, 0.1, behaviour.Same(bytes))
 }
 
 func propertyPage(s *behaviour.Stack) {
@@ -53,9 +48,7 @@ func propertyPage(s *behaviour.Stack) {
 func failedInvokes(s *behaviour.Stack) {
 	calls := count(s, 30, 5000, 100, 12000)
 	arguments := s.Between(60, 2000)
-	for _, at := range s.Requests(calls) {
-		s.AllocFor(at, s.Exponential(0.3), s.Size(arguments, 0.5))
-	}
+	s.Churn(s.Requests(calls), 0.3, s.Sizes(arguments, 0.5))
 	bursts := s.Whole(9, 40)
 	perBurst, pause := s.Between(2, 70), s.Between(0.05, 3)
 	for _, at := range spaced(s, bursts, 0) {
@@ -70,12 +63,7 @@ func adviseSinks(s *behaviour.Stack) {
 	dialogs := count(s, 8, 1000, 60, 5000)
 	share, bytes := lost(s, 0.02, 0.9, dialogs), s.Whole(24, 400)
 	open := min(s.Between(2, 600), s.Seconds/25)
-	for _, at := range s.Requests(dialogs) {
-		b := s.Alloc(at, bytes)
-		if !s.Chance(share) {
-			s.Free(b, at+s.Exponential(open))
-		}
-	}
+	s.Lose(s.Requests(dialogs), share, open, behaviour.Same(bytes))
 }
 
 func apartments(s *behaviour.Stack) {
@@ -115,12 +103,7 @@ func pluginTables(s *behaviour.Stack) {
 func interopStrings(s *behaviour.Stack) {
 	calls := count(s, 2000, 40000, 3000, 25000)
 	share, typical := lost(s, 0.0005, 0.03, calls), s.Between(16, 400)
-	for _, at := range s.Requests(calls) {
-		b := s.Alloc(at, s.Size(typical, 0.6))
-		if !s.Chance(share) {
-			s.Free(b, at+s.Exponential(0.01))
-		}
-	}
+	s.Lose(s.Requests(calls), share, 0.01, s.Sizes(typical, 0.6))
 }
 
 func parentAndChild(s *behaviour.Stack) {

@@ -62,7 +62,7 @@ func mergedUndo(s *behaviour.Stack) {
 			steps = steps[1:]
 		}
 	}
-	freeAll(s, steps, shutdown(s))
+	s.FreeAll(steps, shutdown(s))
 }
 
 func deviceModes(s *behaviour.Stack) {

@@ -98,12 +98,7 @@ func lockedIndexer(s *behaviour.Stack) {
 	files := s.Between(600, 15000)
 	share, typical := lost(s, 0.004, 0.15, files), s.Between(200, 9000)
 	index := func(n, from, to float64) {
-		for _, at := range s.Instants(n, from, to) {
-			b := s.Alloc(at, s.Size(typical, 1))
-			if !s.Chance(share) {
-				s.Free(b, at+s.Exponential(0.4))
-			}
-		}
+		s.Lose(s.Instants(n, from, to), share, 0.4, s.Sizes(typical, 1))
 	}
 	if s.Chance(0.35) { // one evening, from which on nobody comes back before the end of the run
 		index(files, s.Within(0.25, 0.48)*s.Seconds, s.Seconds)

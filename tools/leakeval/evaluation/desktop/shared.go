@@ -57,13 +57,6 @@ func popular(s *behaviour.Stack, n int) int {
 	return int(math.Exp(s.Float64()*math.Log(float64(n)+1))) - 1
 }
 
-// freeAll frees blocks at an instant.
-func freeAll(s *behaviour.Stack, blocks []behaviour.Block, at float64) {
-	for _, b := range blocks {
-		s.Free(b, at)
-	}
-}
-
 // A cache holds a block for each key, up to a limit.
 type cache struct {
 	s        *behaviour.Stack
@@ -162,7 +155,7 @@ func (p *pool) settle(at float64) {
 // close frees all when the program ends.
 func (p *pool) close() {
 	p.settle(shutdown(p.s))
-	freeAll(p.s, p.idle, shutdown(p.s))
+	p.s.FreeAll(p.idle, shutdown(p.s))
 	for _, l := range p.lent {
 		p.s.Free(l.block, max(l.until, shutdown(p.s)))
 	}

@@ -51,13 +51,9 @@ func propertyNames(s *behaviour.Stack) {
 func fewLots(s *behaviour.Stack) {
 	for _, at := range spaced(s, s.Whole(2, 4), 0.1) {
 		lasts := s.Seconds * s.Between(0.0001, 0.03)
-		for range int(s.Between(8, 400)) {
-			s.Alloc(at+lasts*s.Float64(), s.Size(200, 0.5))
-		}
+		s.Burst(int(s.Between(8, 400)), at, lasts, s.Sizes(200, 0.5))
 	}
-	for _, at := range s.Requests(s.Between(1, 5000)) {
-		s.AllocFor(at, s.Exponential(0.5), s.Size(200, 0.5))
-	}
+	s.Churn(s.Requests(s.Between(1, 5000)), 0.5, s.Sizes(200, 0.5))
 }
 
 func deepUndo(s *behaviour.Stack) {
@@ -71,7 +67,7 @@ func deepUndo(s *behaviour.Stack) {
 		}
 		steps = append(steps, s.Alloc(at, s.Size(typical, 0.8)))
 	}
-	freeAll(s, steps, shutdown(s))
+	s.FreeAll(steps, shutdown(s))
 }
 
 func pausedPrinter(s *behaviour.Stack) {

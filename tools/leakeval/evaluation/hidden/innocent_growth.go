@@ -92,9 +92,7 @@ func chatPhases(s *behaviour.Stack) {
 	churn(s, waves(s, n), held(s, n, 400), size, nil)
 	for _, from := range phases(s, 5, 8) {
 		length := s.Seconds * s.Between(2e-4, 0.015)
-		for range some(s, 5, most) {
-			s.Alloc(from+length*s.Float64(), size())
-		}
+		s.Burst(some(s, 5, most), from, length, size)
 	}
 }
 

@@ -100,9 +100,7 @@ func undoHistory(s *behaviour.Stack) {
 	var history [][]behaviour.Block
 	for _, at := range steps {
 		if len(history) == limit {
-			for _, b := range history[0] {
-				s.Free(b, at)
-			}
+			s.FreeAll(history[0], at)
 			history = history[1:]
 		}
 		var step []behaviour.Block

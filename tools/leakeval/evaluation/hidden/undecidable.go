@@ -25,9 +25,7 @@ func fewOutages(s *behaviour.Stack) {
 	churn(s, atWork(s, n, 0, 1), held(s, n, 300), size, nil)
 	outages := append(bouts(s, 1, 3, 0.02, 0.8), s.Seconds*s.Within(0.85, 0.98))
 	for _, from := range outages {
-		for range some(s, 4, most) {
-			s.Alloc(from+s.Seconds*0.01*s.Float64(), size())
-		}
+		s.Burst(some(s, 4, most), from, s.Seconds*0.01, size)
 	}
 }
 

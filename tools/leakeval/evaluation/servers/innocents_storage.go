@@ -32,9 +32,7 @@ func writeBuffer(s *behaviour.Stack) {
 		if len(slabs) < full {
 			continue
 		}
-		for _, b := range slabs {
-			s.Free(b, at+flush)
-		}
+		s.FreeAll(slabs, at+flush)
 		slabs = slabs[:0]
 	}
 }
@@ -79,9 +77,7 @@ func epochs(s *behaviour.Stack) {
 		if len(retired) < epoch {
 			continue
 		}
-		for _, b := range waiting {
-			s.Free(b, at)
-		}
+		s.FreeAll(waiting, at)
 		waiting, retired = retired, nil
 	}
 }
@@ -97,9 +93,7 @@ func tombstones(s *behaviour.Stack) {
 			continue
 		}
 		cut := int(float64(len(list)) * (1 - young))
-		for _, b := range list[:cut] {
-			s.Free(b, at)
-		}
+		s.FreeAll(list[:cut], at)
 		list = append([]behaviour.Block(nil), list[cut:]...)
 	}
 }
@@ -126,9 +120,7 @@ func finalizers(s *behaviour.Stack) {
 		}
 		young = young[:0]
 		if count%full == 0 {
-			for _, b := range old {
-				s.Free(b, at+2*delay)
-			}
+			s.FreeAll(old, at+2*delay)
 			old = old[:0]
 		}
 	}
@@ -141,9 +133,7 @@ func lateModules(s *behaviour.Stack) {
 		size := sizes(s, 32, 9000)
 		at := last * math.Pow(s.Float64(), skew)
 		took := s.Between(0.01, s.Seconds/100)
-		for range 1 + s.Poisson(s.Between(1, 30)) {
-			s.Alloc(at+took*s.Float64(), size())
-		}
+		s.Burst(1+s.Poisson(s.Between(1, 30)), at, took, size)
 	}
 	if s.Chance(0.6) {
 		n := s.Between(50, 2500)

@@ -32,9 +32,7 @@ func overlappedLost(s *behaviour.Stack) {
 	most := s.Whole(3, 60)
 	for _, at := range episodes(s, 8, 22) {
 		spread := s.Between(0.05, 20)
-		for range s.Whole(2, most) {
-			s.Alloc(at+spread*s.Float64(), size())
-		}
+		s.Burst(s.Whole(2, most), at, spread, size)
 	}
 }
 
@@ -62,12 +60,7 @@ func handshakeBrokenOff(s *behaviour.Stack) {
 func terminatedThread(s *behaviour.Stack) {
 	n, bytes := s.Between(80, 4000), s.Whole(500, 1200)
 	share, stay := rare(s, n, 0.02, 0.5), flight(s, n, 1, 900)
-	for _, at := range s.Requests(n) {
-		b := s.Alloc(at, bytes)
-		if !s.Chance(share) {
-			s.Free(b, at+s.Exponential(stay))
-		}
-	}
+	s.Lose(s.Requests(n), share, stay, behaviour.Same(bytes))
 }
 
 func upgradedSession(s *behaviour.Stack) {

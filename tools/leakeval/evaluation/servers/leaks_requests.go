@@ -34,24 +34,14 @@ var leaksOfRequests = []behaviour.Behaviour{
 func malformedRequest(s *behaviour.Stack) {
 	n, size := s.Between(200, 12000), sizes(s, 256, 16384)
 	bad, hold := rare(s, n, 0.002, 0.2), flight(s, n, 0.002, 5)
-	for _, at := range s.Requests(n) {
-		b := s.Alloc(at, size())
-		if !s.Chance(bad) {
-			s.Free(b, at+s.Exponential(hold))
-		}
-	}
+	s.Lose(s.Requests(n), bad, hold, size)
 }
 
 func cancelledSort(s *behaviour.Stack) {
 	maybePrivate(s)
 	n, size := s.Between(12000, 26000), sizes(s, 1024, 262144)
 	cancelled, hold := rare(s, n, 0.0009, 0.003), flight(s, n, 0.005, 20)
-	for _, at := range s.Requests(n) {
-		b := s.Alloc(at, size())
-		if !s.Chance(cancelled) {
-			s.Free(b, at+s.Exponential(hold))
-		}
-	}
+	s.Lose(s.Requests(n), cancelled, hold, size)
 }
 
 func raisedCall(s *behaviour.Stack) {

@@ -59,9 +59,7 @@ func maybePrivate(s *behaviour.Stack) {
 
 // churn is what n requests allocate and free again soon.
 func churn(s *behaviour.Stack, n, seconds float64, size func() int) {
-	for _, at := range s.Requests(n) {
-		s.AllocFor(at, s.Exponential(seconds), size())
-	}
+	s.Churn(s.Requests(n), seconds, size)
 }
 
 // visits are n requests of members, each as likely as the next.

@@ -59,9 +59,7 @@ func membershipChanges(s *behaviour.Stack) {
 	blocks, size := s.Between(10, 600), sizes(s, 80, 9000)
 	for _, at := range episodes(s, 2, 4) {
 		took := s.Between(0.1, s.Seconds/60)
-		for range 3 + s.Poisson(blocks) {
-			s.Alloc(at+took*s.Float64(), size())
-		}
+		s.Burst(3+s.Poisson(blocks), at, took, size)
 	}
 	if s.Chance(0.6) {
 		n := s.Between(50, 3000)

@@ -88,9 +88,7 @@ func policyVersions(s *behaviour.Stack) {
 		}
 		versions = append(versions, version)
 		if old := len(versions) - 1 - kept; old >= 0 {
-			for _, b := range versions[old] {
-				s.Free(b, at+0.1)
-			}
+			s.FreeAll(versions[old], at+0.1)
 		}
 	}
 }
@@ -101,9 +99,7 @@ func alarmRing(s *behaviour.Stack) {
 	texts, size := s.Whole(1, 3), s.Between(30, 400)
 	for i, at := range alarms {
 		entry := &ring[i%len(ring)]
-		for _, b := range *entry {
-			s.Free(b, at)
-		}
+		s.FreeAll(*entry, at)
 		*entry = (*entry)[:0]
 		for range texts {
 			*entry = append(*entry, s.Alloc(at, s.Size(size, 0.5)))

@@ -38,9 +38,7 @@ func tensorPool(s *behaviour.Stack) {
 	pool{limit: limit, idle: limit, size: func() int { return s.Size(size, spread) }}.serve(s, jobs)
 	// Small outputs come from the same stack.
 	takes := s.Between(0.01, 2)
-	for _, at := range requests(s, 20, 800) {
-		s.AllocFor(at, s.Exponential(takes), s.Size(size/8, 0.3))
-	}
+	s.Churn(requests(s, 20, 800), takes, s.Sizes(size/8, 0.3))
 }
 
 func trimmedBuffers(s *behaviour.Stack) {

@@ -37,14 +37,10 @@ func machineRecords(s *behaviour.Stack) {
 	size, last := s.Between(100, 6000), s.Within(0.05, 0.5)
 	for range machines {
 		at := s.WhenDone(last * s.Float64())
-		for range parts {
-			s.Alloc(at+0.1*s.Float64(), s.Size(size, 0.5))
-		}
+		s.Burst(parts, at, 0.1, s.Sizes(size, 0.5))
 	}
 	takes := s.Between(0.05, 20)
-	for _, at := range requests(s, 20, 4000) {
-		s.AllocFor(at, s.Exponential(takes), s.Size(size, 0.5))
-	}
+	s.Churn(requests(s, 20, 4000), takes, s.Sizes(size, 0.5))
 }
 
 func lateFeatures(s *behaviour.Stack) {
@@ -52,13 +48,9 @@ func lateFeatures(s *behaviour.Stack) {
 	size := s.Between(50, 9000)
 	for range s.Whole(2, 6) {
 		at := s.WhenDone(s.Within(0.02, 0.58))
-		for range s.Size(s.Between(4, 300), 0.3) {
-			s.Alloc(at+takes*s.Float64(), s.Size(size, 1))
-		}
+		s.Burst(s.Size(s.Between(4, 300), 0.3), at, takes, s.Sizes(size, 1))
 	}
-	for _, at := range requests(s, 30, 8000) {
-		s.AllocFor(at, s.Exponential(takes), s.Size(size, 1))
-	}
+	s.Churn(requests(s, 30, 8000), takes, s.Sizes(size, 1))
 }
 
 func bucketArrays(s *behaviour.Stack) {

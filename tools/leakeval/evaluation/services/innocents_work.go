@@ -83,9 +83,7 @@ func plannedPeaks(s *behaviour.Stack) {
 			s.AllocFor(at, min(s.Exponential(takes), period/2), s.Size(size, 0.4))
 		}
 	}
-	for _, at := range requests(s, 20, 1500) {
-		s.AllocFor(at, s.Exponential(takes), s.Size(size, 0.4))
-	}
+	s.Churn(requests(s, 20, 1500), takes, s.Sizes(size, 0.4))
 }
 
 func risingParticles(s *behaviour.Stack) {

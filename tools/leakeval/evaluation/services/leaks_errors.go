@@ -27,9 +27,7 @@ var leaksOfErrors = []behaviour.Behaviour{
 func refusedBatches(s *behaviour.Stack) {
 	records, size := s.Between(3, 60), s.Between(500, 32000)
 	takes := s.Between(0.02, 5)
-	for _, at := range requests(s, 100, 8000) {
-		s.AllocFor(at, s.Exponential(takes), s.Size(size, 0.5))
-	}
+	s.Churn(requests(s, 100, 8000), takes, s.Sizes(size, 0.5))
 	for _, outage := range windows(s, s.Whole(8, 22), 0, s.Seconds, 0.01, 0.3) {
 		for _, at := range s.Instants(records, outage.from, outage.to) {
 			s.Alloc(at, s.Size(size, 0.5))

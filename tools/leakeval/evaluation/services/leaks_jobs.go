@@ -126,12 +126,7 @@ func crawlFilters(s *behaviour.Stack) {
 	lost := rarely(s, int(documents)*crawls, 0.005, 0.15)
 	size, takes := s.Between(200, 6000), s.Between(0.05, 8)
 	for _, crawl := range windows(s, crawls, 0, s.Seconds, 0.05, 0.8) {
-		for _, at := range s.Instants(documents, crawl.from, crawl.to) {
-			b := s.Alloc(at, s.Size(size, 0.7))
-			if !s.Chance(lost) {
-				s.Free(b, at+s.Exponential(takes))
-			}
-		}
+		s.Lose(s.Instants(documents, crawl.from, crawl.to), lost, takes, s.Sizes(size, 0.7))
 	}
 }
 

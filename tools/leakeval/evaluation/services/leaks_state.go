@@ -55,9 +55,7 @@ func statusText(s *behaviour.Stack) {
 		b = s.Resize(b, at, int(bytes))
 	}
 	// The formatter's own buffers come from the same stack.
-	for _, at := range requests(s, 20, 2000) {
-		s.AllocFor(at, s.Exponential(lasts), s.Size(200, 0.5))
-	}
+	s.Churn(requests(s, 20, 2000), lasts, s.Sizes(200, 0.5))
 }
 
 func resubscribe(s *behaviour.Stack) {

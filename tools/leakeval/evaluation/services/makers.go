@@ -151,9 +151,7 @@ func (p pool) serve(s *behaviour.Stack, jobs []job) {
 		switch {
 		case e.job < 0:
 			keep := len(idle) / 2
-			for _, b := range idle[keep:] {
-				s.Free(b, e.at)
-			}
+			s.FreeAll(idle[keep:], e.at)
 			idle = idle[:keep]
 		case e.ends && has && len(idle) < p.idle:
 			idle = append(idle, block)

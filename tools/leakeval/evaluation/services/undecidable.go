@@ -75,9 +75,7 @@ func fewPackages(s *behaviour.Stack) {
 			}
 		}
 	}
-	for _, at := range requests(s, 20, 2000) {
-		s.AllocFor(at, s.Exponential(takes), s.Size(size, 0.8))
-	}
+	s.Churn(requests(s, 20, 2000), takes, s.Sizes(size, 0.8))
 }
 
 func openVocabulary(s *behaviour.Stack) {
