@@ -4,11 +4,13 @@ import "heapdrift/tools/leakeval/evaluation/behaviour"
 
 var leaksEasy = []behaviour.Behaviour{
 	behaviour.NewLeak("chat client: link previews of scrolled-out messages keep their bitmaps",
-		"The list drops the bubble, but a preview that finished loading afterwards is owned by nobody.", linkPreviews),
+		"The list drops the bubble, but a preview that finished loading afterwards is owned by nobody.",
+		lossy{requests: span{60, 2000}, share: span{0.05, 0.4}, size: span{500, 60_000}, life: span{0.002, 0.04}}.play),
 	behaviour.NewLeak("print spooler helper: the copied device mode of each job stays",
 		"DocumentProperties fills a buffer that the caller duplicates for the job and never frees.", deviceModes),
 	behaviour.NewLeak("web server: contexts of requests whose client hangs up early",
-		"The abort path returns before the reference on the request's context is dropped.", hangUps),
+		"The abort path returns before the reference on the request's context is dropped.",
+		lossy{requests: span{800, 8000}, share: span{0.02, 0.1}, size: span{300, 8000}, life: span{0.0001, 0.005}}.play),
 	behaviour.NewLeak("game: particle emitters orphaned at each change of level",
 		"Emitters whose effect still plays when the level ends are detached from the scene and forgotten.", orphanedEmitters),
 	behaviour.NewLeak("volume tray: property store of every device poll is not released",
@@ -16,13 +18,8 @@ var leaksEasy = []behaviour.Behaviour{
 	behaviour.NewLeak("camera driver's helper: the event history is one vector without end",
 		"Events are appended to a history for a diagnostics page and nothing ever trims it.", eventHistory),
 	behaviour.NewLeak("reporting service: compiled statements are kept by text, literals included",
-		"The map of compiled statements has no bound and each new literal makes a new text.", statementTexts),
-}
-
-func linkPreviews(s *behaviour.Stack) {
-	n := s.Between(60, 2000)
-	share := max(s.Within(0.05, 0.4), 30/n)
-	pass(s, s.Requests(n), sizes(s, 500, 60_000), lives(s, 0.002, 0.04), func(int) bool { return s.Chance(share) })
+		"The map of compiled statements has no bound and each new literal makes a new text.",
+		lossy{requests: span{200, 3000}, share: span{0.1, 0.6}, size: span{400, 12_000}, life: span{0.0005, 0.01}}.play),
 }
 
 func deviceModes(s *behaviour.Stack) {
@@ -36,12 +33,6 @@ func deviceModes(s *behaviour.Stack) {
 			s.AllocFor(at, s.Within(1, 30), bytes())
 		}
 	}
-}
-
-func hangUps(s *behaviour.Stack) {
-	n := s.Between(800, 8000)
-	share := max(s.Within(0.02, 0.1), 30/n)
-	pass(s, s.Requests(n), sizes(s, 300, 8000), lives(s, 0.0001, 0.005), func(int) bool { return s.Chance(share) })
 }
 
 func orphanedEmitters(s *behaviour.Stack) {
@@ -82,8 +73,16 @@ func eventHistory(s *behaviour.Stack) {
 	}
 }
 
-func statementTexts(s *behaviour.Stack) {
-	n := s.Between(200, 3000)
-	share := max(s.Within(0.1, 0.6), 30/n)
-	pass(s, s.Requests(n), sizes(s, 400, 12_000), lives(s, 0.0005, 0.01), func(int) bool { return s.Chance(share) })
+// A span is where a number of a behaviour is drawn from.
+type span struct{ low, high float64 }
+
+// lossy makes a block for each of so many requests and loses a share of them, some thirty a run at least. It lives for
+// a share of the run.
+type lossy struct{ requests, share, size, life span }
+
+func (l lossy) play(s *behaviour.Stack) {
+	n := s.Between(l.requests.low, l.requests.high)
+	share := max(s.Within(l.share.low, l.share.high), 30/n)
+	pass(s, s.Requests(n), sizes(s, l.size.low, l.size.high), lives(s, l.life.low, l.life.high),
+		func(int) bool { return s.Chance(share) })
 }

@@ -14,11 +14,7 @@ var Behaviours = slices.Concat(leaksEasy, leaksHard, innocentsEasy, innocentsHar
 
 // sizes draws what blocks of a stack measure: all the same, or spread about a typical size.
 func sizes(s *behaviour.Stack, low, high float64) func() int {
-	typical, spread := s.Between(low, high), 0.0
-	if s.Chance(0.6) {
-		spread = s.Within(0.1, 0.9)
-	}
-	return func() int { return s.Size(typical, spread) }
+	return s.SizesBetween(low, high, 0.6, 0.9)
 }
 
 // lives draws how long blocks of a stack live; low and high are shares of the run between which their mean is. None
@@ -79,11 +75,7 @@ func whenDone(s *behaviour.Stack, shares []float64) []float64 {
 
 // after is the first of the instants that is later than another, or one after the run.
 func after(s *behaviour.Stack, instants []float64, at float64) float64 {
-	i, _ := slices.BinarySearch(instants, math.Nextafter(at, math.Inf(1)))
-	if i == len(instants) {
-		return s.Seconds + 1
-	}
-	return instants[i]
+	return behaviour.After(instants, at, s.Seconds+1)
 }
 
 // A cache holds a bounded number of blocks.

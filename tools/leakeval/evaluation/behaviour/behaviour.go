@@ -87,6 +87,13 @@ func (s *Stack) Allocations() []Allocation { return s.list }
 // UseHeap makes later allocations come from another heap.
 func (s *Stack) UseHeap(heap int) { s.heap = heap & 3 }
 
+// MaybePrivate makes later allocations of a share of the programs come from a heap of their own.
+func (s *Stack) MaybePrivate(share float64) {
+	if s.Chance(share) {
+		s.UseHeap(s.Whole(1, 3))
+	}
+}
+
 // Alloc makes a block. Instants outside of the run make one that nobody ever sees.
 func (s *Stack) Alloc(at float64, bytes int) Block {
 	s.list = append(s.list, Allocation{Born: at, Died: Never, Bytes: max(bytes, 1), Heap: s.heap, MovedFrom: -1})

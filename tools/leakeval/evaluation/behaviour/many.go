@@ -5,6 +5,16 @@ func (s *Stack) Sizes(typical, spread float64) func() int {
 	return func() int { return s.Size(typical, spread) }
 }
 
+// SizesBetween draws a typical size and, in a share of the programs, how widely sizes are spread about it; in the others
+// all are the same.
+func (s *Stack) SizesBetween(low, high, share, mostSpread float64) func() int {
+	typical, spread := s.Between(low, high), 0.0
+	if s.Chance(share) {
+		spread = s.Within(0.1, mostSpread)
+	}
+	return s.Sizes(typical, spread)
+}
+
 // Same are sizes that are all the same.
 func Same(bytes int) func() int { return func() int { return bytes } }
 
@@ -37,4 +47,13 @@ func (s *Stack) FreeAll(blocks []Block, at float64) {
 	for _, b := range blocks {
 		s.Free(b, at)
 	}
+}
+
+// Picked tells which k of n things chance picks, each as likely as the next.
+func (s *Stack) Picked(n, k int) []bool {
+	list := make([]bool, n)
+	for i, at := range s.Perm(n) {
+		list[at] = i < k
+	}
+	return list
 }

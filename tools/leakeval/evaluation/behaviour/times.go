@@ -41,6 +41,25 @@ func (s *Stack) Every(seconds, jitter float64) []float64 {
 	return list
 }
 
+// Tick is when a timer that fires each so many seconds fires next.
+func Tick(at, seconds float64) float64 { return math.Ceil(at/seconds) * seconds }
+
+// NextOrNever is the first of ascending instants that is not before an instant, Never where there is none.
+func NextOrNever(instants []float64, at float64) float64 {
+	if i, _ := slices.BinarySearch(instants, at); i < len(instants) {
+		return instants[i]
+	}
+	return Never
+}
+
+// After is the first of ascending instants that is later than an instant, or what stands for none.
+func After(instants []float64, at, none float64) float64 {
+	if i, _ := slices.BinarySearch(instants, math.Nextafter(at, math.Inf(1))); i < len(instants) {
+		return instants[i]
+	}
+	return none
+}
+
 // Between draws a number, evenly by order of magnitude.
 func (s *Stack) Between(low, high float64) float64 { return Geometric(low, high, s.Float64()) }
 
@@ -49,6 +68,9 @@ func (s *Stack) Within(low, high float64) float64 { return low + (high-low)*s.Fl
 
 // Whole draws a whole number from low to high, both included.
 func (s *Stack) Whole(low, high int) int { return low + s.IntN(high-low+1) }
+
+// WholeBetween draws a whole number, evenly by order of magnitude.
+func (s *Stack) WholeBetween(low, high float64) int { return int(math.Round(s.Between(low, high))) }
 
 // Chance is true so often.
 func (s *Stack) Chance(share float64) bool { return s.Float64() < share }

@@ -28,7 +28,7 @@ var growthThatEnds = []behaviour.Behaviour{
 
 func domainRoutes(s *behaviour.Stack) {
 	size, last := sizes(s, 40, 3000), s.Within(0.6, 0.85)
-	for _, at := range firstUses(s, count(s, 80, 1800), s.Within(2, 6)/last, last) {
+	for _, at := range firstUses(s, s.WholeBetween(80, 1800), s.Within(2, 6)/last, last) {
 		s.Alloc(s.WhenDone(at), size())
 	}
 	if s.Chance(0.6) {
@@ -49,7 +49,7 @@ func firstTools(s *behaviour.Stack) {
 
 func peersHeardOf(s *behaviour.Stack) {
 	size, middle, width := sizes(s, 100, 2500), s.Within(0.35, 0.6), s.Within(0.03, 0.09)
-	for range count(s, 80, 1800) {
+	for range s.WholeBetween(80, 1800) {
 		p := s.Within(0.0005, 0.9995)
 		if at := middle + width*math.Log(p/(1-p)); at > 0 && at < 0.85 {
 			s.Alloc(s.WhenDone(at), size())
@@ -62,7 +62,7 @@ func peersHeardOf(s *behaviour.Stack) {
 
 func firstPass(s *behaviour.Stack) {
 	size, last, renewals := sizes(s, 80, 6000), s.Within(0.6, 0.85), s.Within(0.05, 0.6)
-	for range count(s, 150, 2500) {
+	for range s.WholeBetween(150, 2500) {
 		at := last * s.Float64()
 		record := s.Alloc(s.WhenDone(at), size())
 		for {
@@ -102,7 +102,7 @@ func poolOfPeaks(s *behaviour.Stack) {
 func largestMessages(s *behaviour.Stack) {
 	last, most := s.Within(0.6, 0.85), s.Between(4000, 2e6)
 	opening := s.Within(0.02, 0.3)
-	for range count(s, 10, 150) {
+	for range s.WholeBetween(10, 150) {
 		opened := opening * s.Float64()
 		growths := make([]float64, s.Whole(2, 8))
 		for i := range growths {
@@ -123,7 +123,7 @@ func largestMessages(s *behaviour.Stack) {
 }
 
 func faultTexts(s *behaviour.Stack) {
-	size, kinds := sizes(s, 40, 900), count(s, 40, 500)
+	size, kinds := sizes(s, 40, 900), s.WholeBetween(40, 500)
 	storms := shares(s, s.Whole(4, 8), 0, 0.8)
 	popularity := s.Within(0.3, 1.5)
 	for i := range kinds {
@@ -134,7 +134,7 @@ func faultTexts(s *behaviour.Stack) {
 	}
 	life := s.Seconds * s.Between(0.002, 0.05)
 	for _, share := range append(storms, s.Within(0.83, 0.97), s.Within(0.83, 0.97)) {
-		for range count(s, 20, 200) {
+		for range s.WholeBetween(20, 200) {
 			at := s.WhenDone(share + 0.02*s.Float64())
 			s.AllocFor(at, s.Exponential(life), size())
 		}

@@ -31,7 +31,7 @@ func turnOver(s *behaviour.Stack, first, rate float64, size func() int) {
 }
 
 func hashedSlots(s *behaviour.Stack) {
-	size, slots, last := sizes(s, 500, 90000), count(s, 30, 600), s.Within(0.55, 0.85)
+	size, slots, last := sizes(s, 500, 90000), s.WholeBetween(30, 600), s.Within(0.55, 0.85)
 	rate := math.Log(float64(slots)/s.Within(0.2, 2)) / last
 	for range slots {
 		if first := s.Exponential(1 / rate); first < last {
@@ -43,7 +43,7 @@ func hashedSlots(s *behaviour.Stack) {
 func skewedSlots(s *behaviour.Stack) {
 	size, last, skew := sizes(s, 500, 9000), s.Within(0.5, 0.8), s.Within(0.8, 1.6)
 	typical := s.Between(1, 5)
-	for range count(s, 40, 700) {
+	for range s.WholeBetween(40, 700) {
 		rate := min(s.Around(typical, skew), 80)
 		// A cache looks for an empty place first, so that even unpopular ones are taken once.
 		turnOver(s, last*math.Pow(s.Float64(), 0.8), rate, size)
@@ -67,7 +67,7 @@ func sampleRing(s *behaviour.Stack) {
 
 func renewedConnections(s *behaviour.Stack) {
 	size, last := sizes(s, 300, 20000), s.Within(0.4, 0.8)
-	for range count(s, 25, 300) {
+	for range s.WholeBetween(25, 300) {
 		pace := s.Seconds * s.Between(0.02, 0.13)
 		for at := s.WhenDone(last * s.Float64()); at < s.Seconds; {
 			life := pace * s.Within(0.5, 1.1)

@@ -21,8 +21,8 @@ func fullScans(s *behaviour.Stack) {
 	size := sizes(s, 300, 20000)
 	for _, at := range bouts(s, s.Whole(7, 12), s.Within(0, 0.2)) {
 		span, lost := s.Seconds*s.Between(0.003, 0.02), s.Whole(2, 7)
-		streams := count(s, 60, 600)
-		isLost := picked(s, streams, lost)
+		streams := s.WholeBetween(60, 600)
+		isLost := s.Picked(streams, lost)
 		for i := range streams {
 			// An archive is closed after all that are within it.
 			opened := span * s.Float64()
@@ -48,7 +48,7 @@ func buildGraphs(s *behaviour.Stack) {
 		if isGrowing {
 			nodes += int(typical * float64(i) / 6)
 		}
-		isLost, span := picked(s, nodes, s.Whole(2, 9)), s.Seconds*s.Between(0.001, 0.02)
+		isLost, span := s.Picked(nodes, s.Whole(2, 9)), s.Seconds*s.Between(0.001, 0.02)
 		for k := range nodes {
 			node := s.Alloc(at+span*s.Float64(), size())
 			if !isLost[k] {
@@ -62,11 +62,11 @@ func outages(s *behaviour.Stack) {
 	size := sizes(s, 200, 9000)
 	for server, starts := range [][]float64{bouts(s, s.Whole(7, 12), 0), bouts(s, s.Whole(5, 15), 0)} {
 		for _, at := range starts {
-			waiting, span, lost := count(s, 15, 250), s.Seconds*s.Between(0.004, 0.04), 0
+			waiting, span, lost := s.WholeBetween(15, 250), s.Seconds*s.Between(0.004, 0.04), 0
 			if server == 0 {
 				lost = s.Whole(2, 5)
 			}
-			isLost := picked(s, waiting, lost)
+			isLost := s.Picked(waiting, lost)
 			for i := range waiting {
 				transfer := s.Alloc(at+span*s.Float64(), size())
 				if !isLost[i] {

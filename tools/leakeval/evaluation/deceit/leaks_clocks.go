@@ -40,7 +40,7 @@ func cardResets(s *behaviour.Stack) {
 	for i := range resets {
 		resets[i] += begin * s.Seconds
 	}
-	slots := count(s, 10, 120)
+	slots := s.WholeBetween(10, 120)
 	use := s.Seconds * max(s.Between(0.002, 0.05), float64(slots)/15000)
 	last := make([]float64, len(resets))
 	stuck := make([]behaviour.Block, len(resets))
@@ -68,7 +68,7 @@ func idleProbes(s *behaviour.Stack) {
 	probes := s.Every(interval, s.Within(0, 0.5))
 	quiet := quietest(s, probes, int(float64(len(probes))*s.Within(0.4, 0.6)))
 	isQuiet := make(map[float64]bool)
-	for i, isLost := range picked(s, len(quiet), count(s, 22, 75)) {
+	for i, isLost := range s.Picked(len(quiet), s.WholeBetween(22, 75)) {
 		isQuiet[quiet[i]] = isLost
 	}
 	life := interval * s.Between(0.05, 20)

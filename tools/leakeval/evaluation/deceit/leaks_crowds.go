@@ -21,7 +21,7 @@ func undoTrimmed(s *behaviour.Stack) {
 	size, times := sizes(s, 100, 20000), s.Requests(s.Between(130, 2500))
 	longest := int(float64(len(times)) * s.Within(0.1, 0.45))
 	trimmed := len(times) - longest
-	isLost := picked(s, trimmed, min(count(s, 18, 80), trimmed/3))
+	isLost := s.Picked(trimmed, min(s.WholeBetween(18, 80), trimmed/3))
 	for i, at := range times {
 		step := s.Alloc(at, size())
 		switch {
@@ -55,12 +55,12 @@ func tabsClosed(s *behaviour.Stack) {
 	for _, tab := range tabs {
 		freeAfterEnd(s, tab)
 	}
-	lose(s, freed, count(s, 24, 140))
+	lose(s, freed, s.WholeBetween(24, 140))
 }
 
 func plansDetached(s *behaviour.Stack) {
 	size, times := sizes(s, 800, 40000), s.Requests(s.Between(2500, 14000))
-	plans := make([]behaviour.Block, count(s, 60, float64(len(times))/5))
+	plans := make([]behaviour.Block, s.WholeBetween(60, float64(len(times))/5))
 	var replaced []behaviour.Block
 	for i, at := range times {
 		k := i
@@ -73,11 +73,11 @@ func plansDetached(s *behaviour.Stack) {
 		plans[k] = s.Alloc(at, size())
 	}
 	freeAfterEnd(s, plans)
-	lose(s, replaced, count(s, 18, float64(len(times))/110))
+	lose(s, replaced, s.WholeBetween(18, float64(len(times))/110))
 }
 
 func fillsAppended(s *behaviour.Stack) {
-	size, step := sizes(s, 400, 8000), count(s, 500, 8000)
+	size, step := sizes(s, 400, 8000), s.WholeBetween(500, 8000)
 	growths := bouts(s, s.Whole(12, 45), s.Within(0, 0.3))
 	history := s.Alloc(growths[0], step)
 	for i, at := range growths[1:] {

@@ -53,7 +53,7 @@ func bouncedNotices(s *behaviour.Stack) {
 			}
 		}
 	}
-	for i, isLost := range picked(s, len(far), count(s, 20, 95)) {
+	for i, isLost := range s.Picked(len(far), s.WholeBetween(20, 95)) {
 		if isLost {
 			s.Free(far[i].block, behaviour.Never)
 		}
@@ -72,7 +72,7 @@ func sortsAtOnce(s *behaviour.Stack) {
 		list = append(list, statement{s.AllocFor(at, life(), size()), times[i+1] - at})
 	}
 	slices.SortFunc(list, func(a, b statement) int { return cmp.Compare(a.gap, b.gap) })
-	for _, st := range list[:count(s, 25, 95)] {
+	for _, st := range list[:s.WholeBetween(25, 95)] {
 		s.Free(st.block, behaviour.Never)
 	}
 }
@@ -93,7 +93,7 @@ func amendedOrders(s *behaviour.Stack) {
 		}
 		s.Free(order, at+life)
 	}
-	lose(s, amended, count(s, 24, 60))
+	lose(s, amended, s.WholeBetween(24, 60))
 }
 
 func callsHungUp(s *behaviour.Stack) {
@@ -101,7 +101,7 @@ func callsHungUp(s *behaviour.Stack) {
 	times := s.Requests(s.Between(3500, 15000))
 	life := lives(s, min(s.Seconds*s.Between(0.001, 0.02), 400*s.Seconds/float64(len(times))), s.Seconds/9)
 	first, _ := slices.BinarySearch(times, rerouted)
-	isLost := picked(s, len(times)-first, count(s, 26, 95))
+	isLost := s.Picked(len(times)-first, s.WholeBetween(26, 95))
 	for i, at := range times {
 		leg := s.Alloc(at, size())
 		if i < first || !isLost[i-first] {
@@ -112,12 +112,12 @@ func callsHungUp(s *behaviour.Stack) {
 
 func symbolsAndScopes(s *behaviour.Stack) {
 	size := sizes(s, 24, 400)
-	for _, at := range firstUses(s, count(s, 100, 1200), s.Within(4, 9), s.Within(0.35, 0.65)) {
+	for _, at := range firstUses(s, s.WholeBetween(100, 1200), s.Within(4, 9), s.Within(0.35, 0.65)) {
 		s.Alloc(s.WhenDone(at), size())
 	}
 	times := s.Requests(s.Between(400, 6000))
 	life := lives(s, s.Seconds*s.Between(0.0003, 0.005), s.Seconds/10)
-	for i, isLost := range picked(s, len(times), count(s, 28, 110)) {
+	for i, isLost := range s.Picked(len(times), s.WholeBetween(28, 110)) {
 		scope := s.AllocFor(times[i], life(), size())
 		if isLost {
 			s.Free(scope, behaviour.Never)
@@ -128,7 +128,7 @@ func symbolsAndScopes(s *behaviour.Stack) {
 func sceneryDropped(s *behaviour.Stack) {
 	size, loaded := sizes(s, 100, 30000), s.Seconds*s.Within(0.01, 0.05)
 	slowness := s.Within(0.25, 0.6)
-	for range count(s, 250, 2500) {
+	for range s.WholeBetween(250, 2500) {
 		left := s.WhenDone(min(s.Exponential(slowness), s.Within(0.9, 1.05)))
 		piece := s.Alloc(loaded*s.Float64(), size())
 		s.Free(piece, max(left, loaded))
@@ -137,7 +137,7 @@ func sceneryDropped(s *behaviour.Stack) {
 	life := lives(s, s.Seconds*s.Between(0.001, 0.01), s.Seconds/10)
 	// Some games lose decals only from a later chapter on.
 	first := int(float64(len(times)) * max(0, s.Within(-0.4, 0.5)))
-	isLost := picked(s, len(times)-first, count(s, 24, 90))
+	isLost := s.Picked(len(times)-first, s.WholeBetween(24, 90))
 	for i, at := range times {
 		decal := s.AllocFor(at, life(), size())
 		if i >= first && isLost[i-first] {

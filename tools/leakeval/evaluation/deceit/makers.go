@@ -10,18 +10,9 @@ import (
 
 // sizes draws how large the blocks of a stack are: all the same, or spread. Some programs use a heap of their own.
 func sizes(s *behaviour.Stack, low, high float64) func() int {
-	if s.Chance(0.35) {
-		s.UseHeap(s.Whole(1, 3))
-	}
-	typical, spread := s.Between(low, high), 0.0
-	if s.Chance(0.6) {
-		spread = s.Within(0.1, 1.2)
-	}
-	return func() int { return s.Size(typical, spread) }
+	s.MaybePrivate(0.35)
+	return s.SizesBetween(low, high, 0.6, 1.2)
 }
-
-// count draws a whole number, evenly by order of magnitude.
-func count(s *behaviour.Stack, low, high float64) int { return int(math.Round(s.Between(low, high))) }
 
 // heavy draws from a Pareto distribution that is cut at both ends. The smaller tail is, the more is long.
 func heavy(s *behaviour.Stack, shortest, longest, tail float64) float64 {
@@ -119,20 +110,11 @@ func freeAfterEnd(s *behaviour.Stack, blocks []behaviour.Block) {
 
 // lose makes k of the blocks live for ever.
 func lose(s *behaviour.Stack, blocks []behaviour.Block, k int) {
-	for i, isLost := range picked(s, len(blocks), k) {
+	for i, isLost := range s.Picked(len(blocks), k) {
 		if isLost {
 			s.Free(blocks[i], behaviour.Never)
 		}
 	}
-}
-
-// picked tells which k of n things fate picks, each with the same chance.
-func picked(s *behaviour.Stack, n, k int) []bool {
-	list := make([]bool, n)
-	for i, at := range s.Perm(n) {
-		list[at] = i < k
-	}
-	return list
 }
 
 // busy is how busy the process is about an instant, 1 on average.

@@ -29,7 +29,7 @@ func slowExpiry(s *behaviour.Stack) {
 
 func openVocabulary(s *behaviour.Stack) {
 	size := sizes(s, 24, 500)
-	for _, at := range firstUses(s, count(s, 150, 3000), s.Within(0.3, 1), 1) {
+	for _, at := range firstUses(s, s.WholeBetween(150, 3000), s.Within(0.3, 1), 1) {
 		s.Alloc(s.WhenDone(at), size())
 	}
 	if s.Chance(0.5) {
@@ -54,7 +54,7 @@ func fewImports(s *behaviour.Stack) {
 	for _, at := range bouts(s, s.Whole(2, 4), 0) {
 		span := s.Seconds * s.Between(0.002, 0.02)
 		s.Burst(s.Size(left, 0.3), at, span, size)
-		for range count(s, 30, 500) {
+		for range s.WholeBetween(30, 500) {
 			s.AllocFor(at+span*s.Float64(), span*s.Within(1, 2), size())
 		}
 	}

@@ -45,11 +45,7 @@ func early(s *behaviour.Stack, mean float64) float64 {
 
 // following is the first of ascending instants that is later than another one, or the end of the program.
 func following(s *behaviour.Stack, instants []float64, at float64) float64 {
-	i, _ := slices.BinarySearch(instants, math.Nextafter(at, math.Inf(1)))
-	if i == len(instants) {
-		return shutdown(s)
-	}
-	return instants[i]
+	return behaviour.After(instants, at, shutdown(s))
 }
 
 // popular draws one of n things; the k-th is asked for about 1/k as often as the first.

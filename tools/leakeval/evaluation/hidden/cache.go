@@ -96,7 +96,7 @@ func capacity(s *behaviour.Stack, uses []float64, keys []int) int {
 
 // runCache plays a cache that is full by a third of the run and turns over from then on.
 func runCache(s *behaviour.Stack, n int, worth func(*entry) float64, drawn int) {
-	maybePrivate(s)
+	s.MaybePrivate(0.35)
 	uses, keys := atWork(s, n, 0, 1), popular(s, n)
 	c, most := newCache(s, sizes(s, 40, 20000), worth, drawn), capacity(s, uses, keys)
 	for i, at := range uses {

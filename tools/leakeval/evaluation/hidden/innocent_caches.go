@@ -10,21 +10,21 @@ import (
 var innocentCaches = []behaviour.Behaviour{
 	behaviour.NewInnocent("file server: a cache of directory entries that replaces the least recently used",
 		"The cache is full by a third of the run; popular entries are old and still bounded.",
-		func(s *behaviour.Stack) { runCache(s, some(s, 1500, 25000), lastUse, s.Whole(4, 16)) }),
+		func(s *behaviour.Stack) { runCache(s, s.WholeBetween(1500, 25000), lastUse, s.Whole(4, 16)) }),
 	behaviour.NewInnocent("content server: a cache of pages that replaces the least often used",
 		"The cache is full by a third of the run; pages that were popular once stay in it for long.",
-		func(s *behaviour.Stack) { runCache(s, some(s, 1500, 25000), hits, s.Whole(3, 10)) }),
+		func(s *behaviour.Stack) { runCache(s, s.WholeBetween(1500, 25000), hits, s.Whole(3, 10)) }),
 	behaviour.NewInnocent("map client: a cache of tiles that replaces a random one",
 		"The cache is full by a third of the run; chance lets some tiles become old.",
-		func(s *behaviour.Stack) { runCache(s, some(s, 1500, 25000), equal, 1) }),
+		func(s *behaviour.Stack) { runCache(s, s.WholeBetween(1500, 25000), equal, 1) }),
 	behaviour.NewInnocent("firewall: a table with one slot per hash of a host, in which the next host replaces the last",
 		"There is one block per slot at most; rare hashes get theirs late and keep it for long.", hashedSlots),
 }
 
 // hashedSlots fill until some share of the work; some are used far more often than others.
 func hashedSlots(s *behaviour.Stack) {
-	maybePrivate(s)
-	slots, last, skew := some(s, 40, 2200), s.Within(0.6, 0.85), s.Within(1, 3.5)
+	s.MaybePrivate(0.35)
+	slots, last, skew := s.WholeBetween(40, 2200), s.Within(0.6, 0.85), s.Within(1, 3.5)
 	order, size := s.Perm(slots), sizes(s, 40, 2000)
 	filled, blocks := make([]bool, slots), make([]behaviour.Block, slots)
 	put := func(slot int, at float64) {

@@ -22,8 +22,8 @@ var innocentFlight = []behaviour.Behaviour{
 
 // flightRising has an end of the run that is several times as busy as its start.
 func flightRising(s *behaviour.Stack) {
-	maybePrivate(s)
-	n, power := some(s, 150, 20000), s.Within(1.5, 3.5)
+	s.MaybePrivate(0.35)
+	n, power := s.WholeBetween(150, 20000), s.Within(1.5, 3.5)
 	mean := min(s.Between(0.002, 0.06), 2000/(power*float64(n))) * s.Seconds
 	spread, size := s.Within(0.1, 1), sizes(s, 60, 20000)
 	for _, at := range rising(s, n, power) {
@@ -33,7 +33,7 @@ func flightRising(s *behaviour.Stack) {
 
 // flightSlower has blocks that live longer and longer.
 func flightSlower(s *behaviour.Stack) {
-	n := some(s, 150, 12000)
+	n := s.WholeBetween(150, 12000)
 	power, size := s.Within(1, 3), sizes(s, 200, 60000)
 	longest := min(s.Between(0.02, 0.12), 1500/float64(n)) * s.Seconds
 	for _, at := range rising(s, n, s.Within(1, 1.7)) {
@@ -43,8 +43,8 @@ func flightSlower(s *behaviour.Stack) {
 
 // queueDrained serves in the order of arrival, evenly, from the start of the pile to its end.
 func queueDrained(s *behaviour.Stack) {
-	maybePrivate(s)
-	n := some(s, 100, 3800)
+	s.MaybePrivate(0.35)
+	n := s.WholeBetween(100, 3800)
 	from, drained := s.Within(0, 0.25), s.Within(0.8, 0.95)
 	peak := s.Within(0.5, 0.75)
 	size := sizes(s, 100, 30000)
@@ -54,14 +54,14 @@ func queueDrained(s *behaviour.Stack) {
 		served := s.Seconds * (late + (drained-late)*float64(i+1)/float64(n))
 		s.Free(s.Alloc(at, size()), max(served, at+s.Exponential(s.Seconds/500)))
 	}
-	few := some(s, 20, 600)
+	few := s.WholeBetween(20, 600)
 	churn(s, atTime(s, few, 0, 1), held(s, few, 50), size, nil)
 }
 
 // heavyTails are cut at the limit, so that the oldest are of any age up to it.
 func heavyTails(s *behaviour.Stack) {
-	maybePrivate(s)
-	n, tail := some(s, 200, 12000), s.Within(0.4, 1.3)
+	s.MaybePrivate(0.35)
+	n, tail := s.WholeBetween(200, 12000), s.Within(0.4, 1.3)
 	limit := s.Seconds / s.Within(7, 12)
 	shortest, size := limit*s.Between(1e-4, 0.02), sizes(s, 80, 8000)
 	for _, at := range atWork(s, n, 0, 1) {
@@ -71,12 +71,12 @@ func heavyTails(s *behaviour.Stack) {
 
 // timesToLive are removed by a timer.
 func timesToLive(s *behaviour.Stack) {
-	maybePrivate(s)
-	n, size := some(s, 200, 9000), sizes(s, 48, 600)
+	s.MaybePrivate(0.35)
+	n, size := s.WholeBetween(200, 9000), sizes(s, 48, 600)
 	sweep := s.Seconds * s.Between(0.001, 0.02)
 	longest := s.Seconds * s.Within(0.06, 0.12)
 	lives := []float64{longest, longest * s.Within(0.1, 0.4), longest * s.Between(0.005, 0.1)}
 	for _, at := range rising(s, n, s.Within(1.2, 2.5)) {
-		s.Free(s.Alloc(at, size()), tick(at+lives[s.IntN(len(lives))], sweep))
+		s.Free(s.Alloc(at, size()), behaviour.Tick(at+lives[s.IntN(len(lives))], sweep))
 	}
 }

@@ -26,11 +26,11 @@ var innocentGrowth = []behaviour.Behaviour{
 
 // startBursts keep most of what each burst makes.
 func startBursts(s *behaviour.Stack) {
-	maybePrivate(s)
+	s.MaybePrivate(0.35)
 	size, most, kept := sizes(s, 40, 8000), s.Between(12, 700), s.Within(0.2, 0.9)
 	for _, from := range phases(s, 3, 5) {
 		length := s.Seconds * s.Between(5e-4, 0.02)
-		for range some(s, 10, most) {
+		for range s.WholeBetween(10, most) {
 			at := from + length*s.Float64()
 			if s.Chance(kept) {
 				s.Alloc(at, size())
@@ -43,14 +43,14 @@ func startBursts(s *behaviour.Stack) {
 
 // usersOnce is even growth which stops, and requests which do not.
 func usersOnce(s *behaviour.Stack) {
-	maybePrivate(s)
-	users, last := some(s, 30, 2500), s.Within(0.6, 0.85)
+	s.MaybePrivate(0.35)
+	users, last := s.WholeBetween(30, 2500), s.Within(0.6, 0.85)
 	size, bend := sizes(s, 60, 4000), s.Within(1, 1.8)
 	for range users {
 		s.Alloc(s.WhenDone(last*math.Pow(s.Float64(), bend)), size())
 	}
 	if s.Chance(0.7) {
-		n := some(s, float64(users)/2, 8000)
+		n := s.WholeBetween(float64(users)/2, 8000)
 		churn(s, atWork(s, n, 0, 1), held(s, n, 200), size, nil)
 	}
 }
@@ -61,18 +61,18 @@ func firstUses(s *behaviour.Stack) {
 	size, most := sizes(s, 40, 20000), s.Between(1.5, 40)
 	for range features {
 		at := early(s, last*s.Float64())
-		for range some(s, 1, most) {
+		for range s.WholeBetween(1, most) {
 			s.Alloc(at+s.Seconds*1e-4*s.Float64(), size())
 		}
 	}
-	n := some(s, 40, 3000)
+	n := s.WholeBetween(40, 3000)
 	churn(s, atWork(s, n, 0, 1), held(s, n, 60), size, nil)
 }
 
 // vocabulary has words whose first use waits the longer, the rarer they are.
 func vocabulary(s *behaviour.Stack) {
-	maybePrivate(s)
-	words, last := some(s, 60, 3600), s.Within(0.6, 0.85)
+	s.MaybePrivate(0.35)
+	words, last := s.WholeBetween(60, 3600), s.Within(0.6, 0.85)
 	skew, scale := s.Within(0.3, 1.6), s.Within(0.3, 1.5)
 	size := sizes(s, 16, 200)
 	for rank := range words {
@@ -87,21 +87,21 @@ func vocabulary(s *behaviour.Stack) {
 
 // chatPhases keep some blocks of each phase beside churn of the same sizes.
 func chatPhases(s *behaviour.Stack) {
-	maybePrivate(s)
-	n, size, most := some(s, 200, 7000), sizes(s, 60, 3000), s.Between(6, 150)
+	s.MaybePrivate(0.35)
+	n, size, most := s.WholeBetween(200, 7000), sizes(s, 60, 3000), s.Between(6, 150)
 	churn(s, waves(s, n), held(s, n, 400), size, nil)
 	for _, from := range phases(s, 5, 8) {
 		length := s.Seconds * s.Between(2e-4, 0.015)
-		s.Burst(some(s, 5, most), from, length, size)
+		s.Burst(s.WholeBetween(5, most), from, length, size)
 	}
 }
 
 // slotBuffers double until each slot had its largest message.
 func slotBuffers(s *behaviour.Stack) {
-	maybePrivate(s)
+	s.MaybePrivate(0.35)
 	last, bend := s.Within(0.6, 0.85), s.Within(1, 2)
-	first, most := some(s, 256, 8192), s.Whole(2, 7)
-	for range some(s, 20, 900) {
+	first, most := s.WholeBetween(256, 8192), s.Whole(2, 7)
+	for range s.WholeBetween(20, 900) {
 		grows := atWork(s, s.Whole(1, most), 0, math.Pow(s.Float64(), 1/bend)*last)
 		buffer, bytes := s.Alloc(grows[0], first), first
 		for _, at := range grows[1:] {
@@ -113,8 +113,8 @@ func slotBuffers(s *behaviour.Stack) {
 
 // resizingTables have tables that stay and scratch tables that do not.
 func resizingTables(s *behaviour.Stack) {
-	last, first := s.Within(0.6, 0.85), some(s, 64, 2048)
-	for range some(s, 6, 150) {
+	last, first := s.Within(0.6, 0.85), s.WholeBetween(64, 2048)
+	for range s.WholeBetween(6, 150) {
 		grows := atWork(s, s.Whole(3, 10), 0, last)
 		table, bytes := s.Alloc(grows[0], first), first
 		for _, at := range grows[1:] {
@@ -126,7 +126,7 @@ func resizingTables(s *behaviour.Stack) {
 			table = s.Resize(table, at, bytes)
 		}
 	}
-	n := some(s, 30, 2500)
+	n := s.WholeBetween(30, 2500)
 	mean := held(s, n, 200)
 	for _, at := range atWork(s, n, 0, 1) {
 		growAndFree(s, at, s.Exponential(mean), first, s.Whole(0, 7))

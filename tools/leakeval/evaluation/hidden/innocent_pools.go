@@ -44,7 +44,7 @@ func demand(s *behaviour.Stack, most, calm float64) []int {
 
 // highWater makes blocks at new peaks only and frees none.
 func highWater(s *behaviour.Stack) {
-	maybePrivate(s)
+	s.MaybePrivate(0.35)
 	size, have := sizes(s, 200, 30000), 0
 	for i, n := range demand(s, s.Between(30, 3000), s.Within(0.6, 0.78)) {
 		for ; have < n; have++ {
@@ -55,7 +55,7 @@ func highWater(s *behaviour.Stack) {
 
 // trimmedPool frees the newest surfaces first or the oldest, as a pool is a stack or a queue.
 func trimmedPool(s *behaviour.Stack) {
-	maybePrivate(s)
+	s.MaybePrivate(0.35)
 	size, newest, every, part := sizes(s, 400, 60000), s.Chance(0.5), s.Whole(4, 30), s.Within(0.1, 0.6)
 	var pool []behaviour.Block
 	for i, n := range demand(s, s.Between(30, 1500), s.Within(0.6, 0.78)) {

@@ -20,18 +20,18 @@ var innocentStores = []behaviour.Behaviour{
 
 // generations frees an object in the first collection of its generation after its death.
 func generations(s *behaviour.Stack) {
-	maybePrivate(s)
+	s.MaybePrivate(0.35)
 	full := s.Whole(7, 11)
 	middle, young := s.Whole(2, 5), s.Whole(2, 6)
 	// The run is a whole number of full collections and a part of one, each of so many middle and young ones.
 	minor := s.Seconds / ((float64(full) + s.Within(0.1, 0.9)) * float64(middle*young))
 	size := sizes(s, 24, 1500)
-	for range some(s, 5, 400) {
+	for range s.WholeBetween(5, 400) {
 		s.Alloc(s.Seconds*0.03*s.Float64(), size())
 	}
 	lives := [3]float64{s.Between(1e-4, 0.003), s.Between(0.004, 0.02), s.Between(0.02, 0.08)}
 	old, older := s.Within(0.03, 0.3), s.Within(0.01, 0.1)
-	for _, at := range atWork(s, some(s, 800, 10000), 0, 1) {
+	for _, at := range atWork(s, s.WholeBetween(800, 10000), 0, 1) {
 		life := lives[0]
 		switch x := s.Float64(); {
 		case x < older:
@@ -40,13 +40,13 @@ func generations(s *behaviour.Stack) {
 			life = lives[1]
 		}
 		died, every := at+min(s.Exponential(life)*s.Seconds, s.Seconds/8), minor
-		if died > tick(at, every) {
+		if died > behaviour.Tick(at, every) {
 			every *= float64(young)
 		}
-		if died > tick(at, every) {
+		if died > behaviour.Tick(at, every) {
 			every *= float64(middle)
 		}
-		s.Free(s.Alloc(at, size()), tick(died, every))
+		s.Free(s.Alloc(at, size()), behaviour.Tick(died, every))
 	}
 }
 
@@ -64,11 +64,11 @@ func irregular(s *behaviour.Stack, low, high int, longest float64) []float64 {
 
 // logBatches free all that waits, some of it a batch later.
 func logBatches(s *behaviour.Stack) {
-	maybePrivate(s)
-	batches, n := irregular(s, 12, 60, 0.125), some(s, 100, 9000)
+	s.MaybePrivate(0.35)
+	batches, n := irregular(s, 12, 60, 0.125), s.WholeBetween(100, 9000)
 	size, late := sizes(s, 100, 16000), s.Within(0, 0.15)
 	for _, at := range atWork(s, n, 0, 1) {
-		freed := next(batches, at)
+		freed := behaviour.NextOrNever(batches, at)
 		if s.Chance(late) {
 			freed += min(s.Exponential(s.Seconds/50), s.Seconds/10)
 		}
@@ -78,19 +78,19 @@ func logBatches(s *behaviour.Stack) {
 
 // compactions free what was deleted before them.
 func compactions(s *behaviour.Stack) {
-	times, n, size := irregular(s, 10, 30, 0.125), some(s, 100, 7000), sizes(s, 200, 30000)
+	times, n, size := irregular(s, 10, 30, 0.125), s.WholeBetween(100, 7000), sizes(s, 200, 30000)
 	times = append(times, s.Seconds*1.3)
 	shortest, tail := s.Between(1e-3, 0.01), s.Within(0.6, 1.5)
 	for _, at := range atWork(s, n, 0, 1) {
 		life := min(shortest*math.Pow(1-s.Float64(), -1/tail), 0.1)
-		s.Free(s.Alloc(at, size()), next(times, at+life*s.Seconds))
+		s.Free(s.Alloc(at, size()), behaviour.NextOrNever(times, at+life*s.Seconds))
 	}
 }
 
 // undoHistory frees the oldest step. A step has one block or more, and a long one many.
 func undoHistory(s *behaviour.Stack) {
-	maybePrivate(s)
-	steps := atWork(s, some(s, 150, 6000), 0, 1)
+	s.MaybePrivate(0.35)
+	steps := atWork(s, s.WholeBetween(150, 6000), 0, 1)
 	full := 0
 	for full < len(steps) && steps[full] < early(s, 1.0/3) {
 		full++
@@ -104,7 +104,7 @@ func undoHistory(s *behaviour.Stack) {
 			history = history[1:]
 		}
 		var step []behaviour.Block
-		for range some(s, 1, most) {
+		for range s.WholeBetween(1, most) {
 			step = append(step, s.Alloc(at, size()))
 		}
 		history = append(history, step)

@@ -16,16 +16,16 @@ var leaksByClock = []behaviour.Behaviour{
 
 // hourlyJob leaves a few of very many nodes at each run. Short runs have a job with a shorter period.
 func hourlyJob(s *behaviour.Stack) {
-	maybePrivate(s)
+	s.MaybePrivate(0.35)
 	period := 3600.0
 	if s.Seconds < 7*period {
 		period = s.Seconds / s.Within(7, 13)
 	}
-	nodes, length, size := some(s, 15, 1200), min(s.Seconds/100, period/4), sizes(s, 40, 2000)
+	nodes, length, size := s.WholeBetween(15, 1200), min(s.Seconds/100, period/4), sizes(s, 40, 2000)
 	least := s.Whole(2, 5)
 	for _, from := range s.Every(period, 0.05) {
 		length := length * s.Within(0.5, 1)
-		lost := chosen(s, nodes, s.Whole(least, least+2))
+		lost := s.Picked(nodes, s.Whole(least, least+2))
 		for i := range nodes {
 			node := s.Alloc(from+length*s.Float64(), size())
 			if !lost[i] {
@@ -51,9 +51,9 @@ func minuteSamples(s *behaviour.Stack) {
 
 // rotationHandles stay while the buffers of each file go.
 func rotationHandles(s *behaviour.Stack) {
-	maybePrivate(s)
+	s.MaybePrivate(0.35)
 	rotations := append(bouts(s, 13, 45, 0, 1), s.Seconds*1.01)
-	buffers, size := some(s, 20, 250), sizes(s, 80, 4000)
+	buffers, size := s.WholeBetween(20, 250), sizes(s, 80, 4000)
 	from := 0.0
 	for _, end := range rotations {
 		if end <= s.Seconds {

@@ -18,12 +18,12 @@ var leaksOfParts = []behaviour.Behaviour{
 
 // pluginLives lose some blocks in each life of the DLL.
 func pluginLives(s *behaviour.Stack) {
-	maybePrivate(s)
+	s.MaybePrivate(0.35)
 	loads := append(bouts(s, 7, 15, 0.01, 0.98), s.Seconds)
-	blocks, size, least := some(s, 20, 700), sizes(s, 40, 4000), s.Whole(2, 4)
+	blocks, size, least := s.WholeBetween(20, 700), sizes(s, 40, 4000), s.Whole(2, 4)
 	for i, from := range loads[:len(loads)-1] {
 		end := from + (loads[i+1]-from)*s.Within(0.1, 0.8)
-		lost := chosen(s, blocks, s.Whole(least, least+3))
+		lost := s.Picked(blocks, s.Whole(least, least+3))
 		for i := range blocks {
 			at := from + (end-from)*s.Float64()*s.Float64()
 			block := s.Alloc(at, size())
@@ -42,9 +42,9 @@ func pluginLives(s *behaviour.Stack) {
 func addInHeap(s *behaviour.Stack) {
 	s.UseHeap(s.Whole(1, 3))
 	windows, width := s.Whole(9, 20), s.Within(0.2, 0.5)
-	n := some(s, 300, 5000)
+	n := s.WholeBetween(300, 5000)
 	mean, size := held(s, n, 300), sizes(s, 32, 3000)
-	lost := chosen(s, n, min(some(s, 16, 140), n/12))
+	lost := s.Picked(n, min(s.WholeBetween(16, 140), n/12))
 	for i := range n {
 		at := s.Seconds * (float64(s.IntN(windows)) + width*s.Float64()) / float64(windows)
 		object := s.Alloc(at, size())
@@ -56,15 +56,15 @@ func addInHeap(s *behaviour.Stack) {
 
 // growingIndex is one block among many which grow in the same way and are freed.
 func growingIndex(s *behaviour.Stack) {
-	maybePrivate(s)
-	step, from := some(s, 64, 8192), s.Within(0, 0.4)
+	s.MaybePrivate(0.35)
+	step, from := s.WholeBetween(64, 8192), s.Within(0, 0.4)
 	grows := atWork(s, s.Whole(12, 90), from, 1)
 	index := s.Alloc(grows[0], step)
 	for i, at := range grows[1:] {
 		index = s.Resize(index, at, step*(i+2))
 	}
 	length := s.Seconds * s.Between(0.001, 0.06)
-	for _, at := range atWork(s, some(s, 30, 800), 0, 1) {
+	for _, at := range atWork(s, s.WholeBetween(30, 800), 0, 1) {
 		growAndFree(s, at, length*s.Within(0.3, 1), step, s.Whole(1, 12))
 	}
 }
@@ -89,8 +89,8 @@ func growingText(s *behaviour.Stack) {
 	for ; capacity < 0.99; capacity *= factor {
 		text = s.Resize(text, share(s, capacity, byWork), int(bytes*capacity*factor))
 	}
-	n := some(s, 100, 3500)
-	mean, step := held(s, n, 300), some(s, 64, 4096)
+	n := s.WholeBetween(100, 3500)
+	mean, step := held(s, n, 300), s.WholeBetween(64, 4096)
 	for _, at := range atWork(s, n, 0, 1) {
 		growAndFree(s, at, s.Exponential(mean), step, s.Whole(0, 6))
 	}

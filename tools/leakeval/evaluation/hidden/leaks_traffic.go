@@ -21,14 +21,14 @@ var leaksInTraffic = []behaviour.Behaviour{
 
 // relayOutages pile mails up; most of them go when the outage ends.
 func relayOutages(s *behaviour.Stack) {
-	maybePrivate(s)
-	n := some(s, 800, 15000)
+	s.MaybePrivate(0.35)
+	n := s.WholeBetween(800, 15000)
 	size := sizes(s, 100, 20000)
 	churn(s, atWork(s, n, 0, 1), held(s, n, 200), size, nil)
-	waiting, most := some(s, 10, 250), s.Whole(2, 9)
+	waiting, most := s.WholeBetween(10, 250), s.Whole(2, 9)
 	for _, from := range bouts(s, 6, 10, 0.02, 0.98) {
 		end := from + s.Seconds*s.Between(0.002, 0.012)
-		lost := chosen(s, waiting, s.Whole(2, most))
+		lost := s.Picked(waiting, s.Whole(2, most))
 		for i := range waiting {
 			at := from + (end-from)*s.Float64()
 			mail := s.Alloc(at, size())
@@ -41,8 +41,8 @@ func relayOutages(s *behaviour.Stack) {
 
 // handlerErrors come by chance among records whose number follows the load.
 func handlerErrors(s *behaviour.Stack) {
-	maybePrivate(s)
-	n := some(s, 300, 12000)
+	s.MaybePrivate(0.35)
+	n := s.WholeBetween(300, 12000)
 	size := sizes(s, 60, 3000)
 	churn(s, waves(s, n), held(s, n, 600), size, nil)
 	for _, at := range atTime(s, s.Whole(13, 40), 0, 1) {
@@ -52,8 +52,8 @@ func handlerErrors(s *behaviour.Stack) {
 
 // connectionContexts stay when all else of a connection goes.
 func connectionContexts(s *behaviour.Stack) {
-	maybePrivate(s)
-	n := some(s, 24, 98)
+	s.MaybePrivate(0.35)
+	n := s.WholeBetween(24, 98)
 	instants := atWork(s, n, 0, 1)
 	if s.Chance(0.5) {
 		instants = rising(s, n, s.Within(1.2, 2.2))
@@ -61,7 +61,7 @@ func connectionContexts(s *behaviour.Stack) {
 	mean, size, most := s.Seconds*s.Between(0.003, 0.05), sizes(s, 64, 8000), s.Between(6, 100)
 	for _, at := range instants {
 		end := at + min(s.Exponential(mean), s.Seconds/8)
-		blocks := some(s, 3, most)
+		blocks := s.WholeBetween(3, most)
 		context := s.IntN(blocks)
 		for i := range blocks {
 			made := at + (end-at)*0.9*s.Float64()
@@ -78,21 +78,21 @@ func connectionContexts(s *behaviour.Stack) {
 
 // cancelledMatches are lost from some time on, beside rooms that come and go in waves.
 func cancelledMatches(s *behaviour.Stack) {
-	n := some(s, 800, 12000)
+	n := s.WholeBetween(800, 12000)
 	size := sizes(s, 80, 4000)
 	mean := min(s.Between(0.002, 0.04), 900/float64(n)) * s.Seconds
 	for _, at := range waves(s, n) {
 		s.AllocFor(at, min(s.Exponential(mean), s.Seconds/7), size())
 	}
 	from := s.Within(0.15, 0.5)
-	for _, at := range atTime(s, some(s, 16, 85), from, 1) {
+	for _, at := range atTime(s, s.WholeBetween(16, 85), from, 1) {
 		s.Alloc(at, size())
 	}
 }
 
 // halfCleanedJobs leave the second half of some jobs.
 func halfCleanedJobs(s *behaviour.Stack) {
-	maybePrivate(s)
+	s.MaybePrivate(0.35)
 	size, pages := sizes(s, 200, 30000), s.Whole(5, 14)
 	length := s.Seconds * s.Between(0.001, 0.02)
 	job := func(from float64, fails bool) {
@@ -104,7 +104,7 @@ func halfCleanedJobs(s *behaviour.Stack) {
 			}
 		}
 	}
-	for _, at := range atWork(s, some(s, 40, 900), 0, 1) {
+	for _, at := range atWork(s, s.WholeBetween(40, 900), 0, 1) {
 		job(at, false)
 	}
 	for _, at := range bouts(s, 7, 14, 0.01, 0.97) {

@@ -7,9 +7,6 @@ import (
 	"heapdrift/tools/leakeval/evaluation/behaviour"
 )
 
-// some draws a whole number, evenly by order of magnitude.
-func some(s *behaviour.Stack, low, high float64) int { return int(math.Round(s.Between(low, high))) }
-
 // sizes draws how large the blocks of a stack are: all the same, of a few classes, or spread.
 func sizes(s *behaviour.Stack, low, high float64) func() int {
 	typical := s.Between(low, high)
@@ -22,13 +19,6 @@ func sizes(s *behaviour.Stack, low, high float64) func() int {
 	}
 	spread := s.Within(0.1, 1)
 	return func() int { return s.Size(typical, spread) }
-}
-
-// maybePrivate makes some programs use a heap of their own.
-func maybePrivate(s *behaviour.Stack) {
-	if s.Chance(0.35) {
-		s.UseHeap(s.Whole(1, 3))
-	}
 }
 
 // atWork are n instants between two shares of the work, ascending.
@@ -117,15 +107,6 @@ func phases(s *behaviour.Stack, low, high int) []float64 {
 	return list
 }
 
-// chosen marks k of n.
-func chosen(s *behaviour.Stack, n, k int) []bool {
-	list := make([]bool, n)
-	for _, i := range s.Perm(n)[:min(k, n)] {
-		list[i] = true
-	}
-	return list
-}
-
 // held draws for how many seconds each of n blocks lives on average, so that about so many at most are live on average.
 func held(s *behaviour.Stack, n int, most float64) float64 {
 	return min(s.Between(1e-5, 0.025), most/float64(n)) * s.Seconds
@@ -141,15 +122,3 @@ func churn(s *behaviour.Stack, instants []float64, mean float64, size func() int
 		}
 	}
 }
-
-// next is the first of ascending instants that is not before an instant, or else never.
-func next(list []float64, at float64) float64 {
-	i, _ := slices.BinarySearch(list, at)
-	if i == len(list) {
-		return behaviour.Never
-	}
-	return list[i]
-}
-
-// tick is when a timer that fires each so many seconds fires next.
-func tick(at, seconds float64) float64 { return math.Ceil(at/seconds) * seconds }

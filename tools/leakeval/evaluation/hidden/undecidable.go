@@ -20,19 +20,19 @@ var undecidable = []behaviour.Behaviour{
 
 // fewOutages leave blocks beside others that come and go.
 func fewOutages(s *behaviour.Stack) {
-	maybePrivate(s)
-	n, size, most := some(s, 50, 6000), sizes(s, 60, 6000), s.Between(5, 80)
+	s.MaybePrivate(0.35)
+	n, size, most := s.WholeBetween(50, 6000), sizes(s, 60, 6000), s.Between(5, 80)
 	churn(s, atWork(s, n, 0, 1), held(s, n, 300), size, nil)
 	outages := append(bouts(s, 1, 3, 0.02, 0.8), s.Seconds*s.Within(0.85, 0.98))
 	for _, from := range outages {
-		s.Burst(some(s, 4, most), from, s.Seconds*0.01, size)
+		s.Burst(s.WholeBetween(4, most), from, s.Seconds*0.01, size)
 	}
 }
 
 // cacheNotFull loads each key once and evicts none.
 func cacheNotFull(s *behaviour.Stack) {
-	maybePrivate(s)
-	n := some(s, 80, 3800)
+	s.MaybePrivate(0.35)
+	n := s.WholeBetween(80, 3800)
 	c, keys := newCache(s, sizes(s, 500, 30000), lastUse, 1), popular(s, n)
 	for i, at := range atWork(s, n, 0, 1) {
 		c.use(at, keys[i], n)
@@ -41,8 +41,8 @@ func cacheNotFull(s *behaviour.Stack) {
 
 // queueNotDrained is served slowly, in the order of arrival, from some time on.
 func queueNotDrained(s *behaviour.Stack) {
-	maybePrivate(s)
-	n, from := some(s, 60, 3800), s.Within(0.1, 0.6)
+	s.MaybePrivate(0.35)
+	n, from := s.WholeBetween(60, 3800), s.Within(0.1, 0.6)
 	size, slow := sizes(s, 100, 10000), s.Within(1.8, 6)
 	for _, at := range atTime(s, n, 0, 1) {
 		behind := max(0, at-from*s.Seconds)
@@ -52,10 +52,10 @@ func queueNotDrained(s *behaviour.Stack) {
 
 // longExpiry frees only what came early in the run.
 func longExpiry(s *behaviour.Stack) {
-	n, expiry := some(s, 50, 3800), s.Seconds*s.Within(0.3, 0.85)
+	n, expiry := s.WholeBetween(50, 3800), s.Seconds*s.Within(0.3, 0.85)
 	sweep, size := s.Seconds*s.Between(0.001, 0.02), sizes(s, 100, 6000)
 	for _, at := range atWork(s, n, 0, 1) {
 		use := min(s.Exponential(s.Seconds/100), s.Seconds/15)
-		s.Free(s.Alloc(at, size()), tick(at+use+expiry, sweep))
+		s.Free(s.Alloc(at, size()), behaviour.Tick(at+use+expiry, sweep))
 	}
 }

@@ -23,7 +23,7 @@ var innocentCaches = []behaviour.Behaviour{
 }
 
 func pageCache(s *behaviour.Stack) {
-	maybePrivate(s)
+	s.MaybePrivate(0.4)
 	at, keys := lookups(s, s.Between(400, 12000))
 	page := 1 << s.Whole(11, 16)
 	newCache(s, boundOf(s, keys), leastRecent).play(at, keys, func() int { return page })

@@ -25,7 +25,7 @@ var innocentConnections = []behaviour.Behaviour{
 }
 
 func webSessions(s *behaviour.Stack) {
-	maybePrivate(s)
+	s.MaybePrivate(0.4)
 	n := s.Between(300, 12000)
 	at, who := visits(s, n, int(s.Between(20, n)))
 	e := expiry{seconds: min(s.Between(60, 2400), s.Seconds/10), sliding: true,
@@ -70,7 +70,7 @@ func replayCache(s *behaviour.Stack) {
 	n, bytes := s.Between(200, 8000), s.Whole(40, 200)
 	skew, purge := min(s.Between(60, 600), s.Seconds/12), min(s.Between(1, 400), s.Seconds/24)
 	for _, at := range s.Requests(n) {
-		s.Free(s.Alloc(at, bytes), tick(at+skew, purge))
+		s.Free(s.Alloc(at, bytes), behaviour.Tick(at+skew, purge))
 	}
 }
 

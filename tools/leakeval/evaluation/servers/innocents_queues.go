@@ -24,7 +24,7 @@ var innocentQueues = []behaviour.Behaviour{
 }
 
 func backlogs(s *behaviour.Stack) {
-	maybePrivate(s)
+	s.MaybePrivate(0.4)
 	n, size := s.Between(300, 9000), sizes(s, 100, 20000)
 	quick, drain := flight(s, n, 0.002, 2), s.Within(0.1, 1)
 	// The last outage ends well before the run does.

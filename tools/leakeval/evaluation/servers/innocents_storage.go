@@ -22,7 +22,7 @@ var innocentStorage = []behaviour.Behaviour{
 }
 
 func writeBuffer(s *behaviour.Stack) {
-	maybePrivate(s)
+	s.MaybePrivate(0.4)
 	n, slab := s.Between(200, 8000), 1<<s.Whole(12, 20)
 	full := int(max(3, n/s.Between(8, 200)))
 	flush := min(s.Between(0.5, 120), s.Seconds/50)
@@ -53,7 +53,7 @@ func rowVersions(s *behaviour.Stack) {
 				due = max(due, ends[i])
 			}
 		}
-		s.Free(s.Alloc(at, size()), tick(due, purge))
+		s.Free(s.Alloc(at, size()), behaviour.Tick(due, purge))
 	}
 }
 

@@ -37,7 +37,7 @@ func overlappedLost(s *behaviour.Stack) {
 }
 
 func handshakeBrokenOff(s *behaviour.Stack) {
-	maybePrivate(s)
+	s.MaybePrivate(0.4)
 	n, parts := s.Between(300, 5000), make([]int, s.Whole(1, 5))
 	for i := range parts {
 		parts[i] = s.Size(s.Between(48, 9000), 0)
@@ -98,7 +98,7 @@ func forgottenUpstream(s *behaviour.Stack) {
 }
 
 func deadConsumer(s *behaviour.Stack) {
-	maybePrivate(s)
+	s.MaybePrivate(0.4)
 	n, size := s.Between(500, 12000), sizes(s, 80, 4000)
 	churn(s, n, flight(s, n, 0.01, 40), size)
 	prefetch := s.Whole(2, 50)

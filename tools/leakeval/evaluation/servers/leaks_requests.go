@@ -38,7 +38,7 @@ func malformedRequest(s *behaviour.Stack) {
 }
 
 func cancelledSort(s *behaviour.Stack) {
-	maybePrivate(s)
+	s.MaybePrivate(0.4)
 	n, size := s.Between(12000, 26000), sizes(s, 1024, 262144)
 	cancelled, hold := rare(s, n, 0.0009, 0.003), flight(s, n, 0.005, 20)
 	s.Lose(s.Requests(n), cancelled, hold, size)
@@ -122,7 +122,7 @@ func abandonedUploads(s *behaviour.Stack) {
 		case !s.Chance(abandoned):
 			s.Free(b, at+s.Exponential(hold))
 		case s.Chance(found):
-			s.Free(b, tick(at+sweep, sweep))
+			s.Free(b, behaviour.Tick(at+sweep, sweep))
 		}
 	}
 }

@@ -33,7 +33,7 @@ func connectionSlots(s *behaviour.Stack) {
 }
 
 func badPages(s *behaviour.Stack) {
-	maybePrivate(s)
+	s.MaybePrivate(0.4)
 	at, keys := lookups(s, s.Between(2000, 12000))
 	page := 1 << s.Whole(11, 15)
 	size := func() int { return page }
@@ -50,7 +50,7 @@ func badPages(s *behaviour.Stack) {
 }
 
 func deadlockVictims(s *behaviour.Stack) {
-	maybePrivate(s)
+	s.MaybePrivate(0.4)
 	n, bytes := s.Between(1000, 15000), s.Whole(64, 256)
 	size := func() int { return bytes }
 	churn(s, n, flight(s, n, 0.005, 15), size)

@@ -1,8 +1,6 @@
 package servers
 
 import (
-	"math"
-
 	"heapdrift/tools/leakeval/evaluation/behaviour"
 )
 
@@ -23,9 +21,6 @@ func period(s *behaviour.Stack, low, high, fewest, most float64) float64 {
 	return min(max(s.Between(low, high), s.Seconds/most), s.Seconds/fewest)
 }
 
-// tick is when a timer that fires each so many seconds fires next.
-func tick(at, seconds float64) float64 { return math.Ceil(at/seconds) * seconds }
-
 // episodes are the instants of separate bouts of trouble. There is one in each of so many equal stretches, of the
 // time or of the work.
 func episodes(s *behaviour.Stack, low, high int) []float64 {
@@ -43,18 +38,7 @@ func episodes(s *behaviour.Stack, low, high int) []float64 {
 
 // sizes draws how large the blocks of a stack are: all the same, or spread.
 func sizes(s *behaviour.Stack, low, high float64) func() int {
-	typical, spread := s.Between(low, high), 0.0
-	if s.Chance(0.5) {
-		spread = s.Within(0.1, 1)
-	}
-	return func() int { return s.Size(typical, spread) }
-}
-
-// maybePrivate makes some programs use a heap of their own.
-func maybePrivate(s *behaviour.Stack) {
-	if s.Chance(0.4) {
-		s.UseHeap(s.Whole(1, 3))
-	}
+	return s.SizesBetween(low, high, 0.5, 1)
 }
 
 // churn is what n requests allocate and free again soon.
@@ -89,7 +73,7 @@ func (e expiry) play(s *behaviour.Stack, at []float64, who []int, size func() in
 	for i, t := range at {
 		k, isThere := members[who[i]]
 		if isThere && k.due < t {
-			s.Free(k.block, min(tick(k.due, e.reaper), t))
+			s.Free(k.block, min(behaviour.Tick(k.due, e.reaper), t))
 			isThere = false
 		}
 		switch {
@@ -101,6 +85,6 @@ func (e expiry) play(s *behaviour.Stack, at []float64, who []int, size func() in
 		members[who[i]] = k
 	}
 	for _, k := range members {
-		s.Free(k.block, tick(k.due, e.reaper))
+		s.Free(k.block, behaviour.Tick(k.due, e.reaper))
 	}
 }

@@ -93,6 +93,6 @@ func openTransaction(s *behaviour.Stack) {
 		if at > began && !s.Chance(rolled) { // a version that was rolled back goes at once
 			due = ended
 		}
-		s.Free(s.Alloc(at, size()), tick(due, purge))
+		s.Free(s.Alloc(at, size()), behaviour.Tick(due, purge))
 	}
 }

@@ -62,7 +62,7 @@ func hostNames(s *behaviour.Stack) {
 	sweeps := s.Every(s.Between(s.Seconds/1000, s.Seconds/40), 0.1)
 	answers := s.Whole(1, 3)
 	for _, at := range names {
-		expires := next(sweeps, at+ttl*s.Within(0.3, 1))
+		expires := behaviour.NextOrNever(sweeps, at+ttl*s.Within(0.3, 1))
 		for range answers {
 			s.Free(s.Alloc(at, 72+2*s.Whole(6, 60)), expires)
 		}

@@ -56,9 +56,9 @@ func finalizedWrappers(s *behaviour.Stack) {
 	for _, at := range wrappers {
 		b := s.Alloc(at, s.Size(size, 0.5))
 		if s.Chance(survives) {
-			s.Free(b, next(old, at)+s.Float64())
+			s.Free(b, behaviour.NextOrNever(old, at)+s.Float64())
 		} else {
-			s.Free(b, next(young, at)+s.Float64())
+			s.Free(b, behaviour.NextOrNever(young, at)+s.Float64())
 		}
 	}
 }
@@ -69,7 +69,7 @@ func tombstones(s *behaviour.Stack) {
 	lives := min(s.Between(s.Seconds/3000, s.Seconds/15), 400*s.Seconds/float64(1+len(entries)))
 	size := s.Between(40, 900)
 	for _, at := range entries {
-		s.Free(s.Alloc(at, s.Size(size, 0.4)), next(compactions, at+s.Exponential(lives)))
+		s.Free(s.Alloc(at, s.Size(size, 0.4)), behaviour.NextOrNever(compactions, at+s.Exponential(lives)))
 	}
 }
 

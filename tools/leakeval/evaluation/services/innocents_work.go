@@ -176,7 +176,7 @@ func idleSessions(s *behaviour.Stack) {
 	used, size := s.Between(1, s.Seconds/30), s.Between(50, 3000)
 	sweeps := clock(s, 60, 3000, 0.05)
 	for _, at := range sessions {
-		ends := next(sweeps, at+s.Exponential(used)+expiry)
+		ends := behaviour.NextOrNever(sweeps, at+s.Exponential(used)+expiry)
 		for range parts {
 			s.Free(s.Alloc(at, s.Size(size, 0.7)), ends)
 		}

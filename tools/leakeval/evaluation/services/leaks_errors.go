@@ -128,7 +128,7 @@ func interopBuffers(s *behaviour.Stack) {
 	for _, at := range buffers {
 		b := s.Alloc(at, s.Size(size, 0.9))
 		if !s.Chance(lost) {
-			s.Free(b, next(collections, at+s.Exponential(s.Seconds/2000)))
+			s.Free(b, behaviour.NextOrNever(collections, at+s.Exponential(s.Seconds/2000)))
 		}
 	}
 }
@@ -145,7 +145,7 @@ func sweptSymbols(s *behaviour.Stack) {
 		case !s.Chance(orphaned):
 			s.Free(b, at+s.Exponential(lasts))
 		case !s.Chance(lost):
-			s.Free(b, next(sweeps, at))
+			s.Free(b, behaviour.NextOrNever(sweeps, at))
 		}
 	}
 }

@@ -52,15 +52,6 @@ func rarely(s *behaviour.Stack, n int, low, high float64) float64 {
 	return min(1, max(s.Between(low, high), 30/float64(max(n, 1))))
 }
 
-// next is the first of ascending instants after another one, Never where there is none.
-func next(instants []float64, at float64) float64 {
-	i := sort.SearchFloat64s(instants, at)
-	if i == len(instants) {
-		return behaviour.Never
-	}
-	return instants[i]
-}
-
 // A cache holds a limited number of blocks, the ones that are longest not used first.
 type cache struct {
 	s      *behaviour.Stack
