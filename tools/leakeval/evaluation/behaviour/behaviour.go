@@ -1,6 +1,11 @@
 // Package behaviour is the vocabulary of the evaluation: in comes a random source and the load of a run, out go the
 // allocations that one stack of a program makes in it. Sets of behaviours are packages of their own, each by another
 // author; none of them knows how leaks are judged.
+//
+// A set is a slice of rows: NewLeak, NewInnocent or NewUndecidable with a name, a reason and a function. Who adds a
+// behaviour adds a row, draws its numbers at the beginning of the function, and runs the test of the set with -update:
+// behaviourtest then holds what it allocates. The order of draws is a part of a behaviour, since each takes the next
+// number of the run.
 package behaviour
 
 import (
