@@ -2,6 +2,11 @@ package allocations
 
 import "encoding/binary"
 
+// Footers and page headers are read here and not by parquet-go, because it allocates what a file claims. So does
+// v0.32.0, the latest version in November 2026: OpenFile allocates the length of the footer, its Thrift decoder the
+// length of each list, and ReadPage the size of a page, before a byte of them is read. A damaged file of a few bytes
+// would take gigabytes. TestLibraryBelievesClaims fails once a version bounds these claims; docs/adr/0010 decides.
+
 // The types of Thrift's compact protocol, in which Parquet writes its footer and page headers.
 const (
 	thriftTrue   = 1
