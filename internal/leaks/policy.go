@@ -89,6 +89,9 @@ const (
 	InconclusivePasses InconclusivePolicy = "pass"
 )
 
+// allInconclusive are all of them, in the order of lists.
+var allInconclusive = []InconclusivePolicy{InconclusiveFails, InconclusiveWarns, InconclusivePasses}
+
 // Policies are the policies of a project: one for each scenario that has its own, and one for all others.
 type Policies struct {
 	Default   Policy            `json:"default"`
@@ -229,26 +232,23 @@ func (p *Policy) check(at string) error {
 			return err
 		}
 	}
-	switch d, n := p.Drift, p.Noise; {
-	case d != nil && !isLimit(d.Percent):
-		return wrongField(at+".drift.percent", "is not a number of 0 or more")
-	case d != nil && d.In != InBytes && d.In != InBlocks:
-		return wrongField(at+".drift.in", "%q is neither %s nor %s", string(d.In), InBytes, InBlocks)
+	if err := p.Drift.check(at + ".drift"); err != nil {
+		return err
+	}
+	switch {
 	case math.IsNaN(p.MinimumScore) || p.MinimumScore < 0 || p.MinimumScore > 1:
 		return wrongField(at+".minimum_score", "is not a number from 0 to 1")
-	case p.Inconclusive != InconclusiveFails && p.Inconclusive != InconclusiveWarns &&
-		p.Inconclusive != InconclusivePasses:
+	case !slices.Contains(allInconclusive, p.Inconclusive):
 		return wrongField(at+".inconclusive", "%q is none of %s, %s and %s", string(p.Inconclusive), InconclusiveFails,
 			InconclusiveWarns, InconclusivePasses)
 	case !slices.Contains(repeatPolicies, p.Repeat):
 		return wrongField(at+".again", "%q is none of %s, %s and %s", string(p.Repeat), RepeatUntilOwned, RepeatAlways,
 			RepeatOnce)
-	case n != nil && (n.Runs < leastNoise || n.Runs > maxNoise):
-		return wrongField(at+".noise.runs", "is not a whole number from %d to %d", leastNoise, maxNoise)
-	case n != nil && (n.Changes < 2 || n.Changes >= n.Runs):
-		return wrongField(at+".noise.changes", "is not a whole number from 2 to %d: %d runs change no oftener",
-			n.Runs-1, n.Runs)
-	case !IsLine(p.Canary):
+	}
+	if err := p.Noise.check(at + ".noise"); err != nil {
+		return err
+	}
+	if !IsLine(p.Canary) {
 		return wrongField(at+".canary", "is not a line of text")
 	}
 	if err := CheckText(at+".canary", p.Canary, MaxReason); err != nil {
@@ -260,6 +260,29 @@ func (p *Policy) check(at string) error {
 	}
 	if d, err := time.ParseDuration(cmp.Or(p.Settle, "0s")); err != nil || d < 0 || d > maxSettle {
 		return wrongField(at+".settle", "%q is not a time from 0s to %s, such as 10m or 1h30m", p.Settle, maxSettle)
+	}
+	return nil
+}
+
+func (d *Drift) check(at string) error {
+	switch {
+	case d == nil:
+	case !isLimit(d.Percent):
+		return wrongField(at+".percent", "is not a number of 0 or more")
+	case d.In != InBytes && d.In != InBlocks:
+		return wrongField(at+".in", "%q is neither %s nor %s", string(d.In), InBytes, InBlocks)
+	}
+	return nil
+}
+
+func (n *Noise) check(at string) error {
+	switch {
+	case n == nil:
+	case n.Runs < leastNoise || n.Runs > maxNoise:
+		return wrongField(at+".runs", "is not a whole number from %d to %d", leastNoise, maxNoise)
+	case n.Changes < 2 || n.Changes >= n.Runs:
+		return wrongField(at+".changes", "is not a whole number from 2 to %d: %d runs change no oftener",
+			n.Runs-1, n.Runs)
 	}
 	return nil
 }

@@ -202,8 +202,7 @@ func (p *Pool) episode(at int, own *RunRating) (e episode) {
 	for begin > first {
 		older := p.Runs.older(first, begin)
 		runs := p.Shown[older:begin]
-		fixed := p.Fixed != nil && CompareRanks(p.Runs[older].Rank, p.Fixed) < 0 && CompareRanks(rank, p.Fixed) >= 0
-		told := isTold(runs)
+		fixed, told := p.wasFixed(p.Runs[older].Rank, rank), isTold(runs)
 		alike := !told || p.isAlike(older, begin, &here)
 		if fixed || !told && p.Absent[p.Runs[older].Build] {
 			break
@@ -229,6 +228,11 @@ func (p *Pool) episode(at int, own *RunRating) (e episode) {
 	slices.Reverse(e.pool)
 	e.before = p.quiet(first, oldest)
 	return e
+}
+
+// wasFixed reports whether the leak was fixed in a build between an older one and the one at rank, or in that.
+func (p *Pool) wasFixed(older, rank BuildRank) bool {
+	return p.Fixed != nil && CompareRanks(older, p.Fixed) < 0 && CompareRanks(rank, p.Fixed) >= 0
 }
 
 // mayHaveBegun reports whether the leak may have begun in a run of a build, by the runs before it alone, and all runs
