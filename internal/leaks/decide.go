@@ -257,23 +257,33 @@ func (d *decider) doubtful(f *compare.Finding, o *Origin) {
 		d.doubtfulByBaseline(f, p)
 	case !asks:
 	case o.Found || o.FailedIn != "" || o.Owned:
-	case f.Onset != nil && f.Onset.Doubtful,
-		f.Class.IsLeak() && !d.immaterialOf[f.Signature] && (f.Onset == nil || f.Onset.Before < settledRuns):
-		if d.isUnnamed(f, o) {
-			d.unnamed = append(d.unnamed, f)
-			return
-		}
-		on := FailOnNew
-		if o.Regressed && d.asks(FailOnRegressed) {
-			on = FailOnRegressed
-		}
-		if f.Onset != nil {
-			p = max(p, f.Onset.Probability)
-		}
-		d.doubt(f, on, p)
+	case d.mayBeNew(f):
+		d.doubtfulOnset(f, o, p)
 	case probable:
 		d.improbable++
 	}
+}
+
+// mayBeNew reports whether the runs before leave open when the finding began to leak.
+func (d *decider) mayBeNew(f *compare.Finding) bool {
+	return f.Onset != nil && f.Onset.Doubtful ||
+		f.Class.IsLeak() && !d.immaterialOf[f.Signature] && (f.Onset == nil || f.Onset.Before < settledRuns)
+}
+
+// doubtfulOnset notes a finding that may have begun to leak in this build.
+func (d *decider) doubtfulOnset(f *compare.Finding, o *Origin, p float64) {
+	if d.isUnnamed(f, o) {
+		d.unnamed = append(d.unnamed, f)
+		return
+	}
+	on := FailOnNew
+	if o.Regressed && d.asks(FailOnRegressed) {
+		on = FailOnRegressed
+	}
+	if f.Onset != nil {
+		p = max(p, f.Onset.Probability)
+	}
+	d.doubt(f, on, p)
 }
 
 // doubtfulByBaseline notes a finding that the evidence does not decide, and that would fail the gate by comparison with
@@ -327,11 +337,7 @@ func (d *decider) kind(on FailOn, f *compare.Finding, format string, args ...any
 
 // doubts notes what leaves the question open: findings that are not decided, and facts about the evidence.
 func (d *decider) doubts() {
-	for i := range d.undecided {
-		u := &d.undecided[i]
-		d.reasons = append(d.reasons, Reason{Effect: EffectDoubts, Code: ReasonUndecided, Signature: u.Signature,
-			Sentence: u.text(), Figure: &u.Probability, Unit: "probability"})
-	}
+	d.sayUndecided()
 	if len(d.unnamed) > 0 {
 		d.add(Reason{Effect: EffectDoubts, Code: ReasonNoSymbols,
 			Sentence: fmt.Sprintf("no symbols for %s, so it is unknown whether %s; push the symbols of build %s",
@@ -363,6 +369,15 @@ func (d *decider) doubts() {
 		d.add(Reason{Effect: EffectDoubts, Code: ReasonNotProven,
 			Sentence: fmt.Sprintf("the gate is not proven: the canary %s was not found",
 				d.Policy.Canary)})
+	}
+}
+
+// sayUndecided notes the findings that are not decided.
+func (d *decider) sayUndecided() {
+	for i := range d.undecided {
+		u := &d.undecided[i]
+		d.reasons = append(d.reasons, Reason{Effect: EffectDoubts, Code: ReasonUndecided, Signature: u.Signature,
+			Sentence: u.text(), Figure: &u.Probability, Unit: "probability"})
 	}
 }
 
