@@ -48,81 +48,110 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, args []string) error {
+// arguments are what the command line says.
+type arguments struct {
+	set, seeds, snapshots, dumps, matters, fit string
+	processes, runs, places, leaks, parts      int
+	oneStack                                   bool
+}
+
+func (a *arguments) parse(args []string) error {
 	flags := flag.NewFlagSet("leakeval", flag.ContinueOnError)
-	set := flags.String("set", "kept",
+	flags.StringVar(&a.set, "set", "kept",
 		"behaviours: kept, which nothing was chosen on, afterwards, which were written when the method was final, or tuning")
-	seeds := flags.String("seeds", "1,2,3", "seeds of the processes")
-	processes := flags.Int("processes", 100, "processes for each seed")
-	runs := flags.Int("runs", 1, "runs of each process; of several they are judged together")
-	snapshots := flags.String("snapshots", "5,6,8,12,20", "how many snapshots are taken")
-	dumps := flags.String("dumps", "8", "how many full dumps are taken")
-	places := flags.Int("places", 0, "count the verdicts on runs of processes of so many places, half of them clean, instead of judging places")
-	matters := flags.String("matters", "", "with -places: the `growth` from which a leak matters, as in 3MB/day")
-	leaks := flags.Int("leaks", 1, "with -places: how many places of the other half leak")
-	parts := flags.Int("parts", 0, "with -places: count which findings are grouped by cause, where each place is an object of so many parts")
-	oneStack := flags.Bool("one-stack", false, "with -parts: all parts of an object have one stack, so that they are judged as one")
-	fit := flags.String("fit", "", "fit the model on the behaviours for tuning and write its table to this `file`")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	o := evaluation.Options{Processes: *processes, Runs: *runs, Trace: true, Behaviours: evaluation.Kept()}
+	flags.StringVar(&a.seeds, "seeds", "1,2,3", "seeds of the processes")
+	flags.IntVar(&a.processes, "processes", 100, "processes for each seed")
+	flags.IntVar(&a.runs, "runs", 1, "runs of each process; of several they are judged together")
+	flags.StringVar(&a.snapshots, "snapshots", "5,6,8,12,20", "how many snapshots are taken")
+	flags.StringVar(&a.dumps, "dumps", "8", "how many full dumps are taken")
+	flags.IntVar(&a.places, "places", 0, "count the verdicts on runs of processes of so many places, half of them clean, instead of judging places")
+	flags.StringVar(&a.matters, "matters", "", "with -places: the `growth` from which a leak matters, as in 3MB/day")
+	flags.IntVar(&a.leaks, "leaks", 1, "with -places: how many places of the other half leak")
+	flags.IntVar(&a.parts, "parts", 0, "with -places: count which findings are grouped by cause, where each place is an object of so many parts")
+	flags.BoolVar(&a.oneStack, "one-stack", false, "with -parts: all parts of an object have one stack, so that they are judged as one")
+	flags.StringVar(&a.fit, "fit", "", "fit the model on the behaviours for tuning and write its table to this `file`")
+	return flags.Parse(args)
+}
+
+// options say what to evaluate.
+func (a *arguments) options() (o evaluation.Options, err error) {
+	o = evaluation.Options{Processes: a.processes, Runs: a.runs, Trace: true, Behaviours: evaluation.Kept()}
 	switch {
-	case *set == "tuning" || *fit != "":
+	case a.set == "tuning" || a.fit != "":
 		o.Behaviours = evaluation.Tuning()
-	case *set == "afterwards":
+	case a.set == "afterwards":
 		o.Behaviours = evaluation.Afterwards()
-	case *set != "kept":
-		return fmt.Errorf("-set: %q is none of kept, afterwards and tuning", *set)
+	case a.set != "kept":
+		return o, fmt.Errorf("-set: %q is none of kept, afterwards and tuning", a.set)
 	}
-	numbers, err := parse(*seeds, "-seeds", 0, 1<<62)
+	numbers, err := parse(a.seeds, "-seeds", 0, 1<<62)
 	if err != nil {
-		return err
+		return o, err
 	}
 	for _, n := range numbers {
 		o.Seeds = append(o.Seeds, uint64(n))
 	}
-	if o.Snapshots, err = parse(*snapshots, "-snapshots", 2, 100); err != nil {
-		return err
+	if o.Snapshots, err = parse(a.snapshots, "-snapshots", 2, 100); err != nil {
+		return o, err
 	}
-	if o.Dumps, err = parse(*dumps, "-dumps", 2, 100); err != nil {
-		return err
+	if o.Dumps, err = parse(a.dumps, "-dumps", 2, 100); err != nil {
+		return o, err
 	}
-	if *fit != "" {
+	if a.fit != "" {
 		o.Dumps = nil
 		o.Snapshots, o.Counted = evaluation.FittedSnapshots(), true
 	}
-	if *matters != "" {
-		threshold, err := analysis.ParseThreshold(*matters)
+	if a.matters != "" {
+		threshold, err := analysis.ParseThreshold(a.matters)
 		if err != nil {
-			return fmt.Errorf("-matters: %w", err)
+			return o, fmt.Errorf("-matters: %w", err)
 		}
 		o.Matters = &analysis.RequestedThreshold{Threshold: threshold, By: "-matters"}
 	}
-	if *places > 0 && *parts > 0 {
-		mix := workload.Mix{Stacks: *places, Leaks: *leaks, Parts: *parts, OneStack: *oneStack}
+	return o, nil
+}
+
+func run(ctx context.Context, args []string) error {
+	var a arguments
+	if err := a.parse(args); err != nil {
+		return err
+	}
+	o, err := a.options()
+	if err != nil {
+		return err
+	}
+	switch {
+	case a.places > 0 && a.parts > 0:
+		mix := workload.Mix{Stacks: a.places, Leaks: a.leaks, Parts: a.parts, OneStack: a.oneStack}
 		cases, err := evaluation.Causes(ctx, o, mix)
 		if err != nil {
 			return err
 		}
 		return evaluation.PrintCauses(os.Stdout, cases)
-	}
-	if *places > 0 {
-		cases, err := evaluation.Verdicts(ctx, o, *places, *leaks)
+	case a.places > 0:
+		cases, err := evaluation.Verdicts(ctx, o, a.places, a.leaks)
 		if err != nil {
 			return err
 		}
 		return evaluation.PrintVerdicts(os.Stdout, cases)
+	case a.fit != "":
+		return fitModels(ctx, o, a.fit)
 	}
 	all, err := evaluation.Run(ctx, o)
 	if err != nil {
 		return err
 	}
-	switch {
-	case *fit == "" && *runs > 1:
-		return evaluation.Print(os.Stdout, evaluation.Pooled(all))
-	case *fit == "":
-		return evaluation.Print(os.Stdout, all)
+	if a.runs > 1 {
+		all = evaluation.Pooled(all)
+	}
+	return evaluation.Print(os.Stdout, all)
+}
+
+// fitModels fits the models of single runs, then those of several, and writes their table.
+func fitModels(ctx context.Context, o evaluation.Options, file string) error {
+	all, err := evaluation.Run(ctx, o)
+	if err != nil {
+		return err
 	}
 	models := evaluation.FitAll(all)
 	o.Counted, o.Runs, o.Snapshots, o.Processes = false, evaluation.FittedRuns,
@@ -130,7 +159,7 @@ func run(ctx context.Context, args []string) error {
 	if all, err = evaluation.Run(ctx, o); err != nil {
 		return err
 	}
-	return write(*fit, models, evaluation.FitPools(all))
+	return write(file, models, evaluation.FitPools(all))
 }
 
 func write(file string, models []evaluation.Model, poolings []evaluation.Pooling) error {
