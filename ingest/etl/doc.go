@@ -18,7 +18,7 @@
 // headers, and goroutines decode the buffers ahead of who uses them. The merge knows only time: every buffer is opened
 // when the first of its events is due, so neither the order of buffers in the file matters nor which CPU or session
 // they are of, and what is open at once is about one buffer for each. Joining alone remembers processes, images and
-// stacks: Trace.Operations gives what changes memory with its process and its stack.
+// stacks: Trace.OperationBatches gives what changes memory with its process and its stack.
 //
 // # Stacks
 //
@@ -32,7 +32,7 @@
 // # Goroutines
 //
 // Buffers are read, decompressed and framed, their stacks compared and their most frequent events decoded by as many
-// goroutines as there are processors, up to 4; merging and joining is one more; what Operations calls runs beside it,
+// goroutines as there are processors, up to 4; merging and joining is one more; what OperationBatches calls runs beside it,
 // on the caller's.
 //
 // # Damage

@@ -18,10 +18,12 @@ func Example() {
 		return
 	}
 	stacks := map[uint64]etl.StackID{}
-	joined, err := trace.Operations(ctx, etl.JoinOptions{}, func(o *etl.Operation) error {
-		if o.Kind == etl.KindHeapAlloc {
-			fmt.Printf("%d ns: %d bytes at %#x\n", o.Time, o.Size, o.Address)
-			stacks[o.Address] = o.Stack
+	joined, err := trace.OperationBatches(ctx, etl.JoinOptions{}, func(batch []etl.Operation) error {
+		for _, o := range batch {
+			if o.Kind == etl.KindHeapAlloc {
+				fmt.Printf("%d ns: %d bytes at %#x\n", o.Time, o.Size, o.Address)
+				stacks[o.Address] = o.Stack
+			}
 		}
 		return nil
 	})

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// JoinOptions tune Operations. The zero value is right.
+// JoinOptions tune OperationBatches. The zero value is right.
 type JoinOptions struct {
 	// Also are further kinds of events that are passed on as operations without content, with their stacks.
 	Also KindSet
@@ -58,23 +58,12 @@ type joiner struct {
 // the kernel delivers late; half a second is the most that was seen.
 const stackWindow = 5
 
-// Operations calls fn with everything that changes what processes hold, in the order of time, each with its process and
-// its stack. It holds back operations until their stacks have come. The Operation is re-used.
+// OperationBatches calls fn with everything that changes what processes hold, in the order of time, each with its
+// process and its stack, a few hundred at a time. The slice is re-used. Joining goes on while fn runs. It holds back
+// operations until their stacks have come.
 //
 // The result is complete as far as the pass came, also beside an error, which may be a little further than the last
 // call of fn. Facts about the trace itself, Info and Warnings, are complete only after the pass, and not within fn.
-func (t *Trace) Operations(ctx context.Context, opt JoinOptions, fn func(*Operation) error) (*JoinResult, error) {
-	return t.OperationBatches(ctx, opt, func(batch []Operation) error {
-		for i := range batch {
-			if err := fn(&batch[i]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// OperationBatches is Operations, a few hundred at a time. The slice is re-used. Joining goes on while fn runs.
 func (t *Trace) OperationBatches(ctx context.Context, opt JoinOptions,
 	fn func([]Operation) error) (*JoinResult, error) {
 	ctx, stop := context.WithCancel(ctx)

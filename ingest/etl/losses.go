@@ -22,9 +22,6 @@ type Losses struct {
 	Disordered int64
 }
 
-// Any reports whether events are missing for whatever reason.
-func (l *Losses) Any() bool { return l.inside() || l.Overwritten != 0 || l.Truncated }
-
 // inside reports whether events are missing between others, and not only before or behind all that are there.
 func (l *Losses) inside() bool {
 	return l.EventsLost|l.BuffersLost|l.FlaggedEvents|l.FlaggedBuffers|l.MissingBuffers|l.SkippedBytes|l.BadBuffers != 0

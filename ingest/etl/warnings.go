@@ -85,15 +85,6 @@ var allocating = [...]struct {
 }{{KindHeapAlloc, "heap allocations"}, {KindHeapReAlloc, "heap reallocations"},
 	{KindVirtualAlloc, "virtual allocations"}}
 
-// Warnings says what joining could not find.
-func (j *JoinResult) Warnings() []capture.Warning {
-	var uses stackUses
-	for i := range allocating {
-		uses[i] = j.Stacked[allocating[i].kind]
-	}
-	return j.warnings(uses, j.Processes)
-}
-
 // WarningsOf says what joining could not find that matters to one process: what other processes lack is no reason to
 // doubt it.
 func (j *JoinResult) WarningsOf(process uint32) []capture.Warning {

@@ -79,10 +79,10 @@ func ExampleQuestion_Pick() {
 	fmt.Printf("%d made, %d left, %d bytes\n", born, left.Count, left.Bytes)
 	for bucket, n := range s.Ended {
 		if n > 0 {
-			fmt.Printf("%d lived %.1f ms or more\n", n, float64(allocations.BucketFloor(bucket))/1e6)
+			fmt.Printf("%d are in bucket %d, as is a lifetime of 5 ms: %v\n", n, bucket, bucket == allocations.Bucket(5e6))
 		}
 	}
 	// Output:
 	// 10 made, 5 left, 320 bytes
-	// 5 lived 4.2 ms or more
+	// 5 are in bucket 44, as is a lifetime of 5 ms: true
 }

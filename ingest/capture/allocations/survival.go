@@ -62,13 +62,3 @@ func Bucket(lifetime uint64) int {
 	}
 	return 2 * doubling
 }
-
-// BucketFloor is the shortest lifetime of bucket b in ns. No lifetime is in bucket 1: there is none between 1 ns and 2
-// ns.
-func BucketFloor(b int) uint64 {
-	if b%2 == 0 {
-		return 1 << (b / 2)
-	}
-	shift := 63 - b/2
-	return (rootTwo-1)>>shift + 1 // rounded up: what is cut off is never nothing
-}

@@ -178,7 +178,7 @@ func TestBuckets(t *testing.T) {
 		}
 	}
 	for b := range LifetimeBuckets {
-		floor := BucketFloor(b)
+		floor := bucketFloor(b)
 		if b != 1 && Bucket(floor) != b {
 			t.Errorf("the floor %d of bucket %d is in bucket %d", floor, b, Bucket(floor))
 		}
@@ -186,6 +186,15 @@ func TestBuckets(t *testing.T) {
 			t.Errorf("%d, below the floor of bucket %d, is in bucket %d", floor-1, b, Bucket(floor-1))
 		}
 	}
+}
+
+// bucketFloor is the shortest lifetime of a bucket in ns. No lifetime is in bucket 1: there is none between 1 ns and 2
+// ns.
+func bucketFloor(b int) uint64 {
+	if b%2 == 0 {
+		return 1 << (b / 2)
+	}
+	return (rootTwo-1)>>(63-b/2) + 1 // rounded up: what is cut off is never nothing
 }
 
 func TestBins(t *testing.T) {

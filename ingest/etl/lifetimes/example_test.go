@@ -25,10 +25,10 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	sites := tracker.Sites()
-	fmt.Printf("stack %d: %+v, peak %d bytes\n", sites[0].Stack, sites[0].Classes.AIFO, sites[0].Peak.Bytes)
+	site := tracker.Site(0)
+	fmt.Printf("stack %d: %+v, peak %d bytes\n", site.Stack, site.Classes.AIFO, site.Peak.Bytes)
 
-	w := allocations.NewWindow(2e9, 4e9, len(sites))
+	w := allocations.NewWindow(2e9, 4e9, tracker.SiteCount())
 	if err := w.Rows(rows.rows); err != nil {
 		fmt.Println(err)
 		return

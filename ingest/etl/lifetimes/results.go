@@ -19,26 +19,8 @@ func (t *Tracker) Site(number int) Site {
 	return site
 }
 
-// Sites are all sites met so far.
-func (t *Tracker) Sites() []Site {
-	sites := make([]Site, t.SiteCount())
-	for i := range sites {
-		sites[i] = t.Site(i)
-	}
-	return sites
-}
-
-// ForgetSites gives the memory of sites back, for whom Heaps and Processes are enough from now on.
+// ForgetSites gives the memory of sites back, for whom Process is enough from now on.
 func (t *Tracker) ForgetSites() { t.sites = siteTable{} }
-
-// Heaps are the heaps met so far, in the order they were met.
-func (t *Tracker) Heaps() []Heap {
-	heaps := make([]Heap, t.heaps.len())
-	for i := range heaps {
-		heaps[i] = t.heapAt(uint32(i))
-	}
-	return heaps
-}
 
 func (t *Tracker) heapAt(number uint32) Heap {
 	h := t.heaps.at(number)
@@ -50,15 +32,6 @@ func (t *Tracker) heapAt(number uint32) Heap {
 		heap.First, heap.Latest, heap.FirstAt, heap.LatestAt = s.first, s.latest, s.firstAt, s.latestAt
 	}
 	return heap
-}
-
-// Processes are the process instances with events of memory met so far, in the order they were met.
-func (t *Tracker) Processes() []Process {
-	processes := make([]Process, t.processes.len())
-	for i := range processes {
-		processes[i] = t.processAt(uint32(i))
-	}
-	return processes
 }
 
 // Process is a process instance with its heaps, in the order they were met; ok is false where it had no events of

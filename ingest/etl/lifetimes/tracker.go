@@ -96,7 +96,7 @@ func (t *Tracker) tooMany() {
 		Do: "analyse a shorter trace"}
 }
 
-// Finish ends the trace: what is alive becomes rows that end Never. Sites, Heaps and Processes are final afterwards.
+// Finish ends the trace: what is alive becomes rows that end Never. What Site and Process tell is final afterwards.
 func (t *Tracker) Finish() error {
 	if t.finished {
 		return t.failure()
@@ -116,12 +116,3 @@ func (t *Tracker) Finish() error {
 
 // Last is the time of the latest event; ok is false before the first.
 func (t *Tracker) Last() (at int64, ok bool) { return t.last, t.last != math.MinInt64 }
-
-// LiveBlocks is how many heap blocks are alive.
-func (t *Tracker) LiveBlocks() int {
-	n := 0
-	for i := range uint32(t.heaps.len()) {
-		n += t.heaps.at(i).index.n
-	}
-	return n
-}

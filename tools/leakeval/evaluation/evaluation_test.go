@@ -3,7 +3,6 @@ package evaluation
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"testing"
@@ -29,7 +28,11 @@ func TestFloors(t *testing.T) {
 		q := all[i].Quality(IsLeak)
 		flagged += q.Flagged
 		right += int(math.Round(q.Precision * float64(q.Flagged)))
-		leaks += all[i].leaks()
+		for k := range all[i].List {
+			if c := &all[i].List[k]; c.Counts() && c.Leaks() {
+				leaks++
+			}
+		}
 	}
 	if precision, recall := ratio(right, flagged), ratio(right, leaks); precision < 0.93 || recall < 0.6 {
 		t.Errorf("of %d called a leak %.3f leak, and %.3f of %d leaks are found", flagged, precision, recall, leaks)
@@ -67,24 +70,6 @@ func TestSets(t *testing.T) {
 	if tuning, kept := len(Tuning()), len(Kept()); tuning+kept != len(names) || kept < 2*len(names)/5 ||
 		tuning < 2*len(names)/5 || len(names) < 120 {
 		t.Errorf("%d behaviours for tuning and %d kept of %d", tuning, kept, len(names))
-	}
-}
-
-// A block that is freed when another is born is not live beside it; both ends of a stretch belong to it.
-func TestMostLive(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	s := behaviour.NewStack(r, behaviour.NewLoad(r, 3600))
-	s.AllocFor(0, 10, 8)
-	s.AllocFor(10, 10, 8)
-	s.AllocFor(15, 15, 8)
-	s.Alloc(40, 8)
-	for _, c := range []struct {
-		from, to float64
-		want     int
-	}{{0, 10, 1}, {0, 14.9, 1}, {0, 15, 2}, {16, 19, 2}, {20, 30, 1}, {30, 39, 0}, {30, 40, 1}, {50, math.Inf(1), 1}} {
-		if got := s.MostLive(c.from, c.to); got != c.want {
-			t.Errorf("from %g to %g: %d, want %d", c.from, c.to, got, c.want)
-		}
 	}
 }
 

@@ -149,13 +149,3 @@ func ratio(part, whole int) float64 {
 	}
 	return float64(part) / float64(whole)
 }
-
-// leaks is how many leak.
-func (c *Cases) leaks() (n int) {
-	for i := range c.List {
-		if k := &c.List[i]; k.Counts() && k.Leaks() {
-			n++
-		}
-	}
-	return n
-}

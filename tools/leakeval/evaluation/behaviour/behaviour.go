@@ -11,7 +11,6 @@ package behaviour
 import (
 	"hash/fnv"
 	"math/rand/v2"
-	"slices"
 )
 
 // A Truth is what an expert who knows the program says of a stack.
@@ -123,27 +122,4 @@ func (s *Stack) Resize(b Block, at float64, bytes int) Block {
 	next := s.Alloc(s.list[b].Died, bytes)
 	s.list[next].Heap, s.list[next].MovedFrom = s.list[b].Heap, b
 	return next
-}
-
-// IsLive reports whether a block is there at an instant.
-func (s *Stack) IsLive(b Block, at float64) bool { return s.list[b].Born <= at && at < s.list[b].Died }
-
-// MostLive is the largest number of blocks that are live at one instant of a stretch, both ends included.
-func (s *Stack) MostLive(from, to float64) int {
-	var births, deaths []float64
-	for i := range s.list {
-		if a := &s.list[i]; a.Born <= to && a.Died > from {
-			births, deaths = append(births, max(a.Born, from)), append(deaths, a.Died)
-		}
-	}
-	slices.Sort(births)
-	slices.Sort(deaths)
-	most, dead := 0, 0
-	for born, at := range births {
-		for dead < len(deaths) && deaths[dead] <= at {
-			dead++
-		}
-		most = max(most, born+1-dead)
-	}
-	return most
 }
