@@ -3,7 +3,9 @@ package ingest_test
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,6 +23,7 @@ type sevenZip struct {
 	streams uint64 // and of pack streams
 	sums    bool   // checksums of the files
 	wrong   bool   // which are wrong
+	damaged string // the file whose checksum alone is wrong
 }
 
 // number writes a NUMBER in its longest form.
@@ -59,7 +62,7 @@ func (z sevenZip) file(files ...file) []byte {
 		h = append(h, 0x0A, 1)
 		for _, f := range files {
 			sum := crc32.ChecksumIEEE(f.data)
-			if z.wrong {
+			if z.wrong || f.name == z.damaged {
 				sum++
 			}
 			h = binary.LittleEndian.AppendUint32(h, sum)
@@ -171,6 +174,33 @@ func TestUnpack7z(t *testing.T) {
 	got, err = unpacked(t.Context(), "x.7z", sevenZip{sums: true, wrong: true}.file(files...))
 	if want := "b!damaged-archive|a!damaged-archive|c.gz!damaged-archive"; err != nil || strings.Join(got, "|") != want {
 		t.Errorf("%q %v, want %q", got, err, want)
+	}
+}
+
+// What lies in a folder behind damage is lost, down to a file of one byte; what lies before it is not. An empty file
+// lies in no folder.
+func TestUnpack7zBehindDamage(t *testing.T) {
+	files := []file{{"a", []byte("first")}, {"b", []byte("second")}, {"c", []byte("3")}, {"d", nil}, {"e", []byte("4")}}
+	for damaged, want := range map[string]string{
+		"":  "x.7z/a=first true|x.7z/b=second true|x.7z/c=3 true|x.7z/d= true|x.7z/e=4 true",
+		"a": "a: its checksum is wrong|b: it lies behind damage|c: it lies behind damage|x.7z/d= true|e: it lies behind damage",
+		"b": "x.7z/a=first true|b: its checksum is wrong|c: it lies behind damage|x.7z/d= true|e: it lies behind damage",
+		"e": "x.7z/a=first true|x.7z/b=second true|x.7z/c=3 true|x.7z/d= true|e: its checksum is wrong",
+	} {
+		var got []string
+		err := ingest.Unpack(t.Context(), source("x.7z", sevenZip{sums: true, damaged: damaged}.file(files...)),
+			func(m ingest.Member) error {
+				text, err := io.ReadAll(m)
+				if err == nil {
+					got = append(got, fmt.Sprintf("%s=%s %t", m.Name, text, m.Packed))
+				}
+				return err
+			}, func(name string, e *evidence.Error) {
+				got = append(got, fmt.Sprintf("%s: %v", name, e.Err))
+			})
+		if strings.Join(got, "|") != want || err != nil {
+			t.Errorf("with %q damaged: %q %v\nwant %q", damaged, got, err, want)
+		}
 	}
 }
 

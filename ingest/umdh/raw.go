@@ -60,10 +60,6 @@ func (s *snapshot) open() bool { return s.heap != capture.NoHeap }
 
 // block adds one block to a site and to the log of blocks.
 func (s *snapshot) block(at uint32, requested, overhead, address uint64) {
-	if s.gathering.pending() {
-		s.endStack()
-	}
-	s.last = at
 	site := &s.sites[at]
 	site.usage.Count++
 	site.usage.Bytes += int64(requested)
