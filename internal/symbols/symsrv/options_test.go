@@ -1,0 +1,28 @@
+package symsrv
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+// Limits that are not given are those of the documentation; those that are given stay.
+func TestDefaultLimits(t *testing.T) {
+	want := Limits{
+		Connect: 10 * time.Second, Header: 30 * time.Second, Stall: 30 * time.Second, Whole: time.Hour, Wait: time.Minute,
+		Retries: 3, Backoff: 500 * time.Millisecond, MaxWait: 30 * time.Second, Down: 30 * time.Second,
+		Redirects: 5, Parallel: 4, MaxBytes: 8 << 30, Missing: time.Hour, Named: 256,
+	}
+	if got := (Limits{}).withDefaults(); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	given := Limits{Connect: 1, Header: 2, Stall: 3, Whole: 4, Wait: 5, Retries: 6, Backoff: 7, MaxWait: 8, Down: 9,
+		Redirects: 10, Parallel: 11, MaxBytes: 12, Missing: 13, Named: 14}
+	if got := given.withDefaults(); got != given {
+		t.Errorf("%+v, want %+v", got, given)
+	}
+	got := Limits{Retries: -1, Backoff: -1, MaxBytes: math.MaxInt64}.withDefaults()
+	if got.Retries != 0 || got.Backoff != 0 || got.MaxBytes != math.MaxInt64-1 {
+		t.Errorf("%+v", got)
+	}
+}
