@@ -2,7 +2,7 @@
 //
 //	go run ./tools/mutate [-run REGEXP] [-list] [LIST...]
 //	go run ./tools/mutate -diff COMMIT [-run REGEXP]
-//	go run ./tools/mutate -random N [-seed N] [-run REGEXP] [-list] [-short=false]
+//	go run ./tools/mutate -random N [-only REGEXP] [-seed N] [-run REGEXP] [-list] [-short=false]
 //
 // The places are rows of tools/mutate/mutations/*.txt (list.go says how they are written). Each is tested with `go test
 // -overlay`: the work tree is never changed. With -diff, gremlins makes mutations of the lines that changed since a
@@ -10,9 +10,11 @@
 //
 // With -random, lines are drawn from the whole product, and each is changed by one of the operators of operators.go and
 // sql.go: a condition or its boundary, a dropped statement, a returned truth, a clause of a query. The tests of the
-// package run, then those of the packages that import it. Rows of tools/mutate/equivalents.txt are left out: they have
-// the form of a list, and their sentences say why no test can notice. The exit status is 1 where tests find less than
-// 85 % of the rest. The same seed draws the same mutations from the same code.
+// package run, then those of the packages that import it and whose tests execute the line: their coverage is taken
+// once, when it is first needed. -only draws from a part of the product; -budget 1ns leaves out the packages that
+// import it. Rows of tools/mutate/equivalents.txt are left out: they have the form of a list, and their sentences say
+// why no test can notice. The exit status is 1 where tests find less than 85 % of the rest. The same seed draws the
+// same mutations from the same code.
 package main
 
 import (
@@ -52,6 +54,7 @@ func run(ctx context.Context, args []string, out io.Writer) (status int, err err
 	since := flags.String("diff", "", "mutate what changed since this `commit`, and not the rows; -run chooses folders")
 	draws := flags.Int("random", 0, "draw this `number` of mutations from the whole product, and try no rows; "+
 		"-run chooses of these, by FILE:LINE")
+	within := flags.String("only", "", "with -random: draw from the files that match this `expression`, as in ^internal/store/")
 	seed := flags.Uint64("seed", 0, "draw the same as a run before that printed this `number`; 0 takes a new one")
 	short := flags.Bool("short", true, "with -random: leave out what go test -short leaves out")
 	budget := flags.Duration("budget", 3*time.Minute, "with -random: how long after its beginning the tests of one more "+
@@ -69,7 +72,12 @@ func run(ctx context.Context, args []string, out io.Writer) (status int, err err
 		return (&diff{*dir, *since, chosen}).all(ctx, out)
 	}
 	if *draws > 0 {
-		l := &lottery{*dir, cmp.Or(*seed, rand.Uint64N(1e6)+1), *draws, chosen, *limit, *budget, *short}
+		from, err := regexp.Compile(*within)
+		if err != nil {
+			return 2, err
+		}
+		l := &lottery{dir: *dir, seed: cmp.Or(*seed, rand.Uint64N(1e6)+1), draws: *draws, from: from, only: chosen,
+			limit: *limit, budget: *budget, short: *short, atOnce: *atOnce}
 		drawn, err := l.draw(ctx)
 		switch {
 		case err != nil:

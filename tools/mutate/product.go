@@ -116,6 +116,17 @@ func (g *goPackage) hasQueries() bool {
 	})
 }
 
+// covered lists the packages that are mutated.
+func (p *product) covered() string {
+	var list []string
+	for _, path := range slices.Sorted(maps.Keys(p.packages)) {
+		if p.isMutated(p.packages[path]) {
+			list = append(list, path)
+		}
+	}
+	return strings.Join(list, ",")
+}
+
 // A place is a line of the product with the mutations that are possible there.
 type place struct {
 	file, code string

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -25,16 +26,22 @@ type lottery struct {
 	dir    string
 	seed   uint64
 	draws  int
+	from   *regexp.Regexp // the files that lines are drawn from
 	only   *regexp.Regexp // of the mutations that were drawn, by file and line, which are tried
 	limit  time.Duration  // of the tests of one package
 	budget time.Duration  // of one mutation: a package whose turn comes later is not tested
 	short  bool           // go test -short
+	atOnce int
+
+	reach reach
+	sound sync.Map // tests that are known to pass without a mutation
 }
 
 // A draw is a mutation that was drawn.
 type draw struct {
 	row
 	home   string // the import path of its package
+	line   int
 	reason string // why no test can notice it; "" where one should
 }
 
@@ -48,6 +55,8 @@ func (l *lottery) draw(ctx context.Context) ([]draw, error) {
 	if err != nil {
 		return nil, err
 	}
+	places = slices.DeleteFunc(places, func(at place) bool { return !l.from.MatchString(at.file) })
+	l.reach.covered = p.covered()
 	equivalents, err := l.equivalents()
 	if err != nil {
 		return nil, err
@@ -58,7 +67,7 @@ func (l *lottery) draw(ctx context.Context) ([]draw, error) {
 		at := &places[i]
 		e := at.edits[random.IntN(len(at.edits))]
 		d := draw{row: rowOf(at.file, at.code, e)}
-		d.short, d.home = l.short, at.of.ImportPath
+		d.short, d.home, d.line = l.short, at.of.ImportPath, 1+strings.Count(at.code[:e.from], "\n")
 		if at.of.hasTests() {
 			d.packages = append(d.packages, at.of.ImportPath)
 		}
@@ -103,7 +112,10 @@ func (l *lottery) list(draws []draw, out io.Writer) {
 	}
 }
 
-// all tries the draws one after the other and prints what became of each; the exit status is 1 where the tests find too
+// A tally counts what became of the draws.
+type tally struct{ killed, survived, broken, slow, equivalent int }
+
+// all tries the draws, several at a time, and prints what became of each; the exit status is 1 where the tests find too
 // few.
 func (l *lottery) all(ctx context.Context, draws []draw, out io.Writer) (status int, err error) {
 	scratch, err := os.MkdirTemp("", "mutate-")
@@ -111,45 +123,71 @@ func (l *lottery) all(ctx context.Context, draws []draw, out io.Writer) (status 
 		return 2, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	l.reach = reach{dir: l.dir, scratch: scratch, covered: l.reach.covered, limit: l.limit, short: l.short,
+		known: map[string]*profile{}}
 	t := &trial{dir: l.dir, scratch: scratch, limit: l.limit}
 	fmt.Fprintf(out, "seed %d\n", l.seed)
 	begun := time.Now()
-	var killed, survived, broken, slow, equivalent int
-	for i := range draws {
-		d := &draws[i]
-		if d.reason != "" {
-			equivalent++
-			fmt.Fprintf(out, "equivalent  %s  %s  (%s)\n", d.at, d.what, d.reason)
-			continue
+	verdicts := make([]chan verdict, len(draws))
+	for i := range verdicts {
+		verdicts[i] = make(chan verdict, 1)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	free := make(chan struct{}, max(1, l.atOnce))
+	go func() {
+		for i := range draws {
+			free <- struct{}{}
+			go func() {
+				if draws[i].reason == "" && ctx.Err() == nil {
+					verdicts[i] <- l.try(ctx, t, &draws[i], i)
+				} else {
+					verdicts[i] <- verdict{}
+				}
+				<-free
+			}()
 		}
-		v := l.try(ctx, t, d, i)
+	}()
+	var n tally
+	for i := range draws {
+		v := <-verdicts[i]
 		switch {
 		case ctx.Err() != nil:
 			return 1, fmt.Errorf("stopped: %d of %d mutations were not tried", len(draws)-i, len(draws))
-		case errors.Is(v.err, errDoesNotBuild):
-			broken++
-			fmt.Fprintf(out, "no build    %s  %s\n", d.at, d.what)
-		case errors.Is(v.err, errTooSlow):
-			slow++
-			fmt.Fprintf(out, "undecided   %s  %s  (%s)\n", d.at, d.what, v.err)
-		case v.err != nil:
+		case v.err != nil && !errors.Is(v.err, errDoesNotBuild) && !errors.Is(v.err, errTooSlow):
 			return 2, v.err
-		case v.killer != "":
-			killed++
-			fmt.Fprintf(out, "killed      %s  %s  (%s, %.1f s)\n", d.at, d.what, v.killer, v.took.Seconds())
-		default:
-			survived++
-			fmt.Fprintf(out, "SURVIVED    %s  %s  (%.1f s)\n%s", d.at, d.what, v.took.Seconds(), change(&d.row))
 		}
+		n.note(&draws[i], &v, out)
 	}
-	percent := 100 * float64(killed) / float64(max(1, killed+survived))
+	percent := 100 * float64(n.killed) / float64(max(1, n.killed+n.survived))
 	fmt.Fprintf(out, "%d drawn with seed %d: %d killed, %d survived, %d do not build, %d undecided, %d equivalent, in %s\n"+
-		"tests find %.0f %% of %d (at least %d %% is asked for)\n", len(draws), l.seed, killed, survived, broken, slow,
-		equivalent, time.Since(begun).Round(time.Second), percent, killed+survived, share)
-	if killed+survived > 0 && percent < share {
+		"tests find %.0f %% of %d (at least %d %% is asked for)\n", len(draws), l.seed, n.killed, n.survived, n.broken,
+		n.slow, n.equivalent, time.Since(begun).Round(time.Second), percent, n.killed+n.survived, share)
+	if n.killed+n.survived > 0 && percent < share {
 		return 1, nil
 	}
 	return 0, nil
+}
+
+// note counts a verdict and prints it.
+func (n *tally) note(d *draw, v *verdict, out io.Writer) {
+	switch {
+	case d.reason != "":
+		n.equivalent++
+		fmt.Fprintf(out, "equivalent  %s  %s  (%s)\n", d.at, d.what, d.reason)
+	case errors.Is(v.err, errDoesNotBuild):
+		n.broken++
+		fmt.Fprintf(out, "no build    %s  %s\n", d.at, d.what)
+	case v.err != nil:
+		n.slow++
+		fmt.Fprintf(out, "undecided   %s  %s  (%s)\n", d.at, d.what, v.err)
+	case v.killer != "":
+		n.killed++
+		fmt.Fprintf(out, "killed      %s  %s  (%s, %.1f s)\n", d.at, d.what, v.killer, v.took.Seconds())
+	default:
+		n.survived++
+		fmt.Fprintf(out, "SURVIVED    %s  %s  (%.1f s)\n%s", d.at, d.what, v.took.Seconds(), change(&d.row))
+	}
 }
 
 var (
@@ -157,7 +195,7 @@ var (
 	errTooSlow      = errors.New("tests take longer than -limit, and the one that was running does not hang")
 )
 
-// try runs the tests of the package and then those of each that imports it, until one fails.
+// try runs the tests of the package and then those of each that imports it and executes the line, until one fails.
 func (l *lottery) try(ctx context.Context, t *trial, d *draw, number int) (v verdict) {
 	begun := time.Now()
 	defer func() { v.took = time.Since(begun) }()
@@ -172,41 +210,57 @@ func (l *lottery) try(ctx context.Context, t *trial, d *draw, number int) (v ver
 			return verdict{err: errDoesNotBuild}
 		}
 	}
-	for i, path := range d.packages {
-		if i > 0 && time.Since(begun) > l.budget {
+	for _, path := range d.packages {
+		if path != d.home && time.Since(begun) > l.budget {
 			break
 		}
-		tests := &row{packages: []string{path}, short: l.short}
-		o, err := goTest(ctx, l.dir, l.limit, overlay, tests)
-		switch {
-		case err != nil:
-			return verdict{err: err}
-		case o.unread != "":
-			return verdict{err: errDoesNotBuild}
-		case o.failed == "":
+		if path != d.home && !l.reach.executes(ctx, path, d.home+"/"+filepath.Base(d.file), d.line) {
 			continue
 		}
-		name, hangs := strings.CutSuffix(o.failed, ", which hangs")
-		if name, _, _ = strings.Cut(name, "/"); strings.HasPrefix(name, "Test") {
-			tests.run = "^" + name + "$"
+		if v, decided := l.tryIn(ctx, overlay, path); decided {
+			return v
 		}
-		if hangs { // or the machine is slow: the test that was running when the time was up tells
-			switch alone, err := goTest(ctx, l.dir, l.limit, overlay, tests); {
-			case err != nil:
-				return verdict{err: err}
-			case alone.failed == "":
-				return verdict{err: fmt.Errorf("%w: %s", errTooSlow, path)}
-			}
-		}
-		// A test that fails without the mutation too has not noticed it.
-		switch same, err := goTest(ctx, l.dir, l.limit, "", tests); {
-		case err != nil:
-			return verdict{err: err}
-		case cmp.Or(same.failed, same.unread) != "":
-			fmt.Fprintf(os.Stderr, "%s: %s fails without a mutation, too: it counts as passed\n", path, same.failed)
-			continue
-		}
-		return verdict{killer: path[strings.IndexByte(path, '/')+1:] + " " + o.failed}
 	}
 	return verdict{}
+}
+
+// tryIn runs the tests of one package with a mutation; they decide where one fails, or where nothing can be said.
+func (l *lottery) tryIn(ctx context.Context, overlay, path string) (v verdict, decided bool) {
+	tests := &row{packages: []string{path}, short: l.short}
+	mutated := func() (outcome, error) {
+		return goTest(ctx, l.dir, l.limit, tests, "-count=1", "-overlay", overlay)
+	}
+	o, err := mutated()
+	switch {
+	case err != nil:
+		return verdict{err: err}, true
+	case o.unread != "":
+		return verdict{err: errDoesNotBuild}, true
+	case o.failed == "":
+		return verdict{}, false
+	}
+	name, hangs := strings.CutSuffix(o.failed, ", which hangs")
+	if name, _, _ = strings.Cut(name, "/"); strings.HasPrefix(name, "Test") {
+		tests.run = "^" + name + "$"
+	}
+	if hangs { // or the machine is slow: the test that was running when the time was up tells
+		switch alone, err := mutated(); {
+		case err != nil:
+			return verdict{err: err}, true
+		case alone.failed == "":
+			return verdict{err: fmt.Errorf("%w: %s", errTooSlow, path)}, true
+		}
+	}
+	// A test that fails without the mutation too has not noticed it.
+	if _, known := l.sound.Load(tests.tests()); !known {
+		switch same, err := goTest(ctx, l.dir, l.limit, tests, "-count=1"); {
+		case err != nil:
+			return verdict{err: err}, true
+		case cmp.Or(same.failed, same.unread) != "":
+			fmt.Fprintf(os.Stderr, "%s: %s fails without a mutation, too: it counts as passed\n", path, same.failed)
+			return verdict{}, false
+		}
+		l.sound.Store(tests.tests(), true)
+	}
+	return verdict{killer: path[strings.IndexByte(path, '/')+1:] + " " + o.failed}, true
 }

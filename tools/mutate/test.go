@@ -24,12 +24,12 @@ type outcome struct {
 // event is a line of `go test -json`.
 type event struct{ Action, Package, Test, Output string }
 
-// goTest runs tests in a folder. An error is a test run that did not take place; a test that fails is an outcome.
-func goTest(ctx context.Context, dir string, limit time.Duration, overlay string, r *row) (outcome, error) {
-	args := []string{"test", "-json", "-count=1", "-failfast", "-vet=off", "-timeout", limit.String()}
-	if overlay != "" {
-		args = append(args, "-overlay", overlay)
-	}
+// goTest runs tests in a folder, with more flags. An error is a test run that did not take place; a test that fails is
+// an outcome.
+func goTest(ctx context.Context, dir string, limit time.Duration, r *row, more ...string) (outcome, error) {
+	// Without symbols for debuggers, linking takes a quarter less.
+	args := append([]string{"test", "-json", "-failfast", "-vet=off", "-ldflags=-s -w",
+		"-timeout", limit.String()}, more...)
 	if r.short {
 		args = append(args, "-short")
 	}

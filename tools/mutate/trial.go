@@ -38,7 +38,7 @@ func (t *trial) unchanged(ctx context.Context, rows []row) error {
 			continue
 		}
 		known[r.tests()] = true
-		switch o, err := goTest(ctx, t.dir, t.limit, "", r); {
+		switch o, err := goTest(ctx, t.dir, t.limit, r, "-count=1"); {
 		case err != nil:
 			return err
 		case o.unread != "":
@@ -119,7 +119,7 @@ func (t *trial) one(ctx context.Context, r *row, number int) (v verdict) {
 	if err != nil {
 		return verdict{err: err}
 	}
-	o, err := goTest(ctx, t.dir, t.limit, overlay, r)
+	o, err := goTest(ctx, t.dir, t.limit, r, "-count=1", "-overlay", overlay)
 	switch {
 	case ctx.Err() != nil:
 		err = context.Canceled
