@@ -211,3 +211,26 @@ func TestFreesOfSegmentHeaps(t *testing.T) {
 		}
 	}
 }
+
+// A heap's own counters are kept as they came first and last, with their times; a heap that says nothing has none, and
+// what comes after the end of its process is left out.
+func TestCountersOfHeaps(t *testing.T) {
+	said := func(at int64, heap, reserved uint64) Event {
+		return Event{Op: HeapSnapshot, Time: at, Heap: heap, Counters: Counters{Reserved: reserved}}
+	}
+	tr, _ := run(t, said(1, 0x1000, 10), said(2, 0x1000, 20), said(3, 0x2000, 5), said(4, 0x1000, 30), alloc(5, 16, 8, 5),
+		Event{Op: HeapAlloc, Time: 6, Heap: 0x3000, Address: 64, Size: 8})
+	type counters struct {
+		first, latest     uint64
+		firstAt, latestAt int64
+	}
+	got := map[uint64]counters{}
+	for _, h := range tr.Heaps() {
+		got[h.Handle] = counters{h.First.Reserved, h.Latest.Reserved, h.FirstAt, h.LatestAt}
+	}
+	want := map[uint64]counters{0x1000: {10, 30, 1, 4}, 0x2000: {5, 5, 3, 3},
+		0x3000: {0, 0, allocations.Never, allocations.Never}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
