@@ -1,0 +1,399 @@
+package store_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"heapdrift/internal/accounts"
+	"heapdrift/internal/leaks"
+	"heapdrift/internal/store"
+)
+
+// accounted is a lab whose first account, "root", administers the server.
+func accounted(t *testing.T) *lab {
+	t.Helper()
+	l := newLab(t)
+	link := accounts.NewLink()
+	if err := l.AddSetupLink(t.Context(), link, "test"); err != nil {
+		t.Fatal(err)
+	}
+	must[store.User](t)(l.UseLink(t.Context(), link.Digest, "root", "hash"))
+	return l
+}
+
+func (l *lab) addUser(name string, admin bool) store.User {
+	l.Helper()
+	return must[store.User](l)(l.AddUser(l.Context(), name, name+"@example.org", admin, "root"))
+}
+
+func (l *lab) user(name string) store.User {
+	l.Helper()
+	return must[store.User](l)(l.now().UserByName(l.Context(), name))
+}
+
+// mayAs is what a session of a user may do; "" where it has ended.
+func (l *lab) mayAs(id int64, epoch int) string {
+	l.Helper()
+	a, err := l.now().UserActor(l.Context(), id, epoch)
+	if errors.Is(err, store.ErrNotFound) {
+		return ""
+	}
+	if err != nil {
+		l.Fatal(err)
+	}
+	return fmt.Sprintf("%s server %t %v", a.Name, a.Server, a.Roles)
+}
+
+// A user is an admin of the server or not, locked or not; each change ends the sessions of that user alone, and the
+// last admin who may log in stays one.
+func TestUsers(t *testing.T) {
+	l := accounted(t)
+	ctx := t.Context()
+	ann, bob := l.addUser("Ann", false), l.addUser("bob", false)
+	if _, err := l.AddUser(ctx, "ANN", "", false, "root"); complaintOf(err) != "name" {
+		t.Errorf("a name that differs in case only: %v", err)
+	}
+	if _, err := l.AddUser(ctx, "eve", strings.Repeat("a", 255), false, "root"); complaintOf(err) != "email" {
+		t.Errorf("an address of 255 characters: %v", err)
+	}
+	must[store.User](t)(l.AddUser(ctx, "eve", strings.Repeat("a", 254), false, "root"))
+	var names []string
+	for _, u := range must[[]store.User](t)(l.now().Users(ctx)) {
+		names = append(names, u.Name)
+	}
+	if got := strings.Join(names, " "); got != "Ann bob eve root" {
+		t.Errorf("users %s", got)
+	}
+	if u := l.user("aNN"); u.ID != ann.ID || u.Email != "Ann@example.org" || u.Admin {
+		t.Errorf("%+v", u)
+	}
+	if got := l.mayAs(ann.ID, 0); got != "Ann server false map[]" {
+		t.Errorf("a new session may %q", got)
+	}
+	for _, step := range []struct {
+		do                       func() error
+		what                     string
+		ann, annEpoch, bobEpoch0 string
+	}{
+		{func() error { return l.SetAdmin(ctx, "ann", false, "root") }, "what is so already", "Ann server false map[]", "0", "bob"},
+		{func() error { return l.SetAdmin(ctx, "ann", true, "root") }, "made an admin", "Ann server true map[]", "1", "bob"},
+		{func() error { return l.SetLocked(ctx, "ann", true, "root") }, "locked", "", "2", "bob"},
+		{func() error { return l.SetLocked(ctx, "ann", false, "root") }, "unlocked", "Ann server true map[]", "3", "bob"},
+		{func() error { return l.SetAdmin(ctx, "ann", false, "root") }, "no admin", "Ann server false map[]", "4", "bob"},
+	} {
+		if err := step.do(); err != nil {
+			t.Fatalf("%s: %v", step.what, err)
+		}
+		u := l.user("ann")
+		if got := l.mayAs(ann.ID, u.Epoch); got != step.ann || fmt.Sprint(u.Epoch) != step.annEpoch {
+			t.Errorf("%s: in epoch %d may %q, want %q", step.what, u.Epoch, got, step.ann)
+		}
+		if u.Epoch > 0 && l.mayAs(ann.ID, u.Epoch-1) != "" {
+			t.Errorf("%s: the session of before goes on", step.what)
+		}
+		if got := l.mayAs(bob.ID, 0); !strings.HasPrefix(got, step.bobEpoch0) {
+			t.Errorf("%s: the session of another ended", step.what)
+		}
+	}
+}
+
+// complaintOf is the field that an error is about; "" for none.
+func complaintOf(err error) string {
+	var wrong *leaks.FieldError
+	if errors.As(err, &wrong) {
+		return wrong.Field
+	}
+	return ""
+}
+
+// The last admin who may log in stays one: a locked admin is no other.
+func TestLastAdmin(t *testing.T) {
+	l := accounted(t)
+	ctx := t.Context()
+	l.addUser("bob", true)
+	if err := l.SetLocked(ctx, "bob", true, "root"); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.SetAdmin(ctx, "root", false, "root"); complaintOf(err) != "admin" {
+		t.Errorf("the last admin gives the right away: %v", err)
+	}
+	if err := l.SetLocked(ctx, "ROOT", true, "root"); complaintOf(err) != "locked" {
+		t.Errorf("the last admin is locked: %v", err)
+	}
+	if u := l.user("root"); !u.Admin || u.LockedAt != nil || u.Epoch != 0 {
+		t.Errorf("what was refused is done: %+v", u)
+	}
+	if err := l.SetAdmin(ctx, "bob", false, "root"); err != nil {
+		t.Errorf("a locked admin loses the right: %v", err)
+	}
+	if err := errors.Join(l.SetLocked(ctx, "bob", false, "root"), l.SetAdmin(ctx, "bob", true, "root"),
+		l.SetAdmin(ctx, "root", false, "root")); err != nil {
+		t.Errorf("one of two admins gives the right away: %v", err)
+	}
+	if err := l.SetLocked(ctx, "nobody", true, "root"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("an unknown user is locked: %v", err)
+	}
+}
+
+// Without an account there is none to make others; a locked one has none of its roles, and users come by their issuer's
+// name for them.
+func TestUserOfSubject(t *testing.T) {
+	l := newLab(t)
+	ctx := t.Context()
+	if has := must[bool](t)(l.HasUsers(ctx)); has {
+		t.Error("an empty server has users")
+	}
+	if _, err := l.AddUser(ctx, "ann", "", true, ""); complaintOf(err) != "name" {
+		t.Errorf("the first account is made without a link: %v", err)
+	}
+	ann := must[store.User](t)(l.UserOfSubject(ctx, "https://id", "1", "Ann", "ann@example.org"))
+	if !must[bool](t)(l.HasUsers(ctx)) || ann.Name != "Ann" || ann.Issuer != "https://id" || ann.Email != "ann@example.org" ||
+		ann.Admin {
+		t.Errorf("%+v", ann)
+	}
+	same := must[store.User](t)(l.UserOfSubject(ctx, "https://id", "1", "Other", ""))
+	otherSubject := must[store.User](t)(l.UserOfSubject(ctx, "https://id", "2", "ANN", ""))
+	otherIssuer := must[store.User](t)(l.UserOfSubject(ctx, "https://x", "1", "ann", ""))
+	if same.ID != ann.ID || same.Name != "Ann" || otherSubject.Name != "ANN 2" || otherIssuer.Name != "ann 3" {
+		t.Errorf("%+v, %+v, %+v", same, otherSubject, otherIssuer)
+	}
+	l.sql(`update users set locked_at = now() where id = $1`, ann.ID)
+	if _, err := l.UserOfSubject(ctx, "https://id", "1", "Ann", ""); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a locked account: %v", err)
+	}
+	must[store.User](t)(l.UserOfSubject(ctx, "https://id", "2", "ANN", ""))
+}
+
+// Roles are of one user in one project.
+func TestMembers(t *testing.T) {
+	l := accounted(t)
+	ctx := t.Context()
+	ann, bob := l.addUser("Ann", false), l.addUser("bob", false)
+	for _, name := range []string{"one", "two"} {
+		if err := l.AddProject(ctx, name, bob.ID, "root"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set := func(project, user string, role accounts.Role) {
+		t.Helper()
+		if err := l.SetMember(ctx, project, user, role, "root"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := func() string {
+		t.Helper()
+		members := func(project string) []store.Membership {
+			return must[[]store.Membership](t)(l.now().Members(ctx, project))
+		}
+		return fmt.Sprint(members("one"), members("two"), must[[]store.RoleIn](t)(l.now().RolesOf(ctx, ann.ID)))
+	}
+	set("one", "ANN", accounts.Viewer)
+	set("two", "ann", accounts.Admin)
+	set("two", "ann", accounts.Member)
+	if got := all(); got != "[{Ann viewer} {bob admin}] [{Ann member} {bob admin}] [{one viewer} {two member}]" {
+		t.Error(got)
+	}
+	one, two := must[int64](t)(l.now().ProjectID(ctx, "one")), must[int64](t)(l.now().ProjectID(ctx, "two"))
+	if got, want := l.mayAs(ann.ID, 0), fmt.Sprintf("Ann server false map[%d:viewer %d:member]", one, two); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	set("one", "ann", "")
+	if got := all(); got != "[{bob admin}] [{Ann member} {bob admin}] [{two member}]" {
+		t.Error(got)
+	}
+	if got := l.text(`select string_agg(before::text || ' ' || after::text, '; ' order by id) from project_audit a where action = 'member'
+		and project_id = ` + fmt.Sprint(one)); got != `{"user": "Ann"} {"role": "viewer", "user": "Ann"}; `+
+		`{"role": "viewer", "user": "Ann"} {"role": "", "user": "Ann"}` {
+		t.Error(got)
+	}
+	for _, names := range [][2]string{{"three", "ann"}, {"one", "nobody"}} {
+		if err := l.SetMember(ctx, names[0], names[1], accounts.Viewer, "root"); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%v: %v", names, err)
+		}
+	}
+	e := addEvidence(t, l.Store, leaks.Target{Project: "two", Build: "1", Scenario: "s", Run: "1"}, "a.txt")
+	if got := must[int64](t)(l.now().ProjectOfRun(ctx, e.RunID)); got != two {
+		t.Errorf("the run is of project %d", got)
+	}
+	if err := l.AddProject(ctx, "one", 0, "root"); complaintOf(err) != "project" {
+		t.Errorf("a second project of the name: %v", err)
+	}
+}
+
+// A link of a user replaces that user's earlier one and nobody else's, is good once and for a time.
+func TestLinks(t *testing.T) {
+	l := accounted(t)
+	ctx := t.Context()
+	l.addUser("ann", false)
+	l.addUser("bob", false)
+	owner := func(link accounts.Secret) string {
+		t.Helper()
+		name, err := l.now().LinkOwner(ctx, link.Digest)
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			return "none"
+		case err != nil:
+			t.Fatal(err)
+		}
+		return name
+	}
+	var links [4]accounts.Secret
+	for i, name := range []string{"ann", "bob", "ANN"} {
+		links[i] = accounts.NewLink()
+		if err := l.AddLinkFor(ctx, links[i], name, "root"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	links[3] = accounts.NewLink()
+	if err := l.AddSetupLink(ctx, links[3], "root"); err != nil {
+		t.Fatal(err)
+	}
+	owners := func() string {
+		return strings.Join([]string{owner(links[0]), owner(links[1]), owner(links[2]), owner(links[3])}, ",")
+	}
+	if got := owners(); got != "none,bob,ann," {
+		t.Errorf("links are of %s", got)
+	}
+	u := must[store.User](t)(l.UseLink(ctx, links[2].Digest, "other", "new"))
+	if u.Name != "ann" || u.PasswordHash != "new" || u.Epoch != 1 || l.user("bob").PasswordHash != "" {
+		t.Errorf("%+v", u)
+	}
+	if _, err := l.UseLink(ctx, links[2].Digest, "", "again"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a link is good twice: %v", err)
+	}
+	l.sql(`update account_links set expires_at = now() - interval '1 second' where digest = $1`, links[1].Digest)
+	if _, err := l.UseLink(ctx, links[1].Digest, "", "late"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a link is good after its end: %v", err)
+	}
+	if got := owners(); got != "none,none,none," {
+		t.Errorf("links are of %s", got)
+	}
+	locked := accounts.NewLink()
+	if err := errors.Join(l.AddLinkFor(ctx, locked, "bob", "root"), l.SetLocked(ctx, "bob", true, "root")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.UseLink(ctx, locked.Digest, "", "x"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a locked user chooses a password: %v", err)
+	}
+	second := must[store.User](t)(l.UseLink(ctx, links[3].Digest, "second", "hash"))
+	if !second.Admin {
+		t.Errorf("%+v", second)
+	}
+	if err := l.AddLinkFor(ctx, accounts.NewLink(), "nobody", "root"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a link for nobody: %v", err)
+	}
+}
+
+// The first account owns the projects that are there; a second one that a link opens owns none, and other links of
+// before stay good only where they are a user's.
+func TestFirstAccountOwnsProjects(t *testing.T) {
+	l := newLab(t)
+	ctx := t.Context()
+	if err := l.AddProject(ctx, "old", 0, ""); err != nil {
+		t.Fatal(err)
+	}
+	first, other := accounts.NewLink(), accounts.NewLink()
+	if err := errors.Join(l.AddSetupLink(ctx, first, "x"), l.AddSetupLink(ctx, other, "x")); err != nil {
+		t.Fatal(err)
+	}
+	root := must[store.User](t)(l.UseLink(ctx, first.Digest, "root", "hash"))
+	if roles := must[[]store.RoleIn](t)(l.now().RolesOf(ctx, root.ID)); fmt.Sprint(roles) != "[{old admin}]" {
+		t.Errorf("%v", roles)
+	}
+	if _, err := l.UseLink(ctx, other.Digest, "second", "hash"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a link of before opens a second account: %v", err)
+	}
+	later := accounts.NewLink()
+	if err := l.AddSetupLink(ctx, later, "root"); err != nil {
+		t.Fatal(err)
+	}
+	second := must[store.User](t)(l.UseLink(ctx, later.Digest, "second", "hash"))
+	if roles := must[[]store.RoleIn](t)(l.now().RolesOf(ctx, second.ID)); len(roles) > 0 {
+		t.Errorf("%v", roles)
+	}
+}
+
+// Failures count by name, by client and by both, for a time; a log-in forgets those of its name and client.
+func TestTryLogIn(t *testing.T) {
+	l := accounted(t)
+	ctx := t.Context()
+	bound := accounts.Throttle{Within: time.Hour, Pair: 2, Client: 3, UserName: 4}
+	try := func(name, client string) bool {
+		t.Helper()
+		return must[bool](t)(l.TryLogIn(ctx, name, client, bound))
+	}
+	for i, step := range []struct {
+		name, client string
+		may          bool
+	}{
+		{"Root", "a", true}, {"root", "a", true}, {"ROOT", "a", false}, // twice by name and client
+		{"x", "a", true}, {"y", "a", false}, // three times by client
+		{"root", "b", true}, {"root", "c", true}, {"root", "d", false}, // four times by name
+		{"z", "d", true},
+	} {
+		if may := try(step.name, step.client); may != step.may {
+			t.Errorf("try %d, %s from %s: %t", i, step.name, step.client, may)
+		}
+	}
+	root := l.user("root")
+	l.sql(`insert into sessions (token, data, expiry) values ('over', '', now() - interval '1 second'), ('good', '', now() + interval '1 hour')`)
+	if err := l.LoggedIn(ctx, &root, "a"); err != nil {
+		t.Fatal(err)
+	}
+	if got := l.text(`select string_agg(name || client, ' ' order by name, client) from failed_log_ins`); got != "rootb rootc xa zd" {
+		t.Errorf("failures left: %s", got)
+	}
+	if got := l.text(`select string_agg(token, ' ') from sessions`); got != "good" {
+		t.Errorf("sessions left: %s", got)
+	}
+	if l.addUser("ann", false).LoggedInAt != nil || l.user("ann").LoggedInAt != nil || l.user("root").LoggedInAt == nil {
+		t.Error("somebody else has logged in")
+	}
+	l.sql(`update failed_log_ins set at = now() - interval '61 minutes' where client in ('b', 'd')`)
+	if !try("root", "e") || l.text(`select string_agg(name || client, ' ' order by name, client) from failed_log_ins`) !=
+		"rootc roote xa" {
+		t.Error("failures of long ago count, or others are forgotten")
+	}
+	long := strings.Repeat("n", 600)
+	if !try(long, "f") || !try(long+"more", "f") || try(long[:512], "f") {
+		t.Error("names of more than 512 bytes are not counted by those")
+	}
+}
+
+// The audit of the server is read newest first, from a row on, in pages.
+func TestServerAudit(t *testing.T) {
+	l := accounted(t)
+	ctx := t.Context()
+	l.sql(`delete from server_audit`)
+	for _, name := range []string{"a1", "a2", "a3", "a4"} {
+		l.addUser(name, false)
+	}
+	page := func(q store.AuditQuery) (text string, last int64) {
+		t.Helper()
+		for _, r := range must[[]store.AuditRow](t)(l.now().ServerAudit(ctx, q)) {
+			var after struct{ User string }
+			if err := json.Unmarshal(r.After, &after); err != nil {
+				t.Fatal(err)
+			}
+			text, last = text+after.User+" ", r.ID
+		}
+		return strings.TrimSpace(text), last
+	}
+	if got, _ := page(store.AuditQuery{Limit: 10}); got != "a4 a3 a2 a1" {
+		t.Error(got)
+	}
+	got, last := page(store.AuditQuery{Limit: 2})
+	if got != "a4 a3" {
+		t.Error(got)
+	}
+	if got, _ := page(store.AuditQuery{Limit: 10, After: last}); got != "a2 a1" {
+		t.Error(got)
+	}
+	if got, _ := page(store.AuditQuery{Limit: 1, Offset: 1, After: last}); got != "a1" {
+		t.Error(got)
+	}
+}
