@@ -1,0 +1,124 @@
+package leaks
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"heapdrift/internal/analysis"
+)
+
+// Runs tell of a leak whether they found it: a certain leak and a clean class do, so does absence where its callers
+// ran; a leak that is not certain, growth, and evidence that does not decide do not.
+func TestPastOf(t *testing.T) {
+	in := func(order int, class analysis.Class) PastFinding {
+		return PastFinding{Signature: "a", Order: order, Class: class, Certain: true, Status: analysis.StatusLeak}
+	}
+	unsure, absent, thin := in(1, analysis.ClassLeak), in(1, ""), in(1, analysis.ClassStable)
+	unsure.Certain, absent.Absent, thin.Status = false, true, analysis.StatusInconclusive
+	other := in(1, analysis.ClassLeak)
+	other.Signature = "b"
+	for name, test := range map[string]struct {
+		list []PastFinding
+		want string
+	}{
+		"nothing":                     {nil, "map[]"},
+		"a certain leak":              {[]PastFinding{in(1, analysis.ClassLeak)}, "map[a:[true]]"},
+		"a leak that is not certain":  {[]PastFinding{unsure}, "map[]"},
+		"growth":                      {[]PastFinding{in(1, analysis.ClassGrowing)}, "map[]"},
+		"a clean class":               {[]PastFinding{in(1, analysis.ClassStable)}, "map[a:[false]]"},
+		"a clean class of thin runs":  {[]PastFinding{thin}, "map[]"},
+		"an unknown class":            {[]PastFinding{in(1, analysis.ClassUnknown)}, "map[]"},
+		"absence":                     {[]PastFinding{absent}, "map[a:[false]]"},
+		"found beside what is open":   {[]PastFinding{in(1, analysis.ClassLeak), in(1, analysis.ClassGrowing)}, "map[a:[true]]"},
+		"open beside found":           {[]PastFinding{unsure, in(1, analysis.ClassLeak)}, "map[a:[true]]"},
+		"clean beside what is open":   {[]PastFinding{in(1, analysis.ClassStable), in(1, analysis.ClassGrowing)}, "map[]"},
+		"what is open beside clean":   {[]PastFinding{in(1, analysis.ClassGrowing), in(1, analysis.ClassStable)}, "map[]"},
+		"clean twice in a run":        {[]PastFinding{in(1, analysis.ClassStable), in(1, analysis.ClassCache)}, "map[a:[false]]"},
+		"several runs":                {[]PastFinding{in(1, analysis.ClassStable), in(2, analysis.ClassGrowing), in(3, analysis.ClassLeak)}, "map[a:[false true]]"},
+		"the same run of two of them": {[]PastFinding{in(1, analysis.ClassStable), other}, "map[a:[false] b:[true]]"},
+	} {
+		if got := fmt.Sprint(PastOf(test.list)); got != test.want {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
+	}
+}
+
+// The gravest run of a cell speaks for it, of equals the newest; the cell counts all and knows the newest upload.
+func TestCells(t *testing.T) {
+	at := func(hour int) time.Time { return time.Date(2025, 3, 1, hour, 0, 0, 0, time.UTC) }
+	run := func(id int64, status analysis.Status, hour int) Cell {
+		return Cell{Run: id, Status: status, At: at(hour), Sentence: fmt.Sprint("of ", id), Runs: 99}
+	}
+	for name, test := range map[string]struct {
+		runs []Cell
+		run  int64
+		hour int
+	}{
+		"one":                           {[]Cell{run(1, analysis.StatusNoLeak, 5)}, 1, 5},
+		"the newer of equals":           {[]Cell{run(1, analysis.StatusNoLeak, 5), run(2, analysis.StatusNoLeak, 6)}, 2, 6},
+		"the newer of equals, before":   {[]Cell{run(2, analysis.StatusNoLeak, 6), run(1, analysis.StatusNoLeak, 5)}, 2, 6},
+		"a leak before no leak":         {[]Cell{run(1, analysis.StatusLeak, 5), run(2, analysis.StatusNoLeak, 6)}, 1, 6},
+		"no leak before inconclusive":   {[]Cell{run(1, analysis.StatusNoLeak, 5), run(2, analysis.StatusInconclusive, 4)}, 1, 5},
+		"inconclusive before no status": {[]Cell{run(2, "", 5), run(1, analysis.StatusInconclusive, 4)}, 1, 5},
+		"three":                         {[]Cell{run(1, "", 7), run(2, analysis.StatusLeak, 4), run(3, analysis.StatusNoLeak, 5)}, 2, 7},
+	} {
+		var c Cell
+		for _, r := range test.runs {
+			c.Take(r)
+		}
+		if c.Run != test.run || c.Sentence != fmt.Sprint("of ", test.run) || c.Runs != len(test.runs) || !c.At.Equal(at(test.hour)) {
+			t.Errorf("%s: %+v", name, c)
+		}
+	}
+	c := Cell{Totals: []Total{{Unit: "hour", Bytes: 1}, {Unit: "document", Bytes: 2}}}
+	if c.In("document") != &c.Totals[1] || c.In("hour") != &c.Totals[0] || c.In("page") != nil {
+		t.Error("totals are of other units")
+	}
+}
+
+// The budget of a whole run is that in bytes and in the unit asked for, the first of them.
+func TestTotalBudget(t *testing.T) {
+	p := Policy{Budgets: []Budget{
+		{Of: BudgetSignature, In: InBytes, Per: "hour", Limit: 1}, {Of: BudgetTotal, In: InBlocks, Per: "hour", Limit: 2},
+		{Of: BudgetTotal, In: InBytes, Per: "document", Limit: 3}, {Of: BudgetTotal, In: InBytes, Per: "hour", Limit: 4},
+		{Of: BudgetTotal, In: InBytes, Per: "hour", Limit: 5},
+	}}
+	for unit, want := range map[string]float64{"hour": 4, "document": 3} {
+		if got := p.TotalBudget(unit); got == nil || *got != want {
+			t.Errorf("per %s: %v", unit, got)
+		}
+	}
+	if got := p.TotalBudget("page"); got != nil {
+		t.Errorf("per page: %v", *got)
+	}
+}
+
+// How a leak stands on a line is told by what is known of it, the most telling fact first.
+func TestSayLines(t *testing.T) {
+	for want, l := range map[string]LineState{
+		"fixed in 9":                        {State: StateFixed, FixedIn: "9", Found: true},
+		"known":                             {State: StateKnown, Found: true, After: "1", Since: "2"},
+		"came back in 9, fixed in 8 before": {State: StateRegressed, FixedIn: "8", RegressedIn: "9", Found: true},
+		"open since the first build of its scenario": {State: StateOngoing, Found: true, After: "1", Since: "2"},
+		"open, appeared between 1 and 2":             {State: StateRegressed, After: "1", Since: "2"},
+		"open since 2":                               {State: StateFixed, Since: "2"},
+		"open":                                       {State: StateOngoing},
+	} {
+		if got := l.Text(); got != want {
+			t.Errorf("%+v: %q, want %q", l, got, want)
+		}
+	}
+	if got := SayLines([]LineState{{State: StateKnown}, {Branch: "r1", Since: "2"}}); got !=
+		"the default branch: known; r1: open since 2" {
+		t.Error(got)
+	}
+	for want, b := range map[string]CleanBound{
+		"less than 2.00 KB/hour, with 90 %":      {Bytes: 2048, Count: 3, Unit: "hour"},
+		"less than 3 blocks/document, with 90 %": {Count: 3, Unit: "document"},
+	} {
+		if got := b.Text(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
