@@ -7,23 +7,13 @@ import (
 	"heapdrift/internal/sandbox"
 )
 
-// The names of tasks and of what they ask.
+// The names that child processes know the tasks by.
 const (
 	taskRead = "read"
 	taskName = "name"
-
-	askOpen     = "open"
-	askFind     = "find"
-	askNamed    = "named"
-	askSymbols  = "symbols"
-	askIndex    = "index"
-	askPutIndex = "put index"
-	askCapture  = "capture"
-	askTable    = "table"
-	askNames    = "names"
 )
 
-// Sandboxed are the tasks by the names that child processes know them by.
+// Sandboxed are the tasks by these names.
 func Sandboxed() map[string]sandbox.Task {
 	return map[string]sandbox.Task{
 		taskRead: func(ctx context.Context, parent *sandbox.Parent, input json.RawMessage) (any, error) {
@@ -49,7 +39,7 @@ func RunRead(ctx context.Context, runner *sandbox.Runner, t Read, h Host) (cover
 		return t.Do(ctx, h)
 	}
 	err = runner.Run(ctx,
-		sandbox.Work{Task: taskRead, Input: t, Answers: answers(h), Progress: h.Progress, Outcome: &covered})
+		sandbox.Work{Task: taskRead, Input: t, Answers: answers(taskRead, h), Progress: h.Progress, Outcome: &covered})
 	return covered, err
 }
 
@@ -58,5 +48,5 @@ func RunName(ctx context.Context, runner *sandbox.Runner, t Name, h Host) error 
 	if runner == nil {
 		return t.Do(ctx, h)
 	}
-	return runner.Run(ctx, sandbox.Work{Task: taskName, Input: t, Answers: answers(h), Progress: h.Progress})
+	return runner.Run(ctx, sandbox.Work{Task: taskName, Input: t, Answers: answers(taskName, h), Progress: h.Progress})
 }
