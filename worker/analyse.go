@@ -16,6 +16,7 @@ import (
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/blame"
 	"heapdrift/internal/blob"
+	"heapdrift/internal/jobs"
 	"heapdrift/internal/queue"
 	"heapdrift/internal/store"
 )
@@ -26,7 +27,9 @@ func (w *Worker) analyse(ctx context.Context, job *queue.Job) error {
 	if err != nil {
 		return err
 	}
-	list, err := load(ctx, w.Blobs, in.Captures, func(percent int) { job.Progress(percent/2, "loading captures") })
+	list, err := load(ctx, w.Blobs, in.Captures, func(done, captures int) {
+		job.Progress(jobs.Report.At(jobs.LoadingCaptures, int64(done), int64(captures)))
+	})
 	if err != nil {
 		return err
 	}
@@ -34,7 +37,7 @@ func (w *Worker) analyse(ctx context.Context, job *queue.Job) error {
 	if err != nil {
 		return err
 	}
-	job.Progress(50, "analysing")
+	job.Progress(jobs.Report.Begin(jobs.Analysing))
 	report, err := reportOn(ctx, in, list, names)
 	var refused *analysis.Error
 	if errors.As(err, &refused) {
@@ -44,12 +47,12 @@ func (w *Worker) analyse(ctx context.Context, job *queue.Job) error {
 		return err
 	}
 	warnOfNames(report, in)
-	job.Progress(70, "writing the report")
+	job.Progress(jobs.Report.Begin(jobs.WritingReport))
 	digest, err := w.put(ctx, func(out io.Writer) error { return compress(out, report) })
 	if err != nil {
 		return err
 	}
-	job.Progress(85, "storing sites")
+	job.Progress(jobs.Report.Begin(jobs.StoringSites))
 	return w.Store.UpdateResult(ctx, job.Lease, store.Result{Report: report, Key: blob.ContentKey(digest.SHA256),
 		Revision: in.Revision, Table: tableOf(report, list)})
 }
@@ -122,10 +125,10 @@ func (in *evidenceCaptures) isTimeless() bool {
 
 // load reads the captures' artifacts and puts the evidence in the order of time.
 func load(ctx context.Context, blobs blob.Store, refs []store.CaptureRef,
-	progress func(percent int)) ([]evidenceCaptures, error) {
+	progress func(done, captures int)) ([]evidenceCaptures, error) {
 	var list []evidenceCaptures
 	for i, ref := range refs {
-		progress(100 * i / len(refs))
+		progress(i, len(refs))
 		c, err := loadCapture(ctx, blobs, ref)
 		if err != nil {
 			return nil, err

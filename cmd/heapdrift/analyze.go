@@ -210,7 +210,7 @@ func resolve(ctx context.Context, library symbols.Library, inputs []analysis.Inp
 	bar := newProgressBar(s.err, "symbols")
 	defer bar.clear()
 	resolver := symbols.Resolver{Library: library}
-	return resolver.Resolve(ctx, captures, func(percent int, _ string) { bar.set(int64(percent), 100) })
+	return resolver.Resolve(ctx, captures, func(done, modules int) { bar.set(int64(done), int64(modules)) })
 }
 
 func exitOf(status analysis.Status) int {

@@ -5,13 +5,15 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"heapdrift/internal/jobs"
 )
 
 // The kinds of jobs.
 const (
-	JobRead      = "read"      // evidence → captures
-	JobSymbolise = "symbolise" // captures of a run → names of their frames
-	JobAnalyse   = "analyse"   // captures of a run and their names → report
+	JobRead      = jobs.Read
+	JobSymbolise = jobs.Symbolise
+	JobAnalyse   = jobs.Analyse
 )
 
 // A Job is one piece of work and how far it is.

@@ -26,7 +26,7 @@ const atOnce = 2
 // said in the names; its error is the context's or the library's. No symbol server is waited for longer than a run may
 // wait.
 func (r *Resolver) Resolve(ctx context.Context, captures []*capture.Capture,
-	progress func(percent int, stage string)) (*capture.Names, error) {
+	progress func(done, modules int)) (*capture.Names, error) {
 	ctx = symsrv.InRun(ctx)
 	modules := collect(captures)
 	names := &capture.Names{Images: make([]capture.Image, len(modules))}
@@ -37,7 +37,7 @@ func (r *Resolver) Resolve(ctx context.Context, captures []*capture.Capture,
 	done := 0
 	err := each(ctx, searches, func(ctx context.Context, s *search) error { return s.run(ctx, nil) }, func() {
 		if done++; progress != nil {
-			progress(100*done/len(modules), "naming frames")
+			progress(done, len(modules))
 		}
 	})
 	if err != nil {

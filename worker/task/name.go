@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/jobs"
 	"heapdrift/internal/symbols"
 )
 
@@ -19,19 +20,21 @@ type Name struct {
 func (t Name) Do(ctx context.Context, h Host) error {
 	captures := make([]*capture.Capture, t.Captures)
 	for i := range captures {
-		h.Progress(30*i/len(captures), "loading captures")
+		h.Progress(jobs.Names.At(jobs.LoadingCaptures, int64(i), int64(len(captures))))
 		var err error
 		if captures[i], err = openCapture(ctx, h, i); err != nil {
 			return err
 		}
 	}
-	h.Progress(30, "naming frames")
+	h.Progress(jobs.Names.Begin(jobs.NamingFrames))
 	resolver := symbols.Resolver{Library: h.Library(), Indexes: h.Indexes()}
-	names, err := resolver.Resolve(ctx, captures, func(percent int, stage string) { h.Progress(30+60*percent/100, stage) })
+	names, err := resolver.Resolve(ctx, captures, func(done, modules int) {
+		h.Progress(jobs.Names.At(jobs.NamingFrames, int64(done), int64(modules)))
+	})
 	if err != nil {
 		return err
 	}
-	h.Progress(90, "storing names")
+	h.Progress(jobs.Names.Begin(jobs.StoringNames))
 	return h.Names(ctx, func(out io.Writer) error { return names.Write(out) })
 }
 

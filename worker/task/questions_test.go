@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/jobs"
 	"heapdrift/internal/sandbox"
 	"heapdrift/internal/symbols"
 )
@@ -252,15 +253,13 @@ func TestQuestionsChecked(t *testing.T) {
 			t.Errorf("%q with a file %t was answered", test.input, test.file != nil)
 		}
 	}
-	silent := map[string]sandbox.Answer{"open": func(context.Context, json.RawMessage, *os.File) (any, *sandbox.File, error) {
-		return nil, nil, nil
-	}}
+	none := func(context.Context, json.RawMessage, *os.File) (any, *sandbox.File, error) { return nil, nil, nil }
 	gives := func(context.Context, json.RawMessage, *os.File) (any, *sandbox.File, error) {
 		more, err := sandbox.Temporary()
 		return nil, &sandbox.File{File: more}, err
 	}
-	silent["find"], silent["names"] = gives, gives
-	r := &remote{parent: &loopback{silent, map[string]bool{}}}
+	wrong := map[string]sandbox.Answer{"open": none, "find": gives, "names": gives}
+	r := &remote{parent: &loopback{wrong, map[string]bool{}}}
 	if _, err := r.Open(t.Context(), 0); err == nil {
 		t.Error("an answer without its file was taken")
 	}
@@ -270,4 +269,29 @@ func TestQuestionsChecked(t *testing.T) {
 	if err := r.Names(t.Context(), hand("")); err == nil {
 		t.Error("an answer with a file too many was taken")
 	}
+}
+
+// Users see of a child's progress only stages that its job has, and percents that there are.
+func TestProgressChecked(t *testing.T) {
+	h := &progressHost{}
+	heard := progress(jobs.Read, h)
+	heard(40, jobs.Reading)
+	heard(50, "buy my product")
+	heard(50, jobs.NamingFrames) // of another kind of job
+	heard(700, jobs.StoringCaptures)
+	heard(-1, jobs.OpeningTrace)
+	want := []string{"40 reading", "100 storing captures", "0 opening the trace"}
+	if !slices.Equal(h.heard, want) {
+		t.Errorf("%q, want %q", h.heard, want)
+	}
+}
+
+// A progressHost hears progress.
+type progressHost struct {
+	Host
+	heard []string
+}
+
+func (h *progressHost) Progress(percent int, stage string) {
+	h.heard = append(h.heard, fmt.Sprintf("%d %s", percent, stage))
 }

@@ -6,6 +6,7 @@ import (
 
 	"heapdrift/ingest"
 	"heapdrift/ingest/capture/allocations"
+	"heapdrift/internal/jobs"
 	"heapdrift/internal/symbols"
 	"heapdrift/internal/symbols/symsrv"
 )
@@ -30,7 +31,9 @@ func (t Read) Do(ctx context.Context, h Host) ([]int, error) {
 	var reading *ingest.Reading
 	var covered []int
 	var err error
+	way := jobs.Snapshots
 	if t.Trace {
+		way = jobs.Trace
 		reading, covered, err = t.trace(ctx, h)
 	} else {
 		reading, err = t.snapshots(ctx, h)
@@ -39,20 +42,20 @@ func (t Read) Do(ctx context.Context, h Host) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	return covered, keep(ctx, h, reading)
+	return covered, keep(ctx, h, way, reading)
 }
 
 // keep hands the captures and the allocation table of a trace over.
-func keep(ctx context.Context, h Host, r *ingest.Reading) error {
+func keep(ctx context.Context, h Host, way jobs.Way, r *ingest.Reading) error {
 	if r.Rows != nil {
-		h.Progress(80, "storing allocations")
+		h.Progress(way.Begin(jobs.StoringAllocations))
 		err := h.Table(ctx, len(r.Meta.Sites),
 			func(out io.Writer) error { return allocations.Write(ctx, out, r.Rows, r.Meta) })
 		if err != nil {
 			return err
 		}
 	}
-	h.Progress(90, "storing captures")
+	h.Progress(way.Begin(jobs.StoringCaptures))
 	for _, c := range r.Captures {
 		if err := h.Capture(ctx, c, c.Write); err != nil {
 			return err
@@ -70,7 +73,7 @@ func (t Read) snapshots(ctx context.Context, h Host) (*ingest.Reading, error) {
 	types := HeapTypes{Library: h.Library()}
 	defer types.Close()
 	return ingest.Read(symsrv.InRun(ctx), source(t.Files[0], content),
-		ingest.Options{Progress: portion(h, 0, 90, "reading"), Types: types.Find})
+		ingest.Options{Progress: portion(h, jobs.Snapshots, jobs.Reading), Types: types.Find})
 }
 
 func source(f File, content symbols.Content) ingest.Source {
@@ -78,14 +81,14 @@ func source(f File, content symbols.Content) ingest.Source {
 }
 
 // portion maps bytes that are done to a part of the task's percents.
-func portion(h Host, from, to int, stage string) func(done, total int64) {
-	return func(done, total int64) { h.Progress(from+int(int64(to-from)*done/max(total, 1)), stage) }
+func portion(h Host, way jobs.Way, stage string) func(done, total int64) {
+	return func(done, total int64) { h.Progress(way.At(stage, done, total)) }
 }
 
 // trace reads a trace together with those other files that are of the same recording, as the sessions of kernel and
 // heap write them before a merge.
 func (t Read) trace(ctx context.Context, h Host) (*ingest.Reading, []int, error) {
-	h.Progress(0, "opening the trace")
+	h.Progress(jobs.Trace.Begin(jobs.OpeningTrace))
 	r := &recording{host: h, files: t.Files}
 	defer r.close()
 	for i := range t.Files {
@@ -93,6 +96,6 @@ func (t Read) trace(ctx context.Context, h Host) (*ingest.Reading, []int, error)
 			return nil, nil, err
 		}
 	}
-	reading, err := r.read(ctx, ingest.Options{Progress: portion(h, 0, 80, "reading the trace")})
+	reading, err := r.read(ctx, ingest.Options{Progress: portion(h, jobs.Trace, jobs.ReadingTrace)})
 	return reading, r.covered, err
 }

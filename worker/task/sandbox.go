@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"heapdrift/internal/jobs"
 	"heapdrift/internal/sandbox"
 )
 
@@ -38,8 +39,8 @@ func RunRead(ctx context.Context, runner *sandbox.Runner, t Read, h Host) (cover
 	if runner == nil {
 		return t.Do(ctx, h)
 	}
-	err = runner.Run(ctx,
-		sandbox.Work{Task: taskRead, Input: t, Answers: answers(taskRead, h), Progress: h.Progress, Outcome: &covered})
+	err = runner.Run(ctx, sandbox.Work{Task: taskRead, Input: t, Answers: answers(taskRead, h),
+		Progress: progress(jobs.Read, h), Outcome: &covered})
 	return covered, err
 }
 
@@ -48,5 +49,17 @@ func RunName(ctx context.Context, runner *sandbox.Runner, t Name, h Host) error 
 	if runner == nil {
 		return t.Do(ctx, h)
 	}
-	return runner.Run(ctx, sandbox.Work{Task: taskName, Input: t, Answers: answers(taskName, h), Progress: h.Progress})
+	return runner.Run(ctx, sandbox.Work{Task: taskName, Input: t, Answers: answers(taskName, h),
+		Progress: progress(jobs.Symbolise, h)})
+}
+
+// progress passes on what a child process says of its progress, as far as a job of this kind has such a stage: the text
+// is shown to users.
+func progress(kind string, h Host) func(percent int, stage string) {
+	stages := jobs.Of(kind)
+	return func(percent int, stage string) {
+		if stages.Has(stage) {
+			h.Progress(min(max(percent, 0), 100), stage)
+		}
+	}
 }

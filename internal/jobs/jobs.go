@@ -1,0 +1,89 @@
+// Package jobs is the table of jobs: their kinds in the order in which they follow one another, and the stages that a
+// job of each kind goes through. Workers report progress by it, the store queues by it, and pages show it.
+package jobs
+
+import "slices"
+
+// The kinds of jobs, as the database has them.
+const (
+	Read      = "read"      // evidence → captures
+	Symbolise = "symbolise" // captures of a run → names of their frames
+	Analyse   = "analyse"   // captures of a run and their names → report
+)
+
+// The stages, as pages and the API show them.
+const (
+	Reading            = "reading"
+	OpeningTrace       = "opening the trace"
+	ReadingTrace       = "reading the trace"
+	StoringAllocations = "storing allocations"
+	StoringCaptures    = "storing captures"
+	LoadingCaptures    = "loading captures"
+	NamingFrames       = "naming frames"
+	StoringNames       = "storing names"
+	Analysing          = "analysing"
+	WritingReport      = "writing the report"
+	StoringSites       = "storing sites"
+)
+
+// A Stage is a part of a job and its share of the job's percents.
+type Stage struct {
+	Name  string
+	Share int
+}
+
+// A Way is the stages of a job in their order. Their shares add up to 100.
+type Way []Stage
+
+// The ways that jobs go.
+var (
+	Snapshots = Way{{Reading, 90}, {StoringCaptures, 10}}
+	Trace     = Way{{OpeningTrace, 0}, {ReadingTrace, 80}, {StoringAllocations, 10}, {StoringCaptures, 10}}
+	Names     = Way{{LoadingCaptures, 30}, {NamingFrames, 60}, {StoringNames, 10}}
+	Report    = Way{{LoadingCaptures, 50}, {Analysing, 20}, {WritingReport, 15}, {StoringSites, 15}}
+)
+
+// A Kind is a kind of job.
+type Kind struct {
+	Name  string
+	Title string // of its line on pages; "" where that is the name of a file
+	Next  string // the kind of job that its result queues for the run; "" for none
+	Ways  []Way  // a job goes one of them
+}
+
+// Kinds are all kinds, in the order in which a run meets them.
+var Kinds = []Kind{
+	{Name: Read, Next: Symbolise, Ways: []Way{Snapshots, Trace}},
+	{Name: Symbolise, Title: "Naming frames", Next: Analyse, Ways: []Way{Names}},
+	{Name: Analyse, Title: "Report", Ways: []Way{Report}},
+}
+
+// Of is the row of a kind; an empty one for a kind that this version does not know.
+func Of(name string) Kind {
+	if at := slices.IndexFunc(Kinds, func(k Kind) bool { return k.Name == name }); at >= 0 {
+		return Kinds[at]
+	}
+	return Kind{Name: name}
+}
+
+// Has reports whether a job of this kind has a stage of that name.
+func (k Kind) Has(stage string) bool {
+	return slices.ContainsFunc(k.Ways, func(w Way) bool {
+		return slices.ContainsFunc(w, func(s Stage) bool { return s.Name == stage })
+	})
+}
+
+// At is how far a job is that has done a part of a stage.
+func (w Way) At(stage string, done, total int64) (percent int, name string) {
+	for _, s := range w {
+		if s.Name == stage {
+			part := int64(s.Share) * min(max(done, 0), max(total, 1)) / max(total, 1)
+			return percent + int(part), stage
+		}
+		percent += s.Share
+	}
+	return 0, stage
+}
+
+// Begin is how far a job is that begins a stage.
+func (w Way) Begin(stage string) (percent int, name string) { return w.At(stage, 0, 1) }
