@@ -20,8 +20,8 @@ var errShutdown = errors.New("queue: this worker shuts down")
 // progressInterval is how often progress goes to the store at most.
 const progressInterval = 250 * time.Millisecond
 
-// deliver runs one job. It returns nil whatever happens, because the database and not the broker keeps the state of
-// jobs.
+// deliver runs a job and those that follow it for the same run, as long as the store lets this worker go on with them.
+// It returns nil whatever happens, because the database and not the broker keeps the state of jobs.
 func (n *Node) deliver(ctx context.Context, task *asynq.Task) error {
 	n.running.Add(1)
 	defer n.running.Done()
@@ -47,14 +47,34 @@ func (n *Node) deliver(ctx context.Context, task *asynq.Task) error {
 	n.busy.Add(1)
 	defer n.busy.Add(-1)
 	defer n.kick()
-	log := n.opt.Log.With("job", id, "kind", lease.Kind, "run", lease.RunID, "attempt", lease.Attempt)
+	queue, _ := asynq.GetQueueName(ctx)
+	for n.work(ctx, lease) {
+		if n.stopping.Load() || n.Retired() != nil {
+			return nil // other workers go on
+		}
+		next, err := n.store.ClaimNext(ctx, lease, queue == heavyQueue, n.opt.Lease)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			n.opt.Log.Error("queue: cannot claim the next job of the run", "run", lease.RunID, "error", err) // it is handed over
+			return nil
+		}
+		lease = next
+	}
+	return nil
+}
+
+// work does a claimed job and reports whether it is done.
+func (n *Node) work(ctx context.Context, lease store.Lease) (done bool) {
+	log := n.opt.Log.With("job", lease.ID, "kind", lease.Kind, "run", lease.RunID, "attempt", lease.Attempt)
 	start := time.Now()
-	err = n.run(ctx, lease)
+	err := n.run(ctx, lease)
 	after := context.WithoutCancel(ctx)
 	outcome := "failed"
 	switch {
 	case err == nil:
-		outcome = "done"
+		outcome, done = "done", true
 		log.Info("queue: job done", "took", time.Since(start).Round(time.Millisecond))
 	case errors.Is(err, store.ErrFenced):
 		outcome = "passed on"
@@ -81,7 +101,7 @@ func (n *Node) deliver(ctx context.Context, task *asynq.Task) error {
 	if err != nil {
 		log.Error("queue: the outcome could not be stored; the lease will run out", "error", err)
 	}
-	return nil
+	return done
 }
 
 // failure is what the job's row says of an error. Details that are not meant for users stay in the log.

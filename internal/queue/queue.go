@@ -94,6 +94,7 @@ type Node struct {
 
 	presence  *presence
 	busy      atomic.Int64 // jobs that run here
+	stopping  atomic.Bool  // what runs goes on to its end, and no further
 	inspector *asynq.Inspector
 	probe     redis.UniversalClient
 	kicked    chan struct{} // one, when there may be room with the broker
@@ -166,6 +167,7 @@ func (n *Node) Run(ctx context.Context) error {
 		}
 		<-ctx.Done()
 	}
+	n.stopping.Store(true)
 	loops.Wait()
 	if len(servers) > 0 {
 		timer := time.AfterFunc(n.opt.Grace-n.opt.Grace/10, func() { stop(errShutdown) })

@@ -176,9 +176,11 @@ func TestJobsRunOnceEach(t *testing.T) {
 	})
 }
 
-const workerEnv = "HEAPDRIFT_TEST_WORKER" // "database redis taken|claimed": makes this test binary a worker that never ends a job
+// workerEnv makes this test binary a worker that hangs at a point: "database redis point". A point is "taken", before it
+// claims its first job, or a kind of job. It does the jobs of other kinds.
+const workerEnv = "HEAPDRIFT_TEST_WORKER"
 
-// childWorker claims jobs, reports that, and hangs until it is killed.
+// childWorker works, reports that it has come to its point, and hangs until it is killed.
 func childWorker() {
 	var databaseURL, redisURL, point string
 	if _, err := fmt.Sscan(os.Getenv(workerEnv), &databaseURL, &redisURL, &point); err != nil {
@@ -188,11 +190,13 @@ func childWorker() {
 	if err != nil {
 		panic(err)
 	}
-	node, err := queue.New(s, map[string]queue.Handler{store.JobRead: func(ctx context.Context, job *queue.Job) error {
-		fmt.Println("claimed", job.ID)
+	handlers := working(s, func(*queue.Job) {})
+	handlers[point] = func(ctx context.Context, job *queue.Job) error {
+		fmt.Println(point, job.ID)
 		<-ctx.Done()
 		return ctx.Err()
-	}}, fast(redisURL))
+	}
+	node, err := queue.New(s, handlers, fast(redisURL))
 	if err != nil {
 		panic(err)
 	}
@@ -205,7 +209,7 @@ func childWorker() {
 	_ = node.Run(context.Background())
 }
 
-// startChild starts a worker in a process of its own and waits until it has taken a task, or claimed its job.
+// startChild starts a worker in a process of its own and waits until it has come to its point.
 func startChild(t *testing.T, databaseURL, redisURL, point string) *exec.Cmd {
 	t.Helper()
 	child := exec.Command(os.Args[0], "-test.run=^$")
@@ -232,7 +236,7 @@ func TestKilledWorkerLosesNoJob(t *testing.T) {
 	onBrokers(t, func(t *testing.T, s *store.Store, databaseURL, redisURL string) {
 		e := addEvidence(t, s, "killed")
 		for kill := 1; kill <= 2; kill++ {
-			child := startChild(t, databaseURL, redisURL, "claimed")
+			child := startChild(t, databaseURL, redisURL, store.JobRead)
 			if err := child.Process.Kill(); err != nil { // SIGKILL, in the middle of the job
 				t.Fatal(err)
 			}

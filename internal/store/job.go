@@ -68,12 +68,9 @@ func (s *Store) DispatchAllJobs(ctx context.Context, resend time.Duration) ([]Du
 	return s.DispatchJobs(ctx, resend, unbounded)
 }
 
-// DispatchJobs marks jobs as handed over and returns them in the order in which they are to run: those of evidence that
-// somebody has sent by browser, then those of runs that have no report yet, then all others; among these the projects
-// take turns, and each project's are in the order of their age. A job that was handed over but not started within the
-// resend interval is handed over again: the broker may have lost it.
-func (s *Store) DispatchJobs(ctx context.Context, resend time.Duration, most Window) ([]DueJob, error) {
-	due, err := all[DueJob](ctx, s.pool, `
+// rankedJobs are the jobs that are due, with their class and their rank: those of evidence that somebody has sent by
+// browser, then those of runs that have no report yet, then all others. $1 is the resend interval, $2 heavyBytes.
+const rankedJobs = `
 		with waiting as (
 			select j.id, j.run_id, e.bytes > $2 heavy, e.urgent and e.uploaded_at > now() - interval '1 hour' urgent
 			from jobs j join evidence e on e.id = j.evidence_id where j.state = 'queued' and j.run_at <= now()
@@ -85,7 +82,14 @@ func (s *Store) DispatchJobs(ctx context.Context, resend time.Duration, most Win
 		ranked as (
 			select w.id, w.heavy, j.attempt, j.run_at, b.project_id, coalesce(j.sent_at >= now() - $1::interval, false) sent,
 				case when w.urgent then 0 when r.report_key = '' then 1 else 2 end rank
-			from waiting w join jobs j on j.id = w.id join runs r on r.id = w.run_id join builds b on b.id = r.build_id),
+			from waiting w join jobs j on j.id = w.id join runs r on r.id = w.run_id join builds b on b.id = r.build_id)`
+
+// DispatchJobs marks jobs as handed over and returns them in the order in which they are to run: those of evidence that
+// somebody has sent by browser, then those of runs that have no report yet, then all others; among these the projects
+// take turns, and each project's are in the order of their age. A job that was handed over but not started within the
+// resend interval is handed over again: the broker may have lost it.
+func (s *Store) DispatchJobs(ctx context.Context, resend time.Duration, most Window) ([]DueJob, error) {
+	due, err := all[DueJob](ctx, s.pool, rankedJobs+`,
 		room as (
 			select $3 - count(*) filter (where not heavy) light, $4 - count(*) filter (where heavy) heavy from ranked where sent),
 		turns as (

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"heapdrift/internal/jobs"
 )
 
 // A Lease is a worker's claim to a job. It passes to another worker when it is not renewed in time. The first result
@@ -30,6 +32,24 @@ func (s *Store) ClaimJob(ctx context.Context, id int64, lease time.Duration) (Le
 		}
 	}
 	return Lease{job, token}, wrap("claim job", err)
+}
+
+// ClaimNext takes the job that the end of another has queued for its run, so that the worker goes on without the broker.
+// It does so where all evidence of the run has been read and nothing that waits has a higher rank. Only a worker's slot
+// for heavy jobs takes a heavy one. ErrNotFound says that the worker is done: if such a job waits, the broker gets it.
+func (s *Store) ClaimNext(ctx context.Context, ended Lease, heavySlot bool, lease time.Duration) (Lease, error) {
+	token := rand.Int64()
+	job, err := one[Job](ctx, s.pool, rankedJobs+`,
+		next as (
+			select r.id from ranked r join jobs j on j.id = r.id
+			where j.run_id = $3 and j.kind = $4 and (not r.heavy or $5)
+				and not exists (select from jobs read where read.run_id = $3 and read.kind = 'read' and read.state in ('queued', 'running'))
+				and not exists (select from ranked other where other.heavy = r.heavy and other.rank < r.rank))
+		update jobs set state = 'running', attempt = attempt + 1, lease_token = $6, tokens = tokens || $6::bigint,
+			lease_until = now() + $7::interval, percent = 0, stage = ''
+		where id in (select id from next) and state = 'queued' and (select max(version_id) from goose_db_version) <= $8 returning `+jobColumns,
+		time.Duration(0), int64(heavyBytes), ended.RunID, jobs.Of(ended.Kind).Next, heavySlot, token, lease, known)
+	return Lease{job, token}, wrap("claim the next job", err)
 }
 
 // RenewLease keeps a lease for the given time from now, also one that ran out while nobody else has taken the job.
