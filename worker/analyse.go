@@ -27,7 +27,8 @@ func (w *Worker) analyse(ctx context.Context, job *queue.Job) error {
 	if err != nil {
 		return err
 	}
-	list, err := load(ctx, w.Blobs, in.Captures, func(done, captures int) {
+	kept, _ := job.Left().(keptCaptures)
+	list, err := load(ctx, w.Blobs, kept, in.Captures, func(done, captures int) {
 		job.Progress(jobs.Report.At(jobs.LoadingCaptures, int64(done), int64(captures)))
 	})
 	if err != nil {
@@ -123,15 +124,18 @@ func (in *evidenceCaptures) isTimeless() bool {
 		!slices.ContainsFunc(in.Captures, func(c *capture.Capture) bool { return c.Shape != capture.ShapeFacts })
 }
 
-// load reads the captures' artifacts and puts the evidence in the order of time.
-func load(ctx context.Context, blobs blob.Store, refs []store.CaptureRef,
+// load reads the captures' artifacts, where they are not kept, and puts the evidence in the order of time.
+func load(ctx context.Context, blobs blob.Store, kept keptCaptures, refs []store.CaptureRef,
 	progress func(done, captures int)) ([]evidenceCaptures, error) {
 	var list []evidenceCaptures
 	for i, ref := range refs {
 		progress(i, len(refs))
-		c, err := loadCapture(ctx, blobs, ref)
-		if err != nil {
-			return nil, err
+		c := kept.take(ref.Artifact)
+		if c == nil {
+			var err error
+			if c, err = loadCapture(ctx, blobs, ref); err != nil {
+				return nil, err
+			}
 		}
 		if i == 0 || refs[i-1].Evidence != ref.Evidence {
 			in := evidenceCaptures{taken: ref.TakenAt, table: ref.Table}

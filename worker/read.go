@@ -51,6 +51,7 @@ func (w *Worker) read(ctx context.Context, job *queue.Job) error {
 		}
 		together = append(together, files[file].ID)
 	}
+	w.keep(job, h)
 	return w.Store.CreateCaptures(ctx, job.Lease, h.captures, together...)
 }
 

@@ -24,7 +24,7 @@ func (w *Windows) Report(ctx context.Context, head *analysis.Report, in store.In
 	if err != nil {
 		return nil, err
 	}
-	list, err := load(ctx, w.Blobs, in.Captures, func(int, int) {})
+	list, err := load(ctx, w.Blobs, nil, in.Captures, func(int, int) {})
 	if err != nil {
 		return nil, err
 	}

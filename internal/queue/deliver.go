@@ -48,7 +48,8 @@ func (n *Node) deliver(ctx context.Context, task *asynq.Task) error {
 	defer n.busy.Add(-1)
 	defer n.kick()
 	queue, _ := asynq.GetQueueName(ctx)
-	for n.work(ctx, lease) {
+	var left handover
+	for n.work(ctx, lease, &left) {
 		if n.stopping.Load() || n.Retired() != nil {
 			return nil // other workers go on
 		}
@@ -66,10 +67,10 @@ func (n *Node) deliver(ctx context.Context, task *asynq.Task) error {
 }
 
 // work does a claimed job and reports whether it is done.
-func (n *Node) work(ctx context.Context, lease store.Lease) (done bool) {
+func (n *Node) work(ctx context.Context, lease store.Lease, left *handover) (done bool) {
 	log := n.opt.Log.With("job", lease.ID, "kind", lease.Kind, "run", lease.RunID, "attempt", lease.Attempt)
 	start := time.Now()
-	err := n.run(ctx, lease)
+	err := n.run(ctx, lease, left)
 	after := context.WithoutCancel(ctx)
 	outcome := "failed"
 	switch {
@@ -114,7 +115,7 @@ func failure(err error) store.Failure {
 }
 
 // run calls the handler while keeping the lease alive.
-func (n *Node) run(ctx context.Context, lease store.Lease) (err error) {
+func (n *Node) run(ctx context.Context, lease store.Lease, left *handover) (err error) {
 	handler := n.handlers[lease.Kind]
 	if handler == nil {
 		return &Error{Code: "internal",
@@ -137,7 +138,7 @@ func (n *Node) run(ctx context.Context, lease store.Lease) (err error) {
 		cancel(nil)
 		<-ended
 	}()
-	return handler(ctx, &Job{Lease: lease, progress: func(percent int, stage string) {
+	return handler(ctx, &Job{Lease: lease, handover: left, progress: func(percent int, stage string) {
 		select { // only the latest counts
 		case <-progress:
 		default:
