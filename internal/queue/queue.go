@@ -1,7 +1,8 @@
 // Package queue runs jobs. In come rows of the jobs table and a Handler for each kind; out go their results. The table
 // is the truth and the outbox; the broker (Redis, through asynq) carries job numbers only. A job may start more than
 // once, after a crash say, but its result is stored exactly once: the store takes it only from the holder of the job's
-// lease.
+// lease. A worker that has ended a job continues with the next one of the same run where the store allows it, so that
+// the broker carries a run once.
 package queue
 
 import (
@@ -104,7 +105,7 @@ type Node struct {
 
 	presence  *presence
 	busy      atomic.Int64 // jobs that run here
-	stopping  atomic.Bool  // what runs goes on to its end, and no further
+	stopping  atomic.Bool  // what runs comes to its end, and nothing follows it
 	inspector *asynq.Inspector
 	probe     redis.UniversalClient
 	kicked    chan struct{} // one, when there may be room with the broker

@@ -34,10 +34,14 @@ func (s *Store) ClaimJob(ctx context.Context, id int64, lease time.Duration) (Le
 	return Lease{job, token}, wrap("claim job", err)
 }
 
-// ClaimNext takes the job that the end of another has queued for its run, so that the worker goes on without the broker.
+// ClaimNext takes the job that the end of another has queued for its run, so that the worker continues without the broker.
 // It does so where all evidence of the run has been read and nothing that waits has a higher rank. Only a worker's slot
 // for heavy jobs takes a heavy one. ErrNotFound says that the worker is done: if such a job waits, the broker gets it.
 func (s *Store) ClaimNext(ctx context.Context, ended Lease, heavySlot bool, lease time.Duration) (Lease, error) {
+	next := jobs.Of(ended.Kind).Next
+	if next == "" {
+		return Lease{}, ErrNotFound
+	}
 	token := rand.Int64()
 	job, err := one[Job](ctx, s.pool, rankedJobs+`,
 		next as (
@@ -48,7 +52,7 @@ func (s *Store) ClaimNext(ctx context.Context, ended Lease, heavySlot bool, leas
 		update jobs set state = 'running', attempt = attempt + 1, lease_token = $6, tokens = tokens || $6::bigint,
 			lease_until = now() + $7::interval, percent = 0, stage = ''
 		where id in (select id from next) and state = 'queued' and (select max(version_id) from goose_db_version) <= $8 returning `+jobColumns,
-		time.Duration(0), int64(heavyBytes), ended.RunID, jobs.Of(ended.Kind).Next, heavySlot, token, lease, known)
+		time.Duration(0), int64(heavyBytes), ended.RunID, next, heavySlot, token, lease, known)
 	return Lease{job, token}, wrap("claim the next job", err)
 }
 
