@@ -13,19 +13,19 @@ import (
 // NamedPercent is the part of a heap, in percent, from which one size or one stack is named in the first sentence of a report.
 const NamedPercent = 50
 
-// headline says what evidence without sites shows, the most telling fact first, and which evidence would show more.
+// headline says what evidence without sites shows, the most important fact first, and which evidence to take next.
 func headline(r *Report) string {
-	const more = "a full dump, UMDH logs or a heap trace of the process would tell whether it leaks"
+	const more = ". To detect leaks, take a full dump, UMDH logs or a heap trace of the process"
 	var said []string
-	for _, say := range []func(*Report) string{describeStops, describeLargestGroup, describeGrowth} {
+	for _, say := range []func(*Report) string{describeStops, describeLargestGroup, describeGrowth, describeFirstLimit} {
 		if s := say(r); s != "" {
 			said = append(said, s)
 		}
 	}
 	if len(said) == 0 {
-		return nameOf(r) + ": the evidence says where memory is and lists no allocations; " + more
+		return nameOf(r) + ": the evidence shows where memory is, but lists no allocations" + more
 	}
-	return nameOf(r) + ": " + strings.Join(said, "; ") + "; " + more
+	return nameOf(r) + ": " + strings.Join(said, "; ") + more
 }
 
 // describeStops counts the leaks that Application Verifier reports.
@@ -50,18 +50,18 @@ func describeStops(r *Report) string {
 // describeLargestGroup names the block size that makes up most of a heap; of several such sizes, the one with most bytes.
 func describeLargestGroup(r *Report) string {
 	var top *capture.Group
-	var of *Memory
+	var from *Memory
 	part := 0.0
 	for i := range r.Memory {
 		m := &r.Memory[i]
 		for k := range m.Groups {
 			g := &m.Groups[k]
 			share := ShareOfHeap(&m.Memory, g)
-			if share < NamedPercent || top != nil && of.Kind != m.Kind {
+			if share < NamedPercent || top != nil && from.Kind != m.Kind {
 				continue
 			}
-			if top == nil || of != m || g.Usage.Bytes > top.Usage.Bytes { // later evidence of a kind replaces earlier
-				top, of, part = g, m, share
+			if top == nil || from != m || g.Usage.Bytes > top.Usage.Bytes { // later evidence of a kind replaces earlier
+				top, from, part = g, m, share
 			}
 		}
 	}
@@ -69,18 +69,19 @@ func describeLargestGroup(r *Report) string {
 		return ""
 	}
 	what, committed := "busy bytes", int64(0)
-	if at := slices.IndexFunc(of.Heaps, func(h capture.HeapFacts) bool { return h.Handle == top.Heap }); at >= 0 {
-		if committed = of.Heaps[at].Committed + of.Heaps[at].Blocks.Bytes; top.Percent == 0 && of.Heaps[at].Busy.Bytes == 0 {
+	if at := slices.IndexFunc(from.Heaps, func(h capture.HeapFacts) bool { return h.Handle == top.Heap }); at >= 0 {
+		if committed = from.Heaps[at].Committed + from.Heaps[at].Blocks.Bytes; top.Percent == 0 && from.Heaps[at].Busy.Bytes == 0 {
 			what = "committed bytes"
 		}
 	}
-	s := fmt.Sprintf("blocks of %s B hold %s %% of the %s of heap %s, %s in %s", figures.Count(top.Size), percent(part), what,
-		top.Heap, figures.Bytes(top.Usage.Bytes), blocks(top.Usage.Count))
+	of := blocks(top.Usage.Count)
 	if committed > 0 {
-		s += " of " + figures.Bytes(committed) + " committed"
+		of += ", " + figures.Bytes(committed) + " committed"
 	}
-	if where := allocatedBy(of, top.Size); where != "" {
-		s += ", one of them allocated by " + where
+	s := fmt.Sprintf("blocks of %s B hold %s %% of the %s of heap %s (%s in %s)", figures.Count(top.Size), percent(part), what,
+		top.Heap, figures.Bytes(top.Usage.Bytes), of)
+	if where := allocatedBy(from, top.Size); where != "" {
+		s += "; one of the blocks was allocated by " + where
 	}
 	return s
 }
@@ -140,9 +141,9 @@ func describeGrowth(r *Report) string {
 		}
 		switch {
 		case top != nil && grown(top.Growth) > 0:
-			return fmt.Sprintf("heap %s grew from the first look to the last: %s", top.Handle, HeapChange(top))
+			return fmt.Sprintf("heap %s grew from the first snapshot to the last: %s", top.Handle, HeapChange(top))
 		case compared:
-			return "no heap grew from the first look to the last"
+			return "no heap grew from the first snapshot to the last"
 		}
 		if s := describeGroupGrowth(m); s != "" {
 			return s
@@ -162,14 +163,14 @@ func describeGroupGrowth(m *Memory) string {
 	if top == nil {
 		return ""
 	}
-	return fmt.Sprintf("blocks of %s grew by %s in %s from the first look to the last", NameOfGroup(top),
+	return fmt.Sprintf("blocks of %s grew by %s in %s from the first snapshot to the last", NameOfGroup(top),
 		figures.Bytes(top.Growth.Bytes), blocks(top.Growth.Count))
 }
 
-// smallestBlock is about the least that a virtual block has, where its size is not known.
+// smallestBlock stands for the size of a virtual block whose size is unknown: about the least that one has.
 const smallestBlock = 508 << 10
 
-// grown is the growth of a heap by the most informative figure.
+// grown is the growth of a heap in bytes, by its largest figure.
 func grown(g *capture.HeapGrowth) int64 {
 	most := g.Committed
 	for _, u := range []*capture.Usage{g.Busy, g.Blocks, g.Sizes} {
@@ -183,17 +184,16 @@ func grown(g *capture.HeapGrowth) int64 {
 	return most
 }
 
-// HeapChange says how a heap has changed, by all figures that are known.
+// HeapChange lists the known changes of a heap.
 func HeapChange(h *capture.HeapFacts) string {
 	g := h.Growth
 	said := []string{"committed " + signed(figures.Bytes(g.Committed), g.Committed)}
 	if g.Blocks != nil && *g.Blocks != (capture.Usage{}) {
-		s := fmt.Sprintf("virtual blocks %s (%s to %s)", signed(figures.Count(g.Blocks.Count), g.Blocks.Count),
-			figures.Count(h.Blocks.Count-g.Blocks.Count), figures.Count(h.Blocks.Count))
+		change := fmt.Sprintf("%s to %s", figures.Count(h.Blocks.Count-g.Blocks.Count), figures.Count(h.Blocks.Count))
 		if g.Blocks.Bytes != 0 {
-			s += " of " + signed(figures.Bytes(g.Blocks.Bytes), g.Blocks.Bytes)
+			change += "; " + signed(figures.Bytes(g.Blocks.Bytes), g.Blocks.Bytes)
 		}
-		said = append(said, s)
+		said = append(said, fmt.Sprintf("virtual blocks %s (%s)", signed(figures.Count(g.Blocks.Count), g.Blocks.Count), change))
 	}
 	if g.Busy != nil {
 		said = append(said, "busy "+signed(figures.Bytes(g.Busy.Bytes), g.Busy.Bytes))
@@ -203,7 +203,7 @@ func HeapChange(h *capture.HeapFacts) string {
 	return strings.Join(said, ", ")
 }
 
-// signed puts a plus before what grew; less has its minus already.
+// signed puts a plus before a positive number; a negative one has its minus already.
 func signed(text string, n int64) string {
 	if n > 0 {
 		return "+" + text
@@ -211,7 +211,7 @@ func signed(text string, n int64) string {
 	return text
 }
 
-// ReportedLeaks groups the leaks of one stack that a tool reports by its own method. It takes no part in the verdict.
+// ReportedLeaks groups the leaks of one stack that another tool reports. The verdict does not use them.
 type ReportedLeaks struct {
 	Title     string `json:"title"` // "VERIFIER STOP 900"
 	Where     string `json:"where,omitempty"`
@@ -229,8 +229,7 @@ const (
 	mostAddresses = 10
 )
 
-// reported collects the leaks that tools report, those with most bytes and blocks first. A stop that two logs show
-// counts once.
+// reported collects the leaks that tools report, most bytes and blocks first. A stop that two logs show counts once.
 func reported(list []Memory) []ReportedLeaks {
 	var out []ReportedLeaks
 	at, seen := map[string]int{}, map[string]bool{}

@@ -3,23 +3,22 @@ package analysis
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/figures"
 )
 
-// A HeapFree is the free part of the committed bytes of a heap: memory that the process is charged for and that holds
-// nothing.
+// A HeapFree is the free part of the committed bytes of a heap. The process is charged for it although no block uses it.
 type HeapFree struct {
 	Committed int64
 	Free      int64 // of Committed, in free blocks of the heap and of its low-fragmentation heap
-	// Largest is the largest free block: a larger one takes new memory, however much is free. 0 where the evidence does
-	// not tell.
+	// Largest is the largest free block: a larger allocation takes new memory, however much is free. 0 if unknown.
 	Largest int64
 }
 
-// FreeOf tells how much of a heap is free; ok is false where the evidence does not tell what is free, or its numbers contradict
-// each other.
+// FreeOf returns the free part of a heap. ok is false where the evidence does not list free blocks, or its numbers
+// contradict each other.
 func FreeOf(h *capture.HeapFacts) (r HeapFree, ok bool) {
 	free := h.Free.Add(h.FreeLFH)
 	isTold := h.Walked > 0 || h.Free.Bytes > 0
@@ -34,8 +33,7 @@ func FreeOf(h *capture.HeapFacts) (r HeapFree, ok bool) {
 // FreeShare is the part of the committed bytes that is free.
 func (r *HeapFree) FreeShare() float64 { return float64(r.Free) / float64(r.Committed) }
 
-// Scattered is the part of what is free that lies outside of the largest free block; ok is false where that is not
-// told.
+// Scattered is the share of the free bytes outside of the largest free block; ok is false where that block is unknown.
 func (r *HeapFree) Scattered() (part float64, ok bool) {
 	if r.Largest == 0 || r.Free == 0 {
 		return 0, false
@@ -43,7 +41,7 @@ func (r *HeapFree) Scattered() (part float64, ok bool) {
 	return 1 - float64(r.Largest)/float64(r.Free), true
 }
 
-// DescribeHeapFree sums the free memory of heaps, and names the one with most; "" where no heap tells it.
+// DescribeHeapFree sums the free bytes of heaps, and names the heap with most; "" where they are unknown for all heaps.
 func DescribeHeapFree(heaps []capture.HeapFacts) string {
 	var sum HeapFree
 	var most *capture.HeapFacts
@@ -64,24 +62,21 @@ func DescribeHeapFree(heaps []capture.HeapFacts) string {
 	if n == 0 {
 		return ""
 	}
-	of := figures.Plural(n, "heap")
-	if n < len(heaps) {
-		of = fmt.Sprintf("%d of %s, of which the evidence tells it,", n, figures.Plural(len(heaps), "heap"))
-	}
-	s := fmt.Sprintf("Of %s that %s commit, %s are free inside (%.1f %%)", figures.Bytes(sum.Committed), of,
-		figures.Bytes(sum.Free), 100*sum.FreeShare())
+	commit := "commit"
 	if n == 1 {
-		s = fmt.Sprintf("Of %s that %s commits, %s are free inside (%.1f %%)", figures.Bytes(sum.Committed), of,
-			figures.Bytes(sum.Free), 100*sum.FreeShare())
+		commit = "commits"
 	}
-	if sum.Free == 0 {
-		return s + "."
-	}
+	s := fmt.Sprintf("%s %s %s; %s of that are free (%.1f %%).", figures.Plural(n, "heap"), commit,
+		figures.Bytes(sum.Committed), figures.Bytes(sum.Free), 100*sum.FreeShare())
+	var facts []string
 	if sum.Largest > 0 {
-		s += "; the largest free block has " + figures.Bytes(sum.Largest)
+		facts = append(facts, "Largest free block: "+figures.Bytes(sum.Largest)+".")
 	}
-	if n > 1 {
-		s += fmt.Sprintf("; most are in heap %v, %s", most.Handle, figures.Bytes(mostFree))
+	if n > 1 && sum.Free > 0 {
+		facts = append(facts, fmt.Sprintf("Most free: heap %v (%s).", most.Handle, figures.Bytes(mostFree)))
 	}
-	return s + "."
+	if n < len(heaps) {
+		facts = append(facts, fmt.Sprintf("Unknown for %s.", figures.Plural(len(heaps)-n, "other heap")))
+	}
+	return strings.Join(append([]string{s}, facts...), " ")
 }

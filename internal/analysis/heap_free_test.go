@@ -59,11 +59,11 @@ func TestDescribeHeapFree(t *testing.T) {
 		want string
 	}{
 		{nil, ""}, {[]capture.HeapFacts{bare}, ""},
-		{[]capture.HeapFacts{full}, "Of 1.00 MB that 1 heap commits, 0 B are free inside (0.0 %)."},
+		{[]capture.HeapFacts{full}, "1 heap commits 1.00 MB; 0 B of that are free (0.0 %)."},
 		{[]capture.HeapFacts{one},
-			"Of 100 MB that 1 heap commits, 40.0 MB are free inside (40.0 %); the largest free block has 1.00 MB."},
+			"1 heap commits 100 MB; 40.0 MB of that are free (40.0 %). Largest free block: 1.00 MB."},
 		{[]capture.HeapFacts{one, bare, two},
-			"Of 400 MB that 2 of 3 heaps, of which the evidence tells it, commit, 100 MB are free inside (25.0 %); the largest free block has 8.00 MB; most are in heap 0x2000, 60.0 MB."},
+			"2 heaps commit 400 MB; 100 MB of that are free (25.0 %). Largest free block: 8.00 MB. Most free: heap 0x2000 (60.0 MB). Unknown for 1 other heap."},
 	} {
 		if got := analysis.DescribeHeapFree(test.in); got != test.want {
 			t.Errorf("%q, want %q", got, test.want)

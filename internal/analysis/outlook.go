@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"heapdrift/ingest/capture"
@@ -11,41 +12,42 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
-// An Outlook says how long a limited resource lasts, if memory goes on growing at the measured rate.
+// An Outlook says how long a limited resource lasts if memory keeps growing at the measured rate.
 type Outlook struct {
 	Of    string `json:"of"`              // OfAddressSpace or OfCommit
-	Limit int64  `json:"limit,omitempty"` // bytes; 0 where the evidence does not tell
-	Used  int64  `json:"used,omitempty"`  // bytes of it, at the last instant that tells; 0 where none does
-	// PerHour is the growth in bytes, 0 where none was measured; Instants is how many tell it, and OverNS over how long.
+	Limit int64  `json:"limit,omitempty"` // bytes; 0 where the evidence has none
+	Used  int64  `json:"used,omitempty"`  // bytes in use, at the last instant with that number; 0 for none
+	// PerHour is the growth in bytes, 0 where none was measured. Instants counts the instants with the number in use,
+	// OverNS is the time between the first and the last of them.
 	PerHour  float64 `json:"per_hour,omitempty"`
 	Instants int     `json:"instants,omitempty"`
 	OverNS   int64   `json:"over_ns,omitempty"`
-	// LeftNS is the time that is left; nil where it is not known, for the reason in Why.
+	// LeftNS is the time left; nil where it is unknown. Why has the reason.
 	LeftNS *int64 `json:"left_ns,omitempty"`
-	// LeastNS and MostNS are the bounds of LeftNS with 95 %; nil where fewer than five instants tell the growth, MostNS also
-	// where it may be none.
+	// LeastNS and MostNS are the bounds of LeftNS with 95 %. Both are nil with fewer than five instants. MostNS is also nil
+	// where memory may not grow.
 	LeastNS *int64 `json:"left_least_ns,omitempty"`
 	MostNS  *int64 `json:"left_most_ns,omitempty"`
 	Why     string `json:"why,omitempty"`
 }
 
-// What is limited: the addresses of a 32-bit program, and what the machine can promise to all of its processes.
+// The limited resources: the addresses of a 32-bit program, and the memory that the machine can commit to all processes.
 const (
 	OfAddressSpace = "address space"
 	OfCommit       = "commit of the machine"
 )
 
-// leastGrowth is the least growth, in bytes from the beginning to the end, that is worth a forecast: heaps commit by
-// the megabyte, so that less may be a single commit.
+// leastGrowth is the least growth from the first instant to the last that gets a forecast, in bytes. Heaps commit by the
+// megabyte: less may be a single commit.
 const leastGrowth = 1 << 20
 
-// instantsToBound is how many instants it takes for the rate to have an interval.
+// instantsToBound is how many instants the rate needs to have an interval.
 const instantsToBound = 5
 
 // mostAhead is how far a forecast goes. Beyond it, no process lives that long.
 const mostAhead = 10 * 365 * 24 * time.Hour
 
-// outlooks are those of the limits that a program of its width has.
+// outlooks has a row for each limit that a program of this width has.
 func outlooks(c *MemoryHistory) (list []Outlook) {
 	last := c.lastSpace(func(*Instant) bool { return true })
 	if last == nil {
@@ -92,27 +94,27 @@ func outlook(of string, limit, used int64, c *MemoryHistory, figure func(*Instan
 	o.Instants = len(ns)
 	switch {
 	case len(ns) == 0:
-		o.Why = "the evidence does not tell how much is used"
+		o.Why = "the evidence does not show how much is used"
 		return o
 	case len(ns) == 1:
-		o.Why = "one instant shows no growth"
+		o.Why = "only one snapshot has this number"
 		return o
 	case !c.Timed:
-		o.Why = "not all of the evidence says when it was taken"
+		o.Why = "a snapshot has no time"
 		return o
 	case ns[len(ns)-1] <= ns[0]:
-		o.Why = "all of the evidence was taken at one time"
+		o.Why = "all snapshots have the same time"
 		return o
 	}
 	o.OverNS = ns[len(ns)-1] - ns[0]
 	rate, slowest, fastest := score.TheilSen(at, values)
 	if values[len(values)-1]-values[0] < leastGrowth || rate <= 0 {
-		o.Why = "no growth was measured"
+		o.Why = "it did not grow"
 		return o
 	}
 	o.PerHour = rate
 	if limit <= 0 {
-		o.Why = "the evidence does not tell the limit"
+		o.Why = "the evidence does not show its limit"
 		return o
 	}
 	left := func(rate float64) *int64 {
@@ -128,8 +130,7 @@ func outlook(of string, limit, used int64, c *MemoryHistory, figure func(*Instan
 	return o
 }
 
-// interval is when the limit is reached at the bounds of the rate, in words, as in " (2 hours to 5 hours)"; "" where
-// too few instants tell.
+// interval is the time left at the bounds of the rate, as in " (2 hours to 5 hours)"; "" for too few instants.
 func (o *Outlook) interval() string {
 	if o.LeastNS == nil {
 		return ""
@@ -141,10 +142,10 @@ func (o *Outlook) interval() string {
 	return fmt.Sprintf(" (%s to %s)", least, figures.Lasting(time.Duration(*o.MostNS)))
 }
 
-// soon is how much time is left at most where a verdict tells of it.
+// soon is the longest time left that a verdict mentions.
 const soon = 7 * 24 * time.Hour
 
-// describeFirstLimit says which limit is reached first, and when, where that is soon; "" where none is.
+// describeFirstLimit names the limit that is reached first, and when; "" where none is reached soon.
 func describeFirstLimit(r *Report) string {
 	var first *Outlook
 	if r.MemoryHistory != nil {
@@ -160,45 +161,46 @@ func describeFirstLimit(r *Report) string {
 	case *first.LeftNS == 0:
 		return fmt.Sprintf("the %s is used up", first.Of)
 	}
-	return fmt.Sprintf("at %s per hour the %s is used up in %s%s", figures.Bytes(int64(first.PerHour)), first.Of,
-		figures.Lasting(time.Duration(*first.LeftNS)), first.interval())
+	return fmt.Sprintf("the %s is used up in %s%s, at %s per hour", first.Of,
+		figures.Lasting(time.Duration(*first.LeftNS)), first.interval(), figures.Bytes(int64(first.PerHour)))
 }
 
 // Sentence writes the outlook as a sentence.
 func (o *Outlook) Sentence() string {
-	limit := "its limit"
-	if o.Limit > 0 {
-		limit = "the limit of " + figures.Bytes(o.Limit)
-		if o.Used > 0 {
-			limit += fmt.Sprintf(", of which %s are used,", figures.Bytes(o.Used))
-		}
+	var facts []string
+	switch {
+	case o.Used > 0:
+		facts = append(facts, fmt.Sprintf("Used: %s of %s", figures.Bytes(o.Used), figures.Bytes(o.Limit)))
+	case o.Limit > 0:
+		facts = append(facts, "Limit: "+figures.Bytes(o.Limit))
+	}
+	if o.PerHour > 0 {
+		facts = append(facts, fmt.Sprintf("growth: %s per hour (%d snapshots over %s)", figures.Bytes(int64(o.PerHour)),
+			o.Instants, figures.Lasting(time.Duration(o.OverNS))))
+	}
+	used := ""
+	if facts != nil {
+		s := strings.Join(facts, "; ")
+		used = " " + strings.ToUpper(s[:1]) + s[1:] + "."
 	}
 	if o.LeftNS == nil {
-		s := fmt.Sprintf("When the %s reaches %s is unknown: %s", o.Of, limit, o.Why)
-		if o.PerHour > 0 {
-			s += fmt.Sprintf("; it grows by %s per hour", figures.Bytes(int64(o.PerHour)))
-		}
-		return s + "."
+		return fmt.Sprintf("No forecast for the %s: %s.%s", o.Of, o.Why, used)
 	}
-	basis := fmt.Sprintf("as measured between two instants %s apart", figures.Lasting(time.Duration(o.OverNS)))
-	if o.Instants > 2 {
-		basis = fmt.Sprintf("as measured at %d instants over %s", o.Instants, figures.Lasting(time.Duration(o.OverNS)))
-	}
-	left := "in " + figures.Lasting(time.Duration(*o.LeftNS)) + o.interval()
+	ends := "is used up in " + figures.Lasting(time.Duration(*o.LeftNS)) + o.interval()
 	switch {
 	case time.Duration(*o.LeftNS) >= mostAhead:
-		left = "in more than ten years"
+		ends = "lasts more than ten years"
 	case *o.LeftNS == 0:
-		left = "now"
+		ends = "is used up"
 	}
-	s := fmt.Sprintf("At %s per hour, %s, the %s reaches %s %s.", figures.Bytes(int64(o.PerHour)), basis, o.Of, limit, left)
+	note := "Growth of other processes is not included."
 	if o.Of == OfAddressSpace {
-		return s + " An allocation that is larger than the largest free block fails before."
+		note = "Allocations larger than the largest free block fail earlier."
 	}
-	return s + " What other processes commit is not counted in."
+	return fmt.Sprintf("The %s %s.%s %s", o.Of, ends, used, note)
 }
 
-// Sentences describe the memory history: what grew, what nothing explains, and how long limited resources last.
+// Sentences describe the growth over the course, the unexplained bytes, and how long limited resources last.
 func (c *MemoryHistory) Sentences() (list []string) {
 	for _, s := range []string{c.DescribeGrowth(), c.DescribeUnexplained()} {
 		if s != "" {
@@ -211,22 +213,25 @@ func (c *MemoryHistory) Sentences() (list []string) {
 	return list
 }
 
-// DescribeGrowth tells what grew: the total, its largest parts, and the rest that nothing explains. It is "" where growth
-// cannot be told.
+// DescribeGrowth names the growth of the total, of its largest parts, and of the unexplained rest. It is "" where the growth
+// is unknown.
 func (c *MemoryHistory) DescribeGrowth() string {
 	_, _, growth, by, ok := c.Growth()
 	if !ok {
 		return ""
 	}
-	over := ""
+	over := "from the first snapshot to the last"
 	if growth.AtNS > 0 {
-		over = " over " + figures.Lasting(time.Duration(growth.AtNS))
+		over = "over " + figures.Lasting(time.Duration(growth.AtNS))
 	}
-	changed := "changed by " + grownBy(*growth.Total)
-	if *growth.Total == 0 {
-		changed = "did not change"
+	changed := "did not change"
+	if n := *growth.Total; n > 0 {
+		changed = "grew by " + figures.Bytes(n)
+	} else if n < 0 {
+		changed = "shrank by " + figures.Bytes(-n)
 	}
-	s := fmt.Sprintf("From the first instant to the last%s, %s%s %s", over, c.Measure, by, changed)
+	measure := string(c.Measure)
+	s := fmt.Sprintf("%s%s%s %s %s", strings.ToUpper(measure[:1]), measure[1:], by, changed, over)
 	parts := slices.Clone(growth.Parts)
 	slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(magnitude(b.Bytes), magnitude(a.Bytes)) })
 	told := 0
@@ -239,26 +244,25 @@ func (c *MemoryHistory) DescribeGrowth() string {
 		told++
 	}
 	if growth.Unexplained != nil && *growth.Unexplained != 0 {
-		s += fmt.Sprintf("%s%s unexplained", map[bool]string{true: ": ", false: ", "}[told == 0],
+		s += fmt.Sprintf("%sunexplained %s", map[bool]string{true: ": ", false: ", "}[told == 0],
 			grownBy(*growth.Unexplained))
 	}
 	return s + "."
 }
 
-// DescribeUnexplained names what no evidence accounts for at the last instant of the process that tells it; "" where none
-// does.
+// DescribeUnexplained names the private bytes that no evidence explains, at the last instant with that number; "" for none.
 func (c *MemoryHistory) DescribeUnexplained() string {
-	which := "at the last instant"
+	which := "last snapshot"
 	for _, at := range slices.Backward(c.Instants) {
 		switch {
 		case at.OtherLife || at.Total == nil:
 		case at.Unexplained == nil:
-			which = "at the last instant that tells it"
+			which = "last snapshot with both counts"
 		case *at.Unexplained > 0:
-			return fmt.Sprintf("Unexplained: %s of %s of private bytes that no evidence accounts for %s. Pages of images and mapped files that were written to, and page tables, are among them.",
+			return fmt.Sprintf("Unexplained: %s of %s private bytes (%s). They include page tables, and written pages of images and mapped files.",
 				figures.Bytes(*at.Unexplained), figures.Bytes(*at.Total), which)
 		case *at.Unexplained < 0:
-			return fmt.Sprintf("Nothing is unexplained %s: the regions have %s more than the system's own count.", which,
+			return fmt.Sprintf("No private bytes are unexplained (%s): the regions sum to %s more than the system's count.", which,
 				figures.Bytes(-*at.Unexplained))
 		}
 	}

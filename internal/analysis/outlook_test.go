@@ -17,17 +17,17 @@ func TestSaidOfEnd(t *testing.T) {
 		limit []Outlook
 		want  string
 	}{
-		{"not known", []Outlook{{Of: OfCommit, Why: "no growth was measured"}}, ""},
-		{"in hours", []Outlook{space(in(5*time.Hour), nil, nil)}, "at 2.00 MB per hour the address space is used up in 5 hours"},
+		{"not known", []Outlook{{Of: OfCommit, Why: "it did not grow"}}, ""},
+		{"in hours", []Outlook{space(in(5*time.Hour), nil, nil)}, "the address space is used up in 5 hours, at 2.00 MB per hour"},
 		{"with bounds", []Outlook{space(in(5*time.Hour), in(4*time.Hour), in(3*day))},
-			"at 2.00 MB per hour the address space is used up in 5 hours (4 hours to 3 days)"},
+			"the address space is used up in 5 hours (4 hours to 3 days), at 2.00 MB per hour"},
 		{"with a lower bound", []Outlook{space(in(5*time.Hour), in(4*time.Hour), nil)},
-			"at 2.00 MB per hour the address space is used up in 5 hours (4 hours or more)"},
-		{"in seven days", []Outlook{space(in(soon), nil, nil)}, "at 2.00 MB per hour the address space is used up in 7 days"},
+			"the address space is used up in 5 hours (4 hours or more), at 2.00 MB per hour"},
+		{"in seven days", []Outlook{space(in(soon), nil, nil)}, "the address space is used up in 7 days, at 2.00 MB per hour"},
 		{"later", []Outlook{space(in(soon+1), nil, nil)}, ""},
 		{"used up", []Outlook{space(in(0), nil, nil)}, "the address space is used up"},
 		{"the first of two", []Outlook{space(in(6*day), nil, nil), {Of: OfCommit, PerHour: 1 << 20, LeftNS: in(5 * day)}},
-			"at 1.00 MB per hour the commit of the machine is used up in 5 days"},
+			"the commit of the machine is used up in 5 days, at 1.00 MB per hour"},
 	} {
 		if got := describeFirstLimit(&Report{MemoryHistory: &MemoryHistory{Outlooks: c.limit}}); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)

@@ -149,7 +149,7 @@ func sentence(r *Report, v *Verdict, t *tally, doubt string) string {
 	default:
 		s = what(r, t) + "; " + conclusion(r, v, t, doubt)
 	}
-	if end := describeFirstLimit(r); end != "" {
+	if end := describeFirstLimit(r); end != "" && !r.listsNothing { // the headline has it
 		s += "; " + end
 	}
 	if t.known > 0 {

@@ -76,7 +76,7 @@ func TestMemoryOfADump(t *testing.T) {
 	has(t, words(page), "Unreferenced blocks", "No pointer was found to", "Address space",
 		"Largest free block:", "Memory by use", "Show all tables", "VirtualAlloc", "Heaps", "Thread stacks", "Images",
 		"Windows charges the process 40.0 MB of private bytes", "No pointer was found to", "Heaps",
-		"are free inside (", "the largest free block has", "Free inside", "Largest free", "Scattered", "LFH",
+		" of that are free (", "Largest free block: ", "Free inside", "Largest free", "Scattered", "LFH",
 		"▲ +64.0 KB", "▲ +4.00 KB")
 
 	all := s.page(fmt.Sprintf("/runs/%d/memory", run))

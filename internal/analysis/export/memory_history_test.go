@@ -16,14 +16,14 @@ func TestMemoryOverTimeAsText(t *testing.T) {
 			{File: "a.dmp", TakenAt: "2026-03-06T12:00:00", Total: size(100 << 20), Unexplained: size(20 << 20)},
 			{File: "b.log", Blocks: size(5 << 20), OtherLife: true},
 			{File: "c.dmp", TakenAt: "2026-03-06T13:00:00", AtNS: 3600e9, Total: size(160 << 20), Unexplained: size(30 << 20)},
-		}, Outlooks: []analysis.Outlook{{Of: analysis.OfCommit, Why: "the evidence does not tell the limit",
+		}, Outlooks: []analysis.Outlook{{Of: analysis.OfCommit, Why: "the evidence does not show its limit",
 			PerHour: 60 << 20}}}}
 	text := writeReport(t, "text", r, export.Options{})
 	for _, want := range []string{"memory over time, private bytes",
 		"2026-03-06T12:00:00     100 MB     20.0 MB          –  a.dmp",
 		"–                            –           –    5.00 MB  b.log, another process",
-		"private bytes by the system's count changed by +60.0 MB: +10.0 MB unexplained.", "Unexplained: 30.0 MB of 160 MB",
-		"is unknown: the evidence does not tell the limit; it grows by 60.0 MB per hour."} {
+		"Private bytes by the system's count grew by 60.0 MB over 60 minutes: unexplained +10.0 MB.", "Unexplained: 30.0 MB of 160 MB",
+		"No forecast for the commit of the machine: the evidence does not show its limit. Growth: 60.0 MB per hour"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text lacks %q:\n%s", want, text)
 		}
@@ -41,7 +41,7 @@ func TestHeapFreeAsText(t *testing.T) {
 		}}}}
 	text := writeReport(t, "text", r, export.Options{})
 	for _, want := range []string{"the 32-bit program may use 2.00 GB of address space; 300 MB are taken",
-		"Of 100 MB that 1 heap commits, 25.0 MB are free inside (25.0 %); the largest free block has 1.00 MB."} {
+		"1 heap commits 100 MB; 25.0 MB of that are free (25.0 %). Largest free block: 1.00 MB."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text lacks %q:\n%s", want, text)
 		}
