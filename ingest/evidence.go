@@ -88,7 +88,7 @@ func leftOutOf(archive string, left []skippedFile) []capture.Warning {
 		return nil
 	}
 	return []capture.Warning{{Code: capture.Unsupported, Count: int64(len(left)),
-		Message: fmt.Sprintf("%d files of %s are no evidence and are left out: %s", len(left), archive, shortList(left))}}
+		Message: fmt.Sprintf("%d files of %s are not evidence and are left out: %s", len(left), archive, shortList(left))}}
 }
 
 // leftBeside says what lies beside traces in an archive, as far as somebody may miss it: tools pack their own logs and
@@ -105,7 +105,7 @@ func leftBeside(archive string, left []skippedFile) (list []capture.Warning) {
 	}
 	if n := len(symbols); n > 0 {
 		list = append(list, capture.Warning{Code: capture.Unsupported, Count: int64(n),
-			Message: fmt.Sprintf("%s brings symbols of its own, which are not taken from there: %d PDBs or images; upload the archive as symbols too: heapdrift symbols add, or PUT /api/v1/symbols", archive, n)})
+			Message: fmt.Sprintf("Upload the archive as symbols too (heapdrift symbols add, or PUT /api/v1/symbols): %s has %d PDBs or images, which are not read from evidence.", archive, n)})
 	}
 	return append(list, leftOutOf(archive, missed)...)
 }

@@ -52,7 +52,7 @@ type meter struct {
 }
 
 // errBeforeSource is of an archive that points to where no file has anything.
-var errBeforeSource = errors.New("it points to a place before the file's beginning")
+var errBeforeSource = errors.New("it points before the beginning of the file")
 
 func (m *meter) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 {

@@ -28,7 +28,7 @@ func (t *tempFile) fill(r io.Reader) (int64, error) {
 	n, err := io.Copy(t.File, r)
 	var failed *fs.PathError
 	if errors.As(err, &failed) && failed.Path == t.Name() {
-		err = fmt.Errorf("ingest: no room to unpack in the folder for temporary files (TMPDIR) after %d bytes: %w",
+		err = fmt.Errorf("ingest: no space left to unpack in the folder for temporary files (TMPDIR) after %d bytes: %w",
 			n, failed.Err)
 	}
 	return n, err

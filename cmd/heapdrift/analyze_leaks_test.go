@@ -319,7 +319,7 @@ func TestWhatMatters(t *testing.T) {
 		}
 	}
 	if _, errOut, code := cli(t, append([]string{"analyze", "--matters", "much"}, logs...)...); code != exitUsage ||
-		!strings.Contains(errOut, `--matters: "much" is no growth: write it as in 10MB/day`) {
+		!strings.Contains(errOut, `--matters: "much" is not a growth: write 10MB/day`) {
 		t.Errorf("exit %d, %s", code, errOut)
 	}
 }

@@ -28,7 +28,7 @@ func TestPushTightensWhatMatters(t *testing.T) {
 	}
 	for _, test := range []struct{ matters, source, says string }{
 		{"1B/day", "call", "What matters here: 1 B per day (asked for by the call, less than 10.0 MB per day, the default)"},
-		{"1GB/day", "default", "What matters here: 10.0 MB per day (the default; 1.00 GB per day is asked for by the call, and a call may only tighten what matters)"},
+		{"1GB/day", "default", "What matters here: 10.0 MB per day (the default; 1.00 GB per day, asked for by the call, is ignored: a call may only lower this)"},
 	} {
 		j := runJob(t, dir, []string{"HEAPDRIFT_URL=" + server, "HEAPDRIFT_TOKEN=" + token}, "push", "--project", "shopd", "--build", "1",
 			"--branch", "main", "--wait", "5m", "--symbols", "symbols", "--matters", test.matters,

@@ -64,7 +64,7 @@ func TestPushUsage(t *testing.T) {
 		{with("--project", "a/b", log), exitUsage, "--project"},
 		{with("--sequence", "x", log), exitUsage, "--sequence"},
 		{with("--fail-on", "x", log), exitUsage, "--fail-on"},
-		{with("--matters", "much", log), exitUsage, "--matters: \"much\" is no growth"},
+		{with("--matters", "much", log), exitUsage, "--matters: \"much\" is not a growth"},
 		{with("--wait", "-1s", log), exitUsage, "--wait"},
 		{with("--work", "1,2", log), exitUsage, "2 numbers for 1 file"},
 		{with("--work", "x", log), exitUsage, "--work"},

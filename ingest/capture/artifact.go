@@ -79,7 +79,7 @@ func (c *Capture) check() error {
 		return fmt.Errorf("%w: a capture of shape %d, trace %t", ErrArtifact, c.Shape, c.Trace != nil)
 	}
 	if c.Shape == ShapeFacts && (c.Memory == nil || len(c.Sites) > 0 || len(c.Snapshots) != 1) {
-		return fmt.Errorf("%w: a capture of facts with %d sites at %d instants", ErrArtifact, len(c.Sites), len(c.Snapshots))
+		return fmt.Errorf("%w: a capture of facts with %d sites in %d snapshots", ErrArtifact, len(c.Sites), len(c.Snapshots))
 	}
 	if err := c.Memory.check(s.Count()); err != nil {
 		return err

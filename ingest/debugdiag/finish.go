@@ -157,7 +157,7 @@ func (d *draft) noteTracking() {
 	if d.leakTrack != "" {
 		text += " " + d.leakTrack
 	}
-	text += " knows only what was allocated after it was injected"
+	text += " shows only allocations after its injection"
 	if d.tracked != "" {
 		if duration, doubtful, ok := parseDuration(d.tracked); ok {
 			text += fmt.Sprintf(", %d seconds before the dump", int64(duration.Seconds()))
@@ -168,19 +168,19 @@ func (d *draft) noteTracking() {
 		text += "; tracking duration: " + d.tracked
 	}
 	d.note(capture.TopicLeakTrack,
-		text+". Until its warm-up is over, 15 minutes unless set otherwise, it records no call stacks.")
+		text+". LeakTrack records no call stacks in its warm-up (15 minutes by default).")
 	if d.total.count >= 0 {
 		text := figures.Plural(d.total.count, "allocation")
 		if d.total.size != (span{}) {
 			text += fmt.Sprintf(" of %s", figures.Bytes(d.total.size.at))
 			if margin := d.total.size.margin(); margin > 0 {
-				text += fmt.Sprintf(", give or take %s,", figures.Bytes(margin))
+				text += fmt.Sprintf(" (± %s)", figures.Bytes(margin))
 			}
 		}
 		if d.total.handles >= 0 {
 			text += " and " + figures.Plural(d.total.handles, "handle")
 		}
-		d.note(capture.TopicLeakTrack, "Outstanding are "+text+" in all.")
+		d.note(capture.TopicLeakTrack, "Held in total: "+text+".")
 	}
 }
 
@@ -195,22 +195,22 @@ func (d *draft) noteMethod(r *report) {
 	}
 	if rounded {
 		d.note(capture.TopicMethod,
-			"DebugDiag rounds sizes to two decimals of their unit; claims say by how much they may be wrong.")
+			"DebugDiag rounds sizes to two decimals of their unit. Each figure has its rounding error.")
 	}
 	switch n := int64(len(d.functions)); {
 	case n == 0:
 	case bare == n && d.frames == 0:
 		d.warn(capture.NoStacks, n,
-			"the report has no call stack: each function stands for itself; choose \"Begin recording call stacks immediately\" in the leak rule, or track longer than 15 minutes")
+			"Choose \"Begin recording call stacks immediately\" in the leak rule, or track longer than 15 minutes: the report has no call stack, only functions.")
 	case bare > 0:
 		d.note(capture.TopicMethod,
-			fmt.Sprintf("%d of %d functions have no call stack sample; their stacks are the function alone.", bare, n))
+			fmt.Sprintf("%d of %d functions have no call stack sample, only their own frame.", bare, n))
 	}
 	if d.heaps.known() && d.heaps.regions > 0 && len(d.memory.Heaps) == 0 {
-		d.note(capture.TopicInfo, figures.Plural(d.heaps.regions, "heap")+", of which the report tells the sums only.")
+		d.note(capture.TopicInfo, "The report has only the sums of "+figures.Plural(d.heaps.regions, "heap")+".")
 	}
 	if !r.hooked {
 		d.note(capture.TopicMethod,
-			"The report has none of the marks of DebugDiag 2: its figures were found by their labels.")
+			"The report lacks the markup of DebugDiag 2. Its figures were found by their labels.")
 	}
 }

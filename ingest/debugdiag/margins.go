@@ -155,7 +155,7 @@ func (d *draft) sums() []sum {
 		switch {
 		case len(members[i]) == 0:
 		case m.count >= 0 && count != m.count:
-			d.warn(capture.Inconsistent, 1, "the functions of %s have %d allocations or handles, the module %d", m.name,
+			d.warn(capture.Inconsistent, 1, "The functions of %s have %d allocations or handles, the module %d.", m.name,
 				count, m.count)
 		case !m.handles:
 			sums = append(sums, own)
@@ -164,10 +164,10 @@ func (d *draft) sums() []sum {
 	switch t := &d.total; {
 	case memoryModules == 0:
 		if t.count >= 0 && t.byModule > t.count {
-			d.warn(capture.Inconsistent, 1, "the modules have %d allocations, of %d in all", t.byModule, t.count)
+			d.warn(capture.Inconsistent, 1, "The modules have %d allocations, the report %d.", t.byModule, t.count)
 		}
 	case t.count >= 0 && allocations != t.count:
-		d.warn(capture.Inconsistent, 1, "the modules have %d allocations, of %d in all", allocations, t.count)
+		d.warn(capture.Inconsistent, 1, "The modules have %d allocations, the report %d.", allocations, t.count)
 	default:
 		sums = append(sums, all)
 	}
@@ -179,7 +179,7 @@ func (d *draft) sums() []sum {
 		}{{"modules", handles, handleModules > 0}, {"modules in the graph", t.byHandles, t.byHandles > t.handles},
 			{"types", t.byType, t.byType >= 0}} {
 			if n.known && n.count != t.handles {
-				d.warn(capture.Inconsistent, 1, "the %s have %d handles, of %d in all", n.what, n.count, t.handles)
+				d.warn(capture.Inconsistent, 1, "The %s have %d handles, the report %d.", n.what, n.count, t.handles)
 			}
 		}
 	}

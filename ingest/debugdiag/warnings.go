@@ -16,31 +16,31 @@ func (d *draft) warn(code capture.Code, count int64, format string, args ...any)
 func (r *report) warnReport(d *draft, truncated bool) {
 	if truncated {
 		d.warn(capture.Truncated, 1,
-			"the report ends early: what is there was read, and more may have followed; save it again as a whole")
+			"Save the whole report again: it ends early, and parts may be missing.")
 		d.c.Snapshots[0].LowerBound = d.c.Shape == capture.ShapeSnapshot
 	}
 	if len(r.failed) > 0 {
 		d.warn(capture.Truncated, int64(len(r.failed)),
-			"DebugDiag says that its analysis did not run to its end (%s); run it again",
+			"Run the analysis again: DebugDiag did not finish it (%s).",
 			strings.Join(r.failed[:min(3, len(r.failed))], "; "))
 	}
 	if r.cut > 0 {
 		d.warn(capture.Malformed, r.cut,
-			"%s of the report were larger than any that DebugDiag writes, and are not told in full",
+			"%s of the report exceed the sizes that DebugDiag writes, and are cut.",
 			figures.Plural(r.cut, "text or table"))
 	}
 	if r.foreign > 0 {
 		d.warn(capture.EncodingGuessed, r.foreign,
-			"%s in an unknown code page: letters outside ASCII are replaced; save the report as UTF-8",
+			"Save the report as UTF-8: %s in an unknown code page, whose letters outside ASCII are replaced.",
 			figures.Plural(r.foreign, "text"))
 	}
 	if d.malformed > 0 {
-		d.warn(capture.Malformed, d.malformed, "%s not understood, and not in the numbers; the first is %s",
+		d.warn(capture.Malformed, d.malformed, "%s not understood and not counted. The first: %s.",
 			figures.Plural(d.malformed, "figure"), d.malformedFirst)
 	}
 	if d.dropped > 0 {
 		d.warn(capture.Malformed, d.dropped,
-			"the report has more functions, samples or frames than are read: %d were left out", d.dropped)
+			"The report has too many functions, samples or frames: %d are left out.", d.dropped)
 	}
 }
 
@@ -51,6 +51,6 @@ func (d *draft) warnSizes() {
 		return
 	}
 	d.warn(capture.Inconsistent, int64(len(wrong)),
-		"%s larger than the address space, the first that of %s with %s bytes; they are told as they are printed",
+		"%s larger than the address space and shown as printed. The first: %s with %s bytes.",
 		figures.Plural(len(wrong), "size"), wrong[0].what, figures.Count(wrong[0].at))
 }

@@ -139,7 +139,7 @@ func (b *builder) defaultHeap(i int) uint64 {
 func (b *builder) search(ctx context.Context) error {
 	if b.blocks.left > 0 {
 		b.c.Memory.Notes = append(b.c.Memory.Notes, capture.Note{Topic: capture.TopicMethod, Text: fmt.Sprintf(
-			"the heaps hold %d blocks, more than the %d that are looked at one by one: they are counted, and what they hold and what points to them was not looked at", b.blocks.left, maxBlocks)})
+			"The heaps hold %d blocks more than the limit of %d. Their contents and the pointers to them were not examined.", b.blocks.left, maxBlocks)})
 		return nil
 	}
 	if b.blocks.n == 0 {

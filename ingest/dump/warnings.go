@@ -10,7 +10,7 @@ import (
 	"heapdrift/ingest/ntheap"
 )
 
-// warn says what limits what may be concluded. Its error is that of reading the file, which is nobody's damage.
+// warn adds the warnings that limit the report. It returns an error only if the file cannot be read.
 func (b *builder) warn() error {
 	for _, e := range b.dump.Damage() {
 		b.damaged("the dump", e)
@@ -25,14 +25,14 @@ func (b *builder) warn() error {
 	}
 	if missing := b.memory.Missing(); missing > 0 {
 		b.warning(capture.Truncated, missing,
-			"the dump is cut short: %s of memory that it lists are not in the file; upload it again",
+			"Upload the dump again: it is cut short, and %s of its memory are missing.",
 			figures.Bytes(missing))
 		b.c.Snapshots[0].LowerBound = true
 	}
 	for _, s := range b.sides {
 		if s.peb == 0 {
 			b.warning(capture.PartialHeap, 1,
-				"the dump does not lead to the %d-bit environment block of the process: heaps are those that look like one, and some may be missing", s.bits)
+				"The dump lacks the %d-bit environment block (PEB) of the process. Heaps are found by their signature, and some may be missing.", s.bits)
 		}
 	}
 	b.warnOfStacks()
@@ -42,11 +42,11 @@ func (b *builder) warn() error {
 	}
 	if n := len(b.c.Memory.Gaps); n > 0 {
 		first := b.c.Memory.Gaps[0]
-		b.warning(capture.PartialHeap, int64(n), "%d heaps or ranges (%s) could not be walked; the first: %s at %v, %s", n,
+		b.warning(capture.PartialHeap, int64(n), "Heaps or ranges that could not be walked: %d (%s). The first: %s at %v, %s.", n,
 			figures.Bytes(unread), first.What, first.Address, first.Why)
 	}
 	if b.c.Memory.Space.Partial {
-		b.warning(capture.Unsupported, 1, "the dump has no list of regions: what is only reserved, and what is free, is not known")
+		b.warning(capture.Unsupported, 1, "The dump has no list of regions: reserved and free address space are unknown.")
 	}
 	return nil
 }
@@ -56,7 +56,7 @@ func (b *builder) warning(code capture.Code, count int64, format string, args ..
 	b.c.Warnings = append(b.c.Warnings, capture.Warning{Code: code, Count: count, Message: fmt.Sprintf(format, args...)})
 }
 
-// warnOfStacks says which blocks have no stacks, and why.
+// warnOfStacks warns of blocks without stacks, with the reason.
 func (b *builder) warnOfStacks() {
 	busy := int64(0)
 	for i := range b.owners {
@@ -64,25 +64,25 @@ func (b *builder) warnOfStacks() {
 	}
 	switch {
 	case len(b.c.Memory.Heaps) == 0:
-		b.warning(capture.PartialHeap, 1, "no Windows heap was found in the dump, so it says nothing of allocations")
+		b.warning(capture.PartialHeap, 1, "No Windows heap was found in the dump, so it shows no allocations.")
 	case b.bare.Count == busy && busy > 0 && b.traced():
 		b.warning(capture.NoStacks, busy,
-			"user-mode stack traces were on, and none could be found: of Windows XP and 2003 they are not read")
+			"User-mode stack traces were on, but none was found. Traces of Windows XP and 2003 are not read.")
 	case b.bare.Count == busy && busy > 0:
 		b.warning(capture.NoStacks, busy,
-			"the blocks have no stacks: user-mode stack traces were off; run gflags /i %s +ust and start the process again before the next dump", b.c.Process.Name)
+			"Run gflags /i %s +ust and restart the process before the next dump: its blocks have no call stacks.", b.c.Process.Name)
 	case b.isFew(b.bare, busy):
-		b.warning(capture.Unsupported, b.bare.Count, "%s of %s (%s) have no stack, less than one of a hundred",
+		b.warning(capture.Unsupported, b.bare.Count, "%s of %s (%s) have no call stack, less than 1 %%.",
 			figures.Count(b.bare.Count), figures.Plural(busy, "block"), figures.Bytes(b.bare.Bytes))
 	case b.bare.Count > 0:
-		b.warning(capture.StackMissing, b.bare.Count, "no stack is known of %s (%s)", figures.Plural(b.bare.Count, "block"),
+		b.warning(capture.StackMissing, b.bare.Count, "No call stack was found for %s (%s).", figures.Plural(b.bare.Count, "block"),
 			figures.Bytes(b.bare.Bytes))
 	}
 	if b.isFew(b.lost, busy) {
-		b.warning(capture.Unsupported, b.lost.Count, "the stacks of %s of %s (%s) are not in the dump or are damaged",
+		b.warning(capture.Unsupported, b.lost.Count, "The call stacks of %s of %s (%s) are damaged or not in the dump.",
 			figures.Count(b.lost.Count), figures.Plural(busy, "block"), figures.Bytes(b.lost.Bytes))
 	} else if b.lost.Count > 0 {
-		b.warning(capture.StackMissing, b.lost.Count, "the stacks of %s (%s) are not in the dump or are damaged",
+		b.warning(capture.StackMissing, b.lost.Count, "The call stacks of %s (%s) are damaged or not in the dump.",
 			figures.Plural(b.lost.Count, "block"), figures.Bytes(b.lost.Bytes))
 	}
 }
@@ -92,8 +92,8 @@ func (b *builder) traced() bool {
 	return slices.ContainsFunc(b.found, func(h *ntheap.Heaps) bool { return h.StackTraces })
 }
 
-// isFew reports whether blocks are so few, by number and by bytes, that no conclusion hangs on them: some are made
-// before stacks are recorded, in every process.
+// isFew reports whether blocks are too few, by number and by bytes, to change the verdict. Every process allocates some
+// blocks before stacks are recorded.
 func (b *builder) isFew(some capture.Usage, busy int64) bool {
 	const few = 100
 	var bytes int64
@@ -103,7 +103,7 @@ func (b *builder) isFew(some capture.Usage, busy int64) bool {
 	return some.Count > 0 && few*some.Count < busy && few*some.Bytes < bytes
 }
 
-// damageCodes are what kinds of damage mean for the report. Those that are not here say nothing of memory.
+// damageCodes are the warnings for kinds of damage. Damage without a code does not concern memory.
 var damageCodes = map[string]capture.Code{
 	minidump.CodeTruncated: capture.Truncated, minidump.CodeBadStream: capture.Malformed,
 	minidump.CodeBadEntry: capture.Malformed,
@@ -112,7 +112,7 @@ var damageCodes = map[string]capture.Code{
 	minidump.CodeRepeated: capture.Unsupported,
 }
 
-// damaged passes on what is wrong with a stream, once for each kind of damage.
+// damaged warns of the damage of a stream, once for each kind.
 func (b *builder) damaged(what string, e *minidump.Problem) {
 	code, ok := damageCodes[e.Code]
 	if !ok {

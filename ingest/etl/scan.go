@@ -166,7 +166,7 @@ func (s *scanner) read(b []byte, at int64) (int, error) {
 	}
 	if n < len(b) && at+int64(n) < s.source.Size {
 		return n, &evidence.Error{Code: CodeReadFailed, File: s.source.Name, Offset: at + int64(n),
-			Message: "the file ends before its size; was it changed meanwhile?", Err: io.ErrUnexpectedEOF}
+			Message: "the file ends before its size; was it changed while it was read?", Err: io.ErrUnexpectedEOF}
 	}
 	return n, nil
 }

@@ -9,13 +9,13 @@ import (
 	"heapdrift/ingest/figures"
 )
 
-// These sentences say what a lost event does to the numbers, and what helps, for the readers of a report.
+// Parts of warnings about lost events: the effect on the report, and what to do.
 const (
-	upper  = "a lost free looks like a leak, so what is outstanding is an upper bound"
-	larger = "record again with more or larger buffers (xperf -BufferSize 1024 -MinBuffers 128)"
+	upper  = "A lost free looks like a leak, so held bytes are an upper bound."
+	larger = "Record with more or larger buffers (xperf -BufferSize 1024 -MinBuffers 128)"
 )
 
-// Warnings says what is missing from the files of a trace, as far as the latest pass has shown it.
+// Warnings lists the losses of the files of a trace that the latest pass has found.
 func (t *Trace) Warnings() (list []capture.Warning) {
 	info := t.Info()
 	for i := range info.Files {
@@ -29,46 +29,59 @@ func (t *Trace) Warnings() (list []capture.Warning) {
 			list = append(list, w)
 		}
 		if n := l.EventsLost; n > 0 {
-			warn(capture.EventsLost, n, -1, "events lost: %d: %s; %s", n, upper, larger)
+			warn(capture.EventsLost, n, -1, "%s: %s lost. %s", larger, counted(n, "event was", "events were"), upper)
 		} else if n := l.FlaggedEvents; n > 0 {
-			warn(capture.EventsLost, n, -1, "%d buffers say that events were lost, the session does not say how many: %s; %s", n,
-				upper, larger)
+			warn(capture.EventsLost, n, -1, "%s: %s that an unknown number of events was lost. %s", larger,
+				counted(n, "buffer says", "buffers say"), upper)
 		}
 		if n := max(l.BuffersLost, l.MissingBuffers); n > 0 {
 			warn(capture.BuffersLost, n, -1,
-				"buffers lost: %d, each with all events of one processor for a while: %s; record to a faster disk or with more buffers", n, upper)
+				"Record to a faster disk or with more buffers: %s lost, each with all events of one processor for some time. %s",
+				counted(n, "buffer was", "buffers were"), upper)
 		} else if n := l.FlaggedBuffers; n > 0 {
-			warn(capture.BuffersLost, n, -1, "%d buffers say that one before them was lost: %s; %s", n, upper, larger)
+			warn(capture.BuffersLost, n, -1, "%s: %s a lost buffer. %s", larger,
+				counted(n, "buffer follows", "buffers follow"), upper)
 		}
 		if n := l.Overwritten; n > 0 {
 			warn(capture.CircularWrapped, n, -1,
-				"circular trace wrapped: the beginning is missing, %d buffers were written over; frees of blocks from that time are of unknown size, and what was allocated then and never freed is not seen%s; let the file grow instead (xperf without -FileMode Circular), or give it a larger maximum", n, t.covered())
+				"Let the file grow (xperf without -FileMode Circular), or raise its maximum: the trace wrapped, and %s overwritten%s. "+
+					"Blocks allocated in that time and never freed are missing. Their frees have no size.",
+				counted(n, "buffer was", "buffers were"), t.covered())
 		}
 		switch {
 		case l.CutBuffers > 0:
 			warn(capture.Truncated, l.CutBuffers, t.sources[i].Size,
-				"the file is cut: its header counts %d buffers more than there are; what was recorded after that is missing, and %s%s; copy it again", l.CutBuffers, upper, t.covered())
+				"Copy the file again: %s missing at its end%s. %s", counted(l.CutBuffers, "buffer is", "buffers are"), t.covered(), upper)
 		case l.Truncated:
 			warn(capture.Truncated, 1, t.sources[i].Size,
-				"the file ends in the middle of a buffer: what was recorded after that is missing, and %s%s; copy it again after the session was stopped", upper, t.covered())
+				"Stop the session, then copy the file again: it ends in the middle of a buffer%s. %s", t.covered(), upper)
 		case l.Unfinished:
 			warn(capture.Truncated, 1, -1,
-				"the session was not stopped before the file was copied: the events of its last moments are missing, and %s%s; stop it (xperf -stop, wpr -stop) and copy the file then", upper, t.covered())
+				"Stop the session (xperf -stop, wpr -stop), then copy the file again: its last events are missing%s. %s", t.covered(), upper)
 		}
 		if l.BadBuffers > 0 || l.SkippedBytes > 0 {
 			warn(capture.Malformed, l.BadBuffers+min(1, l.SkippedBytes), l.FirstDamage,
-				"the file is damaged: %d buffers could not be read to their end and %s lie between buffers; %s of events are not in the numbers: %s; copy the file again, and compare the copies",
-				l.BadBuffers, figures.Bytes(l.SkippedBytes), figures.Bytes(l.BadBytes), upper)
+				"Copy the file again, and compare the copies: %s damaged, %s lie between buffers, and %s of events are not counted. %s",
+				counted(l.BadBuffers, "buffer is", "buffers are"), figures.Bytes(l.SkippedBytes), figures.Bytes(l.BadBytes), upper)
 		}
 		if n := l.Disordered; n > 0 {
 			warn(capture.ClockDisorder, n, -1,
-				"%d events have time stamps before those of events that precede them by a buffer and more; they are counted at the later time, so a block may seem freed before it was allocated; record with the default clock (xperf -ClockType PerfCounter)", n)
+				"Record with the default clock (xperf -ClockType PerfCounter): %s out of order and counted at the later time. "+
+					"A block may seem freed before it was allocated.", counted(n, "event is", "events are"))
 		}
 	}
 	return list
 }
 
-// covered says which time the trace covers, where a pass has shown it.
+// counted puts a count before the noun and verb for one, or for more.
+func counted(n int64, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return figures.Count(n) + " " + more
+}
+
+// covered says which time the trace covers; "" before a pass has found it.
 func (t *Trace) covered() string {
 	from, to := t.Covered()
 	if from == to {
@@ -85,8 +98,8 @@ var allocating = [...]struct {
 }{{KindHeapAlloc, "heap allocations"}, {KindHeapReAlloc, "heap reallocations"},
 	{KindVirtualAlloc, "virtual allocations"}}
 
-// WarningsOf says what joining could not find that matters to one process: what other processes lack is no reason to
-// doubt it.
+// WarningsOf lists the stacks and images that joining could not find for one process. Losses of other processes do not
+// affect its report.
 func (j *JoinResult) WarningsOf(process uint32) []capture.Warning {
 	var uses stackUses
 	if stacked := j.Processes[process].stacked; stacked != nil {
@@ -105,33 +118,38 @@ func (j *JoinResult) warnings(uses stackUses, processes []Process) (list []captu
 		case missing == 0:
 		case use.WithStack == 0 && allocating[i].kind != KindHeapReAlloc:
 			warn(capture.NoStacks, missing,
-				"no stack was recorded for any of %d %s: how much leaks is known, but not from where; record with -stackwalk HeapAlloc+HeapRealloc+VirtualAlloc", missing, noun)
+				"Record with -stackwalk HeapAlloc+HeapRealloc+VirtualAlloc: none of %d %s has a call stack. Leaks can be measured, but not located.", missing, noun)
 		default:
 			warn(capture.StackMissing, missing,
-				"%d of %d %s have no stack: their bytes are in the totals, but under no code; stacks get lost where buffers are short, and threads that run on when the session stops keep theirs", missing, use.Operations, noun)
+				"%d of %d %s have no call stack. Their bytes are in the totals, but belong to no function. "+
+					"Record with more buffers: full buffers lose stacks, and threads that run when the session stops keep theirs.", missing, use.Operations, noun)
 		}
 	}
 	if j.KeysLost > 0 {
 		warn(capture.StackKeyLost, j.KeysLost,
-			"%d stacks of the trace were recorded by a key that it never explains, so their bytes are under no code: keys are explained when a session stops; stop it before the file is copied, and record with more buffers", j.KeysLost)
+			"Stop the session before you copy the file, and record with more buffers: %s a key that the trace never explains. Their bytes belong to no function.",
+			counted(j.KeysLost, "stack has", "stacks have"))
 	}
 	if j.KeysDoubtful > 0 {
 		warn(capture.StackKeyLost, j.KeysDoubtful,
-			"%d stacks of the trace were recorded by a key, and it has lost events, perhaps some that explain keys: a few of the stacks may be of other code than what they stand under; %s", j.KeysDoubtful, larger)
+			"%s: %s recorded by a key, and the lost events may explain keys. A few of these stacks may belong to other code.",
+			larger, counted(j.KeysDoubtful, "stack is", "stacks are"))
 	}
 	if j.Malformed > 0 {
 		warn(capture.Malformed, j.Malformed,
-			"%d events are shorter than their layout and not in the numbers; please report it with the output of: heapdrift etl census", j.Malformed)
+			"Report this with the output of \"heapdrift etl census\": %s shorter than their layout and not counted.",
+			counted(j.Malformed, "event is", "events are"))
 	}
 	if j.HeapSnapshots > 0 {
 		warn(capture.HeapSnapshot, j.HeapSnapshots,
-			"the trace holds heap snapshots (wpr -snapshotconfig) in %d events, whose layout is not public: they are not in the numbers; record with heap tracing (wpr -start Heap)", j.HeapSnapshots)
+			"Record with heap tracing (wpr -start Heap): the trace has heap snapshots (wpr -snapshotconfig) in %s. Their layout is not public, so they are not counted.",
+			figures.Plural(j.HeapSnapshots, "event"))
 	}
 	warnImages(processes, warn)
 	return list
 }
 
-// warnImages says which processes with memory events are unknown, or have images without identity.
+// warnImages warns of processes with memory events that are unknown, or have images without identity.
 func warnImages(processes []Process, warn func(code capture.Code, count int64, format string, args ...any)) {
 	var unknown, unidentified int64
 	var pid uint32
@@ -149,11 +167,13 @@ func warnImages(processes []Process, warn func(code capture.Code, count int64, f
 	}
 	if unknown > 0 {
 		warn(capture.NoImageInfo, unknown,
-			"no process or image information for PID %d%s: its totals are right, but addresses cannot be resolved; analyse the kernel session's file together with this one, or merge them (xperf -merge kernel.etl heap.etl out.etl)", pid, others(unknown-1))
+			"Analyse the kernel session's file with this one, or merge both (xperf -merge kernel.etl heap.etl out.etl): no image information for PID %d%s. "+
+				"The totals are right, but addresses have no names.", pid, others(unknown-1))
 	}
 	if unidentified > 0 {
 		warn(capture.UnmergedSession, unidentified,
-			"the trace was not merged by xperf or wpr: it does not say which PDBs belong to the images of %d processes; they are looked up by time stamp and size; merge it on the machine it was recorded on (xperf -merge) to be sure of them", unidentified)
+			"Merge the trace on the machine it was recorded on (xperf -merge): it lacks the PDB ids of the images of %s. PDBs are searched by time stamp and size.",
+			counted(unidentified, "process", "processes"))
 	}
 }
 

@@ -45,7 +45,7 @@ func (d *Dump) Exception() (*Exception, error) {
 	}
 	parameters := le.Uint32(b[0x20:])
 	if parameters > exceptionParameters {
-		p.add(CodeBadEntry, -1, s.Offset+0x20, 1, "the exception claims %d parameters; there is room for %d",
+		p.add(CodeBadEntry, -1, s.Offset+0x20, 1, "the exception claims %d parameters; at most %d fit",
 			parameters, exceptionParameters)
 		parameters = exceptionParameters
 	}

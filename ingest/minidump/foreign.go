@@ -48,12 +48,12 @@ func refuse(head []byte) error {
 		e.Message, e.Do = "the file is empty", "make or upload the dump again"
 	case strings.Trim(begin, "\x00") == "":
 		e.Message, e.Do = "the file begins with zeros: its header is written last, so the dump was not finished",
-			"make it again where the disk has room"
+			"make it again on a disk with enough space"
 	case strings.HasPrefix(begin, signature) && len(head) < headerSize:
 		e.Code, e.Message, e.Do = CodeBadHeader, "the dump is cut short within its header", "make or upload it again"
 	case strings.HasPrefix(begin, signature):
 		e.Code, e.Offset, e.Message, e.Do = CodeBadHeader, 4,
-			"the header begins as that of a minidump, but has another version", "make the dump again"
+			"the header begins like a minidump, but has another version", "make the dump again"
 	default:
 		e.Message = "this is not a minidump: it does not begin with MDMP"
 	}

@@ -90,7 +90,7 @@ func (m *Memory) add(r Range, entry, offset int64, p *problems) {
 		short := int64(min(r.Size-held, 1<<63-1))
 		m.missing = saturated(m.missing, short)
 		p.add(CodeTruncated, entry, offset, 1,
-			"the file ends before the bytes of a range of memory; upload it again, or make the dump where the disk has room")
+			"the file ends before the bytes of a range of memory; upload it again, or make the dump on a disk with enough space")
 		if len(m.lost) < maxLost {
 			m.lost = append(m.lost, Range{Address: r.Address + held, Size: r.Size - held})
 		}

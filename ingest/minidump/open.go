@@ -38,7 +38,7 @@ func Open(ctx context.Context, r io.ReaderAt, size int64) (*Dump, error) {
 	at := int64(le.Uint32(head[0x0C:]))
 	if d.header.Streams == 0 || d.src.room(at, directoryEntrySize) < directoryEntrySize {
 		return nil, &evidence.Error{Code: CodeBadHeader, Offset: 0x08, Message: fmt.Sprintf(
-			"the header tells of %d streams, listed at offset %#x of %d bytes: the dump is cut short or was not finished",
+			"the header lists %d streams at offset %#x of %d bytes: the dump is cut short or was not finished",
 			d.header.Streams, at, d.src.size), Do: "make or upload it again"}
 	}
 	directory := problems{}
@@ -83,7 +83,7 @@ func (d *Dump) WithoutHeap() *evidence.Error {
 	const howTo = "make a full dump: procdump -ma PID, or Create memory dump file of Task Manager"
 	_, full := d.stream(StreamMemory64List)
 	_, some := d.stream(StreamMemoryList)
-	e := &evidence.Error{Code: CodeNoHeap, Offset: 0x18, Do: "upload it again, or make it where the disk has room"}
+	e := &evidence.Error{Code: CodeNoHeap, Offset: 0x18, Do: "upload it again, or make it on a disk with enough space"}
 	switch held := len(d.memory.ranges) > 0; {
 	case held && (full || d.header.Flags&(FlagFullMemory|FlagPrivateWritable) != 0):
 		return nil

@@ -87,7 +87,7 @@ func (d *Dump) context(at Location, stream StreamType) (Registers, error) {
 	}
 	b := make([]byte, d.src.room(at.Offset, min(int64(at.Size), maxContext)))
 	if len(b) < layout.least || at.Offset == 0 {
-		p.add(CodeNoRegisters, -1, at.Offset, 1, "the context has %d bytes in the file; that of %s needs %d", len(b),
+		p.add(CodeNoRegisters, -1, at.Offset, 1, "the context has %d bytes in the file; a context of %s needs %d", len(b),
 			layout.arch, layout.least)
 		return Registers{}, p.err()
 	}
@@ -97,7 +97,7 @@ func (d *Dump) context(at Location, stream StreamType) (Registers, error) {
 	}
 	r, ok := layout.read(b)
 	if !ok {
-		p.add(CodeNoRegisters, -1, at.Offset, 1, "the context has flags %#x, which are not those of registers of %s", r.Flags,
+		p.add(CodeNoRegisters, -1, at.Offset, 1, "the context has flags %#x, which are not register flags of %s", r.Flags,
 			layout.arch)
 	}
 	return r, p.err()
@@ -135,7 +135,7 @@ func (d *Dump) WOW64Registers(t Thread) (Registers, error) {
 	}
 	r, ok := layout.read(b)
 	if !ok {
-		return none("what thread %#x has in place of 32-bit registers has flags %#x", t.ID, r.Flags)
+		return none("the 32-bit context of thread %#x has flags %#x, so it has no registers", t.ID, r.Flags)
 	}
 	return r, nil
 }

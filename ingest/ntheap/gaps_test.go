@@ -37,7 +37,7 @@ func TestManyGaps(t *testing.T) {
 		t.Errorf("%d blocks, %d bad entries, %d gaps of %d bytes, %d of %d walked", n, f.BadEntries, len(walked.Gaps),
 			lost, f.Walked, f.Committed)
 	}
-	if last := walked.Gaps[64]; !strings.HasPrefix(last.Why, "136 more places") {
+	if last := walked.Gaps[64]; !strings.HasPrefix(last.Why, "136 more ranges") {
 		t.Errorf("last gap %+v", last)
 	}
 	if w := walked.Warnings[0]; w.Code != capture.PartialHeap || w.Count != lost {

@@ -68,7 +68,7 @@ func (o *opening) readPEB() []uint64 {
 	at := func(field string) uint64 { return o.p.PEB + n.at("_PEB", field) } // the same in every build of a width
 	hs.blind = true
 	if o.p.PEB == 0 {
-		hs.note("the place of the PEB is not known")
+		hs.note("the address of the PEB is unknown")
 		return nil
 	}
 	flags, ok := o.w.u32(at("NtGlobalFlag"))

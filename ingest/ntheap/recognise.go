@@ -67,11 +67,11 @@ func (o *opening) addNT(handle uint64, old bool) (why string) {
 		o.hs.note("the counters of heap %#x fit no known layout; they are not used", handle)
 		return ""
 	case signed:
-		return "its structures fit no known layout: the heap is damaged, or of a version of Windows that is not known; ntdll.pdb of that version would help"
+		return "its structures fit no known layout: the heap is damaged, or its version of Windows is unknown (ntdll.pdb of that version would help)"
 	case o.isSegment(handle):
 		return ""
 	}
-	return "not a Windows NT heap: it has the signature of a segment and not that of a heap, as Wine's heaps have"
+	return "not a Windows NT heap: it has the signature of a segment but not of a heap, like heaps of Wine"
 }
 
 // isSegment says whether handle is a segment of another heap, and looks at that heap.

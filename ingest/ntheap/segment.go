@@ -77,7 +77,7 @@ func (h *ntHeap) readSegment(w *walk, at uint64) (s segment, why string) {
 	case !ok1 || !ok2 || !ok3 || !ok4 || !ok5 || !ok6:
 		return s, "its header cannot be read"
 	case mark != segmentSignature || owner != h.handle:
-		return s, "its header is that of no segment of the heap"
+		return s, "its header belongs to no segment of the heap"
 	case base > at || size == 0 || base+size < base || first < at || first > last || last > base+size ||
 		first%t.entry.granularity != 0:
 		return s, "its header contradicts itself"

@@ -180,7 +180,7 @@ func (s *segmentWalk) readRoom() {
 func (s *segmentWalk) noteKeys() {
 	k := s.keys
 	if k.build > lastSegmentHeapBuild {
-		s.notes = append(s.notes, fmt.Sprintf("build %d is newer than any whose structures are known; those of %s fit",
+		s.notes = append(s.notes, fmt.Sprintf("build %d is newer than all known structures; the structures of %s fit",
 			k.build, s.layout.name))
 	}
 	if k.unmasked {

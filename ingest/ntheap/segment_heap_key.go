@@ -65,7 +65,7 @@ func (k *segmentKeys) solve(w *walk) error {
 		}
 	}
 	if known := k.build >= firstSegmentHeapBuild && k.build <= lastSegmentHeapBuild; !known && 2*s.marked < s.ranges {
-		k.strange = fmt.Sprintf("of %d page ranges that should have chunks only %d look so: this build of Windows describes its pages in another way; ntdll.pdb of it may help", s.ranges, s.marked)
+		k.strange = fmt.Sprintf("only %[2]d of %[1]d page ranges have valid chunks: this build of Windows has another page layout (its ntdll.pdb may help)", s.ranges, s.marked)
 	}
 	s.heapKey()
 	if !s.heapKnown && len(s.vs) > 0 {

@@ -61,7 +61,7 @@ func (s *segmentWalk) large(segments []pageSegment) ([]largeBlock, error) {
 	}
 	if broken.n > 0 {
 		s.gap("heap", broken.first, 0,
-			"the tree of large allocations is damaged in %d places; some of them may be missing", broken.n)
+			"the tree of large allocations is damaged at %d nodes; some allocations may be missing", broken.n)
 		s.warn(capture.PartialHeap, broken.n, broken.first,
 			"large allocations of heap %#x may be missing: their tree is damaged", s.handle)
 	}

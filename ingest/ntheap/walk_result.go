@@ -189,12 +189,12 @@ func (w *walk) finish() {
 	f.Internal = w.out.Internal.Bytes
 	f.BadEntries = w.bad.n
 	if w.more > 0 {
-		w.moreGaps.Why = fmt.Sprintf("%d more places of this heap could not be looked into; this is the first of them", w.more)
+		w.moreGaps.Why = fmt.Sprintf("%d more ranges of this heap could not be read; this is the first of them", w.more)
 		w.out.Gaps = append(w.out.Gaps, w.moreGaps)
 	}
 	if w.lost > 0 {
 		w.warn(capture.PartialHeap, w.lost, uint64(w.out.Gaps[0].Address),
-			"%s of heap %#x could not be looked into; what is in there is not in the numbers", figures.Bytes(w.lost), handle)
+			"%s of heap %#x could not be read; blocks there are not counted", figures.Bytes(w.lost), handle)
 	}
 	if w.bad.n > 0 {
 		w.warn(capture.Malformed, w.bad.n, w.bad.first,
@@ -206,6 +206,6 @@ func (w *walk) finish() {
 	}
 	if w.odd.n > 0 {
 		w.warn(capture.Inconsistent, w.odd.n, w.odd.first,
-			"%d blocks of heap %#x contradict themselves; their sizes are as large as their place", w.odd.n, handle)
+			"%d blocks of heap %#x contradict themselves; their sizes are taken from the space they fill", w.odd.n, handle)
 	}
 }

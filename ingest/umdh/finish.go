@@ -71,16 +71,16 @@ func (d *draft) warnMissing() {
 			where = "before the first heap"
 		}
 		if d.lastLineCut {
-			where += ", and its last line, which breaks off, is left out"
+			where += ", without its last line, which is cut"
 		}
 		d.warn(capture.Truncated, 1, d.in.number,
-			"the log ends %s: what it lists was there, and all totals are lower bounds; take it again, or upload the whole file", where)
+			"Take the log again, or upload the whole file: it ends %s, so all totals are lower bounds.", where)
 	case stray > 0:
 		d.warn(capture.Truncated, stray, s.stray,
-			"%s outside the data of any heap: this is an excerpt, and its totals are lower bounds", figures.Plural(stray, "block"))
+			"%s outside the data of any heap. This is an excerpt, so its totals are lower bounds.", figures.Plural(stray, "block"))
 	case len(c.Heaps) == 0 && d.broken.n == 0:
 		d.warn(capture.Truncated, 1, d.in.number,
-			"the log ends before the first heap and lists nothing; take it again, or upload the whole file")
+			"Take the log again, or upload the whole file: it ends before the first heap and lists no entry.")
 	}
 	if len(partial) > 0 {
 		d.warn(capture.PartialHeap, int64(len(partial)), 0, "the data of %s is not whole: %s",
@@ -102,10 +102,10 @@ func (d *draft) finishDifference(opt Options) {
 	switch {
 	case d.lastLineCut || d.unread:
 		d.warn(capture.Truncated, 1, d.in.number,
-			"the log breaks off inside a line, which is left out; compare the logs again, or upload the whole file")
+			"Compare the logs again, or upload the whole file: it ends inside a line, which is left out.")
 	case f.total.line == 0:
 		d.warn(capture.Truncated, 1, d.in.number,
-			"the total that ends a difference is missing: the log is cut short or is an excerpt")
+			"The total at the end of the difference is missing: the file is cut short, or an excerpt.")
 	default:
 		lower = false
 	}

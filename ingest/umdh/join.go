@@ -67,7 +67,7 @@ func takeExcerpt(d, from *capture.Capture) {
 		})
 	}
 	d.Process.Bits = max(d.Process.Bits, from.Process.Bits)
-	text := fmt.Sprintf("the file also lists raw entries, %s of %s in all: they are of one of the two logs that the difference compares, and in none of its numbers", figures.Plural(total.Count, "block"),
+	text := fmt.Sprintf("The file also lists raw entries, %s of %s. They belong to one of the two compared logs and are not counted.", figures.Plural(total.Count, "block"),
 		figures.Bytes(total.Bytes))
 	if more := len(from.Sites) - len(m.Samples); more > 0 {
 		text += fmt.Sprintf("; %d of them are not shown", more)

@@ -68,13 +68,13 @@ func (f *difference) settle(forced Base) Base {
 	case forced == BaseAuto:
 		if n := f.evidence.numbers; n.n > 0 { // below ten both are the same
 			f.d.warn(capture.BaseAssumed, n.n, n.line,
-				"nothing in the log shows whether its numbers are hexadecimal or decimal (umdh -d); "+
-					"they are read as hexadecimal, which is what umdh prints by default: if it ran with -d, read the log with base dec")
+				"If umdh ran with -d, read the log with base dec: its numbers may be hexadecimal or decimal. "+
+					"They are read as hexadecimal, the default of umdh.")
 		}
 		return BaseHex
 	case proven != BaseAuto && proven != forced:
 		f.d.warn(capture.BaseMismatch, 1, line,
-			"the log was read in base %s as asked for, but it is in base %s: its %s; read it with base auto", forced,
+			"Read the log with base auto: it was read in base %s, but it is in base %s: its %s.", forced,
 			proven, why)
 	}
 	return forced
@@ -120,7 +120,7 @@ func (f *difference) fill(base Base) (holdings []holding) {
 	}
 	if wrong.n > 0 {
 		f.d.warn(capture.Inconsistent, wrong.n, wrong.line,
-			"%s with numbers that contradict each other: change, new and old, or the two lines; new and old are used",
+			"%s with inconsistent numbers (change, new and old, or the two lines). New and old are used.",
 			figures.Plural(wrong.n, "entry"))
 	}
 	f.check(base, sum, summed)
@@ -141,15 +141,15 @@ func (f *difference) check(base Base, sum int64, summed bool) {
 	}
 	if len(f.deltas) == 0 && overhead != 0 {
 		f.d.warn(capture.UnattributedOverhead, max(overhead, -overhead), t.line,
-			"the total counts %s bytes of overhead and %s requested, and no entry says whose they are",
+			"The total counts %s bytes of overhead and %s requested, and no entry has them.",
 			figures.Count(overhead), figures.Count(requested))
 	}
 	if !summed || !t.requests(sum, base) {
 		f.d.warn(capture.Inconsistent, 1, t.line,
-			"the total says %s requested bytes, the entries add up to %s: entries are missing or wrong",
+			"The total has %s requested bytes, the entries have %s: entries are missing or wrong.",
 			figures.Count(requested), figures.Count(max(sum, -sum)))
 	}
 	if t.hasParts && !t.adds(base) {
-		f.d.warn(capture.Inconsistent, 1, t.line, "the total contradicts itself: requested and overhead do not give the sum")
+		f.d.warn(capture.Inconsistent, 1, t.line, "The total is inconsistent: requested bytes and overhead do not make the sum.")
 	}
 }

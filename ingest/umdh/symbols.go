@@ -61,7 +61,7 @@ func (d *draft) warnSymbols() {
 	}
 	if len(poor) > 0 {
 		d.warn(capture.NoSymbols, int64(len(poor)), 0,
-			"UMDH had no PDB for %s, so names in frames there are guesses or missing: %s; compare again with the PDBs on the symbol path",
+			"Compare again with the PDBs on the symbol path: UMDH had no PDB for %s. Names there are guesses or missing: %s.",
 			figures.Plural(len(poor), "module"), shortList(poor))
 	}
 }

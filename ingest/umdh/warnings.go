@@ -23,22 +23,22 @@ func (d *draft) warnCommon() {
 		d.malformed.merge(long)
 	}
 	if m := d.malformed; m.n > 0 {
-		d.warn(capture.Malformed, m.n, m.line, "%s not understood, and not in the numbers", figures.Plural(m.n, "line"))
+		d.warn(capture.Malformed, m.n, m.line, "%s not understood and not counted.", figures.Plural(m.n, "line"))
 	}
-	const otherSDK = "use umdh.exe of a Windows 10 SDK, or of SDK 10.0.28000 or later"
+	const otherSDK = "Use umdh.exe of a Windows 10 SDK, or of SDK 10.0.28000 or later: "
 	if b := d.broken; b.n > 0 {
 		d.warn(capture.BrokenSDK, b.n, b.line,
-			"UMDH says that it found no stacks because the stack trace database is full; UMDH of the Windows 11 SDK says so whatever its size: "+otherSDK)
+			otherSDK+"UMDH found no stacks. UMDH of the Windows 11 SDK always says that the stack trace database is full.")
 	} else if d.bare {
 		d.warn(capture.BrokenSDK, 1, 0,
-			"no entry has a stack, which is a known fault of UMDH of the Windows 11 SDK: "+otherSDK)
+			otherSDK+"no entry has a stack, a known fault of UMDH of the Windows 11 SDK.")
 	}
 	if d.in.src.guessed {
 		d.warn(capture.EncodingGuessed, 1, 0,
-			"the log is UTF-16 without a byte order mark; that was guessed from its zero bytes")
+			"The log has no byte order mark; its zero bytes suggest UTF-16.")
 	}
 	if f := d.foreign; f.n > 0 {
-		d.warn(capture.EncodingGuessed, f.n, f.line, "%s in an unknown code page: letters outside ASCII are replaced",
+		d.warn(capture.EncodingGuessed, f.n, f.line, "%s in an unknown code page: letters outside ASCII are replaced.",
 			figures.Plural(f.n, "name"))
 	}
 }
@@ -82,8 +82,8 @@ func (d *draft) warnIDs(holdings []holding) {
 	}
 	if bare.entries > 0 {
 		d.warn(capture.NoStacks, bare.entries, bare.line,
-			"no stack was recorded for %s (%s, BackTrace0): the stack trace database was full; "+
-				"enlarge it (gflags /i IMAGE +ust /tracedb 512) and start the process again",
+			"Enlarge the stack trace database (gflags /i IMAGE +ust /tracedb 512) and restart the process: "+
+				"it was full, and no stack was recorded for %s (%s, BackTrace0).",
 			figures.Plural(bare.entries, "entry"), figures.Bytes(bare.bytes))
 		d.bare = d.raw != nil && len(holdings) == 1
 	}
@@ -91,13 +91,13 @@ func (d *draft) warnIDs(holdings []holding) {
 		names := nameIDs(ambiguous,
 			func(h holding) string { return fmt.Sprintf("BackTrace%X is ambiguous: %d stacks", h.id, h.stacks) })
 		d.warn(capture.AmbiguousStack, blocks, ambiguous[0].line,
-			"%s share the id, any of which may have made %s (%s); they are shown under the first", names,
+			"%s share the id, so %s (%s) may belong to any of them. They are shown under the first.", names,
 			figures.Plural(blocks, "allocation"), figures.Bytes(bytes))
 	}
 	if blocks, bytes := sumHoldings(missing); len(missing) > 0 {
 		names := nameIDs(missing, func(h holding) string { return fmt.Sprintf("BackTrace%X", h.id) })
 		d.warn(capture.StackMissing, blocks, missing[0].line,
-			"the log has no stack for %s: %s (%s) cannot be attributed", names,
+			"The log has no stack for %s: %s (%s) belong to no function.", names,
 			figures.Plural(blocks, "allocation"), figures.Bytes(bytes))
 	}
 }

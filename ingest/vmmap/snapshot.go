@@ -283,7 +283,7 @@ func (s *snapshot) warn(c *capture.Capture) {
 		{capture.Malformed, s.malformed, "%d regions have no size, or a number that is none, and are not counted"},
 		{capture.Inconsistent, s.disorder, "%d regions overlap those before them: what they share is counted twice"},
 		{capture.Inconsistent, s.differing,
-			"the blocks of %d reservations do not make their sums; those of the reservations count"},
+			"the blocks of %d reservations do not make their sums; the sums of the reservations count"},
 	} {
 		if w.t.n > 0 {
 			c.Warnings = append(c.Warnings, capture.Warning{Code: w.code, Message: fmt.Sprintf(w.message, w.t.n), Count: w.t.n,

@@ -262,7 +262,7 @@ func (s *leaks) close() {
 		s.in.truncate(s.began,
 			"the total that ends !heap -l is missing: the log is cut short or an excerpt, and blocks may be missing")
 	case s.detected > listed:
-		s.in.truncate(s.began, "!heap -l detected %d blocks and %d of them are listed: their bytes are those that count",
+		s.in.truncate(s.began, "!heap -l detected %d blocks and lists %d of them: the bytes of listed blocks count",
 			s.detected, listed)
 		s.reach.Note = fmt.Sprintf("!heap -l detected %d blocks; %d of them are in the log", s.detected, listed)
 	case s.detected < listed:

@@ -30,7 +30,7 @@ func (n *instant) doubt() {
 	if odd > 0 {
 		n.c.Warnings = append(n.c.Warnings,
 			warning(capture.Implausible, odd, 0,
-				"%s cannot be: more than the heaps of the log have room for; the debugger read damaged memory or its symbols are of another ntdll, so take these numbers for no measure", figures.Plural(odd, "size")))
+				"%s cannot be right: the heaps of the log are smaller. The debugger read damaged memory, or had symbols of another ntdll. Ignore these numbers.", figures.Plural(odd, "size")))
 	}
 }
 

@@ -248,7 +248,7 @@ func (s *uses) close() {
 	}
 	if len(s.space.Uses) > 0 {
 		s.in.addNote(s.r, capture.TopicMethod,
-			"!address -summary gives one size for each use: what is reserved and what is committed of it together")
+			"!address -summary has one size for each use: reserved and committed memory together")
 		return
 	}
 	if len(s.space.States)+len(s.space.Types)+len(s.space.Protections) == 0 {

@@ -310,7 +310,7 @@ func TestVerdict(t *testing.T) {
 		{"ten that do not grow", grow(10, 0), analysis.StatusNoLeak, 0,
 			"no leak found; the evidence would detect a steady leak of 13 blocks/snapshot (about 13 KB/snapshot) or faster with 90 % probability."},
 		{"five that grow by less than matters", grow(5, 1), analysis.StatusNoLeak, 0,
-			"no leak of 8.00 KB per run or more found; undecided growth is expected to leak"},
+			"no leak of 8.00 KB per run or more found; growing sites are expected to leak"},
 		{"five that grow", grow(5, 3), analysis.StatusInconclusive, 0,
 			"1 site probably leaking: take 5 more snapshots of this process to be certain."},
 		{"six that grow", grow(6, 100), analysis.StatusInconclusive, 0,
@@ -367,7 +367,7 @@ func TestChoiceOfProcess(t *testing.T) {
 	_, err := analysis.Analyze(t.Context(), inputs(small), analysis.Options{Process: "nobody"})
 	var refused *analysis.Error
 	if !errors.As(err, &refused) || refused.Code != "no-such-process" ||
-		!strings.Contains(err.Error(), "app.exe (pid 10)") {
+		!strings.Contains(err.Error(), "app.exe (PID 10)") {
 		t.Errorf("unknown process: %v", err)
 	}
 	if _, err := analysis.Analyze(t.Context(), nil, analysis.Options{}); !errors.As(err, &refused) ||

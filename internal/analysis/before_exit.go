@@ -2,8 +2,8 @@ package analysis
 
 import "heapdrift/ingest/capture"
 
-// BeforeExit is the time that the trace covers up to the instant before the process ended; false where it does not
-// record an end.
+// BeforeExit is the window from the start of the trace to just before the process ended; false where the trace has no end
+// of the process.
 func (t *Trace) BeforeExit() (capture.Window, bool) {
 	whole := (&capture.Trace{From: t.FromNS, To: t.ToNS}).Whole()
 	from := whole.From
@@ -16,8 +16,7 @@ func (t *Trace) BeforeExit() (capture.Window, bool) {
 	return capture.Window{From: whole.From, To: *t.ExitedNS - 1}, true
 }
 
-// KnowBeforeExit reports whether the totals, and the sites that they sum, tell the numbers of the time before the
-// process ended, as Amounts.UpToExit gives them.
+// KnowBeforeExit reports whether Amounts.UpToExit is right for the totals and for the sites that they sum.
 func (t *Totals) KnowBeforeExit() bool {
 	for _, a := range []*Amounts{&t.Heap, &t.Virtual, t.HeapVirtual} {
 		if a != nil && !a.knowBeforeExit() {
@@ -34,7 +33,7 @@ func (a *Amounts) knowBeforeExit() bool {
 }
 
 // UpToExit converts amounts of the whole trace to those of the window that BeforeExit gives, in which blocks that ended
-// with the process are outstanding. They are right where Totals.TellBeforeExit says so.
+// with the process are held. The result is right where Totals.TellBeforeExit reports true.
 func (a *Amounts) UpToExit() Amounts {
 	out := *a
 	if a.Lifetimes == nil || a.AtExit == (Amount{}) {

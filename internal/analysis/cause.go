@@ -15,15 +15,15 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
-// A Cause is findings that are lost together: parts of one object, or of what one event loses. A finding that shares
-// its cause with no other is in none.
+// A Cause groups findings that are lost together: parts of one object, or of the objects that one event loses. A finding
+// that shares its cause with no other has none.
 type Cause struct {
 	Number int    `json:"number"` // from 1 on; Finding.Cause is one of them
 	Title  string `json:"title"`  // "lost objects of app!Session::Open"
 	// Owner is the innermost frame that calls all members, as signatures name it; "" where they share none.
 	Owner string `json:"owner,omitempty"`
 	Ratio string `json:"ratio"` // of the members' blocks, in their order: "1 : 5 : 2"
-	// Objects is how many objects came in the run and stayed.
+	// Objects is how many objects were allocated in the run and not freed.
 	Objects int64 `json:"objects"`
 	// Verdict and Certain are those of the gravest member.
 	Verdict Class `json:"verdict"`
@@ -41,13 +41,13 @@ type CauseRate struct {
 	Bytes float64 `json:"bytes"`
 }
 
-// A CausePart is what one finding is of the objects of its cause.
+// A CausePart is the part that one finding has of each object of its cause.
 type CausePart struct {
 	Signature string  `json:"signature"`
 	Title     string  `json:"title"`
 	Blocks    int     `json:"blocks"`         // of each object
 	Size      float64 `json:"size"`           // bytes of a block on average
-	Type      string  `json:"type,omitempty"` // what the call allocates, where the compiler recorded it
+	Type      string  `json:"type,omitempty"` // that the call allocates; "" where the compiler did not record it
 }
 
 // CauseOf is the cause that a finding shares with others; nil where it shares none.
@@ -66,7 +66,7 @@ func (r *Report) lostTogether() (n int) {
 	return n
 }
 
-// Stacks counts a cause and the findings that it has: "1 leak in 3 stacks".
+// Stacks counts a cause and its findings: "1 leak in 3 stacks".
 func (c *Cause) Stacks() string {
 	what := "1 cause in "
 	if c.Verdict == ClassLeak {
@@ -83,14 +83,14 @@ func (c *CauseRate) sentence() string {
 	return fmt.Sprintf(", %s per %s", figures.Bytes(int64(c.Bytes)), c.Unit)
 }
 
-// arrivals are when the blocks of a finding came that stayed.
+// arrivals are the times when the blocks of a finding that stayed were allocated.
 type arrivals struct {
 	judge *judge
 	came  []int64
 	share score.Share
 }
 
-// arrivals takes from a sample when its blocks came; nil where the evidence does not tell.
+// arrivals counts the blocks of a sample that stayed, by the interval of their allocation; nil if unknown.
 func (j *judge) arrivals(s *sample) *arrivals {
 	a := arrivals{judge: j, share: s.share}
 	switch {
@@ -105,8 +105,8 @@ func (j *judge) arrivals(s *sample) *arrivals {
 	return &a
 }
 
-// load tells how much of the work was done in each interval by what else the process allocated; nil where too little
-// tells.
+// load estimates the share of the work done in each interval, by the other allocations of the process. It is nil if there
+// are too few.
 func (a *arrivals) load() func() []float64 {
 	all := a.judge.intervals()
 	if !a.judge.clock.Suffices(&a.share, all) {
@@ -115,7 +115,7 @@ func (a *arrivals) load() func() []float64 {
 	return func() []float64 { return cutLoad(a.judge.clock.Without(&a.share, all), len(a.came)) }
 }
 
-// intervals is in how many intervals the judge counts what came.
+// intervals is the number of intervals in which the judge counts allocated blocks.
 func (j *judge) intervals() int {
 	if j.trace {
 		return allocations.SurvivalBins
@@ -123,8 +123,8 @@ func (j *judge) intervals() int {
 	return len(j.axis.At) - 1
 }
 
-// clocks are how long each of the first intervals is, and how much of the work that uploads count was done in it; nil
-// where that is not known. The bins of a trace are of one length.
+// clocks are the length of each of the first intervals and the work that uploads count in it; nil if unknown. The bins of
+// a trace have one length.
 func (j *judge) clocks(intervals int) (hours, work []float64) {
 	if j.trace {
 		return nil, nil
@@ -138,7 +138,7 @@ func (j *judge) clocks(intervals int) (hours, work []float64) {
 	return hours, work
 }
 
-// shares are the parts of a range that its intervals are.
+// shares divides each interval by the length of the whole range.
 func shares(at []float64) []float64 {
 	list, span := make([]float64, len(at)-1), at[len(at)-1]-at[0]
 	for i := range list {
@@ -147,7 +147,7 @@ func shares(at []float64) []float64 {
 	return list
 }
 
-// coarse is by how much the part of the time that an interval is may be wrong, because clocks count minutes.
+// coarse is the possible error of an interval's share of the time, where clocks count minutes.
 func (r *Report) coarse() float64 {
 	const minute = int64(time.Minute)
 	isFine := func(s Snapshot) bool { return s.AtNS%minute != 0 }
@@ -175,14 +175,14 @@ func cutLoad(load []float64, n int) []float64 {
 }
 
 const (
-	// trunkSample is how many findings tell which frames much of the program runs through, the gravest first.
+	// trunkSample is how many findings, the gravest first, are examined for frames that much of the program runs through.
 	trunkSample = 1024
-	// From manyFindings on a frame that more than half of them hold owns no object.
+	// With manyFindings or more, a frame that more than half of them hold owns no object.
 	manyFindings = 20
 )
 
-// findCauses groups the findings that are lost together. Those that the project's rules know are in no cause: they are
-// not counted.
+// findCauses groups the findings that are lost together. Findings that the project's rules mark as known are in no cause:
+// they are not counted.
 func (r *Report) findCauses(ctx context.Context) error {
 	places, list := r.mayBeParts()
 	if len(list) > 1 {
@@ -207,7 +207,7 @@ func (r *Report) findCauses(ctx context.Context) error {
 	return nil
 }
 
-// mayBeParts are the findings that may be parts of a cause, and their places.
+// mayBeParts lists the findings that may be parts of a cause, with their indexes.
 func (r *Report) mayBeParts() (places []int, list []causes.Leak) {
 	var grown []int
 	for i := range r.Findings {
@@ -232,7 +232,7 @@ func (r *Report) mayBeParts() (places []int, list []causes.Leak) {
 	return places, list
 }
 
-// names are why a finding is known and the frames of its signature, also where they are not filled in yet.
+// names returns why a finding is known and the frames of its signature, even before these are filled in.
 func (f *Finding) names(s *scratch) (known string, frames []string) {
 	if f.from == nil {
 		return f.Known, f.Frames
@@ -241,7 +241,7 @@ func (f *Finding) names(s *scratch) (known string, frames []string) {
 	return t.Known, t.Frames
 }
 
-// trunk tells the frames that more than half of the findings hold: dispatchers and loops of messages.
+// trunk finds the frames that more than half of the findings hold: dispatchers and message loops.
 func (r *Report) trunk(s *scratch) func(frame string) bool {
 	held, n := map[string]int{}, min(trunkSample, len(r.Findings))
 	for i := range r.Findings[:n] {
@@ -280,17 +280,17 @@ func (r *Report) addCause(g *causes.Group, sites map[string]int, s *scratch) {
 		c.Certain = c.Certain || f.Certain
 	}
 	c.Ratio = strings.Join(ratio, " : ")
-	c.Title = "lost together: " + c.Members[0].Title + " and " + figures.Plural(len(c.Members)-1, "more place")
+	c.Title = "lost together: " + c.Members[0].Title + " and " + figures.Plural(len(c.Members)-1, "more site")
 	if c.Owner != "" {
 		c.Title = "lost objects of " + ownerName(c.Owner)
 	}
 	for n, title := 2, c.Title; slices.ContainsFunc(r.Causes, func(o Cause) bool { return o.Title == c.Title }); n++ {
-		c.Title = fmt.Sprintf("%s (%d)", title, n) // lists tell causes apart by it
+		c.Title = fmt.Sprintf("%s (%d)", title, n) // lists distinguish causes by it
 	}
 	r.Causes = append(r.Causes, c)
 }
 
-// ownerName is a frame of a signature for people: of one without a function, module and offset.
+// ownerName is a frame of a signature as users read it: module and offset where it has no function.
 func ownerName(frame string) string {
 	module, offset, unnamed := strings.Cut(frame, blame.UnnamedFrame)
 	if !unnamed {
@@ -307,7 +307,7 @@ func rateOf(f *Finding) *CauseRate {
 	return &CauseRate{f.Rate.Unit, f.Rate.Count, f.Rate.Bytes}
 }
 
-// plus is nil where one of the two is not known, or they have different units.
+// plus adds two rates; it is nil where one is nil or their units differ.
 func (c *CauseRate) plus(o *CauseRate) *CauseRate {
 	if c == nil || o == nil || c.Unit != o.Unit {
 		return nil
@@ -315,7 +315,7 @@ func (c *CauseRate) plus(o *CauseRate) *CauseRate {
 	return &CauseRate{c.Unit, c.Count + o.Count, c.Bytes + o.Bytes}
 }
 
-// firstSites are the places of the first site of each signature; nil where nobody asks.
+// firstSites are the indexes of the first site of each signature; nil where there is no group.
 func (r *Report) firstSites(groups []causes.Group) map[string]int {
 	if len(groups) == 0 {
 		return nil
@@ -329,7 +329,7 @@ func (r *Report) firstSites(groups []causes.Group) map[string]int {
 	return first
 }
 
-// typeOf is what the allocating call of a signature allocates; "" where the compiler recorded nothing.
+// typeOf is the type that the allocating call of a signature allocates; "" where the compiler recorded none.
 func (r *Report) typeOf(sites map[string]int, signature string) string {
 	at, ok := sites[signature]
 	if !ok {

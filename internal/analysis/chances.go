@@ -31,7 +31,7 @@ func (r *Report) doubtAmongMany() {
 		}
 		f.Certain = false
 		f.Clauses = append(f.Clauses, score.Clause{Rule: ruleManySites, Holds: new(false),
-			Text: fmt.Sprintf("Not certain in this run: among %s that keep memory, one that is no leak may look like this.",
+			Text: fmt.Sprintf("Not certain in this run: of %s that keep memory, one may look like this without a leak.",
 				figures.Plural(n, "site"))})
 	}
 }

@@ -10,23 +10,23 @@ import (
 	"heapdrift/ingest/capture/allocations"
 )
 
-// A choice is the evidence that a report is made of.
+// A choice is the evidence that a report is made from.
 type choice struct {
-	parts      []part   // of one kind of evidence and one shape
-	otherKinds [][]part // of others, each of one: they say something of the same signatures
-	facts      []part   // what says nothing of sites
-	left       []part   // what is left out: differences
-	warnings   []Warning
+	parts     []part   // of one kind of evidence and one shape
+	otherKinds [][]part // of other kinds, each of one kind: they show the same signatures
+	facts     []part   // without sites
+	left      []part   // not used: differences
+	warnings  []Warning
 }
 
-// all is everything that the report rests on.
+// all lists all parts that the report uses.
 func (c *choice) all() []part { return slices.Concat(c.parts, slices.Concat(c.otherKinds...), c.facts) }
 
-// otherProcesses names the evidence beside the report's parts whose process id differs from theirs: a run is the evidence of
-// one process, and evidence of two processes proves nothing together. The parts themselves are compared as a series.
+// otherProcesses warns of other evidence whose process id differs from that of the report's parts. A run is the evidence of
+// one process: two processes together allow no verdict. The parts themselves are compared as a series.
 func (c *choice) otherProcesses() (list []Warning) {
 	known := map[uint32]bool{}
-	var first part // that tells its process id
+	var first part // with a process id
 	for _, p := range c.parts {
 		known[p.Process.PID] = true
 		if first.Capture == nil && p.Process.PID != 0 {
@@ -41,7 +41,7 @@ func (c *choice) otherProcesses() (list []Warning) {
 		default:
 			known[pid] = true
 			list = append(list, Warning{Code: capture.PIDChanged, File: p.file, Count: 1, Message: fmt.Sprintf(
-				"%s shows process %d, %s shows process %d of the same program: evidence of one run should be of one process, so nothing is concluded; give the evidence of one of them, or choose that by its pid",
+				"Choose one process by its PID, or give evidence of one: %s shows process %d, %s process %d. Two processes in one run allow no verdict.",
 				first.file, first.Process.PID, p.file, pid)})
 		}
 	}
@@ -58,15 +58,15 @@ func withFacts(parts, nameless []part, warnings []Warning) *choice {
 			continue
 		}
 		warnings = append(warnings, Warning{Code: capture.SeveralProcesses, File: f.file, Count: 1, Message: fmt.Sprintf(
-			"%s is of process %d, and the report is about %s, pid %d; it is left out", f.file, f.Process.PID,
+			"%s is left out: it shows process %d, this report is about %s (PID %d).", f.file, f.Process.PID,
 			named(parts[0].Process), parts[0].Process.PID)})
 	}
 	return ofKind(parts, warnings)
 }
 
-// ofKind divides the evidence on one program. The report is on one trace where there is any; else on the kind of
-// snapshots that shows most instants, of those that have stacks; else on the last difference: the rows of a difference
-// are only those that changed, so differences can neither be chained nor mixed with snapshots. Different kinds list
+// ofKind divides the evidence on one program. The report is about one trace if there is any. Without a trace it is about
+// the kind of snapshots with most instants, kinds with stacks first. Without snapshots it is about the last difference.
+// A difference lists only changed rows: differences can be neither chained nor mixed with snapshots. Kinds list
 // different things, so a series never mixes them; the other kinds are compared with it.
 func ofKind(parts []part, warnings []Warning) *choice {
 	c := &choice{warnings: warnings}
@@ -87,10 +87,10 @@ func ofKind(parts []part, warnings []Warning) *choice {
 	slices.SortStableFunc(snapshots, func(a, b []part) int {
 		return cmp.Or(compareBool(haveStacks(b), haveStacks(a)), cmp.Compare(len(b), len(a)), cmp.Compare(held(b), held(a)))
 	})
-	series, left, reason := snapshots, differences, "the snapshots say more"
+	series, left, reason := snapshots, differences, "the snapshots show more."
 	if len(snapshots) == 0 && len(differences) > 0 {
 		series, left = [][]part{differences[len(differences)-1:]}, differences[:len(differences)-1]
-		reason = "a difference lists changed stacks only, so differences cannot be chained; give the snapshots instead"
+		reason = "differences list only changed stacks and cannot be chained. Give the snapshots instead."
 	}
 	switch {
 	case len(traces) > 0:
@@ -120,7 +120,7 @@ func addKind(kinds [][]part, p part) [][]part {
 	return append(kinds, []part{p})
 }
 
-// haveStacks reports whether any of the snapshots tells who allocated.
+// haveStacks reports whether any of the snapshots has a call stack.
 func haveStacks(parts []part) bool {
 	return slices.ContainsFunc(parts, func(p part) bool {
 		return slices.ContainsFunc(p.Sites, func(s capture.Site) bool { return s.Stack != capture.NoStack })
@@ -137,8 +137,8 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-// oneTrace chooses the process that holds most: of the last input that knows what its processes had loaded, or else of
-// the last. A process id that the system has reused is another process.
+// oneTrace chooses the process that holds most. It belongs to the last input that lists modules, or to the last input if
+// none does. A process id that the system has reused is another process.
 func oneTrace(traces []part) (part, []Warning) {
 	chosen := traces[len(traces)-1]
 	for _, p := range traces {
@@ -153,7 +153,7 @@ func oneTrace(traces []part) (part, []Warning) {
 		switch {
 		case p.input != last:
 			warnings = append(warnings, Warning{Code: capture.Unsupported, File: p.file, Count: 1, Message: p.file +
-				" is left out: it is another trace, and the report is about one"})
+				" is left out: this report is about one trace, and this is another."})
 		default:
 			others++
 			if p.Held() > chosen.Held() {
@@ -163,17 +163,17 @@ func oneTrace(traces []part) (part, []Warning) {
 	}
 	if others > 1 {
 		warnings = append(warnings, Warning{Code: capture.SeveralProcesses, Count: int64(others), Message: fmt.Sprintf(
-			"the trace holds %d processes of %s; this report is about %s, which holds the most; %s",
+			"The trace holds %d processes of %s. This report is about %s, which holds the most. %s",
 			others, named(chosen.Process), life(chosen), chooseAnother)})
 	}
 	return chosen, warnings
 }
 
-// life names one process of a trace by its pid and its time.
+// life names one process of a trace by its PID and its time.
 func life(p part) string {
-	s := fmt.Sprintf("pid %d", p.Process.PID)
+	s := fmt.Sprintf("PID %d", p.Process.PID)
 	if at := p.Trace.Began; at != allocations.BeforeTrace {
-		s += fmt.Sprintf(", begun at %s", time.Duration(at).Round(time.Millisecond))
+		s += fmt.Sprintf(", started at %s", time.Duration(at).Round(time.Millisecond))
 	}
 	if at := p.Trace.Exited; at != allocations.Never {
 		s += fmt.Sprintf(", ended at %s", time.Duration(at).Round(time.Millisecond))

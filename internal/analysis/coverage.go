@@ -7,14 +7,14 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// tolerance is the part of a window that may lie outside of the trace without a warning: people type windows in round
+// tolerance: one part in so many of a window may lie outside of the trace without a warning. Users type windows in round
 // seconds.
 const tolerance = 100
 
 // checkCoverage warns when a window reaches beyond the trace, where growth would not be recorded.
 func (s *series) checkCoverage(p part) {
 	w, whole := p.Trace.Window, p.Trace.Whole()
-	if w == whole { // what is missing there, the trace's reader says
+	if w == whole { // the trace's reader warns of missing parts
 		return
 	}
 	if len(p.Heaps) > 0 {
@@ -26,8 +26,8 @@ func (s *series) checkCoverage(p part) {
 	}
 	at := func(ns int64) float64 { return time.Duration(ns).Round(time.Millisecond).Seconds() }
 	s.warnings = append(s.warnings, Warning{Code: capture.Truncated, Count: 1, File: p.file, Message: fmt.Sprintf(
-		"the window from %.3f s to %.3f s reaches beyond the trace, which covers %.3f s to %.3f s: what happened outside is not known",
-		at(w.From), at(w.To), at(whole.From), at(whole.To))})
+		"Choose a window inside the trace (%.3f s to %.3f s): this window is from %.3f s to %.3f s, and nothing outside was recorded.",
+		at(whole.From), at(whole.To), at(w.From), at(w.To))})
 }
 
 // isInstant reports whether the window of a trace is too short to show anything.

@@ -37,7 +37,7 @@ func TestTheSameEvidenceCountsOnce(t *testing.T) {
 		}
 		r := analyze(t, in)
 		if len(r.Snapshots) != len(c.Snapshots) || r.Evidence[1].Used || codes(r) != "unsupported" ||
-			!strings.Contains(r.Warnings[0].Message, "snap2.txt is the same file as snap1.txt, and counts once") {
+			!strings.Contains(r.Warnings[0].Message, "snap2.txt is the same file as snap1.txt and counts once.") {
 			t.Errorf("%s: %d instants, %+v", name, len(r.Snapshots), r.Warnings)
 		}
 	}
@@ -122,15 +122,15 @@ func TestProcessesOfSeveralKindsOfEvidence(t *testing.T) {
 		says     string
 	}{
 		"logs and a dump": {append(leaking(), stranger.dump(other)),
-			"snap1.txt shows process 10, snap13.txt shows process 11"},
+			"snap1.txt shows process 10, snap13.txt process 11"},
 		"logs and facts": {append(leaking(), about(11)),
-			"snap1.txt shows process 10, snap13.txt shows process 11"},
+			"snap1.txt shows process 10, snap13.txt process 11"},
 		"logs and a difference": {append(leaking(), changedElsewhere),
-			"snap1.txt shows process 10, snap13.txt shows process 11"},
+			"snap1.txt shows process 10, snap13.txt process 11"},
 		"a trace and logs": {append(leaking(), traced()),
-			"snap13.txt shows process 7, snap1.txt shows process 10"},
+			"snap13.txt shows process 7, snap1.txt process 10"},
 		"a difference and two reports": {[]*capture.Capture{changed, about(10), about(11)},
-			"snap2.txt shows process 10, snap3.txt shows process 11"},
+			"snap2.txt shows process 10, snap3.txt process 11"},
 	} {
 		r := analyze(t, inputs(test.captures...))
 		if !strings.Contains(codes(r), "pid-changed") || !strings.Contains(r.Warnings[0].Message, test.says) ||

@@ -246,16 +246,15 @@ func addOtherKind(r, other *Report) {
 	r.Findings = sortedFindings(r.Findings)
 }
 
-// otherKindWarnings are the warnings that limit what other evidence says. Warnings about symbols do not concern the report's
-// own evidence, and losses of other evidence do not make the verdict on the report inconclusive.
+// otherKindWarnings are the warnings that limit another kind of evidence. Warnings about symbols do not concern the
+// report's own evidence, and losses of another kind of evidence do not make the verdict inconclusive.
 func otherKindWarnings(list []Warning) []Warning {
 	var out []Warning
 	for _, w := range list {
 		switch {
 		case w.Code == capture.NoSymbols, w.Code == capture.SymbolsPending:
 		case w.Code.Lossy():
-			w.Message = fmt.Sprintf("of evidence beside that of the verdict, which proves nothing by itself therefore: %s (%s)",
-				w.Message, w.Code)
+			w.Message = fmt.Sprintf("This evidence alone confirms no leak (%s): %s", w.Code, w.Message)
 			w.Code = capture.Unsupported
 			out = append(out, w)
 		default:

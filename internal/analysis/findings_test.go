@@ -134,7 +134,7 @@ func TestKnownLeaksDecideNothing(t *testing.T) {
 	}
 	if f := r.Findings[0]; f.Owner != "us" || f.Known != "see #7" || f.Verdict != analysis.ClassLeak ||
 		r.Verdict.Status != analysis.StatusNoLeak || r.Verdict.Known != 1 || r.Verdict.Leaks != 0 ||
-		!strings.HasSuffix(r.Verdict.Sentence, "; 1 known finding not counted.") {
+		!strings.HasSuffix(r.Verdict.Sentence, "; 1 known site not counted.") {
 		t.Errorf("%+v, %+v", f, r.Verdict)
 	}
 }

@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,14 +9,14 @@ import (
 )
 
 // A history is the modules that the snapshots of one life of a process show. A library may be unloaded while its blocks
-// stay allocated: their stacks still hold addresses in it, and only other snapshots tell which module was there.
+// stay allocated. Their stacks still hold addresses in the library, and only other snapshots show the module there.
 type history struct {
 	first     int // part
 	maps      []*capture.ModuleMap
 	parts     []part
 	known     map[uint64][]sighting
 	contested map[uint64]bool // addresses at which snapshots show several modules
-	// still says that all parts show the same modules at the same places, so that no part can lend another a module.
+	// still: all parts show the same modules at the same addresses, so that no part can lend another a module.
 	still bool
 }
 
@@ -50,9 +49,8 @@ func (s *series) histories() []*history {
 	return list
 }
 
-// lend is the module at an address that a part shows none at: the one that all others show there, or, where they
-// disagree, that of the nearest. Of two that are as near the earlier counts: a stack is older than the snapshot that it
-// is in.
+// lend finds the module at an address where a part shows none: the module that all other parts show there or, if they
+// differ, the module of the nearest part. Of two equally near parts the earlier counts: a stack is older than its snapshot.
 func (h *history) lend(p int, address uint64) *capture.Module {
 	seen, ok := h.known[address]
 	if !ok {
@@ -81,21 +79,20 @@ func (h *history) lend(p int, address uint64) *capture.Module {
 
 func distance(a, b int) int { return max(a-b, b-a) }
 
-// isSameImage reports whether two snapshots show one image at one place.
+// isSameImage reports whether two snapshots show the same image at the same address.
 func isSameImage(a, b *capture.Module) bool {
 	return a.Base == b.Base && a.Size == b.Size && strings.EqualFold(a.Path, b.Path)
 }
 
-// warnContested warns of addresses of which it is not certain whose they were.
+// warnContested warns of addresses where snapshots show different modules.
 func (s *series) warnContested(histories []*history) {
 	for p, h := range histories {
 		if h == nil || p != h.first || len(h.contested) == 0 {
 			continue
 		}
 		n := int64(len(h.contested))
-		s.warn(capture.ModuleMoved, n, fmt.Sprintf(
-			"%s in a module that its own snapshot does not list any more, and other snapshots of the process list several modules there at different times: each counts for that of the nearest snapshot",
-			verb(n, "return address lies", "return addresses lie")))
+		s.warn(capture.ModuleMoved, n, verb(n, "return address is", "return addresses are")+
+			" in unloaded modules, and other snapshots show several modules there. The module of the nearest snapshot is used.")
 	}
 }
 

@@ -80,7 +80,7 @@ const (
 
 // ErrTableMissing says that the allocation table of a report is gone.
 var ErrTableMissing = &Error{CodeTableMissing,
-	"the allocation table of the trace is not in the blob store any more; upload the trace again under another name"}
+	"upload the trace again under another name: its allocation table is no longer stored"}
 
 // A part is one capture with the file it came from.
 type part struct {
@@ -91,8 +91,8 @@ type part struct {
 	work  *float64
 }
 
-// repeated reports whether all files of an input were there before, and notes them. The same bytes are the same
-// instant: counted twice, they would make growth look as if it came in steps with rests between them.
+// repeated reports whether all files of an input were there before, and notes them. The same bytes are the same instant.
+// If they counted twice, growth would seem to come in steps with pauses between them.
 func repeated(in *Input, seen map[string]string) (first string, ok bool) {
 	ok = len(in.Files) > 0
 	for _, f := range in.Files {
@@ -109,10 +109,10 @@ func repeated(in *Input, seen map[string]string) (first string, ok bool) {
 	return first, ok
 }
 
-// chooseAnother says how, where a report is made by the command and where it is made by the server.
-const chooseAnother = "choose another: --process on the command line (a name, a pid, or pid#2 for the second process of one pid), Processes on the page"
+// chooseAnother says how to choose another process, for reports of the command and of the server.
+const chooseAnother = "Choose another with --process (a name, a PID, or PID#2 for its second process), or under Processes on the page."
 
-// heapsOf says whose heaps a trace shows, where it shows none of the program that was chosen.
+// heapsOf names the program whose heaps were traced, if the trace has no heaps of the chosen program.
 func heapsOf(byProgram map[string][]part, order []string, chosen string) string {
 	traced := func(program string) bool {
 		return slices.ContainsFunc(byProgram[program], func(p part) bool { return p.Trace != nil && len(p.Heaps) > 0 })
@@ -122,13 +122,13 @@ func heapsOf(byProgram map[string][]part, order []string, chosen string) string 
 	}
 	for _, program := range order {
 		if traced(program) {
-			return "; heaps were traced of " + named(byProgram[program][0].Process)
+			return " Heaps were traced only of " + named(byProgram[program][0].Process) + "."
 		}
 	}
 	return ""
 }
 
-// inOrder is captures in the order in which their processes began, where traces tell; others keep their order.
+// inOrder sorts the captures of traces by the start of their processes; other captures keep their order.
 func inOrder(captures []*capture.Capture) []*capture.Capture {
 	began := func(c *capture.Capture) int64 {
 		if c.Trace == nil {
@@ -141,7 +141,7 @@ func inOrder(captures []*capture.Capture) []*capture.Capture {
 	return list
 }
 
-// held is what the program holds at its last instant, in bytes.
+// held is how many bytes the program holds at its last instant.
 func held(parts []part) (most int64) {
 	last := true
 	for _, p := range slices.Backward(parts) {
@@ -186,7 +186,7 @@ func processes(inputs []Input) []string {
 		for _, c := range in.Captures {
 			name := named(c.Process)
 			if c.Process.PID != 0 {
-				name += fmt.Sprintf(" (pid %d)", c.Process.PID)
+				name += fmt.Sprintf(" (PID %d)", c.Process.PID)
 			}
 			if !seen[name] {
 				seen[name] = true

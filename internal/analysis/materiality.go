@@ -22,8 +22,8 @@ func (g Growth) String() string {
 	return fmt.Sprintf("%s per %s", figures.Bytes(int64(g.Bytes)), g.Unit)
 }
 
-// What matters where nobody has said it: a service that leaks 10 MB a day grows by 300 MB in a month. Evidence without
-// times has a limit for the whole run, which is what that makes in about a minute.
+// The default of what matters. A service that leaks 10 MB a day grows by 300 MB in a month. Evidence without times has a
+// limit for the whole run: about one minute of that growth.
 var (
 	mattersByDay = Growth{10 << 20, perDay}
 	mattersByRun = Growth{8 << 10, perRun}
@@ -35,25 +35,26 @@ const (
 	perRun = "run"
 )
 
-// DefaultMatters says what matters where nobody has said it.
+// DefaultMatters says what matters by default.
 func DefaultMatters() string {
 	return fmt.Sprintf("%s, or %s where the evidence has no times", mattersByDay, mattersByRun)
 }
 
-// A Observation is what the evidence of a run watched: what turns growth per day or unit of work into bytes of the run.
+// A Observation is the time, the work and the memory that the evidence of a run covers. They convert growth per day or per unit
+// of work into bytes of the run.
 type Observation struct {
-	Weighed bool    `json:"weighed"` // false where the evidence shows one instant or does not list all: nothing is known of the rest
-	Hours   float64 `json:"hours"`   // 0 where clocks do not tell
+	Weighed bool    `json:"weighed"` // false where the evidence shows one instant or does not list all: the rest is unknown
+	Hours   float64 `json:"hours"`   // 0 if unknown
 	Unit    string  `json:"unit"`    // of the work that uploads count; "" for none
 	Work    float64 `json:"work"`    // how many of them
 	Power   float64 `json:"power"`   // bytes of the least leak that the evidence would have shown in the run; 0 for none
 	Held    float64 `json:"held"`    // bytes at the end
-	// Settle is for how many hours at the beginning growth was to count for nothing, and Settled that it did.
+	// Settle is the settle time in hours: growth in it is ignored. Settled is false where the evidence does not allow that.
 	Settle  float64 `json:"settle"`
 	Settled bool    `json:"settled"`
 }
 
-// length is how long the evidence watched in a unit; 0 where it does not tell that.
+// length is how much of a unit the evidence covers; 0 if unknown.
 func (w *Observation) length(unit string) float64 {
 	switch unit {
 	case perRun:
@@ -68,16 +69,16 @@ func (w *Observation) length(unit string) float64 {
 	return 0
 }
 
-// growth is an amount of the run in a unit that the evidence tells.
+// growth is an amount of the run per unit, whose length must be known.
 func (w *Observation) growth(bytes float64, unit string) Growth {
 	return Growth{bytes / w.length(unit), unit}
 }
 
-// inRun is how many bytes a growth makes in the run; 0 where the evidence does not tell the unit.
+// inRun is how many bytes a growth makes in the run; 0 where the length of the unit is unknown.
 func (w *Observation) inRun(g Growth) float64 { return g.Bytes * w.length(g.Unit) }
 
-// Limit is from how many bytes in the run on a leak keeps it from passing: what matters or, where the evidence could
-// not have shown that, the least leak that it would have shown.
+// Limit is the number of bytes in the run from which a leak fails it. That is what matters or, if the evidence could not
+// show so small a leak, the smallest leak that it would show.
 func (w *Observation) Limit(matters Growth) float64 {
 	return max(w.inRun(matters), w.Power)
 }
@@ -87,7 +88,7 @@ func (w *Observation) Growth(bytes float64, matters Growth) Growth {
 	return w.growth(bytes, matters.Unit)
 }
 
-// An RequestedThreshold is the threshold from which on somebody wants a leak to matter.
+// An RequestedThreshold is a threshold that the policy or a call asks for.
 type RequestedThreshold struct {
 	Threshold
 	Source MattersSource
@@ -105,16 +106,16 @@ const (
 	MattersCall     MattersSource = "call"
 )
 
-// Matters is from which growth on a leak matters in a run, and who says so.
+// Matters is the growth from which a leak matters in a run, with its source.
 type Matters struct {
 	Growth Growth
 	Source MattersSource
-	// Sentence says it, and why it is not what somebody asked for.
+	// Sentence names the growth and its source, and why another threshold is ignored.
 	Sentence string
 }
 
-// Matters is what matters in a run: what is set, where the evidence tells its unit, else the default. A call may only
-// tighten that. set and call are nil where nobody asks.
+// Matters is what matters in a run: the set threshold if the evidence has its unit, else the default. A call may only
+// lower that. set and call are nil for no threshold.
 func (w *Observation) Matters(set, call *RequestedThreshold) Matters {
 	m := Matters{Growth: mattersByDay, Source: MattersDefault}
 	if !(w.length(perDay) > 0) {
@@ -137,7 +138,7 @@ func (w *Observation) Matters(set, call *RequestedThreshold) Matters {
 			by = fmt.Sprintf("%s, less than %s, %s", call.sourceText(), m.Growth, by)
 			m.Growth, m.Source = growth, call.Source
 		case asked > now:
-			notes = append(notes, fmt.Sprintf("%s is %s, and a call may only tighten what matters", call.Threshold, call.By))
+			notes = append(notes, fmt.Sprintf("%s, %s, is ignored: a call may only lower this", call.Threshold, call.By))
 		}
 	}
 	m.Sentence = fmt.Sprintf("What matters here: %s (%s)%s", m.Growth, strings.Join(append([]string{by}, notes...), "; "),
@@ -145,20 +146,19 @@ func (w *Observation) Matters(set, call *RequestedThreshold) Matters {
 	return m
 }
 
-// settleText says how much of the beginning counts for nothing.
+// settleText names the settle time, and whether it is ignored.
 func (w *Observation) settleText() string {
 	span := figures.Span(time.Duration(w.Settle * float64(time.Hour)).Round(time.Second))
 	switch {
 	case w.Settle == 0:
 		return ""
 	case w.Settled:
-		return fmt.Sprintf("; growth in the first %s, the settle time, counts for nothing", span)
+		return fmt.Sprintf("; growth in the first %s (settle time) is ignored", span)
 	}
-	return fmt.Sprintf("; the settle time of %s counts for snapshots with times alone, so this evidence is judged from its beginning",
-		span)
+	return fmt.Sprintf("; the settle time of %s is ignored: it needs snapshots with times", span)
 }
 
-// sourceText says who asks, and for what where that is no amount of bytes.
+// sourceText names the source, after the threshold if that is no amount of bytes.
 func (a *RequestedThreshold) sourceText() string {
 	if a.isAbsolute() {
 		return a.By
@@ -166,17 +166,17 @@ func (a *RequestedThreshold) sourceText() string {
 	return fmt.Sprintf("%s, %s", a.Threshold, a.By)
 }
 
-// notTold says that the evidence does not tell what somebody's threshold needs.
+// notTold says that the evidence lacks the unit or the value that the threshold needs.
 func (a *RequestedThreshold) notTold() string {
-	lacks := "count by " + a.Unit
+	lacks := "growth per " + a.Unit
 	if !a.isAbsolute() {
-		lacks = "tell what that is"
+		lacks = "value for that"
 	}
-	return fmt.Sprintf("%s is %s, and the evidence does not %s", a.Threshold, a.By, lacks)
+	return fmt.Sprintf("%s, %s, is ignored: the evidence has no %s", a.Threshold, a.By, lacks)
 }
 
-// A Threshold is from which growth on a leak matters: an amount of bytes for each unit, a share of what the process
-// holds at the end, or the growth by which it would hold a number of bytes after a time.
+// A Threshold is the growth from which a leak matters, in one of three forms. It is an amount of bytes per unit, a share of
+// the memory held at the end, or the growth that would reach a number of bytes after a time.
 type Threshold struct {
 	Growth          // no bytes where Percent or Ceiling is not 0
 	Percent float64 // of what the process holds, for each unit
@@ -218,8 +218,8 @@ func (t *Threshold) within() string {
 
 func plainNumber(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// Resolve is the growth that a threshold is in the run; told is false where the evidence does not tell it. A process
-// that holds as much as it may already may not grow.
+// Resolve converts a threshold to growth in the run; told is false where the evidence lacks its unit or value. A process
+// that already holds its ceiling may not grow.
 func (w *Observation) Resolve(t Threshold) (g Growth, told bool) {
 	if !(w.length(t.Unit) > 0) || !t.isAbsolute() && !(w.Held > 0) {
 		return Growth{}, false
@@ -237,7 +237,7 @@ func (w *Observation) Resolve(t Threshold) (g Growth, told bool) {
 // or unit of work; "5%/day", a share of what the process holds at the end; or "2GB in 30 days", the growth by which it
 // would hold so much after so many days or hours.
 func ParseThreshold(text string) (t Threshold, err error) {
-	wrong := fmt.Errorf("%q is no growth: write it as in 10MB/day, 500KB/hour, 64KB/run, 200B/document, 5%%/day or 2GB in 30 days", text)
+	wrong := fmt.Errorf("%q is not a growth: write 10MB/day, 500KB/hour, 64KB/run, 200B/document, 5%%/day or 2GB in 30 days", text)
 	if amount, within, timed := strings.Cut(text, " in "); timed && !strings.Contains(amount, "/") {
 		number, unit, _ := strings.Cut(strings.TrimSpace(within), " ")
 		t.Unit = strings.TrimSuffix(strings.TrimSpace(unit), "s")

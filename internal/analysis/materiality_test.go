@@ -55,26 +55,26 @@ func TestMatters(t *testing.T) {
 		{"1MB/day", "", Growth{1 << 20, "day"}, MattersProject, "1.00 MB per day (set for the project)"},
 		{"20MB/day", "", Growth{20 << 20, "day"}, MattersProject, "20.0 MB per day (set for the project)"},
 		{"1KB/page", "", mattersByDay, MattersDefault,
-			defaults + "; 1.00 KB per page is set for the project, and the evidence does not count by page)"},
+			defaults + "; 1.00 KB per page, set for the project, is ignored: the evidence has no growth per page)"},
 		{"", "1MB/day", Growth{1 << 20, "day"}, MattersCall, "1.00 MB per day (asked for by the call, less than " + defaults[:len("10.0 MB per day")] + ", the default)"},
 		{"", "11MB/day", mattersByDay, MattersDefault,
-			defaults + "; 11.0 MB per day is asked for by the call, and a call may only tighten what matters)"},
+			defaults + "; 11.0 MB per day, asked for by the call, is ignored: a call may only lower this)"},
 		{"", "1/page", mattersByDay, MattersDefault,
-			defaults + "; 1 B per page is asked for by the call, and the evidence does not count by page)"},
+			defaults + "; 1 B per page, asked for by the call, is ignored: the evidence has no growth per page)"},
 		// 24 MB a day are 12 MB in the run, of 1024 documents.
 		{"24MB/day", "1023KB/hour", Growth{1023 << 10, "hour"}, MattersCall,
 			"1.00 MB per hour (asked for by the call, less than 24.0 MB per day, set for the project)"},
 		{"24MB/day", "1MB/hour", Growth{24 << 20, "day"}, MattersProject, "24.0 MB per day (set for the project)"},
 		{"24MB/day", "1025KB/hour", Growth{24 << 20, "day"}, MattersProject,
-			"24.0 MB per day (set for the project; 1.00 MB per hour is asked for by the call, and a call may only tighten what matters)"},
+			"24.0 MB per day (set for the project; 1.00 MB per hour, asked for by the call, is ignored: a call may only lower this)"},
 		{"24MB/day", "12287B/document", Growth{12287, "document"}, MattersCall,
 			"12.0 KB per document (asked for by the call, less than 24.0 MB per day, set for the project)"},
 		{"12KB/document", "12MB/run", Growth{12 << 10, "document"}, MattersProject, "12.0 KB per document (set for the project)"},
 		{"1KB/page", "9MB/day", Growth{9 << 20, "day"}, MattersCall,
-			"9.00 MB per day (asked for by the call, less than 10.0 MB per day, the default; 1.00 KB per page is set for the project, and the evidence does not count by page)"},
+			"9.00 MB per day (asked for by the call, less than 10.0 MB per day, the default; 1.00 KB per page, set for the project, is ignored: the evidence has no growth per page)"},
 		{"5%/day", "", Growth{5 << 20, "day"}, MattersProject, "5.00 MB per day (5 % of the memory held per day, set for the project)"},
 		{"5%/page", "", mattersByDay, MattersDefault,
-			defaults + "; 5 % of the memory held per page is set for the project, and the evidence does not tell what that is)"},
+			defaults + "; 5 % of the memory held per page, set for the project, is ignored: the evidence has no value for that)"},
 		{"160MB in 30 days", "", Growth{2 << 20, "day"}, MattersProject,
 			"2.00 MB per day (160 MB held within 30 days, set for the project)"},
 		{"100MB in 1 hour", "", Growth{0, "hour"}, MattersProject, "0 B per hour (100 MB held within 1 hour, set for the project)"},
@@ -91,7 +91,7 @@ func TestMatters(t *testing.T) {
 	unlisted := &Observation{Weighed: true, Hours: 12}
 	for _, text := range []string{"5%/day", "2GB in 30 days"} {
 		if got := unlisted.Matters(ask(text, "set for the project", MattersProject), nil); got.Growth != mattersByDay ||
-			!strings.HasSuffix(got.Sentence, "is set for the project, and the evidence does not tell what that is)") {
+			!strings.HasSuffix(got.Sentence, ", set for the project, is ignored: the evidence has no value for that)") {
 			t.Errorf("%s where nothing tells what is held: %+v", text, got)
 		}
 	}

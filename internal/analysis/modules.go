@@ -52,7 +52,7 @@ func module(m capture.Module, image *capture.Image) Module {
 	return out
 }
 
-// modulePlaces finds the places of modules in a report.
+// modulePlaces finds the index of a module in a report.
 type modulePlaces struct {
 	byPath, byName map[string]int32 // in lower case
 	known          map[string]int32 // of names as evidence spells them
@@ -67,7 +67,7 @@ func placesOf(modules []Module) *modulePlaces {
 	return p
 }
 
-// of is the place of the module with a path, both in lower case; −1 for none.
+// of is the index of the module with a path, both in lower case; −1 for none.
 func (p *modulePlaces) of(path, name string) int32 {
 	at, ok := p.byPath[path]
 	if path == "" {
@@ -79,7 +79,7 @@ func (p *modulePlaces) of(path, name string) int32 {
 	return at
 }
 
-// named is the place of the module with a name; −1 for none.
+// named is the index of the module with a name; −1 for none.
 func (p *modulePlaces) named(name string) int32 {
 	at, ok := p.known[name]
 	if !ok {
@@ -89,8 +89,8 @@ func (p *modulePlaces) named(name string) int32 {
 	return at
 }
 
-// countFrames counts the return addresses of each module and what depends on those without a name. Where the
-// evidence itself brought the names, it says so.
+// countFrames counts the return addresses of each module, and the memory held by stacks with unnamed frames. It marks
+// modules whose names come from the evidence itself.
 func countFrames(r *Report, t *frameTable) {
 	named := make([]bool, len(r.Modules))
 	apart := !t.repeats && !t.twice && len(t.variants) == 0 // each row without a function is another return address
@@ -163,8 +163,8 @@ func sitesByStack(r *Report, t *frameTable) []stackSites {
 	return list
 }
 
-// A returnSet holds return addresses as any evidence tells them: by module, function and offset. Most have no function,
-// and are one number then, in a table of numbers at places that input cannot choose.
+// A returnSet holds return addresses: by module, function and offset. Most have no function and are one number, in a hash
+// table with a random seed, so that input cannot make them collide.
 type returnSet struct {
 	slots  []uint64 // 1 + a number; 0 is free
 	others map[returnPlace]struct{}
@@ -182,7 +182,7 @@ func newReturnSet(size int) *returnSet {
 	return &returnSet{make([]uint64, 1<<bits.Len(uint(2*size))), map[returnPlace]struct{}{}}
 }
 
-// add reports whether the address was not there. No more may be added than the set was made for.
+// add reports whether the address is new. The set takes no more addresses than its size.
 func (s *returnSet) add(module int32, function uint32, offset uint64) bool {
 	const offsetBits = 40
 	if function != 0 || offset >= 1<<offsetBits || module >= 1<<(63-offsetBits) {
@@ -203,23 +203,25 @@ func (s *returnSet) add(module int32, function uint32, offset uint64) bool {
 	}
 }
 
-// symbolWarnings says once how much memory stands under frames without names, with what would name most of it, and
-// names the modules whose symbols do not fit.
+// symbolWarnings says once how much memory is held by sites without function names, and which symbols would name most of
+// it. It also names the modules whose symbols do not match.
 func symbolWarnings(r *Report) []Warning {
 	var list []Warning
 	if r.unnamed.Count > 0 {
-		have, they, hold, when := "have", "they", "hold", ""
+		have, when := "have", ""
 		if r.unnamed.Count == 1 {
-			have, they, hold = "has", "it", "holds"
+			have = "has"
 		}
 		if r.unnamedEnded {
-			hold, when = "held", " before the process ended"
+			when = " before the process ended"
+		}
+		add, wanted := "", missing(r.Modules)
+		if wanted != "" {
+			add = "Add symbols: "
 		}
 		list = append(list, Warning{Code: capture.NoSymbols, Count: r.unnamed.Count, Message: fmt.Sprintf(
-			"%s of %s %s no function name: the evidence holds addresses, so frames print as module+0xRVA; %s %s %s%s%s",
-			figures.Count(r.unnamed.Count), figures.Plural(len(r.Sites), "site"), have, they, hold,
-			figures.Bytes(r.unnamed.Bytes), when,
-			missing(r.Modules))})
+			"%s%s of %s (%s held%s) %s no function name, only module+0xRVA.%s", add, figures.Count(r.unnamed.Count),
+			figures.Plural(len(r.Sites), "site"), figures.Bytes(r.unnamed.Bytes), when, have, wanted)})
 	}
 	list = append(list, pendingSymbols(r.Modules)...)
 	var unproven []string
@@ -233,18 +235,17 @@ func symbolWarnings(r *Report) []Warning {
 		}
 	}
 	if len(unproven) > 0 {
-		id, whose := "id", "its"
+		id := "id"
 		if len(unproven) > 1 {
-			id, whose = "ids", "their"
+			id = "ids"
 		}
 		list = append(list, Warning{Code: capture.NoImageInfo, Count: int64(len(unproven)), Message: fmt.Sprintf(
-			"the evidence has no PDB %s of %s: %s symbols are matched by name and image size only", id,
-			strings.Join(unproven, ", "), whose)})
+			"%s: symbols matched by name and image size only (the evidence has no PDB %s).", strings.Join(unproven, ", "), id)})
 	}
 	return list
 }
 
-// missing names the symbols that would help most.
+// missing names the symbols that would name the most bytes; "" for none.
 func missing(modules []Module) string {
 	var lacking []*Module
 	for i := range modules {
@@ -261,21 +262,21 @@ func missing(modules []Module) string {
 	for _, m := range lacking[:min(most, len(lacking))] {
 		wanted = append(wanted, m.Wanted())
 	}
-	s := "; wanted: " + strings.Join(wanted, ", ")
+	s := " Wanted: " + strings.Join(wanted, ", ")
 	if more := len(lacking) - most; more > 0 {
-		s += fmt.Sprintf(" and those of %s more", figures.Plural(more, "module"))
+		s += ", and symbols of " + figures.Plural(more, "more module")
 	}
-	return s
+	return s + "."
 }
 
-// Wanted names the symbols that a module lacks, so that somebody can look for them.
+// Wanted names the symbols that a module lacks, so that a user can search for them.
 func (m *Module) Wanted() string {
 	if m.DebugID != "" && m.PDB != "" {
 		return m.PDB + " " + m.DebugID
 	}
 	pdb := cmp.Or(m.PDB, capture.Module{Path: m.Name}.Name()+".pdb")
-	if m.Size == 0 { // a difference that UMDH printed does not tell
-		return pdb + " of the " + m.Name
+	if m.Size == 0 { // unknown in a difference that UMDH printed
+		return pdb + " of " + m.Name
 	}
-	return fmt.Sprintf("%s of the %s with %s bytes of image size", pdb, m.Name, figures.Count(int64(m.Size)))
+	return fmt.Sprintf("%s of %s (image size %s bytes)", pdb, m.Name, figures.Count(int64(m.Size)))
 }

@@ -38,7 +38,7 @@ func TestWhatSymbolsLeaveAtStake(t *testing.T) {
 			analysis.Amount{Count: 5, Bytes: 1100}, false, "no-image-info", nil},
 		"mismatch": {named(0, "Grow", capture.SymbolsMismatch), capture.SymbolsNone, 2,
 			analysis.Amount{Count: 5, Bytes: 1100}, true, "no-symbols symbol-mismatch",
-			[]string{"wanted: some.pdb of the app.exe with 65,536 bytes of image size", "app.exe: a match"}},
+			[]string{"Wanted: some.pdb of app.exe (image size 65,536 bytes).", "app.exe: a match"}},
 	} {
 		library := named(1, "RtlAllocateHeap", capture.SymbolsPublic, 0x10, 0x20)
 		library.Proven = true
@@ -75,8 +75,8 @@ func TestWhatSymbolsLeaveAtStake(t *testing.T) {
 func TestUnprovenModules(t *testing.T) {
 	c := app.snapshot(row{id: 1, stack: app.in(-0x10, 0x1005), count: 2, bytes: 100})
 	for proven, want := range map[bool]string{
-		true:  "the evidence has no PDB id of app.exe: its symbols are matched by name and image size only",
-		false: "the evidence has no PDB ids of app.exe, ntdll.dll: their symbols are matched by name and image size only",
+		true:  "app.exe: symbols matched by name and image size only (the evidence has no PDB id).",
+		false: "app.exe, ntdll.dll: symbols matched by name and image size only (the evidence has no PDB ids).",
 	} {
 		program := capture.Image{ImageID: c.Modules[0].ImageID(), Symbols: capture.SymbolsPublic}
 		program.Add(0x1005, capture.NamedFrame{Function: "Grow"})
@@ -97,11 +97,11 @@ func TestUnprovenModules(t *testing.T) {
 // A module says which symbols it lacks by what the evidence tells of it.
 func TestWanted(t *testing.T) {
 	for want, m := range map[string]analysis.Module{
-		"app.pdb A838B346301E555A176DC1EBC5F8618B1":               {Name: "app.exe", PDB: "app.pdb", DebugID: "A838B346301E555A176DC1EBC5F8618B1", Size: 4096},
-		"app.pdb of the app.exe with 65,536 bytes of image size":  {Name: "app.exe", Size: 65536},
-		"other.pdb of the app.exe with 4,096 bytes of image size": {Name: "app.exe", PDB: "other.pdb", Size: 4096},
-		"ntdll.pdb of the ntdll":                                  {Name: "ntdll"},
-		"app.pdb of the app.exe":                                  {Name: "app.exe", DebugID: "A838B346301E555A176DC1EBC5F8618B1"},
+		"app.pdb A838B346301E555A176DC1EBC5F8618B1":     {Name: "app.exe", PDB: "app.pdb", DebugID: "A838B346301E555A176DC1EBC5F8618B1", Size: 4096},
+		"app.pdb of app.exe (image size 65,536 bytes)":  {Name: "app.exe", Size: 65536},
+		"other.pdb of app.exe (image size 4,096 bytes)": {Name: "app.exe", PDB: "other.pdb", Size: 4096},
+		"ntdll.pdb of ntdll":                            {Name: "ntdll"},
+		"app.pdb of app.exe":                            {Name: "app.exe", DebugID: "A838B346301E555A176DC1EBC5F8618B1"},
 	} {
 		if got := m.Wanted(); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -10,7 +10,7 @@ import (
 	"heapdrift/ingest/figures"
 )
 
-// waitedInVain are the results of attempts that do not tell whether the server has the file.
+// waitedInVain are the results of attempts after which it is unknown whether the server has the file.
 var waitedInVain = []string{"waiting", "failed"}
 
 // pendingSymbols names, for each symbol server that did not answer in time, the files that it may have: another search
@@ -39,7 +39,7 @@ func pendingSymbols(modules []Module) []Warning {
 	var list []Warning
 	for _, server := range servers {
 		list = append(list, Warning{Code: capture.SymbolsPending, Count: int64(len(files[server])), Message: fmt.Sprintf(
-			"the symbol server %s was waited for in vain and may have what is missing: %s; look for symbols again later, or let runs wait longer (HEAPDRIFT_SYMBOL_WAIT)",
+			"Search for symbols again later, or raise HEAPDRIFT_SYMBOL_WAIT: the symbol server %s did not answer in time. It may have %s.",
 			server, someOf(files[server]))})
 	}
 	return list

@@ -52,8 +52,8 @@ func ShowsProcess(seen []CaptureProcess, process string) bool {
 	return false
 }
 
-// ProcessChoices returns at most limit of the processes, given in the order of the evidence: those that hold most. It also
-// returns how many processes there are. A process is left out where no word chooses it alone.
+// ProcessChoices returns the processes that hold most, at most limit of them, and the number of all. seen is in the order of the
+// evidence. A process is left out where no word chooses it alone.
 func ProcessChoices(seen []CaptureProcess, limit int) (list []ProcessChoice, all int) {
 	lives := livesOf(seen)
 	traced := map[string]bool{} // programs: their snapshots are left out of reports
@@ -97,8 +97,8 @@ func ProcessChoices(seen []CaptureProcess, limit int) (list []ProcessChoice, all
 	return list, len(order)
 }
 
-// ownersOf are the programs, in lower case, of those that name none and are known to be of one by less than choose
-// knows, which reads captures; "" for others.
+// ownersOf finds the program, in lower case, of each process that names none; "" for others. choose knows more: it reads
+// captures.
 func ownersOf(seen []CaptureProcess) []string {
 	var sure []*CaptureProcess
 	programs := map[string]bool{}
@@ -173,7 +173,7 @@ func choosesOnly(seen []CaptureProcess, lives []int, keys []choiceKey, word stri
 	return found
 }
 
-// livesOf are the numbers n of pid#n: each process is the n-th of its pid in its evidence, as choose counts.
+// livesOf are the numbers n of pid#n: each process is the n-th of its pid in its evidence. choose counts the same way.
 func livesOf(seen []CaptureProcess) []int {
 	type id struct {
 		evidence int64

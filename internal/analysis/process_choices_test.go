@@ -133,7 +133,7 @@ func TestChoicesAreBounded(t *testing.T) {
 	r := analyze(t, []analysis.Input{in})
 	if w := r.Warnings[0]; w.Code != capture.SeveralProcesses || len(w.Message) > 800 ||
 		!strings.Contains(w.Message, "and 68 more") ||
-		!strings.Contains(w.Message, "choose another: --process on the command line") ||
+		!strings.Contains(w.Message, "Choose another with --process") ||
 		!strings.Contains(w.Message, "Processes on the page") {
 		t.Errorf("%d bytes: %+v", len(w.Message), w)
 	}

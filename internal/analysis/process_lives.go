@@ -9,11 +9,11 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// findLives tells which parts show the same life of the process. Ids of stacks, heap handles and addresses mean
-// the same only within a life.
+// findLives numbers the life of the process that each part shows. Stack ids, heap handles and addresses have one meaning
+// only within a life.
 func (s *series) findLives() {
 	s.lives = make([]int, len(s.parts))
-	known := s.parts[0] // the last part that tells its process id
+	known := s.parts[0] // the last part with a process id
 	for p := 1; p < len(s.parts); p++ {
 		before, now := s.parts[p-1], s.parts[p]
 		s.lives[p] = s.lives[p-1]
@@ -22,16 +22,16 @@ func (s *series) findLives() {
 		case known.Process.PID != 0 && now.Process.PID != 0 && known.Process.PID != now.Process.PID:
 			s.lives[p]++
 			s.doubt(capture.PIDChanged, fmt.Sprintf(
-				"%s shows process %d, %s shows process %d: another process life, so stacks are matched by module and offset, heaps by their order, and growth between the two compares two runs",
+				"Take all snapshots from one process: %s shows process %d, %s process %d, so growth between them compares two runs. Stacks are matched by module and offset, heaps by their order.",
 				known.file, known.Process.PID, now.file, now.Process.PID))
 		case moved == imageMoved:
 			s.lives[p]++
 			s.doubt(capture.ModuleMoved, fmt.Sprintf(
-				"%s lies at another address in %s than in %s although the process id is the same: the process was restarted, so stacks are matched by module and offset",
+				"Take all snapshots before the process restarts: %s has another address in %s than in %s, with the same PID. Stacks are matched by module and offset.",
 				which, now.file, before.file))
 		case moved == libraryMoved:
 			s.warn(capture.ModuleMoved, 1,
-				fmt.Sprintf("%s was unloaded and loaded again elsewhere between %s and %s; its frames are matched by offset",
+				fmt.Sprintf("%s was loaded at another address between %s and %s. Its frames are matched by offset.",
 					which, before.file, now.file))
 		}
 		if now.Process.PID != 0 || moved == imageMoved {
@@ -41,8 +41,7 @@ func (s *series) findLives() {
 	}
 }
 
-// doubt warns that the snapshots may not be of one process, or not in the order of time. Such snapshots allow no
-// conclusion: neither that the process leaks nor that it does not.
+// doubt warns that the snapshots may not be of one process, or not in the order of time. Such snapshots allow no verdict.
 func (s *series) doubt(code capture.Code, message string) {
 	s.warn(code, 1, message)
 	if s.doubted == nil {
@@ -50,8 +49,8 @@ func (s *series) doubt(code capture.Code, message string) {
 	}
 }
 
-// longestLife is the instants [first, last) of the process life that most snapshots show, the latest of several: no
-// growth is computed from one life to another.
+// longestLife is the range [first, last) of instants of the process life with most snapshots, the latest of several.
+// Growth is never computed from one life to another.
 func (s *series) longestLife() (first, last int) {
 	for at := 0; at < len(s.instants); {
 		end := at
@@ -66,9 +65,8 @@ func (s *series) longestLife() (first, last int) {
 	return first, last
 }
 
-// settle leaves the beginning of the longest life out of what is judged, as if it had not been recorded. It reports
-// false where the evidence does not tell what lies in that time: a trace is judged as a whole, and snapshots need
-// times.
+// settle excludes the first d of the longest life, as if it had not been recorded. It reports false where it cannot: a
+// trace is judged as a whole, and snapshots need times.
 func (s *series) settle(snapshots []Snapshot, d time.Duration) (settled bool) {
 	first, last := s.longestLife()
 	life := snapshots[first:last]
@@ -82,18 +80,18 @@ func (s *series) settle(snapshots []Snapshot, d time.Duration) (settled bool) {
 	return true
 }
 
-// judgedLife is the instants [first, last) that findings are judged by: the longest life after its settle time.
+// judgedLife is the range [first, last) of instants that findings are judged by: the longest life after its settle time.
 func (s *series) judgedLife() (first, last int) {
 	first, last = s.longestLife()
 	return first + s.young, last
 }
 
-// checkOrder says when the clocks of two neighbours contradict the order given. Equal times are no
-// contradiction: the clock may be as coarse as a minute.
+// checkOrder warns if the times of two neighbours contradict their order. Equal times do not: a clock may count minutes.
 func (s *series) checkOrder(before, now part) {
 	a, b := before.Snapshots[len(before.Snapshots)-1].TakenAt, now.Snapshots[0].TakenAt
 	if !a.IsZero() && !b.IsZero() && b.Before(a) {
-		s.doubt(capture.ClockDisorder, fmt.Sprintf("%s was taken at %s, before %s at %s; the order given is kept",
+		s.doubt(capture.ClockDisorder, fmt.Sprintf(
+			"Check the order of the snapshots: %s of %s comes after %s of %s. The given order is kept.",
 			now.file, b.Format("2006-01-02 15:04"), before.file, a.Format("2006-01-02 15:04")))
 	}
 }
@@ -106,7 +104,7 @@ const (
 	imageMoved // the program itself or ntdll, which never move within a life
 )
 
-// movedModules compares where modules of the same path lie, and names one that moved.
+// movedModules compares the addresses of modules of the same path, and names one that moved.
 func movedModules(before, now []capture.Module) (move, string) {
 	bases := map[string]uint64{}
 	for _, m := range before {

@@ -8,23 +8,23 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// programs are the captures of some evidence, by the program that they are of.
+// programs groups the captures of the evidence by program.
 type programs struct {
 	captures []programCandidate // in the order of the evidence
-	nameless []part             // facts of the process of the run, whichever that is
-	again    []Warning
-	order    []string          // programs that captures name for certain, in lower case
-	sure     map[string][]part // by program
+	nameless []part             // facts without a program
+	again    []Warning          // of files that were given twice
+	order    []string           // programs that captures name for certain, in lower case
+	sure     map[string][]part  // by program
 }
 
-// A programCandidate is a capture whose program may have to be found out.
+// A programCandidate is a capture with its program, which programOf finds if the capture does not name it.
 type programCandidate struct {
 	part
 	instance int    // process of its pid in its evidence
 	program  string // in lower case
 }
 
-// choose picks the captures of the one program that the report is about. What it leaves out, a warning names.
+// choose picks the captures of the one program that the report is about. Warnings name the evidence that is left out.
 func choose(inputs []Input, opt Options) (*choice, error) {
 	all := programsOf(inputs)
 	byProgram, order := all.wanted(opt.Process)
@@ -37,7 +37,7 @@ func choose(inputs []Input, opt Options) (*choice, error) {
 			return nil, &Error{"no-captures", "analysis: nothing to analyse: the evidence holds no capture"}
 		}
 		return nil, &Error{CodeNoSuchProcess,
-			fmt.Sprintf("analysis: no evidence of process %q; it holds %s", opt.Process, strings.Join(processes(inputs), ", "))}
+			fmt.Sprintf("analysis: no evidence of process %q; the evidence holds %s", opt.Process, strings.Join(processes(inputs), ", "))}
 	case 1:
 		return withFacts(byProgram[order[0]], all.nameless, all.again), nil
 	}
@@ -49,7 +49,7 @@ func choose(inputs []Input, opt Options) (*choice, error) {
 	}
 	return withFacts(byProgram[most], all.nameless, append(all.again, Warning{
 		Code: capture.SeveralProcesses, Count: int64(len(order)),
-		Message: fmt.Sprintf("the evidence holds %d programs (%s); this report is about %s, which holds the most; %s%s",
+		Message: fmt.Sprintf("The evidence holds %d programs (%s). This report is about %s, which holds the most. %s%s",
 			len(order), strings.Join(processes(inputs), ", "), named(byProgram[most][0].Process), chooseAnother,
 			heapsOf(byProgram, order, most)),
 	})), nil
@@ -62,7 +62,7 @@ func programsOf(inputs []Input) *programs {
 	for i := range inputs {
 		if first, ok := repeated(&inputs[i], seen); ok {
 			all.again = append(all.again, Warning{Code: capture.Unsupported, File: inputs[i].name(), Count: 1,
-				Message: fmt.Sprintf("%s is the same file as %s, and counts once", inputs[i].name(), first)})
+				Message: fmt.Sprintf("%s is the same file as %s and counts once.", inputs[i].name(), first)})
 			continue
 		}
 		lives := map[uint32]int{}
@@ -93,8 +93,8 @@ func programsOf(inputs []Input) *programs {
 	return all
 }
 
-// namesProgram reports whether a name is that of a program. A log that lists no program is named after its first
-// module, and a difference after the debugger's name for that module.
+// namesProgram reports whether a process name names a program. A log without a program is named after its first module, a
+// difference after the debugger's name for that module.
 func namesProgram(name string) bool { return strings.HasSuffix(strings.ToLower(name), ".exe") }
 
 // stem is a program as debuggers print it before the "!", in lower case.
@@ -139,8 +139,8 @@ func modulesIn(c *capture.Capture) map[string]bool {
 	return names
 }
 
-// isComparisonOf reports whether a snapshot is the old or the new side of a difference: it holds what the difference
-// says of each id.
+// isComparisonOf reports whether a snapshot is the old or the new side of a difference: both have the same count and bytes
+// for each stack id of the difference.
 func isComparisonOf(d, snapshot *capture.Capture) bool {
 	if d.Shape != capture.ShapeDifference || snapshot.Shape != capture.ShapeSnapshot {
 		return false
@@ -169,8 +169,8 @@ func isComparisonOf(d, snapshot *capture.Capture) bool {
 	return false
 }
 
-// wanted is the captures of each program of which Options.Process asks for one, or of all where it asks for none.
-// Captures that name no process go with the process of their program.
+// wanted returns the captures of each program that Options.Process chooses, or of all programs if it is "". Captures that
+// name no process belong to the process of their program.
 func (all *programs) wanted(process string) (byProgram map[string][]part, order []string) {
 	is := func(f *programCandidate) bool {
 		return process == "" || isProcess(f.Process, f.instance, process) ||
@@ -195,7 +195,7 @@ func (all *programs) wanted(process string) (byProgram map[string][]part, order 
 	return byProgram, order
 }
 
-// processIn is the process that parts show, by the last of them that say who it is.
+// processIn is the process that parts show, by the last parts with its name, PID and width.
 func processIn(parts []part) capture.Process {
 	p := parts[len(parts)-1].Process
 	for _, before := range slices.Backward(parts) {

@@ -223,8 +223,8 @@ func (s *series) resolveIDs() []map[uint64]origin {
 		}
 	}
 	if n := len(contradicted); n > 0 {
-		s.warn(capture.Inconsistent, int64(n),
-			fmt.Sprintf("%d stack ids name different stacks in different snapshots although the process is the same; each snapshot's own stack is used", n))
+		s.warn(capture.Inconsistent, int64(n), verb(int64(n), "stack id names", "stack ids name")+
+			" different stacks in different snapshots of the same process. The stack of each snapshot is used.")
 	}
 	return lives
 }

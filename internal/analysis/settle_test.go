@@ -49,7 +49,7 @@ func TestSettle(t *testing.T) {
 			f.Score != nil && g.Score != nil && *f.Score != *g.Score {
 			t.Errorf("%v: %+v, want %+v", test.settle, f, g)
 		}
-		said := strings.HasSuffix(r.Verdict.MattersSentence, ", the settle time, counts for nothing")
+		said := strings.HasSuffix(r.Verdict.MattersSentence, " (settle time) is ignored")
 		if said != (test.settle > 0 && test.left > 1) {
 			t.Errorf("%v: %q", test.settle, r.Verdict.MattersSentence)
 		}
@@ -62,7 +62,7 @@ func TestSettle(t *testing.T) {
 
 // Evidence that does not tell what lies in the settle time is judged from its beginning, and says so.
 func TestSettleNeedsSnapshotsWithTimes(t *testing.T) {
-	const says = "; the settle time of 10 min counts for snapshots with times alone, so this evidence is judged from its beginning"
+	const says = "; the settle time of 10 min is ignored: it needs snapshots with times"
 	warm := []int64{10, 500, 900, 1200, 1210, 1220, 1230}
 	untimed := timed(grown(10, warm...))
 	untimed[3].Snapshots[0].TakenAt = time.Time{}

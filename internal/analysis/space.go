@@ -2,7 +2,7 @@ package analysis
 
 import "heapdrift/ingest/capture"
 
-// UseNames are what tools call a use of the address space.
+// A UseNames holds the names of a use of the address space, in tools and here.
 type UseNames struct {
 	Title   string // here
 	WinDbg  string // in !address -summary
@@ -12,22 +12,22 @@ type UseNames struct {
 
 var useNames = map[capture.UseName]UseNames{
 	capture.UsePrivate: {"VirtualAlloc", "<unknown>", "RegionUsageIsVAD",
-		"private memory that is in no heap and no stack: VirtualAlloc by the program, its libraries or its runtime"},
+		"private memory outside heaps and stacks: VirtualAlloc by the program, its libraries or its runtime"},
 	capture.UseHeap: {"Heaps", "Heap", "RegionUsageHeap",
-		"segments and virtual blocks of the heaps that HeapAlloc serves, malloc and new mostly with it"},
+		"segments and virtual blocks of Windows heaps: HeapAlloc, usually also malloc and new"},
 	capture.UseUnreached: {"Heap blocks without a pointer", "Heap", "RegionUsageHeap",
-		"parts of heaps that are mostly blocks which no pointer was found to"},
+		"parts of heaps where most blocks have no pointer to them"},
 	capture.UsePageHeap: {"Page heap", "PageHeap", "RegionUsagePageHeap",
 		"the heaps of gflags +hpa or Application Verifier, with pages of their own for every block"},
-	capture.UseManaged: {"Managed heaps", "<unknown>", "RegionUsageIsVAD", "memory of the garbage collector of .NET"},
-	capture.UseStack:   {"Thread stacks", "Stack", "RegionUsageStack", "the stacks of threads, as far as they may grow"},
+	capture.UseManaged: {"Managed heaps", "<unknown>", "RegionUsageIsVAD", "memory of the .NET garbage collector"},
+	capture.UseStack:   {"Thread stacks", "Stack", "RegionUsageStack", "stacks of threads, with the part reserved for growth"},
 	capture.UseImage:   {"Images", "Image", "RegionUsageImage", "programs and libraries"},
 	capture.UseMapped:  {"Mapped files", "MappedFile", "RegionUsageIsVAD", "files and shared sections"},
 	capture.UsePEB:     {"PEB", "PEB", "RegionUsagePeb", "the environment block of the process"},
 	capture.UseTEB:     {"TEBs", "TEB", "RegionUsageTeb", "the environment blocks of threads"},
 	capture.UseSystem: {"System", "Other", "RegionUsageEnvironmentBlock, RegionUsageProcessParametrs",
-		"what the evidence counts as the system's"},
-	capture.UseFree: {"Free", "Free", "RegionUsageFree", "address space that nothing has taken"},
+		"memory that the evidence assigns to the system"},
+	capture.UseFree: {"Free", "Free", "RegionUsageFree", "address space that is not in use"},
 }
 
 // NamesOfUse is what tools call a use.
@@ -56,8 +56,8 @@ func UsedAddressSpace(s *capture.Space) (bytes int64) {
 	return bytes
 }
 
-// UsedBelowLimit is the address space that is not free and that the program can use: the 64-bit side of a 32-bit one
-// lies above that.
+// UsedBelowLimit is the address space that is not free, below the limit of the program. A 32-bit program has 64-bit
+// modules above its limit.
 func UsedBelowLimit(s *capture.Space) (bytes int64) {
 	if s.Bits != 32 || s.Map == nil || s.Map.LeftOut {
 		return UsedAddressSpace(s)
@@ -77,8 +77,8 @@ func UsedBelowLimit(s *capture.Space) (bytes int64) {
 	return bytes
 }
 
-// Fragmentation is the part of the free address space outside of its largest hole, as DebugDiag counts it; ok is false
-// where the evidence does not tell.
+// Fragmentation is the share of the free address space outside of its largest hole, as DebugDiag counts it; ok is false if
+// unknown.
 func Fragmentation(s *capture.Space) (part float64, ok bool) {
 	for i := range s.Uses {
 		if u := &s.Uses[i]; u.Name == capture.UseFree && u.Reserved > 0 && s.LargestFree > 0 {
@@ -88,9 +88,9 @@ func Fragmentation(s *capture.Space) (part float64, ok bool) {
 	return 0, false
 }
 
-// Unexplained is what the system charges the process beyond the private bytes of all uses; ok is false where the
-// evidence does not tell one of them. VMMap gives the sum of its regions for both numbers. They are equal to the byte,
-// which no count of the system's is, so that they tell nothing about the rest.
+// Unexplained is the system's count of private bytes minus the sum over all uses; ok is false where one of them is
+// unknown. VMMap gives the sum of its regions for both numbers. Two numbers that are equal to the byte are such a sum, and
+// the rest is unknown.
 func Unexplained(s *capture.Space) (private, rest int64, ok bool) {
 	for i := range s.Uses {
 		private += s.Uses[i].Private

@@ -118,8 +118,8 @@ func TestTraceThatEnded(t *testing.T) {
 	if got := r.Modules[0].Stake; got != want {
 		t.Errorf("at stake %+v, want %+v", got, want)
 	}
-	const unnamed = "1 of 1 site has no function name: the evidence holds addresses, so frames print as module+0xRVA; " +
-		"it held 200 B before the process ended; wanted: "
+	const unnamed = "Add symbols: 1 of 1 site (200 B held before the process ended) has no function name, " +
+		"only module+0xRVA. Wanted: "
 	if !slices.ContainsFunc(r.Warnings, func(w analysis.Warning) bool { return strings.HasPrefix(w.Message, unnamed) }) {
 		t.Errorf("%+v", r.Warnings)
 	}

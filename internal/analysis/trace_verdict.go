@@ -7,7 +7,7 @@ import (
 	"heapdrift/ingest/figures"
 )
 
-// whatOfTrace says what was seen in the window of a trace.
+// whatOfTrace says what the process allocated in the window of a trace, and what it holds.
 func whatOfTrace(r *Report, t *tally) string {
 	name := nameOf(r)
 	if isAbsent(r) {
@@ -46,7 +46,7 @@ func whatOfTrace(r *Report, t *tally) string {
 		more = "at most " + more
 	}
 	if growth.Bytes <= 0 {
-		more = fmt.Sprintf("%s less was held in all while %s grew", figures.Bytes(-growth.Bytes), places(t))
+		more = fmt.Sprintf("%s less was held than at the start while %s grew", figures.Bytes(-growth.Bytes), places(t))
 	}
 	return fmt.Sprintf("%s%s %s, the most, %s in %s, from %s", s, when, more, figures.Bytes(grown.Bytes),
 		blocks(grown.Count), t.top.Where())

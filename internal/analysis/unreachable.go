@@ -10,14 +10,14 @@ import (
 	"heapdrift/ingest/figures"
 )
 
-// An unreachableBlock is a block that no pointer was found to, by evidence that need not know who allocated the block.
+// An unreachableBlock is a block without a pointer to it, by evidence that may have no call stack of its allocation.
 type unreachableBlock struct {
-	part    int32 // whose it is
+	part    int32 // that lists the block
 	address uint64
 	size    uint64 // requested bytes; 0 unknown
 }
 
-// An UnreachedFinding is a finding that holds blocks that no pointer was found to.
+// An UnreachedFinding is a finding that holds blocks without a pointer to them.
 type UnreachedFinding struct {
 	Signature   string `json:"signature"`
 	Where       string `json:"where"`
@@ -25,10 +25,10 @@ type UnreachedFinding struct {
 	Outstanding Amount `json:"outstanding"`
 }
 
-// MaxUnreachedFindings is how many such findings a report lists: those with most bytes.
+// MaxUnreachedFindings is how many such findings a report lists, those with most bytes first.
 const MaxUnreachedFindings = 100
 
-// unreached lists the findings with most bytes that nothing points to.
+// unreached lists the findings with most bytes in blocks without a pointer to them.
 func unreached(findings []Finding) []UnreachedFinding {
 	var list []UnreachedFinding
 	for i := range findings {
@@ -42,7 +42,7 @@ func unreached(findings []Finding) []UnreachedFinding {
 	return list[:min(len(list), MaxUnreachedFindings)]
 }
 
-// pointerless are the blocks that any of the evidence found no pointer to, by address.
+// pointerless lists the blocks to which some evidence found no pointer, by address.
 func pointerless(parts []part) []unreachableBlock {
 	var list []unreachableBlock
 	for i, p := range parts {
@@ -69,8 +69,8 @@ func pointerless(parts []part) []unreachableBlock {
 	return slices.CompactFunc(list, func(a, b unreachableBlock) bool { return a.address == b.address && a.size == b.size })
 }
 
-// lastOfKinds keeps, of each kind of evidence that looks for pointers, the last part: blocks that earlier parts found
-// may have been freed since.
+// lastOfKinds keeps the last part of each kind of evidence that searches for pointers. Blocks of earlier parts may have
+// been freed since.
 func lastOfKinds(parts []part) (list []part) {
 	for i, p := range parts {
 		if looked(p) && !slices.ContainsFunc(parts[i+1:], func(q part) bool { return q.Kind == p.Kind && looked(q) }) {
@@ -80,14 +80,14 @@ func lastOfKinds(parts []part) (list []part) {
 	return list
 }
 
-// looked reports whether evidence says which blocks nothing points to.
+// looked reports whether evidence lists the blocks without a pointer to them.
 func looked(p part) bool {
 	return p.Memory != nil &&
 		(p.Memory.Reach != nil || slices.ContainsFunc(p.Memory.Samples, func(s capture.Sample) bool { return s.Unreachable }))
 }
 
-// joinUnreachable counts the blocks of the last snapshot that other evidence of the same process found no pointer to,
-// where the snapshot has addresses and does not tell by itself.
+// joinUnreachable counts the blocks of the last snapshot to which other evidence of the same process found no pointer. The
+// snapshot needs block addresses. It is not joined if it has searched for pointers itself.
 func (s *series) joinUnreachable(ctx context.Context, others []part) error {
 	at := len(s.parts) - 1
 	last := s.parts[at]
@@ -125,7 +125,7 @@ func (s *series) joinUnreachable(ctx context.Context, others []part) error {
 	// Blocks of another process, or of another time, share some addresses by chance.
 	if 2*len(joined) < min(len(list), last.Blocks.Len()) {
 		s.warn(capture.Unsupported, int64(len(list)-len(joined)), fmt.Sprintf(
-			"%s lists %s without a pointer to them, of which %s holds %d at the same address in the same size: they seem to be of another process or another time, and are not joined to its stacks",
+			"Give files of one process and one time: %s lists %s without a pointer, %s holds %d of them. They are not joined to its stacks.",
 			others[list[0].part].file, figures.Plural(len(list), "block"), last.file, len(joined)))
 		return nil
 	}

@@ -1,7 +1,7 @@
 package analysis
 
-// Unrecorded says why the totals of a trace tell nothing about heaps, and about virtual memory: the trace has no such
-// events of the process, so that 0 in the totals means that nothing is known; "" where the totals are known.
+// Unrecorded says why the totals of a trace are unknown, for heaps and for virtual memory. The trace has no such events of
+// the process, and 0 in the totals means unknown. Both are "" where the totals are known.
 func (r *Report) Unrecorded() (heap, virtual string) {
 	if r.Trace == nil {
 		return "", ""
@@ -16,7 +16,7 @@ func (r *Report) Unrecorded() (heap, virtual string) {
 	return heap, virtual
 }
 
-// IsNothing reports whether a trace has nothing of a kind of memory, frees included.
+// IsNothing reports whether a trace has neither allocations nor frees of a kind of memory.
 func (a *Amounts) IsNothing() bool {
 	l := a.Lifetimes
 	return a.Outstanding == Amount{} && (l == nil ||

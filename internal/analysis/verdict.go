@@ -153,7 +153,7 @@ func sentence(r *Report, v *Verdict, t *tally, doubt string) string {
 		s += "; " + end
 	}
 	if t.known > 0 {
-		s += "; " + figures.Plural(t.known, "known finding") + " not counted"
+		s += "; " + figures.Plural(t.known, "known site") + " not counted"
 	}
 	return s + "."
 }
@@ -227,7 +227,7 @@ func what(r *Report, t *tally) string {
 	top := t.top.BeforeExit()
 	s := fmt.Sprintf("%s grew by %s in %s over %d snapshots", name, figures.Bytes(growth.Bytes), blocks(growth.Count), n)
 	if growth.Bytes <= 0 {
-		s = fmt.Sprintf("%s shrank by %s in all over %d snapshots while %s grew", name, figures.Bytes(-growth.Bytes), n, places(t))
+		s = fmt.Sprintf("%s shrank by %s over %d snapshots while %s grew", name, figures.Bytes(-growth.Bytes), n, places(t))
 	}
 	return fmt.Sprintf("%s; the most, %s in %s, from %s", s, figures.Bytes(top.Bytes), blocks(top.Count), t.top.Where())
 }
@@ -282,7 +282,7 @@ func conclusion(r *Report, v *Verdict, t *tally, doubt string) string {
 func noLeak(r *Report, v *Verdict, t *tally) string {
 	s := "no leak found"
 	if u := v.Undecided; u != nil && u.Largest != nil && t.leaks+t.growing > 0 {
-		s = fmt.Sprintf("no leak of %s or more found; undecided growth is expected to leak %s, most of it from %s (at most %s)",
+		s = fmt.Sprintf("no leak of %s or more found; growing sites are expected to leak %s, most of it in %s (at most %s)",
 			u.Limit, u.Expected, u.Largest.where, u.Largest.Growth)
 	}
 	switch {

@@ -6,16 +6,16 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// hour is the unit of growth where nobody counts work.
+// hour is the unit of growth where no upload counts work.
 const hour = "hour"
 
-// perSnapshot is the unit of growth where clocks do not tell either.
+// perSnapshot is the unit of growth of evidence without times.
 const perSnapshot = "snapshot"
 
-// defaultWork is what work is called where nobody names it.
+// defaultWork is the unit of work where no upload names it.
 const defaultWork = "unit of work"
 
-// work is the counter at each instant; nil where some evidence does not tell, or where it did not rise.
+// work is the counter at each instant; nil where some evidence has none, or where the counter did not rise.
 func (s *series) work(unit string) *Work {
 	w := &Work{Unit: cmp.Or(unit, defaultWork)}
 	for _, at := range s.instants {
@@ -30,7 +30,7 @@ func (s *series) work(unit string) *Work {
 	}
 	if !ascends(w.At) {
 		s.doubt(capture.ClockDisorder,
-			"the work counter does not rise from snapshot to snapshot: growth counts by time instead")
+			"Check the work counter of the uploads: it does not rise from snapshot to snapshot. Growth counts by time instead.")
 		return nil
 	}
 	return w

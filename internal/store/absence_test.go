@@ -64,7 +64,7 @@ func TestFixedLeakLeavesNoBlock(t *testing.T) {
 	if got, want := state(l.signature("A")), "fixed bad 1..1 clean  seen 1 fixed 3 regressed "; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	const why = "its caller app!Serve ran in build 3 (2 other stacks show it) and left none of these blocks"
+	const why = "gone in build 3, where its caller app!Serve ran (in 2 other stacks)"
 	if change, got := l.changeOf("1", "3"); change != compare.Fixed || got != why {
 		t.Errorf("%s: %s", change, got)
 	}
@@ -146,7 +146,7 @@ func TestAbsenceBeforeTheFirstBadBuild(t *testing.T) {
 	if o := h.Outcomes[0]; o.IsAbsent() || o.IsClean() {
 		t.Errorf("%+v", o)
 	}
-	const want = "the evidence of build 1 does not show it; that tells something only of builds after 2, the first in which it was bad"
+	const want = "not in the evidence of build 1; only builds after 2, which leaked first, can show a fix"
 	if change, why := l.changeOf("3", "1"); change != compare.NotExercised || why != want {
 		t.Errorf("%s: %s, want %s", change, why, want)
 	}

@@ -49,7 +49,7 @@ func TestCompareBuildsAndRuns(t *testing.T) {
 		"all by itself": {leaks.ComparisonQuery{Project: "demo", Scenario: "soak"}, "1 2: 1 new, 1 fixed",
 			"the baseline of build 2"},
 		"both named": {leaks.ComparisonQuery{Project: "demo", Scenario: "soak", Base: "2", Head: "1"},
-			"2 1: 1 new, 1 clean here and not fixed", ""},
+			"2 1: 1 new, 1 clean but not fixed", ""},
 		"a head": {leaks.ComparisonQuery{Project: "demo", Scenario: "soak", Head: "2"}, "1 2: 1 new, 1 fixed",
 			"the baseline of build 2"},
 		"a base": {leaks.ComparisonQuery{Project: "demo", Scenario: "soak", Base: "1"}, "1 2: 1 new, 1 fixed", ""},

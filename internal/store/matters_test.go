@@ -48,7 +48,7 @@ func TestWhatMattersIsThePolicys(t *testing.T) {
 		{`{"default":{"matters":"1023KB/day"},"scenarios":{"soak":{}}}`, "", passed, "default", "(the default)"},
 		{`{"default":{"matters":"1023KB/day"},"scenarios":{"unit":{"matters":"2MB/day"}}}`, "", open, "project", "(set for the project)"},
 		{`{"default":{"matters":"2MB/day"}}`, "1023KB/day", open, "call", "(asked for by the call, less than 2.00 MB per day, set for the project)"},
-		{`{"default":{"matters":"1023KB/day"}}`, "1GB/day", open, "project", "a call may only tighten what matters"},
+		{`{"default":{"matters":"1023KB/day"}}`, "1GB/day", open, "project", "is ignored: a call may only lower this"},
 	} {
 		if test.policies != "" {
 			must[store.PolicyFile](t)(l.CreatePolicy(t.Context(), "demo", store.PolicyChange{

@@ -290,7 +290,7 @@ func (s *search) only(c candidate) (match string, proven bool) {
 	case c.calls > 0:
 		return match + "; the one return address follows a call in the image, which may be chance", false
 	}
-	return fmt.Sprintf("%s only: the evidence holds no id of its PDB; the image itself (%s) would prove it",
+	return fmt.Sprintf("%s only: the evidence has no id of its PDB; add the image (%s) to confirm it",
 		match, s.FileName()), false
 }
 

@@ -163,7 +163,7 @@ func (s *search) index(ctx context.Context, c candidate) (*index.Index, error) {
 	built = nil // it is as large as what is read now
 	x, err := r.cached(ctx, key, f.DebugID)
 	if x == nil && err == nil {
-		err = fmt.Errorf("symbols: the index %s that was kept a moment ago cannot be read", key)
+		err = fmt.Errorf("symbols: the index %s was just stored and cannot be read", key)
 	}
 	return x, err
 }

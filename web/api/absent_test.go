@@ -36,7 +36,7 @@ func TestAbsentLeak(t *testing.T) {
 		v.History[1].Absent == nil {
 		t.Fatalf("%+v", v)
 	}
-	const why = "its caller shop!Serve ran in build 2 (1 other stack shows it) and left none of these blocks"
+	const why = "gone in build 2, where its caller shop!Serve ran (in 1 other stack)"
 	if a := v.History[1].Absent; a.Frame != "shop!Serve" || a.Stacks != 1 || a.Sentence != why {
 		t.Errorf("%+v", a)
 	}

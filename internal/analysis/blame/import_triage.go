@@ -42,7 +42,7 @@ func ImportTriage(text string) RuleImport {
 	return out
 }
 
-// notOwners stand in the place of owners and have !analyze look at the next frame instead.
+// notOwners are words in the place of an owner, for which !analyze skips to the next frame.
 var notOwners = []string{"ignore", "maybe_ignore"}
 
 func parseOwnership(line string) (o ownership, reason string) {
@@ -55,14 +55,14 @@ func parseOwnership(line string) (o ownership, reason string) {
 	o.module, o.function = strings.TrimSpace(o.module), strings.TrimSpace(o.function)
 	switch {
 	case slices.ContainsFunc(notOwners, func(word string) bool { return strings.EqualFold(word, o.owner) }):
-		return o, o.owner + " is no owner: it has WinDbg pass the frame over; say so with a rule of a layer, as in module:" +
+		return o, o.owner + " is not an owner: WinDbg skips such frames; write a layer instead, as in module:" +
 			cmp.Or(o.module, "name") + " -> plumbing"
 	case o.owner == "":
-		return o, "no owner behind the ="
+		return o, "no owner after the ="
 	case o.module == "":
 		return o, "no module before the ="
 	case hasInnerStar(o.module), hasInnerStar(o.function):
-		return o, "a * stands elsewhere than at the end of a name"
+		return o, "a * is allowed only at the end of a name"
 	}
 	return o, ""
 }

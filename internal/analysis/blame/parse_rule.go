@@ -24,7 +24,7 @@ func parseRule(line int, tokens []string) (*rule, error) {
 			`no condition before "->"; write module:, function:, path:, frame: or origin:, or function:* for every frame`)
 	case arrow == len(tokens)-1:
 		return fail(CodeNoAction,
-			`no action behind "->"; write +app, -app, system, third-party, alloc, plumbing, base, tool, owner=, known= or group=`)
+			`no action after "->"; write +app, -app, system, third-party, alloc, plumbing, base, tool, owner=, known= or group=`)
 	}
 	for _, t := range tokens[:arrow] {
 		if err := r.condition(t); err != nil {
@@ -38,7 +38,7 @@ func parseRule(line int, tokens []string) (*rule, error) {
 	}
 	if r.frame.pattern != "" && r.layer != "" {
 		return fail(CodeFrameLayer,
-			"frame: looks at the whole stack and gives owner=, known= or group= only; give layers by module:, function: or path:")
+			"frame: matches the whole stack, so it allows only owner=, known= or group=; set layers with module:, function: or path:")
 	}
 	return r, nil
 }
@@ -47,10 +47,10 @@ func (r *rule) condition(t string) *RuleError {
 	key, value, ok := strings.Cut(t, ":")
 	if !ok {
 		return &RuleError{r.line, CodeUnknownCondition,
-			fmt.Sprintf("%q is no condition; write function:%s or module:%s, in quotes where it has spaces", t, t, t)}
+			fmt.Sprintf("%q is not a condition; write function:%s or module:%s, in quotes if it has spaces", t, t, t)}
 	}
 	if value == "" {
-		return &RuleError{r.line, CodeEmptyValue, fmt.Sprintf("nothing behind %s:; write a pattern, * for anything", key)}
+		return &RuleError{r.line, CodeEmptyValue, fmt.Sprintf("no pattern after %s:; write one, * for any text", key)}
 	}
 	var at *glob
 	switch key {
@@ -66,10 +66,10 @@ func (r *rule) condition(t string) *RuleError {
 		return r.originCondition(value)
 	default:
 		return &RuleError{r.line, CodeUnknownCondition,
-			fmt.Sprintf("no condition is called %q; there are module:, function:, path:, frame: and origin:", key)}
+			fmt.Sprintf("no condition is called %q; write module:, function:, path:, frame: or origin:", key)}
 	}
 	if at.pattern != "" {
-		return &RuleError{r.line, CodeTwice, fmt.Sprintf("%s: stands twice; write a rule for each", key)}
+		return &RuleError{r.line, CodeTwice, fmt.Sprintf("%s: is there twice; write a rule for each", key)}
 	}
 	switch key {
 	case "module":
@@ -86,7 +86,7 @@ func (r *rule) condition(t string) *RuleError {
 
 func (r *rule) originCondition(value string) *RuleError {
 	if r.origin != "" {
-		return &RuleError{r.line, CodeTwice, "origin: stands twice; write a rule for each"}
+		return &RuleError{r.line, CodeTwice, "origin: is there twice; write a rule for each"}
 	}
 	switch o := Layer(value); o {
 	case LayerSystem, LayerThirdParty, LayerApp:
@@ -94,14 +94,14 @@ func (r *rule) originCondition(value string) *RuleError {
 		return nil
 	}
 	return &RuleError{r.line, CodeUnknownOrigin,
-		fmt.Sprintf("no origin is called %q; there are origin:system, origin:third-party and origin:app", value)}
+		fmt.Sprintf("no origin is called %q; write origin:system, origin:third-party or origin:app", value)}
 }
 
 func (r *rule) action(t string) *RuleError {
 	if layer, ok := layerActions[t]; ok {
 		if r.layer != "" {
 			return &RuleError{r.line, CodeTwice,
-				fmt.Sprintf("%q after another layer: a rule gives one; a frame gets that of the first rule it fulfils", t)}
+				fmt.Sprintf("%q after another layer: a rule gives one layer, and a frame takes the layer of the first rule that matches", t)}
 		}
 		r.layer = layer
 		return nil
@@ -118,15 +118,15 @@ func (r *rule) action(t string) *RuleError {
 	}
 	if !ok || at == nil {
 		return &RuleError{r.line, CodeUnknownAction,
-			fmt.Sprintf(`%q is no action; there are +app, -app, system, third-party, alloc, plumbing, base, tool, owner=NAME, known="why" and group="name"`, t)}
+			fmt.Sprintf(`%q is not an action; write +app, -app, system, third-party, alloc, plumbing, base, tool, owner=NAME, known="why" or group="name"`, t)}
 	}
 	value = strings.TrimSpace(value)
 	if value == "" {
 		return &RuleError{r.line, CodeEmptyValue,
-			fmt.Sprintf("nothing behind %s=; write its text, in quotes where it has spaces", key)}
+			fmt.Sprintf("no text after %s=; write one, in quotes if it has spaces", key)}
 	}
 	if *at != "" {
-		return &RuleError{r.line, CodeTwice, fmt.Sprintf("%s= stands twice; keep one", key)}
+		return &RuleError{r.line, CodeTwice, fmt.Sprintf("%s= is there twice; keep one", key)}
 	}
 	*at = value
 	return nil

@@ -16,7 +16,7 @@ import (
 // sureness is how sure it has to be that a leak became faster or slower, by score.Noticeable at least.
 const sureness = 0.99
 
-// Compare says what became of every signature that leaks or grows on a side.
+// Compare classifies the change of every signature that leaks or grows on a side.
 func Compare(base, head *BuildResult) *Comparison {
 	c := &Comparison{}
 	before, after := pair(base.Findings, head.Findings)
@@ -32,16 +32,16 @@ func Compare(base, head *BuildResult) *Comparison {
 			unknown := symbolsMissing(base, h, head, after)
 			row.Change, row.Why, row.Unknown = New, cmp.Or(unknown, absentIn(base)), unknown != ""
 		case !row.Base.Class.IsSuspect():
-			row.Change, row.Why = New, fmt.Sprintf("in %s it was %s", base.Name(), classWord(row.Base.Class))
+			row.Change, row.Why = New, classWord(row.Base.Class)+" in "+base.Name()
 		case shared[row.Base] || shared[h]:
 			row.chance = 1
 			row.Change, row.Why = Persisting,
-				"it leaks or grows on both sides; the evidence of one, without inlined calls, shows several as one"
+				"leaks or grows on both sides; without inlined calls, one side shows several leaks as one"
 		default:
 			row.Change, row.Why, row.chance, row.Unrated = speed(row.Base, h)
 		}
 		if row.Change == New && !base.Decides() {
-			row.Why += "; its evidence alone decides nothing"
+			row.Why += fmt.Sprintf("; %s is inconclusive", base.Name())
 		}
 		c.Rows = append(c.Rows, row)
 	}
@@ -62,7 +62,7 @@ func Compare(base, head *BuildResult) *Comparison {
 			row.Change = Clean
 		}
 		if (row.Change == Fixed || row.Change == Clean) && !head.Decides() {
-			row.Why += "; its evidence alone decides nothing"
+			row.Why += fmt.Sprintf("; %s is inconclusive", head.Name())
 		}
 		c.Rows = append(c.Rows, row)
 	}
@@ -77,8 +77,8 @@ func Compare(base, head *BuildResult) *Comparison {
 
 var order = map[Change]int{New: 0, Grown: 1, Persisting: 2, Shrunk: 3, Clean: 4, Fixed: 5, NotExercised: 6}
 
-// pair finds for each finding the one of the other side that is the same leak: by signature, else by that which
-// evidence without inlined calls gives. To such evidence several findings of the other side may be one.
+// pair finds for each finding the same leak on the other side: by signature, else by the signature that evidence without
+// inlined calls has. Such evidence may show several findings of the other side as one.
 func pair(base, head []Finding) (before, after map[*Finding]*Finding) {
 	before, after = map[*Finding]*Finding{}, map[*Finding]*Finding{}
 	bases, heads := bySignature(base), bySignature(head)
@@ -92,7 +92,7 @@ func pair(base, head []Finding) (before, after map[*Finding]*Finding) {
 	return before, after
 }
 
-// sharedBy says which findings are the partners of several.
+// sharedBy marks the findings that are the partner of several.
 func sharedBy(pairs ...map[*Finding]*Finding) map[*Finding]bool {
 	shared := map[*Finding]bool{}
 	for _, partners := range pairs {
@@ -113,8 +113,8 @@ func bySignature(list []Finding) map[string]*Finding {
 	return found
 }
 
-// outlined joins those of a list that have no partner yet with that of the other side which evidence without inlined
-// calls has in their place. That one's partner is the gravest of them.
+// outlined pairs the findings of a list that have no partner yet with the finding that evidence without inlined calls has
+// in their place. The partner of that finding is the gravest of them.
 func outlined(list []Finding, others map[string]*Finding, partners, back map[*Finding]*Finding) {
 	for i := range list {
 		f := &list[i]
@@ -148,19 +148,19 @@ func weight(r Row) int64 {
 	return r.Either().Outstanding.Bytes
 }
 
-// classWord is how a sentence calls a class that is no leak.
+// classWord names a class other than leak before "in build 2".
 func classWord(c analysis.Class) string {
 	switch c {
 	case analysis.ClassCache:
-		return "a cache that fills up"
+		return "a cache"
 	case analysis.ClassOneTime:
 		return "allocated once"
 	case analysis.ClassTransient:
 		return "freed again"
 	case analysis.ClassUnknown:
-		return "not decided"
+		return "undecided"
 	}
-	return string(c)
+	return strings.ReplaceAll(string(c), "-", " ")
 }
 
 // Name is what sentences call the side.
@@ -172,21 +172,21 @@ func (s *BuildResult) Decides() bool {
 		slices.ContainsFunc(s.Statuses, func(status analysis.Status) bool { return status != analysis.StatusInconclusive })
 }
 
-// isAfter reports whether the build of the side is newer than the one with a rank; where builds have no order it is.
+// isAfter reports whether the build of the side is newer than the one with a rank. It is true where builds have no order.
 func (s *BuildResult) isAfter(rank []byte) bool {
 	return s.Rank == nil || rank == nil || bytes.Compare(s.Rank, rank) > 0
 }
 
-// absentIn says why a side does not show a signature.
+// absentIn textFor that a side does not show a signature.
 func absentIn(s *BuildResult) string {
 	if s.Trace {
-		return fmt.Sprintf("the trace of %s has no allocation of it", s.Name())
+		return "not in the trace of " + s.Name()
 	}
-	return fmt.Sprintf("the evidence of %s does not show it", s.Name())
+	return "not in the evidence of " + s.Name()
 }
 
-// symbolsMissing says why nobody knows whether a side shows a finding of another side of another build; "" where it
-// shows that it does not. Partners are those of the side's own findings.
+// symbolsMissing textFor why it is unknown whether a side has a finding that the other side shows; "" where the side certainly
+// lacks the finding. partners are those of the side's own findings.
 func symbolsMissing(s *BuildResult, f *Finding, other *BuildResult, partners map[*Finding]*Finding) string {
 	if s.Build == other.Build || !s.mayShow(f, partners) {
 		return ""
@@ -195,12 +195,12 @@ func symbolsMissing(s *BuildResult, f *Finding, other *BuildResult, partners map
 	if s.Label != "" { // nothing is uploaded where builds have no names
 		do = "give"
 	}
-	return fmt.Sprintf("whether %s has it is not known: symbols are missing, and without them a signature holds "+
-		"for one build only; %s the symbols of both builds", s.Name(), do)
+	return fmt.Sprintf("%s the symbols of both builds: without symbols, signatures hold for one build only, "+
+		"and %s may have this leak", do, s.Name())
 }
 
-// mayShow reports whether the side may show the finding of another build under another signature: the finding's
-// signature is provisional, or that of a finding of the side which has no partner and blames the same module.
+// mayShow reports whether the side may show the finding of another build under another signature. That is so if the
+// finding's signature is provisional, or if the side has a provisional one without a partner that blames the same module.
 func (s *BuildResult) mayShow(f *Finding, partners map[*Finding]*Finding) bool {
 	if isProvisional(f.Frames) {
 		return true
@@ -214,18 +214,18 @@ func (s *BuildResult) mayShow(f *Finding, partners map[*Finding]*Finding) bool {
 	return false
 }
 
-// speed says whether a leak of both sides became faster or slower, how likely it seems so by chance alone, and whether
-// nothing can be said of that.
+// speed says whether a leak of both sides became faster or slower, and the probability that this is chance. unrated means
+// that the rates cannot be compared.
 func speed(base, head *Finding) (change Change, why string, chance float64, unrated bool) {
 	if base.RateUnit == "" || base.RateUnit != head.RateUnit || base.Exposure <= 0 || head.Exposure <= 0 {
-		return Persisting, "it leaks or grows on both sides; how fast is not known on both", 1,
+		return Persisting, "leaks or grows on both sides; the rates cannot be compared", 1,
 			base.RateUnit != head.RateUnit
 	}
 	b, h := exposure(base), exposure(head)
-	rates := fmt.Sprintf("%s blocks per %s, before %s", figures.Number(head.RateCount), head.RateUnit,
+	rates := fmt.Sprintf("%s blocks per %s, was %s", figures.Number(head.RateCount), head.RateUnit,
 		figures.Number(base.RateCount))
 	if base.Unbounded || head.Unbounded {
-		return Persisting, fmt.Sprintf("%s; fewer than %d snapshots do not tell whether that is faster or slower", rates,
+		return Persisting, fmt.Sprintf("%s; a change of rate needs %d snapshots on each side", rates,
 			score.SnapshotsToJudge), 1, true
 	}
 	grown, shrunk := score.ProbabilityOfFaster(b, h), score.ProbabilityOfFaster(h, b)
@@ -242,10 +242,10 @@ func exposure(f *Finding) score.Exposure {
 	return score.Exposure{Count: math.Round(f.RateCount * f.Exposure), Over: f.Exposure, Dispersion: f.Dispersion}
 }
 
-// falseShare is which part of the changes of speed may be chance: among many leaks some seem faster.
+// falseShare is the share of changes of speed that may be chance: among many leaks some seem faster.
 const falseShare = 0.05
 
-// doubt takes back what is likely one of the many changes of speed that chance makes among many leaks.
+// doubt removes the changes of speed that are likely chance, as many leaks have some.
 func (c *Comparison) doubt() {
 	var rows []*Row
 	var chances []float64
@@ -261,31 +261,31 @@ func (c *Comparison) doubt() {
 	}
 }
 
-// ended says what became of a leak that the head shows, and which neither leaks nor grows there.
+// ended classifies a leak of the base that the head shows without a leak or growth.
 func ended(head *Finding, side *BuildResult) (Change, string) {
 	if head.Class == analysis.ClassUnknown {
-		return NotExercised, fmt.Sprintf("the evidence of %s does not tell whether it grows", side.Name())
+		return NotExercised, "growth undecided in " + side.Name()
 	}
-	return Fixed, fmt.Sprintf("in %s it is %s", side.Name(), classWord(head.Class))
+	return Fixed, classWord(head.Class) + " in " + side.Name()
 }
 
-// absent says what became of a leak that the head does not show; unknown says why the head may show it all the same.
+// absent classifies a leak of the base that the head does not show. unknown textFor why the head may have the leak under
+// another signature, "" where it cannot.
 func absent(base *Finding, side *BuildResult, unknown string) (Change, string) {
 	caller := side.Ran(base.Frames)
 	switch {
 	case caller != nil && !side.isAfter(base.FirstRank):
-		return NotExercised, fmt.Sprintf("%s; that tells something only of builds after %s, the first in which it was bad",
-			absentIn(side), base.FirstBad)
+		return NotExercised, fmt.Sprintf("%s; only builds after %s, which leaked first, can show a fix", absentIn(side), base.FirstBad)
 	case caller != nil:
 		return Fixed, caller.textFor(side.Name())
 	case unknown != "":
 		return NotExercised, unknown
 	}
-	return NotExercised, absentIn(side) + ", nor anything that proves that what called it ran"
+	return NotExercised, absentIn(side) + ", nor are its callers"
 }
 
-// Ran returns the frame by which code of a leak ran in a run of the side; nil for none. Only where the side shows
-// nothing of the leak does that mean that it is fixed.
+// Ran returns the frame that shows that code of a leak ran in a run of the side; nil for none. The leak is fixed only if
+// the side does not show it.
 func (s *BuildResult) Ran(frames []string) *Caller {
 	for _, seen := range s.Seen {
 		if caller := seen.Ran(frames); caller != nil {
@@ -297,11 +297,11 @@ func (s *BuildResult) Ran(frames []string) *Caller {
 
 // words are the changes as a sentence counts them.
 var words = map[Change]string{
-	New: "new", Grown: "grown", Persisting: "persisting", Shrunk: "shrunk", Clean: "clean here and not fixed",
+	New: "new", Grown: "grown", Persisting: "persisting", Shrunk: "shrunk", Clean: "clean but not fixed",
 	Fixed: "fixed", NotExercised: "not exercised",
 }
 
-// sentence says it in one.
+// sentence counts the rows by change.
 func sentence(base, head *BuildResult, rows []Row) string {
 	counts := map[Change]int{}
 	for i := range rows {
@@ -314,7 +314,7 @@ func sentence(base, head *BuildResult, rows []Row) string {
 		}
 	}
 	if parts == nil {
-		parts = []string{"nothing leaks or grows on either side"}
+		parts = []string{"no site leaks or grows on either side"}
 	}
 	against := cmp.Or(base.Label, base.Build)
 	if head.Label != "" {

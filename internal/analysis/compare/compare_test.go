@@ -122,9 +122,9 @@ func TestCompare(t *testing.T) {
 
 // Absence and cleanness in a build that is not newer fix nothing: the leak may begin behind it.
 func TestOlderHead(t *testing.T) {
-	const older = "the evidence of build 1 does not show it; that tells something only of builds after 2, the first in " +
+	const older = "not in the evidence of build 1; that tells something only of builds after 2, the first in " +
 		"which it was bad"
-	const ran = "its caller app!Serve ran in build 1 (1 other stack shows it) and left none of these blocks"
+	const ran = "gone in build 1, where its caller app!Serve ran (in 1 other stack)"
 	leak := finding(analysis.ClassLeak, "app!Leak", "app!Serve", "app!main")
 	leak.FirstBad, leak.FirstRank = "2", []byte{2}
 	stable := leak
@@ -142,8 +142,8 @@ func TestOlderHead(t *testing.T) {
 		{"absent between the first bad build and the base", 4, 3, other, compare.Clean, ran},
 		{"absent in a newer build", 2, 3, other, compare.Fixed, ran},
 		{"absent without an order", 0, 0, other, compare.Fixed, ran},
-		{"clean in an older build", 2, 1, stable, compare.Clean, "in build 1 it is stable"},
-		{"clean in a newer build", 2, 3, stable, compare.Fixed, "in build 1 it is stable"},
+		{"clean in an older build", 2, 1, stable, compare.Clean, "stable in build 1"},
+		{"clean in a newer build", 2, 3, stable, compare.Fixed, "stable in build 1"},
 	} {
 		base, head := side("2", leak), side("1", test.shows)
 		if test.base > 0 {
@@ -160,8 +160,8 @@ func TestOlderHead(t *testing.T) {
 func TestAbsenceWithoutSymbols(t *testing.T) {
 	const unknown = "whether build 1 has it is not known: symbols are missing, and without them a signature " +
 		"holds for one build only; upload the symbols of both builds"
-	const absent = "the trace of build 1 has no allocation of it"
-	const unproven = absent + ", nor anything that proves that what called it ran"
+	const absent = "not in the trace of build 1"
+	const unproven = absent + ", nor are its callers"
 	named := finding(analysis.ClassLeak, "app!Leak", "app!Serve", "app!main")
 	provisional := finding(analysis.ClassLeak, "app!<unknown>+0x10@0x4000", "app!Serve", "app!main")
 	another := finding(analysis.ClassLeak, "dll!<unknown>+0x10@0x4000", "dll!Serve", "dll!main")
@@ -303,5 +303,5 @@ func ExampleCompare() {
 	}
 	// Output:
 	// Build 4812 against 4811: 1 new.
-	// new shop!Receipt::AppendLine: the evidence of build 4811 does not show it
+	// new shop!Receipt::AppendLine: not in the evidence of build 4811
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/blame"
 )
@@ -46,37 +47,32 @@ func CountFrames(r *analysis.Report) FrameCounts {
 // Stacks is how many stacks hold a frame.
 func (s FrameCounts) Stacks(frame string) int { return int(s.stacks[hash(frame)]) }
 
-// A Caller is a frame of a leak that ran in a build which shows nothing of the leak.
+// A Caller is a frame of a leak that ran in a build without that leak.
 type Caller struct {
 	Frame  string
-	Blamed bool // the frame that is to blame, else the one that called it
-	Stacks int  // that hold it
+	Blamed bool // the blamed function, else its caller
+	Stacks int  // other stacks with the frame
 }
 
-// Text writes the proof that a leak is gone as a sentence.
+// Text names the frame that shows that the leak is gone in a build.
 func (c *Caller) Text(build string) string { return c.textFor("build " + build) }
 
 // textFor is Text for a result by its name.
 func (c *Caller) textFor(side string) string {
-	who := "its caller " + c.Frame
+	who := "caller"
 	if c.Blamed {
-		who = c.Frame + ", where it was allocated,"
+		who = "blamed function"
 	}
-	stacks := "1 other stack shows"
-	if c.Stacks != 1 {
-		stacks = fmt.Sprintf("%d other stacks show", c.Stacks)
-	}
-	return fmt.Sprintf("%s ran in %s (%s it) and left none of these blocks", who, side, stacks)
+	return fmt.Sprintf("gone in %s, where its %s %s ran (in %s)", side, who, c.Frame, figures.Plural(c.Stacks, "other stack"))
 }
 
-// From manyStacks on a frame that more than half of the stacks hold is a dispatcher or a loop of messages: that it ran
-// says nothing of one of its branches. Of fewer stacks a share says nothing.
+// With manyStacks or more, a frame that more than half of them hold is a dispatcher or a message loop. That it ran does not
+// show that a branch of it ran. With fewer stacks, the share means little.
 const manyStacks = 20
 
-// Ran returns the frame by which code of a leak ran that a run shows nothing of: the one to blame, else the one that
-// called it; nil for none. Frames further out run for many reasons, and so do entry points, the frame that a thread
-// begins with, and one that most stacks hold. A leak with a provisional signature has another one in the next build, so
-// its absence tells nothing.
+// Ran returns the frame that shows that code of a leak ran, in a run without the leak: the blamed function, else its
+// caller; nil for none. Frames further out run for many reasons. So do entry points, the first frame of a thread, and a
+// frame of most stacks. A provisional signature changes with the next build, so its absence means nothing.
 func (s FrameCounts) Ran(frames []string) *Caller {
 	if isProvisional(frames) {
 		return nil

@@ -41,7 +41,7 @@ func Renames(rows []Row) []Rename {
 		vanished := rows[i].Base
 		for _, candidate := range candidates(vanished, appeared) {
 			if like, frames := likeness(vanished, candidate); like >= likeEnough {
-				why := fmt.Sprintf("%.0f %% alike in frames, blocks of %.0f and %.0f bytes", 100*frames,
+				why := fmt.Sprintf("frames %.0f %% similar, blocks of %.0f and %.0f bytes", 100*frames,
 					blockSize(vanished), blockSize(candidate))
 				list = append(list, Rename{vanished.Signature, candidate.Signature, like, why})
 			}
@@ -60,7 +60,7 @@ func Renames(rows []Row) []Rename {
 	})
 }
 
-// surelyDrifted is how likely two signatures are one leak of which one lacks a frame that compilers leave out.
+// surelyDrifted is the likelihood that two signatures are one leak, if one lacks a frame that compilers leave out.
 const surelyDrifted = 0.95
 
 // drifted pairs leaks whose frames differ only by frames that compilers leave out.
@@ -80,15 +80,15 @@ func drifted(rows []Row) []Rename {
 		for _, d := range blame.FindReplacements(from, to) {
 			if d.Omitted {
 				list = append(list, Rename{from[d.From].ID, to[d.To].ID, surelyDrifted,
-					"the same frames but for one that a compiler leaves out where it inlines or jumps"})
+					"same frames except one that the compiler left out (inlined, or a tail jump)"})
 			}
 		}
 	}
 	return list
 }
 
-// renameKeys are what findings that are like enough have one of in common, within a kind of memory: the name of a
-// function, without its module and class, or what is to blame and what allocates.
+// renameKeys are the keys of a finding, of which similar findings share at least one, within a kind of memory. A key is
+// the name of a function without module and class, or the leaf signature.
 func renameKeys(f *Finding) []string {
 	keys := make([]string, 0, len(f.Frames)+1)
 	if f.Leaf != "" {

@@ -98,8 +98,8 @@ func TestLabels(t *testing.T) {
 		{Signature: "cache", Class: score.Leak}, {Signature: "new", Class: score.Leak},
 		{Signature: "unnamed", Class: score.Leak, Frames: []string{"app!<unknown>+0x10"}}}}
 	c := Compare(base, head)
-	want := map[string]string{"cache": "in the baseline it was a cache that fills up",
-		"new": "the evidence of the baseline does not show it",
+	want := map[string]string{"cache": "a cache in the baseline",
+		"new": "not in the evidence of the baseline",
 		"unnamed": "whether the baseline has it is not known: symbols are missing, and without them a signature holds " +
 			"for one build only; give the symbols of both builds"}
 	for _, r := range c.Rows {
@@ -111,7 +111,7 @@ func TestLabels(t *testing.T) {
 		t.Error(c.Sentence)
 	}
 	if c := Compare(head, &BuildResult{Label: "this run", Findings: []Finding{{Signature: "new", Class: score.Stable}}}); c.Rows[0].Why !=
-		"in this run it is stable" || c.Sentence != "This run against this run: 1 fixed, 2 not exercised." {
+		"stable in this run" || c.Sentence != "This run against this run: 1 fixed, 2 not exercised." {
 		t.Errorf("%q: %+v", c.Sentence, c.Rows[0])
 	}
 }

@@ -67,7 +67,7 @@ func textFindings(p *printer, r *analysis.Report, opt Options) {
 	}
 	if left > 0 {
 		p.line("")
-		p.line("%s; --top 0 or --format json shows all.", figures.Plural(left, "more finding"))
+		p.line("%s; show all with --top 0 or --format json.", figures.Plural(left, "more site"))
 	}
 }
 
@@ -176,7 +176,7 @@ func markdownFindings(p *printer, r *analysis.Report, opt Options) {
 	}
 	if left > 0 {
 		p.line("")
-		p.line("%s.", figures.Plural(left, "more finding"))
+		p.line("%s.", figures.Plural(left, "more site"))
 	}
 	p.line("")
 	for i := range shown {

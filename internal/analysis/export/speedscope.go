@@ -119,8 +119,8 @@ type measure struct {
 // measures are what the sites of a report are measured by, the most telling first.
 func measures(r *analysis.Report) []measure {
 	list := []measure{
-		{"outstanding bytes", "bytes", "inuse_space", "bytes", func(s *analysis.Site) int64 { return s.Outstanding.Bytes }},
-		{"outstanding blocks", "none", "inuse_objects", "count", func(s *analysis.Site) int64 { return s.Outstanding.Count }},
+		{"bytes held", "bytes", "inuse_space", "bytes", func(s *analysis.Site) int64 { return s.Outstanding.Bytes }},
+		{"blocks held", "none", "inuse_objects", "count", func(s *analysis.Site) int64 { return s.Outstanding.Count }},
 	}
 	if slices.ContainsFunc(r.Sites, func(s analysis.Site) bool { return s.Growth != nil }) {
 		list = append([]measure{
