@@ -82,17 +82,21 @@ func isNoEvidence(code string) bool {
 // read.
 func isOfArchive(code string) bool { return code == evidence.CodeBomb || code == evidence.CodeDamaged }
 
-// leftOutOf says that files of an archive of logs are no evidence.
+// leftOutOf warns of the files of an archive that are not evidence.
 func leftOutOf(archive string, left []skippedFile) []capture.Warning {
 	if len(left) == 0 {
 		return nil
 	}
+	files, are := "1 file", "is"
+	if len(left) > 1 {
+		files, are = fmt.Sprintf("%d files", len(left)), "are"
+	}
 	return []capture.Warning{{Code: capture.Unsupported, Count: int64(len(left)),
-		Message: fmt.Sprintf("%d files of %s are not evidence and are left out: %s", len(left), archive, shortList(left))}}
+		Message: fmt.Sprintf("%s of %s %s not evidence and left out: %s", files, archive, are, shortList(left))}}
 }
 
-// leftBeside says what lies beside traces in an archive, as far as somebody may miss it: tools pack their own logs and
-// descriptions with a trace, and nobody expects those in a report.
+// leftBeside warns of files beside traces in an archive that a user may miss. Tools pack their own logs and descriptions
+// with a trace, and no user expects those in a report.
 func leftBeside(archive string, left []skippedFile) (list []capture.Warning) {
 	var symbols, missed []skippedFile
 	for _, l := range left {

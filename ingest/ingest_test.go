@@ -109,11 +109,11 @@ func TestWrappings(t *testing.T) {
 			[]int64{9, 10}, ""},
 		"packed.zip": {zipped(file{"a.txt.gz", gz(log(8))}), []int64{8}, ""},
 		"readme.zip": {zipped(file{"README.md", []byte("# How this was made\n")}, file{"a.txt", log(8)}), []int64{8},
-			"1 files of readme.zip are no evidence and are left out: README.md"},
+			"1 file of readme.zip is not evidence and left out: README.md"},
 		"wrong-name.gz": {log(7), []int64{7}, ""}, // the content counts
 		"series.7z":     {sevenZipped(file{"snap10.txt", log(10)}, file{"snap9.txt", log(9)}), []int64{9, 10}, ""},
 		"readme.7z": {sevenZipped(file{"README.md", []byte("# How this was made\n")}, file{"a.txt", log(8)}), []int64{8},
-			"1 files of readme.7z are no evidence and are left out: README.md"},
+			"1 file of readme.7z is not evidence and left out: README.md"},
 	} {
 		sizes, warnings := bytesOf(t, name, test.data)
 		if !slices.Equal(sizes, test.want) {

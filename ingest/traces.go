@@ -80,7 +80,7 @@ func (t *Traces) gather(ctx context.Context, src Source, read func(Member, *form
 	}
 	if others > 0 {
 		t.Warnings = append(t.Warnings, capture.Warning{Code: capture.Unsupported, Count: int64(others),
-			Message: fmt.Sprintf("Upload the other evidence (%[2]d) as a run: %[1]s also holds a trace, and only the trace is read", src.Name, others)})
+			Message: fmt.Sprintf("Upload the other evidence (%[2]d) as a run: %[1]s also holds a trace, and only the trace is read.", src.Name, others)})
 	}
 	t.Warnings = append(t.Warnings, leftBeside(src.Name, left)...)
 	return nil

@@ -179,7 +179,7 @@ func TestInconsistent(t *testing.T) {
 	r := everything(debugdiagtest.English)
 	r.Dumps[0].Modules[0].Lost = 3
 	if c := read(t, r.MIME()); codes(c) != "inconsistent" ||
-		!strings.Contains(c.Warnings[0].Message, "the functions of svc have 12345 allocations or handles, the module 12348") {
+		!strings.Contains(c.Warnings[0].Message, "The functions of svc have 12345 allocations or handles, the module 12348") {
 		t.Errorf("%+v", c.Warnings)
 	}
 	page := everything(debugdiagtest.English).HTML()

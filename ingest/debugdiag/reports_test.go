@@ -21,7 +21,7 @@ func TestFacts(t *testing.T) {
 	}{
 		"no LeakTrack": {func(d *debugdiagtest.Dump) { d.LeakTrack = "" }, 0, ""},
 		"no allocations": {func(d *debugdiagtest.Dump) { d.Modules, d.Handles = nil, nil }, 0,
-			"Outstanding are 0 allocations and 0 handles in all"},
+			"Held in total: 0 allocations and 0 handles."},
 		"handles only": {func(d *debugdiagtest.Dump) { d.Modules = nil }, 1, "1,500 handles"},
 	} {
 		r := everything(debugdiagtest.English)

@@ -36,7 +36,7 @@ func (t *Trace) Warnings() (list []capture.Warning) {
 		}
 		if n := max(l.BuffersLost, l.MissingBuffers); n > 0 {
 			warn(capture.BuffersLost, n, -1,
-				"Record to a faster disk or with more buffers: %s lost, each with all events of one processor for some time. %s",
+				"Record to a faster disk or with more buffers: %s lost. A buffer holds all events of one processor for some time. %s",
 				counted(n, "buffer was", "buffers were"), upper)
 		} else if n := l.FlaggedBuffers; n > 0 {
 			warn(capture.BuffersLost, n, -1, "%s: %s a lost buffer. %s", larger,
@@ -168,7 +168,7 @@ func warnImages(processes []Process, warn func(code capture.Code, count int64, f
 	if unknown > 0 {
 		warn(capture.NoImageInfo, unknown,
 			"Analyse the kernel session's file with this one, or merge both (xperf -merge kernel.etl heap.etl out.etl): no image information for PID %d%s. "+
-				"The totals are right, but addresses have no names.", pid, others(unknown-1))
+				"The totals are right, but addresses cannot be resolved.", pid, others(unknown-1))
 	}
 	if unidentified > 0 {
 		warn(capture.UnmergedSession, unidentified,

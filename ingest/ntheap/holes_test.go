@@ -84,7 +84,7 @@ func TestSegmentLeftOut(t *testing.T) {
 		if err != nil || len(spoilt.Segments) != 1 {
 			t.Fatalf("%v, %d segments", err, len(spoilt.Segments))
 		}
-		const why = "its header is that of no segment of the heap"
+		const why = "its header belongs to no segment of the heap"
 		if g := spoilt.Gaps; len(g) != 1 || g[0].What != "segment" || uint64(g[0].Address) != walked.Segments[1].Address ||
 			g[0].Why != why {
 			t.Errorf("gaps %+v", g)

@@ -30,7 +30,7 @@ func (p Area) String() string {
 	if p < places {
 		return names[p]
 	}
-	return fmt.Sprintf("place %d", uint8(p))
+	return fmt.Sprintf("kind %d", uint8(p))
 }
 
 // A Block is a busy block. Sizes are bytes.

@@ -78,7 +78,7 @@ site 5D9C heap 10000
   1 < 2
   or 1 < 3
   or 4
-! ambiguous-stack x2 at line 2: BackTrace5D9C is ambiguous: 3 stacks share the id, any of which may have made 2 allocations (3 B); they are shown under the first
+! ambiguous-stack x2 at line 2: BackTrace5D9C is ambiguous: 3 stacks share the id, so 2 allocations (3 B) may belong to any of them. They are shown under the first.
 =
 *- - - - - - - - - - Start of data for heap @ 10000 - - - - - - - - - -
 1 bytes + 2 at 10010 by BackTrace5D9C
@@ -96,7 +96,7 @@ site 5D9C heap 10000
 site 0 heap 10000
   2 blocks, 48 + 16 bytes
   no stack
-! no-stacks x2 at line 4: no stack was recorded for 2 entries (48 B, BackTrace0): the stack trace database was full; enlarge it (gflags /i IMAGE +ust /tracedb 512) and start the process again
+! no-stacks x2 at line 4: Enlarge the full stack trace database (gflags /i IMAGE +ust /tracedb 512) and restart the process: no stack was recorded for 2 entries (48 B, BackTrace0).
 =
 *- - - - - - - - - - Start of data for heap @ 10000 - - - - - - - - - -
 1 bytes + 2 at 10010 by BackTrace7
@@ -107,14 +107,14 @@ site 0 heap 10000
 `,
 	"no stack was recorded for any": `
 ! no-stacks x1
-! umdh-broken-sdk x1: no entry has a stack, which is a known fault of UMDH of the Windows 11 SDK: use umdh.exe of a Windows 10 SDK, or of SDK 10.0.28000 or later
+! umdh-broken-sdk x1: Use umdh.exe of a Windows 10 SDK, or of SDK 10.0.28000 or later: no entry has a stack, a known fault of UMDH of the Windows 11 SDK.
 =
 *- - - - - - - - - - Start of data for heap @ 10000 - - - - - - - - - -
 20 bytes + 8 at 10020 by BackTrace0
 *- - - - - - - - - - End of data for heap @ 10000 - - - - - - - - - -
 `,
 	"stacks that were never listed": `
-! stack-missing x5 at line 2: the log has no stack for BackTrace1, BackTrace2, BackTrace3, and 1 more of 4 ids: 5 allocations (5 B) cannot be attributed
+! stack-missing x5 at line 2: The log has no stack for BackTrace1, BackTrace2, BackTrace3, and 1 more of 4 ids: 5 allocations (5 B) belong to no function.
 =
 *- - - - - - - - - - Start of data for heap @ 10000 - - - - - - - - - -
 1 bytes + 8 at 10020 by BackTrace1
@@ -169,7 +169,7 @@ snapshot ? lower bound: 1 blocks, 48 + 48 bytes
 site EDD4EEA6 heap -
   1 blocks, 48 + 48 bytes
   7FFE82352933 < 7FFE8226DA74
-! truncated x1 at line 2: 1 block outside the data of any heap: this is an excerpt, and its totals are lower bounds
+! truncated x1 at line 2: 1 block outside the data of any heap. This is an excerpt, so its totals are lower bounds.
 =
 This is what I see:
 30 bytes + 30 at 206EDDA8BA0 by BackTraceEDD4EEA6
@@ -180,7 +180,7 @@ And so on!
 	"a heap that does not end": `
 snapshot ? lower bound: 1 blocks, 1 + 2 bytes
 heap 10000 partial
-! truncated x1 at line 3: the log ends inside the data of heap 10000: what it lists was there, and all totals are lower bounds; take it again, or upload the whole file
+! truncated x1 at line 3: Take the log again, or upload the whole file: it ends inside the data of heap 10000, so all totals are lower bounds.
 ! partial-heap x1: the data of 1 heap is not whole: 10000
 =
 *- - - - - - - - - - Start of data for heap @ 10000 - - - - - - - - - -
@@ -210,7 +210,7 @@ heap 10000 partial
 `,
 	"lines that are damaged, and words beside the data": `
 snapshot ?: 1 blocks, 1 + 2 bytes
-! malformed x6 at line 4: 6 lines not understood, and not in the numbers
+! malformed x6 at line 4: 6 lines not understood and not counted.
 =
 Please look at this.
 *- - - - - - - - - - Start of data for heap @ 10000 - - - - - - - - - -
@@ -325,7 +325,7 @@ module 7FF8D87D0000+1AA000 ntdll   (export)
 module 0+0 KERNELBASE   (none)
 module 0+0 app   (text)
   7FF97251C4F2 KERNELBASE!+0 < ntdll!RtlpGuess+12C0 < app!main+1 < 7FF6000012F4
-! no-symbols x2: UMDH had no PDB for 2 modules, so names in frames there are guesses or missing: ntdll (symbols: export; 16 B of change), KERNELBASE (symbols: none; 16 B of change); compare again with the PDBs on the symbol path
+! no-symbols x2: Compare again with the PDBs on the symbol path: UMDH had no PDB for 2 modules. Names there are guesses or missing: ntdll (symbols: export; 16 B of change), KERNELBASE (symbols: none; 16 B of change).
 =
 7FF8D87D0000-7FF8D8979FFF DBGHELP: ntdll - export symbols
 DBGHELP: KERNELBASE - no symbols loaded
@@ -372,7 +372,7 @@ snapshot ?: 3 blocks, 12288 + 0 bytes
 Total increase == 8,192 requested + 1,000 overhead = 9,192
 `,
 	"an entry that contradicts itself": `
-! inconsistent x3 at line 1: 3 entries with numbers that contradict each other: change, new and old, or the two lines; new and old are used
+! inconsistent x3 at line 1: 3 entries with inconsistent numbers (change, new and old, or the two lines). New and old are used.
 =
 +      20 (     50 -      0)      1 allocs|BackTrace1
 +       1 (      1 -      0)|BackTrace1|allocations
@@ -388,8 +388,8 @@ Total increase ==     90 requested +      0 overhead =     90
 	"a total with nothing above": `
 umdh-diff "" pid 0, 0 bits, machine ""
 ! base-assumed x3 at line 1
-! unattributed-overhead x262976 at line 1: the total counts 262,976 bytes of overhead and 1,568 requested, and no entry says whose they are
-! inconsistent x1 at line 1: the total says 1,568 requested bytes, the entries add up to 0: entries are missing or wrong
+! unattributed-overhead x262976 at line 1: The total counts 262,976 bytes of overhead and 1,568 requested, and no entry has them.
+! inconsistent x1 at line 1: The total has 1,568 requested bytes, the entries have 0: entries are missing or wrong.
 =
 Total increase ==    620 requested +  40340 overhead =  40960
 `,
@@ -440,7 +440,7 @@ site 0 heap -
   2 blocks, 30 + 0 bytes
   no stack
 ! no-stacks x1 at line 6
-! ambiguous-stack x1 at line 1: BackTrace5 is ambiguous: 2 stacks share the id, any of which may have made 1 allocation (20 B); they are shown under the first
+! ambiguous-stack x1 at line 1: BackTrace5 is ambiguous: 2 stacks share the id, so 1 allocation (20 B) may belong to any of them. They are shown under the first.
 =
 +      20 (     20 -      0)      1 allocs|BackTrace5
 +       1 (      1 -      0)|BackTrace5|allocations
@@ -467,7 +467,7 @@ site A heap -
   0 blocks, 0 + 0 bytes
   3 blocks, 48 + 0 bytes
 ! truncated x1 at line 1: the second line is missing from 1 entry: how many blocks there were before is not known
-! malformed x1 at line 2: 1 line not understood, and not in the numbers
+! malformed x1 at line 2: 1 line not understood and not counted.
 =
 +      48 (     48 -      0)      3 allocs|BackTraceA
 +       2 (      7 -      5)|BackTraceB|allocations
@@ -478,7 +478,7 @@ Total increase ==     48 requested +      0 overhead =     48
 site A heap -
   0 blocks, 0 + 0 bytes
   3 blocks, 48 + 0 bytes
-! malformed x1 at line 3: 1 line not understood, and not in the numbers
+! malformed x1 at line 3: 1 line not understood and not counted.
 =
 +      48 (     48 -      0)      3 allocs|BackTraceA
 +       3 (      3 -      0)|BackTraceA|allocations
@@ -499,7 +499,7 @@ Total increase ==     48 requested +      0 overhead =     48
 |a!c+2
 `,
 	"a total that is signed against its entries": `
-! inconsistent x1 at line 4: the total says −48 requested bytes, the entries add up to 48: entries are missing or wrong
+! inconsistent x1 at line 4: The total has −48 requested bytes, the entries have 48: entries are missing or wrong.
 =
 +      48 (     48 -      0)      3 allocs|BackTraceA
 +       3 (      3 -      0)|BackTraceA|allocations
@@ -529,7 +529,7 @@ Total increase == 123456
 `,
 	"a block is as large as a process can address at most": `
 snapshot ?: 2 blocks, 140737488355328 + 16 bytes
-! malformed x2 at line 4: 2 lines not understood, and not in the numbers
+! malformed x2 at line 4: 2 lines not understood and not counted.
 =
 *- - - - - - - - - - Start of data for heap @ 10000 - - - - - - - - - -
 7FFFFFFFFFFF bytes + 8 at 10020 by BackTrace1

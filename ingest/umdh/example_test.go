@@ -35,7 +35,7 @@ func Example() { // a difference as it was pasted into a ticket
 	// BackTrace9933FD81: 154944 bytes in 2 blocks
 	//   ntdll RtlAllocateHeap  0
 	//   app Cache::operator++ c:\src\cache.cpp 12
-	// truncated the total that ends a difference is missing: the log is cut short or is an excerpt
+	// truncated The total at the end of the difference is missing: the file is cut short, or an excerpt.
 }
 
 func ExampleParseFrame() {

@@ -82,8 +82,8 @@ func (d *draft) warnIDs(holdings []holding) {
 	}
 	if bare.entries > 0 {
 		d.warn(capture.NoStacks, bare.entries, bare.line,
-			"Enlarge the stack trace database (gflags /i IMAGE +ust /tracedb 512) and restart the process: "+
-				"it was full, and no stack was recorded for %s (%s, BackTrace0).",
+			"Enlarge the full stack trace database (gflags /i IMAGE +ust /tracedb 512) and restart the process: "+
+				"no stack was recorded for %s (%s, BackTrace0).",
 			figures.Plural(bare.entries, "entry"), figures.Bytes(bare.bytes))
 		d.bare = d.raw != nil && len(holdings) == 1
 	}

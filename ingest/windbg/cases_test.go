@@ -207,7 +207,7 @@ Entry             User              Heap              Segment               Size
 	"a list of unreachable blocks with most left out, and a group that -stat has": `
 group size of 0x150000 size 500: 50000 in 100 example 0x0  unreachable 500 in 1 (+12)
 reach: of 0 in 0 unreachable 500 in 1 (+12): !heap -l detected 31000 blocks; 1 of them are in the log
-truncated (1, line 4): !heap -l detected 31000 blocks and 1 of them are listed: their bytes are those that count
+truncated (1, line 4): !heap -l detected 31000 blocks and lists 1 of them: the bytes of listed blocks count
 =
 heap @ 00150000
 group-by: TOTSIZE max-display: 20
@@ -272,7 +272,7 @@ share MEM_PRIVATE: 935 regions, 111589449728 bytes
 share MEM_COMMIT: 1831 regions, 5368709120 bytes
 share PAGE_READWRITE | PAGE_GUARD: 38 regions, 524288 bytes
 largest free: 136159398150144 at 0x21e6c05c000
-note method: !address -summary gives one size for each use: what is reserved and what is committed of it together
+note method: !address -summary has one size for each use: reserved and committed memory together
 malformed (1, line 9): 1 line inside
 inconsistent (1, line 14): !address -summary rounds a size to another one; the exact one counts
 inconsistent (1, line 25): the uses of !address -summary make 140,739,341,398,016 bytes and the states 5,368,709,120: rows are missing

@@ -317,7 +317,7 @@ func TestVerdict(t *testing.T) {
 			"1 site probably leaking: take 4 more snapshots of this process to be certain."},
 		{"twelve that grow", grow(12, 100), analysis.StatusLeak, 0,
 			"app.exe leaks 1.07 MB in 1,100 blocks from app+0x20, 100 KB per snapshot."},
-		{"five, one cut short", cut, analysis.StatusInconclusive, 0, "the evidence does not suffice (truncated): record the run again; the warnings say what was lost."},
+		{"five, one cut short", cut, analysis.StatusInconclusive, 0, "the evidence does not suffice (truncated): record the run again; the warnings list the losses."},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			v := analyze(t, test.in).Verdict

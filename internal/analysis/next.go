@@ -42,7 +42,7 @@ func doubt(r *Report, v *Verdict, t *tally, lossy *Warning) (reason string, next
 		return "", nil
 	case lossy != nil && v.SnapshotsMissing == 0:
 		return fmt.Sprintf("the evidence does not suffice (%s)", lossy.Code),
-			&Next{Evidence: NextComplete, Sentence: "Record the run again; the warnings say what was lost."}
+			&Next{Evidence: NextComplete, Sentence: "Record the run again; the warnings list the losses."}
 	case v.SnapshotsMissing > 0 && t.unreferenced > 0:
 		dumps := max(1, dumpsToAgree-len(r.judged))
 		return "one dump is not proof", &Next{Evidence: NextDumps, Snapshots: dumps, SnapshotsToBeCertain: certain,

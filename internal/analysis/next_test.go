@@ -55,7 +55,7 @@ func TestNext(t *testing.T) {
 		"a tenth too short": {snapshots(12, grows(ClassLeak, 1.1)), "{longer-run 0 0 1.1 2.2 Record 2.2 h instead of 2 h, or record a second run.}"},
 		"a fifth too short": {snapshots(12, grows(ClassLeak, 1.2)), "{longer-run 0 0 1.2 2.4 Record 2.4 h instead of 2 h, or record a second run.}"},
 		"without times":     {untimed, "{longer-run 0 0 2.5 0 Record 2.5 times as long, or record a second run.}"},
-		"losses":            {lossy, "{complete-run 0 0 0 0 Record the run again; the warnings say what was lost.}"},
+		"losses":            {lossy, "{complete-run 0 0 0 0 Record the run again; the warnings list the losses.}"},
 		"a dump":            {dump, "{dumps 2 9 0 0 Take 2 more dumps of this process, or 10 snapshots.}"},
 	} {
 		v, got := decide(test.report), "<nil>"

@@ -27,7 +27,7 @@ func TestPDBsThatLackSomething(t *testing.T) {
 	}{
 		"fastlink, by id": {fastLink, id, false, capture.SymbolsPublic, "by its id|/DEBUG:FASTLINK", "main+0x45"},
 		"fastlink, by name": {fastLink, "", false, capture.SymbolsPublic,
-			"would prove it. The image was linked with /DEBUG:FASTLINK", "main+0x45"},
+			"to confirm it. The image was linked with /DEBUG:FASTLINK", "main+0x45"},
 		"no sections, by id": {noSections, id, false, capture.SymbolsNone,
 			"is there and names nothing|no section headers", ""},
 		"no sections, by name": {noSections, "", false, capture.SymbolsNone,

@@ -17,6 +17,23 @@ import (
 // letters tells words from the paths of drawings ("M2 6h8").
 var letters = regexp.MustCompile(`\p{L}{2}`)
 
+// namePattern is a word that matches names of functions, as in the tables of blame: "malloc*", "std::*", "*::xmalloc".
+var namePattern = regexp.MustCompile(`^(\*::)?[\w<@.:~\[\]]+\*$|^\*?[\w<@.]*::[\w<@.:~\[\]]+\*?$`)
+
+// patternsInList is how many words of a literal are such patterns at least where it is a table of names, not a text.
+const patternsInList = 3
+
+// isNameList reports whether a literal is a table of patterns of names, which no user reads.
+func isNameList(words string) bool {
+	n := 0
+	for w := range strings.FieldsSeq(words) {
+		if namePattern.MatchString(w) {
+			n++
+		}
+	}
+	return n >= patternsInList
+}
+
 // readGo finds the texts of a Go file.
 func readGo(name string, content []byte) ([]text, error) {
 	set := token.NewFileSet()
@@ -39,7 +56,7 @@ func goTexts(node ast.Node, where func(token.Pos) position) []text {
 	add := func(at token.Pos, words string, raw bool) {
 		p := where(at)
 		for _, block := range blocks(words, raw) {
-			if len(strings.Fields(block)) > 1 && letters.MatchString(block) {
+			if len(strings.Fields(block)) > 1 && letters.MatchString(block) && !isNameList(block) {
 				list = append(list, text{p.file, p.line, prose, block})
 			}
 		}

@@ -136,6 +136,8 @@ templ part(v view) {
 		"message.go": {"package main\n\nimport \"a b\"\n\nconst usage = `first line\n  second line\n`\n\ntype config struct {\n\tWord string `env:\"NOT READ\" help:\"a help text\"`\n}\n\nfunc f() {\n" +
 			"\tswitch x {\n\tcase \"not read\":\n\t\tfail(\"cannot \" + verb(\"go ahead\") + \" it: %w\", \"word\")\n\t}\n}\n",
 			"5: first line\n5: second line\n10: a help text\n16: cannot … it: %w\n16: go ahead\n"},
+		"names.go": {"package p\n\nvar names = `malloc realloc* std::* *::xmalloc\n  HeapAlloc Rtlp*\n`\n\nvar note = \"heaps' own commits*\"\n",
+			"3: HeapAlloc Rtlp*\n7: heaps' own commits*\n"},
 		"doc.md": {"# A heading\n\nOne sentence\nover two lines, `code and` [a link](to/some where).\n\n    a block of code\n\n" +
 			"1. An item\n   of two lines\n\n        code of the item\n\n| one cell | another |\n| --- | --- |\n\n```\nfenced code\n```\n",
 			"1: # A heading\n3: One sentence over two lines, … a link.\n8: An item of two lines\n13: one cell\n13: another\n"},

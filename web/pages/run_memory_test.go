@@ -130,7 +130,7 @@ func TestRunOfNothingButFacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := words(s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, target, list))))
-	has(t, page, "Inconclusive", "the evidence says where memory is and lists no allocations", "Memory outside of allocations",
+	has(t, page, "Inconclusive", "the evidence shows where memory is, but lists no allocations", "Memory outside of allocations",
 		"WinDbg !heap -s", "Heaps", "0x460000", "512 KB")
 }
 

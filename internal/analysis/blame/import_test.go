@@ -33,7 +33,7 @@ ntdll!Rtl*=Maybe_Ignore
 	if strings.Join(got.Rules, "\n") != strings.Join(want, "\n") {
 		t.Errorf("rules:\n%s", strings.Join(got.Rules, "\n"))
 	}
-	if last := got.Rejected[len(got.Rejected)-1]; last.Line != 13 || !strings.Contains(last.Reason, "is no owner") {
+	if last := got.Rejected[len(got.Rejected)-1]; last.Line != 13 || !strings.Contains(last.Reason, "is not an owner") {
 		t.Errorf("%+v", last)
 	}
 	if len(got.Rejected) != 6 || got.Rejected[0].Line != 8 || got.Rejected[0].Reason == "" {

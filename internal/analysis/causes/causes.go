@@ -1,7 +1,7 @@
-// Package causes tells which leaks of a run are parts of one cause: an object that is lost whole, such as a session
-// with its five strings and two nodes. In come, for each leak, how many of its blocks came in each interval and stayed;
-// out come groups whose blocks come in a fixed ratio at the same instants. docs/method.md publishes the rule and how
-// often it is wrong. The package knows numbers and names of frames only.
+// Package causes groups the leaks of a run that are parts of one cause: an object that is lost as a whole, such as a
+// session with its five strings and two nodes. Its input is, for each leak, how many blocks of each interval stayed. Its
+// output is groups of leaks whose blocks were allocated in a fixed ratio at the same times. docs/method.md has the rule
+// and its error rate. The package knows only numbers and names of frames.
 package causes
 
 import (
@@ -13,54 +13,52 @@ import (
 	"heapdrift/internal/analysis/blame"
 )
 
-// A Leak is what is known of one leak of a run.
+// A Leak holds the numbers and frames of one leak of a run.
 type Leak struct {
-	// Came is how many of its blocks came in each interval and stayed; all leaks of a run have the same intervals.
+	// Came is the number of blocks of each interval that stayed. All leaks of a run have the same intervals.
 	Came []int64
-	// Frames are what its signature is made of, the frame to blame first.
+	// Frames are the frames of the signature, the blamed function first.
 	Frames []string
-	// Load is how much of the work was done in each interval, in shares of 1, as the other leaks tell; nil where they do
-	// not. It is called only for leaks whose blocks come unevenly.
+	// Load is the share of the work done in each interval, estimated from the other leaks; nil if unknown. It is called only
+	// for leaks whose blocks were allocated unevenly.
 	Load func() []float64
 }
 
-// A Run is what leaks have in common.
+// A Run holds what all leaks of a run share.
 type Run struct {
-	// Time is how long each interval is, Work how much of what the run counts was done in it, both in shares of 1; nil
-	// where that is not known.
+	// Time is the length of each interval, Work the counted work done in it. Both are shares of 1, nil if unknown.
 	Time, Work []float64
-	// Coarse is by how much a share of Time may be wrong, where the clock counts minutes and runs are short.
+	// Coarse is the possible error of a share of Time, where the clock counts minutes and the run is short.
 	Coarse float64
-	// IsTrunk says of a frame that so much of the program runs through it that it owns no object; nil for of none.
+	// IsTrunk reports whether so much of the program runs through a frame that it owns no object; nil for no such frame.
 	IsTrunk func(frame string) bool
 }
 
-// A Group is leaks of one cause.
+// A Group holds the leaks of one cause.
 type Group struct {
-	Leaks []int // their places in the list, ascending
-	Ratio []int // how many blocks of each come with one object, in the order of Leaks
-	// Objects is how many objects came and stayed.
+	Leaks []int // indexes in the list, ascending
+	Ratio []int // blocks of each leak in one object, in the order of Leaks
+	// Objects is how many objects were allocated and stayed.
 	Objects int64
 	// Owner is the innermost frame that all of them were called by; "" where there is none.
 	Owner string
 }
 
 const (
-	// leastObjects is how many objects must have been lost, and leastIntervals in how many intervals, before anything is
-	// said of what is lost together.
+	// A group needs leastObjects lost objects, in leastIntervals intervals.
 	leastObjects   = 8
 	leastIntervals = 5
-	// ownerReach is how many calls may lie between the owner of an object and the frames to blame of two of its parts
-	// together: what is further out dispatches all kinds of work.
+	// ownerReach is how many calls may lie between the owner of an object and the blamed functions of two of its parts, both
+	// counted together. Frames further out dispatch all kinds of work.
 	ownerReach = 2
-	// window is how many neighbours by shape a leak is compared with on each side. All pairs are compared of fewer leaks.
+	// window is how many neighbours by shape a leak is compared with, on each side. With fewer leaks, all pairs are compared.
 	window = 16
 )
 
-// Find groups leaks. Two are of one cause where they came in a fixed ratio of whole numbers, far more exactly than
-// leaks do that only share the load, and besides either one frame of the program calls both or they came in the same
-// bursts, which the load does not explain: what comes with each piece of work comes in a fixed ratio whatever it is.
-// Nor do two count that agree with each other no better than with the time or the work. Entry points own no object.
+// Find groups leaks. Two leaks have one cause if their blocks were allocated in a fixed ratio of whole numbers, far more
+// exactly than by a shared load. In addition, one frame of the program must call both, or both must come in the same
+// bursts that the load does not explain: all blocks of one piece of work come in a fixed ratio. Two leaks have no common
+// cause if they agree with each other no better than with the time or the work. Entry points own no object.
 func Find(ctx context.Context, list []Leak, run Run) ([]Group, error) {
 	g := grouping{list: list, run: run, shapes: make([]shape, len(list)), set: make([]int, len(list))}
 	var usable []int

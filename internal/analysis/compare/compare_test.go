@@ -122,8 +122,7 @@ func TestCompare(t *testing.T) {
 
 // Absence and cleanness in a build that is not newer fix nothing: the leak may begin behind it.
 func TestOlderHead(t *testing.T) {
-	const older = "not in the evidence of build 1; that tells something only of builds after 2, the first in " +
-		"which it was bad"
+	const older = "not in the evidence of build 1; only builds after 2, which leaked first, can show a fix"
 	const ran = "gone in build 1, where its caller app!Serve ran (in 1 other stack)"
 	leak := finding(analysis.ClassLeak, "app!Leak", "app!Serve", "app!main")
 	leak.FirstBad, leak.FirstRank = "2", []byte{2}
@@ -158,8 +157,8 @@ func TestOlderHead(t *testing.T) {
 
 // Without symbols a build may show a leak under another signature: that it has no allocation of it is not known.
 func TestAbsenceWithoutSymbols(t *testing.T) {
-	const unknown = "whether build 1 has it is not known: symbols are missing, and without them a signature " +
-		"holds for one build only; upload the symbols of both builds"
+	const unknown = "upload the symbols of both builds: without symbols, signatures hold for one build only, " +
+		"and build 1 may have this leak"
 	const absent = "not in the trace of build 1"
 	const unproven = absent + ", nor are its callers"
 	named := finding(analysis.ClassLeak, "app!Leak", "app!Serve", "app!main")

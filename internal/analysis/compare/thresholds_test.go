@@ -100,8 +100,8 @@ func TestLabels(t *testing.T) {
 	c := Compare(base, head)
 	want := map[string]string{"cache": "a cache in the baseline",
 		"new": "not in the evidence of the baseline",
-		"unnamed": "whether the baseline has it is not known: symbols are missing, and without them a signature holds " +
-			"for one build only; give the symbols of both builds"}
+		"unnamed": "give the symbols of both builds: without symbols, signatures hold for one build only, " +
+			"and the baseline may have this leak"}
 	for _, r := range c.Rows {
 		if r.Why != want[r.Head.Signature] || r.Unknown != (r.Head.Signature == "unnamed") {
 			t.Errorf("%s: %q, unknown %t", r.Head.Signature, r.Why, r.Unknown)

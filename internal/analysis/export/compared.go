@@ -50,7 +50,7 @@ func textCompared(p *printer, r *analysis.Report, opt Options) {
 	}
 	if left > 0 {
 		p.line("")
-		p.line("%s; --top 0 or --format json shows all.", figures.Plural(left, "more change"))
+		p.line("%s; show all with --top 0 or --format json.", figures.Plural(left, "more change"))
 	}
 }
 

@@ -49,7 +49,7 @@ func TestComparedReport(t *testing.T) {
 		golden.Check(t, "testdata/compared"+f.Extension, writeReport(t, name, comparedReport(), export.Options{}))
 	}
 	top := writeReport(t, "text", comparedReport(), export.Options{Top: 1})
-	if !strings.Contains(top, "\n4 more changes; --top 0 or --format json shows all.\n") || strings.Contains(top, "app!Gone") {
+	if !strings.Contains(top, "\n4 more changes; show all with --top 0 or --format json.\n") || strings.Contains(top, "app!Gone") {
 		t.Errorf("with one change shown:\n%s", top)
 	}
 	if top := writeReport(t, "markdown", comparedReport(), export.Options{Top: 4}); !strings.Contains(top, "\n1 more change.\n") {

@@ -39,7 +39,7 @@ func text(p *printer, r *analysis.Report, opt Options) {
 	}
 	if left > 0 {
 		p.line("")
-		p.line("%s; --top 0 or --format json shows all.", figures.Plural(left, "more site"))
+		p.line("%s; show all with --top 0 or --format json.", figures.Plural(left, "more site"))
 	}
 }
 

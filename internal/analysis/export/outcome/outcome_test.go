@@ -312,7 +312,7 @@ func TestMarkdownLeavesOutImprobable(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, !shown, shown)
 		}
 	}
-	if !strings.Contains(text, "\n2 leaks with a probability below 10 % left out.\n") {
+	if !strings.Contains(text, "\nNot listed: 2 leaks with a probability below 10 %.\n") {
 		t.Error(text)
 	}
 }
@@ -329,11 +329,11 @@ func TestSARIFWithoutFiles(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, text)
 		}
 	}
-	check("1 leak without a file left out; none fails the gate")
+	check("Not listed: 1 leak without a file; none fails the gate")
 	for i, want := range []string{
-		"2 leaks without a file left out; failing the gate: x0", "", "", "5 leaks without a file left out; failing the gate: x0, x1, x2, x3",
-		"6 leaks without a file left out; failing the gate: x0, x1, x2, x3, x4",
-		"7 leaks without a file left out; failing the gate: x0, x1, x2, x3, x4 and 1 more",
+		"Not listed: 2 leaks without a file; failing the gate: x0", "", "", "Not listed: 5 leaks without a file; failing the gate: x0, x1, x2, x3",
+		"Not listed: 6 leaks without a file; failing the gate: x0, x1, x2, x3, x4",
+		"Not listed: 7 leaks without a file; failing the gate: x0, x1, x2, x3, x4 and 1 more",
 	} {
 		o.Leaks = append(o.Leaks, outcome.Leak{Signature: fmt.Sprint("x", i), Fails: true})
 		if want != "" {

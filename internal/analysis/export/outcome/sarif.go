@@ -119,11 +119,11 @@ const sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/
 // rules are the rules that results belong to. A leak that the gate can fail on is one rule, whatever grows without
 // being certain is another.
 var rules = []sarifRule{
-	newRule("LEAK001", "NativeMemoryLeak", "error", "Native memory that is allocated here is never freed.",
-		"The report of the run shows by which evidence, and who calls it."),
+	newRule("LEAK001", "NativeMemoryLeak", "error", "Native memory allocated here is never freed.",
+		"The report of the run shows the evidence and the callers."),
 	newRule("LEAK002", "GrowingNativeMemory", "warning",
-		"Native memory that is allocated here grows, and the evidence does not decide whether it leaks.",
-		"More snapshots, or a longer run, decide."),
+		"Native memory allocated here grows; the evidence does not decide whether it leaks.",
+		"Take more snapshots, or record longer, to decide."),
 }
 
 func newRule(id, name, level, short, help string) sarifRule {
@@ -196,10 +196,10 @@ func withoutFile(leaks []Leak) string {
 	case n == 0:
 		return ""
 	case len(failing) == 0:
-		return figures.Plural(n, "leak") + " without a file left out; none fails the gate"
+		return "Not listed: " + figures.Plural(n, "leak") + " without a file; none fails the gate"
 	}
 	const named = 5
-	text := fmt.Sprintf("%s without a file left out; failing the gate: %s", figures.Plural(n, "leak"),
+	text := fmt.Sprintf("Not listed: %s without a file; failing the gate: %s", figures.Plural(n, "leak"),
 		strings.Join(failing[:min(len(failing), named)], ", "))
 	if more := len(failing) - named; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
@@ -237,7 +237,7 @@ func resultOf(o *Outcome, l *Leak) sarifResult {
 		r.Locations = []sarifLocation{*location}
 	}
 	if len(l.Frames) > 0 {
-		stack := sarifStack{Message: sarifText{"the frames of the signature, the one to blame first"}}
+		stack := sarifStack{Message: sarifText{"the frames of the signature, the blamed function first"}}
 		for _, f := range l.Frames {
 			stack.Frames = append(stack.Frames, sarifFrame{sarifLocation{Message: &sarifText{plainText(f)}}})
 		}
