@@ -33,7 +33,7 @@ func (a *Amounts) knowBeforeExit() bool {
 }
 
 // UpToExit converts amounts of the whole trace to those of the window that BeforeExit gives, in which blocks that ended
-// with the process are held. The result is right where Totals.TellBeforeExit reports true.
+// with the process are held. The result is right where Totals.KnowBeforeExit reports true.
 func (a *Amounts) UpToExit() Amounts {
 	out := *a
 	if a.Lifetimes == nil || a.AtExit == (Amount{}) {

@@ -12,11 +12,11 @@ import (
 
 // A choice is the evidence that a report is made from.
 type choice struct {
-	parts     []part   // of one kind of evidence and one shape
+	parts      []part   // of one kind of evidence and one shape
 	otherKinds [][]part // of other kinds, each of one kind: they show the same signatures
-	facts     []part   // without sites
-	left      []part   // not used: differences
-	warnings  []Warning
+	facts      []part   // without sites
+	left       []part   // not used: differences
+	warnings   []Warning
 }
 
 // all lists all parts that the report uses.

@@ -177,7 +177,7 @@ func (s *BuildResult) isAfter(rank []byte) bool {
 	return s.Rank == nil || rank == nil || bytes.Compare(s.Rank, rank) > 0
 }
 
-// absentIn textFor that a side does not show a signature.
+// absentIn says that a side does not show a signature.
 func absentIn(s *BuildResult) string {
 	if s.Trace {
 		return "not in the trace of " + s.Name()
@@ -185,7 +185,7 @@ func absentIn(s *BuildResult) string {
 	return "not in the evidence of " + s.Name()
 }
 
-// symbolsMissing textFor why it is unknown whether a side has a finding that the other side shows; "" where the side certainly
+// symbolsMissing says why it is unknown whether a side has a finding that the other side shows; "" where the side certainly
 // lacks the finding. partners are those of the side's own findings.
 func symbolsMissing(s *BuildResult, f *Finding, other *BuildResult, partners map[*Finding]*Finding) string {
 	if s.Build == other.Build || !s.mayShow(f, partners) {
@@ -269,7 +269,7 @@ func ended(head *Finding, side *BuildResult) (Change, string) {
 	return Fixed, classWord(head.Class) + " in " + side.Name()
 }
 
-// absent classifies a leak of the base that the head does not show. unknown textFor why the head may have the leak under
+// absent classifies a leak of the base that the head does not show. unknown says why the head may have the leak under
 // another signature, "" where it cannot.
 func absent(base *Finding, side *BuildResult, unknown string) (Change, string) {
 	caller := side.Ran(base.Frames)
