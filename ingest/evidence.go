@@ -95,8 +95,8 @@ func leftOutOf(archive string, left []skippedFile) []capture.Warning {
 		Message: fmt.Sprintf("%s of %s %s not evidence and left out: %s", files, archive, are, shortList(left))}}
 }
 
-// leftBeside warns of files beside traces in an archive that a user may miss. Tools pack their own logs and descriptions
-// with a trace, and no user expects those in a report.
+// leftBeside warns of files beside traces in an archive that a user may miss. Tools pack their own logs and
+// descriptions with a trace, and no user expects those in a report.
 func leftBeside(archive string, left []skippedFile) (list []capture.Warning) {
 	var symbols, missed []skippedFile
 	for _, l := range left {

@@ -2,8 +2,8 @@ package analysis
 
 import "heapdrift/ingest/capture"
 
-// BeforeExit is the window from the start of the trace to just before the process ended; false where the trace has no end
-// of the process.
+// BeforeExit is the window from the start of the trace to just before the process ended; false where the trace has no
+// end of the process.
 func (t *Trace) BeforeExit() (capture.Window, bool) {
 	whole := (&capture.Trace{From: t.FromNS, To: t.ToNS}).Whole()
 	from := whole.From

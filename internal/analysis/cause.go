@@ -15,8 +15,8 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
-// A Cause groups findings that are lost together: parts of one object, or of the objects that one event loses. A finding
-// that shares its cause with no other has none.
+// A Cause groups findings that are lost together: parts of one object, or of the objects that one event loses. A
+// finding that shares its cause with no other has none.
 type Cause struct {
 	Number int    `json:"number"` // from 1 on; Finding.Cause is one of them
 	Title  string `json:"title"`  // "lost objects of app!Session::Open"
@@ -105,8 +105,8 @@ func (j *judge) arrivals(s *sample) *arrivals {
 	return &a
 }
 
-// load estimates the share of the work done in each interval, by the other allocations of the process. It is nil if there
-// are too few.
+// load estimates the share of the work done in each interval, by the other allocations of the process. It is nil if
+// there are too few.
 func (a *arrivals) load() func() []float64 {
 	all := a.judge.intervals()
 	if !a.judge.clock.Suffices(&a.share, all) {
@@ -123,8 +123,8 @@ func (j *judge) intervals() int {
 	return len(j.axis.At) - 1
 }
 
-// clocks are the length of each of the first intervals and the work that uploads count in it; nil if unknown. The bins of
-// a trace have one length.
+// clocks are the length of each of the first intervals and the work that uploads count in it; nil if unknown. The
+// bins of a trace have one length.
 func (j *judge) clocks(intervals int) (hours, work []float64) {
 	if j.trace {
 		return nil, nil
@@ -181,8 +181,8 @@ const (
 	manyFindings = 20
 )
 
-// findCauses groups the findings that are lost together. Findings that the project's rules mark as known are in no cause:
-// they are not counted.
+// findCauses groups the findings that are lost together. Findings that the project's rules mark as known are in no
+// cause: they are not counted.
 func (r *Report) findCauses(ctx context.Context) error {
 	places, list := r.mayBeParts()
 	if len(list) > 1 {

@@ -64,10 +64,10 @@ func withFacts(parts, nameless []part, warnings []Warning) *choice {
 	return ofKind(parts, warnings)
 }
 
-// ofKind divides the evidence on one program. The report is about one trace if there is any. Without a trace it is about
-// the kind of snapshots with most instants, kinds with stacks first. Without snapshots it is about the last difference.
-// A difference lists only changed rows: differences can be neither chained nor mixed with snapshots. Kinds list
-// different things, so a series never mixes them; the other kinds are compared with it.
+// ofKind divides the evidence on one program. The report is about one trace if there is any. Without a trace it is
+// about the kind of snapshots with most instants, kinds with stacks first. Without snapshots it is about the last
+// difference. A difference lists only changed rows: differences can be neither chained nor mixed with snapshots.
+// Kinds list different things, so a series never mixes them; the other kinds are compared with it.
 func ofKind(parts []part, warnings []Warning) *choice {
 	c := &choice{warnings: warnings}
 	var snapshots [][]part
@@ -137,8 +137,8 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-// oneTrace chooses the process that holds most. It belongs to the last input that lists modules, or to the last input if
-// none does. A process id that the system has reused is another process.
+// oneTrace chooses the process that holds most. It belongs to the last input that lists modules, or to the last input
+// if none does. A process id that the system has reused is another process.
 func oneTrace(traces []part) (part, []Warning) {
 	chosen := traces[len(traces)-1]
 	for _, p := range traces {

@@ -7,8 +7,8 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// tolerance: one part in so many of a window may lie outside of the trace without a warning. Users type windows in round
-// seconds.
+// tolerance: one part in so many of a window may lie outside of the trace without a warning. Users type windows in
+// round seconds.
 const tolerance = 100
 
 // checkCoverage warns when a window reaches beyond the trace, where growth would not be recorded.

@@ -15,7 +15,7 @@ const NamedPercent = 50
 
 // headline says what evidence without sites shows, the most important fact first, and which evidence to take next.
 func headline(r *Report) string {
-	const more = ". To detect leaks, take a full dump, UMDH logs or a heap trace of the process"
+	const more = "; to detect leaks, take a full dump, UMDH logs or a heap trace of the process"
 	var said []string
 	for _, say := range []func(*Report) string{describeStops, describeLargestGroup, describeGrowth, describeFirstLimit} {
 		if s := say(r); s != "" {
@@ -70,7 +70,8 @@ func describeLargestGroup(r *Report) string {
 	}
 	what, committed := "busy bytes", int64(0)
 	if at := slices.IndexFunc(from.Heaps, func(h capture.HeapFacts) bool { return h.Handle == top.Heap }); at >= 0 {
-		if committed = from.Heaps[at].Committed + from.Heaps[at].Blocks.Bytes; top.Percent == 0 && from.Heaps[at].Busy.Bytes == 0 {
+		h := &from.Heaps[at]
+		if committed = h.Committed + h.Blocks.Bytes; top.Percent == 0 && h.Busy.Bytes == 0 {
 			what = "committed bytes"
 		}
 	}

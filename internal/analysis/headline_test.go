@@ -30,9 +30,9 @@ func TestHeadlines(t *testing.T) {
 		want string // "" for none of what the others say
 	}{
 		{"one size", []capture.Memory{{Groups: []capture.Group{sized(8036, 30406, 94.45)}}},
-			"The process: blocks of 8,036 B hold 94 % of the busy bytes of heap 0x1000 (233 MB in 30,406 blocks). To detect leaks, take a full dump"},
+			"The process: blocks of 8,036 B hold 94 % of the busy bytes of heap 0x1000 (233 MB in 30,406 blocks); to detect leaks, take a full dump"},
 		{"nearly all", []capture.Memory{{Groups: []capture.Group{sized(8036, 30406, 99.99)}, Heaps: bare(1<<30, 0)}},
-			"hold 99.99 % of the busy bytes of heap 0x1000 (233 MB in 30,406 blocks, 1.00 GB committed)."},
+			"hold 99.99 % of the busy bytes of heap 0x1000 (233 MB in 30,406 blocks, 1.00 GB committed);"},
 		{"half", []capture.Memory{{Groups: []capture.Group{sized(100, 1, 50)}}}, "blocks of 100 B hold 50 % of"},
 		{"just below", []capture.Memory{{Groups: []capture.Group{sized(100, 1, 49.99)}}}, ""},
 		{"counted against the heap", []capture.Memory{{Groups: []capture.Group{sized(100, 30, 0)}, Heaps: bare(4096, 0)}},
@@ -41,18 +41,18 @@ func TestHeadlines(t *testing.T) {
 			[]capture.Memory{{Groups: []capture.Group{sized(100, 30, 0)}, Heaps: bare(4096, 3)}}, ""},
 		{"what cannot be", []capture.Memory{{Groups: []capture.Group{doubtful}}}, ""},
 		{"virtual blocks", []capture.Memory{{Heaps: bare(73728, 11)}, {Heaps: bare(73728, 43)}},
-			"heap 0x1000 grew from the first snapshot to the last: committed 0 B, virtual blocks +32 (11 to 43)."},
+			"heap 0x1000 grew from the first snapshot to the last: committed 0 B, virtual blocks +32 (11 to 43);"},
 		{"committed", []capture.Memory{{Heaps: bare(4096, 0)}, {Heaps: bare(12288, 0)}},
-			"heap 0x1000 grew from the first snapshot to the last: committed +8.00 KB."},
+			"heap 0x1000 grew from the first snapshot to the last: committed +8.00 KB;"},
 		{"listed sizes", []capture.Memory{{Heaps: bare(4096, 0), Groups: []capture.Group{sized(16, 10, 20)}},
-			{Heaps: bare(4096, 0), Groups: []capture.Group{sized(16, 20, 20)}}}, "committed 0 B, listed sizes +160 B."},
+			{Heaps: bare(4096, 0), Groups: []capture.Group{sized(16, 20, 20)}}}, "committed 0 B, listed sizes +160 B;"},
 		{"sizes without heaps", []capture.Memory{{Groups: []capture.Group{sized(16, 10, 20)}},
 			{Groups: []capture.Group{sized(16, 20, 20)}}}, "blocks of 16 B in 0x1000 grew by 160 B in 10 blocks"},
 		{"nothing grew", []capture.Memory{{Heaps: bare(4096, 2)}, {Heaps: bare(4096, 2)}},
 			"no heap grew from the first snapshot to the last"},
 		{"leaks of Application Verifier",
 			[]capture.Memory{{Samples: []capture.Sample{leaked, leaked, {Title: "other", Address: 0x30}}}},
-			"Application Verifier reports 1 leak."},
+			"Application Verifier reports 1 leak;"},
 	} {
 		var list []*capture.Capture
 		for _, m := range test.in {

@@ -9,7 +9,8 @@ import (
 	"heapdrift/ingest/figures"
 )
 
-// A HeapFree is the free part of the committed bytes of a heap. The process is charged for it although no block uses it.
+// A HeapFree is the free part of the committed bytes of a heap. The process is charged for it although no block uses
+// it.
 type HeapFree struct {
 	Committed int64
 	Free      int64 // of Committed, in free blocks of the heap and of its low-fragmentation heap

@@ -50,7 +50,8 @@ func (s *series) histories() []*history {
 }
 
 // lend finds the module at an address where a part shows none: the module that all other parts show there or, if they
-// differ, the module of the nearest part. Of two equally near parts the earlier counts: a stack is older than its snapshot.
+// differ, the module of the nearest part. Of two equally near parts the earlier counts: a stack is older than its
+// snapshot.
 func (h *history) lend(p int, address uint64) *capture.Module {
 	seen, ok := h.known[address]
 	if !ok {

@@ -91,8 +91,8 @@ type part struct {
 	work  *float64
 }
 
-// repeated reports whether all files of an input were there before, and notes them. The same bytes are the same instant.
-// If they counted twice, growth would seem to come in steps with pauses between them.
+// repeated reports whether all files of an input were there before, and notes them. The same bytes are the same
+// instant. If they counted twice, growth would seem to come in steps with pauses between them.
 func repeated(in *Input, seen map[string]string) (first string, ok bool) {
 	ok = len(in.Files) > 0
 	for _, f := range in.Files {

@@ -22,8 +22,8 @@ func (g Growth) String() string {
 	return fmt.Sprintf("%s per %s", figures.Bytes(int64(g.Bytes)), g.Unit)
 }
 
-// The default of what matters. A service that leaks 10 MB a day grows by 300 MB in a month. Evidence without times has a
-// limit for the whole run: about one minute of that growth.
+// The default of what matters. A service that leaks 10 MB a day grows by 300 MB in a month. Evidence without times
+// has a limit for the whole run: about one minute of that growth.
 var (
 	mattersByDay = Growth{10 << 20, perDay}
 	mattersByRun = Growth{8 << 10, perRun}
@@ -40,8 +40,8 @@ func DefaultMatters() string {
 	return fmt.Sprintf("%s, or %s where the evidence has no times", mattersByDay, mattersByRun)
 }
 
-// A Observation is the time, the work and the memory that the evidence of a run covers. They convert growth per day or per unit
-// of work into bytes of the run.
+// A Observation is the time, the work and the memory that the evidence of a run covers. They convert growth per day or per
+// unit of work into bytes of the run.
 type Observation struct {
 	Weighed bool    `json:"weighed"` // false where the evidence shows one instant or does not list all: the rest is unknown
 	Hours   float64 `json:"hours"`   // 0 if unknown
@@ -49,7 +49,8 @@ type Observation struct {
 	Work    float64 `json:"work"`    // how many of them
 	Power   float64 `json:"power"`   // bytes of the least leak that the evidence would have shown in the run; 0 for none
 	Held    float64 `json:"held"`    // bytes at the end
-	// Settle is the settle time in hours: growth in it is ignored. Settled is false where the evidence does not allow that.
+	// Settle is the settle time in hours: growth in it is ignored. Settled is false where the evidence does not allow
+	// that.
 	Settle  float64 `json:"settle"`
 	Settled bool    `json:"settled"`
 }
@@ -77,8 +78,8 @@ func (w *Observation) growth(bytes float64, unit string) Growth {
 // inRun is how many bytes a growth makes in the run; 0 where the length of the unit is unknown.
 func (w *Observation) inRun(g Growth) float64 { return g.Bytes * w.length(g.Unit) }
 
-// Limit is the number of bytes in the run from which a leak fails it. That is what matters or, if the evidence could not
-// show so small a leak, the smallest leak that it would show.
+// Limit is the number of bytes in the run from which a leak fails it. That is what matters or, if the evidence could
+// not show so small a leak, the smallest leak that it would show.
 func (w *Observation) Limit(matters Growth) float64 {
 	return max(w.inRun(matters), w.Power)
 }
@@ -175,8 +176,8 @@ func (a *RequestedThreshold) notTold() string {
 	return fmt.Sprintf("%s, %s, is ignored: the evidence has no %s", a.Threshold, a.By, lacks)
 }
 
-// A Threshold is the growth from which a leak matters, in one of three forms. It is an amount of bytes per unit, a share of
-// the memory held at the end, or the growth that would reach a number of bytes after a time.
+// A Threshold is the growth from which a leak matters, in one of three forms. It is an amount of bytes per unit, a
+// share of the memory held at the end, or the growth that would reach a number of bytes after a time.
 type Threshold struct {
 	Growth          // no bytes where Percent or Ceiling is not 0
 	Percent float64 // of what the process holds, for each unit
@@ -218,8 +219,8 @@ func (t *Threshold) within() string {
 
 func plainNumber(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// Resolve converts a threshold to growth in the run; told is false where the evidence lacks its unit or value. A process
-// that already holds its ceiling may not grow.
+// Resolve converts a threshold to growth in the run; told is false where the evidence lacks its unit or value. A
+// process that already holds its ceiling may not grow.
 func (w *Observation) Resolve(t Threshold) (g Growth, told bool) {
 	if !(w.length(t.Unit) > 0) || !t.isAbsolute() && !(w.Held > 0) {
 		return Growth{}, false

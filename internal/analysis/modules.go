@@ -163,8 +163,8 @@ func sitesByStack(r *Report, t *frameTable) []stackSites {
 	return list
 }
 
-// A returnSet holds return addresses: by module, function and offset. Most have no function and are one number, in a hash
-// table with a random seed, so that input cannot make them collide.
+// A returnSet holds return addresses: by module, function and offset. Most have no function and are one number, in a
+// hash table with a random seed, so that input cannot make them collide.
 type returnSet struct {
 	slots  []uint64 // 1 + a number; 0 is free
 	others map[returnPlace]struct{}
@@ -203,8 +203,8 @@ func (s *returnSet) add(module int32, function uint32, offset uint64) bool {
 	}
 }
 
-// symbolWarnings says once how much memory is held by sites without function names, and which symbols would name most of
-// it. It also names the modules whose symbols do not match.
+// symbolWarnings says once how much memory is held by sites without function names, and which symbols would name most
+// of it. It also names the modules whose symbols do not match.
 func symbolWarnings(r *Report) []Warning {
 	var list []Warning
 	if r.unnamed.Count > 0 {

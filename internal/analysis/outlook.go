@@ -24,21 +24,22 @@ type Outlook struct {
 	OverNS   int64   `json:"over_ns,omitempty"`
 	// LeftNS is the time left; nil where it is unknown. Why has the reason.
 	LeftNS *int64 `json:"left_ns,omitempty"`
-	// LeastNS and MostNS are the bounds of LeftNS with 95 %. Both are nil with fewer than five instants. MostNS is also nil
-	// where memory may not grow.
+	// LeastNS and MostNS are the bounds of LeftNS with 95 %. Both are nil with fewer than five instants. MostNS is also
+	// nil where memory may not grow.
 	LeastNS *int64 `json:"left_least_ns,omitempty"`
 	MostNS  *int64 `json:"left_most_ns,omitempty"`
 	Why     string `json:"why,omitempty"`
 }
 
-// The limited resources: the addresses of a 32-bit program, and the memory that the machine can commit to all processes.
+// The limited resources: the addresses of a 32-bit program, and the memory that the machine can commit to all
+// processes.
 const (
 	OfAddressSpace = "address space"
 	OfCommit       = "commit of the machine"
 )
 
-// leastGrowth is the least growth from the first instant to the last that gets a forecast, in bytes. Heaps commit by the
-// megabyte: less may be a single commit.
+// leastGrowth is the least growth from the first instant to the last that gets a forecast, in bytes. Heaps commit by
+// the megabyte: less may be a single commit.
 const leastGrowth = 1 << 20
 
 // instantsToBound is how many instants the rate needs to have an interval.
@@ -213,8 +214,8 @@ func (c *MemoryHistory) Sentences() (list []string) {
 	return list
 }
 
-// DescribeGrowth names the growth of the total, of its largest parts, and of the unexplained rest. It is "" where the growth
-// is unknown.
+// DescribeGrowth names the growth of the total, of its largest parts, and of the unexplained rest. It is "" where the
+// growth is unknown.
 func (c *MemoryHistory) DescribeGrowth() string {
 	_, _, growth, by, ok := c.Growth()
 	if !ok {
@@ -250,7 +251,8 @@ func (c *MemoryHistory) DescribeGrowth() string {
 	return s + "."
 }
 
-// DescribeUnexplained names the private bytes that no evidence explains, at the last instant with that number; "" for none.
+// DescribeUnexplained names the private bytes that no evidence explains, at the last instant with that number; "" for
+// none.
 func (c *MemoryHistory) DescribeUnexplained() string {
 	which := "last snapshot"
 	for _, at := range slices.Backward(c.Instants) {

@@ -52,8 +52,8 @@ func ShowsProcess(seen []CaptureProcess, process string) bool {
 	return false
 }
 
-// ProcessChoices returns the processes that hold most, at most limit of them, and the number of all. seen is in the order of the
-// evidence. A process is left out where no word chooses it alone.
+// ProcessChoices returns the processes that hold most, at most limit of them, and the number of all. seen is in the order of
+// the evidence. A process is left out where no word chooses it alone.
 func ProcessChoices(seen []CaptureProcess, limit int) (list []ProcessChoice, all int) {
 	lives := livesOf(seen)
 	traced := map[string]bool{} // programs: their snapshots are left out of reports
@@ -97,8 +97,8 @@ func ProcessChoices(seen []CaptureProcess, limit int) (list []ProcessChoice, all
 	return list, len(order)
 }
 
-// ownersOf finds the program, in lower case, of each process that names none; "" for others. choose knows more: it reads
-// captures.
+// ownersOf finds the program, in lower case, of each process that names none; "" for others. choose knows more: it
+// reads captures.
 func ownersOf(seen []CaptureProcess) []string {
 	var sure []*CaptureProcess
 	programs := map[string]bool{}

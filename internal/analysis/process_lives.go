@@ -9,8 +9,8 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// findLives numbers the life of the process that each part shows. Stack ids, heap handles and addresses have one meaning
-// only within a life.
+// findLives numbers the life of the process that each part shows. Stack ids, heap handles and addresses have one
+// meaning only within a life.
 func (s *series) findLives() {
 	s.lives = make([]int, len(s.parts))
 	known := s.parts[0] // the last part with a process id
@@ -41,7 +41,8 @@ func (s *series) findLives() {
 	}
 }
 
-// doubt warns that the snapshots may not be of one process, or not in the order of time. Such snapshots allow no verdict.
+// doubt warns that the snapshots may not be of one process, or not in the order of time. Such snapshots allow no
+// verdict.
 func (s *series) doubt(code capture.Code, message string) {
 	s.warn(code, 1, message)
 	if s.doubted == nil {
@@ -80,13 +81,15 @@ func (s *series) settle(snapshots []Snapshot, d time.Duration) (settled bool) {
 	return true
 }
 
-// judgedLife is the range [first, last) of instants that findings are judged by: the longest life after its settle time.
+// judgedLife is the range [first, last) of instants that findings are judged by: the longest life after its settle
+// time.
 func (s *series) judgedLife() (first, last int) {
 	first, last = s.longestLife()
 	return first + s.young, last
 }
 
-// checkOrder warns if the times of two neighbours contradict their order. Equal times do not: a clock may count minutes.
+// checkOrder warns if the times of two neighbours contradict their order. Equal times do not: a clock may count
+// minutes.
 func (s *series) checkOrder(before, now part) {
 	a, b := before.Snapshots[len(before.Snapshots)-1].TakenAt, now.Snapshots[0].TakenAt
 	if !a.IsZero() && !b.IsZero() && b.Before(a) {

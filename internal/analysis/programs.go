@@ -93,8 +93,8 @@ func programsOf(inputs []Input) *programs {
 	return all
 }
 
-// namesProgram reports whether a process name names a program. A log without a program is named after its first module, a
-// difference after the debugger's name for that module.
+// namesProgram reports whether a process name names a program. A log without a program is named after its first
+// module, a difference after the debugger's name for that module.
 func namesProgram(name string) bool { return strings.HasSuffix(strings.ToLower(name), ".exe") }
 
 // stem is a program as debuggers print it before the "!", in lower case.
@@ -139,8 +139,8 @@ func modulesIn(c *capture.Capture) map[string]bool {
 	return names
 }
 
-// isComparisonOf reports whether a snapshot is the old or the new side of a difference: both have the same count and bytes
-// for each stack id of the difference.
+// isComparisonOf reports whether a snapshot is the old or the new side of a difference: both have the same count and
+// bytes for each stack id of the difference.
 func isComparisonOf(d, snapshot *capture.Capture) bool {
 	if d.Shape != capture.ShapeDifference || snapshot.Shape != capture.ShapeSnapshot {
 		return false
@@ -169,8 +169,8 @@ func isComparisonOf(d, snapshot *capture.Capture) bool {
 	return false
 }
 
-// wanted returns the captures of each program that Options.Process chooses, or of all programs if it is "". Captures that
-// name no process belong to the process of their program.
+// wanted returns the captures of each program that Options.Process chooses, or of all programs if it is "". Captures
+// that name no process belong to the process of their program.
 func (all *programs) wanted(process string) (byProgram map[string][]part, order []string) {
 	is := func(f *programCandidate) bool {
 		return process == "" || isProcess(f.Process, f.instance, process) ||

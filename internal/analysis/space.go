@@ -77,8 +77,8 @@ func UsedBelowLimit(s *capture.Space) (bytes int64) {
 	return bytes
 }
 
-// Fragmentation is the share of the free address space outside of its largest hole, as DebugDiag counts it; ok is false if
-// unknown.
+// Fragmentation is the share of the free address space outside of its largest hole, as DebugDiag counts it; ok is
+// false if unknown.
 func Fragmentation(s *capture.Space) (part float64, ok bool) {
 	for i := range s.Uses {
 		if u := &s.Uses[i]; u.Name == capture.UseFree && u.Reserved > 0 && s.LargestFree > 0 {
@@ -89,8 +89,8 @@ func Fragmentation(s *capture.Space) (part float64, ok bool) {
 }
 
 // Unexplained is the system's count of private bytes minus the sum over all uses; ok is false where one of them is
-// unknown. VMMap gives the sum of its regions for both numbers. Two numbers that are equal to the byte are such a sum, and
-// the rest is unknown.
+// unknown. VMMap gives the sum of its regions for both numbers. Two numbers that are equal to the byte are such a
+// sum, and the rest is unknown.
 func Unexplained(s *capture.Space) (private, rest int64, ok bool) {
 	for i := range s.Uses {
 		private += s.Uses[i].Private

@@ -86,8 +86,8 @@ func looked(p part) bool {
 		(p.Memory.Reach != nil || slices.ContainsFunc(p.Memory.Samples, func(s capture.Sample) bool { return s.Unreachable }))
 }
 
-// joinUnreachable counts the blocks of the last snapshot to which other evidence of the same process found no pointer. The
-// snapshot needs block addresses. It is not joined if it has searched for pointers itself.
+// joinUnreachable counts the blocks of the last snapshot to which other evidence of the same process found no
+// pointer. The snapshot needs block addresses. It is not joined if it has searched for pointers itself.
 func (s *series) joinUnreachable(ctx context.Context, others []part) error {
 	at := len(s.parts) - 1
 	last := s.parts[at]

@@ -1,7 +1,7 @@
 // Package causes groups the leaks of a run that are parts of one cause: an object that is lost as a whole, such as a
-// session with its five strings and two nodes. Its input is, for each leak, how many blocks of each interval stayed. Its
-// output is groups of leaks whose blocks were allocated in a fixed ratio at the same times. docs/method.md has the rule
-// and its error rate. The package knows only numbers and names of frames.
+// session with its five strings and two nodes. Its input is, for each leak, how many blocks of each interval stayed.
+// Its output is groups of leaks whose blocks were allocated in a fixed ratio at the same times. docs/method.md has
+// the rule and its error rate. The package knows only numbers and names of frames.
 package causes
 
 import (
@@ -19,8 +19,8 @@ type Leak struct {
 	Came []int64
 	// Frames are the frames of the signature, the blamed function first.
 	Frames []string
-	// Load is the share of the work done in each interval, estimated from the other leaks; nil if unknown. It is called only
-	// for leaks whose blocks were allocated unevenly.
+	// Load is the share of the work done in each interval, estimated from the other leaks; nil if unknown. It is called
+	// only for leaks whose blocks were allocated unevenly.
 	Load func() []float64
 }
 
@@ -48,17 +48,18 @@ const (
 	// A group needs leastObjects lost objects, in leastIntervals intervals.
 	leastObjects   = 8
 	leastIntervals = 5
-	// ownerReach is how many calls may lie between the owner of an object and the blamed functions of two of its parts, both
-	// counted together. Frames further out dispatch all kinds of work.
+	// ownerReach is how many calls may lie between the owner of an object and the blamed functions of two of its parts,
+	// both counted together. Frames further out dispatch all kinds of work.
 	ownerReach = 2
-	// window is how many neighbours by shape a leak is compared with, on each side. With fewer leaks, all pairs are compared.
+	// window is how many neighbours by shape a leak is compared with, on each side. With fewer leaks, all pairs are
+	// compared.
 	window = 16
 )
 
-// Find groups leaks. Two leaks have one cause if their blocks were allocated in a fixed ratio of whole numbers, far more
-// exactly than by a shared load. In addition, one frame of the program must call both, or both must come in the same
-// bursts that the load does not explain: all blocks of one piece of work come in a fixed ratio. Two leaks have no common
-// cause if they agree with each other no better than with the time or the work. Entry points own no object.
+// Find groups leaks. Two leaks have one cause if their blocks were allocated in a fixed ratio of whole numbers, far
+// more exactly than by a shared load. In addition, one frame of the program must call both, or both must come in the
+// same bursts that the load does not explain: all blocks of one piece of work come in a fixed ratio. Two leaks have
+// no common cause if they agree with each other no better than with the time or the work. Entry points own no object.
 func Find(ctx context.Context, list []Leak, run Run) ([]Group, error) {
 	g := grouping{list: list, run: run, shapes: make([]shape, len(list)), set: make([]int, len(list))}
 	var usable []int

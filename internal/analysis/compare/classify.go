@@ -77,8 +77,8 @@ func Compare(base, head *BuildResult) *Comparison {
 
 var order = map[Change]int{New: 0, Grown: 1, Persisting: 2, Shrunk: 3, Clean: 4, Fixed: 5, NotExercised: 6}
 
-// pair finds for each finding the same leak on the other side: by signature, else by the signature that evidence without
-// inlined calls has. Such evidence may show several findings of the other side as one.
+// pair finds for each finding the same leak on the other side: by signature, else by the signature that evidence
+// without inlined calls has. Such evidence may show several findings of the other side as one.
 func pair(base, head []Finding) (before, after map[*Finding]*Finding) {
 	before, after = map[*Finding]*Finding{}, map[*Finding]*Finding{}
 	bases, heads := bySignature(base), bySignature(head)
@@ -113,8 +113,8 @@ func bySignature(list []Finding) map[string]*Finding {
 	return found
 }
 
-// outlined pairs the findings of a list that have no partner yet with the finding that evidence without inlined calls has
-// in their place. The partner of that finding is the gravest of them.
+// outlined pairs the findings of a list that have no partner yet with the finding that evidence without inlined calls
+// has in their place. The partner of that finding is the gravest of them.
 func outlined(list []Finding, others map[string]*Finding, partners, back map[*Finding]*Finding) {
 	for i := range list {
 		f := &list[i]
@@ -172,7 +172,8 @@ func (s *BuildResult) Decides() bool {
 		slices.ContainsFunc(s.Statuses, func(status analysis.Status) bool { return status != analysis.StatusInconclusive })
 }
 
-// isAfter reports whether the build of the side is newer than the one with a rank. It is true where builds have no order.
+// isAfter reports whether the build of the side is newer than the one with a rank. It is true where builds have no
+// order.
 func (s *BuildResult) isAfter(rank []byte) bool {
 	return s.Rank == nil || rank == nil || bytes.Compare(s.Rank, rank) > 0
 }
@@ -185,8 +186,8 @@ func absentIn(s *BuildResult) string {
 	return "not in the evidence of " + s.Name()
 }
 
-// symbolsMissing says why it is unknown whether a side has a finding that the other side shows; "" where the side certainly
-// lacks the finding. partners are those of the side's own findings.
+// symbolsMissing says why it is unknown whether a side has a finding that the other side shows; "" where the side
+// certainly lacks the finding. partners are those of the side's own findings.
 func symbolsMissing(s *BuildResult, f *Finding, other *BuildResult, partners map[*Finding]*Finding) string {
 	if s.Build == other.Build || !s.mayShow(f, partners) {
 		return ""
@@ -200,7 +201,8 @@ func symbolsMissing(s *BuildResult, f *Finding, other *BuildResult, partners map
 }
 
 // mayShow reports whether the side may show the finding of another build under another signature. That is so if the
-// finding's signature is provisional, or if the side has a provisional one without a partner that blames the same module.
+// finding's signature is provisional, or if the side has a provisional one without a partner that blames the same
+// module.
 func (s *BuildResult) mayShow(f *Finding, partners map[*Finding]*Finding) bool {
 	if isProvisional(f.Frames) {
 		return true
@@ -214,8 +216,8 @@ func (s *BuildResult) mayShow(f *Finding, partners map[*Finding]*Finding) bool {
 	return false
 }
 
-// speed says whether a leak of both sides became faster or slower, and the probability that this is chance. unrated means
-// that the rates cannot be compared.
+// speed says whether a leak of both sides became faster or slower, and the probability that this is chance. unrated
+// means that the rates cannot be compared.
 func speed(base, head *Finding) (change Change, why string, chance float64, unrated bool) {
 	if base.RateUnit == "" || base.RateUnit != head.RateUnit || base.Exposure <= 0 || head.Exposure <= 0 {
 		return Persisting, "leaks or grows on both sides; the rates cannot be compared", 1,
@@ -284,8 +286,8 @@ func absent(base *Finding, side *BuildResult, unknown string) (Change, string) {
 	return NotExercised, absentIn(side) + ", nor are its callers"
 }
 
-// Ran returns the frame that shows that code of a leak ran in a run of the side; nil for none. The leak is fixed only if
-// the side does not show it.
+// Ran returns the frame that shows that code of a leak ran in a run of the side; nil for none. The leak is fixed only
+// if the side does not show it.
 func (s *BuildResult) Ran(frames []string) *Caller {
 	for _, seen := range s.Seen {
 		if caller := seen.Ran(frames); caller != nil {

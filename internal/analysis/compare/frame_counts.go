@@ -66,8 +66,8 @@ func (c *Caller) textFor(side string) string {
 	return fmt.Sprintf("gone in %s, where its %s %s ran (in %s)", side, who, c.Frame, figures.Plural(c.Stacks, "other stack"))
 }
 
-// With manyStacks or more, a frame that more than half of them hold is a dispatcher or a message loop. That it ran does not
-// show that a branch of it ran. With fewer stacks, the share means little.
+// With manyStacks or more, a frame that more than half of them hold is a dispatcher or a message loop. That it ran
+// does not show that a branch of it ran. With fewer stacks, the share means little.
 const manyStacks = 20
 
 // Ran returns the frame that shows that code of a leak ran, in a run without the leak: the blamed function, else its
