@@ -287,13 +287,13 @@
   function start(root) {
     root.querySelectorAll("[data-flame]:not([data-started])").forEach(function (box) {
       box.setAttribute("data-started", "");
-      var note = box.querySelector(".flame-note"), told = setTimeout(function () { note.textContent = "The tree is on its way."; }, 300);
+      var note = box.querySelector(".flame-note"), told = setTimeout(function () { note.textContent = "Loading the tree …"; }, 300);
       box.flame = new Flame(box);
       fetch(box.dataset.flame, { headers: { Accept: "application/json" } }).then(function (r) {
         return r.json().then(function (body) { if (!r.ok) throw new Error(body.detail || "status " + r.status); return body; });
       }).then(function (json) {
         clearTimeout(told);
-        if (json.nodes.depth.length < 2) { note.textContent = "Nothing in the selection has a width: nothing grew, or nothing is held. Choose another metric."; return; }
+        if (json.nodes.depth.length < 2) { note.textContent = "Choose another metric: no site of this selection grew or holds memory."; return; }
         box.flame.load(json);
       }).catch(function (err) { clearTimeout(told); note.textContent = "The tree cannot be shown: " + err.message + ". Reload the page to try again."; });
     });

@@ -113,7 +113,7 @@
     say.timer = setTimeout(function () { box.hidden = true; }, 6000);
   }
   document.addEventListener("htmx:responseError", function (e) { say("The server answered with an error (" + e.detail.xhr.status + "). Reload the page."); });
-  document.addEventListener("htmx:sendError", function () { say("The server does not answer. Try again in a moment."); });
+  document.addEventListener("htmx:sendError", function () { say("The server does not answer. Retry in a minute."); });
 
   // ---- the stages of a run end in its report; what is on its way to the server is waited for ----
   document.addEventListener("htmx:sseClose", function (e) {

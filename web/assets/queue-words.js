@@ -26,7 +26,7 @@
       case "paused": return [item.note, sent + " are sent."];
       case "offline": return [item.note, sent + " are sent. It goes on by itself when the browser is online again."];
       case "retrying": return [item.note, sent + " are sent. " + sentence(item.why.because.text) + " The next try is in " + pace.time(item.why.seconds).replace("about ", "") + "."];
-      case "elsewhere": return ["It goes on here if that tab is closed."];
+      case "elsewhere": return ["The upload continues here if that tab is closed."];
     }
     return [];
   }

@@ -37,7 +37,7 @@
         row.addEventListener("click", function (e) { act(item, e.target.dataset.act); });
         self.items.push(item);
         if (!folders || folders.indexOf(file.name) < 0) added.push(item);
-        else Object.assign(item, { state: "unfit", unfit: { text: "This is a folder: drop the files in it, or pack it as zip." } });
+        else Object.assign(item, { state: "unfit", unfit: { text: "Drop the files of this folder, or pack it as zip." } });
         list.appendChild(row);
         show(item);
       });
@@ -121,7 +121,7 @@
         },
         anew: function () {
           item.sent = 0;
-          item.note = "The server no longer has what was sent before: it goes up from the beginning.";
+          item.note = "The server no longer has the part sent before. The upload starts again.";
         },
         done: function (run, body) {
           item.body = body;

@@ -18,7 +18,7 @@
     list.className = "found";
     (answer.modules || []).forEach(function (m) {
       line(list, "", [m.name, m.kind === "image" ? "image" : "PDB", m.symbols, m.bits ? m.bits + "-bit" : "", m.key],
-        m.runs ? m.runs + (m.runs === 1 ? " run is named anew" : " runs are named anew") : "no run asks for it yet", m.note);
+        m.runs ? "updates the names of " + m.runs + (m.runs === 1 ? " run" : " runs") : "no run needs this file yet", m.note);
     });
     (answer.refused || []).forEach(function (r) { line(list, "bad", [r.name, r.code], r.message); });
     item.row.appendChild(list);

@@ -117,7 +117,7 @@
       }, function () {
         if (upload !== current || !active) return;
         end();
-        on.failed({ changed: true, text: "The file has changed since it was chosen, or is gone: choose it again." });
+        on.failed({ changed: true, text: "Choose the file again: it has changed since, or is gone." });
       });
     }
     function again(said, res) {

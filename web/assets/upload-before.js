@@ -75,7 +75,7 @@
       row.told = answer.state;
       row.offset = answer.offset;
       if (answer.state === "gone") {
-        say("The server no longer has " + row.entry.name + ": it deletes what nobody continues for a day. Choose the file below to send it from the beginning.");
+        say("The server no longer has " + row.entry.name + ". It deletes uploads that were not continued for a day. Choose the file below to send it from the beginning.");
       } else if (answer.state === "complete") {
         row.arrived = true;
         row.run = answer.run;

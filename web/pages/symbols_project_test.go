@@ -133,7 +133,7 @@ func TestDroppedSymbolsNameFramesInBrowser(t *testing.T) {
 	b.accessible("project, light")
 	b.keep("symbols-project")
 	b.do(chosen("#file", paths[:1]...))
-	b.see(`document.querySelector(".found li") && document.querySelector(".found li").innerText.includes("no run asks for it yet")`)
+	b.see(`document.querySelector(".found li") && document.querySelector(".found li").innerText.includes("no run needs this file yet")`)
 	b.accessible("project, a file sent")
 	b.do(cdp.EmulateViewport(390, 844))
 	b.fits("project, narrow")

@@ -237,7 +237,7 @@ func TestUploadThatCannotGoOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.cut()
-	b.see(aState + ` === "failed" && document.querySelector("#files .err").textContent === "The file has changed since it was chosen, or is gone: choose it again."`)
+	b.see(aState + ` === "failed" && document.querySelector("#files .err").textContent === "Choose the file again: it has changed since, or is gone."`)
 	b.see(`document.querySelector("#queue-sum").textContent === "1 file, 1 not taken" && location.pathname === "/upload"`)
 
 	// A file that is chosen again replaces its former line, of which nothing is left to fail.

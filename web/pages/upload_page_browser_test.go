@@ -230,7 +230,7 @@ func TestFolderIsDropped(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b.see(`document.querySelector("#queue-sum").textContent === "2 files, 1 not evidence" && document.querySelector("#files .err").textContent === "This is a folder: drop the files in it, or pack it as zip."`)
+	b.see(`document.querySelector("#queue-sum").textContent === "2 files, 1 not evidence" && document.querySelector("#files .err").textContent === "Drop the files of this folder, or pack it as zip."`)
 	b.accessible("a folder")
 	b.do(press("#start"))
 	b.see(`location.pathname === "/runs/1"`)

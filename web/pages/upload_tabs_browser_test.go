@@ -230,7 +230,7 @@ func TestPendingThatTheServerForgot(t *testing.T) {
 	held = d.hold(5 << 20)
 	b.do(press("#files [data-act=pause]"))
 	held.wait(b.ctx, t)
-	b.see(aSays + `.includes("The server no longer has what was sent before: it goes up from the beginning.")`)
+	b.see(aSays + `.includes("The server no longer has the part sent before. The upload starts again.")`)
 	d.let()
 	b.see(`location.pathname === "/runs/1"`)
 	s.stored(1, 12<<20)
