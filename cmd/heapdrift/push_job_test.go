@@ -41,7 +41,7 @@ func jobLog(t *testing.T, environment map[string]string, o *outcome.Outcome, v *
 	t.Helper()
 	var out strings.Builder
 	j := newJob(func(name string) string { return environment[name] })
-	if err := j.tell(&out, o, v, quiet); err != nil {
+	if err := j.report(&out, o, v, quiet); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

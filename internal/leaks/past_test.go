@@ -95,7 +95,7 @@ func TestTotalBudget(t *testing.T) {
 }
 
 // How a leak stands on a line is told by what is known of it, the most telling fact first.
-func TestSayLines(t *testing.T) {
+func TestTextOfLines(t *testing.T) {
 	for want, l := range map[string]LineState{
 		"fixed in 9":                        {State: StateFixed, FixedIn: "9", Found: true},
 		"known":                             {State: StateKnown, Found: true, After: "1", Since: "2"},
@@ -108,10 +108,6 @@ func TestSayLines(t *testing.T) {
 		if got := l.Text(); got != want {
 			t.Errorf("%+v: %q, want %q", l, got, want)
 		}
-	}
-	if got := SayLines([]LineState{{State: StateKnown}, {Branch: "r1", Since: "2"}}); got !=
-		"the default branch: known; r1: open since 2" {
-		t.Error(got)
 	}
 	for want, b := range map[string]CleanBound{
 		"less than 2.00 KB/hour, with 90 %":      {Bytes: 2048, Count: 3, Unit: "hour"},

@@ -94,8 +94,8 @@ func TestPolicyFields(t *testing.T) {
 		"inconclusive warns":        {Policy{Inconclusive: InconclusiveWarns}, ""},
 		"inconclusive passes":       {Policy{Inconclusive: InconclusivePasses}, ""},
 		"inconclusive does more":    {Policy{Inconclusive: "x"}, ".inconclusive"},
-		"again":                     {Policy{Again: AgainOnce}, ""},
-		"again and again":           {Policy{Again: "x"}, ".again"},
+		"again":                     {Policy{Repeat: RepeatOnce}, ""},
+		"again and again":           {Policy{Repeat: "x"}, ".again"},
 		"least noise":               {Policy{Noise: &Noise{leastNoise, 2}}, ""},
 		"less noise":                {Policy{Noise: &Noise{leastNoise - 1, 1}}, ".noise.runs"},
 		"one change":                {Policy{Noise: &Noise{leastNoise, 1}}, ".noise.changes"},
@@ -141,10 +141,10 @@ func TestFilled(t *testing.T) {
 	f := p.filled()
 	d, soak := f.Default, f.Scenarios["soak"]
 	if d.FailOn == nil || d.Budgets[0].In != InBytes || *d.Drift != (Drift{3, InBytes}) || d.Canary != "a" ||
-		d.Matters != "1MB/day" || d.Settle != "1m" || d.Inconclusive != InconclusiveWarns || d.Again != AgainUntilOwned {
+		d.Matters != "1MB/day" || d.Settle != "1m" || d.Inconclusive != InconclusiveWarns || d.Repeat != RepeatUntilOwned {
 		t.Errorf("%+v", d)
 	}
-	if *soak.Drift != (Drift{5, InBlocks}) || soak.Again != AgainUntilOwned || soak.Budgets == nil {
+	if *soak.Drift != (Drift{5, InBlocks}) || soak.Repeat != RepeatUntilOwned || soak.Budgets == nil {
 		t.Errorf("%+v", soak)
 	}
 	if after, err := json.Marshal(p); err != nil || string(after) != string(before) {

@@ -20,9 +20,9 @@ func TestPolicySentences(t *testing.T) {
 		"nothing":             {nothing, 1, 0, []string{"No leak fails this gate", "warns (exit 4)"}, []string{"Only budgets"}},
 		"any leak":            {Policy{FailOn: []FailOn{FailOnLeak}}, 1, 0, []string{"Any leak fails. A call may ask for more"}, []string{"No leak fails"}},
 		"not saved":           {Policy{FailOn: []FailOn{FailOnLeak}}, 0, 0, []string{"no policy is saved yet"}, []string{"never for less"}},
-		"new leaks":           {Policy{FailOn: []FailOn{FailOnNew}}, 1, 1, []string{"A new leak fails", againSentences[AgainUntilOwned]}, nil},
-		"leaks that are back": {Policy{FailOn: []FailOn{FailOnRegressed}, Again: AgainOnce}, 1, 1, []string{againSentences[AgainOnce]}, nil},
-		"faster leaks":        {Policy{FailOn: []FailOn{FailOnGrown}, Again: AgainOnce}, 1, 0, nil, []string{againSentences[AgainOnce]}},
+		"new leaks":           {Policy{FailOn: []FailOn{FailOnNew}}, 1, 1, []string{"A new leak fails", againSentences[RepeatUntilOwned]}, nil},
+		"leaks that are back": {Policy{FailOn: []FailOn{FailOnRegressed}, Repeat: RepeatOnce}, 1, 1, []string{againSentences[RepeatOnce]}, nil},
+		"faster leaks":        {Policy{FailOn: []FailOn{FailOnGrown}, Repeat: RepeatOnce}, 1, 0, nil, []string{againSentences[RepeatOnce]}},
 		"two reasons":         {Policy{FailOn: []FailOn{FailOnLeak, FailOnGrown}}, 1, 0, []string{"Any leak fails; a leak that grows faster"}, nil},
 		"a budget of all": {Policy{Budgets: []Budget{{Of: BudgetTotal, In: InBytes, Per: "hour", Limit: 2048}}}, 1, 1,
 			[]string{"Only budgets and drift", "All leaks of a run together may grow by 2048 bytes per hour"}, []string{"No leak fails"}},
@@ -66,7 +66,7 @@ func TestEveryChoiceHasASentence(t *testing.T) {
 			t.Errorf("%s has no sentence", on)
 		}
 	}
-	for _, again := range allAgain {
+	for _, again := range repeatPolicies {
 		if againSentences[again] == "" {
 			t.Errorf("%s has no sentence", again)
 		}
@@ -79,13 +79,13 @@ func TestEveryChoiceHasASentence(t *testing.T) {
 // An impact counts what falls silent, what counts again and the gates that change; silencings that most runs show come
 // first, and others keep their order.
 func TestImpactSays(t *testing.T) {
-	m := &Impact{Runs: 7, Silenced: []Silencing{{}}, Heard: []Silencing{{}, {}},
-		Turned: []Turn{{To: GatePassed}, {To: GateFailed}, {To: GatePassed}}}
+	m := &Impact{Runs: 7, Silenced: []KnownChange{{}}, Heard: []KnownChange{{}, {}},
+		Turned: []DecisionChange{{To: GatePassed}, {To: GateFailed}, {To: GatePassed}}}
 	if got := m.Text(); got !=
 		"1 leak becomes known, 2 leaks count again; the gate changes in 3 of 7 recent runs (2 to passed)" {
 		t.Error(got)
 	}
-	list := []Silencing{{Signature: "a", Count: 1}, {Signature: "b", Count: 3}, {Signature: "c", Count: 1}, {Signature: "d", Count: 3}}
+	list := []KnownChange{{Signature: "a", Count: 1}, {Signature: "b", Count: 3}, {Signature: "c", Count: 1}, {Signature: "d", Count: 3}}
 	sortSilencings(list)
 	var order []string
 	for _, s := range list {

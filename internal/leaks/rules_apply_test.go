@@ -31,10 +31,10 @@ func TestStandingsOfRules(t *testing.T) {
 		"it joins and was silent": {[]stack{{"a", "cache", "", "known b", false}}, "[]", "[]"},
 	} {
 		trial := &RuleTrial{Tolerated: map[string]bool{"known b": true, "a": true}}
-		var was, then []blame.Standing
+		var was, then []blame.RuleResult
 		for _, s := range test.stacks {
 			trial.Stacks = append(trial.Stacks, RuleStack{Signature: s.signature, Tolerated: s.told})
-			before, after := blame.Standing{Known: s.was}, blame.Standing{Known: s.then}
+			before, after := blame.RuleResult{Known: s.was}, blame.RuleResult{Known: s.then}
 			before.Signature.ID, after.Signature.ID = s.signature, s.signature
 			if s.to != "" {
 				after.Signature.ID = s.to
@@ -111,8 +111,8 @@ func TestCaseUnderOtherRules(t *testing.T) {
 	if got := known(all.apply(&PastCase{Case: &Case{Head: head}})); got != "a cache|" {
 		t.Errorf("without a release and a baseline: %s", got)
 	}
-	if got := fmt.Sprint(Unanswered(&compare.BuildResult{Findings: []compare.Finding{{Signature: "a", Class: analysis.ClassLeak},
+	if got := fmt.Sprint(UnacceptedLeaks(&compare.BuildResult{Findings: []compare.Finding{{Signature: "a", Class: analysis.ClassLeak},
 		{Signature: "b", Class: analysis.ClassGrowing}, {Signature: "c", Class: analysis.ClassLeak, Known: "a cache"}}})); got != "[a]" {
-		t.Errorf("unanswered are %s", got)
+		t.Errorf("unaccepted are %s", got)
 	}
 }

@@ -29,15 +29,15 @@ func working(s *store.Store, begun func(*queue.Job)) map[string]queue.Handler {
 			if err != nil {
 				return err
 			}
-			return s.SaveNames(ctx, job.Lease, naming, "names")
+			return s.UpdateNames(ctx, job.Lease, naming, "names")
 		},
 		store.JobAnalyse: func(ctx context.Context, job *queue.Job) error {
 			begun(job)
-			in, err := store.Read(ctx, s, func(v store.View) (store.Input, error) { return v.InputOfRun(ctx, job.RunID) })
+			in, err := store.Read(ctx, s, func(v store.View) (store.Input, error) { return v.FindInput(ctx, job.RunID) })
 			if err != nil {
 				return err
 			}
-			return s.SaveResult(ctx, job.Lease, store.Result{Report: &analysis.Report{}, Key: "report", Revision: in.Revision})
+			return s.UpdateResult(ctx, job.Lease, store.Result{Report: &analysis.Report{}, Key: "report", Revision: in.Revision})
 		},
 	}
 }
@@ -91,7 +91,7 @@ func TestFirstPassNeedsOneDelivery(t *testing.T) {
 	if want := []string{"read 1", "symbolise 1", "analyse 1"}; !slices.Equal(d.has(), want) {
 		t.Errorf("%v, want %v", d.has(), want)
 	}
-	run, err := store.Read(t.Context(), s, func(v store.View) (store.Run, error) { return v.Run(t.Context(), e.RunID) })
+	run, err := store.Read(t.Context(), s, func(v store.View) (store.Run, error) { return v.FindRun(t.Context(), e.RunID) })
 	if err != nil || run.ReportKey != "report" || run.Pending != 0 {
 		t.Errorf("%+v, %v", run, err)
 	}

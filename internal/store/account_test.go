@@ -18,7 +18,7 @@ func accounted(t *testing.T) *lab {
 	t.Helper()
 	l := newLab(t)
 	link := accounts.NewLink()
-	if err := l.AddSetupLink(t.Context(), link, "test"); err != nil {
+	if err := l.CreateSetupLink(t.Context(), link, "test"); err != nil {
 		t.Fatal(err)
 	}
 	must[store.User](t)(l.UseLink(t.Context(), link.Digest, "root", "hash"))
@@ -27,18 +27,18 @@ func accounted(t *testing.T) *lab {
 
 func (l *lab) addUser(name string, admin bool) store.User {
 	l.Helper()
-	return must[store.User](l)(l.AddUser(l.Context(), name, name+"@example.org", admin, "root"))
+	return must[store.User](l)(l.CreateUser(l.Context(), name, name+"@example.org", admin, "root"))
 }
 
 func (l *lab) user(name string) store.User {
 	l.Helper()
-	return must[store.User](l)(l.now().UserByName(l.Context(), name))
+	return must[store.User](l)(l.now().FindUserByName(l.Context(), name))
 }
 
 // mayAs is what a session of a user may do; "" where it has ended.
 func (l *lab) mayAs(id int64, epoch int) string {
 	l.Helper()
-	a, err := l.now().UserActor(l.Context(), id, epoch)
+	a, err := l.now().FindUserActor(l.Context(), id, epoch)
 	if errors.Is(err, store.ErrNotFound) {
 		return ""
 	}
@@ -54,15 +54,15 @@ func TestUsers(t *testing.T) {
 	l := accounted(t)
 	ctx := t.Context()
 	ann, bob := l.addUser("Ann", false), l.addUser("bob", false)
-	if _, err := l.AddUser(ctx, "ANN", "", false, "root"); complaintOf(err) != "name" {
+	if _, err := l.CreateUser(ctx, "ANN", "", false, "root"); complaintOf(err) != "name" {
 		t.Errorf("a name that differs in case only: %v", err)
 	}
-	if _, err := l.AddUser(ctx, "eve", strings.Repeat("a", 255), false, "root"); complaintOf(err) != "email" {
+	if _, err := l.CreateUser(ctx, "eve", strings.Repeat("a", 255), false, "root"); complaintOf(err) != "email" {
 		t.Errorf("an address of 255 characters: %v", err)
 	}
-	must[store.User](t)(l.AddUser(ctx, "eve", strings.Repeat("a", 254), false, "root"))
+	must[store.User](t)(l.CreateUser(ctx, "eve", strings.Repeat("a", 254), false, "root"))
 	var names []string
-	for _, u := range must[[]store.User](t)(l.now().Users(ctx)) {
+	for _, u := range must[[]store.User](t)(l.now().ListUsers(ctx)) {
 		names = append(names, u.Name)
 	}
 	if got := strings.Join(names, " "); got != "Ann bob eve root" {
@@ -79,11 +79,11 @@ func TestUsers(t *testing.T) {
 		what                     string
 		ann, annEpoch, bobEpoch0 string
 	}{
-		{func() error { return l.SetAdmin(ctx, "ann", false, "root") }, "what is so already", "Ann server false map[]", "0", "bob"},
-		{func() error { return l.SetAdmin(ctx, "ann", true, "root") }, "made an admin", "Ann server true map[]", "1", "bob"},
-		{func() error { return l.SetLocked(ctx, "ann", true, "root") }, "locked", "", "2", "bob"},
-		{func() error { return l.SetLocked(ctx, "ann", false, "root") }, "unlocked", "Ann server true map[]", "3", "bob"},
-		{func() error { return l.SetAdmin(ctx, "ann", false, "root") }, "no admin", "Ann server false map[]", "4", "bob"},
+		{func() error { return l.UpdateUserAdmin(ctx, "ann", false, "root") }, "what is so already", "Ann server false map[]", "0", "bob"},
+		{func() error { return l.UpdateUserAdmin(ctx, "ann", true, "root") }, "made an admin", "Ann server true map[]", "1", "bob"},
+		{func() error { return l.UpdateUserLocked(ctx, "ann", true, "root") }, "locked", "", "2", "bob"},
+		{func() error { return l.UpdateUserLocked(ctx, "ann", false, "root") }, "unlocked", "Ann server true map[]", "3", "bob"},
+		{func() error { return l.UpdateUserAdmin(ctx, "ann", false, "root") }, "no admin", "Ann server false map[]", "4", "bob"},
 	} {
 		if err := step.do(); err != nil {
 			t.Fatalf("%s: %v", step.what, err)
@@ -115,26 +115,26 @@ func TestLastAdmin(t *testing.T) {
 	l := accounted(t)
 	ctx := t.Context()
 	l.addUser("bob", true)
-	if err := l.SetLocked(ctx, "bob", true, "root"); err != nil {
+	if err := l.UpdateUserLocked(ctx, "bob", true, "root"); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.SetAdmin(ctx, "root", false, "root"); complaintOf(err) != "admin" {
+	if err := l.UpdateUserAdmin(ctx, "root", false, "root"); complaintOf(err) != "admin" {
 		t.Errorf("the last admin gives the right away: %v", err)
 	}
-	if err := l.SetLocked(ctx, "ROOT", true, "root"); complaintOf(err) != "locked" {
+	if err := l.UpdateUserLocked(ctx, "ROOT", true, "root"); complaintOf(err) != "locked" {
 		t.Errorf("the last admin is locked: %v", err)
 	}
 	if u := l.user("root"); !u.Admin || u.LockedAt != nil || u.Epoch != 0 {
 		t.Errorf("what was refused is done: %+v", u)
 	}
-	if err := l.SetAdmin(ctx, "bob", false, "root"); err != nil {
+	if err := l.UpdateUserAdmin(ctx, "bob", false, "root"); err != nil {
 		t.Errorf("a locked admin loses the right: %v", err)
 	}
-	if err := errors.Join(l.SetLocked(ctx, "bob", false, "root"), l.SetAdmin(ctx, "bob", true, "root"),
-		l.SetAdmin(ctx, "root", false, "root")); err != nil {
+	if err := errors.Join(l.UpdateUserLocked(ctx, "bob", false, "root"), l.UpdateUserAdmin(ctx, "bob", true, "root"),
+		l.UpdateUserAdmin(ctx, "root", false, "root")); err != nil {
 		t.Errorf("one of two admins gives the right away: %v", err)
 	}
-	if err := l.SetLocked(ctx, "nobody", true, "root"); !errors.Is(err, store.ErrNotFound) {
+	if err := l.UpdateUserLocked(ctx, "nobody", true, "root"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("an unknown user is locked: %v", err)
 	}
 }
@@ -147,25 +147,25 @@ func TestUserOfSubject(t *testing.T) {
 	if has := must[bool](t)(l.HasUsers(ctx)); has {
 		t.Error("an empty server has users")
 	}
-	if _, err := l.AddUser(ctx, "ann", "", true, ""); complaintOf(err) != "name" {
+	if _, err := l.CreateUser(ctx, "ann", "", true, ""); complaintOf(err) != "name" {
 		t.Errorf("the first account is made without a link: %v", err)
 	}
-	ann := must[store.User](t)(l.UserOfSubject(ctx, "https://id", "1", "Ann", "ann@example.org"))
+	ann := must[store.User](t)(l.FindOrCreateSubject(ctx, "https://id", "1", "Ann", "ann@example.org"))
 	if !must[bool](t)(l.HasUsers(ctx)) || ann.Name != "Ann" || ann.Issuer != "https://id" || ann.Email != "ann@example.org" ||
 		ann.Admin {
 		t.Errorf("%+v", ann)
 	}
-	same := must[store.User](t)(l.UserOfSubject(ctx, "https://id", "1", "Other", ""))
-	otherSubject := must[store.User](t)(l.UserOfSubject(ctx, "https://id", "2", "ANN", ""))
-	otherIssuer := must[store.User](t)(l.UserOfSubject(ctx, "https://x", "1", "ann", ""))
+	same := must[store.User](t)(l.FindOrCreateSubject(ctx, "https://id", "1", "Other", ""))
+	otherSubject := must[store.User](t)(l.FindOrCreateSubject(ctx, "https://id", "2", "ANN", ""))
+	otherIssuer := must[store.User](t)(l.FindOrCreateSubject(ctx, "https://x", "1", "ann", ""))
 	if same.ID != ann.ID || same.Name != "Ann" || otherSubject.Name != "ANN 2" || otherIssuer.Name != "ann 3" {
 		t.Errorf("%+v, %+v, %+v", same, otherSubject, otherIssuer)
 	}
 	l.sql(`update users set locked_at = now() where id = $1`, ann.ID)
-	if _, err := l.UserOfSubject(ctx, "https://id", "1", "Ann", ""); !errors.Is(err, store.ErrNotFound) {
+	if _, err := l.FindOrCreateSubject(ctx, "https://id", "1", "Ann", ""); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a locked account: %v", err)
 	}
-	must[store.User](t)(l.UserOfSubject(ctx, "https://id", "2", "ANN", ""))
+	must[store.User](t)(l.FindOrCreateSubject(ctx, "https://id", "2", "ANN", ""))
 }
 
 // Roles are of one user in one project.
@@ -174,22 +174,22 @@ func TestMembers(t *testing.T) {
 	ctx := t.Context()
 	ann, bob := l.addUser("Ann", false), l.addUser("bob", false)
 	for _, name := range []string{"one", "two"} {
-		if err := l.AddProject(ctx, name, bob.ID, "root"); err != nil {
+		if err := l.CreateProject(ctx, name, bob.ID, "root"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	set := func(project, user string, role accounts.Role) {
 		t.Helper()
-		if err := l.SetMember(ctx, project, user, role, "root"); err != nil {
+		if err := l.UpdateMember(ctx, project, user, role, "root"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	all := func() string {
 		t.Helper()
 		members := func(project string) []store.Membership {
-			return must[[]store.Membership](t)(l.now().Members(ctx, project))
+			return must[[]store.Membership](t)(l.now().ListMembers(ctx, project))
 		}
-		return fmt.Sprint(members("one"), members("two"), must[[]store.RoleIn](t)(l.now().RolesOf(ctx, ann.ID)))
+		return fmt.Sprint(members("one"), members("two"), must[[]store.RoleIn](t)(l.now().ListRoles(ctx, ann.ID)))
 	}
 	set("one", "ANN", accounts.Viewer)
 	set("two", "ann", accounts.Admin)
@@ -197,7 +197,7 @@ func TestMembers(t *testing.T) {
 	if got := all(); got != "[{Ann viewer} {bob admin}] [{Ann member} {bob admin}] [{one viewer} {two member}]" {
 		t.Error(got)
 	}
-	one, two := must[int64](t)(l.now().ProjectID(ctx, "one")), must[int64](t)(l.now().ProjectID(ctx, "two"))
+	one, two := must[int64](t)(l.now().FindProjectID(ctx, "one")), must[int64](t)(l.now().FindProjectID(ctx, "two"))
 	if got, want := l.mayAs(ann.ID, 0), fmt.Sprintf("Ann server false map[%d:viewer %d:member]", one, two); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -211,15 +211,15 @@ func TestMembers(t *testing.T) {
 		t.Error(got)
 	}
 	for _, names := range [][2]string{{"three", "ann"}, {"one", "nobody"}} {
-		if err := l.SetMember(ctx, names[0], names[1], accounts.Viewer, "root"); !errors.Is(err, store.ErrNotFound) {
+		if err := l.UpdateMember(ctx, names[0], names[1], accounts.Viewer, "root"); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%v: %v", names, err)
 		}
 	}
 	e := addEvidence(t, l.Store, leaks.Target{Project: "two", Build: "1", Scenario: "s", Run: "1"}, "a.txt")
-	if got := must[int64](t)(l.now().ProjectOfRun(ctx, e.RunID)); got != two {
+	if got := must[int64](t)(l.now().FindProjectOfRun(ctx, e.RunID)); got != two {
 		t.Errorf("the run is of project %d", got)
 	}
-	if err := l.AddProject(ctx, "one", 0, "root"); complaintOf(err) != "project" {
+	if err := l.CreateProject(ctx, "one", 0, "root"); complaintOf(err) != "project" {
 		t.Errorf("a second project of the name: %v", err)
 	}
 }
@@ -232,7 +232,7 @@ func TestLinks(t *testing.T) {
 	l.addUser("bob", false)
 	owner := func(link accounts.Secret) string {
 		t.Helper()
-		name, err := l.now().LinkOwner(ctx, link.Digest)
+		name, err := l.now().FindLinkOwner(ctx, link.Digest)
 		switch {
 		case errors.Is(err, store.ErrNotFound):
 			return "none"
@@ -244,12 +244,12 @@ func TestLinks(t *testing.T) {
 	var links [4]accounts.Secret
 	for i, name := range []string{"ann", "bob", "ANN"} {
 		links[i] = accounts.NewLink()
-		if err := l.AddLinkFor(ctx, links[i], name, "root"); err != nil {
+		if err := l.CreateUserLink(ctx, links[i], name, "root"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	links[3] = accounts.NewLink()
-	if err := l.AddSetupLink(ctx, links[3], "root"); err != nil {
+	if err := l.CreateSetupLink(ctx, links[3], "root"); err != nil {
 		t.Fatal(err)
 	}
 	owners := func() string {
@@ -273,7 +273,7 @@ func TestLinks(t *testing.T) {
 		t.Errorf("links are of %s", got)
 	}
 	locked := accounts.NewLink()
-	if err := errors.Join(l.AddLinkFor(ctx, locked, "bob", "root"), l.SetLocked(ctx, "bob", true, "root")); err != nil {
+	if err := errors.Join(l.CreateUserLink(ctx, locked, "bob", "root"), l.UpdateUserLocked(ctx, "bob", true, "root")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := l.UseLink(ctx, locked.Digest, "", "x"); !errors.Is(err, store.ErrNotFound) {
@@ -283,7 +283,7 @@ func TestLinks(t *testing.T) {
 	if !second.Admin {
 		t.Errorf("%+v", second)
 	}
-	if err := l.AddLinkFor(ctx, accounts.NewLink(), "nobody", "root"); !errors.Is(err, store.ErrNotFound) {
+	if err := l.CreateUserLink(ctx, accounts.NewLink(), "nobody", "root"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a link for nobody: %v", err)
 	}
 }
@@ -293,26 +293,26 @@ func TestLinks(t *testing.T) {
 func TestFirstAccountOwnsProjects(t *testing.T) {
 	l := newLab(t)
 	ctx := t.Context()
-	if err := l.AddProject(ctx, "old", 0, ""); err != nil {
+	if err := l.CreateProject(ctx, "old", 0, ""); err != nil {
 		t.Fatal(err)
 	}
 	first, other := accounts.NewLink(), accounts.NewLink()
-	if err := errors.Join(l.AddSetupLink(ctx, first, "x"), l.AddSetupLink(ctx, other, "x")); err != nil {
+	if err := errors.Join(l.CreateSetupLink(ctx, first, "x"), l.CreateSetupLink(ctx, other, "x")); err != nil {
 		t.Fatal(err)
 	}
 	root := must[store.User](t)(l.UseLink(ctx, first.Digest, "root", "hash"))
-	if roles := must[[]store.RoleIn](t)(l.now().RolesOf(ctx, root.ID)); fmt.Sprint(roles) != "[{old admin}]" {
+	if roles := must[[]store.RoleIn](t)(l.now().ListRoles(ctx, root.ID)); fmt.Sprint(roles) != "[{old admin}]" {
 		t.Errorf("%v", roles)
 	}
 	if _, err := l.UseLink(ctx, other.Digest, "second", "hash"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a link of before opens a second account: %v", err)
 	}
 	later := accounts.NewLink()
-	if err := l.AddSetupLink(ctx, later, "root"); err != nil {
+	if err := l.CreateSetupLink(ctx, later, "root"); err != nil {
 		t.Fatal(err)
 	}
 	second := must[store.User](t)(l.UseLink(ctx, later.Digest, "second", "hash"))
-	if roles := must[[]store.RoleIn](t)(l.now().RolesOf(ctx, second.ID)); len(roles) > 0 {
+	if roles := must[[]store.RoleIn](t)(l.now().ListRoles(ctx, second.ID)); len(roles) > 0 {
 		t.Errorf("%v", roles)
 	}
 }
@@ -341,7 +341,7 @@ func TestTryLogIn(t *testing.T) {
 	}
 	root := l.user("root")
 	l.sql(`insert into sessions (token, data, expiry) values ('over', '', now() - interval '1 second'), ('good', '', now() + interval '1 hour')`)
-	if err := l.LoggedIn(ctx, &root, "a"); err != nil {
+	if err := l.CompleteLogIn(ctx, &root, "a"); err != nil {
 		t.Fatal(err)
 	}
 	if got := l.text(`select string_agg(name || client, ' ' order by name, client) from failed_log_ins`); got != "rootb rootc xa zd" {
@@ -374,7 +374,7 @@ func TestServerAudit(t *testing.T) {
 	}
 	page := func(q store.AuditQuery) (text string, last int64) {
 		t.Helper()
-		for _, r := range must[[]store.AuditRow](t)(l.now().ServerAudit(ctx, q)) {
+		for _, r := range must[[]store.AuditRow](t)(l.now().ListServerAudit(ctx, q)) {
 			var after struct{ User string }
 			if err := json.Unmarshal(r.After, &after); err != nil {
 				t.Fatal(err)

@@ -18,7 +18,7 @@ type nextLab struct {
 // begin uploads a file and claims its read job.
 func (l *nextLab) begin(run, name string, bytes int64) store.Evidence {
 	l.Helper()
-	e := must[store.Evidence](l)(l.AddEvidence(l.Context(), leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: run},
+	e := must[store.Evidence](l)(l.CreateEvidence(l.Context(), leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: run},
 		store.Evidence{Name: name, SHA256: run + name, Bytes: bytes, Kind: "umdh"}))
 	var job int64
 	if err := l.conn.QueryRow(l.Context(), `select id from jobs where evidence_id = $1`, e.ID).Scan(&job); err != nil {
@@ -32,7 +32,7 @@ func (l *nextLab) begin(run, name string, bytes int64) store.Evidence {
 func (l *nextLab) read(e store.Evidence) {
 	l.Helper()
 	captures := []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: e.Name}}
-	if err := l.SaveCaptures(l.Context(), l.begun[e.ID], captures); err != nil {
+	if err := l.CreateCaptures(l.Context(), l.begun[e.ID], captures); err != nil {
 		l.Fatal(err)
 	}
 }
@@ -92,10 +92,10 @@ func TestLeaseOfTheNext(t *testing.T) {
 		t.Errorf("after %+v: %+v", lost, second)
 	}
 	naming := must[store.Naming](t)(l.BeginNaming(t.Context(), e.RunID))
-	if err := l.SaveNames(t.Context(), second, naming, "names"); err != nil {
+	if err := l.UpdateNames(t.Context(), second, naming, "names"); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.SaveNames(t.Context(), lost, naming, "late"); !errors.Is(err, store.ErrFenced) {
+	if err := l.UpdateNames(t.Context(), lost, naming, "late"); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("a second result: %v", err)
 	}
 	report := must[store.Lease](t)(l.ClaimNext(t.Context(), second, false, time.Minute))
@@ -152,7 +152,7 @@ func TestNextYieldsToHigherRanks(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			l := newNextLab(t)
 			e := l.begin("r", "a.txt", 1)
-			waits := must[store.Evidence](t)(l.AddEvidence(t.Context(),
+			waits := must[store.Evidence](t)(l.CreateEvidence(t.Context(),
 				leaks.Target{Project: "other", Build: "1", Scenario: "s", Run: "waits"},
 				store.Evidence{Name: "a.txt", SHA256: "waits", Bytes: 1, Kind: "umdh"}))
 			l.read(e)

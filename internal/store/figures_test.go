@@ -34,13 +34,13 @@ func TestQueueFigures(t *testing.T) {
 	l.job(run, "analyse", "failed", "ended_at = now() - interval '25 hours'")
 	l.job(run, "analyse", "done", "ended_at = now()")
 	got := ""
-	for _, f := range must[[]store.QueueFigure](t)(l.now().QueueFigures(t.Context())) {
+	for _, f := range must[[]store.QueueFigure](t)(l.now().ListQueueFigures(t.Context())) {
 		got += fmt.Sprintf("%s %s %d, %.0f min, %d tries; ", f.Kind, f.State, f.Count, f.Oldest/60, f.Attempts)
 	}
 	if got != "analyse failed 1, 1380 min, 0 tries; read queued 2, 9 min, 4 tries; read running 2, 2 min, 0 tries; " {
 		t.Error(got)
 	}
-	if n := must[int64](t)(l.now().Stuck(t.Context())); n != 2 {
+	if n := must[int64](t)(l.now().CountStuckJobs(t.Context())); n != 2 {
 		t.Errorf("%d jobs are stuck, want one that is due for 11 minutes and one without a worker for 31 seconds", n)
 	}
 }
@@ -58,7 +58,7 @@ func TestFailedJobs(t *testing.T) {
 	l.job(one, "read", "queued", "")
 	list := func(most int) (text string) {
 		t.Helper()
-		for _, j := range must[[]store.FailedJob](t)(l.now().FailedJobs(t.Context(), most)) {
+		for _, j := range must[[]store.FailedJob](t)(l.now().ListFailedJobs(t.Context(), most)) {
 			text += fmt.Sprintf("%s/%s %s %s %s; ", j.Project, j.Run, j.Kind, j.Error, j.ErrorCode)
 		}
 		return text
@@ -76,7 +76,7 @@ func TestProjectFigures(t *testing.T) {
 	l := newLab(t)
 	add := func(project, run, name string, bytes int64) {
 		t.Helper()
-		must[store.Evidence](t)(l.AddEvidence(t.Context(), leaks.Target{Project: project, Build: "1", Scenario: "s", Run: run},
+		must[store.Evidence](t)(l.CreateEvidence(t.Context(), leaks.Target{Project: project, Build: "1", Scenario: "s", Run: run},
 			store.Evidence{Name: name, SHA256: project + run + name, Bytes: bytes, Kind: "umdh"}))
 	}
 	add("small", "1", "a", 10)
@@ -86,11 +86,11 @@ func TestProjectFigures(t *testing.T) {
 	add("large", "2", "gone", 4000)
 	l.sql(`update evidence set expired_at = now() where name = 'gone'`)
 	for _, name := range []string{"none", "empty"} {
-		if err := l.AddProject(t.Context(), name, 0, ""); err != nil {
+		if err := l.CreateProject(t.Context(), name, 0, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got := fmt.Sprint(must[[]store.ProjectFigure](t)(l.now().ProjectFigures(t.Context(), 3)))
+	got := fmt.Sprint(must[[]store.ProjectFigure](t)(l.now().ListProjectFigures(t.Context(), 3)))
 	if got != "[{large 3 600 2} {small 1 10 1} {empty 0 0 0}]" {
 		t.Error(got)
 	}

@@ -13,13 +13,13 @@ func TestNodes(t *testing.T) {
 	l := newLab(t)
 	see := func(n store.Node) {
 		t.Helper()
-		if err := l.SeeNode(t.Context(), n); err != nil {
+		if err := l.UpdateNode(t.Context(), n); err != nil {
 			t.Fatal(err)
 		}
 	}
 	names := func() (list []string) {
 		t.Helper()
-		for _, n := range must[[]store.NodeRecord](t)(l.now().Nodes(t.Context())) {
+		for _, n := range must[[]store.NodeRecord](t)(l.now().ListNodes(t.Context())) {
 			list = append(list, fmt.Sprintf("%s %s %s %d/%d %s", n.ID, n.Role, n.Host, n.Running, n.Slots, n.Says))
 		}
 		return list
@@ -34,7 +34,7 @@ func TestNodes(t *testing.T) {
 	if got, want := fmt.Sprint(names()), "[1 serve z 1/2 full 2 work a 0/0  late work b 0/0  ends work b 0/0 ]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if err := l.ForgetNode(t.Context(), "ends"); err != nil {
+	if err := l.DeleteNode(t.Context(), "ends"); err != nil {
 		t.Fatal(err)
 	}
 	l.sql(`update nodes set seen_at = now() - interval '61 minutes' where id = '1'`)
@@ -49,7 +49,7 @@ func TestPlaces(t *testing.T) {
 	l := newLab(t)
 	note := func(answers ...store.PlaceAnswer) {
 		t.Helper()
-		if err := l.NotePlaces(t.Context(), answers); err != nil {
+		if err := l.UpdatePlaces(t.Context(), answers); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -59,7 +59,7 @@ func TestPlaces(t *testing.T) {
 	note(store.PlaceAnswer{Place: "https://a", Result: "found", Count: 4})
 	note()
 	got := ""
-	for _, a := range must[[]store.PlaceAnswer](t)(l.now().Places(t.Context())) {
+	for _, a := range must[[]store.PlaceAnswer](t)(l.now().ListPlaces(t.Context())) {
 		got += fmt.Sprintf("%s %s %d; ", a.Place, a.Result, a.Count)
 	}
 	if got != "https://a found 5; https://b missing 9; https://b broken 2; https://b found 2; " {

@@ -17,7 +17,7 @@ import (
 
 // The database is away where it does not answer, has no connection left, shuts down or takes no writes; not where a
 // query is wrong or its disk is full.
-func TestIsAway(t *testing.T) {
+func TestIsUnavailable(t *testing.T) {
 	for _, test := range []struct {
 		err        error
 		away, full bool
@@ -35,22 +35,22 @@ func TestIsAway(t *testing.T) {
 			if wrapped := err != test.err; wrapped && errors.Is(err, io.ErrUnexpectedEOF) {
 				continue
 			}
-			if IsAway(err) != test.away || IsFull(err) != test.full {
-				t.Errorf("%T %v: away %t, full %t", test.err, err, IsAway(err), IsFull(err))
+			if IsUnavailable(err) != test.away || IsFull(err) != test.full {
+				t.Errorf("%T %v: away %t, full %t", test.err, err, IsUnavailable(err), IsFull(err))
 			}
 		}
 	}
 }
 
 // Failures that another try may not meet are told from refusals of wrong content.
-func TestMayTryAgain(t *testing.T) {
+func TestIsRetryable(t *testing.T) {
 	for _, code := range mended {
-		if !MayTryAgain(code) {
+		if !IsRetryable(code) {
 			t.Errorf("%s may not be tried again", code)
 		}
 	}
 	for _, code := range []string{"", "bad-header", "not-etl"} {
-		if MayTryAgain(code) {
+		if IsRetryable(code) {
 			t.Errorf("%s may be tried again", code)
 		}
 	}

@@ -21,14 +21,14 @@ func TestComments(t *testing.T) {
 	l.run("1", leaksReport(finding{signature: "A", class: leak}, finding{signature: "B", class: leak}, finding{signature: "C", class: leak}))
 	write := func(signature, text string) {
 		t.Helper()
-		must[store.Comment](t)(l.AddComment(ctx, "demo", signature, "ann", text))
+		must[store.Comment](t)(l.CreateComment(ctx, "demo", signature, "ann", text))
 	}
 	write("A", " first ")
 	write("B", "second")
 	write("C", "other")
 	read := func(signature string) (text string) {
 		t.Helper()
-		for _, c := range must[[]store.Comment](t)(l.now().Comments(ctx, "demo", signature)) {
+		for _, c := range must[[]store.Comment](t)(l.now().ListComments(ctx, "demo", signature)) {
 			text += fmt.Sprintf("%s %s: %s; ", c.Signature, c.Actor, c.Text)
 		}
 		return text
@@ -36,7 +36,7 @@ func TestComments(t *testing.T) {
 	if got := read("A"); got != "A ann: first; " {
 		t.Error(got)
 	}
-	if err := l.MergeInto(ctx, "demo", "B", "A", "ann"); err != nil {
+	if err := l.MergeSignature(ctx, "demo", "B", "A", "ann"); err != nil {
 		t.Fatal(err)
 	}
 	write("B", "third")
@@ -44,11 +44,11 @@ func TestComments(t *testing.T) {
 		t.Error(got)
 	}
 	for _, wrong := range [][2]string{{"A", " "}, {"A", strings.Repeat("x", leaks.MaxComment+1)}} {
-		if _, err := l.AddComment(ctx, "demo", wrong[0], "ann", wrong[1]); complaintOf(err) != "text" {
+		if _, err := l.CreateComment(ctx, "demo", wrong[0], "ann", wrong[1]); complaintOf(err) != "text" {
 			t.Errorf("%.10q: %v", wrong[1], err)
 		}
 	}
-	if _, err := l.AddComment(ctx, "demo", "none", "ann", "x"); !errors.Is(err, store.ErrNotFound) {
+	if _, err := l.CreateComment(ctx, "demo", "none", "ann", "x"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a comment on nothing: %v", err)
 	}
 }
@@ -61,7 +61,7 @@ func TestChangeTriages(t *testing.T) {
 		return l.text(`select string_agg(text || coalesce('=' || nullif(assignee, ''), ''), ' ' order by text) from signatures`)
 	}
 	assign := func(name string, picks ...store.Pick) error {
-		return l.ChangeTriages(t.Context(), "demo", picks, leaks.Change{Actor: "ann", Assignee: &name})
+		return l.UpdateTriages(t.Context(), "demo", picks, leaks.Change{Actor: "ann", Assignee: &name})
 	}
 	if err := assign("bob", store.Pick{Signature: "A", Version: -1}, store.Pick{Signature: "B", Version: -1}); err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestChangeTriages(t *testing.T) {
 	if got := assignees(); got != "A=bob B=bob C" {
 		t.Error(got)
 	}
-	version := must[leaks.Triage](t)(l.ChangeTriage(t.Context(), "demo", "A", leaks.Change{Actor: "ann", Assignee: new("eve"), Version: -1})).Version
+	version := must[leaks.Triage](t)(l.UpdateTriage(t.Context(), "demo", "A", leaks.Change{Actor: "ann", Assignee: new("eve"), Version: -1})).Version
 	for what, picks := range map[string][]store.Pick{
 		"an old version": {{Signature: "C", Version: -1}, {Signature: "A", Version: version - 1}},
 		"an unknown one": {{Signature: "C", Version: -1}, {Signature: "D", Version: -1}},
@@ -95,19 +95,19 @@ func TestProjectsOwnFacts(t *testing.T) {
 	ctx := t.Context()
 	of := func(project, build, run, commit, branch string) store.Evidence {
 		t.Helper()
-		return must[store.Evidence](t)(l.AddEvidence(ctx, leaks.Target{Project: project, Build: build, Scenario: "s", Run: run,
+		return must[store.Evidence](t)(l.CreateEvidence(ctx, leaks.Target{Project: project, Build: build, Scenario: "s", Run: run,
 			Commit: commit, Branch: branch}, store.Evidence{Name: "a.txt", SHA256: project + build, Bytes: 1, Kind: "umdh"}))
 	}
 	one := of("one", "1", "1", "c0ffee1", "main")
 	of("one", "2", "1", "c0ffee2", "")
 	of("one", "3", "1", "", "main")
 	of("two", "1", "1", "c0ffee9", "main")
-	if err := l.NoteDownload(ctx, one.RunID, "ann", map[string]any{"file": "a.txt"}); err != nil {
+	if err := l.CreateDownloadAudit(ctx, one.RunID, "ann", map[string]any{"file": "a.txt"}); err != nil {
 		t.Fatal(err)
 	}
 	for project, want := range map[string]int{"one": 1, "two": 0} {
 		n := 0
-		for _, r := range must[[]store.AuditRow](t)(l.now().ProjectAudit(ctx, project, store.AuditQuery{Limit: 10})) {
+		for _, r := range must[[]store.AuditRow](t)(l.now().ListProjectAudit(ctx, project, store.AuditQuery{Limit: 10})) {
 			if r.Action == "download" {
 				n++
 				if string(r.After) != fmt.Sprintf(`{"run": %d, "file": "a.txt"}`, one.RunID) || r.Actor != "ann" {
@@ -119,7 +119,7 @@ func TestProjectsOwnFacts(t *testing.T) {
 			t.Errorf("%d downloads of %s", n, project)
 		}
 	}
-	if err := l.NoteDownload(ctx, 999, "ann", nil); !errors.Is(err, store.ErrNotFound) {
+	if err := l.CreateDownloadAudit(ctx, 999, "ann", nil); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a download of nothing: %v", err)
 	}
 	links, err := leaks.ParseSourceLinks("c:\\src https://h/{path}", "https://h/{base}..{head}")
@@ -127,23 +127,23 @@ func TestProjectsOwnFacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := l.SetSourceLinks(ctx, "one", links, "ann"); err != nil {
+		if err := l.UpdateSourceLinks(ctx, "one", links, "ann"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := must[leaks.SourceLinks](t)(l.now().SourceLinks(ctx, "one")); got.Files() != links.Files() || got.Commits() != links.Commits() {
+	if got := must[leaks.SourceLinks](t)(l.now().FindSourceLinks(ctx, "one")); got.Files() != links.Files() || got.Commits() != links.Commits() {
 		t.Errorf("%+v", got)
 	}
-	if got := must[leaks.SourceLinks](t)(l.now().SourceLinks(ctx, "two")); got.Files() != "" || got.Commits() != "" {
+	if got := must[leaks.SourceLinks](t)(l.now().FindSourceLinks(ctx, "two")); got.Files() != "" || got.Commits() != "" {
 		t.Errorf("%+v", got)
 	}
 	if n := l.text(`select count(*)::text from project_audit where action = 'source links'`); n != "1" {
 		t.Errorf("%s changes of the links are recorded", n)
 	}
-	if got := fmt.Sprint(must[map[string]string](t)(l.now().Commits(ctx, "one", "1", "3", "9"))); got != "map[1:c0ffee1]" {
+	if got := fmt.Sprint(must[map[string]string](t)(l.now().ListCommits(ctx, "one", "1", "3", "9"))); got != "map[1:c0ffee1]" {
 		t.Errorf("commits %s", got)
 	}
-	lack := func(project string) string { return must[string](t)(l.now().LackBranches(ctx, project)) }
+	lack := func(project string) string { return must[string](t)(l.now().FindMissingBranches(ctx, project)) }
 	if lack("one") == "" || lack("two") != "" {
 		t.Errorf("builds without a branch: %q, %q", lack("one"), lack("two"))
 	}
@@ -156,13 +156,13 @@ func TestOwners(t *testing.T) {
 		finding{signature: "D", class: leak}))
 	l.sql(`update signatures set owner = 'team_' || lower(text), assignee = case text when 'A' then 'ann' when 'B' then 'team_a' else '' end`)
 	l.sql(`update signatures set alias_of = (select id from signatures where text = 'A') where text = 'D'`)
-	if err := l.AddProject(t.Context(), "other", 0, ""); err != nil {
+	if err := l.CreateProject(t.Context(), "other", 0, ""); err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(must[[]string](t)(l.now().Owners(t.Context(), "demo"))); got != "[ann team_a team_b]" {
+	if got := fmt.Sprint(must[[]string](t)(l.now().ListOwners(t.Context(), "demo"))); got != "[ann team_a team_b]" {
 		t.Error(got)
 	}
-	if got := must[[]string](t)(l.now().Owners(t.Context(), "other")); len(got) > 0 {
+	if got := must[[]string](t)(l.now().ListOwners(t.Context(), "other")); len(got) > 0 {
 		t.Errorf("%q", got)
 	}
 }
@@ -173,7 +173,7 @@ func TestTokensOfProjects(t *testing.T) {
 	l := newLab(t)
 	ctx := t.Context()
 	for _, name := range []string{"demo", "other"} {
-		if err := l.AddProject(ctx, name, 0, ""); err != nil {
+		if err := l.CreateProject(ctx, name, 0, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -181,7 +181,7 @@ func TestTokensOfProjects(t *testing.T) {
 	l.addToken("second", nil)
 	list := func(project string) (text string) {
 		t.Helper()
-		for _, token := range must[[]store.Token](t)(l.now().Tokens(ctx, project)) {
+		for _, token := range must[[]store.Token](t)(l.now().ListTokens(ctx, project)) {
 			text += fmt.Sprintf("%s %t; ", token.Name, token.RevokedAt != nil)
 		}
 		return text
@@ -194,7 +194,7 @@ func TestTokensOfProjects(t *testing.T) {
 	}
 	secret, prefix := accounts.NewToken()
 	past := time.Now().Add(-time.Second)
-	if _, err := l.AddToken(ctx, "demo", &store.Token{Name: "late", Prefix: prefix, ExpiresAt: &past}, secret); complaintOf(err) != "expires" {
+	if _, err := l.CreateToken(ctx, "demo", &store.Token{Name: "late", Prefix: prefix, ExpiresAt: &past}, secret); complaintOf(err) != "expires" {
 		t.Errorf("a token that has ended: %v", err)
 	}
 }
@@ -221,19 +221,19 @@ func TestBindSymbols(t *testing.T) {
 	queued := func() string {
 		return l.text(`select coalesce(string_agg(run_id || ' ' || kind, ', ' order by run_id), '') from jobs where state = 'queued'`)
 	}
-	bound := must[store.BoundSymbols](t)(l.BindSymbols(ctx, "demo", "1", keys))
+	bound := must[store.BoundSymbols](t)(l.UpdateBuildSymbols(ctx, "demo", "1", keys))
 	if fmt.Sprint(bound.Missing) != fmt.Sprint(keys[1:]) || bound.Runs != 1 || queued() != fmt.Sprint(one, " symbolise") {
 		t.Errorf("%+v, queued %s", bound, queued())
 	}
 	l.sql(`delete from jobs where state = 'queued'`)
-	if again := must[store.BoundSymbols](t)(l.BindSymbols(ctx, "demo", "1", keys)); again.Runs != 0 || queued() != "" {
+	if again := must[store.BoundSymbols](t)(l.UpdateBuildSymbols(ctx, "demo", "1", keys)); again.Runs != 0 || queued() != "" {
 		t.Errorf("bound again: %+v, queued %s", again, queued())
 	}
-	if bound := must[store.BoundSymbols](t)(l.BindSymbols(ctx, "demo", "2", keys[:1])); bound.Runs != 0 || queued() != "" {
+	if bound := must[store.BoundSymbols](t)(l.UpdateBuildSymbols(ctx, "demo", "2", keys[:1])); bound.Runs != 0 || queued() != "" {
 		t.Errorf("a run whose evidence has the id: %+v, queued %s", bound, queued())
 	}
 	for run, want := range map[int64]string{one: "1", two: "2", three: ""} {
-		names := must[map[int64]string](t)(l.now().SymbolsOfBuild(ctx, run, []string{"App.pdb"}))
+		names := must[map[int64]string](t)(l.now().ListBuildSymbols(ctx, run, []string{"App.pdb"}))
 		got := ""
 		for _, build := range names {
 			got += build
@@ -242,11 +242,11 @@ func TestBindSymbols(t *testing.T) {
 			t.Errorf("files of the build of run %d: %v, want %q", run, names, want)
 		}
 	}
-	if names := must[map[int64]string](t)(l.now().SymbolsOfBuild(ctx, one, []string{"else.pdb"})); len(names) > 0 {
+	if names := must[map[int64]string](t)(l.now().ListBuildSymbols(ctx, one, []string{"else.pdb"})); len(names) > 0 {
 		t.Errorf("files of another name: %v", names)
 	}
 	for _, names := range [][2]string{{"other", "1"}, {"demo", "9"}} {
-		if _, err := l.BindSymbols(ctx, names[0], names[1], keys); !errors.Is(err, store.ErrNotFound) {
+		if _, err := l.UpdateBuildSymbols(ctx, names[0], names[1], keys); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%v: %v", names, err)
 		}
 	}

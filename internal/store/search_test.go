@@ -19,7 +19,7 @@ func TestSearch(t *testing.T) {
 	l.sql(`update signatures set title = 'app!Cache::' || text, blame = jsonb_build_object('module', 'App.dll', 'file', 'c:/src/' || text || '.cpp')`)
 	l.sql(`update signatures set owner = 'Team_A', assignee = 'ann' where text = 'A'`)
 	l.sql(`update runs set process = 'cached.exe' where id = $1`, l.runs["b2/soak"])
-	other := must[store.Evidence](t)(l.AddEvidence(ctx, leaks.Target{Project: "Cache other", Build: "b9 cache", Scenario: "cache idle",
+	other := must[store.Evidence](t)(l.CreateEvidence(ctx, leaks.Target{Project: "Cache other", Build: "b9 cache", Scenario: "cache idle",
 		Run: "1"}, store.Evidence{Name: "Cache.txt", SHA256: "x", Bytes: 1, Kind: "umdh"}))
 	everything := &accounts.Actor{Open: true}
 	search := func(a *accounts.Actor, q store.SearchQuery) string {
@@ -49,7 +49,7 @@ func TestSearch(t *testing.T) {
 		}
 		return strings.Join(list, ", ")
 	}
-	demo := must[int64](t)(l.now().ProjectID(ctx, "demo"))
+	demo := must[int64](t)(l.now().FindProjectID(ctx, "demo"))
 	viewer := &accounts.Actor{User: 1, Roles: map[int64]accounts.Role{demo: accounts.Viewer}}
 	for _, test := range []struct {
 		actor *accounts.Actor
@@ -95,10 +95,10 @@ func TestProjects(t *testing.T) {
 	for _, place := range [][3]string{{"two", "1", "1"}, {"two", "1", "2"}, {"two", "2", "1"}, {"one", "1", "1"}} {
 		addEvidence(t, l.Store, leaks.Target{Project: place[0], Build: place[1], Scenario: "s", Run: place[2]}, "a.txt")
 	}
-	two := must[int64](t)(l.now().ProjectID(t.Context(), "two"))
+	two := must[int64](t)(l.now().FindProjectID(t.Context(), "two"))
 	list := func(a *accounts.Actor) (text string) {
 		t.Helper()
-		for _, p := range must[[]store.Project](t)(l.now().Projects(t.Context(), a)) {
+		for _, p := range must[[]store.Project](t)(l.now().ListProjects(t.Context(), a)) {
 			text += fmt.Sprintf("%s %d %d %t; ", p.Name, p.Builds, p.Runs, p.LastAt != nil)
 		}
 		return text
@@ -116,7 +116,7 @@ func TestRenameProject(t *testing.T) {
 	l := newLab(t)
 	ctx := t.Context()
 	for _, name := range []string{"one", "two"} {
-		if err := l.AddProject(ctx, name, 0, ""); err != nil {
+		if err := l.CreateProject(ctx, name, 0, ""); err != nil {
 			t.Fatal(err)
 		}
 		for _, kind := range []string{"open", "done"} {
@@ -127,7 +127,7 @@ func TestRenameProject(t *testing.T) {
 		}
 	}
 	l.sql(`update uploads set result = '{}' where id like '%done'`)
-	if err := l.RenameProject(ctx, "one", "uno", "ann"); err != nil {
+	if err := l.UpdateProjectName(ctx, "one", "uno", "ann"); err != nil {
 		t.Fatal(err)
 	}
 	if got := l.text(`select string_agg(id || ' ' || (target->>'project'), ', ' order by id) from uploads`); got !=
@@ -137,7 +137,7 @@ func TestRenameProject(t *testing.T) {
 	if got := l.text(`select string_agg(name, ' ' order by name) from projects`); got != "two uno" {
 		t.Error(got)
 	}
-	if err := l.RenameProject(ctx, "uno", "two", "ann"); complaintOf(err) != "project" {
+	if err := l.UpdateProjectName(ctx, "uno", "two", "ann"); complaintOf(err) != "project" {
 		t.Errorf("a name that is taken: %v", err)
 	}
 }

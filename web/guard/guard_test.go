@@ -180,11 +180,11 @@ func TestNeeds(t *testing.T) {
 		}
 	}
 	known := []*echo.Route{{Method: http.MethodGet, Path: "/healthz"}, {Method: echo.RouteNotFound, Path: "/*"}}
-	if err := Covers(known); err != nil {
+	if err := CheckCoverage(known); err != nil {
 		t.Error(err)
 	}
 	more := append(known, &echo.Route{Method: http.MethodPut, Path: "/b"}, &echo.Route{Method: http.MethodGet, Path: "/a"})
-	if err := Covers(more); err == nil || !strings.HasSuffix(err.Error(), "call GET /a, PUT /b") {
+	if err := CheckCoverage(more); err == nil || !strings.HasSuffix(err.Error(), "call GET /a, PUT /b") {
 		t.Error(err)
 	}
 	c, _ := contextOf(t, http.MethodGet, "/healthz", nil)
