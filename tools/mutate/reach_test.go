@@ -43,8 +43,8 @@ func TestRandomReach(t *testing.T) {
 		t.Skip("it takes seconds")
 	}
 	files := map[string]string{
-		"inner/inner.go": "package inner\n\nfunc Is(n int) bool { return n > 7 }\n\nfunc Was(n int) bool { return n > 8 }\n",
-		"outer/outer.go": besides["outer/outer.go"],
+		"inner/inner.go":      "package inner\n\nfunc Is(n int) bool { return n > 7 }\n\nfunc Was(n int) bool { return n > 8 }\n",
+		"outer/outer.go":      besides["outer/outer.go"],
 		"outer/outer_test.go": besides["outer/outer_test.go"],
 	}
 	_, out := random(t, files, "-random", "100", "-only", "^inner/", "-limit", "1m")
