@@ -117,7 +117,7 @@ func TestSections(t *testing.T) {
 			notes := map[string]string{
 				"svc.exe is failing": capture.TopicError, "did not detect any known native heap": capture.TopicInfo,
 				`-k <all>`: capture.TopicProcess, "129660 seconds": capture.TopicLeakTrack,
-				"12,345 allocations of 12.0 MB, give or take 5.12 KB, and 1,500 handles": capture.TopicLeakTrack,
+				"12,345 allocations of 12.0 MB (± 5.12 KB) and 1,500 handles": capture.TopicLeakTrack,
 			}
 			for words, topic := range notes {
 				if !hasNote(c, topic, words) {
