@@ -106,7 +106,7 @@ func TestWrappedTraces(t *testing.T) {
 		"a.7z":      {sevenZipped(file{"a.etl", whole}), want, ""},
 		"twice.zst": {zst(gz(whole)), want, ""},
 		"a.etl.zip": {perfView, want,
-			"a.etl.zip has 2 PDBs or images, which are not read from evidence."},
+			"Upload the archive as symbols too (heapdrift symbols add, or PUT /api/v1/symbols): a.etl.zip has 2 PDBs or images"},
 		"a.diagsession": {session, wantPair, ""},
 		"pair.zip":      {zipped(file{"kernel.etl.gz", gz(kernel)}, file{"heap.etl", heap}), wantPair, ""},
 		"pair.7z":       {sevenZipped(file{"kernel.etl", kernel}, file{"heap.etl", heap}), wantPair, ""},

@@ -297,7 +297,7 @@ VERIFIER STOP 00000900: pid 0x4E4C: A heap allocation was leaked.
 `,
 	"sizes that cannot be": `
 group size of 0x33f0000 size 14680064: 3848290697216 in 262144 example 0x0 
-implausible-size (1, ): 1 size cannot be: more than the heaps of the log have room for
+implausible-size (1, ): 1 size cannot be right: the heaps of the log are smaller.
 =
 0:000> !heap -s
   Heap     Flags   Reserv  Commit  Virt   Free  List   UCR  Virt  Lock  Fast
