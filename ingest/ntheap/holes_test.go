@@ -33,7 +33,7 @@ func TestWrongHoles(t *testing.T) {
 			{"outside", segment.Address - 0x10000, first.Size, "were ignored", false},
 			{"too large", first.Address, segment.Size, "were ignored", false},
 			{"overlapping another", first.Address, second.Address - first.Address + 0x1000, "were ignored", true},
-			{"hiding a page", first.Address, first.Size + 0x1000, "could not be looked into", true},
+			{"hiding a page", first.Address, first.Size + 0x1000, "could not be read", true},
 			{"nowhere", 0, 0, "were ignored", false},
 		} {
 			t.Run(v.Name+" "+test.name, func(t *testing.T) {

@@ -199,7 +199,7 @@ func TestSegmentHeapNextWindows(t *testing.T) {
 	compareSegmentHeap(t, &made.Heaps[1], o.walks[1])
 	compareBlocks(t, o.blocks, made.Blocks)
 	if note := o.walks[1].Facts.Note; !strings.Contains(note, "no constant in them, as inferred") ||
-		!strings.Contains(note, "newer than any") {
+		!strings.Contains(note, "newer than all") {
 		t.Errorf("note %q", note)
 	}
 }

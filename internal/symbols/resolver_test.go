@@ -202,7 +202,7 @@ func TestResolve(t *testing.T) {
 		},
 		"by name and size": {
 			shelf:   func(t *testing.T, s *shelf) { s.put(t, "a", "TILL.PDB", pdbOf(t, till(1, 0, false))) },
-			symbols: capture.SymbolsPrivate, match: "the evidence holds no id", used: id1, frames: [2]string{inlined, plain},
+			symbols: capture.SymbolsPrivate, match: "the evidence has no id", used: id1, frames: [2]string{inlined, plain},
 		},
 		"proven by calls": {
 			shelf: func(t *testing.T, s *shelf) {
