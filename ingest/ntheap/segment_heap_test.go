@@ -226,8 +226,8 @@ func TestSegmentHeapOwnTypes(t *testing.T) {
 	})
 	o = read(t, p)
 	if w := o.walks[1]; len(w.Gaps) != 1 || w.Gaps[0].Bytes != w.Facts.Committed ||
-		!strings.Contains(w.Gaps[0].Why, "describes its pages in another way") ||
-		!strings.Contains(w.Facts.Note, "another way") {
+		!strings.Contains(w.Gaps[0].Why, "has another page layout") ||
+		!strings.Contains(w.Facts.Note, "another page layout") {
 		t.Errorf("%+v", w)
 	}
 }
