@@ -19,6 +19,7 @@ import (
 
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/accountstore"
 	"heapdrift/internal/store/storetest"
 	"heapdrift/web"
 	"heapdrift/web/guard"
@@ -74,7 +75,7 @@ func (v *visitor) want(w *httptest.ResponseRecorder, status int, location string
 func setupLink(t *testing.T, s *store.Store) string {
 	t.Helper()
 	link := accounts.NewLink()
-	if err := s.CreateSetupLink(t.Context(), link, "test"); err != nil {
+	if err := accountstore.CreateSetupLink(t.Context(), s, link, "test"); err != nil {
 		t.Fatal(err)
 	}
 	return account.SetupPath(link.Text)
@@ -191,12 +192,12 @@ func TestLogIn(t *testing.T) {
 	}
 
 	// A lock, another password and a lost right end sessions at once; the last admin stays.
-	if err := opt.Store.UpdateUserLocked(t.Context(), "ada", true, "test"); err == nil {
+	if err := accountstore.UpdateUserLocked(t.Context(), opt.Store, "ada", true, "test"); err == nil {
 		t.Error("the last admin is locked out")
 	}
 	ada.want(ada.send("POST", "/accounts", "name", "bob", "admin", "1"), 200, "")
 	newLink := accounts.NewLink()
-	if err := opt.Store.CreateUserLink(t.Context(), newLink, "bob", "Ada"); err != nil {
+	if err := accountstore.CreateUserLink(t.Context(), opt.Store, newLink, "bob", "Ada"); err != nil {
 		t.Fatal(err)
 	}
 	bob := visit(t, s)
@@ -386,7 +387,8 @@ func TestLogInByIssuer(t *testing.T) {
 		t.Error(body)
 	}
 	cara.want(p.logIn(cara, nil), 303, "/account")
-	if list := must[[]store.User](t)(storetest.Now(t, opt.Store).ListUsers(t.Context())); len(list) != 2 {
+	if list := must[[]accountstore.User](t)(
+		accountstore.ListUsers(t.Context(), storetest.Now(t, opt.Store))); len(list) != 2 {
 		t.Errorf("%+v", list)
 	}
 	cara.want(cara.send("POST", "/login", "name", "cara 2", "password", ""), 422, "")
@@ -414,7 +416,7 @@ func TestLogInByIssuer(t *testing.T) {
 	if w := eve.send("GET", "/login/issuer/return?code=the-code&state="); w.Code != 400 {
 		t.Errorf("a return that nobody began: %d", w.Code)
 	}
-	if err := opt.Store.UpdateUserLocked(t.Context(), "cara 2", true, "test"); err != nil {
+	if err := accountstore.UpdateUserLocked(t.Context(), opt.Store, "cara 2", true, "test"); err != nil {
 		t.Fatal(err)
 	}
 	if w := p.logIn(visit(t, s), nil); w.Code != 403 {

@@ -20,6 +20,8 @@ import (
 	"heapdrift/internal/await"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/accountstore"
+	"heapdrift/internal/store/uploadstore"
 	"heapdrift/web"
 	"heapdrift/web/guard"
 	"heapdrift/web/pages/account"
@@ -67,22 +69,22 @@ func newTeam(t testing.TB) *team {
 	must[store.Evidence](t)(opt.Store.CreateEvidence(ctx, target,
 		store.Evidence{Name: "a.txt", SHA256: strings.Repeat("1", 64), Bytes: 1, Kind: "umdh-snapshot"}))
 	tm.upload = "UPLOADOFOURSABCDEFGHIJKLMN"
-	if err := opt.Store.CreateUpload(ctx,
-		store.Upload{ID: tm.upload, Length: 10,
+	if err := uploadstore.CreateUpload(ctx, opt.Store,
+		uploadstore.Upload{ID: tm.upload, Length: 10,
 			Target: []byte(`{"project":"ours","build":"1","scenario":"default","run":"1","name":"b.txt"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	link := accounts.NewLink()
-	if err := opt.Store.CreateSetupLink(ctx, link, "test"); err != nil {
+	if err := accountstore.CreateSetupLink(ctx, opt.Store, link, "test"); err != nil {
 		t.Fatal(err)
 	}
-	must[store.User](t)(opt.Store.UseLink(ctx, link.Digest, "first", ""))
+	must[accountstore.User](t)(accountstore.UseLink(ctx, opt.Store, link.Digest, "first", ""))
 	for name, role := range map[string]accounts.Role{"viewer": accounts.Viewer, "member": accounts.Member,
 		"admin": accounts.Admin, "server": "", "other": accounts.Admin} {
-		must[store.User](t)(opt.Store.CreateUser(ctx, name, "", name == "server", "test"))
+		must[accountstore.User](t)(accountstore.CreateUser(ctx, opt.Store, name, "", name == "server", "test"))
 		if role != "" {
-			if err := opt.Store.UpdateMember(ctx, map[bool]string{true: "theirs", false: "ours"}[name == "other"], name,
-				role, "test"); err != nil {
+			project := map[bool]string{true: "theirs", false: "ours"}[name == "other"]
+			if err := accountstore.UpdateMember(ctx, opt.Store, project, name, role, "test"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -99,8 +101,10 @@ func newTeam(t testing.TB) *team {
 // session is the cookie of a user who has logged in.
 func (tm *team) session(name string) string {
 	tm.Helper()
-	user := must[store.User](tm.TB)(store.Read(tm.Context(), tm.store,
-		func(v store.View) (store.User, error) { return v.FindUserByName(tm.Context(), name) }))
+	user := must[accountstore.User](tm.TB)(store.Read(tm.Context(), tm.store,
+		func(v store.View) (accountstore.User, error) {
+			return accountstore.FindUserByName(tm.Context(), v, name)
+		}))
 	w := httptest.NewRecorder()
 	c := echo.New().NewContext(httptest.NewRequestWithContext(tm.Context(), http.MethodPost, "/login", nil), w)
 	if err := tm.guard.LogIn(c, &user); err != nil {
@@ -112,8 +116,8 @@ func (tm *team) session(name string) string {
 func (tm *team) token(project string, expires *time.Time, scopes ...accounts.Scope) string {
 	tm.Helper()
 	secret, prefix := accounts.NewToken()
-	must[store.Token](tm.TB)(tm.store.CreateToken(tm.Context(), project,
-		&store.Token{Name: "ci", Prefix: prefix, Scopes: scopes, CreatedBy: "test", ExpiresAt: expires}, secret))
+	must[accountstore.Token](tm.TB)(accountstore.CreateToken(tm.Context(), tm.store, project,
+		&accountstore.Token{Name: "ci", Prefix: prefix, Scopes: scopes, CreatedBy: "test", ExpiresAt: expires}, secret))
 	return secret.Text
 }
 
@@ -381,17 +385,19 @@ func TestTokensEnd(t *testing.T) {
 			t.Errorf("%q: %d, want %d", header, got, want)
 		}
 	}
-	list := must[[]store.Token](t)(store.Read(t.Context(), tm.store,
-		func(v store.View) ([]store.Token, error) { return v.ListTokens(t.Context(), "ours") }))
-	at := slices.IndexFunc(list, func(t store.Token) bool { return t.ExpiresAt != nil })
+	list := must[[]accountstore.Token](t)(store.Read(t.Context(), tm.store,
+		func(v store.View) ([]accountstore.Token, error) {
+			return accountstore.ListTokens(t.Context(), v, "ours")
+		}))
+	at := slices.IndexFunc(list, func(t accountstore.Token) bool { return t.ExpiresAt != nil })
 	if list[at].LastUsedAt == nil {
 		t.Error("that the token was used is not noted")
 	}
-	if err := tm.store.RevokeToken(t.Context(), "theirs", list[at].ID, "test"); err == nil ||
+	if err := accountstore.RevokeToken(t.Context(), tm.store, "theirs", list[at].ID, "test"); err == nil ||
 		try("Authorization", "Bearer "+good) != 200 {
 		t.Error("a token is revoked by way of another project")
 	}
-	if err := tm.store.RevokeToken(t.Context(), "ours", list[at].ID, "test"); err != nil ||
+	if err := accountstore.RevokeToken(t.Context(), tm.store, "ours", list[at].ID, "test"); err != nil ||
 		try("Authorization", "Bearer "+good) != 401 {
 		t.Errorf("a token that is revoked lets in: %v", err)
 	}
@@ -405,7 +411,7 @@ func TestTokensEnd(t *testing.T) {
 		t.Error("a token ends before its end")
 	}
 	past := time.Now().Add(-time.Second)
-	if _, err := tm.store.CreateToken(t.Context(), "ours", &store.Token{Name: "x", ExpiresAt: &past},
+	if _, err := accountstore.CreateToken(t.Context(), tm.store, "ours", &accountstore.Token{Name: "x", ExpiresAt: &past},
 		accounts.Secret{}); err == nil {
 		t.Error("a token that has ended is made")
 	}

@@ -14,6 +14,7 @@ import (
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/embedded"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/accountstore"
 	"heapdrift/web/guard"
 	"heapdrift/web/pages/account"
 )
@@ -50,7 +51,7 @@ func (p *parts) printAccess(ctx context.Context, w io.Writer, access guard.Acces
 		fmt.Fprintln(w, "HEAPDRIFT_OPEN is 1: everyone who can reach this server has all rights, without an account")
 		return nil
 	}
-	has, err := p.store.HasUsers(ctx)
+	has, err := accountstore.HasUsers(ctx, p.store)
 	if err != nil || has {
 		return err
 	}
@@ -71,7 +72,7 @@ func (p *parts) logAccess(ctx context.Context, access guard.Access) error {
 		p.log.Warn("HEAPDRIFT_OPEN is 1: everyone who can reach this server has all rights, without an account")
 		return nil
 	}
-	has, err := p.store.HasUsers(ctx)
+	has, err := accountstore.HasUsers(ctx, p.store)
 	if err == nil && !has {
 		p.log.Warn("no account exists: heapdrift setup-link prints a link that creates the first one")
 	}
@@ -80,7 +81,7 @@ func (p *parts) logAccess(ctx context.Context, access guard.Access) error {
 
 func newSetupLink(ctx context.Context, s *store.Store, url string) (string, error) {
 	link := accounts.NewLink()
-	if err := s.CreateSetupLink(ctx, link, "setup-link"); err != nil {
+	if err := accountstore.CreateSetupLink(ctx, s, link, "setup-link"); err != nil {
 		return "", err
 	}
 	return strings.TrimSuffix(url, "/") + account.SetupPath(link.Text), nil

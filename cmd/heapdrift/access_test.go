@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/accountstore"
 	"heapdrift/internal/testdb"
 	"heapdrift/web/guard"
 )
@@ -73,7 +74,7 @@ func TestSetupLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if has, err := db.HasUsers(t.Context()); has || err != nil {
+	if has, err := accountstore.HasUsers(t.Context(), db); has || err != nil {
 		t.Errorf("%t %v", has, err)
 	}
 	t.Setenv("HEAPDRIFT_DATABASE_URL", "")

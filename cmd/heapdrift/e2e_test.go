@@ -22,6 +22,7 @@ import (
 	"heapdrift/internal/memory"
 	"heapdrift/internal/sandbox"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/accountstore"
 	"heapdrift/internal/testbrowser"
 	"heapdrift/internal/testdb"
 )
@@ -82,8 +83,8 @@ func startServerAs(t *testing.T, open string) (address string, db *store.Store) 
 func tokenFor(t *testing.T, s *store.Store, project string, scopes ...accounts.Scope) string {
 	t.Helper()
 	secret, prefix := accounts.NewToken()
-	if _, err := s.CreateToken(t.Context(), project,
-		&store.Token{Name: "ci", Prefix: prefix, Scopes: scopes, CreatedBy: "test"}, secret); err != nil {
+	if _, err := accountstore.CreateToken(t.Context(), s, project,
+		&accountstore.Token{Name: "ci", Prefix: prefix, Scopes: scopes, CreatedBy: "test"}, secret); err != nil {
 		t.Fatal(err)
 	}
 	return secret.Text

@@ -10,6 +10,7 @@ import (
 	"heapdrift/ingest/figures"
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/blob"
+	"heapdrift/internal/store/accountstore"
 )
 
 // ErrNoSpace says that the server's disk would be too full.
@@ -49,7 +50,7 @@ func (in *Intake) quota(ctx context.Context, bytes int64) error {
 	if token == 0 || in.TokenQuota <= 0 {
 		return nil
 	}
-	sent, until, err := in.Store.FindTokenTraffic(ctx, token)
+	sent, until, err := accountstore.FindTokenTraffic(ctx, in.Store, token)
 	if err == nil && sent+bytes > in.TokenQuota {
 		err = &QuotaError{in.TokenQuota, until}
 	}
@@ -95,7 +96,7 @@ func (in *Intake) sent(ctx context.Context, bytes int64) error {
 		in.Taken(bytes)
 	}
 	if token := accounts.ActorFrom(ctx).Token; token != 0 && in.TokenQuota > 0 {
-		return in.Store.UpdateTokenTraffic(ctx, token, bytes)
+		return accountstore.UpdateTokenTraffic(ctx, in.Store, token, bytes)
 	}
 	return nil
 }

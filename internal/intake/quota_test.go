@@ -7,7 +7,7 @@ import (
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/intake"
-	"heapdrift/internal/store"
+	"heapdrift/internal/store/accountstore"
 )
 
 // A token may send as many bytes as its quota and no byte more. Requests without a token have no quota.
@@ -21,8 +21,8 @@ func TestRoomOfAToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	secret, prefix := accounts.NewToken()
-	token, err := d.Store.CreateToken(ctx, "shop",
-		&store.Token{Name: "ci", Prefix: prefix, Scopes: accounts.Scopes(), CreatedBy: "test"}, secret)
+	token, err := accountstore.CreateToken(ctx, d.Store, "shop",
+		&accountstore.Token{Name: "ci", Prefix: prefix, Scopes: accounts.Scopes(), CreatedBy: "test"}, secret)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestRoomOfAToken(t *testing.T) {
 			t.Errorf("%d: %d bytes: %v", i, want.bytes, err)
 		}
 	}
-	if err := d.Store.UpdateTokenTraffic(ctx, token.ID, 400); err != nil {
+	if err := accountstore.UpdateTokenTraffic(ctx, d.Store, token.ID, 400); err != nil {
 		t.Fatal(err)
 	}
 	if in.CheckQuota(as, 600) != nil || in.CheckQuota(as, 601) == nil || in.CheckQuota(ctx, 1<<40) != nil {

@@ -12,12 +12,13 @@ import (
 	"heapdrift/internal/analysis/compare"
 	"heapdrift/internal/analysis/score"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/db"
 )
 
 // absences notes which leaks of the project the run does not show although their callers ran, and which leaks that this
 // run is the first to show are absent from newer runs. It returns the roots whose history changed by that.
 func (c *resultEffects) absences(ctx context.Context) ([]int64, error) {
-	former, err := values[int64](ctx, c.tx, `delete from absences where run_id = $1 returning signature_id`, c.run)
+	former, err := db.Values[int64](ctx, c.tx, `delete from absences where run_id = $1 returning signature_id`, c.run)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +31,7 @@ func (c *resultEffects) absences(ctx context.Context) ([]int64, error) {
 		framedLeak
 		Open bool // an absence in this build tells something: a leak that an older build has fixed stays so
 	}
-	known, err := all[row](ctx, c.tx, `
+	known, err := db.All[row](ctx, c.tx, `
 		select s.id, s.frames, s.state <> 'fixed' or fix.place is null or here.place < fix.place
 			or exists (select from signature_lines l where l.signature_id = s.id and l.state <> 'fixed') as open
 		from signatures s join builds here on here.id = $3 left join builds fix on fix.id = s.fixed_in_id
@@ -52,7 +53,7 @@ func (c *resultEffects) absences(ctx context.Context) ([]int64, error) {
 	}
 	changed = slices.AppendSeq(changed, maps.Keys(was))
 	// What the first build of the scenario showed is there since then no more: this one is older.
-	found, err := values[int64](ctx, c.tx, `
+	found, err := db.Values[int64](ctx, c.tx, `
 		select distinct l.signature_id from signature_lines l join signatures s on s.id = l.signature_id
 			join builds since on since.id = l.since_id join builds here on here.id = $2
 		where s.project_id = $1 and s.alias_of is null and l.found and here.place < since.place`, c.project, c.build)
@@ -61,7 +62,7 @@ func (c *resultEffects) absences(ctx context.Context) ([]int64, error) {
 	}
 	changed = append(changed, found...)
 	// The leak is now bad in an older build than before: other runs had no reason to look for it.
-	earlier, err := all[framedLeak](ctx, c.tx, `
+	earlier, err := db.All[framedLeak](ctx, c.tx, `
 		select distinct root.id, root.frames from findings f join signatures own on own.id = f.signature_id join signatures root on root.id = own.root_id
 			join builds here on here.id = $3 left join builds first on first.id = root.first_bad_id
 		where f.run_id = $2 and root.project_id = $1 and f.class`+suspect+` and (first.id is null or first.place > here.place)`, c.project, c.run, c.build)
@@ -94,7 +95,7 @@ func (f *framedLeak) look(batch *pgx.Batch, run int64, seen compare.FrameCounts)
 // lookAgain looks for all leaks of a project in all its runs: the order of builds changed, and with it which of them
 // are newer than one that was bad.
 func lookAgain(ctx context.Context, tx pgx.Tx, project int64) error {
-	list, err := all[framedLeak](ctx, tx,
+	list, err := db.All[framedLeak](ctx, tx,
 		`select id, frames from signatures where project_id = $1 and bad and alias_of is null`, project)
 	if err != nil {
 		return err
@@ -108,12 +109,12 @@ func lookFor(ctx context.Context, tx pgx.Tx, roots []int64) error {
 	if len(roots) == 0 {
 		return nil
 	}
-	list, err := all[framedLeak](ctx, tx,
+	list, err := db.All[framedLeak](ctx, tx,
 		`select id, frames from signatures where id = any($1) and alias_of is null`, roots)
 	if err != nil {
 		return err
 	}
-	project, err := value[int64](ctx, tx, `select project_id from signatures where id = $1`, roots[0])
+	project, err := db.Value[int64](ctx, tx, `select project_id from signatures where id = $1`, roots[0])
 	if err != nil {
 		return err
 	}
@@ -164,15 +165,16 @@ const unshown = ` from absences a join runs r on r.id = a.run_id
 		where own.root_id = a.signature_id and other.build_id = r.build_id and other.scenario_id = r.scenario_id)`
 
 // readAbsences tells which runs do not show leaks although their callers ran; of one scenario alone where it is not 0.
-func readAbsences(ctx context.Context, q querier, roots []int64, scenario int64,
+func readAbsences(ctx context.Context, q db.Querier, roots []int64, scenario int64,
 	tell func(root int64, s *leaks.RunSighting)) error {
 	type row struct {
 		SignatureID, BuildID, ScenarioID int64
 		Stretches                        []float64
 		StretchUnit                      string
 	}
-	rows, err := all[row](ctx, q, `select a.signature_id, r.build_id, r.scenario_id, r.stretches, r.stretch_unit`+unshown+
-		` and ($2 = 0 or r.scenario_id = $2)`, roots, scenario)
+	rows, err := db.All[row](ctx, q,
+		`select a.signature_id, r.build_id, r.scenario_id, r.stretches, r.stretch_unit`+unshown+
+			` and ($2 = 0 or r.scenario_id = $2)`, roots, scenario)
 	for _, r := range rows {
 		tell(r.SignatureID, &leaks.RunSighting{Build: r.BuildID, Scenario: r.ScenarioID, Absent: true,
 			Watched: score.RunRetention{LogOdds: math.NaN(), Stretches: stretchesOf(r.StretchUnit, r.Stretches)}})
@@ -195,8 +197,8 @@ func (r *absenceRow) caller() *compare.Caller {
 
 // absencesOf lists, for each leak, build and scenario, the frame that proves that the leak's callers ran, in the builds
 // with the given names; nil for all. Builds before the first bad one tell nothing.
-func absencesOf(ctx context.Context, q querier, roots []int64, builds []string) ([]absenceRow, error) {
-	return all[absenceRow](ctx, q, `
+func absencesOf(ctx context.Context, q db.Querier, roots []int64, builds []string) ([]absenceRow, error) {
+	return db.All[absenceRow](ctx, q, `
 		with there as (select a.*, r.build_id, r.scenario_id`+unshown+` and ($2::text[] is null or exists (select from builds b where b.id = r.build_id and b.name = any($2))))
 		select distinct on (a.signature_id, a.build_id, a.scenario_id) a.signature_id, a.build_id, a.scenario_id, b.name as build, sc.name as scenario, a.frame, a.blamed, a.stacks
 		from there a join builds b on b.id = a.build_id join scenarios sc on sc.id = a.scenario_id

@@ -9,6 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/audit"
+	"heapdrift/internal/store/internal/db"
 )
 
 // An Alias is a signature that became part of another.
@@ -21,13 +23,13 @@ type Alias struct {
 
 // ListAliases lists the signatures that became part of a signature, oldest first, or says ErrNotFound.
 func (v View) ListAliases(ctx context.Context, project, signature string) ([]Alias, error) {
-	at, err := rootOf(ctx, v.q, project, signature)
+	at, err := rootOf(ctx, db.Q(v), project, signature)
 	if err != nil {
 		return nil, err
 	}
-	list, err := all[Alias](ctx, v.q, `
+	list, err := db.All[Alias](ctx, db.Q(v), `
 		select text, title, alias_by as by, alias_at as at from signatures where root_id = $1 and alias_of is not null order by alias_at, id`, at.Root)
-	return list, wrap("aliases", err)
+	return list, db.Wrap("aliases", err)
 }
 
 // MergeSignature makes a signature part of another, or one of its own again where into is "". It returns ErrNotFound
@@ -45,7 +47,7 @@ func (s *Store) MergeSignature(ctx context.Context, project, signature, into, ac
 // merge makes a signature part of another: its comments, history and what the team says of it, where nothing is said of
 // the other, go with it.
 func (s *Store) merge(ctx context.Context, project, from, into, actor string) error {
-	return s.tx(ctx, "merge signatures", func(tx pgx.Tx) error {
+	return db.Tx(ctx, s, "merge signatures", func(tx pgx.Tx) error {
 		source, err := lockedRoot(ctx, tx, project, from)
 		if err != nil {
 			return err
@@ -62,7 +64,8 @@ func (s *Store) merge(ctx context.Context, project, from, into, actor string) er
 		if _, err := join(ctx, tx, source.Root, target.Root, actor); err != nil {
 			return err
 		}
-		if err := audit(ctx, tx, source.Root, actor, "merge", map[string]any{}, map[string]any{"into": into}); err != nil {
+		if err := audit.Signature(ctx, tx, source.Root, actor, "merge", map[string]any{},
+			map[string]any{"into": into}); err != nil {
 			return err
 		}
 		return followRoots(ctx, tx, source.Project, []int64{target.Root}, actor)
@@ -72,15 +75,15 @@ func (s *Store) merge(ctx context.Context, project, from, into, actor string) er
 // split takes a merge by hand back: what is an alias is a signature of its own again, with its comments and
 // history. It returns ErrNotFound where the text is not that of an alias.
 func (s *Store) split(ctx context.Context, project, alias, actor string) error {
-	return s.tx(ctx, "split signature", func(tx pgx.Tx) error {
+	return db.Tx(ctx, s, "split signature", func(tx pgx.Tx) error {
 		at, err := lockedRoot(ctx, tx, project, alias)
 		if err != nil {
 			return err
 		}
-		into, err := value[string](ctx, tx,
+		into, err := db.Value[string](ctx, tx,
 			`select other.text from signatures s join signatures other on other.id = s.alias_of where s.id = $1`, at.Own)
 		if err != nil {
-			return wrap("alias", err)
+			return db.Wrap("alias", err)
 		}
 		root, err := separate(ctx, tx, at.Own)
 		if err != nil {
@@ -90,7 +93,8 @@ func (s *Store) split(ctx context.Context, project, alias, actor string) error {
 		if _, err := tx.Exec(ctx, `delete from signature_moves where from_id = $1`, at.Own); err != nil {
 			return err
 		}
-		if err := audit(ctx, tx, at.Own, actor, "split", map[string]any{"into": into}, map[string]any{}); err != nil {
+		if err := audit.Signature(ctx, tx, at.Own, actor, "split", map[string]any{"into": into},
+			map[string]any{}); err != nil {
 			return err
 		}
 		return followRoots(ctx, tx, at.Project, []int64{at.Own, root}, actor)

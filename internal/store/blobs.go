@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+
+	"heapdrift/internal/store/internal/db"
 )
 
 // wantedBlobs are the keys of a list, $1, that something refers to.
@@ -21,8 +23,8 @@ const wantedBlobs = `
 // dropped.
 func (s *Store) DeleteUnwantedBlobs(ctx context.Context, limit int,
 	drop func(key string, idle bool) (bool, error)) (dropped int, err error) {
-	err = s.tx(ctx, "drop unwanted blobs", func(tx pgx.Tx) error {
-		keys, err := values[string](ctx, tx,
+	err = db.Tx(ctx, s, "drop unwanted blobs", func(tx pgx.Tx) error {
+		keys, err := db.Values[string](ctx, tx,
 			`select key from unwanted_blobs order by at, key limit $1 for update skip locked`, limit)
 		if err != nil || len(keys) == 0 {
 			return err
@@ -33,11 +35,11 @@ func (s *Store) DeleteUnwantedBlobs(ctx context.Context, limit int,
 				return err
 			}
 		}
-		done, err := values[string](ctx, tx, wantedBlobs, keys)
+		done, err := db.Values[string](ctx, tx, wantedBlobs, keys)
 		if err != nil {
 			return err
 		}
-		idle, err := value[bool](ctx, tx, `select not exists (select from jobs where state = 'running')`)
+		idle, err := db.Value[bool](ctx, tx, `select not exists (select from jobs where state = 'running')`)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/db"
 )
 
 // A BuildRef names a build.
@@ -53,12 +54,12 @@ func (p *BuildPage) Next() string {
 // ListBuilds returns a page of a project's builds, the newest first. It returns ErrNotFound for a project that does not
 // exist, and a *leaks.FieldError for an After that is none of its builds.
 func (v View) ListBuilds(ctx context.Context, q BuildQuery) (*BuildPage, error) {
-	project, err := projectID(ctx, v.q, q.Project)
+	project, err := projectID(ctx, db.Q(v), q.Project)
 	if err != nil {
 		return nil, err
 	}
 	if q.After != "" {
-		if _, err := value[int64](ctx, v.q, `select id from builds where project_id = $1 and name = $2`,
+		if _, err := db.Value[int64](ctx, db.Q(v), `select id from builds where project_id = $1 and name = $2`,
 			project, q.After); err != nil {
 			return nil, unknownAfter(err, q.After)
 		}
@@ -72,7 +73,7 @@ func (v View) ListBuilds(ctx context.Context, q BuildQuery) (*BuildPage, error) 
 	const chosen = ` from builds b where b.project_id = $1
 		and ($2 = '' or exists (select from runs r join scenarios sc on sc.id = r.scenario_id where r.build_id = b.id and sc.name = $2))`
 	// The row number counts builds that are newer, so that a page says where it stands.
-	rows, err := all[row](ctx, v.q, `
+	rows, err := db.All[row](ctx, db.Q(v), `
 		with listed as (
 			select b.id, b.name, b.sequence, b.branch, b.commit, b.pinned, row_number() over (order by `+newestFirst+`) as rank, b.place, count(*) over () as total`+chosen+`),
 		mark as (select b.place from builds b where b.project_id = $1 and b.name = $3)
@@ -80,7 +81,7 @@ func (v View) ListBuilds(ctx context.Context, q BuildQuery) (*BuildPage, error) 
 		where $3 = '' or exists (select from mark where b.place < mark.place)
 		order by b.rank limit $4`, project, q.Scenario, q.After, q.Limit)
 	if err != nil {
-		return nil, wrap("builds", err)
+		return nil, db.Wrap("builds", err)
 	}
 	page, ids := &BuildPage{}, make([]int64, len(rows))
 	for i, r := range rows {
@@ -89,19 +90,19 @@ func (v View) ListBuilds(ctx context.Context, q BuildQuery) (*BuildPage, error) 
 		page.Total = r.Total
 	}
 	if len(rows) == 0 { // all stand before it
-		page.Total, err = value[int](ctx, v.q, `select count(*)`+chosen, project, q.Scenario)
+		page.Total, err = db.Value[int](ctx, db.Q(v), `select count(*)`+chosen, project, q.Scenario)
 		page.Before = page.Total
-		return page, wrap("count builds", err)
+		return page, db.Wrap("count builds", err)
 	}
 	page.Before = rows[0].Before
 	type placedRun struct {
 		Run
 		BuildID int64
 	}
-	runs, err := all[placedRun](ctx, v.q, `select `+runColumns+`, r.build_id`+runTables+`
+	runs, err := db.All[placedRun](ctx, db.Q(v), `select `+runColumns+`, r.build_id`+runTables+`
 		where r.build_id = any($1) and ($2 = '' or sc.name = $2) order by r.id desc`, ids, q.Scenario)
 	if err != nil {
-		return nil, wrap("runs", err)
+		return nil, db.Wrap("runs", err)
 	}
 	for _, r := range runs {
 		b := &page.Builds[slices.Index(ids, r.BuildID)]
@@ -116,22 +117,22 @@ func unknownAfter(err error, name string) error {
 		return &leaks.FieldError{Field: "after",
 			Message: fmt.Sprintf("the project has no build %q; begin with the first page", name)}
 	}
-	return wrap("build", err)
+	return db.Wrap("build", err)
 }
 
 // ListBuildsWithResults lists the newest builds of a project that have a result, oldest first; all for no limit. It
 // returns ErrNotFound for a project that does not exist.
 func (v View) ListBuildsWithResults(ctx context.Context, project string, limit int) ([]BuildRef, error) {
-	id, err := projectID(ctx, v.q, project)
+	id, err := projectID(ctx, db.Q(v), project)
 	if err != nil {
 		return nil, err
 	}
-	list, err := buildsWithResults(ctx, v.q, id, limit)
-	return list, wrap("builds", err)
+	list, err := buildsWithResults(ctx, db.Q(v), id, limit)
+	return list, db.Wrap("builds", err)
 }
 
-func buildsWithResults(ctx context.Context, q querier, project int64, limit int) ([]BuildRef, error) {
-	builds, err := all[BuildRef](ctx, q, `
+func buildsWithResults(ctx context.Context, q db.Querier, project int64, limit int) ([]BuildRef, error) {
+	builds, err := db.All[BuildRef](ctx, q, `
 		select b.name, b.sequence, b.branch, b.commit, b.pinned from builds b
 		where b.project_id = $1 and exists (select from runs r where r.build_id = b.id and r.analysed_at is not null)
 		order by `+newestFirst+` limit nullif($2, 0)`, project, limit)
@@ -141,17 +142,17 @@ func buildsWithResults(ctx context.Context, q querier, project int64, limit int)
 
 // ListScenarios lists the scenarios that a project has runs of, by name.
 func (v View) ListScenarios(ctx context.Context, project string) ([]string, error) {
-	list, err := values[string](ctx, v.q, `
+	list, err := db.Values[string](ctx, db.Q(v), `
 		select sc.name from scenarios sc join projects p on p.id = sc.project_id
 		where p.name = $1 and exists (select from runs r where r.scenario_id = sc.id) order by sc.name`, project)
-	return list, wrap("scenarios", err)
+	return list, db.Wrap("scenarios", err)
 }
 
 // ListResultScenarios lists, for each of the newest builds with a result, the scenarios of its results: of the newest
 // build first, of the newest run first.
 func (v View) ListResultScenarios(ctx context.Context, project string, limit int) ([][]string, error) {
 	type row struct{ Scenarios []string }
-	rows, err := all[row](ctx, v.q, `
+	rows, err := db.All[row](ctx, db.Q(v), `
 		select array_agg(sc.name order by r.id desc) as scenarios
 		from builds b join projects p on p.id = b.project_id join runs r on r.build_id = b.id join scenarios sc on sc.id = r.scenario_id
 		where p.name = $1 and r.analysed_at is not null group by b.id order by `+newestFirst+` limit $2`, project, limit)
@@ -159,5 +160,5 @@ func (v View) ListResultScenarios(ctx context.Context, project string, limit int
 	for i := range rows {
 		lists[i] = rows[i].Scenarios
 	}
-	return lists, wrap("scenarios of results", err)
+	return lists, db.Wrap("scenarios of results", err)
 }

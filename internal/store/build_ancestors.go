@@ -5,12 +5,15 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+
+	"heapdrift/internal/store/internal/audit"
+	"heapdrift/internal/store/internal/db"
 )
 
 // UpdateAncestors says which commits are behind a build, newest first. Where others were known, the audit says so. It
 // returns ErrNotFound where there is no such build.
 func (s *Store) UpdateAncestors(ctx context.Context, project, build string, commits []string) error {
-	return s.tx(ctx, "set ancestors", func(tx pgx.Tx) error {
+	return db.Tx(ctx, s, "set ancestors", func(tx pgx.Tx) error {
 		id, err := projectID(ctx, tx, project)
 		if err != nil {
 			return err
@@ -18,16 +21,16 @@ func (s *Store) UpdateAncestors(ctx context.Context, project, build string, comm
 		if err := lockProject(ctx, tx, id); err != nil {
 			return err
 		}
-		former, err := one[buildFacts](ctx, tx, `select `+factColumns+` from builds where project_id = $1 and name = $2`,
+		former, err := db.One[buildFacts](ctx, tx, `select `+factColumns+` from builds where project_id = $1 and name = $2`,
 			id, build)
 		if err != nil || slices.Equal(former.Ancestors, commits) {
-			return wrap("build", err)
+			return db.Wrap("build", err)
 		}
 		if _, err := tx.Exec(ctx, `update builds set ancestors = $2 where id = $1`, former.ID, filledTexts(commits)); err != nil {
 			return err
 		}
 		if n := len(former.Ancestors); n > 0 {
-			if err := auditProject(ctx, tx, id, uploader(ctx), uploadAction, map[string]any{"build": build, "ancestors": n},
+			if err := audit.Project(ctx, tx, id, uploader(ctx), uploadAction, map[string]any{"build": build, "ancestors": n},
 				map[string]any{"build": build, "ancestors": len(commits)}); err != nil {
 				return err
 			}

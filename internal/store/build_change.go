@@ -7,6 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/audit"
+	"heapdrift/internal/store/internal/db"
 )
 
 // buildFacts are what uploads and people say of a build.
@@ -52,7 +54,7 @@ func (s *Store) UpdateBuild(ctx context.Context, project, build string, c leaks.
 	if err := c.Normalize(build); err != nil {
 		return err
 	}
-	return s.tx(ctx, "change build", func(tx pgx.Tx) error {
+	return db.Tx(ctx, s, "change build", func(tx pgx.Tx) error {
 		id, err := projectID(ctx, tx, project)
 		if err != nil {
 			return err
@@ -60,10 +62,10 @@ func (s *Store) UpdateBuild(ctx context.Context, project, build string, c leaks.
 		if err := lockProject(ctx, tx, id); err != nil {
 			return err
 		}
-		former, err := one[buildFacts](ctx, tx, `select `+factColumns+` from builds where project_id = $1 and name = $2`,
+		former, err := db.One[buildFacts](ctx, tx, `select `+factColumns+` from builds where project_id = $1 and name = $2`,
 			id, build)
 		if err != nil {
-			return wrap("build", err)
+			return db.Wrap("build", err)
 		}
 		now := former
 		for _, field := range []struct{ given, fact *string }{
@@ -85,7 +87,7 @@ func (s *Store) UpdateBuild(ctx context.Context, project, build string, c leaks.
 		if err := storeFacts(ctx, tx, project, id, &former, &now); err != nil {
 			return err
 		}
-		if err := auditProject(ctx, tx, id, by, "build", before, after); err != nil {
+		if err := audit.Project(ctx, tx, id, by, "build", before, after); err != nil {
 			return err
 		}
 		if err := rankBuilds(ctx, tx, id); err != nil {
@@ -103,7 +105,7 @@ func (s *Store) UpdateBuild(ctx context.Context, project, build string, c leaks.
 func storeFacts(ctx context.Context, tx pgx.Tx, project string, id int64, former, now *buildFacts) error {
 	_, err := tx.Exec(ctx, `update builds set name = $2, branch = $3, commit = $4, sequence = $5, fork = $6 where id = $1`,
 		now.ID, now.Name, now.Branch, now.Commit, now.Sequence, now.Fork)
-	if taken(err) {
+	if db.IsTaken(err) {
 		return &leaks.FieldError{Field: "name", Message: "another build of the project has this name"}
 	}
 	if err != nil || former.Name == now.Name {

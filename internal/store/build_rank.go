@@ -9,6 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/audit"
+	"heapdrift/internal/store/internal/db"
 )
 
 // lockProject waits for the builds of a project, of which at most one transaction adds some or moves some. It comes
@@ -31,7 +33,7 @@ type rankedBuild struct {
 // is said of, the states of all that leaked follow again, and a change of the order has a line in the audit of the
 // project. Whoever calls it has called lockProject.
 func rankBuilds(ctx context.Context, tx pgx.Tx, project int64) error {
-	list, err := all[rankedBuild](ctx, tx, `select `+buildColumns+
+	list, err := db.All[rankedBuild](ctx, tx, `select `+buildColumns+
 		`, nullif(place, '') as place from builds where project_id = $1 order by place, id`, project)
 	if err != nil {
 		return err
@@ -66,7 +68,7 @@ func rankBuilds(ctx context.Context, tx pgx.Tx, project int64) error {
 		moves.ids, moves.ranks); err != nil {
 		return err
 	}
-	told, err := value[bool](ctx, tx, `
+	told, err := db.Value[bool](ctx, tx, `
 		select exists (select from runs where build_id = any($2) and analysed_at is not null)
 			or exists (select from signatures where project_id = $1 and bad and alias_of is null and (fixed_id = any($2) or until_build = any($3)))`, project, moves.ids, moves.names)
 	if err != nil || !told {
@@ -85,7 +87,7 @@ func rankBuilds(ctx context.Context, tx pgx.Tx, project int64) error {
 
 // auditOrder notes how the order of the builds that have results changed; before has them in the former one.
 func auditOrder(ctx context.Context, tx pgx.Tx, project int64, before []rankedBuild) error {
-	now, err := values[string](ctx, tx, `
+	now, err := db.Values[string](ctx, tx, `
 		select b.name from builds b where b.project_id = $1 and exists (select from runs r where r.build_id = b.id and r.analysed_at is not null) order by `+oldestFirst, project)
 	if err != nil {
 		return err
@@ -115,7 +117,7 @@ func auditOrder(ctx context.Context, tx pgx.Tx, project int64, before []rankedBu
 		n := min(len(names), maxAudited)
 		return order{names[:n], len(names) - n}
 	}
-	return auditProject(ctx, tx, project, "", "order", cut(was), cut(now))
+	return audit.Project(ctx, tx, project, "", "order", cut(was), cut(now))
 }
 
 // maxAudited is how many builds a line of the audit names.
@@ -149,12 +151,12 @@ func noteTaken(ctx context.Context, tx pgx.Tx, project, run int64) error {
 
 // UpdateBuildOrder finds the ranks of all builds anew: an older program may have ranked them by another rule.
 func (s *Store) UpdateBuildOrder(ctx context.Context) error {
-	projects, err := values[int64](ctx, s.pool, `select id from projects order by id`)
+	projects, err := db.Values[int64](ctx, db.Conns(s), `select id from projects order by id`)
 	if err != nil {
 		return fmt.Errorf("store: order builds: %w", err)
 	}
 	for _, project := range projects {
-		if err := s.tx(ctx, "order builds", func(tx pgx.Tx) error {
+		if err := db.Tx(ctx, s, "order builds", func(tx pgx.Tx) error {
 			if err := lockProject(ctx, tx, project); err != nil {
 				return err
 			}

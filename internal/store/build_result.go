@@ -9,6 +9,7 @@ import (
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/compare"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/db"
 )
 
 // FindBuildResult returns what all runs of a build in a scenario have found, for a comparison; ErrNotFound for no such
@@ -39,14 +40,14 @@ func (v View) side(ctx context.Context, which string, args ...any) (*compare.Bui
 
 // fillSide reads what the runs of a side have found.
 func (v View) fillSide(ctx context.Context, side *compare.BuildResult) (err error) {
-	side.Findings, err = suspectsOf(ctx, v.q, side.Runs)
-	return wrap("findings of a side", err)
+	side.Findings, err = suspectsOf(ctx, db.Q(v), side.Runs)
+	return db.Wrap("findings of a side", err)
 }
 
 // resultOf returns the facts about the runs that a condition chooses, or ErrNotFound.
 func (v View) resultOf(ctx context.Context, which string, args ...any) (*compare.BuildResult, error) {
 	side := &compare.BuildResult{}
-	if err := readRuns(ctx, v.q, side, which, args); err != nil {
+	if err := readRuns(ctx, db.Q(v), side, which, args); err != nil {
 		return nil, err
 	}
 	if len(side.Runs) == 0 {
@@ -56,7 +57,7 @@ func (v View) resultOf(ctx context.Context, which string, args ...any) (*compare
 }
 
 // readRuns reads the facts about the runs of a side.
-func readRuns(ctx context.Context, q querier, side *compare.BuildResult, which string, args []any) error {
+func readRuns(ctx context.Context, q db.Querier, side *compare.BuildResult, which string, args []any) error {
 	type row struct {
 		Build        string
 		Sequence     *int64
@@ -67,11 +68,11 @@ func readRuns(ctx context.Context, q querier, side *compare.BuildResult, which s
 		Suffices     bool
 		Power, Seen  []byte
 	}
-	rows, err := all[row](ctx, q, `
+	rows, err := db.All[row](ctx, q, `
 		select b.name as build, b.sequence, b.place, r.id, r.status, r.trace, r.lossy, r.suffices, r.power, r.seen
 		`+runTables+` where `+which+` and r.analysed_at is not null order by r.id`, args...)
 	if err != nil {
-		return wrap("runs of a side", err)
+		return db.Wrap("runs of a side", err)
 	}
 	for _, r := range rows {
 		side.Build, side.Sequence, side.Rank = r.Build, r.Sequence, r.Place
@@ -113,8 +114,8 @@ type comparedRow struct {
 // suspectsOf reads the findings of runs of signatures that leaked or grew in some run of the project, and of those
 // that are part of another one, and merges those of one leak. Of the many others a comparison wants to know only that
 // their code ran, which Seen tells.
-func suspectsOf(ctx context.Context, q querier, runs []int64) ([]compare.Finding, error) {
-	rows, err := all[comparedRow](ctx, q, `
+func suspectsOf(ctx context.Context, q db.Querier, runs []int64) ([]compare.Finding, error) {
+	rows, err := db.All[comparedRow](ctx, q, `
 		select f.run_id, s.id as leak_id, s.text, s.kind, s.title, s.frames, s.leaf, s.outline, f.allocated, f.pooled, f.immaterial, `+riskColumns+`, `+figureColumns("f")+`, `+recordColumns+`, 0 as comments,
 			s.state = 'regressed' and coalesce((select again.place <= here.place from builds again, builds here where again.id = s.regressed_id and here.id = r.build_id), false) as regressed,
 			coalesce(first.name, '') as first_bad, first.place as first_place

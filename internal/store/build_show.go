@@ -1,6 +1,10 @@
 package store
 
-import "context"
+import (
+	"context"
+
+	"heapdrift/internal/store/internal/db"
+)
 
 // A BuildDetail is a build as those who correct it see it.
 type BuildDetail struct {
@@ -18,12 +22,13 @@ func (v View) FindBuild(ctx context.Context, project, build string) (*BuildDetai
 		Fork      string
 		Ancestors int
 	}
-	b, err := one[row](ctx, v.q, `
+	b, err := db.One[row](ctx, db.Q(v), `
 		select b.id, b.name, b.sequence, b.branch, b.commit, b.pinned, b.fork, cardinality(b.ancestors) as ancestors
 		from builds b join projects p on p.id = b.project_id where p.name = $1 and b.name = $2`, project, build)
 	if err != nil {
-		return nil, wrap("build", err)
+		return nil, db.Wrap("build", err)
 	}
-	runs, err := all[Run](ctx, v.q, `select `+runColumns+runTables+` where r.build_id = $1 order by r.id`, b.ID)
-	return &BuildDetail{BuildRef: b.BuildRef, Fork: b.Fork, Ancestors: b.Ancestors, Runs: runs}, wrap("runs of build", err)
+	runs, err := db.All[Run](ctx, db.Q(v), `select `+runColumns+runTables+` where r.build_id = $1 order by r.id`, b.ID)
+	return &BuildDetail{BuildRef: b.BuildRef, Fork: b.Fork, Ancestors: b.Ancestors, Runs: runs},
+		db.Wrap("runs of build", err)
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"heapdrift/internal/store/internal/db"
 )
 
 // A SymbolKey is the place of a symbol file in a symbol store, name/Key/name.
@@ -24,14 +26,14 @@ type BoundSymbols struct {
 // whose evidence has no ids for such modules are named anew. It returns ErrNotFound where there is no such build.
 func (s *Store) UpdateBuildSymbols(ctx context.Context, project, build string, keys []SymbolKey) (BoundSymbols, error) {
 	var bound BoundSymbols
-	err := s.tx(ctx, "bind symbols to build "+build, func(tx pgx.Tx) error {
+	err := db.Tx(ctx, s, "bind symbols to build "+build, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1)`, symbolsLock); err != nil {
 			return err
 		}
-		id, err := value[int64](ctx, tx, `
+		id, err := db.Value[int64](ctx, tx, `
 			select b.id from builds b join projects p on p.id = b.project_id where p.name = $1 and b.name = $2`, project, build)
 		if err != nil {
-			return wrap("build", err)
+			return db.Wrap("build", err)
 		}
 		files, err := bindFiles(ctx, tx, id, keys)
 		if err != nil {
@@ -48,7 +50,7 @@ func (s *Store) UpdateBuildSymbols(ctx context.Context, project, build string, k
 			}
 		}
 		slices.Sort(stems)
-		queued, err := values[int](ctx, tx, `
+		queued, err := db.Values[int](ctx, tx, `
 			insert into jobs (kind, run_id)
 			select distinct 'symbolise', r.id from runs r join evidence e on e.run_id = r.id join captures c on c.evidence_id = e.id
 				join modules m on m.capture_id = c.id
@@ -72,7 +74,7 @@ func bindFiles(ctx context.Context, tx pgx.Tx, build int64, keys []SymbolKey) ([
 	for i, k := range keys {
 		names[i], folders[i] = k.Name, k.Key
 	}
-	return all[fileOfBuild](ctx, tx, `
+	return db.All[fileOfBuild](ctx, tx, `
 		with asked as (
 			select a.at, f.id from unnest($2::text[], $3::text[]) with ordinality a (name, key, at)
 				left join symbol_files f on f.folded = a.name and lower(f.key) = lower(a.key)),
@@ -90,12 +92,12 @@ func (v View) ListBuildSymbols(ctx context.Context, run int64, names []string) (
 		ID    int64
 		Build string
 	}
-	list, err := all[boundFile](ctx, v.q, `
+	list, err := db.All[boundFile](ctx, db.Q(v), `
 		select f.id, b.name as build from runs r join builds b on b.id = r.build_id join build_symbols s on s.build_id = b.id
 			join symbol_files f on f.id = s.file_id where r.id = $1 and f.folded = any($2)`, run, foldedNames(names))
 	files := make(map[int64]string, len(list))
 	for _, f := range list {
 		files[f.ID] = f.Build
 	}
-	return files, wrap("symbols of the build of a run", err)
+	return files, db.Wrap("symbols of the build of a run", err)
 }

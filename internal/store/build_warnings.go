@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/db"
 )
 
 // uploadAction is the action, in the audit of a project, of an upload that replaced what was known of a build.
@@ -15,7 +16,7 @@ const maxSameSequence = 3
 // ListRunWarnings says what is odd about the build of a run, as far as uploads to the run brought it about; ErrNotFound
 // where there is no run.
 func (v View) ListRunWarnings(ctx context.Context, run int64) ([]leaks.BuildWarning, error) {
-	f, err := one[leaks.BuildFacts](ctx, v.q, `
+	f, err := db.One[leaks.BuildFacts](ctx, db.Q(v), `
 		select b.name as build, b.branch, b.commit, b.sequence,
 			coalesce((select a.before->>'commit' from project_audit a
 				where a.project_id = b.project_id and a.action = $2 and a.at >= r.created_at and a.after->>'build' = b.name and a.after->>'commit' = b.commit
@@ -24,7 +25,7 @@ func (v View) ListRunWarnings(ctx context.Context, run int64) ([]leaks.BuildWarn
 				where o.project_id = b.project_id and o.sequence = b.sequence and o.id <> b.id order by o.place limit $3) as same_sequence
 		from runs r join builds b on b.id = r.build_id where r.id = $1`, run, uploadAction, maxSameSequence)
 	if err != nil {
-		return nil, wrap("warnings of run", err)
+		return nil, db.Wrap("warnings of run", err)
 	}
 	return f.Warnings(), nil
 }

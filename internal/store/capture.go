@@ -14,6 +14,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/store/internal/db"
 )
 
 // A StoredCapture is a capture whose artifact lies in the blob store.
@@ -41,14 +42,14 @@ var errUnread = errors.New("the captures of the trace were replaced meanwhile")
 // more is stored already, it stays; nil captures of several files say that it was when the job looked. CreateCaptures
 // returns ErrFenced, and stores nothing, when the lease is lost.
 func (s *Store) CreateCaptures(ctx context.Context, l Lease, captures []StoredCapture, together ...int64) error {
-	return s.tx(ctx, "save captures", func(tx pgx.Tx) error {
+	return db.Tx(ctx, s, "save captures", func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock_shared($1)`, symbolsLock); err != nil {
 			return err
 		}
-		project, err := value[int64](ctx, tx,
+		project, err := db.Value[int64](ctx, tx,
 			`select b.project_id from runs r join builds b on b.id = r.build_id where r.id = $1`, l.RunID)
 		if err != nil {
-			return wrap("run", err) // it may be deleted
+			return db.Wrap("run", err) // it may be deleted
 		}
 		if err := lockProject(ctx, tx, project); err != nil { // its builds may take other places
 			return err
@@ -89,7 +90,7 @@ func insertCapture(ctx context.Context, tx pgx.Tx, evidence int64, ordinal int, 
 	if err != nil {
 		return fmt.Errorf("store: warnings of a capture: %w", err)
 	}
-	id, err := value[int64](ctx, tx, `
+	id, err := db.Value[int64](ctx, tx, `
 		insert into captures (evidence_id, ordinal, kind, process, pid, bits, taken_at, artifact, artifact_bytes,
 			outstanding_count, outstanding_bytes, warnings,
 			table_key, table_bytes, table_site_count, began_ns, held_bytes)
@@ -148,18 +149,18 @@ func (v View) FindInput(ctx context.Context, run int64) (Input, error) {
 		Scenario                                string
 		InputRev, ProjectID                     int64
 	}
-	r, err := one[row](ctx, v.q, `
+	r, err := db.One[row](ctx, db.Q(v), `
 		select r.names_key, r.names_error, r.process, r.work_unit, r.input_rev, b.project_id, sc.name as scenario
 		from runs r join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id where r.id = $1`, run)
 	if err != nil {
-		return Input{}, wrap("input of run", err)
+		return Input{}, db.Wrap("input of run", err)
 	}
 	in := Input{Names: r.NamesKey, NamesError: r.NamesError, Process: r.Process,
 		Revision: r.InputRev, WorkUnit: r.WorkUnit}
-	if in.Rules, err = rulesOf(ctx, v.q, r.ProjectID); err != nil {
+	if in.Rules, err = rulesOf(ctx, db.Q(v), r.ProjectID); err != nil {
 		return Input{}, err
 	}
-	policy, err := policyOf(ctx, v.q, r.ProjectID)
+	policy, err := policyOf(ctx, db.Q(v), r.ProjectID)
 	if err != nil {
 		return Input{}, err
 	}
@@ -167,18 +168,18 @@ func (v View) FindInput(ctx context.Context, run int64) (Input, error) {
 	if in.OwnModules, err = v.ListOwnModules(ctx); err != nil {
 		return Input{}, err
 	}
-	in.Captures, err = capturesOf(ctx, v.q, run)
-	return in, wrap("input of run", err)
+	in.Captures, err = capturesOf(ctx, db.Q(v), run)
+	return in, db.Wrap("input of run", err)
 }
 
 // ListOwnModules lists the stems of the modules whose PDBs the team has uploaded, and of the images that name these.
 func (v View) ListOwnModules(ctx context.Context) ([]string, error) {
-	list, err := values[string](ctx, v.q, `
+	list, err := db.Values[string](ctx, db.Q(v), `
 		with pdbs as (select distinct folded from symbol_files where origin = 'upload' and kind = 'pdb')
 		select regexp_replace(folded, '\.[^.]*$', '') from pdbs
 		union select regexp_replace(i.folded, '\.[^.]*$', '') from symbol_files i join pdbs p on p.folded = lower(i.pdb) where i.kind = 'image'
 		order by 1`)
-	return list, wrap("own modules", err)
+	return list, db.Wrap("own modules", err)
 }
 
 // tableRow is the allocation table of a trace as rows of runs and captures have it.
@@ -190,7 +191,7 @@ type tableRow struct {
 
 func (t tableRow) table() Table { return Table{t.TableKey, t.TableBytes, t.TableSiteCount} }
 
-func capturesOf(ctx context.Context, q querier, run int64) ([]CaptureRef, error) {
+func capturesOf(ctx context.Context, q db.Querier, run int64) ([]CaptureRef, error) {
 	files, err := filesOf(ctx, q, run)
 	if err != nil {
 		return nil, err
@@ -201,7 +202,7 @@ func capturesOf(ctx context.Context, q querier, run int64) ([]CaptureRef, error)
 		Evidence int64
 		TakenAt  *time.Time
 	}
-	rows, err := all[row](ctx, q, `
+	rows, err := db.All[row](ctx, q, `
 		select c.artifact, e.id as evidence, c.taken_at, c.table_key, c.table_bytes, c.table_site_count
 		from captures c join evidence e on e.id = c.evidence_id where e.run_id = $1 order by e.id, c.ordinal`, run)
 	list := make([]CaptureRef, len(rows))
@@ -214,12 +215,12 @@ func capturesOf(ctx context.Context, q querier, run int64) ([]CaptureRef, error)
 
 // filesOf lists the files of a run by the evidence that their captures hang on, in the order of their names: a report
 // must not depend on which came first.
-func filesOf(ctx context.Context, q querier, run int64) (map[int64][]EvidenceFile, error) {
+func filesOf(ctx context.Context, q db.Querier, run int64) (map[int64][]EvidenceFile, error) {
 	type row struct {
 		EvidenceFile
 		Owner int64
 	}
-	rows, err := all[row](ctx, q,
+	rows, err := db.All[row](ctx, q,
 		`select coalesce(read_with, id) as owner, name, sha256, bytes, work from evidence where run_id = $1 order by name collate "C", sha256`, run)
 	files := map[int64][]EvidenceFile{}
 	for _, r := range rows {

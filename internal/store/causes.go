@@ -7,6 +7,7 @@ import (
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/db"
 )
 
 // ListCauses are the findings of a run that are lost together, as its report has them, by the signatures of the
@@ -20,9 +21,9 @@ func (v View) causesOf(ctx context.Context, runs []int64) ([]leaks.Cause, error)
 	if len(runs) == 0 {
 		return nil, nil
 	}
-	texts, err := values[[]byte](ctx, v.q, `select coalesce(summary->'causes', '[]') from runs where id = any($1) order by id`, runs)
+	texts, err := db.Values[[]byte](ctx, db.Q(v), `select coalesce(summary->'causes', '[]') from runs where id = any($1) order by id`, runs)
 	if err != nil {
-		return nil, wrap("causes", err)
+		return nil, db.Wrap("causes", err)
 	}
 	var stored []analysis.Cause
 	for _, text := range texts {
@@ -60,12 +61,12 @@ func (v View) causesOf(ctx context.Context, runs []int64) ([]leaks.Cause, error)
 // rootNames are the signatures that the project of a run knows those of its report by.
 func (v View) rootNames(ctx context.Context, run int64, own []string) (map[string]string, error) {
 	type row struct{ Own, Name string }
-	rows, err := all[row](ctx, v.q, `
+	rows, err := db.All[row](ctx, db.Q(v), `
 		select s.text as own, root.text as name from signatures s join signatures root on root.id = s.root_id
 		where s.text = any($2) and s.project_id = (select b.project_id from runs r join builds b on b.id = r.build_id where r.id = $1)`, run, own)
 	names := make(map[string]string, len(rows))
 	for _, r := range rows {
 		names[r.Own] = r.Name
 	}
-	return names, wrap("signatures of causes", err)
+	return names, db.Wrap("signatures of causes", err)
 }

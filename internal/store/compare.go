@@ -8,6 +8,7 @@ import (
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/compare"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/db"
 )
 
 // inconclusive is the status of a run whose evidence does not decide.
@@ -48,7 +49,7 @@ func (v View) head(ctx context.Context, q *leaks.ComparisonQuery) (*compare.Buil
 	if q.HeadRun != 0 {
 		return v.questionedRun(ctx, q, q.HeadRun)
 	}
-	if _, err := projectID(ctx, v.q, q.Project); err != nil {
+	if _, err := projectID(ctx, db.Q(v), q.Project); err != nil {
 		return nil, err
 	}
 	name := q.Head

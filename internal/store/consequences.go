@@ -10,6 +10,7 @@ import (
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/compare"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/db"
 )
 
 // signaturesLock orders what changes the signatures of a project: the class of an advisory lock, the project being its
@@ -52,7 +53,7 @@ func sitesBefore(ctx context.Context, tx pgx.Tx, run int64) (*oldSites, error) {
 		StackKey         *[16]byte
 		OutstandingBytes int64
 	}
-	rows, err := all[row](ctx, tx,
+	rows, err := db.All[row](ctx, tx,
 		`select signature_id, kind, stack_key, outstanding_bytes from sites where run_id = $1 and signature_id is not null`, run)
 	old, seen := &oldSites{}, map[int64]bool{}
 	for _, r := range rows {
@@ -122,7 +123,8 @@ func (c *resultEffects) pool(ctx context.Context, others []int64) ([]int64, erro
 	if err != nil || len(others) == 0 {
 		return changed, err
 	}
-	roots, err := values[int64](ctx, c.tx, `select distinct root_id from signatures where id = any($1) order by 1`, others)
+	roots, err := db.Values[int64](ctx, c.tx,
+		`select distinct root_id from signatures where id = any($1) order by 1`, others)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +135,7 @@ func (c *resultEffects) pool(ctx context.Context, others []int64) ([]int64, erro
 // roots returns the roots of the touched signatures, as far as one of their signatures leaks or grows in this run or
 // did so in another.
 func (c *resultEffects) roots(ctx context.Context, touched []int64) ([]int64, error) {
-	return values[int64](ctx, c.tx, `
+	return db.Values[int64](ctx, c.tx, `
 		with known as materialized (
 			-- each by its key, and few: the root of all others is that signature itself, which is not bad
 			select s.* from unnest($2::bigint[]) as t (id), lateral (select root_id, bad from signatures where id = t.id and (bad or alias_of is not null) offset 0) s)
@@ -148,7 +150,7 @@ func (c *resultEffects) roots(ctx context.Context, touched []int64) ([]int64, er
 func (c *resultEffects) describe(ctx context.Context, named *internedFindings) error {
 	// Nearly all say what is stored already.
 	n := len(named.findings)
-	numbers, err := values[int](ctx, c.tx, `
+	numbers, err := db.Values[int](ctx, c.tx, `
 		select (t.n - 1)::int from unnest($1::bigint[], $2::uuid[], $3::text[]) with ordinality as t (id, told, class, n),
 			lateral (select told, bad, class from signatures where id = t.id offset 0) s -- each by its key: a join reads those of all projects
 		where s.told is distinct from t.told or s.bad or s.class <> t.class or t.class`+suspect+` order by t.n`,

@@ -7,6 +7,7 @@ import (
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/db"
 )
 
 // A Coverage says what the newest builds of a project were run in, and what came of it.
@@ -38,13 +39,13 @@ func (c *Coverage) Newest(scenario string) *leaks.Cell {
 // FindCoverage reads what the newest builds with results say, of no more builds than a limit. It returns ErrNotFound
 // for a project that does not exist.
 func (v View) FindCoverage(ctx context.Context, project string, limit int) (*Coverage, error) {
-	id, err := projectID(ctx, v.q, project)
+	id, err := projectID(ctx, db.Q(v), project)
 	if err != nil {
 		return nil, err
 	}
 	c := &Coverage{}
-	if c.Builds, err = buildsWithResults(ctx, v.q, id, limit); err != nil {
-		return nil, wrap("builds of a coverage", err)
+	if c.Builds, err = buildsWithResults(ctx, db.Q(v), id, limit); err != nil {
+		return nil, db.Wrap("builds of a coverage", err)
 	}
 	if c.Scenarios, err = v.ListScenarios(ctx, project); err != nil {
 		return nil, err
@@ -53,15 +54,15 @@ func (v View) FindCoverage(ctx context.Context, project string, limit int) (*Cov
 	for i, b := range c.Builds {
 		names[i] = b.Name
 	}
-	rows, err := all[cellRow](ctx, v.q, `
+	rows, err := db.All[cellRow](ctx, db.Q(v), `
 		select `+cellColumns+`
 		from runs r join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id
 		where b.project_id = $1 and b.name = any($2) and r.analysed_at is not null order by `+oldestFirst+`, sc.name, r.id`, id, names)
 	if err != nil {
-		return nil, wrap("runs of a coverage", err)
+		return nil, db.Wrap("runs of a coverage", err)
 	}
 	c.Cells = cellsOf(rows)
-	return c, wrap("growth of a coverage", fillTotals(ctx, v.q, c.Cells))
+	return c, db.Wrap("growth of a coverage", fillTotals(ctx, db.Q(v), c.Cells))
 }
 
 // cellColumns are those of cellRow.
@@ -90,7 +91,7 @@ func cellsOf(rows []cellRow) (cells []leaks.Cell) {
 }
 
 // fillTotals adds up what grows in the runs that speak.
-func fillTotals(ctx context.Context, q querier, cells []leaks.Cell) error {
+func fillTotals(ctx context.Context, q db.Querier, cells []leaks.Cell) error {
 	of, runs := map[int64]*leaks.Cell{}, make([]int64, len(cells))
 	for i := range cells {
 		runs[i], of[cells[i].Run] = cells[i].Run, &cells[i]
@@ -99,7 +100,7 @@ func fillTotals(ctx context.Context, q querier, cells []leaks.Cell) error {
 		Run int64
 		leaks.Total
 	}
-	rows, err := all[row](ctx, q, `
+	rows, err := db.All[row](ctx, q, `
 		with grows as (
 			select f.run_id, f.rate from findings f join signatures own on own.id = f.signature_id join signatures s on s.id = own.root_id
 			where f.run_id = any($1) and f.class`+suspect+` and f.rate is not null and `+shownState+` <> 'known')
@@ -117,7 +118,7 @@ func fillTotals(ctx context.Context, q querier, cells []leaks.Cell) error {
 // ListWorstFindings are, by run, the worst of what leaks or grows and is not tolerated, as leaks.CompareUrgency has it.
 // A run without one is left out.
 func (v View) ListWorstFindings(ctx context.Context, runs []int64) (map[int64]Finding, error) {
-	rows, err := all[findingRow](ctx, v.q, `
+	rows, err := db.All[findingRow](ctx, db.Q(v), `
 		select worst.* from unnest($1::bigint[]) run(id) cross join lateral (`+findingQuery+`
 			where f.run_id = run.id and f.class`+suspect+` and `+shownState+` <> 'known'
 			order by f.certain desc, f.class = 'leak' desc, (f.rate->>'bytes')::double precision desc nulls last, f.ordinal limit 1) worst`, runs)
@@ -125,5 +126,5 @@ func (v View) ListWorstFindings(ctx context.Context, runs []int64) (map[int64]Fi
 	for i := range rows {
 		worst[rows[i].Run] = rows[i].finding()
 	}
-	return worst, wrap("worst findings", err)
+	return worst, db.Wrap("worst findings", err)
 }

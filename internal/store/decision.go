@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/db"
 )
 
 // A StoredDecision is what a gate said of a run, and when.
@@ -33,7 +34,7 @@ const decisionsLock = 0x44454353
 // CreateDecision stores a gate's decision on a run, unless it is the same as the last decision on the same question. It
 // returns ErrNotFound for no run.
 func (s *Store) CreateDecision(ctx context.Context, run int64, q GateQuestion, made *leaks.Decision) error {
-	return s.tx(ctx, "record decision", func(tx pgx.Tx) error {
+	return db.Tx(ctx, s, "record decision", func(tx pgx.Tx) error {
 		// As results do: the lock of signatures before that of decisions.
 		if err := recordFailures(ctx, tx, run, made.Failed()); err != nil {
 			return err
@@ -51,7 +52,7 @@ func recordDecision(ctx context.Context, tx pgx.Tx, run int64, q GateQuestion, m
 		decisionsLock, run); err != nil {
 		return err
 	}
-	there, err := value[bool](ctx, tx, `select exists (select from runs where id = $1)`, run)
+	there, err := db.Value[bool](ctx, tx, `select exists (select from runs where id = $1)`, run)
 	if err != nil {
 		return err
 	}
@@ -87,9 +88,9 @@ func recordFailures(ctx context.Context, tx pgx.Tx, run int64, signatures []stri
 	}
 	project, err := projectOfRun(ctx, tx, run)
 	if err != nil {
-		return wrap("run", err)
+		return db.Wrap("run", err)
 	}
-	fresh, err := value[bool](ctx, tx, `
+	fresh, err := db.Value[bool](ctx, tx, `
 		select exists (select from signatures s where s.project_id = $2 and s.text = any($3)
 			and not exists (select from failures f where f.signature_id = s.id and f.run_id = $1))`, run, project, signatures)
 	if err != nil || !fresh {
@@ -98,7 +99,7 @@ func recordFailures(ctx context.Context, tx pgx.Tx, run int64, signatures []stri
 	if err := lockSignatures(ctx, tx, project); err != nil {
 		return err
 	}
-	roots, err := values[int64](ctx, tx, `
+	roots, err := db.Values[int64](ctx, tx, `
 		with told as (
 			insert into failures (signature_id, run_id) select s.id, $1 from signatures s where s.project_id = $2 and s.text = any($3)
 			on conflict do nothing returning signature_id)
@@ -112,7 +113,7 @@ func recordFailures(ctx context.Context, tx pgx.Tx, run int64, signatures []stri
 // decideOwn decides about a run by the policy alone and stores the decision, once the run has nothing pending. Without
 // a saved policy nobody has asked: that a leak would fail a build is no news then.
 func decideOwn(ctx context.Context, tx pgx.Tx, id int64) error {
-	v := View{tx}
+	v := View{db.In(tx)}
 	run, err := v.FindRun(ctx, id)
 	if err != nil {
 		return err
@@ -140,10 +141,10 @@ func decideOwn(ctx context.Context, tx pgx.Tx, id int64) error {
 
 // ListDecisions lists what gates said of a run, newest first.
 func (v View) ListDecisions(ctx context.Context, run int64) ([]StoredDecision, error) {
-	rows, err := all[decisionRow](ctx, v.q, `select `+decisionColumns+
+	rows, err := db.All[decisionRow](ctx, db.Q(v), `select `+decisionColumns+
 		` from decisions where run_id = $1 order by id desc`, run)
 	if err != nil {
-		return nil, wrap("decisions", err)
+		return nil, db.Wrap("decisions", err)
 	}
 	list := make([]StoredDecision, len(rows))
 	for i := range rows {
@@ -181,10 +182,10 @@ func (v View) ListLastDecisions(ctx context.Context, runs []int64) (map[int64]St
 		RunID int64
 		decisionRow
 	}
-	rows, err := all[row](ctx, v.q, `
+	rows, err := db.All[row](ctx, db.Q(v), `
 		select distinct on (run_id) run_id, `+decisionColumns+` from decisions where run_id = any($1) and `+byPolicyAlone+` order by run_id, id desc`, runs)
 	if err != nil {
-		return nil, wrap("last decisions", err)
+		return nil, db.Wrap("last decisions", err)
 	}
 	last := make(map[int64]StoredDecision, len(rows))
 	for i := range rows {

@@ -7,6 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/audit"
+	"heapdrift/internal/store/internal/db"
 )
 
 // DeleteRun deletes a run with its evidence and its result. The states of leaks then follow from the remaining runs;
@@ -19,7 +21,7 @@ func (s *Store) DeleteRun(ctx context.Context, run int64, by string) error {
 			BuildID               int64
 			Files                 int
 		}
-		at, err := one[runPlace](ctx, tx, `
+		at, err := db.One[runPlace](ctx, tx, `
 			select b.project_id as project, b.name as build, s.name as scenario, r.name, b.id as build_id, (select count(*) from evidence e where e.run_id = r.id) as files
 			from runs r join builds b on b.id = r.build_id join scenarios s on s.id = r.scenario_id where r.id = $1`, run)
 		if err != nil {
@@ -37,7 +39,7 @@ func (s *Store) DeleteRun(ctx context.Context, run int64, by string) error {
 		if err := followRest(ctx, tx, at.Project); err != nil {
 			return err
 		}
-		return auditProject(ctx, tx, at.Project, by, "delete",
+		return audit.Project(ctx, tx, at.Project, by, "delete",
 			map[string]any{"run": run, "build": at.Build, "scenario": at.Scenario, "name": at.Name, "files": at.Files},
 			map[string]any{})
 	})
@@ -54,11 +56,11 @@ func (s *Store) DeleteBuild(ctx context.Context, project, build, by string) erro
 		if err := lockProject(ctx, tx, id); err != nil {
 			return err
 		}
-		at, err := value[int64](ctx, tx, `select id from builds where project_id = $1 and name = $2`, id, build)
+		at, err := db.Value[int64](ctx, tx, `select id from builds where project_id = $1 and name = $2`, id, build)
 		if err != nil {
 			return err
 		}
-		runs, err := values[int64](ctx, tx, `select id from runs where build_id = $1 order by id`, at)
+		runs, err := db.Values[int64](ctx, tx, `select id from runs where build_id = $1 order by id`, at)
 		if err != nil {
 			return err
 		}
@@ -80,7 +82,7 @@ func (s *Store) DeleteBuild(ctx context.Context, project, build, by string) erro
 		if err := followRest(ctx, tx, id); err != nil {
 			return err
 		}
-		return auditProject(ctx, tx, id, by, "delete", map[string]any{"build": build, "runs": len(runs)}, map[string]any{})
+		return audit.Project(ctx, tx, id, by, "delete", map[string]any{"build": build, "runs": len(runs)}, map[string]any{})
 	})
 }
 
@@ -95,7 +97,7 @@ func (s *Store) DeleteProject(ctx context.Context, project, by string) error {
 		if err := lockProject(ctx, tx, id); err != nil {
 			return err
 		}
-		runs, err := values[int64](ctx, tx,
+		runs, err := db.Values[int64](ctx, tx,
 			`select r.id from runs r join builds b on b.id = r.build_id where b.project_id = $1 order by r.id`, id)
 		if err != nil {
 			return err
@@ -111,7 +113,7 @@ func (s *Store) DeleteProject(ctx context.Context, project, by string) error {
 		if _, err := tx.Exec(ctx, `delete from projects where id = $1`, id); err != nil {
 			return err
 		}
-		return auditServer(ctx, tx, by, "delete", map[string]any{"project": project, "runs": len(runs)}, map[string]any{})
+		return audit.Server(ctx, tx, by, "delete", map[string]any{"project": project, "runs": len(runs)}, map[string]any{})
 	})
 }
 
@@ -119,7 +121,7 @@ func (s *Store) DeleteProject(ctx context.Context, project, by string) error {
 // ErrNotFound where there is none, and a *leaks.FieldError where nothing to analyse would be left.
 func (s *Store) DeleteEvidence(ctx context.Context, run, evidence int64, by string) error {
 	return s.deleting(ctx, "delete evidence", func(tx pgx.Tx) error {
-		project, err := value[int64](ctx, tx,
+		project, err := db.Value[int64](ctx, tx,
 			`select b.project_id from runs r join builds b on b.id = r.build_id where r.id = $1`, run)
 		if err != nil {
 			return err
@@ -130,7 +132,7 @@ func (s *Store) DeleteEvidence(ctx context.Context, run, evidence int64, by stri
 		if err := lockRuns(ctx, tx, []int64{run}); err != nil {
 			return err
 		}
-		e, err := one[Evidence](ctx, tx, `select `+evidenceColumns+` from evidence where run_id = $1 and id = $2`,
+		e, err := db.One[Evidence](ctx, tx, `select `+evidenceColumns+` from evidence where run_id = $1 and id = $2`,
 			run, evidence)
 		if err != nil {
 			return err
@@ -149,7 +151,7 @@ func (s *Store) DeleteEvidence(ctx context.Context, run, evidence int64, by stri
 		if e.ReadWith != nil {
 			owner = *e.ReadWith
 		}
-		others, err := values[int64](ctx, tx,
+		others, err := db.Values[int64](ctx, tx,
 			`select id from evidence where run_id = $1 and id <> $2 and coalesce(read_with, id) = $3 order by id`, run,
 			e.ID, owner)
 		if err != nil {
@@ -166,7 +168,7 @@ func (s *Store) DeleteEvidence(ctx context.Context, run, evidence int64, by stri
 				return err
 			}
 		}
-		left, err := value[bool](ctx, tx, `
+		left, err := db.Value[bool](ctx, tx, `
 			select exists (select from evidence e where e.run_id = $1 and (e.state = 'stored' or exists (select from captures c where c.evidence_id = e.id)))`, run)
 		if err != nil {
 			return err
@@ -184,7 +186,7 @@ func (s *Store) DeleteEvidence(ctx context.Context, run, evidence int64, by stri
 		if err := noteTaken(ctx, tx, project, run); err != nil {
 			return err
 		}
-		return auditProject(ctx, tx, project, by, "delete", map[string]any{"run": run, "file": e.Name, "sha256": e.SHA256},
+		return audit.Project(ctx, tx, project, by, "delete", map[string]any{"run": run, "file": e.Name, "sha256": e.SHA256},
 			map[string]any{})
 	})
 }
@@ -192,7 +194,7 @@ func (s *Store) DeleteEvidence(ctx context.Context, run, evidence int64, by stri
 // deleting is tx that begins anew where the database ends it to resolve a deadlock.
 func (s *Store) deleting(ctx context.Context, what string, f func(pgx.Tx) error) error {
 	for attempt := 1; ; attempt++ {
-		err := s.tx(ctx, what, func(tx pgx.Tx) error {
+		err := db.Tx(ctx, s, what, func(tx pgx.Tx) error {
 			err := f(tx)
 			if errors.Is(err, pgx.ErrNoRows) {
 				return ErrNotFound
@@ -241,7 +243,7 @@ func followRest(ctx context.Context, tx pgx.Tx, project int64) error {
 	if err := rankBuilds(ctx, tx, project); err != nil {
 		return err
 	}
-	known, err := values[int64](ctx, tx,
+	known, err := db.Values[int64](ctx, tx,
 		`select id from signatures where project_id = $1 and (bad or last_seen_id is not null) and alias_of is null`, project)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/uploadstore"
 )
 
 // Large tables of results have no foreign keys. Their rows are still deleted with their run and project, and the rows
@@ -262,13 +263,13 @@ func TestUploadsOfADeletedProject(t *testing.T) {
 		if err := l.CreateProject(t.Context(), project, 0, "test"); err != nil {
 			t.Fatal(err)
 		}
-		if err := l.CreateUpload(t.Context(),
-			store.Upload{ID: project, Length: 10, Target: []byte(`{"project":"` + project + `"}`)}); err != nil {
+		if err := uploadstore.CreateUpload(t.Context(), l.Store,
+			uploadstore.Upload{ID: project, Length: 10, Target: []byte(`{"project":"` + project + `"}`)}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	stale := func() (ids string) {
-		for _, u := range must[[]store.Upload](t)(l.now().ListStaleUploads(t.Context(), 24*time.Hour)) {
+		for _, u := range must[[]uploadstore.Upload](t)(uploadstore.ListStaleUploads(t.Context(), l.now(), 24*time.Hour)) {
 			ids += u.ID
 		}
 		return ids

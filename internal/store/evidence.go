@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/db"
 )
 
 // Evidence is an uploaded file.
@@ -52,7 +53,7 @@ func isDeadlock(err error) bool {
 }
 
 func (s *Store) addEvidence(ctx context.Context, t leaks.Target, e Evidence) (Evidence, error) {
-	err := s.tx(ctx, "add evidence "+e.Name, func(tx pgx.Tx) error {
+	err := db.Tx(ctx, s, "add evidence "+e.Name, func(tx pgx.Tx) error {
 		run, err := ensureRun(ctx, tx, t)
 		if err != nil {
 			return err
@@ -60,13 +61,13 @@ func (s *Store) addEvidence(ctx context.Context, t leaks.Target, e Evidence) (Ev
 		if err := lockDigest(ctx, tx, e.SHA256); err != nil {
 			return err
 		}
-		worked, err := value[*float64](ctx, tx,
+		worked, err := db.Value[*float64](ctx, tx,
 			`select work from evidence where run_id = $1 and name = $2 and sha256 = $3 for update`, run, e.Name, e.SHA256)
 		known := err == nil
 		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return err
 		}
-		e, err = one[Evidence](ctx, tx, `
+		e, err = db.One[Evidence](ctx, tx, `
 			insert into evidence (run_id, name, sha256, bytes, kind, work, urgent) values ($1, $2, $3, $4, $5, $6, $7)
 			on conflict (run_id, name, sha256) do update set
 				state = case when evidence.state = 'failed' then 'stored' else evidence.state end,
@@ -113,12 +114,13 @@ func queueRead(ctx context.Context, tx pgx.Tx, run, evidence int64) error {
 
 // FindEvidence returns one piece of evidence, or ErrNotFound.
 func (v View) FindEvidence(ctx context.Context, id int64) (Evidence, error) {
-	e, err := one[Evidence](ctx, v.q, `select `+evidenceColumns+` from evidence where id = $1`, id)
-	return e, wrap("evidence", err)
+	e, err := db.One[Evidence](ctx, db.Q(v), `select `+evidenceColumns+` from evidence where id = $1`, id)
+	return e, db.Wrap("evidence", err)
 }
 
 // ListEvidence lists a run's evidence in the order of upload.
 func (v View) ListEvidence(ctx context.Context, run int64) ([]Evidence, error) {
-	list, err := all[Evidence](ctx, v.q, `select `+evidenceColumns+` from evidence where run_id = $1 order by id`, run)
-	return list, wrap("evidence of run", err)
+	list, err := db.All[Evidence](ctx, db.Q(v),
+		`select `+evidenceColumns+` from evidence where run_id = $1 order by id`, run)
+	return list, db.Wrap("evidence of run", err)
 }

@@ -5,6 +5,7 @@ import (
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/db"
 )
 
 const (
@@ -38,7 +39,7 @@ func (v View) ListLeakEvidence(ctx context.Context, root, shown int64) ([]leaks.
 		Alone                 *leaks.Rating
 		figureRow
 	}
-	rows, err := all[row](ctx, v.q, `
+	rows, err := db.All[row](ctx, db.Q(v), `
 		with here as (
 			select r.id, r.name, b.name as build, sc.name as scenario, r.status, r.summary, f.*
 			from runs r join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id
@@ -57,7 +58,7 @@ func (v View) ListLeakEvidence(ctx context.Context, root, shown int64) ([]leaks.
 			coalesce(r.outstanding_bytes, 0) as outstanding_bytes, r.growth_count, r.growth_bytes, r.rate, r.alone
 		from here r order by r.id desc`, root, shown, evidenceRuns)
 	if err != nil {
-		return nil, nil, wrap("witnesses", err)
+		return nil, nil, db.Wrap("witnesses", err)
 	}
 	list := make([]leaks.EvidenceRun, len(rows))
 	for i := range rows {
@@ -72,12 +73,12 @@ func (v View) ListLeakEvidence(ctx context.Context, root, shown int64) ([]leaks.
 			Figure: figure, ByKind: r.Witnesses, Unreachable: r.Unreachable, SpanNS: r.SpanNS,
 		}
 	}
-	others, err := all[OtherEvidence](ctx, v.q, `
+	others, err := db.All[OtherEvidence](ctx, db.Q(v), `
 		with others as (
 			select r.id as run, r.name, b.name as build, sc.name as scenario, f.witnesses, row_number() over (order by `+newestFirst+`, r.id desc) as at
 			from signatures own join findings f on f.signature_id = own.id join runs r on r.id = f.run_id join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id
 			where own.root_id = $1 and f.witnesses is not null and r.build_id <> (select build_id from runs where id = $2) order by at limit $3)
 		select distinct on (kind) w->>'kind' as kind, o.run, o.name, o.build, o.scenario from others o, jsonb_array_elements(o.witnesses) w order by kind, o.at`,
 		root, shown, otherBuildRuns)
-	return list, others, wrap("witnesses of other builds", err)
+	return list, others, db.Wrap("witnesses of other builds", err)
 }

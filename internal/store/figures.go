@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"time"
+
+	"heapdrift/internal/store/internal/db"
 )
 
 // A QueueFigure counts the jobs of a kind in a state: queued, running, or failed in the last day.
@@ -16,11 +18,11 @@ type QueueFigure struct {
 
 // ListQueueFigures count the jobs that wait, run or failed lately.
 func (v View) ListQueueFigures(ctx context.Context) ([]QueueFigure, error) {
-	list, err := all[QueueFigure](ctx, v.q, `
+	list, err := db.All[QueueFigure](ctx, db.Q(v), `
 		select kind, state, count(*) count, max(attempt) attempts, extract(epoch from now() - min(coalesce(ended_at, greatest(run_at, created_at))))::float8 oldest
 		from jobs where state in ('queued', 'running') or state = 'failed' and ended_at > now() - interval '1 day'
 		group by kind, state order by kind, state`)
-	return list, wrap("queue figures", err)
+	return list, db.Wrap("queue figures", err)
 }
 
 // stuckAfter is when a job that waits for a worker counts as stuck.
@@ -29,9 +31,9 @@ const stuckAfter = 10 * time.Minute
 // CountStuckJobs counts jobs that somebody should look at: due for ten minutes without a worker, or running under a
 // lease that ran out half a minute ago and that nobody has taken back.
 func (v View) CountStuckJobs(ctx context.Context) (int64, error) {
-	n, err := value[int64](ctx, v.q, `
+	n, err := db.Value[int64](ctx, db.Q(v), `
 		select count(*) from jobs where state = 'queued' and run_at < now() - $1::interval or state = 'running' and lease_until < now() - interval '30 seconds'`, stuckAfter)
-	return n, wrap("stuck jobs", err)
+	return n, db.Wrap("stuck jobs", err)
 }
 
 // A ProjectFigure is what a project's uploaded files take.
@@ -44,11 +46,11 @@ type ProjectFigure struct {
 
 // ListProjectFigures are the projects that take the most.
 func (v View) ListProjectFigures(ctx context.Context, most int) ([]ProjectFigure, error) {
-	list, err := all[ProjectFigure](ctx, v.q, `
+	list, err := db.All[ProjectFigure](ctx, db.Q(v), `
 		select p.name project, count(e.id) files, coalesce(sum(e.bytes), 0)::bigint bytes, count(distinct r.id) runs
 		from projects p left join builds b on b.project_id = p.id left join runs r on r.build_id = b.id left join evidence e on e.run_id = r.id and e.expired_at is null
 		group by p.name order by 3 desc, 1 limit $1`, most)
-	return list, wrap("project figures", err)
+	return list, db.Wrap("project figures", err)
 }
 
 // A FailedJob is a job that failed lately.
@@ -61,9 +63,9 @@ type FailedJob struct {
 
 // ListFailedJobs are those that failed last.
 func (v View) ListFailedJobs(ctx context.Context, most int) ([]FailedJob, error) {
-	list, err := all[FailedJob](ctx, v.q, `
+	list, err := db.All[FailedJob](ctx, db.Q(v), `
 		select j.id, j.kind, j.run_id, j.evidence_id, j.state, j.attempt, j.percent, j.stage, j.error_code, j.error, p.name project, r.name run, j.ended_at
 		from jobs j join runs r on r.id = j.run_id join builds b on b.id = r.build_id join projects p on p.id = b.project_id
 		where j.state = 'failed' order by j.ended_at desc limit $1`, most)
-	return list, wrap("failed jobs", err)
+	return list, db.Wrap("failed jobs", err)
 }

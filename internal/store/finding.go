@@ -7,6 +7,7 @@ import (
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/score"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/db"
 )
 
 // A Finding is a signature in a run, with the state that it has in the project.
@@ -87,17 +88,17 @@ func (v View) ListFindings(ctx context.Context, q FindingQuery) (page []Finding,
 		where += ` and f.signature_id in (select s.id from signatures s where s.text = any($2) and s.project_id = (select b.project_id from runs r join builds b on b.id = r.build_id where r.id = $1))`
 		args = append(args, q.Own)
 	}
-	if total, err = value[int](ctx, v.q, `select count(*) from findings f where `+where, args...); err != nil {
-		return nil, 0, wrap("count findings", err)
+	if total, err = db.Value[int](ctx, db.Q(v), `select count(*) from findings f where `+where, args...); err != nil {
+		return nil, 0, db.Wrap("count findings", err)
 	}
 	limit, offset := fmt.Sprintf("$%d", len(args)+1), fmt.Sprintf("$%d", len(args)+2)
 	// The page is chosen before anything is joined to it: a run may have many thousands.
-	rows, err := all[findingRow](ctx, v.q, findingQuery+`
+	rows, err := db.All[findingRow](ctx, db.Q(v), findingQuery+`
 		where f.run_id = $1 and f.signature_id in (select f.signature_id from findings f where `+where+` order by f.ordinal limit `+limit+` offset `+offset+`)
 		order by f.ordinal`, append(args, q.Limit, q.Offset)...)
 	page = make([]Finding, len(rows))
 	for i := range rows {
 		page[i] = rows[i].finding()
 	}
-	return page, total, wrap("findings", err)
+	return page, total, db.Wrap("findings", err)
 }

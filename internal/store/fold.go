@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/audit"
+	"heapdrift/internal/store/internal/db"
 )
 
 // fold makes those of the signatures that no up-to-date result has any more parts of those that most of their bytes
@@ -56,7 +58,7 @@ func (c *resultEffects) leavings(ctx context.Context, left []int64) ([]leaks.Rep
 		Text             string
 		Whole, AsOutline bool
 	}
-	rows, err := all[row](ctx, c.tx, `
+	rows, err := db.All[row](ctx, c.tx, `
 		select s.id, coalesce(s.alias_of, 0) as now, s.version = 0 and not exists (select from signatures part where part.root_id = s.id and part.id <> s.id) as plain,
 			other.id as other_id, other.text, other.alias_of is null as whole, other.alias_by = $2 as as_outline
 		from signatures s join signature_moves m on m.from_id = s.id join signatures other on other.id = m.to_id
@@ -110,7 +112,7 @@ func (c *resultEffects) foldOne(ctx context.Context, l leaks.ReplacedSignature) 
 		}
 		if joined {
 			return append(changed, l.ID, to.ID),
-				audit(ctx, c.tx, l.ID, "", "alias", map[string]any{}, map[string]any{"into": to.Text, "run": c.run})
+				audit.Signature(ctx, c.tx, l.ID, "", "alias", map[string]any{}, map[string]any{"into": to.Text, "run": c.run})
 		}
 	}
 	return changed, nil

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/jackc/pgx/v5"
+
+	"heapdrift/internal/store/internal/db"
 )
 
 // followProject finds the states of all that leaked in a project anew: its builds moved, or stand on other branches
@@ -12,7 +14,7 @@ func followProject(ctx context.Context, tx pgx.Tx, project int64) error {
 	if err := lookAgain(ctx, tx, project); err != nil {
 		return err
 	}
-	bad, err := values[int64](ctx, tx,
+	bad, err := db.Values[int64](ctx, tx,
 		`select id from signatures where project_id = $1 and bad and alias_of is null`, project)
 	if err != nil {
 		return err
@@ -27,7 +29,7 @@ func followProject(ctx context.Context, tx pgx.Tx, project int64) error {
 // followBranch follows the states of a project after the line of a build changed, unless nothing was found in it yet.
 // Whoever calls it has called lockProject.
 func followBranch(ctx context.Context, tx pgx.Tx, project, build int64) error {
-	found, err := value[bool](ctx, tx,
+	found, err := db.Value[bool](ctx, tx,
 		`select exists (select from runs where build_id = $1 and analysed_at is not null)`, build)
 	if err != nil || !found {
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/db"
 )
 
 // A GateQuestion is what a call asks of a gate beside what the policy says.
@@ -102,11 +103,11 @@ func (v View) rooted(ctx context.Context, project string, p *leaks.Policy) (*lea
 		}
 	}
 	type row struct{ Former, Name string }
-	rows, err := all[row](ctx, v.q, `
+	rows, err := db.All[row](ctx, db.Q(v), `
 		select s.text as former, root.text as name from signatures s join signatures root on root.id = s.root_id join projects p on p.id = s.project_id
 		where p.name = $1 and s.text = any($2) and s.id <> s.root_id`, project, names)
 	if err != nil || len(rows) == 0 {
-		return p, wrap("signatures of a policy", err)
+		return p, db.Wrap("signatures of a policy", err)
 	}
 	now := *p
 	now.Budgets = slices.Clone(p.Budgets)
@@ -125,13 +126,13 @@ func (v View) rooted(ctx context.Context, project string, p *leaks.Policy) (*lea
 
 // readRelease reads the release that drift is compared with, where there is one.
 func (v View) readRelease(ctx context.Context, run *Run, c *leaks.Case) error {
-	heads, err := candidates(ctx, v.q, run.Project, run.Scenario, `b.name = $3`, run.Build)
+	heads, err := candidates(ctx, db.Q(v), run.Project, run.Scenario, `b.name = $3`, run.Build)
 	if err != nil || len(heads) == 0 {
-		return wrap("release", err)
+		return db.Wrap("release", err)
 	}
-	list, err := candidates(ctx, v.q, run.Project, run.Scenario, `b.pinned and $3 = ''`, "")
+	list, err := candidates(ctx, db.Q(v), run.Project, run.Scenario, `b.pinned and $3 = ''`, "")
 	if err != nil {
-		return wrap("release", err)
+		return db.Wrap("release", err)
 	}
 	if name := leaks.Release(heads[0].Candidate, bare(list)); name != "" {
 		c.Release, err = v.FindBuildResult(ctx, run.Project, run.Scenario, name)
@@ -156,7 +157,7 @@ func (v View) past(ctx context.Context, run *Run, c *leaks.Case) (map[string][]b
 		At                  int
 		Certain, Absent     bool
 	}
-	rows, err := all[row](ctx, v.q, `
+	rows, err := db.All[row](ctx, db.Q(v), `
 		with here as (select r.scenario_id, r.name, b.branch, b.place, b.project_id from runs r join builds b on b.id = r.build_id where r.id = $1),
 		last as (
 			select r.id, r.status, b.place, r.name from runs r join builds b on b.id = r.build_id, here
@@ -173,7 +174,7 @@ func (v View) past(ctx context.Context, run *Run, c *leaks.Case) (map[string][]b
 			where not exists (select from signatures own join findings f on f.signature_id = own.id where own.root_id = leak.id and f.run_id = a.run_id)
 		order by 1, 4`, run.ID, signatures, pastRuns*c.Policy.Noise.Runs)
 	if err != nil {
-		return nil, wrap("past of a run", err)
+		return nil, db.Wrap("past of a run", err)
 	}
 	list := make([]leaks.PastFinding, len(rows))
 	for i, r := range rows {
@@ -186,9 +187,9 @@ func (v View) past(ctx context.Context, run *Run, c *leaks.Case) (map[string][]b
 // next is the evidence that would decide a run, as its report has it; nil where that is decided, or of before there was
 // this.
 func (v View) next(ctx context.Context, run int64) (*analysis.Next, error) {
-	text, err := value[[]byte](ctx, v.q, `select coalesce(summary->'verdict'->'next', 'null') from runs where id = $1`, run)
+	text, err := db.Value[[]byte](ctx, db.Q(v), `select coalesce(summary->'verdict'->'next', 'null') from runs where id = $1`, run)
 	if err != nil {
-		return nil, wrap("what would decide", err)
+		return nil, db.Wrap("what would decide", err)
 	}
 	var next *analysis.Next
 	if err := json.Unmarshal(text, &next); err != nil {

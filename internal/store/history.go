@@ -8,6 +8,7 @@ import (
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/db"
 )
 
 // A History is what all runs of a project say of one signature.
@@ -23,33 +24,34 @@ type History struct {
 
 // FindHistory returns what all runs say of a signature, or ErrNotFound.
 func (v View) FindHistory(ctx context.Context, project, signature string) (*History, error) {
-	at, err := rootOf(ctx, v.q, project, signature)
+	at, err := rootOf(ctx, db.Q(v), project, signature)
 	if err != nil {
 		return nil, err
 	}
-	row, err := one[signatureRow](ctx, v.q, `select `+signatureColumns+` from signatures s where s.id = $1`, at.Root)
+	row, err := db.One[signatureRow](ctx, db.Q(v),
+		`select `+signatureColumns+` from signatures s where s.id = $1`, at.Root)
 	if err != nil {
-		return nil, wrap("signature", err)
+		return nil, db.Wrap("signature", err)
 	}
 	h := &History{Signature: row.signature()}
-	if err := complete(ctx, v.q, []*Signature{&h.Signature}); err != nil {
-		return nil, wrap("states of a signature", err)
+	if err := complete(ctx, db.Q(v), []*Signature{&h.Signature}); err != nil {
+		return nil, db.Wrap("states of a signature", err)
 	}
-	if h.Builds, err = buildsWithResults(ctx, v.q, at.Project, 0); err != nil {
-		return nil, wrap("builds", err)
+	if h.Builds, err = buildsWithResults(ctx, db.Q(v), at.Project, 0); err != nil {
+		return nil, db.Wrap("builds", err)
 	}
-	h.Scenarios, err = values[string](ctx, v.q, `
+	h.Scenarios, err = db.Values[string](ctx, db.Q(v), `
 		select sc.name from scenarios sc where sc.project_id = $1 and exists (
 			select from signatures own join findings f on f.signature_id = own.id join runs r on r.id = f.run_id where own.root_id = $2 and r.scenario_id = sc.id)
 		order by sc.name`, at.Project, at.Root)
 	if err != nil {
-		return nil, wrap("scenarios", err)
+		return nil, db.Wrap("scenarios", err)
 	}
-	if h.Outcomes, err = outcomesOf(ctx, v.q, at); err != nil {
-		return nil, wrap("history", err)
+	if h.Outcomes, err = outcomesOf(ctx, db.Q(v), at); err != nil {
+		return nil, db.Wrap("history", err)
 	}
-	if h.Explained, err = explained(ctx, v.q, at.Root); err != nil {
-		return nil, wrap("history", err)
+	if h.Explained, err = explained(ctx, db.Q(v), at.Root); err != nil {
+		return nil, db.Wrap("history", err)
 	}
 	h.Lines, err = v.ListLines(ctx, project, at.Root, h.Signature.State == leaks.StateKnown)
 	return h, err
@@ -73,14 +75,14 @@ func (r *runFindingRow) seen() *leaks.SignatureFinding {
 }
 
 // outcomesOf lists what each build says of a signature in each scenario.
-func outcomesOf(ctx context.Context, q querier, at signatureIDs) ([]leaks.Outcome, error) {
+func outcomesOf(ctx context.Context, q db.Querier, at signatureIDs) ([]leaks.Outcome, error) {
 	type scenarioRuns struct {
 		BuildID, ScenarioID, Newest int64
 		Build, Scenario             string
 		Runs                        int
 	}
 	type place struct{ build, scenario int64 }
-	list, err := all[scenarioRuns](ctx, q, `
+	list, err := db.All[scenarioRuns](ctx, q, `
 		select r.build_id, r.scenario_id, b.name as build, sc.name as scenario, count(*) as runs, max(r.id) as newest
 		from runs r join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id
 		where b.project_id = $1 and r.analysed_at is not null group by r.build_id, r.scenario_id, b.id, sc.id order by `+oldestFirst+`, sc.name`, at.Project)
@@ -92,7 +94,7 @@ func outcomesOf(ctx context.Context, q querier, at signatureIDs) ([]leaks.Outcom
 		outcomes[i] = leaks.Outcome{Build: r.Build, Scenario: r.Scenario, Runs: r.Runs, Run: r.Newest}
 		places[place{r.BuildID, r.ScenarioID}] = i
 	}
-	seen, err := all[runFindingRow](ctx, q, `
+	seen, err := db.All[runFindingRow](ctx, q, `
 		select `+seenColumns+`, f.rate from signatures own join findings f on f.signature_id = own.id join runs r on r.id = f.run_id
 		where own.root_id = $1 order by f.run_id, f.signature_id`, at.Root)
 	for i := range seen {
@@ -113,8 +115,8 @@ func outcomesOf(ctx context.Context, q querier, at signatureIDs) ([]leaks.Outcom
 }
 
 // explained returns the gravest finding of the newest build that has one; nil for none.
-func explained(ctx context.Context, q querier, root int64) (*Finding, error) {
-	f, err := one[findingRow](ctx, q, findingQuery+`
+func explained(ctx context.Context, q db.Querier, root int64) (*Finding, error) {
+	f, err := db.One[findingRow](ctx, q, findingQuery+`
 		join runs r on r.id = f.run_id join builds b on b.id = r.build_id where s.id = $1
 		order by `+newestFirst+`, `+gravestFirst+`, f.signature_id, f.run_id desc limit 1`, root)
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -3,12 +3,12 @@ package store
 import (
 	"bytes"
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
+
+	"heapdrift/internal/store/internal/db"
 )
 
 // An internTable is a table of content-addressed rows, which are never changed: id, hash, and the columns of the
@@ -27,9 +27,6 @@ var (
 // internTries is how often rows are copied before it is given up: each time, somebody else has stored one of them
 // meanwhile.
 const internTries = 20
-
-// uniqueViolation is PostgreSQL's code for a key that is there already.
-const uniqueViolation = "23505"
 
 // lookUp adds the ids of stored rows to ids, and returns the hashes of the others in their order.
 func lookUp(ctx context.Context, tx pgx.Tx, table string, hashes []digest, ids map[digest]int64) (missing []digest,
@@ -75,7 +72,7 @@ func intern(ctx context.Context, tx pgx.Tx, t internTable, hashes []digest, ids 
 		err = copyRows(ctx, tx, t.name, t.columns, len(missing), func(i int) []any {
 			return append([]any{fresh[i], pgtype.UUID{Bytes: missing[i], Valid: true}}, row(missing[i])...)
 		})
-		if taken(err) && try < internTries {
+		if db.IsTaken(err) && try < internTries {
 			continue
 		}
 		if err != nil {
@@ -90,7 +87,7 @@ func intern(ctx context.Context, tx pgx.Tx, t internTable, hashes []digest, ids 
 
 // drawIDs draws ids for rows that are copied.
 func drawIDs(ctx context.Context, tx pgx.Tx, table string, n int) ([]int64, error) {
-	return values[int64](ctx, tx, `
+	return db.Values[int64](ctx, tx, `
 		with drawn as materialized (select pg_get_serial_sequence($1, 'id')::regclass as sequence)
 		select nextval(sequence) from drawn, generate_series(1, $2)`, table, n)
 }
@@ -102,10 +99,4 @@ func copyRows(ctx context.Context, tx pgx.Tx, table string, columns []string, n 
 			pgx.CopyFromSlice(n, func(i int) ([]any, error) { return row(i), nil }))
 		return err
 	})
-}
-
-// taken reports whether a row could not be stored because its key is there.
-func taken(err error) bool {
-	var e *pgconn.PgError
-	return errors.As(err, &e) && e.Code == uniqueViolation
 }

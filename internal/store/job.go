@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/internal/jobs"
+	"heapdrift/internal/store/internal/db"
 )
 
 // The kinds of jobs.
@@ -89,7 +90,7 @@ const rankedJobs = `
 // take turns, and each project's are in the order of their age. A job that was handed over but not started within the
 // resend interval is handed over again: the broker may have lost it.
 func (s *Store) DispatchJobs(ctx context.Context, resend time.Duration, most Window) ([]DueJob, error) {
-	due, err := all[DueJob](ctx, s.pool, rankedJobs+`,
+	due, err := db.All[DueJob](ctx, db.Conns(s), rankedJobs+`,
 		room as (
 			select $3 - count(*) filter (where not heavy) light, $4 - count(*) filter (where heavy) heavy from ranked where sent),
 		turns as (
@@ -105,24 +106,24 @@ func (s *Store) DispatchJobs(ctx context.Context, resend time.Duration, most Win
 			update jobs set sent_at = now() from chosen c
 			where jobs.id = c.id and c.id in (select id from locked) returning jobs.id, jobs.attempt, c.heavy, c.rank, c.place)
 		select id, attempt, heavy from handed order by rank, place`, resend, int64(heavyBytes), most.Light, most.Heavy)
-	return due, wrap("due jobs", err)
+	return due, db.Wrap("due jobs", err)
 }
 
 // ResetDispatch makes every queued job due again; for a broker that starts empty.
 func (s *Store) ResetDispatch(ctx context.Context) error {
-	_, err := s.pool.Exec(ctx, `update jobs set sent_at = null where state = 'queued'`)
-	return wrap("forget sent jobs", err)
+	_, err := db.Conns(s).Exec(ctx, `update jobs set sent_at = null where state = 'queued'`)
+	return db.Wrap("forget sent jobs", err)
 }
 
 // UpdateProgress tells pages how far a job is.
 func (s *Store) UpdateProgress(ctx context.Context, l Lease, percent int, stage string) error {
-	_, err := s.pool.Exec(ctx, `update jobs set percent = $3, stage = $4 where id = $1 and lease_token = $2`, l.ID,
+	_, err := db.Conns(s).Exec(ctx, `update jobs set percent = $3, stage = $4 where id = $1 and lease_token = $2`, l.ID,
 		l.token, percent, stage)
-	return wrap("set progress", err)
+	return db.Wrap("set progress", err)
 }
 
 // ListJobs lists a run's jobs, oldest first.
 func (v View) ListJobs(ctx context.Context, run int64) ([]Job, error) {
-	jobs, err := all[Job](ctx, v.q, `select `+jobColumns+` from jobs where run_id = $1 order by id`, run)
-	return jobs, wrap("jobs of run", err)
+	jobs, err := db.All[Job](ctx, db.Q(v), `select `+jobColumns+` from jobs where run_id = $1 order by id`, run)
+	return jobs, db.Wrap("jobs of run", err)
 }

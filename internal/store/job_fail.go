@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/jackc/pgx/v5"
+
+	"heapdrift/internal/store/internal/db"
 )
 
 // A Failure says why a job did not succeed and whether trying again may help.
@@ -19,8 +21,8 @@ type Failure struct {
 // no attempt is left; then the evidence or the run says why. A renewal of the lease that the database hears of
 // afterwards finds its token gone.
 func (s *Store) FailJob(ctx context.Context, l Lease, f Failure) error {
-	return s.tx(ctx, "fail job", func(tx pgx.Tx) error {
-		state, err := value[string](ctx, tx, `
+	return db.Tx(ctx, s, "fail job", func(tx pgx.Tx) error {
+		state, err := db.Value[string](ctx, tx, `
 			update jobs set state = case when $5 or attempt >= max_attempts then 'failed' else `+again+` end,
 				run_at = now() + least(interval '5 minutes', interval '1 second' * power(2, attempt)) , sent_at = null,
 				lease_token = null, lease_until = null, tokens = array_remove(tokens, $2::bigint), error_code = $3,
@@ -40,11 +42,11 @@ func (s *Store) FailJob(ctx context.Context, l Lease, f Failure) error {
 // ReleaseJob gives a job back untouched, for a worker that shuts down; the attempt does not count. A late renewal does
 // not take it again, as after FailJob.
 func (s *Store) ReleaseJob(ctx context.Context, l Lease) error {
-	_, err := s.pool.Exec(ctx, `
+	_, err := db.Conns(s).Exec(ctx, `
 		update jobs set state = `+again+`, attempt = attempt - 1, sent_at = null, lease_token = null, lease_until = null,
 			tokens = array_remove(tokens, $2::bigint), percent = 0, stage = ''
 		where id = $1 and lease_token = $2`, l.ID, l.token)
-	return wrap("release job", err)
+	return db.Wrap("release job", err)
 }
 
 // endFailed shows a failed job's reason where users look. A run whose frames could not be named still has a report.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"heapdrift/internal/accounts"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/db"
 )
 
 // A keptDecision is the word of a signature as it was before another became part of it.
@@ -28,13 +28,13 @@ type versionedDecision struct {
 
 // triageDecisionOf returns the team's word, with the row locked.
 func triageDecisionOf(ctx context.Context, tx pgx.Tx, id int64) (versionedDecision, error) {
-	return one[versionedDecision](ctx, tx, `select `+triageDecisionColumns+
+	return db.One[versionedDecision](ctx, tx, `select `+triageDecisionColumns+
 		`, s.version from signatures s where s.id = $1 for no key update`, id)
 }
 
 // saveTriageDecision stores the team's word and returns its new version.
 func saveTriageDecision(ctx context.Context, tx pgx.Tx, id int64, w leaks.TriageDecision) (version int64, err error) {
-	return value[int64](ctx, tx, `
+	return db.Value[int64](ctx, tx, `
 		update signatures set mark = $2, marked_by = $3, reason = $4, until = $5, until_build = $6, fixed_id = $7,
 			not_leak = $8, assignee = $9, ticket = $10, not_leak_why = $11,
 			version = version + 1 where id = $1 returning version`,
@@ -44,7 +44,7 @@ func saveTriageDecision(ctx context.Context, tx pgx.Tx, id int64, w leaks.Triage
 // join makes a signature part of another, whose word is completed by that of the first. It reports false, with nothing
 // changed, where the other is part of the first already. The first must not be part of another.
 func join(ctx context.Context, tx pgx.Tx, from, into int64, actor string) (bool, error) {
-	root, err := value[int64](ctx, tx, `select root_id from signatures where id = $1`, into)
+	root, err := db.Value[int64](ctx, tx, `select root_id from signatures where id = $1`, into)
 	if err != nil {
 		return false, err
 	}
@@ -87,7 +87,7 @@ func separate(ctx context.Context, tx pgx.Tx, id int64) (root int64, err error) 
 		AliasWord    []byte
 		AliasVersion *int64
 	}
-	was, err := one[alias](ctx, tx, `
+	was, err := db.One[alias](ctx, tx, `
 		select root_id, alias_word, alias_version from signatures where id = $1 and alias_of is not null for no key update`, id)
 	if err != nil {
 		return 0, err
@@ -109,8 +109,8 @@ func separate(ctx context.Context, tx pgx.Tx, id int64) (root int64, err error) 
 	return was.RootID, err
 }
 
-// restoreTriageDecision gives a signature the word back that it had before another became part of it, unless the team has changed
-// it since.
+// restoreTriageDecision gives a signature the word back that it had before another became part of it, unless the team
+// has changed it since.
 func restoreTriageDecision(ctx context.Context, tx pgx.Tx, root int64, kept []byte, version *int64) error {
 	var before keptDecision
 	if err := json.Unmarshal(kept, &before); err != nil {
@@ -121,7 +121,7 @@ func restoreTriageDecision(ctx context.Context, tx pgx.Tx, root int64, kept []by
 		return err
 	}
 	if before.FixedID != nil { // the build may be deleted since
-		there, err := value[bool](ctx, tx, `select exists (select from builds where id = $1)`, *before.FixedID)
+		there, err := db.Value[bool](ctx, tx, `select exists (select from builds where id = $1)`, *before.FixedID)
 		if err != nil {
 			return err
 		}
@@ -131,37 +131,4 @@ func restoreTriageDecision(ctx context.Context, tx pgx.Tx, root int64, kept []by
 	}
 	_, err = saveTriageDecision(ctx, tx, before.Of, before.TriageDecision)
 	return err
-}
-
-// audit records who changed what.
-func audit(ctx context.Context, tx pgx.Tx, signature int64, actor, action string, before, after any) error {
-	return auditInto(ctx, tx, `insert into signature_audit (signature_id, actor, verified, action, before, after)`,
-		signature, actor, action, before, after)
-}
-
-// auditProject records what became of a project; actor is "" where the server did it.
-func auditProject(ctx context.Context, tx pgx.Tx, project int64, actor, action string, before, after any) error {
-	return auditInto(ctx, tx, `insert into project_audit (project_id, actor, verified, action, before, after)`, project,
-		actor, action, before, after)
-}
-
-func auditInto(ctx context.Context, tx pgx.Tx, insert string, of int64, actor, action string, before, after any) error {
-	old, now, err := auditTexts(before, after)
-	if err != nil {
-		return err
-	}
-	_, err = tx.Exec(ctx, insert+` values ($1, $2, $3, $4, $5, $6)`, of, actor, accounts.IsVerified(ctx, actor),
-		action, old, now)
-	return err
-}
-
-// auditTexts are the JSON objects of a line of an audit.
-func auditTexts(before, after any) (old, now []byte, err error) {
-	if old, err = json.Marshal(before); err != nil {
-		return nil, nil, fmt.Errorf("audit: %w", err)
-	}
-	if now, err = json.Marshal(after); err != nil {
-		return nil, nil, fmt.Errorf("audit: %w", err)
-	}
-	return old, now, nil
 }

@@ -5,11 +5,12 @@ import (
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/db"
 )
 
 // complete reads what the rows of signatures do not hold: how they stand in each scenario, and the figures of those
 // that never leaked or grew.
-func complete(ctx context.Context, q querier, list []*Signature) error {
+func complete(ctx context.Context, q db.Querier, list []*Signature) error {
 	if err := fillStates(ctx, q, list); err != nil {
 		return err
 	}
@@ -19,7 +20,7 @@ func complete(ctx context.Context, q querier, list []*Signature) error {
 // fillLatest reads the figures of signatures that never leaked or grew: the gravest finding of the newest build that
 // shows them. A result may have a hundred thousand of these signatures, so whoever stores it does not store their
 // figures: they are read of the few that are shown.
-func fillLatest(ctx context.Context, q querier, list []*Signature) error {
+func fillLatest(ctx context.Context, q db.Querier, list []*Signature) error {
 	var ids []int64
 	by := map[int64]*Signature{}
 	for _, s := range list {
@@ -37,7 +38,7 @@ func fillLatest(ctx context.Context, q querier, list []*Signature) error {
 		figureRow
 	}
 	// "offset 0" keeps the order of the joins, as in figuresIn.
-	rows, err := all[row](ctx, q, `
+	rows, err := db.All[row](ctx, q, `
 		with newest as (
 			select distinct on (own.root_id) own.root_id, b.id as build_id, b.name as build
 			from signatures own join findings f on f.signature_id = own.id join runs r on r.id = f.run_id join builds b on b.id = r.build_id

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/internal/jobs"
+	"heapdrift/internal/store/internal/db"
 )
 
 // A Lease is a worker's claim to a job. It passes to another worker when it is not renewed in time. The first result
@@ -22,7 +23,7 @@ type Lease struct {
 // ErrSchema means that a newer version has changed the database, so that this one must leave its jobs to that.
 func (s *Store) ClaimJob(ctx context.Context, id int64, lease time.Duration) (Lease, error) {
 	token := rand.Int64()
-	job, err := one[Job](ctx, s.pool, `
+	job, err := db.One[Job](ctx, db.Conns(s), `
 		update jobs set state = 'running', attempt = attempt + 1, lease_token = $2, tokens = tokens || $2::bigint,
 			lease_until = now() + $3::interval, percent = 0, stage = ''
 		where id = $1 and state = 'queued' and (select max(version_id) from goose_db_version) <= $4 returning `+jobColumns, id, token, lease, known)
@@ -31,7 +32,7 @@ func (s *Store) ClaimJob(ctx context.Context, id int64, lease time.Duration) (Le
 			return Lease{}, newer
 		}
 	}
-	return Lease{job, token}, wrap("claim job", err)
+	return Lease{job, token}, db.Wrap("claim job", err)
 }
 
 // ClaimNext takes the job that the end of another has queued for its run, so that the worker continues without the broker.
@@ -43,7 +44,7 @@ func (s *Store) ClaimNext(ctx context.Context, ended Lease, heavySlot bool, leas
 		return Lease{}, ErrNotFound
 	}
 	token := rand.Int64()
-	job, err := one[Job](ctx, s.pool, rankedJobs+`,
+	job, err := db.One[Job](ctx, db.Conns(s), rankedJobs+`,
 		next as (
 			select r.id from ranked r join jobs j on j.id = r.id
 			where j.run_id = $3 and j.kind = $4 and (not r.heavy or $5)
@@ -53,25 +54,25 @@ func (s *Store) ClaimNext(ctx context.Context, ended Lease, heavySlot bool, leas
 			lease_until = now() + $7::interval, percent = 0, stage = ''
 		where id in (select id from next) and state = 'queued' and (select max(version_id) from goose_db_version) <= $8 returning `+jobColumns,
 		time.Duration(0), int64(heavyBytes), ended.RunID, next, heavySlot, token, lease, known)
-	return Lease{job, token}, wrap("claim the next job", err)
+	return Lease{job, token}, db.Wrap("claim the next job", err)
 }
 
 // RenewLease keeps a lease for the given time from now, also one that ran out while nobody else has taken the job.
 // Where another worker has taken the job, passed is true and both continue, because the first result counts. ErrFenced
 // says that the job has ended.
 func (s *Store) RenewLease(ctx context.Context, l Lease, lease time.Duration) (passed bool, err error) {
-	tag, err := s.leases.Exec(ctx, `
+	tag, err := db.LeaseConns(s).Exec(ctx, `
 		update jobs set state = 'running', lease_token = $2, lease_until = now() + $3::interval
 		where id = $1 and state in ('queued', 'running') and tokens[cardinality(tokens)] = $2`, l.ID, l.token, lease)
 	if err != nil || tag.RowsAffected() > 0 {
-		return false, wrap("renew lease", err)
+		return false, db.Wrap("renew lease", err)
 	}
-	going, err := value[bool](ctx, s.leases,
+	going, err := db.Value[bool](ctx, db.LeaseConns(s),
 		`select exists (select from jobs where id = $1 and state in ('queued', 'running'))`, l.ID)
 	if err == nil && !going {
 		return false, ErrFenced
 	}
-	return true, wrap("renew lease", err)
+	return true, db.Wrap("renew lease", err)
 }
 
 // finish ends a job inside the transaction that stores its result, so that a result is stored exactly once. Whoever has
@@ -94,15 +95,15 @@ func (s *Store) ReapJobs(ctx context.Context) (int, error) {
 	lost := Failure{Code: "worker-lost",
 		Message: "the worker that ran this job was lost on every attempt; the evidence may need more memory than a worker has"}
 	n := 0
-	err := s.tx(ctx, "reap jobs", func(tx pgx.Tx) error {
-		ids, err := values[int64](ctx, tx,
+	err := db.Tx(ctx, s, "reap jobs", func(tx pgx.Tx) error {
+		ids, err := db.Values[int64](ctx, tx,
 			`select id from jobs where state = 'running' and lease_until < now() order by run_id, id for update skip locked`)
 		if err != nil {
 			return err
 		}
 		n = len(ids)
 		for _, id := range ids { // one by one: where two searches of a run are lost, the second must see that the first is queued again
-			job, err := one[Job](ctx, tx, `
+			job, err := db.One[Job](ctx, tx, `
 				update jobs set state = case when attempt >= max_attempts then 'failed' else `+again+` end, run_at = now(), sent_at = null,
 					lease_token = null, lease_until = null, error_code = 'worker-lost', error = $2,
 					ended_at = case when attempt >= max_attempts then now() end

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/db"
 )
 
 // mostOdds is how many runs of a line are listed, the newest ones.
@@ -12,7 +13,7 @@ const mostOdds = 60
 // ListLines lists how a leak stands on each line that it was bad on, that of the default branch first. root is the id
 // of its signature, and known says that the team tolerates it.
 func (v View) ListLines(ctx context.Context, project string, root int64, known bool) ([]leaks.LineState, error) {
-	id, err := projectID(ctx, v.q, project)
+	id, err := projectID(ctx, db.Q(v), project)
 	if err != nil {
 		return nil, err
 	}
@@ -23,17 +24,17 @@ func (v View) ListLines(ctx context.Context, project string, root int64, known b
 		Found                                   bool
 		CleanBound                              *leaks.CleanBound
 	}
-	rows, err := all[row](ctx, v.q, `
+	rows, err := db.All[row](ctx, db.Q(v), `
 		select s.branch, s.state, s.found, s.clean_bound, `+buildName("fork")+`, `+buildName("after")+`, `+buildName("since")+`, `+buildName("told")+`,
 			`+buildName("first_bad")+`, `+buildName("last_clean")+`, `+buildName("last_bad")+`, `+buildName("last_seen")+`, `+buildName("fixed_in")+`,
 			coalesce((select b.name from builds b where b.id = s.regressed_id), '') as regressed_in
 		from signature_lines s where s.signature_id = $1 order by s.branch`, root)
 	if err != nil || len(rows) == 0 {
-		return nil, wrap("lines of a signature", err)
+		return nil, db.Wrap("lines of a signature", err)
 	}
-	lines, err := readLines(ctx, v.q, id)
+	lines, err := readLines(ctx, db.Q(v), id)
 	if err != nil {
-		return nil, wrap("lines", err)
+		return nil, db.Wrap("lines", err)
 	}
 	odds, err := v.oddsOf(ctx, lines, root)
 	if err != nil {
@@ -69,7 +70,7 @@ func (v View) oddsOf(ctx context.Context, lines *leaks.Lines, root int64) (map[s
 		leaks.RunOdds
 		BuildID int64
 	}
-	rows, err := all[row](ctx, v.q, `
+	rows, err := db.All[row](ctx, db.Q(v), `
 		select b.name as build, r.id as run, f.score as probability, f.growth_bytes as bytes, b.id as build_id
 		from signatures own join findings f on f.signature_id = own.id join runs r on r.id = f.run_id join builds b on b.id = r.build_id
 		where own.root_id = $1 order by `+oldestFirst+`, r.id, f.signature_id`, root)
@@ -84,5 +85,5 @@ func (v View) oddsOf(ctx context.Context, lines *leaks.Lines, root int64) (map[s
 	for branch, list := range odds {
 		odds[branch] = list[max(0, len(list)-mostOdds):]
 	}
-	return odds, wrap("odds of a signature", err)
+	return odds, db.Wrap("odds of a signature", err)
 }

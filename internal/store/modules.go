@@ -4,18 +4,19 @@ import (
 	"context"
 
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/db"
 )
 
 // ListLeakingModules returns how much the open leaks of a project grow, by the module that they blame and the unit that
 // they count by. A project has as many rows as its leaks have modules. It returns ErrNotFound for no project.
 func (v View) ListLeakingModules(ctx context.Context, project string) ([]leaks.ModuleRow, error) {
-	id, err := projectID(ctx, v.q, project)
+	id, err := projectID(ctx, db.Q(v), project)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := all[leaks.ModuleRow](ctx, v.q, `
+	rows, err := db.All[leaks.ModuleRow](ctx, db.Q(v), `
 		select coalesce(s.blame->>'module', '') as module, coalesce(s.rate->>'unit', '') as unit,
 			coalesce(sum(greatest(0, (s.rate->>'bytes')::double precision)), 0) as bytes, count(*) as signatures
 		from signatures s where s.project_id = $1 and s.bad and s.alias_of is null and `+shownState+openStates+` group by 1, 2 order by 1, 2`, id)
-	return rows, wrap("leaks by module", err)
+	return rows, db.Wrap("leaks by module", err)
 }

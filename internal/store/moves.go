@@ -8,13 +8,15 @@ import (
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/audit"
+	"heapdrift/internal/store/internal/db"
 )
 
 // returned makes signatures that runs turned into parts of others signatures of their own again where this result has
 // them; one that seemed to be a new name where it has both. It returns them and the others.
 func (c *resultEffects) returned(ctx context.Context, named *internedFindings) (parted []int64, err error) {
 	ids := slices.Sorted(maps.Values(named.ids))
-	back, err := values[int64](ctx, c.tx, `
+	back, err := db.Values[int64](ctx, c.tx, `
 		select s.id from signatures s where s.id = any($1) and s.alias_of is not null and (s.alias_by = '' or s.alias_by = $2
 			and exists (select from signatures o where o.id = any($1) and o.root_id = s.root_id and (o.id = s.root_id or o.alias_by = $2 and o.id < s.id)))
 		order by s.id`, ids, leaks.ActorRename)
@@ -27,7 +29,7 @@ func (c *resultEffects) returned(ctx context.Context, named *internedFindings) (
 			return nil, err
 		}
 		parted = append(parted, id, other)
-		if err := audit(ctx, c.tx, id, "", "split", map[string]any{}, map[string]any{"run": c.run}); err != nil {
+		if err := audit.Signature(ctx, c.tx, id, "", "split", map[string]any{}, map[string]any{"run": c.run}); err != nil {
 			return nil, err
 		}
 	}

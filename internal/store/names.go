@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/jackc/pgx/v5"
+
+	"heapdrift/internal/store/internal/db"
 )
 
 // A Naming is a search for the symbols of a run, begun.
@@ -15,10 +17,10 @@ type Naming struct {
 // BeginNaming returns the captures whose frames are to be named.
 func (s *Store) BeginNaming(ctx context.Context, run int64) (Naming, error) {
 	var n Naming
-	err := s.tx(ctx, "begin naming", func(tx pgx.Tx) (err error) {
-		if n.begun, err = value[int64](ctx, tx,
+	err := db.Tx(ctx, s, "begin naming", func(tx pgx.Tx) (err error) {
+		if n.begun, err = db.Value[int64](ctx, tx,
 			`update runs set names_begun = names_begun + 1 where id = $1 returning names_begun`, run); err != nil {
-			return wrap("begin naming", err)
+			return db.Wrap("begin naming", err)
 		}
 		n.Captures, err = capturesOf(ctx, tx, run)
 		return err
@@ -29,7 +31,7 @@ func (s *Store) BeginNaming(ctx context.Context, run int64) (Naming, error) {
 // UpdateNames stores the blob of what was found, ends the job and queues the analysis, in one transaction. Names of a
 // search that began before the one that is stored are dropped. It returns ErrFenced when the lease is lost.
 func (s *Store) UpdateNames(ctx context.Context, l Lease, n Naming, key string) error {
-	return s.tx(ctx, "save names", func(tx pgx.Tx) error {
+	return db.Tx(ctx, s, "save names", func(tx pgx.Tx) error {
 		if err := finish(ctx, tx, l); err != nil {
 			return err
 		}
@@ -45,11 +47,11 @@ func (s *Store) UpdateNames(ctx context.Context, l Lease, n Naming, key string) 
 // CreateSymboliseJob queues a search for the run's symbols, or says ErrNotFound. A run of which nothing was read has
 // none.
 func (s *Store) CreateSymboliseJob(ctx context.Context, run int64) error {
-	return s.tx(ctx, "queue symbolise", func(tx pgx.Tx) error {
-		read, err := value[bool](ctx, tx, `
+	return db.Tx(ctx, s, "queue symbolise", func(tx pgx.Tx) error {
+		read, err := db.Value[bool](ctx, tx, `
 			select exists (select from captures c join evidence e on e.id = c.evidence_id where e.run_id = runs.id) from runs where id = $1 for share`, run)
 		if err != nil || !read {
-			return wrap("run", err)
+			return db.Wrap("run", err)
 		}
 		return queueJob(ctx, tx, JobSymbolise, run)
 	})

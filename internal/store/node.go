@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"time"
+
+	"heapdrift/internal/store/internal/db"
 )
 
 // A Node is a server or a worker, as it describes itself.
@@ -29,27 +31,27 @@ const forgetNodes = time.Hour
 
 // UpdateNode notes that a node is there, and forgets those that are long gone.
 func (s *Store) UpdateNode(ctx context.Context, n Node) error {
-	_, err := s.leases.Exec(ctx, `
+	_, err := db.LeaseConns(s).Exec(ctx, `
 		insert into nodes (id, role, host, version, schema, slots, running, says) values ($1, $2, $3, $4, $5, $6, $7, $8)
 		on conflict (id) do update set running = excluded.running, says = excluded.says, seen_at = now()`,
 		n.ID, n.Role, n.Host, n.Version, n.Schema, n.Slots, n.Running, n.Says)
 	if err == nil {
-		_, err = s.leases.Exec(ctx, `delete from nodes where seen_at < now() - $1::interval`, forgetNodes)
+		_, err = db.LeaseConns(s).Exec(ctx, `delete from nodes where seen_at < now() - $1::interval`, forgetNodes)
 	}
-	return wrap("see node", err)
+	return db.Wrap("see node", err)
 }
 
 // DeleteNode forgets a node that ends.
 func (s *Store) DeleteNode(ctx context.Context, id string) error {
-	_, err := s.leases.Exec(ctx, `delete from nodes where id = $1`, id)
-	return wrap("forget node", err)
+	_, err := db.LeaseConns(s).Exec(ctx, `delete from nodes where id = $1`, id)
+	return db.Wrap("forget node", err)
 }
 
 // ListNodes are the servers and workers that were heard of lately.
 func (v View) ListNodes(ctx context.Context) ([]NodeRecord, error) {
-	list, err := all[NodeRecord](ctx, v.q,
+	list, err := db.All[NodeRecord](ctx, db.Q(v),
 		`select id, role, host, version, schema, slots, running, says, started_at, seen_at from nodes order by role, host, started_at, id`)
-	return list, wrap("nodes", err)
+	return list, db.Wrap("nodes", err)
 }
 
 // A PlaceAnswer is how often a place that was asked for symbol files gave an answer.
@@ -63,11 +65,11 @@ type PlaceAnswer struct {
 // UpdatePlaces adds to what places have answered.
 func (s *Store) UpdatePlaces(ctx context.Context, answers []PlaceAnswer) error {
 	for _, a := range answers {
-		_, err := s.leases.Exec(ctx, `
+		_, err := db.LeaseConns(s).Exec(ctx, `
 			insert into symbol_places (place, result, count) values ($1, $2, $3)
 			on conflict (place, result) do update set count = symbol_places.count + excluded.count, last_at = now()`, a.Place, a.Result, a.Count)
 		if err != nil {
-			return wrap("note places", err)
+			return db.Wrap("note places", err)
 		}
 	}
 	return nil
@@ -75,7 +77,7 @@ func (s *Store) UpdatePlaces(ctx context.Context, answers []PlaceAnswer) error {
 
 // ListPlaces are the answers of the places that were asked for symbol files.
 func (v View) ListPlaces(ctx context.Context) ([]PlaceAnswer, error) {
-	list, err := all[PlaceAnswer](ctx, v.q,
+	list, err := db.All[PlaceAnswer](ctx, db.Q(v),
 		`select place, result, count, last_at from symbol_places order by place, count desc, result limit 200`)
-	return list, wrap("places", err)
+	return list, db.Wrap("places", err)
 }

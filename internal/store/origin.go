@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/db"
 )
 
 // origins reads since when the findings of a case are there, on the line and in the scenario of its run.
@@ -13,14 +14,14 @@ func (v View) origins(ctx context.Context, run *Run, c *leaks.Case) error {
 		ProjectID, BuildID, ScenarioID int64
 		Suffices                       bool
 	}
-	at, err := one[place](ctx, v.q, `
+	at, err := db.One[place](ctx, db.Q(v), `
 		select b.project_id, r.build_id, r.scenario_id, r.suffices from runs r join builds b on b.id = r.build_id where r.id = $1`, run.ID)
 	if err != nil {
-		return wrap("run", err)
+		return db.Wrap("run", err)
 	}
-	h, err := readHistories(ctx, v.q, at.ProjectID)
+	h, err := readHistories(ctx, db.Q(v), at.ProjectID)
 	if err != nil {
-		return wrap("histories", err)
+		return db.Wrap("histories", err)
 	}
 	line := h.lines.OfBuild(at.BuildID)
 	head := line.At(at.BuildID)
@@ -37,17 +38,17 @@ func (v View) origins(ctx context.Context, run *Run, c *leaks.Case) error {
 		Text string
 		leaks.TriageDecision
 	}
-	rows, err := all[row](ctx, v.q, `
+	rows, err := db.All[row](ctx, db.Q(v), `
 		select s.id, s.text, `+triageDecisionColumns+` from signatures s where s.project_id = $1 and s.text = any($2) and s.alias_of is null`, at.ProjectID, texts)
 	if err != nil || len(rows) == 0 {
-		return wrap("signatures of a run", err)
+		return db.Wrap("signatures of a run", err)
 	}
 	subjects := make(map[int64]*subject, len(rows))
 	for i := range rows {
 		subjects[rows[i].ID] = &subject{id: rows[i].ID, word: rows[i].TriageDecision}
 	}
 	if err := h.read(ctx, subjects, at.ScenarioID); err != nil {
-		return wrap("histories", err)
+		return db.Wrap("histories", err)
 	}
 	for i := range rows {
 		s := subjects[rows[i].ID]

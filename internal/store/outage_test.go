@@ -13,6 +13,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/store/internal/db"
 )
 
 // The database is away where it does not answer, has no connection left, shuts down or takes no writes; not where a
@@ -28,7 +29,7 @@ func TestIsUnavailable(t *testing.T) {
 		{&pgconn.PgError{Code: "25001"}, false, false}, {&pgconn.PgError{Code: "23505"}, false, false},
 		{&pgconn.ConnectError{}, true, false}, {&net.OpError{Op: "dial", Err: errors.New("refused")}, true, false},
 		{context.DeadlineExceeded, true, false}, {context.Canceled, false, false}, {net.ErrClosed, true, false},
-		{wrap("run", io.ErrUnexpectedEOF), true, false}, {io.ErrUnexpectedEOF, false, false},
+		{db.Wrap("run", io.ErrUnexpectedEOF), true, false}, {io.ErrUnexpectedEOF, false, false},
 		{errors.New("conn closed"), true, false}, {ErrNotFound, false, false}, {errors.New("else"), false, false},
 	} {
 		for _, err := range []error{test.err, fmt.Errorf("%w, once more", test.err)} {

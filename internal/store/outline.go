@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/audit"
+	"heapdrift/internal/store/internal/db"
 )
 
 // outlines makes of the signatures that leak or grow those that are the outline of exactly one other leak parts of it,
@@ -42,7 +44,7 @@ func (c *resultEffects) outlines(ctx context.Context, roots []int64) (changed []
 			continue
 		}
 		changed = append(changed, list[i].ID, into.Root)
-		if err := audit(ctx, c.tx, list[i].ID, "", "outline", map[string]any{},
+		if err := audit.Signature(ctx, c.tx, list[i].ID, "", "outline", map[string]any{},
 			map[string]any{"into": into.Text, "run": c.run}); err != nil {
 			return nil, err
 		}
@@ -52,7 +54,7 @@ func (c *resultEffects) outlines(ctx context.Context, roots []int64) (changed []
 
 // leave makes a namesake a leak of its own again, and returns the signatures whose history changed by it.
 func (c *resultEffects) leave(ctx context.Context, n *leaks.Namesake) (changed []int64, err error) {
-	from, err := value[string](ctx, c.tx,
+	from, err := db.Value[string](ctx, c.tx,
 		`select other.text from signatures s join signatures other on other.id = s.alias_of where s.id = $1`, n.ID)
 	if err != nil {
 		return nil, err
@@ -62,7 +64,7 @@ func (c *resultEffects) leave(ctx context.Context, n *leaks.Namesake) (changed [
 		return nil, err
 	}
 	return []int64{n.ID, root},
-		audit(ctx, c.tx, n.ID, "", "outline", map[string]any{"into": from}, map[string]any{"run": c.run})
+		audit.Signature(ctx, c.tx, n.ID, "", "outline", map[string]any{"into": from}, map[string]any{"run": c.run})
 }
 
 // turn makes a leak part of the signature that was part of it as its outline, because no evidence with inlined calls
@@ -91,7 +93,7 @@ func (c *resultEffects) namesakes(ctx context.Context, roots []int64) ([]leaks.N
 		OtherText          string
 		Beside, Left       bool
 	}
-	rows, err := all[row](ctx, c.tx, `
+	rows, err := db.All[row](ctx, c.tx, `
 		with named as (select id, text, outline from signatures where id = any($2)),
 		own as materialized (
 			select s.id, s.text, s.kind, s.root_id, s.alias_of is not null as joined

@@ -11,6 +11,8 @@ import (
 
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/audit"
+	"heapdrift/internal/store/internal/db"
 )
 
 // A PolicyFile is one version of a project's policies. That of a project that has saved none has version 0 and the
@@ -26,24 +28,24 @@ type PolicyFile struct {
 
 // FindPolicy returns the policies that a project has, or ErrNotFound for no project.
 func (v View) FindPolicy(ctx context.Context, project string) (PolicyFile, error) {
-	id, err := projectID(ctx, v.q, project)
+	id, err := projectID(ctx, db.Q(v), project)
 	if err != nil {
 		return PolicyFile{}, err
 	}
-	return policyOf(ctx, v.q, id)
+	return policyOf(ctx, db.Q(v), id)
 }
 
 // ListPolicies lists all versions of a project's policies, newest first; or ErrNotFound.
 func (v View) ListPolicies(ctx context.Context, project string) ([]PolicyFile, error) {
-	id, err := projectID(ctx, v.q, project)
+	id, err := projectID(ctx, db.Q(v), project)
 	if err != nil {
 		return nil, err
 	}
-	return readPolicies(ctx, v.q, `true`, id)
+	return readPolicies(ctx, db.Q(v), `true`, id)
 }
 
 // policyOf reads the present version.
-func policyOf(ctx context.Context, q querier, project int64) (PolicyFile, error) {
+func policyOf(ctx context.Context, q db.Querier, project int64) (PolicyFile, error) {
 	list, err := readPolicies(ctx, q,
 		`version = (select max(version) from project_policies where project_id = $1)`, project)
 	if err != nil || len(list) > 0 {
@@ -52,18 +54,18 @@ func policyOf(ctx context.Context, q querier, project int64) (PolicyFile, error)
 	return PolicyFile{Policies: leaks.DefaultPolicies()}, nil
 }
 
-func readPolicies(ctx context.Context, q querier, which string, project int64) ([]PolicyFile, error) {
+func readPolicies(ctx context.Context, q db.Querier, which string, project int64) ([]PolicyFile, error) {
 	type row struct {
 		Version                int
 		Policies, Author, Note string
 		Verified               bool
 		At                     time.Time
 	}
-	rows, err := all[row](ctx, q,
+	rows, err := db.All[row](ctx, q,
 		`select version, policies, author, verified, note, at from project_policies where project_id = $1 and `+which+
 			` order by version desc`, project)
 	if err != nil {
-		return nil, wrap("policies", err)
+		return nil, db.Wrap("policies", err)
 	}
 	list := make([]PolicyFile, len(rows))
 	for i, r := range rows {
@@ -101,13 +103,13 @@ func (s *Store) CreatePolicy(ctx context.Context, project string, change PolicyC
 	if _, err := leaks.ParsePolicies(text); err != nil { // what is stored can be read again
 		return saved, err
 	}
-	err = s.tx(ctx, "save policies", func(tx pgx.Tx) error {
+	err = db.Tx(ctx, s, "save policies", func(tx pgx.Tx) error {
 		// Of two that save at once the second waits here, and finds the version of the first.
-		id, err := value[int64](ctx, tx, `select id from projects where name = $1 for no key update`, project)
+		id, err := db.Value[int64](ctx, tx, `select id from projects where name = $1 for no key update`, project)
 		if err != nil {
-			return wrap("project", err)
+			return db.Wrap("project", err)
 		}
-		present, err := value[*int](ctx, tx, `select max(version) from project_policies where project_id = $1`, id)
+		present, err := db.Value[*int](ctx, tx, `select max(version) from project_policies where project_id = $1`, id)
 		if err != nil {
 			return err
 		}
@@ -122,13 +124,13 @@ func (s *Store) CreatePolicy(ctx context.Context, project string, change PolicyC
 		}
 		saved = PolicyFile{Version: *present + 1, Policies: change.Policies, Author: change.Author,
 			Verified: accounts.IsVerified(ctx, change.Author), Note: change.Note}
-		saved.At, err = value[time.Time](ctx, tx,
+		saved.At, err = db.Value[time.Time](ctx, tx,
 			`insert into project_policies (project_id, version, policies, author, note, verified) values ($1, $2, $3, $4, $5, $6) returning at`,
 			id, saved.Version, string(text), change.Author, change.Note, saved.Verified)
 		if err != nil {
 			return err
 		}
-		return auditProject(ctx, tx, id, change.Author, "policy", map[string]any{"version": *present},
+		return audit.Project(ctx, tx, id, change.Author, "policy", map[string]any{"version": *present},
 			map[string]any{"version": saved.Version, "note": saved.Note})
 	})
 	if err != nil {
@@ -143,9 +145,9 @@ func renewSettled(ctx context.Context, tx pgx.Tx, project int64, policies *leaks
 	if err != nil {
 		return err
 	}
-	names, err := values[string](ctx, tx, `select name from scenarios where project_id = $1`, project)
+	names, err := db.Values[string](ctx, tx, `select name from scenarios where project_id = $1`, project)
 	if err != nil {
-		return wrap("scenarios", err)
+		return db.Wrap("scenarios", err)
 	}
 	names = slices.DeleteFunc(names, func(name string) bool {
 		return policies.Settle(name) == present.Policies.Settle(name)

@@ -8,6 +8,7 @@ import (
 
 	"heapdrift/internal/analysis/score"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/db"
 )
 
 // A pooledRun is a run that can be judged together with others of its scenario.
@@ -21,7 +22,7 @@ type pooledRun struct {
 
 // poolRuns lists the runs r that can be judged together of which a condition holds, those of one scenario together.
 func poolRuns(ctx context.Context, tx pgx.Tx, which string, arg int64) ([]pooledRun, error) {
-	return all[pooledRun](ctx, tx, `
+	return db.All[pooledRun](ctx, tx, `
 		select r.id as run, r.build_id, r.scenario_id, b.name as build, r.name, r.stretches, r.stretch_unit, r.places
 		from runs r join builds b on b.id = r.build_id
 		where `+which+` and r.suffices and r.analysed_at is not null order by r.scenario_id, r.name collate "C"`, arg)
@@ -52,7 +53,7 @@ func stretchesOf(unit string, over []float64) score.Stretches {
 // returns the leaks of which a judgement did. Whoever calls it holds the lock of the project's signatures.
 func poolAround(ctx context.Context, tx pgx.Tx, run int64) ([]int64, error) {
 	type place struct{ ProjectID, BuildID, ScenarioID int64 }
-	at, err := one[place](ctx, tx, `
+	at, err := db.One[place](ctx, tx, `
 		select b.project_id, r.build_id, r.scenario_id from runs r join builds b on b.id = r.build_id where r.id = $1`, run)
 	if err != nil {
 		return nil, err
@@ -158,7 +159,7 @@ func (p *poolers) judge(ctx context.Context, roots []int64) ([]int64, error) {
 		p.ids = append(p.ids, r.Run)
 	}
 	// A signature that leans to a leak in none of the runs needs no judgement: nearly all are of this kind.
-	list, err := values[int64](ctx, p.tx, `
+	list, err := db.Values[int64](ctx, p.tx, `
 		select distinct own.root_id from findings f join signatures own on own.id = f.signature_id
 		where f.run_id = any($1) and (f.pooled is not null or f.evidence is not null and (f.class`+suspect+` or (f.evidence->>'log_odds')::double precision >= $3))
 			and ($2::bigint[] is null or own.root_id = any($2)) order by 1`, targets, roots, leaks.LeastPoolOdds)
@@ -207,7 +208,7 @@ func stayedOf(list []int64) (s score.Retained) {
 
 // judgeSome judges leaks.
 func (p *poolers) judgeSome(ctx context.Context, roots []int64, changes *poolChanges) error {
-	rows, err := all[poolRow](ctx, p.tx, `
+	rows, err := db.All[poolRow](ctx, p.tx, `
 		select own.root_id, f.run_id, f.signature_id, f.class, f.score, f.certain, f.own, f.evidence, f.rate, f.stayed, coalesce(f.most_held, f.outstanding_count) as held, f.pooled
 		from signatures own join findings f on f.signature_id = own.id
 		where own.root_id = any($1) and f.run_id = any($2) order by own.root_id, f.run_id, f.signature_id`, roots, p.ids)
@@ -258,7 +259,7 @@ func (p *poolers) absences(ctx context.Context, roots []int64) (map[int64]map[st
 		SignatureID int64
 		Build       string
 	}
-	rows, err := all[row](ctx, p.tx, `
+	rows, err := db.All[row](ctx, p.tx, `
 		with there as (select a.signature_id, r.id, r.build_id`+unshown+`)
 		select distinct there.signature_id, b.name as build from there join builds b on b.id = there.build_id where there.id = any($2)`, roots, p.ids)
 	absent := map[int64]map[string]bool{}
@@ -274,7 +275,7 @@ func (p *poolers) absences(ctx context.Context, roots []int64) (map[int64]map[st
 // fixes are the builds that have the fixes of leaks by the team's word.
 func (p *poolers) fixes(ctx context.Context, roots []int64) (map[int64]leaks.BuildRank, error) {
 	type row struct{ ID, FixedID int64 }
-	rows, err := all[row](ctx, p.tx, `
+	rows, err := db.All[row](ctx, p.tx, `
 		select s.id, s.fixed_id from signatures s where s.id = any($1) and s.mark = $2 and s.fixed_id is not null`, roots, leaks.MarkFixed)
 	fixed := make(map[int64]leaks.BuildRank, len(rows))
 	for _, r := range rows {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/db"
 )
 
 const (
@@ -36,11 +37,11 @@ func (v View) FindRuleTrial(ctx context.Context, project string) (*leaks.RuleTri
 		}
 		t.Runs[run] = leaks.NewRunModules(head, own)
 	}
-	tolerated, err := values[string](ctx, v.q, `
+	tolerated, err := db.Values[string](ctx, db.Q(v), `
 		select own.text from signatures own join signatures s on s.id = own.root_id join projects p on p.id = s.project_id
 		where p.name = $1 and (s.not_leak or s.mark = 'known' and not `+untilOver+`)`, project)
 	if err != nil {
-		return nil, wrap("tolerated signatures", err)
+		return nil, db.Wrap("tolerated signatures", err)
 	}
 	t.Tolerated = make(map[string]bool, len(tolerated))
 	for _, text := range tolerated {
@@ -82,10 +83,10 @@ func (v View) PreviewPolicy(ctx context.Context, project string, policies leaks.
 
 // pastCases reads what gates of the newest runs decide on under policies. Runs that are not judged are left out.
 func (v View) pastCases(ctx context.Context, project string, file *PolicyFile) ([]leaks.PastCase, error) {
-	runs, err := all[Run](ctx, v.q, `select `+runColumns+runTables+
+	runs, err := db.All[Run](ctx, db.Q(v), `select `+runColumns+runTables+
 		` where p.name = $1 and r.analysed_at is not null order by `+newestFirst+`, r.id desc limit $2`, project, previewRuns)
 	if err != nil {
-		return nil, wrap("runs of a preview", err)
+		return nil, db.Wrap("runs of a preview", err)
 	}
 	return v.casesOf(ctx, runs, file)
 }
@@ -109,7 +110,7 @@ func (v View) casesOf(ctx context.Context, runs []Run, file *PolicyFile) ([]leak
 // ListRuleStacks returns the distinct stacks of sites that leak or grow in the newest runs of a project, those of the
 // newest run first, and at most limit; or ErrNotFound.
 func (v View) ListRuleStacks(ctx context.Context, project string, limit int) ([]leaks.RuleStack, error) {
-	id, err := projectID(ctx, v.q, project)
+	id, err := projectID(ctx, db.Q(v), project)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +121,7 @@ func (v View) ListRuleStacks(ctx context.Context, project string, limit int) ([]
 		Text, Title string
 		Told        bool
 	}
-	rows, err := all[row](ctx, v.q, `
+	rows, err := db.All[row](ctx, db.Q(v), `
 		with newest as (
 			select r.id from runs r join builds b on b.id = r.build_id where b.project_id = $1 and r.analysed_at is not null order by r.id desc limit $2),
 		bad as (
@@ -131,7 +132,7 @@ func (v View) ListRuleStacks(ctx context.Context, project string, limit int) ([]
 		select bad.stack_id, bad.kind, bad.run_id, s.text, s.title, s.not_leak or s.mark = 'known' and not `+untilOver+` as told
 		from bad join signatures own on own.id = bad.signature_id join signatures s on s.id = own.root_id order by bad.run_id desc, bad.ordinal limit $3`, id, previewRuns, limit)
 	if err != nil {
-		return nil, wrap("stacks of rules", err)
+		return nil, db.Wrap("stacks of rules", err)
 	}
 	ids := make([]int64, len(rows))
 	for i := range rows {

@@ -9,6 +9,7 @@ import (
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/store/internal/db"
 )
 
 // ErrNoProcess says that a run's evidence does not show the process that was asked for.
@@ -18,10 +19,10 @@ var ErrNoProcess = errors.New("the evidence does not show this process")
 // in one transaction. It returns ErrNotFound for no run, and ErrNoProcess, with nothing changed, where no capture shows
 // the process.
 func (s *Store) UpdateProcess(ctx context.Context, run int64, process string) error {
-	return s.tx(ctx, "choose process", func(tx pgx.Tx) error {
+	return db.Tx(ctx, s, "choose process", func(tx pgx.Tx) error {
 		// The lock keeps captures from being replaced between the look at them and the end.
-		if _, err := value[int64](ctx, tx, `select id from runs where id = $1 for no key update`, run); err != nil {
-			return wrap("run", err)
+		if _, err := db.Value[int64](ctx, tx, `select id from runs where id = $1 for no key update`, run); err != nil {
+			return db.Wrap("run", err)
 		}
 		seen, err := seenIn(ctx, tx, run)
 		if err != nil {
@@ -45,9 +46,9 @@ func (s *Store) UpdateProcess(ctx context.Context, run int64, process string) er
 // ListProcesses returns the processes of a run that a report may be about, those that hold most first and at most limit
 // of them, and how many there are.
 func (v View) ListProcesses(ctx context.Context, run int64, limit int) (list []analysis.ProcessChoice, total int, err error) {
-	seen, err := seenIn(ctx, v.q, run)
+	seen, err := seenIn(ctx, db.Q(v), run)
 	if err != nil {
-		return nil, 0, wrap("processes of run", err)
+		return nil, 0, db.Wrap("processes of run", err)
 	}
 	list, total = analysis.ProcessChoices(seen, limit)
 	return list, total, nil
@@ -62,8 +63,8 @@ func beganIn(t *capture.Trace) *int64 {
 }
 
 // seenIn lists the processes of a run's captures, in the order of FindInput.
-func seenIn(ctx context.Context, q querier, run int64) ([]analysis.CaptureProcess, error) {
-	return all[analysis.CaptureProcess](ctx, q, `
+func seenIn(ctx context.Context, q db.Querier, run int64) ([]analysis.CaptureProcess, error) {
+	return db.All[analysis.CaptureProcess](ctx, q, `
 		select c.process as name, c.pid, c.bits, '' as machine, e.id as evidence, c.table_key <> '' as trace, coalesce(c.began_ns, $2) as began, c.held_bytes as held
 		from captures c join evidence e on e.id = c.evidence_id where e.run_id = $1 order by e.id, c.ordinal`, run, allocations.BeforeTrace)
 }

@@ -8,6 +8,8 @@ import (
 
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/audit"
+	"heapdrift/internal/store/internal/db"
 )
 
 // A Project is a product under watch.
@@ -24,7 +26,7 @@ func (v View) ListProjects(ctx context.Context, a *accounts.Actor) ([]Project, e
 		ID int64
 		Project
 	}
-	list, err := all[row](ctx, v.q, `
+	list, err := db.All[row](ctx, db.Q(v), `
 		select p.id, p.name, count(distinct b.id) as builds, count(r.id) as runs, max(r.created_at) as last_at
 		from projects p left join builds b on b.project_id = p.id left join runs r on r.build_id = b.id
 		group by p.id order by p.name`)
@@ -34,7 +36,7 @@ func (v View) ListProjects(ctx context.Context, a *accounts.Actor) ([]Project, e
 			visible = append(visible, list[i].Project)
 		}
 	}
-	return visible, wrap("projects", err)
+	return visible, db.Wrap("projects", err)
 }
 
 // CreateProject makes a project; the user who makes it is its first admin, 0 for none. Its error is a *leaks.FieldError
@@ -43,9 +45,9 @@ func (s *Store) CreateProject(ctx context.Context, name string, user int64, by s
 	if err := leaks.CheckProjectName(name); err != nil {
 		return err
 	}
-	return s.tx(ctx, "add project", func(tx pgx.Tx) error {
-		id, err := value[int64](ctx, tx, `insert into projects (name) values ($1) returning id`, name)
-		if taken(err) {
+	return db.Tx(ctx, s, "add project", func(tx pgx.Tx) error {
+		id, err := db.Value[int64](ctx, tx, `insert into projects (name) values ($1) returning id`, name)
+		if db.IsTaken(err) {
 			return &leaks.FieldError{Field: "project", Message: "there is one of this name"}
 		}
 		if err != nil {
@@ -57,14 +59,14 @@ func (s *Store) CreateProject(ctx context.Context, name string, user int64, by s
 				return err
 			}
 		}
-		return auditProject(ctx, tx, id, by, "project", map[string]any{}, map[string]any{"name": name})
+		return audit.Project(ctx, tx, id, by, "project", map[string]any{}, map[string]any{"name": name})
 	})
 }
 
 // projectID returns the id of a project, or ErrNotFound.
-func projectID(ctx context.Context, q querier, project string) (int64, error) {
-	id, err := value[int64](ctx, q, `select id from projects where name = $1`, project)
-	return id, wrap("project", err)
+func projectID(ctx context.Context, q db.Querier, project string) (int64, error) {
+	id, err := db.Value[int64](ctx, q, `select id from projects where name = $1`, project)
+	return id, db.Wrap("project", err)
 }
 
 // UpdateProjectName gives a project another name; uploads under way go with it. Its error is ErrNotFound, or a
@@ -73,20 +75,32 @@ func (s *Store) UpdateProjectName(ctx context.Context, project, to, by string) e
 	if err := leaks.CheckProjectName(to); err != nil {
 		return err
 	}
-	return s.tx(ctx, "rename project", func(tx pgx.Tx) error { return renameProject(ctx, tx, project, to, by) })
+	return db.Tx(ctx, s, "rename project", func(tx pgx.Tx) error { return renameProject(ctx, tx, project, to, by) })
 }
 
 func renameProject(ctx context.Context, tx pgx.Tx, project, to, by string) error {
-	id, err := value[int64](ctx, tx, `update projects set name = $2 where name = $1 returning id`, project, to)
-	if taken(err) {
+	id, err := db.Value[int64](ctx, tx, `update projects set name = $2 where name = $1 returning id`, project, to)
+	if db.IsTaken(err) {
 		return &leaks.FieldError{Field: "project", Message: "there is one of this name"}
 	}
 	if err != nil {
-		return wrap("project", err)
+		return db.Wrap("project", err)
 	}
 	if _, err := tx.Exec(ctx,
 		`update uploads set target = jsonb_set(target, '{project}', to_jsonb($2::text)) where target->>'project' = $1 and result is null`, project, to); err != nil {
 		return err
 	}
-	return auditProject(ctx, tx, id, by, "project", map[string]any{"name": project}, map[string]any{"name": to})
+	return audit.Project(ctx, tx, id, by, "project", map[string]any{"name": project}, map[string]any{"name": to})
+}
+
+// FindProjectID is the number of a project, or ErrNotFound.
+func (v View) FindProjectID(ctx context.Context, project string) (int64, error) {
+	return projectID(ctx, db.Q(v), project)
+}
+
+// FindProjectOfRun is the number of the project that a run belongs to, or ErrNotFound.
+func (v View) FindProjectOfRun(ctx context.Context, run int64) (int64, error) {
+	id, err := db.Value[int64](ctx, db.Q(v),
+		`select b.project_id from runs r join builds b on b.id = r.build_id where r.id = $1`, run)
+	return id, db.Wrap("project of a run", err)
 }

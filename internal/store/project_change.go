@@ -6,6 +6,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/audit"
+	"heapdrift/internal/store/internal/db"
 )
 
 // FindProjectSettings are what a team says of its project.
@@ -16,8 +18,8 @@ type ProjectSettings struct {
 
 // FindProjectSettings returns what a team says of its project, or ErrNotFound.
 func (v View) FindProjectSettings(ctx context.Context, project string) (ProjectSettings, error) {
-	p, err := one[ProjectSettings](ctx, v.q, `select name, default_branch from projects where name = $1`, project)
-	return p, wrap("project", err)
+	p, err := db.One[ProjectSettings](ctx, db.Q(v), `select name, default_branch from projects where name = $1`, project)
+	return p, db.Wrap("project", err)
 }
 
 // UpdateProject changes what a team says of its project. Its error is ErrNotFound, or a *leaks.FieldError for a name
@@ -26,7 +28,7 @@ func (s *Store) UpdateProject(ctx context.Context, project string, c leaks.Proje
 	if err := c.Normalize(); err != nil {
 		return err
 	}
-	return s.tx(ctx, "change project", func(tx pgx.Tx) error {
+	return db.Tx(ctx, s, "change project", func(tx pgx.Tx) error {
 		id, err := projectID(ctx, tx, project)
 		if err != nil {
 			return err
@@ -48,14 +50,14 @@ func (s *Store) UpdateProject(ctx context.Context, project string, c leaks.Proje
 
 // setDefaultBranch says which branch of a project the others leave, and follows the states by it.
 func setDefaultBranch(ctx context.Context, tx pgx.Tx, project int64, branch, by string) error {
-	former, err := value[string](ctx, tx, `select default_branch from projects where id = $1`, project)
+	former, err := db.Value[string](ctx, tx, `select default_branch from projects where id = $1`, project)
 	if err != nil || former == branch {
 		return err
 	}
 	if _, err := tx.Exec(ctx, `update projects set default_branch = $2 where id = $1`, project, branch); err != nil {
 		return err
 	}
-	if err := auditProject(ctx, tx, project, by, "default-branch", map[string]any{"default_branch": former},
+	if err := audit.Project(ctx, tx, project, by, "default-branch", map[string]any{"default_branch": former},
 		map[string]any{"default_branch": branch}); err != nil {
 		return err
 	}

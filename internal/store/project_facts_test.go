@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/internal/accounts"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
@@ -164,38 +162,6 @@ func TestOwners(t *testing.T) {
 	}
 	if got := must[[]string](t)(l.now().ListOwners(t.Context(), "other")); len(got) > 0 {
 		t.Errorf("%q", got)
-	}
-}
-
-// Tokens of a project are listed with those that are good first; one of another project is not revoked, and none ends
-// in the past.
-func TestTokensOfProjects(t *testing.T) {
-	l := newLab(t)
-	ctx := t.Context()
-	for _, name := range []string{"demo", "other"} {
-		if err := l.CreateProject(ctx, name, 0, ""); err != nil {
-			t.Fatal(err)
-		}
-	}
-	first, _ := l.addToken("first", nil)
-	l.addToken("second", nil)
-	list := func(project string) (text string) {
-		t.Helper()
-		for _, token := range must[[]store.Token](t)(l.now().ListTokens(ctx, project)) {
-			text += fmt.Sprintf("%s %t; ", token.Name, token.RevokedAt != nil)
-		}
-		return text
-	}
-	if err := l.RevokeToken(ctx, "other", first, "ann"); !errors.Is(err, store.ErrNotFound) || list("demo") != "first false; second false; " {
-		t.Errorf("a token of another project is revoked: %v, %s", err, list("demo"))
-	}
-	if err := l.RevokeToken(ctx, "demo", first, "ann"); err != nil || list("demo") != "second false; first true; " || list("other") != "" {
-		t.Errorf("%v, %s, %s", err, list("demo"), list("other"))
-	}
-	secret, prefix := accounts.NewToken()
-	past := time.Now().Add(-time.Second)
-	if _, err := l.CreateToken(ctx, "demo", &store.Token{Name: "late", Prefix: prefix, ExpiresAt: &past}, secret); complaintOf(err) != "expires" {
-		t.Errorf("a token that has ended: %v", err)
 	}
 }
 

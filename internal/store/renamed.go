@@ -9,6 +9,8 @@ import (
 
 	"heapdrift/internal/analysis/compare"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/audit"
+	"heapdrift/internal/store/internal/db"
 )
 
 // joinRenamed makes signatures that have another name since the build of a run part of those that they had before, so
@@ -25,7 +27,7 @@ func joinRenamed(ctx context.Context, tx pgx.Tx, run *Run, list []leaks.RenamedL
 		if err != nil {
 			return changed, err
 		}
-		apart, err := value[bool](ctx, tx, `
+		apart, err := db.Value[bool](ctx, tx, `
 			select exists (select from signature_audit where signature_id = any($1) and action = 'split')`, []int64{from.Root, to.Root})
 		if err != nil {
 			return changed, err
@@ -41,7 +43,7 @@ func joinRenamed(ctx context.Context, tx pgx.Tx, run *Run, list []leaks.RenamedL
 			continue
 		}
 		changed = true
-		if err := audit(ctx, tx, to.Root, leaks.ActorRename, "merge", map[string]any{}, map[string]any{"into": r.From}); err != nil {
+		if err := audit.Signature(ctx, tx, to.Root, leaks.ActorRename, "merge", map[string]any{}, map[string]any{"into": r.From}); err != nil {
 			return changed, err
 		}
 		if err := followRoots(ctx, tx, from.Project, []int64{from.Root}, leaks.ActorRename); err != nil {
@@ -71,7 +73,7 @@ func (v View) gone(ctx context.Context, c *leaks.Case, project, scenario int64, 
 		}
 		rows, err := v.goneBefore(ctx, f, project, scenario, builds)
 		if err != nil {
-			return wrap("leaks that are gone", err)
+			return db.Wrap("leaks that are gone", err)
 		}
 		for _, r := range rows {
 			if shown[r.RunID] == nil {
@@ -81,9 +83,9 @@ func (v View) gone(ctx context.Context, c *leaks.Case, project, scenario int64, 
 		}
 	}
 	for _, run := range slices.Sorted(maps.Keys(shown)) {
-		list, err := suspectsOf(ctx, v.q, []int64{run})
+		list, err := suspectsOf(ctx, db.Q(v), []int64{run})
 		if err != nil {
-			return wrap("leaks that are gone", err)
+			return db.Wrap("leaks that are gone", err)
 		}
 		for i := range list {
 			if shown[run][list[i].Signature] {
@@ -97,7 +99,7 @@ func (v View) gone(ctx context.Context, c *leaks.Case, project, scenario int64, 
 // goneBefore finds the leaks that one that came in may be under a new name, with their last runs.
 func (v View) goneBefore(ctx context.Context, f *compare.Finding, project, scenario int64,
 	builds []int64) ([]goneLeak, error) {
-	return all[goneLeak](ctx, v.q, `
+	return db.All[goneLeak](ctx, db.Q(v), `
 		with line as (select id, n from unnest($5::bigint[]) with ordinality as t (id, n)),
 		other as (
 			select s.id, s.text from signatures s

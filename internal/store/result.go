@@ -15,6 +15,7 @@ import (
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/compare"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/db"
 )
 
 // A Result is the report of a run and what it rests on.
@@ -51,12 +52,12 @@ func (s *Store) UpdateResult(ctx context.Context, l Lease, result Result) error 
 	if err := before.Wait(); err != nil {
 		return err
 	}
-	return s.tx(ctx, "save result", func(tx pgx.Tx) error {
+	return db.Tx(ctx, s, "save result", func(tx pgx.Tx) error {
 		if err := finish(ctx, tx, l); err != nil {
 			return err
 		}
 		type revisions struct{ ReportRev, InputRev int64 }
-		stored, err := one[revisions](ctx, tx, `select report_rev, input_rev from runs where id = $1 for update`, l.RunID)
+		stored, err := db.One[revisions](ctx, tx, `select report_rev, input_rev from runs where id = $1 for update`, l.RunID)
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"heapdrift/internal/store/internal/db"
 )
 
 // ExpireEvidence marks uploaded files of completed and analysed runs as deleted where they are older than that, the
@@ -13,7 +15,7 @@ import (
 // findings stay. A second call finds the next ones.
 func (s *Store) ExpireEvidence(ctx context.Context, olderThan time.Duration, limit int) (digests []string,
 	expired int, err error) {
-	err = s.tx(ctx, "expire evidence", func(tx pgx.Tx) error {
+	err = db.Tx(ctx, s, "expire evidence", func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, `
 			update evidence set expired_at = now() where id in (
 				select e.id from evidence e join runs r on r.id = e.run_id
@@ -25,7 +27,7 @@ func (s *Store) ExpireEvidence(ctx context.Context, olderThan time.Duration, lim
 			return err
 		}
 		expired = int(tag.RowsAffected())
-		digests, err = values[string](ctx, tx, `
+		digests, err = db.Values[string](ctx, tx, `
 			select d from (select distinct sha256 as d from evidence where expired_at is not null and not dropped) old where `+unreferred+` order by d`)
 		return err
 	})
@@ -39,11 +41,11 @@ const unreferred = `not exists (select from evidence e where e.sha256 = d and e.
 // may have been uploaded again. Uploads of the same content that are recorded meanwhile wait for drop. It reports
 // whether it called drop.
 func (s *Store) DeleteExpired(ctx context.Context, digest string, drop func() error) (dropped bool, err error) {
-	err = s.tx(ctx, "drop expired evidence", func(tx pgx.Tx) error {
+	err = db.Tx(ctx, s, "drop expired evidence", func(tx pgx.Tx) error {
 		if err := lockDigest(ctx, tx, digest); err != nil {
 			return err
 		}
-		if dropped, err = value[bool](ctx, tx, `select `+unreferred+` from (select $1::text as d) x`,
+		if dropped, err = db.Value[bool](ctx, tx, `select `+unreferred+` from (select $1::text as d) x`,
 			digest); err != nil || !dropped {
 			return err
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"heapdrift/internal/store/internal/db"
 )
 
 // codeCancelled is the code of jobs that somebody has ended.
@@ -29,7 +31,7 @@ func IsRetryable(code string) bool {
 
 // RetryRun queues again what of a run failed and may end better, and returns how many jobs that are.
 func (s *Store) RetryRun(ctx context.Context, run int64) (n int, err error) {
-	err = s.tx(ctx, "try again", func(tx pgx.Tx) error {
+	err = db.Tx(ctx, s, "try again", func(tx pgx.Tx) error {
 		n, err = retry(ctx, tx, run, mended)
 		return err
 	})
@@ -40,18 +42,18 @@ func (s *Store) RetryRun(ctx context.Context, run int64) (n int, err error) {
 // own, and returns in how many runs that is. It is done once for each version, because a job that fails again is
 // recorded with the present version.
 func (s *Store) RetryInternal(ctx context.Context, version string) (int, error) {
-	runs, err := values[int64](ctx, s.pool, `
+	runs, err := db.Values[int64](ctx, db.Conns(s), `
 		select distinct j.run_id from jobs j join runs r on r.id = j.run_id left join evidence e on e.id = j.evidence_id
 		where j.state = 'failed' and j.error_code = 'internal' and j.failed_by <> $1
 			and (e.state = 'failed' and e.error_code = 'internal' or j.evidence_id is null and (r.error_code = 'internal' or r.names_error <> ''))
 			and not exists (select from jobs later where later.run_id = j.run_id and later.kind = j.kind and later.evidence_id is not distinct from j.evidence_id and later.id > j.id)
 		order by 1`, version)
 	if err != nil {
-		return 0, wrap("internal failures", err)
+		return 0, db.Wrap("internal failures", err)
 	}
 	n := 0
 	for _, run := range runs {
-		err := s.tx(ctx, "try again", func(tx pgx.Tx) error {
+		err := db.Tx(ctx, s, "try again", func(tx pgx.Tx) error {
 			_, err := retry(ctx, tx, run, []string{"internal"})
 			return err
 		})
@@ -70,12 +72,12 @@ func retry(ctx context.Context, tx pgx.Tx, run int64, codes []string) (int, erro
 		Report bool
 		Names  bool
 	}
-	f, err := one[failedParts](ctx, tx,
+	f, err := db.One[failedParts](ctx, tx,
 		`select error_code = any($2) report, names_error <> '' names from runs where id = $1 for no key update`, run, codes)
 	if err != nil {
-		return 0, wrap("run", err)
+		return 0, db.Wrap("run", err)
 	}
-	files, err := values[int64](ctx, tx, `
+	files, err := db.Values[int64](ctx, tx, `
 		update evidence set state = 'stored', error_code = '', error = '' where run_id = $1 and state = 'failed' and error_code = any($2) returning id`, run, codes)
 	if err != nil {
 		return 0, err
@@ -110,14 +112,14 @@ func retry(ctx context.Context, tx pgx.Tx, run int64, codes []string) (int, erro
 // CancelRun ends the queued and running jobs of a run on behalf of a person, and returns how many there are. Their
 // workers stop with the next heartbeat. What was read before stays.
 func (s *Store) CancelRun(ctx context.Context, run int64, who string) (n int, err error) {
-	err = s.tx(ctx, "cancel run", func(tx pgx.Tx) error {
-		if _, err := one[struct{ ID int64 }](ctx, tx, `select id from runs where id = $1 for no key update`,
+	err = db.Tx(ctx, s, "cancel run", func(tx pgx.Tx) error {
+		if _, err := db.One[struct{ ID int64 }](ctx, tx, `select id from runs where id = $1 for no key update`,
 			run); err != nil {
-			return wrap("run", err)
+			return db.Wrap("run", err)
 		}
 		f := Failure{Code: codeCancelled, Message: fmt.Sprintf("%s has cancelled it; it can be tried again", who),
 			Final: true}
-		jobs, err := all[Job](ctx, tx, `
+		jobs, err := db.All[Job](ctx, tx, `
 			update jobs set state = 'failed', error_code = $2, error = $3, lease_token = null, lease_until = null,
 				tokens = '{}', ended_at = now()
 			where run_id = $1 and state in ('queued', 'running') returning `+jobColumns, run, f.Code, f.Message)

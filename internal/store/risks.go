@@ -7,6 +7,7 @@ import (
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/db"
 )
 
 // riskRow is what a finding could leak in its run; all are null where nothing is known of it.
@@ -27,15 +28,15 @@ func (r *riskRow) risk() *analysis.Risk {
 // risks reads what the evidence of a run watched, and what those of its findings could leak that a side does not list.
 // Findings that rules or the team know are left out: they are decided.
 func (v View) risks(ctx context.Context, run int64, c *leaks.Case) error {
-	watch, err := value[[]byte](ctx, v.q, `select watch from runs where id = $1`, run)
+	watch, err := db.Value[[]byte](ctx, db.Q(v), `select watch from runs where id = $1`, run)
 	if err != nil || watch == nil {
-		return wrap("watch of a run", err)
+		return db.Wrap("watch of a run", err)
 	}
 	c.Watch = &analysis.Observation{}
 	if err := json.Unmarshal(watch, c.Watch); err != nil {
 		return fmt.Errorf("store: watch of run %d: %w", run, err)
 	}
-	rows, err := all[riskRow](ctx, v.q, `
+	rows, err := db.All[riskRow](ctx, db.Q(v), `
 		select `+riskColumns+` from findings f join signatures own on own.id = f.signature_id join signatures s on s.id = own.root_id
 		where f.run_id = $1 and f.leak_bytes is not null and not (own.bad or own.alias_of is not null) and s.known = '' and not (s.not_leak or s.mark = 'known' and not `+untilOver+`)
 		order by f.signature_id`, run)
@@ -44,5 +45,5 @@ func (v View) risks(ctx context.Context, run int64, c *leaks.Case) error {
 			c.Others = append(c.Others, *r)
 		}
 	}
-	return wrap("risks of a run", err)
+	return db.Wrap("risks of a run", err)
 }

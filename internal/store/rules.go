@@ -11,6 +11,8 @@ import (
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/analysis/blame"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/audit"
+	"heapdrift/internal/store/internal/db"
 )
 
 // A RuleFile is one version of a project's rules. The zero one is that of a project that has none.
@@ -26,33 +28,33 @@ type RuleFile struct {
 
 // FindRules returns the rules that a project has, or ErrNotFound for no project.
 func (v View) FindRules(ctx context.Context, project string) (RuleFile, error) {
-	id, err := projectID(ctx, v.q, project)
+	id, err := projectID(ctx, db.Q(v), project)
 	if err != nil {
 		return RuleFile{}, err
 	}
-	return rulesOf(ctx, v.q, id)
+	return rulesOf(ctx, db.Q(v), id)
 }
 
 const ruleColumns = `version, text, author, verified, note, at`
 
-func rulesOf(ctx context.Context, q querier, project int64) (RuleFile, error) {
-	f, err := one[RuleFile](ctx, q, `select `+ruleColumns+
+func rulesOf(ctx context.Context, q db.Querier, project int64) (RuleFile, error) {
+	f, err := db.One[RuleFile](ctx, q, `select `+ruleColumns+
 		` from project_rules where project_id = $1 order by version desc limit 1`, project)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return RuleFile{}, nil
 	}
-	return f, wrap("rules", err)
+	return f, db.Wrap("rules", err)
 }
 
 // ListRules lists all versions of a project's rules, newest first.
 func (v View) ListRules(ctx context.Context, project string) ([]RuleFile, error) {
-	id, err := projectID(ctx, v.q, project)
+	id, err := projectID(ctx, db.Q(v), project)
 	if err != nil {
 		return nil, err
 	}
-	list, err := all[RuleFile](ctx, v.q, `select `+ruleColumns+
+	list, err := db.All[RuleFile](ctx, db.Q(v), `select `+ruleColumns+
 		` from project_rules where project_id = $1 order by version desc`, id)
-	return list, wrap("rules", err)
+	return list, db.Wrap("rules", err)
 }
 
 // A RuleChange is a new text of a project's rules.
@@ -88,11 +90,11 @@ func (s *Store) CreateRules(ctx context.Context, project string, change RuleChan
 	if change.Version >= math.MaxInt32 { // which no version can be
 		return RuleFile{}, 0, ErrConflict
 	}
-	err = s.tx(ctx, "save rules", func(tx pgx.Tx) error {
+	err = db.Tx(ctx, s, "save rules", func(tx pgx.Tx) error {
 		// Of two that save at once the second waits here, and finds the version of the first.
-		id, err := value[int64](ctx, tx, `select id from projects where name = $1 for no key update`, project)
+		id, err := db.Value[int64](ctx, tx, `select id from projects where name = $1 for no key update`, project)
 		if err != nil {
-			return wrap("project", err)
+			return db.Wrap("project", err)
 		}
 		present, err := rulesOf(ctx, tx, id)
 		if err != nil {
@@ -101,13 +103,13 @@ func (s *Store) CreateRules(ctx context.Context, project string, change RuleChan
 		if change.Version >= 0 && change.Version != int64(present.Version) {
 			return ErrConflict
 		}
-		saved, err = one[RuleFile](ctx, tx, `
+		saved, err = db.One[RuleFile](ctx, tx, `
 			insert into project_rules (project_id, version, text, author, note, verified) values ($1, $2, $3, $4, $5, $6) returning `+ruleColumns,
 			id, present.Version+1, change.Text, change.Author, change.Note, accounts.IsVerified(ctx, change.Author))
 		if err != nil {
 			return err
 		}
-		if err := auditProject(ctx, tx, id, change.Author, "rules", map[string]any{"version": present.Version},
+		if err := audit.Project(ctx, tx, id, change.Author, "rules", map[string]any{"version": present.Version},
 			map[string]any{"version": saved.Version, "note": saved.Note}); err != nil {
 			return err
 		}
@@ -124,7 +126,7 @@ func (s *Store) CreateRules(ctx context.Context, project string, change RuleChan
 // returns how many; nil is all scenarios. Results under way are of the settings before: they are stored, and replaced.
 // Jobs are handed out in the order of their ids, so that the newest builds, which people look at, come first.
 func queueAnalyses(ctx context.Context, tx pgx.Tx, project int64, scenarios []string) (int, error) {
-	ids, err := values[int64](ctx, tx, `
+	ids, err := db.Values[int64](ctx, tx, `
 		select r.id from runs r join builds b on b.id = r.build_id where b.project_id = $1
 			and ($2::text[] is null or exists (select from scenarios sc where sc.id = r.scenario_id and sc.name = any($2)))
 			and exists (select from evidence e join captures c on c.evidence_id = e.id where e.run_id = r.id)

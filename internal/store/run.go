@@ -8,6 +8,7 @@ import (
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/db"
 )
 
 // A Run is one process's evidence in one build and scenario, with the outcome of its last analysis.
@@ -53,24 +54,24 @@ const runTables = ` from runs r join builds b on b.id = r.build_id join projects
 
 // FindRun returns a run, or ErrNotFound.
 func (v View) FindRun(ctx context.Context, id int64) (Run, error) {
-	run, err := one[Run](ctx, v.q, `select `+runColumns+runTables+` where r.id = $1`, id)
-	return run, wrap("run", err)
+	run, err := db.One[Run](ctx, db.Q(v), `select `+runColumns+runTables+` where r.id = $1`, id)
+	return run, db.Wrap("run", err)
 }
 
 // CompleteRun records that no more evidence is to come.
 func (s *Store) CompleteRun(ctx context.Context, id int64) error {
-	tag, err := s.pool.Exec(ctx, `update runs set completed_at = coalesce(completed_at, now()) where id = $1`, id)
+	tag, err := db.Conns(s).Exec(ctx, `update runs set completed_at = coalesce(completed_at, now()) where id = $1`, id)
 	if err == nil && tag.RowsAffected() == 0 {
 		return ErrNotFound
 	}
-	return wrap("complete run", err)
+	return db.Wrap("complete run", err)
 }
 
 // FindSummary returns a run's report without its sites, or ErrNotFound before the first result.
 func (v View) FindSummary(ctx context.Context, run int64) (*analysis.Report, error) {
-	text, err := value[[]byte](ctx, v.q, `select summary from runs where id = $1 and summary is not null`, run)
+	text, err := db.Value[[]byte](ctx, db.Q(v), `select summary from runs where id = $1 and summary is not null`, run)
 	if err != nil {
-		return nil, wrap("summary", err)
+		return nil, db.Wrap("summary", err)
 	}
 	return summaryOf(run, text)
 }

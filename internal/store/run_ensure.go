@@ -8,6 +8,8 @@ import (
 
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/audit"
+	"heapdrift/internal/store/internal/db"
 )
 
 // ensureRun finds the target's run or makes it, and returns its id.
@@ -15,7 +17,7 @@ func ensureRun(ctx context.Context, tx pgx.Tx, t leaks.Target) (int64, error) {
 	// "do update" instead of "do nothing", so that the row comes back whether it was there or not. Of a project a column
 	// is set that is no key: else the row would be locked against those who refer to it, and they may hold the run that is
 	// wanted next.
-	project, err := value[int64](ctx, tx, `
+	project, err := db.Value[int64](ctx, tx, `
 		insert into projects (name) values ($1) on conflict (name) do update set created_at = projects.created_at returning id`, t.Project)
 	if err != nil {
 		return 0, err
@@ -25,7 +27,7 @@ func ensureRun(ctx context.Context, tx pgx.Tx, t leaks.Target) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return value[int64](ctx, tx, `
+	return db.Value[int64](ctx, tx, `
 		with scenario as (
 			insert into scenarios (project_id, name) values ($1, $3)
 			on conflict (project_id, name) do update set name = excluded.name returning id)
@@ -40,7 +42,7 @@ func ensureRun(ctx context.Context, tx pgx.Tx, t leaks.Target) (int64, error) {
 // another line than before, states follow anew.
 func ensureBuild(ctx context.Context, tx pgx.Tx, project int64, t *leaks.Target) (int64, error) {
 	// The list of commits is long: it is read where it may change.
-	former, err := one[buildFacts](ctx, tx, `
+	former, err := db.One[buildFacts](ctx, tx, `
 		select id, name, branch, commit, sequence, fork, case when $3 then ancestors else '{}' end as ancestors
 		from builds where project_id = $1 and name = $2`, project, t.Build, len(t.Ancestors) > 0)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -71,7 +73,7 @@ func ensureBuild(ctx context.Context, tx pgx.Tx, project int64, t *leaks.Target)
 		delete(after, "sequence")
 	}
 	if len(before) > 1 {
-		if err := auditProject(ctx, tx, project, uploader(ctx), uploadAction, before, after); err != nil {
+		if err := audit.Project(ctx, tx, project, uploader(ctx), uploadAction, before, after); err != nil {
 			return 0, err
 		}
 	}
@@ -89,7 +91,7 @@ func ensureBuild(ctx context.Context, tx pgx.Tx, project int64, t *leaks.Target)
 func addBuild(ctx context.Context, tx pgx.Tx, project int64, t *leaks.Target) (int64, error) {
 	b := buildFacts{Sequence: ownSequence(t.Build)}
 	b.declare(t)
-	id, err := value[int64](ctx, tx, `
+	id, err := db.Value[int64](ctx, tx, `
 		insert into builds (project_id, name, sequence, branch, commit, fork, ancestors) values ($1, $2, $3, $4, $5, $6, $7) returning id`,
 		project, t.Build, b.Sequence, b.Branch, b.Commit, b.Fork, filledTexts(b.Ancestors))
 	if err != nil {

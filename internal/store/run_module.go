@@ -10,6 +10,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/store/internal/db"
 )
 
 // A WantedModule is a module that runs of a project lack symbols of.
@@ -33,11 +34,11 @@ type WantedModule struct {
 // ListWantedModules lists the modules that runs of a project lack symbols of, those with most at stake first, or says
 // ErrNotFound. Runs of one module count together where evidence gives them the same id, or the same name and size.
 func (v View) ListWantedModules(ctx context.Context, project string, limit int) ([]WantedModule, error) {
-	id, err := projectID(ctx, v.q, project)
+	id, err := projectID(ctx, db.Q(v), project)
 	if err != nil {
 		return nil, err
 	}
-	list, err := all[WantedModule](ctx, v.q, `
+	list, err := db.All[WantedModule](ctx, db.Q(v), `
 		with lacking as (
 			select m.*, row_number() over same as place, count(*) over of_all as runs, max(m.run_id) over of_all as last_run
 			from run_modules m join runs r on r.id = m.run_id join builds b on b.id = r.build_id
@@ -46,7 +47,7 @@ func (v View) ListWantedModules(ctx context.Context, project string, limit int) 
 				same as (partition by lower(m.name), lower(m.debug_id), m.size order by m.stake_bytes desc, m.run_id desc))
 		select name, pdb, debug_id, size, bits, symbols, match, runs, last_run, unnamed, stake_count, stake_bytes, tried
 		from lacking where place = 1 order by stake_bytes desc, unnamed desc, lower(name), debug_id limit $2`, id, limit)
-	return list, wrap("wanted modules", err)
+	return list, db.Wrap("wanted modules", err)
 }
 
 // replaceModules puts what the report says about modules in the place of what was stored before.

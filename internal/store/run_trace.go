@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/store/internal/db"
 )
 
 // A RunTrace is what the report of a run says of its trace, as far as windows need it.
@@ -21,9 +22,9 @@ func (v View) FindTraceReport(ctx context.Context, run int64) (report string, t 
 		tableRow
 		ReportKey string
 	}
-	r, err := one[row](ctx, v.q,
+	r, err := db.One[row](ctx, db.Q(v),
 		`select report_key, table_key, table_bytes, table_site_count from runs where id = $1 and analysed_at is not null`, run)
-	return r.ReportKey, r.table(), wrap("report of run", err)
+	return r.ReportKey, r.table(), db.Wrap("report of run", err)
 }
 
 // FindTrace returns what windows of a run's trace need: the report without its sites, and which rows of the table its
@@ -34,19 +35,19 @@ func (v View) FindTrace(ctx context.Context, run int64) (*RunTrace, error) {
 		ReportKey string
 		Summary   []byte
 	}
-	r, err := one[row](ctx, v.q,
+	r, err := db.One[row](ctx, db.Q(v),
 		`select report_key, table_key, table_bytes, table_site_count, summary from runs where id = $1 and summary is not null`, run)
 	if err != nil {
-		return nil, wrap("trace of run", err)
+		return nil, db.Wrap("trace of run", err)
 	}
 	head, err := summaryOf(run, r.Summary)
 	if err != nil {
 		return nil, err
 	}
-	sites, err := all[analysis.SiteRows](ctx, v.q,
+	sites, err := db.All[analysis.SiteRows](ctx, db.Q(v),
 		`select ordinal, kind, heap, table_sites as numbers from sites where run_id = $1 order by ordinal`, run)
 	if err != nil {
-		return nil, wrap("trace of run", err)
+		return nil, db.Wrap("trace of run", err)
 	}
 	return &RunTrace{Report: r.ReportKey, Table: r.table(), Head: head, Sites: sites}, nil
 }

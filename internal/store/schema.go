@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"heapdrift/internal/store/internal/db"
 	"heapdrift/migrations"
 )
 
@@ -42,8 +43,8 @@ type SchemaVersions struct{ Have, Want int64 }
 
 // FindSchemaVersions tells the versions of the schema.
 func (s *Store) FindSchemaVersions(ctx context.Context) (SchemaVersions, error) {
-	have, err := value[int64](ctx, s.pool, `select coalesce(max(version_id), 0) from goose_db_version`)
-	return SchemaVersions{have, known}, wrap("schema", err)
+	have, err := db.Value[int64](ctx, db.Conns(s), `select coalesce(max(version_id), 0) from goose_db_version`)
+	return SchemaVersions{have, known}, db.Wrap("schema", err)
 }
 
 // CheckSchema returns an ErrSchema that says what to do where the database has another schema than this program knows.

@@ -8,6 +8,7 @@ import (
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/uploadstore"
 )
 
 // A search finds names of each kind, in any case, in the projects that the actor may read, the newest first.
@@ -120,7 +121,7 @@ func TestRenameProject(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, kind := range []string{"open", "done"} {
-			if err := l.CreateUpload(ctx, store.Upload{ID: name + kind, Length: 1,
+			if err := uploadstore.CreateUpload(ctx, l.Store, uploadstore.Upload{ID: name + kind, Length: 1,
 				Target: []byte(`{"project":"` + name + `"}`)}); err != nil {
 				t.Fatal(err)
 			}

@@ -10,6 +10,7 @@ import (
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/score"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/db"
 )
 
 // A Signature is a leak's identity in a project, with what the runs and the team say of it.
@@ -110,24 +111,24 @@ func (r *signatureRow) signature() Signature {
 // FindSignature returns a project's signature, or ErrNotFound. The text of one that became part of another finds that
 // one.
 func (v View) FindSignature(ctx context.Context, project, text string) (Signature, error) {
-	row, err := one[signatureRow](ctx, v.q, `
+	row, err := db.One[signatureRow](ctx, db.Q(v), `
 		select `+signatureColumns+` from signatures asked join projects p on p.id = asked.project_id join signatures s on s.id = asked.root_id
 		where p.name = $1 and asked.text = $2`, project, text)
 	if err != nil {
-		return Signature{}, wrap("signature", err)
+		return Signature{}, db.Wrap("signature", err)
 	}
 	s := row.signature()
-	return s, wrap("states of a signature", complete(ctx, v.q, []*Signature{&s}))
+	return s, db.Wrap("states of a signature", complete(ctx, db.Q(v), []*Signature{&s}))
 }
 
 // signatureIDs are the ids of a project, of its signature of some text, and of the leak that this signature is part of.
 type signatureIDs struct{ Project, Own, Root int64 }
 
 // rootOf finds a project's signature by its text.
-func rootOf(ctx context.Context, q querier, project, text string) (signatureIDs, error) {
-	at, err := one[signatureIDs](ctx, q, `
+func rootOf(ctx context.Context, q db.Querier, project, text string) (signatureIDs, error) {
+	at, err := db.One[signatureIDs](ctx, q, `
 		select p.id as project, s.id as own, s.root_id as root from signatures s join projects p on p.id = s.project_id where p.name = $1 and s.text = $2`, project, text)
-	return at, wrap("signature", err)
+	return at, db.Wrap("signature", err)
 }
 
 // lockedRoot is rootOf, and holds the lock of the project's signatures.

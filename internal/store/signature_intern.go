@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/store/internal/db"
 )
 
 // internedFindings are a report's findings with the signatures that a project knows them by.
@@ -45,12 +46,12 @@ func (s *Store) internSignatures(ctx context.Context, run int64, r *analysis.Rep
 	if named.told, err = describe(all); err != nil {
 		return nil, err
 	}
-	err = s.tx(ctx, "intern signatures", func(tx pgx.Tx) error {
+	err = db.Tx(ctx, s, "intern signatures", func(tx pgx.Tx) error {
 		type place struct{ ProjectID, BuildID int64 }
-		at, err := one[place](ctx, tx,
+		at, err := db.One[place](ctx, tx,
 			`select b.project_id, b.id as build_id from runs r join builds b on b.id = r.build_id where r.id = $1 for key share of r`, run)
 		if err != nil {
-			return wrap("run", err)
+			return db.Wrap("run", err)
 		}
 		named.project, named.build = at.ProjectID, at.BuildID
 		for try := 1; ; try++ {
@@ -66,7 +67,7 @@ func (s *Store) internSignatures(ctx context.Context, run int64, r *analysis.Rep
 			if len(missing) == 0 {
 				return nil
 			}
-			if err := named.insert(ctx, tx, missing); !taken(err) || try == internTries {
+			if err := named.insert(ctx, tx, missing); !db.IsTaken(err) || try == internTries {
 				return err
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/db"
 )
 
 // A SignatureOrder is a column that signatures can be sorted by.
@@ -117,29 +118,29 @@ func (v View) ListSignatures(ctx context.Context, q SignatureQuery) (*SignatureP
 	if order == nil {
 		return nil, fmt.Errorf("store: signatures cannot be sorted by %q", q.Order)
 	}
-	project, err := projectID(ctx, v.q, q.Project)
+	project, err := projectID(ctx, db.Q(v), q.Project)
 	if err != nil {
 		return nil, err
 	}
 	page := &SignaturePage{Counts: map[leaks.State]int{}}
 	where, args := q.where(project)
-	if err := countSignatures(ctx, v.q, page, q.State, where, args); err != nil {
-		return nil, wrap("count signatures", err)
+	if err := countSignatures(ctx, db.Q(v), page, q.State, where, args); err != nil {
+		return nil, db.Wrap("count signatures", err)
 	}
-	if err := readSignatures(ctx, v.q, page, &q, order, where, args); err != nil {
-		return nil, wrap("signatures", err)
+	if err := readSignatures(ctx, db.Q(v), page, &q, order, where, args); err != nil {
+		return nil, db.Wrap("signatures", err)
 	}
-	if page.Owners, err = ownersOf(ctx, v.q, project); err != nil {
-		return nil, wrap("owners", err)
+	if page.Owners, err = ownersOf(ctx, db.Q(v), project); err != nil {
+		return nil, db.Wrap("owners", err)
 	}
 	if q.Strip > 0 {
-		err = fillStrips(ctx, v.q, page, project, &q)
+		err = fillStrips(ctx, db.Q(v), page, project, &q)
 	}
-	return page, wrap("strips of signatures", err)
+	return page, db.Wrap("strips of signatures", err)
 }
 
 // readSignatures reads the rows of a page.
-func readSignatures(ctx context.Context, q querier, page *SignaturePage, query *SignatureQuery, order *keyOrder,
+func readSignatures(ctx context.Context, q db.Querier, page *SignaturePage, query *SignatureQuery, order *keyOrder,
 	where string, args pgx.NamedArgs) error {
 	args["state"], args["limit"], args["offset"], args["after"] = query.State, query.Limit, query.Offset, query.After
 	where += ` and (@state = '' or @state = ` + shownState + `)`
@@ -149,14 +150,14 @@ func readSignatures(ctx context.Context, q querier, page *SignaturePage, query *
 			return err
 		}
 		from = ` from signatures s` + order.join + ` cross join ` + order.mark() + ` where ` + order.behind() + ` and `
-		left, err := value[int](ctx, q, `select count(*)`+from+where, args)
+		left, err := db.Value[int](ctx, q, `select count(*)`+from+where, args)
 		if err != nil {
 			return err
 		}
 		page.Before = page.Total - left
 	}
 	page.Before += query.Offset
-	rows, err := all[signatureRow](ctx, q, `select `+signatureColumns+from+where+` order by `+order.by()+
+	rows, err := db.All[signatureRow](ctx, q, `select `+signatureColumns+from+where+` order by `+order.by()+
 		` limit @limit offset @offset`, args)
 	page.Rows = make([]SignatureRow, len(rows))
 	if err != nil {
@@ -171,8 +172,8 @@ func readSignatures(ctx context.Context, q querier, page *SignaturePage, query *
 }
 
 // checkAfter refuses a page behind a signature that the project does not have.
-func checkAfter(ctx context.Context, q querier, after int64, args pgx.NamedArgs) error {
-	there, err := value[bool](ctx, q,
+func checkAfter(ctx context.Context, q db.Querier, after int64, args pgx.NamedArgs) error {
+	there, err := db.Value[bool](ctx, q,
 		`select exists (select from signatures where id = @after and project_id = @project)`, args)
 	if err == nil && !there {
 		return &leaks.FieldError{Field: "after",
@@ -215,13 +216,13 @@ func (q SignatureQuery) where(project int64) (string, pgx.NamedArgs) {
 }
 
 // countSignatures counts a query by state. Those of no state are only in the total.
-func countSignatures(ctx context.Context, q querier, page *SignaturePage, state leaks.State, where string,
+func countSignatures(ctx context.Context, q db.Querier, page *SignaturePage, state leaks.State, where string,
 	args pgx.NamedArgs) error {
 	type row struct {
 		State leaks.State
 		N     int
 	}
-	rows, err := all[row](ctx, q, `select `+shownState+` as state, count(*) as n from signatures s where `+
+	rows, err := db.All[row](ctx, q, `select `+shownState+` as state, count(*) as n from signatures s where `+
 		where+` group by 1`, args)
 	for _, r := range rows {
 		if r.State != leaks.StateNone {
@@ -236,23 +237,24 @@ func countSignatures(ctx context.Context, q querier, page *SignaturePage, state 
 
 // ListOwners are all owners and assignees of what ever leaked or grew in a project, or ErrNotFound.
 func (v View) ListOwners(ctx context.Context, project string) ([]string, error) {
-	id, err := projectID(ctx, v.q, project)
+	id, err := projectID(ctx, db.Q(v), project)
 	if err != nil {
 		return nil, err
 	}
-	list, err := ownersOf(ctx, v.q, id)
-	return list, wrap("owners", err)
+	list, err := ownersOf(ctx, db.Q(v), id)
+	return list, db.Wrap("owners", err)
 }
 
-func ownersOf(ctx context.Context, q querier, project int64) ([]string, error) {
-	return values[string](ctx, q, `
+func ownersOf(ctx context.Context, q db.Querier, project int64) ([]string, error) {
+	return db.Values[string](ctx, q, `
 		select owner from signatures where project_id = $1 and bad and alias_of is null and owner <> ''
 		union select assignee from signatures where project_id = $1 and bad and alias_of is null and assignee <> '' order by 1`, project)
 }
 
 // fillStrips reads what the newest builds with results say of a page's signatures. What no run shows is not exercised
 // where the build was run.
-func fillStrips(ctx context.Context, q querier, page *SignaturePage, project int64, query *SignatureQuery) (err error) {
+func fillStrips(ctx context.Context, q db.Querier, page *SignaturePage, project int64,
+	query *SignatureQuery) (err error) {
 	if page.Builds, err = buildsWithResults(ctx, q, project, query.Strip); err != nil {
 		return err
 	}
@@ -277,7 +279,7 @@ func fillStrips(ctx context.Context, q querier, page *SignaturePage, project int
 		Build, Scenario string
 	}
 	// A cell has no room for rates, and to decode those of all runs takes longer than to find the cells.
-	seen, err := all[row](ctx, q, `
+	seen, err := db.All[row](ctx, q, `
 		select `+seenColumns+`, null::jsonb as rate, b.name as build, sc.name as scenario
 		from signatures own join findings f on f.signature_id = own.id join runs r on r.id = f.run_id
 			join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id
@@ -302,13 +304,13 @@ func fillStrips(ctx context.Context, q querier, page *SignaturePage, project int
 }
 
 // runsByBuild counts the runs with a result of each build.
-func runsByBuild(ctx context.Context, q querier, project int64, builds []string,
+func runsByBuild(ctx context.Context, q db.Querier, project int64, builds []string,
 	scenario string) (map[string]int, error) {
 	type row struct {
 		Build string
 		N     int
 	}
-	rows, err := all[row](ctx, q, `
+	rows, err := db.All[row](ctx, q, `
 		select b.name as build, count(*) as n from runs r join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id
 		where b.project_id = $1 and b.name = any($2) and r.analysed_at is not null and ($3 = '' or sc.name = $3) group by 1`, project, builds, scenario)
 	runs := map[string]int{}

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/store/internal/db"
 )
 
 // A SiteRow is one site as a table shows it.
@@ -147,29 +148,29 @@ func (v View) ListSites(ctx context.Context, q SiteQuery) (page []SiteRow, total
 	}
 	where, args := q.where()
 	if len(args) == 1 {
-		total, err = value[int64](ctx, v.q, `select site_count from runs where id = @run`, args)
+		total, err = db.Value[int64](ctx, db.Q(v), `select site_count from runs where id = @run`, args)
 	} else {
-		total, err = value[int64](ctx, v.q, `select count(*) from sites where `+where, args)
+		total, err = db.Value[int64](ctx, db.Q(v), `select count(*) from sites where `+where, args)
 	}
 	if err != nil {
-		return nil, 0, wrap("count sites", err)
+		return nil, 0, db.Wrap("count sites", err)
 	}
 	args["limit"], args["offset"] = q.Limit, q.Offset
 	// The page is chosen before signatures are looked up, because the rows before its offset do not need them.
-	stored, err := all[storedSite](ctx, v.q, `
+	stored, err := db.All[storedSite](ctx, db.Q(v), `
 		select `+siteColumns+` from (select * from sites where `+where+` order by `+order+` limit @limit offset @offset) page order by `+order, args)
 	page = make([]SiteRow, len(stored))
 	for i := range stored {
 		page[i] = stored[i].row()
 	}
-	return page, total, wrap("sites", err)
+	return page, total, db.Wrap("sites", err)
 }
 
 // ListSiteOrdinals returns the ranks of all sites that a query chooses, ascending, whatever its order and page.
 func (v View) ListSiteOrdinals(ctx context.Context, q SiteQuery) ([]int, error) {
 	where, args := q.where()
-	ordinals, err := values[int](ctx, v.q, `select ordinal from sites where `+where+` order by ordinal`, args)
-	return ordinals, wrap("ordinals of sites", err)
+	ordinals, err := db.Values[int](ctx, db.Q(v), `select ordinal from sites where `+where+` order by ordinal`, args)
+	return ordinals, db.Wrap("ordinals of sites", err)
 }
 
 // where is the condition of a query. Text is looked for in what names the stacks, of which a run has few distinct ones.
@@ -211,9 +212,9 @@ func likeText(text string) string {
 
 // FindSite returns one site by its rank, or ErrNotFound.
 func (v View) FindSite(ctx context.Context, run int64, ordinal int) (SiteRow, error) {
-	site, err := one[storedSite](ctx, v.q, `select `+siteColumns+` from sites where run_id = $1 and ordinal = $2`,
+	site, err := db.One[storedSite](ctx, db.Q(v), `select `+siteColumns+` from sites where run_id = $1 and ordinal = $2`,
 		run, ordinal)
-	return site.row(), wrap("site", err)
+	return site.row(), db.Wrap("site", err)
 }
 
 // ListStackFrames returns the frames of stacks by their ids, innermost first.
@@ -225,19 +226,19 @@ func (v View) ListStackFrames(ctx context.Context, ids []int64) (map[int64][]*an
 		Inline                                        bool
 		Layer                                         analysis.Layer
 	}
-	rows, err := v.q.Query(ctx, `
+	rows, err := db.Q(v).Query(ctx, `
 		select st.id, f.module, f.function, f."offset", f.file, f.line, f.inline, f.layer, f.address, f.rule
 		from stacks st cross join unnest(st.frames) with ordinality as u(frame, place) join frames f on f.id = u.frame
 		where st.id = any($1) order by st.id, u.place`, ids)
 	if err != nil {
-		return nil, wrap("stack frames", err)
+		return nil, db.Wrap("stack frames", err)
 	}
 	defer rows.Close()
 	stacks := map[int64][]*analysis.Frame{}
 	for rows.Next() {
 		r, err := pgx.RowToStructByName[row](rows)
 		if err != nil {
-			return nil, wrap("stack frames", err)
+			return nil, db.Wrap("stack frames", err)
 		}
 		stacks[r.ID] = append(stacks[r.ID], &analysis.Frame{
 			Module: r.Module, Function: r.Function, Offset: r.Offset, File: r.File, Line: uint32(r.Line),
@@ -245,5 +246,5 @@ func (v View) ListStackFrames(ctx context.Context, ids []int64) (map[int64][]*an
 			Address: r.Address, Rule: r.Rule,
 		})
 	}
-	return stacks, wrap("stack frames", rows.Err())
+	return stacks, db.Wrap("stack frames", rows.Err())
 }

@@ -6,31 +6,34 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/audit"
+	"heapdrift/internal/store/internal/db"
 )
 
 // FindSourceLinks say where the source files of a project can be read.
 func (v View) FindSourceLinks(ctx context.Context, project string) (leaks.SourceLinks, error) {
 	type linkTexts struct{ SourceLinks, CommitsLink string }
-	texts, err := one[linkTexts](ctx, v.q, `select source_links, commits_link from projects where name = $1`, project)
+	texts, err := db.One[linkTexts](ctx, db.Q(v),
+		`select source_links, commits_link from projects where name = $1`, project)
 	if err != nil {
-		return leaks.SourceLinks{}, wrap("source links", err)
+		return leaks.SourceLinks{}, db.Wrap("source links", err)
 	}
 	links, err := leaks.ParseSourceLinks(texts.SourceLinks, texts.CommitsLink)
-	return links, wrap("source links", err)
+	return links, db.Wrap("source links", err)
 }
 
 // UpdateSourceLinks replaces the links of a project.
 func (s *Store) UpdateSourceLinks(ctx context.Context, project string, links leaks.SourceLinks, by string) error {
-	return s.tx(ctx, "set source links", func(tx pgx.Tx) error {
+	return db.Tx(ctx, s, "set source links", func(tx pgx.Tx) error {
 		type projectLinks struct {
 			ID          int64
 			SourceLinks string
 			CommitsLink string
 		}
-		old, err := one[projectLinks](ctx, tx,
+		old, err := db.One[projectLinks](ctx, tx,
 			`select id, source_links, commits_link from projects where name = $1 for update`, project)
 		if err != nil {
-			return wrap("project", err)
+			return db.Wrap("project", err)
 		}
 		if old.SourceLinks == links.Files() && old.CommitsLink == links.Commits() {
 			return nil
@@ -39,7 +42,7 @@ func (s *Store) UpdateSourceLinks(ctx context.Context, project string, links lea
 			links.Files(), links.Commits()); err != nil {
 			return err
 		}
-		return auditProject(ctx, tx, old.ID, by, "source links",
+		return audit.Project(ctx, tx, old.ID, by, "source links",
 			map[string]any{"links": old.SourceLinks, "commits": old.CommitsLink},
 			map[string]any{"links": links.Files(), "commits": links.Commits()})
 	})
@@ -48,11 +51,11 @@ func (s *Store) UpdateSourceLinks(ctx context.Context, project string, links lea
 // ListCommits are those of builds, by the builds' names; builds of which no upload says one are left out.
 func (v View) ListCommits(ctx context.Context, project string, builds ...string) (map[string]string, error) {
 	type buildCommit struct{ Name, Commit string }
-	list, err := all[buildCommit](ctx, v.q, `
+	list, err := db.All[buildCommit](ctx, db.Q(v), `
 		select b.name, b.commit from builds b join projects p on p.id = b.project_id where p.name = $1 and b.name = any($2) and b.commit <> ''`, project, builds)
 	commits := make(map[string]string, len(list))
 	for _, b := range list {
 		commits[b.Name] = b.Commit
 	}
-	return commits, wrap("commits", err)
+	return commits, db.Wrap("commits", err)
 }

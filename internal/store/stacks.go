@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/store/internal/db"
 )
 
 // A digest identifies content.
@@ -93,7 +94,7 @@ func (s *Store) internStacks(ctx context.Context, r *analysis.Report) ([]siteSta
 		}
 	}
 	ids := map[digest]int64{}
-	err := s.tx(ctx, "intern stacks", func(tx pgx.Tx) error {
+	err := db.Tx(ctx, s, "intern stacks", func(tx pgx.Tx) error {
 		missing, err := lookUp(ctx, tx, "stacks", slices.Collect(maps.Keys(stacks)), ids)
 		if err != nil || len(missing) == 0 {
 			return err

@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/db"
 )
 
 // CountLeaks counts what leaks and grows in a project, or returns ErrNotFound for no project. Open leaks that are lost
 // together in the newest build that shows them count once.
 func (v View) CountLeaks(ctx context.Context, project string) (leaks.OpenLeakCounts, error) {
-	id, err := projectID(ctx, v.q, project)
+	id, err := projectID(ctx, db.Q(v), project)
 	if err != nil {
 		return leaks.OpenLeakCounts{}, err
 	}
@@ -21,7 +22,7 @@ func (v View) CountLeaks(ctx context.Context, project string) (leaks.OpenLeakCou
 		Leaks, Older bool
 		N            int
 	}
-	rows, err := all[row](ctx, v.q, `
+	rows, err := db.All[row](ctx, db.Q(v), `
 		select case when leaks and open then name else '' end as name, case when leaks and open then build end as build,
 			state, leaks, older, count(*) as n
 		from (select s.text as name, s.last_bad_id as build, `+shownState+` as state, `+shownState+openStates+` as open,
@@ -32,7 +33,7 @@ func (v View) CountLeaks(ctx context.Context, project string) (leaks.OpenLeakCou
 			where s.project_id = $1 and s.bad and s.alias_of is null) s
 		group by 1, 2, 3, 4, 5`, id, string(leaks.Leaking.Class()))
 	if err != nil {
-		return leaks.OpenLeakCounts{}, wrap("signatures that leak or grow", err)
+		return leaks.OpenLeakCounts{}, db.Wrap("signatures that leak or grow", err)
 	}
 	var open []leaks.OpenLeak
 	var builds []int64
@@ -50,10 +51,10 @@ func (v View) CountLeaks(ctx context.Context, project string) (leaks.OpenLeakCou
 			grows += r.N
 		}
 	}
-	runs, err := values[int64](ctx, v.q, `
+	runs, err := db.Values[int64](ctx, db.Q(v), `
 		select id from runs where build_id = any($1) and jsonb_array_length(coalesce(summary->'causes', '[]')) > 0 order by id`, builds)
 	if err != nil {
-		return leaks.OpenLeakCounts{}, wrap("runs with causes", err)
+		return leaks.OpenLeakCounts{}, db.Wrap("runs with causes", err)
 	}
 	causes, err := v.causesOf(ctx, runs)
 	if err != nil {

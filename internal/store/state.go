@@ -11,11 +11,13 @@ import (
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/score"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/audit"
+	"heapdrift/internal/store/internal/db"
 )
 
 // readCalendar reads the order of a project's builds.
-func readCalendar(ctx context.Context, q querier, project int64) (*leaks.BuildOrder, error) {
-	builds, err := all[leaks.Build](ctx, q, `select `+buildColumns+` from builds where project_id = $1`, project)
+func readCalendar(ctx context.Context, q db.Querier, project int64) (*leaks.BuildOrder, error) {
+	builds, err := db.All[leaks.Build](ctx, q, `select `+buildColumns+` from builds where project_id = $1`, project)
 	return leaks.NewBuildOrder(builds), err
 }
 
@@ -44,13 +46,13 @@ type lineHistory struct {
 
 // A histories reads what runs say of signatures, and follows it along lines of builds.
 type histories struct {
-	q     querier
+	q     db.Querier
 	order *leaks.BuildOrder
 	lines *leaks.Lines
 	first map[int64][]int64 // by scenario: builds with a result that suffices
 }
 
-func readHistories(ctx context.Context, q querier, project int64) (*histories, error) {
+func readHistories(ctx context.Context, q db.Querier, project int64) (*histories, error) {
 	h := &histories{q: q, first: map[int64][]int64{}}
 	var err error
 	if h.order, err = readCalendar(ctx, q, project); err != nil {
@@ -60,7 +62,7 @@ func readHistories(ctx context.Context, q querier, project int64) (*histories, e
 		return nil, err
 	}
 	type row struct{ BuildID, ScenarioID int64 }
-	rows, err := all[row](ctx, q, `
+	rows, err := db.All[row](ctx, q, `
 		select distinct r.build_id, r.scenario_id from runs r join builds b on b.id = r.build_id
 		where b.project_id = $1 and r.analysed_at is not null and r.suffices`, project)
 	for _, r := range rows {
@@ -142,7 +144,7 @@ func followHistory(ctx context.Context, tx pgx.Tx, project int64, roots []int64,
 		s := &subjects[i]
 		h.follow(s)
 		if old, now := s.state, s.State; old != now && old != leaks.StateNone {
-			if err := audit(ctx, tx, s.id, actor, "state", map[string]leaks.State{"state": old},
+			if err := audit.Signature(ctx, tx, s.id, actor, "state", map[string]leaks.State{"state": old},
 				map[string]leaks.State{"state": now}); err != nil {
 				return err
 			}
@@ -165,7 +167,7 @@ func readSubjects(ctx context.Context, tx pgx.Tx, h *histories, roots []int64) (
 		State leaks.State
 		leaks.TriageDecision
 	}
-	rows, err := all[row](ctx, tx, `
+	rows, err := db.All[row](ctx, tx, `
 		select s.id, s.state, `+triageDecisionColumns+` from signatures s where s.id = any($1) and s.alias_of is null order by s.id for no key update`, roots)
 	if err != nil {
 		return nil, err
@@ -205,7 +207,7 @@ func (h *histories) read(ctx context.Context, subjects map[int64]*subject, scena
 		return err
 	}
 	type failure struct{ RootID, ID, BuildID int64 }
-	failures, err := all[failure](ctx, h.q, `
+	failures, err := db.All[failure](ctx, h.q, `
 		select distinct s.root_id, r.id, r.build_id from failures f join signatures s on s.id = f.signature_id join runs r on r.id = f.run_id
 		where s.root_id = any($1)`, roots)
 	for _, f := range failures {
@@ -241,7 +243,7 @@ func (r *sightingRow) sighting() leaks.RunSighting {
 
 // readSightings tells what each run says of signatures. A history may have many thousands of findings: they are told
 // one after the other, those of one run together.
-func readSightings(ctx context.Context, q querier, roots []int64, scenario int64,
+func readSightings(ctx context.Context, q db.Querier, roots []int64, scenario int64,
 	tell func(root int64, s *leaks.RunSighting)) error {
 	rows, err := q.Query(ctx, `
 		select own.root_id, r.id as run_id, r.build_id, r.scenario_id, f.class, f.certain, r.suffices, (f.evidence->>'log_odds')::double precision as odds,
@@ -276,8 +278,8 @@ func readSightings(ctx context.Context, q querier, roots []int64, scenario int64
 	return rows.Err()
 }
 
-// saveHistories stores what follows from histories, with the figures of the gravest finding in the newest build that has
-// one.
+// saveHistories stores what follows from histories, with the figures of the gravest finding in the newest build that
+// has one.
 func saveHistories(ctx context.Context, tx pgx.Tx, subjects []subject) error {
 	batch := &pgx.Batch{}
 	for i := range subjects {

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/db"
 )
 
 // saveStates stores how signatures stand in each scenario.
@@ -26,7 +27,7 @@ type stateKey struct{ SignatureID, ScenarioID int64 }
 
 // fillStates reads how signatures stand in each scenario, with the figures of the newest bad build there and of the
 // newest one.
-func fillStates(ctx context.Context, q querier, list []*Signature) error {
+func fillStates(ctx context.Context, q db.Querier, list []*Signature) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -40,7 +41,7 @@ func fillStates(ctx context.Context, q querier, list []*Signature) error {
 		Scenario, FirstBad, LastBad string
 		Clean, Tried, Seen          string
 	}
-	rows, err := all[row](ctx, q, `
+	rows, err := db.All[row](ctx, q, `
 		select s.signature_id, s.scenario_id, s.open, s.absent, sc.name as scenario, `+buildName("first_bad")+`, `+buildName("last_bad")+`, `+buildName("clean")+`, `+buildName("tried")+`, `+buildName("seen")+`
 		from signature_states s join scenarios sc on sc.id = s.scenario_id where s.signature_id = any($1) order by s.signature_id, sc.name`, ids)
 	if err != nil || len(rows) == 0 {
@@ -65,14 +66,14 @@ func fillStates(ctx context.Context, q querier, list []*Signature) error {
 }
 
 // figuresIn reads the gravest finding of each leak and scenario in the build that a column of their state names.
-func figuresIn(ctx context.Context, q querier, ids []int64, column string) (map[stateKey]*leaks.Figure, error) {
+func figuresIn(ctx context.Context, q db.Querier, ids []int64, column string) (map[stateKey]*leaks.Figure, error) {
 	type row struct {
 		stateKey
 		figureRow
 	}
 	// "offset 0" keeps the order of the joins: by the few names of a leak, and not through all findings of the run for
 	// each leak.
-	rows, err := all[row](ctx, q, `
+	rows, err := db.All[row](ctx, q, `
 		select st.signature_id, st.scenario_id, g.*
 		from signature_states st, lateral (
 			select `+figureColumns("f")+`
@@ -93,8 +94,8 @@ func figuresIn(ctx context.Context, q querier, ids []int64, column string) (map[
 func (s *Store) followAnew(ctx context.Context) error {
 	for {
 		done := false
-		err := s.tx(ctx, "follow histories anew", func(tx pgx.Tx) error {
-			project, err := value[int64](ctx, tx, `select u.project_id from unfollowed u order by u.project_id limit 1`)
+		err := db.Tx(ctx, s, "follow histories anew", func(tx pgx.Tx) error {
+			project, err := db.Value[int64](ctx, tx, `select u.project_id from unfollowed u order by u.project_id limit 1`)
 			if errors.Is(err, pgx.ErrNoRows) {
 				done = true
 				return nil
@@ -108,7 +109,7 @@ func (s *Store) followAnew(ctx context.Context) error {
 			if err := lockSignatures(ctx, tx, project); err != nil {
 				return err
 			}
-			bad, err := values[int64](ctx, tx,
+			bad, err := db.Values[int64](ctx, tx,
 				`select id from signatures where project_id = $1 and bad and alias_of is null order by id`, project)
 			if err != nil {
 				return err

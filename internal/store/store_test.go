@@ -23,31 +23,14 @@ func TestMain(m *testing.M) { testdb.Main(m, store.Migrate) }
 
 func open(t testing.TB) (*store.Store, *pgx.Conn) {
 	t.Helper()
-	url := testdb.New(t)
-	s, err := store.Open(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close(context.Background()) })
-	return s, conn
+	return storetest.Open(t)
 }
 
 var target = leaks.Target{Project: "demo", Build: "100", Scenario: "soak", Run: "1"}
 
-// must is for steps that a test is not about: their failure ends it.
 func must[T any](t testing.TB) func(T, error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
+	t.Helper()
+	return storetest.Must[T](t)
 }
 
 func addEvidence(t testing.TB, s *store.Store, target leaks.Target, name string) store.Evidence {
@@ -57,6 +40,15 @@ func addEvidence(t testing.TB, s *store.Store, target leaks.Target, name string)
 	}
 	return must[store.Evidence](t)(s.CreateEvidence(t.Context(), target,
 		store.Evidence{Name: name, SHA256: name + "-sha", Bytes: 9, Kind: "umdh"}))
+}
+
+// complaintOf is the field that an error is about; "" for none.
+func complaintOf(err error) string {
+	var wrong *leaks.FieldError
+	if errors.As(err, &wrong) {
+		return wrong.Field
+	}
+	return ""
 }
 
 // claim claims the only due job.
@@ -526,47 +518,5 @@ func TestListenHearsOfJobs(t *testing.T) {
 			t.Fatal("heard nothing")
 		case <-time.After(50 * time.Millisecond):
 		}
-	}
-}
-
-func TestUploads(t *testing.T) {
-	s, conn := open(t)
-	if err := s.CreateUpload(t.Context(),
-		store.Upload{ID: "u1", Length: 10, Target: []byte(`{"project":"p"}`)}); err != nil {
-		t.Fatal(err)
-	}
-	lock := must[*store.LockedUpload](t)(s.LockUpload(t.Context(), "u1"))
-	if _, err := s.LockUpload(t.Context(), "u1"); !errors.Is(err, store.ErrBusy) {
-		t.Errorf("a second writer got %v", err)
-	}
-	if err := lock.Advance(t.Context(), 4, 1, []byte("state")); err != nil {
-		t.Fatal(err)
-	}
-	lock.Release(t.Context())
-	lock = must[*store.LockedUpload](t)(s.LockUpload(t.Context(), "u1"))
-	if lock.Received != 4 || lock.Parts != 1 || string(lock.HashState) != "state" {
-		t.Errorf("%+v", lock.Upload)
-	}
-	if err := lock.Complete(t.Context(), map[string]int{"run": 3}); err != nil {
-		t.Fatal(err)
-	}
-	lock.Release(t.Context())
-	if u := must[store.Upload](t)(storetest.Now(t, s).FindUpload(t.Context(), "u1")); string(u.Result) != `{"run": 3}` {
-		t.Errorf("result %s", u.Result)
-	}
-	if _, err := s.LockUpload(t.Context(), "none"); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("no such upload: %v", err)
-	}
-	if _, err := conn.Exec(t.Context(), `update uploads set touched_at = now() - interval '2 days'`); err != nil {
-		t.Fatal(err)
-	}
-	if stale := must[[]store.Upload](t)(storetest.Now(t, s).ListStaleUploads(t.Context(), 24*time.Hour)); len(stale) != 1 {
-		t.Errorf("%d stale uploads", len(stale))
-	}
-	if err := s.DeleteUpload(t.Context(), "u1"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := storetest.Now(t, s).FindUpload(t.Context(), "u1"); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("deleted: %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/store/internal/db"
 )
 
 // symbolsLock orders symbol files and captures that arrive at the same time: whichever commits second sees the other,
@@ -22,7 +23,7 @@ const symbolsLock = 0x53594d42
 func (s *Store) CreateSymbolFile(ctx context.Context, f SymbolFile) (CreatedSymbolFile, error) {
 	var added CreatedSymbolFile
 	replaced := false
-	err := s.tx(ctx, "add symbol file "+f.Name, func(tx pgx.Tx) error {
+	err := db.Tx(ctx, s, "add symbol file "+f.Name, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1)`, symbolsLock); err != nil {
 			return err
 		}
@@ -69,7 +70,7 @@ func (f *SymbolFile) replaces(old *SymbolFile) bool {
 const symbolColumns = `id, kind, name, key, debug_id, pdb, timestamp, size_of_image, bits, machine, symbols, note, sha256, bytes, origin, "group", uploaded_at`
 
 func insertSymbolFile(ctx context.Context, tx pgx.Tx, f SymbolFile) (SymbolFile, error) {
-	return one[SymbolFile](ctx, tx, `
+	return db.One[SymbolFile](ctx, tx, `
 		insert into symbol_files (kind, name, key, debug_id, pdb, timestamp, size_of_image, bits, machine, symbols, note,
 			sha256, bytes, origin, "group", folded)
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) returning `+symbolColumns,
@@ -80,7 +81,7 @@ func insertSymbolFile(ctx context.Context, tx pgx.Tx, f SymbolFile) (SymbolFile,
 
 // updateSymbolFile puts a file in the place of another. What the team has uploaded stays its own.
 func updateSymbolFile(ctx context.Context, tx pgx.Tx, id int64, f SymbolFile) (SymbolFile, error) {
-	return one[SymbolFile](ctx, tx, `
+	return db.One[SymbolFile](ctx, tx, `
 		update symbol_files set name = $2, pdb = $3, size_of_image = $4, bits = $5, machine = $6, symbols = $7, note = $8,
 			sha256 = $9, bytes = $10,
 			origin = case when origin = 'upload' then origin else $11 end,
@@ -91,7 +92,8 @@ func updateSymbolFile(ctx context.Context, tx pgx.Tx, id int64, f SymbolFile) (S
 
 // ownSymbolFile makes a file that a server gave the team's own.
 func ownSymbolFile(ctx context.Context, tx pgx.Tx, id int64) (SymbolFile, error) {
-	return one[SymbolFile](ctx, tx, `update symbol_files set origin = 'upload' where id = $1 returning `+symbolColumns, id)
+	return db.One[SymbolFile](ctx, tx,
+		`update symbol_files set origin = 'upload' where id = $1 returning `+symbolColumns, id)
 }
 
 // queueWanting queues the naming of every run that may gain by a file, and returns how many these are. Where evidence
@@ -101,7 +103,7 @@ func ownSymbolFile(ctx context.Context, tx pgx.Tx, id int64) (SymbolFile, error)
 // that the file would change nothing; one that replaces another may tell more than that did.
 func queueWanting(ctx context.Context, tx pgx.Tx, f *SymbolFile, replaced bool) (int, error) {
 	stem := stemOf(f.Name)
-	queued, err := values[int](ctx, tx, `
+	queued, err := db.Values[int](ctx, tx, `
 		with names as (
 			select $1 stem, 0 only_bits union
 			select $2, 32 where $2 <> $1 union

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"time"
+
+	"heapdrift/internal/store/internal/db"
 )
 
 // The origins of symbol files.
@@ -64,22 +66,22 @@ func (p *SymbolPage) Next() int64 {
 }
 
 // symbolFile returns a file by its place in a symbol store.
-func symbolFile(ctx context.Context, q querier, name, key string) (SymbolFile, error) {
-	return one[SymbolFile](ctx, q, `select `+symbolColumns+
+func symbolFile(ctx context.Context, q db.Querier, name, key string) (SymbolFile, error) {
+	return db.One[SymbolFile](ctx, q, `select `+symbolColumns+
 		` from symbol_files where folded = $1 and lower(key) = lower($2)`, strings.ToLower(name), key)
 }
 
 // FindSymbolFile returns the file that has the key under the name, in any case, or ErrNotFound.
 func (v View) FindSymbolFile(ctx context.Context, name, key string) (SymbolFile, error) {
-	f, err := symbolFile(ctx, v.q, name, key)
-	return f, wrap("symbol file", err)
+	f, err := symbolFile(ctx, db.Q(v), name, key)
+	return f, db.Wrap("symbol file", err)
 }
 
 // ListSymbolFilesByName returns all files that go by one of the names, in any case, the newest first.
 func (v View) ListSymbolFilesByName(ctx context.Context, names []string) ([]SymbolFile, error) {
-	list, err := all[SymbolFile](ctx, v.q, `select `+symbolColumns+
+	list, err := db.All[SymbolFile](ctx, db.Q(v), `select `+symbolColumns+
 		` from symbol_files where folded = any($1) order by uploaded_at desc, id desc`, foldedNames(names))
-	return list, wrap("symbol files by name", err)
+	return list, db.Wrap("symbol files by name", err)
 }
 
 // foldedNames are names as the column folded has them.
@@ -98,13 +100,13 @@ func (v View) ListSymbolFiles(ctx context.Context, q SymbolQuery) (*SymbolPage, 
 	const before = `exists (select from symbol_files mark where mark.id = $2 and (f.uploaded_at, f.id) >= (mark.uploaded_at, mark.id))`
 	filter, page := strings.ToLower(q.Filter), &SymbolPage{}
 	type counts struct{ Total, Before int }
-	n, err := one[counts](ctx, v.q, `select count(*) as total, count(*) filter (where `+before+`) as before`+
+	n, err := db.One[counts](ctx, db.Q(v), `select count(*) as total, count(*) filter (where `+before+`) as before`+
 		matching, filter, q.After)
 	if err != nil {
-		return nil, wrap("symbol files", err)
+		return nil, db.Wrap("symbol files", err)
 	}
 	page.Total, page.Before = n.Total, n.Before
-	page.Files, err = all[SymbolFile](ctx, v.q, `select `+symbolColumns+matching+` and not `+before+
+	page.Files, err = db.All[SymbolFile](ctx, db.Q(v), `select `+symbolColumns+matching+` and not `+before+
 		` order by uploaded_at desc, id desc limit $3`, filter, q.After, q.Limit)
-	return page, wrap("symbol files", err)
+	return page, db.Wrap("symbol files", err)
 }

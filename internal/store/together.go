@@ -5,16 +5,18 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+
+	"heapdrift/internal/store/internal/db"
 )
 
 // ListTraceFiles lists the evidence of a run that is there and may be one trace with e: e first, the others of its kind
 // in the order of upload. Those that failed are among them: half of a trace may be none. done says that all are stored
 // as one trace already.
 func (v View) ListTraceFiles(ctx context.Context, e Evidence) (files []Evidence, done bool, err error) {
-	files, err = all[Evidence](ctx, v.q, `
+	files, err = db.All[Evidence](ctx, db.Q(v), `
 		select `+evidenceColumns+` from evidence where run_id = $1 and (id = $2 or kind = $3 and expired_at is null) order by id <> $2, id`, e.RunID, e.ID, e.Kind)
 	if err != nil || len(files) < 2 {
-		return files, false, wrap("files of a trace", err)
+		return files, false, db.Wrap("files of a trace", err)
 	}
 	owner := files[0].owner()
 	return files, !slices.ContainsFunc(files,
@@ -43,7 +45,7 @@ func claimFiles(ctx context.Context, tx pgx.Tx, run int64, files []int64) (owner
 		Owner int64
 		Files []int64
 	}
-	stored, err := all[storedRead](ctx, tx, `
+	stored, err := db.All[storedRead](ctx, tx, `
 		select coalesce(read_with, id) as owner, array_agg(id order by id) as files from evidence where run_id = $1 and state = 'read' group by 1
 		having array_agg(id) && $2::bigint[]`, run, files)
 	if err != nil {
@@ -90,7 +92,7 @@ const maxReads = 10
 
 // readAgain queues the reading of a file whose captures have gone.
 func readAgain(ctx context.Context, tx pgx.Tx, run, evidence int64) error {
-	reads, err := value[int](ctx, tx,
+	reads, err := db.Value[int](ctx, tx,
 		`update evidence set state = 'stored', read_with = null where id = $1 returning (select count(*) from jobs where evidence_id = $1)`, evidence)
 	if err != nil {
 		return err

@@ -2,16 +2,14 @@ package store
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/audit"
+	"heapdrift/internal/store/internal/db"
 )
-
-// ErrConflict says that somebody else has changed what was to be changed since it was read.
-var ErrConflict = errors.New("store: it was changed by somebody else meanwhile")
 
 // recordColumns are what leaks.Record is made of, of a signature s, but for its comments. Now is the instant of the
 // snapshot: what is tolerated until a date ends by itself.
@@ -36,7 +34,7 @@ func (s *Store) UpdateTriage(ctx context.Context, project, signature string, cha
 	if err := change.Check(); err != nil {
 		return after, err
 	}
-	err = s.tx(ctx, "triage", func(tx pgx.Tx) error {
+	err = db.Tx(ctx, s, "triage", func(tx pgx.Tx) error {
 		after, err = changeTriage(ctx, tx, project, signature, change)
 		return err
 	})
@@ -55,7 +53,7 @@ func (s *Store) UpdateTriages(ctx context.Context, project string, picks []Pick,
 	if err := change.Check(); err != nil {
 		return err
 	}
-	return s.tx(ctx, "triage of several", func(tx pgx.Tx) error {
+	return db.Tx(ctx, s, "triage of several", func(tx pgx.Tx) error {
 		for _, pick := range picks {
 			change.Version = pick.Version
 			if _, err := changeTriage(ctx, tx, project, pick.Signature, change); err != nil {
@@ -94,7 +92,7 @@ func changeTriage(ctx context.Context, tx pgx.Tx, project, signature string,
 			return leaks.Triage{}, err
 		}
 	}
-	row, err := one[triageRow](ctx, tx, `select `+triageColumns+` from signatures s where s.id = $1`, at.Root)
+	row, err := db.One[triageRow](ctx, tx, `select `+triageColumns+` from signatures s where s.id = $1`, at.Root)
 	return row.triage(), err
 }
 
@@ -103,7 +101,7 @@ func changeTriageDecision(ctx context.Context, tx pgx.Tx, at signatureIDs, actor
 	if _, err := saveTriageDecision(ctx, tx, at.Root, after); err != nil {
 		return err
 	}
-	if err := audit(ctx, tx, at.Root, actor, "triage", before, after); err != nil {
+	if err := audit.Signature(ctx, tx, at.Root, actor, "triage", before, after); err != nil {
 		return err
 	}
 	return followRoots(ctx, tx, at.Project, []int64{at.Root}, actor)

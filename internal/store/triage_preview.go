@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/db"
 )
 
 // ErrInUse says that a preview cannot be made at the moment: others hold the project's signatures, or its runs are too
@@ -42,12 +43,12 @@ func (s *Store) triageImpact(ctx context.Context, project, signature string, cha
 	}
 	now, err := Read(ctx, s, func(v View) (gatedCases, error) { return v.gatedCases(ctx, project, signature) })
 	if err != nil {
-		return nil, wrap("gates", err)
+		return nil, db.Wrap("gates", err)
 	}
 	var after []leaks.PastCase
 	short, cancel := context.WithTimeoutCause(ctx, work, ErrInUse)
 	defer cancel()
-	err = pgx.BeginFunc(short, s.pool, func(tx pgx.Tx) error {
+	err = pgx.BeginFunc(short, db.Conns(s), func(tx pgx.Tx) error {
 		if _, err := tx.Exec(short, `select set_config('lock_timeout', $1, true)`,
 			fmt.Sprintf("%dms", previewWait.Milliseconds())); err != nil {
 			return err
@@ -58,7 +59,7 @@ func (s *Store) triageImpact(ctx context.Context, project, signature string, cha
 		if _, err := changeTriage(short, tx, project, signature, change); err != nil {
 			return err
 		}
-		if after, err = (View{tx}).casesOf(short, now.runs, &now.file); err != nil {
+		if after, err = (View{db.In(tx)}).casesOf(short, now.runs, &now.file); err != nil {
 			return err
 		}
 		return errUndone
@@ -70,7 +71,7 @@ func (s *Store) triageImpact(ctx context.Context, project, signature string, cha
 	case errors.As(err, &refused) && refused.Code == "55P03", err != nil && errors.Is(context.Cause(short), ErrInUse):
 		return nil, ErrInUse
 	}
-	return nil, wrap("effect of a change", err)
+	return nil, db.Wrap("effect of a change", err)
 }
 
 // gatedCases are the runs whose gates a change of a signature may turn, as they are decided now.
@@ -81,7 +82,7 @@ type gatedCases struct {
 }
 
 func (v View) gatedCases(ctx context.Context, project, signature string) (c gatedCases, err error) {
-	at, err := rootOf(ctx, v.q, project, signature)
+	at, err := rootOf(ctx, db.Q(v), project, signature)
 	if err != nil {
 		return c, err
 	}
@@ -98,17 +99,17 @@ func (v View) gatedCases(ctx context.Context, project, signature string) (c gate
 // gatedRuns are the runs whose gates are the gates of builds, as leaks.Cell chooses them: of the project's newest
 // build, and of the newest one in which a signature was bad; the newest build first.
 func (v View) gatedRuns(ctx context.Context, at signatureIDs) ([]Run, error) {
-	newest, err := buildsWithResults(ctx, v.q, at.Project, 1)
+	newest, err := buildsWithResults(ctx, db.Q(v), at.Project, 1)
 	if err != nil || len(newest) == 0 {
-		return nil, wrap("newest build", err)
+		return nil, db.Wrap("newest build", err)
 	}
-	rows, err := all[cellRow](ctx, v.q, `
+	rows, err := db.All[cellRow](ctx, db.Q(v), `
 		select `+cellColumns+`
 		from runs r join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id
 		where b.project_id = $1 and (b.name = $2 or b.id = (select last_bad_id from signatures where id = $3)) and r.analysed_at is not null
 		order by `+newestFirst+`, sc.name, r.id`, at.Project, newest[0].Name, at.Root)
 	if err != nil {
-		return nil, wrap("runs of gates", err)
+		return nil, db.Wrap("runs of gates", err)
 	}
 	cells := cellsOf(rows)
 	runs := make([]Run, len(cells))

@@ -5,6 +5,7 @@ import (
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/db"
 )
 
 const (
@@ -60,7 +61,7 @@ const stacksOfRuns = `
 func (v View) FindLeakStacks(ctx context.Context, root, shown int64) (*LeakStacks, error) {
 	list := &LeakStacks{}
 	var err error
-	list.Runs, err = all[StackRun](ctx, v.q, `
+	list.Runs, err = db.All[StackRun](ctx, db.Q(v), `
 		with seen as (
 			select f.run_id, sum(f.sites)::int as sites from signatures own join findings f on f.signature_id = own.id where own.root_id = $1 group by f.run_id),
 		newest as (
@@ -71,15 +72,15 @@ func (v View) FindLeakStacks(ctx context.Context, root, shown int64) (*LeakStack
 			`+runSpan+` as span_ns
 		from newest n join runs r on r.id = n.id order by n.at`, root, shown, variantRuns)
 	if err != nil || len(list.Runs) == 0 {
-		return list, wrap("runs of stacks", err)
+		return list, db.Wrap("runs of stacks", err)
 	}
 	ids := make([]int64, len(list.Runs))
 	for i := range list.Runs {
 		ids[i] = list.Runs[i].ID
 	}
-	rows, err := all[stackRow](ctx, v.q, stacksOfRuns, ids, root, variantSites)
+	rows, err := db.All[stackRow](ctx, db.Q(v), stacksOfRuns, ids, root, variantSites)
 	if err != nil {
-		return nil, wrap("stacks of a leak", err)
+		return nil, db.Wrap("stacks of a leak", err)
 	}
 	return list, v.fillStacks(ctx, list, rows)
 }

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"heapdrift/internal/store"
+	"heapdrift/internal/store/uploadstore"
 )
 
 // When a client breaks off and comes back at once, its next request waits until the first one is done.
@@ -28,7 +28,7 @@ func TestClaimsWait(t *testing.T) {
 		if err != nil || time.Since(begun) != 2*time.Second {
 			t.Fatalf("after %v: %v", time.Since(begun), err)
 		}
-		if _, err := c.take(t.Context(), "a"); !errors.Is(err, store.ErrBusy) || time.Since(begun) != 5*time.Second {
+		if _, err := c.take(t.Context(), "a"); !errors.Is(err, uploadstore.ErrBusy) || time.Since(begun) != 5*time.Second {
 			t.Errorf("after %v: %v", time.Since(begun), err)
 		}
 		second()

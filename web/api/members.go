@@ -7,6 +7,7 @@ import (
 
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/accountstore"
 )
 
 type memberView struct {
@@ -22,7 +23,9 @@ func (a *API) memberList(c echo.Context) error {
 	}
 	ctx := c.Request().Context()
 	list, err := store.Read(ctx, a.store,
-		func(v store.View) ([]store.Membership, error) { return v.ListMembers(ctx, project) })
+		func(v store.View) ([]accountstore.Membership, error) {
+			return accountstore.ListMembers(ctx, v, project)
+		})
 	if err != nil {
 		return err
 	}
@@ -66,7 +69,7 @@ func (a *API) setMember(c echo.Context, role accounts.Role) error {
 	if err != nil {
 		return err
 	}
-	if err := a.store.UpdateMember(c.Request().Context(), project, user, role, by); err != nil {
+	if err := accountstore.UpdateMember(c.Request().Context(), a.store, project, user, role, by); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)

@@ -13,6 +13,7 @@ import (
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/accountstore"
 	"heapdrift/web"
 )
 
@@ -32,8 +33,8 @@ func closedNode(t *testing.T, change func(*intake.Intake)) (url, token string, s
 		t.Fatal(err)
 	}
 	secret, prefix := accounts.NewToken()
-	if _, err := n.store.CreateToken(t.Context(), "shop",
-		&store.Token{Name: "ci", Prefix: prefix, Scopes: []accounts.Scope{accounts.ScopeUpload}, CreatedBy: "test"},
+	if _, err := accountstore.CreateToken(t.Context(), n.store, "shop",
+		&accountstore.Token{Name: "ci", Prefix: prefix, Scopes: []accounts.Scope{accounts.ScopeUpload}, CreatedBy: "test"},
 		secret); err != nil {
 		t.Fatal(err)
 	}
@@ -103,8 +104,8 @@ func TestQuota(t *testing.T) {
 		t.Errorf("%d %s", status, code)
 	}
 	secret, prefix := accounts.NewToken()
-	if _, err := db.CreateToken(t.Context(), "shop",
-		&store.Token{Name: "other", Prefix: prefix, Scopes: []accounts.Scope{accounts.ScopeUpload}, CreatedBy: "test"},
+	if _, err := accountstore.CreateToken(t.Context(), db, "shop",
+		&accountstore.Token{Name: "other", Prefix: prefix, Scopes: []accounts.Scope{accounts.ScopeUpload}, CreatedBy: "test"},
 		secret); err != nil {
 		t.Fatal(err)
 	}

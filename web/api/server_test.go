@@ -18,6 +18,7 @@ import (
 	"heapdrift/internal/intake"
 	"heapdrift/internal/store"
 	"heapdrift/internal/store/storetest"
+	"heapdrift/internal/store/uploadstore"
 	"heapdrift/internal/testdb"
 	"heapdrift/web"
 	"heapdrift/web/guard"
@@ -189,7 +190,7 @@ func (n *node) nothingStored() {
 		len(projects) > 0 {
 		n.t.Errorf("projects are left: %v %v", projects, err)
 	}
-	if stale, err := storetest.Now(n.t, n.store).ListStaleUploads(n.t.Context(), -time.Hour); err != nil ||
+	if stale, err := uploadstore.ListStaleUploads(n.t.Context(), storetest.Now(n.t, n.store), -time.Hour); err != nil ||
 		len(stale) > 0 {
 		n.t.Errorf("uploads are left: %v %v", stale, err)
 	}

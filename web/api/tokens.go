@@ -10,6 +10,7 @@ import (
 
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/accountstore"
 )
 
 type tokenView struct {
@@ -25,7 +26,7 @@ type tokenView struct {
 	Token     string           `json:"token,omitempty"` // in the answer that makes it, never again
 }
 
-func viewOfToken(t *store.Token) tokenView {
+func viewOfToken(t *accountstore.Token) tokenView {
 	return tokenView{t.ID, t.Name, t.Prefix, t.Scopes, t.CreatedBy, t.CreatedAt, t.ExpiresAt,
 		t.LastUsedAt, t.RevokedAt, ""}
 }
@@ -37,7 +38,9 @@ func (a *API) tokenList(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	list, err := store.Read(ctx, a.store, func(v store.View) ([]store.Token, error) { return v.ListTokens(ctx, project) })
+	list, err := store.Read(ctx, a.store, func(v store.View) ([]accountstore.Token, error) {
+		return accountstore.ListTokens(ctx, v, project)
+	})
 	if err != nil {
 		return err
 	}
@@ -64,7 +67,7 @@ func (a *API) tokenAdd(c echo.Context) error {
 	if err := readJSON(c, &asked); err != nil {
 		return err
 	}
-	t := store.Token{Name: strings.TrimSpace(asked.Name), ExpiresAt: asked.ExpiresAt}
+	t := accountstore.Token{Name: strings.TrimSpace(asked.Name), ExpiresAt: asked.ExpiresAt}
 	if t.Scopes, err = accounts.ScopesOf(asked.Scopes); err != nil {
 		return err
 	}
@@ -73,7 +76,7 @@ func (a *API) tokenAdd(c echo.Context) error {
 	}
 	secret, prefix := accounts.NewToken()
 	t.Prefix = prefix
-	added, err := a.store.CreateToken(c.Request().Context(), project, &t, secret)
+	added, err := accountstore.CreateToken(c.Request().Context(), a.store, project, &t, secret)
 	if err != nil {
 		return err
 	}
@@ -97,7 +100,7 @@ func (a *API) tokenRevoke(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.store.RevokeToken(c.Request().Context(), project, id, by); err != nil {
+	if err := accountstore.RevokeToken(c.Request().Context(), a.store, project, id, by); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)

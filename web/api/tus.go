@@ -11,6 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/uploadstore"
 	"heapdrift/web/problem"
 )
 
@@ -102,7 +103,7 @@ func (c *claims) take(ctx context.Context, id string) (release func(), err error
 		select {
 		case <-other:
 		case <-ctx.Done():
-			return nil, store.ErrBusy
+			return nil, uploadstore.ErrBusy
 		}
 	}
 }

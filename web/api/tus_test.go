@@ -15,8 +15,8 @@ import (
 
 	"heapdrift/internal/await"
 	"heapdrift/internal/blob"
-	"heapdrift/internal/store"
 	"heapdrift/internal/store/storetest"
+	"heapdrift/internal/store/uploadstore"
 	"heapdrift/web/api"
 )
 
@@ -324,14 +324,14 @@ func TestSweepSparesWhatGoesOn(t *testing.T) {
 	n := start(t)
 	upload := n.create(1000)
 	id := upload[strings.LastIndexByte(upload, '/')+1:]
-	seen, err := storetest.Now(t, n.store).FindUpload(t.Context(), id)
+	seen, err := uploadstore.FindUpload(t.Context(), storetest.Now(t, n.store), id)
 	if err != nil {
 		t.Fatal(err)
 	}
 	n.patch(upload, 0, strings.NewReader("abc")).want(t, 204, "")
 	a := api.New(api.Options{Store: n.store, Blobs: n.blobs, Intake: n.intake})
-	if err := a.Terminate(t.Context(), id, &seen); !errors.Is(err, store.ErrBusy) {
-		t.Errorf("%v, want %v", err, store.ErrBusy)
+	if err := a.Terminate(t.Context(), id, &seen); !errors.Is(err, uploadstore.ErrBusy) {
+		t.Errorf("%v, want %v", err, uploadstore.ErrBusy)
 	}
 	if at := offset(t, n.head(upload)); at != 3 {
 		t.Errorf("the upload stands at %d", at)

@@ -13,7 +13,7 @@ import (
 	"heapdrift/ingest/evidence"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/leaks"
-	"heapdrift/internal/store"
+	"heapdrift/internal/store/uploadstore"
 	"heapdrift/web/problem"
 )
 
@@ -58,7 +58,8 @@ func (a *API) uploadCreate(c echo.Context) error {
 		return fmt.Errorf("api: create upload: %w", err)
 	}
 	id := rand.Text()
-	if err := a.store.CreateUpload(r.Context(), store.Upload{ID: id, Length: length, Target: text}); err != nil {
+	if err := uploadstore.CreateUpload(r.Context(), a.store, uploadstore.Upload{
+		ID: id, Length: length, Target: text}); err != nil {
 		return err
 	}
 	c.Response().Header().Set(echo.HeaderLocation, "/api/v1/evidence/"+id)

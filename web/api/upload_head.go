@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/uploadstore"
 )
 
 // uploadHead handles HEAD /api/v1/evidence/:id: how far the upload is, and its run once it is complete.
@@ -41,13 +42,15 @@ func (a *API) uploadHead(c echo.Context) error {
 }
 
 // upload returns an upload under way.
-func (a *API) upload(ctx context.Context, id string) (store.Upload, error) {
-	return store.Read(ctx, a.store, func(v store.View) (store.Upload, error) { return v.FindUpload(ctx, id) })
+func (a *API) upload(ctx context.Context, id string) (uploadstore.Upload, error) {
+	return store.Read(ctx, a.store, func(v store.View) (uploadstore.Upload, error) {
+		return uploadstore.FindUpload(ctx, v, id)
+	})
 }
 
 // offsetOf is how much of an upload has been taken. All of it counts as taken once it is accepted: until then the
 // client must have a reason to come back with the rest.
-func offsetOf(u store.Upload) int64 {
+func offsetOf(u uploadstore.Upload) int64 {
 	if u.Result != nil {
 		return u.Length
 	}
@@ -56,7 +59,7 @@ func offsetOf(u store.Upload) int64 {
 
 // sendOffset answers with the upload's offset and, where it is complete, with what became of it. What became of symbols
 // does not fit into headers: they count it, and the answer to the last PATCH has it as its body.
-func sendOffset(c echo.Context, status int, u store.Upload) error {
+func sendOffset(c echo.Context, status int, u uploadstore.Upload) error {
 	header := c.Response().Header()
 	header.Set(headerOffset, strconv.FormatInt(offsetOf(u), 10))
 	if u.Result == nil {
@@ -78,7 +81,7 @@ func sendOffset(c echo.Context, status int, u store.Upload) error {
 	return c.NoContent(status)
 }
 
-func sendSymbols(c echo.Context, u store.Upload) error {
+func sendSymbols(c echo.Context, u uploadstore.Upload) error {
 	var result symbolsReceipt
 	if err := json.Unmarshal(u.Result, &result); err != nil {
 		return fmt.Errorf("api: upload %s: %w", u.ID, err)

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"heapdrift/internal/store"
+	"heapdrift/internal/store/uploadstore"
 )
 
 // AnnouncedUpload is the project that a new upload is for; "" for symbols, which all projects share, and for metadata
@@ -18,7 +18,7 @@ func AnnouncedUpload(header http.Header) string {
 }
 
 // ProjectOfUpload is the project that an upload under way is for; "" for symbols.
-func ProjectOfUpload(u *store.Upload) string {
+func ProjectOfUpload(u *uploadstore.Upload) string {
 	var created pendingUpload
 	if err := json.Unmarshal(u.Target, &created); err != nil {
 		return ""

@@ -13,7 +13,7 @@ import (
 	"net/http"
 	"time"
 
-	"heapdrift/internal/store"
+	"heapdrift/internal/store/uploadstore"
 	"heapdrift/web/problem"
 )
 
@@ -29,7 +29,7 @@ const (
 
 // receive stores what comes from a client, part by part, and counts u on. Whatever ends the body early, all that came
 // is kept.
-func (a *API) receive(ctx context.Context, client string, u *store.Upload, body *body) error {
+func (a *API) receive(ctx context.Context, client string, u *uploadstore.Upload, body *body) error {
 	leaveShare, err := a.shares.enter(ctx, client)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (a *API) receive(ctx context.Context, client string, u *store.Upload, body 
 }
 
 // keep stores a part and records it; the last one completes the upload.
-func (a *API) keep(ctx context.Context, u *store.Upload, part []byte, digest hash.Hash) error {
+func (a *API) keep(ctx context.Context, u *uploadstore.Upload, part []byte, digest hash.Hash) error {
 	last := u.Received+int64(len(part)) == u.Length
 	timeout := storeTimeout
 	if last {
@@ -79,7 +79,7 @@ func (a *API) keep(ctx context.Context, u *store.Upload, part []byte, digest has
 		}
 		defer leave(a.finishing)
 	}
-	locked, err := a.store.LockUpload(ctx, u.ID)
+	locked, err := uploadstore.LockUpload(ctx, a.store, u.ID)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (a *API) keep(ctx context.Context, u *store.Upload, part []byte, digest has
 	return err
 }
 
-func advance(ctx context.Context, locked *store.LockedUpload, n int64, parts int, digest hash.Hash) error {
+func advance(ctx context.Context, locked *uploadstore.LockedUpload, n int64, parts int, digest hash.Hash) error {
 	state, err := digest.(encoding.BinaryMarshaler).MarshalBinary()
 	if err != nil {
 		return fmt.Errorf("api: upload %s: %w", locked.ID, err)
@@ -111,7 +111,7 @@ func advance(ctx context.Context, locked *store.LockedUpload, n int64, parts int
 // finish hands the whole file to intake. Until intake has answered, the last part does not count as received: after
 // a failure of the server the client comes back with it and finish is tried again. A file that is refused is gone
 // with its upload.
-func (a *API) finish(ctx context.Context, locked *store.LockedUpload, parts int, digest []byte) error {
+func (a *API) finish(ctx context.Context, locked *uploadstore.LockedUpload, parts int, digest []byte) error {
 	var created pendingUpload
 	if err := json.Unmarshal(locked.Target, &created); err != nil {
 		return fmt.Errorf("api: upload %s: %w", locked.ID, err)

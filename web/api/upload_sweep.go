@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/uploadstore"
 )
 
 // SweepUploads deletes uploads that nobody has touched for the given time, with their parts, and returns how many.
@@ -13,8 +14,8 @@ import (
 func (a *API) SweepUploads(ctx context.Context, age time.Duration) (int, error) {
 	swept := 0
 	for {
-		stale, err := store.Read(ctx, a.store, func(v store.View) ([]store.Upload, error) {
-			return v.ListStaleUploads(ctx, age)
+		stale, err := store.Read(ctx, a.store, func(v store.View) ([]uploadstore.Upload, error) {
+			return uploadstore.ListStaleUploads(ctx, v, age)
 		})
 		if err != nil {
 			return swept, err
@@ -24,7 +25,7 @@ func (a *API) SweepUploads(ctx context.Context, age time.Duration) (int, error) 
 			switch err := a.terminate(ctx, u.ID, &u); {
 			case err == nil:
 				swept++
-			case !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrBusy):
+			case !errors.Is(err, store.ErrNotFound) && !errors.Is(err, uploadstore.ErrBusy):
 				return swept, err
 			}
 		}
@@ -36,27 +37,27 @@ func (a *API) SweepUploads(ctx context.Context, age time.Duration) (int, error) 
 
 // terminate deletes an upload and its parts under its lock: store.ErrNotFound where there is none, store.ErrBusy
 // where somebody writes to it or it has moved on from what the caller saw.
-func (a *API) terminate(ctx context.Context, id string, seen *store.Upload) error {
+func (a *API) terminate(ctx context.Context, id string, seen *uploadstore.Upload) error {
 	if err := enter(ctx, a.finishing); err != nil {
 		return err
 	}
 	defer leave(a.finishing)
-	locked, err := a.store.LockUpload(ctx, id)
+	locked, err := uploadstore.LockUpload(ctx, a.store, id)
 	if err != nil {
 		return err
 	}
 	defer locked.Release(ctx)
 	if seen != nil && offsetOf(locked.Upload) != offsetOf(*seen) {
-		return store.ErrBusy
+		return uploadstore.ErrBusy
 	}
 	return a.forget(ctx, &locked.Upload)
 }
 
 // forget deletes the parts first and the row after them: parts without a row would never be found again. Beside the
 // recorded parts there may be one that a failure kept from being recorded.
-func (a *API) forget(ctx context.Context, u *store.Upload) error {
+func (a *API) forget(ctx context.Context, u *uploadstore.Upload) error {
 	if err := a.deleteParts(ctx, u.ID, u.Parts+1); err != nil {
 		return err
 	}
-	return a.store.DeleteUpload(ctx, u.ID)
+	return uploadstore.DeleteUpload(ctx, a.store, u.ID)
 }

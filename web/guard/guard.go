@@ -18,6 +18,7 @@ import (
 
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/accountstore"
 	"heapdrift/web/problem"
 )
 
@@ -141,7 +142,7 @@ func (g *Guard) HasUsers(ctx context.Context) (bool, error) {
 	if g.hasUsers.Load() {
 		return true, nil
 	}
-	has, err := g.store.HasUsers(ctx)
+	has, err := accountstore.HasUsers(ctx, g.store)
 	if has {
 		g.hasUsers.Store(true)
 	}

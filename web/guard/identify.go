@@ -13,6 +13,7 @@ import (
 
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/accountstore"
 )
 
 // identify is who a request comes from: by a token, by a session, or anybody where the server is open; the zero Actor
@@ -42,7 +43,7 @@ func (g *Guard) known(c echo.Context) (*accounts.Actor, error) {
 		if !ok {
 			return nil, errBadToken
 		}
-		actor, err := g.store.FindTokenActor(r.Context(), digest)
+		actor, err := accountstore.FindTokenActor(r.Context(), g.store, digest)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil, errBadToken
 		}
@@ -57,7 +58,7 @@ func (g *Guard) known(c echo.Context) (*accounts.Actor, error) {
 		return nil, nil
 	}
 	actor, err := store.Read(r.Context(), g.store, func(v store.View) (*accounts.Actor, error) {
-		return v.FindUserActor(r.Context(), user, g.sessions.GetInt(ctx, sessionEpoch))
+		return accountstore.FindUserActor(r.Context(), v, user, g.sessions.GetInt(ctx, sessionEpoch))
 	})
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
@@ -92,14 +93,14 @@ const sessionAge = 7 * 24 * time.Hour
 
 func newSessions(s *store.Store) *scs.SessionManager {
 	m := scs.New()
-	m.Store = s.SessionStore()
+	m.Store = accountstore.SessionStore(s)
 	m.Lifetime = sessionAge
 	m.HashTokenInStore = true
 	return m
 }
 
 // LogIn begins a session of a user. A session from before ends: its cookie may be known to others.
-func (g *Guard) LogIn(c echo.Context, u *store.User) error {
+func (g *Guard) LogIn(c echo.Context, u *accountstore.User) error {
 	ctx, err := g.sessions.Load(c.Request().Context(), "")
 	if err != nil {
 		return err

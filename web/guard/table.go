@@ -13,6 +13,7 @@ import (
 
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/uploadstore"
 	"heapdrift/web/api"
 )
 
@@ -277,7 +278,7 @@ func projectOfUpload(c echo.Context, v store.View) ([]int64, error) {
 	if !isText(c.Param("id")) {
 		return nil, store.ErrNotFound
 	}
-	u, err := v.FindUpload(c.Request().Context(), c.Param("id"))
+	u, err := uploadstore.FindUpload(c.Request().Context(), v, c.Param("id"))
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/accountstore"
 	"heapdrift/web/pages/account"
 )
 
@@ -17,7 +18,7 @@ func TestAccountsInBrowser(t *testing.T) {
 	inBrowser(t)
 	s, b := openClosed(t), browse(t)
 	link := accounts.NewLink()
-	if err := s.store.CreateSetupLink(t.Context(), link, "test"); err != nil {
+	if err := accountstore.CreateSetupLink(t.Context(), s.store, link, "test"); err != nil {
 		t.Fatal(err)
 	}
 	b.do(cdp.Navigate(s.url + "/projects/shopd"))

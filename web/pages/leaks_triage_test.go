@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"heapdrift/internal/accounts"
+	"heapdrift/internal/store/accountstore"
 	"heapdrift/web/pages/account"
 )
 
@@ -15,13 +16,13 @@ import (
 func logIn(t *testing.T, s *site, name string, role accounts.Role) string {
 	t.Helper()
 	link := accounts.NewLink()
-	if _, err := s.store.CreateUser(t.Context(), name, "", false, "test"); err != nil {
+	if _, err := accountstore.CreateUser(t.Context(), s.store, name, "", false, "test"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.store.CreateUserLink(t.Context(), link, name, "test"); err != nil {
+	if err := accountstore.CreateUserLink(t.Context(), s.store, link, name, "test"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.store.UpdateMember(t.Context(), "shopd", name, role, "test"); err != nil {
+	if err := accountstore.UpdateMember(t.Context(), s.store, "shopd", name, role, "test"); err != nil {
 		t.Fatal(err)
 	}
 	form := url.Values{"password": {"correct horse"}, "again": {"correct horse"}}
@@ -108,10 +109,10 @@ func TestTriageKnowsWhoItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	setup := accounts.NewLink()
-	if err := s.store.CreateSetupLink(t.Context(), setup, "test"); err != nil {
+	if err := accountstore.CreateSetupLink(t.Context(), s.store, setup, "test"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.store.UseLink(t.Context(), setup.Digest, "Ada Kirsch", "x"); err != nil {
+	if _, err := accountstore.UseLink(t.Context(), s.store, setup.Digest, "Ada Kirsch", "x"); err != nil {
 		t.Fatal(err)
 	}
 	addRun(t, s.store, target, capturesOf(shop[:1], 11))

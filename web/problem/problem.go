@@ -23,6 +23,7 @@ import (
 	"heapdrift/internal/query"
 	"heapdrift/internal/sandbox"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/uploadstore"
 )
 
 // A Problem is an error as clients see it (RFC 9457). Code is stable; Detail is for people.
@@ -202,7 +203,7 @@ func translate(err error) *Problem {
 			"reload it and change it again: another user changed it first")
 	case errors.Is(err, store.ErrNoProcess):
 		return Invalid("process", "process: not in the run's evidence; choose one from the run's list")
-	case errors.Is(err, store.ErrBusy):
+	case errors.Is(err, uploadstore.ErrBusy):
 		return New(http.StatusLocked, CodeLocked,
 			"another request is writing to this upload; request its offset and try again")
 	case errors.As(err, &routing) && routing.Code < http.StatusInternalServerError:

@@ -19,6 +19,7 @@ import (
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/memory"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/uploadstore"
 	"heapdrift/internal/symbols/pdb"
 	"heapdrift/web/problem"
 )
@@ -74,7 +75,7 @@ func TestOf(t *testing.T) {
 			"The work exceeds its memory limit", "1G"},
 		"too large":         {intake.ErrTooLarge, 413, "too-large", "The file is too large", "larger than"},
 		"changed meanwhile": {store.ErrConflict, 409, "conflict", "Another user was faster", "another user changed it first"},
-		"busy": {store.ErrBusy, 423, "upload-locked", "Another request is writing to the upload",
+		"busy": {uploadstore.ErrBusy, 423, "upload-locked", "Another request is writing to the upload",
 			"try again"},
 		"no process":    {store.ErrNoProcess, 422, "invalid-process", "A part of the request is wrong", "process:"},
 		"of the router": {echo.ErrMethodNotAllowed, 405, "method-not-allowed", "Method Not Allowed", ""},

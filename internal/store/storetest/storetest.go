@@ -1,5 +1,5 @@
-// Package storetest lets tests read a store: in goes a store, out comes a View of what is in it now. It also makes rows
-// such as older versions left.
+// Package storetest lets tests open and read a store: in goes a store, out comes a View of what is in it now. It also
+// makes rows such as older versions left.
 package storetest
 
 import (
@@ -12,10 +12,39 @@ import (
 
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/store"
+	"heapdrift/internal/testdb"
 )
 
 // Anybody is whoever uses a server that asks nobody who they are.
 var Anybody = &accounts.Actor{Open: true}
+
+// Open opens the store of a new database, and a connection to it for what a store does not do.
+func Open(t testing.TB) (*store.Store, *pgx.Conn) {
+	t.Helper()
+	url := testdb.New(t)
+	s, err := store.Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return s, conn
+}
+
+// Must is for steps that a test is not about: their failure ends it.
+func Must[T any](t testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
 
 // views are the Views that tests hold, one for each store.
 var views = struct {

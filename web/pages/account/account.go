@@ -7,13 +7,14 @@ import (
 
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/accountstore"
 	"heapdrift/web/pages/ui"
 )
 
 type accountView struct {
 	ui.Frame
 	actor    *accounts.Actor
-	projects []store.RoleIn
+	projects []accountstore.RoleIn
 }
 
 // account handles GET /account: who somebody is here, and what they may do in which project.
@@ -22,7 +23,9 @@ func (p *pages) account(c echo.Context) error {
 	v := &accountView{Frame: ui.FrameOf(c, "Your account"), actor: accounts.ActorFrom(ctx)}
 	var err error
 	v.projects, err = store.Read(ctx, p.store,
-		func(view store.View) ([]store.RoleIn, error) { return view.ListRoles(ctx, v.actor.User) })
+		func(view store.View) ([]accountstore.RoleIn, error) {
+			return accountstore.ListRoles(ctx, view, v.actor.User)
+		})
 	if err != nil {
 		return err
 	}

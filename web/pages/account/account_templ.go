@@ -12,7 +12,7 @@ import (
 	"strconv"
 
 	"heapdrift/internal/accounts"
-	"heapdrift/internal/store"
+	"heapdrift/internal/store/accountstore"
 	"heapdrift/web/guard"
 	"heapdrift/web/pages/ui"
 )
@@ -804,7 +804,7 @@ func accountsPage(v *accountsView) templ.Component {
 	})
 }
 
-func accountRow(u store.User) templ.Component {
+func accountRow(u accountstore.User) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

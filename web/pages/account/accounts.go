@@ -9,12 +9,13 @@ import (
 
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/accountstore"
 	"heapdrift/web/pages/ui"
 )
 
 type accountsView struct {
 	ui.Frame
-	list  []store.User
+	list  []accountstore.User
 	self  *accounts.Actor
 	name  string
 	email string
@@ -37,7 +38,7 @@ func (p *pages) showAccounts(c echo.Context, status int, v *accountsView) error 
 	}
 	var err error
 	if v.list, err = store.Read(ctx, p.store,
-		func(view store.View) ([]store.User, error) { return view.ListUsers(ctx) }); err != nil {
+		func(view store.View) ([]accountstore.User, error) { return accountstore.ListUsers(ctx, view) }); err != nil {
 		return err
 	}
 	return renderSecret(c, status, accountsPage(v))
@@ -50,7 +51,8 @@ func (p *pages) accountAdd(c echo.Context) error {
 	}
 	v := &accountsView{name: strings.TrimSpace(ui.Printable(c.FormValue("name"))),
 		email: strings.TrimSpace(ui.Printable(c.FormValue("email"))), wrong: map[string]string{}}
-	_, err := p.store.CreateUser(c.Request().Context(), v.name, v.email, c.FormValue("admin") != "", ui.ActorOfForm(c))
+	_, err := accountstore.CreateUser(c.Request().Context(), p.store, v.name, v.email, c.FormValue("admin") != "",
+		ui.ActorOfForm(c))
 	if note(v.wrong, err) {
 		return p.showAccounts(c, http.StatusUnprocessableEntity, v)
 	}
@@ -71,7 +73,7 @@ func (p *pages) accountLink(c echo.Context) error {
 
 func (p *pages) showLink(c echo.Context, name string) error {
 	link := accounts.NewLink()
-	if err := p.store.CreateUserLink(c.Request().Context(), link, name, ui.ActorOfForm(c)); err != nil {
+	if err := accountstore.CreateUserLink(c.Request().Context(), p.store, link, name, ui.ActorOfForm(c)); err != nil {
 		return err
 	}
 	return p.showAccounts(c, http.StatusOK, &accountsView{link: ui.ServerURL(c) + SetupPath(link.Text), owner: name})
@@ -89,9 +91,9 @@ func (p *pages) accountChange(c echo.Context) error {
 	ctx, by := c.Request().Context(), ui.ActorOfForm(c)
 	switch c.FormValue("do") {
 	case "lock", "unlock":
-		err = p.store.UpdateUserLocked(ctx, name, c.FormValue("do") == "lock", by)
+		err = accountstore.UpdateUserLocked(ctx, p.store, name, c.FormValue("do") == "lock", by)
 	case "admin", "no-admin":
-		err = p.store.UpdateUserAdmin(ctx, name, c.FormValue("do") == "admin", by)
+		err = accountstore.UpdateUserAdmin(ctx, p.store, name, c.FormValue("do") == "admin", by)
 	}
 	v := &accountsView{wrong: map[string]string{}}
 	if note(v.wrong, err) {

@@ -18,6 +18,7 @@ import (
 
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/accountstore"
 	"heapdrift/web/guard"
 	"heapdrift/web/pages/ui"
 	"heapdrift/web/problem"
@@ -142,26 +143,26 @@ func (p *pages) issuerReturn(c echo.Context) error {
 }
 
 // user exchanges the code for a token that says who somebody is, checks it, and finds their account or makes one.
-func (i *Issuer) user(c echo.Context, j *journey, s *store.Store) (store.User, error) {
+func (i *Issuer) user(c echo.Context, j *journey, s *store.Store) (accountstore.User, error) {
 	ctx := i.context(c.Request().Context())
 	provider, err := i.found(ctx)
 	if err != nil {
-		return store.User{}, err
+		return accountstore.User{}, err
 	}
 	refused := func(err error) error {
 		return problem.New(http.StatusBadGateway, codeIssuer, "the answer of %s does not say who you are: %v", i.Name, err)
 	}
 	token, err := i.config(c, provider).Exchange(ctx, c.QueryParam("code"), oauth2.VerifierOption(j.verifier))
 	if err != nil {
-		return store.User{}, refused(err)
+		return accountstore.User{}, refused(err)
 	}
 	raw, _ := token.Extra("id_token").(string)
 	id, err := provider.Verifier(&oidc.Config{ClientID: i.ClientID}).Verify(ctx, raw)
 	if err != nil {
-		return store.User{}, refused(err)
+		return accountstore.User{}, refused(err)
 	}
 	if subtle.ConstantTimeCompare([]byte(id.Nonce), []byte(j.nonce)) != 1 {
-		return store.User{}, refused(errors.New("its nonce is another one"))
+		return accountstore.User{}, refused(errors.New("its nonce is another one"))
 	}
 	var claims struct {
 		Name     string `json:"preferred_username"`
@@ -169,9 +170,9 @@ func (i *Issuer) user(c echo.Context, j *journey, s *store.Store) (store.User, e
 		FullName string `json:"name"`
 	}
 	if err := id.Claims(&claims); err != nil {
-		return store.User{}, refused(err)
+		return accountstore.User{}, refused(err)
 	}
-	return s.FindOrCreateSubject(ctx, id.Issuer, id.Subject, nameOf(id.Subject, claims.Name, claims.Email,
+	return accountstore.FindOrCreateSubject(ctx, s, id.Issuer, id.Subject, nameOf(id.Subject, claims.Name, claims.Email,
 		claims.FullName),
 		ui.Printable(claims.Email))
 }

@@ -9,6 +9,7 @@ import (
 
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/accountstore"
 	"heapdrift/web/guard"
 	"heapdrift/web/pages/ui"
 )
@@ -52,7 +53,7 @@ func (p *pages) logInPost(c echo.Context) error {
 	}
 	v.name = strings.TrimSpace(ui.Printable(c.FormValue("name")))
 	ctx, client := c.Request().Context(), c.RealIP()
-	may, err := p.store.TryLogIn(ctx, v.name, client, accounts.LogIns)
+	may, err := accountstore.TryLogIn(ctx, p.store, v.name, client, accounts.LogIns)
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,9 @@ func (p *pages) logInPost(c echo.Context) error {
 		return renderSecret(c, http.StatusTooManyRequests, logInPage(v))
 	}
 	user, err := store.Read(ctx, p.store,
-		func(view store.View) (store.User, error) { return view.FindUserByName(ctx, v.name) })
+		func(view store.View) (accountstore.User, error) {
+			return accountstore.FindUserByName(ctx, view, v.name)
+		})
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
@@ -78,11 +81,11 @@ func (p *pages) logInPost(c echo.Context) error {
 }
 
 // enter begins a session and goes on to a page.
-func (p *pages) enter(c echo.Context, u *store.User, next string) error {
+func (p *pages) enter(c echo.Context, u *accountstore.User, next string) error {
 	if err := p.guard.LogIn(c, u); err != nil {
 		return err
 	}
-	if err := p.store.CompleteLogIn(c.Request().Context(), u, c.RealIP()); err != nil {
+	if err := accountstore.CompleteLogIn(c.Request().Context(), p.store, u, c.RealIP()); err != nil {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, next)

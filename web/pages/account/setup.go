@@ -9,6 +9,7 @@ import (
 
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/accountstore"
 	"heapdrift/web/pages/ui"
 )
 
@@ -38,7 +39,9 @@ func (p *pages) setupViewOf(c echo.Context) (*setupView, []byte, error) {
 		return nil, nil, store.ErrNotFound
 	}
 	ctx := c.Request().Context()
-	owner, err := store.Read(ctx, p.store, func(v store.View) (string, error) { return v.FindLinkOwner(ctx, digest) })
+	owner, err := store.Read(ctx, p.store, func(v store.View) (string, error) {
+		return accountstore.FindLinkOwner(ctx, v, digest)
+	})
 	v := &setupView{Frame: ui.FrameOf(c, "Open your account"), code: c.Param("code"), owner: owner,
 		wrong: map[string]string{}}
 	return v, digest, err
@@ -69,7 +72,7 @@ func (p *pages) setupPost(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	user, err := p.store.UseLink(ctx, digest, v.name, hash)
+	user, err := accountstore.UseLink(ctx, p.store, digest, v.name, hash)
 	if err != nil {
 		if note(v.wrong, err) {
 			return renderSecret(c, http.StatusUnprocessableEntity, setupPage(v))

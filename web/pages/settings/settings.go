@@ -11,14 +11,15 @@ import (
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/accountstore"
 	"heapdrift/web/pages/ui"
 )
 
 type settingsView struct {
 	ui.Frame
 	project string
-	members []store.Membership
-	tokens  []store.Token
+	members []accountstore.Membership
+	tokens  []accountstore.Token
 	audit   []store.AuditRow
 	sources leaks.SourceLinks
 	now     time.Time
@@ -45,10 +46,10 @@ func (p *pages) show(c echo.Context, status int, v *settingsView) error {
 	v.Frame, v.now = ui.FrameOf(c, "Settings of "+v.project), time.Now()
 	v.Crumbs = []ui.Crumb{{Text: v.project, URL: ui.ProjectURL(v.project)}, {Text: "settings"}}
 	err := p.store.View(ctx, func(view store.View) (err error) {
-		if v.members, err = view.ListMembers(ctx, v.project); err != nil {
+		if v.members, err = accountstore.ListMembers(ctx, view, v.project); err != nil {
 			return err
 		}
-		if v.tokens, err = view.ListTokens(ctx, v.project); err != nil {
+		if v.tokens, err = accountstore.ListTokens(ctx, view, v.project); err != nil {
 			return err
 		}
 		if v.sources, err = view.FindSourceLinks(ctx, v.project); err != nil {
@@ -104,7 +105,7 @@ func (p *pages) memberSet(c echo.Context) error {
 		role, err = accounts.RoleOf(v.form["role"])
 	}
 	if err == nil {
-		err = p.store.UpdateMember(c.Request().Context(), v.project, v.form["user"], role, ui.ActorOfForm(c))
+		err = accountstore.UpdateMember(c.Request().Context(), p.store, v.project, v.form["user"], role, ui.ActorOfForm(c))
 	}
 	if errors.Is(err, store.ErrNotFound) {
 		err = &leaks.FieldError{Field: "user", Message: "no account has this name; ask a server admin to create it"}

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"heapdrift/internal/accounts"
-	"heapdrift/internal/store"
+	"heapdrift/internal/store/accountstore"
 	"heapdrift/web/pages/ui"
 )
 
@@ -578,7 +578,7 @@ func tokensCard(v *settingsView) templ.Component {
 	})
 }
 
-func tokenRow(v *settingsView, t store.Token) templ.Component {
+func tokenRow(v *settingsView, t accountstore.Token) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -736,7 +736,7 @@ func scopeText(scopes []accounts.Scope) string {
 	return strings.Join(words, ", ")
 }
 
-func tokenEnd(t *store.Token, now time.Time) string {
+func tokenEnd(t *accountstore.Token, now time.Time) string {
 	switch {
 	case t.RevokedAt != nil:
 		return "revoked " + ui.TimeText(*t.RevokedAt)

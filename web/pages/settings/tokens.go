@@ -10,6 +10,7 @@ import (
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/accountstore"
 	"heapdrift/web/pages/ui"
 )
 
@@ -27,7 +28,7 @@ func (p *pages) tokenAdd(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	t := store.Token{Name: v.form["name"], CreatedBy: ui.ActorOfForm(c)}
+	t := accountstore.Token{Name: v.form["name"], CreatedBy: ui.ActorOfForm(c)}
 	t.Scopes, err = accounts.ScopesOf(c.Request().Form["scope"])
 	if err == nil {
 		t.ExpiresAt, err = expiry(v.form["expires"], time.Now())
@@ -37,7 +38,7 @@ func (p *pages) tokenAdd(c echo.Context) error {
 	}
 	secret, prefix := accounts.NewToken()
 	t.Prefix = prefix
-	if _, err := p.store.CreateToken(c.Request().Context(), v.project, &t, secret); err != nil {
+	if _, err := accountstore.CreateToken(c.Request().Context(), p.store, v.project, &t, secret); err != nil {
 		return p.after(c, v, err, "")
 	}
 	v.made, v.form = secret.Text, nil
@@ -68,7 +69,7 @@ func (p *pages) tokenRevoke(c echo.Context) error {
 	if err != nil {
 		return store.ErrNotFound
 	}
-	if err := p.store.RevokeToken(c.Request().Context(), project, id, ui.ActorOfForm(c)); err != nil {
+	if err := accountstore.RevokeToken(c.Request().Context(), p.store, project, id, ui.ActorOfForm(c)); err != nil {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, string(ui.SettingsURL(project))+"#tokens")

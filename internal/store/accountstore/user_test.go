@@ -1,4 +1,4 @@
-package store_test
+package accountstore_test
 
 import (
 	"encoding/json"
@@ -11,6 +11,8 @@ import (
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/accountstore"
+	"heapdrift/internal/store/storetest"
 )
 
 // accounted is a lab whose first account, "root", administers the server.
@@ -18,27 +20,27 @@ func accounted(t *testing.T) *lab {
 	t.Helper()
 	l := newLab(t)
 	link := accounts.NewLink()
-	if err := l.CreateSetupLink(t.Context(), link, "test"); err != nil {
+	if err := accountstore.CreateSetupLink(t.Context(), l.Store, link, "test"); err != nil {
 		t.Fatal(err)
 	}
-	must[store.User](t)(l.UseLink(t.Context(), link.Digest, "root", "hash"))
+	storetest.Must[accountstore.User](t)(accountstore.UseLink(t.Context(), l.Store, link.Digest, "root", "hash"))
 	return l
 }
 
-func (l *lab) addUser(name string, admin bool) store.User {
+func (l *lab) addUser(name string, admin bool) accountstore.User {
 	l.Helper()
-	return must[store.User](l)(l.CreateUser(l.Context(), name, name+"@example.org", admin, "root"))
+	return storetest.Must[accountstore.User](l)(accountstore.CreateUser(l.Context(), l.Store, name, name+"@example.org", admin, "root"))
 }
 
-func (l *lab) user(name string) store.User {
+func (l *lab) user(name string) accountstore.User {
 	l.Helper()
-	return must[store.User](l)(l.now().FindUserByName(l.Context(), name))
+	return storetest.Must[accountstore.User](l)(accountstore.FindUserByName(l.Context(), l.now(), name))
 }
 
 // mayAs is what a session of a user may do; "" where it has ended.
 func (l *lab) mayAs(id int64, epoch int) string {
 	l.Helper()
-	a, err := l.now().FindUserActor(l.Context(), id, epoch)
+	a, err := accountstore.FindUserActor(l.Context(), l.now(), id, epoch)
 	if errors.Is(err, store.ErrNotFound) {
 		return ""
 	}
@@ -54,15 +56,15 @@ func TestUsers(t *testing.T) {
 	l := accounted(t)
 	ctx := t.Context()
 	ann, bob := l.addUser("Ann", false), l.addUser("bob", false)
-	if _, err := l.CreateUser(ctx, "ANN", "", false, "root"); complaintOf(err) != "name" {
+	if _, err := accountstore.CreateUser(ctx, l.Store, "ANN", "", false, "root"); complaintOf(err) != "name" {
 		t.Errorf("a name that differs in case only: %v", err)
 	}
-	if _, err := l.CreateUser(ctx, "eve", strings.Repeat("a", 255), false, "root"); complaintOf(err) != "email" {
+	if _, err := accountstore.CreateUser(ctx, l.Store, "eve", strings.Repeat("a", 255), false, "root"); complaintOf(err) != "email" {
 		t.Errorf("an address of 255 characters: %v", err)
 	}
-	must[store.User](t)(l.CreateUser(ctx, "eve", strings.Repeat("a", 254), false, "root"))
+	storetest.Must[accountstore.User](t)(accountstore.CreateUser(ctx, l.Store, "eve", strings.Repeat("a", 254), false, "root"))
 	var names []string
-	for _, u := range must[[]store.User](t)(l.now().ListUsers(ctx)) {
+	for _, u := range storetest.Must[[]accountstore.User](t)(accountstore.ListUsers(ctx, l.now())) {
 		names = append(names, u.Name)
 	}
 	if got := strings.Join(names, " "); got != "Ann bob eve root" {
@@ -79,11 +81,11 @@ func TestUsers(t *testing.T) {
 		what                     string
 		ann, annEpoch, bobEpoch0 string
 	}{
-		{func() error { return l.UpdateUserAdmin(ctx, "ann", false, "root") }, "what is so already", "Ann server false map[]", "0", "bob"},
-		{func() error { return l.UpdateUserAdmin(ctx, "ann", true, "root") }, "made an admin", "Ann server true map[]", "1", "bob"},
-		{func() error { return l.UpdateUserLocked(ctx, "ann", true, "root") }, "locked", "", "2", "bob"},
-		{func() error { return l.UpdateUserLocked(ctx, "ann", false, "root") }, "unlocked", "Ann server true map[]", "3", "bob"},
-		{func() error { return l.UpdateUserAdmin(ctx, "ann", false, "root") }, "no admin", "Ann server false map[]", "4", "bob"},
+		{func() error { return accountstore.UpdateUserAdmin(ctx, l.Store, "ann", false, "root") }, "what is so already", "Ann server false map[]", "0", "bob"},
+		{func() error { return accountstore.UpdateUserAdmin(ctx, l.Store, "ann", true, "root") }, "made an admin", "Ann server true map[]", "1", "bob"},
+		{func() error { return accountstore.UpdateUserLocked(ctx, l.Store, "ann", true, "root") }, "locked", "", "2", "bob"},
+		{func() error { return accountstore.UpdateUserLocked(ctx, l.Store, "ann", false, "root") }, "unlocked", "Ann server true map[]", "3", "bob"},
+		{func() error { return accountstore.UpdateUserAdmin(ctx, l.Store, "ann", false, "root") }, "no admin", "Ann server false map[]", "4", "bob"},
 	} {
 		if err := step.do(); err != nil {
 			t.Fatalf("%s: %v", step.what, err)
@@ -101,40 +103,31 @@ func TestUsers(t *testing.T) {
 	}
 }
 
-// complaintOf is the field that an error is about; "" for none.
-func complaintOf(err error) string {
-	var wrong *leaks.FieldError
-	if errors.As(err, &wrong) {
-		return wrong.Field
-	}
-	return ""
-}
-
 // The last admin who may log in stays one: a locked admin is no other.
 func TestLastAdmin(t *testing.T) {
 	l := accounted(t)
 	ctx := t.Context()
 	l.addUser("bob", true)
-	if err := l.UpdateUserLocked(ctx, "bob", true, "root"); err != nil {
+	if err := accountstore.UpdateUserLocked(ctx, l.Store, "bob", true, "root"); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.UpdateUserAdmin(ctx, "root", false, "root"); complaintOf(err) != "admin" {
+	if err := accountstore.UpdateUserAdmin(ctx, l.Store, "root", false, "root"); complaintOf(err) != "admin" {
 		t.Errorf("the last admin gives the right away: %v", err)
 	}
-	if err := l.UpdateUserLocked(ctx, "ROOT", true, "root"); complaintOf(err) != "locked" {
+	if err := accountstore.UpdateUserLocked(ctx, l.Store, "ROOT", true, "root"); complaintOf(err) != "locked" {
 		t.Errorf("the last admin is locked: %v", err)
 	}
 	if u := l.user("root"); !u.Admin || u.LockedAt != nil || u.Epoch != 0 {
 		t.Errorf("what was refused is done: %+v", u)
 	}
-	if err := l.UpdateUserAdmin(ctx, "bob", false, "root"); err != nil {
+	if err := accountstore.UpdateUserAdmin(ctx, l.Store, "bob", false, "root"); err != nil {
 		t.Errorf("a locked admin loses the right: %v", err)
 	}
-	if err := errors.Join(l.UpdateUserLocked(ctx, "bob", false, "root"), l.UpdateUserAdmin(ctx, "bob", true, "root"),
-		l.UpdateUserAdmin(ctx, "root", false, "root")); err != nil {
+	if err := errors.Join(accountstore.UpdateUserLocked(ctx, l.Store, "bob", false, "root"), accountstore.UpdateUserAdmin(ctx, l.Store, "bob", true, "root"),
+		accountstore.UpdateUserAdmin(ctx, l.Store, "root", false, "root")); err != nil {
 		t.Errorf("one of two admins gives the right away: %v", err)
 	}
-	if err := l.UpdateUserLocked(ctx, "nobody", true, "root"); !errors.Is(err, store.ErrNotFound) {
+	if err := accountstore.UpdateUserLocked(ctx, l.Store, "nobody", true, "root"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("an unknown user is locked: %v", err)
 	}
 }
@@ -144,28 +137,28 @@ func TestLastAdmin(t *testing.T) {
 func TestUserOfSubject(t *testing.T) {
 	l := newLab(t)
 	ctx := t.Context()
-	if has := must[bool](t)(l.HasUsers(ctx)); has {
+	if has := storetest.Must[bool](t)(accountstore.HasUsers(ctx, l.Store)); has {
 		t.Error("an empty server has users")
 	}
-	if _, err := l.CreateUser(ctx, "ann", "", true, ""); complaintOf(err) != "name" {
+	if _, err := accountstore.CreateUser(ctx, l.Store, "ann", "", true, ""); complaintOf(err) != "name" {
 		t.Errorf("the first account is made without a link: %v", err)
 	}
-	ann := must[store.User](t)(l.FindOrCreateSubject(ctx, "https://id", "1", "Ann", "ann@example.org"))
-	if !must[bool](t)(l.HasUsers(ctx)) || ann.Name != "Ann" || ann.Issuer != "https://id" || ann.Email != "ann@example.org" ||
+	ann := storetest.Must[accountstore.User](t)(accountstore.FindOrCreateSubject(ctx, l.Store, "https://id", "1", "Ann", "ann@example.org"))
+	if !storetest.Must[bool](t)(accountstore.HasUsers(ctx, l.Store)) || ann.Name != "Ann" || ann.Issuer != "https://id" || ann.Email != "ann@example.org" ||
 		ann.Admin {
 		t.Errorf("%+v", ann)
 	}
-	same := must[store.User](t)(l.FindOrCreateSubject(ctx, "https://id", "1", "Other", ""))
-	otherSubject := must[store.User](t)(l.FindOrCreateSubject(ctx, "https://id", "2", "ANN", ""))
-	otherIssuer := must[store.User](t)(l.FindOrCreateSubject(ctx, "https://x", "1", "ann", ""))
+	same := storetest.Must[accountstore.User](t)(accountstore.FindOrCreateSubject(ctx, l.Store, "https://id", "1", "Other", ""))
+	otherSubject := storetest.Must[accountstore.User](t)(accountstore.FindOrCreateSubject(ctx, l.Store, "https://id", "2", "ANN", ""))
+	otherIssuer := storetest.Must[accountstore.User](t)(accountstore.FindOrCreateSubject(ctx, l.Store, "https://x", "1", "ann", ""))
 	if same.ID != ann.ID || same.Name != "Ann" || otherSubject.Name != "ANN 2" || otherIssuer.Name != "ann 3" {
 		t.Errorf("%+v, %+v, %+v", same, otherSubject, otherIssuer)
 	}
 	l.sql(`update users set locked_at = now() where id = $1`, ann.ID)
-	if _, err := l.FindOrCreateSubject(ctx, "https://id", "1", "Ann", ""); !errors.Is(err, store.ErrNotFound) {
+	if _, err := accountstore.FindOrCreateSubject(ctx, l.Store, "https://id", "1", "Ann", ""); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a locked account: %v", err)
 	}
-	must[store.User](t)(l.FindOrCreateSubject(ctx, "https://id", "2", "ANN", ""))
+	storetest.Must[accountstore.User](t)(accountstore.FindOrCreateSubject(ctx, l.Store, "https://id", "2", "ANN", ""))
 }
 
 // Roles are of one user in one project.
@@ -180,16 +173,16 @@ func TestMembers(t *testing.T) {
 	}
 	set := func(project, user string, role accounts.Role) {
 		t.Helper()
-		if err := l.UpdateMember(ctx, project, user, role, "root"); err != nil {
+		if err := accountstore.UpdateMember(ctx, l.Store, project, user, role, "root"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	all := func() string {
 		t.Helper()
-		members := func(project string) []store.Membership {
-			return must[[]store.Membership](t)(l.now().ListMembers(ctx, project))
+		members := func(project string) []accountstore.Membership {
+			return storetest.Must[[]accountstore.Membership](t)(accountstore.ListMembers(ctx, l.now(), project))
 		}
-		return fmt.Sprint(members("one"), members("two"), must[[]store.RoleIn](t)(l.now().ListRoles(ctx, ann.ID)))
+		return fmt.Sprint(members("one"), members("two"), storetest.Must[[]accountstore.RoleIn](t)(accountstore.ListRoles(ctx, l.now(), ann.ID)))
 	}
 	set("one", "ANN", accounts.Viewer)
 	set("two", "ann", accounts.Admin)
@@ -197,7 +190,7 @@ func TestMembers(t *testing.T) {
 	if got := all(); got != "[{Ann viewer} {bob admin}] [{Ann member} {bob admin}] [{one viewer} {two member}]" {
 		t.Error(got)
 	}
-	one, two := must[int64](t)(l.now().FindProjectID(ctx, "one")), must[int64](t)(l.now().FindProjectID(ctx, "two"))
+	one, two := storetest.Must[int64](t)(l.now().FindProjectID(ctx, "one")), storetest.Must[int64](t)(l.now().FindProjectID(ctx, "two"))
 	if got, want := l.mayAs(ann.ID, 0), fmt.Sprintf("Ann server false map[%d:viewer %d:member]", one, two); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -211,12 +204,14 @@ func TestMembers(t *testing.T) {
 		t.Error(got)
 	}
 	for _, names := range [][2]string{{"three", "ann"}, {"one", "nobody"}} {
-		if err := l.UpdateMember(ctx, names[0], names[1], accounts.Viewer, "root"); !errors.Is(err, store.ErrNotFound) {
+		if err := accountstore.UpdateMember(ctx, l.Store, names[0], names[1], accounts.Viewer, "root"); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%v: %v", names, err)
 		}
 	}
-	e := addEvidence(t, l.Store, leaks.Target{Project: "two", Build: "1", Scenario: "s", Run: "1"}, "a.txt")
-	if got := must[int64](t)(l.now().FindProjectOfRun(ctx, e.RunID)); got != two {
+	e := storetest.Must[store.Evidence](t)(l.CreateEvidence(ctx,
+		leaks.Target{Project: "two", Build: "1", Scenario: "s", Run: "1"},
+		store.Evidence{Name: "a.txt", SHA256: "a", Bytes: 9, Kind: "umdh"}))
+	if got := storetest.Must[int64](t)(l.now().FindProjectOfRun(ctx, e.RunID)); got != two {
 		t.Errorf("the run is of project %d", got)
 	}
 	if err := l.CreateProject(ctx, "one", 0, "root"); complaintOf(err) != "project" {
@@ -232,7 +227,7 @@ func TestLinks(t *testing.T) {
 	l.addUser("bob", false)
 	owner := func(link accounts.Secret) string {
 		t.Helper()
-		name, err := l.now().FindLinkOwner(ctx, link.Digest)
+		name, err := accountstore.FindLinkOwner(ctx, l.now(), link.Digest)
 		switch {
 		case errors.Is(err, store.ErrNotFound):
 			return "none"
@@ -244,12 +239,12 @@ func TestLinks(t *testing.T) {
 	var links [4]accounts.Secret
 	for i, name := range []string{"ann", "bob", "ANN"} {
 		links[i] = accounts.NewLink()
-		if err := l.CreateUserLink(ctx, links[i], name, "root"); err != nil {
+		if err := accountstore.CreateUserLink(ctx, l.Store, links[i], name, "root"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	links[3] = accounts.NewLink()
-	if err := l.CreateSetupLink(ctx, links[3], "root"); err != nil {
+	if err := accountstore.CreateSetupLink(ctx, l.Store, links[3], "root"); err != nil {
 		t.Fatal(err)
 	}
 	owners := func() string {
@@ -258,32 +253,32 @@ func TestLinks(t *testing.T) {
 	if got := owners(); got != "none,bob,ann," {
 		t.Errorf("links are of %s", got)
 	}
-	u := must[store.User](t)(l.UseLink(ctx, links[2].Digest, "other", "new"))
+	u := storetest.Must[accountstore.User](t)(accountstore.UseLink(ctx, l.Store, links[2].Digest, "other", "new"))
 	if u.Name != "ann" || u.PasswordHash != "new" || u.Epoch != 1 || l.user("bob").PasswordHash != "" {
 		t.Errorf("%+v", u)
 	}
-	if _, err := l.UseLink(ctx, links[2].Digest, "", "again"); !errors.Is(err, store.ErrNotFound) {
+	if _, err := accountstore.UseLink(ctx, l.Store, links[2].Digest, "", "again"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a link is good twice: %v", err)
 	}
 	l.sql(`update account_links set expires_at = now() - interval '1 second' where digest = $1`, links[1].Digest)
-	if _, err := l.UseLink(ctx, links[1].Digest, "", "late"); !errors.Is(err, store.ErrNotFound) {
+	if _, err := accountstore.UseLink(ctx, l.Store, links[1].Digest, "", "late"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a link is good after its end: %v", err)
 	}
 	if got := owners(); got != "none,none,none," {
 		t.Errorf("links are of %s", got)
 	}
 	locked := accounts.NewLink()
-	if err := errors.Join(l.CreateUserLink(ctx, locked, "bob", "root"), l.UpdateUserLocked(ctx, "bob", true, "root")); err != nil {
+	if err := errors.Join(accountstore.CreateUserLink(ctx, l.Store, locked, "bob", "root"), accountstore.UpdateUserLocked(ctx, l.Store, "bob", true, "root")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.UseLink(ctx, locked.Digest, "", "x"); !errors.Is(err, store.ErrNotFound) {
+	if _, err := accountstore.UseLink(ctx, l.Store, locked.Digest, "", "x"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a locked user chooses a password: %v", err)
 	}
-	second := must[store.User](t)(l.UseLink(ctx, links[3].Digest, "second", "hash"))
+	second := storetest.Must[accountstore.User](t)(accountstore.UseLink(ctx, l.Store, links[3].Digest, "second", "hash"))
 	if !second.Admin {
 		t.Errorf("%+v", second)
 	}
-	if err := l.CreateUserLink(ctx, accounts.NewLink(), "nobody", "root"); !errors.Is(err, store.ErrNotFound) {
+	if err := accountstore.CreateUserLink(ctx, l.Store, accounts.NewLink(), "nobody", "root"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a link for nobody: %v", err)
 	}
 }
@@ -297,22 +292,22 @@ func TestFirstAccountOwnsProjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	first, other := accounts.NewLink(), accounts.NewLink()
-	if err := errors.Join(l.CreateSetupLink(ctx, first, "x"), l.CreateSetupLink(ctx, other, "x")); err != nil {
+	if err := errors.Join(accountstore.CreateSetupLink(ctx, l.Store, first, "x"), accountstore.CreateSetupLink(ctx, l.Store, other, "x")); err != nil {
 		t.Fatal(err)
 	}
-	root := must[store.User](t)(l.UseLink(ctx, first.Digest, "root", "hash"))
-	if roles := must[[]store.RoleIn](t)(l.now().ListRoles(ctx, root.ID)); fmt.Sprint(roles) != "[{old admin}]" {
+	root := storetest.Must[accountstore.User](t)(accountstore.UseLink(ctx, l.Store, first.Digest, "root", "hash"))
+	if roles := storetest.Must[[]accountstore.RoleIn](t)(accountstore.ListRoles(ctx, l.now(), root.ID)); fmt.Sprint(roles) != "[{old admin}]" {
 		t.Errorf("%v", roles)
 	}
-	if _, err := l.UseLink(ctx, other.Digest, "second", "hash"); !errors.Is(err, store.ErrNotFound) {
+	if _, err := accountstore.UseLink(ctx, l.Store, other.Digest, "second", "hash"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a link of before opens a second account: %v", err)
 	}
 	later := accounts.NewLink()
-	if err := l.CreateSetupLink(ctx, later, "root"); err != nil {
+	if err := accountstore.CreateSetupLink(ctx, l.Store, later, "root"); err != nil {
 		t.Fatal(err)
 	}
-	second := must[store.User](t)(l.UseLink(ctx, later.Digest, "second", "hash"))
-	if roles := must[[]store.RoleIn](t)(l.now().ListRoles(ctx, second.ID)); len(roles) > 0 {
+	second := storetest.Must[accountstore.User](t)(accountstore.UseLink(ctx, l.Store, later.Digest, "second", "hash"))
+	if roles := storetest.Must[[]accountstore.RoleIn](t)(accountstore.ListRoles(ctx, l.now(), second.ID)); len(roles) > 0 {
 		t.Errorf("%v", roles)
 	}
 }
@@ -324,7 +319,7 @@ func TestTryLogIn(t *testing.T) {
 	bound := accounts.Throttle{Within: time.Hour, Pair: 2, Client: 3, UserName: 4}
 	try := func(name, client string) bool {
 		t.Helper()
-		return must[bool](t)(l.TryLogIn(ctx, name, client, bound))
+		return storetest.Must[bool](t)(accountstore.TryLogIn(ctx, l.Store, name, client, bound))
 	}
 	for i, step := range []struct {
 		name, client string
@@ -341,7 +336,7 @@ func TestTryLogIn(t *testing.T) {
 	}
 	root := l.user("root")
 	l.sql(`insert into sessions (token, data, expiry) values ('over', '', now() - interval '1 second'), ('good', '', now() + interval '1 hour')`)
-	if err := l.CompleteLogIn(ctx, &root, "a"); err != nil {
+	if err := accountstore.CompleteLogIn(ctx, l.Store, &root, "a"); err != nil {
 		t.Fatal(err)
 	}
 	if got := l.text(`select string_agg(name || client, ' ' order by name, client) from failed_log_ins`); got != "rootb rootc xa zd" {
@@ -374,7 +369,7 @@ func TestServerAudit(t *testing.T) {
 	}
 	page := func(q store.AuditQuery) (text string, last int64) {
 		t.Helper()
-		for _, r := range must[[]store.AuditRow](t)(l.now().ListServerAudit(ctx, q)) {
+		for _, r := range storetest.Must[[]store.AuditRow](t)(l.now().ListServerAudit(ctx, q)) {
 			var after struct{ User string }
 			if err := json.Unmarshal(r.After, &after); err != nil {
 				t.Fatal(err)

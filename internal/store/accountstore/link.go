@@ -1,4 +1,4 @@
-package store
+package accountstore
 
 import (
 	"context"
@@ -9,27 +9,30 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/internal/accounts"
+	"heapdrift/internal/store"
+	"heapdrift/internal/store/internal/audit"
+	"heapdrift/internal/store/internal/db"
 )
 
 func sameName(a, b string) bool { return strings.EqualFold(a, b) }
 
 // CreateSetupLink keeps a link that opens an account of somebody who administers the server, on any server that uses
 // the database.
-func (s *Store) CreateSetupLink(ctx context.Context, link accounts.Secret, by string) error {
-	return s.addLink(ctx, link, nil, by)
+func CreateSetupLink(ctx context.Context, s *store.Store, link accounts.Secret, by string) error {
+	return addLink(ctx, s, link, nil, by)
 }
 
 // CreateUserLink keeps a link by which a user chooses a password. Earlier links of the user become invalid.
-func (s *Store) CreateUserLink(ctx context.Context, link accounts.Secret, name, by string) error {
-	u, err := Read(ctx, s, func(v View) (User, error) { return v.FindUserByName(ctx, name) })
+func CreateUserLink(ctx context.Context, s *store.Store, link accounts.Secret, name, by string) error {
+	u, err := store.Read(ctx, s, func(v store.View) (User, error) { return FindUserByName(ctx, v, name) })
 	if err != nil {
 		return err
 	}
-	return s.addLink(ctx, link, &u.ID, by)
+	return addLink(ctx, s, link, &u.ID, by)
 }
 
-func (s *Store) addLink(ctx context.Context, link accounts.Secret, user *int64, by string) error {
-	return s.tx(ctx, "account link", func(tx pgx.Tx) error {
+func addLink(ctx context.Context, s *store.Store, link accounts.Secret, user *int64, by string) error {
+	return db.Tx(ctx, s, "account link", func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `delete from account_links where user_id = $1 or expires_at < now()`, user); err != nil {
 			return err
 		}
@@ -38,58 +41,58 @@ func (s *Store) addLink(ctx context.Context, link accounts.Secret, user *int64, 
 			link.Digest, user, by, time.Now().Add(accounts.LinkAge)); err != nil {
 			return err
 		}
-		return auditServer(ctx, tx, by, "link", map[string]any{}, map[string]any{"setup": user == nil})
+		return audit.Server(ctx, tx, by, "link", map[string]any{}, map[string]any{"setup": user == nil})
 	})
 }
 
 // FindLinkOwner is the name of the user whom a link lets choose a password, "" where it opens a new account;
-// ErrNotFound for a link that is used, expired or unknown.
-func (v View) FindLinkOwner(ctx context.Context, digest []byte) (string, error) {
-	name, err := value[string](ctx, v.q, `
+// store.ErrNotFound for a link that is used, expired or unknown.
+func FindLinkOwner(ctx context.Context, v store.View, digest []byte) (string, error) {
+	name, err := db.Value[string](ctx, db.Q(v), `
 		select coalesce(u.name, '') from account_links l left join users u on u.id = l.user_id
 		where l.digest = $1 and l.used_at is null and l.expires_at > now()`, digest)
-	return name, wrap("account link", err)
+	return name, db.Wrap("account link", err)
 }
 
 // UseLink makes the account of a link, or changes its password, and returns it; the link becomes invalid. name counts
-// for new accounts only. The first account owns the projects that exist already. It returns ErrNotFound as
+// for new accounts only. The first account owns the projects that exist already. It returns store.ErrNotFound as
 // FindLinkOwner does, or a *leaks.FieldError.
-func (s *Store) UseLink(ctx context.Context, digest []byte, name, passwordHash string) (u User, err error) {
-	err = s.tx(ctx, "use account link", func(tx pgx.Tx) error {
+func UseLink(ctx context.Context, s *store.Store, digest []byte, name, passwordHash string) (u User, err error) {
+	err = db.Tx(ctx, s, "use account link", func(tx pgx.Tx) error {
 		// Where two people open the first account at once, the second waits and finds its link deleted. It waits before
 		// it locks its link, which the first one deletes.
 		if _, err := tx.Exec(ctx, `lock table users in share row exclusive mode`); err != nil {
 			return err
 		}
 		type link struct{ UserID *int64 }
-		l, err := one[link](ctx, tx, `
+		l, err := db.One[link](ctx, tx, `
 			update account_links set used_at = now() where digest = $1 and used_at is null and expires_at > now() returning user_id`, digest)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return ErrNotFound
+			return store.ErrNotFound
 		}
 		if err != nil {
 			return err
 		}
 		if l.UserID != nil {
-			u, err = one[User](ctx, tx,
+			u, err = db.One[User](ctx, tx,
 				`update users set password_hash = $2, epoch = epoch + 1 where id = $1 and locked_at is null returning `+userColumns,
 				*l.UserID, passwordHash)
 			if errors.Is(err, pgx.ErrNoRows) {
-				return ErrNotFound
+				return store.ErrNotFound
 			}
 		} else {
-			u, err = s.useSetupLink(ctx, tx, name, passwordHash)
+			u, err = useSetupLink(ctx, s, tx, name, passwordHash)
 		}
 		if err != nil {
 			return err
 		}
 		ctx := accounts.WithActor(ctx, &accounts.Actor{Name: u.Name, User: u.ID})
-		return auditServer(ctx, tx, u.Name, "password", map[string]any{}, map[string]any{"user": u.Name})
+		return audit.Server(ctx, tx, u.Name, "password", map[string]any{}, map[string]any{"user": u.Name})
 	})
 	return u, err
 }
 
-func (s *Store) useSetupLink(ctx context.Context, tx pgx.Tx, name, passwordHash string) (User, error) {
+func useSetupLink(ctx context.Context, s *store.Store, tx pgx.Tx, name, passwordHash string) (User, error) {
 	if err := accounts.CheckUserName(name); err != nil {
 		return User{}, err
 	}
@@ -97,7 +100,7 @@ func (s *Store) useSetupLink(ctx context.Context, tx pgx.Tx, name, passwordHash 
 	if err != nil {
 		return u, err
 	}
-	first, err := value[bool](ctx, tx, `select count(*) = 1 from users`)
+	first, err := db.Value[bool](ctx, tx, `select count(*) = 1 from users`)
 	if err != nil || !first {
 		return u, err
 	}

@@ -1,4 +1,6 @@
-package store
+// Package uploadstore keeps resumable uploads under way in PostgreSQL. In come their identifiers and what was received;
+// out come uploads, one writer at a time, or an error such as ErrBusy. The bytes are in the blob store.
+package uploadstore
 
 import (
 	"context"
@@ -8,6 +10,9 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"heapdrift/internal/store"
+	"heapdrift/internal/store/internal/db"
 )
 
 // ErrBusy says that another request is writing to the same upload.
@@ -27,15 +32,16 @@ type Upload struct {
 const uploadColumns = `id, length, received, parts, hash_state, target, result`
 
 // CreateUpload records a new upload.
-func (s *Store) CreateUpload(ctx context.Context, u Upload) error {
-	_, err := s.pool.Exec(ctx, `insert into uploads (id, length, target) values ($1, $2, $3)`, u.ID, u.Length, u.Target)
-	return wrap("create upload", err)
+func CreateUpload(ctx context.Context, s *store.Store, u Upload) error {
+	_, err := db.Conns(s).Exec(ctx,
+		`insert into uploads (id, length, target) values ($1, $2, $3)`, u.ID, u.Length, u.Target)
+	return db.Wrap("create upload", err)
 }
 
-// FindUpload returns an upload, or ErrNotFound.
-func (v View) FindUpload(ctx context.Context, id string) (Upload, error) {
-	u, err := one[Upload](ctx, v.q, `select `+uploadColumns+` from uploads where id = $1`, id)
-	return u, wrap("upload", err)
+// FindUpload returns an upload, or store.ErrNotFound.
+func FindUpload(ctx context.Context, v store.View, id string) (Upload, error) {
+	u, err := db.One[Upload](ctx, db.Q(v), `select `+uploadColumns+` from uploads where id = $1`, id)
+	return u, db.Wrap("upload", err)
 }
 
 // A LockedUpload is an upload that only its holder may write to, on any machine.
@@ -44,26 +50,27 @@ type LockedUpload struct {
 	conn *pgxpool.Conn
 }
 
-// LockUpload takes the upload for writing: ErrBusy when somebody else has it, ErrNotFound when there is none.
+// LockUpload takes the upload for writing: ErrBusy when somebody else has it, store.ErrNotFound when there is none.
 // Release must be called.
-func (s *Store) LockUpload(ctx context.Context, id string) (*LockedUpload, error) {
-	conn, err := s.pool.Acquire(ctx)
+func LockUpload(ctx context.Context, s *store.Store, id string) (*LockedUpload, error) {
+	conn, err := db.Conns(s).Acquire(ctx)
 	if err != nil {
-		return nil, wrap("lock upload", err)
+		return nil, db.Wrap("lock upload", err)
 	}
 	l := &LockedUpload{conn: conn}
-	if got, err := value[bool](ctx, conn, `select pg_try_advisory_lock(hashtextextended($1, 0))`, id); err != nil || !got {
+	if got, err := db.Value[bool](ctx, conn,
+		`select pg_try_advisory_lock(hashtextextended($1, 0))`, id); err != nil || !got {
 		conn.Release()
 		if err == nil {
 			return nil, ErrBusy
 		}
-		return nil, wrap("lock upload", err)
+		return nil, db.Wrap("lock upload", err)
 	}
 	l.ID = id
-	if l.Upload, err = one[Upload](ctx, conn, `select `+uploadColumns+` from uploads where id = $1`, id); err != nil {
+	if l.Upload, err = db.One[Upload](ctx, conn, `select `+uploadColumns+` from uploads where id = $1`, id); err != nil {
 		l.ID = id
 		l.Release(ctx)
-		return nil, wrap("lock upload", err)
+		return nil, db.Wrap("lock upload", err)
 	}
 	return l, nil
 }
@@ -85,7 +92,7 @@ func (l *LockedUpload) Advance(ctx context.Context, received int64, parts int, h
 	if err == nil {
 		l.Received, l.Parts, l.HashState = received, parts, hashState
 	}
-	return wrap("advance upload", err)
+	return db.Wrap("advance upload", err)
 }
 
 // Complete records the answer to the client, so that a repeated last request gets the same one.
@@ -99,18 +106,18 @@ func (l *LockedUpload) Complete(ctx context.Context, result any) error {
 	if err == nil {
 		l.Result, l.Received = text, l.Length
 	}
-	return wrap("complete upload", err)
+	return db.Wrap("complete upload", err)
 }
 
 // DeleteUpload forgets an upload.
-func (s *Store) DeleteUpload(ctx context.Context, id string) error {
-	_, err := s.pool.Exec(ctx, `delete from uploads where id = $1`, id)
-	return wrap("delete upload", err)
+func DeleteUpload(ctx context.Context, s *store.Store, id string) error {
+	_, err := db.Conns(s).Exec(ctx, `delete from uploads where id = $1`, id)
+	return db.Wrap("delete upload", err)
 }
 
 // ListStaleUploads lists uploads that nobody has touched for the given time, whose parts may be deleted.
-func (v View) ListStaleUploads(ctx context.Context, age time.Duration) ([]Upload, error) {
-	list, err := all[Upload](ctx, v.q, `select `+uploadColumns+
+func ListStaleUploads(ctx context.Context, v store.View, age time.Duration) ([]Upload, error) {
+	list, err := db.All[Upload](ctx, db.Q(v), `select `+uploadColumns+
 		` from uploads where touched_at < now() - $1::interval order by touched_at limit 100`, age)
-	return list, wrap("stale uploads", err)
+	return list, db.Wrap("stale uploads", err)
 }

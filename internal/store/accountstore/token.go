@@ -1,4 +1,4 @@
-package store
+package accountstore
 
 import (
 	"context"
@@ -9,6 +9,9 @@ import (
 
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store"
+	"heapdrift/internal/store/internal/audit"
+	"heapdrift/internal/store/internal/db"
 )
 
 // A Token is what lets a CI job in.
@@ -26,19 +29,19 @@ type Token struct {
 
 const tokenColumns = `id, name, prefix, scopes, created_by, created_at, expires_at, last_used_at, revoked_at` //nolint:gosec // names of columns
 
-// ListTokens lists the tokens of a project, those that are good first, or says ErrNotFound.
-func (v View) ListTokens(ctx context.Context, project string) ([]Token, error) {
-	id, err := projectID(ctx, v.q, project)
+// ListTokens lists the tokens of a project, those that are good first, or says store.ErrNotFound.
+func ListTokens(ctx context.Context, v store.View, project string) ([]Token, error) {
+	id, err := v.FindProjectID(ctx, project)
 	if err != nil {
 		return nil, err
 	}
-	list, err := all[Token](ctx, v.q, `select `+tokenColumns+
+	list, err := db.All[Token](ctx, db.Q(v), `select `+tokenColumns+
 		` from tokens where project_id = $1 order by revoked_at is not null, id`, id)
-	return list, wrap("tokens", err)
+	return list, db.Wrap("tokens", err)
 }
 
 // CreateToken keeps a new token of a project; of it, Name, Prefix, Scopes, CreatedBy and ExpiresAt count.
-func (s *Store) CreateToken(ctx context.Context, project string, t *Token, secret accounts.Secret) (added Token,
+func CreateToken(ctx context.Context, s *store.Store, project string, t *Token, secret accounts.Secret) (added Token,
 	err error) {
 	if err := accounts.CheckTokenName(t.Name); err != nil {
 		return added, err
@@ -46,47 +49,47 @@ func (s *Store) CreateToken(ctx context.Context, project string, t *Token, secre
 	if t.ExpiresAt != nil && t.ExpiresAt.Before(time.Now()) {
 		return added, &leaks.FieldError{Field: "expires", Message: "is in the past"}
 	}
-	err = s.tx(ctx, "add token", func(tx pgx.Tx) error {
-		id, err := projectID(ctx, tx, project)
+	err = db.Tx(ctx, s, "add token", func(tx pgx.Tx) error {
+		id, err := store.View{View: db.In(tx)}.FindProjectID(ctx, project)
 		if err != nil {
 			return err
 		}
-		added, err = one[Token](ctx, tx, `
+		added, err = db.One[Token](ctx, tx, `
 			insert into tokens (project_id, name, prefix, digest, scopes, created_by, expires_at) values ($1, $2, $3, $4, $5, $6, $7) returning `+tokenColumns,
 			id, t.Name, t.Prefix, secret.Digest, t.Scopes, t.CreatedBy, t.ExpiresAt)
 		if err != nil {
 			return err
 		}
-		return auditProject(ctx, tx, id, t.CreatedBy, "token", map[string]any{},
+		return audit.Project(ctx, tx, id, t.CreatedBy, "token", map[string]any{},
 			map[string]any{"token": t.Name, "prefix": t.Prefix, "scopes": t.Scopes, "expires": t.ExpiresAt})
 	})
 	return added, err
 }
 
 // RevokeToken ends a token of a project at once.
-func (s *Store) RevokeToken(ctx context.Context, project string, token int64, by string) error {
-	return s.tx(ctx, "revoke token", func(tx pgx.Tx) error {
-		id, err := projectID(ctx, tx, project)
+func RevokeToken(ctx context.Context, s *store.Store, project string, token int64, by string) error {
+	return db.Tx(ctx, s, "revoke token", func(tx pgx.Tx) error {
+		id, err := store.View{View: db.In(tx)}.FindProjectID(ctx, project)
 		if err != nil {
 			return err
 		}
-		t, err := one[Token](ctx, tx,
+		t, err := db.One[Token](ctx, tx,
 			`update tokens set revoked_at = coalesce(revoked_at, now()) where id = $1 and project_id = $2 returning `+
 				tokenColumns, token, id)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return ErrNotFound
+			return store.ErrNotFound
 		}
 		if err != nil {
 			return err
 		}
-		return auditProject(ctx, tx, id, by, "token", map[string]any{"token": t.Name, "prefix": t.Prefix},
+		return audit.Project(ctx, tx, id, by, "token", map[string]any{"token": t.Name, "prefix": t.Prefix},
 			map[string]any{"revoked": true})
 	})
 }
 
-// FindTokenActor is what a token may do, or ErrNotFound for one that is not known, ended or too old. That it was used
-// is noted, to the minute.
-func (s *Store) FindTokenActor(ctx context.Context, digest []byte) (*accounts.Actor, error) {
+// FindTokenActor is what a token may do, or store.ErrNotFound for one that is not known, ended or too old. That it was
+// used is noted, to the minute.
+func FindTokenActor(ctx context.Context, s *store.Store, digest []byte) (*accounts.Actor, error) {
 	type row struct {
 		ID        int64
 		Name      string
@@ -94,15 +97,15 @@ func (s *Store) FindTokenActor(ctx context.Context, digest []byte) (*accounts.Ac
 		Scopes    []accounts.Scope
 		IsStale   bool
 	}
-	t, err := one[row](ctx, s.pool, `
+	t, err := db.One[row](ctx, db.Conns(s), `
 		select id, name, project_id, scopes, last_used_at is null or last_used_at < now() - interval '1 minute' as is_stale from tokens
 		where digest = $1 and revoked_at is null and (expires_at is null or expires_at > now())`, digest)
 	if err != nil {
-		return nil, wrap("token", err)
+		return nil, db.Wrap("token", err)
 	}
 	if t.IsStale {
-		if _, err := s.pool.Exec(ctx, `update tokens set last_used_at = now() where id = $1`, t.ID); err != nil {
-			return nil, wrap("token", err)
+		if _, err := db.Conns(s).Exec(ctx, `update tokens set last_used_at = now() where id = $1`, t.ID); err != nil {
+			return nil, db.Wrap("token", err)
 		}
 	}
 	return new(accounts.OfToken(t.ID, t.Name, t.ProjectID, t.Scopes)), nil

@@ -1,4 +1,7 @@
-package store
+// Package accountstore keeps accounts, their links and log-ins, members of projects, and tokens in PostgreSQL. In come
+// names, secrets as digests, and who asks; out come accounts, tokens and the actors that guards ask, or an error such
+// as store.ErrNotFound. It is above package store: nothing there needs an account.
+package accountstore
 
 import (
 	"context"
@@ -10,6 +13,9 @@ import (
 
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store"
+	"heapdrift/internal/store/internal/audit"
+	"heapdrift/internal/store/internal/db"
 )
 
 // A User is a person who may log in.
@@ -29,41 +35,41 @@ type User struct {
 const userColumns = `id, name, email, password_hash, issuer, admin, epoch, created_at, logged_in_at, locked_at`
 
 // SessionStore keeps sessions in the database, so that all servers know them.
-func (s *Store) SessionStore() scs.Store { return pgxstore.NewWithCleanupInterval(s.pool, 0) }
+func SessionStore(s *store.Store) scs.Store { return pgxstore.NewWithCleanupInterval(db.Conns(s), 0) }
 
 // HasUsers reports whether anybody has an account.
-func (s *Store) HasUsers(ctx context.Context) (bool, error) {
-	is, err := value[bool](ctx, s.pool, `select exists (select from users)`)
-	return is, wrap("users", err)
+func HasUsers(ctx context.Context, s *store.Store) (bool, error) {
+	is, err := db.Value[bool](ctx, db.Conns(s), `select exists (select from users)`)
+	return is, db.Wrap("users", err)
 }
 
-// FindUserByName finds an account, in whatever case its name is written, or says ErrNotFound.
-func (v View) FindUserByName(ctx context.Context, name string) (User, error) {
-	u, err := one[User](ctx, v.q, `select `+userColumns+` from users where lower(name) = lower($1)`, name)
-	return u, wrap("user", err)
+// FindUserByName finds an account, in whatever case its name is written, or says store.ErrNotFound.
+func FindUserByName(ctx context.Context, v store.View, name string) (User, error) {
+	u, err := db.One[User](ctx, db.Q(v), `select `+userColumns+` from users where lower(name) = lower($1)`, name)
+	return u, db.Wrap("user", err)
 }
 
 // ListUsers lists all accounts by name.
-func (v View) ListUsers(ctx context.Context) ([]User, error) {
-	list, err := all[User](ctx, v.q, `select `+userColumns+` from users order by lower(name)`)
-	return list, wrap("users", err)
+func ListUsers(ctx context.Context, v store.View) ([]User, error) {
+	list, err := db.All[User](ctx, db.Q(v), `select `+userColumns+` from users order by lower(name)`)
+	return list, db.Wrap("users", err)
 }
 
-// FindUserActor is what the user of a session may do, or ErrNotFound where the session has ended: the account is locked
-// or deleted, or has another epoch.
-func (v View) FindUserActor(ctx context.Context, id int64, epoch int) (*accounts.Actor, error) {
-	u, err := one[User](ctx, v.q, `select `+userColumns+
+// FindUserActor is what the user of a session may do, or store.ErrNotFound where the session has ended: the account is
+// locked or deleted, or has another epoch.
+func FindUserActor(ctx context.Context, v store.View, id int64, epoch int) (*accounts.Actor, error) {
+	u, err := db.One[User](ctx, db.Q(v), `select `+userColumns+
 		` from users where id = $1 and epoch = $2 and locked_at is null`, id, epoch)
 	if err != nil {
-		return nil, wrap("user", err)
+		return nil, db.Wrap("user", err)
 	}
 	type membership struct {
 		ProjectID int64
 		Role      accounts.Role
 	}
-	list, err := all[membership](ctx, v.q, `select project_id, role from members where user_id = $1`, id)
+	list, err := db.All[membership](ctx, db.Q(v), `select project_id, role from members where user_id = $1`, id)
 	if err != nil {
-		return nil, wrap("memberships", err)
+		return nil, db.Wrap("memberships", err)
 	}
 	a := &accounts.Actor{Name: u.Name, User: u.ID, Server: u.Admin, Roles: make(map[int64]accounts.Role, len(list))}
 	for _, m := range list {
@@ -75,15 +81,15 @@ func (v View) FindUserActor(ctx context.Context, id int64, epoch int) (*accounts
 // CreateUser makes an account that nobody can log in to before its link is used. It returns a *leaks.FieldError for a
 // name that is invalid or taken, and where nobody has an account yet: the first account is an admin's, made by a set-up
 // link, because otherwise nobody could log in to make others.
-func (s *Store) CreateUser(ctx context.Context, name, email string, admin bool, by string) (u User, err error) {
+func CreateUser(ctx context.Context, s *store.Store, name, email string, admin bool, by string) (u User, err error) {
 	if err := accounts.CheckUserName(name); err != nil {
 		return u, err
 	}
 	if err := leaks.CheckText("email", email, maxEmail); err != nil {
 		return u, err
 	}
-	err = s.tx(ctx, "add user", func(tx pgx.Tx) error {
-		others, err := value[bool](ctx, tx, `select exists (select from users)`)
+	err = db.Tx(ctx, s, "add user", func(tx pgx.Tx) error {
+		others, err := db.Value[bool](ctx, tx, `select exists (select from users)`)
 		if err != nil {
 			return err
 		}
@@ -94,7 +100,7 @@ func (s *Store) CreateUser(ctx context.Context, name, email string, admin bool, 
 		if u, err = insertUser(ctx, tx, &User{Name: name, Email: email, Admin: admin}, ""); err != nil {
 			return err
 		}
-		return auditServer(ctx, tx, by, "account", map[string]any{}, map[string]any{"user": name, "admin": admin})
+		return audit.Server(ctx, tx, by, "account", map[string]any{}, map[string]any{"user": name, "admin": admin})
 	})
 	return u, err
 }
@@ -103,10 +109,10 @@ func (s *Store) CreateUser(ctx context.Context, name, email string, admin bool, 
 const maxEmail = 254
 
 func insertUser(ctx context.Context, tx pgx.Tx, u *User, subject string) (User, error) {
-	added, err := one[User](ctx, tx, `
+	added, err := db.One[User](ctx, tx, `
 		insert into users (name, email, password_hash, issuer, subject, admin) values ($1, $2, $3, $4, $5, $6) returning `+userColumns,
 		u.Name, u.Email, u.PasswordHash, u.Issuer, subject, u.Admin)
-	if taken(err) {
+	if db.IsTaken(err) {
 		return added, &leaks.FieldError{Field: "name", Message: "is taken by another account"}
 	}
 	return added, err
@@ -114,22 +120,22 @@ func insertUser(ctx context.Context, tx pgx.Tx, u *User, subject string) (User, 
 
 // UpdateUserAdmin says whether a user administers the server, and UpdateUserLocked whether the user may log in. The
 // last one who administers the server stays: it returns a *leaks.FieldError.
-func (s *Store) UpdateUserAdmin(ctx context.Context, name string, admin bool, by string) error {
-	return s.changeUser(ctx, name, by, "admin", admin, func(u *User) bool { return u.Admin },
+func UpdateUserAdmin(ctx context.Context, s *store.Store, name string, admin bool, by string) error {
+	return changeUser(ctx, s, name, by, "admin", admin, func(u *User) bool { return u.Admin },
 		`update users set admin = $2, epoch = epoch + 1 where id = $1`)
 }
 
 // UpdateUserLocked locks an account, which ends its sessions, or unlocks it.
-func (s *Store) UpdateUserLocked(ctx context.Context, name string, locked bool, by string) error {
-	return s.changeUser(ctx, name, by, "locked", locked, func(u *User) bool { return u.LockedAt != nil },
+func UpdateUserLocked(ctx context.Context, s *store.Store, name string, locked bool, by string) error {
+	return changeUser(ctx, s, name, by, "locked", locked, func(u *User) bool { return u.LockedAt != nil },
 		`update users set locked_at = case when $2 then now() end, epoch = epoch + 1 where id = $1`)
 }
 
-func (s *Store) changeUser(ctx context.Context, name, by, field string, to bool,
+func changeUser(ctx context.Context, s *store.Store, name, by, field string, to bool,
 	was func(*User) bool, update string) error {
-	return s.tx(ctx, "change user", func(tx pgx.Tx) error {
+	return db.Tx(ctx, s, "change user", func(tx pgx.Tx) error {
 		// Where two admins take the right from each other, the second one waits, and is refused as the last admin.
-		admins, err := all[User](ctx, tx, `select `+userColumns+
+		admins, err := db.All[User](ctx, tx, `select `+userColumns+
 			` from users where lower(name) = lower($1) or (admin and locked_at is null) order by id for update`, name)
 		if err != nil {
 			return err
@@ -145,7 +151,7 @@ func (s *Store) changeUser(ctx context.Context, name, by, field string, to bool,
 		}
 		switch {
 		case u == nil:
-			return ErrNotFound
+			return store.ErrNotFound
 		case was(u) == to:
 			return nil
 		}
@@ -155,26 +161,7 @@ func (s *Store) changeUser(ctx context.Context, name, by, field string, to bool,
 		if others == 0 && u.Admin && u.LockedAt == nil {
 			return &leaks.FieldError{Field: field, Message: "would leave the server without anybody who administers it"}
 		}
-		return auditServer(ctx, tx, by, "account", map[string]any{"user": u.Name, field: !to},
+		return audit.Server(ctx, tx, by, "account", map[string]any{"user": u.Name, field: !to},
 			map[string]any{"user": u.Name, field: to})
 	})
-}
-
-// auditServer records what became of accounts, or of a project that is gone.
-func auditServer(ctx context.Context, tx pgx.Tx, actor, action string, before, after any) error {
-	old, now, err := auditTexts(before, after)
-	if err != nil {
-		return err
-	}
-	_, err = tx.Exec(ctx, `insert into server_audit (actor, verified, action, before, after) values ($1, $2, $3, $4, $5)`,
-		actor, accounts.IsVerified(ctx, actor), action, old, now)
-	return err
-}
-
-// ListServerAudit lists what became of accounts and of projects that are gone, newest first.
-func (v View) ListServerAudit(ctx context.Context, q AuditQuery) ([]AuditRow, error) {
-	list, err := all[AuditRow](ctx, v.q, `
-		select id, actor, verified, action, before, after, at, '' as signature from server_audit
-		where $1 = 0 or id < $1 order by id desc limit $2 offset $3`, q.After, q.Limit, q.Offset)
-	return list, wrap("audit of the server", err)
 }

@@ -1,20 +1,24 @@
-package store_test
+package accountstore_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/accountstore"
+	"heapdrift/internal/store/storetest"
 )
 
 // addToken makes a token of the project and returns its id and its digest.
 func (l *lab) addToken(name string, ends *time.Time) (id int64, digest []byte) {
 	l.Helper()
 	secret, prefix := accounts.NewToken()
-	t := must[store.Token](l)(l.CreateToken(l.Context(), "demo",
-		&store.Token{Name: name, Prefix: prefix, Scopes: accounts.Scopes(), CreatedBy: "test", ExpiresAt: ends}, secret))
+	t := storetest.Must[accountstore.Token](l)(accountstore.CreateToken(l.Context(), l.Store, "demo",
+		&accountstore.Token{Name: name, Prefix: prefix, Scopes: accounts.Scopes(), CreatedBy: "test", ExpiresAt: ends},
+		secret))
 	return t.ID, secret.Digest
 }
 
@@ -28,7 +32,7 @@ func TestSentToday(t *testing.T) {
 	other, _ := l.addToken("other", nil)
 	sent := func() (bytes int64) {
 		t.Helper()
-		bytes, until, err := l.FindTokenTraffic(t.Context(), one)
+		bytes, until, err := accountstore.FindTokenTraffic(t.Context(), l.Store, one)
 		if now := time.Now().UTC(); err != nil || until.Sub(now) > 24*time.Hour || !until.After(now) ||
 			!until.Equal(until.UTC().Truncate(24*time.Hour)) {
 			t.Errorf("until %v, %v", until, err)
@@ -39,7 +43,7 @@ func TestSentToday(t *testing.T) {
 		t.Errorf("%d bytes before anything was sent", got)
 	}
 	for token, bytes := range map[int64]int64{one: 400, other: 30} {
-		if err := l.UpdateTokenTraffic(t.Context(), token, bytes); err != nil {
+		if err := accountstore.UpdateTokenTraffic(t.Context(), l.Store, token, bytes); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -47,7 +51,7 @@ func TestSentToday(t *testing.T) {
 	if got := sent(); got != 400 {
 		t.Errorf("%d bytes, want those of today", got)
 	}
-	if err := l.UpdateTokenTraffic(t.Context(), one, 5); err != nil {
+	if err := accountstore.UpdateTokenTraffic(t.Context(), l.Store, one, 5); err != nil {
 		t.Fatal(err)
 	}
 	if got := sent(); got != 405 {
@@ -65,12 +69,12 @@ func TestTokenActor(t *testing.T) {
 	forever, always := l.addToken("forever", nil)
 	ending, ends := l.addToken("ending", &later)
 	gone, revoked := l.addToken("gone", nil)
-	if err := l.RevokeToken(t.Context(), "demo", gone, "test"); err != nil {
+	if err := accountstore.RevokeToken(t.Context(), l.Store, "demo", gone, "test"); err != nil {
 		t.Fatal(err)
 	}
 	may := func(digest []byte) int64 {
 		t.Helper()
-		a, err := l.FindTokenActor(t.Context(), digest)
+		a, err := accountstore.FindTokenActor(t.Context(), l.Store, digest)
 		if err != nil {
 			if !errors.Is(err, store.ErrNotFound) {
 				t.Fatal(err)
@@ -114,26 +118,59 @@ func TestTokenActor(t *testing.T) {
 func TestLinksEnd(t *testing.T) {
 	l := newLab(t)
 	link := accounts.NewLink()
-	if err := l.CreateSetupLink(t.Context(), link, "test"); err != nil {
+	if err := accountstore.CreateSetupLink(t.Context(), l.Store, link, "test"); err != nil {
 		t.Fatal(err)
 	}
 	refused := func(what string) {
 		t.Helper()
-		if _, err := l.now().FindLinkOwner(t.Context(), link.Digest); !errors.Is(err, store.ErrNotFound) {
+		if _, err := accountstore.FindLinkOwner(t.Context(), l.now(), link.Digest); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%s: its page: %v", what, err)
 		}
-		if _, err := l.UseLink(t.Context(), link.Digest, "bob", "hash"); !errors.Is(err, store.ErrNotFound) {
+		_, err := accountstore.UseLink(t.Context(), l.Store, link.Digest, "bob", "hash")
+		if !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%s: its use: %v", what, err)
 		}
 	}
 	l.sql(`update account_links set expires_at = now() - interval '1 second'`)
 	refused("past its end")
 	l.sql(`update account_links set expires_at = now() + interval '1 hour'`)
-	if _, err := l.now().FindLinkOwner(t.Context(), link.Digest); err != nil {
+	if _, err := accountstore.FindLinkOwner(t.Context(), l.now(), link.Digest); err != nil {
 		t.Error(err)
 	}
-	if _, err := l.UseLink(t.Context(), link.Digest, "ann", "hash"); err != nil {
+	if _, err := accountstore.UseLink(t.Context(), l.Store, link.Digest, "ann", "hash"); err != nil {
 		t.Error(err)
 	}
 	refused("used")
+}
+
+// Tokens of a project are listed with those that are good first; one of another project is not revoked, and none ends
+// in the past.
+func TestTokensOfProjects(t *testing.T) {
+	l := newLab(t)
+	ctx := t.Context()
+	for _, name := range []string{"demo", "other"} {
+		if err := l.CreateProject(ctx, name, 0, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, _ := l.addToken("first", nil)
+	l.addToken("second", nil)
+	list := func(project string) (text string) {
+		t.Helper()
+		for _, token := range storetest.Must[[]accountstore.Token](t)(accountstore.ListTokens(ctx, l.now(), project)) {
+			text += fmt.Sprintf("%s %t; ", token.Name, token.RevokedAt != nil)
+		}
+		return text
+	}
+	if err := accountstore.RevokeToken(ctx, l.Store, "other", first, "ann"); !errors.Is(err, store.ErrNotFound) || list("demo") != "first false; second false; " {
+		t.Errorf("a token of another project is revoked: %v, %s", err, list("demo"))
+	}
+	if err := accountstore.RevokeToken(ctx, l.Store, "demo", first, "ann"); err != nil || list("demo") != "second false; first true; " || list("other") != "" {
+		t.Errorf("%v, %s, %s", err, list("demo"), list("other"))
+	}
+	secret, prefix := accounts.NewToken()
+	past := time.Now().Add(-time.Second)
+	if _, err := accountstore.CreateToken(ctx, l.Store, "demo", &accountstore.Token{Name: "late", Prefix: prefix, ExpiresAt: &past}, secret); complaintOf(err) != "expires" {
+		t.Errorf("a token that has ended: %v", err)
+	}
 }

@@ -1,4 +1,4 @@
-package store
+package accountstore
 
 import (
 	"context"
@@ -7,6 +7,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/internal/accounts"
+	"heapdrift/internal/store"
+	"heapdrift/internal/store/internal/audit"
+	"heapdrift/internal/store/internal/db"
 )
 
 // logInsLock orders attempts to log in: an advisory lock for all of them, each of which takes a millisecond.
@@ -15,15 +18,15 @@ const logInsLock = 0x4c4f4749
 // TryLogIn reports whether somebody may try a password for a name from a client. The attempt counts as failed until
 // CompleteLogIn says otherwise, so that guesses sent all at once get no more attempts than guesses sent one after
 // another.
-func (s *Store) TryLogIn(ctx context.Context, name, client string, bound accounts.Throttle) (may bool, err error) {
-	err = s.tx(ctx, "log-in", func(tx pgx.Tx) error {
+func TryLogIn(ctx context.Context, s *store.Store, name, client string, bound accounts.Throttle) (may bool, err error) {
+	err = db.Tx(ctx, s, "log-in", func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1)`, logInsLock); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, `delete from failed_log_ins where at < now() - $1::interval`, bound.Within); err != nil {
 			return err
 		}
-		failed, err := one[accounts.Failures](ctx, tx, `
+		failed, err := db.One[accounts.Failures](ctx, tx, `
 			select count(*) filter (where name = $1 and client = $2) as pair, count(*) filter (where client = $2) as client, count(*) filter (where name = $1) as user_name
 			from failed_log_ins where name = $1 or client = $2`, countedName(name), client)
 		if err != nil || bound.Refuses(failed) {
@@ -48,9 +51,9 @@ func countedName(name string) string {
 
 // CompleteLogIn records that a user has logged in, forgets what failed before from the same client, and sessions that
 // are over.
-func (s *Store) CompleteLogIn(ctx context.Context, u *User, client string) error {
+func CompleteLogIn(ctx context.Context, s *store.Store, u *User, client string) error {
 	ctx = accounts.WithActor(ctx, &accounts.Actor{Name: u.Name, User: u.ID})
-	return s.tx(ctx, "log-in", func(tx pgx.Tx) error {
+	return db.Tx(ctx, s, "log-in", func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `delete from failed_log_ins where name = $1 and client = $2`,
 			countedName(u.Name), client); err != nil {
 			return err
@@ -61,30 +64,31 @@ func (s *Store) CompleteLogIn(ctx context.Context, u *User, client string) error
 		if _, err := tx.Exec(ctx, `update users set logged_in_at = now() where id = $1`, u.ID); err != nil {
 			return err
 		}
-		return auditServer(ctx, tx, u.Name, "log-in", map[string]any{}, map[string]any{"client": client})
+		return audit.Server(ctx, tx, u.Name, "log-in", map[string]any{}, map[string]any{"client": client})
 	})
 }
 
 // FindOrCreateSubject finds or makes the account of somebody whom an OpenID Connect issuer vouches for. wanted is the
-// name of a new account; where it is taken, a number stands behind it. It returns ErrNotFound for an account that is
-// locked.
-func (s *Store) FindOrCreateSubject(ctx context.Context, issuer, subject, wanted, email string) (u User, err error) {
-	err = s.tx(ctx, "user of an issuer", func(tx pgx.Tx) error {
+// name of a new account; where it is taken, a number stands behind it. It returns store.ErrNotFound for an account that
+// is locked.
+func FindOrCreateSubject(ctx context.Context, s *store.Store, issuer, subject, wanted, email string) (u User,
+	err error) {
+	err = db.Tx(ctx, s, "user of an issuer", func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `lock table users in share row exclusive mode`); err != nil {
 			return err
 		}
-		list, err := all[User](ctx, tx, `select `+userColumns+` from users where issuer = $1 and subject = $2`,
+		list, err := db.All[User](ctx, tx, `select `+userColumns+` from users where issuer = $1 and subject = $2`,
 			issuer, subject)
 		switch {
 		case err != nil:
 			return err
 		case len(list) == 1 && list[0].LockedAt != nil:
-			return ErrNotFound
+			return store.ErrNotFound
 		case len(list) == 1:
 			u = list[0]
 			return nil
 		}
-		taken, err := values[string](ctx, tx, `select lower(name) from users`)
+		taken, err := db.Values[string](ctx, tx, `select lower(name) from users`)
 		if err != nil {
 			return err
 		}
@@ -92,7 +96,7 @@ func (s *Store) FindOrCreateSubject(ctx context.Context, issuer, subject, wanted
 		if err != nil {
 			return err
 		}
-		return auditServer(ctx, tx, u.Name, "account", map[string]any{}, map[string]any{"user": u.Name, "issuer": issuer})
+		return audit.Server(ctx, tx, u.Name, "account", map[string]any{}, map[string]any{"user": u.Name, "issuer": issuer})
 	})
 	return u, err
 }

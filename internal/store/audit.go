@@ -1,0 +1,61 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"heapdrift/internal/store/internal/db"
+)
+
+// An AuditRow says who changed what about a signature or a project, and when. Before and After are JSON objects of the
+// fields that changed.
+type AuditRow struct {
+	ID        int64
+	Actor     string // "" for what followed from runs
+	Verified  bool   // whether the actor was logged in; else the name is as somebody typed it
+	Action    string // triage, comment, merge, split, alias, outline, state; of a project order, rules, policy, member, token, project, download, delete
+	Before    json.RawMessage
+	After     json.RawMessage
+	At        time.Time
+	Signature string // that it was done to; "" for a project
+}
+
+// An AuditQuery chooses a page of an audit.
+type AuditQuery struct {
+	After  int64 // id of a row: only older ones; 0 for the newest
+	Offset int   // rows of these that are passed over
+	Limit  int
+}
+
+// ListAudit lists what was done to a signature and to those that became part of it, newest first, or says ErrNotFound.
+func (v View) ListAudit(ctx context.Context, project, signature string, q AuditQuery) ([]AuditRow, error) {
+	at, err := rootOf(ctx, db.Q(v), project, signature)
+	if err != nil {
+		return nil, err
+	}
+	list, err := db.All[AuditRow](ctx, db.Q(v), `
+		select a.id, a.actor, a.verified, a.action, a.before, a.after, a.at, s.text as signature from signatures s join signature_audit a on a.signature_id = s.id
+		where s.root_id = $1 and ($2 = 0 or a.id < $2) order by a.id desc limit $3 offset $4`, at.Root, q.After, q.Limit, q.Offset)
+	return list, db.Wrap("audit", err)
+}
+
+// ListProjectAudit lists the changes of a project except those of its signatures, newest first, or says ErrNotFound.
+func (v View) ListProjectAudit(ctx context.Context, project string, q AuditQuery) ([]AuditRow, error) {
+	id, err := projectID(ctx, db.Q(v), project)
+	if err != nil {
+		return nil, err
+	}
+	list, err := db.All[AuditRow](ctx, db.Q(v), `
+		select id, actor, verified, action, before, after, at, '' as signature from project_audit
+		where project_id = $1 and ($2 = 0 or id < $2) order by id desc limit $3 offset $4`, id, q.After, q.Limit, q.Offset)
+	return list, db.Wrap("audit of a project", err)
+}
+
+// ListServerAudit lists what became of accounts and of projects that are gone, newest first.
+func (v View) ListServerAudit(ctx context.Context, q AuditQuery) ([]AuditRow, error) {
+	list, err := db.All[AuditRow](ctx, db.Q(v), `
+		select id, actor, verified, action, before, after, at, '' as signature from server_audit
+		where $1 = 0 or id < $1 order by id desc limit $2 offset $3`, q.After, q.Limit, q.Offset)
+	return list, db.Wrap("audit of the server", err)
+}

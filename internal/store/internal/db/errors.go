@@ -1,0 +1,43 @@
+package db
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"heapdrift/internal/leaks"
+)
+
+// ErrNotFound says that no such row exists.
+var ErrNotFound = errors.New("store: not found")
+
+// ErrFenced says that a job's lease has passed to another worker, so the result was not stored.
+var ErrFenced = errors.New("store: the job's lease was lost; its result was not stored")
+
+// ErrConflict says that somebody else has changed what was to be changed since it was read.
+var ErrConflict = errors.New("store: it was changed by somebody else meanwhile")
+
+// Wrap names what failed and turns pgx's "no rows" into ErrNotFound.
+func Wrap(what string, err error) error {
+	var wrong *leaks.FieldError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, pgx.ErrNoRows):
+		return ErrNotFound
+	case errors.As(err, &wrong):
+		return err
+	}
+	return fmt.Errorf("store: %s: %w", what, err)
+}
+
+// uniqueViolation is PostgreSQL's code of a key that is there already.
+const uniqueViolation = "23505"
+
+// IsTaken reports whether a row could not be stored because its key is there.
+func IsTaken(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && e.Code == uniqueViolation
+}
