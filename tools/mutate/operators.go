@@ -52,6 +52,9 @@ func (m *mutator) visit(node ast.Node) bool {
 	case *ast.ImportSpec, *ast.Field: // paths and tags are no queries
 		return false
 	case *ast.BinaryExpr:
+		if asksNowAndThen(n) {
+			return false
+		}
 		m.binary(n)
 	case *ast.IfStmt:
 		m.negate(n.Cond)
@@ -106,6 +109,17 @@ func (m *mutator) binary(n *ast.BinaryExpr) {
 func asksForError(x ast.Expr) bool {
 	n, ok := ast.Unparen(x).(*ast.BinaryExpr)
 	return ok && (isName(n.Y, "nil") && isError(n.X) || isName(n.X, "nil") && isError(n.Y))
+}
+
+// asksNowAndThen reports whether an error is asked for once in so many steps, as in i%64 == 0 && ctx.Err() != nil: how
+// often that is so is a matter of speed.
+func asksNowAndThen(n *ast.BinaryExpr) bool {
+	every, ok := ast.Unparen(n.X).(*ast.BinaryExpr)
+	if !ok || n.Op != token.LAND || every.Op != token.EQL || !asksForError(n.Y) {
+		return false
+	}
+	step, ok := ast.Unparen(every.X).(*ast.BinaryExpr)
+	return ok && step.Op == token.REM
 }
 
 func isName(x ast.Expr, name string) bool {
