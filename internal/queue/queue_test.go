@@ -176,8 +176,8 @@ func TestJobsRunOnceEach(t *testing.T) {
 	})
 }
 
-// workerEnv makes this test binary a worker that hangs at a point: "database redis point". A point is "taken", before it
-// claims its first job, or a kind of job. It does the jobs of other kinds.
+// workerEnv makes this test binary a worker that hangs at a point: "database redis point". A point is "taken", before
+// it claims its first job, or a kind of job. It does the jobs of other kinds.
 const workerEnv = "HEAPDRIFT_TEST_WORKER"
 
 // childWorker works, reports that it has come to its point, and hangs until it is killed.

@@ -18,7 +18,8 @@ type nextLab struct {
 // begin uploads a file and claims its read job.
 func (l *nextLab) begin(run, name string, bytes int64) store.Evidence {
 	l.Helper()
-	e := must[store.Evidence](l)(l.CreateEvidence(l.Context(), leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: run},
+	target := leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: run}
+	e := must[store.Evidence](l)(l.CreateEvidence(l.Context(), target,
 		store.Evidence{Name: name, SHA256: run + name, Bytes: bytes, Kind: "umdh"}))
 	var job int64
 	if err := l.conn.QueryRow(l.Context(), `select id from jobs where evidence_id = $1`, e.ID).Scan(&job); err != nil {
@@ -142,10 +143,11 @@ func TestNextYieldsToHigherRanks(t *testing.T) {
 	for what, test := range map[string]struct {
 		change, want string
 	}{
-		"nothing waits":                    {`delete from jobs where run_id = $1`, store.JobSymbolise},
-		"a run of the same rank waits":     {`select $1::bigint`, store.JobSymbolise},
-		"somebody waits at a browser":      {`update evidence set urgent = true where run_id = $1`, ""},
-		"for something large":              {`update evidence set urgent = true, bytes = 1 << 30 where run_id = $1`, store.JobSymbolise},
+		"nothing waits":                {`delete from jobs where run_id = $1`, store.JobSymbolise},
+		"a run of the same rank waits": {`select $1::bigint`, store.JobSymbolise},
+		"somebody waits at a browser":  {`update evidence set urgent = true where run_id = $1`, ""},
+		"for something large": {`update evidence set urgent = true, bytes = 1 << 30 where run_id = $1`,
+			store.JobSymbolise},
 		"a run that has a report waits":    {`update runs set report_key = 'x' where id = $1`, store.JobSymbolise},
 		"only the run itself has a report": {`update runs set report_key = 'x' where id <> $1`, ""},
 	} {

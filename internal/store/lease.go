@@ -35,9 +35,10 @@ func (s *Store) ClaimJob(ctx context.Context, id int64, lease time.Duration) (Le
 	return Lease{job, token}, db.Wrap("claim job", err)
 }
 
-// ClaimNext takes the job that the end of another has queued for its run, so that the worker continues without the broker.
-// It does so where all evidence of the run has been read and nothing that waits has a higher rank. Only a worker's slot
-// for heavy jobs takes a heavy one. ErrNotFound says that the worker is done: if such a job waits, the broker gets it.
+// ClaimNext takes the job that the end of another has queued for its run, so that the worker continues without the
+// broker. It does so where all evidence of the run has been read and nothing that waits has a higher rank. Only a
+// worker's slot for heavy jobs takes a heavy one. ErrNotFound says that the worker is done: if such a job waits, the
+// broker gets it.
 func (s *Store) ClaimNext(ctx context.Context, ended Lease, heavySlot bool, lease time.Duration) (Lease, error) {
 	next := jobs.Of(ended.Kind).Next
 	if next == "" {
