@@ -46,6 +46,18 @@ func Compare(base, head *BuildResult) *Comparison {
 		c.Rows = append(c.Rows, row)
 	}
 	c.doubt()
+	c.addEnded(base, head, before, after)
+	slices.SortStableFunc(c.Rows, func(x, y Row) int {
+		return cmp.Or(cmp.Compare(order[x.Change], order[y.Change]), cmp.Compare(weight(y), weight(x)),
+			cmp.Compare(x.signature(), y.signature()))
+	})
+	c.Renames = Renames(c.Rows)
+	c.Sentence = sentence(base, head, c.Rows)
+	return c
+}
+
+// addEnded adds the signatures that leak or grow in base alone.
+func (c *Comparison) addEnded(base, head *BuildResult, before, after map[*Finding]*Finding) {
 	for i := range base.Findings {
 		b := &base.Findings[i]
 		h := after[b]
@@ -66,13 +78,6 @@ func Compare(base, head *BuildResult) *Comparison {
 		}
 		c.Rows = append(c.Rows, row)
 	}
-	slices.SortStableFunc(c.Rows, func(x, y Row) int {
-		return cmp.Or(cmp.Compare(order[x.Change], order[y.Change]), cmp.Compare(weight(y), weight(x)),
-			cmp.Compare(x.signature(), y.signature()))
-	})
-	c.Renames = Renames(c.Rows)
-	c.Sentence = sentence(base, head, c.Rows)
-	return c
 }
 
 var order = map[Change]int{New: 0, Grown: 1, Persisting: 2, Shrunk: 3, Clean: 4, Fixed: 5, NotExercised: 6}
