@@ -98,16 +98,8 @@ func countFrames(r *Report, t *frameTable) {
 	if apart {
 		seen = newReturnSet(0)
 	}
-	used, unnamed := make([]bool, len(t.rows)), make([]bool, len(t.rows)) // by row
-	sites := sitesByStack(r, t)                                           // many sites may have one stack
-	for i, at := range sites {
-		if at.count == 0 {
-			continue
-		}
-		for _, row := range t.Numbers(StackRef(i)) {
-			used[row] = true
-		}
-	}
+	sites := sitesByStack(r, t) // many sites may have one stack
+	used, unnamed := usedRows(t, sites), make([]bool, len(t.rows))
 	for i := range t.rows {
 		row, at := &t.rows[i], t.modules[i]
 		if at < 0 || !used[i] {
@@ -126,6 +118,30 @@ func countFrames(r *Report, t *frameTable) {
 			m.Unnamed++
 		}
 	}
+	stake(r, t, sites, unnamed)
+	for i := range r.Modules {
+		if m := &r.Modules[i]; m.Symbols == capture.SymbolsNone && named[i] {
+			m.Symbols = capture.SymbolsText
+		}
+	}
+}
+
+// usedRows tells the rows that stacks of sites have.
+func usedRows(t *frameTable, sites []stackSites) []bool {
+	used := make([]bool, len(t.rows))
+	for i, at := range sites {
+		if at.count == 0 {
+			continue
+		}
+		for _, row := range t.Numbers(StackRef(i)) {
+			used[row] = true
+		}
+	}
+	return used
+}
+
+// stake adds to each module what the sites hold whose stacks have frames of it without a name.
+func stake(r *Report, t *frameTable, sites []stackSites, unnamed []bool) {
 	staked := make([]int, len(r.Modules)) // by module: the last stack that counts for it
 	for i, site := range sites {
 		if site.count == 0 {
@@ -136,11 +152,6 @@ func countFrames(r *Report, t *frameTable) {
 				staked[at] = i
 				r.Modules[at].Stake = r.Modules[at].Stake.Plus(site.held)
 			}
-		}
-	}
-	for i := range r.Modules {
-		if m := &r.Modules[i]; m.Symbols == capture.SymbolsNone && named[i] {
-			m.Symbols = capture.SymbolsText
 		}
 	}
 }
