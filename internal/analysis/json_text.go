@@ -78,7 +78,8 @@ func (j *jsonText) another(n int, end byte) (bool, error) {
 	return true, nil
 }
 
-// value takes a value. Its bytes stay until the next call of any method.
+// value takes a value. Its bytes stay until the next call of any method. It is one loop over every byte of a report:
+// the first switch follows quotes and depth, the second one ends the value.
 func (j *jsonText) value() ([]byte, error) {
 	if _, err := j.peek(); err != nil {
 		return nil, err

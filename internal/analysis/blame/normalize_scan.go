@@ -14,7 +14,9 @@ type writer struct {
 	component int
 }
 
-// name copies the qualified name that a declaration is about. Whatever makes no sense is copied as it is.
+// name copies the qualified name that a declaration is about. Whatever makes no sense is copied as it is. Each case is
+// what a part of a name may begin with, and a method reads the part: the cases stay together, as the first that fits
+// decides.
 func (w *writer) name() {
 	for w.at < len(w.in) {
 		switch c := w.in[w.at]; {
