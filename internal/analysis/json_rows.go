@@ -44,15 +44,9 @@ func rowsOf[T any](j *jsonText, decode func(*rowText, []byte, *T) error, add fun
 		}
 		all.Wait()
 		for p := range decoded {
-			for i := range decoded[p].ends {
-				err := decoded[p].err
-				if err == nil || i < len(decoded[p].rows)-1 {
-					err = add(&decoded[p].rows[i])
-				}
-				if err != nil {
-					return fmt.Errorf("row %d: %w", added, err)
-				}
-				added++
+			n, err := decoded[p].addTo(add)
+			if added += n; err != nil {
+				return fmt.Errorf("row %d: %w", added, err)
 			}
 		}
 		read, decoded = decoded, read
@@ -70,6 +64,20 @@ type rowsPart[T any] struct {
 	rows []T   // up to the one that could not be decoded
 	err  error // of the last of rows
 	row  rowText
+}
+
+// addTo adds the rows, and returns how many were added.
+func (p *rowsPart[T]) addTo(add func(*T) error) (added int, err error) {
+	for i := range p.ends {
+		err := p.err
+		if err == nil || i < len(p.rows)-1 {
+			err = add(&p.rows[i])
+		}
+		if err != nil {
+			return i, err
+		}
+	}
+	return len(p.ends), nil
 }
 
 // take takes a row.
