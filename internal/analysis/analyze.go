@@ -77,6 +77,12 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 	r.asked = opt.Matters
 	r.Verdict = decide(r)
 	r.Verdict.Suffices = new(r.Suffices())
+	r.dropFrames()
+	return r, nil
+}
+
+// dropFrames lets go of the table of frames. Where it repeats rows, sites take from it what they need before.
+func (r *Report) dropFrames() {
 	if r.table.repeats {
 		inParts(len(r.Sites), func(from, to int) {
 			for i := from; i < to; i++ {
@@ -87,7 +93,6 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 		r.Stacks = r.Stacks.only(r.stackRefs())
 	}
 	r.table = nil
-	return r, nil
 }
 
 // report makes the report on parts that are of one kind, without the evidence that they stem from and without a
