@@ -75,20 +75,7 @@ func (s *series) fillSites(ctx context.Context, r *Report, judge *judge, spans *
 		return nil, err
 	}
 	siteRanking.sort(sites)
-	for _, site := range sites { // in their order, so that what is shown first comes first
-		if site.placed.ref == 0 {
-			site.frames.number(site.stack)
-		}
-		if site.aliased {
-			for _, alias := range site.aliases {
-				site.frames.number(alias)
-			}
-		}
-		if site.placed.unnamed {
-			held, ended := site.HeldBeforeExit()
-			r.unnamed, r.unnamedEnded = r.unnamed.Plus(Amount{1, held.Bytes}), r.unnamedEnded || ended
-		}
-	}
+	r.numberFrames(sites)
 	shown := len(sites)
 	if opt.Shown > 0 {
 		shown = min(shown, opt.Shown)
@@ -116,6 +103,25 @@ func (s *series) fillSites(ctx context.Context, r *Report, judge *judge, spans *
 	var err error
 	r.Findings, err = s.findings(ctx, judge, sites)
 	return sites, err
+}
+
+// numberFrames numbers the stacks of ranked sites, so that those shown first come first, and sums the sites without
+// names.
+func (r *Report) numberFrames(sites []*judgedSite) {
+	for _, site := range sites {
+		if site.placed.ref == 0 {
+			site.frames.number(site.stack)
+		}
+		if site.aliased {
+			for _, alias := range site.aliases {
+				site.frames.number(alias)
+			}
+		}
+		if site.placed.unnamed {
+			held, ended := site.HeldBeforeExit()
+			r.unnamed, r.unnamedEnded = r.unnamed.Plus(Amount{1, held.Bytes}), r.unnamedEnded || ended
+		}
+	}
 }
 
 // signSites gives sites, the rows of whose stacks are there, their signatures, on all cores. Several sites may have one
