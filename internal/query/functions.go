@@ -37,15 +37,7 @@ func (r *Result) Functions(by Metric) []Group {
 			all[name].merge(&n)
 		}
 	}
-	list := all[:0]
-	for name := range all {
-		if all[name].Sites > 0 {
-			all[name].Name = f.names[name]
-			list = append(list, all[name])
-		}
-	}
-	sortGroups(list, by)
-	return list
+	return ranked(all, f.names, by)
 }
 
 // A Butterfly is a function between those that call it and those that it calls.

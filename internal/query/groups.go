@@ -43,10 +43,15 @@ func (r *Result) groups(by Metric, n *naming) []Group {
 		g.Sites++
 		g.add(&r.Sites[i].Amounts)
 	}
+	return ranked(all, n.names, by)
+}
+
+// ranked gives groups that have sites their names, and puts most of a metric first.
+func ranked(all []Group, names []string, by Metric) []Group {
 	list := all[:0]
 	for i := range all {
 		if all[i].Sites > 0 {
-			all[i].Name = n.names[i]
+			all[i].Name = names[i]
 			list = append(list, all[i])
 		}
 	}
