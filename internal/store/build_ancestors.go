@@ -14,17 +14,9 @@ import (
 // returns ErrNotFound where there is no such build.
 func (s *Store) UpdateAncestors(ctx context.Context, project, build string, commits []string) error {
 	return db.Tx(ctx, s, "set ancestors", func(tx pgx.Tx) error {
-		id, err := projectID(ctx, tx, project)
-		if err != nil {
-			return err
-		}
-		if err := lockProject(ctx, tx, id); err != nil {
-			return err
-		}
-		former, err := db.One[buildFacts](ctx, tx, `select `+factColumns+` from builds where project_id = $1 and name = $2`,
-			id, build)
+		id, former, err := lockedBuild(ctx, tx, project, build)
 		if err != nil || slices.Equal(former.Ancestors, commits) {
-			return db.Wrap("build", err)
+			return err
 		}
 		if _, err := tx.Exec(ctx, `update builds set ancestors = $2 where id = $1`, former.ID, filledTexts(commits)); err != nil {
 			return err

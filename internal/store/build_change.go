@@ -48,6 +48,18 @@ func differences(former, now *buildFacts) (before, after map[string]any) {
 
 func sameSequence(a, b *int64) bool { return a == b || a != nil && b != nil && *a == *b }
 
+// lockedBuild locks a project and reads what is known of one of its builds.
+func lockedBuild(ctx context.Context, tx pgx.Tx, project, build string) (id int64, facts buildFacts, err error) {
+	if id, err = projectID(ctx, tx, project); err != nil {
+		return 0, facts, err
+	}
+	if err := lockProject(ctx, tx, id); err != nil {
+		return 0, facts, err
+	}
+	facts, err = db.One[buildFacts](ctx, tx, `select `+factColumns+` from builds where project_id = $1 and name = $2`, id, build)
+	return id, facts, db.Wrap("build", err)
+}
+
 // UpdateBuild corrects a build. Where it takes another place or stands on another branch by that, states follow anew.
 // Its error is ErrNotFound, or a *leaks.FieldError for a name that another build has.
 func (s *Store) UpdateBuild(ctx context.Context, project, build string, c leaks.BuildChange, by string) error {
@@ -55,17 +67,9 @@ func (s *Store) UpdateBuild(ctx context.Context, project, build string, c leaks.
 		return err
 	}
 	return db.Tx(ctx, s, "change build", func(tx pgx.Tx) error {
-		id, err := projectID(ctx, tx, project)
+		id, former, err := lockedBuild(ctx, tx, project, build)
 		if err != nil {
 			return err
-		}
-		if err := lockProject(ctx, tx, id); err != nil {
-			return err
-		}
-		former, err := db.One[buildFacts](ctx, tx, `select `+factColumns+` from builds where project_id = $1 and name = $2`,
-			id, build)
-		if err != nil {
-			return db.Wrap("build", err)
 		}
 		now := former
 		for _, field := range []struct{ given, fact *string }{
