@@ -111,13 +111,7 @@ func causeCaseOf(p *workload.Process, name string, r *analysis.Report) CauseCase
 
 // PrintCauses counts pairs of findings by kind of evidence.
 func PrintCauses(w io.Writer, cases []CauseCase) error {
-	var kinds []string
-	for i := range cases {
-		if !slices.Contains(kinds, cases[i].Evidence) {
-			kinds = append(kinds, cases[i].Evidence)
-		}
-	}
-	slices.SortStableFunc(kinds, func(a, b string) int { return order(namedKind(a)) - order(namedKind(b)) })
+	kinds := kindsOf(cases, func(c *CauseCase) string { return c.Evidence })
 	t := tabwriter.NewWriter(w, 0, 0, 1, ' ', 0)
 	fmt.Fprintln(t, "| evidence\t| runs\t| with a wrong group\t| independent pairs in one group\t| pairs of one object in one group\t| objects found to leak\t| certain\t| innocent ones\t| stacks of them\t| rows\t|")
 	fmt.Fprintln(t, "| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t|")

@@ -69,13 +69,7 @@ func runCases(ctx context.Context, o *Options, seed, number uint64, mix *workloa
 // PrintVerdicts counts what the verdicts on runs would make of a gate, by kind of evidence: clean runs, runs whose leak
 // is as large as the verdict says it would tell, and runs with a smaller one.
 func PrintVerdicts(w io.Writer, cases []RunCase) error {
-	var kinds []string
-	for i := range cases {
-		if !slices.Contains(kinds, cases[i].Evidence) {
-			kinds = append(kinds, cases[i].Evidence)
-		}
-	}
-	slices.SortStableFunc(kinds, func(a, b string) int { return order(namedKind(a)) - order(namedKind(b)) })
+	kinds := kindsOf(cases, func(c *RunCase) string { return c.Evidence })
 	t := tabwriter.NewWriter(w, 0, 0, 1, ' ', 0)
 	fmt.Fprintln(t, "| evidence\t| clean: exit 0\t| 1\t| 4\t| leak that matters: exit 0\t| 1\t| 4\t| smaller leak: exit 0\t| 1\t| 4\t|")
 	fmt.Fprintln(t, "| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t|")
@@ -104,6 +98,17 @@ func PrintVerdicts(w io.Writer, cases []RunCase) error {
 		fmt.Fprintln(t)
 	}
 	return t.Flush()
+}
+
+// kindsOf are the kinds of evidence of cases, in the order of tables.
+func kindsOf[T any](cases []T, kind func(*T) string) (kinds []string) {
+	for i := range cases {
+		if k := kind(&cases[i]); !slices.Contains(kinds, k) {
+			kinds = append(kinds, k)
+		}
+	}
+	slices.SortStableFunc(kinds, func(a, b string) int { return order(namedKind(a)) - order(namedKind(b)) })
+	return kinds
 }
 
 func namedKind(name string) Cases {
