@@ -110,8 +110,7 @@ func (l *blockList) number(c *Capture, site func(site uint32) int32, sites int) 
 
 // copy adds the blocks of a page to the sorted ones, and the places where an ascending run of them ends.
 func (l *blockList) copy(p *blockPage, ends []int) []int {
-	var one columns
-	one.add(0, 0, 0)
+	one := columns{addresses: make([]uint64, 1), sites: make([]int32, 1), sizes: make([]uint32, 1)}
 	for i := range p.sites {
 		b := p.at(i)
 		if int(b.Site) >= len(l.numbers) || l.numbers[b.Site] < 0 || !l.within.has(b.Address) {

@@ -49,14 +49,22 @@ func (w *Writer) contribute(m *Module) contribution {
 	return contribution{Address: Address{Section: 0xFFFF}, module: module}
 }
 
+// A moduleRecord is what the module list says of a module. stream is 0xFFFF for none; symbols and lines are bytes.
+type moduleRecord struct {
+	first          contribution
+	stream         uint16
+	symbols, lines int
+	files          []uint32
+}
+
 // moduleInfo adds a module to the module list: a field that is not used, its first contribution, flags, stream, bytes
 // of symbols, C11 and C13 lines, number of files, two more and the offsets of names that are not used here.
-func (w *Writer) moduleInfo(m *Module, first contribution, stream uint16, symbols, lines int, files []uint32) {
-	b := first.append(le.AppendUint32(w.moduleList, 0))
+func (w *Writer) moduleInfo(m *Module, r *moduleRecord) {
+	b := r.first.append(le.AppendUint32(w.moduleList, 0))
 	b = le.AppendUint16(b, 0)
-	b = le.AppendUint16(b, stream)
-	b = append(b, fields(uint32(symbols), 0, uint32(lines))...)
-	b = le.AppendUint16(b, uint16(len(files)))
+	b = le.AppendUint16(b, r.stream)
+	b = append(b, fields(uint32(r.symbols), 0, uint32(r.lines))...)
+	b = le.AppendUint16(b, uint16(len(r.files)))
 	b = le.AppendUint16(b, 0)
 	b = append(b, fields(0, 0, 0)...)
 	object := m.Object
@@ -66,7 +74,7 @@ func (w *Writer) moduleInfo(m *Module, first contribution, stream uint16, symbol
 	b = appendName(appendName(b, m.Name), object)
 	b = append(b, make([]byte, -len(b)&3)...)
 	w.moduleList = b
-	w.moduleFiles = append(w.moduleFiles, files)
+	w.moduleFiles = append(w.moduleFiles, r.files)
 }
 
 // dbi is stream 3: the header and its parts in this order: modules, contributions, section map, sources, type servers

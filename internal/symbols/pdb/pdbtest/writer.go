@@ -72,7 +72,7 @@ func (w *Writer) Module(m Module) error {
 	w.modules++
 	p := &w.program
 	if m.NoStream || p.FastLink || p.Stripped && !p.KeepProcedures {
-		w.moduleInfo(&m, first, 0xFFFF, 0, 0, nil)
+		w.moduleInfo(&m, &moduleRecord{first: first, stream: 0xFFFF})
 		return w.c.err
 	}
 	w.files, w.imports = newFiles(), &importTable{}
@@ -83,7 +83,8 @@ func (w *Writer) Module(m Module) error {
 	}
 	const globalReferences = 4 // their size: there are none
 	number := w.c.add(slices.Concat(symbols, lines, make([]byte, globalReferences)))
-	w.moduleInfo(&m, first, number, len(symbols), len(lines), w.files.order)
+	w.moduleInfo(&m, &moduleRecord{first: first, stream: number, symbols: len(symbols), lines: len(lines),
+		files: w.files.order})
 	return w.c.err
 }
 
