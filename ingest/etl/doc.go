@@ -32,8 +32,8 @@
 // # Goroutines
 //
 // Buffers are read, decompressed and framed, their stacks compared and their most frequent events decoded by as many
-// goroutines as there are processors, up to 4; merging and joining is one more; what OperationBatches calls runs beside it,
-// on the caller's.
+// goroutines as there are processors, up to 4; merging and joining is one more; what OperationBatches calls runs
+// beside it, on the caller's.
 //
 // # Damage
 //
