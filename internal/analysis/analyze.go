@@ -21,137 +21,15 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 	if err != nil {
 		return nil, err
 	}
-	all := c.all()
-	r, err := report(ctx, c.parts, &opt, slices.Concat(c.facts, slices.Concat(c.otherKinds...)))
+	d, err := draftOf(ctx, c.parts, slices.Concat(c.facts, slices.Concat(c.otherKinds...)), &opt)
 	if err != nil {
 		return nil, err
 	}
-	shown := len(r.Findings)
-	if opt.Shown > 0 && len(c.otherKinds) == 0 && !opt.Rules.HasAttributes() {
-		shown = min(shown, opt.Shown)
-	}
-	if err := r.describeFirst(ctx, shown); err != nil {
+	d.inputs, d.chosen = inputs, c
+	if err := d.take(ctx, runSteps[:]); err != nil {
 		return nil, err
 	}
-	for _, parts := range c.otherKinds {
-		other, err := report(ctx, parts, &opt, nil)
-		if err != nil {
-			return nil, err
-		}
-		if err := other.describeFirst(ctx, len(other.Findings)); err != nil {
-			return nil, err
-		}
-		addOtherKind(r, other)
-		c.warnings = append(c.warnings, otherKindWarnings(other.Warnings)...)
-	}
-	if r.Memory, err = memories(ctx, all, &opt, r.table); err != nil {
-		return nil, err
-	}
-	r.MemoryHistory = memoryHistoryOf(all)
-	r.Reported = reported(r.Memory)
-	r.Warnings = append(r.Warnings, otherKindWarnings(readerWarnings(c.facts))...)
-	r.setHeldAtExit()
-	r.Unreachable = unreached(r.Findings)
-	forgetUnfound(r)
-	r.Evidence = evidence(inputs, all)
-	strangers := c.otherProcesses()
-	if len(strangers) > 0 && r.doubted == nil {
-		r.doubted = &strangers[0]
-	}
-	r.Warnings = slices.Concat(strangers, c.warnings, r.Warnings)
-	if r.doubted != nil {
-		for i := range r.Findings {
-			r.Findings[i].Certain = false
-		}
-	}
-	if firstLossy(r.Warnings) != nil || r.doubted != nil { // the verdict is inconclusive, whatever leaks
-		r.Power, r.powerless = nil, ""
-	}
-	r.doubtAmongMany()
-	if err := r.findCauses(ctx); err != nil {
-		return nil, err
-	}
-	if err := r.describeFirst(ctx, min(len(r.Findings), shown+r.lostTogether())); err != nil { // a cause is shown as one
-		return nil, err
-	}
-	r.asked = opt.Matters
-	r.Verdict = decide(r)
-	r.Verdict.Suffices = new(r.Suffices())
-	r.dropFrames()
-	return r, nil
-}
-
-// dropFrames lets go of the table of frames. Where it repeats rows, sites take from it what they need before.
-func (r *Report) dropFrames() {
-	if r.table.repeats {
-		inParts(len(r.Sites), func(from, to int) {
-			for i := from; i < to; i++ {
-				r.write(i, &r.Sites[i])
-			}
-		})
-		r.write = nil
-		r.Stacks = r.Stacks.only(r.stackRefs())
-	}
-	r.table = nil
-}
-
-// report makes the report on parts that are of one kind, without the evidence that they stem from and without a
-// verdict. others are other evidence of the run, which may have found blocks that nothing points to.
-func report(ctx context.Context, parts []part, opt *Options, others []part) (*Report, error) {
-	s, err := merge(ctx, parts)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.joinUnreachable(ctx, others); err != nil {
-		return nil, err
-	}
-	if err := s.agree(ctx); err != nil {
-		return nil, err
-	}
-	last := parts[len(parts)-1]
-	r := &Report{
-		Schema:    Schema,
-		Process:   processOf(processIn(parts)),
-		Modules:   modules(parts, opt.Names),
-		Snapshots: s.snapshots(),
-		Heaps:     []Heap{},
-		Stacks:    newStacks(),
-		MatchedBy: s.matchedBy(),
-		Work:      s.work(opt.WorkUnit),
-
-		listsNothing: last.Shape == capture.ShapeFacts,
-		listsChanged: last.Shape == capture.ShapeDifference,
-	}
-	r.table = newFrameTable(r)
-	if trace := last.Trace; trace != nil {
-		r.Trace, r.Window = traceOf(trace), new(windowOf(trace.Window))
-		s.checkCoverage(last)
-	}
-	if opt.Settle > 0 {
-		r.settle, r.settled = opt.Settle, s.settle(r.Snapshots, opt.Settle)
-	}
-	spans, err := s.spans(ctx)
-	if err != nil {
-		return nil, err
-	}
-	judge := s.judgeOf(r, spans)
-	r.judged = r.Snapshots[judge.first:judge.last]
-	sites, err := s.fillSites(ctx, r, judge, spans, opt)
-	if err != nil {
-		return nil, err
-	}
-	if last.Trace != nil {
-		s.fillTraceTotals(r)
-	} else {
-		s.fillTotals(r)
-	}
-	r.doubted = s.doubted
-	r.Power, r.powerless = judge.power(r, sites)
-	r.Stretches = judge.stretches(r)
-	countFrames(r, r.table)
-	r.Warnings = append(append([]Warning{}, readerWarnings(parts)...), s.warnings...)
-	r.Warnings = append(r.Warnings, symbolWarnings(r)...)
-	return r, nil
+	return d.report, nil
 }
 
 func processOf(p capture.Process) Process { return Process{p.Name, p.PID, int(p.Bits)} }

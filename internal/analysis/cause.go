@@ -148,13 +148,13 @@ func shares(at []float64) []float64 {
 }
 
 // coarse is the possible error of an interval's share of the time, where clocks count minutes.
-func (r *Report) coarse() float64 {
+func (d *draft) coarse() float64 {
 	const minute = int64(time.Minute)
 	isFine := func(s Snapshot) bool { return s.AtNS%minute != 0 }
-	if r.Trace != nil || r.hours() == 0 || slices.ContainsFunc(r.judged, isFine) {
+	if d.report.Trace != nil || d.hours() == 0 || slices.ContainsFunc(d.judged, isFine) {
 		return 0
 	}
-	return 1 / (r.hours() * 60)
+	return 1 / (d.hours() * 60)
 }
 
 // cutLoad is the first part of a load, in shares of 1.
@@ -183,11 +183,12 @@ const (
 
 // findCauses groups the findings that are lost together. Findings that the project's rules mark as known are in no
 // cause: they are not counted.
-func (r *Report) findCauses(ctx context.Context) error {
+func (d *draft) findCauses(ctx context.Context) error {
+	r := d.report
 	places, list := r.mayBeParts()
 	if len(list) > 1 {
 		var scratch scratch
-		run := causes.Run{IsTrunk: r.trunk(&scratch), Coarse: r.coarse()}
+		run := causes.Run{IsTrunk: r.trunk(&scratch), Coarse: d.coarse()}
 		run.Time, run.Work = r.Findings[places[0]].arrivals.judge.clocks(len(list[0].Came))
 		groups, err := causes.Find(ctx, list, run)
 		if err != nil {

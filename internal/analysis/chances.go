@@ -22,7 +22,8 @@ func (r *Report) chances() (n int) {
 
 // doubtAmongMany takes certainty from leaks that are not sure enough for the number of sites of the run: of many
 // innocents, one looks like a leak.
-func (r *Report) doubtAmongMany() {
+func (d *draft) doubtAmongMany() {
+	r := d.report
 	n := r.chances()
 	for i := range r.Findings {
 		f := &r.Findings[i]

@@ -11,15 +11,15 @@ func TestCoarse(t *testing.T) {
 	for want, ends := range map[float64][]time.Duration{
 		1.0 / 30: {0, 10 * time.Minute, 30 * time.Minute}, 0: {0, 10*time.Minute + time.Second, 30 * time.Minute},
 	} {
-		r := &Report{}
+		d := &draft{report: &Report{}}
 		for _, end := range ends {
-			r.judged = append(r.judged, Snapshot{AtNS: int64(end)})
+			d.judged = append(d.judged, Snapshot{AtNS: int64(end)})
 		}
-		if got := r.coarse(); math.Abs(got-want) > 1e-12 {
+		if got := d.coarse(); math.Abs(got-want) > 1e-12 {
 			t.Errorf("%v: %f, want %f", ends, got, want)
 		}
 	}
-	if got := (&Report{judged: []Snapshot{{}, {}}}).coarse(); got != 0 {
+	if got := (&draft{report: &Report{}, judged: []Snapshot{{}, {}}}).coarse(); got != 0 {
 		t.Errorf("without times: %f", got)
 	}
 }

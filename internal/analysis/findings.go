@@ -211,7 +211,8 @@ func CompareScores(a, b *float64) int {
 // addOtherKind adds what other evidence of the same run says. Findings that only the other evidence has come behind
 // those of the report; where that evidence has losses, none of them is a certain leak. Evidence without inlined calls
 // is added to all findings that have one signature in it.
-func addOtherKind(r, other *Report) {
+func (d *draft) addOtherKind(other *draft) {
+	r := d.report
 	at := map[string][]int{}
 	for i := range r.Findings {
 		f := &r.Findings[i]
@@ -220,9 +221,9 @@ func addOtherKind(r, other *Report) {
 			at[f.Outline] = append(at[f.Outline], i)
 		}
 	}
-	lossy := firstLossy(other.Warnings) != nil || other.doubted != nil
-	for i := range other.Findings {
-		f := &other.Findings[i]
+	lossy := firstLossy(other.report.Warnings) != nil || other.doubted != nil
+	for i := range other.report.Findings {
+		f := &other.report.Findings[i]
 		same := at[f.Signature]
 		if same == nil && f.Outline != "" {
 			same = at[f.Outline]
@@ -233,7 +234,7 @@ func addOtherKind(r, other *Report) {
 				r.Findings[k].Unreachable = f.Unreachable
 			}
 		}
-		if same != nil || !f.Verdict.IsSuspect() || f.Verdict == ClassGrowing && len(other.Snapshots) < SnapshotsToDecide { // that may be anything
+		if same != nil || !f.Verdict.IsSuspect() || f.Verdict == ClassGrowing && len(other.report.Snapshots) < SnapshotsToDecide { // that may be anything
 			continue
 		}
 		only := *f

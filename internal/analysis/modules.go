@@ -216,23 +216,24 @@ func (s *returnSet) add(module int32, function uint32, offset uint64) bool {
 
 // symbolWarnings says once how much memory is held by sites without function names, and which symbols would name most
 // of it. It also names the modules whose symbols do not match.
-func symbolWarnings(r *Report) []Warning {
+func (d *draft) symbolWarnings() []Warning {
+	r := d.report
 	var list []Warning
-	if r.unnamed.Count > 0 {
+	if d.unnamed.Count > 0 {
 		have, when := "have", ""
-		if r.unnamed.Count == 1 {
+		if d.unnamed.Count == 1 {
 			have = "has"
 		}
-		if r.unnamedEnded {
+		if d.unnamedEnded {
 			when = " before the process ended"
 		}
 		add, wanted := "", missing(r.Modules)
 		if wanted != "" {
 			add = "Add symbols: "
 		}
-		list = append(list, Warning{Code: capture.NoSymbols, Count: r.unnamed.Count, Message: fmt.Sprintf(
-			"%s%s of %s (%s held%s) %s no function name, only module+0xRVA.%s", add, figures.Count(r.unnamed.Count),
-			figures.Plural(len(r.Sites), "site"), figures.Bytes(r.unnamed.Bytes), when, have, wanted)})
+		list = append(list, Warning{Code: capture.NoSymbols, Count: d.unnamed.Count, Message: fmt.Sprintf(
+			"%s%s of %s (%s held%s) %s no function name, only module+0xRVA.%s", add, figures.Count(d.unnamed.Count),
+			figures.Plural(len(r.Sites), "site"), figures.Bytes(d.unnamed.Bytes), when, have, wanted)})
 	}
 	list = append(list, pendingSymbols(r.Modules)...)
 	var unproven []string

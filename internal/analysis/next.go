@@ -35,16 +35,17 @@ const (
 
 // doubt says why an inconclusive run is not decided, and which evidence would decide. reason is "" where the latter says
 // it all; next is nil where nothing tells.
-func doubt(r *Report, v *Verdict, t *tally, lossy *Warning) (reason string, next *Next) {
-	certain := max(0, score.SnapshotsToBeCertain-len(r.judged))
+func (d *draft) doubt(v *Verdict, t *tally, lossy *Warning) (reason string, next *Next) {
+	r := d.report
+	certain := max(0, score.SnapshotsToBeCertain-len(d.judged))
 	switch {
-	case v.Status != StatusInconclusive || r.listsNothing:
+	case v.Status != StatusInconclusive || d.listsNothing():
 		return "", nil
 	case lossy != nil && v.SnapshotsMissing == 0:
 		return fmt.Sprintf("the evidence does not suffice (%s)", lossy.Code),
 			&Next{Evidence: NextComplete, Sentence: "Record the run again; the warnings list the losses."}
 	case v.SnapshotsMissing > 0 && t.unreferenced > 0:
-		dumps := max(1, dumpsToAgree-len(r.judged))
+		dumps := max(1, dumpsToAgree-len(d.judged))
 		return "one dump is not proof", &Next{Evidence: NextDumps, Snapshots: dumps, SnapshotsToBeCertain: certain,
 			Sentence: fmt.Sprintf("Take %s of this process, or %s.", figures.Plural(dumps, "more dump"),
 				figures.Plural(score.SnapshotsToBeCertain, "snapshot"))}
@@ -56,15 +57,15 @@ func doubt(r *Report, v *Verdict, t *tally, lossy *Warning) (reason string, next
 			Sentence: fmt.Sprintf("Take %s of this process to detect leaks, %d more to be certain.",
 				figures.Plural(v.SnapshotsMissing, "more snapshot"), certain)}
 	case v.Undecided != nil && v.Undecided.Sites > 0 && (t.leaks == 0 || r.Trace != nil || certain == 0):
-		return undecided(v.Undecided), longer(r, v.Undecided.Largest.longer)
+		return undecided(v.Undecided), d.longer(v.Undecided.Largest.longer)
 	case t.leaks > 0 && r.Trace == nil && certain > 0:
 		return countOf(t.leakCauses, t.leaks) + " probably leaking",
 			&Next{Evidence: NextSnapshots, SnapshotsToBeCertain: certain,
 				Sentence: fmt.Sprintf("Take %s of this process to be certain.", figures.Plural(certain, "more snapshot"))}
 	case t.leaks > 0:
-		return countOf(t.leakCauses, t.leaks) + " probably leaking, unless a cache is still filling", longer(r, longerFor(t.top))
+		return countOf(t.leakCauses, t.leaks) + " probably leaking, unless a cache is still filling", d.longer(longerFor(t.top))
 	case t.growing > 0:
-		return countOf(t.growingCauses, t.growing) + " growing: a leak, or a cache that is still filling", longer(r, longerFor(t.top))
+		return countOf(t.growingCauses, t.growing) + " growing: a leak, or a cache that is still filling", d.longer(longerFor(t.top))
 	case r.Trace != nil:
 		return "", &Next{Evidence: NextWindow, Sentence: "Choose a window that shows more of the process."}
 	}
@@ -75,12 +76,12 @@ func doubt(r *Report, v *Verdict, t *tally, lossy *Warning) (reason string, next
 const leastLonger = 1.1
 
 // longer is a recording that is so many times as long; 0 where nothing tells how long.
-func longer(r *Report, times float64) *Next {
+func (d *draft) longer(times float64) *Next {
 	if !(times > 1) {
 		return &Next{Evidence: NextLonger, Sentence: "Record longer, or record a second run."}
 	}
 	n := &Next{Evidence: NextLonger, Times: max(times, leastLonger)}
-	hours := r.hours()
+	hours := d.hours()
 	if hours > 0 {
 		n.Hours = n.Times * hours
 		n.Sentence = fmt.Sprintf("Record %s instead of %s, or record a second run.", spanOf(n.Hours), spanOf(hours))

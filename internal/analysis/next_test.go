@@ -16,10 +16,10 @@ func TestNext(t *testing.T) {
 				return []score.Clause{{Rule: "score"}, {Rule: score.RuleNext, Longer: longer}}
 			}}
 	}
-	snapshots := func(n int, findings ...Finding) *Report {
-		r := twoHours(findings...)
-		r.judged = r.judged[:n]
-		return r
+	snapshots := func(n int, findings ...Finding) *draft {
+		d := twoHours(findings...)
+		d.judged = d.judged[:n]
+		return d
 	}
 	untimed := snapshots(12, grows(ClassLeak, 2.5))
 	for i := range untimed.judged {
@@ -28,11 +28,11 @@ func TestNext(t *testing.T) {
 	tiny := grows(ClassGrowing, 3)
 	tiny.most = 1
 	lossy := snapshots(12, grows(ClassGrowing, 2))
-	lossy.Warnings = []Warning{{Code: capture.Truncated}}
+	lossy.report.Warnings = []Warning{{Code: capture.Truncated}}
 	dump := snapshots(1, Finding{Verdict: ClassUnreferenced, most: 9 << 20})
 	for name, test := range map[string]struct {
-		report *Report
-		want   string
+		draft *draft
+		want  string
 	}{
 		"nothing grows":    {snapshots(12), "<nil>"},
 		"no doubt matters": {snapshots(12, tiny), "<nil>"},
@@ -58,7 +58,7 @@ func TestNext(t *testing.T) {
 		"losses":            {lossy, "{complete-run 0 0 0 0 Record the run again; the warnings list the losses.}"},
 		"a dump":            {dump, "{dumps 2 9 0 0 Take 2 more dumps of this process, or 10 snapshots.}"},
 	} {
-		v, got := decide(test.report), "<nil>"
+		v, got := test.draft.decide(), "<nil>"
 		if n := v.Next; n != nil {
 			got = fmt.Sprintf("{%s %d %d %.2g %.1f %s}", n.Evidence, n.Snapshots, n.SnapshotsToBeCertain, n.Times, n.Hours, n.Sentence)
 			if n.Hours == 0 {

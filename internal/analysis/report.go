@@ -5,8 +5,6 @@
 package analysis
 
 import (
-	"time"
-
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis/blame"
 	"heapdrift/internal/analysis/score"
@@ -57,24 +55,11 @@ type Report struct {
 	Stacks *Stacks `json:"-"`
 	Sites  []Site  `json:"sites"` // merged by stack, heap and kind; most growth first, heap-virtual last
 
-	table        *frameTable            // while the report is made
-	unnamed      Amount                 // sites whose frame to blame has no function, and what they hold
-	unnamedEnded bool                   // they held it until the process ended
-	write        func(i int, out *Site) // adds the text of a site, unless it has it
-	identify     func()                 // gives sites their Keys; nil where they have them, and of a report that was read from JSON
-	asked        *RequestedThreshold    // from which growth on a leak matters; nil for the default
-	settle       time.Duration          // at the beginning that counts for nothing; 0 for none
-	settled      bool                   // it was left out
-	powerless    string                 // why Power is nil, in words; "" where it is not, or there is nothing to say
-	listsNothing bool                   // the evidence has no sites, and says so
-	listsChanged bool                   // the evidence lists only stacks that changed
-	judged       []Snapshot             // those that findings are judged by: of the longest life of the process
-	doubted      *Warning               // why the process or the order of the evidence is not certain; nil where both are
+	// What a report computes when somebody asks for it, as most sites are only counted: nil where all is there already,
+	// and of a report that was read from JSON.
+	write    func(i int, out *Site) // adds the text of a site, unless it has it
+	identify func()                 // gives sites their Keys
 }
-
-// ListsAll reports whether the evidence lists all outstanding blocks, or all allocations of its time. The answer is not
-// known for a report that was read from JSON.
-func (r *Report) ListsAll() bool { return !r.listsNothing && !r.listsChanged }
 
 // Identify gives all sites the Keys of their stacks, by which callers find the sites again in another report on the
 // same evidence. It computes a hash for each frame. Sites of a report that was read from JSON have no Keys.

@@ -124,9 +124,10 @@ func Weigh(risks []Risk, limit float64) Weighing {
 
 // weigh says what the findings of a report that are no certain leak could leak, and marks those that must be decided.
 // Growth that the evidence could not have shown anyway makes nothing undecided.
-func weigh(r *Report) (Matters, *Undecided) {
-	r.Watch = r.watch()
-	matters := r.Watch.Matters(r.asked, nil)
+func (d *draft) weigh() (Matters, *Undecided) {
+	r := d.report
+	r.Watch = d.watch()
+	matters := r.Watch.Matters(d.opt.Matters, nil)
 	limit := r.Watch.Limit(matters.Growth)
 	places := r.chances()
 	var risks []Risk
@@ -157,9 +158,10 @@ func weigh(r *Report) (Matters, *Undecided) {
 }
 
 // watch is what the evidence of a report watched.
-func (r *Report) watch() *Observation {
-	w := &Observation{Weighed: true, Hours: r.hours(), Settle: r.settle.Hours(), Settled: r.settled}
-	if r.Trace == nil && r.ListsAll() { // a trace does not list what was allocated before it
+func (d *draft) watch() *Observation {
+	r := d.report
+	w := &Observation{Weighed: true, Hours: d.hours(), Settle: max(0, d.opt.Settle).Hours(), Settled: d.settled}
+	if r.Trace == nil && d.listsAll() { // a trace does not list what was allocated before it
 		held := r.Totals.Heap.Outstanding.Plus(r.Totals.Virtual.Outstanding)
 		w.Held = float64(max(0, held.Bytes))
 	}
@@ -173,12 +175,13 @@ func (r *Report) watch() *Observation {
 }
 
 // hours is how long the evidence watched; 0 where its clocks do not tell.
-func (r *Report) hours() float64 {
+func (d *draft) hours() float64 {
+	r := d.report
 	if r.Window != nil && r.Stretches != nil {
 		return r.Stretches.Sum()
 	}
-	if n := len(r.judged); n > 1 {
-		return float64(r.judged[n-1].AtNS-r.judged[0].AtNS) / 3.6e12
+	if n := len(d.judged); n > 1 {
+		return float64(d.judged[n-1].AtNS-d.judged[0].AtNS) / 3.6e12
 	}
 	return 0
 }

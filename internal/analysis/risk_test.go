@@ -8,13 +8,13 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
-// twoHours is a report on two hours, of findings with evidence and what each can have leaked in them at most.
-func twoHours(findings ...Finding) *Report {
-	r := &Report{Findings: findings, Stretches: &score.Stretches{Unit: hour}}
+// twoHours is the draft of a report on two hours, of findings with evidence and what each can have leaked in them at most.
+func twoHours(findings ...Finding) *draft {
+	d := &draft{report: &Report{Findings: findings, Stretches: &score.Stretches{Unit: hour}}}
 	for i := range 12 {
-		r.judged = append(r.judged, Snapshot{AtNS: int64(i) * 7200e9 / 11})
+		d.judged = append(d.judged, Snapshot{AtNS: int64(i) * 7200e9 / 11})
 	}
-	return r
+	return d
 }
 
 func weighed(most float64, scored float64) Finding {
@@ -30,7 +30,7 @@ func TestWeigh(t *testing.T) {
 	resized := Finding{Verdict: ClassGrowingBlock, most: limit + 1, Score: new(0.0)}
 	for _, test := range []struct {
 		name     string
-		report   *Report
+		draft    *draft
 		sites    int
 		expected float64 // of the limit
 	}{
@@ -44,7 +44,7 @@ func TestWeigh(t *testing.T) {
 		{"certain ones and known ones are decided", twoHours(sure, known), 0, 0},
 		{"a block that is resized", twoHours(resized), 1, 0.9},
 	} {
-		matters, u := weigh(test.report)
+		matters, u := test.draft.weigh()
 		if matters.Growth != (Growth{10 << 20, "day"}) || u.Limit != matters.Growth || u.Sites != test.sites {
 			t.Errorf("%s: %v matter, %+v", test.name, matters, u)
 		}
@@ -53,8 +53,8 @@ func TestWeigh(t *testing.T) {
 			t.Errorf("%s: %.3f of what matters is expected, want %.3f", test.name, got, test.expected)
 		}
 		undecided := 0
-		for i := range test.report.Findings {
-			if f := &test.report.Findings[i]; !f.Immaterial && !f.Certain && f.Known == "" {
+		for i := range test.draft.report.Findings {
+			if f := &test.draft.report.Findings[i]; !f.Immaterial && !f.Certain && f.Known == "" {
 				undecided++
 			}
 		}
@@ -90,39 +90,39 @@ func TestProbabilityAmongPlaces(t *testing.T) {
 // What the evidence could not have shown makes nothing undecided.
 func TestWeighPower(t *testing.T) {
 	f := weighed(2<<20, 0.6) // 24 MB a day
-	r := twoHours(f)
-	if _, u := weigh(r); u.Sites != 1 {
+	d := twoHours(f)
+	if _, u := d.weigh(); u.Sites != 1 {
 		t.Errorf("%+v", u)
 	}
-	r.Power = &Power{Power: score.Power{Unit: hour, Count: 1, Bytes: 1 << 20}}
-	if _, u := weigh(r); u.Sites != 0 || u.Limit != (Growth{24 << 20, "day"}) {
+	d.report.Power = &Power{Power: score.Power{Unit: hour, Count: 1, Bytes: 1 << 20}}
+	if _, u := d.weigh(); u.Sites != 0 || u.Limit != (Growth{24 << 20, "day"}) {
 		t.Errorf("%+v", u)
 	}
-	r.Power.Unit = "document"
-	if _, u := weigh(r); u.Sites != 1 {
+	d.report.Power.Unit = "document"
+	if _, u := d.weigh(); u.Sites != 1 {
 		t.Errorf("a power that counts by what the evidence does not tell: %+v", u)
 	}
-	r.Stretches = &score.Stretches{Unit: "document", Over: [score.RunParts]float64{1, 1, 1, 0}}
-	if _, u := weigh(r); u.Sites != 0 || u.Limit != (Growth{36 << 20, "day"}) {
+	d.report.Stretches = &score.Stretches{Unit: "document", Over: [score.RunParts]float64{1, 1, 1, 0}}
+	if _, u := d.weigh(); u.Sites != 0 || u.Limit != (Growth{36 << 20, "day"}) {
 		t.Errorf("a power that counts by work: %+v", u)
 	}
 }
 
 func TestWeighWithoutTimes(t *testing.T) {
 	for most, want := range map[float64]int{8 << 10: 0, 8<<10 + 1: 1} {
-		r := twoHours(weighed(most, 0.6))
-		for i := range r.judged {
-			r.judged[i].AtNS = 0
+		d := twoHours(weighed(most, 0.6))
+		for i := range d.judged {
+			d.judged[i].AtNS = 0
 		}
-		if matters, u := weigh(r); u.Sites != want || matters.Growth.String() != "8.00 KB per run" {
+		if matters, u := d.weigh(); u.Sites != want || matters.Growth.String() != "8.00 KB per run" {
 			t.Errorf("%v bytes: %v, %+v", most, matters, u)
 		}
 	}
 }
 
 func TestWeighWhatIsAsked(t *testing.T) {
-	r := twoHours(weighed(2<<20, 0.6))
-	r.Stretches = &score.Stretches{Unit: "document", Over: [score.RunParts]float64{1, 1, 1, 1}}
+	d := twoHours(weighed(2<<20, 0.6))
+	d.report.Stretches = &score.Stretches{Unit: "document", Over: [score.RunParts]float64{1, 1, 1, 1}}
 	for _, test := range []struct {
 		asked Growth
 		sites int
@@ -138,8 +138,8 @@ func TestWeighWhatIsAsked(t *testing.T) {
 		{Growth{512<<10 - 1, "document"}, 1, Growth{512<<10 - 1, "document"}},
 		{Growth{1 << 40, "page"}, 1, mattersByDay},
 	} {
-		r.asked = &RequestedThreshold{Threshold: Threshold{Growth: test.asked}}
-		if matters, u := weigh(r); matters.Growth != test.used || u.Sites != test.sites || u.Largest.Unit != test.used.Unit {
+		d.opt.Matters = &RequestedThreshold{Threshold: Threshold{Growth: test.asked}}
+		if matters, u := d.weigh(); matters.Growth != test.used || u.Sites != test.sites || u.Largest.Unit != test.used.Unit {
 			t.Errorf("%v: %v matter, %+v", test.asked, matters, u)
 		}
 	}
@@ -161,9 +161,9 @@ func TestUndecidedSentence(t *testing.T) {
 // Too few snapshots to tell a leak say that there is none where next to nothing came.
 func TestNextToNothingCame(t *testing.T) {
 	for most, want := range map[float64]Status{1023: StatusNoLeak, 1024: StatusNoLeak, 1025: StatusInconclusive} {
-		r := twoHours(Finding{Signature: "stayed", most: most - 24}, Finding{Signature: "grew", Amounts: Amounts{Growth: &Amount{Bytes: 24}}})
-		r.judged = r.judged[:2]
-		if v := decide(r); v.Status != want || (v.SnapshotsMissing == 0) != (want == StatusNoLeak) || r.Suffices() {
+		d := twoHours(Finding{Signature: "stayed", most: most - 24}, Finding{Signature: "grew", Amounts: Amounts{Growth: &Amount{Bytes: 24}}})
+		d.judged = d.judged[:2]
+		if v := d.decide(); v.Status != want || (v.SnapshotsMissing == 0) != (want == StatusNoLeak) || d.suffices() {
 			t.Errorf("%v bytes: %+v", most, v)
 		}
 	}

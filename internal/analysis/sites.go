@@ -32,10 +32,10 @@ type judgedSite struct {
 	verdict     Class
 }
 
-// fillSites makes the report's sites, most growth first, and behind them those that are in no total, and the findings
+// judgeSites makes the report's sites, most growth first, and behind them those that are in no total, and the findings
 // that they are.
-func (s *series) fillSites(ctx context.Context, r *Report, judge *judge, spans *capture.SiteSpans,
-	opt *Options) ([]*judgedSite, error) {
+func (d *draft) judgeSites(ctx context.Context) error {
+	s, r, judge, opt := d.series, d.report, d.judge, &d.opt
 	made, process := make([]*frames, len(s.parts)), processIn(s.parts)
 	sites, kept := make([]*judgedSite, len(s.order)), make([]judgedSite, len(s.order))
 	handles := make([]string, len(s.heaps))
@@ -48,11 +48,11 @@ func (s *series) fillSites(ctx context.Context, r *Report, judge *judge, spans *
 	}
 	for i, m := range s.order {
 		if i%1024 == 0 && ctx.Err() != nil {
-			return nil, fmt.Errorf("analysis: %w", context.Cause(ctx))
+			return fmt.Errorf("analysis: %w", context.Cause(ctx))
 		}
 		f := made[m.stackOf]
 		if f == nil {
-			f = newFrames(r.table, s.keys[m.stackOf], opt, process)
+			f = newFrames(d.table, s.keys[m.stackOf], opt, process)
 			f.expect(from[m.stackOf])
 			made[m.stackOf] = f
 		}
@@ -62,20 +62,20 @@ func (s *series) fillSites(ctx context.Context, r *Report, judge *judge, spans *
 		if m.key.heap != capture.NoHeap {
 			site.heapHandle = handles[m.key.heap]
 		}
-		site.sample.spans, site.sample.followed = spans.Of(i)
+		site.sample.spans, site.sample.followed = d.spans.Of(i)
 		f.prepare(m.stack)
 		for _, alias := range m.aliases {
 			f.prepare(alias)
 		}
 	}
 	if err := signSites(ctx, sites); err != nil {
-		return nil, err
+		return err
 	}
 	if err := judge.all(ctx, sites); err != nil {
-		return nil, err
+		return err
 	}
 	siteRanking.sort(sites)
-	r.numberFrames(sites)
+	d.numberFrames(sites)
 	shown := len(sites)
 	if opt.Shown > 0 {
 		shown = min(shown, opt.Shown)
@@ -100,14 +100,15 @@ func (s *series) fillSites(ctx context.Context, r *Report, judge *judge, spans *
 			r.Sites[i].StackKey = site.stackKey
 		}
 	}
+	d.sites = sites
 	var err error
 	r.Findings, err = s.findings(ctx, judge, sites)
-	return sites, err
+	return err
 }
 
 // numberFrames numbers the stacks of ranked sites, so that those shown first come first, and sums the sites without
 // names.
-func (r *Report) numberFrames(sites []*judgedSite) {
+func (d *draft) numberFrames(sites []*judgedSite) {
 	for _, site := range sites {
 		if site.placed.ref == 0 {
 			site.frames.number(site.stack)
@@ -119,7 +120,7 @@ func (r *Report) numberFrames(sites []*judgedSite) {
 		}
 		if site.placed.unnamed {
 			held, ended := site.HeldBeforeExit()
-			r.unnamed, r.unnamedEnded = r.unnamed.Plus(Amount{1, held.Bytes}), r.unnamedEnded || ended
+			d.unnamed, d.unnamedEnded = d.unnamed.Plus(Amount{1, held.Bytes}), d.unnamedEnded || ended
 		}
 	}
 }

@@ -150,7 +150,8 @@ func (a *Amounts) HeldBeforeExit() (held Amount, ended bool) {
 }
 
 // setHeldAtExit notes in the findings, sites and totals what they held before the process ended.
-func (r *Report) setHeldAtExit() {
+func (d *draft) setHeldAtExit() {
+	r := d.report
 	if r.Trace == nil {
 		return
 	}

@@ -81,21 +81,22 @@ func (t *tally) countCause(r *Report, f *Finding) {
 }
 
 // decide draws the conclusion.
-func decide(r *Report) Verdict {
-	t, lossy := tallyOf(r), cmp.Or(firstLossy(r.Warnings), r.doubted)
+func (d *draft) decide() Verdict {
+	r := d.report
+	t, lossy := tallyOf(r), cmp.Or(firstLossy(r.Warnings), d.doubted)
 	v := Verdict{Status: StatusInconclusive, Leaks: t.leaks, Causes: t.leakCauses, Known: t.known}
 	if t.agreed > 0 && lossy == nil { // several dumps say so: growth need not be seen
 		v.Status, v.Leaks, v.Causes = StatusLeak, t.leaks+t.agreed, t.leakCauses+t.agreed
-		v.Sentence = sentence(r, &v, &t, "")
+		v.Sentence = d.sentence(&v, &t, "")
 		return v
 	}
-	if n := len(r.judged); n < SnapshotsToDecide && r.Trace == nil {
+	if n := len(d.judged); n < SnapshotsToDecide && r.Trace == nil {
 		v.SnapshotsMissing = SnapshotsToDecide - n
 	}
 	r.Watch = &Observation{}
-	weighed := r.Stretches != nil && !r.listsNothing && !cutShort(r.judged)
+	weighed := r.Stretches != nil && !d.listsNothing() && !cutShort(d.judged)
 	if weighed {
-		matters, undecided := weigh(r)
+		matters, undecided := d.weigh()
 		v.Matters, v.MattersSentence, v.Undecided = &matters.Growth, matters.Sentence, undecided
 		if v.SnapshotsMissing > 0 && lossy == nil && t.unreferenced == 0 && r.most() <= nothingCame {
 			v.SnapshotsMissing = 0 // too little came in all for a leak that matters, whatever it is
@@ -109,9 +110,9 @@ func decide(r *Report) Verdict {
 			v.Status = StatusNoLeak
 		}
 	}
-	said, next := doubt(r, &v, &t, lossy)
+	said, next := d.doubt(&v, &t, lossy)
 	v.Next = next
-	v.Sentence = sentence(r, &v, &t, said)
+	v.Sentence = d.sentence(&v, &t, said)
 	return v
 }
 
@@ -127,17 +128,22 @@ func (r *Report) Suffices() bool {
 	if known := r.Verdict.Suffices; known != nil {
 		return *known
 	}
-	few := r.Trace == nil && len(r.judged) > 0 && len(r.judged) < SnapshotsToDecide
 	shows := r.Trace == nil || r.Window != nil && !isAbsent(r) && !isInstant(r)
-	return r.Verdict.SnapshotsMissing == 0 && !few && firstLossy(r.Warnings) == nil && r.doubted == nil &&
-		r.ListsAll() && !cutShort(r.Snapshots) && shows
+	return r.Verdict.SnapshotsMissing == 0 && firstLossy(r.Warnings) == nil && !cutShort(r.Snapshots) && shows
+}
+
+// suffices is Suffices, by what only the draft tells as well.
+func (d *draft) suffices() bool {
+	few := d.report.Trace == nil && len(d.judged) > 0 && len(d.judged) < SnapshotsToDecide
+	return d.report.Suffices() && !few && d.doubted == nil && d.listsAll()
 }
 
 // sentence writes the verdict and the facts that it rests on.
-func sentence(r *Report, v *Verdict, t *tally, doubt string) string {
+func (d *draft) sentence(v *Verdict, t *tally, doubt string) string {
 	var s string
+	r := d.report
 	switch {
-	case r.listsNothing:
+	case d.listsNothing():
 		s = headline(r)
 	case v.Status == StatusLeak && t.certain > 0:
 		s = leaks(r, t)
@@ -145,11 +151,11 @@ func sentence(r *Report, v *Verdict, t *tally, doubt string) string {
 		u, _ := tallyUnreferenced(r)
 		s = u.sentence(nameOf(r)) + fmt.Sprintf("; %d or more dumps agree", dumpsToAgree)
 	case r.Trace != nil:
-		s = whatOfTrace(r, t) + "; " + conclusion(r, v, t, doubt)
+		s = whatOfTrace(r, t) + "; " + d.conclusion(v, t, doubt)
 	default:
-		s = what(r, t) + "; " + conclusion(r, v, t, doubt)
+		s = d.what(t) + "; " + d.conclusion(v, t, doubt)
 	}
-	if end := describeFirstLimit(r); end != "" && !r.listsNothing { // the headline has it
+	if end := describeFirstLimit(r); end != "" && !d.listsNothing() { // the headline has it
 		s += "; " + end
 	}
 	if t.known > 0 {
@@ -201,8 +207,9 @@ func nameOf(r *Report) string {
 }
 
 // what describes what the snapshots show.
-func what(r *Report, t *tally) string {
-	name, n := nameOf(r), len(r.judged)
+func (d *draft) what(t *tally) string {
+	r := d.report
+	name, n := nameOf(r), len(d.judged)
 	if u, ok := tallyUnreferenced(r); ok {
 		return u.sentence(name)
 	}
@@ -222,7 +229,7 @@ func what(r *Report, t *tally) string {
 		return fmt.Sprintf("%s: no site keeps growing over %d snapshots; it holds %s in %s", name, n,
 			figures.Bytes(total.Bytes), blocks(total.Count))
 	}
-	from, to := r.judged[0], r.judged[n-1]
+	from, to := d.judged[0], d.judged[n-1]
 	growth := Amount{to.Count - from.Count, to.Bytes - from.Bytes}
 	top := t.top.BeforeExit()
 	s := fmt.Sprintf("%s grew by %s in %s over %d snapshots", name, figures.Bytes(growth.Bytes), blocks(growth.Count), n)
@@ -266,10 +273,10 @@ func countOf(causes, places int) string {
 
 // conclusion says what the evidence allows to conclude: that there is no leak, or why that is in doubt and which
 // further evidence would decide.
-func conclusion(r *Report, v *Verdict, t *tally, doubt string) string {
+func (d *draft) conclusion(v *Verdict, t *tally, doubt string) string {
 	switch {
 	case v.Status == StatusNoLeak:
-		return noLeak(r, v, t)
+		return d.noLeak(v, t)
 	case v.Next == nil:
 		return doubt
 	case doubt == "":
@@ -279,17 +286,17 @@ func conclusion(r *Report, v *Verdict, t *tally, doubt string) string {
 }
 
 // noLeak says that no leak that matters was found, what the evidence would have shown, and what still grows could leak.
-func noLeak(r *Report, v *Verdict, t *tally) string {
+func (d *draft) noLeak(v *Verdict, t *tally) string {
 	s := "no leak found"
 	if u := v.Undecided; u != nil && u.Largest != nil && t.leaks+t.growing > 0 {
 		s = fmt.Sprintf("no leak of %s or more found; growing sites are expected to leak %s, most of it in %s (at most %s)",
 			u.Limit, u.Expected, u.Largest.where, u.Largest.Growth)
 	}
 	switch {
-	case r.Power != nil:
-		s += "; the evidence " + inSentence(r.Power.Sentence)
-	case r.powerless != "":
-		s += "; " + r.powerless
+	case d.report.Power != nil:
+		s += "; the evidence " + inSentence(d.report.Power.Sentence)
+	case d.powerless != "":
+		s += "; " + d.powerless
 	}
 	return s
 }

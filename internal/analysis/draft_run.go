@@ -1,0 +1,96 @@
+package analysis
+
+import (
+	"context"
+	"slices"
+)
+
+// describeShown gives the findings that somebody will look at their text: all, where other evidence or a
+// rule may go by it.
+func (d *draft) describeShown(ctx context.Context) error {
+	d.shown = len(d.report.Findings)
+	if d.opt.Shown > 0 && len(d.chosen.otherKinds) == 0 && !d.opt.Rules.HasAttributes() {
+		d.shown = min(d.shown, d.opt.Shown)
+	}
+	return d.report.describeFirst(ctx, d.shown)
+}
+
+// describeCauses gives as many more findings their text as are lost together: a cause is shown as one.
+func (d *draft) describeCauses(ctx context.Context) error {
+	return d.report.describeFirst(ctx, min(len(d.report.Findings), d.shown+d.report.lostTogether()))
+}
+
+// addOtherKinds adds what each other kind of evidence says of the findings.
+func (d *draft) addOtherKinds(ctx context.Context) error {
+	for _, parts := range d.chosen.otherKinds {
+		other, err := draftOf(ctx, parts, nil, &d.opt)
+		if err != nil {
+			return err
+		}
+		if err := other.report.describeFirst(ctx, len(other.report.Findings)); err != nil {
+			return err
+		}
+		d.addOtherKind(other)
+		d.chosen.warnings = append(d.chosen.warnings, otherKindWarnings(other.report.Warnings)...)
+	}
+	return nil
+}
+
+// addMemory adds what the evidence says of memory beside sites.
+func (d *draft) addMemory(ctx context.Context) (err error) {
+	r, all := d.report, d.chosen.all()
+	if r.Memory, err = memories(ctx, all, &d.opt, d.table); err != nil {
+		return err
+	}
+	r.MemoryHistory, r.Reported = memoryHistoryOf(all), reported(r.Memory)
+	return nil
+}
+
+func (d *draft) listUnreached() { d.report.Unreachable = unreached(d.report.Findings) }
+
+func (d *draft) forgetUnfound() { forgetUnfound(d.report) }
+
+func (d *draft) listEvidence() { d.report.Evidence = evidence(d.inputs, d.chosen.all()) }
+
+// warnOfChoice adds the warnings about what was chosen, and those of evidence that has no sites.
+func (d *draft) warnOfChoice() {
+	r, others := d.report, d.chosen.otherProcesses()
+	if len(others) > 0 && d.doubted == nil {
+		d.doubted = &others[0]
+	}
+	ofFacts := otherKindWarnings(readerWarnings(d.chosen.facts))
+	r.Warnings = slices.Concat(others, d.chosen.warnings, r.Warnings, ofFacts)
+}
+
+// doubtIncomplete takes what evidence cannot prove that lost something, or may be of several processes.
+func (d *draft) doubtIncomplete() {
+	if d.doubted != nil {
+		for i := range d.report.Findings {
+			d.report.Findings[i].Certain = false
+		}
+	}
+	if firstLossy(d.report.Warnings) != nil || d.doubted != nil { // the verdict is inconclusive, whatever leaks
+		d.report.Power, d.powerless = nil, ""
+	}
+}
+
+// conclude draws the conclusion.
+func (d *draft) conclude() {
+	d.report.Verdict = d.decide()
+	d.report.Verdict.Suffices = new(d.suffices())
+}
+
+// joinStacks makes equal stacks one, where there may be any, and gives all sites their text for it.
+func (d *draft) joinStacks() {
+	r := d.report
+	if !d.table.repeats {
+		return
+	}
+	inParts(len(r.Sites), func(from, to int) {
+		for i := from; i < to; i++ {
+			r.write(i, &r.Sites[i])
+		}
+	})
+	r.write = nil
+	r.Stacks = r.Stacks.only(r.stackRefs())
+}
