@@ -88,9 +88,9 @@ func (d *draft) joinStacks() {
 	}
 	inParts(len(r.Sites), func(from, to int) {
 		for i := from; i < to; i++ {
-			r.write(i, &r.Sites[i])
+			r.lazy.write(i, &r.Sites[i])
 		}
 	})
-	r.write = nil
+	r.lazy.written = len(r.Sites)
 	r.Stacks = r.Stacks.only(r.stackRefs())
 }

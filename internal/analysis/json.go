@@ -41,8 +41,8 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	out.text(",")
 	out.list("sites", len(r.Sites), func(b []byte, i int, _ *scratch) ([]byte, error) {
 		site := r.Sites[i]
-		if r.write != nil {
-			r.write(i, &site)
+		if r.lazy != nil {
+			r.lazy.write(i, &site)
 		}
 		return appendSite(b, &site)
 	})

@@ -55,18 +55,16 @@ type Report struct {
 	Stacks *Stacks `json:"-"`
 	Sites  []Site  `json:"sites"` // merged by stack, heap and kind; most growth first, heap-virtual last
 
-	// What a report computes when somebody asks for it, as most sites are only counted: nil where all is there already,
-	// and of a report that was read from JSON.
-	write    func(i int, out *Site) // adds the text of a site, unless it has it
-	identify func()                 // gives sites their Keys
+	// lazy makes what few callers ask for: the text of sites that are written as JSON, and Keys. It is part of the result,
+	// because a run may have a million sites of which a page shows twenty; nil of a report that was read from JSON.
+	lazy *lazySites
 }
 
 // Identify gives all sites the Keys of their stacks, by which callers find the sites again in another report on the
 // same evidence. It computes a hash for each frame. Sites of a report that was read from JSON have no Keys.
 func (r *Report) Identify() {
-	if r.identify != nil {
-		r.identify()
-		r.identify = nil
+	if r.lazy != nil {
+		r.lazy.identify(r.Sites)
 	}
 }
 

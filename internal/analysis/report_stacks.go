@@ -3,7 +3,7 @@ package analysis
 // Head is the report without its sites and findings, with the stacks that the rest names.
 func (r *Report) Head() *Report {
 	head := *r
-	head.Sites, head.Findings = nil, nil
+	head.Sites, head.Findings, head.lazy = nil, nil, nil
 	head.Memory, head.Reported = cloneMemory(r.Memory), append([]ReportedLeaks(nil), r.Reported...)
 	head.Stacks = r.Stacks.only(head.headRefs())
 	return &head

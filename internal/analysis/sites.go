@@ -85,21 +85,11 @@ func (d *draft) judgeSites(ctx context.Context) error {
 		for i := from; i < to; i++ {
 			r.Sites[i] = sites[i].figures()
 			if i < shown {
-				s.write(&r.Sites[i], sites[i], r.Snapshots)
+				sites[i].write(&r.Sites[i], r.Snapshots)
 			}
 		}
 	})
-	r.write = func(i int, out *Site) {
-		if i >= shown {
-			s.write(out, sites[i], r.Snapshots)
-		}
-	}
-	r.identify = func() {
-		identify(sites)
-		for i, site := range sites {
-			r.Sites[i].StackKey = site.stackKey
-		}
-	}
+	r.lazy = &lazySites{sites: sites, snapshots: r.Snapshots, written: shown}
 	d.sites = sites
 	var err error
 	r.Findings, err = s.findings(ctx, judge, sites)
@@ -197,9 +187,9 @@ func (s *judgedSite) figures() Site {
 }
 
 // write adds the text of a site, whose stack is numbered.
-func (s *series) write(out *Site, site *judgedSite, snapshots []Snapshot) {
-	m, f := site.mergedSite, site.frames
-	out.Heap, out.Flags, out.Series, out.Blame = site.heapHandle, []string{},
+func (s *judgedSite) write(out *Site, snapshots []Snapshot) {
+	m, f := s.mergedSite, s.frames
+	out.Heap, out.Flags, out.Series, out.Blame = s.heapHandle, []string{},
 		make([]Point, len(m.usage)), f.blamed(m.stack)
 	for i, u := range m.usage {
 		out.Series[i] = Point{snapshots[i].AtNS, Amount{u.Count, u.Bytes}}
