@@ -184,35 +184,31 @@ const (
 // findCauses groups the findings that are lost together. Findings that the project's rules mark as known are in no
 // cause: they are not counted.
 func (d *draft) findCauses(ctx context.Context) error {
-	r := d.report
-	places, list := r.mayBeParts()
+	places, list := d.mayBeParts()
 	if len(list) > 1 {
 		var scratch scratch
-		run := causes.Run{IsTrunk: r.trunk(&scratch), Coarse: d.coarse()}
-		run.Time, run.Work = r.Findings[places[0]].arrivals.judge.clocks(len(list[0].Came))
+		run := causes.Run{IsTrunk: d.trunk(&scratch), Coarse: d.coarse()}
+		run.Time, run.Work = d.findings[places[0]].arrivals.judge.clocks(len(list[0].Came))
 		groups, err := causes.Find(ctx, list, run)
 		if err != nil {
 			return fmt.Errorf("analysis: %w", err)
 		}
-		sites := r.firstSites(groups)
+		sites := d.firstSites(groups)
 		for _, g := range groups {
 			for n, k := range g.Leaks {
 				g.Leaks[n] = places[k]
 			}
-			r.addCause(&g, sites, &scratch)
+			d.addCause(&g, sites, &scratch)
 		}
-	}
-	for i := range r.Findings {
-		r.Findings[i].arrivals = nil
 	}
 	return nil
 }
 
 // mayBeParts lists the findings that may be parts of a cause, with their indexes.
-func (r *Report) mayBeParts() (places []int, list []causes.Leak) {
+func (d *draft) mayBeParts() (places []int, list []causes.Leak) {
 	var grown []int
-	for i := range r.Findings {
-		if r.Findings[i].arrivals != nil {
+	for i, f := range d.findings {
+		if f.arrivals != nil {
 			grown = append(grown, i)
 		}
 	}
@@ -220,7 +216,7 @@ func (r *Report) mayBeParts() (places []int, list []causes.Leak) {
 	inParts(len(grown), func(from, to int) {
 		var scratch scratch
 		for n := from; n < to; n++ {
-			f := &r.Findings[grown[n]]
+			f := d.findings[grown[n]]
 			leaks[n] = causes.Leak{Came: f.arrivals.came, Load: f.arrivals.load()}
 			known[n], leaks[n].Frames = f.names(&scratch)
 		}
@@ -243,10 +239,10 @@ func (f *Finding) names(s *scratch) (known string, frames []string) {
 }
 
 // trunk finds the frames that more than half of the findings hold: dispatchers and message loops.
-func (r *Report) trunk(s *scratch) func(frame string) bool {
-	held, n := map[string]int{}, min(trunkSample, len(r.Findings))
-	for i := range r.Findings[:n] {
-		_, frames := r.Findings[i].names(s)
+func (d *draft) trunk(s *scratch) func(frame string) bool {
+	held, n := map[string]int{}, min(trunkSample, len(d.findings))
+	for _, f := range d.findings[:n] {
+		_, frames := f.names(s)
 		for k, frame := range frames {
 			if !slices.Contains(frames[:k], frame) {
 				held[frame]++
@@ -257,11 +253,12 @@ func (r *Report) trunk(s *scratch) func(frame string) bool {
 }
 
 // addCause adds a cause and marks its findings.
-func (r *Report) addCause(g *causes.Group, sites map[string]int, s *scratch) {
+func (d *draft) addCause(g *causes.Group, sites map[string]int, s *scratch) {
+	r := d.report
 	c := Cause{Number: len(r.Causes) + 1, Owner: g.Owner, Objects: g.Objects}
 	var ratio []string
 	for n, i := range g.Leaks {
-		f := &r.Findings[i]
+		f := d.findings[i]
 		f.Cause = c.Number
 		f.describe(s)
 		part := CausePart{Signature: f.Signature, Title: f.Title, Blocks: g.Ratio[n], Type: r.typeOf(sites, f.Signature)}
@@ -271,9 +268,9 @@ func (r *Report) addCause(g *causes.Group, sites map[string]int, s *scratch) {
 		c.Members = append(c.Members, part)
 		ratio = append(ratio, strconv.Itoa(g.Ratio[n]))
 		if n == 0 {
-			c.Amounts, c.Verdict, c.Rate = f.Amounts, f.Verdict, rateOf(f)
+			c.Amounts, c.Verdict, c.Rate = f.Amounts, f.Verdict, rateOf(&f.Finding)
 		} else {
-			c.Amounts, c.Rate = addAmounts(c.Amounts, f.Amounts), c.Rate.plus(rateOf(f))
+			c.Amounts, c.Rate = addAmounts(c.Amounts, f.Amounts), c.Rate.plus(rateOf(&f.Finding))
 		}
 		if f.Verdict.Gravity() > c.Verdict.Gravity() {
 			c.Verdict = f.Verdict
@@ -317,11 +314,11 @@ func (c *CauseRate) plus(o *CauseRate) *CauseRate {
 }
 
 // firstSites are the indexes of the first site of each signature; nil where there is no group.
-func (r *Report) firstSites(groups []causes.Group) map[string]int {
+func (d *draft) firstSites(groups []causes.Group) map[string]int {
 	if len(groups) == 0 {
 		return nil
 	}
-	first := make(map[string]int, len(r.Findings))
+	r, first := d.report, make(map[string]int, len(d.findings))
 	for i := range r.Sites {
 		if _, known := first[r.Sites[i].Signature]; !known {
 			first[r.Sites[i].Signature] = i

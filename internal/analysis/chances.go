@@ -11,9 +11,9 @@ import (
 const ruleManySites = "many-sites"
 
 // chances counts the findings of a report that could look like a leak by chance.
-func (r *Report) chances() (n int) {
-	for i := range r.Findings {
-		if f := &r.Findings[i]; f.Evidence != nil || f.most > 0 {
+func (d *draft) chances() (n int) {
+	for _, f := range d.findings {
+		if f.Evidence != nil || f.most > 0 {
 			n++
 		}
 	}
@@ -23,10 +23,8 @@ func (r *Report) chances() (n int) {
 // doubtAmongMany takes certainty from leaks that are not sure enough for the number of sites of the run: of many
 // innocents, one looks like a leak.
 func (d *draft) doubtAmongMany() {
-	r := d.report
-	n := r.chances()
-	for i := range r.Findings {
-		f := &r.Findings[i]
+	n := d.chances()
+	for _, f := range d.findings {
 		if !f.Certain || f.Verdict != ClassLeak || f.Evidence == nil || f.Evidence.CertainAmong(n) {
 			continue
 		}

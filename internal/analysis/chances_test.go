@@ -22,15 +22,15 @@ func TestDoubtAmongMany(t *testing.T) {
 		"a block that grows":    {of(ClassGrowingBlock, 2.5), 300, true},
 		"judged by no evidence": {Finding{Verdict: ClassLeak, Certain: true}, 300, true},
 	} {
-		r := &Report{Findings: []Finding{test.finding}}
-		for range test.sites - r.chances() {
-			r.Findings = append(r.Findings, Finding{Verdict: ClassCache, Evidence: &score.Evidence{}})
+		d := &draft{findings: []*draftFinding{{Finding: test.finding}}}
+		for range test.sites - d.chances() {
+			d.findings = append(d.findings, &draftFinding{Finding: Finding{Verdict: ClassCache, Evidence: &score.Evidence{}}})
 		}
 		for range 300 { // count for nothing
-			r.Findings = append(r.Findings, Finding{Verdict: ClassStable})
+			d.findings = append(d.findings, &draftFinding{Finding: Finding{Verdict: ClassStable}})
 		}
-		(&draft{report: r}).doubtAmongMany()
-		f := r.Findings[0]
+		d.doubtAmongMany()
+		f := d.findings[0]
 		said := len(f.Clauses) == 1 && f.Clauses[0].Rule == ruleManySites && !*f.Clauses[0].Holds
 		if f.Certain != test.certain || said == test.certain {
 			t.Errorf("%s: certain %t, %+v", name, f.Certain, f.Clauses)

@@ -26,12 +26,13 @@ type draft struct {
 	spans        *capture.SiteSpans // when the blocks of each site came and went; empty of a trace
 	judged       []Snapshot         // those that findings are judged by: of the longest life of the process
 	sites        []*judgedSite
-	settled      bool     // the time of Options.Settle was left out
-	unnamed      Amount   // sites whose frame to blame has no function, and what they hold
-	unnamedEnded bool     // they held it until the process ended
-	powerless    string   // why Power is nil, in words; "" where it is not, or there is nothing to say
-	doubted      *Warning // why the process or the order of the evidence is not certain; nil where both are
-	shown        int      // findings that somebody will look at
+	findings     []*draftFinding // as the report will have them
+	settled      bool            // the time of Options.Settle was left out
+	unnamed      Amount          // sites whose frame to blame has no function, and what they hold
+	unnamedEnded bool            // they held it until the process ended
+	powerless    string          // why Power is nil, in words; "" where it is not, or there is nothing to say
+	doubted      *Warning        // why the process or the order of the evidence is not certain; nil where both are
+	shown        int             // findings that somebody will look at
 }
 
 // A step makes a part of the report. Its error is the context's.
@@ -47,14 +48,14 @@ func always(do func(*draft)) step {
 
 // seriesSteps make the draft of evidence of one kind: without what other evidence says, and without a verdict.
 var seriesSteps = []step{
-	//                                   needs                                gives
+	//                                  needs                                gives
 	(*draft).merge,                  // parts                                series
 	(*draft).findUnreachable,        // series, others                       the blocks of the series that nothing points to
 	always((*draft).describeSeries), // series                               Modules, table, Snapshots without amounts, Work
 	always((*draft).describeTrace),  // parts                                Trace, Window
 	always((*draft).settle),         // series, Snapshots                    settled
 	(*draft).prepareJudge,           // series, Snapshots, Trace, Work       spans, judge, judged
-	(*draft).judgeSites,             // series, table, spans, judge          sites, Sites, Findings without text, unnamed
+	(*draft).judgeSites,             // series, table, spans, judge          sites, Sites, findings without text, unnamed
 	always((*draft).sumUp),          // series, Snapshots                    Totals, Heaps, the amounts of Snapshots
 	always((*draft).measurePower),   // judge, sites, Totals                 Power or powerless, Stretches
 	always((*draft).countFrames),    // table, Sites, Modules                frames and stakes of Modules
@@ -64,19 +65,20 @@ var seriesSteps = []step{
 // runSteps make the draft of the report's own evidence the report on the run.
 var runSteps = []step{
 	//                                   needs                                gives
-	(*draft).describeShown,           // Findings                             the text of those that are shown
-	(*draft).addOtherKinds,           // chosen, Findings                     what other kinds of evidence say of Findings
+	(*draft).describeShown,           // findings                             the text of those that are shown
+	(*draft).addOtherKinds,           // chosen, findings                     what other kinds of evidence say of findings
 	(*draft).addMemory,               // chosen, table                        Memory, MemoryHistory, Reported
-	always((*draft).setHeldAtExit),   // Findings, Sites, Heaps, Totals       their HeldAtExit
-	always((*draft).listUnreached),   // Findings                             Unreachable
-	always((*draft).forgetUnfound),   // Findings, Memory                     Memory without signatures of no finding
+	always((*draft).setHeldAtExit),   // findings, Sites, Heaps, Totals       their HeldAtExit
+	always((*draft).listUnreached),   // findings                             Unreachable
+	always((*draft).forgetUnfound),   // findings, Memory                     Memory without signatures of no finding
 	always((*draft).listEvidence),    // inputs, chosen                       Evidence
 	always((*draft).warnOfChoice),    // chosen, Warnings                     Warnings, doubted
-	always((*draft).doubtIncomplete), // Warnings, doubted                    Findings that are not certain, no Power
-	always((*draft).doubtAmongMany),  // Findings                             Findings that are not certain
-	(*draft).findCauses,              // Findings, Sites, judged              Causes, and the Cause of Findings
-	(*draft).describeCauses,          // Findings, Causes                     the text of as many more Findings
-	always((*draft).conclude),        // all of the above                     Verdict, Watch, the Risk of Findings
+	always((*draft).doubtIncomplete), // Warnings, doubted                    findings that are not certain, no Power
+	always((*draft).doubtAmongMany),  // findings                             findings that are not certain
+	(*draft).findCauses,              // findings, Sites, judged              Causes, and the Cause of findings
+	(*draft).describeCauses,          // findings, Causes                     the text of as many more findings
+	always((*draft).conclude),        // all of the above                     Verdict, Watch, the Risk of findings
+	always((*draft).listFindings),    // findings                             Findings
 	always((*draft).joinStacks),      // table, Sites, Memory                 Stacks without equal ones
 }
 

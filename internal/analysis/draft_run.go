@@ -8,16 +8,16 @@ import (
 // describeShown gives the findings that somebody will look at their text: all, where other evidence or a
 // rule may go by it.
 func (d *draft) describeShown(ctx context.Context) error {
-	d.shown = len(d.report.Findings)
+	d.shown = len(d.findings)
 	if d.opt.Shown > 0 && len(d.chosen.otherKinds) == 0 && !d.opt.Rules.HasAttributes() {
 		d.shown = min(d.shown, d.opt.Shown)
 	}
-	return d.report.describeFirst(ctx, d.shown)
+	return d.describeFirst(ctx, d.shown)
 }
 
 // describeCauses gives as many more findings their text as are lost together: a cause is shown as one.
 func (d *draft) describeCauses(ctx context.Context) error {
-	return d.report.describeFirst(ctx, min(len(d.report.Findings), d.shown+d.report.lostTogether()))
+	return d.describeFirst(ctx, min(len(d.findings), d.shown+d.report.lostTogether()))
 }
 
 // addOtherKinds adds what each other kind of evidence says of the findings.
@@ -27,7 +27,7 @@ func (d *draft) addOtherKinds(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := other.report.describeFirst(ctx, len(other.report.Findings)); err != nil {
+		if err := other.describeFirst(ctx, len(other.findings)); err != nil {
 			return err
 		}
 		d.addOtherKind(other)
@@ -46,9 +46,7 @@ func (d *draft) addMemory(ctx context.Context) (err error) {
 	return nil
 }
 
-func (d *draft) listUnreached() { d.report.Unreachable = unreached(d.report.Findings) }
-
-func (d *draft) forgetUnfound() { forgetUnfound(d.report) }
+func (d *draft) listUnreached() { d.report.Unreachable = unreached(d.findings) }
 
 func (d *draft) listEvidence() { d.report.Evidence = evidence(d.inputs, d.chosen.all()) }
 
@@ -65,8 +63,8 @@ func (d *draft) warnOfChoice() {
 // doubtIncomplete takes what evidence cannot prove that lost something, or may be of several processes.
 func (d *draft) doubtIncomplete() {
 	if d.doubted != nil {
-		for i := range d.report.Findings {
-			d.report.Findings[i].Certain = false
+		for _, f := range d.findings {
+			f.Certain = false
 		}
 	}
 	if firstLossy(d.report.Warnings) != nil || d.doubted != nil { // the verdict is inconclusive, whatever leaks
@@ -78,6 +76,14 @@ func (d *draft) doubtIncomplete() {
 func (d *draft) conclude() {
 	d.report.Verdict = d.decide()
 	d.report.Verdict.Suffices = new(d.suffices())
+}
+
+// listFindings puts the findings into the report.
+func (d *draft) listFindings() {
+	d.report.Findings = make([]Finding, len(d.findings))
+	for i, f := range d.findings {
+		d.report.Findings[i] = f.Finding
+	}
 }
 
 // joinStacks makes equal stacks one, where there may be any, and gives all sites their text for it.

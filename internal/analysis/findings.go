@@ -11,24 +11,33 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
+// A draftFinding is a finding with what it is weighed and grouped by.
+type draftFinding struct {
+	Finding
+	most     float64   // bytes that it can have leaked in the run at most
+	arrivals *arrivals // nil of what does not grow
+}
+
 // findings groups sites, in the order of the report, by signature and judges each group as a whole. Memory that heaps
 // took from the system is in no finding: the blocks of the heaps tell where it went.
-func (s *series) findings(ctx context.Context, j *judge, sites []*judgedSite) ([]Finding, error) {
+func (s *series) findings(ctx context.Context, j *judge, sites []*judgedSite) ([]*draftFinding, error) {
 	groups := groupsOf(sites)
 	evidence := string(s.parts[len(s.parts)-1].Kind)
-	list := make([]Finding, len(groups))
+	list, made := make([]*draftFinding, len(groups)), make([]draftFinding, len(groups))
 	inParts(len(groups), func(from, to int) {
 		for i := from; i < to; i++ {
 			if i%256 == 0 && ctx.Err() != nil {
 				return
 			}
-			list[i] = findingOf(j, evidence, groups[i])
+			made[i] = findingOf(j, evidence, groups[i])
+			list[i] = &made[i]
 		}
 	})
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("analysis: %w", context.Cause(ctx))
 	}
-	return sortedFindings(list), nil
+	sortFindings(list, (*draftFinding).finding)
+	return list, nil
 }
 
 // groupsOf divides sites by signature, in the order of the first of each.
@@ -65,29 +74,26 @@ func groupsOf(sites []*judgedSite) [][]*judgedSite {
 
 // SortFindings orders findings, no two of one signature: the gravest first, and of one class the surest and fastest.
 func SortFindings(list []*Finding) {
-	order := ranking[*Finding]{numbers: findingNumbers, rest: func(equals []*Finding) {
-		slices.SortFunc(equals, func(a, b *Finding) int { return cmp.Compare(a.Signature, b.Signature) })
-	}}
-	order.sort(list)
+	sortFindings(list, func(f *Finding) *Finding { return f })
 }
 
-// sortedFindings is findings, no two of one signature, the gravest first.
-func sortedFindings(list []Finding) []Finding {
-	order, out := make([]*Finding, len(list)), make([]Finding, len(list))
-	for i := range list {
-		order[i] = &list[i]
+func (f *draftFinding) finding() *Finding { return &f.Finding }
+
+// sortFindings orders what has findings.
+func sortFindings[T any](list []T, of func(T) *Finding) {
+	order := ranking[T]{numbers: make([]func(T) int64, len(findingNumbers)), rest: func(equals []T) {
+		slices.SortFunc(equals, func(a, b T) int { return cmp.Compare(of(a).Signature, of(b).Signature) })
+	}}
+	for i, number := range findingNumbers {
+		order.numbers[i] = func(f T) int64 { return number(of(f)) }
 	}
-	SortFindings(order)
-	for i, f := range order {
-		out[i] = *f
-	}
-	return out
+	order.sort(list)
 }
 
 // describeFirst fills in the facts of the first findings that come from names and that judging does not need. The other findings
 // get these facts when they are written.
-func (r *Report) describeFirst(ctx context.Context, first int) error {
-	list := r.Findings[:first]
+func (d *draft) describeFirst(ctx context.Context, first int) error {
+	list := d.findings[:first]
 	inParts(len(list), func(from, to int) {
 		var scratch scratch
 		for i := range list[from:to] {
@@ -120,11 +126,11 @@ func (f *Finding) describe(scratch *scratch) {
 // findingOf makes the finding of sites that have one signature. The sites are judged together, as one place in the
 // program, and each by itself, because the blocks that one site frees may hide those that another keeps. The gravest
 // judgement counts.
-func findingOf(j *judge, evidence string, sites []*judgedSite) Finding {
+func findingOf(j *judge, evidence string, sites []*judgedSite) draftFinding {
 	first := sites[0]
-	f := Finding{
+	f := draftFinding{Finding: Finding{
 		Signature: first.signature, Kind: first.key.kind.String(), Sites: len(sites), Amounts: first.Amounts, from: first,
-	}
+	}}
 	var agreed Amount
 	for _, site := range sites {
 		if u := site.unreachable; u != nil {
@@ -150,7 +156,7 @@ func findingOf(j *judge, evidence string, sites []*judgedSite) Finding {
 	if !j.trace {
 		f.Growth = j.growth(all)
 	}
-	f.most = j.mostLeaked(all, result.Class, &f)
+	f.most = j.mostLeaked(all, result.Class, &f.Finding)
 	f.Verdict, f.Certain, f.Evidence, f.Stayed = result.Class, result.Certain, result.Evidence, j.stayed(all)
 	f.MostHeld = j.mostHeld(all)
 	if f.Verdict.IsSuspect() {
@@ -212,39 +218,35 @@ func CompareScores(a, b *float64) int {
 // those of the report; where that evidence has losses, none of them is a certain leak. Evidence without inlined calls
 // is added to all findings that have one signature in it.
 func (d *draft) addOtherKind(other *draft) {
-	r := d.report
 	at := map[string][]int{}
-	for i := range r.Findings {
-		f := &r.Findings[i]
+	for i, f := range d.findings {
 		at[f.Signature] = append(at[f.Signature], i)
 		if f.Outline != "" {
 			at[f.Outline] = append(at[f.Outline], i)
 		}
 	}
 	lossy := firstLossy(other.report.Warnings) != nil || other.doubted != nil
-	for i := range other.report.Findings {
-		f := &other.report.Findings[i]
+	for _, f := range other.findings {
 		same := at[f.Signature]
 		if same == nil && f.Outline != "" {
 			same = at[f.Outline]
 		}
 		for _, k := range same {
-			r.Findings[k].ByKind = append(r.Findings[k].ByKind, f.ByKind...)
-			if r.Findings[k].Unreachable == nil {
-				r.Findings[k].Unreachable = f.Unreachable
+			d.findings[k].ByKind = append(d.findings[k].ByKind, f.ByKind...)
+			if d.findings[k].Unreachable == nil {
+				d.findings[k].Unreachable = f.Unreachable
 			}
 		}
 		if same != nil || !f.Verdict.IsSuspect() || f.Verdict == ClassGrowing && len(other.report.Snapshots) < SnapshotsToDecide { // that may be anything
 			continue
 		}
-		only := *f
-		only.Sites, only.arrivals = 0, nil // none of the report's
+		f.Sites, f.arrivals = 0, nil // none of the report's
 		if lossy {
-			only.Verdict, only.Certain = ClassGrowing, false
+			f.Verdict, f.Certain = ClassGrowing, false
 		}
-		r.Findings = append(r.Findings, only)
+		d.findings = append(d.findings, f)
 	}
-	r.Findings = sortedFindings(r.Findings)
+	sortFindings(d.findings, (*draftFinding).finding)
 }
 
 // otherKindWarnings are the warnings that limit another kind of evidence. Warnings about symbols do not concern the

@@ -292,10 +292,10 @@ func groupKey(g *capture.Group) capture.Group {
 
 // forgetUnfound clears the signatures of claims and samples that are no finding of the report: no page has such
 // signatures.
-func forgetUnfound(r *Report) {
-	found := make(map[string]bool, len(r.Findings))
-	for i := range r.Findings {
-		found[r.Findings[i].Signature] = true
+func (d *draft) forgetUnfound() {
+	r, found := d.report, make(map[string]bool, len(d.findings))
+	for _, f := range d.findings {
+		found[f.Signature] = true
 	}
 	forget := func(samples []Sample) {
 		for i := range samples {

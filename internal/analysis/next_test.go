@@ -10,13 +10,13 @@ import (
 
 // What would decide an inconclusive run, by what it lacks.
 func TestNext(t *testing.T) {
-	grows := func(class Class, longer float64) Finding {
-		return Finding{Signature: "s", Verdict: class, Score: new(0.9), Evidence: &score.Evidence{}, most: 9 << 20,
+	grows := func(class Class, longer float64) draftFinding {
+		return draftFinding{Finding{Signature: "s", Verdict: class, Score: new(0.9), Evidence: &score.Evidence{},
 			why: func() []score.Clause {
 				return []score.Clause{{Rule: "score"}, {Rule: score.RuleNext, Longer: longer}}
-			}}
+			}}, 9 << 20, nil}
 	}
-	snapshots := func(n int, findings ...Finding) *draft {
+	snapshots := func(n int, findings ...draftFinding) *draft {
 		d := twoHours(findings...)
 		d.judged = d.judged[:n]
 		return d
@@ -29,7 +29,7 @@ func TestNext(t *testing.T) {
 	tiny.most = 1
 	lossy := snapshots(12, grows(ClassGrowing, 2))
 	lossy.report.Warnings = []Warning{{Code: capture.Truncated}}
-	dump := snapshots(1, Finding{Verdict: ClassUnreferenced, most: 9 << 20})
+	dump := snapshots(1, draftFinding{Finding{Verdict: ClassUnreferenced}, 9 << 20, nil})
 	for name, test := range map[string]struct {
 		draft *draft
 		want  string

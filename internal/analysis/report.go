@@ -129,13 +129,11 @@ type Finding struct {
 	// Cause is the number of the Cause whose part the finding is; 0 where it shares its cause with no other.
 	Cause int `json:"cause,omitempty"`
 
-	arrivals *arrivals // until causes are found; nil of what does not grow
-
 	// Risk is what it could leak in the run; nil of a report that was read from JSON, and of what nobody weighed or did not
 	// keep anything.
 	Risk *Risk `json:"-"`
 
-	most float64               // bytes that it can have leaked in the run at most
+	// Its text is made when somebody looks at it or writes it as JSON: as of sites, most are only counted.
 	from *judgedSite           // whose stack it is told by, until it is
 	why  func() []score.Clause // what it is told with; nil where nobody asks why
 }

@@ -49,9 +49,8 @@ const (
 const nothingCame = 1 << 10
 
 // most is how many bytes of all findings together came in the run and stayed at most, whatever they are.
-func (r *Report) most() (bytes float64) {
-	for i := range r.Findings {
-		f := &r.Findings[i]
+func (d *draft) most() (bytes float64) {
+	for _, f := range d.findings {
 		most := f.most
 		if f.Growth != nil {
 			most = max(most, float64(f.Growth.Bytes))
@@ -129,16 +128,15 @@ func (d *draft) weigh() (Matters, *Undecided) {
 	r.Watch = d.watch()
 	matters := r.Watch.Matters(d.opt.Matters, nil)
 	limit := r.Watch.Limit(matters.Growth)
-	places := r.chances()
+	places := d.chances()
 	var risks []Risk
-	var of []*Finding // by risk
-	for i := range r.Findings {
-		f := &r.Findings[i]
+	var of []*draftFinding // by risk
+	for _, f := range d.findings {
 		f.Immaterial = f.Known == "" && !f.Certain
 		if !(f.most > 0) {
 			continue
 		}
-		f.Risk = &Risk{Probability: probability(f, places), Bytes: f.most, Score: scoreOf(f)}
+		f.Risk = &Risk{Probability: probability(&f.Finding, places), Bytes: f.most, Score: scoreOf(&f.Finding)}
 		if f.Immaterial {
 			risks, of = append(risks, *f.Risk), append(of, f)
 		}
@@ -152,7 +150,7 @@ func (d *draft) weigh() (Matters, *Undecided) {
 	if w.Largest >= 0 {
 		f := of[w.Largest]
 		u.Largest = &PossibleLeak{Signature: f.Signature, Probability: f.Risk.Probability, Growth: inUnit(f.most),
-			where: f.Where(), longer: longerFor(f)}
+			where: f.Where(), longer: longerFor(&f.Finding)}
 	}
 	return matters, u
 }

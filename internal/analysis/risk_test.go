@@ -9,16 +9,19 @@ import (
 )
 
 // twoHours is the draft of a report on two hours, of findings with evidence and what each can have leaked in them at most.
-func twoHours(findings ...Finding) *draft {
-	d := &draft{report: &Report{Findings: findings, Stretches: &score.Stretches{Unit: hour}}}
+func twoHours(findings ...draftFinding) *draft {
+	d := &draft{report: &Report{Stretches: &score.Stretches{Unit: hour}}}
+	for _, f := range findings {
+		d.findings = append(d.findings, &f)
+	}
 	for i := range 12 {
 		d.judged = append(d.judged, Snapshot{AtNS: int64(i) * 7200e9 / 11})
 	}
 	return d
 }
 
-func weighed(most float64, scored float64) Finding {
-	return Finding{Signature: "s", Verdict: ClassGrowing, Score: &scored, Evidence: &score.Evidence{}, most: most}
+func weighed(most float64, scored float64) draftFinding {
+	return draftFinding{Finding{Signature: "s", Verdict: ClassGrowing, Score: &scored, Evidence: &score.Evidence{}}, most, nil}
 }
 
 func TestWeigh(t *testing.T) {
@@ -27,7 +30,7 @@ func TestWeigh(t *testing.T) {
 	sure.Certain, sure.Verdict = true, ClassLeak
 	known := weighed(9*limit, 0.9)
 	known.Known = "by a rule"
-	resized := Finding{Verdict: ClassGrowingBlock, most: limit + 1, Score: new(0.0)}
+	resized := draftFinding{Finding{Verdict: ClassGrowingBlock, Score: new(0.0)}, limit + 1, nil}
 	for _, test := range []struct {
 		name     string
 		draft    *draft
@@ -53,8 +56,8 @@ func TestWeigh(t *testing.T) {
 			t.Errorf("%s: %.3f of what matters is expected, want %.3f", test.name, got, test.expected)
 		}
 		undecided := 0
-		for i := range test.draft.report.Findings {
-			if f := &test.draft.report.Findings[i]; !f.Immaterial && !f.Certain && f.Known == "" {
+		for _, f := range test.draft.findings {
+			if !f.Immaterial && !f.Certain && f.Known == "" {
 				undecided++
 			}
 		}
@@ -71,17 +74,17 @@ func TestProbabilityAmongPlaces(t *testing.T) {
 		places int
 		want   float64
 	}{{1, 0.5}, {2, 0.5}, {5, 0.308}, {50, 0.0388}, {500, 0.0040}} {
-		if got := probability(&f, test.places); math.Abs(got-test.want) > 0.001 {
+		if got := probability(&f.Finding, test.places); math.Abs(got-test.want) > 0.001 {
 			t.Errorf("%d places: %.4f, want %.4f", test.places, got, test.want)
 		}
 	}
-	unscored := Finding{most: 1}
-	if got := probability(&unscored, 50); got != 0.01 {
+	unscored := draftFinding{most: 1}
+	if got := probability(&unscored.Finding, 50); got != 0.01 {
 		t.Errorf("without a score: %v", got)
 	}
 	for _, s := range []float64{0, 1} {
 		f := weighed(1, s)
-		if p := probability(&f, 50); !(p > 0 && p < 1) {
+		if p := probability(&f.Finding, 50); !(p > 0 && p < 1) {
 			t.Errorf("score %v: %v", s, p)
 		}
 	}
@@ -161,7 +164,8 @@ func TestUndecidedSentence(t *testing.T) {
 // Too few snapshots to tell a leak say that there is none where next to nothing came.
 func TestNextToNothingCame(t *testing.T) {
 	for most, want := range map[float64]Status{1023: StatusNoLeak, 1024: StatusNoLeak, 1025: StatusInconclusive} {
-		d := twoHours(Finding{Signature: "stayed", most: most - 24}, Finding{Signature: "grew", Amounts: Amounts{Growth: &Amount{Bytes: 24}}})
+		d := twoHours(draftFinding{Finding{Signature: "stayed"}, most - 24, nil},
+			draftFinding{Finding: Finding{Signature: "grew", Amounts: Amounts{Growth: &Amount{Bytes: 24}}}})
 		d.judged = d.judged[:2]
 		if v := d.decide(); v.Status != want || (v.SnapshotsMissing == 0) != (want == StatusNoLeak) || d.suffices() {
 			t.Errorf("%v bytes: %+v", most, v)

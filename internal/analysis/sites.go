@@ -92,7 +92,7 @@ func (d *draft) judgeSites(ctx context.Context) error {
 	r.lazy = &lazySites{sites: sites, snapshots: r.Snapshots, written: shown}
 	d.sites = sites
 	var err error
-	r.Findings, err = s.findings(ctx, judge, sites)
+	d.findings, err = s.findings(ctx, judge, sites)
 	return err
 }
 

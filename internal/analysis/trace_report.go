@@ -160,10 +160,10 @@ func (d *draft) setHeldAtExit() {
 			a.HeldAtExit = &held
 		}
 	}
-	for i := range r.Findings {
-		of(&r.Findings[i].Amounts)
-		for k := range r.Findings[i].ByKind {
-			of(&r.Findings[i].ByKind[k].Amounts)
+	for _, f := range d.findings {
+		of(&f.Amounts)
+		for k := range f.ByKind {
+			of(&f.ByKind[k].Amounts)
 		}
 	}
 	for i := range r.Sites {

@@ -29,10 +29,10 @@ type UnreachedFinding struct {
 const MaxUnreachedFindings = 100
 
 // unreached lists the findings with most bytes in blocks without a pointer to them.
-func unreached(findings []Finding) []UnreachedFinding {
+func unreached(findings []*draftFinding) []UnreachedFinding {
 	var list []UnreachedFinding
-	for i := range findings {
-		if f := &findings[i]; f.Unreachable != nil && f.Unreachable.Count > 0 {
+	for _, f := range findings {
+		if f.Unreachable != nil && f.Unreachable.Count > 0 {
 			list = append(list, UnreachedFinding{f.Signature, f.Where(), *f.Unreachable, f.Outstanding})
 		}
 	}

@@ -115,19 +115,18 @@ type unreferencedTally struct {
 }
 
 // tallyUnreferenced sums up; ok says that a verdict begins with it.
-func tallyUnreferenced(r *Report) (t unreferencedTally, ok bool) {
-	for i := range r.Findings {
-		f := &r.Findings[i]
+func (d *draft) tallyUnreferenced() (t unreferencedTally, ok bool) {
+	for _, f := range d.findings {
 		if f.Unreachable == nil || f.Unreachable.Count == 0 || f.Known != "" {
 			continue
 		}
 		t.total = t.total.Plus(*f.Unreachable)
 		ok = ok || f.Verdict == ClassUnreferenced
 		if f.hasBlame() && (t.top == nil || f.Unreachable.Bytes > t.top.Unreachable.Bytes) {
-			t.top = f
+			t.top = &f.Finding
 		}
 	}
-	all := r.Totals.Heap.Outstanding.Bytes
+	all := d.report.Totals.Heap.Outstanding.Bytes
 	return t, ok || t.total.Bytes >= notableBytes && float64(t.total.Bytes) >= notableShare*float64(all)
 }
 

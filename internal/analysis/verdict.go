@@ -25,10 +25,10 @@ type tally struct {
 	topCause                       *Cause   // the cause of several findings that leaks and holds most; nil for none
 }
 
-func tallyOf(r *Report) tally {
+func (d *draft) tally() tally {
 	var t tally
-	for i := range r.Findings {
-		f := &r.Findings[i]
+	for i := range d.findings {
+		f := &d.findings[i].Finding
 		if !f.Verdict.IsSuspect() {
 			continue
 		}
@@ -36,7 +36,7 @@ func tallyOf(r *Report) tally {
 			t.known++
 			continue
 		}
-		t.countCause(r, f)
+		t.countCause(d.report, f)
 		if f.Verdict != ClassLeak {
 			t.growing++
 			if f.Verdict == ClassUnreferenced {
@@ -83,7 +83,7 @@ func (t *tally) countCause(r *Report, f *Finding) {
 // decide draws the conclusion.
 func (d *draft) decide() Verdict {
 	r := d.report
-	t, lossy := tallyOf(r), cmp.Or(firstLossy(r.Warnings), d.doubted)
+	t, lossy := d.tally(), cmp.Or(firstLossy(r.Warnings), d.doubted)
 	v := Verdict{Status: StatusInconclusive, Leaks: t.leaks, Causes: t.leakCauses, Known: t.known}
 	if t.agreed > 0 && lossy == nil { // several dumps say so: growth need not be seen
 		v.Status, v.Leaks, v.Causes = StatusLeak, t.leaks+t.agreed, t.leakCauses+t.agreed
@@ -98,7 +98,7 @@ func (d *draft) decide() Verdict {
 	if weighed {
 		matters, undecided := d.weigh()
 		v.Matters, v.MattersSentence, v.Undecided = &matters.Growth, matters.Sentence, undecided
-		if v.SnapshotsMissing > 0 && lossy == nil && t.unreferenced == 0 && r.most() <= nothingCame {
+		if v.SnapshotsMissing > 0 && lossy == nil && t.unreferenced == 0 && d.most() <= nothingCame {
 			v.SnapshotsMissing = 0 // too little came in all for a leak that matters, whatever it is
 		}
 	}
@@ -148,7 +148,7 @@ func (d *draft) sentence(v *Verdict, t *tally, doubt string) string {
 	case v.Status == StatusLeak && t.certain > 0:
 		s = leaks(r, t)
 	case v.Status == StatusLeak:
-		u, _ := tallyUnreferenced(r)
+		u, _ := d.tallyUnreferenced()
 		s = u.sentence(nameOf(r)) + fmt.Sprintf("; %d or more dumps agree", dumpsToAgree)
 	case r.Trace != nil:
 		s = whatOfTrace(r, t) + "; " + d.conclusion(v, t, doubt)
@@ -210,13 +210,13 @@ func nameOf(r *Report) string {
 func (d *draft) what(t *tally) string {
 	r := d.report
 	name, n := nameOf(r), len(d.judged)
-	if u, ok := tallyUnreferenced(r); ok {
+	if u, ok := d.tallyUnreferenced(); ok {
 		return u.sentence(name)
 	}
 	total := r.Totals.Heap.Outstanding.Plus(r.Totals.Virtual.Outstanding)
 	if n == 1 {
 		s := fmt.Sprintf("%s holds %s in %s in one snapshot", name, figures.Bytes(total.Bytes),
-			blocks(total.Count)) + most(r.Findings, total)
+			blocks(total.Count)) + most(d.findings, total)
 		if size := describeLargestGroup(r); size != "" {
 			s += "; " + size
 		}
@@ -240,10 +240,10 @@ func (d *draft) what(t *tally) string {
 }
 
 // most names the site with a stack that holds most at one instant.
-func most(findings []Finding, total Amount) string {
+func most(findings []*draftFinding, total Amount) string {
 	var top *Finding
 	for i := range findings {
-		if f := &findings[i]; f.hasBlame() && (top == nil || f.Outstanding.Bytes > top.Outstanding.Bytes) {
+		if f := &findings[i].Finding; f.hasBlame() && (top == nil || f.Outstanding.Bytes > top.Outstanding.Bytes) {
 			top = f
 		}
 	}
