@@ -61,6 +61,14 @@ type Snapshot struct {
 	LowerBound bool
 }
 
+// WallClock prints the local time of the traced machine, which has no zone; "" where it is not known.
+func (s *Snapshot) WallClock() string {
+	if s.TakenAt.IsZero() {
+		return ""
+	}
+	return s.TakenAt.Format("2006-01-02T15:04:05")
+}
+
 // A SymbolKind says where the names of a module's frames come from. The set is open: a reader may pass on what
 // the evidence says in other words.
 type SymbolKind string

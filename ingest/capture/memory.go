@@ -172,6 +172,10 @@ type HeapFacts struct {
 	Growth *HeapGrowth `json:"growth,omitempty"`
 }
 
+// CountsBusy reports whether the evidence tells the busy bytes of a heap: for a heap that was not walked, 0 means
+// unknown.
+func (h *HeapFacts) CountsBusy() bool { return h.Busy != (Usage{}) || h.Walked > 0 }
+
 // HeapGrowth is how a heap has changed. What the evidence does not tell, then or now, is nil.
 type HeapGrowth struct {
 	Reserved  int64  `json:"reserved"`

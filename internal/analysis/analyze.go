@@ -50,7 +50,7 @@ func (s *series) snapshots() []Snapshot {
 	var start time.Time
 	for i, at := range s.instants {
 		from := s.parts[at.part].Snapshots[at.snapshot]
-		list[i] = Snapshot{File: s.parts[at.part].file, TakenAt: takenAt(from.TakenAt), LowerBound: from.LowerBound}
+		list[i] = Snapshot{File: s.parts[at.part].file, TakenAt: from.WallClock(), LowerBound: from.LowerBound}
 		if i == 0 {
 			start = from.TakenAt
 		}

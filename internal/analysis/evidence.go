@@ -1,10 +1,5 @@
 package analysis
 
-import "time"
-
-// timeLayout prints a wall clock without a zone.
-const timeLayout = "2006-01-02T15:04:05"
-
 // evidence lists the files, each once, with the process that its first capture shows.
 func evidence(inputs []Input, parts []part) []Evidence {
 	used := map[int]bool{}
@@ -17,7 +12,7 @@ func evidence(inputs []Input, parts []part) []Evidence {
 		for k, c := range in.Captures {
 			if k == 0 {
 				e.Kind, e.Process = string(c.Kind), processOf(c.Process)
-				e.TakenAt = takenAt(c.Snapshots[len(c.Snapshots)-1].TakenAt)
+				e.TakenAt = c.Snapshots[len(c.Snapshots)-1].WallClock()
 			}
 			if c.Trace != nil {
 				e.Events = c.Trace.Events
@@ -36,11 +31,4 @@ func evidence(inputs []Input, parts []part) []Evidence {
 		}
 	}
 	return list
-}
-
-func takenAt(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.Format(timeLayout)
 }

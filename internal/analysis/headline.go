@@ -17,9 +17,10 @@ const NamedPercent = 50
 func headline(r *Report) string {
 	const more = "; to detect leaks, take a full dump, UMDH logs or a heap trace of the process"
 	var said []string
-	for _, say := range []func(*Report) string{describeStops, describeLargestGroup, describeGrowth, describeFirstLimit} {
-		if s := say(r); s != "" {
-			said = append(said, s)
+	for _, fact := range []string{describeStops(r), describeLargestGroup(r), describeGrowth(r),
+		r.MemoryHistory.DescribeFirstLimit()} {
+		if fact != "" {
+			said = append(said, fact)
 		}
 	}
 	if len(said) == 0 {

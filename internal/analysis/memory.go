@@ -8,6 +8,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/figures"
+	"heapdrift/internal/analysis/footprint"
 )
 
 // A Memory is what one piece of evidence says of the process's memory beside sites. Its claims and samples have their
@@ -103,16 +104,31 @@ func keepMaps(list []Memory) {
 // for none.
 func firstOf(before []part, p part, has func(*capture.Memory) bool) int {
 	return slices.IndexFunc(before, func(b part) bool {
-		moved, _ := movedModules(b.Modules, p.Modules)
-		return b.Kind == p.Kind && samePID(b.Process, p.Process) && moved != imageMoved && has(b.Memory)
+		return b.Kind == p.Kind && sameLife(b.Capture, p.Capture) && has(b.Memory)
 	})
 }
 
-// samePID reports whether two pieces may be of one process: one that names none is of that of its run.
-func samePID(a, b capture.Process) bool { return a.PID == b.PID || a.PID == 0 || b.PID == 0 }
+// sameLife reports whether two captures, the later one last, may show one life of a process: one that names no process
+// is of that of its run.
+func sameLife(a, b *capture.Capture) bool {
+	samePID := a.Process.PID == b.Process.PID || a.Process.PID == 0 || b.Process.PID == 0
+	moved, _ := movedModules(a.Modules, b.Modules)
+	return samePID && moved != imageMoved
+}
+
+// memoryHistoryOf computes the memory over time from all evidence, in its order.
+func memoryHistoryOf(parts []part) *footprint.MemoryHistory {
+	parts = slices.Clone(parts)
+	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(a.order, b.order) })
+	evidence := make([]footprint.Piece, len(parts))
+	for i, p := range parts {
+		evidence[i] = footprint.Piece{Capture: p.Capture, File: p.file}
+	}
+	return footprint.HistoryOf(evidence, sameLife)
+}
 
 func memoryOf(p part, opt *Options, table *frameTable) Memory {
-	m := Memory{File: p.file, Kind: string(p.Kind), TakenAt: takenAt(p.Snapshots[len(p.Snapshots)-1].TakenAt),
+	m := Memory{File: p.file, Kind: string(p.Kind), TakenAt: p.Snapshots[len(p.Snapshots)-1].WallClock(),
 		Memory: *p.Memory}
 	m.Heaps, m.Groups = slices.Clone(m.Heaps), slices.Clone(m.Groups)
 	var f *frames
@@ -228,7 +244,7 @@ func (m *Memory) growHeaps(first *Memory) {
 		}
 		h.Growth = &capture.HeapGrowth{Reserved: h.Reserved - was.Reserved, Committed: h.Committed - was.Committed}
 		isNew := heaps[h.Handle] == nil
-		if !hasGap(m, h.Handle) && !hasGap(first, h.Handle) && countsBusy(h) && (isNew || countsBusy(was)) {
+		if !hasGap(m, h.Handle) && !hasGap(first, h.Handle) && h.CountsBusy() && (isNew || was.CountsBusy()) {
 			h.Growth.Busy = new(h.Busy.Sub(was.Busy))
 		}
 		if h.Blocks.Count != 0 || was.Blocks.Count != 0 {
@@ -245,10 +261,6 @@ func (m *Memory) growHeaps(first *Memory) {
 		}
 	}
 }
-
-// countsBusy reports whether the evidence tells the busy bytes of a heap: for a heap that was not walked, 0 means
-// unknown.
-func countsBusy(h *capture.HeapFacts) bool { return h.Busy != (capture.Usage{}) || h.Walked > 0 }
 
 // sizesOf sums the blocks of a heap that are listed by their size.
 func sizesOf(m *Memory, heap capture.Address) (total capture.Usage, ok bool) {

@@ -12,6 +12,7 @@ import (
 	"heapdrift/ingest/capture/allocations"
 	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/footprint"
 )
 
 const (
@@ -47,7 +48,7 @@ func heaps(heap, virtual int64) map[capture.UseName]int64 {
 }
 
 // say renders a memory history, an instant a line.
-func say(c *analysis.MemoryHistory) string {
+func say(c *footprint.MemoryHistory) string {
 	if c == nil {
 		return "nothing\n"
 	}

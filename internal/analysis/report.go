@@ -7,6 +7,7 @@ package analysis
 import (
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis/blame"
+	"heapdrift/internal/analysis/footprint"
 	"heapdrift/internal/analysis/score"
 )
 
@@ -42,7 +43,7 @@ type Report struct {
 	// Memory is what the evidence says beside sites, in the order of the evidence.
 	Memory []Memory `json:"memory,omitempty"`
 	// MemoryHistory is the memory over time, where the evidence tells it.
-	MemoryHistory *MemoryHistory `json:"memory_over_time,omitempty"`
+	MemoryHistory *footprint.MemoryHistory `json:"memory_over_time,omitempty"`
 	// Reported are the leaks that Application Verifier reports, by its own method.
 	Reported []ReportedLeaks `json:"reported_leaks,omitempty"`
 	// Unreachable are the findings whose blocks nothing points to, those with most of them first.

@@ -155,7 +155,7 @@ func (d *draft) sentence(v *Verdict, t *tally, doubt string) string {
 	default:
 		s = d.what(t) + "; " + d.conclusion(v, t, doubt)
 	}
-	if end := describeFirstLimit(r); end != "" && !d.listsNothing() { // the headline has it
+	if end := r.MemoryHistory.DescribeFirstLimit(); end != "" && !d.listsNothing() { // the headline has it
 		s += "; " + end
 	}
 	if t.known > 0 {

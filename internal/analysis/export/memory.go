@@ -8,6 +8,7 @@ import (
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/footprint"
 )
 
 // textReported writes the leaks that Application Verifier reports.
@@ -170,19 +171,19 @@ func textSpace(p *printer, s *capture.Space) {
 	}
 	p.line("    %-14s %-12s %10s %10s %10s %8s", "use", "WinDbg", "reserved", "committed", "private", "regions")
 	for _, u := range s.Uses {
-		word := analysis.NamesOfUse(u.Name)
+		word := footprint.NamesOfUse(u.Name)
 		p.line("    %-14s %-12s %10s %10s %10s %8s", word.Title, word.WinDbg, known(u.Reserved), known(u.Committed),
 			known(u.Private), knownCount(u.Regions))
 	}
 	if s.Limit > 0 {
 		p.line("    the 32-bit program may use %s of address space; %s are taken", figures.Bytes(s.Limit),
-			figures.Bytes(analysis.UsedBelowLimit(s)))
+			figures.Bytes(footprint.UsedBelowLimit(s)))
 	}
-	if part, ok := analysis.Fragmentation(s); ok {
+	if part, ok := footprint.Fragmentation(s); ok {
 		p.line("    largest free block %s at %v, fragmentation %.1f %%", figures.Bytes(s.LargestFree),
 			s.LargestFreeAt, 100*part)
 	}
-	if private, rest, ok := analysis.Unexplained(s); ok {
+	if private, rest, ok := footprint.Unexplained(s); ok {
 		p.line("    private bytes %s by the system, %s by the regions, %s in none of them", figures.Bytes(s.PrivateBytes),
 			figures.Bytes(private), figures.Bytes(rest))
 	}
@@ -213,7 +214,7 @@ func knownCount(n int64) string {
 }
 
 func textHeaps(p *printer, heaps []capture.HeapFacts) {
-	if text := analysis.DescribeHeapFree(heaps); text != "" {
+	if text := footprint.DescribeHeapFree(heaps); text != "" {
 		p.line("    %s", text)
 	}
 	for i := range heaps {

@@ -2,12 +2,12 @@ package export
 
 import (
 	"heapdrift/ingest/figures"
-	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/footprint"
 )
 
 // textMemoryHistory writes the memory over time: what each instant tells, what grew, what nothing explains, and how long
 // limits last.
-func textMemoryHistory(p *printer, c *analysis.MemoryHistory) {
+func textMemoryHistory(p *printer, c *footprint.MemoryHistory) {
 	if c == nil {
 		return
 	}

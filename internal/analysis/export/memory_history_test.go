@@ -7,16 +7,17 @@ import (
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/export"
+	"heapdrift/internal/analysis/footprint"
 )
 
 func TestMemoryOverTimeAsText(t *testing.T) {
 	size := func(n int64) *int64 { return &n }
 	r := &analysis.Report{Snapshots: []analysis.Snapshot{{}},
-		MemoryHistory: &analysis.MemoryHistory{Measure: analysis.MeasurePrivate, Timed: true, Instants: []analysis.Instant{
+		MemoryHistory: &footprint.MemoryHistory{Measure: footprint.MeasurePrivate, Timed: true, Instants: []footprint.Instant{
 			{File: "a.dmp", TakenAt: "2026-03-06T12:00:00", Total: size(100 << 20), Unexplained: size(20 << 20)},
 			{File: "b.log", Blocks: size(5 << 20), OtherLife: true},
 			{File: "c.dmp", TakenAt: "2026-03-06T13:00:00", AtNS: 3600e9, Total: size(160 << 20), Unexplained: size(30 << 20)},
-		}, Outlooks: []analysis.Outlook{{Of: analysis.OfCommit, Why: "the evidence does not show its limit",
+		}, Outlooks: []footprint.Outlook{{Of: footprint.OfCommit, Why: "the evidence does not show its limit",
 			PerHour: 60 << 20}}}}
 	text := writeReport(t, "text", r, export.Options{})
 	for _, want := range []string{"memory over time, private bytes",

@@ -12,6 +12,7 @@ import (
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/figures"
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/footprint"
 	"heapdrift/internal/store"
 	"heapdrift/web/pages/ui"
 )
@@ -46,7 +47,7 @@ type memoryView struct {
 	ui.Frame
 	run     store.Run
 	list    []analysis.Memory
-	history *analysis.MemoryHistory // nil where it is not told
+	history *footprint.MemoryHistory // nil where it is not told
 	// stacks are those that the list names.
 	stacks *analysis.Stacks
 	at     int
@@ -125,14 +126,14 @@ type barPart struct {
 // barOf cuts the bar by what is committed, or by what is taken where the evidence does not tell the two apart.
 func barOf(s *capture.Space) (parts []barPart, whole int64, word string) {
 	size := func(u *capture.Use) int64 { return u.Committed }
-	if whole, word = analysis.Committed(s), "committed"; whole == 0 {
+	if whole, word = footprint.Committed(s), "committed"; whole == 0 {
 		size = func(u *capture.Use) int64 {
 			if u.Name == capture.UseFree {
 				return 0
 			}
 			return u.Reserved
 		}
-		whole, word = analysis.UsedAddressSpace(s), "taken"
+		whole, word = footprint.UsedAddressSpace(s), "taken"
 	}
 	at := 0.0
 	for i := range s.Uses {
@@ -144,7 +145,7 @@ func barOf(s *capture.Space) (parts []barPart, whole int64, word string) {
 		width := 1000 * float64(n) / float64(whole)
 		parts = append(parts,
 			barPart{u.Name, at, width,
-				fmt.Sprintf("%s: %s, %.1f %%", analysis.NamesOfUse(u.Name).Title, figures.Bytes(n), width/10)})
+				fmt.Sprintf("%s: %s, %.1f %%", footprint.NamesOfUse(u.Name).Title, figures.Bytes(n), width/10)})
 		at += width
 	}
 	return parts, whole, word
@@ -162,7 +163,7 @@ func share(part, whole int64) string {
 
 // holes says how the free address space is cut up; "" where the evidence does not tell.
 func holes(s *capture.Space) string {
-	part, ok := analysis.Fragmentation(s)
+	part, ok := footprint.Fragmentation(s)
 	if !ok {
 		return ""
 	}
@@ -171,7 +172,7 @@ func holes(s *capture.Space) string {
 
 // reconciled says how the private bytes of the regions stand to what the system counts.
 func reconciled(s *capture.Space) string {
-	private, rest, ok := analysis.Unexplained(s)
+	private, rest, ok := footprint.Unexplained(s)
 	switch {
 	case ok && rest >= 0:
 		return fmt.Sprintf("Windows charges the process %s of private bytes. The regions above explain %s. The other %s are written pages of images and mapped files, page tables, and reserved memory with commit charge.",

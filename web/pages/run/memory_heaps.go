@@ -7,7 +7,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/figures"
-	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/footprint"
 )
 
 // grows reports whether any heap has something to be compared with.
@@ -33,7 +33,7 @@ func virtualChange(h *capture.HeapFacts) string {
 }
 
 // heapFreeTitle says how the committed bytes of a heap are used.
-func heapFreeTitle(r *analysis.HeapFree) string {
+func heapFreeTitle(r *footprint.HeapFree) string {
 	s := fmt.Sprintf("%s of %s are in use, %s are free", figures.Bytes(r.Committed-r.Free),
 		figures.Bytes(r.Committed), figures.Bytes(r.Free))
 	if r.Largest > 0 {
@@ -43,7 +43,7 @@ func heapFreeTitle(r *analysis.HeapFree) string {
 }
 
 // heapFreeShare is a part of the bar of a heap.
-func heapFreeShare(r *analysis.HeapFree, part int64) string {
+func heapFreeShare(r *footprint.HeapFree, part int64) string {
 	return percent(plotWidth * float64(part) / float64(r.Committed))
 }
 

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/footprint"
 )
 
 // unexplained is what nothing accounts for, drawn as if it were a use.
@@ -40,7 +40,7 @@ func useTitle(use capture.UseName) string {
 }
 
 // bytesOfUse is what a use has at an instant.
-func bytesOfUse(at *analysis.Instant, use capture.UseName) int64 {
+func bytesOfUse(at *footprint.Instant, use capture.UseName) int64 {
 	switch {
 	case use == capture.UseSystem:
 		return at.Part(capture.UsePEB) + at.Part(capture.UseTEB) + at.Part(use)
@@ -53,20 +53,20 @@ func bytesOfUse(at *analysis.Instant, use capture.UseName) int64 {
 }
 
 // useBytes is what a use has at an instant; nil where the evidence does not say: some tells the total alone.
-func useBytes(at *analysis.Instant, use capture.UseName) *int64 {
+func useBytes(at *footprint.Instant, use capture.UseName) *int64 {
 	if !hasUses(at) || use == unexplained && at.Unexplained == nil {
 		return nil
 	}
 	return new(bytesOfUse(at, use))
 }
 
-func hasTotal(at *analysis.Instant) bool { return at.Total != nil }
-func hasUses(at *analysis.Instant) bool  { return at.Total != nil && len(at.Parts) > 0 }
+func hasTotal(at *footprint.Instant) bool { return at.Total != nil }
+func hasUses(at *footprint.Instant) bool  { return at.Total != nil && len(at.Parts) > 0 }
 
 // historyUses are the uses that a memory history has anything of, in the order of tables, and what is unexplained behind them.
-func historyUses(c *analysis.MemoryHistory) (list []capture.UseName) {
+func historyUses(c *footprint.MemoryHistory) (list []capture.UseName) {
 	for _, use := range tabled {
-		if slices.ContainsFunc(c.Instants, func(at analysis.Instant) bool { return bytesOfUse(&at, use) != 0 }) {
+		if slices.ContainsFunc(c.Instants, func(at footprint.Instant) bool { return bytesOfUse(&at, use) != 0 }) {
 			list = append(list, use)
 		}
 	}
@@ -74,7 +74,7 @@ func historyUses(c *analysis.MemoryHistory) (list []capture.UseName) {
 }
 
 // newHistoryChart draws a memory history.
-func newHistoryChart(c *analysis.MemoryHistory) *historyChart {
+func newHistoryChart(c *footprint.MemoryHistory) *historyChart {
 	d := &historyChart{}
 	x, timed := historyPositions(c)
 	highest := 1.0
@@ -110,12 +110,12 @@ func instantNumbers(x []float64) []label {
 }
 
 // isDrawnByTime reports whether instants stand where their times are.
-func isDrawnByTime(c *analysis.MemoryHistory) bool {
+func isDrawnByTime(c *footprint.MemoryHistory) bool {
 	return c.Timed && c.Instants[len(c.Instants)-1].AtNS > 0
 }
 
 // historyPositions places the instants by their time, else at equal distances.
-func historyPositions(c *analysis.MemoryHistory) (x []float64, timed bool) {
+func historyPositions(c *footprint.MemoryHistory) (x []float64, timed bool) {
 	n := len(c.Instants)
 	timed = isDrawnByTime(c)
 	x = make([]float64, n)
@@ -130,7 +130,7 @@ func historyPositions(c *analysis.MemoryHistory) (x []float64, timed bool) {
 }
 
 // heightOf is how high the layers of an instant are together: the total, or the parts where they are more.
-func heightOf(at *analysis.Instant) (sum float64) {
+func heightOf(at *footprint.Instant) (sum float64) {
 	if at.Total == nil {
 		return 0
 	}
@@ -142,7 +142,7 @@ func heightOf(at *analysis.Instant) (sum float64) {
 
 // stretchesOf are the instants that tell something, those of one life of the process together: nothing is drawn from
 // one to the next.
-func stretchesOf(c *analysis.MemoryHistory, tells func(*analysis.Instant) bool) (list [][]int) {
+func stretchesOf(c *footprint.MemoryHistory, tells func(*footprint.Instant) bool) (list [][]int) {
 	for i := range c.Instants {
 		switch at := &c.Instants[i]; {
 		case !tells(at):
@@ -164,7 +164,7 @@ func stacked() []capture.UseName {
 }
 
 // drawTotals draws the total.
-func (d *historyChart) drawTotals(c *analysis.MemoryHistory, x []float64, y func(float64) float64) {
+func (d *historyChart) drawTotals(c *footprint.MemoryHistory, x []float64, y func(float64) float64) {
 	for _, instants := range stretchesOf(c, hasTotal) {
 		at, totals := make([]float64, len(instants)), make([]float64, len(instants))
 		for k, i := range instants {
@@ -176,7 +176,7 @@ func (d *historyChart) drawTotals(c *analysis.MemoryHistory, x []float64, y func
 }
 
 // drawUses stacks the uses, of the instants that tell them: at another they would seem to have had nothing.
-func (d *historyChart) drawUses(c *analysis.MemoryHistory, x []float64, y func(float64) float64) {
+func (d *historyChart) drawUses(c *footprint.MemoryHistory, x []float64, y func(float64) float64) {
 	layers := map[capture.UseName]*historyLayer{}
 	for _, instants := range stretchesOf(c, hasUses) {
 		at, bottom := make([]float64, len(instants)), make([]float64, len(instants))
@@ -224,7 +224,7 @@ type blockCount struct {
 }
 
 // drawBlocks draws what the blocks of heaps hold, as evidence of allocations counts them.
-func (d *historyChart) drawBlocks(c *analysis.MemoryHistory, x []float64, y func(float64) float64) {
+func (d *historyChart) drawBlocks(c *footprint.MemoryHistory, x []float64, y func(float64) float64) {
 	edges, order := map[blockCount][]point{}, []blockCount{}
 	var of blockCount
 	for i := range c.Instants {

@@ -10,12 +10,12 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import (
 	"heapdrift/ingest/figures"
-	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/footprint"
 	"heapdrift/web/pages/ui"
 )
 
 // historyCard is the memory over time: what is charged, what accounts for it, and how long limits last.
-func historyCard(c *analysis.MemoryHistory) templ.Component {
+func historyCard(c *footprint.MemoryHistory) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -524,7 +524,7 @@ func courseLine(sign, text, topic string) templ.Component {
 	})
 }
 
-func historyTable(c *analysis.MemoryHistory) templ.Component {
+func historyTable(c *footprint.MemoryHistory) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/footprint"
 )
 
-func instant(minutes, total int64, parts ...analysis.Part) analysis.Instant {
-	at := analysis.Instant{File: "a.dmp", AtNS: minutes * 60e9, Parts: parts}
+func instant(minutes, total int64, parts ...footprint.Part) footprint.Instant {
+	at := footprint.Instant{File: "a.dmp", AtNS: minutes * 60e9, Parts: parts}
 	if total != 0 {
 		at.Total = &total
 	}
@@ -19,8 +19,8 @@ func instant(minutes, total int64, parts ...analysis.Part) analysis.Instant {
 }
 
 func TestHistoryChart(t *testing.T) {
-	heap := func(n int64) analysis.Part { return analysis.Part{Use: capture.UseHeap, Bytes: n} }
-	teb := analysis.Part{Use: capture.UseTEB, Bytes: 5}
+	heap := func(n int64) footprint.Part { return footprint.Part{Use: capture.UseHeap, Bytes: n} }
+	teb := footprint.Part{Use: capture.UseTEB, Bytes: 5}
 	explained := instant(60, 100, heap(60), teb)
 	explained.Unexplained = new(int64(35))
 	over := instant(60, 100, heap(120))
@@ -33,32 +33,32 @@ func TestHistoryChart(t *testing.T) {
 	hostile.Blocks = new(int64(math.MinInt64))
 	for name, test := range map[string]struct {
 		timed    bool
-		in       []analysis.Instant
+		in       []footprint.Instant
 		layers   string // from the top, with how many shapes each has
 		marks    int
 		diamonds int
 		times    string // first label below the axis
 	}{
-		"two instants": {true, []analysis.Instant{instant(0, 50, heap(50)), explained},
+		"two instants": {true, []footprint.Instant{instant(0, 50, heap(50)), explained},
 			"Unexplained 1, Heaps 1, PEB, TEBs, system 1", 2, 0, "0 min"},
-		"without times": {false, []analysis.Instant{instant(0, 50, heap(50)), explained},
+		"without times": {false, []footprint.Instant{instant(0, 50, heap(50)), explained},
 			"Unexplained 1, Heaps 1, PEB, TEBs, system 1", 2, 0, "point 1"},
-		"all at the same time": {true, []analysis.Instant{instant(0, 50, heap(50)), instant(0, 60, heap(60))},
+		"all at the same time": {true, []footprint.Instant{instant(0, 50, heap(50)), instant(0, 60, heap(60))},
 			"Heaps 1", 2, 0, "point 1"},
-		"the parts are more": {true, []analysis.Instant{instant(0, 50, heap(50)), over},
+		"the parts are more": {true, []footprint.Instant{instant(0, 50, heap(50)), over},
 			"Heaps 1", 2, 0, "0 min"},
-		"blocks between": {true, []analysis.Instant{instant(0, 50, heap(50)), blocks, explained},
+		"blocks between": {true, []footprint.Instant{instant(0, 50, heap(50)), blocks, explained},
 			"Unexplained 1, Heaps 1, PEB, TEBs, system 1", 2, 1, "0 min"},
-		"one that tells the use": {true, []analysis.Instant{blocks, explained},
+		"one that tells the use": {true, []footprint.Instant{blocks, explained},
 			"Unexplained 1, Heaps 1, PEB, TEBs, system 1", 1, 1, "0 min"},
-		"nothing is drawn from life to life": {true, []analysis.Instant{other, instant(40, 50, heap(50)), explained},
+		"nothing is drawn from life to life": {true, []footprint.Instant{other, instant(40, 50, heap(50)), explained},
 			"Unexplained 1, Heaps 2, PEB, TEBs, system 1", 3, 0, "0 min"},
-		"the total without parts": {true, []analysis.Instant{instant(0, 50), instant(60, 60)}, "", 2,
+		"the total without parts": {true, []footprint.Instant{instant(0, 50), instant(60, 60)}, "", 2,
 			0, "0 min"},
-		"figures as large as numbers can tell": {true, []analysis.Instant{instant(0, 50, heap(50)), hostile},
+		"figures as large as numbers can tell": {true, []footprint.Instant{instant(0, 50, heap(50)), hostile},
 			"Heaps 1, PEB, TEBs, system 1", 2, 1, "0 min"},
 	} {
-		d := newHistoryChart(&analysis.MemoryHistory{Measure: analysis.MeasurePrivate, Timed: test.timed, Instants: test.in})
+		d := newHistoryChart(&footprint.MemoryHistory{Measure: footprint.MeasurePrivate, Timed: test.timed, Instants: test.in})
 		var layers []string
 		for _, l := range d.layers {
 			layers = append(layers, fmt.Sprintf("%s %d", useTitle(l.use), len(l.paths)))
@@ -83,9 +83,9 @@ func TestHistoryChart(t *testing.T) {
 // An instant with the total alone says nothing about uses: neither that they had nothing, nor that they grew from
 // nothing.
 func TestHistoryOfTotalsAlone(t *testing.T) {
-	heap := func(n int64) analysis.Part { return analysis.Part{Use: capture.UseHeap, Bytes: n} }
-	c := &analysis.MemoryHistory{Measure: analysis.MeasurePrivate, Timed: true,
-		Instants: []analysis.Instant{instant(0, 50, heap(40)), instant(30, 60), instant(60, 70, heap(60))}}
+	heap := func(n int64) footprint.Part { return footprint.Part{Use: capture.UseHeap, Bytes: n} }
+	c := &footprint.MemoryHistory{Measure: footprint.MeasurePrivate, Timed: true,
+		Instants: []footprint.Instant{instant(0, 50, heap(40)), instant(30, 60), instant(60, 70, heap(60))}}
 	d := newHistoryChart(c)
 	if points := strings.Count(d.layers[0].paths[0], "L") + 1; len(d.layers[0].paths) != 1 || points != 4 ||
 		strings.Count(d.totals[0], "L") != 2 || len(d.marks) != 3 {
@@ -118,7 +118,7 @@ func TestHistoryOfTotalsAlone(t *testing.T) {
 // A line of blocks joins only instants that can be compared: not one life of the process with another, nor all blocks
 // with those of a trace, which counts only allocations made while it was recorded.
 func TestHistoryJoinsBlocksThatCompare(t *testing.T) {
-	held := func(minutes, bytes int64, file string, sinceStart bool) analysis.Instant {
+	held := func(minutes, bytes int64, file string, sinceStart bool) footprint.Instant {
 		at := instant(minutes, 0)
 		at.File, at.Blocks, at.SinceStart = file, &bytes, sinceStart
 		return at
@@ -128,22 +128,22 @@ func TestHistoryJoinsBlocksThatCompare(t *testing.T) {
 	other2 := other
 	other2.AtNS = 60e9
 	for name, test := range map[string]struct {
-		in    []analysis.Instant
+		in    []footprint.Instant
 		lines int // with two points or more
 	}{
-		"one":     {[]analysis.Instant{held(0, 10, "a.log", false), instant(60, 50)}, 0},
-		"logs":    {[]analysis.Instant{held(0, 10, "a.log", false), held(60, 20, "b.log", false)}, 1},
-		"a trace": {[]analysis.Instant{held(0, 0, "a.etl", true), held(60, 20, "a.etl", true)}, 1},
-		"two traces": {[]analysis.Instant{held(0, 0, "a.etl", true), held(10, 20, "a.etl", true),
+		"one":     {[]footprint.Instant{held(0, 10, "a.log", false), instant(60, 50)}, 0},
+		"logs":    {[]footprint.Instant{held(0, 10, "a.log", false), held(60, 20, "b.log", false)}, 1},
+		"a trace": {[]footprint.Instant{held(0, 0, "a.etl", true), held(60, 20, "a.etl", true)}, 1},
+		"two traces": {[]footprint.Instant{held(0, 0, "a.etl", true), held(10, 20, "a.etl", true),
 			held(20, 0, "b.etl", true), held(60, 20, "b.etl", true)}, 2},
-		"a trace between logs": {[]analysis.Instant{held(0, 500, "a.log", false), held(10, 0, "a.etl", true),
+		"a trace between logs": {[]footprint.Instant{held(0, 500, "a.log", false), held(10, 0, "a.etl", true),
 			held(20, 30, "a.etl", true), held(60, 500, "b.log", false)}, 2},
-		"a log and a trace": {[]analysis.Instant{held(0, 500, "a.log", false), held(60, 3, "a.etl", true)}, 0},
-		"another life": {[]analysis.Instant{other, other2, held(2, 10, "b.log", false),
+		"a log and a trace": {[]footprint.Instant{held(0, 500, "a.log", false), held(60, 3, "a.etl", true)}, 0},
+		"another life": {[]footprint.Instant{other, other2, held(2, 10, "b.log", false),
 			held(60, 20, "c.log", false)}, 2},
-		"one of another life": {[]analysis.Instant{other, held(60, 20, "c.log", false)}, 0},
+		"one of another life": {[]footprint.Instant{other, held(60, 20, "c.log", false)}, 0},
 	} {
-		d := newHistoryChart(&analysis.MemoryHistory{Measure: analysis.MeasurePrivate, Timed: true, Instants: test.in})
+		d := newHistoryChart(&footprint.MemoryHistory{Measure: footprint.MeasurePrivate, Timed: true, Instants: test.in})
 		if len(d.blocks) != test.lines {
 			t.Errorf("%s: lines %q, want %d", name, d.blocks, test.lines)
 		}
@@ -156,7 +156,7 @@ func TestInstantsWithoutTimes(t *testing.T) {
 	blocks.Blocks = new(int64(40))
 	dated := instant(0, 60)
 	dated.TakenAt = "2026-03-06T12:00:00"
-	c := &analysis.MemoryHistory{Measure: analysis.MeasurePrivate, Instants: []analysis.Instant{blocks, instant(0, 50), dated}}
+	c := &footprint.MemoryHistory{Measure: footprint.MeasurePrivate, Instants: []footprint.Instant{blocks, instant(0, 50), dated}}
 	d := newHistoryChart(c)
 	var labels []string
 	for _, l := range d.times {
@@ -186,9 +186,9 @@ func TestInstantsWithoutTimes(t *testing.T) {
 }
 
 func TestTitleOfAnInstant(t *testing.T) {
-	at := instant(0, 100<<20, analysis.Part{Use: capture.UseHeap, Bytes: 60 << 20})
+	at := instant(0, 100<<20, footprint.Part{Use: capture.UseHeap, Bytes: 60 << 20})
 	at.TakenAt, at.Unexplained, at.Blocks = "2026-03-06T12:00:00", new(int64(40<<20)), new(int64(50<<20))
-	c := &analysis.MemoryHistory{Measure: analysis.MeasurePrivate, Instants: []analysis.Instant{at, instant(60, 0)}}
+	c := &footprint.MemoryHistory{Measure: footprint.MeasurePrivate, Instants: []footprint.Instant{at, instant(60, 0)}}
 	if got := instantTitle(c,
 		0); got != "point 1, 6 Mar 2026 12:00: private bytes 100 MB, Heaps 60.0 MB, Unexplained 40.0 MB, heap blocks 50.0 MB (a.dmp)" {
 		t.Error(got)
@@ -202,22 +202,22 @@ func TestTitleOfAnInstant(t *testing.T) {
 func TestSignOfAnOutlook(t *testing.T) {
 	const week = 7 * 24 * 3600e9
 	for ns, want := range map[int64]string{0: "warn", week - 1: "warn", week: "info", week + 1: "info"} {
-		if got := outlookSign(&analysis.Outlook{LeftNS: &ns}); got != want {
+		if got := outlookSign(&footprint.Outlook{LeftNS: &ns}); got != want {
 			t.Errorf("%d ns: %s, want %s", ns, got, want)
 		}
 	}
-	if got := outlookSign(&analysis.Outlook{Why: "no growth was measured"}); got != "info" {
+	if got := outlookSign(&footprint.Outlook{Why: "no growth was measured"}); got != "info" {
 		t.Error(got)
 	}
 }
 
 // Evidence that does not list the regions does not tell what each use has; unknown is not the same as nothing.
 func TestToldOfUse(t *testing.T) {
-	explained, bare, blocks := instant(0, 100, analysis.Part{Use: capture.UseHeap, Bytes: 60}),
+	explained, bare, blocks := instant(0, 100, footprint.Part{Use: capture.UseHeap, Bytes: 60}),
 		instant(0, 100), instant(0, 0)
 	explained.Unexplained = new(int64(40))
 	for name, test := range map[string]struct {
-		at         analysis.Instant
+		at         footprint.Instant
 		told, rest bool
 	}{"regions and the system's count": {explained, true, true},
 		"regions": {instant(0, 50, explained.Parts...), true, false}, "the system's count": {bare, false, false},

@@ -7,17 +7,17 @@ import (
 	"time"
 
 	"heapdrift/ingest/figures"
-	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/footprint"
 )
 
 // measureTitle is what the total is called at the head of a column.
-func measureTitle(c *analysis.MemoryHistory) string {
+func measureTitle(c *footprint.MemoryHistory) string {
 	return strings.ToUpper(c.Measure[:1]) + c.Measure[1:]
 }
 
 // instantTime says when an instant is; where the chart numbers them, also which of them it is. It is "" where neither
 // is there.
-func instantTime(c *analysis.MemoryHistory, i int) string {
+func instantTime(c *footprint.MemoryHistory, i int) string {
 	taken := localTime(c.Instants[i].TakenAt)
 	if isDrawnByTime(c) {
 		return taken
@@ -30,7 +30,7 @@ func instantTime(c *analysis.MemoryHistory, i int) string {
 }
 
 // instantTitle says what an instant tells.
-func instantTitle(c *analysis.MemoryHistory, i int) string {
+func instantTitle(c *footprint.MemoryHistory, i int) string {
 	at := &c.Instants[i]
 	var parts []string
 	if at.Total != nil {
@@ -52,7 +52,7 @@ func instantTitle(c *analysis.MemoryHistory, i int) string {
 }
 
 // growthTitle says of which instants, and by which figure, a growth is.
-func growthTitle(c *analysis.MemoryHistory, from, to *analysis.Instant, by string) string {
+func growthTitle(c *footprint.MemoryHistory, from, to *footprint.Instant, by string) string {
 	var ends [2]string
 	for i := range c.Instants {
 		switch &c.Instants[i] {
@@ -66,7 +66,7 @@ func growthTitle(c *analysis.MemoryHistory, from, to *analysis.Instant, by strin
 }
 
 // historyName says what the chart shows in words.
-func historyName(c *analysis.MemoryHistory) string {
+func historyName(c *footprint.MemoryHistory) string {
 	name := fmt.Sprintf("Memory over time, %s at %s.", c.Measure, figures.Plural(len(c.Instants), "point"))
 	if text := c.DescribeGrowth(); text != "" {
 		name += " " + text
@@ -75,7 +75,7 @@ func historyName(c *analysis.MemoryHistory) string {
 }
 
 // outlookSign is the sign before an outlook: what ends within a week is a warning.
-func outlookSign(o *analysis.Outlook) string {
+func outlookSign(o *footprint.Outlook) string {
 	if o.LeftNS != nil && time.Duration(*o.LeftNS) < 7*24*time.Hour {
 		return "warn"
 	}

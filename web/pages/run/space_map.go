@@ -9,7 +9,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/figures"
-	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/footprint"
 )
 
 // The size of the map, in rows, and what is left out of one of 64 bits.
@@ -67,7 +67,7 @@ func (f *fold) text() string {
 	case "":
 		return figures.Bytes(f.bytes) + " that the evidence does not list"
 	}
-	return figures.Bytes(f.bytes) + " reserved and not committed: " + analysis.NamesOfUse(f.use).Title
+	return figures.Bytes(f.bytes) + " reserved and not committed: " + footprint.NamesOfUse(f.use).Title
 }
 
 // mapOf draws the map of the address space; nil where the evidence has none.

@@ -7,7 +7,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/figures"
-	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/footprint"
 )
 
 // bounds are the addresses of the first byte and of the one behind the last.
@@ -27,7 +27,7 @@ func (a *cell) contents() string {
 	var parts []string
 	for _, use := range mapUses {
 		if n := int64(a.taken[use] + .5); n > 0 {
-			parts = append(parts, analysis.NamesOfUse(use).Title+" "+figures.Bytes(n))
+			parts = append(parts, footprint.NamesOfUse(use).Title+" "+figures.Bytes(n))
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -134,7 +134,7 @@ func legendWord(use capture.UseName) string {
 	if use == capture.UseSystem {
 		return "PEB, TEBs, system"
 	}
-	return analysis.NamesOfUse(use).Title
+	return footprint.NamesOfUse(use).Title
 }
 
 // name says what the picture shows, for those who do not see it.
@@ -147,7 +147,7 @@ func (m *spaceMap) name(s *capture.Space) string {
 		known = "in the evidence"
 	}
 	return fmt.Sprintf("Address space: %s%s %s. The table below has the same data.",
-		figures.Bytes(analysis.UsedBelowLimit(s)), limit, known)
+		figures.Bytes(footprint.UsedBelowLimit(s)), limit, known)
 }
 
 // mapSum is what stands beside the title of the map.

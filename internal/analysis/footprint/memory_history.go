@@ -1,7 +1,9 @@
-package analysis
+// Package footprint tells where the memory of a process goes, whatever allocated it: the uses of its address space over
+// time, what is free inside its heaps, and when a limited resource is used up. It knows captures, and no sites, findings
+// or reports.
+package footprint
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -49,7 +51,7 @@ type Instant struct {
 	// Taken is the used part of the address space that the program can use.
 	Taken *int64 `json:"taken,omitempty"`
 
-	part  int // of those that the memory history is made of
+	piece int // of those that the memory history is made of
 	taken time.Time
 	space *capture.Space
 }
@@ -66,51 +68,55 @@ const (
 	mostOfTrace  = 13
 )
 
-// memoryHistoryOf computes the memory over time. It returns nil where fewer than two instants tell the memory, or none tells
-// its uses: the report's snapshots show the blocks over time already.
-func memoryHistoryOf(parts []part) *MemoryHistory {
-	parts = slices.Clone(parts)
-	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(a.order, b.order) })
-	c := &MemoryHistory{Measure: measureOf(parts)}
-	for i, p := range parts {
+// A Piece of evidence is a capture and the name of its file.
+type Piece struct {
+	*capture.Capture
+	File string
+}
+
+// HistoryOf computes the memory over time from evidence in its order. It returns nil where fewer than two instants tell
+// the memory, or none tells its uses: a report's snapshots show the blocks over time already. sameLife reports whether
+// two captures may show one life of the process.
+func HistoryOf(evidence []Piece, sameLife func(a, b *capture.Capture) bool) *MemoryHistory {
+	c := &MemoryHistory{Measure: measureOf(evidence)}
+	for i, p := range evidence {
 		for _, at := range instantsOf(p, c.Measure) {
-			at.part = i
+			at.piece = i
 			c.Instants = append(c.Instants, at)
 		}
 	}
-	told := slices.ContainsFunc(c.Instants, func(at Instant) bool { return at.Total != nil })
-	if !told || len(c.Instants) < 2 {
+	hasUses := slices.ContainsFunc(c.Instants, func(at Instant) bool { return at.Total != nil })
+	if !hasUses || len(c.Instants) < 2 {
 		return nil
 	}
 	c.order()
 	c.thin()
 	c.clock()
-	c.markOtherLives(parts)
+	c.markOtherLives(evidence, sameLife)
 	c.Outlooks = outlooks(c)
 	return c
 }
 
 // markOtherLives marks the instants whose process is not that of the last instant with a total.
-func (c *MemoryHistory) markOtherLives(parts []part) {
-	var last *part
+func (c *MemoryHistory) markOtherLives(evidence []Piece, sameLife func(a, b *capture.Capture) bool) {
+	var last *capture.Capture
 	for i := range c.Instants {
 		if at := &c.Instants[i]; at.Total != nil {
-			last = &parts[at.part]
+			last = evidence[at.piece].Capture
 		}
 	}
-	others := make([]bool, len(parts))
-	for i := range parts {
-		moved, _ := movedModules(parts[i].Modules, last.Modules)
-		others[i] = moved == imageMoved || !samePID(parts[i].Process, last.Process)
+	others := make([]bool, len(evidence))
+	for i := range evidence {
+		others[i] = !sameLife(evidence[i].Capture, last)
 	}
 	for i := range c.Instants {
-		c.Instants[i].OtherLife = others[c.Instants[i].part]
+		c.Instants[i].OtherLife = others[c.Instants[i].piece]
 	}
 }
 
 // measureOf is the measure by which pieces of evidence can be compared.
-func measureOf(parts []part) string {
-	for _, p := range parts {
+func measureOf(evidence []Piece) string {
+	for _, p := range evidence {
 		if p.Memory != nil && totalOf(p.Memory.Space, MeasurePrivate) != nil {
 			return MeasurePrivate
 		}
@@ -148,12 +154,12 @@ func totalOf(s *capture.Space, measure string) *int64 {
 }
 
 // instantsOf are the instants of a capture that tell something.
-func instantsOf(p part, measure string) (list []Instant) {
+func instantsOf(p Piece, measure string) (list []Instant) {
 	if p.Shape == capture.ShapeDifference { // it lists only what changed
 		return nil
 	}
 	for k := range p.Snapshots {
-		at := Instant{File: p.file, Kind: string(p.Kind), TakenAt: takenAt(p.Snapshots[k].TakenAt),
+		at := Instant{File: p.File, Kind: string(p.Kind), TakenAt: p.Snapshots[k].WallClock(),
 			LowerBound: p.Snapshots[k].LowerBound, taken: p.Snapshots[k].TakenAt}
 		if p.Memory != nil && k == len(p.Snapshots)-1 {
 			at.takeSpace(p.Memory.Space, measure)
@@ -185,11 +191,11 @@ func (at *Instant) takeSpace(s *capture.Space, measure string) {
 }
 
 // takeBlocks sums what the blocks of heaps hold: by the sites, or as the heaps count.
-func (at *Instant) takeBlocks(p part, snapshot int) {
+func (at *Instant) takeBlocks(p Piece, snapshot int) {
 	if p.Shape == capture.ShapeFacts {
 		var sum int64
 		for i := range p.Memory.Heaps {
-			if !countsBusy(&p.Memory.Heaps[i]) {
+			if !p.Memory.Heaps[i].CountsBusy() {
 				return
 			}
 			sum += p.Memory.Heaps[i].Busy.Bytes

@@ -1,4 +1,4 @@
-package analysis
+package footprint
 
 import (
 	"cmp"
@@ -146,12 +146,12 @@ func (o *Outlook) interval() string {
 // soon is the longest time left that a verdict mentions.
 const soon = 7 * 24 * time.Hour
 
-// describeFirstLimit names the limit that is reached first, and when; "" where none is reached soon.
-func describeFirstLimit(r *Report) string {
+// DescribeFirstLimit names the limit that is reached first, and when; "" where none is reached soon, and of nil.
+func (c *MemoryHistory) DescribeFirstLimit() string {
 	var first *Outlook
-	if r.MemoryHistory != nil {
-		for i := range r.MemoryHistory.Outlooks {
-			if o := &r.MemoryHistory.Outlooks[i]; o.LeftNS != nil && (first == nil || *o.LeftNS < *first.LeftNS) {
+	if c != nil {
+		for i := range c.Outlooks {
+			if o := &c.Outlooks[i]; o.LeftNS != nil && (first == nil || *o.LeftNS < *first.LeftNS) {
 				first = o
 			}
 		}

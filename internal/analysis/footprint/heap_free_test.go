@@ -1,11 +1,11 @@
-package analysis_test
+package footprint_test
 
 import (
 	"math"
 	"testing"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/footprint"
 )
 
 func TestFreeOfAHeap(t *testing.T) {
@@ -36,7 +36,7 @@ func TestFreeOfAHeap(t *testing.T) {
 		"more is free than numbers can tell": {capture.HeapFacts{Committed: 1000, Walked: 1000, Free: free(math.MaxInt64),
 			FreeLFH: free(math.MaxInt64)}, false, 0, 0, -1},
 	} {
-		r, ok := analysis.FreeOf(&test.in)
+		r, ok := footprint.FreeOf(&test.in)
 		scattered, told := r.Scattered()
 		if !told {
 			scattered = -1
@@ -65,7 +65,7 @@ func TestDescribeHeapFree(t *testing.T) {
 		{[]capture.HeapFacts{one, bare, two},
 			"2 heaps commit 400 MB; 100 MB of that are free (25.0 %). Largest free block: 8.00 MB. Most free: heap 0x2000 (60.0 MB). Unknown for 1 other heap."},
 	} {
-		if got := analysis.DescribeHeapFree(test.in); got != test.want {
+		if got := footprint.DescribeHeapFree(test.in); got != test.want {
 			t.Errorf("%q, want %q", got, test.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package analysis
+package footprint
 
 import (
 	"testing"
@@ -29,11 +29,11 @@ func TestSaidOfEnd(t *testing.T) {
 		{"the first of two", []Outlook{space(in(6*day), nil, nil), {Of: OfCommit, PerHour: 1 << 20, LeftNS: in(5 * day)}},
 			"the commit of the machine is used up in 5 days, at 1.00 MB per hour"},
 	} {
-		if got := describeFirstLimit(&Report{MemoryHistory: &MemoryHistory{Outlooks: c.limit}}); got != c.want {
+		if got := (&MemoryHistory{Outlooks: c.limit}).DescribeFirstLimit(); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
-	if got := describeFirstLimit(&Report{}); got != "" {
+	if got := (*MemoryHistory)(nil).DescribeFirstLimit(); got != "" {
 		t.Errorf("without memory over time: %q", got)
 	}
 }
