@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// describeShown gives the findings that somebody will look at their text: all, where other evidence or a
-// rule may go by it.
+// describeShown makes the text of the findings that somebody will look at: of all, where other evidence or the project's
+// rules need it.
 func (d *draft) describeShown(ctx context.Context) error {
 	d.shown = len(d.findings)
 	if d.opt.Shown > 0 && len(d.chosen.otherKinds) == 0 && !d.opt.Rules.HasAttributes() {
@@ -15,7 +15,7 @@ func (d *draft) describeShown(ctx context.Context) error {
 	return d.describeFirst(ctx, d.shown)
 }
 
-// describeCauses gives as many more findings their text as are lost together: a cause is shown as one.
+// describeCauses makes the text of as many more findings as are lost together: a list shows a cause as one.
 func (d *draft) describeCauses(ctx context.Context) error {
 	return d.describeFirst(ctx, min(len(d.findings), d.shown+d.report.lostTogether()))
 }
@@ -60,7 +60,7 @@ func (d *draft) warnOfChoice() {
 	r.Warnings = slices.Concat(others, d.chosen.warnings, r.Warnings, ofFacts)
 }
 
-// doubtIncomplete takes what evidence cannot prove that lost something, or may be of several processes.
+// doubtIncomplete takes certainty and power from evidence that lost something or may be of several processes.
 func (d *draft) doubtIncomplete() {
 	if d.doubted != nil {
 		for _, f := range d.findings {
@@ -86,7 +86,7 @@ func (d *draft) listFindings() {
 	}
 }
 
-// joinStacks makes equal stacks one, where there may be any, and gives all sites their text for it.
+// joinStacks joins equal stacks, where there may be any. All sites need their text for that.
 func (d *draft) joinStacks() {
 	r := d.report
 	if !d.table.repeats {

@@ -64,8 +64,11 @@ type Report struct {
 // Identify gives all sites the Keys of their stacks, by which callers find the sites again in another report on the
 // same evidence. It computes a hash for each frame. Sites of a report that was read from JSON have no Keys.
 func (r *Report) Identify() {
-	if r.lazy != nil {
-		r.lazy.identify(r.Sites)
+	if r.lazy == nil {
+		return
+	}
+	if r.lazy.identify(r.Sites); r.lazy.written == len(r.Sites) { // nothing is left to make
+		r.lazy = nil
 	}
 }
 
