@@ -26,7 +26,7 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 		return nil, err
 	}
 	d.inputs, d.chosen = inputs, c
-	if err := d.take(ctx, runSteps[:]); err != nil {
+	if err := d.take(ctx, runSteps); err != nil {
 		return nil, err
 	}
 	return d.report, nil

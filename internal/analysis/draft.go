@@ -86,7 +86,7 @@ var runSteps = []step{
 func draftOf(ctx context.Context, parts, others []part, opt *Options) (*draft, error) {
 	d := &draft{opt: *opt, parts: parts, others: others, shape: parts[len(parts)-1].Shape}
 	d.report = &Report{Schema: Schema, Process: processOf(processIn(parts)), Heaps: []Heap{}, Stacks: newStacks()}
-	return d, d.take(ctx, seriesSteps[:])
+	return d, d.take(ctx, seriesSteps)
 }
 
 func (d *draft) take(ctx context.Context, steps []step) error {

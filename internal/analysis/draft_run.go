@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// describeShown makes the text of the findings that somebody will look at: of all, where other evidence or the project's
-// rules need it.
+// describeShown makes the text of the findings that somebody will look at: of all, where other evidence or the
+// project's rules need it.
 func (d *draft) describeShown(ctx context.Context) error {
 	d.shown = len(d.findings)
 	if d.opt.Shown > 0 && len(d.chosen.otherKinds) == 0 && !d.opt.Rules.HasAttributes() {

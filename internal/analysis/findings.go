@@ -90,8 +90,8 @@ func sortFindings[T any](list []T, of func(T) *Finding) {
 	order.sort(list)
 }
 
-// describeFirst fills in the facts of the first findings that come from names and that judging does not need. The other findings
-// get these facts when they are written.
+// describeFirst fills in the facts of the first findings that come from names and that judging does not need. The
+// other findings get these facts when they are written.
 func (d *draft) describeFirst(ctx context.Context, first int) error {
 	list := d.findings[:first]
 	inParts(len(list), func(from, to int) {

@@ -1,6 +1,6 @@
-// Package footprint tells where the memory of a process goes, whatever allocated it: the uses of its address space over
-// time, what is free inside its heaps, and when a limited resource is used up. It knows captures, and no sites, findings
-// or reports.
+// Package footprint tells where the memory of a process goes, whatever allocated it: the uses of its address space
+// over time, what is free inside its heaps, and when a limited resource is used up. It knows captures, and no sites,
+// findings or reports.
 package footprint
 
 import (
@@ -11,8 +11,8 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// A MemoryHistory is the memory of the process over time, as all evidence of the run tells it together: dumps, VMMap and
-// debuggers say what is committed and for what, UMDH, dumps and traces what the blocks of heaps hold.
+// A MemoryHistory is the memory of the process over time, as all evidence of the run tells it together: dumps, VMMap
+// and debuggers say what is committed and for what, UMDH, dumps and traces what the blocks of heaps hold.
 type MemoryHistory struct {
 	// Measure is what parts and totals count: MeasurePrivate, or MeasureCommitted where no evidence tells private bytes.
 	Measure  string    `json:"measure"`
@@ -226,8 +226,8 @@ func evenly[T any](list []T, n int) []T {
 	return kept
 }
 
-// thin bounds the length of a memory history that is in order of time. It prefers instants that tell the uses of memory to
-// those that only count blocks.
+// thin bounds the length of a memory history that is in order of time. It prefers instants that tell the uses of
+// memory to those that only count blocks.
 func (c *MemoryHistory) thin() {
 	if len(c.Instants) <= mostInstants {
 		return
@@ -272,8 +272,8 @@ func (c *MemoryHistory) clock() {
 	}
 }
 
-// A figure is a number by which the instants of a memory history are compared, and its name. Its value is nil where an instant
-// does not tell it.
+// A figure is a number by which the instants of a memory history are compared, and its name. Its value is nil where
+// an instant does not tell it.
 type figure struct {
 	of   func(*Instant) *int64
 	name string
