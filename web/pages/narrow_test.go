@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"heapdrift/web/pages/pagestest"
 )
 
 var (
@@ -22,7 +24,7 @@ func TestColoursOfNarrowScreens(t *testing.T) {
 		t.Fatalf("no style sheets: %v", err)
 	}
 	var known []string
-	for _, selector := range strings.Split(colouredWhenNarrow, ", ") {
+	for _, selector := range strings.Split(pagestest.ColouredWhenNarrow, ", ") {
 		known = append(known, regexp.QuoteMeta(selector)+`(?:\W|$)`)
 	}
 	looked := regexp.MustCompile(strings.Join(known, "|"))

@@ -6,14 +6,41 @@ import (
 	"testing"
 
 	cdp "github.com/chromedp/chromedp"
+
+	"heapdrift/internal/store"
+	"heapdrift/web/pages/pagestest"
 )
+
+// Pages of runs that failed, wait or are the only ones.
+func TestOtherPagesInBrowser(t *testing.T) {
+	s, b := pagestest.OpenInBrowser(t)
+	b.Do(cdp.Navigate(s.URL + "/"))
+	b.Accessible("no project")
+	b.Keep("welcome")
+	run := pagestest.AddRun(t, s.Store, pagestest.Target, pagestest.CapturesOf(pagestest.Shop, 1))
+	refused := pagestest.Target
+	refused.Build = "4813"
+	failed := pagestest.AddEvidence(t, s.Store, refused, "photo.jpg").RunID
+	pagestest.FailRead(t, s.Store, failed, store.Failure{Code: "unknown-format", Message: "this is a picture",
+		Final: true})
+	busy := pagestest.Target
+	busy.Build = "4814"
+	working := pagestest.AddEvidence(t, s.Store, busy, "a.log").RunID
+	for name, path := range map[string]string{
+		"projects": "/", "project": "/projects/shopd", "one": fmt.Sprintf("/runs/%d", run),
+		"failed": fmt.Sprintf("/runs/%d", failed), "working": fmt.Sprintf("/runs/%d", working),
+	} {
+		b.Do(cdp.Navigate(s.URL + path))
+		b.OnScreens(name)
+	}
+}
 
 // Pages are checked on all screens, and log no error. Tests that end with PagesInBrowser, and those of accounts, memory
 // and uploads, do the same for pages that need more than the history.
 func TestPagesInBrowser(t *testing.T) {
-	inBrowser(t)
-	s, runs := openHistory(t)
-	b := browse(t)
+	pagestest.InBrowser(t)
+	s, runs := pagestest.OpenHistory(t)
+	b := pagestest.Browse(t)
 	newest := fmt.Sprintf("/runs/%d", runs[len(runs)-1])
 	for _, page := range []struct{ name, path string }{
 		{"board", "/"}, {"run", newest}, {"run-modules", newest + "?view=modules"}, {"run-calls", newest + "?view=calls"},
@@ -21,20 +48,7 @@ func TestPagesInBrowser(t *testing.T) {
 		{"run-flame", newest + "?view=flame"}, {"upload", "/upload?project=shopd"}, {"search", "/search?q=shop"},
 		{"policy", "/projects/shopd/policy"}, {"symbols", "/projects/shopd/symbols"},
 	} {
-		b.do(cdp.Navigate(s.url + page.path))
-		b.onScreens("walk-" + page.name)
-	}
-}
-
-// uncut looks for text that is cut off without a title that has the whole text.
-func (b *tab) uncut(what string) {
-	b.t.Helper()
-	cut := must[string](b.t)(cdp.Run(b.ctx, cdp.Evaluate[string](`[...document.querySelectorAll("main *")].filter(e => {
-		const style = getComputedStyle(e);
-		return style.overflowX === "hidden" && style.textOverflow === "ellipsis" && e.scrollWidth > e.clientWidth + 1 && e.innerText.trim() !== "" &&
-			!e.closest("[title]") && !e.querySelector("[title]");
-	}).map(e => e.tagName + "." + e.className + ": " + e.innerText.slice(0, 60)).join("\n")`)))
-	if cut != "" {
-		b.t.Errorf("%s: text is cut without a title: %s", what, cut)
+		b.Do(cdp.Navigate(s.URL + page.path))
+		b.OnScreens("walk-" + page.name)
 	}
 }
