@@ -1,0 +1,29 @@
+package ui
+
+import (
+	"github.com/a-h/templ"
+
+	"heapdrift/ingest/figures"
+	"heapdrift/internal/analysis"
+)
+
+// KindTable lists the kinds of evidence in which something was seen, with what each says; nothing for none. The first
+// is the report's own; certain says that every clause of the rule is met in it.
+func KindTable(list []analysis.KindResult, certain bool) templ.Component {
+	if len(list) == 0 {
+		return templ.NopComponent
+	}
+	t := NewTable("Kinds of evidence", "tight", Col("Seen in"), Col("Class"), Col("Score"), NumCol("Held"),
+		NumCol("Growth"))
+	for i, w := range list {
+		held, ended := w.HeldBeforeExit()
+		size, grew := HeldCell(held.Bytes, held.Count), BytesChange(GrowthOf(w.Amounts))
+		if ended {
+			size = NumCell(figures.Bytes(held.Bytes) + " before exit").Titled(size.title + " before exit")
+			grew = BytesChange(new(w.BeforeExit().Bytes))
+		}
+		t.Row(TextCell("", w.Kind), PartCell("", ClassChip(string(w.Verdict))),
+			PartCell("", ScoreCell(w.Score, i == 0 && certain)), size, ChangeCell(grew.Of(w.Verdict)))
+	}
+	return t
+}

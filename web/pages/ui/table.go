@@ -1,0 +1,179 @@
+package ui
+
+import (
+	"context"
+	"io"
+
+	"github.com/a-h/templ"
+
+	"heapdrift/ingest/figures"
+)
+
+// A Table is a table in a box that scrolls sideways where the page is narrower.
+type Table struct {
+	name   string // for readers who hear the page
+	class  string
+	box    string // class of the box, "" for none
+	role   string
+	over   string // its caption, "" for none
+	head   []Column
+	bodies [][][]Cell
+	foot   []Cell
+}
+
+// A Column is the heading of a column.
+type Column struct {
+	text, title string
+	number      bool
+	hidden      bool // for readers who hear the page alone
+}
+
+// Col is a column of texts; titles explain it.
+func Col(text string, title ...string) Column {
+	c := Column{text: text}
+	for _, t := range title {
+		c.title = t
+	}
+	return c
+}
+
+// NumCol is a column of numbers; titles explain it.
+func NumCol(text string, title ...string) Column {
+	c := Col(text, title...)
+	c.number = true
+	return c
+}
+
+// HiddenCol is a column whose heading only readers hear who hear the page.
+func HiddenCol(text string) Column { return Column{text: text, hidden: true} }
+
+// NewTable is a table without rows.
+func NewTable(name, class string, head ...Column) *Table {
+	return &Table{name: name, class: class, box: "scroll-x", role: "group", head: head, bodies: [][][]Cell{nil}}
+}
+
+// Tall lets the box scroll down as well.
+func (t *Table) Tall() *Table {
+	t.box = "scroll-x tall"
+	return t
+}
+
+// In puts the table into a box of a class; "" is for no box.
+func (t *Table) In(class string) *Table {
+	t.box = class
+	return t
+}
+
+// Caption is a sentence over the table.
+func (t *Table) Caption(text string) *Table {
+	t.over = text
+	return t
+}
+
+// Region makes the box a landmark, to which readers who hear the page can jump.
+func (t *Table) Region() *Table {
+	t.role = "region"
+	return t
+}
+
+// Row adds a row.
+func (t *Table) Row(cells ...Cell) {
+	last := len(t.bodies) - 1
+	t.bodies[last] = append(t.bodies[last], cells)
+}
+
+// Body separates the rows that follow from those before.
+func (t *Table) Body() { t.bodies = append(t.bodies, nil) }
+
+// Foot sets the last row, which sums up the others.
+func (t *Table) Foot(cells ...Cell) { t.foot = cells }
+
+// Render shows the table.
+func (t *Table) Render(ctx context.Context, w io.Writer) error { return tableBox(t).Render(ctx, w) }
+
+// Or is the table, or a note where it has no rows.
+func (t *Table) Or(note string) templ.Component {
+	if len(t.bodies) == 1 && len(t.bodies[0]) == 0 {
+		return Note(note)
+	}
+	return t
+}
+
+// A Cell is a cell of a table.
+type Cell struct {
+	class, title string
+	heading      bool // of its row
+	span         int  // columns, 0 for one
+	parts        []templ.Component
+}
+
+// PartCell is what the parts show, with spaces between them.
+func PartCell(class string, parts ...templ.Component) Cell {
+	c := Cell{class: class}
+	for i, part := range parts {
+		if i > 0 {
+			c.parts = append(c.parts, space)
+		}
+		c.parts = append(c.parts, part)
+	}
+	return c
+}
+
+var space = Text(" ")
+
+// TextCell is a text.
+func TextCell(class, text string) Cell { return PartCell(class, Text(text)) }
+
+// NumCell is a number.
+func NumCell(text string) Cell { return TextCell("num", text) }
+
+// CountCell is a number of things.
+func CountCell(n int64) Cell { return NumCell(figures.Count(n)) }
+
+// BytesCell is a size.
+func BytesCell(n int64) Cell { return NumCell(figures.Bytes(n)).Titled(ExactBytes(n)) }
+
+// HeldCell is a size with the blocks that it is in.
+func HeldCell(bytes, blocks int64) Cell {
+	return NumCell(figures.Bytes(bytes)).Titled(ExactBytes(bytes) + " in " + figures.Plural(blocks, "block"))
+}
+
+// DashCell stands where a number is not there.
+func DashCell() Cell { return TextCell("num muted", "–") }
+
+// CountOrDash is a number of things; a dash for none.
+func CountOrDash(n int64) Cell {
+	if n == 0 {
+		return DashCell()
+	}
+	return CountCell(n)
+}
+
+// BytesOrDash is a size; a dash for nothing.
+func BytesOrDash(n int64) Cell {
+	if n == 0 {
+		return DashCell()
+	}
+	return BytesCell(n)
+}
+
+// ChangeCell is a growth.
+func ChangeCell(c Change) Cell { return PartCell("num", Changed(c)) }
+
+// Titled adds what a cell shows where the pointer rests on it.
+func (c Cell) Titled(title string) Cell {
+	c.title = title
+	return c
+}
+
+// Heading lets a cell name its row.
+func (c Cell) Heading() Cell {
+	c.heading = true
+	return c
+}
+
+// Over lets a cell take the place of so many.
+func (c Cell) Over(columns int) Cell {
+	c.span = columns
+	return c
+}
