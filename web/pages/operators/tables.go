@@ -1,0 +1,65 @@
+package operators
+
+import (
+	"strconv"
+
+	"github.com/a-h/templ"
+
+	"heapdrift/ingest/figures"
+	"heapdrift/web/pages/ui"
+)
+
+func queueTable(v *view) *ui.Table {
+	t := ui.NewTable("Queue", "hover", ui.Col("Kind"), ui.Col("State"), ui.NumCol("Jobs"), ui.NumCol("Oldest job"),
+		ui.NumCol("Most attempts")).Region()
+	for _, q := range v.queue {
+		state := []templ.Component{ui.Text(q.State)}
+		if q.State == "failed" {
+			state = append(state, ui.Muted("in the last day"))
+		}
+		t.Row(ui.TextCell("", q.Kind), ui.PartCell("", state...), ui.CountCell(q.Count), ui.NumCell(age(q.Oldest)),
+			ui.NumCell(strconv.Itoa(q.Attempts)))
+	}
+	return t
+}
+
+func nodesTable(v *view) *ui.Table {
+	t := ui.NewTable("Servers and workers", "hover", ui.Col("Role"), ui.Col("Host"), ui.Col("Version"),
+		ui.NumCol("Schema"), ui.Col("Since"), ui.Col("State")).Region()
+	for i := range v.nodes {
+		n := &v.nodes[i]
+		t.Row(ui.TextCell("", n.Role), ui.TextCell("mono", n.Host), ui.TextCell("", n.Version),
+			ui.NumCell(strconv.FormatInt(n.Schema, 10)), ui.PartCell("muted", ui.Time(n.StartedAt)),
+			ui.PartCell("", nodeState(v, n)))
+	}
+	return t
+}
+
+func failedTable(v *view) *ui.Table {
+	t := ui.NewTable("Last errors", "hover", ui.Col("When"), ui.Col("Run"), ui.Col("Kind"), ui.Col("Error")).Region()
+	for _, j := range v.failed {
+		t.Row(ui.PartCell("muted", ui.Time(j.EndedAt)), ui.PartCell("", ui.Link(ui.RunURL(j.RunID), j.Project+" · "+j.Run)),
+			ui.TextCell("", j.Kind), ui.PartCell("", ui.Code(j.ErrorCode), ui.Text(j.Error)))
+	}
+	return t
+}
+
+func projectsTable(v *view) *ui.Table {
+	t := ui.NewTable("Storage by project", "hover", ui.Col("Project"), ui.NumCol("Runs"), ui.NumCol("Files"),
+		ui.NumCol("Size")).Region()
+	for _, p := range v.projects {
+		t.Row(ui.PartCell("", ui.Link(ui.ProjectURL(p.Project), p.Project)), ui.CountCell(p.Runs), ui.CountCell(p.Files),
+			ui.NumCell(figures.Bytes(p.Bytes)))
+	}
+	return t
+}
+
+func placesTable(v *view) *ui.Table {
+	t := ui.NewTable("Symbol servers", "hover", ui.Col("Server or folder"), ui.Col("Answer"), ui.NumCol("Times"),
+		ui.Col("Last")).Region()
+	for _, a := range v.places {
+		t.Row(ui.TextCell("mono", a.Place), ui.TextCell("", a.Result), ui.CountCell(a.Count),
+			ui.PartCell("muted", ui.Time(a.LastAt)))
+	}
+	return t
+}
