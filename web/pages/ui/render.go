@@ -1,5 +1,6 @@
 // Package ui holds what the packages of pages share: the frame around a page and the way it is sent, the addresses of
-// all pages, forms, numbers and glyphs, and how a leak and its stack are shown in more than one package of pages.
+// all pages, panels, tables, forms, numbers and glyphs, and how a leak and its stack are shown in more than one package
+// of pages.
 //
 // In come values of the store and of the analysis. Out go markup, words and addresses. It imports no package of
 // pages; what one package alone uses lives there.
