@@ -102,6 +102,7 @@ func (t *Table) Or(note string) templ.Component {
 // A Cell is a cell of a table.
 type Cell struct {
 	class, title string
+	titled       bool // title is set, though it may be empty
 	heading      bool // of its row
 	span         int  // columns, 0 for one
 	parts        []templ.Component
@@ -162,7 +163,7 @@ func ChangeCell(c Change) Cell { return PartCell("num", Changed(c)) }
 
 // Titled adds what a cell shows where the pointer rests on it.
 func (c Cell) Titled(title string) Cell {
-	c.title = title
+	c.title, c.titled = title, true
 	return c
 }
 

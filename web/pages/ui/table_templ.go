@@ -363,7 +363,7 @@ func tableRow(cells []Cell) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				if c.title != "" {
+				if c.titled {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, " title=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -444,7 +444,7 @@ func tableRow(cells []Cell) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				if c.title != "" {
+				if c.titled {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, " title=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
