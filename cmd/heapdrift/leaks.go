@@ -11,7 +11,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/push"
 	"heapdrift/internal/push/ci"
@@ -138,7 +138,7 @@ func growthText(l *push.ListedLeak) string {
 	if size > 0 {
 		sign = "+"
 	}
-	return sign + figures.Bytes(size) + " in " + figures.Plural(count, "block")
+	return sign + quantity.Bytes(size) + " in " + quantity.Plural(count, "block")
 }
 
 // sinceText says in which builds a leak was seen.

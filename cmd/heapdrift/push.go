@@ -9,7 +9,7 @@ import (
 	"os"
 	"time"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis/export/outcome"
 	"heapdrift/internal/push"
 	"heapdrift/internal/push/ci"
@@ -199,7 +199,7 @@ func (f *pushFlags) judge(ctx context.Context, client *push.Client, id int64, v 
 // markUnread makes an error of a gate that did not fail where evidence could not be read: such a file may hold a leak.
 func markUnread(o *outcome.Outcome) {
 	if n := len(o.Problems); n > 0 && o.Gate != outcome.GateFailed {
-		o.Gate, o.Code, o.Why = outcome.GateError, codeUnread, figures.Plural(n, "file")+" of evidence could not be read"
+		o.Gate, o.Code, o.Why = outcome.GateError, codeUnread, quantity.Plural(n, "file")+" of evidence could not be read"
 		o.Sentence = o.Why + ". " + o.Sentence
 	}
 	if o.Gate == outcome.GateError && o.Code == "" {
@@ -228,7 +228,7 @@ func countOf(commits []string) string {
 	if len(commits) == 0 {
 		return ""
 	}
-	return figures.Plural(len(commits), "commit")
+	return quantity.Plural(len(commits), "commit")
 }
 
 // describe prints the files that would be sent, their target, and notes.
@@ -258,12 +258,12 @@ func (f *pushFlags) describe(out io.Writer, p *push.Plan, job *ciJob, notes []st
 			if w := list.files[i].Work; w != nil {
 				work = fmt.Sprintf(", work %g", *w)
 			}
-			line(list.name, fmt.Sprintf("%s, %s%s", list.files[i].Path, figures.Bytes(list.files[i].Bytes), work))
+			line(list.name, fmt.Sprintf("%s, %s%s", list.files[i].Path, quantity.Bytes(list.files[i].Bytes), work))
 		}
 	}
 	for _, note := range notes {
 		line("note", note)
 	}
-	_, err := fmt.Fprintf(out, "--dry-run: not sent, %s in total\n", figures.Bytes(p.Bytes()))
+	_, err := fmt.Fprintf(out, "--dry-run: not sent, %s in total\n", quantity.Bytes(p.Bytes()))
 	return err
 }

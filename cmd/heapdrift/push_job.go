@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis/export/outcome"
 	"heapdrift/internal/push"
 	"heapdrift/internal/push/ci"
@@ -158,7 +158,7 @@ func undecidedLine(u *push.Undecided, o *outcome.Outcome) string {
 		line += ": " + u.Change
 	}
 	if u.Bytes != nil {
-		line += ", " + figures.Bytes(int64(*u.Bytes))
+		line += ", " + quantity.Bytes(int64(*u.Bytes))
 	}
 	if u.Probability != nil {
 		line += fmt.Sprintf(", a leak with a probability of %.0f %%", *u.Probability*100)

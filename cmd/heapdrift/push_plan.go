@@ -13,7 +13,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/push"
 )
@@ -151,8 +151,8 @@ func (f *pushFlags) addWork(p *push.Plan) error {
 	}
 	numbers := strings.Split(f.work, ",")
 	if len(numbers) != len(p.Evidence) {
-		return &usageError{fmt.Sprintf("--work: %s for %s of evidence", figures.Plural(len(numbers), "number"),
-			figures.Plural(len(p.Evidence), "file"))}
+		return &usageError{fmt.Sprintf("--work: %s for %s of evidence", quantity.Plural(len(numbers), "number"),
+			quantity.Plural(len(p.Evidence), "file"))}
 	}
 	for i, text := range numbers {
 		fields := map[string]string{"project": f.project, "build": f.build, "work": text, "work_unit": f.unit}

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/push"
 	"heapdrift/internal/push/ci"
 )
@@ -57,13 +57,13 @@ func (p *pushProgress) Moved(f *push.File, at int64) {
 
 // pushLine says how far all files are, how fast it goes, and how long it will take.
 func pushLine(name string, done, total, sent int64, since time.Duration) string {
-	line := fmt.Sprintf("sending %s: %d %% of %s", ci.Plain(name), 100*done/max(total, 1), figures.Bytes(total))
+	line := fmt.Sprintf("sending %s: %d %% of %s", ci.Plain(name), 100*done/max(total, 1), quantity.Bytes(total))
 	speed := float64(sent) / max(since.Seconds(), 0.001)
 	if since < time.Second || speed < 1 {
 		return line
 	}
 	left := time.Duration(float64(total-done) / speed * float64(time.Second))
-	return fmt.Sprintf("%s, %s/s, %s left", line, figures.Bytes(int64(speed)), left.Round(time.Second))
+	return fmt.Sprintf("%s, %s/s, %s left", line, quantity.Bytes(int64(speed)), left.Round(time.Second))
 }
 
 // Ended says what became of a file.
@@ -71,7 +71,7 @@ func (p *pushProgress) Ended(f *push.File, o push.Outcome, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.at[f] = f.Bytes
-	text := fmt.Sprintf("%-8s %s  %s", o, f.Path, figures.Bytes(f.Bytes))
+	text := fmt.Sprintf("%-8s %s  %s", o, f.Path, quantity.Bytes(f.Bytes))
 	if err != nil {
 		text = fmt.Sprintf("%-8s %s  %v", o, f.Path, err)
 	}
@@ -92,9 +92,9 @@ func (p *pushProgress) waiting(pending int) {
 	switch {
 	case p.terminal && !p.quiet:
 		p.drawn = true
-		fmt.Fprintf(p.w, "\r\x1b[Kwaiting for the verdict: %s left", figures.Plural(pending, "job"))
+		fmt.Fprintf(p.w, "\r\x1b[Kwaiting for the verdict: %s left", quantity.Plural(pending, "job"))
 	case pending != p.pending:
-		p.printLine("waiting  "+figures.Plural(pending, "job")+" left", false)
+		p.printLine("waiting  "+quantity.Plural(pending, "job")+" left", false)
 	}
 	p.pending = pending
 }

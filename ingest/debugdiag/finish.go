@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 // finish makes the captures, of what was read until now.
@@ -170,15 +170,15 @@ func (d *draft) noteTracking() {
 	d.note(capture.TopicLeakTrack,
 		text+". LeakTrack records no call stacks in its warm-up (15 minutes by default).")
 	if d.total.count >= 0 {
-		text := figures.Plural(d.total.count, "allocation")
+		text := quantity.Plural(d.total.count, "allocation")
 		if d.total.size != (span{}) {
-			text += fmt.Sprintf(" of %s", figures.Bytes(d.total.size.at))
+			text += fmt.Sprintf(" of %s", quantity.Bytes(d.total.size.at))
 			if margin := d.total.size.margin(); margin > 0 {
-				text += fmt.Sprintf(" (± %s)", figures.Bytes(margin))
+				text += fmt.Sprintf(" (± %s)", quantity.Bytes(margin))
 			}
 		}
 		if d.total.handles >= 0 {
-			text += " and " + figures.Plural(d.total.handles, "handle")
+			text += " and " + quantity.Plural(d.total.handles, "handle")
 		}
 		d.note(capture.TopicLeakTrack, "Held in total: "+text+".")
 	}
@@ -207,7 +207,7 @@ func (d *draft) noteMethod(r *report) {
 			fmt.Sprintf("%d of %d functions have no call stack sample, only their own frame.", bare, n))
 	}
 	if d.heaps.known() && d.heaps.regions > 0 && len(d.memory.Heaps) == 0 {
-		d.note(capture.TopicInfo, "The report has only the sums of "+figures.Plural(d.heaps.regions, "heap")+".")
+		d.note(capture.TopicInfo, "The report has only the sums of "+quantity.Plural(d.heaps.regions, "heap")+".")
 	}
 	if !r.hooked {
 		d.note(capture.TopicMethod,

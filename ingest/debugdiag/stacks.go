@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 // stack is the part of a function's stack that all its allocations have, as far as the samples tell: the function, and
@@ -84,7 +84,7 @@ func (d *draft) claim(f *function, scratch []capture.FrameID) capture.Claim {
 			if note != "" {
 				note += "; "
 			}
-			note += fmt.Sprintf("the samples have %s in common", figures.Plural(len(frames), "frame"))
+			note += fmt.Sprintf("the samples have %s in common", quantity.Plural(len(frames), "frame"))
 		}
 		c.Samples = append(c.Samples,
 			capture.Sample{Title: s.title, Stack: intern(s.frames), Address: s.address, Size: s.size.at, Note: note})

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 func (d *draft) warn(code capture.Code, count int64, format string, args ...any) {
@@ -27,16 +27,16 @@ func (r *report) warnReport(d *draft, truncated bool) {
 	if r.cut > 0 {
 		d.warn(capture.Malformed, r.cut,
 			"%s of the report exceed the sizes that DebugDiag writes, and are cut.",
-			figures.Plural(r.cut, "text or table"))
+			quantity.Plural(r.cut, "text or table"))
 	}
 	if r.foreign > 0 {
 		d.warn(capture.EncodingGuessed, r.foreign,
 			"Save the report as UTF-8: %s in an unknown code page, whose letters outside ASCII are replaced.",
-			figures.Plural(r.foreign, "text"))
+			quantity.Plural(r.foreign, "text"))
 	}
 	if d.malformed > 0 {
 		d.warn(capture.Malformed, d.malformed, "%s not understood and not counted. The first: %s.",
-			figures.Plural(d.malformed, "figure"), d.malformedFirst)
+			quantity.Plural(d.malformed, "figure"), d.malformedFirst)
 	}
 	if d.dropped > 0 {
 		d.warn(capture.Malformed, d.dropped,
@@ -52,5 +52,5 @@ func (d *draft) warnSizes() {
 	}
 	d.warn(capture.Inconsistent, int64(len(wrong)),
 		"%s larger than the address space and shown as printed. The first: %s with %s bytes.",
-		figures.Plural(len(wrong), "size"), wrong[0].what, figures.Count(wrong[0].at))
+		quantity.Plural(len(wrong), "size"), wrong[0].what, quantity.Count(wrong[0].at))
 }

@@ -9,9 +9,9 @@ import (
 	"slices"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
 	"heapdrift/ingest/minidump"
 	"heapdrift/ingest/ntheap"
+	"heapdrift/ingest/quantity"
 )
 
 // A builder fills the capture of a dump.
@@ -147,11 +147,11 @@ func (b *builder) search(ctx context.Context) error {
 	}
 	lost, images := b.process.lost()
 	if images > 0 {
-		b.notSearched(fmt.Sprintf("%s of images that the program keeps its variables in are not in the dump", figures.Bytes(int64(images))))
+		b.notSearched(fmt.Sprintf("%s of images that the program keeps its variables in are not in the dump", quantity.Bytes(int64(images))))
 		return nil
 	}
 	if lost > 0 {
-		b.unseen = fmt.Sprintf("; %s of memory that pointers may lie in are not in the dump", figures.Bytes(int64(lost)))
+		b.unseen = fmt.Sprintf("; %s of memory that pointers may lie in are not in the dump", quantity.Bytes(int64(lost)))
 	}
 	var gaps []span
 	for _, g := range b.c.Memory.Gaps {

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
 	"heapdrift/ingest/minidump"
 	"heapdrift/ingest/ntheap"
+	"heapdrift/ingest/quantity"
 )
 
 // Kind is that of captures of dumps.
@@ -106,7 +106,7 @@ func (p *process) inventory() string {
 		}
 	}
 	return s + fmt.Sprintf(", and lists %d regions of the address space: %s are committed, %s of it private",
-		len(p.regions), figures.Bytes(int64(committed)), figures.Bytes(int64(private)))
+		len(p.regions), quantity.Bytes(int64(committed)), quantity.Bytes(int64(private)))
 }
 
 // capture is what the streams say of the process.

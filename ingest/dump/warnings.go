@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
 	"heapdrift/ingest/minidump"
 	"heapdrift/ingest/ntheap"
+	"heapdrift/ingest/quantity"
 )
 
 // warn adds the warnings that limit the report. It returns an error only if the file cannot be read.
@@ -26,7 +26,7 @@ func (b *builder) warn() error {
 	if missing := b.memory.Missing(); missing > 0 {
 		b.warning(capture.Truncated, missing,
 			"Upload the dump again: it is cut short, and %s of its memory are missing.",
-			figures.Bytes(missing))
+			quantity.Bytes(missing))
 		b.c.Snapshots[0].LowerBound = true
 	}
 	for _, s := range b.sides {
@@ -43,7 +43,7 @@ func (b *builder) warn() error {
 	if n := len(b.c.Memory.Gaps); n > 0 {
 		first := b.c.Memory.Gaps[0]
 		b.warning(capture.PartialHeap, int64(n), "Heaps or ranges that could not be walked: %d (%s). The first: %s at %v, %s.", n,
-			figures.Bytes(unread), first.What, first.Address, first.Why)
+			quantity.Bytes(unread), first.What, first.Address, first.Why)
 	}
 	if b.c.Memory.Space.Partial {
 		b.warning(capture.Unsupported, 1, "The dump has no list of regions: reserved and free address space are unknown.")
@@ -73,17 +73,17 @@ func (b *builder) warnOfStacks() {
 			"Run gflags /i %s +ust and restart the process before the next dump: its blocks have no call stacks.", b.c.Process.Name)
 	case b.isFew(b.bare, busy):
 		b.warning(capture.Unsupported, b.bare.Count, "%s of %s (%s) have no call stack, less than 1 %%.",
-			figures.Count(b.bare.Count), figures.Plural(busy, "block"), figures.Bytes(b.bare.Bytes))
+			quantity.Count(b.bare.Count), quantity.Plural(busy, "block"), quantity.Bytes(b.bare.Bytes))
 	case b.bare.Count > 0:
-		b.warning(capture.StackMissing, b.bare.Count, "No call stack was found for %s (%s).", figures.Plural(b.bare.Count, "block"),
-			figures.Bytes(b.bare.Bytes))
+		b.warning(capture.StackMissing, b.bare.Count, "No call stack was found for %s (%s).", quantity.Plural(b.bare.Count, "block"),
+			quantity.Bytes(b.bare.Bytes))
 	}
 	if b.isFew(b.lost, busy) {
 		b.warning(capture.Unsupported, b.lost.Count, "The call stacks of %s of %s (%s) are damaged or not in the dump.",
-			figures.Count(b.lost.Count), figures.Plural(busy, "block"), figures.Bytes(b.lost.Bytes))
+			quantity.Count(b.lost.Count), quantity.Plural(busy, "block"), quantity.Bytes(b.lost.Bytes))
 	} else if b.lost.Count > 0 {
 		b.warning(capture.StackMissing, b.lost.Count, "The call stacks of %s (%s) are damaged or not in the dump.",
-			figures.Plural(b.lost.Count, "block"), figures.Bytes(b.lost.Bytes))
+			quantity.Plural(b.lost.Count, "block"), quantity.Bytes(b.lost.Bytes))
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 // Parts of warnings about lost events: the effect on the report, and what to do.
@@ -62,7 +62,7 @@ func (t *Trace) Warnings() (list []capture.Warning) {
 		if l.BadBuffers > 0 || l.SkippedBytes > 0 {
 			warn(capture.Malformed, l.BadBuffers+min(1, l.SkippedBytes), l.FirstDamage,
 				"Copy the file again, and compare the copies: %s damaged, %s lie between buffers, and %s of events are not counted. %s",
-				counted(l.BadBuffers, "buffer is", "buffers are"), figures.Bytes(l.SkippedBytes), figures.Bytes(l.BadBytes), upper)
+				counted(l.BadBuffers, "buffer is", "buffers are"), quantity.Bytes(l.SkippedBytes), quantity.Bytes(l.BadBytes), upper)
 		}
 		if n := l.Disordered; n > 0 {
 			warn(capture.ClockDisorder, n, -1,
@@ -78,7 +78,7 @@ func counted(n int64, one, more string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return figures.Count(n) + " " + more
+	return quantity.Count(n) + " " + more
 }
 
 // covered says which time the trace covers; "" before a pass has found it.
@@ -143,7 +143,7 @@ func (j *JoinResult) warnings(uses stackUses, processes []Process) (list []captu
 	if j.HeapSnapshots > 0 {
 		warn(capture.HeapSnapshot, j.HeapSnapshots,
 			"Record with heap tracing (wpr -start Heap): the trace has heap snapshots (wpr -snapshotconfig) in %s. Their layout is not public, so they are not counted.",
-			figures.Plural(j.HeapSnapshots, "event"))
+			quantity.Plural(j.HeapSnapshots, "event"))
 	}
 	warnImages(processes, warn)
 	return list

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 // A segmentHeap is a heap of the kind that UWP apps, Edge and programs that ask for it have from Windows 10 on.
@@ -213,11 +213,11 @@ func (s *segmentWalk) compare(segments []pageSegment, large []largeBlock) {
 	switch missing := f.Committed - f.Walked; {
 	case reserved > int64(s.room) || f.Walked > s.committed:
 		s.warn(capture.Inconsistent, 1, s.handle, "heap %#x counts %s bytes, %s of them committed; the walk found %s and %s",
-			s.handle, figures.Count(f.Reserved), figures.Count(f.Committed), figures.Count(reserved), figures.Count(f.Walked))
+			s.handle, quantity.Count(f.Reserved), quantity.Count(f.Committed), quantity.Count(reserved), quantity.Count(f.Walked))
 	case missing > max(f.Committed/8, 1<<20) && s.lost == 0:
 		s.warn(capture.PartialHeap, missing, s.handle,
 			"heap %#x counts %s committed, the walk found %s: parts of it were not found", s.handle,
-			figures.Bytes(f.Committed), figures.Bytes(f.Walked))
+			quantity.Bytes(f.Committed), quantity.Bytes(f.Walked))
 	}
 	if s.odds.n > 0 {
 		s.warn(capture.Inconsistent, s.odds.n, s.odds.first,

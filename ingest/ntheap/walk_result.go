@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 // A Area says which part of a heap a block lies in.
@@ -194,7 +194,7 @@ func (w *walk) finish() {
 	}
 	if w.lost > 0 {
 		w.warn(capture.PartialHeap, w.lost, uint64(w.out.Gaps[0].Address),
-			"%s of heap %#x could not be read; blocks there are not counted", figures.Bytes(w.lost), handle)
+			"%s of heap %#x could not be read; blocks there are not counted", quantity.Bytes(w.lost), handle)
 	}
 	if w.bad.n > 0 {
 		w.warn(capture.Malformed, w.bad.n, w.bad.first,

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 // finishSnapshot makes the capture of a raw log.
@@ -38,10 +38,10 @@ func (d *draft) finishSnapshot() {
 	d.warnIDs(holdings)
 	if n := s.conflict; n.n > 0 {
 		d.warn(capture.Inconsistent, n.n, n.line, "another stack is listed later for %s; the first is used",
-			figures.Plural(n.n, "id"))
+			quantity.Plural(n.n, "id"))
 	}
 	if n := s.arithmetic; n.n > 0 {
-		d.warn(capture.Inconsistent, n.n, n.line, "%s: count times size is not the number of bytes", figures.Plural(n.n, "entry"))
+		d.warn(capture.Inconsistent, n.n, n.line, "%s: count times size is not the number of bytes", quantity.Plural(n.n, "entry"))
 	}
 }
 
@@ -77,14 +77,14 @@ func (d *draft) warnMissing() {
 			"Take the log again, or upload the whole file: it ends %s, so all totals are lower bounds.", where)
 	case stray > 0:
 		d.warn(capture.Truncated, stray, s.stray,
-			"%s outside the data of any heap. This is an excerpt, so its totals are lower bounds.", figures.Plural(stray, "block"))
+			"%s outside the data of any heap. This is an excerpt, so its totals are lower bounds.", quantity.Plural(stray, "block"))
 	case len(c.Heaps) == 0 && d.broken.n == 0:
 		d.warn(capture.Truncated, 1, d.in.number,
 			"Take the log again, or upload the whole file: it ends before the first heap and lists no entry.")
 	}
 	if len(partial) > 0 {
 		d.warn(capture.PartialHeap, int64(len(partial)), 0, "the data of %s is not whole: %s",
-			figures.Plural(len(partial), "heap"), shortList(partial))
+			quantity.Plural(len(partial), "heap"), shortList(partial))
 	}
 }
 
@@ -117,7 +117,7 @@ func (d *draft) finishDifference(opt Options) {
 	}
 	if halved.n > 0 {
 		d.warn(capture.Truncated, halved.n, halved.line,
-			"the second line is missing from %s: how many blocks there were before is not known", figures.Plural(halved.n, "entry"))
+			"the second line is missing from %s: how many blocks there were before is not known", quantity.Plural(halved.n, "entry"))
 	}
 	c.Snapshots[0].LowerBound, c.Snapshots[1].LowerBound = lower, lower
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 // maxJoined bounds the raw entries that a difference shows beside its own.
@@ -62,13 +62,13 @@ func takeExcerpt(d, from *capture.Capture) {
 			}
 		}
 		m.Samples = append(m.Samples, capture.Sample{
-			Title: fmt.Sprintf("%s by BackTrace%X, listed beside the difference", figures.Plural(u.Count, "block"), site.Trace),
+			Title: fmt.Sprintf("%s by BackTrace%X, listed beside the difference", quantity.Plural(u.Count, "block"), site.Trace),
 			Stack: stack, Address: addressOf(from, i), Size: u.Bytes,
 		})
 	}
 	d.Process.Bits = max(d.Process.Bits, from.Process.Bits)
-	text := fmt.Sprintf("The file also lists raw entries, %s of %s. They belong to one of the two compared logs and are not counted.", figures.Plural(total.Count, "block"),
-		figures.Bytes(total.Bytes))
+	text := fmt.Sprintf("The file also lists raw entries, %s of %s. They belong to one of the two compared logs and are not counted.", quantity.Plural(total.Count, "block"),
+		quantity.Bytes(total.Bytes))
 	if more := len(from.Sites) - len(m.Samples); more > 0 {
 		text += fmt.Sprintf("; %d of them are not shown", more)
 	}

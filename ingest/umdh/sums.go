@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 // in gives a counter's numbers in a base.
@@ -121,7 +121,7 @@ func (f *difference) fill(base Base) (holdings []holding) {
 	if wrong.n > 0 {
 		f.d.warn(capture.Inconsistent, wrong.n, wrong.line,
 			"%s with inconsistent numbers (change, new and old, or the two lines). New and old are used.",
-			figures.Plural(wrong.n, "entry"))
+			quantity.Plural(wrong.n, "entry"))
 	}
 	f.check(base, sum, summed)
 	return holdings
@@ -142,12 +142,12 @@ func (f *difference) check(base Base, sum int64, summed bool) {
 	if len(f.deltas) == 0 && overhead != 0 {
 		f.d.warn(capture.UnattributedOverhead, max(overhead, -overhead), t.line,
 			"The total counts %s bytes of overhead and %s requested, and no entry has them.",
-			figures.Count(overhead), figures.Count(requested))
+			quantity.Count(overhead), quantity.Count(requested))
 	}
 	if !summed || !t.requests(sum, base) {
 		f.d.warn(capture.Inconsistent, 1, t.line,
 			"The total has %s requested bytes, the entries have %s: entries are missing or wrong.",
-			figures.Count(requested), figures.Count(max(sum, -sum)))
+			quantity.Count(requested), quantity.Count(max(sum, -sum)))
 	}
 	if t.hasParts && !t.adds(base) {
 		f.d.warn(capture.Inconsistent, 1, t.line, "The total is inconsistent: requested bytes and overhead do not make the sum.")

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 // frameModules says for each frame which module its text names: index into Modules plus 1, 0 for none. Modules that
@@ -56,13 +56,13 @@ func (d *draft) warnSymbols() {
 	for i := range c.Modules {
 		m := &c.Modules[i]
 		if last[i] > 0 && (m.Symbols == capture.SymbolsExport || m.Symbols == capture.SymbolsNone) {
-			poor = append(poor, fmt.Sprintf("%s (symbols: %s; %s of change)", m.Path, m.Symbols, figures.Bytes(stake[i])))
+			poor = append(poor, fmt.Sprintf("%s (symbols: %s; %s of change)", m.Path, m.Symbols, quantity.Bytes(stake[i])))
 		}
 	}
 	if len(poor) > 0 {
 		d.warn(capture.NoSymbols, int64(len(poor)), 0,
 			"Compare again with the PDBs on the symbol path: UMDH had no PDB for %s. Names there are guesses or missing: %s.",
-			figures.Plural(len(poor), "module"), shortList(poor))
+			quantity.Plural(len(poor), "module"), shortList(poor))
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 // warn adds a warning; line is where first, 0 for nowhere in particular.
@@ -23,7 +23,7 @@ func (d *draft) warnCommon() {
 		d.malformed.merge(long)
 	}
 	if m := d.malformed; m.n > 0 {
-		d.warn(capture.Malformed, m.n, m.line, "%s not understood and not counted.", figures.Plural(m.n, "line"))
+		d.warn(capture.Malformed, m.n, m.line, "%s not understood and not counted.", quantity.Plural(m.n, "line"))
 	}
 	const otherSDK = "Use umdh.exe of a Windows 10 SDK, or of SDK 10.0.28000 or later: "
 	if b := d.broken; b.n > 0 {
@@ -39,7 +39,7 @@ func (d *draft) warnCommon() {
 	}
 	if f := d.foreign; f.n > 0 {
 		d.warn(capture.EncodingGuessed, f.n, f.line, "%s in an unknown code page: letters outside ASCII are replaced.",
-			figures.Plural(f.n, "name"))
+			quantity.Plural(f.n, "name"))
 	}
 }
 
@@ -84,7 +84,7 @@ func (d *draft) warnIDs(holdings []holding) {
 		d.warn(capture.NoStacks, bare.entries, bare.line,
 			"Enlarge the full stack trace database (gflags /i IMAGE +ust /tracedb 512) and restart the process: "+
 				"no stack was recorded for %s (%s, BackTrace0).",
-			figures.Plural(bare.entries, "entry"), figures.Bytes(bare.bytes))
+			quantity.Plural(bare.entries, "entry"), quantity.Bytes(bare.bytes))
 		d.bare = d.raw != nil && len(holdings) == 1
 	}
 	if blocks, bytes := sumHoldings(ambiguous); len(ambiguous) > 0 {
@@ -92,13 +92,13 @@ func (d *draft) warnIDs(holdings []holding) {
 			func(h holding) string { return fmt.Sprintf("BackTrace%X is ambiguous: %d stacks", h.id, h.stacks) })
 		d.warn(capture.AmbiguousStack, blocks, ambiguous[0].line,
 			"%s share the id, so %s (%s) may belong to any of them. They are shown under the first.", names,
-			figures.Plural(blocks, "allocation"), figures.Bytes(bytes))
+			quantity.Plural(blocks, "allocation"), quantity.Bytes(bytes))
 	}
 	if blocks, bytes := sumHoldings(missing); len(missing) > 0 {
 		names := nameIDs(missing, func(h holding) string { return fmt.Sprintf("BackTrace%X", h.id) })
 		d.warn(capture.StackMissing, blocks, missing[0].line,
 			"The log has no stack for %s: %s (%s) belong to no function.", names,
-			figures.Plural(blocks, "allocation"), figures.Bytes(bytes))
+			quantity.Plural(blocks, "allocation"), quantity.Bytes(bytes))
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 // An instant is what the outputs of one stop of the process say, until it is made a capture.
@@ -193,7 +193,7 @@ func (n *instant) warn() {
 	if t := n.malformed; t.n > 0 {
 		n.c.Warnings = append(n.c.Warnings,
 			warning(capture.Malformed, t.n, t.line, "%s inside an output not understood, and not in the numbers",
-				figures.Plural(t.n, "line")))
+				quantity.Plural(t.n, "line")))
 	}
 	for _, f := range n.inconsistent {
 		n.c.Warnings = append(n.c.Warnings, warning(capture.Inconsistent, f.n, f.line, "%s", f.text))
@@ -207,13 +207,13 @@ func (n *instant) warn() {
 func (r *reader) warnWhole(c *capture.Capture) {
 	if t := r.in.long; t.n > 0 {
 		c.Warnings = append(c.Warnings,
-			warning(capture.Malformed, t.n, t.line, "%s longer than %d KiB left out", figures.Plural(t.n, "line"), maxLine>>10))
+			warning(capture.Malformed, t.n, t.line, "%s longer than %d KiB left out", quantity.Plural(t.n, "line"), maxLine>>10))
 	}
 	if t := r.dropped; t.n > 0 {
 		c.Warnings = append(c.Warnings,
 			warning(capture.Truncated, t.n, t.line,
 				"the log holds more than is kept of one log or one answer, and %s left out: upload the outputs in several logs",
-				figures.Plural(t.n, "row")))
+				quantity.Plural(t.n, "row")))
 	}
 	for _, f := range r.silent {
 		c.Warnings = append(c.Warnings, warning(capture.Unsupported, f.n, f.line, "%s", f.text+r.whyBlind()))

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 const (
@@ -222,7 +222,7 @@ func (s *managedHeaps) heapTotal(text []byte) {
 		s.in.malformed.add(s.r.in.number)
 	case s.heap != nil && printed != s.heap.Bytes:
 		s.in.contradict(s.r.in.number, "%s of !eeheap -gc is %s bytes by its segments and %s by its total",
-			s.heap.Name, figures.Count(s.heap.Bytes), figures.Count(printed))
+			s.heap.Name, quantity.Count(s.heap.Bytes), quantity.Count(printed))
 	}
 }
 
@@ -236,7 +236,7 @@ func (s *managedHeaps) total(text []byte) {
 	s.complete = true
 	if all := s.all(); all != printed {
 		s.in.contradict(s.r.in.number, "the heaps of !eeheap -gc hold %s bytes by their segments and %s by the total",
-			figures.Count(all), figures.Count(printed))
+			quantity.Count(all), quantity.Count(printed))
 	}
 }
 
@@ -255,7 +255,7 @@ func (s *managedHeaps) close() {
 	}
 	if s.committed > 0 {
 		s.in.addNote(s.r, capture.TopicManaged,
-			fmt.Sprintf("the garbage collector has committed %s for %s that are allocated", figures.Bytes(s.committed), figures.Bytes(s.all())))
+			fmt.Sprintf("the garbage collector has committed %s for %s that are allocated", quantity.Bytes(s.committed), quantity.Bytes(s.all())))
 	}
 }
 
@@ -268,7 +268,7 @@ func openLoader(r *reader, text []byte) section {
 	}
 	in := r.begin(sourceLoader, sourceLoader)
 	in.addNote(r, capture.TopicManaged,
-		fmt.Sprintf("the loader heaps of the runtime, for types and code, hold %s", figures.Bytes(amount)))
+		fmt.Sprintf("the loader heaps of the runtime, for types and code, hold %s", quantity.Bytes(amount)))
 	return oneLine{}
 }
 

@@ -2,7 +2,7 @@ package windbg
 
 import (
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 // The limits on what can be, in bytes.
@@ -30,7 +30,7 @@ func (n *instant) doubt() {
 	if odd > 0 {
 		n.c.Warnings = append(n.c.Warnings,
 			warning(capture.Implausible, odd, 0,
-				"%s cannot be right: the heaps of the log are smaller. The debugger read damaged memory, or had symbols of another ntdll. Ignore these numbers.", figures.Plural(odd, "size")))
+				"%s cannot be right: the heaps of the log are smaller. The debugger read damaged memory, or had symbols of another ntdll. Ignore these numbers.", quantity.Plural(odd, "size")))
 	}
 }
 

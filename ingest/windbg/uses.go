@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 const sourceUses = "!address -summary"
@@ -244,7 +244,7 @@ func (s *uses) close() {
 	}
 	if !s.excerpt && s.seen[tableUses] && s.seen[tableStates] && s.sums[tableUses] != s.sums[tableStates] {
 		s.in.contradict(s.r.in.number, "the uses of !address -summary make %s bytes and the states %s: rows are missing",
-			figures.Count(s.sums[tableUses]), figures.Count(s.sums[tableStates]))
+			quantity.Count(s.sums[tableUses]), quantity.Count(s.sums[tableStates]))
 	}
 	if len(s.space.Uses) > 0 {
 		s.in.addNote(s.r, capture.TopicMethod,

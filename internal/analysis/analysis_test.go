@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 )
 
@@ -534,13 +534,13 @@ func TestNumbers(t *testing.T) {
 		1 << 20: "1.00 MB", 1023 << 10: "1.00 MB", 8601600: "8.20 MB", -2048: "−2.00 KB", -5: "−5 B", 1<<63 - 1: "8388608 TB",
 		-1 << 63: "−8388608 TB",
 	} {
-		if got := figures.Bytes(n); got != want {
+		if got := quantity.Bytes(n); got != want {
 			t.Errorf("Bytes(%d) = %q, want %q", n, got, want)
 		}
 	}
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1000: "−1,000",
 		-1 << 63: "−9,223,372,036,854,775,808"} {
-		if got := figures.Count(n); got != want {
+		if got := quantity.Count(n); got != want {
 			t.Errorf("Count(%d) = %q, want %q", n, got, want)
 		}
 	}

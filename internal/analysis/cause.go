@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"heapdrift/ingest/capture/allocations"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis/blame"
 	"heapdrift/internal/analysis/causes"
 	"heapdrift/internal/analysis/score"
@@ -72,7 +72,7 @@ func (c *Cause) Stacks() string {
 	if c.Verdict == ClassLeak {
 		what = "1 leak in "
 	}
-	return what + figures.Plural(len(c.Members), "stack")
+	return what + quantity.Plural(len(c.Members), "stack")
 }
 
 // sentence says how fast a cause grows; "" where that is not known.
@@ -80,7 +80,7 @@ func (c *CauseRate) sentence() string {
 	if c == nil || c.Bytes < 1 {
 		return ""
 	}
-	return fmt.Sprintf(", %s per %s", figures.Bytes(int64(c.Bytes)), c.Unit)
+	return fmt.Sprintf(", %s per %s", quantity.Bytes(int64(c.Bytes)), c.Unit)
 }
 
 // arrivals are the times when the blocks of a finding that stayed were allocated.
@@ -278,7 +278,7 @@ func (d *draft) addCause(g *causes.Group, sites map[string]int, s *scratch) {
 		c.Certain = c.Certain || f.Certain
 	}
 	c.Ratio = strings.Join(ratio, " : ")
-	c.Title = "lost together: " + c.Members[0].Title + " and " + figures.Plural(len(c.Members)-1, "more site")
+	c.Title = "lost together: " + c.Members[0].Title + " and " + quantity.Plural(len(c.Members)-1, "more site")
 	if c.Owner != "" {
 		c.Title = "lost objects of " + ownerName(c.Owner)
 	}

@@ -3,7 +3,7 @@ package analysis
 import (
 	"fmt"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis/score"
 )
 
@@ -31,6 +31,6 @@ func (d *draft) doubtAmongMany() {
 		f.Certain = false
 		f.Clauses = append(f.Clauses, score.Clause{Rule: ruleManySites, Holds: new(false),
 			Text: fmt.Sprintf("Not certain in this run: of %s that keep memory, one may look like this without a leak.",
-				figures.Plural(n, "site"))})
+				quantity.Plural(n, "site"))})
 	}
 }

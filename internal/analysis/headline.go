@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 // NamedPercent is the part of a heap, in percent, from which one size or one stack is named in the first sentence of a report.
@@ -38,12 +38,12 @@ func describeStops(r *Report) string {
 	if total == 0 {
 		return ""
 	}
-	s := "Application Verifier reports " + figures.Plural(total, "leak")
+	s := "Application Verifier reports " + quantity.Plural(total, "leak")
 	if bytes > 0 {
-		s += " of " + figures.Bytes(bytes)
+		s += " of " + quantity.Bytes(bytes)
 	}
 	if top := &r.Reported[0]; top.Where != "" {
-		s += fmt.Sprintf(", %s from %s", figures.Count(top.Count), top.Where)
+		s += fmt.Sprintf(", %s from %s", quantity.Count(top.Count), top.Where)
 	}
 	return s
 }
@@ -78,10 +78,10 @@ func describeLargestGroup(r *Report) string {
 	}
 	of := blocks(top.Usage.Count)
 	if committed > 0 {
-		of += ", " + figures.Bytes(committed) + " committed"
+		of += ", " + quantity.Bytes(committed) + " committed"
 	}
-	s := fmt.Sprintf("blocks of %s B hold %s %% of the %s of heap %s (%s in %s)", figures.Count(top.Size), percent(part), what,
-		top.Heap, figures.Bytes(top.Usage.Bytes), of)
+	s := fmt.Sprintf("blocks of %s B hold %s %% of the %s of heap %s (%s in %s)", quantity.Count(top.Size), percent(part), what,
+		top.Heap, quantity.Bytes(top.Usage.Bytes), of)
 	if where := allocatedBy(from, top.Size); where != "" {
 		s += "; one of the blocks was allocated by " + where
 	}
@@ -166,7 +166,7 @@ func describeGroupGrowth(m *Memory) string {
 		return ""
 	}
 	return fmt.Sprintf("blocks of %s grew by %s in %s from the first snapshot to the last", NameOfGroup(top),
-		figures.Bytes(top.Growth.Bytes), blocks(top.Growth.Count))
+		quantity.Bytes(top.Growth.Bytes), blocks(top.Growth.Count))
 }
 
 // smallestBlock stands for the size of a virtual block whose size is unknown: about the least that one has.
@@ -189,18 +189,18 @@ func grown(g *capture.HeapGrowth) int64 {
 // HeapChange lists the known changes of a heap.
 func HeapChange(h *capture.HeapFacts) string {
 	g := h.Growth
-	said := []string{"committed " + signed(figures.Bytes(g.Committed), g.Committed)}
+	said := []string{"committed " + signed(quantity.Bytes(g.Committed), g.Committed)}
 	if g.Blocks != nil && *g.Blocks != (capture.Usage{}) {
-		change := fmt.Sprintf("%s to %s", figures.Count(h.Blocks.Count-g.Blocks.Count), figures.Count(h.Blocks.Count))
+		change := fmt.Sprintf("%s to %s", quantity.Count(h.Blocks.Count-g.Blocks.Count), quantity.Count(h.Blocks.Count))
 		if g.Blocks.Bytes != 0 {
-			change += "; " + signed(figures.Bytes(g.Blocks.Bytes), g.Blocks.Bytes)
+			change += "; " + signed(quantity.Bytes(g.Blocks.Bytes), g.Blocks.Bytes)
 		}
-		said = append(said, fmt.Sprintf("virtual blocks %s (%s)", signed(figures.Count(g.Blocks.Count), g.Blocks.Count), change))
+		said = append(said, fmt.Sprintf("virtual blocks %s (%s)", signed(quantity.Count(g.Blocks.Count), g.Blocks.Count), change))
 	}
 	if g.Busy != nil {
-		said = append(said, "busy "+signed(figures.Bytes(g.Busy.Bytes), g.Busy.Bytes))
+		said = append(said, "busy "+signed(quantity.Bytes(g.Busy.Bytes), g.Busy.Bytes))
 	} else if g.Sizes != nil {
-		said = append(said, "listed sizes "+signed(figures.Bytes(g.Sizes.Bytes), g.Sizes.Bytes))
+		said = append(said, "listed sizes "+signed(quantity.Bytes(g.Sizes.Bytes), g.Sizes.Bytes))
 	}
 	return strings.Join(said, ", ")
 }

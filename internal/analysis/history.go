@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 // A history is the modules that the snapshots of one life of a process show. A library may be unloaded while its blocks
@@ -101,5 +101,5 @@ func verb(n int64, one, more string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return figures.Count(n) + " " + more
+	return quantity.Count(n) + " " + more
 }

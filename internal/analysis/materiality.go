@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 // Growth is an amount of bytes for each unit.
@@ -19,7 +19,7 @@ type Growth struct {
 
 // String says it as in "1.2 MB per day".
 func (g Growth) String() string {
-	return fmt.Sprintf("%s per %s", figures.Bytes(int64(g.Bytes)), g.Unit)
+	return fmt.Sprintf("%s per %s", quantity.Bytes(int64(g.Bytes)), g.Unit)
 }
 
 // The default of what matters. A service that leaks 10 MB a day grows by 300 MB in a month. Evidence without times
@@ -149,7 +149,7 @@ func (w *Observation) Matters(set, call *RequestedThreshold) Matters {
 
 // settleText names the settle time, and whether it is ignored.
 func (w *Observation) settleText() string {
-	span := figures.Span(time.Duration(w.Settle * float64(time.Hour)).Round(time.Second))
+	span := quantity.Span(time.Duration(w.Settle * float64(time.Hour)).Round(time.Second))
 	switch {
 	case w.Settle == 0:
 		return ""
@@ -193,7 +193,7 @@ func (t Threshold) String() string {
 	case t.Percent > 0:
 		return fmt.Sprintf("%s %% of the memory held per %s", plainNumber(t.Percent), t.Unit)
 	case t.Ceiling > 0:
-		return fmt.Sprintf("%s held within %s", figures.Bytes(int64(t.Ceiling)), t.within())
+		return fmt.Sprintf("%s held within %s", quantity.Bytes(int64(t.Ceiling)), t.within())
 	}
 	return t.Growth.String()
 }

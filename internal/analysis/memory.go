@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis/footprint"
 )
 
@@ -207,7 +207,7 @@ func kindsOfStacks(c *capture.Capture) map[capture.StackID]capture.SiteKind {
 func NameOfGroup(g *capture.Group) string {
 	name := g.Key
 	if g.By == capture.BySize {
-		name = figures.Count(g.Size) + " B"
+		name = quantity.Count(g.Size) + " B"
 		if g.Heap == 0 && g.Key != "" {
 			name += " " + g.Key
 		}

@@ -10,7 +10,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/footprint"
 )
@@ -56,7 +56,7 @@ func say(c *footprint.MemoryHistory) string {
 		if n == nil {
 			return "–"
 		}
-		return figures.Bytes(*n)
+		return quantity.Bytes(*n)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, timed %t\n", c.Measure, c.Timed)
@@ -64,7 +64,7 @@ func say(c *footprint.MemoryHistory) string {
 		at := &c.Instants[i]
 		fmt.Fprintf(&b, "%v %s: total %s, heaps %s, VirtualAlloc %s, unexplained %s, blocks %s", time.Duration(at.AtNS),
 			at.File, known(at.Total),
-			figures.Bytes(at.Part(capture.UseHeap)), figures.Bytes(at.Part(capture.UsePrivate)),
+			quantity.Bytes(at.Part(capture.UseHeap)), quantity.Bytes(at.Part(capture.UsePrivate)),
 			known(at.Unexplained), known(at.Blocks))
 		if at.OtherLife {
 			b.WriteString(", another life")

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis/blame"
 )
 
@@ -232,8 +232,8 @@ func (d *draft) symbolWarnings() []Warning {
 			add = "Add symbols: "
 		}
 		list = append(list, Warning{Code: capture.NoSymbols, Count: d.unnamed.Count, Message: fmt.Sprintf(
-			"%s%s of %s (%s held%s) %s no function name, only module+0xRVA.%s", add, figures.Count(d.unnamed.Count),
-			figures.Plural(len(r.Sites), "site"), figures.Bytes(d.unnamed.Bytes), when, have, wanted)})
+			"%s%s of %s (%s held%s) %s no function name, only module+0xRVA.%s", add, quantity.Count(d.unnamed.Count),
+			quantity.Plural(len(r.Sites), "site"), quantity.Bytes(d.unnamed.Bytes), when, have, wanted)})
 	}
 	list = append(list, pendingSymbols(r.Modules)...)
 	var unproven []string
@@ -276,7 +276,7 @@ func missing(modules []Module) string {
 	}
 	s := " Wanted: " + strings.Join(wanted, ", ")
 	if more := len(lacking) - most; more > 0 {
-		s += ", and symbols of " + figures.Plural(more, "more module")
+		s += ", and symbols of " + quantity.Plural(more, "more module")
 	}
 	return s + "."
 }
@@ -290,5 +290,5 @@ func (m *Module) Wanted() string {
 	if m.Size == 0 { // unknown in a difference that UMDH printed
 		return pdb + " of " + m.Name
 	}
-	return fmt.Sprintf("%s of %s (image size %s bytes)", pdb, m.Name, figures.Count(int64(m.Size)))
+	return fmt.Sprintf("%s of %s (image size %s bytes)", pdb, m.Name, quantity.Count(int64(m.Size)))
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis/score"
 )
 
@@ -47,21 +47,21 @@ func (d *draft) doubt(v *Verdict, t *tally, lossy *Warning) (reason string, next
 	case v.SnapshotsMissing > 0 && t.unreferenced > 0:
 		dumps := max(1, dumpsToAgree-len(d.judged))
 		return "one dump is not proof", &Next{Evidence: NextDumps, Snapshots: dumps, SnapshotsToBeCertain: certain,
-			Sentence: fmt.Sprintf("Take %s of this process, or %s.", figures.Plural(dumps, "more dump"),
-				figures.Plural(score.SnapshotsToBeCertain, "snapshot"))}
+			Sentence: fmt.Sprintf("Take %s of this process, or %s.", quantity.Plural(dumps, "more dump"),
+				quantity.Plural(score.SnapshotsToBeCertain, "snapshot"))}
 	case v.SnapshotsMissing > 0:
 		if lossy != nil {
 			reason = fmt.Sprintf("the evidence has limits (%s)", lossy.Code)
 		}
 		return reason, &Next{Evidence: NextSnapshots, Snapshots: v.SnapshotsMissing, SnapshotsToBeCertain: certain,
 			Sentence: fmt.Sprintf("Take %s of this process to detect leaks, %d more to be certain.",
-				figures.Plural(v.SnapshotsMissing, "more snapshot"), certain)}
+				quantity.Plural(v.SnapshotsMissing, "more snapshot"), certain)}
 	case v.Undecided != nil && v.Undecided.Sites > 0 && (t.leaks == 0 || r.Trace != nil || certain == 0):
 		return undecided(v.Undecided), d.longer(v.Undecided.Largest.longer)
 	case t.leaks > 0 && r.Trace == nil && certain > 0:
 		return countOf(t.leakCauses, t.leaks) + " probably leaking",
 			&Next{Evidence: NextSnapshots, SnapshotsToBeCertain: certain,
-				Sentence: fmt.Sprintf("Take %s of this process to be certain.", figures.Plural(certain, "more snapshot"))}
+				Sentence: fmt.Sprintf("Take %s of this process to be certain.", quantity.Plural(certain, "more snapshot"))}
 	case t.leaks > 0:
 		return countOf(t.leakCauses, t.leaks) + " probably leaking, unless a cache is still filling", d.longer(longerFor(t.top))
 	case t.growing > 0:
@@ -92,7 +92,7 @@ func (d *draft) longer(times float64) *Next {
 }
 
 func spanOf(hours float64) string {
-	return figures.Span(time.Duration(hours * float64(time.Hour)).Round(time.Second))
+	return quantity.Span(time.Duration(hours * float64(time.Hour)).Round(time.Second))
 }
 
 // longerFor is how many times as long a recording would tell what a finding is; 0 where nothing tells that.

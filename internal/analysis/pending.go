@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 // waitedInVain are the results of attempts after which it is unknown whether the server has the file.
@@ -62,7 +62,7 @@ func someOf(names []string) string {
 	const most = 5
 	text := strings.Join(names[:min(most, len(names))], ", ")
 	if more := len(names) - most; more > 0 {
-		text += fmt.Sprintf(" and %s more", figures.Count(int64(more)))
+		text += fmt.Sprintf(" and %s more", quantity.Count(int64(more)))
 	}
 	return text
 }

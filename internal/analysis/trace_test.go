@@ -9,7 +9,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 )
 
@@ -232,7 +232,7 @@ func TestTraceBesideSnapshots(t *testing.T) {
 			for _, w := range f.ByKind {
 				witnesses = append(witnesses, w.Kind+" "+string(w.Verdict))
 			}
-			got = append(got, figures.Plural(f.Sites, "site")+": "+strings.Join(witnesses, ", "))
+			got = append(got, quantity.Plural(f.Sites, "site")+": "+strings.Join(witnesses, ", "))
 		}
 		if strings.Join(got, "; ") != test.want {
 			t.Errorf("%d snapshots: %s, want %s", test.snapshots, strings.Join(got, "; "), test.want)

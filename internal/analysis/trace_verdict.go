@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 // whatOfTrace says what the process allocated in the window of a trace, and what it holds.
@@ -23,32 +23,32 @@ func whatOfTrace(r *Report, t *tally) string {
 	if allocated.Count == 0 {
 		return fmt.Sprintf("%s allocated nothing in %s%s", name, span, end)
 	}
-	s := fmt.Sprintf("%s allocated %s in %s over %s%s", name, figures.Bytes(allocated.Bytes), blocks(allocated.Count), span, end)
+	s := fmt.Sprintf("%s allocated %s in %s over %s%s", name, quantity.Bytes(allocated.Bytes), blocks(allocated.Count), span, end)
 	if t.top == nil {
 		return s + "; no site keeps growing"
 	}
 	grown := t.top.BeforeExit()
 	if t.top.Lifetimes == nil { // of snapshots beside the trace
-		return fmt.Sprintf("%s; only snapshots show growth, the most, %s in %s, from %s", s, figures.Bytes(grown.Bytes),
+		return fmt.Sprintf("%s; only snapshots show growth, the most, %s in %s, from %s", s, quantity.Bytes(grown.Bytes),
 			blocks(grown.Count), t.top.Where())
 	}
 	growth := r.Totals.Heap.BeforeExit().Plus(r.Totals.Virtual.BeforeExit())
 	if growth.Bytes <= 0 && r.Trace.isTorn(r.Window.capture()) { // totals are of the time behind
 		return fmt.Sprintf("%s; before the process freed its memory, the most, %s in %s, was held from %s", s,
-			figures.Bytes(grown.Bytes), blocks(grown.Count), t.top.Where())
+			quantity.Bytes(grown.Bytes), blocks(grown.Count), t.top.Where())
 	}
 	when := "; at the end"
 	if end != "" {
 		when = "; just before"
 	}
-	more := fmt.Sprintf("%s more was held than at the start", figures.Bytes(growth.Bytes))
+	more := fmt.Sprintf("%s more was held than at the start", quantity.Bytes(growth.Bytes))
 	if r.Totals.Heap.UnknownFrees > 0 { // what they freed was there at the start
 		more = "at most " + more
 	}
 	if growth.Bytes <= 0 {
-		more = fmt.Sprintf("%s less was held than at the start while %s grew", figures.Bytes(-growth.Bytes), places(t))
+		more = fmt.Sprintf("%s less was held than at the start while %s grew", quantity.Bytes(-growth.Bytes), places(t))
 	}
-	return fmt.Sprintf("%s%s %s, the most, %s in %s, from %s", s, when, more, figures.Bytes(grown.Bytes),
+	return fmt.Sprintf("%s%s %s, the most, %s in %s, from %s", s, when, more, quantity.Bytes(grown.Bytes),
 		blocks(grown.Count), t.top.Where())
 }
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 // An unreachableBlock is a block without a pointer to it, by evidence that may have no call stack of its allocation.
@@ -126,7 +126,7 @@ func (s *series) joinUnreachable(ctx context.Context, others []part) error {
 	if 2*len(joined) < min(len(list), last.Blocks.Len()) {
 		s.warn(capture.Unsupported, int64(len(list)-len(joined)), fmt.Sprintf(
 			"Give files of one process and one time: %s lists %s without a pointer, %s holds %d of them. They are not joined to its stacks.",
-			others[list[0].part].file, figures.Plural(len(list), "block"), last.file, len(joined)))
+			others[list[0].part].file, quantity.Plural(len(list), "block"), last.file, len(joined)))
 		return nil
 	}
 	s.looked = true

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis/score"
 )
 
@@ -43,8 +43,8 @@ func (f *Finding) judgeUnreferenced(blamed bool, agreed Amount) {
 	if !f.Verdict.IsSuspect() {
 		return
 	}
-	text := fmt.Sprintf("No pointer reaches %s of %s, %s", blocks(f.Unreachable.Count), figures.Count(f.Outstanding.Count),
-		figures.Bytes(f.Unreachable.Bytes))
+	text := fmt.Sprintf("No pointer reaches %s of %s, %s", blocks(f.Unreachable.Count), quantity.Count(f.Outstanding.Count),
+		quantity.Bytes(f.Unreachable.Bytes))
 	if agreed.Count > 0 {
 		text += fmt.Sprintf("; %d or more dumps agree on %s.", dumpsToAgree, blocks(agreed.Count))
 	} else {
@@ -132,12 +132,12 @@ func (d *draft) tallyUnreferenced() (t unreferencedTally, ok bool) {
 
 // sentence says what no pointer reaches, and how much of it one function made.
 func (t *unreferencedTally) sentence(name string) string {
-	s := fmt.Sprintf("%s holds %s in %s that no pointer reaches", name, figures.Bytes(t.total.Bytes), blocks(t.total.Count))
+	s := fmt.Sprintf("%s holds %s in %s that no pointer reaches", name, quantity.Bytes(t.total.Bytes), blocks(t.total.Count))
 	switch {
 	case t.top == nil:
 		return s + ", allocated without a recorded call stack"
 	case t.top.Unreachable.Count == t.total.Count:
 		return s + ", all of it from " + t.top.Where()
 	}
-	return s + fmt.Sprintf(", %s of it from %s", figures.Bytes(t.top.Unreachable.Bytes), t.top.Where())
+	return s + fmt.Sprintf(", %s of it from %s", quantity.Bytes(t.top.Unreachable.Bytes), t.top.Where())
 }

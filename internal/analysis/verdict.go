@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis/score"
 )
 
@@ -159,7 +159,7 @@ func (d *draft) sentence(v *Verdict, t *tally, doubt string) string {
 		s += "; " + end
 	}
 	if t.known > 0 {
-		s += "; " + figures.Plural(t.known, "known site") + " not counted"
+		s += "; " + quantity.Plural(t.known, "known site") + " not counted"
 	}
 	return s + "."
 }
@@ -167,23 +167,23 @@ func (d *draft) sentence(v *Verdict, t *tally, doubt string) string {
 // leaks says who leaks how much, and from where.
 func leaks(r *Report, t *tally) string {
 	top, c := t.top.BeforeExit(), t.topCause
-	s := fmt.Sprintf("%s leaks %s in %s", nameOf(r), figures.Bytes(t.leaked.Bytes), blocks(t.leaked.Count))
+	s := fmt.Sprintf("%s leaks %s in %s", nameOf(r), quantity.Bytes(t.leaked.Bytes), blocks(t.leaked.Count))
 	if t.leakCauses == 1 && c != nil {
 		return fmt.Sprintf("%s: %s, %s, ratio %s%s", s, c.Stacks(), c.Title, c.Ratio, c.Rate.sentence())
 	}
 	if t.leaks == 1 {
 		return fmt.Sprintf("%s from %s%s", s, t.top.Where(), perUnit(t.top))
 	}
-	from := figures.Plural(t.leaks, "site")
+	from := quantity.Plural(t.leaks, "site")
 	if t.leakCauses < t.leaks {
 		from = fmt.Sprintf("%d leaks in %d stacks", t.leakCauses, t.leaks)
 	}
 	s += " from " + from + "; the most, "
 	if c != nil && c.BeforeExit().Bytes > top.Bytes {
 		most := c.BeforeExit()
-		return s + fmt.Sprintf("%s in %s, %s%s", figures.Bytes(most.Bytes), blocks(most.Count), c.Title, c.Rate.sentence())
+		return s + fmt.Sprintf("%s in %s, %s%s", quantity.Bytes(most.Bytes), blocks(most.Count), c.Title, c.Rate.sentence())
 	}
-	return s + fmt.Sprintf("%s in %s, from %s%s", figures.Bytes(top.Bytes), blocks(top.Count), t.top.Where(),
+	return s + fmt.Sprintf("%s in %s, from %s%s", quantity.Bytes(top.Bytes), blocks(top.Count), t.top.Where(),
 		perUnit(t.top))
 }
 
@@ -192,7 +192,7 @@ func perUnit(f *Finding) string {
 	if f.Rate == nil || f.Rate.Bytes < 1 {
 		return ""
 	}
-	return fmt.Sprintf(", %s per %s", figures.Bytes(int64(f.Rate.Bytes)), f.Rate.Unit)
+	return fmt.Sprintf(", %s per %s", quantity.Bytes(int64(f.Rate.Bytes)), f.Rate.Unit)
 }
 
 // nameOf is how a sentence calls the process.
@@ -215,7 +215,7 @@ func (d *draft) what(t *tally) string {
 	}
 	total := r.Totals.Heap.Outstanding.Plus(r.Totals.Virtual.Outstanding)
 	if n == 1 {
-		s := fmt.Sprintf("%s holds %s in %s in one snapshot", name, figures.Bytes(total.Bytes),
+		s := fmt.Sprintf("%s holds %s in %s in one snapshot", name, quantity.Bytes(total.Bytes),
 			blocks(total.Count)) + most(d.findings, total)
 		if size := describeLargestGroup(r); size != "" {
 			s += "; " + size
@@ -227,16 +227,16 @@ func (d *draft) what(t *tally) string {
 	}
 	if t.top == nil {
 		return fmt.Sprintf("%s: no site keeps growing over %d snapshots; it holds %s in %s", name, n,
-			figures.Bytes(total.Bytes), blocks(total.Count))
+			quantity.Bytes(total.Bytes), blocks(total.Count))
 	}
 	from, to := d.judged[0], d.judged[n-1]
 	growth := Amount{to.Count - from.Count, to.Bytes - from.Bytes}
 	top := t.top.BeforeExit()
-	s := fmt.Sprintf("%s grew by %s in %s over %d snapshots", name, figures.Bytes(growth.Bytes), blocks(growth.Count), n)
+	s := fmt.Sprintf("%s grew by %s in %s over %d snapshots", name, quantity.Bytes(growth.Bytes), blocks(growth.Count), n)
 	if growth.Bytes <= 0 {
-		s = fmt.Sprintf("%s shrank by %s over %d snapshots while %s grew", name, figures.Bytes(-growth.Bytes), n, places(t))
+		s = fmt.Sprintf("%s shrank by %s over %d snapshots while %s grew", name, quantity.Bytes(-growth.Bytes), n, places(t))
 	}
-	return fmt.Sprintf("%s; the most, %s in %s, from %s", s, figures.Bytes(top.Bytes), blocks(top.Count), t.top.Where())
+	return fmt.Sprintf("%s; the most, %s in %s, from %s", s, quantity.Bytes(top.Bytes), blocks(top.Count), t.top.Where())
 }
 
 // most names the site with a stack that holds most at one instant.
@@ -253,7 +253,7 @@ func most(findings []*draftFinding, total Amount) string {
 	case top.Outstanding == total:
 		return ", all from " + top.Where()
 	}
-	s := fmt.Sprintf(", the most, %s in %s", figures.Bytes(top.Outstanding.Bytes), blocks(top.Outstanding.Count))
+	s := fmt.Sprintf(", the most, %s in %s", quantity.Bytes(top.Outstanding.Bytes), blocks(top.Outstanding.Count))
 	if share := 100 * float64(top.Outstanding.Bytes) / float64(max(total.Bytes, 1)); share >= NamedPercent && share <= 100 {
 		s += fmt.Sprintf(" (%s %%)", percent(share))
 	}
@@ -266,9 +266,9 @@ func places(t *tally) string { return countOf(t.leakCauses+t.growingCauses, t.le
 // countOf counts places, and their causes where these are fewer.
 func countOf(causes, places int) string {
 	if causes < places {
-		return fmt.Sprintf("%s in %s", figures.Plural(causes, "cause"), figures.Plural(places, "site"))
+		return fmt.Sprintf("%s in %s", quantity.Plural(causes, "cause"), quantity.Plural(places, "site"))
 	}
-	return figures.Plural(places, "site")
+	return quantity.Plural(places, "site")
 }
 
 // conclusion says what the evidence allows to conclude: that there is no leak, or why that is in doubt and which
@@ -308,7 +308,7 @@ func undecided(u *Undecided) string {
 			u.Largest.Growth, u.Limit)
 	}
 	return fmt.Sprintf("not decided: %s and %s could leak, the first %s (limit %s)",
-		u.Largest.where, figures.Plural(u.Sites-1, "more site"), u.Largest.Growth, u.Limit)
+		u.Largest.where, quantity.Plural(u.Sites-1, "more site"), u.Largest.Growth, u.Limit)
 }
 
 func firstLossy(warnings []Warning) *Warning {

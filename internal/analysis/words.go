@@ -2,7 +2,7 @@ package analysis
 
 import (
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 // Where names a site in a sentence: its blame frame, with file and line where known.
@@ -40,7 +40,7 @@ func (b *Blame) where() string {
 	return f.Name() + " (" + f.Place() + ")"
 }
 
-func blocks(n int64) string { return figures.Plural(n, "block") }
+func blocks(n int64) string { return quantity.Plural(n, "block") }
 
 // hasBlame reports whether there is a frame to blame.
 func (f *Finding) hasBlame() bool { return f.Blame != nil || f.from != nil && f.from.blamed }

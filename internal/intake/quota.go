@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/store/accountstore"
@@ -23,7 +23,7 @@ type QuotaError struct {
 }
 
 func (e *QuotaError) Error() string {
-	return fmt.Sprintf("intake: the token may send %s a day, which is used up until %s", figures.Bytes(e.Quota),
+	return fmt.Sprintf("intake: the token may send %s a day, which is used up until %s", quantity.Bytes(e.Quota),
 		e.Until.Format(time.RFC3339))
 }
 

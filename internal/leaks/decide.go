@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/compare"
 	"heapdrift/internal/analysis/score"
@@ -131,8 +131,8 @@ func (d *decider) sort(f *compare.Finding) {
 	case d.Policy.isBelowScore(f):
 		d.add(Reason{Effect: EffectSilences, Code: ReasonScore, Signature: f.Signature,
 			Figure: f.Score, Limit: &d.Policy.MinimumScore, Unit: "score",
-			Sentence: fmt.Sprintf("%s leaks with a score of %s (%s counts)", nameOf(f), figures.Score(*f.Score),
-				figures.Score(d.Policy.MinimumScore))})
+			Sentence: fmt.Sprintf("%s leaks with a score of %s (%s counts)", nameOf(f), quantity.Score(*f.Score),
+				quantity.Score(d.Policy.MinimumScore))})
 	default:
 		d.counted = append(d.counted, f)
 	}

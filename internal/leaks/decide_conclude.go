@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis/compare"
 )
 
@@ -113,10 +113,10 @@ func (d *decider) whyPassed() string {
 		parts = append([]string{"no leak is new"}, parts...)
 	}
 	if d.improbable > 0 {
-		parts = append(parts, fmt.Sprintf("%s, as in earlier runs or too small to judge", figures.Plural(d.improbable, "growing site")))
+		parts = append(parts, fmt.Sprintf("%s, as in earlier runs or too small to judge", quantity.Plural(d.improbable, "growing site")))
 	}
 	if d.immaterial > 0 {
-		parts = append(parts, fmt.Sprintf("%s, too small to matter", figures.Plural(d.immaterial, "growing site")))
+		parts = append(parts, fmt.Sprintf("%s, too small to matter", quantity.Plural(d.immaterial, "growing site")))
 	}
 	switch {
 	case len(parts) > 0:

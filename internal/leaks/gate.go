@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/compare"
 )
@@ -116,5 +116,5 @@ func reason(n int, word FailOn) string {
 	if word != FailOnLeak {
 		kind = string(word) + " "
 	}
-	return figures.Plural(n, kind+"leak")
+	return quantity.Plural(n, kind+"leak")
 }

@@ -3,7 +3,7 @@ package leaks
 import (
 	"fmt"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 // A LineState is how a leak stands on one line of builds. Builds are named; "" is none.
@@ -55,7 +55,7 @@ func (l *LineState) Text() string {
 // Text tells the bound in a sentence: "less than 2.00 KB/hour (with 90 % probability)".
 func (b *CleanBound) Text() string {
 	if b.Bytes > 0 {
-		return fmt.Sprintf("less than %s/%s (with 90 %% probability)", figures.Bytes(int64(b.Bytes)), b.Unit)
+		return fmt.Sprintf("less than %s/%s (with 90 %% probability)", quantity.Bytes(int64(b.Bytes)), b.Unit)
 	}
-	return fmt.Sprintf("less than %s blocks/%s (with 90 %% probability)", figures.Number(b.Count), b.Unit)
+	return fmt.Sprintf("less than %s blocks/%s (with 90 %% probability)", quantity.Number(b.Count), b.Unit)
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/compare"
 	"heapdrift/internal/analysis/score"
@@ -175,9 +175,9 @@ func pastWord(f *analysis.Finding) string {
 func (o *runReports) unless(f *analysis.Finding) string {
 	longer := "Run twice as long"
 	if n := len(o.Snapshots); o.Trace == nil && n > 1 {
-		longer = fmt.Sprintf("Run twice as long, with %s", figures.Plural(2*n, "snapshot"))
+		longer = fmt.Sprintf("Run twice as long, with %s", quantity.Plural(2*n, "snapshot"))
 	} else if o.Window != nil {
-		longer = "Record " + figures.Lasting(2*time.Duration(o.Window.DurationNS)) + " or more"
+		longer = "Record " + quantity.Lasting(2*time.Duration(o.Window.DurationNS)) + " or more"
 	}
 	if n := len(f.Clauses); n > 0 && f.Clauses[n-1].Rule == score.RuleNext {
 		if next := f.Clauses[n-1].Text; next != score.StillFilling {

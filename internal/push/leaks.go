@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/export/outcome"
 	"heapdrift/internal/leaks"
@@ -197,7 +197,7 @@ func (s *signature) into(l *outcome.Leak, run *Run) {
 		l.Known = s.Known.Reason
 	}
 	if f.Growth != nil && f.Growth.Bytes > 0 && l.Change != outcome.ChangeFixed {
-		l.Growth = fmt.Sprintf("+%s in %s", figures.Bytes(f.Growth.Bytes), figures.Plural(f.Growth.Count, "block"))
+		l.Growth = fmt.Sprintf("+%s in %s", quantity.Bytes(f.Growth.Bytes), quantity.Plural(f.Growth.Count, "block"))
 	}
 	if b := s.Blame; b != nil {
 		l.Module, l.Function, l.File, l.Line = b.Module, b.Function, b.File, int(b.Line)

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 // How often something is tried that gets nowhere, and how long the pauses in between are: the first, and the longest.
@@ -46,7 +46,7 @@ func (a *attempts) again(ctx context.Context, c *Client, err error) error {
 	}
 	a.failed++
 	if a.failed >= cmp.Or(c.Tries, maxTries) {
-		return &Error{Code: CodeUnreachable, Message: "the server fails after " + figures.Plural(a.failed, "try"),
+		return &Error{Code: CodeUnreachable, Message: "the server fails after " + quantity.Plural(a.failed, "try"),
 			Do: "check that --url reaches it from this machine", Err: err}
 	}
 	wait := min(firstPause<<(a.failed-1), longestPause)

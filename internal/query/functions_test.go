@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/query"
 )
@@ -82,7 +82,7 @@ func TestButterflyOfARecursion(t *testing.T) {
 	b := result.Butterfly(query.Metrics[1], "app!Walk")
 	text := func(list []query.Group) (text []string) {
 		for _, g := range list {
-			text = append(text, g.Name+" "+figures.Bytes(g.Held.Bytes))
+			text = append(text, g.Name+" "+quantity.Bytes(g.Held.Bytes))
 		}
 		return text
 	}

@@ -102,7 +102,7 @@ func goTexts(node ast.Node, where func(token.Pos) position) []text {
 	return list
 }
 
-// isPlural reports whether the call is to figures.Plural, whose literal is a noun that a count stands before.
+// isPlural reports whether the call is to quantity.Plural, whose literal is a noun that a count stands before.
 func isPlural(c *ast.CallExpr) bool {
 	f, ok := c.Fun.(*ast.SelectorExpr)
 	return ok && f.Sel.Name == "Plural" && len(c.Args) > 1

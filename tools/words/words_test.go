@@ -117,7 +117,7 @@ var words = map[string]string{"code": "two words"}
 templ part(v view) {
 	<h2 class="not shown">Held <b>now</b></h2>
 	<p title="is shown">
-		{ figures.Plural(v.n, "site") } of { "the " + v.run }
+		{ quantity.Plural(v.n, "site") } of { "the " + v.run }
 		if v.some {
 			<a class="btn" href="no/address">Take away</a>
 		}

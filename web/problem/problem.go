@@ -13,7 +13,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/ingest/evidence"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/blame"
 	"heapdrift/internal/blob"
@@ -193,7 +193,7 @@ func translate(err error) *Problem {
 		return p
 	case errors.As(err, &quota):
 		p := New(http.StatusTooManyRequests, CodeQuota, "the token may upload %s a day; its quota is used up until %s",
-			figures.Bytes(quota.Quota), quota.Until.UTC().Format(time.RFC3339))
+			quantity.Bytes(quota.Quota), quota.Until.UTC().Format(time.RFC3339))
 		p.RetryAfter = time.Until(quota.Until)
 		return p
 	case errors.Is(err, store.ErrNotFound):

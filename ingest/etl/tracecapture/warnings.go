@@ -9,7 +9,7 @@ import (
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
 	"heapdrift/ingest/etl/lifetimes"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 // warnings says what does not fit together in the events of a process.
@@ -59,7 +59,7 @@ func (b *builder) warnings(c *capture.Capture, own *lifetimes.Anomalies, hidden 
 	if at := c.Trace.Exited; at != allocations.Never {
 		warn(capture.ProcessExited, max(1, atExit.Count),
 			"the process ended at %s with %s of %s: they count as freed at exit, and the verdict is as of the instant before",
-			traceTime(at), figures.Plural(atExit.Count, "allocation"), figures.Bytes(atExit.Bytes))
+			traceTime(at), quantity.Plural(atExit.Count, "allocation"), quantity.Bytes(atExit.Bytes))
 	}
 	return list
 }

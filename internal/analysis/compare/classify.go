@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/score"
 )
@@ -229,8 +229,8 @@ func speed(base, head *Finding) (change Change, why string, chance float64, unra
 			base.RateUnit != head.RateUnit
 	}
 	b, h := exposure(base), exposure(head)
-	rates := fmt.Sprintf("%s blocks per %s, was %s", figures.Number(head.RateCount), head.RateUnit,
-		figures.Number(base.RateCount))
+	rates := fmt.Sprintf("%s blocks per %s, was %s", quantity.Number(head.RateCount), head.RateUnit,
+		quantity.Number(base.RateCount))
 	if base.Unbounded || head.Unbounded {
 		return Persisting, fmt.Sprintf("%s; a change of rate needs %d snapshots on each side", rates,
 			score.SnapshotsToJudge), 1, true

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/blame"
 )
@@ -63,7 +63,7 @@ func (c *Caller) textFor(side string) string {
 	if c.Blamed {
 		who = "blamed function"
 	}
-	return fmt.Sprintf("gone in %s, where its %s %s ran (in %s)", side, who, c.Frame, figures.Plural(c.Stacks, "other stack"))
+	return fmt.Sprintf("gone in %s, where its %s %s ran (in %s)", side, who, c.Frame, quantity.Plural(c.Stacks, "other stack"))
 }
 
 // With manyStacks or more, a frame that more than half of them hold is a dispatcher or a message loop. That it ran

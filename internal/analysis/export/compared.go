@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/export/outcome"
 )
@@ -50,7 +50,7 @@ func textCompared(p *printer, r *analysis.Report, opt Options) {
 	}
 	if left > 0 {
 		p.line("")
-		p.line("%s; show all with --top 0 or --format json.", figures.Plural(left, "more change"))
+		p.line("%s; show all with --top 0 or --format json.", quantity.Plural(left, "more change"))
 	}
 }
 
@@ -98,7 +98,7 @@ func markdownCompared(p *printer, r *analysis.Report, opt Options) {
 	}
 	if left > 0 {
 		p.line("")
-		p.line("%s.", figures.Plural(left, "more change"))
+		p.line("%s.", quantity.Plural(left, "more change"))
 	}
 	p.line("")
 }

@@ -8,7 +8,7 @@ import (
 	"io"
 	"strings"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 )
 
@@ -124,16 +124,16 @@ func top(r *analysis.Report, opt Options) (shown []analysis.Site, left int) {
 func change(n int64) string {
 	switch {
 	case n > 0:
-		return "+" + figures.Bytes(n)
+		return "+" + quantity.Bytes(n)
 	case n < 0:
-		return figures.Bytes(n)
+		return quantity.Bytes(n)
 	}
 	return "0 B"
 }
 
 func changeCount(n int64) string {
 	if n > 0 {
-		return "+" + figures.Count(n)
+		return "+" + quantity.Count(n)
 	}
-	return figures.Count(n)
+	return quantity.Count(n)
 }

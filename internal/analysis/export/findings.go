@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 )
 
@@ -67,7 +67,7 @@ func textFindings(p *printer, r *analysis.Report, opt Options) {
 	}
 	if left > 0 {
 		p.line("")
-		p.line("%s; show all with --top 0 or --format json.", figures.Plural(left, "more site"))
+		p.line("%s; show all with --top 0 or --format json.", quantity.Plural(left, "more site"))
 	}
 }
 
@@ -76,9 +76,9 @@ func textCause(p *printer, c *analysis.Cause) {
 	p.line("%s  %s  %s", c.Verdict, c.Title, c.Stacks())
 	rate := ""
 	if c.Rate != nil {
-		rate = fmt.Sprintf(", %s per %s", figures.Bytes(int64(c.Rate.Bytes)), c.Rate.Unit)
+		rate = fmt.Sprintf(", %s per %s", quantity.Bytes(int64(c.Rate.Bytes)), c.Rate.Unit)
 	}
-	p.line("    %s came and stayed; its stacks hold %s%s%s", figures.Plural(c.Objects, "object"), heldNote(&c.Amounts),
+	p.line("    %s came and stayed; its stacks hold %s%s%s", quantity.Plural(c.Objects, "object"), heldNote(&c.Amounts),
 		growthNote(growthOf(&c.Amounts)), rate)
 	for _, m := range c.Members {
 		p.line("    of each %s", partNote(&m))
@@ -87,7 +87,7 @@ func textCause(p *printer, c *analysis.Cause) {
 
 // partNote says what a finding is of the objects of its cause.
 func partNote(m *analysis.CausePart) string {
-	s := fmt.Sprintf("%s of %s", figures.Plural(m.Blocks, "block"), figures.Bytes(int64(m.Size)))
+	s := fmt.Sprintf("%s of %s", quantity.Plural(m.Blocks, "block"), quantity.Bytes(int64(m.Size)))
 	if m.Type != "" {
 		s += ", " + m.Type
 	}
@@ -96,7 +96,7 @@ func partNote(m *analysis.CausePart) string {
 
 func textFinding(p *printer, f *analysis.Finding, indent string) {
 	p.line("%s%s  %s  %s", indent, classNote(f.Verdict, f.Score), f.Title, f.Signature)
-	p.line("%s    %s of %s%s%s", indent, heldNote(&f.Amounts), figures.Plural(f.Sites, "site"),
+	p.line("%s    %s of %s%s%s", indent, heldNote(&f.Amounts), quantity.Plural(f.Sites, "site"),
 		growthNote(growthOf(&f.Amounts)), rateNote(f))
 	for _, note := range attributes(f) {
 		p.line("%s    %s", indent, note)
@@ -114,14 +114,14 @@ func classNote(class analysis.Class, score *float64) string {
 	if score == nil || *score < 0.005 { // next to certainly none
 		return string(class)
 	}
-	return string(class) + " " + figures.Score(*score)
+	return string(class) + " " + quantity.Score(*score)
 }
 
 func rateNote(f *analysis.Finding) string {
 	if f.Rate == nil {
 		return ""
 	}
-	return fmt.Sprintf(", %s per %s", figures.Bytes(int64(f.Rate.Bytes)), f.Rate.Unit)
+	return fmt.Sprintf(", %s per %s", quantity.Bytes(int64(f.Rate.Bytes)), f.Rate.Unit)
 }
 
 // attributes are what the project's rules say of a finding, and what else there is to know.
@@ -165,7 +165,7 @@ func markdownFindings(p *printer, r *analysis.Report, opt Options) {
 				growth = change(c.BeforeExit().Bytes)
 			}
 			if c.Rate != nil {
-				rate = fmt.Sprintf("%s per %s", figures.Bytes(int64(c.Rate.Bytes)), c.Rate.Unit)
+				rate = fmt.Sprintf("%s per %s", quantity.Bytes(int64(c.Rate.Bytes)), c.Rate.Unit)
 			}
 			p.line("| **%s** | | **%s**, %s, %s | %s | %s | |", c.Verdict, cell(c.Title), c.Ratio, c.Stacks(), growth, rate)
 			below = "↳ "
@@ -176,7 +176,7 @@ func markdownFindings(p *printer, r *analysis.Report, opt Options) {
 	}
 	if left > 0 {
 		p.line("")
-		p.line("%s.", figures.Plural(left, "more site"))
+		p.line("%s.", quantity.Plural(left, "more site"))
 	}
 	p.line("")
 	for i := range shown {
@@ -189,7 +189,7 @@ func markdownFindings(p *printer, r *analysis.Report, opt Options) {
 func markdownFinding(p *printer, f *analysis.Finding, below string) {
 	score, growth, rate := "–", "–", "–"
 	if f.Score != nil {
-		score = figures.Score(*f.Score)
+		score = quantity.Score(*f.Score)
 	}
 	if f.Growth != nil {
 		growth = change(f.BeforeExit().Bytes)

@@ -3,7 +3,7 @@ package export
 import (
 	"strings"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 )
 
@@ -28,7 +28,7 @@ func markdown(p *printer, r *analysis.Report, opt Options) {
 			grown := s.BeforeExit()
 			growth, count = change(grown.Bytes), changeCount(grown.Count)
 		}
-		now := figures.Bytes(s.Outstanding.Bytes)
+		now := quantity.Bytes(s.Outstanding.Bytes)
 		if _, ended := s.HeldBeforeExit(); ended {
 			now = heldNote(&s.Amounts)
 		}
@@ -36,7 +36,7 @@ func markdown(p *printer, r *analysis.Report, opt Options) {
 	}
 	if left > 0 {
 		p.line("")
-		p.line("%s.", figures.Plural(left, "more site"))
+		p.line("%s.", quantity.Plural(left, "more site"))
 	}
 	for i, w := range r.Warnings {
 		if i == 0 {

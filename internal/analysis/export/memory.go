@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/footprint"
 )
@@ -16,7 +16,7 @@ func textReported(p *printer, r *analysis.Report, opt Options) {
 	for i := range r.Reported {
 		if opt.Top > 0 && i == opt.Top {
 			p.line("    %s; --top 0 or --format json shows all.",
-				figures.Plural(len(r.Reported)-i, "more reported leak"))
+				quantity.Plural(len(r.Reported)-i, "more reported leak"))
 			break
 		}
 		l := &r.Reported[i]
@@ -39,10 +39,10 @@ func reportedLine(l *analysis.ReportedLeaks) string {
 		s += ", from " + l.Where
 	}
 	if l.Bytes > 0 {
-		s += ", " + figures.Bytes(l.Bytes)
+		s += ", " + quantity.Bytes(l.Bytes)
 	}
 	if l.Count > 1 {
-		s += fmt.Sprintf(", %s times", figures.Count(l.Count))
+		s += fmt.Sprintf(", %s times", quantity.Count(l.Count))
 	}
 	if len(l.Addresses) > 0 {
 		s += ", at " + strings.Join(l.Addresses, ", ")
@@ -63,7 +63,7 @@ func markdownReported(p *printer, r *analysis.Report, opt Options) {
 	for i := range r.Reported {
 		if opt.Top > 0 && i == opt.Top {
 			p.line("")
-			p.line("%s.", figures.Plural(len(r.Reported)-i, "more reported leak"))
+			p.line("%s.", quantity.Plural(len(r.Reported)-i, "more reported leak"))
 			break
 		}
 		l := &r.Reported[i]
@@ -72,7 +72,7 @@ func markdownReported(p *printer, r *analysis.Report, opt Options) {
 			where = code(l.Where)
 		}
 		p.line("| %s | %s | %s | %s | %s |", cell(l.Title+": "+oneLine(l.Note)), where, cell(strings.Join(l.Addresses, ", ")),
-			known(l.Bytes), figures.Count(l.Count))
+			known(l.Bytes), quantity.Count(l.Count))
 	}
 	p.line("")
 }
@@ -89,9 +89,9 @@ func textMemory(p *printer, r *analysis.Report, opt Options) {
 			p.line("")
 			p.line("no pointer was found to blocks of")
 		}
-		p.line("    %-50s %10s in %s, of %s in %s", u.Where, figures.Bytes(u.Unreachable.Bytes),
-			figures.Plural(u.Unreachable.Count, "block"),
-			figures.Bytes(u.Outstanding.Bytes), figures.Count(u.Outstanding.Count))
+		p.line("    %-50s %10s in %s, of %s in %s", u.Where, quantity.Bytes(u.Unreachable.Bytes),
+			quantity.Plural(u.Unreachable.Count, "block"),
+			quantity.Bytes(u.Outstanding.Bytes), quantity.Count(u.Outstanding.Count))
 	}
 	textMemoryHistory(p, r.MemoryHistory)
 	for i := range r.Memory {
@@ -112,16 +112,16 @@ func textMemory(p *printer, r *analysis.Report, opt Options) {
 		}
 		textHeaps(p, m.Heaps)
 		for _, h := range m.Managed {
-			p.line("    managed %-14s %10s%s", h.Name, figures.Bytes(h.Bytes), guessed(h.Guess))
+			p.line("    managed %-14s %10s%s", h.Name, quantity.Bytes(h.Bytes), guessed(h.Guess))
 		}
 		if m.Reach != nil {
 			searched := ""
 			if m.Reach.Scanned > 0 {
-				searched = fmt.Sprintf(", in %s searched", figures.Bytes(m.Reach.Scanned))
+				searched = fmt.Sprintf(", in %s searched", quantity.Bytes(m.Reach.Scanned))
 			}
-			p.line("    no pointer to %s (%s) of %s%s; %s", figures.Plural(m.Reach.Unreachable.Count, "block"),
-				figures.Bytes(m.Reach.Unreachable.Bytes),
-				figures.Count(m.Reach.Blocks.Count), searched, m.Reach.Note)
+			p.line("    no pointer to %s (%s) of %s%s; %s", quantity.Plural(m.Reach.Unreachable.Count, "block"),
+				quantity.Bytes(m.Reach.Unreachable.Bytes),
+				quantity.Count(m.Reach.Blocks.Count), searched, m.Reach.Note)
 		}
 		textGroups(p, m, opt)
 		textClaims(p, m, opt)
@@ -133,7 +133,7 @@ func textMemory(p *printer, r *analysis.Report, opt Options) {
 				break
 			}
 			g := &m.Gaps[k]
-			p.line("    not walked: %s %v, %s: %s", g.What, g.Address, figures.Bytes(g.Bytes), g.Why)
+			p.line("    not walked: %s %v, %s: %s", g.What, g.Address, quantity.Bytes(g.Bytes), g.Why)
 		}
 	}
 }
@@ -164,7 +164,7 @@ func textSpace(p *printer, s *capture.Space) {
 	if len(s.Uses) == 0 { // an excerpt has the other tables
 		for _, shares := range [][]capture.Share{s.States, s.Types, s.Protections} {
 			for _, share := range shares {
-				p.line("    %-27s %10s", share.Name, figures.Bytes(share.Bytes))
+				p.line("    %-27s %10s", share.Name, quantity.Bytes(share.Bytes))
 			}
 		}
 		return
@@ -176,25 +176,25 @@ func textSpace(p *printer, s *capture.Space) {
 			known(u.Private), knownCount(u.Regions))
 	}
 	if s.Limit > 0 {
-		p.line("    the 32-bit program may use %s of address space; %s are taken", figures.Bytes(s.Limit),
-			figures.Bytes(footprint.UsedBelowLimit(s)))
+		p.line("    the 32-bit program may use %s of address space; %s are taken", quantity.Bytes(s.Limit),
+			quantity.Bytes(footprint.UsedBelowLimit(s)))
 	}
 	if part, ok := footprint.Fragmentation(s); ok {
-		p.line("    largest free block %s at %v, fragmentation %.1f %%", figures.Bytes(s.LargestFree),
+		p.line("    largest free block %s at %v, fragmentation %.1f %%", quantity.Bytes(s.LargestFree),
 			s.LargestFreeAt, 100*part)
 	}
 	if private, rest, ok := footprint.Unexplained(s); ok {
-		p.line("    private bytes %s by the system, %s by the regions, %s in none of them", figures.Bytes(s.PrivateBytes),
-			figures.Bytes(private), figures.Bytes(rest))
+		p.line("    private bytes %s by the system, %s by the regions, %s in none of them", quantity.Bytes(s.PrivateBytes),
+			quantity.Bytes(private), quantity.Bytes(rest))
 	}
 	for i := range min(len(s.Largest), 3) {
 		l := &s.Largest[i]
-		p.line("    reservation %v %s, %s committed", l.Address, figures.Bytes(l.Reserved), figures.Bytes(l.Committed))
+		p.line("    reservation %v %s, %s committed", l.Address, quantity.Bytes(l.Reserved), quantity.Bytes(l.Committed))
 	}
 	for i := range min(len(s.Repeated), 3) {
 		l := &s.Repeated[i]
-		p.line("    %s reservations of %s, %s committed", figures.Count(l.Count), figures.Bytes(l.Reserved),
-			figures.Bytes(l.Committed))
+		p.line("    %s reservations of %s, %s committed", quantity.Count(l.Count), quantity.Bytes(l.Reserved),
+			quantity.Bytes(l.Committed))
 	}
 }
 
@@ -203,14 +203,14 @@ func known(n int64) string {
 	if n == 0 {
 		return "–"
 	}
-	return figures.Bytes(n)
+	return quantity.Bytes(n)
 }
 
 func knownCount(n int64) string {
 	if n == 0 {
 		return "–"
 	}
-	return figures.Count(n)
+	return quantity.Count(n)
 }
 
 func textHeaps(p *printer, heaps []capture.HeapFacts) {
@@ -223,17 +223,17 @@ func textHeaps(p *printer, heaps []capture.HeapFacts) {
 		if h.Growth != nil {
 			note = "  since the first: " + analysis.HeapChange(h)
 		} else if h.Blocks.Count > 0 {
-			note = "  " + figures.Plural(h.Blocks.Count, "virtual block")
+			note = "  " + quantity.Plural(h.Blocks.Count, "virtual block")
 			if h.Blocks.Bytes > 0 {
-				note += " of " + figures.Bytes(h.Blocks.Bytes)
+				note += " of " + quantity.Bytes(h.Blocks.Bytes)
 			}
 		}
 		if h.Doubtful {
 			note += "  (a size that cannot be)"
 		}
 		if h.Busy.Count > 0 {
-			note = fmt.Sprintf(" %10s busy in %s, virtual blocks with it%s", figures.Bytes(h.Busy.Bytes),
-				figures.Plural(h.Busy.Count, "block"), note)
+			note = fmt.Sprintf(" %10s busy in %s, virtual blocks with it%s", quantity.Bytes(h.Busy.Bytes),
+				quantity.Plural(h.Busy.Count, "block"), note)
 		}
 		p.line("    heap %-18v %-12s %10s reserved %10s committed%s", h.Handle, h.Kind, known(h.Reserved),
 			known(h.Committed), note)
@@ -262,8 +262,8 @@ func textGroups(p *printer, m *analysis.Memory, opt Options) {
 		if shown[g.By]++; shown[g.By] == 1 {
 			p.line("    blocks %s", groupWords[g.By])
 		}
-		p.line("        %-32s %10s in %s%s%s%s", analysis.NameOfGroup(g), figures.Bytes(g.Usage.Bytes),
-			figures.Plural(g.Usage.Count, "block"), shareNote(m, g), usageNote(g.Growth), unreachableNote(g.Unreachable))
+		p.line("        %-32s %10s in %s%s%s%s", analysis.NameOfGroup(g), quantity.Bytes(g.Usage.Bytes),
+			quantity.Plural(g.Usage.Count, "block"), shareNote(m, g), usageNote(g.Growth), unreachableNote(g.Unreachable))
 	}
 }
 
@@ -290,7 +290,7 @@ func unreachableNote(u *capture.Usage) string {
 	if u == nil || u.Count == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", no pointer to %s of them", figures.Count(u.Count))
+	return fmt.Sprintf(", no pointer to %s of them", quantity.Count(u.Count))
 }
 
 func textClaims(p *printer, m *analysis.Memory, opt Options) {
@@ -304,7 +304,7 @@ func textClaims(p *printer, m *analysis.Memory, opt Options) {
 		if c.Percent != nil {
 			percent = fmt.Sprintf(", leak probability %d %% by %s", *c.Percent, m.Source)
 		}
-		p.line("    %s: %s in %s, %s%s", c.Where, figures.Bytes(c.Bytes), figures.Count(c.Count), c.Type, percent)
+		p.line("    %s: %s in %s, %s%s", c.Where, quantity.Bytes(c.Bytes), quantity.Count(c.Count), c.Type, percent)
 	}
 }
 
@@ -327,7 +327,7 @@ func textSamples(p *printer, r *analysis.Report, samples []analysis.Sample, opt 
 func textHandles(p *printer, types []capture.HandleType) {
 	var parts []string
 	for i := range min(len(types), 6) {
-		parts = append(parts, fmt.Sprintf("%s %s", figures.Count(types[i].Count), types[i].Type))
+		parts = append(parts, fmt.Sprintf("%s %s", quantity.Count(types[i].Count), types[i].Type))
 	}
 	if len(parts) > 0 {
 		p.line("    handles: %s", strings.Join(parts, ", "))

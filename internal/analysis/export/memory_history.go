@@ -1,7 +1,7 @@
 package export
 
 import (
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis/footprint"
 )
 
@@ -36,5 +36,5 @@ func sizeOrDash(n *int64) string {
 	if n == nil {
 		return "–"
 	}
-	return figures.Bytes(*n)
+	return quantity.Bytes(*n)
 }

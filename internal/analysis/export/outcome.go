@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/export/outcome"
 )
@@ -54,7 +54,7 @@ func leakOf(f *analysis.Finding) outcome.Leak {
 		l.Change = outcome.ChangeKnown
 	}
 	if growth := growthOf(&f.Amounts); growth != nil && growth.Bytes > 0 {
-		l.Growth = fmt.Sprintf("+%s in %s", figures.Bytes(growth.Bytes), figures.Plural(growth.Count, "block"))
+		l.Growth = fmt.Sprintf("+%s in %s", quantity.Bytes(growth.Bytes), quantity.Plural(growth.Count, "block"))
 	}
 	if b := f.Blame; b != nil {
 		l.Module, l.Function, l.File, l.Line = b.Module, b.Function, b.File, int(b.Line)

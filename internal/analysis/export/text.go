@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 )
 
@@ -39,7 +39,7 @@ func text(p *printer, r *analysis.Report, opt Options) {
 	}
 	if left > 0 {
 		p.line("")
-		p.line("%s; show all with --top 0 or --format json.", figures.Plural(left, "more site"))
+		p.line("%s; show all with --top 0 or --format json.", quantity.Plural(left, "more site"))
 	}
 }
 
@@ -62,7 +62,7 @@ func textSnapshots(p *printer, r *analysis.Report) {
 		if s.LowerBound {
 			bound = "  (cut short: lower bound)"
 		}
-		held := fmt.Sprintf("%10s in %s", figures.Bytes(s.Bytes), figures.Plural(s.Count, "block"))
+		held := fmt.Sprintf("%10s in %s", quantity.Bytes(s.Bytes), quantity.Plural(s.Count, "block"))
 		if len(r.Sites) == 0 && len(r.Memory) > 0 && s.Count == 0 { // not known is not zero
 			held = "lists no allocations"
 		}
@@ -75,8 +75,8 @@ func textSnapshots(p *printer, r *analysis.Report) {
 		}
 	}
 	for _, h := range r.Heaps {
-		p.line("heap %-18s %10s in %s%s", h.Handle, figures.Bytes(h.Outstanding.Bytes),
-			figures.Plural(h.Outstanding.Count, "block"), growthNote(h.Growth))
+		p.line("heap %-18s %10s in %s%s", h.Handle, quantity.Bytes(h.Outstanding.Bytes),
+			quantity.Plural(h.Outstanding.Count, "block"), growthNote(h.Growth))
 	}
 }
 
@@ -91,8 +91,8 @@ func textSymbols(p *printer, modules []analysis.Module) {
 			p.line("")
 			first = false
 		}
-		p.line("symbols %-20s %-8s %s of %s named: %s", m.Name, m.Symbols, figures.Count(m.Frames-m.Unnamed),
-			figures.Plural(m.Frames, "frame"), m.Match)
+		p.line("symbols %-20s %-8s %s of %s named: %s", m.Name, m.Symbols, quantity.Count(m.Frames-m.Unnamed),
+			quantity.Plural(m.Frames, "frame"), m.Match)
 	}
 }
 
@@ -126,7 +126,7 @@ func textSite(p *printer, number int, r *analysis.Report, s *analysis.Site) {
 	} else if len(s.Series) > 2 {
 		var points []string
 		for _, pt := range s.Series {
-			points = append(points, figures.Bytes(pt.Bytes))
+			points = append(points, quantity.Bytes(pt.Bytes))
 		}
 		p.line("    series %s", strings.Join(points, ", "))
 	}
@@ -160,7 +160,7 @@ func frameText(f *analysis.Frame) string {
 // more.
 func heldNote(a *analysis.Amounts) string {
 	held, ended := a.HeldBeforeExit()
-	s := figures.Bytes(held.Bytes) + " in " + figures.Plural(held.Count, "block")
+	s := quantity.Bytes(held.Bytes) + " in " + quantity.Plural(held.Count, "block")
 	if ended {
 		s += " before exit"
 	}

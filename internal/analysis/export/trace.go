@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 )
 
@@ -15,7 +15,7 @@ func textTrace(p *printer, r *analysis.Report) {
 		end = ", process ended at " + at3(*at)
 	}
 	p.line("trace      from %s, covers %s to %s, %s events%s", orUnknown(r.Trace.Start), at3(r.Trace.FromNS),
-		at3(r.Trace.ToNS), figures.Count(r.Trace.Events), end)
+		at3(r.Trace.ToNS), quantity.Count(r.Trace.Events), end)
 	p.line("window     %s to %s", at3(r.Window.FromNS), at3(r.Window.ToNS))
 	p.line("")
 	p.line("%-24s %10s %10s %18s %18s %18s %10s", "", "impacting", "now", "allocated", "freed", "transient (AIFI)", "peak")
@@ -41,18 +41,18 @@ func textTotals(p *printer, name string, a *analysis.Amounts, absent string) {
 	}
 	peak := ""
 	if a.Peak != nil {
-		peak = figures.Bytes(a.Peak.Bytes)
+		peak = quantity.Bytes(a.Peak.Bytes)
 	}
-	p.line("%-24s %10s %10s %18s %18s %18s %10s", name, change(a.Growth.Bytes), figures.Bytes(a.Outstanding.Bytes),
+	p.line("%-24s %10s %10s %18s %18s %18s %10s", name, change(a.Growth.Bytes), quantity.Bytes(a.Outstanding.Bytes),
 		pair(a.Allocated), pair(a.Freed), pair(a.AIFI), peak)
 	if a.AtExit.Count > 0 {
-		p.line("%-24s %s in %s ended with the process", "", figures.Bytes(a.AtExit.Bytes),
-			figures.Plural(a.AtExit.Count, "block"))
+		p.line("%-24s %s in %s ended with the process", "", quantity.Bytes(a.AtExit.Bytes),
+			quantity.Plural(a.AtExit.Count, "block"))
 	}
 }
 
 func pair(a analysis.Amount) string {
-	return fmt.Sprintf("%s in %s", figures.Bytes(a.Bytes), figures.Count(a.Count))
+	return fmt.Sprintf("%s in %s", quantity.Bytes(a.Bytes), quantity.Count(a.Count))
 }
 
 // at3 prints a time of a trace in seconds; what is rounded to 0 has no sign.
@@ -70,10 +70,10 @@ func lifetimeNote(a *analysis.Amounts) string {
 		s += ", ended with the process " + pair(a.AtExit)
 	}
 	if a.Peak != nil {
-		s += fmt.Sprintf(", peak %s at %s", figures.Bytes(a.Peak.Bytes), at3(a.Peak.AtNS))
+		s += fmt.Sprintf(", peak %s at %s", quantity.Bytes(a.Peak.Bytes), at3(a.Peak.AtNS))
 	}
 	if a.UnknownFrees > 0 {
-		s += fmt.Sprintf(", frees of unknown blocks %s", figures.Count(a.UnknownFrees))
+		s += fmt.Sprintf(", frees of unknown blocks %s", quantity.Count(a.UnknownFrees))
 	}
 	return s
 }

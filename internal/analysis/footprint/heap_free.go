@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 // A HeapFree is the free part of the committed bytes of a heap. The process is charged for it although no block uses
@@ -67,17 +67,17 @@ func DescribeHeapFree(heaps []capture.HeapFacts) string {
 	if n == 1 {
 		commit = "commits"
 	}
-	s := fmt.Sprintf("%s %s %s; %s of that are free (%.1f %%).", figures.Plural(n, "heap"), commit,
-		figures.Bytes(sum.Committed), figures.Bytes(sum.Free), 100*sum.FreeShare())
+	s := fmt.Sprintf("%s %s %s; %s of that are free (%.1f %%).", quantity.Plural(n, "heap"), commit,
+		quantity.Bytes(sum.Committed), quantity.Bytes(sum.Free), 100*sum.FreeShare())
 	var facts []string
 	if sum.Largest > 0 {
-		facts = append(facts, "Largest free block: "+figures.Bytes(sum.Largest)+".")
+		facts = append(facts, "Largest free block: "+quantity.Bytes(sum.Largest)+".")
 	}
 	if n > 1 && sum.Free > 0 {
-		facts = append(facts, fmt.Sprintf("Most free: heap %v (%s).", most.Handle, figures.Bytes(mostFree)))
+		facts = append(facts, fmt.Sprintf("Most free: heap %v (%s).", most.Handle, quantity.Bytes(mostFree)))
 	}
 	if n < len(heaps) {
-		facts = append(facts, fmt.Sprintf("Unknown for %s.", figures.Plural(len(heaps)-n, "other heap")))
+		facts = append(facts, fmt.Sprintf("Unknown for %s.", quantity.Plural(len(heaps)-n, "other heap")))
 	}
 	return strings.Join(append([]string{s}, facts...), " ")
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis/score"
 )
 
@@ -136,11 +136,11 @@ func (o *Outlook) interval() string {
 	if o.LeastNS == nil {
 		return ""
 	}
-	least := figures.Lasting(time.Duration(*o.LeastNS))
+	least := quantity.Lasting(time.Duration(*o.LeastNS))
 	if o.MostNS == nil || time.Duration(*o.MostNS) >= mostAhead {
 		return fmt.Sprintf(" (%s or more)", least)
 	}
-	return fmt.Sprintf(" (%s to %s)", least, figures.Lasting(time.Duration(*o.MostNS)))
+	return fmt.Sprintf(" (%s to %s)", least, quantity.Lasting(time.Duration(*o.MostNS)))
 }
 
 // soon is the longest time left that a verdict mentions.
@@ -163,7 +163,7 @@ func (c *MemoryHistory) DescribeFirstLimit() string {
 		return fmt.Sprintf("the %s is used up", first.Of)
 	}
 	return fmt.Sprintf("the %s is used up in %s%s, at %s per hour", first.Of,
-		figures.Lasting(time.Duration(*first.LeftNS)), first.interval(), figures.Bytes(int64(first.PerHour)))
+		quantity.Lasting(time.Duration(*first.LeftNS)), first.interval(), quantity.Bytes(int64(first.PerHour)))
 }
 
 // Sentence writes the outlook as a sentence.
@@ -171,13 +171,13 @@ func (o *Outlook) Sentence() string {
 	var facts []string
 	switch {
 	case o.Used > 0:
-		facts = append(facts, fmt.Sprintf("Used: %s of %s", figures.Bytes(o.Used), figures.Bytes(o.Limit)))
+		facts = append(facts, fmt.Sprintf("Used: %s of %s", quantity.Bytes(o.Used), quantity.Bytes(o.Limit)))
 	case o.Limit > 0:
-		facts = append(facts, "Limit: "+figures.Bytes(o.Limit))
+		facts = append(facts, "Limit: "+quantity.Bytes(o.Limit))
 	}
 	if o.PerHour > 0 {
-		facts = append(facts, fmt.Sprintf("growth: %s per hour (%d snapshots over %s)", figures.Bytes(int64(o.PerHour)),
-			o.Instants, figures.Lasting(time.Duration(o.OverNS))))
+		facts = append(facts, fmt.Sprintf("growth: %s per hour (%d snapshots over %s)", quantity.Bytes(int64(o.PerHour)),
+			o.Instants, quantity.Lasting(time.Duration(o.OverNS))))
 	}
 	used := ""
 	if facts != nil {
@@ -187,7 +187,7 @@ func (o *Outlook) Sentence() string {
 	if o.LeftNS == nil {
 		return fmt.Sprintf("No forecast for the %s: %s.%s", o.Of, o.Why, used)
 	}
-	ends := "is used up in " + figures.Lasting(time.Duration(*o.LeftNS)) + o.interval()
+	ends := "is used up in " + quantity.Lasting(time.Duration(*o.LeftNS)) + o.interval()
 	switch {
 	case time.Duration(*o.LeftNS) >= mostAhead:
 		ends = "lasts more than ten years"
@@ -223,13 +223,13 @@ func (c *MemoryHistory) DescribeGrowth() string {
 	}
 	over := "from the first snapshot to the last"
 	if growth.AtNS > 0 {
-		over = "over " + figures.Lasting(time.Duration(growth.AtNS))
+		over = "over " + quantity.Lasting(time.Duration(growth.AtNS))
 	}
 	changed := "did not change"
 	if n := *growth.Total; n > 0 {
-		changed = "grew by " + figures.Bytes(n)
+		changed = "grew by " + quantity.Bytes(n)
 	} else if n < 0 {
-		changed = "shrank by " + figures.Bytes(-n)
+		changed = "shrank by " + quantity.Bytes(-n)
 	}
 	measure := string(c.Measure)
 	s := fmt.Sprintf("%s%s%s %s %s", strings.ToUpper(measure[:1]), measure[1:], by, changed, over)
@@ -262,10 +262,10 @@ func (c *MemoryHistory) DescribeUnexplained() string {
 			which = "last snapshot with both counts"
 		case *at.Unexplained > 0:
 			return fmt.Sprintf("Unexplained: %s of %s private bytes (%s). They include page tables, and written pages of images and mapped files.",
-				figures.Bytes(*at.Unexplained), figures.Bytes(*at.Total), which)
+				quantity.Bytes(*at.Unexplained), quantity.Bytes(*at.Total), which)
 		case *at.Unexplained < 0:
 			return fmt.Sprintf("No private bytes are unexplained (%s): the regions sum to %s more than the system's count.", which,
-				figures.Bytes(-*at.Unexplained))
+				quantity.Bytes(-*at.Unexplained))
 		}
 	}
 	return ""
@@ -275,7 +275,7 @@ func magnitude(n int64) int64 { return max(n, -n) }
 
 func grownBy(n int64) string {
 	if n > 0 {
-		return "+" + figures.Bytes(n)
+		return "+" + quantity.Bytes(n)
 	}
-	return figures.Bytes(n)
+	return quantity.Bytes(n)
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 // metBelow is what breaking a condition may cost, in log odds, for it to be met all the same.
@@ -42,11 +42,11 @@ func (v *snapshotView) clauses(r *Result) []Clause {
 		list = append(list, clause("blocks", false, "The number of blocks did not grow, only their size."))
 	}
 	list = append(list, clause("growth", v.grown > 0, "From %s to %s blocks; rose in %d of %s.", decimal(first),
-		decimal(last), v.steps, figures.Plural(v.n-1, "interval")))
+		decimal(last), v.steps, quantity.Plural(v.n-1, "interval")))
 	if v.conditions == nil {
 		if v.followed {
 			list = append(list, clause("stays", false, "Allocated and not freed: %s (a leak needs %d).",
-				figures.Plural(int64(v.cohorts.survivors()), "block"), leastBlocks))
+				quantity.Plural(int64(v.cohorts.survivors()), "block"), leastBlocks))
 		}
 		return list
 	}
@@ -72,8 +72,8 @@ func (v *snapshotView) clauses(r *Result) []Clause {
 			early, came = early+c.stayed[k], came+c.came[k]
 		}
 	}
-	add(Everywhere, "Still held at the end: %s, allocated in %d of %s.", figures.Plural(int64(stayed), "block"), filled,
-		figures.Plural(c.n-2, "interval"))
+	add(Everywhere, "Still held at the end: %s, allocated in %d of %s.", quantity.Plural(int64(stayed), "block"), filled,
+		quantity.Plural(c.n-2, "interval"))
 	add(Early, "%s", freedWords(early, int64(came), "allocated in the first three quarters"))
 	add(Outlives, "%s", c.outlivesWords(v))
 	add(Kept, "%s", keptWords(c.deaths, c.risk, v.age(quarter)))
@@ -107,7 +107,7 @@ func (c *cohorts) outlivesWords(v *snapshotView) string {
 		return oldest + "the oldest freed block lived " + v.age(c.died) + "."
 	}
 	return fmt.Sprintf("%sall but %s of %s lived %s or less.", oldest, decimal(beyond),
-		figures.Plural(int64(c.freed), "freed block"), v.age(ended))
+		quantity.Plural(int64(c.freed), "freed block"), v.age(ended))
 }
 
 // gaplessWords say in how many intervals nothing came that stayed.
@@ -119,11 +119,11 @@ func (v *intervals) gaplessWords(came []float64) string {
 		}
 	}
 	if empty == 0 {
-		return fmt.Sprintf("Blocks stayed from each of %s.", figures.Plural(len(came), "interval"))
+		return fmt.Sprintf("Blocks stayed from each of %s.", quantity.Plural(len(came), "interval"))
 	}
 	expected, _ := emptyIntervals(came, v.load)
 	return fmt.Sprintf("No block stayed from %d of %s (%s expected at the pace of the work).", empty,
-		figures.Plural(len(came), "interval"), decimal(math.Round(10*expected)/10))
+		quantity.Plural(len(came), "interval"), decimal(math.Round(10*expected)/10))
 }
 
 // age is a share of the time that the snapshots cover, in words.
@@ -140,9 +140,9 @@ func oldestWords(age string) string { return "The oldest block still held has li
 // freedWords say how many of some blocks were not freed.
 func freedWords(kept float64, of int64, which string) string {
 	if of > 1 && kept == float64(of) {
-		return fmt.Sprintf("None of the %s %s was freed.", figures.Plural(of, "block"), which)
+		return fmt.Sprintf("None of the %s %s was freed.", quantity.Plural(of, "block"), which)
 	}
-	return fmt.Sprintf("Not freed: %s of %s %s.", decimal(kept), figures.Plural(of, "block"), which)
+	return fmt.Sprintf("Not freed: %s of %s %s.", decimal(kept), quantity.Plural(of, "block"), which)
 }
 
 // quarter is the share of the time from which a block counts as old.
@@ -156,7 +156,7 @@ func keptWords(deaths, risk float64, old string) string {
 	if deaths == 0 {
 		return "No block older than " + old + " was freed."
 	}
-	return fmt.Sprintf("Freed: %s older than %s, a rate of %s in that time.", figures.Plural(int64(deaths), "block"), old,
+	return fmt.Sprintf("Freed: %s older than %s, a rate of %s in that time.", quantity.Plural(int64(deaths), "block"), old,
 		percent(1-math.Exp(-deaths/risk)))
 }
 
@@ -186,10 +186,10 @@ func (v *snapshotView) goesOnWords(came []float64, r *Result, met *bool) string 
 
 func (v *snapshotView) snapshotsClause() Clause {
 	if v.n >= SnapshotsToJudge {
-		return clause("snapshots", true, "%s.", figures.Plural(v.n, "snapshot"))
+		return clause("snapshots", true, "%s.", quantity.Plural(v.n, "snapshot"))
 	}
 	return clause("snapshots", false, "%s (a leak needs %d).",
-		figures.Plural(v.n, "snapshot"), SnapshotsToJudge)
+		quantity.Plural(v.n, "snapshot"), SnapshotsToJudge)
 }
 
 // clauses are the evidence lines of a trace.
@@ -218,7 +218,7 @@ func (t *traceView) clauses(r *Result) []Clause {
 	add(Kept, "%s", keptWords(a.deaths, a.risk, seconds(quarter*t.window)))
 	if t.lateFrees > 0 {
 		add(Older, "%s in the second half freed blocks of the same heap older than the trace, perhaps blocks of this stack.",
-			figures.Plural(t.lateFrees, "call"))
+			quantity.Plural(t.lateFrees, "call"))
 	}
 	return append(list, t.conclusion(r)...)
 }

@@ -1,6 +1,6 @@
 package score
 
-import "heapdrift/ingest/figures"
+import "heapdrift/ingest/quantity"
 
 // One block that is reallocated to ever more bytes leaks whatever it is filled with, though the number of blocks never
 // changes.
@@ -82,5 +82,5 @@ func looks(values []int64) []int64 {
 func (r *resizing) clause() Clause {
 	return clause("growing-block", true,
 		"Reallocated from %s to %s, in %d of %s, while the number of blocks stays: the contents are never discarded.",
-		figures.Bytes(r.from), figures.Bytes(r.to), r.rises, figures.Plural(r.intervals, "interval"))
+		quantity.Bytes(r.from), quantity.Bytes(r.to), r.rises, quantity.Plural(r.intervals, "interval"))
 }

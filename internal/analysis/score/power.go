@@ -114,7 +114,7 @@ func significant(v float64) string {
 	return strconv.FormatFloat(v, 'g', 2, 64)
 }
 
-// size prints bytes in the units of figures.Bytes, as significant does: with two digits, rounded up.
+// size prints bytes in the units of quantity.Bytes, as significant does: with two digits, rounded up.
 func size(bytes float64) string {
 	units := []string{"B", "KB", "MB", "GB", "TB"}
 	i := 0

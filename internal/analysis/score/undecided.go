@@ -3,7 +3,7 @@ package score
 import (
 	"fmt"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 // LeastDoubt is the probability from which a finding that is not certain may be a leak: below it nobody is asked about
@@ -49,7 +49,7 @@ var patterns = []pattern{
 		looks: func(r *ambiguity) bool { return r.shape.inFew(r.bursts) },
 		words: func(r *ambiguity) string {
 			return fmt.Sprintf("Record longer, or a second run: %s may be an outage that leaks, or phases of the program (%d bursts decide).",
-				figures.Plural(r.bursts, "burst"), decidingBursts)
+				quantity.Plural(r.bursts, "burst"), decidingBursts)
 		},
 		longer: func(r *ambiguity) float64 { return decidingBursts / float64(r.bursts) },
 	},

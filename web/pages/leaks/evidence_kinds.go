@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/evidence"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
@@ -76,9 +76,9 @@ func (t *kindSummaries) elsewhere(said *leaks.KindSummary) *store.OtherEvidence 
 // withoutPointer says of how many blocks nothing points to them.
 func withoutPointer(said *leaks.KindSummary) string {
 	u := said.Unreachable
-	text := figures.Plural(u.Count, "block") + ", " + figures.Bytes(u.Bytes)
+	text := quantity.Plural(u.Count, "block") + ", " + quantity.Bytes(u.Bytes)
 	if n := said.Outstanding.Count; n > 0 {
-		text = figures.Count(u.Count) + " of " + figures.Plural(n, "block")
+		text = quantity.Count(u.Count) + " of " + quantity.Plural(n, "block")
 	}
 	return text
 }

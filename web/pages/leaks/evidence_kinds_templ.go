@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"time"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/leaks"
 	"heapdrift/web/pages/ui"
 )
@@ -311,9 +311,9 @@ func kindSummary(said *leaks.KindSummary) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var13 string
-				templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Bytes(*said.Size))
+				templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(quantity.Bytes(*said.Size))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/evidence_kinds.templ`, Line: 73, Col: 35}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/evidence_kinds.templ`, Line: 73, Col: 36}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var13))
 				if templ_7745c5c3_Err != nil {
@@ -441,9 +441,9 @@ func kindGrowth(said *leaks.KindSummary) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var20 string
-				templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Span(time.Duration(said.SpanNS)))
+				templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(quantity.Span(time.Duration(said.SpanNS)))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/evidence_kinds.templ`, Line: 91, Col: 68}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/evidence_kinds.templ`, Line: 91, Col: 69}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var20))
 				if templ_7745c5c3_Err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
@@ -195,7 +195,7 @@ func heatSays(outcomes []leaks.Outcome) string {
 			unseen++
 		}
 	}
-	return fmt.Sprintf("leaks in %d of %s, not exercised in %d", bad, figures.Plural(len(outcomes), "build"), unseen)
+	return fmt.Sprintf("leaks in %d of %s, not exercised in %d", bad, quantity.Plural(len(outcomes), "build"), unseen)
 }
 
 // ModuleName is a module as people read it.

@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"strconv"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/web/pages/ui"
 )
 
@@ -387,9 +387,9 @@ func rulesNotices(v rulesView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var16 string
-			templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Plural(v.imported.lines, "line"))
+			templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(quantity.Plural(v.imported.lines, "line"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/rules.templ`, Line: 100, Col: 46}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/rules.templ`, Line: 100, Col: 47}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var16))
 			if templ_7745c5c3_Err != nil {
@@ -472,7 +472,7 @@ func movedCard(v rulesView) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if v.preview != nil {
-			templ_7745c5c3_Err = ui.Card("moved", "Moved stacks", figures.Plural(v.preview.Stacks, "stack")+" of recent runs compared",
+			templ_7745c5c3_Err = ui.Card("moved", "Moved stacks", quantity.Plural(v.preview.Stacks, "stack")+" of recent runs compared",
 				movedTable(v).Or("Every stack keeps its signature.")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/leaks"
 	"heapdrift/web/pages/ui"
 )
@@ -48,7 +48,7 @@ func silencingsTable(project, caption string, list []leaks.KnownChange) *ui.Tabl
 func linesTable(s *variants, variant *leaks.Variant) *ui.Table {
 	n := len(variant.Lines)
 	t := ui.NewTable("Lines of "+s.nameOf(variant), "tight lines",
-		ui.Col(figures.Plural(n, "call")+" with different lines"), ui.NumCol("Holds"), ui.NumCol("Blocks"),
+		ui.Col(quantity.Plural(n, "call")+" with different lines"), ui.NumCol("Holds"), ui.NumCol("Blocks"),
 		ui.NumCol("Growth"))
 	for _, l := range variant.Lines[:min(n, variantsShown)] {
 		t.Row(ui.TextCell("mono", strings.Join(l.SourceLines, ", ")), ui.BytesCell(l.Held.Bytes), ui.CountCell(l.Held.Count),

@@ -9,7 +9,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
@@ -59,19 +59,19 @@ func (v *variants) rest() string {
 	}
 	var parts []string
 	if hidden := len(v.list) - len(v.top()); hidden > 0 && v.shown.Read == v.shown.Sites {
-		parts = append(parts, figures.Plural(hidden, "more variant"))
+		parts = append(parts, quantity.Plural(hidden, "more variant"))
 	}
 	if left > 0 {
-		parts = append(parts, figures.Plural(left, "more stack")+" of this leak in run "+v.shown.Name)
+		parts = append(parts, quantity.Plural(left, "more stack")+" of this leak in run "+v.shown.Name)
 	}
 	return strings.Join(parts, ", ")
 }
 
 // sum says how many variants there are, as far as that is known, and of which build the lines are.
 func (v *variants) sum() string {
-	count := figures.Plural(len(v.list), "variant")
+	count := quantity.Plural(len(v.list), "variant")
 	if v.shown.Read < v.shown.Sites {
-		count = figures.Plural(v.shown.Sites, "stack") + " in run " + v.shown.Name
+		count = quantity.Plural(v.shown.Sites, "stack") + " in run " + v.shown.Name
 	}
 	return count + ", lines of build " + v.shown.Build
 }
@@ -79,7 +79,7 @@ func (v *variants) sum() string {
 // notShown says of a variant that it is not in the run that is shown, as far as that is known.
 func (v *variants) notShown() string {
 	if v.shown.Read < v.shown.Sites {
-		return "not among the " + figures.Plural(v.shown.Read, "stack") + " read of run " + v.shown.Name
+		return "not among the " + quantity.Plural(v.shown.Read, "stack") + " read of run " + v.shown.Name
 	}
 	return "not in run " + v.shown.Name
 }
@@ -107,7 +107,7 @@ func (v *variants) nameOf(variant *leaks.Variant) string {
 // span is the time in which the figures of a run grew; "" where the evidence has no times.
 func (v *variants) span(run int64) string {
 	if r := v.stacks.Run(run); r != nil && r.SpanNS > 0 {
-		return "in " + figures.Span(time.Duration(r.SpanNS))
+		return "in " + quantity.Span(time.Duration(r.SpanNS))
 	}
 	return ""
 }
@@ -126,7 +126,7 @@ func (v *variants) seenIn(variant *leaks.Variant) string {
 	case 2:
 		return "seen in builds " + builds[0] + " and " + builds[1]
 	default:
-		return "seen in " + figures.Plural(n, "build") + ", " + builds[0] + " to " + builds[n-1]
+		return "seen in " + quantity.Plural(n, "build") + ", " + builds[0] + " to " + builds[n-1]
 	}
 }
 
@@ -140,5 +140,5 @@ func grewBy(growth *analysis.Amount) ui.Change {
 
 // heldText is what a variant holds.
 func heldText(held analysis.Amount) string {
-	return figures.Bytes(held.Bytes) + " in " + figures.Plural(held.Count, "block")
+	return quantity.Bytes(held.Bytes) + " in " + quantity.Plural(held.Count, "block")
 }

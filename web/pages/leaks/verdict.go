@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/leaks"
 	"heapdrift/web/pages/ui"
 )
@@ -48,8 +48,8 @@ func (v signatureView) amount() ui.Change {
 		return ui.GrowthRate(&v.Latest)
 	}
 	held := v.Latest.Outstanding
-	return ui.Change{Class: "flat", Text: figures.Bytes(held.Bytes), Exact: ui.ExactBytes(held.Bytes) + " in " +
-		figures.Plural(held.Count, "block")}
+	return ui.Change{Class: "flat", Text: quantity.Bytes(held.Bytes), Exact: ui.ExactBytes(held.Bytes) + " in " +
+		quantity.Plural(held.Count, "block")}
 }
 
 // blockSize is how large its blocks are; "" where nothing is held.
@@ -61,7 +61,7 @@ func (v signatureView) blockSize() string {
 	case held.Count == 1:
 		return "one block"
 	}
-	size := "blocks of " + figures.Bytes(held.Bytes/held.Count)
+	size := "blocks of " + quantity.Bytes(held.Bytes/held.Count)
 	if held.Bytes%held.Count != 0 {
 		size += " on average"
 	}
@@ -97,5 +97,5 @@ func (v signatureView) badIn() string {
 	if n == 0 {
 		return ""
 	}
-	return "open in " + strconv.Itoa(n) + " of " + figures.Plural(len(v.history.Scenarios), "scenario")
+	return "open in " + strconv.Itoa(n) + " of " + quantity.Plural(len(v.history.Scenarios), "scenario")
 }

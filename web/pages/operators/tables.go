@@ -5,7 +5,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/web/pages/ui"
 )
 
@@ -49,7 +49,7 @@ func projectsTable(v *view) *ui.Table {
 		ui.NumCol("Size")).Region()
 	for _, p := range v.projects {
 		t.Row(ui.PartCell("", ui.Link(ui.ProjectURL(p.Project), p.Project)), ui.CountCell(p.Runs), ui.CountCell(p.Files),
-			ui.NumCell(figures.Bytes(p.Bytes)))
+			ui.NumCell(quantity.Bytes(p.Bytes)))
 	}
 	return t
 }

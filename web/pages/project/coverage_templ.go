@@ -9,7 +9,7 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
@@ -313,7 +313,7 @@ func notRun(c *store.Coverage) []string {
 	for _, scenario := range c.Scenarios {
 		switch cell := c.Newest(scenario); {
 		case cell == nil:
-			list = append(list, scenario+" was not run in the "+figures.Plural(len(c.Builds), "newest build")+".")
+			list = append(list, scenario+" was not run in the "+quantity.Plural(len(c.Builds), "newest build")+".")
 		case cell.Build != newest:
 			list = append(list, scenario+" was last run in "+cell.Build+".")
 		}

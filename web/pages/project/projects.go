@@ -10,7 +10,7 @@ import (
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/analysis"
 	domain "heapdrift/internal/leaks"
@@ -161,7 +161,7 @@ func (v projectsView) figures() []figure {
 			}
 		}
 	}
-	count := func(n int) string { return figures.Count(int64(n)) }
+	count := func(n int) string { return quantity.Count(int64(n)) }
 	return []figure{
 		{count(failing), " of " + count(len(v.all)), "projects with a failed gate", failing > 0},
 		{count(fresh), "", "new leaks", fresh > 0},

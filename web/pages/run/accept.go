@@ -7,7 +7,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 	"heapdrift/web/pages/ui"
@@ -52,7 +52,7 @@ func (p *pages) accept(c echo.Context) error {
 	}
 	signatures := c.Request().Form["pick"]
 	if len(signatures) == 0 || len(signatures) > mostAccepted {
-		return &leaks.FieldError{Field: "pick", Message: "name between 1 and " + figures.Count(mostAccepted) + " leaks"}
+		return &leaks.FieldError{Field: "pick", Message: "name between 1 and " + quantity.Count(mostAccepted) + " leaks"}
 	}
 	picks := make([]store.Pick, len(signatures))
 	for i, signature := range signatures {
@@ -66,4 +66,4 @@ func (p *pages) accept(c echo.Context) error {
 }
 
 // acceptButton names how many leaks it accepts.
-func acceptButton(n int) string { return "Accept " + figures.Plural(n, "leak") }
+func acceptButton(n int) string { return "Accept " + quantity.Plural(n, "leak") }

@@ -3,7 +3,7 @@ package run
 import (
 	"fmt"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/query"
 )
 
@@ -20,7 +20,7 @@ func (c *viewCard) shownGroups() []query.Group {
 
 // callsExtent says which of how many functions are listed, and what their numbers are.
 func (c *viewCard) callsExtent() string {
-	list := figures.Plural(len(c.groups), "function")
+	list := quantity.Plural(len(c.groups), "function")
 	if len(c.groups) > shownFunctions {
 		list = fmt.Sprintf("The first %d of %s by %s (all in this view’s CSV)", shownFunctions, list, c.by.Name)
 	}
@@ -30,8 +30,8 @@ func (c *viewCard) callsExtent() string {
 // aroundExtent says what the function has of the selection.
 func (c *viewCard) aroundExtent() string {
 	f := &c.around.Function
-	text := fmt.Sprintf("is in %s: %s held in %s", figures.Plural(f.Sites, "site"), figures.Bytes(f.Held.Bytes),
-		figures.Plural(f.Held.Count, "block"))
+	text := fmt.Sprintf("is in %s: %s held in %s", quantity.Plural(f.Sites, "site"), quantity.Bytes(f.Held.Bytes),
+		quantity.Plural(f.Held.Count, "block"))
 	if f.Growth != nil {
 		text += ", grew by " + signedBytes(f.Growth.Bytes)
 	}

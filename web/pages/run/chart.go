@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/web/pages/ui"
 )
@@ -105,7 +105,7 @@ func (c *chart) noteGrowth(bottom, top, x []float64, y func(float64) float64) {
 		return
 	}
 	c.notes = append(c.notes,
-		label{x: x[last] - 10, y: y(bottom[last]) - 7, text: "+" + figures.Bytes(int64(grown)), class: "on-fill y"})
+		label{x: x[last] - 10, y: y(bottom[last]) - 7, text: "+" + quantity.Bytes(int64(grown)), class: "on-fill y"})
 }
 
 type point struct{ x, y float64 }
@@ -147,7 +147,7 @@ func snapshotTitle(i int, s analysis.Snapshot) string {
 	if s.TakenAt != "" {
 		title += ", " + localTime(s.TakenAt)
 	}
-	title += fmt.Sprintf(": %s in %s", ui.ExactBytes(s.Bytes), figures.Plural(s.Count, "block"))
+	title += fmt.Sprintf(": %s in %s", ui.ExactBytes(s.Bytes), quantity.Plural(s.Count, "block"))
 	if s.LowerBound {
 		title += " (lower bound: the evidence ends early)"
 	}
@@ -158,13 +158,13 @@ func snapshotTitle(i int, s analysis.Snapshot) string {
 func chartName(r *analysis.Report) string {
 	first, last := r.Snapshots[0], r.Snapshots[len(r.Snapshots)-1]
 	if len(r.Snapshots) == 1 {
-		return fmt.Sprintf("Held memory at one snapshot: %s in %s.", figures.Bytes(first.Bytes),
-			figures.Plural(first.Count, "block"))
+		return fmt.Sprintf("Held memory at one snapshot: %s in %s.", quantity.Bytes(first.Bytes),
+			quantity.Plural(first.Count, "block"))
 	}
 	return fmt.Sprintf("Held memory over %d snapshots: %s in %s at the first, %s in %s at the last.",
 		len(r.Snapshots),
-		figures.Bytes(first.Bytes), figures.Plural(first.Count, "block"), figures.Bytes(last.Bytes),
-		figures.Plural(last.Count, "block"))
+		quantity.Bytes(first.Bytes), quantity.Plural(first.Count, "block"), quantity.Bytes(last.Bytes),
+		quantity.Plural(last.Count, "block"))
 }
 
 // sparkline is the path of a site's bytes over the snapshots, 64 wide and 17 high.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/query"
 	"heapdrift/internal/store"
@@ -107,7 +107,7 @@ func (c *chart) drawLayers(r *analysis.Report, bands []band, totals, x []float64
 			bottom = top
 		}
 	}
-	held := figures.Bytes(r.Snapshots[last].Bytes) + " held"
+	held := quantity.Bytes(r.Snapshots[last].Bytes) + " held"
 	if last == 0 {
 		beside := x[0] + barWidth/2 + 24
 		c.notes = append(c.notes, label{x: beside, y: 84, text: held + " at one snapshot", class: "strong"},

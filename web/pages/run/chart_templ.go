@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"strconv"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 func chartCard(c chart, snapshots int, choice *snapshotChoice) templ.Component {
@@ -91,9 +91,9 @@ func chartCard(c chart, snapshots int, choice *snapshotChoice) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var5 string
-		templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Plural(snapshots, "snapshot"))
+		templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(quantity.Plural(snapshots, "snapshot"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/chart.templ`, Line: 21, Col: 60}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/chart.templ`, Line: 21, Col: 61}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 		if templ_7745c5c3_Err != nil {

@@ -1,7 +1,7 @@
 package run
 
 import (
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 )
 
@@ -21,13 +21,13 @@ func freeSide(l *analysis.Lifetimes, unit string) string {
 	case freed == 0 && all == 1:
 		return "The block in the trace was not freed."
 	case freed == 0:
-		return "None of the " + figures.Plural(all, unit) + " in the trace was freed."
+		return "None of the " + quantity.Plural(all, unit) + " in the trace was freed."
 	case freed == all && all == 1:
 		return "The block in the trace was freed."
 	case freed == all:
-		return "Each of the " + figures.Plural(all, unit) + " in the trace was freed."
+		return "Each of the " + quantity.Plural(all, unit) + " in the trace was freed."
 	default:
-		return figures.Count(freed) + " of the " + figures.Plural(all, unit) +
+		return quantity.Count(freed) + " of the " + quantity.Plural(all, unit) +
 			" in the trace were freed. The freeing stacks are not recorded."
 	}
 }

@@ -3,7 +3,7 @@ package run
 import (
 	"fmt"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/query"
 )
 
@@ -15,7 +15,7 @@ func judgedText(l *listing, alone bool, part *query.Snapshots, snapshots int) st
 		return "Classes and reasons: this selection (" + l.selected() + "). Verdict: the whole run."
 	case part != nil:
 		return fmt.Sprintf("Classes and reasons: all %s. Held, blocks and growth: snapshots %d to %d.",
-			figures.Plural(snapshots, "snapshot"), part.From, part.To)
+			quantity.Plural(snapshots, "snapshot"), part.From, part.To)
 	}
 	return ""
 }

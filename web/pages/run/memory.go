@@ -10,7 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/footprint"
 	"heapdrift/internal/store"
@@ -145,7 +145,7 @@ func barOf(s *capture.Space) (parts []barPart, whole int64, word string) {
 		width := 1000 * float64(n) / float64(whole)
 		parts = append(parts,
 			barPart{u.Name, at, width,
-				fmt.Sprintf("%s: %s, %.1f %%", footprint.NamesOfUse(u.Name).Title, figures.Bytes(n), width/10)})
+				fmt.Sprintf("%s: %s, %.1f %%", footprint.NamesOfUse(u.Name).Title, quantity.Bytes(n), width/10)})
 		at += width
 	}
 	return parts, whole, word
@@ -167,7 +167,7 @@ func holes(s *capture.Space) string {
 	if !ok {
 		return ""
 	}
-	return fmt.Sprintf("Largest free block: %s at %v. Fragmentation: %.1f %% of the free address space is outside this block.", figures.Bytes(s.LargestFree), s.LargestFreeAt, 100*part)
+	return fmt.Sprintf("Largest free block: %s at %v. Fragmentation: %.1f %% of the free address space is outside this block.", quantity.Bytes(s.LargestFree), s.LargestFreeAt, 100*part)
 }
 
 // reconciled says how the private bytes of the regions stand to what the system counts.
@@ -176,12 +176,12 @@ func reconciled(s *capture.Space) string {
 	switch {
 	case ok && rest >= 0:
 		return fmt.Sprintf("Windows charges the process %s of private bytes. The regions above explain %s. The other %s are written pages of images and mapped files, page tables, and reserved memory with commit charge.",
-			figures.Bytes(s.PrivateBytes), figures.Bytes(private), figures.Bytes(rest))
+			quantity.Bytes(s.PrivateBytes), quantity.Bytes(private), quantity.Bytes(rest))
 	case ok:
-		return fmt.Sprintf("Windows charges the process %s of private bytes; the regions above have %s. Some were committed after Windows counted.", figures.Bytes(s.PrivateBytes), figures.Bytes(private))
+		return fmt.Sprintf("Windows charges the process %s of private bytes; the regions above have %s. Some were committed after Windows counted.", quantity.Bytes(s.PrivateBytes), quantity.Bytes(private))
 	case private > 0:
 		return fmt.Sprintf("Private bytes: %s, summed over the regions. The evidence does not have the count of Windows.",
-			figures.Bytes(private))
+			quantity.Bytes(private))
 	}
 	return ""
 }
@@ -278,7 +278,7 @@ func sampleTitle(s *analysis.Sample) string {
 		title += " at " + s.Address
 	}
 	if s.Size > 0 {
-		title += ", " + figures.Bytes(s.Size)
+		title += ", " + quantity.Bytes(s.Size)
 	}
 	return title
 }
@@ -312,9 +312,9 @@ func proofOf(list []analysis.UnreachedFinding) string {
 	if len(list) == analysis.MaxUnreachedFindings {
 		begin = fmt.Sprintf("In the %d largest signatures no pointer was found to", len(list))
 	}
-	text := fmt.Sprintf("%s %s with %s", begin, figures.Plural(all.Count, "block"), figures.Bytes(all.Bytes))
+	text := fmt.Sprintf("%s %s with %s", begin, quantity.Plural(all.Count, "block"), quantity.Bytes(all.Bytes))
 	if len(list) == 1 {
 		return text + ", all from " + most.Where + "."
 	}
-	return fmt.Sprintf("%s; most of it, %s, from %s.", text, figures.Bytes(most.Unreachable.Bytes), most.Where)
+	return fmt.Sprintf("%s; most of it, %s, from %s.", text, quantity.Bytes(most.Unreachable.Bytes), most.Where)
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis/footprint"
 )
 
@@ -29,15 +29,15 @@ func busyChange(g *capture.HeapGrowth) *capture.Usage {
 
 // virtualChange is how the number of virtual blocks of a heap has changed.
 func virtualChange(h *capture.HeapFacts) string {
-	return fmt.Sprintf("%s → %s", figures.Count(h.Blocks.Count-h.Growth.Blocks.Count), figures.Count(h.Blocks.Count))
+	return fmt.Sprintf("%s → %s", quantity.Count(h.Blocks.Count-h.Growth.Blocks.Count), quantity.Count(h.Blocks.Count))
 }
 
 // heapFreeTitle says how the committed bytes of a heap are used.
 func heapFreeTitle(r *footprint.HeapFree) string {
-	s := fmt.Sprintf("%s of %s are in use, %s are free", figures.Bytes(r.Committed-r.Free),
-		figures.Bytes(r.Committed), figures.Bytes(r.Free))
+	s := fmt.Sprintf("%s of %s are in use, %s are free", quantity.Bytes(r.Committed-r.Free),
+		quantity.Bytes(r.Committed), quantity.Bytes(r.Free))
 	if r.Largest > 0 {
-		s += fmt.Sprintf("; largest free block: %s", figures.Bytes(r.Largest))
+		s += fmt.Sprintf("; largest free block: %s", quantity.Bytes(r.Largest))
 	}
 	return s
 }

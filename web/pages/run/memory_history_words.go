@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis/footprint"
 )
 
@@ -34,15 +34,15 @@ func instantTitle(c *footprint.MemoryHistory, i int) string {
 	at := &c.Instants[i]
 	var parts []string
 	if at.Total != nil {
-		parts = append(parts, fmt.Sprintf("%s %s", c.Measure, figures.Bytes(*at.Total)))
+		parts = append(parts, fmt.Sprintf("%s %s", c.Measure, quantity.Bytes(*at.Total)))
 	}
 	for _, use := range historyUses(c) {
 		if n := bytesOfUse(at, use); n != 0 {
-			parts = append(parts, useTitle(use)+" "+figures.Bytes(n))
+			parts = append(parts, useTitle(use)+" "+quantity.Bytes(n))
 		}
 	}
 	if at.Blocks != nil {
-		parts = append(parts, "heap blocks "+figures.Bytes(*at.Blocks))
+		parts = append(parts, "heap blocks "+quantity.Bytes(*at.Blocks))
 	}
 	title := strings.Join(parts, ", ") + " (" + at.File + ")"
 	if taken := instantTime(c, i); taken != "" {
@@ -67,7 +67,7 @@ func growthTitle(c *footprint.MemoryHistory, from, to *footprint.Instant, by str
 
 // historyName says what the chart shows in words.
 func historyName(c *footprint.MemoryHistory) string {
-	name := fmt.Sprintf("Memory over time, %s at %s.", c.Measure, figures.Plural(len(c.Instants), "point"))
+	name := fmt.Sprintf("Memory over time, %s at %s.", c.Measure, quantity.Plural(len(c.Instants), "point"))
 	if text := c.DescribeGrowth(); text != "" {
 		name += " " + text
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/a-h/templ"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/footprint"
 	"heapdrift/web/pages/ui"
@@ -68,7 +68,7 @@ func groupCells(m *analysis.Memory, g *groupTable, row *capture.Group) []ui.Cell
 	if g.searched {
 		count := ""
 		if row.Unreachable != nil {
-			count = figures.Count(row.Unreachable.Count)
+			count = quantity.Count(row.Unreachable.Count)
 		}
 		cells = append(cells, ui.NumCell(count))
 	}
@@ -195,7 +195,7 @@ func unloadedTable(m *analysis.Memory) *ui.Table {
 	t := ui.NewTable("Unloaded modules", "tight", ui.Col("Module"), ui.Col("Base"), ui.NumCol("Size")).Tall()
 	for _, u := range m.Unloaded {
 		t.Row(ui.TextCell("name", u.Name), ui.TextCell("mono muted", u.Base.String()),
-			ui.NumCell(figures.Bytes(int64(u.Size))))
+			ui.NumCell(quantity.Bytes(int64(u.Size))))
 	}
 	return t
 }
@@ -244,7 +244,7 @@ func roomCells(h *capture.HeapFacts) []ui.Cell {
 		scattered = ui.NumCell(percentOf(part))
 	}
 	return []ui.Cell{
-		ui.PartCell("num", ui.Text(figures.Bytes(r.Free)), ui.Muted(share(r.Free, r.Committed))).Titled(ui.ExactBytes(r.Free)),
+		ui.PartCell("num", ui.Text(quantity.Bytes(r.Free)), ui.Muted(share(r.Free, r.Committed))).Titled(ui.ExactBytes(r.Free)),
 		ui.PartCell("", roomBar(&r)), ui.BytesOrDash(r.Largest), scattered}
 }
 

@@ -12,7 +12,7 @@ import (
 	"strconv"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/web/pages/ui"
 )
@@ -594,9 +594,9 @@ func memoryFacts(m *analysis.Memory) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var20 string
-			templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Plural(m.Reach.Unreachable.Count, "block"))
+			templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(quantity.Plural(m.Reach.Unreachable.Count, "block"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 129, Col: 84}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 129, Col: 85}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var20))
 			if templ_7745c5c3_Err != nil {
@@ -607,9 +607,9 @@ func memoryFacts(m *analysis.Memory) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var21 string
-			templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Bytes(m.Reach.Unreachable.Bytes))
+			templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs(quantity.Bytes(m.Reach.Unreachable.Bytes))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 129, Col: 134}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 129, Col: 136}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var21))
 			if templ_7745c5c3_Err != nil {
@@ -620,9 +620,9 @@ func memoryFacts(m *analysis.Memory) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var22 string
-			templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Count(m.Reach.Blocks.Count))
+			templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinStringErrs(quantity.Count(m.Reach.Blocks.Count))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 129, Col: 178}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 129, Col: 181}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var22))
 			if templ_7745c5c3_Err != nil {
@@ -633,9 +633,9 @@ func memoryFacts(m *analysis.Memory) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var23 string
-			templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Bytes(m.Reach.Scanned))
+			templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(quantity.Bytes(m.Reach.Scanned))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 129, Col: 216}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 129, Col: 220}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var23))
 			if templ_7745c5c3_Err != nil {
@@ -700,9 +700,9 @@ func memoryFacts(m *analysis.Memory) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var27 string
-				templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Bytes(g.Bytes))
+				templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs(quantity.Bytes(g.Bytes))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 139, Col: 99}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 139, Col: 100}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var27))
 				if templ_7745c5c3_Err != nil {
@@ -715,7 +715,7 @@ func memoryFacts(m *analysis.Memory) templ.Component {
 				var templ_7745c5c3_Var28 string
 				templ_7745c5c3_Var28, templ_7745c5c3_Err = templ.JoinStringErrs(g.Why)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 139, Col: 110}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 139, Col: 111}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var28))
 				if templ_7745c5c3_Err != nil {
@@ -741,9 +741,9 @@ func memoryFacts(m *analysis.Memory) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var29 string
-			templ_7745c5c3_Var29, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Plural(more, "heap or range"))
+			templ_7745c5c3_Var29, templ_7745c5c3_Err = templ.JoinStringErrs(quantity.Plural(more, "heap or range"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 147, Col: 49}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 147, Col: 50}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var29))
 			if templ_7745c5c3_Err != nil {
@@ -854,9 +854,9 @@ func spaceCard(m *analysis.Memory, v *memoryView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var32 string
-			templ_7745c5c3_Var32, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Plural(m.Reach.Unreachable.Count, "busy block"))
+			templ_7745c5c3_Var32, templ_7745c5c3_Err = templ.JoinStringErrs(quantity.Plural(m.Reach.Unreachable.Count, "busy block"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 172, Col: 88}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 172, Col: 89}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var32))
 			if templ_7745c5c3_Err != nil {
@@ -867,9 +867,9 @@ func spaceCard(m *analysis.Memory, v *memoryView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var33 string
-			templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Bytes(m.Reach.Unreachable.Bytes))
+			templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs(quantity.Bytes(m.Reach.Unreachable.Bytes))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 172, Col: 138}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 172, Col: 140}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var33))
 			if templ_7745c5c3_Err != nil {
@@ -880,9 +880,9 @@ func spaceCard(m *analysis.Memory, v *memoryView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var34 string
-			templ_7745c5c3_Var34, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Bytes(m.Reach.Scanned))
+			templ_7745c5c3_Var34, templ_7745c5c3_Err = templ.JoinStringErrs(quantity.Bytes(m.Reach.Scanned))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 172, Col: 203}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 172, Col: 206}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var34))
 			if templ_7745c5c3_Err != nil {
@@ -1027,9 +1027,9 @@ func useBar(s *capture.Space) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var41 string
-			templ_7745c5c3_Var41, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Bytes(whole) + " " + word + ", by use")
+			templ_7745c5c3_Var41, templ_7745c5c3_Err = templ.JoinStringErrs(quantity.Bytes(whole) + " " + word + ", by use")
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 194, Col: 127}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 194, Col: 128}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var41))
 			if templ_7745c5c3_Err != nil {
@@ -1107,9 +1107,9 @@ func useBar(s *capture.Space) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var47 string
-			templ_7745c5c3_Var47, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Bytes(whole))
+			templ_7745c5c3_Var47, templ_7745c5c3_Err = templ.JoinStringErrs(quantity.Bytes(whole))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 199, Col: 57}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 199, Col: 58}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var47))
 			if templ_7745c5c3_Err != nil {
@@ -1122,7 +1122,7 @@ func useBar(s *capture.Space) templ.Component {
 			var templ_7745c5c3_Var48 string
 			templ_7745c5c3_Var48, templ_7745c5c3_Err = templ.JoinStringErrs(word)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 199, Col: 66}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 199, Col: 67}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var48))
 			if templ_7745c5c3_Err != nil {
@@ -1351,7 +1351,7 @@ func reportedCard(list []analysis.ReportedLeaks, stacks *analysis.Stacks) templ.
 			templ_7745c5c3_Var56 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = ui.Card("reported", "Application Verifier leaks", figures.Plural(len(list), "stop"), reportedTable(list, stacks),
+		templ_7745c5c3_Err = ui.Card("reported", "Application Verifier leaks", quantity.Plural(len(list), "stop"), reportedTable(list, stacks),
 			ui.Note("Application Verifier reports what a module has not freed when it is unloaded. The verdict uses growth only, not these reports.")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -1381,7 +1381,7 @@ func unreachedCard(list []analysis.UnreachedFinding, project string) templ.Compo
 			templ_7745c5c3_Var57 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = ui.Card("unreachable", "Unreferenced blocks", figures.Plural(len(list), "signature"), proofLine(list),
+		templ_7745c5c3_Err = ui.Card("unreachable", "Unreferenced blocks", quantity.Plural(len(list), "signature"), proofLine(list),
 			unreachedTable(list, project),
 			ui.Note("Found by a conservative search for pointers. A listed block is a leak unless its pointer is encoded or outside the dump. Other blocks may be leaks too.")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
@@ -1460,9 +1460,9 @@ func repeatedNotes(s *capture.Space) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var61 string
-			templ_7745c5c3_Var61, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Count(r.Count))
+			templ_7745c5c3_Var61, templ_7745c5c3_Err = templ.JoinStringErrs(quantity.Count(r.Count))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 257, Col: 42}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 257, Col: 43}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var61))
 			if templ_7745c5c3_Err != nil {
@@ -1473,9 +1473,9 @@ func repeatedNotes(s *capture.Space) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var62 string
-			templ_7745c5c3_Var62, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Bytes(r.Reserved))
+			templ_7745c5c3_Var62, templ_7745c5c3_Err = templ.JoinStringErrs(quantity.Bytes(r.Reserved))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 257, Col: 75}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 257, Col: 77}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var62))
 			if templ_7745c5c3_Err != nil {
@@ -1486,9 +1486,9 @@ func repeatedNotes(s *capture.Space) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var63 string
-			templ_7745c5c3_Var63, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Bytes(r.Committed))
+			templ_7745c5c3_Var63, templ_7745c5c3_Err = templ.JoinStringErrs(quantity.Bytes(r.Committed))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 257, Col: 112}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 257, Col: 115}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var63))
 			if templ_7745c5c3_Err != nil {
@@ -1501,7 +1501,7 @@ func repeatedNotes(s *capture.Space) templ.Component {
 			var templ_7745c5c3_Var64 string
 			templ_7745c5c3_Var64, templ_7745c5c3_Err = templ.JoinStringErrs(r.First.String())
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 257, Col: 166}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/memory.templ`, Line: 257, Col: 169}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var64))
 			if templ_7745c5c3_Err != nil {

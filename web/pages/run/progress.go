@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 	"heapdrift/web/pages/ui"
@@ -66,7 +66,7 @@ func (g progress) headline() string {
 	case g.state == leaks.RunEmpty:
 		return "No evidence: upload a file for this run"
 	case g.isReading():
-		return fmt.Sprintf("Reading the evidence: %d of %s done", g.done, figures.Plural(len(g.files), "file"))
+		return fmt.Sprintf("Reading the evidence: %d of %s done", g.done, quantity.Plural(len(g.files), "file"))
 	case isPending(g.naming):
 		return "Resolving symbols"
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/score"
 	"heapdrift/internal/query"
@@ -137,20 +137,20 @@ func causesBySignature(r *analysis.Report) map[string]*analysis.Cause {
 // causeSum is what is lost of a cause in all.
 func causeSum(c *analysis.Cause) string {
 	held, ended := c.HeldBeforeExit()
-	s := fmt.Sprintf("%s allocated and not freed; the stacks hold %s in %s", figures.Plural(c.Objects, "object"),
-		figures.Bytes(held.Bytes), figures.Plural(held.Count, "block"))
+	s := fmt.Sprintf("%s allocated and not freed; the stacks hold %s in %s", quantity.Plural(c.Objects, "object"),
+		quantity.Bytes(held.Bytes), quantity.Plural(held.Count, "block"))
 	if ended {
 		s += " before exit"
 	}
 	if c.Rate != nil {
-		s += fmt.Sprintf(", %s per %s", figures.Bytes(int64(c.Rate.Bytes)), c.Rate.Unit)
+		s += fmt.Sprintf(", %s per %s", quantity.Bytes(int64(c.Rate.Bytes)), c.Rate.Unit)
 	}
 	return s
 }
 
 // causePart is what a finding is of each object of its cause.
 func causePart(m *analysis.CausePart) string {
-	s := fmt.Sprintf("Each object: %s of %s", figures.Plural(m.Blocks, "block"), figures.Bytes(int64(m.Size)))
+	s := fmt.Sprintf("Each object: %s of %s", quantity.Plural(m.Blocks, "block"), quantity.Bytes(int64(m.Size)))
 	if m.Type != "" {
 		s += ", " + m.Type
 	}
@@ -261,7 +261,7 @@ func (t *rankedTable) whyHeading() string {
 	case t.judgedAlone:
 		return "Reasons, for the selection"
 	case t.part() != nil:
-		return "Reasons, over all " + figures.Plural(len(t.report.Snapshots), "snapshot")
+		return "Reasons, over all " + quantity.Plural(len(t.report.Snapshots), "snapshot")
 	}
 	return "Reasons"
 }
@@ -271,7 +271,7 @@ func (t *rankedTable) whyHeading() string {
 func (t *rankedTable) why(r *rankedRow) string {
 	text := r.why()
 	if text != "" && t.part() != nil {
-		return "over all " + figures.Plural(len(t.report.Snapshots), "snapshot") + ": " + text
+		return "over all " + quantity.Plural(len(t.report.Snapshots), "snapshot") + ": " + text
 	}
 	return text
 }
@@ -318,7 +318,7 @@ func (t *rankedTable) spanName() string {
 	if t.trace != nil {
 		return "Over time"
 	}
-	return figures.Plural(len(t.report.Snapshots), "snapshot")
+	return quantity.Plural(len(t.report.Snapshots), "snapshot")
 }
 
 // growthName is the heading of growth, with its unit where all rows have the same.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/export"
 	"heapdrift/internal/store"
@@ -62,15 +62,15 @@ func (r *reportView) confidence() string {
 	case n > 0 && len(r.suspects) > 0 && r.suspects[0].Class == analysis.ClassUnreferenced:
 		return "unreferenced"
 	case n > 0:
-		return figures.Plural(n, "more snapshot") + " needed"
+		return quantity.Plural(n, "more snapshot") + " needed"
 	case r.Verdict.Causes > 0 && r.Verdict.Causes < r.Verdict.Leaks:
-		return fmt.Sprintf("%s in %d stacks", figures.Plural(r.Verdict.Causes, "leak"), r.Verdict.Leaks)
+		return fmt.Sprintf("%s in %d stacks", quantity.Plural(r.Verdict.Causes, "leak"), r.Verdict.Leaks)
 	case r.Verdict.Leaks > 0:
-		return figures.Plural(r.Verdict.Leaks, "leak")
+		return quantity.Plural(r.Verdict.Leaks, "leak")
 	case r.Trace != nil:
 		return "over " + clock(r.Trace.ToNS-r.Trace.FromNS)
 	}
-	return "over " + figures.Plural(len(r.Snapshots), "snapshot")
+	return "over " + quantity.Plural(len(r.Snapshots), "snapshot")
 }
 
 // process names whose memory it is.
@@ -94,7 +94,7 @@ func (r *reportView) process() (name, rest string) {
 // duration is over how long the snapshots were taken; "" where their times do not say.
 func (r *reportView) duration() string {
 	if whole := time.Duration(r.Snapshots[len(r.Snapshots)-1].AtNS); whole > 0 {
-		return figures.Span(whole)
+		return quantity.Span(whole)
 	}
 	return ""
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/query"
 	"heapdrift/internal/store"
@@ -154,7 +154,7 @@ func averageOf(a analysis.Amount) string {
 	if a.Bytes%a.Count == 0 {
 		return ui.ExactBytes(a.Bytes / a.Count)
 	}
-	return "≈ " + figures.Bytes(a.Bytes/a.Count)
+	return "≈ " + quantity.Bytes(a.Bytes/a.Count)
 }
 
 // allocatedType is what the blocks were allocated as, where the compiler recorded it for a call of the stack. A

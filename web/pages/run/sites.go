@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/query"
@@ -108,15 +108,15 @@ func (t siteTable) classes() []string {
 
 // extent says which of how many sites the page shows.
 func (t siteTable) extent() string {
-	of := figures.Count(t.total)
+	of := quantity.Count(t.total)
 	if t.isFiltered() {
-		of += " of " + figures.Count(t.all)
+		of += " of " + quantity.Count(t.all)
 	}
 	if t.total <= pageSize {
 		return of
 	}
 	first := int64(t.page-1)*pageSize + 1
-	return fmt.Sprintf("%s–%s of %s", figures.Count(first), figures.Count(first+int64(len(t.rows))-1), of)
+	return fmt.Sprintf("%s–%s of %s", quantity.Count(first), quantity.Count(first+int64(len(t.rows))-1), of)
 }
 
 // A sortColumn is a heading that sorts.

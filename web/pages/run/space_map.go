@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis/footprint"
 )
 
@@ -63,11 +63,11 @@ func (f *fold) end() uint64 { return f.address + uint64(f.bytes) }
 func (f *fold) text() string {
 	switch f.use {
 	case capture.UseFree:
-		return figures.Bytes(f.bytes) + " free"
+		return quantity.Bytes(f.bytes) + " free"
 	case "":
-		return figures.Bytes(f.bytes) + " that the evidence does not list"
+		return quantity.Bytes(f.bytes) + " that the evidence does not list"
 	}
-	return figures.Bytes(f.bytes) + " reserved and not committed: " + footprint.NamesOfUse(f.use).Title
+	return quantity.Bytes(f.bytes) + " reserved and not committed: " + footprint.NamesOfUse(f.use).Title
 }
 
 // mapOf draws the map of the address space; nil where the evidence has none.
@@ -251,13 +251,13 @@ func (m *spaceMap) takeRows(c *canvas) {
 // scale says what the picture shows, in a sentence or two.
 func (m *spaceMap) scale() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "One row is %s, one cell %s; addresses rise to the right and down.", figures.Bytes(m.rowBytes),
-		figures.Bytes(m.rowBytes/rowCells))
+	fmt.Fprintf(&b, "One row is %s, one cell %s; addresses rise to the right and down.", quantity.Bytes(m.rowBytes),
+		quantity.Bytes(m.rowBytes/rowCells))
 	if m.end > 0 && m.limit == 0 {
-		fmt.Fprintf(&b, " The address limit of the program is unknown; %s are drawn.", figures.Bytes(m.end))
+		fmt.Fprintf(&b, " The address limit of the program is unknown; %s are drawn.", quantity.Bytes(m.end))
 	}
 	if m.above > 0 {
-		fmt.Fprintf(&b, " Above it, %s are committed, invisible to the 32-bit program.", figures.Bytes(m.above))
+		fmt.Fprintf(&b, " Above it, %s are committed, invisible to the 32-bit program.", quantity.Bytes(m.above))
 	}
 	if m.folds > 0 {
 		what := "free"
@@ -265,10 +265,10 @@ func (m *spaceMap) scale() string {
 			what = "not in the evidence"
 		}
 		fmt.Fprintf(&b, " Not drawn: %[2]s of more than %[3]s each, %[1]s or only reserved.", what,
-			figures.Plural(m.folds, "piece"), figures.Bytes(foldOver))
+			quantity.Plural(m.folds, "piece"), quantity.Bytes(foldOver))
 	}
 	if m.grain > 0 {
-		fmt.Fprintf(&b, " Regions that begin in the same %s are drawn as one.", figures.Bytes(m.grain))
+		fmt.Fprintf(&b, " Regions that begin in the same %s are drawn as one.", quantity.Bytes(m.grain))
 	}
 	return b.String()
 }

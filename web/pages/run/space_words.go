@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis/footprint"
 )
 
@@ -27,7 +27,7 @@ func (a *cell) contents() string {
 	var parts []string
 	for _, use := range mapUses {
 		if n := int64(a.taken[use] + .5); n > 0 {
-			parts = append(parts, footprint.NamesOfUse(use).Title+" "+figures.Bytes(n))
+			parts = append(parts, footprint.NamesOfUse(use).Title+" "+quantity.Bytes(n))
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -70,7 +70,7 @@ func (r *mapRect) title() string {
 		return fmt.Sprintf("%#x – %#x: %s, not drawn", r.folded.address, r.folded.end(), r.folded.text())
 	}
 	_, committed := r.sums.sum()
-	return fmt.Sprintf("%s: %s; %s committed", r.sums.bounds(), r.sums.contents(), figures.Bytes(committed))
+	return fmt.Sprintf("%s: %s; %s committed", r.sums.bounds(), r.sums.contents(), quantity.Bytes(committed))
 }
 
 // fill is the texture of a part of the picture.
@@ -141,19 +141,19 @@ func legendWord(use capture.UseName) string {
 func (m *spaceMap) name(s *capture.Space) string {
 	known, limit := "used", ""
 	if m.limit > 0 {
-		limit = " of " + figures.Bytes(m.limit)
+		limit = " of " + quantity.Bytes(m.limit)
 	}
 	if m.partial {
 		known = "in the evidence"
 	}
 	return fmt.Sprintf("Address space: %s%s %s. The table below has the same data.",
-		figures.Bytes(footprint.UsedBelowLimit(s)), limit, known)
+		quantity.Bytes(footprint.UsedBelowLimit(s)), limit, known)
 }
 
 // mapSum is what stands beside the title of the map.
 func (m *spaceMap) sum(s *capture.Space) string {
 	if m.limit > 0 {
-		return fmt.Sprintf("%d-bit program, limit %s", s.Bits, figures.Bytes(m.limit))
+		return fmt.Sprintf("%d-bit program, limit %s", s.Bits, quantity.Bytes(m.limit))
 	}
 	if s.Bits > 0 {
 		return fmt.Sprintf("%d-bit program", s.Bits)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/footprint"
 	"heapdrift/internal/query"
@@ -19,7 +19,7 @@ var atLeast = ui.MutedFor("≥", "Lower bound: the evidence ends early.")
 func snapshotsTable(r *reportView) *ui.Table {
 	t := ui.NewTable("Snapshots", "tight", ui.NumCol("#"), ui.Col("Taken"), ui.NumCol("Held"), ui.NumCol("Blocks")).In("tall")
 	for i, s := range r.Snapshots {
-		held := []templ.Component{ui.Text(figures.Bytes(s.Bytes))}
+		held := []templ.Component{ui.Text(quantity.Bytes(s.Bytes))}
 		if s.LowerBound {
 			held = append([]templ.Component{atLeast}, held...)
 		}
@@ -56,7 +56,7 @@ func partsTable(parts []query.Part) *ui.Table {
 	for i := range parts {
 		p := &parts[i]
 		t.Row(ui.TextCell("mono", shortHandle(p.Heap)).Titled(p.Heap), ui.PartCell("", ui.ClassChip(string(p.Class))),
-			ui.NumCell(figures.Bytes(p.Held.Bytes)), ui.ChangeCell(growthOfPart(p.Growth).Of(p.Class)))
+			ui.NumCell(quantity.Bytes(p.Held.Bytes)), ui.ChangeCell(growthOfPart(p.Growth).Of(p.Class)))
 	}
 	return t
 }
@@ -149,7 +149,7 @@ func blocksCell(at *footprint.Instant) ui.Cell {
 	if at.Blocks == nil {
 		return ui.PartCell("num", ui.Muted("–"))
 	}
-	parts := []templ.Component{titledText(ui.ExactBytes(*at.Blocks), figures.Bytes(*at.Blocks))}
+	parts := []templ.Component{titledText(ui.ExactBytes(*at.Blocks), quantity.Bytes(*at.Blocks))}
 	if at.LowerBound {
 		parts = append([]templ.Component{atLeast}, parts...)
 	}

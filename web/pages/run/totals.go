@@ -3,7 +3,7 @@ package run
 import (
 	"slices"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/web/pages/ui"
 )
@@ -130,7 +130,7 @@ func changeOfAmount(a analysis.Amount, unit string) ui.Change {
 
 func signed(n int64) string {
 	if n > 0 {
-		return "+" + figures.Count(n)
+		return "+" + quantity.Count(n)
 	}
-	return figures.Count(n)
+	return quantity.Count(n)
 }

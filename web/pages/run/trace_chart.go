@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/web/pages/ui"
 )
@@ -127,7 +127,7 @@ func (c *timeChart) addLane(name, short string, height float64, t analysis.Timel
 		own := c.columns(lineOf(h), chartColumns/2)
 		l.heaps = append(l.heaps, heapLine{
 			slot: min(i, drawnHeaps) + 1, handle: h.Handle, path: c.steps(own, y, true), chosen: i >= drawnHeaps,
-			title: fmt.Sprintf("heap %s: at most %s", h.Handle, figures.Bytes(highestOf(lineOf(h)))),
+			title: fmt.Sprintf("heap %s: at most %s", h.Handle, quantity.Bytes(highestOf(lineOf(h)))),
 		})
 	}
 	if at, bytes := highestPoint(t); peak == nil && len(t.AtNS) > 0 {
@@ -136,7 +136,7 @@ func (c *timeChart) addLane(name, short string, height float64, t analysis.Timel
 	if peak != nil && peak.Bytes > 0 {
 		at := min(max(peak.AtNS, c.span.From), c.span.To)
 		l.peakY = y(peak.Bytes)
-		l.peak = &label{x: c.x(at), y: max(11, l.peakY-5), text: "peak " + figures.Bytes(peak.Bytes)}
+		l.peak = &label{x: c.x(at), y: max(11, l.peakY-5), text: "peak " + quantity.Bytes(peak.Bytes)}
 		switch {
 		case l.peak.x > 0.86*plotWidth:
 			l.peak.class = "y"
@@ -203,7 +203,7 @@ func (c *timeChart) drawSeconds() {
 		decimals := max(0, int(math.Ceil(-math.Log10(step)-1e-9)))
 		text := strconv.FormatFloat(math.Abs(at), 'f', decimals, 64)
 		if decimals == 0 || i == 0 {
-			text = figures.Count(int64(math.Round(math.Abs(at))))
+			text = quantity.Count(int64(math.Round(math.Abs(at))))
 		}
 		if at < 0 {
 			text = "−" + text
@@ -248,7 +248,7 @@ func (c *timeChart) describe(r *analysis.Report) string {
 		_, most := highestPoint(l.line)
 		first, _ := atStart(l.in)
 		parts = append(parts, fmt.Sprintf("%s %s at the start, at most %s, %s at the end", l.name,
-			figures.Bytes(first.Bytes), figures.Bytes(most), figures.Bytes(l.line.Last[n-1])))
+			quantity.Bytes(first.Bytes), quantity.Bytes(most), quantity.Bytes(l.line.Last[n-1])))
 	}
 	return fmt.Sprintf("Held memory from %s to %s: %s.", clock(c.span.From), clock(c.span.To),
 		strings.Join(parts, "; "))

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 )
 
@@ -39,8 +39,8 @@ func jumpsOf(r *analysis.Report) []jumpLinks {
 			slices.SortStableFunc(chosen, func(a, b analysis.Jump) int { return cmp.Compare(a.From, b.From) })
 			for _, m := range chosen {
 				l.list = append(l.list, preset{
-					clock(m.From) + ", " + figures.Bytes(m.Bytes), kind.one + " " + lane.name + ": it rises by " +
-						figures.Bytes(m.Bytes) + " " + timeOfJump(m) + " " + kind.then,
+					clock(m.From) + ", " + quantity.Bytes(m.Bytes), kind.one + " " + lane.name + ": it rises by " +
+						quantity.Bytes(m.Bytes) + " " + timeOfJump(m) + " " + kind.then,
 					classified(around(m, whole), r),
 				})
 			}

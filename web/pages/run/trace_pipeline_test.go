@@ -12,7 +12,7 @@ import (
 	cdp "github.com/chromedp/chromedp"
 
 	"heapdrift/ingest/etl/etltest"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/corpus"
 	"heapdrift/internal/store"
@@ -70,7 +70,7 @@ func TestTraceThroughPipeline(t *testing.T) {
 		part := s.Page(fmt.Sprintf("/runs/1?from=%v&to=%v", float64(window[0])/1e9, float64(window[1])/1e9), "HX-Request",
 			"true", "HX-Target", "totals")
 		shown := func(sum etltest.Sum) string {
-			return fmt.Sprintf("%s %s", figures.Bytes(int64(sum.Bytes)), figures.Count(int64(sum.Count)))
+			return fmt.Sprintf("%s %s", quantity.Bytes(int64(sum.Bytes)), quantity.Count(int64(sum.Count)))
 		}
 		row := text(part)
 		row = row[strings.Index(row, " Heap "):strings.Index(row, " Virtual memory ")]

@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"strconv"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
 	"heapdrift/web/pages/ui"
@@ -423,9 +423,9 @@ func numberCell(c numberColumn, a analysis.Amounts, unit string, class analysis.
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var22 string
-			templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Count(amount.Count))
+			templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinStringErrs(quantity.Count(amount.Count))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/trace_sites.templ`, Line: 85, Col: 53}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/trace_sites.templ`, Line: 85, Col: 54}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var22))
 			if templ_7745c5c3_Err != nil {
@@ -459,9 +459,9 @@ func numberCell(c numberColumn, a analysis.Amounts, unit string, class analysis.
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var25 string
-			templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs(ui.ExactBytes(amount.Bytes) + " in " + figures.Plural(amount.Count, unit))
+			templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs(ui.ExactBytes(amount.Bytes) + " in " + quantity.Plural(amount.Count, unit))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/trace_sites.templ`, Line: 87, Col: 105}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/trace_sites.templ`, Line: 87, Col: 106}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var25))
 			if templ_7745c5c3_Err != nil {
@@ -472,9 +472,9 @@ func numberCell(c numberColumn, a analysis.Amounts, unit string, class analysis.
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var26 string
-			templ_7745c5c3_Var26, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Bytes(amount.Bytes))
+			templ_7745c5c3_Var26, templ_7745c5c3_Err = templ.JoinStringErrs(quantity.Bytes(amount.Bytes))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/trace_sites.templ`, Line: 87, Col: 137}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/trace_sites.templ`, Line: 87, Col: 139}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var26))
 			if templ_7745c5c3_Err != nil {

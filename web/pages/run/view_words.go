@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/query"
 	"heapdrift/internal/store"
@@ -26,21 +26,21 @@ func (c *viewCard) extent() string {
 		return ""
 	}
 	t := c.totals
-	text := fmt.Sprintf("%s in %s", figures.Bytes(t.Held.Bytes), figures.Plural(t.Held.Count, "block"))
+	text := fmt.Sprintf("%s in %s", quantity.Bytes(t.Held.Bytes), quantity.Plural(t.Held.Count, "block"))
 	if t.Ended || c.window.beforeExit() {
 		text += " before exit"
 	}
 	if t.Growth != nil {
 		text += ", grew by " + signedBytes(t.Growth.Bytes)
 	}
-	return text + ", " + figures.Plural(t.Signatures, "signature")
+	return text + ", " + quantity.Plural(t.Signatures, "signature")
 }
 
 func signedBytes(n int64) string {
 	if n > 0 {
-		return "+" + figures.Bytes(n)
+		return "+" + quantity.Bytes(n)
 	}
-	return figures.Bytes(n)
+	return quantity.Bytes(n)
 }
 
 // classes are those that the selection has, and the one that it is filtered by.
@@ -113,7 +113,7 @@ func sizeClass(s query.SizeClass) string {
 
 // powerOfTwo is a size without digits that are 0.
 func powerOfTwo(n int64) string {
-	number, unit, _ := strings.Cut(figures.Bytes(n), " ")
+	number, unit, _ := strings.Cut(quantity.Bytes(n), " ")
 	number, _, _ = strings.Cut(number, ".")
 	return number + " " + unit
 }
@@ -138,10 +138,10 @@ func (c *viewCard) listExtent() string {
 		what = "held at the window’s end"
 	}
 	if c.list.Left > 0 {
-		return fmt.Sprintf("The %s largest of %s %s, %s in total.", figures.Count(int64(len(c.list.List))),
-			figures.Plural(all, "allocation"), what, figures.Bytes(c.list.Numbers.Bytes))
+		return fmt.Sprintf("The %s largest of %s %s, %s in total.", quantity.Count(int64(len(c.list.List))),
+			quantity.Plural(all, "allocation"), what, quantity.Bytes(c.list.Numbers.Bytes))
 	}
-	return fmt.Sprintf("%s %s, %s in total.", figures.Plural(all, "allocation"), what, figures.Bytes(c.list.Numbers.Bytes))
+	return fmt.Sprintf("%s %s, %s in total.", quantity.Plural(all, "allocation"), what, quantity.Bytes(c.list.Numbers.Bytes))
 }
 
 // traceTime is a time of the trace, to the microsecond.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
 )
@@ -101,7 +101,7 @@ func clock(ns int64) string {
 	text := strconv.FormatFloat(math.Abs(s), 'f', decimals, 64)
 	whole, part, _ := strings.Cut(text, ".")
 	n, _ := strconv.ParseInt(whole, 10, 64)
-	text = figures.Count(n) + "." + part
+	text = quantity.Count(n) + "." + part
 	if s < 0 {
 		text = "−" + text
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 	"heapdrift/web/pages/ui"
@@ -45,7 +45,7 @@ func groupsOf(f *store.SearchHits) []group {
 	add("Projects", each(f.Projects, func(name string) hit { return hit{to: ui.ProjectURL(name), text: name} }))
 	add("Modules", each(f.Modules, func(m store.ModuleHit) hit {
 		return hit{to: ui.WithFields(ui.ProjectURL(m.Project), []ui.Field{{Name: "q", Value: m.Module}}), text: m.Module,
-			about: figures.Plural(m.Leaks, "leak") + " in " + m.Project}
+			about: quantity.Plural(m.Leaks, "leak") + " in " + m.Project}
 	}))
 	add("Builds", each(f.Builds, func(b store.BuildHit) hit {
 		return hit{to: ui.CompareURL(b.Project, "", "", b.Build), text: b.Build, about: b.Project + " " + b.Branch +

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 )
 
@@ -78,7 +78,7 @@ func (m moduleView) named() string {
 	if m.Frames == 0 {
 		return "on no call stack"
 	}
-	return fmt.Sprintf("%s of %s resolved", figures.Count(m.Frames-m.Unnamed), figures.Plural(m.Frames, "frame"))
+	return fmt.Sprintf("%s of %s resolved", quantity.Count(m.Frames-m.Unnamed), quantity.Plural(m.Frames, "frame"))
 }
 
 func (m moduleView) want() symbolWant {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
@@ -53,17 +53,17 @@ func PanelOf(run store.Run, r *analysis.Report, stamp string) Panel {
 // summary is the sum of the panel's heading.
 func (p Panel) summary() string {
 	if p.frames == 0 {
-		return figures.Plural(len(p.settled), "module")
+		return quantity.Plural(len(p.settled), "module")
 	}
-	return fmt.Sprintf("%s of %s resolved", figures.Count(p.frames-p.unnamed), figures.Plural(p.frames, "frame"))
+	return fmt.Sprintf("%s of %s resolved", quantity.Count(p.frames-p.unnamed), quantity.Plural(p.frames, "frame"))
 }
 
 // settledText heads the modules that need nothing.
 func (p Panel) settledText() string {
 	if len(p.wanted)+len(p.staked) == 0 {
-		return "All " + figures.Plural(len(p.settled), "module")
+		return "All " + quantity.Plural(len(p.settled), "module")
 	}
-	return figures.Plural(len(p.settled), "module") + " without effect on this report"
+	return quantity.Plural(len(p.settled), "module") + " without effect on this report"
 }
 
 // kinds sums the states of modules up, "3 private, 12 public".
@@ -78,7 +78,7 @@ func kinds(modules []moduleView) string {
 	}
 	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(count[b], count[a]) })
 	for i, word := range order {
-		order[i] = figures.Count(int64(count[word])) + " " + word
+		order[i] = quantity.Count(int64(count[word])) + " " + word
 	}
 	return strings.Join(order, ", ")
 }

@@ -12,7 +12,7 @@ import (
 	"strconv"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/web/pages/ui"
 )
 
@@ -500,9 +500,9 @@ func moduleItem(m moduleView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var21 string
-			templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs(ui.ExactBytes(m.Stake.Bytes) + " in " + figures.Plural(m.Stake.Count, "block") + m.stakeOf())
+			templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs(ui.ExactBytes(m.Stake.Bytes) + " in " + quantity.Plural(m.Stake.Count, "block") + m.stakeOf())
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/symbols/panel.templ`, Line: 112, Col: 124}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/symbols/panel.templ`, Line: 112, Col: 125}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var21))
 			if templ_7745c5c3_Err != nil {
@@ -513,9 +513,9 @@ func moduleItem(m moduleView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var22 string
-			templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Bytes(m.Stake.Bytes))
+			templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinStringErrs(quantity.Bytes(m.Stake.Bytes))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/symbols/panel.templ`, Line: 112, Col: 160}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/symbols/panel.templ`, Line: 112, Col: 162}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var22))
 			if templ_7745c5c3_Err != nil {
@@ -620,7 +620,7 @@ func moduleItem(m moduleView) templ.Component {
 
 func moduleMore(m moduleView) string {
 	if n := len(m.Tried); n > 0 {
-		return figures.Plural(n, "look-up")
+		return quantity.Plural(n, "look-up")
 	}
 	return "Details"
 }

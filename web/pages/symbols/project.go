@@ -12,7 +12,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/store"
 	"heapdrift/web/pages/ui"
 )
@@ -90,7 +90,7 @@ func (v projectView) lacking() string {
 	if len(v.wanted) > wantedShown {
 		return fmt.Sprintf("the %d with most unresolved memory", wantedShown)
 	}
-	return figures.Plural(len(v.wanted), "module")
+	return quantity.Plural(len(v.wanted), "module")
 }
 
 // symbolPath is what debuggers and WPA find the team's files by.
@@ -123,7 +123,7 @@ var origins = map[string]struct{ short, long string }{
 }
 
 // runsOf is how many runs lack a module.
-func runsOf(m store.WantedModule) string { return figures.Plural(m.Runs, "run") }
+func runsOf(m store.WantedModule) string { return quantity.Plural(m.Runs, "run") }
 
 // storedURL is where the symbol server has a file.
 func storedURL(f store.SymbolFile) templ.SafeURL {

@@ -12,7 +12,7 @@ import (
 	"strconv"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
 	"heapdrift/web/pages/ui"
@@ -313,9 +313,9 @@ func wantedRow(ordinal int, m store.WantedModule) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var12 string
-		templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Count(m.Unnamed))
+		templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(quantity.Count(m.Unnamed))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/symbols/project.templ`, Line: 105, Col: 54}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/symbols/project.templ`, Line: 105, Col: 55}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var12))
 		if templ_7745c5c3_Err != nil {
@@ -326,9 +326,9 @@ func wantedRow(ordinal int, m store.WantedModule) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var13 string
-		templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(ui.ExactBytes(m.StakeBytes) + " in " + figures.Plural(m.StakeCount, "block"))
+		templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(ui.ExactBytes(m.StakeBytes) + " in " + quantity.Plural(m.StakeCount, "block"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/symbols/project.templ`, Line: 106, Col: 110}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/symbols/project.templ`, Line: 106, Col: 111}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var13))
 		if templ_7745c5c3_Err != nil {
@@ -339,9 +339,9 @@ func wantedRow(ordinal int, m store.WantedModule) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var14 string
-		templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Bytes(m.StakeBytes))
+		templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(quantity.Bytes(m.StakeBytes))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/symbols/project.templ`, Line: 106, Col: 142}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/symbols/project.templ`, Line: 106, Col: 144}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var14))
 		if templ_7745c5c3_Err != nil {
@@ -729,9 +729,9 @@ func storedRow(f store.SymbolFile) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var36 string
-		templ_7745c5c3_Var36, templ_7745c5c3_Err = templ.JoinStringErrs(figures.Bytes(f.Bytes))
+		templ_7745c5c3_Var36, templ_7745c5c3_Err = templ.JoinStringErrs(quantity.Bytes(f.Bytes))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/symbols/project.templ`, Line: 180, Col: 75}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/symbols/project.templ`, Line: 180, Col: 76}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var36))
 		if templ_7745c5c3_Err != nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 // A symbolWant says which files would name a module's frames.
@@ -70,5 +70,5 @@ func (w symbolWant) proof() string {
 	if w.size <= 0 {
 		return ", which identifies the build"
 	}
-	return fmt.Sprintf(" (%s bytes image size), which identifies the build", figures.Count(w.size))
+	return fmt.Sprintf(" (%s bytes image size), which identifies the build", quantity.Count(w.size))
 }

@@ -3,7 +3,7 @@ package ui
 import (
 	"github.com/a-h/templ"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 )
 
@@ -19,7 +19,7 @@ func KindTable(list []analysis.KindResult, certain bool) templ.Component {
 		held, ended := w.HeldBeforeExit()
 		size, grew := HeldCell(held.Bytes, held.Count), BytesChange(GrowthOf(w.Amounts))
 		if ended {
-			size = NumCell(figures.Bytes(held.Bytes) + " before exit").Titled(size.title + " before exit")
+			size = NumCell(quantity.Bytes(held.Bytes) + " before exit").Titled(size.title + " before exit")
 			grew = BytesChange(new(w.BeforeExit().Bytes))
 		}
 		t.Row(TextCell("", w.Kind), PartCell("", ClassChip(string(w.Verdict))),

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/score"
 	"heapdrift/internal/leaks"
@@ -19,7 +19,7 @@ func wordOfScore(p *float64, certain bool) scoreWord {
 	if p == nil {
 		return scoreWord{"–", "low", "no score: too little evidence"}
 	}
-	exact := figures.Score(*p) + ": estimated probability of a leak"
+	exact := quantity.Score(*p) + ": estimated probability of a leak"
 	switch {
 	case certain:
 		return scoreWord{"certain", "high", exact + "; all conditions of a leak are met"}
@@ -39,7 +39,7 @@ func RateChange(bytes float64, unit string) Change {
 		return NoChange("no measurable growth")
 	}
 	whole := int64(math.Round(bytes))
-	return ChangeOf(whole, figures.Bytes(whole)+"/"+unit, ExactBytes(whole)+" per "+unit)
+	return ChangeOf(whole, quantity.Bytes(whole)+"/"+unit, ExactBytes(whole)+" per "+unit)
 }
 
 // rateOf is the growth of a finding, with its interval in the full text.
@@ -48,12 +48,12 @@ func rateOf(r *score.Rate) Change {
 		return NoChange("no measurable growth")
 	}
 	c := RateChange(r.Bytes, r.Unit)
-	blocks := figures.Number(r.Count)
+	blocks := quantity.Number(r.Count)
 	if r.Unbounded {
 		c.Exact = fmt.Sprintf("%s, %s blocks; %s", c.Exact, blocks, withoutInterval)
 		return c
 	}
-	if low, high := figures.Number(r.CountLow), figures.Number(r.CountHigh); low != blocks || high != blocks {
+	if low, high := quantity.Number(r.CountLow), quantity.Number(r.CountHigh); low != blocks || high != blocks {
 		blocks += fmt.Sprintf(" (%s to %s)", low, high)
 	}
 	c.Exact = fmt.Sprintf("%s; 95 %% %s, %s blocks per %s", c.Exact,
@@ -66,8 +66,8 @@ var withoutInterval = fmt.Sprintf("no interval below %d snapshots", score.Snapsh
 
 // intervalText is the interval of a growth in bytes.
 func intervalText(bytes, low, high float64) string {
-	text, from, to := figures.Bytes(int64(math.Round(bytes))), figures.Bytes(int64(math.Round(low))),
-		figures.Bytes(int64(math.Round(high)))
+	text, from, to := quantity.Bytes(int64(math.Round(bytes))), quantity.Bytes(int64(math.Round(low))),
+		quantity.Bytes(int64(math.Round(high)))
 	if from == text && to == text {
 		return "interval narrower than the digits shown"
 	}

@@ -3,12 +3,12 @@ package ui
 import (
 	"time"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 )
 
 // ExactBytes is a size to the byte, for where the short form is not enough.
-func ExactBytes(n int64) string { return figures.Count(n) + " B" }
+func ExactBytes(n int64) string { return quantity.Count(n) + " B" }
 
 // A Change is a growth as tables show it: a glyph, so that it does not rest on colour alone, and a sign.
 type Change struct {
@@ -30,7 +30,7 @@ func BytesChange(n *int64) Change {
 	if n == nil {
 		return NoChange("nothing to compare with")
 	}
-	return ChangeOf(*n, figures.Bytes(*n), ExactBytes(*n))
+	return ChangeOf(*n, quantity.Bytes(*n), ExactBytes(*n))
 }
 
 // CountChange is a growth in blocks; nil has nothing to compare with.
@@ -38,7 +38,7 @@ func CountChange(n *int64) Change {
 	if n == nil {
 		return NoChange("nothing to compare with")
 	}
-	return ChangeOf(*n, figures.Count(*n), figures.Count(*n)+" blocks")
+	return ChangeOf(*n, quantity.Count(*n), quantity.Count(*n)+" blocks")
 }
 
 // NoChange stands where no growth can be given, and says why.
@@ -67,9 +67,9 @@ func GrowthOf(a analysis.Amounts) *int64 {
 // where it shows all.
 func Extent(before, shown, total int, word string) string {
 	if shown == total {
-		return figures.Plural(total, word)
+		return quantity.Plural(total, word)
 	}
-	return figures.Count(int64(before+1)) + "–" + figures.Count(int64(before+shown)) + " of " + figures.Plural(total, word)
+	return quantity.Count(int64(before+1)) + "–" + quantity.Count(int64(before+shown)) + " of " + quantity.Plural(total, word)
 }
 
 // TimeText is an instant as pages show it.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/blame"
 )
@@ -63,11 +63,11 @@ func (r *stackRun) folded() string {
 	} else if !slices.Contains(names, called.Module) {
 		names = append(names, called.Module)
 	}
-	return fmt.Sprintf("%s · %s", figures.Plural(len(r.frames), r.fold), strings.Join(names, ", "))
+	return fmt.Sprintf("%s · %s", quantity.Plural(len(r.frames), r.fold), strings.Join(names, ", "))
 }
 
 func foldedStart(frames []*analysis.Frame) string {
-	return fmt.Sprintf("%s · %s", figures.Plural(len(frames), "thread start frame"), strings.Join(moduleNames(frames), ", "))
+	return fmt.Sprintf("%s · %s", quantity.Plural(len(frames), "thread start frame"), strings.Join(moduleNames(frames), ", "))
 }
 
 // moduleNames are the modules of frames, each once.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 // A Table is a table in a box that scrolls sideways where the page is narrower.
@@ -129,14 +129,14 @@ func TextCell(class, text string) Cell { return PartCell(class, Text(text)) }
 func NumCell(text string) Cell { return TextCell("num", text) }
 
 // CountCell is a number of things.
-func CountCell(n int64) Cell { return NumCell(figures.Count(n)) }
+func CountCell(n int64) Cell { return NumCell(quantity.Count(n)) }
 
 // BytesCell is a size.
-func BytesCell(n int64) Cell { return NumCell(figures.Bytes(n)).Titled(ExactBytes(n)) }
+func BytesCell(n int64) Cell { return NumCell(quantity.Bytes(n)).Titled(ExactBytes(n)) }
 
 // HeldCell is a size with the blocks that it is in.
 func HeldCell(bytes, blocks int64) Cell {
-	return NumCell(figures.Bytes(bytes)).Titled(ExactBytes(bytes) + " in " + figures.Plural(blocks, "block"))
+	return NumCell(quantity.Bytes(bytes)).Titled(ExactBytes(bytes) + " in " + quantity.Plural(blocks, "block"))
 }
 
 // DashCell stands where a number is not there.

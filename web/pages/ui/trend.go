@@ -9,7 +9,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
@@ -85,7 +85,7 @@ type scale struct {
 
 // levelText is a line of the scale without the digits that say nothing.
 func levelText(bytes float64) string {
-	number, unit, _ := strings.Cut(figures.Bytes(int64(bytes)), " ")
+	number, unit, _ := strings.Cut(quantity.Bytes(int64(bytes)), " ")
 	if strings.Contains(number, ".") {
 		number = strings.TrimRight(strings.TrimRight(number, "0"), ".")
 	}
@@ -172,7 +172,7 @@ func TrendOf(q TrendQuery) *Trend {
 	on := scaleFor(q.Linear, lowest, highest)
 	t.grid = on.grid()
 	for limit := range limits {
-		t.budgets = append(t.budgets, trendLevel{point(on.y(limit)), "budget " + figures.Bytes(int64(limit)) + "/" + t.Unit})
+		t.budgets = append(t.budgets, trendLevel{point(on.y(limit)), "budget " + quantity.Bytes(int64(limit)) + "/" + t.Unit})
 	}
 	slices.SortFunc(t.budgets, func(a, b trendLevel) int { return len(a.text) - len(b.text) })
 	every := (len(c.Builds) + trendLabels - 1) / trendLabels
@@ -277,7 +277,7 @@ func bytesOf(t *leaks.Total) float64 {
 
 // growthText is a total in words.
 func growthText(t *leaks.Total) string {
-	text, of := figures.Bytes(int64(math.Round(t.Bytes)))+" per "+t.Unit, figures.Plural(t.Signatures, "signature")
+	text, of := quantity.Bytes(int64(math.Round(t.Bytes)))+" per "+t.Unit, quantity.Plural(t.Signatures, "signature")
 	if t.Unbounded {
 		return text + ", of " + of + "; " + withoutInterval
 	}
@@ -322,11 +322,11 @@ func (t *Trend) url(unit string, linear bool) templ.SafeURL {
 
 // sentence says what the chart shows, for those who do not see it.
 func (t *Trend) sentence(scenarios []string) string {
-	text := fmt.Sprintf("%s per %s over %s.", t.Title, t.Unit, figures.Plural(len(t.Coverage.Builds), "build"))
+	text := fmt.Sprintf("%s per %s over %s.", t.Title, t.Unit, quantity.Plural(len(t.Coverage.Builds), "build"))
 	for _, name := range scenarios {
 		if cell := t.Coverage.Newest(name); cell != nil {
 			text += fmt.Sprintf(" %s in %s: %s per %s.", name, cell.Build,
-				figures.Bytes(int64(math.Round(bytesOf(cell.In(t.Unit))))), t.Unit)
+				quantity.Bytes(int64(math.Round(bytesOf(cell.In(t.Unit))))), t.Unit)
 		}
 	}
 	return text

@@ -13,18 +13,18 @@ import (
 	cdp "github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/web/pages/pagestest"
 )
 
-// Scripts print sizes as figures.Bytes does, around each change of digits or unit.
+// Scripts print sizes as quantity.Bytes does, around each change of digits or unit.
 func TestSizesInScripts(t *testing.T) {
 	s, b := pagestest.OpenInBrowser(t)
 	b.Do(cdp.Navigate(s.URL + "/"))
 	b.See(`"heapdriftSize" in window`)
 	for _, n := range []int64{0, 1, 999, 1000, 1023, 1024, -1024, 10229, 10235, 102348, 102349, 1023487, 1023488, 1 << 20,
 		5e9, 3e15} {
-		b.Each(map[string]string{fmt.Sprintf("heapdriftSize(%d)", n): figures.Bytes(n)})
+		b.Each(map[string]string{fmt.Sprintf("heapdriftSize(%d)", n): quantity.Bytes(n)})
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis/score"
 )
 
@@ -105,7 +105,7 @@ func writeLeaks(b *bufio.Writer, o *Outcome) {
 		fmt.Fprintf(b, "\n%d more.\n", n)
 	}
 	if improbable > 0 {
-		fmt.Fprintf(b, "\nNot listed: %s with a probability below %s.\n", figures.Plural(improbable, "leak"),
+		fmt.Fprintf(b, "\nNot listed: %s with a probability below %s.\n", quantity.Plural(improbable, "leak"),
 			strconv.FormatFloat(100*score.LeastDoubt, 'f', -1, 64)+" %")
 	}
 }

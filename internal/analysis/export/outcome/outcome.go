@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis/score"
 )
 
@@ -124,7 +124,7 @@ func (o *Outcome) rows() [][]*Leak {
 }
 
 // stacks counts the leaks of a row.
-func stacks(row []*Leak) string { return "1 leak in " + figures.Plural(len(row), "stack") }
+func stacks(row []*Leak) string { return "1 leak in " + quantity.Plural(len(row), "stack") }
 
 // IsImprobable reports whether a leak is so improbable that lists for people leave it out. One that fails the gate or
 // keeps it undecided is not.

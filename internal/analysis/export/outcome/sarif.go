@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 // The objects of SARIF 2.1.0 (OASIS, section 3) that are written. Fields have the names of the specification.
@@ -196,10 +196,10 @@ func withoutFile(leaks []Leak) string {
 	case n == 0:
 		return ""
 	case len(failing) == 0:
-		return "Not listed: " + figures.Plural(n, "leak") + " without a file; none fails the gate"
+		return "Not listed: " + quantity.Plural(n, "leak") + " without a file; none fails the gate"
 	}
 	const named = 5
-	text := fmt.Sprintf("Not listed: %s without a file; failing the gate: %s", figures.Plural(n, "leak"),
+	text := fmt.Sprintf("Not listed: %s without a file; failing the gate: %s", quantity.Plural(n, "leak"),
 		strings.Join(failing[:min(len(failing), named)], ", "))
 	if more := len(failing) - named; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)

@@ -1,4 +1,4 @@
-package figures_test
+package quantity_test
 
 import (
 	"fmt"
@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"heapdrift/ingest/figures"
+	"heapdrift/ingest/quantity"
 )
 
 func TestNumber(t *testing.T) {
 	for x, want := range map[float64]string{0: "0", 0.01234: "0.0123", 12.34: "12.3", 99.94: "99.9", 99.95: "100", 99.96: "100",
 		6781.5: "6,782", 1e9: "1,000,000,000", -250.2: "−250"} {
-		if got := figures.Number(x); got != want {
+		if got := quantity.Number(x); got != want {
 			t.Errorf("%g: %s, want %s", x, got, want)
 		}
 	}
@@ -35,7 +35,7 @@ func TestSpans(t *testing.T) {
 		48 * time.Hour:                   {"2 days", "2 d"},
 		100 * 24 * time.Hour:             {"100 days", "100 d"},
 	} {
-		if got := [2]string{figures.Lasting(d), figures.Span(d)}; got != want {
+		if got := [2]string{quantity.Lasting(d), quantity.Span(d)}; got != want {
 			t.Errorf("%v is %q, not %q", d, got, want)
 		}
 	}
@@ -43,9 +43,9 @@ func TestSpans(t *testing.T) {
 
 func TestPlural(t *testing.T) {
 	for want, got := range map[string]string{
-		"0 blocks": figures.Plural(0, "block"), "1 block": figures.Plural(1, "block"),
-		"2,041 blocks": figures.Plural(int64(2041), "block"), "1 entry": figures.Plural(1, "entry"),
-		"3 entries": figures.Plural(3, "entry"), "2 keys": figures.Plural(2, "key"), "2 days": figures.Plural(2, "day"),
+		"0 blocks": quantity.Plural(0, "block"), "1 block": quantity.Plural(1, "block"),
+		"2,041 blocks": quantity.Plural(int64(2041), "block"), "1 entry": quantity.Plural(1, "entry"),
+		"3 entries": quantity.Plural(3, "entry"), "2 keys": quantity.Plural(2, "key"), "2 days": quantity.Plural(2, "day"),
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -59,14 +59,14 @@ func TestBytes(t *testing.T) {
 		10229: "9.99 KB", 10235: "10.0 KB", 102348: "99.9 KB", 102349: "100 KB",
 		10 << 20: "10.0 MB", 999<<20 + 1<<19 - 1: "999 MB", 999<<20 + 1<<19: "0.98 GB", 1 << 40: "1.00 TB",
 		math.MaxInt64: "8388608 TB"} {
-		if got := figures.Bytes(n); got != want {
+		if got := quantity.Bytes(n); got != want {
 			t.Errorf("%d: %q, want %q", n, got, want)
 		}
 	}
 }
 
 func ExamplePlural() {
-	fmt.Println(figures.Plural(2041, "block"), "of", figures.Bytes(3<<20))
+	fmt.Println(quantity.Plural(2041, "block"), "of", quantity.Bytes(3<<20))
 	// Output: 2,041 blocks of 3.00 MB
 }
 
@@ -77,7 +77,7 @@ func TestScore(t *testing.T) {
 		0.00004: "<0.0001", 0.0177: "0.02", 0.9949: "0.99", 0.9951: "0.995", 0.9978: "0.998",
 		0.99951: "0.9995", 0.99996: ">0.9999",
 	} {
-		if got := figures.Score(p); got != want {
+		if got := quantity.Score(p); got != want {
 			t.Errorf("%v: %q, want %q", p, got, want)
 		}
 	}

@@ -1,6 +1,6 @@
-// Package figures prints counts, sizes and durations. In come numbers, out go their texts: the same in messages,
+// Package quantity prints counts, sizes and durations. In come numbers, out go their texts: the same in messages,
 // reports and on pages.
-package figures
+package quantity
 
 import (
 	"math"
