@@ -16,8 +16,8 @@ type FileStart struct {
 	Refused *evidence.Error // why the file will be refused, however it goes on
 }
 
-// InspectStart looks at the first bytes of a file, HeadBytes of them or the whole file where it is shorter. It decides by
-// the rows that Inspect decides by: what it refuses, Inspect refuses with the same words. What it takes, Inspect may
+// InspectStart looks at the first bytes of a file, HeadBytes of them or the whole file where it is shorter. It decides
+// by the rows that Inspect decides by: what it refuses, Inspect refuses with the same words. What it takes, Inspect may
 // still refuse for what comes later in the file.
 func InspectStart(name string, head []byte) FileStart {
 	if p := packingOf(head); p != nil {

@@ -11,8 +11,8 @@ import (
 	"heapdrift/internal/store"
 )
 
-// A Retention deletes old uploaded files, whose captures, reports and findings stay, and blobs that only deleted runs and
-// files referred to.
+// A Retention deletes old uploaded files, whose captures, reports and findings stay, and blobs that only deleted runs
+// and files referred to.
 type Retention struct {
 	Store *store.Store
 	Blobs blob.Store

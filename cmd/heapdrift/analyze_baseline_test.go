@@ -319,7 +319,7 @@ func TestBaselineWithoutSymbols(t *testing.T) {
 	base := shopRun(t, 1, 12, keeps{"Receipt::Append": steady})
 	head := shopFiles(t, shopRun(t, 2, 12, keeps{"Receipt::Append": steady, "Till::Open": leaks20}))
 	if out, _, code := cli(t, append([]string{"analyze", "--baseline", base}, head...)...); code != exitInconclusive ||
-		!strings.HasPrefix(out, "GATE INCONCLUSIVE\n") || !strings.Contains(out, "symbols are missing") {
+		!strings.HasPrefix(out, "GATE INCONCLUSIVE\n") || !strings.Contains(out, "give the symbols of both builds") {
 		t.Errorf("exit %d\n%s", code, out)
 	}
 	if out, _, code := cli(t, append([]string{"analyze"}, head...)...); code != exitLeak ||

@@ -385,7 +385,7 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"analyze", "--nonsense", one}, exitUsage, "nonsense"},
 		{[]string{"analyze", "no-such-file.txt"}, exitInput, "no-such-file.txt"},
 		{[]string{"analyze", other}, exitInput, "JPEG"},
-		{[]string{"analyze", "--process", "nobody", one}, exitInput, "app.exe (pid 42)"},
+		{[]string{"analyze", "--process", "nobody", one}, exitInput, "app.exe (PID 42)"},
 		{[]string{"analyze", "--process", "42", one}, exitInconclusive, ""},
 		{[]string{"anal"}, exitUsage, "no command"},
 		{[]string{"serve"}, exitUsage, "HEAPDRIFT_DATABASE_URL"},

@@ -216,9 +216,9 @@ type Group struct {
 	Growth      *Usage `json:"growth,omitempty"` // as that of HeapFacts
 }
 
-// PointerSearch is the outcome of looking for pointers to blocks in all memory that the evidence has. It is conservative: a
-// number that looks like a pointer is one, so what is unreachable is certainly not pointed to from there, and what is
-// reachable may be a leak all the same.
+// PointerSearch is the outcome of looking for pointers to blocks in all memory that the evidence has. It is
+// conservative: a number that looks like a pointer is one, so what is unreachable is certainly not pointed to from
+// there, and what is reachable may be a leak all the same.
 type PointerSearch struct {
 	Scanned     int64  `json:"scanned"` // bytes that were searched for pointers
 	Blocks      Usage  `json:"blocks"`  // that were looked for

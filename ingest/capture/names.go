@@ -42,8 +42,8 @@ type Image struct {
 	places map[FunctionOffset][]NamedFrame
 }
 
-// A FunctionOffset is a return address as evidence has it that prints names instead: so many bytes behind the start of a
-// function.
+// A FunctionOffset is a return address as evidence has it that prints names instead: so many bytes behind the start of
+// a function.
 type FunctionOffset struct {
 	Function string
 	Offset   uint64

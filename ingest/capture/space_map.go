@@ -18,8 +18,8 @@ type AddressMap struct {
 	LeftOut bool `json:"left_out,omitempty"`
 }
 
-// A AddressRange is address space of one use. Taken is how much of Size is not free: all of it, but for stretches that were
-// joined.
+// A AddressRange is address space of one use. Taken is how much of Size is not free: all of it, but for stretches that
+// were joined.
 type AddressRange struct {
 	Address   Address `json:"address"`
 	Size      int64   `json:"size"`
@@ -37,8 +37,8 @@ const maxStretches = 1024
 // leastGrain is the granularity in which Windows reserves address space, in bytes.
 const leastGrain = 64 << 10
 
-// NewAddressMap draws the map of stretches in any order. Those that cannot be are left out, and of two that overlap the one
-// that begins first stays whole. It changes the list.
+// NewAddressMap draws the map of stretches in any order. Those that cannot be are left out, and of two that overlap the
+// one that begins first stays whole. It changes the list.
 func NewAddressMap(list []AddressRange) *AddressMap {
 	m := &AddressMap{Stretches: joinAlike(sound(list))}
 	if len(m.Stretches) > maxStretches {

@@ -2,8 +2,8 @@ package etl
 
 import "math"
 
-// A compactEvent is what joining needs of the events that are most of a heap trace. It is taken where buffers are decoded: in
-// parallel, and while the event is in the processor's cache.
+// A compactEvent is what joining needs of the events that are most of a heap trace. It is taken where buffers are
+// decoded: in parallel, and while the event is in the processor's cache.
 //
 //	KindHeapAlloc, KindHeapFree          a heap, b address, c size, flags HeapSource; PID and TID that the header names
 //	KindStackKeyKernel, KindStackKeyUser a time stamp of the target, b key; its PID and TID

@@ -62,7 +62,8 @@ func (t *Trace) Warnings() (list []capture.Warning) {
 		if l.BadBuffers > 0 || l.SkippedBytes > 0 {
 			warn(capture.Malformed, l.BadBuffers+min(1, l.SkippedBytes), l.FirstDamage,
 				"Copy the file again, and compare the copies: %s damaged, %s lie between buffers, and %s of events are not counted. %s",
-				counted(l.BadBuffers, "buffer is", "buffers are"), quantity.Bytes(l.SkippedBytes), quantity.Bytes(l.BadBytes), upper)
+				counted(l.BadBuffers, "buffer is", "buffers are"),
+				quantity.Bytes(l.SkippedBytes), quantity.Bytes(l.BadBytes), upper)
 		}
 		if n := l.Disordered; n > 0 {
 			warn(capture.ClockDisorder, n, -1,

@@ -213,7 +213,8 @@ func (s *segmentWalk) compare(segments []pageSegment, large []largeBlock) {
 	switch missing := f.Committed - f.Walked; {
 	case reserved > int64(s.room) || f.Walked > s.committed:
 		s.warn(capture.Inconsistent, 1, s.handle, "heap %#x counts %s bytes, %s of them committed; the walk found %s and %s",
-			s.handle, quantity.Count(f.Reserved), quantity.Count(f.Committed), quantity.Count(reserved), quantity.Count(f.Walked))
+			s.handle, quantity.Count(f.Reserved), quantity.Count(f.Committed), quantity.Count(reserved),
+			quantity.Count(f.Walked))
 	case missing > max(f.Committed/8, 1<<20) && s.lost == 0:
 		s.warn(capture.PartialHeap, missing, s.handle,
 			"heap %#x counts %s committed, the walk found %s: parts of it were not found", s.handle,

@@ -67,8 +67,8 @@ func HashPassword(ctx context.Context, password string) (string, error) {
 // nobodysHash is compared with where there is no account: to find that out takes as long as a wrong password.
 const nobodysHash = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
-// VerifyPassword reports whether a password is the one that a hash was made of. An empty hash is no password's, and takes
-// as long to compare.
+// VerifyPassword reports whether a password is the one that a hash was made of. An empty hash is no password's, and
+// takes as long to compare.
 func VerifyPassword(ctx context.Context, hash, password string) (bool, error) {
 	if len(password) > maxPassword {
 		return false, nil

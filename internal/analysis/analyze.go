@@ -14,8 +14,8 @@ import (
 const depthLimit, oldDepthLimit = 32, 16
 
 // Analyze makes the report on one process from evidence in the order of time. Where the evidence is of several kinds,
-// the report is about the most informative kind, and the other kinds add what they show of its findings. Its error is an *Error
-// where the input cannot be analysed, else the context's.
+// the report is about the most informative kind, and the other kinds add what they show of its findings. Its error is
+// an *Error where the input cannot be analysed, else the context's.
 func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) {
 	c, err := choose(inputs, opt)
 	if err != nil {

@@ -22,8 +22,8 @@ type choice struct {
 // all lists all parts that the report uses.
 func (c *choice) all() []part { return slices.Concat(c.parts, slices.Concat(c.otherKinds...), c.facts) }
 
-// otherProcesses warns of other evidence whose process id differs from that of the report's parts. A run is the evidence of
-// one process: two processes together allow no verdict. The parts themselves are compared as a series.
+// otherProcesses warns of other evidence whose process id differs from that of the report's parts. A run is the
+// evidence of one process: two processes together allow no verdict. The parts themselves are compared as a series.
 func (c *choice) otherProcesses() (list []Warning) {
 	known := map[uint32]bool{}
 	var first part // with a process id

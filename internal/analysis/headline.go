@@ -10,7 +10,8 @@ import (
 	"heapdrift/ingest/quantity"
 )
 
-// NamedPercent is the part of a heap, in percent, from which one size or one stack is named in the first sentence of a report.
+// NamedPercent is the part of a heap, in percent, from which one size or one stack is named in the first sentence of a
+// report.
 const NamedPercent = 50
 
 // headline says what evidence without sites shows, the most important fact first, and which evidence to take next.
@@ -48,7 +49,8 @@ func describeStops(r *Report) string {
 	return s
 }
 
-// describeLargestGroup names the block size that makes up most of a heap; of several such sizes, the one with most bytes.
+// describeLargestGroup names the block size that makes up most of a heap; of several such sizes, the one with most
+// bytes.
 func describeLargestGroup(r *Report) string {
 	var top *capture.Group
 	var from *Memory
@@ -195,7 +197,8 @@ func HeapChange(h *capture.HeapFacts) string {
 		if g.Blocks.Bytes != 0 {
 			change += "; " + signed(quantity.Bytes(g.Blocks.Bytes), g.Blocks.Bytes)
 		}
-		said = append(said, fmt.Sprintf("virtual blocks %s (%s)", signed(quantity.Count(g.Blocks.Count), g.Blocks.Count), change))
+		said = append(said,
+			fmt.Sprintf("virtual blocks %s (%s)", signed(quantity.Count(g.Blocks.Count), g.Blocks.Count), change))
 	}
 	if g.Busy != nil {
 		said = append(said, "busy "+signed(quantity.Bytes(g.Busy.Bytes), g.Busy.Bytes))

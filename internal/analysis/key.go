@@ -218,9 +218,9 @@ func (k *stackKeys) frame(h *hasher, id capture.FrameID) Key {
 	return h.key()
 }
 
-// programFrames is a stack without the frames at its outer end that are not the program's: whether Windows records those of the
-// emulation that runs a 32-bit program is chance, and one place in the program has stacks with and without them. A
-// stack of nothing else is kept.
+// programFrames is a stack without the frames at its outer end that are not the program's: whether Windows records
+// those of the emulation that runs a 32-bit program is chance, and one place in the program has stacks with and without
+// them. A stack of nothing else is kept.
 func (k *stackKeys) programFrames(stack []capture.FrameID) []capture.FrameID {
 	end := len(stack)
 	for i, id := range slices.Backward(stack) {

@@ -40,8 +40,8 @@ func DefaultMatters() string {
 	return fmt.Sprintf("%s, or %s where the evidence has no times", mattersByDay, mattersByRun)
 }
 
-// A Observation is the time, the work and the memory that the evidence of a run covers. They convert growth per day or per
-// unit of work into bytes of the run.
+// A Observation is the time, the work and the memory that the evidence of a run covers. They convert growth per day or
+// per unit of work into bytes of the run.
 type Observation struct {
 	Weighed bool    `json:"weighed"` // false where the evidence shows one instant or does not list all: the rest is unknown
 	Hours   float64 `json:"hours"`   // 0 if unknown

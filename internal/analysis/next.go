@@ -33,8 +33,8 @@ const (
 	NextWindow    NextEvidence = "larger-window" // of the same trace
 )
 
-// doubt says why an inconclusive run is not decided, and which evidence would decide. reason is "" where the latter says
-// it all; next is nil where nothing tells.
+// doubt says why an inconclusive run is not decided, and which evidence would decide. reason is "" where the latter
+// says it all; next is nil where nothing tells.
 func (d *draft) doubt(v *Verdict, t *tally, lossy *Warning) (reason string, next *Next) {
 	r := d.report
 	certain := max(0, score.SnapshotsToBeCertain-len(d.judged))

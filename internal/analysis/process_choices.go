@@ -41,7 +41,8 @@ func (c *ProcessChoice) IsOf(r *Report) bool {
 	return c.PID == r.Process.PID && c.Began == began
 }
 
-// ShowsProcess reports whether any of the processes, in the order of the evidence, is the one that Options.Process asks for.
+// ShowsProcess reports whether any of the processes, in the order of the evidence, is the one that Options.Process asks
+// for.
 func ShowsProcess(seen []CaptureProcess, process string) bool {
 	lives := livesOf(seen)
 	for i := range seen {
@@ -52,8 +53,8 @@ func ShowsProcess(seen []CaptureProcess, process string) bool {
 	return false
 }
 
-// ProcessChoices returns the processes that hold most, at most limit of them, and the number of all. seen is in the order of
-// the evidence. A process is left out where no word chooses it alone.
+// ProcessChoices returns the processes that hold most, at most limit of them, and the number of all. seen is in the
+// order of the evidence. A process is left out where no word chooses it alone.
 func ProcessChoices(seen []CaptureProcess, limit int) (list []ProcessChoice, all int) {
 	lives := livesOf(seen)
 	traced := map[string]bool{} // programs: their snapshots are left out of reports

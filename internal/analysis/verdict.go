@@ -254,7 +254,8 @@ func most(findings []*draftFinding, total Amount) string {
 		return ", all from " + top.Where()
 	}
 	s := fmt.Sprintf(", the most, %s in %s", quantity.Bytes(top.Outstanding.Bytes), blocks(top.Outstanding.Count))
-	if share := 100 * float64(top.Outstanding.Bytes) / float64(max(total.Bytes, 1)); share >= NamedPercent && share <= 100 {
+	share := 100 * float64(top.Outstanding.Bytes) / float64(max(total.Bytes, 1))
+	if share >= NamedPercent && share <= 100 {
 		s += fmt.Sprintf(" (%s %%)", percent(share))
 	}
 	return s + ", from " + top.Where()

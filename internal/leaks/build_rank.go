@@ -16,8 +16,8 @@ type Build struct {
 	At       time.Time // when its first evidence was taken, where evidence says so, else when the first arrived
 }
 
-// A BuildRank is where a build stands among the builds of its project: byte by byte, that of an older build is less. It is
-// made of what is known of the build and not of its neighbours, so that a build that comes between two others moves
+// A BuildRank is where a build stands among the builds of its project: byte by byte, that of an older build is less. It
+// is made of what is known of the build and not of its neighbours, so that a build that comes between two others moves
 // none.
 type BuildRank []byte
 
@@ -38,8 +38,8 @@ const (
 	rankDeclared             // by sequence
 )
 
-// RankBuilds says where the builds of a project stand, which may come in any order. A sequence decides. Builds without one
-// stand in the natural order of their names where these have one shape, else by time. Of builds that tie the names
+// RankBuilds says where the builds of a project stand, which may come in any order. A sequence decides. Builds without
+// one stand in the natural order of their names where these have one shape, else by time. Of builds that tie the names
 // decide: no two ranks are equal.
 func RankBuilds(builds []Build) []BuildRank {
 	_, natural := shapeOfUndeclared(builds)

@@ -61,8 +61,8 @@ type BuildBranch struct{ Name, Branch string }
 // mostStretches is how many stretches of builds a sentence names.
 const mostStretches = 3
 
-// WarnMissingBranches says which builds, given oldest first, have no branch where others have one; "" for none. Where no build
-// has one there is one line, and nothing to say.
+// WarnMissingBranches says which builds, given oldest first, have no branch where others have one; "" for none. Where
+// no build has one there is one line, and nothing to say.
 func WarnMissingBranches(builds []BuildBranch) string {
 	var stretches []string
 	bare, named := 0, false

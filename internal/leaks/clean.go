@@ -66,7 +66,8 @@ type paceKey struct {
 // SlowestRates are those of a leak.
 type SlowestRates map[paceKey]SlowestRate
 
-// SlowestRatesOf are the paces of a leak, by what its leaking runs show; of what never leaked, by the runs in which it grew.
+// SlowestRatesOf are the paces of a leak, by what its leaking runs show; of what never leaked, by the runs in which it
+// grew.
 func SlowestRatesOf(list []RunSighting) SlowestRates {
 	class := analysis.ClassGrowing
 	if slices.ContainsFunc(list, func(s RunSighting) bool { return s.Class == analysis.ClassLeak && !s.Absent }) {

@@ -19,8 +19,8 @@ type Refusal struct{ Code, Message string }
 
 func (r *Refusal) Error() string { return r.Message }
 
-// A ComparisonQuery says what is to be compared: builds of a project in a scenario, or runs. Without a head it is the newest
-// build with a result, without a base the baseline.
+// A ComparisonQuery says what is to be compared: builds of a project in a scenario, or runs. Without a head it is the
+// newest build with a result, without a base the baseline.
 type ComparisonQuery struct {
 	Project, Scenario string
 	Base, Head        string

@@ -53,8 +53,8 @@ type KindSummary struct {
 	Unreachable *analysis.Amount
 }
 
-// SummarizeKinds collects, by kind of evidence, what the runs of a build show of a leak. Runs come newest first. Kinds that
-// are not expected are left out where no run has such evidence of the leak.
+// SummarizeKinds collects, by kind of evidence, what the runs of a build show of a leak. Runs come newest first. Kinds
+// that are not expected are left out where no run has such evidence of the leak.
 func SummarizeKinds(kinds []EvidenceKind, runs []EvidenceRun) []KindSummary {
 	var list []KindSummary
 	for _, kind := range kinds {

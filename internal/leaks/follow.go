@@ -34,8 +34,8 @@ type Marks struct {
 	First map[int64]int
 }
 
-// A LeakHistory is what follows, along a line of builds, from the sightings of a signature and from the team's word. Builds
-// are indexes on the line, −1 for none.
+// A LeakHistory is what follows, along a line of builds, from the sightings of a signature and from the team's word.
+// Builds are indexes on the line, −1 for none.
 type LeakHistory struct {
 	// State is the state by the runs alone. It does not include tolerance, which ends by itself: see Shown.
 	State     State
@@ -65,7 +65,8 @@ type LeakHistory struct {
 // it although its callers ran. Growth after that may be chance; a leak in a newer build is a regression.
 func Follow(sightings []Sighting, marks Marks) LeakHistory {
 	f := follower{
-		history: LeakHistory{FirstBad: -1, LastClean: -1, After: -1, Since: -1, FailedIn: -1, LastBad: -1, LastSeen: -1, FixedIn: -1,
+		history: LeakHistory{FirstBad: -1, LastClean: -1, After: -1, Since: -1, FailedIn: -1, LastBad: -1,
+			LastSeen: -1, FixedIn: -1,
 			RegressedIn: -1},
 		open: map[int64]bool{}, marks: marks,
 	}

@@ -91,8 +91,8 @@ type Site[Key comparable] struct {
 // A Move is a pair of signatures, the first of which sites left for the second.
 type Move struct{ From, To int64 }
 
-// WeighMoves weighs which signatures the sites of a run left for which others when it was analysed again: by the bytes that
-// they held, and one for each site. One stack and kind may be in several heaps, and counts once.
+// WeighMoves weighs which signatures the sites of a run left for which others when it was analysed again: by the bytes
+// that they held, and one for each site. One stack and kind may be in several heaps, and counts once.
 func WeighMoves[Key comparable](before, after []Site[Key]) map[Move]int64 {
 	held := map[Key]map[int64]int64{}
 	for _, s := range before {

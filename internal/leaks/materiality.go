@@ -44,7 +44,8 @@ func (p *Policies) Matters(scenario string) *analysis.RequestedThreshold {
 		return nil // it is empty: ParsePolicies has refused what is no growth
 	}
 	if _, own := p.Scenarios[scenario]; own {
-		return &analysis.RequestedThreshold{Threshold: threshold, Source: analysis.MattersScenario, By: "set for the scenario " + scenario}
+		return &analysis.RequestedThreshold{Threshold: threshold, Source: analysis.MattersScenario,
+			By: "set for the scenario " + scenario}
 	}
 	return &analysis.RequestedThreshold{Threshold: threshold, Source: analysis.MattersProject, By: "set for the project"}
 }
@@ -75,7 +76,8 @@ func (c *Case) callAsks() *analysis.RequestedThreshold {
 	if c.AskedMatters == nil {
 		return nil
 	}
-	return &analysis.RequestedThreshold{Threshold: *c.AskedMatters, Source: analysis.MattersCall, By: "asked for by the call"}
+	return &analysis.RequestedThreshold{Threshold: *c.AskedMatters, Source: analysis.MattersCall,
+		By: "asked for by the call"}
 }
 
 // weigh finds the counted findings that need not be decided under what matters now. What is not counted is decided: it

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A OpenLeakCounts counts the leaks of a project, one where several signatures are lost together. A signature that a run
-// found leaking is a leak until it is fixed; one that runs only found growing is none.
+// A OpenLeakCounts counts the leaks of a project, one where several signatures are lost together. A signature that a
+// run found leaking is a leak until it is fixed; one that runs only found growing is none.
 type OpenLeakCounts struct {
 	Leaks  map[State]int
 	Stacks int // signatures of leaks that are open: as many, or more where some are lost together
@@ -22,8 +22,8 @@ type OpenLeak struct {
 	Older     bool // the newest build does not show it
 }
 
-// CountOpenLeaks counts open leaks: signatures of one cause and one state are one leak, which is of an older build where
-// all of them are.
+// CountOpenLeaks counts open leaks: signatures of one cause and one state are one leak, which is of an older build
+// where all of them are.
 func CountOpenLeaks(list []OpenLeak, causes []Cause) OpenLeakCounts {
 	s := OpenLeakCounts{Leaks: map[State]int{}, Stacks: len(list)}
 	group := map[string]int{} // by signature, of those lost together; the causes of several runs may overlap

@@ -145,8 +145,8 @@ func ParsePolicies(text []byte) (Policies, error) {
 	return p, p.check()
 }
 
-// withDefaults fills in a fail_on that is not written with what a gate without a saved policy fails on: a gate fails on nothing
-// only where somebody wrote so.
+// withDefaults fills in a fail_on that is not written with what a gate without a saved policy fails on: a gate fails on
+// nothing only where somebody wrote so.
 func (p Policies) withDefaults() Policies {
 	fallback := DefaultPolicies().Default.FailOn
 	if p.Default.FailOn == nil {

@@ -42,8 +42,9 @@ func CountsInPools(class analysis.Class, e *score.Evidence) bool {
 // isSuspect reports whether the signature leaks or grows in the run.
 func (s *RunRating) isSuspect() bool { return s.Class.IsSuspect() }
 
-// isPoolable reports whether the rating can be pooled with those of other runs. It cannot where one resized block is judged
-// by its bytes, where blocks are judged by the pointers to them, or where the counts did not suffice for a judgement.
+// isPoolable reports whether the rating can be pooled with those of other runs. It cannot where one resized block is
+// judged by its bytes, where blocks are judged by the pointers to them, or where the counts did not suffice for a
+// judgement.
 func (s *RunRating) isPoolable() bool {
 	return s.Class != analysis.ClassUnknown && s.Class != analysis.ClassGrowingBlock &&
 		s.Class != analysis.ClassUnreferenced && (s.Evidence != nil || !s.isSuspect())

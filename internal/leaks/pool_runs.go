@@ -11,8 +11,8 @@ import (
 // rather different program.
 const MaxPooled = 8
 
-// MaxRunsBefore is how many runs before those of a build are looked at: what a site does in them tells a leak that begins
-// from growth that was always there.
+// MaxRunsBefore is how many runs before those of a build are looked at: what a site does in them tells a leak that
+// begins from growth that was always there.
 const MaxRunsBefore = 20
 
 // A PoolRun is a run of a scenario that may be judged together with others: its evidence lost nothing, and is enough

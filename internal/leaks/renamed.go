@@ -11,8 +11,8 @@ import (
 	"heapdrift/internal/analysis/compare"
 )
 
-// ActorRename is the actor, in place of a person, where a signature became part of another because the function seems to
-// have another name since a build.
+// ActorRename is the actor, in place of a person, where a signature became part of another because the function seems
+// to have another name since a build.
 const ActorRename = "a function that was renamed"
 
 // How alike a leak that came and another one that went must be at least to be one leak under two names: the size of
@@ -38,8 +38,8 @@ func hasSameCallers(a, b []string) bool {
 	return len(a) > 1 && len(a) == len(b) && slices.Equal(a[1:], b[1:]) && module(a[0]) == module(b[0])
 }
 
-// PossibleRenames are the findings of a case that may be another leak under a new name: certain leaks that came in, as far
-// as is known, and for which no build has failed.
+// PossibleRenames are the findings of a case that may be another leak under a new name: certain leaks that came in, as
+// far as is known, and for which no build has failed.
 func PossibleRenames(c *Case) []*compare.Finding {
 	if c.Named {
 		return nil

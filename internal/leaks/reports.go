@@ -129,8 +129,9 @@ func (o *runReports) base() *compare.BuildResult {
 	ids := map[string]int64{}
 	for i, side := range o.results {
 		run := int64(i + 1)
-		AddRun(all, ComparedRun{ID: run, Status: side.Statuses[0], Trace: side.Trace, Lossy: side.Lossy, Suffices: side.Suffices,
-			Power: side.Power})
+		AddRun(all, ComparedRun{ID: run, Status: side.Statuses[0], Trace: side.Trace, Lossy: side.Lossy,
+			Suffices: side.Suffices,
+			Power:    side.Power})
 		all.Seen = append(all.Seen, side.Seen...)
 		for _, f := range side.Findings {
 			if ids[f.Signature] == 0 {

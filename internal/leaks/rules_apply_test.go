@@ -98,7 +98,7 @@ func TestCaseUnderOtherRules(t *testing.T) {
 		}
 		if c.Compared != nil {
 			text += "|" + c.Compared.Base.Findings[0].Known + "|" + c.Compared.Head.Findings[0].Known + "|" +
-				c.Compared.Comparison.Rows[0].Head.Known
+				c.Compared.Rows[0].Head.Known
 		}
 		return text
 	}

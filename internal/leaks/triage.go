@@ -32,7 +32,7 @@ type Toleration struct {
 // Responsible is the owner of the signature: the person who took it, else the owner whom the rules name.
 func (t *Triage) Responsible() string { return cmp.Or(t.Assignee, t.Owner) }
 
-// TriageA TriageRecord is what is stored of a signature's triage.
+// A TriageRecord is what is stored of a signature's triage.
 type TriageRecord struct {
 	TriageDecision
 	Version     int64

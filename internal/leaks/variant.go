@@ -187,8 +187,8 @@ func callsOf(frames []*analysis.Frame) []call {
 	return calls
 }
 
-// nameDifferences names, for each variant, the calls that no other variant has, or, where there is none, calls that not all
-// of them have.
+// nameDifferences names, for each variant, the calls that no other variant has, or, where there is none, calls that not
+// all of them have.
 func nameDifferences(variants []Variant) {
 	if len(variants) < 2 {
 		return

@@ -156,7 +156,8 @@ type report struct {
 }
 
 // watchJob renews the lease and passes progress on until ctx is done. A job that has ended elsewhere is cancelled.
-func (n *Node) watchJob(ctx context.Context, lease store.Lease, progress <-chan report, cancel context.CancelCauseFunc) {
+func (n *Node) watchJob(ctx context.Context, lease store.Lease, progress <-chan report,
+	cancel context.CancelCauseFunc) {
 	var both sync.WaitGroup
 	both.Go(func() { n.renew(ctx, lease, cancel) })
 	both.Go(func() { n.passProgress(ctx, lease, progress) })

@@ -66,7 +66,8 @@ func (v View) head(ctx context.Context, q *leaks.ComparisonQuery) (*compare.Buil
 }
 
 // base finds what a build is compared with, without its findings, and says how where the question does not name it.
-func (v View) base(ctx context.Context, q *leaks.ComparisonQuery, head string) (side *compare.BuildResult, why string, err error) {
+func (v View) base(ctx context.Context, q *leaks.ComparisonQuery, head string) (side *compare.BuildResult, why string,
+	err error) {
 	switch {
 	case q.BaseRun != 0:
 		side, err = v.questionedRun(ctx, q, q.BaseRun)
@@ -105,7 +106,8 @@ func (v View) withBaseline(ctx context.Context, run *Run, head *compare.BuildRes
 		return nil, &leaks.FieldError{Field: "baseline",
 			Message: fmt.Sprintf("build %s is the run's own; name another", baseline)}
 	}
-	base, why, err := v.base(ctx, &leaks.ComparisonQuery{Project: run.Project, Scenario: run.Scenario, Base: baseline}, run.Build)
+	q := leaks.ComparisonQuery{Project: run.Project, Scenario: run.Scenario, Base: baseline}
+	base, why, err := v.base(ctx, &q, run.Build)
 	var none *leaks.Refusal
 	switch {
 	case baseline != "" && errors.Is(err, ErrNotFound):

@@ -124,6 +124,6 @@ func (s *Store) UpdateProgress(ctx context.Context, l Lease, percent int, stage 
 
 // ListJobs lists a run's jobs, oldest first.
 func (v View) ListJobs(ctx context.Context, run int64) ([]Job, error) {
-	jobs, err := db.All[Job](ctx, db.Q(v), `select `+jobColumns+` from jobs where run_id = $1 order by id`, run)
-	return jobs, db.Wrap("jobs of run", err)
+	list, err := db.All[Job](ctx, db.Q(v), `select `+jobColumns+` from jobs where run_id = $1 order by id`, run)
+	return list, db.Wrap("jobs of run", err)
 }

@@ -82,7 +82,7 @@ func TestWhatMatteredBefore(t *testing.T) {
 		policy, says string
 	}{
 		{`{}`, "What matters here: 10.0 MB per day, or 8.00 KB per run where the evidence has no times (the default)"},
-		{`{"matters":"1MB/day"}`, "What matters here: 10.0 MB per day, or 8.00 KB per run where the evidence has no times (the default of the day when the run was analysed; analyse it again to decide by 1.00 MB per day, set for the project)"},
+		{`{"matters":"1MB/day"}`, "What matters here: 10.0 MB per day, or 8.00 KB per run where the evidence has no times (the default at the time of the analysis; analyse the run again to apply 1.00 MB per day, set for the project)"},
 	} {
 		l.policy(test.policy)
 		if v := l.gateOf("1"); v.Gate != leaks.GatePassed || v.Decision.Matters.Sentence != test.says {

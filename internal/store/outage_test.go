@@ -32,8 +32,8 @@ func TestIsUnavailable(t *testing.T) {
 		{db.Wrap("run", io.ErrUnexpectedEOF), true, false}, {io.ErrUnexpectedEOF, false, false},
 		{errors.New("conn closed"), true, false}, {ErrNotFound, false, false}, {errors.New("else"), false, false},
 	} {
-		for _, err := range []error{test.err, fmt.Errorf("%w, once more", test.err)} {
-			if wrapped := err != test.err; wrapped && errors.Is(err, io.ErrUnexpectedEOF) {
+		for i, err := range []error{test.err, fmt.Errorf("%w, once more", test.err)} {
+			if i > 0 && errors.Is(err, io.ErrUnexpectedEOF) {
 				continue
 			}
 			if IsUnavailable(err) != test.away || IsFull(err) != test.full {

@@ -45,7 +45,8 @@ func (s *Store) UpdateProcess(ctx context.Context, run int64, process string) er
 
 // ListProcesses returns the processes of a run that a report may be about, those that hold most first and at most limit
 // of them, and how many there are.
-func (v View) ListProcesses(ctx context.Context, run int64, limit int) (list []analysis.ProcessChoice, total int, err error) {
+func (v View) ListProcesses(ctx context.Context, run int64, limit int) (list []analysis.ProcessChoice, total int,
+	err error) {
 	seen, err := seenIn(ctx, db.Q(v), run)
 	if err != nil {
 		return nil, 0, db.Wrap("processes of run", err)

@@ -10,7 +10,7 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// FindProjectSettings are what a team says of its project.
+// ProjectSettings are what a team says of its project.
 type ProjectSettings struct {
 	Name          string
 	DefaultBranch string // that other branches leave; "" where nobody says

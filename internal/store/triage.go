@@ -97,7 +97,8 @@ func changeTriage(ctx context.Context, tx pgx.Tx, project, signature string,
 }
 
 // changeTriageDecision stores the team's new word, who said it, and what follows from it.
-func changeTriageDecision(ctx context.Context, tx pgx.Tx, at signatureIDs, actor string, before, after leaks.TriageDecision) error {
+func changeTriageDecision(ctx context.Context, tx pgx.Tx, at signatureIDs, actor string,
+	before, after leaks.TriageDecision) error {
 	if _, err := saveTriageDecision(ctx, tx, at.Root, after); err != nil {
 		return err
 	}

@@ -17,8 +17,9 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// Middleware is the middleware. It stands outside of what turns errors into answers, and inside of what counts the bytes
-// of an answer. A handler that panics, as one does whose answer breaks off half-way, leaves an answer without its end.
+// Middleware is the middleware. It stands outside of what turns errors into answers, and inside of what counts the
+// bytes of an answer. A handler that panics, as one does whose answer breaks off half-way, leaves an answer without its
+// end.
 func Middleware(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()

@@ -136,8 +136,8 @@ func (f *footer) check(end int64) error {
 // Len is the number of rows.
 func (t *Table) Len() int64 { return t.rows }
 
-// ForWindows is the same table for scans that need only what Window, Samples and Peaks take: the times, Size, Site, End,
-// Part and Unknown. It reads half of the bytes; other fields are zero.
+// ForWindows is the same table for scans that need only what Window, Samples and Peaks take: the times, Size, Site,
+// End, Part and Unknown. It reads half of the bytes; other fields are zero.
 func (t *Table) ForWindows() *Table {
 	brief := *t
 	brief.forWindows = true

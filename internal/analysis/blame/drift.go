@@ -18,9 +18,10 @@ type Replacement struct {
 // leastAlike is what signatures must have in common to be suggested, and maxCandidates with how many one is compared.
 const leastAlike, maxCandidates = 0.6, 100
 
-// FindReplacements pairs what only an earlier build has with what only a later one has, the surest first. Both lists are of one
-// kind of memory. Each of the later is paired once at most, and not where several of the earlier are as like it. One of
-// the earlier may have several in its place where frames are omitted: those that had the same frames up to the fifth.
+// FindReplacements pairs what only an earlier build has with what only a later one has, the surest first. Both lists
+// are of one kind of memory. Each of the later is paired once at most, and not where several of the earlier are as like
+// it. One of the earlier may have several in its place where frames are omitted: those that had the same frames up to
+// the fifth.
 //
 // A signature is exact, because names cannot tell that a frame is missing: it is here that a leak is found again. Pairs
 // are suggestions. Of signatures that have no counterpart, the test of rebuilt programs pairs 4 in 100 as Omitted.

@@ -24,7 +24,8 @@ type Move struct {
 	Count                int64  // of their sites
 }
 
-// MovedSignatures says which signatures change when a project's rules do, most sites first. It only fails when the context ends.
+// MovedSignatures says which signatures change when a project's rules do, most sites first. It only fails when the
+// context ends.
 func MovedSignatures(ctx context.Context, before, after *Rules, stacks []Stack) ([]Move, error) {
 	left, right := newJudge(before), newJudge(after)
 	type pair struct{ from, to string }

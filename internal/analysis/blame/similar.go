@@ -5,9 +5,9 @@ import "strings"
 // comparedFrames bounds what Similar looks at.
 const comparedFrames = 64
 
-// Similarity says how alike the frames of two signatures are, from 0 to 1, for suggestions that one is the other renamed,
-// moved or inlined otherwise. It is the best alignment of both lists. The frame to blame counts twice; a function in
-// another module or class counts in part.
+// Similarity says how alike the frames of two signatures are, from 0 to 1, for suggestions that one is the other
+// renamed, moved or inlined otherwise. It is the best alignment of both lists. The frame to blame counts twice; a
+// function in another module or class counts in part.
 func Similarity(a, b []string) float64 {
 	a, b = a[:min(len(a), comparedFrames)], b[:min(len(b), comparedFrames)]
 	if len(a) == 0 || len(b) == 0 {
@@ -61,8 +61,8 @@ func alike(a, b string) float64 {
 	return 0
 }
 
-// MayBeSameFunction reports whether two frames may be one function under two names: their class is the same, or what the class has
-// before it is another and the function is the same.
+// MayBeSameFunction reports whether two frames may be one function under two names: their class is the same, or what
+// the class has before it is another and the function is the same.
 func MayBeSameFunction(a, b string) bool { return alike(a, b) > 0 }
 
 func splitModule(frame string) (module, function string) {

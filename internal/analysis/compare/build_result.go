@@ -5,7 +5,8 @@ import "heapdrift/internal/analysis"
 // ResultOf is what one report shows, as the result of a build.
 func ResultOf(build string, r *analysis.Report) *BuildResult {
 	s := &BuildResult{Build: build, Statuses: []analysis.Status{r.Verdict.Status}, Suffices: r.Suffices(),
-		Trace: r.Trace != nil, Power: r.Power, Findings: make([]Finding, len(r.Findings)), Seen: []FrameCounts{CountFrames(r)}}
+		Trace: r.Trace != nil, Power: r.Power, Findings: make([]Finding, len(r.Findings)),
+		Seen: []FrameCounts{CountFrames(r)}}
 	for i := range r.Warnings {
 		s.Lossy = s.Lossy || r.Warnings[i].Code.Lossy()
 	}

@@ -130,9 +130,9 @@ func likeness(base, head *Finding) (like, ofFrames float64) {
 	return framesPart*frames + sizePart*size + ratePart*pace, frames
 }
 
-// AmountSimilarity says how alike the blocks of a finding are in size, and the finding in pace, to what several runs show of
-// another one: 1 between the least and the most of the runs, outside of that the smaller over the greater, and 0 where
-// one is not known or counts by another unit.
+// AmountSimilarity says how alike the blocks of a finding are in size, and the finding in pace, to what several runs
+// show of another one: 1 between the least and the most of the runs, outside of that the smaller over the greater, and
+// 0 where one is not known or counts by another unit.
 func AmountSimilarity(f *Finding, runs []*Finding) (size, pace float64) {
 	var sizes, paces []float64
 	for _, r := range runs {

@@ -32,8 +32,8 @@ func Growth(s *analysis.Site) analysis.Amount {
 	return analysis.Amount{Count: max(0, g.Count), Bytes: max(0, g.Bytes)}
 }
 
-// MergeTrees makes the tree of both reports, from the outermost callers to the allocators, of nodes that hold at least one
-// part in share of the whole on a side. Frames that only one side has are in it as well.
+// MergeTrees makes the tree of both reports, from the outermost callers to the allocators, of nodes that hold at least
+// one part in share of the whole on a side. Frames that only one side has are in it as well.
 func MergeTrees(ctx context.Context, base, head *analysis.Report, measure Measure, share int64) (*Node, error) {
 	root := &Node{}
 	for side, r := range []*analysis.Report{base, head} {

@@ -5,8 +5,8 @@ import (
 	"heapdrift/internal/analysis/footprint"
 )
 
-// textMemoryHistory writes the memory over time: what each instant tells, what grew, what nothing explains, and how long
-// limits last.
+// textMemoryHistory writes the memory over time: what each instant tells, what grew, what nothing explains, and how
+// long limits last.
 func textMemoryHistory(p *printer, c *footprint.MemoryHistory) {
 	if c == nil {
 		return

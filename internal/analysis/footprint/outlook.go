@@ -231,7 +231,7 @@ func (c *MemoryHistory) DescribeGrowth() string {
 	} else if n < 0 {
 		changed = "shrank by " + quantity.Bytes(-n)
 	}
-	measure := string(c.Measure)
+	measure := c.Measure
 	s := fmt.Sprintf("%s%s%s %s %s", strings.ToUpper(measure[:1]), measure[1:], by, changed, over)
 	parts := slices.Clone(growth.Parts)
 	slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(magnitude(b.Bytes), magnitude(a.Bytes)) })

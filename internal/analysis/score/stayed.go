@@ -5,8 +5,9 @@ import "heapdrift/ingest/capture/allocations"
 // RunParts is how many stretches of a run Stayed divides it into.
 const RunParts = 4
 
-// Retained counts, by stretch of a run, the blocks that came in it and were there at the end. A steady leak leaves blocks
-// in every stretch; whatever else came and stayed only adds to them. So the stretch with the fewest bounds a leak.
+// Retained counts, by stretch of a run, the blocks that came in it and were there at the end. A steady leak leaves
+// blocks in every stretch; whatever else came and stayed only adds to them. So the stretch with the fewest bounds a
+// leak.
 type Retained [RunParts]int64
 
 // IsZero reports whether nothing came and stayed.
@@ -126,8 +127,8 @@ func ArrivalsOfSeries(s *Series) []int64 {
 // unsettledBins are the last bins of a trace, whose blocks had no time to be freed.
 const unsettledBins = allocations.SurvivalBins / 16
 
-// ArrivalsOfSurvival counts, by the bin of the window of a trace, the blocks of a site that came in it and stayed. The last
-// bins are left out, whose blocks had no time to be freed.
+// ArrivalsOfSurvival counts, by the bin of the window of a trace, the blocks of a site that came in it and stayed. The
+// last bins are left out, whose blocks had no time to be freed.
 func ArrivalsOfSurvival(v *allocations.Survival) []int64 {
 	came := make([]int64, allocations.SurvivalBins-unsettledBins)
 	for i := range came {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// NoticeableFactor is by which factor a rate must be higher before a build counts as worse: less is what another compiler,
-// machine or order of work makes.
+// NoticeableFactor is by which factor a rate must be higher before a build counts as worse: less is what another
+// compiler, machine or order of work makes.
 const NoticeableFactor = 1.25
 
 // An Exposure is how much one signature grew in one run.
@@ -18,9 +18,10 @@ type Exposure struct {
 	Dispersion float64
 }
 
-// ProbabilityOfFaster is how sure it is that head grows more than 1.25 times as fast as base: 1 − p of the exact conditional test, in
-// which head's share of all blocks is binomial (Przyborowski & Wilenski 1940). Counts are divided by the greater
-// dispersion, because a burst is one event however many blocks it has. It is 0 where nothing can be said.
+// ProbabilityOfFaster is how sure it is that head grows more than 1.25 times as fast as base: 1 − p of the exact
+// conditional test, in which head's share of all blocks is binomial (Przyborowski & Wilenski 1940). Counts are divided
+// by the greater dispersion, because a burst is one event however many blocks it has. It is 0 where nothing can be
+// said.
 func ProbabilityOfFaster(base, head Exposure) float64 {
 	for _, e := range []Exposure{base, head} {
 		if !(e.Over > 0) || math.IsInf(e.Over, 0) || !(e.Count >= 0) || math.IsInf(e.Count, 0) {

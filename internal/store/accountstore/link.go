@@ -81,7 +81,7 @@ func UseLink(ctx context.Context, s *store.Store, digest []byte, name, passwordH
 				return store.ErrNotFound
 			}
 		} else {
-			u, err = useSetupLink(ctx, s, tx, name, passwordHash)
+			u, err = useSetupLink(ctx, tx, name, passwordHash)
 		}
 		if err != nil {
 			return err
@@ -92,7 +92,7 @@ func UseLink(ctx context.Context, s *store.Store, digest []byte, name, passwordH
 	return u, err
 }
 
-func useSetupLink(ctx context.Context, s *store.Store, tx pgx.Tx, name, passwordHash string) (User, error) {
+func useSetupLink(ctx context.Context, tx pgx.Tx, name, passwordHash string) (User, error) {
 	if err := accounts.CheckUserName(name); err != nil {
 		return User{}, err
 	}

@@ -166,7 +166,8 @@ func (p *player) failure(ctx context.Context, b *Build, e *evidence, d *leaks.De
 
 // shown says what the product makes of a leak that a run does not fail for.
 func (p *player) shown(ctx context.Context, e *evidence, stack int) (string, error) {
-	side, err := store.Read(ctx, p.store, func(v store.View) (*compare.BuildResult, error) { return v.FindRunResult(ctx, e.run) })
+	side, err := store.Read(ctx, p.store,
+		func(v store.View) (*compare.BuildResult, error) { return v.FindRunResult(ctx, e.run) })
 	if err != nil {
 		return "", err
 	}

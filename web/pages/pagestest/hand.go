@@ -17,7 +17,8 @@ import (
 // element between two.
 const reach = `((selector, act) => {
 	if (!(%s)) return "the page is not ready";
-	const it = selector[0] === "/" ? document.evaluate(selector, document, null, XPathResult.FIRST_ORDERED_NODE_TYPE).singleNodeValue : document.querySelector(selector);
+	const it = selector[0] === "/" ? document.evaluate(selector, document, null,
+			XPathResult.FIRST_ORDERED_NODE_TYPE).singleNodeValue : document.querySelector(selector);
 	if (!it) return "there is no such element";
 	if (!it.checkVisibility()) return "it is hidden";
 	if (it.disabled) return "it is disabled";
@@ -27,7 +28,8 @@ const reach = `((selector, act) => {
 // click clicks on what is shown in the middle of an element, which has to be the element, a part or a label of it.
 const click = `it => {
 	it.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
-	const box = it.getClientRects()[0], top = box && document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+	const box = it.getClientRects()[0];
+		const top = box && document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
 	if (!it.contains(top) && top?.closest("label")?.control !== it) return "something covers it: " + (top ? top.cloneNode().outerHTML : "the edge of the window");
 	const takes = top.closest("a[href], button, input, select, textarea, summary, [tabindex]");
 	if (takes) takes.focus(); else document.activeElement?.blur();

@@ -29,8 +29,11 @@ func LogIn(t *testing.T, s *Server, name string, role accounts.Role) string {
 		s.URL+account.SetupPath(link.Text), strings.NewReader(form.Encode())))
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	res := Must[*http.Response](t)(client.Do(req))
-	_ = res.Body.Close()
+	res, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close() // read only
 	var cookies []string
 	for _, c := range res.Cookies() {
 		cookies = append(cookies, c.Name+"="+c.Value)

@@ -23,7 +23,7 @@ func (s *Server) Fill(path string, pairs ...string) (int, string) {
 // Get returns the status and the body of a page; header holds pairs of names and values.
 func (s *Server) Get(path string, header ...string) (int, string) {
 	s.T.Helper()
-	req := Must[*http.Request](s.T)(http.NewRequestWithContext(s.T.Context(), http.MethodGet, s.URL+path, nil))
+	req := Must[*http.Request](s.T)(http.NewRequestWithContext(s.T.Context(), http.MethodGet, s.URL+path, http.NoBody))
 	for i := 0; i < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
@@ -34,7 +34,10 @@ func (s *Server) Get(path string, header ...string) (int, string) {
 func (s *Server) Send(req *http.Request) (int, string) {
 	s.T.Helper()
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	res := Must[*http.Response](s.T)(client.Do(req))
+	res, err := client.Do(req)
+	if err != nil {
+		s.T.Fatal(err)
+	}
 	defer func() { _ = res.Body.Close() }()
 	body := string(Must[[]byte](s.T)(io.ReadAll(res.Body)))
 	if location := res.Header.Get("Location"); location != "" {

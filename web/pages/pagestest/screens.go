@@ -80,8 +80,8 @@ func (b *Tab) OnScreens(name string, more ...func()) {
 	b.Do(cdp.EmulateViewport(screens[0].width, screens[0].height))
 }
 
-// axeCore is the text of axe-core, which is in web/testdata. Tests run in the folder of their package, at most two below
-// web.
+// axeCore is the text of axe-core, which is in web/testdata. Tests run in the folder of their package, at most two
+// below web.
 var axeCore = sync.OnceValues(func() (text []byte, err error) {
 	for _, web := range []string{"..", filepath.Join("..", "..")} {
 		if text, err = os.ReadFile(filepath.Join(web, "testdata", "axe.min.js")); err == nil {

@@ -1,5 +1,5 @@
-// Package pagestest serves the whole program to tests of pages: a server on a database of its own, runs to look at, and a
-// browser. In comes a test; out go the texts of its pages, and a tab that fails the test where a page logs an error.
+// Package pagestest serves the whole program to tests of pages: a server on a database of its own, runs to look at, and
+// a browser. In comes a test; out go the texts of its pages, and a tab that fails the test where a page logs an error.
 package pagestest
 
 import (
@@ -119,7 +119,7 @@ func serveTo(t testing.TB, access guard.Access, s *store.Store, blobs blob.Store
 		Version: "1.2.3", Windows: windows,
 		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}))
-	listener := Must[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
+	listener := Must[net.Listener](t)(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(ctx, listener) }()

@@ -10,7 +10,10 @@ import (
 )
 
 // Times of traces are in nanoseconds.
-const Millisecond, Second = int64(time.Millisecond), int64(time.Second)
+const (
+	Millisecond = int64(time.Millisecond)
+	Second      = int64(time.Second)
+)
 
 // A Life is a block or a commit of a made-up process, from and to when it lived; to 0 is never.
 type Life struct {
@@ -19,7 +22,8 @@ type Life struct {
 	End      allocations.End
 }
 
-// An AllocationSite is where a made-up process allocates: its stack, innermost first, the memory and what becomes of it.
+// An AllocationSite is where a made-up process allocates: its stack, innermost first, the memory and what becomes of
+// it.
 type AllocationSite struct {
 	Kind  allocations.Kind
 	Heap  int // index, −1 for none

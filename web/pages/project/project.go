@@ -52,7 +52,8 @@ func (p *pages) project(c echo.Context) error {
 		if err != nil {
 			return err
 		}
-		view.manages, changes = accounts.ActorFrom(ctx).May(accounts.Manage, id), accounts.ActorFrom(ctx).May(accounts.Change, id)
+		actor := accounts.ActorFrom(ctx)
+		view.manages, changes = actor.May(accounts.Manage, id), actor.May(accounts.Change, id)
 		if view.leaks, err = leaks.TableOf(ctx, v, leaks.ListingOf(name, c)); err != nil {
 			return err
 		}

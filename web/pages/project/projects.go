@@ -49,7 +49,8 @@ func (p *pages) projects(c echo.Context) error {
 	}
 	slices.SortStableFunc(view.all, compareBoardRows)
 	view.show = shownOf(c.QueryParam("show"))
-	view.makes, view.uploads = accounts.ActorFrom(ctx).MayEverywhere(), accounts.ActorFrom(ctx).MaySomewhere(accounts.Upload)
+	actor := accounts.ActorFrom(ctx)
+	view.makes, view.uploads = actor.MayEverywhere(), actor.MaySomewhere(accounts.Upload)
 	view.Tab = "projects"
 	return ui.Render(c, http.StatusOK, projectsPage(view))
 }

@@ -26,8 +26,8 @@ type historyLayer struct {
 	paths []string
 }
 
-// tabled are the uses of a memory history in the order of tables. What the system has of the memory of a program is little, and
-// told together.
+// tabled are the uses of a memory history in the order of tables. What the system has of the memory of a program is
+// little, and told together.
 var tabled = append(slices.DeleteFunc(slices.Clone(mapUses),
 	func(u capture.UseName) bool { return u == capture.UsePEB || u == capture.UseTEB }), unexplained)
 
@@ -63,7 +63,8 @@ func useBytes(at *footprint.Instant, use capture.UseName) *int64 {
 func hasTotal(at *footprint.Instant) bool { return at.Total != nil }
 func hasUses(at *footprint.Instant) bool  { return at.Total != nil && len(at.Parts) > 0 }
 
-// historyUses are the uses that a memory history has anything of, in the order of tables, and what is unexplained behind them.
+// historyUses are the uses that a memory history has anything of, in the order of tables, and what is unexplained
+// behind them.
 func historyUses(c *footprint.MemoryHistory) (list []capture.UseName) {
 	for _, use := range tabled {
 		if slices.ContainsFunc(c.Instants, func(at footprint.Instant) bool { return bytesOfUse(&at, use) != 0 }) {

@@ -244,7 +244,8 @@ func roomCells(h *capture.HeapFacts) []ui.Cell {
 		scattered = ui.NumCell(percentOf(part))
 	}
 	return []ui.Cell{
-		ui.PartCell("num", ui.Text(quantity.Bytes(r.Free)), ui.Muted(share(r.Free, r.Committed))).Titled(ui.ExactBytes(r.Free)),
+		ui.PartCell("num", ui.Text(quantity.Bytes(r.Free)), ui.Muted(share(r.Free, r.Committed))).
+			Titled(ui.ExactBytes(r.Free)),
 		ui.PartCell("", roomBar(&r)), ui.BytesOrDash(r.Largest), scattered}
 }
 

@@ -17,7 +17,8 @@ import (
 var atLeast = ui.MutedFor("≥", "Lower bound: the evidence ends early.")
 
 func snapshotsTable(r *reportView) *ui.Table {
-	t := ui.NewTable("Snapshots", "tight", ui.NumCol("#"), ui.Col("Taken"), ui.NumCol("Held"), ui.NumCol("Blocks")).In("tall")
+	t := ui.NewTable("Snapshots", "tight",
+		ui.NumCol("#"), ui.Col("Taken"), ui.NumCol("Held"), ui.NumCol("Blocks")).In("tall")
 	for i, s := range r.Snapshots {
 		held := []templ.Component{ui.Text(quantity.Bytes(s.Bytes))}
 		if s.LowerBound {
@@ -30,7 +31,8 @@ func snapshotsTable(r *reportView) *ui.Table {
 }
 
 func reportHeapsTable(r *reportView) *ui.Table {
-	t := ui.NewTable("Heaps", "tight", ui.Col("Heap"), ui.NumCol("Held"), ui.NumCol("Blocks"), ui.NumCol("Growth")).In("tall")
+	t := ui.NewTable("Heaps", "tight",
+		ui.Col("Heap"), ui.NumCol("Held"), ui.NumCol("Blocks"), ui.NumCol("Growth")).In("tall")
 	for _, h := range r.Heaps {
 		t.Row(ui.TextCell("name mono", h.Handle).Titled(h.Handle), ui.BytesCell(h.Outstanding.Bytes),
 			ui.CountCell(h.Outstanding.Count), ui.ChangeCell(ui.BytesChange(ui.GrowthOf(h.Amounts)).Of("")))

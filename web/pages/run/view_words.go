@@ -141,7 +141,8 @@ func (c *viewCard) listExtent() string {
 		return fmt.Sprintf("The %s largest of %s %s, %s in total.", quantity.Count(int64(len(c.list.List))),
 			quantity.Plural(all, "allocation"), what, quantity.Bytes(c.list.Numbers.Bytes))
 	}
-	return fmt.Sprintf("%s %s, %s in total.", quantity.Plural(all, "allocation"), what, quantity.Bytes(c.list.Numbers.Bytes))
+	return fmt.Sprintf("%s %s, %s in total.", quantity.Plural(all, "allocation"), what,
+		quantity.Bytes(c.list.Numbers.Bytes))
 }
 
 // traceTime is a time of the trace, to the microsecond.

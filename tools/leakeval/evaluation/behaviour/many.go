@@ -5,8 +5,8 @@ func (s *Stack) Sizes(typical, spread float64) func() int {
 	return func() int { return s.Size(typical, spread) }
 }
 
-// SizesBetween draws a typical size and, in a share of the programs, how widely sizes are spread about it; in the others
-// all are the same.
+// SizesBetween draws a typical size and, in a share of the programs, how widely sizes are spread about it; in the
+// others all are the same.
 func (s *Stack) SizesBetween(low, high, share, mostSpread float64) func() int {
 	typical, spread := s.Between(low, high), 0.0
 	if s.Chance(share) {
