@@ -97,9 +97,9 @@ func TestTotalBudget(t *testing.T) {
 // How a leak stands on a line is told by what is known of it, the most telling fact first.
 func TestTextOfLines(t *testing.T) {
 	for want, l := range map[string]LineState{
-		"fixed in 9":                        {State: StateFixed, FixedIn: "9", Found: true},
-		"known":                             {State: StateKnown, Found: true, After: "1", Since: "2"},
-		"came back in 9, fixed in 8 before": {State: StateRegressed, FixedIn: "8", RegressedIn: "9", Found: true},
+		"fixed in 9":                 {State: StateFixed, FixedIn: "9", Found: true},
+		"known":                      {State: StateKnown, Found: true, After: "1", Since: "2"},
+		"came back in 9, fixed in 8": {State: StateRegressed, FixedIn: "8", RegressedIn: "9", Found: true},
 		"open since the first build of its scenario": {State: StateOngoing, Found: true, After: "1", Since: "2"},
 		"open, appeared between 1 and 2":             {State: StateRegressed, After: "1", Since: "2"},
 		"open since 2":                               {State: StateFixed, Since: "2"},
@@ -110,8 +110,8 @@ func TestTextOfLines(t *testing.T) {
 		}
 	}
 	for want, b := range map[string]CleanBound{
-		"less than 2.00 KB/hour, with 90 %":      {Bytes: 2048, Count: 3, Unit: "hour"},
-		"less than 3 blocks/document, with 90 %": {Count: 3, Unit: "document"},
+		"less than 2.00 KB/hour (with 90 % probability)":      {Bytes: 2048, Count: 3, Unit: "hour"},
+		"less than 3 blocks/document (with 90 % probability)": {Count: 3, Unit: "document"},
 	} {
 		if got := b.Text(); got != want {
 			t.Errorf("%q, want %q", got, want)

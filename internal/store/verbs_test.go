@@ -18,7 +18,8 @@ var verbs = regexp.MustCompile(`^(Find|List|Create|Update|Delete)([A-Z]|$)`)
 // domainVerbs are the methods that none of the five verbs describes.
 var domainVerbs = []string{
 	"Open", "Migrate", "CheckSchema", "View", "Read", "Subscribe", // the database itself
-	"DispatchJobs", "DispatchAllJobs", "ResetDispatch", "ClaimJob", "ClaimNext", "RenewLease", "ReleaseJob", "FailJob", "ReapJobs",
+	"DispatchJobs", "DispatchAllJobs", "ResetDispatch", "ClaimJob", "ClaimNext", "RenewLease", "ReleaseJob", "FailJob",
+	"ReapJobs",
 	"RetryRun", "RetryInternal", "CancelRun", "CompleteRun", "BeginNaming",
 	"LockUpload", "Advance", "Complete", "Release", // a locked upload
 	"ExpireEvidence", "MergeSignature", "RevokeToken", "UseLink", "TryLogIn", "CompleteLogIn", "HasUsers",

@@ -50,14 +50,15 @@ func TestTopOfCauses(t *testing.T) {
 		if alone := strings.Contains(text, "sig1:2"); alone != (top != 1) {
 			t.Errorf("top %d: the finding alone is there: %t", top, alone)
 		}
-		if left := strings.Contains(text, "1 more finding;"); left != (top == 1) {
+		findings, _, _ := strings.Cut(text, "\n#1 ") // the table of sites counts what it leaves out in the same words
+		if left := strings.Contains(findings, "1 more site;"); left != (top == 1) {
 			t.Errorf("top %d: %s", top, text)
 		}
 	}
 	r := causedReport()
 	r.Findings[0], r.Findings[1] = r.Findings[1], r.Findings[0]
 	text := writeReport(t, "text", r, export.Options{Top: 1})
-	if strings.Contains(text, "sig1:1") || strings.Contains(text, "sig1:4") || !strings.Contains(text, "1 more finding;") {
+	if strings.Contains(text, "sig1:1") || strings.Contains(text, "sig1:4") || !strings.Contains(text, "1 more site;") {
 		t.Errorf("a cause that has no room is there, or counts twice:\n%s", text)
 	}
 }
