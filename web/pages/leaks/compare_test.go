@@ -32,7 +32,7 @@ func TestCompareBuilds(t *testing.T) {
 	pagestest.Has(t, page, "fixed 1", "AuditLog:: Note", "Base: build 4812", "the baseline of build 4813",
 		"Head: build 4813")
 	pagestest.Has(t, pagestest.Words(s.Page("/projects/shopd/compare?head=4811")),
-		"There is no older build on the branch of 4811")
+		"the branch of 4811 has no older build with a result")
 	pagestest.Has(t, pagestest.Words(s.Page("/projects/shopd/compare?head=nosuch&base=4811")),
 		"One of the builds has no run of this scenario.")
 	pagestest.Has(t, pagestest.Words(s.Page("/projects/shopd/compare?scenario=%3Cb%3E")),
