@@ -137,15 +137,14 @@ func streamed(read func(context.Context, io.Reader) ([]*capture.Capture,
 func readDump(ctx context.Context, m Member, opt Options) (_ []*capture.Capture, err error) {
 	from := Source{m.Name, m.w.in, m.w.src.Size}
 	if m.Packed {
-		temp, err := newTempFile()
+		temp, size, err := unpack(m)
+		if temp != nil {
+			defer func() { err = errors.Join(err, temp.Close()) }()
+		}
 		if err != nil {
 			return nil, err
 		}
-		defer func() { err = errors.Join(err, temp.Close()) }()
-		if from.Size, err = temp.fill(m); err != nil {
-			return nil, err
-		}
-		from.ReaderAt = temp
+		from.ReaderAt, from.Size = temp, size
 	}
 	c, err := dump.Read(ctx, from, from.Size, dump.Options{Types: opt.Types})
 	if err != nil {

@@ -92,12 +92,10 @@ func (t *Traces) add(src Source, m Member) error {
 		t.Files = append(t.Files, etl.Source{Name: m.Name, ReaderAt: m.w.in, Size: src.Size})
 		return nil
 	}
-	temp, err := newTempFile()
-	if err != nil {
-		return err
+	temp, size, err := unpack(m)
+	if temp != nil {
+		t.temporary = append(t.temporary, temp)
 	}
-	t.temporary = append(t.temporary, temp)
-	size, err := temp.fill(m)
 	if err != nil {
 		return err
 	}

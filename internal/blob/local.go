@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"heapdrift/internal/tempfile"
 	"io"
 	"os"
 )
@@ -32,12 +33,9 @@ func Local(ctx context.Context, r Content) (_ LocalFile, err error) {
 		return here, nil
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	f, err := os.CreateTemp("", "heapdrift-blob-*")
+	f, err := tempfile.New("heapdrift-blob-")
 	if err != nil {
-		return nil, fmt.Errorf("blob: temporary copy: %w", err)
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		return nil, errors.Join(fmt.Errorf("blob: temporary copy: %w", err), f.Close())
+		return nil, fmt.Errorf("blob: %w", err)
 	}
 	from := contextReader{ctx, io.NewSectionReader(r, 0, r.Size())}
 	// Only a Reader and a Writer: the buffer is what goes in one request.

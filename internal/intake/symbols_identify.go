@@ -14,6 +14,7 @@ import (
 	"heapdrift/internal/sandbox"
 	"heapdrift/internal/symbols"
 	"heapdrift/internal/symbols/cab"
+	"heapdrift/internal/tempfile"
 )
 
 // A sorting finds the PDBs and images in an upload: plain, in cabinets, in gz or zst, or many in an archive.
@@ -75,7 +76,7 @@ func (s *sorting) look(ctx context.Context, m ingest.Member, form form, content 
 // unpacked calls use with what r unpacks.
 func (s *sorting) unpacked(ctx context.Context, m ingest.Member, r io.Reader,
 	use func(content sandbox.Content, file *os.File) error) error {
-	f, err := sandbox.Temporary()
+	f, err := tempfile.New("heapdrift-symbols-")
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ import (
 	"heapdrift/ingest/evidence"
 	"heapdrift/internal/memory"
 	"heapdrift/internal/sandbox"
+	"heapdrift/internal/tempfile"
 )
 
 func TestMain(m *testing.M) {
@@ -55,7 +56,7 @@ var tasks = map[string]sandbox.Task{
 		return answers, errors.Join(errs...)
 	},
 	"give": func(ctx context.Context, p *sandbox.Parent, input json.RawMessage) (any, error) {
-		f, err := sandbox.Temporary()
+		f, err := tempfile.New("heapdrift-test-")
 		if err != nil {
 			return nil, err
 		}
@@ -129,7 +130,7 @@ func TestFilesGoBothWays(t *testing.T) {
 		sandbox.Work{Task: "ask", Outcome: &got,
 			Answers: map[string]sandbox.Answer{"file": func(_ context.Context, in json.RawMessage, _ *os.File) (any,
 				*sandbox.File, error) {
-				f, err := sandbox.Temporary()
+				f, err := tempfile.New("heapdrift-test-")
 				if err != nil {
 					return nil, nil, err
 				}

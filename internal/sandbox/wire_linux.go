@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"heapdrift/internal/tempfile"
 	"io"
 	"net"
 	"os"
@@ -162,7 +163,7 @@ func closeAll(files []*os.File) {
 
 // fileOf is a file that no folder lists, with the content.
 func fileOf(content []byte) (*os.File, error) {
-	f, err := Temporary()
+	f, err := tempfile.New("heapdrift-sandbox-")
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 
@@ -18,6 +17,7 @@ import (
 	"heapdrift/internal/analysis/export"
 	"heapdrift/internal/query"
 	"heapdrift/internal/store"
+	"heapdrift/internal/tempfile"
 	"heapdrift/web/etag"
 	"heapdrift/web/problem"
 )
@@ -231,14 +231,11 @@ const formatParquet = "parquet"
 // exportTable writes the allocations that are selected. The turn of windows is over before they are sent, which may
 // take long.
 func (a *API) exportTable(c echo.Context, run *store.Run, r *query.Result, done func()) error {
-	file, err := os.CreateTemp("", "heapdrift-selection-*")
+	file, err := tempfile.New("heapdrift-selection-")
 	if err != nil {
 		return fmt.Errorf("api: export table: %w", err)
 	}
-	defer func() {
-		_ = file.Close() // it is not needed any more
-		_ = os.Remove(file.Name())
-	}()
+	defer func() { _ = file.Close() }() // nobody needs it afterwards
 	if err := r.WriteTable(c.Request().Context(), file); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"heapdrift/internal/blob"
 	"heapdrift/internal/sandbox"
 	"heapdrift/internal/symbols"
+	"heapdrift/internal/tempfile"
 )
 
 // A parent is the process that a child asks.
@@ -114,7 +115,7 @@ func takes[In any](name string, tasks []string,
 
 // hand writes a file and hands it over.
 func (q taking[In]) hand(ctx context.Context, p parent, in In, write func(io.Writer) error) error {
-	f, err := sandbox.Temporary()
+	f, err := tempfile.New("heapdrift-task-")
 	if err != nil {
 		return err
 	}

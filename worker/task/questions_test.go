@@ -17,6 +17,7 @@ import (
 	"heapdrift/internal/jobs"
 	"heapdrift/internal/sandbox"
 	"heapdrift/internal/symbols"
+	"heapdrift/internal/tempfile"
 )
 
 // A loopback is a parent that answers in this process what a task asks, by JSON as the real one does.
@@ -227,7 +228,7 @@ func TestQuestionsByTask(t *testing.T) {
 // Both sides refuse what is not as the row says.
 func TestQuestionsChecked(t *testing.T) {
 	h := fileHost{t.TempDir(), map[string]string{}}
-	f, err := sandbox.Temporary()
+	f, err := tempfile.New("heapdrift-task-")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +256,7 @@ func TestQuestionsChecked(t *testing.T) {
 	}
 	none := func(context.Context, json.RawMessage, *os.File) (any, *sandbox.File, error) { return nil, nil, nil }
 	gives := func(context.Context, json.RawMessage, *os.File) (any, *sandbox.File, error) {
-		more, err := sandbox.Temporary()
+		more, err := tempfile.New("heapdrift-task-")
 		return nil, &sandbox.File{File: more}, err
 	}
 	wrong := map[string]sandbox.Answer{"open": none, "find": gives, "names": gives}

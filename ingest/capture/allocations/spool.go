@@ -3,6 +3,7 @@ package allocations
 import (
 	"context"
 	"errors"
+	"heapdrift/internal/tempfile"
 	"io"
 	"os"
 	"slices"
@@ -27,7 +28,6 @@ type Spool struct {
 	memory  int64    // bytes of chunks that may still be kept in memory
 	file    *os.File // nil while all rows fit into memory
 	written int64    // bytes in the file
-	path    string   // to remove at Close, where an open file cannot be
 	err     error    // of the first write that failed: rows are missing
 	sites   []uint32
 	stacks  []uint32
@@ -120,13 +120,11 @@ func (s *Spool) flush() error {
 // write puts the chunk that was packed into the file.
 func (s *Spool) write(c *spoolChunk) error {
 	if s.file == nil {
-		file, err := os.CreateTemp("", "heapdrift-rows-*")
+		file, err := tempfile.New("heapdrift-rows-")
 		if err != nil {
 			return failure(CodeDisk, err, "no temporary file for rows")
 		}
-		if s.file = file; os.Remove(file.Name()) != nil {
-			s.path = file.Name()
-		}
+		s.file = file
 	}
 	c.at = s.written
 	if _, err := s.file.WriteAt(s.scratch, c.at); err != nil {
@@ -196,9 +194,6 @@ func (s *Spool) Close() error {
 		return nil
 	}
 	err := s.file.Close()
-	if s.path != "" {
-		err = errors.Join(err, os.Remove(s.path))
-	}
 	s.file = nil
 	if err != nil {
 		return failure(CodeDisk, err, "the temporary file of rows cannot be removed")
