@@ -19,6 +19,7 @@ type Build struct {
 	Commit   string `json:"commit"`
 	Fork     string `json:"fork"`
 	Runs     []struct {
+		ID       int64  `json:"id"`
 		Scenario string `json:"scenario"`
 		Name     string `json:"name"`
 	} `json:"runs"`

@@ -37,6 +37,7 @@ type fakeServer struct {
 	wait    []string          // of the verdict
 	asked   []string          // of the verdict beside that
 	verdict func() string
+	build   string // the answer about the build of the push; "" is none
 	deleted int
 }
 
@@ -86,6 +87,8 @@ func (f *fakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			text = f.verdict()
 		}
 		fmt.Fprint(w, text)
+	case r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/api/v1/projects/") && f.build != "":
+		fmt.Fprint(w, f.build)
 	case strings.HasPrefix(r.URL.Path, "/api/v1/runs/7"):
 		f.run(w)
 	default:

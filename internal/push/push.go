@@ -96,6 +96,11 @@ func (c *Client) Send(ctx context.Context, p *Plan, w Watcher) (*Run, error) {
 	e := evidenceRun{client: c, target: p.Target, watcher: w, digests: map[string]string{}}
 	files := slices.Clone(p.Evidence)
 	slices.SortStableFunc(files, func(a, b File) int { return cmp.Compare(a.Bytes, b.Bytes) })
+	if files[0].Bytes >= worthAsking {
+		if err := e.findEarlier(ctx); err != nil {
+			return nil, err
+		}
+	}
 	// The first file, the smallest, says which run it is, and the run says what else the server has already.
 	if err := errors.Join(c.all(ctx, files[:1], w, e.send), c.rest(ctx, files[1:], w, &e)); err != nil {
 		return nil, err
@@ -121,7 +126,7 @@ func (c *Client) rest(ctx context.Context, files []File, w Watcher, e *evidenceR
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
-	if e.id != 0 && len(files) > 0 {
+	if e.before == nil && e.id != 0 && len(files) > 0 {
 		run, err := c.Run(ctx, e.id)
 		if err != nil && !isRefused(err, http.StatusForbidden) { // a token that may not read sends everything
 			return err
@@ -199,7 +204,7 @@ type evidenceRun struct {
 	client  *Client
 	target  leaks.Target
 	watcher Watcher
-	before  *Run // as it was when the first file was there; nil before
+	before  *Run // as an earlier push left it, or as it was when the first file was there; nil before
 
 	mu      sync.Mutex
 	id      int64

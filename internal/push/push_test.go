@@ -229,7 +229,7 @@ func TestFileChanges(t *testing.T) {
 	}
 }
 
-// Files that the run already has are not sent again, except the smallest, which identifies the run.
+// Files that the run already has are not sent again, except a small first one, which identifies the run.
 func TestSecondPush(t *testing.T) {
 	f := newFake(t)
 	p := files(t, map[string]int{"a.txt": 1000, "b.txt": 2000, "c.txt": 3000})

@@ -1,0 +1,43 @@
+package push
+
+import (
+	"context"
+	"net/http"
+)
+
+// worthAsking is from how many bytes on a first file is worth the two requests that find out whether the server has it.
+const worthAsking = 1 << 20
+
+// findEarlier finds the run that an earlier push began, so that its files are not sent again. The metadata of a first
+// file can change the build; where it would, the file is sent.
+func (e *evidenceRun) findEarlier(ctx context.Context) error {
+	t := &e.target
+	b, err := e.client.Build(ctx, t.Project, t.Build)
+	if isRefused(err, http.StatusForbidden) || isRefused(err, http.StatusMethodNotAllowed) {
+		return nil // a token that may not read, or an older server
+	}
+	if err != nil || b == nil || b.wouldChange(t.Branch, t.Commit, t.Fork, t.Sequence) {
+		return err
+	}
+	for _, r := range b.Runs {
+		if r.ID == 0 || r.Scenario != t.Scenario || r.Name != t.Run {
+			continue
+		}
+		run, err := e.client.Run(ctx, r.ID)
+		if err != nil {
+			return err
+		}
+		e.before, e.id = run, run.ID
+	}
+	return nil
+}
+
+// wouldChange reports whether a push says of the build what the server does not have.
+func (b *Build) wouldChange(branch, commit, fork string, sequence *int64) bool {
+	for _, field := range []struct{ said, has string }{{branch, b.Branch}, {commit, b.Commit}, {fork, b.Fork}} {
+		if field.said != "" && field.said != field.has {
+			return true
+		}
+	}
+	return sequence != nil && (b.Sequence == nil || *b.Sequence != *sequence)
+}
