@@ -21,7 +21,6 @@ import (
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/symbols"
 	"heapdrift/internal/symbols/symsrv"
-	"heapdrift/worker/task"
 )
 
 // list is a flag that may be given more than once.
@@ -104,7 +103,7 @@ func analyze(ctx context.Context, args []string, s streams) (int, error) {
 		return exitUsage, err
 	}
 	ctx = symsrv.InRun(ctx) // the heaps of dumps and the names of frames ask the same servers
-	types := task.HeapTypes{Library: library}
+	types := symbols.HeapTypes{Library: library}
 	defer types.Close()
 	reading := ingest.Options{Base: base, Types: types.Find}
 	evidence, err := readEvidence(ctx, files, reading, s)

@@ -39,8 +39,11 @@ type command struct {
 	server                   bool // each of its jobs has the budget, instead of the command
 }
 
-// commands is a function because help refers to it.
-func commands() []command {
+// commands lists what this program can do. It is a function because help refers to it.
+func commands() []command { return slices.Concat(clientCommands(), serverCommands(), aboutCommands()) }
+
+// clientCommands need no server of their own. The client, which is built with the tag client, has these alone.
+func clientCommands() []command {
 	return []command{
 		{"analyze", "[flags] FILE…", "analyse evidence without a server; - is the standard input", analyze, false},
 		{"etl census", "[--format json] FILE…", "count the events of a trace, for bug reports; several files are one trace",
@@ -58,13 +61,15 @@ func commands() []command {
 		{"symbols lookup", "PDB|PE [ADDR…]", "print the functions and lines at addresses of a PDB or image (RVAs, hexadecimal)",
 			symbolsLookup, false},
 		{"symbols undname", "[flags] [NAME…]", "undecorate C++ names", symbolsUndname, false},
-		{"up", "[--demo]", "run everything on this machine: web, worker, private PostgreSQL, Redis", up, true},
-		{"serve", "", "run the web server against HEAPDRIFT_DATABASE_URL, _REDIS_URL, _BLOB_URL", serve, true},
-		{"work", "", "run a worker with the same settings", work, true},
-		{"setup-link", "[--url U]", "print a link that creates an admin account, once, on any server of the database",
-			setupLink, false},
-		{"migrate", "", "migrate the database to this version", migrate, false},
-		{"health", "", "check the server on HEAPDRIFT_LISTEN, or the worker on HEAPDRIFT_METRICS_LISTEN; for containers", health, false},
+	}
+}
+
+// serverNames are the commands that the client does not have.
+var serverNames = []string{"up", "serve", "work", "setup-link", "migrate", "health"}
+
+// aboutCommands tell about the program.
+func aboutCommands() []command {
+	return []command{
 		{"version", "[--format json]", "print the version, commit, Go version and schema",
 			version, false},
 		{"licenses", "", "print the licences of all parts of this program", printLicenses, false},
@@ -118,8 +123,12 @@ func run(ctx context.Context, args []string, s streams) int {
 	if nameWords(args[0]) > 1 && (len(args) == 1 || isHelp(args[1])) {
 		return helpGroup(args, s)
 	}
-	fmt.Fprintf(s.err, "heapdrift: no command %q; heapdrift help lists them\n",
-		strings.Join(args[:min(len(args), nameWords(args[0]))], " "))
+	name := strings.Join(args[:min(len(args), nameWords(args[0]))], " ")
+	if slices.Contains(serverNames, name) {
+		fmt.Fprintf(s.err, "heapdrift: the client has no command %q; run it with the full program\n", name)
+		return exitUsage
+	}
+	fmt.Fprintf(s.err, "heapdrift: no command %q; heapdrift help lists them\n", name)
 	return exitUsage
 }
 

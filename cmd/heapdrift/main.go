@@ -6,27 +6,15 @@ package main
 
 import (
 	"context"
-	"maps"
 	"os"
 	"os/signal"
 	"syscall"
-
-	"heapdrift/internal/intake"
-	"heapdrift/internal/sandbox"
-	"heapdrift/worker/task"
 )
 
 func main() {
-	sandbox.Main(readers())
+	runTask()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr})
 	stop()
 	os.Exit(code)
-}
-
-// readers are the tasks that this program does in processes of its own.
-func readers() map[string]sandbox.Task {
-	tasks := task.Sandboxed()
-	maps.Copy(tasks, intake.Sandboxed())
-	return tasks
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net"
 	"net/http"
 
 	"heapdrift/internal/push"
@@ -62,4 +63,16 @@ func (r *remote) failed(err error) (int, error) {
 		return exitInput, fmt.Errorf("no project %q, or the token is of another project", r.project)
 	}
 	return exitInput, err
+}
+
+// browsable is an address that a browser on this machine can open.
+func browsable(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return address
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
 }

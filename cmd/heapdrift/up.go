@@ -1,3 +1,5 @@
+//go:build !client
+
 package main
 
 import (
@@ -6,7 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -132,16 +133,4 @@ func (o *ownServices) stop(log *slog.Logger) {
 			log.Warn("the private PostgreSQL did not stop cleanly", "error", err)
 		}
 	}
-}
-
-// browsable is an address that a browser on this machine can open.
-func browsable(address string) string {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return address
-	}
-	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
-		host = "127.0.0.1"
-	}
-	return net.JoinHostPort(host, port)
 }

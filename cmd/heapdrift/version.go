@@ -9,7 +9,6 @@ import (
 	"io"
 
 	"heapdrift/internal/build"
-	"heapdrift/internal/store"
 )
 
 // buildVersion is the short version, for pages, metrics, the table of workers and what push sends.
@@ -18,7 +17,7 @@ func buildVersion() string { return build.Current().Version }
 // versionInfo is what "heapdrift version" prints.
 type versionInfo struct {
 	build.Info
-	Schema int64 `json:"schema"` // that the database must have
+	Schema int64 `json:"schema,omitzero"` // that the database must have; the client has none
 }
 
 func version(_ context.Context, args []string, s streams) (int, error) {
@@ -31,7 +30,7 @@ func version(_ context.Context, args []string, s streams) (int, error) {
 	if len(rest) > 0 {
 		return exitUsage, &usageError{fmt.Sprintf("takes no %q", rest[0])}
 	}
-	v := versionInfo{build.Current(), store.KnownSchema()}
+	v := versionInfo{build.Current(), schema()}
 	switch *format {
 	case "text":
 		err = v.writeText(s.out)
@@ -51,7 +50,10 @@ func (v *versionInfo) writeText(w io.Writer) error {
 	if v.Modified {
 		commit += ", modified"
 	}
-	_, err := fmt.Fprintf(w, "heapdrift %s\ncommit    %s\ndate      %s\ngo        %s\nplatform  %s\nschema    %d\n",
-		v.Version, commit, cmp.Or(v.Date, "unknown"), v.Go, v.Platform, v.Schema)
+	_, err := fmt.Fprintf(w, "heapdrift %s\ncommit    %s\ndate      %s\ngo        %s\nplatform  %s\n",
+		v.Version, commit, cmp.Or(v.Date, "unknown"), v.Go, v.Platform)
+	if v.Schema != 0 && err == nil {
+		_, err = fmt.Fprintf(w, "schema    %d\n", v.Schema)
+	}
 	return err
 }

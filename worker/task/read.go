@@ -70,7 +70,7 @@ func (t Read) snapshots(ctx context.Context, h Host) (*ingest.Reading, error) {
 		return nil, err
 	}
 	defer func() { _ = content.Close() }() // read only
-	types := HeapTypes{Library: h.Library()}
+	types := symbols.HeapTypes{Library: h.Library()}
 	defer types.Close()
 	return ingest.Read(symsrv.InRun(ctx), source(t.Files[0], content),
 		ingest.Options{Progress: portion(h, jobs.Snapshots, jobs.Reading), Types: types.Find})

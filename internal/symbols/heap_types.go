@@ -1,20 +1,19 @@
-package task
+package symbols
 
 import (
 	"context"
 	"sync"
 
 	"heapdrift/ingest/ntheap"
-	"heapdrift/internal/symbols"
 )
 
 // HeapTypes finds the structures of heaps in the PDBs of a library, for the reader of dumps. The zero value, without a
 // library, finds none.
 type HeapTypes struct {
-	Library symbols.Library
+	Library Library
 
 	mu   sync.Mutex // several dumps may be read at once
-	open []*symbols.Types
+	open []*Types
 }
 
 // Find is ingest.Options.Types.
@@ -24,7 +23,7 @@ func (h *HeapTypes) Find(ctx context.Context, pdb, debugID string) ntheap.Types 
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	t, err := symbols.OpenTypes(ctx, h.Library, pdb, debugID)
+	t, err := OpenTypes(ctx, h.Library, pdb, debugID)
 	if err != nil || t == nil { // the tables that are built in do as well
 		return nil
 	}

@@ -1,0 +1,35 @@
+//go:build !client
+
+package main
+
+import (
+	"maps"
+
+	"heapdrift/internal/intake"
+	"heapdrift/internal/sandbox"
+	"heapdrift/internal/store"
+	"heapdrift/worker/task"
+)
+
+// serverCommands run a server, or look after one.
+func serverCommands() []command {
+	return []command{
+		{"up", "[--demo]", "run everything on this machine: web, worker, private PostgreSQL, Redis", up, true},
+		{"serve", "", "run the web server against HEAPDRIFT_DATABASE_URL, _REDIS_URL, _BLOB_URL", serve, true},
+		{"work", "", "run a worker with the same settings", work, true},
+		{"setup-link", "[--url U]", "print a link that creates an admin account, once, on any server of the database",
+			setupLink, false},
+		{"migrate", "", "migrate the database to this version", migrate, false},
+		{"health", "", "check the server on HEAPDRIFT_LISTEN, or the worker on HEAPDRIFT_METRICS_LISTEN; for containers", health, false},
+	}
+}
+
+// schema is the version that the database must have.
+func schema() int64 { return store.KnownSchema() }
+
+// runTask does the task of a child process and does not return, if this is one.
+func runTask() {
+	tasks := task.Sandboxed()
+	maps.Copy(tasks, intake.Sandboxed())
+	sandbox.Main(tasks)
+}
