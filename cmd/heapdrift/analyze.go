@@ -86,6 +86,9 @@ func analyze(ctx context.Context, args []string, s streams) (int, error) {
 	if err != nil {
 		return exitUsage, err
 	}
+	if files, err = expand(files); err != nil {
+		return exitInput, err
+	}
 	var window *capture.Window
 	if f.window != "" {
 		w, err := capture.ParseWindow(f.window)

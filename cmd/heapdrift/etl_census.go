@@ -33,6 +33,9 @@ func etlCensus(ctx context.Context, args []string, s streams) (int, error) {
 	if len(paths) == 0 {
 		return exitUsage, &usageError{"no files given"}
 	}
+	if paths, err = expand(paths); err != nil {
+		return exitInput, err
+	}
 	c, err := takeCensus(ctx, paths, s)
 	if err != nil {
 		return exitInput, err
