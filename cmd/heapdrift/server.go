@@ -28,8 +28,11 @@ func serverCommands() []command {
 func schema() int64 { return store.KnownSchema() }
 
 // runTask does the task of a child process and does not return, if this is one.
-func runTask() {
+func runTask() { sandbox.Main(readers()) }
+
+// readers are the tasks that this program does in processes of its own.
+func readers() map[string]sandbox.Task {
 	tasks := task.Sandboxed()
 	maps.Copy(tasks, intake.Sandboxed())
-	sandbox.Main(tasks)
+	return tasks
 }

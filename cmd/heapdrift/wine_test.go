@@ -1,0 +1,150 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"heapdrift/internal/testwine"
+)
+
+// maxClient is how large the client for Windows may be, in bytes.
+const maxClient = 15 << 20
+
+// A windowsClient is the client under Wine.
+type windowsClient struct {
+	*testing.T
+	wine    *testwine.Wine
+	program string
+	dir     string
+}
+
+// run runs the client with the arguments that a shell of Windows passes on.
+func (w *windowsClient) run(args ...string) (stdout, stderr string, code int) {
+	w.Helper()
+	return w.finish(w.wine.Command(w.Context(), w.dir, w.program, args...))
+}
+
+// cmd runs lines of a batch file. ERRORLEVEL is what the last of them leaves.
+func (w *windowsClient) cmd(lines ...string) (stdout, stderr string, code int) {
+	w.Helper()
+	text := strings.Join(append([]string{"@echo off"}, lines...), "\r\n") + "\r\nexit %ERRORLEVEL%\r\n"
+	if err := os.WriteFile(filepath.Join(w.dir, "job.cmd"), []byte(text), 0o600); err != nil {
+		w.Fatal(err)
+	}
+	return w.finish(w.wine.Command(w.Context(), w.dir, "cmd", "/c", "job.cmd"))
+}
+
+func (w *windowsClient) finish(cmd *exec.Cmd) (stdout, stderr string, code int) {
+	w.Helper()
+	var out, errs strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	var exit *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
+		w.Fatal(err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// write puts the n-th snapshot of a series into a file below the folder.
+func (w *windowsClient) write(path string, n int) {
+	w.Helper()
+	text, err := os.ReadFile(writeSample(w.T, "sample.txt", n))
+	if err != nil {
+		w.Fatal(err)
+	}
+	path = filepath.Join(w.dir, filepath.FromSlash(path))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		w.Fatal(err)
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// The client does on Windows what its commands promise, called as cmd.exe calls it.
+func TestClientOnWindows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the client for Windows and sets Wine up")
+	}
+	wine := testwine.Start(t)
+	program := testwine.Build(t, ".", "-tags", "client", "-trimpath", "-ldflags=-s -w")
+	if info, err := os.Stat(program); err != nil || info.Size() > maxClient {
+		t.Errorf("the client has %d bytes, at most %d are allowed (%v)", info.Size(), maxClient, err)
+	}
+	w := &windowsClient{t, wine, program, t.TempDir()}
+	copyProgram(t, program, filepath.Join(w.dir, "heapdrift.exe"))
+	for i := 1; i <= 3; i++ {
+		name := "snap" + string(rune('0'+i)) + ".txt"
+		w.write("my logs/"+name, 16*i)
+		w.write("Bücher 日本/"+name, 16*i)
+		w.write(strings.Repeat(strings.Repeat("d", 60)+"/", 5)+name, 16*i)
+	}
+	for name, test := range map[string]struct {
+		line string // of a batch file; "" where args are passed
+		args []string
+		code int
+		says string
+	}{
+		"pattern":         {`heapdrift.exe analyze "my logs\snap*.txt"`, nil, exitInconclusive, "over 3 snapshots"},
+		"no match":        {`heapdrift.exe analyze "my logs\trace*.etl"`, nil, exitInput, `no file matches`},
+		"folder":          {`heapdrift.exe analyze "my logs"`, nil, exitInput, `heapdrift analyze "my logs\*"`},
+		"stdin":           {`type "my logs\snap1.txt" | heapdrift.exe analyze -`, nil, exitInconclusive, "in one snapshot"},
+		"stdin redirect":  {`heapdrift.exe analyze - < "my logs\snap1.txt"`, nil, exitInconclusive, "in one snapshot"},
+		"usage":           {`heapdrift.exe analyze --top x`, nil, exitUsage, "--top"},
+		"help of a group": {`heapdrift.exe symbols --help`, nil, exitOK, "heapdrift symbols lookup"},
+		"server command":  {`heapdrift.exe up`, nil, exitUsage, `the client has no command "up"`},
+		"names":           {"", []string{"analyze", `Bücher 日本\snap?.txt`}, exitInconclusive, "over 3 snapshots"},
+		"long names": {"", []string{"analyze", strings.Repeat(strings.Repeat("d", 60)+`\`, 5) + "snap*.txt"},
+			exitInconclusive, "over 3 snapshots"},
+		"version": {"", []string{"version"}, exitOK, "platform  windows/amd64"},
+		"output": {`heapdrift.exe analyze "my logs\snap*.txt" -o "my logs\report.json" --format json`, nil,
+			exitInconclusive, ""},
+		"baseline": {`heapdrift.exe analyze "my logs\snap3.txt" --baseline "my logs\snap1.txt"`, nil,
+			exitInconclusive, "baseline"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &windowsClient{t, wine, w.program, w.dir}
+			var out, errs string
+			var code int
+			if test.line != "" {
+				out, errs, code = w.cmd(test.line)
+			} else {
+				out, errs, code = w.run(test.args...)
+			}
+			if code != test.code || !strings.Contains(out+errs, test.says) {
+				t.Errorf("exit code %d, want %d and %q:\n%s%s", code, test.code, test.says, out, errs)
+			}
+		})
+	}
+	if left, err := filepath.Glob(filepath.Join(wine.Drive(), "users", "*", "Temp", "heapdrift-*")); err != nil || len(left) > 0 {
+		t.Errorf("temporary files left: %v, %v", left, err)
+	}
+	t.Run("push", func(t *testing.T) { pushFromWindows(t, &windowsClient{t, wine, w.program, w.dir}) })
+}
+
+// A push ends with the gate's exit code, and a second push sends nothing again but what names the run.
+func pushFromWindows(t *testing.T, w *windowsClient) {
+	url := startServer(t)
+	line := `heapdrift.exe push --url ` + url + ` --project shop --build 1 "my logs\snap*.txt"`
+	for i, says := range []string{"3 files", "2 known"} {
+		out, errs, code := w.cmd(line)
+		if code != exitInconclusive && code != exitOK || !strings.Contains(out, url+"/runs/") {
+			t.Errorf("push %d (%s): exit code %d:\n%s%s", i+1, says, code, out, errs)
+		}
+	}
+}
+
+func copyProgram(t *testing.T, from, to string) {
+	t.Helper()
+	content, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, content, 0o755); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,117 @@
+// Package testwine runs programs of Windows in tests, under Wine:
+//
+//	wine := testwine.Start(t)
+//	out, err := wine.Command(ctx, dir, testwine.Build(t, "./cmd/heapdrift"), "version").Output()
+package testwine
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"heapdrift/internal/needs"
+)
+
+// random is the one function that programs of Go need and Wine 8 lacks: random bytes of bcryptprimitives.dll.
+const random = `#include <windows.h>
+BOOLEAN NTAPI SystemFunction036(PVOID data, ULONG size);
+__declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T size) { return SystemFunction036(data, (ULONG)size); }
+`
+
+// stopTime is how long Wine's server may take to end.
+const stopTime = time.Minute
+
+// A Wine is a Windows of its own, with its registry and its drive C.
+type Wine struct {
+	program string
+	prefix  string
+}
+
+// Start sets a Windows up, which takes seconds, and removes it when the test ends. It skips the test where Wine or a
+// compiler for Windows is not installed.
+func Start(t testing.TB) *Wine {
+	t.Helper()
+	w := &Wine{find(t), filepath.Join(t.TempDir(), "wine")}
+	needs.Program(t, compiler)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+		defer cancel()
+		stop := exec.CommandContext(ctx, "wineserver", "-k")
+		stop.Env = w.environment()
+		_ = stop.Run() // it has ended with its last program, as a rule
+	})
+	run(t, w.Command(t.Context(), "", "wineboot", "-i"))
+	w.compileLibrary(t)
+	return w
+}
+
+// find returns the path of Wine for programs of 64 bit. Debian keeps it out of the PATH.
+func find(t testing.TB) string {
+	t.Helper()
+	for _, name := range []string{"wine64", "/usr/lib/wine/wine64"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	return needs.Program(t, "wine")
+}
+
+// compiler makes programs of Windows from C.
+const compiler = "x86_64-w64-mingw32-gcc"
+
+// Compile makes a program of Windows, or a library by its name, from the text of a C file.
+func Compile(t testing.TB, text, path string, flags ...string) {
+	t.Helper()
+	source := filepath.Join(t.TempDir(), "source.c")
+	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"-O1", "-o", path, source}
+	if strings.HasSuffix(path, ".dll") {
+		args = append(args, "-shared")
+	}
+	run(t, exec.CommandContext(t.Context(), needs.Program(t, compiler), append(args, flags...)...))
+}
+
+func (w *Wine) compileLibrary(t testing.TB) {
+	t.Helper()
+	Compile(t, random, filepath.Join(w.prefix, "drive_c", "windows", "system32", "bcryptprimitives.dll"), "-ladvapi32")
+}
+
+// Build makes a program of Windows from a package of Go, and returns its path.
+func Build(t testing.TB, pkg string, flags ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), filepath.Base(pkg)+".exe")
+	args := append([]string{"build", "-o", path}, flags...)
+	build := exec.CommandContext(t.Context(), "go", append(args, pkg)...)
+	build.Env = append(os.Environ(), "GOOS=windows", "GOARCH=amd64", "CGO_ENABLED=0")
+	run(t, build)
+	return path
+}
+
+// Command is a program of Windows with its arguments, in a folder; "" is the folder of the test.
+func (w *Wine) Command(ctx context.Context, dir, program string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, w.program, append([]string{program}, args...)...)
+	cmd.Dir, cmd.Env = dir, w.environment()
+	return cmd
+}
+
+// environment is without a screen, and in UTF-8, as which Wine takes arguments and names of files.
+func (w *Wine) environment() []string {
+	return append(os.Environ(), "WINEPREFIX="+w.prefix, "WINEARCH=win64", "WINEDEBUG=-all", "DISPLAY=", "LC_ALL=C.UTF-8",
+		"WINEDLLOVERRIDES=mscoree,mshtml=")
+}
+
+func run(t testing.TB, cmd *exec.Cmd) {
+	t.Helper()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", cmd, err, out)
+	}
+}
+
+// Drive is the folder of drive C.
+func (w *Wine) Drive() string { return filepath.Join(w.prefix, "drive_c") }
