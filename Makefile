@@ -41,6 +41,7 @@ test: ## run every test under the race detector; skips and a count close the out
 lint: ## go vet, golangci-lint (the first time builds it, about a minute), templ's formatting, the English of texts, the CI client on other systems
 	go vet ./...
 	@for system in windows darwin; do (set -x; GOOS=$$system CGO_ENABLED=0 go build -o /dev/null ./cmd/heapdrift) || exit 1; done
+	GOOS=windows CGO_ENABLED=0 go build -tags client -o /dev/null ./cmd/heapdrift
 	$(GOLANGCI) run
 	@for module in $(TOOL_MODULES); do (set -x; cd $$module && go vet ./... && $(GOLANGCI) run) || exit 1; done
 	go tool templ fmt -fail .

@@ -108,7 +108,7 @@ func analyze(ctx context.Context, args []string, s streams) (int, error) {
 	ctx = symsrv.InRun(ctx) // the heaps of dumps and the names of frames ask the same servers
 	types := symbols.HeapTypes{Library: library}
 	defer types.Close()
-	reading := ingest.Options{Base: base, Types: types.Find}
+	reading := ingest.Options{Base: base, Types: ingest.TypesFrom(types.Find)}
 	evidence, err := readEvidence(ctx, files, reading, s)
 	defer evidence.close()
 	if err != nil {

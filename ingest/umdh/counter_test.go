@@ -78,7 +78,7 @@ func TestProofOfCounters(t *testing.T) {
 	for field, want := range map[string][2]int64{"    15": {1, 0}, "   15": {0, 1}, "  15": {0, 0}, "123456": {0, 0},
 		"     15": {0, 0}, " 12345": {1, 0}} {
 		var proof baseProof
-		if _, _, ok := proof.padded([]byte(field), 7); !ok || proof.width6.n != want[0] || int64(proof.width5.n) != want[1] {
+		if _, _, ok := proof.padded([]byte(field), 7); !ok || proof.width6.n != want[0] || proof.width5.n != want[1] {
 			t.Errorf("%q: %+v", field, proof)
 		}
 	}

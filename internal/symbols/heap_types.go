@@ -3,8 +3,6 @@ package symbols
 import (
 	"context"
 	"sync"
-
-	"heapdrift/ingest/ntheap"
 )
 
 // HeapTypes finds the structures of heaps in the PDBs of a library, for the reader of dumps. The zero value, without a
@@ -16,8 +14,8 @@ type HeapTypes struct {
 	open []*Types
 }
 
-// Find is ingest.Options.Types.
-func (h *HeapTypes) Find(ctx context.Context, pdb, debugID string) ntheap.Types {
+// Find opens the types of a PDB; nil where the library does not have it.
+func (h *HeapTypes) Find(ctx context.Context, pdb, debugID string) *Types {
 	if h.Library == nil {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // forTests are packages that no program of the product is linked from.
-var forTests = regexp.MustCompile(`test$|^internal/(await|corpus|golden|needs|testbrowser|testdb)\b`)
+var forTests = regexp.MustCompile(`test$|^internal/(await|corpus|golden|needs|testbrowser|testdb|testwine)\b`)
 
 // In the picture of docs/architecture.md a package imports packages of the lines below its own.
 func TestPicture(t *testing.T) {

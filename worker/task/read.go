@@ -73,7 +73,7 @@ func (t Read) snapshots(ctx context.Context, h Host) (*ingest.Reading, error) {
 	types := symbols.HeapTypes{Library: h.Library()}
 	defer types.Close()
 	return ingest.Read(symsrv.InRun(ctx), source(t.Files[0], content),
-		ingest.Options{Progress: portion(h, jobs.Snapshots, jobs.Reading), Types: types.Find})
+		ingest.Options{Progress: portion(h, jobs.Snapshots, jobs.Reading), Types: ingest.TypesFrom(types.Find)})
 }
 
 func source(f File, content symbols.Content) ingest.Source {
