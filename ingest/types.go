@@ -6,8 +6,8 @@ import (
 	"heapdrift/ingest/ntheap"
 )
 
-// TypesFrom makes Options.Types from a search that returns a nil pointer where it finds nothing: in an interface, such a
-// pointer would not be nil.
+// TypesFrom makes Options.Types from a search that returns a nil pointer where it finds nothing: in an interface, such
+// a pointer would not be nil.
 func TypesFrom[T any, P interface {
 	*T
 	ntheap.Types
