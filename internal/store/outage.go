@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"heapdrift/internal/store/internal/db"
 	"io"
 	"net"
 	"strings"
@@ -24,8 +25,9 @@ func IsUnavailable(err error) bool {
 	case errors.As(err, &connect), errors.As(err, &network), pgconn.Timeout(err):
 		return true
 	}
+	var query *db.QueryError // an unexpected end of an upload is no outage
 	return errors.Is(err, context.DeadlineExceeded) ||
-		errors.Is(err, io.ErrUnexpectedEOF) && strings.HasPrefix(err.Error(), "store: ") || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, io.ErrUnexpectedEOF) && errors.As(err, &query) || errors.Is(err, net.ErrClosed) ||
 		strings.Contains(err.Error(), "conn closed")
 }
 

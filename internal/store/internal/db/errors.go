@@ -2,7 +2,6 @@ package db
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -30,8 +29,20 @@ func Wrap(what string, err error) error {
 	case errors.As(err, &wrong):
 		return err
 	}
-	return fmt.Errorf("store: %s: %w", what, err)
+	return &QueryError{what, err}
 }
+
+// A QueryError is what PostgreSQL, or the connection to it, says of a query.
+type QueryError struct {
+	What string // the query
+	Err  error
+}
+
+// Error implements error.
+func (e *QueryError) Error() string { return "store: " + e.What + ": " + e.Err.Error() }
+
+// Unwrap gives errors.Is and errors.As the cause.
+func (e *QueryError) Unwrap() error { return e.Err }
 
 // uniqueViolation is PostgreSQL's code of a key that is there already.
 const uniqueViolation = "23505"
