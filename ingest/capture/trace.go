@@ -22,8 +22,8 @@ type Trace struct {
 	// Teardown is the last instant before the process began to free what it held in order to end; allocations.Never where
 	// it did not. What it frees after that was outstanding as long as it worked.
 	Teardown int64
-	// SurvivalsBeyond is how many sites of the whole trace, of all its processes, have a Survival no more because so many
-	// others have more left.
+	// SurvivalsBeyond is how many sites, of all processes of the trace, have no Survival because sites with more
+	// allocations left have used up the limit.
 	SurvivalsBeyond int64
 	Events          int64 // in the trace, of all processes
 	// Heap and Virtual are outstanding memory: of all heaps, and committed by the program.
@@ -36,8 +36,8 @@ type Window struct{ From, To int64 }
 // Whole is the window that holds everything a trace knows.
 func (t *Trace) Whole() Window { return Window{min(0, t.From), max(t.To, t.From)} }
 
-// Over is when the process's work in a window is over: when the window is, or when the process ends or begins to free
-// what it holds. What happened before the trace is in no window.
+// Over is when the process's work in a window ends: at the end of the window, at the exit of the process, or where the
+// process begins to free its memory, whichever comes first. Times before the trace are in no window.
 func (t *Trace) Over(w Window) int64 {
 	over := w.To
 	for _, at := range []int64{t.Exited, t.Teardown} {
@@ -48,8 +48,8 @@ func (t *Trace) Over(w Window) int64 {
 	return max(over, w.From)
 }
 
-// Since is when the work in a window begins that is seen of one kind of memory: when the window does, or the process,
-// or for heaps the first session that traced them.
+// Since is when the trace begins to see one kind of memory in a window: at the beginning of the window, of the process,
+// or for heaps of the first session that traced them, whichever comes last.
 func (t *Trace) Since(w Window, kind SiteKind) int64 {
 	since := max(w.From, t.From, t.Began) // of a circular trace the beginning is gone
 	if kind == KindHeap {
@@ -95,8 +95,10 @@ type Life struct {
 	Classes allocations.Classes
 	// Peak is the most bytes that were outstanding at once inside the window.
 	Peak allocations.Peak
-	// Survival is of the time from Trace.Since to Trace.Over; nil for sites that have fewer than allocations.SurvivalLeast
-	// allocations of that time left then, of KindHeapVirtual, which the heap's blocks tell more of, those of
-	// Trace.SurvivalsBeyond, and where the artifact is older than survivals are.
+	// Survival covers the time from Trace.Since to Trace.Over. It is nil for a site
+	//   - with fewer than allocations.SurvivalLeast allocations of that time left at its end,
+	//   - of KindHeapVirtual, whose heap blocks show more,
+	//   - that Trace.SurvivalsBeyond counts,
+	//   - in an artifact that was written before survivals existed.
 	Survival *allocations.Survival
 }

@@ -62,7 +62,8 @@ type Change struct {
 // Standing is a leak of the run and of the baseline.
 type Standing struct {
 	Signature string `json:"signature"`
-	Sentence  string `json:"sentence"` // what it is, unless it is something else, and which run would tell
+	// Sentence says that it is a leak unless it is a cache that is still filling, and which run would show which.
+	Sentence string `json:"sentence"`
 }
 
 // A BaselineWarning limits what the comparison may conclude. Codes are stable.

@@ -58,7 +58,7 @@ var Kinds = []Kind{
 	{Name: Analyse, Title: "Report", Ways: []Way{Report}},
 }
 
-// Of is the row of a kind; an empty one for a kind that this version does not know.
+// Of returns the kind with that name; an empty one for a name that this version does not know.
 func Of(name string) Kind {
 	if at := slices.IndexFunc(Kinds, func(k Kind) bool { return k.Name == name }); at >= 0 {
 		return Kinds[at]

@@ -100,13 +100,13 @@ func (v *Verdict) decide(c *Case) {
 	v.Decision, v.Gate, v.Why = &made, made.Gate, made.Why
 }
 
-// An Arrival is a leak of a run that came in, or came back, and of which nobody has said what becomes of it.
+// An Arrival is a new or regressed leak of a run that nobody has triaged.
 type Arrival struct {
 	Signature string  `json:"signature"`
 	Change    FailOn  `json:"change"` // new or regressed
 	After     string  `json:"after"`  // the last clean build; "" where none is known
 	Since     string  `json:"since"`  // the first bad build since
-	FailedIn  *string `json:"told"`   // the newest build before that failed for it; null for none
+	FailedIn  *string `json:"told"`   // the newest build before that failed for it; null for none. The API calls it told
 }
 
 // arrive lists the leaks that came in.

@@ -198,8 +198,8 @@ func until(left int64) time.Duration {
 	return min(longest, max(shortest, time.Duration(seconds*float64(time.Second))))
 }
 
-// Watch keeps to the budget until ctx is done. The collector works harder from nine tenths of it on, or from GOMEMLIMIT
-// where that is less.
+// Watch enforces the budget until ctx is done: while the process takes more, it cancels the work that began last. The
+// garbage collector works harder from nine tenths of the budget on, or from GOMEMLIMIT where that is less.
 func (b *Budget) Watch(ctx context.Context) {
 	before := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(before)

@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// A keptColumns are the columns of row groups that brief scans decoded, for the next ones.
+// A keptColumns are the columns of row groups that scans of a ForWindows table decoded, for the next such scans.
 type keptColumns struct {
 	mu     sync.Mutex
 	room   int64 // bytes
 	groups map[int]*keptGroup
 }
 
-// A keptGroup is the columns of a row group that a brief scan takes.
+// A keptGroup is the columns of a row group that a scan of a ForWindows table reads.
 type keptGroup struct {
 	allocTime, freeTime []int64
 	size, site          []uint32
@@ -28,8 +28,8 @@ const (
 // keptRow is what a row takes, in bytes.
 const keptRow = 8 + 8 + 4 + 4 + 1
 
-// KeepColumns keeps what brief scans decode of row groups from now on, in so many bytes: to decode takes as long as the
-// rest of a scan. 25 bytes are a row. 0 lets go of what is kept.
+// KeepColumns keeps up to so many bytes of decoded columns for later scans of a ForWindows table, 25 bytes a row:
+// decoding takes half of a scan. 0 frees what is kept; a smaller number than before only ends its growth.
 func (t *Table) KeepColumns(bytes int64) {
 	k := t.kept
 	k.mu.Lock()
@@ -51,8 +51,8 @@ func (k *keptColumns) get(number int) *keptGroup {
 	return k.groups[number]
 }
 
-// has reports whether there is room for so many rows.
-func (k *keptColumns) has(rows int) bool {
+// hasSpace reports whether there is room for so many rows.
+func (k *keptColumns) hasSpace(rows int) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.room >= keptRow*int64(rows)
@@ -72,9 +72,9 @@ func (k *keptColumns) put(number int, g *keptGroup) {
 	k.room -= g.bytes()
 }
 
-// give makes a keptGroup of the columns, which are decoded anew the next time; nil where it holds a block of 4 GiB or
-// more.
-func (g *groupColumns) give() *keptGroup {
+// handOver moves the slices of the columns to a keptGroup, so that the next row group is decoded into new ones. It is
+// nil where the group holds a block of 4 GiB or more.
+func (g *groupColumns) handOver() *keptGroup {
 	kept := &keptGroup{size: make([]uint32, g.rows), marks: make([]uint8, g.rows)}
 	for i, size := range g.size[:g.rows] {
 		if uint64(size) > math.MaxUint32 {

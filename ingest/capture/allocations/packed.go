@@ -9,11 +9,12 @@ import (
 const packRows = 2048
 
 // Rows are packed by column. A column is the least of its values and, for each row, the difference from it in as many
-// bytes as the largest difference has, which are none where all are alike. What a site stands for is in no column.
+// bytes as the largest difference needs; where all are alike that is none. A row's process, heap, stack and kind are
+// not packed: its site stands for them.
 const (
-	packEnd     = iota // FreeTime; of what never ended, what the row before has
-	packAge            // the column before less AllocTime; 0 of what is older than the trace
-	packAddress        //
+	packEnd = iota // FreeTime; for Never the value of the row before, which needs no bytes
+	packAge        // packEnd minus AllocTime; 0 for allocations from before the trace
+	packAddress
 	packSize
 	packSite
 	packThread
@@ -37,8 +38,8 @@ const (
 	packMost       = packColumns*(packColumnHead+8*packRows) + packSlack
 )
 
-// A packer gathers rows by column. Columns end a little behind their last row, as values that are a power of two apart
-// share their place in the processor's cache.
+// A packer gathers rows by column. The eight spare elements keep the columns, whose length would be a power of two,
+// from mapping to the same sets of the processor's cache.
 type packer struct {
 	n       int
 	columns [packColumns][packRows + 8]int64

@@ -50,7 +50,8 @@ func newPeakWalk(rows Scanner, q *Question, start []Usage, atOnce int64) *peakWa
 	return w
 }
 
-// through goes through the time that was counted.
+// through follows the parts of the time in counts, joining neighbours with up to atOnce changes. A part with more
+// changes is counted again in finer parts.
 func (w *peakWalk) through(ctx context.Context, counts *timeCounts) error {
 	for first := 0; first < len(counts.changes); {
 		last, n := first, counts.changes[first]
@@ -223,7 +224,7 @@ func (k changeSink) Rows(rows []Row) error {
 	s := k.slice
 	for i := range rows {
 		r := &rows[i]
-		if r.Unknown || uint64(r.Site) >= uint64(s.sites) { // such a site the first scan has met only outside the window
+		if r.Unknown || uint64(r.Site) >= uint64(s.sites) { // sites beyond occur only outside the window
 			continue
 		}
 		if r.AllocTime >= s.from && r.AllocTime <= s.to {
@@ -238,7 +239,7 @@ func (k changeSink) Rows(rows []Row) error {
 
 func (s *changeSlice) put(c change) {
 	part := s.times.part(c.at) - s.first
-	// Rows that a Scanner has not passed when they were counted are left out.
+	// A scan may pass rows that the scan which counted them did not: there is no space for them.
 	if i := s.next[part].Add(1); i <= s.ends[part] {
 		s.changes[i-1] = c
 	}

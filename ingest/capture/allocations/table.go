@@ -208,10 +208,10 @@ func (r *tableReader) load(t *Table, number int) (*keptGroup, error) {
 			return kept, nil
 		}
 	}
-	if err := r.decode(t, number); err != nil || !t.forWindows || !t.kept.has(r.columns.rows) {
+	if err := r.decode(t, number); err != nil || !t.forWindows || !t.kept.hasSpace(r.columns.rows) {
 		return nil, err
 	}
-	kept := r.columns.give()
+	kept := r.columns.handOver()
 	if kept != nil {
 		t.kept.put(number, kept)
 	}

@@ -19,7 +19,7 @@ func (t *Tracker) Site(number int) Site {
 	return site
 }
 
-// ForgetSites gives the memory of sites back, for whom Process is enough from now on.
+// ForgetSites frees the memory of sites. Call it when only Process is needed from now on.
 func (t *Tracker) ForgetSites() { t.sites = siteTable{} }
 
 func (t *Tracker) heapAt(number uint32) Heap {

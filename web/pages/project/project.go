@@ -25,8 +25,8 @@ const (
 	modulesShown = 8
 )
 
-// project handles GET /projects/:project: its leaks, and the builds with their runs, newest first; scenario= keeps one
-// scenario of both, after= names the build that the page of builds stands behind.
+// project handles GET /projects/:project: its leaks, and the builds with their runs, newest first. scenario= keeps one
+// scenario of both; after= is the last build of the page before.
 func (p *pages) project(c echo.Context) error {
 	name, err := ui.NameInPath(c, "project")
 	if err != nil {
@@ -41,7 +41,7 @@ func (p *pages) project(c echo.Context) error {
 		query := store.BuildQuery{Project: name, Scenario: view.scenario, After: ui.Printable(c.QueryParam("after")),
 			Limit: buildsPage}
 		var gone *domain.FieldError
-		if view.BuildPage, err = v.ListBuilds(ctx, query); errors.As(err, &gone) { // what makes no sense counts as not there
+		if view.BuildPage, err = v.ListBuilds(ctx, query); errors.As(err, &gone) { // an unknown after= shows the first page
 			query.After = ""
 			view.BuildPage, err = v.ListBuilds(ctx, query)
 		}
