@@ -33,7 +33,7 @@ func Read(ctx context.Context, src Source, opt Options) (*Reading, error) {
 		captures []*capture.Capture
 	}
 	var files []file
-	traces := &Traces{progress: newProgress(opt.Progress, src)}
+	traces := &UnpackedTraces{progress: newProgress(opt.Progress, src)}
 	defer func() { _ = traces.Close() }() // temporary files that were read to the end
 	err := traces.gather(ctx, src, func(m Member, f *format) error {
 		captures, err := f.read(ctx, m, opt)
@@ -72,7 +72,7 @@ func ReadTogether(ctx context.Context, srcs []Source, opt Options) (*Reading, er
 
 // read reads the files as one trace. Where they are of different recordings and that is no mistake of whoever gave
 // them, the only one with memory events is read.
-func (t *Traces) read(ctx context.Context, apart bool) (*Reading, error) {
+func (t *UnpackedTraces) read(ctx context.Context, apart bool) (*Reading, error) {
 	if err := t.readOnce(ctx); err != nil {
 		return &Reading{}, readError(t.Files[0].Name, err)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // readApart reads the only one of several recordings in an archive that holds memory events.
-func (t *Traces) readApart(ctx context.Context) (found *tracecapture.Result, err error) {
+func (t *UnpackedTraces) readApart(ctx context.Context) (found *tracecapture.Result, err error) {
 	recordings, err := t.recordings(ctx)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (t *Traces) readApart(ctx context.Context) (found *tracecapture.Result, err
 }
 
 // recordings groups the files that can be one trace, as etl.Open does, which compares all with the first.
-func (t *Traces) recordings(ctx context.Context) (groups [][]etl.Source, err error) {
+func (t *UnpackedTraces) recordings(ctx context.Context) (groups [][]etl.Source, err error) {
 next:
 	for _, f := range t.Files {
 		for i, g := range groups {

@@ -24,7 +24,7 @@ const (
 // Compare reports how other traces stand to the recording that t is. Those of another boot, or of another time of the
 // same, are recordings of their own; so is a merged trace beside files as sessions wrote them, which it was merged from
 // mostly: to read both would count everything twice.
-func (t *Traces) Compare(ctx context.Context, other *Traces) (Relation, error) {
+func (t *UnpackedTraces) Compare(ctx context.Context, other *UnpackedTraces) (Relation, error) {
 	trace, err := etl.Open(ctx, append(append([]etl.Source{}, t.Files...), other.Files...), etl.Options{})
 	if evidence.IsRefusal(err) {
 		return OtherRecording, nil
@@ -52,7 +52,7 @@ func (t *Traces) Compare(ctx context.Context, other *Traces) (Relation, error) {
 }
 
 // readOnce leaves out the files that a merged trace among them was made from.
-func (t *Traces) readOnce(ctx context.Context) error {
+func (t *UnpackedTraces) readOnce(ctx context.Context) error {
 	if len(t.Files) < 2 {
 		return nil
 	}

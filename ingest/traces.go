@@ -11,8 +11,8 @@ import (
 	"heapdrift/ingest/evidence"
 )
 
-// Traces are .etl files out of whatever they were packed in.
-type Traces struct {
+// UnpackedTraces are .etl files out of whatever they were packed in.
+type UnpackedTraces struct {
 	Files    []etl.Source
 	Warnings []capture.Warning // what was left out of archives
 
@@ -21,7 +21,7 @@ type Traces struct {
 }
 
 // Close deletes what was unpacked. It may be called on nil.
-func (t *Traces) Close() error {
+func (t *UnpackedTraces) Close() error {
 	if t == nil {
 		return nil
 	}
@@ -35,8 +35,8 @@ func (t *Traces) Close() error {
 
 // OpenTraces takes the traces out of sources, each of which must hold at least one. The sources must stay open as long
 // as the traces. Its error is an *evidence.Error unless reading itself failed; report may be nil.
-func OpenTraces(ctx context.Context, srcs []Source, report func(done, total int64)) (*Traces, error) {
-	t := &Traces{progress: newProgress(report, srcs...)}
+func OpenTraces(ctx context.Context, srcs []Source, report func(done, total int64)) (*UnpackedTraces, error) {
+	t := &UnpackedTraces{progress: newProgress(report, srcs...)}
 	for _, src := range srcs {
 		held := len(t.Files)
 		err := t.gather(ctx, src, nil)
@@ -54,7 +54,7 @@ func OpenTraces(ctx context.Context, srcs []Source, report func(done, total int6
 
 // gather adds the traces of a source, and what to say about the rest. Where there is no trace it gives the other
 // evidence to read, which may be nil; that such a file cannot be read is an error only there.
-func (t *Traces) gather(ctx context.Context, src Source, read func(Member, *format) error) error {
+func (t *UnpackedTraces) gather(ctx context.Context, src Source, read func(Member, *format) error) error {
 	others, held := 0, len(t.Files)
 	var refused error // by a reader, and none is asked any more
 	left, err := eachEvidence(ctx, src, t.progress.source(), func(m Member, f *format) error {
@@ -87,7 +87,7 @@ func (t *Traces) gather(ctx context.Context, src Source, read func(Member, *form
 }
 
 // add adds a trace: the source itself, or what comes out of it.
-func (t *Traces) add(src Source, m Member) error {
+func (t *UnpackedTraces) add(src Source, m Member) error {
 	if !m.Packed {
 		t.Files = append(t.Files, etl.Source{Name: m.Name, ReaderAt: m.w.in, Size: src.Size})
 		return nil

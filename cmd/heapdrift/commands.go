@@ -143,7 +143,7 @@ func (c *command) within(ctx context.Context, args []string, s streams) (code in
 	s.budget = memory.NewBudget(limit)
 	watched, stop := context.WithCancel(ctx)
 	defer stop()
-	go s.budget.Watch(watched)
+	go s.budget.Enforce(watched)
 	if c.server {
 		s.budget.LargePages(s.budget.Limit())
 		return c.run(ctx, args, s)

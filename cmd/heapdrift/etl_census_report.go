@@ -93,7 +93,7 @@ type censusClass struct {
 	Longest  int     `json:"payload_max"`
 }
 
-func newCensus(trace *etl.Trace, traces *ingest.Traces, counts []etl.Count) *census {
+func newCensus(trace *etl.Trace, traces *ingest.UnpackedTraces, counts []etl.Count) *census {
 	info := trace.Info()
 	c := &census{Schema: "heapdrift.census/v1", Start: info.Start, Files: []censusFile{}, Warnings: []censusWarning{},
 		Classes: []censusClass{}}

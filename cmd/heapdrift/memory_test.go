@@ -82,7 +82,7 @@ func TestJobsWithinBudget(t *testing.T) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		budget.Watch(ctx)
+		budget.Enforce(ctx)
 	}()
 	defer func() {
 		stop()

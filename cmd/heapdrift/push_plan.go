@@ -136,7 +136,7 @@ func plainLines(text []byte) string {
 
 // nameAgain names the run of a push that is one more of its build and scenario.
 func (f *pushFlags) nameAgain(ctx context.Context, client *push.Client, p *push.Plan) error {
-	name, err := client.FreeRun(ctx, &p.Target)
+	name, err := client.FreeRunName(ctx, &p.Target)
 	f.run, p.Target.Run = name, cmp.Or(name, p.Target.Run)
 	return err
 }

@@ -20,7 +20,7 @@ type Memory struct {
 	Threads  []Thread         `json:"threads,omitempty"`
 	Handles  []HandleType     `json:"handles,omitempty"` // most first
 	Unloaded []UnloadedModule `json:"unloaded,omitempty"`
-	Claims   []Claim          `json:"claims,omitempty"`
+	Claims   []ToolConclusion          `json:"claims,omitempty"`
 	Samples  []Sample         `json:"samples,omitempty"`
 	Notes    []Note           `json:"notes,omitempty"`
 	Gaps     []Gap            `json:"gaps,omitempty"`
@@ -263,8 +263,8 @@ type UnloadedModule struct {
 	Size uint64  `json:"size"`
 }
 
-// A Claim is what a tool concluded about a function, by its own method.
-type Claim struct {
+// A ToolConclusion is what a tool concluded about a function, by its own method.
+type ToolConclusion struct {
 	Stack    StackID
 	Type     string // "Heap allocation(s)"
 	Usage    Usage

@@ -27,7 +27,7 @@ func withMemory() *capture.Capture {
 			Busy: capture.Usage{Count: 2, Bytes: 30, Overhead: 18}}},
 		Groups: []capture.Group{{By: capture.BySize, Size: 24, Usage: capture.Usage{Count: 2, Bytes: 48},
 			Unreachable: &capture.Usage{Count: 1, Bytes: 24}}},
-		Claims: []capture.Claim{{Stack: 1, Type: "Heap allocation(s)", Percent: 97,
+		Claims: []capture.ToolConclusion{{Stack: 1, Type: "Heap allocation(s)", Percent: 97,
 			Samples: []capture.Sample{{Title: "Call stack sample 1", Stack: 1, Size: 24}}}},
 		Samples: []capture.Sample{{Stack: 1, Address: 0x20, Unreachable: true}},
 		Gaps:    []capture.Gap{{What: "segment", Heap: 0x3f0000, Address: 0x400000, Bytes: 8192, Why: "not in the dump"}},

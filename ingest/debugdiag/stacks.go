@@ -64,7 +64,7 @@ func (f *function) find(frames []frame) int {
 }
 
 // claim interns the stacks of a function and its samples.
-func (d *draft) claim(f *function, scratch []capture.FrameID) capture.Claim {
+func (d *draft) claim(f *function, scratch []capture.FrameID) capture.ToolConclusion {
 	intern := func(frames []frame) capture.StackID {
 		scratch = scratch[:0]
 		for _, f := range frames {
@@ -73,7 +73,7 @@ func (d *draft) claim(f *function, scratch []capture.FrameID) capture.Claim {
 		return d.c.Stacks.AddStack(scratch)
 	}
 	frames, differ := f.stack()
-	c := capture.Claim{
+	c := capture.ToolConclusion{
 		Stack: intern(frames), Type: f.kind, Percent: f.percent, Detached: f.handles,
 		Usage: capture.Usage{Count: max(f.count, 0), Bytes: f.bytes.at}, Margin: f.bytes.margin(),
 	}

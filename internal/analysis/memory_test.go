@@ -274,7 +274,7 @@ func TestClaimsKeepTheirOwnProbability(t *testing.T) {
 		{Stack: runtime, Heap: capture.NoHeap, Usage: []capture.Usage{{Count: 10, Bytes: 9 << 20}}},
 		{Stack: dll, Heap: capture.NoHeap, Usage: []capture.Usage{{Count: 100, Bytes: 148 << 20}}},
 	}
-	c.Memory = &capture.Memory{Source: "DebugDiag", Claims: []capture.Claim{
+	c.Memory = &capture.Memory{Source: "DebugDiag", Claims: []capture.ToolConclusion{
 		{Stack: dll, Type: "Heap allocation(s)", Usage: capture.Usage{Count: 100, Bytes: 148 << 20}, Percent: 97,
 			Samples: []capture.Sample{{Title: "Call stack sample 1", Stack: dll, Address: 0x99}}},
 		{Stack: runtime, Type: "Virtual memory", Percent: -1},

@@ -43,11 +43,11 @@ func open(t testing.TB) *door {
 	return &door{intake.Intake{Store: s, Blobs: blobs, MaxBytes: 64 << 20, Sandbox: &sandbox.Runner{Memory: 512 << 20}}, t}
 }
 
-func (d *door) send(name string, body []byte) (intake.Symbols, error) {
+func (d *door) send(name string, body []byte) (intake.SymbolsUpload, error) {
 	return d.AcceptSymbols(d.t.Context(), "", name, bytes.NewReader(body))
 }
 
-func (d *door) must(name string, body []byte) intake.Symbols {
+func (d *door) must(name string, body []byte) intake.SymbolsUpload {
 	d.t.Helper()
 	got, err := d.send(name, body)
 	if err != nil {

@@ -29,8 +29,8 @@ const (
 	CodeNoName     = "no-name"     // of a file in an archive
 )
 
-// Symbols are what became of one upload of symbols.
-type Symbols struct {
+// SymbolsUpload are what became of one upload of symbols.
+type SymbolsUpload struct {
 	Files   []store.CreatedSymbolFile
 	Refused []RefusedFile // files of an archive from which others were taken
 }
@@ -49,30 +49,30 @@ const maxGroup = 64
 // symbol store, in gz or zst, or many in a zip. Files of one group came together; those of a zip share one of their own
 // where none is given. The same files may be sent again. Its error is an *evidence.Error where nothing could be taken,
 // a *leaks.FieldError where group or name is wrong, or ErrTooLarge; then nothing is kept.
-func (in *Intake) AcceptSymbols(ctx context.Context, group, name string, body io.Reader) (Symbols, error) {
+func (in *Intake) AcceptSymbols(ctx context.Context, group, name string, body io.Reader) (SymbolsUpload, error) {
 	if err := CheckGroup(group); err != nil {
-		return Symbols{}, err
+		return SymbolsUpload{}, err
 	}
 	name, err := cleanName(name)
 	if err != nil {
-		return Symbols{}, err
+		return SymbolsUpload{}, err
 	}
 	s := staging{in: in, left: in.MaxBytes, keys: map[string]bool{}}
 	defer s.discard(ctx)
 	whole, err := s.put(ctx, name, in.meter(ctx, body))
 	if err != nil {
-		return Symbols{}, err
+		return SymbolsUpload{}, err
 	}
 	s.left = in.MaxBytes // of what it unpacks to
 	found, err := s.take(ctx, name, whole)
 	if err != nil {
-		return Symbols{}, err
+		return SymbolsUpload{}, err
 	}
 	if group == "" && found.Archive {
 		group = rand.Text()
 	}
 	files, err := s.record(ctx, group)
-	return Symbols{Files: files, Refused: found.Refused}, errors.Join(err, in.sent(ctx, whole.digest.Bytes))
+	return SymbolsUpload{Files: files, Refused: found.Refused}, errors.Join(err, in.sent(ctx, whole.digest.Bytes))
 }
 
 // CheckGroup returns a *leaks.FieldError unless group can name what came together; "" names nothing.

@@ -54,7 +54,7 @@ type RuleStack struct {
 type RuleTrial struct {
 	Present string // text of the project's rules
 	Stacks  []RuleStack
-	Runs    map[int64]*RunModules
+	Runs    map[int64]*RuleContext
 	// Tolerated are the signatures, of all names, that the team tolerates: a stack that moves to one of them is
 	// silenced with it.
 	Tolerated map[string]bool
@@ -102,8 +102,8 @@ func (t *RuleTrial) Preview(ctx context.Context, after *blame.Rules) (*RulesPrev
 	return p, err
 }
 
-// RunModules are the modules of a run, and its frames as rules look at them.
-type RunModules struct {
+// RuleContext are the modules of a run, and its frames as rules look at them.
+type RuleContext struct {
 	own     map[string]bool // stems of modules whose symbols the team uploaded
 	program string
 	named   map[string]*blame.Module // by name in lower case
@@ -112,8 +112,8 @@ type RunModules struct {
 
 // NewRunModules takes the modules of a run from the head of its report. own are the stems, in lower case, of modules
 // whose symbols the team has uploaded.
-func NewRunModules(head *analysis.Report, own []string) *RunModules {
-	m := &RunModules{own: map[string]bool{}, program: stem(head.Process.Name), named: map[string]*blame.Module{},
+func NewRunModules(head *analysis.Report, own []string) *RuleContext {
+	m := &RuleContext{own: map[string]bool{}, program: stem(head.Process.Name), named: map[string]*blame.Module{},
 		frames: map[analysis.Frame]*blame.Frame{}}
 	for _, name := range own {
 		m.own[name] = true
@@ -128,7 +128,7 @@ func NewRunModules(head *analysis.Report, own []string) *RunModules {
 }
 
 // module is the module of a name. Evidence may use a name that it does not list among its modules.
-func (m *RunModules) module(name string) *blame.Module {
+func (m *RuleContext) module(name string) *blame.Module {
 	lower := strings.ToLower(name)
 	if m.named[lower] == nil {
 		m.named[lower] = &blame.Module{Name: name, Own: m.own[lower], Program: strings.EqualFold(name, m.program)}
@@ -137,7 +137,7 @@ func (m *RunModules) module(name string) *blame.Module {
 }
 
 // frame converts a frame of a report to the form that rules take. A frame that is in many stacks is converted once.
-func (m *RunModules) frame(f *analysis.Frame) *blame.Frame {
+func (m *RuleContext) frame(f *analysis.Frame) *blame.Frame {
 	key := *f
 	if made := m.frames[key]; made != nil {
 		return made

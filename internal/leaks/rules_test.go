@@ -56,7 +56,7 @@ func TestPreviewRules(t *testing.T) {
 		{Frames: frames("Other", "main"), Kind: "heap", Run: 2}}
 	head := &analysis.Report{Process: analysis.Process{Name: "app.exe"},
 		Modules: []analysis.Module{{Name: "app.exe", Path: `C:\app.exe`, Own: true}}}
-	runs := map[int64]*leaks.RunModules{1: leaks.NewRunModules(head, nil), 2: leaks.NewRunModules(head, []string{"app"})}
+	runs := map[int64]*leaks.RuleContext{1: leaks.NewRunModules(head, nil), 2: leaks.NewRunModules(head, []string{"app"})}
 	after, err := blame.ParseRules("function:Alloc -> alloc\n")
 	if err != nil {
 		t.Fatal(err)

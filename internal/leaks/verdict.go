@@ -28,7 +28,7 @@ type Verdict struct {
 	Persisting []string
 	Known      []string // of the run, that fail no gate
 	// Arrivals say in which interval new leaks came in, and those that were fixed came back.
-	Arrivals []Arrival
+	Arrivals []UntriagedLeak
 	// Renamed are leaks that have another signature since the build of the run.
 	Renamed []RenamedLeak
 	Causes  []Cause // of what leaks or grows: several signatures each
@@ -100,8 +100,8 @@ func (v *Verdict) decide(c *Case) {
 	v.Decision, v.Gate, v.Why = &made, made.Gate, made.Why
 }
 
-// An Arrival is a new or regressed leak of a run that nobody has triaged.
-type Arrival struct {
+// An UntriagedLeak is a new or regressed leak of a run that nobody has triaged.
+type UntriagedLeak struct {
 	Signature string  `json:"signature"`
 	Change    FailOn  `json:"change"` // new or regressed
 	After     string  `json:"after"`  // the last clean build; "" where none is known
@@ -117,7 +117,7 @@ func (v *Verdict) arrive(c *Case) {
 		if !known || !f.Class.IsLeak() || IsTolerated(f) || !o.isNew() {
 			continue
 		}
-		a := Arrival{Signature: f.Signature, Change: FailOnNew, After: o.After, Since: o.Since}
+		a := UntriagedLeak{Signature: f.Signature, Change: FailOnNew, After: o.After, Since: o.Since}
 		if o.Regressed {
 			a.Change = FailOnRegressed
 		}

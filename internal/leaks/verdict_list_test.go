@@ -16,14 +16,14 @@ func TestArrivals(t *testing.T) {
 	for name, test := range map[string]struct {
 		finding compare.Finding
 		origins map[string]Origin
-		want    []Arrival
+		want    []UntriagedLeak
 	}{
 		"came in": {leak, map[string]Origin{"a": {After: "6", Since: "8"}},
-			[]Arrival{{Signature: "a", Change: FailOnNew, After: "6", Since: "8"}}},
+			[]UntriagedLeak{{Signature: "a", Change: FailOnNew, After: "6", Since: "8"}}},
 		"came back": {leak, map[string]Origin{"a": {Regressed: true, Since: "8"}},
-			[]Arrival{{Signature: "a", Change: FailOnRegressed, Since: "8"}}},
+			[]UntriagedLeak{{Signature: "a", Change: FailOnRegressed, Since: "8"}}},
 		"told before": {leak, map[string]Origin{"a": {FailedIn: told}},
-			[]Arrival{{Signature: "a", Change: FailOnNew, FailedIn: &told}}},
+			[]UntriagedLeak{{Signature: "a", Change: FailOnNew, FailedIn: &told}}},
 		"found before":        {leak, map[string]Origin{"a": {Found: true}}, nil},
 		"owned":               {leak, map[string]Origin{"a": {Owned: true}}, nil},
 		"of unknown origin":   {leak, map[string]Origin{"b": {}}, nil},
@@ -33,7 +33,7 @@ func TestArrivals(t *testing.T) {
 	} {
 		var v Verdict
 		v.arrive(&Case{Head: &compare.BuildResult{Findings: []compare.Finding{test.finding}}, Origins: test.origins})
-		same := func(a, b Arrival) bool {
+		same := func(a, b UntriagedLeak) bool {
 			toldSame := (a.FailedIn == nil) == (b.FailedIn == nil) && (a.FailedIn == nil || *a.FailedIn == *b.FailedIn)
 			a.FailedIn, b.FailedIn = nil, nil
 			return toldSame && a == b

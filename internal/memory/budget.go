@@ -20,14 +20,14 @@ import (
 // has not given back: pages of mapped files are the system's, which takes them back by itself.
 type Budget struct {
 	limit   atomic.Int64
-	set     chan struct{} // one, when the limit has changed since Watch looked
+	set     chan struct{} // one, when the limit has changed since Enforce looked
 	mu      sync.Mutex
 	works   []*work       // by the time of their begin
 	parts   Size          // taken by Part
 	alone   bool          // one work waits for all others to end, or is the only one: no other begins
 	changed chan struct{} // closed, and made anew, when one of those above changes
 
-	measured sync.Mutex // held while Watch looks, and while what is taken is no measure
+	measured sync.Mutex // held while Enforce looks, and while what is taken is no measure
 }
 
 type work struct {
@@ -185,22 +185,22 @@ func isExceeded(ctx context.Context) bool {
 	return errors.As(context.Cause(ctx), &exceeded)
 }
 
-// Watch looks again when the memory that is left can be used up, but not all the time and not too seldom: cores that
+// Enforce looks again when the memory that is left can be used up, but not all the time and not too seldom: cores that
 // write new memory all the time take some two GB in a second each.
 const (
 	shortest, longest = 5 * time.Millisecond, 100 * time.Millisecond
 	bytesPerSecond    = 4 << 30
 )
 
-// until is when Watch looks again with so many bytes left.
+// until is when Enforce looks again with so many bytes left.
 func until(left int64) time.Duration {
 	seconds := float64(left) / bytesPerSecond / float64(runtime.GOMAXPROCS(0))
 	return min(longest, max(shortest, time.Duration(seconds*float64(time.Second))))
 }
 
-// Watch enforces the budget until ctx is done: while the process takes more, it cancels the work that began last. The
+// Enforce enforces the budget until ctx is done: while the process takes more, it cancels the work that began last. The
 // garbage collector works harder from nine tenths of the budget on, or from GOMEMLIMIT where that is less.
-func (b *Budget) Watch(ctx context.Context) {
+func (b *Budget) Enforce(ctx context.Context) {
 	before := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(before)
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}

@@ -47,7 +47,7 @@ func take(ctx context.Context) error {
 			page[i] = 1
 		}
 		kept = append(kept, page)
-		time.Sleep(100 * time.Microsecond) //nolint:forbidigo // as slowly as work that Watch can end in time
+		time.Sleep(100 * time.Microsecond) //nolint:forbidigo // as slowly as work that Enforce can end in time
 	}
 	if len(kept) == 0 {
 		return nil
@@ -55,13 +55,13 @@ func take(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// watch runs Watch for a budget until stop is called.
+// watch runs Enforce for a budget until stop is called.
 func watch(t *testing.T, b *Budget) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		b.Watch(ctx)
+		b.Enforce(ctx)
 	}()
 	return ctx, func() {
 		cancel()
@@ -69,13 +69,13 @@ func watch(t *testing.T, b *Budget) (ctx context.Context, stop func()) {
 	}
 }
 
-// looked waits until Watch has looked with the present limit, and goes on to the next look: it takes the second message
+// looked waits until Enforce has looked with the present limit, and goes on to the next look: it takes the second message
 // about the limit when it is done with the first.
 func looked(t *testing.T, b *Budget) {
 	t.Helper()
 	for range 2 {
 		b.SetLimit(b.Limit())
-		await.Until(t, "a look of Watch", func() bool { return len(b.set) == 0 })
+		await.Until(t, "a look of Enforce", func() bool { return len(b.set) == 0 })
 	}
 }
 
@@ -157,8 +157,8 @@ func TestYoungerWorkWaits(t *testing.T) {
 	}
 }
 
-// Watch looks rarely while much memory is left, and at once when the limit changes.
-func TestWatchIsCheap(t *testing.T) {
+// Enforce looks rarely while much memory is left, and at once when the limit changes.
+func TestEnforceIsCheap(t *testing.T) {
 	for left, want := range map[int64]time.Duration{-1: shortest, 0: shortest, 1 << 20: shortest, 1 << 50: longest,
 		math.MaxInt64: longest} {
 		if got := until(left); got != want {

@@ -71,8 +71,8 @@ func (c *Client) setAncestors(ctx context.Context, t *leaks.Target) error {
 	return err
 }
 
-// FreeRun is the name of one more run of a build and scenario: the least number that no run of them has.
-func (c *Client) FreeRun(ctx context.Context, t *leaks.Target) (string, error) {
+// FreeRunName is the name of one more run of a build and scenario: the least number that no run of them has.
+func (c *Client) FreeRunName(ctx context.Context, t *leaks.Target) (string, error) {
 	b, err := c.Build(ctx, t.Project, t.Build)
 	if isRefused(err, http.StatusMethodNotAllowed) {
 		return "", &Error{Code: CodeOldServer, Message: "the server is of an older version and does not list the runs of a build",

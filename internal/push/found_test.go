@@ -215,7 +215,7 @@ func TestFreeRun(t *testing.T) {
 		f := newFake(t)
 		answers(f, map[string]string{path: text})
 		client, _ := f.client()
-		got, err := client.FreeRun(t.Context(), &leaks.Target{Project: "p", Build: "7", Scenario: "s"})
+		got, err := client.FreeRunName(t.Context(), &leaks.Target{Project: "p", Build: "7", Scenario: "s"})
 		var own *push.Error
 		if errors.As(err, &own) {
 			got = own.Code

@@ -12,8 +12,8 @@ import (
 // is of the time before the process ended.
 func (r *Result) JudgedAlone() bool { return r.windowed != nil }
 
-// Judged is what classes and scores are of: "selection" or "run".
-func (r *Result) Judged() string {
+// JudgedScope is what classes and scores are of: "selection" or "run".
+func (r *Result) JudgedScope() string {
 	if r.JudgedAlone() {
 		return "selection"
 	}

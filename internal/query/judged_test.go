@@ -57,8 +57,8 @@ func TestJudgementOfASelection(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if result.Judged() != c.judged || result.Totals().Judged != c.judged {
-			t.Errorf("%s: judged is the %s, not the %s", c.name, result.Judged(), c.judged)
+		if result.JudgedScope() != c.judged || result.Totals().Judged != c.judged {
+			t.Errorf("%s: judged is the %s, not the %s", c.name, result.JudgedScope(), c.judged)
 		}
 		findings := map[string]*analysis.Finding{}
 		for i := range c.report.Findings {

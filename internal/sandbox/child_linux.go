@@ -70,7 +70,7 @@ func within(limit int64, task func(context.Context) (any, error)) (outcome any, 
 	defer cancel()
 	budget := memory.NewBudget(memory.Size(limit))
 	budget.LargePages(budget.Limit())
-	go budget.Watch(ctx)
+	go budget.Enforce(ctx)
 	err = budget.Do(ctx, func(ctx context.Context) (err error) {
 		outcome, err = task(ctx)
 		return err

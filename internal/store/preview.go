@@ -18,7 +18,7 @@ func (v View) FindRuleTrial(ctx context.Context, project string) (*leaks.RuleTri
 	if err != nil {
 		return nil, err
 	}
-	t := &leaks.RuleTrial{Present: present.Text, Runs: map[int64]*leaks.RunModules{}}
+	t := &leaks.RuleTrial{Present: present.Text, Runs: map[int64]*leaks.RuleContext{}}
 	if t.Stacks, err = v.ListRuleStacks(ctx, project, previewStacks); err != nil {
 		return nil, err
 	}

@@ -21,12 +21,12 @@ const runSpan = `coalesce((r.summary #>> '{window,duration_ns}')::bigint, (r.sum
 
 // LeakStacks are the stacks of a leak, as far as they were looked at.
 type LeakStacks struct {
-	Runs []StackRun // the shown one first, then those of the newest builds
+	Runs []LeakRun // the shown one first, then those of the newest builds
 	Seen []leaks.StackSighting
 }
 
-// A StackRun is a run that shows a leak.
-type StackRun struct {
+// A LeakRun is a run that shows a leak.
+type LeakRun struct {
 	ID              int64
 	Name            string
 	Build, Scenario string
@@ -37,7 +37,7 @@ type StackRun struct {
 }
 
 // Run is one of the runs by its id; nil for another.
-func (l *LeakStacks) Run(id int64) *StackRun {
+func (l *LeakStacks) Run(id int64) *LeakRun {
 	for i := range l.Runs {
 		if l.Runs[i].ID == id {
 			return &l.Runs[i]
@@ -61,7 +61,7 @@ const stacksOfRuns = `
 func (v View) FindLeakStacks(ctx context.Context, root, shown int64) (*LeakStacks, error) {
 	list := &LeakStacks{}
 	var err error
-	list.Runs, err = db.All[StackRun](ctx, db.Q(v), `
+	list.Runs, err = db.All[LeakRun](ctx, db.Q(v), `
 		with seen as (
 			select f.run_id, sum(f.sites)::int as sites from signatures own join findings f on f.signature_id = own.id where own.root_id = $1 group by f.run_id),
 		newest as (

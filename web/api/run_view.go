@@ -209,7 +209,7 @@ func (a *API) runView(c echo.Context) error {
 	}
 	if answer, ok := shown.body.(*viewAnswer); ok {
 		answer.Run, answer.View, answer.Selection, answer.Window, answer.Judged = id, name, selection.Values(),
-			q.Window, q.Judged()
+			q.Window, q.JudgedScope()
 	}
 	return c.JSON(http.StatusOK, shown.body)
 }

@@ -34,7 +34,7 @@ type refusedFile struct {
 	Message string `json:"message"`
 }
 
-func acceptedSymbolsOf(s intake.Symbols) symbolsReceipt {
+func acceptedSymbolsOf(s intake.SymbolsUpload) symbolsReceipt {
 	answer := symbolsReceipt{Modules: []moduleReceipt{}, Refused: []refusedFile{}}
 	for _, f := range s.Files {
 		answer.Modules = append(answer.Modules, moduleReceipt{

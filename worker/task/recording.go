@@ -23,7 +23,7 @@ type recording struct {
 	files   []File
 	pieces  []piece
 	covered []int            // places of all files that are in it
-	traces  []*ingest.Traces // of pieces, where there are several
+	traces  []*ingest.UnpackedTraces // of pieces, where there are several
 }
 
 func (r *recording) close() {
@@ -78,12 +78,12 @@ func (r *recording) join(ctx context.Context, file int) error {
 }
 
 // compare opens the traces in a source and reports how they stand to those that were joined before.
-func (r *recording) compare(ctx context.Context, src ingest.Source) (*ingest.Traces, ingest.Relation, error) {
+func (r *recording) compare(ctx context.Context, src ingest.Source) (*ingest.UnpackedTraces, ingest.Relation, error) {
 	t, err := ingest.OpenTraces(ctx, []ingest.Source{src}, nil)
 	if err != nil {
 		return nil, ingest.OtherRecording, err
 	}
-	joined := &ingest.Traces{}
+	joined := &ingest.UnpackedTraces{}
 	for _, have := range r.traces {
 		joined.Files = append(joined.Files, have.Files...)
 	}

@@ -22,7 +22,7 @@ const variantsShown = 6
 // variants are the ways by which a leak is reached.
 type variants struct {
 	name   string          // of the leak
-	shown  *store.StackRun // whose lines and figures are shown
+	shown  *store.LeakRun // whose lines and figures are shown
 	stacks *store.LeakStacks
 	list   []leaks.Variant
 	source ui.Source
