@@ -20,7 +20,7 @@ type Memory struct {
 	Threads  []Thread         `json:"threads,omitempty"`
 	Handles  []HandleType     `json:"handles,omitempty"` // most first
 	Unloaded []UnloadedModule `json:"unloaded,omitempty"`
-	Claims   []ToolConclusion          `json:"claims,omitempty"`
+	Claims   []ToolConclusion `json:"claims,omitempty"`
 	Samples  []Sample         `json:"samples,omitempty"`
 	Notes    []Note           `json:"notes,omitempty"`
 	Gaps     []Gap            `json:"gaps,omitempty"`

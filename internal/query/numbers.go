@@ -130,7 +130,8 @@ type ClassGroup struct {
 
 // Totals adds up the selection.
 func (r *Result) Totals() *Totals {
-	t := &Totals{Sites: len(r.Sites), Window: r.Window, Snapshots: r.Snapshots, Classes: r.classes(), Judged: r.JudgedScope()}
+	t := &Totals{Sites: len(r.Sites), Window: r.Window, Snapshots: r.Snapshots, Classes: r.classes(),
+		Judged: r.JudgedScope()}
 	for i := range r.Sites {
 		t.add(&r.Sites[i].Amounts)
 	}

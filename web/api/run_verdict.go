@@ -42,8 +42,8 @@ type verdictView struct {
 	Persisting []string       `json:"persisting"`
 	Known      []string       `json:"known"` // of the run, that fail no gate
 	// NewRows and RegressedRows say in which interval the leaks came in, or came back.
-	NewRows        []leaks.UntriagedLeak          `json:"new_rows"`
-	RegressedRows  []leaks.UntriagedLeak          `json:"regressed_rows"`
+	NewRows        []leaks.UntriagedLeak    `json:"new_rows"`
+	RegressedRows  []leaks.UntriagedLeak    `json:"regressed_rows"`
 	Causes         []leaks.Cause            `json:"causes"`    // of what leaks or grows and is lost together
 	Undecided      []leaks.UndecidedFinding `json:"undecided"` // that could fail the gate
 	Rerun          bool                     `json:"rerun"`     // one more run of the same kind would probably decide
@@ -168,9 +168,10 @@ func readVerdict(ctx context.Context, v store.View, q *verdictQuestion) (*verdic
 func viewOfVerdict(run *store.Run, v *leaks.Verdict) *verdictView {
 	view := &verdictView{
 		Run: run.ID, State: v.State, Status: v.Status, Gate: v.Gate, Why: v.Why, FailOn: filled(v.FailOn), Policy: v.Policy,
-		Exit: v.Gate.ExitCode(), Reasons: []leaks.Reason{}, NewRows: []leaks.UntriagedLeak{}, RegressedRows: []leaks.UntriagedLeak{},
-		Undecided: []leaks.UndecidedFinding{},
-		New:       filled(v.New), Grown: filled(v.Grown),
+		Exit: v.Gate.ExitCode(), Reasons: []leaks.Reason{}, NewRows: []leaks.UntriagedLeak{},
+		RegressedRows: []leaks.UntriagedLeak{},
+		Undecided:     []leaks.UndecidedFinding{},
+		New:           filled(v.New), Grown: filled(v.Grown),
 		Fixed: filled(v.Fixed), Clean: filled(v.Clean), Persisting: filled(v.Persisting), Known: filled(v.Known),
 		Causes: filled(v.Causes), Next: v.Next, Power: v.Power, Sentence: v.Sentence,
 		URL: address.Run(run.ID), Pending: run.Pending, FailedEvidence: run.Failed,

@@ -22,7 +22,7 @@ type recording struct {
 	host    Host
 	files   []File
 	pieces  []piece
-	covered []int            // places of all files that are in it
+	covered []int                    // places of all files that are in it
 	traces  []*ingest.UnpackedTraces // of pieces, where there are several
 }
 

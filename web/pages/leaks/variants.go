@@ -21,7 +21,7 @@ const variantsShown = 6
 
 // variants are the ways by which a leak is reached.
 type variants struct {
-	name   string          // of the leak
+	name   string         // of the leak
 	shown  *store.LeakRun // whose lines and figures are shown
 	stacks *store.LeakStacks
 	list   []leaks.Variant
