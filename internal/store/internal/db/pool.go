@@ -83,7 +83,7 @@ func Tx(ctx context.Context, s Source, what string, f func(pgx.Tx) error) error 
 		if errors.Is(err, ErrNotFound) || errors.Is(err, ErrFenced) || errors.Is(err, ErrConflict) || errors.As(err, &wrong) {
 			return err
 		}
-		return fmt.Errorf("store: %s: %w", what, err)
+		return &QueryError{what, err}
 	}
 	return nil
 }
