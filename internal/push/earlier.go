@@ -3,6 +3,8 @@ package push
 import (
 	"context"
 	"net/http"
+
+	"heapdrift/internal/leaks"
 )
 
 // worthAsking is from how many bytes on a first file is worth the two requests that find out whether the server has it.
@@ -16,7 +18,7 @@ func (e *evidenceRun) findEarlier(ctx context.Context) error {
 	if isRefused(err, http.StatusForbidden) || isRefused(err, http.StatusMethodNotAllowed) {
 		return nil // a token that may not read, or an older server
 	}
-	if err != nil || b == nil || b.wouldChange(t.Branch, t.Commit, t.Fork, t.Sequence) {
+	if err != nil || b == nil || b.wouldChange(t) {
 		return err
 	}
 	for _, r := range b.Runs {
@@ -32,12 +34,12 @@ func (e *evidenceRun) findEarlier(ctx context.Context) error {
 	return nil
 }
 
-// wouldChange reports whether a push says of the build what the server does not have.
-func (b *Build) wouldChange(branch, commit, fork string, sequence *int64) bool {
-	for _, field := range []struct{ said, has string }{{branch, b.Branch}, {commit, b.Commit}, {fork, b.Fork}} {
+// wouldChange reports whether a push tells the server something new about the build.
+func (b *Build) wouldChange(t *leaks.Target) bool {
+	for _, field := range []struct{ said, has string }{{t.Branch, b.Branch}, {t.Commit, b.Commit}, {t.Fork, b.Fork}} {
 		if field.said != "" && field.said != field.has {
 			return true
 		}
 	}
-	return sequence != nil && (b.Sequence == nil || *b.Sequence != *sequence)
+	return t.Sequence != nil && (b.Sequence == nil || *b.Sequence != *t.Sequence)
 }

@@ -7,12 +7,12 @@ import (
 	"os"
 )
 
-func create(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+func create(dir, prefix string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, prefix+"*")
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Remove(path); err != nil {
+	if err := os.Remove(f.Name()); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
