@@ -37,11 +37,13 @@ type uploadBrake struct {
 	free    chan struct{} // closed to let it go on
 }
 
-func openDoor(t testing.TB, s *pagestest.Server) *door {
-	t.Helper()
-	d := &door{t: t, site: s.Handler}
+// openDoor opens a door for the pages of a tab. The last page may still follow its run through it when the test ends.
+func openDoor(b *pagestest.Tab, site http.Handler) *door {
+	b.T.Helper()
+	d := &door{t: b.T, site: site}
 	d.open("127.0.0.1:0")
-	t.Cleanup(func() {
+	b.T.Cleanup(func() {
+		b.Lossy.Store(true)
 		d.let()
 		d.close()
 	})

@@ -114,7 +114,7 @@ func arrived(s *pagestest.Server, path string, bytes int64) {
 // The connection breaks in the middle: the page says so, waits, and goes on at the server's offset.
 func TestUploadSurvivesOffline(t *testing.T) {
 	s, b := pagestest.OpenInBrowser(t)
-	d := openDoor(t, s)
+	d := openDoor(b, s.Handler)
 	b.Lossy.Store(true)
 	held := d.hold(5 << 20)
 	sending(b, d.url+"/upload?project=shop&build=1", sized(t, "large.log", 20))
@@ -150,7 +150,7 @@ func TestUploadToReachableServerWhileOffline(t *testing.T) {
 // The page waits for a server that fails or restarts: nothing that has arrived is sent again.
 func TestUploadSurvivesServer(t *testing.T) {
 	s, b := pagestest.OpenInBrowser(t)
-	d := openDoor(t, s)
+	d := openDoor(b, s.Handler)
 	b.Lossy.Store(true)
 	held := d.hold(5 << 20)
 	sending(b, d.url+"/upload?project=shop&build=1", sized(t, "large.log", 40))
@@ -178,7 +178,7 @@ func TestUploadSurvivesServer(t *testing.T) {
 // After a reload the page lists unfinished uploads with their progress, and each goes on only with the same file.
 func TestUploadSurvivesReload(t *testing.T) {
 	s, b := pagestest.OpenInBrowser(t)
-	d := openDoor(t, s)
+	d := openDoor(b, s.Handler)
 	leaving(b)
 	b.Lossy.Store(true)
 	large := sized(t, "large.log", 20)
@@ -213,7 +213,7 @@ func TestUploadSurvivesReload(t *testing.T) {
 // has arrived.
 func TestUploadThatCannotGoOn(t *testing.T) {
 	s, b := pagestest.OpenInBrowser(t)
-	d := openDoor(t, s)
+	d := openDoor(b, s.Handler)
 	b.Lossy.Store(true)
 	large := sized(t, "large.log", 40)
 	held := d.hold(5 << 20)
@@ -254,7 +254,7 @@ func TestUploadThatCannotGoOn(t *testing.T) {
 // A file that was refused and is chosen again is ready to be sent, and its line says so.
 func TestUploadChosenAgain(t *testing.T) {
 	s, b := pagestest.OpenInBrowser(t)
-	d := openDoor(t, s)
+	d := openDoor(b, s.Handler)
 	b.Lossy.Store(true)
 	small := sized(t, "small.log", 1)
 	choosing(b, d.url+"/upload?project=shop&build=1", small)
@@ -274,7 +274,7 @@ func TestUploadChosenAgain(t *testing.T) {
 func TestPendingSymbols(t *testing.T) {
 	s, b := pagestest.OpenInBrowser(t)
 	pagestest.AddRun(t, s.Store, pagestest.Target, pagestest.CapturesOf(pagestest.Shop[:1], 1))
-	d := openDoor(t, s)
+	d := openDoor(b, s.Handler)
 	leaving(b)
 	b.Lossy.Store(true)
 	pdb, _ := workertest.Till(t)

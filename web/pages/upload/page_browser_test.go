@@ -100,7 +100,7 @@ func TestUploadSaysHowLong(t *testing.T) {
 // is unknown again it is not shown.
 func TestUploadAfterPause(t *testing.T) {
 	s, b := pagestest.OpenInBrowser(t)
-	d := openDoor(t, s)
+	d := openDoor(b, s.Handler)
 	held := d.hold(5 << 20)
 	sending(b, d.url+"/upload?project=shop&build=1", sized(t, "large.log", 20))
 	held.wait(b.Ctx, t)
@@ -174,7 +174,7 @@ func TestUploadSaysWhatFilesAre(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d := openDoor(t, s)
+	d := openDoor(b, s.Handler)
 	b.Lossy.Store(true)
 	b.Do(cdp.Navigate(d.url + "/upload?project=shop&build=1"))
 	b.See(`window.uploadQueue`)
@@ -233,13 +233,13 @@ func TestFolderIsDropped(t *testing.T) {
 // browser's own switch would also keep the test from reading the page.
 func TestUploadWithoutScripts(t *testing.T) {
 	s, b := pagestest.OpenInBrowser(t)
-	d := openDoor(t, &pagestest.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	d := openDoor(b, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, ".js") {
 			w.Header().Set("Content-Type", "text/javascript")
 			return
 		}
 		s.Handler.ServeHTTP(w, r)
-	})})
+	}))
 	b.Do(cdp.Navigate(d.url+"/upload?project=shop&build=1"),
 		pagestest.Chosen("#file", sized(t, "a.log", 1), sized(t, "b.log", 1)))
 	b.Each(map[string]string{`document.documentElement.className`: "",

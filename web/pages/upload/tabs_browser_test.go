@@ -25,7 +25,7 @@ func closeTab(b *pagestest.Tab) {
 // tabs end at the run.
 func TestTwoTabsSendAtOnce(t *testing.T) {
 	s, one := pagestest.OpenInBrowser(t)
-	d := openDoor(t, s)
+	d := openDoor(one, s.Handler)
 	both, own := sized(t, "both.log", 12), sized(t, "own.log", 9)
 	held := d.hold(2 << 20)
 	address := d.url + "/upload?project=shop&build=1"
@@ -53,7 +53,7 @@ func TestTwoTabsSendAtOnce(t *testing.T) {
 func TestTwoTabsSendSymbols(t *testing.T) {
 	s, one := pagestest.OpenInBrowser(t)
 	pagestest.AddRun(t, s.Store, pagestest.Target, pagestest.CapturesOf(pagestest.Shop[:1], 1))
-	d := openDoor(t, s)
+	d := openDoor(one, s.Handler)
 	pdb, _ := workertest.Till(t)
 	path := filepath.Join(t.TempDir(), "till.pdb")
 	if err := os.WriteFile(path, pdb, 0o600); err != nil {
@@ -80,7 +80,7 @@ func TestTwoTabsSendSymbols(t *testing.T) {
 // Two tabs both insist on a file: the server lets one of them write, the other one waits, and both end at the run.
 func TestTwoTabsInsist(t *testing.T) {
 	s, one := pagestest.OpenInBrowser(t)
-	d := openDoor(t, s)
+	d := openDoor(one, s.Handler)
 	one.Lossy.Store(true)
 	large := sized(t, "large.log", 12)
 	address := d.url + "/upload?project=shop&build=1"
@@ -105,7 +105,7 @@ func TestTwoTabsInsist(t *testing.T) {
 // being sent until that tab has had time to answer.
 func TestTabAsksWhoIsThere(t *testing.T) {
 	s, one := pagestest.OpenInBrowser(t)
-	d := openDoor(t, s)
+	d := openDoor(one, s.Handler)
 	address := d.url + "/upload?project=shop&build=1"
 	held := d.hold(5 << 20)
 	sending(one, address, sized(t, "large.log", 12))
@@ -127,7 +127,7 @@ func TestTabAsksWhoIsThere(t *testing.T) {
 // of the closed one.
 func TestTabTakesOver(t *testing.T) {
 	s, first := pagestest.OpenInBrowser(t)
-	d := openDoor(t, s)
+	d := openDoor(first, s.Handler)
 	large := sized(t, "large.log", 20)
 	address := d.url + "/upload?project=shop&build=1"
 	one := first.Another()
@@ -164,7 +164,7 @@ func TestTabTakesOver(t *testing.T) {
 // Removing a file that has not begun in this tab does not touch another tab's upload of it.
 func TestRemoveLeavesOtherTabAlone(t *testing.T) {
 	s, one := pagestest.OpenInBrowser(t)
-	d := openDoor(t, s)
+	d := openDoor(one, s.Handler)
 	one.Lossy.Store(true)
 	large := sized(t, "large.log", 20)
 	address := d.url + "/upload?project=shop&build=1"
@@ -198,7 +198,7 @@ func TestRemoveLeavesOtherTabAlone(t *testing.T) {
 // beginning.
 func TestPendingThatTheServerForgot(t *testing.T) {
 	s, b := pagestest.OpenInBrowser(t)
-	d := openDoor(t, s)
+	d := openDoor(b, s.Handler)
 	leaving(b)
 	b.Lossy.Store(true)
 	large := sized(t, "large.log", 12)
@@ -240,7 +240,7 @@ func TestPendingThatTheServerForgot(t *testing.T) {
 // The page does not say that the server has forgotten an upload which the server was never told of.
 func TestForgetWithoutServer(t *testing.T) {
 	s, b := pagestest.OpenInBrowser(t)
-	d := openDoor(t, s)
+	d := openDoor(b, s.Handler)
 	leaving(b)
 	b.Lossy.Store(true)
 	held := d.hold(5 << 20)
