@@ -33,7 +33,7 @@ type Options struct {
 	Blobs  blob.Store
 	Intake *intake.Intake
 	// Windows answers for windows of traces; without one, whole traces are shown only.
-	Windows api.Windows
+	Windows api.WindowAnswers
 	// Budget is what reports that are read or made take memory from; nil for no limit.
 	Budget *memory.Budget
 	// Answered is called with the status of every request that was answered; nil for nobody.

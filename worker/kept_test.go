@@ -29,7 +29,7 @@ func (l *hookLibrary) Named(context.Context, []string) ([]*symbols.File, []captu
 // The worker that goes on from the read to the report analyses the captures that it has decoded already: it needs their
 // artifacts no more.
 func TestAnalysisTakesWhatWasRead(t *testing.T) {
-	if !workertest.ReadsApart() {
+	if !workertest.ReadsInChildProcess() {
 		t.Skip("readers run in this process, and nothing is kept")
 	}
 	library := &hookLibrary{}

@@ -132,7 +132,7 @@ func (c *tableCache) leave(t *openTable) {
 }
 
 // Close closes the tables that nobody uses; the others close with their use.
-func (w *Windows) Close() error {
+func (w *WindowAnswers) Close() error {
 	w.tables.mu.Lock()
 	defer w.tables.mu.Unlock()
 	var err error

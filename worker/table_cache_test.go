@@ -26,7 +26,7 @@ func (c *countedBlob) Close() error {
 // Many users ask for more tables than stay open: each table is open at most once at a time, and is closed once, and
 // never while it is used.
 func TestTablesStayOpenWhileTheyAreUsed(t *testing.T) {
-	w := &Windows{}
+	w := &WindowAnswers{}
 	var mu sync.Mutex
 	var blobs []*countedBlob
 	var wait sync.WaitGroup

@@ -12,7 +12,7 @@ import (
 
 // Report makes the whole report on a window of a run's trace, about the process that the run's report is about. head is
 // that report without its sites, in what it rests on; both are of one View. Errors are as those of Window.
-func (w *Windows) Report(ctx context.Context, head *analysis.Report, in store.Input,
+func (w *WindowAnswers) Report(ctx context.Context, head *analysis.Report, in store.Input,
 	window capture.Window) (*analysis.Report, error) {
 	if head.Trace == nil {
 		return nil, notATrace()
@@ -45,7 +45,7 @@ func (w *Windows) Report(ctx context.Context, head *analysis.Report, in store.In
 }
 
 // narrow leaves of all captures only that of the report's process, with the numbers of the window.
-func (w *Windows) narrow(ctx context.Context, list []evidenceCaptures, head *analysis.Report,
+func (w *WindowAnswers) narrow(ctx context.Context, list []evidenceCaptures, head *analysis.Report,
 	window capture.Window) error {
 	used := tableOf(head, list)
 	if used.Key == "" {

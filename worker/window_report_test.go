@@ -31,7 +31,7 @@ func TestWindowOfATraceThatWasReadAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &Windows{Blobs: blobs}
+	w := &WindowAnswers{Blobs: blobs}
 	head := &analysis.Report{
 		Process:  analysis.Process{Name: "Process 7", PID: 7},
 		Trace:    &analysis.Trace{ToNS: 9},

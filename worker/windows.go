@@ -14,9 +14,9 @@ import (
 	"heapdrift/internal/store"
 )
 
-// Windows answers for windows of the traces that runs are about. It keeps the tables of the last few open. It is safe
-// for concurrent use.
-type Windows struct {
+// WindowAnswers answers for windows of the traces that runs are about. It keeps the tables of the last few open. It is
+// safe for concurrent use.
+type WindowAnswers struct {
 	Store *store.Store
 	Blobs blob.Store
 	// Columns is how many bytes of the table that was used last are kept decoded; 0 for none.
@@ -49,7 +49,7 @@ func (t *turns) take(ctx context.Context) (func(), error) {
 // Prepare does what a window of a run has to wait for: it opens the table, which may have to be fetched, and waits for
 // a turn. It is called before the View in which the window is computed, since a snapshot is not to be held while
 // waiting, and returns what ends the use of both. Errors of the run are left to Window.
-func (w *Windows) Prepare(ctx context.Context, run int64) (done func(), err error) {
+func (w *WindowAnswers) Prepare(ctx context.Context, run int64) (done func(), err error) {
 	_, done, err = w.prepare(ctx, run)
 	return done, err
 }
@@ -57,7 +57,7 @@ func (w *Windows) Prepare(ctx context.Context, run int64) (done func(), err erro
 // Table opens the allocation table that a report of a run rests on and waits for a turn, as Prepare does, and returns
 // what ends both. The table is nil where the run has none that can be opened. Where the report is not the run's any
 // more, it says so.
-func (w *Windows) Table(ctx context.Context, run int64, report string) (*query.Table, func(), error) {
+func (w *WindowAnswers) Table(ctx context.Context, run int64, report string) (*query.Table, func(), error) {
 	t, done, err := w.prepare(ctx, run)
 	if t == nil || err != nil {
 		return nil, done, err
@@ -70,7 +70,7 @@ func (w *Windows) Table(ctx context.Context, run int64, report string) (*query.T
 }
 
 // prepare is Prepare with the table, nil where the run has none that can be opened.
-func (w *Windows) prepare(ctx context.Context, run int64) (t *openTable, done func(), err error) {
+func (w *WindowAnswers) prepare(ctx context.Context, run int64) (t *openTable, done func(), err error) {
 	report, err := store.Read(ctx, w.Store, func(v store.View) (string, error) {
 		report, table, err := v.FindTraceReport(ctx, run)
 		if table.Key == "" {
@@ -111,7 +111,7 @@ func (w *Windows) prepare(ctx context.Context, run int64) (t *openTable, done fu
 // Window gives the numbers of a run's report in a window of its trace, both as the View has them. The caller has called
 // Prepare: only where the report was replaced since does it open a table. Its error is an *analysis.Error where there
 // are no numbers to give, or store.ErrNotFound for a run without a report.
-func (w *Windows) Window(ctx context.Context, v store.View, run int64,
+func (w *WindowAnswers) Window(ctx context.Context, v store.View, run int64,
 	window capture.Window) (*analysis.WindowNumbers, error) {
 	t, err := w.open(ctx, v, run)
 	if err != nil {
@@ -154,7 +154,7 @@ func takePeaks(w *analysis.WindowNumbers, r *analysis.Report) {
 }
 
 // open returns the table of a run's report, from those that are open if it is there.
-func (w *Windows) open(ctx context.Context, v store.View, run int64) (*openTable, error) {
+func (w *WindowAnswers) open(ctx context.Context, v store.View, run int64) (*openTable, error) {
 	report, table, err := v.FindTraceReport(ctx, run)
 	if err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func (w *Windows) open(ctx context.Context, v store.View, run int64) (*openTable
 }
 
 // enter returns an open table, or lets load open it. leave must be called after.
-func (w *Windows) enter(ctx context.Context, key tableKey, load func() (*openTable, error)) (*openTable, error) {
+func (w *WindowAnswers) enter(ctx context.Context, key tableKey, load func() (*openTable, error)) (*openTable, error) {
 	t, err := w.tables.enter(ctx, key, load)
 	if err == nil {
 		w.tables.keep(w.Columns)
@@ -181,7 +181,7 @@ func (w *Windows) enter(ctx context.Context, key tableKey, load func() (*openTab
 }
 
 // load opens the table of a run, to stay open.
-func (w *Windows) load(ctx context.Context, run int64, trace *store.RunTrace) (_ *openTable, err error) {
+func (w *WindowAnswers) load(ctx context.Context, run int64, trace *store.RunTrace) (_ *openTable, err error) {
 	if trace.Table.Key == "" || trace.Head.Trace == nil {
 		return nil, notATrace()
 	}

@@ -188,7 +188,7 @@ func TestWindowsOfManyRows(t *testing.T) {
 		blobs   blob.Store
 		columns int64
 	}{{l.blobs, 0}, {l.blobs, 4 << 20 /* for one of two groups */}, {remoteStore{l.blobs}, 256 << 20}} {
-		windows := &worker.Windows{Store: l.store, Blobs: test.blobs, Columns: test.columns}
+		windows := &worker.WindowAnswers{Store: l.store, Blobs: test.blobs, Columns: test.columns}
 		for range 3 {
 			w := capture.Window{From: rng.Int64N(hour)}
 			w.To = w.From + rng.Int64N(hour-w.From)
@@ -256,7 +256,7 @@ func BenchmarkWindow(b *testing.B) {
 
 // window asks for a window again and again.
 func (l *largeTrace) window(b *testing.B, w capture.Window, cold bool) {
-	windows := &worker.Windows{Store: l.store, Blobs: l.blobs, Columns: 256 << 20}
+	windows := &worker.WindowAnswers{Store: l.store, Blobs: l.blobs, Columns: 256 << 20}
 	defer func() { _ = windows.Close() }()
 	if !cold {
 		if _, err := inWindow(b, windows, l.store, l.run, capture.Window{To: hour}); err != nil {

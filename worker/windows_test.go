@@ -21,7 +21,7 @@ import (
 )
 
 // inWindow asks for a window of a run: it prepares first, and then opens a View.
-func inWindow(t testing.TB, windows *worker.Windows, s *store.Store, run int64,
+func inWindow(t testing.TB, windows *worker.WindowAnswers, s *store.Store, run int64,
 	w capture.Window) (*analysis.WindowNumbers, error) {
 	t.Helper()
 	done, err := windows.Prepare(t.Context(), run)
@@ -34,7 +34,7 @@ func inWindow(t testing.TB, windows *worker.Windows, s *store.Store, run int64,
 }
 
 // reportOn asks for the report on a window of a run.
-func reportOn(t testing.TB, windows *worker.Windows, s *store.Store, run int64,
+func reportOn(t testing.TB, windows *worker.WindowAnswers, s *store.Store, run int64,
 	w capture.Window) (*analysis.Report, error) {
 	t.Helper()
 	var head *analysis.Report
@@ -61,7 +61,7 @@ func TestWindowsAndReportsAgree(t *testing.T) {
 	scenario := etltest.Invent(3, etltest.Size{Steps: 600})
 	run := p.settled(p.upload("whole.etl", string(scenario.File(etltest.Format{}))))
 	r := p.report(run)
-	windows := &worker.Windows{Store: p.Store, Blobs: p.Blobs}
+	windows := &worker.WindowAnswers{Store: p.Store, Blobs: p.Blobs}
 	defer func() { _ = windows.Close() }()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range 12 {
@@ -103,7 +103,7 @@ func TestWindowsAndReportsAgree(t *testing.T) {
 // Two windows are computed at once. A third request waits until one of them ends, or gives up.
 func TestTurnsForWindows(t *testing.T) {
 	p := start(t)
-	windows := &worker.Windows{Store: p.Store, Blobs: p.Blobs}
+	windows := &worker.WindowAnswers{Store: p.Store, Blobs: p.Blobs}
 	var done func()
 	for range 2 {
 		var err error
@@ -140,7 +140,7 @@ func TestWindowsThatThereAreNot(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.settled(e.RunID)
-	windows := &worker.Windows{Store: p.Store, Blobs: p.Blobs}
+	windows := &worker.WindowAnswers{Store: p.Store, Blobs: p.Blobs}
 	ask := func(run int64, w capture.Window) string {
 		_, err := inWindow(t, windows, p.Store, run, w)
 		_, err2 := reportOn(t, windows, p.Store, run, w)
@@ -197,7 +197,7 @@ func TestWindowsOfTheMicrosoftExercise(t *testing.T) {
 	}
 	p := start(t)
 	run := p.settled(p.upload("memory.etl", string(content)))
-	windows := &worker.Windows{Store: p.Store, Blobs: p.Blobs}
+	windows := &worker.WindowAnswers{Store: p.Store, Blobs: p.Blobs}
 	defer func() { _ = windows.Close() }()
 	const mb = 1 << 20
 	for w, want := range map[capture.Window][3]analysis.Amount{ // allocated and transient virtual memory, growth of heaps

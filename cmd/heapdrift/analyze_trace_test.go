@@ -389,7 +389,7 @@ func TestLabVariantsAreEqual(t *testing.T) {
 			r.Sites[i].Rows = nil
 		}
 		if run.Name == "A/etl_wow64" { // its recordings have the frames of the emulation on other stacks
-			r.Sites, r.Verdict = nil, analysis.Verdict{}
+			r.Sites, r.Verdict = nil, analysis.EvidenceVerdict{}
 		}
 		text, err := json.Marshal(map[string]any{"sites": r.Sites, "totals": r.Totals, "heaps": r.Heaps, "window": r.Window,
 			"timeline": r.Trace.Heap, "verdict": r.Verdict})

@@ -128,7 +128,7 @@ func pushEvidence(ctx context.Context, args []string, s streams) (int, error) {
 // A delivery is how far a push has come.
 type delivery struct {
 	run     *push.Run        // nil before all files were sent
-	verdict *push.Verdict    // nil before the server gave one
+	verdict *push.RunVerdict // nil before the server gave one
 	outcome *outcome.Outcome // nil before all is known
 }
 
@@ -145,7 +145,7 @@ func (f *pushFlags) deliver(ctx context.Context, client *push.Client, plan *push
 	for _, text := range warningsOf(d.run) {
 		progress.note("warning  " + text)
 	}
-	d.verdict, err = client.Verdict(ctx, d.run.ID, f.question(), f.wait, progress.waiting)
+	d.verdict, err = client.AwaitVerdict(ctx, d.run.ID, f.question(), f.wait, progress.waiting)
 	progress.end()
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func (f *pushFlags) deliver(ctx context.Context, client *push.Client, plan *push
 	if err := acceptPresent(ctx, client, d.outcome, progress.note); err != nil {
 		return err
 	}
-	if d.verdict, err = client.Verdict(ctx, d.run.ID, f.question(), f.wait, progress.waiting); err != nil {
+	if d.verdict, err = client.AwaitVerdict(ctx, d.run.ID, f.question(), f.wait, progress.waiting); err != nil {
 		return err
 	}
 	d.outcome, err = f.judge(ctx, client, d.run.ID, d.verdict, job)
@@ -173,7 +173,7 @@ func (f *pushFlags) question() push.Question {
 
 // judge asks what the verdict's leaks are. The run is asked for again: only now is known which of its files could not
 // be read.
-func (f *pushFlags) judge(ctx context.Context, client *push.Client, id int64, v *push.Verdict,
+func (f *pushFlags) judge(ctx context.Context, client *push.Client, id int64, v *push.RunVerdict,
 	job *ciJob) (*outcome.Outcome, error) {
 	run, err := client.Run(ctx, id)
 	if err != nil {

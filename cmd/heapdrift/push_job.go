@@ -57,7 +57,7 @@ func (j *ciJob) failed(out io.Writer, o *outcome.Outcome, run int64, err error) 
 }
 
 // report prints the verdict and tells the system. The sentence and the page are the last two lines.
-func (j *ciJob) report(out io.Writer, o *outcome.Outcome, v *push.Verdict, quiet bool) error {
+func (j *ciJob) report(out io.Writer, o *outcome.Outcome, v *push.RunVerdict, quiet bool) error {
 	if !quiet {
 		j.list(out, o, v)
 	}
@@ -94,7 +94,7 @@ func (j *ciJob) summarize(out io.Writer, o *outcome.Outcome, run int64, rerun bo
 }
 
 // list prints the leaks: those that fail the gate unfolded, others folded where the system can fold text.
-func (j *ciJob) list(out io.Writer, o *outcome.Outcome, v *push.Verdict) {
+func (j *ciJob) list(out io.Writer, o *outcome.Outcome, v *push.RunVerdict) {
 	var rest []*outcome.Leak
 	for i := range o.Leaks {
 		if l := &o.Leaks[i]; l.Fails {
@@ -132,7 +132,7 @@ func (j *ciJob) list(out io.Writer, o *outcome.Outcome, v *push.Verdict) {
 const maxUndecided = 10
 
 // printUndecided prints what is not decided, and what would decide it.
-func printUndecided(out io.Writer, o *outcome.Outcome, v *push.Verdict) {
+func printUndecided(out io.Writer, o *outcome.Outcome, v *push.RunVerdict) {
 	for i := range v.Undecided[:min(len(v.Undecided), maxUndecided)] {
 		fmt.Fprintln(out, "undecided "+ci.Plain(undecidedLine(&v.Undecided[i], o)))
 	}

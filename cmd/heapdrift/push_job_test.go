@@ -37,7 +37,7 @@ func TestNotesOf(t *testing.T) {
 }
 
 // jobLog is what a job prints of an outcome, in a system that folds text or in none.
-func jobLog(t *testing.T, environment map[string]string, o *outcome.Outcome, v *push.Verdict, quiet bool) string {
+func jobLog(t *testing.T, environment map[string]string, o *outcome.Outcome, v *push.RunVerdict, quiet bool) string {
 	t.Helper()
 	var out strings.Builder
 	j := newJob(func(name string) string { return environment[name] })
@@ -61,8 +61,8 @@ func TestToldLeaks(t *testing.T) {
 	word := func(change string) string { return (&outcome.Leak{Change: change}).Word() }
 	title := fmt.Sprintf("heapdrift: 2 %s, 1 %s, which fail no gate", word(outcome.ChangePersisting),
 		word(outcome.ChangeKnown))
-	folded := jobLog(t, map[string]string{"TF_BUILD": "True"}, o, &push.Verdict{}, false)
-	plain := jobLog(t, nil, o, &push.Verdict{}, false)
+	folded := jobLog(t, map[string]string{"TF_BUILD": "True"}, o, &push.RunVerdict{}, false)
+	plain := jobLog(t, nil, o, &push.RunVerdict{}, false)
 	failing := fmt.Sprintf("%-8s app!New (a.cpp:7)  leak  http://h/leaks/b\n", word(outcome.ChangeNew))
 	rest := fmt.Sprintf("%-8s app!Old  leak\n%-8[2]s c  leak\n%-8[1]s app!Older  growing\n",
 		word(outcome.ChangePersisting), word(outcome.ChangeKnown))
@@ -76,11 +76,11 @@ func TestToldLeaks(t *testing.T) {
 		t.Errorf("%q does not end with the sentence and the page", plain)
 	}
 	o.Leaks = o.Leaks[1:2]
-	if text := jobLog(t, map[string]string{"TF_BUILD": "True"}, o, &push.Verdict{}, false); strings.Contains(text,
+	if text := jobLog(t, map[string]string{"TF_BUILD": "True"}, o, &push.RunVerdict{}, false); strings.Contains(text,
 		"which fail no gate") {
 		t.Errorf("a heading over nothing:\n%s", text)
 	}
-	if text := jobLog(t, nil, o, &push.Verdict{}, true); strings.Contains(text, "app!New") || strings.Contains(text, "gate  ") {
+	if text := jobLog(t, nil, o, &push.RunVerdict{}, true); strings.Contains(text, "app!New") || strings.Contains(text, "gate  ") {
 		t.Errorf("quiet says\n%s", text)
 	}
 }
@@ -88,11 +88,11 @@ func TestToldLeaks(t *testing.T) {
 // What the verdict goes by has a line each, and none where it is not known.
 func TestToldFacts(t *testing.T) {
 	o := &outcome.Outcome{Gate: outcome.GatePassed, Sentence: "It is clean.", URL: "u"}
-	if text := jobLog(t, nil, o, &push.Verdict{}, false); text != "gate     passed\nIt is clean.\nu\n" {
+	if text := jobLog(t, nil, o, &push.RunVerdict{}, false); text != "gate     passed\nIt is clean.\nu\n" {
 		t.Errorf("%q", text)
 	}
 	o.Problems, o.Power, o.Matters, o.Why = []string{"a.txt: empty"}, "1 KB per hour", "from 1 MB per day on", "no leak"
-	text := jobLog(t, nil, o, &push.Verdict{Baseline: &push.Baseline{Build: "7", Sentence: "It was clean."}}, false)
+	text := jobLog(t, nil, o, &push.RunVerdict{Baseline: &push.Baseline{Build: "7", Sentence: "It was clean."}}, false)
 	if want := "unread   a.txt: empty\nbaseline 7: It was clean.\nfrom 1 MB per day on\npower    1 KB per hour\n" +
 		"gate     passed: no leak\n"; !strings.HasPrefix(text, want) {
 		t.Errorf("%q, want %q", text, want)
@@ -101,7 +101,7 @@ func TestToldFacts(t *testing.T) {
 
 // Only a gate that is inconclusive lists what is not decided, up to a number, and how to decide it.
 func TestToldUndecided(t *testing.T) {
-	v := &push.Verdict{Rerun: true}
+	v := &push.RunVerdict{Rerun: true}
 	for i := range maxUndecided + 1 {
 		v.Undecided = append(v.Undecided, push.Undecided{Signature: fmt.Sprint("s", i)})
 	}

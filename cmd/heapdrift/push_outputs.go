@@ -35,7 +35,7 @@ func (f *pushFlags) removeOutputs() error {
 }
 
 // writeOutputs writes the files that are asked for.
-func (f *pushFlags) writeOutputs(o *outcome.Outcome, v *push.Verdict) error {
+func (f *pushFlags) writeOutputs(o *outcome.Outcome, v *push.RunVerdict) error {
 	writers := map[string]func(io.Writer) error{verdictFormat: func(w io.Writer) error { return writeVerdict(w, o, v) }}
 	for _, format := range outcome.Formats {
 		writers[format.Name] = func(w io.Writer) error { return format.Write(w, o) }
@@ -66,7 +66,7 @@ func withoutVerdict() map[string]any {
 
 // writeVerdict writes the server's answer with all its fields, those of newer servers included, and beside them full
 // addresses, the leaks, and what could not be read. v is nil where the server gave none.
-func writeVerdict(w io.Writer, o *outcome.Outcome, v *push.Verdict) error {
+func writeVerdict(w io.Writer, o *outcome.Outcome, v *push.RunVerdict) error {
 	fields := withoutVerdict()
 	if v != nil {
 		if err := json.Unmarshal(v.Text, &fields); err != nil {

@@ -90,19 +90,21 @@ func (i *Image) Frames(rva uint32) []NamedFrame {
 	return i.frames[begin:i.ends[at]:i.ends[at]]
 }
 
-// AddPlace tells the inlined calls at a place; frames are innermost first, and end with the function itself.
-func (i *Image) AddPlace(p FunctionOffset, frames ...NamedFrame) {
+// AddOffset names the frames at an offset of a function: its inlined calls, innermost first, and then the function
+// itself.
+func (i *Image) AddOffset(p FunctionOffset, frames ...NamedFrame) {
 	if i.places == nil {
 		i.places = map[FunctionOffset][]NamedFrame{}
 	}
 	i.places[p] = frames
 }
 
-// At returns the frames at a place, innermost first; none where nothing is known beyond the place's own name.
-func (i *Image) At(p FunctionOffset) []NamedFrame { return i.places[p] }
+// AtOffset returns the frames at an offset of a function, innermost first. It returns none where AddOffset has not
+// named the offset.
+func (i *Image) AtOffset(p FunctionOffset) []NamedFrame { return i.places[p] }
 
-// Places are those that AddPlace told of, in order.
-func (i *Image) Places() []FunctionOffset {
+// Offsets lists the offsets that AddOffset has named, sorted by function and offset.
+func (i *Image) Offsets() []FunctionOffset {
 	return slices.SortedFunc(maps.Keys(i.places), func(a, b FunctionOffset) int {
 		return cmp.Or(strings.Compare(a.Function, b.Function), cmp.Compare(a.Offset, b.Offset))
 	})
@@ -121,8 +123,8 @@ func (i *Image) All() iter.Seq2[uint32, []NamedFrame] {
 	}
 }
 
-// Named is the number of return addresses that have names.
-func (i *Image) Named() int { return len(i.rvas) }
+// NamedAddresses is the number of return addresses that have names.
+func (i *Image) NamedAddresses() int { return len(i.rvas) }
 
 // Image returns what is known about an image, or nil. It is safe for concurrent use once Sort was called.
 func (n *Names) Image(id ImageID) *Image {

@@ -99,7 +99,7 @@ func (i *Image) put(e *encoder, texts *textTable) {
 		e.uint(uint64(len(frames)))
 		texts.putFrames(e, frames)
 	}
-	places := i.Places()
+	places := i.Offsets()
 	if len(places) == 0 {
 		return
 	}
@@ -156,6 +156,6 @@ func (i *Image) take(d *decoder, texts []string) {
 	}
 	for range d.count(3) {
 		place := FunctionOffset{text(), d.uint()}
-		i.AddPlace(place, frames()...)
+		i.AddOffset(place, frames()...)
 	}
 }

@@ -20,10 +20,10 @@ func names() *capture.Names {
 		capture.NamedFrame{Function: "main", Offset: 0x15, File: "main.cpp", Line: 12, Type: "Node"})
 	app.Add(0x1009)
 	app.Add(0x1010, capture.NamedFrame{Function: "main", Offset: 0x20, Approx: true})
-	app.AddPlace(capture.FunctionOffset{Function: "main", Offset: 0x15},
+	app.AddOffset(capture.FunctionOffset{Function: "main", Offset: 0x15},
 		capture.NamedFrame{Function: "Grow", File: "a.cpp", Line: 7, Inline: true},
 		capture.NamedFrame{Function: "main", Offset: 0x15})
-	app.AddPlace(capture.FunctionOffset{Function: "idle", Offset: 2}, capture.NamedFrame{Function: "idle", Offset: 2})
+	app.AddOffset(capture.FunctionOffset{Function: "idle", Offset: 2}, capture.NamedFrame{Function: "idle", Offset: 2})
 	n := &capture.Names{Images: []capture.Image{{ImageID: capture.ImageID{File: "ntdll.dll", Size: 0x1000},
 		Symbols: capture.SymbolsNone, Match: "nobody has it", Tried: []capture.Attempt{}}, app}}
 	n.Sort()
@@ -48,7 +48,7 @@ func TestNames(t *testing.T) {
 	module := capture.Module{Path: `c:\Bin\APP.EXE`, Base: 0x400000, Size: 0x5000,
 		DebugID: "0123456789ABCDEF0123456789ABCDEF1"}
 	app := got.Image(module.ImageID())
-	if app == nil || app.Named() != 2 {
+	if app == nil || app.NamedAddresses() != 2 {
 		t.Fatalf("%+v", app)
 	}
 	for rva, want := range map[uint32]int{0x1005: 2, 0x1009: 0, 0x1010: 1, 0: 0, 0x9999: 0} {

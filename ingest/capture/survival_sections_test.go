@@ -120,7 +120,7 @@ func TestArtifactWithoutSurvivals(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c.Trace.Teardown != allocations.Never || c.Sites[0].Life.Survival != nil ||
-		c.Sites[0].Life.Classes.AIFO.Count == 0 {
+		c.Sites[0].Life.Usage.AIFO.Count == 0 {
 		t.Errorf("%+v, %+v", c.Trace, c.Sites[0].Life)
 	}
 }

@@ -36,9 +36,9 @@ type Window struct{ From, To int64 }
 // Whole is the window that holds everything a trace knows.
 func (t *Trace) Whole() Window { return Window{min(0, t.From), max(t.To, t.From)} }
 
-// Over is when the process's work in a window ends: at the end of the window, at the exit of the process, or where the
-// process begins to free its memory, whichever comes first. Times before the trace are in no window.
-func (t *Trace) Over(w Window) int64 {
+// WorkEnd is when the process's work in a window ends: at the end of the window, at the exit of the process, or where
+// the process begins to free its memory, whichever comes first. Times before the trace are in no window.
+func (t *Trace) WorkEnd(w Window) int64 {
 	over := w.To
 	for _, at := range []int64{t.Exited, t.Teardown} {
 		if at > t.From {
@@ -48,14 +48,14 @@ func (t *Trace) Over(w Window) int64 {
 	return max(over, w.From)
 }
 
-// Since is when the trace begins to see one kind of memory in a window: at the beginning of the window, of the process,
-// or for heaps of the first session that traced them, whichever comes last.
-func (t *Trace) Since(w Window, kind SiteKind) int64 {
+// TracedFrom is when the trace begins to see one kind of memory in a window: at the beginning of the window, of the
+// process, or for heaps of the first session that traced them, whichever comes last.
+func (t *Trace) TracedFrom(w Window, kind SiteKind) int64 {
 	since := max(w.From, t.From, t.Began) // of a circular trace the beginning is gone
 	if kind == KindHeap {
 		since = max(since, t.HeapFrom)
 	}
-	return min(since, t.Over(w))
+	return min(since, t.WorkEnd(w))
 }
 
 // Held is what the process holds at the end of what the capture covers, in bytes: of a trace, as of the instant before
@@ -66,7 +66,7 @@ func (c *Capture) Held() (bytes int64) {
 	}
 	for i := range c.Sites {
 		if s := &c.Sites[i]; s.Kind != KindHeapVirtual {
-			bytes += s.Life.Classes.Outstanding().Bytes + s.Life.Classes.AtExit.Bytes
+			bytes += s.Life.Usage.Outstanding().Bytes + s.Life.Usage.AtExit.Bytes
 		}
 	}
 	return bytes
@@ -91,11 +91,11 @@ type Timeline struct {
 type Life struct {
 	// Number is the site's in the allocation table of the trace.
 	Number uint32
-	// Classes are those of the trace's window.
-	Classes allocations.Classes
+	// Usage is what the site allocated and freed in the trace's window.
+	Usage allocations.WindowUsage
 	// Peak is the most bytes that were outstanding at once inside the window.
 	Peak allocations.Peak
-	// Survival covers the time from Trace.Since to Trace.Over. It is nil for a site
+	// Survival covers the time from Trace.TracedFrom to Trace.WorkEnd. It is nil for a site
 	//   - with fewer than allocations.SurvivalLeast allocations of that time left at its end,
 	//   - of KindHeapVirtual, whose heap blocks show more,
 	//   - that Trace.SurvivalsBeyond counts,

@@ -83,7 +83,7 @@ func takePeak(d *decoder) (p allocations.Peak) {
 }
 
 // usages are the numbers of a set of classes, in the order in which they are written.
-func usages(c *allocations.Classes) [5]*allocations.Usage {
+func usages(c *allocations.WindowUsage) [5]*allocations.Usage {
 	return [5]*allocations.Usage{&c.AIFO, &c.AIFI, &c.AOFO, &c.AOFI, &c.AtExit}
 }
 
@@ -96,11 +96,11 @@ func (c *Capture) putLives(e *encoder) {
 	for i := range c.Sites {
 		l := c.Sites[i].Life
 		e.uint(uint64(l.Number))
-		for _, u := range usages(&l.Classes) {
+		for _, u := range usages(&l.Usage) {
 			e.int(u.Count)
 			e.int(u.Bytes)
 		}
-		e.int(l.Classes.UnknownFrees)
+		e.int(l.Usage.UnknownFrees)
 		putPeak(e, l.Peak)
 	}
 }
@@ -114,10 +114,10 @@ func (c *Capture) takeLives(d *decoder) {
 	}
 	for i := range n {
 		l := &Life{Number: uint32(d.uint())}
-		for _, u := range usages(&l.Classes) {
+		for _, u := range usages(&l.Usage) {
 			u.Count, u.Bytes = d.int(), d.int()
 		}
-		l.Classes.UnknownFrees = d.int()
+		l.Usage.UnknownFrees = d.int()
 		l.Peak = takePeak(d)
 		c.Sites[i].Life = l
 	}

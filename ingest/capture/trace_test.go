@@ -63,13 +63,13 @@ func TestInWindow(t *testing.T) {
 	}
 	u := func(count, bytes int64) allocations.Usage { return allocations.Usage{Count: count, Bytes: bytes} }
 	heap, virtual, other := got[0].Sites[0].Life, got[0].Sites[1].Life, got[1].Sites[0].Life
-	if want := (allocations.Classes{AIFO: u(1, 40), AOFI: u(1, 100)}); heap.Classes != want || heap.Peak.Bytes != 140 {
+	if want := (allocations.WindowUsage{AIFO: u(1, 40), AOFI: u(1, 100)}); heap.Usage != want || heap.Peak.Bytes != 140 {
 		t.Errorf("heap %+v, want %+v and a peak of 140", heap, want)
 	}
-	if want := (allocations.Classes{AIFO: u(1, 4096)}); virtual.Classes != want || virtual.Peak.Bytes != 4096 {
+	if want := (allocations.WindowUsage{AIFO: u(1, 4096)}); virtual.Usage != want || virtual.Peak.Bytes != 4096 {
 		t.Errorf("virtual %+v, want %+v", virtual, want)
 	}
-	if other.Classes != (allocations.Classes{}) {
+	if other.Usage != (allocations.WindowUsage{}) {
 		t.Errorf("the other process %+v, want nothing", other)
 	}
 	first := got[0]
@@ -81,7 +81,7 @@ func TestInWindow(t *testing.T) {
 		!first.Snapshots[2].TakenAt.Equal(first.Trace.Start.Add(2*time.Hour+4*time.Second)) {
 		t.Errorf("series %+v at %+v", first.Sites[0].Usage, first.Snapshots)
 	}
-	if captures[0].Trace.Window.To != 10e9 || captures[0].Sites[0].Life.Classes != (allocations.Classes{}) {
+	if captures[0].Trace.Window.To != 10e9 || captures[0].Sites[0].Life.Usage != (allocations.WindowUsage{}) {
 		t.Error("the captures given were changed")
 	}
 }

@@ -121,7 +121,7 @@ func (n *windowAnswer) capture(c *Capture, w Window) *Capture {
 		s := &out.Sites[i]
 		number := s.Life.Number
 		s.Life = &Life{
-			Number: number, Classes: n.answer.Classes[number], Peak: n.peak(0, n.sites+i),
+			Number: number, Usage: n.answer.Sites[number], Peak: n.peak(0, n.sites+i),
 			Survival: n.answer.Survival(n.question, int(number)),
 		}
 		s.Usage = make([]Usage, 0, len(samples.At))

@@ -19,16 +19,16 @@ func askSurvivals(ctx context.Context, captures []*Capture, rows allocations.Sca
 	for _, c := range captures {
 		known := c.Trace.Window
 		inside := known.From <= w.From && known.To >= w.To
-		over := c.Trace.Over(w)
+		over := c.Trace.WorkEnd(w)
 		for i := range c.Sites {
 			site := &c.Sites[i]
 			n := site.Life.Number
-			s.From[n], s.Over[n] = c.Trace.Since(w, site.Kind), over
+			s.From[n], s.Over[n] = c.Trace.TracedFrom(w, site.Kind), over
 			if site.Kind == KindHeapVirtual {
 				continue
 			}
 			s.Heaps[n] = heap + site.Heap + 1 // NoHeap is −1: virtual memory
-			most[n] = site.Life.Classes.Allocated()
+			most[n] = site.Life.Usage.Allocated()
 			if !inside { // nothing bounds it
 				most[n].Count = max(most[n].Count, allocations.SurvivalLeast)
 			}

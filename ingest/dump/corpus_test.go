@@ -49,13 +49,13 @@ func load(t testing.TB, name string) []byte {
 	return data
 }
 
-func use(c *capture.Capture, name capture.UseName) capture.Use {
+func use(c *capture.Capture, name capture.UseName) capture.UseTotals {
 	for _, u := range c.Memory.Space.Uses {
 		if u.Name == name {
 			return u
 		}
 	}
-	return capture.Use{}
+	return capture.UseTotals{}
 }
 
 func codes(c *capture.Capture) string {

@@ -113,7 +113,7 @@ func BenchmarkLifetimes(b *testing.B) {
 		err := tracker.Finish()
 		var live int64
 		for i := range tracker.SiteCount() {
-			live += tracker.Site(i).Classes.AIFO.Count
+			live += tracker.Site(i).Usage.AIFO.Count
 		}
 		if live != int64(truth.Outstanding.Count) {
 			b.Errorf("%d blocks are alive, want %d", live, truth.Outstanding.Count)

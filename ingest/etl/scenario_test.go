@@ -35,7 +35,7 @@ var formats = map[string]etltest.Format{
 
 // lines renders what a scenario did to heaps and virtual memory, as a recording shows it.
 func lines(s *etltest.Scenario, f etltest.Format) (all []string) {
-	add := func(ns int64, what string, process int, by etltest.Call, format string, args ...any) {
+	add := func(ns int64, what string, process int, by etltest.Caller, format string, args ...any) {
 		var frames []uint64
 		if by.Stack > 0 {
 			stack := &s.Stacks[by.Stack-1]
@@ -206,7 +206,7 @@ func TestForeign(t *testing.T) {
 		const application = 2
 		p, n := &s.Processes[application], len(s.Extras)
 		for i, e := range f.Kinds(p, s.Heaps[0].Handle) {
-			x := etltest.Extra{Time: s.End/2 + int64(i)*1000, By: etltest.Call{Thread: p.Threads[0].TID, CPU: i},
+			x := etltest.Extra{Time: s.End/2 + int64(i)*1000, By: etltest.Caller{Thread: p.Threads[0].TID, CPU: i},
 				Process: application, Event: e}
 			s.Extras = append(s.Extras, x)
 		}

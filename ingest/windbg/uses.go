@@ -33,7 +33,7 @@ type uses struct {
 	r       *reader
 	in      *instant
 	space   *capture.Space
-	byUse   map[capture.UseName]*capture.Use
+	byUse   map[capture.UseName]*capture.UseTotals
 	old     bool
 	table   table
 	excerpt bool // it began with a row: names tell the tables
@@ -82,7 +82,7 @@ func openUses(r *reader, text []byte) section {
 }
 
 func newUses(r *reader, old bool) *uses {
-	s := &uses{r: r, in: r.begin(sourceUses, sourceUses), byUse: map[capture.UseName]*capture.Use{},
+	s := &uses{r: r, in: r.begin(sourceUses, sourceUses), byUse: map[capture.UseName]*capture.UseTotals{},
 		space: &capture.Space{}, old: old}
 	s.in.m.Space = s.space
 	return s
@@ -205,10 +205,10 @@ func (s *uses) add(name []byte, regions, amount int64) {
 	*list = append(*list, capture.Share{Name: plain(name), Regions: regions, Bytes: amount})
 }
 
-func (s *uses) use(name capture.UseName) *capture.Use {
+func (s *uses) use(name capture.UseName) *capture.UseTotals {
 	u := s.byUse[name]
 	if u == nil {
-		u = &capture.Use{Name: name}
+		u = &capture.UseTotals{Name: name}
 		s.byUse[name] = u
 	}
 	return u

@@ -15,9 +15,9 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
-// A Cause groups findings that are lost together: parts of one object, or of the objects that one event loses. A
-// finding that shares its cause with no other has none.
-type Cause struct {
+// LostTogether is a cause of leaks: it groups findings that are lost together: parts of one object, or of the objects
+// that one event loses. A finding that shares its cause with no other has none.
+type LostTogether struct {
 	Number int    `json:"number"` // from 1 on; Finding.Cause is one of them
 	Title  string `json:"title"`  // "lost objects of app!Session::Open"
 	// Owner is the innermost frame that calls all members, as signatures name it; "" where they share none.
@@ -30,19 +30,19 @@ type Cause struct {
 	Certain bool  `json:"certain"`
 	Amounts       // of all members together
 	// Rate is the sum of the members' rates, without an interval; nil where not all have one in the same unit.
-	Rate    *CauseRate  `json:"rate,omitempty"`
-	Members []CausePart `json:"members"` // in the order of the findings
+	Rate    *LostTogetherRate  `json:"rate,omitempty"`
+	Members []LostTogetherPart `json:"members"` // in the order of the findings
 }
 
-// A CauseRate is how fast all members of a cause grow together.
-type CauseRate struct {
+// LostTogetherRate is how fast all members of a cause grow together.
+type LostTogetherRate struct {
 	Unit  string  `json:"unit"`
 	Count float64 `json:"count"`
 	Bytes float64 `json:"bytes"`
 }
 
-// A CausePart is the part that one finding has of each object of its cause.
-type CausePart struct {
+// A LostTogetherPart is the part that one finding has of each object of its cause.
+type LostTogetherPart struct {
 	Signature string  `json:"signature"`
 	Title     string  `json:"title"`
 	Blocks    int     `json:"blocks"`         // of each object
@@ -50,8 +50,8 @@ type CausePart struct {
 	Type      string  `json:"type,omitempty"` // that the call allocates; "" where the compiler did not record it
 }
 
-// CauseOf is the cause that a finding shares with others; nil where it shares none.
-func (r *Report) CauseOf(f *Finding) *Cause {
+// FindLostTogether is the cause that a finding shares with others; nil where it shares none.
+func (r *Report) FindLostTogether(f *Finding) *LostTogether {
 	if f.Cause < 1 || f.Cause > len(r.Causes) {
 		return nil
 	}
@@ -67,7 +67,7 @@ func (r *Report) lostTogether() (n int) {
 }
 
 // Stacks counts a cause and its findings: "1 leak in 3 stacks".
-func (c *Cause) Stacks() string {
+func (c *LostTogether) Stacks() string {
 	what := "1 cause in "
 	if c.Verdict == ClassLeak {
 		what = "1 leak in "
@@ -76,7 +76,7 @@ func (c *Cause) Stacks() string {
 }
 
 // sentence says how fast a cause grows; "" where that is not known.
-func (c *CauseRate) sentence() string {
+func (c *LostTogetherRate) sentence() string {
 	if c == nil || c.Bytes < 1 {
 		return ""
 	}
@@ -255,13 +255,14 @@ func (d *draft) trunk(s *scratch) func(frame string) bool {
 // addCause adds a cause and marks its findings.
 func (d *draft) addCause(g *causes.Group, sites map[string]int, s *scratch) {
 	r := d.report
-	c := Cause{Number: len(r.Causes) + 1, Owner: g.Owner, Objects: g.Objects}
+	c := LostTogether{Number: len(r.Causes) + 1, Owner: g.Owner, Objects: g.Objects}
 	var ratio []string
 	for n, i := range g.Leaks {
 		f := d.findings[i]
 		f.Cause = c.Number
 		f.describe(s)
-		part := CausePart{Signature: f.Signature, Title: f.Title, Blocks: g.Ratio[n], Type: r.typeOf(sites, f.Signature)}
+		part := LostTogetherPart{Signature: f.Signature, Title: f.Title, Blocks: g.Ratio[n],
+			Type: r.typeOf(sites, f.Signature)}
 		if held := f.BeforeExit(); held.Count > 0 {
 			part.Size = float64(held.Bytes) / float64(held.Count)
 		}
@@ -282,7 +283,8 @@ func (d *draft) addCause(g *causes.Group, sites map[string]int, s *scratch) {
 	if c.Owner != "" {
 		c.Title = "lost objects of " + ownerName(c.Owner)
 	}
-	for n, title := 2, c.Title; slices.ContainsFunc(r.Causes, func(o Cause) bool { return o.Title == c.Title }); n++ {
+	isTaken := func(o LostTogether) bool { return o.Title == c.Title }
+	for n, title := 2, c.Title; slices.ContainsFunc(r.Causes, isTaken); n++ {
 		c.Title = fmt.Sprintf("%s (%d)", title, n) // lists distinguish causes by it
 	}
 	r.Causes = append(r.Causes, c)
@@ -298,19 +300,19 @@ func ownerName(frame string) string {
 	return strings.TrimSuffix(module, "!") + "+" + offset
 }
 
-func rateOf(f *Finding) *CauseRate {
+func rateOf(f *Finding) *LostTogetherRate {
 	if f.Rate == nil {
 		return nil
 	}
-	return &CauseRate{f.Rate.Unit, f.Rate.Count, f.Rate.Bytes}
+	return &LostTogetherRate{f.Rate.Unit, f.Rate.Count, f.Rate.Bytes}
 }
 
 // plus adds two rates; it is nil where one is nil or their units differ.
-func (c *CauseRate) plus(o *CauseRate) *CauseRate {
+func (c *LostTogetherRate) plus(o *LostTogetherRate) *LostTogetherRate {
 	if c == nil || o == nil || c.Unit != o.Unit {
 		return nil
 	}
-	return &CauseRate{c.Unit, c.Count + o.Count, c.Bytes + o.Bytes}
+	return &LostTogetherRate{c.Unit, c.Count + o.Count, c.Bytes + o.Bytes}
 }
 
 // firstSites are the indexes of the first site of each signature; nil where there is no group.

@@ -62,7 +62,7 @@ func TestCauses(t *testing.T) {
 		t.Errorf("%+v, %+v, %+v", c, c.Growth, c.Members)
 	}
 	for _, f := range r.Findings {
-		if part := f.Cause == 1 && r.CauseOf(&f) == &r.Causes[0]; part != (f.Outstanding.Bytes/f.Outstanding.Count != 200) {
+		if part := f.Cause == 1 && r.FindLostTogether(&f) == &r.Causes[0]; part != (f.Outstanding.Bytes/f.Outstanding.Count != 200) {
 			t.Errorf("%s is of cause %d", f.Title, f.Cause)
 		}
 	}
@@ -162,7 +162,7 @@ func TestCausesOfATrace(t *testing.T) {
 	made := func(other bool) *analysis.Report {
 		var lives []life
 		for i := range 2 {
-			lives = append(lives, life{capture.KindHeap, at(uint64(0x20 + 0x10*i)), allocations.Classes{AIFO: u(300, 9600)}, 9600})
+			lives = append(lives, life{capture.KindHeap, at(uint64(0x20 + 0x10*i)), allocations.WindowUsage{AIFO: u(300, 9600)}, 9600})
 		}
 		c := trace(7, lives...)
 		for i := range c.Sites {

@@ -13,9 +13,9 @@ type Compared struct {
 	Changes  []Change      `json:"changes"`  // of all that leaks or grows here or in the baseline
 	// Standing are the leaks that fail no gate because the baseline has them as well: no run tells them from a cache that
 	// is still filling.
-	Standing []Standing        `json:"standing"`
-	Warnings []BaselineWarning `json:"warnings"`
-	Alone    Alone             `json:"alone"`
+	Standing   []Standing        `json:"standing"`
+	Warnings   []BaselineWarning `json:"warnings"`
+	OwnVerdict OwnVerdict        `json:"alone"`
 }
 
 // A BaselineRun is one earlier run that the report was compared with.
@@ -73,17 +73,17 @@ type BaselineWarning struct {
 	Message string `json:"message"`
 }
 
-// Alone is the verdict by the evidence of a run alone.
-type Alone struct {
+// OwnVerdict is the verdict by the evidence of a run alone, without its baseline.
+type OwnVerdict struct {
 	Status   Status `json:"status"`
 	Leaks    int    `json:"leaks"`
 	Sentence string `json:"sentence"`
 }
 
-// Alone is the verdict by the evidence of the report alone.
-func (r *Report) Alone() Alone {
+// OwnVerdict is the verdict by the evidence of the report alone, without its baseline.
+func (r *Report) OwnVerdict() OwnVerdict {
 	if r.Compared != nil {
-		return r.Compared.Alone
+		return r.Compared.OwnVerdict
 	}
-	return Alone{r.Verdict.Status, r.Verdict.Leaks, r.Verdict.Sentence}
+	return OwnVerdict{r.Verdict.Status, r.Verdict.Leaks, r.Verdict.Sentence}
 }

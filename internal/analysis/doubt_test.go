@@ -111,7 +111,7 @@ func TestProcessesOfSeveralKindsOfEvidence(t *testing.T) {
 	}
 	other := row{id: 1, stack: app.in(0x20), count: 4, bytes: 64}
 	traced := func() *capture.Capture {
-		return trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.Classes{AIFI: u(64, 6400)}, 300})
+		return trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.WindowUsage{AIFI: u(64, 6400)}, 300})
 	}
 	changed := difference([2]capture.Usage{{}, {Count: 1, Bytes: 1}})
 	changed.Process = capture.Process{Name: "app.exe"}

@@ -184,7 +184,7 @@ func survived(over int64) *allocations.Survival {
 
 // Memory that a process frees only at its own end has leaked all the same.
 func TestLeakOfAProcessThatFreesAllAtItsEnd(t *testing.T) {
-	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.Classes{AIFI: u(70, 4480)}, 4480})
+	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.WindowUsage{AIFI: u(70, 4480)}, 4480})
 	c.Trace.Exited, c.Trace.Teardown = 9_900_000_000, 9_800_000_000
 	c.Sites[0].Life.Survival = survived(c.Trace.Teardown)
 	r := analyze(t, inputs(c))
@@ -204,7 +204,7 @@ func TestScatteredLeak(t *testing.T) {
 	var lives []life
 	for i := range 40 { // one block each, by stacks that differ in the allocator only
 		lives = append(lives, life{capture.KindHeap, []uint64{ntdll + uint64(i)*16, code},
-			allocations.Classes{AIFO: u(1, 64), AIFI: u(9, 10)}, 64})
+			allocations.WindowUsage{AIFO: u(1, 64), AIFI: u(9, 10)}, 64})
 	}
 	c := trace(7, lives...)
 	c.Snapshots = c.Trace.Instants(41)
@@ -229,7 +229,7 @@ func TestScatteredLeak(t *testing.T) {
 // A text without inlined calls shows the leak that a trace shows with inlined calls.
 func TestOtherKindByOutline(t *testing.T) {
 	const stack = "ntdll!RtlAllocateHeap ~app!Batch app!Add app!Collect app!main"
-	c := trace(7, life{capture.KindHeap, []uint64{code}, allocations.Classes{AIFO: u(1, 10)}, 10})
+	c := trace(7, life{capture.KindHeap, []uint64{code}, allocations.WindowUsage{AIFO: u(1, 10)}, 10})
 	full, bare := named(stack, true), named(stack, false)
 	c.Stacks, c.Sites[0].Stack, c.Modules, c.Process.Name = full.Stacks, full.Sites[0].Stack, nil, full.Process.Name
 	grown := named(stack, false)

@@ -213,7 +213,7 @@ func (f *frames) addExpanded(text *capture.FrameText, address uint64) bool {
 	if module < 0 || f.images[module] == nil {
 		return false
 	}
-	named := f.images[module].At(capture.FunctionOffset{Function: text.Function, Offset: text.Offset})
+	named := f.images[module].AtOffset(capture.FunctionOffset{Function: text.Function, Offset: text.Offset})
 	f.addNamed(named, module, address)
 	return len(named) > 0
 }

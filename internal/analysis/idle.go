@@ -19,7 +19,7 @@ const (
 // must not make a leak look like growth that came to its end.
 func (t *Trace) working(w capture.Window) []float64 {
 	trace := t.capture()
-	over := allocations.Survival{From: trace.Since(w, capture.KindHeap), Over: min(trace.Over(w), trace.To)}
+	over := allocations.Survival{From: trace.TracedFrom(w, capture.KindHeap), Over: min(trace.WorkEnd(w), trace.To)}
 	if over.Over <= over.From {
 		return nil
 	}

@@ -40,7 +40,7 @@ func (s *series) judgeOf(r *Report, spans *capture.SiteSpans) *judge {
 	j := &judge{}
 	if r.Trace != nil { // instants at which it worked
 		j.trace, j.clock.Fallback = true, r.Trace.working(r.Window.capture())
-		over := r.Trace.capture().Over(r.Window.capture())
+		over := r.Trace.capture().WorkEnd(r.Window.capture())
 		for j.last < len(r.Snapshots) && r.Snapshots[j.last].AtNS <= over {
 			j.last++
 		}

@@ -55,7 +55,7 @@ func TestVerdictIsOfTheLongestLife(t *testing.T) {
 // The power refers to the time that is judged: from the start of heap tracing to the start of the process's teardown.
 func TestPowerOfATraceIsOfWhatItSaw(t *testing.T) {
 	power := func(change func(*capture.Trace)) float64 {
-		c := trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.Classes{AIFI: u(64, 6400)}, 300})
+		c := trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.WindowUsage{AIFI: u(64, 6400)}, 300})
 		change(c.Trace)
 		return analyze(t, inputs(c)).Power.Count
 	}
@@ -75,8 +75,8 @@ func TestPowerOfATraceIsOfWhatItSaw(t *testing.T) {
 // The power counts in blocks of the heaps: regions of VirtualAlloc beside them do not make a leak of small blocks a
 // large one. Alone, regions count.
 func TestPowerIsOfHeapBlocks(t *testing.T) {
-	block := life{capture.KindHeap, []uint64{ntdll, code}, allocations.Classes{AIFO: u(4, 64)}, 64}
-	region := life{capture.KindVirtual, []uint64{kernel, ntdll, code + 3}, allocations.Classes{AIFO: u(3, 30<<20)}, 30 << 20}
+	block := life{capture.KindHeap, []uint64{ntdll, code}, allocations.WindowUsage{AIFO: u(4, 64)}, 64}
+	region := life{capture.KindVirtual, []uint64{kernel, ntdll, code + 3}, allocations.WindowUsage{AIFO: u(3, 30<<20)}, 30 << 20}
 	for name, test := range map[string]struct {
 		lives []life
 		size  float64
@@ -93,7 +93,7 @@ func TestPowerIsOfHeapBlocks(t *testing.T) {
 
 // The verdict names what was outstanding before a process freed what it held, which the totals do not show.
 func TestGrowthOfAProcessThatFreesAllAtItsEnd(t *testing.T) {
-	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.Classes{AIFI: u(6, 600)}, 600})
+	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.WindowUsage{AIFI: u(6, 600)}, 600})
 	c.Trace.Exited, c.Trace.Teardown = 9_000_000_000, 8_900_000_000
 	v := &allocations.Survival{Over: c.Trace.Teardown}
 	for _, b := range []int{3, 30, 50} {
@@ -110,7 +110,7 @@ func TestGrowthOfAProcessThatFreesAllAtItsEnd(t *testing.T) {
 
 // One block is no growth, even if other sites could not be judged.
 func TestSitesWithoutSurvival(t *testing.T) {
-	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.Classes{AIFO: u(1, 100)}, 100})
+	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.WindowUsage{AIFO: u(1, 100)}, 100})
 	c.Trace.SurvivalsBeyond = 5
 	if r := analyze(t, inputs(c)); r.Sites[0].Verdict != analysis.ClassOneTime ||
 		r.Verdict.Status != analysis.StatusNoLeak {
@@ -130,7 +130,7 @@ func TestOtherKindWithLosses(t *testing.T) {
 				capture.Warning{Code: capture.Truncated, Message: "the log is cut", Count: 1})
 		}
 		return inputs(append(list,
-			trace(app.pid, life{capture.KindHeap, []uint64{ntdll, code}, allocations.Classes{AIFI: u(64, 6400)}, 300}))...)
+			trace(app.pid, life{capture.KindHeap, []uint64{ntdll, code}, allocations.WindowUsage{AIFI: u(64, 6400)}, 300}))...)
 	}
 	if r := analyze(t, in(false)); r.Verdict.Status != analysis.StatusLeak || codes(r) != "" {
 		t.Errorf("%+v, %s", r.Verdict, codes(r))
@@ -150,7 +150,7 @@ func TestOtherKindWithoutInlinedCalls(t *testing.T) {
 	traced := trace(1)
 	c.Kind, c.Shape, c.Trace, c.Snapshots = traced.Kind, traced.Shape, traced.Trace, traced.Snapshots
 	c.Sites[0].Usage = make([]capture.Usage, len(c.Snapshots))
-	c.Sites[0].Life = &capture.Life{Classes: allocations.Classes{AIFI: u(9, 90)}}
+	c.Sites[0].Life = &capture.Life{Usage: allocations.WindowUsage{AIFI: u(9, 90)}}
 	list := []*capture.Capture{c}
 	for k := range 6 {
 		bare := named(stack, false)

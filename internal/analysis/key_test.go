@@ -16,13 +16,13 @@ import (
 func TestStacksWithAndWithoutTheEmulation(t *testing.T) {
 	const cpu, wow, ntdll64 = 0x7FF8_0E10_0000, 0x7FF8_1730_0000, 0x7FF8_1461_0000
 	c := trace(7,
-		life{capture.KindHeap, app.in(-0x10, 0x20), allocations.Classes{AIFO: u(1, 10)}, 10},
+		life{capture.KindHeap, app.in(-0x10, 0x20), allocations.WindowUsage{AIFO: u(1, 10)}, 10},
 		life{capture.KindHeap, append(app.in(-0x10, 0x20), cpu+0x10, wow+0x20, ntdll64+0x30),
-			allocations.Classes{AIFO: u(2, 20)}, 20},
+			allocations.WindowUsage{AIFO: u(2, 20)}, 20},
 		life{capture.KindHeap, append(app.in(-0x10, 0x20), cpu+0x14, wow+0x20, ntdll64+0x30),
-			allocations.Classes{AIFO: u(3, 30)}, 30},
-		life{capture.KindHeap, []uint64{ntdll64 + 0x40, wow + 0x20, ntdll64 + 0x30}, allocations.Classes{AIFO: u(4, 40)}, 40},
-		life{capture.KindHeap, []uint64{ntdll64 + 0x50, wow + 0x20, ntdll64 + 0x30}, allocations.Classes{AIFO: u(5, 50)}, 50})
+			allocations.WindowUsage{AIFO: u(3, 30)}, 30},
+		life{capture.KindHeap, []uint64{ntdll64 + 0x40, wow + 0x20, ntdll64 + 0x30}, allocations.WindowUsage{AIFO: u(4, 40)}, 40},
+		life{capture.KindHeap, []uint64{ntdll64 + 0x50, wow + 0x20, ntdll64 + 0x30}, allocations.WindowUsage{AIFO: u(5, 50)}, 50})
 	c.Process.Bits = 32
 	c.Modules = app.snapshot().Modules
 	for name, base := range map[string]uint64{"wow64cpu.dll": cpu, "wow64.dll": wow, "ntdll.dll": ntdll64} {

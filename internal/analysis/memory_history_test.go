@@ -28,7 +28,7 @@ func told(minutes int, private int64, uses map[capture.UseName]int64) *capture.C
 	s := &capture.Space{PrivateBytes: private * mega}
 	for _, name := range capture.UseNames {
 		if n, ok := uses[name]; ok {
-			s.Uses = append(s.Uses, capture.Use{Name: name, Reserved: 2 * n * mega, Committed: n * mega, Private: n * mega})
+			s.Uses = append(s.Uses, capture.UseTotals{Name: name, Reserved: 2 * n * mega, Committed: n * mega, Private: n * mega})
 		}
 	}
 	c := facts(capture.Memory{Source: "VMMap", Space: s})
@@ -344,8 +344,8 @@ func TestLeastGrowthOfAnOutlook(t *testing.T) {
 
 // A trace shows at a few of its instants what was allocated since it began, beside the instants of other evidence.
 func TestTraceInAMemoryHistory(t *testing.T) {
-	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code + 1}, allocations.Classes{AIFO: u(3, 300)}, 400},
-		life{capture.KindVirtual, []uint64{ntdll, code + 2}, allocations.Classes{AIFO: u(1, 4096)}, 4096})
+	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code + 1}, allocations.WindowUsage{AIFO: u(3, 300)}, 400},
+		life{capture.KindVirtual, []uint64{ntdll, code + 2}, allocations.WindowUsage{AIFO: u(1, 4096)}, 4096})
 	space := told(0, 100, heaps(30, 20))
 	space.Snapshots[0].TakenAt = c.Snapshots[2].TakenAt.Add(time.Minute)
 	if got, want := say(analyze(t, inputs(c, space)).MemoryHistory), `private bytes, timed true

@@ -45,7 +45,7 @@ func module(m capture.Module, image *capture.Image) Module {
 	out.Symbols, out.Match, out.Tried = image.Symbols, image.Match, image.Tried
 	uploaded := blame.Module{Path: m.Path, Own: image.Own, Private: image.Symbols == capture.SymbolsPrivate}
 	out.Own = uploaded.IsOwn()
-	out.Unproven = image.Named() > 0 && !image.Proven
+	out.Unproven = image.NamedAddresses() > 0 && !image.Proven
 	if image.Symbols == capture.SymbolsMismatch {
 		out.Symbols, out.Mismatch = capture.SymbolsNone, true
 	}

@@ -35,7 +35,7 @@ const (
 
 // doubt says why an inconclusive run is not decided, and which evidence would decide. reason is "" where the latter
 // says it all; next is nil where nothing tells.
-func (d *draft) doubt(v *Verdict, t *tally, lossy *Warning) (reason string, next *Next) {
+func (d *draft) doubt(v *EvidenceVerdict, t *tally, lossy *Warning) (reason string, next *Next) {
 	r := d.report
 	certain := max(0, score.SnapshotsToBeCertain-len(d.judged))
 	switch {

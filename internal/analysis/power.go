@@ -30,7 +30,8 @@ func (j *judge) power(r *Report, sites []*judgedSite) (power *Power, why string)
 	var p score.Power
 	if r.Trace != nil {
 		trace, window := r.Trace.capture(), r.Window.capture()
-		seen := &allocations.Survival{From: trace.Since(window, capture.KindHeap), Over: min(trace.Over(window), trace.To)}
+		seen := &allocations.Survival{From: trace.TracedFrom(window, capture.KindHeap),
+			Over: min(trace.WorkEnd(window), trace.To)}
 		p = score.TracePower(seen, block)
 	} else {
 		followed := slices.ContainsFunc(sites, func(s *judgedSite) bool { return s.sample.followed })

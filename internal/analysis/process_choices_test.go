@@ -13,7 +13,7 @@ import (
 
 // held is the capture of a process of a trace that holds so many bytes.
 func held(name string, pid uint32, bytes, began int64) *capture.Capture {
-	c := trace(pid, life{capture.KindHeap, []uint64{code}, allocations.Classes{AIFO: u(1, bytes)}, bytes})
+	c := trace(pid, life{capture.KindHeap, []uint64{code}, allocations.WindowUsage{AIFO: u(1, bytes)}, bytes})
 	c.Process.Name, c.Trace.Began = name, began
 	return c
 }

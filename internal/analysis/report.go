@@ -16,13 +16,13 @@ const Schema = "heapdrift.report/v2"
 
 // A Report is what heapdrift says about one process. Bytes are requested bytes, times nanoseconds.
 type Report struct {
-	Schema   string     `json:"schema"`
-	Evidence []Evidence `json:"evidence"`
-	Warnings []Warning  `json:"warnings"`
-	Modules  []Module   `json:"modules"`
-	Totals   Totals     `json:"totals"`
-	Heaps    []Heap     `json:"heaps"`
-	Verdict  Verdict    `json:"verdict"`
+	Schema   string          `json:"schema"`
+	Evidence []Evidence      `json:"evidence"`
+	Warnings []Warning       `json:"warnings"`
+	Modules  []Module        `json:"modules"`
+	Totals   Totals          `json:"totals"`
+	Heaps    []Heap          `json:"heaps"`
+	Verdict  EvidenceVerdict `json:"verdict"`
 	// Compared is what became of the findings since a baseline; nil without one.
 	Compared *Compared `json:"baseline,omitempty"`
 	Process  Process   `json:"process"`
@@ -49,7 +49,7 @@ type Report struct {
 	// Unreachable are the findings whose blocks nothing points to, those with most of them first.
 	Unreachable []UnreachedFinding `json:"unreachable,omitempty"`
 	// Causes are the findings that are lost together, those with the gravest member first.
-	Causes []Cause `json:"causes,omitempty"`
+	Causes []LostTogether `json:"causes,omitempty"`
 	// Findings are the signatures of the sites, leaks first.
 	Findings []Finding `json:"findings"`
 	// Stacks are the stacks that sites, claims and samples name, with their frames: "stacks" and "frames" in JSON.
@@ -119,8 +119,8 @@ type Finding struct {
 	// MostHeld is how many blocks it held at the instant, of those that it is judged by, at which it held most; of a trace
 	// those that it held at the end. It is 0 in a report that was read from JSON.
 	MostHeld int64 `json:"-"`
-	// Immaterial says that the run passes without a decision on whether this leaks: what it could leak does not matter, or is
-	// too improbable. It is false of what nobody weighed.
+	// Immaterial says that the run passes without a decision on whether this leaks: what it could leak does not matter, or
+	// is too improbable. It is false of what nobody weighed.
 	Immaterial bool         `json:"immaterial,omitempty"`
 	ByKind     []KindResult `json:"witnesses"`
 	// Change says what became of it since the baseline, as in Compared; "" without one, and of what leaks in neither.
@@ -133,8 +133,8 @@ type Finding struct {
 	// Cause is the number of the Cause whose part the finding is; 0 where it shares its cause with no other.
 	Cause int `json:"cause,omitempty"`
 
-	// Risk is what it could leak in the run; nil of a report that was read from JSON, and of what nobody weighed or did not
-	// keep anything.
+	// Risk is what it could leak in the run; nil of a report that was read from JSON, and of what nobody weighed or did
+	// not keep anything.
 	Risk *Risk `json:"-"`
 
 	// Its text is made when somebody looks at it or writes it as JSON: as of sites, most are only counted.
@@ -345,16 +345,16 @@ const (
 	StatusInconclusive Status = "inconclusive"
 )
 
-// A Verdict is the report's conclusion and the sentence that says it.
-type Verdict struct {
+// EvidenceVerdict is the report's conclusion and the sentence that says it.
+type EvidenceVerdict struct {
 	Status Status `json:"status"`
 	Leaks  int    `json:"leaks"` // findings that are leaks, those that are known not counted
 	// Causes are the causes of those leaks: fewer, where several are lost together.
 	Causes   int    `json:"causes,omitempty"`
 	Known    int    `json:"known"` // findings that leak or grow and that the project's rules know
 	Sentence string `json:"sentence"`
-	// Matters is the growth from which a leak matters, Undecided what the run could leak that the evidence does not decide;
-	// nil of evidence that shows one instant.
+	// Matters is the growth from which a leak matters, Undecided what the run could leak that the evidence does not
+	// decide; nil of evidence that shows one instant.
 	Matters *Growth `json:"matters,omitempty"`
 	// MattersSentence says what matters, and who says so; "" where Matters is nil.
 	MattersSentence string     `json:"matters_sentence,omitempty"`

@@ -12,7 +12,7 @@ func (j *judge) stretches(r *Report) *score.Stretches {
 	switch {
 	case j.trace && !isAbsent(r) && !isInstant(r):
 		trace, window := r.Trace.capture(), r.Window.capture()
-		return new(score.StretchesOfTrace(min(trace.Over(window), trace.To) - trace.Since(window, capture.KindHeap)))
+		return new(score.StretchesOfTrace(min(trace.WorkEnd(window), trace.To) - trace.TracedFrom(window, capture.KindHeap)))
 	case !j.trace && j.last-j.first >= 2:
 		return new(score.StretchesOf(&j.axis))
 	}

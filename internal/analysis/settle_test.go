@@ -70,7 +70,7 @@ func TestSettleNeedsSnapshotsWithTimes(t *testing.T) {
 	if !strings.HasSuffix(r.Verdict.MattersSentence, says) || r.Findings[0].Growth.Count != 1220 {
 		t.Errorf("without a time: %+v, %+v", r.Verdict, r.Findings[0].Growth)
 	}
-	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.Classes{AIFI: u(64, 6400)}, 300})
+	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.WindowUsage{AIFI: u(64, 6400)}, 300})
 	if r = settled(t, 10*time.Minute, []*capture.Capture{c}); !strings.HasSuffix(r.Verdict.MattersSentence, says) {
 		t.Errorf("a trace: %+v", r.Verdict)
 	}

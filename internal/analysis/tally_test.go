@@ -21,9 +21,9 @@ func TestTallyCountsCauses(t *testing.T) {
 		"one only grows": {ClassGrowing, 1, 1, Amount{2, 150}, "The process leaks 150 B in 2 blocks: 1 leak in 2 stacks, lost objects of app!Open, ratio 1 : 1"},
 	} {
 		d := &draft{findings: []*draftFinding{part("a", ClassLeak, 100, 1), part("b", c.second, 50, 1), part("c", ClassGrowing, 7, 0)}}
-		d.report = &Report{Causes: []Cause{{Number: 1, Title: "lost objects of app!Open", Ratio: "1 : 1", Verdict: ClassLeak,
+		d.report = &Report{Causes: []LostTogether{{Number: 1, Title: "lost objects of app!Open", Ratio: "1 : 1", Verdict: ClassLeak,
 			Amounts: Amounts{Outstanding: Amount{2, 150}, Growth: &Amount{2, 150}},
-			Members: []CausePart{{Signature: "a"}, {Signature: "b"}}}}}
+			Members: []LostTogetherPart{{Signature: "a"}, {Signature: "b"}}}}}
 		got := d.tally()
 		if got.leakCauses != c.leaks || got.growingCauses != c.growing || got.leaked != c.leaked {
 			t.Errorf("%s: %d leaks, %d growing, %v", name, got.leakCauses, got.growingCauses, got.leaked)
@@ -33,7 +33,7 @@ func TestTallyCountsCauses(t *testing.T) {
 		}
 	}
 	growing := &draft{findings: []*draftFinding{part("a", ClassGrowing, 100, 1), part("b", ClassGrowing, 50, 1)}}
-	growing.report = &Report{Causes: []Cause{{Number: 1, Verdict: ClassGrowing, Members: []CausePart{{Signature: "a"}, {Signature: "b"}}}}}
+	growing.report = &Report{Causes: []LostTogether{{Number: 1, Verdict: ClassGrowing, Members: []LostTogetherPart{{Signature: "a"}, {Signature: "b"}}}}}
 	if got := growing.tally(); got.growingCauses != 1 || places(&got) != "1 cause in 2 sites" || got.leaked != (Amount{}) {
 		t.Errorf("%+v: %s", got, places(&got))
 	}

@@ -105,7 +105,7 @@ func (t *Timeline) add(at, last, highest int64) {
 }
 
 // lifetimesOf makes the figures of a set of allocations. The peak may be nil.
-func lifetimesOf(c *allocations.Classes, peak *allocations.Peak) Amounts {
+func lifetimesOf(c *allocations.WindowUsage, peak *allocations.Peak) Amounts {
 	growth := amount(c.Growth())
 	a := Amounts{Outstanding: amount(c.Outstanding()), Growth: &growth, Lifetimes: &Lifetimes{
 		Allocated: amount(c.Allocated()), Freed: amount(c.Freed()),
@@ -203,9 +203,9 @@ func traceOf(t *capture.Trace) *Trace {
 
 // takeLives gives the site the figures of its allocations. The peak of several together is not known.
 func (s *judgedSite) takeLives(m *mergedSite, t *capture.Trace) {
-	var sum allocations.Classes
+	var sum allocations.WindowUsage
 	for _, l := range m.lives {
-		sum = sum.Add(l.Classes)
+		sum = sum.Add(l.Usage)
 		s.rows = append(s.rows, l.Number)
 		s.sample.takeSurvival(l.Survival)
 	}
@@ -243,12 +243,12 @@ func (t *Trace) capture() *capture.Trace {
 // fillTraceTotals sums the sites of a trace by kind, by heap and by instant.
 func (s *series) fillTraceTotals(r *Report) {
 	part := s.parts[len(s.parts)-1]
-	kinds, heaps := [capture.KindHeapVirtual + 1]allocations.Classes{}, make([]allocations.Classes, len(s.heaps))
+	kinds, heaps := [capture.KindHeapVirtual + 1]allocations.WindowUsage{}, make([]allocations.WindowUsage, len(s.heaps))
 	for _, m := range s.order {
 		for _, l := range m.lives {
-			kinds[m.key.kind] = kinds[m.key.kind].Add(l.Classes)
+			kinds[m.key.kind] = kinds[m.key.kind].Add(l.Usage)
 			if m.key.kind == capture.KindHeap && m.key.heap != capture.NoHeap {
-				heaps[m.key.heap] = heaps[m.key.heap].Add(l.Classes)
+				heaps[m.key.heap] = heaps[m.key.heap].Add(l.Usage)
 			}
 		}
 		if m.key.kind == capture.KindHeapVirtual {

@@ -17,7 +17,7 @@ import (
 type life struct {
 	kind    capture.SiteKind
 	stack   []uint64
-	classes allocations.Classes
+	classes allocations.WindowUsage
 	peak    int64
 }
 
@@ -49,7 +49,7 @@ func trace(pid uint32, lives ...life) *capture.Capture {
 		}
 		out := l.classes.Outstanding()
 		s.Usage[2] = capture.Usage{Count: out.Count, Bytes: out.Bytes}
-		s.Life = &capture.Life{Number: uint32(10 + i), Classes: l.classes,
+		s.Life = &capture.Life{Number: uint32(10 + i), Usage: l.classes,
 			Peak: allocations.Peak{Usage: u(1, l.peak), At: 5e9}}
 		c.Sites = append(c.Sites, s)
 	}
@@ -61,10 +61,10 @@ const code, ntdll, kernel = 0x401000, 0x7FF01000, 0xFFFFF80312001000
 func TestTraceReport(t *testing.T) {
 	c := trace(7,
 		life{capture.KindHeap, []uint64{ntdll, code + 1},
-			allocations.Classes{AIFO: u(3, 300), AIFI: u(5, 50), AOFI: u(1, 20), AOFO: u(2, 8)}, 400},
-		life{capture.KindHeap, []uint64{ntdll, code + 2}, allocations.Classes{AIFI: u(9, 90)}, 30},
-		life{capture.KindVirtual, []uint64{kernel, ntdll, code + 3}, allocations.Classes{AIFO: u(1, 4096)}, 4096},
-		life{capture.KindHeapVirtual, []uint64{kernel, ntdll, code + 4}, allocations.Classes{AIFO: u(1, 65536)}, 65536},
+			allocations.WindowUsage{AIFO: u(3, 300), AIFI: u(5, 50), AOFI: u(1, 20), AOFO: u(2, 8)}, 400},
+		life{capture.KindHeap, []uint64{ntdll, code + 2}, allocations.WindowUsage{AIFI: u(9, 90)}, 30},
+		life{capture.KindVirtual, []uint64{kernel, ntdll, code + 3}, allocations.WindowUsage{AIFO: u(1, 4096)}, 4096},
+		life{capture.KindHeapVirtual, []uint64{kernel, ntdll, code + 4}, allocations.WindowUsage{AIFO: u(1, 65536)}, 65536},
 	)
 	c.Trace.Heap.Peak = allocations.Peak{Usage: u(6, 410), At: 4e9}
 	r := analyze(t, inputs(c))
@@ -102,7 +102,7 @@ func TestTraceReport(t *testing.T) {
 // WPA shows.
 func TestTraceThatEnded(t *testing.T) {
 	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code},
-		allocations.Classes{AIFI: u(3, 300), AtExit: u(2, 200)}, 300})
+		allocations.WindowUsage{AIFI: u(3, 300), AtExit: u(2, 200)}, 300})
 	c.Trace.Exited = 9e9
 	r := analyze(t, inputs(c))
 	s := r.Sites[0]
@@ -130,7 +130,7 @@ func TestTraceThatEnded(t *testing.T) {
 
 func TestTraceWithoutGrowth(t *testing.T) {
 	quiet := func() *capture.Capture {
-		return trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.Classes{AIFI: u(3, 300)}, 300})
+		return trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.WindowUsage{AIFI: u(3, 300)}, 300})
 	}
 	if r := analyze(t, inputs(quiet())); r.Verdict.Status != analysis.StatusNoLeak {
 		t.Errorf("%+v", r.Verdict)
@@ -169,7 +169,7 @@ func TestWindowsThatShowNothing(t *testing.T) {
 		"behind the process":   {seconds(7, 8), analysis.StatusInconclusive, "did not run in the window"},
 		"the end of a process": {seconds(6, 6), analysis.StatusInconclusive, "choose a window"},
 	} {
-		c := trace(7, life{capture.KindHeap, []uint64{ntdll, code + 1}, allocations.Classes{AIFI: u(1, 10)}, 10})
+		c := trace(7, life{capture.KindHeap, []uint64{ntdll, code + 1}, allocations.WindowUsage{AIFI: u(1, 10)}, 10})
 		c.Trace.Began, c.Trace.Exited, c.Trace.Window = began, exited, test.window
 		if v := analyze(t, inputs(c)).Verdict; v.Status != test.status || !strings.Contains(v.Sentence, test.sentence) {
 			t.Errorf("%s: %+v", name, v)
@@ -179,9 +179,9 @@ func TestWindowsThatShowNothing(t *testing.T) {
 
 // Of several processes of a program the one that holds most is reported, and a caller may choose any of them.
 func TestTraceOfSeveralProcesses(t *testing.T) {
-	small, big, again := trace(7, life{capture.KindHeap, []uint64{code}, allocations.Classes{AIFO: u(1, 10)}, 10}),
-		trace(9, life{capture.KindHeap, []uint64{code}, allocations.Classes{AIFO: u(1, 1000)}, 1000}),
-		trace(7, life{capture.KindHeap, []uint64{code}, allocations.Classes{AIFO: u(1, 30)}, 30})
+	small, big, again := trace(7, life{capture.KindHeap, []uint64{code}, allocations.WindowUsage{AIFO: u(1, 10)}, 10}),
+		trace(9, life{capture.KindHeap, []uint64{code}, allocations.WindowUsage{AIFO: u(1, 1000)}, 1000}),
+		trace(7, life{capture.KindHeap, []uint64{code}, allocations.WindowUsage{AIFO: u(1, 30)}, 30})
 	again.Trace.Began = 5e9
 	in := []analysis.Input{{Files: []analysis.File{{Name: "kernel.etl"}, {Name: "heap.etl"}},
 		Captures: []*capture.Capture{again, big, small}}}
@@ -214,7 +214,7 @@ func TestTraceBesideSnapshots(t *testing.T) {
 		{2, "1 site: etl one-time, umdh-snapshot growing"}, // what only two snapshots show may be anything
 		{6, "0 sites: umdh-snapshot leak; 1 site: etl one-time, umdh-snapshot leak"},
 	} {
-		c := trace(app.pid, life{capture.KindHeap, []uint64{code}, allocations.Classes{AIFO: u(1, 10)}, 10})
+		c := trace(app.pid, life{capture.KindHeap, []uint64{code}, allocations.WindowUsage{AIFO: u(1, 10)}, 10})
 		c.Process.Name = "app.exe"
 		list := []*capture.Capture{c}
 		for k := range int64(test.snapshots) {
@@ -243,7 +243,7 @@ func TestTraceBesideSnapshots(t *testing.T) {
 // A joined timeline has at most two points for each stretch, keeps every peak, and no peak lasts longer than its
 // stretch.
 func TestTimelineIsJoined(t *testing.T) {
-	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.Classes{AIFO: u(1, 7)}, 7})
+	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.WindowUsage{AIFO: u(1, 7)}, 7})
 	points := make([]allocations.Point, 5000)
 	for i := range points {
 		points[i] = allocations.Point{Time: int64(i) * 1e6, Last: int64(i), Max: int64(i)}
@@ -267,7 +267,7 @@ func TestTimelineIsJoined(t *testing.T) {
 // A window that ends before heap tracing began shows nothing of heaps.
 func TestWindowBeforeHeapsWereTraced(t *testing.T) {
 	for to, want := range map[int64]string{4e9: "truncated", 6e9: ""} {
-		c := trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.Classes{AIFI: u(1, 7)}, 7})
+		c := trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.WindowUsage{AIFI: u(1, 7)}, 7})
 		c.Trace.HeapFrom, c.Trace.Window = 5e9, capture.Window{From: to - 1e9, To: to}
 		if r := analyze(t, inputs(c)); codes(r) != want || (want == "") != (r.Verdict.Status == analysis.StatusNoLeak) {
 			t.Errorf("window to %d: %s, %+v", to, codes(r), r.Verdict)
@@ -277,7 +277,7 @@ func TestWindowBeforeHeapsWereTraced(t *testing.T) {
 
 // A window of a single instant shows no growth, so it cannot clear anything.
 func TestWindowOfNoLength(t *testing.T) {
-	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.Classes{AOFO: u(1, 7)}, 7})
+	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.WindowUsage{AOFO: u(1, 7)}, 7})
 	c.Trace.Window = capture.Window{From: 3e9, To: 3e9}
 	if r := analyze(t, inputs(c)); r.Verdict.Status != analysis.StatusInconclusive {
 		t.Errorf("%+v", r.Verdict)

@@ -17,12 +17,12 @@ const SnapshotsToDecide = score.SnapshotsToJudge
 // A tally counts what the findings of a report say. Those that the project's rules know are in known only.
 type tally struct {
 	certain, leaks, growing, known int
-	leakCauses, growingCauses      int      // of the leaks, and of what grows beside them: one where several are lost together
-	unreferenced                   int      // of those that grow or may, what no pointer reaches
-	agreed                         int      // of those, what several dumps find no pointer to
-	leaked                         Amount   // by causes of leaks, as of the instant before the process ended
-	top                            *Finding // the leak, else what grows, that holds most
-	topCause                       *Cause   // the cause of several findings that leaks and holds most; nil for none
+	leakCauses, growingCauses      int           // of the leaks, and of what grows beside them: one where several are lost together
+	unreferenced                   int           // of those that grow or may, what no pointer reaches
+	agreed                         int           // of those, what several dumps find no pointer to
+	leaked                         Amount        // by causes of leaks, as of the instant before the process ended
+	top                            *Finding      // the leak, else what grows, that holds most
+	topCause                       *LostTogether // the cause of several findings that leaks and holds most; nil for none
 }
 
 func (d *draft) tally() tally {
@@ -62,7 +62,7 @@ func (d *draft) tally() tally {
 // countCause counts the cause of a finding, once for all that are lost together: as a leak where one of them is.
 func (t *tally) countCause(r *Report, f *Finding) {
 	class, first := f.Verdict, true
-	if c := r.CauseOf(f); c != nil {
+	if c := r.FindLostTogether(f); c != nil {
 		class, first = c.Verdict, c.Members[0].Signature == f.Signature
 		if first && class == ClassLeak && (t.topCause == nil || c.BeforeExit().Bytes > t.topCause.BeforeExit().Bytes) {
 			t.topCause = c
@@ -81,10 +81,10 @@ func (t *tally) countCause(r *Report, f *Finding) {
 }
 
 // decide draws the conclusion.
-func (d *draft) decide() Verdict {
+func (d *draft) decide() EvidenceVerdict {
 	r := d.report
 	t, lossy := d.tally(), cmp.Or(firstLossy(r.Warnings), d.doubted)
-	v := Verdict{Status: StatusInconclusive, Leaks: t.leaks, Causes: t.leakCauses, Known: t.known}
+	v := EvidenceVerdict{Status: StatusInconclusive, Leaks: t.leaks, Causes: t.leakCauses, Known: t.known}
 	if t.agreed > 0 && lossy == nil { // several dumps say so: growth need not be seen
 		v.Status, v.Leaks, v.Causes = StatusLeak, t.leaks+t.agreed, t.leakCauses+t.agreed
 		v.Sentence = d.sentence(&v, &t, "")
@@ -139,7 +139,7 @@ func (d *draft) suffices() bool {
 }
 
 // sentence writes the verdict and the facts that it rests on.
-func (d *draft) sentence(v *Verdict, t *tally, doubt string) string {
+func (d *draft) sentence(v *EvidenceVerdict, t *tally, doubt string) string {
 	var s string
 	r := d.report
 	switch {
@@ -274,7 +274,7 @@ func countOf(causes, places int) string {
 
 // conclusion says what the evidence allows to conclude: that there is no leak, or why that is in doubt and which
 // further evidence would decide.
-func (d *draft) conclusion(v *Verdict, t *tally, doubt string) string {
+func (d *draft) conclusion(v *EvidenceVerdict, t *tally, doubt string) string {
 	switch {
 	case v.Status == StatusNoLeak:
 		return d.noLeak(v, t)
@@ -287,7 +287,7 @@ func (d *draft) conclusion(v *Verdict, t *tally, doubt string) string {
 }
 
 // noLeak says that no leak that matters was found, what the evidence would have shown, and what still grows could leak.
-func (d *draft) noLeak(v *Verdict, t *tally) string {
+func (d *draft) noLeak(v *EvidenceVerdict, t *tally) string {
 	s := "no leak found"
 	if u := v.Undecided; u != nil && u.Largest != nil && t.leaks+t.growing > 0 {
 		s = fmt.Sprintf("no leak of %s or more found; growing sites are expected to leak %s, most of it in %s (at most %s)",

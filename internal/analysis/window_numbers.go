@@ -107,14 +107,14 @@ func (t *TraceSites) question(w capture.Window, peaks bool) allocations.Question
 		place[h] = int32(i)
 	}
 	trace := t.Trace.capture()
-	over := trace.Over(w)
+	over := trace.WorkEnd(w)
 	for i := range t.Sites {
 		kind := kindOf(t.Sites[i].Kind)
 		at, inHeap := place[t.Sites[i].Heap]
 		inHeap = inHeap && kind == capture.KindHeap
 		for _, n := range t.Sites[i].Numbers {
 			kinds[n] = int32(kind)
-			s.From[n], s.Over[n] = trace.Since(w, kind), over
+			s.From[n], s.Over[n] = trace.TracedFrom(w, kind), over
 			if inHeap {
 				byHeap[n], s.Heaps[n] = at, at
 			} else if kind != capture.KindHeapVirtual {
@@ -164,15 +164,15 @@ func kindOf(name string) capture.SiteKind {
 // answer makes the numbers of a window from what the table says.
 func (t *TraceSites) answer(q *allocations.Question, a *allocations.Answer, w capture.Window) *WindowNumbers {
 	out := &WindowNumbers{Window: windowOf(w), Sites: make([]WindowSite, len(t.Sites))}
-	kinds, byHeap := [capture.KindHeapVirtual + 1]allocations.Classes{}, map[string]allocations.Classes{}
+	kinds, byHeap := [capture.KindHeapVirtual + 1]allocations.WindowUsage{}, map[string]allocations.WindowUsage{}
 	torn := t.Trace.isTorn(w)
-	sums, samples := make([]allocations.Classes, len(t.Sites)), make([]sample, len(t.Sites))
+	sums, samples := make([]allocations.WindowUsage, len(t.Sites)), make([]sample, len(t.Sites))
 	j := &judge{trace: true, clock: score.Clock{Fallback: t.Trace.working(w)}}
 	for i := range t.Sites {
 		s := &samples[i]
 		s.kind = kindOf(t.Sites[i].Kind)
 		for _, n := range t.Sites[i].Numbers {
-			sums[i] = sums[i].Add(a.Classes[n])
+			sums[i] = sums[i].Add(a.Sites[n])
 			s.takeSurvival(a.Survival(q, int(n)))
 		}
 		s.amounts = lifetimesOf(&sums[i], nil)
@@ -214,7 +214,7 @@ func peaksOf(a *allocations.Answer, grouping int) []allocations.Peak {
 }
 
 // totalsOf are the totals of a trace by kind.
-func totalsOf(kinds [capture.KindHeapVirtual + 1]allocations.Classes, peaks []allocations.Peak) Totals {
+func totalsOf(kinds [capture.KindHeapVirtual + 1]allocations.WindowUsage, peaks []allocations.Peak) Totals {
 	of := func(kind capture.SiteKind) Amounts {
 		if int(kind) < len(peaks) {
 			return lifetimesOf(&kinds[kind], &peaks[kind])

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// A Cause is leaks of a run that are lost together, such as the parts of one object. Each leak keeps its own identity
-// and history; sentences and lists count causes.
-type Cause struct {
+// LostTogether are the leaks of a run that have one cause and are lost together, such as the parts of one object. Each
+// leak keeps its own identity and history; sentences and lists count causes.
+type LostTogether struct {
 	Title      string   `json:"title"` // "lost objects of app!Session::Open"
 	Ratio      string   `json:"ratio"` // of their blocks: "1 : 5 : 2"
 	Signatures []string `json:"signatures"`
@@ -15,10 +15,10 @@ type Cause struct {
 
 // countCauses counts the causes of leaks, and returns the one that all of them have; nil where they have several or
 // share none.
-func countCauses(causes []Cause, signatures []string) (n int, only *Cause) {
-	counted := map[*Cause]bool{}
+func countCauses(causes []LostTogether, signatures []string) (n int, only *LostTogether) {
+	counted := map[*LostTogether]bool{}
 	for _, s := range signatures {
-		at := slices.IndexFunc(causes, func(c Cause) bool { return slices.Contains(c.Signatures, s) })
+		at := slices.IndexFunc(causes, func(c LostTogether) bool { return slices.Contains(c.Signatures, s) })
 		if at < 0 {
 			n++
 			continue
@@ -35,7 +35,7 @@ func countCauses(causes []Cause, signatures []string) (n int, only *Cause) {
 }
 
 // reasonOf counts leaks by cause: "1 new leak in 3 stacks, lost objects of app!Session::Open".
-func reasonOf(causes []Cause, signatures []string, word FailOn) string {
+func reasonOf(causes []LostTogether, signatures []string, word FailOn) string {
 	n, only := countCauses(causes, signatures)
 	text := reason(n, word)
 	if n < len(signatures) {
@@ -48,7 +48,7 @@ func reasonOf(causes []Cause, signatures []string, word FailOn) string {
 }
 
 // among are the causes of those leaks that are listed, without others; a cause of one of them is none.
-func among(causes []Cause, listed func(signature string) bool) (list []Cause) {
+func among(causes []LostTogether, listed func(signature string) bool) (list []LostTogether) {
 	for _, c := range causes {
 		c.Signatures = slices.DeleteFunc(slices.Clone(c.Signatures), func(s string) bool { return !listed(s) })
 		slices.Sort(c.Signatures)

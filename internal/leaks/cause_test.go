@@ -13,18 +13,18 @@ func TestGateCountsCauses(t *testing.T) {
 	certain := func(signature string) compare.Finding {
 		return compare.Finding{Signature: signature, Class: leak, Certain: true, Frames: []string{"app!" + signature}}
 	}
-	session := leaks.Cause{Title: "lost objects of app!Open", Ratio: "1 : 5", Signatures: []string{"a", "b"}}
+	session := leaks.LostTogether{Title: "lost objects of app!Open", Ratio: "1 : 5", Signatures: []string{"a", "b"}}
 	for name, c := range map[string]struct {
-		causes []leaks.Cause
+		causes []leaks.LostTogether
 		found  []string
 		why    string
 		listed int
 	}{
 		"none":              {nil, []string{"a", "b"}, "2 leaks", 0},
-		"one":               {[]leaks.Cause{session}, []string{"a", "b"}, "1 leak in 2 stacks, lost objects of app!Open", 1},
-		"one beside others": {[]leaks.Cause{session}, []string{"a", "b", "c"}, "2 leaks in 3 stacks", 1},
-		"one of its leaks":  {[]leaks.Cause{session}, []string{"a"}, "1 leak", 0},
-		"one, merged by hand": {[]leaks.Cause{{Title: "lost objects of app!Open", Signatures: []string{"a", "a"}}},
+		"one":               {[]leaks.LostTogether{session}, []string{"a", "b"}, "1 leak in 2 stacks, lost objects of app!Open", 1},
+		"one beside others": {[]leaks.LostTogether{session}, []string{"a", "b", "c"}, "2 leaks in 3 stacks", 1},
+		"one of its leaks":  {[]leaks.LostTogether{session}, []string{"a"}, "1 leak", 0},
+		"one, merged by hand": {[]leaks.LostTogether{{Title: "lost objects of app!Open", Signatures: []string{"a", "a"}}},
 			[]string{"a", "c"}, "2 leaks", 0},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -21,11 +21,12 @@ type Case struct {
 	// call asks for, nil for nothing; it may only tighten.
 	Matters      *analysis.RequestedThreshold
 	AskedMatters *analysis.Threshold
-	// Watch is what the evidence of the run watched; nil of a run that was analysed before this was stored. Others are what
-	// findings could leak that Head does not list.
+	// Watch is what the evidence of the run watched; nil of a run that was analysed before this was stored. Others are
+	// what findings could leak that Head does not list.
 	Watch  *analysis.Observation
 	Others []analysis.Risk
-	// Suffices says that the evidence lost nothing and is enough for growth to be judged: what it does not show is not there.
+	// Suffices says that the evidence lost nothing and is enough for growth to be judged: what it does not show is not
+	// there.
 	Suffices bool
 	Process  string // that the run is about
 	Head     *compare.BuildResult
@@ -36,8 +37,8 @@ type Case struct {
 	Origins map[string]Origin
 	// First says that no build of the line before the run's own has a result in the scenario.
 	First bool
-	// Gone are leaks with the callers of one that came in, which the line shows in no build since that one is there; each as
-	// several runs showed it.
+	// Gone are leaks with the callers of one that came in, which the line shows in no build since that one is there; each
+	// as several runs showed it.
 	Gone []compare.Finding
 	// Release is the newest pinned build before the run's own, nil without one; it counts where the policy bounds drift.
 	Release *compare.BuildResult
@@ -45,7 +46,7 @@ type Case struct {
 	// and this run last.
 	Past map[string][]bool
 	// Causes are the leaks of the run that are lost together, by the signatures of Head.
-	Causes []Cause
+	Causes []LostTogether
 }
 
 // A decider derives the decision on a case.

@@ -24,7 +24,7 @@ type OpenLeak struct {
 
 // CountOpenLeaks counts open leaks: signatures of one cause and one state are one leak, which is of an older build
 // where all of them are.
-func CountOpenLeaks(list []OpenLeak, causes []Cause) OpenLeakCounts {
+func CountOpenLeaks(list []OpenLeak, causes []LostTogether) OpenLeakCounts {
 	s := OpenLeakCounts{Leaks: map[State]int{}, Stacks: len(list)}
 	group := map[string]int{} // by signature, of those lost together; the causes of several runs may overlap
 	for i, c := range causes {

@@ -40,27 +40,27 @@ func TestStandingCountsCauses(t *testing.T) {
 	found := func(signature string, state leaks.State, older bool) leaks.OpenLeak {
 		return leaks.OpenLeak{Signature: signature, State: state, Older: older}
 	}
-	of := func(signatures ...string) leaks.Cause { return leaks.Cause{Signatures: signatures} }
+	of := func(signatures ...string) leaks.LostTogether { return leaks.LostTogether{Signatures: signatures} }
 	for name, test := range map[string]struct {
 		list   []leaks.OpenLeak
-		causes []leaks.Cause
+		causes []leaks.LostTogether
 		want   string
 	}{
-		"none": {nil, []leaks.Cause{of("A", "B")}, "No leak is open."},
+		"none": {nil, []leaks.LostTogether{of("A", "B")}, "No leak is open."},
 		"apart": {[]leaks.OpenLeak{found("A", leaks.StateNew, false), found("B", leaks.StateNew, false)}, nil,
 			"2 leaks are new."},
-		"one of two": {[]leaks.OpenLeak{found("A", leaks.StateNew, false)}, []leaks.Cause{of("A", "B")}, "1 leak is new."},
+		"one of two": {[]leaks.OpenLeak{found("A", leaks.StateNew, false)}, []leaks.LostTogether{of("A", "B")}, "1 leak is new."},
 		"together": {[]leaks.OpenLeak{found("A", leaks.StateNew, false), found("B", leaks.StateNew, false),
-			found("C", leaks.StateOngoing, false)}, []leaks.Cause{of("A", "B")},
+			found("C", leaks.StateOngoing, false)}, []leaks.LostTogether{of("A", "B")},
 			"1 leak is new, 1 is ongoing; 3 stacks in total."},
 		"two states": {[]leaks.OpenLeak{found("A", leaks.StateNew, false), found("B", leaks.StateOngoing, false)},
-			[]leaks.Cause{of("A", "B")}, "1 leak is new, 1 is ongoing."},
+			[]leaks.LostTogether{of("A", "B")}, "1 leak is new, 1 is ongoing."},
 		"the newest build shows a part": {[]leaks.OpenLeak{found("A", leaks.StateNew, true), found("B", leaks.StateNew, false),
-			found("C", leaks.StateNew, true)}, []leaks.Cause{of("A", "B", "C")}, "1 leak is new; 3 stacks in total."},
+			found("C", leaks.StateNew, true)}, []leaks.LostTogether{of("A", "B", "C")}, "1 leak is new; 3 stacks in total."},
 		"an older build shows all": {[]leaks.OpenLeak{found("A", leaks.StateNew, true), found("B", leaks.StateNew, true)},
-			[]leaks.Cause{of("A", "B")}, "1 leak is new (in an older build); 2 stacks in total."},
+			[]leaks.LostTogether{of("A", "B")}, "1 leak is new (in an older build); 2 stacks in total."},
 		"causes of two runs": {[]leaks.OpenLeak{found("A", leaks.StateNew, false), found("B", leaks.StateNew, false),
-			found("C", leaks.StateNew, false)}, []leaks.Cause{of("A", "B"), of("B", "C")},
+			found("C", leaks.StateNew, false)}, []leaks.LostTogether{of("A", "B"), of("B", "C")},
 			"1 leak is new; 3 stacks in total."},
 	} {
 		if got := leaks.CountOpenLeaks(test.list, test.causes).String(); got != test.want {

@@ -31,7 +31,7 @@ func CompareReports(r *analysis.Report, baseline []BaselineReport) {
 	c := &Case{Policy: &policy, Asked: []FailOn{FailOnNew, FailOnGrown}, Suffices: r.Suffices(),
 		Process: r.Process.Name, Head: head, Named: true,
 		Compared: &RunComparison{Base: base, Head: head, Comparison: compare.Compare(base, head)}}
-	alone := r.Alone()
+	alone := r.OwnVerdict()
 	v := Judge(&RunResult{RunFacts: RunFacts{Analysed: true}, Status: alone.Status, Sentence: alone.Sentence}, c)
 	o.record(&v)
 }
@@ -62,7 +62,7 @@ func reportsOf(r *analysis.Report, baseline []BaselineReport) *runReports {
 	for i := range o.baseline {
 		b := &o.baseline[i]
 		side := compare.ResultOf(b.Name, b.Report)
-		side.Statuses = []analysis.Status{b.Alone().Status}
+		side.Statuses = []analysis.Status{b.OwnVerdict().Status}
 		o.results, o.shown = append(o.results, side), append(o.shown, shownIn(b.Report))
 		if b.Suffices() {
 			o.runs, o.pooled = append(o.runs, poolRun(b.Name, i, b.Report)), append(o.pooled, i)
@@ -151,7 +151,7 @@ func (o *runReports) base() *compare.BuildResult {
 // head is the run as a side, each finding judged together with what the runs of the baseline show of it.
 func (o *runReports) head() *compare.BuildResult {
 	side := compare.ResultOf(cmp.Or(imageOf(o.Report), "run"), o.Report)
-	side.Label, side.Statuses = headLabel, []analysis.Status{o.Alone().Status}
+	side.Label, side.Statuses = headLabel, []analysis.Status{o.OwnVerdict().Status}
 	for i := range o.Findings {
 		f, out := &o.Findings[i], &side.Findings[i]
 		rating, pooled := o.rate(f)

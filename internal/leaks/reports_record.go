@@ -25,16 +25,16 @@ var statusOf = map[Gate]analysis.Status{GateFailed: analysis.StatusLeak, GatePas
 	GateInconclusive: analysis.StatusInconclusive}
 
 // record writes the verdict into the report of the run.
-func (o *runReports) record(v *Verdict) {
+func (o *runReports) record(v *RunVerdict) {
 	made := &analysis.Compared{Gate: string(v.Gate), Exit: v.Gate.ExitCode(), FailOn: []string{}, Why: v.Why,
 		Sentence: v.Compared.Sentence, Reasons: []analysis.GateReason{}, Changes: []analysis.Change{},
-		Standing: []analysis.Standing{}, Warnings: o.warnings(), Alone: o.Alone()}
+		Standing: []analysis.Standing{}, Warnings: o.warnings(), OwnVerdict: o.OwnVerdict()}
 	for _, on := range v.Decision.FailOn {
 		made.FailOn = append(made.FailOn, string(on))
 	}
 	for i := range o.baseline {
 		b := &o.baseline[i]
-		alone := b.Alone()
+		alone := b.OwnVerdict()
 		made.Runs = append(made.Runs, analysis.BaselineRun{Name: b.Name, Kind: b.Kind, Process: b.Process.Name,
 			Status: alone.Status, Suffices: b.Suffices(), Sentence: alone.Sentence})
 	}
@@ -51,11 +51,11 @@ func (o *runReports) record(v *Verdict) {
 		}
 	}
 	o.Verdict.Status, o.Verdict.Leaks = statusOf[v.Gate], fails
-	o.Verdict.Sentence = fmt.Sprintf("%s. %s This run alone: %s", capital(v.Why), made.Sentence, made.Alone.Sentence)
+	o.Verdict.Sentence = fmt.Sprintf("%s. %s This run alone: %s", capital(v.Why), made.Sentence, made.OwnVerdict.Sentence)
 }
 
 // recordChanges writes what became of each finding that leaks or grows, here or in the baseline.
-func (o *runReports) recordChanges(made *analysis.Compared, v *Verdict) {
+func (o *runReports) recordChanges(made *analysis.Compared, v *RunVerdict) {
 	failed, here := v.Decision.Failed(), map[string]*analysis.Finding{}
 	for i := range o.Findings {
 		here[o.Findings[i].Signature] = &o.Findings[i]

@@ -30,7 +30,7 @@ func reportOf(findings ...analysis.Finding) *analysis.Report {
 	r := &analysis.Report{Process: analysis.Process{Name: "shop.exe"}, Findings: findings,
 		Snapshots: make([]analysis.Snapshot, 12),
 		Stretches: &score.Stretches{Unit: "hour", Over: [score.RunParts]float64{0.5, 0.5, 0.5, 0.5}},
-		Verdict:   analysis.Verdict{Status: analysis.StatusNoLeak, Sentence: "It is said.", Suffices: new(true)}}
+		Verdict:   analysis.EvidenceVerdict{Status: analysis.StatusNoLeak, Sentence: "It is said.", Suffices: new(true)}}
 	for i := range findings {
 		if findings[i].Certain {
 			r.Verdict.Status = analysis.StatusLeak
@@ -228,7 +228,7 @@ func TestComparedReportAsBaseline(t *testing.T) {
 	head := reportOf(place("X", leak, 400), place("Y", leak, 400))
 	leaks.CompareReports(head, baselineOf(base))
 	if run := head.Compared.Runs[0]; base.Verdict.Status != analysis.StatusNoLeak || run.Status != analysis.StatusLeak ||
-		run.Sentence != "It is said." || head.Compared.Alone.Leaks != 2 || head.Compared.Why != "1 new leak" {
+		run.Sentence != "It is said." || head.Compared.OwnVerdict.Leaks != 2 || head.Compared.Why != "1 new leak" {
 		t.Errorf("%+v", head.Compared)
 	}
 	open := insufficient(reportOf(place("X", leak, 400)))

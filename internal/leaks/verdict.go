@@ -8,9 +8,9 @@ import (
 	"heapdrift/internal/analysis/compare"
 )
 
-// A Verdict is the decision on a run. New, Grown, Fixed and Persisting are signatures that leak or grow, against the
+// A RunVerdict is the decision on a run. New, Grown, Fixed and Persisting are signatures that leak or grow, against the
 // baseline; those that the team knows stand in Known alone.
-type Verdict struct {
+type RunVerdict struct {
 	State    RunState
 	Status   string // of the report's verdict; the gate's word where there is no report to go by
 	Gate     Gate
@@ -31,8 +31,8 @@ type Verdict struct {
 	Arrivals []UntriagedLeak
 	// Renamed are leaks that have another signature since the build of the run.
 	Renamed []RenamedLeak
-	Causes  []Cause // of what leaks or grows: several signatures each
-	Power   string  // what the evidence would have shown; "" where it could show nothing
+	Causes  []LostTogether // of what leaks or grows: several signatures each
+	Power   string         // what the evidence would have shown; "" where it could show nothing
 	// Next is the evidence that would decide the run; nil where it is decided, and where nothing tells.
 	Next     *analysis.Next
 	Sentence string
@@ -54,8 +54,8 @@ type RunResult struct {
 func (r *RunResult) IsJudged() bool { return r.Pending == 0 && !r.Failed && r.Analysed }
 
 // Judge says whether a run passes its gate. c is nil where the run is not judged.
-func Judge(r *RunResult, c *Case) Verdict {
-	v := Verdict{State: r.State(), Status: string(r.Status), Sentence: r.Sentence, Next: r.Next}
+func Judge(r *RunResult, c *Case) RunVerdict {
+	v := RunVerdict{State: r.State(), Status: string(r.Status), Sentence: r.Sentence, Next: r.Next}
 	switch {
 	case r.Pending > 0:
 		v.undecided(GatePending, "The evidence is still being analysed.")
@@ -72,11 +72,11 @@ func Judge(r *RunResult, c *Case) Verdict {
 }
 
 // undecided answers without a report.
-func (v *Verdict) undecided(gate Gate, sentence string) {
+func (v *RunVerdict) undecided(gate Gate, sentence string) {
 	v.Status, v.Gate, v.Sentence = string(gate), gate, sentence
 }
 
-func (v *Verdict) decide(c *Case) {
+func (v *RunVerdict) decide(c *Case) {
 	v.Compared = c.Compared
 	for i := range c.Head.Findings {
 		if f := &c.Head.Findings[i]; IsTolerated(f) && f.Class.IsSuspect() {
@@ -110,7 +110,7 @@ type UntriagedLeak struct {
 }
 
 // arrive lists the leaks that came in.
-func (v *Verdict) arrive(c *Case) {
+func (v *RunVerdict) arrive(c *Case) {
 	for i := range c.Head.Findings {
 		f := &c.Head.Findings[i]
 		o, known := c.Origins[f.Signature]
@@ -133,7 +133,7 @@ func (o *Origin) isNew() bool { return !o.Found && !o.Owned }
 
 // list sorts the rows of a comparison into the verdict. What the history of the line says of a leak goes before what
 // one baseline says.
-func (v *Verdict) list(c *compare.Comparison, of *Case) {
+func (v *RunVerdict) list(c *compare.Comparison, of *Case) {
 	lists := map[compare.Change]*[]string{
 		compare.New: &v.New, compare.Grown: &v.Grown, compare.Fixed: &v.Fixed, compare.Clean: &v.Clean,
 		compare.Persisting: &v.Persisting, compare.Shrunk: &v.Persisting,

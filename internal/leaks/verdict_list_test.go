@@ -31,7 +31,7 @@ func TestArrivals(t *testing.T) {
 		"tolerated": {compare.Finding{Signature: "a", Class: analysis.ClassLeak, State: string(StateKnown)},
 			map[string]Origin{"a": {}}, nil},
 	} {
-		var v Verdict
+		var v RunVerdict
 		v.arrive(&Case{Head: &compare.BuildResult{Findings: []compare.Finding{test.finding}}, Origins: test.origins})
 		same := func(a, b UntriagedLeak) bool {
 			toldSame := (a.FailedIn == nil) == (b.FailedIn == nil) && (a.FailedIn == nil || *a.FailedIn == *b.FailedIn)
@@ -77,7 +77,7 @@ func TestListOfChanges(t *testing.T) {
 		"fixed, tolerated before":  {compare.Row{Change: compare.Fixed, Base: finding(analysis.ClassLeak, StateKnown)}, nil, false, "[] [] [a] [] []"},
 		"callers that did not run": {compare.Row{Change: compare.NotExercised, Base: leak}, nil, false, "[] [] [] [] []"},
 	} {
-		var v Verdict
+		var v RunVerdict
 		v.list(&compare.Comparison{Rows: []compare.Row{test.row}}, &Case{Origins: test.origins, Named: test.named})
 		if got := fmt.Sprint(v.New, v.Grown, v.Fixed, v.Clean, v.Persisting); got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)

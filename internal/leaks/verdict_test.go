@@ -36,7 +36,7 @@ func TestJudgeWithoutAReport(t *testing.T) {
 			t.Errorf("%s: judged", name)
 		}
 		got := leaks.Judge(&test.run, nil)
-		want := leaks.Verdict{State: test.state, Status: string(test.gate), Gate: test.gate, Sentence: test.sentence}
+		want := leaks.RunVerdict{State: test.state, Status: string(test.gate), Gate: test.gate, Sentence: test.sentence}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
@@ -62,7 +62,7 @@ func TestJudge(t *testing.T) {
 	got := leaks.Judge(run, &leaks.Case{Policy: theDefault(), Asked: []leaks.FailOn{leaks.FailOnNew}, Suffices: true,
 		Head: head, Compared: compared})
 	checkDecision(t, &got)
-	want := leaks.Verdict{
+	want := leaks.RunVerdict{
 		State: leaks.RunReady, Status: string(leaky), Gate: leaks.GateFailed, Why: "1 new leak", Compared: compared,
 		Sentence: "It leaks.", Power: "hour",
 		New: []string{"sure"}, Grown: []string{"second"}, Persisting: []string{"unsure", "growing"},
@@ -75,7 +75,7 @@ func TestJudge(t *testing.T) {
 	got = leaks.Judge(run,
 		&leaks.Case{Policy: theDefault(), Asked: []leaks.FailOn{leaks.FailOnNew}, Suffices: true, Head: head})
 	checkDecision(t, &got)
-	want = leaks.Verdict{
+	want = leaks.RunVerdict{
 		State: leaks.RunReady, Status: string(leaky), Gate: leaks.GateInconclusive,
 		Why: "no baseline shows which leaks are new", Sentence: "It leaks.",
 		Known: []string{"known", "by rule"},
@@ -86,7 +86,7 @@ func TestJudge(t *testing.T) {
 }
 
 // checkDecision checks that a verdict and its decision agree, and removes the decision.
-func checkDecision(t *testing.T, v *leaks.Verdict) {
+func checkDecision(t *testing.T, v *leaks.RunVerdict) {
 	t.Helper()
 	if v.Decision == nil || v.Decision.Gate != v.Gate || v.Decision.Why != v.Why || v.Decision.Exit != v.Gate.ExitCode() {
 		t.Errorf("verdict %s because %q, decision %+v", v.Gate, v.Why, v.Decision)

@@ -67,7 +67,7 @@ func TestVerdictOfServers(t *testing.T) {
 		{`{"new":null,"rerun":true,"undecided":[{"signature":"c","change":"new","probability":0.5,"bytes":12}]}`, nil, 1, true, false},
 		{`{"new":[1]}`, nil, 0, false, true},
 	} {
-		var v push.Verdict
+		var v push.RunVerdict
 		err := json.Unmarshal([]byte(test.text), &v)
 		if test.wrong {
 			if err == nil {

@@ -86,7 +86,7 @@ func TestFoundWithoutBaseline(t *testing.T) {
 		answers(f, map[string]string{path: test.report})
 		f.verdict = func() string { return `{"run":7,` + test.verdict + `}` }
 		client, _ := f.client()
-		v, err := client.Verdict(t.Context(), 7, push.Question{}, 0, func(int) {})
+		v, err := client.AwaitVerdict(t.Context(), 7, push.Question{}, 0, func(int) {})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func TestFoundNothing(t *testing.T) {
 		asked := answers(f, map[string]string{"GET /api/v1/runs/7/report?format=json": report})
 		client, pauses := f.client()
 		client.Tries = 3
-		_, err := client.Outcome(t.Context(), &push.Run{ID: 7, Project: "p"}, &push.Verdict{Gate: outcome.GatePassed}, "")
+		_, err := client.Outcome(t.Context(), &push.Run{ID: 7, Project: "p"}, &push.RunVerdict{Gate: outcome.GatePassed}, "")
 		if err == nil || len(*asked) != 3 || len(*pauses) != 2 {
 			t.Errorf("%q: %v after %d requests and %d pauses", report, err, len(*asked), len(*pauses))
 		}
@@ -121,7 +121,7 @@ func TestFoundNothing(t *testing.T) {
 func TestUndecidedAndUnread(t *testing.T) {
 	f := newFake(t)
 	client, _ := f.client()
-	v := &push.Verdict{Gate: outcome.GateInconclusive, Baseline: &push.Baseline{Build: "1"}, New: []string{"n"},
+	v := &push.RunVerdict{Gate: outcome.GateInconclusive, Baseline: &push.Baseline{Build: "1"}, New: []string{"n"},
 		Matters: &leaks.Matters{Sentence: "from 1 MB on"}, Power: "1 KB per hour", URL: "/runs/7",
 		Undecided: []push.Undecided{{Signature: "n"}, {Signature: "a", Title: "A", Change: "new"},
 			{Signature: "b", Title: "B", Change: "regressed"}, {Signature: "c", Title: "C", Change: "grown"},

@@ -61,7 +61,7 @@ type figure struct {
 
 // Outcome makes the outcome of a verdict: each of its leaks with the facts that the server has about it. root is the
 // folder of the sources, "" where there is none.
-func (c *Client) Outcome(ctx context.Context, run *Run, v *Verdict, root string) (*outcome.Outcome, error) {
+func (c *Client) Outcome(ctx context.Context, run *Run, v *RunVerdict, root string) (*outcome.Outcome, error) {
 	o := &outcome.Outcome{
 		Project: run.Project, Build: run.Build, Scenario: run.Scenario, Gate: v.Gate, Why: v.Why, Sentence: v.Sentence,
 		Power: v.Power, URL: c.Page(v.URL),

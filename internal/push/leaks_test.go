@@ -27,7 +27,7 @@ func outcomeOf(t *testing.T, verdict, signature string) *outcome.Leak {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := client.Verdict(t.Context(), 7, push.Question{}, 0, func(int) {})
+	v, err := client.AwaitVerdict(t.Context(), 7, push.Question{}, 0, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}

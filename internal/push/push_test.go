@@ -349,7 +349,7 @@ func TestVerdictWaits(t *testing.T) {
 	}
 	c, pauses := f.client()
 	told := 0
-	v, err := c.Verdict(t.Context(), 7, push.Question{Baseline: "b0", FailOn: "new", Matters: "1MB/day"}, time.Hour, func(int) { told++ })
+	v, err := c.AwaitVerdict(t.Context(), 7, push.Question{Baseline: "b0", FailOn: "new", Matters: "1MB/day"}, time.Hour, func(int) { told++ })
 	if err != nil || v.Gate != outcome.GateFailed || len(v.New) != 1 || told != 2 ||
 		len(*pauses) != 2 || f.wait[0] != "50s" || f.asked[0] != "baseline=b0&fail_on=new&matters=1MB%2Fday" {
 		t.Errorf("verdict %+v, %v; told %d times, pauses %v, wait %v, asked %v", v, err, told, *pauses, f.wait, f.asked)
@@ -358,7 +358,7 @@ func TestVerdictWaits(t *testing.T) {
 		t.Errorf("the answer %s has new and lacks matters", v.Text)
 	}
 	n = -1000
-	if v, err = c.Verdict(t.Context(), 7, push.Question{}, 0, func(int) {}); err != nil || v.Gate != outcome.GatePending ||
+	if v, err = c.AwaitVerdict(t.Context(), 7, push.Question{}, 0, func(int) {}); err != nil || v.Gate != outcome.GatePending ||
 		f.wait[3] != "0s" || f.asked[3] != "" {
 		t.Errorf("verdict %+v, %v; wait %v, asked %v", v, err, f.wait, f.asked)
 	}

@@ -17,7 +17,7 @@ type reasons struct {
 	more []leaks.FailOn
 }
 
-func reasonsOf(v *Verdict) *reasons {
+func reasonsOf(v *RunVerdict) *reasons {
 	why := &reasons{silenced: map[string][]string{}}
 	for _, r := range v.Reasons {
 		switch {
@@ -35,7 +35,7 @@ func reasonsOf(v *Verdict) *reasons {
 }
 
 // apply says of a leak what decides about it, and what else is lost with it.
-func (why *reasons) apply(l *outcome.Leak, causes []leaks.Cause) {
+func (why *reasons) apply(l *outcome.Leak, causes []leaks.LostTogether) {
 	l.Fails = slices.Contains(why.failing, l.Signature)
 	l.Reasons = why.silenced[l.Signature]
 	for _, cause := range causes {

@@ -51,7 +51,7 @@ func TestReasonsDecide(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v, err := client.Verdict(t.Context(), 7, push.Question{}, 0, func(int) {})
+			v, err := client.AwaitVerdict(t.Context(), 7, push.Question{}, 0, func(int) {})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,7 +99,7 @@ func TestOutcomeCountsCauses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := client.Verdict(t.Context(), 7, push.Question{}, 0, func(int) {})
+	v, err := client.AwaitVerdict(t.Context(), 7, push.Question{}, 0, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,8 +86,8 @@ func (c *Client) run(ctx context.Context, method, path string) (*Run, error) {
 
 func runPath(id int64) string { return "/api/v1/runs/" + strconv.FormatInt(id, 10) }
 
-// A Verdict is the server's decision on a run, field by field as the API has it.
-type Verdict struct {
+// A RunVerdict is the server's decision on a run, field by field as the API has it.
+type RunVerdict struct {
 	Run      int64     `json:"run"`
 	State    string    `json:"state"`
 	Status   string    `json:"status"`
@@ -105,7 +105,7 @@ type Verdict struct {
 	Known      signatures `json:"known"`
 
 	// Causes are leaks that are lost together; empty where the server does not say.
-	Causes []leaks.Cause `json:"causes"`
+	Causes []leaks.LostTogether `json:"causes"`
 	// Undecided are the findings that could fail the gate and are not decided; empty where the server does not say.
 	Undecided []Undecided `json:"undecided"`
 	// Matters is from which growth on a leak matters; nil where the server does not say.
@@ -124,7 +124,7 @@ type Verdict struct {
 }
 
 // HasField reports whether the server's answer has a field, whatever it holds: an older server lacks some.
-func (v *Verdict) HasField(field string) bool {
+func (v *RunVerdict) HasField(field string) bool {
 	var fields map[string]json.RawMessage
 	return json.Unmarshal(v.Text, &fields) == nil && fields[field] != nil
 }
@@ -183,8 +183,8 @@ type Question struct {
 
 // Verdict waits until a run is decided, at most for wait, and returns the verdict as it is then. told hears how many
 // jobs are left.
-func (c *Client) Verdict(ctx context.Context, id int64, q Question, wait time.Duration,
-	told func(pending int)) (*Verdict, error) {
+func (c *Client) AwaitVerdict(ctx context.Context, id int64, q Question, wait time.Duration,
+	told func(pending int)) (*RunVerdict, error) {
 	until := time.Now().Add(wait)
 	for {
 		look := max(min(time.Until(until), longestLook), 0).Round(time.Millisecond)
@@ -199,7 +199,7 @@ func (c *Client) Verdict(ctx context.Context, id int64, q Question, wait time.Du
 		if err != nil {
 			return nil, err
 		}
-		v := &Verdict{Text: a.body}
+		v := &RunVerdict{Text: a.body}
 		if err := a.decode(v); err != nil {
 			return nil, err
 		}

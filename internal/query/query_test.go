@@ -112,7 +112,7 @@ func processThat(t testing.TB, r *rand.Rand, n int,
 			frames = append(frames, c.Stacks.AddText(capture.FrameText{Module: string(module), Function: string(function)}, 0))
 		}
 		site := capture.Site{Stack: c.Stacks.AddStack(frames), Kind: capture.SiteKind(p.kind), Heap: capture.NoHeap,
-			Life: &capture.Life{Number: uint32(i), Classes: a.Classes[i]}}
+			Life: &capture.Life{Number: uint32(i), Usage: a.Sites[i]}}
 		if p.kind == allocations.KindHeap {
 			site.Heap = int32(p.heap)
 		}

@@ -49,9 +49,9 @@ func (n *Node) serve(work context.Context) ([]*asynq.Server, error) {
 const slotsTime = 2 * time.Second
 
 // room is how many jobs may wait at the broker: twice what runs at once, so that no slot waits for this loop.
-func (n *Node) room() Window {
+func (n *Node) room() DispatchLimit {
 	if time.Since(n.slotsAt) > slotsTime {
-		n.slots, n.slotsAt = Window{}, time.Now()
+		n.slots, n.slotsAt = DispatchLimit{}, time.Now()
 		servers, err := n.inspector.Servers()
 		if err != nil {
 			servers = nil // the broker is away; handing over says so
@@ -65,7 +65,7 @@ func (n *Node) room() Window {
 			}
 		}
 	}
-	return Window{Light: max(2*n.slots.Light, 4), Heavy: max(2*n.slots.Heavy, 2)}
+	return DispatchLimit{Light: max(2*n.slots.Light, 4), Heavy: max(2*n.slots.Heavy, 2)}
 }
 
 // dispatch hands due jobs to the broker, and again when a job has ended here: the next may go then.

@@ -112,13 +112,13 @@ type Node struct {
 	retired   atomic.Pointer[error]
 	leave     chan struct{} // closed when retired is set
 
-	slots       Window    // of all workers, as of
-	slotsAt     time.Time // this time; of dispatch alone
-	beforeClaim func()    // tests stop here
+	slots       DispatchLimit // of all workers, as of
+	slotsAt     time.Time     // this time; of dispatch alone
+	beforeClaim func()        // tests stop here
 }
 
-// Window is how many jobs of a class.
-type Window = store.Window
+// DispatchLimit is how many jobs of a class.
+type DispatchLimit = store.DispatchLimit
 
 // New makes a node. Run starts it.
 func New(s *store.Store, handlers map[string]Handler, opt Options) (*Node, error) {

@@ -12,12 +12,12 @@ import (
 
 // ListCauses are the findings of a run that are lost together, as its report has them, by the signatures of the
 // project. A report of before there were causes has none.
-func (v View) ListCauses(ctx context.Context, run int64) ([]leaks.Cause, error) {
+func (v View) ListCauses(ctx context.Context, run int64) ([]leaks.LostTogether, error) {
 	return v.causesOf(ctx, []int64{run})
 }
 
 // causesOf are the causes of several runs of one project.
-func (v View) causesOf(ctx context.Context, runs []int64) ([]leaks.Cause, error) {
+func (v View) causesOf(ctx context.Context, runs []int64) ([]leaks.LostTogether, error) {
 	if len(runs) == 0 {
 		return nil, nil
 	}
@@ -25,9 +25,9 @@ func (v View) causesOf(ctx context.Context, runs []int64) ([]leaks.Cause, error)
 	if err != nil {
 		return nil, db.Wrap("causes", err)
 	}
-	var stored []analysis.Cause
+	var stored []analysis.LostTogether
 	for _, text := range texts {
-		var ofRun []analysis.Cause
+		var ofRun []analysis.LostTogether
 		if err := json.Unmarshal(text, &ofRun); err != nil {
 			return nil, fmt.Errorf("store: causes of runs %d: %w", runs, err)
 		}
@@ -46,7 +46,7 @@ func (v View) causesOf(ctx context.Context, runs []int64) ([]leaks.Cause, error)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]leaks.Cause, len(stored))
+	list := make([]leaks.LostTogether, len(stored))
 	for i := range stored {
 		list[i].Title, list[i].Ratio = stored[i].Title, stored[i].Ratio
 		for _, m := range stored[i].Members {

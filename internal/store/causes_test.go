@@ -10,9 +10,9 @@ import (
 
 // withCause says that findings of a report are lost together.
 func withCause(r *analysis.Report, title string, signatures ...string) *analysis.Report {
-	c := analysis.Cause{Number: len(r.Causes) + 1, Title: title, Ratio: "1 : 5"}
+	c := analysis.LostTogether{Number: len(r.Causes) + 1, Title: title, Ratio: "1 : 5"}
 	for _, s := range signatures {
-		c.Members = append(c.Members, analysis.CausePart{Signature: s, Blocks: 1})
+		c.Members = append(c.Members, analysis.LostTogetherPart{Signature: s, Blocks: 1})
 	}
 	r.Causes = append(r.Causes, c)
 	return r
@@ -38,12 +38,12 @@ func TestCausesOfARun(t *testing.T) {
 	if err := l.MergeSignature(t.Context(), "demo", "A", "C", "ann"); err != nil {
 		t.Fatal(err)
 	}
-	list := must[[]leaks.Cause](t)(l.now().ListCauses(t.Context(), run))
+	list := must[[]leaks.LostTogether](t)(l.now().ListCauses(t.Context(), run))
 	if got := fmt.Sprint(list); got != "[{lost objects of app!Open 1 : 5 [C B]}]" {
 		t.Errorf("merged: %s", got)
 	}
 	l.run("2", leaksReport(finding{signature: "A", class: leak, bytes: 9}))
-	if list := must[[]leaks.Cause](t)(l.now().ListCauses(t.Context(), l.runs["2"])); list != nil {
+	if list := must[[]leaks.LostTogether](t)(l.now().ListCauses(t.Context(), l.runs["2"])); list != nil {
 		t.Errorf("no cause: %v", list)
 	}
 }

@@ -96,30 +96,30 @@ func TestVerdictOnARun(t *testing.T) {
 	l.run("2", second)
 	l.run("2/other", leaksReport())
 	l.change("C", leaks.Change{Known: &leaks.Toleration{Reason: "vendor"}})
-	verdict := func(place, baseline string, on ...leaks.FailOn) (leaks.Verdict, error) {
-		return store.Read(t.Context(), l.Store, func(v store.View) (leaks.Verdict, error) {
+	verdict := func(place, baseline string, on ...leaks.FailOn) (leaks.RunVerdict, error) {
+		return store.Read(t.Context(), l.Store, func(v store.View) (leaks.RunVerdict, error) {
 			run, err := v.FindRun(t.Context(), l.runs[place])
 			if err != nil {
-				return leaks.Verdict{}, err
+				return leaks.RunVerdict{}, err
 			}
 			return v.FindVerdict(t.Context(), &run, store.GateQuestion{Baseline: baseline, FailOn: on})
 		})
 	}
-	v := must[leaks.Verdict](t)(verdict("2", "", leaks.FailOnNew))
+	v := must[leaks.RunVerdict](t)(verdict("2", "", leaks.FailOnNew))
 	if v.Gate != leaks.GateFailed || v.Why != "1 new leak" || v.State != leaks.RunReady || v.Status != "leak" ||
 		v.Sentence != "It leaks." || v.Power != "≥ 1 KB per hour" ||
 		strings.Join(v.New, " ") != "B" || strings.Join(v.Persisting, " ") != "A" || strings.Join(v.Known, " ") != "C" ||
 		v.Compared.Base.Build != "1" {
 		t.Errorf("%+v", v)
 	}
-	if v := must[leaks.Verdict](t)(verdict("2", "1", leaks.FailOnGrown)); v.Gate != leaks.GatePassed || v.Compared == nil {
+	if v := must[leaks.RunVerdict](t)(verdict("2", "1", leaks.FailOnGrown)); v.Gate != leaks.GatePassed || v.Compared == nil {
 		t.Errorf("against the one that is named: %+v", v)
 	}
-	if v := must[leaks.Verdict](t)(verdict("1", "", leaks.FailOnNew)); v.Gate != leaks.GateInconclusive ||
+	if v := must[leaks.RunVerdict](t)(verdict("1", "", leaks.FailOnNew)); v.Gate != leaks.GateInconclusive ||
 		v.Compared != nil {
 		t.Errorf("with nothing before: %+v", v)
 	}
-	if v := must[leaks.Verdict](t)(verdict("1", "2", leaks.FailOnNew)); v.Gate != leaks.GatePassed || v.Compared == nil {
+	if v := must[leaks.RunVerdict](t)(verdict("1", "2", leaks.FailOnNew)); v.Gate != leaks.GatePassed || v.Compared == nil {
 		t.Errorf("against a newer one: %+v", v)
 	}
 	for _, baseline := range []string{"2", "9"} { // its own, and none
@@ -131,7 +131,7 @@ func TestVerdictOnARun(t *testing.T) {
 		t.Errorf("against a build without the scenario: %v", err)
 	}
 	l.again("1")
-	if v := must[leaks.Verdict](t)(verdict("1", "9", leaks.FailOnNew)); v.Gate != leaks.GatePending {
+	if v := must[leaks.RunVerdict](t)(verdict("1", "9", leaks.FailOnNew)); v.Gate != leaks.GatePending {
 		t.Errorf("while it is analysed: %+v", v)
 	}
 }
@@ -140,11 +140,11 @@ func TestVerdictOnARun(t *testing.T) {
 func TestVerdictOnUnreadEvidence(t *testing.T) {
 	s, _ := open(t)
 	e := addEvidence(t, s, target, "a.txt")
-	verdict := func() leaks.Verdict {
-		return must[leaks.Verdict](t)(store.Read(t.Context(), s, func(v store.View) (leaks.Verdict, error) {
+	verdict := func() leaks.RunVerdict {
+		return must[leaks.RunVerdict](t)(store.Read(t.Context(), s, func(v store.View) (leaks.RunVerdict, error) {
 			run, err := v.FindRun(t.Context(), e.RunID)
 			if err != nil {
-				return leaks.Verdict{}, err
+				return leaks.RunVerdict{}, err
 			}
 			return v.FindVerdict(t.Context(), &run, store.GateQuestion{FailOn: []leaks.FailOn{leaks.FailOnLeak}})
 		}))

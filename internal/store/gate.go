@@ -20,14 +20,14 @@ type GateQuestion struct {
 
 // FindVerdict says whether a run passes its gate under the present policy. Its error is a *leaks.FieldError where the
 // baseline cannot be one.
-func (v View) FindVerdict(ctx context.Context, run *Run, q GateQuestion) (leaks.Verdict, error) {
+func (v View) FindVerdict(ctx context.Context, run *Run, q GateQuestion) (leaks.RunVerdict, error) {
 	file, err := v.FindPolicy(ctx, run.Project)
 	if err != nil {
-		return leaks.Verdict{}, err
+		return leaks.RunVerdict{}, err
 	}
 	result, c, err := v.gateCase(ctx, run, q, &file)
 	if err != nil {
-		return leaks.Verdict{}, err
+		return leaks.RunVerdict{}, err
 	}
 	verdict := leaks.Judge(result, c)
 	verdict.Policy, verdict.FailOn = file.Version, file.Policies.For(run.Scenario).Tightened(file.Version, q.FailOn)

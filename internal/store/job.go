@@ -57,14 +57,14 @@ type DueJob struct {
 // heavyBytes is how much evidence makes a job heavy: a read's own, else that of its run.
 const heavyBytes = 256 << 20
 
-// A Window is how many jobs may lie with the broker. Jobs that lie with the broker keep their order, so the window is
-// small: a later job of higher priority overtakes only jobs outside of it.
-type Window struct{ Light, Heavy int }
+// DispatchLimit is how many light and heavy jobs may lie with the broker. Jobs that lie with the broker keep their
+// order, so the limit is small: a later job of higher priority overtakes only jobs that are not there yet.
+type DispatchLimit struct{ Light, Heavy int }
 
 // unbounded takes all due jobs that one query returns.
-var unbounded = Window{500, 500}
+var unbounded = DispatchLimit{500, 500}
 
-// DispatchAllJobs is DispatchJobs without a window.
+// DispatchAllJobs is DispatchJobs without a limit.
 func (s *Store) DispatchAllJobs(ctx context.Context, resend time.Duration) ([]DueJob, error) {
 	return s.DispatchJobs(ctx, resend, unbounded)
 }
@@ -89,7 +89,7 @@ const rankedJobs = `
 // somebody has sent by browser, then those of runs that have no report yet, then all others; among these the projects
 // take turns, and each project's are in the order of their age. A job that was handed over but not started within the
 // resend interval is handed over again: the broker may have lost it.
-func (s *Store) DispatchJobs(ctx context.Context, resend time.Duration, most Window) ([]DueJob, error) {
+func (s *Store) DispatchJobs(ctx context.Context, resend time.Duration, most DispatchLimit) ([]DueJob, error) {
 	due, err := db.All[DueJob](ctx, db.Conns(s), rankedJobs+`,
 		room as (
 			select $3 - count(*) filter (where not heavy) light, $4 - count(*) filter (where heavy) heavy from ranked where sent),

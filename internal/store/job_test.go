@@ -23,7 +23,7 @@ func (l *lab) queued(project, run string, bytes int64, age time.Duration) int64 
 // handed are the runs of the jobs that are handed over next.
 func (l *lab) handed(light, heavy int) string {
 	l.Helper()
-	due := must[[]store.DueJob](l)(l.DispatchJobs(l.Context(), time.Hour, store.Window{Light: light, Heavy: heavy}))
+	due := must[[]store.DueJob](l)(l.DispatchJobs(l.Context(), time.Hour, store.DispatchLimit{Light: light, Heavy: heavy}))
 	var names []string
 	for _, d := range due {
 		var name string

@@ -33,7 +33,7 @@ type finding struct {
 // leaksReport is a report of findings. Its status is what they give, or "inconclusive" where that is said.
 func leaksReport(findings ...finding) *analysis.Report {
 	r := &analysis.Report{Process: analysis.Process{Name: "app.exe", PID: 1, Bits: 64},
-		Verdict: analysis.Verdict{Status: analysis.StatusNoLeak}}
+		Verdict: analysis.EvidenceVerdict{Status: analysis.StatusNoLeak}}
 	for _, f := range findings {
 		p := 0.1
 		switch f.class {

@@ -57,7 +57,7 @@ func TestWhatMattersIsThePolicys(t *testing.T) {
 		q := store.GateQuestion{Matters: must[*analysis.Threshold](t)(leaks.ParseMatters(test.call))}
 		view := l.now()
 		r := must[store.Run](t)(view.FindRun(t.Context(), run))
-		v := must[leaks.Verdict](t)(view.FindVerdict(t.Context(), &r, q))
+		v := must[leaks.RunVerdict](t)(view.FindVerdict(t.Context(), &r, q))
 		m := v.Decision.Matters
 		if v.Gate != test.gate || len(v.Decision.Undecided) > 0 != (test.gate == open) || m.Source != test.source ||
 			!strings.Contains(m.Sentence, test.says) || m.Expected.Bytes != 0.6*mb || m.Limit.Bytes != m.Bytes {
@@ -113,7 +113,7 @@ func TestDecisionsOfCallsThatTighten(t *testing.T) {
 	q := store.GateQuestion{Matters: &analysis.Threshold{Growth: analysis.Growth{Bytes: 1000, Unit: "day"}}}
 	view := l.now()
 	r := must[store.Run](t)(view.FindRun(t.Context(), run))
-	tight := must[leaks.Verdict](t)(view.FindVerdict(t.Context(), &r, q))
+	tight := must[leaks.RunVerdict](t)(view.FindVerdict(t.Context(), &r, q))
 	for range 2 {
 		if err := l.CreateDecision(t.Context(), run, q, tight.Decision); err != nil {
 			t.Fatal(err)

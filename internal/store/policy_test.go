@@ -23,11 +23,11 @@ func (l *lab) policy(text string) {
 		store.PolicyChange{Policies: policies(l, text), Author: "ann", Version: -1}))
 }
 
-func (l *lab) gateOf(place string, on ...leaks.FailOn) leaks.Verdict {
+func (l *lab) gateOf(place string, on ...leaks.FailOn) leaks.RunVerdict {
 	l.Helper()
 	view := l.now()
 	run := must[store.Run](l)(view.FindRun(l.Context(), l.runs[place]))
-	return must[leaks.Verdict](l)(view.FindVerdict(l.Context(), &run, store.GateQuestion{FailOn: on}))
+	return must[leaks.RunVerdict](l)(view.FindVerdict(l.Context(), &run, store.GateQuestion{FailOn: on}))
 }
 
 func TestPolicies(t *testing.T) {

@@ -48,11 +48,11 @@ func (l *lab) found(place, signature string) store.Finding {
 }
 
 // verdict is the verdict of a gate that fails on leaks.
-func (l *lab) verdict(place string) leaks.Verdict {
+func (l *lab) verdict(place string) leaks.RunVerdict {
 	l.Helper()
 	view := l.now()
 	run := must[store.Run](l)(view.FindRun(l.Context(), l.runs[place]))
-	return must[leaks.Verdict](l)(view.FindVerdict(l.Context(), &run,
+	return must[leaks.RunVerdict](l)(view.FindVerdict(l.Context(), &run,
 		store.GateQuestion{FailOn: []leaks.FailOn{leaks.FailOnLeak}}))
 }
 

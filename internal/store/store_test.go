@@ -291,7 +291,7 @@ func TestOrderOfJobs(t *testing.T) {
 	next := func(light, heavy int) string {
 		t.Helper()
 		return strings.Join(names(must[[]store.DueJob](t)(s.DispatchJobs(t.Context(), time.Hour,
-			store.Window{Light: light, Heavy: heavy}))), ", ")
+			store.DispatchLimit{Light: light, Heavy: heavy}))), ", ")
 	}
 	if got, want := next(5, 2), "waiting, large (heavy), a0, b0, a1, b1"; got != want {
 		t.Errorf("first %s, want %s", got, want)

@@ -43,7 +43,7 @@ func traced(n int) *capture.Capture {
 		s.Stack = c.Stacks.AddStack([]capture.FrameID{c.Stacks.AddText(capture.FrameText{Module: "app",
 			Function: fmt.Sprintf("F%d", i)}, 0)})
 		s.Life = &capture.Life{Number: uint32(3*i + 1), Peak: allocations.Peak{Usage: usage(), At: rng.Int64()},
-			Classes: allocations.Classes{
+			Usage: allocations.WindowUsage{
 				AIFO: usage(), AIFI: usage(), AOFO: usage(), AOFI: usage(), AtExit: usage(), UnknownFrees: rng.Int64N(9),
 			}}
 		c.Sites = append(c.Sites, s)

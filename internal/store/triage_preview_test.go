@@ -60,7 +60,7 @@ func TestEffectOfATriage(t *testing.T) {
 	}
 	gate := func() leaks.Gate {
 		run := must[store.Run](t)(l.now().FindRun(t.Context(), one))
-		return must[leaks.Verdict](t)(l.now().FindVerdict(t.Context(), &run, store.GateQuestion{})).Gate
+		return must[leaks.RunVerdict](t)(l.now().FindVerdict(t.Context(), &run, store.GateQuestion{})).Gate
 	}
 	if got := gate(); got != leaks.GateFailed {
 		t.Errorf("the gate says %s before", got)

@@ -114,7 +114,7 @@ func TestStacksOfMergedLeak(t *testing.T) {
 	if b := list.Seen[1]; b.Growth.Bytes != 470 || b.Held.Bytes != 1070+400 {
 		t.Errorf("held %+v, grew %+v: what was freed by the end of the process is missing", b.Held, b.Growth)
 	}
-	if n := len(leaks.VariantsOf(list.Seen, run)); n != 2 {
+	if n := len(leaks.GroupCallPaths(list.Seen, run)); n != 2 {
 		t.Errorf("%d variants", n)
 	}
 }

@@ -35,7 +35,7 @@ func (r *Resolver) expand(ctx context.Context, captures []*capture.Capture, name
 		if err := s.expand(ctx, w); err != nil {
 			return err
 		}
-		if len(image.Places()) == 0 {
+		if len(image.Offsets()) == 0 {
 			continue
 		}
 		known := slices.IndexFunc(names.Images, func(i capture.Image) bool { return i.ImageID == image.ImageID })
@@ -43,8 +43,8 @@ func (r *Resolver) expand(ctx context.Context, captures []*capture.Capture, name
 			names.Images = append(names.Images, image)
 			continue
 		}
-		for _, p := range image.Places() {
-			names.Images[known].AddPlace(p, image.At(p)...)
+		for _, p := range image.Offsets() {
+			names.Images[known].AddOffset(p, image.AtOffset(p)...)
 		}
 	}
 	return nil
@@ -159,7 +159,7 @@ func (s *search) expandBy(ctx context.Context, f *File, w *writtenModule) (image
 			return image, false, nil
 		}
 		if frames := seen.only(); len(frames) > 1 {
-			image.AddPlace(place, frames...)
+			image.AddOffset(place, frames...)
 		}
 	}
 	if s.DebugID == "" && lines == 0 {

@@ -79,7 +79,7 @@ func till(build byte, shift uint32, old bool) *pdbtest.Program {
 		Lines: []pdbtest.Line{{Offset: 0, File: source, Line: 10 + shift},
 			{Offset: 0x30, File: source, Line: 12 + shift}},
 		Allocations: []pdbtest.Allocation{{Call: pdbtest.Call{Offset: 0x20, Length: 5}, Type: "Item"}},
-		Inlines: []pdbtest.Inline{{Function: "Item::make", File: header, Line: 3, Ranges: []pdbtest.Range{
+		Inlines: []pdbtest.Inline{{Function: "Item::make", File: header, Line: 3, Ranges: []pdbtest.InlinedLine{
 			{Offset: 0x18, Length: 0x10, Line: 4 + shift},
 		}}},
 	}
@@ -352,8 +352,8 @@ func TestIndexesAreKept(t *testing.T) {
 	for key, data := range kept {
 		kept[key] = data[:len(data)-1]
 	}
-	if got := resolve(t, Resolver{Library: s, Indexes: kept}, c); got.Named() != 3 || s.opened[pdb.Place] != 2 {
-		t.Errorf("behind a damaged index: %d frames, %d times opened", got.Named(), s.opened[pdb.Place])
+	if got := resolve(t, Resolver{Library: s, Indexes: kept}, c); got.NamedAddresses() != 3 || s.opened[pdb.Place] != 2 {
+		t.Errorf("behind a damaged index: %d frames, %d times opened", got.NamedAddresses(), s.opened[pdb.Place])
 	}
 }
 
@@ -371,9 +371,9 @@ func TestUnreadable(t *testing.T) {
 	s.broken = nil
 	clear(data[len(data)/4:])
 	got := resolve(t, Resolver{Library: s}, c)
-	if got.Named() != 0 ||
+	if got.NamedAddresses() != 0 ||
 		!slices.ContainsFunc(got.Tried, func(a capture.Attempt) bool { return a.Result == ResultFailed }) {
-		t.Errorf("%d frames of a damaged PDB, attempts %v", got.Named(), got.Tried)
+		t.Errorf("%d frames of a damaged PDB, attempts %v", got.NamedAddresses(), got.Tried)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

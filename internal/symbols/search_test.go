@@ -129,7 +129,7 @@ func TestAddressesInLibrariesThatAreGone(t *testing.T) {
 		}
 		named := -1
 		if image := names.Image(tillModule("").ImageID()); image != nil {
-			named = image.Named()
+			named = image.NamedAddresses()
 		}
 		if named != test.named {
 			t.Errorf("%s: %d named, want %d", name, named, test.named)

@@ -240,7 +240,7 @@ func (s *search) useExports(ctx context.Context, f *File, out *capture.Image) (b
 			out.Add(rva, capture.NamedFrame{Function: exportName(export), Offset: uint64(displacement) + 1, Approx: true})
 		}
 	}
-	if out.Named() == 0 {
+	if out.NamedAddresses() == 0 {
 		s.note(f.Place, ResultMismatch, "no export of it lies near the return addresses")
 		return false, nil
 	}

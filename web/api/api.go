@@ -24,7 +24,7 @@ type Options struct {
 	Blobs  blob.Store
 	Intake *intake.Intake
 	// Windows answers for windows of traces.
-	Windows Windows
+	Windows WindowAnswers
 	// Queries keeps reports that selections are answered from; nil for one of its own.
 	Queries *query.Library
 	// Budget is what reports that are read or made take memory from; nil for no limit.
@@ -44,7 +44,7 @@ type API struct {
 	store   *store.Store
 	blobs   blob.Store
 	intake  *intake.Intake
-	windows Windows
+	windows WindowAnswers
 	queries *query.Library
 	budget  *memory.Budget
 	log     *slog.Logger

@@ -44,7 +44,7 @@ type verdictView struct {
 	// NewRows and RegressedRows say in which interval the leaks came in, or came back.
 	NewRows        []leaks.UntriagedLeak    `json:"new_rows"`
 	RegressedRows  []leaks.UntriagedLeak    `json:"regressed_rows"`
-	Causes         []leaks.Cause            `json:"causes"`    // of what leaks or grows and is lost together
+	Causes         []leaks.LostTogether     `json:"causes"`    // of what leaks or grows and is lost together
 	Undecided      []leaks.UndecidedFinding `json:"undecided"` // that could fail the gate
 	Rerun          bool                     `json:"rerun"`     // one more run of the same kind would probably decide
 	Next           *analysis.Next           `json:"next"`      // the evidence that would decide the run; null where it is decided
@@ -165,7 +165,7 @@ func readVerdict(ctx context.Context, v store.View, q *verdictQuestion) (*verdic
 	return viewOfVerdict(&run, &verdict), nil
 }
 
-func viewOfVerdict(run *store.Run, v *leaks.Verdict) *verdictView {
+func viewOfVerdict(run *store.Run, v *leaks.RunVerdict) *verdictView {
 	view := &verdictView{
 		Run: run.ID, State: v.State, Status: v.Status, Gate: v.Gate, Why: v.Why, FailOn: filled(v.FailOn), Policy: v.Policy,
 		Exit: v.Gate.ExitCode(), Reasons: []leaks.Reason{}, NewRows: []leaks.UntriagedLeak{},

@@ -102,7 +102,7 @@ func (n *node) fail(code, message string) {
 func report(status analysis.Status, sites int) *analysis.Report {
 	r := &analysis.Report{
 		Schema: analysis.Schema, Process: analysis.Process{Name: "shop.exe", PID: 4242, Bits: 32},
-		Verdict:  analysis.Verdict{Status: status, Sentence: "shop.exe does " + string(status) + "."},
+		Verdict:  analysis.EvidenceVerdict{Status: status, Sentence: "shop.exe does " + string(status) + "."},
 		Evidence: []analysis.Evidence{{File: "a.txt", Kind: "umdh-snapshot", Used: true}},
 	}
 	if status == analysis.StatusInconclusive {

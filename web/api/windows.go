@@ -15,9 +15,9 @@ import (
 	"heapdrift/web/problem"
 )
 
-// Windows answers for windows of the traces that runs are about. Errors are an *analysis.Error where there is no
+// WindowAnswers answers for windows of the traces that runs are about. Errors are an *analysis.Error where there is no
 // answer, or store.ErrNotFound for a run without a report.
-type Windows interface {
+type WindowAnswers interface {
 	// Prepare does what a window of a run has to wait for, before the View of Window, and returns what ends that.
 	Prepare(ctx context.Context, run int64) (done func(), err error)
 	// Table opens the allocation table of a run's report until done is called; nil for a run without one.

@@ -37,7 +37,7 @@ type Options struct {
 	// Hub tells streams of changes as they happen; without one they look for themselves.
 	Hub *watch.Hub
 	// Windows answers for windows of traces; without one, pages show whole traces only.
-	Windows run.Windows
+	Windows run.WindowAnswers
 	// Queries keeps the reports that selections are answered from.
 	Queries *query.Library
 	Version string

@@ -15,7 +15,7 @@ import (
 func TestOtherPagesInBrowser(t *testing.T) {
 	s, b := pagestest.OpenInBrowser(t)
 	b.Do(cdp.Navigate(s.URL + "/"))
-	b.Accessible("no project")
+	b.CheckAccessibility("no project")
 	b.Keep("welcome")
 	run := pagestest.AddRun(t, s.Store, pagestest.Target, pagestest.CapturesOf(pagestest.Shop, 1))
 	refused := pagestest.Target

@@ -44,8 +44,8 @@ func Main(m *testing.M) {
 	testdb.Main(m, store.Migrate)
 }
 
-// ReadsApart reports whether workers read evidence in processes of their own.
-func ReadsApart() bool { return runner != nil }
+// ReadsInChildProcess reports whether workers read evidence in processes of their own.
+func ReadsInChildProcess() bool { return runner != nil }
 
 // Start runs a pipeline. The package's TestMain must call Main or testdb.Main.
 func Start(t testing.TB) *Pipeline {

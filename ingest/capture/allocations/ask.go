@@ -5,7 +5,7 @@ import "context"
 // A Question asks for the numbers of a window.
 type Question struct {
 	From, To int64 // ns since the trace's start, both inside
-	// BeforeExit takes what ended with its process as alive, in Classes and Samples.
+	// BeforeExit takes what ended with its process as alive, in Sites and Samples.
 	BeforeExit bool
 	Sites      int               // rows have numbers below
 	Samples    int               // instants, evenly spaced, two at least; 0 for none. Each takes 16 bytes for each site and core
@@ -15,9 +15,9 @@ type Question struct {
 
 // An Answer is what Ask found.
 type Answer struct {
-	Classes []Classes // by site
-	Samples *Samples  // nil where none were asked for
-	Peaks   [][]Peak  // by grouping and group, from 0 to the greatest that it names
+	Sites   []WindowUsage // by site
+	Samples *Samples      // nil where none were asked for
+	Peaks   [][]Peak      // by grouping and group, from 0 to the greatest that it names
 	// Survivals are by place, Left is by site: what was made inside and was left when it was over. Both are nil where no
 	// survivals were asked for.
 	Survivals []Survival
@@ -71,7 +71,7 @@ func ask(ctx context.Context, rows Scanner, q Question, atOnce int64) (*Answer, 
 	for _, a := range adders[1:] {
 		sum.add(a)
 	}
-	answer := &Answer{Classes: sum.window.Sites, Samples: sum.samples}
+	answer := &Answer{Sites: sum.window.Sites, Samples: sum.samples}
 	sum.survivals.into(answer, &q)
 	if len(q.Peaks) > 0 {
 		walk := newPeakWalk(rows, &q, sum.start, atOnce)

@@ -54,7 +54,7 @@ func answer(t *testing.T, rows []Row, q Question) *Answer {
 			t.Fatal(err)
 		}
 	}
-	a.Classes = w.Sites
+	a.Sites = w.Sites
 	for _, p := range peaks {
 		a.Peaks = append(a.Peaks, p.Result())
 	}
@@ -108,7 +108,7 @@ func TestAsk(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s, %s: %v", c.name, name, err)
 				}
-				if !reflect.DeepEqual(got.Classes, want.Classes) {
+				if !reflect.DeepEqual(got.Sites, want.Sites) {
 					t.Errorf("%s, %s, %+v: other classes", c.name, name, q)
 				}
 				if !reflect.DeepEqual(got.Samples, want.Samples) {

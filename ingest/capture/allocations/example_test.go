@@ -38,7 +38,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	for site, classes := range answer.Classes {
+	for site, classes := range answer.Sites {
 		fmt.Printf("site %d: impacting %d, transient %d, before %d\n", site, classes.AIFO.Bytes,
 			classes.AIFI.Bytes, classes.AOFO.Bytes)
 	}

@@ -53,7 +53,7 @@ func byStretches(ctx context.Context, rows Scanner, q *Question) (*Answer, error
 	if err != nil {
 		return nil, err
 	}
-	answer := &Answer{Classes: sum.window.Sites, Peaks: make([][]Peak, len(q.Peaks))}
+	answer := &Answer{Sites: sum.window.Sites, Peaks: make([][]Peak, len(q.Peaks))}
 	sum.survivals.into(answer, q)
 	for i := range groups {
 		g := &groups[i]

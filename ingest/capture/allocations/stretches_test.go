@@ -58,8 +58,8 @@ func TestPeaksAreExact(t *testing.T) {
 		if err := window.Rows(rows); err != nil {
 			t.Fatal(err)
 		}
-		if !reflect.DeepEqual(got.Classes, window.Sites) {
-			t.Fatalf("round %d: classes %+v, want %+v", round, got.Classes, window.Sites)
+		if !reflect.DeepEqual(got.Sites, window.Sites) {
+			t.Fatalf("round %d: classes %+v, want %+v", round, got.Sites, window.Sites)
 		}
 		for i, groups := range q.Peaks {
 			peaks := NewPeaks(q.From, q.To, len(got.Peaks[i]), func(r *Row) int { return int(groups[r.Site]) })

@@ -9,39 +9,39 @@ func (u Usage) Add(v Usage) Usage { return Usage{u.Count + v.Count, u.Bytes + v.
 // Sub returns the difference u − v.
 func (u Usage) Sub(v Usage) Usage { return Usage{u.Count - v.Count, u.Bytes - v.Bytes} }
 
-// Classes sorts allocations by when they were made and freed relative to a window [from, to], both ends inside:
+// WindowUsage sorts allocations by when they were made and freed relative to a window [from, to], both ends inside:
 // Allocated Inside or Outside (before), Freed Inside or Outside (after, or never). What was freed before the window or
 // allocated after it is in none.
-type Classes struct {
+type WindowUsage struct {
 	AIFO Usage // outstanding: the leak candidates
 	AIFI Usage // transient
 	AOFO Usage
 	AOFI Usage
 	// AtExit is the part of AIFI and AOFI that ended with its process. As of the instant before, it was outstanding.
 	AtExit Usage
-	// UnknownFrees counts frees inside the window whose allocation is not in the trace. They are in no class, because
-	// their size, and in a trace that has lost events their time too, is not known.
+	// UnknownFrees counts frees inside the window whose allocation is not in the trace. They are in none of the four,
+	// because their size, and in a trace that has lost events their time too, is not known.
 	UnknownFrees int64
 }
 
 // Outstanding is what is alive at the window's end.
-func (c *Classes) Outstanding() Usage { return c.AIFO.Add(c.AOFO) }
+func (c *WindowUsage) Outstanding() Usage { return c.AIFO.Add(c.AOFO) }
 
 // AtStart is what is alive as the window begins.
-func (c *Classes) AtStart() Usage { return c.AOFO.Add(c.AOFI) }
+func (c *WindowUsage) AtStart() Usage { return c.AOFO.Add(c.AOFI) }
 
 // Growth is what is alive at the window's end less what was at its start.
-func (c *Classes) Growth() Usage { return c.AIFO.Sub(c.AOFI) }
+func (c *WindowUsage) Growth() Usage { return c.AIFO.Sub(c.AOFI) }
 
 // Allocated is what was allocated inside: Size and Count of WPA's tables.
-func (c *Classes) Allocated() Usage { return c.AIFO.Add(c.AIFI) }
+func (c *WindowUsage) Allocated() Usage { return c.AIFO.Add(c.AIFI) }
 
 // Freed is what was freed inside.
-func (c *Classes) Freed() Usage { return c.AIFI.Add(c.AOFI) }
+func (c *WindowUsage) Freed() Usage { return c.AIFI.Add(c.AOFI) }
 
 // Add returns the sums of two sets of allocations in the same window.
-func (c Classes) Add(d Classes) Classes {
-	return Classes{
+func (c WindowUsage) Add(d WindowUsage) WindowUsage {
+	return WindowUsage{
 		AIFO: c.AIFO.Add(d.AIFO), AIFI: c.AIFI.Add(d.AIFI), AOFO: c.AOFO.Add(d.AOFO), AOFI: c.AOFI.Add(d.AOFI),
 		AtExit: c.AtExit.Add(d.AtExit), UnknownFrees: c.UnknownFrees + d.UnknownFrees,
 	}

@@ -6,12 +6,12 @@ type Window struct {
 	// BeforeExit takes what ended with its process as alive: the view as of the instant before, which verdicts take.
 	BeforeExit bool
 	// Sites has an element for every site met, by Row.Site.
-	Sites []Classes
+	Sites []WindowUsage
 }
 
 // NewWindow makes a Window over rows with the given number of sites.
 func NewWindow(from, to int64, sites int) *Window {
-	return &Window{From: from, To: to, Sites: make([]Classes, sites)}
+	return &Window{From: from, To: to, Sites: make([]WindowUsage, sites)}
 }
 
 // Rows takes rows: a Window is a Sink. Rows of sites it was not made for are an error.
@@ -60,8 +60,8 @@ func (w *Window) Rows(rows []Row) error {
 }
 
 // Total is the sum over the sites that keep accepts; nil accepts all.
-func (w *Window) Total(keep func(site int) bool) Classes {
-	var sum Classes
+func (w *Window) Total(keep func(site int) bool) WindowUsage {
+	var sum WindowUsage
 	for i := range w.Sites {
 		if keep == nil || keep(i) {
 			sum = sum.Add(w.Sites[i])

@@ -105,7 +105,7 @@ func (l *life) run(steps int) {
 func (l *life) tick() { l.now += int64(5+l.rng.IntN(2000)) * 1000 }
 
 // call makes up who does something; some stacks come late, and some on another CPU.
-func (l *life) call(virtual bool) Call {
+func (l *life) call(virtual bool) Caller {
 	own := (len(l.s.Stacks) - l.stacks) / 4
 	stack := l.rng.IntN(own) * 4
 	if virtual {
@@ -113,7 +113,7 @@ func (l *life) call(virtual bool) Call {
 	} else {
 		stack += l.rng.IntN(3)
 	}
-	c := Call{Thread: l.s.Processes[l.process].Threads[l.rng.IntN(2)].TID, CPU: l.rng.IntN(l.s.CPUs),
+	c := Caller{Thread: l.s.Processes[l.process].Threads[l.rng.IntN(2)].TID, CPU: l.rng.IntN(l.s.CPUs),
 		Stack: l.stacks + stack + 1}
 	if l.rng.IntN(20) == 0 {
 		c.Late = int64(l.rng.IntN(400_000)) * 1000
@@ -173,7 +173,7 @@ func (l *life) free() {
 }
 
 // end frees a block now.
-func (l *life) end(i int, by Call) {
+func (l *life) end(i int, by Caller) {
 	if l.rng.IntN(2) == 0 {
 		by.Stack = 0 // few sessions record the stacks of frees
 	}

@@ -20,7 +20,7 @@ type recording struct {
 }
 
 // add notes an event at a time; nudge is in units of the clock.
-func (r *recording) add(ns, nudge int64, by Call, pid uint32, e Event) {
+func (r *recording) add(ns, nudge int64, by Caller, pid uint32, e Event) {
 	raw := r.f.raw(ns, r.s.Start)
 	r.all = append(r.all, record{
 		raw: raw + nudge, cpu: by.CPU % r.s.CPUs, pid: pid, tid: by.Thread, event: e,
@@ -42,7 +42,7 @@ func (s *Scenario) records(f Format) []record {
 	}
 	if !f.Native {
 		for _, e := range f.system(s.Volumes) {
-			r.add(0, 0, Call{}, 0, e)
+			r.add(0, 0, Caller{}, 0, e)
 		}
 	}
 	for i := range s.Heaps {
@@ -64,7 +64,7 @@ func (s *Scenario) records(f Format) []record {
 }
 
 // begin adds what a session logs where something starts to live, or was there before.
-func (r *recording) begin(from int64, start, there byte, event func(op byte) Event, by Call, pid uint32) {
+func (r *recording) begin(from int64, start, there byte, event func(op byte) Event, by Caller, pid uint32) {
 	if from != 0 {
 		r.add(from, 0, by, pid, event(start))
 	} else if !r.f.NoStartRundown {
@@ -74,7 +74,7 @@ func (r *recording) begin(from int64, start, there byte, event func(op byte) Eve
 }
 
 // finish adds what a session logs where something stops to live, or is left at the end.
-func (r *recording) finish(to int64, end, left byte, event func(op byte) Event, by Call, pid uint32) {
+func (r *recording) finish(to int64, end, left byte, event func(op byte) Event, by Caller, pid uint32) {
 	if to != 0 {
 		r.add(to, 0, by, pid, event(end))
 	} else if !r.f.NoEndRundown {
@@ -84,7 +84,7 @@ func (r *recording) finish(to int64, end, left byte, event func(op byte) Event, 
 
 // inventory returns when the inventory of the start is made, and by whom: it is older than the file's header, but for
 // the header's own CPU, where time only goes on.
-func (r *recording) inventory(by Call) (int64, Call) {
+func (r *recording) inventory(by Caller) (int64, Caller) {
 	if r.s.CPUs == 1 || r.f.OneStream {
 		return 0, by
 	}
@@ -95,31 +95,31 @@ func (r *recording) inventory(by Call) (int64, Call) {
 // process adds a process with its threads and images. What it did not unload or end itself goes when it does.
 func (r *recording) process(p *Process) {
 	event := func(op byte) Event { return r.f.ProcessEvent(op, p) }
-	r.begin(p.Started, opStart, opDCStart, event, Call{}, p.PID)
+	r.begin(p.Started, opStart, opDCStart, event, Caller{}, p.PID)
 	for i := range p.Threads {
 		t := &p.Threads[i]
-		event, by := func(op byte) Event { return r.f.ThreadEvent(op, p.PID, t) }, Call{Thread: t.TID}
+		event, by := func(op byte) Event { return r.f.ThreadEvent(op, p.PID, t) }, Caller{Thread: t.TID}
 		r.begin(max(t.Started, p.Started), opStart, opDCStart, event, by, p.PID)
 		r.finish(earlier(t.Ended, p.Ended), opEnd, opDCEnd, event, by, p.PID)
 	}
 	for i := range p.Images {
 		m := &p.Images[i]
 		event, loaded := func(op byte) Event { return r.f.ImageEvent(op, p.PID, m) }, max(m.Loaded, p.Started)
-		r.begin(loaded, opcodeImageLoad, imageDCStart, event, Call{}, p.PID)
-		r.finish(earlier(m.Unloaded, p.Ended), imageUnload, imageDCEnd, event, Call{}, p.PID)
+		r.begin(loaded, opcodeImageLoad, imageDCStart, event, Caller{}, p.PID)
+		r.finish(earlier(m.Unloaded, p.Ended), imageUnload, imageDCEnd, event, Caller{}, p.PID)
 		if !r.f.Native {
 			r.identify(p, m, loaded)
 		}
 	}
 	if p.Ended != 0 {
-		r.add(p.Ended, 0, Call{}, p.PID, r.f.PerfCountersEvent(p.PID, 0))
+		r.add(p.Ended, 0, Caller{}, p.PID, r.f.PerfCountersEvent(p.PID, 0))
 	}
-	r.finish(p.Ended, opEnd, opDCEnd, event, Call{}, p.PID)
+	r.finish(p.Ended, opEnd, opDCEnd, event, Caller{}, p.PID)
 }
 
 // identify adds what a merge says of an image, at the time of the first event about it that there is.
 func (r *recording) identify(p *Process, m *Image, loaded int64) {
-	by := Call{Thread: ^uint32(0)}
+	by := Caller{Thread: ^uint32(0)}
 	switch {
 	case loaded != 0:
 	case !r.f.NoStartRundown:
@@ -186,7 +186,7 @@ func (b *Block) size() uint64 {
 // region adds a region's reservation, commits, decommits and release, or its place in the inventories.
 func (r *recording) region(g *Region) {
 	p := &r.s.Processes[g.Process]
-	at := func(ns int64, by Call, op byte, base, size uint64, flags uint32) {
+	at := func(ns int64, by Caller, op byte, base, size uint64, flags uint32) {
 		r.add(ns, 0, by, p.PID, VirtualEvent(r.f.Bits, op, base, size, p.PID, flags))
 	}
 	together := func(c *Commit) bool {
@@ -213,14 +213,14 @@ func (r *recording) region(g *Region) {
 	if g.Reserved != 0 {
 		at(g.Reserved, g.By, VirtualAlloc, g.Base, g.Size, flags)
 	} else if r.f.MemoryRundown {
-		start, by := r.inventory(Call{})
+		start, by := r.inventory(Caller{})
 		r.add(start, 0, by, p.PID,
 			VirtualRundownEvent(r.f.Bits, VirtualAllocDCStart, g.Base, g.Size, p.PID, MemReserve, first))
 	}
 	if g.Released != 0 {
 		at(g.Released, g.ReleasedBy, VirtualFree, g.Base, g.Size, MemRelease)
 	} else if r.f.MemoryRundown && p.Ended == 0 {
-		r.add(r.s.End, 0, Call{}, p.PID,
+		r.add(r.s.End, 0, Caller{}, p.PID,
 			VirtualRundownEvent(r.f.Bits, VirtualAllocDCEnd, g.Base, g.Size, p.PID, MemReserve, after))
 	}
 }

@@ -64,8 +64,9 @@ type Stack struct {
 	Kernel, User []uint64
 }
 
-// A Call is who did something, and where: Stack is an index into Scenario.Stacks plus one, 0 where none was recorded.
-type Call struct {
+// A Caller is the thread and CPU that did something, and its stack: Stack is an index into Scenario.Stacks plus one, 0
+// where none was recorded.
+type Caller struct {
 	Thread uint32
 	CPU    int
 	Stack  int
@@ -79,7 +80,7 @@ type Heap struct {
 	Handle             uint64
 	Flags              uint32
 	Created, Destroyed int64
-	By                 Call
+	By                 Caller
 }
 
 // A Block is a life of a heap block, from the event that made it to the one that ended it.
@@ -90,8 +91,8 @@ type Block struct {
 	Source    uint32 // 1 lookaside, 2 low-fragmentation heap, 3 main path, 4 slow path, 6 segment heap
 	Allocated int64
 	Freed     int64
-	By        Call
-	FreedBy   Call
+	By        Caller
+	FreedBy   Caller
 	Resizes   []Resize // in place, in order of time
 	MovedFrom int      // index plus one of the block that a reallocation moved here; its Freed is just after this Allocated
 
@@ -103,7 +104,7 @@ type Block struct {
 type Resize struct {
 	Time int64
 	Size uint64
-	By   Call
+	By   Caller
 }
 
 // A Region is a reserved range of a process's addresses.
@@ -111,7 +112,7 @@ type Region struct {
 	Process            int
 	Base, Size         uint64
 	Reserved, Released int64
-	By, ReleasedBy     Call
+	By, ReleasedBy     Caller
 	Commits            []Commit
 }
 
@@ -119,13 +120,13 @@ type Region struct {
 type Commit struct {
 	Base, Size             uint64
 	Committed, Decommitted int64 // Decommitted 0: the region's release ends it, if anything does
-	By, DecommittedBy      Call
+	By, DecommittedBy      Caller
 }
 
 // An Extra is an event that a scenario has no words for.
 type Extra struct {
 	Time    int64
-	By      Call
+	By      Caller
 	Process int
 	Event   Event
 }

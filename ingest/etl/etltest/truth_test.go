@@ -14,9 +14,9 @@ func Example() {
 		Stacks:    []etltest.Stack{{User: []uint64{0x7FF600001000, 0x7FF600002000}}},
 		Heaps:     []etltest.Heap{{Handle: 0x1D000000000}},
 		Blocks: []etltest.Block{
-			{Address: 0x1D000000880, Size: 40, Allocated: 10e9, Freed: 20e9, By: etltest.Call{Thread: 5132, Stack: 1},
-				FreedBy: etltest.Call{Thread: 5132}},
-			{Address: 0x1D000000900, Size: 60, Allocated: 15e9, By: etltest.Call{Thread: 5132, Stack: 1}},
+			{Address: 0x1D000000880, Size: 40, Allocated: 10e9, Freed: 20e9, By: etltest.Caller{Thread: 5132, Stack: 1},
+				FreedBy: etltest.Caller{Thread: 5132}},
+			{Address: 0x1D000000900, Size: 60, Allocated: 15e9, By: etltest.Caller{Thread: 5132, Stack: 1}},
 		},
 	}
 	file := s.File(etltest.Format{Compressed: true})

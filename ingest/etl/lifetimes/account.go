@@ -48,8 +48,8 @@ func (a *account) end(u allocations.Usage, before bool, how allocations.End) {
 }
 
 // classes are those of the whole trace up to now.
-func (a *account) classes() allocations.Classes {
-	return allocations.Classes{
+func (a *account) classes() allocations.WindowUsage {
+	return allocations.WindowUsage{
 		AIFO: a.live.Sub(a.before), AIFI: a.freed, AOFO: a.before, AOFI: a.freedBefore, AtExit: a.atExit,
 		UnknownFrees: a.unknownFrees,
 	}

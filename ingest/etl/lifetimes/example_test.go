@@ -26,7 +26,7 @@ func Example() {
 		return
 	}
 	site := tracker.Site(0)
-	fmt.Printf("stack %d: %+v, peak %d bytes\n", site.Stack, site.Classes.AIFO, site.Peak.Bytes)
+	fmt.Printf("stack %d: %+v, peak %d bytes\n", site.Stack, site.Usage.AIFO, site.Peak.Bytes)
 
 	w := allocations.NewWindow(2e9, 4e9, tracker.SiteCount())
 	if err := w.Rows(rows.rows); err != nil {

@@ -10,7 +10,7 @@ import (
 type Heap struct {
 	Process  uint32
 	Handle   uint64
-	Classes  allocations.Classes
+	Usage    allocations.WindowUsage
 	Peak     allocations.Peak
 	Timeline []allocations.Point
 	// First and Latest are what the heap said of itself, with when; the times are Never where it said nothing.

@@ -222,7 +222,7 @@ func checkWindows(t *testing.T, all *truth, run int, tr *lifetimes.Tracker, rows
 		if err := w.Rows(rows); err != nil {
 			t.Fatal(err)
 		}
-		sum := func(kind allocations.Kind, heap uint64) allocations.Classes {
+		sum := func(kind allocations.Kind, heap uint64) allocations.WindowUsage {
 			return w.Total(func(i int) bool {
 				return sites[i].Process == instance && sites[i].Kind == kind && (heap == 0 || sites[i].Heap == heap)
 			})
@@ -240,7 +240,7 @@ func checkWindows(t *testing.T, all *truth, run int, tr *lifetimes.Tracker, rows
 				t.Errorf("%s, heap %#x: %+v, want %+v", want.Name, handle, got, h)
 			}
 		}
-		perStack := map[uint32]allocations.Classes{}
+		perStack := map[uint32]allocations.WindowUsage{}
 		for i, s := range sites {
 			if s.Process == instance && s.Kind == allocations.KindHeap {
 				perStack[s.Stack] = perStack[s.Stack].Add(w.Sites[i])
@@ -276,6 +276,6 @@ func checkWindows(t *testing.T, all *truth, run int, tr *lifetimes.Tracker, rows
 	}
 }
 
-func classesOf(c allocations.Classes) classes {
+func classesOf(c allocations.WindowUsage) classes {
 	return classes{usage(c.AIFO), usage(c.AIFI), usage(c.AOFO), usage(c.AOFI)}
 }

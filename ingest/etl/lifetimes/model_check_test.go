@@ -178,7 +178,7 @@ func TestModel(t *testing.T) {
 		checkSums(t, tr, sink.rows)
 		for _, h := range tr.Heaps() {
 			k := holder{h.Process, h.Handle}
-			checkTimeline(t, h.Timeline, h.Peak, h.Classes.Outstanding().Bytes, peak[k]+adopted[k])
+			checkTimeline(t, h.Timeline, h.Peak, h.Usage.Outstanding().Bytes, peak[k]+adopted[k])
 		}
 		for _, p := range tr.Processes() {
 			k := holder{p.Instance, 0}
@@ -200,26 +200,26 @@ func checkSums(t *testing.T, tr *Tracker, rows []allocations.Row) {
 	if err := w.Rows(rows); err != nil {
 		t.Fatal(err)
 	}
-	heaps, processes := map[holder]allocations.Classes{}, map[uint32][3]allocations.Classes{}
+	heaps, processes := map[holder]allocations.WindowUsage{}, map[uint32][3]allocations.WindowUsage{}
 	for i, s := range sites {
-		if s.Classes != w.Sites[i] {
+		if s.Usage != w.Sites[i] {
 			t.Fatalf("site %+v; the rows say %+v", s, w.Sites[i])
 		}
 		p := processes[s.Process]
-		p[s.Kind] = p[s.Kind].Add(s.Classes)
+		p[s.Kind] = p[s.Kind].Add(s.Usage)
 		processes[s.Process] = p
 		if s.Kind == allocations.KindHeap {
 			k := holder{s.Process, s.Heap}
-			heaps[k] = heaps[k].Add(s.Classes)
+			heaps[k] = heaps[k].Add(s.Usage)
 		}
 	}
 	for _, h := range tr.Heaps() {
-		if want := heaps[holder{h.Process, h.Handle}]; h.Classes != want {
+		if want := heaps[holder{h.Process, h.Handle}]; h.Usage != want {
 			t.Fatalf("heap %+v; its sites say %+v", h, want)
 		}
 	}
 	for _, p := range tr.Processes() {
-		if got := [3]allocations.Classes{p.Heap, p.Virtual, p.HeapVirtual}; got != processes[p.Instance] {
+		if got := [3]allocations.WindowUsage{p.Heap, p.Virtual, p.HeapVirtual}; got != processes[p.Instance] {
 			t.Fatalf("process %d: %+v; its sites say %+v", p.Instance, got, processes[p.Instance])
 		}
 	}

@@ -12,11 +12,11 @@ type Process struct {
 	// Started and Ended say that the process began and ended inside the trace; EndedAt is Never where it did not end.
 	Started, Ended bool
 	EndedAt        int64
-	Heap           allocations.Classes // all its heaps
+	Heap           allocations.WindowUsage // all its heaps
 	HeapPeak       allocations.Peak
-	Virtual        allocations.Classes // committed by the program; what heaps took for their blocks is not in it
+	Virtual        allocations.WindowUsage // committed by the program; what heaps took for their blocks is not in it
 	VirtualPeak    allocations.Peak
-	HeapVirtual    allocations.Classes // committed by heaps
+	HeapVirtual    allocations.WindowUsage // committed by heaps
 	HeapTimeline   []allocations.Point
 	// VirtualTimeline is of Virtual. What a heap commits is in it for the moment until it shows to be the heap's.
 	VirtualTimeline []allocations.Point

@@ -8,7 +8,7 @@ func (t *Tracker) SiteCount() int { return t.sites.len() }
 // Site is one of the sites met so far, by its number: Row.Site.
 func (t *Tracker) Site(number int) Site {
 	s := t.sites.at(uint32(number))
-	site := Site{Stack: s.stack, Kind: s.kind, Classes: s.classes(), Peak: s.peak}
+	site := Site{Stack: s.stack, Kind: s.kind, Usage: s.classes(), Peak: s.peak}
 	owner := s.owner
 	if s.kind == allocations.KindHeap {
 		h := t.heaps.at(owner)
@@ -25,7 +25,7 @@ func (t *Tracker) ForgetSites() { t.sites = siteTable{} }
 func (t *Tracker) heapAt(number uint32) Heap {
 	h := t.heaps.at(number)
 	heap := Heap{
-		Process: t.processes.at(h.process).instance, Handle: h.handle, Classes: h.classes(), Peak: h.peak,
+		Process: t.processes.at(h.process).instance, Handle: h.handle, Usage: h.classes(), Peak: h.peak,
 		Timeline: h.timeline.finished(), FirstAt: allocations.Never, LatestAt: allocations.Never, Created: h.created,
 	}
 	if s := h.counters; s != nil {

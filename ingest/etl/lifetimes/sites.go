@@ -8,9 +8,9 @@ type Site struct {
 	Heap    uint64 // handle; 0 for virtual memory
 	Stack   uint32
 	Kind    allocations.Kind
-	// Classes are those of the whole trace.
-	Classes allocations.Classes
-	Peak    allocations.Peak
+	// Usage is what the site allocated and freed in the whole trace.
+	Usage allocations.WindowUsage
+	Peak  allocations.Peak
 }
 
 // A site is a Site as it grows: 128 bytes, of which the first half holds all that most events touch. owner is the

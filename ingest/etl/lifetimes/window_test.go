@@ -23,7 +23,7 @@ func randomRows(t *testing.T, seed uint64, n int) (*Tracker, []allocations.Row) 
 	return tr, sink.rows
 }
 
-func window(t *testing.T, rows []allocations.Row, sites int, from, to int64) allocations.Classes {
+func window(t *testing.T, rows []allocations.Row, sites int, from, to int64) allocations.WindowUsage {
 	t.Helper()
 	w := allocations.NewWindow(from, to, sites)
 	if err := w.Rows(rows); err != nil {
@@ -139,11 +139,11 @@ func TestBeforeExit(t *testing.T) {
 	if err := w.Rows(sink.rows); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.Total(nil); got != (allocations.Classes{AIFO: allocations.Usage{Count: 2, Bytes: 0x100a}}) {
+	if got := w.Total(nil); got != (allocations.WindowUsage{AIFO: allocations.Usage{Count: 2, Bytes: 0x100a}}) {
 		t.Errorf("before the exit %+v", got)
 	}
 	if got := window(t, sink.rows, len(tr.Sites()), 0,
-		10); got != (allocations.Classes{AIFI: allocations.Usage{Count: 2, Bytes: 0x100a},
+		10); got != (allocations.WindowUsage{AIFI: allocations.Usage{Count: 2, Bytes: 0x100a},
 		AtExit: allocations.Usage{Count: 2, Bytes: 0x100a}}) {
 		t.Errorf("after the exit %+v", got)
 	}

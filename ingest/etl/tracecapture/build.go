@@ -85,7 +85,7 @@ func (b *builder) build(ctx context.Context) ([]*capture.Capture, error) {
 	var order []uint32
 	for n := range b.sites {
 		p := b.sites[n].process
-		if b.sites[n].classes == (allocations.Classes{}) { // nothing was allocated while its images were there
+		if b.sites[n].classes == (allocations.WindowUsage{}) { // nothing was allocated while its images were there
 			continue
 		}
 		if byProcess[p] == nil {
@@ -131,7 +131,7 @@ func (b *builder) ask(ctx context.Context) (err error) {
 	}
 	for i := range b.sites {
 		if b.sites[i].split {
-			b.sites[i].classes = b.answer.Classes[i]
+			b.sites[i].classes = b.answer.Sites[i]
 		}
 	}
 	for i, g := range groups {
@@ -181,7 +181,7 @@ func (b *builder) capture(number uint32, sites []uint32) *capture.Capture {
 		}
 		out := capture.Site{
 			Stack: c.Stacks.AddStack(frames), Heap: capture.NoHeap, Kind: capture.SiteKind(s.kind),
-			Life: &capture.Life{Number: n, Classes: s.classes, Peak: s.peak, Survival: b.answer.Survival(&b.asked, int(n))},
+			Life: &capture.Life{Number: n, Usage: s.classes, Peak: s.peak, Survival: b.answer.Survival(&b.asked, int(n))},
 		}
 		if s.kind == allocations.KindHeap {
 			out.Heap = places[s.heap]

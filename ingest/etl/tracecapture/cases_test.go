@@ -27,7 +27,7 @@ func small() *etltest.Scenario {
 	}
 }
 
-func by(stack int) etltest.Call { return etltest.Call{Thread: 200, Stack: stack} }
+func by(stack int) etltest.Caller { return etltest.Caller{Thread: 200, Stack: stack} }
 
 func codes(c *capture.Capture) (list []capture.Code) {
 	for _, w := range c.Warnings {
@@ -160,7 +160,7 @@ func TestOneInstant(t *testing.T) {
 		c := read(t, s.File(etltest.Format{})).Captures[0]
 		got := map[string]int64{}
 		for i := range c.Sites {
-			got[addresses(c, c.Sites[i].Stack)] += c.Sites[i].Life.Classes.AIFO.Bytes
+			got[addresses(c, c.Sites[i].Stack)] += c.Sites[i].Life.Usage.AIFO.Bytes
 		}
 		if got["[7ff600001010 7ff600001020]"] != 4 || got["[7ff600002010]"] != 8 || got[""] != 0 {
 			t.Errorf("%s: %v, warnings %v", name, got, codes(c))
@@ -249,7 +249,7 @@ func TestLibrariesInTurn(t *testing.T) {
 		got := map[string]string{}
 		for i := range stored.Sites {
 			site := &stored.Sites[i]
-			classes := site.Life.Classes
+			classes := site.Life.Usage
 			got[modulesOf(stored, site.Stack)] = fmt.Sprint(classes.AIFO, classes.AIFI)
 		}
 		for i := range libraries {

@@ -103,13 +103,13 @@ func checkTotals(t *testing.T, s *etltest.Scenario, f etltest.Format, captures [
 			t.Errorf("no capture of process %d, pid %d", i, s.Processes[i].PID)
 			continue
 		}
-		var sum allocations.Classes
-		stacks := map[string]allocations.Classes{}
+		var sum allocations.WindowUsage
+		stacks := map[string]allocations.WindowUsage{}
 		for k := range c.Sites {
 			if site := &c.Sites[k]; site.Kind == capture.KindHeap {
-				sum = sum.Add(site.Life.Classes)
+				sum = sum.Add(site.Life.Usage)
 				key := addresses(c, site.Stack)
-				stacks[key] = stacks[key].Add(site.Life.Classes)
+				stacks[key] = stacks[key].Add(site.Life.Usage)
 			}
 		}
 		if got := share(sum); got != want {
@@ -121,10 +121,10 @@ func checkTotals(t *testing.T, s *etltest.Scenario, f etltest.Format, captures [
 				commits = append(commits, seen(f, l))
 			}
 		}
-		var virtual allocations.Classes
+		var virtual allocations.WindowUsage
 		for k := range c.Sites {
 			if c.Sites[k].Kind == capture.KindVirtual {
-				virtual = virtual.Add(c.Sites[k].Life.Classes)
+				virtual = virtual.Add(c.Sites[k].Life.Usage)
 			}
 		}
 		if want, _ := etltest.Window(commits, f.Seen(from), f.Seen(to)); share(virtual) != want {
@@ -194,7 +194,7 @@ func addresses(c *capture.Capture, id capture.StackID) string {
 	return fmt.Sprintf("%x", list)
 }
 
-func share(c allocations.Classes) etltest.Share {
+func share(c allocations.WindowUsage) etltest.Share {
 	sum := func(u allocations.Usage) etltest.Sum { return etltest.Sum{Count: int(u.Count), Bytes: uint64(u.Bytes)} }
 	return etltest.Share{AIFO: sum(c.AIFO), AIFI: sum(c.AIFI), AOFO: sum(c.AOFO), AOFI: sum(c.AOFI)}
 }

@@ -20,7 +20,7 @@ type place struct {
 // that its key was given out, and one for each pair of parts. Afterwards it has one.
 type site struct {
 	place
-	classes allocations.Classes
+	classes allocations.WindowUsage
 	peak    allocations.Peak
 	merged  bool    // of several, so that the peak is not known yet
 	split   bool    // one of several that the tracker knew as one, so that the classes are not known yet either
@@ -40,7 +40,7 @@ func (b *builder) number() {
 	b.sites = make([]site, 0, len(numbers))
 	for i := range numbers {
 		s := b.tracker.Site(i)
-		if s.Classes == (allocations.Classes{}) { // all of it went to another site: to the reallocating stack, or to a heap
+		if s.Usage == (allocations.WindowUsage{}) { // all of it went to another site: to the reallocating stack, or to a heap
 			numbers[i] = math.MaxUint32
 			continue
 		}
@@ -49,9 +49,9 @@ func (b *builder) number() {
 		if !ok {
 			n = uint32(len(b.sites))
 			known[p] = n
-			b.sites = append(b.sites, site{place: p, classes: s.Classes, peak: s.Peak})
+			b.sites = append(b.sites, site{place: p, classes: s.Usage, peak: s.Peak})
 		} else {
-			b.sites[n].classes = b.sites[n].classes.Add(s.Classes)
+			b.sites[n].classes = b.sites[n].classes.Add(s.Usage)
 			b.sites[n].merged = true
 		}
 		numbers[i] = n

@@ -222,7 +222,7 @@ func TestDamage(t *testing.T) {
 				for k := range c.Sites {
 					l := c.Sites[k].Life
 					last := c.Sites[k].Usage[len(c.Snapshots)-1]
-					if got := l.Classes.Outstanding(); last.Count != got.Count || last.Bytes != got.Bytes {
+					if got := l.Usage.Outstanding(); last.Count != got.Count || last.Bytes != got.Bytes {
 						t.Errorf("%s %d: outstanding %+v, sampled %+v", name, i, got, last)
 					}
 				}

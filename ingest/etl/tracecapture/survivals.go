@@ -27,7 +27,8 @@ func (b *builder) askSurvivals(ctx context.Context, q *allocations.Question) (er
 		p := &b.joined.Processes[site.process]
 		trace := capture.Trace{From: b.covered.From, HeapFrom: heapFrom, Began: began(p), Exited: exited(p),
 			Teardown: b.teardown(site.process)}
-		s.From[i], s.Over[i], s.Heaps[i] = trace.Since(b.window, capture.SiteKind(site.kind)), trace.Over(b.window), -1
+		s.From[i], s.Over[i] = trace.TracedFrom(b.window, capture.SiteKind(site.kind)), trace.WorkEnd(b.window)
+		s.Heaps[i] = -1
 		if site.kind == allocations.KindHeapVirtual {
 			continue
 		}

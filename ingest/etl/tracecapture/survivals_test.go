@@ -114,8 +114,8 @@ func checkLeft(t *testing.T, window string, c *capture.Capture) {
 	t.Helper()
 	for i := range c.Sites {
 		life := c.Sites[i].Life
-		wanted := life.Classes.AIFO.Add(life.Classes.AtExit)
-		if life.Classes.AOFI.Count > 0 && life.Classes.AtExit.Count > 0 { // some of it is older than the window
+		wanted := life.Usage.AIFO.Add(life.Usage.AtExit)
+		if life.Usage.AOFI.Count > 0 && life.Usage.AtExit.Count > 0 { // some of it is older than the window
 			continue
 		}
 		if life.Survival == nil {
@@ -129,11 +129,11 @@ func checkLeft(t *testing.T, window string, c *capture.Capture) {
 		for _, n := range life.Survival.Ended {
 			ended += n
 		}
-		if left != wanted || born != life.Classes.Allocated().Count || born != left.Count+ended {
-			t.Errorf("%s: site %d: %d made, %+v left, %d ended of %+v", window, i, born, left, ended, life.Classes)
+		if left != wanted || born != life.Usage.Allocated().Count || born != left.Count+ended {
+			t.Errorf("%s: site %d: %d made, %+v left, %d ended of %+v", window, i, born, left, ended, life.Usage)
 		}
-		if s := life.Survival; s.From != c.Trace.Since(c.Trace.Window, c.Sites[i].Kind) ||
-			s.Over != c.Trace.Over(c.Trace.Window) {
+		if s := life.Survival; s.From != c.Trace.TracedFrom(c.Trace.Window, c.Sites[i].Kind) ||
+			s.Over != c.Trace.WorkEnd(c.Trace.Window) {
 			t.Errorf("%s: site %d in [%d, %d]", window, i, s.From, s.Over)
 		}
 	}
@@ -175,9 +175,9 @@ func TestTeardown(t *testing.T) {
 					continue
 				}
 				born, left := life.Survival.Total()
-				if born != life.Classes.Allocated().Count || left.Count != born || left.Bytes != 24*born ||
+				if born != life.Usage.Allocated().Count || left.Count != born || left.Bytes != 24*born ||
 					life.Survival.Over != min(c.Trace.Teardown, w.To) {
-					t.Errorf("%+v: %d made, %+v left at %d, of %+v", w, born, left, life.Survival.Over, life.Classes)
+					t.Errorf("%+v: %d made, %+v left at %d, of %+v", w, born, left, life.Survival.Over, life.Usage)
 				}
 			}
 		}

@@ -22,7 +22,7 @@ func (b *builder) warnings(c *capture.Capture, own *lifetimes.Anomalies, hidden 
 	var unknown int64
 	var atExit allocations.Usage
 	for i := range c.Sites {
-		classes := &c.Sites[i].Life.Classes
+		classes := &c.Sites[i].Life.Usage
 		unknown += classes.UnknownFrees
 		if c.Sites[i].Kind != capture.KindHeapVirtual {
 			atExit = atExit.Add(classes.AtExit)

@@ -38,7 +38,7 @@ func unbounded(f compare.Finding) compare.Finding {
 }
 
 func side(build string, findings ...compare.Finding) *compare.BuildResult {
-	shown := &analysis.Report{Verdict: analysis.Verdict{Status: analysis.StatusNoLeak}}
+	shown := &analysis.Report{Verdict: analysis.EvidenceVerdict{Status: analysis.StatusNoLeak}}
 	for _, f := range findings {
 		shown.Findings = append(shown.Findings, analysis.Finding{Frames: f.Frames, Sites: 1})
 	}

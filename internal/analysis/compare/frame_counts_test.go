@@ -11,7 +11,7 @@ import (
 
 // shown is a deciding report with one finding for each stack, each of the given number of sites.
 func shown(sites int, stacks ...[]string) *analysis.Report {
-	r := &analysis.Report{Verdict: analysis.Verdict{Status: analysis.StatusNoLeak}}
+	r := &analysis.Report{Verdict: analysis.EvidenceVerdict{Status: analysis.StatusNoLeak}}
 	for _, frames := range stacks {
 		r.Findings = append(r.Findings, analysis.Finding{Frames: frames, Sites: sites})
 	}

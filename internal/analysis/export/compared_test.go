@@ -32,9 +32,9 @@ func comparedReport() *analysis.Report {
 			{Signature: "sig1:8", Title: "app!Gone", Change: "fixed", Why: "its caller ran", Was: analysis.ClassLeak},
 			{Signature: "sig1:9", Title: "app!Idle", Change: "not-exercised", Why: "it did not run", Was: analysis.ClassLeak},
 		},
-		Standing: []analysis.Standing{{Signature: "sig1:7", Sentence: "app!Old: leak, unless it fills"}},
-		Warnings: []analysis.BaselineWarning{{Code: "baseline-inconclusive", Run: "b2/*.txt", Message: "it does not suffice"}},
-		Alone:    analysis.Alone{Status: analysis.StatusLeak, Leaks: 1, Sentence: "app.exe leaks."},
+		Standing:   []analysis.Standing{{Signature: "sig1:7", Sentence: "app!Old: leak, unless it fills"}},
+		Warnings:   []analysis.BaselineWarning{{Code: "baseline-inconclusive", Run: "b2/*.txt", Message: "it does not suffice"}},
+		OwnVerdict: analysis.OwnVerdict{Status: analysis.StatusLeak, Leaks: 1, Sentence: "app.exe leaks."},
 	}
 	return r
 }
@@ -67,7 +67,7 @@ func TestComparedReportReadsBack(t *testing.T) {
 	if again := writeReport(t, "json", r, export.Options{}); again != text {
 		t.Errorf("got\n%s\nwant\n%s", again, text)
 	}
-	if alone := r.Alone(); alone != comparedReport().Compared.Alone {
+	if alone := r.OwnVerdict(); alone != comparedReport().Compared.OwnVerdict {
 		t.Errorf("%+v", alone)
 	}
 	if bytes.Contains([]byte(writeReport(t, "json", report(), export.Options{})), []byte(`"baseline"`)) {

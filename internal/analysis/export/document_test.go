@@ -26,7 +26,7 @@ func reports() map[string]*analysis.Report {
 		&analysis.Frame{Module: "app", Function: "Outer", Offset: "0x10", File: "c.cpp", Line: 5, Address: "0x7ff654801000"},
 		&analysis.Frame{Module: "app", Function: "main", Offset: "0x20", Address: "0x7ff654802000"})})
 	return map[string]*analysis.Report{"report": report(), "trace": traceReport(), "inline": inline,
-		"nothing": {Verdict: analysis.Verdict{Status: analysis.StatusNoLeak}}}
+		"nothing": {Verdict: analysis.EvidenceVerdict{Status: analysis.StatusNoLeak}}}
 }
 
 // A profile reads back with a sample for each site and with the bytes in use of the report; golden files hold the rest.
@@ -159,7 +159,7 @@ func TestJUnitOfReports(t *testing.T) {
 		tests, failures, errors int
 	}{
 		{leak, 2, 2, 0}, {known, 2, 0, 0}, {report(), 2, 0, 1},
-		{&analysis.Report{Verdict: analysis.Verdict{Status: analysis.StatusNoLeak}}, 1, 0, 0},
+		{&analysis.Report{Verdict: analysis.EvidenceVerdict{Status: analysis.StatusNoLeak}}, 1, 0, 0},
 	} {
 		var suites struct {
 			Tests    int `xml:"tests,attr"`

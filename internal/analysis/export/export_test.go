@@ -43,7 +43,7 @@ func report() *analysis.Report {
 		Heaps:  []analysis.Heap{{Handle: "0x1d147000000", Amounts: amounts(120, 1<<20, 110, 1<<20-2048)}},
 		Warnings: []analysis.Warning{{Code: "truncated", Message: "the log is cut: totals are *lower* bounds", Count: 1,
 			File: "snap2.txt", Place: "line 9"}},
-		Verdict: analysis.Verdict{Status: analysis.StatusInconclusive, Sentence: "app.exe grew by 1.00 MB."},
+		Verdict: analysis.EvidenceVerdict{Status: analysis.StatusInconclusive, Sentence: "app.exe grew by 1.00 MB."},
 		Power: &analysis.Power{Power: score.Power{Unit: "hour", Count: 12, Bytes: 1228},
 			Sentence: "it would have seen one of 1.20 KB per hour"},
 		Findings: []analysis.Finding{

@@ -10,7 +10,7 @@ import (
 
 // A row is what is listed as one: a finding, or all findings of a cause.
 type row struct {
-	cause    *analysis.Cause // nil for one finding
+	cause    *analysis.LostTogether // nil for one finding
 	findings []*analysis.Finding
 }
 
@@ -22,7 +22,7 @@ func noteworthy(r *analysis.Report, opt Options) (shown []row, left int) {
 		if v := f.Verdict; !v.IsSuspect() && v != analysis.ClassCache && v != analysis.ClassOneTime {
 			continue
 		}
-		cause := r.CauseOf(f)
+		cause := r.FindLostTogether(f)
 		k, listed := -1, false
 		if cause != nil {
 			k, listed = at[cause.Number]
@@ -72,7 +72,7 @@ func textFindings(p *printer, r *analysis.Report, opt Options) {
 }
 
 // textCause writes what is said of findings that are lost together.
-func textCause(p *printer, c *analysis.Cause) {
+func textCause(p *printer, c *analysis.LostTogether) {
 	p.line("%s  %s  %s", c.Verdict, c.Title, c.Stacks())
 	rate := ""
 	if c.Rate != nil {
@@ -86,7 +86,7 @@ func textCause(p *printer, c *analysis.Cause) {
 }
 
 // partNote says what a finding is of the objects of its cause.
-func partNote(m *analysis.CausePart) string {
+func partNote(m *analysis.LostTogetherPart) string {
 	s := fmt.Sprintf("%s of %s", quantity.Plural(m.Blocks, "block"), quantity.Bytes(int64(m.Size)))
 	if m.Type != "" {
 		s += ", " + m.Type

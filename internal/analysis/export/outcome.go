@@ -31,7 +31,7 @@ func outcomeOf(r *analysis.Report, opt Options) *outcome.Outcome {
 		}
 		l := leakOf(f)
 		l.Fails = f.Verdict.IsLeak() && f.Known == "" && o.Gate == outcome.GateFailed
-		if c := r.CauseOf(f); c != nil {
+		if c := r.FindLostTogether(f); c != nil {
 			l.Cause, l.Ratio = c.Title, c.Ratio
 		}
 		o.Leaks = append(o.Leaks, l)

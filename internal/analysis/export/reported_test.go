@@ -12,7 +12,7 @@ import (
 // Formats for people show leaks that Application Verifier reports, and facts of a heap.
 func TestReportedLeaksAndHeaps(t *testing.T) {
 	r := &analysis.Report{
-		Verdict: analysis.Verdict{Status: analysis.StatusInconclusive,
+		Verdict: analysis.EvidenceVerdict{Status: analysis.StatusInconclusive,
 			Sentence: "The process: Application Verifier reports 12 leaks."},
 		Snapshots: []analysis.Snapshot{{File: "a.log"}},
 		Reported: []analysis.ReportedLeaks{

@@ -119,7 +119,7 @@ func function(r *rand.Rand, number int, at pdbtest.Address) pdbtest.Function {
 			end := min(start+4+r.Uint32N(90), to)
 			for at := start; at < end; at += r.Uint32N(4) * r.Uint32N(5) {
 				n := min(1+r.Uint32N(30), end-at)
-				in.Ranges = append(in.Ranges, pdbtest.Range{Offset: at, Length: n, Line: in.Line + r.Uint32N(50) - 20})
+				in.Ranges = append(in.Ranges, pdbtest.InlinedLine{Offset: at, Length: n, Line: in.Line + r.Uint32N(50) - 20})
 				if at += n; r.IntN(4) == 0 {
 					in.Ranges[len(in.Ranges)-1].File = file()
 				}

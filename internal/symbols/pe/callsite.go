@@ -1,16 +1,16 @@
 package pe
 
-// A Verdict says whether an address can be a return address.
-type Verdict uint8
+// A CallSiteVerdict says whether an address can be a return address.
+type CallSiteVerdict uint8
 
 // The verdicts of CallSite.
 const (
-	CallUnknown Verdict = iota // there is no code of this image to look at, or the thread may have stood in the kernel
-	CallNo                     // the bytes before are no CALL
-	CallYes                    // they are
+	CallUnknown CallSiteVerdict = iota // there is no code of this image to look at, or the thread may have stood in the kernel
+	CallNo                             // the bytes before are no CALL
+	CallYes                            // they are
 )
 
-func (v Verdict) String() string {
+func (v CallSiteVerdict) String() string {
 	return [...]string{"unknown", "no", "yes"}[min(v, CallYes)]
 }
 
@@ -20,7 +20,7 @@ const callMax = 7
 
 // CallSite tells whether the bytes before an RVA decode as a CALL of any length, as they must before a return address.
 // Code that is changed when it is loaded (packers, self-modifying code) is judged by what the file has.
-func (f *File) CallSite(rva uint32) Verdict {
+func (f *File) CallSite(rva uint32) CallSiteVerdict {
 	if rva == 0 || f.code(rva-1) == nil { // a call may be the last instruction of its section
 		return CallUnknown
 	}

@@ -16,7 +16,7 @@ func TestCallSiteForms(t *testing.T) {
 		machine uint16
 		code    string // hexadecimal
 		what    string
-		want    pe.Verdict
+		want    pe.CallSiteVerdict
 	}{
 		{petest.X86, "E8 FB FF FF FF", "CALL to itself", pe.CallYes},
 		{petest.X86, "E8 00 00 00 10", "CALL out of the code", pe.CallNo},

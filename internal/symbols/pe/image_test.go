@@ -154,7 +154,7 @@ func TestFunctionBounds(t *testing.T) {
 func TestCallSites(t *testing.T) {
 	for machine, after := range map[uint16]uint32{petest.X86: 0x1025, petest.X64: 0x1025, petest.ARM64: 0x1024} {
 		f := opened(t, library(machine))
-		for rva, want := range map[uint32]pe.Verdict{after: pe.CallYes, after + 0x40: pe.CallNo, 0x1000: pe.CallUnknown,
+		for rva, want := range map[uint32]pe.CallSiteVerdict{after: pe.CallYes, after + 0x40: pe.CallNo, 0x1000: pe.CallUnknown,
 			0x2010: pe.CallUnknown, 0xFFFFFFFF: pe.CallUnknown} {
 			if got := f.CallSite(rva); got != want {
 				t.Errorf("machine %#x, %#x: %s, want %s", machine, rva, got, want)

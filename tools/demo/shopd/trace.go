@@ -40,7 +40,7 @@ func (b build) trace(images []image) *etltest.Scenario {
 			CommandLine: `"C:\Program Files (x86)\Shop\shopd.exe" --soak`,
 			Threads:     []etltest.Thread{{TID: mainThread}, {TID: worker}},
 		}},
-		Heaps: []etltest.Heap{{Handle: heapHandle, Flags: 2, Created: second / 10, By: etltest.Call{Thread: mainThread}}},
+		Heaps: []etltest.Heap{{Handle: heapHandle, Flags: 2, Created: second / 10, By: etltest.Caller{Thread: mainThread}}},
 	}
 	for i := range images {
 		m := &images[i]
@@ -70,23 +70,23 @@ type recorder struct {
 }
 
 // stack is the site's stack, as a call takes it.
-func (r *recorder) stack(s *site) etltest.Call {
+func (r *recorder) stack(s *site) etltest.Caller {
 	var frames []uint64
 	for _, c := range s.calls() {
 		at := slices.IndexFunc(r.images, func(m image) bool { return m.name() == c.module })
 		frames = append(frames, r.images[at].starts[c.function]+uint64(c.offset))
 	}
 	r.Stacks = append(r.Stacks, etltest.Stack{User: frames})
-	call := etltest.Call{Thread: worker, CPU: len(r.Stacks) % r.CPUs, Stack: len(r.Stacks)}
+	call := etltest.Caller{Thread: worker, CPU: len(r.Stacks) % r.CPUs, Stack: len(r.Stacks)}
 	if s.id < 0x1004 {
 		call.Thread = mainThread
 	}
 	return call
 }
 
-func (r *recorder) block(s *site, at, freed int64, by etltest.Call) {
+func (r *recorder) block(s *site, at, freed int64, by etltest.Caller) {
 	r.Blocks = append(r.Blocks, etltest.Block{Address: r.next, Size: uint64(s.size), Source: 2, Allocated: at,
-		Freed: freed, By: by, FreedBy: etltest.Call{Thread: by.Thread, CPU: by.CPU}})
+		Freed: freed, By: by, FreedBy: etltest.Caller{Thread: by.Thread, CPU: by.CPU}})
 	r.next += uint64(s.size+overhead+15) &^ 15
 }
 
@@ -124,7 +124,7 @@ func (r *recorder) commit(s *site, every, keep int64) {
 		at := every/2 + i*every
 		g := etltest.Region{Base: 0x20000000 + r.region, Size: uint64(s.size), Reserved: at, By: by}
 		if keep > 0 {
-			g.Released, g.ReleasedBy = at+keep, etltest.Call{Thread: by.Thread, CPU: by.CPU}
+			g.Released, g.ReleasedBy = at+keep, etltest.Caller{Thread: by.Thread, CPU: by.CPU}
 		}
 		g.Commits = []etltest.Commit{{Base: g.Base, Size: g.Size, Committed: at, By: by}}
 		r.Regions = append(r.Regions, g)

@@ -16,7 +16,7 @@ import (
 const matters = 75
 
 // judge holds a verdict against the truth, and lets the team answer.
-func (p *player) judge(ctx context.Context, s step, e *evidence, v leaks.Verdict) error {
+func (p *player) judge(ctx context.Context, s step, e *evidence, v leaks.RunVerdict) error {
 	b, d := s.Build, v.Decision
 	p.note("%s on %s, run %d%s: exit %d, %s", b.Name, b.Branch, s.run+1, s.text(&p.Team, e), d.Exit, d.Why)
 	failed := map[int]string{}

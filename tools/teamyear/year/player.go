@@ -233,12 +233,12 @@ func (p *player) work(ctx context.Context, job int64, e *evidence) error {
 }
 
 // ask asks for the verdict as push does, which fails on new leaks.
-func (p *player) ask(ctx context.Context, run int64) (leaks.Verdict, error) {
+func (p *player) ask(ctx context.Context, run int64) (leaks.RunVerdict, error) {
 	question := store.GateQuestion{FailOn: []leaks.FailOn{leaks.FailOnNew}}
-	verdict, err := store.Read(ctx, p.store, func(v store.View) (leaks.Verdict, error) {
+	verdict, err := store.Read(ctx, p.store, func(v store.View) (leaks.RunVerdict, error) {
 		r, err := v.FindRun(ctx, run)
 		if err != nil {
-			return leaks.Verdict{}, err
+			return leaks.RunVerdict{}, err
 		}
 		return v.FindVerdict(ctx, &r, question)
 	})

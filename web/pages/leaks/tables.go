@@ -45,7 +45,7 @@ func silencingsTable(project, caption string, list []leaks.KnownChange) *ui.Tabl
 }
 
 // linesTable is what each line holds where stacks of a variant differ in nothing else.
-func linesTable(s *variants, variant *leaks.Variant) *ui.Table {
+func linesTable(s *variants, variant *leaks.CallPath) *ui.Table {
 	n := len(variant.Lines)
 	t := ui.NewTable("Lines of "+s.nameOf(variant), "tight lines",
 		ui.Col(quantity.Plural(n, "call")+" with different lines"), ui.NumCol("Holds"), ui.NumCol("Blocks"),
@@ -58,7 +58,7 @@ func linesTable(s *variants, variant *leaks.Variant) *ui.Table {
 }
 
 // seenTable is the runs that show a variant.
-func seenTable(s *variants, variant *leaks.Variant) *ui.Table {
+func seenTable(s *variants, variant *leaks.CallPath) *ui.Table {
 	t := ui.NewTable("Runs that show "+s.nameOf(variant), "tight", ui.Col("Build"), ui.Col("Run"), ui.NumCol("Holds"),
 		ui.NumCol("Blocks"), ui.NumCol("Growth"))
 	for _, in := range variant.Seen {

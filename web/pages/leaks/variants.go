@@ -24,7 +24,7 @@ type variants struct {
 	name   string         // of the leak
 	shown  *store.LeakRun // whose lines and figures are shown
 	stacks *store.LeakStacks
-	list   []leaks.Variant
+	list   []leaks.CallPath
 	source ui.Source
 }
 
@@ -41,13 +41,13 @@ func variantsOf(ctx context.Context, from store.View, v *signatureView, links le
 	}
 	shown := &stacks.Runs[0]
 	return &variants{
-		name: v.title.Name.Name, shown: shown, stacks: stacks, list: leaks.VariantsOf(stacks.Seen, shown.ID),
+		name: v.title.Name.Name, shown: shown, stacks: stacks, list: leaks.GroupCallPaths(stacks.Seen, shown.ID),
 		source: ui.Source{Links: links, Build: shown.Build, Branch: shown.Branch},
 	}, nil
 }
 
 // top are the variants that the page shows.
-func (v *variants) top() []leaks.Variant { return v.list[:min(len(v.list), variantsShown)] }
+func (v *variants) top() []leaks.CallPath { return v.list[:min(len(v.list), variantsShown)] }
 
 // rest says what of the leak the page does not show; "" for nothing.
 func (v *variants) rest() string {
@@ -90,7 +90,7 @@ func (v *variants) url(signature string) templ.SafeURL {
 }
 
 // nameOf names a variant by what only it calls.
-func (v *variants) nameOf(variant *leaks.Variant) string {
+func (v *variants) nameOf(variant *leaks.CallPath) string {
 	if len(variant.Through) == 0 {
 		if len(variant.Frames) == 0 {
 			return "allocations without a stack"
@@ -113,7 +113,7 @@ func (v *variants) span(run int64) string {
 }
 
 // seenIn says in which builds a variant was seen, the oldest first.
-func (v *variants) seenIn(variant *leaks.Variant) string {
+func (v *variants) seenIn(variant *leaks.CallPath) string {
 	var builds []string
 	for i := len(variant.Seen) - 1; i >= 0; i-- {
 		if r := v.stacks.Run(variant.Seen[i].Run); !slices.Contains(builds, r.Build) {

@@ -156,7 +156,7 @@ func variantsCard(v signatureView) templ.Component {
 }
 
 // variantFigures says what a variant holds and how it grows in the run that is shown.
-func variantFigures(s *variants, variant *leaks.Variant) templ.Component {
+func variantFigures(s *variants, variant *leaks.CallPath) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -244,7 +244,7 @@ func variantFigures(s *variants, variant *leaks.Variant) templ.Component {
 }
 
 // variantLines tells what each line holds where stacks of a variant differ in nothing else.
-func variantLines(s *variants, variant *leaks.Variant) templ.Component {
+func variantLines(s *variants, variant *leaks.CallPath) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -299,7 +299,7 @@ func variantLines(s *variants, variant *leaks.Variant) templ.Component {
 }
 
 // variantRuns lists the runs that show a variant.
-func variantRuns(s *variants, variant *leaks.Variant) templ.Component {
+func variantRuns(s *variants, variant *leaks.CallPath) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -11,14 +11,14 @@ import (
 	cdp "github.com/chromedp/chromedp"
 )
 
-// Accessible checks with axe-core that people can use the page.
-func (b *Tab) Accessible(what string) {
+// CheckAccessibility checks with axe-core that people can use the page.
+func (b *Tab) CheckAccessibility(what string) {
 	b.T.Helper()
 	b.axe(what, "document", `rules: {"target-size": {enabled: true}}`)
 }
 
-// Legible checks the colours of a page whose structure another theme has shown to be accessible.
-func (b *Tab) Legible(what string) {
+// CheckColours checks the colours of a page whose structure another theme has shown to be accessible.
+func (b *Tab) CheckColours(what string) {
 	b.T.Helper()
 	b.axe(what, "document", ofColours)
 }
@@ -27,8 +27,8 @@ func (b *Tab) Legible(what string) {
 // of the folded menu.
 const ColouredWhenNarrow = ".group, .k-key, tr.open"
 
-// Narrow checks everything on a narrow screen but the colours that the wide screen has shown.
-func (b *Tab) Narrow(what string) {
+// CheckNarrowScreen checks everything on a narrow screen but the colours that the wide screen has shown.
+func (b *Tab) CheckNarrowScreen(what string) {
 	b.T.Helper()
 	b.axe(what, "document",
 		`rules: {"target-size": {enabled: true}, "color-contrast": {enabled: false}, "link-in-text-block": {enabled: false}}`)
@@ -41,8 +41,8 @@ func (b *Tab) Narrow(what string) {
 // ofColours chooses the rules about colours, which cost as much as all others.
 const ofColours = `runOnly: ["color-contrast", "link-in-text-block"]`
 
-// Roomy checks what depends on the width of a page whose structure and colours are checked on another screen.
-func (b *Tab) Roomy(what string) {
+// CheckWidthRules checks what depends on the width of a page whose structure and colours are checked on another screen.
+func (b *Tab) CheckWidthRules(what string) {
 	b.T.Helper()
 	b.axe(what, "document", `runOnly: ["target-size", "scrollable-region-focusable"]`)
 }
@@ -54,10 +54,10 @@ var screens = []struct {
 	theme         string
 	check         func(b *Tab, what string)
 }{
-	{1440, 900, "light", (*Tab).Accessible},
-	{1440, 900, "dark", (*Tab).Legible},
-	{1024, 768, "light", (*Tab).Roomy},
-	{390, 844, "light", (*Tab).Narrow},
+	{1440, 900, "light", (*Tab).CheckAccessibility},
+	{1440, 900, "dark", (*Tab).CheckColours},
+	{1024, 768, "light", (*Tab).CheckWidthRules},
+	{390, 844, "light", (*Tab).CheckNarrowScreen},
 }
 
 // OnScreens checks the open page on every screen: people can use it, nothing is wider than the screen, and no text is

@@ -102,12 +102,12 @@ func OpenWithWorker(t testing.TB) *Server {
 }
 
 // Serve runs a server. It answers for windows from windows, or from the traces that a test makes up.
-func Serve(t testing.TB, s *store.Store, blobs blob.Store, windows api.Windows) *Server {
+func Serve(t testing.TB, s *store.Store, blobs blob.Store, windows api.WindowAnswers) *Server {
 	t.Helper()
 	return serveTo(t, guard.Everybody, s, blobs, windows)
 }
 
-func serveTo(t testing.TB, access guard.Access, s *store.Store, blobs blob.Store, windows api.Windows) *Server {
+func serveTo(t testing.TB, access guard.Access, s *store.Store, blobs blob.Store, windows api.WindowAnswers) *Server {
 	t.Helper()
 	blobsOf.Store(s, blobs)
 	log, made := &logText{}, &TraceWindows{Runs: map[int64]TracedRun{}}

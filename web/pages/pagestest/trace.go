@@ -146,7 +146,7 @@ func (p *TracedProcess) Capture(t testing.TB) *capture.Capture {
 	c.Snapshots = trace.Instants(64)
 	for n, at := range p.Sites {
 		site := capture.Site{Stack: addStack(c, at.Stack), Heap: capture.NoHeap, Kind: capture.SiteKind(at.Kind),
-			Life: &capture.Life{Number: uint32(n), Classes: answer.Classes[n], Peak: answer.Peaks[0][n]}}
+			Life: &capture.Life{Number: uint32(n), Usage: answer.Sites[n], Peak: answer.Peaks[0][n]}}
 		if at.Kind == allocations.KindHeap {
 			site.Heap = int32(at.Heap)
 		}

@@ -16,14 +16,14 @@ func TestRunPageInBrowser(t *testing.T) {
 	s, b := pagestest.OpenInBrowser(t)
 	run := pagestest.AddRun(t, s.Store, pagestest.Target, pagestest.CapturesOf(pagestest.ShopAnd(300), 11))
 	b.Do(cdp.Navigate(fmt.Sprintf("%s/runs/%d?view=sites", s.URL, run)))
-	b.Accessible("light")
+	b.CheckAccessibility("light")
 	b.Keep("run-light")
 
 	// A row opens in place, appears in the address, and closes again.
 	b.Do(pagestest.Press("#s0 .who"))
 	b.See(`document.querySelector("#d0 .blame")?.innerText.includes("AppendLine") && location.search === "?view=sites&open=0"`)
 	b.See(`document.querySelector("#s0 [aria-expanded]").getAttribute("aria-expanded") === "true"`)
-	b.Accessible("light, a row open")
+	b.CheckAccessibility("light, a row open")
 	b.Keep("run-light-open")
 	b.Do(pagestest.Press("#d0 .umdh summary"))
 	b.See(`document.querySelector("#umdh-0").innerText.includes("BackTrace2001\tallocations")`)
@@ -56,17 +56,17 @@ func TestRunPageInBrowser(t *testing.T) {
 	b.Do(cdp.Navigate(s.URL+"/"), pagestest.Press("header [data-theme-toggle]"),
 		cdp.Navigate(fmt.Sprintf("%s/runs/%d?view=sites&open=0", s.URL, run)))
 	b.See(`document.documentElement.dataset.theme === "dark" && getComputedStyle(document.body).backgroundColor === "rgb(15, 20, 25)"`)
-	b.Legible("dark")
+	b.CheckColours("dark")
 	b.Keep("run-dark")
 
 	b.Do(cdp.EmulateViewport(390, 844), cdp.Navigate(fmt.Sprintf("%s/runs/%d?view=sites&open=0", s.URL, run)))
-	b.Accessible("narrow, dark")
+	b.CheckAccessibility("narrow, dark")
 	b.Fits("narrow")
 	b.Keep("run-390")
 	b.Do(pagestest.Press("details.menu.only-narrow summary"),
 		pagestest.Press("details.menu.only-narrow [data-theme-toggle]"))
 	b.See(`document.documentElement.dataset.theme === "light"`)
-	b.Accessible("narrow, light, menu open")
+	b.CheckAccessibility("narrow, light, menu open")
 }
 
 // The page of a run follows its jobs and becomes the report.

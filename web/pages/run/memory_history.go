@@ -13,7 +13,7 @@ const unexplained capture.UseName = "unexplained"
 
 // A historyChart is the memory over time, ready to draw.
 type historyChart struct {
-	chart
+	snapshotChart
 	layers   []historyLayer
 	totals   []string // paths of the total, one for each life of the process
 	blocks   []string // paths of what blocks hold, one for each list of instants that can be compared
@@ -101,7 +101,7 @@ func newHistoryChart(c *footprint.MemoryHistory) *historyChart {
 
 // instantNumbers label the axis where times say nothing.
 func instantNumbers(x []float64) []label {
-	var all chart // its marks are all instants; those of the memory history are the ones that tell a total
+	var all snapshotChart // its marks are all instants; those of the memory history are the ones that tell a total
 	for _, at := range x {
 		all.marks = append(all.marks, mark{x: at})
 	}

@@ -29,7 +29,7 @@ type rankedRow struct {
 	finding *store.Finding
 	clauses []score.Clause // why it has its class
 	// cause is what the rows from here on are lost together; nil of others, and of all but the first of them on the page.
-	cause *analysis.Cause
+	cause *analysis.LostTogether
 	below bool // it stands below its cause
 }
 
@@ -100,7 +100,7 @@ func (r *reader) ranked(ctx context.Context, run store.Run, c *viewCard, result 
 func (t *rankedTable) group() {
 	of := causesBySignature(t.report)
 	var rows []rankedRow
-	taken := map[*analysis.Cause]bool{}
+	taken := map[*analysis.LostTogether]bool{}
 	for i := range t.rows {
 		c := of[t.rows[i].Signature]
 		if c == nil {
@@ -124,8 +124,8 @@ func (t *rankedTable) group() {
 }
 
 // causesBySignature are the causes that signatures of a report share with others.
-func causesBySignature(r *analysis.Report) map[string]*analysis.Cause {
-	of := map[string]*analysis.Cause{}
+func causesBySignature(r *analysis.Report) map[string]*analysis.LostTogether {
+	of := map[string]*analysis.LostTogether{}
 	for i := range r.Causes {
 		for k := range r.Causes[i].Members {
 			of[r.Causes[i].Members[k].Signature] = &r.Causes[i]
@@ -135,7 +135,7 @@ func causesBySignature(r *analysis.Report) map[string]*analysis.Cause {
 }
 
 // causeSum is what is lost of a cause in all.
-func causeSum(c *analysis.Cause) string {
+func causeSum(c *analysis.LostTogether) string {
 	held, ended := c.HeldBeforeExit()
 	s := fmt.Sprintf("%s allocated and not freed; the stacks hold %s in %s", quantity.Plural(c.Objects, "object"),
 		quantity.Bytes(held.Bytes), quantity.Plural(held.Count, "block"))
@@ -149,7 +149,7 @@ func causeSum(c *analysis.Cause) string {
 }
 
 // causePart is what a finding is of each object of its cause.
-func causePart(m *analysis.CausePart) string {
+func causePart(m *analysis.LostTogetherPart) string {
 	s := fmt.Sprintf("Each object: %s of %s", quantity.Plural(m.Blocks, "block"), quantity.Bytes(int64(m.Size)))
 	if m.Type != "" {
 		s += ", " + m.Type

@@ -494,7 +494,7 @@ func rankedHeading(t *rankedTable, metric, text, title string) templ.Component {
 }
 
 // rankedCause is the row above findings that are lost together: of the whole run, whatever is selected.
-func rankedCause(t *rankedTable, c *analysis.Cause) templ.Component {
+func rankedCause(t *rankedTable, c *analysis.LostTogether) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -10,12 +10,12 @@ import (
 
 // Findings that are lost together stand below one row of their cause, where the first of them stands on the page.
 func TestRowsOfACause(t *testing.T) {
-	cause := analysis.Cause{Title: "lost objects of app!Open", Ratio: "1 : 5", Verdict: analysis.ClassLeak, Objects: 222,
+	cause := analysis.LostTogether{Title: "lost objects of app!Open", Ratio: "1 : 5", Verdict: analysis.ClassLeak, Objects: 222,
 		Amounts: analysis.Amounts{Outstanding: analysis.Amount{Count: 1332, Bytes: 2048}},
-		Rate:    &analysis.CauseRate{Unit: "hour", Bytes: 1024},
-		Members: []analysis.CausePart{{Signature: "a", Title: "app!Session", Blocks: 1, Size: 96},
+		Rate:    &analysis.LostTogetherRate{Unit: "hour", Bytes: 1024},
+		Members: []analysis.LostTogetherPart{{Signature: "a", Title: "app!Session", Blocks: 1, Size: 96},
 			{Signature: "c", Title: "app!Name", Blocks: 5, Size: 32, Type: "char[32]"}, {Signature: "elsewhere"}}}
-	c := &viewCard{report: &analysis.Report{Causes: []analysis.Cause{cause}}}
+	c := &viewCard{report: &analysis.Report{Causes: []analysis.LostTogether{cause}}}
 	table := &rankedTable{viewCard: c}
 	for _, s := range []string{"x", "a", "b", "c"} {
 		table.rows = append(table.rows, rankedRow{Row: query.Row{Signature: s}})
@@ -48,7 +48,7 @@ func TestRowsOfACause(t *testing.T) {
 
 // The small line below the verdict counts causes, and the stacks where there are more.
 func TestConfidenceCountsCauses(t *testing.T) {
-	for want, v := range map[string]analysis.Verdict{
+	for want, v := range map[string]analysis.EvidenceVerdict{
 		"2 leaks": {Leaks: 2, Causes: 2}, "1 leak in 3 stacks": {Leaks: 3, Causes: 1}, "3 leaks": {Leaks: 3},
 	} {
 		if got := (&reportView{Report: &analysis.Report{Verdict: v}}).confidence(); got != want {

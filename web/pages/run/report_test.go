@@ -29,7 +29,7 @@ func TestSentenceStressesWhatMatters(t *testing.T) {
 			"app.exe allocated 30 MB in 400 blocks over 61 s; *no site keeps growing*; the evidence does not suffice (events-lost)."},
 		"one clause": {true, analysis.StatusLeak, "app.exe leaks 64 B in 1 block from app!main.", "*app.exe leaks 64 B in 1 block from app!main.*"},
 	} {
-		r := &reportView{Report: &analysis.Report{Verdict: analysis.Verdict{Status: test.status, Sentence: test.text}},
+		r := &reportView{Report: &analysis.Report{Verdict: analysis.EvidenceVerdict{Status: test.status, Sentence: test.text}},
 			suspects: []store.Finding{{FindingIdentity: store.FindingIdentity{
 				Blame: &analysis.Blame{Module: "app", Function: "Cache::Insert"}}}}}
 		if test.trace {

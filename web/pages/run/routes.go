@@ -24,16 +24,16 @@ type Options struct {
 	// Hub tells streams of changes as they happen; without one they look for themselves.
 	Hub *watch.Hub
 	// Windows answers for windows of traces; without one, pages show whole traces only.
-	Windows Windows
+	Windows WindowAnswers
 	// Queries keeps the reports that selections are answered from.
 	Queries *query.Library
 	// Closing is closed when the server shuts down: streams end then.
 	Closing <-chan struct{}
 }
 
-// Windows gives the numbers of a run in a window of its trace. Its error is an *analysis.Error where it cannot, as of a
-// run that has no trace, or store.ErrNotFound.
-type Windows interface {
+// WindowAnswers gives the numbers of a run in a window of its trace. Its error is an *analysis.Error where it cannot,
+// as of a run that has no trace, or store.ErrNotFound.
+type WindowAnswers interface {
 	// Prepare does what a window of a run has to wait for, before the View of Window, and returns what ends that.
 	Prepare(ctx context.Context, run int64) (done func(), err error)
 	Window(ctx context.Context, v store.View, run int64, w capture.Window) (*analysis.WindowNumbers, error)
@@ -49,7 +49,7 @@ var formats = intake.Formats()
 type pages struct {
 	store    *store.Store
 	hub      *watch.Hub
-	windows  Windows // nil for none
+	windows  WindowAnswers // nil for none
 	queries  *query.Library
 	windowed windowCache
 	closing  <-chan struct{}

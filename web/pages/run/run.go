@@ -105,7 +105,7 @@ const shownSuspects = 12
 // A reportView is a report with the page of its sites that the address chooses.
 type reportView struct {
 	*analysis.Report
-	chart chart // of snapshots
+	chart snapshotChart // of snapshots
 	// choice is which of the snapshots the views are of; nil of traces, and where there is nothing to choose.
 	choice *snapshotChoice
 	trace  *traceView     // of a trace; nil for snapshots
@@ -136,7 +136,7 @@ func (r *reader) report(ctx context.Context, run store.Run, report *analysis.Rep
 		return bandsOfTop(top, kind, len(report.Snapshots))
 	}
 	if report.Trace == nil {
-		view.chart = newChart(report, bands(""))
+		view.chart = newSnapshotChart(report, bands(""))
 		view.choice = chooseSnapshots(l, report, view.chart.marks)
 	} else if view.trace, err = r.trace(ctx, run, report, &l); err != nil {
 		return nil, err

@@ -137,7 +137,7 @@ func runPage(v runView) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					if len(v.report.Snapshots) > 1 || v.report.memory == nil {
-						templ_7745c5c3_Err = chartCard(v.report.chart, len(v.report.Snapshots), v.report.choice).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = snapshotChartCard(v.report.chart, len(v.report.Snapshots), v.report.choice).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}

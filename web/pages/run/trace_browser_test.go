@@ -28,7 +28,7 @@ func TestTracePageInBrowser(t *testing.T) {
 	run := pagestest.AddTrace(t, s, pagestest.Target, memtest())
 	url := fmt.Sprintf("%s/runs/%d?view=sites", s.URL, run)
 	b.Do(cdp.Navigate(url))
-	b.Accessible("light")
+	b.CheckAccessibility("light")
 	b.Keep("trace-light")
 
 	// The pointer shows the values of the chart.
@@ -46,12 +46,12 @@ func TestTracePageInBrowser(t *testing.T) {
 	b.See(`document.querySelector("#totals [role=status]").innerText === "from 20 to 29 s"`)
 	b.See(`document.querySelector("tr[data-row] .who").title.includes("Buffers::Reserve") && document.querySelector("tr[data-row] .k-growth").innerText.includes("10.0 MB")`)
 	b.See(`document.querySelector("#downloads a[href*='window=20,29']") && document.querySelector("#export a[href*='window=20,29']")`)
-	b.Accessible("a window")
+	b.CheckAccessibility("a window")
 
 	// A row that is opened in the window also has the window's numbers in its details; reloading keeps everything.
 	b.Do(pagestest.Press("tr[data-row] .who"))
 	b.See(`document.querySelector("tr.detail .why.traced")?.innerText.includes("In the window") && location.search === "?from=20&to=29&view=sites&open=0"`)
-	b.Accessible("a window, a row open")
+	b.CheckAccessibility("a window, a row open")
 	b.Keep("trace-window-light")
 	b.Do(cdp.Reload())
 	b.See(virtual + ` && document.querySelector("tr.detail .why.traced")`)
@@ -105,7 +105,8 @@ func TestTraceWindowByKeys(t *testing.T) {
 	b.Do(pagestest.Press(`//nav[@aria-label="Windows to choose"]/a[text()="Whole trace"]`))
 	b.See(`location.search === "?from=0&to=60"`)
 
-	// Where the server does not answer, chart and fields go back to the numbers that are shown. htmx logs that as an error.
+	// Where the server does not answer, chart and fields go back to the numbers that are shown. htmx logs that as an
+	// error.
 	b.Is(`(() => {
 		console.error = () => {};
 		XMLHttpRequest.prototype.send = function () { window.sought = document.querySelector("#to").value; this.onerror(new Event("error")); };
@@ -126,19 +127,19 @@ func TestTracePageDarkAndNarrow(t *testing.T) {
 	many := fmt.Sprintf("%s/runs/%d", s.URL, pagestest.AddTrace(t, s, to, crowded))
 	b.Do(cdp.Navigate(url + "?from=0&to=57.4&view=sites&open=0"))
 	b.Turn("dark")
-	b.Legible("dark")
+	b.CheckColours("dark")
 	b.Keep("trace-window-dark")
 	b.Do(cdp.Navigate(many))
-	b.Accessible("40 heaps")
+	b.CheckAccessibility("40 heaps")
 	b.Keep("trace-40-heaps")
 	b.Turn("dark")
-	b.Legible("40 heaps, dark")
+	b.CheckColours("40 heaps, dark")
 	b.Do(cdp.EmulateViewport(390, 844), cdp.Navigate(url+"?from=20&to=29"))
-	b.Narrow("narrow")
+	b.CheckNarrowScreen("narrow")
 	b.Fits("narrow")
 	b.Keep("trace-390")
 	b.Do(cdp.Navigate(many + "?view=sites&open=3"))
-	b.Accessible("narrow, 40 heaps")
+	b.CheckAccessibility("narrow, 40 heaps")
 	b.Fits("narrow, 40 heaps")
 	to.Run = "3"
 	b.Do(cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.URL,

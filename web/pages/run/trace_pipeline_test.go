@@ -26,7 +26,7 @@ import (
 func openTracing(t testing.TB) (*pagestest.Server, *workertest.Pipeline) {
 	t.Helper()
 	p := workertest.Start(t)
-	return pagestest.Serve(t, p.Store, p.Blobs, &worker.Windows{Store: p.Store, Blobs: p.Blobs, Columns: 256 << 20}), p
+	return pagestest.Serve(t, p.Store, p.Blobs, &worker.WindowAnswers{Store: p.Store, Blobs: p.Blobs, Columns: 256 << 20}), p
 }
 
 // sent uploads evidence like a script and waits for the report.
@@ -97,7 +97,7 @@ func TestLabTraceInBrowser(t *testing.T) {
 	b := pagestest.Browse(t)
 	sent(s, p, "memory.etl", file)
 	b.Do(cdp.Navigate(s.URL + "/runs/1?view=sites"))
-	b.Accessible("lab trace")
+	b.CheckAccessibility("lab trace")
 	b.See(`document.querySelector("#totals").innerText.includes("126 MB")`)
 	b.Keep("lab-b")
 	// 10 MB more in the middle.

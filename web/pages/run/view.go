@@ -18,7 +18,7 @@ import (
 // A reader reads all that a page shows from one View: its report is not replaced under it.
 type reader struct {
 	store.View
-	windows  Windows // nil for none
+	windows  WindowAnswers // nil for none
 	windowed *windowCache
 	asked    asked
 }

@@ -18,7 +18,7 @@ func TestViewsInBrowser(t *testing.T) {
 	b.Do(cdp.EmulateViewport(1440, 900), cdp.Navigate(page))
 	b.See(`document.querySelector(".rt tr.open .fn").innerText === "AppendLine" && document.querySelector(".rt tr.detail .blame")?.innerText.includes("AppendLine")`)
 	b.See(`document.querySelectorAll(".rt tr[data-row]").length === 50`)
-	b.Accessible("ranked")
+	b.CheckAccessibility("ranked")
 	b.Fits("ranked")
 	b.Keep("run-ranked-1440")
 	b.Do(pagestest.Press(".rt tr:not(.open)[data-row] .name"))
@@ -30,7 +30,7 @@ func TestViewsInBrowser(t *testing.T) {
 	b.See(`document.querySelectorAll(".rt tr[data-row]")[1].classList.contains("open")`)
 	b.Do(cdp.KeyEvent("?"))
 	b.See(`document.querySelector("#keys").open && document.querySelector("#keys").innerText.includes("next row")`)
-	b.Accessible("keys")
+	b.CheckAccessibility("keys")
 	b.Do(pagestest.Press("#keys button"))
 	b.See(`!document.querySelector("#keys").open`)
 	b.Do(cdp.Navigate(page + "?q=Function29"))
@@ -38,14 +38,14 @@ func TestViewsInBrowser(t *testing.T) {
 	for _, view := range []string{"calls", "modules", "heaps", "sizes", "sites"} {
 		b.Do(cdp.Navigate(page + "?q=Function29&view=" + view))
 		b.See(fmt.Sprintf(`document.querySelector(".views [aria-current]").innerText.toLowerCase() === %q && document.querySelector("#views table tbody tr")`, view))
-		b.Accessible(view)
+		b.CheckAccessibility(view)
 		b.Fits(view)
 		b.Keep("run-" + view)
 	}
 	// From a function the reader goes to its callers, and back to all functions.
 	b.Do(cdp.Navigate(page+"?view=calls"), pagestest.Press(`//table[1]/tbody/tr/td/a[contains(., "AppendLine")]`))
 	b.See(`document.querySelectorAll(".butterfly table").length === 2 && document.querySelector("#choices").innerText.includes("AppendLine")`)
-	b.Accessible("butterfly")
+	b.CheckAccessibility("butterfly")
 	b.Fits("butterfly")
 	b.Keep("run-butterfly")
 	b.Do(pagestest.Press(`.butterfly [aria-label="Called by"] tbody a`))
@@ -54,10 +54,10 @@ func TestViewsInBrowser(t *testing.T) {
 	b.See(`!document.querySelector(".butterfly") && document.querySelectorAll("#views tbody tr").length > 3`)
 	b.Do(cdp.Navigate(page + "?view=flame"))
 	b.See(`document.querySelector(".flame.ready") && document.querySelectorAll(".flame-tree tbody tr").length > 2`)
-	b.Accessible("flame")
+	b.CheckAccessibility("flame")
 	b.Keep("run-flame-1440")
-	for width, check := range map[int64]func(*pagestest.Tab, string){1024: (*pagestest.Tab).Roomy,
-		390: (*pagestest.Tab).Narrow} {
+	for width, check := range map[int64]func(*pagestest.Tab, string){1024: (*pagestest.Tab).CheckWidthRules,
+		390: (*pagestest.Tab).CheckNarrowScreen} {
 		b.Do(cdp.EmulateViewport(width, 844), cdp.Navigate(page))
 		b.See(`document.querySelector(".rt tr.detail")`)
 		check(b, fmt.Sprintf("ranked at %d", width))
@@ -72,17 +72,17 @@ func TestViewsOfATraceInBrowser(t *testing.T) {
 	page := fmt.Sprintf("%s/runs/%d", s.URL, run)
 	b.Do(cdp.EmulateViewport(1440, 900), cdp.Navigate(page))
 	b.See(`document.querySelector(".rt tr.detail .blame")`)
-	b.Accessible("ranked trace")
+	b.CheckAccessibility("ranked trace")
 	b.Keep("trace-ranked-1440")
 	for _, view := range []string{"lifetimes", "blocks", "sizes", "heaps"} {
 		b.Do(cdp.Navigate(page + "?from=20&to=40&view=" + view))
 		b.See(fmt.Sprintf(`document.querySelector(".views [aria-current]").innerText.toLowerCase() === %q && document.querySelector("#views table tbody tr")`, view))
-		b.Accessible(view)
+		b.CheckAccessibility(view)
 		b.Fits(view)
 		b.Keep("trace-" + view)
 	}
 	b.Do(cdp.Navigate(page + "?from=20&to=40&size=1024-&metric=transient"))
 	b.See(`document.querySelector(".rt .fn").innerText === "ManipulateTemporaryBuffer" && document.querySelector("#choices").innerText.includes("size: 1024-")`)
-	b.Accessible("transient")
+	b.CheckAccessibility("transient")
 	b.Keep("trace-transient")
 }

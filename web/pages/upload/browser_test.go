@@ -30,7 +30,7 @@ func TestUploadInBrowser(t *testing.T) {
 	b.See(`document.querySelector("#curl").textContent.includes("/api/v1/evidence?project=shop&build=4812+rc&name=")`)
 	b.Do(pagestest.Chosen("#file", large, small))
 	b.See(`document.querySelector("#queue-sum").textContent === "2 files"`)
-	b.Accessible("files chosen")
+	b.CheckAccessibility("files chosen")
 	// The file is paused after some bytes were sent, and before all were.
 	pagestest.Must[bool](t)(cdp.Run(b.Ctx, cdp.Evaluate[bool](`(() => {
 		const row = document.querySelector("#files .file"), bar = row.querySelector("progress"), pause = row.querySelector("[data-act=pause]");

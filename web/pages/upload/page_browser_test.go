@@ -223,7 +223,7 @@ func TestFolderIsDropped(t *testing.T) {
 		}
 	}
 	b.See(`document.querySelector("#queue-sum").textContent === "2 files, 1 not evidence" && document.querySelector("#files .err").textContent === "Drop the files of this folder, or pack it as zip."`)
-	b.Accessible("a folder")
+	b.CheckAccessibility("a folder")
 	b.Do(pagestest.Press("#start"))
 	b.See(`location.pathname === "/runs/1"`)
 	stored(s, 1, 1<<20)
@@ -244,7 +244,7 @@ func TestUploadWithoutScripts(t *testing.T) {
 		pagestest.Chosen("#file", sized(t, "a.log", 1), sized(t, "b.log", 1)))
 	b.Each(map[string]string{`document.documentElement.className`: "",
 		`["before", "queue", "remembered", "opens", "to-run"].every(id => !document.getElementById(id).checkVisibility())`: "true"})
-	b.Accessible("without scripts")
+	b.CheckAccessibility("without scripts")
 	b.Do(pagestest.Press("#start"))
 	b.See(`location.pathname === "/runs/1"`)
 	stored(s, 2, 2<<20)

@@ -34,11 +34,11 @@ func TestTwoTabsSendAtOnce(t *testing.T) {
 	two := one.Another()
 	two.Do(cdp.Navigate(address))
 	two.See(pending + ` === 1 && document.querySelector("#before .st").textContent === "another tab sends it" && [...document.querySelectorAll("#before button")].every(b => b.hidden)`)
-	two.Accessible("another tab sends")
+	two.CheckAccessibility("another tab sends")
 	two.Keep("upload-two-tabs")
 	besides(two, address, both, own)
 	two.See(`[...document.querySelectorAll("#files .file")].map(r => r.dataset.state).join() === "elsewhere,sending"`)
-	two.Accessible("waits for another tab")
+	two.CheckAccessibility("waits for another tab")
 	two.Keep("upload-elsewhere")
 	d.let()
 	one.See(`location.pathname === "/runs/1"`)
@@ -213,7 +213,7 @@ func TestPendingThatTheServerForgot(t *testing.T) {
 	terminate(s, upload)
 	b.Do(cdp.Reload())
 	b.See(pending + ` === 0 && document.querySelector("#before-said").textContent.startsWith("The server no longer has large.log")`)
-	b.Accessible("gone from the server")
+	b.CheckAccessibility("gone from the server")
 	if kept := pagestest.Must[int](t)(cdp.Run(b.Ctx, cdp.Evaluate[int](`uploadsBegun.all().length`))); kept != 0 {
 		t.Errorf("the browser keeps %d uploads", kept)
 	}

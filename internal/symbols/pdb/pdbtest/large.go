@@ -124,14 +124,14 @@ func inlineAt(r *rand.Rand, at uint32) Inline {
 		Function: fmt.Sprintf("std::detail%d::inlined%d<int>", which%40, which),
 		File:     header(which % 100),
 		Line:     line,
-		Ranges: []Range{{Offset: at, Length: 12, Line: line + 1}, {Offset: at + 12, Length: 10, Line: line + 3},
+		Ranges: []InlinedLine{{Offset: at, Length: 12, Line: line + 1}, {Offset: at + 12, Length: 10, Line: line + 3},
 			{Offset: at + 30, Length: 8, Line: line + 2}},
 	}
 	if which%2 == 0 {
 		inner := uint32(500 + which%100)
 		in.Inlines = []Inline{{
 			Function: fmt.Sprintf("std::inner%d", which%100), File: header(which % 20), Line: inner,
-			Ranges: []Range{{Offset: at + 14, Length: 6, Line: inner + 1}},
+			Ranges: []InlinedLine{{Offset: at + 14, Length: 6, Line: inner + 1}},
 		}}
 	}
 	return in

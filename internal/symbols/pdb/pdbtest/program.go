@@ -115,12 +115,12 @@ type Inline struct {
 	From     string // name of the earlier module that the function's id is imported from; "": this module's own
 	File     string
 	Line     uint32 // where the inlined function begins
-	Ranges   []Range
+	Ranges   []InlinedLine
 	Inlines  []Inline // calls inlined in turn
 }
 
-// A Range is code that came from one line of an inlined function.
-type Range struct {
+// An InlinedLine is code that came from one line of an inlined function.
+type InlinedLine struct {
 	Offset uint32 // from the start of the outermost function
 	Length uint32
 	Line   uint32

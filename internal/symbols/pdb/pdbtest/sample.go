@@ -23,9 +23,9 @@ func Sample() *Program {
 						{Call: Call{Offset: 0x48, Length: 2}}},
 					Inlines: []Inline{{
 						Function: "shop::Item::total", From: `c:\obj\item.obj`, File: header, Line: 100,
-						Ranges: []Range{{0x50, 8, 101, ""}, {0x58, 4, 103, ""}, {0x70, 6, 99, ""}},
+						Ranges: []InlinedLine{{0x50, 8, 101, ""}, {0x58, 4, 103, ""}, {0x70, 6, 99, ""}},
 						Inlines: []Inline{{Function: "std::max<int>", File: `c:\vc\algorithm`, Line: 7,
-							Ranges: []Range{{0x52, 3, 8, ""}, {0x60, 2, 9, header}}}},
+							Ranges: []InlinedLine{{0x52, 3, 8, ""}, {0x60, 2, 9, header}}}},
 					}},
 				},
 				{Name: "shop::audit", Local: true, Address: at(0x100), Length: 0x30, Locals: []string{"cart", "sum"}},
@@ -36,7 +36,7 @@ func Sample() *Program {
 				Functions: []Function{{
 					Name: "main", Decorated: "main", Address: at(0x800), Length: 0x40, Lines: []Line{{0, `c:\shop\main.cpp`, 1}},
 					Inlines: []Inline{{Function: "help", File: header, Line: 300,
-						Ranges: []Range{{0x8, 8, 301, ""}, {0x10, 4, 5, ""}, {0x30, 6, 9000, source}}}},
+						Ranges: []InlinedLine{{0x8, 8, 301, ""}, {0x10, 4, 5, ""}, {0x30, 6, 9000, source}}}},
 				}},
 				Thunks:    []Thunk{{Name: "jump", Address: at(0x900), Length: 6}},
 				Separated: []SeparatedPart{{Address: at(0xA00), Length: 16, Parent: at(0x800)}},

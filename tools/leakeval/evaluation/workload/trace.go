@@ -37,7 +37,7 @@ func (p *Process) Trace(ctx context.Context) (*Evidence, error) {
 // scenario is the trace in the words of its writer.
 func (p *Process) scenario() *etltest.Scenario {
 	const thread = pid + 1
-	by := func(stack int) etltest.Call { return etltest.Call{Thread: thread, Stack: stack + 1} }
+	by := func(stack int) etltest.Caller { return etltest.Caller{Thread: thread, Stack: stack + 1} }
 	s := &etltest.Scenario{
 		Start: 133_500_000_000_000_000, CPUs: 1, Volumes: []etltest.Volume{{NT: `\Device\HarddiskVolume3`, DOS: "C:"}},
 		End: beforeStart + int64((p.Seconds-p.Attached)*nanoseconds) + tick,
@@ -55,7 +55,7 @@ func (p *Process) scenario() *etltest.Scenario {
 				Loaded: s.Processes[0].Started})
 	}
 	for i, handle := range handles {
-		h := etltest.Heap{Handle: handle, Flags: 2, By: etltest.Call{Thread: thread}}
+		h := etltest.Heap{Handle: handle, Flags: 2, By: etltest.Caller{Thread: thread}}
 		if p.Attached == 0 {
 			h.Created = beforeStart/2 + int64(i+1)*tick
 		}
@@ -69,7 +69,7 @@ func (p *Process) scenario() *etltest.Scenario {
 }
 
 // events writes down the blocks, with no two events at one instant.
-func (p *Process) events(s *etltest.Scenario, by func(stack int) etltest.Call) {
+func (p *Process) events(s *etltest.Scenario, by func(stack int) etltest.Caller) {
 	type event struct {
 		at    float64
 		died  bool
@@ -125,7 +125,7 @@ func (p *Process) events(s *etltest.Scenario, by func(stack int) etltest.Call) {
 				s.Blocks = append(s.Blocks, etltest.Block{Heap: int(b.heap), Address: b.address, Size: b.bytes, Source: 3})
 				place = len(s.Blocks) - 1
 			}
-			s.Blocks[place].Freed, s.Blocks[place].FreedBy = at, etltest.Call{Thread: by(0).Thread}
+			s.Blocks[place].Freed, s.Blocks[place].FreedBy = at, etltest.Caller{Thread: by(0).Thread}
 			continue
 		}
 		made := etltest.Block{Heap: int(b.heap), Address: b.address, Size: b.bytes, Source: 2, Allocated: at, By: by(e.stack)}

@@ -17,42 +17,42 @@ type StackSighting struct {
 	Growth *analysis.Amount  // nil where there is nothing to compare with
 }
 
-// A Variant is one way by which a leak is reached: all its stacks that call the same functions. Lines, offsets and
+// A CallPath is one way by which a leak is reached: all its stacks that call the same functions. Lines, offsets and
 // inlined calls may differ, as they do from build to build, and so may the allocator's frames and the first frames of
 // the thread.
-type Variant struct {
-	// Through are the functions, the outermost first, that distinguish the variant from the others: two at most, none
-	// where it is the only variant.
+type CallPath struct {
+	// Through are the functions, the outermost first, that distinguish the path from the others: two at most, none
+	// where it is the only path.
 	Through []string
 	Frames  []*analysis.Frame // of the stack that stands first in the run that speaks for it
-	Seen    []VariantRun      // in the order of the runs
+	Seen    []CallPathRun     // in the order of the runs
 	// Lines are its stacks in the shown run where they differ in source lines, or in offsets where there are none; nil
 	// where they do not.
-	Lines []VariantLine
+	Lines []CallPathLine
 
 	calls []call
 	lines map[string]int // place in Lines, by all places of a stack
 }
 
-// A VariantLine is what those stacks of a variant hold that run through the same source lines.
-type VariantLine struct {
-	SourceLines []string // file:line where others of the variant have another line, innermost first
+// A CallPathLine is what those stacks of a path hold that run through the same source lines.
+type CallPathLine struct {
+	SourceLines []string // file:line where others of the path have another line, innermost first
 	Held        analysis.Amount
 	Growth      *analysis.Amount // nil where there is nothing to compare with
 
 	all []string // places of all calls
 }
 
-// A VariantRun is what one run shows of a variant.
-type VariantRun struct {
+// A CallPathRun is what one run shows of a call path.
+type CallPathRun struct {
 	Run    int64
-	Stacks int // that are the variant in that run
+	Stacks int // that take the path in that run
 	Held   analysis.Amount
 	Growth *analysis.Amount // nil where there is nothing to compare with
 }
 
-// In is what a run shows of the variant; nil where it does not.
-func (v *Variant) In(run int64) *VariantRun {
+// In is what a run shows of the path; nil where it does not.
+func (v *CallPath) In(run int64) *CallPathRun {
 	for i := range v.Seen {
 		if v.Seen[i].Run == run {
 			return &v.Seen[i]
@@ -61,10 +61,10 @@ func (v *Variant) In(run int64) *VariantRun {
 	return nil
 }
 
-// VariantsOf groups the stacks of a leak. Variants of the shown run come first, sorted by their growth in it and then
+// GroupCallPaths groups the stacks of a leak. Paths of the shown run come first, sorted by their growth in it and then
 // by what they hold; the others follow in the order of the list, in which the stacks of one run are adjacent.
-func VariantsOf(list []StackSighting, shown int64) []Variant {
-	var variants []Variant
+func GroupCallPaths(list []StackSighting, shown int64) []CallPath {
+	var paths []CallPath
 	at := map[string]int{}
 	for i := range list {
 		s := &list[i]
@@ -75,11 +75,11 @@ func VariantsOf(list []StackSighting, shown int64) []Variant {
 		}
 		k, known := at[key.String()]
 		if !known {
-			k = len(variants)
+			k = len(paths)
 			at[key.String()] = k
-			variants = append(variants, Variant{Frames: s.Frames, calls: calls, lines: map[string]int{}})
+			paths = append(paths, CallPath{Frames: s.Frames, calls: calls, lines: map[string]int{}})
 		}
-		v := &variants[k]
+		v := &paths[k]
 		if s.Run == shown {
 			if v.In(shown) == nil {
 				v.Frames = s.Frames
@@ -88,18 +88,18 @@ func VariantsOf(list []StackSighting, shown int64) []Variant {
 		}
 		v.take(s)
 	}
-	nameDifferences(variants)
-	for i := range variants {
-		variants[i].keepDifferingLines()
+	nameDifferences(paths)
+	for i := range paths {
+		paths[i].keepDifferingLines()
 	}
-	slices.SortStableFunc(variants, func(a, b Variant) int {
+	slices.SortStableFunc(paths, func(a, b CallPath) int {
 		x, y := a.In(shown), b.In(shown)
 		if x == nil || y == nil {
 			return compareBools(x == nil, y == nil)
 		}
 		return compareGrown(x.Growth, y.Growth, x.Held, y.Held)
 	})
-	return variants
+	return paths
 }
 
 // compareGrown puts the stack that grew most first, then the one that holds most.
@@ -115,11 +115,11 @@ func grown(a, b *analysis.Amount) *analysis.Amount {
 	return new(a.Plus(*b))
 }
 
-// take adds a stack to the variant.
-func (v *Variant) take(s *StackSighting) {
+// take adds a stack to the path.
+func (v *CallPath) take(s *StackSighting) {
 	in := v.In(s.Run)
 	if in == nil {
-		v.Seen = append(v.Seen, VariantRun{Run: s.Run})
+		v.Seen = append(v.Seen, CallPathRun{Run: s.Run})
 		in = &v.Seen[len(v.Seen)-1]
 	}
 	in.Stacks++
@@ -127,7 +127,7 @@ func (v *Variant) take(s *StackSighting) {
 }
 
 // takeLine adds a stack of the shown run to those that run through the same lines.
-func (v *Variant) takeLine(s *StackSighting, calls []call) {
+func (v *CallPath) takeLine(s *StackSighting, calls []call) {
 	places := make([]string, len(calls))
 	for i, c := range calls {
 		places[i] = c.line
@@ -137,35 +137,35 @@ func (v *Variant) takeLine(s *StackSighting, calls []call) {
 	if !known {
 		k = len(v.Lines)
 		v.lines[key] = k
-		v.Lines = append(v.Lines, VariantLine{all: places})
+		v.Lines = append(v.Lines, CallPathLine{all: places})
 	}
 	line := &v.Lines[k]
 	line.Held, line.Growth = line.Held.Plus(s.Held), grown(line.Growth, s.Growth)
 }
 
-// keepDifferingLines keeps of the lines those in which stacks of the variant differ.
-func (v *Variant) keepDifferingLines() {
+// keepDifferingLines keeps of the lines those in which stacks of the path differ.
+func (v *CallPath) keepDifferingLines() {
 	if len(v.Lines) < 2 {
 		v.Lines = nil
 		return
 	}
 	for i := range v.Lines[0].all {
-		differs := slices.ContainsFunc(v.Lines, func(l VariantLine) bool { return l.all[i] != v.Lines[0].all[i] })
+		differs := slices.ContainsFunc(v.Lines, func(l CallPathLine) bool { return l.all[i] != v.Lines[0].all[i] })
 		for k := range v.Lines {
 			if differs {
 				v.Lines[k].SourceLines = append(v.Lines[k].SourceLines, v.Lines[k].all[i])
 			}
 		}
 	}
-	slices.SortStableFunc(v.Lines, func(a, b VariantLine) int {
+	slices.SortStableFunc(v.Lines, func(a, b CallPathLine) int {
 		return compareGrown(a.Growth, b.Growth, a.Held, b.Held)
 	})
 }
 
-// A call is the part of a frame that tells variants apart, and its place in the source.
+// A call is the part of a frame that tells paths apart, and its place in the source.
 type call struct{ name, line string }
 
-// callsOf names the calls by which stacks are the same variant, innermost first.
+// callsOf names the calls by which stacks take the same path, innermost first.
 func callsOf(frames []*analysis.Frame) []call {
 	var calls []call
 	for _, f := range frames {
@@ -187,29 +187,29 @@ func callsOf(frames []*analysis.Frame) []call {
 	return calls
 }
 
-// nameDifferences names, for each variant, the calls that no other variant has, or, where there is none, calls that not
+// nameDifferences names, for each path, the calls that no other path has, or, where there is none, calls that not
 // all of them have.
-func nameDifferences(variants []Variant) {
-	if len(variants) < 2 {
+func nameDifferences(paths []CallPath) {
+	if len(paths) < 2 {
 		return
 	}
 	have := map[string]int{}
-	for i := range variants {
+	for i := range paths {
 		once := map[string]bool{}
-		for _, c := range variants[i].calls {
+		for _, c := range paths[i].calls {
 			if !once[c.name] {
 				once[c.name] = true
 				have[c.name]++
 			}
 		}
 	}
-	for i := range variants {
+	for i := range paths {
 		var alone, some []string
-		for _, c := range variants[i].calls {
+		for _, c := range paths[i].calls {
 			switch have[c.name] {
 			case 1:
 				alone = append(alone, c.name)
-			case len(variants):
+			case len(paths):
 				continue
 			}
 			some = append(some, c.name)
@@ -220,9 +220,9 @@ func nameDifferences(variants []Variant) {
 		if len(alone) == 0 {
 			continue
 		}
-		variants[i].Through = []string{alone[len(alone)-1]}
+		paths[i].Through = []string{alone[len(alone)-1]}
 		if alone[0] != alone[len(alone)-1] {
-			variants[i].Through = append(variants[i].Through, alone[0])
+			paths[i].Through = append(paths[i].Through, alone[0])
 		}
 	}
 }

@@ -30,7 +30,7 @@ func positions(snapshots []analysis.Snapshot) (x []float64, timed bool) {
 }
 
 // drawGrid chooses the scale and returns what its top stands for, in bytes.
-func (c *chart) drawGrid(highest float64) (ceiling float64) {
+func (c *snapshotChart) drawGrid(highest float64) (ceiling float64) {
 	c.grid, ceiling = gridOf(highest, plotHeight, 4, 1.12) // room above the highest point for the marks' labels
 	return ceiling
 }
@@ -79,7 +79,7 @@ const (
 )
 
 // numberMarks labels the marks that have room for it, the last one first, and gives lower bounds their band.
-func (c *chart) numberMarks() {
+func (c *snapshotChart) numberMarks() {
 	n, free := len(c.marks), math.Inf(1)
 	distance := max(labelDistance, digitDistance*float64(len(strconv.Itoa(n))))
 	for i := n - 1; i >= 0; i-- {
@@ -117,7 +117,7 @@ var timeSteps = []struct {
 }
 
 // drawTimes labels the axis with the time since the first snapshot.
-func (c *chart) drawTimes(whole time.Duration, x []float64) {
+func (c *snapshotChart) drawTimes(whole time.Duration, x []float64) {
 	const labels = 8
 	step := timeSteps[len(timeSteps)-1]
 	for _, s := range timeSteps {
@@ -140,7 +140,7 @@ func (c *chart) drawTimes(whole time.Duration, x []float64) {
 const mostWords = 4
 
 // drawNumbers labels the axis with the numbers of the marks, where their times say nothing. The word is what a mark is.
-func (c *chart) drawNumbers(x []float64, word string) {
+func (c *snapshotChart) drawNumbers(x []float64, word string) {
 	for i, m := range c.marks {
 		if m.number == 0 {
 			continue

@@ -73,7 +73,7 @@ func bandsOfTop(top []store.SiteRow, kind string, instants int) (list []band) {
 }
 
 // drawLayers stacks bands. What the totals have beyond them lies at the bottom.
-func (c *chart) drawLayers(r *analysis.Report, bands []band, totals, x []float64, y func(float64) float64) {
+func (c *snapshotChart) drawLayers(r *analysis.Report, bands []band, totals, x []float64, y func(float64) float64) {
 	edges := func(values []float64) []point { return points(x, values, y) }
 	last := len(totals) - 1
 	c.line = outline(edges(totals))

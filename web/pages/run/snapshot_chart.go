@@ -27,7 +27,7 @@ const (
 const chartSites = 200
 
 // A chart is the outstanding memory of a process at its snapshots, ready to draw.
-type chart struct {
+type snapshotChart struct {
 	layers []layer // the lowest first
 	line   string  // path along the top of all layers
 	marks  []mark
@@ -62,8 +62,8 @@ type label struct {
 }
 
 // newChart draws a report, with bands of what its signatures are.
-func newChart(r *analysis.Report, bands []band) chart {
-	var c chart
+func newSnapshotChart(r *analysis.Report, bands []band) snapshotChart {
+	var c snapshotChart
 	totals := make([]float64, len(r.Snapshots))
 	highest := 1.0
 	for i, s := range r.Snapshots {
@@ -98,7 +98,7 @@ func marksOf(r *analysis.Report) []mark {
 }
 
 // noteGrowth says in a layer between two edges how much it grew, where it is thick enough to write on.
-func (c *chart) noteGrowth(bottom, top, x []float64, y func(float64) float64) {
+func (c *snapshotChart) noteGrowth(bottom, top, x []float64, y func(float64) float64) {
 	last := len(top) - 1
 	grown := top[last] - bottom[last] - (top[0] - bottom[0])
 	if thick := y(bottom[last]) - y(top[last]); thick < 34 || grown <= 0 {

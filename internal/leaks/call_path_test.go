@@ -57,12 +57,12 @@ func TestWhichStacksAreOneVariant(t *testing.T) {
 		"without a name":         {[]string{"shopd!Receipt::Append+3", "shopd+0x4"}, false},
 		"allocations that stand": {nil, false},
 	} {
-		variants := leaks.VariantsOf([]leaks.StackSighting{seenIn(1, 10, 10, plain...), seenIn(1, 5, 5, test.other...)}, 1)
+		variants := leaks.GroupCallPaths([]leaks.StackSighting{seenIn(1, 10, 10, plain...), seenIn(1, 5, 5, test.other...)}, 1)
 		if one := len(variants) == 1; one != test.one {
 			t.Errorf("%s: %d variants", name, len(variants))
 		}
 	}
-	unnamed := leaks.VariantsOf([]leaks.StackSighting{seenIn(1, 1, 1, "plugin+0x10"), seenIn(1, 1, 1, "plugin+0x20")}, 1)
+	unnamed := leaks.GroupCallPaths([]leaks.StackSighting{seenIn(1, 1, 1, "plugin+0x10"), seenIn(1, 1, 1, "plugin+0x20")}, 1)
 	if len(unnamed) != 2 {
 		t.Errorf("two places of a module without symbols are %d variants", len(unnamed))
 	}
@@ -76,7 +76,7 @@ func TestVariantsOfALeak(t *testing.T) {
 		seenIn(6, 80, 30, reprint...), seenIn(6, 1, 500, mail...), seenIn(5, 60, 0, commit...),
 	}
 	list[0].Frames[0].Line, list[5].Frames[0].Line = 118, 99
-	variants := leaks.VariantsOf(list, 7)
+	variants := leaks.GroupCallPaths(list, 7)
 	if len(variants) != 3 {
 		t.Fatalf("%d variants", len(variants))
 	}
@@ -101,14 +101,14 @@ func TestVariantsOfALeak(t *testing.T) {
 	}
 	// The lines shown are those of the newest run, even if the list begins with another run.
 	slices.Reverse(list)
-	if again := leaks.VariantsOf(list, 7); again[0].Frames[0].Line == 99 {
+	if again := leaks.GroupCallPaths(list, 7); again[0].Frames[0].Line == 99 {
 		t.Error("the lines are those of an older build")
 	}
-	only := leaks.VariantsOf(list[:1], 7)
+	only := leaks.GroupCallPaths(list[:1], 7)
 	if len(only) != 1 || only[0].Through != nil {
 		t.Errorf("a single variant differs by %v", only[0].Through)
 	}
-	if leaks.VariantsOf(nil, 7) != nil {
+	if leaks.GroupCallPaths(nil, 7) != nil {
 		t.Error("no stack is a variant")
 	}
 }
@@ -117,7 +117,7 @@ func TestVariantsOfALeak(t *testing.T) {
 func TestVariantsWithoutGrowth(t *testing.T) {
 	small, large := seenIn(1, 10, 0, "s!A"), seenIn(1, 20, 0, "s!B")
 	small.Growth, large.Growth = nil, nil
-	variants := leaks.VariantsOf([]leaks.StackSighting{small, large}, 1)
+	variants := leaks.GroupCallPaths([]leaks.StackSighting{small, large}, 1)
 	if len(variants) != 2 || variants[0].Through[0] != "s!B" || variants[0].Seen[0].Growth != nil {
 		t.Errorf("%+v", variants)
 	}
@@ -132,7 +132,7 @@ func TestLinesOfAVariant(t *testing.T) {
 		}
 		return s
 	}
-	variants := leaks.VariantsOf([]leaks.StackSighting{at(7, 5, 207, 40), at(7, 9, 213, 40),
+	variants := leaks.GroupCallPaths([]leaks.StackSighting{at(7, 5, 207, 40), at(7, 9, 213, 40),
 		at(7, 1, 207, 40), at(6, 100, 99, 40)}, 7)
 	if len(variants) != 1 || len(variants[0].Lines) != 2 {
 		t.Fatalf("%+v", variants)
@@ -143,15 +143,15 @@ func TestLinesOfAVariant(t *testing.T) {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
-	if two := leaks.VariantsOf([]leaks.StackSighting{at(7, 5, 207, 40), at(7, 9, 213, 41)},
+	if two := leaks.GroupCallPaths([]leaks.StackSighting{at(7, 5, 207, 40), at(7, 9, 213, 41)},
 		7); strings.Join(two[0].Lines[0].SourceLines, " ") != "order.cpp:213 order.cpp:41" {
 		t.Errorf("%v", two[0].Lines[0].SourceLines)
 	}
-	if one := leaks.VariantsOf([]leaks.StackSighting{at(7, 5, 207, 40), at(7, 9, 207, 40), at(6, 9, 99, 40)},
+	if one := leaks.GroupCallPaths([]leaks.StackSighting{at(7, 5, 207, 40), at(7, 9, 207, 40), at(6, 9, 99, 40)},
 		7); one[0].Lines != nil {
 		t.Errorf("stacks of the same lines differ in %v", one[0].Lines)
 	}
-	bare := leaks.VariantsOf([]leaks.StackSighting{seenIn(1, 1, 2, "s!A+1", "s!B+2"),
+	bare := leaks.GroupCallPaths([]leaks.StackSighting{seenIn(1, 1, 2, "s!A+1", "s!B+2"),
 		seenIn(1, 1, 1, "s!A+1", "s!B+3")}, 1)
 	if len(bare) != 1 || bare[0].Lines[0].SourceLines[0] != "B+2" {
 		t.Errorf("without lines offsets tell: %+v", bare[0].Lines)
