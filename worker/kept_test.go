@@ -22,7 +22,7 @@ func (l *hookLibrary) Find(context.Context, symbols.Want) (*symbols.File, []capt
 	return nil, nil, nil
 }
 
-func (l *hookLibrary) Named(context.Context, []string) ([]*symbols.File, []capture.Attempt, error) {
+func (l *hookLibrary) FindByName(context.Context, []string) ([]*symbols.File, []capture.Attempt, error) {
 	return nil, nil, nil
 }
 

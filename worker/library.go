@@ -80,8 +80,8 @@ func (l *teamLibrary) find(ctx context.Context, want symbols.Want) (*symbols.Fil
 	return kept, tried, err
 }
 
-// Named implements symbols.Library. Files that the symbol path has too count once.
-func (l *teamLibrary) Named(ctx context.Context, names []string) ([]*symbols.File, []capture.Attempt, error) {
+// FindByName implements symbols.Library. Files that the symbol path has too count once.
+func (l *teamLibrary) FindByName(ctx context.Context, names []string) ([]*symbols.File, []capture.Attempt, error) {
 	var ofBuild map[int64]string
 	own, err := store.Read(ctx, l.store, func(v store.View) (files []store.SymbolFile, err error) {
 		if ofBuild, err = v.ListBuildSymbols(ctx, l.run, names); err != nil {
@@ -108,7 +108,7 @@ func (l *teamLibrary) Named(ctx context.Context, names []string) ([]*symbols.Fil
 	if l.path == nil {
 		return files, tried, nil
 	}
-	more, attempts, err := l.path.Named(ctx, names)
+	more, attempts, err := l.path.FindByName(ctx, names)
 	for _, f := range more {
 		if !have[string(f.Kind)+f.Key()] {
 			files = append(files, f)

@@ -43,7 +43,7 @@ func (p *singleFilePath) Find(_ context.Context, want symbols.Want) (*symbols.Fi
 	return &p.File, []capture.Attempt{{Place: "path", Result: "found"}}, nil
 }
 
-func (p *singleFilePath) Named(context.Context, []string) ([]*symbols.File, []capture.Attempt, error) {
+func (p *singleFilePath) FindByName(context.Context, []string) ([]*symbols.File, []capture.Attempt, error) {
 	return []*symbols.File{&p.File}, nil, nil
 }
 
@@ -117,7 +117,7 @@ func TestFilesOfThePathAreKept(t *testing.T) {
 	if f, _, err := l.Find(t.Context(), want); err != nil || !f.Own {
 		t.Errorf("what the team uploads is not its own: %+v, %v", f, err)
 	}
-	if files, _, err := l.Named(t.Context(), []string{"APP.pdb"}); len(files) != 1 || err != nil {
+	if files, _, err := l.FindByName(t.Context(), []string{"APP.pdb"}); len(files) != 1 || err != nil {
 		t.Errorf("a file of both places counts %d times, %v", len(files), err)
 	}
 	if f, tried, err := l.Find(t.Context(), symbols.Want{Name: "none.pdb", DebugID: app.DebugID}); f != nil ||

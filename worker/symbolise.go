@@ -15,7 +15,7 @@ import (
 // symbolise names the return addresses of a run's captures by all symbols that there are now. Nothing is read again
 // but the captures.
 func (w *Worker) symbolise(ctx context.Context, job *queue.Job) error {
-	naming, err := w.Store.BeginNaming(ctx, job.RunID)
+	naming, err := w.Store.BeginSymbolSearch(ctx, job.RunID)
 	if err != nil {
 		return err
 	}

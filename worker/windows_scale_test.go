@@ -119,7 +119,7 @@ func startLarge(t testing.TB, rows, sites int) *largeTrace {
 		[]store.StoredCapture{{Capture: c, Artifact: "none", Table: table}}); err != nil {
 		t.Fatal(err)
 	}
-	naming, err := s.BeginNaming(t.Context(), l.run)
+	naming, err := s.BeginSymbolSearch(t.Context(), l.run)
 	if err != nil {
 		t.Fatal(err)
 	}

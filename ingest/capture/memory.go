@@ -9,10 +9,10 @@ import (
 // on to it, and what could not be read. Evidence that says one of these things leaves the others empty. Sizes are
 // bytes. As JSON it is as reports print it, but for the numbers of stacks, which mean something in the capture only.
 type Memory struct {
-	Source string      `json:"source"` // who says so: "dump", "DebugDiag 2.2.0.14", "WinDbg !heap -s", "VMMap"
-	Space  *Space      `json:"space,omitempty"`
-	Heaps  []HeapFacts `json:"heap_facts,omitempty"` // as the heaps count; in the order of the evidence
-	Groups []Group     `json:"groups,omitempty"`     // those of one By together, the largest first
+	Source string       `json:"source"` // who says so: "dump", "DebugDiag 2.2.0.14", "WinDbg !heap -s", "VMMap"
+	Space  *Space       `json:"space,omitempty"`
+	Heaps  []HeapFacts  `json:"heap_facts,omitempty"` // as the heaps count; in the order of the evidence
+	Groups []BlockGroup `json:"groups,omitempty"`     // those of one By together, the largest first
 	// Cut are the ways of grouping of which small groups are left out.
 	Cut      []string         `json:"cut,omitempty"`
 	Reach    *PointerSearch   `json:"reach,omitempty"`
@@ -194,8 +194,8 @@ const (
 	ByManager = "manager" // which of DebugDiag's memory managers gave them
 )
 
-// A Group is blocks that have something in common, for evidence without stacks.
-type Group struct {
+// A BlockGroup is blocks that have something in common, for evidence without stacks.
+type BlockGroup struct {
 	By   string  `json:"by"`
 	Heap Address `json:"heap,omitempty"` // 0 for all heaps together
 	Size int64   `json:"size,omitempty"` // of each, of BySize

@@ -25,7 +25,7 @@ func withMemory() *capture.Capture {
 		},
 		Heaps: []capture.HeapFacts{{Handle: 0x3f0000, Kind: "NT heap", Reserved: 1 << 20, Committed: 4096,
 			Busy: capture.Usage{Count: 2, Bytes: 30, Overhead: 18}}},
-		Groups: []capture.Group{{By: capture.BySize, Size: 24, Usage: capture.Usage{Count: 2, Bytes: 48},
+		Groups: []capture.BlockGroup{{By: capture.BySize, Size: 24, Usage: capture.Usage{Count: 2, Bytes: 48},
 			Unreachable: &capture.Usage{Count: 1, Bytes: 24}}},
 		Claims: []capture.ToolConclusion{{Stack: 1, Type: "Heap allocation(s)", Percent: 97,
 			Samples: []capture.Sample{{Title: "Call stack sample 1", Stack: 1, Size: 24}}}},

@@ -27,7 +27,7 @@ type draft struct {
 
 	heapAt     map[capture.Address]int // in memory.Heaps
 	openHeap   int                     // −1 for none
-	heapGroups map[heapSize]*capture.Group
+	heapGroups map[heapSize]*capture.BlockGroup
 
 	leakTrack string // version of LeakTrack.dll
 	tracked   string // duration, as printed
@@ -84,7 +84,8 @@ type managedMemory struct {
 func newDraft(dump string) *draft {
 	return &draft{
 		c: &capture.Capture{Kind: Kind}, memory: &capture.Memory{}, name: parseDumpName(dump), openHeap: -1,
-		heapAt: map[capture.Address]int{}, heapGroups: map[heapSize]*capture.Group{}, managers: map[string]*managedMemory{},
+		heapAt: map[capture.Address]int{}, heapGroups: map[heapSize]*capture.BlockGroup{},
+		managers:  map[string]*managedMemory{},
 		spaceUses: map[capture.UseName]span{}, known: map[[2]string]frame{},
 		total: totals{count: -1, handles: -1, byModule: -1, byHandles: -1, byType: -1}, open: factTarget{module: -1},
 	}

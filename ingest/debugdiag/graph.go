@@ -129,7 +129,7 @@ func (d *draft) blocksOf(caption, value string) {
 		d.dropped++
 		return
 	}
-	d.heapGroups[key] = &capture.Group{By: capture.BySize, Heap: key.heap, Size: each,
+	d.heapGroups[key] = &capture.BlockGroup{By: capture.BySize, Heap: key.heap, Size: each,
 		Usage: capture.Usage{Count: count, Bytes: count * each}}
 }
 

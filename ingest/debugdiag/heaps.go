@@ -67,19 +67,19 @@ func (d *draft) heapRank(caption, value string, rank ranking) {
 }
 
 // groups are the blocks by size of each heap and those of each memory manager, the largest first.
-func (d *draft) groups() []capture.Group {
-	var bySize, byManager []capture.Group
+func (d *draft) groups() []capture.BlockGroup {
+	var bySize, byManager []capture.BlockGroup
 	for _, g := range d.heapGroups {
 		bySize = append(bySize, *g)
 	}
-	slices.SortFunc(bySize, func(a, b capture.Group) int {
+	slices.SortFunc(bySize, func(a, b capture.BlockGroup) int {
 		return cmp.Or(cmp.Compare(b.Usage.Bytes, a.Usage.Bytes), cmp.Compare(a.Heap, b.Heap), cmp.Compare(a.Size, b.Size))
 	})
 	for name, m := range d.managers {
 		byManager = append(byManager,
-			capture.Group{By: capture.ByManager, Key: name, Usage: capture.Usage{Count: max(m.count, 0), Bytes: m.size.at}})
+			capture.BlockGroup{By: capture.ByManager, Key: name, Usage: capture.Usage{Count: max(m.count, 0), Bytes: m.size.at}})
 	}
-	slices.SortFunc(byManager, func(a, b capture.Group) int {
+	slices.SortFunc(byManager, func(a, b capture.BlockGroup) int {
 		return cmp.Or(cmp.Compare(b.Usage.Bytes, a.Usage.Bytes), cmp.Compare(b.Usage.Count, a.Usage.Count),
 			cmp.Compare(a.Key, b.Key))
 	})

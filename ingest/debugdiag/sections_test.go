@@ -99,7 +99,7 @@ func TestSections(t *testing.T) {
 			if !reflect.DeepEqual(m.Heaps, heaps) {
 				t.Errorf("%+v", m.Heaps)
 			}
-			groups := []capture.Group{
+			groups := []capture.BlockGroup{
 				{By: capture.BySize, Heap: 0x260000, Size: 1000, Usage: capture.Usage{Count: 12345, Bytes: 12345000}},
 				{By: capture.BySize, Heap: 0x260000, Size: 24, Usage: capture.Usage{Count: 7, Bytes: 168}},
 				{By: capture.ByManager, Key: "Heap memory manager", Usage: capture.Usage{Count: 12345, Bytes: 12 * mb}},

@@ -299,7 +299,7 @@ func TestGroupsByTypeAndContent(t *testing.T) {
 			texts++
 		}
 	}
-	found := map[string]capture.Group{}
+	found := map[string]capture.BlockGroup{}
 	for _, g := range c.Memory.Groups {
 		if g.By != capture.BySize {
 			found[g.Key] = g
@@ -342,7 +342,7 @@ func TestDamagedDumps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
 	}
-	for i, windows := range []*ntheaptest.Windows{ntheaptest.Win7x86, ntheaptest.Win10x64} {
+	for i, windows := range []*ntheaptest.WindowsVersion{ntheaptest.Win7x86, ntheaptest.Win10x64} {
 		p := ntheaptest.Make(ntheaptest.Recipe{Windows: windows, Seed: uint64(i), Stacks: true, LFH: true, PageHeap: true,
 			Heaps: 1, Segments: 2, Blocks: 20, Virtual: 1})
 		data := dumptest.Of(p, dumptest.Program{}).Bytes()

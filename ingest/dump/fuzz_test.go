@@ -17,7 +17,7 @@ import (
 // was written. The packages of the container and of the heaps fuzz their own input.
 func FuzzRead(f *testing.F) {
 	var dumps [][]byte
-	for i, windows := range []*ntheaptest.Windows{ntheaptest.Win7x86, ntheaptest.Win10x64} {
+	for i, windows := range []*ntheaptest.WindowsVersion{ntheaptest.Win7x86, ntheaptest.Win10x64} {
 		p := ntheaptest.Make(ntheaptest.Recipe{Windows: windows, Seed: uint64(i), Stacks: true, LFH: true, Heaps: 1,
 			Segments: 1, Blocks: 8, Virtual: 1})
 		dumps = append(dumps, dumptest.Of(p, dumptest.Program{Roots: []uint64{p.Blocks[0].Address}}).Bytes())

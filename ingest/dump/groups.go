@@ -235,7 +235,7 @@ func isWide(b []byte) bool {
 }
 
 // groups lists the largest groupings of each way, and the ways that were cut.
-func (g *grouper) groups(counted *tallies, c *capture.Capture) (list []capture.Group, cut []string) {
+func (g *grouper) groups(counted *tallies, c *capture.Capture) (list []capture.BlockGroup, cut []string) {
 	t := counted.groups
 	for key, at := range t {
 		if other := otherText(key.text + " "); key.by == capture.ByContent && at.usage.Count < leastOfContent && other != key.text+" " { // it shows nothing but itself
@@ -275,8 +275,8 @@ func (g *grouper) groups(counted *tallies, c *capture.Capture) (list []capture.G
 	return list, cut
 }
 
-func (g *grouper) group(key grouping, t *tally, c *capture.Capture) capture.Group {
-	out := capture.Group{By: key.by, Size: int64(key.size), Key: key.text, Usage: t.usage,
+func (g *grouper) group(key grouping, t *tally, c *capture.Capture) capture.BlockGroup {
+	out := capture.BlockGroup{By: key.by, Size: int64(key.size), Key: key.text, Usage: t.usage,
 		Example: capture.Address(t.first)}
 	if g.reach != nil {
 		out.Unreachable = new(t.unreachable)

@@ -13,7 +13,7 @@ import (
 
 // The stretches of the map add up to the sums by use.
 func TestMapOfTheAddressSpace(t *testing.T) {
-	for _, windows := range []*ntheaptest.Windows{ntheaptest.Win10x64, ntheaptest.Win7x86} {
+	for _, windows := range []*ntheaptest.WindowsVersion{ntheaptest.Win10x64, ntheaptest.Win7x86} {
 		p := ntheaptest.Make(ntheaptest.Recipe{Windows: windows, Seed: 6, Heaps: 2, Segments: 2, Blocks: 40, Virtual: 1})
 		d := dumptest.Of(p, dumptest.Program{Private: []uint64{1 << 20, 1 << 20}})
 		s := readBytes(t, d.Bytes()).Memory.Space

@@ -56,6 +56,7 @@ func (e *Problem) Error() string {
 	return s
 }
 
+// Unwrap returns the error that the problem was met with; nil where the dump itself is wrong.
 func (e *Problem) Unwrap() error { return e.Err }
 
 // Problems are all that an error of a method of Dump says, in the order of the file: a stream may have several kinds of

@@ -12,7 +12,7 @@ import (
 // TestWrongHoles spoils the descriptor of an uncommitted range. An impossible descriptor is ignored and costs only the
 // blocks behind the range; a possible one hides blocks, which the counters of the heap reveal.
 func TestWrongHoles(t *testing.T) {
-	for _, v := range []*ntheaptest.Windows{ntheaptest.Win7x86, ntheaptest.Win10x64} {
+	for _, v := range []*ntheaptest.WindowsVersion{ntheaptest.Win7x86, ntheaptest.Win10x64} {
 		made := ntheaptest.Make(ntheaptest.Recipe{Windows: v, Segments: 2, Blocks: 100})
 		_, heap := openOne(t, process(made))
 		walked, err := heap.Walk(t.Context(), func(ntheap.Block) error { return nil })
@@ -65,7 +65,7 @@ func TestWrongHoles(t *testing.T) {
 
 // TestSegmentLeftOut spoils the header of a segment: the segment is left out, and both a gap and a warning tell why.
 func TestSegmentLeftOut(t *testing.T) {
-	for _, v := range []*ntheaptest.Windows{ntheaptest.Win7x86, ntheaptest.Win10x64} {
+	for _, v := range []*ntheaptest.WindowsVersion{ntheaptest.Win7x86, ntheaptest.Win10x64} {
 		made := ntheaptest.Make(ntheaptest.Recipe{Windows: v, Segments: 2, Blocks: 100})
 		_, heap := openOne(t, process(made))
 		walked, err := heap.Walk(t.Context(), func(ntheap.Block) error { return nil })

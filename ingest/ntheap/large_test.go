@@ -20,7 +20,7 @@ func openOne(t testing.TB, p ntheap.Process) (*ntheap.Heaps, *ntheap.Heap) {
 
 // TestLargeHeap walks a heap whose bytes are made when they are read, and compares every block.
 func TestLargeHeap(t *testing.T) {
-	for _, v := range []*ntheaptest.Windows{ntheaptest.Win7x86, ntheaptest.Win10x64} {
+	for _, v := range []*ntheaptest.WindowsVersion{ntheaptest.Win7x86, ntheaptest.Win10x64} {
 		for _, stacks := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s stacks=%t", v.Name, stacks), func(t *testing.T) {
 				large := ntheaptest.MakeLarge(ntheaptest.Recipe{Windows: v, Stacks: stacks}, 200_000, 150)

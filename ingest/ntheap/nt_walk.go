@@ -46,7 +46,7 @@ func (h *ntHeap) walk(w *walk) error {
 func (n *ntWalk) segment(s *segment) error {
 	out := Segment{Address: s.at, Size: s.size, Walked: s.first - s.at}
 	for _, o := range s.holes {
-		out.Holes = append(out.Holes, Hole{o.address, o.size})
+		out.Holes = append(out.Holes, UncommittedRange{o.address, o.size})
 	}
 	n.out.Extents = append(n.out.Extents, Extent{s.at, s.size, ExtentSegment})
 	n.lfh.seek(s.first)

@@ -15,7 +15,7 @@ import (
 )
 
 // small is a process with two heaps of every kind of block.
-func small(v *ntheaptest.Windows) *ntheaptest.Process {
+func small(v *ntheaptest.WindowsVersion) *ntheaptest.Process {
 	return ntheaptest.Make(ntheaptest.Recipe{Windows: v, Stacks: true, LFH: true, Heaps: 2, Segments: 2,
 		Blocks: 30, Virtual: 1})
 }
@@ -147,7 +147,7 @@ func TestNoHeaps(t *testing.T) {
 // TestLayouts says which layout fits where the version is unknown, wrong, or not in the table.
 func TestLayouts(t *testing.T) {
 	for _, test := range []struct {
-		made   *ntheaptest.Windows
+		made   *ntheaptest.WindowsVersion
 		said   ntheap.Version
 		arm    bool
 		layout string
@@ -194,7 +194,7 @@ func TestPDB(t *testing.T) {
 
 // TestStop: a walk ends early if visit returns an error, or if its context ends.
 func TestStop(t *testing.T) {
-	for _, v := range []*ntheaptest.Windows{ntheaptest.XPx86, ntheaptest.Win10x64} {
+	for _, v := range []*ntheaptest.WindowsVersion{ntheaptest.XPx86, ntheaptest.Win10x64} {
 		made := ntheaptest.Make(ntheaptest.Recipe{Windows: v, LFH: true, PageHeap: !v.Old(), Blocks: 200, Virtual: 3})
 		heaps, err := ntheap.Open(t.Context(), process(made))
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // pageHeap is a process with a page heap, and that heap as it is opened.
-func pageHeap(t *testing.T, v *ntheaptest.Windows) (*ntheaptest.Process, uint64) {
+func pageHeap(t *testing.T, v *ntheaptest.WindowsVersion) (*ntheaptest.Process, uint64) {
 	t.Helper()
 	made := ntheaptest.Make(ntheaptest.Recipe{Windows: v, Stacks: true, PageHeap: true, Blocks: 60})
 	for _, h := range made.Heaps {
@@ -61,7 +61,7 @@ func of(blocks []ntheaptest.Block, handle uint64) (some []ntheaptest.Block) {
 
 // TestDamagedTree searches for the marks of blocks where their tree cannot be followed, or runs in a circle.
 func TestDamagedTree(t *testing.T) {
-	for _, v := range []*ntheaptest.Windows{ntheaptest.Win7x86, ntheaptest.Win10x64} {
+	for _, v := range []*ntheaptest.WindowsVersion{ntheaptest.Win7x86, ntheaptest.Win10x64} {
 		made, handle := pageHeap(t, v)
 		width := v.Bits / 8
 		table := handle + 0x1000 + map[int]uint64{32: 0x20, 64: 0x38}[v.Bits]

@@ -9,7 +9,7 @@ import (
 
 // placed is a heap with neighbours, with gaps of every width up to one that takes several free blocks, with a virtual
 // block, and a heap without blocks.
-func placed(v *ntheaptest.Windows) ntheaptest.PlacedRecipe {
+func placed(v *ntheaptest.WindowsVersion) ntheaptest.PlacedRecipe {
 	const first, second, apart = 0x1000_0000, 0x3000_0000, 0x5000_0000
 	r := ntheaptest.PlacedRecipe{
 		Windows: v, Seed: 3, Images: []ntheaptest.Image{{Name: "app.exe", Base: 0x7000_0000, Size: 0x20_0000}},

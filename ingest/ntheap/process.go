@@ -5,6 +5,7 @@ import "fmt"
 // Memory reads the address space of a process. It must be safe for concurrent use. Fewer than len(p) bytes come with an
 // error; those that came are used.
 type Memory interface {
+	// ReadMemory fills p from an address, and returns how many bytes it has read.
 	ReadMemory(p []byte, addr uint64) (int, error)
 }
 
@@ -17,7 +18,9 @@ func (v Version) String() string { return fmt.Sprintf("%d.%d.%d", v.Major, v.Min
 
 // Types are structures by the names of ntdll's PDB. Offset is in bytes from the beginning of the structure.
 type Types interface {
+	// Offset returns where a field of a structure begins; false for a structure or field that the PDB does not have.
 	Offset(typ, field string) (offset uint64, ok bool)
+	// Size returns the size of a structure in bytes; false for a structure that the PDB does not have.
 	Size(typ string) (size uint64, ok bool)
 }
 

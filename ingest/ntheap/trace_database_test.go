@@ -12,7 +12,7 @@ import (
 // blocks have the right sizes and no stacks.
 func TestTraceDatabase(t *testing.T) {
 	const base, array, size = 0x48, 0x64, 0x8000
-	for _, v := range []*ntheaptest.Windows{ntheaptest.XPx86, ntheaptest.Win7x86, ntheaptest.Win10x86} {
+	for _, v := range []*ntheaptest.WindowsVersion{ntheaptest.XPx86, ntheaptest.Win7x86, ntheaptest.Win10x86} {
 		made := ntheaptest.Make(ntheaptest.Recipe{Windows: v, Seed: 5, Stacks: true, Blocks: 100})
 		database := made.TraceDatabase
 		word := func(at, value uint64) patch { return patch{at, binary.LittleEndian.AppendUint32(nil, uint32(value))} }

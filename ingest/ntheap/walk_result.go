@@ -72,13 +72,13 @@ type WalkResult struct {
 
 // A Segment is a reservation that a heap cuts its blocks from.
 type Segment struct {
-	Address, Size uint64 // reserved
-	Walked        uint64 // committed bytes that were looked into
-	Holes         []Hole // by address
+	Address, Size uint64             // reserved
+	Walked        uint64             // committed bytes that were looked into
+	Holes         []UncommittedRange // by address
 }
 
-// A Hole is an uncommitted range of a segment.
-type Hole struct{ Address, Size uint64 }
+// An UncommittedRange is an uncommitted range of a segment.
+type UncommittedRange struct{ Address, Size uint64 }
 
 // mostBytes is more than anything in an address space can have: sizes beyond it are wrong, and sums of others do not
 // overflow.

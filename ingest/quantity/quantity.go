@@ -60,8 +60,8 @@ var spanUnits = []struct {
 	name, short string
 }{{24 * time.Hour, "day", "d"}, {time.Hour, "hour", "h"}, {time.Minute, "minute", "min"}, {time.Second, "second", "s"}}
 
-// Lasting prints a duration in a sentence: "2.5 hours".
-func Lasting(d time.Duration) string {
+// LongDuration prints a duration in a sentence: "2.5 hours".
+func LongDuration(d time.Duration) string {
 	value, name, _ := spanOf(d)
 	if value == "1" {
 		return value + " " + name
@@ -69,8 +69,8 @@ func Lasting(d time.Duration) string {
 	return value + " " + name + "s"
 }
 
-// Span prints a duration beside a figure: "2.5 h".
-func Span(d time.Duration) string {
+// ShortDuration prints a duration beside a figure: "2.5 h".
+func ShortDuration(d time.Duration) string {
 	value, _, short := spanOf(d)
 	return value + " " + short
 }

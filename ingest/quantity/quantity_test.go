@@ -35,7 +35,7 @@ func TestSpans(t *testing.T) {
 		48 * time.Hour:                   {"2 days", "2 d"},
 		100 * 24 * time.Hour:             {"100 days", "100 d"},
 	} {
-		if got := [2]string{quantity.Lasting(d), quantity.Span(d)}; got != want {
+		if got := [2]string{quantity.LongDuration(d), quantity.ShortDuration(d)}; got != want {
 			t.Errorf("%v is %q, not %q", d, got, want)
 		}
 	}

@@ -75,7 +75,7 @@ func (n *instant) heap(r *reader, handle capture.Address) *capture.HeapFacts {
 const ofUnnamed = "of a heap that the log does not name"
 
 // group finds or makes the group of a size in a heap; nil says that there is no room for another.
-func (n *instant) group(r *reader, heap capture.Address, size int64) *capture.Group {
+func (n *instant) group(r *reader, heap capture.Address, size int64) *capture.BlockGroup {
 	key := groupKey{heap, size}
 	at, ok := n.groups[key]
 	if !ok {
@@ -87,7 +87,7 @@ func (n *instant) group(r *reader, heap capture.Address, size int64) *capture.Gr
 		}
 		at = len(n.m.Groups)
 		n.groups[key] = at
-		n.m.Groups = append(n.m.Groups, capture.Group{By: capture.BySize, Heap: heap, Size: size})
+		n.m.Groups = append(n.m.Groups, capture.BlockGroup{By: capture.BySize, Heap: heap, Size: size})
 	}
 	return &n.m.Groups[at]
 }
@@ -156,7 +156,7 @@ func (n *instant) finish(r *reader, last bool) *capture.Capture {
 		return nil
 	}
 	m.Source = "WinDbg " + strings.Join(n.sources, ", ")
-	slices.SortStableFunc(m.Groups, func(a, b capture.Group) int {
+	slices.SortStableFunc(m.Groups, func(a, b capture.BlockGroup) int {
 		return cmp.Or(cmp.Compare(b.Usage.Bytes, a.Usage.Bytes), cmp.Compare(a.Heap, b.Heap), cmp.Compare(a.Size, b.Size))
 	})
 	for i := range m.Groups {

@@ -110,7 +110,7 @@ func TestInventedProcessesAreReadAsTheyAre(t *testing.T) {
 	}
 }
 
-func hasGroup(groups []capture.Group, heap, size, count int64) bool {
+func hasGroup(groups []capture.BlockGroup, heap, size, count int64) bool {
 	for _, g := range groups {
 		if g.Heap == capture.Address(heap) && g.Size == size {
 			return g.Usage == capture.Usage{Count: count, Bytes: size * count}

@@ -11,9 +11,9 @@ type Compared struct {
 	Sentence string        `json:"sentence"` // counts the changes
 	Reasons  []GateReason  `json:"reasons"`  // those that fail first, then doubts, then what is silenced
 	Changes  []Change      `json:"changes"`  // of all that leaks or grows here or in the baseline
-	// Standing are the leaks that fail no gate because the baseline has them as well: no run tells them from a cache that
-	// is still filling.
-	Standing   []Standing        `json:"standing"`
+	// Standing are the leaks that fail no gate because the baseline has them as well: no run tells them from a cache
+	// that is still filling.
+	Standing   []StandingLeak    `json:"standing"`
 	Warnings   []BaselineWarning `json:"warnings"`
 	OwnVerdict OwnVerdict        `json:"alone"`
 }
@@ -59,8 +59,8 @@ type Change struct {
 	Doubtful bool     `json:"doubtful"` // it could fail the gate, and the evidence does not decide
 }
 
-// Standing is a leak of the run and of the baseline.
-type Standing struct {
+// StandingLeak is a leak of the run and of the baseline.
+type StandingLeak struct {
 	Signature string `json:"signature"`
 	// Sentence says that it is a leak unless it is a cache that is still filling, and which run would show which.
 	Sentence string `json:"sentence"`

@@ -52,7 +52,7 @@ func describeStops(r *Report) string {
 // describeLargestGroup names the block size that makes up most of a heap; of several such sizes, the one with most
 // bytes.
 func describeLargestGroup(r *Report) string {
-	var top *capture.Group
+	var top *capture.BlockGroup
 	var from *Memory
 	part := 0.0
 	for i := range r.Memory {
@@ -100,7 +100,7 @@ func percent(share float64) string {
 
 // ShareOfHeap is the share of a heap that the blocks of one size take, in percent: as the evidence prints it, or
 // computed from the heap's counts. It is 0 where that is not known.
-func ShareOfHeap(m *capture.Memory, g *capture.Group) float64 {
+func ShareOfHeap(m *capture.Memory, g *capture.BlockGroup) float64 {
 	if g.By != capture.BySize || g.Heap == 0 || g.Doubtful {
 		return 0
 	}
@@ -157,7 +157,7 @@ func describeGrowth(r *Report) string {
 }
 
 func describeGroupGrowth(m *Memory) string {
-	var top *capture.Group
+	var top *capture.BlockGroup
 	for k := range m.Groups {
 		if g := &m.Groups[k]; g.By == capture.BySize && g.Growth != nil && !g.Doubtful && g.Growth.Bytes > 0 &&
 			(top == nil || g.Growth.Bytes > top.Growth.Bytes) {

@@ -9,8 +9,8 @@ import (
 )
 
 // sized is blocks of one size in the heap of heapOf.
-func sized(size, count int64, percent float64) capture.Group {
-	return capture.Group{By: capture.BySize, Heap: 0x1000, Size: size,
+func sized(size, count int64, percent float64) capture.BlockGroup {
+	return capture.BlockGroup{By: capture.BySize, Heap: 0x1000, Size: size,
 		Usage: capture.Usage{Count: count, Bytes: size * count}, Percent: percent}
 }
 
@@ -29,25 +29,25 @@ func TestHeadlines(t *testing.T) {
 		in   []capture.Memory
 		want string // "" for none of what the others say
 	}{
-		{"one size", []capture.Memory{{Groups: []capture.Group{sized(8036, 30406, 94.45)}}},
+		{"one size", []capture.Memory{{Groups: []capture.BlockGroup{sized(8036, 30406, 94.45)}}},
 			"The process: blocks of 8,036 B hold 94 % of the busy bytes of heap 0x1000 (233 MB in 30,406 blocks); to detect leaks, take a full dump"},
-		{"nearly all", []capture.Memory{{Groups: []capture.Group{sized(8036, 30406, 99.99)}, Heaps: bare(1<<30, 0)}},
+		{"nearly all", []capture.Memory{{Groups: []capture.BlockGroup{sized(8036, 30406, 99.99)}, Heaps: bare(1<<30, 0)}},
 			"hold 99.99 % of the busy bytes of heap 0x1000 (233 MB in 30,406 blocks, 1.00 GB committed);"},
-		{"half", []capture.Memory{{Groups: []capture.Group{sized(100, 1, 50)}}}, "blocks of 100 B hold 50 % of"},
-		{"just below", []capture.Memory{{Groups: []capture.Group{sized(100, 1, 49.99)}}}, ""},
-		{"counted against the heap", []capture.Memory{{Groups: []capture.Group{sized(100, 30, 0)}, Heaps: bare(4096, 0)}},
+		{"half", []capture.Memory{{Groups: []capture.BlockGroup{sized(100, 1, 50)}}}, "blocks of 100 B hold 50 % of"},
+		{"just below", []capture.Memory{{Groups: []capture.BlockGroup{sized(100, 1, 49.99)}}}, ""},
+		{"counted against the heap", []capture.Memory{{Groups: []capture.BlockGroup{sized(100, 30, 0)}, Heaps: bare(4096, 0)}},
 			"blocks of 100 B hold 73 % of the committed bytes of heap 0x1000"},
 		{"blocks outside of what is committed",
-			[]capture.Memory{{Groups: []capture.Group{sized(100, 30, 0)}, Heaps: bare(4096, 3)}}, ""},
-		{"what cannot be", []capture.Memory{{Groups: []capture.Group{doubtful}}}, ""},
+			[]capture.Memory{{Groups: []capture.BlockGroup{sized(100, 30, 0)}, Heaps: bare(4096, 3)}}, ""},
+		{"what cannot be", []capture.Memory{{Groups: []capture.BlockGroup{doubtful}}}, ""},
 		{"virtual blocks", []capture.Memory{{Heaps: bare(73728, 11)}, {Heaps: bare(73728, 43)}},
 			"heap 0x1000 grew from the first snapshot to the last: committed 0 B, virtual blocks +32 (11 to 43);"},
 		{"committed", []capture.Memory{{Heaps: bare(4096, 0)}, {Heaps: bare(12288, 0)}},
 			"heap 0x1000 grew from the first snapshot to the last: committed +8.00 KB;"},
-		{"listed sizes", []capture.Memory{{Heaps: bare(4096, 0), Groups: []capture.Group{sized(16, 10, 20)}},
-			{Heaps: bare(4096, 0), Groups: []capture.Group{sized(16, 20, 20)}}}, "committed 0 B, listed sizes +160 B;"},
-		{"sizes without heaps", []capture.Memory{{Groups: []capture.Group{sized(16, 10, 20)}},
-			{Groups: []capture.Group{sized(16, 20, 20)}}}, "blocks of 16 B in 0x1000 grew by 160 B in 10 blocks"},
+		{"listed sizes", []capture.Memory{{Heaps: bare(4096, 0), Groups: []capture.BlockGroup{sized(16, 10, 20)}},
+			{Heaps: bare(4096, 0), Groups: []capture.BlockGroup{sized(16, 20, 20)}}}, "committed 0 B, listed sizes +160 B;"},
+		{"sizes without heaps", []capture.Memory{{Groups: []capture.BlockGroup{sized(16, 10, 20)}},
+			{Groups: []capture.BlockGroup{sized(16, 20, 20)}}}, "blocks of 16 B in 0x1000 grew by 160 B in 10 blocks"},
 		{"nothing grew", []capture.Memory{{Heaps: bare(4096, 2)}, {Heaps: bare(4096, 2)}},
 			"no heap grew from the first snapshot to the last"},
 		{"leaks of Application Verifier",

@@ -20,7 +20,7 @@ type (
 		Stack []*Frame `json:"stack"`
 	}
 	claimV1 struct {
-		Claim
+		ToolClaim
 		Stack   []*Frame   `json:"stack"`
 		Samples []sampleV1 `json:"samples"`
 	}
@@ -80,8 +80,8 @@ func (in *reportReader) headV1(text []byte) error {
 	for _, m := range v.Memory {
 		m.Memory.Samples = samples(m.Samples)
 		for _, c := range m.Claims {
-			c.Claim.Stack, c.Claim.Samples = add(c.Stack), samples(c.Samples)
-			m.Memory.Claims = append(m.Memory.Claims, c.Claim)
+			c.ToolClaim.Stack, c.ToolClaim.Samples = add(c.Stack), samples(c.Samples)
+			m.Memory.Claims = append(m.Memory.Claims, c.ToolClaim)
 		}
 		in.report.Memory = append(in.report.Memory, m.Memory)
 	}

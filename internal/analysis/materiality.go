@@ -149,7 +149,7 @@ func (w *Observation) Matters(set, call *RequestedThreshold) Matters {
 
 // settleText names the settle time, and whether it is ignored.
 func (w *Observation) settleText() string {
-	span := quantity.Span(time.Duration(w.Settle * float64(time.Hour)).Round(time.Second))
+	span := quantity.ShortDuration(time.Duration(w.Settle * float64(time.Hour)).Round(time.Second))
 	switch {
 	case w.Settle == 0:
 		return ""

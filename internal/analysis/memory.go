@@ -18,12 +18,12 @@ type Memory struct {
 	Kind    string `json:"kind"`
 	TakenAt string `json:"taken_at,omitempty"`
 	capture.Memory
-	Claims  []Claim  `json:"claims,omitempty"`
-	Samples []Sample `json:"samples,omitempty"`
+	Claims  []ToolClaim `json:"claims,omitempty"`
+	Samples []Sample    `json:"samples,omitempty"`
 }
 
-// A Claim is what another tool concluded about a function, by its own method.
-type Claim struct {
+// A ToolClaim is what another tool concluded about a function, by its own method.
+type ToolClaim struct {
 	Where     string `json:"where"`
 	Signature string `json:"signature,omitempty"`
 	Type      string `json:"type"`
@@ -177,7 +177,7 @@ func memoryOf(p part, opt *Options, table *frameTable) Memory {
 	for _, c := range p.Memory.Claims {
 		kind := kinds[c.Stack]
 		at := stackOf(c.Stack, kind)
-		claim := Claim{Type: c.Type, Amount: Amount{c.Usage.Count, c.Usage.Bytes}, Margin: c.Margin, Detached: c.Detached,
+		claim := ToolClaim{Type: c.Type, Amount: Amount{c.Usage.Count, c.Usage.Bytes}, Margin: c.Margin, Detached: c.Detached,
 			Where: where(c.Stack), Stack: at.ref, Samples: samples(c.Samples)}
 		if !c.Detached {
 			claim.Signature = at.signatures[kind]
@@ -204,7 +204,7 @@ func kindsOfStacks(c *capture.Capture) map[capture.StackID]capture.SiteKind {
 }
 
 // NameOfGroup is what the blocks of a group have in common.
-func NameOfGroup(g *capture.Group) string {
+func NameOfGroup(g *capture.BlockGroup) string {
 	name := g.Key
 	if g.By == capture.BySize {
 		name = quantity.Count(g.Size) + " B"
@@ -279,7 +279,7 @@ func hasGap(m *Memory, heap capture.Address) bool {
 // growGroups fills in how groups have changed. A group that the earlier evidence may have left out of its list has no
 // growth.
 func (m *Memory) growGroups(first *Memory) {
-	groups, listed := map[capture.Group]capture.Usage{}, map[string]bool{}
+	groups, listed := map[capture.BlockGroup]capture.Usage{}, map[string]bool{}
 	for i := range first.Groups {
 		groups[groupKey(&first.Groups[i])] = first.Groups[i].Usage
 		listed[first.Groups[i].By] = true
@@ -294,8 +294,8 @@ func (m *Memory) growGroups(first *Memory) {
 }
 
 // groupKey identifies a group.
-func groupKey(g *capture.Group) capture.Group {
-	key := capture.Group{By: g.By, Heap: g.Heap, Size: g.Size, Key: g.Key, Module: g.Module, Offset: g.Offset}
+func groupKey(g *capture.BlockGroup) capture.BlockGroup {
+	key := capture.BlockGroup{By: g.By, Heap: g.Heap, Size: g.Size, Key: g.Key, Module: g.Module, Offset: g.Offset}
 	if g.Module != "" { // symbols name it in one report and not in another
 		key.Key = ""
 	}

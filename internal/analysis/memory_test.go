@@ -165,11 +165,11 @@ func TestFactsOfAnotherProcess(t *testing.T) {
 }
 
 func TestGroupsGrow(t *testing.T) {
-	group := func(size, count int64) capture.Group {
-		return capture.Group{By: capture.BySize, Size: size, Usage: capture.Usage{Count: count, Bytes: size * count}}
+	group := func(size, count int64) capture.BlockGroup {
+		return capture.BlockGroup{By: capture.BySize, Size: size, Usage: capture.Usage{Count: count, Bytes: size * count}}
 	}
-	first := facts(capture.Memory{Groups: []capture.Group{group(16, 10), group(32, 5)}})
-	last := facts(capture.Memory{Groups: []capture.Group{group(32, 9), group(16, 10), group(48, 3)}})
+	first := facts(capture.Memory{Groups: []capture.BlockGroup{group(16, 10), group(32, 5)}})
+	last := facts(capture.Memory{Groups: []capture.BlockGroup{group(32, 9), group(16, 10), group(48, 3)}})
 	got := func() (list []int64) {
 		for _, g := range analyze(t, inputs(first, last)).Memory[1].Groups {
 			if g.Growth == nil {

@@ -92,7 +92,7 @@ func (d *draft) longer(times float64) *Next {
 }
 
 func spanOf(hours float64) string {
-	return quantity.Span(time.Duration(hours * float64(time.Hour)).Round(time.Second))
+	return quantity.ShortDuration(time.Duration(hours * float64(time.Hour)).Round(time.Second))
 }
 
 // longerFor is how many times as long a recording would tell what a finding is; 0 where nothing tells that.

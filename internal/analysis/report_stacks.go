@@ -14,7 +14,7 @@ func cloneMemory(list []Memory) []Memory {
 	out := append([]Memory(nil), list...)
 	for i := range out {
 		m := &out[i]
-		m.Samples, m.Claims = append([]Sample(nil), m.Samples...), append([]Claim(nil), m.Claims...)
+		m.Samples, m.Claims = append([]Sample(nil), m.Samples...), append([]ToolClaim(nil), m.Claims...)
 		for k := range m.Claims {
 			m.Claims[k].Samples = append([]Sample(nil), m.Claims[k].Samples...)
 		}

@@ -16,6 +16,7 @@ const localBytes = 8 << 20
 type Content interface {
 	io.ReaderAt
 	io.Closer
+	// Size is the length of the content in bytes.
 	Size() int64
 }
 

@@ -32,34 +32,34 @@ type Stage struct {
 	Share int
 }
 
-// A Way is the stages of a job in their order. Their shares add up to 100.
-type Way []Stage
+// A StageList is the stages of a job in their order. Their shares add up to 100.
+type StageList []Stage
 
 // The ways that jobs go.
 var (
-	Snapshots = Way{{Reading, 90}, {StoringCaptures, 10}}
-	Trace     = Way{{OpeningTrace, 0}, {ReadingTrace, 80}, {StoringAllocations, 10}, {StoringCaptures, 10}}
-	Names     = Way{{LoadingCaptures, 30}, {NamingFrames, 60}, {StoringNames, 10}}
-	Report    = Way{{LoadingCaptures, 50}, {Analysing, 20}, {WritingReport, 15}, {StoringSites, 15}}
+	Snapshots = StageList{{Reading, 90}, {StoringCaptures, 10}}
+	Trace     = StageList{{OpeningTrace, 0}, {ReadingTrace, 80}, {StoringAllocations, 10}, {StoringCaptures, 10}}
+	Names     = StageList{{LoadingCaptures, 30}, {NamingFrames, 60}, {StoringNames, 10}}
+	Report    = StageList{{LoadingCaptures, 50}, {Analysing, 20}, {WritingReport, 15}, {StoringSites, 15}}
 )
 
 // A Kind is a kind of job.
 type Kind struct {
 	Name  string
-	Title string // of its line on pages; "" where that is the name of a file
-	Next  string // the kind of job that its result queues for the run; "" for none
-	Ways  []Way  // a job goes one of them
+	Title string      // of its line on pages; "" where that is the name of a file
+	Next  string      // the kind of job that its result queues for the run; "" for none
+	Ways  []StageList // a job goes one of them
 }
 
 // Kinds are all kinds, in the order in which a run meets them.
 var Kinds = []Kind{
-	{Name: Read, Next: Symbolise, Ways: []Way{Snapshots, Trace}},
-	{Name: Symbolise, Title: "Naming frames", Next: Analyse, Ways: []Way{Names}},
-	{Name: Analyse, Title: "Report", Ways: []Way{Report}},
+	{Name: Read, Next: Symbolise, Ways: []StageList{Snapshots, Trace}},
+	{Name: Symbolise, Title: "Naming frames", Next: Analyse, Ways: []StageList{Names}},
+	{Name: Analyse, Title: "Report", Ways: []StageList{Report}},
 }
 
-// Of returns the kind with that name; an empty one for a name that this version does not know.
-func Of(name string) Kind {
+// KindOf returns the kind with that name; an empty one for a name that this version does not know.
+func KindOf(name string) Kind {
 	if at := slices.IndexFunc(Kinds, func(k Kind) bool { return k.Name == name }); at >= 0 {
 		return Kinds[at]
 	}
@@ -68,13 +68,13 @@ func Of(name string) Kind {
 
 // Has reports whether a job of this kind has a stage of that name.
 func (k Kind) Has(stage string) bool {
-	return slices.ContainsFunc(k.Ways, func(w Way) bool {
+	return slices.ContainsFunc(k.Ways, func(w StageList) bool {
 		return slices.ContainsFunc(w, func(s Stage) bool { return s.Name == stage })
 	})
 }
 
 // At is how far a job is that has done a part of a stage.
-func (w Way) At(stage string, done, total int64) (percent int, name string) {
+func (w StageList) At(stage string, done, total int64) (percent int, name string) {
 	for _, s := range w {
 		if s.Name == stage {
 			part := int64(s.Share) * min(max(done, 0), max(total, 1)) / max(total, 1)
@@ -86,4 +86,4 @@ func (w Way) At(stage string, done, total int64) (percent int, name string) {
 }
 
 // Begin is how far a job is that begins a stage.
-func (w Way) Begin(stage string) (percent int, name string) { return w.At(stage, 0, 1) }
+func (w StageList) Begin(stage string) (percent int, name string) { return w.At(stage, 0, 1) }

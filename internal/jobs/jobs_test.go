@@ -38,18 +38,18 @@ func TestOrder(t *testing.T) {
 		if i+1 < len(jobs.Kinds) {
 			next = jobs.Kinds[i+1].Name
 		}
-		if kind.Next != next || jobs.Of(kind.Name).Next != next {
+		if kind.Next != next || jobs.KindOf(kind.Name).Next != next {
 			t.Errorf("%s is followed by %q", kind.Name, kind.Next)
 		}
 	}
-	if unknown := jobs.Of("of a later version"); unknown.Next != "" || unknown.Has(jobs.Reading) {
+	if unknown := jobs.KindOf("of a later version"); unknown.Next != "" || unknown.Has(jobs.Reading) {
 		t.Errorf("%+v of a kind that nobody knows", unknown)
 	}
 }
 
 func TestAt(t *testing.T) {
 	for _, test := range []struct {
-		way         jobs.Way
+		way         jobs.StageList
 		stage       string
 		done, total int64
 		want        int

@@ -57,9 +57,9 @@ func Newest(candidates []Candidate) string {
 	return best.Name
 }
 
-// Release is the newest pinned build before head that has a result in the scenario: what drift is held against; "" for
-// none.
-func Release(head Candidate, candidates []Candidate) string {
+// NewestRelease is the newest pinned build before head that has a result in the scenario: what drift is held against;
+// "" for none.
+func NewestRelease(head Candidate, candidates []Candidate) string {
 	older := make([]Candidate, 0, len(candidates))
 	for _, c := range candidates {
 		if c.Pinned && CompareRanks(c.Rank, head.Rank) < 0 {

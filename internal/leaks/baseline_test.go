@@ -7,9 +7,9 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// candidate reads a build such as "7@dev run decides": its sequence, its branch (of the same line if none is named), and its
-// properties: pinned, chosen, run, decides. The name of the build is its sequence. Sequence 0 stands for a build that
-// declared none.
+// candidate reads a build such as "7@dev run decides": its sequence, its branch (of the same line if none is named),
+// and its properties: pinned, chosen, run, decides. The name of the build is its sequence. Sequence 0 stands for a
+// build that declared none.
 func candidate(t *testing.T, text string) leaks.Candidate {
 	t.Helper()
 	words := strings.Fields(text)
@@ -115,7 +115,7 @@ func TestRelease(t *testing.T) {
 		{"a build between", []string{"3 run pinned", "4 run decides"}, "3"},
 		{"the newest", []string{"2 run pinned", "3@dev run pinned", "4 pinned"}, "3"},
 	} {
-		if got := leaks.Release(candidate(t, "5 run pinned"), candidates(t, test.candidates)); got != test.want {
+		if got := leaks.NewestRelease(candidate(t, "5 run pinned"), candidates(t, test.candidates)); got != test.want {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 	}

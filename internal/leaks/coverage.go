@@ -17,8 +17,9 @@ type Total struct {
 	Signatures       int
 }
 
-// A Cell summarises the runs of one build in one scenario by the gravest of them, and by the newest among equals.
-type Cell struct {
+// A CoverageCell summarises the runs of one build in one scenario by the gravest of them, and by the newest among
+// equals.
+type CoverageCell struct {
 	Build, Scenario string
 	Run             int64
 	Runs            int
@@ -34,7 +35,7 @@ var statusGravity = map[analysis.Status]int{analysis.StatusInconclusive: 1,
 	analysis.StatusNoLeak: 2, analysis.StatusLeak: 3}
 
 // Take adds a run to the cell. A run that decides takes precedence over one that does not.
-func (c *Cell) Take(run Cell) {
+func (c *CoverageCell) Take(run CoverageCell) {
 	speaks := cmp.Or(cmp.Compare(statusGravity[run.Status], statusGravity[c.Status]), cmp.Compare(run.Run, c.Run)) > 0
 	at, runs := c.At, c.Runs+1
 	if run.At.After(at) {
@@ -47,7 +48,7 @@ func (c *Cell) Take(run Cell) {
 }
 
 // In is the total in a unit; nil for none.
-func (c *Cell) In(unit string) *Total {
+func (c *CoverageCell) In(unit string) *Total {
 	for i := range c.Totals {
 		if c.Totals[i].Unit == unit {
 			return &c.Totals[i]

@@ -11,7 +11,7 @@ type Decision struct {
 	Why     string   `json:"why"`     // in one line
 	Reasons []Reason `json:"reasons"` // those that fail first, then doubts, then what is silenced
 	// Canary is what the policy's canary proves: that the gate can fail.
-	Canary Proof `json:"canary"`
+	Canary CanaryProof `json:"canary"`
 	// Matters is from which growth on a leak matters; nil where the evidence cannot be weighed.
 	Matters *Matters `json:"matters"`
 	// Undecided are the findings that could fail the gate and are not decided, the most probable first.
@@ -22,7 +22,7 @@ type Decision struct {
 
 // A Reason is one fact that a decision rests on.
 type Reason struct {
-	Effect   Effect     `json:"effect"`
+	Effect   GateEffect `json:"effect"`
 	Code     ReasonCode `json:"code"`
 	Sentence string     `json:"sentence"`
 	// Signature is the leak that the reason is about; "" for all of the run.
@@ -32,14 +32,14 @@ type Reason struct {
 	Unit      string   `json:"unit"`   // "bytes/hour", "score", "changes"
 }
 
-// An Effect is what a reason does to a gate.
-type Effect string
+// A GateEffect is what a reason does to a gate.
+type GateEffect string
 
 // The effects of reasons, the strongest first.
 const (
-	EffectFails    Effect = "fails"
-	EffectDoubts   Effect = "doubts"   // the policy says what becomes of it
-	EffectSilences Effect = "silences" // without it the gate would fail
+	EffectFails    GateEffect = "fails"
+	EffectDoubts   GateEffect = "doubts"   // the policy says what becomes of it
+	EffectSilences GateEffect = "silences" // without it the gate would fail
 )
 
 // A ReasonCode names a kind of reason. Codes are stable.
@@ -78,13 +78,13 @@ const (
 	ReasonOwned       ReasonCode = "owned" // somebody took it before a build failed
 )
 
-// A Proof says whether a canary proves that a gate can fail.
-type Proof string
+// A CanaryProof says whether a canary proves that a gate can fail.
+type CanaryProof string
 
 // What a canary proves; "" where the policy has none.
 const (
-	Proven    Proof = "proven"
-	NotProven Proof = "not-proven"
+	Proven    CanaryProof = "proven"
+	NotProven CanaryProof = "not-proven"
 )
 
 // exits are the exit codes of CI jobs; they are part of the contract.
@@ -108,7 +108,7 @@ func (d *Decision) Failed() []string {
 }
 
 // by returns the reasons that have an effect.
-func (d *Decision) by(effect Effect) []Reason {
+func (d *Decision) by(effect GateEffect) []Reason {
 	var list []Reason
 	for _, r := range d.Reasons {
 		if r.Effect == effect {

@@ -58,7 +58,7 @@ type decider struct {
 	like    []likeGone      // what came in beside leaks that are gone
 	open    map[string]bool // signatures of which the base does not tell whether they are new
 	unrated int             // leaks of both sides of which the base, which decides nothing, does not tell whether they grow faster
-	proof   Proof
+	proof   CanaryProof
 	reasons []Reason
 	// undecided are counted findings that could fail the gate, and of which the evidence does not decide.
 	undecided []UndecidedFinding
@@ -410,7 +410,7 @@ func (d *decider) leaks() int {
 	return n
 }
 
-func (d *decider) has(effect Effect) bool {
+func (d *decider) has(effect GateEffect) bool {
 	return slices.ContainsFunc(d.reasons, func(r Reason) bool { return r.Effect == effect })
 }
 

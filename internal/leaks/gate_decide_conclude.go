@@ -11,7 +11,7 @@ import (
 )
 
 // effects are the effects of reasons in the order of lists.
-var effects = []Effect{EffectFails, EffectDoubts, EffectSilences}
+var effects = []GateEffect{EffectFails, EffectDoubts, EffectSilences}
 
 // conclude turns reasons into the decision.
 func (d *decider) conclude() Decision {

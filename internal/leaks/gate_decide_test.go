@@ -42,7 +42,7 @@ func TestDecide(t *testing.T) {
 	blocks := policy{Budgets: []leaks.Budget{{Of: leaks.BudgetTotal, In: leaks.InBlocks, Per: "document", Limit: 2}}}
 	drift := policy{Drift: &leaks.Drift{Percent: 10, In: leaks.InBytes}}
 	on := func(list ...leaks.FailOn) policy { return policy{FailOn: list} }
-	guarded := policy{FailOn: []leaks.FailOn{leaks.FailOnLeak}, Noise: &leaks.Noise{Runs: 5, Changes: 3}}
+	guarded := policy{FailOn: []leaks.FailOn{leaks.FailOnLeak}, Noise: &leaks.FlapRule{Runs: 5, Changes: 3}}
 	canary := policy{FailOn: []leaks.FailOn{leaks.FailOnLeak}, Canary: "Canary::Leak"}
 	with := func(p policy, word leaks.InconclusivePolicy) policy { p.Inconclusive = word; return p }
 	bird := compare.Finding{Signature: "bird", Class: leak, Certain: true, Frames: []string{"app!Canary::Leak"}}

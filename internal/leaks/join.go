@@ -88,12 +88,12 @@ type Site[Key comparable] struct {
 	Bytes     int64 // outstanding
 }
 
-// A Move is a pair of signatures, the first of which sites left for the second.
-type Move struct{ From, To int64 }
+// A SignatureMove is a pair of signatures, the first of which sites left for the second.
+type SignatureMove struct{ From, To int64 }
 
 // WeighMoves weighs which signatures the sites of a run left for which others when it was analysed again: by the bytes
 // that they held, and one for each site. One stack and kind may be in several heaps, and counts once.
-func WeighMoves[Key comparable](before, after []Site[Key]) map[Move]int64 {
+func WeighMoves[Key comparable](before, after []Site[Key]) map[SignatureMove]int64 {
 	held := map[Key]map[int64]int64{}
 	for _, s := range before {
 		if held[s.Key] == nil {
@@ -101,7 +101,7 @@ func WeighMoves[Key comparable](before, after []Site[Key]) map[Move]int64 {
 		}
 		held[s.Key][s.Signature] += max(0, s.Bytes) + 1
 	}
-	weights, counted := map[Move]int64{}, map[Key]bool{}
+	weights, counted := map[SignatureMove]int64{}, map[Key]bool{}
 	for _, s := range after {
 		if counted[s.Key] || s.Signature == 0 {
 			continue
@@ -109,7 +109,7 @@ func WeighMoves[Key comparable](before, after []Site[Key]) map[Move]int64 {
 		counted[s.Key] = true
 		for from, weight := range held[s.Key] {
 			if from != s.Signature {
-				weights[Move{from, s.Signature}] += weight
+				weights[SignatureMove{from, s.Signature}] += weight
 			}
 		}
 	}

@@ -91,23 +91,23 @@ func TestMoves(t *testing.T) {
 	type site = leaks.Site[string]
 	for name, test := range map[string]struct {
 		before, after []site
-		want          map[leaks.Move]int64
+		want          map[leaks.SignatureMove]int64
 	}{
 		"nothing":              {nil, nil, nil},
 		"all stay":             {[]site{{"x", 1, 9}}, []site{{"x", 1, 9}}, nil},
-		"one moves":            {[]site{{"x", 1, 9}}, []site{{"x", 2, 0}}, map[leaks.Move]int64{{1, 2}: 10}},
-		"one that held none":   {[]site{{"x", 1, 0}}, []site{{"x", 2, 0}}, map[leaks.Move]int64{{1, 2}: 1}},
-		"one that held less":   {[]site{{"x", 1, -9}}, []site{{"x", 2, 0}}, map[leaks.Move]int64{{1, 2}: 1}},
+		"one moves":            {[]site{{"x", 1, 9}}, []site{{"x", 2, 0}}, map[leaks.SignatureMove]int64{{1, 2}: 10}},
+		"one that held none":   {[]site{{"x", 1, 0}}, []site{{"x", 2, 0}}, map[leaks.SignatureMove]int64{{1, 2}: 1}},
+		"one that held less":   {[]site{{"x", 1, -9}}, []site{{"x", 2, 0}}, map[leaks.SignatureMove]int64{{1, 2}: 1}},
 		"one comes, one goes":  {[]site{{"x", 1, 9}}, []site{{"y", 2, 0}}, nil},
 		"one has no signature": {[]site{{"x", 1, 9}}, []site{{"x", 0, 0}}, nil},
 		"in two heaps": {[]site{{"x", 1, 9}, {"x", 1, 5}}, []site{{"x", 2, 0}, {"x", 2, 0}},
-			map[leaks.Move]int64{{1, 2}: 16}},
+			map[leaks.SignatureMove]int64{{1, 2}: 16}},
 		"two to one": {[]site{{"x", 1, 9}, {"y", 3, 4}}, []site{{"x", 2, 0}, {"y", 2, 0}},
-			map[leaks.Move]int64{{1, 2}: 10, {3, 2}: 5}},
+			map[leaks.SignatureMove]int64{{1, 2}: 10, {3, 2}: 5}},
 		"one to two": {[]site{{"x", 1, 9}, {"y", 1, 4}}, []site{{"x", 2, 0}, {"y", 3, 0}},
-			map[leaks.Move]int64{{1, 2}: 10, {1, 3}: 5}},
+			map[leaks.SignatureMove]int64{{1, 2}: 10, {1, 3}: 5}},
 		"a part of it": {[]site{{"x", 1, 9}, {"y", 1, 4}}, []site{{"x", 2, 0}, {"y", 1, 0}},
-			map[leaks.Move]int64{{1, 2}: 10}},
+			map[leaks.SignatureMove]int64{{1, 2}: 10}},
 	} {
 		if got := leaks.WeighMoves(test.before, test.after); !maps.Equal(got, test.want) {
 			t.Errorf("%s: %v, want %v", name, got, test.want)

@@ -47,23 +47,23 @@ func TestPastOf(t *testing.T) {
 // The gravest run of a cell speaks for it, of equals the newest; the cell counts all and knows the newest upload.
 func TestCells(t *testing.T) {
 	at := func(hour int) time.Time { return time.Date(2025, 3, 1, hour, 0, 0, 0, time.UTC) }
-	run := func(id int64, status analysis.Status, hour int) Cell {
-		return Cell{Run: id, Status: status, At: at(hour), Sentence: fmt.Sprint("of ", id), Runs: 99}
+	run := func(id int64, status analysis.Status, hour int) CoverageCell {
+		return CoverageCell{Run: id, Status: status, At: at(hour), Sentence: fmt.Sprint("of ", id), Runs: 99}
 	}
 	for name, test := range map[string]struct {
-		runs []Cell
+		runs []CoverageCell
 		run  int64
 		hour int
 	}{
-		"one":                           {[]Cell{run(1, analysis.StatusNoLeak, 5)}, 1, 5},
-		"the newer of equals":           {[]Cell{run(1, analysis.StatusNoLeak, 5), run(2, analysis.StatusNoLeak, 6)}, 2, 6},
-		"the newer of equals, before":   {[]Cell{run(2, analysis.StatusNoLeak, 6), run(1, analysis.StatusNoLeak, 5)}, 2, 6},
-		"a leak before no leak":         {[]Cell{run(1, analysis.StatusLeak, 5), run(2, analysis.StatusNoLeak, 6)}, 1, 6},
-		"no leak before inconclusive":   {[]Cell{run(1, analysis.StatusNoLeak, 5), run(2, analysis.StatusInconclusive, 4)}, 1, 5},
-		"inconclusive before no status": {[]Cell{run(2, "", 5), run(1, analysis.StatusInconclusive, 4)}, 1, 5},
-		"three":                         {[]Cell{run(1, "", 7), run(2, analysis.StatusLeak, 4), run(3, analysis.StatusNoLeak, 5)}, 2, 7},
+		"one":                           {[]CoverageCell{run(1, analysis.StatusNoLeak, 5)}, 1, 5},
+		"the newer of equals":           {[]CoverageCell{run(1, analysis.StatusNoLeak, 5), run(2, analysis.StatusNoLeak, 6)}, 2, 6},
+		"the newer of equals, before":   {[]CoverageCell{run(2, analysis.StatusNoLeak, 6), run(1, analysis.StatusNoLeak, 5)}, 2, 6},
+		"a leak before no leak":         {[]CoverageCell{run(1, analysis.StatusLeak, 5), run(2, analysis.StatusNoLeak, 6)}, 1, 6},
+		"no leak before inconclusive":   {[]CoverageCell{run(1, analysis.StatusNoLeak, 5), run(2, analysis.StatusInconclusive, 4)}, 1, 5},
+		"inconclusive before no status": {[]CoverageCell{run(2, "", 5), run(1, analysis.StatusInconclusive, 4)}, 1, 5},
+		"three":                         {[]CoverageCell{run(1, "", 7), run(2, analysis.StatusLeak, 4), run(3, analysis.StatusNoLeak, 5)}, 2, 7},
 	} {
-		var c Cell
+		var c CoverageCell
 		for _, r := range test.runs {
 			c.Take(r)
 		}
@@ -71,7 +71,7 @@ func TestCells(t *testing.T) {
 			t.Errorf("%s: %+v", name, c)
 		}
 	}
-	c := Cell{Totals: []Total{{Unit: "hour", Bytes: 1}, {Unit: "document", Bytes: 2}}}
+	c := CoverageCell{Totals: []Total{{Unit: "hour", Bytes: 1}, {Unit: "document", Bytes: 2}}}
 	if c.In("document") != &c.Totals[1] || c.In("hour") != &c.Totals[0] || c.In("page") != nil {
 		t.Error("totals are of other units")
 	}

@@ -26,7 +26,7 @@ type Policy struct {
 	// Repeat says what becomes of a new leak that an earlier build failed for; "" for until-owned.
 	Repeat RepeatPolicy `json:"again"`
 	// Noise quarantines signatures that flap; nil for none.
-	Noise *Noise `json:"noise"`
+	Noise *FlapRule `json:"noise"`
 	// Canary is a signature, or a function, that must be found as a leak; otherwise the gate is not proven. "" for
 	// none. The canary itself fails no gate.
 	Canary string `json:"canary"`
@@ -72,9 +72,9 @@ type Drift struct {
 	In      Measure `json:"in"`
 }
 
-// A Noise defines when a signature flaps: how often it changes between found and not found over the last runs of its
+// A FlapRule defines when a signature flaps: how often it changes between found and not found over the last runs of its
 // scenario that decide about it.
-type Noise struct {
+type FlapRule struct {
 	Runs    int `json:"runs"`
 	Changes int `json:"changes"`
 }
@@ -275,7 +275,7 @@ func (d *Drift) check(at string) error {
 	return nil
 }
 
-func (n *Noise) check(at string) error {
+func (n *FlapRule) check(at string) error {
 	switch {
 	case n == nil:
 	case n.Runs < leastNoise || n.Runs > maxNoise:
@@ -311,7 +311,7 @@ func isLimit(x float64) bool { return x >= 0 && !math.IsInf(x, 0) }
 
 // Flaps counts the changes between found and not found over the last runs that decide, the oldest first, and reports
 // whether they are too many.
-func (n *Noise) Flaps(past []bool) (changes int, flaps bool) {
+func (n *FlapRule) Flaps(past []bool) (changes int, flaps bool) {
 	if n == nil {
 		return 0, false
 	}

@@ -32,7 +32,7 @@ func TestPolicyLimits(t *testing.T) {
 			p.Default.Budgets = []Budget{{Of: BudgetProcess, Name: strings.Repeat("a", n), Per: "hour"}}
 		}, "default.budgets"},
 		"canary": {MaxReason, func(p *Policies, n int) { p.Default.Canary = strings.Repeat("a", n) }, "default.canary"},
-		"runs of noise": {maxNoise, func(p *Policies, n int) { p.Default.Noise = &Noise{Runs: n, Changes: 2} },
+		"runs of noise": {maxNoise, func(p *Policies, n int) { p.Default.Noise = &FlapRule{Runs: n, Changes: 2} },
 			"default.noise.runs"},
 		"settling": {int(maxSettle / time.Second), func(p *Policies, n int) { p.Default.Settle = fmt.Sprintf("%ds", n) },
 			"default.settle"},
@@ -96,11 +96,11 @@ func TestPolicyFields(t *testing.T) {
 		"inconclusive does more":    {Policy{Inconclusive: "x"}, ".inconclusive"},
 		"again":                     {Policy{Repeat: RepeatOnce}, ""},
 		"again and again":           {Policy{Repeat: "x"}, ".again"},
-		"least noise":               {Policy{Noise: &Noise{leastNoise, 2}}, ""},
-		"less noise":                {Policy{Noise: &Noise{leastNoise - 1, 1}}, ".noise.runs"},
-		"one change":                {Policy{Noise: &Noise{leastNoise, 1}}, ".noise.changes"},
-		"as many changes as runs":   {Policy{Noise: &Noise{4, 4}}, ".noise.changes"},
-		"one change less than runs": {Policy{Noise: &Noise{4, 3}}, ""},
+		"least noise":               {Policy{Noise: &FlapRule{leastNoise, 2}}, ""},
+		"less noise":                {Policy{Noise: &FlapRule{leastNoise - 1, 1}}, ".noise.runs"},
+		"one change":                {Policy{Noise: &FlapRule{leastNoise, 1}}, ".noise.changes"},
+		"as many changes as runs":   {Policy{Noise: &FlapRule{4, 4}}, ".noise.changes"},
+		"one change less than runs": {Policy{Noise: &FlapRule{4, 3}}, ""},
 		"a canary of two lines":     {Policy{Canary: "a\nb"}, ".canary"},
 		"what matters":              {Policy{Matters: "1MB/day"}, ""},
 		"what cannot matter":        {Policy{Matters: "x"}, ".matters"},
@@ -154,7 +154,7 @@ func TestFilled(t *testing.T) {
 
 // A signature flaps from the number of changes on, among the last runs that decide.
 func TestFlaps(t *testing.T) {
-	n := &Noise{Runs: 4, Changes: 2}
+	n := &FlapRule{Runs: 4, Changes: 2}
 	for past, want := range map[string]struct {
 		changes int
 		flaps   bool
@@ -170,7 +170,7 @@ func TestFlaps(t *testing.T) {
 			t.Errorf("%s: %d changes, flaps %t, want %+v", past, changes, flaps, want)
 		}
 	}
-	if changes, flaps := (*Noise)(nil).Flaps([]bool{true, false, true}); changes != 0 || flaps {
+	if changes, flaps := (*FlapRule)(nil).Flaps([]bool{true, false, true}); changes != 0 || flaps {
 		t.Error("what nobody looks for flaps")
 	}
 }

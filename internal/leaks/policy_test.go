@@ -188,12 +188,12 @@ func TestFlaps(t *testing.T) {
 		for i := range past {
 			past[i] = test.past[i] == '+'
 		}
-		noise := &leaks.Noise{Runs: test.runs, Changes: test.changes}
+		noise := &leaks.FlapRule{Runs: test.runs, Changes: test.changes}
 		if n, flaps := noise.Flaps(past); n != test.counted || flaps != test.flaps {
 			t.Errorf("%q, %d changes in %d runs: %d, %v", test.past, test.changes, test.runs, n, flaps)
 		}
 	}
-	if _, flaps := (*leaks.Noise)(nil).Flaps([]bool{true, false, true}); flaps {
+	if _, flaps := (*leaks.FlapRule)(nil).Flaps([]bool{true, false, true}); flaps {
 		t.Error("without a guard a signature is quarantined")
 	}
 }

@@ -78,7 +78,7 @@ func (p *Policy) Sentences(version int) []string {
 	}
 	say("%s", p.mattersSentence())
 	if d := p.settle(); d > 0 {
-		say("Growth in the settle time, the first %s of a series of snapshots, is ignored.", quantity.Lasting(d))
+		say("Growth in the settle time, the first %s of a series of snapshots, is ignored.", quantity.LongDuration(d))
 	}
 	if p.Canary != "" {
 		say("The canary %s must be found in each run, otherwise the gate is not proven. The canary fails no gate.", p.Canary)

@@ -34,7 +34,7 @@ func TestPolicySentences(t *testing.T) {
 			[]string{"Each leak may grow by 7", "together may grow by 8"}, nil},
 		"drift":                    {Policy{Drift: &Drift{Percent: 12.5, In: InBlocks}}, 1, 1, []string{"Only budgets and drift", "12.5 %", "in blocks"}, []string{"No leak fails"}},
 		"a least score":            {Policy{MinimumScore: 0.4}, 1, 1, []string{"a score below 0.4"}, nil},
-		"noise":                    {Policy{Noise: &Noise{Runs: 9, Changes: 3}}, 1, 1, []string{"3 times or more", "the last 9 deciding runs"}, nil},
+		"noise":                    {Policy{Noise: &FlapRule{Runs: 9, Changes: 3}}, 1, 1, []string{"3 times or more", "the last 9 deciding runs"}, nil},
 		"settling":                 {Policy{Settle: "10m"}, 1, 1, []string{"the settle time"}, nil},
 		"no settling":              {Policy{Settle: "0s"}, 1, 0, nil, []string{"the settle time"}},
 		"a canary":                 {Policy{Canary: "app!Canary"}, 1, 1, []string{"app!Canary must be found in each run"}, nil},

@@ -191,7 +191,7 @@ type episode struct {
 // episode goes back from the run at an index. Builds that do not show the leak say nothing unless its callers ran.
 func (p *Pool) episode(at int, own *RunRating) (e episode) {
 	rank := p.Runs[at].Rank
-	first, to := p.Runs.Window(rank)
+	first, to := p.Runs.JudgedTogether(rank)
 	begin, _ := p.Runs.build(rank)
 	here := p.watch(at, at, own)
 	pooling, oldest := true, begin // where the oldest runs begin that show as much

@@ -65,20 +65,20 @@ func (p PoolRuns) older(first, before int) int {
 	return from
 }
 
-// Window finds the runs that the judgement on the runs of a build rests on: all of the build itself, and the newest
-// before it, up to MostBefore.
-func (p PoolRuns) Window(rank BuildRank) (from, to int) {
+// JudgedTogether finds the runs that the judgement on the runs of a build rests on: all of the build itself, and the
+// newest before it, up to MostBefore.
+func (p PoolRuns) JudgedTogether(rank BuildRank) (from, to int) {
 	from, to = p.build(rank)
 	return max(0, from-MaxRunsBefore), to
 }
 
-// Around finds the runs that are to be judged anew when a result of a build comes, changes or goes: the build's own,
-// and newer ones whose window may reach it.
-func (p PoolRuns) Around(rank BuildRank) (from, to int) {
+// JudgedAnew finds the runs that are to be judged anew when a result of a build comes, changes or goes: the build's
+// own, and newer ones whose window may reach it.
+func (p PoolRuns) JudgedAnew(rank BuildRank) (from, to int) {
 	from, to = p.build(rank)
 	behind := to
 	for to < len(p) {
-		first, next := p.Window(p[to].Rank)
+		first, next := p.JudgedTogether(p[to].Rank)
 		if first > behind {
 			break
 		}

@@ -324,8 +324,8 @@ func TestAroundFindsAllThatARunChanges(t *testing.T) {
 			after.Runs, after.Shown = slices.Delete(slices.Clone(runs), changed, changed+1),
 				slices.Delete(after.Shown, changed, changed+1)
 		}
-		from, to := after.Runs.Around(runs[changed].Rank)
-		first, _ := after.Runs.Window(runs[changed].Rank)
+		from, to := after.Runs.JudgedAnew(runs[changed].Rank)
+		first, _ := after.Runs.JudgedTogether(runs[changed].Rank)
 		part := leaks.Pool{Runs: after.Runs[first:to], Shown: after.Shown[first:to], Judge: pooledFrom}
 		for i, r := range after.Runs {
 			if after.Shown[i] == nil {

@@ -28,7 +28,7 @@ var statusOf = map[Gate]analysis.Status{GateFailed: analysis.StatusLeak, GatePas
 func (o *runReports) record(v *RunVerdict) {
 	made := &analysis.Compared{Gate: string(v.Gate), Exit: v.Gate.ExitCode(), FailOn: []string{}, Why: v.Why,
 		Sentence: v.Compared.Sentence, Reasons: []analysis.GateReason{}, Changes: []analysis.Change{},
-		Standing: []analysis.Standing{}, Warnings: o.warnings(), OwnVerdict: o.OwnVerdict()}
+		Standing: []analysis.StandingLeak{}, Warnings: o.warnings(), OwnVerdict: o.OwnVerdict()}
 	for _, on := range v.Decision.FailOn {
 		made.FailOn = append(made.FailOn, string(on))
 	}
@@ -82,7 +82,7 @@ func (o *runReports) recordChanges(made *analysis.Compared, v *RunVerdict) {
 				}
 			}
 			if FailsGate(row.Head) && !ch.Fails && row.Change != compare.New && row.Change != compare.Grown {
-				made.Standing = append(made.Standing, analysis.Standing{Signature: f.Signature,
+				made.Standing = append(made.Standing, analysis.StandingLeak{Signature: f.Signature,
 					Sentence: nameOf(f) + ": " + o.unless(own)})
 			}
 		}
@@ -177,7 +177,7 @@ func (o *runReports) unless(f *analysis.Finding) string {
 	if n := len(o.Snapshots); o.Trace == nil && n > 1 {
 		longer = fmt.Sprintf("Run twice as long, with %s", quantity.Plural(2*n, "snapshot"))
 	} else if o.Window != nil {
-		longer = "Record " + quantity.Lasting(2*time.Duration(o.Window.DurationNS)) + " or more"
+		longer = "Record " + quantity.LongDuration(2*time.Duration(o.Window.DurationNS)) + " or more"
 	}
 	if n := len(f.Clauses); n > 0 && f.Clauses[n-1].Rule == score.RuleNext {
 		if next := f.Clauses[n-1].Text; next != score.StillFilling {

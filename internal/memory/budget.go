@@ -114,10 +114,10 @@ func (b *Budget) once(ctx context.Context, do func(context.Context) error, alone
 // workKey finds the work that a context is of.
 type workKey struct{}
 
-// Part takes a part of the budget of the work that ctx is of, for a process of its own: one of so many, or all of it
-// where the work is alone. Until release is called, what this process takes itself has to do with the rest. Outside of
-// Do it is a part of Default.
-func Part(ctx context.Context, parts int) (size Size, release func()) {
+// ReservePart takes a part of the budget of the work that ctx is of, for a process of its own: one of so many, or all
+// of it where the work is alone. Until release is called, what this process takes itself has to do with the rest.
+// Outside of Do it is a part of Default.
+func ReservePart(ctx context.Context, parts int) (size Size, release func()) {
 	w, _ := ctx.Value(workKey{}).(*work)
 	switch {
 	case w == nil:

@@ -12,7 +12,7 @@ func TestPartIsAllForWorkThatIsAlone(t *testing.T) {
 	b := memory.NewBudget(900)
 	var sizes []memory.Size
 	err := b.Do(t.Context(), func(ctx context.Context) error {
-		size, release := memory.Part(ctx, 3)
+		size, release := memory.ReservePart(ctx, 3)
 		defer release()
 		if sizes = append(sizes, size); size < 900 {
 			return &memory.LimitError{Limit: size} // of the other process
@@ -23,7 +23,7 @@ func TestPartIsAllForWorkThatIsAlone(t *testing.T) {
 		t.Errorf("%v, %v: a third, then all", sizes, err)
 	}
 	err = b.Do(t.Context(), func(ctx context.Context) error {
-		size, release := memory.Part(ctx, 3)
+		size, release := memory.ReservePart(ctx, 3)
 		defer release()
 		return &memory.LimitError{Limit: size}
 	})

@@ -42,4 +42,5 @@ func (e *Error) Error() string {
 	return text
 }
 
+// Unwrap returns the error that caused this one; nil for none.
 func (e *Error) Unwrap() error { return e.Err }

@@ -97,7 +97,7 @@ type Row struct {
 	Sites     int            `json:"sites"`
 	Numbers
 	// Parts are its sites by heap, where it has several: the same stack may leak in one heap and come and go in another.
-	Parts []Part `json:"parts,omitempty"`
+	Parts []HeapPart `json:"parts,omitempty"`
 	// Series is bytes held at each snapshot of the report, of the whole run.
 	Series []int64 `json:"series,omitempty"`
 
@@ -106,8 +106,8 @@ type Row struct {
 	judged *analysis.WindowSite
 }
 
-// A Part is what a signature has in one heap.
-type Part struct {
+// A HeapPart is what a signature has in one heap.
+type HeapPart struct {
 	Heap  string         `json:"heap"`
 	Class analysis.Class `json:"class"`
 	Numbers
@@ -137,10 +137,10 @@ func (r *Result) row(ordinal int) Row {
 }
 
 func (r *Row) part(heap string, s *Site) {
-	at := slices.IndexFunc(r.Parts, func(p Part) bool { return p.Heap == heap })
+	at := slices.IndexFunc(r.Parts, func(p HeapPart) bool { return p.Heap == heap })
 	if at < 0 {
 		at = len(r.Parts)
-		r.Parts = append(r.Parts, Part{Heap: heap, Class: s.own})
+		r.Parts = append(r.Parts, HeapPart{Heap: heap, Class: s.own})
 	}
 	p := &r.Parts[at]
 	p.add(&s.Amounts)

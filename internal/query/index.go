@@ -325,9 +325,9 @@ func (x *Index) frames(is func(n int) bool) []bool {
 	return list
 }
 
-// Narrowed is the report of the selection's sites alone, for exports: their numbers are those of the selection. What
-// the report says of the whole process, such as its verdict and its snapshots, it says still.
-func (r *Result) Narrowed() *analysis.Report {
+// SelectedReport is the report of the selection's sites alone, for exports: their numbers are those of the selection.
+// What the report says of the whole process, such as its verdict and its snapshots, it says still.
+func (r *Result) SelectedReport() *analysis.Report {
 	narrow := *r.index.report
 	narrow.Sites = make([]analysis.Site, len(r.Sites))
 	told := map[string]bool{}

@@ -89,7 +89,7 @@ func TestReasonsOfAWindow(t *testing.T) {
 	if text := leaks[0].Clauses()[0].Text; !strings.HasPrefix(text, "None of the 19") {
 		t.Errorf("of about 196 blocks: %s", text)
 	}
-	narrow := result.Narrowed().Sites[0]
+	narrow := result.SelectedReport().Sites[0]
 	if narrow.Verdict != leaks[0].Class || analysis.CompareScores(narrow.Score, leaks[0].Score) != 0 {
 		t.Errorf("an export says %s, %v", narrow.Verdict, narrow.Score)
 	}

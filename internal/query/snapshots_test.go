@@ -112,7 +112,7 @@ func TestPartOfASeries(t *testing.T) {
 			if ranked.Held.Bytes != want.Held.Bytes {
 				t.Errorf("snapshots %d to %d: rows hold %d bytes, not %d", from, to, ranked.Held.Bytes, want.Held.Bytes)
 			}
-			if narrow := result.Narrowed(); len(narrow.Sites) != n {
+			if narrow := result.SelectedReport(); len(narrow.Sites) != n {
 				t.Errorf("snapshots %d to %d: an export has %d sites", from, to, len(narrow.Sites))
 			}
 		}
@@ -196,7 +196,7 @@ func TestExportOfAPartDoesNotSuffice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		narrow := result.Narrowed()
+		narrow := result.SelectedReport()
 		if suffices := narrow.Suffices(); len(narrow.Sites) == 0 || (len(narrow.Sites) < len(report.Sites)) != part ||
 			suffices == part {
 			t.Errorf("%q: %d of %d sites, which suffice: %t", text, len(narrow.Sites), len(report.Sites), suffices)

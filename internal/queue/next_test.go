@@ -25,7 +25,7 @@ func working(s *store.Store, begun func(*queue.Job)) map[string]queue.Handler {
 		},
 		store.JobSymbolise: func(ctx context.Context, job *queue.Job) error {
 			begun(job)
-			naming, err := s.BeginNaming(ctx, job.RunID)
+			naming, err := s.BeginSymbolSearch(ctx, job.RunID)
 			if err != nil {
 				return err
 			}

@@ -53,11 +53,11 @@ func (n *Node) announce(ctx context.Context) error {
 	answers := n.presence.answers
 	n.presence.answers = map[[2]string]int64{}
 	n.presence.mu.Unlock()
-	list := make([]store.PlaceAnswer, 0, len(answers))
+	list := make([]store.SymbolSourceAnswer, 0, len(answers))
 	for at, count := range answers {
-		list = append(list, store.PlaceAnswer{Place: at[0], Result: at[1], Count: count})
+		list = append(list, store.SymbolSourceAnswer{Place: at[0], Result: at[1], Count: count})
 	}
-	return n.store.UpdatePlaces(ctx, list)
+	return n.store.UpdateSymbolSources(ctx, list)
 }
 
 // announceLoop says so until ctx is done, also while the node takes no more jobs, and then that it ends.

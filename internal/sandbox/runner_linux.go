@@ -41,7 +41,7 @@ func (r *Runner) Run(ctx context.Context, work Work) error {
 	defer leave()
 	limit, release := r.Memory, func() {}
 	if limit == 0 {
-		limit, release = memory.Part(ctx, max(r.Parts, 1))
+		limit, release = memory.ReservePart(ctx, max(r.Parts, 1))
 	}
 	defer release()
 	c, err := r.start(ctx, work, limit)

@@ -125,6 +125,7 @@ const (
 type Content interface {
 	io.ReaderAt
 	io.Closer
+	// Size is the length of the file in bytes.
 	Size() int64
 }
 

@@ -23,7 +23,7 @@ func (v View) FindRunResult(ctx context.Context, run int64) (*compare.BuildResul
 	return v.side(ctx, runOfID, run)
 }
 
-// The runs of a side, as conditions.
+// The runs of a result, as conditions.
 const (
 	runsOfBuild = `p.name = $1 and sc.name = $2 and b.name = $3`
 	runOfID     = `r.id = $1`

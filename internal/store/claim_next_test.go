@@ -92,7 +92,7 @@ func TestLeaseOfTheNext(t *testing.T) {
 	if second.ID != lost.ID || second.Attempt != 2 {
 		t.Errorf("after %+v: %+v", lost, second)
 	}
-	naming := must[store.Naming](t)(l.BeginNaming(t.Context(), e.RunID))
+	naming := must[store.SymbolSearch](t)(l.BeginSymbolSearch(t.Context(), e.RunID))
 	if err := l.UpdateNames(t.Context(), second, naming, "names"); err != nil {
 		t.Fatal(err)
 	}

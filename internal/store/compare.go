@@ -44,7 +44,7 @@ func (v View) FindResultsToCompare(ctx context.Context, q leaks.ComparisonQuery)
 		leaks.CheckComparison(base, head)
 }
 
-// head finds the side that a question is about, without its findings.
+// head finds the newer result of a comparison, without its findings.
 func (v View) head(ctx context.Context, q *leaks.ComparisonQuery) (*compare.BuildResult, error) {
 	if q.HeadRun != 0 {
 		return v.questionedRun(ctx, q, q.HeadRun)
@@ -99,7 +99,7 @@ func (v View) questionedRun(ctx context.Context, q *leaks.ComparisonQuery, id in
 	return v.resultOf(ctx, runOfID, id)
 }
 
-// withBaseline compares the side of a run with its baseline; nil where there is none to take.
+// withBaseline compares the result of a run with its baseline; nil where there is none to take.
 func (v View) withBaseline(ctx context.Context, run *Run, head *compare.BuildResult,
 	baseline string) (*leaks.RunComparison, error) {
 	if baseline == run.Build {

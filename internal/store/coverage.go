@@ -12,14 +12,16 @@ import (
 
 // A Coverage says what the newest builds of a project were run in, and what came of it.
 type Coverage struct {
-	Builds    []BuildRef   // that have a result, oldest first
-	Scenarios []string     // that any run of the project has, by name
-	Cells     []leaks.Cell // by build, oldest first, then by scenario; only of what has a result
+	Builds    []BuildRef           // that have a result, oldest first
+	Scenarios []string             // that any run of the project has, by name
+	Cells     []leaks.CoverageCell // by build, oldest first, then by scenario; only of what has a result
 }
 
 // At is the cell of a build and a scenario; nil where it has no result.
-func (c *Coverage) At(build, scenario string) *leaks.Cell {
-	at := slices.IndexFunc(c.Cells, func(cell leaks.Cell) bool { return cell.Build == build && cell.Scenario == scenario })
+func (c *Coverage) At(build, scenario string) *leaks.CoverageCell {
+	at := slices.IndexFunc(c.Cells, func(cell leaks.CoverageCell) bool {
+		return cell.Build == build && cell.Scenario == scenario
+	})
 	if at < 0 {
 		return nil
 	}
@@ -27,7 +29,7 @@ func (c *Coverage) At(build, scenario string) *leaks.Cell {
 }
 
 // Newest is the newest cell of a scenario; nil where none of the builds has one.
-func (c *Coverage) Newest(scenario string) *leaks.Cell {
+func (c *Coverage) Newest(scenario string) *leaks.CoverageCell {
 	for i := len(c.Cells) - 1; i >= 0; i-- {
 		if c.Cells[i].Scenario == scenario {
 			return &c.Cells[i]
@@ -77,12 +79,12 @@ type cellRow struct {
 }
 
 // cellsOf makes the cells of runs, of which those of one build and scenario stand together.
-func cellsOf(rows []cellRow) (cells []leaks.Cell) {
+func cellsOf(rows []cellRow) (cells []leaks.CoverageCell) {
 	for _, r := range rows {
 		if n := len(cells); n == 0 || cells[n-1].Build != r.Build || cells[n-1].Scenario != r.Scenario {
-			cells = append(cells, leaks.Cell{})
+			cells = append(cells, leaks.CoverageCell{})
 		}
-		cells[len(cells)-1].Take(leaks.Cell{
+		cells[len(cells)-1].Take(leaks.CoverageCell{
 			Build: r.Build, Scenario: r.Scenario, Run: r.Run, Status: analysis.Status(r.Status), Sentence: r.Sentence,
 			Sites: r.Sites, At: r.At,
 		})
@@ -91,8 +93,8 @@ func cellsOf(rows []cellRow) (cells []leaks.Cell) {
 }
 
 // fillTotals adds up what grows in the runs that speak.
-func fillTotals(ctx context.Context, q db.Querier, cells []leaks.Cell) error {
-	of, runs := map[int64]*leaks.Cell{}, make([]int64, len(cells))
+func fillTotals(ctx context.Context, q db.Querier, cells []leaks.CoverageCell) error {
+	of, runs := map[int64]*leaks.CoverageCell{}, make([]int64, len(cells))
 	for i := range cells {
 		runs[i], of[cells[i].Run] = cells[i].Run, &cells[i]
 	}

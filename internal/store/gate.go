@@ -134,7 +134,7 @@ func (v View) readRelease(ctx context.Context, run *Run, c *leaks.Case) error {
 	if err != nil {
 		return db.Wrap("release", err)
 	}
-	if name := leaks.Release(heads[0].Candidate, bare(list)); name != "" {
+	if name := leaks.NewestRelease(heads[0].Candidate, bare(list)); name != "" {
 		c.Release, err = v.FindBuildResult(ctx, run.Project, run.Scenario, name)
 	}
 	return err

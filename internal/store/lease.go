@@ -40,7 +40,7 @@ func (s *Store) ClaimJob(ctx context.Context, id int64, lease time.Duration) (Le
 // worker's slot for heavy jobs takes a heavy one. ErrNotFound says that the worker is done: if such a job waits, the
 // broker gets it.
 func (s *Store) ClaimNext(ctx context.Context, ended Lease, heavySlot bool, lease time.Duration) (Lease, error) {
-	next := jobs.Of(ended.Kind).Next
+	next := jobs.KindOf(ended.Kind).Next
 	if next == "" {
 		return Lease{}, ErrNotFound
 	}

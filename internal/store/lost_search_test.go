@@ -61,7 +61,7 @@ func TestNamesAreStoredOnce(t *testing.T) {
 	s, _ := open(t)
 	run := withModule(t, s, target, capture.Module{Path: `C:\app.exe`}, 64, asItIs)
 	first := look(t, s, run)
-	naming := must[store.Naming](t)(s.BeginNaming(t.Context(), run))
+	naming := must[store.SymbolSearch](t)(s.BeginSymbolSearch(t.Context(), run))
 	if _, err := s.RenewLease(t.Context(), first, -time.Second); err != nil {
 		t.Fatal(err)
 	}

@@ -62,13 +62,15 @@ func (c *resultEffects) move(ctx context.Context, old *oldSites, named *interned
 }
 
 // remember adds to the weights of moves.
-func (c *resultEffects) remember(ctx context.Context, weights map[leaks.Move]int64) error {
+func (c *resultEffects) remember(ctx context.Context, weights map[leaks.SignatureMove]int64) error {
 	if len(weights) == 0 {
 		return nil
 	}
 	var from, to, weight []int64
 	for _, m := range slices.SortedFunc(maps.Keys(weights),
-		func(a, b leaks.Move) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) }) {
+		func(a, b leaks.SignatureMove) int {
+			return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
+		}) {
 		from, to, weight = append(from, m.From), append(to, m.To), append(weight, weights[m])
 	}
 	_, err := c.tx.Exec(ctx, `

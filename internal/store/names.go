@@ -8,15 +8,15 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// A Naming is a search for the symbols of a run, begun.
-type Naming struct {
+// A SymbolSearch is a search for the symbols of a run, begun.
+type SymbolSearch struct {
 	Captures []CaptureRef
 	begun    int64 // the how manieth search of the run this is: a later one knows all that an earlier one does
 }
 
-// BeginNaming returns the captures whose frames are to be named.
-func (s *Store) BeginNaming(ctx context.Context, run int64) (Naming, error) {
-	var n Naming
+// BeginSymbolSearch returns the captures whose frames are to be named.
+func (s *Store) BeginSymbolSearch(ctx context.Context, run int64) (SymbolSearch, error) {
+	var n SymbolSearch
 	err := db.Tx(ctx, s, "begin naming", func(tx pgx.Tx) (err error) {
 		if n.begun, err = db.Value[int64](ctx, tx,
 			`update runs set names_begun = names_begun + 1 where id = $1 returning names_begun`, run); err != nil {
@@ -30,7 +30,7 @@ func (s *Store) BeginNaming(ctx context.Context, run int64) (Naming, error) {
 
 // UpdateNames stores the blob of what was found, ends the job and queues the analysis, in one transaction. Names of a
 // search that began before the one that is stored are dropped. It returns ErrFenced when the lease is lost.
-func (s *Store) UpdateNames(ctx context.Context, l Lease, n Naming, key string) error {
+func (s *Store) UpdateNames(ctx context.Context, l Lease, n SymbolSearch, key string) error {
 	return db.Tx(ctx, s, "save names", func(tx pgx.Tx) error {
 		if err := finish(ctx, tx, l); err != nil {
 			return err

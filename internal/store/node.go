@@ -54,16 +54,16 @@ func (v View) ListNodes(ctx context.Context) ([]NodeRecord, error) {
 	return list, db.Wrap("nodes", err)
 }
 
-// A PlaceAnswer is how often a place that was asked for symbol files gave an answer.
-type PlaceAnswer struct {
+// A SymbolSourceAnswer is how often a place that was asked for symbol files gave an answer.
+type SymbolSourceAnswer struct {
 	Place  string
 	Result string
 	Count  int64
 	LastAt time.Time
 }
 
-// UpdatePlaces adds to what places have answered.
-func (s *Store) UpdatePlaces(ctx context.Context, answers []PlaceAnswer) error {
+// UpdateSymbolSources adds to what places have answered.
+func (s *Store) UpdateSymbolSources(ctx context.Context, answers []SymbolSourceAnswer) error {
 	for _, a := range answers {
 		_, err := db.LeaseConns(s).Exec(ctx, `
 			insert into symbol_places (place, result, count) values ($1, $2, $3)
@@ -75,9 +75,9 @@ func (s *Store) UpdatePlaces(ctx context.Context, answers []PlaceAnswer) error {
 	return nil
 }
 
-// ListPlaces are the answers of the places that were asked for symbol files.
-func (v View) ListPlaces(ctx context.Context) ([]PlaceAnswer, error) {
-	list, err := db.All[PlaceAnswer](ctx, db.Q(v),
+// ListSymbolSources are the answers of the places that were asked for symbol files.
+func (v View) ListSymbolSources(ctx context.Context) ([]SymbolSourceAnswer, error) {
+	list, err := db.All[SymbolSourceAnswer](ctx, db.Q(v),
 		`select place, result, count, last_at from symbol_places order by place, count desc, result limit 200`)
 	return list, db.Wrap("places", err)
 }

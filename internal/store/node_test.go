@@ -47,19 +47,19 @@ func TestNodes(t *testing.T) {
 // Answers of a place add up by what it answered.
 func TestPlaces(t *testing.T) {
 	l := newLab(t)
-	note := func(answers ...store.PlaceAnswer) {
+	note := func(answers ...store.SymbolSourceAnswer) {
 		t.Helper()
-		if err := l.UpdatePlaces(t.Context(), answers); err != nil {
+		if err := l.UpdateSymbolSources(t.Context(), answers); err != nil {
 			t.Fatal(err)
 		}
 	}
-	note(store.PlaceAnswer{Place: "https://b", Result: "found", Count: 2}, store.PlaceAnswer{Place: "https://b", Result: "missing", Count: 9},
-		store.PlaceAnswer{Place: "https://a", Result: "found", Count: 1}, store.PlaceAnswer{Place: "https://b", Result: "broken", Count: 2})
+	note(store.SymbolSourceAnswer{Place: "https://b", Result: "found", Count: 2}, store.SymbolSourceAnswer{Place: "https://b", Result: "missing", Count: 9},
+		store.SymbolSourceAnswer{Place: "https://a", Result: "found", Count: 1}, store.SymbolSourceAnswer{Place: "https://b", Result: "broken", Count: 2})
 	l.sql(`update symbol_places set last_at = now() - interval '1 day'`)
-	note(store.PlaceAnswer{Place: "https://a", Result: "found", Count: 4})
+	note(store.SymbolSourceAnswer{Place: "https://a", Result: "found", Count: 4})
 	note()
 	got := ""
-	for _, a := range must[[]store.PlaceAnswer](t)(l.now().ListPlaces(t.Context())) {
+	for _, a := range must[[]store.SymbolSourceAnswer](t)(l.now().ListSymbolSources(t.Context())) {
 		got += fmt.Sprintf("%s %s %d; ", a.Place, a.Result, a.Count)
 	}
 	if got != "https://a found 5; https://b missing 9; https://b broken 2; https://b found 2; " {

@@ -73,8 +73,8 @@ func poolAround(ctx context.Context, tx pgx.Tx, run int64) ([]int64, error) {
 			continue
 		}
 		runs := along(line, list)
-		from, to := runs.Around(leaks.LineRank(build))
-		first, _ := runs.Window(leaks.LineRank(build))
+		from, to := runs.JudgedAnew(leaks.LineRank(build))
+		first, _ := runs.JudgedTogether(leaks.LineRank(build))
 		here, err := poolLine(ctx, tx, line, runs[first:to], runs[from:to], nil)
 		if err != nil {
 			return nil, err

@@ -58,17 +58,17 @@ func TestChangeTriages(t *testing.T) {
 	assignees := func() string {
 		return l.text(`select string_agg(text || coalesce('=' || nullif(assignee, ''), ''), ' ' order by text) from signatures`)
 	}
-	assign := func(name string, picks ...store.Pick) error {
+	assign := func(name string, picks ...store.PickedSignature) error {
 		return l.UpdateTriages(t.Context(), "demo", picks, leaks.Change{Actor: "ann", Assignee: &name})
 	}
-	if err := assign("bob", store.Pick{Signature: "A", Version: -1}, store.Pick{Signature: "B", Version: -1}); err != nil {
+	if err := assign("bob", store.PickedSignature{Signature: "A", Version: -1}, store.PickedSignature{Signature: "B", Version: -1}); err != nil {
 		t.Fatal(err)
 	}
 	if got := assignees(); got != "A=bob B=bob C" {
 		t.Error(got)
 	}
 	version := must[leaks.Triage](t)(l.UpdateTriage(t.Context(), "demo", "A", leaks.Change{Actor: "ann", Assignee: new("eve"), Version: -1})).Version
-	for what, picks := range map[string][]store.Pick{
+	for what, picks := range map[string][]store.PickedSignature{
 		"an old version": {{Signature: "C", Version: -1}, {Signature: "A", Version: version - 1}},
 		"an unknown one": {{Signature: "C", Version: -1}, {Signature: "D", Version: -1}},
 	} {
@@ -79,7 +79,7 @@ func TestChangeTriages(t *testing.T) {
 			t.Errorf("%s: %s", what, got)
 		}
 	}
-	if err := assign("dan", store.Pick{Signature: "C", Version: -1}, store.Pick{Signature: "A", Version: version}); err != nil {
+	if err := assign("dan", store.PickedSignature{Signature: "C", Version: -1}, store.PickedSignature{Signature: "A", Version: version}); err != nil {
 		t.Error(err)
 	}
 	if got := assignees(); got != "A=dan B=bob C=dan" {

@@ -220,7 +220,8 @@ func (h *histories) read(ctx context.Context, subjects map[int64]*subject, scena
 type sightingRow struct {
 	RootID, RunID, BuildID, ScenarioID int64
 	Class                              string
-	Certain, Suffices, Doubtful, Began bool
+	Certain, Doubtful, Began           bool
+	Suffices                           bool // the run's evidence lost nothing and is enough for growth to be judged
 	Odds                               *float64
 	Rate                               *score.Rate // of leaks
 	Stayed                             []int64

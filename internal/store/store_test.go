@@ -114,7 +114,7 @@ func input(t testing.TB, s *store.Store, run int64) store.Input {
 // name runs a naming job.
 func name(t testing.TB, s *store.Store, l store.Lease, key string) {
 	t.Helper()
-	naming := must[store.Naming](t)(s.BeginNaming(t.Context(), l.RunID))
+	naming := must[store.SymbolSearch](t)(s.BeginSymbolSearch(t.Context(), l.RunID))
 	if err := s.UpdateNames(t.Context(), l, naming, key); err != nil {
 		t.Fatal(err)
 	}

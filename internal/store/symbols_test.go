@@ -271,7 +271,7 @@ func TestOlderNamesDoNotReplaceNewer(t *testing.T) {
 		t.Fatal(err)
 	}
 	slow := claim(t, s)
-	old := must[store.Naming](t)(s.BeginNaming(t.Context(), run))
+	old := must[store.SymbolSearch](t)(s.BeginSymbolSearch(t.Context(), run))
 	if added := addFile(t, s, appPDB()); added.Runs != 1 {
 		t.Errorf("%d runs renewed while one is being named", added.Runs)
 	}
@@ -449,7 +449,7 @@ func TestNoFileIsMissed(t *testing.T) {
 				c.Modules[0].Size = 4096
 				err = s.CreateCaptures(t.Context(), l, []store.StoredCapture{{Capture: c, Artifact: "a"}})
 			case store.JobSymbolise:
-				naming := must[store.Naming](t)(s.BeginNaming(t.Context(), l.RunID))
+				naming := must[store.SymbolSearch](t)(s.BeginSymbolSearch(t.Context(), l.RunID))
 				found := must[[]store.SymbolFile](t)(store.Read(t.Context(), s, func(v store.View) ([]store.SymbolFile, error) {
 					return v.ListSymbolFilesByName(t.Context(), []string{"app.pdb"})
 				}))

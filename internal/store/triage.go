@@ -41,15 +41,15 @@ func (s *Store) UpdateTriage(ctx context.Context, project, signature string, cha
 	return after, err
 }
 
-// A Pick is a signature as somebody picked it from a list: Version is the version of the team's word that the list
-// showed, negative for any.
-type Pick struct {
+// A PickedSignature is a signature as somebody picked it from a list: Version is the version of the team's word that
+// the list showed, negative for any.
+type PickedSignature struct {
 	Signature string
 	Version   int64
 }
 
 // UpdateTriages makes the same change of several signatures, of all or of none. Its errors are those of UpdateTriage.
-func (s *Store) UpdateTriages(ctx context.Context, project string, picks []Pick, change leaks.Change) error {
+func (s *Store) UpdateTriages(ctx context.Context, project string, picks []PickedSignature, change leaks.Change) error {
 	if err := change.Check(); err != nil {
 		return err
 	}

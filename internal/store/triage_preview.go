@@ -96,8 +96,8 @@ func (v View) gatedCases(ctx context.Context, project, signature string) (c gate
 	return c, err
 }
 
-// gatedRuns are the runs whose gates are the gates of builds, as leaks.Cell chooses them: of the project's newest
-// build, and of the newest one in which a signature was bad; the newest build first.
+// gatedRuns are the runs whose gates are the gates of builds, as leaks.CoverageCell chooses them: of the project's
+// newest build, and of the newest one in which a signature was bad; the newest build first.
 func (v View) gatedRuns(ctx context.Context, at signatureIDs) ([]Run, error) {
 	newest, err := buildsWithResults(ctx, db.Q(v), at.Project, 1)
 	if err != nil || len(newest) == 0 {

@@ -120,7 +120,7 @@ func (s *search) neighbour(c candidate) string {
 // candidates collects the files that may belong to the module.
 func (s *search) candidates(ctx context.Context) ([]candidate, error) {
 	lib := s.resolver.Library
-	files, tried, err := lib.Named(ctx, s.fileNames())
+	files, tried, err := lib.FindByName(ctx, s.fileNames())
 	if err != nil {
 		return nil, err
 	}

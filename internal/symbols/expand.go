@@ -124,7 +124,7 @@ func (s *search) files(ctx context.Context) ([]*File, error) {
 		}
 		return []*File{f}, nil
 	}
-	files, _, err := s.resolver.Library.Named(ctx, []string{s.pdbName()})
+	files, _, err := s.resolver.Library.FindByName(ctx, []string{s.pdbName()})
 	return slices.DeleteFunc(slices.Clone(files), func(f *File) bool {
 		return f.Kind != KindPDB || s.Size != 0 && f.SizeOfImage != 0 && uint64(f.SizeOfImage) != s.Size ||
 			s.bits != 0 && f.Bits != 0 && f.Bits != s.bits

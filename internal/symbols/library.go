@@ -11,9 +11,9 @@ import (
 type Library interface {
 	// Find returns the file that has the key under the name, or nil, and every place that was looked at.
 	Find(ctx context.Context, want Want) (*File, []capture.Attempt, error)
-	// Named returns all files that go by one of the names, whatever their keys: candidates for modules of evidence
+	// FindByName returns all files that go by one of the names, whatever their keys: candidates for modules of evidence
 	// that has no ids.
-	Named(ctx context.Context, names []string) ([]*File, []capture.Attempt, error)
+	FindByName(ctx context.Context, names []string) ([]*File, []capture.Attempt, error)
 }
 
 // A Want is a file by its identity. A PDB has a debug id, an image a time stamp and a size.

@@ -51,12 +51,12 @@ func (l PathLibrary) Find(ctx context.Context, want Want) (*File, []capture.Atte
 	return f, tried, err
 }
 
-// Named implements Library.
-func (l PathLibrary) Named(ctx context.Context, names []string) ([]*File, []capture.Attempt, error) {
+// FindByName implements Library.
+func (l PathLibrary) FindByName(ctx context.Context, names []string) ([]*File, []capture.Attempt, error) {
 	var files []*File
 	var tried []capture.Attempt
 	for _, name := range names {
-		paths, err := l.Path.Named(ctx, name)
+		paths, err := l.Path.FindByName(ctx, name)
 		var partly *symsrv.Error // some directories could not be read, or there are too many files: those found count
 		switch {
 		case errors.As(err, &partly):

@@ -41,7 +41,7 @@ func TestPathLibrary(t *testing.T) {
 	if f, _, err := lib.Find(t.Context(), Want{Name: "till.pdb", DebugID: "FF" + id[2:]}); f != nil || err != nil {
 		t.Errorf("found %+v, %v", f, err)
 	}
-	files, tried, err := lib.Named(t.Context(), []string{"till.pdb", "till.exe", "other.pdb"})
+	files, tried, err := lib.FindByName(t.Context(), []string{"till.pdb", "till.exe", "other.pdb"})
 	var places []string
 	for _, f := range files {
 		rel, err := filepath.Rel(root, f.Place)

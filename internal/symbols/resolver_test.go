@@ -60,7 +60,7 @@ func (s *shelf) Find(_ context.Context, want Want) (*File, []capture.Attempt, er
 	return nil, []capture.Attempt{{Place: "shelf", Result: ResultNotFound}}, nil
 }
 
-func (s *shelf) Named(_ context.Context, names []string) ([]*File, []capture.Attempt, error) {
+func (s *shelf) FindByName(_ context.Context, names []string) ([]*File, []capture.Attempt, error) {
 	var list []*File
 	for _, f := range s.files {
 		if slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, f.Name) }) {

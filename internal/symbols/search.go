@@ -53,7 +53,7 @@ func (s *search) byID(ctx context.Context) error {
 	}
 	// Without the PDB an image that names it still has its exports; a PDB without section headers needs those of the
 	// image. Other PDBs of that name are told of, not used.
-	files, tried, err := lib.Named(ctx, s.fileNames())
+	files, tried, err := lib.FindByName(ctx, s.fileNames())
 	if err != nil {
 		return err
 	}

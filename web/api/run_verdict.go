@@ -20,15 +20,15 @@ const maxWait = 5 * time.Minute
 // verdictView is the decision on a run. New, grown, fixed and persisting are signatures that leak or grow, against the
 // baseline; those that the team knows stand in Known alone.
 type verdictView struct {
-	Run    int64          `json:"run"`
-	State  leaks.RunState `json:"state"`
-	Status string         `json:"status"`
-	Gate   leaks.Gate     `json:"gate"`
-	Why    string         `json:"why"` // by what the gate was decided
-	FailOn []leaks.FailOn `json:"fail_on"`
-	Policy int            `json:"policy"` // version; 0 where the project has saved none
-	Exit   int            `json:"exit"`   // what a CI job ends with
-	Canary leaks.Proof    `json:"canary"`
+	Run    int64             `json:"run"`
+	State  leaks.RunState    `json:"state"`
+	Status string            `json:"status"`
+	Gate   leaks.Gate        `json:"gate"`
+	Why    string            `json:"why"` // by what the gate was decided
+	FailOn []leaks.FailOn    `json:"fail_on"`
+	Policy int               `json:"policy"` // version; 0 where the project has saved none
+	Exit   int               `json:"exit"`   // what a CI job ends with
+	Canary leaks.CanaryProof `json:"canary"`
 	// Matters is from which growth on a leak matters; null while nothing is decided, and where the evidence cannot be
 	// weighed.
 	Matters    *leaks.Matters `json:"matters"`

@@ -221,7 +221,7 @@ func (a *API) exportSelection(c echo.Context, run *store.Run, r *query.Result, n
 		return err
 	}
 	return a.attach(c, run, downloadName(run, format.Extension), format.ContentType, func(w io.Writer) error {
-		return format.Write(w, r.Narrowed(), export.Options{})
+		return format.Write(w, r.SelectedReport(), export.Options{})
 	})
 }
 

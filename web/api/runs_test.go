@@ -46,7 +46,7 @@ func (n *node) read() {
 		}
 	}
 	for _, lease := range n.claim() {
-		naming, err := n.store.BeginNaming(n.t.Context(), lease.RunID)
+		naming, err := n.store.BeginSymbolSearch(n.t.Context(), lease.RunID)
 		if err != nil {
 			n.t.Fatal(err)
 		}

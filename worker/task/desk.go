@@ -41,7 +41,7 @@ func (d *desk) find(ctx context.Context, want symbols.Want) (findings, error) {
 }
 
 func (d *desk) named(ctx context.Context, names []string) (findings, error) {
-	files, tried, err := d.host.Library().Named(ctx, names)
+	files, tried, err := d.host.Library().FindByName(ctx, names)
 	return d.found(files, tried), err
 }
 

@@ -83,7 +83,7 @@ func (h fileHost) Find(_ context.Context, want symbols.Want) (*symbols.File, []c
 		[]capture.Attempt{{Place: "team"}}, nil
 }
 
-func (h fileHost) Named(ctx context.Context, names []string) ([]*symbols.File, []capture.Attempt, error) {
+func (h fileHost) FindByName(ctx context.Context, names []string) ([]*symbols.File, []capture.Attempt, error) {
 	f, tried, err := h.Find(ctx, symbols.Want{Name: names[0]})
 	return []*symbols.File{f}, tried, err
 }
@@ -176,7 +176,7 @@ func TestQuestions(t *testing.T) {
 	all := maps.Clone(asked.asked)
 
 	namer, asked, h := child(t, taskName)
-	files, _, err := namer.Named(ctx, []string{"b.pdb"})
+	files, _, err := namer.FindByName(ctx, []string{"b.pdb"})
 	if err != nil || len(files) != 1 {
 		t.Fatalf("named: %+v, %v", files, err)
 	}
@@ -210,7 +210,7 @@ func TestQuestionsByTask(t *testing.T) {
 	namer, _, _ := child(t, taskName)
 	ctx := t.Context()
 	_, indexErr := reader.Indexes().Open(ctx, "known")
-	_, _, namedErr := reader.Named(ctx, []string{"a.pdb"})
+	_, _, namedErr := reader.FindByName(ctx, []string{"a.pdb"})
 	for name, err := range map[string]error{
 		"index of a reader":     indexErr,
 		"put index of a reader": reader.Indexes().Put(ctx, "k", hand("x")),

@@ -46,7 +46,7 @@ func (t Read) Do(ctx context.Context, h Host) ([]int, error) {
 }
 
 // keep hands the captures and the allocation table of a trace over.
-func keep(ctx context.Context, h Host, way jobs.Way, r *ingest.Reading) error {
+func keep(ctx context.Context, h Host, way jobs.StageList, r *ingest.Reading) error {
 	if r.Rows != nil {
 		h.Progress(way.Begin(jobs.StoringAllocations))
 		err := h.Table(ctx, len(r.Meta.Sites),
@@ -81,7 +81,7 @@ func source(f File, content symbols.Content) ingest.Source {
 }
 
 // portion maps bytes that are done to a part of the task's percents.
-func portion(h Host, way jobs.Way, stage string) func(done, total int64) {
+func portion(h Host, way jobs.StageList, stage string) func(done, total int64) {
 	return func(done, total int64) { h.Progress(way.At(stage, done, total)) }
 }
 

@@ -50,8 +50,8 @@ func (r *remote) Find(ctx context.Context, want symbols.Want) (*symbols.File, []
 	return r.files(answer)[0], answer.Tried, nil
 }
 
-// Named implements symbols.Library.
-func (r *remote) Named(ctx context.Context, names []string) ([]*symbols.File, []capture.Attempt, error) {
+// FindByName implements symbols.Library.
+func (r *remote) FindByName(ctx context.Context, names []string) ([]*symbols.File, []capture.Attempt, error) {
 	answer, err := askNamed.ask(ctx, r.parent, names)
 	if err != nil {
 		return nil, nil, err

@@ -56,7 +56,7 @@ func RunName(ctx context.Context, runner *sandbox.Runner, t Name, h Host) error 
 // progress passes on what a child process says of its progress, as far as a job of this kind has such a stage: the text
 // is shown to users.
 func progress(kind string, h Host) func(percent int, stage string) {
-	stages := jobs.Of(kind)
+	stages := jobs.KindOf(kind)
 	return func(percent int, stage string) {
 		if stages.Has(stage) {
 			h.Progress(min(max(percent, 0), 100), stage)

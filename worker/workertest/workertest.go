@@ -59,8 +59,8 @@ func StartWith(t testing.TB, path symbols.Library) *Pipeline {
 	return start(t, path, runner)
 }
 
-// StartApart is Start with a worker whose readers run in processes of such a runner.
-func StartApart(t testing.TB, readers *sandbox.Runner) *Pipeline {
+// StartInChildProcess is Start with a worker whose readers run in processes of such a runner.
+func StartInChildProcess(t testing.TB, readers *sandbox.Runner) *Pipeline {
 	t.Helper()
 	return start(t, nil, readers)
 }

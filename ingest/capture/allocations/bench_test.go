@@ -80,11 +80,11 @@ func BenchmarkScan(b *testing.B) {
 
 // survivalsOfMany asks for the Survivals of the sites with most rows.
 func survivalsOfMany(sites, wanted int) *SurvivalQuestion {
-	s := &SurvivalQuestion{Places: make([]int32, sites), Heaps: make([]int32, sites)}
-	for i := range s.Places {
+	s := &SurvivalQuestion{Slots: make([]int32, sites), Heaps: make([]int32, sites)}
+	for i := range s.Slots {
 		s.Heaps[i] = int32(i % 13)
-		if s.Places[i] = int32(i); i >= wanted {
-			s.Places[i] = -1
+		if s.Slots[i] = int32(i); i >= wanted {
+			s.Slots[i] = -1
 		}
 	}
 	return s

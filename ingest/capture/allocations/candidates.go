@@ -153,7 +153,7 @@ func (g *peakGroup) peak(changes []change, d division) Peak {
 			if c.at > end {
 				break
 			}
-			if !slices.Contains(g.leaves, c.group) {
+			if !slices.Contains(g.leaves, c.source) {
 				continue
 			}
 			if level = level.Add(Usage{int64(c.count), c.bytes}); level.Bytes > peak.Bytes {

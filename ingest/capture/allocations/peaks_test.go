@@ -26,7 +26,7 @@ func (p *Peaks) Rows(rows []Row) error {
 		if g < 0 || g >= len(p.peaks) || r.Unknown || r.AllocTime > p.to || r.FreeTime < p.from {
 			continue
 		}
-		c := change{at: r.AllocTime, group: int32(g), count: 1, bytes: int64(r.Size)}
+		c := change{at: r.AllocTime, source: int32(g), count: 1, bytes: int64(r.Size)}
 		if r.Part {
 			c.count = 0
 		}
@@ -36,7 +36,7 @@ func (p *Peaks) Rows(rows []Row) error {
 			p.changes = append(p.changes, c)
 		}
 		if r.FreeTime <= p.to {
-			p.changes = append(p.changes, change{r.FreeTime, c.group, -c.count, -c.bytes})
+			p.changes = append(p.changes, change{r.FreeTime, c.source, -c.count, -c.bytes})
 		}
 	}
 	return nil
@@ -51,9 +51,9 @@ func (p *Peaks) Result() []Peak {
 		p.peaks[g].At = p.from
 	}
 	for _, c := range p.changes {
-		live[c.group] = live[c.group].Add(Usage{int64(c.count), c.bytes})
-		if live[c.group].Bytes > p.peaks[c.group].Bytes {
-			p.peaks[c.group] = Peak{live[c.group], c.at}
+		live[c.source] = live[c.source].Add(Usage{int64(c.count), c.bytes})
+		if live[c.source].Bytes > p.peaks[c.source].Bytes {
+			p.peaks[c.source] = Peak{live[c.source], c.at}
 		}
 	}
 	p.changes = nil

@@ -118,7 +118,7 @@ func (w *peakWalk) slice(ctx context.Context, s *changeSlice, counted []int64, n
 func (g *peakGrouping) walk(changes []change) {
 	for i := range changes {
 		c := &changes[i]
-		group := g.groups[c.group]
+		group := g.groups[c.source]
 		if group < 0 {
 			continue
 		}
@@ -270,10 +270,10 @@ func (k *instantSink) Rows(rows []Row) error {
 
 // A change is a beginning or an end inside the window.
 type change struct {
-	at    int64
-	group int32
-	count int32
-	bytes int64
+	at     int64
+	source int32 // number of what changed: of a site in a walk, of a leaf among candidates
+	count  int32
+	bytes  int64
 }
 
 // compareChanges puts changes in the order of time, ends first.

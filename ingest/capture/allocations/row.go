@@ -77,7 +77,8 @@ func (r *Row) count() int32 {
 	return 1
 }
 
-// A Sink takes rows. The slice is used again after the call.
+// A Sink takes the rows of a scan.
 type Sink interface {
+	// Rows takes some rows, in the order of the table. The slice is used again after the call. An error ends the scan.
 	Rows(rows []Row) error
 }

@@ -26,9 +26,9 @@ const survivalBytes = 16*SurvivalBins + 4*LifetimeBuckets
 
 // A SurvivalQuestion says whose Survival is wanted.
 type SurvivalQuestion struct {
-	// Places has for each site the number of the Survival that its rows go to, below MaxSurvivals; −1 for none. Sites of
+	// Slots has for each site the number of the Survival that its rows go to, below MaxSurvivals; −1 for none. Sites of
 	// one process may share a place.
-	Places []int32
+	Slots []int32
 	// From has for each site when its process, or what is traced of it, began, at the beginning of the window at the
 	// earliest. Nil is the window's beginning for all.
 	From []int64
@@ -47,13 +47,13 @@ func (q *Question) Pick(ctx context.Context, rows Scanner, most []Usage) (beyond
 	if q.Survivals == nil {
 		q.Survivals = &SurvivalQuestion{}
 	}
-	if q.Survivals.Places, beyond = pick(most); beyond == 0 {
+	if q.Survivals.Slots, beyond = pick(most); beyond == 0 {
 		return 0, nil
 	}
 	none, _ := pick(make([]Usage, len(most)))
 	a, err := Ask(ctx, rows,
 		Question{From: q.From, To: q.To, Sites: q.Sites,
-			Survivals: &SurvivalQuestion{Places: none, From: q.Survivals.From, Over: q.Survivals.Over}})
+			Survivals: &SurvivalQuestion{Slots: none, From: q.Survivals.From, Over: q.Survivals.Over}})
 	if err != nil {
 		return 0, err
 	}
@@ -62,7 +62,7 @@ func (q *Question) Pick(ctx context.Context, rows Scanner, most []Usage) (beyond
 			a.Left[site] = Usage{}
 		}
 	}
-	q.Survivals.Places, beyond = pick(a.Left)
+	q.Survivals.Slots, beyond = pick(a.Left)
 	return beyond, nil
 }
 
@@ -91,23 +91,23 @@ func pick(left []Usage) (places []int32, beyond int) {
 // Survival is what a site that has SurvivalLeast allocations left has as its own; nil for others, and for those that
 // were not picked.
 func (a *Answer) Survival(q *Question, site int) *Survival {
-	if q.Survivals == nil || q.Survivals.Places[site] < 0 || a.Left[site].Count < SurvivalLeast {
+	if q.Survivals == nil || q.Survivals.Slots[site] < 0 || a.Left[site].Count < SurvivalLeast {
 		return nil
 	}
-	return &a.Survivals[q.Survivals.Places[site]]
+	return &a.Survivals[q.Survivals.Slots[site]]
 }
 
 func (s *SurvivalQuestion) check(sites int) error {
 	if s == nil {
 		return nil
 	}
-	for name, n := range map[string]int{"places": len(s.Places), "beginnings": len(s.From), "ends": len(s.Over),
+	for name, n := range map[string]int{"places": len(s.Slots), "beginnings": len(s.From), "ends": len(s.Over),
 		"heaps": len(s.Heaps)} {
 		if n != sites && (n != 0 || name == "places") {
 			return failure(CodeBounds, nil, "survivals with %s for %d sites of %d", name, n, sites)
 		}
 	}
-	for site, place := range s.Places {
+	for site, place := range s.Slots {
 		if place >= MaxSurvivals {
 			return failure(CodeBounds, nil, "site %d has place %d, and %d survivals can be asked for", site, place, MaxSurvivals)
 		}
@@ -159,7 +159,7 @@ func (q *Question) survivalPlan() (*survivalPlan, error) {
 		return nil, nil
 	}
 	places := int32(0)
-	for _, place := range s.Places {
+	for _, place := range s.Slots {
 		places = max(places, place+1)
 	}
 	p := &survivalPlan{from: q.From, first: q.To, sites: make([]survivalSite, q.Sites), sums: make([]Survival, places)}
@@ -185,7 +185,7 @@ func (q *Question) survivalPlan() (*survivalPlan, error) {
 			half, width := (uint64(over)-uint64(from))/2, BinWidth(from, over)
 			p.spans = append(p.spans, lifespan{from, over, from + int64(half), width, math.MaxUint64 / width, over < q.To})
 		}
-		place := max(s.Places[site], -1)
+		place := max(s.Slots[site], -1)
 		p.sites[site] = survivalSite{place, span}
 		if place < 0 {
 			continue

@@ -26,7 +26,7 @@ func survivalsOf(rows []Row, q *Question) (survivals []Survival, left []Usage) {
 		}
 		return min(over(site), max(q.From, s.From[site]))
 	}
-	for site, place := range s.Places {
+	for site, place := range s.Slots {
 		for place >= int32(len(survivals)) {
 			survivals = append(survivals, Survival{})
 		}
@@ -55,10 +55,10 @@ func survivalsOf(rows []Row, q *Question) (survivals []Survival, left []Usage) {
 		if isLeft {
 			left[r.Site] = left[r.Site].Add(u)
 		}
-		if s.Places[r.Site] < 0 {
+		if s.Slots[r.Site] < 0 {
 			continue
 		}
-		v := &survivals[s.Places[r.Site]]
+		v := &survivals[s.Slots[r.Site]]
 		bin := uint64(r.AllocTime-f) / (uint64(o-f)/SurvivalBins + 1)
 		v.Born[bin] += u.Count
 		if isLeft {
@@ -74,8 +74,8 @@ func survivalsOf(rows []Row, q *Question) (survivals []Survival, left []Usage) {
 		all[s.Heaps[site]] += float64(left[site].Count)
 	}
 	for site := range s.Heaps {
-		if h := s.Heaps[site]; h >= 0 && s.Places[site] >= 0 && late[h] > 0 && left[site].Count > 0 {
-			survivals[s.Places[site]].LateUnknownFrees += int64(math.Ceil(late[h] * float64(left[site].Count) / all[h]))
+		if h := s.Heaps[site]; h >= 0 && s.Slots[site] >= 0 && late[h] > 0 && left[site].Count > 0 {
+			survivals[s.Slots[site]].LateUnknownFrees += int64(math.Ceil(late[h] * float64(left[site].Count) / all[h]))
 		}
 	}
 	return survivals, left
@@ -90,9 +90,9 @@ func survivalQuestion(r *rand.Rand, sites int, from, to int64) *SurvivalQuestion
 	ends := [3]int64{to + 5, from + r.Int64N(to-from+1), from - 1}
 	begins := [3]int64{from - 1, from + r.Int64N(to-from+1), from}
 	for site := range sites {
-		s.Places = append(s.Places, int32(r.IntN(4)-1))
+		s.Slots = append(s.Slots, int32(r.IntN(4)-1))
 		if s.Over != nil {
-			process := max(0, s.Places[site])
+			process := max(0, s.Slots[site])
 			s.From = append(s.From, begins[process])
 			s.Over = append(s.Over, ends[process])
 			s.Heaps = append(s.Heaps, process*2+r.Int32N(3)-1)
@@ -143,10 +143,10 @@ func TestSurvivals(t *testing.T) {
 func TestSurvivalQuestionsThatDoNotFit(t *testing.T) {
 	for name, s := range map[string]*SurvivalQuestion{
 		"no places":         {},
-		"few ends":          {Places: []int32{0, 1}, Over: []int64{1}},
-		"many heaps":        {Places: []int32{0, 1}, Heaps: make([]int32, 3)},
-		"a place beyond":    {Places: []int32{0, MaxSurvivals}},
-		"two ends together": {Places: []int32{0, 0}, Over: []int64{3, 4}},
+		"few ends":          {Slots: []int32{0, 1}, Over: []int64{1}},
+		"many heaps":        {Slots: []int32{0, 1}, Heaps: make([]int32, 3)},
+		"a place beyond":    {Slots: []int32{0, MaxSurvivals}},
+		"two ends together": {Slots: []int32{0, 0}, Over: []int64{3, 4}},
 	} {
 		_, err := Ask(t.Context(), rowList{}, Question{To: 9, Sites: 2, Survivals: s})
 		if e := (*evidence.Error)(nil); !errors.As(err, &e) || e.Code != CodeBounds {

@@ -7,6 +7,7 @@ import (
 	"slices"
 )
 
+// leaks writes the part "Leak analysis": the summary of what is not freed, and the details of each module.
 func (p *page) leaks() {
 	c, d := p.Culture, p.dump
 	p.part("Leak analysis")
@@ -53,8 +54,10 @@ func (p *page) leaks() {
 	p.end()
 }
 
+// allocations is a number of allocations as a report prints it.
 func (p *page) allocations(n int64) string { return p.Culture.Count(n) + " allocation(s)" }
 
+// modules writes a graph with a bar for each module, the longest first.
 func (p *page) modules(by, prefix string, modules []Module, value func(*Module) int64, text func(int64) string) {
 	var bars []bar
 	for i := range modules {
@@ -66,6 +69,7 @@ func (p *page) modules(by, prefix string, modules []Module, value func(*Module) 
 	p.graph(4, fmt.Sprintf("Top %d modules by %s", len(bars), by), bars)
 }
 
+// managers writes a graph with a bar for each memory manager or type of handle, the longest first.
 func (p *page) managers(title string, modules []Module, value func(*Function) int64, text func(int64) string) {
 	sums, names := map[string]int64{}, []string{}
 	for i := range modules {
@@ -85,6 +89,7 @@ func (p *page) managers(title string, modules []Module, value func(*Function) in
 	p.graph(4, title, bars)
 }
 
+// module writes the details of a module and of its functions. prefix is "Handle" in the part about handles.
 func (p *page) module(m *Module, prefix string) {
 	c := p.Culture
 	p.f("<a name='#%s%sModule%s'><h4>Module details for <b>%s</b></h4></a>\r\n", p.dump.Name,
@@ -113,6 +118,7 @@ func (p *page) module(m *Module, prefix string) {
 	p.f("<a href='#'>Back to Top</a>")
 }
 
+// function writes the details of a function: its sums, the sizes of its blocks and sampled call stacks.
 func (p *page) function(f *Function, prefix string) {
 	row := func(label, value string) { p.f("\t<tr>\r\n<td>%s</td>\r\n<td>%s</td>\r\n</tr>\r\n", label, value) }
 	p.f("<table border=0 cellpadding=0 cellspacing=0 class='myCustomText'>\r\n")

@@ -16,7 +16,7 @@ type LargeProcess struct {
 
 // lazySegment is the memory of a segment: its header, count blocks of stride bytes each, and what ends it.
 type lazySegment struct {
-	v                   *Windows
+	v                   *WindowsVersion
 	key                 uint64
 	start               uint64 // address of the first entry
 	head, tail          []byte

@@ -10,7 +10,7 @@ type zone struct {
 }
 
 // zoneRoom is how many subsegments a zone has room for. One more stays empty.
-func zoneRoom(v *Windows) int {
+func zoneRoom(v *WindowsVersion) int {
 	return int((zoneSize-v.granule()-v.lfh.subsegments)/v.lfh.subsegmentSize) - 1
 }
 

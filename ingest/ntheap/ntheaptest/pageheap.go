@@ -1,7 +1,7 @@
 package ntheaptest
 
 // stampSize is the size of what page heap puts before a block's data.
-func stampSize(v *Windows) uint64 { return v.pick(0x20, 0x40) }
+func stampSize(v *WindowsVersion) uint64 { return v.pick(0x20, 0x40) }
 
 // stamp writes it: _DPH_BLOCK_INFORMATION.
 func (m *maker) stamp(at uint64, start, end uint32, requested, actual, trace uint64) {
@@ -64,7 +64,7 @@ func (m *maker) pageHeap(blocks int) uint64 {
 	return handle
 }
 
-func nodeSize(v *Windows) uint64 { return v.pick(0x40, 0x80) }
+func nodeSize(v *WindowsVersion) uint64 { return v.pick(0x40, 0x80) }
 
 // tree writes nodes as a balanced tree below parent and returns its root.
 func (m *maker) tree(blocks []pageBlock, parent uint64) uint64 {

@@ -11,7 +11,7 @@ import (
 // made of what one process held at several instants: the same block has the same address in all of them. Windows must
 // be Vista or later.
 type PlacedRecipe struct {
-	Windows *Windows
+	Windows *WindowsVersion
 	Seed    uint64     // of what heaps disguise their entries with: the same for all dumps of a process
 	Images  []Image    // the first is the program's
 	Stacks  [][]uint64 // innermost frame first, up to 32 of them
@@ -35,10 +35,10 @@ type PlacedBlock struct {
 
 // BeforeBlock is how many bytes of a block with a stack lie before its data: its entry, and the two granules of the
 // prefix.
-func (v *Windows) BeforeBlock() uint64 { return 3 * v.granule() }
+func (v *WindowsVersion) BeforeBlock() uint64 { return 3 * v.granule() }
 
 // BeforeVirtual is the same of a virtual block, whose reservation begins with _HEAP_VIRTUAL_ALLOC_ENTRY.
-func (v *Windows) BeforeVirtual() uint64 { return v.pick(0x18, 0x30) + v.BeforeBlock() }
+func (v *WindowsVersion) BeforeVirtual() uint64 { return v.pick(0x18, 0x30) + v.BeforeBlock() }
 
 // VirtualRoom is how much address space a virtual block of size bytes takes: as it is committed, and an uncommitted
 // page behind.

@@ -4,7 +4,7 @@ import "math/rand/v2"
 
 // A Recipe says what a process is like.
 type Recipe struct {
-	Windows  *Windows
+	Windows  *WindowsVersion
 	Seed     uint64
 	Stacks   bool // +ust
 	PageHeap bool // a page heap with every block on pages of its own; its ordinary heap has blocks with light marks
@@ -30,7 +30,7 @@ type Block struct {
 
 // A Process is one that was made, and the truth about it.
 type Process struct {
-	Windows       *Windows
+	Windows       *WindowsVersion
 	Memory        Memory
 	PEB, TEB      uint64
 	TraceDatabase uint64 // where the database of stacks begins
@@ -79,7 +79,7 @@ func (p *Process) Code(addr uint64) bool {
 // A maker is a process that is being made.
 type maker struct {
 	arena
-	v        *Windows
+	v        *WindowsVersion
 	recipe   Recipe
 	p        *Process
 	random   *rand.Rand

@@ -16,7 +16,7 @@ type segmentHeapMaker struct {
 }
 
 // segmentKeys are the numbers that all segment heaps of a process share.
-func segmentKeys(v *Windows, seed uint64) (heap, signed uint64, lfh uint32) {
+func segmentKeys(v *WindowsVersion, seed uint64) (heap, signed uint64, lfh uint32) {
 	r := rand.New(rand.NewPCG(seed, 0x5E6))
 	heap, lfh = r.Uint64(), r.Uint32()
 	switch {

@@ -8,15 +8,15 @@ type segmentPlaces struct {
 }
 
 // oldSegments says whether segment heaps have one kind of segments, with other descriptors.
-func (v *Windows) oldSegments() bool { return v.Build < 16299 }
+func (v *WindowsVersion) oldSegments() bool { return v.Build < 16299 }
 
 // internalRanges says whether a kind of ranges is the heap's own; in 16299 those of LFH and VS have the numbers below.
-func (v *Windows) internalRanges() bool { return v.Build >= 17134 }
+func (v *WindowsVersion) internalRanges() bool { return v.Build >= 17134 }
 
 // unmarkedPadding says whether nothing before a block says how much padding it has.
-func (v *Windows) unmarkedPadding() bool { return v.Build < 17134 }
+func (v *WindowsVersion) unmarkedPadding() bool { return v.Build < 17134 }
 
-func (v *Windows) segmentPlaces() segmentPlaces {
+func (v *WindowsVersion) segmentPlaces() segmentPlaces {
 	w := v.width()
 	switch {
 	case v.oldSegments():
@@ -36,10 +36,10 @@ func (v *Windows) segmentPlaces() segmentPlaces {
 }
 
 // LargeTree is where a segment heap has the root of the tree of its large blocks.
-func (v *Windows) LargeTree() uint64 { return v.segmentPlaces().large }
+func (v *WindowsVersion) LargeTree() uint64 { return v.segmentPlaces().large }
 
 // segmentShifts are the sizes of units of the contexts, as powers of two.
-func (v *Windows) segmentShifts() []uint64 {
+func (v *WindowsVersion) segmentShifts() []uint64 {
 	switch {
 	case v.oldSegments():
 		return []uint64{12}
@@ -50,7 +50,7 @@ func (v *Windows) segmentShifts() []uint64 {
 }
 
 // FirstUnit is the first unit of a segment that is not its header's.
-func (v *Windows) FirstUnit(shift uint64) int {
+func (v *WindowsVersion) FirstUnit(shift uint64) int {
 	if v.Bits == 64 && shift == 12 {
 		return 2
 	}

@@ -4,8 +4,8 @@
 // heaps. What is made looks as the listings say, and as memory that ntdll itself wrote.
 package ntheaptest
 
-// A Windows is a version of Windows with one width of addresses.
-type Windows struct {
+// A WindowsVersion is a version of Windows with one width of addresses.
+type WindowsVersion struct {
 	Name                string
 	Major, Minor, Build uint32
 	Bits                int
@@ -14,7 +14,7 @@ type Windows struct {
 }
 
 // Old says whether this is Windows XP or 2003, whose heaps have other structures.
-func (v *Windows) Old() bool { return v.Major < 6 }
+func (v *WindowsVersion) Old() bool { return v.Major < 6 }
 
 // heapPlaces are offsets in _HEAP. Segments is the list of segments, in Windows XP and 2003 the array.
 type heapPlaces struct {
@@ -46,61 +46,71 @@ var (
 
 // The versions that processes can be made for.
 var (
-	XPx86 = &Windows{Name: "XP x86", Major: 5, Minor: 1, Build: 2600, Bits: 32,
+	XPx86 = &WindowsVersion{Name: "XP x86", Major: 5, Minor: 1, Build: 2600, Bits: 32,
 		lfh: lfhPlaces{subsegmentSize: 0x20, headerSize: 0x10},
 		heap: heapPlaces{signature: 8, flags: 0xc, virtualBlocks: 0x50, segments: 0x58, frontEnd: 0x580,
 			frontEndType: 0x586, size: 0x588}}
-	Win2003 = &Windows{Name: "2003 x64", Major: 5, Minor: 2, Build: 3790, Bits: 64,
+	Win2003 = &WindowsVersion{Name: "2003 x64", Major: 5, Minor: 2, Build: 3790, Bits: 64,
 		heap: heapPlaces{signature: 0x10, flags: 0x14, virtualBlocks: 0x90, segments: 0xa0, frontEnd: 0xad8,
 			frontEndType: 0xae2, size: 0xae8}}
-	Win7x86 = &Windows{Name: "7 x86", Major: 6, Minor: 1, Build: 7601, Bits: 32, lfh: lfh7x86,
+	Win7x86 = &WindowsVersion{Name: "7 x86", Major: 6, Minor: 1, Build: 7601, Bits: 32, lfh: lfh7x86,
 		heap: heapPlaces{0x64, 0x40, 0x4c, 0x50, 0xa0, 0xa8, 0xd4, 0xda, 0xdc, 0x138}}
-	Win7x64 = &Windows{Name: "7 x64", Major: 6, Minor: 1, Build: 7601, Bits: 64, lfh: lfh7x64,
+	Win7x64 = &WindowsVersion{Name: "7 x64", Major: 6, Minor: 1, Build: 7601, Bits: 64, lfh: lfh7x64,
 		heap: heapPlaces{0xa0, 0x70, 0x7c, 0x80, 0x118, 0x128, 0x178, 0x182, 0x188, 0x208}}
-	Win80x86 = &Windows{Name: "8.0 x86", Major: 6, Minor: 2, Build: 9200, Bits: 32, lfh: lfh80x86,
+	Win80x86 = &WindowsVersion{Name: "8.0 x86", Major: 6, Minor: 2, Build: 9200, Bits: 32, lfh: lfh80x86,
 		heap: heapPlaces{0x60, 0x40, 0x4c, 0x50, 0x9c, 0xa4, 0xd0, 0xd6, 0x1e0, 0x248}}
-	Win80x64 = &Windows{Name: "8.0 x64", Major: 6, Minor: 2, Build: 9200, Bits: 64, lfh: lfh80x64,
+	Win80x64 = &WindowsVersion{Name: "8.0 x64", Major: 6, Minor: 2, Build: 9200, Bits: 64, lfh: lfh80x64,
 		heap: heapPlaces{0x98, 0x70, 0x7c, 0x80, 0x110, 0x120, 0x170, 0x17a, 0x210, 0x298}}
-	Win81x86 = &Windows{Name: "8.1 x86", Major: 6, Minor: 3, Build: 9600, Bits: 32, lfh: lfh81x86,
+	Win81x86 = &WindowsVersion{Name: "8.1 x86", Major: 6, Minor: 3, Build: 9600, Bits: 32, lfh: lfh81x86,
 		heap: heapPlaces{0x60, 0x40, 0x4c, 0x50, 0x9c, 0xa4, 0xd0, 0xd6, 0x1e0, 0x248}}
-	Win81x64 = &Windows{Name: "8.1 x64", Major: 6, Minor: 3, Build: 9600, Bits: 64, lfh: lfh81x64,
+	Win81x64 = &WindowsVersion{Name: "8.1 x64", Major: 6, Minor: 3, Build: 9600, Bits: 64, lfh: lfh81x64,
 		heap: heapPlaces{0x98, 0x70, 0x7c, 0x80, 0x110, 0x120, 0x170, 0x17a, 0x210, 0x298}}
-	Win1511x86 = &Windows{Name: "10.0.10586 x86", Major: 10, Build: 10586, Bits: 32, lfh: lfh81x86, heap: Win81x86.heap}
-	Win1511x64 = &Windows{Name: "10.0.10586 x64", Major: 10, Build: 10586, Bits: 64, lfh: lfh81x64, heap: Win81x64.heap}
-	Win1607x86 = &Windows{Name: "10.0.14393 x86", Major: 10, Build: 14393, Bits: 32, lfh: lfh81x86,
+	Win1511x86 = &WindowsVersion{Name: "10.0.10586 x86", Major: 10, Build: 10586, Bits: 32,
+		lfh: lfh81x86, heap: Win81x86.heap}
+	Win1511x64 = &WindowsVersion{Name: "10.0.10586 x64", Major: 10, Build: 10586, Bits: 64,
+		lfh: lfh81x64, heap: Win81x64.heap}
+	Win1607x86 = &WindowsVersion{Name: "10.0.14393 x86", Major: 10, Build: 14393, Bits: 32, lfh: lfh81x86,
 		heap: heapPlaces{0x60, 0x40, 0x4c, 0x50, 0x9c, 0xa4, 0xd4, 0xda, 0x1e4, 0x248}}
-	Win1607 = &Windows{Name: "10.0.14393 x64", Major: 10, Build: 14393, Bits: 64, lfh: lfh81x64,
+	Win1607 = &WindowsVersion{Name: "10.0.14393 x64", Major: 10, Build: 14393, Bits: 64, lfh: lfh81x64,
 		heap: heapPlaces{0x98, 0x70, 0x7c, 0x80, 0x110, 0x120, 0x178, 0x182, 0x218, 0x2a0}}
-	Win1703    = &Windows{Name: "10.0.15063 x64", Major: 10, Build: 15063, Bits: 64, lfh: lfh81x64, heap: Win1607.heap}
-	Win1709    = &Windows{Name: "10.0.16299 x64", Major: 10, Build: 16299, Bits: 64, lfh: lfh81x64, heap: Win1607.heap}
-	Win1803    = &Windows{Name: "10.0.17134 x64", Major: 10, Build: 17134, Bits: 64, lfh: lfh81x64, heap: Win1607.heap}
-	Win1809x86 = &Windows{Name: "10.0.17763 x86", Major: 10, Build: 17763, Bits: 32, lfh: lfh81x86, heap: Win10x86.heap}
-	Win1809x64 = &Windows{Name: "10.0.17763 x64", Major: 10, Build: 17763, Bits: 64, lfh: lfh81x64, heap: Win10x64.heap}
-	Win10x86   = &Windows{Name: "10.0.19045 x86", Major: 10, Build: 19045, Bits: 32, lfh: lfh81x86,
+	Win1703 = &WindowsVersion{Name: "10.0.15063 x64", Major: 10, Build: 15063, Bits: 64,
+		lfh: lfh81x64, heap: Win1607.heap}
+	Win1709 = &WindowsVersion{Name: "10.0.16299 x64", Major: 10, Build: 16299, Bits: 64,
+		lfh: lfh81x64, heap: Win1607.heap}
+	Win1803 = &WindowsVersion{Name: "10.0.17134 x64", Major: 10, Build: 17134, Bits: 64,
+		lfh: lfh81x64, heap: Win1607.heap}
+	Win1809x86 = &WindowsVersion{Name: "10.0.17763 x86", Major: 10, Build: 17763, Bits: 32,
+		lfh: lfh81x86, heap: Win10x86.heap}
+	Win1809x64 = &WindowsVersion{Name: "10.0.17763 x64", Major: 10, Build: 17763, Bits: 64,
+		lfh: lfh81x64, heap: Win10x64.heap}
+	Win10x86 = &WindowsVersion{Name: "10.0.19045 x86", Major: 10, Build: 19045, Bits: 32, lfh: lfh81x86,
 		heap: heapPlaces{0x60, 0x40, 0x4c, 0x50, 0x9c, 0xa4, 0xe4, 0xea, 0x1f4, 0x258}}
-	Win10x64 = &Windows{Name: "10.0.19045 x64", Major: 10, Build: 19045, Bits: 64, lfh: lfh81x64,
+	Win10x64 = &WindowsVersion{Name: "10.0.19045 x64", Major: 10, Build: 19045, Bits: 64, lfh: lfh81x64,
 		heap: heapPlaces{0x98, 0x70, 0x7c, 0x80, 0x110, 0x120, 0x198, 0x1a2, 0x238, 0x2c0}}
-	Win11 = &Windows{Name: "10.0.22631 x64", Major: 10, Build: 22631, Bits: 64, lfh: lfh81x64,
+	Win11 = &WindowsVersion{Name: "10.0.22631 x64", Major: 10, Build: 22631, Bits: 64, lfh: lfh81x64,
 		heap: heapPlaces{0x98, 0x70, 0x7c, 0x80, 0x110, 0x120, 0x198, 0x1a2, 0x238, 0x2c0}}
-	Win24H2x86 = &Windows{Name: "10.0.26100 x86", Major: 10, Build: 26100, Bits: 32, lfh: lfh81x86, heap: Win10x86.heap}
-	Win24H2x64 = &Windows{Name: "10.0.26100 x64", Major: 10, Build: 26100, Bits: 64, lfh: lfh81x64, heap: Win11.heap}
+	Win24H2x86 = &WindowsVersion{Name: "10.0.26100 x86", Major: 10, Build: 26100, Bits: 32,
+		lfh: lfh81x86, heap: Win10x86.heap}
+	Win24H2x64 = &WindowsVersion{Name: "10.0.26100 x64", Major: 10, Build: 26100, Bits: 64,
+		lfh: lfh81x64, heap: Win11.heap}
 )
 
 // All are the versions that differ in their ordinary heaps.
-var All = []*Windows{XPx86, Win2003, Win7x86, Win7x64, Win80x86, Win80x64, Win81x86, Win81x64, Win1511x86, Win1511x64,
+var All = []*WindowsVersion{XPx86, Win2003, Win7x86, Win7x64, Win80x86, Win80x64, Win81x86,
+	Win81x64, Win1511x86, Win1511x64,
 	Win1607x86, Win1607, Win10x86, Win10x64, Win11, Win24H2x86, Win24H2x64}
 
 // SegmentHeaps are the versions that differ in their segment heaps.
-var SegmentHeaps = []*Windows{Win1511x86, Win1511x64, Win1607x86, Win1607, Win1703, Win1709, Win1803, Win1809x86,
+var SegmentHeaps = []*WindowsVersion{Win1511x86, Win1511x64, Win1607x86, Win1607, Win1703, Win1709, Win1803, Win1809x86,
 	Win1809x64, Win10x86, Win10x64, Win11, Win24H2x64}
 
 // width is that of an address in bytes, and granule the unit of blocks.
-func (v *Windows) width() uint64   { return uint64(v.Bits) / 8 }
-func (v *Windows) granule() uint64 { return uint64(v.Bits) / 4 }
+func (v *WindowsVersion) width() uint64   { return uint64(v.Bits) / 8 }
+func (v *WindowsVersion) granule() uint64 { return uint64(v.Bits) / 4 }
 
 // interceptor is the number of what keeps stacks, in the heap and in the prefix of each block, and where the heap has
 // it.
-func (v *Windows) interceptor() (number uint16, at uint64) {
+func (v *WindowsVersion) interceptor() (number uint16, at uint64) {
 	number = 2
 	if v.Build >= 10586 {
 		number = 1
@@ -112,7 +122,7 @@ func (v *Windows) interceptor() (number uint16, at uint64) {
 }
 
 // decommitted is where a heap counts what it gave back inside free blocks, in its counters.
-func (v *Windows) decommitted() uint64 {
+func (v *WindowsVersion) decommitted() uint64 {
 	if v.Build < 9200 {
 		return v.pick(0x48, 0x58)
 	}
@@ -121,14 +131,14 @@ func (v *Windows) decommitted() uint64 {
 
 // ownFront says whether the front end is a reservation of its own that the heap counts as its own memory, and listsOne
 // whether the PEB lists the process heap only.
-func (v *Windows) ownFront() bool { return v.Build >= 9600 }
-func (v *Windows) listsOne() bool { return v.Build >= 26100 }
+func (v *WindowsVersion) ownFront() bool { return v.Build >= 9600 }
+func (v *WindowsVersion) listsOne() bool { return v.Build >= 26100 }
 
 // compact is where the last 8 bytes of an entry begin.
-func (v *Windows) compact() uint64 { return v.granule() - 8 }
+func (v *WindowsVersion) compact() uint64 { return v.granule() - 8 }
 
 // pick chooses by width.
-func (v *Windows) pick(x86, x64 uint64) uint64 {
+func (v *WindowsVersion) pick(x86, x64 uint64) uint64 {
 	if v.Bits == 64 {
 		return x64
 	}

@@ -145,7 +145,7 @@ func (r *Row) Either() *Finding {
 	return r.Base
 }
 
-// weight orders rows of one change: by growth on the side where there is one.
+// weight orders rows of one change: by growth in the build where there is one.
 func weight(r Row) int64 {
 	if g := r.Either().Growth; g != nil {
 		return g.Bytes
@@ -168,22 +168,22 @@ func classWord(c analysis.Class) string {
 	return strings.ReplaceAll(string(c), "-", " ")
 }
 
-// Name is what sentences call the side.
+// Name is what sentences call the build.
 func (s *BuildResult) Name() string { return cmp.Or(s.Label, "build "+s.Build) }
 
-// Decides reports whether a run of the side has evidence that decides something.
+// Decides reports whether a run of the build has evidence that decides something.
 func (s *BuildResult) Decides() bool {
 	return len(s.Statuses) == 0 || s.Suffices ||
 		slices.ContainsFunc(s.Statuses, func(status analysis.Status) bool { return status != analysis.StatusInconclusive })
 }
 
-// isAfter reports whether the build of the side is newer than the one with a rank. It is true where builds have no
+// isAfter reports whether the build is newer than the one with a rank. It is true where builds have no
 // order.
 func (s *BuildResult) isAfter(rank []byte) bool {
 	return s.Rank == nil || rank == nil || bytes.Compare(s.Rank, rank) > 0
 }
 
-// absentIn says that a side does not show a signature.
+// absentIn says that a build does not show a signature.
 func absentIn(s *BuildResult) string {
 	if s.Trace {
 		return "not in the trace of " + s.Name()
@@ -191,8 +191,8 @@ func absentIn(s *BuildResult) string {
 	return "not in the evidence of " + s.Name()
 }
 
-// symbolsMissing says why it is unknown whether a side has a finding that the other side shows; "" where the side
-// certainly lacks the finding. partners are those of the side's own findings.
+// symbolsMissing says why it is unknown whether a build has a finding that the other build shows; "" where the
+// build certainly lacks the finding. partners are those of the build's own findings.
 func symbolsMissing(s *BuildResult, f *Finding, other *BuildResult, partners map[*Finding]*Finding) string {
 	if s.Build == other.Build || !s.mayShow(f, partners) {
 		return ""
@@ -205,8 +205,8 @@ func symbolsMissing(s *BuildResult, f *Finding, other *BuildResult, partners map
 		"and %s may have this leak", do, s.Name())
 }
 
-// mayShow reports whether the side may show the finding of another build under another signature. That is so if the
-// finding's signature is provisional, or if the side has a provisional one without a partner that blames the same
+// mayShow reports whether the build may show the finding of another build under another signature. That is so if the
+// finding's signature is provisional, or if the build has a provisional one without a partner that blames the same
 // module.
 func (s *BuildResult) mayShow(f *Finding, partners map[*Finding]*Finding) bool {
 	if isProvisional(f.Frames) {
@@ -291,8 +291,8 @@ func absent(base *Finding, side *BuildResult, unknown string) (Change, string) {
 	return NotExercised, absentIn(side) + ", nor are its callers"
 }
 
-// Ran returns the frame that shows that code of a leak ran in a run of the side; nil for none. The leak is fixed only
-// if the side does not show it.
+// Ran returns the frame that shows that code of a leak ran in a run of the build; nil for none. The leak is fixed only
+// if the build does not show it.
 func (s *BuildResult) Ran(frames []string) *Caller {
 	for _, seen := range s.Seen {
 		if caller := seen.Ran(frames); caller != nil {

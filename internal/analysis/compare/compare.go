@@ -44,11 +44,11 @@ type Finding struct {
 	// State, Owner and Known are what the team says of it.
 	State, Owner, Known string
 	ByRule              bool // Known is what a rule of the project says
-	// Regressed says that it was fixed before the build of the side, and leaks again; the store fills it in too.
+	// Regressed says that it was fixed before the build compared, and leaks again; the store fills it in too.
 	Regressed bool
-	// Open says that the state of the leak is not fixed, whatever one side shows: what is clean here may leak elsewhere.
+	// Open says that the state of the leak is not fixed, whatever one build shows: what is clean here may leak elsewhere.
 	Open bool
-	// FirstBad is the build in which the leak was bad first, and FirstPlace the build's place; "" and nil where nobody knows.
+	// FirstBad is the build in which the leak was bad first, and FirstRank that build's rank; "" and nil where unknown.
 	FirstBad  string
 	FirstRank []byte
 }
@@ -91,11 +91,11 @@ func (f *Finding) TakeRate(r *score.Rate) {
 	}
 }
 
-// A BuildResult is one of the two that are compared.
+// A BuildResult is what the runs of one build have found: one of the two results that are compared.
 type BuildResult struct {
 	Build string
-	// Label is what sentences call the side where its build has no name: "this run". Build then only tells whether two sides
-	// are of one build.
+	// Label is what sentences call the build where it has no name: "this run". Build then only tells whether two
+	// results are of one build.
 	Label    string
 	Sequence *int64
 	// Rank is where the build stands among those of its project: byte by byte, that of an older build is less. It is nil

@@ -32,7 +32,7 @@ func comparedReport() *analysis.Report {
 			{Signature: "sig1:8", Title: "app!Gone", Change: "fixed", Why: "its caller ran", Was: analysis.ClassLeak},
 			{Signature: "sig1:9", Title: "app!Idle", Change: "not-exercised", Why: "it did not run", Was: analysis.ClassLeak},
 		},
-		Standing:   []analysis.Standing{{Signature: "sig1:7", Sentence: "app!Old: leak, unless it fills"}},
+		Standing:   []analysis.StandingLeak{{Signature: "sig1:7", Sentence: "app!Old: leak, unless it fills"}},
 		Warnings:   []analysis.BaselineWarning{{Code: "baseline-inconclusive", Run: "b2/*.txt", Message: "it does not suffice"}},
 		OwnVerdict: analysis.OwnVerdict{Status: analysis.StatusLeak, Leaks: 1, Sentence: "app.exe leaks."},
 	}

@@ -249,7 +249,7 @@ var groupWords = map[string]string{
 func textGroups(p *printer, m *analysis.Memory, opt Options) {
 	shown := map[string]int{}
 	together := slices.ContainsFunc(m.Groups,
-		func(g capture.Group) bool { return g.Heap == 0 && g.By == capture.BySize && g.Key == "" })
+		func(g capture.BlockGroup) bool { return g.Heap == 0 && g.By == capture.BySize && g.Key == "" })
 	limit := opt.Top
 	if limit == 0 || limit > 10 {
 		limit = 10
@@ -268,7 +268,7 @@ func textGroups(p *printer, m *analysis.Memory, opt Options) {
 }
 
 // shareNote says which part of its heap a size is.
-func shareNote(m *analysis.Memory, g *capture.Group) string {
+func shareNote(m *analysis.Memory, g *capture.BlockGroup) string {
 	if g.Doubtful {
 		return ", which cannot be"
 	}

@@ -27,7 +27,7 @@ func TestReportedLeaksAndHeaps(t *testing.T) {
 					Growth: &capture.HeapGrowth{Blocks: &capture.Usage{Count: 32}}},
 				{Handle: 0x2000, Kind: "NT heap", Committed: 4096, Blocks: capture.Usage{Count: 2, Bytes: 2048}, Doubtful: true},
 			},
-			Groups: []capture.Group{{By: capture.BySize, Heap: 0x1000, Size: 16, Usage: capture.Usage{Count: 2, Bytes: 32},
+			Groups: []capture.BlockGroup{{By: capture.BySize, Heap: 0x1000, Size: 16, Usage: capture.Usage{Count: 2, Bytes: 32},
 				Percent: 94.45}},
 		}}},
 	}

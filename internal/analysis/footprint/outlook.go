@@ -136,11 +136,11 @@ func (o *Outlook) interval() string {
 	if o.LeastNS == nil {
 		return ""
 	}
-	least := quantity.Lasting(time.Duration(*o.LeastNS))
+	least := quantity.LongDuration(time.Duration(*o.LeastNS))
 	if o.MostNS == nil || time.Duration(*o.MostNS) >= mostAhead {
 		return fmt.Sprintf(" (%s or more)", least)
 	}
-	return fmt.Sprintf(" (%s to %s)", least, quantity.Lasting(time.Duration(*o.MostNS)))
+	return fmt.Sprintf(" (%s to %s)", least, quantity.LongDuration(time.Duration(*o.MostNS)))
 }
 
 // soon is the longest time left that a verdict mentions.
@@ -163,7 +163,7 @@ func (c *MemoryHistory) DescribeFirstLimit() string {
 		return fmt.Sprintf("the %s is used up", first.Of)
 	}
 	return fmt.Sprintf("the %s is used up in %s%s, at %s per hour", first.Of,
-		quantity.Lasting(time.Duration(*first.LeftNS)), first.interval(), quantity.Bytes(int64(first.PerHour)))
+		quantity.LongDuration(time.Duration(*first.LeftNS)), first.interval(), quantity.Bytes(int64(first.PerHour)))
 }
 
 // Sentence writes the outlook as a sentence.
@@ -177,7 +177,7 @@ func (o *Outlook) Sentence() string {
 	}
 	if o.PerHour > 0 {
 		facts = append(facts, fmt.Sprintf("growth: %s per hour (%d snapshots over %s)", quantity.Bytes(int64(o.PerHour)),
-			o.Instants, quantity.Lasting(time.Duration(o.OverNS))))
+			o.Instants, quantity.LongDuration(time.Duration(o.OverNS))))
 	}
 	used := ""
 	if facts != nil {
@@ -187,7 +187,7 @@ func (o *Outlook) Sentence() string {
 	if o.LeftNS == nil {
 		return fmt.Sprintf("No forecast for the %s: %s.%s", o.Of, o.Why, used)
 	}
-	ends := "is used up in " + quantity.Lasting(time.Duration(*o.LeftNS)) + o.interval()
+	ends := "is used up in " + quantity.LongDuration(time.Duration(*o.LeftNS)) + o.interval()
 	switch {
 	case time.Duration(*o.LeftNS) >= mostAhead:
 		ends = "lasts more than ten years"
@@ -223,7 +223,7 @@ func (c *MemoryHistory) DescribeGrowth() string {
 	}
 	over := "from the first snapshot to the last"
 	if growth.AtNS > 0 {
-		over = "over " + quantity.Lasting(time.Duration(growth.AtNS))
+		over = "over " + quantity.LongDuration(time.Duration(growth.AtNS))
 	}
 	changed := "did not change"
 	if n := *growth.Total; n > 0 {

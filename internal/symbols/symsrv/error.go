@@ -15,8 +15,8 @@ const (
 	CodeBadProxy       = "bad-proxy"        // a proxy that is neither host:port nor a URL
 	CodeBadIdentity    = "bad-identity"     // a name or key that cannot be part of a store's path
 	CodeNotFound       = "not-found"        // every place was tried; the attempts say how
-	CodeTooMany        = "too-many-by-name" // Named stopped at its limit
-	CodeUnreadable     = "unreadable"       // Named could not look into a directory
+	CodeTooMany        = "too-many-by-name" // FindByName stopped at its limit
+	CodeUnreadable     = "unreadable"       // FindByName could not look into a directory
 )
 
 // An Error says what is wrong with a symbol path or with what was asked of it. Element is the part of the path
@@ -41,4 +41,5 @@ func (e *Error) Error() string {
 	return s
 }
 
+// Unwrap returns the error that caused this one; nil for none.
 func (e *Error) Unwrap() error { return e.Err }

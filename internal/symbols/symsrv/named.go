@@ -10,14 +10,14 @@ import (
 	"path/filepath"
 )
 
-// Named returns the files on this machine that go by a name, without regard to case: in plain directories and their
-// <ext> and symbols/<ext> folders, and under every key in directories, stores and caches. They are candidates for
-// evidence that has no ids; which one fits is for the caller to find out. Files come in the order of the path, those
-// of a store in the order of their keys. Compressed files and pointers are left out: their keys say what Find can get.
+// FindByName returns the files on this machine that go by a name, without regard to case: in plain directories and
+// their <ext> and symbols/<ext> folders, and under every key in directories, stores and caches. They are candidates for
+// evidence that has no ids; which one fits is for the caller to find out. Files come in the order of the path, those of
+// a store in the order of their keys. Compressed files and pointers are left out: their keys say what Find can get.
 //
 // Beside the files stands an *Error of code CodeTooMany if there are more than Limits.Named, or of code CodeUnreadable
 // if some folder could not be searched.
-func (p *Path) Named(ctx context.Context, name string) ([]string, error) {
+func (p *Path) FindByName(ctx context.Context, name string) ([]string, error) {
 	base := BaseName(name)
 	if why := badName(base); why != "" {
 		return nil, &Error{Code: CodeBadIdentity, Message: fmt.Sprintf("%q is no file name: %s", name, why)}

@@ -28,7 +28,7 @@ func TestNamed(t *testing.T) {
 	})
 	p := parse(t, "$/d;cache*$/none;srv*$/none*$/s*https://host.example;$/two;$/d",
 		symsrv.Options{Map: []symsrv.Mapping{{From: "$", To: root}}})
-	got, err := p.Named(t.Context(), `C:\build\APP.pdb`)
+	got, err := p.FindByName(t.Context(), `C:\build\APP.pdb`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestNamed(t *testing.T) {
 	if !slices.Equal(rel, want) {
 		t.Errorf("found %q, not %q", rel, want)
 	}
-	if _, err := p.Named(t.Context(), "../.."); err == nil {
+	if _, err := p.FindByName(t.Context(), "../.."); err == nil {
 		t.Error("a name of dots was looked for")
 	}
 }
@@ -59,7 +59,7 @@ func TestNamedSaysWhatIsNotSearched(t *testing.T) {
 	for path, want := range map[string]string{`c:\symbols;$`: `c:\symbols: `, "$/none;$": "there is no directory ",
 		"srv*$/none;$": "there is no directory ", "$/app.pdb;$": "is a file"} {
 		p := parse(t, path, symsrv.Options{Map: []symsrv.Mapping{{From: "$", To: root}}})
-		got, err := p.Named(t.Context(), "app.pdb")
+		got, err := p.FindByName(t.Context(), "app.pdb")
 		var e *symsrv.Error
 		if len(got) != 1 || !errors.As(err, &e) || e.Code != symsrv.CodeUnreadable || !strings.Contains(e.Error(), want) {
 			t.Errorf("%s: %q, %v", path, got, err)
@@ -73,7 +73,7 @@ func TestNamedStops(t *testing.T) {
 		files[fmt.Sprintf("app.pdb/%02d/app.pdb", i)] = right
 	}
 	p := parse(t, plant(t, files), symsrv.Options{Limits: symsrv.Limits{Named: 10}})
-	got, err := p.Named(t.Context(), "app.pdb")
+	got, err := p.FindByName(t.Context(), "app.pdb")
 	var e *symsrv.Error
 	if len(got) != 10 || !errors.As(err, &e) || e.Code != symsrv.CodeTooMany {
 		t.Errorf("%d files, %v", len(got), err)

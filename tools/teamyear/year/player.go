@@ -219,7 +219,7 @@ func (p *player) work(ctx context.Context, job int64, e *evidence) error {
 			Process: capture.Process{Name: "workload.exe", PID: 1, Bits: 64}, Snapshots: make([]capture.Snapshot, 1)}
 		return p.store.CreateCaptures(ctx, lease, []store.StoredCapture{{Capture: c, Artifact: "none", Bytes: 1}})
 	case store.JobSymbolise:
-		naming, err := p.store.BeginNaming(ctx, lease.RunID)
+		naming, err := p.store.BeginSymbolSearch(ctx, lease.RunID)
 		if err != nil {
 			return err
 		}

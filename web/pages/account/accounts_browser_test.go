@@ -45,8 +45,8 @@ func TestAccountsInBrowser(t *testing.T) {
 	node := store.Node{ID: "1", Role: "work", Host: "build-server-17.shop.example", Version: "1.2.3", Schema: 16, Slots: 3,
 		Says: "store: another schema: the database has version 17, this heapdrift knows 16 only"}
 	if err := errors.Join(s.Store.UpdateNode(t.Context(), node),
-		s.Store.UpdatePlaces(t.Context(),
-			[]store.PlaceAnswer{{Place: "msdl.microsoft.com", Result: "found", Count: 12345}})); err != nil {
+		s.Store.UpdateSymbolSources(t.Context(),
+			[]store.SymbolSourceAnswer{{Place: "msdl.microsoft.com", Result: "found", Count: 12345}})); err != nil {
 		t.Fatal(err)
 	}
 	pagestest.FailRead(t, s.Store, pagestest.AddEvidence(t, s.Store, pagestest.Target, "a.txt").RunID,

@@ -19,19 +19,19 @@ const mostPicked = 200
 func pickOf(s *store.SignatureRow) string { return s.Text + "@" + strconv.FormatInt(s.Version, 10) }
 
 // picksOf reads what was picked. Its error is a *leaks.FieldError.
-func picksOf(values []string) ([]store.Pick, error) {
+func picksOf(values []string) ([]store.PickedSignature, error) {
 	if len(values) == 0 || len(values) > mostPicked {
 		return nil, &leaks.FieldError{Field: "pick", Message: "select between 1 and " + strconv.Itoa(mostPicked) +
 			" leaks of the list"}
 	}
-	picks := make([]store.Pick, len(values))
+	picks := make([]store.PickedSignature, len(values))
 	for i, value := range values {
 		signature, at, _ := strings.Cut(value, "@")
 		version, err := strconv.ParseInt(at, 10, 64)
 		if err != nil || version < 0 {
 			return nil, &leaks.FieldError{Field: "pick", Message: "the form has no version; reload the page"}
 		}
-		picks[i] = store.Pick{Signature: signature, Version: version}
+		picks[i] = store.PickedSignature{Signature: signature, Version: version}
 	}
 	return picks, nil
 }

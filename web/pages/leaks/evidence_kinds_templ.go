@@ -441,9 +441,9 @@ func kindGrowth(said *leaks.KindSummary) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var20 string
-				templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(quantity.Span(time.Duration(said.SpanNS)))
+				templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(quantity.ShortDuration(time.Duration(said.SpanNS)))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/evidence_kinds.templ`, Line: 91, Col: 69}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/evidence_kinds.templ`, Line: 91, Col: 78}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var20))
 				if templ_7745c5c3_Err != nil {

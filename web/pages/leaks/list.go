@@ -146,7 +146,7 @@ func (t Table) all() int {
 
 // extent says which of how many signatures the page shows.
 func (t Table) extent() string {
-	return ui.Extent(t.Before, len(t.Rows), t.Total, "signature")
+	return ui.RowsShown(t.Before, len(t.Rows), t.Total, "signature")
 }
 
 // A heatCell is a build in a signature's strip.

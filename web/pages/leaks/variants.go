@@ -107,7 +107,7 @@ func (v *variants) nameOf(variant *leaks.CallPath) string {
 // span is the time in which the figures of a run grew; "" where the evidence has no times.
 func (v *variants) span(run int64) string {
 	if r := v.stacks.Run(run); r != nil && r.SpanNS > 0 {
-		return "in " + quantity.Span(time.Duration(r.SpanNS))
+		return "in " + quantity.ShortDuration(time.Duration(r.SpanNS))
 	}
 	return ""
 }

@@ -49,7 +49,7 @@ type view struct {
 	stuck    int64
 	nodes    []store.NodeRecord
 	projects []store.ProjectFigure
-	places   []store.PlaceAnswer
+	places   []store.SymbolSourceAnswer
 	failed   []store.FailedJob
 	now      time.Time
 }
@@ -83,7 +83,7 @@ func (v *view) read(ctx context.Context, now store.View) (err error) {
 	if v.projects, err = now.ListProjectFigures(ctx, mostProjects); err != nil {
 		return err
 	}
-	if v.places, err = now.ListPlaces(ctx); err != nil {
+	if v.places, err = now.ListSymbolSources(ctx); err != nil {
 		return err
 	}
 	v.failed, err = now.ListFailedJobs(ctx, mostFailed)

@@ -26,8 +26,8 @@ func TestOperators(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if err := s.Store.UpdatePlaces(t.Context(),
-			[]store.PlaceAnswer{{Place: "msdl.example.com", Result: "found", Count: 3, LastAt: time.Now()}}); err != nil {
+		if err := s.Store.UpdateSymbolSources(t.Context(),
+			[]store.SymbolSourceAnswer{{Place: "msdl.example.com", Result: "found", Count: 3, LastAt: time.Now()}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -123,7 +123,7 @@ func putReport(t testing.TB, blobs blob.Store, r *analysis.Report) string {
 func SaveNames(t testing.TB, s *store.Store, run int64) {
 	t.Helper()
 	lease := Claim(t, s, store.JobSymbolise, run)
-	naming := Must[store.Naming](t)(s.BeginNaming(t.Context(), run))
+	naming := Must[store.SymbolSearch](t)(s.BeginSymbolSearch(t.Context(), run))
 	if err := s.UpdateNames(t.Context(), lease, naming, "names"); err != nil {
 		t.Fatal(err)
 	}

@@ -171,7 +171,7 @@ func coverageCard(c *store.Coverage) templ.Component {
 	})
 }
 
-func coverageCell(cell *leaks.Cell, place string) templ.Component {
+func coverageCell(cell *leaks.CoverageCell, place string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -129,7 +129,7 @@ func (v projectView) url(scenario, after string) templ.SafeURL {
 }
 
 func (v projectView) extent() string {
-	return ui.Extent(v.Before, len(v.Builds), v.Total, "build")
+	return ui.RowsShown(v.Before, len(v.Builds), v.Total, "build")
 }
 
 // stateOf is the key of what a run's line says: how far it is, else the outcome.

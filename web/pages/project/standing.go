@@ -20,16 +20,16 @@ const decidedSites = 2000
 type standing struct {
 	project   string
 	coverage  *store.Coverage
-	newest    []*domain.Cell          // of each scenario, by name; what its newest run says
+	newest    []*domain.CoverageCell  // of each scenario, by name; what its newest run says
 	worst     map[int64]store.Finding // by run, of those cells
 	gates     map[int64]domain.Gate   // by run, of the newest build's cells
 	why       map[int64]string        // by run: why its gate says so
 	decidedAt *time.Time              // when the gates answered; nil for just now
 	open      domain.OpenLeakCounts
-	gravest   *store.Finding // of all cells; nil where nothing leaks or grows that is not tolerated
-	of        *domain.Cell   // whose that is
-	spread    store.Spread   // of it
-	commits   templ.SafeURL  // what lies in it; "" where nobody says
+	gravest   *store.Finding       // of all cells; nil where nothing leaks or grows that is not tolerated
+	of        *domain.CoverageCell // whose that is
+	spread    store.Spread         // of it
+	commits   templ.SafeURL        // what lies in it; "" where nobody says
 }
 
 // standingOf reads how a project stands by its newest builds.
@@ -83,8 +83,8 @@ func (s *standing) build() string {
 }
 
 // cells are those of the newest build.
-func (s *standing) cells() []*domain.Cell {
-	var list []*domain.Cell
+func (s *standing) cells() []*domain.CoverageCell {
+	var list []*domain.CoverageCell
 	for _, cell := range s.newest {
 		if cell.Build == s.build() {
 			list = append(list, cell)

@@ -54,9 +54,9 @@ func (p *pages) accept(c echo.Context) error {
 	if len(signatures) == 0 || len(signatures) > mostAccepted {
 		return &leaks.FieldError{Field: "pick", Message: "name between 1 and " + quantity.Count(mostAccepted) + " leaks"}
 	}
-	picks := make([]store.Pick, len(signatures))
+	picks := make([]store.PickedSignature, len(signatures))
 	for i, signature := range signatures {
-		picks[i] = store.Pick{Signature: signature, Version: -1} // as it is now
+		picks[i] = store.PickedSignature{Signature: signature, Version: -1} // as it is now
 	}
 	change := leaks.Change{Actor: ui.ActorOfForm(c), Known: &leaks.Toleration{Reason: leaks.PresentReason}}
 	if err := p.store.UpdateTriages(ctx, run.Project, picks, change); err != nil {

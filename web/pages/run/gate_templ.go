@@ -403,6 +403,6 @@ func gateReasons(project string, reasons []leaks.Reason) templ.Component {
 }
 
 // effectWords say what a reason does to the gate.
-var effectWords = map[leaks.Effect]string{leaks.EffectFails: "Fails:", leaks.EffectDoubts: "Inconclusive:", leaks.EffectSilences: "Not counted:"}
+var effectWords = map[leaks.GateEffect]string{leaks.EffectFails: "Fails:", leaks.EffectDoubts: "Inconclusive:", leaks.EffectSilences: "Not counted:"}
 
 var _ = templruntime.GeneratedTemplate

@@ -189,7 +189,7 @@ func reconciled(s *capture.Space) string {
 // A groupTable is the groups of one way of grouping.
 type groupTable struct {
 	title, note string
-	rows        []capture.Group
+	rows        []capture.BlockGroup
 	grows       bool
 	shares      bool // the part of the heap is known
 	searched    bool // somebody looked for pointers
@@ -206,7 +206,7 @@ func groupTables(m *analysis.Memory) (list []groupTable) {
 		{capture.ByContent, "by content", "Text is shown only if several blocks begin with it."},
 	} {
 		t := groupTable{title: by.title, note: by.note}
-		whole := slices.ContainsFunc(m.Groups, func(g capture.Group) bool {
+		whole := slices.ContainsFunc(m.Groups, func(g capture.BlockGroup) bool {
 			return g.By == by.by && g.Heap == 0 && (by.by != capture.BySize || g.Key == "")
 		})
 		for _, g := range m.Groups {
@@ -228,7 +228,7 @@ func groupTables(m *analysis.Memory) (list []groupTable) {
 const shownGroups = 25
 
 // groupShare is the part of its heap that a group is.
-func groupShare(m *analysis.Memory, g *capture.Group) string {
+func groupShare(m *analysis.Memory, g *capture.BlockGroup) string {
 	if g.Doubtful {
 		return "implausible"
 	}

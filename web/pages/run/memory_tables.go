@@ -52,7 +52,7 @@ func groupsTable(m *analysis.Memory, g *groupTable) *ui.Table {
 	return t
 }
 
-func groupCells(m *analysis.Memory, g *groupTable, row *capture.Group) []ui.Cell {
+func groupCells(m *analysis.Memory, g *groupTable, row *capture.BlockGroup) []ui.Cell {
 	cells := []ui.Cell{ui.TextCell("name mono", analysis.NameOfGroup(row)), ui.CountCell(row.Usage.Count),
 		ui.BytesOrDash(row.Usage.Bytes)}
 	if g.shares {

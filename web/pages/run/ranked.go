@@ -367,7 +367,7 @@ func metricClass(metric string) string {
 }
 
 // partText is what one heap says of a signature.
-func partText(p *query.Part, isFirst bool) string {
+func partText(p *query.HeapPart, isFirst bool) string {
 	text := string(p.Class) + " in " + shortHandle(p.Heap)
 	if !isFirst {
 		text = "· " + text

@@ -94,7 +94,7 @@ func (r *reportView) process() (name, rest string) {
 // duration is over how long the snapshots were taken; "" where their times do not say.
 func (r *reportView) duration() string {
 	if whole := time.Duration(r.Snapshots[len(r.Snapshots)-1].AtNS); whole > 0 {
-		return quantity.Span(whole)
+		return quantity.ShortDuration(whole)
 	}
 	return ""
 }

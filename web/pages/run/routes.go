@@ -36,6 +36,7 @@ type Options struct {
 type WindowAnswers interface {
 	// Prepare does what a window of a run has to wait for, before the View of Window, and returns what ends that.
 	Prepare(ctx context.Context, run int64) (done func(), err error)
+	// Window gives the numbers of the run's report in a window, both as the View has them.
 	Window(ctx context.Context, v store.View, run int64, w capture.Window) (*analysis.WindowNumbers, error)
 	// Table opens the allocation table of a run's report, as Prepare does, until done is called; nil for a run without
 	// one.

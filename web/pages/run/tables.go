@@ -53,7 +53,7 @@ func traceHeapsTable(v traceView) *ui.Table {
 }
 
 // partsTable is the parts of a signature, by heap and class.
-func partsTable(parts []query.Part) *ui.Table {
+func partsTable(parts []query.HeapPart) *ui.Table {
 	t := ui.NewTable("", "tight", ui.Col("Heap"), ui.Col("Class"), ui.NumCol("Held"), ui.NumCol("Growth")).In("")
 	for i := range parts {
 		p := &parts[i]

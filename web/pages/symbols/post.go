@@ -47,7 +47,7 @@ func (p *pages) post(c echo.Context) error {
 	if files > 0 && len(refused) == 0 {
 		return c.Redirect(http.StatusSeeOther, string(back))
 	}
-	ui.Drain(c)
+	ui.DiscardForm(c)
 	view := postView{Frame: ui.FrameOf(c, "Symbols"), back: back, taken: files, refused: refused}
 	return ui.Render(c, http.StatusUnprocessableEntity, postPage(view))
 }

@@ -111,8 +111,8 @@ func ReadForm(form *multipart.Reader, fields map[string]*string,
 	}
 }
 
-// Drain reads what is left of a refused form: a browser shows the answer only when it could send what it has.
-func Drain(c echo.Context) {
+// DiscardForm reads what is left of a refused form: a browser shows the answer only when it could send what it has.
+func DiscardForm(c echo.Context) {
 	_, _ = io.CopyN(io.Discard, c.Request().Body, maxDrained)
 }
 

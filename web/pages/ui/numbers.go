@@ -63,9 +63,9 @@ func GrowthOf(a analysis.Amounts) *int64 {
 	return &a.Growth.Bytes
 }
 
-// Extent says which of how many rows a page shows behind the rows before it: "26–50 of 1,234 builds", or "3 builds"
+// RowsShown says which of how many rows a page shows behind the rows before it: "26–50 of 1,234 builds", or "3 builds"
 // where it shows all.
-func Extent(before, shown, total int, word string) string {
+func RowsShown(before, shown, total int, word string) string {
 	if shown == total {
 		return quantity.Plural(total, word)
 	}

@@ -35,7 +35,7 @@ func TestTrendOf(t *testing.T) {
 	}
 	s := TrendQuery{Coverage: &store.Coverage{
 		Builds: []store.BuildRef{{Name: "1"}, {Name: "2"}, {Name: "3"}, {Name: "4"}}, Scenarios: []string{"a", "b", "c"},
-		Cells: []leaks.Cell{
+		Cells: []leaks.CoverageCell{
 			{Build: "1", Scenario: "a", Run: 1, Status: analysis.StatusNoLeak},
 			{Build: "1", Scenario: "b", Run: 2, Status: analysis.StatusLeak, Totals: grows(1 << 20)},
 			{Build: "2", Scenario: "a", Run: 3, Status: analysis.StatusLeak, Totals: grows(2 << 20)},

@@ -38,7 +38,7 @@ func (p *pages) post(c echo.Context) error {
 		}
 	}
 	if len(view.wrong) > 0 {
-		ui.Drain(c)
+		ui.DiscardForm(c)
 		return ui.Render(c, http.StatusUnprocessableEntity, uploadPage(view))
 	}
 	return c.Redirect(http.StatusSeeOther, string(ui.RunURL(view.taken())))

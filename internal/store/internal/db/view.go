@@ -37,7 +37,9 @@ func Q(v Reader) Querier { return v.querier() }
 
 // A Querier is a snapshot or a transaction.
 type Querier interface {
+	// Query runs a statement that returns rows. The caller closes them.
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	// Exec runs a statement without rows, and returns how many rows it has changed.
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 }
 
