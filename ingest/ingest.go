@@ -2,12 +2,12 @@
 // archives as people upload them. Out goes a Reading: captures, the allocation table of a trace, and which files of an
 // archive were refused or skipped. A file that cannot be read gives an *evidence.Error.
 //
-// Logs and reports are read as they stream out of an archive. Traces and dumps need random access: one that is a file
-// of its own is read where it lies, one that is packed is unpacked to a temporary file that no folder lists and that
-// goes with the read.
+// Logs and reports are read as they stream out of an archive. Traces and dumps need random access. One that is not
+// packed is read where it lies. One that is packed is unpacked to a temporary file, which no folder lists and which is
+// deleted when the read ends.
 //
-// What is unpacked, by the first bytes and never by the name: gz (RFC 1952), zst (RFC 8878), zip (PKWARE APPNOTE;
-// PerfView's .etl.zip and Visual Studio's .diagsession are zips), and 7z (7zFormat.txt of the LZMA SDK).
+// Archives are recognised by their first bytes, never by their name: gz (RFC 1952), zst (RFC 8878), zip (PKWARE
+// APPNOTE) and 7z (7zFormat.txt of the LZMA SDK). PerfView's .etl.zip and Visual Studio's .diagsession are zips.
 package ingest
 
 import (

@@ -21,9 +21,9 @@ const (
 	KnownFiles                     // they are files that it has already, packed in another way
 )
 
-// Compare reports how other traces stand to the recording that t is. Those of another boot, or of another time of the
-// same, are recordings of their own; so is a merged trace beside files as sessions wrote them, which it was merged from
-// mostly: to read both would count everything twice.
+// Compare reports how other traces stand to the recording that t is. Traces of another boot, or of another time of the
+// same boot, are recordings of their own. So is a merged trace beside files as sessions wrote them. The merged trace
+// was mostly made from those files, and reading both would count everything twice.
 func (t *UnpackedTraces) Compare(ctx context.Context, other *UnpackedTraces) (Relation, error) {
 	trace, err := etl.Open(ctx, append(append([]etl.Source{}, t.Files...), other.Files...), etl.Options{})
 	if evidence.IsRefusal(err) {

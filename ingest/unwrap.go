@@ -27,10 +27,10 @@ type Member struct {
 // towards the limits of the source.
 func (m Member) Unpacking(r io.Reader) io.Reader { return &unpacking{w: m.w, r: r, name: m.Name} }
 
-// Unpack visits the files in a source, whatever they are: the source itself, what a gz or zst holds, those of a zip in
-// the order of their names, or those of a 7z as they lie in it. What it cannot read of an archive, and files for which
-// visit returns an *evidence.Error, go to refuse, by their names in the archive; one that unpacks to too much ends
-// everything, and so does any other error.
+// Unpack visits the files in a source: the source itself, the content of a gz or zst, the files of a zip in the order
+// of their names, or the files of a 7z in their order in the archive. refuse gets the name and error of a file that
+// cannot be read, and of one for which visit returns an *evidence.Error. An archive that unpacks to too much ends the
+// visit, and so does any other error.
 func Unpack(ctx context.Context, src Source, visit func(Member) error,
 	refuse func(name string, e *evidence.Error)) error {
 	w := walker{visit: visit, pass: func(name string, e *evidence.Error) bool {

@@ -11,9 +11,10 @@ import (
 // maxJoined bounds the raw entries that a difference shows beside its own.
 const maxJoined = 1000
 
-// join makes one capture of a difference and of raw entries that were pasted beside it: lines of one of the two logs
-// that it compares, without the data of any heap around them. Their blocks become samples of the difference, each with
-// its stack. What one part knows of an id the other learns: a stack where it has none, names where it has addresses.
+// join makes one capture of a difference and of the raw entries that were pasted beside it. Such entries are lines of
+// one of the two compared logs, without the data of a heap around them. Their blocks become samples of the difference,
+// each with its stack. What one part knows of an id the other learns: a stack where it has none, names where it has
+// addresses.
 func join(done []*capture.Capture) []*capture.Capture {
 	at := slices.IndexFunc(done,
 		func(c *capture.Capture) bool { return c.Shape == capture.ShapeDifference && len(c.Sites) > 0 })

@@ -47,8 +47,8 @@ type listedStack struct {
 	from, to int
 }
 
-// pieces cuts a log at line ends. Where it is longer than a piece, several goroutines take turns to read pieces of it
-// and scan them beside each other; who takes them gets them in the order of the log.
+// pieces cuts a log at line ends. If the log is longer than one piece, several goroutines read and scan pieces in
+// parallel. The pieces are handed out in the order of the log.
 type pieces struct {
 	ctx  context.Context //nolint:containedctx // lives as long as one call of Read
 	src  *textDecoder

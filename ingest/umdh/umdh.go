@@ -34,8 +34,8 @@
 //
 //	Total increase == 2a98c90 requested +  2b9e80 overhead = 2d52b10
 //
-// Logs arrive cut short, pasted, re-encoded and put together, so nothing is required: what is there is read, and
-// what is missing or was not understood becomes a warning of the Capture.
+// Logs arrive cut short, pasted, re-encoded and joined, so no part is required. Read takes what is there. What is
+// missing or was not understood becomes a warning of the Capture.
 package umdh
 
 import (
@@ -59,8 +59,8 @@ type Options struct {
 // Read reads a log: one capture for each snapshot or difference in it, in their order. It holds one buffer of the
 // log and what the captures hold.
 //
-// Damage gives warnings, not an error. The error is an *evidence.Error when there is nothing of UMDH's in r or when r
-// fails, and the context's when that ends; what was read until then is returned beside it.
+// Damage gives warnings, not an error. The error is an *evidence.Error if r holds nothing of UMDH's or cannot be read,
+// and the context's if that ends. The captures read until then are returned beside it.
 func Read(ctx context.Context, r io.Reader, opt Options) ([]*capture.Capture, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

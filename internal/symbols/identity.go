@@ -1,5 +1,5 @@
-// Package symbols names return addresses. In come the modules of captures and RVAs in them; out go functions, lines and
-// inlined calls, and for each module the places where its symbols were looked for, each with its answer. The package
+// Package symbols names return addresses. In come the modules of captures and RVAs in them. Out go functions, lines and
+// inlined calls. For each module it also says where its symbols were looked for, and with which answer. The package
 // finds the PDB or image that belongs to a module, and reads it once into an index.
 package symbols
 

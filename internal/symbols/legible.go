@@ -9,8 +9,8 @@ import (
 	"heapdrift/internal/symbols/index"
 )
 
-// legible makes a name that a file gives fit for a line of text: names are bytes of a compiler, old ones write them in
-// the code page of their machine, and databases and terminals take text only. What is none becomes U+FFFD.
+// legible makes a name from a file fit for a line of text. Names are bytes of a compiler, and old compilers write them
+// in the code page of their machine. Databases and terminals take UTF-8 only: other bytes become U+FFFD.
 func legible(s string) string {
 	if isPlain(s) {
 		return s

@@ -17,10 +17,10 @@ type Outcome struct {
 	Useless bool   // the file cannot tell functions and lines, whatever the address
 }
 
-// Lookup says what a PDB says about addresses, or an image by the PDB that lies beside it, else by its exports: answer
-// is called for each of them, in their order, with a Location that is good until it returns. One without a function
-// means that nothing is known. Addresses are looked up as they are: give one less than a return address to get its
-// call. Files may be compressed as in symbol stores.
+// Lookup names addresses by a PDB, by an image and the PDB that lies beside it, or else by the image's exports. It
+// calls answer for each address, in their order. The Location is valid until answer returns; one without a function
+// means that nothing is known. Addresses are looked up as they are: pass the return address minus one to get its call.
+// Files may be compressed as in symbol stores.
 func Lookup(ctx context.Context, path string, rvas []uint32,
 	answer func(rva uint32, at *index.Location) error) (Outcome, error) {
 	f, err := openExpanded(ctx, path)

@@ -2,9 +2,9 @@
 // and committed virtual memory as intervals of addresses by the call that committed them. It takes events in time order
 // and knows no file format.
 //
-// A Tracker keeps what is alive, in memory that follows the number of living blocks, distinct sites and heaps; every
-// allocation leaves it as a Row when it ends, or at Finish. Numbers for any window of time come from one scan over the
-// rows (Window, Samples, Peaks).
+// A Tracker keeps what is alive. Its memory follows the number of living blocks, distinct sites and heaps. Each
+// allocation leaves the Tracker as a Row when it ends, or at Finish. One scan over the rows gives the numbers of any
+// window of time (Window, Samples, Peaks).
 //
 // # Rules
 //

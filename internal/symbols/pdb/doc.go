@@ -1,6 +1,6 @@
-// Package pdb reads Microsoft program databases. In comes a PDB; out go the function, the source line and the chain of
-// inlined calls that an address of its image belongs to, the type that an allocating call allocates, and the layout of
-// a type by its name.
+// Package pdb reads Microsoft program databases. For an address of the image it gives the function, the source line and
+// the chain of inlined calls. For a call that allocates it gives the allocated type, and for the name of a type its
+// layout.
 //
 // A PDB is a small file system (MSF 7.00, or MSFZ where it is compressed) of numbered streams:
 //
@@ -18,19 +18,19 @@
 //
 // # How an address is resolved
 //
-// OMAP, where there is one, takes the image's address back to where the linker had put the code: the source space, in
-// which everything else is said. The section contribution there names the module whose copy of the code was kept; among
-// the module's procedures, thunks and separated blocks that cover the address the last to start wins, and the first of
-// the stream among equals. Lines and inlined calls are the module's own. Without a procedure the nearest public symbol
-// before the address, in the same section, gives the name.
+// OMAP, where there is one, maps the image's address back to the address at which the linker had put the code. All
+// other streams use that address. Its section contribution names the module whose copy of the code was kept. Of that
+// module's procedures, thunks and separated blocks that cover the address, the last to start wins, and among equals the
+// first of the stream. Lines and inlined calls are the module's own. If no procedure covers the address, the nearest
+// public symbol before it in the same section gives the name.
 //
 // A line entry holds until the next entry of its block or the block's end. Of several entries at one address the last
-// counts, as for DIA: the others are of length zero. Compilers mark code that a debugger should always or never step
-// into with the lines 0xF00F00 and 0xFEEFEE; they are given as they are, as DIA does, and HiddenLine tells them.
+// counts, as for DIA: the others are of length zero. Compilers use the lines 0xF00F00 and 0xFEEFEE for code that a
+// debugger should always or never step into. Both are returned as they are, as by DIA; HiddenLine recognises them.
 //
 // # Damage
 //
-// A part that is cut off or contradicts itself costs what it says and no more: addresses of a damaged module get the
-// name of a public symbol and no line, and Damage tells what was left out. What cannot be done without is an
-// *evidence.Error: headers, OMAP and section headers for addresses, TPI for Type and AllocationSites.
+// A part that is cut off or contradicts itself costs its own content only. Addresses of a damaged module get the name
+// of a public symbol and no line, and Damage says what was left out. It is an *evidence.Error if the headers cannot be
+// read. Addresses also need OMAP and the section headers; Type and AllocationSites need TPI.
 package pdb

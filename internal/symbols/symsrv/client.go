@@ -69,8 +69,8 @@ type redirectError struct{ why string }
 
 func (e *redirectError) Error() string { return e.why }
 
-// redirect decides on a redirect: it stays on the host and port that it comes from, or changes from http to https
-// there, or goes to a host that may be asked, or to where the server that was asked keeps its files.
+// redirect decides on a redirect. It allows one to the same host and port, one from http to https on that host, one to
+// a host that may be asked, and one to where the asked server keeps its files.
 func (o *Options) redirect(request *http.Request, via []*http.Request) error {
 	from, to := via[len(via)-1].URL, request.URL
 	request.Header.Del("Referer") // the URL before may be signed

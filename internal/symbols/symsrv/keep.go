@@ -13,8 +13,8 @@ import (
 // abandoned is the age at which a file in a staging folder cannot be under way any more: its process was killed.
 const abandoned = 24 * time.Hour
 
-// keep brings a candidate into the leftmost store that can be written to, decompressed and checked, and from there
-// into the stores between that and its origin, as it was received. It returns the file's path.
+// keep copies a candidate, decompressed and checked, to the leftmost store that can be written to. It copies the file
+// as received to the stores between that one and its origin. It returns the file's path.
 //
 // Symsrv skips a store that it cannot write to; so does keep. Where none is left, a compressed file goes to the
 // default downstream store, because nobody could open it where it is.
@@ -88,8 +88,8 @@ func (s *search) stage(ctx context.Context, c candidate, form Form, home string)
 	return work.Name(), finish(work, err)
 }
 
-// newWork makes a file in the staging folder of a store: on the same file system as the places below the root, so
-// that it can be renamed to one of them, and where nobody looks for symbols.
+// newWork makes a file in the staging folder of a store, where no debugger looks for symbols. It is on the file system
+// of the store, so that it can be renamed to its path there.
 func newWork(root string) (*os.File, error) {
 	staging := filepath.Join(root, stagingName)
 	if err := os.MkdirAll(staging, 0o755); err != nil {
