@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Names are what symbols tell about the return addresses of a run. They are kept apart from the captures: symbols
-// that arrive late name a run anew without its evidence being read again.
+// Names are what symbols tell about the return addresses of a run. They are stored apart from the captures: if symbols
+// arrive late, the run gets names without a second reading of its evidence.
 type Names struct {
 	Images []Image
 	byID   map[ImageID]int
 }
 
-// An ImageID tells images apart wherever they were loaded, as far as the evidence does.
+// An ImageID identifies an image, wherever it was loaded, as far as the evidence allows.
 type ImageID struct {
 	File    string // file name in lower case
 	Size    uint64 // SizeOfImage in bytes
@@ -36,14 +36,14 @@ type Image struct {
 	Own     bool       // the team uploaded its PDB: the code is theirs
 	Tried   []Attempt  // every place that was looked at
 
-	rvas   []uint32 // ascending
-	ends   []uint32 // ends[i] is where the frames of rvas[i] end
-	frames []NamedFrame
-	places map[FunctionOffset][]NamedFrame
+	rvas    []uint32 // ascending
+	ends    []uint32 // ends[i] is where the frames of rvas[i] end
+	frames  []NamedFrame
+	offsets map[FunctionOffset][]NamedFrame
 }
 
-// A FunctionOffset is a return address as evidence has it that prints names instead: so many bytes behind the start of
-// a function.
+// A FunctionOffset is a return address in evidence that prints names instead of addresses: an offset in bytes from the
+// start of a function.
 type FunctionOffset struct {
 	Function string
 	Offset   uint64
@@ -93,19 +93,19 @@ func (i *Image) Frames(rva uint32) []NamedFrame {
 // AddOffset names the frames at an offset of a function: its inlined calls, innermost first, and then the function
 // itself.
 func (i *Image) AddOffset(p FunctionOffset, frames ...NamedFrame) {
-	if i.places == nil {
-		i.places = map[FunctionOffset][]NamedFrame{}
+	if i.offsets == nil {
+		i.offsets = map[FunctionOffset][]NamedFrame{}
 	}
-	i.places[p] = frames
+	i.offsets[p] = frames
 }
 
 // AtOffset returns the frames at an offset of a function, innermost first. It returns none where AddOffset has not
 // named the offset.
-func (i *Image) AtOffset(p FunctionOffset) []NamedFrame { return i.places[p] }
+func (i *Image) AtOffset(p FunctionOffset) []NamedFrame { return i.offsets[p] }
 
 // Offsets lists the offsets that AddOffset has named, sorted by function and offset.
 func (i *Image) Offsets() []FunctionOffset {
-	return slices.SortedFunc(maps.Keys(i.places), func(a, b FunctionOffset) int {
+	return slices.SortedFunc(maps.Keys(i.offsets), func(a, b FunctionOffset) int {
 		return cmp.Or(strings.Compare(a.Function, b.Function), cmp.Compare(a.Offset, b.Offset))
 	})
 }

@@ -99,16 +99,16 @@ func (i *Image) put(e *encoder, texts *textTable) {
 		e.uint(uint64(len(frames)))
 		texts.putFrames(e, frames)
 	}
-	places := i.Offsets()
-	if len(places) == 0 {
+	offsets := i.Offsets()
+	if len(offsets) == 0 {
 		return
 	}
-	e.uint(uint64(len(places)))
-	for _, p := range places {
+	e.uint(uint64(len(offsets)))
+	for _, p := range offsets {
 		e.uint(texts.id(p.Function))
 		e.uint(p.Offset)
-		e.uint(uint64(len(i.places[p])))
-		texts.putFrames(e, i.places[p])
+		e.uint(uint64(len(i.offsets[p])))
+		texts.putFrames(e, i.offsets[p])
 	}
 }
 
@@ -151,11 +151,11 @@ func (i *Image) take(d *decoder, texts []string) {
 		rva := d.uint()
 		i.Add(uint32(rva), frames()...)
 	}
-	if len(d.b) == 0 { // without places, or written before there were any
+	if len(d.b) == 0 { // without offsets, or written before there were any
 		return
 	}
 	for range d.count(3) {
-		place := FunctionOffset{text(), d.uint()}
-		i.AddOffset(place, frames()...)
+		at := FunctionOffset{text(), d.uint()}
+		i.AddOffset(at, frames()...)
 	}
 }

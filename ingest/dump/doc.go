@@ -1,8 +1,8 @@
-// Package dump makes a capture of a Windows process from a full user dump. In comes the dump file; out goes one
-// Capture, or an *evidence.Error where the file is no dump that tells about heaps. What cannot be read of a damaged
-// dump is recorded in the capture.
+// Package dump makes a capture of a Windows process from a full user dump. In comes the dump file. Out goes one
+// Capture, or an *evidence.Error if the file is no dump with heaps. What cannot be read of a damaged dump is recorded
+// in the capture.
 //
-// Package ingest/minidump reads the file, package ingest/ntheap walks the heaps in its memory. This package itself
-// computes the address space by use, busy blocks by size, by what their first word points to and by what they begin
-// with, and the blocks that nothing points to. It needs no symbols.
+// Package ingest/minidump reads the file, and package ingest/ntheap walks the heaps in its memory. This package
+// computes the rest: the address space by use, the busy blocks by size, by the target of their first word and by their
+// first bytes, and the blocks that nothing points to. It needs no symbols.
 package dump

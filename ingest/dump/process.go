@@ -164,8 +164,9 @@ func (p *process) findSides(ctx context.Context) error {
 	return nil
 }
 
-// wowTEB is where the 32-bit environment block of a thread lies: the 64-bit one's list of exception handlers, which
-// 64-bit code does not have, points to it; it lies behind it in all versions of Windows.
+// wowTEB is where the 32-bit environment block of a thread lies. The 64-bit block points to it with its list of
+// exception handlers, which 64-bit code does not use. In all versions of Windows the 32-bit block lies behind the
+// 64-bit one.
 func (p *process) wowTEB(t minidump.Thread) uint64 {
 	const behind = 0x2000
 	if teb, ok := (pointers{p.memory, 64}).at(t.TEB); ok && teb != 0 && teb < 1<<32 {

@@ -17,8 +17,8 @@ type span struct{ address, size uint64 }
 
 func (s span) end() uint64 { return s.address + s.size }
 
-// reach is the mark phase of a conservative collector: it begins with memory that is in no heap, and follows every
-// aligned word that is an address inside a busy block, into those blocks too.
+// reach is the mark phase of a conservative collector. It begins with the memory that is in no heap. It follows every
+// aligned word that is an address inside a busy block, and then the words of that block.
 type reach struct {
 	memory  memory
 	word    int // bytes of a pointer
@@ -192,8 +192,8 @@ func (r *reach) following(at uint64) uint64 {
 	return max(at, r.ranges[i].address)
 }
 
-// A batch is words that may be pointers and are looked up together: blocks are far more than the processor's caches
-// hold, and it waits for many places at once where it need not look into one to know the next.
+// A batch is a set of words that may be pointers and are looked up together. There are far more blocks than fit into
+// the processor's caches. Lookups that do not depend on each other wait for memory at the same time.
 type batch struct {
 	words [128]uint64
 	n     int

@@ -6,11 +6,11 @@ import (
 	"heapdrift/ingest/minidump"
 )
 
-// roots is the memory that pointers to blocks are looked for in first: everything that is not part of a heap, and what
-// of heaps could not be walked, as blocks may lie there. Of mapped files only pages that can be written to hold
-// pointers that the program stored, of images all that are no code, because some are written to and protected then; of
-// stacks what lies above the stack pointer is in use. Where the dump does not say what pages are, all of them are
-// taken.
+// roots is the memory in which pointers to blocks are looked for first: everything that is not part of a heap, and the
+// parts of heaps that could not be walked, as blocks may lie there. Of mapped files it takes the pages that can be
+// written to, because only those hold pointers of the program. Of images it takes all pages without code, because some
+// are written to and protected afterwards. Of stacks it takes what lies above the stack pointer. Where the dump does
+// not say what pages are, it takes all of them.
 func (p *process) roots(heaps []mark, gaps []span) []span {
 	var skip []span
 	for _, h := range heaps {

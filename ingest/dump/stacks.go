@@ -33,8 +33,8 @@ func (p *process) readStacks() {
 	}
 }
 
-// addStack adds a stack of a thread. What WOW64 keeps of the 32-bit registers is from the last change to 64-bit code: a
-// thread that is in 32-bit code has its stack pointer in the native ones, which other says.
+// addStack adds a stack of a thread. WOW64 saves the 32-bit registers when the thread enters 64-bit code. So the stack
+// pointer of a thread in 32-bit code is in the native registers, which other says.
 func (p *process) addStack(m pointers, t minidump.Thread, teb uint64, registers minidump.Registers, other uint64) {
 	layout := tebs[m.bits]
 	s := threadStack{thread: t.ID, registers: registers.General, teb: span{teb &^ (pageBytes - 1), layout.size}}

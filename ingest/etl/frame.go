@@ -65,9 +65,9 @@ type frame struct {
 // noStamp marks messages without a time stamp: they take that of the event before them, or of the one behind them.
 const noStamp = -1 << 63
 
-// frames finds the events in a buffer's body and appends those of some kinds to to. It returns how many events there
-// are of all kinds, the time stamp of the last, and how many bytes at the end of the body belong to no event although
-// they should: 0 where the buffer ends as it must. Events are prepared, unless prepare is nil.
+// frames finds the events in a buffer's body and appends those of some kinds to to. It returns the number of events of
+// all kinds and the time stamp of the last. It also returns how many bytes at the end of the body should belong to an
+// event and do not: 0 where the buffer ends as it must. Events are prepared, unless prepare is nil.
 //
 // An event's first dword is 0 or all ones behind the last event (the tail of a buffer is filled with 0xFF).
 func frames(body []byte, keep KindSet, prepare *preparer, to []frame) (_ []frame, events, last int64, rest int) {

@@ -56,8 +56,8 @@ type sequences map[uint16][]int64
 
 func (s sequences) note(logger uint16, number int64) { s[logger] = append(s[logger], number) }
 
-// close counts the numbers that are missing. A merge keeps the numbers of the sessions it merged but not which session
-// a buffer was of, so there they say nothing; a circular session writes over its lowest numbers first.
+// close counts the sequence numbers that are missing. A merged trace keeps the numbers of its sessions but not which
+// session a buffer was of, so there the numbers say nothing. A circular session overwrites its lowest numbers first.
 func (s sequences) close(f *File) {
 	merged := f.LogFile.Mode&ModeRelog != 0
 	for _, numbers := range s {

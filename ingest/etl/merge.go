@@ -6,9 +6,9 @@ import "context"
 // time stamps make it more.
 const maxOpen = 256 << 20
 
-// A merge delivers the events of a trace in time order. Every buffer is a run of its own, opened when the events
-// before its first one have been delivered: so neither the order of buffers in a file, nor their sequence numbers,
-// nor how CPUs and sessions share buffers matters.
+// A merge delivers the events of a trace in time order. It opens a buffer when the events before the buffer's first one
+// have been delivered. So the result depends neither on the order of buffers in a file, nor on their sequence numbers,
+// nor on how CPUs and sessions share buffers.
 type merge struct {
 	trace *Trace
 	pass  *pass
@@ -69,8 +69,8 @@ func (m *merge) openDue(ctx context.Context) error {
 	return nil
 }
 
-// early reports whether a buffer should be opened before it is due: where CPUs share buffers, an event may lie in the
-// buffer behind the one that its time belongs to.
+// early reports whether a buffer should be opened before it is due. Where CPUs share buffers, an event may lie one
+// buffer later than its time says.
 func (m *merge) early() bool {
 	const shared = 3
 	return m.slack > 0 && len(m.open) < shared

@@ -6,8 +6,9 @@ import (
 	"math/rand/v2"
 )
 
-// A StackID names a stack of a trace; NoStack is none. A stack that came as a kernel part and a user part, and one of a
-// key that was not defined, have ids of their own: Canonical makes equal stacks have equal ids.
+// A StackID names a stack of a trace; NoStack is none. Equal stacks may have several ids: one that came as a kernel
+// part and a user part has its own, and so has one of a key that was not defined. Canonical gives equal stacks equal
+// ids.
 type StackID uint32
 
 // NoStack says that no stack was recorded.

@@ -48,9 +48,9 @@ func (j *joiner) define(e *Event) {
 }
 
 // survey finds out what every key of the trace stands for at any time, in a pass of its own. It is for traces that
-// define keys and go on: what a key stands for comes as late as at the end, and where a stack had a key before,
-// operations of both must have one stack from the beginning, or there would be a stack and a site for each time that a
-// key is given out. Both passes see the same events in the same order.
+// define keys and then go on. Such a trace may define a key only at its end. If the key belonged to a stack before,
+// operations of both definitions must have one stack from the beginning. Else there would be a stack and a site for
+// each definition of a key. Both passes see the same events in the same order.
 func (j *joiner) survey(ctx context.Context) error {
 	all, w := newKeys(), walker{stacks: j.out.Stacks}
 	take := func(e *Event) error {

@@ -19,9 +19,9 @@ type Module struct {
 	Base, Size uint64
 	Checksum   uint32
 	Timestamp  uint32 // of the image's header: seconds since 1970, or a hash of a reproducible build
-	// FileVersion is "10.0.19041.1", "" where the dump does not say. Of libraries of Windows 10 and 11 some writers record
-	// 6.2 for the first half, as Windows tells programs that are not made for it (seen of dbgcore 10.0.17134 to 22621);
-	// ProductVersion is right.
+	// FileVersion is "10.0.19041.1", "" where the dump does not say. For libraries of Windows 10 and 11 some writers
+	// record 6.2 as its first half: Windows reports that version to programs that are not made for 10 (seen of dbgcore
+	// 10.0.17134 to 22621). ProductVersion is right.
 	FileVersion    string
 	ProductVersion string
 	PDB            string // path or name as the linker recorded it

@@ -20,10 +20,10 @@ type Dump struct {
 	damage   []*Problem
 }
 
-// Open reads the header, the directory, what system the dump is of, comments, and where memory lies. Of a file that is
-// no minidump of a Windows process it returns an *evidence.Error that says what it is and what to do; damage to a dump
-// is no error (see Damage). The context rules all reading from the dump, also by its methods and after Open has
-// returned.
+// Open reads the header, the directory, the facts about the system, comments, and where memory lies. It returns an
+// *evidence.Error for a file that is no minidump of a Windows process; the error says what the file is and what to do.
+// Damage to a dump is no error (see Damage). The context rules all reading from the dump, also by its methods and after
+// Open has returned.
 func Open(ctx context.Context, r io.ReaderAt, size int64) (*Dump, error) {
 	d := &Dump{src: &source{ctx: ctx, r: r, size: max(size, 0)}, memory: &Memory{}}
 	d.memory.src = d.src

@@ -9,9 +9,9 @@ const (
 	pageSlots = 2048 // 8 MB, if all are used
 )
 
-// pages keep parts of the file for small reads: following a list takes one from each of thousands of places, many close
-// to each other, and each access to the file costs as much as ten from here. A page has one slot, and the next page
-// with this slot replaces it.
+// pages keep parts of the file for small reads. Following a list makes thousands of reads, many of them close to each
+// other, and one access to the file costs as much as ten reads from a page. A page has one slot, and the next page with
+// this slot replaces it.
 type pages struct {
 	once  sync.Once
 	slots []pageSlot

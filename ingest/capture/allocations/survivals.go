@@ -40,7 +40,7 @@ type SurvivalQuestion struct {
 	Heaps []int32
 }
 
-// Pick fills Places of the question's survivals. Most has for each site what it has left at most, as the reader of a
+// Pick fills Slots of the question's survivals. Most has for each site what it has left at most, as the reader of a
 // trace knows it, or what it allocated; sites that have less than SurvivalLeast are left out. Where there are more than
 // MaxSurvivals, a scan tells what each has left, and those with most bytes are picked: beyond counts the others.
 func (q *Question) Pick(ctx context.Context, rows Scanner, most []Usage) (beyond int, err error) {
