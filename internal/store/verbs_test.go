@@ -20,7 +20,7 @@ var domainVerbs = []string{
 	"Open", "Migrate", "CheckSchema", "View", "Read", "Subscribe", // the database itself
 	"DispatchJobs", "DispatchAllJobs", "ResetDispatch", "ClaimJob", "ClaimNext", "RenewLease", "ReleaseJob", "FailJob",
 	"ReapJobs",
-	"RetryRun", "RetryInternal", "CancelRun", "CompleteRun", "BeginNaming",
+	"RetryRun", "RetryInternal", "CancelRun", "CompleteRun", "BeginSymbolSearch",
 	"LockUpload", "Advance", "Complete", "Release", // a locked upload
 	"ExpireEvidence", "MergeSignature", "RevokeToken", "UseLink", "TryLogIn", "CompleteLogIn", "HasUsers",
 	"Search", "Compare", "CountLeaks", "CountStuckJobs", "PreviewTriage", "PreviewPolicy",
