@@ -37,6 +37,14 @@ REQUESTED bytes + OVERHEAD at ADDRESS by BackTraceID
 
 *- - - - - - - - - - End of data for heap @ 3F0000 - - - - - - - - - -
 `,
+	"a frame above 4 GB makes a process of 64 bits, wherever its blocks are": `
+umdh-snapshot "" pid 0, 64 bits, machine ""
+=
+*- - - - - - - - - - Start of data for heap @ 10000 - - - - - - - - - -
+1 bytes + 2 at 10010 by BackTraceA
+|7FF776CDD82
+*- - - - - - - - - - End of data for heap @ 10000 - - - - - - - - - -
+`,
 	"an id in two heaps is two sites, and a heap that comes again is the same": `
 heap 10000
 heap 20000

@@ -202,6 +202,21 @@ func TestPolicyOfAMergedSignature(t *testing.T) {
 	}
 }
 
+// A budget of a process keeps its name, even if a merged signature has the same.
+func TestPolicyOfAMergedSignatureAndAProcess(t *testing.T) {
+	l := newLab(t)
+	l.run("1", leaksReport(finding{signature: "app.exe", class: leak, bytes: 100},
+		finding{signature: "B", class: leak, bytes: 100}))
+	if err := l.MergeSignature(t.Context(), "demo", "app.exe", "B", "ann"); err != nil {
+		t.Fatal(err)
+	}
+	l.policy(`{"fail_on":[],"budgets":[{"of":"signature","name":"app.exe","per":"hour","limit":100000},
+		{"of":"process","name":"app.exe","per":"hour","limit":1}]}`)
+	if v := l.gateOf("1"); v.Gate != leaks.GateFailed || v.Decision.Reasons[0].Code != leaks.ReasonBudget {
+		t.Errorf("%s: %s", v.Gate, v.Why)
+	}
+}
+
 func TestPolicyOfAScenarioAndAProcess(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaksReport(finding{signature: "A", class: leak, bytes: 100}))
