@@ -57,11 +57,9 @@ func TestSymbolsUndname(t *testing.T) {
 	}
 }
 
-func TestSymbolsLookup(t *testing.T) {
-	pdb, dll := symbolFiles(t)
-	dir := tree(t, map[string][]byte{"app.pdb": pdb, "app.dll": dll})
+// exportedRVA is the address of a function that the DLL of symbolFiles exports.
+func exportedRVA() (rva string) {
 	p := program()
-	var rva string // of a function that the DLL exports
 	for _, m := range p.Modules {
 		for _, f := range m.Functions {
 			if f.Decorated != "" && !f.Local {
@@ -69,6 +67,13 @@ func TestSymbolsLookup(t *testing.T) {
 			}
 		}
 	}
+	return rva
+}
+
+func TestSymbolsLookup(t *testing.T) {
+	pdb, dll := symbolFiles(t)
+	dir := tree(t, map[string][]byte{"app.pdb": pdb, "app.dll": dll})
+	rva := exportedRVA()
 	for _, file := range []string{"app.pdb", "app.dll"} {
 		out, stderr, code := cli(t, "symbols", "lookup", filepath.Join(dir, file), rva)
 		if fields := strings.Split(out, "\t"); code != exitOK || len(fields) != 6 || fields[1] == "" || fields[2] != "0" {

@@ -123,7 +123,11 @@ func TestClientOnWindows(t *testing.T) {
 	if left, err := filepath.Glob(filepath.Join(wine.Drive(), "users", "*", "Temp", "heapdrift-*")); err != nil || len(left) > 0 {
 		t.Errorf("temporary files left: %v, %v", left, err)
 	}
-	t.Run("push", func(t *testing.T) { pushFromWindows(t, &windowsClient{t, wine, w.program, w.dir}) })
+	for name, test := range map[string]func(t *testing.T, w *windowsClient){
+		"push": pushFromWindows, "commands": commandsOnWindows, "interrupt": interruptOnWindows,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, &windowsClient{t, wine, w.program, w.dir}) })
+	}
 }
 
 // A push ends with the gate's exit code. A second push of the same files finds the two larger ones on the server.
@@ -137,6 +141,8 @@ func pushFromWindows(t *testing.T, w *windowsClient) {
 			t.Errorf("push %d: exit code %d, want %d and two files %s:\n%s%s", i+1, code, exitInconclusive, want, out, errs)
 		}
 	}
+	t.Run("symbols", func(t *testing.T) { symbolsFromWindows(t, &windowsClient{t, w.wine, w.program, w.dir}, url) })
+	t.Run("resume", func(t *testing.T) { resumeFromWindows(t, &windowsClient{t, w.wine, w.program, w.dir}, url) })
 }
 
 func copyProgram(t *testing.T, from, to string) {

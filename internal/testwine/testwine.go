@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -99,6 +100,28 @@ func (w *Wine) Command(ctx context.Context, dir, program string, args ...string)
 	cmd.Dir, cmd.Env = dir, w.environment()
 	return cmd
 }
+
+// CtrlC is what a terminal sends for Ctrl C.
+const CtrlC = "\x03"
+
+// InConsole is a program of Windows in a console window, with its arguments. Its standard input is the keyboard. Its
+// output is what is drawn in the window; Printed takes the drawing out of it.
+func (w *Wine) InConsole(t testing.TB, dir, program string, args ...string) *exec.Cmd {
+	t.Helper()
+	line := make([]string, 0, len(args)+2)
+	for _, arg := range append([]string{w.program, program}, args...) {
+		line = append(line, "'"+strings.ReplaceAll(arg, "'", `'\''`)+"'")
+	}
+	cmd := exec.CommandContext(t.Context(), needs.Program(t, "script"), "-qec", strings.Join(line, " "), os.DevNull)
+	cmd.Dir, cmd.Env = dir, w.environment()
+	return cmd
+}
+
+// drawing are the codes with which Wine moves and hides the cursor.
+var drawing = regexp.MustCompile(`\x1b\[[?0-9;]*[A-Za-z]`)
+
+// Printed is the text that was printed in a console window.
+func Printed(output string) string { return drawing.ReplaceAllString(output, "") }
 
 // environment is without a screen, and in UTF-8, as which Wine takes arguments and names of files.
 func (w *Wine) environment() []string {
