@@ -36,3 +36,8 @@ func ChooseSnapshots(n int, selected query.Range) *Choice {
 	}
 	return out
 }
+
+// ListingURL is the address of a listing with a selection.
+func ListingURL(more query.Selection) string {
+	return string(listing{run: 1, order: "growth", view: viewRanked, open: -1, more: more}.url())
+}

@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -185,8 +186,9 @@ func (l listing) fields() []ui.Field {
 	set("heap", l.heap, l.heap != "")
 	set("kind", l.kind, l.kind != "")
 	set("class", l.class, l.class != "")
-	for name, values := range l.more.Values() {
-		set(name, values[0], true)
+	more := l.more.Values()
+	for _, name := range slices.Sorted(maps.Keys(more)) {
+		set(name, more.Get(name), true)
 	}
 	set("metric", l.metric, l.metric != "")
 	set("view", l.view, l.view != viewRanked)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"heapdrift/internal/query"
 	"heapdrift/web/pages/run"
 )
 
@@ -17,6 +18,17 @@ func TestPager(t *testing.T) {
 	} {
 		if got := fmt.Sprint(run.PageLinks(test.page, test.last)); got != test.want {
 			t.Errorf("page %d of %d: %s, want %s", test.page, test.last, got, test.want)
+		}
+	}
+}
+
+// Equal listings have equal addresses.
+func TestListingURL(t *testing.T) {
+	more := query.Selection{Module: "app", Function: "app!f", Size: query.Range{From: 16}, Snapshots: query.Range{From: 2, To: 5}}
+	const want = "/runs/1?fn=app%21f&module=app&since=2&size=16-&until=5"
+	for range 20 { // the order of a map differs
+		if got := run.ListingURL(more); got != want {
+			t.Fatalf("%s, want %s", got, want)
 		}
 	}
 }
