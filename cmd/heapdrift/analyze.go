@@ -48,7 +48,7 @@ type analyzeFlags struct {
 
 func (f *analyzeFlags) set() *flag.FlagSet {
 	set := flag.NewFlagSet("analyze", flag.ContinueOnError)
-	set.Var(&f.symbols, "symbols", "symbol `path`, _NT_SYMBOL_PATH syntax; repeatable; $_NT_SYMBOL_PATH when not given")
+	set.Var(&f.symbols, "symbols", "symbol `path`, _NT_SYMBOL_PATH syntax; folders are searched with all folders below them; repeatable; $_NT_SYMBOL_PATH when not given")
 	set.Var(&f.baseline, "baseline",
 		"compare with an earlier run: a `path` of a report (--format json) or of evidence, a folder or a quoted pattern; repeatable. Exit code 1 then means new or faster leaks")
 	set.StringVar(&f.format, "format", "text",

@@ -25,6 +25,7 @@ func symbolLibrary(paths []string) (symbols.Library, error) {
 	var path *symsrv.Path
 	if len(paths) > 0 {
 		text := strings.Join(paths, ";")
+		opt.Below = true // builds write their PDBs into folders by platform, and the one above them is what people name
 		opt.Allow = append(opt.Allow, hosts(text)...)
 		path, err = symsrv.Parse(text, opt)
 	} else if os.Getenv("_NT_SYMBOL_PATH") != "" || os.Getenv("_NT_ALT_SYMBOL_PATH") != "" {

@@ -27,6 +27,27 @@ func subfolders(name string) [][]string {
 	return ways
 }
 
+// below searches the folders below a plain directory for a file that has not been tried yet. It says what it searched.
+func (s *search) below(ctx context.Context, root string, from origin) (found LocalFile, searched string, ok bool) {
+	t, err := s.path.trees.of(ctx, root, &s.path.opt.Limits)
+	if err != nil {
+		return LocalFile{}, "", false
+	}
+	for _, path := range t.files(s.want.Name, CompressedName(s.want.Name)) {
+		tried := slices.ContainsFunc(s.attempts, func(a Attempt) bool { return a.Place == path })
+		if tried || ctx.Err() != nil {
+			continue
+		}
+		if found, ok := s.accept(ctx, candidate{place: path, path: path, loose: true}, from); ok {
+			return found, "", true
+		}
+	}
+	if t.trouble != nil {
+		s.note(root, Failed, t.trouble.Error())
+	}
+	return LocalFile{}, t.searched(), false
+}
+
 // directory searches a plain directory: files that have the name, then the directory taken as a store. Dbghelp takes
 // the file that comes first; here it must be the right one, if that can be checked.
 func (s *search) directory(ctx context.Context, root string, stores []string) (LocalFile, bool) {
@@ -51,8 +72,16 @@ func (s *search) directory(ctx context.Context, root string, stores []string) (L
 			}
 		}
 	}
+	detail := "nor below dll, symbols/dll and the like"
+	if s.path.opt.Below {
+		found, below, ok := s.below(ctx, root, from)
+		if ok || ctx.Err() != nil {
+			return found, ok
+		}
+		detail = below
+	}
 	if len(s.attempts) == noted {
-		s.note(filepath.Join(root, s.want.Name), Absent, "nor below dll, symbols/dll and the like")
+		s.note(filepath.Join(root, s.want.Name), Absent, detail)
 	}
 	if s.searched[root] {
 		return LocalFile{}, false

@@ -9,7 +9,8 @@
 //	srv*                       the default store, then Microsoft's public server
 //	symsrv*symsrv.dll*STORE*…  the same, in full
 //	cache*DIR                  a store before every element to its right; cache* is the default store
-//	DIR                        DIR\f.pdb, DIR\<ext>\f.pdb, DIR\symbols\<ext>\f.pdb, and DIR taken as a store
+//	DIR                        DIR\f.pdb, DIR\<ext>\f.pdb, DIR\symbols\<ext>\f.pdb, with Options.Below any folder
+//	                           below DIR, and DIR taken as a store
 //
 // A store holds a file at one of these places, the second where index2.txt lies in its root:
 //

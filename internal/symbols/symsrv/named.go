@@ -44,6 +44,11 @@ func (p *Path) FindByName(ctx context.Context, name string) ([]string, error) {
 			}
 			if e.kind == directoryElement && i == len(e.levels)-1 {
 				n.directory(root)
+				if p.opt.Below {
+					if err := n.below(ctx, p, root); err != nil {
+						return n.found, err
+					}
+				}
 			}
 			if !n.seen[root] {
 				n.seen[root] = true
@@ -109,6 +114,21 @@ func (n *namesakes) directory(root string) {
 			}
 		}
 	}
+}
+
+// below adds what the folders below a directory have.
+func (n *namesakes) below(ctx context.Context, p *Path, root string) error {
+	t, err := p.trees.of(ctx, root, &p.opt.Limits)
+	if err != nil {
+		return err
+	}
+	for _, path := range t.files(n.name) {
+		if !n.add(path, nil) {
+			return nil
+		}
+	}
+	n.trouble = cmp.Or(n.trouble, t.incomplete(root))
+	return nil
 }
 
 // store adds name/*/name and name/*/msfz0/name, and the same below na/.

@@ -34,6 +34,10 @@ type Options struct {
 	// then not copied into stores.
 	Check func(ctx context.Context, path string, want Identity) error
 
+	// Below also searches the folders below a plain directory, which debuggers do not, within Limits.BelowDepth and
+	// Limits.BelowEntries. They are read once.
+	Below bool
+
 	// Client's Transport is used, if it has one; then Proxy and Limits.Connect have no effect.
 	Client *http.Client
 
@@ -59,6 +63,9 @@ type Limits struct {
 	MaxBytes  int64         // 8 GiB, of one file, decompressed
 	Missing   time.Duration // 1 h: how long a missing file is not asked for again
 	Named     int           // 256 files returned by Named
+
+	BelowDepth   int // 12 levels of folders below a directory
+	BelowEntries int // 200,000 files and folders below a directory; a search of them takes seconds
 }
 
 func (l Limits) withDefaults() Limits {
@@ -76,6 +83,8 @@ func (l Limits) withDefaults() Limits {
 	defaultTo(&l.MaxBytes, 8<<30)
 	defaultTo(&l.Missing, time.Hour)
 	defaultTo(&l.Named, 256)
+	defaultTo(&l.BelowDepth, 12)
+	defaultTo(&l.BelowEntries, 200_000)
 	l.Retries, l.Backoff = max(l.Retries, 0), max(l.Backoff, 0)
 	l.MaxBytes = min(l.MaxBytes, math.MaxInt64-1) // one more is read to tell what is larger
 	return l

@@ -12,12 +12,13 @@ func TestDefaultLimits(t *testing.T) {
 		Connect: 10 * time.Second, Header: 30 * time.Second, Stall: 30 * time.Second, Whole: time.Hour, Wait: time.Minute,
 		Retries: 3, Backoff: 500 * time.Millisecond, MaxWait: 30 * time.Second, Down: 30 * time.Second,
 		Redirects: 5, Parallel: 4, MaxBytes: 8 << 30, Missing: time.Hour, Named: 256,
+		BelowDepth: 12, BelowEntries: 200_000,
 	}
 	if got := (Limits{}).withDefaults(); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	given := Limits{Connect: 1, Header: 2, Stall: 3, Whole: 4, Wait: 5, Retries: 6, Backoff: 7, MaxWait: 8, Down: 9,
-		Redirects: 10, Parallel: 11, MaxBytes: 12, Missing: 13, Named: 14}
+		Redirects: 10, Parallel: 11, MaxBytes: 12, Missing: 13, Named: 14, BelowDepth: 15, BelowEntries: 16}
 	if got := given.withDefaults(); got != given {
 		t.Errorf("%+v, want %+v", got, given)
 	}

@@ -24,6 +24,7 @@ type Path struct {
 	client   *http.Client
 	slots    chan struct{} // one per request that is under way
 	folders  folders
+	trees    trees
 	missing  missCache
 	servers  map[string]*server
 	finds    flights[outcome]
