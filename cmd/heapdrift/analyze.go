@@ -159,6 +159,9 @@ func (f *analyzeFlags) check(files []string) (format export.Format, err error) {
 			return format, &usageError{"--format: " + err.Error()}
 		}
 	}
+	if f.format == formatParquet && errParquet != nil {
+		return format, errParquet
+	}
 	if len(files) == 0 {
 		return format, &usageError{"no files given; - reads the standard input"}
 	}

@@ -17,7 +17,6 @@ import (
 
 	"heapdrift/ingest"
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/capture/allocations"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/memory"
 )
@@ -220,7 +219,7 @@ func (e *evidenceFiles) workOf(list string) error {
 func (e *evidenceFiles) table(ctx context.Context) (func(io.Writer) error, error) {
 	for i := len(e.readings) - 1; i >= 0; i-- {
 		if r := e.readings[i]; r.Rows != nil {
-			return func(w io.Writer) error { return allocations.Write(ctx, w, r.Rows, r.Meta) }, nil
+			return openTable(ctx, r)
 		}
 	}
 	return nil, &usageError{"--format parquet needs a trace"}

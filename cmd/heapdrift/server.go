@@ -3,8 +3,12 @@
 package main
 
 import (
+	"context"
+	"io"
 	"maps"
 
+	"heapdrift/ingest"
+	"heapdrift/ingest/capture/allocations"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/sandbox"
 	"heapdrift/internal/store"
@@ -26,6 +30,14 @@ func serverCommands() []command {
 
 // schema is the version that the database must have.
 func schema() int64 { return store.KnownSchema() }
+
+// errParquet is nil: this program writes Parquet.
+var errParquet error
+
+// openTable returns what writes the allocation table of a trace.
+func openTable(ctx context.Context, trace *ingest.Reading) (func(io.Writer) error, error) {
+	return func(w io.Writer) error { return allocations.Write(ctx, w, trace.Rows, trace.Meta) }, nil
+}
 
 // runTask does the task of a child process and does not return, if this is one.
 func runTask() { sandbox.Main(readers()) }

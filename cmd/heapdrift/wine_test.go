@@ -12,7 +12,7 @@ import (
 )
 
 // maxClient is how large the client for Windows may be, in bytes.
-const maxClient = 22 << 20
+const maxClient = 15 << 20
 
 // A windowsClient is the client under Wine.
 type windowsClient struct {
@@ -96,6 +96,7 @@ func TestClientOnWindows(t *testing.T) {
 		"stdin redirect":  {`heapdrift.exe analyze - < "my logs\snap1.txt"`, nil, exitInconclusive, "in one snapshot"},
 		"usage":           {`heapdrift.exe analyze --top x`, nil, exitUsage, "-top"},
 		"help of a group": {`heapdrift.exe symbols --help`, nil, exitOK, "heapdrift symbols lookup"},
+		"parquet":         {`heapdrift.exe analyze trace.etl --format parquet`, nil, exitUsage, "the client writes no Parquet"},
 		"server command":  {`heapdrift.exe up`, nil, exitUsage, `the client has no command "up"`},
 		"names":           {"", []string{"analyze", `Bücher 日本\snap?.txt`}, exitOK, "over 3 snapshots"},
 		"long names": {"", []string{"analyze", strings.Repeat(strings.Repeat("d", 60)+`\`, 5) + "snap*.txt"},

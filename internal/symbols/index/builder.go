@@ -112,7 +112,7 @@ func (b *Builder) Write(w io.Writer) error {
 	if len(b.debugID) > 47 {
 		return fmt.Errorf("index: a debug id of %d characters is too long", len(b.debugID))
 	}
-	if len(b.texts) > 1<<31 {
+	if int64(len(b.texts)) > 1<<31 {
 		return errors.New("index: more than 2 GiB of texts")
 	}
 	if b.last != 0 {
