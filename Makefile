@@ -42,6 +42,7 @@ lint: ## go vet, golangci-lint (the first time builds it, about a minute), templ
 	go vet ./...
 	@for system in windows darwin; do (set -x; GOOS=$$system CGO_ENABLED=0 go build -o /dev/null ./cmd/heapdrift) || exit 1; done
 	GOOS=windows CGO_ENABLED=0 go build -tags client -o /dev/null ./cmd/heapdrift
+	GOOS=windows GOARCH=386 CGO_ENABLED=0 go build -tags client -o /dev/null ./cmd/heapdrift
 	$(GOLANGCI) run
 	@for module in $(TOOL_MODULES); do (set -x; cd $$module && go vet ./... && $(GOLANGCI) run) || exit 1; done
 	go tool templ fmt -fail .

@@ -150,7 +150,7 @@ var classes = map[string]string{
 // wanted is the class of each route, written here a second time: the table of package guard must say the same.
 var wanted = map[string]string{
 	"public": `
-		GET /healthz, GET /readyz, GET /favicon.ico, GET /static/*, GET /api/v1/openapi.yaml, OPTIONS /api/v1/evidence, GET /login, POST /login, POST /logout,
+		GET /healthz, GET /readyz, GET /favicon.ico, GET /static/*, GET /api/v1/openapi.yaml, GET /download, GET /download/:platform/:file, OPTIONS /api/v1/evidence, GET /login, POST /login, POST /logout,
 		GET /login/issuer, GET /login/issuer/return, GET /setup/:code, POST /setup/:code`,
 	"known":   `GET /, GET /account, GET /search`,
 	"server":  `GET /operators, GET /accounts, POST /accounts, POST /accounts/:user, POST /accounts/:user/link, POST /projects, GET /api/v1/audit, POST /api/v1/projects`,

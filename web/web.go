@@ -15,6 +15,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/internal/blob"
+	"heapdrift/internal/downloads"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/memory"
 	"heapdrift/internal/query"
@@ -42,6 +43,8 @@ type Options struct {
 	PingQueue func(context.Context) error
 	Log       *slog.Logger
 	Version   string
+	// Downloads are the programs that the server gives away; nil for none.
+	Downloads *downloads.Library
 	// Hosts are the names and addresses that the server answers for, in lower case and without ports: "localhost", "::1".
 	// Empty for any.
 	Hosts []string
@@ -100,7 +103,8 @@ func New(opt Options) (*Server, error) {
 		door.Check, s.api.Bodies)
 	s.api.Register(e)
 	pages.Register(e, pages.Options{Store: opt.Store, Guard: door, Issuer: opt.Issuer, Intake: opt.Intake, Hub: s.hub,
-		Windows: opt.Windows, Queries: queries, Version: opt.Version, Closing: s.closing})
+		Windows: opt.Windows, Queries: queries, Version: opt.Version, Downloads: opt.Downloads,
+		Closing: s.closing})
 	if err := guard.CheckCoverage(e.Routes()); err != nil {
 		return nil, err
 	}

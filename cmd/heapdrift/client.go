@@ -9,6 +9,9 @@ import (
 	"heapdrift/ingest"
 )
 
+// isClient says that this program is the client.
+const isClient = true
+
 // serverCommands are in the full program alone.
 func serverCommands() []command { return nil }
 

@@ -27,6 +27,7 @@ type config struct {
 	IssuerSecret string `env:"HEAPDRIFT_OIDC_CLIENT_SECRET" help:"client secret; empty for a public client"`
 	IssuerName   string `env:"HEAPDRIFT_OIDC_NAME" envDefault:"company account" help:"name of the provider on the log-in page"`
 	StateDir     string `env:"HEAPDRIFT_STATE_DIR" help:"folder of the database and files of heapdrift up"`
+	Downloads    string `env:"HEAPDRIFT_DOWNLOADS" help:"folder of the programs that the server offers at /download, as make build writes it to dist/downloads (default: downloads beside the server's program)"`
 	MaxUpload    int64  `env:"HEAPDRIFT_MAX_UPLOAD" envDefault:"68719476736" help:"largest evidence file in bytes"`
 	MinFree      int64  `env:"HEAPDRIFT_MIN_FREE" envDefault:"1073741824" help:"bytes that uploads leave free on the disk of the blobs; 0 for no limit"`
 	TokenQuota   int64  `env:"HEAPDRIFT_TOKEN_QUOTA" help:"bytes that one token may upload in a day (UTC); 0 for no limit"`

@@ -51,7 +51,8 @@ func startServerAs(t *testing.T, open string) (address string, db *store.Store) 
 	}
 	t.Cleanup(redis.Stop)
 	c := config{DatabaseURL: testdb.New(t), RedisURL: "redis://" + redis.Addr(), BlobURL: "file://" + t.TempDir(),
-		Listen: "127.0.0.1:0", MaxUpload: 1 << 30, Concurrency: 2, Open: open}
+		Listen: "127.0.0.1:0", MaxUpload: 1 << 30, Concurrency: 2, Open: open,
+		Downloads: os.Getenv("HEAPDRIFT_DOWNLOADS")}
 	r := role{web: true, work: true, freshBroker: true, atHome: true}
 	p, err := openParts(t.Context(), c, r, memory.NewBudget(0), slog.New(slog.DiscardHandler))
 	if err != nil {

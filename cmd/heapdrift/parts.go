@@ -8,12 +8,15 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
+	"path/filepath"
 	"runtime"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"heapdrift/internal/blob"
+	"heapdrift/internal/downloads"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/memory"
 	"heapdrift/internal/metrics"
@@ -135,6 +138,17 @@ func withinBudget(budget *memory.Budget, handlers map[string]queue.Handler) map[
 	return bounded
 }
 
+// downloads are the programs that the server gives away: those of a folder, and its own.
+func (c *config) downloads() *downloads.Library {
+	l := &downloads.Library{Dir: c.Downloads, Version: buildVersion()}
+	if own, err := os.Executable(); err == nil {
+		if l.Own = own; l.Dir == "" {
+			l.Dir = filepath.Join(filepath.Dir(own), downloads.Folder)
+		}
+	}
+	return l
+}
+
 func (p *parts) intake() *intake.Intake {
 	return &intake.Intake{Store: p.store, Blobs: p.blobs, MaxBytes: p.config.MaxUpload, MinFree: p.config.MinFree,
 		TokenQuota: p.config.TokenQuota, Taken: p.metrics.Uploaded, Sandbox: p.config.uploadSandbox(p.log)}
@@ -180,7 +194,7 @@ func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context,
 			Store: p.store, Blobs: p.blobs, Intake: p.intake(), Windows: windows, Budget: p.budget, Log: p.log,
 			Version: buildVersion(), TrustProxy: p.config.TrustProxy, Hosts: hostsFor(listener.Addr(), p.config.Hosts),
 			Access: p.config.access(r, listener.Addr()), Issuer: p.config.issuer(),
-			PingQueue: p.node.Ping, Answered: p.metrics.Request,
+			PingQueue: p.node.Ping, Answered: p.metrics.Request, Downloads: p.config.downloads(),
 		})
 		if err != nil {
 			return errors.Join(err, listener.Close())

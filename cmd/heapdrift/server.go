@@ -15,6 +15,9 @@ import (
 	"heapdrift/worker/task"
 )
 
+// isClient says that this is the full program.
+const isClient = false
+
 // serverCommands run a server, or look after one.
 func serverCommands() []command {
 	return []command{

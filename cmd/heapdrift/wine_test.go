@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"heapdrift/internal/downloads"
 	"heapdrift/internal/testwine"
 )
 
@@ -126,6 +127,7 @@ func TestClientOnWindows(t *testing.T) {
 	}
 	for name, test := range map[string]func(t *testing.T, w *windowsClient){
 		"push": pushFromWindows, "commands": commandsOnWindows, "interrupt": interruptOnWindows,
+		"update": updateOnWindows,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, &windowsClient{t, wine, w.program, w.dir}) })
 	}
@@ -154,5 +156,38 @@ func copyProgram(t *testing.T, from, to string) {
 	}
 	if err := os.WriteFile(to, content, 0o755); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// updateOnWindows has the program replaced while it runs: Windows then renames it. The one in place runs afterwards.
+func updateOnWindows(t *testing.T, w *windowsClient) {
+	shelf := t.TempDir()
+	folder := filepath.Join(shelf, "windows-amd64")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	version := []byte(buildVersion() + "\n")
+	if err := os.WriteFile(filepath.Join(shelf, downloads.VersionFile), version, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	old := filepath.Join(w.dir, "heapdrift.exe")
+	program, err := os.ReadFile(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh := append(program, "one more byte"...) // a program may have bytes behind it: another digest, and it runs
+	if err := os.WriteFile(filepath.Join(folder, "heapdrift.exe"), fresh, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HEAPDRIFT_DOWNLOADS", shelf)
+	url := startServer(t)
+	for _, want := range []string{"is replaced by " + buildVersion(), "is the version of the server already"} {
+		out, errs, code := w.cmd(`heapdrift.exe update --url ` + url)
+		if code != exitOK || !strings.Contains(out, want) {
+			t.Errorf("exit code %d, want %q:\n%s%s", code, want, out, errs)
+		}
+	}
+	if now, err := os.ReadFile(old); err != nil || len(now) != len(fresh) {
+		t.Errorf("the program has %d bytes (%v), want %d", len(now), err, len(fresh))
 	}
 }

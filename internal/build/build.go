@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,6 +21,9 @@ const Package = "heapdrift/internal/build"
 
 // Platforms are those that a release is built for, as GOOS/GOARCH.
 var Platforms = []string{"darwin/amd64", "darwin/arm64", "linux/amd64", "linux/arm64", "windows/amd64", "windows/arm64"}
+
+// Clients are those that a release has the client for: Platforms, and the 32-bit Windows that is still in use.
+var Clients = append(slices.Clone(Platforms), "windows/386")
 
 // What tools/build sets with the linker; all empty in a plain build.
 var version, commit, date, modified string

@@ -1,7 +1,7 @@
-// Command build writes heapdrift for every platform of a release, and the sums of the files. "make build" runs it at
-// the root of the repository:
+// Command build writes heapdrift for every platform of a release: the full program, and the client in the folder that a
+// server gives away (package downloads), and the sums of the files. "make build" runs it at the root of the repository:
 //
-//	go run ./tools/build [-o dist] [-platforms linux/amd64,windows/amd64]
+//	go run ./tools/build [-o dist] [-platforms linux/amd64,windows/amd64] [-clients windows/amd64,windows/386]
 //	go run ./tools/build -stamp        prints the flags of the linker that name the commit, for builds without git
 //
 // The same commit and the same Go give the same bytes, wherever and whenever they are built.
@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"heapdrift/internal/build"
+	"heapdrift/internal/downloads"
 )
 
 // sumsName is the file of the sums, in the format of sha256sum.
@@ -33,10 +34,11 @@ func main() {
 	out := flag.String("o", "dist", "the folder to write to; what an earlier build left there goes")
 	platforms := flag.String("platforms", strings.Join(build.Platforms, ","),
 		"what to build for, as GOOS/GOARCH with commas between")
+	clients := flag.String("clients", strings.Join(build.Clients, ","), "what to build the client for; empty for nothing")
 	stamp := flag.Bool("stamp", false, "print the flags of the linker that name this commit, and build nothing")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, ".", *out, strings.Split(*platforms, ","), *stamp, os.Stdout)
+	err := run(ctx, ".", *out, split(*platforms), split(*clients), *stamp, os.Stdout)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "build:", err)
@@ -44,7 +46,12 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, root, out string, platforms []string, stampOnly bool, w io.Writer) error {
+// split cuts a list of platforms; "" has none.
+func split(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
+}
+
+func run(ctx context.Context, root, out string, platforms, clients []string, stampOnly bool, w io.Writer) error {
 	info, err := describe(ctx, root)
 	if err != nil {
 		return err
@@ -53,7 +60,7 @@ func run(ctx context.Context, root, out string, platforms []string, stampOnly bo
 		fmt.Fprintln(w, info.Stamp())
 		return nil
 	}
-	return release(ctx, root, out, &info, platforms, w)
+	return release(ctx, root, out, &info, platforms, clients, w)
 }
 
 // describe asks git what is checked out at root.
@@ -102,7 +109,7 @@ var settings = []string{"CGO_ENABLED=0", "GOFLAGS=-mod=readonly", "GOWORK=off", 
 	"GOEXPERIMENT=", "GOFIPS140=off"}
 
 // release builds for all platforms and writes the sums.
-func release(ctx context.Context, root, out string, info *build.Info, platforms []string, w io.Writer) error {
+func release(ctx context.Context, root, out string, info *build.Info, platforms, clients []string, w io.Writer) error {
 	out, err := filepath.Abs(out)
 	if err != nil {
 		return err
@@ -110,30 +117,65 @@ func release(ctx context.Context, root, out string, info *build.Info, platforms 
 	if err := tidy(out); err != nil {
 		return err
 	}
-	var sums []string
+	var targets []target
 	for _, p := range platforms {
-		system, architecture, ok := strings.Cut(p, "/")
-		if !ok {
-			return fmt.Errorf("%q is no platform; want one such as linux/amd64", p)
-		}
-		name := fileName(info.Version, system, architecture)
-		path := filepath.Join(out, name)
-		args := slices.Concat([]string{"build"}, flags,
-			[]string{"-ldflags", strip + " " + info.Stamp(), "-o", path, "./cmd/heapdrift"})
-		cmd := exec.CommandContext(ctx, "go", args...)
-		cmd.Dir = root
-		cmd.Env = slices.Concat(os.Environ(), settings, []string{"GOOS=" + system, "GOARCH=" + architecture})
-		if said, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("%s: %w\n%s", p, err, said)
-		}
-		sum, size, err := sumOf(path)
+		targets = append(targets, target{platform: p, name: fileName})
+	}
+	for _, p := range clients {
+		targets = append(targets, target{platform: p, name: clientName, tags: []string{"-tags", "client"}})
+	}
+	var sums []string
+	for _, t := range targets {
+		sum, err := t.build(ctx, root, out, info, w)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s  %.1f MB\n", name, float64(size)/1e6)
-		sums = append(sums, sum+"  "+name+"\n")
+		sums = append(sums, sum)
+	}
+	if len(clients) > 0 {
+		path := filepath.Join(out, downloads.Folder, downloads.VersionFile)
+		if err := os.WriteFile(path, []byte(info.Version+"\n"), 0o644); err != nil {
+			return err
+		}
 	}
 	return os.WriteFile(filepath.Join(out, sumsName), []byte(strings.Join(sums, "")), 0o644)
+}
+
+// A target is a program to build. Its name is a path with slashes below the folder of the release.
+type target struct {
+	platform string
+	name     func(version, system, architecture string) string
+	tags     []string
+}
+
+// build builds a program and returns its line of the sums.
+func (t *target) build(ctx context.Context, root, out string, info *build.Info, w io.Writer) (string, error) {
+	system, architecture, ok := strings.Cut(t.platform, "/")
+	if !ok {
+		return "", fmt.Errorf("%q is no platform; want one such as linux/amd64", t.platform)
+	}
+	name := t.name(info.Version, system, architecture)
+	path := filepath.Join(out, filepath.FromSlash(name))
+	args := slices.Concat([]string{"build"}, flags, t.tags,
+		[]string{"-ldflags", strip + " " + info.Stamp(), "-o", path, "./cmd/heapdrift"})
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = root
+	cmd.Env = slices.Concat(os.Environ(), settings, []string{"GOOS=" + system, "GOARCH=" + architecture})
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%s: %w\n%s", t.platform, err, said)
+	}
+	sum, size, err := sumOf(path)
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprintf(w, "%s  %.1f MB\n", name, float64(size)/(1<<20))
+	return sum + "  " + name + "\n", nil
+}
+
+// clientName is the client of a platform where a server looks for it.
+func clientName(_, system, architecture string) string {
+	p := downloads.Platform{System: system, Architecture: architecture}
+	return downloads.Folder + "/" + p.String() + "/" + p.Program()
 }
 
 // fileName is that of the program of a platform.
@@ -152,6 +194,9 @@ func tidy(out string) error {
 	}
 	old, err := filepath.Glob(filepath.Join(out, "heapdrift_*"))
 	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(filepath.Join(out, downloads.Folder)); err != nil {
 		return err
 	}
 	for _, path := range append(old, filepath.Join(out, sumsName)) {

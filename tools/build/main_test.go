@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"heapdrift/internal/build"
+	"heapdrift/internal/downloads"
 )
 
 // program is a small program with the names of ours, because the test is about how it is built.
@@ -123,7 +124,7 @@ func TestRelease(t *testing.T) {
 		dist := filepath.Join(root, "dist")
 		write(t, filepath.Join(dist, "heapdrift_0.0.9_linux_amd64"), "of the release before")
 		var said bytes.Buffer
-		if err := run(t.Context(), root, dist, []string{here, "windows/amd64"}, false, &said); err != nil {
+		if err := run(t.Context(), root, dist, []string{here, "windows/amd64"}, []string{here}, false, &said); err != nil {
 			t.Fatal(err)
 		}
 		for _, name := range []string{"heapdrift_0.1.0_" + strings.ReplaceAll(here, "/", "_"),
@@ -149,10 +150,15 @@ func TestRelease(t *testing.T) {
 		t.Errorf("sha256sum: %v\n%s", err, out)
 	}
 	files, err := os.ReadDir(first)
-	if err != nil || len(files) != 3 {
-		t.Errorf("%d files (%v), want two programs and the sums", len(files), err)
+	if err != nil || len(files) != 4 {
+		t.Errorf("%d files (%v), want two programs, the clients and the sums", len(files), err)
 	}
-	out, err := exec.Command(filepath.Join(first, files[1].Name())).CombinedOutput()
+	library := downloads.Library{Dir: filepath.Join(first, downloads.Folder), Version: "0.1.0"}
+	if list, missing, err := library.List(t.Context()); err != nil || missing != "" || len(list) != 1 ||
+		!strings.Contains(sums, list[0].SHA256) {
+		t.Errorf("a server of the release gives away %+v: %s%v", list, missing, err)
+	}
+	out, err := exec.Command(filepath.Join(first, files[2].Name())).CombinedOutput()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +172,7 @@ func TestMistakes(t *testing.T) {
 	root := clone(t)
 	for platform, want := range map[string]string{"linux": "is no platform",
 		"plan9000/amd64": "plan9000/amd64: exit status"} {
-		if err := run(context.Background(), root, t.TempDir(), []string{platform}, false, &bytes.Buffer{}); err == nil ||
+		if err := run(context.Background(), root, t.TempDir(), []string{platform}, nil, false, &bytes.Buffer{}); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", platform, err, want)
 		}
@@ -175,14 +181,17 @@ func TestMistakes(t *testing.T) {
 
 // The image is built without git, so its build names the flags itself: the flags are the same.
 func TestDockerfile(t *testing.T) {
-	want := "CGO_ENABLED=0 go build " + strings.Join(flags, " ") + ` -ldflags="` + strip + ` $STAMP" `
-	if text := read(t, "../../Dockerfile"); !strings.Contains(text, want) {
-		t.Errorf("Dockerfile builds without %q", want)
+	start, end := "CGO_ENABLED=0 go build "+strings.Join(flags, " "), ` -ldflags="`+strip+` $STAMP" `
+	text := strings.ReplaceAll(read(t, "../../Dockerfile"), "\\\n        ", "")
+	for want, times := range map[string]int{start + end: 1, start + " -tags client" + end: 2} {
+		if n := strings.Count(text, want); n != times {
+			t.Errorf("Dockerfile builds %d times with %q, want %d", n, want, times)
+		}
 	}
 	var stamp bytes.Buffer
 	root := clone(t)
 	git(t, root, "tag", "v0.1.0")
-	if err := run(t.Context(), root, "", nil, true, &stamp); err != nil ||
+	if err := run(t.Context(), root, "", nil, nil, true, &stamp); err != nil ||
 		!strings.HasPrefix(stamp.String(), "-X heapdrift/internal/build.version=0.1.0 -X ") {
 		t.Errorf("stamp %q: %v", &stamp, err)
 	}

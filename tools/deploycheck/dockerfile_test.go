@@ -3,6 +3,7 @@ package deploycheck
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,6 +22,10 @@ func TestDockerfileMistakesAreFound(t *testing.T) {
 	for _, tt := range []struct{ name, old, new, want string }{
 		{"no instruction", "EXPOSE 8080", "EXPOSES 8080", "unknown instruction"},
 		{"unknown stage", "--from=build", "--from=builder", "no stage"},
+		{"another folder", "--from=build /out/downloads", "--from=build /out/clients", "is not what the build writes"},
+		{"a platform less", "windows-386 ", "", "clients for"},
+		{"the client as root", "COPY LICENSE /LICENSE\nUSER 65532:65532\nENTRYPOINT", "COPY LICENSE /LICENSE\nENTRYPOINT",
+			"the client runs as"},
 		{"another file", "-o /out/heapdrift", "-o /out/server", "is not what the build writes"},
 		{"cgo", "CGO_ENABLED=0 ", "", "not static"},
 		{"root", "USER 65532:65532", "USER root", "runs as"},
@@ -45,6 +50,7 @@ func TestDockerfileMistakesAreFound(t *testing.T) {
 var (
 	goVersion   = regexp.MustCompile(`(?m)^go (\d+\.\d+)`)
 	buildOutput = regexp.MustCompile(`CGO_ENABLED=0 go build .*-o (\S+) \./cmd/heapdrift`)
+	clientLoop  = regexp.MustCompile(`for platform in ([^;]+); do .*-o /out/downloads/\$platform/\$file \./cmd/heapdrift`)
 	plainUser   = regexp.MustCompile(`^[1-9]\d*(:[1-9]\d*)?$`)
 )
 
@@ -63,10 +69,12 @@ func problems(t *testing.T, text string) []string {
 	var found []string
 	report := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
 
-	if len(stages) < 2 {
+	last := stages[len(stages)-1].BaseName
+	isStage := func(s instructions.Stage) bool { return s.Name == last }
+	if strings.HasPrefix(last, "golang:") || slices.ContainsFunc(stages, isStage) {
 		report("one stage: compiler and sources would be shipped")
 	}
-	binary, names := "", map[string]bool{}
+	binary, clients, names := "", "", map[string]bool{}
 	for _, stage := range stages {
 		if err := pinned(stage.BaseName); err != nil && !names[stage.BaseName] {
 			report("%v", err)
@@ -78,7 +86,10 @@ func problems(t *testing.T, text string) []string {
 		for _, command := range stage.Commands {
 			switch c := command.(type) {
 			case *instructions.RunCommand:
-				if m := buildOutput.FindStringSubmatch(strings.Join(c.CmdLine, " ")); m != nil {
+				line := strings.Join(c.CmdLine, " ")
+				if m := clientLoop.FindStringSubmatch(line); m != nil {
+					clients = m[1]
+				} else if m := buildOutput.FindStringSubmatch(line); m != nil {
 					binary = m[1]
 				}
 			case *instructions.CopyCommand:
@@ -88,17 +99,29 @@ func problems(t *testing.T, text string) []string {
 				if !names[c.From] {
 					report("no stage %q to copy from", c.From)
 				}
-				if binary == "" || len(c.SourcePaths) != 1 || c.SourcePaths[0] != binary {
+				isClients := clients != "" && len(c.SourcePaths) == 1 && c.SourcePaths[0] == "/out/downloads"
+				if !isClients && (binary == "" || len(c.SourcePaths) != 1 || c.SourcePaths[0] != binary) {
 					report("%q is not what the build writes (%q)", c.SourcePaths, binary)
 				}
 			}
 		}
 		names[stage.Name] = true
 	}
+	if want := strings.Join(clientPlatforms(t), " "); clients != want {
+		report("clients for %q, want %q", clients, want)
+	}
 	if binary == "" {
 		report("not static: no RUN matches %s", buildOutput)
 	}
 
+	for _, stage := range stages {
+		if stage.Name == "client" && !slices.ContainsFunc(stage.Commands, func(command instructions.Command) bool {
+			c, ok := command.(*instructions.UserCommand)
+			return ok && plainUser.MatchString(c.User)
+		}) {
+			report("the client runs as root")
+		}
+	}
 	user, entrypoint, cmd, exposed, checked := "root", "", "", "", ""
 	for _, command := range stages[len(stages)-1].Commands {
 		switch c := command.(type) {
@@ -128,4 +151,16 @@ func problems(t *testing.T, text string) []string {
 		}
 	}
 	return found
+}
+
+// clientPlatforms are those of build.Clients, in order.
+func clientPlatforms(t *testing.T) []string {
+	t.Helper()
+	text := read(t, "internal/build/build.go")
+	var list []string
+	for _, m := range regexp.MustCompile(`"(darwin|linux|windows)/(\w+)"`).FindAllStringSubmatch(text, -1) {
+		list = append(list, m[1]+"-"+m[2])
+	}
+	slices.Sort(list)
+	return list
 }

@@ -9,12 +9,14 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/internal/downloads"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/query"
 	"heapdrift/internal/store"
 	"heapdrift/web/assets"
 	"heapdrift/web/guard"
 	"heapdrift/web/pages/account"
+	"heapdrift/web/pages/download"
 	"heapdrift/web/pages/leaks"
 	"heapdrift/web/pages/operators"
 	"heapdrift/web/pages/project"
@@ -41,6 +43,8 @@ type Options struct {
 	// Queries keeps the reports that selections are answered from.
 	Queries *query.Library
 	Version string
+	// Downloads are the programs that the server gives away; nil for none.
+	Downloads *downloads.Library
 	// Closing is closed when the server shuts down: streams end then.
 	Closing <-chan struct{}
 }
@@ -55,6 +59,7 @@ func Register(e *echo.Echo, opt Options) {
 		Closing: opt.Closing}, use)
 	symbols.Register(e, opt.Store, opt.Intake, use)
 	upload.Register(e, opt.Store, opt.Intake, use)
+	download.Register(e, opt.Downloads, use)
 	settings.Register(e, opt.Store, use)
 	operators.Register(e, operators.Options{Store: opt.Store, Blobs: opt.Intake.Blobs, Version: opt.Version}, use)
 	account.Register(e, account.Options{Store: opt.Store, Guard: opt.Guard, Issuer: opt.Issuer}, use)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"heapdrift/internal/blob"
+	"heapdrift/internal/downloads"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/store"
 	"heapdrift/internal/testdb"
@@ -93,6 +94,16 @@ func OpenWithAccounts(t testing.TB) *Server {
 	return serveTo(t, guard.ByAccount, s, Must[blob.Store](t)(blob.Open(t.Context(), "file://"+t.TempDir())), nil)
 }
 
+// OpenWithDownloads starts a server that asks people who they are and gives away the programs of a folder.
+func OpenWithDownloads(t testing.TB, dir string) *Server {
+	t.Helper()
+	beside(t)
+	s := Must[*store.Store](t)(store.Open(t.Context(), testdb.New(t)))
+	t.Cleanup(s.Close)
+	return serveWith(t, s, Must[blob.Store](t)(blob.Open(t.Context(), "file://"+t.TempDir())), web.Options{
+		Access: guard.ByAccount, Downloads: &downloads.Library{Dir: dir, Version: version}})
+}
+
 // OpenWithWorker starts a server with a worker behind it.
 func OpenWithWorker(t testing.TB) *Server {
 	t.Helper()
@@ -109,16 +120,24 @@ func Serve(t testing.TB, s *store.Store, blobs blob.Store, windows api.WindowAns
 
 func serveTo(t testing.TB, access guard.Access, s *store.Store, blobs blob.Store, windows api.WindowAnswers) *Server {
 	t.Helper()
+	return serveWith(t, s, blobs, web.Options{Access: access, Windows: windows})
+}
+
+// version is what the servers of tests say that they are.
+const version = "1.2.3"
+
+// serveWith runs a server with what options say beside the store and the blobs.
+func serveWith(t testing.TB, s *store.Store, blobs blob.Store, opt web.Options) *Server {
+	t.Helper()
 	blobsOf.Store(s, blobs)
 	log, made := &logText{}, &TraceWindows{Runs: map[int64]TracedRun{}}
-	if windows == nil {
-		windows = made
+	if opt.Windows == nil {
+		opt.Windows = made
 	}
-	server := Must[*web.Server](t)(web.New(web.Options{
-		Access: access, Store: s, Blobs: blobs, Intake: &intake.Intake{Store: s, Blobs: blobs, MaxBytes: 64 << 20},
-		Version: "1.2.3", Windows: windows,
-		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})),
-	}))
+	opt.Store, opt.Blobs, opt.Version = s, blobs, version
+	opt.Intake = &intake.Intake{Store: s, Blobs: blobs, MaxBytes: 64 << 20}
+	opt.Log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	server := Must[*web.Server](t)(web.New(opt))
 	listener := Must[net.Listener](t)(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

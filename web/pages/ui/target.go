@@ -3,6 +3,7 @@ package ui
 import (
 	"cmp"
 	"net/url"
+	"strings"
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
@@ -62,6 +63,34 @@ func (t Target) query() url.Values {
 		}
 	}
 	return q
+}
+
+// Push is the command that uploads all files of a run with the program. What is not typed yet stands in capitals.
+func (t Target) Push(c echo.Context) string {
+	words := []string{"heapdrift push --url", ServerURL(c), "--project", shellWord(cmp.Or(t.Project, "PROJECT")), "--build",
+		shellWord(cmp.Or(t.Build, "BUILD"))}
+	if t.Scenario != "" {
+		words = append(words, "--scenario", shellWord(t.Scenario))
+	}
+	return strings.Join(append(words, `"snap*.log"`), " ")
+}
+
+// shellWord is a word for the shells of Windows and others; what none of them reads as it is meant becomes an underscore.
+func shellWord(word string) string {
+	if !strings.ContainsFunc(word, func(r rune) bool { return !isPlain(r) }) {
+		return word
+	}
+	return `"` + strings.Map(func(r rune) rune {
+		if strings.ContainsRune("\"$`%!\\", r) || r < ' ' {
+			return '_'
+		}
+		return r
+	}, word) + `"`
+}
+
+// isPlain reports whether no shell gives a character a meaning.
+func isPlain(r rune) bool {
+	return r == '-' || r == '_' || r == '.' || r == '/' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 }
 
 // Curl is the command that uploads a file without a browser, with a header where the server asks for one. What is not

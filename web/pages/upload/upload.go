@@ -23,6 +23,7 @@ type uploadView struct {
 	fresh    bool // nobody has sent the form: the browser may fill in what it remembers
 	server   string
 	curl     string
+	push     string            // the same with the program
 	wrong    map[string]string // what is wrong with a field, by its name
 	outcomes []outcome
 }
@@ -36,7 +37,7 @@ type outcome struct {
 }
 
 func uploadViewOf(c echo.Context, t ui.Target) uploadView {
-	v := uploadView{Frame: ui.FrameOf(c, "Upload"), target: t, server: ui.ServerURL(c), curl: t.Curl(c),
+	v := uploadView{Frame: ui.FrameOf(c, "Upload"), target: t, server: ui.ServerURL(c), curl: t.Curl(c), push: t.Push(c),
 		wrong: map[string]string{}}
 	v.Tab, v.Scripts = "upload", append(slices.Clip(ui.QueueScripts), "upload-target.js", "upload-before.js", "upload.js")
 	v.Upload = t

@@ -1,0 +1,9 @@
+package download_test
+
+import (
+	"testing"
+
+	"heapdrift/web/pages/pagestest"
+)
+
+func TestMain(m *testing.M) { pagestest.Main(m) }
