@@ -61,7 +61,7 @@ func clientCommands() []command {
 		{"symbols lookup", "PDB|PE [ADDR…]", "print the functions and lines at addresses of a PDB or image (RVAs, hexadecimal)",
 			symbolsLookup, false},
 		{"symbols undname", "[flags] [NAME…]", "undecorate C++ names", symbolsUndname, false},
-		{"update", "[--url U]", "replace this client by that of a server, after checking its digest", updateProgram, false},
+		{"update", "[--url U]", "replace this client by the one of a server, after checking its digest", updateProgram, false},
 	}
 }
 
