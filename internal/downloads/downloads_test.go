@@ -51,18 +51,18 @@ func TestList(t *testing.T) {
 	unnamed := map[string]string{"windows-amd64/heapdrift.exe": "w"}
 	for _, tt := range []struct {
 		name    string
-		library downloads.Library
+		library *downloads.Library
 		want    []string
 		missing string
 	}{
-		{"all", downloads.Library{Dir: shelve(t, full), Own: own, Version: "1.2.0"},
+		{"all", &downloads.Library{Dir: shelve(t, full), Own: own, Version: "1.2.0"},
 			[]string{here.String(), "windows-amd64"}, ""},
-		{"another version", downloads.Library{Dir: shelve(t, other), Own: own, Version: "1.2.0"}, []string{here.String()},
+		{"another version", &downloads.Library{Dir: shelve(t, other), Own: own, Version: "1.2.0"}, []string{here.String()},
 			`programs of version "1.1.0", and this server is "1.2.0"`},
-		{"no version", downloads.Library{Dir: shelve(t, unnamed), Own: own, Version: "1.2.0"}, []string{here.String()},
+		{"no version", &downloads.Library{Dir: shelve(t, unnamed), Own: own, Version: "1.2.0"}, []string{here.String()},
 			"has no file VERSION"},
-		{"no folder", downloads.Library{Dir: filepath.Join(t.TempDir(), "none"), Version: "1.2.0"}, nil, "has no file VERSION"},
-		{"nothing set", downloads.Library{Version: "1.2.0"}, nil, "no folder is set"},
+		{"no folder", &downloads.Library{Dir: filepath.Join(t.TempDir(), "none"), Version: "1.2.0"}, nil, "has no file VERSION"},
+		{"nothing set", &downloads.Library{Version: "1.2.0"}, nil, "no folder is set"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, missing, err := tt.library.List(t.Context())

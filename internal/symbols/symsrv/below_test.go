@@ -36,7 +36,7 @@ func TestBelow(t *testing.T) {
 	if got, lines := find(t, parse(t, "$/out", opt), app); got != "" {
 		t.Errorf("without the option found %q: %q", got, lines)
 	}
-	named, err := parse(t, "$/out", below(root, symsrv.Limits{})).Named(t.Context(), "app.pdb")
+	named, err := parse(t, "$/out", below(root, symsrv.Limits{})).FindByName(t.Context(), "app.pdb")
 	want := []string{filepath.Join(root, "out", "app.pdb"), filepath.Join(root, "out", "obj", "app.pdb"),
 		filepath.Join(root, "out", "Release", "x64", "App.PDB")}
 	if err != nil || !slices.Equal(named, want) {
@@ -66,7 +66,7 @@ func TestBelowLimits(t *testing.T) {
 		if (got != "") != tt.found || !tt.found && !strings.Contains(strings.Join(lines, "\n"), tt.says) {
 			t.Errorf("%+v: found %q, said %q; want %q", tt.limits, got, lines, tt.says)
 		}
-		_, err := p.Named(t.Context(), "app.pdb")
+		_, err := p.FindByName(t.Context(), "app.pdb")
 		if (err == nil) != tt.found {
 			t.Errorf("%+v: named %v", tt.limits, err)
 		}
@@ -99,7 +99,7 @@ func TestBelowCancelled(t *testing.T) {
 	if _, _, err := p.Find(ctx, app); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, err := p.Named(ctx, "app.pdb"); !errors.Is(err, context.Canceled) {
+	if _, err := p.FindByName(ctx, "app.pdb"); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	if got, lines := find(t, p, app); got == "" {
