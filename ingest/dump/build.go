@@ -14,7 +14,7 @@ import (
 	"heapdrift/ingest/quantity"
 )
 
-// A builder fills the capture of a dump.
+// A builder fills the capture of a process.
 type builder struct {
 	*process
 	opt    *Options
@@ -24,22 +24,19 @@ type builder struct {
 	marks  []mark // heaps, and then everything that is private and no VirtualAlloc
 	blocks *blocks
 	owners []owner
-	reach  *reach        // nil where nobody looked
-	bare   capture.Usage // blocks that no stack was kept of
-	lost   capture.Usage // blocks whose stacks cannot be read
-	unseen string        // what limits the search for pointers
+	traces []capture.StackID // of owners
+	reach  *reach            // nil where nobody looked
+	bare   capture.Usage     // blocks that no stack was kept of
+	lost   capture.Usage     // blocks whose stacks cannot be read
+	unseen string            // what limits the search for pointers
 }
 
 func (b *builder) build(ctx context.Context) (err error) {
-	b.readStacks()
-	if b.found, err = b.openHeaps(ctx, b.opt); err != nil {
-		return err
-	}
-	if b.heaps, err = walkHeaps(ctx, b.found); err != nil {
+	if err := b.walk(ctx); err != nil {
 		return err
 	}
 	b.takeHeaps()
-	if b.blocks, b.owners, err = gather(ctx, b.heaps); err != nil {
+	if b.blocks, err = gather(ctx, b.heaps); err != nil {
 		return err
 	}
 	if err := b.search(ctx); err != nil {
@@ -59,6 +56,24 @@ func (b *builder) build(ctx context.Context) (err error) {
 		b.c.Shape, b.c.Sites, b.c.Blocks = capture.ShapeFacts, nil, capture.Blocks{}
 	}
 	return nil
+}
+
+// walk reads the heaps and the stacks of their blocks: all that a process changes while it runs.
+func (b *builder) walk(ctx context.Context) (err error) {
+	if b.opt.Walked != nil {
+		defer b.opt.Walked()
+	}
+	b.readStacks()
+	if b.found, err = b.openHeaps(ctx, b.opt); err != nil {
+		return err
+	}
+	if b.heaps, err = walkHeaps(ctx, b.found); err != nil {
+		return err
+	}
+	for _, w := range b.heaps {
+		b.owners = append(b.owners, w.owners...)
+	}
+	return b.takeStacks(ctx)
 }
 
 // takeHeaps passes on what the walks found beside blocks.
@@ -142,7 +157,7 @@ func (b *builder) search(ctx context.Context) error {
 			"The heaps hold %d blocks more than the limit of %d. Their contents and the pointers to them were not examined.", b.blocks.left, maxBlocks)})
 		return nil
 	}
-	if b.blocks.n == 0 {
+	if b.blocks.n == 0 || b.opt.BlocksOnly {
 		return nil
 	}
 	lost, images := b.process.lost()
@@ -195,12 +210,12 @@ func (b *builder) takeSpace() {
 	managed, heaps, notes := b.managed(marks)
 	m := b.c.Memory
 	m.Space, m.Managed, m.Notes = b.spaceOf(append(marks, managed...), b.losses()), heaps, append(m.Notes, notes...)
-	counters, err := b.dump.Counters()
+	counters, err := b.source.Counters()
 	b.failed("the system's counters", err)
 	if counters != nil {
 		m.Space.PrivateBytes, m.Space.WorkingSet = int64(counters.PrivateUsage), int64(counters.WorkingSet)
 	}
-	machine, err := b.dump.SystemMemory()
+	machine, err := b.source.SystemMemory()
 	b.failed("the memory of the machine", err)
 	if machine != nil && machine.CommitLimit <= math.MaxInt64 && machine.Committed <= machine.CommitLimit {
 		m.Space.MachineCommit, m.Space.MachineCommitLimit = int64(machine.Committed), int64(machine.CommitLimit)
@@ -223,7 +238,7 @@ func (b *builder) where() func(uint64) string {
 // takeGroups counts the blocks in groups.
 func (b *builder) takeGroups(ctx context.Context) error {
 	g := &grouper{memory: b.memory, bits: b.bits(), blocks: b.blocks, owners: b.owners,
-		modules: capture.NewModuleMap(b.c.Modules), reach: b.reach}
+		modules: capture.NewModuleMap(b.c.Modules), reach: b.reach, bySize: b.opt.BlocksOnly}
 	for _, m := range b.c.Modules {
 		g.bases = append(g.bases, m.Base)
 	}

@@ -23,6 +23,20 @@ const Kind capture.Kind = "minidump"
 type Options struct {
 	// Types finds the structures of an ntdll by its PDB; nil, or a nil result, for the embedded table.
 	Types func(ctx context.Context, pdb, debugID string) ntheap.Types
+	// Subject is what Build makes a capture of. Read sets it itself.
+	Subject Subject
+	// BlocksOnly leaves out what needs the contents of blocks: the search for pointers, and groups by what blocks begin
+	// with or point to. A process that waits meanwhile waits for the walk of its heaps alone.
+	BlocksOnly bool
+	// Walked is called when heaps and stacks have been read, also where that failed. What is read after it changes
+	// neither blocks nor stacks. Nil is nothing.
+	Walked func()
+}
+
+// A Subject is what a capture is made of.
+type Subject struct {
+	Kind capture.Kind
+	Name string // in sentences, and as the source of facts: "dump"
 }
 
 // typesOf asks for the structures of the ntdll that made the heaps of one side.
@@ -56,7 +70,7 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, opt Options) (*capture
 	if err != nil {
 		return nil, err
 	}
-	p, err := openProcess(ctx, d)
+	p, err := openProcess(ctx, dumpFile{d})
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +78,21 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, opt Options) (*capture
 		refused.Message += p.inventory()
 		return nil, refused
 	}
-	b := &builder{process: p, opt: &opt, c: p.capture()}
+	opt.Subject = Subject{Kind, "dump"}
+	return p.build(ctx, &opt)
+}
+
+// Build makes the capture of the process that a source is of, as Read does of a dump. Its errors are those of Read.
+func Build(ctx context.Context, s Source, opt Options) (*capture.Capture, error) {
+	p, err := openProcess(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return p.build(ctx, &opt)
+}
+
+func (p *process) build(ctx context.Context, opt *Options) (*capture.Capture, error) {
+	b := &builder{process: p, opt: opt, c: p.capture(opt.Subject)}
 	if err := b.build(ctx); err != nil {
 		return nil, err
 	}
@@ -82,7 +110,7 @@ func Check(ctx context.Context, r io.ReaderAt, size int64) error {
 	if refused == nil {
 		return nil
 	}
-	p, err := openProcess(ctx, d)
+	p, err := openProcess(ctx, dumpFile{d})
 	if err != nil {
 		return err
 	}
@@ -109,15 +137,15 @@ func (p *process) inventory() string {
 		len(p.regions), quantity.Bytes(int64(committed)), quantity.Bytes(int64(private)))
 }
 
-// capture is what the streams say of the process.
-func (p *process) capture() *capture.Capture {
-	info, err := p.dump.Process()
+// capture is what the lists of the source say of the process.
+func (p *process) capture(of Subject) *capture.Capture {
+	info, err := p.source.Process()
 	p.failed("the process id", err)
 	c := &capture.Capture{
-		Kind: Kind, Shape: capture.ShapeSnapshot,
+		Kind: of.Kind, Shape: capture.ShapeSnapshot,
 		Process:   capture.Process{PID: info.PID, Bits: uint8(p.bits())},
-		Snapshots: []capture.Snapshot{{TakenAt: localTime(p.dump.Header().Time, info.Bias)}},
-		Memory:    &capture.Memory{Source: "dump"},
+		Snapshots: []capture.Snapshot{{TakenAt: localTime(p.source.Taken(), info.Bias)}},
+		Memory:    &capture.Memory{Source: of.Name},
 	}
 	image, line := p.command()
 	if image == "" && len(p.modules) > 0 {
@@ -145,10 +173,10 @@ func localTime(taken time.Time, bias time.Duration) time.Time {
 	return taken.Add(-bias)
 }
 
-// notes are what the dump says in words, and what must be said of it.
+// notes are what the source says in words, and what must be said of it.
 func (p *process) notes(commandLine string) []capture.Note {
 	var list []capture.Note
-	for _, text := range p.dump.Comments() {
+	for _, text := range p.source.Comments() {
 		list = append(list, capture.Note{Topic: capture.TopicComment, Text: text})
 	}
 	system := fmt.Sprintf("Windows %d.%d.%d", p.system.Major, p.system.Minor, p.system.Build)
@@ -178,7 +206,7 @@ func (p *process) notes(commandLine string) []capture.Note {
 // handleTypes counts the handles by type.
 func (p *process) handleTypes() []capture.HandleType {
 	types := map[string]*capture.HandleType{}
-	p.failed("the handles", p.dump.EachHandle(func(h minidump.Handle) bool {
+	p.failed("the handles", p.source.EachHandle(func(h minidump.Handle) bool {
 		name := cmp.Or(h.Type, "unknown")
 		t := types[name]
 		if t == nil {

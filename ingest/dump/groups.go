@@ -121,6 +121,7 @@ type grouper struct {
 	modules *capture.ModuleMap
 	bases   []uint64 // of modules
 	reach   *reach   // nil where nobody looked
+	bySize  bool     // contents are not looked at
 }
 
 // beginning is how much of a block is looked at.
@@ -160,6 +161,9 @@ func (g *grouper) count(t *tallies, v *view, ordinal int, b *block) {
 	isUnreachable := g.reach != nil && !g.reach.isMarked(ordinal)
 	t.count(grouping{by: capture.BySize, heap: -1, size: b.size}, b, isUnreachable)
 	t.count(grouping{by: capture.BySize, heap: g.owners[b.owner].heap, size: b.size}, b, isUnreachable)
+	if g.bySize {
+		return
+	}
 	head := v.bytes(b.address, min(b.size, beginning))
 	text := contentOf(head)
 	if module, offset, ok := g.pointsInto(head); ok && (g.bits == 64 || text == "") { // four letters are an address, too

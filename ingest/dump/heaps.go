@@ -146,15 +146,15 @@ func (w *heapWalk) walk(ctx context.Context, heap int32, room *budget) (err erro
 }
 
 // gather joins the blocks of all heaps. Where there were too many to keep, it keeps none: some would stand for all.
-func gather(ctx context.Context, list []*heapWalk) (all *blocks, owners []owner, err error) {
-	all = newBlocks()
+func gather(ctx context.Context, list []*heapWalk) (*blocks, error) {
+	all, owners := newBlocks(), 0
 	for _, w := range list {
-		all.take(w.blocks, uint32(len(owners)))
-		owners = append(owners, w.owners...)
+		all.take(w.blocks, uint32(owners))
+		owners += len(w.owners)
 		w.blocks = nil
 	}
-	if all.left > 0 || len(owners) > maxOwners {
+	if all.left > 0 || owners > maxOwners {
 		all = &blocks{left: all.left + all.n}
 	}
-	return all, owners, all.seal(ctx)
+	return all, all.seal(ctx)
 }

@@ -69,7 +69,7 @@ func TestLimitOfTheAddressSpace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := openProcess(t.Context(), opened)
+		p, err := openProcess(t.Context(), dumpFile{opened})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -44,10 +44,10 @@ var pebs = map[int]pebLayout{
 	32: {imageBase: 0x08, loader: 0x0C, parameters: 0x10, imagePath: 0x38, commandLine: 0x40},
 }
 
-// A process is the dump as the rest of this package looks at it.
+// A process is what a source tells, as the rest of this package looks at it.
 type process struct {
-	dump     *minidump.Dump
-	memory   *minidump.Memory
+	source   Source
+	memory   Memory
 	modules  []minidump.Module
 	unloaded []minidump.UnloadedModule
 	threads  []minidump.Thread
@@ -73,9 +73,9 @@ func (p *process) failed(what string, err error) {
 	}
 }
 
-// openProcess reads the streams and finds the environment blocks.
-func openProcess(ctx context.Context, d *minidump.Dump) (*process, error) {
-	p := &process{dump: d, memory: d.Memory(), system: d.System()}
+// openProcess reads the lists of a source and finds the environment blocks.
+func openProcess(ctx context.Context, d Source) (*process, error) {
+	p := &process{source: d, memory: d.Memory(), system: d.System()}
 	var err error
 	p.modules, err = d.Modules()
 	p.failed("the modules", err)
@@ -210,7 +210,7 @@ func (p *process) searchPEB(ctx context.Context, m pointers) (uint64, error) {
 	return 0, nil
 }
 
-// has reports whether the dump holds what lies at an address.
+// has reports whether the source has what lies at an address.
 func (p *process) has(address uint64) bool {
 	var b [1]byte
 	n, _ := p.memory.ReadMemory(b[:], address)

@@ -7,18 +7,17 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// takeSites makes a site of each owner, two where only some of its blocks are pointed to, and one of the memory that
-// nobody but VirtualAlloc gave.
-func (b *builder) takeSites(ctx context.Context) error {
-	places := make([][2]int32, len(b.owners)) // of the sites of an owner: reachable, unreachable
-	usage, err := b.usages(ctx)
-	if err != nil {
-		return err
-	}
+// takeStacks reads the stack of each owner.
+func (b *builder) takeStacks(ctx context.Context) error {
+	b.traces = make([]capture.StackID, len(b.owners))
 	var addresses []uint64
+	var frames []capture.FrameID
 	for i := range b.owners {
+		if i%4096 == 0 && ctx.Err() != nil {
+			return fmt.Errorf("dump: %w", context.Cause(ctx))
+		}
 		o := &b.owners[i]
-		var frames []capture.FrameID
+		frames = frames[:0]
 		if o.trace != 0 {
 			addresses = b.found[o.side].Stack(o.trace, addresses[:0])
 			for _, a := range addresses {
@@ -30,12 +29,26 @@ func (b *builder) takeSites(ctx context.Context) error {
 		} else {
 			b.bare = b.bare.Add(o.usage)
 		}
-		stack := b.c.Stacks.AddStack(frames)
+		b.traces[i] = b.c.Stacks.AddStack(frames)
+	}
+	return nil
+}
+
+// takeSites makes a site of each owner, two where only some of its blocks are pointed to, and one of the memory that
+// nobody but VirtualAlloc gave.
+func (b *builder) takeSites(ctx context.Context) error {
+	places := make([][2]int32, len(b.owners)) // of the sites of an owner: reachable, unreachable
+	usage, err := b.usages(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range b.owners {
+		o := &b.owners[i]
 		for k, u := range usage[i] {
 			places[i][k] = int32(len(b.c.Sites))
 			if u.Count > 0 {
 				b.c.Sites = append(b.c.Sites,
-					capture.Site{Stack: stack, Heap: o.heap, Trace: o.trace, Unreachable: k == 1, Usage: []capture.Usage{u}})
+					capture.Site{Stack: b.traces[i], Heap: o.heap, Trace: o.trace, Unreachable: k == 1, Usage: []capture.Usage{u}})
 			}
 		}
 	}

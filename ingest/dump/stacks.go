@@ -22,11 +22,11 @@ type threadStack struct {
 func (p *process) readStacks() {
 	native := pointers{p.memory, p.native()}
 	for _, t := range p.threads {
-		registers, err := p.dump.Registers(t)
+		registers, err := p.source.Registers(t)
 		p.failed("the registers of a thread", err)
 		p.addStack(native, t, t.TEB, registers, 0)
 		if p.wow64 {
-			own, err := p.dump.WOW64Registers(t)
+			own, err := p.source.WOW64Registers(t)
 			p.failed("the 32-bit registers of a thread", err)
 			p.addStack(pointers{p.memory, 32}, t, p.wowTEB(t), own, registers.SP)
 		}
@@ -76,7 +76,7 @@ func (p *process) threadFacts(where func(address uint64) string) []capture.Threa
 		if t.StartAddress != 0 {
 			out.Start = where(t.StartAddress)
 		}
-		if r, err := p.dump.Registers(t); err == nil && r.IP != 0 {
+		if r, err := p.source.Registers(t); err == nil && r.IP != 0 {
 			out.At = where(r.IP)
 		}
 		list = append(list, out)

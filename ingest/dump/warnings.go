@@ -12,7 +12,7 @@ import (
 
 // warn adds the warnings that limit the report. It returns an error only if the file cannot be read.
 func (b *builder) warn() error {
-	for _, e := range b.dump.Damage() {
+	for _, e := range b.source.Damage() {
 		b.damaged("the dump", e)
 	}
 	for _, p := range b.problems {
@@ -32,7 +32,8 @@ func (b *builder) warn() error {
 	for _, s := range b.sides {
 		if s.peb == 0 {
 			b.warning(capture.PartialHeap, 1,
-				"The dump lacks the %d-bit environment block (PEB) of the process. Heaps are found by their signature, and some may be missing.", s.bits)
+				"The %s lacks the %d-bit environment block (PEB) of the process. Heaps are found by their signature, and some may be missing.",
+				b.opt.Subject.Name, s.bits)
 		}
 	}
 	b.warnOfStacks()
@@ -46,7 +47,8 @@ func (b *builder) warn() error {
 			quantity.Bytes(unread), first.What, first.Address, first.Why)
 	}
 	if b.c.Memory.Space.Partial {
-		b.warning(capture.Unsupported, 1, "The dump has no list of regions: reserved and free address space are unknown.")
+		b.warning(capture.Unsupported, 1, "The %s has no list of regions: reserved and free address space are unknown.",
+			b.opt.Subject.Name)
 	}
 	return nil
 }
@@ -64,13 +66,14 @@ func (b *builder) warnOfStacks() {
 	}
 	switch {
 	case len(b.c.Memory.Heaps) == 0:
-		b.warning(capture.PartialHeap, 1, "No Windows heap was found in the dump, so it shows no allocations.")
+		b.warning(capture.PartialHeap, 1, "No Windows heap was found in the %s, so it shows no allocations.", b.opt.Subject.Name)
 	case b.bare.Count == busy && busy > 0 && b.traced():
 		b.warning(capture.NoStacks, busy,
 			"User-mode stack traces were on, but none was found. Traces of Windows XP and 2003 are not read.")
 	case b.bare.Count == busy && busy > 0:
 		b.warning(capture.NoStacks, busy,
-			"Run gflags /i %s +ust and restart the process before the next dump: its blocks have no call stacks.", b.c.Process.Name)
+			"Run gflags /i %s +ust and restart the process before the next %s: its blocks have no call stacks.",
+			b.c.Process.Name, b.opt.Subject.Name)
 	case b.isFew(b.bare, busy):
 		b.warning(capture.Unsupported, b.bare.Count, "%s of %s (%s) have no call stack, less than 1 %%.",
 			quantity.Count(b.bare.Count), quantity.Plural(busy, "block"), quantity.Bytes(b.bare.Bytes))
@@ -79,11 +82,11 @@ func (b *builder) warnOfStacks() {
 			quantity.Bytes(b.bare.Bytes))
 	}
 	if b.isFew(b.lost, busy) {
-		b.warning(capture.Unsupported, b.lost.Count, "The call stacks of %s of %s (%s) are damaged or not in the dump.",
-			quantity.Count(b.lost.Count), quantity.Plural(busy, "block"), quantity.Bytes(b.lost.Bytes))
+		b.warning(capture.Unsupported, b.lost.Count, "The call stacks of %s of %s (%s) are damaged or not in the %s.", quantity.Count(b.lost.Count),
+			quantity.Plural(busy, "block"), quantity.Bytes(b.lost.Bytes), b.opt.Subject.Name)
 	} else if b.lost.Count > 0 {
-		b.warning(capture.StackMissing, b.lost.Count, "The call stacks of %s (%s) are damaged or not in the dump.",
-			quantity.Plural(b.lost.Count, "block"), quantity.Bytes(b.lost.Bytes))
+		b.warning(capture.StackMissing, b.lost.Count, "The call stacks of %s (%s) are damaged or not in the %s.",
+			quantity.Plural(b.lost.Count, "block"), quantity.Bytes(b.lost.Bytes), b.opt.Subject.Name)
 	}
 }
 

@@ -52,13 +52,13 @@ func (d *Dump) codeViewRecord(w *names, location []byte, entry int64) codeView {
 //	directory 6 (debug)     IMAGE_DEBUG_DIRECTORY, 28 bytes each: Type u32 0x0C, SizeOfData u32 0x10, AddressOfRawData u32 0x14
 //
 // Writers leave out the record where they cannot read the file, as of 32-bit programs in 64-bit dumps.
-func (m *Memory) codeViewOf(base uint64) codeView {
+func codeViewOf(m reader, base uint64) codeView {
 	var head [0x18 + 0x70 + 7*8]byte
-	if !m.has(head[:0x40], base) || string(head[:2]) != "MZ" {
+	if !has(m, head[:0x40], base) || string(head[:2]) != "MZ" {
 		return codeView{}
 	}
 	nt := base + uint64(le.Uint32(head[0x3C:]))
-	if !m.has(head[:], nt) || string(head[:4]) != "PE\x00\x00" {
+	if !has(m, head[:], nt) || string(head[:4]) != "PE\x00\x00" {
 		return codeView{}
 	}
 	optional := head[0x18:]
@@ -82,7 +82,7 @@ func (m *Memory) codeViewOf(base uint64) codeView {
 	)
 	for range min(size/entrySize, maxEntries) {
 		var e [entrySize]byte
-		if !m.has(e[:], at) {
+		if !has(m, e[:], at) {
 			return codeView{}
 		}
 		if at += entrySize; le.Uint32(e[0x0C:]) != typeCV {
@@ -98,7 +98,21 @@ func (m *Memory) codeViewOf(base uint64) codeView {
 }
 
 // has fills p with memory, or reports that not all of it is there.
-func (m *Memory) has(p []byte, addr uint64) bool {
-	_, err := m.ReadMemory(p, addr)
-	return err == nil
+func has(m reader, p []byte, addr uint64) bool {
+	n, err := m.ReadMemory(p, addr)
+	return err == nil && n == len(p)
+}
+
+// A reader reads the memory of a process.
+type reader interface {
+	ReadMemory(p []byte, addr uint64) (int, error)
+}
+
+// ImagePDB asks an image in the memory of any process for its PDB, in the terms of Module. ok is false where the image
+// does not tell.
+func ImagePDB(m interface {
+	ReadMemory(p []byte, addr uint64) (int, error)
+}, base uint64) (pdb, debugID string, age uint32, ok bool) {
+	v := codeViewOf(m, base)
+	return v.pdb, v.id, v.age, v.known
 }

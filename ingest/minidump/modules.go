@@ -61,7 +61,7 @@ func (d *Dump) Modules() ([]Module, error) {
 		record := d.codeViewRecord(names, e[0x4C:], i)
 		listed := record.known
 		if !listed {
-			record = d.memory.codeViewOf(m.Base)
+			record = codeViewOf(d.memory, m.Base)
 		}
 		if record.known && names.afford(int64(len(record.pdb)), i, l.at+i*moduleSize) {
 			m.PDB, m.DebugID, m.Age, m.FromImage = record.pdb, record.id, record.age, !listed
