@@ -60,9 +60,11 @@ func (b *builder) build(ctx context.Context) (err error) {
 
 // walk reads the heaps and the stacks of their blocks: all that a process changes while it runs.
 func (b *builder) walk(ctx context.Context) (err error) {
-	if b.opt.Walked != nil {
-		defer b.opt.Walked()
+	reached := b.opt.Reached
+	if reached == nil {
+		reached = func(Stage) {}
 	}
+	defer reached(StacksRead)
 	b.readStacks()
 	if b.found, err = b.openHeaps(ctx, b.opt); err != nil {
 		return err
@@ -70,6 +72,7 @@ func (b *builder) walk(ctx context.Context) (err error) {
 	if b.heaps, err = walkHeaps(ctx, b.found); err != nil {
 		return err
 	}
+	reached(HeapsWalked)
 	for _, w := range b.heaps {
 		b.owners = append(b.owners, w.owners...)
 	}

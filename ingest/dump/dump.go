@@ -28,10 +28,18 @@ type Options struct {
 	// BlocksOnly leaves out what needs the contents of blocks: the search for pointers, and groups by what blocks begin
 	// with or point to. A process that waits meanwhile waits for the walk of its heaps alone.
 	BlocksOnly bool
-	// Walked is called when heaps and stacks have been read, also where that failed. What is read after it changes
-	// neither blocks nor stacks. Nil is nothing.
-	Walked func()
+	// Reached is called at each Stage; nil is nothing.
+	Reached func(Stage)
 }
+
+// A Stage is how far a capture is, for a process that waits meanwhile.
+type Stage uint8
+
+// The stages. What is read after the last of them changes neither blocks nor stacks.
+const (
+	HeapsWalked Stage = iota // not called where the heaps could not be walked
+	StacksRead               // called also where reading has failed
+)
 
 // A Subject is what a capture is made of.
 type Subject struct {
