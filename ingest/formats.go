@@ -12,6 +12,7 @@ import (
 	"heapdrift/ingest/etl"
 	"heapdrift/ingest/etl/tracecapture"
 	"heapdrift/ingest/evidence"
+	"heapdrift/ingest/hdsnap"
 	"heapdrift/ingest/umdh"
 	"heapdrift/ingest/vmmap"
 	"heapdrift/ingest/windbg"
@@ -39,6 +40,13 @@ var formats = []format{
 			Sniff: dump.Sniff,
 		},
 		read: readDump, check: dump.Check,
+	},
+	{
+		Format: evidence.Format{
+			Kind: "hdsnap", Name: "a heap snapshot", Plural: "heap snapshots", Extensions: []string{".hdsnap"},
+			Tools: "heapdrift snapshot, heapdrift record", Captures: kinds(hdsnap.Kind), Rank: 4, Sniff: hdsnap.Sniff,
+		},
+		read: streamed(hdsnap.Read),
 	},
 	{
 		Format: evidence.Format{

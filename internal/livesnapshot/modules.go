@@ -3,9 +3,6 @@ package livesnapshot
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
-	"slices"
-	"unicode/utf16"
 
 	"heapdrift/ingest/minidump"
 )
@@ -34,14 +31,6 @@ const (
 	// longestPath is how much of a path is read, in bytes.
 	longestPath = 2 * 32767
 )
-
-// number reads a pointer.
-func (l *loaderLayout) number(b []byte) uint64 {
-	if l.pointer == 4 {
-		return uint64(binary.LittleEndian.Uint32(b))
-	}
-	return binary.LittleEndian.Uint64(b)
-}
 
 // listModules takes the images of the process from the lists of its loaders, the program's own first, and images that
 // no list has from the regions: a damaged list must not cost names. The memory of each must be that of an image.
@@ -105,7 +94,7 @@ func (s *source) listed(ctx context.Context, l *loaderLayout, peb uint64, list [
 		if n, _ := s.memory.ReadMemory(b[:l.pointer], at); n < l.pointer {
 			return 0
 		}
-		return l.number(b[:])
+		return pointerAt(b[:], l.pointer)
 	}
 	if peb == 0 {
 		return list
@@ -122,10 +111,10 @@ func (s *source) listed(ctx context.Context, l *loaderLayout, peb uint64, list [
 			s.broken++
 			break
 		}
-		next, path := l.number(b[:]), b[l.path:]
-		m := minidump.Module{Base: l.number(b[l.base:]), Size: uint64(binary.LittleEndian.Uint32(b[l.size:])),
-			Timestamp: binary.LittleEndian.Uint32(b[l.timestamp:])}
-		m.Path = s.text(uint64(binary.LittleEndian.Uint16(path)), l.number(path[l.pointer:]))
+		next, path := pointerAt(b[:], l.pointer), b[l.path:]
+		m := minidump.Module{Base: pointerAt(b[l.base:], l.pointer), Size: uint64(le.Uint32(b[l.size:])),
+			Timestamp: le.Uint32(b[l.timestamp:])}
+		m.Path = s.text(uint64(le.Uint16(path)), pointerAt(path[l.pointer:], l.pointer))
 		if m.Base != 0 {
 			list = append(list, m)
 		}
@@ -138,12 +127,5 @@ func (s *source) listed(ctx context.Context, l *loaderLayout, peb uint64, list [
 func (s *source) text(length, at uint64) string {
 	b := make([]byte, min(length, longestPath)&^1)
 	n, _ := s.memory.ReadMemory(b, at)
-	units := make([]uint16, n/2)
-	for i := range units {
-		units[i] = binary.LittleEndian.Uint16(b[2*i:])
-	}
-	if i := slices.Index(units, 0); i >= 0 {
-		units = units[:i]
-	}
-	return string(utf16.Decode(units))
+	return wide(b[:n])
 }

@@ -55,6 +55,15 @@ func (p *pause) walked() {
 	p.hasWalked, p.cut = true, false
 }
 
+// cloned says that nothing is read of the process any more.
+func (p *pause) cloned() {
+	p.walked()
+	p.end()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hasBeenCut = false
+}
+
 // end lets the process go on, if it is still suspended.
 func (p *pause) end() {
 	p.mu.Lock()

@@ -48,7 +48,8 @@ func (c Cost) String() string {
 }
 
 // Take makes a capture of a process. Its error is an *Error where the process cannot be opened or shows no heap, else
-// the context's. What could not be read is said in the capture. The cost is known in either case.
+// the context's. What could not be read is said in the capture, whose Kind is set when package hdsnap stores it. The cost
+// is known in either case.
 func Take(ctx context.Context, pid uint32, opt Options) (*capture.Capture, Cost, error) {
 	t, err := open(pid)
 	if err != nil {
@@ -100,7 +101,7 @@ func (s *session) take(ctx context.Context) (*capture.Capture, error) {
 	from := &source{session: s, facts: facts, regions: regions, threads: threads, threadsErr: threadsErr}
 	from.listModules(ctx)
 	c, err := dump.Build(ctx, from, dump.Options{Types: s.opt.Types, BlocksOnly: true, Reached: s.reached,
-		Subject: dump.Subject{Kind: Kind, Name: "snapshot"}})
+		Subject: dump.Subject{Name: "snapshot"}})
 	if err != nil {
 		return nil, s.failed(ctx, err)
 	}
@@ -114,7 +115,7 @@ func (s *session) take(ctx context.Context) (*capture.Capture, error) {
 func (s *session) space() space {
 	if clone, err := s.Clone(); err == nil {
 		s.cloned = true
-		s.pause.end()
+		s.pause.cloned()
 		return clone
 	}
 	return s.target

@@ -3,12 +3,8 @@ package livesnapshot
 import (
 	"errors"
 
-	"heapdrift/ingest/capture"
 	"heapdrift/ingest/minidump"
 )
-
-// Kind is that of captures of processes that run.
-const Kind capture.Kind = "hdsnap"
 
 // A space is an address space of the system: that of the process or that of its clone. It is safe for concurrent use.
 type space interface {
