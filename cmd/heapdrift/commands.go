@@ -57,6 +57,8 @@ func clientCommands() []command {
 		{"leaks list", "[--project P] [flags]", "list the leaks of a project on a server", leaksList, false},
 		{"leaks accept", "[--project P] [flags] SIG…", "mark leaks of a project as known: they fail no gate", leaksAccept, false},
 		{"leaks assign", "[--project P] SIG… --to WHO", "assign leaks of a project to a team or a person", leaksAssign, false},
+		{"snapshot", "--pid N [-o FILE.hdsnap] [--pause-limit 2s] [flags]",
+			"take a snapshot of the heaps of a process on this Windows", takeSnapshot, false},
 		{"symbols add", "[--url U] DIR|FILE…", "send PDBs, images and archives of them to a server", symbolsAdd, false},
 		{"symbols lookup", "PDB|PE [ADDR…]", "print the functions and lines at addresses of a PDB or image (RVAs, hexadecimal)",
 			symbolsLookup, false},

@@ -1,6 +1,7 @@
 package livesnapshot
 
 import (
+	"cmp"
 	"os"
 	"runtime"
 	"time"
@@ -78,7 +79,7 @@ func (p *process) counters() *minidump.Counters {
 	}
 	return &minidump.Counters{PageFaults: c.pageFaults, WorkingSet: uint64(c.workingSet),
 		PeakWorkingSet: uint64(c.peakWorkingSet), PagefileUsage: uint64(c.pagefileUsage),
-		PeakPagefileUsage: uint64(c.peakPagefileUsage), PrivateUsage: uint64(c.privateUsage)}
+		PeakPagefileUsage: uint64(c.peakPagefileUsage), PrivateUsage: uint64(cmp.Or(c.privateUsage, c.pagefileUsage))} // both are the commit charge, and one may be 0
 }
 
 // performance is PERFORMANCE_INFORMATION of psapi.h, in pages.

@@ -10,7 +10,6 @@ import (
 // A source is the process as package dump looks at it.
 type source struct {
 	*session
-	facts      facts
 	regions    []minidump.Region
 	threads    []minidump.Thread
 	threadsErr error

@@ -9,8 +9,10 @@ import (
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/dump"
 	"heapdrift/ingest/evidence"
+	"heapdrift/ingest/hdsnap"
 	"heapdrift/ingest/ntheap"
 	"heapdrift/ingest/quantity"
+	"heapdrift/internal/build"
 )
 
 // DefaultPauseLimit is how long a process is suspended at most, where nothing else is asked for.
@@ -24,8 +26,12 @@ type Options struct {
 	Types func(ctx context.Context, pdb, debugID string) ntheap.Types
 }
 
-// Cost is what a snapshot has cost the process and this program.
+// Cost is what a snapshot has cost the process and this program, and when it was taken of what.
 type Cost struct {
+	TakenAt time.Time // with the zone of the machine's clock
+	Started time.Time // the process; zero where it is not known
+	System  string    // "Windows 10.0.26100"
+
 	Pause     time.Duration // the process was suspended
 	Total     time.Duration
 	Cloned    bool // read from a clone while the process went on
@@ -45,6 +51,14 @@ func (c Cost) String() string {
 	}
 	return fmt.Sprintf("The process was suspended for %s. %s were read %s, in %s.",
 		quantity.Span(c.Pause), quantity.Bytes(c.BytesRead), how, quantity.Span(c.Total))
+}
+
+// Header is what a file says of the snapshot before its capture. The caller adds what the run is.
+func (c Cost) Header() hdsnap.Header {
+	return hdsnap.Header{Process: hdsnap.Process{Started: c.Started}, TakenAt: c.TakenAt, System: c.System,
+		Writer: "heapdrift " + build.Current().Version,
+		Cost: &hdsnap.Cost{PauseNS: int64(c.Pause), TotalNS: int64(c.Total), BytesRead: c.BytesRead, Regions: c.Regions,
+			Vanished: c.Vanished, Unread: c.Unread, Cloned: c.Cloned, LimitHit: c.LimitHit}}
 }
 
 // Take makes a capture of a process. Its error is an *Error where the process cannot be opened or shows no heap, else
@@ -70,6 +84,7 @@ type session struct {
 	memory  *memory
 	regions int
 	started time.Time
+	facts   facts
 	cloned  bool
 }
 
@@ -84,7 +99,7 @@ func newSession(t target, pid uint32, opt *Options) *session {
 
 // take suspends the process, lists what it has and walks its heaps.
 func (s *session) take(ctx context.Context) (*capture.Capture, error) {
-	facts := s.Facts()
+	s.facts = s.Facts()
 	if err := s.pause.begin(); err != nil {
 		return nil, &Error{Code: CodeSuspend, PID: s.pid, Message: "the process cannot be suspended",
 			Do: "run heapdrift as the user of the process, or as administrator", Err: err}
@@ -98,14 +113,14 @@ func (s *session) take(ctx context.Context) (*capture.Capture, error) {
 	}
 	s.regions = len(regions)
 	s.memory = newMemory(ctx, space, s.cloned, regions, s.pause)
-	from := &source{session: s, facts: facts, regions: regions, threads: threads, threadsErr: threadsErr}
+	from := &source{session: s, regions: regions, threads: threads, threadsErr: threadsErr}
 	from.listModules(ctx)
 	c, err := dump.Build(ctx, from, dump.Options{Types: s.opt.Types, BlocksOnly: true, Reached: s.reached,
 		Subject: dump.Subject{Name: "snapshot"}})
 	if err != nil {
 		return nil, s.failed(ctx, err)
 	}
-	c.Process.Machine = facts.Host
+	c.Process.Machine = s.facts.Host
 	s.pause.end()
 	s.warn(c, from)
 	return c, nil
@@ -152,7 +167,10 @@ func (s *session) failed(ctx context.Context, err error) error {
 // cost is what was spent until now.
 func (s *session) cost() Cost {
 	c := Cost{Pause: s.pause.length(), Total: time.Since(s.started), Cloned: s.cloned, LimitHit: s.pause.isHit(),
-		Regions: int64(s.regions)}
+		Regions: int64(s.regions), TakenAt: s.started, Started: s.facts.Process.Created}
+	if v := s.facts.System; v.Major > 0 {
+		c.System = fmt.Sprintf("Windows %d.%d.%d", v.Major, v.Minor, v.Build)
+	}
 	if s.memory != nil {
 		c.BytesRead, c.Reads = s.memory.bytes.Load(), s.memory.reads.Load()
 		c.Vanished, c.Unread = s.memory.losses()

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/hdsnap"
+	"heapdrift/ingest/quantity"
+	"heapdrift/internal/livesnapshot"
+)
+
+// snapshotFlags are the flags of snapshot.
+type snapshotFlags struct {
+	pid    uint
+	output string
+	opt    livesnapshot.Options
+	header hdsnap.Header
+	work   int64
+}
+
+// takeSnapshot takes a snapshot of the heaps of a process on this machine, and writes it to a file.
+func takeSnapshot(ctx context.Context, args []string, s streams) (int, error) {
+	var f snapshotFlags
+	set := flag.NewFlagSet("snapshot", flag.ContinueOnError)
+	set.UintVar(&f.pid, "pid", 0, "`number` of the process")
+	set.StringVar(&f.output, "o", "", "output `file` (default NAME-PID-TIME.hdsnap)")
+	set.DurationVar(&f.opt.PauseLimit, "pause-limit", livesnapshot.DefaultPauseLimit,
+		"how long the process may be suspended; what is not read by then is said")
+	set.StringVar(&f.header.Project, "project", "", "project, for the header of the file")
+	set.StringVar(&f.header.Build, "build", "", "build under test, for the header of the file")
+	set.StringVar(&f.header.Scenario, "scenario", "", "scenario, for the header of the file")
+	set.Int64Var(&f.work, "work", -1, "work that the process has done so far, for the header of the file")
+	set.StringVar(&f.header.WorkUnit, "work-unit", "", "unit of --work, for example document")
+	rest, err := parse(set, args, s)
+	if err != nil {
+		return exitUsage, err
+	}
+	switch {
+	case len(rest) > 0:
+		return exitUsage, &usageError{fmt.Sprintf("unexpected argument %q", rest[0])}
+	case f.pid == 0 || f.pid > 1<<32-1:
+		return exitUsage, &usageError{"--pid: give the number of a process; tasklist lists them"}
+	case f.opt.PauseLimit <= 0:
+		return exitUsage, &usageError{"--pause-limit: must be more than 0, for example 2s"}
+	}
+	if f.work >= 0 {
+		f.header.Work = &f.work
+	}
+	c, cost, err := livesnapshot.Take(ctx, uint32(f.pid), f.opt)
+	if err != nil {
+		return exitInput, err
+	}
+	return f.finish(c, cost, s)
+}
+
+// finish writes the file and says what it holds.
+func (f *snapshotFlags) finish(c *capture.Capture, cost livesnapshot.Cost, s streams) (int, error) {
+	h := cost.Header()
+	h.Project, h.Build, h.Scenario = f.header.Project, f.header.Build, f.header.Scenario
+	h.Work, h.WorkUnit = f.header.Work, f.header.WorkUnit
+	if f.output == "" {
+		f.output = fmt.Sprintf("%s-%d-%s.hdsnap", strings.TrimSuffix(c.Process.Name, ".exe"), c.Process.PID,
+			cost.TakenAt.Format("20060102-150405"))
+	}
+	if err := writeOutput(f.output, s.out, func(w io.Writer) error { return hdsnap.Write(w, h, c) }); err != nil {
+		return exitInput, fmt.Errorf("write the snapshot: %w", err)
+	}
+	var blocks capture.Usage
+	for i := range c.Sites {
+		if c.Sites[i].Kind == capture.KindHeap {
+			blocks = blocks.Add(c.Sites[i].Usage[0])
+		}
+	}
+	fmt.Fprintf(s.out, "%s, PID %d: %s in %s of %s\n", c.Process.Name, c.Process.PID, quantity.Bytes(blocks.Bytes),
+		quantity.Plural(blocks.Count, "block"), quantity.Plural(len(c.Heaps), "heap"))
+	fmt.Fprintln(s.out, cost)
+	for _, w := range c.Warnings {
+		fmt.Fprintf(s.err, "warning: %s\n", w.Message)
+	}
+	if info, err := os.Stat(f.output); err == nil {
+		fmt.Fprintf(s.out, "wrote %s (%s)\n", f.output, quantity.Bytes(info.Size()))
+	}
+	if c.Shape == capture.ShapeFacts || c.Snapshots[0].LowerBound {
+		return exitInconclusive, nil
+	}
+	return exitOK, nil
+}
