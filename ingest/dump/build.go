@@ -69,7 +69,7 @@ func (b *builder) walk(ctx context.Context) (err error) {
 	if b.found, err = b.openHeaps(ctx, b.opt); err != nil {
 		return err
 	}
-	if b.heaps, err = walkHeaps(ctx, b.found); err != nil {
+	if b.heaps, err = walkHeaps(ctx, b.found, func() { reached(StacksRead) }); err != nil {
 		return err
 	}
 	reached(HeapsWalked)

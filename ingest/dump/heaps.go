@@ -95,8 +95,9 @@ func isCode(protect minidump.Protection) bool {
 	return protect&executable != 0
 }
 
-// walkHeaps walks all heaps, some at the same time. A heap that both sides list is walked once.
-func walkHeaps(ctx context.Context, sides []*ntheap.Heaps) ([]*heapWalk, error) {
+// walkHeaps walks all heaps, some at the same time. A heap that both sides list is walked once. A panic ends the
+// program, and calls end before: a process may wait for it.
+func walkHeaps(ctx context.Context, sides []*ntheap.Heaps, end func()) ([]*heapWalk, error) {
 	var list []*heapWalk
 	seen := map[uint64]bool{}
 	for i, side := range sides {
@@ -112,7 +113,17 @@ func walkHeaps(ctx context.Context, sides []*ntheap.Heaps) ([]*heapWalk, error) 
 	room := &budget{}
 	room.room.Store(maxBlocks)
 	for i, w := range list {
-		group.Go(func() error { return w.walk(ctx, int32(i), room) })
+		group.Go(func() error {
+			hasEnded := false
+			defer func() {
+				if !hasEnded {
+					end()
+				}
+			}()
+			err := w.walk(ctx, int32(i), room)
+			hasEnded = true
+			return err
+		})
 	}
 	return list, group.Wait()
 }

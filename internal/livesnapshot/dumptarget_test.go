@@ -24,6 +24,10 @@ type dumpTarget struct {
 	// read and query replace those of the dump, where they are not nil.
 	read  func(p []byte, addr uint64) (int, error)
 	query func(addr uint64) (minidump.Region, error)
+	// onResume is called when the process goes on; nil is nothing.
+	onResume func()
+	// files are the paths of mapped images.
+	files map[uint64]string
 }
 
 func serveDump(t testing.TB, data []byte) *dumpTarget {
@@ -82,11 +86,16 @@ func (d *dumpTarget) ReadMemory(p []byte, addr uint64) (int, error) {
 	return d.dump.Memory().ReadMemory(p, addr)
 }
 
-// Query answers as VirtualQueryEx does: what no region covers is free.
+// Query answers as VirtualQueryEx does.
 func (d *dumpTarget) Query(addr uint64) (minidump.Region, error) {
 	if d.query != nil {
 		return d.query(addr)
 	}
+	return d.region(addr)
+}
+
+// region is that of the dump; what no region covers is free.
+func (d *dumpTarget) region(addr uint64) (minidump.Region, error) {
 	i := sort.Search(len(d.regions), func(i int) bool { return d.regions[i].Base+(d.regions[i].Size-1) >= addr })
 	if i == len(d.regions) {
 		return minidump.Region{}, errEnd
@@ -98,10 +107,16 @@ func (d *dumpTarget) Query(addr uint64) (minidump.Region, error) {
 	return r, nil
 }
 
-func (d *dumpTarget) Suspend() error                      { d.suspended.Add(1); return nil }
-func (d *dumpTarget) Resume() error                       { d.resumed.Add(1); return nil }
+func (d *dumpTarget) Suspend() error { d.suspended.Add(1); return nil }
+func (d *dumpTarget) Resume() error {
+	d.resumed.Add(1)
+	if d.onResume != nil {
+		d.onResume()
+	}
+	return nil
+}
 func (d *dumpTarget) Clone() (space, error)               { return nil, errNoClone }
 func (d *dumpTarget) Facts() facts                        { return d.known }
 func (d *dumpTarget) Threads() ([]minidump.Thread, error) { return d.threads, nil }
-func (d *dumpTarget) MappedFile(uint64) string            { return "" }
+func (d *dumpTarget) MappedFile(base uint64) string       { return d.files[base] }
 func (d *dumpTarget) Close()                              { d.closed.Add(1) }

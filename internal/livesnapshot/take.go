@@ -117,7 +117,7 @@ func (s *session) take(ctx context.Context) (*capture.Capture, error) {
 	from.listModules(ctx)
 	c, err := dump.Build(ctx, from, dump.Options{Types: s.opt.Types, BlocksOnly: true, Reached: s.reached,
 		Subject: dump.Subject{Name: "snapshot"}})
-	if err != nil {
+	if err != nil || ctx.Err() != nil { // memory that is not read as the context has ended must not look like memory that is not there
 		return nil, s.failed(ctx, err)
 	}
 	c.Process.Machine = s.facts.Host
