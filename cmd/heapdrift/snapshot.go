@@ -30,7 +30,7 @@ func takeSnapshot(ctx context.Context, args []string, s streams) (int, error) {
 	set.UintVar(&f.pid, "pid", 0, "`number` of the process")
 	set.StringVar(&f.output, "o", "", "output `file` (default NAME-PID-TIME.hdsnap)")
 	set.DurationVar(&f.opt.PauseLimit, "pause-limit", livesnapshot.DefaultPauseLimit,
-		"how long the process may be suspended; what is not read by then is said")
+		"how long the process may be suspended; a warning names memory that was not read by then")
 	set.StringVar(&f.header.Project, "project", "", "project, for the header of the file")
 	set.StringVar(&f.header.Build, "build", "", "build under test, for the header of the file")
 	set.StringVar(&f.header.Scenario, "scenario", "", "scenario, for the header of the file")

@@ -17,7 +17,7 @@ const Kind capture.Kind = "hdsnap"
 // Write writes a snapshot. The header's zero process, host and time are filled in from the capture.
 func Write(w io.Writer, h Header, c *capture.Capture) error {
 	if len(c.Snapshots) != 1 || c.Shape != capture.ShapeSnapshot && c.Shape != capture.ShapeFacts {
-		return fmt.Errorf("hdsnap: a capture of %d instants is no snapshot", len(c.Snapshots))
+		return fmt.Errorf("hdsnap: the capture holds %d snapshots; a file holds one", len(c.Snapshots))
 	}
 	h.Process.Name, h.Process.PID = cmp.Or(h.Process.Name, c.Process.Name), cmp.Or(h.Process.PID, c.Process.PID)
 	h.Process.Bits, h.Host = cmp.Or(h.Process.Bits, c.Process.Bits), cmp.Or(h.Host, c.Process.Machine)
@@ -50,7 +50,7 @@ func Read(ctx context.Context, r io.Reader) ([]*capture.Capture, error) {
 			Do: takeItAgain})
 	case len(c.Snapshots) != 1 || c.Shape != capture.ShapeSnapshot && c.Shape != capture.ShapeFacts:
 		return nil, &evidence.Error{Code: CodeDamaged, Offset: in.n, Do: takeItAgain,
-			Message: fmt.Sprintf("the snapshot holds %d instants, and not one", len(c.Snapshots))}
+			Message: fmt.Sprintf("the file holds %d snapshots; it must hold one", len(c.Snapshots))}
 	}
 	c.Kind, c.Process.Machine = Kind, cmp.Or(c.Process.Machine, h.Host)
 	return []*capture.Capture{c}, nil

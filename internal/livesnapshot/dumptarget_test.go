@@ -3,6 +3,7 @@ package livesnapshot
 import (
 	"bytes"
 	"encoding/binary"
+	"io"
 	"os"
 	"sort"
 	"sync/atomic"
@@ -32,7 +33,12 @@ type dumpTarget struct {
 
 func serveDump(t testing.TB, data []byte) *dumpTarget {
 	t.Helper()
-	d, err := minidump.Open(t.Context(), bytes.NewReader(data), int64(len(data)))
+	return serve(t, bytes.NewReader(data), int64(len(data)))
+}
+
+func serve(t testing.TB, data io.ReaderAt, size int64) *dumpTarget {
+	t.Helper()
+	d, err := minidump.Open(t.Context(), data, size)
 	if err != nil {
 		t.Fatal(err)
 	}
