@@ -4,7 +4,7 @@
 .PHONY: help setup run build check test lint generate bench fuzz chaos mutate mutate-diff mutate-random
 
 # Packages whose tests take longest; those that wait most stand beside those that compute.
-LONG := ./web/pages/run,./web/pages/upload,./internal/store,./cmd/heapdrift,./ingest/dump,./tools/chaos,./ingest/ntheap,./web/api,./ingest/umdh,./worker,./ingest/windbg,./internal/queue
+LONG := ./web/pages/run,./web/pages/upload,./internal/store,./cmd/heapdrift,./ingest/dump,./tools/chaos,./ingest/ntheap,./web/api,./ingest/umdh,./worker,./ingest/windbg,./internal/queue,./internal/livesnapshot
 # Modules with tests: the product, and the tools that keep their dependencies to themselves (docs/adr/0002).
 TOOL_MODULES := tools/testsummary tools/deploycheck
 GOLANGCI := go tool -modfile=$(CURDIR)/tools/lint/go.mod golangci-lint

@@ -43,7 +43,7 @@ func takeSnapshot(ctx context.Context, args []string, s streams) (int, error) {
 	switch {
 	case len(rest) > 0:
 		return exitUsage, &usageError{fmt.Sprintf("unexpected argument %q", rest[0])}
-	case f.pid == 0 || f.pid > 1<<32-1:
+	case f.pid == 0 || f.pid >= 1<<32:
 		return exitUsage, &usageError{"--pid: give the number of a process; tasklist lists them"}
 	case f.opt.PauseLimit <= 0:
 		return exitUsage, &usageError{"--pause-limit: must be more than 0, for example 2s"}

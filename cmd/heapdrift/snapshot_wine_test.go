@@ -94,8 +94,8 @@ func (v *runningVictim) state() (suspended, counted int) {
 	return suspended, counted
 }
 
-// A snapshot of a process under Wine has its modules, regions and counters. Heaps of Wine are not those of Windows, which
-// it says. The process goes on.
+// A snapshot of a process under Wine has its modules, regions and counters. Heaps of Wine are not those of Windows,
+// which it says. The process goes on.
 func TestSnapshotOnWindows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the client for Windows and sets Wine up")
@@ -122,7 +122,8 @@ func TestSnapshotOnWindows(t *testing.T) {
 		t.Fatal(err)
 	}
 	h, err := hdsnap.ReadHeader(bytes.NewReader(file))
-	if err != nil || strconv.Itoa(int(h.Process.PID)) != v.pid || h.Process.Started.IsZero() || h.Build != "12" || *h.Work != 40 ||
+	if err != nil || strconv.Itoa(int(h.Process.PID)) != v.pid || h.Process.Started.IsZero() ||
+		h.Build != "12" || *h.Work != 40 ||
 		h.Cost.PauseNS <= 0 || !strings.HasPrefix(h.System, "Windows ") || h.Process.Started.After(h.TakenAt) {
 		t.Errorf("header %+v, %v", h, err)
 	}

@@ -1,5 +1,6 @@
 // Package hdsnap reads and writes snapshots of heaps that heapdrift itself takes of a process (heapdrift snapshot,
-// heapdrift record). In comes a .hdsnap file; out goes one Capture, or an *evidence.Error with the offset of the damage.
+// heapdrift record). In comes a .hdsnap file; out goes one Capture, or an *evidence.Error with the offset of the
+// damage.
 //
 //	magic     "hdsnap\r\n"   8 bytes; a transfer that changes ends of lines breaks it
 //	version   u16            1

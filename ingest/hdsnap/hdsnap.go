@@ -44,7 +44,8 @@ func Read(ctx context.Context, r io.Reader) ([]*capture.Capture, error) {
 	c, err := capture.Read(in)
 	switch {
 	case err != nil && in.failed == nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, &evidence.Error{Code: CodeDamaged, Offset: in.n, Message: "the snapshot is damaged", Err: err, Do: takeItAgain}
+		return nil, &evidence.Error{Code: CodeDamaged, Offset: in.n, Message: "the snapshot is damaged", Err: err,
+			Do: takeItAgain}
 	case err != nil:
 		return nil, in.errorOf(&evidence.Error{Code: CodeTruncated, Offset: in.n, Message: "the snapshot is cut short",
 			Do: takeItAgain})

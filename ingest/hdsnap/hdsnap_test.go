@@ -129,7 +129,8 @@ func TestWrittenIsRead(t *testing.T) {
 	want := snapshotOf(t)
 	data := write(t, header, want)
 	h, err := hdsnap.ReadHeader(bytes.NewReader(data))
-	if err != nil || h.Process.Name != want.Process.Name || h.Process.PID != 42 || h.Process.Bits != 64 || h.Host != "BUILD7" ||
+	if err != nil || h.Process.Name != want.Process.Name || h.Process.PID != 42 || h.Process.Bits != 64 ||
+		h.Host != "BUILD7" ||
 		!h.TakenAt.Equal(taken) || h.TakenAt.Format("-07:00") != "+01:00" || *h.Work != 1200 || *h.Cost != *header.Cost {
 		t.Errorf("header %+v, %v", h, err)
 	}
@@ -173,7 +174,7 @@ func codeOf(err error) string {
 // A file that is cut at any byte is refused, with the place.
 func TestCutAtEveryByte(t *testing.T) {
 	data := write(t, header, snapshotOf(t))
-	for n := range len(data) {
+	for n := range data {
 		list, err := hdsnap.Read(t.Context(), bytes.NewReader(data[:n]))
 		var refused *evidence.Error
 		if !errors.As(err, &refused) || refused.Code != hdsnap.CodeTruncated || len(list) > 0 || refused.Offset > int64(n) {
@@ -204,6 +205,7 @@ func TestRefusals(t *testing.T) {
 	changed := func(at int, b ...byte) []byte {
 		return append(append(bytes.Clone(data[:at]), b...), data[at+len(b):]...)
 	}
+	broken := iotest.ErrReader(io.ErrClosedPipe)
 	ended, end := context.WithCancel(t.Context())
 	end()
 	for name, test := range map[string]struct {
@@ -211,14 +213,14 @@ func TestRefusals(t *testing.T) {
 		r    io.Reader
 		code string
 	}{
-		"later version":  {t.Context(), bytes.NewReader(changed(8, 2)), hdsnap.CodeVersion},
-		"another file":   {t.Context(), strings.NewReader(strings.Repeat("no ", 10)), hdsnap.CodeDamaged},
-		"long header":    {t.Context(), bytes.NewReader(changed(10, 1, 0, 1, 0)), hdsnap.CodeDamaged},
-		"line ends":      {t.Context(), bytes.NewReader(bytes.Replace(data, []byte("\r\n"), []byte("\n"), 1)), hdsnap.CodeDamaged},
-		"failing reader": {t.Context(), io.MultiReader(bytes.NewReader(data[:300]), iotest.ErrReader(io.ErrClosedPipe)), hdsnap.CodeReadFailed},
-		"failing capture": {t.Context(), io.MultiReader(bytes.NewReader(data[:len(data)-9]), iotest.ErrReader(io.ErrClosedPipe)),
-			hdsnap.CodeReadFailed},
-		"ended": {ended, bytes.NewReader(data), context.Canceled.Error()},
+		"later version": {t.Context(), bytes.NewReader(changed(8, 2)), hdsnap.CodeVersion},
+		"another file":  {t.Context(), strings.NewReader(strings.Repeat("no ", 10)), hdsnap.CodeDamaged},
+		"long header":   {t.Context(), bytes.NewReader(changed(10, 1, 0, 1, 0)), hdsnap.CodeDamaged},
+		"line ends": {t.Context(), bytes.NewReader(bytes.Replace(data, []byte("\r\n"), []byte("\n"), 1)),
+			hdsnap.CodeDamaged},
+		"failing reader":  {t.Context(), io.MultiReader(bytes.NewReader(data[:300]), broken), hdsnap.CodeReadFailed},
+		"failing capture": {t.Context(), io.MultiReader(bytes.NewReader(data[:len(data)-9]), broken), hdsnap.CodeReadFailed},
+		"ended":           {ended, bytes.NewReader(data), context.Canceled.Error()},
 	} {
 		list, err := hdsnap.Read(test.ctx, test.r)
 		if codeOf(err) != test.code || len(list) > 0 {

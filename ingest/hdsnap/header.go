@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"slices"
 	"time"
 
 	"heapdrift/ingest/evidence"
@@ -85,7 +86,8 @@ func (h *Header) append(b []byte) ([]byte, error) {
 		return nil, fmt.Errorf("hdsnap: header: %w", err)
 	}
 	if len(text) > mostHeader {
-		return nil, fmt.Errorf("hdsnap: the header has %d bytes, at most %d are allowed: shorten the names", len(text), mostHeader)
+		return nil, fmt.Errorf("hdsnap: the header has %d bytes, at most %d are allowed: shorten the names", len(text),
+			mostHeader)
 	}
 	b = le.AppendUint16(append(b, magic...), version)
 	b = append(le.AppendUint32(b, uint32(len(text))), text...)
@@ -110,7 +112,7 @@ func ReadHeader(r io.Reader) (*Header, error) {
 		return nil, &evidence.Error{Code: CodeDamaged, Offset: int64(len(magic) + 2), Do: takeItAgain,
 			Message: fmt.Sprintf("the header claims %d bytes, at most %d are allowed", length, mostHeader)}
 	}
-	b = append(b, make([]byte, length+checksum)...)
+	b = slices.Concat(b, make([]byte, length+checksum))
 	if n, err := io.ReadFull(r, b[fixed:]); err != nil {
 		return nil, cut(fixed+n, err)
 	}
@@ -121,8 +123,8 @@ func ReadHeader(r io.Reader) (*Header, error) {
 	}
 	h := &Header{}
 	if err := json.Unmarshal(b[fixed:end], h); err != nil {
-		return nil, &evidence.Error{Code: CodeDamaged, Offset: int64(fixed), Message: "the header is not understood", Err: err,
-			Do: takeItAgain}
+		return nil, &evidence.Error{Code: CodeDamaged, Offset: int64(fixed), Message: "the header is not understood",
+			Err: err, Do: takeItAgain}
 	}
 	return h, nil
 }

@@ -110,7 +110,8 @@ func TestRegionVanishes(t *testing.T) {
 	s, c := taken(t, target)
 	got := sizes(c)
 	within(t, c, whole)
-	if cost := s.cost(); cost.Vanished != 1 || len(got) >= len(all) || len(got) == 0 || !warned(c, capture.Unsupported, "vanished") ||
+	if cost := s.cost(); cost.Vanished != 1 || len(got) >= len(all) || len(got) == 0 ||
+		!warned(c, capture.Unsupported, "vanished") ||
 		!warned(c, capture.PartialHeap, "could not be walked") {
 		t.Errorf("%d of %d blocks, %#v, %+v", len(got), len(all), cost, c.Warnings)
 	}
@@ -198,7 +199,8 @@ func TestPauseLimit(t *testing.T) {
 		within(t, c, whole)
 		isCut := warned(c, capture.Truncated, "--pause-limit")
 		if len(got) < len(all) && !isCut || isCut != c.Snapshots[0].LowerBound {
-			t.Errorf("at read %d: %d of %d blocks, lower bound %t: %+v", n, len(got), len(all), c.Snapshots[0].LowerBound, c.Warnings)
+			t.Errorf("at read %d: %d of %d blocks, lower bound %t: %+v", n, len(got), len(all), c.Snapshots[0].LowerBound,
+				c.Warnings)
 		}
 		if isCut && len(got) > 0 {
 			partial++

@@ -74,12 +74,14 @@ type memoryCounters struct {
 
 func (p *process) counters() *minidump.Counters {
 	c := memoryCounters{size: uint32(unsafe.Sizeof(memoryCounters{}))}
-	if _, err := answerOf(procGetProcessMemoryInfo, uintptr(p.handle), uintptr(unsafe.Pointer(&c)), uintptr(c.size)); err != nil {
+	if _, err := answerOf(procGetProcessMemoryInfo, uintptr(p.handle), uintptr(unsafe.Pointer(&c)),
+		uintptr(c.size)); err != nil {
 		return nil
 	}
+	// PrivateUsage and PagefileUsage are both the commit charge, and old systems tell one of them.
 	return &minidump.Counters{PageFaults: c.pageFaults, WorkingSet: uint64(c.workingSet),
 		PeakWorkingSet: uint64(c.peakWorkingSet), PagefileUsage: uint64(c.pagefileUsage),
-		PeakPagefileUsage: uint64(c.peakPagefileUsage), PrivateUsage: uint64(cmp.Or(c.privateUsage, c.pagefileUsage))} // both are the commit charge, and one may be 0
+		PeakPagefileUsage: uint64(c.peakPagefileUsage), PrivateUsage: uint64(cmp.Or(c.privateUsage, c.pagefileUsage))}
 }
 
 // performance is PERFORMANCE_INFORMATION of psapi.h, in pages.

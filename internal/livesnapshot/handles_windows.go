@@ -48,7 +48,8 @@ func (p *process) handles() []handleCount {
 		return list
 	}
 	var n uint32
-	if _, err := answerOf(procGetProcessHandleCount, uintptr(p.handle), uintptr(unsafe.Pointer(&n))); err != nil || n == 0 {
+	_, err := answerOf(procGetProcessHandleCount, uintptr(p.handle), uintptr(unsafe.Pointer(&n)))
+	if err != nil || n == 0 {
 		return nil
 	}
 	return []handleCount{{"", int(n)}}

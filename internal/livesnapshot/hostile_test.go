@@ -55,21 +55,25 @@ func TestHostileLoaderLists(t *testing.T) {
 		copy(b[0x50:], pointer(path))
 		return b
 	}
-	for name, list := range map[string]func(at uint64, image minidump.Region) map[uint64][]byte{
-		"itself": func(at uint64, _ minidump.Region) map[uint64][]byte {
-			return map[uint64][]byte{at + 0x10: pointer(at + 0x100), at + 0x100: entry(at+0x100, 0, 0, 0, 0)}
+	type bytesAt = map[uint64][]byte
+	for name, list := range map[string]func(at uint64, image minidump.Region) bytesAt{
+		"itself": func(at uint64, _ minidump.Region) bytesAt {
+			return bytesAt{at + 0x10: pointer(at + 0x100), at + 0x100: entry(at+0x100, 0, 0, 0, 0)}
 		},
-		"a circle": func(at uint64, _ minidump.Region) map[uint64][]byte {
-			return map[uint64][]byte{at + 0x10: pointer(at + 0x100), at + 0x100: entry(at+0x200, 0x1234, 1, 65535, at), at + 0x200: entry(at+0x100, 0x4321, 1, 65535, at)}
+		"a circle": func(at uint64, _ minidump.Region) bytesAt {
+			return bytesAt{at + 0x10: pointer(at + 0x100), at + 0x100: entry(at+0x200, 0x1234, 1, 65535, at),
+				at + 0x200: entry(at+0x100, 0x4321, 1, 65535, at)}
 		},
-		"nowhere": func(at uint64, _ minidump.Region) map[uint64][]byte {
-			return map[uint64][]byte{at + 0x10: pointer(math.MaxUint64 - 7)}
+		"nowhere": func(at uint64, _ minidump.Region) bytesAt {
+			return bytesAt{at + 0x10: pointer(math.MaxUint64 - 7)}
 		},
-		"a wild base": func(at uint64, _ minidump.Region) map[uint64][]byte {
-			return map[uint64][]byte{at + 0x10: pointer(at + 0x100), at + 0x100: entry(at+0x200, math.MaxUint64, math.MaxUint32, 9, math.MaxUint64), at + 0x200: entry(0, 1<<63, math.MaxUint32, 0, 0)}
+		"a wild base": func(at uint64, _ minidump.Region) bytesAt {
+			return bytesAt{at + 0x10: pointer(at + 0x100),
+				at + 0x100: entry(at+0x200, math.MaxUint64, math.MaxUint32, 9, math.MaxUint64),
+				at + 0x200: entry(0, 1<<63, math.MaxUint32, 0, 0)}
 		},
-		"a large size": func(at uint64, image minidump.Region) map[uint64][]byte {
-			return map[uint64][]byte{at + 0x10: pointer(at + 0x100), at + 0x100: entry(at+0x10, image.Base, math.MaxUint32, 65535, at)}
+		"a large size": func(at uint64, image minidump.Region) bytesAt {
+			return bytesAt{at + 0x10: pointer(at + 0x100), at + 0x100: entry(at+0x10, image.Base, math.MaxUint32, 65535, at)}
 		},
 	} {
 		target, peb, place := heaps()
@@ -109,8 +113,8 @@ func stored(t *testing.T, c *capture.Capture) {
 	}
 }
 
-// Memory with random bits flipped in the PEB, the TEB and everywhere else gives a capture that can be stored, or an error
-// with a code.
+// Memory with random bits flipped in the PEB, the TEB and everywhere else gives a capture that can be stored, or an
+// error with a code.
 func TestFlippedMemory(t *testing.T) {
 	for seed := range uint64(60) {
 		target := victim(t)

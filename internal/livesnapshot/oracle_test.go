@@ -72,7 +72,8 @@ func sameModules(t *testing.T, target *dumpTarget, got, want *capture.Capture) {
 	if g, w := list(got), list(want); g != w {
 		t.Errorf("modules\n%s\nwant\n%s", g, w)
 	}
-	if got.Process.Name != want.Process.Name || got.Process.PID != want.Process.PID || got.Process.Bits != want.Process.Bits {
+	if got.Process.Name != want.Process.Name || got.Process.PID != want.Process.PID ||
+		got.Process.Bits != want.Process.Bits {
 		t.Errorf("process %+v, want %+v", got.Process, want.Process)
 	}
 }

@@ -72,7 +72,7 @@ func TestPanicOfAWalkerResumes(t *testing.T) {
 		_, _ = newSession(target, 42, &Options{}).take(t.Context())
 		return
 	}
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestPanicOfAWalkerResumes$") //nolint:gosec // this test
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestPanicOfAWalkerResumes$")
 	cmd.Env = append(os.Environ(), child+"=1")
 	out, err := cmd.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "resumed\n") || !strings.Contains(string(out), "panic: a bug") {
@@ -121,7 +121,8 @@ func TestClone(t *testing.T) {
 	}
 	s, got := taken(t, cloning{target, t})
 	sameBlocks(t, got, want)
-	if cost := s.cost(); !cost.Cloned || early.Load() > 0 || target.resumed.Load() != 1 || cost.Pause <= 0 || cost.BytesRead == 0 ||
+	if cost := s.cost(); !cost.Cloned || early.Load() > 0 || target.resumed.Load() != 1 ||
+		cost.Pause <= 0 || cost.BytesRead == 0 ||
 		!strings.Contains(cost.String(), "from a clone") {
 		t.Errorf("%d reads while it was suspended, resumed %d times, %#v", early.Load(), target.resumed.Load(), cost)
 	}

@@ -70,11 +70,14 @@ func TestSeriesIsJudgedAsUMDHLogs(t *testing.T) {
 		for i, c := range snapshots { // what a UMDH log tells of them
 			logs[i] = &capture.Capture{Kind: capture.KindUMDHSnapshot, Shape: c.Shape, Process: c.Process,
 				Snapshots: c.Snapshots, Modules: c.Modules, Heaps: c.Heaps, Stacks: c.Stacks, Blocks: c.Blocks}
-			logs[i].Sites = slices.DeleteFunc(slices.Clone(c.Sites), func(s capture.Site) bool { return s.Kind != capture.KindHeap })
+			logs[i].Sites = slices.DeleteFunc(slices.Clone(c.Sites),
+				func(s capture.Site) bool { return s.Kind != capture.KindHeap })
 		}
 		want, _ := growth(t, logs)
-		withoutVirtual := slices.DeleteFunc(strings.Split(got, "\n"), func(line string) bool { return !strings.Contains(want, line) })
-		if extra := strings.Count(got, "\n") - strings.Count(want, "\n"); strings.Join(withoutVirtual, "\n") != want || extra > 1 || grown == 0 {
+		withoutVirtual := slices.DeleteFunc(strings.Split(got, "\n"),
+			func(line string) bool { return !strings.Contains(want, line) })
+		extra := strings.Count(got, "\n") - strings.Count(want, "\n")
+		if strings.Join(withoutVirtual, "\n") != want || extra > 1 || grown == 0 {
 			t.Errorf("%s: %d grow\n%s\nwant\n%s", name, grown, got, want)
 		}
 	}

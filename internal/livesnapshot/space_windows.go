@@ -73,16 +73,26 @@ func (p *process) Clone() (space, error) {
 		c.close()
 		return nil, fmt.Errorf("%w: %w", errNoClone, err)
 	}
-	var first [1]byte
-	if base, err := p.pebOf(); err != nil {
-		c.close()
-		return nil, fmt.Errorf("%w: %w", errNoClone, err)
-	} else if n, err := c.ReadMemory(first[:], base); n == 0 { // a clone that cannot be read is none
+	if err := p.checkClone(c); err != nil {
 		c.close()
 		return nil, fmt.Errorf("%w: %w", errNoClone, err)
 	}
 	p.clone = c
 	return c, nil
+}
+
+// checkClone reports why a clone cannot be read: the process itself is read then.
+func (p *process) checkClone(c *clone) error {
+	base, err := p.pebOf()
+	if err != nil {
+		return err
+	}
+	var first [1]byte
+	if n, err := c.ReadMemory(first[:], base); n == 0 {
+		return err
+	}
+	_, err = c.Query(base)
+	return err
 }
 
 // cloneRoom is how many times the private bytes of a process must be free for a clone: Windows charges it as much
@@ -100,6 +110,7 @@ func (p *process) mayClone() bool {
 
 func (c *clone) close() {
 	if c.snapshot != 0 {
-		_ = errorOf(procPssFreeSnapshot, uintptr(windows.CurrentProcess()), uintptr(c.snapshot)) // it ends with this program, too
+		// It ends with this program, too.
+		_ = errorOf(procPssFreeSnapshot, uintptr(windows.CurrentProcess()), uintptr(c.snapshot))
 	}
 }

@@ -62,7 +62,7 @@ func (c Cost) Header() hdsnap.Header {
 }
 
 // Take makes a capture of a process. Its error is an *Error where the process cannot be opened or shows no heap, else
-// the context's. What could not be read is said in the capture, whose Kind is set when package hdsnap stores it. The cost
+// the context's. What could not be read is said in the capture. Its Kind is set when package hdsnap stores it. The cost
 // is known in either case.
 func Take(ctx context.Context, pid uint32, opt Options) (*capture.Capture, Cost, error) {
 	t, err := open(pid)
@@ -117,7 +117,7 @@ func (s *session) take(ctx context.Context) (*capture.Capture, error) {
 	from.listModules(ctx)
 	c, err := dump.Build(ctx, from, dump.Options{Types: s.opt.Types, BlocksOnly: true, Reached: s.reached,
 		Subject: dump.Subject{Name: "snapshot"}})
-	if err != nil || ctx.Err() != nil { // memory that is not read as the context has ended must not look like memory that is not there
+	if err != nil || ctx.Err() != nil { // memory that was not read for that looks like memory that is not there
 		return nil, s.failed(ctx, err)
 	}
 	c.Process.Machine = s.facts.Host

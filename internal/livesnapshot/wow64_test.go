@@ -25,7 +25,8 @@ func TestWOW64Process(t *testing.T) {
 	for _, m := range got.Modules {
 		names[strings.ToLower(m.FileName())]++
 	}
-	if names["ntdll.dll"] != 2 || names["wow64.dll"] != 1 || got.Modules[0].FileName() != want.Process.Name || got.Process.Bits != 32 {
+	if names["ntdll.dll"] != 2 || names["wow64.dll"] != 1 || got.Modules[0].FileName() != want.Process.Name ||
+		got.Process.Bits != 32 {
 		t.Errorf("%+v %v", got.Process, names)
 	}
 	for _, m := range want.Modules {
