@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+	"unicode"
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/hdsnap"
@@ -58,13 +60,25 @@ func takeSnapshot(ctx context.Context, args []string, s streams) (int, error) {
 	return f.finish(c, cost, s)
 }
 
+// fileStem is the name of a program as the beginning of a file name. It comes from the process, which may call itself
+// anything.
+func fileStem(name string) string {
+	stem := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._-+ ", r) {
+			return r
+		}
+		return '_'
+	}, strings.TrimSuffix(name, ".exe"))
+	return cmp.Or(strings.Trim(stem, ".- "), "process")
+}
+
 // finish writes the file and says what it holds.
 func (f *snapshotFlags) finish(c *capture.Capture, cost livesnapshot.Cost, s streams) (int, error) {
 	h := cost.Header()
 	h.Project, h.Build, h.Scenario = f.header.Project, f.header.Build, f.header.Scenario
 	h.Work, h.WorkUnit = f.header.Work, f.header.WorkUnit
 	if f.output == "" {
-		f.output = fmt.Sprintf("%s-%d-%s.hdsnap", strings.TrimSuffix(c.Process.Name, ".exe"), c.Process.PID,
+		f.output = fmt.Sprintf("%s-%d-%s.hdsnap", fileStem(c.Process.Name), c.Process.PID,
 			cost.TakenAt.Format("20060102-150405"))
 	}
 	if err := writeOutput(f.output, s.out, func(w io.Writer) error { return hdsnap.Write(w, h, c) }); err != nil {

@@ -26,7 +26,11 @@ var (
 	procGetGuiResources          = user32.NewProc("GetGuiResources")
 )
 
+// The functions below keep what their arguments point to in its place during the call, as LazyProc.Call does.
+
 // statusOf calls a function that returns an NTSTATUS.
+//
+//go:uintptrescapes
 func statusOf(proc *windows.LazyProc, args ...uintptr) error {
 	if err := proc.Find(); err != nil {
 		return err
@@ -38,6 +42,8 @@ func statusOf(proc *windows.LazyProc, args ...uintptr) error {
 }
 
 // errorOf calls a function that returns an error of Win32.
+//
+//go:uintptrescapes
 func errorOf(proc *windows.LazyProc, args ...uintptr) error {
 	if err := proc.Find(); err != nil {
 		return err
@@ -49,6 +55,8 @@ func errorOf(proc *windows.LazyProc, args ...uintptr) error {
 }
 
 // answerOf calls a function that returns 0 where it fails.
+//
+//go:uintptrescapes
 func answerOf(proc *windows.LazyProc, args ...uintptr) (uintptr, error) {
 	if err := proc.Find(); err != nil {
 		return 0, err

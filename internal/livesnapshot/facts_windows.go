@@ -42,7 +42,7 @@ func (p *process) system() minidump.System {
 	v := windows.RtlGetVersion()
 	s := minidump.System{Arch: p.arch, Bits: uint8(8 * pointerWidth), Major: v.MajorVersion, Minor: v.MinorVersion,
 		Build: v.BuildNumber, Product: minidump.Product(v.ProductType), ServicePack: windows.UTF16ToString(v.CsdVersion[:])}
-	s.Processors = uint8(min(runtime.NumCPU(), 255)) //nolint:gosec // bounded in the same expression
+	s.Processors = uint8(min(runtime.NumCPU(), 255))
 	return s
 }
 
