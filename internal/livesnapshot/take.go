@@ -50,7 +50,7 @@ func (c Cost) String() string {
 		how = "from a clone"
 	}
 	return fmt.Sprintf("The process was suspended for %s. %s were read %s, in %s.",
-		quantity.Span(c.Pause), quantity.Bytes(c.BytesRead), how, quantity.Span(c.Total))
+		quantity.ShortDuration(c.Pause), quantity.Bytes(c.BytesRead), how, quantity.ShortDuration(c.Total))
 }
 
 // Header is what a file says of the snapshot before its capture. The caller adds what the run is.

@@ -17,7 +17,7 @@ func (s *session) warn(c *capture.Capture, from *source) {
 		c.Snapshots[0].LowerBound = true
 		add(capture.Truncated, 1,
 			"Raise --pause-limit: the process went on after %s, before all of its heaps were read.",
-			quantity.Span(s.pause.limit))
+			quantity.ShortDuration(s.pause.limit))
 	}
 	if cost.Vanished > 0 {
 		add(capture.Unsupported, cost.Vanished, "%s of memory vanished or changed while the snapshot was taken.",
