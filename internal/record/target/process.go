@@ -1,0 +1,55 @@
+// Package target finds, starts and watches the programs that are recorded.
+package target
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// An Info says which process is recorded.
+type Info struct {
+	PID     uint32
+	Image   string // the name of its file, such as app.exe
+	Path    string // "" where Windows does not tell
+	Bits    int    // 32 or 64; 0 where Windows does not tell
+	Started time.Time
+	// Flags are the NtGlobalFlag that the process started with; known only where HasFlags is set.
+	Flags    uint32
+	HasFlags bool
+}
+
+// A Running is a process that is held open: its pid names no other process until it is closed.
+type Running interface {
+	// Info asks again what is known: a process that has just started has no flags yet.
+	Info() Info
+	// Exited is closed when the process has ended.
+	Exited() <-chan struct{}
+	// ExitCode is valid once the process has ended.
+	ExitCode() uint32
+	Kill() error
+	Close()
+}
+
+// A System is what the processes and services of a machine are asked by.
+type System interface {
+	// Start starts a program; console says whether it reads the console's input.
+	Start(args []string, console bool) (Running, error)
+	Open(pid uint32) (Running, error)
+	// Find lists the processes of a program, by the name of its file.
+	Find(image string) ([]uint32, error)
+	// Service is the program of a service and its process; pid 0 where it does not run.
+	Service(name string) (path string, pid uint32, err error)
+	// RestartService stops a service where it runs, starts it and returns its process.
+	RestartService(ctx context.Context, name string) (pid uint32, err error)
+	// Elevated reports whether this program may change settings of the machine.
+	Elevated() bool
+	// Describe names the system and its build, such as "Windows 10.0.26100".
+	Describe() string
+}
+
+// ErrUnsupported is returned where the program does not run on Windows.
+var ErrUnsupported = errors.New("record runs on Windows: build or get the client for Windows")
+
+// sharedHost is the program that runs many services in one process.
+const sharedHost = "svchost.exe"
