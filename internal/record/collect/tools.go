@@ -1,0 +1,74 @@
+package collect
+
+import (
+	"context"
+	"debug/pe"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// kitFolders are where the Windows Kits put their programs, below Program Files.
+var kitFolders = []string{
+	`Windows Kits/10/Debuggers`, `Windows Kits/10/Windows Performance Toolkit`,
+	`Windows Kits/8.1/Debuggers`, `Windows Kits/8.1/Windows Performance Toolkit`,
+}
+
+// FindTool finds a program of the Windows Kits, of Windows or of the PATH. bits are those of the process that it reads.
+func FindTool(name string, bits int) (string, error) {
+	folders := []string{"x64", "x86", ""}
+	switch bits {
+	case 32:
+		folders = []string{"x86", ""}
+	case 64:
+		folders = []string{"x64", ""}
+	}
+	for _, variable := range []string{"ProgramFiles(x86)", "ProgramFiles", "ProgramW6432"} {
+		root := os.Getenv(variable)
+		if root == "" {
+			continue
+		}
+		for _, kit := range kitFolders {
+			for _, folder := range folders {
+				path := filepath.Join(root, filepath.FromSlash(kit), folder, name)
+				if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+					return path, nil
+				}
+			}
+		}
+	}
+	if path, err := exec.LookPath(name); err == nil && (bits == 0 || bitsOf(path) == bits) {
+		return path, nil
+	}
+	what := name
+	if bits != 0 {
+		what = fmt.Sprintf("%s of %d bit, as the process is,", name, bits)
+	}
+	return "", fmt.Errorf("%s is neither in the Windows Kits nor in the PATH: install the Debugging Tools and the "+
+		"Windows Performance Toolkit of the Windows SDK", what)
+}
+
+// bitsOf is the width of a program's addresses; 0 where the file is no program.
+func bitsOf(path string) int {
+	file, err := pe.Open(path)
+	if err != nil {
+		return 0
+	}
+	defer file.Close()
+	if _, wide := file.OptionalHeader.(*pe.OptionalHeader64); wide {
+		return 64
+	}
+	return 32
+}
+
+// Run implements target.Runner.
+func Run(ctx context.Context, program string, args ...string) (string, error) {
+	out, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		err = fmt.Errorf("exit code %d", exit.ExitCode())
+	}
+	return string(out), err
+}
