@@ -1,0 +1,364 @@
+package record
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"heapdrift/ingest/quantity"
+	"heapdrift/internal/record/target"
+)
+
+// ErrInterrupted ends a recording that the user stopped. What was taken is kept, and the settings are restored.
+var ErrInterrupted = errors.New("record: interrupted")
+
+// session is a recording under way.
+type session struct {
+	*Recorder
+	plan     *Plan
+	rec      *Recording
+	settings *settings
+	running  target.Running
+	started  bool // by this recording
+	marks    *markReader
+}
+
+// Run records by a plan. Beside an error it returns what was taken.
+func (r *Recorder) Run(ctx context.Context, p *Plan) (*Recording, error) {
+	s := &session{Recorder: r, plan: p, running: p.Running}
+	rec, err := r.newRecording(p)
+	if err != nil {
+		return nil, err
+	}
+	s.rec = rec
+	if r.Options.PerWork {
+		if s.marks, err = newMarks(rec.Dir); err != nil {
+			return rec, fmt.Errorf("record: %w", err)
+		}
+		defer announce(rec.Dir)()
+	}
+	err = s.run(ctx)
+	return rec, errors.Join(err, s.finish(ctx, err))
+}
+
+// newRecording makes the folder with its sidecar.
+func (r *Recorder) newRecording(p *Plan) (*Recording, error) {
+	dir, err := filepath.Abs(r.Options.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("record: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("record: %w", err)
+	}
+	if old, err := ReadSidecar(dir); err == nil {
+		return nil, fmt.Errorf("record: %s holds a recording of %s already: choose another folder by -o", dir, old.Process.Image)
+	}
+	host, _ := os.Hostname() // informs people only
+	rec := &Recording{Dir: dir, Sidecar: Sidecar{Schema: sidecarSchema, State: StateRunning, Heapdrift: r.Version,
+		Recorder: uint32(os.Getpid()), Host: host, OS: r.Machine.Processes.Describe(),
+		Process: ProcessInfo{Image: p.Image}, Labels: r.Options.Labels, Evidence: p.Collector.Kind, Began: time.Now(),
+		WorkUnit: r.Options.Unit, Snapshots: []Snapshot{}}}
+	return rec, rec.save()
+}
+
+// run sets, starts, takes and restores.
+func (s *session) run(ctx context.Context) (err error) {
+	if s.settings, err = s.set(ctx, s.plan, s.rec); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.restore(ctx)) }()
+	if err := s.rec.save(); err != nil {
+		return err
+	}
+	trace := s.plan.Collector.Take == nil
+	if trace {
+		if err := s.plan.Collector.Begin(ctx, s.rec.Dir, pidOf(s.running)); err != nil {
+			return err
+		}
+	}
+	err = s.follow(ctx, trace)
+	if ctx.Err() != nil { // a closed console leaves five seconds
+		err = errors.Join(err, s.restore(ctx))
+	}
+	if trace { // also after Ctrl C: without this the trace would go on, and be lost
+		err = errors.Join(err, s.endTrace(context.WithoutCancel(ctx)))
+	}
+	return err
+}
+
+// follow starts the program and takes its evidence until the recording or the program ends.
+func (s *session) follow(ctx context.Context, trace bool) error {
+	if err := s.begin(ctx); err != nil {
+		return interrupted(ctx, err)
+	}
+	s.rec.Process = processInfo(s.running.Info())
+	if err := s.rec.save(); err != nil {
+		return err
+	}
+	s.say("recording  %s, PID %d", s.rec.Process.Image, s.rec.Process.PID)
+	if trace {
+		return s.waitForTrace(ctx)
+	}
+	return s.takeAll(ctx)
+}
+
+func pidOf(running target.Running) uint32 {
+	if running == nil {
+		return 0
+	}
+	return running.Info().PID
+}
+
+// interrupted is why something ended: the user, or err.
+func interrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ErrInterrupted
+	}
+	return err
+}
+
+// begin starts, restarts or waits for the program.
+func (s *session) begin(ctx context.Context) (err error) {
+	if s.running != nil {
+		return nil
+	}
+	t, system := &s.Options.Target, s.Machine.Processes
+	var pid uint32
+	switch {
+	case len(t.Command) > 0:
+		if err := os.Setenv(DirVariable, s.rec.Dir); err != nil {
+			return err
+		}
+		s.running, err = system.Start(t.Command, !s.Options.PerWork)
+		s.started = err == nil
+		return err
+	case t.Image != "":
+		known, err := system.Find(t.Image)
+		if err != nil {
+			return err
+		}
+		s.say("waiting    for %s: start it now", t.Image)
+		s.running, err = target.WaitForStart(ctx, system, t.Image, known)
+		return err
+	case t.Service != "":
+		pid, err = system.RestartService(ctx, t.Service)
+	default:
+		pid, err = target.RecyclePool(ctx, s.Machine.Tools.Run, appcmd(), t.Pool)
+	}
+	if err != nil {
+		return err
+	}
+	s.running, err = system.Open(pid)
+	return err
+}
+
+// appcmd is the command of IIS.
+func appcmd() string {
+	return filepath.Join(cmp.Or(os.Getenv("SystemRoot"), `C:\Windows`), "System32", "inetsrv", "appcmd.exe")
+}
+
+func processInfo(info target.Info) ProcessInfo {
+	return ProcessInfo{Image: info.Image, Path: info.Path, PID: info.PID, Bits: info.Bits, Started: info.Started}
+}
+
+// takeAll takes snapshots as they are due.
+func (s *session) takeAll(ctx context.Context) error {
+	timing, stop := context.WithCancel(ctx)
+	defer stop()
+	events := s.timing(timing, s.marks)
+	for n := 1; s.Options.Snapshots == 0 || n <= s.Options.Snapshots; n++ {
+		select {
+		case <-ctx.Done():
+			return ErrInterrupted
+		case <-s.running.Exited():
+			return s.exited(n)
+		case d := <-events:
+			if d.err != nil {
+				return d.err
+			}
+			if err := s.take(ctx, n, d); err != nil {
+				return s.failed(ctx, n, err)
+			}
+		}
+	}
+	return nil
+}
+
+// failed is why a snapshot failed: the user, the end of the process, or err.
+func (s *session) failed(ctx context.Context, n int, err error) error {
+	select {
+	case <-s.running.Exited():
+		return s.exited(n)
+	default:
+		return interrupted(ctx, fmt.Errorf("snapshot %d: %w", n, err))
+	}
+}
+
+// take takes the n-th snapshot.
+func (s *session) take(ctx context.Context, n int, d due) error {
+	name := fmt.Sprintf("%s-%02d%s", s.rec.Process.Image, n, s.plan.Collector.Extension)
+	at := time.Now()
+	cost, err := s.plan.Collector.Take(ctx, s.running.Info(), filepath.Join(s.rec.Dir, name), d.work)
+	if err != nil {
+		return err
+	}
+	s.add(Snapshot{File: name, TakenAt: at, Bytes: cost.Bytes, PauseMS: milliseconds(cost.Pause),
+		TookMS: milliseconds(cost.Took), Work: d.work, Notes: cost.Notes})
+	if d.mark {
+		s.rec.Marks++
+	}
+	var restoring error
+	if s.plan.restoresEarly() && s.settings != nil {
+		restoring = s.restore(ctx)
+	}
+	s.progress(n, d.work)
+	if err := errors.Join(restoring, s.rec.save()); err != nil {
+		return err
+	}
+	if s.Taken != nil {
+		s.Taken(ctx, s.rec)
+	}
+	return nil
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+func (s *session) add(shot Snapshot) {
+	s.rec.Snapshots = append(s.rec.Snapshots, shot)
+	s.rec.Files = append(s.rec.Files, filepath.Join(s.rec.Dir, shot.File))
+}
+
+// progress prints what was taken and what is to come.
+func (s *session) progress(n int, work *float64) {
+	shot := &s.rec.Snapshots[len(s.rec.Snapshots)-1]
+	line := fmt.Sprintf("snapshot   %d", n)
+	if s.Options.Snapshots > 0 {
+		line += fmt.Sprintf(" of %d", s.Options.Snapshots)
+	}
+	line += fmt.Sprintf("  %s, pause %.0f ms", quantity.Bytes(shot.Bytes), shot.PauseMS)
+	if work != nil {
+		line += fmt.Sprintf(", work %g", *work)
+	}
+	if left := s.Options.Snapshots - n; left > 0 && !s.Options.byWork() {
+		line += fmt.Sprintf("; %s left", quantity.Span(time.Duration(left)*s.Options.Every))
+	}
+	s.say("%s", line)
+	for _, note := range shot.Notes {
+		s.say("note       %s", note)
+	}
+}
+
+// exited is the end of a process before that of the recording.
+func (s *session) exited(n int) error {
+	code := s.running.ExitCode()
+	s.rec.Process.ExitCode = &code
+	text := fmt.Sprintf("%s ended with exit code %d before snapshot %d", s.rec.Process.Image, code, n)
+	if s.Options.Snapshots > 0 {
+		text += fmt.Sprintf(" of %d", s.Options.Snapshots)
+	}
+	s.rec.Notes = append(s.rec.Notes, text)
+	if s.plan.Collector.Take != nil && len(s.rec.Files) == 0 {
+		return errors.New(text + ": there is no evidence")
+	}
+	s.say("%s; %s kept", text, quantity.Plural(len(s.rec.Files), "snapshot"))
+	return nil
+}
+
+// waitForTrace waits for the end of the trace, and says how far it is.
+func (s *session) waitForTrace(ctx context.Context) error {
+	ticker := time.NewTicker(s.Options.Every)
+	defer ticker.Stop()
+	for n := 1; ; n++ {
+		select {
+		case <-ctx.Done():
+			return ErrInterrupted
+		case <-s.running.Exited():
+			code := s.running.ExitCode()
+			s.rec.Process.ExitCode = &code
+			text := fmt.Sprintf("%s ended with exit code %d; the trace ends with it", s.rec.Process.Image, code)
+			s.rec.Notes = append(s.rec.Notes, text)
+			s.say("%s", text)
+			return nil
+		case <-ticker.C:
+			if n == s.Options.Snapshots {
+				return nil
+			}
+			s.say("trace      %s left", quantity.Span(time.Duration(s.Options.Snapshots-n)*s.Options.Every))
+		}
+	}
+}
+
+// endTrace writes the trace.
+func (s *session) endTrace(ctx context.Context) error {
+	name := cmp.Or(s.rec.Process.Image, "trace") + s.plan.Collector.Extension
+	at := time.Now()
+	cost, err := s.plan.Collector.End(ctx, filepath.Join(s.rec.Dir, name))
+	if err != nil {
+		return err
+	}
+	s.add(Snapshot{File: name, TakenAt: at, Bytes: cost.Bytes, TookMS: milliseconds(cost.Took)})
+	s.say("trace      %s", quantity.Bytes(cost.Bytes))
+	return nil
+}
+
+// restore restores the settings once.
+func (s *session) restore(ctx context.Context) error {
+	if s.settings == nil {
+		return nil
+	}
+	set := s.settings
+	s.settings = nil
+	notes, err := set.restore(ctx)
+	s.rec.Settings.Notes = append(s.rec.Settings.Notes, notes...)
+	for _, note := range notes {
+		s.say("note       %s", note)
+	}
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	s.rec.Settings.Restored = &now
+	s.say("restored   the settings of %s are as before", s.plan.Image)
+	return nil
+}
+
+// finish ends the program that the recording started, and completes the sidecar.
+func (s *session) finish(ctx context.Context, err error) error {
+	var failures []error
+	if s.running != nil {
+		if s.started && !s.Options.Keep {
+			failures = append(failures, s.end())
+		}
+		s.running.Close()
+	}
+	now := time.Now()
+	s.rec.Ended = &now
+	switch {
+	case errors.Is(err, ErrInterrupted):
+		s.rec.State = StateInterrupted
+	case err != nil:
+		s.rec.State = StateFailed
+		s.rec.Notes = append(s.rec.Notes, err.Error())
+	default:
+		s.rec.State = StateEnded
+	}
+	return errors.Join(append(failures, s.rec.save())...)
+}
+
+// end ends the program that the recording has started.
+func (s *session) end() error {
+	select {
+	case <-s.running.Exited():
+		return nil
+	default:
+	}
+	if err := s.running.Kill(); err != nil {
+		return err
+	}
+	<-s.running.Exited()
+	return nil
+}

@@ -1,0 +1,153 @@
+package record
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"heapdrift/internal/record/flags"
+)
+
+// SidecarFile is the name of the file beside the evidence that says how it was taken.
+const SidecarFile = "recording.json"
+
+// sidecarSchema is the version of sidecars.
+const sidecarSchema = "heapdrift.recording/v1"
+
+// Labels say what was recorded, in the team's words.
+type Labels struct {
+	Project  string `json:"project,omitempty"`
+	Build    string `json:"build,omitempty"`
+	Commit   string `json:"commit,omitempty"`
+	Branch   string `json:"branch,omitempty"`
+	Scenario string `json:"scenario,omitempty"`
+}
+
+// The states of a recording.
+const (
+	StateRunning     = "running"
+	StateEnded       = "ended"
+	StateInterrupted = "interrupted"
+	StateFailed      = "failed"
+)
+
+// A Sidecar says how evidence was taken.
+type Sidecar struct {
+	Schema    string `json:"schema"`
+	State     string `json:"state"`
+	Heapdrift string `json:"heapdrift"` // the version of this program
+	Recorder  uint32 `json:"recorder_pid"`
+
+	Host    string      `json:"host"`
+	OS      string      `json:"os"` // with its build
+	Process ProcessInfo `json:"process"`
+	Labels
+
+	Evidence  string     `json:"evidence"`
+	Began     time.Time  `json:"began"`
+	Ended     *time.Time `json:"ended,omitempty"`
+	WorkUnit  string     `json:"work_unit,omitempty"`
+	Snapshots []Snapshot `json:"snapshots"`
+	// Marks are how many marks the recording has answered.
+	Marks int `json:"marks"`
+
+	Settings Settings `json:"settings"`
+	Notes    []string `json:"notes,omitempty"`
+}
+
+// ProcessInfo is the process that was recorded.
+type ProcessInfo struct {
+	Image   string    `json:"image"`
+	Path    string    `json:"path,omitempty"`
+	PID     uint32    `json:"pid"`
+	Bits    int       `json:"bits,omitempty"`
+	Started time.Time `json:"started"`
+	// ExitCode is present where the process ended during the recording.
+	ExitCode *uint32 `json:"exit_code,omitempty"`
+}
+
+// A Snapshot is one file of evidence; a trace is one, too.
+type Snapshot struct {
+	File    string    `json:"file"`
+	TakenAt time.Time `json:"taken_at"`
+	Bytes   int64     `json:"bytes"`
+	PauseMS float64   `json:"pause_ms"`
+	TookMS  float64   `json:"took_ms"`
+	// Work is how much the process had done; absent where nobody says.
+	Work  *float64 `json:"work,omitempty"`
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Settings are those of Windows that the recording needed.
+type Settings struct {
+	Changed  []flags.Change `json:"changed"`
+	Undo     string         `json:"undo_file,omitempty"`
+	Task     string         `json:"task,omitempty"`
+	Restored *time.Time     `json:"restored,omitempty"`
+	Notes    []string       `json:"notes,omitempty"`
+}
+
+// save writes the sidecar, whole or not at all: marks are answered by it.
+func (r *Recording) save() error {
+	text, err := json.MarshalIndent(&r.Sidecar, "", "  ")
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(r.Dir, SidecarFile)
+	temp := path + ".new"
+	if err := os.WriteFile(temp, append(text, '\n'), 0o644); err != nil {
+		return fmt.Errorf("%s: %w", SidecarFile, err)
+	}
+	if err := replace(temp, path); err != nil {
+		return errors.Join(fmt.Errorf("%s: %w", SidecarFile, err), os.Remove(temp))
+	}
+	return nil
+}
+
+// replaceTries and replacePause bound the wait for a reader: Windows replaces no file that is open.
+const replaceTries, replacePause = 20, 50 * time.Millisecond
+
+func replace(from, to string) (err error) {
+	for range replaceTries {
+		if err = os.Rename(from, to); err == nil {
+			return nil
+		}
+		<-time.After(replacePause)
+	}
+	return err
+}
+
+// maxSidecar is the size from which on a file is none of ours, in bytes.
+const maxSidecar = 16 << 20
+
+// ReadSidecar reads the sidecar of a recording's folder.
+func ReadSidecar(dir string) (*Sidecar, error) {
+	path := filepath.Join(dir, SidecarFile)
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxSidecar {
+		return nil, fmt.Errorf("%s: %d bytes are too many", path, info.Size())
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSidecar(text)
+}
+
+// ParseSidecar reads a sidecar.
+func ParseSidecar(text []byte) (*Sidecar, error) {
+	s := new(Sidecar)
+	if err := json.Unmarshal(text, s); err != nil {
+		return nil, fmt.Errorf("%s: %w", SidecarFile, err)
+	}
+	if s.Schema != sidecarSchema {
+		return nil, fmt.Errorf("%s: schema %q is not %s", SidecarFile, s.Schema, sidecarSchema)
+	}
+	return s, nil
+}

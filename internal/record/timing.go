@@ -1,0 +1,153 @@
+package record
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"time"
+)
+
+// A due snapshot is one whose time has come.
+type due struct {
+	work *float64 // done by the process; nil where nobody says
+	mark bool     // heapdrift mark waits for an answer
+	err  error    // the timing cannot go on
+}
+
+// timing says when snapshots are due. It ends with ctx.
+func (r *Recorder) timing(ctx context.Context, marks *markReader) <-chan due {
+	events := make(chan due)
+	send := func(d due) bool {
+		select {
+		case events <- d:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+	switch {
+	case r.Options.Counter != "":
+		go r.byCounter(ctx, send)
+	case r.Options.PerWork:
+		go r.byMarks(ctx, marks, enters(ctx, r.In), send)
+	default:
+		go r.byClock(ctx, send)
+	}
+	return events
+}
+
+// byClock is due at equal intervals from the start on, whatever the snapshots take. What passed meanwhile is left out.
+func (r *Recorder) byClock(ctx context.Context, send func(due) bool) {
+	ticker := time.NewTicker(r.Options.Every)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			if !send(due{}) {
+				return
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// byCounter is due whenever the work has grown by a step.
+func (r *Recorder) byCounter(ctx context.Context, send func(due) bool) {
+	next, begun, problem := 0.0, false, ""
+	for {
+		n, err := readCounter(ctx, r.Options.Counter)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil: // the program may not have written it yet
+			if text := err.Error(); text != problem {
+				problem = text
+				r.say("waiting: %s", text)
+			}
+		case !begun:
+			begun, next = true, n+r.Options.Step
+		case n >= next:
+			if !send(due{work: &n}) {
+				return
+			}
+			next = n + r.Options.Step
+		}
+		if !pause(ctx, pollTime) {
+			return
+		}
+	}
+}
+
+// byMarks is due at each mark.
+func (r *Recorder) byMarks(ctx context.Context, marks *markReader, enter <-chan struct{}, send func(due) bool) {
+	done := 0.0
+	for {
+		lines, err := marks.next()
+		if err != nil && !send(due{err: err}) {
+			return
+		}
+		for _, line := range lines {
+			work, err := ParseMark(line)
+			if err != nil {
+				r.sayError("mark", err)
+			}
+			if work == nil {
+				work = new(float64)
+				*work = done + 1
+			}
+			done = *work
+			if !send(due{work: work, mark: true}) {
+				return
+			}
+		}
+		select {
+		case _, open := <-enter:
+			if !open {
+				enter = nil // the input has ended; marks go on
+				continue
+			}
+			done++
+			n := done
+			if !send(due{work: &n}) {
+				return
+			}
+		case <-time.After(pollTime):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// enters is told of each line of the input. Its reader ends with the input: a console's cannot be interrupted.
+func enters(ctx context.Context, in io.Reader) <-chan struct{} {
+	if in == nil {
+		return nil
+	}
+	lines := make(chan struct{})
+	go func() {
+		defer close(lines)
+		reader := bufio.NewReader(in)
+		for {
+			if _, err := reader.ReadSlice('\n'); err != nil && err != bufio.ErrBufferFull {
+				return
+			}
+			select {
+			case lines <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return lines
+}
+
+// pause waits, and reports false where ctx ended meanwhile.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}

@@ -1,0 +1,52 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// retryTime is how long a watch waits after a recording that failed.
+const retryTime = time.Minute
+
+// Watch records every run of a program until ctx ends: a folder for each. The settings stay as long as the watch, as
+// they have to be there whenever the program starts. ended is told of each run with its error.
+func (r *Recorder) Watch(ctx context.Context, p *Plan, ended func(context.Context, *Recording, error)) (err error) {
+	whole := &session{Recorder: r, plan: p, rec: &Recording{}}
+	if whole.settings, err = r.set(ctx, p, whole.rec); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, whole.restore(ctx)) }()
+	if p.Running != nil { // each run opens its own
+		p.Running.Close()
+	}
+	base, one := r.Options.Dir, *r
+	one.Options.prepared, one.Options.Watch = true, false
+	for ctx.Err() == nil {
+		one.Options.Dir = filepath.Join(base, fmt.Sprintf("%s-%s", strings.TrimSuffix(p.Image, filepath.Ext(p.Image)),
+			time.Now().UTC().Format("20060102-150405.000")))
+		plan, err := one.Plan()
+		if err != nil {
+			return err
+		}
+		rec, err := one.Run(ctx, plan)
+		if errors.Is(err, ErrInterrupted) {
+			ended(ctx, rec, err)
+			return nil
+		}
+		ended(ctx, rec, err)
+		if err != nil {
+			one.sayError("watch", err)
+			if !pause(ctx, retryTime) {
+				return nil
+			}
+		}
+		if one.Options.Target.Service != "" { // which its manager starts again
+			one.Options.Target = Target{Image: p.Image}
+		}
+	}
+	return nil
+}
