@@ -20,6 +20,7 @@ const (
 	exitUsage        = 2
 	exitInput        = 3 // input unreadable, or the server could not run
 	exitInconclusive = 4
+	exitSettings     = 5 // settings of Windows could not be set or restored
 )
 
 // streams are what a command reads and writes.
@@ -48,10 +49,13 @@ func clientCommands() []command {
 		{"analyze", "[flags] FILE…", "analyse evidence without a server; - is the standard input", analyze, false},
 		{"etl census", "[--format json] FILE…", "count the events of a trace, for bug reports; several files are one trace",
 			etlCensus, false},
+		{"mark", "[--dir DIR] [N]", "tell a recording that its program has done work, N in all, and wait for its snapshot", mark, false},
 		{"projects set", "[--project P] [--default-branch X] [--name N]", "set the default branch of a project, or rename the project",
 			projectsSet, false},
 		{"push", "--url U --project P --build B [flags] FILE…",
 			"send evidence to a server from a CI job, and wait for the verdict", pushEvidence, false},
+		{"record", "[flags] -- PROGRAM [ARGS…] | --undo | --status | --self-test",
+			"record evidence of a program on Windows, then analyse or push it", recordEvidence, false},
 		{"builds set", "[--project P] BUILD [--branch X] [--commit C] [--name N] [--sequence N] [--fork B]",
 			"correct the data of a build", buildsSet, false},
 		{"leaks list", "[--project P] [flags]", "list the leaks of a project on a server", leaksList, false},
@@ -62,6 +66,7 @@ func clientCommands() []command {
 		{"symbols add", "[--url U] DIR|FILE…", "send PDBs, images and archives of them to a server", symbolsAdd, false},
 		{"symbols lookup", "PDB|PE [ADDR…]", "print the functions and lines at addresses of a PDB or image (RVAs, hexadecimal)",
 			symbolsLookup, false},
+		{"watch", "[flags] --image app.exe", "record every run of a program on Windows, without an end", watch, false},
 		{"symbols undname", "[flags] [NAME…]", "undecorate C++ names", symbolsUndname, false},
 		{"update", "[--url U]", "replace this client by the one of a server, after checking its digest", updateProgram, false},
 	}

@@ -80,6 +80,11 @@ func pushEvidence(ctx context.Context, args []string, s streams) (int, error) {
 	if err != nil {
 		return exitUsage, err
 	}
+	return f.push(ctx, patterns, s)
+}
+
+// push sends the files of patterns, and waits for the verdict.
+func (f *pushFlags) push(ctx context.Context, patterns []string, s streams) (int, error) {
 	job := newJob(os.Getenv)
 	if err := f.complete(job); err != nil {
 		return exitUsage, err

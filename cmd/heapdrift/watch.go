@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"heapdrift/internal/record"
+)
+
+// watch records every run of a program until it is stopped. Each run of the program is a run of the project; its
+// snapshots are pushed as they come.
+func watch(ctx context.Context, args []string, s streams) (int, error) {
+	var f recordFlags
+	if err := f.parse("watch", args, s); err != nil {
+		return exitUsage, err
+	}
+	if f.options.Target.PID != 0 {
+		return exitUsage, &usageError{"a process runs once: name its program by --image"}
+	}
+	m, err := machine()
+	if err != nil {
+		return exitInput, err
+	}
+	r := &record.Recorder{Machine: m, Options: f.options, Version: buildVersion(), Out: s.err}
+	if f.options.PerWork {
+		r.In = s.in
+	}
+	plan, code, err := f.prepare(ctx, r, s)
+	if plan == nil || err != nil {
+		return code, err
+	}
+	if f.push.url != "" {
+		r.Taken = func(ctx context.Context, rec *record.Recording) { f.pushWatched(ctx, rec, s) }
+	}
+	err = r.Watch(ctx, plan, func(ctx context.Context, rec *record.Recording, _ error) {
+		if rec == nil || len(rec.Files) == 0 || f.push.url != "" || ctx.Err() != nil {
+			return
+		}
+		if _, err := f.conclude(ctx, rec, s); err != nil {
+			fmt.Fprintf(s.err, "watch: %v\n", err)
+		}
+	})
+	var settings *record.FlagsError
+	if errors.As(err, &settings) {
+		return exitSettings, err
+	}
+	return exitOK, err
+}
+
+// pushWatched pushes all that a run has so far. What the server has is not sent again, so that a lost connection costs
+// nothing but time.
+func (f *recordFlags) pushWatched(ctx context.Context, rec *record.Recording, s streams) {
+	p := *f
+	p.push.run = fmt.Sprintf("%s %s PID %d", rec.Host, rec.Process.Started.UTC().Format(time.DateTime), rec.Process.PID)
+	if _, err := p.conclude(ctx, rec, s); err != nil {
+		fmt.Fprintf(s.err, "watch: %v; the next snapshot tries again\n", err)
+	}
+}
