@@ -45,6 +45,9 @@ func (r *Recorder) Plan() (*Plan, error) {
 		}
 	}
 	if (p.Running == nil || r.Options.Watch) && !r.Options.NoFlags && !r.Options.prepared {
+		if err := r.refuseSecond(p.Image); err != nil {
+			return p, err
+		}
 		if p.Changes, err = flags.Compute(r.Machine.Registry, p.Image, p.Collector.Want); err != nil {
 			return p, &FlagsError{Err: err}
 		}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"time"
 )
 
 // kitFolders are where the Windows Kits put their programs, below Program Files.
@@ -63,12 +64,22 @@ func bitsOf(path string) int {
 	return 32
 }
 
+// pipeTime is how long the output of a program stays open after its end: what it has started may hold it.
+const pipeTime = time.Second
+
 // Run implements target.Runner.
 func Run(ctx context.Context, program string, args ...string) (string, error) {
-	out, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.WaitDelay = pipeTime
+	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	switch {
+	case errors.As(err, &exit) && ctx.Err() != nil:
+		err = fmt.Errorf("did not end in time: %w", context.Cause(ctx))
+	case errors.As(err, &exit):
 		err = fmt.Errorf("exit code %d", exit.ExitCode())
+	case errors.Is(err, exec.ErrWaitDelay):
+		err = nil
 	}
 	return string(out), err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/windows"
 	"golang.org/x/sys/windows/svc"
@@ -39,16 +40,30 @@ func withService(name string, access uint32, do func(*mgr.Service) error) error 
 // Service implements System.
 func (Windows) Service(name string) (path string, pid uint32, err error) {
 	err = withService(name, windows.SERVICE_QUERY_CONFIG|windows.SERVICE_QUERY_STATUS, func(s *mgr.Service) error {
-		config, err := s.Config()
+		line, err := commandLine(s.Handle)
 		if err != nil {
 			return fmt.Errorf("read the service %s: %w", name, err)
 		}
-		path = ProgramOf(config.BinaryPathName)
+		path = ProgramOf(line)
 		status, err := s.Query()
 		pid = status.ProcessId
 		return err
 	})
 	return path, pid, err
+}
+
+// configBytes is more than the configuration of a service takes, as QueryServiceConfig documents.
+const configBytes = 8 << 10
+
+// commandLine is the line that starts a service. mgr.Service.Config asks for more, which not every system answers.
+func commandLine(service windows.Handle) (string, error) {
+	buffer := make([]uint64, configBytes/8) // aligned for its pointers
+	config := (*windows.QUERY_SERVICE_CONFIG)(unsafe.Pointer(unsafe.SliceData(buffer)))
+	var needed uint32
+	if err := windows.QueryServiceConfig(service, config, configBytes, &needed); err != nil {
+		return "", err
+	}
+	return windows.UTF16PtrToString(config.BinaryPathName), nil
 }
 
 // RestartService implements System.
