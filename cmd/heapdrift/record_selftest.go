@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"heapdrift/internal/analysis"
@@ -82,8 +84,12 @@ func runSelfTest(ctx context.Context, m record.Machine, f *recordFlags, out io.W
 	if err != nil {
 		return exitInput, err
 	}
+	warnings := map[string]int{}
 	for i := range report.Warnings {
-		fmt.Fprintf(out, "warning    %s, %d\n", report.Warnings[i].Code, report.Warnings[i].Count)
+		warnings[string(report.Warnings[i].Code)]++
+	}
+	for _, code := range slices.Sorted(maps.Keys(warnings)) {
+		fmt.Fprintf(out, "warning    %s, %d\n", code, warnings[code])
 	}
 	return judgeSelfTest(report, out), nil
 }
