@@ -29,6 +29,9 @@ const (
 	defaultUndo      = 24 * time.Hour // at least; a longer recording has the longer time
 )
 
+// serverTime is how long a server may take to answer before a recording begins.
+const serverTime = 20 * time.Second
+
 // heapReader is the program's own reader of heaps; nil until it has one.
 var heapReader collect.TakeSnapshot
 
@@ -219,9 +222,11 @@ func (f *recordFlags) prepare(ctx context.Context, r *record.Recorder, s streams
 	if err != nil {
 		return nil, exitUsage, &usageError{err.Error()}
 	}
-	_, err = client.Build(ctx, r.Options.Labels.Project, r.Options.Labels.Build)
+	asking, cancel := context.WithTimeout(ctx, serverTime)
+	defer cancel()
+	_, err = client.Build(asking, r.Options.Labels.Project, r.Options.Labels.Build)
 	var own *push.Error
-	if errors.As(err, &own) && (own.Code == push.CodeUnreachable || own.Code == push.CodeNotHeapdrift) {
+	if asking.Err() != nil || errors.As(err, &own) && (own.Code == push.CodeUnreachable || own.Code == push.CodeNotHeapdrift) {
 		return nil, exitInput, fmt.Errorf("record: nothing was recorded, as its evidence could not be pushed: %w", err)
 	}
 	return plan, exitOK, nil
