@@ -19,7 +19,7 @@ func watch(ctx context.Context, args []string, s streams) (int, error) {
 	if f.options.Target.PID != 0 {
 		return exitUsage, &usageError{"a process runs once: name its program by --image"}
 	}
-	m, err := machine()
+	m, err := f.machine()
 	if err != nil {
 		return exitInput, err
 	}
