@@ -164,7 +164,7 @@ func (p *Plan) Print(w io.Writer) {
 	}
 	if len(p.Changes) > 0 {
 		line("restore", "%s; after a kill by heapdrift record --undo, or by a scheduled task after %s and at the next boot",
-			p.restored(), quantity.Span(o.UndoAfter))
+			p.restored(), quantity.ShortDuration(o.UndoAfter))
 	} else {
 		line("change", "nothing on this machine")
 	}
@@ -196,13 +196,13 @@ func (p *Plan) when() string {
 	}
 	switch {
 	case p.Collector.Take == nil:
-		return quantity.Span(o.length()) + " in one trace"
+		return quantity.ShortDuration(o.length()) + " in one trace"
 	case o.Counter != "":
 		return fmt.Sprintf("%s, each after %g more in %s", count, o.Step, o.Counter)
 	case o.PerWork:
 		return count + ", each at Enter or heapdrift mark"
 	case o.Snapshots == 0:
-		return fmt.Sprintf("%s, every %s", count, quantity.Span(o.Every))
+		return fmt.Sprintf("%s, every %s", count, quantity.ShortDuration(o.Every))
 	}
-	return fmt.Sprintf("%s, every %s: %s", count, quantity.Span(o.Every), quantity.Span(o.length().Round(time.Second)))
+	return fmt.Sprintf("%s, every %s: %s", count, quantity.ShortDuration(o.Every), quantity.ShortDuration(o.length().Round(time.Second)))
 }

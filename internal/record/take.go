@@ -90,7 +90,7 @@ func (s *session) progress(n int, work *float64) {
 		line += fmt.Sprintf(", work %g", *work)
 	}
 	if left := s.Options.Snapshots - n; left > 0 && !s.Options.byWork() {
-		line += fmt.Sprintf("; %s left", quantity.Span(time.Duration(left)*s.Options.Every))
+		line += fmt.Sprintf("; %s left", quantity.ShortDuration(time.Duration(left)*s.Options.Every))
 	}
 	s.say("%s", line)
 	for _, note := range shot.Notes {
@@ -133,7 +133,7 @@ func (s *session) waitForTrace(ctx context.Context) error {
 			if n == s.Options.Snapshots {
 				return nil
 			}
-			s.say("trace      %s left", quantity.Span(time.Duration(s.Options.Snapshots-n)*s.Options.Every))
+			s.say("trace      %s left", quantity.ShortDuration(time.Duration(s.Options.Snapshots-n)*s.Options.Every))
 		}
 	}
 }
