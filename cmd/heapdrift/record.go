@@ -23,17 +23,11 @@ import (
 // serverTime is how long a server may take to answer before a recording begins.
 const serverTime = 20 * time.Second
 
-// heapReader makes the program's own reader of heaps: it pauses a process for at most limit, and writes labels and the
-// unit of work into its files. It is nil in a program without one.
-var heapReader func(limit time.Duration, labels record.Labels, unit string) collect.TakeSnapshot
-
 // machine is this machine, with the tools that the flags ask for.
 func (f *recordFlags) machine() (record.Machine, error) {
 	m := record.Machine{Processes: target.Windows{}, Registry: flags.Windows{}, MakeFolder: flags.MakeFolder,
-		Tools: collect.Tools{Run: collect.Run, Find: collect.FindTool}}
-	if heapReader != nil {
-		m.Tools.HeapReader = heapReader(f.pauseLimit, f.options.Labels, f.push.unit)
-	}
+		Tools: collect.Tools{Run: collect.Run, Find: collect.FindTool,
+			HeapReader: heapReader(f.pauseLimit, f.options.Labels, f.push.unit)}}
 	var err error
 	if m.UndoFolder, err = flags.Folder(); err != nil {
 		return m, err

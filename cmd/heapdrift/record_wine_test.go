@@ -25,7 +25,7 @@ func TestRecordOnWindows(t *testing.T) {
 	copyProgram(t, testwine.Build(t, ".", "-tags", "client", "-trimpath", "-ldflags=-s -w"), program)
 	c := newRecordingClient(&windowsClient{t, wine, program, dir})
 	for name, test := range map[string]func(*recordingClient){
-		"umdh": recordUMDH, "dump": recordDump, "trace": recordTrace, "marks": recordMarks, "early exit": recordEarlyExit,
+		"umdh": recordUMDH, "auto": recordAuto, "dump": recordDump, "trace": recordTrace, "marks": recordMarks, "early exit": recordEarlyExit,
 		"killed": recordKilled, "ctrl c": recordInterrupted, "push": recordAndPush, "watch": watchAndPush,
 		"self-test": recordSelfTest, "usage": recordUsage,
 	} {
@@ -60,6 +60,18 @@ func recordUMDH(c *recordingClient) {
 		if !strings.Contains(errs, line) {
 			c.Errorf("does not say %q:\n%s", line, errs)
 		}
+	}
+	c.untouched("app.exe", "")
+}
+
+// Wine's heaps are not those of Windows: the own reader recognises none, and umdh.exe takes over.
+func recordAuto(c *recordingClient) {
+	out, errs, code := c.run("record", "--snapshots", "2", "--every", "100ms", "-o", "auto", "--", "app.exe", "600000")
+	if !strings.Contains(errs, "going on with --evidence umdh") || strings.Contains(errs, "heapdrift: ") {
+		c.Errorf("exit code %d:\n%s%s", code, out, errs)
+	}
+	if s := c.sidecar("auto"); s.Evidence != "umdh" || len(s.Snapshots) != 2 || len(c.called()) != 2 {
+		c.Errorf("sidecar: %+v", s)
 	}
 	c.untouched("app.exe", "")
 }

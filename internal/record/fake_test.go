@@ -114,6 +114,9 @@ func (f *fake) run(_ context.Context, program string, args ...string) (string, e
 	if args[0] == "-stop" {
 		return "", os.WriteFile(args[1], []byte("trace"), 0o600)
 	}
+	if path, isLog := strings.CutPrefix(args[len(args)-1], "-f:"); isLog {
+		return "", os.WriteFile(path, []byte("log"), 0o600)
+	}
 	return "", nil
 }
 

@@ -3,6 +3,7 @@ package record_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -90,6 +91,35 @@ func TestInterrupted(t *testing.T) {
 			f.untouched(t)
 		})
 	}
+}
+
+// Where the own reader does not know the heaps of a process, another tool takes over, with the settings that it needs.
+func TestFallback(t *testing.T) {
+	f := newFake(t)
+	f.fail["snapshot"] = fmt.Errorf("%w of app.exe", collect.ErrNoHeap)
+	synctest.Test(t, func(t *testing.T) {
+		rec, err := f.record(t.Context(), record.Options{Target: app(), Snapshots: 2, Evidence: collect.Auto})
+		if err != nil || rec.Evidence != collect.UMDH || len(rec.Files) != 2 || len(rec.Notes) != 1 {
+			t.Errorf("%+v, %v", rec, err)
+		}
+		pid := fmt.Sprint(rec.Process.PID)
+		f.expect(t, "schtasks.exe /create", "set GlobalFlag", "set StackTraceDatabaseSizeInMb", "start app.exe",
+			"umdh.exe -p:"+pid, "umdh.exe -p:"+pid, "delete GlobalFlag", "delete StackTraceDatabaseSizeInMb", "schtasks.exe /delete")
+	})
+	f.untouched(t)
+	if want := "going on with --evidence umdh"; !strings.Contains(f.said(), want) {
+		t.Errorf("does not say %q:\n%s", want, f.said())
+	}
+
+	// Who asked for heap snapshots gets no other kind.
+	f = newFake(t)
+	f.fail["snapshot"] = fmt.Errorf("%w of app.exe", collect.ErrNoHeap)
+	synctest.Test(t, func(t *testing.T) {
+		if _, err := f.record(t.Context(), record.Options{Target: app(), Snapshots: 2}); !errors.Is(err, collect.ErrNoHeap) {
+			t.Errorf("error %v", err)
+		}
+	})
+	f.untouched(t)
 }
 
 // A program that ends early ends the recording; its exit code is told, and what was taken is kept.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"heapdrift/ingest/quantity"
+	"heapdrift/internal/record/collect"
 )
 
 // takeAll takes snapshots as they are due.
@@ -49,6 +50,10 @@ func (s *session) take(ctx context.Context, n int, d due) error {
 	name := fmt.Sprintf("%s-%02d%s", s.rec.Process.Image, n, s.plan.Collector.Extension)
 	at := time.Now()
 	cost, err := s.plan.Collector.Take(ctx, s.running.Info(), filepath.Join(s.rec.Dir, name), d.work)
+	if next := s.plan.Collector.Fallback; next != nil && n == 1 && errors.Is(err, collect.ErrNoHeap) {
+		s.fallBack(next, err)
+		return s.take(ctx, n, d)
+	}
 	if err != nil {
 		return err
 	}
@@ -69,6 +74,14 @@ func (s *session) take(ctx context.Context, n int, d due) error {
 		s.Taken(ctx, s.rec)
 	}
 	return nil
+}
+
+// fallBack goes on with another kind of evidence, which needs the same settings.
+func (s *session) fallBack(next *collect.Collector, why error) {
+	text := fmt.Sprintf("%v; going on with --evidence %s: %s", collect.ErrNoHeap, next.Kind, next.Why)
+	s.say("note       %s", text)
+	s.rec.Notes = append(s.rec.Notes, why.Error()+"; recorded by "+next.Kind)
+	s.plan.Collector, s.rec.Evidence = next, next.Kind
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -3,6 +3,7 @@ package collect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -33,6 +34,9 @@ type Cost struct {
 // A TakeSnapshot writes a snapshot of a process to a file. work is how much the process has done; nil where nobody says.
 type TakeSnapshot func(ctx context.Context, p target.Info, path string, work *float64) (Cost, error)
 
+// ErrNoHeap is why a process cannot be recorded by snapshots of its heaps.
+var ErrNoHeap = errors.New("no heap of Windows was recognised")
+
 // A Collector is a kind of evidence.
 type Collector struct {
 	Kind string
@@ -56,6 +60,8 @@ type Collector struct {
 	Costs string
 	// Why says why the kind was chosen; "" where the user did.
 	Why string
+	// Fallback is taken instead if the first snapshot ends with ErrNoHeap; nil for none.
+	Fallback *Collector
 }
 
 // Tools are what collectors use of the machine.
@@ -90,20 +96,27 @@ func New(kind string, t *Tools, databaseMB uint32) (*Collector, error) {
 	return nil, fmt.Errorf("--evidence: %q is none of auto, heap, umdh, trace and dump", kind)
 }
 
-// choose takes the evidence that decides with the least cost.
+// choose takes the evidence that decides with the least cost. Where the own reader does not recognise the heaps of a
+// process, the tools take over that are there.
 func choose(t *Tools, databaseMB uint32) (*Collector, error) {
 	kind, why := Dump, "no umdh.exe is installed, and dumps need nothing that is"
-	switch {
-	case t.HeapReader != nil:
-		kind, why = Heap, "its snapshots have the shortest pause and the smallest files, and need no other program"
-	case found(t, umdhName):
+	if found(t, umdhName) {
 		kind, why = UMDH, "umdh.exe is installed, and its logs are smaller than dumps"
 	}
 	c, err := New(kind, t, databaseMB)
-	if err == nil {
-		c.Why = why
+	if err != nil {
+		return nil, err
 	}
-	return c, err
+	c.Why = why
+	if t.HeapReader == nil {
+		return c, nil
+	}
+	own, err := New(Heap, t, databaseMB)
+	if err != nil {
+		return nil, err
+	}
+	own.Why, own.Fallback = "its snapshots have the shortest pause and the smallest files, and need no other program", c
+	return own, nil
 }
 
 func found(t *Tools, name string) bool {

@@ -203,14 +203,24 @@ func TestTraceFails(t *testing.T) {
 func TestAuto(t *testing.T) {
 	missing := func(string, int) (string, error) { return "", errors.New("not installed") }
 	own := func(context.Context, target.Info, string, *float64) (collect.Cost, error) { return collect.Cost{}, nil }
-	for want, tools := range map[string]*collect.Tools{
-		collect.Heap: {HeapReader: own, Find: missing},
-		collect.UMDH: (&fakeTool{}).tools(),
-		collect.Dump: {Find: missing},
+	withUMDH := (&fakeTool{}).tools()
+	withUMDH.HeapReader = own
+	for _, test := range []struct {
+		tools      *collect.Tools
+		want, next string
+	}{
+		{&collect.Tools{HeapReader: own, Find: missing}, collect.Heap, collect.Dump},
+		{withUMDH, collect.Heap, collect.UMDH},
+		{(&fakeTool{}).tools(), collect.UMDH, ""},
+		{&collect.Tools{Find: missing}, collect.Dump, ""},
 	} {
-		c, err := collect.New(collect.Auto, tools, 0)
-		if err != nil || c.Kind != want || c.Why == "" {
-			t.Errorf("%+v, %v; want %s", c, err, want)
+		c, err := collect.New(collect.Auto, test.tools, 0)
+		if err != nil || c.Kind != test.want || c.Why == "" {
+			t.Errorf("%+v, %v; want %s", c, err, test.want)
+			continue
+		}
+		if next := c.Fallback; (next == nil) != (test.next == "") || next != nil && (next.Kind != test.next || next.Why == "") {
+			t.Errorf("%s falls back to %+v, want %q", c.Kind, next, test.next)
 		}
 	}
 	if _, err := collect.New(collect.Heap, &collect.Tools{}, 0); err == nil {

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"time"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/hdsnap"
+	"heapdrift/internal/livesnapshot"
+	"heapdrift/internal/record"
+	"heapdrift/internal/record/collect"
+	"heapdrift/internal/record/target"
+)
+
+// heapReader takes snapshots by the program's own reader of heaps. It suspends a process for at most limit, and writes
+// labels and the unit of work into its files.
+func heapReader(limit time.Duration, labels record.Labels, unit string) collect.TakeSnapshot {
+	return func(ctx context.Context, p target.Info, path string, work *float64) (collect.Cost, error) {
+		c, cost, err := livesnapshot.Take(ctx, p.PID, livesnapshot.Options{PauseLimit: limit})
+		if err != nil {
+			return collect.Cost{}, err
+		}
+		if c.Shape == capture.ShapeFacts {
+			return collect.Cost{}, fmt.Errorf("%w of %s, PID %d; record with --evidence umdh or dump", collect.ErrNoHeap,
+				p.Image, p.PID)
+		}
+		h := cost.Header()
+		h.Project, h.Build, h.Scenario, h.WorkUnit = labels.Project, labels.Build, labels.Scenario, unit
+		if work != nil {
+			h.Work = new(int64(math.Round(*work))) // recording.json has the fraction
+		}
+		write := func(w io.Writer) error { return hdsnap.Write(w, h, c) }
+		if err := writeOutput(path, nil, write); err != nil {
+			return collect.Cost{}, err
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			return collect.Cost{}, err
+		}
+		out := collect.Cost{Pause: cost.Pause, Took: cost.Total, Bytes: info.Size()}
+		for _, w := range c.Warnings {
+			out.Notes = append(out.Notes, w.Message)
+		}
+		return out, nil
+	}
+}
