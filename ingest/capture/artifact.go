@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 )
 
@@ -53,10 +54,16 @@ func (c *Capture) Write(w io.Writer) error {
 	})
 }
 
+// ErrTooLarge is what an artifact gives that unpacks to more than its reader allows.
+var ErrTooLarge = fmt.Errorf("%w: it unpacks to more than is allowed", ErrArtifact)
+
 // Read reads an artifact that Write made. Its error wraps ErrArtifact where the bytes are not one.
-func Read(r io.Reader) (*Capture, error) {
+func Read(r io.Reader) (*Capture, error) { return ReadWithin(r, math.MaxInt64) }
+
+// ReadWithin reads an artifact from outside, which may unpack to that many bytes at most.
+func ReadWithin(r io.Reader, most int64) (*Capture, error) {
 	c := &Capture{}
-	err := readArtifact(r, artifactMagic, map[uint64]func(*decoder){
+	err := readArtifact(r, most, artifactMagic, map[uint64]func(*decoder){
 		tagHeader: c.takeHeader, tagSnapshots: c.takeSnapshots, tagModules: c.takeModules, tagHeaps: c.takeHeaps,
 		tagTexts: c.takeTexts, tagFrames: c.takeFrames, tagStacks: c.takeStacks, tagSites: c.takeSites,
 		tagBlocks: c.takeBlocks, tagWarnings: c.takeWarnings, tagTrace: c.takeTrace, tagLives: c.takeLives,

@@ -73,8 +73,22 @@ func writeArtifact(w io.Writer, magic string, sections []section) error {
 	return nil
 }
 
-// readArtifact hands each section to what takes its tag; others are skipped.
-func readArtifact(r io.Reader, magic string, takers map[uint64]func(*decoder)) error {
+// A bounded reader fails where more comes than is allowed.
+type bounded struct {
+	r    io.Reader
+	left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, ErrTooLarge
+	}
+	return n, err
+}
+
+// readArtifact hands each section to what takes its tag; others are skipped. At most most bytes are unpacked.
+func readArtifact(r io.Reader, most int64, magic string, takers map[uint64]func(*decoder)) error {
 	head := make([]byte, len(magic)+1)
 	if _, err := io.ReadFull(r, head); err != nil {
 		return fmt.Errorf("%w: %w", ErrArtifact, err) // of the context too: who has left is told apart from who has sent damage
@@ -88,7 +102,7 @@ func readArtifact(r io.Reader, magic string, takers map[uint64]func(*decoder)) e
 		return fmt.Errorf("capture: read artifact: %w", err)
 	}
 	defer z.Close()
-	in := bufio.NewReaderSize(z, 64<<10)
+	in := bufio.NewReaderSize(&bounded{z, most}, 64<<10)
 	for seen := 0; ; seen++ {
 		tag, err := binary.ReadUvarint(in)
 		if errors.Is(err, io.EOF) && seen > 0 { // no zstd frame at all also ends cleanly

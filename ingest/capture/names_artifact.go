@@ -3,6 +3,7 @@ package capture
 import (
 	"fmt"
 	"io"
+	"math"
 )
 
 // The artifact of names has the framing of a capture's, with the magic "hdnam". Texts are stored once, images refer
@@ -37,7 +38,7 @@ func (n *Names) Write(w io.Writer) error {
 // ReadNames reads an artifact that Names.Write made. Its error wraps ErrArtifact where the bytes are not one.
 func ReadNames(r io.Reader) (*Names, error) {
 	n, texts := &Names{}, []string(nil)
-	err := readArtifact(r, namesMagic, map[uint64]func(*decoder){
+	err := readArtifact(r, math.MaxInt64, namesMagic, map[uint64]func(*decoder){
 		tagNameTexts: func(d *decoder) {
 			texts = make([]string, d.count(1))
 			for i := range texts {

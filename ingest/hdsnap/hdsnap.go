@@ -33,6 +33,10 @@ func Write(w io.Writer, h Header, c *capture.Capture) error {
 	return kept.Write(w)
 }
 
+// mostUnpacked is how many bytes a capture may unpack to. 24 million blocks, of which a capture keeps no more, take some
+// 200 MB.
+const mostUnpacked = 512 << 20
+
 // Read reads a snapshot. The error is an *evidence.Error where it is damaged or r fails, and the context's when that
 // ends.
 func Read(ctx context.Context, r io.Reader) ([]*capture.Capture, error) {
@@ -41,7 +45,7 @@ func Read(ctx context.Context, r io.Reader) ([]*capture.Capture, error) {
 	if err != nil {
 		return nil, in.errorOf(err)
 	}
-	c, err := capture.Read(in)
+	c, err := capture.ReadWithin(in, mostUnpacked)
 	switch {
 	case err != nil && in.failed == nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, &evidence.Error{Code: CodeDamaged, Offset: in.n, Message: "the snapshot is damaged", Err: err,
