@@ -38,6 +38,7 @@ const (
 	tagMemory
 	tagUnreachable
 	tagFormer
+	tagWork // of captures with work only
 )
 
 // ErrArtifact is what reading a damaged or foreign artifact gives.
@@ -45,13 +46,17 @@ var ErrArtifact = errors.New("capture: not a capture artifact of a known version
 
 // Write writes c as an artifact.
 func (c *Capture) Write(w io.Writer) error {
-	return writeArtifact(w, artifactMagic, []section{
+	sections := []section{
 		{tagHeader, c.putHeader}, {tagSnapshots, c.putSnapshots}, {tagModules, c.putModules}, {tagHeaps, c.putHeaps},
 		{tagTexts, c.putTexts}, {tagFrames, c.putFrames}, {tagStacks, c.putStacks}, {tagSites, c.putSites},
 		{tagBlocks, c.putBlocks}, {tagWarnings, c.putWarnings}, {tagTrace, c.putTrace}, {tagLives, c.putLives},
 		{tagSurvivals, c.putSurvivals}, {tagMemory, c.putMemory}, {tagUnreachable, c.putUnreachable},
 		{tagFormer, c.putFormer},
-	})
+	}
+	if c.Work != nil {
+		sections = append(sections, section{tagWork, c.putWork})
+	}
+	return writeArtifact(w, artifactMagic, sections)
 }
 
 // ErrTooLarge is what an artifact gives that unpacks to more than its reader allows.
@@ -68,7 +73,7 @@ func ReadWithin(r io.Reader, most int64) (*Capture, error) {
 		tagTexts: c.takeTexts, tagFrames: c.takeFrames, tagStacks: c.takeStacks, tagSites: c.takeSites,
 		tagBlocks: c.takeBlocks, tagWarnings: c.takeWarnings, tagTrace: c.takeTrace, tagLives: c.takeLives,
 		tagSurvivals: c.takeSurvivals, tagMemory: c.takeMemory, tagUnreachable: c.takeUnreachable,
-		tagFormer: c.takeFormer,
+		tagFormer: c.takeFormer, tagWork: c.takeWork,
 	})
 	if err != nil {
 		return nil, err

@@ -42,7 +42,14 @@ type Capture struct {
 	Trace     *Trace  // of ShapeTrace, else nil
 	Blocks    Blocks  // of the only snapshot; empty where the evidence has no addresses
 	Memory    *Memory // nil where the evidence tells of sites only
+	Work      *Work   // at the only snapshot; nil where the evidence does not say
 	Warnings  []Warning
+}
+
+// Work is what the process had done since it was started.
+type Work struct {
+	Count float64
+	Unit  string // singular: "document"; "" where nobody says
 }
 
 // A Process identifies whose memory it is. Zero fields are unknown.

@@ -1,5 +1,7 @@
 package capture
 
+import "math"
+
 // The payload of each section, written and read side by side.
 
 func (c *Capture) putHeader(e *encoder) {
@@ -224,5 +226,18 @@ func (c *Capture) takeWarnings(d *decoder) {
 	c.Warnings = make([]Warning, d.count(4))
 	for i := range c.Warnings {
 		c.Warnings[i] = Warning{Code: Code(d.string()), Message: d.string(), Place: d.string(), Count: d.int()}
+	}
+}
+
+func (c *Capture) putWork(e *encoder) {
+	e.uint(math.Float64bits(c.Work.Count))
+	e.string(c.Work.Unit)
+}
+
+// takeWork refuses what is no number.
+func (c *Capture) takeWork(d *decoder) {
+	c.Work = &Work{Count: math.Float64frombits(d.uint()), Unit: d.string()}
+	if math.IsNaN(c.Work.Count) || math.IsInf(c.Work.Count, 0) {
+		d.bad = true
 	}
 }

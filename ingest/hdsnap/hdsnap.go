@@ -58,6 +58,9 @@ func Read(ctx context.Context, r io.Reader) ([]*capture.Capture, error) {
 			Message: fmt.Sprintf("the file holds %d snapshots; it must hold one", len(c.Snapshots))}
 	}
 	c.Kind, c.Process.Machine = Kind, cmp.Or(c.Process.Machine, h.Host)
+	if h.Work != nil {
+		c.Work = &capture.Work{Count: float64(*h.Work), Unit: h.WorkUnit}
+	}
 	return []*capture.Capture{c}, nil
 }
 

@@ -138,6 +138,14 @@ func TestWrittenIsRead(t *testing.T) {
 	if got.Kind != hdsnap.Kind || got.Process.Machine != "BUILD7" || want.Kind != dump.Kind {
 		t.Errorf("%s %+v; the capture that was written is %s", got.Kind, got.Process, want.Kind)
 	}
+	var artifact bytes.Buffer
+	if err := got.Write(&artifact); err != nil {
+		t.Fatal(err)
+	}
+	work := capture.Work{Count: 1200, Unit: "document"}
+	if again, err := capture.Read(&artifact); err != nil || again.Work == nil || *again.Work != work {
+		t.Errorf("work %+v, %v", again.Work, err)
+	}
 	want.Kind, want.Process.Machine = got.Kind, got.Process.Machine
 	if g, w := text(got)+facts(t, got), text(want)+facts(t, want); g != w {
 		t.Errorf("%s\nwant\n%s", g, w)

@@ -17,7 +17,8 @@ import (
 type Input struct {
 	Files    []File
 	Captures []*capture.Capture
-	// Work is how much work the process had done when the evidence was taken, in Options.WorkUnit; nil where nobody says.
+	// Work is how much work the process had done when the evidence was taken, in Options.WorkUnit; nil where nobody says
+	// but the evidence, perhaps.
 	Work *float64
 }
 

@@ -68,7 +68,7 @@ func programsOf(inputs []Input) *programs {
 		lives := map[uint32]int{}
 		for _, c := range inOrder(inputs[i].Captures) {
 			nth++
-			next := programCandidate{part: part{c, inputs[i].name(), i, nth, inputs[i].Work}}
+			next := programCandidate{part: part{c, inputs[i].name(), i, nth, workOf(&inputs[i], c)}}
 			if c.Shape == capture.ShapeFacts && c.Process.Name == "" {
 				all.nameless = append(all.nameless, next.part)
 				continue

@@ -17,6 +17,9 @@ const defaultWork = "unit of work"
 
 // work is the counter at each instant; nil where some evidence has none, or where the counter did not rise.
 func (s *series) work(unit string) *Work {
+	if work := s.parts[0].Work; unit == "" && work != nil {
+		unit = work.Unit
+	}
 	w := &Work{Unit: cmp.Or(unit, defaultWork)}
 	for _, at := range s.instants {
 		p := s.parts[at.part]
@@ -34,4 +37,12 @@ func (s *series) work(unit string) *Work {
 		return nil
 	}
 	return w
+}
+
+// workOf is the work at a capture: what whoever gave the evidence says, else what the evidence says itself.
+func workOf(in *Input, c *capture.Capture) *float64 {
+	if in.Work == nil && c.Work != nil {
+		return &c.Work.Count
+	}
+	return in.Work
 }

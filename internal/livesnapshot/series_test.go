@@ -22,7 +22,9 @@ func series(t *testing.T, name string) []*capture.Capture {
 		target := serveDump(t, readDump(t, corpus.Path(t, "oracle", fmt.Sprintf("%s-series-p%d.dmp.zst", name, i))))
 		s, c := taken(t, target)
 		var file bytes.Buffer
-		if err := hdsnap.Write(&file, s.cost().Header(), c); err != nil {
+		h := s.cost().Header()
+		h.Work, h.WorkUnit = new(int64(100*i)), "document"
+		if err := hdsnap.Write(&file, h, c); err != nil {
 			t.Fatal(err)
 		}
 		captures, err := hdsnap.Read(t.Context(), &file)
@@ -44,6 +46,9 @@ func growth(t *testing.T, captures []*capture.Capture) (text string, grown int) 
 	r, err := analysis.Analyze(t.Context(), inputs, analysis.Options{})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if r.Work == nil || r.Work.Unit != "document" || fmt.Sprint(r.Work.At) != "[0 100 200 300 400]" {
+		t.Errorf("work %+v", r.Work)
 	}
 	var lines []string
 	for i := range r.Findings {
@@ -69,7 +74,8 @@ func TestSeriesIsJudgedAsUMDHLogs(t *testing.T) {
 		logs := make([]*capture.Capture, len(snapshots))
 		for i, c := range snapshots { // what a UMDH log tells of them
 			logs[i] = &capture.Capture{Kind: capture.KindUMDHSnapshot, Shape: c.Shape, Process: c.Process,
-				Snapshots: c.Snapshots, Modules: c.Modules, Heaps: c.Heaps, Stacks: c.Stacks, Blocks: c.Blocks}
+				Snapshots: c.Snapshots, Modules: c.Modules, Heaps: c.Heaps, Stacks: c.Stacks, Blocks: c.Blocks,
+				Work: c.Work}
 			logs[i].Sites = slices.DeleteFunc(slices.Clone(c.Sites),
 				func(s capture.Site) bool { return s.Kind != capture.KindHeap })
 		}
