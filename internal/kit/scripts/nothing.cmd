@@ -1,0 +1,2 @@
+echo Nothing is to be done: this evidence changes no setting.
+exit /b 0

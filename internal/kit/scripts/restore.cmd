@@ -1,0 +1,20 @@
+if not exist undo.txt (
+  echo Nothing is to be restored: 1-enable.cmd has not run here.
+  exit /b 0
+)
+set "BEFORE=present"
+find "absent" undo.txt >nul 2>&1
+if not errorlevel 1 set "BEFORE=absent"
+for %%V in (GlobalFlag StackTraceDatabaseSizeInMb TracingFlags) do reg delete "%KEY%" /v %%V /f >nul 2>&1
+if "%BEFORE%"=="absent" reg delete "%KEY%" /f >nul 2>&1
+if "%BEFORE%"=="absent" goto restored
+reg import undo.reg >nul 2>&1
+if errorlevel 1 (
+  echo The settings could not be restored. Run this file as administrator, or import undo.reg.
+  exit /b 5
+)
+:restored
+del undo.txt
+if exist undo.reg del undo.reg
+echo The settings of %IMAGE% are as before. They count for processes that start from now on.
+exit /b 0
