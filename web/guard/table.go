@@ -120,6 +120,8 @@ var table = map[string]need{
 	"GET /api/v1/compare/tree":               in(projectsCompared, accounts.Read),
 	"GET /projects/:project":                 in(projectOfPath, accounts.Read),
 	"GET /projects/:project/symbols":         in(projectOfPath, accounts.Read),
+	"GET /projects/:project/kit":             in(projectOfPath, accounts.Read),
+	"GET /projects/:project/kit.zip":         in(projectOfPath, accounts.Read),
 	"GET /projects/:project/compare":         in(projectOfPath, accounts.Read),
 	"GET /projects/:project/rules":           in(projectOfPath, accounts.Read),
 	"POST /projects/:project/rules":          in(projectOfPath, accounts.Change),

@@ -17,6 +17,7 @@ import (
 	"heapdrift/web/guard"
 	"heapdrift/web/pages/account"
 	"heapdrift/web/pages/download"
+	"heapdrift/web/pages/kit"
 	"heapdrift/web/pages/leaks"
 	"heapdrift/web/pages/operators"
 	"heapdrift/web/pages/project"
@@ -59,6 +60,7 @@ func Register(e *echo.Echo, opt Options) {
 		Closing: opt.Closing}, use)
 	symbols.Register(e, opt.Store, opt.Intake, use)
 	upload.Register(e, opt.Store, opt.Intake, use)
+	kit.Register(e, opt.Store, use)
 	download.Register(e, opt.Downloads, use)
 	settings.Register(e, opt.Store, use)
 	operators.Register(e, operators.Options{Store: opt.Store, Blobs: opt.Intake.Blobs, Version: opt.Version}, use)
