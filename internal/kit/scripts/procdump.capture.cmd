@@ -5,7 +5,7 @@ set /a TAKEN+=1
 call :wait
 call :take %TAKEN%
 if errorlevel 1 exit /b 3
-if %TAKEN% lss @SNAPSHOTS% goto next
+if %TAKEN% lss @SNAPSHOTS@ goto next
 echo Now run 3-clean-up.cmd, then 4-upload.cmd BUILD.
 exit /b 0
 :take

@@ -3,8 +3,7 @@ if not exist undo.txt (
   exit /b 0
 )
 set "BEFORE=present"
-find "absent" undo.txt >nul 2>&1
-if not errorlevel 1 set "BEFORE=absent"
+for /f "usebackq" %%V in ("undo.txt") do set "BEFORE=%%V"
 for %%V in (GlobalFlag StackTraceDatabaseSizeInMb TracingFlags) do reg delete "%KEY%" /v %%V /f >nul 2>&1
 if "%BEFORE%"=="absent" reg delete "%KEY%" /f >nul 2>&1
 if "%BEFORE%"=="absent" goto restored
