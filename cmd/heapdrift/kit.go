@@ -19,7 +19,7 @@ func writeKit(_ context.Context, args []string, s streams) (int, error) {
 	set := flag.NewFlagSet("kit", flag.ContinueOnError)
 	set.StringVar(&o.Project, "project", "", "`project` to upload to; $HEAPDRIFT_PROJECT when not given")
 	set.StringVar(&o.Image, "image", "", "`file` name of the program: app.exe")
-	set.StringVar(&o.Evidence, "evidence", "umdh", "`kind`: "+strings.Join(kindNames(), ", "))
+	set.StringVar(&o.Evidence, "evidence", "umdh", "`kind`: "+strings.Join(kit.Names(), ", "))
 	set.StringVar(&o.Scenario, "scenario", "", "what the process does (default \"default\")")
 	set.StringVar(&o.Server, "url", "", "`address` of the server; $HEAPDRIFT_URL when not given")
 	set.IntVar(&o.Snapshots, "snapshots", 0, "`number` of snapshots or dumps; as many as decide when not given")
@@ -54,7 +54,7 @@ func writeKit(_ context.Context, args []string, s streams) (int, error) {
 	}
 	for _, f := range files {
 		path := filepath.Join(folder, f.Name)
-		if err := os.WriteFile(path, []byte(f.Text), 0o644); err != nil { //nolint:gosec // scripts that others run
+		if err := os.WriteFile(path, []byte(f.Text), 0o644); err != nil {
 			return exitInput, err
 		}
 		if _, err := fmt.Fprintln(s.out, path); err != nil {
@@ -62,12 +62,4 @@ func writeKit(_ context.Context, args []string, s streams) (int, error) {
 		}
 	}
 	return exitOK, nil
-}
-
-func kindNames() []string {
-	names := make([]string, len(kit.Kinds))
-	for i, k := range kit.Kinds {
-		names[i] = k.Name
-	}
-	return names
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -175,7 +176,7 @@ func updateOnWindows(t *testing.T, w *windowsClient) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fresh := append(program, "one more byte"...) // a program may have bytes behind it: another digest, and it runs
+	fresh := slices.Concat(program, []byte("more")) // a program may have bytes behind it: another digest, and it runs
 	if err := os.WriteFile(filepath.Join(folder, "heapdrift.exe"), fresh, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 // Package downloads holds the programs that a server gives away: heapdrift itself, for the machines on which leaks are
-// recorded. In come a folder and the server's own program; out go what is there for each platform, with size and digest,
-// and the open files. Only programs of the server's own version are given away.
+// recorded. In come a folder and the server's own program; out go what is there for each platform, with size and
+// digest, and the open files. Only programs of the server's own version are given away.
 //
 // A release fills the folder as "go run ./tools/build" writes it:
 //

@@ -1,6 +1,6 @@
-// Package kit writes scripts that record a process on a Windows machine to which no program may be brought: with tools of
-// Windows, its SDK or Sysinternals. In come a project, the program's image and a kind of evidence; out go the files of a
-// folder, for cmd and for PowerShell: they turn recording on, take the evidence, restore the settings and upload.
+// Package kit writes scripts that record a process on a Windows machine to which no program may be brought: with tools
+// of Windows, its SDK or Sysinternals. In come a project, the program's image and a kind of evidence; out go the files
+// of a folder, for cmd and for PowerShell: they turn recording on, take the evidence, restore the settings and upload.
 //
 // The texts are in scripts/, with names in @ instead of values. They are not templates of text/template: that package
 // finds methods by name, and the linker of the client could leave out no method of any type (docs/adr/0050).
@@ -112,6 +112,15 @@ func Find(name string) (Kind, bool) {
 	return Kinds[at], true
 }
 
+// Names are the names of Kinds.
+func Names() []string {
+	names := make([]string, len(Kinds))
+	for i := range Kinds {
+		names[i] = Kinds[i].Name
+	}
+	return names
+}
+
 // An Error names the field of an order that a kit cannot take.
 type Error struct{ Field, Message string }
 
@@ -144,16 +153,13 @@ func Write(o Order) ([]File, error) {
 func (o *Order) check() (Kind, error) {
 	kind, ok := Find(o.Evidence)
 	if !ok {
-		names := make([]string, len(Kinds))
-		for i, k := range Kinds {
-			names[i] = k.Name
-		}
-		return kind, &Error{"evidence", fmt.Sprintf("%q is none of %s", o.Evidence, strings.Join(names, ", "))}
+		return kind, &Error{"evidence", fmt.Sprintf("%q is none of %s", o.Evidence, strings.Join(Names(), ", "))}
 	}
 	if o.Scenario == "" {
 		o.Scenario = "default"
 	}
-	for _, f := range []struct{ field, value string }{{"project", o.Project}, {"scenario", o.Scenario}, {"image", o.Image}} {
+	names := []struct{ field, value string }{{"project", o.Project}, {"scenario", o.Scenario}, {"image", o.Image}}
+	for _, f := range names {
 		if f.value == "" || len(f.value) > maxName || strings.ContainsFunc(f.value, isUnsafe) {
 			return kind, &Error{f.field, fmt.Sprintf("%q must have letters, digits, spaces and -_.+ alone, %d bytes at most",
 				f.value, maxName)}

@@ -237,11 +237,9 @@ func mistakes(m *machine) {
 		calls     string
 	}{
 		{"1-enable.cmd", "KIT_FAIL=fltmc", 5, "administrator", ""},
-		{"2-capture.cmd", "KIT_FAIL=fltmc", 5, "administrator", ""},
 		{"1-enable.cmd", "KIT_FAIL=gflags", 5, "could not turn on", "gflags /i app.exe +ust /tracedb 512"},
 		{"1-enable.cmd", "DEBUGGERS=Z:\\none", 3, "gflags is not below", ""},
 		{"2-capture.cmd", "KIT_PIDS=", 2, "does not run", ""},
-		{"2-capture.cmd x1", "KIT_WOW=0", 2, "does not run", ""},
 		{"2-capture.cmd", "KIT_PIDS=4711 4712", 2, "Several processes", ""},
 		{"2-capture.cmd 4712", "KIT_PIDS=4711 4712", 0, "3-clean-up.cmd",
 			"umdh -p:4712 -f:umdh-01.txt\numdh -p:4712 -f:umdh-02.txt"},

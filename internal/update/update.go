@@ -1,5 +1,6 @@
-// Package update replaces a program by the one that a server gives away for its platform. In come the address of a server
-// and the path of a program; out go the program of the server's version in its place, or an error and the old program.
+// Package update replaces a program by the one that a server gives away for its platform. In come the address of a
+// server and the path of a program; out go the program of the server's version in its place, or an error and the old
+// program.
 //
 // The new file is fetched beside the old one, compared with the digest that the server states, and put in place by a
 // rename, so that no moment has half a program. Windows does not replace a program that runs, but renames it: it is put
@@ -130,7 +131,7 @@ func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse
 
 // open returns the body of an answer of 200.
 func open(ctx context.Context, client *http.Client, address string) (io.ReadCloser, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func TestRecipes(t *testing.T) {
 			t.Errorf("ci/action.yml has no %q", want)
 		}
 	}
-	scripts := regexp.MustCompile(`(?s)\n      run: .*?\n      env:`).FindAllString(action, -1)
+	scripts := regexp.MustCompile(`(?s)\n {6}run: .*?\n {6}env:`).FindAllString(action, -1)
 	for _, script := range scripts {
 		if strings.Contains(script, "${{") {
 			t.Errorf("ci/action.yml puts a value into a script, where it can be code: %s", script)
@@ -104,7 +104,7 @@ func TestPushShell(t *testing.T) {
 	defer server.Close()
 	dir := t.TempDir()
 	write := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil { //nolint:gosec // a program
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -145,7 +145,7 @@ func TestPowerShellParses(t *testing.T) {
 			`$e | ForEach-Object { "$($_.Extent.StartLineNumber): $($_.Message)" }`
 		cmd := exec.CommandContext(t.Context(), pwsh, "-NoProfile", "-Command", script)
 		cmd.Env = append(os.Environ(), "SCRIPT="+file)
-		if out, err := cmd.CombinedOutput(); err != nil || len(strings.TrimSpace(string(out))) > 0 {
+		if out, err := cmd.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != "" {
 			t.Errorf("%s (%v):\n%s", file, err, out)
 		}
 	}

@@ -144,7 +144,8 @@ func (p *pages) file(c echo.Context) error {
 }
 
 func programsTable(v view) *ui.Table {
-	t := ui.NewTable("Programs", "hover", ui.Col("Platform"), ui.Col("File"), ui.NumCol("Size"), ui.Col("SHA-256")).Region()
+	t := ui.NewTable("Programs", "hover", ui.Col("Platform"), ui.Col("File"), ui.NumCol("Size"),
+		ui.Col("SHA-256")).Region()
 	for _, p := range v.programs {
 		t.Row(ui.TextCell("", p.Platform.String()), ui.PartCell("", ui.Link(templ.SafeURL(URL(p.Platform)), p.Platform.Program())),
 			ui.BytesCell(p.Size), ui.TextCell("mono", p.SHA256))

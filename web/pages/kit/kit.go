@@ -1,5 +1,5 @@
-// Package kit serves the page of a project that says how to record evidence of a process: by heapdrift, or by scripts for
-// a machine that may not run it.
+// Package kit serves the page of a project that says how to record evidence of a process: by heapdrift, or by scripts
+// for a machine that may not run it.
 //
 // In come /projects/:project/kit with a program, a kind of evidence, a scenario and a number of snapshots, and the same
 // with kit.zip. Out go the page, filled in with the server's address, and an archive of the scripts.
@@ -55,7 +55,8 @@ func (p *pages) orderOf(c echo.Context) (kit.Order, error) {
 		return kit.Order{}, err
 	}
 	ctx := c.Request().Context()
-	if _, err := store.Read(ctx, p.store, func(v store.View) (int64, error) { return v.FindProjectID(ctx, name) }); err != nil {
+	exists := func(v store.View) (int64, error) { return v.FindProjectID(ctx, name) }
+	if _, err := store.Read(ctx, p.store, exists); err != nil {
 		return kit.Order{}, err
 	}
 	o := kit.Order{Project: name, Server: ui.ServerURL(c), Evidence: cmp.Or(c.QueryParam("evidence"), kit.Kinds[0].Name),
@@ -140,22 +141,21 @@ func (v view) about() string {
 }
 
 // recorded are the kinds of evidence of heapdrift record, by those of kits.
-var recorded = map[string]string{"umdh": "heap", "wpr": "trace", "wpr-virtual": "trace", "xperf": "trace", "perfview": "trace",
-	"procdump": "dump", "debugdiag": "dump"}
+var recorded = map[string]string{"umdh": "heap", "wpr": "trace", "wpr-virtual": "trace", "xperf": "trace",
+	"perfview": "trace", "procdump": "dump", "debugdiag": "dump"}
 
 // commands are the lines of heapdrift record and heapdrift kit for an order.
 func commands(o *kit.Order) (record, write string) {
-	words := []string{"heapdrift record --image", word(o.Image), "--evidence", recorded[o.Evidence]}
-	if o.Snapshots > 0 {
-		words = append(words, "--snapshots", strconv.Itoa(o.Snapshots))
-	}
-	target := []string{"--project", word(o.Project)}
+	target := " --project " + word(o.Project)
 	if o.Scenario != "" {
-		target = append(target, "--scenario", word(o.Scenario))
+		target += " --scenario " + word(o.Scenario)
 	}
-	record = strings.Join(append(append(words, "--push", o.Server), target...), " ")
-	return record, strings.Join(append([]string{"heapdrift kit --image", word(o.Image), "--evidence", o.Evidence, "--url", o.Server},
-		target...), " ")
+	record = "heapdrift record --image " + word(o.Image) + " --evidence " + recorded[o.Evidence]
+	if o.Snapshots > 0 {
+		record += " --snapshots " + strconv.Itoa(o.Snapshots)
+	}
+	write = "heapdrift kit --image " + word(o.Image) + " --evidence " + o.Evidence + " --url " + o.Server + target
+	return record + " --push " + o.Server + target, write
 }
 
 // word is a name in a command. Names that have other characters than these have been refused.

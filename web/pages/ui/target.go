@@ -75,7 +75,7 @@ func (t Target) Push(c echo.Context) string {
 	return strings.Join(append(words, `"snap*.log"`), " ")
 }
 
-// shellWord is a word for the shells of Windows and others; what none of them reads as it is meant becomes an underscore.
+// shellWord is a word for the shells of Windows and others. A character that they read otherwise becomes an underscore.
 func shellWord(word string) string {
 	if !strings.ContainsFunc(word, func(r rune) bool { return !isPlain(r) }) {
 		return word
@@ -90,7 +90,7 @@ func shellWord(word string) string {
 
 // isPlain reports whether no shell gives a character a meaning.
 func isPlain(r rune) bool {
-	return r == '-' || r == '_' || r == '.' || r == '/' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+	return strings.ContainsRune("-_./", r) || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 }
 
 // Curl is the command that uploads a file without a browser, with a header where the server asks for one. What is not
