@@ -219,7 +219,7 @@ func (r *reader) warnWhole(c *capture.Capture) {
 		c.Warnings = append(c.Warnings, warning(capture.Unsupported, f.n, f.line, "%s", f.text+r.whyBlind()))
 	}
 	c.Warnings = append(c.Warnings, r.orphans[:min(len(r.orphans), maxOrphans)]...)
-	if r.in.src.guessed {
+	if r.in.src.Guessed() {
 		c.Warnings = append(c.Warnings,
 			warning(capture.EncodingGuessed, 1, 0,
 				"the log is UTF-16 without a byte order mark; that was guessed from its zero bytes"))

@@ -3,7 +3,10 @@ package windbg
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
+
+	"heapdrift/ingest/plaintext"
 )
 
 const (
@@ -15,7 +18,7 @@ const (
 // lines cuts a log into lines that end with LF or CR LF. It holds one buffer and no more of the log.
 type lines struct {
 	ctx    context.Context //nolint:containedctx // lives as long as one call of Read
-	src    *textDecoder
+	src    *plaintext.Decoder
 	text   io.Reader // of src, what a browser shows of it
 	buf    []byte
 	at     int   // buf[at:] is still to be read
@@ -26,7 +29,7 @@ type lines struct {
 }
 
 func newLines(ctx context.Context, r io.Reader) *lines {
-	src := newTextDecoder(r)
+	src := plaintext.NewDecoder(r)
 	return &lines{ctx: ctx, src: src, text: openPage(ctx, src), buf: make([]byte, 0, bufferSize)}
 }
 
@@ -43,7 +46,7 @@ func (l *lines) fill() {
 		l.buf = l.buf[:len(l.buf)+n]
 		if err != nil {
 			l.end = true
-			if !ended(err) {
+			if !errors.Is(err, io.EOF) {
 				l.err = err
 			}
 			return

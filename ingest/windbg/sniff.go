@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"io"
+
+	"heapdrift/ingest/plaintext"
 )
 
 // Sniff reports whether head, the first bytes of a file, looks like a log of WinDbg or text pasted from one: up to 64
@@ -121,7 +123,7 @@ func isCountOfManagedHeaps(line []byte) bool {
 
 // sniffText gives the beginning of a file as text, unless it has bytes that text has not.
 func sniffText(head []byte) ([]byte, bool) {
-	text, _ := io.ReadAll(newTextDecoder(bytes.NewReader(head))) // reading from memory does not fail
+	text, _ := io.ReadAll(plaintext.NewDecoder(bytes.NewReader(head))) // reading from memory does not fail
 	text = bytes.TrimRight(text, "\x00")
 	if bytes.IndexByte(text[:min(len(text), 512)], 0) >= 0 {
 		return nil, false

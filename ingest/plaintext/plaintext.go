@@ -1,9 +1,10 @@
-package windbg
+// Package plaintext decodes the texts that programs print, for readers of logs. They come as UTF-8, in an ANSI code
+// page, or as UTF-16 with or without a byte order mark: PowerShell redirects to UTF-16, and some tools write nothing else.
+package plaintext
 
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"io"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -12,9 +13,8 @@ import (
 // decodeBlock is how many bytes are taken from the source at once.
 const decodeBlock = 64 << 10
 
-// textDecoder reads a log as UTF-8, or as the bytes of an ANSI code page that it has: all that the outputs consist of
-// is ASCII. WinDbg writes UTF-16 with .logopen /u, and PowerShell where a log was redirected.
-type textDecoder struct {
+// A Decoder reads a text as UTF-8. The bytes of an ANSI code page pass as they are: all that readers look for is ASCII.
+type Decoder struct {
 	src     io.Reader
 	order   binary.ByteOrder // of UTF-16; nil for bytes
 	guessed bool             // there is no byte order mark
@@ -25,9 +25,9 @@ type textDecoder struct {
 	block   []byte // what out lies in
 }
 
-// newTextDecoder looks at the beginning of the source. What failed there is given by Read.
-func newTextDecoder(src io.Reader) *textDecoder {
-	d := &textDecoder{src: src, raw: make([]byte, 0, decodeBlock)}
+// NewDecoder looks at the beginning of the source. What failed there is given by Read.
+func NewDecoder(src io.Reader) *Decoder {
+	d := &Decoder{src: src, raw: make([]byte, 0, decodeBlock)}
 	for len(d.raw) < 1<<10 && d.err == nil {
 		d.fill()
 	}
@@ -58,7 +58,7 @@ func zeros(b []byte, place int) (n int) {
 }
 
 // fill reads once behind what raw holds.
-func (d *textDecoder) fill() {
+func (d *Decoder) fill() {
 	for range 100 {
 		n, err := d.src.Read(d.raw[len(d.raw):cap(d.raw)])
 		d.raw = d.raw[:len(d.raw)+n]
@@ -70,7 +70,7 @@ func (d *textDecoder) fill() {
 }
 
 // Read gives the next bytes of the text.
-func (d *textDecoder) Read(p []byte) (int, error) {
+func (d *Decoder) Read(p []byte) (int, error) {
 	if d.order == nil {
 		if d.at < len(d.raw) {
 			n := copy(p, d.raw[d.at:])
@@ -100,7 +100,7 @@ func (d *textDecoder) Read(p []byte) (int, error) {
 }
 
 // transcode turns what raw holds into out. A high surrogate at its end waits for what comes.
-func (d *textDecoder) transcode() {
+func (d *Decoder) transcode() {
 	out := d.block[:0]
 	for len(d.raw)-d.at >= 2 {
 		r := rune(d.order.Uint16(d.raw[d.at:]))
@@ -122,5 +122,5 @@ func (d *textDecoder) transcode() {
 	d.out, d.block = out, out
 }
 
-// ended reports whether reading stopped because the source is over.
-func ended(err error) bool { return errors.Is(err, io.EOF) }
+// Guessed reports whether the text is taken for UTF-16 although it has no byte order mark.
+func (d *Decoder) Guessed() bool { return d.guessed }
