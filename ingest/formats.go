@@ -13,6 +13,7 @@ import (
 	"heapdrift/ingest/etl/tracecapture"
 	"heapdrift/ingest/evidence"
 	"heapdrift/ingest/hdsnap"
+	"heapdrift/ingest/exitlog"
 	"heapdrift/ingest/umdh"
 	"heapdrift/ingest/vmmap"
 	"heapdrift/ingest/windbg"
@@ -98,6 +99,17 @@ var formats = []format{
 		},
 		read: streamed(windbg.Read),
 	},
+	{
+		Format: evidence.Format{
+			Kind: "exit-log", Name: "a log with leaks at exit", Plural: "logs with leaks at exit",
+			Tools: "the debug CRT, Visual Leak Detector, Dr. Memory, AddressSanitizer, FastMM; CI jobs",
+			Captures: kinds(exitlog.KindCRT, exitlog.KindVLD, exitlog.KindDrMemory, exitlog.KindSanitizer,
+				exitlog.KindFastMM),
+			Anywhere: true, Leads: -1, // any long text may be one
+			Sniff: exitlog.Sniff,
+		},
+		read: streamed(exitlog.Read), check: exitlog.Check,
+	},
 }
 
 // Formats are the facts of all formats that are read, in the order in which a file is tried for them.
@@ -111,7 +123,10 @@ func Formats() evidence.Formats {
 
 // sniffed is the format of a file that begins with head; nil where none is known.
 func sniffed(head []byte) *format {
-	return formatOf(func(f *format) bool { return f.Sniff(head) })
+	if f := formatOf(func(f *format) bool { return !f.Anywhere && f.Sniff(head) }); f != nil {
+		return f
+	}
+	return formatOf(func(f *format) bool { return f.Anywhere && f.Sniff(head) })
 }
 
 // promised is the format that a file's name promises; nil where the name promises nothing.

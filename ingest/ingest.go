@@ -13,6 +13,7 @@ package ingest
 import (
 	"context"
 	"io"
+	"math"
 
 	"heapdrift/ingest/evidence"
 	"heapdrift/ingest/ntheap"
@@ -39,7 +40,7 @@ type Options struct {
 // they are called is that of their files which leads most. Its error is an *evidence.Error unless reading itself
 // failed.
 func Inspect(ctx context.Context, src Source) (evidence.Kind, error) {
-	found := &evidence.Format{Leads: -1}
+	found := &evidence.Format{Leads: math.MinInt}
 	_, err := eachEvidence(ctx, src, nil, func(m Member, f *format) error {
 		if f.Leads > found.Leads {
 			found = &f.Format

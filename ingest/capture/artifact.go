@@ -39,6 +39,7 @@ const (
 	tagUnreachable
 	tagFormer
 	tagWork // of captures with work only
+	tagExit
 )
 
 // ErrArtifact is what reading a damaged or foreign artifact gives.
@@ -51,7 +52,7 @@ func (c *Capture) Write(w io.Writer) error {
 		{tagTexts, c.putTexts}, {tagFrames, c.putFrames}, {tagStacks, c.putStacks}, {tagSites, c.putSites},
 		{tagBlocks, c.putBlocks}, {tagWarnings, c.putWarnings}, {tagTrace, c.putTrace}, {tagLives, c.putLives},
 		{tagSurvivals, c.putSurvivals}, {tagMemory, c.putMemory}, {tagUnreachable, c.putUnreachable},
-		{tagFormer, c.putFormer},
+		{tagFormer, c.putFormer}, {tagExit, c.putExit},
 	}
 	if c.Work != nil {
 		sections = append(sections, section{tagWork, c.putWork})
@@ -73,7 +74,7 @@ func ReadWithin(r io.Reader, most int64) (*Capture, error) {
 		tagTexts: c.takeTexts, tagFrames: c.takeFrames, tagStacks: c.takeStacks, tagSites: c.takeSites,
 		tagBlocks: c.takeBlocks, tagWarnings: c.takeWarnings, tagTrace: c.takeTrace, tagLives: c.takeLives,
 		tagSurvivals: c.takeSurvivals, tagMemory: c.takeMemory, tagUnreachable: c.takeUnreachable,
-		tagFormer: c.takeFormer, tagWork: c.takeWork,
+		tagFormer: c.takeFormer, tagWork: c.takeWork, tagExit: c.takeExit,
 	})
 	if err != nil {
 		return nil, err
@@ -89,6 +90,9 @@ func (c *Capture) check() error {
 	}
 	if (c.Shape == ShapeTrace) != (c.Trace != nil) {
 		return fmt.Errorf("%w: a capture of shape %d, trace %t", ErrArtifact, c.Shape, c.Trace != nil)
+	}
+	if c.Shape == ShapeExit && len(c.Snapshots) != 1 {
+		return fmt.Errorf("%w: a list of what was left in %d snapshots", ErrArtifact, len(c.Snapshots))
 	}
 	if c.Shape == ShapeFacts && (c.Memory == nil || len(c.Sites) > 0 || len(c.Snapshots) != 1) {
 		return fmt.Errorf("%w: a capture of facts with %d sites in %d snapshots", ErrArtifact, len(c.Sites), len(c.Snapshots))

@@ -27,6 +27,9 @@ const (
 	ShapeTrace
 	// ShapeFacts is what Memory says of one instant, and no statement about sites: it has none, and one Snapshot.
 	ShapeFacts
+	// ShapeExit is the blocks that a process, or a test in it, had not freed when it ended, by a tool that looked then:
+	// one Snapshot. The blocks were never freed; whether they would have become more is unknown.
+	ShapeExit
 )
 
 // A Capture is what one process held at the instants the evidence covers.
@@ -44,6 +47,7 @@ type Capture struct {
 	Memory    *Memory // nil where the evidence tells of sites only
 	Work      *Work   // at the only snapshot; nil where the evidence does not say
 	Warnings  []Warning
+	Test      string // of ShapeExit: the test that was running when the tool printed the list; "" where none was
 }
 
 // Work is what the process had done since it was started.
@@ -155,9 +159,25 @@ type Site struct {
 	Trace   uint64 // the evidence's own id of the stack, valid inside one process life; 0 for none
 	// Unreachable says that no pointer to its blocks was found: those to which some was are another site.
 	Unreachable bool
+	Reach       Reach   // of ShapeExit: what the tool found to point to its blocks
 	Usage       []Usage // one per Snapshot
 	Life        *Life   // of ShapeTrace, else nil
 }
+
+// A Reach is what a tool found to point to blocks that were left when a process ended.
+type Reach uint8
+
+// What may point to blocks that were left.
+const (
+	ReachUnsearched Reach = iota // the tool looked for no pointers
+	ReachNone                    // nothing points to them
+	ReachLost                    // only blocks to which nothing points
+	ReachPossible                // something points into them, and nothing to their start
+	ReachHeld                    // the program could still have freed them
+)
+
+// Reaches is how many kinds of Reach there are.
+const Reaches = int(ReachHeld) + 1
 
 // Usage counts outstanding blocks. Bytes are requested bytes, Overhead what the heap added to them; both are
 // signed so that differences have the same type.

@@ -33,6 +33,9 @@ type Format struct {
 	Together bool
 	// Random says that the evidence is read at random: it should lie on a disk nearby.
 	Random bool
+	// Anywhere says that the evidence may begin anywhere in a text, such as the log of a CI job. Files that no other format
+	// takes are tried for it.
+	Anywhere bool
 	// Free is how many bytes may come out of an archive at any ratio, for evidence that packs to nothing.
 	Free int64
 	// Sniff reports whether a file's first bytes, up to 64 KiB, are those of the format.
@@ -66,7 +69,10 @@ func (list Formats) Of(kind Kind) Format {
 
 // Sniffed returns the format of a file that begins with head; nil where none is known.
 func (list Formats) Sniffed(head []byte) *Format {
-	return list.find(func(f *Format) bool { return f.Sniff(head) })
+	if f := list.find(func(f *Format) bool { return !f.Anywhere && f.Sniff(head) }); f != nil {
+		return f
+	}
+	return list.find(func(f *Format) bool { return f.Anywhere && f.Sniff(head) })
 }
 
 // Name is what a kind is called in a sentence, with its article; the kind itself where it is not read.

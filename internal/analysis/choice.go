@@ -65,12 +65,12 @@ func withFacts(parts, nameless []part, warnings []Warning) *choice {
 }
 
 // ofKind divides the evidence on one program. The report is about one trace if there is any. Without a trace it is
-// about the kind of snapshots with most instants, kinds with stacks first. Without snapshots it is about the last
-// difference. A difference lists only changed rows: differences can be neither chained nor mixed with snapshots.
+// about the kind of snapshots with most instants, kinds with stacks first. Without snapshots it is about the lists of
+// what was left at exit by the tool with the deepest stacks, and without those about the last difference. A difference lists only changed rows: differences can be neither chained nor mixed with snapshots.
 // Kinds list different things, so a series never mixes them; the other kinds are compared with it.
 func ofKind(parts []part, warnings []Warning) *choice {
 	c := &choice{warnings: warnings}
-	var snapshots [][]part
+	var snapshots, lists [][]part
 	var differences, traces []part
 	for _, p := range parts {
 		switch p.Shape {
@@ -78,6 +78,8 @@ func ofKind(parts []part, warnings []Warning) *choice {
 			traces = append(traces, p)
 		case capture.ShapeSnapshot:
 			snapshots = addKind(snapshots, p)
+		case capture.ShapeExit:
+			lists = addKind(lists, p)
 		case capture.ShapeFacts:
 			c.facts = append(c.facts, p)
 		default:
@@ -87,7 +89,9 @@ func ofKind(parts []part, warnings []Warning) *choice {
 	slices.SortStableFunc(snapshots, func(a, b []part) int {
 		return cmp.Or(compareBool(haveStacks(b), haveStacks(a)), cmp.Compare(len(b), len(a)), cmp.Compare(held(b), held(a)))
 	})
-	series, left, reason := snapshots, differences, "the snapshots show more."
+	slices.SortStableFunc(lists, func(a, b []part) int { return cmp.Compare(depth(b), depth(a)) })
+	snapshots = append(snapshots, lists...)
+	series, left, reason := snapshots, differences, "the other evidence shows more."
 	if len(snapshots) == 0 && len(differences) > 0 {
 		series, left = [][]part{differences[len(differences)-1:]}, differences[:len(differences)-1]
 		reason = "differences list only changed stacks and cannot be chained. Give the snapshots instead."
@@ -125,6 +129,16 @@ func haveStacks(parts []part) bool {
 	return slices.ContainsFunc(parts, func(p part) bool {
 		return slices.ContainsFunc(p.Sites, func(s capture.Site) bool { return s.Stack != capture.NoStack })
 	})
+}
+
+// depth is how many frames the deepest stack of lists has: of some tools it is a file and a line.
+func depth(parts []part) (most int) {
+	for _, p := range parts {
+		for id := range p.Stacks.Count() {
+			most = max(most, len(p.Stacks.Stack(capture.StackID(id))))
+		}
+	}
+	return most
 }
 
 func compareBool(a, b bool) int {

@@ -30,6 +30,10 @@ func (s *series) findings(ctx context.Context, j *judge, sites []*judgedSite) ([
 				return
 			}
 			made[i] = findingOf(j, evidence, groups[i])
+			if f := &made[i].Finding; groups[i][0].left != nil {
+				f.judgeLeft(s, groups[i])
+				f.ByKind[0].Verdict = f.Verdict
+			}
 			list[i] = &made[i]
 		}
 	})
@@ -233,6 +237,7 @@ func (d *draft) addOtherKind(other *draft) {
 		}
 		for _, k := range same {
 			d.findings[k].ByKind = append(d.findings[k].ByKind, f.ByKind...)
+			d.findings[k].takeLeft(&f.Finding)
 			if d.findings[k].Unreachable == nil {
 				d.findings[k].Unreachable = f.Unreachable
 			}
@@ -241,7 +246,7 @@ func (d *draft) addOtherKind(other *draft) {
 			continue
 		}
 		f.Sites, f.arrivals = 0, nil // none of the report's
-		if lossy {
+		if lossy && f.Verdict != ClassLeftAtExit {
 			f.Verdict, f.Certain = ClassGrowing, false
 		}
 		d.findings = append(d.findings, f)

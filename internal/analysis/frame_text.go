@@ -8,6 +8,8 @@ import (
 // Name prints a frame as debuggers do: module!function, module+0xRVA, or the bare address.
 func (f *Frame) Name() string {
 	switch {
+	case f.Function != "" && f.Module == "":
+		return f.Function
 	case f.Function != "":
 		return f.Module + "!" + f.Function
 	case f.Module != "":
@@ -22,7 +24,7 @@ func (f *Frame) Names() []string {
 	names := make([]string, 0, 2)
 	switch {
 	case f.Function != "":
-		names = append(names, f.Module+"!"+f.Function)
+		names = append(names, f.Name())
 	case f.Module != "":
 		names = append(names, f.Module)
 	}
@@ -40,10 +42,13 @@ func (f *Frame) Place() string {
 	return f.File[strings.LastIndexAny(f.File, `\/`)+1:] + ":" + strconv.FormatUint(uint64(f.Line), 10)
 }
 
+// notReturned is the offset of a frame of which a log names only the function, as of a frame without a module.
+const notReturned = "0x0"
+
 // Text prints a frame in full, with offset, file and line where they are known.
 func (f *Frame) Text() string {
 	s := f.Name()
-	if f.Function != "" && f.Offset != "" && !f.Inline {
+	if f.Function != "" && f.Offset != "" && !(f.Module == "" && f.Offset == notReturned) && !f.Inline {
 		s += "+" + f.Offset
 	}
 	if f.File != "" {

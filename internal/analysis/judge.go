@@ -117,7 +117,9 @@ func (j *judge) all(ctx context.Context, sites []*judgedSite) error {
 				return
 			}
 			site.result = j.of(&site.sample)
-			if site.verdict = site.result.Class; isUnreferenced(site.verdict, site.blamed, site.unreachable) {
+			if site.verdict = site.result.Class; site.left != nil {
+				site.verdict = site.atExit().class()
+			} else if isUnreferenced(site.verdict, site.blamed, site.unreachable) {
 				site.verdict = ClassUnreferenced
 			}
 		}

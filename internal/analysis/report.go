@@ -98,8 +98,10 @@ type Finding struct {
 	Sites int `json:"sites"` // how many
 	// Unreachable are the blocks that no pointer was found to; nil where nobody looked.
 	Unreachable *Amount `json:"unreachable,omitempty"`
-	Blame       *Blame  `json:"blame"` // nil without a stack
-	Origin      *Blame  `json:"origin"`
+	// LeftAtExit are the blocks that were never freed when the process ended; nil where no tool listed them.
+	LeftAtExit *LeftAtExit `json:"left_at_exit,omitempty"`
+	Blame      *Blame      `json:"blame"` // nil without a stack
+	Origin     *Blame      `json:"origin"`
 	// Frames are what the signature is made of, normalised, the one to blame first.
 	Frames []string `json:"frames"`
 	// Fine and Leaf are a finer signature, of all frames, and a coarser one, of blame and origin alone.
@@ -161,6 +163,9 @@ type Evidence struct {
 	Events    int64   `json:"events"`    // of a trace, in all its files; 0 for snapshots
 	Snapshots int     `json:"snapshots"` // instants in the file
 	Used      bool    `json:"used"`      // false where the report leaves it out; a warning says why
+	// Test is the test that was running when the tool printed the list of blocks that is in the file; "" for none. A file
+	// with lists of several tests is listed once for each.
+	Test string `json:"test,omitempty"`
 }
 
 // Process identifies whose memory it is.
@@ -264,6 +269,7 @@ const (
 	ClassGrowingBlock = score.GrowingBlock // a few blocks that are resized to ever more bytes
 	ClassGrowing      = score.Growing      // grows, and the evidence does not decide
 	ClassUnreferenced = score.Unreferenced // no pointer reaches it
+	ClassLeftAtExit   = score.LeftAtExit   // a tool lists it as not freed when the process ended
 	ClassCache        = score.Cache
 	ClassOneTime      = score.OneTime
 	ClassTransient    = score.Transient // of traces: allocated inside the window and nothing of it left

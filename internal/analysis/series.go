@@ -54,20 +54,31 @@ type mergedSite struct {
 	// unreachable are the blocks of the last part that no pointer was found to.
 	unreachable capture.Usage
 	agreed      capture.Usage // of those, what several dumps say so of
+	// left is what was left at exit, by what points to it; lists are the parts that say so. Of such evidence only.
+	left  *[capture.Reaches]capture.Usage
+	lists []int32
 }
 
 // merge builds the series. The parts are in the order given, which is the order in time.
 func merge(ctx context.Context, parts []part) (*series, error) {
 	s := &series{parts: parts, sites: make(map[siteKey]*mergedSite, len(parts[0].Sites)),
 		order: make([]*mergedSite, 0, len(parts[0].Sites))}
+	last := parts[len(parts)-1]
+	lists := last.isList() // of what was left at exit: of several processes or tests they are one instant together
 	for p := range parts {
+		if lists && p > 0 {
+			break
+		}
 		for snapshot := range parts[p].Snapshots {
 			s.instants = append(s.instants, instant{p, snapshot})
 		}
 	}
-	last := parts[len(parts)-1]
 	s.looked = last.Shape == capture.ShapeSnapshot && last.Memory != nil && last.Memory.Reach != nil
-	s.findLives()
+	if lists {
+		s.lives = make([]int, len(parts))
+	} else {
+		s.findLives()
+	}
 	s.makeKeys()
 	ids := s.resolveIDs()
 	slots := s.heapSlots()
@@ -81,7 +92,9 @@ func merge(ctx context.Context, parts []part) (*series, error) {
 			}
 			s.places[p][i] = s.add(p, &parts[p].Sites[i], first, ids[s.lives[p]], slots[p])
 		}
-		first += len(parts[p].Snapshots)
+		if !lists {
+			first += len(parts[p].Snapshots)
+		}
 	}
 	s.sites = nil // from here on sites go by their place
 	return s, nil
@@ -143,6 +156,9 @@ func (s *series) add(p int, site *capture.Site, first int, ids map[uint64]origin
 		m.lives = append(m.lives, site.Life)
 	}
 	s.addUsage(m, site.Usage, first)
+	if s.parts[p].isList() {
+		m.leave(p, site)
+	}
 	if site.Unreachable && p == len(s.parts)-1 {
 		m.unreachable = m.unreachable.Add(site.Usage[0])
 	}

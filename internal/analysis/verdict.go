@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"heapdrift/ingest/capture"
 	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis/score"
 )
@@ -17,9 +18,10 @@ const SnapshotsToDecide = score.SnapshotsToJudge
 // A tally counts what the findings of a report say. Those that the project's rules know are in known only.
 type tally struct {
 	certain, leaks, growing, known int
-	leakCauses, growingCauses      int           // of the leaks, and of what grows beside them: one where several are lost together
-	unreferenced                   int           // of those that grow or may, what no pointer reaches
-	agreed                         int           // of those, what several dumps find no pointer to
+	leakCauses, growingCauses      int // of the leaks, and of what grows beside them: one where several are lost together
+	unreferenced                   int // of those that grow or may, what no pointer reaches
+	agreed                         int // of those, what several dumps find no pointer to
+	left                           leftTally
 	leaked                         Amount        // by causes of leaks, as of the instant before the process ended
 	top                            *Finding      // the leak, else what grows, that holds most
 	topCause                       *LostTogether // the cause of several findings that leaks and holds most; nil for none
@@ -34,6 +36,10 @@ func (d *draft) tally() tally {
 		}
 		if f.Known != "" {
 			t.known++
+			continue
+		}
+		if f.Verdict == ClassLeftAtExit {
+			t.left.add(f)
 			continue
 		}
 		t.countCause(d.report, f)
@@ -85,6 +91,10 @@ func (d *draft) decide() EvidenceVerdict {
 	r := d.report
 	t, lossy := d.tally(), cmp.Or(firstLossy(r.Warnings), d.doubted)
 	v := EvidenceVerdict{Status: StatusInconclusive, Leaks: t.leaks, Causes: t.leakCauses, Known: t.known}
+	if d.shape == capture.ShapeExit {
+		d.decideLeft(&v, &t, lossy)
+		return v
+	}
 	if t.agreed > 0 && lossy == nil { // several dumps say so: growth need not be seen
 		v.Status, v.Leaks, v.Causes = StatusLeak, t.leaks+t.agreed, t.leakCauses+t.agreed
 		v.Sentence = d.sentence(&v, &t, "")
@@ -113,6 +123,15 @@ func (d *draft) decide() EvidenceVerdict {
 	said, next := d.doubt(&v, &t, lossy)
 	v.Next = next
 	v.Sentence = d.sentence(&v, &t, said)
+	if t.left.certain > 0 { // beside evidence that decides by growth
+		v.Leaks, v.Causes = v.Leaks+t.left.certain, v.Causes+t.left.certain
+		left := t.left.sentence(nameOf(r)) + "."
+		if v.Status == StatusLeak {
+			v.Sentence += " " + left
+		} else {
+			v.Status, v.Next, v.Sentence = StatusLeak, nil, left+" "+v.Sentence
+		}
+	}
 	return v
 }
 

@@ -22,6 +22,7 @@ func suspects() (list []analysis.Class) {
 // ClassFilters are the classes that lists may be filtered by, in the order of menus.
 var ClassFilters = []string{
 	string(analysis.ClassLeak), string(analysis.ClassGrowingBlock), string(analysis.ClassUnreferenced),
+	string(analysis.ClassLeftAtExit),
 	string(analysis.ClassGrowing), string(analysis.ClassCache), string(analysis.ClassOneTime),
 	string(analysis.ClassTransient), string(analysis.ClassStable), string(analysis.ClassUnknown),
 }

@@ -128,7 +128,7 @@ func TestCompareGravity(t *testing.T) {
 }
 
 func TestSuspects(t *testing.T) {
-	if len(leaks.SuspectClasses) != 4 {
+	if len(leaks.SuspectClasses) != 5 {
 		t.Errorf("%v", leaks.SuspectClasses)
 	}
 	for _, class := range leaks.SuspectClasses {

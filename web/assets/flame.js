@@ -5,7 +5,7 @@
   var T = window.HeapdriftTree, rowHeight = 22, maxRows = 40;
 
   // fills are the colours of classes: what leaks is red, what grows is amber, nothing else is either.
-  var fills = { leak: "--leak-fill", unreferenced: "--leak-fill", growing: "--growing-fill", "growing-block": "--growing-fill", cache: "--cache-fill", "one-time": "--onetime-fill", transient: "--transient-fill", stable: "--stable-fill" };
+  var fills = { leak: "--leak-fill", unreferenced: "--leak-fill", "left-at-exit": "--leak-fill", growing: "--growing-fill", "growing-block": "--growing-fill", cache: "--cache-fill", "one-time": "--onetime-fill", transient: "--transient-fill", stable: "--stable-fill" };
 
   function Flame(box) {
     this.box = box; this.canvas = box.querySelector(".flame-canvas"); this.mini = box.querySelector(".flame-mini");

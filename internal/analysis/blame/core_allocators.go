@@ -30,6 +30,8 @@ var allocators = newTable([]coreRule{
 	{"alloc/jemalloc", LayerAllocator,
 		`je_*alloc* je_arena_* je_tcache_* je_large_* je_extent_* je_pages_* arena_malloc* tcache_alloc* do_rallocx* mallocx rallocx`},
 	{"alloc/tcmalloc", LayerAllocator, `tc_malloc* tc_calloc* tc_realloc* tc_new* tc_memalign* tcmalloc::*`},
+	{"alloc/checkers", LayerAllocator, `interceptor_* replace_malloc replace_calloc replace_realloc replace_operator_new* replace_HeapAlloc replace_HeapReAlloc replace_RtlAllocateHeap
+		replace_RtlReAllocateHeap replace_strdup replace_wcsdup`},
 	{"alloc/tbb", LayerAllocator,
 		`scalable_malloc scalable_calloc scalable_realloc scalable_aligned_malloc scalable_aligned_realloc rml::* tbb::detail::r1::allocate_memory* tbb::detail::r1::cache_aligned_allocate*`},
 	{"alloc/wrapper", LayerAllocator,

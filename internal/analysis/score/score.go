@@ -20,25 +20,36 @@ const (
 	GrowingBlock Class = "growing-block"
 	// Unreferenced is memory that no pointer reaches, by a dump: nothing that a judgement of growth says.
 	Unreferenced Class = "unreferenced"
-	Growing      Class = "growing"   // grows, and the evidence does not decide
-	Cache        Class = "cache"     // fills up: growth that ends, or falls off
-	OneTime      Class = "one-time"  // grew in one burst or a few
-	Transient    Class = "transient" // what is allocated does not stay
-	Stable       Class = "stable"    // does not grow
-	Unknown      Class = "unknown"   // the evidence shows one instant, or no order of instants
+	// LeftAtExit is memory that a tool lists as not freed when the process ended: certain never to be freed, not certain to
+	// grow.
+	LeftAtExit Class = "left-at-exit"
+	Growing    Class = "growing"   // grows, and the evidence does not decide
+	Cache      Class = "cache"     // fills up: growth that ends, or falls off
+	OneTime    Class = "one-time"  // grew in one burst or a few
+	Transient  Class = "transient" // what is allocated does not stay
+	Stable     Class = "stable"    // does not grow
+	Unknown    Class = "unknown"   // the evidence shows one instant, or no order of instants
 )
 
 // Classes are the classes by how much they ask for a look, the gravest last.
-var Classes = []Class{Stable, Unknown, Transient, OneTime, Cache, Growing, Unreferenced, GrowingBlock, Leak}
+var Classes = []Class{Stable, Unknown, Transient, OneTime, Cache, Growing, LeftAtExit, Unreferenced, GrowingBlock, Leak}
 
 // Gravity is higher the more a class asks for a look; −1 of what is no class.
 func (c Class) Gravity() int { return slices.Index(Classes, c) }
 
-// IsSuspect reports whether memory leaks, is reached by no pointer, or grows and the evidence does not decide.
+// IsSuspect reports whether memory leaks, is reached by no pointer, was left at exit, or grows and the evidence does not decide.
 func (c Class) IsSuspect() bool { return c.Gravity() >= Growing.Gravity() }
 
-// IsLeak reports whether memory leaks: it grows without an end, or no pointer reaches it.
-func (c Class) IsLeak() bool { return c == Leak || c == Unreferenced }
+// IsLeak reports whether memory leaks: it grows without an end, no pointer reaches it, or it was never freed.
+func (c Class) IsLeak() bool { return c == Leak || c == Unreferenced || c == LeftAtExit }
+
+// Words are what a class is called for people.
+func (c Class) Words() string {
+	if c == LeftAtExit {
+		return "left at exit"
+	}
+	return string(c)
+}
 
 // A Clause is a line of evidence that users read: a condition, or what else the judgement rests on.
 type Clause struct {

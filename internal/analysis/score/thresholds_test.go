@@ -151,7 +151,7 @@ func TestPoolIsBounded(t *testing.T) {
 // Each class is a leak, only a suspect, or neither.
 func TestKindsOfClasses(t *testing.T) {
 	for class, want := range map[Class]string{
-		Leak: "leak suspect", Unreferenced: "leak suspect", GrowingBlock: "suspect", Growing: "suspect",
+		Leak: "leak suspect", Unreferenced: "leak suspect", LeftAtExit: "leak suspect", GrowingBlock: "suspect", Growing: "suspect",
 		Cache: "", OneTime: "", Transient: "", Stable: "", Unknown: "",
 	} {
 		got := ""

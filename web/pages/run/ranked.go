@@ -277,7 +277,7 @@ func (t *rankedTable) why(r *rankedRow) string {
 }
 
 func (r *rankedRow) why() string {
-	for _, rule := range []string{"survivors", "growth", "growing-block", "spread", "score"} {
+	for _, rule := range []string{"left-at-exit", "survivors", "growth", "growing-block", "spread", "score"} {
 		for _, c := range r.clauses {
 			if c.Rule == rule && (c.Holds == nil || *c.Holds == r.Class.IsSuspect()) {
 				return c.Text

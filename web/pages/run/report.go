@@ -67,10 +67,17 @@ func (r *reportView) confidence() string {
 		return fmt.Sprintf("%s in %d stacks", quantity.Plural(r.Verdict.Causes, "leak"), r.Verdict.Leaks)
 	case r.Verdict.Leaks > 0:
 		return quantity.Plural(r.Verdict.Leaks, "leak")
+	case r.atExit():
+		return "at exit"
 	case r.Trace != nil:
 		return "over " + clock(r.Trace.ToNS-r.Trace.FromNS)
 	}
 	return "over " + quantity.Plural(len(r.Snapshots), "snapshot")
+}
+
+// atExit reports whether the evidence is lists of what was left when the process ended, and nothing else.
+func (r *reportView) atExit() bool {
+	return len(r.Snapshots) == 1 && len(r.suspects) > 0 && r.suspects[0].Class == analysis.ClassLeftAtExit
 }
 
 // process names whose memory it is.

@@ -26,7 +26,8 @@ var bandsOfClasses = []struct {
 	{"cache", "cache", []analysis.Class{analysis.ClassCache}},
 	{"transient", "transient", []analysis.Class{analysis.ClassTransient}},
 	{"growing", "growing",
-		[]analysis.Class{analysis.ClassGrowing, analysis.ClassUnreferenced, analysis.ClassGrowingBlock}},
+		[]analysis.Class{analysis.ClassGrowing, analysis.ClassLeftAtExit, analysis.ClassUnreferenced,
+			analysis.ClassGrowingBlock}},
 	{"leak", "leak", []analysis.Class{analysis.ClassLeak}},
 }
 

@@ -1,0 +1,31 @@
+package capture
+
+// putExit writes what only captures of ShapeExit have: the test, and the sites whose blocks a tool looked for pointers
+// to.
+func (c *Capture) putExit(e *encoder) {
+	e.string(c.Test)
+	var places []int
+	for i := range c.Sites {
+		if c.Sites[i].Reach != ReachUnsearched {
+			places = append(places, i)
+		}
+	}
+	e.uint(uint64(len(places)))
+	for _, at := range places {
+		e.uint(uint64(at))
+		e.uint(uint64(c.Sites[at].Reach))
+	}
+}
+
+// takeExit relies on the sites section before it.
+func (c *Capture) takeExit(d *decoder) {
+	c.Test = d.string()
+	for range d.count(2) {
+		at, reach := d.uint(), d.uint()
+		if at >= uint64(len(c.Sites)) || reach >= uint64(Reaches) {
+			d.bad = true
+			return
+		}
+		c.Sites[at].Reach = Reach(reach)
+	}
+}

@@ -1,0 +1,246 @@
+package exitlog
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/quantity"
+)
+
+// Limits on what a log gives, which bound memory: of what is beyond them, the numbers are counted and the rest is not.
+const (
+	mostLists  = 10_000 // captures
+	mostSites  = 1 << 20
+	mostFrames = 256
+	// mostHeld bounds the blocks and bytes of a site, which a damaged line may claim: sums of all sites do not overflow.
+	mostHeld = 1 << 40
+)
+
+// A listKey tells the lists of a log apart.
+type listKey struct {
+	kind    capture.Kind
+	process string // what the log tells of it: a process id, or the prefix of its lines
+	test    string
+}
+
+// A list is what one tool printed of one process while one test ran.
+type list struct {
+	capture.Capture
+	first    int64 // line
+	at       map[siteKey]int
+	broken   int64 // line after which a list broke off; 0 for none
+	warnings map[string]*capture.Warning
+}
+
+type siteKey struct {
+	stack capture.StackID
+	reach capture.Reach
+}
+
+// A frame is a call as a tool prints it, innermost first in a stack.
+type frame struct {
+	capture.FrameText
+	address uint64
+}
+
+// A collector makes the captures of a log.
+type collector struct {
+	lists     map[listKey]*list
+	order     []*list
+	crt       crtBlocks
+	programs  map[*lane]string
+	sites     int
+	lostLists int64
+	lostSites int64
+	lostLanes int64
+}
+
+func newCollector() *collector {
+	return &collector{lists: map[listKey]*list{}, programs: map[*lane]string{}}
+}
+
+// program notes which program runs in a lane, by the command that ctest prints.
+func (o *collector) program(at *lane, command []byte) {
+	path := string(command)
+	if quoted, ok := strings.CutPrefix(path, `"`); ok {
+		path, _, _ = strings.Cut(quoted, `"`)
+	} else if exe := strings.Index(strings.ToLower(path), ".exe"); exe >= 0 {
+		path = path[:exe+len(".exe")]
+	} else {
+		path, _, _ = strings.Cut(path, " ")
+	}
+	path = path[strings.LastIndexAny(path, `\/`)+1:]
+	const longest = 200
+	if path != "" && len(path) <= longest {
+		o.programs[at] = validText([]byte(path), longest)
+	}
+}
+
+// list returns the list of a tool in a lane, with the test that runs there; nil where there are too many.
+func (o *collector) list(kind capture.Kind, at *lane, process capture.Process, number int64) *list {
+	name := at.name
+	if process.PID != 0 {
+		name = fmt.Sprint(process.PID)
+	}
+	key := listKey{kind, name, at.test()}
+	l := o.lists[key]
+	if l == nil {
+		if len(o.order) == mostLists {
+			o.lostLists++
+			return nil
+		}
+		l = &list{first: number, at: map[siteKey]int{}, warnings: map[string]*capture.Warning{}}
+		l.Capture = capture.Capture{Kind: kind, Shape: capture.ShapeExit, Process: process, Test: key.test,
+			Snapshots: make([]capture.Snapshot, 1)}
+		if l.Process.Name == "" {
+			l.Process.Name = o.programs[at]
+		}
+		o.lists[key] = l
+		o.order = append(o.order, l)
+	}
+	return l
+}
+
+// add counts blocks in that have a stack.
+func (o *collector) add(l *list, stack []frame, reach capture.Reach, count, bytes int64) {
+	if l == nil {
+		return
+	}
+	ids := make([]capture.FrameID, 0, len(stack))
+	for i := range stack[:min(len(stack), mostFrames)] {
+		f := &stack[i]
+		if f.FrameText == (capture.FrameText{}) {
+			ids = append(ids, l.Stacks.AddAddress(f.address))
+		} else {
+			ids = append(ids, l.Stacks.AddText(f.FrameText, f.address))
+		}
+	}
+	key := siteKey{l.Stacks.AddStack(ids), reach}
+	n, ok := l.at[key]
+	if !ok {
+		if o.sites == mostSites {
+			o.lostSites += count
+			return
+		}
+		o.sites++
+		n = len(l.Sites)
+		l.at[key] = n
+		l.Sites = append(l.Sites, capture.Site{Stack: key.stack, Heap: capture.NoHeap, Reach: reach,
+			Usage: make([]capture.Usage, 1)})
+	}
+	u := &l.Sites[n].Usage[0]
+	u.Count, u.Bytes = min(u.Count+min(count, mostHeld), mostHeld), min(u.Bytes+min(bytes, mostHeld), mostHeld)
+}
+
+// warn counts a warning in, which has its place from where it was met first.
+func (l *list) warn(code capture.Code, number, count int64, message string) {
+	if l == nil {
+		return
+	}
+	w := l.warnings[message]
+	if w == nil {
+		w = &capture.Warning{Code: code, Message: message}
+		if number > 0 {
+			w.Place = fmt.Sprintf("line %d", number)
+		}
+		l.warnings[message] = w
+	}
+	w.Count += count
+}
+
+// captures finishes all lists.
+func (o *collector) captures(s *scanner) []*capture.Capture {
+	o.addCRT()
+	if o.lostLists > 0 {
+		o.order[0].warn(capture.Truncated, 0, o.lostLists, fmt.Sprintf(
+			"Split the log: it holds lists of more than %d tests and processes. The further ones are not read.", mostLists))
+	}
+	if o.lostLanes > 0 && len(o.order) > 0 {
+		o.order[0].warn(capture.Truncated, 0, o.lostLanes, fmt.Sprintf(
+			"Split the log: lines of more than %d processes are told apart. Lines of the further ones are not read.", mostLanes))
+	}
+	if o.lostSites > 0 {
+		o.order[0].warn(capture.Truncated, 0, o.lostSites, fmt.Sprintf(
+			"Split the log: it holds more than %s. The further blocks are not in the numbers.",
+			quantity.Plural(mostSites, "call stack")))
+	}
+	out := make([]*capture.Capture, 0, len(o.order))
+	for _, l := range o.order {
+		if l.broken > 0 {
+			l.Snapshots[0].LowerBound = true
+			l.warn(capture.Truncated, l.broken, 1, "The list of blocks breaks off: give the log to the end of the program.")
+		}
+		if s.src.Guessed() {
+			l.warn(capture.EncodingGuessed, 0, 1, "The log has no byte order mark and is read as UTF-16.")
+		}
+		for _, w := range l.warnings {
+			l.Warnings = append(l.Warnings, *w)
+		}
+		slices.SortFunc(l.Warnings, func(a, b capture.Warning) int {
+			return cmp.Or(strings.Compare(string(a.Code), string(b.Code)), strings.Compare(a.Message, b.Message))
+		})
+		l.Stacks.Trim()
+		out = append(out, &l.Capture)
+	}
+	return out
+}
+
+// moduleName is the name of a module as debuggers print it, "app" of app.exe or C:\build\app.exe.
+func moduleName(path []byte) string {
+	path = path[bytes.LastIndexAny(path, `\/`)+1:]
+	for _, extension := range []string{".exe", ".dll", ".ocx", ".sys", ".pyd", ".node"} {
+		if n := len(path) - len(extension); n > 0 && bytes.EqualFold(path[n:], []byte(extension)) {
+			path = path[:n]
+			break
+		}
+	}
+	return validText(path, longestModule)
+}
+
+// Limits on names, in bytes.
+const (
+	longestModule   = 260
+	longestFunction = 4 << 10
+	longestFile     = 1 << 10
+)
+
+// hexNumber reads a hexadecimal number with or without 0x.
+func hexNumber(text []byte) (v uint64, ok bool) {
+	text = bytes.TrimPrefix(bytes.TrimPrefix(text, []byte("0x")), []byte("0X"))
+	const widest = 16
+	if len(text) == 0 || len(text) > widest {
+		return 0, false
+	}
+	for _, c := range text {
+		switch {
+		case c >= '0' && c <= '9':
+			v = v<<4 | uint64(c-'0')
+		case c >= 'a' && c <= 'f':
+			v = v<<4 | uint64(c-'a'+10)
+		case c >= 'A' && c <= 'F':
+			v = v<<4 | uint64(c-'A'+10)
+		default:
+			return 0, false
+		}
+	}
+	return v, true
+}
+
+// cutDecimal reads a decimal number at the front of a text, and what is behind it. Numbers of more than 18 digits are
+// none.
+func cutDecimal(text []byte) (v int64, rest []byte, ok bool) {
+	text = bytes.TrimLeft(text, " \t")
+	n := countDigits(text)
+	const widest = 18
+	if n == 0 || n > widest {
+		return 0, nil, false
+	}
+	for _, c := range text[:n] {
+		v = v*10 + int64(c-'0')
+	}
+	return v, text[n:], true
+}

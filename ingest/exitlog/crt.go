@@ -1,0 +1,356 @@
+package exitlog
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"heapdrift/ingest/capture"
+)
+
+// A crtParser reads what the debug CRT of Visual C++ prints at _CrtDumpMemoryLeaks and _CrtMemDumpAllObjectsSince, and
+// what MFC adds to it. The layout is that of Microsoft's pages "Find memory leaks with the CRT library" and "Memory
+// leak detection and isolation" (MFC), and of reports in public issue trackers:
+//
+//	Detected memory leaks!
+//	Dumping objects ->
+//	c:\src\cache.cpp(88) : {123} normal block at 0x00A1B2C0, 64 bytes long.      with _CRTDBG_MAP_ALLOC
+//	 Data: <                > CD CD CD CD CD CD CD CD CD CD CD CD CD CD CD CD
+//	{124} client block at 0x00A1B300, subtype c0, 32 bytes long.
+//	a CPerson object at $00A1B300, 32 bytes long
+//	#File Error#(12) : {125} normal block at 0x00A1B340, 8 bytes long.           its DLL is unloaded
+//	{5} strcore.cpp(80) : non-object block at $00A7521A, 9 bytes long            of older MFC
+//	Object dump complete.
+//
+// Blocks of the kinds "crt", "ignore" and "free" are none of the program's: they are passed over, and so are the lines of
+// _CrtMemDumpStatistics.
+//
+// Such a list has no call stacks. What tells its blocks apart over builds is the file, the size and the place in the
+// order of the lines of that file and size: a line number alone changes with every edit above it. Blocks without a file
+// go by their kind, size and content.
+type crtParser struct {
+	in    *lane
+	out   *collector
+	list  *list
+	last  crtBlock // still without its content and class
+	has   bool
+	since int64 // line of the last line of the list
+}
+
+// A crtBlock is what identifies a block in a list without stacks.
+type crtBlock struct {
+	list  *list
+	file  string // "" unknown
+	line  uint32
+	kind  string // "normal", "client", or MFC's class
+	size  int64
+	start string // the beginning of its content, where that is text
+}
+
+// crtBlocks counts the blocks of all lists of a log: their identity rests on which there are.
+type crtBlocks map[crtBlock]int64
+
+func (p *crtParser) line(text []byte, number int64) (mine, open bool) {
+	switch {
+	case len(text) == 0:
+		return p.list != nil, p.list != nil
+	case hasPrefix(text, "Detected memory leaks!"), hasPrefix(text, "Dumping objects ->"):
+		p.take()
+		p.begin(number)
+		return true, true
+	case p.list != nil && hasPrefix(text, "Object dump complete."):
+		p.take()
+		p.list = nil
+		return true, false
+	case p.list != nil && hasPrefix(text, "Data: <"):
+		p.content(text[len("Data: <"):])
+		p.since = number
+		return true, true
+	}
+	if p.block(text, number) || p.list != nil && (p.object(text) || isStatistic(text)) {
+		p.since = number
+		return true, true
+	}
+	return false, false
+}
+
+func (p *crtParser) begin(number int64) {
+	p.list, p.since = p.out.list(KindCRT, p.in, capture.Process{}, number), number
+}
+
+// end takes the last block of a list that broke off.
+func (p *crtParser) end() {
+	p.take()
+	if p.list != nil {
+		p.list.broken = cmp.Or(p.list.broken, p.since)
+	}
+	p.list = nil
+}
+
+// take counts the last block in.
+func (p *crtParser) take() {
+	if !p.has {
+		return
+	}
+	p.has = false
+	if p.list == nil {
+		return
+	}
+	p.last.list = p.list
+	if p.out.crt == nil {
+		p.out.crt = crtBlocks{}
+	}
+	if _, ok := p.out.crt[p.last]; !ok && len(p.out.crt) == mostSites {
+		p.out.lostSites++
+		return
+	}
+	p.out.crt[p.last]++
+}
+
+// block reads the line of a block: [file(line) : ]{number} [kind] block at 0xaddress, [subtype x, ]size bytes long.
+func (p *crtParser) block(text []byte, number int64) bool {
+	at := bytes.Index(text, []byte(" block at "))
+	if at < 0 {
+		return false
+	}
+	var b crtBlock
+	before, rest := text[:at], text[at+len(" block at "):]
+	space := bytes.LastIndexByte(before, ' ') + 1
+	kind := strings.ToLower(string(before[space:]))
+	address, rest, ok := bytes.Cut(rest, []byte(","))
+	if !ok || len(address) < 2 || !(address[0] == '$' || hasPrefix(address, "0x")) {
+		return false
+	}
+	if _, ok := hexNumber(bytes.TrimPrefix(address, []byte("$"))); !ok {
+		return false
+	}
+	if sub, ok := bytes.CutPrefix(bytes.TrimLeft(rest, " "), []byte("subtype ")); ok {
+		if _, rest, ok = bytes.Cut(sub, []byte(",")); !ok {
+			return false
+		}
+	}
+	size, rest, ok := cutDecimal(rest)
+	if !ok || !hasPrefix(rest, " bytes long") {
+		return false
+	}
+	b.size = size
+	b.file, b.line, ok = crtPlace(before[:space])
+	if !ok {
+		return false
+	}
+	switch kind {
+	case "normal", "non-object":
+		b.kind = "normal"
+	case "client":
+		b.kind = "client"
+	case "crt", "ignore", "free":
+		p.take()
+		return p.list != nil
+	default:
+		return false
+	}
+	p.take()
+	if p.list == nil {
+		p.begin(number)
+	}
+	p.last, p.has = b, true
+	return true
+}
+
+// crtPlace reads what is before the kind of a block: "file(line) : {number} ", or "{number} file(line) : " of older MFC.
+func crtPlace(text []byte) (file string, line uint32, ok bool) {
+	open := bytes.LastIndexByte(text, '{')
+	end := bytes.IndexByte(text[max(open, 0):], '}')
+	if open < 0 || end < 2 || countDigits(text[open+1:]) != end-1 {
+		return "", 0, false
+	}
+	place := bytes.TrimSpace(text[:open])
+	if behind := bytes.TrimSpace(text[open+end+1:]); len(place) == 0 {
+		place = behind
+	}
+	place = bytes.TrimRight(bytes.TrimSuffix(bytes.TrimSpace(place), []byte(":")), " ")
+	if len(place) == 0 {
+		return "", 0, true
+	}
+	from := bytes.LastIndexByte(place, '(')
+	if from < 0 || place[len(place)-1] != ')' {
+		return "", 0, true // something that the program printed in the same line
+	}
+	number, rest, isNumber := cutDecimal(place[from+1:])
+	if !isNumber || string(rest) != ")" || number > 1<<31 {
+		return "", 0, true
+	}
+	name := place[:from]
+	if string(bytes.TrimSpace(name)) == "#File Error#" {
+		return "", 0, true
+	}
+	return validText(name, longestFile), uint32(number), true
+}
+
+// object reads the line that MFC prints of an object: "a CPerson object at $00A1B300, 32 bytes long", also with the
+// number, file and line of the block before it.
+func (p *crtParser) object(text []byte) bool {
+	at := bytes.Index(text, []byte(" at $"))
+	if at < 0 {
+		return false
+	}
+	name := bytes.TrimSuffix(text[:at], []byte(" object"))
+	class := name[bytes.LastIndexByte(name, ' ')+1:]
+	article := bytes.TrimSpace(name[:len(name)-len(class)])
+	if word := string(article[bytes.LastIndexByte(article, ' ')+1:]); word != "a" && word != "an" || len(class) == 0 {
+		return false
+	}
+	const longestClass = 200
+	if place := bytes.TrimSpace(article[:bytes.LastIndexByte(article, ' ')+1]); len(place) > 0 && place[0] == '{' {
+		file, line, ok := crtPlace(place) // a block of its own
+		if !ok {
+			return false
+		}
+		p.take()
+		p.last, p.has = crtBlock{file: file, line: line}, true
+	}
+	if !p.has {
+		return false
+	}
+	p.last.kind = validText(class, longestClass)
+	if _, size, ok := bytes.Cut(text[at:], []byte(", ")); ok && p.last.size == 0 {
+		p.last.size, _, _ = cutDecimal(size)
+	}
+	return true
+}
+
+// content notes how a block begins, where that is text: of other content, addresses and counters change with each run.
+func (p *crtParser) content(text []byte) {
+	end := bytes.IndexByte(text, '>')
+	if end < 0 || !p.has || p.last.file != "" {
+		return
+	}
+	const leastLetters = 4
+	letters := 0
+	start := bytes.Map(func(r rune) rune {
+		switch {
+		case r >= '0' && r <= '9':
+			return '#' // a number that changes with each run
+		case r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z':
+			letters++
+		case r < ' ' || r > '~':
+			return '.'
+		}
+		return r
+	}, text[:end])
+	if letters >= leastLetters {
+		p.last.start = strings.TrimRight(string(start), " .")
+	}
+}
+
+// isStatistic reports whether a line is one of _CrtMemDumpStatistics: "64 bytes in 1 Normal Blocks."
+func isStatistic(text []byte) bool {
+	if hasPrefix(text, "Largest number used: ") || hasPrefix(text, "Total allocations: ") {
+		return true
+	}
+	_, rest, ok := cutDecimal(text)
+	return ok && hasPrefix(rest, " bytes in ") && bytes.HasSuffix(text, []byte(" Blocks."))
+}
+
+// A crtGroup is the blocks of one line of source.
+type crtGroup struct {
+	file  string // without its folder, in lower case
+	size  int64  // of each of them; -1 where they differ
+	line  uint32
+	kind  string
+	start string
+}
+
+// addCRT gives the blocks of all lists their identities, and counts them in.
+func (o *collector) addCRT() {
+	type place struct {
+		file string
+		line uint32
+	}
+	sizes := map[place]int64{}
+	keyOf := func(b *crtBlock) place {
+		return place{strings.ToLower(b.file[strings.LastIndexAny(b.file, `\/`)+1:]), b.line}
+	}
+	for b := range o.crt {
+		if b.file == "" {
+			continue
+		}
+		at := keyOf(&b)
+		if size, ok := sizes[at]; ok && size != b.size {
+			sizes[at] = severalSizes
+		} else {
+			sizes[at] = b.size
+		}
+	}
+	orders := map[crtGroup]int{}
+	for _, at := range slices.SortedFunc(maps.Keys(sizes), func(a, b place) int {
+		return cmp.Or(strings.Compare(a.file, b.file), cmp.Compare(a.line, b.line))
+	}) {
+		size := sizes[at]
+		of := crtGroup{file: at.file, size: size}
+		orders[of]++
+		orders[crtGroup{file: at.file, size: size, line: at.line}] = orders[of]
+	}
+	blocks := slices.SortedFunc(maps.Keys(o.crt), compareCRT)
+	for i := range blocks {
+		b := &blocks[i]
+		count := o.crt[*b]
+		text := capture.FrameText{Function: nameless(b)}
+		if b.file != "" {
+			at := keyOf(b)
+			size := sizes[at]
+			text = capture.FrameText{File: b.file, Line: b.line,
+				Function: ofFile(at.file, size, orders[crtGroup{file: at.file, size: size, line: at.line}])}
+		} else {
+			b.list.warn(capture.Unsupported, 0, count, "Blocks without file and line are told apart by kind, size and content. "+
+				"Define _CRTDBG_MAP_ALLOC, use DEBUG_NEW in each file, or give a UMDH log of the program.")
+		}
+		o.add(b.list, []frame{{FrameText: text}}, capture.ReachUnsearched, count, times(count, b.size))
+	}
+}
+
+const severalSizes = -1
+
+func compareCRT(a, b crtBlock) int {
+	return cmp.Or(cmp.Compare(a.list.first, b.list.first), strings.Compare(a.list.Test, b.list.Test),
+		strings.Compare(a.file, b.file), cmp.Compare(a.line, b.line), strings.Compare(a.kind, b.kind),
+		cmp.Compare(a.size, b.size), strings.Compare(a.start, b.start))
+}
+
+// ofFile names the blocks of a line: by file and size, and by their order where several lines have the same.
+func ofFile(file string, size int64, order int) string {
+	name := file + ":blocks"
+	if size != severalSizes {
+		name = fmt.Sprintf("%s:%d-byte-block", file, size)
+	}
+	if order > 1 {
+		name += fmt.Sprintf("#%d", order)
+	}
+	return oneWord(name)
+}
+
+// nameless names blocks without a file.
+func nameless(b *crtBlock) string {
+	name := fmt.Sprintf("%s:%d-byte-block", b.kind, b.size)
+	if b.start != "" {
+		name += ":" + b.start
+	}
+	return oneWord(name)
+}
+
+// oneWord makes a text one that names of functions may be: analysis takes what is before a blank for a type, and what is
+// in brackets for arguments.
+func oneWord(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ' || r == '!':
+			return '_'
+		case strings.ContainsRune("()<>[]{}`'\"", r):
+			return '.'
+		}
+		return r
+	}, text)
+}

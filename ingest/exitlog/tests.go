@@ -1,0 +1,207 @@
+package exitlog
+
+import (
+	"bytes"
+	"strings"
+)
+
+// longestTest bounds the name of a test, in bytes.
+const longestTest = 300
+
+// A runningTest knows which test of a process runs, by what its test framework prints:
+//
+//	[ RUN      ] Cache.Evicts                       GoogleTest; ends with [       OK ], [  FAILED  ] or [  SKIPPED ]
+//	TEST CASE:  evicts                              doctest, of a test that fails, or with -s
+//	a rule of 79 dashes, name, sections, a rule     Catch2, likewise
+//	Entering test case "evicts"                     Boost.Test with --log_level=test_suite; suites likewise
+//	Passed Evicts [5 ms], Standard Output Messages: VSTest, whose output follows the result
+//	Start 5: evicts                                 ctest, of all lines that follow, or with -V of those after "5:"
+type runningTest struct {
+	inner   string   // of the framework
+	outer   string   // of ctest
+	suites  []string // of Boost.Test
+	result  string   // of VSTest: whose result was printed last
+	pending int      // lines in which a name may come: of Catch2
+}
+
+// name is the test that runs, "" for none.
+func (t *runningTest) name() string {
+	if t.inner != "" {
+		return t.inner
+	}
+	return t.outer
+}
+
+// line reads a line that is of no list.
+func (t *runningTest) line(text []byte) {
+	if t.pending > 0 && t.catchName(text) {
+		return
+	}
+	switch text[0] {
+	case '[':
+		t.bracketed(text)
+	case '-':
+		if string(text) == catchRule && t.pending == 0 {
+			t.pending = 1
+		}
+	case 'T', 'A', 't':
+		if name, ok := bytes.CutPrefix(text, []byte("TEST CASE:")); ok {
+			t.inner = validText(name, longestTest)
+		} else if hasPrefix(text, "All tests passed") || hasPrefix(text, "test cases: ") || hasPrefix(text, "Total tests: ") {
+			t.inner, t.result = "", ""
+		}
+	case 'P', 'F':
+		t.vsTest(text)
+	case 'S':
+		if hasPrefix(text, "Standard Output Messages:") {
+			t.inner = t.result
+		}
+	}
+	if at := bytes.Index(text, []byte("Entering test ")); at >= 0 {
+		t.boost(text[at+len("Entering test "):], true)
+	} else if at := bytes.Index(text, []byte("Leaving test ")); at >= 0 {
+		t.boost(text[at+len("Leaving test "):], false)
+	}
+}
+
+func hasPrefix(text []byte, prefix string) bool { return bytes.HasPrefix(text, []byte(prefix)) }
+
+// catchName takes the line after a rule for the name of a test; the lines behind it are sections.
+func (t *runningTest) catchName(text []byte) bool {
+	t.pending = 0
+	if text[0] == '-' || text[0] == '=' {
+		return false
+	}
+	t.inner = validText(text, longestTest)
+	return true
+}
+
+// bracketed reads a line of GoogleTest, and doctest's summary.
+func (t *runningTest) bracketed(text []byte) {
+	end := bytes.IndexByte(text, ']')
+	if end < 0 {
+		return
+	}
+	switch word := string(bytes.TrimSpace(text[1:end])); word {
+	case "RUN":
+		t.inner = validText(text[end+1:], longestTest)
+	case "OK", "FAILED", "SKIPPED", "doctest":
+		t.inner = ""
+	}
+}
+
+// boost reads `case "name"`, `suite "name"` and `module "name"`.
+func (t *runningTest) boost(text []byte, enters bool) {
+	kind, rest := cutWord(text)
+	from := bytes.IndexByte(rest, '"')
+	if from < 0 {
+		return
+	}
+	rest = rest[from+1:]
+	if to := bytes.IndexByte(rest, '"'); to >= 0 {
+		rest = rest[:to]
+	}
+	name := validText(rest, longestTest)
+	const mostSuites = 32
+	switch string(kind) {
+	case "suite":
+		if n := len(t.suites); enters && n < mostSuites {
+			t.suites = append(t.suites, name)
+		} else if !enters && n > 0 {
+			t.suites = t.suites[:n-1]
+		}
+	case "case":
+		if t.inner = ""; enters {
+			t.inner = strings.Join(append(t.suites[:len(t.suites):len(t.suites)], name), "/")
+		}
+	}
+}
+
+// vsTest reads the result of a test: "Passed Name [5 ms]".
+func (t *runningTest) vsTest(text []byte) {
+	result, rest := cutWord(text)
+	if word := string(result); word != "Passed" && word != "Failed" || len(rest) == 0 || text[len(text)-1] != ']' {
+		return
+	}
+	if at := bytes.LastIndex(rest, []byte(" [")); at > 0 {
+		t.result, t.inner = validText(rest[:at], longestTest), ""
+	}
+}
+
+// A ctestLog knows the tests of ctest. With -V ctest prints the output of each test behind its number, so that tests
+// that run at the same time stay apart:
+//
+//	    Start 5: cache_tests
+//	5: Test command: C:\build\cache_tests.exe "--gtest_color=no"
+//	5: [ RUN      ] Cache.Evicts
+//	1/9 Test #5: cache_tests ......................   Passed    0.02 sec
+//
+// With --output-on-failure the output follows the line with the result.
+type ctestLog struct{ names map[string]string } // by number
+
+// line reads a line, and reports whether it is ctest's own.
+func (c *ctestLog) line(text []byte, l *lanes, at *lane) bool {
+	if at.name != "" && at.tests.outer == "" && c.names != nil {
+		if number, ok := strings.CutSuffix(at.name, ":"); ok {
+			at.tests.outer = c.names[number]
+		}
+	}
+	switch {
+	case hasPrefix(text, "Start "):
+		number, name, ok := cutNumbered(text[len("Start "):])
+		if !ok {
+			return false
+		}
+		if c.names == nil {
+			c.names = map[string]string{}
+		}
+		const mostTests = 1 << 16
+		if len(c.names) < mostTests {
+			c.names[number] = name
+		}
+		at.tests = runningTest{outer: name}
+		if own := l.byName[number+":"]; own != nil {
+			own.tests = runningTest{outer: name}
+		}
+	case hasPrefix(text, "Test command: "):
+		l.out.program(at, text[len("Test command: "):])
+	case hasPrefix(text, "100% tests passed"), bytes.Contains(text, []byte("% tests passed")):
+		at.tests = runningTest{}
+	default:
+		return c.result(text, at)
+	}
+	return true
+}
+
+// result reads "1/9 Test #5: name ......   Passed    0.02 sec".
+func (c *ctestLog) result(text []byte, at *lane) bool {
+	_, rest, ok := bytes.Cut(text, []byte(" Test "))
+	if !ok {
+		return false
+	}
+	rest, ok = bytes.CutPrefix(bytes.TrimLeft(rest, " "), []byte("#"))
+	if !ok {
+		return false
+	}
+	_, name, ok := cutNumbered(rest)
+	if !ok {
+		return false
+	}
+	at.tests = runningTest{}
+	if dots := strings.Index(name, " ..."); dots >= 0 {
+		if !strings.Contains(name[dots:], " Passed") {
+			at.tests.outer = name[:dots]
+		}
+	}
+	return true
+}
+
+// cutNumbered cuts "5: name".
+func cutNumbered(text []byte) (number, name string, ok bool) {
+	text = bytes.TrimLeft(text, " ")
+	n := countDigits(text)
+	if n == 0 || n == len(text) || text[n] != ':' {
+		return "", "", false
+	}
+	return string(text[:n]), validText(text[n+1:], longestTest), true
+}

@@ -1,0 +1,221 @@
+package analysis
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/quantity"
+	"heapdrift/internal/analysis/score"
+)
+
+// LeftAtExit are the blocks of a finding that a process had not freed when it ended, by what the tool that lists them
+// found to point to them.
+type LeftAtExit struct {
+	Unsearched   Amount `json:"unsearched,omitzero"`   // the tool looked for no pointers
+	Unreferenced Amount `json:"unreferenced,omitzero"` // nothing points to them
+	Indirect     Amount `json:"indirect,omitzero"`     // only unreferenced blocks do
+	Possible     Amount `json:"possible,omitzero"`     // something points into them
+	Reachable    Amount `json:"reachable,omitzero"`    // the program could still have freed them
+	// Tests are those that ran when the tool printed the list, in order, at most MaxTests; MoreTests counts the others.
+	Tests     []string `json:"tests,omitempty"`
+	MoreTests int      `json:"more_tests,omitempty"`
+}
+
+// MaxTests is how many tests a finding names.
+const MaxTests = 10
+
+// neverFreed are the blocks of which the tool says for certain that the program lost them.
+func (l *LeftAtExit) neverFreed() Amount { return l.Unsearched.Plus(l.Unreferenced).Plus(l.Indirect) }
+
+// class is the class of blocks that were left. What a tool found a pointer to is no leak by that tool, and nothing says
+// whether it grows.
+func (l *LeftAtExit) class() Class {
+	if l.neverFreed().Plus(l.Possible) == (Amount{}) {
+		return ClassUnknown
+	}
+	return ClassLeftAtExit
+}
+
+// isList reports whether a part lists what was left when a process ended.
+func (p *part) isList() bool { return p.Shape == capture.ShapeExit }
+
+// atExit sums what is left of a site, by what points to it; nil of evidence that does not tell.
+func (m *mergedSite) atExit() *LeftAtExit {
+	if m.left == nil {
+		return nil
+	}
+	of := func(r capture.Reach) Amount { return Amount{m.left[r].Count, m.left[r].Bytes} }
+	return &LeftAtExit{Unsearched: of(capture.ReachUnsearched), Unreferenced: of(capture.ReachNone),
+		Indirect: of(capture.ReachLost), Possible: of(capture.ReachPossible), Reachable: of(capture.ReachHeld)}
+}
+
+// leave counts what was left of a site in a list.
+func (m *mergedSite) leave(p int, site *capture.Site) {
+	if m.left == nil {
+		m.left = new([capture.Reaches]capture.Usage)
+	}
+	m.left[site.Reach] = m.left[site.Reach].Add(site.Usage[0])
+	if n := len(m.lists); n == 0 || m.lists[n-1] != int32(p) {
+		m.lists = append(m.lists, int32(p))
+	}
+}
+
+// judgeLeft makes a finding one of blocks that were left at exit, where a list says so. One list does not show growth.
+func (f *Finding) judgeLeft(s *series, sites []*judgedSite) {
+	var left LeftAtExit
+	var lists []int32
+	for _, site := range sites {
+		l := site.atExit()
+		if l == nil {
+			return
+		}
+		left.Unsearched, left.Unreferenced = left.Unsearched.Plus(l.Unsearched), left.Unreferenced.Plus(l.Unreferenced)
+		left.Indirect, left.Possible = left.Indirect.Plus(l.Indirect), left.Possible.Plus(l.Possible)
+		left.Reachable = left.Reachable.Plus(l.Reachable)
+		lists = append(lists, site.lists...)
+	}
+	left.nameTests(s, lists)
+	f.LeftAtExit, f.Verdict, f.Certain = &left, left.class(), left.neverFreed() != (Amount{})
+	f.Clauses = append(f.Clauses, left.clauses()...)
+}
+
+// nameTests lists the tests of lists, each once.
+func (l *LeftAtExit) nameTests(s *series, lists []int32) {
+	seen := map[string]bool{}
+	slices.Sort(lists)
+	for _, p := range slices.Compact(lists) {
+		switch test := s.parts[p].Test; {
+		case test == "" || seen[test]:
+		case len(l.Tests) == MaxTests:
+			seen[test] = true
+			l.MoreTests++
+		default:
+			seen[test] = true
+			l.Tests = append(l.Tests, test)
+		}
+	}
+}
+
+// clauses say what the class rests on.
+func (l *LeftAtExit) clauses() []score.Clause {
+	var said []string
+	for _, part := range []struct {
+		of   Amount
+		what string
+	}{
+		{l.Unsearched, "the tool does not look for pointers to them"},
+		{l.Unreferenced, "nothing pointed to them"},
+		{l.Indirect, "only unreferenced blocks pointed to them"},
+		{l.Possible, "something pointed into them, nothing to their start"},
+		{l.Reachable, "the program still had pointers to them"},
+	} {
+		if part.of != (Amount{}) {
+			said = append(said, fmt.Sprintf("%s in %s: %s", quantity.Bytes(part.of.Bytes), blocks(part.of.Count), part.what))
+		}
+	}
+	text := "Not freed when the process ended. " + strings.Join(said, "; ") + "."
+	if len(l.Tests) > 0 {
+		text += " Printed during " + strings.Join(l.Tests, ", ")
+		if l.MoreTests > 0 {
+			text += fmt.Sprintf(" and %s", quantity.Plural(int64(l.MoreTests), "more test"))
+		}
+		text += "."
+	}
+	return []score.Clause{{Rule: "left-at-exit", Holds: new(l.class() == ClassLeftAtExit), Text: text},
+		{Rule: "growth", Text: "One list does not show whether it grows: record the program, or give lists of more work."}}
+}
+
+// takeLeft adds to a finding what a list of another tool says of it: blocks that were never freed are more than growth
+// that ended.
+func (f *Finding) takeLeft(other *Finding) {
+	if other.LeftAtExit == nil || f.LeftAtExit != nil {
+		return
+	}
+	f.LeftAtExit = other.LeftAtExit
+	f.Clauses = append(f.Clauses, other.Clauses...)
+	if other.Verdict.Gravity() > f.Verdict.Gravity() {
+		f.Verdict, f.Certain = other.Verdict, other.Certain
+	}
+}
+
+// A leftTally sums the findings of the class left at exit that no rule knows.
+type leftTally struct {
+	certain  int // of which the tool says for certain that the blocks were lost
+	possible int
+	total    Amount
+	tests    map[string]bool
+	more     bool     // tests that no finding names
+	top      *Finding // that holds most
+}
+
+func (t *leftTally) add(f *Finding) {
+	if f.Certain {
+		t.certain++
+	} else {
+		t.possible++
+	}
+	held := f.LeftAtExit.neverFreed().Plus(f.LeftAtExit.Possible)
+	t.total = t.total.Plus(held)
+	if t.top == nil || held.Bytes > t.top.LeftAtExit.neverFreed().Plus(t.top.LeftAtExit.Possible).Bytes {
+		t.top = f
+	}
+	for _, test := range f.LeftAtExit.Tests {
+		if t.tests == nil {
+			t.tests = map[string]bool{}
+		}
+		t.tests[test] = true
+	}
+	t.more = t.more || f.LeftAtExit.MoreTests > 0
+}
+
+// sentence says what was left, by whom, and from where.
+func (t *leftTally) sentence(name string) string {
+	s := fmt.Sprintf("%s left %s in %s at exit, never freed", name, quantity.Bytes(t.total.Bytes), blocks(t.total.Count))
+	if n := t.certain + t.possible; n == 1 {
+		s += ", from " + t.top.Where()
+	} else {
+		held := t.top.LeftAtExit.neverFreed().Plus(t.top.LeftAtExit.Possible)
+		s += fmt.Sprintf(", from %s; the most, %s in %s, from %s", quantity.Plural(n, "site"),
+			quantity.Bytes(held.Bytes), blocks(held.Count), t.top.Where())
+	}
+	switch n := len(t.tests); {
+	case n == 0:
+	case t.more:
+		s += fmt.Sprintf("; printed during more than %s", quantity.Plural(n, "test"))
+	case n == 1:
+		for test := range t.tests {
+			s += "; printed during " + test
+		}
+	default:
+		s += "; printed during " + quantity.Plural(n, "test")
+	}
+	return s
+}
+
+// decideLeft draws the conclusion of a list of what was left. The tool has decided already: what it lists as lost was
+// never freed, and growth need not be seen. A list that is whole and has nothing of that sort shows no leak.
+func (d *draft) decideLeft(v *Verdict, t *tally, lossy *Warning) {
+	name := nameOf(d.report)
+	switch {
+	case t.left.certain > 0:
+		v.Status, v.Leaks, v.Causes = StatusLeak, t.left.certain, t.left.certain
+		v.Sentence = t.left.sentence(name)
+	case t.left.possible > 0:
+		v.Sentence = t.left.sentence(name) + "; the program had pointers into all of them, so no leak is proven"
+	case lossy != nil || cutShort(d.judged):
+		v.Next = &Next{Evidence: NextComplete, Sentence: "Give the log of the whole run; the warnings list the losses."}
+		v.Sentence = name + ": the list of blocks that were left at exit is not whole; " + inSentence(v.Next.Sentence)
+	default:
+		v.Status = StatusNoLeak
+		v.Sentence = name + " left no block at exit that it had lost"
+		if held := d.report.Totals.Heap.Outstanding; held.Count > 0 && t.known == 0 {
+			v.Sentence += fmt.Sprintf("; it still had pointers to %s in %s", quantity.Bytes(held.Bytes), blocks(held.Count))
+		}
+	}
+	if t.known > 0 {
+		v.Sentence += "; " + quantity.Plural(t.known, "known site") + " not counted"
+	}
+	v.Sentence += "."
+}
