@@ -161,7 +161,7 @@ func (f *pushFlags) deliver(ctx context.Context, client *push.Client, plan *push
 	if d.outcome, err = f.judge(ctx, client, d.run.ID, d.verdict, job); err != nil || !f.acceptPresent {
 		return err
 	}
-	if err := acceptPresent(ctx, client, d.outcome, progress.note); err != nil {
+	if err := acceptPresent(ctx, client, d.run.ID, d.outcome, progress.note); err != nil {
 		return err
 	}
 	if d.verdict, err = client.AwaitVerdict(ctx, d.run.ID, f.question(), f.wait, progress.waiting); err != nil {

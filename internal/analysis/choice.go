@@ -35,6 +35,7 @@ func (c *choice) otherProcesses() (list []Warning) {
 	}
 	for _, p := range slices.Concat(slices.Concat(c.otherKinds...), c.facts, c.left) {
 		switch pid := p.Process.PID; {
+		case p.isList(): // of another process than the one that was recorded, mostly
 		case pid == 0 || known[pid]:
 		case first.Capture == nil:
 			first, known[pid] = p, true

@@ -41,6 +41,20 @@ func (l *LeftAtExit) class() Class {
 // isList reports whether a part lists what was left when a process ended.
 func (p *part) isList() bool { return p.Shape == capture.ShapeExit }
 
+// programsOfLists are the names of the programs that lists of what was left at exit tell; nil of other evidence.
+func programsOfLists(parts []part) map[string]bool {
+	names := map[string]bool{}
+	for i := range parts {
+		if !parts[i].isList() {
+			return nil
+		}
+		if name := strings.ToLower(parts[i].Process.Name); name != "" {
+			names[name] = true
+		}
+	}
+	return names
+}
+
 // atExit sums what is left of a site, by what points to it; nil of evidence that does not tell.
 func (m *mergedSite) atExit() *LeftAtExit {
 	if m.left == nil {
@@ -112,7 +126,11 @@ func (l *LeftAtExit) clauses() []score.Clause {
 		{l.Reachable, "the program still had pointers to them"},
 	} {
 		if part.of != (Amount{}) {
-			said = append(said, fmt.Sprintf("%s in %s: %s", quantity.Bytes(part.of.Bytes), blocks(part.of.Count), part.what))
+			held := quantity.Bytes(part.of.Bytes)
+			if part.of.Count > 0 { // Dr. Memory does not count indirect blocks
+				held += " in " + blocks(part.of.Count)
+			}
+			said = append(said, held+": "+part.what)
 		}
 	}
 	text := "Not freed when the process ended. " + strings.Join(said, "; ") + "."
@@ -198,6 +216,9 @@ func (t *leftTally) sentence(name string) string {
 // never freed, and growth need not be seen. A list that is whole and has nothing of that sort shows no leak.
 func (d *draft) decideLeft(v *Verdict, t *tally, lossy *Warning) {
 	name := nameOf(d.report)
+	if n := len(programsOfLists(d.parts)); n > 1 {
+		name = quantity.Plural(n, "program")
+	}
 	switch {
 	case t.left.certain > 0:
 		v.Status, v.Leaks, v.Causes = StatusLeak, t.left.certain, t.left.certain

@@ -27,6 +27,9 @@ type programCandidate struct {
 // choose picks the captures of the one program that the report is about. Warnings name the evidence that is left out.
 func choose(inputs []Input, opt Options) (*choice, error) {
 	all := programsOf(inputs)
+	if parts := all.lists(); parts != nil && opt.Process == "" {
+		return withFacts(parts, all.nameless, all.again), nil
+	}
 	byProgram, order := all.wanted(opt.Process)
 	switch len(order) {
 	case 0:
@@ -53,6 +56,18 @@ func choose(inputs []Input, opt Options) (*choice, error) {
 			len(order), strings.Join(processes(inputs), ", "), named(byProgram[most][0].Process), chooseAnother,
 			heapsOf(byProgram, order, most)),
 	})), nil
+}
+
+// lists are the captures, where all of them list what was left at exit: those of a job are of all its programs. They are
+// nil where other evidence is about one program.
+func (all *programs) lists() (parts []part) {
+	for i := range all.captures {
+		if !all.captures[i].isList() {
+			return nil
+		}
+		parts = append(parts, all.captures[i].part)
+	}
+	return parts
 }
 
 func programsOf(inputs []Input) *programs {
@@ -195,9 +210,13 @@ func (all *programs) wanted(process string) (byProgram map[string][]part, order 
 	return byProgram, order
 }
 
-// processIn is the process that parts show, by the last parts with its name, PID and width.
+// processIn is the process that parts show, by the last parts with its name, PID and width. Lists of several programs
+// show none.
 func processIn(parts []part) capture.Process {
 	p := parts[len(parts)-1].Process
+	if names := programsOfLists(parts); len(names) > 1 {
+		return capture.Process{}
+	}
 	for _, before := range slices.Backward(parts) {
 		if b := before.Process; !namesProgram(p.Name) && namesProgram(b.Name) {
 			p.Name = b.Name

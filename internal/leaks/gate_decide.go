@@ -192,9 +192,9 @@ func (d *decider) newcomer(f *compare.Finding, o *Origin) {
 		d.newcomerByBaseline(f)
 		return
 	}
-	asksRegressed := d.asks(FailOnRegressed) && o.Regressed
+	asksRegressed := d.asksOf(FailOnRegressed, f) && o.Regressed
 	switch {
-	case !d.asks(FailOnNew) && !asksRegressed:
+	case !d.asksOf(FailOnNew, f) && !asksRegressed:
 	case o.Found:
 		d.found++
 		if !d.First {
@@ -246,13 +246,13 @@ func (d *decider) doubtful(f *compare.Finding, o *Origin) {
 		p = *f.Score
 	}
 	probable := f.Class.IsLeak() || p >= score.LeastDoubt
-	if d.asks(FailOnLeak) && probable && !d.immaterialOf[f.Signature] {
+	if d.asksOf(FailOnLeak, f) && probable && !d.immaterialOf[f.Signature] {
 		d.doubt(f, FailOnLeak, p)
 		return
 	}
-	asks := d.asks(FailOnNew) || d.asks(FailOnRegressed) && o.Regressed
+	asks := d.asksOf(FailOnNew, f) || d.asksOf(FailOnRegressed, f) && o.Regressed
 	switch {
-	case !asks && d.asks(FailOnLeak) && probable:
+	case !asks && d.asksOf(FailOnLeak, f) && probable:
 		d.immaterial++
 	case d.Named || d.Origins == nil:
 		d.doubtfulByBaseline(f, p)
@@ -278,7 +278,7 @@ func (d *decider) doubtfulOnset(f *compare.Finding, o *Origin, p float64) {
 		return
 	}
 	on := FailOnNew
-	if o.Regressed && d.asks(FailOnRegressed) {
+	if o.Regressed && d.asksOf(FailOnRegressed, f) {
 		on = FailOnRegressed
 	}
 	if f.Onset != nil {
@@ -293,13 +293,13 @@ func (d *decider) doubtfulByBaseline(f *compare.Finding, p float64) {
 	row := d.rows[f.Signature]
 	switch {
 	case row == nil || d.immaterialOf[f.Signature] || !f.Class.IsLeak() && p < score.LeastDoubt:
-	case row.Change == compare.New && d.asks(FailOnNew):
+	case row.Change == compare.New && d.asksOf(FailOnNew, f):
 		if f.Onset != nil && f.Onset.Before >= settledRuns && !f.Onset.Doubtful {
 			d.improbable++
 			return
 		}
 		d.doubt(f, FailOnNew, p)
-	case row.Change == compare.Grown && d.asks(FailOnGrown):
+	case row.Change == compare.Grown && d.asksOf(FailOnGrown, f):
 		d.doubt(f, FailOnGrown, p)
 	}
 }
@@ -324,7 +324,7 @@ func undecided(f *compare.Finding, on FailOn, p float64) UndecidedFinding {
 
 // kind notes a leak of a kind that the gate fails on.
 func (d *decider) kind(on FailOn, f *compare.Finding, format string, args ...any) {
-	if !d.asks(on) {
+	if !d.asksOf(on, f) {
 		return
 	}
 	var figure *float64
@@ -345,15 +345,17 @@ func (d *decider) doubts() {
 				strings.Join(d.unnamedModules(), ", "), countUnnamed(len(d.unnamed)), d.Head.Build)})
 	}
 	asksNew, needsBase := d.asks(FailOnNew), d.asks(FailOnNew) || d.asks(FailOnGrown)
+	byAge := d.byAge()
 	switch {
 	case !d.Suffices:
 		d.add(Reason{Effect: EffectDoubts, Code: ReasonEvidence, Sentence: "the evidence does not decide"})
-	case asksNew && !d.asks(FailOnLeak) && d.First && !d.Named && d.leaks() > 0:
+	case byAge > 0 && d.First && !d.Named:
 		d.add(Reason{Effect: EffectDoubts, Code: ReasonFirst,
 			Sentence: fmt.Sprintf("this is the first build of the scenario, so %s of unknown age; accept the leaks, or "+
 				"push the next build",
-				countOpen(d.leaks()))})
-	case needsBase && !d.asks(FailOnLeak) && d.Compared == nil && d.leaks() > 0 && (d.Origins == nil || !asksNew):
+				countOpen(byAge))})
+	case byAge > 0 && d.Compared == nil && d.Origins == nil,
+		needsBase && !d.asks(FailOnLeak) && d.Compared == nil && d.leaks() > 0 && (d.Origins == nil || !asksNew):
 		d.add(Reason{Effect: EffectDoubts, Code: ReasonNoBaseline,
 			Sentence: "no baseline shows which leaks are new"})
 	case asksNew && len(d.open) > 0:

@@ -23,6 +23,8 @@ type Policy struct {
 	// MinimumScore is the least score, 0 to 1, at which a leak counts. A leak without a score always counts.
 	MinimumScore float64            `json:"minimum_score"`
 	Inconclusive InconclusivePolicy `json:"inconclusive"` // "" for warn
+	// AtExit says which leaks at exit fail the gate; "" for new ones.
+	AtExit AtExitPolicy `json:"left_at_exit"`
 	// Repeat says what becomes of a new leak that an earlier build failed for; "" for until-owned.
 	Repeat RepeatPolicy `json:"again"`
 	// Noise quarantines signatures that flap; nil for none.
@@ -186,7 +188,7 @@ func (p Policy) filled() Policy {
 	if p.Inconclusive == "" {
 		p.Inconclusive = InconclusiveWarns
 	}
-	p.Repeat = cmp.Or(p.Repeat, RepeatUntilOwned)
+	p.Repeat, p.AtExit = cmp.Or(p.Repeat, RepeatUntilOwned), cmp.Or(p.AtExit, AtExitNew)
 	p.Canary, p.Matters, p.Settle = strings.TrimSpace(p.Canary), strings.TrimSpace(p.Matters), strings.TrimSpace(p.Settle)
 	return p
 }
@@ -241,6 +243,9 @@ func (p *Policy) check(at string) error {
 	case !slices.Contains(allInconclusive, p.Inconclusive):
 		return wrongField(at+".inconclusive", "%q is none of %s, %s and %s", string(p.Inconclusive), InconclusiveFails,
 			InconclusiveWarns, InconclusivePasses)
+	case !slices.Contains(atExitPolicies, p.AtExit):
+		return wrongField(at+".left_at_exit", "%q is none of %s, %s and %s", string(p.AtExit), AtExitNew, AtExitAny,
+			AtExitNone)
 	case !slices.Contains(repeatPolicies, p.Repeat):
 		return wrongField(at+".again", "%q is none of %s, %s and %s", string(p.Repeat), RepeatUntilOwned, RepeatAlways,
 			RepeatOnce)

@@ -38,6 +38,13 @@ var againSentences = map[RepeatPolicy]string{
 	RepeatOnce:       "One build fails for a new leak; later builds pass and list it.",
 }
 
+// atExitSentences say which leaks at exit fail a gate that fails on leaks.
+var atExitSentences = map[AtExitPolicy]string{
+	AtExitNew:  "Of leaks at exit, only new ones fail.",
+	AtExitAny:  "Leaks at exit fail as other leaks do.",
+	AtExitNone: "No leak at exit fails, unless a call asks for it.",
+}
+
 // Sentences say what the policy means. version is its version; 0 for none saved.
 func (p *Policy) Sentences(version int) []string {
 	var list []string
@@ -59,6 +66,9 @@ func (p *Policy) Sentences(version int) []string {
 		say("No leak fails this gate, unless a call asks for it.")
 	default:
 		say("Only budgets and drift fail this gate, unless a call asks for more.")
+	}
+	if slices.Contains(p.Tightened(version, nil), FailOnLeak) || len(kinds) > 0 && p.AtExit == AtExitNone {
+		say("%s", atExitSentences[p.filled().AtExit])
 	}
 	if on := p.Tightened(version, nil); slices.Contains(on, FailOnNew) || slices.Contains(on, FailOnRegressed) {
 		say("%s", againSentences[p.filled().Repeat])

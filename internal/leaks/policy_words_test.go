@@ -18,12 +18,14 @@ func TestPolicySentences(t *testing.T) {
 		lacks   []string
 	}{
 		"nothing":             {nothing, 1, 0, []string{"No leak fails this gate", "warns (exit 4)"}, []string{"Only budgets"}},
-		"any leak":            {Policy{FailOn: []FailOn{FailOnLeak}}, 1, 0, []string{"Any leak fails. A call may ask for more"}, []string{"No leak fails"}},
-		"not saved":           {Policy{FailOn: []FailOn{FailOnLeak}}, 0, 0, []string{"no policy is saved yet"}, []string{"never for less"}},
+		"any leak":            {Policy{FailOn: []FailOn{FailOnLeak}}, 1, 1, []string{"Any leak fails. A call may ask for more", atExitSentences[AtExitNew]}, []string{"No leak fails"}},
+		"leaks at exit":       {Policy{FailOn: []FailOn{FailOnLeak}, AtExit: AtExitAny}, 1, 1, []string{atExitSentences[AtExitAny]}, nil},
+		"no leaks at exit":    {Policy{FailOn: []FailOn{FailOnGrown}, AtExit: AtExitNone}, 1, 1, []string{atExitSentences[AtExitNone]}, nil},
+		"not saved":           {Policy{FailOn: []FailOn{FailOnLeak}}, 0, 1, []string{"no policy is saved yet"}, []string{"never for less"}},
 		"new leaks":           {Policy{FailOn: []FailOn{FailOnNew}}, 1, 1, []string{"A new leak fails", againSentences[RepeatUntilOwned]}, nil},
 		"leaks that are back": {Policy{FailOn: []FailOn{FailOnRegressed}, Repeat: RepeatOnce}, 1, 1, []string{againSentences[RepeatOnce]}, nil},
 		"faster leaks":        {Policy{FailOn: []FailOn{FailOnGrown}, Repeat: RepeatOnce}, 1, 0, nil, []string{againSentences[RepeatOnce]}},
-		"two reasons":         {Policy{FailOn: []FailOn{FailOnLeak, FailOnGrown}}, 1, 0, []string{"Any leak fails; a leak that grows faster"}, nil},
+		"two reasons":         {Policy{FailOn: []FailOn{FailOnLeak, FailOnGrown}}, 1, 1, []string{"Any leak fails; a leak that grows faster"}, nil},
 		"a budget of all": {Policy{Budgets: []Budget{{Of: BudgetTotal, In: InBytes, Per: "hour", Limit: 2048}}}, 1, 1,
 			[]string{"Only budgets and drift", "All leaks of a run together may grow by 2048 bytes per hour"}, []string{"No leak fails"}},
 		"a budget of a process": {Policy{Budgets: []Budget{{Of: BudgetProcess, Name: "app.exe", In: InBlocks, Per: "hour", Limit: 7}}}, 1, 1,

@@ -90,9 +90,9 @@ func (c *Client) Outcome(ctx context.Context, run *Run, v *RunVerdict, root stri
 		if err != nil {
 			return nil, err
 		}
-		for _, s := range found {
-			if !slices.Contains(v.Known, s) {
-				o.Leaks = append(o.Leaks, outcome.Leak{Signature: s, Change: outcome.ChangeFound})
+		for _, f := range found {
+			if !slices.Contains(v.Known, f.Signature) {
+				o.Leaks = append(o.Leaks, outcome.Leak{Signature: f.Signature, Change: outcome.ChangeFound})
 			}
 		}
 	}
@@ -215,7 +215,7 @@ func (s *signature) into(l *outcome.Leak, run *Run) {
 
 // found lists what leaks or grows in a run by its report, for runs that were compared with nothing. Findings stand near
 // the beginning of a report, which may be large: the rest is not read.
-func (c *Client) found(ctx context.Context, id int64) ([]string, error) {
+func (c *Client) found(ctx context.Context, id int64) ([]foundLeak, error) {
 	var tries attempts
 	for {
 		list, err := c.readFindings(ctx, id)
@@ -228,7 +228,25 @@ func (c *Client) found(ctx context.Context, id int64) ([]string, error) {
 	}
 }
 
-func (c *Client) readFindings(ctx context.Context, id int64) ([]string, error) {
+// A foundLeak is what a report says of a finding.
+type foundLeak struct {
+	Signature string         `json:"signature"`
+	Verdict   analysis.Class `json:"verdict"`
+}
+
+// Present lists the leaks that a run shows, by its report: without what may grow.
+func (c *Client) Present(ctx context.Context, run int64) ([]string, error) {
+	list, err := c.found(ctx, run)
+	var present []string
+	for _, f := range list {
+		if f.Verdict.IsLeak() {
+			present = append(present, f.Signature)
+		}
+	}
+	return present, err
+}
+
+func (c *Client) readFindings(ctx context.Context, id int64) ([]foundLeak, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	request, err := c.request(ctx, http.MethodGet, runPath(id)+"/report?format=json", http.NoBody)
@@ -247,17 +265,14 @@ func (c *Client) readFindings(ctx context.Context, id int64) ([]string, error) {
 	if err := toField(decoder, "findings"); err != nil {
 		return nil, err
 	}
-	var list []string
+	var list []foundLeak
 	for decoder.More() {
-		var f struct {
-			Signature string         `json:"signature"`
-			Verdict   analysis.Class `json:"verdict"`
-		}
+		var f foundLeak
 		if err := decoder.Decode(&f); err != nil {
 			return nil, fmt.Errorf("read the report: %w", err)
 		}
 		if f.Verdict.IsSuspect() {
-			list = append(list, f.Signature)
+			list = append(list, f)
 		}
 	}
 	return list, nil
