@@ -41,3 +41,27 @@ func TestNamesThatAreNoText(t *testing.T) {
 		t.Errorf("%q, %q, %q", f.Function[len(f.Function)-40:], f.File, f.Type)
 	}
 }
+
+// A log whose names of modules, functions, files and machine hold NUL and bytes that are no text ends in a report, of
+// snapshots as well as of a difference: the database stores none of them as they are.
+func TestNamesInALogThatAreNoText(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
+	const difference = "// Each log entry has the following syntax:\n//\n// + BYTES_DELTA (NEW_BYTES - OLD_BYTES) NEW_COUNT allocs BackTrace TRACEID\n" +
+		"+    4000 (   4000 -      0)    100 allocs\tBackTrace1A0\n+     100 (    100 -      0)\tBackTrace1A0\tallocations\n\n" +
+		"\tntdll!RtlAllocateHeap+00000274\n\tap\x00p\xff!Le\x00ak\xfe+00000083 (d:\\a\x00pp\\le\xffak.cpp, 228)\n\n"
+	p := start(t)
+	for name, log := range map[string]string{
+		"difference.txt": difference,
+		"snapshot.txt": strings.NewReplacer(`C:\till\till.exe`, "C:\\ti\x00ll\\ti\xffll\x00.exe", "Machine=LAB", "Machine=L\x00A\xff").
+			Replace(workertest.TillLog(1)),
+		"ci.log": "Direct leak of 7 byte(s) in 1 object(s) allocated from:\n    #0 0x43ef81 in Ca\x00che::\xffAdd c:\\s\x00rc\\\xffcache.cpp:88\n" +
+			"SUMMARY: AddressSanitizer: 7 byte(s) leaked in 1 allocation(s).\n",
+	} {
+		run := p.settled(p.upload(name, log))
+		if run.ReportKey == "" || run.Error != "" {
+			t.Errorf("%s: no report: %q", name, run.Error)
+		}
+	}
+}

@@ -2,12 +2,15 @@ package capture
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"runtime"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -196,9 +199,18 @@ func (d *decoder) string() string {
 		d.b, d.bad = nil, true
 		return ""
 	}
-	s := string(d.b[:n])
+	s := storable(d.b[:n])
 	d.b = d.b[n:]
 	return s
+}
+
+// storable is a text as databases take it. Names come from evidence, which may be damaged: bytes that are not UTF-8, and
+// NUL, which PostgreSQL refuses, are replaced. Everything that a server stores of evidence was an artifact before.
+func storable(b []byte) string {
+	if utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 {
+		return string(b)
+	}
+	return strings.ReplaceAll(strings.ToValidUTF8(string(b), "\uFFFD"), "\x00", "\uFFFD")
 }
 
 func (d *decoder) bool() bool { return d.uint() != 0 }
