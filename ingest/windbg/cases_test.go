@@ -303,6 +303,42 @@ Free                                    21e` + "`" + `6c05c000     7bd6` + "`" +
 <unknown>                              7dfd` + "`" + `d8ac0000      1f7` + "`" + `5a898000 (   1.966 TB)
 Heap                                    218` + "`" + `83c71000        0` + "`" + `00f00000 (  15.000 MB)
 `,
+	"the address space, older generation, wrapped by a mail, and the last line joined": `
+use virtual: 0 regions, 18874368 bytes, largest 0
+use heap: 0 regions, 805306368 bytes, largest 0
+use free: 0 regions, 1073741824 bytes, largest 536870912
+share MEM_RESERVE: 0 regions, 4194304 bytes
+share MEM_COMMIT: 0 regions, 1893728256 bytes
+largest free: 536870912 at 0x31000000
+malformed (1, line 7): 1 line inside an output not understood
+no inconsistent
+=
+0:000> !address -summary
+-------------------- Usage SUMMARY --------------------------
+    TotSize (      KB)   Pct(Tots) Pct(Busy)   Usage
+   1200000 (   18432) : 00.87%    02.27%    :
+RegionUsageIsVAD
+  30000000 (  786432) : 36.57%    97.73%    :
+  40000000 ( 1048576) : 48.76%    00.00%    :
+RegionUsageFree
+  30000000 (  786432) : 36.57%    97.73%    : RegionUsageHeap
+------------------- State SUMMARY --------------------------
+    TotSize (      KB)   Pct(Tots)  Usage
+  400000 ( 4096) : 10.00% : MEM_RESERVE Largest free region: Base 31000000 - Size 20000000 (524288 KB) *
+  70E00000 ( 1849344) : 86.00% : MEM_COMMIT
+`,
+	"Markdown's escapes, and a zero-width space as an entity": `
+group size of 0x9b0000 size 6144: 6144 in 1
+group size of 0x9b0000 size 64: 64 in 1
+=
+0&#8203;:000> !heap \-h 0x9b0000
+Index   Address  Name      Debugging options enabled
+  6&#8203;:   009b0000
+    Segment at 009b0000 to 009c0000 \(00005000 bytes committed\)
+    Heap entries for Segment00 in Heap 009b0000
+        009b0640&#x200B;: 00640 . 00040 \[01\] \- busy \(40\)
+        009b0680&ZeroWidthSpace;: 00040 . 01808 \[01\] \- busy \(1800\)
+`,
 	"the address space, older generation": `
 use virtual: 0 regions, 18874368 bytes, largest 0
 use heap: 0 regions, 805306368 bytes, largest 0

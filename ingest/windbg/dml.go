@@ -17,6 +17,8 @@ var replaced = []struct {
 	{"\u00A0", ' '}, {"\u2007", ' '}, {"\u202F", ' '}, {"\u3000", ' '}, // where the debugger aligns columns
 	{"\u2010", '-'}, {"\u2011", '-'}, {"\u2012", '-'}, {"\u2013", '-'}, {"\u2014", '-'}, {"\u2212", '-'}, // dashes of options and rows
 	{"\u00AD", 0}, {"\u200B", 0}, {"\u200C", 0}, {"\u200D", 0}, {"\u2060", 0}, {"\uFEFF", 0}, // invisible
+	{"&ZeroWidthSpace;", 0}, {"&NoBreak;", 0}, {"&zwj;", 0}, {"&zwnj;", 0}, {"&shy;", 0},
+	{`\(`, '('}, {`\)`, ')'}, {`\-`, '-'}, {`\+`, '+'}, {`\.`, '.'}, {`\!`, '!'}, {`\{`, '{'}, {`\}`, '}'}, {"\\`", '`'}, {`\~`, '~'}, {`\=`, '='},
 	{`\_`, '_'}, {`\*`, '*'}, {`\>`, '>'}, {`\<`, '<'}, {`\|`, '|'}, {`\#`, '#'}, {`\[`, '['}, {`\]`, ']'}, // markdown
 }
 
@@ -71,6 +73,18 @@ func unmarkOnce(line, scratch []byte) (text, used []byte) {
 	return out, out
 }
 
+// inPaths are characters that names of files have, so that a backslash before one may be that of a path.
+var inPaths = []byte("_[]#()-+.!{}`~=")
+
+// isInvisible reports whether a character takes no room: pages put some where a long word may break.
+func isInvisible(v int64) bool {
+	switch v {
+	case 0x00AD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF:
+		return true
+	}
+	return false
+}
+
 // markAt is the length of the mark at a place of a line, and what stands for it; 0 where there is none.
 func markAt(line []byte, at int) (length int, char byte) {
 	b := line[at:]
@@ -84,7 +98,7 @@ func markAt(line []byte, at int) (length int, char byte) {
 			return n, char
 		}
 	case '\\': // paths have them, too
-		if len(b) > 1 && (b[1] == '_' || b[1] == '[' || b[1] == '#') && bytes.Contains(line[:at], []byte(`:\`)) {
+		if len(b) > 1 && bytes.IndexByte(inPaths, b[1]) >= 0 && bytes.Contains(line[:at], []byte(`:\`)) {
 			return 0, 0
 		}
 	}
@@ -117,6 +131,8 @@ func numberedAt(b []byte) (length int, char byte) {
 		return 0, 0
 	case v < 0x80:
 		return end + 1, byte(v)
+	case isInvisible(v):
+		return end + 1, 0
 	case isDash(rune(v & 0xFFFF)):
 		return end + 1, '-'
 	}

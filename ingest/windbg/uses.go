@@ -36,7 +36,8 @@ type uses struct {
 	byUse   map[capture.UseName]*capture.UseTotals
 	old     bool
 	table   table
-	excerpt bool // it began with a row: names tell the tables
+	wrapped *int64 // size of a row whose name is to come in the next line; nil for none
+	excerpt bool   // it began with a row: names tell the tables
 	seen    [tables]bool
 	sums    [tables]int64
 }
@@ -100,8 +101,14 @@ func (s *uses) line(text []byte) bool {
 		s.enter(t)
 		return true
 	}
-	if _, rest, found := bytes.Cut(text, []byte("Largest free region: Base ")); found && s.old {
+	if s.takeWrapped(text) {
+		return true
+	}
+	if row, rest, found := bytes.Cut(text, []byte("Largest free region: Base ")); found && s.old {
 		s.largestFree(rest)
+		if row = bytes.TrimSpace(row); len(row) > 0 { // a page joined it to the last row
+			s.oldRow(row)
+		}
 		return true
 	}
 	if t, old, ok := tableOfRow(text); ok && s.excerpt && old == s.old && t != s.table {
@@ -162,6 +169,24 @@ func cutWord(b []byte) (rest, word []byte) {
 	return bytes.TrimRight(b[:at], " \t"), b[at:]
 }
 
+// takeWrapped takes the name of the row before, which a mail or a page wrapped onto a line of its own, and reports
+// whether the line is one. A row without a name counts as not understood.
+func (s *uses) takeWrapped(text []byte) bool {
+	if s.wrapped == nil {
+		return false
+	}
+	amount := *s.wrapped
+	s.wrapped = nil
+	w := split(text)
+	_, isShare := tableOf(w.words[0])
+	if w.n != 1 || !isShare && !bytes.HasPrefix(text, []byte("RegionUsage")) {
+		s.in.malformed.add(s.r.in.number)
+		return false
+	}
+	s.add(text, 0, amount)
+	return true
+}
+
 // oldRow takes "size (KiB) : shares : name".
 func (s *uses) oldRow(text []byte) bool {
 	w := split(text)
@@ -176,7 +201,11 @@ func (s *uses) oldRow(text []byte) bool {
 	bytesOf, ok := size(bytes.TrimSpace(text[:open]))
 	kib, isNumber := decimal(bytes.TrimSpace(text[open+1 : end]))
 	name := bytes.TrimSpace(text[colon+1:])
-	if !ok || !isNumber || len(name) == 0 {
+	if ok && isNumber && len(name) == 0 {
+		s.wrapped = &bytesOf
+		return true
+	}
+	if !ok || !isNumber {
 		s.in.malformed.add(s.r.in.number)
 		return true
 	}
@@ -237,6 +266,9 @@ func (s *uses) largestFree(rest []byte) {
 }
 
 func (s *uses) close() {
+	if s.wrapped != nil {
+		s.in.malformed.add(s.r.in.number)
+	}
 	for _, name := range capture.UseNames {
 		if u := s.byUse[name]; u != nil {
 			s.space.Uses = append(s.space.Uses, *u)
