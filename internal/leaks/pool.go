@@ -43,11 +43,11 @@ func CountsInPools(class analysis.Class, e *score.Evidence) bool {
 func (s *RunRating) isSuspect() bool { return s.Class.IsSuspect() }
 
 // isPoolable reports whether the rating can be pooled with those of other runs. It cannot where one resized block is
-// judged by its bytes, where blocks are judged by the pointers to them, or where the counts did not suffice for a
+// judged by its bytes, where blocks are judged by the pointers to them or by a list of what was left at exit, or where the counts did not suffice for a
 // judgement.
 func (s *RunRating) isPoolable() bool {
 	return s.Class != analysis.ClassUnknown && s.Class != analysis.ClassGrowingBlock &&
-		s.Class != analysis.ClassUnreferenced && (s.Evidence != nil || !s.isSuspect())
+		s.Class != analysis.ClassUnreferenced && s.Class != analysis.ClassLeftAtExit && (s.Evidence != nil || !s.isSuspect())
 }
 
 // LeastPoolOdds are the log odds from which several runs together may find a leak that one run alone does not suspect.

@@ -190,7 +190,7 @@ func (o *runReports) rate(f *analysis.Finding) (Rating, *PooledRating) {
 	for k, i := range o.pooled {
 		if there := o.shown[i].of(f); there != nil {
 			pool.Shown[k] = ratingOf(there)
-		} else if o.results[i].Ran(f.Frames) != nil {
+		} else if o.results[i].ShowsGone(f.Frames, f.Verdict == analysis.ClassLeftAtExit) != nil {
 			pool.Absent[o.baseline[i].Name] = true
 		}
 	}

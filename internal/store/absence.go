@@ -9,13 +9,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/compare"
 	"heapdrift/internal/analysis/score"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store/internal/db"
 )
 
-// absences notes which leaks of the project the run does not show although their callers ran, and which leaks that this
+// absences notes which leaks of the project the run does not show although it would, and which leaks that this
 // run is the first to show are absent from newer runs. It returns the roots whose history changed by that.
 func (c *resultEffects) absences(ctx context.Context) ([]int64, error) {
 	former, err := db.Values[int64](ctx, c.tx, `delete from absences where run_id = $1 returning signature_id`, c.run)
@@ -32,7 +33,7 @@ func (c *resultEffects) absences(ctx context.Context) ([]int64, error) {
 		Open bool // an absence in this build tells something: a leak that an older build has fixed stays so
 	}
 	known, err := db.All[row](ctx, c.tx, `
-		select s.id, s.frames, s.state <> 'fixed' or fix.place is null or here.place < fix.place
+		select s.id, s.frames, `+leftAtExit("s.id")+`, s.state <> 'fixed' or fix.place is null or here.place < fix.place
 			or exists (select from signature_lines l where l.signature_id = s.id and l.state <> 'fixed') as open
 		from signatures s join builds here on here.id = $3 left join builds fix on fix.id = s.fixed_in_id
 		where s.project_id = $1 and s.bad and s.alias_of is null and s.id not in (select signature_id from findings where run_id = $2) and s.id not in (
@@ -63,7 +64,7 @@ func (c *resultEffects) absences(ctx context.Context) ([]int64, error) {
 	changed = append(changed, found...)
 	// The leak is now bad in an older build than before: other runs had no reason to look for it.
 	earlier, err := db.All[framedLeak](ctx, c.tx, `
-		select distinct root.id, root.frames from findings f join signatures own on own.id = f.signature_id join signatures root on root.id = own.root_id
+		select distinct root.id, root.frames, `+leftAtExit("root.id")+` from findings f join signatures own on own.id = f.signature_id join signatures root on root.id = own.root_id
 			join builds here on here.id = $3 left join builds first on first.id = root.first_bad_id
 		where f.run_id = $2 and root.project_id = $1 and f.class`+suspect+` and (first.id is null or first.place > here.place)`, c.project, c.run, c.build)
 	if err != nil {
@@ -79,11 +80,18 @@ func (c *resultEffects) absences(ctx context.Context) ([]int64, error) {
 type framedLeak struct {
 	ID     int64
 	Frames []string
+	AtExit bool // a tool listed it as left at exit
+}
+
+// leftAtExit is the column AtExit of the leak with an id.
+func leftAtExit(root string) string {
+	return `exists (select from signatures own join findings f on f.signature_id = own.id where own.root_id = ` + root +
+		` and f.class = '` + string(analysis.ClassLeftAtExit) + `') as at_exit`
 }
 
 // look notes that callers of the leak ran in a run that shows nothing of it, and reports whether they did.
 func (f *framedLeak) look(batch *pgx.Batch, run int64, seen compare.FrameCounts) bool {
-	caller := seen.Ran(f.Frames)
+	caller := seen.ShowsGone(f.Frames, f.AtExit)
 	if caller == nil {
 		return false
 	}
@@ -96,7 +104,7 @@ func (f *framedLeak) look(batch *pgx.Batch, run int64, seen compare.FrameCounts)
 // are newer than one that was bad.
 func lookAgain(ctx context.Context, tx pgx.Tx, project int64) error {
 	list, err := db.All[framedLeak](ctx, tx,
-		`select id, frames from signatures where project_id = $1 and bad and alias_of is null`, project)
+		`select id, frames, `+leftAtExit("id")+` from signatures where project_id = $1 and bad and alias_of is null`, project)
 	if err != nil {
 		return err
 	}
@@ -110,7 +118,7 @@ func lookFor(ctx context.Context, tx pgx.Tx, roots []int64) error {
 		return nil
 	}
 	list, err := db.All[framedLeak](ctx, tx,
-		`select id, frames from signatures where id = any($1) and alias_of is null`, roots)
+		`select id, frames, `+leftAtExit("id")+` from signatures where id = any($1) and alias_of is null`, roots)
 	if err != nil {
 		return err
 	}

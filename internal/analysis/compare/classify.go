@@ -279,7 +279,7 @@ func ended(head *Finding, side *BuildResult) (Change, string) {
 // absent classifies a leak of the base that the head does not show. unknown says why the head may have the leak under
 // another signature, "" where it cannot.
 func absent(base *Finding, side *BuildResult, unknown string) (Change, string) {
-	caller := side.Ran(base.Frames)
+	caller := side.ShowsGone(base.Frames, base.Class == analysis.ClassLeftAtExit)
 	switch {
 	case caller != nil && !side.isAfter(base.FirstRank):
 		return NotExercised, fmt.Sprintf("%s; only builds after %s, which leaked first, can show a fix", absentIn(side), base.FirstBad)
@@ -291,11 +291,11 @@ func absent(base *Finding, side *BuildResult, unknown string) (Change, string) {
 	return NotExercised, absentIn(side) + ", nor are its callers"
 }
 
-// Ran returns the frame that shows that code of a leak ran in a run of the build; nil for none. The leak is fixed only
-// if the build does not show it.
-func (s *BuildResult) Ran(frames []string) *Caller {
+// ShowsGone returns what shows in a run of the build that a leak is gone, as FrameCounts.ShowsGone does; nil for nothing. The
+// leak is fixed only if the build does not show it.
+func (s *BuildResult) ShowsGone(frames []string, atExit bool) *Caller {
 	for _, seen := range s.Seen {
-		if caller := seen.Ran(frames); caller != nil {
+		if caller := seen.ShowsGone(frames, atExit); caller != nil {
 			return caller
 		}
 	}

@@ -29,6 +29,9 @@ func CountFrames(r *analysis.Report) FrameCounts {
 	if !r.Suffices() {
 		return s
 	}
+	if r.ListsExit {
+		s.stacks[hash(exitList)]++
+	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		s.total += uint32(f.Sites)
@@ -44,14 +47,17 @@ func CountFrames(r *analysis.Report) FrameCounts {
 	return s
 }
 
+// exitList stands, among the frames of a run, for a whole list of what was left at exit. No frame has such a name.
+const exitList = "<list of what was left at exit>"
+
 // Stacks is how many stacks hold a frame.
 func (s FrameCounts) Stacks(frame string) int { return int(s.stacks[hash(frame)]) }
 
 // A Caller is a frame of a leak that ran in a build without that leak.
 type Caller struct {
-	Frame  string
-	Blamed bool // the blamed function, else its caller
-	Stacks int  // other stacks with the frame
+	Frame  string // "" where no frame ran, and a list of what was left at exit does not hold the leak
+	Blamed bool   // the blamed function, else its caller
+	Stacks int    // other stacks with the frame
 }
 
 // Text names the frame that shows that the leak is gone in a build.
@@ -59,6 +65,9 @@ func (c *Caller) Text(build string) string { return c.textFor("build " + build) 
 
 // textFor is Text for a result by its name.
 func (c *Caller) textFor(side string) string {
+	if c.Frame == "" {
+		return fmt.Sprintf("gone in %s: not in its list of what was left at exit", side)
+	}
 	who := "caller"
 	if c.Blamed {
 		who = "blamed function"
@@ -83,6 +92,18 @@ func (s FrameCounts) Ran(frames []string) *Caller {
 			continue
 		}
 		return &Caller{Frame: frame, Blamed: i == 0, Stacks: n}
+	}
+	return nil
+}
+
+// ShowsGone returns what shows that a leak which the run does not show is gone: a caller that ran or, of a leak that a tool
+// listed as left at exit, such a list. It is nil for nothing.
+func (s FrameCounts) ShowsGone(frames []string, atExit bool) *Caller {
+	if caller := s.Ran(frames); caller != nil {
+		return caller
+	}
+	if atExit && !isProvisional(frames) && s.Stacks(exitList) > 0 {
+		return &Caller{}
 	}
 	return nil
 }
