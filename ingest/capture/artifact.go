@@ -92,7 +92,7 @@ func (c *Capture) check() error {
 		return fmt.Errorf("%w: a capture of shape %d, trace %t", ErrArtifact, c.Shape, c.Trace != nil)
 	}
 	if c.Shape == ShapeExit && len(c.Snapshots) != 1 {
-		return fmt.Errorf("%w: a list of what was left in %d snapshots", ErrArtifact, len(c.Snapshots))
+		return fmt.Errorf("%w: a list of blocks at exit in %d snapshots", ErrArtifact, len(c.Snapshots))
 	}
 	if c.Shape == ShapeFacts && (c.Memory == nil || len(c.Sites) > 0 || len(c.Snapshots) != 1) {
 		return fmt.Errorf("%w: a capture of facts with %d sites in %d snapshots", ErrArtifact, len(c.Sites), len(c.Snapshots))

@@ -53,6 +53,8 @@ type collector struct {
 	order     []*list
 	crt       crtBlocks
 	programs  map[*lane]string
+	frames    map[string]parsedFrame // by the text of their lines: most come many times
+	files     map[string]string      // by their bytes
 	sites     int
 	lostLists int64
 	lostSites int64
@@ -60,7 +62,41 @@ type collector struct {
 }
 
 func newCollector() *collector {
-	return &collector{lists: map[listKey]*list{}, programs: map[*lane]string{}}
+	return &collector{lists: map[listKey]*list{}, programs: map[*lane]string{}, frames: map[string]parsedFrame{},
+		files: map[string]string{}}
+}
+
+// A parsedFrame is what a line says of a call; ok is false of a line that is none.
+type parsedFrame struct {
+	frame
+	ok bool
+}
+
+// mostKept bounds the lines and the names of files that are remembered.
+const mostKept = 1 << 16
+
+// frame reads the line of a call, or remembers what it says.
+func (o *collector) frame(text []byte, parse func(text []byte) (frame, bool)) (f frame, ok bool) {
+	known, hit := o.frames[string(text)]
+	if !hit {
+		known.frame, known.ok = parse(text)
+		if len(o.frames) < mostKept {
+			o.frames[string(text)] = known
+		}
+	}
+	return known.frame, known.ok
+}
+
+// file is the name of a file as a string.
+func (o *collector) file(name []byte) string {
+	text, ok := o.files[string(name)]
+	if !ok {
+		text = validText(name, longestFile)
+		if len(o.files) < mostKept {
+			o.files[string(name)] = text
+		}
+	}
+	return text
 }
 
 // program notes which program runs in a lane, by the command that ctest prints.
@@ -161,7 +197,7 @@ func (o *collector) captures(s *scanner) []*capture.Capture {
 	}
 	if o.lostLanes > 0 && len(o.order) > 0 {
 		o.order[0].warn(capture.Truncated, 0, o.lostLanes, fmt.Sprintf(
-			"Split the log: lines of more than %d processes are told apart. Lines of the further ones are not read.", mostLanes))
+			"Split the log: it holds lines of more than %d processes. Lines of the further ones are not read.", mostLanes))
 	}
 	if o.lostSites > 0 {
 		o.order[0].warn(capture.Truncated, 0, o.lostSites, fmt.Sprintf(

@@ -119,7 +119,7 @@ func (p *crtParser) block(text []byte, number int64) bool {
 	var b crtBlock
 	before, rest := text[:at], text[at+len(" block at "):]
 	space := bytes.LastIndexByte(before, ' ') + 1
-	kind := strings.ToLower(string(before[space:]))
+	kind := before[space:]
 	address, rest, ok := bytes.Cut(rest, []byte(","))
 	if !ok || len(address) < 2 || !(address[0] == '$' || hasPrefix(address, "0x")) {
 		return false
@@ -137,16 +137,16 @@ func (p *crtParser) block(text []byte, number int64) bool {
 		return false
 	}
 	b.size = size
-	b.file, b.line, ok = crtPlace(before[:space])
+	b.file, b.line, ok = p.place(before[:space])
 	if !ok {
 		return false
 	}
-	switch kind {
-	case "normal", "non-object":
+	switch {
+	case isWord(kind, "normal"), isWord(kind, "non-object"):
 		b.kind = "normal"
-	case "client":
+	case isWord(kind, "client"):
 		b.kind = "client"
-	case "crt", "ignore", "free":
+	case isWord(kind, "crt"), isWord(kind, "ignore"), isWord(kind, "free"):
 		p.take()
 		return p.list != nil
 	default:
@@ -160,8 +160,13 @@ func (p *crtParser) block(text []byte, number int64) bool {
 	return true
 }
 
-// crtPlace reads what is before the kind of a block: "file(line) : {number} ", or "{number} file(line) : " of older MFC.
-func crtPlace(text []byte) (file string, line uint32, ok bool) {
+// isWord reports whether a text is a word, in any case.
+func isWord(text []byte, word string) bool {
+	return len(text) == len(word) && bytes.EqualFold(text, []byte(word))
+}
+
+// place reads what is before the kind of a block: "file(line) : {number} ", or "{number} file(line) : " of older MFC.
+func (p *crtParser) place(text []byte) (file string, line uint32, ok bool) {
 	open := bytes.LastIndexByte(text, '{')
 	end := bytes.IndexByte(text[max(open, 0):], '}')
 	if open < 0 || end < 2 || countDigits(text[open+1:]) != end-1 {
@@ -187,7 +192,7 @@ func crtPlace(text []byte) (file string, line uint32, ok bool) {
 	if string(bytes.TrimSpace(name)) == "#File Error#" {
 		return "", 0, true
 	}
-	return validText(name, longestFile), uint32(number), true
+	return p.out.file(name), uint32(number), true
 }
 
 // object reads the line that MFC prints of an object: "a CPerson object at $00A1B300, 32 bytes long", also with the
@@ -205,7 +210,7 @@ func (p *crtParser) object(text []byte) bool {
 	}
 	const longestClass = 200
 	if place := bytes.TrimSpace(article[:bytes.LastIndexByte(article, ' ')+1]); len(place) > 0 && place[0] == '{' {
-		file, line, ok := crtPlace(place) // a block of its own
+		file, line, ok := p.place(place) // a block of its own
 		if !ok {
 			return false
 		}
@@ -305,7 +310,7 @@ func (o *collector) addCRT() {
 			text = capture.FrameText{File: b.file, Line: b.line,
 				Function: ofFile(at.file, size, orders[crtGroup{file: at.file, size: size, line: at.line}])}
 		} else {
-			b.list.warn(capture.Unsupported, 0, count, "Blocks without file and line are told apart by kind, size and content. "+
+			b.list.warn(capture.Unsupported, 0, count, "Only kind, size and content distinguish blocks without file and line. "+
 				"Define _CRTDBG_MAP_ALLOC, use DEBUG_NEW in each file, or give a UMDH log of the program.")
 		}
 		o.add(b.list, []frame{{FrameText: text}}, capture.ReachUnsearched, count, times(count, b.size))

@@ -95,7 +95,7 @@ func (p *fastMMParser) ofBlock(text []byte) bool {
 	case hasPrefix(text, "Current memory dump of "):
 		p.take()
 	case b.inStack:
-		f, ok := fastMMFrame(text)
+		f, ok := p.out.frame(text, fastMMFrame)
 		if !ok {
 			return false
 		}

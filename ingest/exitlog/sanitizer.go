@@ -70,7 +70,7 @@ func (p *sanitizerParser) line(text []byte, number int64) (mine, open bool) {
 		if !p.leak.open {
 			return false, false
 		}
-		f, ok := sanitizerFrame(text)
+		f, ok := p.out.frame(text, sanitizerFrame)
 		if !ok {
 			return false, true
 		}

@@ -110,7 +110,7 @@ func (p *vldParser) ofBlock(text []byte) bool {
 	case hasPrefix(text, "Data:"):
 		b.inStack, b.inData = false, true
 	case b.inStack:
-		f, ok := vldFrame(text)
+		f, ok := p.out.frame(text, vldFrame)
 		if !ok {
 			return false
 		}

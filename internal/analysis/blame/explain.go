@@ -20,7 +20,7 @@ var explanations = map[string]string{
 	"alloc/tcmalloc":     "A function of tcmalloc: it allocates for its caller.",
 	"alloc/tbb":          "A function of oneTBB's allocator: it allocates for its caller.",
 	"alloc/wrapper":      "A wrapper around malloc with a common name: it allocates for its caller.",
-	"alloc/checkers":     "A function that a tool puts in the place of malloc to find leaks: it allocates for its caller.",
+	"alloc/checkers":     "A function by which a leak detector replaces malloc: it allocates for its caller.",
 	"alloc/others":       "A function of a known allocator library: it allocates for its caller.",
 	"alloc/module":       "The image is an allocator library: at the inner end of a stack, its functions allocate for their caller.",
 	"alloc/unnamed":      "The function is unknown. At the inner end of a stack, code of this system or run-time image is the allocator.",

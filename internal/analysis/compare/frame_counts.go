@@ -48,7 +48,7 @@ func CountFrames(r *analysis.Report) FrameCounts {
 }
 
 // exitList stands, among the frames of a run, for a whole list of what was left at exit. No frame has such a name.
-const exitList = "<list of what was left at exit>"
+const exitList = "<list of leaks at exit>"
 
 // Stacks is how many stacks hold a frame.
 func (s FrameCounts) Stacks(frame string) int { return int(s.stacks[hash(frame)]) }
@@ -66,7 +66,7 @@ func (c *Caller) Text(build string) string { return c.textFor("build " + build) 
 // textFor is Text for a result by its name.
 func (c *Caller) textFor(side string) string {
 	if c.Frame == "" {
-		return fmt.Sprintf("gone in %s: not in its list of what was left at exit", side)
+		return fmt.Sprintf("gone in %s: not in its list of leaks at exit", side)
 	}
 	who := "caller"
 	if c.Blamed {
