@@ -60,7 +60,7 @@ func monthOfLeaksAtExit(t *testing.T, old int, logOf func(*exitlogtest.Suite) st
 		if build == 1 {
 			acceptAll(t, p, run.ID)
 		}
-		verdict, err := store.Read(t.Context(), p.Store, func(v store.View) (leaks.Verdict, error) {
+		verdict, err := store.Read(t.Context(), p.Store, func(v store.View) (leaks.RunVerdict, error) {
 			return v.FindVerdict(t.Context(), &run, store.GateQuestion{})
 		})
 		if err != nil {
@@ -89,9 +89,9 @@ func acceptAll(t *testing.T, p *pipeline, run int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var picks []store.Pick
+	var picks []store.PickedSignature
 	for _, signature := range leaks.UnacceptedLeaks(side) {
-		picks = append(picks, store.Pick{Signature: signature, Version: -1})
+		picks = append(picks, store.PickedSignature{Signature: signature, Version: -1})
 	}
 	change := leaks.Change{Actor: "ci", Known: &leaks.Toleration{Reason: leaks.PresentReason}}
 	if err := p.Store.UpdateTriages(t.Context(), "p", picks, change); err != nil {

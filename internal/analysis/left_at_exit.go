@@ -214,7 +214,7 @@ func (t *leftTally) sentence(name string) string {
 
 // decideLeft draws the conclusion of a list of what was left. The tool has decided already: what it lists as lost was
 // never freed, and growth need not be seen. A list that is whole and has nothing of that sort shows no leak.
-func (d *draft) decideLeft(v *Verdict, t *tally, lossy *Warning) {
+func (d *draft) decideLeft(v *EvidenceVerdict, t *tally, lossy *Warning) {
 	d.report.ListsExit = true
 	name := nameOf(d.report)
 	if n := len(programsOfLists(d.parts)); n > 1 {
