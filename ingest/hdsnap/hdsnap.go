@@ -33,7 +33,7 @@ func Write(w io.Writer, h Header, c *capture.Capture) error {
 	return kept.Write(w)
 }
 
-// mostUnpacked is how many bytes a capture may unpack to. 24 million blocks, of which a capture keeps no more, take some
+// mostUnpacked is how many bytes a capture may unpack to. The 24 million blocks that a capture keeps at most take some
 // 200 MB.
 const mostUnpacked = 512 << 20
 

@@ -54,6 +54,7 @@ func sectionsOf(t testing.TB, file []byte) []byte {
 
 // Sections that fit their checksums give a capture that can be written and read again, or an error with a code.
 func FuzzSections(f *testing.F) {
+	f.Add(sectionsOf(f, write(f, hdsnap.Header{}, &capture.Capture{Snapshots: make([]capture.Snapshot, 1)})))
 	f.Fuzz(func(t *testing.T, sections []byte) {
 		list, err := hdsnap.Read(t.Context(), bytes.NewReader(around(t, bytes.NewReader(sections))))
 		if err != nil {
