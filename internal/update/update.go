@@ -102,7 +102,7 @@ func (u *Update) Run(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, &Error{CodeUnreachable, root + " does not answer as a heapdrift server", "check the address", err}
 	}
-	path := "/download/" + u.Platform.String() + "/" + u.Platform.Program()
+	path := u.Platform.Path()
 	text, err = ask(ctx, client, root+path+".sha256")
 	if err != nil {
 		return Result{}, &Error{CodeNone, fmt.Sprintf("%s has no program for %s", root, u.Platform),

@@ -59,7 +59,7 @@ func Register(e *echo.Echo, opt Options) {
 	run.Register(e, run.Options{Store: opt.Store, Hub: opt.Hub, Windows: opt.Windows, Queries: opt.Queries,
 		Closing: opt.Closing}, use)
 	symbols.Register(e, opt.Store, opt.Intake, use)
-	upload.Register(e, opt.Store, opt.Intake, use)
+	upload.Register(e, opt.Store, opt.Intake, opt.Downloads, use)
 	kit.Register(e, opt.Store, use)
 	download.Register(e, opt.Downloads, use)
 	settings.Register(e, opt.Store, use)

@@ -48,7 +48,8 @@ int main(int argc, char **argv) {
         if (!strncmp(argv[i], "-f:", 3)) leave(argv[i] + 3, "snapshot");
         if (!strncmp(argv[i], "/DataFile:", 10)) leave(argv[i] + 10, "trace");
         if (!strcmp(argv[i], "-o") && i + 1 < argc && strcmp(argv[i + 1], "nul"))
-            leave(argv[i + 1], "{\"id\":1,\"sha256\":\"ab\",\"run\":7,\"url\":\"/runs/7\"}\n");
+            leave(argv[i + 1], "{\"id\":12,\"sha256\":\"9f\",\"run\":7,\"url\":\"/runs/7\",\"name\":\"a\",\"bytes\":8,\"kind\":\"umdh\","
+                               "\"warnings\":[{\"code\":\"no-branch\",\"message\":\"no branch & no run: (100% sure)\"}]}\n");
         if (!strcmp(argv[i], "-d") && i + 1 < argc) leave(argv[i + 1], "trace");
         if (!strcmp(argv[i], "-stop") && i + 1 < argc && strstr(argv[i + 1], ".etl")) leave(argv[i + 1], "trace");
         if (!strcmp(argv[i], "-merge")) leave(argv[argc - 1], "trace");

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"heapdrift/web/guard"
 	"heapdrift/web/pages/pagestest"
 )
 
@@ -46,7 +47,7 @@ func programs(t *testing.T, version string) string {
 
 // Nobody needs an account to get the program; the file comes byte for byte, in parts, and not again to who has it.
 func TestFiles(t *testing.T) {
-	s := pagestest.OpenWithDownloads(t, programs(t, "1.2.3"))
+	s := pagestest.OpenWithDownloads(t, guard.ByAccount, programs(t, "1.2.3"))
 	digest := fmt.Sprintf("%x", sha256.Sum256([]byte("a program")))
 	url := s.URL + "/download/windows-amd64/heapdrift.exe"
 	status, body, header := ask(t, url)
@@ -74,7 +75,7 @@ func TestFiles(t *testing.T) {
 
 // The page has each program with its digest, and a line for each shell with the server's address.
 func TestPage(t *testing.T) {
-	s := pagestest.OpenWithDownloads(t, programs(t, "1.2.3"))
+	s := pagestest.OpenWithDownloads(t, guard.ByAccount, programs(t, "1.2.3"))
 	_, page, _ := ask(t, s.URL+"/download", "Accept", "text/html")
 	digest := fmt.Sprintf("%x", sha256.Sum256([]byte("a program")))
 	pagestest.Has(t, page, "<h1>Download heapdrift</h1>", "darwin-arm64", "linux-amd64", "windows-amd64", digest,
@@ -89,7 +90,7 @@ func TestShellLine(t *testing.T) {
 	if err != nil {
 		t.Skip("curl is not installed")
 	}
-	s := pagestest.OpenWithDownloads(t, programs(t, "1.2.3"))
+	s := pagestest.OpenWithDownloads(t, guard.ByAccount, programs(t, "1.2.3"))
 	_, page, _ := ask(t, s.URL+"/download")
 	found := regexp.MustCompile(`(?s)id="download-sh"[^>]*>(.*?)</pre>`).FindStringSubmatch(page)
 	if found == nil {
@@ -113,7 +114,7 @@ func TestShellLine(t *testing.T) {
 
 // A server without programs of its version says which are there, and how they get there.
 func TestMissing(t *testing.T) {
-	s := pagestest.OpenWithDownloads(t, programs(t, "1.0.0"))
+	s := pagestest.OpenWithDownloads(t, guard.ByAccount, programs(t, "1.0.0"))
 	_, page, _ := ask(t, s.URL+"/download")
 	pagestest.Has(t, page, "This server has no programs to download.", `programs of version &#34;1.0.0&#34;`,
 		"dist/downloads", "HEAPDRIFT_DOWNLOADS")

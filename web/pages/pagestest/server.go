@@ -94,14 +94,14 @@ func OpenWithAccounts(t testing.TB) *Server {
 	return serveTo(t, guard.ByAccount, s, Must[blob.Store](t)(blob.Open(t.Context(), "file://"+t.TempDir())), nil)
 }
 
-// OpenWithDownloads starts a server that asks people who they are and gives away the programs of a folder.
-func OpenWithDownloads(t testing.TB, dir string) *Server {
+// OpenWithDownloads starts a server that gives away the programs of a folder.
+func OpenWithDownloads(t testing.TB, access guard.Access, dir string) *Server {
 	t.Helper()
 	beside(t)
 	s := Must[*store.Store](t)(store.Open(t.Context(), testdb.New(t)))
 	t.Cleanup(s.Close)
 	return serveWith(t, s, Must[blob.Store](t)(blob.Open(t.Context(), "file://"+t.TempDir())), web.Options{
-		Access: guard.ByAccount, Downloads: &downloads.Library{Dir: dir, Version: version}})
+		Access: access, Downloads: &downloads.Library{Dir: dir, Version: version}})
 }
 
 // OpenWithWorker starts a server with a worker behind it.

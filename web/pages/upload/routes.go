@@ -7,6 +7,7 @@ package upload
 import (
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/internal/downloads"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/store"
 )
@@ -16,13 +17,14 @@ var formats = intake.Formats()
 
 // pages holds the handlers of this package.
 type pages struct {
-	store  *store.Store
-	intake *intake.Intake
+	store     *store.Store
+	intake    *intake.Intake
+	downloads *downloads.Library // nil for none
 }
 
 // Register adds the routes of the upload page.
-func Register(e *echo.Echo, s *store.Store, in *intake.Intake, use echo.MiddlewareFunc) {
-	p := &pages{store: s, intake: in}
+func Register(e *echo.Echo, s *store.Store, in *intake.Intake, programs *downloads.Library, use echo.MiddlewareFunc) {
+	p := &pages{store: s, intake: in, downloads: programs}
 	e.GET("/upload", p.upload, use)
 	e.HEAD("/upload", p.upload, use)
 	e.POST("/upload", p.post, use)

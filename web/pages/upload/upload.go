@@ -6,6 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/internal/downloads"
 	"heapdrift/web/pages/ui"
 )
 
@@ -13,6 +14,13 @@ import (
 func (p *pages) upload(c echo.Context) error {
 	view := uploadViewOf(c, ui.TargetOfQuery(c))
 	view.fresh = true
+	if p.downloads != nil {
+		programs, _, err := p.downloads.List(c.Request().Context())
+		if err != nil {
+			return err
+		}
+		view.systems = downloads.Systems(view.server, programs)
+	}
 	return ui.Render(c, http.StatusOK, uploadPage(view))
 }
 
@@ -23,8 +31,9 @@ type uploadView struct {
 	fresh    bool // nobody has sent the form: the browser may fill in what it remembers
 	server   string
 	curl     string
-	push     string            // the same with the program
-	wrong    map[string]string // what is wrong with a field, by its name
+	push     string             // the same with the program
+	systems  []downloads.System // how to get the program from this server
+	wrong    map[string]string  // what is wrong with a field, by its name
 	outcomes []outcome
 }
 

@@ -2,11 +2,14 @@ package upload_test
 
 import (
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"heapdrift/internal/store"
 	"heapdrift/internal/store/storetest"
+	"heapdrift/web/guard"
 	"heapdrift/web/pages/pagestest"
 )
 
@@ -30,6 +33,24 @@ func TestUploadPage(t *testing.T) {
 	pagestest.Has(t, page, `href="/upload?branch=main`)
 	pagestest.Has(t, page, "/static/vendor/tus.min.", "/static/upload.")
 	pagestest.Has(t, s.Page("/upload"), `name="project" value=""`, "project=PROJECT&amp;build=BUILD")
+}
+
+// The page has a line for each shell that fetches the program from this server, and the command to push with it.
+func TestUploadPageGivesTheProgram(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"VERSION": "1.2.3", "windows-amd64/heapdrift.exe": "a program"} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := pagestest.OpenWithDownloads(t, guard.Everybody, dir)
+	pagestest.Has(t, s.Page("/upload?project=shop&build=7"), "heapdrift push --url "+s.URL+" --project shop --build 7", `href="/download"`,
+		"Windows, PowerShell", "Invoke-WebRequest -UseBasicParsing "+s.URL+"/download/windows-amd64/heapdrift.exe",
+		"Windows, cmd", "curl -fSO "+s.URL+"/download/windows-amd64/heapdrift.exe")
 }
 
 func TestFormUploadsFiles(t *testing.T) {
