@@ -20,7 +20,8 @@ func (p Platform) Path() string { return "/download/" + p.String() + "/" + p.Pro
 // systemNames are the systems in the order of the page.
 var systemNames = []struct{ system, name string }{{"windows", "Windows"}, {"linux", "Linux"}, {"darwin", "macOS"}}
 
-// Systems are the commands for programs of a server. For each system they name the architecture that most machines have.
+// Systems are the commands for programs of a server. For each system they name the architecture that most machines
+// have.
 func Systems(server string, programs []Program) []System {
 	var list []System
 	for _, s := range systemNames {
