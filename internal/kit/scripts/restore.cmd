@@ -4,9 +4,9 @@ if not exist undo.txt (
 )
 set "BEFORE=present"
 for /f "usebackq" %%V in ("undo.txt") do set "BEFORE=%%V"
-for %%V in (GlobalFlag StackTraceDatabaseSizeInMb TracingFlags) do reg delete "%KEY%" /v %%V /f >nul 2>&1
 if "%BEFORE%"=="absent" reg delete "%KEY%" /f >nul 2>&1
 if "%BEFORE%"=="absent" goto restored
+for %%V in (GlobalFlag StackTraceDatabaseSizeInMb TracingFlags) do reg delete "%KEY%" /v %%V /f >nul 2>&1
 reg import undo.reg >nul 2>&1
 if errorlevel 1 (
   echo The settings could not be restored. Run this file as administrator, or import undo.reg.
