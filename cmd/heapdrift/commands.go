@@ -49,7 +49,7 @@ func clientCommands() []command {
 		{"analyze", "[flags] FILE…", "analyse evidence without a server; - is the standard input", analyze, false},
 		{"record", "[flags] -- PROGRAM [ARGS…] | --undo | --status | --self-test",
 			"record evidence of a program on Windows, then analyse or push it", recordEvidence, false},
-		{"mark", "[--dir DIR] [N]", "tell a recording that its program has done work, N in all, and wait for its snapshot", mark, false},
+		{"mark", "[--dir DIR] [N]", "tell a recording that its program has done work, N in total, and wait for the snapshot", mark, false},
 		{"watch", "[flags] --image app.exe", "record every run of a program on Windows, without an end", watch, false},
 		{"snapshot", "--pid N [-o FILE.hdsnap] [--pause-limit 2s] [flags]",
 			"take a snapshot of the heaps of a process on this Windows", takeSnapshot, false},

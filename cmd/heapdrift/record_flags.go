@@ -54,7 +54,7 @@ func (f *recordFlags) set(name string) *flag.FlagSet {
 		"`file or URL` whose first number is the work done; lines:FILE counts the lines of a log. Needs --step")
 	set.Float64Var(&o.Step, "step", 0, "`work` between two snapshots of --counter")
 	set.DurationVar(&f.pauseLimit, "pause-limit", defaultPause,
-		"`time` for which a heap snapshot may pause the process; what was not read then is said")
+		"`time` for which a heap snapshot may pause the process; the report names memory that was not read by then")
 	set.StringVar(&o.Dir, "o", "", "`folder` for the evidence (default: a new one, heapdrift-PROGRAM-TIME)")
 	set.BoolVar(&o.NoFlags, "no-flags", false, "change no settings of Windows: blocks may have no call stacks")
 	set.UintVar(&f.database, "trace-db", defaultDatabase, "`MB` for call stacks in the process")
@@ -73,9 +73,9 @@ func (f *recordFlags) set(name string) *flag.FlagSet {
 	set.IntVar(&o.Snapshots, "snapshots", defaultSnapshots, "`number` of snapshots; 0 records until the program ends or Ctrl C")
 	set.BoolVar(&o.Keep, "keep", false, "leave the program running that record has started")
 	set.BoolVar(&f.undo, "undo", false, "restore the settings that recordings have left behind")
-	set.BoolVar(&f.force, "force", false, "with --undo: also those of recordings that still run")
+	set.BoolVar(&f.force, "force", false, "with --undo: also the settings of recordings that still run")
 	set.BoolVar(&f.status, "status", false, "list the settings that recordings have changed")
-	set.BoolVar(&f.selfTest, "self-test", false, "record a leak of this program's own, and say what was found")
+	set.BoolVar(&f.selfTest, "self-test", false, "record a leak of this program's own, and print the result")
 	set.StringVar(&f.report, "report", "", "`file` for the result of --self-test, without contents of memory")
 	return set
 }

@@ -55,7 +55,7 @@ func (r *Recorder) Plan() (*Plan, error) {
 	p.gather()
 	if len(p.needs) > 0 && !r.Machine.Processes.Elevated() {
 		return p, &FlagsError{Err: fmt.Errorf("only an administrator may %s: run this line in a console opened with "+
-			`"Run as administrator", or record with --no-flags what is possible without`, strings.Join(p.needs, ", and "))}
+			`"Run as administrator", or add --no-flags, which records without call stacks`, strings.Join(p.needs, ", and "))}
 	}
 	return p, nil
 }
@@ -90,7 +90,7 @@ func (p *Plan) find(r *Recorder) (err error) {
 		return target.OwnService(t.Service, path)
 	default:
 		p.Image = target.PoolImage
-		p.notes = append(p.notes, "other pools of IIS that start meanwhile get the same settings")
+		p.notes = append(p.notes, "other pools of IIS that start during the recording get the same settings")
 	}
 	if err == nil && p.Running != nil {
 		p.Image = p.Running.Info().Image

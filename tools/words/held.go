@@ -27,6 +27,7 @@ var heldFiles = []string{
 	"docs/limits.md",
 	"docs/operations.md",
 	"docs/performance.md",
+	"docs/recording.md",
 	"docs/reports.md",
 	"docs/security.md",
 	"docs/symbols.md",

@@ -84,7 +84,7 @@ func New(kind string, t *Tools, databaseMB uint32) (*Collector, error) {
 			return nil, fmt.Errorf("this program has no reader of heaps: use --evidence umdh or dump")
 		}
 		return &Collector{Kind: Heap, Extension: ".hdsnap", Want: stacks, WantedAtStart: true, Take: t.HeapReader,
-			Costs: "each snapshot pauses the process for as long as its heaps are copied"}, nil
+			Costs: "each snapshot pauses the process while its heaps are copied"}, nil
 	case UMDH:
 		return newUMDH(t, stacks), nil
 	case Dump:
