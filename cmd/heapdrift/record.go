@@ -100,7 +100,8 @@ func (f *recordFlags) prepare(ctx context.Context, r *record.Recorder, s streams
 	defer cancel()
 	_, err = client.Build(asking, r.Options.Labels.Project, r.Options.Labels.Build)
 	var own *push.Error
-	if asking.Err() != nil || errors.As(err, &own) && (own.Code == push.CodeUnreachable || own.Code == push.CodeNotHeapdrift) {
+	useless := errors.As(err, &own) && (own.Code == push.CodeUnreachable || own.Code == push.CodeNotHeapdrift)
+	if useless || asking.Err() != nil {
 		return nil, exitInput, fmt.Errorf("record: nothing was recorded, as its evidence could not be pushed: %w", err)
 	}
 	return plan, exitOK, nil
@@ -135,7 +136,9 @@ func (f *recordFlags) conclude(ctx context.Context, rec *record.Recording, s str
 // analyzeArgs are the arguments of the analysis of a recording.
 func (f *recordFlags) analyzeArgs(rec *record.Recording) []string {
 	args := slices.Clone(rec.Files)
-	for _, pair := range [][2]string{{"--matters", f.push.matters}, {"--baseline", f.push.baseline}, {"--work", workOf(rec)}} {
+	for _, pair := range [][2]string{
+		{"--matters", f.push.matters}, {"--baseline", f.push.baseline}, {"--work", workOf(rec)},
+	} {
 		if pair[1] != "" {
 			args = append(args, pair[0], pair[1])
 		}

@@ -113,8 +113,10 @@ func (f *recordFlags) complete() error {
 	}
 	job := newJob(os.Getenv)
 	e := &job.environment
-	o.Labels = record.Labels{Project: cmp.Or(f.push.project, os.Getenv("HEAPDRIFT_PROJECT"), e.Project), Build: cmp.Or(f.push.build, e.Build),
-		Commit: cmp.Or(f.push.commit, e.Commit), Branch: cmp.Or(f.push.branch, e.Branch), Scenario: f.push.scenario}
+	o.Labels = record.Labels{
+		Project: cmp.Or(f.push.project, os.Getenv("HEAPDRIFT_PROJECT"), e.Project), Build: cmp.Or(f.push.build, e.Build),
+		Commit: cmp.Or(f.push.commit, e.Commit), Branch: cmp.Or(f.push.branch, e.Branch), Scenario: f.push.scenario,
+	}
 	o.UndoAfter = cmp.Or(o.UndoAfter, defaultUndo+time.Duration(o.Snapshots)*o.Every)
 	if o.Dir == "" {
 		o.Dir = fmt.Sprintf("heapdrift-%s-%s", f.targetName(), time.Now().Format("20060102-150405"))

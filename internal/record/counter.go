@@ -23,7 +23,7 @@ const maxCounter = 64 << 10
 // counterTime is how long a URL may take to answer.
 const counterTime = 10 * time.Second
 
-var decimal = regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
+var decimal = regexp.MustCompile(`\d+(\.\d+)?`)
 
 // ParseCounter finds the first number of a text.
 func ParseCounter(text []byte) (float64, error) {

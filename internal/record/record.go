@@ -2,8 +2,8 @@
 //
 //	plan, undo file, settings, start of the program, snapshots or a trace, settings as before, recording.json
 //
-// Whatever happens in between, the settings are restored; if the recorder itself is killed, "heapdrift record --undo" or
-// a scheduled task does it. The package asks Windows through interfaces, so that its rules are tested everywhere.
+// Whatever happens in between, the settings are restored. If the recorder itself is killed, "heapdrift record --undo"
+// or a scheduled task does it. The package asks Windows through interfaces, so that its rules are tested everywhere.
 package record
 
 import (

@@ -41,7 +41,7 @@ func (r *Recorder) Run(ctx context.Context, p *Plan) (*Recording, error) {
 		defer announce(rec.Dir)()
 	}
 	err = s.run(ctx)
-	return rec, errors.Join(err, s.finish(ctx, err))
+	return rec, errors.Join(err, s.finish(err))
 }
 
 // newRecording makes the folder with its sidecar.
@@ -186,7 +186,7 @@ func (s *session) restore(ctx context.Context) error {
 }
 
 // finish ends the program that the recording started, and completes the sidecar.
-func (s *session) finish(ctx context.Context, err error) error {
+func (s *session) finish(err error) error {
 	var failures []error
 	if s.running != nil {
 		if s.started && !s.Options.Keep {

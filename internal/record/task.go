@@ -19,8 +19,8 @@ import (
 // taskTime is how long the scheduler of Windows may take to answer.
 const taskTime = 30 * time.Second
 
-// programCopy is this program beside the undo files. The task runs with the rights of the system: it must not run a file
-// that users can write.
+// programCopy is this program beside the undo files. The task runs with the rights of the system: it must not run a
+// file that users can write.
 func (s *settings) programCopy() string {
 	return filepath.Join(s.machine.UndoFolder, fmt.Sprintf("heapdrift-%d.exe", s.undo.Recorder))
 }
@@ -50,7 +50,8 @@ func (s *settings) schedule(ctx context.Context, at time.Time) error {
 	defer func() { _ = os.Remove(file) }() // the scheduler has read it
 	ctx, cancel := context.WithTimeout(ctx, taskTime)
 	defer cancel()
-	if out, err := s.machine.Tools.Run(ctx, "schtasks.exe", "/create", "/tn", s.undo.Task, "/xml", file, "/f"); err != nil {
+	out, err := s.machine.Tools.Run(ctx, "schtasks.exe", "/create", "/tn", s.undo.Task, "/xml", file, "/f")
+	if err != nil {
 		return fmt.Errorf("schtasks /create: %w: %s", err, strings.TrimSpace(out))
 	}
 	return nil
@@ -86,14 +87,16 @@ func copyFile(from, to string) error {
 	return err
 }
 
-// taskXML is a task for schtasks /xml: dates on its command line depend on the language of Windows. The task tries again
-// every hour, as the recorder may still run at the first time.
+// taskXML is a task for schtasks /xml: dates on its command line depend on the language of Windows. The task tries
+// again every hour, as the recorder may still run at the first time.
 func taskXML(program string, at time.Time) []byte {
 	var name bytes.Buffer
 	_ = xml.EscapeText(&name, []byte(program)) // a buffer has no errors
 	text := fmt.Sprintf(`<?xml version="1.0" encoding="UTF-16"?>
 <Task version="1.2" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">
-  <RegistrationInfo><Description>Restores the settings that heapdrift record has changed.</Description></RegistrationInfo>
+  <RegistrationInfo>
+    <Description>Restores the settings that heapdrift record has changed.</Description>
+  </RegistrationInfo>
   <Triggers>
     <TimeTrigger>
       <Repetition><Interval>PT1H</Interval></Repetition>
@@ -101,7 +104,9 @@ func taskXML(program string, at time.Time) []byte {
     </TimeTrigger>
     <BootTrigger/>
   </Triggers>
-  <Principals><Principal id="Author"><UserId>S-1-5-18</UserId><RunLevel>HighestAvailable</RunLevel></Principal></Principals>
+  <Principals>
+    <Principal id="Author"><UserId>S-1-5-18</UserId><RunLevel>HighestAvailable</RunLevel></Principal>
+  </Principals>
   <Settings>
     <DisallowStartIfOnBatteries>false</DisallowStartIfOnBatteries>
     <StopIfGoingOnBatteries>false</StopIfGoingOnBatteries>

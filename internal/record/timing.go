@@ -3,6 +3,7 @@ package record
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"time"
 )
@@ -129,7 +130,7 @@ func enters(ctx context.Context, in io.Reader) <-chan struct{} {
 		defer close(lines)
 		reader := bufio.NewReader(in)
 		for {
-			if _, err := reader.ReadSlice('\n'); err != nil && err != bufio.ErrBufferFull {
+			if _, err := reader.ReadSlice('\n'); err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 				return
 			}
 			select {

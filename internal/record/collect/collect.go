@@ -31,7 +31,7 @@ type Cost struct {
 	Notes []string // what was not read, in sentences
 }
 
-// A TakeSnapshot writes a snapshot of a process to a file. work is how much the process has done; nil where nobody says.
+// A TakeSnapshot writes a snapshot of a process to a file. work is how much the process has done; nil for unknown.
 type TakeSnapshot func(ctx context.Context, p target.Info, path string, work *float64) (Cost, error)
 
 // ErrNoHeap is why a process cannot be recorded by snapshots of its heaps.

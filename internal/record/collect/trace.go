@@ -94,7 +94,8 @@ const profileText = `<WindowsPerformanceRecorder Version="1.0" Author="heapdrift
       </Stacks>
     </SystemProvider>
     <HeapEventProvider Id="HeapdriftHeapProvider">PROCESS</HeapEventProvider>
-    <Profile Id="Heapdrift.Verbose.File" Name="Heapdrift" Description="Heaps of one program" DetailLevel="Verbose" LoggingMode="File">
+    <Profile Id="Heapdrift.Verbose.File" Name="Heapdrift" Description="Heaps of one program"
+        DetailLevel="Verbose" LoggingMode="File">
       <Collectors>
         <SystemCollectorId Value="HeapdriftSystemCollector">
           <SystemProviderId Value="HeapdriftSystemProvider"/>
