@@ -122,6 +122,25 @@ func TestFallback(t *testing.T) {
 	f.untouched(t)
 }
 
+// A dump cannot be interrupted: the settings are restored beside it.
+func TestInterruptedInSnapshot(t *testing.T) {
+	f := newFake(t)
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		f.taken = func(int) {
+			cancel()
+			synctest.Wait()
+			if got := f.registry.String(); got != "" {
+				t.Errorf("settings while the snapshot goes on:\n%s", got)
+			}
+		}
+		if _, err := f.record(ctx, record.Options{Target: app(), Snapshots: 3}); !errors.Is(err, record.ErrInterrupted) {
+			t.Errorf("%v", err)
+		}
+	})
+	f.untouched(t)
+}
+
 // A program that ends early ends the recording; its exit code is told, and what was taken is kept.
 func TestProgramEndsEarly(t *testing.T) {
 	f := newFake(t)

@@ -70,6 +70,10 @@ func (s *session) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.restore(ctx)) }()
+	if set := s.settings; set != nil {
+		// At once: a dump cannot be interrupted, and a closed console leaves five seconds.
+		defer context.AfterFunc(ctx, func() { _, _ = set.restore(ctx) })() // s.restore has the result
+	}
 	if err := s.rec.save(); err != nil {
 		return err
 	}
@@ -80,7 +84,7 @@ func (s *session) run(ctx context.Context) (err error) {
 		}
 	}
 	err = s.follow(ctx, trace)
-	if ctx.Err() != nil { // a closed console leaves five seconds
+	if ctx.Err() != nil { // before the trace, which takes its time
 		err = errors.Join(err, s.restore(ctx))
 	}
 	if trace { // also after Ctrl C: without this the trace would go on, and be lost

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"heapdrift/internal/record/flags"
@@ -14,6 +15,10 @@ import (
 type settings struct {
 	machine *Machine
 	undo    *flags.Undo
+
+	once  sync.Once
+	notes []string // of the restoration
+	err   error
 }
 
 // set makes the changes of a plan. The undo file comes first: whatever happens then, it says what was there before.
@@ -40,7 +45,7 @@ func (r *Recorder) set(ctx context.Context, p *Plan, rec *Recording) (*settings,
 	if err := u.Write(m.UndoFolder); err != nil {
 		return nil, &FlagsError{Err: err}
 	}
-	s := &settings{m, u}
+	s := &settings{machine: m, undo: u}
 	// The task comes before the change as well, but a machine without a scheduler can be recorded.
 	if err := s.schedule(ctx, time.Now().Add(r.Options.UndoAfter)); err != nil {
 		u.Task = ""
@@ -98,12 +103,14 @@ func (m *Machine) alive(u *flags.Undo) bool {
 	return running.Info().Started.Equal(u.RecorderStarted) // else the pid was given to another process
 }
 
-// restore makes the settings what they were, and removes undo file and task. It does not end with ctx: this is what
-// has to happen after Ctrl C.
+// restore makes the settings what they were, and removes undo file and task; once, whoever is first. It does not end
+// with ctx: this is what has to happen after Ctrl C.
 func (s *settings) restore(ctx context.Context) (notes []string, err error) {
-	if s == nil {
-		return nil, nil
-	}
+	s.once.Do(func() { s.notes, s.err = s.restoreNow(ctx) })
+	return s.notes, s.err
+}
+
+func (s *settings) restoreNow(ctx context.Context) (notes []string, err error) {
 	notes, err = s.undo.Restore(s.machine.Registry)
 	if err != nil {
 		return notes, &FlagsError{Err: fmt.Errorf("%w; the undo file %s stays", err, s.undo.Path()), Left: s.left()}
@@ -167,7 +174,7 @@ func (m *Machine) Undo(ctx context.Context, force bool) (done []string, err erro
 			failure.Left = append(failure.Left, describe(u)...)
 			continue
 		}
-		s := settings{m, u}
+		s := settings{machine: m, undo: u}
 		notes, err := s.restore(ctx)
 		done = append(done, notes...)
 		if err != nil {

@@ -194,7 +194,9 @@ func TestWatch(t *testing.T) {
 		var dirs []string
 		err = r.Watch(ctx, plan, func(_ context.Context, rec *record.Recording, _ error) {
 			dirs = append(dirs, rec.Dir)
-			f.note("run of %d", len(rec.Files))
+			if n := len(rec.Files); n > 0 { // the last one is stopped as it waits
+				f.note("run of %d", n)
+			}
 		})
 		if err != nil || len(dirs) != 3 || dirs[0] == dirs[1] {
 			t.Errorf("%q, %v", dirs, err)
@@ -202,7 +204,7 @@ func TestWatch(t *testing.T) {
 	})
 	const with = "starts with app.exe GlobalFlag 0x1000 StackTraceDatabaseSizeInMb 0x100"
 	f.expect(t, "schtasks.exe /create", "set GlobalFlag", "set StackTraceDatabaseSizeInMb", with, "snapshot 1", "snapshot 2", "run of 2",
-		with, "snapshot 3", "snapshot 4", "run of 2", "run of 0", "delete GlobalFlag", "delete StackTraceDatabaseSizeInMb",
+		with, "snapshot 3", "snapshot 4", "run of 2", "delete GlobalFlag", "delete StackTraceDatabaseSizeInMb",
 		"schtasks.exe /delete")
 	f.untouched(t)
 }

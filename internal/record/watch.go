@@ -20,6 +20,9 @@ func (r *Recorder) Watch(ctx context.Context, p *Plan, ended func(context.Contex
 		return err
 	}
 	defer func() { err = errors.Join(err, whole.restore(ctx)) }()
+	if set := whole.settings; set != nil {
+		defer context.AfterFunc(ctx, func() { _, _ = set.restore(ctx) })()
+	}
 	if p.Running != nil { // each run opens its own
 		p.Running.Close()
 	}
