@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -49,7 +50,8 @@ func (s *session) failed(ctx context.Context, n int, err error) error {
 func (s *session) take(ctx context.Context, n int, d due) error {
 	name := fmt.Sprintf("%s-%02d%s", s.rec.Process.Image, n, s.plan.Collector.Extension)
 	at := time.Now()
-	cost, err := s.plan.Collector.Take(ctx, s.running.Info(), filepath.Join(s.rec.Dir, name), d.work)
+	path := filepath.Join(s.rec.Dir, name)
+	cost, err := s.plan.Collector.Take(ctx, s.running.Info(), path, d.work)
 	if next := s.plan.Collector.Fallback; next != nil && n == 1 && errors.Is(err, collect.ErrNoHeap) {
 		s.fallBack(next, err)
 		return s.take(ctx, n, d)
@@ -57,6 +59,11 @@ func (s *session) take(ctx context.Context, n int, d due) error {
 	if err != nil {
 		return err
 	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	cost.Bytes = info.Size()
 	s.add(Snapshot{File: name, TakenAt: at, Bytes: cost.Bytes, PauseMS: milliseconds(cost.Pause),
 		TookMS: milliseconds(cost.Took), Work: d.work, Notes: cost.Notes})
 	if d.mark {
