@@ -19,7 +19,7 @@ func writeKit(_ context.Context, args []string, s streams) (int, error) {
 	set := flag.NewFlagSet("kit", flag.ContinueOnError)
 	set.StringVar(&o.Project, "project", "", "`project` to upload to; $HEAPDRIFT_PROJECT when not given")
 	set.StringVar(&o.Image, "image", "", "`file` name of the program: app.exe")
-	set.StringVar(&o.Evidence, "evidence", "umdh", "`kind`: "+strings.Join(kit.Names(), ", "))
+	set.StringVar(&o.Evidence, "evidence", kit.Kinds[0].Name, "`kind`: "+strings.Join(kit.Names(), ", "))
 	set.StringVar(&o.Scenario, "scenario", "", "what the process does (default \"default\")")
 	set.StringVar(&o.Server, "url", "", "`address` of the server; $HEAPDRIFT_URL when not given")
 	set.IntVar(&o.Snapshots, "snapshots", 0, "`number` of snapshots or dumps; as many as decide when not given")

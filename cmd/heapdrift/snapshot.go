@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"unicode"
@@ -45,7 +46,7 @@ func takeSnapshot(ctx context.Context, args []string, s streams) (int, error) {
 	switch {
 	case len(rest) > 0:
 		return exitUsage, &usageError{fmt.Sprintf("unexpected argument %q", rest[0])}
-	case f.pid == 0 || f.pid >= 1<<32:
+	case f.pid == 0 || uint64(f.pid) > math.MaxUint32:
 		return exitUsage, &usageError{"--pid: give the number of a process; tasklist lists them"}
 	case f.opt.PauseLimit <= 0:
 		return exitUsage, &usageError{"--pause-limit: must be more than 0, for example 2s"}

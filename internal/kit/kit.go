@@ -48,11 +48,20 @@ type Kind struct {
 	Needs   string // what must be installed
 	Decides string // what the evidence tells, and what it costs
 	New     bool   // the process must start after recording was turned on
-	parts   map[string][]string
-	files   []string // patterns of what is uploaded
+	// Record is the value of --evidence with which heapdrift record takes evidence of the same sort.
+	Record string
+	parts  map[string][]string
+	files  []string // patterns of what is uploaded
 	// snapshots are how many are taken; 0 where the evidence is no series.
 	snapshots int
 }
+
+// The names of the kinds that verdicts ask for.
+const (
+	UMDH     = "umdh"
+	WPR      = "wpr"
+	ProcDump = "procdump"
+)
 
 // steps are the files of a kit for cmd, by what they do.
 var steps = []struct{ name, file string }{
@@ -61,42 +70,45 @@ var steps = []struct{ name, file string }{
 
 // Kinds are all kinds of evidence, the most useful first.
 var Kinds = []Kind{
-	{Name: "umdh", Title: "Snapshots with UMDH", Needs: "Debugging Tools of the Windows SDK", New: true, snapshots: decides,
+	{Name: UMDH, Record: "heap",
+		Title: "Snapshots with UMDH", Needs: "Debugging Tools of the Windows SDK", New: true, snapshots: decides,
 		Decides: "what each call stack holds, over time. Recording stacks costs speed and memory",
 		parts: map[string][]string{"enable": {"elevated", "save", "gflags.enable"},
 			"capture": {"elevated", "process", "sidecar", "umdh.capture", "subs"}, "clean-up": {"elevated", "restore"}},
 		files: []string{"umdh-*.txt"}},
-	{Name: "wpr", Title: "Heap trace with wpr", Needs: "Windows 10 or 11", New: true,
+	{Name: WPR, Record: "trace", Title: "Heap trace with wpr", Needs: "Windows 10 or 11", New: true,
 		Decides: "every allocation from its beginning to its end. Record a minute or two: the file grows fast",
 		parts: map[string][]string{"enable": {"elevated", "save", "wpr.enable"},
 			"capture":  {"elevated", "anyprocess", "sidecar", "wpr.capture", "subs"},
 			"clean-up": {"elevated", "cancel.wpr", "restore"}},
 		files: []string{"trace*.etl"}},
-	{Name: "wpr-virtual", Title: "VirtualAlloc trace with wpr", Needs: "Windows 10 or 11",
+	{Name: "wpr-virtual", Record: "trace", Title: "VirtualAlloc trace with wpr", Needs: "Windows 10 or 11",
 		Decides: "memory that comes from VirtualAlloc alone, for hours if needed",
 		parts: map[string][]string{"enable": {"nothing"},
 			"capture":  {"elevated", "anyprocess", "sidecar", "wpr.capture", "subs"},
 			"clean-up": {"elevated", "cancel.wpr-virtual"}},
 		files: []string{"trace*.etl"}},
-	{Name: "xperf", Title: "Heap trace with xperf", Needs: "Windows Performance Toolkit of the SDK or ADK",
+	{Name: "xperf", Record: "trace",
+		Title: "Heap trace with xperf", Needs: "Windows Performance Toolkit of the SDK or ADK",
 		Decides: "every allocation of a process that runs already",
 		parts: map[string][]string{"enable": {"nothing"},
 			"capture":  {"elevated", "process", "sidecar", "xperf.capture", "subs"},
 			"clean-up": {"elevated", "cancel.xperf"}},
 		files: []string{"trace*.etl"}},
-	{Name: "perfview", Title: "Heap trace with PerfView", Needs: "PerfView.exe, one file",
+	{Name: "perfview", Record: "trace", Title: "Heap trace with PerfView", Needs: "PerfView.exe, one file",
 		Decides: "every allocation of a process that runs already",
 		parts: map[string][]string{"enable": {"nothing"},
 			"capture": {"elevated", "process", "sidecar", "perfview.capture", "subs"}, "clean-up": {"nothing"}},
 		files: []string{"trace*.etl", "trace*.zip"}},
-	{Name: "procdump", Title: "Full dumps with ProcDump", Needs: "procdump.exe of Sysinternals; gflags for call stacks",
+	{Name: ProcDump, Record: "dump",
+		Title: "Full dumps with ProcDump", Needs: "procdump.exe of Sysinternals; gflags for call stacks",
 		Decides:   "memory that nothing points to, in three dumps; growth in five. Dumps contain all memory, passwords too",
 		snapshots: dumpsDecide,
 		parts: map[string][]string{"enable": {"elevated", "procdump.enable", "save", "gflags.enable"},
 			"capture":  {"elevated", "process", "sidecar", "procdump.capture", "subs"},
 			"clean-up": {"elevated", "restore"}},
 		files: []string{"dump-*.dmp"}},
-	{Name: "debugdiag", Title: "Full dumps with DebugDiag", Needs: "DebugDiag Collection 2",
+	{Name: "debugdiag", Record: "dump", Title: "Full dumps with DebugDiag", Needs: "DebugDiag Collection 2",
 		Decides: "memory that nothing points to. Its window injects LeakTrack, so the process may run already",
 		parts: map[string][]string{"enable": {"nothing"},
 			"capture": {"elevated", "process", "sidecar", "debugdiag.capture", "subs"}, "clean-up": {"nothing"}},
@@ -217,7 +229,7 @@ func read(name string) (string, error) {
 func (o *Order) fill(k *Kind, text string) string {
 	escape := func(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 	heap, start := "", "Repeat the work that leaks."
-	if k.Name == "wpr" {
+	if k.Name == WPR {
 		heap, start = "-start Heap ", "Start "+o.Image+" now, and let it work for a minute or two."
 	}
 	quoted := make([]string, len(k.files))

@@ -22,6 +22,8 @@ var exceptions = map[string]string{
 	"ingest/capture/kinds.go":              "constants for fixtures; a new format adds none",
 	"internal/analysis/blame/origin.go":    "umdh.exe as a module of Windows, among hundreds",
 	"internal/analysis/blame/core_ends.go": "vld.dll as a module of programs that load it",
+	"internal/kit/kit.go":                  "umdh.exe as a program that takes evidence, which is a value of --evidence",
+	"web/pages/run/next_kit.go":            "the kit that records what a verdict lacks",
 	"internal/record/collect/collect.go":   "umdh.exe as a program that takes evidence, which is a value of --evidence",
 }
 

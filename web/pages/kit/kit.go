@@ -87,7 +87,7 @@ func (p *pages) page(c echo.Context) error {
 			return err
 		}
 	}
-	v.record, v.write = commands(&o)
+	v.record, v.write = commands(&o, &v.kind)
 	return ui.Render(c, http.StatusOK, kitPage(v))
 }
 
@@ -140,17 +140,13 @@ func (v view) about() string {
 	return v.kind.Title + ". Needs: " + v.kind.Needs + ". Shows " + v.kind.Decides + "."
 }
 
-// recorded are the kinds of evidence of heapdrift record, by those of kits.
-var recorded = map[string]string{"umdh": "heap", "wpr": "trace", "wpr-virtual": "trace", "xperf": "trace",
-	"perfview": "trace", "procdump": "dump", "debugdiag": "dump"}
-
 // commands are the lines of heapdrift record and heapdrift kit for an order.
-func commands(o *kit.Order) (record, write string) {
+func commands(o *kit.Order, k *kit.Kind) (record, write string) {
 	target := " --project " + word(o.Project)
 	if o.Scenario != "" {
 		target += " --scenario " + word(o.Scenario)
 	}
-	record = "heapdrift record --image " + word(o.Image) + " --evidence " + recorded[o.Evidence]
+	record = "heapdrift record --image " + word(o.Image) + " --evidence " + k.Record
 	if o.Snapshots > 0 {
 		record += " --snapshots " + strconv.Itoa(o.Snapshots)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/kit"
 	"heapdrift/web/address"
 
 	"github.com/a-h/templ"
@@ -32,14 +33,14 @@ func nextEvidence(r *analysis.Report) (evidence string, snapshots int) {
 	}
 	switch next.Evidence {
 	case analysis.NextSnapshots:
-		return "umdh", cmp.Or(next.SnapshotsToBeCertain, next.Snapshots)
+		return kit.UMDH, cmp.Or(next.SnapshotsToBeCertain, next.Snapshots)
 	case analysis.NextDumps:
-		return "procdump", next.Snapshots
+		return kit.ProcDump, next.Snapshots
 	case analysis.NextLonger, analysis.NextComplete:
 		if r.Trace != nil {
-			return "wpr", 0
+			return kit.WPR, 0
 		}
-		return "umdh", 0
+		return kit.UMDH, 0
 	}
 	return "", 0 // a larger window of the same trace
 }
