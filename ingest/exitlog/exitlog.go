@@ -120,11 +120,24 @@ func (s *scanner) failure(otherwise *evidence.Error) error {
 	return nil
 }
 
+// isPlain reports whether bytes are printable ASCII, as most names are.
+func isPlain(b []byte) bool {
+	for _, c := range b {
+		if c < ' ' || c > '~' {
+			return false
+		}
+	}
+	return true
+}
+
 // validText makes bytes of a log a string that can be stored: other bytes than UTF-8 and control characters are replaced.
 func validText(b []byte, most int) string {
 	b = bytes.TrimSpace(b)
 	if len(b) > most {
 		b = b[:most]
+	}
+	if isPlain(b) {
+		return string(b)
 	}
 	return string(bytes.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7F {

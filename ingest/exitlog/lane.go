@@ -85,6 +85,10 @@ func (l *lanes) line(raw []byte, number int64) {
 			return
 		}
 	}
+	if at.open == nil && stripped.text[0] == '[' { // no list begins so, and most lines with a trigger are of GoogleTest
+		at.tests.line(stripped.text)
+		return
+	}
 	for _, p := range at.parsers {
 		if p == at.open {
 			continue

@@ -22,6 +22,7 @@ type scanner struct {
 	src    *plaintext.Decoder
 	buf    []byte
 	at     int   // buf[at:] is still to be read
+	whole  int   // behind the last line of buf that ends in it
 	number int64 // of the line read last, from 1
 	broken bool  // the line read last goes on behind what was given
 	end    bool  // of the source
@@ -44,6 +45,7 @@ func (s *scanner) fill() {
 		}
 		n, err := s.src.Read(s.buf[len(s.buf):cap(s.buf)])
 		s.buf = s.buf[:len(s.buf)+n]
+		s.whole = bytes.LastIndexByte(s.buf, '\n') + 1
 		if err != nil {
 			s.end = true
 			if !errors.Is(err, io.EOF) {
@@ -102,7 +104,7 @@ func (s *scanner) count() {
 func (s *scanner) skip() bool {
 	for {
 		rest := s.buf[s.at:]
-		whole := bytes.LastIndexByte(rest, '\n') + 1
+		whole := max(0, s.whole-s.at)
 		if s.end || whole == 0 && len(rest) >= maxLine {
 			whole = len(rest)
 		}

@@ -40,6 +40,7 @@ func (t *runningTest) line(text []byte) {
 	switch text[0] {
 	case '[':
 		t.bracketed(text)
+		return
 	case '-':
 		if string(text) == catchRule && t.pending == 0 {
 			t.pending = 1

@@ -26,7 +26,7 @@ func TestPolicy(t *testing.T) {
 	const path = "/api/v1/projects/shop/policy"
 	a := n.do("GET", path, nil).want(t, 200, "")
 	if p := decode[policyAnswer](t, a); p.Version != 0 || a.Header.Get("ETag") != `"0"` ||
-		p.Default.Inconclusive != "warn" || len(p.Meaning[""]) != 3 {
+		p.Default.Inconclusive != "warn" || len(p.Meaning[""]) != 4 {
 		t.Errorf("%+v", p)
 	}
 	const lenient = `{"default": {"fail_on": []}}`
