@@ -101,10 +101,11 @@ func (o *collector) file(name []byte) string {
 
 // program notes which program runs in a lane, by the command that ctest prints.
 func (o *collector) program(at *lane, command []byte) {
-	path := string(command)
+	const longestCommand = 32 << 10 // of Windows
+	path := validText(command, longestCommand)
 	if quoted, ok := strings.CutPrefix(path, `"`); ok {
 		path, _, _ = strings.Cut(quoted, `"`)
-	} else if exe := strings.Index(strings.ToLower(path), ".exe"); exe >= 0 {
+	} else if exe := indexExe(path); exe >= 0 {
 		path = path[:exe+len(".exe")]
 	} else {
 		path, _, _ = strings.Cut(path, " ")
@@ -114,6 +115,17 @@ func (o *collector) program(at *lane, command []byte) {
 	if path != "" && len(path) <= longest {
 		o.programs[at] = validText([]byte(path), longest)
 	}
+}
+
+// indexExe is where the extension of a program begins in a command; −1 for none.
+func indexExe(command string) int {
+	const exe = ".exe"
+	for i := 0; i+len(exe) <= len(command); i++ {
+		if strings.EqualFold(command[i:i+len(exe)], exe) {
+			return i
+		}
+	}
+	return -1
 }
 
 // list returns the list of a tool in a lane, with the test that runs there; nil where there are too many.
