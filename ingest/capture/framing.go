@@ -204,8 +204,8 @@ func (d *decoder) string() string {
 	return s
 }
 
-// storable is a text as databases take it. Names come from evidence, which may be damaged: bytes that are not UTF-8, and
-// NUL, which PostgreSQL refuses, are replaced. Everything that a server stores of evidence was an artifact before.
+// storable is a text as databases take it. Names come from evidence, which may be damaged: bytes that are not UTF-8,
+// and NUL, which PostgreSQL refuses, are replaced. Everything that a server stores of evidence was an artifact before.
 func storable(b []byte) string {
 	if utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 {
 		return string(b)

@@ -25,8 +25,8 @@ import (
 //	{5} strcore.cpp(80) : non-object block at $00A7521A, 9 bytes long            of older MFC
 //	Object dump complete.
 //
-// Blocks of the kinds "crt", "ignore" and "free" are none of the program's: they are passed over, and so are the lines of
-// _CrtMemDumpStatistics.
+// Blocks of the kinds "crt", "ignore" and "free" are none of the program's: they are passed over, and so are the lines
+// of _CrtMemDumpStatistics.
 //
 // Such a list has no call stacks. What tells its blocks apart over builds is the file, the size and the place in the
 // order of the lines of that file and size: a line number alone changes with every edit above it. Blocks without a file
@@ -346,8 +346,8 @@ func nameless(b *crtBlock) string {
 	return oneWord(name)
 }
 
-// oneWord makes a text one that names of functions may be: analysis takes what is before a blank for a type, and what is
-// in brackets for arguments.
+// oneWord makes a text one that names of functions may be: analysis takes what is before a blank for a type, and what
+// is in brackets for arguments.
 func oneWord(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -9,8 +9,8 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// A drMemoryParser reads the leaks of Dr. Memory, from its results.txt, and from the console where each line begins with
-// ~~Dr.M~~ or the id of the process. The layout is that of the pages "Memory Leaks", "Error Types" and "Dr. Memory
+// A drMemoryParser reads the leaks of Dr. Memory, from its results.txt, and from the console where each line begins
+// with ~~Dr.M~~ or the id of the process. The layout is that of the pages "Memory Leaks", "Error Types" and "Dr. Memory
 // Options" of drmemory.org, and of reports in its issue tracker:
 //
 //	Dr. Memory results for pid 4242: "app.exe"
@@ -103,7 +103,8 @@ func (p *drMemoryParser) begin(text []byte, number int64) (mine, open bool) {
 	p.take()
 	rest = rest[len(": "):]
 	l := drLeak{open: true, number: n, reach: capture.ReachNone}
-	for word, reach := range map[string]capture.Reach{"POSSIBLE ": capture.ReachPossible, "REACHABLE ": capture.ReachHeld} {
+	for word, reach := range map[string]capture.Reach{"POSSIBLE ": capture.ReachPossible,
+		"REACHABLE ": capture.ReachHeld} {
 		if behind, ok := bytes.CutPrefix(rest, []byte(word)); ok {
 			l.reach, rest = reach, behind
 		}

@@ -130,7 +130,8 @@ func isPlain(b []byte) bool {
 	return true
 }
 
-// validText makes bytes of a log a string that can be stored: other bytes than UTF-8 and control characters are replaced.
+// validText makes bytes of a log a string that can be stored: other bytes than UTF-8 and control characters are
+// replaced.
 func validText(b []byte, most int) string {
 	b = bytes.TrimSpace(b)
 	if len(b) > most {

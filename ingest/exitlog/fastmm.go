@@ -121,7 +121,8 @@ func (p *fastMMParser) take() {
 
 // ofClass names blocks without a stack.
 func ofClass(class string, size int64) frame {
-	return frame{FrameText: capture.FrameText{Function: oneWord(fmt.Sprintf("%s:%d-byte-block", cmp.Or(class, "unknown"), size))}}
+	name := fmt.Sprintf("%s:%d-byte-block", cmp.Or(class, "unknown"), size)
+	return frame{FrameText: capture.FrameText{Function: oneWord(name)}}
 }
 
 // smallBlocks reads "5 - 12 bytes: TObject x 1, Unknown x 2": blocks of at most so many bytes.
@@ -156,8 +157,8 @@ func (p *fastMMParser) end() {
 	p.list, p.small, p.whole = nil, false, false
 }
 
-// fastMMFrame reads "42D2FC [Unit1.pas][Unit1][TForm1.Button1Click][29]": address, file, unit, function and line, of which
-// all but the address may be missing.
+// fastMMFrame reads "42D2FC [Unit1.pas][Unit1][TForm1.Button1Click][29]": address, file, unit, function and line, of
+// which all but the address may be missing.
 func fastMMFrame(text []byte) (f frame, ok bool) {
 	word, rest := cutWord(text)
 	if f.address, ok = hexNumber(word); !ok {

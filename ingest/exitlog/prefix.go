@@ -14,8 +14,8 @@ type strippedLine struct {
 // A prefixStripper takes off lines what CI systems and shells put before them. Its room is used for each line.
 type prefixStripper struct{ room []byte }
 
-// strip takes off the front of a line times, colours, names of jobs and processes, in any order, and blanks at both ends.
-// Of the prefixes that may tell a process, the last one does.
+// strip takes off the front of a line times, colours, names of jobs and processes, in any order, and blanks at both
+// ends. Of the prefixes that may tell a process, the last one does.
 func (p *prefixStripper) strip(line []byte) (out strippedLine) {
 	line = bytes.TrimRight(line, " \t\r\n\x00")
 	if at := bytes.LastIndexByte(line, '\r'); at >= 0 { // what a terminal shows: GitLab's sections, bars of progress
@@ -85,8 +85,8 @@ func appendPlain(to, line []byte) []byte {
 	return to
 }
 
-// cutNumber is the length of what begins with a digit and is no part of a line: a date, a time, the number that ctest -V
-// prints before the output of a test ("12: "), that of a project of MSBuild ("2>"), the count of DebugView.
+// cutNumber is the length of what begins with a digit and is no part of a line: a date, a time, the number that ctest
+// -V prints before the output of a test ("12: "), that of a project of MSBuild ("2>"), the count of DebugView.
 func cutNumber(line []byte) (n int, lane []byte) {
 	if n = cutTime(line); n > 0 {
 		return n, nil
@@ -145,7 +145,11 @@ func matches(line []byte, pattern string) bool {
 		return false
 	}
 	for i := range len(pattern) {
-		if digit := line[i] >= '0' && line[i] <= '9'; pattern[i] == 'd' && !digit || pattern[i] != 'd' && line[i] != pattern[i] {
+		same := line[i] == pattern[i]
+		if pattern[i] == 'd' {
+			same = line[i] >= '0' && line[i] <= '9'
+		}
+		if !same {
 			return false
 		}
 	}

@@ -9,8 +9,9 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// A sanitizerParser reads the leaks that LeakSanitizer finds, alone or as a part of AddressSanitizer. The layout is that
-// of the pages "LeakSanitizer" and "AddressSanitizerLeakSanitizer" of LLVM, and of reports in public issue trackers:
+// A sanitizerParser reads the leaks that LeakSanitizer finds, alone or as a part of AddressSanitizer. The layout is
+// that of the pages "LeakSanitizer" and "AddressSanitizerLeakSanitizer" of LLVM, and of reports in public issue
+// trackers:
 //
 //	==7829==ERROR: LeakSanitizer: detected memory leaks
 //
@@ -209,8 +210,8 @@ func isSanitizerSource(file string) bool {
 		strings.Contains(file, "sanitizer")
 }
 
-// sanitizerPlace cuts file, line and column off the end of a function. A path may hold blanks, and so may a function: the
-// file begins at the last blank before a drive or a root, or else is the last word.
+// sanitizerPlace cuts file, line and column off the end of a function. A path may hold blanks, and so may a function:
+// the file begins at the last blank before a drive or a root, or else is the last word.
 func sanitizerPlace(text []byte) (file string, line uint32, function []byte) {
 	place := text
 	var numbers []string

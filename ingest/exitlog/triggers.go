@@ -34,8 +34,8 @@ var (
 	triggers = newTriggers(append(append([]string(nil), beginWords...), testWords...))
 )
 
-// A triggerSet finds the first of many words in a text, by the algorithm of Wu and Manber: of leastTrigger bytes the last
-// two tell how far the search may go on.
+// A triggerSet finds the first of many words in a text, by the algorithm of Wu and Manber: of leastTrigger bytes the
+// last two tell how far the search may go on.
 type triggerSet struct {
 	words [][]byte
 	shift [1 << 16]uint8

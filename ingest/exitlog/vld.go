@@ -7,8 +7,8 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// A vldParser reads what Visual Leak Detector prints when a program ends. The layout is that of its documentation and of
-// reports in its issue trackers (github.com/KindDragon/vld, github.com/Azure/vld), from 1.9 to 2.9:
+// A vldParser reads what Visual Leak Detector prints when a program ends. The layout is that of its documentation and
+// of reports in its issue trackers (github.com/KindDragon/vld, github.com/Azure/vld), from 1.9 to 2.9:
 //
 //	WARNING: Visual Leak Detector detected memory leaks!
 //	---------- Block 1 at 0x00AB2700: 4 bytes ----------

@@ -1,5 +1,6 @@
 // Package plaintext decodes the texts that programs print, for readers of logs. They come as UTF-8, in an ANSI code
-// page, or as UTF-16 with or without a byte order mark: PowerShell redirects to UTF-16, and some tools write nothing else.
+// page, or as UTF-16 with or without a byte order mark: PowerShell redirects to UTF-16, and some tools write nothing
+// else.
 package plaintext
 
 import (

@@ -67,8 +67,9 @@ func withFacts(parts, nameless []part, warnings []Warning) *choice {
 
 // ofKind divides the evidence on one program. The report is about one trace if there is any. Without a trace it is
 // about the kind of snapshots with most instants, kinds with stacks first. Without snapshots it is about the lists of
-// what was left at exit by the tool with the deepest stacks, and without those about the last difference. A difference lists only changed rows: differences can be neither chained nor mixed with snapshots.
-// Kinds list different things, so a series never mixes them; the other kinds are compared with it.
+// what was left at exit by the tool with the deepest stacks, and without those about the last difference. A difference
+// lists only changed rows: differences can be neither chained nor mixed with snapshots. Kinds list different things, so
+// a series never mixes them; the other kinds are compared with it.
 func ofKind(parts []part, warnings []Warning) *choice {
 	c := &choice{warnings: warnings}
 	var snapshots, lists [][]part

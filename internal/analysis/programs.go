@@ -58,8 +58,8 @@ func choose(inputs []Input, opt Options) (*choice, error) {
 	})), nil
 }
 
-// lists are the captures, where all of them list what was left at exit: those of a job are of all its programs. They are
-// nil where other evidence is about one program.
+// lists are the captures, where all of them list what was left at exit: those of a job are of all its programs. They
+// are nil where other evidence is about one program.
 func (all *programs) lists() (parts []part) {
 	for i := range all.captures {
 		if !all.captures[i].isList() {

@@ -291,8 +291,8 @@ func absent(base *Finding, side *BuildResult, unknown string) (Change, string) {
 	return NotExercised, absentIn(side) + ", nor are its callers"
 }
 
-// ShowsGone returns what shows in a run of the build that a leak is gone, as FrameCounts.ShowsGone does; nil for nothing. The
-// leak is fixed only if the build does not show it.
+// ShowsGone returns what shows in a run of the build that a leak is gone, as FrameCounts.ShowsGone does; nil for
+// nothing. The leak is fixed only if the build does not show it.
 func (s *BuildResult) ShowsGone(frames []string, atExit bool) *Caller {
 	for _, seen := range s.Seen {
 		if caller := seen.ShowsGone(frames, atExit); caller != nil {

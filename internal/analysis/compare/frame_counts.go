@@ -96,8 +96,8 @@ func (s FrameCounts) Ran(frames []string) *Caller {
 	return nil
 }
 
-// ShowsGone returns what shows that a leak which the run does not show is gone: a caller that ran or, of a leak that a tool
-// listed as left at exit, such a list. It is nil for nothing.
+// ShowsGone returns what shows that a leak which the run does not show is gone: a caller that ran or, of a leak that a
+// tool listed as left at exit, such a list. It is nil for nothing.
 func (s FrameCounts) ShowsGone(frames []string, atExit bool) *Caller {
 	if caller := s.Ran(frames); caller != nil {
 		return caller
