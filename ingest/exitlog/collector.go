@@ -154,7 +154,7 @@ func (o *collector) list(kind capture.Kind, at *lane, process capture.Process, n
 }
 
 // add counts blocks in that have a stack.
-func (o *collector) add(l *list, stack []frame, reach capture.Reach, count, bytes int64) {
+func (o *collector) add(l *list, stack []frame, reach capture.Reach, count, held int64) {
 	if l == nil {
 		return
 	}
@@ -181,7 +181,7 @@ func (o *collector) add(l *list, stack []frame, reach capture.Reach, count, byte
 			Usage: make([]capture.Usage, 1)})
 	}
 	u := &l.Sites[n].Usage[0]
-	u.Count, u.Bytes = min(u.Count+min(count, mostHeld), mostHeld), min(u.Bytes+min(bytes, mostHeld), mostHeld)
+	u.Count, u.Bytes = min(u.Count+min(count, mostHeld), mostHeld), min(u.Bytes+min(held, mostHeld), mostHeld)
 }
 
 // warn counts a warning in, which has its place from where it was met first.

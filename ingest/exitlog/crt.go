@@ -121,7 +121,7 @@ func (p *crtParser) block(text []byte, number int64) bool {
 	space := bytes.LastIndexByte(before, ' ') + 1
 	kind := before[space:]
 	address, rest, ok := bytes.Cut(rest, []byte(","))
-	if !ok || len(address) < 2 || !(address[0] == '$' || hasPrefix(address, "0x")) {
+	if !ok || len(address) < 2 || address[0] != '$' && !hasPrefix(address, "0x") {
 		return false
 	}
 	if _, ok := hexNumber(bytes.TrimPrefix(address, []byte("$"))); !ok {
@@ -262,11 +262,9 @@ func isStatistic(text []byte) bool {
 
 // A crtGroup is the blocks of one line of source.
 type crtGroup struct {
-	file  string // without its folder, in lower case
-	size  int64  // of each of them; -1 where they differ
-	line  uint32
-	kind  string
-	start string
+	file string // without its folder, in lower case
+	size int64  // of each of them; -1 where they differ
+	line uint32
 }
 
 // addCRT gives the blocks of all lists their identities, and counts them in.

@@ -126,7 +126,7 @@ func (p *drMemoryParser) begin(text []byte, number int64) (mine, open bool) {
 // results reads "4242: "app.exe"".
 func (p *drMemoryParser) results(text []byte) {
 	pid, rest, ok := cutDecimal(text)
-	if !ok || pid > 1<<32-1 {
+	if !ok || pid >= 1<<32 {
 		return
 	}
 	name, _, _ := bytes.Cut(bytes.TrimPrefix(bytes.TrimSpace(bytes.TrimPrefix(rest, []byte(":"))), []byte(`"`)), []byte(`"`))
@@ -158,11 +158,11 @@ func (p *drMemoryParser) add(l *drLeak, count int64) {
 }
 
 // times is the bytes of so many blocks, at most mostHeld.
-func times(count, bytes int64) int64 {
-	if count > 0 && bytes > mostHeld/count {
+func times(count, each int64) int64 {
+	if count > 0 && each > mostHeld/count {
 		return mostHeld
 	}
-	return count * bytes
+	return count * each
 }
 
 // duplicate reads "  1:      3" below DUPLICATE ERROR COUNTS.
@@ -223,7 +223,7 @@ func drFrame(text []byte, program string) (f frame, ok bool) {
 	if hasPrefix(rest, "<") && bytes.HasSuffix(rest, []byte(">")) { // <not in a module>, <app.exe+0x1234>
 		return f, f.address != 0
 	}
-	if at := bytes.IndexByte(rest, '!'); at > 0 && bytes.IndexAny(rest[:at], "<(: ") < 0 {
+	if at := bytes.IndexByte(rest, '!'); at > 0 && !bytes.ContainsAny(rest[:at], "<(: ") {
 		f.Module, rest = moduleName(rest[:at]), rest[at+1:]
 	} else {
 		f.Module = moduleName([]byte(program))

@@ -44,7 +44,7 @@ const sniffed = 64 << 10
 // that is longer.
 func Sniff(head []byte) bool {
 	text, _ := io.ReadAll(plaintext.NewDecoder(bytes.NewReader(head))) // reading from memory does not fail
-	if _, at := begins.find(text); at >= 0 {
+	if begins.find(text) >= 0 {
 		return true
 	}
 	return len(head) >= sniffed && isText(text)

@@ -135,7 +135,7 @@ func (p *fastMMParser) smallBlocks(text []byte) bool {
 	if !ok {
 		return false
 	}
-	size, rest, ok := cutDecimal(rest)
+	size, rest, _ := cutDecimal(rest)
 	if rest, ok = bytes.CutPrefix(rest, []byte(" bytes: ")); !ok {
 		return false
 	}

@@ -94,7 +94,7 @@ func sanitizerBegins(text []byte) (pid uint32, ok bool) {
 		return 0, false
 	}
 	n, rest, ok := cutDecimal(rest)
-	return uint32(n), ok && n <= 1<<32-1 && hasPrefix(rest, "==ERROR: ")
+	return uint32(n), ok && n < 1<<32 && hasPrefix(rest, "==ERROR: ")
 }
 
 // begin reads "Direct leak of 7 byte(s) in 1 object(s) allocated from:".

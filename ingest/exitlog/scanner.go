@@ -108,7 +108,7 @@ func (s *scanner) skip() bool {
 		if s.end || whole == 0 && len(rest) >= maxLine {
 			whole = len(rest)
 		}
-		if _, at := s.words.find(rest[:whole]); at >= 0 {
+		if at := s.words.find(rest[:whole]); at >= 0 {
 			s.pass(bytes.LastIndexByte(rest[:at], '\n') + 1)
 			return true
 		}

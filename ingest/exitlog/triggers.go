@@ -60,8 +60,8 @@ func newTriggers(words []string) *triggerSet {
 	return t
 }
 
-// find returns the first word in b and where it begins; −1 for none.
-func (t *triggerSet) find(b []byte) (word []byte, at int) {
+// find returns where the first word in b begins; −1 for none.
+func (t *triggerSet) find(b []byte) int {
 	for i := leastTrigger - 2; i+1 < len(b); {
 		pair := binary.LittleEndian.Uint16(b[i:])
 		n := int(t.shift[pair])
@@ -69,12 +69,12 @@ func (t *triggerSet) find(b []byte) (word []byte, at int) {
 			begin := b[i-(leastTrigger-2):]
 			for _, k := range t.ends[pair] {
 				if bytes.HasPrefix(begin, t.words[k]) {
-					return t.words[k], i - (leastTrigger - 2)
+					return i - (leastTrigger - 2)
 				}
 			}
 			n = 1
 		}
 		i += n
 	}
-	return nil, -1
+	return -1
 }

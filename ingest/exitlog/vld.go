@@ -191,7 +191,7 @@ func vldFrame(text []byte) (f frame, ok bool) {
 		}
 	}
 	text = bytes.TrimSuffix(bytes.TrimSpace(text), []byte("()"))
-	if at := bytes.IndexByte(text, '!'); at > 0 && bytes.IndexAny(text[:at], "<(: ") < 0 {
+	if at := bytes.IndexByte(text, '!'); at > 0 && !bytes.ContainsAny(text[:at], "<(: ") {
 		f.Module, text = moduleName(text[:at]), text[at+1:]
 	}
 	switch {
