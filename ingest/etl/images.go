@@ -50,12 +50,12 @@ func (s *imageTable) note(e *Event, im *ImageEvent, p *Process, i uint32) {
 		p.Images[at].Unload, known = e.Time, false // its unload was lost
 	}
 	if !known {
-		load := int64(Unknown)
+		load := int64(UnknownTime)
 		if e.Kind == KindImageLoad {
 			load = e.Time
 		}
 		at = len(p.Images)
-		p.Images = append(p.Images, Image{Base: im.Base, Load: load, Unload: Unknown, stamps: [2]int64{e.Stamp, e.Stamp}})
+		p.Images = append(p.Images, Image{Base: im.Base, Load: load, Unload: UnknownTime, stamps: [2]int64{e.Stamp, e.Stamp}})
 		s.open[key] = at
 	}
 	image := &p.Images[at]

@@ -102,10 +102,10 @@ func TestImagesNoted(t *testing.T) {
 	note(KindImageLoad, 7, ImageEvent{Base: 1, Size: 30, Path: "c"})
 	note(KindImageLoad, 8, ImageEvent{Base: 2, Size: 40, Path: "d"})
 	want := []Image{
-		{Base: 1, Size: 10, Path: "a", TimeDateStamp: 3, CheckSum: 4, Load: Unknown, Unload: 3, stamps: [2]int64{1, 2}},
+		{Base: 1, Size: 10, Path: "a", TimeDateStamp: 3, CheckSum: 4, Load: UnknownTime, Unload: 3, stamps: [2]int64{1, 2}},
 		{Base: 1, Size: 20, Path: "b", Load: 3, Unload: 5, stamps: [2]int64{3, 5}},
-		{Base: 1, Size: 30, Path: "c", Load: 7, Unload: Unknown, stamps: [2]int64{7, 7}},
-		{Base: 2, Size: 40, Path: "d", Load: 8, Unload: Unknown, stamps: [2]int64{8, 8}},
+		{Base: 1, Size: 30, Path: "c", Load: 7, Unload: UnknownTime, stamps: [2]int64{7, 7}},
+		{Base: 2, Size: 40, Path: "d", Load: 8, Unload: UnknownTime, stamps: [2]int64{8, 8}},
 	}
 	if fmt.Sprint(p.Images) != fmt.Sprint(want) {
 		t.Errorf("%+v,\nwant %+v", p.Images, want)

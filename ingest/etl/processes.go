@@ -2,8 +2,8 @@ package etl
 
 import "math"
 
-// Unknown is the time of what happened before the trace, or after it, or was not logged.
-const Unknown = math.MinInt64
+// UnknownTime is the time of what happened before the trace, or after it, or was not logged.
+const UnknownTime = math.MinInt64
 
 // A Process is one life of a process: a PID is given out again and again.
 type Process struct {
@@ -60,7 +60,7 @@ func (ps *processes) at(pid uint32) uint32 {
 // begin makes a process that has the PID from now on.
 func (ps *processes) begin(pid uint32) uint32 {
 	i := uint32(len(ps.all))
-	ps.all = append(ps.all, Process{PID: pid, Start: Unknown, End: Unknown, met: ps.now})
+	ps.all = append(ps.all, Process{PID: pid, Start: UnknownTime, End: UnknownTime, met: ps.now})
 	ps.current[pid] = i
 	ps.valid = false
 	return i
@@ -70,7 +70,7 @@ func (ps *processes) begin(pid uint32) uint32 {
 // another was lost.
 func (ps *processes) alive(pid uint32) uint32 {
 	i := ps.at(pid)
-	if ps.all[i].End != Unknown {
+	if ps.all[i].End != UnknownTime {
 		return ps.begin(pid)
 	}
 	return i
@@ -85,7 +85,7 @@ func (ps *processes) note(e *Event, p *ProcessEvent) (i uint32, started bool) {
 	alive, same := false, false
 	if known {
 		q := &ps.all[i]
-		alive = q.End == Unknown
+		alive = q.End == UnknownTime
 		same = q.Key == p.Key && p.Key != 0 || alive && (q.Key == 0 || p.Key == 0)
 	}
 	switch e.Kind {
@@ -93,7 +93,7 @@ func (ps *processes) note(e *Event, p *ProcessEvent) (i uint32, started bool) {
 		if same && (ps.all[i].Start == e.Time || alive && ps.all[i].Key == p.Key && p.Key != 0) {
 			break // logged by two sessions; behind an end, both key and PID were given out again
 		}
-		if alive && !ps.all[i].Known() && ps.all[i].Start == Unknown && ps.all[i].met == e.Time {
+		if alive && !ps.all[i].Known() && ps.all[i].Start == UnknownTime && ps.all[i].met == e.Time {
 			ps.all[i].Start, started = e.Time, true // other events of the same instant came first
 			break
 		}
@@ -103,7 +103,7 @@ func (ps *processes) note(e *Event, p *ProcessEvent) (i uint32, started bool) {
 		if !same {
 			i = ps.follow(i, alive, p.PID, e.Time)
 		}
-		if ps.all[i].End == Unknown {
+		if ps.all[i].End == UnknownTime {
 			ps.end(i, e.Time, p.ExitStatus)
 		}
 	case KindProcessDefunct:

@@ -131,7 +131,7 @@ func check(t *testing.T, s *etltest.Scenario, f etltest.Format, got []string,
 	}
 	for i := range s.Processes {
 		p := &s.Processes[i]
-		start, end := int64(etl.Unknown), int64(etl.Unknown)
+		start, end := int64(etl.UnknownTime), int64(etl.UnknownTime)
 		if p.Started != 0 {
 			start = f.Seen(p.Started)
 		}

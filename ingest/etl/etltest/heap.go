@@ -2,30 +2,30 @@ package etltest
 
 // Opcodes of group 0x10, the heap.
 const (
-	HeapCreate            = 32
-	HeapAlloc             = 33
-	HeapReAlloc           = 34
-	HeapDestroy           = 35
-	HeapFree              = 36
-	HeapExpand            = 37
-	HeapSnapshot          = 38
-	HeapContract          = 42
-	HeapLock              = 43
-	HeapUnlock            = 44
-	HeapValidate          = 45
-	HeapWalk              = 46
-	SubsegmentAlloc       = 47
-	SubsegmentFree        = 48
-	SubsegmentAllocCached = 49
-	SubsegmentFreeCached  = 50
-	HeapCommit            = 51
-	HeapDecommit          = 52
-	SubsegmentInit        = 53
-	AffinityEnable        = 54
-	AffinityAssigned      = 55
-	SubsegmentActivated   = 56
-	AffinityChanged       = 57
-	ReuseThreshold        = 58
+	HeapCreate                = 32
+	HeapAlloc                 = 33
+	HeapReAlloc               = 34
+	HeapDestroy               = 35
+	HeapFree                  = 36
+	HeapExpand                = 37
+	HeapSnapshot              = 38
+	HeapContract              = 42
+	HeapLock                  = 43
+	HeapUnlock                = 44
+	HeapValidate              = 45
+	HeapWalk                  = 46
+	HeapSubsegmentAlloc       = 47
+	HeapSubsegmentFree        = 48
+	HeapSubsegmentAllocCached = 49
+	HeapSubsegmentFreeCached  = 50
+	HeapCommit                = 51
+	HeapDecommit              = 52
+	HeapSubsegmentInit        = 53
+	HeapAffinityEnable        = 54
+	HeapAffinityAssigned      = 55
+	HeapSubsegmentActivated   = 56
+	HeapAffinityChanged       = 57
+	HeapReuseThreshold        = 58
 )
 
 // HeapEvent is an event of the heap of a process of some width: its pointer-sized fields, then those of 4 bytes, as

@@ -89,18 +89,18 @@ func heapNoise(bits int, heap uint64, pid uint32) []Event {
 		HeapExpandEvent(bits, 3, HeapContract, heap, heap+0x14000, 0x4000),
 		HeapEvent(bits, HeapCommit, []uint64{heap, heap + 0x20000, 0x1000}, 2),
 		HeapEvent(bits, HeapDecommit, []uint64{heap, heap + 0x20000, 0x1000}, 5),
-		HeapEvent(bits, SubsegmentInit, []uint64{heap, heap + 0x400, 0x20, 127}, 1),
-		HeapEvent(bits, AffinityEnable, []uint64{heap}, 4),
-		HeapEvent(bits, AffinityAssigned, nil, 7),                          // as the MOF class has it
-		HeapEvent(bits, AffinityAssigned, []uint64{heap, heap + 0x400}, 7), // as ntwmi.h has it
-		HeapEvent(bits, SubsegmentActivated, []uint64{heap, heap + 0x400}),
-		HeapEvent(bits, AffinityChanged, []uint64{heap, heap + 0x400}, 7),
-		HeapEvent(bits, ReuseThreshold, []uint64{heap, heap + 0x400}, 4),
+		HeapEvent(bits, HeapSubsegmentInit, []uint64{heap, heap + 0x400, 0x20, 127}, 1),
+		HeapEvent(bits, HeapAffinityEnable, []uint64{heap}, 4),
+		HeapEvent(bits, HeapAffinityAssigned, nil, 7),                          // as the MOF class has it
+		HeapEvent(bits, HeapAffinityAssigned, []uint64{heap, heap + 0x400}, 7), // as ntwmi.h has it
+		HeapEvent(bits, HeapSubsegmentActivated, []uint64{heap, heap + 0x400}),
+		HeapEvent(bits, HeapAffinityChanged, []uint64{heap, heap + 0x400}, 7),
+		HeapEvent(bits, HeapReuseThreshold, []uint64{heap, heap + 0x400}, 4),
 	}
 	for _, op := range []byte{HeapLock, HeapUnlock, HeapValidate, HeapWalk} {
 		all = append(all, HeapEvent(bits, op, []uint64{heap}))
 	}
-	for _, op := range []byte{SubsegmentAlloc, SubsegmentFree, SubsegmentAllocCached, SubsegmentFreeCached} {
+	for _, op := range []byte{HeapSubsegmentAlloc, HeapSubsegmentFree, HeapSubsegmentAllocCached, HeapSubsegmentFreeCached} {
 		all = append(all, HeapEvent(bits, op, []uint64{heap, heap + 0x400, 0x1000, 0x20}))
 	}
 	for op := byte(39); op <= 41; op++ { // snapshots of a heap's parts, whose layout nobody has published

@@ -78,10 +78,10 @@ func last(image *etl.Image) uint64 {
 
 // stay is how long an image was loaded inside the trace.
 func stay(image *etl.Image, from, to int64) int64 {
-	if image.Load != etl.Unknown {
+	if image.Load != etl.UnknownTime {
 		from = max(from, image.Load)
 	}
-	if image.Unload != etl.Unknown {
+	if image.Unload != etl.UnknownTime {
 		to = min(to, image.Unload)
 	}
 	return to - from
@@ -128,10 +128,10 @@ func tableImage(process uint32, image *etl.Image) allocations.Image {
 		Process: process, Base: image.Base, Size: image.Size, Path: image.Path, PDB: image.PDB, DebugID: debugID(image),
 		Loaded: allocations.BeforeTrace, Unloaded: allocations.Never,
 	}
-	if image.Load != etl.Unknown {
+	if image.Load != etl.UnknownTime {
 		out.Loaded = image.Load
 	}
-	if image.Unload != etl.Unknown {
+	if image.Unload != etl.UnknownTime {
 		out.Unloaded = image.Unload
 	}
 	return out

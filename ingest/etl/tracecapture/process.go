@@ -38,7 +38,7 @@ func (b *builder) bits(p *etl.Process) uint8 {
 
 // began is when the process began, if that is inside the trace.
 func began(p *etl.Process) int64 {
-	if p.Start == etl.Unknown {
+	if p.Start == etl.UnknownTime {
 		return allocations.BeforeTrace
 	}
 	return p.Start
@@ -46,7 +46,7 @@ func began(p *etl.Process) int64 {
 
 // exited is when the process ended, if that is inside the trace.
 func exited(p *etl.Process) int64 {
-	if p.End == etl.Unknown {
+	if p.End == etl.UnknownTime {
 		return allocations.Never
 	}
 	return p.End

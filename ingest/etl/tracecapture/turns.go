@@ -129,10 +129,10 @@ func (t *turns) at(address uint64) []int32 {
 // span is when an image was loaded, and when it was gone.
 func span(image *etl.Image) stretch {
 	s := stretch{math.MinInt64, math.MaxInt64}
-	if image.Load != etl.Unknown {
+	if image.Load != etl.UnknownTime {
 		s.from = image.Load
 	}
-	if image.Unload != etl.Unknown {
+	if image.Unload != etl.UnknownTime {
 		s.to = image.Unload
 	}
 	return s

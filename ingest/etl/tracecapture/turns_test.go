@@ -14,7 +14,7 @@ func TestTurns(t *testing.T) {
 		return etl.Image{Path: path, Base: base, Size: 0x1000, Load: load, Unload: unload}
 	}
 	images := []etl.Image{
-		image("app.exe", 0x1000, etl.Unknown, etl.Unknown),
+		image("app.exe", 0x1000, etl.UnknownTime, etl.UnknownTime),
 		image("a.dll", 0x8000, 10, 100), image("b.dll", 0x8000, 200, 300), image("A.DLL", 0x8000, 400, 900),
 		image("c.dll", 0x8800, 310, 320),
 	}
