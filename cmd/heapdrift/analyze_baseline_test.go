@@ -66,9 +66,9 @@ func shopRun(t *testing.T, pid uint32, snapshots int, kept keeps) string {
 	t.Helper()
 	const image, ntdll = 0x7FF6_5480_0000, 0x7FF9_7131_0000
 	base := uint64(image) + uint64(pid)<<20
-	p := &umdhtest.Process{PID: pid, Machine: "LAB", Version: "10.0.19041.1", Modules: []umdhtest.Module{
+	p := &umdhtest.Process{PID: pid, Machine: "LAB", UMDHVersion: "10.0.19041.1", Modules: []umdhtest.Module{
 		{Path: `C:\shop\shop.exe`, Base: base, Size: shopSize},
-		{Path: `C:\Windows\System32\ntdll.dll`, Base: ntdll, Size: 0x40000, Symbols: umdhtest.Export}}}
+		{Path: `C:\Windows\System32\ntdll.dll`, Base: ntdll, Size: 0x40000, Symbols: umdhtest.ExportSymbols}}}
 	code := func(function, call int) umdhtest.Frame {
 		return umdhtest.Frame{Address: base + 0x1000 + uint64(0x1000*function+0x10*call)}
 	}

@@ -52,7 +52,7 @@ func TestMemoryIsBounded(t *testing.T) {
 // writeStacks writes a log of so many stacks, each with frames and a block of its own.
 func writeStacks(t *testing.T, path string, n int) {
 	t.Helper()
-	p, snapshot := &umdhtest.Process{PID: 7, Version: "10.0.19041.1"}, &umdhtest.Snapshot{}
+	p, snapshot := &umdhtest.Process{PID: 7, UMDHVersion: "10.0.19041.1"}, &umdhtest.Snapshot{}
 	heap := umdhtest.Heap{Handle: 0x10000}
 	for i := range n {
 		stack := umdhtest.Stack{ID: uint64(0x1000 + i)}

@@ -114,8 +114,8 @@ func (b *tillBuild) process(p *pdbtest.Program, size uint64) *umdhtest.Process {
 		f := &functions[function]
 		return umdhtest.Frame{Address: tillBase + uint64(p.RVA(f.Address)+f.Calls[call].Offset+callLength)}
 	}
-	made := &umdhtest.Process{PID: 42, Machine: "LAB", Version: "10.0.19041.1", Modules: []umdhtest.Module{
-		{Path: `C:\till\till.exe`, Base: tillBase, Size: size, Symbols: umdhtest.None}}}
+	made := &umdhtest.Process{PID: 42, Machine: "LAB", UMDHVersion: "10.0.19041.1", Modules: []umdhtest.Module{
+		{Path: `C:\till\till.exe`, Base: tillBase, Size: size, Symbols: umdhtest.NoSymbols}}}
 	for i := range tillFunctions {
 		made.Stacks = append(made.Stacks, umdhtest.Stack{ID: 0x1000 + uint64(i), Frames: []umdhtest.Frame{
 			after(i, 0), after(len(tillFunctions), i), after(len(tillFunctions)+1, 0)}})

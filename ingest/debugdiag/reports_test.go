@@ -141,7 +141,7 @@ func TestSeveralDumps(t *testing.T) {
 	second.Name = "other.exe__PID__4__Date__01_02_2024__Time_01_02_03AM__1__x.dmp"
 	second.Facts, second.Heaps, second.Modules = nil, nil, nil
 	r.Dumps = append(r.Dumps, second)
-	r.Conclusions = append(r.Conclusions, debugdiagtest.Conclusion{Group: debugdiagtest.Errors, Dump: "third.dmp",
+	r.Conclusions = append(r.Conclusions, debugdiagtest.Conclusion{Group: debugdiagtest.GroupErrors, Dump: "third.dmp",
 		Description: "It could not be opened", Recommendation: "Copy it again"})
 	captures, err := debugdiag.Read(t.Context(), bytes.NewReader(r.MIME()))
 	if err != nil || len(captures) != 3 {

@@ -29,9 +29,9 @@ func everything(culture debugdiagtest.Culture) *debugdiagtest.Report {
 	return &debugdiagtest.Report{
 		Culture: culture, Rule: "MemoryAnalysis",
 		Conclusions: []debugdiagtest.Conclusion{
-			{Group: debugdiagtest.Errors, Dump: dumpName, Description: "<b>svc.exe</b> is failing",
+			{Group: debugdiagtest.GroupErrors, Dump: dumpName, Description: "<b>svc.exe</b> is failing",
 				Recommendation: "Look at it"},
-			{Group: debugdiagtest.Notifications,
+			{Group: debugdiagtest.GroupNotifications,
 				Description: "DebugDiag did not detect any known native heap(unmanaged) problems"},
 		},
 		Dumps: []debugdiagtest.Dump{{

@@ -42,10 +42,10 @@ func main() {
 
 func (r *recipe) write(name string) error {
 	rng := rand.New(rand.NewPCG(1, 15))
-	p := &umdhtest.Process{PID: 4660, Machine: "LARGE", Version: "10.0.19041.1"}
+	p := &umdhtest.Process{PID: 4660, Machine: "LARGE", UMDHVersion: "10.0.19041.1"}
 	for i := range r.modules {
 		p.Modules = append(p.Modules, umdhtest.Module{Path: fmt.Sprintf(`C:\large\module%03d.dll`, i),
-			Base: 0x7FF6_0000_0000 + uint64(i)<<24, Size: 0x80_0000, Symbols: umdhtest.None})
+			Base: 0x7FF6_0000_0000 + uint64(i)<<24, Size: 0x80_0000, Symbols: umdhtest.NoSymbols})
 	}
 	for i := range r.stacks {
 		s := umdhtest.Stack{ID: uint64(0x1000 + 16*i)}

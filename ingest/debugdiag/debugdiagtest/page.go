@@ -43,7 +43,7 @@ func (r *Report) HTML() []byte {
 
 func (p *page) summary() {
 	p.f("<div class=\"analysisSummarySection\"><div class=\"sectionHeader\"> Analysis Summary </div>")
-	for _, group := range []Group{Errors, Warnings, Informations, Notifications} {
+	for _, group := range []Group{GroupErrors, GroupWarnings, GroupInformations, GroupNotifications} {
 		var rows strings.Builder
 		for _, c := range p.Conclusions {
 			if c.Group != group {

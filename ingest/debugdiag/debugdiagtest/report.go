@@ -31,10 +31,10 @@ type Group string
 
 // The groups, as the ids of the page begin.
 const (
-	Errors        Group = "errors"
-	Warnings      Group = "warnings"
-	Informations  Group = "informations"
-	Notifications Group = "notifications"
+	GroupErrors        Group = "errors"
+	GroupWarnings      Group = "warnings"
+	GroupInformations  Group = "informations"
+	GroupNotifications Group = "notifications"
 )
 
 // A Conclusion is a row of the summary.

@@ -35,7 +35,7 @@ func Walkthrough() *Report {
 	return &Report{
 		Culture: English, Rule: "MemoryAnalysis",
 		Conclusions: []Conclusion{{
-			Group: Warnings, Dump: name,
+			Group: GroupWarnings, Dump: name,
 			Description: "<a href='#" + name +
 				"Module268435456'><b>3rdparty.dll</b></a> is responsible for <b><font color=SaddleBrown>148 MBytes</font></b> worth of outstanding allocations. " +
 				"The following are the top 2 memory consuming functions:<br><br><b>3rdparty!IFMX_IsInTransaction+5671</b>:  <b><font color=SaddleBrown>148 MBytes</font></b> worth of outstanding allocations.",

@@ -40,10 +40,10 @@ func Invent(seed uint64, size Size) *Invention {
 	}
 	rng := rand.New(rand.NewPCG(seed, 1))
 	p := &Invention{seed: seed, size: size}
-	p.PID, p.Machine, p.Version = 1000+uint32(rng.IntN(8000))*4, "LAB-"+string(rune('A'+rng.IntN(26))), "10.0.19041.1"
+	p.PID, p.Machine, p.UMDHVersion = 1000+uint32(rng.IntN(8000))*4, "LAB-"+string(rune('A'+rng.IntN(26))), "10.0.19041.1"
 	base, gap, heap := uint64(0x7FF600000000), uint64(0x1000000), uint64(0x1D000000000)
 	if size.Bits == 32 {
-		p.Version, base, gap, heap = "6.1.7650.0", 0x50000000, 0x200000, 0x1E0000
+		p.UMDHVersion, base, gap, heap = "6.1.7650.0", 0x50000000, 0x200000, 0x1E0000
 	}
 	p.load(rng, base, gap)
 	for range size.Heaps {
@@ -68,18 +68,18 @@ func (p *Invention) load(rng *rand.Rand, base, gap uint64) {
 	for i := range p.size.Modules {
 		name := fmt.Sprintf("part%02d", i)
 		if i == 0 {
-			add(`C:\Program Files (x86)\Made Up\app.exe`, Private, `.\app.pdb`)
+			add(`C:\Program Files (x86)\Made Up\app.exe`, PrivateSymbols, `.\app.pdb`)
 			continue
 		}
-		add(`C:\Program Files (x86)\Made Up\`+name+".dll", Private, `.\`+name+".pdb")
+		add(`C:\Program Files (x86)\Made Up\`+name+".dll", PrivateSymbols, `.\`+name+".pdb")
 	}
 	store := func(pdb string) string {
 		return fmt.Sprintf(`c:\symbols\%s.pdb\%016X%016X1\%s.pdb`, pdb, rng.Uint64()|1<<63, rng.Uint64()|1<<63, pdb)
 	}
-	add(`C:\Windows\System32\ntdll.dll`, Public, store("ntdll"))
-	add(`C:\Windows\System32\KERNELBASE.dll`, None, "")
-	add(`C:\Windows\System32\kernel32.dll`, Public, store("kernel32"))
-	add(`C:\Windows\System32\ucrtbase.dll`, Export, "")
+	add(`C:\Windows\System32\ntdll.dll`, PublicSymbols, store("ntdll"))
+	add(`C:\Windows\System32\KERNELBASE.dll`, NoSymbols, "")
+	add(`C:\Windows\System32\kernel32.dll`, PublicSymbols, store("kernel32"))
+	add(`C:\Windows\System32\ucrtbase.dll`, ExportSymbols, "")
 }
 
 // frame makes up a call in a function of a module: function and call number give the address.
@@ -89,7 +89,7 @@ func (p *Invention) frame(module, function, call int, name string) Frame {
 	functions := int(m.Size / room)
 	offset := uint64(5 + call*37%(room-8))
 	f := Frame{Address: m.Base + uint64(function%functions)*room + offset, Function: name, Offset: offset}
-	if m.Symbols == Private {
+	if m.Symbols == PrivateSymbols {
 		f.File, f.Line = fmt.Sprintf(`c:\src\%s\unit%d.cpp`, m.name(), function%50), 10+function%700+call
 	}
 	return f

@@ -9,11 +9,11 @@ import (
 
 // A Process is what logs are written about. Ids and addresses hold for one life of it.
 type Process struct {
-	PID     uint32
-	Machine string
-	Version string   // of umdh: from "8." on it prints the module's range in banners and pads no offsets
-	Modules []Module // the image first
-	Stacks  []Stack
+	PID         uint32
+	Machine     string
+	UMDHVersion string   // of umdh: from "8." on it prints the module's range in banners and pads no offsets
+	Modules     []Module // the image first
+	Stacks      []Stack
 }
 
 // A Module is a loaded image, and the symbols that umdh finds for it when it compares.
@@ -27,10 +27,10 @@ type Module struct {
 
 // Words that dbghelp has for symbols.
 const (
-	Private = "private symbols & lines"
-	Public  = "public symbols"
-	Export  = "export symbols"
-	None    = "no symbols loaded"
+	PrivateSymbols = "private symbols & lines"
+	PublicSymbols  = "public symbols"
+	ExportSymbols  = "export symbols"
+	NoSymbols      = "no symbols loaded"
 )
 
 // A Stack is an entry of the stack trace database.
@@ -121,6 +121,6 @@ func (p *Process) module(address uint64) int {
 
 // modern reports whether the version is one of the 64-bit age.
 func (p *Process) modern() bool {
-	major, _, _ := strings.Cut(p.Version, ".")
+	major, _, _ := strings.Cut(p.UMDHVersion, ".")
 	return len(major) > 1 || major >= "8"
 }

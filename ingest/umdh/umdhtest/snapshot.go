@@ -50,8 +50,8 @@ func (p *Process) WriteSnapshot(w io.Writer, s *Snapshot) error {
 
 func (p *Process) header(out *bufio.Writer, s *Snapshot) {
 	major, minor := 0, 0
-	_, _ = fmt.Sscanf(p.Version, "%d.%d", &major, &minor) // zeros will do
-	fmt.Fprintf(out, "// \r\n// UMDH: version %s: Logtime %s - Machine=%s - PID=%d\r\n// \r\n\r\n", p.Version,
+	_, _ = fmt.Sscanf(p.UMDHVersion, "%d.%d", &major, &minor) // zeros will do
+	fmt.Fprintf(out, "// \r\n// UMDH: version %s: Logtime %s - Machine=%s - PID=%d\r\n// \r\n\r\n", p.UMDHVersion,
 		s.Time.Format("2006-01-02 15:04"), p.Machine, p.PID)
 	fmt.Fprintf(out, "// Debug privilege has been enabled.\r\n// OS version %d.%d \r\n// Umdh OS version %d.%d\r\n// \r\n",
 		major, minor, major, minor)
@@ -79,7 +79,7 @@ func (p *Process) banner(out *bufio.Writer, m *Module) {
 		indent = "        "
 		fmt.Fprintf(out, "%X-%X ", m.Base, m.Base+m.Size-1)
 	}
-	blanks := map[string]string{Private: " ", Public: "  "}
+	blanks := map[string]string{PrivateSymbols: " ", PublicSymbols: "  "}
 	fmt.Fprintf(out, "DBGHELP: %s - %s%s\r\n", m.name(), m.Symbols, blanks[m.Symbols])
 	if m.PDB != "" {
 		fmt.Fprintf(out, "%s%s\r\n", indent, m.PDB)

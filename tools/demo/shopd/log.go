@@ -17,12 +17,12 @@ const (
 
 // process is the build's process as UMDH sees it: its log holds addresses, and of ntdll alone the id of the PDB.
 func (b build) process(images []image) *umdhtest.Process {
-	p := &umdhtest.Process{PID: uint32(b.pid), Machine: "SHOP-LAB-2", Version: "6.1.7601.17514"}
+	p := &umdhtest.Process{PID: uint32(b.pid), Machine: "SHOP-LAB-2", UMDHVersion: "6.1.7601.17514"}
 	for i := range images {
 		m := &images[i]
-		listed := umdhtest.Module{Path: m.path, Base: m.base, Size: m.size, Symbols: umdhtest.None}
+		listed := umdhtest.Module{Path: m.path, Base: m.base, Size: m.size, Symbols: umdhtest.NoSymbols}
 		if m.name() == "ntdll" {
-			listed.Symbols = umdhtest.Public
+			listed.Symbols = umdhtest.PublicSymbols
 			listed.PDB = strings.Join([]string{`c:\symbols`, m.pdbName, m.identity.DebugID, m.pdbName}, `\`)
 		}
 		p.Modules = append(p.Modules, listed)

@@ -87,10 +87,10 @@ func (p *Process) snapshots(ctx context.Context, n int,
 }
 
 func (p *Process) umdh() *umdhtest.Process {
-	made := &umdhtest.Process{PID: pid, Machine: "WORKLOAD-1", Version: "10.0.19041.1"}
+	made := &umdhtest.Process{PID: pid, Machine: "WORKLOAD-1", UMDHVersion: "10.0.19041.1"}
 	for i, path := range imagePaths {
 		made.Modules = append(made.Modules,
-			umdhtest.Module{Path: path, Base: address(i, 0), Size: imageSize, Symbols: umdhtest.None})
+			umdhtest.Module{Path: path, Base: address(i, 0), Size: imageSize, Symbols: umdhtest.NoSymbols})
 	}
 	for i := range p.Stacks {
 		s := umdhtest.Stack{ID: 0x10000 + uint64(i)*0x70}
