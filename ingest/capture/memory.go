@@ -131,10 +131,10 @@ type Reservation struct {
 
 // RepeatedReservations are reservations of one size.
 type RepeatedReservations struct {
-	Reserved  int64   `json:"reserved"` // of each
-	Count     int64   `json:"count"`
-	Committed int64   `json:"committed"` // of all
-	First     Address `json:"first"`
+	ReservedEach   int64   `json:"reserved"` // of each
+	Count          int64   `json:"count"`
+	CommittedTotal int64   `json:"committed"` // of all
+	First          Address `json:"first"`
 }
 
 // HeapFacts are the figures of one heap. What the evidence does not tell is 0.

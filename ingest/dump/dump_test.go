@@ -243,7 +243,7 @@ func TestSpaceByUse(t *testing.T) {
 	if uint64(sum) != want {
 		t.Errorf("all uses take %d bytes, the regions %d", sum, want)
 	}
-	if len(s.Repeated) != 1 || s.Repeated[0].Count != 4 || s.Repeated[0].Reserved != 1<<20 ||
+	if len(s.Repeated) != 1 || s.Repeated[0].Count != 4 || s.Repeated[0].ReservedEach != 1<<20 ||
 		s.Largest[0].Committed != 1<<20 {
 		t.Errorf("repeated %+v, largest %+v", s.Repeated, s.Largest)
 	}

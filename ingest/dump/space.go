@@ -249,11 +249,11 @@ func largest(order []uint64, all map[uint64]*capture.Reservation) ([]capture.Res
 		list = append(list, *r)
 		s := sizes[r.Reserved]
 		if s == nil {
-			s = &capture.RepeatedReservations{Reserved: r.Reserved, First: r.Address}
+			s = &capture.RepeatedReservations{ReservedEach: r.Reserved, First: r.Address}
 			sizes[r.Reserved] = s
 		}
 		s.Count++
-		s.Committed += r.Committed
+		s.CommittedTotal += r.Committed
 	}
 	slices.SortStableFunc(list, func(a, b capture.Reservation) int {
 		return cmp.Or(cmp.Compare(b.Committed, a.Committed), cmp.Compare(b.Reserved, a.Reserved))
@@ -265,7 +265,7 @@ func largest(order []uint64, all map[uint64]*capture.Reservation) ([]capture.Res
 		}
 	}
 	slices.SortFunc(repeated, func(a, b capture.RepeatedReservations) int {
-		return cmp.Or(cmp.Compare(b.Committed, a.Committed), cmp.Compare(b.Count, a.Count), cmp.Compare(a.First, b.First))
+		return cmp.Or(cmp.Compare(b.CommittedTotal, a.CommittedTotal), cmp.Compare(b.Count, a.Count), cmp.Compare(a.First, b.First))
 	})
 	return list[:min(len(list), listedReservations)], repeated[:min(len(repeated), listedReservations)]
 }

@@ -186,11 +186,11 @@ func (s *snapshot) large(use capture.UseName, r *region, own totals) {
 		if len(s.repeat) == maxSizes {
 			return
 		}
-		same = &capture.RepeatedReservations{Reserved: r.size, First: capture.Address(r.address)}
+		same = &capture.RepeatedReservations{ReservedEach: r.size, First: capture.Address(r.address)}
 		s.repeat[r.size] = same
 	}
 	same.Count++
-	same.Committed = sum(same.Committed, own.commit)
+	same.CommittedTotal = sum(same.CommittedTotal, own.commit)
 }
 
 // truncate says that the file ends inside this snapshot, after the given line.
@@ -267,7 +267,7 @@ func (s *snapshot) repeated() {
 			s.space.Repeated = append(s.space.Repeated, *same)
 		}
 	}
-	bytes := func(r capture.RepeatedReservations) float64 { return float64(r.Reserved) * float64(r.Count) }
+	bytes := func(r capture.RepeatedReservations) float64 { return float64(r.ReservedEach) * float64(r.Count) }
 	slices.SortStableFunc(s.space.Repeated,
 		func(a, b capture.RepeatedReservations) int { return cmp.Compare(bytes(b), bytes(a)) })
 	s.space.Repeated = s.space.Repeated[:min(len(s.space.Repeated), maxRepeated)]

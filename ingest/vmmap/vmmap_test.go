@@ -77,7 +77,7 @@ func render(c *capture.Capture) string {
 		line("largest %s %s %d of %d %s %s", l.Address, l.Use, l.Committed, l.Reserved, l.Protect, l.Note)
 	}
 	for _, r := range s.Repeated {
-		line("repeated %d times %d, committed %d, first %s", r.Count, r.Reserved, r.Committed, r.First)
+		line("repeated %d times %d, committed %d, first %s", r.Count, r.ReservedEach, r.CommittedTotal, r.First)
 	}
 	for _, h := range m.Heaps {
 		line("heap %s %s %s %s reserved %d committed %d in %d", h.Handle, h.Kind, h.Name, h.FrontEnd, h.Reserved,
@@ -246,7 +246,7 @@ func TestManyOfEverything(t *testing.T) {
 	if first, last := m.Space.Largest[0].Reserved, m.Space.Largest[49].Reserved; first != 4096*200 || last != first {
 		t.Errorf("the largest are %d to %d", first, last)
 	}
-	if r := m.Space.Repeated[0]; r != (capture.RepeatedReservations{Reserved: 4096 * 200, Count: 50, Committed: 50 * 4096,
+	if r := m.Space.Repeated[0]; r != (capture.RepeatedReservations{ReservedEach: 4096 * 200, Count: 50, CommittedTotal: 50 * 4096,
 		First: capture.Address(19902 << 20)}) {
 		t.Errorf("repeated first: %+v", r)
 	}

@@ -193,8 +193,8 @@ func textSpace(p *printer, s *capture.Space) {
 	}
 	for i := range min(len(s.Repeated), 3) {
 		l := &s.Repeated[i]
-		p.line("    %s reservations of %s, %s committed", quantity.Count(l.Count), quantity.Bytes(l.Reserved),
-			quantity.Bytes(l.Committed))
+		p.line("    %s reservations of %s, %s committed", quantity.Count(l.Count), quantity.Bytes(l.ReservedEach),
+			quantity.Bytes(l.CommittedTotal))
 	}
 }
 
