@@ -15,14 +15,14 @@ type Result string
 
 // The results.
 const (
-	Present  Result = "found"
-	Absent   Result = "not-found"
-	Mismatch Result = "mismatch" // a file is there, and Options.Check says that it is another one
-	Refused  Result = "refused"  // what was offered was not taken: a web page, a path outside the mappings, a redirect
-	Offline  Result = "offline"  // the server is not on the allow-list and was not asked
-	Failed   Result = "failed"   // the place could not be searched, or what it has could not be read
-	Waiting  Result = "waiting"  // the run had no more time for the server: see InRun
-	Message  Result = "message"  // a file.ptr says why the file is not to be had
+	Present        Result = "found"
+	Absent         Result = "not-found"
+	Mismatch       Result = "mismatch" // a file is there, and Options.Check says that it is another one
+	Refused        Result = "refused"  // what was offered was not taken: a web page, a path outside the mappings, a redirect
+	NotAllowed     Result = "offline"  // the server is not on the allow-list and was not asked
+	Failed         Result = "failed"   // the place could not be searched, or what it has could not be read
+	OutOfTime      Result = "waiting"  // the run had no more time for the server: see InRun
+	PointerMessage Result = "message"  // a file.ptr says why the file is not to be had
 )
 
 // An Attempt is one place that was tried. Place is a directory or file on this machine, or a URL without passwords and

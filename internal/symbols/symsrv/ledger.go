@@ -63,7 +63,7 @@ var errWaited = errors.New("the run's time for the server is used up")
 
 // waitedFor is the answer to a question that is not asked, or not to its end.
 func (p *Path) waitedFor() reply {
-	return reply{result: Waiting, giveUp: true,
+	return reply{result: OutOfTime, giveUp: true,
 		detail: fmt.Sprintf("a run waits %v for a server (HEAPDRIFT_SYMBOL_WAIT), and this one has had them",
 			p.opt.Limits.Wait)}
 }

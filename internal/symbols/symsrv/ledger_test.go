@@ -30,13 +30,13 @@ func TestWait(t *testing.T) {
 	if err != nil || found.Path == "" {
 		t.Fatalf("%v: %+v", err, tried)
 	}
-	if tried[1].Result != symsrv.Waiting || !strings.HasPrefix(tried[1].Place, silent.URL) ||
+	if tried[1].Result != symsrv.OutOfTime || !strings.HasPrefix(tried[1].Place, silent.URL) ||
 		!strings.Contains(tried[1].Detail, "HEAPDRIFT_SYMBOL_WAIT") {
 		t.Errorf("%+v", tried)
 	}
 	asked := len(silent.asked)
 	_, tried, _ = p.Find(run, symsrv.Identity{Name: "b.pdb", DebugID: key})
-	if len(silent.asked) != asked || tried[1].Result != symsrv.Waiting {
+	if len(silent.asked) != asked || tried[1].Result != symsrv.OutOfTime {
 		t.Errorf("asked %d times more: %+v", len(silent.asked)-asked, tried)
 	}
 }

@@ -62,7 +62,7 @@ func (s *search) follow(ctx context.Context, place, file string, remote bool, fr
 		s.note(place, Failed, err.Error())
 		return LocalFile{}, false
 	case !ptr.isPath:
-		s.note(place, Message, ptr.message)
+		s.note(place, PointerMessage, ptr.message)
 		return LocalFile{}, false
 	case ptr.path == "":
 		s.note(place, Failed, "the pointer is empty")
@@ -103,12 +103,12 @@ func (s *search) followURL(ctx context.Context, place, address string, from orig
 		return LocalFile{}, false
 	}
 	if !s.path.opt.allowed(u) {
-		s.note(shown(u), Offline, "it was not asked: "+notAllowed(u.Host))
+		s.note(shown(u), NotAllowed, "it was not asked: "+notAllowed(u.Host))
 		return LocalFile{}, false
 	}
 	r, home := s.ask(ctx, u, Plain, from.stores)
 	if r.result != Present {
-		if r.result == Waiting {
+		if r.result == OutOfTime {
 			s.waits = append(s.waits, u.Host)
 		}
 		s.note(shown(u), r.result, r.detail)

@@ -35,7 +35,7 @@ const (
 func (s *search) server(ctx context.Context, sv *server, stores []string) (LocalFile, bool) {
 	place := sv.at(s.want.Name, s.want.Key())
 	if !s.path.opt.allowed(sv.base) {
-		s.note(shown(place), Offline, "it was not asked: "+notAllowed(sv.base.Host))
+		s.note(shown(place), NotAllowed, "it was not asked: "+notAllowed(sv.base.Host))
 		return LocalFile{}, false
 	}
 	layout := s.tiersOf(ctx, sv)
@@ -57,7 +57,7 @@ func (s *search) server(ctx context.Context, sv *server, stores []string) (Local
 			if r.down && ctx.Err() == nil {
 				sv.fell(r.detail, s.path.opt.Limits.Down)
 			}
-			if r.result == Waiting {
+			if r.result == OutOfTime {
 				s.waits = append(s.waits, u.Host)
 			}
 			if r.giveUp {
