@@ -87,7 +87,7 @@ func (c *LostTogetherRate) sentence() string {
 type arrivals struct {
 	judge *judge
 	came  []int64
-	share score.Share
+	share score.AllocationProfile
 }
 
 // arrivals counts the blocks of a sample that stayed, by the interval of their allocation; nil if unknown.

@@ -65,7 +65,7 @@ func (d *draft) sumUp() {
 // measurePower says which leaks the evidence would have shown, and divides its time for Finding.Stayed.
 func (d *draft) measurePower() {
 	d.report.Power, d.powerless = d.judge.power(d.report, d.sites)
-	d.report.Stretches = d.judge.stretches(d.report)
+	d.report.PartLengths = d.judge.stretches(d.report)
 }
 
 func (d *draft) countFrames() { countFrames(d.report, d.table) }

@@ -26,12 +26,12 @@ type judge struct {
 // A sample is what is judged: a site, or all sites of a finding.
 type sample struct {
 	kind      capture.SiteKind
-	usage     []capture.Usage       // by snapshot
-	spans     []capture.Span        // of snapshots, by place in judge.looked
-	followed  bool                  // spans are known
-	share     score.Share           // when it allocated
-	survival  *allocations.Survival // of traces; nil where next to nothing is left
-	scattered bool                  // it is of several sites
+	usage     []capture.Usage         // by snapshot
+	spans     []capture.Span          // of snapshots, by place in judge.looked
+	followed  bool                    // spans are known
+	share     score.AllocationProfile // when it allocated
+	survival  *allocations.Survival   // of traces; nil where next to nothing is left
+	scattered bool                    // it is of several sites
 	amounts   Amounts
 }
 
@@ -99,9 +99,9 @@ func (j *judge) learn(s *sample) {
 	}
 	switch {
 	case j.trace && s.survival != nil:
-		s.share = score.SurvivalShare(s.survival)
+		s.share = score.ProfileOfSurvival(s.survival)
 	case !j.trace && j.last-j.first >= 2:
-		s.share = score.SeriesShare(j.series(s))
+		s.share = score.ProfileOfSeries(j.series(s))
 	}
 	j.clock.Add(s.share)
 }

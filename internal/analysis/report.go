@@ -36,8 +36,8 @@ type Report struct {
 	Work *Work `json:"work,omitempty"`
 	// Power says which leaks the evidence would have shown; nil where it can show none.
 	Power *Power `json:"power,omitempty"`
-	// Stretches are the lengths that Finding.Stayed counts by; nil where the evidence shows one instant.
-	Stretches *score.Stretches `json:"stretches,omitempty"`
+	// PartLengths are the lengths that Finding.Stayed counts by; nil where the evidence shows one instant.
+	PartLengths *score.PartLengths `json:"stretches,omitempty"`
 	// Watch is what turns growth that matters into bytes of the run; nil of a report that was read from JSON.
 	Watch *Observation `json:"-"`
 	// Memory is what the evidence says beside sites, in the order of the evidence.
@@ -120,7 +120,7 @@ type Finding struct {
 	// Evidence is what the score rests on, for runs to be judged together; nil of what is excluded.
 	Evidence *score.Evidence `json:"evidence,omitempty"`
 	// Stayed are the blocks that came in each stretch of the run and stayed: what bounds a leak.
-	Stayed score.Retained `json:"stayed,omitzero"`
+	Stayed score.StayedBlocks `json:"stayed,omitzero"`
 	// MostHeld is how many blocks it held at the instant, of those that it is judged by, at which it held most; of a trace
 	// those that it held at the end. It is 0 in a report that was read from JSON.
 	MostHeld int64 `json:"-"`

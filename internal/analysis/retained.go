@@ -8,13 +8,13 @@ import (
 )
 
 // stretches divides what is judged; nil where it shows one instant.
-func (j *judge) stretches(r *Report) *score.Stretches {
+func (j *judge) stretches(r *Report) *score.PartLengths {
 	switch {
 	case j.trace && !isAbsent(r) && !isInstant(r):
 		trace, window := r.Trace.capture(), r.Window.capture()
-		return new(score.StretchesOfTrace(min(trace.WorkEnd(window), trace.To) - trace.TracedFrom(window, capture.KindHeap)))
+		return new(score.PartLengthsOfTrace(min(trace.WorkEnd(window), trace.To) - trace.TracedFrom(window, capture.KindHeap)))
 	case !j.trace && j.last-j.first >= 2:
-		return new(score.StretchesOf(&j.axis))
+		return new(score.PartLengthsOf(&j.axis))
 	}
 	return nil
 }
@@ -28,12 +28,12 @@ func (j *judge) mostHeld(s *sample) int64 {
 }
 
 // stayed counts the blocks of a sample that came and stayed, by stretch.
-func (j *judge) stayed(s *sample) score.Retained {
+func (j *judge) stayed(s *sample) score.StayedBlocks {
 	switch {
 	case j.trace && s.survival != nil:
-		return score.RetainedOfSurvival(s.survival)
+		return score.StayedOfSurvival(s.survival)
 	case j.trace || j.last-j.first < 2:
-		return score.Retained{}
+		return score.StayedBlocks{}
 	}
-	return score.RetainedOfSeries(j.series(s), &j.axis)
+	return score.StayedOfSeries(j.series(s), &j.axis)
 }

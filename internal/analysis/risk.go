@@ -163,7 +163,7 @@ func (d *draft) watch() *Observation {
 		held := r.Totals.Heap.Outstanding.Plus(r.Totals.Virtual.Outstanding)
 		w.Held = float64(max(0, held.Bytes))
 	}
-	if s := r.Stretches; s != nil && s.Unit != hour {
+	if s := r.PartLengths; s != nil && s.Unit != hour {
 		w.Unit, w.Work = s.Unit, s.Sum()
 	}
 	if p := r.Power; p != nil {
@@ -175,8 +175,8 @@ func (d *draft) watch() *Observation {
 // hours is how long the evidence watched; 0 where its clocks do not tell.
 func (d *draft) hours() float64 {
 	r := d.report
-	if r.Window != nil && r.Stretches != nil {
-		return r.Stretches.Sum()
+	if r.Window != nil && r.PartLengths != nil {
+		return r.PartLengths.Sum()
 	}
 	if n := len(d.judged); n > 1 {
 		return float64(d.judged[n-1].AtNS-d.judged[0].AtNS) / 3.6e12

@@ -10,7 +10,7 @@ import (
 
 // twoHours is the draft of a report on two hours, of findings with evidence and what each can have leaked in them at most.
 func twoHours(findings ...draftFinding) *draft {
-	d := &draft{report: &Report{Stretches: &score.Stretches{Unit: hour}}}
+	d := &draft{report: &Report{PartLengths: &score.PartLengths{Unit: hour}}}
 	for _, f := range findings {
 		d.findings = append(d.findings, &f)
 	}
@@ -105,7 +105,7 @@ func TestWeighPower(t *testing.T) {
 	if _, u := d.weigh(); u.Sites != 1 {
 		t.Errorf("a power that counts by what the evidence does not tell: %+v", u)
 	}
-	d.report.Stretches = &score.Stretches{Unit: "document", Over: [score.RunParts]float64{1, 1, 1, 0}}
+	d.report.PartLengths = &score.PartLengths{Unit: "document", Over: [score.RunParts]float64{1, 1, 1, 0}}
 	if _, u := d.weigh(); u.Sites != 0 || u.Limit != (Growth{36 << 20, "day"}) {
 		t.Errorf("a power that counts by work: %+v", u)
 	}
@@ -125,7 +125,7 @@ func TestWeighWithoutTimes(t *testing.T) {
 
 func TestWeighWhatIsAsked(t *testing.T) {
 	d := twoHours(weighed(2<<20, 0.6))
-	d.report.Stretches = &score.Stretches{Unit: "document", Over: [score.RunParts]float64{1, 1, 1, 1}}
+	d.report.PartLengths = &score.PartLengths{Unit: "document", Over: [score.RunParts]float64{1, 1, 1, 1}}
 	for _, test := range []struct {
 		asked Growth
 		sites int

@@ -104,7 +104,7 @@ func (d *draft) decide() EvidenceVerdict {
 		v.SnapshotsMissing = SnapshotsToDecide - n
 	}
 	r.Watch = &Observation{}
-	weighed := r.Stretches != nil && !d.listsNothing() && !cutShort(d.judged)
+	weighed := r.PartLengths != nil && !d.listsNothing() && !cutShort(d.judged)
 	if weighed {
 		matters, undecided := d.weigh()
 		v.Matters, v.MattersSentence, v.Undecided = &matters.Growth, matters.Sentence, undecided

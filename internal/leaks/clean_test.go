@@ -12,7 +12,7 @@ import (
 // ranFor is what a run of four hours shows: so many blocks stayed in each of them.
 func ranFor(build int64, class analysis.Class, odds float64, each int64) leaks.RunSighting {
 	return leaks.RunSighting{Build: build, Scenario: 1, Class: class, Suffices: true, Watched: score.RunRetention{LogOdds: odds,
-		Stayed: score.Retained{each, each, each, each}, Stretches: score.Stretches{Unit: "hour", Over: [score.RunParts]float64{1, 1, 1, 1}}}}
+		Stayed: score.StayedBlocks{each, each, each, each}, PartLengths: score.PartLengths{Unit: "hour", Over: [score.RunParts]float64{1, 1, 1, 1}}}}
 }
 
 // leaksBy is a run that shows a leak of so many blocks an hour.
@@ -115,12 +115,12 @@ func TestGrowthInHindsight(t *testing.T) {
 func TestCleanAddsUp(t *testing.T) {
 	few := func(build int64) leaks.RunSighting { // alone at most 2.96 an hour, two together 2.39; a leak of 10 is excluded up to 2.5
 		s := ranFor(build, stable, -6, 0)
-		s.Watched.Stayed = score.Retained{1, 2, 1, 2}
+		s.Watched.Stayed = score.StayedBlocks{1, 2, 1, 2}
 		return s
 	}
 	stays := func(build, last int64) leaks.RunSighting {
 		s := few(build)
-		s.Watched.Stayed = score.Retained{2, 2, 2, last}
+		s.Watched.Stayed = score.StayedBlocks{2, 2, 2, last}
 		return s
 	}
 	gone := few(2)

@@ -25,7 +25,7 @@ type RunRating struct {
 	Rating
 	Evidence *score.Evidence // nil of what cannot be a leak, or was not judged
 	Rate     *score.Rate     // nil where it does not grow
-	Stayed   score.Retained
+	Stayed   score.StayedBlocks
 	Held     int64 // blocks at the instant at which most were there
 }
 
@@ -289,7 +289,7 @@ func (p *Pool) shown(i, at int, own *RunRating) *RunRating {
 
 // watch is what the run at an index shows as score takes it.
 func (p *Pool) watch(i, at int, own *RunRating) score.RunRetention {
-	w := score.RunRetention{LogOdds: math.NaN(), Stretches: p.Runs[i].Stretches}
+	w := score.RunRetention{LogOdds: math.NaN(), PartLengths: p.Runs[i].Stretches}
 	if s := p.shown(i, at, own); s != nil {
 		w.Stayed, w.Held = s.Stayed, s.Held
 		if s.Evidence != nil {

@@ -20,9 +20,9 @@ const MaxRunsBefore = 20
 type PoolRun struct {
 	Run          int64
 	Build        string
-	Rank         BuildRank       // of the build, on the line that is judged
-	Stretches    score.Stretches // zero where nobody knows
-	HoldingSites int             // sites of the run that keep memory
+	Rank         BuildRank         // of the build, on the line that is judged
+	Stretches    score.PartLengths // zero where nobody knows
+	HoldingSites int               // sites of the run that keep memory
 }
 
 // PoolRuns are such runs of one scenario, those of the oldest build first and those of one build by name.

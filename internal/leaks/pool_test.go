@@ -33,7 +33,7 @@ func shown(class analysis.Class, odds float64) *leaks.RunRating {
 }
 
 // stayedBy are blocks that stay of a class: where one leaks or grows much more than where it does neither.
-var stayedBy = map[analysis.Class]score.Retained{leak: {40, 40, 40, 40}, grows: {40, 40, 40, 40}, cache: {10}}
+var stayedBy = map[analysis.Class]score.StayedBlocks{leak: {40, 40, 40, 40}, grows: {40, 40, 40, 40}, cache: {10}}
 
 // bare is the rating of a run without a look at the shape of its growth.
 func bare(class analysis.Class) *leaks.RunRating {
@@ -76,7 +76,7 @@ func (c *poolCase) pool() *leaks.Pool {
 	for i, name := range c.runs {
 		build, _, _ := strings.Cut(name, "/")
 		p.Runs = append(p.Runs, leaks.PoolRun{Run: int64(i), Build: build, Rank: placeOfBuild(build),
-			Stretches: score.Stretches{Unit: "hour", Over: [score.RunParts]float64{1, 1, 1, 1}}})
+			Stretches: score.PartLengths{Unit: "hour", Over: [score.RunParts]float64{1, 1, 1, 1}}})
 	}
 	for _, build := range strings.Fields(c.absent) {
 		p.Absent[build] = true
@@ -238,12 +238,12 @@ func TestPool(t *testing.T) {
 // A leak that is doubtful in its first build and shows another amount in the next began in the first; a build between
 // them that shows as little as those before ends the doubt.
 func TestDoubtLastsOverBuilds(t *testing.T) {
-	stays := func(s *leaks.RunRating, stayed score.Retained) *leaks.RunRating { s.Stayed = stayed; return s }
+	stays := func(s *leaks.RunRating, stayed score.StayedBlocks) *leaks.RunRating { s.Stayed = stayed; return s }
 	first := func(odds float64) *leaks.RunRating {
-		return stays(shown(grows, odds), score.Retained{42, 233, 214, 64})
+		return stays(shown(grows, odds), score.StayedBlocks{42, 233, 214, 64})
 	}
-	next := func() *leaks.RunRating { return stays(shown(grows, 0.9), score.Retained{5, 44, 30, 24}) }
-	few := func() *leaks.RunRating { return stays(shown(cache, -5), score.Retained{2}) }
+	next := func() *leaks.RunRating { return stays(shown(grows, 0.9), score.StayedBlocks{5, 44, 30, 24}) }
+	few := func() *leaks.RunRating { return stays(shown(cache, -5), score.StayedBlocks{2}) }
 	before := []*leaks.RunRating{few(), nil, few(), few(), nil, few()}
 	for name, test := range map[string]struct {
 		since   []*leaks.RunRating
@@ -253,7 +253,7 @@ func TestDoubtLastsOverBuilds(t *testing.T) {
 		"another amount":               {[]*leaks.RunRating{first(-1.7), next()}, 2, true},
 		"a build that does not run it": {[]*leaks.RunRating{first(-1.7), nil, next()}, 2, true},
 		"as little as before between":  {[]*leaks.RunRating{first(-1.7), few(), next()}, 1, false},
-		"less than the doubt":          {[]*leaks.RunRating{first(-1.7), stays(shown(grows, 0.9), score.Retained{1, 1, 1, 1})}, 1, false},
+		"less than the doubt":          {[]*leaks.RunRating{first(-1.7), stays(shown(grows, 0.9), score.StayedBlocks{1, 1, 1, 1})}, 1, false},
 		"no doubt about the first":     {[]*leaks.RunRating{first(-5), next()}, 1, false},
 	} {
 		c := poolCase{runs: ran(len(before) + len(test.since)), shown: slices.Concat(before, test.since)}

@@ -89,8 +89,8 @@ func digestsOf(r *analysis.Report) string {
 
 func poolRun(name string, at int, r *analysis.Report) PoolRun {
 	run := PoolRun{Run: int64(at), Build: name, Rank: LineRank(at), HoldingSites: CountHolding(r.Findings)}
-	if r.Stretches != nil {
-		run.Stretches = *r.Stretches
+	if r.PartLengths != nil {
+		run.Stretches = *r.PartLengths
 	}
 	return run
 }

@@ -14,7 +14,7 @@ import (
 func place(name string, class analysis.Class, kept int64) analysis.Finding {
 	f := analysis.Finding{Signature: "sig1:" + name, Title: "shop!" + name, Kind: "heap", Verdict: class, Certain: class == leak,
 		Frames: []string{"shop!" + name, "shop!Serve", "shop!main", "a!b", "c!d"}, Sites: 1,
-		Evidence: &score.Evidence{LogOdds: -6}, Stayed: score.Retained{kept / 4, kept / 4, kept / 4, kept / 4}}
+		Evidence: &score.Evidence{LogOdds: -6}, Stayed: score.StayedBlocks{kept / 4, kept / 4, kept / 4, kept / 4}}
 	f.Growth = &analysis.Amount{Count: kept, Bytes: 1024 * kept}
 	if class.IsSuspect() {
 		f.Score, f.Evidence.LogOdds = new(0.99), 4
@@ -28,9 +28,9 @@ func place(name string, class analysis.Class, kept int64) analysis.Finding {
 // reportOf is a report on two hours of shop.exe whose evidence suffices.
 func reportOf(findings ...analysis.Finding) *analysis.Report {
 	r := &analysis.Report{Process: analysis.Process{Name: "shop.exe"}, Findings: findings,
-		Snapshots: make([]analysis.Snapshot, 12),
-		Stretches: &score.Stretches{Unit: "hour", Over: [score.RunParts]float64{0.5, 0.5, 0.5, 0.5}},
-		Verdict:   analysis.EvidenceVerdict{Status: analysis.StatusNoLeak, Sentence: "It is said.", Suffices: new(true)}}
+		Snapshots:   make([]analysis.Snapshot, 12),
+		PartLengths: &score.PartLengths{Unit: "hour", Over: [score.RunParts]float64{0.5, 0.5, 0.5, 0.5}},
+		Verdict:     analysis.EvidenceVerdict{Status: analysis.StatusNoLeak, Sentence: "It is said.", Suffices: new(true)}}
 	for i := range findings {
 		if findings[i].Certain {
 			r.Verdict.Status = analysis.StatusLeak

@@ -25,11 +25,11 @@ func (l *lab) runOn(where string, r *analysis.Report) {
 		target.Commit += "000000"
 	}
 	addEvidence(l, l.Store, target, "a.txt")
-	r.Stretches = &score.Stretches{Unit: "hour", Over: [score.RunParts]float64{1, 1, 1, 1}}
+	r.PartLengths = &score.PartLengths{Unit: "hour", Over: [score.RunParts]float64{1, 1, 1, 1}}
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		if f.Verdict == analysis.ClassLeak {
-			f.Stayed, f.Rate = score.Retained{50, 50, 50, 50}, &score.Rate{Unit: "hour", Count: 50, Bytes: 5 * float64(f.Outstanding.Bytes), Over: 4, Dispersion: 1}
+			f.Stayed, f.Rate = score.StayedBlocks{50, 50, 50, 50}, &score.Rate{Unit: "hour", Count: 50, Bytes: 5 * float64(f.Outstanding.Bytes), Over: 4, Dispersion: 1}
 			f.Evidence = &score.Evidence{Kind: score.Followed, Snapshots: 12, Conditions: []float64{1}, LogOdds: 3}
 		}
 	}

@@ -43,8 +43,8 @@ func along(line *leaks.Line, list []pooledRun) leaks.PoolRuns {
 }
 
 // stretchesOf are the lengths of the stretches of a run as they are stored.
-func stretchesOf(unit string, over []float64) score.Stretches {
-	s := score.Stretches{Unit: unit}
+func stretchesOf(unit string, over []float64) score.PartLengths {
+	s := score.PartLengths{Unit: unit}
 	copy(s.Over[:], over)
 	return s
 }
@@ -201,7 +201,7 @@ func (r *poolRow) alone() *leaks.RunRating {
 }
 
 // stayedOf is what stayed as it is stored.
-func stayedOf(list []int64) (s score.Retained) {
+func stayedOf(list []int64) (s score.StayedBlocks) {
 	copy(s[:], list)
 	return s
 }

@@ -106,7 +106,7 @@ func updateRun(ctx context.Context, tx pgx.Tx, run int64, result Result, seen co
 	}
 	var stretches []float64
 	unit := ""
-	if over := result.Report.Stretches; over != nil {
+	if over := result.Report.PartLengths; over != nil {
 		stretches, unit = over.Over[:], over.Unit
 	}
 	_, err = tx.Exec(ctx, `

@@ -18,31 +18,31 @@ const leastOthers = 3
 // signatures, of the share of their new blocks that came in it. What a signature itself allocates is left out where it
 // is judged: it would explain itself.
 type Clock struct {
-	shares Share
+	shares AllocationProfile
 	// Fallback is how much work was done in each interval as anything else tells, in shares of 1, where too few signatures
 	// do; nil for time.
 	Fallback []float64
 }
 
-// A Share is when one signature, or several, allocated: the sums of the shares of their blocks that came in each
+// A AllocationProfile is when one signature, or several, allocated: the sums of the shares of their blocks that came in each
 // interval.
-type Share struct {
+type AllocationProfile struct {
 	sums  []float64
 	count float64
 }
 
-// ShareOf is the share of one signature, by how many blocks it made in each interval; nothing of one that made next to
+// ProfileOf is the share of one signature, by how many blocks it made in each interval; nothing of one that made next to
 // none, or nearly all at once.
-func ShareOf(came []float64) Share {
+func ProfileOf(came []float64) AllocationProfile {
 	var all, most float64
 	for _, n := range came {
 		all += n
 		most = max(most, n)
 	}
 	if !(all >= leastNew) || most > atOnce*all {
-		return Share{}
+		return AllocationProfile{}
 	}
-	s := Share{make([]float64, len(came)), 1}
+	s := AllocationProfile{make([]float64, len(came)), 1}
 	for i, n := range came {
 		s.sums[i] = n / all
 	}
@@ -50,7 +50,7 @@ func ShareOf(came []float64) Share {
 }
 
 // Add adds the share of another signature.
-func (s *Share) Add(o Share) {
+func (s *AllocationProfile) Add(o AllocationProfile) {
 	if o.count == 0 {
 		return
 	}
@@ -64,13 +64,13 @@ func (s *Share) Add(o Share) {
 }
 
 // Suffices reports whether enough signatures beside those of own tell how much work was done in each of n intervals.
-func (c *Clock) Suffices(own *Share, n int) bool {
+func (c *Clock) Suffices(own *AllocationProfile, n int) bool {
 	return c.shares.count-own.count >= leastOthers && len(c.shares.sums) == n
 }
 
 // Without is how much of the work was done in each of n intervals, in shares of 1, as all signatures but those of own
 // tell.
-func (c *Clock) Without(own *Share, n int) []float64 {
+func (c *Clock) Without(own *AllocationProfile, n int) []float64 {
 	load := make([]float64, n)
 	even := 1 / float64(n)
 	count := c.shares.count - own.count
@@ -93,4 +93,4 @@ func (c *Clock) Without(own *Share, n int) []float64 {
 }
 
 // Add counts a signature in.
-func (c *Clock) Add(s Share) { c.shares.Add(s) }
+func (c *Clock) Add(s AllocationProfile) { c.shares.Add(s) }

@@ -19,7 +19,7 @@ func near(a, b []float64) bool {
 
 func TestClock(t *testing.T) {
 	var c score.Clock
-	busyFirst, busyLast := score.ShareOf([]float64{30, 10, 0, 0}), score.ShareOf([]float64{0, 0, 4, 4})
+	busyFirst, busyLast := score.ProfileOf([]float64{30, 10, 0, 0}), score.ProfileOf([]float64{0, 0, 4, 4})
 	for range 3 {
 		c.Add(busyFirst)
 	}
@@ -33,31 +33,31 @@ func TestClock(t *testing.T) {
 	var two score.Clock
 	two.Add(busyFirst)
 	two.Add(busyFirst)
-	if got := two.Without(&score.Share{}, 4); !near(got, even) {
+	if got := two.Without(&score.AllocationProfile{}, 4); !near(got, even) {
 		t.Errorf("two signatures tell %v", got)
 	}
 	two.Fallback = []float64{0, 0, 1, 0}
-	if got := two.Without(&score.Share{}, 4); !near(got, []float64{0.0075, 0.0075, 0.9775, 0.0075}) {
+	if got := two.Without(&score.AllocationProfile{}, 4); !near(got, []float64{0.0075, 0.0075, 0.9775, 0.0075}) {
 		t.Errorf("beside a timeline two signatures tell %v", got)
 	}
-	if got := c.Without(&score.Share{}, 5); !near(got, []float64{0.2, 0.2, 0.2, 0.2, 0.2}) {
+	if got := c.Without(&score.AllocationProfile{}, 5); !near(got, []float64{0.2, 0.2, 0.2, 0.2, 0.2}) {
 		t.Errorf("of other intervals: %v", got)
 	}
 	// Too few blocks tell nothing of the load, and blocks that came nearly all at once tell only of the start.
 	for name, came := range map[string][]float64{"two blocks": {1, 1, 0, 0}, "a start": {90, 10, 1, 0}} {
 		var none score.Clock
 		for range 5 {
-			none.Add(score.ShareOf(came))
+			none.Add(score.ProfileOf(came))
 		}
-		if got := none.Without(&score.Share{}, 4); !near(got, even) {
+		if got := none.Without(&score.AllocationProfile{}, 4); !near(got, even) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
 	var some score.Clock
 	for range 5 {
-		some.Add(score.ShareOf([]float64{80, 20, 0, 0}))
+		some.Add(score.ProfileOf([]float64{80, 20, 0, 0}))
 	}
-	if got := some.Without(&score.Share{}, 4); near(got, even) {
+	if got := some.Without(&score.AllocationProfile{}, 4); near(got, even) {
 		t.Errorf("80 of 100 tell %v", got)
 	}
 }
@@ -66,9 +66,9 @@ func TestSharesOfSeries(t *testing.T) {
 	for name, s := range map[string]*score.Series{"followed": stays(5, 8, 8, 20), "counted": counted(5, 8, 2, 14)} { // 3 and 12
 		var c score.Clock
 		for range 3 {
-			c.Add(score.SeriesShare(s))
+			c.Add(score.ProfileOfSeries(s))
 		}
-		if got := c.Without(&score.Share{}, 3); !near(got, []float64{0.97*0.2 + 0.01, 0.01, 0.97*0.8 + 0.01}) {
+		if got := c.Without(&score.AllocationProfile{}, 3); !near(got, []float64{0.97*0.2 + 0.01, 0.01, 0.97*0.8 + 0.01}) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

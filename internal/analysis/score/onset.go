@@ -5,9 +5,9 @@ import "math"
 // A RunRetention is what one run shows of a site, for runs to be set against each other.
 type RunRetention struct {
 	LogOdds float64 // as Evidence has it; NaN where the run shows nothing that could be a leak
-	Stayed  Retained
+	Stayed  StayedBlocks
 	Held    int64 // blocks at the instant at which the place held most
-	Stretches
+	PartLengths
 }
 
 // An Onset says whether a site began to leak between two runs: how much more stays in it than in any run before, and
@@ -76,8 +76,8 @@ func OnsetOf(since, before []RunRetention, places int) *Onset {
 		return nil
 	}
 	o := &Onset{Before: len(before), Since: len(since)}
-	o.Times = rises(since, before, Retained.sum, fewStay)
-	evenly := rises(since, before, Retained.evenly, fewInStretches)
+	o.Times = rises(since, before, StayedBlocks.sum, fewStay)
+	evenly := rises(since, before, StayedBlocks.evenly, fewInStretches)
 	var odds float64
 	for _, w := range since {
 		z := w.LogOdds
@@ -103,7 +103,7 @@ func OnsetOf(since, before []RunRetention, places int) *Onset {
 // rises is how many times as much stays since as in the run before in which most did: for each run and for each unit of
 // its axis, whichever is less. A longer run leaves more of a leak, and no more of what is bounded. A much shorter run
 // may end while a cache still fills, or before a session does: of longer runs before counts what they held, too.
-func rises(since, before []RunRetention, count func(Retained) float64, few float64) float64 {
+func rises(since, before []RunRetention, count func(StayedBlocks) float64, few float64) float64 {
 	var stayed, over float64
 	for _, w := range since {
 		stayed += count(w.Stayed)
@@ -152,10 +152,10 @@ func isAlike(a, b, few, times, longer float64) bool {
 }
 
 // sum is Total as a number of the comparison.
-func (k Retained) sum() float64 { return float64(k.Total()) }
+func (k StayedBlocks) sum() float64 { return float64(k.Total()) }
 
 // evenly is how many would have stayed if every stretch were like the one with the fewest.
-func (k Retained) evenly() float64 {
+func (k StayedBlocks) evenly() float64 {
 	least := k[0]
 	for _, s := range k {
 		least = min(least, s)

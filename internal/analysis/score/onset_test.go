@@ -12,11 +12,11 @@ import (
 )
 
 // hours are four stretches of an hour.
-var hours = score.Stretches{Unit: "hour", Over: [score.RunParts]float64{1, 1, 1, 1}}
+var hours = score.PartLengths{Unit: "hour", Over: [score.RunParts]float64{1, 1, 1, 1}}
 
 // watched is a run of four hours in which so many blocks stayed in each.
 func watched(odds float64, each int64) score.RunRetention {
-	return score.RunRetention{LogOdds: odds, Stayed: score.Retained{each, each, each, each}, Stretches: hours}
+	return score.RunRetention{LogOdds: odds, Stayed: score.StayedBlocks{each, each, each, each}, PartLengths: hours}
 }
 
 func TestOnset(t *testing.T) {
@@ -96,15 +96,15 @@ func TestOnsetAfterLongerRuns(t *testing.T) {
 
 func TestRises(t *testing.T) {
 	for _, test := range []struct {
-		stayed score.Retained
+		stayed score.StayedBlocks
 		rises  bool
 	}{
-		{score.Retained{154, 0, 0, 0}, false}, {score.Retained{155, 0, 0, 0}, true}, // 1.5 times 103
-		{score.Retained{116, 2, 2, 2}, false}, {score.Retained{115, 3, 3, 3}, true}, // 1.2 times, and three times 4 evenly
-		{score.Retained{114, 3, 3, 3}, false},
+		{score.StayedBlocks{154, 0, 0, 0}, false}, {score.StayedBlocks{155, 0, 0, 0}, true}, // 1.5 times 103
+		{score.StayedBlocks{116, 2, 2, 2}, false}, {score.StayedBlocks{115, 3, 3, 3}, true}, // 1.2 times, and three times 4 evenly
+		{score.StayedBlocks{114, 3, 3, 3}, false},
 	} {
 		before := watched(-4, 0)
-		before.Stayed = score.Retained{100, 0, 0, 0}
+		before.Stayed = score.StayedBlocks{100, 0, 0, 0}
 		now := watched(2, 0)
 		now.Stayed = test.stayed
 		if o := score.OnsetOf([]score.RunRetention{now}, []score.RunRetention{before}, 30); o.Rises != test.rises {
@@ -115,16 +115,16 @@ func TestRises(t *testing.T) {
 
 func TestAlike(t *testing.T) {
 	for _, test := range []struct {
-		a, b  score.Retained
+		a, b  score.StayedBlocks
 		alike bool
 	}{
-		{score.Retained{}, score.Retained{}, true},
-		{score.Retained{6}, score.Retained{}, true}, {score.Retained{7}, score.Retained{}, false}, // three times 3
-		{score.Retained{10, 10, 10, 10}, score.Retained{31, 31, 32, 32}, true}, // 129 are three times 43
-		{score.Retained{10, 10, 10, 10}, score.Retained{31, 32, 32, 32}, false},
-		{score.Retained{37, 1, 1, 1}, score.Retained{19, 7, 7, 7}, true}, // of 8 and 32 in stretches like the one with the fewest
-		{score.Retained{37, 1, 1, 1}, score.Retained{16, 8, 8, 8}, false},
-		{score.Retained{40, 0, 0, 0}, score.Retained{10, 10, 10, 10}, false}, // a cache that levels off, and a leak
+		{score.StayedBlocks{}, score.StayedBlocks{}, true},
+		{score.StayedBlocks{6}, score.StayedBlocks{}, true}, {score.StayedBlocks{7}, score.StayedBlocks{}, false}, // three times 3
+		{score.StayedBlocks{10, 10, 10, 10}, score.StayedBlocks{31, 31, 32, 32}, true}, // 129 are three times 43
+		{score.StayedBlocks{10, 10, 10, 10}, score.StayedBlocks{31, 32, 32, 32}, false},
+		{score.StayedBlocks{37, 1, 1, 1}, score.StayedBlocks{19, 7, 7, 7}, true}, // of 8 and 32 in stretches like the one with the fewest
+		{score.StayedBlocks{37, 1, 1, 1}, score.StayedBlocks{16, 8, 8, 8}, false},
+		{score.StayedBlocks{40, 0, 0, 0}, score.StayedBlocks{10, 10, 10, 10}, false}, // a cache that levels off, and a leak
 	} {
 		a, b := watched(0, 0), watched(0, 0)
 		a.Stayed, b.Stayed = test.a, test.b
@@ -170,31 +170,31 @@ func poisson(r *rand.Rand, mean float64) (n int64) {
 
 func TestStayed(t *testing.T) {
 	axis := &score.Axis{Unit: "hour", At: []float64{0, 1, 2, 3, 4, 8}}
-	if got := score.StretchesOf(axis); got.Over != [score.RunParts]float64{2, 2, 0, 4} || got.Sum() != 8 {
+	if got := score.PartLengthsOf(axis); got.Over != [score.RunParts]float64{2, 2, 0, 4} || got.Sum() != 8 {
 		t.Errorf("%+v", got)
 	}
 	s := &score.Series{Count: []int64{5, 6, 9, 9, 10, 12}, Bytes: make([]int64, 6), Followed: true, Spans: []capture.Span{
 		{First: 0, Last: 5, Count: 5}, {First: 1, Last: 5, Count: 1}, {First: 2, Last: 4, Count: 3}, {First: 4, Last: 5, Count: 2},
 		{First: 5, Last: 5, Count: 4},
 	}}
-	if got := score.RetainedOfSeries(s, axis); got != (score.Retained{1, 2, 0, 4}) || got.Total() != 7 {
+	if got := score.StayedOfSeries(s, axis); got != (score.StayedBlocks{1, 2, 0, 4}) || got.Total() != 7 {
 		t.Errorf("followed: %v", got)
 	}
 	s.Followed = false
-	if got := score.RetainedOfSeries(s, axis); got != (score.Retained{4, 1, 0, 2}) {
+	if got := score.StayedOfSeries(s, axis); got != (score.StayedBlocks{4, 1, 0, 2}) {
 		t.Errorf("counted: %v", got)
 	}
-	if got := score.RetainedOfSeries(&score.Series{Count: []int64{1}}, axis); !got.IsZero() {
+	if got := score.StayedOfSeries(&score.Series{Count: []int64{1}}, axis); !got.IsZero() {
 		t.Errorf("one snapshot: %v", got)
 	}
-	if w := (score.RunRetention{Stayed: score.Retained{4, 2, 0, 9}, Stretches: score.StretchesOf(axis)}); w.Steady() != 1 {
+	if w := (score.RunRetention{Stayed: score.StayedBlocks{4, 2, 0, 9}, PartLengths: score.PartLengthsOf(axis)}); w.Steady() != 1 {
 		t.Errorf("steady %v", w.Steady())
 	}
 }
 
 func ExampleOnsetOf() {
-	quiet := score.RunRetention{LogOdds: -6, Stayed: score.Retained{2, 0, 0, 1}, Stretches: hours}
-	leaking := score.RunRetention{LogOdds: 1.2, Stayed: score.Retained{38, 41, 35, 40}, Stretches: hours}
+	quiet := score.RunRetention{LogOdds: -6, Stayed: score.StayedBlocks{2, 0, 0, 1}, PartLengths: hours}
+	leaking := score.RunRetention{LogOdds: 1.2, Stayed: score.StayedBlocks{38, 41, 35, 40}, PartLengths: hours}
 	o := score.OnsetOf([]score.RunRetention{leaking}, []score.RunRetention{quiet, quiet, quiet}, 30)
 	fmt.Printf("%.0f times as many blocks stay; certain %v\n", o.Times, o.Certain)
 	// Output: 26 times as many blocks stay; certain true

@@ -124,12 +124,12 @@ type Series struct {
 	Followed bool
 }
 
-// SeriesShare is when a signature allocated, by the intervals between snapshots: the blocks that are seen for the first
+// ProfileOfSeries is when a signature allocated, by the intervals between snapshots: the blocks that are seen for the first
 // time, or where they are not followed what the counts rose by.
-func SeriesShare(s *Series) Share {
+func ProfileOfSeries(s *Series) AllocationProfile {
 	n := len(s.Count)
 	if n < 2 {
-		return Share{}
+		return AllocationProfile{}
 	}
 	came := make([]float64, n-1)
 	if s.Followed {
@@ -138,19 +138,19 @@ func SeriesShare(s *Series) Share {
 				came[p.First-1] += float64(p.Count)
 			}
 		}
-		return ShareOf(came)
+		return ProfileOf(came)
 	}
 	for i := range came {
 		came[i] = max(0, float64(s.Count[i+1])-float64(s.Count[i]))
 	}
-	return ShareOf(came)
+	return ProfileOf(came)
 }
 
-// SurvivalShare is when a site of a trace allocated, by the bins of its window.
-func SurvivalShare(v *allocations.Survival) Share {
+// ProfileOfSurvival is when a site of a trace allocated, by the bins of its window.
+func ProfileOfSurvival(v *allocations.Survival) AllocationProfile {
 	came := make([]float64, len(v.Born))
 	for i, n := range v.Born {
 		came[i] = float64(bounded(n))
 	}
-	return ShareOf(came)
+	return ProfileOf(came)
 }

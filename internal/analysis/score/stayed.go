@@ -5,16 +5,16 @@ import "heapdrift/ingest/capture/allocations"
 // RunParts is how many stretches of a run Stayed divides it into.
 const RunParts = 4
 
-// Retained counts, by stretch of a run, the blocks that came in it and were there at the end. A steady leak leaves
+// StayedBlocks counts, by stretch of a run, the blocks that came in it and were there at the end. A steady leak leaves
 // blocks in every stretch; whatever else came and stayed only adds to them. So the stretch with the fewest bounds a
 // leak.
-type Retained [RunParts]int64
+type StayedBlocks [RunParts]int64
 
 // IsZero reports whether nothing came and stayed.
-func (k Retained) IsZero() bool { return k == Retained{} }
+func (k StayedBlocks) IsZero() bool { return k == StayedBlocks{} }
 
 // Total is how many blocks stayed in all.
-func (k Retained) Total() (n int64) {
+func (k StayedBlocks) Total() (n int64) {
 	for _, s := range k {
 		n += s
 	}
@@ -22,30 +22,30 @@ func (k Retained) Total() (n int64) {
 }
 
 // Plus adds the blocks of another part of the same leak in the same run.
-func (k Retained) Plus(o Retained) Retained {
+func (k StayedBlocks) Plus(o StayedBlocks) StayedBlocks {
 	for i := range k {
 		k[i] += o[i]
 	}
 	return k
 }
 
-// Stretches are the lengths of the stretches of a run, in the unit of its axis.
-type Stretches struct {
+// PartLengths are the lengths of the stretches of a run, in the unit of its axis.
+type PartLengths struct {
 	Unit string            `json:"unit"` // "hour", "snapshot", or the name of the work counter
 	Over [RunParts]float64 `json:"over"`
 }
 
 // Sum is the length of the run.
-func (s *Stretches) Sum() (sum float64) {
+func (s *PartLengths) Sum() (sum float64) {
 	for _, o := range s.Over {
 		sum += o
 	}
 	return sum
 }
 
-// StretchesOf divides an axis. A stretch may be empty where there are fewer intervals than Parts.
-func StretchesOf(a *Axis) Stretches {
-	s := Stretches{Unit: a.Unit}
+// PartLengthsOf divides an axis. A stretch may be empty where there are fewer intervals than Parts.
+func PartLengthsOf(a *Axis) PartLengths {
+	s := PartLengths{Unit: a.Unit}
 	for i := 1; i < len(a.At); i++ {
 		s.Over[stretchOf(a.At, i)] += a.At[i] - a.At[i-1]
 	}
@@ -62,9 +62,9 @@ func stretchOf(at []float64, i int) int {
 	return min(RunParts-1, max(0, int(middle*RunParts)))
 }
 
-// RetainedOfSeries counts the blocks of a series that came and stayed. Where blocks are not followed the rises of their
+// StayedOfSeries counts the blocks of a series that came and stayed. Where blocks are not followed the rises of their
 // number stand for them: at least as many came.
-func RetainedOfSeries(s *Series, a *Axis) (k Retained) {
+func StayedOfSeries(s *Series, a *Axis) (k StayedBlocks) {
 	n := min(len(s.Count), len(a.At))
 	if n < 2 {
 		return k
@@ -84,17 +84,17 @@ func RetainedOfSeries(s *Series, a *Axis) (k Retained) {
 	return k
 }
 
-// RetainedOfSurvival counts the blocks of a site of a trace that came and stayed.
-func RetainedOfSurvival(v *allocations.Survival) (k Retained) {
+// StayedOfSurvival counts the blocks of a site of a trace that came and stayed.
+func StayedOfSurvival(v *allocations.Survival) (k StayedBlocks) {
 	for i, left := range v.Left {
 		k[i*RunParts/len(v.Left)] += bounded(left)
 	}
 	return k
 }
 
-// StretchesOfTrace divides the window of a trace, in hours.
-func StretchesOfTrace(nanoseconds int64) Stretches {
-	s := Stretches{Unit: "hour"}
+// PartLengthsOfTrace divides the window of a trace, in hours.
+func PartLengthsOfTrace(nanoseconds int64) PartLengths {
+	s := PartLengths{Unit: "hour"}
 	for i := range s.Over {
 		s.Over[i] = float64(nanoseconds) / nanosecondsPerHour / RunParts
 	}

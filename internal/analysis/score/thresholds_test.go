@@ -271,7 +271,7 @@ func TestShareOf(t *testing.T) {
 		want bool
 	}{{[]float64{1, 1}, false}, {[]float64{1, 1, 0.9}, false}, {[]float64{1, 1, 1}, true}, {[]float64{80, 20}, true},
 		{[]float64{81, 19}, false}} {
-		if s := ShareOf(c.came); (s.count > 0) != c.want {
+		if s := ProfileOf(c.came); (s.count > 0) != c.want {
 			t.Errorf("%v: %+v", c.came, s)
 		}
 	}

@@ -169,7 +169,7 @@ func (s *Script) isRepaired(b *Build, stack int) bool {
 // repaired is what a run shows of a stack that frees all that it allocates.
 func repaired(f analysis.Finding) analysis.Finding {
 	f.Verdict, f.Certain, f.Score, f.Rate, f.Evidence = analysis.ClassTransient, false, nil, nil, nil
-	f.Stayed, f.MostHeld, f.Growth = score.Retained{0, 0, 0, 3}, 3, &analysis.Amount{Count: 1, Bytes: 64}
+	f.Stayed, f.MostHeld, f.Growth = score.StayedBlocks{0, 0, 0, 3}, 3, &analysis.Amount{Count: 1, Bytes: 64}
 	return f
 }
 
