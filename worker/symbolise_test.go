@@ -30,7 +30,7 @@ func (p *pipeline) symbols(name string, data []byte) int {
 func stack(r *analysis.Report) string {
 	var frames []string
 	for _, f := range r.Stack(r.Sites[0].Stack) {
-		frames = append(frames, strings.TrimSpace(f.Name()+" "+f.Place()))
+		frames = append(frames, strings.TrimSpace(f.Name()+" "+f.FileLine()))
 	}
 	return strings.Join(frames, ", ")
 }

@@ -392,7 +392,7 @@ func TestLabVariantsAreEqual(t *testing.T) {
 			r.Sites, r.Verdict = nil, analysis.EvidenceVerdict{}
 		}
 		text, err := json.Marshal(map[string]any{"sites": r.Sites, "totals": r.Totals, "heaps": r.Heaps, "window": r.Window,
-			"timeline": r.Trace.Heap, "verdict": r.Verdict})
+			"timeline": r.Trace.HeapTimeline, "verdict": r.Verdict})
 		if err != nil {
 			t.Fatal(err)
 		}

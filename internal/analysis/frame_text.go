@@ -34,8 +34,8 @@ func (f *Frame) Names() []string {
 	return names
 }
 
-// Place prints a frame's file, without its path, and line; "" where they are not known.
-func (f *Frame) Place() string {
+// FileLine prints a frame's file, without its path, and line; "" where they are not known.
+func (f *Frame) FileLine() string {
 	if f.File == "" {
 		return ""
 	}

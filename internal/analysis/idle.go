@@ -25,7 +25,7 @@ func (t *Trace) working(w capture.Window) []float64 {
 	}
 	var changes [allocations.SurvivalBins]int
 	all := 0
-	for _, line := range []*Timeline{&t.Heap, &t.Virtual} {
+	for _, line := range []*Timeline{&t.HeapTimeline, &t.VirtualTimeline} {
 		for _, at := range line.AtNS {
 			if at >= over.From && at <= over.Over {
 				changes[over.Bin(at)]++

@@ -120,9 +120,9 @@ func sameLife(a, b *capture.Capture) bool {
 func memoryHistoryOf(parts []part) *footprint.MemoryHistory {
 	parts = slices.Clone(parts)
 	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(a.order, b.order) })
-	evidence := make([]footprint.Piece, len(parts))
+	evidence := make([]footprint.NamedCapture, len(parts))
 	for i, p := range parts {
-		evidence[i] = footprint.Piece{Capture: p.Capture, File: p.file}
+		evidence[i] = footprint.NamedCapture{Capture: p.Capture, File: p.file}
 	}
 	return footprint.HistoryOf(evidence, sameLife)
 }

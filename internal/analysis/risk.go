@@ -86,18 +86,18 @@ func (r *Risk) Or(other *Risk) *Risk {
 // weight is how many bytes are expected to leak.
 func (r *Risk) weight() float64 { return r.Probability * r.Bytes }
 
-// A Weighing says which risks must be decided.
-type Weighing struct {
-	Expected float64 // bytes that all risks together are expected to leak in the run
-	Must     []bool  // by risk
-	Sites    int     // how many must be decided
-	Largest  int     // the largest part of what is expected, among those that must be decided where there are any; −1 without risks
+// A RiskSelection says which risks must be decided.
+type RiskSelection struct {
+	Expected        float64 // bytes that all risks together are expected to leak in the run
+	MustDecide      []bool  // by risk
+	MustDecideCount int     // how many must be decided
+	LargestRisk     int     // the largest part of what is expected, among those that must be decided where there are any; −1 without risks
 }
 
-// Weigh chooses the risks that must be decided before a run passes: each that is a leak rather than not and could leak
+// SelectRisks chooses the risks that must be decided before a run passes: each that is a leak rather than not and could leak
 // more than the limit, in bytes of the run, and as many others as it takes until the rest is not expected to leak more.
-func Weigh(risks []Risk, limit float64) Weighing {
-	w := Weighing{Must: make([]bool, len(risks)), Largest: -1}
+func SelectRisks(risks []Risk, limit float64) RiskSelection {
+	w := RiskSelection{MustDecide: make([]bool, len(risks)), LargestRisk: -1}
 	order := make([]int, len(risks))
 	for i := range risks {
 		order[i] = i
@@ -108,15 +108,15 @@ func Weigh(risks []Risk, limit float64) Weighing {
 	for _, i := range order {
 		r := &risks[i]
 		if r.Bytes > limit && r.Score >= undecidedScore || rest > limit {
-			w.Must[i] = true
-			if w.Sites++; w.Sites == 1 {
-				w.Largest = i
+			w.MustDecide[i] = true
+			if w.MustDecideCount++; w.MustDecideCount == 1 {
+				w.LargestRisk = i
 			}
 		}
 		rest -= r.weight()
 	}
-	if w.Largest < 0 && len(order) > 0 {
-		w.Largest = order[0]
+	if w.LargestRisk < 0 && len(order) > 0 {
+		w.LargestRisk = order[0]
 	}
 	return w
 }
@@ -141,14 +141,14 @@ func (d *draft) weigh() (Matters, *Undecided) {
 			risks, of = append(risks, *f.Risk), append(of, f)
 		}
 	}
-	w := Weigh(risks, limit)
-	for i, must := range w.Must {
+	w := SelectRisks(risks, limit)
+	for i, must := range w.MustDecide {
 		of[i].Immaterial = !must
 	}
 	inUnit := func(bytes float64) Growth { return r.Watch.growth(bytes, matters.Growth.Unit) }
-	u := &Undecided{Sites: w.Sites, Limit: inUnit(limit), Expected: inUnit(w.Expected)}
-	if w.Largest >= 0 {
-		f := of[w.Largest]
+	u := &Undecided{Sites: w.MustDecideCount, Limit: inUnit(limit), Expected: inUnit(w.Expected)}
+	if w.LargestRisk >= 0 {
+		f := of[w.LargestRisk]
 		u.Largest = &PossibleLeak{Signature: f.Signature, Probability: f.Risk.Probability, Growth: inUnit(f.most),
 			where: f.Where(), longer: longerFor(&f.Finding)}
 	}

@@ -60,9 +60,9 @@ type Trace struct {
 	ExitedNS *int64 `json:"exited_ns,omitempty"`
 	// TeardownNS is the last instant before the process began to free its memory in order to end; nil where it did not.
 	TeardownNS *int64 `json:"teardown_ns,omitempty"`
-	// Heap and Virtual are outstanding bytes over the whole trace, of all heaps and of virtual memory.
-	Heap    Timeline `json:"heap_timeline"`
-	Virtual Timeline `json:"virtual_timeline"`
+	// HeapTimeline and Virtual are outstanding bytes over the whole trace, of all heaps and of virtual memory.
+	HeapTimeline    Timeline `json:"heap_timeline"`
+	VirtualTimeline Timeline `json:"virtual_timeline"`
 }
 
 // A Timeline is outstanding bytes over the whole trace, in stretches. Stretch i begins at AtNS[i] and lasts to the
@@ -187,7 +187,7 @@ const (
 func traceOf(t *capture.Trace) *Trace {
 	out := &Trace{
 		Start: t.Start.Format(time.RFC3339Nano), FromNS: t.From, ToNS: t.To, HeapFromNS: t.HeapFrom, Events: t.Events,
-		Heap: timelineOf(t.Heap.Points, processPoints), Virtual: timelineOf(t.Virtual.Points, processPoints),
+		HeapTimeline: timelineOf(t.Heap.Points, processPoints), VirtualTimeline: timelineOf(t.Virtual.Points, processPoints),
 	}
 	if t.Began != allocations.BeforeTrace {
 		out.BeganNS = &t.Began

@@ -250,7 +250,7 @@ func TestTimelineIsJoined(t *testing.T) {
 	}
 	points[1234].Max = 1e6
 	c.Trace.Heap.Points = slices.Concat(points, []allocations.Point{{Time: 9e9, Last: 3, Max: 5000}})
-	line := analyze(t, inputs(c)).Trace.Heap
+	line := analyze(t, inputs(c)).Trace.HeapTimeline
 	if len(line.AtNS) > 2048 || len(line.AtNS) != len(line.Last) || len(line.Max) != len(line.Last) ||
 		!slices.IsSorted(line.AtNS) {
 		t.Fatalf("%d points", len(line.AtNS))

@@ -7,10 +7,10 @@ func (r *Report) Unrecorded() (heap, virtual string) {
 		return "", ""
 	}
 	t := &r.Totals
-	if len(r.Trace.Heap.AtNS) == 0 && t.Heap.IsNothing() {
+	if len(r.Trace.HeapTimeline.AtNS) == 0 && t.Heap.IsNothing() {
 		heap = "the trace has no heap events of this process"
 	}
-	if len(r.Trace.Virtual.AtNS) == 0 && t.Virtual.IsNothing() && (t.HeapVirtual == nil || t.HeapVirtual.IsNothing()) {
+	if len(r.Trace.VirtualTimeline.AtNS) == 0 && t.Virtual.IsNothing() && (t.HeapVirtual == nil || t.HeapVirtual.IsNothing()) {
 		virtual = "the trace has no VirtualAlloc events of this process"
 	}
 	return heap, virtual

@@ -37,7 +37,7 @@ func (b *Blame) where() string {
 	case b.File == "":
 		return f.Name()
 	}
-	return f.Name() + " (" + f.Place() + ")"
+	return f.Name() + " (" + f.FileLine() + ")"
 }
 
 func blocks(n int64) string { return quantity.Plural(n, "block") }

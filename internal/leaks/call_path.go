@@ -176,7 +176,7 @@ func callsOf(frames []*analysis.Frame) []call {
 		if f.Inline { // evidence without inlined calls lists the one that they were compiled into
 			continue
 		}
-		c := call{name: f.Name(), line: cmp.Or(f.Place(), f.Function+"+"+f.Offset)} // of a frame without a function: module and offset, which are one build's only
+		c := call{name: f.Name(), line: cmp.Or(f.FileLine(), f.Function+"+"+f.Offset)} // of a frame without a function: module and offset, which are one build's only
 		if f.Function != "" {
 			c.name = blame.NormalizeModule(f.Module) + "!" + blame.Normalize(f.Function)
 		}

@@ -107,9 +107,9 @@ func (d *decider) weigh() {
 		}
 	}
 	limit := d.Watch.Limit(matters.Growth)
-	w := analysis.Weigh(append(risks, d.Others...), limit)
+	w := analysis.SelectRisks(append(risks, d.Others...), limit)
 	for i, f := range of {
-		d.immaterialOf[f.Signature] = !w.Must[i]
+		d.immaterialOf[f.Signature] = !w.MustDecide[i]
 	}
 	d.matters = &Matters{Growth: matters.Growth, Source: matters.Source, Sentence: matters.Sentence,
 		Limit: new(d.Watch.Growth(limit, matters.Growth)), Expected: new(d.Watch.Growth(w.Expected, matters.Growth))}

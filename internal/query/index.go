@@ -80,7 +80,7 @@ func nameOf(b *analysis.Blame) string {
 }
 
 func placeOf(b *analysis.Blame) string {
-	return (&analysis.Frame{File: b.File, Line: b.Line}).Place()
+	return (&analysis.Frame{File: b.File, Line: b.Line}).FileLine()
 }
 
 // Report is what the Index was made of. It must not be changed.

@@ -187,7 +187,7 @@ func (b *treeBuilder) frame(number uint32) int32 {
 		return n
 	}
 	f := b.index.report.Stacks.Frame(number)
-	n := b.name(b.index.names[number], layerNames[f.Layer], f.Place())
+	n := b.name(b.index.names[number], layerNames[f.Layer], f.FileLine())
 	b.ofFrame[number] = n
 	return n
 }

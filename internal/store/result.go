@@ -211,7 +211,7 @@ func listsOfStack(stacks *analysis.Stacks, stack analysis.StackRef, frames [][]*
 		lists = append(lists, frames[number]...)
 	}
 	if blamed := stacks.Blamed(stack); blamed != nil {
-		lists = append(lists, list(blamed.Name()), list(blamed.Place()))
+		lists = append(lists, list(blamed.Name()), list(blamed.FileLine()))
 	}
 	return lists
 }
@@ -220,7 +220,7 @@ func siteRow(run int64, ordinal int, r *analysis.Report, stacks siteStacks, sign
 	s := &r.Sites[ordinal]
 	blame, place := "", ""
 	if f := r.Stacks.Blamed(s.Stack); f != nil {
-		blame, place = f.Name(), f.Place()
+		blame, place = f.Name(), f.FileLine()
 	}
 	series := make([]int64, len(s.Series))
 	for i, p := range s.Series {

@@ -68,8 +68,8 @@ const (
 	mostOfTrace  = 13
 )
 
-// A Piece of evidence is a capture and the name of its file.
-type Piece struct {
+// A NamedCapture of evidence is a capture and the name of its file.
+type NamedCapture struct {
 	*capture.Capture
 	File string
 }
@@ -77,7 +77,7 @@ type Piece struct {
 // HistoryOf computes the memory over time from evidence in its order. It returns nil where fewer than two instants tell
 // the memory, or none tells its uses: a report's snapshots show the blocks over time already. sameLife reports whether
 // two captures may show one life of the process.
-func HistoryOf(evidence []Piece, sameLife func(a, b *capture.Capture) bool) *MemoryHistory {
+func HistoryOf(evidence []NamedCapture, sameLife func(a, b *capture.Capture) bool) *MemoryHistory {
 	c := &MemoryHistory{Measure: measureOf(evidence)}
 	for i, p := range evidence {
 		for _, at := range instantsOf(p, c.Measure) {
@@ -98,7 +98,7 @@ func HistoryOf(evidence []Piece, sameLife func(a, b *capture.Capture) bool) *Mem
 }
 
 // markOtherLives marks the instants whose process is not that of the last instant with a total.
-func (c *MemoryHistory) markOtherLives(evidence []Piece, sameLife func(a, b *capture.Capture) bool) {
+func (c *MemoryHistory) markOtherLives(evidence []NamedCapture, sameLife func(a, b *capture.Capture) bool) {
 	var last *capture.Capture
 	for i := range c.Instants {
 		if at := &c.Instants[i]; at.Total != nil {
@@ -115,7 +115,7 @@ func (c *MemoryHistory) markOtherLives(evidence []Piece, sameLife func(a, b *cap
 }
 
 // measureOf is the measure by which pieces of evidence can be compared.
-func measureOf(evidence []Piece) string {
+func measureOf(evidence []NamedCapture) string {
 	for _, p := range evidence {
 		if p.Memory != nil && totalOf(p.Memory.Space, MeasurePrivate) != nil {
 			return MeasurePrivate
@@ -154,7 +154,7 @@ func totalOf(s *capture.Space, measure string) *int64 {
 }
 
 // instantsOf are the instants of a capture that tell something.
-func instantsOf(p Piece, measure string) (list []Instant) {
+func instantsOf(p NamedCapture, measure string) (list []Instant) {
 	if p.Shape == capture.ShapeDifference { // it lists only what changed
 		return nil
 	}
@@ -191,7 +191,7 @@ func (at *Instant) takeSpace(s *capture.Space, measure string) {
 }
 
 // takeBlocks sums what the blocks of heaps hold: by the sites, or as the heaps count.
-func (at *Instant) takeBlocks(p Piece, snapshot int) {
+func (at *Instant) takeBlocks(p NamedCapture, snapshot int) {
 	if p.Shape == capture.ShapeFacts {
 		var sum int64
 		for i := range p.Memory.Heaps {

@@ -64,7 +64,7 @@ func TestJumpsShown(t *testing.T) {
 			line.AtNS, line.Last, line.Max = append(line.AtNS, int64(i+1)*1e9), append(line.Last, 1000),
 				append(line.Max, 2000-int64(i))
 		}
-		links := jumpsOf(&analysis.Report{Trace: &analysis.Trace{ToNS: 60e9, Heap: line}})
+		links := jumpsOf(&analysis.Report{Trace: &analysis.Trace{ToNS: 60e9, HeapTimeline: line}})
 		if len(links) != 1 || len(links[0].list) != min(n, 10) || links[0].more != max(0, n-10) ||
 			!strings.HasPrefix(links[0].list[0].text, "1.0 s") {
 			t.Errorf("of %d: %+v", n, links)

@@ -75,12 +75,12 @@ func newTimeChart(r *analysis.Report, w timeWindow, heap string, bands func(kind
 	if c.span.To == c.span.From {
 		c.span.To++
 	}
-	if len(r.Trace.Heap.AtNS) > 0 {
-		c.addLane("Heaps", "heaps", 132, r.Trace.Heap, peakAt(r.Totals.Heap), heapLines(r.Heaps, heap),
+	if len(r.Trace.HeapTimeline.AtNS) > 0 {
+		c.addLane("Heaps", "heaps", 132, r.Trace.HeapTimeline, peakAt(r.Totals.Heap), heapLines(r.Heaps, heap),
 			c.growing(r, bands(capture.KindHeap.String())))
 	}
-	if len(r.Trace.Virtual.AtNS) > 0 {
-		c.addLane("Virtual memory", "virtual memory", 74, r.Trace.Virtual, peakAt(r.Totals.Virtual), nil,
+	if len(r.Trace.VirtualTimeline.AtNS) > 0 {
+		c.addLane("Virtual memory", "virtual memory", 74, r.Trace.VirtualTimeline, peakAt(r.Totals.Virtual), nil,
 			c.growing(r, bands(capture.KindVirtual.String())))
 	}
 	c.height -= laneGap
@@ -240,7 +240,7 @@ func (c *timeChart) describe(r *analysis.Report) string {
 		name string
 		line analysis.Timeline
 		in   analysis.Amounts
-	}{{"heaps", r.Trace.Heap, r.Totals.Heap}, {"virtual memory", r.Trace.Virtual, r.Totals.Virtual}} {
+	}{{"heaps", r.Trace.HeapTimeline, r.Totals.Heap}, {"virtual memory", r.Trace.VirtualTimeline, r.Totals.Virtual}} {
 		n := len(l.line.Last)
 		if n == 0 {
 			continue

@@ -14,7 +14,7 @@ func TestHeapsOfTheChart(t *testing.T) {
 	line := func(bytes int64) *analysis.Timeline {
 		return &analysis.Timeline{AtNS: []int64{0, 40}, Last: []int64{bytes, bytes}, Max: []int64{bytes, bytes}}
 	}
-	r := &analysis.Report{Trace: &analysis.Trace{ToNS: 40, Heap: *line(99)}}
+	r := &analysis.Report{Trace: &analysis.Trace{ToNS: 40, HeapTimeline: *line(99)}}
 	for i := range 7 {
 		r.Heaps = append(r.Heaps, analysis.Heap{Handle: fmt.Sprint("h", i), Timeline: line(int64(10 * (i + 1)))})
 	}

@@ -26,7 +26,7 @@ func jumpsOf(r *analysis.Report) []jumpLinks {
 	for _, lane := range []struct {
 		name string
 		line *analysis.Timeline
-	}{{"of heaps", &t.Heap}, {"of virtual memory", &t.Virtual}} {
+	}{{"of heaps", &t.HeapTimeline}, {"of virtual memory", &t.VirtualTimeline}} {
 		jumps := lane.line.Jumps(whole.From, whole.To)
 		for _, kind := range []struct {
 			name, one, then string

@@ -140,7 +140,7 @@ func BlamePlace(b *analysis.Blame) string {
 		return ""
 	}
 	f := analysis.Frame{File: b.File, Line: b.Line}
-	return f.Place()
+	return f.FileLine()
 }
 
 // GrowthRate is how fast the latest figures grow.
