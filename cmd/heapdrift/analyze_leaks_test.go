@@ -218,7 +218,7 @@ func TestLabBuilds(t *testing.T) {
 				c := compare.Compare(compare.ResultOf(base, evidence(base, kind)), compare.ResultOf(head, evidence(head, kind)))
 				got := map[compare.Change][]string{}
 				for _, row := range c.Rows {
-					title := row.Either().Title
+					title := row.HeadOrBase().Title
 					for role, function := range functions {
 						if strings.Contains(title, function) {
 							title = role

@@ -25,7 +25,7 @@ type Outcome struct {
 	Exercised bool
 	// Absent is set where no run shows the signature although its callers ran, in a build after one that it was bad in:
 	// such a build is clean. It is the frame that proves that the callers ran; nil for none.
-	Absent    *compare.Caller
+	Absent    *compare.RanFrame
 	Judgement Judgement
 	Figure    // of Run
 }

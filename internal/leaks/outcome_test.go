@@ -54,12 +54,12 @@ func TestJudgementOf(t *testing.T) {
 // A build is clean by a run that shows the signature and decides, or by callers that ran without it. If the signature
 // is shown, its callers do not matter.
 func TestOutcomeIsClean(t *testing.T) {
-	caller := &compare.Caller{Frame: "app!Serve", Stacks: 1}
+	caller := &compare.RanFrame{Frame: "app!Serve", Stacks: 1}
 	for _, test := range []struct {
 		name               string
 		class              analysis.Class // "" where no run shows it
 		status             analysis.Status
-		caller             *compare.Caller
+		caller             *compare.RanFrame
 		clean, absent, bad bool
 	}{
 		{"not there", "", "", nil, false, false, false},

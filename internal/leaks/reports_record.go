@@ -62,7 +62,7 @@ func (o *runReports) recordChanges(made *analysis.Compared, v *RunVerdict) {
 	}
 	for i := range v.Compared.Rows {
 		row := &v.Compared.Rows[i]
-		f := row.Either()
+		f := row.HeadOrBase()
 		ch := analysis.Change{Signature: f.Signature, Title: f.Title, Change: string(row.Change),
 			Why: row.Why + renamed(row, v.Compared), Fails: slices.Contains(failed, f.Signature)}
 		ch.Doubtful = slices.ContainsFunc(v.Decision.Undecided,
@@ -94,7 +94,7 @@ func (o *runReports) recordChanges(made *analysis.Compared, v *RunVerdict) {
 func renamed(row *compare.Row, c *RunComparison) string {
 	other := func(signature string) string {
 		for i := range c.Rows {
-			if f := c.Rows[i].Either(); f.Signature == signature {
+			if f := c.Rows[i].HeadOrBase(); f.Signature == signature {
 				return nameOf(f)
 			}
 		}

@@ -152,7 +152,7 @@ func (v *RunVerdict) list(c *compare.Comparison, of *Case) {
 			}
 		}
 		if list := lists[change]; list != nil && (r.Head == nil || !IsTolerated(r.Head)) {
-			*list = append(*list, r.Either().Signature)
+			*list = append(*list, r.HeadOrBase().Signature)
 		}
 	}
 }

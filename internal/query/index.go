@@ -169,8 +169,8 @@ func (x *Index) AskIn(s Selection, windowed *analysis.WindowNumbers, table *Tabl
 	return r
 }
 
-// Largest is the first site of a signature in the selection, in the order of the report; false where it has none.
-func (r *Result) Largest(signature string) (Site, bool) {
+// FirstSite is the first site of a signature in the selection, in the order of the report; false where it has none.
+func (r *Result) FirstSite(signature string) (Site, bool) {
 	for i := range r.Sites {
 		if r.site(i).Signature == signature {
 			return r.Sites[i], true

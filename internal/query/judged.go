@@ -7,21 +7,21 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
-// JudgedAlone reports whether classes, scores and reasons are those of what is selected, as if the evidence had nothing
+// JudgesSelection reports whether classes, scores and reasons are those of what is selected, as if the evidence had nothing
 // else; else they are those of the whole run. A part of a series may be too short to judge, and the verdict on a trace
 // is of the time before the process ended.
-func (r *Result) JudgedAlone() bool { return r.windowed != nil }
+func (r *Result) JudgesSelection() bool { return r.windowed != nil }
 
 // JudgedScope is what classes and scores are of: "selection" or "run".
 func (r *Result) JudgedScope() string {
-	if r.JudgedAlone() {
+	if r.JudgesSelection() {
 		return "selection"
 	}
 	return "run"
 }
 
 // isOfAllTime reports whether the selection has the time that the report has judged: of a series all snapshots.
-func (r *Result) isOfAllTime() bool { return !r.JudgedAlone() && r.Snapshots == nil }
+func (r *Result) isOfAllTime() bool { return !r.JudgesSelection() && r.Snapshots == nil }
 
 // isJudged reports whether the report has judged the time that is selected of a trace: the whole of it, or what was
 // before the process ended.

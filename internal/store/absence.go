@@ -199,8 +199,8 @@ type absenceRow struct {
 	Stacks                           int
 }
 
-func (r *absenceRow) caller() *compare.Caller {
-	return &compare.Caller{Frame: r.Frame, Blamed: r.Blamed, Stacks: r.Stacks}
+func (r *absenceRow) caller() *compare.RanFrame {
+	return &compare.RanFrame{Frame: r.Frame, Blamed: r.Blamed, Stacks: r.Stacks}
 }
 
 // absencesOf lists, for each leak, build and scenario, the frame that proves that the leak's callers ran, in the builds

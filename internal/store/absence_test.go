@@ -38,7 +38,7 @@ func (l *lab) changeOf(base, head string) (compare.Change, string) {
 		l.Fatal(err)
 	}
 	for _, r := range compared.Rows {
-		if r.Either().Signature == "A" {
+		if r.HeadOrBase().Signature == "A" {
 			return r.Change, r.Why
 		}
 	}

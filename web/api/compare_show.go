@@ -165,7 +165,7 @@ func viewOfSide(s *compare.BuildResult) buildResultView {
 }
 
 func viewOfRow(project string, r compare.Row) rowView {
-	f := r.Either()
+	f := r.HeadOrBase()
 	return rowView{
 		Signature: f.Signature, Kind: f.Kind, Title: f.Title, URL: address.Signature(project, f.Signature), Why: r.Why,
 		State: f.State, Owner: f.Owner, Known: f.Known, Base: viewOfFinding(r.Base), Head: viewOfFinding(r.Head),

@@ -135,10 +135,10 @@ func outlined(list []Finding, others map[string]*Finding, partners, back map[*Fi
 	}
 }
 
-func (r *Row) signature() string { return r.Either().Signature }
+func (r *Row) signature() string { return r.HeadOrBase().Signature }
 
-// Either is the finding of the head, or of the base where the head has none.
-func (r *Row) Either() *Finding {
+// HeadOrBase is the finding of the head, or of the base where the head has none.
+func (r *Row) HeadOrBase() *Finding {
 	if r.Head != nil {
 		return r.Head
 	}
@@ -147,10 +147,10 @@ func (r *Row) Either() *Finding {
 
 // weight orders rows of one change: by growth in the build where there is one.
 func weight(r Row) int64 {
-	if g := r.Either().Growth; g != nil {
+	if g := r.HeadOrBase().Growth; g != nil {
 		return g.Bytes
 	}
-	return r.Either().Outstanding.Bytes
+	return r.HeadOrBase().Outstanding.Bytes
 }
 
 // classWord names a class other than leak before "in build 2".
@@ -293,7 +293,7 @@ func absent(base *Finding, side *BuildResult, unknown string) (Change, string) {
 
 // ShowsGone returns what shows in a run of the build that a leak is gone, as FrameCounts.ShowsGone does; nil for
 // nothing. The leak is fixed only if the build does not show it.
-func (s *BuildResult) ShowsGone(frames []string, atExit bool) *Caller {
+func (s *BuildResult) ShowsGone(frames []string, atExit bool) *RanFrame {
 	for _, seen := range s.Seen {
 		if caller := seen.ShowsGone(frames, atExit); caller != nil {
 			return caller

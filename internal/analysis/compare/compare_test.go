@@ -48,7 +48,7 @@ func side(build string, findings ...compare.Finding) *compare.BuildResult {
 func changes(c *compare.Comparison) string {
 	var list []string
 	for i := range c.Rows {
-		list = append(list, fmt.Sprintf("%s %s", c.Rows[i].Change, c.Rows[i].Either().Title))
+		list = append(list, fmt.Sprintf("%s %s", c.Rows[i].Change, c.Rows[i].HeadOrBase().Title))
 	}
 	return strings.Join(list, ", ")
 }
@@ -184,7 +184,7 @@ func TestAbsenceWithoutSymbols(t *testing.T) {
 		silent.Trace = true
 		of := func(c *compare.Comparison) (compare.Change, string) {
 			for _, r := range c.Rows {
-				if r.Either().Signature == test.leak[len(test.leak)-1].Signature {
+				if r.HeadOrBase().Signature == test.leak[len(test.leak)-1].Signature {
 					return r.Change, r.Why
 				}
 			}

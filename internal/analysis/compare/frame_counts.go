@@ -53,18 +53,18 @@ const exitList = "<list of leaks at exit>"
 // Stacks is how many stacks hold a frame.
 func (s FrameCounts) Stacks(frame string) int { return int(s.stacks[hash(frame)]) }
 
-// A Caller is a frame of a leak that ran in a build without that leak.
-type Caller struct {
+// A RanFrame is a frame of a leak that ran in a build without that leak.
+type RanFrame struct {
 	Frame  string // "" where no frame ran, and a list of what was left at exit does not hold the leak
 	Blamed bool   // the blamed function, else its caller
 	Stacks int    // other stacks with the frame
 }
 
 // Text names the frame that shows that the leak is gone in a build.
-func (c *Caller) Text(build string) string { return c.textFor("build " + build) }
+func (c *RanFrame) Text(build string) string { return c.textFor("build " + build) }
 
 // textFor is Text for a result by its name.
-func (c *Caller) textFor(side string) string {
+func (c *RanFrame) textFor(side string) string {
 	if c.Frame == "" {
 		return fmt.Sprintf("gone in %s: not in its list of leaks at exit", side)
 	}
@@ -82,7 +82,7 @@ const manyStacks = 20
 // Ran returns the frame that shows that code of a leak ran, in a run without the leak: the blamed function, else its
 // caller; nil for none. Frames further out run for many reasons. So do entry points, the first frame of a thread, and a
 // frame of most stacks. A provisional signature changes with the next build, so its absence means nothing.
-func (s FrameCounts) Ran(frames []string) *Caller {
+func (s FrameCounts) Ran(frames []string) *RanFrame {
 	if isProvisional(frames) {
 		return nil
 	}
@@ -91,7 +91,7 @@ func (s FrameCounts) Ran(frames []string) *Caller {
 		if n == 0 || blame.IsEntry(frames, i) || s.total >= manyStacks && n > int(s.total)/2 {
 			continue
 		}
-		return &Caller{Frame: frame, Blamed: i == 0, Stacks: n}
+		return &RanFrame{Frame: frame, Blamed: i == 0, Stacks: n}
 	}
 	return nil
 }

@@ -187,7 +187,7 @@ func (r *reader) openRow(ctx context.Context, t *rankedTable, result *query.Resu
 	var site query.Site
 	if result != nil {
 		var found bool
-		if site, found = result.Largest(t.detail.signature); found {
+		if site, found = result.FirstSite(t.detail.signature); found {
 			q = store.SiteQuery{Run: t.run, Ordinals: []int{site.Ordinal}, Limit: 1}
 		}
 	}

@@ -26,12 +26,12 @@ func (r *reader) selectedSites(ctx context.Context, t *siteTable) error {
 		return err
 	}
 	t.selected, t.stored = true, slices.Clone(t.rows)
-	t.judgedAlone, t.part = result.JudgedAlone(), result.Snapshots
+	t.judgedAlone, t.part = result.JudgesSelection(), result.Snapshots
 	for i := range t.rows {
 		row := &t.rows[i]
 		s := &sites[at[row.Ordinal]]
 		takeAmounts(row, s.Amounts)
-		if result.JudgedAlone() {
+		if result.JudgesSelection() {
 			row.Verdict = string(s.Verdict)
 		}
 	}

@@ -120,7 +120,7 @@ func (r *reader) card(ctx context.Context, run store.Run, report *analysis.Repor
 		return c, nil
 	case result != nil:
 		c.totals, c.modules, c.heaps = result.Totals(), result.Modules(query.Metrics[1]), result.Heaps(query.Metrics[1])
-		c.judgedAlone = result.JudgedAlone()
+		c.judgedAlone = result.JudgesSelection()
 	}
 	switch l.view {
 	case viewModules, viewHeaps, viewCalls:
