@@ -62,7 +62,7 @@ func newTeam(t testing.TB) *team {
 	tm := &team{TB: t, options: opt, store: opt.Store, server: newServer(t, opt),
 		guard: guard.New(opt.Store, guard.ByAccount), who: map[string]http.Header{"nobody": {}}}
 	ctx := t.Context()
-	target := leaks.Target{Project: "ours", Build: "1", Scenario: "default", Run: "1"}
+	target := leaks.UploadTarget{Project: "ours", Build: "1", Scenario: "default", Run: "1"}
 	tm.run = must[store.Evidence](t)(opt.Store.CreateEvidence(ctx, target,
 		store.Evidence{Name: "a.txt", SHA256: strings.Repeat("0", 64), Bytes: 1, Kind: "umdh-snapshot"})).RunID
 	target.Project = "theirs"

@@ -61,7 +61,7 @@ func TestHead(t *testing.T) {
 		ask(http.MethodHead, "/api/v1/openapi.yaml").StatusCode != http.StatusOK {
 		t.Error("the description is not there")
 	}
-	run, err := opt.Store.CreateEvidence(t.Context(), leaks.Target{Project: "app", Build: "1", Scenario: "default",
+	run, err := opt.Store.CreateEvidence(t.Context(), leaks.UploadTarget{Project: "app", Build: "1", Scenario: "default",
 		Run: "1"},
 		store.Evidence{Name: "a.txt", SHA256: strings.Repeat("0", 64), Bytes: 1, Kind: "umdh-snapshot"})
 	if err != nil {

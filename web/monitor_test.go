@@ -30,7 +30,7 @@ func TestMonitor(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(opt.Store.Close)
-	target := leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: "r"}
+	target := leaks.UploadTarget{Project: "p", Build: "1", Scenario: "s", Run: "r"}
 	if _, err := opt.Store.CreateEvidence(t.Context(), target,
 		store.Evidence{Name: "a.txt", SHA256: "a", Bytes: 123, Kind: "umdh"}); err != nil {
 		t.Fatal(err)

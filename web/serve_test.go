@@ -38,7 +38,7 @@ func TestShutdown(t *testing.T) {
 	}
 	opt, _ := options(t)
 	address, stop, ended := serve(t, opt)
-	target := leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: "1"}
+	target := leaks.UploadTarget{Project: "p", Build: "1", Scenario: "s", Run: "1"}
 	e, err := opt.Store.CreateEvidence(t.Context(), target,
 		store.Evidence{Name: "a", SHA256: strings.Repeat("0", 64), Kind: "umdh"})
 	if err != nil {

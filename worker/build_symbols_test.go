@@ -40,7 +40,7 @@ func TestSymbolsOfBuilds(t *testing.T) {
 	first, second := p.till(1, "main", 10), p.till(2, "renamed", 20)
 	runs := map[string]int64{}
 	for _, build := range []string{"1", "2", "3"} {
-		e, err := p.Intake.Accept(t.Context(), leaks.Target{Project: "p", Build: build}, build+".txt",
+		e, err := p.Intake.Accept(t.Context(), leaks.UploadTarget{Project: "p", Build: build}, build+".txt",
 			strings.NewReader(workertest.TillLog(1)))
 		if err != nil {
 			t.Fatal(err)

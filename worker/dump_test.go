@@ -75,7 +75,7 @@ func TestDumpsThatTellNothingAreRefused(t *testing.T) {
 		dumptest.Program{})
 	made.Small, made.Flags, made.Memory = true, 0x1000, made.Memory[:1]
 	data := made.Bytes()
-	_, err := p.Intake.Accept(t.Context(), leaks.Target{Project: "p", Build: "1"}, "crash.dmp", bytes.NewReader(data))
+	_, err := p.Intake.Accept(t.Context(), leaks.UploadTarget{Project: "p", Build: "1"}, "crash.dmp", bytes.NewReader(data))
 	var refused *evidence.Error
 	if !errors.As(err, &refused) || refused.Code != evidence.CodeNoHeap ||
 		!strings.Contains(refused.Error(), "procdump -ma") {

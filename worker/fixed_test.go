@@ -50,7 +50,7 @@ func fixedLeakIsInNoLog(t *testing.T, order []string) {
 			if build == "b9" {
 				n = 5 + 20*k
 			}
-			e, err := p.Intake.Accept(t.Context(), leaks.Target{Project: "p", Build: build}, fmt.Sprintf("%d.txt", k),
+			e, err := p.Intake.Accept(t.Context(), leaks.UploadTarget{Project: "p", Build: build}, fmt.Sprintf("%d.txt", k),
 				strings.NewReader(served(k, n)))
 			if err != nil {
 				t.Fatal(err)

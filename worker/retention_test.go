@@ -124,7 +124,7 @@ func TestKeeperWaitsForJobs(t *testing.T) {
 		}
 		door := &intake.Intake{Store: s, Blobs: blobs}
 		accept := func(build, content string) store.Evidence {
-			e, err := door.Accept(t.Context(), leaks.Target{Project: "p", Build: build}, "a.txt", strings.NewReader(content))
+			e, err := door.Accept(t.Context(), leaks.UploadTarget{Project: "p", Build: build}, "a.txt", strings.NewReader(content))
 			if err != nil {
 				t.Fatal(err)
 			}

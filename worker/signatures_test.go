@@ -17,7 +17,7 @@ func (p *pipeline) leaking(build string, step int) int64 {
 	p.Helper()
 	var run int64
 	for k := range 12 {
-		target := leaks.Target{Project: "p", Build: build}
+		target := leaks.UploadTarget{Project: "p", Build: build}
 		e, err := p.Intake.Accept(p.Context(), target, fmt.Sprintf("%d.txt", k),
 			strings.NewReader(workertest.TillLeak(k, 5+k*step)))
 		if err != nil {

@@ -112,7 +112,7 @@ func TestSymbolsOfTheNextRun(t *testing.T) {
 	if err := p.Blobs.Delete(t.Context(), blob.ContentKey(file.SHA256)); err != nil {
 		t.Fatal(err)
 	}
-	e, err := p.Intake.Accept(t.Context(), leaks.Target{Project: "p", Build: "2"}, "1.txt",
+	e, err := p.Intake.Accept(t.Context(), leaks.UploadTarget{Project: "p", Build: "2"}, "1.txt",
 		strings.NewReader(workertest.TillLog(2)))
 	if err != nil {
 		t.Fatal(err)

@@ -196,7 +196,7 @@ func TestRecordingsOfOneRunInTheLab(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e, err := p.Intake.Accept(t.Context(), leaks.Target{Project: "lab", Build: names[0]}, name, bytes.NewReader(content))
+			e, err := p.Intake.Accept(t.Context(), leaks.UploadTarget{Project: "lab", Build: names[0]}, name, bytes.NewReader(content))
 			if err != nil {
 				t.Fatal(err)
 			}

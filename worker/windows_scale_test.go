@@ -98,7 +98,7 @@ func startLarge(t testing.TB, rows, sites int) *largeTrace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := s.CreateEvidence(t.Context(), leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: "1"},
+	e, err := s.CreateEvidence(t.Context(), leaks.UploadTarget{Project: "p", Build: "1", Scenario: "s", Run: "1"},
 		store.Evidence{Name: "large.etl", SHA256: "1", Kind: "etl"})
 	if err != nil {
 		t.Fatal(err)

@@ -134,7 +134,7 @@ func TestWindowsThatThereAreNot(t *testing.T) {
 	p := start(t)
 	scenario := etltest.Invent(4, etltest.Size{Steps: 50})
 	trace := p.settled(p.upload("whole.etl", string(scenario.File(etltest.Format{}))))
-	e, err := p.Intake.Accept(t.Context(), leaks.Target{Project: "p", Build: "2"}, "log.txt",
+	e, err := p.Intake.Accept(t.Context(), leaks.UploadTarget{Project: "p", Build: "2"}, "log.txt",
 		strings.NewReader(log(1, 50)))
 	if err != nil {
 		t.Fatal(err)

@@ -48,7 +48,7 @@ func log(minute, size int) string {
 
 func (p *pipeline) upload(name, content string) int64 {
 	p.Helper()
-	e, err := p.Intake.Accept(p.Context(), leaks.Target{Project: "p", Build: "1"}, name, strings.NewReader(content))
+	e, err := p.Intake.Accept(p.Context(), leaks.UploadTarget{Project: "p", Build: "1"}, name, strings.NewReader(content))
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestLostBlob(t *testing.T) {
 	run := p.upload("kept.txt", log(1, 50))
 	p.settled(run)
 	lost := log(2, 60)
-	e, err := p.Store.CreateEvidence(t.Context(), leaks.Target{Project: "p", Build: "1", Scenario: "default", Run: "1"},
+	e, err := p.Store.CreateEvidence(t.Context(), leaks.UploadTarget{Project: "p", Build: "1", Scenario: "default", Run: "1"},
 		store.Evidence{Name: "lost.txt", SHA256: strings.Repeat("ab", 32), Bytes: int64(len(lost)), Kind: "umdh"})
 	if err != nil {
 		t.Fatal(err)

@@ -68,7 +68,7 @@ func (f *pushFlags) plan(ctx context.Context, patterns []string) (*push.Plan, er
 	}
 	fields := map[string]string{"project": f.project, "build": f.build, "scenario": f.scenario, "run": f.run,
 		"branch": f.branch, "commit": f.commit, "fork": f.fork, "sequence": f.sequence}
-	target, err := leaks.TargetOf(func(name string) string { return fields[name] })
+	target, err := leaks.UploadTargetOf(func(name string) string { return fields[name] })
 	var wrong *leaks.FieldError
 	if errors.As(err, &wrong) {
 		return nil, &usageError{"--" + wrong.Field + ": " + wrong.Message}
@@ -156,7 +156,7 @@ func (f *pushFlags) addWork(p *push.Plan) error {
 	}
 	for i, text := range numbers {
 		fields := map[string]string{"project": f.project, "build": f.build, "work": text, "work_unit": f.unit}
-		t, err := leaks.TargetOf(func(name string) string { return fields[name] })
+		t, err := leaks.UploadTargetOf(func(name string) string { return fields[name] })
 		if err != nil {
 			return &usageError{"--work: " + err.Error()}
 		}

@@ -35,7 +35,7 @@ func Load(ctx context.Context, in *intake.Intake, s *store.Store) (path string, 
 		case windowsFolder:
 			return addFromServer(ctx, in, name, content)
 		}
-		target := leaks.Target{Project: Project, Build: build, Branch: "main", Scenario: folder}
+		target := leaks.UploadTarget{Project: Project, Build: build, Branch: "main", Scenario: folder}
 		e, err := in.Accept(ctx, target, name, content)
 		if folder == soak {
 			run = e.RunID

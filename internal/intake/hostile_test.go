@@ -28,7 +28,7 @@ func TestArchiveThatHangs(t *testing.T) {
 	}
 	d := open(t)
 	d.Sandbox.Time = time.Second // of the processor
-	_, err = d.Accept(t.Context(), leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: "r"},
+	_, err = d.Accept(t.Context(), leaks.UploadTarget{Project: "p", Build: "1", Scenario: "s", Run: "r"},
 		"hang.7z", bytes.NewReader(hang))
 	var refused *evidence.Error
 	if !errors.As(err, &refused) || refused.Code != sandbox.CodeExpensive ||

@@ -217,7 +217,7 @@ func TestMarksOfATriageDecision(t *testing.T) {
 	for at := range 7 {
 		builds = append(builds, leaks.LineBuild{ID: *c.ID(at), Rank: leaks.LineRank(at)})
 	}
-	line := leaks.NewLines(builds, "main").Of("main")
+	line := leaks.NewBuildLines(builds, "main").Of("main")
 	for _, test := range []struct {
 		word leaks.TriageDecision
 		want leaks.Marks

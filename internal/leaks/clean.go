@@ -214,7 +214,7 @@ func (s *RunSighting) isAsFast(paces SlowestRates) bool {
 
 // SightingsOn is what each build of a line says of a leak in each scenario, ordered by build. runs name builds by their
 // ids. Of several runs of a build the gravest counts, and one that shows the leak before one that does not.
-func SightingsOn(line *Line, runs []RunSighting, paces SlowestRates) []Sighting {
+func SightingsOn(line *BuildLine, runs []RunSighting, paces SlowestRates) []Sighting {
 	type key struct {
 		build    int
 		scenario int64

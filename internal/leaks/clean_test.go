@@ -59,7 +59,7 @@ func TestWhatIsClean(t *testing.T) {
 			undecided, false, false},
 	} {
 		runs := []leaks.RunSighting{leaksBy(1, 10), test.shows}
-		line := leaks.NewLines(lined("m1 m2"), "").Of("main")
+		line := leaks.NewBuildLines(lined("m1 m2"), "").Of("main")
 		list := leaks.SightingsOn(line, runs, leaks.SlowestRatesOf(runs))
 		got := leaks.Sighting{}
 		switch says := !test.shows.Absent || test.absent; {
@@ -81,7 +81,7 @@ func TestWhatIsClean(t *testing.T) {
 // Of several runs of a build the gravest counts, and one that shows the leak before one that does not; runs of other
 // lines do not count, and a block that is resized is clean nowhere.
 func TestSightingsOfABuild(t *testing.T) {
-	lines := leaks.NewLines(lined("m1 m2 x1 m3"), "")
+	lines := leaks.NewBuildLines(lined("m1 m2 x1 m3"), "")
 	gone := ranFor(2, "", math.NaN(), 0)
 	gone.Absent = true
 	runs := []leaks.RunSighting{leaksBy(4, 8), gone, ranFor(2, stable, -6, 0), ranFor(1, stable, -6, 0), leaksBy(1, 8), leaksBy(3, 8)}
@@ -104,7 +104,7 @@ func TestSightingsOfABuild(t *testing.T) {
 func TestGrowthInHindsight(t *testing.T) {
 	for each, fast := range map[int64]bool{3: false, 4: true} { // half of 8
 		runs := []leaks.RunSighting{ranFor(1, grows, -3, each), leaksBy(2, 8)}
-		list := leaks.SightingsOn(leaks.NewLines(lined("m1 m2"), "").Of("main"), runs, leaks.SlowestRatesOf(runs))
+		list := leaks.SightingsOn(leaks.NewBuildLines(lined("m1 m2"), "").Of("main"), runs, leaks.SlowestRatesOf(runs))
 		if list[0].AsFast != fast {
 			t.Errorf("%d blocks an hour: %+v", each, list[0])
 		}
@@ -150,7 +150,7 @@ func TestCleanAddsUp(t *testing.T) {
 		"as much as the leak between": {[]leaks.RunSighting{few(2), many, few(4)}, false},
 	} {
 		runs := append([]leaks.RunSighting{leaksBy(1, 10)}, test.runs...)
-		list := leaks.SightingsOn(leaks.NewLines(lined("m1 m2 m3 m4"), "").Of("main"), runs, leaks.SlowestRatesOf(runs))
+		list := leaks.SightingsOn(leaks.NewBuildLines(lined("m1 m2 m3 m4"), "").Of("main"), runs, leaks.SlowestRatesOf(runs))
 		if last := list[len(list)-1]; (last.Judgement == leaks.Clean) != test.clean || (last.Bound != nil) != test.clean {
 			t.Errorf("%s: %+v, want clean %v", name, last, test.clean)
 		}
@@ -159,7 +159,7 @@ func TestCleanAddsUp(t *testing.T) {
 
 // Of several runs of a build, and several parts of a leak in one run, one that tells that the leak began is enough.
 func TestBeganInABuild(t *testing.T) {
-	line := leaks.NewLines(lined("m0 m1"), "").Of("main")
+	line := leaks.NewBuildLines(lined("m0 m1"), "").Of("main")
 	at := line.Builds[1]
 	plain, began, slow := leaksBy(at, 30), leaksBy(at, 30), ranFor(at, grows, -1, 10)
 	began.Began, slow.Began = true, true

@@ -17,19 +17,19 @@ type LineBuild struct {
 	Rank      BuildRank
 }
 
-// A Line is the history of a branch: the builds of its parent line up to the fork, then its own.
-type Line struct {
-	Branch string
-	Parent string  // branch of the parent line; "" where there is no fork
-	Fork   int64   // the last build that the line shares with its parent; 0 for none
-	Builds []int64 // oldest first
-	Own    int     // how many builds at the end of Builds are of the branch itself
+// A BuildLine is the history of a branch: the builds of its parent line up to the fork, then its own.
+type BuildLine struct {
+	Branch   string
+	Parent   string  // branch of the parent line; "" where there is no fork
+	Fork     int64   // the last build that the line shares with its parent; 0 for none
+	Builds   []int64 // oldest first
+	OwnCount int     // how many builds at the end of Builds are of the branch itself
 
 	at map[int64]int
 }
 
 // At is the index of a build on the line; −1 where the line does not have it.
-func (l *Line) At(build int64) int {
+func (l *BuildLine) At(build int64) int {
 	if at, ok := l.at[build]; ok {
 		return at
 	}
@@ -37,7 +37,7 @@ func (l *Line) At(build int64) int {
 }
 
 // ID is the build at an index of the line; nil for −1.
-func (l *Line) ID(at int) *int64 {
+func (l *BuildLine) ID(at int) *int64 {
 	if at < 0 {
 		return nil
 	}
@@ -45,17 +45,17 @@ func (l *Line) ID(at int) *int64 {
 }
 
 // ForkAt is the index of the fork on the line; −1 for none.
-func (l *Line) ForkAt() int { return len(l.Builds) - l.Own - 1 }
+func (l *BuildLine) ForkAt() int { return len(l.Builds) - l.OwnCount - 1 }
 
 // UpTo is the beginning of the line that ends with a build; nil where the line does not have it.
-func (l *Line) UpTo(build int64) []int64 {
+func (l *BuildLine) UpTo(build int64) []int64 {
 	return l.Builds[:l.At(build)+1]
 }
 
-// Lines are the lines of a project's builds.
-type Lines struct {
+// BuildLines are the lines of a project's builds.
+type BuildLines struct {
 	Default string // the branch of the line that stands for the project
-	list    map[string]*Line
+	list    map[string]*BuildLine
 	builds  map[int64]*LineBuild
 	own     map[string][]*LineBuild // by branch, oldest first
 }
@@ -63,12 +63,12 @@ type Lines struct {
 // usualDefaults are the branches that are a project's default where no setting says, the likeliest first.
 var usualDefaults = []string{"main", "master", "trunk", "develop", "development"}
 
-// NewLines finds the lines of builds, which may come in any order. chosen is the project's default branch; where it is
+// NewBuildLines finds the lines of builds, which may come in any order. chosen is the project's default branch; where it is
 // "" the first of the usual names is, else no branch where builds have none, else the branch of the oldest build.
 //
 // A build without a branch is one of the default branch: nobody says that it is not.
-func NewLines(builds []LineBuild, chosen string) *Lines {
-	l := &Lines{list: map[string]*Line{}, builds: make(map[int64]*LineBuild, len(builds)), own: map[string][]*LineBuild{}}
+func NewBuildLines(builds []LineBuild, chosen string) *BuildLines {
+	l := &BuildLines{list: map[string]*BuildLine{}, builds: make(map[int64]*LineBuild, len(builds)), own: map[string][]*LineBuild{}}
 	order := make([]*LineBuild, len(builds))
 	for i := range builds {
 		order[i] = &builds[i]
@@ -86,7 +86,7 @@ func NewLines(builds []LineBuild, chosen string) *Lines {
 		l.line(l.branchOf(b), nil)
 	}
 	if l.list[l.Default] == nil {
-		l.list[l.Default] = &Line{Branch: l.Default, at: map[int64]int{}}
+		l.list[l.Default] = &BuildLine{Branch: l.Default, at: map[int64]int{}}
 	}
 	return l
 }
@@ -107,10 +107,10 @@ func defaultBranch(order []*LineBuild, chosen string) string {
 }
 
 // branchOf is the branch that a build counts as one of.
-func (l *Lines) branchOf(b *LineBuild) string { return cmp.Or(b.Branch, l.Default) }
+func (l *BuildLines) branchOf(b *LineBuild) string { return cmp.Or(b.Branch, l.Default) }
 
 // Of is the line of a branch: that of the default branch for "" and for a branch without builds.
-func (l *Lines) Of(branch string) *Line {
+func (l *BuildLines) Of(branch string) *BuildLine {
 	if line := l.list[branch]; line != nil {
 		return line
 	}
@@ -118,7 +118,7 @@ func (l *Lines) Of(branch string) *Line {
 }
 
 // OfBuild is the line of the branch of a build; nil for an unknown build.
-func (l *Lines) OfBuild(id int64) *Line {
+func (l *BuildLines) OfBuild(id int64) *BuildLine {
 	if b := l.builds[id]; b != nil {
 		return l.list[l.branchOf(b)]
 	}
@@ -126,7 +126,7 @@ func (l *Lines) OfBuild(id int64) *Line {
 }
 
 // Name is the name of a build; "" for an unknown one.
-func (l *Lines) Name(id int64) string {
+func (l *BuildLines) Name(id int64) string {
 	if b := l.builds[id]; b != nil {
 		return b.Name
 	}
@@ -134,12 +134,12 @@ func (l *Lines) Name(id int64) string {
 }
 
 // All are the lines, that of the default branch first, the others by name.
-func (l *Lines) All() []*Line {
-	list := make([]*Line, 0, len(l.list))
+func (l *BuildLines) All() []*BuildLine {
+	list := make([]*BuildLine, 0, len(l.list))
 	for _, line := range l.list {
 		list = append(list, line)
 	}
-	slices.SortFunc(list, func(a, b *Line) int {
+	slices.SortFunc(list, func(a, b *BuildLine) int {
 		return cmp.Or(compareBools(b.Branch == l.Default, a.Branch == l.Default), cmp.Compare(a.Branch, b.Branch))
 	})
 	return list
@@ -147,11 +147,11 @@ func (l *Lines) All() []*Line {
 
 // line makes the line of a branch. under are the branches whose lines are being made: a branch whose fork leads back to
 // one of them begins by itself.
-func (l *Lines) line(branch string, under []string) *Line {
+func (l *BuildLines) line(branch string, under []string) *BuildLine {
 	if made := l.list[branch]; made != nil {
 		return made
 	}
-	line := &Line{Branch: branch, at: map[int64]int{}}
+	line := &BuildLine{Branch: branch, at: map[int64]int{}}
 	own := l.own[branch]
 	if branch != l.Default {
 		if fork := l.fork(branch, own); fork != nil {
@@ -166,7 +166,7 @@ func (l *Lines) line(branch string, under []string) *Line {
 	for _, b := range own {
 		line.Builds = append(line.Builds, b.ID)
 	}
-	line.Own = len(own)
+	line.OwnCount = len(own)
 	for at, id := range line.Builds {
 		line.at[id] = at
 	}
@@ -177,7 +177,7 @@ func (l *Lines) line(branch string, under []string) *Line {
 // fork finds the build at which a branch left its parent line: the one that an upload declares, else the nearest
 // ancestor that is a build of another branch, else the newest build of the default branch before the first of the
 // branch. nil is none.
-func (l *Lines) fork(branch string, own []*LineBuild) *LineBuild {
+func (l *BuildLines) fork(branch string, own []*LineBuild) *LineBuild {
 	for i := len(own) - 1; i >= 0; i-- {
 		if own[i].Fork == "" {
 			continue
@@ -211,7 +211,7 @@ func (l *Lines) fork(branch string, own []*LineBuild) *LineBuild {
 
 // nearest is the build of another branch that was made of the newest of some commits; of several, one of the default
 // branch. nil is none.
-func (l *Lines) nearest(branch string, commits []string) *LineBuild {
+func (l *BuildLines) nearest(branch string, commits []string) *LineBuild {
 	var found *LineBuild
 	nearest := len(commits)
 	for _, b := range l.builds {
@@ -231,7 +231,7 @@ func (l *Lines) nearest(branch string, commits []string) *LineBuild {
 
 // prefers reports whether of two builds of one commit, or of one name, the first is the better fork: one of the default
 // branch, else the newer.
-func (l *Lines) prefers(a, b *LineBuild) bool {
+func (l *BuildLines) prefers(a, b *LineBuild) bool {
 	isDefault := func(b *LineBuild) bool { return l.branchOf(b) == l.Default }
 	return cmp.Or(compareBools(isDefault(a), isDefault(b)), CompareRanks(a.Rank, b.Rank), cmp.Compare(a.ID, b.ID)) > 0
 }

@@ -49,7 +49,7 @@ func TestLines(t *testing.T) {
 		{"of one commit the default branch", "m1@aaaaaaa1 r1@aaaaaaa1 x1<aaaaaaa1", "", "x", "m1 | x1"},
 		{"two that lead to each other", "x1^y1 y1^x1", "main", "x", "y1 | x1"},
 	} {
-		lines := leaks.NewLines(lined(test.builds), test.chosen)
+		lines := leaks.NewBuildLines(lined(test.builds), test.chosen)
 		line := lines.Of(test.branch)
 		var words []string
 		for at, id := range line.Builds {
@@ -65,7 +65,7 @@ func TestLines(t *testing.T) {
 }
 
 func TestPlacesOnALine(t *testing.T) {
-	lines := leaks.NewLines(lined("m1 m2 x1 m3"), "")
+	lines := leaks.NewBuildLines(lined("m1 m2 x1 m3"), "")
 	x := lines.Of("x")
 	if x.At(3) != 2 || x.At(4) != -1 || *x.ID(2) != 3 || x.ID(-1) != nil || fmt.Sprint(x.UpTo(2)) != "[1 2]" || len(x.UpTo(4)) != 0 ||
 		x.Parent != "main" || x.Fork != 2 || lines.OfBuild(3) != x || lines.OfBuild(9) != nil || lines.Name(9) != "" {
@@ -78,7 +78,7 @@ func TestPlacesOnALine(t *testing.T) {
 	if got := strings.Join(branches, " "); got != "main x" {
 		t.Error(got)
 	}
-	if none := leaks.NewLines(nil, ""); len(none.Of("main").Builds) != 0 || len(none.All()) != 1 {
+	if none := leaks.NewBuildLines(nil, ""); len(none.Of("main").Builds) != 0 || len(none.All()) != 1 {
 		t.Errorf("%+v", none)
 	}
 }

@@ -54,7 +54,7 @@ func (o *Origin) ownedBy() string {
 
 // A PastLine is the history of a leak on a line, up to the build of a run.
 type PastLine struct {
-	*Line
+	*BuildLine
 	Head       int // index of the build
 	Scenario   int64
 	Sightings  []Sighting

@@ -12,7 +12,7 @@ import (
 )
 
 func TestOrigin(t *testing.T) {
-	lines := leaks.NewLines(lined("m0 m1 m2 m3 m4 m5 m6 x7 x8"), "")
+	lines := leaks.NewBuildLines(lined("m0 m1 m2 m3 m4 m5 m6 x7 x8"), "")
 	for _, test := range []struct {
 		history string
 		branch  string
@@ -37,7 +37,7 @@ func TestOrigin(t *testing.T) {
 		{"1L 2C 3L", "main", 3, owned, "regressed m2..m3 owned", "came back between builds m2 and m3"}, // by its first run
 	} {
 		line := lines.Of(test.branch)
-		past := leaks.PastLine{Line: line, Head: test.head, Scenario: 1, Sightings: sightings(t, test.history), Marks: test.marks,
+		past := leaks.PastLine{BuildLine: line, Head: test.head, Scenario: 1, Sightings: sightings(t, test.history), Marks: test.marks,
 			FailedHere: strings.HasSuffix(test.want, " owned"), Name: lines.Name}
 		o := past.Origin()
 		got := ""
@@ -64,11 +64,11 @@ func TestOrigin(t *testing.T) {
 
 // Whoever took the leak after a newer build failed for it has taken it in an older build, too, whose run comes late.
 func TestOriginOfALateRun(t *testing.T) {
-	lines := leaks.NewLines(lined("m0 m1 m2 m3 m4"), "")
+	lines := leaks.NewBuildLines(lined("m0 m1 m2 m3 m4"), "")
 	for told, want := range map[int]bool{1: false, 3: false, 4: true} { // before the fix, in the build itself, and behind it
 		marks := owned
 		marks.FailedIn = []int{told}
-		past := leaks.PastLine{Line: lines.Of("main"), Head: 3, Scenario: 1, Sightings: sightings(t, "1L 2C 3L 4L"), Marks: marks,
+		past := leaks.PastLine{BuildLine: lines.Of("main"), Head: 3, Scenario: 1, Sightings: sightings(t, "1L 2C 3L 4L"), Marks: marks,
 			Name: lines.Name}
 		if o := past.Origin(); o.Owned != want || !o.Regressed {
 			t.Errorf("told in %d: %+v", told, o)

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// A Target says where evidence belongs.
-type Target struct {
+// A UploadTarget says where evidence belongs.
+type UploadTarget struct {
 	Project  string `json:"project"`
 	Build    string `json:"build"`
 	Sequence *int64 `json:"sequence,omitempty"` // place among the project's builds; nil where not declared
@@ -30,10 +30,10 @@ type Target struct {
 	Urgent bool `json:"urgent,omitempty"`
 }
 
-// TargetOf reads a target from fields that people or scripts have written, by their names in forms, addresses and the
+// UploadTargetOf reads a target from fields that people or scripts have written, by their names in forms, addresses and the
 // API, and checks it. Its error is a *FieldError.
-func TargetOf(field func(name string) string) (Target, error) {
-	t := Target{
+func UploadTargetOf(field func(name string) string) (UploadTarget, error) {
+	t := UploadTarget{
 		Project: field("project"), Build: field("build"), Scenario: field("scenario"), Run: field("run"),
 		Branch: field("branch"), Commit: field("commit"), Fork: field("fork"), WorkUnit: field("work_unit"),
 	}
@@ -88,7 +88,7 @@ func (f nameForm) fits(name string) bool {
 
 // Normalize fills defaults in and checks the names. The sequence that a name declares by itself is not filled in: it
 // must not take the place of one that an earlier upload to the build has declared.
-func (t *Target) Normalize() error {
+func (t *UploadTarget) Normalize() error {
 	for _, field := range []struct {
 		name     string
 		value    *string
@@ -129,7 +129,7 @@ func CheckProjectName(name string) error {
 // maxUnit is how long the name of a work counter may be, in characters.
 const maxUnit = 32
 
-func (t *Target) normalizeWork() error {
+func (t *UploadTarget) normalizeWork() error {
 	t.WorkUnit = strings.TrimSpace(t.WorkUnit)
 	switch {
 	case t.Work != nil && (math.IsNaN(*t.Work) || math.IsInf(*t.Work, 0) || *t.Work < 0):

@@ -11,9 +11,11 @@ import (
 )
 
 func TestNamesOfATarget(t *testing.T) {
-	at := func(project, build string) leaks.Target { return leaks.Target{Project: project, Build: build} }
+	at := func(project, build string) leaks.UploadTarget {
+		return leaks.UploadTarget{Project: project, Build: build}
+	}
 	for name, test := range map[string]struct {
-		target leaks.Target
+		target leaks.UploadTarget
 		field  string // that is wrong; "" for none
 	}{
 		"signs":                    {at("app", "1.2+rc#3/x64"), ""},
@@ -29,20 +31,20 @@ func TestNamesOfATarget(t *testing.T) {
 		"a build of 129":           {at("app", strings.Repeat("ä", 129)), "build"},
 		"a build that starts so":   {at("app", "-1"), "build"},
 		"a build with a line":      {at("app", "a\nb"), "build"},
-		"a run that is no text":    {leaks.Target{Project: "app", Build: "1", Run: "\x00"}, "run"},
-		"a scenario of markup":     {leaks.Target{Project: "app", Build: "1", Scenario: "<x>"}, "scenario"},
-		"a branch":                 {leaks.Target{Project: "app", Build: "1", Branch: "feature/x-1"}, ""},
-		"a branch that is no text": {leaks.Target{Project: "app", Build: "1", Branch: "a\x00b"}, "branch"},
-		"a branch of 129":          {leaks.Target{Project: "app", Build: "1", Branch: strings.Repeat("x", 129)}, "branch"},
-		"no work":                  {leaks.Target{Project: "app", Build: "1", Work: new(0.0)}, ""},
-		"less than no work":        {leaks.Target{Project: "app", Build: "1", Work: new(-1e-9)}, "work"},
-		"work without end":         {leaks.Target{Project: "app", Build: "1", Work: new(math.Inf(1))}, "work"},
-		"work that is no number":   {leaks.Target{Project: "app", Build: "1", Work: new(math.NaN())}, "work"},
-		"a unit of 32":             {leaks.Target{Project: "app", Build: "1", WorkUnit: strings.Repeat("ä", 32)}, ""},
-		"a unit of 33": {leaks.Target{Project: "app", Build: "1", WorkUnit: strings.Repeat("ä", 33)},
+		"a run that is no text":    {leaks.UploadTarget{Project: "app", Build: "1", Run: "\x00"}, "run"},
+		"a scenario of markup":     {leaks.UploadTarget{Project: "app", Build: "1", Scenario: "<x>"}, "scenario"},
+		"a branch":                 {leaks.UploadTarget{Project: "app", Build: "1", Branch: "feature/x-1"}, ""},
+		"a branch that is no text": {leaks.UploadTarget{Project: "app", Build: "1", Branch: "a\x00b"}, "branch"},
+		"a branch of 129":          {leaks.UploadTarget{Project: "app", Build: "1", Branch: strings.Repeat("x", 129)}, "branch"},
+		"no work":                  {leaks.UploadTarget{Project: "app", Build: "1", Work: new(0.0)}, ""},
+		"less than no work":        {leaks.UploadTarget{Project: "app", Build: "1", Work: new(-1e-9)}, "work"},
+		"work without end":         {leaks.UploadTarget{Project: "app", Build: "1", Work: new(math.Inf(1))}, "work"},
+		"work that is no number":   {leaks.UploadTarget{Project: "app", Build: "1", Work: new(math.NaN())}, "work"},
+		"a unit of 32":             {leaks.UploadTarget{Project: "app", Build: "1", WorkUnit: strings.Repeat("ä", 32)}, ""},
+		"a unit of 33": {leaks.UploadTarget{Project: "app", Build: "1", WorkUnit: strings.Repeat("ä", 33)},
 			"work_unit"},
-		"a unit of markup":          {leaks.Target{Project: "app", Build: "1", WorkUnit: "<i>"}, "work_unit"},
-		"a unit, and work below it": {leaks.Target{Project: "app", Build: "1", Work: new(-1.0), WorkUnit: "<i>"}, "work"},
+		"a unit of markup":          {leaks.UploadTarget{Project: "app", Build: "1", WorkUnit: "<i>"}, "work_unit"},
+		"a unit, and work below it": {leaks.UploadTarget{Project: "app", Build: "1", Work: new(-1.0), WorkUnit: "<i>"}, "work"},
 	} {
 		if got := fieldOf(t, test.target.Normalize()); got != test.field {
 			t.Errorf("%s: complains about %q, want %q", name, got, test.field)
@@ -51,18 +53,18 @@ func TestNamesOfATarget(t *testing.T) {
 }
 
 func TestDefaultsOfATarget(t *testing.T) {
-	for name, test := range map[string]struct{ target, want leaks.Target }{
-		"numbered": {leaks.Target{Project: " app ", Build: "4812\n"},
-			leaks.Target{Project: "app", Build: "4812", Scenario: leaks.DefaultScenario, Run: "1"}},
-		"named": {leaks.Target{Project: "app", Build: "1.2", Scenario: " soak", Run: "2 ", Branch: " main "},
-			leaks.Target{Project: "app", Build: "1.2", Scenario: "soak", Run: "2", Branch: "main"}},
-		"numbered otherwise": {leaks.Target{Project: "app", Build: "4812", Sequence: new(int64(7)), Scenario: "s", Run: "r"},
-			leaks.Target{Project: "app", Build: "4812", Sequence: new(int64(7)), Scenario: "s", Run: "r"}},
-		"with work": {leaks.Target{Project: "app", Build: "a", Work: new(3.0)},
-			leaks.Target{Project: "app", Build: "a", Scenario: leaks.DefaultScenario, Run: "1", Work: new(3.0),
+	for name, test := range map[string]struct{ target, want leaks.UploadTarget }{
+		"numbered": {leaks.UploadTarget{Project: " app ", Build: "4812\n"},
+			leaks.UploadTarget{Project: "app", Build: "4812", Scenario: leaks.DefaultScenario, Run: "1"}},
+		"named": {leaks.UploadTarget{Project: "app", Build: "1.2", Scenario: " soak", Run: "2 ", Branch: " main "},
+			leaks.UploadTarget{Project: "app", Build: "1.2", Scenario: "soak", Run: "2", Branch: "main"}},
+		"numbered otherwise": {leaks.UploadTarget{Project: "app", Build: "4812", Sequence: new(int64(7)), Scenario: "s", Run: "r"},
+			leaks.UploadTarget{Project: "app", Build: "4812", Sequence: new(int64(7)), Scenario: "s", Run: "r"}},
+		"with work": {leaks.UploadTarget{Project: "app", Build: "a", Work: new(3.0)},
+			leaks.UploadTarget{Project: "app", Build: "a", Scenario: leaks.DefaultScenario, Run: "1", Work: new(3.0),
 				WorkUnit: "iteration"}},
-		"with work in a unit": {leaks.Target{Project: "app", Build: "a", Work: new(3.0), WorkUnit: " document "},
-			leaks.Target{Project: "app", Build: "a", Scenario: leaks.DefaultScenario, Run: "1",
+		"with work in a unit": {leaks.UploadTarget{Project: "app", Build: "a", Work: new(3.0), WorkUnit: " document "},
+			leaks.UploadTarget{Project: "app", Build: "a", Scenario: leaks.DefaultScenario, Run: "1",
 				Work: new(3.0), WorkUnit: "document"}},
 	} {
 		if err := test.target.Normalize(); err != nil || !reflect.DeepEqual(test.target, test.want) {
@@ -83,7 +85,7 @@ func TestTargetOfFields(t *testing.T) {
 	} {
 		fields := map[string]string{"project": "shop", "build": "main-4711", "sequence": test.sequence,
 			"work": test.work, "branch": " main "}
-		target, err := leaks.TargetOf(func(name string) string { return fields[name] })
+		target, err := leaks.UploadTargetOf(func(name string) string { return fields[name] })
 		var wrong *leaks.FieldError
 		if errors.As(err, &wrong); test.field != "" {
 			if wrong == nil || wrong.Field != test.field {

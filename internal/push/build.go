@@ -54,7 +54,7 @@ func (c *Client) ChangeBuild(ctx context.Context, project, build string, fields 
 
 // setAncestors says which commits are behind the target's build: once, as the list is too long for what goes with each
 // file. Servers that are older do not take it.
-func (c *Client) setAncestors(ctx context.Context, t *leaks.Target) error {
+func (c *Client) setAncestors(ctx context.Context, t *leaks.UploadTarget) error {
 	if len(t.Ancestors) == 0 {
 		return nil
 	}
@@ -72,7 +72,7 @@ func (c *Client) setAncestors(ctx context.Context, t *leaks.Target) error {
 }
 
 // FreeRunName is the name of one more run of a build and scenario: the least number that no run of them has.
-func (c *Client) FreeRunName(ctx context.Context, t *leaks.Target) (string, error) {
+func (c *Client) FreeRunName(ctx context.Context, t *leaks.UploadTarget) (string, error) {
 	b, err := c.Build(ctx, t.Project, t.Build)
 	if isRefused(err, http.StatusMethodNotAllowed) {
 		return "", &Error{Code: CodeOldServer, Message: "the server is of an older version and does not list the runs of a build",

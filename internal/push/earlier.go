@@ -35,7 +35,7 @@ func (e *evidenceRun) findEarlier(ctx context.Context) error {
 }
 
 // wouldChange reports whether a push tells the server something new about the build.
-func (b *Build) wouldChange(t *leaks.Target) bool {
+func (b *Build) wouldChange(t *leaks.UploadTarget) bool {
 	for _, field := range []struct{ said, has string }{{t.Branch, b.Branch}, {t.Commit, b.Commit}, {t.Fork, b.Fork}} {
 		if field.said != "" && field.said != field.has {
 			return true

@@ -245,7 +245,7 @@ func (w *fileLog) Ended(f *push.File, o push.Outcome, _ error) {
 func files(t *testing.T, sizes map[string]int) *push.Plan {
 	t.Helper()
 	dir := t.TempDir()
-	p := &push.Plan{Target: leaks.Target{Project: "shop", Build: "b1", Scenario: "soak", Run: "1"}}
+	p := &push.Plan{Target: leaks.UploadTarget{Project: "shop", Build: "b1", Scenario: "soak", Run: "1"}}
 	for name, size := range sizes {
 		content := make([]byte, size)
 		for i := range content {

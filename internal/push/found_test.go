@@ -215,7 +215,7 @@ func TestFreeRun(t *testing.T) {
 		f := newFake(t)
 		answers(f, map[string]string{path: text})
 		client, _ := f.client()
-		got, err := client.FreeRunName(t.Context(), &leaks.Target{Project: "p", Build: "7", Scenario: "s"})
+		got, err := client.FreeRunName(t.Context(), &leaks.UploadTarget{Project: "p", Build: "7", Scenario: "s"})
 		var own *push.Error
 		if errors.As(err, &own) {
 			got = own.Code
@@ -237,7 +237,7 @@ func TestUnusableFiles(t *testing.T) {
 		filepath.Join(dir, "none.txt"): push.CodeNoFile, os.DevNull: push.CodeUnreadable} {
 		f := newFake(t)
 		client, _ := f.client()
-		p := &push.Plan{Target: leaks.Target{Project: "p", Build: "1"}, Evidence: []push.File{{Path: path}}}
+		p := &push.Plan{Target: leaks.UploadTarget{Project: "p", Build: "1"}, Evidence: []push.File{{Path: path}}}
 		_, err := client.Send(t.Context(), p, &fileLog{})
 		var own *push.Error
 		if !errors.As(err, &own) || own.Code != code || f.count != 0 {

@@ -22,7 +22,7 @@ const atOnce = 2
 
 // A Plan is what is to be sent, and where it belongs.
 type Plan struct {
-	Target   leaks.Target // its Work is that of no file
+	Target   leaks.UploadTarget // its Work is that of no file
 	Evidence []File
 	Symbols  []File
 }
@@ -202,7 +202,7 @@ func isHopeless(err error) bool {
 // evidenceRun is the run that evidence is sent to.
 type evidenceRun struct {
 	client  *Client
-	target  leaks.Target
+	target  leaks.UploadTarget
 	watcher Watcher
 	before  *Run // as an earlier push left it, or as it was when the first file was there; nil before
 

@@ -40,7 +40,7 @@ const keysAtOnce = 250
 
 // bindSymbols says which symbol files belong to the target's build, so that those of other builds never take their
 // place. Servers that are older do not take it.
-func (c *Client) bindSymbols(ctx context.Context, t *leaks.Target, d *delivery) error {
+func (c *Client) bindSymbols(ctx context.Context, t *leaks.UploadTarget, d *delivery) error {
 	for keys := range slices.Chunk(d.keys, keysAtOnce) {
 		_, err := c.sendJSON(ctx, http.MethodPost, buildPath(t.Project, t.Build)+"/symbols", map[string]any{"files": keys})
 		if isRefused(err, http.StatusNotFound) || isRefused(err, http.StatusMethodNotAllowed) {

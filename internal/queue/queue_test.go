@@ -114,7 +114,7 @@ func start(t *testing.T, s *store.Store, handlers map[string]queue.Handler, opt 
 
 func addEvidence(t *testing.T, s *store.Store, run string) store.Evidence {
 	t.Helper()
-	e, err := s.CreateEvidence(t.Context(), leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: run},
+	e, err := s.CreateEvidence(t.Context(), leaks.UploadTarget{Project: "p", Build: "1", Scenario: "s", Run: run},
 		store.Evidence{Name: "a.txt", SHA256: run, Bytes: 1, Kind: "umdh"})
 	if err != nil {
 		t.Fatal(err)
@@ -402,7 +402,7 @@ func TestHeavyJobsWaitForEachOther(t *testing.T) {
 			}}, fast(redisURL))
 		var runs []int64
 		for i := range 4 {
-			to := leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: fmt.Sprint(i)}
+			to := leaks.UploadTarget{Project: "p", Build: "1", Scenario: "s", Run: fmt.Sprint(i)}
 			added, err := s.CreateEvidence(t.Context(), to,
 				store.Evidence{Name: "a.etl", SHA256: to.Run, Bytes: []int64{1 << 30, 1 << 30, 1 << 30, 1}[i], Kind: "etl"})
 			if err != nil {

@@ -192,7 +192,7 @@ func TestAbsencesInAnyOrder(t *testing.T) {
 	l := newLab(t)
 	l.run("b8", fixed())
 	l.run("b9", leaking())
-	addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "b8", Sequence: new(int64(1))}, "a.txt")
+	addEvidence(t, l.Store, leaks.UploadTarget{Project: "demo", Build: "b8", Sequence: new(int64(1))}, "a.txt")
 	if got := state(l.signature("A")); got != "fixed bad b9..b9 clean  seen b9 fixed b8 regressed " {
 		t.Error(got)
 	}

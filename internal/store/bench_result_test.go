@@ -77,7 +77,7 @@ func BenchmarkStoreResult(b *testing.B) {
 			for b.Loop() {
 				s, _ := open(b) // what is stored once is not stored the second time
 				for i, r := range append(slices.Clone(test.before), test.of) {
-					e := addEvidence(b, s, leaks.Target{Project: "demo", Build: r.build, Scenario: "soak", Run: "1"},
+					e := addEvidence(b, s, leaks.UploadTarget{Project: "demo", Build: r.build, Scenario: "soak", Run: "1"},
 						fmt.Sprintf("%d.txt", i))
 					if err := s.CreateCaptures(b.Context(), claim(b, s),
 						[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "art", Bytes: 5}}); err != nil {

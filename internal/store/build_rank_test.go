@@ -31,7 +31,7 @@ func on(day int) time.Time { return time.Date(2025, 3, day, 9, 30, 0, 0, time.UT
 // upload takes an upload through the pipeline to its result: A has the upload's class, B is always there.
 func (l *lab) upload(u upload) {
 	l.Helper()
-	target := leaks.Target{Project: "demo", Build: u.build, Sequence: u.sequence}
+	target := leaks.UploadTarget{Project: "demo", Build: u.build, Sequence: u.sequence}
 	e := addEvidence(l, l.Store, target, fmt.Sprint("a", u.sequence != nil, ".txt"))
 	c := snapshot(1, 0)
 	c.Snapshots[0].TakenAt = u.taken
@@ -148,7 +148,7 @@ func TestOrderThatChanges(t *testing.T) {
 	if lines := l.projectAudit(); len(lines) != 0 {
 		t.Errorf("nothing moved yet: %v", lines)
 	}
-	addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "nightly"}, "a.txt")
+	addEvidence(t, l.Store, leaks.UploadTarget{Project: "demo", Build: "nightly"}, "a.txt")
 	if got := l.order() + ": " +
 		state(l.signature("A")); got != "b10 b9 nightly: fixed bad b10..b10 clean  seen b9 fixed b9 regressed " {
 		t.Error(got)
@@ -157,7 +157,7 @@ func TestOrderThatChanges(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	// A sequence is declared: the older of the two builds becomes the newest.
-	addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "b10", Sequence: new(int64(1))}, "a.txt")
+	addEvidence(t, l.Store, leaks.UploadTarget{Project: "demo", Build: "b10", Sequence: new(int64(1))}, "a.txt")
 	if got := l.order() + ": " +
 		state(l.signature("A")); got != "b9 nightly b10: new bad b10..b10 clean b9 seen b10 fixed  regressed " {
 		t.Error(got)
@@ -253,7 +253,7 @@ func TestBuildsThatComeAtOnce(t *testing.T) {
 	var uploading sync.WaitGroup
 	for _, build := range names {
 		uploading.Go(func() {
-			target := leaks.Target{Project: "demo", Build: build, Scenario: leaks.DefaultScenario, Run: "1"}
+			target := leaks.UploadTarget{Project: "demo", Build: build, Scenario: leaks.DefaultScenario, Run: "1"}
 			if _, err := l.CreateEvidence(t.Context(), target,
 				store.Evidence{Name: "a.txt", SHA256: build, Kind: "umdh"}); err != nil {
 				t.Error(err)

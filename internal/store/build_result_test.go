@@ -86,7 +86,7 @@ func TestBaseline(t *testing.T) {
 	}
 	six := int64(6)
 	addEvidence(t, l.Store,
-		leaks.Target{Project: "demo", Build: "dev", Sequence: &six, Branch: "dev", Scenario: "soak"}, "a.txt")
+		leaks.UploadTarget{Project: "demo", Build: "dev", Sequence: &six, Branch: "dev", Scenario: "soak"}, "a.txt")
 	is := func(scenario, build, want string) {
 		t.Helper()
 		got, err := l.now().FindBaselineOfBuild(t.Context(), "demo", scenario, build)

@@ -19,7 +19,7 @@ import (
 func TestBuildsAreOrderedBySequence(t *testing.T) {
 	s, _ := open(t)
 	five := int64(5)
-	for _, build := range []leaks.Target{
+	for _, build := range []leaks.UploadTarget{
 		{Project: "p", Build: "30"}, {Project: "p", Build: "first-undeclared"}, {Project: "p", Build: "100"},
 		{Project: "p", Build: "9"},
 		{Project: "p", Build: "second-undeclared"}, {Project: "p", Build: "feature", Sequence: &five, Branch: "dev"},
@@ -60,14 +60,14 @@ func buildNames(p *store.BuildPage) string {
 
 func TestBuildsInPages(t *testing.T) {
 	s, _ := open(t)
-	for _, build := range []leaks.Target{
+	for _, build := range []leaks.UploadTarget{
 		{Build: "one", Scenario: "smoke"}, {Build: "two"}, {Build: "10"}, {Build: "30", Scenario: "smoke"}, {Build: "20"},
 		{Build: "20", Scenario: "smoke"}, {Build: "least", Sequence: new(int64(math.MinInt64))},
 	} {
 		build.Project = "p"
 		addEvidence(t, s, build, "a.txt")
 	}
-	addEvidence(t, s, leaks.Target{Project: "another", Build: "99"}, "a.txt")
+	addEvidence(t, s, leaks.UploadTarget{Project: "another", Build: "99"}, "a.txt")
 	for _, test := range []struct {
 		query         store.BuildQuery
 		builds        string
@@ -114,7 +114,7 @@ func TestBuildsThatComeBetweenPages(t *testing.T) {
 	s, _ := open(t)
 	rng := rand.New(rand.NewPCG(6, 6))
 	add := func(name string, sequence *int64) {
-		addEvidence(t, s, leaks.Target{Project: "p", Build: name, Sequence: sequence}, "a.txt")
+		addEvidence(t, s, leaks.UploadTarget{Project: "p", Build: name, Sequence: sequence}, "a.txt")
 	}
 	seen := map[string]int{} // how often, of the builds that are there at first
 	for i := range 40 {
@@ -159,14 +159,14 @@ func TestBuildsBesideUploads(t *testing.T) {
 	}
 	const uploaders, each, reads = 4, 40, 150
 	s, _ := open(t)
-	addEvidence(t, s, leaks.Target{Project: "p", Build: "0"}, "a.txt")
+	addEvidence(t, s, leaks.UploadTarget{Project: "p", Build: "0"}, "a.txt")
 	var uploading sync.WaitGroup
 	var done atomic.Bool
 	for u := range uploaders {
 		uploading.Go(func() {
 			rng := rand.New(rand.NewPCG(7, uint64(u)))
 			for i := range each {
-				target := leaks.Target{Project: "p", Build: fmt.Sprintf("%d.%d", u, i), Scenario: oneOf(rng, "soak", "smoke"),
+				target := leaks.UploadTarget{Project: "p", Build: fmt.Sprintf("%d.%d", u, i), Scenario: oneOf(rng, "soak", "smoke"),
 					Run: "1", Sequence: maybe(rng, rng.Int64N(1000))}
 				for range 1 + rng.IntN(2) { // new runs come to builds that are there, too
 					if _, err := s.CreateEvidence(t.Context(), target,

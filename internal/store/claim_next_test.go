@@ -18,7 +18,7 @@ type nextLab struct {
 // begin uploads a file and claims its read job.
 func (l *nextLab) begin(run, name string, bytes int64) store.Evidence {
 	l.Helper()
-	target := leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: run}
+	target := leaks.UploadTarget{Project: "p", Build: "1", Scenario: "s", Run: run}
 	e := must[store.Evidence](l)(l.CreateEvidence(l.Context(), target,
 		store.Evidence{Name: name, SHA256: run + name, Bytes: bytes, Kind: "umdh"}))
 	var job int64
@@ -155,7 +155,7 @@ func TestNextYieldsToHigherRanks(t *testing.T) {
 			l := newNextLab(t)
 			e := l.begin("r", "a.txt", 1)
 			waits := must[store.Evidence](t)(l.CreateEvidence(t.Context(),
-				leaks.Target{Project: "other", Build: "1", Scenario: "s", Run: "waits"},
+				leaks.UploadTarget{Project: "other", Build: "1", Scenario: "s", Run: "waits"},
 				store.Evidence{Name: "a.txt", SHA256: "waits", Bytes: 1, Kind: "umdh"}))
 			l.read(e)
 			l.sql(test.change, waits.RunID)

@@ -40,7 +40,7 @@ func TestCompareBuildsAndRuns(t *testing.T) {
 	l.run("1/soak", leaksReport(finding{signature: "A", class: stable}, finding{signature: "B", class: leak, bytes: 5}))
 	l.run("2/soak", leaksReport(finding{signature: "A", class: leak, bytes: 9}, finding{signature: "B", class: stable}))
 	l.run("2/smoke", leaksReport(finding{signature: "A", class: leak, bytes: 9}))
-	addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "3", Scenario: "soak"}, "a.txt") // no result yet
+	addEvidence(t, l.Store, leaks.UploadTarget{Project: "demo", Build: "3", Scenario: "soak"}, "a.txt") // no result yet
 	for name, test := range map[string]struct {
 		question leaks.ComparisonQuery
 		want     string // sides and sentence, or what it is refused with
@@ -167,7 +167,7 @@ func TestScenariosAndBuildsWithResults(t *testing.T) {
 	for _, place := range []string{"1/soak", "2/smoke", "2/soak", "2/soak/again", "3/smoke"} {
 		l.run(place, leaksReport())
 	}
-	addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "4", Scenario: "trace"}, "a.txt")
+	addEvidence(t, l.Store, leaks.UploadTarget{Project: "demo", Build: "4", Scenario: "trace"}, "a.txt")
 	if got := must[[]string](t)(l.now().ListScenarios(t.Context(), "demo")); strings.Join(got, " ") != "smoke soak trace" {
 		t.Errorf("scenarios %q", got)
 	}

@@ -116,7 +116,7 @@ func TestDeletedRunsWereNeverThere(t *testing.T) {
 func TestLateAnalysisOfDeletedFile(t *testing.T) {
 	l := newLab(t)
 	run := l.run("1", leaksReport(finding{signature: "A", class: stable}))
-	e := addEvidence(l, l.Store, leaks.Target{Project: "demo", Build: "1"}, "b.txt")
+	e := addEvidence(l, l.Store, leaks.UploadTarget{Project: "demo", Build: "1"}, "b.txt")
 	l.sql(`insert into captures (evidence_id, ordinal, kind, process, pid, bits, artifact, artifact_bytes, outstanding_count, outstanding_bytes) values ($1, 0, 'umdh-snapshot', 'app.exe', 1, 64, 'art2', 5, 1, 1)`, e.ID)
 	l.sql(`update evidence set state = 'read' where id = $1`, e.ID)
 	l.sql(`delete from jobs where evidence_id = $1`, e.ID)

@@ -117,7 +117,7 @@ func TestDeleteRun(t *testing.T) {
 // A job that is running when its run is deleted stores nothing, and is told that its lease is gone.
 func TestDeleteUnderWork(t *testing.T) {
 	l := newLab(t)
-	e := addEvidence(l, l.Store, leaks.Target{Project: "demo", Build: "1"}, "a.txt")
+	e := addEvidence(l, l.Store, leaks.UploadTarget{Project: "demo", Build: "1"}, "a.txt")
 	lease := claim(l, l.Store)
 	if err := l.DeleteRun(t.Context(), e.RunID, "ada"); err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func TestDeleteUnderWork(t *testing.T) {
 // One of several files may be deleted: files that were read together with it are read again. The last file stays.
 func TestDeleteEvidence(t *testing.T) {
 	l := newLab(t)
-	target := leaks.Target{Project: "demo", Build: "1"}
+	target := leaks.UploadTarget{Project: "demo", Build: "1"}
 	var ids []int64
 	run := int64(0)
 	for _, name := range []string{"a.etl", "b.etl"} {
@@ -219,7 +219,7 @@ func TestDateOfWhatIsLeft(t *testing.T) {
 		build, run string
 		day        int
 	}{{"b1", "1", 1}, {"b1", "2", 5}, {"b1", "3", 7}, {"b2", "1", 2}} {
-		e := addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: r.build, Run: r.run}, r.build+r.run)
+		e := addEvidence(t, l.Store, leaks.UploadTarget{Project: "demo", Build: r.build, Run: r.run}, r.build+r.run)
 		c := snapshot(1, 0)
 		c.Snapshots[0].TakenAt = on(r.day)
 		if err := l.CreateCaptures(t.Context(), claim(t, l.Store),

@@ -34,7 +34,7 @@ const evidenceColumns = `id, run_id, name, sha256, bytes, kind, state, error_cod
 // CreateEvidence records a stored file under its target and queues the job that reads it, in one transaction.
 // The same file under the same name in the same run is recorded once; a failed one is queued again, and one whose
 // work is declared anew has its run analysed again.
-func (s *Store) CreateEvidence(ctx context.Context, t leaks.Target, e Evidence) (Evidence, error) {
+func (s *Store) CreateEvidence(ctx context.Context, t leaks.UploadTarget, e Evidence) (Evidence, error) {
 	for attempt := 1; ; attempt++ {
 		added, err := s.addEvidence(ctx, t, e)
 		if attempt == maxAttempts || !isDeadlock(err) {
@@ -52,7 +52,7 @@ func isDeadlock(err error) bool {
 	return errors.As(err, &refused) && refused.Code == "40P01"
 }
 
-func (s *Store) addEvidence(ctx context.Context, t leaks.Target, e Evidence) (Evidence, error) {
+func (s *Store) addEvidence(ctx context.Context, t leaks.UploadTarget, e Evidence) (Evidence, error) {
 	err := db.Tx(ctx, s, "add evidence "+e.Name, func(tx pgx.Tx) error {
 		run, err := ensureRun(ctx, tx, t)
 		if err != nil {

@@ -49,7 +49,7 @@ func TestQueueFigures(t *testing.T) {
 func TestFailedJobs(t *testing.T) {
 	l := newLab(t)
 	one := addEvidence(t, l.Store, target, "a.txt").RunID
-	other := addEvidence(t, l.Store, leaks.Target{Project: "other", Build: "1", Scenario: "s", Run: "9"}, "b.txt").RunID
+	other := addEvidence(t, l.Store, leaks.UploadTarget{Project: "other", Build: "1", Scenario: "s", Run: "9"}, "b.txt").RunID
 	l.sql(`delete from jobs`)
 	l.job(one, "read", "failed", "ended_at = now() - interval '3 hours'; error = 'third'")
 	l.job(other, "analyse", "failed", "ended_at = now() - interval '1 hour'; error = 'first'; error_code = 'internal'")
@@ -76,7 +76,7 @@ func TestProjectFigures(t *testing.T) {
 	l := newLab(t)
 	add := func(project, run, name string, bytes int64) {
 		t.Helper()
-		must[store.Evidence](t)(l.CreateEvidence(t.Context(), leaks.Target{Project: project, Build: "1", Scenario: "s", Run: run},
+		must[store.Evidence](t)(l.CreateEvidence(t.Context(), leaks.UploadTarget{Project: project, Build: "1", Scenario: "s", Run: run},
 			store.Evidence{Name: name, SHA256: project + run + name, Bytes: bytes, Kind: "umdh"}))
 	}
 	add("small", "1", "a", 10)

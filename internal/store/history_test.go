@@ -143,7 +143,7 @@ func TestBuildThatMovesChangesHistory(t *testing.T) {
 	}
 	// The build of the first run turns out to be the newer one.
 	nine := int64(9)
-	addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "old", Sequence: &nine}, "a.txt")
+	addEvidence(t, l.Store, leaks.UploadTarget{Project: "demo", Build: "old", Sequence: &nine}, "a.txt")
 	if got := state(l.signature("A")); got != "new bad old..old clean new seen old fixed  regressed " {
 		t.Error(got)
 	}

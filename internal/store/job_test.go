@@ -14,7 +14,7 @@ import (
 // queued queues a read job of a run of a project, which has run for so long, and returns the job's id.
 func (l *lab) queued(project, run string, bytes int64, age time.Duration) int64 {
 	l.Helper()
-	e := must[store.Evidence](l)(l.CreateEvidence(l.Context(), leaks.Target{Project: project, Build: "1", Scenario: "s", Run: run},
+	e := must[store.Evidence](l)(l.CreateEvidence(l.Context(), leaks.UploadTarget{Project: project, Build: "1", Scenario: "s", Run: run},
 		store.Evidence{Name: run, SHA256: project + run, Bytes: bytes, Kind: "umdh"}))
 	l.sql(`update jobs set run_at = now() - $2::interval where run_id = $1`, e.RunID, age)
 	return must[[]store.Job](l)(l.now().ListJobs(l.Context(), e.RunID))[0].ID

@@ -118,7 +118,7 @@ func (l *lab) emptied(t testing.TB) *lab {
 func (l *lab) run(place string, r *analysis.Report) int64 {
 	l.Helper()
 	parts := append(strings.Split(place, "/"), "", "")
-	target := leaks.Target{Project: "demo", Build: parts[0], Scenario: parts[1], Run: parts[2]}
+	target := leaks.UploadTarget{Project: "demo", Build: parts[0], Scenario: parts[1], Run: parts[2]}
 	e := addEvidence(l, l.Store, target, "a.txt")
 	if l.runs[place] == 0 { // read and named, in short
 		l.sql(`

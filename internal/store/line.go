@@ -8,7 +8,7 @@ import (
 )
 
 // readLines reads the lines of a project's builds.
-func readLines(ctx context.Context, q db.Querier, project int64) (*leaks.Lines, error) {
+func readLines(ctx context.Context, q db.Querier, project int64) (*leaks.BuildLines, error) {
 	chosen, err := db.Value[string](ctx, q, `select default_branch from projects where id = $1`, project)
 	if err != nil {
 		return nil, err
@@ -18,7 +18,7 @@ func readLines(ctx context.Context, q db.Querier, project int64) (*leaks.Lines, 
 	if err != nil {
 		return nil, err
 	}
-	return leaks.NewLines(builds, chosen), nil
+	return leaks.NewBuildLines(builds, chosen), nil
 }
 
 // FindMissingBranches says which builds of a project have no branch where others have one; "" for none.

@@ -65,7 +65,7 @@ func (v View) ListLines(ctx context.Context, project string, root int64, known b
 }
 
 // oddsOf lists what each run says of a leak, by the branch of its build.
-func (v View) oddsOf(ctx context.Context, lines *leaks.Lines, root int64) (map[string][]leaks.RunOdds, error) {
+func (v View) oddsOf(ctx context.Context, lines *leaks.BuildLines, root int64) (map[string][]leaks.RunOdds, error) {
 	type row struct {
 		leaks.RunOdds
 		BuildID int64

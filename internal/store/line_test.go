@@ -17,7 +17,7 @@ func (l *lab) runOn(where string, r *analysis.Report) {
 	l.Helper()
 	words := append(strings.Fields(where), "", "")
 	place := append(strings.Split(words[0], "/"), "", "")
-	target := leaks.Target{Project: "demo", Build: place[0], Scenario: "default", Run: place[2], Branch: words[1], Commit: words[2]}
+	target := leaks.UploadTarget{Project: "demo", Build: place[0], Scenario: "default", Run: place[2], Branch: words[1], Commit: words[2]}
 	if len(words) > 5 {
 		target.Ancestors = strings.Split(words[3], ",")
 	}
@@ -275,7 +275,7 @@ func TestDeletedRunMovesTheBuild(t *testing.T) {
 	if got := l.order(); got != "rc b1 nightly" {
 		t.Fatal(got)
 	}
-	e := addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "rc", Run: "2"}, "b.txt")
+	e := addEvidence(t, l.Store, leaks.UploadTarget{Project: "demo", Build: "rc", Run: "2"}, "b.txt")
 	c := snapshot(1, 0)
 	c.Snapshots[0].TakenAt = on(9)
 	if err := l.CreateCaptures(t.Context(), claim(t, l.Store), []store.StoredCapture{{Capture: c, Artifact: "art", Bytes: 5}}); err != nil {

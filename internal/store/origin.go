@@ -56,7 +56,7 @@ func (v View) origins(ctx context.Context, run *Run, c *leaks.Case) error {
 			build := line.At(r.Build)
 			return build < 0 || build > head
 		})
-		past := leaks.PastLine{Line: line, Head: head, Scenario: at.ScenarioID,
+		past := leaks.PastLine{BuildLine: line, Head: head, Scenario: at.ScenarioID,
 			Sightings: leaks.SightingsOn(line, s.runs, leaks.SlowestRatesOf(s.runs)), Marks: h.marksOn(line, s),
 			FailedHere: slices.ContainsFunc(s.failed, func(f failedRun) bool { return f.build == at.BuildID && f.run < run.ID }),
 			Owner:      s.word.Assignee, Name: h.lines.Name}

@@ -29,7 +29,7 @@ func poolRuns(ctx context.Context, tx pgx.Tx, which string, arg int64) ([]pooled
 }
 
 // along are the runs of one scenario that a line has, as leaks.PoolRuns wants them.
-func along(line *leaks.Line, list []pooledRun) leaks.PoolRuns {
+func along(line *leaks.BuildLine, list []pooledRun) leaks.PoolRuns {
 	var runs leaks.PoolRuns
 	for i := range list {
 		r := &list[i]
@@ -87,9 +87,9 @@ func poolAround(ctx context.Context, tx pgx.Tx, run int64) ([]int64, error) {
 
 // poolLine judges leaks, or all for nil, in those of some runs along a line that are of the branch itself: its parent
 // line judges the others.
-func poolLine(ctx context.Context, tx pgx.Tx, line *leaks.Line, runs, targets leaks.PoolRuns,
+func poolLine(ctx context.Context, tx pgx.Tx, line *leaks.BuildLine, runs, targets leaks.PoolRuns,
 	roots []int64) ([]int64, error) {
-	own := leaks.LineRank(len(line.Builds) - line.Own)
+	own := leaks.LineRank(len(line.Builds) - line.OwnCount)
 	targets = slices.DeleteFunc(slices.Clone(targets), func(r leaks.PoolRun) bool {
 		return leaks.CompareRanks(r.Rank, own) < 0
 	})
@@ -137,7 +137,7 @@ func poolAll(ctx context.Context, tx pgx.Tx, project int64, roots []int64) ([]in
 // poolers judge runs of one scenario together, along a line of builds.
 type poolers struct {
 	tx      pgx.Tx
-	line    *leaks.Line
+	line    *leaks.BuildLine
 	runs    leaks.PoolRuns // that are read: the windows of those that are judged
 	targets leaks.PoolRuns // of them, those that are judged
 	ids     []int64        // of runs

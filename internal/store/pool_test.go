@@ -216,7 +216,7 @@ func TestPoolsFollowTheOrder(t *testing.T) {
 	if a, b := l.found("b9", "A").Pooled, l.found("b10", "A").Pooled; a != nil || b == nil {
 		t.Errorf("%+v %+v", a, b)
 	}
-	addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "b9", Sequence: new(int64(1))}, "a.txt")
+	addEvidence(t, l.Store, leaks.UploadTarget{Project: "demo", Build: "b9", Sequence: new(int64(1))}, "a.txt")
 	if a, b := l.found("b9", "A").Pooled, l.found("b10", "A").Pooled; a == nil ||
 		fmt.Sprint(a.Builds) != "[b10 b9]" || b != nil {
 		t.Errorf("%+v %+v", a, b)

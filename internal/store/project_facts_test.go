@@ -93,7 +93,7 @@ func TestProjectsOwnFacts(t *testing.T) {
 	ctx := t.Context()
 	of := func(project, build, run, commit, branch string) store.Evidence {
 		t.Helper()
-		return must[store.Evidence](t)(l.CreateEvidence(ctx, leaks.Target{Project: project, Build: build, Scenario: "s", Run: run,
+		return must[store.Evidence](t)(l.CreateEvidence(ctx, leaks.UploadTarget{Project: project, Build: build, Scenario: "s", Run: run,
 			Commit: commit, Branch: branch}, store.Evidence{Name: "a.txt", SHA256: project + build, Bytes: 1, Kind: "umdh"}))
 	}
 	one := of("one", "1", "1", "c0ffee1", "main")
@@ -172,8 +172,8 @@ func TestBindSymbols(t *testing.T) {
 	ctx := t.Context()
 	m := capture.Module{Path: `C:\app.exe`, Base: 1<<64 - 1<<40, Size: 1 << 39, Symbols: capture.SymbolsNone}
 	same := func(*analysis.Module) {}
-	to := func(build string) leaks.Target {
-		return leaks.Target{Project: "demo", Build: build, Scenario: "s", Run: "1"}
+	to := func(build string) leaks.UploadTarget {
+		return leaks.UploadTarget{Project: "demo", Build: build, Scenario: "s", Run: "1"}
 	}
 	one := withModule(t, l.Store, to("1"), m, 64, same)
 	known := m

@@ -57,7 +57,7 @@ func TestExpireEvidence(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 	// The file is uploaded again before it was deleted.
-	addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "2"}, "a.txt")
+	addEvidence(t, l.Store, leaks.UploadTarget{Project: "demo", Build: "2"}, "a.txt")
 	drop := func() error { t.Error("deleted what is wanted"); return nil }
 	if dropped, err := l.DeleteExpired(t.Context(), "a.txt-sha", drop); dropped || err != nil {
 		t.Errorf("%v %v", dropped, err)
@@ -89,7 +89,7 @@ func TestUploadWaitsForDeletion(t *testing.T) {
 	deleted := false
 	_, err := l.DeleteExpired(t.Context(), "a.txt-sha", func() error {
 		wait.Go(func() {
-			addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "9"}, "a.txt")
+			addEvidence(t, l.Store, leaks.UploadTarget{Project: "demo", Build: "9"}, "a.txt")
 			if !deleted {
 				t.Error("the upload did not wait")
 			}
@@ -113,7 +113,7 @@ func TestUploadWaitsForDeletion(t *testing.T) {
 func (l *lab) oldest(names ...string) {
 	l.Helper()
 	for i, name := range names {
-		e := addEvidence(l, l.Store, leaks.Target{Project: "demo", Build: name}, name)
+		e := addEvidence(l, l.Store, leaks.UploadTarget{Project: "demo", Build: name}, name)
 		l.sql(`delete from jobs where run_id = $1`, e.RunID)
 		l.sql(`update runs set completed_at = now(), analysed_at = now() where id = $1`, e.RunID)
 		l.sql(`update evidence set state = 'read', uploaded_at = now() - $2::int * interval '1 day' where id = $1`, e.ID, i+1)

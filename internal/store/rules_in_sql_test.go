@@ -268,7 +268,7 @@ func TestBaselineFromSQL(t *testing.T) {
 		for i, rank := range leaks.RankBuilds(order) {
 			builds[i].Rank, lined[i].Rank = rank, rank
 		}
-		lines := leaks.NewLines(lined, "")
+		lines := leaks.NewBuildLines(lined, "")
 		if err := l.UpdateBuildOrder(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -170,7 +170,7 @@ func TestOwnModules(t *testing.T) {
 func TestWork(t *testing.T) {
 	l := newLab(t)
 	work := func(v float64) *float64 { return &v }
-	target := leaks.Target{Project: "demo", Build: "1", Work: work(120), WorkUnit: "document"}
+	target := leaks.UploadTarget{Project: "demo", Build: "1", Work: work(120), WorkUnit: "document"}
 	e := addEvidence(t, l.Store, target, "a.txt")
 	if err := l.CreateCaptures(t.Context(), claim(t, l.Store),
 		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "art", Bytes: 5}}); err != nil {
@@ -182,7 +182,7 @@ func TestWork(t *testing.T) {
 		t.Errorf("%+v", in)
 	}
 	save(t, l.Store, claim(t, l.Store), &analysis.Report{}, "r", in.Revision)
-	again := leaks.Target{Project: "demo", Build: "1"} // the file again, without a word of work
+	again := leaks.UploadTarget{Project: "demo", Build: "1"} // the file again, without a word of work
 	if e := addEvidence(t, l.Store, again, "a.txt"); *e.Work != 120 ||
 		len(must[[]store.DueJob](t)(l.DispatchAllJobs(t.Context(), 0))) != 0 {
 		t.Errorf("%+v", e)

@@ -13,7 +13,7 @@ import (
 )
 
 // ensureRun finds the target's run or makes it, and returns its id.
-func ensureRun(ctx context.Context, tx pgx.Tx, t leaks.Target) (int64, error) {
+func ensureRun(ctx context.Context, tx pgx.Tx, t leaks.UploadTarget) (int64, error) {
 	// "do update" instead of "do nothing", so that the row comes back whether it was there or not. Of a project a column
 	// is set that is no key: else the row would be locked against those who refer to it, and they may hold the run that is
 	// wanted next.
@@ -40,7 +40,7 @@ func ensureRun(ctx context.Context, tx pgx.Tx, t leaks.Target) (int64, error) {
 // ensureBuild finds the target's build or makes it, and returns its id. What the target says of the build replaces what
 // was known. A build that is new, or that takes another place among the others by that, is placed; where it stands on
 // another line than before, states follow anew.
-func ensureBuild(ctx context.Context, tx pgx.Tx, project int64, t *leaks.Target) (int64, error) {
+func ensureBuild(ctx context.Context, tx pgx.Tx, project int64, t *leaks.UploadTarget) (int64, error) {
 	// The list of commits is long: it is read where it may change.
 	former, err := db.One[buildFacts](ctx, tx, `
 		select id, name, branch, commit, sequence, fork, case when $3 then ancestors else '{}' end as ancestors
@@ -88,7 +88,7 @@ func ensureBuild(ctx context.Context, tx pgx.Tx, project int64, t *leaks.Target)
 	return now.ID, nil
 }
 
-func addBuild(ctx context.Context, tx pgx.Tx, project int64, t *leaks.Target) (int64, error) {
+func addBuild(ctx context.Context, tx pgx.Tx, project int64, t *leaks.UploadTarget) (int64, error) {
 	b := buildFacts{Sequence: ownSequence(t.Build)}
 	b.declare(t)
 	id, err := db.Value[int64](ctx, tx, `
@@ -101,7 +101,7 @@ func addBuild(ctx context.Context, tx pgx.Tx, project int64, t *leaks.Target) (i
 }
 
 // declare replaces facts by what a target says; what it leaves out stays.
-func (b *buildFacts) declare(t *leaks.Target) {
+func (b *buildFacts) declare(t *leaks.UploadTarget) {
 	for _, field := range []struct {
 		fact  *string
 		given string

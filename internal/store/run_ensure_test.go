@@ -27,19 +27,19 @@ func TestUploadsDeclareTheBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, step := range []struct {
-		target leaks.Target
+		target leaks.UploadTarget
 		facts  string
 		audit  string // its newest line, where there is a new one
 	}{
-		{leaks.Target{}, "b1///-/", ""},
-		{leaks.Target{Branch: "x", Commit: "aaaaaaa1", Fork: "b0", Sequence: new(int64(4))}, "b1/x/aaaaaaa1/4/b0", ""},
-		{leaks.Target{}, "b1/x/aaaaaaa1/4/b0", ""},
-		{leaks.Target{Commit: "aaaaaaa"}, "b1/x/aaaaaaa1/4/b0", ""},
-		{leaks.Target{Commit: "aaaaaaa12"}, "b1/x/aaaaaaa12/4/b0", ""},
-		{leaks.Target{Commit: "bbbbbbb"}, "b1/x/bbbbbbb/4/b0", ` {"build": "b1", "commit": "aaaaaaa12"} -> {"build": "b1", "commit": "bbbbbbb"}`},
-		{leaks.Target{Branch: "y", Fork: "b00"}, "b1/y/bbbbbbb/4/b00",
+		{leaks.UploadTarget{}, "b1///-/", ""},
+		{leaks.UploadTarget{Branch: "x", Commit: "aaaaaaa1", Fork: "b0", Sequence: new(int64(4))}, "b1/x/aaaaaaa1/4/b0", ""},
+		{leaks.UploadTarget{}, "b1/x/aaaaaaa1/4/b0", ""},
+		{leaks.UploadTarget{Commit: "aaaaaaa"}, "b1/x/aaaaaaa1/4/b0", ""},
+		{leaks.UploadTarget{Commit: "aaaaaaa12"}, "b1/x/aaaaaaa12/4/b0", ""},
+		{leaks.UploadTarget{Commit: "bbbbbbb"}, "b1/x/bbbbbbb/4/b0", ` {"build": "b1", "commit": "aaaaaaa12"} -> {"build": "b1", "commit": "bbbbbbb"}`},
+		{leaks.UploadTarget{Branch: "y", Fork: "b00"}, "b1/y/bbbbbbb/4/b00",
 			` {"fork": "b0", "build": "b1", "branch": "x"} -> {"fork": "b00", "build": "b1", "branch": "y"}`},
-		{leaks.Target{Sequence: new(int64(5))}, "b1/y/bbbbbbb/5/b00", ` {"build": "b1", "sequence": 4} -> {"build": "b1", "sequence": 5}`},
+		{leaks.UploadTarget{Sequence: new(int64(5))}, "b1/y/bbbbbbb/5/b00", ` {"build": "b1", "sequence": 4} -> {"build": "b1", "sequence": 5}`},
 	} {
 		before := len(l.audits("upload"))
 		target := step.target
@@ -62,7 +62,7 @@ func TestAncestors(t *testing.T) {
 	l := newLab(t)
 	upload := func(commits ...string) {
 		t.Helper()
-		target := leaks.Target{Project: "demo", Build: "b1", Scenario: "s", Run: "1", Ancestors: commits}
+		target := leaks.UploadTarget{Project: "demo", Build: "b1", Scenario: "s", Run: "1", Ancestors: commits}
 		if _, err := l.CreateEvidence(t.Context(), target, store.Evidence{Name: "a.txt", SHA256: "1", Kind: "umdh"}); err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestAncestors(t *testing.T) {
 	want("c2", "c1")
 	upload("c3", "c2", "c1")
 	want("c3", "c2", "c1")
-	other := leaks.Target{Project: "demo", Build: "b1", Scenario: "s", Run: "1", Branch: "x"}
+	other := leaks.UploadTarget{Project: "demo", Build: "b1", Scenario: "s", Run: "1", Branch: "x"}
 	if _, err := l.CreateEvidence(t.Context(), other, store.Evidence{Name: "a.txt", SHA256: "1",
 		Kind: "umdh"}); err != nil {
 		t.Fatal(err)
@@ -111,12 +111,12 @@ func TestUploadsMoveTheLine(t *testing.T) {
 	l := newLab(t)
 	l.upload(upload{build: "b1", class: leak})
 	for _, test := range []struct {
-		target leaks.Target
+		target leaks.UploadTarget
 		anew   bool
 	}{
-		{leaks.Target{Branch: "x"}, true}, {leaks.Target{Branch: "x"}, false}, {leaks.Target{Fork: "b0"}, true},
-		{leaks.Target{Ancestors: []string{"c1"}}, true}, {leaks.Target{Ancestors: []string{"c1"}}, false},
-		{leaks.Target{Commit: "c2"}, false},
+		{leaks.UploadTarget{Branch: "x"}, true}, {leaks.UploadTarget{Branch: "x"}, false}, {leaks.UploadTarget{Fork: "b0"}, true},
+		{leaks.UploadTarget{Ancestors: []string{"c1"}}, true}, {leaks.UploadTarget{Ancestors: []string{"c1"}}, false},
+		{leaks.UploadTarget{Commit: "c2"}, false},
 	} {
 		l.sql(`update signatures set state = 'fixed' where text = 'A'`)
 		target := test.target
@@ -132,7 +132,7 @@ func TestUploadsMoveTheLine(t *testing.T) {
 func TestRunWarnings(t *testing.T) {
 	l := newLab(t)
 	n := 0
-	codes := func(target leaks.Target) string {
+	codes := func(target leaks.UploadTarget) string {
 		t.Helper()
 		target.Project, target.Scenario = "demo", "s"
 		n++
@@ -144,17 +144,17 @@ func TestRunWarnings(t *testing.T) {
 		return list
 	}
 	for _, step := range []struct {
-		target leaks.Target
+		target leaks.UploadTarget
 		says   []string
 	}{
-		{leaks.Target{Build: "b1", Run: "1", Commit: "aaaaaaa", Branch: "x"}, nil},
-		{leaks.Target{Build: "b1", Run: "1", Commit: "bbbbbbb"}, []string{"commit-replaced: Build b1 was uploaded with commit aaaaaaa before; commit bbbbbbb"}},
-		{leaks.Target{Build: "b1", Run: "1"}, []string{"commit-replaced: "}},
-		{leaks.Target{Build: "b1", Run: "2", Commit: "bbbbbbb"}, nil},
-		{leaks.Target{Build: "b1", Run: "3", Commit: "ccccccc"}, []string{"commit-replaced: Build b1 was uploaded with commit bbbbbbb"}},
-		{leaks.Target{Build: "b2", Run: "1", Sequence: new(int64(14))}, []string{"no-branch: Build b2"}},
-		{leaks.Target{Build: "14", Run: "1"}, []string{"same-sequence: Build b2 has sequence 14 too", "no-branch: Build 14"}},
-		{leaks.Target{Build: "14", Run: "1", Sequence: new(int64(15)), Branch: "x"}, nil},
+		{leaks.UploadTarget{Build: "b1", Run: "1", Commit: "aaaaaaa", Branch: "x"}, nil},
+		{leaks.UploadTarget{Build: "b1", Run: "1", Commit: "bbbbbbb"}, []string{"commit-replaced: Build b1 was uploaded with commit aaaaaaa before; commit bbbbbbb"}},
+		{leaks.UploadTarget{Build: "b1", Run: "1"}, []string{"commit-replaced: "}},
+		{leaks.UploadTarget{Build: "b1", Run: "2", Commit: "bbbbbbb"}, nil},
+		{leaks.UploadTarget{Build: "b1", Run: "3", Commit: "ccccccc"}, []string{"commit-replaced: Build b1 was uploaded with commit bbbbbbb"}},
+		{leaks.UploadTarget{Build: "b2", Run: "1", Sequence: new(int64(14))}, []string{"no-branch: Build b2"}},
+		{leaks.UploadTarget{Build: "14", Run: "1"}, []string{"same-sequence: Build b2 has sequence 14 too", "no-branch: Build 14"}},
+		{leaks.UploadTarget{Build: "14", Run: "1", Sequence: new(int64(15)), Branch: "x"}, nil},
 	} {
 		got := strings.Split(strings.TrimSuffix(codes(step.target), "\n"), "\n")
 		if got[0] == "" {
@@ -167,7 +167,7 @@ func TestRunWarnings(t *testing.T) {
 	if err := l.UpdateBuild(t.Context(), "demo", "b1", leaks.BuildChange{Commit: new("ddddddd")}, "ann"); err != nil {
 		t.Fatal(err)
 	}
-	if got := codes(leaks.Target{Build: "b1", Run: "3"}); got != "" {
+	if got := codes(leaks.UploadTarget{Build: "b1", Run: "3"}); got != "" {
 		t.Errorf("a correction by a person is a warning: %s", got)
 	}
 	if _, err := l.now().ListRunWarnings(t.Context(), 1<<40); !errors.Is(err, store.ErrNotFound) {

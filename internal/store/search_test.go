@@ -20,7 +20,7 @@ func TestSearch(t *testing.T) {
 	l.sql(`update signatures set title = 'app!Cache::' || text, blame = jsonb_build_object('module', 'App.dll', 'file', 'c:/src/' || text || '.cpp')`)
 	l.sql(`update signatures set owner = 'Team_A', assignee = 'ann' where text = 'A'`)
 	l.sql(`update runs set process = 'cached.exe' where id = $1`, l.runs["b2/soak"])
-	other := must[store.Evidence](t)(l.CreateEvidence(ctx, leaks.Target{Project: "Cache other", Build: "b9 cache", Scenario: "cache idle",
+	other := must[store.Evidence](t)(l.CreateEvidence(ctx, leaks.UploadTarget{Project: "Cache other", Build: "b9 cache", Scenario: "cache idle",
 		Run: "1"}, store.Evidence{Name: "Cache.txt", SHA256: "x", Bytes: 1, Kind: "umdh"}))
 	everything := &accounts.Actor{Open: true}
 	search := func(a *accounts.Actor, q store.SearchQuery) string {
@@ -94,7 +94,7 @@ func TestSearch(t *testing.T) {
 func TestProjects(t *testing.T) {
 	l := newLab(t)
 	for _, place := range [][3]string{{"two", "1", "1"}, {"two", "1", "2"}, {"two", "2", "1"}, {"one", "1", "1"}} {
-		addEvidence(t, l.Store, leaks.Target{Project: place[0], Build: place[1], Scenario: "s", Run: place[2]}, "a.txt")
+		addEvidence(t, l.Store, leaks.UploadTarget{Project: place[0], Build: place[1], Scenario: "s", Run: place[2]}, "a.txt")
 	}
 	two := must[int64](t)(l.now().FindProjectID(t.Context(), "two"))
 	list := func(a *accounts.Actor) (text string) {

@@ -60,8 +60,8 @@ func TestStandingOfTheNewestResult(t *testing.T) {
 	if n := older(); n != 0 {
 		t.Errorf("%d new leaks are of older builds than the newest", n)
 	}
-	addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "3"}, "a.txt")
-	addEvidence(t, l.Store, leaks.Target{Project: "other", Build: "4"}, "a.txt")
+	addEvidence(t, l.Store, leaks.UploadTarget{Project: "demo", Build: "3"}, "a.txt")
+	addEvidence(t, l.Store, leaks.UploadTarget{Project: "other", Build: "4"}, "a.txt")
 	l.sql(`update runs set analysed_at = now() from builds b where b.id = build_id and b.name = '4'`)
 	if n := older(); n != 0 {
 		t.Errorf("a build without a result makes %d new leaks older", n)
@@ -77,7 +77,7 @@ func TestStandingCountsOnce(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaksReport(finding{signature: "A", class: leak}, finding{signature: "B", class: leak},
 		finding{signature: "C", class: stable}))
-	addEvidence(t, l.Store, leaks.Target{Project: "other", Build: "1"}, "a.txt")
+	addEvidence(t, l.Store, leaks.UploadTarget{Project: "other", Build: "1"}, "a.txt")
 	l.sql(`insert into signatures (id, root_id, kind, project_id, text, title, bad, worst, state) overriding system value select 999, 999, 'heap', p.id, 'X', 'X', true, s.worst, s.state from projects p, signatures s where p.name = 'other' and s.text = 'A'`)
 	count := func() (n int) {
 		t.Helper()

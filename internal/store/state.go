@@ -30,7 +30,7 @@ type subject struct {
 	failed []failedRun // whose gates failed for it
 	// What follows.
 	leaks.LeakHistory
-	line      *leaks.Line // that the history is along
+	line      *leaks.BuildLine // that the history is along
 	lines     []lineHistory
 	scenarios []int64
 }
@@ -40,7 +40,7 @@ type failedRun struct{ run, build int64 }
 
 // A lineHistory is the history of a signature along a line.
 type lineHistory struct {
-	*leaks.Line
+	*leaks.BuildLine
 	leaks.LeakHistory
 }
 
@@ -48,7 +48,7 @@ type lineHistory struct {
 type histories struct {
 	q     db.Querier
 	order *leaks.BuildOrder
-	lines *leaks.Lines
+	lines *leaks.BuildLines
 	first map[int64][]int64 // by scenario: builds with a result that suffices
 }
 
@@ -72,7 +72,7 @@ func readHistories(ctx context.Context, q db.Querier, project int64) (*histories
 }
 
 // firstOn is the first build of a line with a result, by scenario.
-func (h *histories) firstOn(line *leaks.Line) map[int64]int {
+func (h *histories) firstOn(line *leaks.BuildLine) map[int64]int {
 	first := map[int64]int{}
 	for scenario, builds := range h.first {
 		for _, build := range builds {
@@ -86,7 +86,7 @@ func (h *histories) firstOn(line *leaks.Line) map[int64]int {
 }
 
 // marksOn is what the state of a signature follows from beside its runs, on a line.
-func (h *histories) marksOn(line *leaks.Line, s *subject) leaks.Marks {
+func (h *histories) marksOn(line *leaks.BuildLine, s *subject) leaks.Marks {
 	m := s.word.MarksOn(line, h.order)
 	m.First = h.firstOn(line)
 	for _, f := range s.failed {
@@ -103,7 +103,7 @@ func (h *histories) marksOn(line *leaks.Line, s *subject) leaks.Marks {
 // the default branch never was bad.
 func (h *histories) follow(s *subject) {
 	paces := leaks.SlowestRatesOf(s.runs)
-	shown := map[*leaks.Line]bool{}
+	shown := map[*leaks.BuildLine]bool{}
 	for i := range s.runs {
 		shown[h.lines.OfBuild(s.runs[i].Build)] = true
 	}

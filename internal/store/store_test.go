@@ -26,14 +26,14 @@ func open(t testing.TB) (*store.Store, *pgx.Conn) {
 	return storetest.Open(t)
 }
 
-var target = leaks.Target{Project: "demo", Build: "100", Scenario: "soak", Run: "1"}
+var target = leaks.UploadTarget{Project: "demo", Build: "100", Scenario: "soak", Run: "1"}
 
 func must[T any](t testing.TB) func(T, error) T {
 	t.Helper()
 	return storetest.Must[T](t)
 }
 
-func addEvidence(t testing.TB, s *store.Store, target leaks.Target, name string) store.Evidence {
+func addEvidence(t testing.TB, s *store.Store, target leaks.UploadTarget, name string) store.Evidence {
 	t.Helper()
 	if err := target.Normalize(); err != nil {
 		t.Fatal(err)
@@ -252,7 +252,7 @@ func TestOrderOfJobs(t *testing.T) {
 	s, conn := open(t)
 	add := func(project, run string, urgent bool, bytes int64) {
 		t.Helper()
-		to := leaks.Target{Project: project, Build: "1", Scenario: "s", Run: run, Urgent: urgent}
+		to := leaks.UploadTarget{Project: project, Build: "1", Scenario: "s", Run: run, Urgent: urgent}
 		if _, err := s.CreateEvidence(t.Context(), to,
 			store.Evidence{Name: run, SHA256: project + run, Bytes: bytes, Kind: "umdh"}); err != nil {
 			t.Fatal(err)

@@ -41,7 +41,7 @@ func addFile(t testing.TB, s *store.Store, f store.SymbolFile) store.CreatedSymb
 }
 
 // withModule takes a run to its report. Its only module is m, which edit may change in the report.
-func withModule(t testing.TB, s *store.Store, to leaks.Target, m capture.Module, bits uint8,
+func withModule(t testing.TB, s *store.Store, to leaks.UploadTarget, m capture.Module, bits uint8,
 	edit func(*analysis.Module)) int64 {
 	t.Helper()
 	c := snapshot(1, 0)

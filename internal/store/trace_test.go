@@ -164,7 +164,7 @@ func TestRunsWithoutTrace(t *testing.T) {
 		table != (store.Table{}) {
 		t.Error(table, err)
 	}
-	fresh := addEvidence(t, s, leaks.Target{Project: "demo", Build: "101"}, "b.etl").RunID
+	fresh := addEvidence(t, s, leaks.UploadTarget{Project: "demo", Build: "101"}, "b.etl").RunID
 	if _, _, err := storetest.Now(t, s).FindTraceReport(t.Context(), fresh); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}

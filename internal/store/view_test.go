@@ -53,7 +53,7 @@ func TestViewIsOfOneInstant(t *testing.T) {
 		}
 		l.again("1")
 		l.change("A", leaks.Change{Known: &leaks.Toleration{Reason: "vendor"}})
-		addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "2"}, "a.txt")
+		addEvidence(t, l.Store, leaks.UploadTarget{Project: "demo", Build: "2"}, "a.txt")
 		after, err := look(v)
 		if err == nil && !reflect.DeepEqual(after, before) {
 			t.Errorf("the View shows %+v, before %+v", after, before)

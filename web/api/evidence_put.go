@@ -34,7 +34,7 @@ func acceptedOf(e store.Evidence) evidenceReceipt {
 func (a *API) evidencePut(c echo.Context) error {
 	r := c.Request()
 	query := r.URL.Query()
-	target, err := leaks.TargetOf(query.Get)
+	target, err := leaks.UploadTargetOf(query.Get)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ const kindSymbols = "symbols"
 
 // pendingUpload is what an upload's row keeps of its creation.
 type pendingUpload struct {
-	leaks.Target
+	leaks.UploadTarget
 	Kind     string `json:"kind,omitempty"`
 	Group    string `json:"group,omitempty"` // of symbols
 	Name     string `json:"name"`
@@ -91,7 +91,7 @@ func announced(header http.Header) (pendingUpload, error) {
 	default:
 		return upload, problem.Invalid("kind", "kind: %q is neither evidence nor symbols", upload.Kind)
 	}
-	upload.Target, err = leaks.TargetOf(func(name string) string { return fields[name] })
+	upload.UploadTarget, err = leaks.UploadTargetOf(func(name string) string { return fields[name] })
 	upload.Urgent = byBrowser(header)
 	return upload, err
 }

@@ -140,7 +140,7 @@ func (a *API) accept(ctx context.Context, created pendingUpload, file io.Reader)
 		taken, err := a.intake.AcceptSymbols(ctx, created.Group, created.Name, file)
 		return acceptedSymbolsOf(taken), err
 	}
-	evidence, err := a.intake.Accept(ctx, created.Target, created.Name, file)
+	evidence, err := a.intake.Accept(ctx, created.UploadTarget, created.Name, file)
 	return acceptedOf(evidence), err
 }
 

@@ -17,13 +17,13 @@ func TestOtherPagesInBrowser(t *testing.T) {
 	b.Do(cdp.Navigate(s.URL + "/"))
 	b.CheckAccessibility("no project")
 	b.Keep("welcome")
-	run := pagestest.AddRun(t, s.Store, pagestest.Target, pagestest.CapturesOf(pagestest.Shop, 1))
-	refused := pagestest.Target
+	run := pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, pagestest.CapturesOf(pagestest.Shop, 1))
+	refused := pagestest.DefaultTarget
 	refused.Build = "4813"
 	failed := pagestest.AddEvidence(t, s.Store, refused, "photo.jpg").RunID
 	pagestest.FailRead(t, s.Store, failed, store.Failure{Code: "unknown-format", Message: "this is a picture",
 		Final: true})
-	busy := pagestest.Target
+	busy := pagestest.DefaultTarget
 	busy.Build = "4814"
 	working := pagestest.AddEvidence(t, s.Store, busy, "a.log").RunID
 	for name, path := range map[string]string{

@@ -209,7 +209,7 @@ func TestMembers(t *testing.T) {
 		}
 	}
 	e := storetest.Must[store.Evidence](t)(l.CreateEvidence(ctx,
-		leaks.Target{Project: "two", Build: "1", Scenario: "s", Run: "1"},
+		leaks.UploadTarget{Project: "two", Build: "1", Scenario: "s", Run: "1"},
 		store.Evidence{Name: "a.txt", SHA256: "a", Bytes: 9, Kind: "umdh"}))
 	if got := storetest.Must[int64](t)(l.now().FindProjectOfRun(ctx, e.RunID)); got != two {
 		t.Errorf("the run is of project %d", got)

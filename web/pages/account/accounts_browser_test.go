@@ -49,7 +49,7 @@ func TestAccountsInBrowser(t *testing.T) {
 			[]store.SymbolSourceAnswer{{Place: "msdl.microsoft.com", Result: "found", Count: 12345}})); err != nil {
 		t.Fatal(err)
 	}
-	pagestest.FailRead(t, s.Store, pagestest.AddEvidence(t, s.Store, pagestest.Target, "a.txt").RunID,
+	pagestest.FailRead(t, s.Store, pagestest.AddEvidence(t, s.Store, pagestest.DefaultTarget, "a.txt").RunID,
 		store.Failure{Code: "reader-crashed", Message: "the process that read the files ended before it was through",
 			Final: true})
 	b.Do(cdp.Navigate(s.URL + "/operators"))

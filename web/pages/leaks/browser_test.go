@@ -79,11 +79,11 @@ func TestLeaksInBrowser(t *testing.T) {
 func TestStacksOfALeakInBrowser(t *testing.T) {
 	s, b := pagestest.OpenInBrowser(t)
 	for i, samples := range [][]pagestest.Sample{pagestest.Shop, receipts(), receipts()} {
-		to := pagestest.Target
+		to := pagestest.DefaultTarget
 		to.Build = fmt.Sprint(4811 + i)
 		pagestest.AddRun(t, s.Store, to, pagestest.CapturesOf(samples, 11))
 	}
-	trace := pagestest.Target
+	trace := pagestest.DefaultTarget
 	trace.Build, trace.Scenario = "4813", "trace-60s"
 	pagestest.AddTrace(t, s, trace, traced())
 	trace.Scenario = "dumped"

@@ -51,7 +51,7 @@ func TestCommitsBetweenBuilds(t *testing.T) {
 		return page
 	}
 	for _, build := range []string{"4811", "4812"} {
-		to := pagestest.Target
+		to := pagestest.DefaultTarget
 		to.Build, to.Commit = build, map[string]string{"4811": "1f0c", "4812": "9ab"}[build]
 		samples := pagestest.Shop
 		if build == "4811" {
@@ -64,7 +64,7 @@ func TestCommitsBetweenBuilds(t *testing.T) {
 	}
 	links := pagestest.Must[leaks.SourceLinks](t)(leaks.ParseSourceLinks("",
 		"https://git.example/shopd/compare/{base}...{head}"))
-	if err := s.Store.UpdateSourceLinks(t.Context(), pagestest.Target.Project, links, "mei"); err != nil {
+	if err := s.Store.UpdateSourceLinks(t.Context(), pagestest.DefaultTarget.Project, links, "mei"); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(page(),

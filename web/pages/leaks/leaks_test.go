@@ -186,7 +186,7 @@ func TestActorIsRemembered(t *testing.T) {
 // Three snapshots cannot show that a signature is clean, and no page says that it is.
 func TestUndecidedIsNotClean(t *testing.T) {
 	s, _ := pagestest.OpenHistory(t)
-	few := pagestest.Target
+	few := pagestest.DefaultTarget
 	few.Build = "4814"
 	calm := slices.Clone(pagestest.Shop)
 	calm[0].Blocks = pagestest.Always(140)
@@ -233,7 +233,7 @@ func TestHostileLeaksStayText(t *testing.T) {
 	nasty := slices.Clone(pagestest.Shop)
 	nasty[0].Stack = pagestest.Join(pagestest.NewFrames, []string{"shopd!" + pagestest.Hostile + "Nasty\u202e+0x1"},
 		pagestest.RequestFrames)
-	run := pagestest.AddRun(t, s.Store, pagestest.Target, pagestest.CapturesOf(nasty, 11), func(r *analysis.Report) {
+	run := pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, pagestest.CapturesOf(nasty, 11), func(r *analysis.Report) {
 		r.Findings[0].Owner, r.Findings[0].Known = "<i>o</i>", "<i>k</i>"
 		r.Findings[0].Clauses[0].Text = "<i>c</i>"
 	})

@@ -19,7 +19,7 @@ func TestEffectIsSaidBeforeItIsSaved(t *testing.T) {
 	}
 	s := pagestest.Open(t)
 	calm := pagestest.CapturesOf(pagestest.Shop[:1], 11)
-	leaky := pagestest.Target
+	leaky := pagestest.DefaultTarget
 	pagestest.AddRun(t, s.Store, leaky, calm)
 	leak := pagestest.SignatureOf(t, s, pagestest.AppendLine)
 	path := "/projects/shopd/signatures/" + leak.Text
@@ -88,7 +88,7 @@ func TestTriageKnowsWhoItIs(t *testing.T) {
 	if _, err := accountstore.UseLink(t.Context(), s.Store, setup.Digest, "Ada Kirsch", "x"); err != nil {
 		t.Fatal(err)
 	}
-	pagestest.AddRun(t, s.Store, pagestest.Target, pagestest.CapturesOf(pagestest.Shop[:1], 11))
+	pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, pagestest.CapturesOf(pagestest.Shop[:1], 11))
 	leak := pagestest.SignatureOf(t, s, pagestest.AppendLine)
 	path := "/projects/shopd/signatures/" + leak.Text
 	member, viewer := pagestest.LogIn(t, s, "Bo Olsen", accounts.Member), pagestest.LogIn(t, s, "Vera Lind",

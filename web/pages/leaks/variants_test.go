@@ -35,7 +35,7 @@ func TestStacksOfALeak(t *testing.T) {
 	s := pagestest.Open(t)
 	var runs []int64
 	for i, samples := range [][]pagestest.Sample{pagestest.Shop, receipts(), receipts()} {
-		to := pagestest.Target
+		to := pagestest.DefaultTarget
 		to.Build = fmt.Sprint(4811 + i)
 		runs = append(runs, pagestest.AddRun(t, s.Store, to, pagestest.CapturesOf(samples, 11)))
 	}
@@ -71,7 +71,7 @@ func TestManyStacksOfALeak(t *testing.T) {
 				fmt.Sprintf("shopd!std::_Uninitialized_copy%dx<Line>+0x10", i)),
 			Blocks: pagestest.Rising(5, int64(300-i))})
 	}
-	pagestest.AddRun(t, s.Store, pagestest.Target, pagestest.CapturesOf(many, 6))
+	pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, pagestest.CapturesOf(many, 6))
 	leak := pagestest.SignatureOf(t, s, pagestest.AppendLine)
 	page := s.Page("/projects/shopd/signatures/" + leak.Text)
 	_, card, _ := strings.Cut(page, `id="stacks"`)
@@ -108,7 +108,7 @@ func TestEvidenceKindsOfALeak(t *testing.T) {
 		t.Skip("it takes seconds")
 	}
 	s := pagestest.Open(t)
-	soak := pagestest.AddRun(t, s.Store, pagestest.Target, pagestest.CapturesOf(pagestest.Shop, 11))
+	soak := pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, pagestest.CapturesOf(pagestest.Shop, 11))
 	leak := pagestest.SignatureOf(t, s, pagestest.AppendLine)
 	card := func() string {
 		_, card, _ := strings.Cut(s.Page("/projects/shopd/signatures/"+leak.Text), `id="witnesses"`)
@@ -122,7 +122,7 @@ func TestEvidenceKindsOfALeak(t *testing.T) {
 		"Average block 384 B", "soak-60min, run 1",
 		"Trace No trace has been uploaded for this build.", "Full dump No dump has been uploaded for this build.")
 
-	trace := pagestest.Target
+	trace := pagestest.DefaultTarget
 	trace.Scenario = "trace-60s"
 	traceRun := pagestest.AddTrace(t, s, trace, traced())
 	again := card()
@@ -133,7 +133,7 @@ func TestEvidenceKindsOfALeak(t *testing.T) {
 	pagestest.Has(t, again, fmt.Sprintf(`href="/runs/%d"`, soak), fmt.Sprintf(`href="/runs/%d"`, traceRun))
 
 	// A dump of the same process shows by itself which blocks nothing points to.
-	full := pagestest.Target
+	full := pagestest.DefaultTarget
 	full.Scenario = "dumped"
 	pagestest.AddRun(t, s.Store, full, append(pagestest.CapturesOf(pagestest.Shop, 11), dumped()))
 	pagestest.Has(t, pagestest.Words(card()),
@@ -142,7 +142,7 @@ func TestEvidenceKindsOfALeak(t *testing.T) {
 		"Average block 384 B", "Unreferenced 5,790 of 5,790 blocks", "dumped, run 1")
 
 	// In the next build there is no trace, and the page leads to the one that shows it.
-	next := pagestest.Target
+	next := pagestest.DefaultTarget
 	next.Build = "4813"
 	pagestest.AddRun(t, s.Store, next, pagestest.CapturesOf(pagestest.Shop, 11))
 	later := card()

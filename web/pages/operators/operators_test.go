@@ -12,10 +12,10 @@ func TestOperators(t *testing.T) {
 	s := pagestest.Open(t)
 	pagestest.Has(t, s.Page("/operators"), "Operators", "version <b>1.2.3</b>", "No job is waiting",
 		"no server or worker has reported", "No job has failed", "No project exists", "No file was searched for")
-	e := pagestest.AddEvidence(t, s.Store, pagestest.Target, "a.txt")
+	e := pagestest.AddEvidence(t, s.Store, pagestest.DefaultTarget, "a.txt")
 	pagestest.FailRead(t, s.Store, e.RunID, store.Failure{Code: "reader-crashed", Message: "<b>its reader crashed",
 		Final: true})
-	pagestest.AddEvidence(t, s.Store, pagestest.Target, "b.txt")
+	pagestest.AddEvidence(t, s.Store, pagestest.DefaultTarget, "b.txt")
 	for _, n := range []store.Node{
 		{ID: "1", Role: "serve", Host: "front", Version: "1.2.3", Schema: 16},
 		{ID: "2", Role: "work", Host: "back", Version: "1.2.3", Schema: 16, Slots: 3, Running: 2},
@@ -34,7 +34,7 @@ func TestOperators(t *testing.T) {
 	page := s.Page("/operators")
 	pagestest.Has(t, page, "no job is stuck", "read", "failed", "queued", "front", "serves", "back", "runs 2 of 3 jobs",
 		"old", "another schema",
-		"reader-crashed", "&lt;b&gt;its reader crashed", pagestest.Target.Project, "msdl.example.com", "found", ">6<")
+		"reader-crashed", "&lt;b&gt;its reader crashed", pagestest.DefaultTarget.Project, "msdl.example.com", "found", ">6<")
 	pagestest.Has(t, s.Page("/"), `href="/operators"`)
 	if err := s.Store.DeleteNode(t.Context(), "1"); err != nil {
 		t.Fatal(err)

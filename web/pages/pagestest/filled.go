@@ -63,7 +63,7 @@ func (f *filling) make(t testing.TB, url string, fill func(s *store.Store) []int
 func OpenShop(t testing.TB) (*Server, int64) {
 	t.Helper()
 	s, runs := openFilled(t, "shop", func(s *store.Store) []int64 {
-		return []int64{AddRun(t, s, Target, CapturesOf(Shop, 11))}
+		return []int64{AddRun(t, s, DefaultTarget, CapturesOf(Shop, 11))}
 	})
 	return s, runs[0]
 }
@@ -79,7 +79,7 @@ func OpenHistory(t testing.TB) (*Server, []int64) {
 		calm, fixed := slices.Clone(Shop), slices.Clone(Shop)
 		calm[0].Blocks, fixed[1].Blocks = Always(140), Always(140)
 		for i, samples := range [][]Sample{calm, Shop, fixed} {
-			to := Target
+			to := DefaultTarget
 			to.Build = fmt.Sprint(4811 + i)
 			runs = append(runs, AddRun(t, s, to, CapturesOf(samples, 11)))
 		}

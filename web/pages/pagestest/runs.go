@@ -19,8 +19,8 @@ import (
 	"heapdrift/internal/store/storetest"
 )
 
-// Target is where tests upload to if they say nothing else.
-var Target = leaks.Target{Project: "shopd", Build: "4812", Branch: "main", Scenario: "soak-60min", Run: "1"}
+// DefaultTarget is where tests upload to if they say nothing else.
+var DefaultTarget = leaks.UploadTarget{Project: "shopd", Build: "4812", Branch: "main", Scenario: "soak-60min", Run: "1"}
 
 // FailRead ends the next read job of a run for good.
 func FailRead(t testing.TB, s *store.Store, run int64, f store.Failure) {
@@ -31,7 +31,7 @@ func FailRead(t testing.TB, s *store.Store, run int64, f store.Failure) {
 }
 
 // AddEvidence records a file without reading it.
-func AddEvidence(t testing.TB, s *store.Store, to leaks.Target, name string) store.Evidence {
+func AddEvidence(t testing.TB, s *store.Store, to leaks.UploadTarget, name string) store.Evidence {
 	t.Helper()
 	if err := to.Normalize(); err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func claims(t testing.TB, s *store.Store, kind string, run int64, n int) (leases
 }
 
 // AddRun stores a run with its report and returns the run's id. edit changes the report before it is stored.
-func AddRun(t testing.TB, s *store.Store, to leaks.Target, captures []*capture.Capture,
+func AddRun(t testing.TB, s *store.Store, to leaks.UploadTarget, captures []*capture.Capture,
 	edit ...func(*analysis.Report)) int64 {
 	t.Helper()
 	var run int64

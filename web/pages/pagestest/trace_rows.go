@@ -70,7 +70,7 @@ func (w *TraceWindows) Window(ctx context.Context, _ store.View, run int64,
 }
 
 // AddTrace stores a run with the report of a process's trace and returns the run's id.
-func AddTrace(t testing.TB, s *Server, to leaks.Target, p TracedProcess) int64 {
+func AddTrace(t testing.TB, s *Server, to leaks.UploadTarget, p TracedProcess) int64 {
 	t.Helper()
 	e := AddEvidence(t, s.Store, to, fmt.Sprintf("%s.etl", p.Name))
 	c := p.Capture(t)

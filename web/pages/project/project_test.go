@@ -13,8 +13,8 @@ func TestProjects(t *testing.T) {
 	s := pagestest.Open(t)
 	pagestest.Has(t, s.Page("/"), "Memory leaks by build", "curl --fail-with-body -T snap1.log", s.URL+
 		"/api/v1/evidence?project=PROJECT&amp;build=BUILD", "Upload evidence")
-	pagestest.AddRun(t, s.Store, pagestest.Target, pagestest.CapturesOf(pagestest.Shop, 1))
-	other := pagestest.Target
+	pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, pagestest.CapturesOf(pagestest.Shop, 1))
+	other := pagestest.DefaultTarget
 	other.Project = "résumé + co@home"
 	pagestest.AddEvidence(t, s.Store, other, "a.log")
 	page := s.Page("/")
@@ -36,19 +36,19 @@ func TestProject(t *testing.T) {
 	}
 	s := pagestest.Open(t)
 	for i := range 45 {
-		to := leaks.Target{Project: "shopd", Build: fmt.Sprint(4700 + i), Scenario: "soak", Run: "1"}
+		to := leaks.UploadTarget{Project: "shopd", Build: fmt.Sprint(4700 + i), Scenario: "soak", Run: "1"}
 		if i%2 == 1 {
 			to.Scenario = "smoke"
 		}
 		pagestest.AddEvidence(t, s.Store, to, "a.log")
 	}
-	newest := pagestest.Target
+	newest := pagestest.DefaultTarget
 	newest.Build, newest.Scenario = "4900", "soak"
 	run := pagestest.AddRun(t, s.Store, newest, pagestest.CapturesOf(pagestest.Shop, 11))
-	quiet := pagestest.Target
+	quiet := pagestest.DefaultTarget
 	quiet.Build, quiet.Scenario = "4899", "soak"
 	pagestest.AddRun(t, s.Store, quiet, pagestest.CapturesOf(pagestest.Shop[4:7], 11))
-	refused := pagestest.Target
+	refused := pagestest.DefaultTarget
 	refused.Build = "4898"
 	pagestest.FailRead(t, s.Store, pagestest.AddEvidence(t, s.Store, refused, "photo.jpg").RunID,
 		store.Failure{Code: "unknown-format", Message: "this is a picture", Final: true})
@@ -67,7 +67,7 @@ func TestProject(t *testing.T) {
 	pagestest.Has(t, older, "41–48 of 48 builds", "4700", "« Newest")
 	pagestest.Lacks(t, older, "4709 ", "Older ›")
 	// A page begins after a build, so a build that is uploaded meanwhile moves no row to another page.
-	pagestest.AddEvidence(t, s.Store, leaks.Target{Project: "shopd", Build: "5000", Scenario: "soak", Run: "1"}, "a.log")
+	pagestest.AddEvidence(t, s.Store, leaks.UploadTarget{Project: "shopd", Build: "5000", Scenario: "soak", Run: "1"}, "a.log")
 	pagestest.Has(t, s.Page("/projects/shopd?after=4708"), "42–49 of 49 builds", "4707", "4700")
 	pagestest.Has(t, s.Page("/projects/shopd?after=nothing"), "1–40 of 49 builds", "5000")
 	smoke := s.Page("/projects/shopd?scenario=smoke")
@@ -79,7 +79,7 @@ func TestProject(t *testing.T) {
 // Builds without a branch beside those with one are said: which of them come before which is a guess.
 func TestProjectSaysWhichBuildsHaveNoBranch(t *testing.T) {
 	s := pagestest.Open(t)
-	for _, to := range []leaks.Target{{Build: "1"}, {Build: "2"}, {Build: "3", Branch: "main"}} {
+	for _, to := range []leaks.UploadTarget{{Build: "1"}, {Build: "2"}, {Build: "3", Branch: "main"}} {
 		to.Project = "shopd"
 		pagestest.AddEvidence(t, s.Store, to, "a.txt")
 		if to.Build == "2" {

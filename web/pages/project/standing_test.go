@@ -36,7 +36,7 @@ func TestReasonsOfSeveralGates(t *testing.T) {
 		"a": pagestest.Shop[:1], "b": pagestest.Shop[:2], "c": pagestest.Shop[:1], "calm": pagestest.Shop[4:7],
 		"older": pagestest.Shop[1:2],
 	} {
-		to := pagestest.Target
+		to := pagestest.DefaultTarget
 		to.Scenario = scenario
 		if scenario == "older" {
 			to.Build = "4700"
@@ -95,7 +95,7 @@ func TestSeveralLeaksAtOnce(t *testing.T) {
 
 func TestReleaseBoard(t *testing.T) {
 	s, _ := pagestest.OpenHistory(t)
-	clean := pagestest.Target
+	clean := pagestest.DefaultTarget
 	clean.Project = "aaa"
 	pagestest.AddRun(t, s.Store, clean, pagestest.CapturesOf(pagestest.Shop[4:7], 11))
 	page := s.Page("/")

@@ -53,7 +53,7 @@ func largeCaptures(n int) []*capture.Capture {
 // The page has to come within 100 ms.
 func BenchmarkRunPage100k(b *testing.B) {
 	s := pagestest.Open(b)
-	run := pagestest.AddRun(b, s.Store, pagestest.Target, largeCaptures(100_000))
+	run := pagestest.AddRun(b, s.Store, pagestest.DefaultTarget, largeCaptures(100_000))
 	for _, test := range []struct{ name, query string }{
 		{"first page before the report is read", ""}, {"first selection", "?q=Function1234"},
 		{"first page", ""}, {"page 1000", "?page=1000"}, {"by held", "?metric=held"}, {"growing", "?class=growing"},
@@ -73,7 +73,7 @@ func BenchmarkRunPage100k(b *testing.B) {
 // first paint has to come within 500 ms.
 func BenchmarkFirstPaint(b *testing.B) {
 	s, tab := pagestest.Open(b), pagestest.Browse(b)
-	run := pagestest.AddRun(b, s.Store, pagestest.Target, largeCaptures(46_000))
+	run := pagestest.AddRun(b, s.Store, pagestest.DefaultTarget, largeCaptures(46_000))
 	page := fmt.Sprintf("%s/runs/%d", s.URL, run)
 	tab.Do(cdp.Navigate(page))
 	tab.See(`document.querySelector("#views tbody tr") !== null`)
@@ -98,7 +98,7 @@ func BenchmarkFirstPaint(b *testing.B) {
 func BenchmarkProjectPages100k(b *testing.B) {
 	s := pagestest.Open(b)
 	for _, build := range []string{"4811", "4812"} {
-		to := pagestest.Target
+		to := pagestest.DefaultTarget
 		to.Build = build
 		pagestest.AddRun(b, s.Store, to, largeCaptures(100_000))
 	}

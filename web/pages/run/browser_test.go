@@ -14,7 +14,7 @@ import (
 
 func TestRunPageInBrowser(t *testing.T) {
 	s, b := pagestest.OpenInBrowser(t)
-	run := pagestest.AddRun(t, s.Store, pagestest.Target, pagestest.CapturesOf(pagestest.ShopAnd(300), 11))
+	run := pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, pagestest.CapturesOf(pagestest.ShopAnd(300), 11))
 	b.Do(cdp.Navigate(fmt.Sprintf("%s/runs/%d?view=sites", s.URL, run)))
 	b.CheckAccessibility("light")
 	b.Keep("run-light")
@@ -72,7 +72,7 @@ func TestRunPageInBrowser(t *testing.T) {
 // The page of a run follows its jobs and becomes the report.
 func TestStagesBecomeTheReportInBrowser(t *testing.T) {
 	s, b := pagestest.OpenInBrowser(t)
-	run := pagestest.AddEvidence(t, s.Store, pagestest.Target, "shopd-1.log").RunID
+	run := pagestest.AddEvidence(t, s.Store, pagestest.DefaultTarget, "shopd-1.log").RunID
 	b.Do(cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.URL, run)))
 	b.See(`document.querySelector(".verdict h1").innerText.includes("0 of 1 file done") && document.querySelector(".stages").innerText.includes("waiting for a worker")`)
 	read := pagestest.Claim(t, s.Store, store.JobRead, run)

@@ -55,18 +55,18 @@ func TestMemoryOverTimeOnThePage(t *testing.T) {
 		t.Skip("it is large")
 	}
 	s := pagestest.Open(t)
-	page := pagestest.Words(s.Page(fmt.Sprintf("/runs/%d", pagestest.AddRun(t, s.Store, pagestest.Target, overTime(t)))))
+	page := pagestest.Words(s.Page(fmt.Sprintf("/runs/%d", pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, overTime(t)))))
 	pagestest.Has(t, page, "Memory over time", "Unexplained", "private bytes", "heap blocks, requested bytes", "13 points",
 		"Private bytes by the regions grew by 481 MB over 6 hours: VirtualAlloc +538 MB",
 		"Unexplained: 365 MB of 1.07 GB private bytes",
 		"The address space is used up in",
 		"Taken", "Evidence", "Private bytes", "PEB, TEBs, system", "Heap blocks", "Address space", "6 Mar 2026 09:00",
 		"vmmap", "254 MB", "First to last", "▲ +481 MB")
-	logs := pagestest.Target
+	logs := pagestest.DefaultTarget
 	logs.Build = "4900"
 	pagestest.Lacks(t, pagestest.Words(s.Page(fmt.Sprintf("/runs/%d",
 		pagestest.AddRun(t, s.Store, logs, pagestest.CapturesOf(pagestest.Shop, 3))))), "Memory over time")
-	alone := pagestest.Target
+	alone := pagestest.DefaultTarget
 	alone.Build = "4901"
 	pagestest.Lacks(t, pagestest.Words(s.Page(fmt.Sprintf("/runs/%d", pagestest.AddRun(t, s.Store, alone, dumps(t)[:1])))),
 		"Memory over time")
@@ -74,7 +74,7 @@ func TestMemoryOverTimeOnThePage(t *testing.T) {
 
 func TestMemoryOverTimeInBrowser(t *testing.T) {
 	s, b := pagestest.OpenInBrowser(t)
-	path := fmt.Sprintf("/runs/%d/memory", pagestest.AddRun(t, s.Store, pagestest.Target, overTime(t)))
+	path := fmt.Sprintf("/runs/%d/memory", pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, overTime(t)))
 	b.Do(cdp.Navigate(s.URL + path))
 	b.OnScreens("course")
 }

@@ -71,8 +71,8 @@ func next(t testing.TB, events <-chan event, name, text string) {
 
 func TestStagesAreStreamedToTheEnd(t *testing.T) {
 	s := pagestest.Open(t)
-	run := pagestest.AddEvidence(t, s.Store, pagestest.Target, "shopd-1.log").RunID
-	bad := pagestest.AddEvidence(t, s.Store, pagestest.Target, "photo.jpg")
+	run := pagestest.AddEvidence(t, s.Store, pagestest.DefaultTarget, "shopd-1.log").RunID
+	bad := pagestest.AddEvidence(t, s.Store, pagestest.DefaultTarget, "photo.jpg")
 	events := listen(s, run)
 	next(t, events, "headline", "Reading the evidence: 0 of 2 files done")
 	next(t, events, "progress", "waiting for a worker")
@@ -104,15 +104,15 @@ func TestStagesAreStreamedToTheEnd(t *testing.T) {
 
 func TestMoreEvidenceForAReport(t *testing.T) {
 	s := pagestest.Open(t)
-	run := pagestest.AddRun(t, s.Store, pagestest.Target, pagestest.CapturesOf(pagestest.Shop, 2))
-	pagestest.AddEvidence(t, s.Store, pagestest.Target, "shopd-3.log")
+	run := pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, pagestest.CapturesOf(pagestest.Shop, 2))
+	pagestest.AddEvidence(t, s.Store, pagestest.DefaultTarget, "shopd-3.log")
 	page := s.Page(fmt.Sprintf("/runs/%d", run))
 	pagestest.Has(t, page, "grew by", "sse-connect", "shopd-3.log", "waiting for a worker", "Held memory")
 }
 
 func TestNothingCouldBeRead(t *testing.T) {
 	s := pagestest.Open(t)
-	run := pagestest.AddEvidence(t, s.Store, pagestest.Target, "photo.jpg").RunID
+	run := pagestest.AddEvidence(t, s.Store, pagestest.DefaultTarget, "photo.jpg").RunID
 	pagestest.FailRead(t, s.Store, run, store.Failure{Code: "unknown-format", Message: "this is a picture", Final: true})
 	page := s.Page(fmt.Sprintf("/runs/%d", run))
 	pagestest.Has(t, page, "No report", "The file has an unknown format", "Upload others for the same run",
@@ -126,17 +126,17 @@ func TestFilesThatHoldNothing(t *testing.T) {
 	s := pagestest.Open(t)
 	empty := store.Failure{Code: "no-memory-events", Message: "the trace holds neither heap nor VirtualAlloc events",
 		Final: true}
-	run := pagestest.AddEvidence(t, s.Store, pagestest.Target, "quiet.etl").RunID
+	run := pagestest.AddEvidence(t, s.Store, pagestest.DefaultTarget, "quiet.etl").RunID
 	pagestest.FailRead(t, s.Store, run, empty)
-	page, list := fmt.Sprintf("/runs/%d", run), "/projects/"+pagestest.Target.Project
+	page, list := fmt.Sprintf("/runs/%d", run), "/projects/"+pagestest.DefaultTarget.Project
 	pagestest.Has(t, s.Page(page), "The file has no heap events", "read: no usable data",
 		"Record again with heap tracing", "no-memory-events", "neither heap nor VirtualAlloc events")
 	pagestest.Lacks(t, s.Page(page), "could not be read", "not read")
 	pagestest.Has(t, s.Page(list), "The file has no heap events")
-	pagestest.AddEvidence(t, s.Store, pagestest.Target, "quiet-2.etl")
+	pagestest.AddEvidence(t, s.Store, pagestest.DefaultTarget, "quiet-2.etl")
 	pagestest.FailRead(t, s.Store, run, empty)
 	pagestest.Has(t, s.Page(page), "Each of 2 files has no heap events")
-	pagestest.AddEvidence(t, s.Store, pagestest.Target, "cut.dmp")
+	pagestest.AddEvidence(t, s.Store, pagestest.DefaultTarget, "cut.dmp")
 	pagestest.FailRead(t, s.Store, run, store.Failure{Code: "truncated", Message: "the file ends early", Final: true})
 	pagestest.Has(t, s.Page(page), "3 files could not be used, for different reasons", "It is truncated")
 	pagestest.Has(t, s.Page(list), "3 files could not be used")
@@ -144,7 +144,7 @@ func TestFilesThatHoldNothing(t *testing.T) {
 
 func TestAnalysisFailed(t *testing.T) {
 	s := pagestest.Open(t)
-	run := pagestest.AddEvidence(t, s.Store, pagestest.Target, "a.log").RunID
+	run := pagestest.AddEvidence(t, s.Store, pagestest.DefaultTarget, "a.log").RunID
 	if err := s.Store.CreateCaptures(t.Context(), pagestest.Claim(t, s.Store, store.JobRead, run), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestAnalysisFailed(t *testing.T) {
 // A job that is tried again says why.
 func TestRetriesAreShown(t *testing.T) {
 	s := pagestest.Open(t)
-	run := pagestest.AddEvidence(t, s.Store, pagestest.Target, "a.log").RunID
+	run := pagestest.AddEvidence(t, s.Store, pagestest.DefaultTarget, "a.log").RunID
 	pagestest.FailRead(t, s.Store, run, store.Failure{Code: "internal", Message: "the disk was full"})
 	pagestest.Has(t, s.Page(fmt.Sprintf("/runs/%d", run)), "waiting to retry; attempt 1 failed: the disk was full")
 }

@@ -15,7 +15,7 @@ func TestFindingsOfRun(t *testing.T) {
 		t.Skip("it is large")
 	}
 	s := pagestest.Open(t)
-	run := pagestest.AddRun(t, s.Store, pagestest.Target, pagestest.CapturesOf(pagestest.ShopAnd(60), 11))
+	run := pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, pagestest.CapturesOf(pagestest.ShopAnd(60), 11))
 	leak := pagestest.SignatureOf(t, s, pagestest.AppendLine)
 	page := s.Page(fmt.Sprintf("/runs/%d", run))
 	_, table, _ := strings.Cut(page, `id="view"`)

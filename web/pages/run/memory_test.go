@@ -70,7 +70,7 @@ func TestMemoryOfADump(t *testing.T) {
 		t.Skip("it is large")
 	}
 	s := pagestest.Open(t)
-	run := pagestest.AddRun(t, s.Store, pagestest.Target, dumps(t))
+	run := pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, dumps(t))
 	page := s.Page(fmt.Sprintf("/runs/%d", run))
 	pagestest.Has(t, page, fmt.Sprintf("/runs/%d/memory?of=1", run), `class="u-heap"`, "&lt;unknown&gt;")
 	// The proof stands before all tables.
@@ -93,7 +93,7 @@ func TestMemoryOfADump(t *testing.T) {
 			t.Errorf("%s: %d", path, code)
 		}
 	}
-	logs := pagestest.Target
+	logs := pagestest.DefaultTarget
 	logs.Build = "4900"
 	if code, _ := s.Get(fmt.Sprintf("/runs/%d/memory",
 		pagestest.AddRun(t, s.Store, logs, pagestest.CapturesOf(pagestest.Shop, 1)))); code != http.StatusNotFound {
@@ -104,7 +104,7 @@ func TestMemoryOfADump(t *testing.T) {
 // The library of somebody else is named first, and nobody calls the runtime a leak.
 func TestWalkthroughOfAThirdPartyLibrary(t *testing.T) {
 	s := pagestest.Open(t)
-	run := pagestest.AddRun(t, s.Store, pagestest.Target, []*capture.Capture{walkthrough(t)})
+	run := pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, []*capture.Capture{walkthrough(t)})
 	page := pagestest.Words(s.Page(fmt.Sprintf("/runs/%d", run)))
 	pagestest.Has(t, page, "the most, 148 MB in 37,888 blocks (94 %), from 3rdparty!IFMX_IsInTransaction", "148 MB",
 		"mscorsvr", "8.75 MB",
@@ -118,7 +118,7 @@ func TestMemoryOfSeveralTools(t *testing.T) {
 	s := pagestest.Open(t)
 	report := walkthrough(t)
 	report.Process.Name = "app.exe"
-	run := pagestest.AddRun(t, s.Store, pagestest.Target, append(dumps(t), report))
+	run := pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, append(dumps(t), report))
 	page := pagestest.Words(s.Page(fmt.Sprintf("/runs/%d", run)))
 	pagestest.Has(t, page, "Memory by use dump, shopd-2.log", "Thread stacks", "Functions reported by DebugDiag",
 		"IFMX_IsInTransaction", "Heaps dump, shopd-2.log")
@@ -133,7 +133,7 @@ func TestRunOfNothingButFacts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := pagestest.Words(s.Page(fmt.Sprintf("/runs/%d", pagestest.AddRun(t, s.Store, pagestest.Target, list))))
+	page := pagestest.Words(s.Page(fmt.Sprintf("/runs/%d", pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, list))))
 	pagestest.Has(t, page, "Inconclusive", "the evidence shows where memory is, but lists no allocations",
 		"Memory outside of allocations",
 		"WinDbg !heap -s", "Heaps", "0x460000", "512 KB")
@@ -149,15 +149,15 @@ func TestReportedLeaksOnThePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := pagestest.Words(s.Page(fmt.Sprintf("/runs/%d", pagestest.AddRun(t, s.Store, pagestest.Target, list))))
+	page := pagestest.Words(s.Page(fmt.Sprintf("/runs/%d", pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, list))))
 	pagestest.Has(t, page, "Application Verifier reports 1 leak", "Application Verifier leaks", "VERIFIER STOP 900",
 		"A heap allocation was leaked.", "0x191a7be0", "11 → 43")
 }
 
 func TestMemoryInBrowser(t *testing.T) {
 	s, b := pagestest.OpenInBrowser(t)
-	run := pagestest.AddRun(t, s.Store, pagestest.Target, dumps(t))
-	other := pagestest.Target
+	run := pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, dumps(t))
+	other := pagestest.DefaultTarget
 	other.Build = "4901"
 	report := pagestest.AddRun(t, s.Store, other, []*capture.Capture{walkthrough(t)})
 	for name, path := range map[string]string{"dump": fmt.Sprintf("/runs/%d", run),

@@ -21,7 +21,7 @@ import (
 // manyProcesses is a run of a trace of n processes: p0.exe holds the most.
 func manyProcesses(t testing.TB, s *pagestest.Server, n int, process string) int64 {
 	t.Helper()
-	e := pagestest.AddEvidence(t, s.Store, pagestest.Target, "all.etl")
+	e := pagestest.AddEvidence(t, s.Store, pagestest.DefaultTarget, "all.etl")
 	p := memtest()
 	var stored []store.StoredCapture
 	in := analysis.Input{Files: []analysis.File{{Name: e.Name, SHA256: e.SHA256, Bytes: e.Bytes}}}
@@ -73,10 +73,10 @@ func TestNoPanelOfOneProcess(t *testing.T) {
 		t.Skip("it is large")
 	}
 	s := pagestest.Open(t)
-	pagestest.Lacks(t, s.Page(fmt.Sprintf("/runs/%d", pagestest.AddTrace(t, s, pagestest.Target, memtest()))),
+	pagestest.Lacks(t, s.Page(fmt.Sprintf("/runs/%d", pagestest.AddTrace(t, s, pagestest.DefaultTarget, memtest()))),
 		`id="processes"`)
 	pagestest.Lacks(t, s.Page(fmt.Sprintf("/runs/%d",
-		pagestest.AddRun(t, s.Store, leaks.Target{Project: "p", Build: "2"}, pagestest.CapturesOf(pagestest.Shop[:1], 2)))),
+		pagestest.AddRun(t, s.Store, leaks.UploadTarget{Project: "p", Build: "2"}, pagestest.CapturesOf(pagestest.Shop[:1], 2)))),
 		`id="processes"`)
 }
 

@@ -13,7 +13,7 @@ import (
 // cancels it.
 func TestTryAgainAndCancel(t *testing.T) {
 	s := pagestest.Open(t)
-	e := pagestest.AddEvidence(t, s.Store, pagestest.Target, "a.txt")
+	e := pagestest.AddEvidence(t, s.Store, pagestest.DefaultTarget, "a.txt")
 	path := fmt.Sprintf("/runs/%d", e.RunID)
 	pagestest.Has(t, s.Page(path), fmt.Sprintf(`action="%s/cancel"`, path), "Cancel")
 	if status, to := s.PostTo(path + "/cancel"); status != http.StatusSeeOther || to != path {

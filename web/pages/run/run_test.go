@@ -122,7 +122,7 @@ func TestPartOfASeries(t *testing.T) {
 
 func TestReportOfOneAndTwoSnapshots(t *testing.T) {
 	s := pagestest.Open(t)
-	one := s.Page(fmt.Sprintf("/runs/%d", pagestest.AddRun(t, s.Store, pagestest.Target,
+	one := s.Page(fmt.Sprintf("/runs/%d", pagestest.AddRun(t, s.Store, pagestest.DefaultTarget,
 		pagestest.CapturesOf(pagestest.Shop, 1))))
 	pagestest.Has(t, one, "4 more snapshots needed", "Held memory at one snapshot: 2.15 MB in 1,692 blocks.",
 		"2.15 MB held at one snapshot")
@@ -131,7 +131,7 @@ func TestReportOfOneAndTwoSnapshots(t *testing.T) {
 	cut[1].Snapshots[0].LowerBound = true
 	cut[1].Warnings = append(cut[1].Warnings,
 		capture.Warning{Code: capture.Truncated, Message: "the log ends early", Place: "line 20113", Count: 1})
-	to := pagestest.Target
+	to := pagestest.DefaultTarget
 	to.Run = "2"
 	two := s.Page(fmt.Sprintf("/runs/%d", pagestest.AddRun(t, s.Store, to, cut)))
 	pagestest.Has(t, two, "the log ends early", "(shopd-2.log, line 20113)", "truncated",
@@ -151,7 +151,7 @@ func TestChartWithoutTimes(t *testing.T) {
 	for _, c := range timeless {
 		c.Snapshots[0].TakenAt = timeless[0].Snapshots[0].TakenAt
 	}
-	page := s.Page(fmt.Sprintf("/runs/%d", pagestest.AddRun(t, s.Store, pagestest.Target, timeless)))
+	page := s.Page(fmt.Sprintf("/runs/%d", pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, timeless)))
 	if n := strings.Count(page, `class="mark-dot"`); n != 40 {
 		t.Errorf("%d marks, want 40", n)
 	}
@@ -164,7 +164,7 @@ func TestSitesAreSortedFilteredAndPaged(t *testing.T) {
 		t.Skip("it is large")
 	}
 	s := pagestest.Open(t)
-	run := pagestest.AddRun(t, s.Store, pagestest.Target, pagestest.CapturesOf(pagestest.ShopAnd(300), 3))
+	run := pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, pagestest.CapturesOf(pagestest.ShopAnd(300), 3))
 	for _, test := range []struct {
 		query, extent, first string
 	}{
@@ -206,7 +206,7 @@ func TestSitesAreSortedFilteredAndPaged(t *testing.T) {
 
 func TestTableAloneForHtmx(t *testing.T) {
 	s := pagestest.Open(t)
-	run := pagestest.AddRun(t, s.Store, pagestest.Target, pagestest.CapturesOf(pagestest.Shop, 2))
+	run := pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, pagestest.CapturesOf(pagestest.Shop, 2))
 	part := s.Page(fmt.Sprintf("/runs/%d?q=Receipt&sort=growth&class=", run), "HX-Request", "true", "HX-Trigger", "filter")
 	pagestest.Has(t, part, `<div id="sites">`, "Receipt::AppendLine", `id="choices"`, `hx-swap-oob="true"`)
 	pagestest.Lacks(t, part, "<html", "Held memory")
@@ -221,7 +221,7 @@ func TestSiteOpens(t *testing.T) {
 		t.Skip("it is large")
 	}
 	s := pagestest.Open(t)
-	run := pagestest.AddRun(t, s.Store, pagestest.Target, pagestest.CapturesOf(pagestest.ShopAnd(300), 3))
+	run := pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, pagestest.CapturesOf(pagestest.ShopAnd(300), 3))
 	open := s.Page(pagestest.SitesPath(run, "open=0"))
 	pagestest.Has(t, open, `id="s0" class="open"`, `aria-expanded="true"`, `id="d0"`,
 		"4 allocator frames · ntdll, ucrtbase, operator new",
@@ -260,8 +260,8 @@ func TestHostileNamesStayText(t *testing.T) {
 		c.Warnings = append(c.Warnings, capture.Warning{Code: "x" + pagestest.Hostile, Message: pagestest.Hostile,
 			Place: pagestest.Hostile})
 	}
-	run := pagestest.AddRun(t, s.Store, pagestest.Target, captures)
-	failed := pagestest.AddEvidence(t, s.Store, pagestest.Target, "<img src=x onerror=alert(1)>.log")
+	run := pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, captures)
+	failed := pagestest.AddEvidence(t, s.Store, pagestest.DefaultTarget, "<img src=x onerror=alert(1)>.log")
 	pagestest.FailRead(t, s.Store, failed.RunID,
 		store.Failure{Code: "<i>code</i>", Message: "<b>" + pagestest.Hostile, Final: true})
 	for _, path := range []string{"", "?open=10", "?q=%3Cscript%3E", "?q=%22%3E%3Cscript%3E"} {
@@ -275,7 +275,7 @@ func TestHostileNamesStayText(t *testing.T) {
 
 func TestNothingThere(t *testing.T) {
 	s := pagestest.Open(t)
-	run := pagestest.AddRun(t, s.Store, pagestest.Target, pagestest.CapturesOf(pagestest.Shop, 1))
+	run := pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, pagestest.CapturesOf(pagestest.Shop, 1))
 	for _, path := range []string{
 		"/runs/999", "/runs/x", "/runs/99999999999999999999", "/runs/999/events", fmt.Sprintf("/runs/%d/sites/13", run),
 		fmt.Sprintf("/runs/%d/sites/-1", run),
@@ -293,12 +293,12 @@ func TestNothingThere(t *testing.T) {
 // Lines of a stack link to the team's source where the project says where that is, and nowhere else.
 func TestSourceLinksOfAStack(t *testing.T) {
 	s := pagestest.Open(t)
-	run := pagestest.AddRun(t, s.Store, pagestest.Target, pagestest.CapturesOf(pagestest.Shop, 3))
+	run := pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, pagestest.CapturesOf(pagestest.Shop, 3))
 	if _, page := s.Get(fmt.Sprintf("/runs/%d", run)); strings.Contains(page, `class="loc" href`) {
 		t.Error("a stack has links that nobody asked for")
 	}
 	links := pagestest.Must[leaks.SourceLinks](t)(leaks.ParseSourceLinks(`c:\src\shopd https://git.example/shopd/blob/{branch}/{path}?build={build}#L{line}`, ""))
-	if err := s.Store.UpdateSourceLinks(t.Context(), pagestest.Target.Project, links, "mei"); err != nil {
+	if err := s.Store.UpdateSourceLinks(t.Context(), pagestest.DefaultTarget.Project, links, "mei"); err != nil {
 		t.Fatal(err)
 	}
 	_, page := s.Get(fmt.Sprintf("/runs/%d", run))

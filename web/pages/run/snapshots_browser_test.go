@@ -19,7 +19,7 @@ func TestSnapshotsOfASeries(t *testing.T) {
 		t.Skip("it is large")
 	}
 	s := pagestest.Open(t)
-	run := pagestest.AddRun(t, s.Store, pagestest.Target, pagestest.CapturesOf(pagestest.Shop, 6))
+	run := pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, pagestest.CapturesOf(pagestest.Shop, 6))
 	for _, test := range []struct{ query, says string }{
 		{"", "140 + 5 × 565 blocks"},
 		{"since=4", "snapshots: 4 to 6 of 6"},
@@ -46,7 +46,7 @@ func TestSnapshotsOfASeries(t *testing.T) {
 			t.Errorf("%s: growth from snapshot 4 to 6 is not 424 KB", view)
 		}
 	}
-	other := pagestest.Target
+	other := pagestest.DefaultTarget
 	other.Build = "4813"
 	if _, page := s.Get(fmt.Sprintf("/runs/%d", pagestest.AddRun(t, s.Store, other,
 		pagestest.CapturesOf(pagestest.Shop, 2)))); strings.Contains(page,
@@ -58,7 +58,7 @@ func TestSnapshotsOfASeries(t *testing.T) {
 // The brush of the chart chooses snapshots by the pointer and the keys; rows, address and menus follow.
 func TestSnapshotsInBrowser(t *testing.T) {
 	s, b := pagestest.OpenInBrowser(t)
-	run := pagestest.AddRun(t, s.Store, pagestest.Target, pagestest.CapturesOf(pagestest.Shop, 6))
+	run := pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, pagestest.CapturesOf(pagestest.Shop, 6))
 	b.Do(cdp.EmulateViewport(1440, 900), cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.URL, run)))
 	b.See(`document.querySelector(".edge[role=slider]") && document.querySelector("#window-length").textContent === "6 snapshots"`)
 	b.CheckAccessibility("all snapshots")
@@ -113,7 +113,7 @@ func TestNearSnapshotsInBrowser(t *testing.T) {
 		7*24*time.Hour - time.Second, 7 * 24 * time.Hour} {
 		captures[i].Snapshots[0].TakenAt = first.Add(after)
 	}
-	run := pagestest.AddRun(t, s.Store, pagestest.Target, captures)
+	run := pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, captures)
 	says := func(length, since, until string) string {
 		return `document.querySelector("#window-length").textContent === "` + length +
 			`" && document.querySelector("#since").selectedOptions[0].text.startsWith("` + since +
@@ -139,7 +139,7 @@ func TestNumbersOfSnapshotsInBrowser(t *testing.T) {
 		for _, c := range captures {
 			c.Snapshots[0].TakenAt = time.Time{}
 		}
-		to := pagestest.Target
+		to := pagestest.DefaultTarget
 		to.Build = fmt.Sprint(n)
 		run := pagestest.AddRun(t, s.Store, to, captures)
 		b.Do(cdp.EmulateViewport(390, 844), cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.URL, run)))

@@ -86,19 +86,19 @@ func TestAddressSpaceOnThePage(t *testing.T) {
 		t.Skip("it is large")
 	}
 	s := pagestest.Open(t)
-	narrow := s.Page(fmt.Sprintf("/runs/%d", pagestest.AddRun(t, s.Store, pagestest.Target,
+	narrow := s.Page(fmt.Sprintf("/runs/%d", pagestest.AddRun(t, s.Store, pagestest.DefaultTarget,
 		[]*capture.Capture{fragmented(t)})))
 	pagestest.Has(t, narrow, `<pattern id="use-stack" class="u-stack"`, `fill="url(#use-heap)"`)
 	pagestest.Has(t, pagestest.Words(narrow), "Address space", "free", "pale: reserved", "32-bit program, limit 2.00 GB",
 		"One row is 128 MB, one cell 512 KB",
 		"Largest free block: 227 MB at 0x1cf1000. Fragmentation: 78.3 %",
 		"Map as a table", "0x78000000 – 0x80000000")
-	wide := pagestest.Target
+	wide := pagestest.DefaultTarget
 	wide.Build = "4902"
 	page := pagestest.Words(s.Page(fmt.Sprintf("/runs/%d/memory", pagestest.AddRun(t, s.Store, wide, dumps(t)))))
 	pagestest.Has(t, page, "Heap blocks without a pointer", "64-bit program", "128 TB free",
 		"Not drawn: 2 pieces of more than 64.0 MB each")
-	sums := pagestest.Target
+	sums := pagestest.DefaultTarget
 	sums.Build = "4903"
 	old := dumps(t)[:1]
 	old[0].Memory.Space.Map = nil
@@ -110,7 +110,7 @@ func TestAddressSpaceOnThePage(t *testing.T) {
 // The address space of a 32-bit process is checked; TestMemoryInBrowser checks that of a 64-bit one.
 func TestAddressSpaceInBrowser(t *testing.T) {
 	s, b := pagestest.OpenInBrowser(t)
-	run := pagestest.AddRun(t, s.Store, pagestest.Target, []*capture.Capture{fragmented(t)})
+	run := pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, []*capture.Capture{fragmented(t)})
 	b.Do(cdp.Navigate(fmt.Sprintf("%s/runs/%d/memory", s.URL, run)))
 	b.OnScreens("space-32")
 }

@@ -17,7 +17,7 @@ import (
 func TestSpeedscopeOpensOurs(t *testing.T) {
 	pagestest.InBrowser(t)
 	s := pagestest.Open(t)
-	run := pagestest.AddRun(t, s.Store, pagestest.Target, pagestest.CapturesOf(pagestest.Shop, 6))
+	run := pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, pagestest.CapturesOf(pagestest.Shop, 6))
 	status, profile := s.Get(fmt.Sprintf("/api/v1/runs/%d/views/ranked?format=speedscope", run))
 	if status != http.StatusOK {
 		t.Fatalf("status %d: %s", status, profile)

@@ -33,7 +33,7 @@ func TestSummariesOfTheLayoutBefore(t *testing.T) {
 	stacks := 0
 	for k, captures := range [][]*capture.Capture{dumps(t), {walkthrough(t)}, stop,
 		pagestest.CapturesOf(pagestest.Shop, 6)} {
-		to := pagestest.Target
+		to := pagestest.DefaultTarget
 		to.Build = fmt.Sprint(5000 + k)
 		run := pagestest.AddRun(t, db, to, captures)
 		paths := []string{fmt.Sprintf("/runs/%d", run)}

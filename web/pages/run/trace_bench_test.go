@@ -43,7 +43,7 @@ func large(n int) pagestest.TracedProcess {
 // only 100,000 rows in memory, not an allocation table: the worker's own benchmark has ten million rows.
 func BenchmarkTracePage20k(b *testing.B) {
 	s := pagestest.Open(b)
-	run := pagestest.AddTrace(b, s, pagestest.Target, large(20_000))
+	run := pagestest.AddTrace(b, s, pagestest.DefaultTarget, large(20_000))
 	at := 0
 	for _, test := range []struct{ name, query, target string }{
 		{"whole trace", "", ""}, {"by AIFI", "?metric=transient", ""},

@@ -25,7 +25,7 @@ func dragged(from, to float64) string {
 
 func TestTracePageInBrowser(t *testing.T) {
 	s, b := pagestest.OpenInBrowser(t)
-	run := pagestest.AddTrace(t, s, pagestest.Target, memtest())
+	run := pagestest.AddTrace(t, s, pagestest.DefaultTarget, memtest())
 	url := fmt.Sprintf("%s/runs/%d?view=sites", s.URL, run)
 	b.Do(cdp.Navigate(url))
 	b.CheckAccessibility("light")
@@ -85,7 +85,7 @@ func TestTracePageInBrowser(t *testing.T) {
 // Keys can do everything that the pointer can.
 func TestTraceWindowByKeys(t *testing.T) {
 	s, b := pagestest.OpenInBrowser(t)
-	url := fmt.Sprintf("%s/runs/%d", s.URL, pagestest.AddTrace(t, s, pagestest.Target, memtest()))
+	url := fmt.Sprintf("%s/runs/%d", s.URL, pagestest.AddTrace(t, s, pagestest.DefaultTarget, memtest()))
 	b.Do(cdp.Navigate(url + "?from=20&to=29"))
 	b.Is(`document.querySelector("[data-end=to]").focus(), true`)
 	b.Do(cdp.KeyEvent(kb.ArrowRight), cdp.KeyEvent(kb.ArrowRight))
@@ -120,9 +120,9 @@ func TestTraceWindowByKeys(t *testing.T) {
 
 func TestTracePageDarkAndNarrow(t *testing.T) {
 	s, b := pagestest.OpenInBrowser(t)
-	url := fmt.Sprintf("%s/runs/%d", s.URL, pagestest.AddTrace(t, s, pagestest.Target, memtest()))
+	url := fmt.Sprintf("%s/runs/%d", s.URL, pagestest.AddTrace(t, s, pagestest.DefaultTarget, memtest()))
 	crowded := crowd(40)
-	to := pagestest.Target
+	to := pagestest.DefaultTarget
 	to.Run = "2"
 	many := fmt.Sprintf("%s/runs/%d", s.URL, pagestest.AddTrace(t, s, to, crowded))
 	b.Do(cdp.Navigate(url + "?from=0&to=57.4&view=sites&open=0"))

@@ -28,7 +28,7 @@ func text(page string) string {
 
 func TestTracePage(t *testing.T) {
 	s := pagestest.Open(t)
-	run := pagestest.AddTrace(t, s, pagestest.Target, memtest())
+	run := pagestest.AddTrace(t, s, pagestest.DefaultTarget, memtest())
 	page := s.Page(fmt.Sprintf("/runs/%d", run))
 	pagestest.Has(t, page, "; <strong>", "25.2 MB more", "</strong>", "<code>memtest!Cache::Insert</code>")
 	pagestest.Has(t, text(page), "recorded 0.0 – 60.0 s", "exited at 57.5 s", "2,412,380 events",
@@ -59,7 +59,7 @@ func TestTraceOpensBeforeExit(t *testing.T) {
 		t.Skip("it is large")
 	}
 	s := pagestest.Open(t)
-	run := pagestest.AddTrace(t, s, pagestest.Target, memtest())
+	run := pagestest.AddTrace(t, s, pagestest.DefaultTarget, memtest())
 	asked := s.Windows.Asked.Load()
 	for _, order := range []string{"growth", "bytes", "count", "size", "transient"} {
 		told := numbersOfRows(s.Page(pagestest.SitesPath(run, "sort="+order)))
@@ -84,7 +84,7 @@ func TestWindowIsJudgedByItself(t *testing.T) {
 		t.Skip("it is large")
 	}
 	s := pagestest.Open(t)
-	run := pagestest.AddTrace(t, s, pagestest.Target, memtest())
+	run := pagestest.AddTrace(t, s, pagestest.DefaultTarget, memtest())
 	survivors := regexp.MustCompile(`(?:None of the|Not freed:) ([0-9,]+) (?:of [0-9,]+ )?blocks older than [^ ]+ m?s`)
 	told := func(query string) (page, counted string) {
 		page = text(s.Page(fmt.Sprintf("/runs/%d?q=AppendLine&%s", run, query)))
@@ -133,7 +133,7 @@ func TestTraceOpensBeforeExitOfOlderMemory(t *testing.T) {
 	p.Sites = append(p.Sites, pagestest.AllocationSite{Kind: allocations.KindHeap, Heap: 0,
 		Stack: pagestest.Join(heapAllocate, []string{"memtest!Before+0x10"}, background),
 		Lives: []pagestest.Life{{From: allocations.BeforeTrace, Size: 1 << 20, To: p.Exited, End: allocations.EndExit}}})
-	page := text(s.Page(fmt.Sprintf("/runs/%d?metric=held", pagestest.AddTrace(t, s, pagestest.Target, p))))
+	page := text(s.Page(fmt.Sprintf("/runs/%d?metric=held", pagestest.AddTrace(t, s, pagestest.DefaultTarget, p))))
 	pagestest.Has(t, page, "Totals until just before the process exited", "Heap ▲ +5.18 MB +6,338 1.00 MB 1 6.18 MB 6,339",
 		"memtest! Before", "1.00 MB")
 	pagestest.Lacks(t, page, "cannot be read", "No numbers for this window")
@@ -156,7 +156,7 @@ func TestTraceJumps(t *testing.T) {
 	}
 	s := pagestest.Open(t)
 	p := memtest()
-	run := pagestest.AddTrace(t, s, pagestest.Target, p)
+	run := pagestest.AddTrace(t, s, pagestest.DefaultTarget, p)
 	page := s.Page(fmt.Sprintf("/runs/%d", run))
 	spikes, steps := jumpLinks(page, "Spikes of virtual memory"), jumpLinks(page, "Steps of virtual memory")
 	if len(spikes) != 4 || len(steps) != 2 {
@@ -184,7 +184,7 @@ func TestTraceJumps(t *testing.T) {
 					To: int64(i+1)*4*pagestest.Second + 500*pagestest.Millisecond, Size: uint64(i+20) << 20,
 					End: allocations.EndFree}}})
 	}
-	to := pagestest.Target
+	to := pagestest.DefaultTarget
 	to.Run = "2"
 	page = s.Page(fmt.Sprintf("/runs/%d", pagestest.AddTrace(t, s, to, p)))
 	if spikes = jumpLinks(page, "Spikes of virtual memory"); len(spikes) != 10 || near(spikes[0][1], 12) > 0.25 ||
@@ -214,7 +214,7 @@ func jumpLinks(page, name string) (links [][2]string) {
 // Without scripts the form and the links give all that the chart does.
 func TestTraceWindowWithoutScripts(t *testing.T) {
 	s := pagestest.Open(t)
-	run := pagestest.AddTrace(t, s, pagestest.Target, memtest())
+	run := pagestest.AddTrace(t, s, pagestest.DefaultTarget, memtest())
 	page := s.Page(pagestest.SitesPath(run, "from=20&to=29&sort=size"))
 	pagestest.Has(t, page, `id="window"`, `value="20"`, `value="29"`,
 		`<noscript><input type="hidden" name="sort" value="size"><input type="hidden" name="view" value="sites">`)
@@ -234,7 +234,7 @@ func TestTraceWindowAddresses(t *testing.T) {
 		t.Skip("it is large")
 	}
 	s := pagestest.Open(t)
-	run := pagestest.AddTrace(t, s, pagestest.Target, memtest())
+	run := pagestest.AddTrace(t, s, pagestest.DefaultTarget, memtest())
 	for query, says := range map[string]string{
 		"": "until just before the process exited", "?from=0&to=60": "of the whole trace",
 		"?from=-5&to=1e6": "of the whole trace",
@@ -259,8 +259,8 @@ func TestTraceSites(t *testing.T) {
 		t.Skip("it takes seconds")
 	}
 	s := pagestest.Open(t)
-	run := pagestest.AddTrace(t, s, pagestest.Target, memtest())
-	crowded := pagestest.Target
+	run := pagestest.AddTrace(t, s, pagestest.DefaultTarget, memtest())
+	crowded := pagestest.DefaultTarget
 	crowded.Run = "2"
 	many := pagestest.AddTrace(t, s, crowded, crowd(40))
 	for _, test := range []struct {
@@ -312,7 +312,7 @@ func TestTraceSites(t *testing.T) {
 
 func TestTraceSiteOpens(t *testing.T) {
 	s := pagestest.Open(t)
-	run := pagestest.AddTrace(t, s, pagestest.Target, memtest())
+	run := pagestest.AddTrace(t, s, pagestest.DefaultTarget, memtest())
 	page := s.Page(pagestest.SitesPath(run, "from=20&to=29&open=0"))
 	pagestest.Has(t, page, `data-fragment="/runs/1/sites/0?from=20&amp;to=29"`, `id="d0"`)
 	pagestest.Has(t, text(page), "In the window Whole trace Impacting ▲ +10.0 MB = 0 B At start 10.0 MB 0 B",
@@ -329,7 +329,7 @@ func TestTraceWindowsAreKept(t *testing.T) {
 		t.Skip("it is large")
 	}
 	s := pagestest.Open(t)
-	run := pagestest.AddTrace(t, s, pagestest.Target, memtest())
+	run := pagestest.AddTrace(t, s, pagestest.DefaultTarget, memtest())
 	for _, query := range []string{"from=20&to=29", "from=20&to=29&sort=size", "from=20&to=29&q=a", "from=1", "from=2",
 		"from=3", "from=20&to=29", "from=4", "from=5", "from=20&to=29", "from=2"} {
 		s.Page(fmt.Sprintf("/runs/%d?%s", run, query))
@@ -348,8 +348,8 @@ func TestReportReplacedMeanwhile(t *testing.T) {
 	}
 	for _, path := range []string{"/runs/%d?view=sites&from=20&to=29", "/runs/%d/sites/0?view=sites&from=20&to=29"} {
 		s, calm := pagestest.Open(t), pagestest.Open(t)
-		run := pagestest.AddTrace(t, s, pagestest.Target, memtest())
-		if other := pagestest.AddTrace(t, calm, pagestest.Target, memtest()); other != run {
+		run := pagestest.AddTrace(t, s, pagestest.DefaultTarget, memtest())
+		if other := pagestest.AddTrace(t, calm, pagestest.DefaultTarget, memtest()); other != run {
 			t.Fatalf("runs %d and %d", run, other)
 		}
 		show := func(s *pagestest.Server) string {
@@ -391,7 +391,7 @@ func (c *writingClient) Write(p []byte) (int, error) {
 // is kept already.
 func TestSlowClientsHoldNoTurn(t *testing.T) {
 	s := pagestest.Open(t)
-	run := pagestest.AddTrace(t, s, pagestest.Target, memtest())
+	run := pagestest.AddTrace(t, s, pagestest.DefaultTarget, memtest())
 	for _, path := range []string{"/runs/%d?from=20&to=29", "/runs/%d?from=20&to=29&sort=size",
 		"/runs/%d/sites/0?from=20&to=29", "/runs/%d?from=1"} {
 		client := &writingClient{ResponseWriter: httptest.NewRecorder(), windows: s.Windows}
@@ -410,7 +410,7 @@ func TestSlowClientsHoldNoTurn(t *testing.T) {
 // htmx gets the parts that depend on the window, and nothing else.
 func TestTraceWindowForHtmx(t *testing.T) {
 	s := pagestest.Open(t)
-	run := pagestest.AddTrace(t, s, pagestest.Target, memtest())
+	run := pagestest.AddTrace(t, s, pagestest.DefaultTarget, memtest())
 	part := s.Page(fmt.Sprintf("/runs/%d?from=20&to=29&q=&heap=", run), "HX-Request", "true", "HX-Target", "totals")
 	if !strings.HasPrefix(part, `<section class="card totals" id="totals"`) {
 		t.Errorf("the part begins with %.80s", part)
@@ -429,7 +429,7 @@ func TestTraceWindowForHtmx(t *testing.T) {
 // Where a window cannot be computed the page says why, and shows the numbers of the whole trace.
 func TestTraceWithoutTable(t *testing.T) {
 	s := pagestest.Open(t)
-	run := pagestest.AddTrace(t, s, pagestest.Target, memtest())
+	run := pagestest.AddTrace(t, s, pagestest.DefaultTarget, memtest())
 	delete(s.Windows.Runs, run)
 	page := s.Page(fmt.Sprintf("/runs/%d?from=20&to=29", run))
 	pagestest.Has(t, text(page), "No numbers for this window table-missing", "not there any more", "whole trace")
@@ -438,7 +438,7 @@ func TestTraceWithoutTable(t *testing.T) {
 
 func TestTraceWithLosses(t *testing.T) {
 	s := pagestest.Open(t)
-	page := s.Page(fmt.Sprintf("/runs/%d", pagestest.AddTrace(t, s, pagestest.Target, crowd(7))))
+	page := s.Page(fmt.Sprintf("/runs/%d", pagestest.AddTrace(t, s, pagestest.DefaultTarget, crowd(7))))
 	pagestest.Has(t, text(page), "Inconclusive", "Evidence limits", "A block whose free event was lost looks like a leak.",
 		"12,408 events were lost", "3 buffers were lost", "1 note on the evidence", "811 frees", "Held memory")
 	pagestest.Has(t, page, `class="show-h5"`, "7, most growth first")
@@ -475,7 +475,7 @@ func TestSmallTraces(t *testing.T) {
 				Lives: []pagestest.Life{{From: pagestest.Second, Size: 1 << 40}}}}},
 			[]string{"50,000", "1.00 TB"}, nil},
 	} {
-		to := pagestest.Target
+		to := pagestest.DefaultTarget
 		to.Run = fmt.Sprint(i)
 		run := pagestest.AddTrace(t, s, to, test.p)
 		page := s.Page(fmt.Sprintf("/runs/%d", run))
@@ -491,7 +491,7 @@ func TestHostileTraceStaysText(t *testing.T) {
 	p.Name = pagestest.Hostile
 	p.Sites[0].Stack = []string{"memtest!" + pagestest.Hostile + "+0x1"}
 	p.Warnings = []capture.Warning{{Code: "x" + pagestest.Hostile, Message: pagestest.Hostile}}
-	run := pagestest.AddTrace(t, s, pagestest.Target, p)
+	run := pagestest.AddTrace(t, s, pagestest.DefaultTarget, p)
 	for _, query := range []string{"", "?from=20&to=29&open=0", "?from=%3Cscript%3E&to=%22%3E", "?kind=%3Cscript%3E"} {
 		page := s.Page(fmt.Sprintf("/runs/%d%s", run, query))
 		pagestest.Lacks(t, page, "<script>alert", `"><script>`)

@@ -13,7 +13,7 @@ import (
 // about the same selection.
 func TestViewsInBrowser(t *testing.T) {
 	s, b := pagestest.OpenInBrowser(t)
-	run := pagestest.AddRun(t, s.Store, pagestest.Target, pagestest.CapturesOf(pagestest.ShopAnd(300), 11))
+	run := pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, pagestest.CapturesOf(pagestest.ShopAnd(300), 11))
 	page := fmt.Sprintf("%s/runs/%d", s.URL, run)
 	b.Do(cdp.EmulateViewport(1440, 900), cdp.Navigate(page))
 	b.See(`document.querySelector(".rt tr.open .fn").innerText === "AppendLine" && document.querySelector(".rt tr.detail .blame")?.innerText.includes("AppendLine")`)
@@ -68,7 +68,7 @@ func TestViewsInBrowser(t *testing.T) {
 
 func TestViewsOfATraceInBrowser(t *testing.T) {
 	s, b := pagestest.OpenInBrowser(t)
-	run := pagestest.AddTrace(t, s, pagestest.Target, memtest())
+	run := pagestest.AddTrace(t, s, pagestest.DefaultTarget, memtest())
 	page := fmt.Sprintf("%s/runs/%d", s.URL, run)
 	b.Do(cdp.EmulateViewport(1440, 900), cdp.Navigate(page))
 	b.See(`document.querySelector(".rt tr.detail .blame")`)

@@ -12,7 +12,7 @@ import (
 // The panel of a run shows what to upload; the rest opens in place.
 func TestSymbolPanelInBrowser(t *testing.T) {
 	s, b := pagestest.OpenInBrowser(t)
-	run := pagestest.AddRun(t, s.Store, pagestest.Target, pagestest.CapturesOf(pagestest.ShopAnd(20), 11), sought)
+	run := pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, pagestest.CapturesOf(pagestest.ShopAnd(20), 11), sought)
 	b.Do(cdp.Navigate(fmt.Sprintf("%s/runs/%d?view=sites&open=2", s.URL, run)))
 	b.CheckAccessibility("light")
 	b.Keep("symbols-run-light")

@@ -11,7 +11,7 @@ import (
 
 func TestSymbolPanel(t *testing.T) {
 	s := pagestest.Open(t)
-	run := pagestest.AddRun(t, s.Store, pagestest.Target, pagestest.CapturesOf(pagestest.Shop, 2), sought)
+	run := pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, pagestest.CapturesOf(pagestest.Shop, 2), sought)
 	page := s.Page(fmt.Sprintf("/runs/%d", run))
 	_, panel, _ := strings.Cut(page, `id="symbols"`)
 	pagestest.Has(t, panel, "447 of 481 frames resolved",
@@ -37,11 +37,11 @@ func TestSymbolPanel(t *testing.T) {
 // The page asks for no symbols of a module that no stack depends on; a run without modules says so.
 func TestSymbolPanelOfNamedAndOfNoModules(t *testing.T) {
 	s := pagestest.Open(t)
-	page := s.Page(fmt.Sprintf("/runs/%d", pagestest.AddRun(t, s.Store, pagestest.Target,
+	page := s.Page(fmt.Sprintf("/runs/%d", pagestest.AddRun(t, s.Store, pagestest.DefaultTarget,
 		pagestest.CapturesOf(pagestest.Shop[:1], 1))))
 	pagestest.Has(t, page, `id="symbols"`, "All 4 modules")
 	pagestest.Lacks(t, page, `class="want"`, "module+0xRVA</code>.")
-	to := pagestest.Target
+	to := pagestest.DefaultTarget
 	to.Run = "2"
 	page = s.Page(fmt.Sprintf("/runs/%d",
 		pagestest.AddRun(t, s.Store, to, pagestest.CapturesOf(pagestest.Shop[:1], 1),

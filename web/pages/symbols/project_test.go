@@ -17,7 +17,7 @@ import (
 
 func TestProjectSymbols(t *testing.T) {
 	s := pagestest.Open(t)
-	pagestest.AddRun(t, s.Store, pagestest.Target, pagestest.CapturesOf(pagestest.Shop, 2), sought)
+	pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, pagestest.CapturesOf(pagestest.Shop, 2), sought)
 	page := s.Page("/projects/shopd/symbols")
 	pagestest.Has(t, page, `href="/projects/shopd"`, "<h1>Symbols of shopd</h1>", "3 modules",
 		"BatteryMeter.exe",
@@ -36,7 +36,7 @@ func TestProjectSymbols(t *testing.T) {
 
 func TestStoredSymbols(t *testing.T) {
 	s := pagestest.Open(t)
-	pagestest.AddEvidence(t, s.Store, pagestest.Target, "a.log")
+	pagestest.AddEvidence(t, s.Store, pagestest.DefaultTarget, "a.log")
 	for i := range 120 {
 		f := store.SymbolFile{Kind: "pdb", Name: fmt.Sprintf("Lib%03d.pdb", i), Key: fmt.Sprintf("KEY%d", i%10),
 			Machine: "x64", Symbols: "private", SHA256: "5A", Bytes: 2048, Origin: store.OriginUpload}
@@ -66,7 +66,7 @@ func TestStoredSymbols(t *testing.T) {
 
 func TestSymbolForm(t *testing.T) {
 	s := pagestest.Open(t)
-	run := pagestest.AddRun(t, s.Store, pagestest.Target, pagestest.CapturesOf(pagestest.Shop[:1], 1))
+	run := pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, pagestest.CapturesOf(pagestest.Shop[:1], 1))
 	pdb, image := workertest.Till(t)
 	files := []pagestest.FormPart{{Field: "file", File: "till.pdb", Content: string(pdb)},
 		{Field: "file", File: `C:\till\till.exe`, Content: string(image)}}
@@ -101,7 +101,7 @@ func TestSymbolForm(t *testing.T) {
 
 func TestLookAgain(t *testing.T) {
 	s := pagestest.Open(t)
-	run := pagestest.AddRun(t, s.Store, pagestest.Target, pagestest.CapturesOf(pagestest.Shop[:1], 1))
+	run := pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, pagestest.CapturesOf(pagestest.Shop[:1], 1))
 	if status, to := s.PostTo(fmt.Sprintf("/runs/%d/symbolise", run)); status != http.StatusSeeOther ||
 		to != fmt.Sprintf("/runs/%d", run) {
 		t.Errorf("%d to %s", status, to)

@@ -40,9 +40,9 @@ func TargetOfRun(r store.Run) Target {
 }
 
 // Parse checks a target. Its error is a *leaks.FieldError.
-func (t Target) Parse() (leaks.Target, error) {
+func (t Target) Parse() (leaks.UploadTarget, error) {
 	fields := t.Fields()
-	return leaks.TargetOf(func(name string) string {
+	return leaks.UploadTargetOf(func(name string) string {
 		if value := fields[name]; value != nil {
 			return *value
 		}

@@ -273,7 +273,7 @@ func TestUploadChosenAgain(t *testing.T) {
 // Unfinished uploads of symbols are pending too, and go on as symbols whatever the form says.
 func TestPendingSymbols(t *testing.T) {
 	s, b := pagestest.OpenInBrowser(t)
-	pagestest.AddRun(t, s.Store, pagestest.Target, pagestest.CapturesOf(pagestest.Shop[:1], 1))
+	pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, pagestest.CapturesOf(pagestest.Shop[:1], 1))
 	d := openDoor(b, s.Handler)
 	leaving(b)
 	b.Lossy.Store(true)

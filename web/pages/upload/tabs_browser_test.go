@@ -52,7 +52,7 @@ func TestTwoTabsSendAtOnce(t *testing.T) {
 // Symbols go to no run; a tab that waits for another's is told all the same that they have arrived.
 func TestTwoTabsSendSymbols(t *testing.T) {
 	s, one := pagestest.OpenInBrowser(t)
-	pagestest.AddRun(t, s.Store, pagestest.Target, pagestest.CapturesOf(pagestest.Shop[:1], 1))
+	pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, pagestest.CapturesOf(pagestest.Shop[:1], 1))
 	d := openDoor(one, s.Handler)
 	pdb, _ := workertest.Till(t)
 	path := filepath.Join(t.TempDir(), "till.pdb")
